@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A program that fires given probes given counts: the target of tool tests, in place of a VM.
+ *   emitter [-r ROUNDS] [-d DELAY_US] [-w FILE] [-s SECONDS] PROBE=COUNT[|ARG]... ...
+ * Each round fires every PROBE in turn, COUNT times. An ARG replaces the argument of its
+ * position (an empty one does not); `%d` in it becomes the number of the firing, from 0.
+ * Without, arguments look like a VM's. -d sleeps after each firing, -w waits for FILE to
+ * exist before the first, -s sleeps after the last. Prints a line a probe: its name, how
+ * often its guard was on and how often off.
+ */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "usdt.h"
+
+enum { MAX_ARGS = 12, MAX_TEXT = 400, MAX_SPECS = 32 };
+
+struct probe {
+    const char *name;
+    int nargs;
+    const char *types[MAX_ARGS];
+    const char *units[MAX_ARGS];
+    bool (*fire)(const int64_t *v);
+};
+
+struct spec {
+    const struct probe *probe;
+    long count, number, on, off;
+    char *args[MAX_ARGS];
+    char text[MAX_ARGS][MAX_TEXT];
+};
+
+#define V(p, i) (probe_arg_##p##_##i)(intptr_t)v[i]
+#define VALUES_1(p) V(p, 0)
+#define VALUES_2(p) VALUES_1(p), V(p, 1)
+#define VALUES_3(p) VALUES_2(p), V(p, 2)
+#define VALUES_4(p) VALUES_3(p), V(p, 3)
+#define VALUES_5(p) VALUES_4(p), V(p, 4)
+#define VALUES_6(p) VALUES_5(p), V(p, 5)
+#define VALUES_7(p) VALUES_6(p), V(p, 6)
+#define VALUES_8(p) VALUES_7(p), V(p, 7)
+#define VALUES_9(p) VALUES_8(p), V(p, 8)
+#define VALUES_10(p) VALUES_9(p), V(p, 9)
+#define VALUES_11(p) VALUES_10(p), V(p, 10)
+
+#define PROBE(probe, family, nargs, text)                                                          \
+    static PROBE_COLD void probe_##probe(const int64_t *v)                                         \
+    {                                                                                              \
+        (void)v;                                                                                   \
+        PROBE_FIRE(probe, VALUES_##nargs(probe));                                                  \
+    }                                                                                              \
+    static bool fire_##probe(const int64_t *v)                                                     \
+    {                                                                                              \
+        if (!PROBE_ON(probe))                                                                      \
+            return false;                                                                          \
+        probe_##probe(v);                                                                          \
+        return true;                                                                               \
+    }
+#include "probes.def"
+
+static struct probe probes[] = {
+#define PROBE(probe, family, nargs, text) {#probe, nargs, {0}, {0}, fire_##probe},
+#include "probes.def"
+};
+enum { NPROBES = sizeof probes / sizeof *probes };
+
+static struct probe *find_probe(const char *name, size_t len)
+{
+    for (int i = 0; i < NPROBES; i++)
+        if (!strncmp(probes[i].name, name, len) && !probes[i].name[len])
+            return &probes[i];
+    return NULL;
+}
+
+static void set_arg(const char *name, int index, const char *type, const char *unit)
+{
+    struct probe *p = find_probe(name, strlen(name));
+
+    if (p) {
+        p->types[index] = type;
+        p->units[index] = unit;
+    }
+}
+
+static void fill_types(void)
+{
+#define ARG(probe, index, arg, type, unit) set_arg(#probe, index, #type, #unit);
+#include "probes.def"
+}
+
+/* The text of an argument: as given, or what a VM would print for its unit. */
+static const char *text_of(struct spec *s, int i)
+{
+    static const struct {
+        const char *unit, *text;
+    } defaults[] = {{"pid", "<0.1%d.0>"}, {"name", "<0.1%d.0>"},       {"mfa", "lists:map/2"},
+                    {"node", "a@host"},   {"port", "#Port<0.1%d>"}, {"term", "normal"}};
+    const char *from = s->args[i] && *s->args[i] ? s->args[i] : NULL;
+
+    for (size_t k = 0; !from && k < sizeof defaults / sizeof *defaults; k++)
+        if (!strcmp(defaults[k].unit, s->probe->units[i]))
+            from = defaults[k].text;
+    if (!from)
+        from = strcmp(s->probe->types[i], "STR") ? "%d" : "text";
+
+    const char *mark = strstr(from, "%d");
+
+    if (!mark)
+        return from;
+    snprintf(s->text[i], MAX_TEXT, "%.*s%ld%s", (int)(mark - from), from, s->number, mark + 2);
+    return s->text[i];
+}
+
+static void fire_once(struct spec *s)
+{
+    int64_t v[MAX_ARGS] = {0};
+
+    for (int i = 0; i < s->probe->nargs; i++) {
+        const char *text = text_of(s, i);
+
+        v[i] = strcmp(s->probe->types[i], "STR") ? strtoll(text, NULL, 0) : (intptr_t)text;
+    }
+    if (s->probe->fire(v))
+        s->on++;
+    else
+        s->off++;
+    s->number++;
+}
+
+static int parse_spec(struct spec *s, char *word)
+{
+    char *eq = strchr(word, '=');
+
+    if (!eq || !(s->probe = find_probe(word, (size_t)(eq - word)))) {
+        fprintf(stderr, "emitter: no such probe: %s\n", word);
+        return -1;
+    }
+    s->count = strtol(eq + 1, &word, 10);
+    for (int i = 0; i < MAX_ARGS && *word == '|'; i++) {
+        size_t len = strcspn(++word, "|");
+
+        s->args[i] = strndup(word, len);
+        word += len;
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    static struct spec specs[MAX_SPECS];
+    long rounds = 1, delay_us = 0, linger_s = 0;
+    const char *wait_for = NULL;
+    int opt, n = 0;
+
+    fill_types();
+    while ((opt = getopt(argc, argv, "r:d:w:s:")) != -1) {
+        switch (opt) {
+        case 'r': rounds = atol(optarg); break;
+        case 'd': delay_us = atol(optarg); break;
+        case 'w': wait_for = optarg; break;
+        case 's': linger_s = atol(optarg); break;
+        default: return 2;
+        }
+    }
+    for (; optind < argc && n < MAX_SPECS; optind++, n++)
+        if (parse_spec(&specs[n], argv[optind]))
+            return 2;
+    while (wait_for && access(wait_for, F_OK))
+        usleep(5000);
+    for (long r = 0; r < rounds; r++)
+        for (int i = 0; i < n; i++)
+            for (long k = 0; k < specs[i].count; k++) {
+                fire_once(&specs[i]);
+                if (delay_us)
+                    usleep((useconds_t)delay_us);
+            }
+    for (int i = 0; i < n; i++)
+        printf("%s %ld %ld\n", specs[i].probe->name, specs[i].on, specs[i].off);
+    fflush(stdout);
+    sleep((unsigned)linger_s);
+    return 0;
+}
