@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The only door to malloc. Invariant: held_bytes is the sum of the usable sizes of what is out. */
+#include "base/alloc.h"
+
+#include <malloc.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+
+/* Counted per thread and folded in now and then: a shared counter would be the most written word of the VM. */
+enum { FOLD_BYTES = 1 << 16 };
+static struct {
+	atomic_long held_bytes;
+} alloc;
+static _Thread_local long unfolded_bytes;
+
+static void count_bytes(long delta)
+{
+	unfolded_bytes += delta;
+	if (unfolded_bytes > FOLD_BYTES || unfolded_bytes < -FOLD_BYTES) {
+		atomic_fetch_add_explicit(&alloc.held_bytes, unfolded_bytes, memory_order_relaxed);
+		unfolded_bytes = 0;
+	}
+}
+
+static __attribute__((noreturn, cold)) void report_exhaustion(size_t bytes)
+{
+	log_line("erlvm: out of memory: cannot allocate %zu bytes", bytes);
+	abort();
+}
+
+void *mem_try_alloc(size_t bytes)
+{
+	void *ptr = malloc(bytes ? bytes : 1);
+
+	if (likely(ptr != NULL))
+		count_bytes((long)malloc_usable_size(ptr));
+	return ptr;
+}
+
+void *mem_alloc(size_t bytes)
+{
+	void *ptr = mem_try_alloc(bytes);
+
+	if (unlikely(ptr == NULL))
+		report_exhaustion(bytes);
+	return ptr;
+}
+
+void *mem_zalloc(size_t bytes)
+{
+	return memset(mem_alloc(bytes), 0, bytes);
+}
+
+void *mem_realloc(void *ptr, size_t bytes)
+{
+	long before = ptr ? (long)malloc_usable_size(ptr) : 0;
+
+	ptr = realloc(ptr, bytes ? bytes : 1);
+	if (unlikely(ptr == NULL))
+		report_exhaustion(bytes);
+	count_bytes((long)malloc_usable_size(ptr) - before);
+	return ptr;
+}
+
+char *mem_strdup(const char *text)
+{
+	size_t n = strlen(text) + 1;
+
+	return memcpy(mem_alloc(n), text, n);
+}
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+bool mem_shrink_in_place(void *ptr, size_t bytes)
+{
+	(void)ptr;
+	(void)bytes;
+	return false; /* the sanitizers' realloc always moves */
+}
+#else
+bool mem_shrink_in_place(void *ptr, size_t bytes)
+{
+	long before = (long)malloc_usable_size(ptr);
+	void *same = realloc(ptr, bytes);
+
+	ENSURE(same == ptr); /* glibc splits the block, or unmaps its tail */
+	count_bytes((long)malloc_usable_size(same) - before);
+	return true;
+}
+#endif
+
+void mem_free(void *ptr)
+{
+	if (ptr == NULL)
+		return;
+	count_bytes(-(long)malloc_usable_size(ptr));
+	free(ptr);
+}
+
+size_t mem_total_bytes(void)
+{
+	long held = atomic_load_explicit(&alloc.held_bytes, memory_order_relaxed) + unfolded_bytes;
+
+	return held > 0 ? (size_t)held : 0;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The only door to malloc. Exhaustion dumps one line and aborts, except in the _try_ form. */
+#ifndef VM_BASE_ALLOC_H
+#define VM_BASE_ALLOC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Owns: the caller; release with mem_free. Never NULL. */
+void *mem_alloc(size_t bytes) __attribute__((malloc, returns_nonnull));
+void *mem_zalloc(size_t bytes) __attribute__((malloc, returns_nonnull));
+void *mem_realloc(void *ptr, size_t bytes) __attribute__((returns_nonnull));
+char *mem_strdup(const char *text) __attribute__((malloc, returns_nonnull));
+/* Fails: NULL when the memory cannot be had. For sizes that Erlang code chooses. */
+void *mem_try_alloc(size_t bytes) __attribute__((malloc));
+/* Gives back the end of a block. Fails: false where a block cannot shrink without moving; it is then as it was. */
+bool mem_shrink_in_place(void *ptr, size_t bytes);
+void mem_free(void *ptr);
+
+/* Units: bytes now held through this door (approximate between threads). */
+size_t mem_total_bytes(void);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Time. Units: nanoseconds. */
+#ifndef VM_BASE_CLOCK_H
+#define VM_BASE_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+static inline int64_t clock_read_ns(clockid_t id)
+{
+	struct timespec ts;
+
+	clock_gettime(id, &ts);
+	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+static inline int64_t clock_monotonic_ns(void) { return clock_read_ns(CLOCK_MONOTONIC); }
+static inline int64_t clock_system_ns(void) { return clock_read_ns(CLOCK_REALTIME); }
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The only door to pthreads: mutexes with an order, condition variables, threads.
+ * Invariant: a thread takes locks in rising order of locks.def; a debug build (-DERLVM_DEBUG) aborts on a breach.
+ * Locks of the same class may be nested only where locks.def says so (MANY). */
+#ifndef VM_BASE_LOCK_H
+#define VM_BASE_LOCK_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum lock_class {
+#define LOCK(name, many) LOCK_##name,
+#include "base/locks.def"
+	LOCK_CLASSES
+};
+
+struct lock {
+	pthread_mutex_t mutex;
+#ifdef ERLVM_DEBUG
+	uint8_t class;
+#endif
+};
+
+struct rwlock {
+	pthread_rwlock_t rwlock;
+#ifdef ERLVM_DEBUG
+	uint8_t class;
+#endif
+};
+
+struct cond {
+	pthread_cond_t cond; /* on CLOCK_MONOTONIC */
+};
+
+void lock_init(struct lock *l, enum lock_class class);
+void lock_destroy(struct lock *l);
+void lock_acquire(struct lock *l);
+bool lock_try(struct lock *l);
+void lock_release(struct lock *l);
+
+void rwlock_init(struct rwlock *l, enum lock_class class);
+void rwlock_destroy(struct rwlock *l);
+void rwlock_read(struct rwlock *l);
+void rwlock_write(struct rwlock *l);
+void rwlock_unread(struct rwlock *l);
+void rwlock_unwrite(struct rwlock *l);
+
+void cond_init(struct cond *c);
+void cond_destroy(struct cond *c);
+void cond_wait(struct cond *c, struct lock *l);
+/* Units: deadline_ns is CLOCK_MONOTONIC. Returns false on time-out. */
+bool cond_wait_until(struct cond *c, struct lock *l, int64_t deadline_ns);
+void cond_signal(struct cond *c);
+void cond_broadcast(struct cond *c);
+
+typedef pthread_t thread_id;
+/* Starts `run(arg)` in a thread named `name` (15 bytes at most), all signals blocked.
+ * Fails: returns -errno. */
+int thread_start(thread_id *id, const char *name, void *(*run)(void *), void *arg);
+void thread_join(thread_id id);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lines on standard error, and the end of the VM. Invariant: one call writes one whole line. */
+#ifndef VM_BASE_LOG_H
+#define VM_BASE_LOG_H
+
+#include <stddef.h>
+
+void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Writes text of any length as it is, unbroken by other threads' lines. */
+void log_text(const char *text, size_t bytes);
+/* A broken invariant: says where, aborts. */
+void log_abort(const char *file, int line, const char *what) __attribute__((noreturn, cold));
+
+#define ENSURE(cond) ((cond) ? (void)0 : log_abort(__FILE__, __LINE__, #cond))
+#ifdef ERLVM_DEBUG
+#define ASSERT(cond) ENSURE(cond)
+#else
+#define ASSERT(cond) ((void)sizeof(cond))
+#endif
+
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whole copies of terms. A copy is breadth first: objects are copied flat to the end, and the scan that follows
+ * replaces each pointer by a copy of what it points to, so that the depth of a term costs no stack.
+ * Invariant: between `scan` and `top` the copied words still point to the source. */
+#include "heap/copy.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "heap/literal.h"
+#include "heap/refbin.h"
+
+/* A stack of terms still to be looked at. */
+struct pending {
+	Term fixed[256];
+	Term *terms;
+	size_t count, room;
+};
+
+static void push_pending(struct pending *s, Term t)
+{
+	if (s->count == s->room) {
+		Term *more = mem_alloc(s->room * 2 * sizeof(Term));
+
+		memcpy(more, s->terms, s->count * sizeof(Term));
+		if (s->terms != s->fixed)
+			mem_free(s->terms);
+		s->terms = more;
+		s->room *= 2;
+	}
+	s->terms[s->count++] = t;
+}
+
+static inline bool is_copied(Term t, bool whole)
+{
+	unsigned tag = term_primary(t);
+
+	return (tag == TAG_CONS || tag == TAG_BOXED) && (whole || !term_is_literal(t));
+}
+
+static size_t measure(Term t, bool whole)
+{
+	struct pending s;
+	size_t words = 0;
+
+	s.terms = s.fixed;
+	s.count = 0;
+	s.room = sizeof(s.fixed) / sizeof(s.fixed[0]);
+	for (;;) {
+		if (term_is_cons(t) && is_copied(t, whole)) {
+			Term head = cons_head(t);
+
+			words += 2;
+			if (is_copied(head, whole))
+				push_pending(&s, head);
+			t = cons_tail(t);
+			continue;
+		}
+		if (is_copied(t, whole)) {
+			const Term *p = boxed_ptr(t);
+			struct object_shape shape = object_shape(p);
+
+			words += shape.words;
+			for (uint32_t i = shape.first_term; i < shape.last_term; i++)
+				if (is_copied(p[i], whole))
+					push_pending(&s, p[i]);
+		}
+		if (s.count == 0)
+			break;
+		t = s.terms[--s.count];
+	}
+	if (s.terms != s.fixed)
+		mem_free(s.terms);
+	return words;
+}
+
+size_t copy_size_words(Term t)
+{
+	return is_copied(t, false) ? measure(t, false) : 0;
+}
+
+size_t copy_flat_size_words(Term t)
+{
+	return is_copied(t, true) ? measure(t, true) : 0;
+}
+
+/* A writable binary may be moved by its owner: shared, it is so no more. */
+static void end_writing(struct refbin *source, struct refbin *copy)
+{
+	if (source->flags != 0)
+		source->flags = 0;
+	copy->flags = 0;
+}
+
+/* Copies one boxed object flat to *top and takes its counts. */
+static Term copy_boxed(const Term *p, Term **top, Term **off_heap)
+{
+	Term *at = *top;
+	uint32_t words = object_shape(p).words;
+
+	memcpy(at, p, words * sizeof(Term));
+	*top = at + words;
+	switch (header_sub(*p)) {
+	case SUB_REFBIN:
+		end_writing((struct refbin *)p, (struct refbin *)at);
+		off_heap_link(at, off_heap);
+		break;
+	case SUB_REF:
+		if (words == MAGIC_WORDS)
+			off_heap_link(at, off_heap);
+		break;
+	case SUB_SUBBIN:
+		((struct subbin *)at)->writable = 0;
+		break;
+	default:
+		break;
+	}
+	return term_from_boxed(at);
+}
+
+/* Copies a list's spine, its cells one after the other. */
+static Term copy_spine(Term t, Term **top, bool whole)
+{
+	Term *at = *top;
+	Term first = term_from_cons(at);
+
+	for (;;) {
+		at[0] = cons_head(t);
+		t = cons_tail(t);
+		if (!(term_is_cons(t) && is_copied(t, whole)))
+			break;
+		at[1] = term_from_cons(at + 2);
+		at += 2;
+	}
+	at[1] = t;
+	*top = at + 2;
+	return first;
+}
+
+static Term copy_flat(Term t, Term **top, Term **off_heap, bool whole)
+{
+	return term_is_cons(t) ? copy_spine(t, top, whole) : copy_boxed(boxed_ptr(t), top, off_heap);
+}
+
+static Term copy_all(Term t, Term **top, Term **off_heap, bool whole)
+{
+	Term *scan = *top;
+	Term *from = *top;
+	Term copy;
+
+	if (!is_copied(t, whole))
+		return t;
+	copy = copy_flat(t, top, off_heap, whole);
+	while (scan < *top) {
+		Term w = *scan;
+
+		if (term_is_header(w)) {
+			struct object_shape shape = object_shape(scan);
+
+			if (shape.first_term == 1) {
+				scan++;
+				continue;
+			}
+			for (uint32_t i = shape.first_term; i < shape.last_term; i++)
+				if (is_copied(scan[i], whole))
+					scan[i] = copy_flat(scan[i], top, off_heap, whole);
+			scan += shape.words;
+			continue;
+		}
+		/* The links that copy_spine made point into the copy already. */
+		if (is_copied(w, whole) && !(term_ptr(w) >= from && term_ptr(w) < *top))
+			*scan = copy_flat(w, top, off_heap, whole);
+		scan++;
+	}
+	return copy;
+}
+
+Term copy_term(Term t, Term **top, Term **off_heap)
+{
+	return copy_all(t, top, off_heap, false);
+}
+
+Term copy_term_whole(Term t, Term **top, Term **off_heap)
+{
+	return copy_all(t, top, off_heap, true);
+}
+
+Term copy_to_heap(Term t, struct heap *h)
+{
+	size_t words = copy_size_words(t);
+	Term *top, *at;
+	Term copy;
+
+	if (words == 0)
+		return t;
+	at = top = heap_alloc(h, words);
+	copy = copy_term(t, &top, &h->off_heap);
+	ASSERT(top == at + words);
+	return copy;
+}
+
+struct fragment *copy_to_fragment(Term t, Term *copy)
+{
+	size_t words = copy_size_words(t);
+	struct fragment *f;
+	Term *top;
+
+	*copy = t;
+	if (words == 0)
+		return NULL;
+	f = fragment_new(words);
+	top = f->words;
+	*copy = copy_term(t, &top, &f->off_heap);
+	return f;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sizes and copies of whole terms. Literals are shared, not copied, unless said. Depth costs no C stack. */
+#ifndef VM_HEAP_COPY_H
+#define VM_HEAP_COPY_H
+
+#include "heap/heap.h"
+
+/* Units: words the term's objects take, shared ones counted each time, literals and immediates 0. */
+size_t copy_size_words(Term t);
+/* The same with literals counted (erts_debug:flat_size/1). */
+size_t copy_flat_size_words(Term t);
+/* Copies t to *top (which has room for copy_size_words(t)), moves *top on, links refbins and magic refs into *off_heap
+ * (and takes their references). */
+Term copy_term(Term t, Term **top, Term **off_heap);
+/* Literals are copied too (needs copy_flat_size_words). */
+Term copy_term_whole(Term t, Term **top, Term **off_heap);
+/* Onto a heap. GC: none. */
+Term copy_to_heap(Term t, struct heap *h);
+/* A fragment that holds a copy of t; *copy is the term. NULL fragment when t needs no words. */
+struct fragment *copy_to_fragment(Term t, Term *copy);
+
+#endif

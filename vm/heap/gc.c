@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The collector. A collection allocates a block that would hold everything, evacuates the roots into it, scans what it evacuated
+ * (Cheney), and cuts the block to the size that the survivors call for; the stack is moved last, to its end.
+ * Invariant: old objects never point to young ones (terms do not change once made). A moved boxed object leaves its new
+ * term in place of its header, a moved cons leaves TERM_NONE and its new term. */
+#include "heap/gc.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "heap/copy.h"
+#include "heap/literal.h"
+#include "heap/refbin.h"
+
+struct gc {
+	struct heap *h;
+	bool major;
+	Term *to_top;        /* new block */
+	Term *old_top;       /* old generation (minor only) */
+	const Term *old_start;
+	size_t old_bytes;
+	const Term *young_start; /* objects in [young_start, young_start + aged_bytes) are tenured (minor only) */
+	size_t aged_bytes;
+};
+
+static inline bool is_within(const Term *p, const Term *start, size_t bytes)
+{
+	return (uintptr_t)p - (uintptr_t)start < bytes;
+}
+
+static inline bool is_kept(const struct gc *gc, const Term *p)
+{
+	return is_within(p, gc->old_start, gc->old_bytes) || literal_owns(p);
+}
+
+static inline Term **choose_top(struct gc *gc, const Term *p)
+{
+	return is_within(p, gc->young_start, gc->aged_bytes) ? &gc->old_top : &gc->to_top;
+}
+
+static inline Term evacuate_cons(struct gc *gc, Term t)
+{
+	Term *p = cons_ptr(t), **top;
+	Term *at;
+
+	if (p[0] == TERM_NONE)
+		return p[1];
+	if (is_kept(gc, p))
+		return t;
+	top = choose_top(gc, p);
+	at = *top;
+	*top = at + 2;
+	at[0] = p[0];
+	at[1] = p[1];
+	p[0] = TERM_NONE;
+	p[1] = term_from_cons(at);
+	return p[1];
+}
+
+static inline size_t count_object_words(const Term *p)
+{
+	if (unlikely(header_sub(*p) == SUB_MAP))
+		return object_shape(p).words;
+	return header_arity(*p) + 1;
+}
+
+static inline Term evacuate_boxed(struct gc *gc, Term t)
+{
+	Term *p = boxed_ptr(t), **top;
+	size_t words;
+	Term *at;
+
+	if (!term_is_header(*p))
+		return *p;
+	if (is_kept(gc, p))
+		return t;
+	top = choose_top(gc, p);
+	at = *top;
+	words = count_object_words(p);
+	*top = at + words;
+	for (size_t i = 0; i < words; i++)
+		at[i] = p[i];
+	*p = term_from_boxed(at);
+	return *p;
+}
+
+static inline void evacuate(struct gc *gc, Term *slot)
+{
+	switch (term_primary(*slot)) {
+	case TAG_CONS:
+		*slot = evacuate_cons(gc, *slot);
+		break;
+	case TAG_BOXED:
+		*slot = evacuate_boxed(gc, *slot);
+		break;
+	default:
+		break;
+	}
+}
+
+static void scan_match(struct gc *gc, struct match_ctx *m)
+{
+	const Term *original;
+
+	evacuate(gc, &m->original);
+	original = boxed_ptr(m->original);
+	if (header_sub(*original) == SUB_HEAPBIN)
+		m->base = ((struct heapbin *)original)->data;
+	else
+		m->base = ((struct refbin *)original)->bytes;
+}
+
+/* Scans the object (or cons cell's word) at p; returns what follows it. */
+static inline Term *scan_word(struct gc *gc, Term *p)
+{
+	struct object_shape shape;
+
+	if (!term_is_header(*p)) {
+		evacuate(gc, p);
+		return p + 1;
+	}
+	switch (header_sub(*p)) {
+	case SUB_TUPLE:
+		return p + 1;
+	case SUB_MATCH:
+		scan_match(gc, (struct match_ctx *)p);
+		return p + MATCH_WORDS;
+	case SUB_FUN:
+	case SUB_SUBBIN:
+	case SUB_MAP:
+		shape = object_shape(p);
+		for (uint32_t i = shape.first_term; i < shape.last_term; i++)
+			evacuate(gc, p + i);
+		return p + shape.words;
+	default:
+		return p + header_arity(*p) + 1;
+	}
+}
+
+static void scan_evacuated(struct gc *gc, Term *to_scan, Term *old_scan)
+{
+	while (to_scan < gc->to_top || old_scan < gc->old_top) {
+		while (to_scan < gc->to_top)
+			to_scan = scan_word(gc, to_scan);
+		while (old_scan < gc->old_top)
+			old_scan = scan_word(gc, old_scan);
+	}
+}
+
+/* Keeps the off-heap objects that moved, drops the others. */
+static void sweep_list(struct gc *gc, Term *list, Term **young, Term **old, const Term *new_start)
+{
+	while (list != NULL) {
+		Term *object = list, **to;
+		Term moved = *object;
+
+		if (term_is_header(moved)) { /* not evacuated: dead; its fields still stand */
+			list = *off_heap_next(object);
+			off_heap_drop(object);
+			continue;
+		}
+		object = boxed_ptr(moved);
+		list = *off_heap_next(object);
+		to = is_within(object, new_start, (size_t)((uint8_t *)gc->to_top - (uint8_t *)new_start)) ? young : old;
+		if (to == old)
+			gc->h->old_binary_words += off_heap_size_words(object);
+		*off_heap_next(object) = *to;
+		*to = object;
+	}
+}
+
+static size_t count_list_words(Term *list)
+{
+	size_t words = 0;
+
+	for (; list != NULL; list = *off_heap_next(list))
+		words += off_heap_size_words(list);
+	return words;
+}
+
+static void sweep_off_heap(struct gc *gc, const Term *new_start)
+{
+	struct heap *h = gc->h;
+	Term *young = NULL, *old = gc->major ? NULL : h->old_off_heap;
+	size_t kept;
+
+	sweep_list(gc, h->off_heap, &young, &old, new_start);
+	if (gc->major)
+		sweep_list(gc, h->old_off_heap, &young, &old, new_start);
+	h->off_heap = young;
+	h->old_off_heap = old;
+	if (!gc->major) {
+		h->force_major |= h->old_binary_words > h->binary_limit_words;
+		return;
+	}
+	h->old_binary_words = 0;
+	kept = count_list_words(young);
+	if (kept * 2 > h->binary_limit_words)
+		h->binary_limit_words = kept * 2;
+}
+
+static void evacuate_roots(struct gc *gc, const struct gc_root *roots, size_t count)
+{
+	for (Term *p = gc->h->stop; p < gc->h->end; p++)
+		evacuate(gc, p);
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < roots[i].count; k++)
+			evacuate(gc, &roots[i].terms[k]);
+}
+
+/* Sizes: a Fibonacci-like start from 233 words as OTP's, then a fifth more each step. */
+size_t gc_next_size_words(size_t words)
+{
+	size_t a = 144, b = HEAP_MIN_WORDS;
+
+	while (b < words && b < 1000000) {
+		size_t next = a + b + 1;
+
+		a = b;
+		b = next;
+	}
+	while (b < words)
+		b += b / 5;
+	return b;
+}
+
+static size_t choose_size_words(const struct heap *h, size_t before, size_t needed)
+{
+	if (needed > before - before / 4)
+		return gc_next_size_words(needed + needed / 3);
+	if (needed < before / 4 && before > h->min_words) {
+		size_t smaller = gc_next_size_words(needed * 2);
+
+		if (smaller < h->min_words)
+			smaller = h->min_words;
+		return smaller < before ? smaller : before;
+	}
+	return before;
+}
+
+static void drop_fragments(struct heap *h)
+{
+	struct fragment *f = h->fragments;
+
+	while (f != NULL) {
+		struct fragment *next = f->next;
+
+		mem_free(f);
+		f = next;
+	}
+	h->fragments = NULL;
+	h->fragment_words = 0;
+}
+
+/* Cuts the new block to size, puts the stack at its end and makes it the heap. */
+static void install_block(struct gc *gc, Term *block, size_t room, size_t size)
+{
+	struct heap *h = gc->h;
+	size_t stack_words = (size_t)(h->end - h->stop);
+
+	if (size < room && !mem_shrink_in_place(block, size * sizeof(Term)))
+		size = room;
+	memcpy(block + size - stack_words, h->stop, stack_words * sizeof(Term));
+	mem_free(h->start);
+	h->start = block;
+	h->top = h->high = gc->to_top;
+	h->end = block + size;
+	h->stop = h->end - stack_words;
+}
+
+static size_t count_stack_words(const struct heap *h)
+{
+	return (size_t)(h->end - h->stop);
+}
+
+static size_t count_young_words(const struct heap *h)
+{
+	return (size_t)(h->top - h->start) + h->fragment_words;
+}
+
+static size_t count_aged_words(const struct heap *h)
+{
+	return (size_t)(h->high - h->start);
+}
+
+bool gc_next_is_major(const struct heap *h, size_t need_words)
+{
+	(void)need_words;
+	if (h->force_major || h->minor_count >= h->minor_limit)
+		return true;
+	if (h->old_start == NULL)
+		return false;
+	return (size_t)(h->old_end - h->old_top) < count_aged_words(h);
+}
+
+static void prepare_old(struct heap *h)
+{
+	size_t size;
+
+	if (h->old_start != NULL || count_aged_words(h) == 0)
+		return;
+	size = gc_next_size_words(count_aged_words(h) * 2);
+	h->old_start = h->old_top = mem_alloc(size * sizeof(Term));
+	h->old_end = h->old_start + size;
+}
+
+static void collect(struct gc *gc, size_t need, const struct gc_root *roots, size_t count)
+{
+	struct heap *h = gc->h;
+	size_t before = (size_t)(h->end - h->start);
+	size_t live_max = count_young_words(h) + (gc->major ? (size_t)(h->old_top - h->old_start) : 0);
+	size_t room = live_max + count_stack_words(h) + need, size;
+	Term *block, *old_scan;
+
+	room = gc_next_size_words(room + room / 3);
+	if (room < before)
+		room = before;
+	block = mem_alloc(room * sizeof(Term));
+	gc->to_top = block;
+	gc->old_top = old_scan = gc->major ? NULL : h->old_top;
+	evacuate_roots(gc, roots, count);
+	scan_evacuated(gc, block, old_scan);
+	if (!gc->major)
+		h->old_top = gc->old_top;
+	sweep_off_heap(gc, block);
+	drop_fragments(h);
+	size = choose_size_words(h, before, (size_t)(gc->to_top - block) + count_stack_words(h) + need);
+	install_block(gc, block, room, size < room ? size : room);
+}
+
+static void collect_minor(struct heap *h, size_t need, const struct gc_root *roots, size_t count)
+{
+	struct gc gc = { .h = h };
+
+	prepare_old(h);
+	gc.old_start = h->old_start;
+	gc.old_bytes = (size_t)((uint8_t *)h->old_top - (uint8_t *)h->old_start);
+	gc.young_start = h->start;
+	gc.aged_bytes = count_aged_words(h) * sizeof(Term);
+	collect(&gc, need, roots, count);
+	h->minor_count++;
+}
+
+static void collect_major(struct heap *h, size_t need, const struct gc_root *roots, size_t count)
+{
+	struct gc gc = { .h = h, .major = true };
+
+	collect(&gc, need, roots, count);
+	mem_free(h->old_start);
+	h->old_start = h->old_top = h->old_end = NULL;
+	h->minor_count = 0;
+	h->force_major = false;
+}
+
+static bool fits_limit(const struct heap *h, size_t need)
+{
+	size_t words = count_young_words(h) + count_stack_words(h) + need + (size_t)(h->old_top - h->old_start);
+
+	return h->max_words == 0 || words <= h->max_words;
+}
+
+bool gc_run_gc(struct heap *h, size_t need_words, const struct gc_root *roots, size_t count, struct gc_result *result)
+{
+	size_t used = count_young_words(h) + (size_t)(h->old_top - h->old_start);
+
+	result->major = gc_next_is_major(h, need_words);
+	result->old_size_words = (size_t)(h->end - h->start);
+	if (result->major)
+		collect_major(h, need_words, roots, count);
+	else
+		collect_minor(h, need_words, roots, count);
+	h->binary_words = 0;
+	h->wants_gc = false;
+	result->reclaimed_words = used - count_young_words(h) - (size_t)(h->old_top - h->old_start);
+	result->new_size_words = (size_t)(h->end - h->start);
+	return fits_limit(h, need_words);
+}
+
+/* ---- literals of purged code */
+
+static void copy_slot(struct heap *h, Term *slot, const Term *from, const Term *to)
+{
+	struct fragment *f;
+	size_t words;
+	Term *top;
+
+	if (!(term_is_cons(*slot) || term_is_boxed(*slot)) || term_ptr(*slot) < from || term_ptr(*slot) >= to)
+		return;
+	words = copy_flat_size_words(*slot);
+	f = fragment_new(words);
+	top = f->words;
+	*slot = copy_term_whole(*slot, &top, &f->off_heap);
+	heap_adopt_fragment(h, f);
+}
+
+static void copy_range(struct heap *h, Term *p, Term *end, const Term *from, const Term *to)
+{
+	while (p < end) {
+		struct object_shape shape;
+
+		if (!term_is_header(*p)) {
+			copy_slot(h, p++, from, to);
+			continue;
+		}
+		shape = object_shape(p);
+		for (uint32_t i = shape.first_term; i < shape.last_term; i++)
+			copy_slot(h, p + i, from, to);
+		if (header_sub(*p) == SUB_MATCH) {
+			struct match_ctx *m = (struct match_ctx *)p;
+			Term *original = boxed_ptr(m->original);
+
+			if (header_sub(*original) == SUB_HEAPBIN)
+				m->base = ((struct heapbin *)original)->data;
+		}
+		p += shape.words;
+	}
+}
+
+void gc_copy_literals_gc(struct heap *h, const struct gc_root *roots, size_t count, const Term *from, const Term *to)
+{
+	for (struct fragment *f = h->fragments; f != NULL; f = f->next)
+		copy_range(h, f->words, f->words + f->used_words, from, to);
+	copy_range(h, h->start, h->top, from, to);
+	copy_range(h, h->old_start, h->old_top, from, to);
+	for (Term *p = h->stop; p < h->end; p++)
+		copy_slot(h, p, from, to);
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < roots[i].count; k++)
+			copy_slot(h, &roots[i].terms[k], from, to);
+	h->force_major = true; /* old objects may now point to fragments */
+}

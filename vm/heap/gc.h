@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Generational copying collection of one heap. Minor: objects younger than one collection move to the new
+ * block, older ones to the old generation. Major: everything live moves to one new block.
+ * Cheney's scan: C. J. Cheney, "A nonrecursive list compacting algorithm", CACM 13(11), 1970. */
+#ifndef VM_HEAP_GC_H
+#define VM_HEAP_GC_H
+
+#include "heap/heap.h"
+
+/* A run of root words outside the heap; each is rewritten when its object moves. */
+struct gc_root {
+	Term *terms;
+	size_t count;
+};
+
+struct gc_result {
+	bool major;
+	size_t reclaimed_words;
+	size_t old_size_words; /* the block's size before and after, for heap_grow / heap_shrink */
+	size_t new_size_words;
+};
+
+/* Collects; afterwards at least need_words are free between top and stop. The stack is a root by itself.
+ * _gc: moves every term of h. Fails: false when max_words does not allow it (nothing moved is lost). */
+bool gc_run_gc(struct heap *h, size_t need_words, const struct gc_root *roots, size_t count, struct gc_result *result);
+/* Will the next gc_run_gc be a major one? */
+bool gc_next_is_major(const struct heap *h, size_t need_words);
+/* Next size of the growth sequence that is at least `words`. Units: words. */
+size_t gc_next_size_words(size_t words);
+/* Copies every literal that lies in [from, to) and is reachable from h or the roots onto h (code purging). */
+void gc_copy_literals_gc(struct heap *h, const struct gc_root *roots, size_t count, const Term *from, const Term *to);
+
+#endif

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Heaps and fragments. Invariant: fragment_words is the sum of used_words of h->fragments. */
+#include "heap/heap.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "heap/refbin.h"
+
+enum { FRAGMENT_MIN_WORDS = 64, BINARY_LIMIT_WORDS = 46422 };
+
+static struct {
+	atomic_uint_fast64_t next_ref;
+} refs;
+
+void heap_init(struct heap *h, size_t min_words)
+{
+	memset(h, 0, sizeof(*h));
+	h->min_words = min_words;
+	h->start = mem_alloc(min_words * sizeof(Term));
+	h->end = h->start + min_words;
+	h->top = h->high = h->start;
+	h->stop = h->end;
+	h->minor_limit = 65535;
+	h->binary_limit_words = BINARY_LIMIT_WORDS;
+}
+
+static void free_fragments(struct fragment *f)
+{
+	while (f != NULL) {
+		struct fragment *next = f->next;
+
+		mem_free(f);
+		f = next;
+	}
+}
+
+void heap_free(struct heap *h)
+{
+	off_heap_free(h->off_heap);
+	off_heap_free(h->old_off_heap);
+	free_fragments(h->fragments);
+	mem_free(h->start);
+	mem_free(h->old_start);
+	memset(h, 0, sizeof(*h));
+}
+
+Term *heap_alloc_fragment(struct heap *h, size_t words)
+{
+	struct fragment *f = h->fragments;
+	Term *at;
+
+	if (f == NULL || f->size_words - f->used_words < words) {
+		size_t size = f != NULL ? f->size_words * 2 : FRAGMENT_MIN_WORDS;
+
+		if (size > 1 << 16)
+			size = 1 << 16;
+		f = fragment_new(size > words ? size : words);
+		f->used_words = 0;
+		f->next = h->fragments;
+		h->fragments = f;
+	}
+	at = f->words + f->used_words;
+	f->used_words += words;
+	h->fragment_words += words;
+	return at;
+}
+
+void heap_trim(struct heap *h, Term *at, size_t words, Term *end)
+{
+	struct fragment *f = h->fragments;
+
+	if (at + words == h->top) {
+		h->top = end;
+	} else if (f != NULL && at + words == f->words + f->used_words) {
+		f->used_words -= (size_t)(at + words - end);
+		h->fragment_words -= (size_t)(at + words - end);
+	} else {
+		ENSURE(end == at + words);
+	}
+}
+
+Term heap_tuple_array(struct heap *h, size_t arity, const Term *elements)
+{
+	Term *at = heap_alloc(h, arity + 1);
+
+	at[0] = HEADER(arity, SUB_TUPLE);
+	memcpy(at + 1, elements, arity * sizeof(Term));
+	return term_from_boxed(at);
+}
+
+Term heap_list_array(struct heap *h, size_t n, const Term *elements, Term tail)
+{
+	Term *at = heap_alloc(h, 2 * n);
+
+	for (size_t i = n; i-- > 0; at += 2) {
+		at[0] = elements[i];
+		at[1] = tail;
+		tail = term_from_cons(at);
+	}
+	return tail;
+}
+
+Term heap_list_bytes(struct heap *h, const void *bytes, size_t n, Term tail)
+{
+	const uint8_t *b = bytes;
+	Term *at = heap_alloc(h, 2 * n);
+
+	for (size_t i = n; i-- > 0; at += 2) {
+		at[0] = SMALL(b[i]);
+		at[1] = tail;
+		tail = term_from_cons(at);
+	}
+	return tail;
+}
+
+Term heap_float(struct heap *h, double d)
+{
+	return float_put(heap_alloc(h, FLOAT_WORDS), d);
+}
+
+static Term put_big(struct heap *h, uint64_t limb, unsigned sub)
+{
+	Term *at = heap_alloc(h, 2);
+
+	at[0] = HEADER(1, sub);
+	at[1] = limb;
+	return term_from_boxed(at);
+}
+
+Term heap_int(struct heap *h, int64_t n)
+{
+	if (small_fits(n))
+		return term_from_small(n);
+	return n < 0 ? put_big(h, -(uint64_t)n, SUB_BIG_NEG) : put_big(h, (uint64_t)n, SUB_BIG_POS);
+}
+
+Term heap_uint(struct heap *h, uint64_t n)
+{
+	return n <= (uint64_t)SMALL_MAX ? term_from_small((int64_t)n) : put_big(h, n, SUB_BIG_POS);
+}
+
+uint64_t ref_next_number(void)
+{
+	/* Blocks of numbers a thread, so that references cost no shared write. */
+	static _Thread_local uint64_t next, limit;
+
+	if (next == limit) {
+		next = atomic_fetch_add_explicit(&refs.next_ref, 1024, memory_order_relaxed) + 1;
+		limit = next + 1024;
+	}
+	return next++;
+}
+
+Term heap_ref(struct heap *h, Term tag)
+{
+	struct ref *r = (struct ref *)heap_alloc(h, REF_WORDS);
+
+	r->header = HEADER(REF_WORDS - 1, SUB_REF);
+	r->number = ref_next_number();
+	r->tag = tag;
+	return term_from_boxed((Term *)r);
+}
+
+bool heap_owns(const struct heap *h, const Term *p)
+{
+	if ((p >= h->start && p < h->end) || (p >= h->old_start && p < h->old_top))
+		return true;
+	for (const struct fragment *f = h->fragments; f != NULL; f = f->next)
+		if (p >= f->words && p < f->words + f->used_words)
+			return true;
+	return false;
+}
+
+struct fragment *fragment_new(size_t words)
+{
+	struct fragment *f = mem_alloc(sizeof(*f) + words * sizeof(Term));
+
+	f->next = NULL;
+	f->off_heap = NULL;
+	f->used_words = f->size_words = words;
+	return f;
+}
+
+void fragment_free(struct fragment *f)
+{
+	if (f == NULL)
+		return;
+	off_heap_free(f->off_heap);
+	mem_free(f);
+}
+
+void heap_adopt_fragment(struct heap *h, struct fragment *f)
+{
+	Term *last = f->off_heap;
+
+	if (last != NULL) {
+		for (;;) {
+			Term **next = off_heap_next(last);
+
+			h->binary_words += off_heap_size_words(last);
+			if (*next == NULL) {
+				*next = h->off_heap;
+				break;
+			}
+			last = *next;
+		}
+		h->off_heap = f->off_heap;
+		f->off_heap = NULL;
+		if (h->binary_words > h->binary_limit_words)
+			h->wants_gc = true;
+	}
+	h->fragment_words += f->used_words;
+	f->size_words = f->used_words; /* nothing more is put there: a message's fragment may be part of another block */
+	f->next = h->fragments;
+	h->fragments = f;
+}

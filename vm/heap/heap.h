@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A process's heap: one block, the heap growing up from `start`, the stack growing down from `end`, and fragments.
+ * Invariant: start <= high <= top <= stop <= end. Objects below `high` survived a collection.
+ * heap_alloc never moves terms: without room it takes a fragment, which the next collection folds in.
+ * So a BIF holds raw terms freely; only functions named _gc move them. */
+#ifndef VM_HEAP_HEAP_H
+#define VM_HEAP_HEAP_H
+
+#include "base/log.h"
+#include "term/term.h"
+
+/* Words copied for somebody else, or taken when the heap was full. Also the body of a message in transit. */
+struct fragment {
+	struct fragment *next;
+	Term *off_heap;      /* list of refbins and magic refs among the words */
+	size_t used_words;
+	size_t size_words;
+	Term words[];
+};
+
+struct heap {
+	Term *top;           /* next free word */
+	Term *stop;          /* top of the stack: its lowest used word */
+	Term *start;
+	Term *end;
+	Term *high;          /* objects below are old enough to be tenured */
+	struct fragment *fragments;
+	Term *off_heap;      /* refbins and magic refs of heap and fragments */
+	Term *old_off_heap;  /* those of the old generation */
+	size_t fragment_words; /* used words in fragments */
+	size_t binary_words; /* sizes of the off-heap binaries taken since the last collection */
+	size_t old_binary_words; /* sizes of the old generation's */
+	size_t binary_limit_words; /* above it wants_gc is set */
+	Term *old_start, *old_top, *old_end; /* NULL without an old generation */
+	size_t min_words;    /* smallest size */
+	size_t max_words;    /* max_heap_size; 0: none */
+	uint16_t minor_count; /* since the last major one */
+	uint16_t minor_limit; /* fullsweep_after */
+	bool force_major;
+	bool wants_gc;       /* collect at the next safe point: much garbage may hang from few words */
+};
+
+#define HEAP_MIN_WORDS 233
+
+void heap_init(struct heap *h, size_t min_words);
+/* Frees everything, drops the references of its binaries and resources. */
+void heap_free(struct heap *h);
+
+/* Out of line: words from a fragment. */
+Term *heap_alloc_fragment(struct heap *h, size_t words);
+
+/* Room for `words` words, to be filled at once with whole objects. GC: none. */
+static inline Term *heap_alloc(struct heap *h, size_t words)
+{
+	Term *at = h->top;
+
+	if (unlikely((size_t)(h->stop - at) < words))
+		return heap_alloc_fragment(h, words);
+	h->top = at + words;
+	return at;
+}
+
+/* Gives back the words from `end` up of the last heap_alloc, which was of `words` words at `at`. */
+void heap_trim(struct heap *h, Term *at, size_t words, Term *end);
+
+static inline Term heap_cons(struct heap *h, Term head, Term tail)
+{
+	Term *at = heap_alloc(h, 2);
+
+	at[0] = head;
+	at[1] = tail;
+	return term_from_cons(at);
+}
+
+/* heap_tuple(h, a, b, c): a tuple of the terms given. */
+Term heap_tuple_array(struct heap *h, size_t arity, const Term *elements);
+#define heap_tuple(h, ...) \
+	heap_tuple_array(h, sizeof((Term[]){ __VA_ARGS__ }) / sizeof(Term), (Term[]){ __VA_ARGS__ })
+/* A list of n elements. */
+Term heap_list_array(struct heap *h, size_t n, const Term *elements, Term tail);
+/* A list of the bytes as small integers, before tail. */
+Term heap_list_bytes(struct heap *h, const void *bytes, size_t n, Term tail);
+Term heap_float(struct heap *h, double d);
+/* An integer, small or big. */
+Term heap_int(struct heap *h, int64_t n);
+Term heap_uint(struct heap *h, uint64_t n);
+/* A new unique reference. tag: 0, or the pid it is an alias of. */
+Term heap_ref(struct heap *h, Term tag);
+uint64_t ref_next_number(void);
+
+/* Is the pointer in heap, old heap or a fragment of h? (Debug and tests.) */
+bool heap_owns(const struct heap *h, const Term *p);
+
+/* ---- fragments by themselves: messages, timers, tables */
+struct fragment *fragment_new(size_t words);
+/* Drops binaries and resources, frees. */
+void fragment_free(struct fragment *f);
+/* The fragment becomes part of h: its terms live as h's. Takes: f. */
+void heap_adopt_fragment(struct heap *h, struct fragment *f);
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Counted binaries and resources, and the off-heap lists that hold their counts. */
+#include "heap/refbin.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+
+struct binary *binary_new(size_t bytes)
+{
+	struct binary *b;
+
+	if (bytes > SIZE_MAX - sizeof(*b))
+		return NULL;
+	b = mem_try_alloc(sizeof(*b) + bytes);
+	if (b == NULL)
+		return NULL;
+	atomic_init(&b->refs, 1);
+	b->size_bytes = bytes;
+	return b;
+}
+
+void binary_ref(struct binary *b)
+{
+	atomic_fetch_add_explicit(&b->refs, 1, memory_order_relaxed);
+}
+
+void binary_unref(struct binary *b)
+{
+	if (atomic_fetch_sub_explicit(&b->refs, 1, memory_order_acq_rel) == 1)
+		mem_free(b);
+}
+
+struct binary *binary_resize(struct binary *b, size_t bytes)
+{
+	ASSERT(atomic_load(&b->refs) == 1);
+	if (bytes > SIZE_MAX - sizeof(*b))
+		return NULL;
+	b = mem_realloc(b, sizeof(*b) + bytes);
+	b->size_bytes = bytes;
+	return b;
+}
+
+Term refbin_put_at(Term *at, Term **off_heap, struct binary *b, uint8_t *bytes, size_t size_bytes)
+{
+	struct refbin *r = (struct refbin *)at;
+
+	r->header = HEADER(REFBIN_WORDS - 1, SUB_REFBIN);
+	r->size_bytes = size_bytes;
+	r->binary = b;
+	r->bytes = bytes;
+	r->flags = 0;
+	r->next = *off_heap;
+	*off_heap = at;
+	return term_from_boxed(at);
+}
+
+static void count_binary(struct heap *h, size_t bytes)
+{
+	h->binary_words += bytes / sizeof(Term);
+	if (h->binary_words > h->binary_limit_words)
+		h->wants_gc = true;
+}
+
+Term refbin_put(struct heap *h, struct binary *b, size_t size_bytes)
+{
+	count_binary(h, size_bytes);
+	return refbin_put_at(heap_alloc(h, REFBIN_WORDS), &h->off_heap, b, b->data, size_bytes);
+}
+
+void resource_init(struct resource *r, const struct resource_type *type)
+{
+	atomic_init(&r->refs, 1);
+	r->type = type;
+	r->number = ref_next_number();
+}
+
+void resource_ref(struct resource *r)
+{
+	atomic_fetch_add_explicit(&r->refs, 1, memory_order_relaxed);
+}
+
+void resource_unref(struct resource *r)
+{
+	if (atomic_fetch_sub_explicit(&r->refs, 1, memory_order_acq_rel) == 1)
+		r->type->release(r);
+}
+
+Term resource_put(struct heap *h, struct resource *r)
+{
+	struct magic_ref *m = (struct magic_ref *)heap_alloc(h, MAGIC_WORDS);
+
+	resource_ref(r);
+	m->header = HEADER(MAGIC_WORDS - 1, SUB_REF);
+	m->number = r->number;
+	m->tag = 0;
+	m->resource = r;
+	m->next = h->off_heap;
+	h->off_heap = (Term *)m;
+	return term_from_boxed((Term *)m);
+}
+
+struct resource *resource_get(Term t, const struct resource_type *type)
+{
+	struct resource *r;
+
+	if (!term_is_local_ref(t) || !ref_is_magic(t))
+		return NULL;
+	r = ((struct magic_ref *)boxed_ptr(t))->resource;
+	return r->type == type ? r : NULL;
+}
+
+Term **off_heap_next(Term *object)
+{
+	if (header_sub(*object) == SUB_REFBIN)
+		return &((struct refbin *)object)->next;
+	return &((struct magic_ref *)object)->next;
+}
+
+size_t off_heap_size_words(const Term *object)
+{
+	if (header_sub(*object) == SUB_REFBIN)
+		return ((const struct refbin *)object)->size_bytes / sizeof(Term);
+	return 0;
+}
+
+void off_heap_drop(Term *object)
+{
+	if (header_sub(*object) == SUB_REFBIN)
+		binary_unref(((struct refbin *)object)->binary);
+	else
+		resource_unref(((struct magic_ref *)object)->resource);
+}
+
+void off_heap_link(Term *object, Term **off_heap)
+{
+	if (header_sub(*object) == SUB_REFBIN)
+		binary_ref(((struct refbin *)object)->binary);
+	else
+		resource_ref(((struct magic_ref *)object)->resource);
+	*off_heap_next(object) = *off_heap;
+	*off_heap = object;
+}
+
+void off_heap_free(Term *list)
+{
+	while (list != NULL) {
+		Term *next = *off_heap_next(list);
+
+		off_heap_drop(list);
+		list = next;
+	}
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Exceptions and other unusual returns of BIFs. Every function here returns TERM_NONE, so that a BIF says
+ * `return exc_badarg(p);`. */
+#ifndef VM_PROC_EXC_H
+#define VM_PROC_EXC_H
+
+#include "proc/process.h"
+
+Term exc_error(Process *p, Term reason);
+Term exc_throw(Process *p, Term value);
+Term exc_exit(Process *p, Term reason);
+static inline Term exc_badarg(Process *p) { return exc_error(p, am_badarg); }
+static inline Term exc_badarith(Process *p) { return exc_error(p, am_badarith); }
+static inline Term exc_system_limit(Process *p) { return exc_error(p, am_system_limit); }
+/* erlang:raise/3: class am_error, am_exit or am_throw; trace: an Erlang stack-trace list. */
+Term exc_raise(Process *p, Term class, Term reason, Term trace);
+
+/* Tail-call another function in place of the BIF's result: the arguments go to the X registers. n <= 8. GC: none. */
+Term exc_trap(Process *p, const struct export *to, unsigned n, const Term *args);
+/* Sleep until process_unblock(pid of p), on whatever thread; then `resume(p, arg)` runs on a scheduler and gives the BIF's result
+ * (or TERM_NONE with an exception, a trap or another wait). Terms the BIF needs later must be kept off its heap. */
+Term exc_wait(Process *p, Term (*resume)(Process *p, void *arg), void *arg);
+void process_unblock(Process *p);
+/* Give up the time slice after this BIF. */
+void process_yield_soon(Process *p);
+/* Account for work. Units: reductions. */
+static inline void process_bump(Process *p, int reds) { p->reds_left -= reds; }
+
+/* exc_trace while an exception travels: a list of code addresses as small integers ({M,F,A} args tuple of a BIF or function_clause at its head);
+ * exec builds it when the exception is raised, `exc_stacktrace` makes the Erlang list when somebody asks. Wired by exec through main.c. */
+extern Term (*exc_stacktrace)(Process *p, Term raw);
+
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The process. Invariant: only its `main` lock's holder (the scheduler that runs it, or whoever collects or kills it)
+ * touches its heap, stack and private queues; everybody may read `id` and `state`. */
+#ifndef VM_PROC_PROCESS_H
+#define VM_PROC_PROCESS_H
+
+#include <stdatomic.h>
+
+#include "base/lock.h"
+#include "heap/gc.h"
+#include "heap/heap.h"
+#include "term/atom.h"
+
+typedef uint64_t Inst;   /* a word of loaded code, see code/opcodes.def */
+
+struct sched;
+struct signal;
+struct export;
+struct link_node;
+struct monitor_node;
+struct timer;
+struct dict;
+
+enum proc_priority { PRIO_LOW, PRIO_NORMAL, PRIO_HIGH, PRIO_MAX, PRIO_COUNT };
+
+/* state bits (atomic) */
+enum {
+	PS_RUNNABLE = 1 << 0,  /* in a run queue, or about to be */
+	PS_RUNNING = 1 << 1,
+	PS_WAITING = 1 << 2,   /* in receive: a message wakes it */
+	PS_BLOCKED = 1 << 3,   /* in exc_wait: only proc_unblock wakes it */
+	PS_SIGNALS = 1 << 4,   /* signals wait in the incoming queue */
+	PS_EXITING = 1 << 5,
+	PS_DEAD = 1 << 6,      /* out of the process table */
+	PS_SUSPENDED = 1 << 7, /* suspend_process */
+	PS_TIMEOUT = 1 << 8,   /* its receive timer fired */
+	PS_UNBLOCKED = 1 << 9, /* unblocked before it blocked */
+	PS_HIBERNATED = 1 << 10,
+	PS_KILL = 1 << 11,     /* an untrappable exit waits */
+};
+
+/* flags (owner only) */
+enum {
+	PF_TRAP_EXIT = 1 << 0,
+	PF_OFF_HEAP_MSGQ = 1 << 1,
+	PF_SENSITIVE = 1 << 2,
+	PF_NEED_GC = 1 << 3,   /* collect at the next safe point */
+};
+
+/* What a BIF that returned TERM_NONE wants. */
+enum exc_kind {
+	EXC_NONE,
+	EXC_ERROR, EXC_EXIT, EXC_THROW, /* an exception: reason in exc_reason */
+	EXC_TRAP,      /* call trap_export with the arguments in x[0..] */
+	EXC_WAIT,      /* block until proc_unblock, then call resume(p, resume_arg) for the result */
+	EXC_HIBERNATE, /* drop the stack, sleep until a message, then call trap_export with x[0..2] as apply */
+	EXC_EXITED,    /* the process has got a fatal signal: run the exit */
+};
+
+struct process {
+	struct heap heap;    /* first: a struct process * is a struct heap * to the heap rooms */
+	Term id;
+	_Atomic uint32_t state;
+	uint32_t flags;
+	int32_t reds_left;   /* of this time slice; saved while it runs from the loop's own */
+	uint64_t reds_done;  /* over its life */
+	const Inst *i;       /* where it resumes */
+	Term *x;             /* saved X registers: saved_x, or an array of its own */
+	Term saved_x[6];
+	uint16_t live;       /* saved X registers in use */
+	uint16_t x_room;
+	uint8_t priority;
+	uint8_t exc_kind;
+	uint8_t skip;        /* low priority: rounds to wait */
+	bool exc_has_trace;  /* raise/3 and friends: exc_trace is already complete */
+	Term exc_reason;     /* roots */
+	Term exc_trace;      /* raw stack trace: see proc/exc.h */
+	const struct export *trap_export;
+	Term (*resume)(struct process *p, void *arg);
+	void *resume_arg;
+
+	struct lock main;
+	struct lock signals_lock;
+	struct signal *in_first, **in_last; /* signals_lock */
+	uint32_t in_length;  /* signals_lock: messages in it */
+	/* owner only: */
+	struct signal *msg_first, **msg_last, **msg_save; /* private message queue; msg_save: the peeking position */
+	uint32_t msg_length;
+	Term msg_marker;     /* receive marker, see proc/message.h; root */
+	struct signal **msg_marker_at;
+
+	Term initial_mfa[3]; /* module, function, arity as small */
+	Term parent;
+	Term group_leader;   /* pid; root */
+	Term reg_name;       /* atom or TERM_NONE; registry lock */
+	struct dict *dict;   /* process dictionary; NULL when empty */
+	struct link_node *links;
+	struct monitor_node *monitors;     /* those we set */
+	struct monitor_node *monitored_by;
+	struct timer *receive_timer;
+	Term seq_token;      /* sequential trace token, NIL without; root */
+	Term dt_utag;        /* dyntrace user tag (binary) or NIL; root */
+	struct export *error_handler_module_unused; /* reserved */
+	Term error_handler;  /* module atom */
+	const Inst *current_mfa; /* func_info word of the last known function, for probes and crash reports; may be NULL */
+	struct sched *sched; /* whose run queue it belongs to */
+	struct process *run_next; /* run queue */
+	atomic_uint refs;    /* process table and finders; the last one frees */
+	uint32_t suspend_count;
+	uint64_t wakeup_time_ns; /* when it became runnable; 0 without a probe that asks */
+	/* probes: printed forms, made on demand */
+	char *pid_text;
+};
+
+typedef struct process Process;
+
+void process_table_init(size_t limit);
+
+/* The living process with that pid, or NULL. The caller must call process_unref. Any thread. */
+Process *process_find(Term pid);
+void process_ref(Process *p);
+void process_unref(Process *p);
+bool process_is_alive(Term pid);
+size_t process_count(void);
+size_t process_limit(void);
+/* Pids of all living processes onto h. */
+Term process_list(struct heap *h);
+
+/* spawn_opt/5's wishes. */
+struct spawn_options {
+	bool link, monitor;
+	Term monitor_tag;    /* 'DOWN' or the {tag, T} term */
+	uint8_t alias;       /* {monitor, [{alias, X}]}: 0 none, 1 explicit_unalias, 2 demonitor, 3 reply_demonitor */
+	uint8_t priority;
+	size_t min_heap_words;
+	size_t max_heap_words;
+	uint16_t fullsweep_after;
+	bool off_heap_messages;
+};
+#define SPAWN_OPTIONS_DEFAULT { .priority = PRIO_NORMAL, .min_heap_words = HEAP_MIN_WORDS, .fullsweep_after = 65535, .monitor_tag = am_DOWN }
+
+/* Creates a process that will apply M:F(Args) (args: a proper list) and makes it runnable. parent NULL: the VM.
+ * Returns its pid; with monitor, *monitor_ref is the ref on the parent's heap.
+ * Fails: TERM_NONE when the table is full (system_limit). */
+Term process_spawn(Process *parent, Term module, Term function, Term args, const struct spawn_options *o, Term *monitor_ref);
+
+/* Collects p with its own roots and `live` X registers at x; fires the gc probes. p runs here.
+ * _gc. Fails: when max_heap_size kills it: sets exc and returns false. */
+bool process_collect_gc(Process *p, size_t need_words, Term *x, unsigned live);
+/* Room for need words on top: collects when there is none. */
+static inline bool process_need_gc(Process *p, size_t words, Term *x, unsigned live)
+{
+	if (likely((size_t)(p->heap.stop - p->heap.top) >= words))
+		return true;
+	return process_collect_gc(p, words, x, live);
+}
+
+/* The running process of this thread, or NULL outside a scheduler. */
+Process *process_current(void);
+
+/* Ends p, which runs here: reason in exc_reason. Sends exit signals and 'DOWN's, drops its names, timers and tables, fires process__exit.
+ * Afterwards p is not to be touched. */
+void process_exit(Process *p, Term reason);
+
+/* Rooms above hang what must happen when a process ends (ets tables, ports, open files). Called by main.c at start; at most 8. */
+void process_at_exit(void (*hook)(Process *p));
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Schedulers: N threads, a run queue each with four priorities, work stealing, sleep when idle. */
+#ifndef VM_PROC_SCHED_H
+#define VM_PROC_SCHED_H
+
+#include "proc/process.h"
+
+#define SCHED_REDS 4000
+#define X_REGS 1024
+#define F_REGS 1024
+
+/* What a time slice ended with. */
+enum run_result {
+	RUN_YIELD,   /* runnable still */
+	RUN_WAIT,    /* message_wait said so: PS_WAITING */
+	RUN_BLOCK,   /* exc_wait: PS_BLOCKED */
+	RUN_EXITED,  /* process_exit was called */
+};
+
+struct sched {
+	unsigned id;         /* from 1, as system_info(scheduler_id) */
+	Process *current;
+	Term x[X_REGS];      /* registers of the running process */
+	double f[F_REGS];
+	uint64_t efile_tag;  /* counter of file operations, {id, efile_tag} */
+	struct sched_queue *queue; /* private to sched.c */
+};
+
+/* Wired in main.c before sched_start: runs p until its slice ends. X registers are loaded and saved by it. */
+extern enum run_result (*sched_run_process)(struct sched *s, Process *p);
+
+void sched_init(unsigned count);
+/* Starts the threads; returns when sched_stop was called, with the exit status. */
+int sched_start(void);
+/* halt/1: flushes standard output when asked, ends the VM from any thread. */
+void sched_halt(int status) __attribute__((noreturn));
+unsigned sched_count(void);
+unsigned sched_online(void);
+struct sched *sched_self(void); /* of this thread; NULL elsewhere */
+struct sched *sched_get(unsigned id);
+/* Makes p runnable (already marked so). Any thread. */
+void sched_enqueue(Process *p);
+/* Runs fn(arg) while no scheduler runs a process (code loading, purging, tracing). Called from a scheduler. */
+void sched_stop_world(void (*fn)(void *), void *arg);
+/* Run queue length now, of all. */
+size_t sched_run_queue_length(void);
+
+#endif

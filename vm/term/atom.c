@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The atom table: entries in fixed segments, so that readers need no lock; a chained hash table for look-ups, under the lock.
+ * Invariant: entry i is complete before `count` passes i. */
+#include "term/atom.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "base/lock.h"
+#include "base/log.h"
+
+enum { SEGMENT_BITS = 12, SEGMENT_SIZE = 1 << SEGMENT_BITS, SEGMENTS = ATOM_TABLE_LIMIT / SEGMENT_SIZE };
+
+struct atom {
+	uint32_t next;       /* chain: index + 1; 0 ends it */
+	uint32_t hash;       /* OTP's hash of the name */
+	uint16_t bytes;
+	char *text;
+};
+
+static struct {
+	struct rwlock lock;
+	struct atom *segments[SEGMENTS];
+	atomic_uint count;
+	uint32_t *buckets;
+	uint32_t bucket_mask;
+} atoms;
+
+static struct atom *find_entry(uint32_t index)
+{
+	return &atoms.segments[index >> SEGMENT_BITS][index & (SEGMENT_SIZE - 1)];
+}
+
+/* Length in characters of valid UTF-8; -1 when it is not valid. */
+static int count_chars(const unsigned char *s, size_t n)
+{
+	int chars = 0;
+
+	for (size_t i = 0; i < n; chars++) {
+		unsigned c = s[i];
+		size_t more = c < 0x80 ? 0 : c >= 0xc2 && c < 0xe0 ? 1 : c >= 0xe0 && c < 0xf0 ? 2 : c >= 0xf0 && c < 0xf5 ? 3 : 9;
+
+		if (more > n - i - 1)
+			return -1;
+		for (size_t k = 1; k <= more; k++)
+			if ((s[i + k] & 0xc0) != 0x80)
+				return -1;
+		if ((c == 0xe0 && s[i + 1] < 0xa0) || (c == 0xed && s[i + 1] >= 0xa0) || (c == 0xf0 && s[i + 1] < 0x90) ||
+		    (c == 0xf4 && s[i + 1] >= 0x90))
+			return -1;
+		i += more + 1;
+	}
+	return chars;
+}
+
+/* The hash of an atom's name that phash2 shows: the PJW hash (Aho, Sethi, Ullman, 1986, p. 436) over the
+ * characters, where Latin-1 ones written in two UTF-8 bytes count as one. */
+static uint32_t hash_name(const unsigned char *s, size_t n)
+{
+	uint32_t h = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		uint32_t v = s[i], g;
+
+		if (i + 1 < n && (v & 0xfe) == 0xc2 && (s[i + 1] & 0xc0) == 0x80) {
+			v = (v << 6) | (s[++i] & 0x3f);
+			v &= 0xff;
+		}
+		h = (h << 4) + v;
+		g = h & 0xf0000000;
+		if (g) {
+			h ^= g >> 24;
+			h ^= g;
+		}
+	}
+	return h;
+}
+
+static uint32_t *find_bucket(const char *text, size_t n)
+{
+	return &atoms.buckets[hash_bytes(text, n) & atoms.bucket_mask];
+}
+
+/* Under the lock, either way. */
+static Term find_locked(const char *text, size_t n)
+{
+	for (uint32_t at = *find_bucket(text, n); at != 0;) {
+		struct atom *a = find_entry(at - 1);
+
+		if (a->bytes == n && memcmp(a->text, text, n) == 0)
+			return term_from_atom(at - 1);
+		at = a->next;
+	}
+	return TERM_NONE;
+}
+
+static void grow_buckets(void)
+{
+	uint32_t count = atomic_load(&atoms.count);
+
+	mem_free(atoms.buckets);
+	atoms.bucket_mask = atoms.bucket_mask * 2 + 1;
+	atoms.buckets = mem_zalloc((atoms.bucket_mask + 1) * sizeof(uint32_t));
+	for (uint32_t i = 0; i < count; i++) {
+		struct atom *a = find_entry(i);
+		uint32_t *bucket = find_bucket(a->text, a->bytes);
+
+		a->next = *bucket;
+		*bucket = i + 1;
+	}
+}
+
+static Term insert_locked(const char *text, size_t n)
+{
+	uint32_t index = atomic_load(&atoms.count);
+	uint32_t *bucket;
+	struct atom *a;
+
+	if (index == ATOM_TABLE_LIMIT)
+		return TERM_NONE;
+	if (index > atoms.bucket_mask)
+		grow_buckets();
+	if (atoms.segments[index >> SEGMENT_BITS] == NULL)
+		atoms.segments[index >> SEGMENT_BITS] = mem_zalloc(SEGMENT_SIZE * sizeof(struct atom));
+	a = find_entry(index);
+	a->text = mem_alloc(n + 1);
+	memcpy(a->text, text, n);
+	a->text[n] = 0;
+	a->bytes = (uint16_t)n;
+	a->hash = hash_name((const unsigned char *)text, n);
+	bucket = find_bucket(text, n);
+	a->next = *bucket;
+	*bucket = index + 1;
+	atomic_store_explicit(&atoms.count, index + 1, memory_order_release);
+	return term_from_atom(index);
+}
+
+void atom_init(void)
+{
+	static const char *const texts[] = {
+#define ATOM_TEXT(name, text) text,
+#include "term/atoms.def"
+	};
+
+	rwlock_init(&atoms.lock, LOCK_atom_table);
+	atoms.bucket_mask = 8191;
+	atoms.buckets = mem_zalloc((atoms.bucket_mask + 1) * sizeof(uint32_t));
+	for (uint32_t i = 0; i < ATOM_STATIC_COUNT; i++)
+		ENSURE(atom_from_text(texts[i]) == term_from_atom(i));
+}
+
+Term atom_existing_utf8(const char *text, size_t n)
+{
+	Term t;
+
+	if (n > ATOM_MAX_BYTES)
+		return TERM_NONE;
+	rwlock_read(&atoms.lock);
+	t = find_locked(text, n);
+	rwlock_unread(&atoms.lock);
+	return t;
+}
+
+Term atom_from_utf8(const char *text, size_t n, bool *full)
+{
+	Term t = atom_existing_utf8(text, n);
+	int chars;
+
+	if (full)
+		*full = false;
+	if (t != TERM_NONE || n > ATOM_MAX_BYTES)
+		return t;
+	chars = count_chars((const unsigned char *)text, n);
+	if (chars < 0 || chars > ATOM_MAX_CHARS)
+		return TERM_NONE;
+	rwlock_write(&atoms.lock);
+	t = find_locked(text, n);
+	if (t == TERM_NONE)
+		t = insert_locked(text, n);
+	rwlock_unwrite(&atoms.lock);
+	if (full)
+		*full = t == TERM_NONE;
+	return t;
+}
+
+Term atom_from_latin1(const char *text, size_t n, bool *full)
+{
+	char utf8[ATOM_MAX_CHARS * 2];
+	size_t k = 0;
+
+	if (full)
+		*full = false;
+	if (n > ATOM_MAX_CHARS)
+		return TERM_NONE;
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)text[i];
+
+		if (c < 0x80) {
+			utf8[k++] = (char)c;
+		} else {
+			utf8[k++] = (char)(0xc0 | (c >> 6));
+			utf8[k++] = (char)(0x80 | (c & 0x3f));
+		}
+	}
+	return atom_from_utf8(utf8, k, full);
+}
+
+Term atom_from_text(const char *text)
+{
+	Term t = atom_from_utf8(text, strlen(text), NULL);
+
+	ENSURE(t != TERM_NONE);
+	return t;
+}
+
+const char *atom_text(Term atom, size_t *n)
+{
+	struct atom *a = find_entry(atom_index(atom));
+
+	if (n)
+		*n = a->bytes;
+	return a->text;
+}
+
+int atom_compare(Term a, Term b)
+{
+	size_t na, nb;
+	const char *ta = atom_text(a, &na), *tb = atom_text(b, &nb);
+	int order;
+
+	if (a == b)
+		return 0;
+	order = memcmp(ta, tb, na < nb ? na : nb);
+	return order != 0 ? order : (na > nb) - (na < nb);
+}
+
+uint32_t atom_hash(Term atom)
+{
+	return find_entry(atom_index(atom))->hash;
+}
+
+uint32_t atom_count(void)
+{
+	return atomic_load_explicit(&atoms.count, memory_order_acquire);
+}
