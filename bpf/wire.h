@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The contract between BPF programs and user space: records, histograms, losses, and where
+ * the arguments of a probe stand. Needs __u8 .. __s64 defined by the includer.
+ * Invariant: fixed sizes, no implicit padding, the same for both sides.
+ */
+#ifndef BPF_WIRE_H
+#define BPF_WIRE_H
+
+enum {
+    WIRE_PID_TEXT = 32,   /* bytes of "<node.id.serial>" with its NUL, at most */
+    WIRE_NAME_BYTES = 96, /* an MFA or a reason as map key: NUL-terminated, zero-filled, cut */
+    WIRE_HIST_SLOTS = 64,
+    WIRE_MAX_ARGS = 12,
+    WIRE_MAX_SPECS = 4096,
+};
+
+/* <node.id.serial>; node is 0 for a local process. */
+struct wire_pid {
+    __u32 node, id, serial;
+};
+
+/* A process of one VM: the key of everything that is kept by process. */
+struct wire_proc {
+    __u32 vm; /* operating system's pid of the VM, in erlsnoop's pid namespace */
+    struct wire_pid pid;
+};
+
+/* Text from a target: untrusted bytes. */
+struct wire_name {
+    char text[WIRE_NAME_BYTES];
+};
+
+/* Opens every record of the ring buffer; kind is the subcommand's own. */
+struct wire_header {
+    __u64 time_ns; /* CLOCK_MONOTONIC */
+    __u32 vm;
+    __u32 kind;
+};
+
+/* Slot i counts values v with 2^i <= v < 2^(i+1); slot 0 takes 0 too. */
+struct wire_hist {
+    __u64 slots[WIRE_HIST_SLOTS];
+    __u64 count, sum, max;
+};
+
+/* What was not counted, and why: LOSS(name, text). */
+#define WIRE_LOSSES(LOSS)                                                                          \
+    LOSS(RING_FULL, "ring buffer full")                                                            \
+    LOSS(MAP_FULL, "map full")                                                                     \
+    LOSS(BAD_ARG, "unreadable argument")                                                           \
+    LOSS(BAD_PID, "argument is no pid")
+
+enum wire_loss {
+#define WIRE_LOSS_ENUM(name, text) LOSS_##name,
+    WIRE_LOSSES(WIRE_LOSS_ENUM)
+#undef WIRE_LOSS_ENUM
+    WIRE_NLOSSES
+};
+
+/* Registers as the notes name them, in the order of the encoding of x86-64. */
+#define WIRE_REGS(REG)                                                                             \
+    REG(0, ax) REG(1, cx) REG(2, dx) REG(3, bx) REG(4, sp) REG(5, bp) REG(6, si) REG(7, di)        \
+    REG(8, r8) REG(9, r9) REG(10, r10) REG(11, r11) REG(12, r12) REG(13, r13) REG(14, r14)         \
+    REG(15, r15) REG(16, ip)
+
+enum { WIRE_NO_REG = 255 };
+
+enum wire_arg_kind { WIRE_ARG_NONE, WIRE_ARG_CONST, WIRE_ARG_REG, WIRE_ARG_MEM };
+
+/* CONST: offset. REG: reg. MEM: what stands at reg + index * scale + offset. */
+struct wire_arg {
+    __u8 kind, reg, index, scale;
+    __u8 shift;     /* 64 - bits of the value */
+    __u8 is_signed;
+    __u8 pad[2];
+    __s64 offset;
+};
+
+/* One probe site; its position in the map "specs" is the cookie of the attachment. */
+struct wire_spec {
+    struct wire_arg args[WIRE_MAX_ARGS];
+};
+
+/* Read-only settings of the session, in section .rodata.session of every object. */
+struct wire_config {
+    __u64 pidns_dev, pidns_ino; /* erlsnoop's pid namespace; 0: it is the initial one */
+    __u32 vm;                   /* the only VM watched; 0: any */
+    __u32 pad;
+};
+
+#endif
