@@ -252,13 +252,14 @@ static void drop_fragments(struct heap *h)
 	h->fragment_words = 0;
 }
 
-/* Cuts the new block to size, puts the stack at its end and makes it the heap. */
-static void install_block(struct gc *gc, Term *block, size_t room, size_t size)
+/* Cuts the new block to size, puts the stack at its end and makes it the heap. False when it could not be cut. */
+static bool install_block(struct gc *gc, Term *block, size_t room, size_t size)
 {
 	struct heap *h = gc->h;
 	size_t stack_words = (size_t)(h->end - h->stop);
+	bool fits = size == room || mem_shrink_in_place(block, size * sizeof(Term));
 
-	if (size < room && !mem_shrink_in_place(block, size * sizeof(Term)))
+	if (!fits)
 		size = room;
 	memcpy(block + size - stack_words, h->stop, stack_words * sizeof(Term));
 	mem_free(h->start);
@@ -266,6 +267,7 @@ static void install_block(struct gc *gc, Term *block, size_t room, size_t size)
 	h->top = h->high = gc->to_top;
 	h->end = block + size;
 	h->stop = h->end - stack_words;
+	return fits;
 }
 
 static size_t count_stack_words(const struct heap *h)
@@ -304,10 +306,10 @@ static void prepare_old(struct heap *h)
 	h->old_end = h->old_start + size;
 }
 
-static void collect(struct gc *gc, size_t need, const struct gc_root *roots, size_t count)
+/* False when the block that it left is larger than it should be. */
+static bool collect_from(struct gc *gc, size_t before, size_t need, const struct gc_root *roots, size_t count)
 {
 	struct heap *h = gc->h;
-	size_t before = (size_t)(h->end - h->start);
 	size_t live_max = count_young_words(h) + (gc->major ? (size_t)(h->old_top - h->old_start) : 0);
 	size_t room = live_max + count_stack_words(h) + need, size;
 	Term *block, *old_scan;
@@ -325,7 +327,27 @@ static void collect(struct gc *gc, size_t need, const struct gc_root *roots, siz
 	sweep_off_heap(gc, block);
 	drop_fragments(h);
 	size = choose_size_words(h, before, (size_t)(gc->to_top - block) + count_stack_words(h) + need);
-	install_block(gc, block, room, size < room ? size : room);
+	return install_block(gc, block, room, size < room ? size : room);
+}
+
+static void collect(struct gc *gc, size_t need, const struct gc_root *roots, size_t count)
+{
+	struct heap *h = gc->h;
+	size_t before = (size_t)(h->end - h->start);
+	struct gc again = { .h = h };
+
+	if (collect_from(gc, before, need, roots, count))
+		return;
+	/* Blocks do not shrink here (sanitizers): now that the size is known, move once more, ageing nothing. */
+	if (!gc->major) {
+		again.old_start = h->old_start;
+		again.old_bytes = (size_t)((uint8_t *)h->old_top - (uint8_t *)h->old_start);
+	} else {
+		mem_free(h->old_start);
+		h->old_start = h->old_top = h->old_end = NULL;
+	}
+	again.h->high = h->start;
+	collect_from(&again, before, need, roots, count);
 }
 
 static void collect_minor(struct heap *h, size_t need, const struct gc_root *roots, size_t count)

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+# One Makefile. Products in $(BUILD), generated sources in $(BUILD)/gen.
+#   make            erlvm and erlsnoop       make deps    install what building and testing need
+#   make demo       see it work              make check   every test and lint
+#   make bench      ratios, side by side     make fuzz    fuzz what reads foreign bytes
+# Variants, each with a folder of its own under build/:
+#   PROBES=0        without probes           USDT_NOP=1   probe sites of one byte
+#   DEBUG=1         assertions, lock order   SAN=address,undefined | SAN=thread
+#   GC_STRESS=1     a collection at every chance
+SHELL := /bin/bash
+CC ?= gcc
+CLANG ?= clang
+BPFTOOL ?= $(shell command -v bpftool || echo /usr/sbin/bpftool)
+PKG_CONFIG ?= pkg-config
+
+comma := ,
+VARIANT := $(if $(filter 0,$(PROBES)),-noprobes)$(if $(USDT_NOP),-nop1)$(if $(DEBUG),-debug)$(if $(GC_STRESS),-gcstress)$(if $(SAN),-$(subst $(comma),-,$(SAN)))
+BUILD ?= build$(if $(VARIANT),/variant$(VARIANT))
+GEN := $(BUILD)/gen
+
+WARN := -Wall -Wextra
+CFLAGS ?= -O2 -g
+BASE_CFLAGS := -std=c17 -D_GNU_SOURCE $(WARN) $(CFLAGS) -MMD -MP
+VM_CFLAGS := $(BASE_CFLAGS) -fno-strict-aliasing -mno-red-zone -fno-omit-frame-pointer -Ivm
+TOOL_CFLAGS := $(BASE_CFLAGS) -I. -Itools -Ibpf -I$(GEN)
+LDFLAGS := -rdynamic
+ifneq ($(SAN),)
+VM_CFLAGS += -fsanitize=$(SAN) -fno-sanitize-recover=undefined
+TOOL_CFLAGS += -fsanitize=$(SAN) -fno-sanitize-recover=undefined
+LDFLAGS += -fsanitize=$(SAN)
+endif
+ifeq ($(PROBES),0)
+VM_CFLAGS += -DERLVM_PROBES=0
+endif
+ifneq ($(USDT_NOP),)
+VM_CFLAGS += -DUSDT_NOP=1
+endif
+ifneq ($(DEBUG),)
+VM_CFLAGS += -DERLVM_DEBUG
+endif
+ifneq ($(GC_STRESS),)
+VM_CFLAGS += -DERLVM_GC_STRESS
+endif
+# The loop wants its handlers' dispatch jumps kept apart.
+LOOP_CFLAGS := -fno-gcse -fno-crossjumping
+
+VM_LIBS := -lgmp -lz -lm -lpthread $(shell $(PKG_CONFIG) --libs libpcre2-8 2>/dev/null)
+TOOL_LIBS := $(shell $(PKG_CONFIG) --libs libbpf 2>/dev/null || echo -lbpf) -lelf -lz
+CHECK_LIBS = $(shell $(PKG_CONFIG) --libs check)
+
+VM_SRC := $(filter-out vm/main.c,$(wildcard vm/*.c vm/*/*.c))
+TOOL_SRC := $(filter-out tools/erlsnoop.c,$(wildcard tools/*.c))
+BPF_SRC := $(wildcard bpf/*.bpf.c)
+SKEL := $(BPF_SRC:bpf/%.bpf.c=$(GEN)/%.skel.h)
+VM_OBJ := $(VM_SRC:%.c=$(BUILD)/obj/%.o)
+TOOL_OBJ := $(TOOL_SRC:%.c=$(BUILD)/obj/%.o)
+TEST_ROOMS := unit probes tools erl
+
+.PHONY: all deps demo check lint bench fuzz clean tests $(TEST_ROOMS:%=check-%)
+.DELETE_ON_ERROR:
+.SECONDARY:
+all: $(BUILD)/erlvm $(if $(wildcard tools/erlsnoop.c),$(BUILD)/erlsnoop)
+
+$(BUILD)/erlvm: $(BUILD)/obj/vm/main.o $(VM_OBJ)
+	$(CC) $(LDFLAGS) -o $@ $^ $(VM_LIBS)
+
+$(BUILD)/erlsnoop: $(BUILD)/obj/tools/erlsnoop.o $(TOOL_OBJ)
+	$(CC) $(LDFLAGS) -o $@ $^ $(TOOL_LIBS)
+
+$(BUILD)/obj/vm/exec/loop.o: VM_CFLAGS += $(LOOP_CFLAGS)
+$(BUILD)/obj/vm/%.o: vm/%.c
+	@mkdir -p $(@D)
+	$(CC) $(VM_CFLAGS) -c -o $@ $<
+
+$(BUILD)/obj/tools/%.o: tools/%.c | $(SKEL)
+	@mkdir -p $(@D)
+	$(CC) $(TOOL_CFLAGS) -c -o $@ $<
+
+# ---- BPF: CO-RE objects and their skeletons
+$(GEN)/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h)
+	@mkdir -p $(@D)
+	$(CLANG) -g -O2 -target bpf -D__TARGET_ARCH_x86 -Wall -Werror -I. -Ibpf -c -o $@ $<
+$(GEN)/%.skel.h: $(GEN)/%.bpf.o
+	$(BPFTOOL) gen skeleton $< name $(subst .,_,$*) > $@
+
+# ---- tests: every tests/<room>/**/*_test.c gives suites; the runner is generated from their names
+define test_room
+$(1)_TEST_SRC := $$(shell find tests/$(1) -name '*_test.c' 2>/dev/null | sort)
+$(1)_SUPPORT_SRC := $$(wildcard tests/$(1)/support*.c tests/$(1)/unit.c)
+$$(GEN)/$(1)_runner.c: $$($(1)_TEST_SRC) tests/runner.sh
+	@mkdir -p $$(@D)
+	bash tests/runner.sh $(1) $$($(1)_TEST_SRC) > $$@
+$$(BUILD)/tests/$(1): $$(GEN)/$(1)_runner.c $$($(1)_TEST_SRC:%.c=$$(BUILD)/obj/%.o) $$($(1)_SUPPORT_SRC:%.c=$$(BUILD)/obj/%.o) $$(if $$(filter unit,$(1)),$$(VM_OBJ),$$(TOOL_OBJ))
+	@mkdir -p $$(@D)
+	$$(CC) $$(VM_CFLAGS) -I. $$(LDFLAGS) -o $$@ $$^ $$(CHECK_LIBS) $$(VM_LIBS) $$(TOOL_LIBS)
+endef
+$(foreach room,$(TEST_ROOMS),$(eval $(call test_room,$(room))))
+
+$(BUILD)/obj/tests/unit/%.o: tests/unit/%.c
+	@mkdir -p $(@D)
+	$(CC) $(VM_CFLAGS) -Itests/unit -c -o $@ $<
+$(BUILD)/obj/tests/%.o: tests/%.c | $(SKEL)
+	@mkdir -p $(@D)
+	$(CC) $(TOOL_CFLAGS) -Itests/$(firstword $(subst /, ,$*)) -c -o $@ $<
+
+# A program that fires probes by the number, for the tools' tests.
+$(BUILD)/tests/emitter: tests/tools/emitter.c vm/usdt.c vm/usdt.h vm/probes.def
+	@mkdir -p $(@D)
+	$(CC) $(VM_CFLAGS) -o $@ tests/tools/emitter.c vm/usdt.c
+
+TEST_BINS := $(foreach room,$(TEST_ROOMS),$(if $(shell find tests/$(room) -name '*_test.c' 2>/dev/null),$(BUILD)/tests/$(room)))
+tests: all $(TEST_BINS) $(if $(wildcard tests/tools/emitter.c),$(BUILD)/tests/emitter)
+
+check-unit check-probes check-tools check-erl: check-%: all $(BUILD)/tests/emitter $(BUILD)/tests/%
+	BUILD=$(BUILD) $(BUILD)/tests/$*
+
+check: deps
+	$(MAKE) lint tests
+	@BUILD=$(BUILD) bash tests/check.sh $(TEST_BINS)
+
+lint:
+	@for l in tests/lint/*.sh; do bash $$l || exit 1; done
+
+demo: deps
+	$(MAKE) all
+	@BUILD=$(BUILD) bash bench/demo.sh
+
+bench: deps
+	$(MAKE) all
+	$(MAKE) PROBES=0 build/variant-noprobes/erlvm
+	@BUILD=$(BUILD) bash bench/run.sh
+
+deps:
+	@bash deps.sh
+
+clean:
+	rm -rf build
+
+-include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

@@ -1,0 +1,49 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs what building and testing need and this machine lacks, or prints the one command to type.
+# Each line of the table: what shows that it is there (a command, or a path with *), and the Debian package that brings it.
+set -u
+PATH=$PATH:/usr/sbin:/sbin
+table='
+gcc                                     gcc
+make                                    make
+clang                                   clang
+bpftool                                 bpftool
+pkg-config                              pkg-config
+bpftrace                                bpftrace
+readelf                                 binutils
+valgrind                                valgrind
+/usr/include/bpf/libbpf.h               libbpf-dev
+/usr/include/libelf.h                   libelf-dev
+/usr/include/zlib.h                     zlib1g-dev
+/usr/include/*/gmp.h                    libgmp-dev
+/usr/include/pcre2.h                    libpcre2-dev
+/usr/include/check.h                    check
+/usr/include/*/sys/sdt.h                systemtap-sdt-dev
+/usr/include/*/asm/types.h              linux-libc-dev
+erlc                                    erlang-base
+/usr/lib/erlang/lib/runtime_tools-*     erlang-runtime-tools
+setpriv                                 util-linux
+'
+missing=()
+while read -r what package; do
+	[ -n "$what" ] || continue
+	case $what in
+	/*) compgen -G "$what" >/dev/null || missing+=("$package") ;;
+	*) command -v "$what" >/dev/null || missing+=("$package") ;;
+	esac
+done <<<"$table"
+[ ${#missing[@]} -eq 0 ] && exit 0
+
+install="apt-get install -y --no-install-recommends ${missing[*]}"
+if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
+	echo "missing packages; as root, type:  apt-get update && $install" >&2
+	exit 1
+fi
+echo "installing ${missing[*]}"
+log=$(mktemp)
+export DEBIAN_FRONTEND=noninteractive
+if ! $install >"$log" 2>&1; then
+	{ apt-get update && $install; } >"$log" 2>&1 || { tail -5 "$log" >&2; echo "cannot install: ${missing[*]}" >&2; exit 1; }
+fi
+rm -f "$log"

@@ -1,0 +1,37 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Holds the include arrows of docs/design.md: each room may include only itself and the rooms listed for it.
+cd "$(dirname "$0")/../.." || exit 1
+declare -A may=(
+	[base]=""
+	[term]="base"
+	[heap]="term base"
+	[data]="heap term base"
+	[proc]="data heap term base"
+	[code]="proc data heap term base"
+	[ets]="proc data heap term base"
+	[io]="proc data heap term base"
+	[exec]="code proc data heap term base"
+	[dist]="io code proc data heap term base"
+	[trace]="code ets proc data heap term base"
+	[bif]="code ets io dist trace proc data heap term base"
+)
+status=0
+fail() { echo "lint: $*"; status=1; }
+for dir in vm/*/; do
+	room=$(basename "$dir")
+	for f in "$dir"*; do
+		[ -f "$f" ] || continue
+		while IFS=: read -r line inc; do
+			inc=$(sed -E 's/.*"([^"]+)".*/\1/' <<<"$inc")
+			case $inc in */*) to=${inc%%/*} ;; *) continue ;; esac
+			[ "$to" = "$room" ] && continue
+			case " ${may[$room]-} " in *" $to "*) ;; *) fail "$f:$line: $room may not include $inc" ;; esac
+		done < <(grep -nE '^\s*#\s*include\s+"' "$f")
+	done
+done
+grep -nE '#include "(\.\./)*(bpf|tools)/' -r vm && fail "vm may not include bpf or tools"
+grep -nE '#include "(\.\./)*tools/' -r bpf 2>/dev/null && fail "bpf may not include tools"
+grep -nE '#include "cmd_' tools/cmd_*.c 2>/dev/null && fail "a command may not include another"
+grep -nE 'bpf/(libbpf|bpf)\.h|skel\.h' tools/sink_*.c 2>/dev/null && fail "a sink may not know libbpf"
+exit $status

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "heap/copy.h"
+#include "heap/gc.h"
+#include "heap/literal.h"
+#include "heap/refbin.h"
+#include "unit.h"
+
+static Term make_list(struct heap *h, int n)
+{
+	Term list = NIL;
+
+	for (int i = n; i > 0; i--)
+		list = heap_cons(h, heap_tuple(h, SMALL(i), am_ok, heap_float(h, i / 2.0)), list);
+	return list;
+}
+
+static void assert_list(Term list, int n)
+{
+	for (int i = 1; i <= n; i++, list = cons_tail(list)) {
+		Term t;
+
+		ck_assert(term_is_cons(list));
+		t = cons_head(list);
+		ck_assert(term_is_tuple_of(t, 3));
+		ck_assert(tuple_get(t, 1) == SMALL(i));
+		ck_assert(tuple_get(t, 2) == am_ok);
+		ck_assert(float_value(tuple_get(t, 3)) == i / 2.0);
+	}
+	ck_assert(list == NIL);
+}
+
+static struct gc_result collect(struct heap *h, size_t need, Term *roots, size_t n)
+{
+	struct gc_root root = { roots, n };
+	struct gc_result result;
+
+	ck_assert(gc_run_gc(h, need, &root, 1, &result));
+	ck_assert(h->fragments == NULL);
+	ck_assert((size_t)(h->stop - h->top) >= need);
+	return result;
+}
+
+START_TEST(test_gc_run_keeps_live_terms)
+{
+	struct heap h;
+	Term root[2];
+
+	unit_init();
+	heap_init(&h, HEAP_MIN_WORDS);
+	root[0] = make_list(&h, 500);
+	root[1] = heap_tuple(&h, root[0], root[0]);
+	for (int i = 0; i < 20; i++) {
+		make_list(&h, 300);
+		collect(&h, 100, root, 2);
+		assert_list(root[0], 500);
+		ck_assert(tuple_get(root[1], 1) == root[0] && tuple_get(root[1], 2) == root[0]);
+	}
+	heap_free(&h);
+}
+END_TEST
+
+START_TEST(test_gc_run_is_minor_until_told)
+{
+	struct heap h;
+	Term root = NIL;
+
+	unit_init();
+	heap_init(&h, HEAP_MIN_WORDS);
+	root = make_list(&h, 50);
+	ck_assert(!collect(&h, 0, &root, 1).major);
+	ck_assert(!collect(&h, 0, &root, 1).major);
+	ck_assert(h.old_start != NULL);
+	ck_assert((size_t)(h.old_top - h.old_start) == 50 * 8);
+	h.force_major = true;
+	ck_assert(collect(&h, 0, &root, 1).major);
+	ck_assert(h.old_start == NULL);
+	assert_list(root, 50);
+	heap_free(&h);
+}
+END_TEST
+
+START_TEST(test_gc_run_moves_the_stack)
+{
+	struct heap h;
+	static const uint64_t code[1];
+
+	unit_init();
+	heap_init(&h, HEAP_MIN_WORDS);
+	h.stop -= 2;
+	h.stop[0] = (Term)(uintptr_t)code;
+	h.stop[1] = make_list(&h, 200);
+	collect(&h, 5000, NULL, 0);
+	ck_assert(h.end - h.stop == 2);
+	ck_assert(h.stop[0] == (Term)(uintptr_t)code);
+	assert_list(h.stop[1], 200);
+	heap_free(&h);
+}
+END_TEST
+
+START_TEST(test_gc_run_drops_dead_binaries)
+{
+	struct heap h;
+	struct binary *kept = binary_new(1000), *dead = binary_new(1000);
+	Term root;
+
+	unit_init();
+	heap_init(&h, HEAP_MIN_WORDS);
+	binary_ref(dead);
+	refbin_put(&h, dead, 1000);
+	root = refbin_put(&h, kept, 1000);
+	collect(&h, 0, &root, 1);
+	ck_assert_int_eq(atomic_load(&dead->refs), 1);
+	ck_assert_int_eq(atomic_load(&kept->refs), 1);
+	ck_assert(((struct refbin *)boxed_ptr(root))->binary == kept);
+	for (int i = 0; i < 3; i++)
+		collect(&h, 0, &root, 1);
+	ck_assert_int_eq(atomic_load(&kept->refs), 1);
+	binary_ref(kept);
+	heap_free(&h);
+	ck_assert_int_eq(atomic_load(&kept->refs), 1);
+	binary_unref(kept);
+	binary_unref(dead);
+}
+END_TEST
+
+START_TEST(test_gc_run_shrinks_after_garbage)
+{
+	struct heap h;
+	Term root = NIL;
+
+	unit_init();
+	heap_init(&h, HEAP_MIN_WORDS);
+	make_list(&h, 100000);
+	collect(&h, 0, &root, 1);
+	for (int i = 0; i < 5; i++)
+		collect(&h, 0, &root, 1);
+	ck_assert_int_eq(h.end - h.start, HEAP_MIN_WORDS);
+	heap_free(&h);
+}
+END_TEST
+
+START_TEST(test_gc_run_respects_max_words)
+{
+	struct heap h;
+	struct gc_result result;
+	Term list;
+	struct gc_root root = { &list, 1 };
+
+	unit_init();
+	heap_init(&h, HEAP_MIN_WORDS);
+	h.max_words = 1000;
+	list = make_list(&h, 500);
+	ck_assert(!gc_run_gc(&h, 0, &root, 1, &result));
+	assert_list(list, 500);
+	heap_free(&h);
+}
+END_TEST
+
+START_TEST(test_copy_term_of_deep_nesting)
+{
+	struct heap *h = unit_heap();
+	Term t = NIL, copy;
+	struct fragment *f;
+	int depth = 0;
+
+	for (int i = 0; i < 200000; i++)
+		t = heap_cons(h, t, NIL);
+	ck_assert_uint_eq(copy_size_words(t), 400000);
+	f = copy_to_fragment(t, &copy);
+	for (; copy != NIL; copy = cons_head(copy))
+		depth++;
+	ck_assert_int_eq(depth, 200000);
+	fragment_free(f);
+}
+END_TEST
+
+START_TEST(test_copy_term_shares_literals)
+{
+	struct literal_area *area;
+	struct heap *h = unit_heap();
+	struct fragment *f;
+	Term literal, copy;
+
+	area = literal_new(100);
+	literal = literal_put(area, heap_tuple(h, am_ok, SMALL(1)));
+	ck_assert(term_is_literal(literal));
+	ck_assert_uint_eq(copy_size_words(heap_cons(h, literal, NIL)), 2);
+	ck_assert_uint_eq(copy_flat_size_words(heap_cons(h, literal, NIL)), 5);
+	f = copy_to_fragment(heap_cons(h, literal, NIL), &copy);
+	ck_assert(cons_head(copy) == literal);
+	fragment_free(f);
+	literal_free(area);
+}
+END_TEST
+
+START_TEST(test_copy_term_counts_binaries)
+{
+	struct heap *h = unit_heap();
+	struct binary *b = binary_new(100);
+	Term t = heap_tuple(h, refbin_put(h, b, 100), am_ok), copy;
+	struct fragment *f = copy_to_fragment(t, &copy);
+
+	ck_assert_int_eq(atomic_load(&b->refs), 2);
+	ck_assert(tuple_get(copy, 2) == am_ok);
+	fragment_free(f);
+	ck_assert_int_eq(atomic_load(&b->refs), 1);
+}
+END_TEST
+
+Suite *gc_suite(void)
+{
+	Suite *s = suite_create("gc");
+	TCase *c = tcase_create("gc");
+
+	tcase_add_test(c, test_gc_run_keeps_live_terms);
+	tcase_add_test(c, test_gc_run_is_minor_until_told);
+	tcase_add_test(c, test_gc_run_moves_the_stack);
+	tcase_add_test(c, test_gc_run_drops_dead_binaries);
+	tcase_add_test(c, test_gc_run_shrinks_after_garbage);
+	tcase_add_test(c, test_gc_run_respects_max_words);
+	tcase_add_test(c, test_copy_term_of_deep_nesting);
+	tcase_add_test(c, test_copy_term_shares_literals);
+	tcase_add_test(c, test_copy_term_counts_binaries);
+	suite_add_tcase(s, c);
+	return s;
+}
