@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The external term format, both ways (format: OTP, erts/doc, erl_ext_dist). Bytes from outside are hostile: every read is bounded, memory grows
+ * with the input only, depth costs no C stack. */
+#ifndef VM_DATA_ETF_H
+#define VM_DATA_ETF_H
+
+#include "heap/heap.h"
+#include "heap/refbin.h"
+
+enum {
+	ETF_SAFE = 1,        /* decode: make no new atoms, no export funs of unknown functions, no fun entries */
+	ETF_COMPRESSED = 2,  /* encode: deflate when that is shorter (level in ETF_LEVEL) */
+	ETF_DETERMINISTIC = 4, /* encode: map pairs in the order of terms */
+	ETF_MINOR_0 = 8,     /* encode: floats as text */
+	ETF_ATOMS_LATIN1 = 16, /* encode: minor_version 1: atoms as ATOM_EXT where they can */
+	ETF_LOCAL = 32,      /* reserved */
+};
+#define ETF_LEVEL(level) ((unsigned)(level) << 8)
+
+/* With the version byte (131) at the start.
+ * Owns: the caller gets a binary of exactly size_bytes, one reference. Fails: NULL when too big for memory. */
+struct binary *etf_encode(Term t, unsigned flags);
+/* Units: bytes that etf_encode would give without compression. */
+size_t etf_size_bytes(Term t, unsigned flags);
+
+/* Reads one term with its version byte; *used (when not NULL): bytes read. GC: none.
+ * Fails: -EINVAL, nothing is left on the heap but garbage. */
+int etf_decode_to_heap(const uint8_t *bytes, size_t n, unsigned flags, struct heap *h, Term *term, size_t *used);
+/* The same onto a fragment of its own, *out (NULL when the term needs no words). Owns: the caller. All n bytes must be used. */
+int etf_decode(const uint8_t *bytes, size_t n, struct fragment **out, Term *term, unsigned flags);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What this room asks the code room about funs and exports: pointers that vm/main.c wires. */
+#ifndef VM_DATA_FUN_LINK_H
+#define VM_DATA_FUN_LINK_H
+
+#include "term/term.h"
+
+struct fun_facts {
+	Term module;         /* atom */
+	uint32_t index;      /* in the module's table of lambdas */
+	uint32_t old_index;
+	uint32_t old_uniq;
+	uint8_t uniq[16];    /* MD5 of the module */
+	uint32_t arity;      /* without the free variables */
+};
+
+struct export_facts {
+	Term module, function;
+	uint32_t arity;
+};
+
+extern void (*fun_link_describe)(const struct fun_entry *e, struct fun_facts *f);
+/* The entry, made when it is missing. */
+extern struct fun_entry *(*fun_link_get)(const struct fun_facts *f);
+extern void (*fun_link_describe_export)(const struct export *e, struct export_facts *f);
+extern struct export *(*fun_link_get_export)(Term module, Term function, uint32_t arity);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Arithmetic over any mix of small integers, bignums and floats.
+ * Invariant: every result is normal (what fits a small is a small; a bignum's highest limb is not zero).
+ * Fails: every Term function here returns TERM_NONE. For num_add, num_sub, num_mul, num_bsl and num_bsr the reason is
+ * then num_failure(a, b); for all others it is badarith. GC: none. */
+#ifndef VM_DATA_NUMBER_H
+#define VM_DATA_NUMBER_H
+
+#include "heap/heap.h"
+
+Term num_add(struct heap *h, Term a, Term b);
+Term num_sub(struct heap *h, Term a, Term b);
+Term num_mul(struct heap *h, Term a, Term b);
+Term num_div_int(struct heap *h, Term a, Term b);   /* div */
+Term num_rem(struct heap *h, Term a, Term b);
+Term num_div_float(struct heap *h, Term a, Term b); /* / */
+Term num_negate(struct heap *h, Term a);
+Term num_abs(struct heap *h, Term a);
+Term num_band(struct heap *h, Term a, Term b);
+Term num_bor(struct heap *h, Term a, Term b);
+Term num_bxor(struct heap *h, Term a, Term b);
+Term num_bnot(struct heap *h, Term a);
+Term num_bsl(struct heap *h, Term a, Term shift);
+Term num_bsr(struct heap *h, Term a, Term shift);
+/* am_system_limit or am_badarith: why an operation on a and b gave TERM_NONE. */
+Term num_failure(Term a, Term b);
+
+/* Any number as a finite double. Fails: false when t is no number or too big. */
+bool num_get_double(Term t, double *d);
+/* The integer of a finite double, its fraction dropped. */
+Term num_from_double_trunc(struct heap *h, double d);
+/* Rounded half away from zero, as round/1. */
+Term num_from_double_round(struct heap *h, double d);
+/* Fails: false when t is no integer or out of range. */
+bool num_get_int64(Term t, int64_t *n);
+bool num_get_uint64(Term t, uint64_t *n);
+/* An integer of n bytes of magnitude. Fails: TERM_NONE when beyond BIG_MAX_LIMBS. */
+Term num_from_bytes(struct heap *h, const uint8_t *bytes, size_t n, bool little_endian, bool negative);
+
+/* Units: characters that integer_text may need, with the sign (an upper bound). base 2..36. */
+size_t num_text_size(Term t, int base);
+/* Writes an integer's digits (upper case, no NUL) to at least num_text_size bytes; returns how many. */
+size_t num_text_put(Term t, int base, char *to);
+/* Reads [+-]digits, the whole text. Fails: TERM_NONE. */
+Term num_from_text(struct heap *h, const char *text, size_t n, int base);
+
+#endif
