@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Binaries and bitstrings as terms: reading the bytes of any of them, making them, cutting them.
+ * Invariant: a sub-binary's original is a heapbin or a refbin; a bitstring that is no whole number of bytes, or does not
+ * start at a byte, is a sub-binary. Bytes seen through a view stay where they are until a collection or an append
+ * (data/bits.h) in the same process. */
+#ifndef VM_DATA_BINARY_H
+#define VM_DATA_BINARY_H
+
+#include <string.h>
+
+#include "heap/refbin.h"
+
+/* The bits of a bitstring. Owns: the term. */
+struct bits_view {
+	const uint8_t *base; /* the byte of the first bit */
+	unsigned offset;     /* bits before the first one in *base, 0..7 */
+	uint64_t size;       /* bits */
+};
+
+/* Units: words that a sub-binary made by binary_sub takes at most. */
+#define BINARY_SUB_WORDS SUBBIN_WORDS
+/* Units: words of a binary_alloc of n bytes. */
+static inline size_t binary_words(size_t n)
+{
+	return n <= HEAPBIN_LIMIT ? 2 + (n + 7) / 8 : REFBIN_WORDS;
+}
+
+/* t must be a bitstring (term_is_bitstring). */
+struct bits_view binary_view(Term t);
+static inline uint64_t binary_size_bits(Term t)
+{
+	const Term *p = boxed_ptr(t);
+
+	if (header_sub(*p) == SUB_SUBBIN)
+		return p[1] * 8 + ((const struct subbin *)p)->bit_size;
+	return p[1] * 8;
+}
+/* A bitstring of whole bytes. */
+static inline bool term_is_binary(Term t)
+{
+	if (!term_is_bitstring(t))
+		return false;
+	return header_sub(*boxed_ptr(t)) != SUB_SUBBIN || ((struct subbin *)boxed_ptr(t))->bit_size == 0;
+}
+/* t must be a bitstring. Units: whole bytes. */
+static inline size_t binary_size_bytes(Term t) { return boxed_ptr(t)[1]; }
+
+/* The bytes of a binary: in place where they stand on a byte boundary, else copied to *scratch (mem_free it; set to NULL
+ * when not needed). Fails: NULL when t is no binary; *n is then 0. */
+const uint8_t *binary_bytes(Term t, size_t *n, uint8_t **scratch);
+
+/* ---- making. GC: none. Fails: TERM_NONE when memory cannot be had. */
+/* A new binary of n bytes that the caller fills at once. */
+Term binary_alloc(struct heap *h, size_t n, uint8_t **bytes);
+Term binary_put(struct heap *h, const void *bytes, size_t n);
+/* A new bitstring with a copy of the bits. */
+Term binary_put_bits(struct heap *h, const struct bits_view *v);
+/* Bits [start, start + size) of t, which must have them. Shares the bytes, unless a copy is no larger. */
+Term binary_sub(struct heap *h, Term t, uint64_t start, uint64_t size);
+/* A binary over bytes already in b. Takes: the reference. Small ones are copied and b dropped. */
+Term binary_from_counted(struct heap *h, struct binary *b, size_t n);
+
+/* The heapbin or refbin behind t, and where t's first bit is in it. Units: *offset bits. */
+Term binary_original(Term t, uint64_t *offset);
+/* The counted bytes behind t, with one reference more, for a holder outside every heap: its bytes never move or change.
+ * *bytes: t's first byte in it. Fails: NULL when t's bytes stand on a heap or not at a byte. */
+struct binary *binary_share(Term t, const uint8_t **bytes, size_t *n);
+/* From now on nobody appends in place to the refbin behind t (a pointer to its bytes is kept somewhere). */
+void binary_end_writing(Term t);
+
+/* ---- order of bitstrings: by bytes, then the shorter first. */
+int binary_compare(Term a, Term b);
+bool binary_equal(Term a, Term b);
+
+#endif

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The bit syntax: matching on a match context, and construction.
+ * Nothing here collects: whoever wants no fragments has made sure of the words named. Sizes are bits unless said.
+ * Matching functions advance the context when they succeed and leave it as it was when they fail. */
+#ifndef VM_DATA_BITS_H
+#define VM_DATA_BITS_H
+
+#include "data/binary.h"
+#include "data/bitcopy.h"
+#include "term/atom.h"
+
+/* Field flags, as the compiler numbers them in .beam files. */
+enum {
+	BITS_ALIGNED = 1, /* a hint; ignored */
+	BITS_LITTLE = 2,
+	BITS_SIGNED = 4,
+	BITS_EXACT = 8,   /* a hint; ignored */
+	BITS_NATIVE = 16,
+};
+
+enum bits_error {
+	BITS_OK,
+	BITS_BADARG,
+	BITS_LIMIT,    /* system_limit */
+};
+
+/* ---- sizes */
+/* size (an integer term) times unit. Fails: BITS_BADARG when it is no integer or negative; BITS_LIMIT when it is huge. */
+enum bits_error bits_size(Term size, unsigned unit, uint64_t *bits);
+/* bs_add: *sum = a + b * unit, as an integer term (on h when big). */
+enum bits_error bits_add(struct heap *h, Term a, Term b, unsigned unit, Term *sum);
+
+/* ---- matching */
+static inline struct match_ctx *match_ptr(Term ctx) { return (struct match_ctx *)boxed_ptr(ctx); }
+static inline bool term_is_match(Term t) { return term_has_sub(t, SUB_MATCH); }
+static inline uint64_t bits_left(const struct match_ctx *m) { return m->end_bits - m->offset_bits; }
+
+/* A context over a bitstring, from its start (MATCH_WORDS); a context stays itself. TERM_NONE for other terms. */
+Term bits_start_match(struct heap *h, Term source);
+/* bs_get_position, bs_set_position: the position as a small. */
+static inline Term bits_get_position(const struct match_ctx *m) { return term_from_small((int64_t)m->offset_bits); }
+static inline void bits_set_position(struct match_ctx *m, Term position) { m->offset_bits = (uint64_t)small_value(position); }
+
+/* An integer of any size. TERM_NONE when bits are missing. Words: 0 up to 59 bits, else 1 + bits / 64 rounded up. */
+Term bits_get_integer(struct heap *h, struct match_ctx *m, uint64_t size, unsigned flags);
+static inline size_t bits_integer_words(uint64_t size) { return size < SMALL_BITS ? 0 : 2 + size / 64; }
+/* 8, 16 or 32 unsigned big-endian bits. TERM_NONE when bits are missing. */
+static inline Term bits_get_integer_8(struct match_ctx *m)
+{
+	uint64_t at = m->offset_bits;
+
+	if (unlikely(m->end_bits - at < 8))
+		return TERM_NONE;
+	m->offset_bits = at + 8;
+	if (likely((at & 7) == 0))
+		return SMALL(m->base[at >> 3]);
+	return SMALL(bitcopy_read(m->base, at, 8));
+}
+static inline Term bits_get_integer_16(struct match_ctx *m)
+{
+	uint64_t at = m->offset_bits;
+	const uint8_t *p = m->base + (at >> 3);
+
+	if (unlikely(m->end_bits - at < 16))
+		return TERM_NONE;
+	m->offset_bits = at + 16;
+	if (likely((at & 7) == 0))
+		return SMALL(p[0] << 8 | p[1]);
+	return SMALL(bitcopy_read(m->base, at, 16));
+}
+static inline Term bits_get_integer_32(struct match_ctx *m)
+{
+	uint64_t at = m->offset_bits;
+	const uint8_t *p = m->base + (at >> 3);
+
+	if (unlikely(m->end_bits - at < 32))
+		return TERM_NONE;
+	m->offset_bits = at + 32;
+	if (likely((at & 7) == 0))
+		return SMALL((uint64_t)p[0] << 24 | p[1] << 16 | p[2] << 8 | p[3]);
+	return SMALL(bitcopy_read(m->base, at, 32));
+}
+/* 16, 32 or 64 bits; TERM_NONE for other sizes, missing bits, infinities and NaN. Words: FLOAT_WORDS. */
+Term bits_get_float(struct heap *h, struct match_ctx *m, uint64_t size, unsigned flags);
+/* A sub-binary of `size` bits. Words: BINARY_SUB_WORDS. */
+Term bits_get_binary(struct heap *h, struct match_ctx *m, uint64_t size);
+/* All that is left, which must be a multiple of unit. */
+Term bits_get_binary_all(struct heap *h, struct match_ctx *m, unsigned unit);
+/* All that is left; the position stays (bs_get_tail). */
+Term bits_get_tail(struct heap *h, const struct match_ctx *m);
+static inline bool bits_skip(struct match_ctx *m, uint64_t size)
+{
+	if (unlikely(bits_left(m) < size))
+		return false;
+	m->offset_bits += size;
+	return true;
+}
+/* All that is left, which must be a multiple of unit. */
+bool bits_skip_all(struct match_ctx *m, unsigned unit);
+static inline bool bits_test_unit(const struct match_ctx *m, unsigned unit) { return bits_left(m) % unit == 0; }
+static inline bool bits_test_tail(const struct match_ctx *m, uint64_t size) { return bits_left(m) == size; }
+/* bs_match's ensure_at_least: size bits, and what is behind them a multiple of unit. */
+static inline bool bits_ensure(const struct match_ctx *m, uint64_t size, unsigned unit)
+{
+	return bits_left(m) >= size && (bits_left(m) - size) % unit == 0;
+}
+bool bits_match_string(struct match_ctx *m, uint64_t size, const uint8_t *bytes);
+/* bs_match's =:=: the next `size` (up to 64) bits are value. */
+bool bits_match_value(struct match_ctx *m, unsigned size, uint64_t value);
+/* One character. TERM_NONE when the bits are no character. */
+Term bits_get_utf8(struct match_ctx *m);
+Term bits_get_utf16(struct match_ctx *m, unsigned flags);
+Term bits_get_utf32(struct match_ctx *m, unsigned flags);
+/* A Unicode scalar value: 0..0xd7ff, 0xe000..0x10ffff (bs_validate_unicode). */
+bool bits_is_char(Term t);
+
+/* ---- construction, one operation at a time (bs_init2 and those that follow; up to OTP 24's compilers).
+ * Between bits_init/bits_append and the last put nothing may collect or append. */
+struct bits_builder {
+	uint8_t *base;
+	uint64_t offset;     /* where the next bits go, from base */
+	uint64_t end;        /* of the room */
+};
+/* Units: words of any result of the functions below. */
+#define BITS_RESULT_WORDS (2 + HEAPBIN_LIMIT / 8 + SUBBIN_WORDS)
+
+/* A new bitstring of that size, to be filled by puts. TERM_NONE: system_limit. */
+Term bits_init(struct heap *h, struct bits_builder *b, uint64_t size);
+/* bin with room for `size` bits behind it. Where bin is the newest end of a writable buffer, the bytes are not copied.
+ * Fails: TERM_NONE and *error: bin is no bitstring, or its size no multiple of unit. */
+Term bits_append(struct heap *h, struct bits_builder *b, Term bin, uint64_t size, unsigned unit, enum bits_error *error);
+/* The same where nobody else can see bin: its sub-binary is used again. */
+Term bits_private_append(struct heap *h, struct bits_builder *b, Term bin, uint64_t size, unsigned unit,
+			 enum bits_error *error);
+/* bs_init_writable: an empty binary with a buffer of that many bytes (1024 when size is no small >= 0). */
+Term bits_init_writable(struct heap *h, Term size_bytes);
+
+enum bits_error bits_put_integer(struct bits_builder *b, Term value, uint64_t size, unsigned flags);
+enum bits_error bits_put_float(struct bits_builder *b, Term value, uint64_t size, unsigned flags);
+/* The first `size` bits of the bitstring value. */
+enum bits_error bits_put_binary(struct bits_builder *b, Term value, uint64_t size);
+/* All of it, which must be a multiple of unit. */
+enum bits_error bits_put_binary_all(struct bits_builder *b, Term value, unsigned unit);
+void bits_put_string(struct bits_builder *b, const uint8_t *bytes, size_t n);
+enum bits_error bits_put_utf8(struct bits_builder *b, Term value);
+enum bits_error bits_put_utf16(struct bits_builder *b, Term value, unsigned flags);
+enum bits_error bits_put_utf32(struct bits_builder *b, Term value, unsigned flags);
+/* Units: bytes of the character; 0 when it is none. */
+unsigned bits_utf8_size(Term value);
+unsigned bits_utf16_size(Term value);
+
+/* ---- construction as one (bs_create_bin, OTP 25 and later) */
+enum bits_kind {
+	BITS_SEG_APPEND,         /* first segment only */
+	BITS_SEG_PRIVATE_APPEND, /* first segment only */
+	BITS_SEG_BINARY,
+	BITS_SEG_FLOAT,
+	BITS_SEG_INTEGER,
+	BITS_SEG_STRING,
+	BITS_SEG_UTF8,
+	BITS_SEG_UTF16,
+	BITS_SEG_UTF32,
+};
+struct bits_segment {
+	uint8_t kind;
+	uint8_t flags;
+	uint16_t unit;       /* 1..256 */
+	uint32_t number;     /* the segment's, for reports of failures */
+	Term value;          /* evaluated; not for strings */
+	Term size;           /* integer term, am_all for whole binaries; strings: bytes, a small; not for UTF */
+	const uint8_t *string;
+	uint64_t bits;       /* scratch of bits_create */
+};
+/* Why a construction failed: what erl_erts_errors:format_bs_fail/2 wants as `cause`: {number, type, error, value}. */
+struct bits_failure {
+	enum bits_error error;
+	uint32_t number;
+	Term type;           /* integer, float, binary, utf8, utf16, utf32 */
+	Term what;           /* type, size, short, invalid, no_float, too_big, unit... as a term */
+	Term value;
+};
+/* All segments as one bitstring. TERM_NONE and *f when it cannot be made. Words: BITS_RESULT_WORDS. */
+Term bits_create(struct heap *h, struct bits_segment *segments, unsigned count, struct bits_failure *f);
+
+#endif

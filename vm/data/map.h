@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Maps. Flat ones (up to MAP_FLAT_MAX pairs) keep a tuple of keys in the exact order of terms, shared by maps with the same keys, and
+ * the values in that order. Larger ones are tries of 16 ways over map_hash(key), four bits a level from the lowest: a child
+ * is a leaf (a cons [Key | Value]), a node, or, where all the bits are used up, a tuple of leaves whose keys share the hash.
+ * P. Bagwell, "Ideal hash trees", 2001. Invariant: a map of more than MAP_FLAT_MAX pairs is a trie, any other is flat; a node
+ * below the head has at least two leaves below it.
+ * Keys are told apart by =:=. Nothing here collects. */
+#ifndef VM_DATA_MAP_H
+#define VM_DATA_MAP_H
+
+#include "heap/heap.h"
+#include "term/atom.h"
+
+static inline bool map_is_flat(Term map) { return map_kind(*boxed_ptr(map)) == MAP_FLAT; }
+static inline size_t map_size(Term map)
+{
+	const Term *p = boxed_ptr(map);
+
+	return map_kind(*p) == MAP_FLAT ? map_val(*p) : p[1];
+}
+
+/* ---- look up. TERM_NONE when the key is missing. */
+uint64_t map_hash(Term key);
+Term map_get_hashed(Term map, Term key, uint64_t hash); /* for tries; hash = map_hash(key) */
+Term map_get_slow(Term map, Term key);
+static inline Term map_get(Term map, Term key)
+{
+	const struct flatmap *f = (const struct flatmap *)boxed_ptr(map);
+
+	if (map_kind(f->header) == MAP_FLAT && term_is_immed(key)) {
+		const Term *keys = boxed_ptr(f->keys) + 1;
+		size_t n = map_val(f->header);
+
+		for (size_t i = 0; i < n; i++)
+			if (keys[i] == key)
+				return f->values[i];
+		return TERM_NONE;
+	}
+	return map_get_slow(map, key);
+}
+
+/* ---- change: a new map, or the same when nothing changes */
+Term map_new(struct heap *h);
+Term map_put(struct heap *h, Term map, Term key, Term value);
+/* TERM_NONE when the key is missing. */
+Term map_update(struct heap *h, Term map, Term key, Term value);
+/* *removed (when not NULL): the value taken out, or TERM_NONE. */
+Term map_remove(struct heap *h, Term map, Term key, Term *removed);
+/* Pairs of b win. */
+Term map_merge(struct heap *h, Term a, Term b);
+/* pairs: key, value, key, value...; of equal keys the last wins. */
+Term map_from_pairs(struct heap *h, const Term *pairs, size_t n);
+/* The same with no two keys equal wanted: TERM_NONE when two are (external term format). */
+Term map_from_unique_pairs(struct heap *h, const Term *pairs, size_t n);
+/* put_map_assoc. */
+Term map_put_pairs(struct heap *h, Term map, const Term *pairs, size_t n);
+/* put_map_exact. TERM_NONE and *missing when a key is not there. */
+Term map_update_pairs(struct heap *h, Term map, const Term *pairs, size_t n, Term *missing);
+
+/* ---- walks */
+#define MAP_MAX_DEPTH 18
+struct map_iter {
+	const Term *at, *end; /* children (or values) still to give */
+	const Term *keys;     /* flat: the next key */
+	unsigned depth;
+	struct { const Term *at, *end; } stack[MAP_MAX_DEPTH];
+};
+/* In the order of maps:to_list/1: the keys' for flat maps, the trie's for others. Pointers into the heap: not over a collection. */
+void map_iter_init(struct map_iter *it, Term map);
+bool map_iter_next(struct map_iter *it, Term *key, Term *value);
+/* All pairs, keys ascending in the exact order of terms (integers before floats), into arrays of map_size(map). values may be NULL. */
+void map_sorted_pairs(Term map, Term *keys, Term *values);
+Term map_keys_list(struct heap *h, Term map);
+Term map_values_list(struct heap *h, Term map);
+/* [{K, V}...]. */
+Term map_to_list(struct heap *h, Term map);
+
+#endif
