@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A command that we start, held back until the probes are in place. */
+#ifndef TOOLS_CHILD_H
+#define TOOLS_CHILD_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+struct child {
+    int pid;
+    int go;             /* writing end: a byte lets the command run */
+    int failed;         /* reading end: errno of an exec that failed, or end of file */
+    char path[PATH_MAX]; /* the file that exec will run */
+};
+
+/* Forks, and waits before exec. Fails: said. */
+int child_start(char **argv, struct child *out);
+/* Lets it run. Fails (said): when exec failed. */
+int child_release(struct child *child);
+/* Ends it when it still runs (SIGTERM, then SIGKILL after 2 s) and says its status when that is not 0. */
+void child_finish(struct child *child);
+
+#endif

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Invariant: every offset and length read from the file is checked against the data it points
+ * into before use; a file can at worst have no notes.
+ */
+#include "elf_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { NOTE_STAPSDT = 3, MAX_NOTES = 65536, DESC_ADDRS = 3 * 8 };
+
+struct elf_reader {
+    int fd;
+    Elf *elf;
+    uint64_t base; /* where .stapsdt.base is now; notes say where it was at link time */
+};
+
+/* File offset of a virtual address; 0 when no segment holds it. */
+static uint64_t file_offset(Elf *elf, uint64_t address)
+{
+    size_t n = 0;
+    GElf_Phdr ph;
+
+    if (elf_getphdrnum(elf, &n))
+        return 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!gelf_getphdr(elf, (int)i, &ph) || ph.p_type != PT_LOAD)
+            continue;
+        if (address >= ph.p_vaddr && address - ph.p_vaddr < ph.p_memsz)
+            return address - ph.p_vaddr + ph.p_offset;
+    }
+    return 0;
+}
+
+/* The string at *at within [*at, end), NUL included; NULL when it does not end. */
+static const char *take_string(const char **at, const char *end)
+{
+    const char *start = *at, *nul = start < end ? memchr(start, 0, (size_t)(end - start)) : NULL;
+
+    *at = nul ? nul + 1 : end;
+    return nul ? start : NULL;
+}
+
+/* One description: location, base, semaphore, then provider, name and arguments. */
+static int read_desc(struct elf_file *file, const char *desc, size_t size)
+{
+    const char *at = desc + DESC_ADDRS, *end = desc + size, *provider, *name, *args;
+    struct elf_note note = {0};
+    uint64_t address[3];
+
+    if (size < DESC_ADDRS)
+        return -1;
+    memcpy(address, desc, sizeof address);
+    provider = take_string(&at, end);
+    name = take_string(&at, end);
+    args = take_string(&at, end);
+    if (!provider || !name || !args)
+        return -1;
+    if (strcmp(provider, "erlang"))
+        return 0;
+    if (file->reader->base && address[1]) {
+        address[0] += file->reader->base - address[1];
+        if (address[2])
+            address[2] += file->reader->base - address[1];
+    }
+    note.offset = file_offset(file->reader->elf, address[0]);
+    note.semaphore = address[2] ? file_offset(file->reader->elf, address[2]) : 0;
+    if (!note.offset || (address[2] && !note.semaphore) || file->nnotes >= MAX_NOTES)
+        return -1;
+
+    struct elf_note *notes = realloc(file->notes, (file->nnotes + 1) * sizeof note);
+
+    if (!notes)
+        return -1;
+    file->notes = notes;
+    note.name = strdup(name);
+    note.args = strdup(args);
+    notes[file->nnotes++] = note;
+    return 0;
+}
+
+static void read_build_id(struct elf_file *file, const unsigned char *desc, size_t size)
+{
+    for (size_t i = 0; i < size && i < (sizeof file->build_id - 1) / 2; i++)
+        snprintf(file->build_id + 2 * i, 3, "%02x", desc[i]);
+}
+
+static void read_notes(struct elf_file *file, Elf_Scn *section)
+{
+    Elf_Data *data = elf_getdata(section, NULL);
+    size_t at = 0, next, name, desc;
+    GElf_Nhdr nhdr;
+
+    if (!data || !data->d_buf)
+        return;
+    while (at < data->d_size && (next = gelf_getnote(data, at, &nhdr, &name, &desc)) > at) {
+        const char *bytes = data->d_buf;
+
+        at = next;
+        if (name + nhdr.n_namesz > data->d_size || desc + nhdr.n_descsz > data->d_size)
+            break;
+        if (nhdr.n_type == NOTE_STAPSDT && nhdr.n_namesz == 8 && !memcmp(bytes + name, "stapsdt", 8))
+            file->damaged += !!read_desc(file, bytes + desc, nhdr.n_descsz);
+        else if (nhdr.n_type == NT_GNU_BUILD_ID && nhdr.n_namesz == 4 && !memcmp(bytes + name, "GNU", 4))
+            read_build_id(file, (const unsigned char *)bytes + desc, nhdr.n_descsz);
+    }
+    file->damaged += at < data->d_size && data->d_size - at >= sizeof nhdr;
+}
+
+static void read_sections(struct elf_file *file)
+{
+    Elf *elf = file->reader->elf;
+    size_t names;
+    GElf_Shdr sh;
+
+    if (elf_getshdrstrndx(elf, &names))
+        return;
+    for (Elf_Scn *s = NULL; (s = elf_nextscn(elf, s));) {
+        const char *name = gelf_getshdr(s, &sh) ? elf_strptr(elf, names, sh.sh_name) : NULL;
+
+        if (name && !strcmp(name, ".stapsdt.base"))
+            file->reader->base = sh.sh_addr;
+    }
+    for (Elf_Scn *s = NULL; (s = elf_nextscn(elf, s));)
+        if (gelf_getshdr(s, &sh) && sh.sh_type == SHT_NOTE)
+            read_notes(file, s);
+}
+
+int elf_file_new(const char *path, struct elf_file **out)
+{
+    struct elf_file *file = calloc(1, sizeof *file);
+    struct elf_reader *reader = calloc(1, sizeof *reader);
+    GElf_Ehdr eh;
+
+    if (!file || !reader) {
+        free(file);
+        free(reader);
+        return -ENOMEM;
+    }
+    file->reader = reader;
+    reader->fd = -1;
+    elf_version(EV_CURRENT);
+    reader->fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (reader->fd < 0) {
+        int err = -errno;
+
+        elf_file_free(file);
+        return err;
+    }
+    reader->elf = elf_begin(reader->fd, ELF_C_READ, NULL);
+    if (!reader->elf || elf_kind(reader->elf) != ELF_K_ELF || !gelf_getehdr(reader->elf, &eh) ||
+        eh.e_ident[EI_CLASS] != ELFCLASS64 || eh.e_machine != EM_X86_64) {
+        elf_file_free(file);
+        return -ENOEXEC;
+    }
+    read_sections(file);
+    *out = file;
+    return 0;
+}
+
+void elf_file_free(struct elf_file *file)
+{
+    if (!file)
+        return;
+    for (size_t i = 0; i < file->nnotes; i++) {
+        free((char *)file->notes[i].name);
+        free((char *)file->notes[i].args);
+    }
+    free(file->notes);
+    if (file->reader->elf)
+        elf_end(file->reader->elf);
+    if (file->reader->fd >= 0)
+        close(file->reader->fd);
+    free(file->reader);
+    free(file);
+}
+
+static bool find_symbol(Elf *elf, const char *name, GElf_Sym *sym)
+{
+    GElf_Shdr sh;
+
+    for (Elf_Scn *s = NULL; (s = elf_nextscn(elf, s));) {
+        if (!gelf_getshdr(s, &sh) || (sh.sh_type != SHT_SYMTAB && sh.sh_type != SHT_DYNSYM))
+            continue;
+
+        Elf_Data *data = elf_getdata(s, NULL);
+        size_t n = data && sh.sh_entsize ? data->d_size / sh.sh_entsize : 0;
+
+        for (size_t i = 0; i < n && gelf_getsym(data, (int)i, sym); i++) {
+            const char *found = elf_strptr(elf, sh.sh_link, sym->st_name);
+
+            if (found && sym->st_shndx != SHN_UNDEF && !strcmp(found, name))
+                return true;
+        }
+    }
+    return false;
+}
+
+bool elf_file_has_symbol(const struct elf_file *file, const char *name)
+{
+    GElf_Sym sym;
+
+    return find_symbol(file->reader->elf, name, &sym);
+}
+
+ssize_t elf_file_read_symbol(const struct elf_file *file, const char *name, void *buf, size_t size)
+{
+    GElf_Sym sym;
+    uint64_t offset;
+
+    if (!find_symbol(file->reader->elf, name, &sym))
+        return -ENOENT;
+    offset = file_offset(file->reader->elf, sym.st_value);
+    if (!offset)
+        return -ENOENT;
+    return pread(file->reader->fd, buf, sym.st_size < size ? sym.st_size : size, (off_t)offset);
+}

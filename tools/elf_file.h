@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What we need of an ELF file (the name elf.h is taken by libelf): its USDT notes, its build-id, the bytes of a symbol.
+ * Source: gABI, and the note format of SystemTap's sys/sdt.h (UserSpaceProbeImplementation).
+ */
+#ifndef TOOLS_ELF_FILE_H
+#define TOOLS_ELF_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* One probe site. Offsets are in the file, as uprobes want them; semaphore 0: none. */
+struct elf_note {
+    const char *name, *args;
+    uint64_t offset, semaphore;
+};
+
+struct elf_file {
+    struct elf_note *notes; /* those of provider "erlang" */
+    size_t nnotes;
+    char build_id[41]; /* hexadecimal, "" without */
+    int damaged;       /* notes that were skipped because they made no sense */
+    struct elf_reader *reader;
+};
+
+/*
+ * Opens an x86-64 ELF file. Owns: the caller frees *out with elf_file_free.
+ * Fails: -errno of the system; -ENOEXEC when it is no such file. No message.
+ */
+int elf_file_new(const char *path, struct elf_file **out);
+void elf_file_free(struct elf_file *elf);
+
+bool elf_file_has_symbol(const struct elf_file *elf, const char *name);
+/* Bytes of the data symbol, at most `size`. Fails: -ENOENT. Returns how many. */
+ssize_t elf_file_read_symbol(const struct elf_file *elf, const char *name, void *buf, size_t size);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Text from targets made harmless. Input ends at its NUL or after `limit` bytes.
+ */
+#ifndef TOOLS_ESCAPE_H
+#define TOOLS_ESCAPE_H
+
+#include <stddef.h>
+
+/*
+ * For terminals: control characters, bytes that are no UTF-8, and characters that reorder
+ * text become \xNN. Always terminated; cut at a whole escape. Returns columns used.
+ */
+size_t escape_text(char *out, size_t size, const char *in, size_t limit);
+/* The inside of a JSON string; bytes that are no UTF-8 become \ufffd. */
+size_t escape_json(char *out, size_t size, const char *in, size_t limit);
+
+#endif

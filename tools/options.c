@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Invariant: a struct options that was parsed without failure is consistent: one target at most. */
+#include "options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fail.h"
+
+enum { LONG_JSON = 256, LONG_EVENTS, LONG_EXTRA, MAX_EXTRAS = 16 };
+
+static void print_help(const struct options_spec *spec)
+{
+    unsigned a = spec->accepts;
+
+    printf("Usage: erlsnoop %s [options]%s%s\n%s\n\n", spec->command,
+           a & OPTIONS_PACE ? " [interval [count]]" : "",
+           (a & OPTIONS_TARGET) == OPTIONS_TARGET ? " [-- CMD ARGS]" : "", spec->text);
+    if (a & OPTIONS_PID)
+        printf("  -p PID         watch the VM with this process id\n");
+    if ((a & OPTIONS_TARGET) == OPTIONS_TARGET)
+        printf("  -a             watch every VM, those started later too\n"
+               "  -- CMD ARGS    start this command, and watch it until it ends\n");
+    if (a & OPTIONS_PACE)
+        printf("  interval       seconds between results; without, one result at the end\n"
+               "  count          how many results\n"
+               "  -T             print the time with each result\n");
+    if (a & OPTIONS_EVENTS)
+        printf("  --events       print each event as it happens\n");
+    for (const struct options_extra *x = spec->extras; x && x->name; x++)
+        printf("  --%s %-*s %s\n", x->name, (int)(11 - strlen(x->name)), x->metavar ? x->metavar : "",
+               x->text);
+    printf("  --json         one JSON object a line, described in erlsnoop-json(5)\n"
+           "  -h, --help     print this\n");
+}
+
+int options_number(const char *what, const char *text, uint64_t least, uint64_t most, uint64_t *out)
+{
+    char *end;
+
+    errno = 0;
+    *out = strtoull(text, &end, 10);
+    if (errno || *end || *text < '0' || *text > '9' || *out < least || *out > most)
+        return fail(FAIL_USAGE, "%s must be a number from %llu to %llu, not '%s'", what,
+                    (unsigned long long)least, (unsigned long long)most, text);
+    return 0;
+}
+
+static int parse_interval(const char *text, uint64_t *ns)
+{
+    char *end;
+    double seconds = strtod(text, &end);
+
+    if (*end || end == text || !(seconds >= 0.01 && seconds <= 86400))
+        return fail(FAIL_USAGE, "interval must be seconds from 0.01 to 86400, not '%s'", text);
+    *ns = (uint64_t)(seconds * 1e9);
+    return 0;
+}
+
+static int parse_positional(const struct options_spec *spec, int n, char **words, struct options *out)
+{
+    if (n > (spec->accepts & OPTIONS_PACE ? 2 : 0))
+        return fail(FAIL_USAGE, "unexpected argument '%s'; see erlsnoop %s -h", words[n - 1],
+                    spec->command);
+    if (n > 0 && parse_interval(words[0], &out->interval_ns))
+        return FAIL_USAGE;
+    if (n > 1)
+        return options_number("count", words[1], 1, 1000000000, &out->count);
+    return 0;
+}
+
+static int apply(const struct options_spec *spec, int opt, struct options *out)
+{
+    uint64_t number;
+
+    switch (opt) {
+    case 'h':
+        print_help(spec);
+        out->done = true;
+        return 0;
+    case 'p':
+        if (options_number("-p", optarg, 1, 4194304, &number))
+            return FAIL_USAGE;
+        out->pid = (int)number;
+        return 0;
+    case 'a': out->all = true; return 0;
+    case 'T': out->timestamps = true; return 0;
+    case LONG_JSON: out->json = true; return 0;
+    case LONG_EVENTS: out->events = true; return 0;
+    default: return spec->extras[opt - LONG_EXTRA].set(spec->ctx, optarg);
+    }
+}
+
+static int complain(const struct options_spec *spec, int opt, const char *word)
+{
+    return fail(FAIL_USAGE, "%s '%s'; see erlsnoop %s -h",
+                opt == ':' ? "a value is missing after" : "unknown option", word, spec->command);
+}
+
+/* Long options: --json and --help always, --events and the extras when accepted. */
+static void list_longs(const struct options_spec *spec, struct option *longs)
+{
+    int n = 0;
+
+    longs[n++] = (struct option){"help", no_argument, NULL, 'h'};
+    longs[n++] = (struct option){"json", no_argument, NULL, LONG_JSON};
+    if (spec->accepts & OPTIONS_EVENTS)
+        longs[n++] = (struct option){"events", no_argument, NULL, LONG_EVENTS};
+    for (int i = 0; spec->extras && spec->extras[i].name && i < MAX_EXTRAS; i++)
+        longs[n++] = (struct option){spec->extras[i].name,
+                                     spec->extras[i].metavar ? required_argument : no_argument,
+                                     NULL, LONG_EXTRA + i};
+    longs[n] = (struct option){0};
+}
+
+int options_parse(const struct options_spec *spec, int argc, char **argv, struct options *out)
+{
+    struct option longs[MAX_EXTRAS + 4];
+    char shorts[16] = ":h";
+    int own = argc, opt, err;
+
+    *out = (struct options){0};
+    list_longs(spec, longs);
+    strcat(shorts, spec->accepts & OPTIONS_PID ? "p:" : "");
+    strcat(shorts, (spec->accepts & OPTIONS_TARGET) == OPTIONS_TARGET ? "a" : "");
+    strcat(shorts, spec->accepts & OPTIONS_PACE ? "T" : "");
+    for (int i = 1; i < own; i++)
+        if (!strcmp(argv[i], "--"))
+            own = i;
+    if (own < argc) {
+        if ((spec->accepts & OPTIONS_TARGET) != OPTIONS_TARGET || own + 1 == argc)
+            return fail(FAIL_USAGE, "no command expected, or none given, after --; see erlsnoop %s -h",
+                        spec->command);
+        out->child = argv + own + 1;
+    }
+    opterr = 0;
+    optind = 0;
+    while ((opt = getopt_long(own, argv, shorts, longs, NULL)) != -1) {
+        if (opt == '?' || opt == ':')
+            return complain(spec, opt, argv[optind - 1]);
+        err = apply(spec, opt, out);
+        if (err || out->done)
+            return err;
+    }
+    if (!!out->pid + out->all + !!out->child > 1)
+        return fail(FAIL_USAGE, "choose one of -p PID, -a and -- CMD");
+    return parse_positional(spec, own - optind, argv + optind, out);
+}

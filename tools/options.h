@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The command line that subcommands have in common, parsed once.
+ */
+#ifndef TOOLS_OPTIONS_H
+#define TOOLS_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What a subcommand accepts beyond -h and --json. */
+enum {
+    OPTIONS_PID = 1,    /* -p PID */
+    OPTIONS_TARGET = 3, /* -p PID, -a, -- CMD ARGS */
+    OPTIONS_PACE = 4,   /* [interval [count]], -T */
+    OPTIONS_EVENTS = 8, /* --events */
+    OPTIONS_LIVE = 15,
+};
+
+/* An option of one subcommand; `set` gets its value (NULL without `metavar`) and returns 0 or FAIL_USAGE. */
+struct options_extra {
+    const char *name, *metavar, *text;
+    int (*set)(void *ctx, const char *value);
+};
+
+struct options_spec {
+    const char *command, *text; /* text: what it answers, one sentence */
+    unsigned accepts;
+    const struct options_extra *extras; /* ends with a NULL name; may be NULL */
+    void *ctx;                          /* for extras */
+};
+
+struct options {
+    int pid;      /* 0: not given */
+    bool all;
+    char **child; /* the command after --, NULL-terminated; NULL: none */
+    uint64_t interval_ns; /* 0: one result, at the end */
+    uint64_t count;       /* 0: no limit */
+    bool timestamps, json, events;
+    bool done; /* help was printed: nothing to do */
+};
+
+/* Fails: FAIL_USAGE, said on standard error. */
+int options_parse(const struct options_spec *spec, int argc, char **argv, struct options *out);
+/* Whole number in [least, most]; FAIL_USAGE (said, with `what`) otherwise. */
+int options_number(const char *what, const char *text, uint64_t least, uint64_t most, uint64_t *out);
+
+#endif

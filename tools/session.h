@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The life of a subcommand that watches: targets, load, attach, results at intervals, signals,
+ * the end. Written once.
+ *
+ *   skel = x__open();  set its own rodata;  return session_run(o, skel ? skel->skeleton : NULL, &ops, ctx);
+ *
+ * Every program named on_<probe> that is set to load is attached to that probe of each target.
+ */
+#ifndef TOOLS_SESSION_H
+#define TOOLS_SESSION_H
+
+#include "options.h"
+#include "sink.h"
+#include "target.h"
+
+struct session;
+struct bpf_object_skeleton;
+
+struct session_ops {
+    /* A record of the ring buffer; may be NULL. */
+    void (*record)(void *ctx, struct session *s, const struct wire_header *rec, size_t size);
+    /* A result is due: print to session_sink. Called after the detach for the last. Fails: -errno. */
+    int (*result)(void *ctx, struct session *s);
+};
+
+/* Takes the opened skeleton. Returns 0 or a failure that was said. */
+int session_run(const struct options *options, struct bpf_object_skeleton *skeleton,
+                const struct session_ops *ops, void *ctx);
+
+struct sink *session_sink(struct session *s);
+/* File descriptor of a map of the object; aborts when the name is wrong. */
+int session_map(struct session *s, const char *name);
+/* The value of a per-CPU array's slot, summed over CPUs word by word. Fails: -errno. */
+int session_read_percpu(struct session *s, const char *map, uint32_t slot, uint64_t *out, size_t words);
+/* Seconds that the result being printed covers. */
+double session_seconds(const struct session *s);
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Invariant: nothing is printed but through the sink's operations. */
+#include "sink.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+static uint64_t clock_ns(clockid_t id)
+{
+    struct timespec ts;
+
+    clock_gettime(id, &ts);
+    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+void sink_init(struct sink *sink, FILE *out, bool json, bool timestamps)
+{
+    *sink = (struct sink){.ops = json ? &sink_jsonl_ops : &sink_table_ops,
+                          .out = out,
+                          .timestamps = timestamps};
+    sink->now_ns = clock_ns(CLOCK_MONOTONIC);
+    sink->wall_offset_ns = clock_ns(CLOCK_REALTIME) - sink->now_ns;
+}
+
+void sink_moment(struct sink *sink, uint64_t now_ns)
+{
+    sink->now_ns = now_ns;
+    sink->ops->moment(sink);
+}
+
+void sink_row(struct sink *sink, const struct sink_table *table, const struct sink_value *values)
+{
+    sink->ops->row(sink, table, values);
+}
+
+void sink_hist(struct sink *sink, const char *name, const char *title, enum sink_type type,
+               const struct wire_hist *hist)
+{
+    if (hist->count)
+        sink->ops->hist(sink, name, title, type, hist);
+}
+
+int sink_flush(struct sink *sink)
+{
+    errno = 0;
+    if (fflush(sink->out) || ferror(sink->out))
+        return errno ? -errno : -EIO;
+    return 0;
+}
+
+void sink_format_ns(char *out, size_t size, uint64_t ns)
+{
+    static const struct {
+        double scale;
+        const char *unit;
+    } units[] = {{1e3, "us"}, {1e6, "ms"}, {1e9, "s"}};
+    size_t i = ns < 1000000 ? 0 : ns < 1000000000 ? 1 : 2;
+    double value = (double)ns / units[i].scale;
+
+    if (ns < 1000)
+        snprintf(out, size, "%u ns", (unsigned)ns);
+    else
+        snprintf(out, size, value < 10 ? "%.2f %s" : value < 100 ? "%.1f %s" : "%.0f %s", value,
+                 units[i].unit);
+}
+
+void sink_format_time(const struct sink *sink, char *out, size_t size, uint64_t ns, bool iso)
+{
+    uint64_t wall = ns + sink->wall_offset_ns;
+    time_t seconds = (time_t)(wall / 1000000000u);
+    struct tm tm;
+    size_t used;
+
+    if (iso)
+        gmtime_r(&seconds, &tm);
+    else
+        localtime_r(&seconds, &tm);
+    used = strftime(out, size, iso ? "%Y-%m-%dT%H:%M:%S" : "%H:%M:%S", &tm);
+    snprintf(out + used, size - used, ".%06u%s", (unsigned)(wall % 1000000000u / 1000),
+             iso ? "Z" : "");
+}

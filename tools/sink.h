@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where results go: text for people, or JSON lines. A subcommand describes its tables once;
+ * rows, histograms and events look right in every sink.
+ *
+ * Units: SINK_NS durations in nanoseconds, SINK_TIME CLOCK_MONOTONIC in nanoseconds.
+ */
+#ifndef TOOLS_SINK_H
+#define TOOLS_SINK_H
+
+#include <stdio.h>
+
+#include "wire_user.h"
+
+enum sink_type { SINK_TEXT, SINK_COUNT, SINK_RATE, SINK_NS, SINK_TIME };
+
+struct sink_column {
+    const char *name; /* the JSON key; a unit is added to it: _ns, _per_s */
+    const char *head;
+    enum sink_type type;
+    int width; /* of text; 0: by type, and for SINK_TEXT what is left of the line (last column only) */
+};
+
+/* Widths, with a space between, add up to 80 at most. */
+struct sink_table {
+    const char *name;  /* JSON "type" */
+    const char *title; /* line above the head, or NULL */
+    const struct sink_column *columns;
+    int ncolumns;
+};
+
+/* One cell. Text is untrusted, ends at its NUL, and is copied. */
+struct sink_value {
+    enum { SINK_NUMBER, SINK_REAL, SINK_STRING, SINK_ABSENT } kind;
+    union {
+        uint64_t number;
+        double real;
+        const char *text;
+    };
+};
+
+#define SINK_N(v) ((struct sink_value){SINK_NUMBER, {.number = (v)}})
+#define SINK_R(v) ((struct sink_value){SINK_REAL, {.real = (v)}})
+#define SINK_S(v) ((struct sink_value){SINK_STRING, {.text = (v)}})
+#define SINK_NONE ((struct sink_value){SINK_ABSENT, {0}})
+
+struct sink {
+    const struct sink_ops *ops;
+    FILE *out;
+    bool timestamps;
+    uint64_t wall_offset_ns;         /* CLOCK_REALTIME - CLOCK_MONOTONIC at the start */
+    uint64_t now_ns;                 /* CLOCK_MONOTONIC of the result being printed */
+    const struct sink_table *headed; /* the table whose head was printed last */
+    bool printed;                    /* something, since the result was opened */
+};
+
+struct sink_ops {
+    void (*moment)(struct sink *sink);
+    void (*row)(struct sink *sink, const struct sink_table *table, const struct sink_value *values);
+    void (*hist)(struct sink *sink, const char *name, const char *title, enum sink_type type,
+                 const struct wire_hist *hist);
+};
+
+void sink_init(struct sink *sink, FILE *out, bool json, bool timestamps);
+/* Opens a result: what is printed until the next belongs to `now_ns`. */
+void sink_moment(struct sink *sink, uint64_t now_ns);
+void sink_row(struct sink *sink, const struct sink_table *table, const struct sink_value *values);
+/* A histogram of SINK_NS or SINK_COUNT, with its percentiles; nothing when it is empty. */
+void sink_hist(struct sink *sink, const char *name, const char *title, enum sink_type type,
+               const struct wire_hist *hist);
+/* Fails: -EPIPE when the reader is gone, another -errno when writing failed. */
+int sink_flush(struct sink *sink);
+
+/* "2.34 ms", 9 columns at most. */
+void sink_format_ns(char *out, size_t size, uint64_t ns);
+/* CLOCK_MONOTONIC as local "12:34:56.123456", or with its date as ISO 8601. */
+void sink_format_time(const struct sink *sink, char *out, size_t size, uint64_t ns, bool iso);
+
+void sink_hist_print(struct sink *sink, const char *name, const char *title, enum sink_type type,
+                     const struct wire_hist *hist);
+extern const struct sink_ops sink_table_ops, sink_jsonl_ops;
+
+#endif

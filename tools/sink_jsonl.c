@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * JSON lines: one object a line. Every object has "time" (UTC, ISO 8601) and "type" (the
+ * table's or histogram's name). A row has one member a column, its unit in the name: counts
+ * are integers, rates end in _per_s, durations in _ns; what is not known is left out.
+ * A histogram has "unit" ("ns" or "count"), "count", "sum", "max", "p50", "p99", "p99.9" and
+ * "slots": pairs [lower bound, count] of powers of two. Losses are rows of type "lost".
+ */
+#include <string.h>
+
+#include "escape.h"
+#include "hist.h"
+#include "sink.h"
+
+static void open_object(struct sink *sink, const char *type)
+{
+    char time[64];
+
+    sink_format_time(sink, time, sizeof time, sink->now_ns, true);
+    fprintf(sink->out, "{\"time\":\"%s\",\"type\":\"%s\"", time, type);
+}
+
+static void print_value(struct sink *sink, const struct sink_column *column, const struct sink_value *v)
+{
+    static const char *const units[] = {[SINK_RATE] = "_per_s", [SINK_NS] = "_ns"};
+    const char *unit = column->type == SINK_RATE || column->type == SINK_NS ? units[column->type] : "";
+    char text[4096];
+
+    if (v->kind == SINK_ABSENT)
+        return;
+    fprintf(sink->out, ",\"%s%s\":", column->name, unit);
+    if (v->kind == SINK_STRING) {
+        escape_json(text, sizeof text, v->text, sizeof text);
+        fprintf(sink->out, "\"%s\"", text);
+    } else if (v->kind == SINK_REAL) {
+        fprintf(sink->out, "%.3f", v->real);
+    } else if (column->type == SINK_TIME) {
+        sink_format_time(sink, text, sizeof text, v->number, true);
+        fprintf(sink->out, "\"%s\"", text);
+    } else {
+        fprintf(sink->out, "%llu", (unsigned long long)v->number);
+    }
+}
+
+static void print_row(struct sink *sink, const struct sink_table *table,
+                      const struct sink_value *values)
+{
+    open_object(sink, table->name);
+    for (int i = 0; i < table->ncolumns; i++)
+        print_value(sink, &table->columns[i], &values[i]);
+    fputs("}\n", sink->out);
+}
+
+static void print_hist(struct sink *sink, const char *name, const char *title, enum sink_type type,
+                       const struct wire_hist *hist)
+{
+    static const double shares[] = {0.5, 0.99, 0.999};
+    const char *comma = "";
+
+    (void)title;
+    open_object(sink, name);
+    fprintf(sink->out, ",\"unit\":\"%s\",\"count\":%llu,\"sum\":%llu,\"max\":%llu",
+            type == SINK_NS ? "ns" : "count", (unsigned long long)hist->count,
+            (unsigned long long)hist->sum, (unsigned long long)hist->max);
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
+        fprintf(sink->out, ",\"p%g\":%llu", shares[i] * 100,
+                (unsigned long long)hist_percentile(hist, shares[i]));
+    fputs(",\"slots\":[", sink->out);
+    for (int i = 0; i < WIRE_HIST_SLOTS; i++) {
+        if (!hist->slots[i])
+            continue;
+        fprintf(sink->out, "%s[%llu,%llu]", comma, i ? 1ull << i : 0ull,
+                (unsigned long long)hist->slots[i]);
+        comma = ",";
+    }
+    fputs("]}\n", sink->out);
+}
+
+static void print_moment(struct sink *sink)
+{
+    (void)sink;
+}
+
+const struct sink_ops sink_jsonl_ops = {print_moment, print_row, print_hist};

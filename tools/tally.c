@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Invariant: an entry's `before` is the map's value at the last update; entries never move. */
+#include "tally.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct entry {
+    struct entry *next;
+    uint64_t *before, *delta;
+    unsigned char key[];
+};
+
+enum { BUCKETS = 16384 };
+
+struct tally {
+    size_t key_size, words, additive, count, sort_word;
+    struct entry *buckets[BUCKETS];
+    struct tally_row *rows;
+};
+
+struct tally *tally_new(size_t key_size, size_t words, size_t additive)
+{
+    struct tally *t = calloc(1, sizeof *t);
+
+    if (t) {
+        t->key_size = key_size;
+        t->words = words;
+        t->additive = additive;
+    }
+    return t;
+}
+
+void tally_free(struct tally *t)
+{
+    if (!t)
+        return;
+    for (size_t i = 0; i < BUCKETS; i++) {
+        for (struct entry *e = t->buckets[i], *next; e; e = next) {
+            next = e->next;
+            free(e->before);
+            free(e->delta);
+            free(e);
+        }
+    }
+    free(t->rows);
+    free(t);
+}
+
+static struct entry *find_entry(struct tally *t, const void *key)
+{
+    const unsigned char *bytes = key;
+    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+    struct entry **bucket, *e;
+
+    for (size_t i = 0; i < t->key_size; i++)
+        hash = (hash ^ bytes[i]) * 0x100000001b3u;
+    bucket = &t->buckets[(hash ^ hash >> 32) % BUCKETS];
+    for (e = *bucket; e; e = e->next)
+        if (!memcmp(e->key, key, t->key_size))
+            return e;
+    e = calloc(1, sizeof *e + t->key_size);
+    if (!e)
+        return NULL;
+    e->before = calloc(t->words, sizeof *e->before);
+    e->delta = calloc(t->words, sizeof *e->delta);
+    if (!e->before || !e->delta) {
+        free(e->before);
+        free(e->delta);
+        free(e);
+        return NULL;
+    }
+    memcpy(e->key, key, t->key_size);
+    e->next = *bucket;
+    *bucket = e;
+    t->count++;
+    return e;
+}
+
+static void subtract(const struct tally *t, struct entry *e, const uint64_t *now)
+{
+    for (size_t i = 0; i < t->words; i++)
+        e->delta[i] = i < t->additive && now[i] >= e->before[i] ? now[i] - e->before[i] : now[i];
+    memcpy(e->before, now, t->words * sizeof *now);
+}
+
+int tally_update(struct tally *t, int map_fd)
+{
+    unsigned char *key = calloc(2, t->key_size ? t->key_size : 1), *from = NULL;
+    uint64_t *now = calloc(t->words, sizeof *now);
+    int err = key && now ? 0 : -ENOMEM;
+
+    for (size_t i = 0; i < BUCKETS; i++)
+        for (struct entry *e = t->buckets[i]; e; e = e->next)
+            memset(e->delta, 0, t->words * sizeof *e->delta);
+    while (!err && !bpf_map_get_next_key(map_fd, from, key + t->key_size)) {
+        struct entry *e = find_entry(t, key + t->key_size);
+
+        memcpy(key, key + t->key_size, t->key_size);
+        from = key;
+        if (!e)
+            err = -ENOMEM;
+        else if (!bpf_map_lookup_elem(map_fd, key, now))
+            subtract(t, e, now);
+    }
+    free(key);
+    free(now);
+    return err;
+}
+
+static int compare_rows(const void *a, const void *b, void *ctx)
+{
+    const struct tally *t = ctx;
+    uint64_t x = ((const struct tally_row *)a)->values[t->sort_word];
+    uint64_t y = ((const struct tally_row *)b)->values[t->sort_word];
+
+    if (x != y)
+        return x < y ? 1 : -1;
+    return memcmp(((const struct tally_row *)a)->key, ((const struct tally_row *)b)->key, t->key_size);
+}
+
+size_t tally_rows(struct tally *t, size_t word, const struct tally_row **rows)
+{
+    struct tally_row *all = realloc(t->rows, (t->count + 1) * sizeof *all);
+    size_t n = 0;
+
+    *rows = NULL;
+    if (!all)
+        return 0;
+    t->rows = all;
+    t->sort_word = word;
+    for (size_t i = 0; i < BUCKETS; i++)
+        for (struct entry *e = t->buckets[i]; e; e = e->next)
+            if (e->delta[word])
+                all[n++] = (struct tally_row){e->key, e->delta};
+    qsort_r(all, n, sizeof *all, compare_rows, t);
+    *rows = all;
+    return n;
+}

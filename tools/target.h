@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Erlang VMs on this machine: how one is found and recognised.
+ */
+#ifndef TOOLS_TARGET_H
+#define TOOLS_TARGET_H
+
+#include <limits.h>
+#include <sys/stat.h>
+
+#include "provider.h"
+
+struct target {
+    int pid;       /* 0: not running yet */
+    char path[PATH_MAX]; /* of the executable, through /proc when it runs: right in any container */
+    char name[32]; /* untrusted */
+    dev_t dev;
+    ino_t ino;
+    struct elf_file *elf;
+    const struct provider *provider;
+};
+
+/* Owns: target_close frees. Fails: -ESRCH no such process, -EACCES, -ENOEXEC no Erlang VM. No message. */
+int target_open_pid(int pid, struct target *out);
+/* The same for an executable that does not run yet. */
+int target_open_file(const char *path, struct target *out);
+void target_close(struct target *target);
+
+/*
+ * Calls `found` for each Erlang VM that runs, until it returns nonzero, which is then returned.
+ * The target is closed after the call, unless `found` took it and zeroed it.
+ */
+int target_each(int (*found)(void *ctx, struct target *target), void *ctx);
+/* Whether `pid` descends from `ancestor`, or is it. */
+bool target_descends(int pid, int ancestor);
+
+#endif
