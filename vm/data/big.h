@@ -6,8 +6,8 @@
 
 #include "heap/heap.h"
 
-/* The most limbs a bignum may have: OTP's limit of header arities. */
-#define BIG_MAX_LIMBS (((size_t)1 << 26) - 1)
+/* The most limbs a bignum may have, as in OTP 25. */
+#define BIG_MAX_LIMBS (((size_t)1 << 19) - 1)
 
 struct big_view {
 	const uint64_t *limbs;

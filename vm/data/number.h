@@ -41,7 +41,9 @@ Term num_from_bytes(struct heap *h, const uint8_t *bytes, size_t n, bool little_
 size_t num_text_size(Term t, int base);
 /* Writes an integer's digits (upper case, no NUL) to at least num_text_size bytes; returns how many. */
 size_t num_text_put(Term t, int base, char *to);
-/* Reads [+-]digits, the whole text. Fails: TERM_NONE. */
+/* [+-]digits, at least one digit. */
+bool num_text_is_integer(const char *text, size_t n, int base);
+/* Reads [+-]digits, the whole text. Fails: TERM_NONE when it is no such text, or too big. */
 Term num_from_text(struct heap *h, const char *text, size_t n, int base);
 
 #endif
