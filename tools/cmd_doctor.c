@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the kernel and the rights allow. Invariant: each row is a fact that was tried or read,
+ * and each "no" says what to do.
+ */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "cmd.h"
+#include "options.h"
+#include "sink.h"
+#include "target.h"
+
+static const struct sink_column columns[] = {{"check", "CHECK", SINK_TEXT, 22},
+                                             {"ok", "OK", SINK_TEXT, 3},
+                                             {"found", "FOUND, OR WHAT TO DO", SINK_TEXT, 0}};
+static const struct sink_table table = {"check", NULL, columns, 3};
+
+static const struct sink_column silent_columns[] = {{"pid", "PID", SINK_COUNT, 7},
+                                                    {"provider", "PROVIDER", SINK_TEXT, 9},
+                                                    {"finding", "FINDING", SINK_TEXT, 0}};
+static const struct sink_table silent_table = {"finding", NULL, silent_columns, 3};
+
+struct doctor {
+    struct sink sink;
+    int missing, vms;
+};
+
+static void report(struct doctor *d, const char *check, bool ok, const char *text)
+{
+    d->missing += !ok;
+    sink_row(&d->sink, &table,
+             (struct sink_value[]){SINK_S(check), SINK_S(ok ? "yes" : "no"), SINK_S(text)});
+}
+
+static void read_line(const char *path, char *out, size_t size)
+{
+    FILE *file = fopen(path, "re");
+
+    out[0] = '\0';
+    if (!file)
+        return;
+    if (fgets(out, (int)size, file))
+        out[strcspn(out, "\n")] = '\0';
+    fclose(file);
+}
+
+static void check_kernel(struct doctor *d)
+{
+    struct utsname name;
+    int major = 0, minor = 0;
+
+    uname(&name);
+    sscanf(name.release, "%d.%d", &major, &minor);
+    report(d, "kernel 5.15 or later", major > 5 || (major == 5 && minor >= 15), name.release);
+    report(d, "machine x86_64", !strcmp(name.machine, "x86_64"), name.machine);
+}
+
+static void check_uprobes(struct doctor *d)
+{
+    static const char dir[] = "/sys/bus/event_source/devices/uprobe";
+    char text[64];
+
+    read_line("/sys/bus/event_source/devices/uprobe/type", text, sizeof text);
+    report(d, "uprobes", text[0], text[0] ? dir : "needs CONFIG_UPROBE_EVENTS in the kernel");
+    read_line("/sys/bus/event_source/devices/uprobe/format/ref_ctr_offset", text, sizeof text);
+    report(d, "USDT semaphores", text[0], text[0] ? text : "needs kernel 4.20 or later");
+}
+
+/* Loads the smallest program that uprobes can run: the rights and the kernel's support in one. */
+static void check_load(struct doctor *d)
+{
+    const struct bpf_insn code[] = {{.code = BPF_ALU64 | BPF_MOV | BPF_K}, {.code = BPF_JMP | BPF_EXIT}};
+    int fd = bpf_prog_load(BPF_PROG_TYPE_KPROBE, "doctor", "GPL", code, 2, NULL);
+    int err = fd < 0 ? errno : 0;
+
+    report(d, "load BPF programs", !err,
+           !err                               ? "loaded one"
+           : err == EPERM || err == EACCES ? "run as root, or with CAP_BPF and CAP_PERFMON"
+                                              : strerror(err));
+    if (fd >= 0)
+        close(fd);
+    fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "doctor", 0, 0, (uint32_t)sysconf(_SC_PAGESIZE), NULL);
+    err = fd < 0 ? errno : 0;
+    report(d, "ring buffer", !err,
+           !err                               ? "made one"
+           : err == EPERM || err == EACCES ? "run as root, or with CAP_BPF"
+                                              : "needs kernel 5.8 or later");
+    if (fd >= 0)
+        close(fd);
+}
+
+static void check_rights(struct doctor *d)
+{
+    char text[64];
+    bool other = geteuid() == 0 || !access("/proc/1/exe", R_OK);
+
+    report(d, "see all processes", other,
+           other ? "/proc/1/exe" : "run as root, or with CAP_SYS_PTRACE");
+    read_line("/proc/sys/kernel/perf_event_paranoid", text, sizeof text);
+    report(d, "perf_event_paranoid", geteuid() == 0 || atoi(text) < 2,
+           geteuid() == 0 || atoi(text) < 2 ? text : "run as root, or with CAP_PERFMON");
+    report(d, "kernel types (BTF)", !access("/sys/kernel/btf/vmlinux", R_OK),
+           !access("/sys/kernel/btf/vmlinux", R_OK) ? "/sys/kernel/btf/vmlinux"
+                                                    : "needs CONFIG_DEBUG_INFO_BTF in the kernel");
+}
+
+static int check_target(void *ctx, struct target *t)
+{
+    static const char *const probes[] = {
+#define PROBE(probe, family, nargs, text) #probe,
+#include "../vm/probes.def"
+    };
+    struct doctor *d = ctx;
+    char text[256];
+    size_t n = provider_count_probes(t->provider, t->elf);
+
+    d->vms++;
+    if (n)
+        snprintf(text, sizeof text, "%zu of %zu probes", n, sizeof probes / sizeof *probes);
+    else
+        snprintf(text, sizeof text, "%s", t->provider->text);
+    sink_row(&d->sink, &silent_table,
+             (struct sink_value[]){SINK_N((uint64_t)t->pid), SINK_S(t->provider->name), SINK_S(text)});
+    for (size_t i = 0; i < sizeof probes / sizeof *probes; i++) {
+        const char *why = provider_silent(t->provider, probes[i]);
+
+        if (!why)
+            continue;
+        snprintf(text, sizeof text, "%s: %s", probes[i], why);
+        sink_row(&d->sink, &silent_table,
+                 (struct sink_value[]){SINK_N((uint64_t)t->pid), SINK_S(t->provider->name),
+                                       SINK_S(text)});
+    }
+    return 0;
+}
+
+int cmd_doctor(int argc, char **argv)
+{
+    static const struct options_spec spec = {
+        "doctor", "Tells what the kernel and your rights allow, and how to get what is missing.", 0,
+        NULL, NULL};
+    struct doctor d = {0};
+    struct options o;
+    int err = options_parse(&spec, argc, argv, &o);
+
+    if (err || o.done)
+        return err;
+    sink_init(&d.sink, stdout, o.json, false);
+    check_kernel(&d);
+    check_uprobes(&d);
+    check_load(&d);
+    check_rights(&d);
+    target_each(check_target, &d);
+    return d.missing ? -1 : 0;
+}

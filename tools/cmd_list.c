@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Erlang VMs that run here. */
+#include "cmd.h"
+#include "fail.h"
+#include "options.h"
+#include "sink.h"
+#include "target.h"
+
+static const struct sink_column columns[] = {
+    {"pid", "PID", SINK_COUNT, 7},      {"name", "NAME", SINK_TEXT, 16},
+    {"provider", "PROVIDER", SINK_TEXT, 9}, {"release", "RELEASE", SINK_TEXT, 8},
+    {"probes", "PROBES", SINK_COUNT, 6}, {"build_id", "BUILD-ID", SINK_TEXT, 0}};
+static const struct sink_table table = {"vm", NULL, columns, 6};
+
+struct state {
+    struct sink sink;
+    int found, pid;
+};
+
+static int print_target(void *ctx, struct target *t)
+{
+    struct state *st = ctx;
+    char release[16];
+
+    if (st->pid && st->pid != t->pid)
+        return 0;
+    st->found++;
+    t->provider->ops->release(t->elf, release, sizeof release);
+    sink_row(&st->sink, &table,
+             (struct sink_value[]){SINK_N((uint64_t)t->pid), SINK_S(t->name),
+                                   SINK_S(t->provider->name),
+                                   release[0] ? SINK_S(release) : SINK_NONE,
+                                   SINK_N(provider_count_probes(t->provider, t->elf)),
+                                   t->elf->build_id[0] ? SINK_S(t->elf->build_id) : SINK_NONE});
+    return 0;
+}
+
+int cmd_list(int argc, char **argv)
+{
+    static const struct options_spec spec = {
+        "list", "Lists Erlang VMs: their provider, release, and how many probes they have.",
+        OPTIONS_PID, NULL, NULL};
+    struct state st = {0};
+    struct options o;
+    int err = options_parse(&spec, argc, argv, &o);
+
+    if (err || o.done)
+        return err;
+    sink_init(&st.sink, stdout, o.json, false);
+    st.pid = o.pid;
+    err = target_each(print_target, &st);
+    if (!err && !st.found)
+        note(o.pid ? "process %d is no Erlang VM, or not ours to look at" : "no Erlang VM runs here, or none that we may look at",
+             o.pid);
+    return err || (o.pid && !st.found) ? -1 : 0;
+}

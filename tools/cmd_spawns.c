@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Births and deaths of processes. Invariant: the totals are exact; names beyond the top are summed. */
+#include <errno.h>
+#include <string.h>
+
+#include <bpf/bpf.h>
+
+#include "cmd.h"
+#include "hist.h"
+#include "session.h"
+#include "tally.h"
+
+#include "../bpf/spawns.h"
+#include "spawns.skel.h"
+
+enum { TOP = 20 };
+
+struct state {
+    struct tally *counts;
+    uint64_t totals[SPAWNS_NTOTALS];
+    struct wire_hist lifetimes;
+};
+
+static const struct sink_column event_columns[] = {
+    {"at", "TIME", SINK_TIME, 0},    {"vm", "VM", SINK_COUNT, 7},
+    {"event", "EVENT", SINK_TEXT, 5}, {"pid", "PID", SINK_TEXT, 14},
+    {"lived", "LIVED", SINK_NS, 0},  {"name", "MFA OR REASON", SINK_TEXT, 0}};
+static const struct sink_table event_table = {"event", NULL, event_columns, 6};
+
+static const struct sink_column total_columns[] = {
+    {"births", "BIRTHS", SINK_COUNT, 0},      {"births", "PER S", SINK_RATE, 12},
+    {"deaths", "DEATHS", SINK_COUNT, 0},      {"deaths", "PER S", SINK_RATE, 12},
+    {"unseen", "BORN BEFORE", SINK_COUNT, 12}};
+static const struct sink_table total_table = {"spawns", NULL, total_columns, 5};
+
+static const struct sink_column birth_columns[] = {{"count", "BIRTHS", SINK_COUNT, 0},
+                                                   {"share", "%", SINK_COUNT, 6},
+                                                   {"vm", "VM", SINK_COUNT, 7},
+                                                   {"mfa", "INITIAL CALL", SINK_TEXT, 0}};
+static const struct sink_table birth_table = {"births", NULL, birth_columns, 4};
+
+static const struct sink_column death_columns[] = {{"count", "DEATHS", SINK_COUNT, 0},
+                                                   {"share", "%", SINK_COUNT, 6},
+                                                   {"vm", "VM", SINK_COUNT, 7},
+                                                   {"reason", "REASON", SINK_TEXT, 0}};
+static const struct sink_table death_table = {"deaths", NULL, death_columns, 4};
+
+static void on_record(void *ctx, struct session *s, const struct wire_header *header, size_t size)
+{
+    const struct spawns_record *rec = (const struct spawns_record *)header;
+    bool birth = header->kind == SPAWNS_BIRTH;
+    char pid[WIRE_PID_TEXT + 8];
+
+    (void)ctx;
+    if (size < sizeof *rec)
+        return;
+    snprintf(pid, sizeof pid, "<%u.%u.%u>", rec->pid.node, rec->pid.id, rec->pid.serial);
+    sink_row(session_sink(s), &event_table,
+             (struct sink_value[]){SINK_N(header->time_ns), SINK_N(header->vm),
+                                   SINK_S(birth ? "birth" : "death"), SINK_S(pid),
+                                   rec->lived ? SINK_N(rec->lifetime_ns) : SINK_NONE,
+                                   SINK_S(rec->name.text)});
+}
+
+static int print_totals(struct state *st, struct session *s, uint64_t *delta)
+{
+    double seconds = session_seconds(s);
+
+    for (uint32_t i = 0; i < SPAWNS_NTOTALS; i++) {
+        uint64_t now;
+
+        if (bpf_map_lookup_elem(session_map(s, "totals"), &i, &now))
+            return -errno;
+        delta[i] = now - st->totals[i];
+        st->totals[i] = now;
+    }
+
+    uint64_t births = delta[SPAWNS_TOTAL_BIRTHS], deaths = delta[SPAWNS_TOTAL_DEATHS];
+
+    sink_row(session_sink(s), &total_table,
+             (struct sink_value[]){SINK_N(births), SINK_R((double)births / seconds), SINK_N(deaths),
+                                   SINK_R((double)deaths / seconds),
+                                   SINK_N(delta[SPAWNS_TOTAL_STRANGERS])});
+    return 0;
+}
+
+static void print_names(struct session *s, const struct sink_table *table, uint32_t kind,
+                        const struct tally_row *rows, size_t n, uint64_t total)
+{
+    uint64_t rest = total;
+    int shown = 0;
+
+    for (size_t i = 0; i < n && shown < TOP; i++) {
+        const struct spawns_key *key = rows[i].key;
+
+        if (key->kind != kind)
+            continue;
+        rest -= rows[i].values[0] < rest ? rows[i].values[0] : rest;
+        shown++;
+        sink_row(session_sink(s), table,
+                 (struct sink_value[]){SINK_N(rows[i].values[0]),
+                                       SINK_N(total ? rows[i].values[0] * 100 / total : 0),
+                                       SINK_N(key->vm),
+                                       SINK_S(key->name.text)});
+    }
+    if (rest)
+        sink_row(session_sink(s), table,
+                 (struct sink_value[]){SINK_N(rest), SINK_N(rest * 100 / total), SINK_NONE,
+                                       SINK_S("(other)")});
+}
+
+static int on_result(void *ctx, struct session *s)
+{
+    struct state *st = ctx;
+    uint64_t delta[SPAWNS_NTOTALS];
+    struct wire_hist now, change;
+    const struct tally_row *rows;
+    uint32_t zero = 0;
+    int err = print_totals(st, s, delta);
+    size_t n;
+
+    if (!err)
+        err = tally_update(st->counts, session_map(s, "counts"));
+    if (err)
+        return err;
+    n = tally_rows(st->counts, 0, &rows);
+    print_names(s, &birth_table, SPAWNS_BIRTH, rows, n, delta[SPAWNS_TOTAL_BIRTHS]);
+    print_names(s, &death_table, SPAWNS_DEATH, rows, n, delta[SPAWNS_TOTAL_DEATHS]);
+    if (bpf_map_lookup_elem(session_map(s, "lifetimes"), &zero, &now))
+        return -errno;
+    change = now;
+    hist_subtract(&change, &st->lifetimes);
+    st->lifetimes = now;
+    sink_hist(session_sink(s), "lifetimes", "Lifetimes", SINK_NS, &change);
+    return 0;
+}
+
+int cmd_spawns(int argc, char **argv)
+{
+    static const struct options_spec spec = {
+        "spawns", "Counts births and deaths of processes, by initial call and by exit reason.",
+        OPTIONS_LIVE, NULL, NULL};
+    static const struct session_ops ops = {on_record, on_result};
+    struct state st = {0};
+    struct options o;
+    int err = options_parse(&spec, argc, argv, &o);
+
+    if (err || o.done)
+        return err;
+
+    struct spawns *skel = spawns__open();
+
+    st.counts = tally_new(sizeof(struct spawns_key), 1, 1);
+    if (skel)
+        skel->rodata->spawns_events = o.events;
+    err = session_run(&o, skel ? skel->skeleton : NULL, &ops, &st);
+    tally_free(st.counts);
+    return err;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Dispatch only. Invariant: cmds.def is the only list of subcommands. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "fail.h"
+
+static const struct {
+    const char *name, *text;
+    int (*run)(int argc, char **argv);
+} commands[] = {
+#define CMD(name, text) {#name, text, cmd_##name},
+#include "cmds.def"
+};
+
+enum { NCOMMANDS = sizeof commands / sizeof *commands };
+
+static void print_help(void)
+{
+    printf("Usage: erlsnoop COMMAND [options]\nWatches Erlang virtual machines through eBPF.\n\n");
+    for (int i = 0; i < NCOMMANDS; i++)
+        printf("  %-9s %s\n", commands[i].name, commands[i].text);
+    printf("\nerlsnoop COMMAND -h tells the options of each.\n");
+}
+
+static int run(int argc, char **argv)
+{
+    if (argc < 2)
+        return fail(FAIL_USAGE, "no command; see erlsnoop --help");
+    if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
+        print_help();
+        return 0;
+    }
+    for (int i = 0; i < NCOMMANDS; i++)
+        if (!strcmp(argv[1], commands[i].name))
+            return commands[i].run(argc - 1, argv + 1);
+    return fail(FAIL_USAGE, "no command '%s'; see erlsnoop --help", argv[1]);
+}
+
+int main(int argc, char **argv)
+{
+    int status;
+
+    signal(SIGPIPE, SIG_IGN);
+    status = run(argc, argv);
+    errno = 0;
+    if (fflush(stdout) && errno != EPIPE && !status)
+        status = fail(-errno, "cannot write results: %s", strerror(errno));
+    return status == 0 ? 0 : status == FAIL_USAGE ? 2 : 1;
+}

@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Invariant: whatever way it ends, probes are detached first, then what is still in the ring
+ * buffer is read, then the last result is printed: nothing that was counted is lost.
+ */
+#include "session.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "attach.h"
+#include "child.h"
+#include "fail.h"
+
+enum { SCAN_CHILD_NS = 10000000, SCAN_ALL_NS = 1000000000 };
+#define INITIAL_PIDNS_INO 0xEFFFFFFCu /* PROC_PID_INIT_INO of linux/proc_ns.h */
+
+enum source { SOURCE_SIGNAL, SOURCE_TARGET, SOURCE_TICK, SOURCE_SCAN, SOURCE_RING, NSOURCES };
+
+struct session {
+    const struct options *options;
+    struct bpf_object_skeleton *skeleton;
+    const struct session_ops *ops;
+    void *ctx;
+    struct sink sink;
+    struct attach attach;
+    struct child child; /* pid 0: none */
+    int vms;            /* how many files or processes are watched */
+    struct {
+        dev_t dev;
+        ino_t ino;
+    } *seen;
+    size_t nseen;
+    int epoll, fds[NSOURCES];
+    struct ring_buffer *ring;
+    uint64_t begin_ns, now_ns, results;
+    uint64_t losses[WIRE_NLOSSES];
+    bool ending;
+};
+
+struct sink *session_sink(struct session *s)
+{
+    return &s->sink;
+}
+
+double session_seconds(const struct session *s)
+{
+    return (double)(s->now_ns - s->begin_ns) / 1e9;
+}
+
+int session_map(struct session *s, const char *name)
+{
+    int fd = bpf_object__find_map_fd_by_name(s->attach.object, name);
+
+    if (fd < 0) {
+        fail(fd, "no map %s in this program", name);
+        abort();
+    }
+    return fd;
+}
+
+int session_read_percpu(struct session *s, const char *map, uint32_t slot, uint64_t *out, size_t words)
+{
+    int cpus = libbpf_num_possible_cpus();
+    uint64_t *all = cpus > 0 ? calloc((size_t)cpus, words * sizeof *all) : NULL;
+    int err = all ? 0 : -ENOMEM;
+
+    memset(out, 0, words * sizeof *out);
+    if (!err && bpf_map_lookup_elem(session_map(s, map), &slot, all))
+        err = -errno;
+    for (size_t i = 0; !err && i < (size_t)cpus * words; i++)
+        out[i % words] += all[i];
+    free(all);
+    return err;
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/* ---- results */
+
+static void print_losses(struct session *s)
+{
+    static const struct sink_column columns[] = {{"count", "LOST", SINK_COUNT, 0},
+                                                 {"why", "WHY", SINK_TEXT, 0}};
+    static const struct sink_table table = {"lost", NULL, columns, 2};
+    static const char *const texts[] = {
+#define TEXT(name, text) text,
+        WIRE_LOSSES(TEXT)
+#undef TEXT
+    };
+
+    for (uint32_t i = 0; i < WIRE_NLOSSES; i++) {
+        uint64_t total;
+
+        if (session_read_percpu(s, "losses", i, &total, 1) || total == s->losses[i])
+            continue;
+        sink_row(&s->sink, &table,
+                 (struct sink_value[]){SINK_N(total - s->losses[i]), SINK_S(texts[i])});
+        s->losses[i] = total;
+    }
+}
+
+static int print_result(struct session *s)
+{
+    int err;
+
+    s->now_ns = now_ns();
+    sink_moment(&s->sink, s->now_ns);
+    err = s->ops->result(s->ctx, s);
+    if (err)
+        return fail(err, "cannot read results: %s", strerror(-err));
+    print_losses(s);
+    s->begin_ns = s->now_ns;
+    s->results++;
+    return sink_flush(&s->sink);
+}
+
+static int take_record(void *ctx, void *data, size_t size)
+{
+    struct session *s = ctx;
+
+    if (s->ops->record && size >= sizeof(struct wire_header))
+        s->ops->record(s->ctx, s, data, size);
+    return 0;
+}
+
+/* ---- targets */
+
+static int explain_target(int err, int pid)
+{
+    switch (err) {
+    case -ESRCH: return fail(err, "no process with pid %d", pid);
+    case -EACCES:
+    case -EPERM: return fail(err, "not permitted to look at process %d; run as root", pid);
+    case -ENOEXEC:
+        return fail(err, "process %d is no Erlang VM; see erlsnoop list", pid);
+    default: return fail(err, "cannot look at process %d: %s", pid, strerror(-err));
+    }
+}
+
+/* Sites that a required target must have. */
+static int require_sites(int sites, const struct target *t)
+{
+    if (sites)
+        return sites < 0 ? sites : 0;
+    return fail(-ENOTSUP, "'%s' has none of the probes needed (provider: %s); see erlsnoop list",
+                t->name[0] ? t->name : t->path, t->provider->name);
+}
+
+static int watch_end_of(struct session *s, int pid)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.u32 = SOURCE_TARGET};
+    int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+
+    if (fd < 0)
+        return explain_target(-errno, pid);
+    s->fds[SOURCE_TARGET] = fd;
+    return epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+}
+
+static int attach_pid(struct session *s, int pid)
+{
+    struct target t;
+    int err = target_open_pid(pid, &t);
+
+    if (err)
+        return explain_target(err, pid);
+    err = require_sites(attach_target(&s->attach, &t, pid), &t);
+    target_close(&t);
+    s->vms += !err;
+    return err ? err : watch_end_of(s, pid);
+}
+
+static int attach_new_file(void *ctx, struct target *t)
+{
+    struct session *s = ctx;
+    int sites;
+
+    for (size_t i = 0; i < s->nseen; i++)
+        if (s->seen[i].dev == t->dev && s->seen[i].ino == t->ino)
+            return 0;
+
+    void *seen = realloc(s->seen, (s->nseen + 1) * sizeof *s->seen);
+
+    if (!seen)
+        return fail(-ENOMEM, "out of memory");
+    s->seen = seen;
+    s->seen[s->nseen].dev = t->dev;
+    s->seen[s->nseen++].ino = t->ino;
+    sites = attach_target(&s->attach, t, -1);
+    s->vms += sites > 0;
+    return sites < 0 ? sites : 0;
+}
+
+/* The first VM among the processes that the command started. */
+static int attach_descendant(void *ctx, struct target *t)
+{
+    struct session *s = ctx;
+    int sites;
+
+    if (s->vms || !target_descends(t->pid, s->child.pid))
+        return 0;
+    sites = attach_target(&s->attach, t, t->pid);
+    s->vms += sites > 0;
+    return require_sites(sites, t);
+}
+
+static int set_timer(struct session *s, enum source source, uint64_t every_ns)
+{
+    struct timespec ts = {(time_t)(every_ns / 1000000000u), (long)(every_ns % 1000000000u)};
+
+    return timerfd_settime(s->fds[source], 0, &(struct itimerspec){ts, ts}, NULL) ? -errno : 0;
+}
+
+static int attach_child(struct session *s)
+{
+    struct target t;
+    int err = target_open_file(s->child.path, &t);
+
+    if (!err) {
+        err = require_sites(attach_target(&s->attach, &t, s->child.pid), &t);
+        target_close(&t);
+        s->vms += !err;
+    } else {
+        err = set_timer(s, SOURCE_SCAN, SCAN_CHILD_NS); /* a script: the VM comes later */
+    }
+    if (!err)
+        err = watch_end_of(s, s->child.pid);
+    return err ? err : child_release(&s->child);
+}
+
+static int count_vm(void *ctx, struct target *t)
+{
+    int *pids = ctx;
+
+    pids[pids[0] ? 1 : 0] = t->pid;
+    return pids[1] != 0;
+}
+
+/* Without -p, -a and --: the only VM there is. */
+static int find_only_vm(int *pid)
+{
+    int pids[2] = {0, 0};
+
+    target_each(count_vm, pids);
+    if (!pids[0])
+        return fail(-ESRCH, "no Erlang VM runs here; start one, or use -a to wait for it");
+    if (pids[1])
+        return fail(FAIL_USAGE, "several Erlang VMs run here; choose one with -p PID, or -a");
+    *pid = pids[0];
+    return 0;
+}
+
+static int attach_all(struct session *s)
+{
+    int err;
+
+    if (s->options->child)
+        return attach_child(s);
+    if (!s->options->all)
+        return attach_pid(s, s->options->pid);
+    err = target_each(attach_new_file, s);
+    if (!err && !s->vms)
+        note("no Erlang VM with probes yet; waiting for one");
+    return err ? err : set_timer(s, SOURCE_SCAN, SCAN_ALL_NS);
+}
+
+/* ---- set-up */
+
+static int drop_message(enum libbpf_print_level level, const char *format, va_list args)
+{
+    if (!getenv("ERLSNOOP_DEBUG") || level == LIBBPF_DEBUG)
+        return 0;
+    return vfprintf(stderr, format, args);
+}
+
+static void configure(struct session *s, int vm)
+{
+    struct bpf_map *map = bpf_object__find_map_by_name(s->attach.object, ".rodata.session");
+    struct wire_config config = {.vm = (uint32_t)vm};
+    struct stat st;
+
+    if (!stat("/proc/self/ns/pid", &st) && st.st_ino != INITIAL_PIDNS_INO) {
+        config.pidns_dev = st.st_dev;
+        config.pidns_ino = st.st_ino;
+    }
+    if (!map || bpf_map__set_initial_value(map, &config, sizeof config)) {
+        fail(-EINVAL, "the program has no settings of the session");
+        abort();
+    }
+}
+
+static int open_sources(struct session *s)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGHUP);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    s->epoll = epoll_create1(EPOLL_CLOEXEC);
+    s->fds[SOURCE_SIGNAL] = signalfd(-1, &set, SFD_CLOEXEC);
+    s->fds[SOURCE_TICK] = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    s->fds[SOURCE_SCAN] = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    for (int i = 0; i < NSOURCES; i++) {
+        struct epoll_event event = {.events = EPOLLIN, .data.u32 = (uint32_t)i};
+
+        if (i == SOURCE_TARGET || i == SOURCE_RING)
+            continue;
+        if (s->fds[i] < 0 || epoll_ctl(s->epoll, EPOLL_CTL_ADD, s->fds[i], &event))
+            return fail(-errno, "cannot wait for events: %s", strerror(errno));
+    }
+    return 0;
+}
+
+static int open_ring(struct session *s)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.u32 = SOURCE_RING};
+
+    if (!s->options->events)
+        return 0;
+    s->ring = ring_buffer__new(session_map(s, "records"), take_record, s, NULL);
+    if (!s->ring)
+        return fail(-errno, "no ring buffer: %s", strerror(errno));
+    return epoll_ctl(s->epoll, EPOLL_CTL_ADD, ring_buffer__epoll_fd(s->ring), &event) ? -errno : 0;
+}
+
+static int start(struct session *s)
+{
+    int err;
+
+    libbpf_set_print(drop_message);
+    sink_init(&s->sink, stdout, s->options->json, s->options->timestamps);
+    err = open_sources(s);
+    if (!err && s->options->child)
+        err = child_start(s->options->child, &s->child);
+    if (err)
+        return err;
+    s->attach.object = *s->skeleton->obj;
+    configure(s, s->options->pid);
+    err = bpf_object__load_skeleton(s->skeleton);
+    if (err)
+        return attach_explain(err, "cannot load the BPF program");
+    err = open_ring(s);
+    s->begin_ns = now_ns();
+    if (!err)
+        err = attach_all(s);
+    if (!err && s->options->interval_ns)
+        err = set_timer(s, SOURCE_TICK, s->options->interval_ns);
+    return err;
+}
+
+/* ---- the loop */
+
+static void drain(int fd)
+{
+    char bytes[256];
+    ssize_t got = read(fd, bytes, sizeof bytes);
+
+    (void)got;
+}
+
+static int on_scan(struct session *s)
+{
+    if (s->options->all)
+        return target_each(attach_new_file, s);
+    if (!s->vms)
+        return target_each(attach_descendant, s);
+    return set_timer(s, SOURCE_SCAN, 0);
+}
+
+static int on_tick(struct session *s)
+{
+    int err = print_result(s);
+
+    if (!err && s->options->count && s->results == s->options->count)
+        s->ending = true;
+    return err;
+}
+
+static int handle(struct session *s, enum source source)
+{
+    switch (source) {
+    case SOURCE_SIGNAL:
+        drain(s->fds[source]);
+        s->ending = true;
+        return 0;
+    case SOURCE_TARGET:
+        if (!s->child.pid)
+            note("the VM with pid %d ended", s->options->pid);
+        else if (!s->vms)
+            return fail(-ESRCH, "'%s' started no Erlang VM", s->child.path);
+        s->ending = true;
+        return 0;
+    case SOURCE_TICK: drain(s->fds[source]); return on_tick(s);
+    case SOURCE_SCAN: drain(s->fds[source]); return on_scan(s);
+    case SOURCE_RING: ring_buffer__consume(s->ring); return sink_flush(&s->sink);
+    default: return 0;
+    }
+}
+
+static int loop(struct session *s)
+{
+    struct epoll_event events[NSOURCES];
+    int err = 0;
+
+    while (!err && !s->ending) {
+        int n = epoll_wait(s->epoll, events, NSOURCES, -1);
+
+        if (n < 0 && errno != EINTR)
+            return fail(-errno, "cannot wait for events: %s", strerror(errno));
+        for (int i = 0; i < n && !err && !s->ending; i++)
+            err = handle(s, events[i].data.u32);
+    }
+    return err;
+}
+
+static void finish(struct session *s)
+{
+    attach_clear(&s->attach);
+    ring_buffer__free(s->ring);
+    if (s->child.pid)
+        child_finish(&s->child);
+    bpf_object__destroy_skeleton(s->skeleton);
+    free(s->seen);
+    for (int i = 0; i < NSOURCES; i++)
+        if (s->fds[i] >= 0)
+            close(s->fds[i]);
+    if (s->epoll >= 0)
+        close(s->epoll);
+}
+
+int session_run(const struct options *options, struct bpf_object_skeleton *skeleton,
+                const struct session_ops *ops, void *ctx)
+{
+    struct options o = *options;
+    struct session s = {.options = &o, .skeleton = skeleton, .ops = ops, .ctx = ctx, .epoll = -1};
+    int err;
+
+    for (int i = 0; i < NSOURCES; i++)
+        s.fds[i] = -1;
+    if (!skeleton)
+        return fail(-ENOMEM, "cannot open the BPF program: %s", strerror(errno));
+    err = !o.pid && !o.all && !o.child ? find_only_vm(&o.pid) : 0;
+    if (!err)
+        err = start(&s);
+    if (!err)
+        err = loop(&s);
+    attach_clear(&s.attach);
+    if (!err && s.ring)
+        ring_buffer__consume(s.ring);
+    if (!err && !(o.count && s.results == o.count))
+        err = print_result(&s);
+    if (err < 0 && err != -EPIPE && ferror(stdout))
+        fail(err, "cannot write results: %s", strerror(-err));
+    finish(&s);
+    return err == -EPIPE ? 0 : err;
+}
