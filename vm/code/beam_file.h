@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A .beam file in memory: its chunks decoded, its code as a list of generic operations. Formats: IFF 85 (FOR1/BEAM); OTP,
+ * erts/emulator/internal_doc/beam_makeops.md and lib/compiler/src/beam_asm.erl for the chunks.
+ * Any bytes may come in: every length, index, register and label is checked here, so that the translation trusts what it gets:
+ *  - operands have the kinds that genops.def says; x below X_REGS, float registers below 16 (F_REGS_MAX), y below the largest frame that the
+ *    function allocates; live counts at most 1,024; frames and needs of heap are sane; arity at most 255
+ *  - labels exist; a label operand stands in the same function, a call's is the entry of a function of that arity
+ *  - imports, lambdas, literals, lines and strings are in range; BIF operations name an import of their arity
+ * Trusted, as the compiler's own verifier ensures it: which registers hold what, and how frames and needs of heap nest along each path. */
+#ifndef VM_CODE_BEAM_FILE_H
+#define VM_CODE_BEAM_FILE_H
+
+#include "code/export.h"
+#include "code/fun.h"
+#include "code/genops.h"
+#include "heap/literal.h"
+
+enum operand_kind {
+	OPND_U,       /* number: u */
+	OPND_X,       /* register number: u */
+	OPND_Y,
+	OPND_FR,
+	OPND_CONST,   /* term: an immediate, or in the literal area */
+	OPND_LABEL,   /* label: u; 0: none */
+	OPND_EXPORT,  /* export */
+	OPND_FUN,     /* lambda: index into beam_file.lambdas: u */
+	OPND_STRING,  /* bytes: into beam_file.strings */
+	OPND_LIST,    /* count items */
+	OPND_NEED,    /* needs of heap: u words in all (floats and funs counted) */
+};
+
+struct operand {
+	uint32_t kind;
+	uint32_t count;      /* of a list */
+	union {
+		uint64_t u;
+		Term term;
+		struct export *export;
+		const uint8_t *bytes;
+		const struct operand *items;
+	};
+};
+
+struct genop {
+	uint16_t op;         /* enum genop_number */
+	uint16_t count;
+	uint32_t offset;     /* in the Code chunk, for messages. Units: bytes */
+	struct operand *args;
+};
+
+struct beam_label {
+	uint32_t function;   /* index into functions */
+	bool defined;
+	bool entry;          /* the label right behind func_info */
+};
+
+struct beam_function {
+	Term name;
+	uint32_t arity;
+	uint32_t first_op;   /* of its func_info */
+	uint32_t entry_label;
+	uint32_t max_frame;  /* the largest frame it allocates. Units: words */
+};
+
+struct beam_export {
+	Term function;
+	uint32_t arity, label;
+};
+
+struct beam_lambda {
+	struct fun_entry *entry;
+	Term function;
+	uint32_t arity;      /* with the free variables */
+	uint32_t label, num_free;
+};
+
+struct beam_line {
+	uint32_t file;       /* index into files */
+	uint32_t line;       /* 0: no place */
+};
+
+struct beam_file {
+	Term module;
+	uint8_t md5[16];
+	Term *atoms;         /* from 1 */
+	uint32_t atom_count;
+	struct genop *ops;
+	uint32_t op_count;
+	struct beam_label *labels; /* from 1 */
+	uint32_t label_count; /* labels are 1 .. label_count - 1 */
+	struct beam_function *functions;
+	uint32_t function_count;
+	struct export **imports;
+	uint32_t import_count;
+	struct beam_export *exports, *locals;
+	uint32_t export_count, local_count;
+	struct beam_lambda *lambdas;
+	uint32_t lambda_count;
+	Term *literals;
+	uint32_t literal_count;
+	struct literal_area *literal_area; /* NULL without literals. Owns: the file until module.c takes it */
+	const uint8_t *strings; /* copied to the code by whoever keeps pointers: see code_instance.strings */
+	size_t string_bytes;
+	struct beam_line *lines; /* index 0: no place */
+	uint32_t line_count;
+	Term *files;         /* atoms: file 0 is the module's own name with .erl */
+	uint32_t file_count;
+	const uint8_t *attributes, *compile; /* external terms, or NULL */
+	size_t attributes_bytes, compile_bytes;
+	uint32_t on_load_label; /* 0: none */
+	struct beam_memory *memory; /* everything above but the literal area */
+};
+
+/* What is wrong with a file: one line, for people. */
+struct beam_error {
+	char text[160];
+};
+
+/* Copies what it needs of bytes. Makes atoms, exports and fun entries; nothing can be called through them yet.
+ * Owns: the caller; beam_file_free. Fails: NULL with *error set. */
+struct beam_file *beam_file_parse(const uint8_t *bytes, size_t n, struct beam_error *error);
+void beam_file_free(struct beam_file *f);
+/* The data of one chunk of a file (not compressed, or see beam_file_inflate); NULL when it is not there or the file is damaged. */
+const uint8_t *beam_file_chunk(const uint8_t *bytes, size_t n, const char id[4], size_t *size);
+/* The MD5 of a module's essential chunks. Fails: false for a damaged file. */
+bool beam_file_md5(const uint8_t *bytes, size_t n, uint8_t md5[16]);
+/* A gzip-compressed file: *out is its content (mem_free); a plain one: *out is NULL. Fails: -EINVAL. */
+int beam_file_inflate(const uint8_t *bytes, size_t n, uint8_t **out, size_t *out_n);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fun entries: one a lambda of a version of a module, keyed by {module, MD5 of the module, index}; never freed.
+ * Invariant: `address` is the entry of the lambda's function, or NULL while that version is not loaded
+ * (then error_handler:undefined_lambda/3 is called). */
+#ifndef VM_CODE_FUN_H
+#define VM_CODE_FUN_H
+
+#include "proc/process.h"
+
+struct fun_entry {
+	_Atomic(const Inst *) address; /* x registers: arguments, then free variables */
+	Term module;
+	Term function;       /* its name, as '-f/1-fun-0-'; TERM_NONE while never loaded */
+	uint32_t arity;      /* with the free variables */
+	uint32_t num_free;
+	uint32_t index, old_index, old_uniq;
+	uint8_t uniq[16];
+	struct fun_entry *next; /* in the table's bucket */
+};
+
+/* After the data room's: wires data/fun_link.h. */
+void fun_init(void);
+/* The entry, made when it is missing. Any thread. */
+struct fun_entry *fun_get(Term module, const uint8_t uniq[16], uint32_t index, uint32_t old_index, uint32_t old_uniq);
+/* A fun on h. GC: none. env: num_free terms. */
+Term fun_put(struct heap *h, struct fun_entry *e, uint32_t arity, uint32_t num_free, const Term *env, Term creator);
+/* The term fun M:F/A, a literal of the export's own. */
+Term fun_of_export(struct export *e);
+
+#endif

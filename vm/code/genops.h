@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Numbers of the generic operations, from genops.def. GENOP_<name>; those that no compiler of OTP 25 to 27 emits are not named. */
+#ifndef VM_CODE_GENOPS_H
+#define VM_CODE_GENOPS_H
+
+#include <stdint.h>
+
+enum genop_number {
+#define GENOP(number, name, signature) GENOP_##name = number,
+#include "code/genops.def"
+	GENOP_LIMIT = 185
+};
+
+/* Operand letters in order; NULL for a number that is no operation. */
+const char *genop_signature(unsigned op);
+const char *genop_name(unsigned op);
+
+#endif
