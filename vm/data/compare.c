@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Order and equality of terms, without recursion: frames of arrays still to be compared stand on a stack of their own.
+ * Invariant: the frames below the top one are those that decide only when all above are equal. */
+#include "data/compare.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "data/big.h"
+#include "data/binary.h"
+#include "data/extern_id.h"
+#include "data/fun_link.h"
+#include "data/map.h"
+
+enum frame_kind {
+	FRAME_ARRAY,         /* n terms at a and b */
+	FRAME_CHILDREN,      /* n children of two trie nodes with the same shape */
+	FRAME_RACE,          /* the search for the least key that tells two tries apart */
+};
+
+struct candidate {
+	Term key;
+	Term values[2];      /* in a, in b; TERM_NONE when the key is not there */
+};
+
+struct frame {
+	const Term *a, *b;
+	size_t n;
+	struct candidate *candidates; /* of a race; owned */
+	size_t best, next;
+	uint8_t kind;
+	bool exact;
+	bool running;        /* race: the result above is of next against best */
+	bool deciding;       /* race: the result above is of the best key's values */
+};
+
+struct frames {
+	struct frame fixed[24];
+	struct frame *at;
+	size_t count, room;
+};
+
+static void start_frames(struct frames *s)
+{
+	s->at = s->fixed;
+	s->count = 0;
+	s->room = sizeof(s->fixed) / sizeof(s->fixed[0]);
+}
+
+static void end_frames(struct frames *s)
+{
+	while (s->count > 0)
+		if (s->at[--s->count].kind == FRAME_RACE)
+			mem_free(s->at[s->count].candidates);
+	if (s->at != s->fixed)
+		mem_free(s->at);
+}
+
+static struct frame *push_frame(struct frames *s, enum frame_kind kind, bool exact)
+{
+	struct frame *f;
+
+	if (unlikely(s->count == s->room)) {
+		struct frame *more = mem_alloc(2 * s->room * sizeof(*more));
+
+		memcpy(more, s->at, s->count * sizeof(*more));
+		if (s->at != s->fixed)
+			mem_free(s->at);
+		s->at = more;
+		s->room *= 2;
+	}
+	f = &s->at[s->count++];
+	f->kind = kind;
+	f->exact = exact;
+	return f;
+}
+
+static void push_array(struct frames *s, const Term *a, const Term *b, size_t n, bool exact)
+{
+	struct frame *f;
+
+	if (n == 0)
+		return;
+	f = push_frame(s, FRAME_ARRAY, exact);
+	f->a = a;
+	f->b = b;
+	f->n = n;
+}
+
+/* ---- numbers */
+
+static int compare_doubles(double a, double b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare_numbers(Term a, Term b, bool exact)
+{
+	bool fa = term_is_float(a), fb = term_is_float(b);
+
+	if (fa && fb)
+		return compare_doubles(float_value(a), float_value(b));
+	if (!fa && !fb)
+		return big_compare(a, b);
+	if (exact)
+		return fa ? 1 : -1;
+	return fa ? -big_compare_double(b, float_value(a)) : big_compare_double(a, float_value(b));
+}
+
+/* ---- equality */
+
+static unsigned count_children(Term header)
+{
+	return (unsigned)__builtin_popcountll(map_val(header) & 0xffff);
+}
+
+static bool same_maps(struct frames *s, const Term *a, const Term *b, bool exact)
+{
+	Term header = *a;
+	struct frame *f;
+	size_t first = 1;
+
+	if (header != *b)
+		return false;
+	if (map_kind(header) == MAP_FLAT) {
+		push_array(s, a + 2, b + 2, map_val(header), exact);
+		push_array(s, a + 1, b + 1, 1, true);
+		return true;
+	}
+	if (map_kind(header) != MAP_NODE_BITMAP) {
+		if (a[1] != b[1])
+			return false;
+		first = 2;
+	}
+	f = push_frame(s, exact ? FRAME_ARRAY : FRAME_CHILDREN, exact);
+	f->a = a + first;
+	f->b = b + first;
+	f->n = count_children(header);
+	return true;
+}
+
+/* Two children of trie nodes where == holds between values and =:= between keys. */
+static bool same_children(struct frames *s, Term a, Term b)
+{
+	if (term_is_cons(a) != term_is_cons(b))
+		return false;
+	if (term_is_cons(a)) {
+		push_array(s, cons_ptr(a) + 1, cons_ptr(b) + 1, 1, false);
+		push_array(s, cons_ptr(a), cons_ptr(b), 1, true);
+		return true;
+	}
+	if (term_is_tuple(a)) {
+		struct frame *f;
+
+		if (*boxed_ptr(a) != *boxed_ptr(b))
+			return false;
+		f = push_frame(s, FRAME_CHILDREN, false);
+		f->a = boxed_ptr(a) + 1;
+		f->b = boxed_ptr(b) + 1;
+		f->n = tuple_arity(a);
+		return true;
+	}
+	return !term_is_tuple(b) && same_maps(s, boxed_ptr(a), boxed_ptr(b), false);
+}
+
+static bool same_funs(struct frames *s, const struct fun *a, const struct fun *b, bool exact)
+{
+	if (a->entry != b->entry || a->shape != b->shape)
+		return false;
+	push_array(s, a->env, b->env, fun_num_free(a), exact);
+	return true;
+}
+
+static bool same_boxed(struct frames *s, Term ta, Term tb, bool exact)
+{
+	const Term *a = boxed_ptr(ta), *b = boxed_ptr(tb);
+	unsigned sub = header_sub(*a);
+
+	if (sub >= SUB_REFBIN && sub <= SUB_SUBBIN)
+		return term_is_bitstring(tb) && binary_equal(ta, tb);
+	if (sub != header_sub(*b))
+		return false;
+	switch (sub) {
+	case SUB_TUPLE:
+		push_array(s, a + 1, b + 1, header_arity(*a), exact);
+		return *a == *b;
+	case SUB_BIG_POS:
+	case SUB_BIG_NEG:
+		return *a == *b && memcmp(a + 1, b + 1, header_arity(*a) * sizeof(Term)) == 0;
+	case SUB_FLOAT:
+		return float_value(ta) == float_value(tb);
+	case SUB_REF:
+	case SUB_XREF:
+	case SUB_XPID:
+	case SUB_XPORT:
+		return extern_id_compare(ta, tb) == 0;
+	case SUB_FUN:
+		return same_funs(s, fun_ptr(ta), fun_ptr(tb), exact);
+	case SUB_EXPORT:
+		return a[1] == b[1];
+	case SUB_MAP:
+		return same_maps(s, a, b, exact);
+	default:
+		return false;
+	}
+}
+
+static bool same_terms(struct frames *s, Term a, Term b, bool exact)
+{
+	while (term_is_cons(a) && term_is_cons(b)) {
+		Term ha = cons_head(a), hb = cons_head(b);
+
+		if (ha != hb) {
+			if (term_is_immed(ha) && term_is_immed(hb))
+				return false;
+			push_array(s, cons_ptr(a) + 1, cons_ptr(b) + 1, 1, exact);
+			a = ha;
+			b = hb;
+			continue;
+		}
+		a = cons_tail(a);
+		b = cons_tail(b);
+		if (a == b)
+			return true;
+	}
+	if (a == b)
+		return true;
+	if (term_is_boxed(a) && term_is_boxed(b) && (exact || !term_is_number(a) || !term_is_number(b)))
+		return same_boxed(s, a, b, exact);
+	return !exact && term_is_number(a) && term_is_number(b) && compare_numbers(a, b, false) == 0;
+}
+
+bool compare_same(Term a, Term b, bool exact)
+{
+	struct frames s;
+	bool same;
+
+	if (term_is_boxed(a) && term_is_boxed(b) && exact && header_sub(*boxed_ptr(a)) != header_sub(*boxed_ptr(b)) &&
+	    !term_is_bitstring(a))
+		return false;
+	start_frames(&s);
+	same = same_terms(&s, a, b, exact);
+	while (same && s.count > 0) {
+		struct frame *f = &s.at[s.count - 1];
+		enum frame_kind kind = f->kind;
+		bool is_exact = f->exact;
+
+		a = *f->a++;
+		b = *f->b++;
+		if (--f->n == 0)
+			s.count--;
+		if (a != b)
+			same = kind == FRAME_CHILDREN ? same_children(&s, a, b) : same_terms(&s, a, b, is_exact);
+	}
+	end_frames(&s);
+	return same;
+}
+
+/* ---- order */
+
+enum rank { RANK_NUMBER, RANK_ATOM, RANK_REF, RANK_FUN, RANK_PORT, RANK_PID, RANK_TUPLE, RANK_MAP, RANK_NIL, RANK_LIST, RANK_BITS };
+
+static enum rank rank_term(Term t)
+{
+	static const uint8_t boxed[16] = {
+		[SUB_TUPLE] = RANK_TUPLE, [SUB_BIG_POS] = RANK_NUMBER, [SUB_BIG_NEG] = RANK_NUMBER, [SUB_REF] = RANK_REF,
+		[SUB_FUN] = RANK_FUN, [SUB_FLOAT] = RANK_NUMBER, [SUB_EXPORT] = RANK_FUN, [SUB_REFBIN] = RANK_BITS,
+		[SUB_HEAPBIN] = RANK_BITS, [SUB_SUBBIN] = RANK_BITS, [SUB_MAP] = RANK_MAP, [SUB_XPID] = RANK_PID,
+		[SUB_XPORT] = RANK_PORT, [SUB_XREF] = RANK_REF,
+	};
+
+	switch (term_primary(t)) {
+	case TAG_CONS:
+		return RANK_LIST;
+	case TAG_BOXED:
+		return boxed[header_sub(*boxed_ptr(t))];
+	default:
+		if (term_is_small(t))
+			return RANK_NUMBER;
+		if (term_is_local_pid(t))
+			return RANK_PID;
+		if (term_is_local_port(t))
+			return RANK_PORT;
+		return t == NIL ? RANK_NIL : RANK_ATOM;
+	}
+}
+
+static int compare_words(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare_exports(Term a, Term b)
+{
+	struct export_facts fa, fb;
+	int order;
+
+	fun_link_describe_export(export_fun_ptr(a), &fa);
+	fun_link_describe_export(export_fun_ptr(b), &fb);
+	order = atom_compare(fa.module, fb.module);
+	if (order == 0)
+		order = atom_compare(fa.function, fb.function);
+	return order != 0 ? order : compare_words(fa.arity, fb.arity);
+}
+
+static int compare_funs(struct frames *s, Term a, Term b, bool exact)
+{
+	struct fun_facts fa, fb;
+	int order;
+
+	if (!term_has_sub(a, SUB_FUN) || !term_has_sub(b, SUB_FUN)) {
+		if (term_has_sub(a, SUB_FUN) != term_has_sub(b, SUB_FUN))
+			return term_has_sub(a, SUB_FUN) ? -1 : 1;
+		return compare_exports(a, b);
+	}
+	fun_link_describe(fun_ptr(a)->entry, &fa);
+	fun_link_describe(fun_ptr(b)->entry, &fb);
+	order = atom_compare(fa.module, fb.module);
+	if (order == 0)
+		order = compare_words(fa.index, fb.index);
+	if (order == 0)
+		order = compare_words(fa.old_uniq, fb.old_uniq);
+	if (order == 0)
+		order = compare_words(fun_num_free(fun_ptr(a)), fun_num_free(fun_ptr(b)));
+	if (order == 0)
+		push_array(s, fun_ptr(a)->env, fun_ptr(b)->env, fun_num_free(fun_ptr(a)), exact);
+	return order;
+}
+
+/* Collects what tells two tries of the same size apart: the keys that only one has, or, when the keys are the same,
+ * those with different values. */
+static size_t find_candidates(Term a, Term b, bool exact, struct candidate *c)
+{
+	struct map_iter it;
+	size_t by_value = 0, by_key = 0;
+	Term key, value;
+
+	map_iter_init(&it, a);
+	while (map_iter_next(&it, &key, &value)) {
+		Term other = map_get(b, key);
+
+		if (other == TERM_NONE) {
+			c[by_key++] = (struct candidate){ key, { value, TERM_NONE } };
+			by_value = 0;
+		} else if (by_key == 0 && value != other && !compare_same(value, other, exact)) {
+			c[by_value++] = (struct candidate){ key, { value, other } };
+		}
+	}
+	if (by_key == 0)
+		return by_value;
+	map_iter_init(&it, b);
+	while (map_iter_next(&it, &key, &value))
+		if (map_get(a, key) == TERM_NONE)
+			c[by_key++] = (struct candidate){ key, { TERM_NONE, value } };
+	return by_key;
+}
+
+static int compare_maps(struct frames *s, Term a, Term b, bool exact)
+{
+	size_t n = map_size(a);
+	struct frame *f;
+
+	if (n != map_size(b))
+		return n < map_size(b) ? -1 : 1;
+	if (map_is_flat(a)) {
+		const Term *pa = boxed_ptr(a), *pb = boxed_ptr(b);
+
+		push_array(s, pa + 2, pb + 2, n, exact);
+		push_array(s, pa + 1, pb + 1, 1, true);
+		return 0;
+	}
+	f = push_frame(s, FRAME_RACE, exact);
+	f->candidates = mem_alloc(2 * n * sizeof(struct candidate));
+	f->n = find_candidates(a, b, exact, f->candidates);
+	f->best = 0;
+	f->next = 1;
+	f->running = f->deciding = false;
+	return 0;
+}
+
+static int compare_lists(struct frames *s, Term a, Term b, bool exact)
+{
+	for (;;) {
+		Term ha = cons_head(a), hb = cons_head(b);
+
+		if (ha != hb) {
+			if (terms_both_small(ha, hb))
+				return (int64_t)ha < (int64_t)hb ? -1 : 1;
+			push_array(s, cons_ptr(a) + 1, cons_ptr(b) + 1, 1, exact);
+			push_array(s, cons_ptr(a), cons_ptr(b), 1, exact);
+			return 0;
+		}
+		if (cons_tail(a) == cons_tail(b))
+			return 0;
+		if (!term_is_cons(cons_tail(a)) || !term_is_cons(cons_tail(b))) {
+			push_array(s, cons_ptr(a) + 1, cons_ptr(b) + 1, 1, exact);
+			return 0;
+		}
+		a = cons_tail(a);
+		b = cons_tail(b);
+	}
+}
+
+/* The order of a and b as far as it can be told here; 0 when the frames pushed decide. */
+static int order_terms(struct frames *s, Term a, Term b, bool exact)
+{
+	enum rank rank = rank_term(a), other = rank_term(b);
+
+	if (rank != other)
+		return rank < other ? -1 : 1;
+	switch (rank) {
+	case RANK_NUMBER:
+		return compare_numbers(a, b, exact);
+	case RANK_ATOM:
+		return atom_compare(a, b);
+	case RANK_REF:
+	case RANK_PORT:
+	case RANK_PID:
+		return extern_id_compare(a, b);
+	case RANK_FUN:
+		return compare_funs(s, a, b, exact);
+	case RANK_TUPLE:
+		if (tuple_arity(a) != tuple_arity(b))
+			return tuple_arity(a) < tuple_arity(b) ? -1 : 1;
+		push_array(s, boxed_ptr(a) + 1, boxed_ptr(b) + 1, tuple_arity(a), exact);
+		return 0;
+	case RANK_MAP:
+		return compare_maps(s, a, b, exact);
+	case RANK_LIST:
+		return compare_lists(s, a, b, exact);
+	case RANK_BITS:
+		return binary_compare(a, b);
+	default:
+		return 0;
+	}
+}
+
+/* Ends the race, or goes from its best key to that key's values. */
+static int decide_race(struct frames *s)
+{
+	struct frame *f = &s->at[s->count - 1];
+	const struct candidate *best = &f->candidates[f->best];
+	int order = 0;
+
+	if (f->n > 0 && best->values[0] != TERM_NONE && best->values[1] != TERM_NONE) {
+		f->deciding = true;
+		push_array(s, &best->values[0], &best->values[1], 1, f->exact);
+		return 0;
+	}
+	if (f->n > 0)
+		order = best->values[1] == TERM_NONE ? -1 : 1;
+	mem_free(f->candidates);
+	s->count--;
+	return order;
+}
+
+/* One step of a race, given the order found above it. Returns the race's own result, or 0 with frames pushed. */
+static int step_race(struct frames *s, int order)
+{
+	struct frame *f = &s->at[s->count - 1];
+
+	if (f->deciding) {
+		mem_free(f->candidates);
+		s->count--;
+		return order;
+	}
+	if (f->running) {
+		if (order < 0)
+			f->best = f->next;
+		f->next++;
+	}
+	if (f->next >= f->n)
+		return decide_race(s);
+	f->running = true;
+	push_array(s, &f->candidates[f->next].key, &f->candidates[f->best].key, 1, true);
+	return 0;
+}
+
+int compare_terms(Term a, Term b, bool exact)
+{
+	struct frames s;
+	int order;
+
+	start_frames(&s);
+	order = order_terms(&s, a, b, exact);
+	while (s.count > 0) {
+		struct frame *f = &s.at[s.count - 1];
+		bool is_exact = f->exact;
+
+		if (f->kind == FRAME_RACE) {
+			order = step_race(&s, order);
+			continue;
+		}
+		if (order != 0) {
+			s.count--;
+			continue;
+		}
+		a = *f->a++;
+		b = *f->b++;
+		if (--f->n == 0)
+			s.count--;
+		if (a != b)
+			order = order_terms(&s, a, b, is_exact);
+	}
+	end_frames(&s);
+	return order;
+}

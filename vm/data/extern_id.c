@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pids, ports, references: one view of local and external ones. */
+#include "data/extern_id.h"
+
+#include "term/atom.h"
+
+enum { REF_LOW_BITS = 18, REF_HIGH_SHIFT = REF_LOW_BITS + 32 };
+
+static void describe_ref(const struct ref *r, struct extern_facts *f)
+{
+	f->count = r->tag != 0 ? 5 : 3;
+	f->ids[0] = r->number & ((1u << REF_LOW_BITS) - 1);
+	f->ids[1] = (uint32_t)(r->number >> REF_LOW_BITS);
+	f->ids[2] = (uint32_t)(r->number >> REF_HIGH_SHIFT);
+	f->ids[3] = (uint32_t)r->tag;
+	f->ids[4] = (uint32_t)(r->tag >> 32);
+}
+
+static void describe_external(const struct extern_id *x, struct extern_facts *f)
+{
+	f->local = false;
+	f->node = x->node;
+	switch (header_sub(x->header)) {
+	case SUB_XPID:
+		f->count = 2;
+		f->ids[0] = (uint32_t)(x->data[0] >> 32);
+		f->ids[1] = (uint32_t)x->data[0];
+		break;
+	case SUB_XPORT:
+		f->count = 2;
+		f->ids[0] = (uint32_t)x->data[0];
+		f->ids[1] = (uint32_t)(x->data[0] >> 32);
+		break;
+	default:
+		f->count = (unsigned)x->count;
+		for (unsigned i = 0; i < f->count; i++)
+			f->ids[i] = (uint32_t)(x->data[i / 2] >> (i % 2 * 32));
+		break;
+	}
+}
+
+void extern_id_describe(Term t, struct extern_facts *f)
+{
+	f->local = true;
+	f->node = node_self();
+	f->count = 2;
+	if (term_is_local_pid(t)) {
+		f->ids[0] = pid_number(t);
+		f->ids[1] = pid_serial(t);
+	} else if (term_is_local_port(t)) {
+		f->ids[0] = (uint32_t)port_number(t);
+		f->ids[1] = (uint32_t)(port_number(t) >> 32);
+	} else if (term_is_local_ref(t)) {
+		describe_ref((const struct ref *)boxed_ptr(t), f);
+	} else {
+		describe_external((const struct extern_id *)boxed_ptr(t), f);
+	}
+}
+
+static int compare_nodes(const struct node_name *a, const struct node_name *b)
+{
+	if (a == b)
+		return 0;
+	if (a->name != b->name)
+		return atom_compare(a->name, b->name);
+	return (a->creation > b->creation) - (a->creation < b->creation);
+}
+
+/* From the highest number down; those one side lacks count as 0. */
+static int compare_ids(const struct extern_facts *a, const struct extern_facts *b)
+{
+	for (unsigned i = a->count > b->count ? a->count : b->count; i-- > 0;) {
+		uint32_t x = i < a->count ? a->ids[i] : 0, y = i < b->count ? b->ids[i] : 0;
+
+		if (x != y)
+			return x < y ? -1 : 1;
+	}
+	return 0;
+}
+
+int extern_id_compare(Term a, Term b)
+{
+	struct extern_facts fa, fb;
+	int order;
+
+	extern_id_describe(a, &fa);
+	extern_id_describe(b, &fb);
+	/* Pids: numbers before nodes; all others the other way round. */
+	if (term_is_pid(a)) {
+		order = compare_ids(&fa, &fb);
+		return order != 0 ? order : compare_nodes(fa.node, fb.node);
+	}
+	order = compare_nodes(fa.node, fb.node);
+	return order != 0 ? order : compare_ids(&fa, &fb);
+}
+
+static Term put_local_ref(struct heap *h, const struct extern_facts *f)
+{
+	uint64_t tag = f->count == 5 ? (uint64_t)f->ids[4] << 32 | f->ids[3] : 0;
+	struct ref *r;
+
+	if (f->count < 3 || f->count == 4 || f->ids[0] >> REF_LOW_BITS != 0 || f->ids[2] >> (62 - REF_HIGH_SHIFT) != 0 ||
+	    (tag != 0 && !term_is_local_pid(tag)))
+		return TERM_NONE;
+	r = (struct ref *)heap_alloc(h, REF_WORDS);
+	r->header = HEADER(REF_WORDS - 1, SUB_REF);
+	r->number = f->ids[0] | (uint64_t)f->ids[1] << REF_LOW_BITS | (uint64_t)f->ids[2] << REF_HIGH_SHIFT;
+	r->tag = tag;
+	return term_from_boxed((Term *)r);
+}
+
+static Term put_local(struct heap *h, unsigned sub, const struct extern_facts *f)
+{
+	uint64_t port;
+
+	switch (sub) {
+	case SUB_XPID:
+		return f->ids[0] >> ID_NUMBER_BITS == 0 ? term_from_pid(f->ids[0], f->ids[1]) : TERM_NONE;
+	case SUB_XPORT:
+		port = f->ids[0] | (uint64_t)f->ids[1] << 32;
+		return port >> 60 == 0 ? term_from_port(port) : TERM_NONE;
+	default:
+		return put_local_ref(h, f);
+	}
+}
+
+Term extern_id_put(struct heap *h, unsigned sub, const struct extern_facts *f)
+{
+	unsigned words = sub == SUB_XREF ? (f->count + 1) / 2 : 1;
+	struct extern_id *x;
+
+	if (node_is_self(f->node->name, f->node->creation))
+		return put_local(h, sub, f);
+	x = (struct extern_id *)heap_alloc(h, 3 + words);
+	x->header = HEADER(2 + words, sub);
+	x->node = (struct node_name *)f->node;
+	x->count = sub == SUB_XREF ? f->count : 1;
+	for (unsigned i = 0; i < words; i++)
+		x->data[i] = f->ids[2 * i] | (2 * i + 1 < f->count ? (uint64_t)f->ids[2 * i + 1] << 32 : 0);
+	if (sub == SUB_XPID)
+		x->data[0] = (uint64_t)f->ids[0] << 32 | f->ids[1];
+	return term_from_boxed((Term *)x);
+}
