@@ -15,37 +15,34 @@ struct erlpid_text {
 /* Global, so that the verifier checks it once and not at each use. 0 when text is a pid. */
 __noinline int erlpid_parse(const struct erlpid_text *text, struct wire_pid *out)
 {
-    __u64 part = 0, done[2] = {0, 0};
-    __u32 dots = 0, digits = 0;
+    __u64 part = 0, node = 0, id = 0;
+    __u32 dots = 0, start = 1;
 
     if (!text || !out || text->bytes[0] != '<')
         return -1;
-    for (int i = 1; i < WIRE_PID_TEXT; i++) {
-        __u32 c = (__u8)text->bytes[i];
+    for (__u32 i = 1; i < WIRE_PID_TEXT; i++) {
+        __u32 c = (__u8)text->bytes[i], digit = c - '0';
 
-        if (c - '0' <= 9) {
-            part = part * 10 + (c - '0');
-            digits++;
-            if (part >> 32)
-                return -1;
+        if (digit <= 9) {
+            part = part * 10 + digit;
             continue;
         }
-        if (!digits)
+        if (i - start - 1 > 9 || part >> 32) /* 1 to 10 digits, so that part did not wrap */
             return -1;
-        if (c == '>' && dots == 2) {
-            out->node = done[0];
-            out->id = done[1];
-            out->serial = part;
-            return 0;
+        if (c == '.' && dots < 2) {
+            node = id;
+            id = part;
+            part = 0;
+            dots++;
+            start = i + 1;
+            continue;
         }
-        if (c != '.' || dots == 2)
+        if (c != '>' || dots != 2)
             return -1;
-        if (dots == 0)
-            done[0] = part;
-        else
-            done[1] = part;
-        dots++;
-        part = digits = 0;
+        out->node = node;
+        out->id = id;
+        out->serial = part;
+        return 0;
     }
     return -1;
 }

@@ -19,15 +19,14 @@ struct {
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
     __uint(max_entries, 8192);
-    __uint(map_flags, BPF_F_NO_PREALLOC);
     __type(key, struct spawns_key);
     __type(value, __u64);
 } counts SEC(".maps");
 
+/* As many as OTP's default limit of processes. Allocated before: half the cost of an insertion. */
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
     __uint(max_entries, 262144);
-    __uint(map_flags, BPF_F_NO_PREALLOC);
     __type(key, struct wire_proc);
     __type(value, __u64);
 } births SEC(".maps");

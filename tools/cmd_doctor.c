@@ -155,6 +155,6 @@ int cmd_doctor(int argc, char **argv)
     check_uprobes(&d);
     check_load(&d);
     check_rights(&d);
-    target_each(check_target, &d);
+    target_each(&(struct target_visitor){NULL, check_target, &d});
     return d.missing ? -1 : 0;
 }

@@ -22,10 +22,10 @@ struct state {
 };
 
 static const struct sink_column event_columns[] = {
-    {"at", "TIME", SINK_TIME, 0},    {"vm", "VM", SINK_COUNT, 7},
+    {"time", "TIME", SINK_TIME, 0},    {"vm", "VM", SINK_COUNT, 7},
     {"event", "EVENT", SINK_TEXT, 5}, {"pid", "PID", SINK_TEXT, 14},
     {"lived", "LIVED", SINK_NS, 0},  {"name", "MFA OR REASON", SINK_TEXT, 0}};
-static const struct sink_table event_table = {"event", NULL, event_columns, 6};
+static const struct sink_table event_table = {"spawns_event", NULL, event_columns, 6};
 
 static const struct sink_column total_columns[] = {
     {"births", "BIRTHS", SINK_COUNT, 0},      {"births", "PER S", SINK_RATE, 12},
@@ -37,13 +37,13 @@ static const struct sink_column birth_columns[] = {{"count", "BIRTHS", SINK_COUN
                                                    {"share", "%", SINK_COUNT, 6},
                                                    {"vm", "VM", SINK_COUNT, 7},
                                                    {"mfa", "INITIAL CALL", SINK_TEXT, 0}};
-static const struct sink_table birth_table = {"births", NULL, birth_columns, 4};
+static const struct sink_table birth_table = {"spawns_by_mfa", NULL, birth_columns, 4};
 
 static const struct sink_column death_columns[] = {{"count", "DEATHS", SINK_COUNT, 0},
                                                    {"share", "%", SINK_COUNT, 6},
                                                    {"vm", "VM", SINK_COUNT, 7},
                                                    {"reason", "REASON", SINK_TEXT, 0}};
-static const struct sink_table death_table = {"deaths", NULL, death_columns, 4};
+static const struct sink_table death_table = {"spawns_by_reason", NULL, death_columns, 4};
 
 static void on_record(void *ctx, struct session *s, const struct wire_header *header, size_t size)
 {
@@ -131,7 +131,7 @@ static int on_result(void *ctx, struct session *s)
     change = now;
     hist_subtract(&change, &st->lifetimes);
     st->lifetimes = now;
-    sink_hist(session_sink(s), "lifetimes", "Lifetimes", SINK_NS, &change);
+    sink_hist(session_sink(s), "spawns_lifetimes", "Lifetimes", SINK_NS, &change);
     return 0;
 }
 

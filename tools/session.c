@@ -22,7 +22,7 @@
 #include "child.h"
 #include "fail.h"
 
-enum { SCAN_CHILD_NS = 10000000, SCAN_ALL_NS = 1000000000 };
+enum { SCAN_CHILD_NS = 10000000, SCAN_ALL_NS = 250000000 };
 #define INITIAL_PIDNS_INO 0xEFFFFFFCu /* PROC_PID_INIT_INO of linux/proc_ns.h */
 
 enum source { SOURCE_SIGNAL, SOURCE_TARGET, SOURCE_TICK, SOURCE_SCAN, SOURCE_RING, NSOURCES };
@@ -135,8 +135,10 @@ static int take_record(void *ctx, void *data, size_t size)
 {
     struct session *s = ctx;
 
-    if (s->ops->record && size >= sizeof(struct wire_header))
-        s->ops->record(s->ctx, s, data, size);
+    if (!s->ops->record || size < sizeof(struct wire_header))
+        return 0;
+    s->sink.now_ns = ((const struct wire_header *)data)->time_ns;
+    s->ops->record(s->ctx, s, data, size);
     return 0;
 }
 
@@ -159,8 +161,8 @@ static int require_sites(int sites, const struct target *t)
 {
     if (sites)
         return sites < 0 ? sites : 0;
-    return fail(-ENOTSUP, "'%s' has none of the probes needed (provider: %s); see erlsnoop list",
-                t->name[0] ? t->name : t->path, t->provider->name);
+    return fail(-ENOTSUP, "'%s' has none of the probes needed (%s); see erlsnoop list",
+                t->name[0] ? t->name : t->path, t->provider->text);
 }
 
 static int watch_end_of(struct session *s, int pid)
@@ -187,25 +189,36 @@ static int attach_pid(struct session *s, int pid)
     return err ? err : watch_end_of(s, pid);
 }
 
-static int attach_new_file(void *ctx, struct target *t)
+/* Each executable is looked at once, VM or not, so that looking again and again is cheap. */
+static bool skip_seen(void *ctx, dev_t dev, ino_t ino)
 {
     struct session *s = ctx;
-    int sites;
+    void *seen;
 
     for (size_t i = 0; i < s->nseen; i++)
-        if (s->seen[i].dev == t->dev && s->seen[i].ino == t->ino)
-            return 0;
-
-    void *seen = realloc(s->seen, (s->nseen + 1) * sizeof *s->seen);
-
+        if (s->seen[i].dev == dev && s->seen[i].ino == ino)
+            return true;
+    seen = realloc(s->seen, (s->nseen + 1) * sizeof *s->seen);
     if (!seen)
-        return fail(-ENOMEM, "out of memory");
+        return true;
     s->seen = seen;
-    s->seen[s->nseen].dev = t->dev;
-    s->seen[s->nseen++].ino = t->ino;
-    sites = attach_target(&s->attach, t, -1);
+    s->seen[s->nseen].dev = dev;
+    s->seen[s->nseen++].ino = ino;
+    return false;
+}
+
+static int attach_file(void *ctx, struct target *t)
+{
+    struct session *s = ctx;
+    int sites = attach_target(&s->attach, t, -1);
+
     s->vms += sites > 0;
     return sites < 0 ? sites : 0;
+}
+
+static int scan_all(struct session *s)
+{
+    return target_each(&(struct target_visitor){skip_seen, attach_file, s});
 }
 
 /* The first VM among the processes that the command started. */
@@ -258,7 +271,7 @@ static int find_only_vm(int *pid)
 {
     int pids[2] = {0, 0};
 
-    target_each(count_vm, pids);
+    target_each(&(struct target_visitor){NULL, count_vm, pids});
     if (!pids[0])
         return fail(-ESRCH, "no Erlang VM runs here; start one, or use -a to wait for it");
     if (pids[1])
@@ -275,7 +288,7 @@ static int attach_all(struct session *s)
         return attach_child(s);
     if (!s->options->all)
         return attach_pid(s, s->options->pid);
-    err = target_each(attach_new_file, s);
+    err = scan_all(s);
     if (!err && !s->vms)
         note("no Erlang VM with probes yet; waiting for one");
     return err ? err : set_timer(s, SOURCE_SCAN, SCAN_ALL_NS);
@@ -381,9 +394,9 @@ static void drain(int fd)
 static int on_scan(struct session *s)
 {
     if (s->options->all)
-        return target_each(attach_new_file, s);
+        return scan_all(s);
     if (!s->vms)
-        return target_each(attach_descendant, s);
+        return target_each(&(struct target_visitor){NULL, attach_descendant, s});
     return set_timer(s, SOURCE_SCAN, 0);
 }
 

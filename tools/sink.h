@@ -15,7 +15,7 @@
 enum sink_type { SINK_TEXT, SINK_COUNT, SINK_RATE, SINK_NS, SINK_TIME };
 
 struct sink_column {
-    const char *name; /* the JSON key; a unit is added to it: _ns, _per_s */
+    const char *name; /* the JSON key; a unit is added to it: _ns, _per_s; "time" is the object's own */
     const char *head;
     enum sink_type type;
     int width; /* of text; 0: by type, and for SINK_TEXT what is left of the line (last column only) */

@@ -26,8 +26,8 @@ static void print_value(struct sink *sink, const struct sink_column *column, con
     const char *unit = column->type == SINK_RATE || column->type == SINK_NS ? units[column->type] : "";
     char text[4096];
 
-    if (v->kind == SINK_ABSENT)
-        return;
+    if (v->kind == SINK_ABSENT || !strcmp(column->name, "time"))
+        return; /* every object has its time */
     fprintf(sink->out, ",\"%s%s\":", column->name, unit);
     if (v->kind == SINK_STRING) {
         escape_json(text, sizeof text, v->text, sizeof text);

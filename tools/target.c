@@ -69,7 +69,18 @@ void target_close(struct target *t)
     t->elf = NULL;
 }
 
-int target_each(int (*found)(void *ctx, struct target *target), void *ctx)
+static bool skip_pid(const struct target_visitor *v, int pid)
+{
+    char path[64];
+    struct stat st;
+
+    if (!v->skip)
+        return false;
+    snprintf(path, sizeof path, "/proc/%d/exe", pid);
+    return stat(path, &st) || v->skip(v->ctx, st.st_dev, st.st_ino);
+}
+
+int target_each(const struct target_visitor *v)
 {
     DIR *dir = opendir("/proc");
     struct dirent *entry;
@@ -81,9 +92,9 @@ int target_each(int (*found)(void *ctx, struct target *target), void *ctx)
     while (!stop && (entry = readdir(dir))) {
         int pid = atoi(entry->d_name);
 
-        if (pid <= 0 || target_open_pid(pid, &t))
+        if (pid <= 0 || skip_pid(v, pid) || target_open_pid(pid, &t))
             continue;
-        stop = found(ctx, &t);
+        stop = v->found(v->ctx, &t);
         target_close(&t);
     }
     closedir(dir);

@@ -26,11 +26,16 @@ int target_open_pid(int pid, struct target *out);
 int target_open_file(const char *path, struct target *out);
 void target_close(struct target *target);
 
-/*
- * Calls `found` for each Erlang VM that runs, until it returns nonzero, which is then returned.
- * The target is closed after the call, unless `found` took it and zeroed it.
- */
-int target_each(int (*found)(void *ctx, struct target *target), void *ctx);
+struct target_visitor {
+    /* An executable is about to be looked at: true leaves it out. May be NULL. */
+    bool (*skip)(void *ctx, dev_t dev, ino_t ino);
+    /* An Erlang VM; it is closed after the call. Nonzero ends the visit. */
+    int (*found)(void *ctx, struct target *target);
+    void *ctx;
+};
+
+/* Visits the processes that run. Returns what `found` returned last. */
+int target_each(const struct target_visitor *visitor);
 /* Whether `pid` descends from `ancestor`, or is it. */
 bool target_descends(int pid, int ancestor);
 
