@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Maps. Flat ones (up to MAP_FLAT_MAX pairs) keep a tuple of keys in the exact order of terms, shared by maps with the same keys, and
- * the values in that order. Larger ones are tries of 16 ways over map_hash(key), four bits a level from the lowest: a child
+ * the values in that order. Larger ones are tries of 16 ways over map_hash(key), four bits a level from the highest: a child
  * is a leaf (a cons [Key | Value]), a node, or, where all the bits are used up, a tuple of leaves whose keys share the hash.
  * P. Bagwell, "Ideal hash trees", 2001. Invariant: a map of more than MAP_FLAT_MAX pairs is a trie, any other is flat; a node
  * below the head has at least two leaves below it.

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Binaries and bitstrings as terms. */
+#include "data/binary.h"
+
+#include "base/alloc.h"
+#include "data/bitcopy.h"
+
+static const uint8_t *original_bytes(const Term *p)
+{
+	if (header_sub(*p) == SUB_REFBIN)
+		return ((const struct refbin *)p)->bytes;
+	return ((const struct heapbin *)p)->data;
+}
+
+struct bits_view binary_view(Term t)
+{
+	const Term *p = boxed_ptr(t);
+
+	if (header_sub(*p) == SUB_SUBBIN) {
+		const struct subbin *s = (const struct subbin *)p;
+
+		return (struct bits_view){ original_bytes(boxed_ptr(s->original)) + s->offset_bytes, s->bit_offset,
+					   s->size_bytes * 8 + s->bit_size };
+	}
+	return (struct bits_view){ original_bytes(p), 0, p[1] * 8 };
+}
+
+const uint8_t *binary_bytes(Term t, size_t *n, uint8_t **scratch)
+{
+	struct bits_view v;
+
+	*scratch = NULL;
+	*n = 0;
+	if (!term_is_binary(t))
+		return NULL;
+	v = binary_view(t);
+	*n = v.size / 8;
+	if (v.offset == 0)
+		return v.base;
+	*scratch = mem_alloc(*n + 1);
+	bitcopy_copy(*scratch, 0, v.base, v.offset, v.size);
+	return *scratch;
+}
+
+Term binary_alloc(struct heap *h, size_t n, uint8_t **bytes)
+{
+	struct heapbin *hb;
+	struct binary *b;
+
+	if (n > HEAPBIN_LIMIT) {
+		b = binary_new(n);
+		if (b == NULL)
+			return TERM_NONE;
+		*bytes = b->data;
+		return refbin_put(h, b, n);
+	}
+	hb = (struct heapbin *)heap_alloc(h, binary_words(n));
+	hb->header = HEADER(binary_words(n) - 1, SUB_HEAPBIN);
+	hb->size_bytes = n;
+	*bytes = hb->data;
+	return term_from_boxed((Term *)hb);
+}
+
+Term binary_put(struct heap *h, const void *bytes, size_t n)
+{
+	uint8_t *to;
+	Term t = binary_alloc(h, n, &to);
+
+	if (t != TERM_NONE && n > 0)
+		memcpy(to, bytes, n);
+	return t;
+}
+
+static Term put_subbin(struct heap *h, Term original, uint64_t start, uint64_t size)
+{
+	struct subbin *s = (struct subbin *)heap_alloc(h, SUBBIN_WORDS);
+
+	memset(s, 0, sizeof(*s));
+	s->header = HEADER(SUBBIN_WORDS - 1, SUB_SUBBIN);
+	s->size_bytes = size / 8;
+	s->offset_bytes = start / 8;
+	s->bit_size = size & 7;
+	s->bit_offset = start & 7;
+	s->original = original;
+	return term_from_boxed((Term *)s);
+}
+
+Term binary_put_bits(struct heap *h, const struct bits_view *v)
+{
+	uint8_t *to;
+	Term t = binary_alloc(h, (v->size + 7) / 8, &to);
+
+	if (t == TERM_NONE)
+		return t;
+	if ((v->size & 7) != 0)
+		to[v->size / 8] = 0;
+	bitcopy_copy(to, 0, v->base, v->offset, v->size);
+	return (v->size & 7) == 0 ? t : put_subbin(h, t, 0, v->size);
+}
+
+Term binary_original(Term t, uint64_t *offset)
+{
+	const Term *p = boxed_ptr(t);
+	const struct subbin *s = (const struct subbin *)p;
+
+	if (header_sub(*p) != SUB_SUBBIN) {
+		*offset = 0;
+		return t;
+	}
+	*offset = s->offset_bytes * 8 + s->bit_offset;
+	return s->original;
+}
+
+Term binary_sub(struct heap *h, Term t, uint64_t start, uint64_t size)
+{
+	uint64_t offset;
+	Term original = binary_original(t, &offset);
+
+	start += offset;
+	if ((size & 7) == 0 && binary_words(size / 8) <= SUBBIN_WORDS) {
+		uint8_t *to;
+		Term copy = binary_alloc(h, size / 8, &to);
+
+		bitcopy_copy(to, 0, original_bytes(boxed_ptr(original)), start, size);
+		return copy;
+	}
+	return put_subbin(h, original, start, size);
+}
+
+Term binary_from_counted(struct heap *h, struct binary *b, size_t n)
+{
+	Term t;
+
+	if (n > HEAPBIN_LIMIT)
+		return refbin_put(h, b, n);
+	t = binary_put(h, b->data, n);
+	binary_unref(b);
+	return t;
+}
+
+void binary_end_writing(Term t)
+{
+	uint64_t offset;
+	Term *p = boxed_ptr(binary_original(t, &offset));
+
+	if (header_sub(*p) == SUB_REFBIN && ((struct refbin *)p)->flags != 0)
+		((struct refbin *)p)->flags = 0;
+}
+
+struct binary *binary_share(Term t, const uint8_t **bytes, size_t *n)
+{
+	uint64_t offset;
+	Term original;
+	struct refbin *r;
+
+	if (!term_is_binary(t))
+		return NULL;
+	original = binary_original(t, &offset);
+	r = (struct refbin *)boxed_ptr(original);
+	if (header_sub(r->header) != SUB_REFBIN || (offset & 7) != 0)
+		return NULL;
+	binary_end_writing(original);
+	binary_ref(r->binary);
+	*bytes = r->bytes + offset / 8;
+	*n = binary_size_bytes(t);
+	return r->binary;
+}
+
+int binary_compare(Term a, Term b)
+{
+	struct bits_view x = binary_view(a), y = binary_view(b);
+	uint64_t common = x.size < y.size ? x.size : y.size;
+	int d = bitcopy_compare(x.base, x.offset, y.base, y.offset, common);
+
+	if (d != 0)
+		return d;
+	return x.size < y.size ? -1 : x.size > y.size;
+}
+
+bool binary_equal(Term a, Term b)
+{
+	struct bits_view x = binary_view(a), y = binary_view(b);
+
+	return x.size == y.size && bitcopy_compare(x.base, x.offset, y.base, y.offset, x.size) == 0;
+}

@@ -1,0 +1,550 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Maps: look-up, walks, and flat maps; what turns large goes on to data/map_trie.h. */
+#include "data/map.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "data/compare.h"
+#include "data/map_trie.h"
+#include "data/phash.h"
+
+static inline struct flatmap *flat_ptr(Term map) { return (struct flatmap *)boxed_ptr(map); }
+static inline const Term *flat_keys(Term map) { return boxed_ptr(flat_ptr(map)->keys) + 1; }
+
+uint64_t map_hash(Term key) { return hash_internal(key); }
+
+/* Index of the key in a flat map, or its size. */
+static size_t find_flat(Term map, Term key)
+{
+	const Term *keys = flat_keys(map);
+	size_t n = map_size(map), i;
+
+	if (term_is_immed(key)) {
+		for (i = 0; i < n && keys[i] != key; i++)
+			;
+		return i;
+	}
+	for (i = 0; i < n && !term_same(keys[i], key); i++)
+		;
+	return i;
+}
+
+Term map_get_hashed(Term map, Term key, uint64_t hash)
+{
+	return map_trie_get(map, key, hash);
+}
+
+Term map_get_slow(Term map, Term key)
+{
+	size_t i;
+
+	if (!map_is_flat(map))
+		return map_trie_get(map, key, map_hash(key));
+	i = find_flat(map, key);
+	return i < map_size(map) ? flat_ptr(map)->values[i] : TERM_NONE;
+}
+
+/* ---- making flat maps */
+
+static struct flatmap *put_flat(struct heap *h, Term keys, size_t n)
+{
+	struct flatmap *f = (struct flatmap *)heap_alloc(h, n + 2);
+
+	f->header = MAP_HEADER(MAP_FLAT, n);
+	f->keys = keys;
+	return f;
+}
+
+static Term flat_from_arrays(struct heap *h, const Term *keys, const Term *values, size_t n)
+{
+	Term tuple = heap_tuple_array(h, n, keys);
+	struct flatmap *f = put_flat(h, tuple, n);
+
+	memcpy(f->values, values, n * sizeof(Term));
+	return term_from_boxed(&f->header);
+}
+
+Term map_new(struct heap *h)
+{
+	const Term none = NIL;
+
+	return flat_from_arrays(h, &none, &none, 0);
+}
+
+/* Pairs in the order of a flat map, gathered before it is known how many there are. */
+struct sorted {
+	size_t n;
+	Term keys[2 * MAP_FLAT_MAX];
+	Term values[2 * MAP_FLAT_MAX];
+};
+
+/* Where the key is, or where it belongs. */
+static size_t find_sorted(const struct sorted *s, Term key, bool *found)
+{
+	size_t low = 0, high = s->n;
+
+	*found = false;
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		int d = term_compare_exact(key, s->keys[middle]);
+
+		if (d == 0) {
+			*found = true;
+			return middle;
+		}
+		if (d < 0)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+static void insert_sorted(struct sorted *s, Term key, Term value)
+{
+	bool found;
+	size_t i = find_sorted(s, key, &found);
+
+	if (found) {
+		s->values[i] = value;
+		return;
+	}
+	memmove(s->keys + i + 1, s->keys + i, (s->n - i) * sizeof(Term));
+	memmove(s->values + i + 1, s->values + i, (s->n - i) * sizeof(Term));
+	s->keys[i] = key;
+	s->values[i] = value;
+	s->n++;
+}
+
+static Term map_from_sorted(struct heap *h, const struct sorted *s)
+{
+	Term pairs[4 * MAP_FLAT_MAX];
+
+	if (s->n <= MAP_FLAT_MAX)
+		return flat_from_arrays(h, s->keys, s->values, s->n);
+	for (size_t i = 0; i < s->n; i++) {
+		pairs[2 * i] = s->keys[i];
+		pairs[2 * i + 1] = s->values[i];
+	}
+	return map_trie_from_pairs(h, pairs, s->n);
+}
+
+Term map_from_pairs(struct heap *h, const Term *pairs, size_t n)
+{
+	struct sorted s;
+
+	if (n > 2 * MAP_FLAT_MAX)
+		return map_trie_from_pairs(h, pairs, n);
+	s.n = 0;
+	for (size_t i = 0; i < n; i++)
+		insert_sorted(&s, pairs[2 * i], pairs[2 * i + 1]);
+	return map_from_sorted(h, &s);
+}
+
+Term map_from_unique_pairs(struct heap *h, const Term *pairs, size_t n)
+{
+	Term map = map_from_pairs(h, pairs, n);
+
+	return map_size(map) == n ? map : TERM_NONE;
+}
+
+/* ---- change */
+
+static void sorted_from_flat(struct sorted *s, Term map)
+{
+	s->n = map_size(map);
+	memcpy(s->keys, flat_keys(map), s->n * sizeof(Term));
+	memcpy(s->values, flat_ptr(map)->values, s->n * sizeof(Term));
+}
+
+static Term flat_set_value(struct heap *h, Term map, size_t i, Term value)
+{
+	struct flatmap *f;
+	size_t n = map_size(map);
+
+	if (flat_ptr(map)->values[i] == value)
+		return map;
+	f = put_flat(h, flat_ptr(map)->keys, n);
+	memcpy(f->values, flat_ptr(map)->values, n * sizeof(Term));
+	f->values[i] = value;
+	return term_from_boxed(&f->header);
+}
+
+/* A copy of the map with a key at its place i. */
+static Term flat_insert(struct heap *h, Term map, size_t i, Term key, Term value)
+{
+	size_t n = map_size(map);
+	const Term *keys = flat_keys(map), *values = flat_ptr(map)->values;
+	Term *tuple = heap_alloc(h, n + 2);
+	struct flatmap *f;
+
+	tuple[0] = HEADER(n + 1, SUB_TUPLE);
+	memcpy(tuple + 1, keys, i * sizeof(Term));
+	tuple[1 + i] = key;
+	memcpy(tuple + 2 + i, keys + i, (n - i) * sizeof(Term));
+	f = put_flat(h, term_from_boxed(tuple), n + 1);
+	memcpy(f->values, values, i * sizeof(Term));
+	f->values[i] = value;
+	memcpy(f->values + i + 1, values + i, (n - i) * sizeof(Term));
+	return term_from_boxed(&f->header);
+}
+
+static Term flat_put(struct heap *h, Term map, Term key, Term value)
+{
+	size_t n = map_size(map), i = find_flat(map, key);
+	const Term *keys = flat_keys(map);
+	struct sorted s;
+
+	if (i < n)
+		return flat_set_value(h, map, i, value);
+	if (n == MAP_FLAT_MAX) {
+		sorted_from_flat(&s, map);
+		insert_sorted(&s, key, value);
+		return map_from_sorted(h, &s);
+	}
+	for (i = 0; i < n && term_compare_exact(keys[i], key) < 0; i++)
+		;
+	return flat_insert(h, map, i, key, value);
+}
+
+Term map_put(struct heap *h, Term map, Term key, Term value)
+{
+	return map_is_flat(map) ? flat_put(h, map, key, value) : map_trie_put(h, map, key, value);
+}
+
+Term map_update(struct heap *h, Term map, Term key, Term value)
+{
+	size_t i;
+
+	if (!map_is_flat(map))
+		return map_get_slow(map, key) == TERM_NONE ? TERM_NONE : map_trie_put(h, map, key, value);
+	i = find_flat(map, key);
+	return i < map_size(map) ? flat_set_value(h, map, i, value) : TERM_NONE;
+}
+
+static Term flat_remove(struct heap *h, Term map, size_t i)
+{
+	size_t n = map_size(map);
+	struct sorted s;
+
+	sorted_from_flat(&s, map);
+	memmove(s.keys + i, s.keys + i + 1, (n - i - 1) * sizeof(Term));
+	memmove(s.values + i, s.values + i + 1, (n - i - 1) * sizeof(Term));
+	return flat_from_arrays(h, s.keys, s.values, n - 1);
+}
+
+/* A trie that is one pair too small to stay one. */
+static Term trie_to_flat(struct heap *h, Term map, Term without)
+{
+	struct map_iter it;
+	struct sorted s = { .n = 0 };
+	Term key, value;
+
+	map_iter_init(&it, map);
+	while (map_iter_next(&it, &key, &value))
+		if (!term_same(key, without))
+			insert_sorted(&s, key, value);
+	return flat_from_arrays(h, s.keys, s.values, s.n);
+}
+
+Term map_remove(struct heap *h, Term map, Term key, Term *removed)
+{
+	Term value = TERM_NONE;
+	size_t i = 0;
+
+	if (map_is_flat(map)) {
+		i = find_flat(map, key);
+		if (i < map_size(map))
+			value = flat_ptr(map)->values[i];
+	} else {
+		value = map_get_slow(map, key);
+	}
+	if (removed != NULL)
+		*removed = value;
+	if (value == TERM_NONE)
+		return map;
+	if (map_is_flat(map))
+		return flat_remove(h, map, i);
+	if (map_size(map) == MAP_FLAT_MAX + 1)
+		return trie_to_flat(h, map, key);
+	return map_trie_remove(h, map, key);
+}
+
+/* ---- several keys at once */
+
+/* Writes the values of keys that are all there; false at the first that is not. Shares the keys. */
+static bool flat_update_all(struct heap *h, Term map, const Term *pairs, size_t n, Term *result, Term *missing)
+{
+	Term values[MAP_FLAT_MAX];
+	size_t size = map_size(map);
+	struct flatmap *f;
+
+	memcpy(values, flat_ptr(map)->values, size * sizeof(Term));
+	for (size_t i = 0; i < n; i++) {
+		size_t at = find_flat(map, pairs[2 * i]);
+
+		if (at == size) {
+			*missing = pairs[2 * i];
+			return false;
+		}
+		values[at] = pairs[2 * i + 1];
+	}
+	if (memcmp(values, flat_ptr(map)->values, size * sizeof(Term)) == 0) {
+		*result = map;
+		return true;
+	}
+	f = put_flat(h, flat_ptr(map)->keys, size);
+	memcpy(f->values, values, size * sizeof(Term));
+	*result = term_from_boxed(&f->header);
+	return true;
+}
+
+/* A small map and as many pairs as there be, by way of an array of all. */
+static Term put_many(struct heap *h, Term map, const Term *pairs, size_t n)
+{
+	size_t size = map_size(map);
+	Term *all = mem_alloc((size + n) * 2 * sizeof(Term));
+	Term result;
+
+	for (size_t i = 0; i < size; i++) {
+		all[2 * i] = flat_keys(map)[i];
+		all[2 * i + 1] = flat_ptr(map)->values[i];
+	}
+	memcpy(all + 2 * size, pairs, n * 2 * sizeof(Term));
+	result = map_from_pairs(h, all, size + n);
+	mem_free(all);
+	return result;
+}
+
+Term map_put_pairs(struct heap *h, Term map, const Term *pairs, size_t n)
+{
+	struct sorted s;
+	Term result, missing;
+
+	if (!map_is_flat(map)) {
+		for (size_t i = 0; i < n; i++)
+			map = map_trie_put(h, map, pairs[2 * i], pairs[2 * i + 1]);
+		return map;
+	}
+	if (map_size(map) == 0)
+		return map_from_pairs(h, pairs, n);
+	if (n == 1)
+		return flat_put(h, map, pairs[0], pairs[1]);
+	if (flat_update_all(h, map, pairs, n, &result, &missing))
+		return result;
+	if (n > MAP_FLAT_MAX)
+		return put_many(h, map, pairs, n);
+	sorted_from_flat(&s, map);
+	for (size_t i = 0; i < n; i++)
+		insert_sorted(&s, pairs[2 * i], pairs[2 * i + 1]);
+	return map_from_sorted(h, &s);
+}
+
+Term map_update_pairs(struct heap *h, Term map, const Term *pairs, size_t n, Term *missing)
+{
+	Term result;
+
+	if (map_is_flat(map))
+		return flat_update_all(h, map, pairs, n, &result, missing) ? result : TERM_NONE;
+	for (size_t i = 0; i < n; i++) {
+		result = map_update(h, map, pairs[2 * i], pairs[2 * i + 1]);
+		if (result == TERM_NONE) {
+			*missing = pairs[2 * i];
+			return TERM_NONE;
+		}
+		map = result;
+	}
+	return map;
+}
+
+/* ---- merging */
+
+static Term merge_flat(struct heap *h, Term a, Term b)
+{
+	const Term *ka = flat_keys(a), *kb = flat_keys(b);
+	const Term *va = flat_ptr(a)->values, *vb = flat_ptr(b)->values;
+	size_t na = map_size(a), nb = map_size(b), i = 0, j = 0;
+	struct sorted s;
+
+	s.n = 0;
+	while (i < na || j < nb) {
+		int d = i == na ? 1 : j == nb ? -1 : term_compare_exact(ka[i], kb[j]);
+
+		s.keys[s.n] = d < 0 ? ka[i] : kb[j];
+		s.values[s.n++] = d < 0 ? va[i] : vb[j];
+		i += d <= 0;
+		j += d >= 0;
+	}
+	if (s.n == nb)
+		return b;
+	if (s.n == na) {
+		struct flatmap *f = put_flat(h, flat_ptr(a)->keys, na);
+
+		memcpy(f->values, s.values, na * sizeof(Term));
+		return term_from_boxed(&f->header);
+	}
+	return map_from_sorted(h, &s);
+}
+
+Term map_merge(struct heap *h, Term a, Term b)
+{
+	size_t n;
+
+	if (map_size(b) == 0 || a == b)
+		return a;
+	if (map_size(a) == 0)
+		return b;
+	if (map_is_flat(a) && map_is_flat(b))
+		return merge_flat(h, a, b);
+	if (!map_is_flat(a) && !map_is_flat(b))
+		return map_trie_merge(h, a, b);
+	if (map_is_flat(b)) {
+		n = map_size(b);
+		for (size_t i = 0; i < n; i++)
+			a = map_trie_put(h, a, flat_keys(b)[i], flat_ptr(b)->values[i]);
+		return a;
+	}
+	n = map_size(a);
+	for (size_t i = 0; i < n; i++)
+		if (map_get_slow(b, flat_keys(a)[i]) == TERM_NONE)
+			b = map_trie_put(h, b, flat_keys(a)[i], flat_ptr(a)->values[i]);
+	return b;
+}
+
+/* ---- walks */
+
+void map_iter_init(struct map_iter *it, Term map)
+{
+	it->depth = 0;
+	it->keys = NULL;
+	if (map_is_flat(map)) {
+		it->keys = flat_keys(map);
+		it->at = flat_ptr(map)->values;
+		it->end = it->at + map_size(map);
+	} else {
+		map_trie_children(map, &it->at, &it->end);
+	}
+}
+
+bool map_iter_next(struct map_iter *it, Term *key, Term *value)
+{
+	Term child;
+
+	if (it->keys != NULL) {
+		if (it->at == it->end)
+			return false;
+		*key = *it->keys++;
+		*value = *it->at++;
+		return true;
+	}
+	for (;;) {
+		if (it->at == it->end) {
+			if (it->depth == 0)
+				return false;
+			it->depth--;
+			it->at = it->stack[it->depth].at;
+			it->end = it->stack[it->depth].end;
+			continue;
+		}
+		child = *it->at++;
+		if (term_is_cons(child)) {
+			*key = cons_head(child);
+			*value = cons_tail(child);
+			return true;
+		}
+		it->stack[it->depth].at = it->at;
+		it->stack[it->depth].end = it->end;
+		it->depth++;
+		map_trie_children(child, &it->at, &it->end);
+	}
+}
+
+struct pair {
+	Term key, value;
+};
+
+static int compare_pairs(const void *a, const void *b)
+{
+	return term_compare_exact(((const struct pair *)a)->key, ((const struct pair *)b)->key);
+}
+
+void map_sorted_pairs(Term map, Term *keys, Term *values)
+{
+	size_t n = map_size(map), i = 0;
+	struct pair *pairs;
+	struct map_iter it;
+
+	if (map_is_flat(map)) {
+		memcpy(keys, flat_keys(map), n * sizeof(Term));
+		if (values != NULL)
+			memcpy(values, flat_ptr(map)->values, n * sizeof(Term));
+		return;
+	}
+	pairs = mem_alloc(n * sizeof(*pairs));
+	map_iter_init(&it, map);
+	while (map_iter_next(&it, &pairs[i].key, &pairs[i].value))
+		i++;
+	qsort(pairs, n, sizeof(*pairs), compare_pairs);
+	for (i = 0; i < n; i++) {
+		keys[i] = pairs[i].key;
+		if (values != NULL)
+			values[i] = pairs[i].value;
+	}
+	mem_free(pairs);
+}
+
+Term map_keys_list(struct heap *h, Term map)
+{
+	Term *at = heap_alloc(h, 2 * map_size(map));
+	Term first = NIL, *link = &first, key, value;
+	struct map_iter it;
+
+	map_iter_init(&it, map);
+	while (map_iter_next(&it, &key, &value)) {
+		*link = term_from_cons(at);
+		at[0] = key;
+		link = &at[1];
+		at += 2;
+	}
+	*link = NIL;
+	return first;
+}
+
+Term map_values_list(struct heap *h, Term map)
+{
+	Term *at = heap_alloc(h, 2 * map_size(map));
+	Term first = NIL, *link = &first, key, value;
+	struct map_iter it;
+
+	map_iter_init(&it, map);
+	while (map_iter_next(&it, &key, &value)) {
+		*link = term_from_cons(at);
+		at[0] = value;
+		link = &at[1];
+		at += 2;
+	}
+	*link = NIL;
+	return first;
+}
+
+Term map_to_list(struct heap *h, Term map)
+{
+	Term *at = heap_alloc(h, 5 * map_size(map));
+	Term first = NIL, *link = &first, key, value;
+	struct map_iter it;
+
+	map_iter_init(&it, map);
+	while (map_iter_next(&it, &key, &value)) {
+		at[0] = HEADER(2, SUB_TUPLE);
+		at[1] = key;
+		at[2] = value;
+		*link = term_from_cons(at + 3);
+		at[3] = term_from_boxed(at);
+		link = &at[4];
+		at += 5;
+	}
+	*link = NIL;
+	return first;
+}

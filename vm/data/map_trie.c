@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tries of large maps. Recursion goes down one level of the trie a call, 17 at most.
+ * Invariant: children stand in rising order of their four bits; the head's size is the number of its leaves. */
+#include "data/map_trie.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "data/compare.h"
+
+enum { WAYS = 16, WAY_BITS = 4, LEVELS = 64 / WAY_BITS };
+
+static inline unsigned way_of(uint64_t hash, unsigned level)
+{
+	return (unsigned)(hash >> (64 - WAY_BITS * (level + 1))) & (WAYS - 1);
+}
+
+/* A head or a node. */
+struct node {
+	uint32_t bitmap;
+	const Term *children;
+};
+
+static inline struct node view_node(Term t)
+{
+	const Term *p = boxed_ptr(t);
+
+	return (struct node){ (uint32_t)map_val(*p), p + (map_kind(*p) == MAP_NODE_BITMAP ? 1 : 2) };
+}
+
+static inline unsigned node_count(const struct node *n) { return (unsigned)__builtin_popcount(n->bitmap); }
+static inline bool node_has(const struct node *n, unsigned way) { return n->bitmap >> way & 1; }
+static inline unsigned node_index(const struct node *n, unsigned way)
+{
+	return (unsigned)__builtin_popcount(n->bitmap & ((1u << way) - 1));
+}
+
+/* size: of a head; 0 for a node below it. */
+static Term make_node(struct heap *h, uint32_t bitmap, const Term *children, size_t size)
+{
+	unsigned n = (unsigned)__builtin_popcount(bitmap);
+	Term *at = heap_alloc(h, n + (size != 0 ? 2 : 1));
+
+	if (size != 0) {
+		at[0] = MAP_HEADER(bitmap == 0xffff ? MAP_HEAD_ARRAY : MAP_HEAD_BITMAP, bitmap);
+		at[1] = size;
+		memcpy(at + 2, children, n * sizeof(Term));
+	} else {
+		at[0] = MAP_HEADER(MAP_NODE_BITMAP, bitmap);
+		memcpy(at + 1, children, n * sizeof(Term));
+	}
+	return term_from_boxed(at);
+}
+
+/* The node with another child at a way (TERM_NONE: without it). */
+static Term node_with(struct heap *h, const struct node *n, unsigned way, Term child, size_t size)
+{
+	Term children[WAYS];
+	unsigned i = node_index(n, way), count = node_count(n);
+	unsigned skip = node_has(n, way);
+
+	memcpy(children, n->children, i * sizeof(Term));
+	if (child == TERM_NONE) {
+		memcpy(children + i, n->children + i + 1, (count - i - 1) * sizeof(Term));
+		return make_node(h, n->bitmap & ~(1u << way), children, size);
+	}
+	children[i] = child;
+	memcpy(children + i + 1, n->children + i + skip, (count - i - skip) * sizeof(Term));
+	return make_node(h, n->bitmap | 1u << way, children, size);
+}
+
+void map_trie_children(Term node, const Term **at, const Term **end)
+{
+	struct node n;
+
+	if (term_is_tuple(node)) {
+		*at = boxed_ptr(node) + 1;
+		*end = *at + tuple_arity(node);
+		return;
+	}
+	n = view_node(node);
+	*at = n.children;
+	*end = n.children + node_count(&n);
+}
+
+static Term get_in_child(Term child, Term key, uint64_t hash, unsigned level)
+{
+	struct node n;
+
+	while (!term_is_cons(child)) {
+		if (term_is_tuple(child)) {
+			for (size_t i = 1; i <= tuple_arity(child); i++)
+				if (term_same(cons_head(tuple_get(child, i)), key))
+					return cons_tail(tuple_get(child, i));
+			return TERM_NONE;
+		}
+		n = view_node(child);
+		if (!node_has(&n, way_of(hash, level)))
+			return TERM_NONE;
+		child = n.children[node_index(&n, way_of(hash, level))];
+		level++;
+	}
+	return term_same(cons_head(child), key) ? cons_tail(child) : TERM_NONE;
+}
+
+Term map_trie_get(Term map, Term key, uint64_t hash)
+{
+	return get_in_child(map, key, hash, 0);
+}
+
+/* ---- put */
+
+struct put {
+	struct heap *h;
+	Term key, value;
+	uint64_t hash;
+	bool added;
+};
+
+/* Two leaves whose hashes agree above `level`. */
+static Term join_leaves(struct heap *h, Term a, uint64_t a_hash, Term b, uint64_t b_hash, unsigned level)
+{
+	unsigned a_way, b_way;
+	Term children[2];
+
+	if (level == LEVELS)
+		return heap_tuple(h, a, b);
+	a_way = way_of(a_hash, level);
+	b_way = way_of(b_hash, level);
+	if (a_way == b_way) {
+		children[0] = join_leaves(h, a, a_hash, b, b_hash, level + 1);
+		return make_node(h, 1u << a_way, children, 0);
+	}
+	children[a_way > b_way] = a;
+	children[a_way < b_way] = b;
+	return make_node(h, 1u << a_way | 1u << b_way, children, 0);
+}
+
+static Term put_in_leaf(struct put *p, Term leaf, unsigned level)
+{
+	Term key = cons_head(leaf);
+
+	if (term_same(key, p->key))
+		return cons_tail(leaf) == p->value ? leaf : heap_cons(p->h, key, p->value);
+	p->added = true;
+	return join_leaves(p->h, leaf, map_hash(key), heap_cons(p->h, p->key, p->value), p->hash, level);
+}
+
+static Term put_in_tuple(struct put *p, Term tuple)
+{
+	size_t n = tuple_arity(tuple);
+	Term *at;
+
+	for (size_t i = 1; i <= n; i++) {
+		Term leaf = tuple_get(tuple, i);
+
+		if (!term_same(cons_head(leaf), p->key))
+			continue;
+		if (cons_tail(leaf) == p->value)
+			return tuple;
+		leaf = heap_cons(p->h, cons_head(leaf), p->value);
+		tuple = heap_tuple_array(p->h, n, boxed_ptr(tuple) + 1);
+		boxed_ptr(tuple)[i] = leaf;
+		return tuple;
+	}
+	p->added = true;
+	at = heap_alloc(p->h, n + 2);
+	at[0] = HEADER(n + 1, SUB_TUPLE);
+	memcpy(at + 1, boxed_ptr(tuple) + 1, n * sizeof(Term));
+	at[n + 1] = NIL;
+	at[n + 1] = heap_cons(p->h, p->key, p->value);
+	return term_from_boxed(at);
+}
+
+static Term put_in_child(struct put *p, Term child, unsigned level)
+{
+	unsigned way;
+	struct node n;
+	Term old, new;
+
+	if (child == TERM_NONE) {
+		p->added = true;
+		return heap_cons(p->h, p->key, p->value);
+	}
+	if (term_is_cons(child))
+		return put_in_leaf(p, child, level);
+	if (term_is_tuple(child))
+		return put_in_tuple(p, child);
+	n = view_node(child);
+	way = way_of(p->hash, level);
+	old = node_has(&n, way) ? n.children[node_index(&n, way)] : TERM_NONE;
+	new = put_in_child(p, old, level + 1);
+	return new == old ? child : node_with(p->h, &n, way, new, 0);
+}
+
+Term map_trie_put(struct heap *h, Term map, Term key, Term value)
+{
+	struct put p = { h, key, value, map_hash(key), false };
+	struct node n = view_node(map);
+	unsigned way = way_of(p.hash, 0);
+	Term old = node_has(&n, way) ? n.children[node_index(&n, way)] : TERM_NONE;
+	Term new = put_in_child(&p, old, 1);
+
+	return new == old ? map : node_with(h, &n, way, new, map_size(map) + p.added);
+}
+
+/* ---- remove */
+
+static Term remove_from_tuple(struct heap *h, Term tuple, Term key)
+{
+	size_t n = tuple_arity(tuple), count = 0;
+	Term *at;
+
+	if (n == 2)
+		return tuple_get(tuple, term_same(cons_head(tuple_get(tuple, 1)), key) ? 2 : 1);
+	at = heap_alloc(h, n);
+	at[0] = HEADER(n - 1, SUB_TUPLE);
+	for (size_t i = 1; i <= n; i++)
+		if (!term_same(cons_head(tuple_get(tuple, i)), key))
+			at[++count] = tuple_get(tuple, i);
+	return term_from_boxed(at);
+}
+
+/* The child without the key, which it has; a leaf that stays alone takes the place of its node. */
+static Term remove_from_child(struct heap *h, Term child, Term key, uint64_t hash, unsigned level)
+{
+	unsigned way = 0, i;
+	struct node n;
+	Term rest;
+
+	if (term_is_cons(child))
+		return TERM_NONE;
+	if (term_is_tuple(child))
+		return remove_from_tuple(h, child, key);
+	n = view_node(child);
+	way = way_of(hash, level);
+	i = node_index(&n, way);
+	rest = remove_from_child(h, n.children[i], key, hash, level + 1);
+	if (rest == TERM_NONE && node_count(&n) == 2 && term_is_cons(n.children[1 - i]))
+		return n.children[1 - i];
+	if (rest != TERM_NONE && node_count(&n) == 1 && term_is_cons(rest))
+		return rest;
+	return node_with(h, &n, way, rest, 0);
+}
+
+Term map_trie_remove(struct heap *h, Term map, Term key)
+{
+	uint64_t hash = map_hash(key);
+	struct node n = view_node(map);
+	unsigned way = way_of(hash, 0);
+	Term rest = remove_from_child(h, n.children[node_index(&n, way)], key, hash, 1);
+
+	return node_with(h, &n, way, rest, map_size(map) - 1);
+}
+
+/* ---- merge */
+
+static size_t count_leaves(Term child)
+{
+	const Term *at, *end;
+	size_t n = 0;
+
+	if (term_is_cons(child))
+		return 1;
+	if (term_is_tuple(child))
+		return tuple_arity(child);
+	for (map_trie_children(child, &at, &end); at < end; at++)
+		n += count_leaves(*at);
+	return n;
+}
+
+static Term put_leaf(struct heap *h, Term child, Term leaf, unsigned level, size_t *common)
+{
+	struct put p = { h, cons_head(leaf), cons_tail(leaf), map_hash(cons_head(leaf)), false };
+	Term result = put_in_child(&p, child, level);
+
+	*common += !p.added;
+	return result;
+}
+
+static Term merge_tuples(struct heap *h, Term a, Term b, size_t *common)
+{
+	for (size_t i = 1; i <= tuple_arity(b); i++)
+		a = put_leaf(h, a, tuple_get(b, i), LEVELS, common);
+	return a;
+}
+
+static uint32_t merge_children(struct heap *h, Term a, Term b, unsigned level, Term *children, size_t *common);
+
+/* *common grows by the keys that both have. */
+static Term merge_child(struct heap *h, Term a, Term b, unsigned level, size_t *common)
+{
+	Term children[WAYS];
+	uint32_t bitmap;
+
+	if (a == b) {
+		*common += count_leaves(b);
+		return b;
+	}
+	if (term_is_cons(b))
+		return put_leaf(h, a, b, level, common);
+	if (term_is_cons(a)) {
+		if (get_in_child(b, cons_head(a), map_hash(cons_head(a)), level) != TERM_NONE) {
+			(*common)++;
+			return b;
+		}
+		return put_leaf(h, b, a, level, common);
+	}
+	if (term_is_tuple(a))
+		return merge_tuples(h, a, b, common);
+	bitmap = merge_children(h, a, b, level, children, common);
+	return make_node(h, bitmap, children, 0);
+}
+
+static uint32_t merge_children(struct heap *h, Term a, Term b, unsigned level, Term *children, size_t *common)
+{
+	struct node x = view_node(a), y = view_node(b);
+	unsigned count = 0, i = 0, j = 0;
+
+	for (unsigned way = 0; way < WAYS; way++) {
+		bool in_x = node_has(&x, way), in_y = node_has(&y, way);
+
+		if (in_x && in_y)
+			children[count++] = merge_child(h, x.children[i], y.children[j], level + 1, common);
+		else if (in_x)
+			children[count++] = x.children[i];
+		else if (in_y)
+			children[count++] = y.children[j];
+		i += in_x;
+		j += in_y;
+	}
+	return x.bitmap | y.bitmap;
+}
+
+Term map_trie_merge(struct heap *h, Term a, Term b)
+{
+	Term children[WAYS];
+	size_t common = 0;
+	uint32_t bitmap = merge_children(h, a, b, 0, children, &common);
+
+	return make_node(h, bitmap, children, map_size(a) + map_size(b) - common);
+}
+
+/* ---- from pairs: sorted by hash, each level's children stand side by side */
+
+struct entry {
+	uint64_t hash;
+	size_t order;
+	Term key, value;
+};
+
+static int compare_entries(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	if (x->hash != y->hash)
+		return x->hash < y->hash ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* Keeps one entry a key, with the last value. */
+static size_t drop_doubles(struct entry *e, size_t n)
+{
+	size_t kept = 0, run = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t j;
+
+		if (kept == 0 || e[kept - 1].hash != e[i].hash)
+			run = kept;
+		for (j = run; j < kept && !term_same(e[j].key, e[i].key); j++)
+			;
+		if (j < kept)
+			e[j].value = e[i].value;
+		else
+			e[kept++] = e[i];
+	}
+	return kept;
+}
+
+static Term build_tuple(struct heap *h, const struct entry *e, size_t n)
+{
+	Term *at = heap_alloc(h, n + 1 + 2 * n);
+	Term *leaf = at + n + 1;
+
+	at[0] = HEADER(n, SUB_TUPLE);
+	for (size_t i = 0; i < n; i++, leaf += 2) {
+		leaf[0] = e[i].key;
+		leaf[1] = e[i].value;
+		at[i + 1] = term_from_cons(leaf);
+	}
+	return term_from_boxed(at);
+}
+
+static Term build_child(struct heap *h, const struct entry *e, size_t n, unsigned level, size_t size)
+{
+	Term children[WAYS];
+	uint32_t bitmap = 0;
+	unsigned count = 0;
+
+	if (n == 1)
+		return heap_cons(h, e->key, e->value);
+	if (level == LEVELS)
+		return build_tuple(h, e, n);
+	for (size_t from = 0, to; from < n; from = to) {
+		unsigned way = way_of(e[from].hash, level);
+
+		for (to = from + 1; to < n && way_of(e[to].hash, level) == way; to++)
+			;
+		bitmap |= 1u << way;
+		children[count++] = build_child(h, e + from, to - from, level + 1, 0);
+	}
+	return make_node(h, bitmap, children, size);
+}
+
+static Term build_flat(struct heap *h, const struct entry *e, size_t n)
+{
+	Term pairs[2 * MAP_FLAT_MAX];
+
+	for (size_t i = 0; i < n; i++) {
+		pairs[2 * i] = e[i].key;
+		pairs[2 * i + 1] = e[i].value;
+	}
+	return map_from_pairs(h, pairs, n);
+}
+
+Term map_trie_from_pairs(struct heap *h, const Term *pairs, size_t n)
+{
+	struct entry *e = mem_alloc(n * sizeof(*e));
+	Term map;
+
+	for (size_t i = 0; i < n; i++)
+		e[i] = (struct entry){ map_hash(pairs[2 * i]), i, pairs[2 * i], pairs[2 * i + 1] };
+	qsort(e, n, sizeof(*e), compare_entries);
+	n = drop_doubles(e, n);
+	map = n <= MAP_FLAT_MAX ? build_flat(h, e, n) : build_child(h, e, n, 0, n);
+	mem_free(e);
+	return map;
+}
+
+/* ---- walks that go on from a hash */
+
+void map_trie_seek(struct map_iter *it, Term map, uint64_t from)
+{
+	Term child = map;
+
+	it->depth = 0;
+	it->keys = NULL;
+	for (unsigned level = 0;; level++) {
+		struct node n = view_node(child);
+		unsigned way = way_of(from, level);
+
+		it->at = n.children + node_index(&n, way);
+		it->end = n.children + node_count(&n);
+		if (!node_has(&n, way))
+			return;
+		child = *it->at;
+		if (term_is_cons(child)) {
+			it->at += map_hash(cons_head(child)) < from;
+			return;
+		}
+		if (term_is_tuple(child))
+			return;
+		it->stack[it->depth].at = it->at + 1;
+		it->stack[it->depth++].end = it->end;
+	}
+}

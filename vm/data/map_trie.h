@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tries of large maps, see data/map.h for their form. Only data/map.c and the iteration by hash use these. */
+#ifndef VM_DATA_MAP_TRIE_H
+#define VM_DATA_MAP_TRIE_H
+
+#include "data/map.h"
+
+/* The children of a head, a node, or a tuple of leaves. */
+void map_trie_children(Term node, const Term **at, const Term **end);
+Term map_trie_get(Term map, Term key, uint64_t hash);
+Term map_trie_put(struct heap *h, Term map, Term key, Term value);
+/* The key must be there, and MAP_FLAT_MAX + 1 others at least. */
+Term map_trie_remove(struct heap *h, Term map, Term key);
+/* Pairs of b win. */
+Term map_trie_merge(struct heap *h, Term a, Term b);
+/* Of equal keys the last wins. A flat map when too few keys differ. */
+Term map_trie_from_pairs(struct heap *h, const Term *pairs, size_t n);
+
+/* Sets the walk before the first pair whose key's hash is at least `from`: walks of tries go by rising hash. */
+void map_trie_seek(struct map_iter *it, Term map, uint64_t from);
+
+#endif
