@@ -1,0 +1,557 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ports: the natives behind erlang:open_port/2 and its family, which erlang.erl turns into results and errors.
+ * Each answers with the atom that erlang.erl expects on failure. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "bif/bif.h"
+#include "data/iolist.h"
+#include "data/number.h"
+#include "heap/copy.h"
+#include "io/filename.h"
+#include "io/io_probe.h"
+#include "io/port.h"
+#include "io/posix.h"
+#include "proc/registry.h"
+
+/* ---- open_port's settings */
+
+/* What port_options points to. */
+struct settings {
+	struct port_options o;
+	char *name;
+	char *directory;
+	char **argv;      /* [0] NULL: the program's name */
+	char **envp;      /* every string ours */
+	bool arguments;   /* args or arg0 given */
+};
+
+static void free_strings(char **strings, size_t first)
+{
+	if (strings == NULL)
+		return;
+	for (size_t k = first; strings[k] != NULL; k++)
+		mem_free(strings[k]);
+	mem_free(strings);
+}
+
+static void free_settings(struct settings *s)
+{
+	mem_free(s->name);
+	mem_free(s->directory);
+	if (s->argv != NULL)
+		mem_free(s->argv[0]);
+	free_strings(s->argv, 1);
+	free_strings(s->envp, 0);
+}
+
+static bool get_args(struct settings *s, Term list)
+{
+	char *arg0 = s->argv != NULL ? s->argv[0] : NULL;
+	size_t count = 0, n;
+
+	for (Term t = list; t != NIL; t = cons_tail(t), count++) {
+		if (!term_is_cons(t))
+			return false;
+	}
+	free_strings(s->argv, 1);
+	s->argv = mem_zalloc((count + 2) * sizeof(char *));
+	s->argv[0] = arg0;
+	for (size_t k = 1; k <= count; k++, list = cons_tail(list)) {
+		s->argv[k] = filename_from_term(cons_head(list), true, &n);
+		if (s->argv[k] == NULL)
+			return false;
+	}
+	return true;
+}
+
+static bool get_arg0(struct settings *s, Term t)
+{
+	size_t n;
+
+	if (s->argv == NULL)
+		s->argv = mem_zalloc(2 * sizeof(char *));
+	mem_free(s->argv[0]);
+	s->argv[0] = filename_from_term(t, true, &n);
+	return s->argv[0] != NULL;
+}
+
+static char **copy_environment(size_t room)
+{
+	char **env;
+	size_t n = 0;
+
+	while (environ[n] != NULL)
+		n++;
+	env = mem_zalloc((n + room + 1) * sizeof(char *));
+	for (size_t k = 0; k < n; k++)
+		env[k] = mem_strdup(environ[k]);
+	return env;
+}
+
+/* name=value replaces what name has, or drops it when value is NULL. env has room. */
+static void set_variable(char **env, const char *name, const char *value)
+{
+	size_t n = strlen(name), k = 0, last, size;
+
+	while (env[k] != NULL && !(strncmp(env[k], name, n) == 0 && env[k][n] == '='))
+		k++;
+	if (value == NULL) {
+		if (env[k] == NULL)
+			return;
+		for (last = k; env[last + 1] != NULL; last++) {
+		}
+		mem_free(env[k]);
+		env[k] = env[last];
+		env[last] = NULL;
+		return;
+	}
+	mem_free(env[k]);
+	size = n + strlen(value) + 2;
+	env[k] = mem_alloc(size);
+	snprintf(env[k], size, "%s=%s", name, value);
+}
+
+static bool get_variable(char **env, Term pair)
+{
+	char *name, *value = NULL;
+	bool drop;
+	size_t n;
+
+	if (!term_is_tuple_of(pair, 2))
+		return false;
+	drop = tuple_get(pair, 2) == am_false || tuple_get(pair, 2) == NIL;
+	name = filename_from_term(tuple_get(pair, 1), false, &n);
+	if (name != NULL && !drop)
+		value = filename_from_term(tuple_get(pair, 2), false, &n);
+	if (name == NULL || name[0] == '\0' || strchr(name + 1, '=') != NULL || (value == NULL && !drop)) {
+		mem_free(name);
+		mem_free(value);
+		return false;
+	}
+	set_variable(env, name, value);
+	mem_free(name);
+	mem_free(value);
+	return true;
+}
+
+static bool get_env(struct settings *s, Term list)
+{
+	size_t count = 0;
+
+	for (Term t = list; t != NIL; t = cons_tail(t), count++) {
+		if (!term_is_cons(t))
+			return false;
+	}
+	free_strings(s->envp, 0);
+	s->envp = copy_environment(count);
+	for (; list != NIL; list = cons_tail(list)) {
+		if (!get_variable(s->envp, cons_head(list)))
+			return false;
+	}
+	return true;
+}
+
+/* {Low, High} or disabled: accepted, the port keeps its own marks. */
+static bool is_limits(Term t)
+{
+	uint64_t low, high;
+
+	return t == am_disabled || (term_is_tuple_of(t, 2) && num_get_uint64(tuple_get(t, 1), &low) &&
+				    num_get_uint64(tuple_get(t, 2), &high));
+}
+
+static bool get_pair(struct settings *s, Term name, Term value)
+{
+	size_t n;
+
+	switch (name) {
+	case am_packet:
+		if (value != SMALL(1) && value != SMALL(2) && value != SMALL(4))
+			return false;
+		s->o.packet_bytes = (unsigned)small_value(value);
+		return true;
+	case am_line:
+		if (!term_is_small(value) || small_value(value) <= 0)
+			return false;
+		s->o.line_bytes = (size_t)small_value(value);
+		return true;
+	case am_env:
+		return get_env(s, value);
+	case am_args:
+		s->arguments = true;
+		return get_args(s, value);
+	case am_arg0:
+		s->arguments = true;
+		return get_arg0(s, value);
+	case am_cd:
+		mem_free(s->directory);
+		s->directory = filename_from_term(value, true, &n);
+		return s->directory != NULL;
+	case am_parallelism:
+		return value == am_true || value == am_false;
+	case am_busy_limits_port:
+	case am_busy_limits_msgq:
+		return is_limits(value);
+	default:
+		return false;
+	}
+}
+
+static bool get_flag(struct port_options *o, Term flag)
+{
+	switch (flag) {
+	case am_stream: o->packet_bytes = 0; return true;
+	case am_use_stdio: o->use_stdio = true; return true;
+	case am_nouse_stdio: o->use_stdio = false; return true;
+	case am_stderr_to_stdout: o->stderr_to_stdout = true; return true;
+	case am_line: o->line_bytes = 512; return true;
+	case am_binary: o->binary = true; return true;
+	case am_in: o->in = true; return true;
+	case am_out: o->out = true; return true;
+	case am_eof: o->eof = true; return true;
+	case am_exit_status: o->exit_status = true; return true;
+	case am_hide:
+	case am_overlapped_io: return true;
+	default: return false;
+	}
+}
+
+static bool get_settings(struct settings *s, Term list)
+{
+	for (; term_is_cons(list); list = cons_tail(list)) {
+		Term option = cons_head(list);
+		bool ok = term_is_tuple_of(option, 2) ? get_pair(s, tuple_get(option, 1), tuple_get(option, 2))
+						      : get_flag(&s->o, option);
+
+		if (!ok)
+			return false;
+	}
+	if (!s->o.in && !s->o.out)
+		s->o.in = s->o.out = true;
+	return list == NIL && !(s->o.line_bytes != 0 && s->o.packet_bytes != 0) &&
+	       !(s->o.stderr_to_stdout && !s->o.use_stdio);
+}
+
+/* The driver that the port's name asks for; NULL: badarg. */
+static const struct port_driver *get_name(struct settings *s, Term name)
+{
+	char text[48];
+	Term kind;
+	size_t n;
+
+	if (!term_is_tuple(name) || tuple_arity(name) < 2)
+		return NULL;
+	kind = tuple_get(name, 1);
+	if (tuple_arity(name) == 2 && (kind == am_spawn || kind == am_spawn_executable)) {
+		s->o.executable = kind == am_spawn_executable;
+		s->name = filename_from_term(tuple_get(name, 2), true, &n);
+		return s->name != NULL && n > 0 ? &port_spawn_driver : NULL;
+	}
+	if (tuple_arity(name) == 3 && kind == am_fd && term_is_small(tuple_get(name, 2)) &&
+	    term_is_small(tuple_get(name, 3))) {
+		s->o.fd_in = (int)small_value(tuple_get(name, 2));
+		s->o.fd_out = (int)small_value(tuple_get(name, 3));
+		snprintf(text, sizeof(text), "%d/%d", s->o.fd_in, s->o.fd_out);
+		s->name = mem_strdup(text);
+		return &port_fd_driver;
+	}
+	return NULL;
+}
+
+static Term open_with(Process *p, struct settings *s, Term name)
+{
+	const struct port_driver *driver = get_name(s, name);
+	Term id;
+	int error;
+
+	if (driver == NULL || (s->arguments && !s->o.executable) ||
+	    (s->o.exit_status && driver != &port_spawn_driver))
+		return am_badarg;
+	if (s->envp == NULL && driver == &port_spawn_driver)
+		s->envp = copy_environment(0);
+	if (s->argv != NULL && s->argv[0] == NULL)
+		s->argv[0] = mem_strdup(s->name);
+	s->o.name = s->name;
+	s->o.argv = s->argv;
+	s->o.envp = s->envp;
+	s->o.directory = s->directory;
+	error = port_open(p, driver, &s->o, &id);
+	return error == 0 ? id : posix_error_atom(-error);
+}
+
+Term bif_erts_internal_open_port_2(Process *p, Term *args)
+{
+	struct settings s = { .o = PORT_OPTIONS_DEFAULT };
+	Term result = get_settings(&s, args[1]) ? open_with(p, &s, args[0]) : am_badopt;
+
+	free_settings(&s);
+	process_bump(p, 100);
+	return result;
+}
+
+/* ---- speaking to ports */
+
+/* By id or registered name. NULL: none. The caller must port_unref. */
+static struct port *get_port(Term t)
+{
+	if (term_is_atom(t))
+		t = registry_whereis(t);
+	return t != TERM_NONE && term_is_local_port(t) ? port_find(t) : NULL;
+}
+
+/* resume_arg: the port's reference, taken when p began to wait. */
+static Term resume_command(Process *p, void *arg)
+{
+	struct port *port = arg;
+	bool wait = port_wait_not_busy(port, p);
+
+	if (wait)
+		return exc_wait(p, resume_command, port);
+	p->resume = NULL;
+	port_unref(port);
+	return am_true;
+}
+
+static bool get_command_flags(Term list, bool *force, bool *nosuspend)
+{
+	for (; term_is_cons(list); list = cons_tail(list)) {
+		if (cons_head(list) == am_force)
+			*force = true;
+		else if (cons_head(list) == am_nosuspend)
+			*nosuspend = true;
+		else
+			return false;
+	}
+	return list == NIL;
+}
+
+/* Takes: the port's reference. */
+static Term command_port(Process *p, struct port *port, Term data, bool nosuspend)
+{
+	struct byte_queue bytes;
+	Term result = am_true;
+
+	byte_queue_init(&bytes);
+	if (nosuspend && __atomic_load_n(&port->busy, __ATOMIC_RELAXED))
+		result = am_false;
+	else if (!port_put_iodata(&bytes, data))
+		result = am_badarg;
+	process_bump(p, 1 + (int)(bytes.size_bytes >> 10));
+	if (result == am_true && !port_command(port, p->id, &bytes))
+		result = am_badarg;
+	byte_queue_clear(&bytes);
+	if (result == am_true && !nosuspend && port_wait_not_busy(port, p))
+		return exc_wait(p, resume_command, port);
+	port_unref(port);
+	return result;
+}
+
+Term bif_erts_internal_port_command_3(Process *p, Term *args)
+{
+	bool force = false, nosuspend = false;
+	struct port *port;
+
+	if (!get_command_flags(args[2], &force, &nosuspend))
+		return am_badopt;
+	port = get_port(args[0]);
+	if (port == NULL)
+		return am_badarg;
+	if (force) {
+		port_unref(port);
+		return am_notsup;
+	}
+	return command_port(p, port, args[1], nosuspend);
+}
+
+Term bif_erts_internal_port_close_1(Process *p, Term *args)
+{
+	struct port *port = get_port(args[0]);
+	bool open;
+
+	if (port == NULL)
+		return am_badarg;
+	open = port_close(port, p->id, am_normal);
+	port_unref(port);
+	return open ? am_true : am_badarg;
+}
+
+Term bif_erts_internal_port_connect_2(Process *p, Term *args)
+{
+	struct port *port = get_port(args[0]);
+	bool open;
+
+	if (port == NULL)
+		return am_badarg;
+	open = term_is_local_pid(args[1]) && port_connect(port, p, args[1]);
+	port_unref(port);
+	return open ? am_true : am_badarg;
+}
+
+Term bif_erts_internal_port_control_3(Process *p, Term *args)
+{
+	uint8_t reply[64];
+	size_t n, reply_bytes = sizeof(reply);
+	uint64_t command;
+	struct port *port;
+	uint8_t *data;
+	bool ok = false;
+
+	if (!num_get_uint64(args[1], &command) || command > UINT32_MAX)
+		return am_badarg;
+	data = iolist_to_bytes(args[2], &n);
+	if (data == NULL)
+		return am_badarg;
+	port = get_port(args[0]);
+	if (port != NULL) {
+		lock_acquire(&port->lock);
+		if (PROBE_ON(port__control))
+			probe_port__control(port, p->id, (int)command);
+		if (PROBE_ON(driver__control))
+			probe_driver__control(port, p->id, (int)command, (int64_t)n);
+		ok = port->state == PORT_OPEN &&
+		     port->driver->control(port, (unsigned)command, data, n, reply, &reply_bytes);
+		lock_release(&port->lock);
+		port_unref(port);
+	}
+	mem_free(data);
+	return ok ? heap_list_bytes(&p->heap, reply, reply_bytes, NIL) : am_badarg;
+}
+
+/* No driver here has a call callback. */
+Term bif_erts_internal_port_call_3(Process *p, Term *args)
+{
+	(void)p;
+	(void)args;
+	return am_badarg;
+}
+
+/* ---- about ports */
+
+Term bif_erlang_ports_0(Process *p, Term *args)
+{
+	(void)args;
+	return port_list(&p->heap);
+}
+
+/* Monitors by ports are not made here; those who monitor it are. */
+static Term watchers(struct heap *h, const struct port *port)
+{
+	Term list = NIL;
+
+	for (const struct port_monitor *m = port->monitors; m != NULL; m = m->next)
+		list = heap_cons(h, m->pid, list);
+	return list;
+}
+
+/* The value of an item, lock held; TERM_NONE: there is no such item. */
+static Term item_value(struct heap *h, const struct port *port, Term item)
+{
+	switch (item) {
+	case am_registered_name: return port->registered;
+	case am_name: return heap_list_bytes(h, port->name, strlen(port->name), NIL);
+	case am_links: return heap_list_array(h, port->link_count, port->links, NIL);
+	case am_id: return heap_uint(h, port_number(port->id) << 3);
+	case am_connected: return port->owner;
+	case am_input: return heap_uint(h, port->input_bytes);
+	case am_output: return heap_uint(h, port->output_bytes);
+	case am_os_pid: return port->os_pid != 0 ? SMALL((int64_t)port->os_pid) : am_undefined;
+	case am_monitors: return NIL;
+	case am_monitored_by: return watchers(h, port);
+	case am_parallelism: return am_false;
+	case am_locking: return am_port_level;
+	case am_queue_size: return heap_uint(h, port->out.size_bytes);
+	case am_memory: return heap_uint(h, port->out.size_bytes + port->in.size_bytes);
+	default: return TERM_NONE;
+	}
+}
+
+static Term item_tuple(struct heap *h, const struct port *port, Term item)
+{
+	Term value = item_value(h, port, item);
+
+	return heap_tuple(h, item, value);
+}
+
+static Term all_items(struct heap *h, const struct port *port)
+{
+	static const Term items[] = { am_os_pid, am_output, am_input, am_connected, am_id, am_links, am_name };
+	Term list = NIL;
+
+	for (size_t k = 0; k < sizeof(items) / sizeof(items[0]); k++)
+		list = heap_cons(h, item_tuple(h, port, items[k]), list);
+	if (port->registered != TERM_NONE)
+		list = heap_cons(h, item_tuple(h, port, am_registered_name), list);
+	return list;
+}
+
+Term bif_erts_internal_port_info_1(Process *p, Term *args)
+{
+	struct port *port;
+	Term result = am_undefined;
+
+	if (!term_is_atom(args[0]) && !term_is_local_port(args[0]))
+		return am_badarg;
+	port = get_port(args[0]);
+	if (port == NULL)
+		return am_undefined;
+	lock_acquire(&port->lock);
+	if (port->state == PORT_OPEN)
+		result = all_items(&p->heap, port);
+	lock_release(&port->lock);
+	port_unref(port);
+	return result;
+}
+
+Term bif_erts_internal_port_info_2(Process *p, Term *args)
+{
+	struct port *port;
+	Term value, result = am_undefined;
+
+	if (!term_is_atom(args[0]) && !term_is_local_port(args[0]))
+		return am_badtype;
+	port = get_port(args[0]);
+	if (port == NULL)
+		return am_undefined;
+	lock_acquire(&port->lock);
+	if (port->state == PORT_OPEN) {
+		value = item_value(&p->heap, port, args[1]);
+		if (value != TERM_NONE)
+			result = heap_tuple(&p->heap, args[1], value);
+		else
+			result = args[1] == am_registered_name ? NIL : am_badarg;
+	}
+	lock_release(&port->lock);
+	port_unref(port);
+	return result;
+}
+
+Term bif_erlang_port_set_data_2(Process *p, Term *args)
+{
+	struct port *port = get_port(args[0]);
+	bool open;
+
+	if (port == NULL)
+		return exc_badarg(p);
+	open = port_set_data(port, args[1]);
+	port_unref(port);
+	return open ? am_true : exc_badarg(p);
+}
+
+Term bif_erlang_port_get_data_1(Process *p, Term *args)
+{
+	struct port *port = get_port(args[0]);
+	Term data = TERM_NONE;
+
+	if (port == NULL)
+		return exc_badarg(p);
+	lock_acquire(&port->lock);
+	if (port->state == PORT_OPEN)
+		data = copy_to_heap(port->data, &p->heap);
+	lock_release(&port->lock);
+	port_unref(port);
+	return data != TERM_NONE ? data : exc_badarg(p);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The async pool (`+A N`): threads that run what would block a scheduler, a queue each.
+ * Invariant: a job is in one queue at most and runs once; jobs of one queue run in order. */
+#ifndef VM_IO_ASYNC_H
+#define VM_IO_ASYNC_H
+
+#include "term/term.h"
+
+#define ASYNC_THREADS_DEFAULT 10
+#define ASYNC_THREADS_MAX 1024
+
+struct async_job {
+	struct async_job *next;
+	void (*run)(struct async_job *job); /* on a pool thread; may free the job */
+	Term port;                          /* whom the probes name */
+};
+
+/* A thread starts when it gets its first job. threads 0: async_submit runs the job at once. */
+void async_init(unsigned threads);
+unsigned async_thread_count(void);
+/* Gives the job to the first idle thread, or else to the one with the shortest queue. Any thread.
+ * Owns: the job passes to its `run`. */
+void async_submit(struct async_job *job);
+/* Jobs waiting or running now. */
+size_t async_pending_count(void);
+
+#endif

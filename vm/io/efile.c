@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Operations on files as jobs of the async pool, and who owns which open file.
+ * Invariant: a job has two references, the pool's and the caller's; the last one frees it. A file stands in its
+ * owner's list until it leaves EFILE_IDLE / EFILE_BUSY for good. */
+#include "io/efile.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "base/lock.h"
+#include "io/io_probe.h"
+#include "io/posix.h"
+#include "proc/exc.h"
+#include "proc/sched.h"
+
+#define OWNER_BUCKETS 256
+
+static struct {
+	Term port;
+	struct lock lock;
+	_Atomic(struct efile *) owners[OWNER_BUCKETS]; /* written under the lock */
+	atomic_size_t open_count;
+	atomic_uint_fast64_t outside_tag;              /* operations that no scheduler entered */
+} efile;
+
+static void release_file(struct resource *r)
+{
+	mem_free(r);
+}
+
+const struct resource_type efile_type = { .name = "efile", .release = release_file };
+
+void efile_init(Term port)
+{
+	efile.port = port;
+	lock_init(&efile.lock, LOCK_efile);
+}
+
+size_t efile_open_count(void)
+{
+	return atomic_load(&efile.open_count);
+}
+
+/* ---- owners */
+
+static unsigned bucket_of(Term owner)
+{
+	return hash_word(owner) % OWNER_BUCKETS;
+}
+
+static void list_file(struct efile *f)
+{
+	_Atomic(struct efile *) *head = &efile.owners[bucket_of(f->owner)];
+	struct efile *next;
+
+	lock_acquire(&efile.lock);
+	next = atomic_load(head);
+	atomic_init(&f->next, next);
+	if (next != NULL)
+		next->prev = &f->next;
+	f->prev = head;
+	atomic_store(head, f);
+	lock_release(&efile.lock);
+}
+
+/* efile lock held. */
+static void unlist_locked(struct efile *f)
+{
+	struct efile *next = atomic_load(&f->next);
+
+	if (f->prev == NULL)
+		return;
+	atomic_store(f->prev, next);
+	if (next != NULL)
+		next->prev = f->prev;
+	f->prev = NULL;
+}
+
+static void unlist_file(struct efile *f)
+{
+	lock_acquire(&efile.lock);
+	unlist_locked(f);
+	lock_release(&efile.lock);
+}
+
+/* ---- states */
+
+bool efile_acquire(struct efile *f)
+{
+	uint32_t idle = EFILE_IDLE;
+
+	return atomic_compare_exchange_strong(&f->state, &idle, EFILE_BUSY);
+}
+
+void efile_release(struct efile *f)
+{
+	uint32_t busy = EFILE_BUSY;
+
+	if (atomic_compare_exchange_strong(&f->state, &busy, EFILE_IDLE))
+		return;
+	atomic_store(&f->state, EFILE_CLOSED);
+	efile_close_fd(f);
+}
+
+bool efile_acquire_close(struct efile *f)
+{
+	uint32_t idle = EFILE_IDLE;
+
+	if (!atomic_compare_exchange_strong(&f->state, &idle, EFILE_CLOSED))
+		return false;
+	unlist_file(f);
+	return true;
+}
+
+struct efile *efile_new(Process *p, int fd, uint32_t modes)
+{
+	struct efile *f = mem_zalloc(sizeof(*f));
+
+	resource_init(&f->resource, &efile_type);
+	atomic_init(&f->state, EFILE_IDLE);
+	f->fd = fd;
+	f->modes = modes;
+	f->owner = p->id;
+	atomic_fetch_add(&efile.open_count, 1);
+	list_file(f);
+	return f;
+}
+
+int efile_close_fd(struct efile *f)
+{
+	int fd = f->fd, error = 0;
+
+	f->fd = -1;
+	/* Linux closes the descriptor even when close(2) fails: no second try. */
+	if (close(fd) < 0)
+		error = errno;
+	atomic_fetch_sub(&efile.open_count, 1);
+	resource_unref(&f->resource);
+	return error;
+}
+
+/* ---- jobs */
+
+struct efile_job *efile_job_new(enum efile_command command, struct efile *file)
+{
+	struct efile_job *job = mem_zalloc(sizeof(*job));
+
+	atomic_init(&job->refs, 1);
+	atomic_init(&job->done, false);
+	job->command = command;
+	job->file = file;
+	if (file != NULL)
+		resource_ref(&file->resource);
+	return job;
+}
+
+static void free_job(struct efile_job *job)
+{
+	/* Nobody claimed the descriptor of an open. */
+	if (job->command == EFILE_OPEN && job->done && job->error == 0 && job->result >= 0)
+		close((int)job->result);
+	byte_queue_clear(&job->bytes);
+	if (job->data != NULL)
+		binary_unref(job->data);
+	while (job->names != NULL) {
+		struct efile_name *name = job->names;
+
+		job->names = name->next;
+		mem_free(name);
+	}
+	if (job->file != NULL)
+		resource_unref(&job->file->resource);
+	if (job->process != NULL)
+		process_unref(job->process);
+	mem_free(job->s[0]);
+	mem_free(job->s[1]);
+	mem_free(job->user_tag);
+	mem_free(job);
+}
+
+static void fire_return(struct efile_job *job)
+{
+	job->returned = true;
+	if (PROBE_ON(efile_drv__return))
+		probe_efile_drv__return(job);
+}
+
+static void job_unref(struct efile_job *job)
+{
+	if (atomic_fetch_sub_explicit(&job->refs, 1, memory_order_acq_rel) != 1)
+		return;
+	if (!job->returned)
+		fire_return(job);
+	free_job(job);
+}
+
+void efile_job_drop(struct efile_job *job)
+{
+	free_job(job);
+}
+
+static void run_job(struct async_job *async)
+{
+	struct efile_job *job = (struct efile_job *)async;
+	struct efile *f = job->file;
+
+	if (PROBE_ON(efile_drv__int_entry))
+		probe_efile_drv__int_entry(job);
+	efile_run(job);
+	if (PROBE_ON(efile_drv__int_return))
+		probe_efile_drv__int_return(job);
+	if (f != NULL && job->command != EFILE_CLOSE)
+		efile_release(f);
+	atomic_store_explicit(&job->done, true, memory_order_release);
+	if (job->process != NULL)
+		process_unblock(job->process);
+	job_unref(job);
+}
+
+/* The dyntrace tag of p, for the probes: a binary, cut where the probes cut. */
+static char *copy_user_tag(Term tag)
+{
+	const uint8_t *bytes;
+	size_t n;
+	char *text;
+
+	if (term_has_sub(tag, SUB_HEAPBIN)) {
+		const struct heapbin *b = (const struct heapbin *)boxed_ptr(tag);
+
+		bytes = b->data;
+		n = b->size_bytes;
+	} else if (term_has_sub(tag, SUB_REFBIN)) {
+		const struct refbin *b = (const struct refbin *)boxed_ptr(tag);
+
+		bytes = b->bytes;
+		n = b->size_bytes;
+	} else {
+		return NULL;
+	}
+	if (n > 255)
+		n = 255;
+	text = mem_alloc(n + 1);
+	memcpy(text, bytes, n);
+	text[n] = '\0';
+	return text;
+}
+
+static void start_job(struct efile_job *job, Process *p)
+{
+	struct sched *s = sched_self();
+
+	if (s != NULL) {
+		job->thread = s->id;
+		job->tag = ++s->efile_tag;
+	} else {
+		job->tag = atomic_fetch_add(&efile.outside_tag, 1) + 1;
+	}
+	if (p != NULL && (PROBE_ON(efile_drv__entry) || PROBE_ON(efile_drv__return)))
+		job->user_tag = copy_user_tag(p->dt_utag);
+	if (PROBE_ON(efile_drv__entry))
+		probe_efile_drv__entry(job, efile.port);
+	job->async.run = run_job;
+	job->async.port = efile.port;
+	async_submit(&job->async);
+}
+
+static Term resume_job(Process *p, void *arg)
+{
+	struct efile_job *job = arg;
+	Term result;
+
+	if (!atomic_load_explicit(&job->done, memory_order_acquire))
+		return exc_wait(p, resume_job, job);
+	p->resume = NULL;
+	p->resume_arg = NULL;
+	fire_return(job);
+	result = job->error != 0 ? posix_error_tuple(&p->heap, job->error) : job->reply(p, job);
+	job_unref(job);
+	return result;
+}
+
+Term efile_submit(Process *p, struct efile_job *job, Term (*reply)(Process *p, struct efile_job *job))
+{
+	job->reply = reply;
+	job->process = p;
+	process_ref(p);
+	atomic_store(&job->refs, 2);
+	start_job(job, p);
+	return exc_wait(p, resume_job, job);
+}
+
+/* ---- the end of an owner */
+
+/* The owner is gone: nobody waits for this close. Takes: the list's hold on the file. */
+static void submit_close(struct efile *f)
+{
+	struct efile_job *job = efile_job_new(EFILE_CLOSE, f);
+
+	job->i[0] = f->fd;
+	job->i[1] = f->modes;
+	start_job(job, NULL);
+}
+
+static void close_orphan(struct efile *f)
+{
+	for (;;) {
+		uint32_t state = EFILE_IDLE;
+
+		if (atomic_compare_exchange_strong(&f->state, &state, EFILE_CLOSED)) {
+			submit_close(f);
+			return;
+		}
+		if (state != EFILE_BUSY)
+			return;
+		if (atomic_compare_exchange_strong(&f->state, &state, EFILE_CLOSE_PENDING))
+			return;
+	}
+}
+
+/* The next file of that owner, off its list and counted for the caller; NULL when there is none. */
+static struct efile *take_owned(unsigned b, Term owner)
+{
+	struct efile *f;
+
+	lock_acquire(&efile.lock);
+	f = atomic_load(&efile.owners[b]);
+	while (f != NULL && f->owner != owner)
+		f = atomic_load(&f->next);
+	if (f != NULL) {
+		unlist_locked(f);
+		resource_ref(&f->resource);
+	}
+	lock_release(&efile.lock);
+	return f;
+}
+
+void efile_process_exit(Process *p)
+{
+	unsigned b = bucket_of(p->id);
+	struct efile *f;
+
+	if (p->resume == resume_job && p->resume_arg != NULL) {
+		struct efile_job *job = p->resume_arg;
+
+		p->resume = NULL;
+		p->resume_arg = NULL;
+		job_unref(job);
+	}
+	if (atomic_load_explicit(&efile.owners[b], memory_order_acquire) == NULL)
+		return;
+	while ((f = take_owned(b, p->id)) != NULL) {
+		close_orphan(f);
+		resource_unref(&f->resource);
+	}
+}

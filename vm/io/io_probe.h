@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The probes of ports, drivers, the async pool and file operations: one cold function each, called behind PROBE_ON. */
+#ifndef VM_IO_IO_PROBE_H
+#define VM_IO_IO_PROBE_H
+
+#include "io/efile.h"
+#include "io/port.h"
+#include "usdt.h"
+
+/* "#Port<0.N>" or "<0.N.S>", NUL-terminated. */
+#define IO_ID_TEXT_MAX 48
+const char *io_id_text(Term id, char text[IO_ID_TEXT_MAX]);
+
+void probe_aio_pool__add(Term port, int length);
+void probe_aio_pool__get(Term port, int length);
+
+void probe_efile_drv__entry(const struct efile_job *job, Term port);
+void probe_efile_drv__int_entry(const struct efile_job *job);
+void probe_efile_drv__int_return(const struct efile_job *job);
+void probe_efile_drv__return(const struct efile_job *job);
+
+void probe_port__open(const struct port *port, Term pid);
+void probe_port__command(const struct port *port, Term pid, const char *type);
+void probe_port__control(const struct port *port, Term pid, int command);
+void probe_port__exit(const struct port *port, Term pid, Term reason);
+void probe_port__connect(const struct port *port, Term pid, Term new_pid);
+void probe_port__busy(const struct port *port);
+void probe_port__not_busy(const struct port *port);
+
+void probe_driver__init(const char *name, int major, int minor, int flags);
+void probe_driver__start(const struct port *port, Term pid, const char *driver);
+void probe_driver__stop(const struct port *port, Term pid, const char *driver);
+void probe_driver__flush(const struct port *port, Term pid);
+void probe_driver__output(const struct port *port, Term pid, int64_t bytes);
+void probe_driver__control(const struct port *port, Term pid, int command, int64_t bytes);
+void probe_driver__ready_input(const struct port *port, Term pid);
+void probe_driver__ready_output(const struct port *port, Term pid);
+void probe_driver__ready_async(const struct port *port, Term pid);
+void probe_driver__process_exit(const struct port *port, Term pid);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One thread on epoll for every descriptor that ports wait for. Asleep when nothing is ready.
+ * Invariant: `ready` and `dropped` of a watch run on the poll thread alone, never at the same time; nothing runs after
+ * `dropped`. */
+#ifndef VM_IO_POLL_H
+#define VM_IO_POLL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { WATCH_IN = 1, WATCH_OUT = 2 };
+
+struct poll_watch {
+	int fd;
+	void (*ready)(struct poll_watch *w, unsigned events);
+	void (*dropped)(struct poll_watch *w);
+	/* private to poll.c, under the poll lock: */
+	unsigned wanted;
+	bool dropping;
+	bool always;              /* a file that epoll refuses: always ready */
+	int64_t paused_until_ns;  /* 0: not paused */
+	struct poll_watch *next;  /* one list: always ready, paused, or dropped */
+	struct poll_watch *pause_next;
+};
+
+void poll_init(void);
+/* Watches w->fd for `wanted`, once: after each `ready` the watch wants nothing until poll_want.
+ * Fails: returns -errno. */
+int poll_add(struct poll_watch *w, unsigned wanted);
+void poll_want(struct poll_watch *w, unsigned wanted);
+/* poll_want(w, WATCH_IN) after some time. Called from `ready`. */
+void poll_pause(struct poll_watch *w, int64_t ns);
+/* No more `ready` begins (one may be running); `dropped` follows. */
+void poll_drop(struct poll_watch *w);
+
+#endif

@@ -1,0 +1,648 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The port table; how ports open, are spoken to, and end.
+ * Invariant: a port is in the table from its opening until PORT_CLOSED; the table, each running watch or job, and each
+ * finder hold one reference. */
+#include "io/port.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "data/iolist.h"
+#include "heap/copy.h"
+#include "io/io_probe.h"
+#include "proc/exc.h"
+#include "proc/registry.h"
+
+#define TABLE_BUCKETS 1024
+/* Binaries from this size on are queued by reference. Units: bytes. */
+#define SHARE_BYTES 1024
+
+static struct {
+	struct lock lock;
+	struct port *buckets[TABLE_BUCKETS]; /* lock */
+	size_t count;                        /* lock */
+	atomic_uint_fast64_t next_number;
+} table;
+
+void port_init(void)
+{
+	lock_init(&table.lock, LOCK_port_table);
+	poll_init();
+}
+
+Term port_new_id(void)
+{
+	return term_from_port(atomic_fetch_add(&table.next_number, 1));
+}
+
+static struct port **bucket_of(Term id)
+{
+	return &table.buckets[hash_word(id) % TABLE_BUCKETS];
+}
+
+struct port *port_find(Term id)
+{
+	struct port *port;
+
+	lock_acquire(&table.lock);
+	for (port = *bucket_of(id); port != NULL && port->id != id; port = port->next) {
+	}
+	if (port != NULL)
+		port_ref(port);
+	lock_release(&table.lock);
+	return port;
+}
+
+static void enter_table(struct port *port)
+{
+	struct port **head = bucket_of(port->id);
+
+	lock_acquire(&table.lock);
+	port->next = *head;
+	*head = port;
+	table.count++;
+	lock_release(&table.lock);
+}
+
+static void leave_table(struct port *port)
+{
+	struct port **at = bucket_of(port->id);
+
+	lock_acquire(&table.lock);
+	while (*at != port)
+		at = &(*at)->next;
+	*at = port->next;
+	table.count--;
+	lock_release(&table.lock);
+}
+
+size_t port_count(void)
+{
+	size_t n;
+
+	lock_acquire(&table.lock);
+	n = table.count;
+	lock_release(&table.lock);
+	return n;
+}
+
+Term port_list(struct heap *h)
+{
+	Term list = NIL;
+
+	lock_acquire(&table.lock);
+	for (int b = 0; b < TABLE_BUCKETS; b++) {
+		for (struct port *port = table.buckets[b]; port != NULL; port = port->next)
+			list = heap_cons(h, port->id, list);
+	}
+	lock_release(&table.lock);
+	return list;
+}
+
+void port_ref(struct port *port)
+{
+	atomic_fetch_add_explicit(&port->refs, 1, memory_order_relaxed);
+}
+
+void port_unref(struct port *port)
+{
+	if (atomic_fetch_sub_explicit(&port->refs, 1, memory_order_acq_rel) != 1)
+		return;
+	byte_queue_clear(&port->in);
+	byte_queue_clear(&port->out);
+	byte_queue_clear(&port->write_job_bytes);
+	if (port->data_fragment != NULL)
+		fragment_free(port->data_fragment);
+	lock_destroy(&port->lock);
+	mem_free(port->links);
+	mem_free(port->waiters);
+	mem_free(port->name);
+	mem_free(port);
+}
+
+/* ---- links and monitors; lock held */
+
+static void add_link(struct port *port, Term pid)
+{
+	for (size_t k = 0; k < port->link_count; k++) {
+		if (port->links[k] == pid)
+			return;
+	}
+	if (port->link_count == port->link_room) {
+		port->link_room = port->link_room * 2 + 2;
+		port->links = mem_realloc(port->links, port->link_room * sizeof(Term));
+	}
+	port->links[port->link_count++] = pid;
+}
+
+static bool remove_link(struct port *port, Term pid)
+{
+	for (size_t k = 0; k < port->link_count; k++) {
+		if (port->links[k] == pid) {
+			port->links[k] = port->links[--port->link_count];
+			return true;
+		}
+	}
+	return false;
+}
+
+static void drop_monitors(struct port *port, Term reason)
+{
+	while (port->monitors != NULL) {
+		struct port_monitor *m = port->monitors;
+		Term ref[REF_WORDS];
+
+		port->monitors = m->next;
+		signal_send_reason(SIG_DOWN, port->id, m->pid, peer_put_ref(ref, m->number, m->tag), reason);
+		mem_free(m);
+	}
+}
+
+static void add_monitor(struct port *port, const struct signal *s)
+{
+	struct port_monitor *m = mem_alloc(sizeof(*m));
+
+	*m = (struct port_monitor){ port->monitors, s->from, ref_number(s->ref), ref_tag(s->ref) };
+	port->monitors = m;
+}
+
+static void remove_monitor(struct port *port, Term ref)
+{
+	struct port_monitor **at = &port->monitors, *m;
+
+	while (*at != NULL && (*at)->number != ref_number(ref))
+		at = &(*at)->next;
+	m = *at;
+	if (m == NULL)
+		return;
+	*at = m->next;
+	mem_free(m);
+}
+
+/* ---- opening */
+
+static struct port *make_port(const struct port_driver *driver, const struct port_options *o, Term owner)
+{
+	struct port *port = mem_zalloc(sizeof(*port));
+
+	lock_init(&port->lock, LOCK_port);
+	atomic_init(&port->refs, 1);
+	port->id = port_new_id();
+	port->driver = driver;
+	port->name = mem_strdup(o->name);
+	atomic_init(&port->owner, owner);
+	port->data = am_undefined;
+	port->binary = o->binary;
+	port->eof = o->eof;
+	port->exit_status = o->exit_status;
+	port->packet_bytes = o->packet_bytes;
+	port->line_bytes = o->line_bytes;
+	port->read_watch.fd = port->write_watch.fd = port->exit_watch.fd = -1;
+	return port;
+}
+
+int port_open(Process *p, const struct port_driver *driver, const struct port_options *o, Term *id)
+{
+	struct port *port = make_port(driver, o, p->id);
+	int error;
+
+	lock_acquire(&port->lock);
+	error = driver->start(port, o);
+	if (error != 0) {
+		atomic_store(&port->state, PORT_CLOSED);
+		lock_release(&port->lock);
+		port_unref(port);
+		return error;
+	}
+	*id = port->id;
+	if (PROBE_ON(driver__start))
+		probe_driver__start(port, p->id, driver->name);
+	if (PROBE_ON(port__open))
+		probe_port__open(port, p->id);
+	port_ref(port);
+	enter_table(port);
+	add_link(port, p->id);
+	/* The first signal of the port: the owner's side of the link. */
+	signal_send_plain(SIG_LINK, port->id, p->id, TERM_NONE);
+	if (port->reads)
+		poll_want(&port->read_watch, WATCH_IN);
+	lock_release(&port->lock);
+	port_unref(port);
+	return 0;
+}
+
+/* ---- the end */
+
+static void wake_waiters(struct port *port)
+{
+	for (size_t k = 0; k < port->waiter_count; k++) {
+		process_unblock(port->waiters[k]);
+		process_unref(port->waiters[k]);
+	}
+	port->waiter_count = 0;
+}
+
+static void set_busy(struct port *port, bool busy)
+{
+	if (port->busy == busy)
+		return;
+	port->busy = busy;
+	if (busy) {
+		if (PROBE_ON(port__busy))
+			probe_port__busy(port);
+	} else {
+		if (PROBE_ON(port__not_busy))
+			probe_port__not_busy(port);
+		wake_waiters(port);
+	}
+}
+
+static void finish_close(struct port *port)
+{
+	atomic_store(&port->state, PORT_CLOSED);
+	if (PROBE_ON(driver__stop))
+		probe_driver__stop(port, port->owner, port->driver->name);
+	port->driver->stop(port);
+	byte_queue_clear(&port->out);
+	set_busy(port, false);
+	if (port->closed_wanted)
+		port_deliver_atom(port, port->closed_to, am_closed);
+	leave_table(port);
+	port_unref(port);
+}
+
+static bool has_output(const struct port *port)
+{
+	return port->out.size_bytes > 0 || port->write_job_runs;
+}
+
+void port_exit(struct port *port, Term reason)
+{
+	if (port->state != PORT_OPEN)
+		return;
+	atomic_store(&port->state, PORT_FLUSHING);
+	if (PROBE_ON(port__exit))
+		probe_port__exit(port, port->owner, reason);
+	for (size_t k = 0; k < port->link_count; k++)
+		signal_send_reason(SIG_LINK_EXIT, port->id, port->links[k], TERM_NONE, reason);
+	port->link_count = 0;
+	drop_monitors(port, reason);
+	if (port->registered != TERM_NONE)
+		registry_unregister_port(port->id, port->registered);
+	if (port->driver->flushes && has_output(port)) {
+		if (PROBE_ON(driver__flush))
+			probe_driver__flush(port, port->owner);
+		return;
+	}
+	finish_close(port);
+}
+
+void port_output_done(struct port *port)
+{
+	if (port->busy && port->out.size_bytes <= PORT_LOW_BYTES)
+		set_busy(port, false);
+	if (port->state == PORT_FLUSHING && !has_output(port))
+		finish_close(port);
+}
+
+/* ---- commands */
+
+/* Small data is copied; one big binary is shared. */
+bool port_put_iodata(struct byte_queue *q, Term iodata)
+{
+	const uint8_t *bytes;
+	struct binary *b = NULL;
+	bool ok = true;
+	size_t n;
+
+	if (iolist_size(iodata, &n) != IOLIST_OK)
+		return false;
+	if (n > SHARE_BYTES && term_is_binary(iodata))
+		b = binary_share(iodata, &bytes, &n);
+	if (b == NULL) {
+		b = binary_new(n);
+		if (b == NULL)
+			return false;
+		bytes = b->data;
+		ok = iolist_copy(iodata, b->data, n) == IOLIST_OK;
+	}
+	if (ok && n <= SHARE_BYTES)
+		ok = byte_queue_put(q, bytes, n);
+	else if (ok)
+		byte_queue_put_binary(q, b, bytes, n);
+	binary_unref(b);
+	return ok;
+}
+
+static size_t header_bytes(const struct port *port, size_t n, uint8_t header[4])
+{
+	for (unsigned k = 0; k < port->packet_bytes; k++)
+		header[k] = (uint8_t)(n >> (8 * (port->packet_bytes - 1 - k)));
+	return port->packet_bytes;
+}
+
+static bool packet_fits(const struct port *port, size_t n)
+{
+	return port->packet_bytes == 0 || port->packet_bytes == 4 || n >> (8 * port->packet_bytes) == 0;
+}
+
+static void output_locked(struct port *port, Term caller, struct byte_queue *data)
+{
+	size_t n = data->size_bytes;
+	uint8_t header[4];
+
+	port->output_bytes += n;
+	if (PROBE_ON(driver__output))
+		probe_driver__output(port, caller, (int64_t)n);
+	if (!port->writes || !packet_fits(port, n)) {
+		byte_queue_clear(data);
+		if (port->writes)
+			port_exit(port, am_einval);
+		return;
+	}
+	byte_queue_put(&port->out, header, header_bytes(port, n, header));
+	byte_queue_move(&port->out, data);
+	if (port->out.size_bytes > 0)
+		port->driver->output(port);
+	if (port->state == PORT_OPEN && port->out.size_bytes >= PORT_HIGH_BYTES)
+		set_busy(port, true);
+}
+
+bool port_command(struct port *port, Term caller, struct byte_queue *data)
+{
+	bool open;
+
+	lock_acquire(&port->lock);
+	open = port->state == PORT_OPEN;
+	if (open) {
+		if (PROBE_ON(port__command))
+			probe_port__command(port, caller, "command");
+		output_locked(port, caller, data);
+	}
+	lock_release(&port->lock);
+	byte_queue_clear(data);
+	return open;
+}
+
+bool port_wait_not_busy(struct port *port, Process *p)
+{
+	bool wait;
+
+	lock_acquire(&port->lock);
+	wait = port->busy && port->state == PORT_OPEN;
+	if (wait) {
+		if (port->waiter_count == port->waiter_room) {
+			port->waiter_room = port->waiter_room * 2 + 4;
+			port->waiters = mem_realloc(port->waiters, port->waiter_room * sizeof(Process *));
+		}
+		process_ref(p);
+		port->waiters[port->waiter_count++] = p;
+	}
+	lock_release(&port->lock);
+	return wait;
+}
+
+static void connect_locked(struct port *port, Term caller, Term new_owner)
+{
+	if (PROBE_ON(port__connect))
+		probe_port__connect(port, caller, new_owner);
+	atomic_store(&port->owner, new_owner);
+	add_link(port, new_owner);
+	signal_send_plain(SIG_LINK, port->id, new_owner, TERM_NONE);
+}
+
+bool port_connect(struct port *port, Process *p, Term new_owner)
+{
+	bool open;
+
+	lock_acquire(&port->lock);
+	open = port->state == PORT_OPEN && process_is_alive(new_owner);
+	if (open) {
+		if (PROBE_ON(port__command))
+			probe_port__command(port, p->id, "connect");
+		connect_locked(port, p->id, new_owner);
+	}
+	lock_release(&port->lock);
+	return open;
+}
+
+bool port_close(struct port *port, Term caller, Term reason)
+{
+	bool open;
+
+	lock_acquire(&port->lock);
+	open = port->state == PORT_OPEN;
+	if (open) {
+		if (PROBE_ON(port__command))
+			probe_port__command(port, caller, "close");
+		port_exit(port, reason);
+	}
+	lock_release(&port->lock);
+	return open;
+}
+
+bool port_set_data(struct port *port, Term data)
+{
+	struct fragment *f, *old = NULL;
+	Term copy;
+	bool open;
+
+	f = copy_to_fragment(data, &copy);
+	lock_acquire(&port->lock);
+	open = port->state == PORT_OPEN;
+	if (open) {
+		old = port->data_fragment;
+		port->data_fragment = f;
+		port->data = copy;
+	} else {
+		old = f;
+	}
+	lock_release(&port->lock);
+	if (old != NULL)
+		fragment_free(old);
+	return open;
+}
+
+bool port_register(struct port *port, Term name)
+{
+	bool ok;
+
+	lock_acquire(&port->lock);
+	ok = port->state == PORT_OPEN && port->registered == TERM_NONE && registry_register_port(name, port->id);
+	if (ok)
+		port->registered = name;
+	lock_release(&port->lock);
+	return ok;
+}
+
+void port_unregister(struct port *port)
+{
+	lock_acquire(&port->lock);
+	if (port->registered != TERM_NONE)
+		registry_unregister_port(port->id, port->registered);
+	port->registered = TERM_NONE;
+	lock_release(&port->lock);
+}
+
+/* ---- Port ! {Owner, Command} */
+
+static void send_close(struct port *port, Term owner)
+{
+	if (PROBE_ON(port__command))
+		probe_port__command(port, owner, "close");
+	port->closed_wanted = true;
+	port->closed_to = owner;
+	port_exit(port, am_normal);
+}
+
+/* False: not a command, or not from the owner. */
+static bool obey_locked(struct port *port, Term message)
+{
+	Term owner = port->owner, what;
+	struct byte_queue data;
+
+	if (!term_is_tuple_of(message, 2) || tuple_get(message, 1) != owner)
+		return false;
+	what = tuple_get(message, 2);
+	if (what == am_close) {
+		send_close(port, owner);
+		return true;
+	}
+	if (!term_is_tuple_of(what, 2))
+		return false;
+	if (tuple_get(what, 1) == am_connect && process_is_alive(tuple_get(what, 2))) {
+		if (PROBE_ON(port__command))
+			probe_port__command(port, owner, "connect");
+		connect_locked(port, owner, tuple_get(what, 2));
+		port_deliver_atom(port, owner, am_connected);
+		return true;
+	}
+	byte_queue_init(&data);
+	if (tuple_get(what, 1) != am_command || !port_put_iodata(&data, tuple_get(what, 2))) {
+		byte_queue_clear(&data);
+		return false;
+	}
+	if (PROBE_ON(port__command))
+		probe_port__command(port, owner, "command");
+	output_locked(port, owner, &data);
+	byte_queue_clear(&data);
+	return true;
+}
+
+bool port_send(Process *from, Term id, Term message)
+{
+	struct port *port = port_find(id);
+
+	if (port == NULL)
+		return true;
+	lock_acquire(&port->lock);
+	if (port->state == PORT_OPEN && !obey_locked(port, message))
+		signal_send_reason(SIG_EXIT, port->id, from->id, TERM_NONE, am_badsig);
+	lock_release(&port->lock);
+	port_unref(port);
+	return true;
+}
+
+/* ---- signals */
+
+static void handle_signal(struct port *port, struct signal *s)
+{
+	switch (s->kind) {
+	case SIG_LINK:
+		add_link(port, s->from);
+		break;
+	case SIG_UNLINK:
+		remove_link(port, s->from);
+		signal_send_plain(SIG_UNLINK_ACK, port->id, s->from, s->ref);
+		break;
+	case SIG_LINK_EXIT:
+		if (!remove_link(port, s->from))
+			break;
+		if (PROBE_ON(driver__process_exit))
+			probe_driver__process_exit(port, s->from);
+		if (s->from == port->owner || s->term != am_normal)
+			port_exit(port, s->term == am_kill ? am_killed : s->term);
+		break;
+	case SIG_EXIT:
+		if (s->term != am_normal || s->from == port->owner)
+			port_exit(port, s->term == am_kill ? am_killed : s->term);
+		break;
+	case SIG_MONITOR:
+		add_monitor(port, s);
+		break;
+	case SIG_DEMONITOR:
+		remove_monitor(port, s->ref);
+		break;
+	default:
+		break;
+	}
+}
+
+bool port_signal(Term to, struct signal *s)
+{
+	struct port *port = port_find(to);
+	bool open;
+
+	if (port == NULL) {
+		signal_reject(to, s);
+		return false;
+	}
+	lock_acquire(&port->lock);
+	open = port->state == PORT_OPEN;
+	if (open)
+		handle_signal(port, s);
+	lock_release(&port->lock);
+	port_unref(port);
+	if (open)
+		signal_free(s);
+	else
+		signal_reject(to, s);
+	return open;
+}
+
+/* ---- halt */
+
+static bool owes_output(struct port *port)
+{
+	bool owes;
+
+	lock_acquire(&port->lock);
+	owes = port->driver->flushes && port->state != PORT_CLOSED && has_output(port);
+	lock_release(&port->lock);
+	return owes;
+}
+
+/* Every port now in the table, counted. Owns: the caller. */
+static struct port **all_ports(size_t *n)
+{
+	struct port **ports;
+
+	lock_acquire(&table.lock);
+	ports = mem_alloc((table.count + 1) * sizeof(*ports));
+	*n = 0;
+	for (int b = 0; b < TABLE_BUCKETS; b++) {
+		for (struct port *port = table.buckets[b]; port != NULL; port = port->next) {
+			port_ref(port);
+			ports[(*n)++] = port;
+		}
+	}
+	lock_release(&table.lock);
+	return ports;
+}
+
+void port_flush_all(void)
+{
+	struct timespec nap = { .tv_nsec = 200000 };
+	size_t n;
+	struct port **ports = all_ports(&n);
+
+	for (size_t k = 0; k < n; k++) {
+		while (owes_output(ports[k]))
+			nanosleep(&nap, NULL);
+		port_unref(ports[k]);
+	}
+	mem_free(ports);
+}

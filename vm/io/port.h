@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ports: what stands between a process and a descriptor, or a program of the system.
+ * A port is a state machine under its lock: PORT_OPEN, then PORT_FLUSHING while a driver still writes what was handed
+ * to it, then PORT_CLOSED. Links and names go when it leaves PORT_OPEN.
+ * Invariant: signals and messages from one port reach a process in the order the port made them. */
+#ifndef VM_IO_PORT_H
+#define VM_IO_PORT_H
+
+#include <stdatomic.h>
+#include <sys/types.h>
+
+#include "base/lock.h"
+#include "io/async.h"
+#include "io/byte_queue.h"
+#include "io/poll.h"
+#include "proc/message.h"
+
+/* Bytes queued at which senders have to wait, and at which they go on. As OTP's default watermarks. */
+#define PORT_HIGH_BYTES 8192
+#define PORT_LOW_BYTES 4096
+
+enum port_state { PORT_OPEN, PORT_FLUSHING, PORT_CLOSED };
+
+/* open_port/2's wishes. Owns: nothing; texts are the caller's. */
+struct port_options {
+	const char *name;       /* port_info's name: the command, the program, "In/Out" */
+	bool in, out, binary, eof, exit_status;
+	bool use_stdio, stderr_to_stdout;
+	unsigned packet_bytes;  /* 0, 1, 2 or 4 */
+	size_t line_bytes;      /* 0: no lines */
+	int fd_in, fd_out;      /* fd driver */
+	bool executable;        /* spawn driver: name is a program, argv its arguments */
+	char **argv;            /* NULL: the name alone */
+	char **envp;            /* the whole environment */
+	const char *directory;  /* NULL: as the VM's */
+};
+#define PORT_OPTIONS_DEFAULT { .use_stdio = true }
+
+struct port;
+
+/* Every callback but `ready_*` is called with the port's lock held. */
+struct port_driver {
+	const char *name;
+	/* Fails: -errno. */
+	int (*start)(struct port *port, const struct port_options *o);
+	/* There are bytes in port->out. */
+	void (*output)(struct port *port);
+	/* Answers into a reply of the caller's (*reply_bytes room). Fails: false is badarg. */
+	bool (*control)(struct port *port, unsigned command, const uint8_t *data, size_t n, uint8_t *reply,
+			size_t *reply_bytes);
+	/* Must what is queued be written before the stop? */
+	bool flushes;
+	void (*stop)(struct port *port);
+};
+extern const struct port_driver port_fd_driver;
+extern const struct port_driver port_spawn_driver;
+
+struct port {
+	struct lock lock;
+	atomic_uint refs;
+	Term id;
+	_Atomic uint32_t state;     /* written under the lock */
+	const struct port_driver *driver;
+	char *name;
+	_Atomic Term owner;         /* connected pid; written under the lock */
+	Term registered;            /* atom or TERM_NONE */
+	Term *links;
+	size_t link_count, link_room;
+	struct port_monitor *monitors;
+	struct fragment *data_fragment; /* port_set_data */
+	Term data;
+	bool binary, eof, exit_status;
+	bool closed_wanted;         /* {Port, closed} is to be sent to closed_to */
+	Term closed_to;
+	/* input */
+	unsigned packet_bytes;
+	size_t line_bytes;
+	struct byte_queue in;       /* a line or packet that is not whole yet */
+	uint64_t input_bytes;
+	bool at_end;
+	struct poll_watch read_watch;
+	bool reads;
+	/* output */
+	struct byte_queue out;
+	uint64_t output_bytes;
+	struct poll_watch write_watch;
+	bool writes;
+	bool busy;
+	Process **waiters;          /* counted; blocked until not busy */
+	size_t waiter_count, waiter_room;
+	struct async_job write_job;
+	bool write_job_runs;
+	struct byte_queue write_job_bytes;
+	/* a program */
+	pid_t os_pid;               /* 0: none */
+	bool exited;
+	int wait_status;
+	struct poll_watch exit_watch;
+	bool waits;
+	struct port *next;          /* table */
+};
+
+struct port_monitor {
+	struct port_monitor *next;
+	Term pid;
+	uint64_t number, tag;       /* of the reference */
+};
+
+void port_init(void);
+/* The id of the file driver's pseudo port, and of ports to come: a fresh number. */
+Term port_new_id(void);
+/* The port, open or not yet closed, or NULL. The caller must call port_unref. Any thread. */
+struct port *port_find(Term id);
+void port_ref(struct port *port);
+void port_unref(struct port *port);
+size_t port_count(void);
+Term port_list(struct heap *h);
+
+/* Opens; p is its owner, linked. Returns 0 and the id, or -errno. */
+int port_open(Process *p, const struct port_driver *driver, const struct port_options *o, Term *id);
+/* The bytes of iodata at the end of q. Fails: false when it is no iodata. */
+bool port_put_iodata(struct byte_queue *q, Term iodata);
+/* Hands bytes over. Takes: the bytes of `data` (left empty). Fails: false when the port is not open. */
+bool port_command(struct port *port, Term caller, struct byte_queue *data);
+/* True when p was put among those who wait: the BIF must then exc_wait. */
+bool port_wait_not_busy(struct port *port, Process *p);
+/* Fails: false when the port is not open. */
+bool port_connect(struct port *port, Process *p, Term new_owner);
+bool port_close(struct port *port, Term caller, Term reason);
+bool port_set_data(struct port *port, Term data);
+
+/* register/2 and unregister/1. Fails: false when the name is taken, or the port is not open or has a name. */
+bool port_register(struct port *port, Term name);
+void port_unregister(struct port *port);
+
+/* Port ! Message, wired to message_send_port. */
+bool port_send(Process *from, Term id, Term message);
+/* Signals to ports: links, exits, monitors. Takes: s. Returns false when there is no such port. */
+bool port_signal(Term to, struct signal *s);
+
+/* ---- for drivers, with the lock held */
+/* Bytes for the owner: framed as the options say, sent. */
+void port_input(struct port *port, const uint8_t *bytes, size_t n);
+/* No more input: {Port, eof}, or the end of the port. */
+void port_input_end(struct port *port);
+void port_send_exit_status(struct port *port, int status);
+/* The port ends with that reason. */
+void port_exit(struct port *port, Term reason);
+/* The queue is shorter: wakes who waited for that, ends a flush. */
+void port_output_done(struct port *port);
+/* port_io.c: {Port, What} to the owner. */
+void port_deliver_atom(struct port *port, Term to, Term what);
+
+/* Waits until what was handed to ports has been written, or failed. */
+void port_flush_all(void);
+
+#endif

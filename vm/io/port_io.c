@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What ports tell their owners: data framed as the options say, ends, exit statuses. All with the port's lock held.
+ * Invariant: the bytes of port->in are a line or packet that is not whole yet. */
+#include <string.h>
+
+#include "data/binary.h"
+#include "io/port.h"
+#include "io/io_probe.h"
+
+#define TUPLE2_WORDS 3
+
+static void deliver(struct port *port, Term to, Term message, struct fragment *f)
+{
+	Process *p = process_find(to);
+
+	if (p == NULL) {
+		fragment_free(f);
+		return;
+	}
+	message_deliver(p, port->id, message, f);
+	process_unref(p);
+}
+
+static Term put_tuple2(Term **top, Term a, Term b)
+{
+	Term *at = *top;
+
+	at[0] = HEADER(2, SUB_TUPLE);
+	at[1] = a;
+	at[2] = b;
+	*top += TUPLE2_WORDS;
+	return term_from_boxed(at);
+}
+
+void port_deliver_atom(struct port *port, Term to, Term what)
+{
+	struct fragment *f = fragment_new(TUPLE2_WORDS);
+	Term *top = f->words, message = put_tuple2(&top, port->id, what);
+
+	f->used_words = TUPLE2_WORDS;
+	deliver(port, to, message, f);
+}
+
+static Term put_bytes_list(Term **top, const uint8_t *bytes, size_t n)
+{
+	Term list = NIL, *at = *top;
+
+	for (size_t k = n; k-- > 0; at += 2) {
+		at[0] = SMALL((uint64_t)bytes[k]);
+		at[1] = list;
+		list = term_from_cons(at);
+	}
+	*top = at;
+	return list;
+}
+
+static Term put_bytes_binary(Term **top, Term **off_heap, const uint8_t *bytes, size_t n)
+{
+	struct heapbin *bin = (struct heapbin *)*top;
+	struct binary *b;
+
+	if (n > HEAPBIN_LIMIT) {
+		b = binary_new(n);
+		ENSURE(b != NULL);
+		memcpy(b->data, bytes, n);
+		*top += REFBIN_WORDS;
+		return refbin_put_at(*top - REFBIN_WORDS, off_heap, b, b->data, n);
+	}
+	bin->header = HEADER(1 + (n + 7) / 8, SUB_HEAPBIN);
+	bin->size_bytes = n;
+	memcpy(bin->data, bytes, n);
+	*top += 2 + (n + 7) / 8;
+	return term_from_boxed(&bin->header);
+}
+
+/* {Port, {data, Bytes}}, or {Port, {data, {Kind, Bytes}}} when kind is not TERM_NONE. */
+static void deliver_data(struct port *port, Term kind, const uint8_t *bytes, size_t n)
+{
+	size_t words = 3 * TUPLE2_WORDS + (port->binary ? binary_words(n) : 2 * n);
+	struct fragment *f = fragment_new(words);
+	Term *top = f->words, data, message;
+
+	data = port->binary ? put_bytes_binary(&top, &f->off_heap, bytes, n) : put_bytes_list(&top, bytes, n);
+	if (kind != TERM_NONE)
+		data = put_tuple2(&top, kind, data);
+	message = put_tuple2(&top, port->id, put_tuple2(&top, am_data, data));
+	f->used_words = (size_t)(top - f->words);
+	deliver(port, port->owner, message, f);
+}
+
+/* The first n bytes of port->in as one message. */
+static void deliver_gathered(struct port *port, Term kind, size_t skip, size_t n)
+{
+	uint8_t small[512], *bytes = small;
+	struct binary *b = NULL;
+
+	byte_queue_drop(&port->in, skip);
+	if (n > sizeof(small)) {
+		b = binary_new(n);
+		ENSURE(b != NULL);
+		bytes = b->data;
+	}
+	byte_queue_copy(&port->in, bytes, n);
+	byte_queue_drop(&port->in, n);
+	deliver_data(port, kind, bytes, n);
+	if (b != NULL)
+		binary_unref(b);
+}
+
+static void input_lines(struct port *port)
+{
+	while (port->in.size_bytes > 0) {
+		int64_t end = byte_queue_find(&port->in, '\n');
+
+		if (end >= 0 && (size_t)end <= port->line_bytes) {
+			deliver_gathered(port, am_eol, 0, (size_t)end);
+			byte_queue_drop(&port->in, 1);
+		} else if (port->in.size_bytes > port->line_bytes) {
+			deliver_gathered(port, am_noeol, 0, port->line_bytes);
+		} else {
+			return;
+		}
+	}
+}
+
+static void input_packets(struct port *port)
+{
+	unsigned header_bytes = port->packet_bytes;
+
+	while (port->in.size_bytes >= header_bytes) {
+		uint8_t header[4];
+		size_t n = 0;
+
+		byte_queue_copy(&port->in, header, header_bytes);
+		for (unsigned k = 0; k < header_bytes; k++)
+			n = n << 8 | header[k];
+		if (port->in.size_bytes - header_bytes < n)
+			return;
+		deliver_gathered(port, TERM_NONE, header_bytes, n);
+	}
+}
+
+void port_input(struct port *port, const uint8_t *bytes, size_t n)
+{
+	if (port->state != PORT_OPEN)
+		return;
+	if (PROBE_ON(driver__ready_input))
+		probe_driver__ready_input(port, port->owner);
+	port->input_bytes += n;
+	if (port->line_bytes == 0 && port->packet_bytes == 0) {
+		deliver_data(port, TERM_NONE, bytes, n);
+		return;
+	}
+	if (!byte_queue_put(&port->in, bytes, n)) {
+		port_exit(port, am_enomem);
+		return;
+	}
+	if (port->line_bytes != 0)
+		input_lines(port);
+	else
+		input_packets(port);
+}
+
+void port_input_end(struct port *port)
+{
+	if (port->state != PORT_OPEN)
+		return;
+	if (port->line_bytes != 0 && port->in.size_bytes > 0)
+		deliver_gathered(port, am_noeol, 0, port->in.size_bytes);
+	byte_queue_clear(&port->in);
+	if (port->eof)
+		port_deliver_atom(port, port->owner, am_eof);
+	else
+		port_exit(port, am_normal);
+}
+
+void port_send_exit_status(struct port *port, int status)
+{
+	struct fragment *f = fragment_new(2 * TUPLE2_WORDS);
+	Term *top = f->words, what = put_tuple2(&top, am_exit_status, SMALL((int64_t)status));
+	Term message = put_tuple2(&top, port->id, what);
+
+	f->used_words = 2 * TUPLE2_WORDS;
+	deliver(port, port->owner, message, f);
+}

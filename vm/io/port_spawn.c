@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The spawn driver: programs of the system, spoken to through pipes. The pipes are ours and never block.
+ * Invariant: who was started is waited for, even after its port is closed; an exit status is told once, after the
+ * program has ended and its output has come to its end. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "io/io_probe.h"
+#include "io/posix.h"
+
+#define READ_BYTES (64 << 10)
+/* Descriptors of the program's end of the pipes when it keeps its standard ones (nouse_stdio). */
+#define PLAIN_IN 3
+#define PLAIN_OUT 4
+
+struct pipes {
+	int to[2];   /* we write, it reads */
+	int from[2];
+};
+
+#define PORT_OF(w, member) ((struct port *)((char *)(w) - offsetof(struct port, member)))
+
+/* ---- starting a program */
+
+static int open_pipes(struct pipes *p)
+{
+	if (pipe2(p->to, O_CLOEXEC) < 0)
+		return -errno;
+	if (pipe2(p->from, O_CLOEXEC) < 0) {
+		int error = -errno;
+
+		close(p->to[0]);
+		close(p->to[1]);
+		return error;
+	}
+	fcntl(p->to[1], F_SETFL, O_NONBLOCK);
+	fcntl(p->from[0], F_SETFL, O_NONBLOCK);
+	return 0;
+}
+
+static void close_pipes(const struct pipes *p)
+{
+	close(p->to[0]);
+	close(p->to[1]);
+	close(p->from[0]);
+	close(p->from[1]);
+}
+
+/* The pipes go where the program looks for them. High numbers first, so that no dup2 hits a pipe not yet moved. */
+static int set_actions(posix_spawn_file_actions_t *a, const struct pipes *p, const struct port_options *o, int high[2])
+{
+	int in = o->use_stdio ? 0 : PLAIN_IN, out = o->use_stdio ? 1 : PLAIN_OUT;
+
+	high[0] = fcntl(p->to[0], F_DUPFD_CLOEXEC, 10);
+	high[1] = fcntl(p->from[1], F_DUPFD_CLOEXEC, 10);
+	if (high[0] < 0 || high[1] < 0)
+		return -errno;
+	if (o->out)
+		posix_spawn_file_actions_adddup2(a, high[0], in);
+	if (o->in)
+		posix_spawn_file_actions_adddup2(a, high[1], out);
+	if (o->stderr_to_stdout)
+		posix_spawn_file_actions_adddup2(a, high[1], 2);
+	if (o->directory != NULL)
+		posix_spawn_file_actions_addchdir_np(a, o->directory);
+	return 0;
+}
+
+/* As it was when the VM started: nothing blocked, SIGPIPE kills. */
+static void set_signals(posix_spawnattr_t *attr)
+{
+	sigset_t none, defaults;
+
+	sigemptyset(&none);
+	sigemptyset(&defaults);
+	sigaddset(&defaults, SIGPIPE);
+	posix_spawnattr_setsigmask(attr, &none);
+	posix_spawnattr_setsigdefault(attr, &defaults);
+	posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+}
+
+static int spawn_with(const struct port_options *o, const posix_spawn_file_actions_t *actions,
+		      const posix_spawnattr_t *attr, pid_t *pid)
+{
+	char *command, *shell[] = { "sh", "-c", NULL, NULL }, *alone[] = { (char *)o->name, NULL };
+	size_t n = strlen(o->name) + sizeof("exec ");
+	int error;
+
+	if (o->executable)
+		return -posix_spawn(pid, o->name, actions, attr, o->argv != NULL ? o->argv : alone, o->envp);
+	command = mem_alloc(n);
+	memcpy(command, "exec ", 5);
+	memcpy(command + 5, o->name, n - 5);
+	shell[2] = command;
+	error = -posix_spawn(pid, "/bin/sh", actions, attr, shell, o->envp);
+	mem_free(command);
+	return error;
+}
+
+static int spawn_program(const struct port_options *o, const struct pipes *p, pid_t *pid)
+{
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attr;
+	int high[2] = { -1, -1 }, error;
+
+	posix_spawn_file_actions_init(&actions);
+	posix_spawnattr_init(&attr);
+	set_signals(&attr);
+	error = set_actions(&actions, p, o, high);
+	if (error == 0)
+		error = spawn_with(o, &actions, &attr, pid);
+	posix_spawn_file_actions_destroy(&actions);
+	posix_spawnattr_destroy(&attr);
+	for (int k = 0; k < 2; k++) {
+		if (high[k] >= 0)
+			close(high[k]);
+	}
+	return error;
+}
+
+/* ---- its end */
+
+static void tell_end(struct port *port)
+{
+	int status = port->wait_status;
+
+	if (port->exit_status) {
+		if (!port->exited)
+			return; /* exit_ready will come back here */
+		port_send_exit_status(port, WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+	}
+	port_input_end(port);
+}
+
+static void exit_ready(struct poll_watch *w, unsigned events)
+{
+	struct port *port = PORT_OF(w, exit_watch);
+	int status = 0;
+
+	(void)events;
+	while (waitpid(port->os_pid, &status, 0) < 0 && errno == EINTR) {
+	}
+	lock_acquire(&port->lock);
+	port->exited = true;
+	port->wait_status = status;
+	if (port->at_end && port->exit_status && port->state == PORT_OPEN)
+		tell_end(port);
+	lock_release(&port->lock);
+	poll_drop(w);
+}
+
+static void exit_dropped(struct poll_watch *w)
+{
+	close(w->fd);
+	port_unref(PORT_OF(w, exit_watch));
+}
+
+/* ---- input */
+
+static void read_ready(struct poll_watch *w, unsigned events)
+{
+	static _Thread_local uint8_t buffer[READ_BYTES];
+	struct port *port = PORT_OF(w, read_watch);
+	ssize_t n = read(w->fd, buffer, sizeof(buffer));
+
+	(void)events;
+	if (n < 0 && (errno == EINTR || errno == EAGAIN)) {
+		poll_want(w, WATCH_IN);
+		return;
+	}
+	lock_acquire(&port->lock);
+	if (n > 0) {
+		port_input(port, buffer, (size_t)n);
+	} else if (port->state == PORT_OPEN) {
+		port->at_end = true;
+		tell_end(port);
+	}
+	lock_release(&port->lock);
+	if (n > 0)
+		poll_want(w, WATCH_IN);
+}
+
+static void read_dropped(struct poll_watch *w)
+{
+	close(w->fd);
+	port_unref(PORT_OF(w, read_watch));
+}
+
+/* ---- output */
+
+/* Writes what goes without waiting. Lock held. */
+static void write_now(struct port *port)
+{
+	while (port->out.size_bytes > 0) {
+		struct iovec iov[16];
+		ssize_t n = writev(port->write_watch.fd, iov, byte_queue_peek(&port->out, iov, 16));
+
+		if (n >= 0) {
+			byte_queue_drop(&port->out, (size_t)n);
+		} else if (errno == EAGAIN) {
+			poll_want(&port->write_watch, WATCH_OUT);
+			break;
+		} else if (errno != EINTR) {
+			byte_queue_clear(&port->out);
+			port_exit(port, posix_error_atom(errno));
+			return;
+		}
+	}
+	port_output_done(port);
+}
+
+static void write_ready(struct poll_watch *w, unsigned events)
+{
+	struct port *port = PORT_OF(w, write_watch);
+
+	(void)events;
+	lock_acquire(&port->lock);
+	if (PROBE_ON(driver__ready_output))
+		probe_driver__ready_output(port, port->owner);
+	if (port->state == PORT_OPEN)
+		write_now(port);
+	lock_release(&port->lock);
+}
+
+static void write_dropped(struct poll_watch *w)
+{
+	close(w->fd);
+	port_unref(PORT_OF(w, write_watch));
+}
+
+/* ---- the driver */
+
+static void add_watch(struct port *port, struct poll_watch *w, int fd, void (*ready)(struct poll_watch *, unsigned),
+		      void (*dropped)(struct poll_watch *), unsigned wanted)
+{
+	w->fd = fd;
+	w->ready = ready;
+	w->dropped = dropped;
+	port_ref(port);
+	ENSURE(poll_add(w, wanted) == 0);
+}
+
+static void watch_program(struct port *port, const struct port_options *o, const struct pipes *p)
+{
+	int exit_fd = (int)syscall(SYS_pidfd_open, port->os_pid, 0);
+
+	ENSURE(exit_fd >= 0);
+	add_watch(port, &port->exit_watch, exit_fd, exit_ready, exit_dropped, WATCH_IN);
+	if (o->in) {
+		add_watch(port, &port->read_watch, p->from[0], read_ready, read_dropped, 0);
+		port->reads = true;
+	} else {
+		close(p->from[0]);
+		port->at_end = true;
+	}
+	if (o->out) {
+		add_watch(port, &port->write_watch, p->to[1], write_ready, write_dropped, 0);
+		port->writes = true;
+	} else {
+		close(p->to[1]);
+	}
+}
+
+static int start_spawn(struct port *port, const struct port_options *o)
+{
+	struct pipes p;
+	int error;
+
+	if (o->executable && access(o->name, X_OK) < 0)
+		return -errno;
+	error = open_pipes(&p);
+	if (error != 0)
+		return error;
+	error = spawn_program(o, &p, &port->os_pid);
+	if (error != 0) {
+		port->os_pid = 0;
+		close_pipes(&p);
+		return error;
+	}
+	close(p.to[0]);
+	close(p.from[1]);
+	watch_program(port, o, &p);
+	return 0;
+}
+
+static void output_spawn(struct port *port)
+{
+	/* While EPOLLOUT is awaited, order and the queue stand; a write may still go, and does no harm. */
+	write_now(port);
+}
+
+static bool control_spawn(struct port *port, unsigned command, const uint8_t *data, size_t n, uint8_t *reply,
+			  size_t *reply_bytes)
+{
+	(void)port;
+	(void)command;
+	(void)data;
+	(void)n;
+	(void)reply;
+	(void)reply_bytes;
+	return false;
+}
+
+static void stop_spawn(struct port *port)
+{
+	if (port->reads)
+		poll_drop(&port->read_watch);
+	if (port->writes)
+		poll_drop(&port->write_watch);
+	port->reads = false;
+	port->writes = false;
+}
+
+const struct port_driver port_spawn_driver = {
+	.name = "spawn",
+	.start = start_spawn,
+	.output = output_spawn,
+	.control = control_spawn,
+	.stop = stop_spawn,
+};
