@@ -79,7 +79,7 @@ $(BUILD)/obj/tools/%.o: tools/%.c | $(SKEL)
 # ---- BPF: CO-RE objects and their skeletons
 $(GEN)/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h)
 	@mkdir -p $(@D)
-	$(CLANG) -g -O2 -target bpf -D__TARGET_ARCH_x86 -Wall -Werror -I. -Ibpf -c -o $@ $<
+	$(CLANG) -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 -Wall -Werror -I. -Ibpf -c -o $@ $<
 $(GEN)/%.skel.h: $(GEN)/%.bpf.o
 	$(BPFTOOL) gen skeleton $< name $(subst .,_,$*) > $@
 

@@ -18,7 +18,7 @@ struct sink_column {
     const char *name; /* the JSON key; a unit is added to it: _ns, _per_s; "time" is the object's own */
     const char *head;
     enum sink_type type;
-    int width; /* of text; 0: by type, and for SINK_TEXT what is left of the line (last column only) */
+    int width; /* of text; 0: by type, and for SINK_TEXT what is left of the line (last column only); -1: uncut (last column only) */
 };
 
 /* Widths, with a space between, add up to 80 at most. */

@@ -26,7 +26,7 @@ static int width_of(const struct sink_table *table, int i)
     int left = LINE_COLUMNS;
 
     if (width)
-        return width;
+        return width < 0 ? CELL_BYTES : width;
     for (int k = 0; k < i; k++)
         left -= width_of(table, k) + 1;
     return left > 0 ? left : 1;

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Records and maps of `erlsnoop efile`, for both sides.
+ */
+#ifndef BPF_EFILE_LATENCY_H
+#define BPF_EFILE_LATENCY_H
+
+#include "wire.h"
+
+enum { EFILE_LATENCY_OP = 1 };
+enum { EFILE_PATH_BYTES = 160, EFILE_TAG_BYTES = 48, EFILE_INTS = 4 };
+
+/* Slots of the map "totals". */
+enum {
+    EFILE_STARTED,
+    EFILE_ENDED,
+    EFILE_STRANGERS, /* ends whose start was not seen */
+    EFILE_NTOTALS
+};
+
+/* One operation of one VM. */
+struct efile_key {
+    __u64 tag;
+    __u32 vm, thread;
+};
+
+/* Key and value of "by_op". */
+struct efile_op_key {
+    __u32 vm, command;
+};
+
+struct efile_op {
+    __u64 count, errors;
+    __u64 queued_ns, work_ns, total_ns; /* sums */
+    __u64 queued_max_ns, work_max_ns, total_max_ns;
+};
+enum { EFILE_OP_ADDITIVE = 5 };
+
+/* Its story. Times: CLOCK_MONOTONIC ns, 0 when that step was not seen. */
+struct efile_story {
+    __u64 entry_ns, work_ns, worked_ns, return_ns;
+    __u32 command, success, err, pad;
+    __s64 ints[EFILE_INTS];
+    char s1[EFILE_PATH_BYTES], s2[EFILE_PATH_BYTES];
+    char user_tag[EFILE_TAG_BYTES], port[32];
+};
+
+struct efile_record {
+    struct wire_header header;
+    struct efile_key key;
+    struct efile_story story;
+};
+
+#endif
