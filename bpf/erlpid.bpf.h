@@ -37,7 +37,7 @@ __noinline int erlpid_parse(const struct erlpid_text *text, struct wire_pid *out
             start = i + 1;
             continue;
         }
-        if (c != '>' || dots != 2)
+        if (c != '>' || dots != 2 || i + 1 == WIRE_PID_TEXT || text->bytes[i + 1])
             return -1;
         out->node = node;
         out->id = id;

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* erlsnoop spawns, held against what the emitter really fired. */
+#include <string.h>
+
+#include "support.h"
+
+START_TEST(test_spawns_counts_births_and_deaths)
+{
+    SUPPORT_BPF();
+    const struct support_run *r =
+        support_run("$ERLSNOOP spawns --json -- $EMITTER process__spawn=23 process__exit=17");
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"spawns\"", "births"), 23);
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"spawns\"", "deaths"), 17);
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"spawns\"", "unseen"), 0);
+    ck_assert_int_eq(support_number(r->out, "spawns_lifetimes", "count"), 17);
+    ck_assert_int_eq(support_lines(r->out, "\"lost\""), 0);
+}
+END_TEST
+
+START_TEST(test_spawns_names_mfas_and_reasons)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "$ERLSNOOP spawns --json -- $EMITTER 'process__spawn=13||a:f/1' 'process__spawn=7||b:g/2' "
+        "'process__exit=5||killed' 'process__exit=3||{bad,\"x|y\"}'");
+
+    ck_assert_int_eq(support_number(r->out, "a:f/1", "count"), 13);
+    ck_assert_int_eq(support_number(r->out, "b:g/2", "count"), 7);
+    ck_assert_int_eq(support_number(r->out, "killed", "count"), 5);
+    ck_assert_int_eq(support_number(r->out, "{bad", "count"), 3);
+}
+END_TEST
+
+START_TEST(test_spawns_measures_lifetimes)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run("$ERLSNOOP spawns --json -- $EMITTER -r 7 -d 20000 "
+                                              "process__spawn=1 process__exit=1");
+
+    ck_assert_int_eq(support_number(r->out, "spawns_lifetimes", "count"), 7);
+    ck_assert_int_ge(support_number(r->out, "spawns_lifetimes", "sum"), 7 * 20000000);
+    ck_assert_int_ge(support_number(r->out, "spawns_lifetimes", "max"), 20000000);
+}
+END_TEST
+
+START_TEST(test_spawns_events_one_line_each)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "$ERLSNOOP spawns --json --events -- $EMITTER process__spawn=23 process__exit=29");
+
+    ck_assert_int_eq(support_lines(r->out, "\"event\":\"birth\""), 23);
+    ck_assert_int_eq(support_lines(r->out, "\"event\":\"death\""), 29);
+    ck_assert_int_eq(support_lines(r->out, "\"lived_ns\""), 23);
+    ck_assert(strstr(r->out, "\"pid\":\"<0.122.0>\"") != NULL);
+}
+END_TEST
+
+START_TEST(test_spawns_escapes_hostile_text)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "evil=$'\\e]0;x\\a\\e[2J\\x80\\xff\\u202e\"\\\\\\t\\n'\n"
+        "$ERLSNOOP spawns --events -- $EMITTER \"process__spawn=1||$evil\" > t\n"
+        "$ERLSNOOP spawns --json --events -- $EMITTER \"process__spawn=1||$evil\" > j\n"
+        "LC_ALL=C grep -c $'[\\x01-\\x09\\x0b-\\x1f\\x7f\\x80-\\xff]' t j; "
+        "grep -v ^process j | python3 -c 'import sys,json\n"
+        "for l in sys.stdin: json.loads(l)' && echo parsed; grep -c 'x1b' t");
+
+    ck_assert_str_eq(r->out, "t:0\nj:0\nparsed\n2\n");
+}
+END_TEST
+
+START_TEST(test_spawns_counts_what_is_no_pid_as_lost)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "$ERLSNOOP spawns --json -- $EMITTER 'process__spawn=3|<0.4294967295.0>' "
+        "'process__exit=1|<0.4294967296.0>' 'process__exit=1|<0..0>' 'process__exit=2|#Port<0.1>' "
+        "'process__exit=1|<1.2.3>x' 'process__exit=1|<>' "
+        "'process__exit=1|<0.0000000000000000000000000000001.1>'");
+
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"spawns\"", "births"), 3);
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"spawns\"", "deaths"), 0);
+    ck_assert_int_eq(support_number(r->out, "no pid", "count"), 7);
+}
+END_TEST
+
+START_TEST(test_spawns_full_map_is_counted_and_totals_stay_exact)
+{
+    SUPPORT_BPF();
+    const struct support_run *r =
+        support_run("$ERLSNOOP spawns --json -- $EMITTER 'process__spawn=9001||m%%d:f/0'");
+
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"spawns\"", "births"), 9001);
+    ck_assert_int_eq(support_number(r->out, "map full", "count"), 9001 - 8192);
+}
+END_TEST
+
+START_TEST(test_spawns_target_that_dies_gives_result)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "$EMITTER -s 60 -w go process__spawn=23 & p=$!\n"
+        "$ERLSNOOP spawns --json -p $p & e=$!\n"
+        "sleep 1.5; touch go; sleep .5; kill -9 $p; wait $e");
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"spawns\"", "births"), 23);
+    ck_assert(strstr(r->err, "ended") != NULL);
+}
+END_TEST
+
+START_TEST(test_spawns_interrupt_gives_result_and_detaches)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "$EMITTER -d 300000 -w go process__spawn=12 > counts & p=$!\n"
+        "$ERLSNOOP spawns --json -p $p > out & e=$!\n"
+        "sleep 1.5; touch go; sleep 1; kill -INT $e; wait $e; s=$?; cat out\n"
+        "wait $p; read -r name on off < counts; echo \"{\\\"on\\\":$on,\\\"off\\\":$off}\"; exit $s");
+    long births = support_number(r->out, "\"type\":\"spawns\"", "births");
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_int_gt(births, 0);
+    ck_assert_int_eq(support_number(r->out, "\"on\"", "on"), births);
+    ck_assert_int_eq(support_number(r->out, "\"on\"", "off"), 12 - births);
+}
+END_TEST
+
+START_TEST(test_spawns_interval_and_count)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "$ERLSNOOP spawns --json 0.3 5 -- $EMITTER -d 10000 -s 5 process__spawn=23 | "
+        "grep '\"spawns\"' | tee /dev/stderr | grep -o 'births\":[0-9]*' | cut -d: -f2 | "
+        "awk '{ n++; s += $1 } END { print \"{\\\"lines\\\":\" n \",\\\"sum\\\":\" s \"}\" }'");
+
+    ck_assert_int_eq(support_number(r->out, "lines", "lines"), 5);
+    ck_assert_int_eq(support_number(r->out, "lines", "sum"), 23);
+}
+END_TEST
+
+START_TEST(test_spawns_closed_pipe_is_a_clean_exit)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "$ERLSNOOP spawns --events -- $EMITTER -d 1000 process__spawn=3000 | head -2; "
+        "exit ${PIPESTATUS[0]}");
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_str_eq(r->err, "");
+}
+END_TEST
+
+START_TEST(test_spawns_full_disk_is_a_failure)
+{
+    SUPPORT_BPF();
+    const struct support_run *r =
+        support_run("$ERLSNOOP spawns --json -- $EMITTER process__spawn=1 > /dev/full");
+
+    ck_assert_int_eq(r->status, 1);
+    ck_assert_int_eq(support_lines(r->err, "erlsnoop:"), 1);
+}
+END_TEST
+
+START_TEST(test_spawns_all_sees_two_vms_of_one_file)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "$EMITTER -w go process__spawn=13 & $EMITTER -w go process__spawn=11 &\n"
+        "$ERLSNOOP spawns --json -a & e=$!\n"
+        "sleep 1.5; touch go; sleep 1; kill -INT $e; wait $e");
+
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"spawns\"", "births"), 24);
+    ck_assert_int_eq(support_lines(r->out, "spawns_by_mfa"), 2);
+}
+END_TEST
+
+START_TEST(test_spawns_command_behind_a_script)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "printf '#!/bin/sh\\n$EMITTER -w go process__spawn=23\\n' > vm; chmod +x vm\n"
+        "(sleep 1.5; touch go) & $ERLSNOOP spawns --json -- ./vm");
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"spawns\"", "births"), 23);
+}
+END_TEST
+
+START_TEST(test_spawns_table_fits_80_columns)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "$ERLSNOOP spawns --events -T -- $EMITTER 'process__spawn=3||%0100d:f/1' process__exit=3", 7);
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_int_le(support_width(r->out), 80);
+    ck_assert(strstr(r->out, "LIVED") && strstr(r->out, "p99.9"));
+}
+END_TEST
+
+Suite *spawns_suite(void)
+{
+    Suite *suite = suite_create("spawns");
+    TCase *live = tcase_create("live");
+
+    tcase_set_timeout(live, 60);
+    tcase_add_test(live, test_spawns_counts_births_and_deaths);
+    tcase_add_test(live, test_spawns_names_mfas_and_reasons);
+    tcase_add_test(live, test_spawns_measures_lifetimes);
+    tcase_add_test(live, test_spawns_events_one_line_each);
+    tcase_add_test(live, test_spawns_escapes_hostile_text);
+    tcase_add_test(live, test_spawns_counts_what_is_no_pid_as_lost);
+    tcase_add_test(live, test_spawns_full_map_is_counted_and_totals_stay_exact);
+    tcase_add_test(live, test_spawns_target_that_dies_gives_result);
+    tcase_add_test(live, test_spawns_interrupt_gives_result_and_detaches);
+    tcase_add_test(live, test_spawns_interval_and_count);
+    tcase_add_test(live, test_spawns_closed_pipe_is_a_clean_exit);
+    tcase_add_test(live, test_spawns_full_disk_is_a_failure);
+    tcase_add_test(live, test_spawns_all_sees_two_vms_of_one_file);
+    tcase_add_test(live, test_spawns_command_behind_a_script);
+    tcase_add_test(live, test_spawns_table_fits_80_columns);
+    suite_add_tcase(suite, live);
+    return suite;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Invariant: a test leaves no process behind: the script runs in a group that is ended with it. */
+#include "support.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void set_paths(void)
+{
+    const char *build = getenv("BUILD");
+    char path[4096], *full = realpath(build ? build : "build", NULL);
+
+    ck_assert_msg(full != NULL, "no folder %s", build ? build : "build");
+    snprintf(path, sizeof path, "%s/erlsnoop", full);
+    setenv("ERLSNOOP", path, 1);
+    snprintf(path, sizeof path, "%s/tests/emitter", full);
+    setenv("EMITTER", path, 1);
+    free(full);
+}
+
+static void read_file(const char *dir, const char *name, char *out, size_t size)
+{
+    char path[256];
+    FILE *file;
+    size_t got;
+
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    file = fopen(path, "r");
+    got = file ? fread(out, 1, size - 1, file) : 0;
+    out[got] = '\0';
+    if (file)
+        fclose(file);
+}
+
+static int run_script(const char *dir, const char *script)
+{
+    int status, pid = fork();
+
+    if (!pid) {
+        setpgid(0, 0);
+        if (chdir(dir) || !freopen(".out", "w", stdout) || !freopen(".err", "w", stderr))
+            _exit(99);
+        execlp("bash", "bash", "-c", script, (char *)NULL);
+        _exit(98);
+    }
+    waitpid(pid, &status, 0);
+    kill(-pid, SIGKILL);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+const struct support_run *support_run(const char *format, ...)
+{
+    static struct support_run result;
+    char dir[] = "/tmp/erlsnoop-test-XXXXXX", script[8192], clean[64];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(script, sizeof script, format, args);
+    va_end(args);
+    set_paths();
+    ck_assert(mkdtemp(dir) != NULL);
+    chmod(dir, 0755);
+    result.status = run_script(dir, script);
+    read_file(dir, ".out", result.out, sizeof result.out);
+    read_file(dir, ".err", result.err, sizeof result.err);
+    snprintf(clean, sizeof clean, "rm -rf %s", dir);
+    ck_assert_int_eq(system(clean), 0);
+    return &result;
+}
+
+bool support_bpf(const char *test)
+{
+    if (!support_run("$ERLSNOOP doctor")->status)
+        return true;
+    printf("SKIP %s: the machine forbids BPF, see erlsnoop doctor\n", test);
+    fflush(stdout);
+    return false;
+}
+
+long support_number(const char *json, const char *mark, const char *key)
+{
+    const char *line = strstr(json, mark), *end;
+    char name[128], *at;
+
+    if (!line)
+        return -1;
+    while (line > json && line[-1] != '\n')
+        line--;
+    end = line + strcspn(line, "\n");
+    snprintf(name, sizeof name, "\"%s\":", key);
+    at = strstr(line, name);
+    return at && at < end ? strtol(at + strlen(name), NULL, 10) : -1;
+}
+
+int support_lines(const char *text, const char *mark)
+{
+    int n = 0;
+
+    for (const char *at = text; (at = strstr(at, mark)); n++)
+        at += strcspn(at, "\n");
+    return n;
+}
+
+int support_width(const char *text)
+{
+    int widest = 0;
+
+    for (const char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n') {
+        int len = (int)strcspn(at, "\n");
+
+        widest = len > widest ? len : widest;
+    }
+    return widest;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What tests of tools share: running a shell command with $ERLSNOOP and $EMITTER set, in a
+ * fresh folder that is its current one.
+ */
+#ifndef TESTS_TOOLS_SUPPORT_H
+#define TESTS_TOOLS_SUPPORT_H
+
+#include <check.h>
+#include <stdbool.h>
+
+struct support_run {
+    int status; /* exit status, or 128 + signal */
+    char out[1 << 18], err[1 << 14];
+};
+
+/* Runs a bash script; the result is good until the next run. */
+const struct support_run *support_run(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* False, with a SKIP line, where the machine forbids BPF. */
+bool support_bpf(const char *test);
+/* The number of member `key` in the first JSON line that holds `mark`; -1 when there is none. */
+long support_number(const char *json, const char *mark, const char *key);
+/* How many lines hold `mark`. */
+int support_lines(const char *text, const char *mark);
+/* The longest line, in bytes. */
+int support_width(const char *text);
+
+#define SUPPORT_BPF()                                                                              \
+    do {                                                                                           \
+        if (!support_bpf(__func__))                                                                \
+            return;                                                                                \
+    } while (0)
+
+#endif
