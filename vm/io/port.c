@@ -225,8 +225,8 @@ int port_open(Process *p, const struct port_driver *driver, const struct port_op
 	port_ref(port);
 	enter_table(port);
 	add_link(port, p->id);
-	/* The first signal of the port: the owner's side of the link. */
-	signal_send_plain(SIG_LINK, port->id, p->id, TERM_NONE);
+	if (peer_find(&p->links, port->id) == NULL)
+		peer_insert(&p->links, port->id, PEER_LINK);
 	if (port->reads)
 		poll_want(&port->read_watch, WATCH_IN);
 	lock_release(&port->lock);
