@@ -24,7 +24,7 @@ enum operand_kind {
 	OPND_LABEL,   /* label: u; 0: none */
 	OPND_EXPORT,  /* export */
 	OPND_FUN,     /* lambda: index into beam_file.lambdas: u */
-	OPND_STRING,  /* bytes: into beam_file.strings */
+	OPND_STRING,  /* bytes: into beam_file.strings. Also the value of a `string` segment in the list of bs_create_bin */
 	OPND_LIST,    /* count items */
 	OPND_NEED,    /* needs of heap: u words in all (floats and funs counted) */
 };
@@ -92,14 +92,14 @@ struct beam_file {
 	uint32_t function_count;
 	struct export **imports;
 	uint32_t import_count;
-	struct beam_export *exports, *locals;
-	uint32_t export_count, local_count;
+	struct beam_export *exports;
+	uint32_t export_count;
 	struct beam_lambda *lambdas;
 	uint32_t lambda_count;
 	Term *literals;
 	uint32_t literal_count;
 	struct literal_area *literal_area; /* NULL without literals. Owns: the file until module.c takes it */
-	const uint8_t *strings; /* copied to the code by whoever keeps pointers: see code_instance.strings */
+	const uint8_t *strings; /* OPND_STRING points here: the code room moves it to the instance, which outlives the code */
 	size_t string_bytes;
 	struct beam_line *lines; /* index 0: no place */
 	uint32_t line_count;
@@ -108,7 +108,7 @@ struct beam_file {
 	const uint8_t *attributes, *compile; /* external terms, or NULL */
 	size_t attributes_bytes, compile_bytes;
 	uint32_t on_load_label; /* 0: none */
-	struct beam_memory *memory; /* everything above but the literal area */
+	struct beam_memory *memory; /* everything above but the literal area and the strings */
 };
 
 /* What is wrong with a file: one line, for people. */

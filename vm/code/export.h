@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Exports: one entry a {module, function, arity} that anybody ever named; never freed.
- * Invariant: `address` always points to code that can be run: the function, or one of the entry's own stubs. */
+ * Invariant: `address` always points to code that can be run: the function, or the entry's own stub. */
 #ifndef VM_CODE_EXPORT_H
 #define VM_CODE_EXPORT_H
 
@@ -15,19 +15,29 @@ struct export {
 	bool is_traced;
 	bif_fn bif;          /* the C function, or NULL */
 	const char *bif_name; /* for probes and reports */
-	Inst stub[4];        /* call_bif or call_undefined, then operands: exec fills it */
-	Inst func_info[4];   /* a func_info block before the stub's code, so that address lookups name BIFs */
-	Term fun_literal;    /* fun M:F/A as a literal term */
+	Inst func_info[4];   /* the stub's, so that address lookups name BIFs; exec fills both */
+	Inst stub[4];        /* call_bif or call_undefined, then operands */
+	Term fun_literal;    /* fun M:F/A as a literal term; TERM_NONE until wanted: fun_of_export */
+	struct export *next; /* in the table's bucket */
 };
 
 void export_init(void);
 /* The entry, made when it is missing. Any thread. */
 struct export *export_get(Term module, Term function, uint32_t arity);
-/* NULL when there is none. */
+/* NULL when there is none. Lock-free. */
 struct export *export_find(Term module, Term function, uint32_t arity);
+/* The native function wins over one of the same name in a module's code. Before anything runs. */
 void export_set_bif(struct export *e, bif_fn fn, const char *name);
+/* Can it be called: a native function, or one of current code? */
 bool export_is_loaded(const struct export *e);
-/* Wired by exec: fills e->stub for undefined functions and for BIFs. */
+/* Its module's code comes and goes. A native function stays. */
+void export_set_address(struct export *e, const Inst *address);
+void export_unset_address(struct export *e);
+/* The entry whose stub holds pc, or NULL. */
+struct export *export_of_stub(const Inst *pc);
+/* Calls see(e, arg) for every entry. Lock-free: entries made meanwhile may be missed. */
+void export_each(void (*see)(struct export *e, void *arg), void *arg);
+/* Wired by exec: fills e->func_info and e->stub for undefined functions and for BIFs. */
 extern void (*export_make_stub)(struct export *e);
 
 #endif

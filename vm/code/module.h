@@ -26,13 +26,13 @@ struct code_instance {
 	struct code_line *lines; /* E: by rising `at`; mem_alloc; may be NULL */
 	uint32_t line_count; /* E */
 	const Inst **label_address; /* E: by label, NULL where the label is no entry of a function; mem_alloc; freed once published */
-	const uint8_t *strings; /* the string table: a copy that lives as long as the code. The translation points into it */
+	const uint8_t *strings; /* the string table, where OPND_STRINGs point; lives as long as the code */
 	size_t string_bytes;
 	struct literal_area *literal_area;
 	Term *files;
 	uint32_t file_count;
-	struct beam_export *exports, *locals;
-	uint32_t export_count, local_count;
+	struct beam_export *exports;
+	uint32_t export_count;
 	struct beam_lambda *lambdas;
 	uint32_t lambda_count;
 	uint8_t *attributes, *compile; /* external terms */

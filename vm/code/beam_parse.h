@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the parts of the beam file parser share; nobody else includes it. */
+#ifndef VM_CODE_BEAM_PARSE_H
+#define VM_CODE_BEAM_PARSE_H
+
+#include "code/beam_file.h"
+
+/* Bytes still to be read. Invariant: at <= end; a read that does not fit sets `bad`, gives 0 and leaves at == end. */
+struct reader {
+	const uint8_t *at, *end;
+	bool bad;
+};
+
+static inline size_t reader_left(const struct reader *r) { return (size_t)(r->end - r->at); }
+static inline const uint8_t *reader_bytes(struct reader *r, size_t n)
+{
+	const uint8_t *p = r->at;
+
+	if (reader_left(r) < n) {
+		r->bad = true;
+		r->at = r->end;
+		return NULL;
+	}
+	r->at += n;
+	return p;
+}
+static inline uint8_t reader_u8(struct reader *r)
+{
+	const uint8_t *p = reader_bytes(r, 1);
+
+	return p != NULL ? *p : 0;
+}
+static inline uint32_t reader_u16(struct reader *r)
+{
+	const uint8_t *p = reader_bytes(r, 2);
+
+	return p != NULL ? (uint32_t)p[0] << 8 | p[1] : 0;
+}
+static inline uint32_t reader_u32(struct reader *r)
+{
+	const uint8_t *p = reader_bytes(r, 4);
+
+	return p != NULL ? (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3] : 0;
+}
+
+/* A compact term: three bits of tag, and a number. */
+enum compact_tag { COMPACT_U, COMPACT_I, COMPACT_A, COMPACT_X, COMPACT_Y, COMPACT_F, COMPACT_H, COMPACT_Z };
+struct compact {
+	enum compact_tag tag;
+	int64_t value;       /* when it fits */
+	const uint8_t *big;  /* else its bytes, big-endian two's complement */
+	size_t big_bytes;
+};
+struct compact reader_compact(struct reader *r);
+
+/* An operand whose term, an integer of more than 60 bits, still stands on the scratch heap. */
+struct code_integer {
+	struct operand *operand;
+	struct code_integer *next;
+};
+
+struct beam_parse {
+	struct beam_file *f;
+	struct beam_error *error;
+	struct heap scratch;
+	struct code_integer *integers;
+	bool has_lines;
+};
+
+/* Sets the error (the first one stays); always returns false. */
+bool beam_parse_fail(struct beam_parse *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Zeroed memory that lives as long as the file. Units: count items of size bytes. */
+void *beam_parse_take(struct beam_parse *p, size_t count, size_t size);
+/* The atom of that index, or TERM_NONE with the error set. */
+Term beam_parse_atom(struct beam_parse *p, uint64_t index);
+
+/* ---- beam_code.c */
+/* Decodes the Code chunk: operations, labels, functions. */
+bool beam_code_decode(struct beam_parse *p, struct reader *r);
+/* Holds every operand against genops.def, and turns indices into what they name. After all tables are there. */
+bool beam_code_check(struct beam_parse *p);
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pages of code. A page is free when it has no owner. */
+#include "code/code_area.h"
+
+#include <sys/mman.h>
+
+#include "base/lock.h"
+
+enum { PAGE_BYTES = 4096, PAGES = CODE_RANGE_BYTES / PAGE_BYTES };
+
+static struct {
+	uintptr_t base;
+	struct lock lock;
+	size_t next;         /* where the search starts */
+	_Atomic(struct code_instance *) owners[PAGES];
+} area;
+
+void code_area_init(void)
+{
+	void *range = mmap(NULL, CODE_RANGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	ENSURE(range != MAP_FAILED);
+	area.base = (uintptr_t)range;
+	lock_init(&area.lock, LOCK_literal);
+}
+
+static size_t page_count(size_t words)
+{
+	return (words * sizeof(Inst) + PAGE_BYTES - 1) / PAGE_BYTES;
+}
+
+/* First page of a free run of n at or after `from`; PAGES when there is none. */
+static size_t find_run(size_t from, size_t n)
+{
+	size_t run = 0;
+
+	for (size_t i = from; i < PAGES; i++) {
+		run = atomic_load_explicit(&area.owners[i], memory_order_relaxed) != NULL ? 0 : run + 1;
+		if (run == n)
+			return i + 1 - n;
+	}
+	return PAGES;
+}
+
+Inst *code_area_take(struct code_instance *owner, size_t words)
+{
+	size_t n = page_count(words), first;
+
+	if (words == 0 || words > CODE_RANGE_BYTES / sizeof(Inst))
+		return NULL;
+	lock_acquire(&area.lock);
+	first = find_run(area.next, n);
+	if (first == PAGES)
+		first = find_run(0, n);
+	for (size_t i = 0; first != PAGES && i < n; i++)
+		atomic_store_explicit(&area.owners[first + i], owner, memory_order_release);
+	if (first != PAGES)
+		area.next = first + n;
+	lock_release(&area.lock);
+	return first != PAGES ? (Inst *)(area.base + first * PAGE_BYTES) : NULL;
+}
+
+void code_area_give(Inst *at, size_t words)
+{
+	size_t first = ((uintptr_t)at - area.base) / PAGE_BYTES, n = page_count(words);
+
+	madvise(at, n * PAGE_BYTES, MADV_DONTNEED);
+	lock_acquire(&area.lock);
+	for (size_t i = 0; i < n; i++)
+		atomic_store_explicit(&area.owners[first + i], NULL, memory_order_release);
+	lock_release(&area.lock);
+}
+
+struct code_instance *code_area_owner(const Inst *pc)
+{
+	uintptr_t offset = (uintptr_t)pc - area.base;
+
+	if (offset >= CODE_RANGE_BYTES)
+		return NULL;
+	return atomic_load_explicit(&area.owners[offset / PAGE_BYTES], memory_order_acquire);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The export table: entries in one reserved range, chained in buckets. Readers take no lock: an entry is complete before its
+ * bucket names it, and stays. */
+#include "code/export.h"
+
+#include <sys/mman.h>
+
+#include "base/hash.h"
+#include "base/lock.h"
+
+enum { BUCKETS = 1 << 16, EXPORTS_MAX = 1 << 21 };
+
+void (*export_make_stub)(struct export *e);
+
+static struct {
+	struct lock lock;
+	struct export *entries; /* room for EXPORTS_MAX */
+	size_t count;
+	_Atomic(struct export *) buckets[BUCKETS];
+} exports;
+
+void export_init(void)
+{
+	void *range = mmap(NULL, EXPORTS_MAX * sizeof(struct export), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+			   -1, 0);
+
+	ENSURE(range != MAP_FAILED);
+	exports.entries = range;
+	lock_init(&exports.lock, LOCK_export_table);
+}
+
+static _Atomic(struct export *) *find_bucket(Term module, Term function, uint32_t arity)
+{
+	uint64_t h = hash_word(hash_word((uint64_t)atom_index(module) << 32 | atom_index(function)) + arity);
+
+	return &exports.buckets[h % BUCKETS];
+}
+
+static struct export *find_in(struct export *e, Term module, Term function, uint32_t arity)
+{
+	while (e != NULL && (e->module != module || e->function != function || e->arity != arity))
+		e = e->next;
+	return e;
+}
+
+struct export *export_find(Term module, Term function, uint32_t arity)
+{
+	struct export *first = atomic_load_explicit(find_bucket(module, function, arity), memory_order_acquire);
+
+	return find_in(first, module, function, arity);
+}
+
+static struct export *make_entry(_Atomic(struct export *) *bucket, Term module, Term function, uint32_t arity)
+{
+	struct export *e;
+
+	ENSURE(exports.count < EXPORTS_MAX);
+	e = &exports.entries[exports.count];
+	e->module = module;
+	e->function = function;
+	e->arity = arity;
+	e->next = atomic_load_explicit(bucket, memory_order_relaxed);
+	if (export_make_stub != NULL)
+		export_make_stub(e);
+	atomic_store_explicit(&e->address, e->stub, memory_order_relaxed);
+	exports.count++;
+	atomic_store_explicit(bucket, e, memory_order_release);
+	return e;
+}
+
+struct export *export_get(Term module, Term function, uint32_t arity)
+{
+	_Atomic(struct export *) *bucket = find_bucket(module, function, arity);
+	struct export *e = export_find(module, function, arity);
+
+	if (e != NULL)
+		return e;
+	lock_acquire(&exports.lock);
+	e = find_in(atomic_load_explicit(bucket, memory_order_relaxed), module, function, arity);
+	if (e == NULL)
+		e = make_entry(bucket, module, function, arity);
+	lock_release(&exports.lock);
+	return e;
+}
+
+void export_set_bif(struct export *e, bif_fn fn, const char *name)
+{
+	e->bif = fn;
+	e->bif_name = name;
+	if (export_make_stub != NULL)
+		export_make_stub(e);
+	atomic_store_explicit(&e->address, e->stub, memory_order_release);
+}
+
+bool export_is_loaded(const struct export *e)
+{
+	return e->bif != NULL || atomic_load_explicit(&e->address, memory_order_acquire) != e->stub;
+}
+
+void export_set_address(struct export *e, const Inst *address)
+{
+	if (e->bif == NULL)
+		atomic_store_explicit(&e->address, address, memory_order_release);
+}
+
+void export_unset_address(struct export *e)
+{
+	export_set_address(e, e->stub);
+}
+
+struct export *export_of_stub(const Inst *pc)
+{
+	uintptr_t offset = (uintptr_t)pc - (uintptr_t)exports.entries;
+
+	if (offset >= EXPORTS_MAX * sizeof(struct export))
+		return NULL;
+	return &exports.entries[offset / sizeof(struct export)];
+}
+
+void export_each(void (*see)(struct export *e, void *arg), void *arg)
+{
+	for (size_t i = 0; i < BUCKETS; i++)
+		for (struct export *e = atomic_load_explicit(&exports.buckets[i], memory_order_acquire); e != NULL; e = e->next)
+			see(e, arg);
+}

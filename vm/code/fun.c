@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fun entries in buckets. Readers take no lock: an entry is complete before its bucket names it, and stays. */
+#include "code/fun.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "base/lock.h"
+#include "code/export.h"
+#include "data/fun_link.h"
+#include "heap/literal.h"
+
+enum { BUCKETS = 1 << 14, LITERALS_AT_ONCE = 256 };
+
+static struct {
+	struct lock lock;
+	_Atomic(struct fun_entry *) buckets[BUCKETS];
+	struct literal_area *literals; /* where the next fun M:F/A goes */
+} funs;
+
+static struct fun_entry *find_in(struct fun_entry *e, Term module, const uint8_t uniq[16], uint32_t index)
+{
+	while (e != NULL && (e->module != module || e->index != index || memcmp(e->uniq, uniq, sizeof(e->uniq)) != 0))
+		e = e->next;
+	return e;
+}
+
+struct fun_entry *fun_get(Term module, const uint8_t uniq[16], uint32_t index, uint32_t old_index, uint32_t old_uniq)
+{
+	uint64_t h = hash_word(hash_bytes(uniq, 16) + module + index);
+	_Atomic(struct fun_entry *) *bucket = &funs.buckets[h % BUCKETS];
+	struct fun_entry *e = find_in(atomic_load_explicit(bucket, memory_order_acquire), module, uniq, index);
+
+	if (e != NULL)
+		return e;
+	lock_acquire(&funs.lock);
+	e = find_in(atomic_load_explicit(bucket, memory_order_relaxed), module, uniq, index);
+	if (e == NULL) {
+		e = mem_zalloc(sizeof(*e));
+		e->module = module;
+		e->index = index;
+		e->old_index = old_index;
+		e->old_uniq = old_uniq;
+		memcpy(e->uniq, uniq, sizeof(e->uniq));
+		e->next = atomic_load_explicit(bucket, memory_order_relaxed);
+		atomic_store_explicit(bucket, e, memory_order_release);
+	}
+	lock_release(&funs.lock);
+	return e;
+}
+
+Term fun_put(struct heap *h, struct fun_entry *e, uint32_t arity, uint32_t num_free, const Term *env, Term creator)
+{
+	Term *at = heap_alloc(h, FUN_WORDS + num_free);
+	struct fun *f = (struct fun *)at;
+
+	f->header = HEADER(FUN_WORDS - 1 + num_free, SUB_FUN);
+	f->entry = e;
+	f->shape = (uint64_t)arity << 32 | num_free;
+	f->creator = creator;
+	for (uint32_t i = 0; i < num_free; i++)
+		f->env[i] = env[i];
+	return term_from_boxed(at);
+}
+
+/* Only under the lock. */
+static Term make_literal(struct export *e)
+{
+	Term object[EXPORT_FUN_WORDS] = { HEADER(EXPORT_FUN_WORDS - 1, SUB_EXPORT), (Term)(uintptr_t)e };
+	struct literal_area *a = funs.literals;
+
+	if (a == NULL || (size_t)(a->end - a->top) < EXPORT_FUN_WORDS) {
+		a = literal_new(LITERALS_AT_ONCE * EXPORT_FUN_WORDS);
+		ENSURE(a != NULL);
+		funs.literals = a;
+	}
+	return literal_put(a, term_from_boxed(object));
+}
+
+Term fun_of_export(struct export *e)
+{
+	Term t = __atomic_load_n(&e->fun_literal, __ATOMIC_ACQUIRE);
+
+	if (t != TERM_NONE)
+		return t;
+	lock_acquire(&funs.lock);
+	if (e->fun_literal == TERM_NONE)
+		__atomic_store_n(&e->fun_literal, make_literal(e), __ATOMIC_RELEASE);
+	lock_release(&funs.lock);
+	return e->fun_literal;
+}
+
+/* ---- what data/ asks */
+
+static void describe_fun(const struct fun_entry *e, struct fun_facts *f)
+{
+	f->module = e->module;
+	f->index = e->index;
+	f->old_index = e->old_index;
+	f->old_uniq = e->old_uniq;
+	memcpy(f->uniq, e->uniq, sizeof(f->uniq));
+	f->arity = e->arity - e->num_free;
+}
+
+static struct fun_entry *get_described(const struct fun_facts *f)
+{
+	return fun_get(f->module, f->uniq, f->index, f->old_index, f->old_uniq);
+}
+
+static void describe_export(const struct export *e, struct export_facts *f)
+{
+	f->module = e->module;
+	f->function = e->function;
+	f->arity = e->arity;
+}
+
+void fun_init(void)
+{
+	lock_init(&funs.lock, LOCK_export_table);
+	fun_link_describe = describe_fun;
+	fun_link_get = get_described;
+	fun_link_describe_export = describe_export;
+	fun_link_get_export = export_get;
+}
