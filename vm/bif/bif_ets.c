@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ets: objects and keys. Tables themselves: bif_ets_table.c; patterns: bif_ets_select.c.
+ * Invariant: a table is held from its look-up to its release, and nothing between them blocks or traps. */
+#include "bif/bif.h"
+#include "bif/bif_ets.h"
+
+/* ---- insert */
+static bool is_object(const struct ets_table *t, Term term)
+{
+	return term_is_tuple(term) && tuple_arity(term) >= table_key(t);
+}
+
+/* The table is held for the key. Takes: o. */
+static void insert_object(struct ets_hold *hold, struct ets_object *o, struct ets_change *change)
+{
+	struct ets_store *s = &hold->table->store;
+	struct ets_object *old;
+
+	if (!s->is_tree) {
+		hash_insert(&s->hash, o, hold->hash, change);
+		return;
+	}
+	change->words += (long)object_memory_words(o);
+	old = tree_insert(&s->tree, o);
+	if (old == NULL) {
+		change->objects++;
+		return;
+	}
+	change->words -= (long)object_memory_words(old);
+	object_free(old);
+}
+
+static bool is_member(const struct ets_hold *hold, Term key)
+{
+	const struct ets_store *s = &hold->table->store;
+
+	return s->is_tree ? tree_lookup(&s->tree, key) != NULL : hash_lookup(&s->hash, hold->hash, key) != NULL;
+}
+
+static Term insert_one(Process *p, Term table, Term tuple, bool only_new)
+{
+	struct ets_change change = { 0, 0 };
+	struct ets_hold hold;
+
+	if (table_hold_tuple(&hold, p, table, ETS_WRITE, tuple) != ETS_OK)
+		return exc_badarg(p);
+	if (only_new && is_member(&hold, tuple_get(tuple, table_key(hold.table)))) {
+		table_release(&hold);
+		return am_false;
+	}
+	insert_object(&hold, object_new(tuple), &change);
+	table_release_changed(&hold, &change);
+	return am_true;
+}
+
+/* Length of a proper list of objects, or -1. */
+static long count_objects(const struct ets_table *t, Term list)
+{
+	long n = 0;
+
+	for (; term_is_cons(list); list = cons_tail(list), n++)
+		if (!is_object(t, cons_head(list)))
+			return -1;
+	return list == NIL ? n : -1;
+}
+
+static void aim(struct ets_hold *hold, Term key)
+{
+	if (!hold->table->store.is_tree)
+		hold->hash = object_hash_key(key);
+}
+
+static Term insert_list(Process *p, Term table, Term list, bool only_new)
+{
+	struct ets_change change = { 0, 0 };
+	struct ets_hold hold;
+	unsigned key;
+	long n;
+
+	if (table_hold(&hold, p, table, ETS_WRITE) != ETS_OK)
+		return exc_badarg(p);
+	n = count_objects(hold.table, list);
+	if (n < 0) {
+		table_release(&hold);
+		return exc_badarg(p);
+	}
+	process_bump(p, (int)(n / 4 + 1));
+	key = table_key(hold.table);
+	for (Term l = list; only_new && l != NIL; l = cons_tail(l)) {
+		aim(&hold, tuple_get(cons_head(l), key));
+		if (is_member(&hold, tuple_get(cons_head(l), key))) {
+			table_release(&hold);
+			return am_false;
+		}
+	}
+	for (; list != NIL; list = cons_tail(list)) {
+		aim(&hold, tuple_get(cons_head(list), key));
+		insert_object(&hold, object_new(cons_head(list)), &change);
+	}
+	table_release_changed(&hold, &change);
+	return am_true;
+}
+
+Term bif_ets_insert_2(Process *p, Term *args)
+{
+	return term_is_tuple(args[1]) ? insert_one(p, args[0], args[1], false) : insert_list(p, args[0], args[1], false);
+}
+
+Term bif_ets_insert_new_2(Process *p, Term *args)
+{
+	return term_is_tuple(args[1]) ? insert_one(p, args[0], args[1], true) : insert_list(p, args[0], args[1], true);
+}
+
+/* ---- look up */
+/* All objects of the key, the oldest first. */
+static Term list_objects(struct ets_hold *hold, struct heap *h, Term key)
+{
+	const struct ets_store *s = &hold->table->store;
+	const struct ets_object *o = s->is_tree ? tree_lookup(&s->tree, key) : hash_lookup(&s->hash, hold->hash, key);
+	Term list = NIL;
+
+	while (o != NULL) {
+		Term *cell = heap_alloc(h, o->size_words + 2);
+		Term *top = cell + 2;
+
+		cell[0] = object_copy(o, &top, &h->off_heap);
+		cell[1] = list;
+		list = term_from_cons(cell);
+		if (s->is_tree || s->hash.duplicates == HASH_SET)
+			break;
+		o = hash_lookup_next(&s->hash, o);
+	}
+	return list;
+}
+
+Term bif_ets_lookup_2(Process *p, Term *args)
+{
+	struct ets_hold hold;
+	Term list;
+
+	if (table_hold_key(&hold, p, args[0], ETS_READ, args[1]) != ETS_OK)
+		return exc_badarg(p);
+	list = list_objects(&hold, &p->heap, args[1]);
+	table_release(&hold);
+	return list;
+}
+
+Term bif_ets_member_2(Process *p, Term *args)
+{
+	struct ets_hold hold;
+	bool is;
+
+	if (table_hold_key(&hold, p, args[0], ETS_READ, args[1]) != ETS_OK)
+		return exc_badarg(p);
+	is = is_member(&hold, args[1]);
+	table_release(&hold);
+	return term_from_bool(is);
+}
+
+/* TERM_NONE: no such key, or an object is too short. */
+static Term list_elements(struct ets_hold *hold, struct heap *h, Term key, size_t position)
+{
+	const struct ets_store *s = &hold->table->store;
+	const struct ets_object *o = s->is_tree ? tree_lookup(&s->tree, key) : hash_lookup(&s->hash, hold->hash, key);
+	Term list = NIL;
+
+	if (o == NULL)
+		return TERM_NONE;
+	for (; o != NULL; o = hash_lookup_next(&s->hash, o)) {
+		Term element;
+
+		if (object_arity(o) < position)
+			return TERM_NONE;
+		element = copy_to_heap(o->words[position], h);
+		if (s->is_tree || s->hash.duplicates == HASH_SET)
+			return element;
+		list = heap_cons(h, element, list);
+	}
+	return list;
+}
+
+Term bif_ets_lookup_element_3(Process *p, Term *args)
+{
+	struct ets_hold hold;
+	Term result;
+
+	if (!term_is_small(args[2]) || small_value(args[2]) < 1 ||
+	    table_hold_key(&hold, p, args[0], ETS_READ, args[1]) != ETS_OK)
+		return exc_badarg(p);
+	result = list_elements(&hold, &p->heap, args[1], (size_t)small_value(args[2]));
+	table_release(&hold);
+	return result != TERM_NONE ? result : exc_badarg(p);
+}
+
+/* ---- delete */
+/* Removes the key's objects, or those of them equal to `object`. */
+static void delete_objects(struct ets_hold *hold, Term key, Term object, struct ets_change *change)
+{
+	struct ets_store *s = &hold->table->store;
+	struct ets_object *o, **at;
+
+	if (s->is_tree) {
+		o = tree_lookup(&s->tree, key);
+		if (o == NULL || (object != TERM_NONE && !term_same(object_tuple(o), object)))
+			return;
+		tree_remove(&s->tree, key);
+		change->objects--;
+		change->words -= (long)object_memory_words(o);
+		object_free(o);
+		return;
+	}
+	at = hash_find(&s->hash, hold->hash, key);
+	while (at != NULL && *at != NULL && hash_has_key(&s->hash, *at, hold->hash, key)) {
+		bool stays = (*at)->deleted || (object != TERM_NONE && !term_same(object_tuple(*at), object));
+		bool is_fixed = table_is_fixed(hold->table);
+
+		if (!stays)
+			hash_remove(&s->hash, at, is_fixed, change);
+		if (stays || is_fixed)
+			at = &(*at)->next;
+	}
+}
+
+Term bif_ets_delete_2(Process *p, Term *args)
+{
+	struct ets_change change = { 0, 0 };
+	struct ets_hold hold;
+
+	if (table_hold_key(&hold, p, args[0], ETS_WRITE, args[1]) != ETS_OK)
+		return exc_badarg(p);
+	delete_objects(&hold, args[1], TERM_NONE, &change);
+	table_release_changed(&hold, &change);
+	return am_true;
+}
+
+Term bif_ets_delete_object_2(Process *p, Term *args)
+{
+	struct ets_change change = { 0, 0 };
+	struct ets_hold hold;
+
+	if (!term_is_tuple(args[1]) || table_hold_tuple(&hold, p, args[0], ETS_WRITE, args[1]) != ETS_OK)
+		return exc_badarg(p);
+	delete_objects(&hold, tuple_get(args[1], table_key(hold.table)), args[1], &change);
+	table_release_changed(&hold, &change);
+	return am_true;
+}
+
+Term bif_ets_take_2(Process *p, Term *args)
+{
+	struct ets_change change = { 0, 0 };
+	struct ets_hold hold;
+	Term list;
+
+	if (table_hold_key(&hold, p, args[0], ETS_WRITE, args[1]) != ETS_OK)
+		return exc_badarg(p);
+	list = list_objects(&hold, &p->heap, args[1]);
+	delete_objects(&hold, args[1], TERM_NONE, &change);
+	table_release_changed(&hold, &change);
+	return list;
+}
+
+/* ---- one key after the other */
+static const struct ets_object *first_from(const struct ets_hash *h, uint32_t bucket)
+{
+	uint32_t active = atomic_load(&h->active);
+
+	for (; bucket < active; bucket++)
+		for (const struct ets_object *o = *hash_chain(h, bucket); o != NULL; o = o->next)
+			if (!o->deleted)
+				return o;
+	return NULL;
+}
+
+static Term copy_key(Process *p, const struct ets_table *t, const struct ets_object *o)
+{
+	return o != NULL ? copy_to_heap(o->words[table_key(t)], &p->heap) : am_end_of_table;
+}
+
+static Term find_end(Process *p, Term table, bool is_last)
+{
+	struct ets_hold hold;
+	const struct ets_store *s;
+	Term key;
+
+	if (table_hold(&hold, p, table, ETS_READ) != ETS_OK)
+		return exc_badarg(p);
+	s = &hold.table->store;
+	if (s->is_tree)
+		key = copy_key(p, hold.table, is_last ? tree_last(&s->tree) : tree_first(&s->tree));
+	else
+		key = copy_key(p, hold.table, first_from(&s->hash, 0));
+	table_release(&hold);
+	return key;
+}
+
+Term bif_ets_first_1(Process *p, Term *args) { return find_end(p, args[0], false); }
+Term bif_ets_last_1(Process *p, Term *args) { return find_end(p, args[0], true); }
+
+/* Past all objects of the key, the dead ones too. Fails: false when the key is not there. */
+static bool next_in_hash(const struct ets_hash *h, uint32_t hash, Term key, const struct ets_object **next)
+{
+	struct ets_object **at = hash_find(h, hash, key);
+
+	if (at == NULL)
+		return false;
+	for (*next = *at; *next != NULL; *next = (*next)->next)
+		if (!hash_has_key(h, *next, hash, key) && !(*next)->deleted)
+			return true;
+	*next = first_from(h, hash_bucket(h, hash) + 1);
+	return true;
+}
+
+static Term find_neighbour(Process *p, Term table, Term key, bool is_prev)
+{
+	const struct ets_object *next = NULL;
+	struct ets_hold hold;
+	const struct ets_store *s;
+	Term result;
+
+	if (table_hold(&hold, p, table, ETS_READ) != ETS_OK)
+		return exc_badarg(p);
+	s = &hold.table->store;
+	aim(&hold, key);
+	if (s->is_tree) {
+		next = is_prev ? tree_prev(&s->tree, key) : tree_next(&s->tree, key);
+	} else if (!next_in_hash(&s->hash, hold.hash, key, &next)) {
+		table_release(&hold);
+		return exc_badarg(p);
+	}
+	result = copy_key(p, hold.table, next);
+	table_release(&hold);
+	return result;
+}
+
+Term bif_ets_next_2(Process *p, Term *args) { return find_neighbour(p, args[0], args[1], false); }
+Term bif_ets_prev_2(Process *p, Term *args) { return find_neighbour(p, args[0], args[1], true); }
+
+static Term list_bucket(const struct ets_hash *h, struct heap *heap, uint32_t bucket)
+{
+	Term list = NIL;
+
+	for (const struct ets_object *o = *hash_chain(h, bucket); o != NULL; o = o->next)
+		if (!o->deleted)
+			list = heap_cons(heap, object_copy_to_heap(o, heap), list);
+	return list;
+}
+
+/* A tree's n-th object is found by counting. */
+static Term list_nth(const struct ets_tree *t, struct heap *heap, size_t n)
+{
+	struct tree_walk w;
+	struct ets_object *o = tree_walk_start(&w, t, false, NULL, NULL);
+
+	while (n-- > 0 && o != NULL)
+		o = tree_walk_step(&w, false);
+	return heap_cons(heap, object_copy_to_heap(o, heap), NIL);
+}
+
+Term bif_ets_slot_2(Process *p, Term *args)
+{
+	struct ets_hold hold;
+	const struct ets_store *s;
+	size_t n, end;
+	Term result = am_end_of_table;
+
+	if (!term_is_small(args[1]) || small_value(args[1]) < 0 || table_hold(&hold, p, args[0], ETS_READ) != ETS_OK)
+		return exc_badarg(p);
+	s = &hold.table->store;
+	n = (size_t)small_value(args[1]);
+	end = s->is_tree ? table_objects(hold.table) : atomic_load(&s->hash.active);
+	if (n < end)
+		result = s->is_tree ? list_nth(&s->tree, &p->heap, n) : list_bucket(&s->hash, &p->heap, (uint32_t)n);
+	table_release(&hold);
+	return n <= end ? result : exc_badarg(p);
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ets:update_counter/3,4 and ets:update_element/3: all of an object's changes or none. */
+#include "bif/bif.h"
+#include "bif/bif_ets.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "data/compare.h"
+#include "data/number.h"
+
+/* An object being changed: its elements, on their own as soon as one changes. */
+struct update {
+	struct ets_hold *hold;
+	struct ets_object **place;
+	Term *elements;      /* from 1; NULL: still as stored */
+	bool in_place;       /* only immediates gave way to immediates */
+	Term fixed[32];
+};
+
+static struct ets_object **find_place(struct ets_hold *hold, Term key)
+{
+	struct ets_store *s = &hold->table->store;
+	struct ets_object **at;
+
+	if (s->is_tree)
+		return tree_find(&s->tree, key);
+	at = hash_find(&s->hash, hold->hash, key);
+	return at != NULL && !(*at)->deleted ? at : NULL;
+}
+
+static Term get_element(const struct update *u, size_t position)
+{
+	return u->elements != NULL ? u->elements[position] : (*u->place)->words[position];
+}
+
+static void set_element(struct update *u, size_t position, Term value)
+{
+	struct ets_object *o = *u->place;
+	size_t arity = object_arity(o);
+
+	if (u->elements == NULL) {
+		u->elements = arity < sizeof(u->fixed) / sizeof(u->fixed[0]) ? u->fixed : mem_alloc((arity + 1) * sizeof(Term));
+		memcpy(u->elements, o->words, (arity + 1) * sizeof(Term));
+		u->in_place = true;
+	}
+	u->in_place = u->in_place && term_is_immed(value) && term_is_immed(o->words[position]);
+	u->elements[position] = value;
+}
+
+static void write_object(struct update *u, struct ets_change *change)
+{
+	struct ets_object *o = *u->place;
+	size_t arity = object_arity(o);
+	struct ets_object *new;
+
+	if (u->elements == NULL)
+		return;
+	if (u->in_place) {
+		memcpy(o->words + 1, u->elements + 1, arity * sizeof(Term));
+		return;
+	}
+	new = object_new_array(u->elements + 1, arity);
+	if (!table_is_tree(u->hold->table)) {
+		hash_replace(u->place, new, change);
+		return;
+	}
+	change->words += (long)object_memory_words(new) - (long)object_memory_words(o);
+	object_free(tree_replace(u->place, new));
+}
+
+static void end_update(struct update *u)
+{
+	if (u->elements != u->fixed)
+		mem_free(u->elements);
+}
+
+/* A position that may be changed? */
+static bool check_position(const struct update *u, Term position, size_t *n)
+{
+	if (!term_is_small(position) || small_value(position) < 1)
+		return false;
+	*n = (size_t)small_value(position);
+	return *n <= object_arity(*u->place) && *n != table_key(u->hold->table);
+}
+
+/* ---- counters */
+/* {Position, Increment} or {Position, Increment, Threshold, Value}. Fails: TERM_NONE. */
+static Term count_once(struct update *u, struct heap *h, Term op)
+{
+	size_t arity = term_is_tuple(op) ? tuple_arity(op) : 0;
+	Term increment, value;
+	size_t position;
+
+	if ((arity != 2 && arity != 4) || !check_position(u, tuple_get(op, 1), &position))
+		return TERM_NONE;
+	increment = tuple_get(op, 2);
+	value = get_element(u, position);
+	if (!term_is_integer(increment) || !term_is_integer(value))
+		return TERM_NONE;
+	value = num_add(h, value, increment);
+	if (value == TERM_NONE)
+		return TERM_NONE;
+	if (arity == 4) {
+		Term threshold = tuple_get(op, 3);
+		int order;
+
+		if (!term_is_integer(threshold) || !term_is_integer(tuple_get(op, 4)))
+			return TERM_NONE;
+		order = term_compare(value, threshold);
+		if (term_compare(increment, SMALL(0)) < 0 ? order < 0 : order > 0)
+			value = tuple_get(op, 4);
+	}
+	set_element(u, position, value);
+	return value;
+}
+
+/* Results in the order of the operations. */
+static Term count_all(struct update *u, struct heap *h, Term ops)
+{
+	Term list = NIL, ordered = NIL;
+
+	if (!term_is_list(ops))
+		return count_once(u, h, ops);
+	for (; term_is_cons(ops); ops = cons_tail(ops)) {
+		Term value = count_once(u, h, cons_head(ops));
+
+		if (value == TERM_NONE)
+			return TERM_NONE;
+		list = heap_cons(h, value, list);
+	}
+	if (ops != NIL)
+		return TERM_NONE;
+	for (; list != NIL; list = cons_tail(list))
+		ordered = heap_cons(h, cons_head(list), ordered);
+	return ordered;
+}
+
+/* The commonest: a small by a small in a set. */
+static Term count_quickly(struct ets_object *o, size_t position, Term increment)
+{
+	Term value;
+	int64_t sum;
+
+	if (object_arity(o) < position)
+		return TERM_NONE;
+	value = o->words[position];
+	if (!terms_both_small(value, increment))
+		return TERM_NONE;
+	sum = small_value(value) + small_value(increment);
+	if (!small_fits(sum))
+		return TERM_NONE;
+	return o->words[position] = term_from_small(sum);
+}
+
+/* A bare integer counts the element behind the key. */
+static Term spell_out(Process *p, const struct ets_table *t, Term ops)
+{
+	return term_is_integer(ops) ? heap_tuple(&p->heap, SMALL(table_key(t) + 1), ops) : ops;
+}
+
+static Term count_held(struct ets_hold *hold, Process *p, struct ets_object **place, Term ops, struct ets_change *change)
+{
+	struct update u = { .hold = hold, .place = place };
+	Term result = TERM_NONE;
+
+	if (term_is_small(ops))
+		result = count_quickly(*place, table_key(hold->table) + 1, ops);
+	if (result != TERM_NONE)
+		return result;
+	result = count_all(&u, &p->heap, spell_out(p, hold->table, ops));
+	if (result != TERM_NONE)
+		write_object(&u, change);
+	end_update(&u);
+	return result;
+}
+
+static bool takes_updates(const struct ets_table *t)
+{
+	return t->options.type == ETS_SET || t->options.type == ETS_ORDERED_SET;
+}
+
+/* Puts the default object, with the key asked for, into the table. */
+static struct ets_object **insert_default(struct ets_hold *hold, Term key, Term object, struct ets_change *change)
+{
+	struct ets_store *s = &hold->table->store;
+	size_t arity = tuple_arity(object);
+	Term *elements = mem_alloc((arity + 1) * sizeof(Term));
+	struct ets_object *o;
+
+	memcpy(elements, boxed_ptr(object) + 1, arity * sizeof(Term));
+	elements[table_key(hold->table) - 1] = key;
+	o = object_new_array(elements, arity);
+	mem_free(elements);
+	if (!s->is_tree) {
+		hash_insert(&s->hash, o, hold->hash, change);
+	} else {
+		change->objects++;
+		change->words += (long)object_memory_words(o);
+		tree_insert(&s->tree, o);
+	}
+	return find_place(hold, key);
+}
+
+static void delete_default(struct ets_hold *hold, Term key, struct ets_change *change)
+{
+	struct ets_store *s = &hold->table->store;
+
+	if (!s->is_tree) {
+		hash_remove(&s->hash, find_place(hold, key), table_is_fixed(hold->table), change);
+		return;
+	}
+	change->objects = change->words = 0;
+	object_free(tree_remove(&s->tree, key));
+}
+
+static Term update_counter(Process *p, Term table, Term key, Term ops, Term object)
+{
+	struct ets_change change = { 0, 0 };
+	struct ets_object **place;
+	struct ets_hold hold;
+	Term result = TERM_NONE;
+
+	if (table_hold_key(&hold, p, table, ETS_WRITE, key) != ETS_OK)
+		return exc_badarg(p);
+	if (!takes_updates(hold.table) ||
+	    (object != TERM_NONE && (!term_is_tuple(object) || tuple_arity(object) < table_key(hold.table)))) {
+		table_release(&hold);
+		return exc_badarg(p);
+	}
+	place = find_place(&hold, key);
+	if (place != NULL) {
+		result = count_held(&hold, p, place, ops, &change);
+	} else if (object != TERM_NONE) {
+		result = count_held(&hold, p, insert_default(&hold, key, object, &change), ops, &change);
+		if (result == TERM_NONE)
+			delete_default(&hold, key, &change);
+	}
+	table_release_changed(&hold, &change);
+	return result != TERM_NONE ? result : exc_badarg(p);
+}
+
+Term bif_ets_update_counter_3(Process *p, Term *args)
+{
+	return update_counter(p, args[0], args[1], args[2], TERM_NONE);
+}
+
+Term bif_ets_update_counter_4(Process *p, Term *args)
+{
+	return update_counter(p, args[0], args[1], args[2], args[3]);
+}
+
+/* ---- elements */
+static bool set_all(struct update *u, Term list)
+{
+	for (; term_is_cons(list); list = cons_tail(list)) {
+		Term pair = cons_head(list);
+		size_t position;
+
+		if (!term_is_tuple_of(pair, 2) || !check_position(u, tuple_get(pair, 1), &position))
+			return false;
+		set_element(u, position, tuple_get(pair, 2));
+	}
+	return list == NIL;
+}
+
+/* What can be said of the wishes without an object. */
+static bool check_pairs(Term list)
+{
+	for (; term_is_cons(list); list = cons_tail(list)) {
+		Term pair = cons_head(list);
+
+		if (!term_is_tuple_of(pair, 2) || !term_is_small(tuple_get(pair, 1)))
+			return false;
+	}
+	return list == NIL;
+}
+
+Term bif_ets_update_element_3(Process *p, Term *args)
+{
+	struct ets_change change = { 0, 0 };
+	Term cell[2] = { args[2], NIL };
+	Term list = term_is_tuple(args[2]) ? term_from_cons(cell) : args[2];
+	struct ets_hold hold;
+	struct update u = { .hold = &hold };
+	Term result = am_false;
+
+	if (!check_pairs(list) || table_hold_key(&hold, p, args[0], ETS_WRITE, args[1]) != ETS_OK)
+		return exc_badarg(p);
+	u.place = find_place(&hold, args[1]);
+	if (!takes_updates(hold.table)) {
+		result = TERM_NONE;
+	} else if (u.place != NULL) {
+		result = set_all(&u, list) ? am_true : TERM_NONE;
+		if (result != TERM_NONE)
+			write_object(&u, &change);
+		end_update(&u);
+	}
+	table_release_changed(&hold, &change);
+	return result != TERM_NONE ? result : exc_badarg(p);
+}

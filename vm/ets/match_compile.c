@@ -1,0 +1,770 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Match specifications to programs. Terms still to be compiled wait on a stack of their own, together with the operations
+ * that must follow them. */
+#include "ets/match_compile.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "data/map.h"
+#include "heap/copy.h"
+#include "term/atom.h"
+
+/* ---- what may be called */
+struct guard_row {
+	const char *text;
+	uint8_t arity;
+	bool copies;
+};
+static const struct guard_row guard_rows[] = {
+#define GUARD_TEXT(text, arity, copies) { text, arity, copies },
+#include "ets/match_guards.def"
+};
+enum { GUARDS = sizeof(guard_rows) / sizeof(guard_rows[0]) };
+
+struct action_row {
+	Term name;
+	uint8_t fewest, most;
+	bool in_guard;
+};
+static const struct action_row action_rows[] = {
+#define ACTION(name, fewest, most, in_guard) { am_##name, fewest, most, in_guard },
+#include "ets/match_actions.def"
+};
+enum { ACTIONS = sizeof(action_rows) / sizeof(action_rows[0]) };
+
+struct compare_row {
+	const char *text;
+	uint8_t code;
+};
+static const struct compare_row compare_rows[] = {
+	{ "<", MATCH_LESS }, { "=<", MATCH_LESS_EQUAL }, { ">", MATCH_MORE }, { ">=", MATCH_MORE_EQUAL },
+	{ "==", MATCH_EQUAL }, { "/=", MATCH_NOT_EQUAL }, { "=:=", MATCH_EXACT }, { "=/=", MATCH_NOT_EXACT },
+};
+enum { COMPARES = sizeof(compare_rows) / sizeof(compare_rows[0]) };
+
+static struct {
+	Term guards[GUARDS];
+	Term compares[COMPARES];
+} names;
+
+void match_init(void)
+{
+	for (int i = 0; i < GUARDS; i++)
+		names.guards[i] = atom_from_text(guard_rows[i].text);
+	for (int i = 0; i < COMPARES; i++)
+		names.compares[i] = atom_from_text(compare_rows[i].text);
+}
+
+/* ---- the compiler's state */
+struct work {
+	enum { WORK_PATTERN, WORK_EXPRESSION, WORK_EMIT, WORK_LABEL } kind;
+	bool is_last;            /* pattern: nothing follows in its container */
+	Term term;
+	struct match_op op;
+};
+
+struct variable {
+	long number;
+	uint32_t slot;
+};
+
+struct compiler {
+	struct match_program *m;
+	match_find_fn find;
+	struct match_errors *errors;
+	bool failed;
+	bool in_guard;
+	uint32_t op_room;
+	struct work *works;
+	size_t work_count, work_room;
+	struct variable *variables; /* of the clause, by number */
+	size_t variable_count, variable_room;
+	uint32_t slots;             /* of the clause, temporaries too */
+	uint32_t stack, cursors;    /* now */
+	uint32_t *labels;           /* operation of each */
+	uint32_t label_count, label_room;
+};
+
+/* Room for one more; doubles. */
+#define GROW(array, count, room) \
+	do { \
+		if ((count) == (room)) { \
+			(room) = (room) ? (room) * 2 : 16; \
+			(array) = mem_realloc((array), (room) * sizeof(*(array))); \
+		} \
+	} while (0)
+
+static __attribute__((format(printf, 3, 4))) void add_text(struct compiler *c, Term t, const char *format, ...)
+{
+	struct match_errors *e = c->errors;
+	char line[128];
+	char *mark;
+	va_list args;
+
+	c->failed = true;
+	if (e == NULL)
+		return;
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	if (e->count == e->room) {
+		e->room = e->room ? e->room * 2 : 4;
+		e->texts = mem_realloc(e->texts, e->room * sizeof(*e->texts));
+		e->warnings = mem_realloc(e->warnings, e->room * sizeof(*e->warnings));
+	}
+	print_buffer_init(&e->texts[e->count], 1 << 16);
+	e->warnings[e->count] = false;
+	/* '@' stands for the term. */
+	mark = strchr(line, '@');
+	if (mark != NULL) {
+		print_bytes(&e->texts[e->count], line, (size_t)(mark - line));
+		print_term(&e->texts[e->count], t);
+		print_text(&e->texts[e->count], mark + 1);
+	} else {
+		print_text(&e->texts[e->count], line);
+	}
+	e->count++;
+}
+
+void match_errors_free(struct match_errors *e)
+{
+	for (uint32_t i = 0; i < e->count; i++)
+		print_buffer_free(&e->texts[i]);
+	mem_free(e->texts);
+	mem_free(e->warnings);
+	memset(e, 0, sizeof(*e));
+}
+
+/* What an operation leaves on the stack, less what it takes. */
+static int stack_effect(const struct match_op *op)
+{
+	switch ((enum match_code)op->code) {
+	case MATCH_PUSH: case MATCH_PUSH_VAR: case MATCH_PUSH_ALL: case MATCH_PUSH_SUBJECT: case MATCH_PUSH_SELF:
+		return 1;
+	case MATCH_MAKE_TUPLE: case MATCH_CALL: case MATCH_AND: case MATCH_OR: case MATCH_ACTION:
+		return 1 - (int)op->n;
+	case MATCH_MAKE_MAP:
+		return 1 - 2 * (int)op->n;
+	case MATCH_MAKE_CONS: case MATCH_AND_ALSO: case MATCH_OR_ELSE: case MATCH_GUARD: case MATCH_DROP:
+	case MATCH_RETURN:
+	case MATCH_LESS: case MATCH_LESS_EQUAL: case MATCH_MORE: case MATCH_MORE_EQUAL:
+	case MATCH_EQUAL: case MATCH_NOT_EQUAL: case MATCH_EXACT: case MATCH_NOT_EXACT:
+		return -1;
+	default:
+		return 0;
+	}
+}
+
+static void emit(struct compiler *c, struct match_op op)
+{
+	struct match_program *m = c->m;
+
+	GROW(m->ops, m->op_count, c->op_room);
+	m->ops[m->op_count++] = op;
+	c->stack += (uint32_t)stack_effect(&op);
+	if (c->stack > m->stack)
+		m->stack = c->stack;
+	switch (op.code) {
+	case MATCH_TUPLE: case MATCH_CONS: case MATCH_MAP:
+		c->cursors += op.copies;
+		if (c->cursors > m->cursors)
+			m->cursors = c->cursors;
+		break;
+	case MATCH_BACK:
+		c->cursors--;
+		break;
+	default:
+		break;
+	}
+}
+
+#define OP(...) ((struct match_op){ __VA_ARGS__ })
+
+static void push_work(struct compiler *c, struct work w)
+{
+	GROW(c->works, c->work_count, c->work_room);
+	c->works[c->work_count++] = w;
+}
+
+static void push_op(struct compiler *c, struct match_op op)
+{
+	push_work(c, (struct work){ .kind = WORK_EMIT, .op = op });
+}
+
+static void push_expression(struct compiler *c, Term t)
+{
+	push_work(c, (struct work){ .kind = WORK_EXPRESSION, .term = t });
+}
+
+static void push_pattern(struct compiler *c, Term t, bool is_last)
+{
+	push_work(c, (struct work){ .kind = WORK_PATTERN, .term = t, .is_last = is_last });
+}
+
+/* ---- variables */
+long match_variable_number(Term t)
+{
+	const char *text;
+	size_t n;
+	long number = 0;
+
+	if (!term_is_atom(t))
+		return -1;
+	text = atom_text(t, &n);
+	if (n < 2 || n > 10 || text[0] != '$' || (text[1] == '0' && n > 2))
+		return -1;
+	for (size_t i = 1; i < n; i++) {
+		if (text[i] < '0' || text[i] > '9')
+			return -1;
+		number = number * 10 + (text[i] - '0');
+	}
+	return number;
+}
+
+/* Where the variable stands, or should. */
+static size_t find_variable(const struct compiler *c, long number)
+{
+	size_t low = 0, high = c->variable_count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (c->variables[middle].number < number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool is_bound(const struct compiler *c, size_t at, long number)
+{
+	return at < c->variable_count && c->variables[at].number == number;
+}
+
+static void count_slots(struct compiler *c)
+{
+	if (c->slots > c->m->variables)
+		c->m->variables = c->slots;
+}
+
+/* ---- open terms */
+static size_t constant_index(const struct match_program *m, Term t)
+{
+	return (size_t)(term_ptr(t) - m->constants->words);
+}
+
+static bool is_open_object(const struct match_program *m, Term t)
+{
+	size_t i;
+
+	if (term_is_immed(t))
+		return false;
+	i = constant_index(m, t);
+	return (m->open[i / 8] >> (i % 8)) & 1;
+}
+
+bool match_is_open(const struct match_program *m, Term t)
+{
+	return t == am_underscore || match_variable_number(t) >= 0 || is_open_object(m, t);
+}
+
+struct frame {
+	Term term;
+	uint32_t next;           /* word still to be looked at */
+	bool open;
+};
+
+/* Finds the objects that hold variables or maps, innermost first. */
+static void mark_open(struct match_program *m, Term t)
+{
+	struct frame *frames = NULL;
+	size_t count = 0, room = 0;
+	bool open = false;       /* of the object just left */
+
+	if (term_is_immed(t))
+		return;
+	GROW(frames, count, room);
+	frames[count++] = (struct frame){ t, 0, false };
+	while (count > 0) {
+		struct frame *f = &frames[count - 1];
+		bool is_cons = term_is_cons(f->term);
+		const Term *p = term_ptr(f->term);
+		struct object_shape shape = is_cons ? (struct object_shape){ 2, 0, 2 } : object_shape(p);
+		uint32_t i = shape.first_term + f->next;
+
+		f->open |= open;
+		open = false;
+		if (i < shape.last_term) {
+			Term inner = p[i];
+
+			f->next++;
+			if (term_is_atom(inner)) {
+				f->open |= inner == am_underscore || match_variable_number(inner) >= 0;
+			} else if (!term_is_immed(inner)) {
+				GROW(frames, count, room);
+				frames[count++] = (struct frame){ inner, 0, false };
+			}
+			continue;
+		}
+		open = f->open || term_is_map(f->term);
+		if (open) {
+			size_t at = constant_index(m, f->term);
+
+			m->open[at / 8] |= (uint8_t)(1 << (at % 8));
+		}
+		count--;
+	}
+	mem_free(frames);
+}
+
+/* ---- heads */
+static void compile_map_pattern(struct compiler *c, Term t, bool is_last)
+{
+	size_t n = map_size(t);
+	Term *keys = mem_alloc((2 * n + 1) * sizeof(Term));
+	uint32_t slot = c->slots;
+
+	c->slots += 2;
+	count_slots(c);
+	map_sorted_pairs(t, keys, keys + n);
+	emit(c, OP(.code = MATCH_MAP, .copies = !is_last, .n = slot, .term = SMALL(n)));
+	if (!is_last)
+		push_op(c, OP(.code = MATCH_BACK));
+	for (size_t i = n; i-- > 0;) {
+		if (match_is_open(c->m, keys[i]))
+			add_text(c, keys[i], "@ is not allowed as a map key in a head.");
+		push_pattern(c, keys[n + i], true);
+		push_op(c, OP(.code = MATCH_MAP_KEY, .n = slot, .term = keys[i]));
+	}
+	mem_free(keys);
+}
+
+static void compile_variable(struct compiler *c, long number)
+{
+	size_t at = find_variable(c, number);
+
+	if (is_bound(c, at, number)) {
+		emit(c, OP(.code = MATCH_SAME, .n = c->variables[at].slot));
+		return;
+	}
+	GROW(c->variables, c->variable_count, c->variable_room);
+	memmove(&c->variables[at + 1], &c->variables[at], (c->variable_count - at) * sizeof(*c->variables));
+	c->variables[at] = (struct variable){ number, c->slots++ };
+	c->variable_count++;
+	count_slots(c);
+	emit(c, OP(.code = MATCH_BIND, .n = c->variables[at].slot));
+}
+
+static void compile_pattern(struct compiler *c, Term t, bool is_last)
+{
+	long number = match_variable_number(t);
+
+	if (t == am_underscore) {
+		if (!is_last)
+			emit(c, OP(.code = MATCH_SKIP));
+	} else if (number >= 0) {
+		compile_variable(c, number);
+	} else if (term_is_immed(t)) {
+		emit(c, OP(.code = MATCH_IMMED, .term = t));
+	} else if (!is_open_object(c->m, t)) {
+		emit(c, OP(.code = MATCH_CONST, .term = t));
+	} else if (term_is_cons(t)) {
+		emit(c, OP(.code = MATCH_CONS, .copies = !is_last));
+		if (!is_last)
+			push_op(c, OP(.code = MATCH_BACK));
+		push_pattern(c, cons_tail(t), true);
+		push_pattern(c, cons_head(t), false);
+	} else if (term_is_map(t)) {
+		compile_map_pattern(c, t, is_last);
+	} else {
+		size_t n = tuple_arity(t);
+
+		emit(c, OP(.code = MATCH_TUPLE, .copies = !is_last, .n = (uint32_t)n));
+		if (!is_last)
+			push_op(c, OP(.code = MATCH_BACK));
+		for (size_t i = n; i > 0; i--)
+			push_pattern(c, tuple_get(t, i), i == n);
+	}
+}
+
+/* ---- guards and bodies */
+static void compile_all_variables(struct compiler *c)
+{
+	emit(c, OP(.code = MATCH_PUSH_ALL, .n = (uint32_t)c->variable_count));
+	for (size_t i = 0; i < c->variable_count; i++)
+		emit(c, OP(.code = MATCH_SKIP, .n = c->variables[i].slot));
+}
+
+static void compile_atom(struct compiler *c, Term t)
+{
+	long number = match_variable_number(t);
+	size_t at;
+
+	if (t == am_dollar_dots) {
+		emit(c, OP(.code = MATCH_PUSH_SUBJECT));
+	} else if (t == am_dollar_dollar) {
+		compile_all_variables(c);
+	} else if (number < 0) {
+		emit(c, OP(.code = MATCH_PUSH, .term = t));
+	} else {
+		at = find_variable(c, number);
+		if (!is_bound(c, at, number)) {
+			add_text(c, NIL, "Variable $%ld is unbound.", number);
+			emit(c, OP(.code = MATCH_PUSH, .term = NIL));
+			return;
+		}
+		emit(c, OP(.code = MATCH_PUSH_VAR, .n = c->variables[at].slot));
+	}
+}
+
+static void push_arguments(struct compiler *c, Term t)
+{
+	for (size_t i = tuple_arity(t); i >= 2; i--)
+		push_expression(c, tuple_get(t, i));
+}
+
+/* Something stands on the stack in place of what could not be compiled. */
+static void fail_expression(struct compiler *c, Term t, const char *text)
+{
+	add_text(c, t, "%s", text);
+	emit(c, OP(.code = MATCH_PUSH, .term = NIL));
+}
+
+/* andalso, orelse: each argument but the last may end it. */
+static void compile_shortcut(struct compiler *c, Term t, uint8_t code)
+{
+	size_t n = tuple_arity(t);
+	uint32_t label = c->label_count;
+
+	if (n == 1) {
+		fail_expression(c, t, code == MATCH_AND_ALSO ?
+				"Special form 'andalso' called without arguments in @." :
+				"Special form 'orelse' called without arguments in @.");
+		return;
+	}
+	GROW(c->labels, c->label_count, c->label_room);
+	c->labels[c->label_count++] = 0;
+	push_work(c, (struct work){ .kind = WORK_LABEL, .op.n = label });
+	for (size_t i = n; i >= 2; i--) {
+		if (i < n)
+			push_op(c, OP(.code = code, .n = label));
+		push_expression(c, tuple_get(t, i));
+	}
+}
+
+static void compile_logic(struct compiler *c, Term t, uint8_t code)
+{
+	size_t n = tuple_arity(t);
+
+	if (n == 1) {
+		fail_expression(c, t, code == MATCH_AND ? "Special form 'and' called without arguments in @." :
+				"Special form 'or' called without arguments in @.");
+		return;
+	}
+	push_op(c, OP(.code = code, .n = (uint32_t)n - 1));
+	push_arguments(c, t);
+}
+
+static bool compile_action(struct compiler *c, Term t)
+{
+	Term name = tuple_get(t, 1);
+	size_t arity = tuple_arity(t) - 1;
+
+	for (int i = 0; i < ACTIONS; i++) {
+		const struct action_row *row = &action_rows[i];
+		size_t n;
+		const char *text;
+
+		if (row->name != name)
+			continue;
+		text = atom_text(name, &n);
+		if (c->m->dialect != MATCH_TRACE)
+			add_text(c, t, "Special form '%s' used in wrong dialect.", text);
+		else if (c->in_guard && !row->in_guard)
+			add_text(c, t, "Special form '%s' called in guard context.", text);
+		else if (arity < row->fewest || arity > row->most)
+			add_text(c, t, row->most == 0 ? "Special form '%s' called with arguments in @." :
+				 "Special form '%s' called with wrong number of arguments in @.", text);
+		push_op(c, OP(.code = MATCH_ACTION, .action = (uint16_t)i, .n = (uint32_t)arity));
+		push_arguments(c, t);
+		return true;
+	}
+	return false;
+}
+
+static void compile_call(struct compiler *c, Term t)
+{
+	Term name = tuple_get(t, 1);
+	size_t arity = tuple_arity(t) - 1;
+
+	for (int i = 0; i < COMPARES; i++) {
+		if (names.compares[i] == name && arity == 2) {
+			push_op(c, OP(.code = compare_rows[i].code));
+			push_arguments(c, t);
+			return;
+		}
+	}
+	for (int i = 0; i < GUARDS; i++) {
+		bif_fn fn;
+
+		if (names.guards[i] != name)
+			continue;
+		if (guard_rows[i].arity != arity)
+			continue;
+		fn = c->find(name, (unsigned)arity);
+		if (fn == NULL)
+			break;
+		push_op(c, OP(.code = MATCH_CALL, .n = (uint32_t)arity, .copies = guard_rows[i].copies, .fn = fn));
+		push_arguments(c, t);
+		return;
+	}
+	if (compile_action(c, t))
+		return;
+	add_text(c, name, "Function @/%zu does_not_exist.", arity);
+	emit(c, OP(.code = MATCH_PUSH, .term = NIL));
+}
+
+static void compile_tuple(struct compiler *c, Term t)
+{
+	size_t n = tuple_arity(t);
+	Term name = n > 0 ? tuple_get(t, 1) : NIL;
+
+	if (n == 1 && term_is_tuple(name)) {
+		size_t arity = tuple_arity(name);
+
+		push_op(c, OP(.code = MATCH_MAKE_TUPLE, .n = (uint32_t)arity));
+		for (size_t i = arity; i > 0; i--)
+			push_expression(c, tuple_get(name, i));
+	} else if (!term_is_atom(name)) {
+		fail_expression(c, t, "@ is neither a function call, nor a tuple (tuples are written {{ ... }}).");
+	} else if (name == am_const) {
+		if (n == 2)
+			emit(c, OP(.code = MATCH_PUSH, .term = tuple_get(t, 2)));
+		else
+			fail_expression(c, t, "Special form 'const' called with more than one argument in @.");
+	} else if (name == am_self) {
+		if (n == 1)
+			emit(c, OP(.code = MATCH_PUSH_SELF));
+		else
+			fail_expression(c, t, "Special form 'self' called with arguments in @.");
+	} else if (name == am_and_ || name == am_or_) {
+		compile_logic(c, t, name == am_and_ ? MATCH_AND : MATCH_OR);
+	} else if (name == am_andalso || name == am_orelse) {
+		compile_shortcut(c, t, name == am_andalso ? MATCH_AND_ALSO : MATCH_OR_ELSE);
+	} else {
+		compile_call(c, t);
+	}
+}
+
+static void compile_expression(struct compiler *c, Term t)
+{
+	if (term_is_atom(t)) {
+		compile_atom(c, t);
+	} else if (term_is_cons(t)) {
+		push_op(c, OP(.code = MATCH_MAKE_CONS));
+		push_expression(c, cons_tail(t));
+		push_expression(c, cons_head(t));
+	} else if (term_is_tuple(t)) {
+		compile_tuple(c, t);
+	} else if (term_is_map(t)) {
+		size_t n = map_size(t);
+		Term *pairs = mem_alloc((2 * n + 1) * sizeof(Term));
+
+		map_sorted_pairs(t, pairs, pairs + n);
+		push_op(c, OP(.code = MATCH_MAKE_MAP, .n = (uint32_t)n));
+		for (size_t i = n; i-- > 0;) {
+			push_expression(c, pairs[n + i]);
+			push_expression(c, pairs[i]);
+		}
+		mem_free(pairs);
+	} else {
+		emit(c, OP(.code = MATCH_PUSH, .term = t));
+	}
+}
+
+static void run_works(struct compiler *c)
+{
+	while (c->work_count > 0) {
+		struct work w = c->works[--c->work_count];
+
+		switch (w.kind) {
+		case WORK_PATTERN:
+			compile_pattern(c, w.term, w.is_last);
+			break;
+		case WORK_EXPRESSION:
+			compile_expression(c, w.term);
+			break;
+		case WORK_EMIT:
+			emit(c, w.op);
+			break;
+		case WORK_LABEL:
+			c->labels[w.op.n] = c->m->op_count;
+			break;
+		}
+	}
+}
+
+/* A proper list, and not an empty one when it may not be? */
+static bool check_list(struct compiler *c, Term list, bool may_be_empty)
+{
+	if (!term_is_list(list) || (list == NIL && !may_be_empty)) {
+		add_text(c, NIL, "Match expression is not a list.");
+		return false;
+	}
+	while (term_is_cons(list))
+		list = cons_tail(list);
+	if (list != NIL)
+		add_text(c, NIL, "Match expression is not a proper list.");
+	return list == NIL;
+}
+
+static void compile_guards(struct compiler *c, Term guards)
+{
+	c->in_guard = true;
+	if (!check_list(c, guards, true))
+		return;
+	for (; guards != NIL; guards = cons_tail(guards)) {
+		push_expression(c, cons_head(guards));
+		run_works(c);
+		emit(c, OP(.code = MATCH_GUARD));
+	}
+}
+
+static void compile_body(struct compiler *c, Term body)
+{
+	c->in_guard = false;
+	emit(c, OP(.code = MATCH_BODY));
+	if (body == NIL && c->m->dialect == MATCH_TRACE) {
+		emit(c, OP(.code = MATCH_PUSH, .term = am_true));
+		emit(c, OP(.code = MATCH_RETURN));
+		return;
+	}
+	if (!check_list(c, body, false))
+		return;
+	for (; body != NIL; body = cons_tail(body)) {
+		push_expression(c, cons_head(body));
+		run_works(c);
+		emit(c, OP(.code = cons_tail(body) == NIL ? MATCH_RETURN : MATCH_DROP));
+	}
+}
+
+static void resolve_labels(struct compiler *c, uint32_t start)
+{
+	for (uint32_t i = start; i < c->m->op_count; i++) {
+		struct match_op *op = &c->m->ops[i];
+
+		if (op->code == MATCH_AND_ALSO || op->code == MATCH_OR_ELSE)
+			op->n = c->labels[op->n];
+	}
+}
+
+static void compile_clause(struct compiler *c, struct match_clause *clause)
+{
+	c->variable_count = c->label_count = 0;
+	c->slots = c->stack = c->cursors = 0;
+	clause->start = c->m->op_count;
+	mark_open(c->m, clause->head);
+	push_pattern(c, clause->head, true);
+	run_works(c);
+	compile_guards(c, clause->guards);
+	c->stack = 0;
+	compile_body(c, clause->body);
+	resolve_labels(c, clause->start);
+}
+
+/* ---- programs */
+static void release_program(struct resource *r)
+{
+	struct match_program *m = (struct match_program *)r;
+
+	mem_free(m->ops);
+	mem_free(m->clauses);
+	fragment_free(m->constants);
+	mem_free(m->open);
+	mem_free(m);
+}
+
+static const struct resource_type program_type = { "match program", release_program };
+
+struct match_program *match_get(Term t)
+{
+	return (struct match_program *)resource_get(t, &program_type);
+}
+
+/* Counts the clauses of what should be a specification. */
+static bool count_clauses(struct compiler *c, Term spec, uint32_t *count)
+{
+	*count = 0;
+	for (; term_is_cons(spec); spec = cons_tail(spec), ++*count) {
+		if (!term_is_tuple_of(cons_head(spec), 3)) {
+			add_text(c, NIL, "Match program part is not a tuple of arity 3.");
+			return false;
+		}
+	}
+	if (spec == NIL)
+		return true;
+	add_text(c, NIL, "Match spec is not a list.");
+	return false;
+}
+
+static struct match_program *new_program(Term spec, enum match_dialect dialect, uint32_t clauses)
+{
+	struct match_program *m = mem_zalloc(sizeof(*m));
+	size_t words = copy_flat_size_words(spec);
+	uint32_t i = 0;
+	Term *top;
+
+	resource_init(&m->resource, &program_type);
+	m->dialect = dialect;
+	m->constants = fragment_new(words);
+	top = m->constants->words;
+	spec = copy_term_whole(spec, &top, &m->constants->off_heap);
+	m->open = mem_zalloc(words / 8 + 1);
+	m->clauses = mem_alloc((clauses + 1) * sizeof(*m->clauses));
+	m->clause_count = clauses;
+	for (; spec != NIL; spec = cons_tail(spec), i++) {
+		Term clause = cons_head(spec);
+
+		m->clauses[i] = (struct match_clause){
+			tuple_get(clause, 1), tuple_get(clause, 2), tuple_get(clause, 3), 0
+		};
+	}
+	return m;
+}
+
+struct match_program *match_compile(Term spec, enum match_dialect dialect, match_find_fn find,
+				    struct match_errors *errors)
+{
+	struct compiler c = { .find = find, .errors = errors };
+	uint32_t clauses;
+
+	if (!count_clauses(&c, spec, &clauses))
+		return NULL;
+	c.m = new_program(spec, dialect, clauses);
+	for (uint32_t i = 0; i < clauses && (!c.failed || errors != NULL); i++)
+		compile_clause(&c, &c.m->clauses[i]);
+	mem_free(c.works);
+	mem_free(c.variables);
+	mem_free(c.labels);
+	if (!c.failed)
+		return c.m;
+	resource_unref(&c.m->resource);
+	return NULL;
+}
+
+struct match_program *match_compile_pattern(Term head, Term body, match_find_fn find)
+{
+	Term words[8];
+	Term clause[4] = { HEADER(3, SUB_TUPLE), head, NIL, TERM_NONE };
+
+	words[0] = body;
+	words[1] = NIL;
+	clause[3] = term_from_cons(words);
+	words[2] = term_from_boxed(clause);
+	words[3] = NIL;
+	return match_compile(term_from_cons(words + 2), MATCH_TABLE, find, NULL);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Walks over a table with a match program, a slice at a time.
+ * Invariant: between slices a walk knows its place by a bucket (hash; the table is fixed meanwhile) or by the last key (tree). */
+#ifndef VM_ETS_SELECT_H
+#define VM_ETS_SELECT_H
+
+#include "ets/match.h"
+#include "ets/table.h"
+
+enum select_kind { SELECT_LIST, SELECT_COUNT, SELECT_DELETE, SELECT_REPLACE };
+
+struct select {
+	enum select_kind kind;
+	bool reverse;        /* trees: from the last key to the first */
+	bool is_done;
+	size_t limit;        /* results wanted; 0: all */
+	struct match_program *program;
+	uint32_t bucket;     /* next one */
+	Term last_key;       /* TERM_NONE at the start */
+	Term list;           /* results, the newest first */
+	size_t count;        /* of results; COUNT, DELETE, REPLACE: of objects that matched */
+};
+
+/* Goes on until the end, the limit, or about `budget` objects seen. The table is held: LIST, COUNT whole, others whole and exclusively.
+ * Results and keys go to p's heap. */
+void select_run(struct select *s, struct ets_table *t, Process *p, size_t budget, struct ets_change *change);
+
+#endif

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finding, locking and releasing tables; what they contain; fixations. Birth and death: registry.c. */
+#include "ets/table.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "ets/registry.h"
+
+enum lock_kind { HELD_NONE, HELD_MUTEX, HELD_READ, HELD_WRITE, HELD_STRIPE, HELD_STRIPES };
+enum { SPINS = 64 };
+
+/* Tables are held for less than it takes to sleep: look a few times before. */
+static inline void acquire(struct lock *l)
+{
+	for (int i = 0; i < SPINS; i++) {
+		if (lock_try(l))
+			return;
+		__builtin_ia32_pause();
+	}
+	lock_acquire(l);
+}
+
+static void lock_whole(struct ets_hold *hold)
+{
+	struct ets_table *t = hold->table;
+
+	if (t->stripes != NULL) {
+		for (int i = 0; i < ETS_STRIPES; i++)
+			lock_acquire(&t->stripes[i].lock);
+		hold->lock_kind = HELD_STRIPES;
+	} else if (t->is_shared) {
+		if (hold->is_write)
+			rwlock_write(&t->rwlock);
+		else
+			rwlock_read(&t->rwlock);
+		hold->lock_kind = hold->is_write ? HELD_WRITE : HELD_READ;
+	} else {
+		acquire(&t->lock);
+		hold->lock_kind = HELD_MUTEX;
+	}
+}
+
+static void unlock(struct ets_hold *hold)
+{
+	struct ets_table *t = hold->table;
+
+	switch ((enum lock_kind)hold->lock_kind) {
+	case HELD_MUTEX:
+		lock_release(&t->lock);
+		break;
+	case HELD_READ:
+		rwlock_unread(&t->rwlock);
+		break;
+	case HELD_WRITE:
+		rwlock_unwrite(&t->rwlock);
+		break;
+	case HELD_STRIPE:
+		lock_release(&t->stripes[hold->hash % ETS_STRIPES].lock);
+		break;
+	case HELD_STRIPES:
+		for (int i = ETS_STRIPES; i-- > 0;)
+			lock_release(&t->stripes[i].lock);
+		break;
+	case HELD_NONE:
+		break;
+	}
+	hold->lock_kind = HELD_NONE;
+}
+
+void table_release(struct ets_hold *hold)
+{
+	unlock(hold);
+	if (hold->is_counted)
+		resource_unref(&hold->table->resource);
+	hold->table = NULL;
+}
+
+static enum ets_failure find_table(struct ets_hold *hold, Term id)
+{
+	hold->is_counted = false;
+	if (term_is_atom(id)) {
+		hold->table = registry_find_name(id);
+		hold->is_counted = true;
+		return hold->table != NULL ? ETS_OK : ETS_NO_TABLE;
+	}
+	hold->table = table_from_ref(id);
+	if (hold->table == NULL)
+		return ETS_NO_ID;
+	return ETS_OK;
+}
+
+static bool has_right(const struct ets_table *t, Process *p, enum ets_access access)
+{
+	enum ets_protection protection = t->options.protection;
+
+	if (access == ETS_INFO || protection == ETS_PUBLIC || (access == ETS_READ && protection == ETS_PROTECTED))
+		return true;
+	return atomic_load_explicit(&t->owner, memory_order_relaxed) == p->id || registry_is_super_user(p->id);
+}
+
+/* Locked now: is it still there, and may p? */
+static enum ets_failure check_held(struct ets_hold *hold, Process *p, enum ets_access access)
+{
+	enum ets_failure f = ETS_OK;
+
+	if (unlikely(atomic_load_explicit(&hold->table->is_dead, memory_order_relaxed)))
+		f = ETS_NO_TABLE;
+	else if (unlikely(!has_right(hold->table, p, access)))
+		f = ETS_NO_RIGHT;
+	if (unlikely(f != ETS_OK))
+		table_release(hold);
+	return f;
+}
+
+static enum ets_failure hold_whole(struct ets_hold *hold, Process *p, Term id, enum ets_access access, bool is_write)
+{
+	enum ets_failure f = find_table(hold, id);
+
+	if (f != ETS_OK)
+		return f;
+	hold->is_write = is_write;
+	hold->hash = 0;
+	lock_whole(hold);
+	return check_held(hold, p, access);
+}
+
+enum ets_failure table_hold(struct ets_hold *hold, Process *p, Term id, enum ets_access access)
+{
+	return hold_whole(hold, p, id, access, access == ETS_WRITE);
+}
+
+enum ets_failure table_hold_exclusive(struct ets_hold *hold, Process *p, Term id, enum ets_access access)
+{
+	return hold_whole(hold, p, id, access, true);
+}
+
+static enum ets_failure hold_key(struct ets_hold *hold, Process *p, enum ets_access access, Term key)
+{
+	struct ets_table *t = hold->table;
+
+	hold->is_write = access == ETS_WRITE;
+	hold->hash = t->store.is_tree ? 0 : object_hash_key(key);
+	if (t->stripes != NULL) {
+		acquire(&t->stripes[hold->hash % ETS_STRIPES].lock);
+		hold->lock_kind = HELD_STRIPE;
+	} else {
+		lock_whole(hold);
+	}
+	return check_held(hold, p, access);
+}
+
+enum ets_failure table_hold_key(struct ets_hold *hold, Process *p, Term id, enum ets_access access, Term key)
+{
+	enum ets_failure f = find_table(hold, id);
+
+	return f == ETS_OK ? hold_key(hold, p, access, key) : f;
+}
+
+enum ets_failure table_hold_tuple(struct ets_hold *hold, Process *p, Term id, enum ets_access access, Term tuple)
+{
+	enum ets_failure f = find_table(hold, id);
+
+	if (f != ETS_OK)
+		return f;
+	if (tuple_arity(tuple) >= table_key(hold->table))
+		return hold_key(hold, p, access, tuple_get(tuple, table_key(hold->table)));
+	if (hold->is_counted)
+		resource_unref(&hold->table->resource);
+	return ETS_NO_KEY;
+}
+
+/* ---- figures and growth */
+void table_change(struct ets_table *t, const struct ets_change *change)
+{
+	struct ets_store *s = &t->store;
+
+	if (t->stripes != NULL) {
+		atomic_fetch_add_explicit(&s->objects, change->objects, memory_order_relaxed);
+		atomic_fetch_add_explicit(&s->words, change->words, memory_order_relaxed);
+		return;
+	}
+	atomic_store_explicit(&s->objects, atomic_load_explicit(&s->objects, memory_order_relaxed) + change->objects,
+			      memory_order_relaxed);
+	atomic_store_explicit(&s->words, atomic_load_explicit(&s->words, memory_order_relaxed) + change->words,
+			      memory_order_relaxed);
+}
+
+static void resize_locked(struct ets_table *t)
+{
+	struct ets_hash *h = &t->store.hash;
+	size_t objects = table_objects(t);
+	struct ets_change change = { 0, 0 };
+
+	if (table_is_fixed(t))
+		return;
+	if (hash_wants_split(h, objects))
+		change.words = hash_split(h);
+	else if (hash_wants_join(h, objects))
+		change.words = hash_join(h);
+	else
+		return;
+	if (change.words != 0)
+		table_change(t, &change);
+}
+
+/* One resizer at a time; it takes the lock of the stripe whose bucket is next, and looks again. */
+static void resize_striped(struct ets_table *t, bool split)
+{
+	struct ets_hash *h = &t->store.hash;
+	uint32_t active = atomic_load(&h->active);
+	uint32_t bucket = split ? active : active - 1;
+	struct lock *l = &t->stripes[bucket % ETS_STRIPES].lock;
+
+	if (atomic_exchange(&h->resizing, 1) != 0)
+		return;
+	acquire(l);
+	if (atomic_load(&h->active) == active && !atomic_load(&t->is_dead))
+		resize_locked(t);
+	lock_release(l);
+	atomic_store(&h->resizing, 0);
+}
+
+void table_release_changed(struct ets_hold *hold, const struct ets_change *change)
+{
+	struct ets_table *t = hold->table;
+	size_t objects;
+	bool split;
+
+	table_change(t, change);
+	objects = table_objects(t);
+	if (t->store.is_tree || change->objects == 0) {
+		table_release(hold);
+		return;
+	}
+	split = hash_wants_split(&t->store.hash, objects);
+	if (!split && !hash_wants_join(&t->store.hash, objects)) {
+		table_release(hold);
+		return;
+	}
+	if (hold->lock_kind != HELD_STRIPE) {
+		/* A long list came in, or went: as many steps as objects. */
+		for (long n = labs(change->objects); n > 0; n--)
+			resize_locked(t);
+		table_release(hold);
+		return;
+	}
+	unlock(hold);
+	resize_striped(t, split);
+	table_release(hold);
+}
+
+size_t table_memory_words(const struct ets_table *t)
+{
+	long words = atomic_load_explicit(&t->store.words, memory_order_relaxed);
+	size_t own = sizeof(*t) + (t->stripes != NULL ? ETS_STRIPES * sizeof(*t->stripes) : 0);
+
+	return own / sizeof(Term) + (words > 0 ? (size_t)words : 0);
+}
+
+/* ---- identifiers */
+Term table_ref(struct ets_table *t, struct heap *h)
+{
+	return resource_put(h, &t->resource);
+}
+
+Term table_id(struct ets_table *t, struct heap *h)
+{
+	return t->options.is_named ? t->name : table_ref(t, h);
+}
+
+/* ---- fixations */
+void table_fix(struct ets_table *t, Term pid)
+{
+	struct ets_fixation *f = t->fixations;
+
+	while (f != NULL && f->pid != pid)
+		f = f->next;
+	if (f == NULL) {
+		if (t->fixations == NULL) {
+			t->fixed_since_ns = clock_monotonic_ns();
+			t->fixed_system_ns = clock_system_ns();
+		}
+		f = mem_zalloc(sizeof(*f));
+		f->pid = pid;
+		f->table = t;
+		resource_ref(&t->resource);
+		f->next = t->fixations;
+		t->fixations = f;
+		registry_own_fixation(f);
+	}
+	f->count++;
+	atomic_fetch_add(&t->fixed, 1);
+}
+
+/* The last one gone: what was deleted meanwhile is freed, and the buckets get their number again. */
+static void end_fixing(struct ets_table *t)
+{
+	struct ets_change change = { 0, 0 };
+
+	if (t->store.is_tree || atomic_load(&t->is_dead))
+		return;
+	hash_bury(&t->store.hash, &change);
+	table_change(t, &change);
+	resize_locked(t);
+}
+
+static void drop_fixation(struct ets_table *t, struct ets_fixation **at)
+{
+	struct ets_fixation *f = *at;
+
+	*at = f->next;
+	atomic_fetch_sub(&t->fixed, f->count);
+	if (t->fixations == NULL)
+		end_fixing(t);
+}
+
+bool table_unfix(struct ets_table *t, Term pid)
+{
+	struct ets_fixation **at = &t->fixations;
+	struct ets_fixation *f;
+
+	while (*at != NULL && (*at)->pid != pid)
+		at = &(*at)->next;
+	f = *at;
+	if (f == NULL)
+		return false;
+	if (f->count > 1) {
+		f->count--;
+		atomic_fetch_sub(&t->fixed, 1);
+		return true;
+	}
+	/* A process that is dying at this moment has taken it already, and will drop it. */
+	if (!registry_disown_fixation(f))
+		return true;
+	drop_fixation(t, at);
+	mem_free(f);
+	resource_unref(&t->resource);
+	return true;
+}
+
+void table_drop_fixation(struct ets_fixation *f)
+{
+	struct ets_hold hold = { .table = f->table, .is_counted = true, .is_write = true };
+	struct ets_fixation **at = &f->table->fixations;
+
+	lock_whole(&hold);
+	while (*at != NULL && *at != f)
+		at = &(*at)->next;
+	if (*at == f)
+		drop_fixation(f->table, at);
+	table_release(&hold);
+	mem_free(f);
+}
+
+void table_lock_exclusive(struct ets_hold *hold, struct ets_table *t)
+{
+	*hold = (struct ets_hold){ .table = t, .is_write = true };
+	lock_whole(hold);
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ordered tables. */
+#include "ets/tree.h"
+
+struct ets_object *tree_lookup(const struct ets_tree *t, Term key)
+{
+	struct ets_object *o = t->root;
+
+	while (o != NULL) {
+		int order = object_compare_keys(key, tree_object_key(t, o));
+
+		if (order == 0)
+			return o;
+		o = order < 0 ? o->left : o->right;
+	}
+	return NULL;
+}
+
+struct ets_object **tree_find(struct ets_tree *t, Term key)
+{
+	struct ets_object **at = &t->root;
+
+	while (*at != NULL) {
+		int order = object_compare_keys(key, tree_object_key(t, *at));
+
+		if (order == 0)
+			return at;
+		at = order < 0 ? &(*at)->left : &(*at)->right;
+	}
+	return NULL;
+}
+
+/* ---- balance */
+static inline unsigned read_height(const struct ets_object *o) { return o != NULL ? o->height : 0; }
+
+static inline void set_height(struct ets_object *o)
+{
+	unsigned l = read_height(o->left), r = read_height(o->right);
+
+	o->height = (l > r ? l : r) + 1;
+}
+
+static void rotate_right(struct ets_object **at)
+{
+	struct ets_object *top = *at, *left = top->left;
+
+	top->left = left->right;
+	left->right = top;
+	set_height(top);
+	set_height(left);
+	*at = left;
+}
+
+static void rotate_left(struct ets_object **at)
+{
+	struct ets_object *top = *at, *right = top->right;
+
+	top->right = right->left;
+	right->left = top;
+	set_height(top);
+	set_height(right);
+	*at = right;
+}
+
+static void balance(struct ets_object **at)
+{
+	struct ets_object *o = *at;
+	unsigned l = read_height(o->left), r = read_height(o->right);
+
+	if (l > r + 1) {
+		if (read_height(o->left->left) < read_height(o->left->right))
+			rotate_left(&o->left);
+		rotate_right(at);
+	} else if (r > l + 1) {
+		if (read_height(o->right->right) < read_height(o->right->left))
+			rotate_right(&o->right);
+		rotate_left(at);
+	} else {
+		o->height = (l > r ? l : r) + 1;
+	}
+}
+
+/* From the lowest changed place up, as long as heights change. */
+static void balance_path(struct ets_object ***path, unsigned depth)
+{
+	while (depth-- > 0) {
+		unsigned before = (*path[depth])->height;
+
+		balance(path[depth]);
+		if ((*path[depth])->height == before)
+			break;
+	}
+}
+
+struct ets_object *tree_replace(struct ets_object **place, struct ets_object *o)
+{
+	struct ets_object *old = *place;
+
+	o->left = old->left;
+	o->right = old->right;
+	o->height = old->height;
+	*place = o;
+	return old;
+}
+
+struct ets_object *tree_insert(struct ets_tree *t, struct ets_object *o)
+{
+	struct ets_object **path[TREE_MAX_HEIGHT];
+	struct ets_object **at = &t->root;
+	Term key = tree_object_key(t, o);
+	unsigned depth = 0;
+
+	while (*at != NULL) {
+		int order = object_compare_keys(key, tree_object_key(t, *at));
+
+		if (order == 0)
+			return tree_replace(at, o);
+		path[depth++] = at;
+		at = order < 0 ? &(*at)->left : &(*at)->right;
+	}
+	o->left = o->right = NULL;
+	o->height = 1;
+	*at = o;
+	balance_path(path, depth);
+	return NULL;
+}
+
+struct ets_object *tree_remove(struct ets_tree *t, Term key)
+{
+	struct ets_object **path[TREE_MAX_HEIGHT];
+	struct ets_object **at = &t->root;
+	struct ets_object *o;
+	unsigned depth = 0;
+
+	for (;;) {
+		int order;
+
+		o = *at;
+		if (o == NULL)
+			return NULL;
+		order = object_compare_keys(key, tree_object_key(t, o));
+		if (order == 0)
+			break;
+		path[depth++] = at;
+		at = order < 0 ? &o->left : &o->right;
+	}
+	if (o->left != NULL && o->right != NULL) {
+		unsigned place = depth;
+		struct ets_object **low = &o->left;
+		struct ets_object *heir;
+
+		path[depth++] = at;
+		while ((*low)->right != NULL) {
+			path[depth++] = low;
+			low = &(*low)->right;
+		}
+		heir = *low;
+		*low = heir->left;
+		tree_replace(at, heir);
+		/* The place below o is now the heir's own. */
+		if (depth > place + 1)
+			path[place + 1] = &heir->left;
+	} else {
+		*at = o->left != NULL ? o->left : o->right;
+	}
+	balance_path(path, depth);
+	return o;
+}
+
+/* ---- order */
+struct ets_object *tree_first(const struct ets_tree *t)
+{
+	struct ets_object *o = t->root;
+
+	while (o != NULL && o->left != NULL)
+		o = o->left;
+	return o;
+}
+
+struct ets_object *tree_last(const struct ets_tree *t)
+{
+	struct ets_object *o = t->root;
+
+	while (o != NULL && o->right != NULL)
+		o = o->right;
+	return o;
+}
+
+struct ets_object *tree_next(const struct ets_tree *t, Term key)
+{
+	struct ets_object *o = t->root, *best = NULL;
+
+	while (o != NULL) {
+		if (object_compare_keys(key, tree_object_key(t, o)) < 0) {
+			best = o;
+			o = o->left;
+		} else {
+			o = o->right;
+		}
+	}
+	return best;
+}
+
+struct ets_object *tree_prev(const struct ets_tree *t, Term key)
+{
+	struct ets_object *o = t->root, *best = NULL;
+
+	while (o != NULL) {
+		if (object_compare_keys(key, tree_object_key(t, o)) > 0) {
+			best = o;
+			o = o->right;
+		} else {
+			o = o->left;
+		}
+	}
+	return best;
+}
+
+/* ---- walks */
+struct ets_object *tree_walk_start(struct tree_walk *w, const struct ets_tree *t, bool backward, tree_place_fn place,
+				   const void *sought)
+{
+	struct ets_object *o = t->root;
+	unsigned best = 0;
+
+	w->depth = 0;
+	while (o != NULL) {
+		int side = place != NULL ? place(sought, tree_object_key(t, o)) : 0;
+		bool go_left = side != 0 ? side > 0 : !backward;
+
+		w->steps[w->depth++] = o;
+		if (side == 0)
+			best = w->depth;
+		o = go_left ? o->left : o->right;
+	}
+	w->depth = best;
+	return best != 0 ? w->steps[best - 1] : NULL;
+}
+
+struct ets_object *tree_walk_after(struct tree_walk *w, const struct ets_tree *t, bool backward, Term key)
+{
+	struct ets_object *o = t->root;
+	unsigned best = 0;
+
+	w->depth = 0;
+	while (o != NULL) {
+		int order = object_compare_keys(tree_object_key(t, o), key);
+		bool is_beyond = backward ? order < 0 : order > 0;
+
+		w->steps[w->depth++] = o;
+		if (is_beyond)
+			best = w->depth;
+		o = is_beyond != backward ? o->left : o->right;
+	}
+	w->depth = best;
+	return best != 0 ? w->steps[best - 1] : NULL;
+}
+
+struct ets_object *tree_walk_step(struct tree_walk *w, bool backward)
+{
+	struct ets_object *o = w->steps[w->depth - 1];
+	struct ets_object *down = backward ? o->left : o->right;
+
+	if (down != NULL) {
+		while (down != NULL) {
+			w->steps[w->depth++] = down;
+			down = backward ? down->right : down->left;
+		}
+		return w->steps[w->depth - 1];
+	}
+	while (--w->depth > 0) {
+		struct ets_object *above = w->steps[w->depth - 1];
+
+		if ((backward ? above->right : above->left) == o)
+			return above;
+		o = above;
+	}
+	return NULL;
+}
+
+bool tree_drain(struct ets_tree *t, size_t n)
+{
+	struct ets_object *o = t->root;
+
+	/* Rotates to the right until the root has nothing on its left, then drops it: no stack, no depth. */
+	while (o != NULL && n > 0) {
+		struct ets_object *left = o->left;
+
+		if (left != NULL) {
+			o->left = left->right;
+			left->right = o;
+			o = left;
+			continue;
+		}
+		left = o->right;
+		object_free(o);
+		o = left;
+		n--;
+	}
+	t->root = o;
+	return o == NULL;
+}

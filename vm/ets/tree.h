@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ordered tables: height-balanced binary trees of stored objects.
+ * G. Adelson-Velsky, E. Landis, "An algorithm for the organization of information", 1962.
+ * Invariant: keys rise from left to right in the order of terms, 1 and 1.0 being one key; the heights of an object's
+ * two subtrees differ by one at most.
+ * Locks: the caller's. */
+#ifndef VM_ETS_TREE_H
+#define VM_ETS_TREE_H
+
+#include "ets/object.h"
+
+enum { TREE_MAX_HEIGHT = 96 };
+
+struct ets_tree {
+	struct ets_object *root;
+	unsigned key;        /* position, from 1 */
+};
+
+static inline Term tree_object_key(const struct ets_tree *t, const struct ets_object *o) { return o->words[t->key]; }
+
+struct ets_object *tree_lookup(const struct ets_tree *t, Term key);
+/* The place that points to the key's object, or NULL. */
+struct ets_object **tree_find(struct ets_tree *t, Term key);
+/* Takes: o. Returns the object that it replaced (owned by the caller), or NULL. */
+struct ets_object *tree_insert(struct ets_tree *t, struct ets_object *o);
+/* Puts o, whose key is that of *place, in its stead. Takes: o. Returns the old one, owned by the caller. */
+struct ets_object *tree_replace(struct ets_object **place, struct ets_object *o);
+/* Returns the object taken out (owned by the caller), or NULL. */
+struct ets_object *tree_remove(struct ets_tree *t, Term key);
+
+struct ets_object *tree_first(const struct ets_tree *t);
+struct ets_object *tree_last(const struct ets_tree *t);
+/* The one after (before) the key, whether the key is there or not. */
+struct ets_object *tree_next(const struct ets_tree *t, Term key);
+struct ets_object *tree_prev(const struct ets_tree *t, Term key);
+
+/* A position in a walk: the way from the root to the current object, which is steps[depth - 1].
+ * Valid until the tree changes. */
+struct tree_walk {
+	unsigned depth;
+	struct ets_object *steps[TREE_MAX_HEIGHT];
+};
+/* Where does the object's key lie: <0 before what is sought, 0 in it, >0 behind it. */
+typedef int (*tree_place_fn)(const void *sought, Term key);
+/* To the first (backward: last) object of a contiguous range; NULL place: of the tree. NULL when there is none. */
+struct ets_object *tree_walk_start(struct tree_walk *w, const struct ets_tree *t, bool backward, tree_place_fn place,
+				   const void *sought);
+/* To the first object after (backward: before) the key. */
+struct ets_object *tree_walk_after(struct tree_walk *w, const struct ets_tree *t, bool backward, Term key);
+struct ets_object *tree_walk_step(struct tree_walk *w, bool backward);
+
+/* Takes apart: frees up to n objects; true when none is left. */
+bool tree_drain(struct ets_tree *t, size_t n);
+
+#endif
