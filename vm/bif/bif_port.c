@@ -303,19 +303,6 @@ static struct port *get_port(Term t)
 	return t != TERM_NONE && term_is_local_port(t) ? port_find(t) : NULL;
 }
 
-/* resume_arg: the port's reference, taken when p began to wait. */
-static Term resume_command(Process *p, void *arg)
-{
-	struct port *port = arg;
-	bool wait = port_wait_not_busy(port, p);
-
-	if (wait)
-		return exc_wait(p, resume_command, port);
-	p->resume = NULL;
-	port_unref(port);
-	return am_true;
-}
-
 static bool get_command_flags(Term list, bool *force, bool *nosuspend)
 {
 	for (; term_is_cons(list); list = cons_tail(list)) {
@@ -344,8 +331,8 @@ static Term command_port(Process *p, struct port *port, Term data, bool nosuspen
 	if (result == am_true && !port_command(port, p->id, &bytes))
 		result = am_badarg;
 	byte_queue_clear(&bytes);
-	if (result == am_true && !nosuspend && port_wait_not_busy(port, p))
-		return exc_wait(p, resume_command, port);
+	if (result == am_true && !nosuspend)
+		return port_wait_not_busy(port, p);
 	port_unref(port);
 	return result;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operations on files as jobs of the async pool, and who owns which open file.
+ * A process that gets a fatal signal meanwhile still takes its result before it ends: blocked processes handle no signals.
  * Invariant: a job has two references, the pool's and the caller's; the last one frees it. A file stands in its
  * owner's list until it leaves EFILE_IDLE / EFILE_BUSY for good. */
 #include "io/efile.h"
@@ -275,7 +276,6 @@ static Term resume_job(Process *p, void *arg)
 	if (!atomic_load_explicit(&job->done, memory_order_acquire))
 		return exc_wait(p, resume_job, job);
 	p->resume = NULL;
-	p->resume_arg = NULL;
 	fire_return(job);
 	result = job->error != 0 ? posix_error_tuple(&p->heap, job->error) : job->reply(p, job);
 	job_unref(job);
@@ -342,13 +342,6 @@ void efile_process_exit(Process *p)
 	unsigned b = bucket_of(p->id);
 	struct efile *f;
 
-	if (p->resume == resume_job && p->resume_arg != NULL) {
-		struct efile_job *job = p->resume_arg;
-
-		p->resume = NULL;
-		p->resume_arg = NULL;
-		job_unref(job);
-	}
 	if (atomic_load_explicit(&efile.owners[b], memory_order_acquire) == NULL)
 		return;
 	while ((f = take_owned(b, p->id)) != NULL) {

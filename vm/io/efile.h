@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files: every operation goes entry (scheduler) → worker (async pool) → return (scheduler), named {thread, tag}.
- * Invariant: each operation that entered returns once, even when its caller is dead by then (it then returns from
- * whatever thread found that out); a file in use by one operation is used by no other. */
+ * Invariant: each operation that entered returns once; without a caller (the owner of a file died) it returns on the
+ * pool. A file in use by one operation is used by no other. */
 #ifndef VM_IO_EFILE_H
 #define VM_IO_EFILE_H
 
@@ -97,7 +97,7 @@ void efile_release(struct efile *file);
 bool efile_acquire_close(struct efile *file);
 /* The open file for a descriptor, owned by p's process. Takes: fd. Owns: the open file owns itself until it is closed. */
 struct efile *efile_new(Process *p, int fd, uint32_t modes);
-/* For process_at_exit: closes p's files, lets go of its running operation. */
+/* For process_at_exit: closes p's files. */
 void efile_process_exit(Process *p);
 
 /* efile_ops.c: the system calls of an operation. Any thread; may block. */

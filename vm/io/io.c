@@ -6,6 +6,7 @@
 #include "io/filename.h"
 #include "io/io_probe.h"
 #include "io/port.h"
+#include "proc/sched.h"
 
 /* OTP's numbers of the driver interface that the drivers' probes tell. */
 #define DRIVER_MAJOR 3
@@ -25,6 +26,7 @@ void io_init(void)
 	message_send_port = port_send;
 	signal_send_port = port_signal;
 	process_at_exit(efile_process_exit);
+	sched_at_halt(port_flush_all);
 	init_driver(&port_fd_driver);
 	init_driver(&port_spawn_driver);
 }

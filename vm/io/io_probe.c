@@ -146,6 +146,14 @@ PROBE_COLD void probe_port__not_busy(const struct port *port)
 	PROBE_FIRE(port__not_busy, id);
 }
 
+PROBE_COLD void probe_process__port_unblocked(Term pid, Term port)
+{
+	ID_TEXT(caller, pid);
+	ID_TEXT(id, port);
+
+	PROBE_FIRE(process__port_unblocked, caller, id);
+}
+
 PROBE_COLD void probe_driver__init(const char *name, int major, int minor, int flags)
 {
 	PROBE_FIRE(driver__init, name, major, minor, flags);

@@ -24,6 +24,7 @@ void probe_port__command(const struct port *port, Term pid, const char *type);
 void probe_port__control(const struct port *port, Term pid, int command);
 void probe_port__exit(const struct port *port, Term pid, Term reason);
 void probe_port__connect(const struct port *port, Term pid, Term new_pid);
+void probe_process__port_unblocked(Term pid, Term port);
 void probe_port__busy(const struct port *port);
 void probe_port__not_busy(const struct port *port);
 

@@ -387,7 +387,8 @@ bool port_command(struct port *port, Term caller, struct byte_queue *data)
 	return open;
 }
 
-bool port_wait_not_busy(struct port *port, Process *p)
+/* False: nothing to wait for. */
+static bool join_waiters(struct port *port, Process *p)
 {
 	bool wait;
 
@@ -403,6 +404,27 @@ bool port_wait_not_busy(struct port *port, Process *p)
 	}
 	lock_release(&port->lock);
 	return wait;
+}
+
+static Term resume_not_busy(Process *p, void *arg)
+{
+	struct port *port = arg;
+
+	if (join_waiters(port, p))
+		return exc_wait(p, resume_not_busy, port);
+	p->resume = NULL;
+	if (PROBE_ON(process__port_unblocked))
+		probe_process__port_unblocked(p->id, port->id);
+	port_unref(port);
+	return am_true;
+}
+
+Term port_wait_not_busy(struct port *port, Process *p)
+{
+	if (join_waiters(port, p))
+		return exc_wait(p, resume_not_busy, port);
+	port_unref(port);
+	return am_true;
 }
 
 static void connect_locked(struct port *port, Term caller, Term new_owner)

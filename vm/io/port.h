@@ -122,8 +122,8 @@ int port_open(Process *p, const struct port_driver *driver, const struct port_op
 bool port_put_iodata(struct byte_queue *q, Term iodata);
 /* Hands bytes over. Takes: the bytes of `data` (left empty). Fails: false when the port is not open. */
 bool port_command(struct port *port, Term caller, struct byte_queue *data);
-/* True when p was put among those who wait: the BIF must then exc_wait. */
-bool port_wait_not_busy(struct port *port, Process *p);
+/* What a BIF returns that ends with a command: true, once the port is not busy. Takes: the port's reference. */
+Term port_wait_not_busy(struct port *port, Process *p);
 /* Fails: false when the port is not open. */
 bool port_connect(struct port *port, Process *p, Term new_owner);
 bool port_close(struct port *port, Term caller, Term reason);
