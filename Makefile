@@ -80,6 +80,9 @@ $(BUILD)/obj/tools/%.o: tools/%.c | $(SKEL)
 $(GEN)/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h)
 	@mkdir -p $(@D)
 	$(CLANG) -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 -Wall -Werror -I. -Ibpf -c -o $@ $<
+$(GEN)/%.bpf.o: tests/probes/%.bpf.c tests/probes/record.h $(wildcard bpf/*.h)
+	@mkdir -p $(@D)
+	$(CLANG) -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 -Wall -Werror -I. -Ibpf -c -o $@ $<
 $(GEN)/%.skel.h: $(GEN)/%.bpf.o
 	$(BPFTOOL) gen skeleton $< name $(subst .,_,$*) > $@
 
@@ -108,10 +111,15 @@ $(BUILD)/tests/emitter: tests/tools/emitter.c vm/usdt.c vm/usdt.h vm/probes.def
 	@mkdir -p $(@D)
 	$(CC) $(VM_CFLAGS) -o $@ tests/tools/emitter.c vm/usdt.c
 
-TEST_BINS := $(foreach room,$(TEST_ROOMS),$(if $(shell find tests/$(room) -name '*_test.c' 2>/dev/null),$(BUILD)/tests/$(room)))
-tests: all $(TEST_BINS) $(if $(wildcard tests/tools/emitter.c),$(BUILD)/tests/emitter)
+$(BUILD)/tests/probe_beams/%.beam: tests/probes/%.erl
+	@mkdir -p $(@D)
+	erlc -o $(@D) $<
+$(BUILD)/obj/tests/probes/probes_test.o: $(GEN)/record.skel.h
 
-check-unit check-probes check-tools check-erl: check-%: all $(BUILD)/tests/emitter $(BUILD)/tests/%
+TEST_BINS := $(foreach room,$(TEST_ROOMS),$(if $(shell find tests/$(room) -name '*_test.c' 2>/dev/null),$(BUILD)/tests/$(room)))
+tests: all $(TEST_BINS) $(BUILD)/tests/probe_beams/probe_target.beam $(if $(wildcard tests/tools/emitter.c),$(BUILD)/tests/emitter)
+
+check-unit check-probes check-tools check-erl: check-%: tests
 	BUILD=$(BUILD) $(BUILD)/tests/$*
 
 check: deps

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every probe fires as often as its code says, with the right arguments, into a real BPF program.
+ * Invariant: a probe of the families that the VM has, without a row in cases.def, fails. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <check.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "child.h"
+#include "target.h"
+
+#include "record.h"
+#include "record.skel.h"
+
+struct arg_row {
+    const char *probe, *name;
+    unsigned index;
+    bool is_string;
+};
+
+#define TYPE_STR true
+#define TYPE_INT false
+#define TYPE_I64 false
+static const struct arg_row args[] = {
+#define ARG(probe, index, arg, type, unit) {#probe, #arg, index, TYPE_##type},
+#include "../../vm/probes.def"
+};
+
+struct case_row {
+    const char *function, *probe, *key_arg, *key;
+    unsigned count;
+};
+static const struct case_row cases[] = {
+#define CASE(function, probe, key_arg, key, count) {#function, #probe, #key_arg, key, count},
+#include "cases.def"
+};
+enum { NCASES = sizeof cases / sizeof *cases };
+
+/* The rows of HOLDS, in order, with the number of the CASE before them. */
+struct holds_row {
+    int of_case;
+    const char *arg, *value;
+};
+static struct holds_row holds[128];
+static int nholds;
+
+static void number_holds(void)
+{
+    int at = -1;
+
+    nholds = 0;
+#define CASE(function, probe, key_arg, key, count) at++;
+#define HOLDS(argument, text) holds[nholds++] = (struct holds_row){at, #argument, text};
+#include "cases.def"
+}
+
+static const struct arg_row *find_arg(const char *probe, const char *name)
+{
+    for (size_t i = 0; i < sizeof args / sizeof *args; i++)
+        if (!strcmp(args[i].probe, probe) && !strcmp(args[i].name, name))
+            return &args[i];
+    ck_abort_msg("no argument %s of %s in probes.def", name, probe);
+    return NULL;
+}
+
+static struct record_site describe_site(const struct case_row *c)
+{
+    struct record_site site = {.key_arg = find_arg(c->probe, c->key_arg)->index};
+
+    for (size_t i = 0; i < sizeof args / sizeof *args; i++)
+        if (!strcmp(args[i].probe, c->probe) && args[i].is_string)
+            site.strings |= 1u << args[i].index;
+    return site;
+}
+
+struct fixture {
+    struct record *skel;
+    struct target target;
+    struct child child;
+    struct bpf_link *links[NCASES];
+    char words[2][64]; /* that the program printed */
+};
+
+/* Attaches the sites of the case's probe; its number is their slot, so that counts are told apart. */
+static void attach_case(struct fixture *f, unsigned number)
+{
+    const struct case_row *c = &cases[number];
+    struct record_site record_site = describe_site(c);
+    struct provider_site site;
+    size_t cursor = 0;
+    LIBBPF_OPTS(bpf_uprobe_opts, opts, .bpf_cookie = number);
+
+    ck_assert_msg(f->target.provider->ops->next_site(f->target.elf, c->probe, &cursor, &site) == 1,
+                  "the VM has no note of %s", c->probe);
+    ck_assert_int_eq(site.bad_args, 0);
+    opts.ref_ctr_offset = site.semaphore;
+    ck_assert(site.semaphore != 0);
+    ck_assert_int_eq(bpf_map_update_elem(bpf_map__fd(f->skel->maps.sites), &number, &record_site, BPF_ANY), 0);
+    ck_assert_int_eq(bpf_map_update_elem(bpf_map__fd(f->skel->maps.specs), &number, &site.spec, BPF_ANY), 0);
+    f->links[number] = bpf_program__attach_uprobe_opts(f->skel->progs.record_any, f->child.pid, f->target.path,
+                                                       site.offset, &opts);
+    ck_assert_msg(f->links[number] != NULL, "cannot attach to %s", c->probe);
+    ck_assert_msg(f->target.provider->ops->next_site(f->target.elf, c->probe, &cursor, &site) == 0,
+                  "%s has more than one note", c->probe);
+}
+
+static void expand(const struct fixture *f, const char *text, bool is_string, char out[RECORD_TEXT])
+{
+    memset(out, 0, RECORD_TEXT);
+    if (text[0] == '$')
+        text = f->words[text[1] - '1'];
+    if (is_string)
+        snprintf(out, RECORD_TEXT, "%s", text);
+    else
+        *(uint64_t *)out = strtoull(text, NULL, 10);
+}
+
+static void check_holds(const struct fixture *f, unsigned number, const struct record_count *got)
+{
+    for (int i = 0; i < nholds; i++) {
+        const struct arg_row *arg = find_arg(cases[number].probe, holds[i].arg);
+        char want[RECORD_TEXT];
+
+        if (holds[i].of_case != (int)number)
+            continue;
+        expand(f, holds[i].value, arg->is_string, want);
+        if (arg->is_string)
+            ck_assert_msg(!strcmp(got->texts[arg->index], want), "%s: %s is \"%s\", not \"%s\"", cases[number].probe,
+                          arg->name, got->texts[arg->index], want);
+        else
+            ck_assert_msg(got->values[arg->index] == *(uint64_t *)want, "%s: %s is %llu, not %llu",
+                          cases[number].probe, arg->name, (unsigned long long)got->values[arg->index],
+                          (unsigned long long)*(uint64_t *)want);
+    }
+}
+
+static void check_case(const struct fixture *f, unsigned number)
+{
+    const struct case_row *c = &cases[number];
+    struct record_key key = {.site = number};
+    struct record_count got = {0};
+
+    expand(f, c->key, find_arg(c->probe, c->key_arg)->is_string, key.text);
+    bpf_map_lookup_elem(bpf_map__fd(f->skel->maps.counts), &key, &got);
+    ck_assert_msg(got.count == c->count, "%s fired %llu times with %s %s, not %u", c->probe,
+                  (unsigned long long)got.count, c->key_arg, c->key[0] == '$' ? f->words[c->key[1] - '1'] : c->key,
+                  c->count);
+    check_holds(f, number, &got);
+}
+
+/* Runs the function to its end, standard output into the fixture's words. */
+static void run_function(struct fixture *f, int output)
+{
+    char text[256] = "";
+    int status;
+    ssize_t n;
+
+    ck_assert_int_eq(child_release(&f->child), 0);
+    ck_assert_int_eq(waitpid(f->child.pid, &status, 0), f->child.pid);
+    ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the VM ended with status %d", status);
+    n = pread(output, text, sizeof text - 1, 0);
+    if (n > 0)
+        sscanf(text, "%63s %63s", f->words[0], f->words[1]);
+}
+
+static int open_output(void)
+{
+    char path[] = "/tmp/probes.XXXXXX";
+    int fd = mkstemp(path);
+
+    ck_assert_int_ge(fd, 0);
+    unlink(path);
+    return fd;
+}
+
+static void hold_function(const char *function)
+{
+    const char *build = getenv("BUILD") ? getenv("BUILD") : "build";
+    char vm[512], dir[512];
+    char *argv[] = {vm, "+S", "1", "-pa", dir, "-s", "probe_target", (char *)function, NULL};
+    struct fixture f = {.skel = record__open_and_load()};
+    int output = open_output(), saved = dup(STDOUT_FILENO);
+
+    ck_assert_msg(f.skel != NULL, "the recording program does not load");
+    snprintf(vm, sizeof vm, "%s/erlvm", build);
+    snprintf(dir, sizeof dir, "%s/tests/probe_beams", build);
+    ck_assert_int_eq(target_open_file(vm, &f.target), 0);
+    fflush(stdout);
+    dup2(output, STDOUT_FILENO);
+    ck_assert_int_eq(child_start(argv, &f.child), 0);
+    dup2(saved, STDOUT_FILENO);
+    close(saved);
+    for (unsigned i = 0; i < NCASES; i++)
+        if (!strcmp(cases[i].function, function))
+            attach_case(&f, i);
+    run_function(&f, output);
+    number_holds();
+    for (unsigned i = 0; i < NCASES; i++)
+        if (!strcmp(cases[i].function, function))
+            check_case(&f, i);
+    for (unsigned i = 0; i < NCASES; i++)
+        bpf_link__destroy(f.links[i]);
+    target_close(&f.target);
+    record__destroy(f.skel);
+    close(output);
+}
+
+/* The case rows that begin a function's run of rows. */
+static int first_rows[NCASES];
+static int nfunctions;
+
+START_TEST(test_probes_fire_exactly)
+{
+    hold_function(cases[first_rows[_i]].function);
+}
+END_TEST
+
+/* Families whose probes the VM fires, and probes among them that it does not. */
+static bool is_held_family(const char *family)
+{
+    return !strcmp(family, "processes") || !strcmp(family, "messages") || !strcmp(family, "memory") ||
+           !strcmp(family, "functions") || !strcmp(family, "files");
+}
+
+START_TEST(test_probes_all_have_cases)
+{
+    static const struct {
+        const char *name, *family;
+    } probes[] = {
+#define PROBE(probe, family, nargs, text) {#probe, #family},
+#include "../../vm/probes.def"
+    };
+    static const char *const without[] = {
+        /* need distribution, a busy port, or a native library, which the VM does not have */
+        "process__exit_signal__remote", "message__send__remote", "process__port_unblocked", "nif__entry", "nif__return"};
+
+    for (size_t i = 0; i < sizeof probes / sizeof *probes; i++) {
+        bool held = !is_held_family(probes[i].family);
+
+        for (size_t k = 0; k < sizeof without / sizeof *without; k++)
+            held |= !strcmp(without[k], probes[i].name);
+        for (size_t k = 0; k < NCASES; k++)
+            held |= !strcmp(cases[k].probe, probes[i].name);
+        ck_assert_msg(held, "%s has no case", probes[i].name);
+    }
+}
+END_TEST
+
+Suite *probes_suite(void)
+{
+    Suite *s = suite_create("probes");
+    TCase *c = tcase_create("live");
+
+    for (int i = 0; i < NCASES; i++)
+        if (i == 0 || strcmp(cases[i].function, cases[i - 1].function))
+            first_rows[nfunctions++] = i;
+    tcase_set_timeout(c, 60);
+    tcase_add_loop_test(c, test_probes_fire_exactly, 0, nfunctions);
+    tcase_add_test(c, test_probes_all_have_cases);
+    suite_add_tcase(s, c);
+    return s;
+}
