@@ -8,12 +8,11 @@
 #include "heap/refbin.h"
 
 enum {
-	ETF_SAFE = 1,        /* decode: make no new atoms, no export funs of unknown functions, no fun entries */
+	ETF_SAFE = 1,        /* decode: make no new atoms, no funs M:F/A of unknown functions */
 	ETF_COMPRESSED = 2,  /* encode: deflate when that is shorter (level in ETF_LEVEL) */
 	ETF_DETERMINISTIC = 4, /* encode: map pairs in the order of terms */
 	ETF_MINOR_0 = 8,     /* encode: floats as text */
-	ETF_ATOMS_LATIN1 = 16, /* encode: minor_version 1: atoms as ATOM_EXT where they can */
-	ETF_LOCAL = 32,      /* reserved */
+	ETF_ATOMS_LATIN1 = 16, /* encode: atoms as ATOM_EXT where they can (minor_version 0 and 1) */
 };
 #define ETF_LEVEL(level) ((unsigned)(level) << 8)
 

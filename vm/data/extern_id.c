@@ -8,12 +8,10 @@ enum { REF_LOW_BITS = 18, REF_HIGH_SHIFT = REF_LOW_BITS + 32 };
 
 static void describe_ref(const struct ref *r, struct extern_facts *f)
 {
-	f->count = r->tag != 0 ? 5 : 3;
+	f->count = 3;
 	f->ids[0] = r->number & ((1u << REF_LOW_BITS) - 1);
 	f->ids[1] = (uint32_t)(r->number >> REF_LOW_BITS);
 	f->ids[2] = (uint32_t)(r->number >> REF_HIGH_SHIFT);
-	f->ids[3] = (uint32_t)r->tag;
-	f->ids[4] = (uint32_t)(r->tag >> 32);
 }
 
 static void describe_external(const struct extern_id *x, struct extern_facts *f)
@@ -124,14 +122,11 @@ static Term put_local(struct heap *h, unsigned sub, const struct extern_facts *f
 	}
 }
 
-Term extern_id_put(struct heap *h, unsigned sub, const struct extern_facts *f)
+static Term put_external(struct heap *h, unsigned sub, const struct extern_facts *f)
 {
 	unsigned words = sub == SUB_XREF ? (f->count + 1) / 2 : 1;
-	struct extern_id *x;
+	struct extern_id *x = (struct extern_id *)heap_alloc(h, 3 + words);
 
-	if (node_is_self(f->node->name, f->node->creation))
-		return put_local(h, sub, f);
-	x = (struct extern_id *)heap_alloc(h, 3 + words);
 	x->header = HEADER(2 + words, sub);
 	x->node = (struct node_name *)f->node;
 	x->count = sub == SUB_XREF ? f->count : 1;
@@ -140,4 +135,13 @@ Term extern_id_put(struct heap *h, unsigned sub, const struct extern_facts *f)
 	if (sub == SUB_XPID)
 		x->data[0] = (uint64_t)f->ids[0] << 32 | f->ids[1];
 	return term_from_boxed((Term *)x);
+}
+
+Term extern_id_put(struct heap *h, unsigned sub, const struct extern_facts *f)
+{
+	Term t = TERM_NONE;
+
+	if (node_is_self(f->node->name, f->node->creation))
+		t = put_local(h, sub, f);
+	return t != TERM_NONE ? t : put_external(h, sub, f);
 }

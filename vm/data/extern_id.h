@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pids, ports and references seen alike, local or not: a node's name and up to five 32-bit numbers, as they are printed, compared, hashed
- * and sent. A local reference shows its 64-bit number as three of 18, 32 and 12 bits, and one with a tag the tag as two more. */
+ * and sent. A local reference shows its 64-bit number as three of 18, 32 and 12 bits; its tag, where it has one, is sent as two more
+ * (extern_id_put takes it from there), but neither printed nor compared. */
 #ifndef VM_DATA_EXTERN_ID_H
 #define VM_DATA_EXTERN_ID_H
 
@@ -21,10 +22,7 @@ void extern_id_describe(Term t, struct extern_facts *f);
 /* Order of two terms of the same of the three kinds: <0, 0, >0. */
 int extern_id_compare(Term a, Term b);
 
-/* The term that the facts (node, count, ids) describe; a local one when node is this node. sub: SUB_XPID, SUB_XPORT or SUB_XREF.
- * Fails: TERM_NONE for numbers that no local term can have. GC: none. */
+/* The term that the facts (node, count, ids) describe; a local one when node is this node and the numbers are such as local terms have.
+ * sub: SUB_XPID, SUB_XPORT or SUB_XREF. GC: none. */
 Term extern_id_put(struct heap *h, unsigned sub, const struct extern_facts *f);
-/* Units: the most words that extern_id_put takes. */
-#define EXTERN_ID_WORDS (3 + (EXTERN_ID_MAX + 1) / 2)
-
 #endif

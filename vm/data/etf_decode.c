@@ -1,0 +1,669 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Bytes to terms, in two passes: the first walks the bytes only, finds every length sound and every sub-term there (a term takes a byte
+ * at least, so what the second pass takes is bounded by the input); the second builds.
+ * Invariant: an object on the heap is complete at every moment: slots not yet filled hold []. */
+#include <errno.h>
+#include <math.h>
+#include <zlib.h>
+
+#include "base/alloc.h"
+#include "data/binary.h"
+#include "data/etf.h"
+#include "data/etf_tags.h"
+#include "data/extern_id.h"
+#include "data/float_text.h"
+#include "data/fun_link.h"
+#include "data/map.h"
+#include "data/number.h"
+#include "heap/copy.h"
+#include "term/atom.h"
+
+struct cursor {
+	const uint8_t *at, *end;
+	bool failed;
+};
+
+static size_t bytes_left(const struct cursor *c)
+{
+	return (size_t)(c->end - c->at);
+}
+
+/* The next n bytes, or NULL and failed. */
+static const uint8_t *take(struct cursor *c, size_t n)
+{
+	const uint8_t *at = c->at;
+
+	if (c->failed || bytes_left(c) < n) {
+		c->failed = true;
+		return NULL;
+	}
+	c->at += n;
+	return at;
+}
+
+static uint64_t take_be(struct cursor *c, unsigned bytes)
+{
+	const uint8_t *at = take(c, bytes);
+	uint64_t value = 0;
+
+	for (unsigned i = 0; at != NULL && i < bytes; i++)
+		value = value << 8 | at[i];
+	return value;
+}
+
+/* ---- first pass */
+
+/* The length of an atom after its tag; failed when the tag is none of an atom. */
+static size_t take_atom_length(struct cursor *c, unsigned tag)
+{
+	switch (tag) {
+	case ETF_ATOM:
+	case ETF_ATOM_UTF8:
+		return take_be(c, 2);
+	case ETF_SMALL_ATOM:
+	case ETF_SMALL_ATOM_UTF8:
+		return take_be(c, 1);
+	default:
+		c->failed = true;
+		return 0;
+	}
+}
+
+static void skip_atom(struct cursor *c)
+{
+	unsigned tag = (unsigned)take_be(c, 1);
+
+	take(c, take_atom_length(c, tag));
+}
+
+static void check_fun(struct cursor *c, uint64_t *wanted)
+{
+	const uint8_t *start = c->at;
+	uint64_t size = take_be(c, 4), free_count;
+
+	take(c, 1 + 16 + 4);
+	free_count = take_be(c, 4);
+	if (size < (uint64_t)(c->at - start) || free_count > bytes_left(c)) {
+		c->failed = true;
+		return;
+	}
+	skip_atom(c);
+	/* old index, old uniq, creator, free variables */
+	*wanted += 3 + free_count;
+}
+
+/* What stands behind one tag, sub-terms apart; those are added to *wanted. */
+static void check_one(struct cursor *c, uint64_t *wanted)
+{
+	unsigned tag = (unsigned)take_be(c, 1);
+	uint64_t n;
+
+	switch (tag) {
+	case ETF_SMALL_INTEGER:
+		take(c, 1);
+		break;
+	case ETF_INTEGER:
+		take(c, 4);
+		break;
+	case ETF_NEW_FLOAT:
+		take(c, 8);
+		break;
+	case ETF_FLOAT:
+		take(c, ETF_FLOAT_BYTES);
+		break;
+	case ETF_NIL:
+		break;
+	case ETF_SMALL_TUPLE:
+		*wanted += take_be(c, 1);
+		break;
+	case ETF_LARGE_TUPLE:
+		*wanted += take_be(c, 4);
+		break;
+	case ETF_LIST:
+		*wanted += take_be(c, 4) + 1;
+		break;
+	case ETF_MAP:
+		*wanted += take_be(c, 4) * 2;
+		break;
+	case ETF_STRING:
+		take(c, take_be(c, 2));
+		break;
+	case ETF_BINARY:
+		take(c, take_be(c, 4));
+		break;
+	case ETF_BIT_BINARY:
+		n = take_be(c, 4);
+		c->failed |= (take_be(c, 1) - 1) > 7 || n == 0;
+		take(c, n);
+		break;
+	case ETF_SMALL_BIG:
+		take(c, take_be(c, 1) + 1);
+		break;
+	case ETF_LARGE_BIG:
+		take(c, take_be(c, 4) + 1);
+		break;
+	case ETF_NEW_PID:
+		skip_atom(c);
+		take(c, 12);
+		break;
+	case ETF_PID:
+		skip_atom(c);
+		take(c, 9);
+		break;
+	case ETF_NEW_PORT:
+		skip_atom(c);
+		take(c, 8);
+		break;
+	case ETF_V4_PORT:
+		skip_atom(c);
+		take(c, 12);
+		break;
+	case ETF_PORT:
+	case ETF_REFERENCE:
+		skip_atom(c);
+		take(c, 5);
+		break;
+	case ETF_NEWER_REFERENCE:
+	case ETF_NEW_REFERENCE:
+		n = take_be(c, 2);
+		c->failed |= n == 0 || n > EXTERN_ID_MAX;
+		skip_atom(c);
+		take(c, (tag == ETF_NEWER_REFERENCE ? 4 : 1) + n * 4);
+		break;
+	case ETF_EXPORT:
+		skip_atom(c);
+		skip_atom(c);
+		c->failed |= take_be(c, 1) != ETF_SMALL_INTEGER;
+		take(c, 1);
+		break;
+	case ETF_NEW_FUN:
+		check_fun(c, wanted);
+		break;
+	default:
+		take(c, take_atom_length(c, tag));
+		break;
+	}
+}
+
+/* Walks one term. Fails: false. */
+static bool check_term(struct cursor *c)
+{
+	uint64_t wanted = 1;
+
+	while (wanted > 0 && !c->failed) {
+		wanted--;
+		check_one(c, &wanted);
+		if (wanted > bytes_left(c))
+			return false;
+	}
+	return !c->failed;
+}
+
+/* ---- second pass */
+
+enum job_kind {
+	JOB_SLOTS,           /* fill `count` slots, `stride` words apart */
+	JOB_MAP,             /* the pairs are all read: make the map */
+};
+
+struct job {
+	Term *slot;
+	Term *pairs;         /* of a map; owned */
+	size_t count;
+	uint8_t kind;
+	uint8_t stride;
+};
+
+struct decoder {
+	struct cursor c;
+	unsigned flags;
+	struct heap *heap;
+	struct job *jobs;
+	size_t count, room;
+	struct job fixed[64];
+};
+
+static struct job *push_job(struct decoder *d, enum job_kind kind, Term *slot, size_t count, unsigned stride)
+{
+	struct job *j;
+
+	if (d->count == d->room) {
+		struct job *more = mem_alloc(2 * d->room * sizeof(*more));
+
+		memcpy(more, d->jobs, d->count * sizeof(*more));
+		if (d->jobs != d->fixed)
+			mem_free(d->jobs);
+		d->jobs = more;
+		d->room *= 2;
+	}
+	j = &d->jobs[d->count++];
+	*j = (struct job){ .kind = kind, .slot = slot, .count = count, .stride = (uint8_t)stride };
+	return j;
+}
+
+static void push_slots(struct decoder *d, Term *first, size_t count, unsigned stride)
+{
+	if (count > 0)
+		push_job(d, JOB_SLOTS, first, count, stride);
+}
+
+static Term fail(struct decoder *d)
+{
+	d->c.failed = true;
+	return NIL;
+}
+
+static Term check_value(struct decoder *d, Term t)
+{
+	return t != TERM_NONE ? t : fail(d);
+}
+
+static Term read_atom(struct decoder *d, unsigned tag)
+{
+	bool utf8 = tag == ETF_ATOM_UTF8 || tag == ETF_SMALL_ATOM_UTF8;
+	size_t n = take_atom_length(&d->c, tag);
+	const char *text = (const char *)take(&d->c, n);
+	char converted[ATOM_MAX_CHARS * 2];
+
+	if (text == NULL || (!utf8 && n > ATOM_MAX_CHARS))
+		return fail(d);
+	if (!(d->flags & ETF_SAFE))
+		return check_value(d, utf8 ? atom_from_utf8(text, n, NULL) : atom_from_latin1(text, n, NULL));
+	if (!utf8) {
+		size_t k = 0;
+
+		for (size_t i = 0; i < n; i++) {
+			unsigned char c = (unsigned char)text[i];
+
+			if (c >= 0x80)
+				converted[k++] = (char)(0xc0 | c >> 6);
+			converted[k++] = (char)(c < 0x80 ? c : 0x80 | (c & 0x3f));
+		}
+		text = converted;
+		n = k;
+	}
+	return check_value(d, atom_existing_utf8(text, n));
+}
+
+static Term read_tagged_atom(struct decoder *d)
+{
+	unsigned tag = (unsigned)take_be(&d->c, 1);
+
+	return read_atom(d, tag);
+}
+
+static Term read_float(struct decoder *d, unsigned tag)
+{
+	union { uint64_t w; double d; } u;
+	const char *text;
+
+	if (tag == ETF_NEW_FLOAT) {
+		u.w = take_be(&d->c, 8);
+		return isfinite(u.d) ? heap_float(d->heap, u.d) : fail(d);
+	}
+	text = (const char *)take(&d->c, ETF_FLOAT_BYTES);
+	if (text == NULL || !float_text_read(text, strnlen(text, ETF_FLOAT_BYTES), &u.d))
+		return fail(d);
+	return heap_float(d->heap, u.d);
+}
+
+static Term read_big(struct decoder *d, unsigned length_bytes)
+{
+	size_t n = take_be(&d->c, length_bytes);
+	bool negative = take_be(&d->c, 1) != 0;
+	const uint8_t *bytes = take(&d->c, n);
+
+	return bytes != NULL ? check_value(d, num_from_bytes(d->heap, bytes, n, true, negative)) : fail(d);
+}
+
+static Term read_binary(struct decoder *d, unsigned tag)
+{
+	size_t n = take_be(&d->c, 4);
+	unsigned bits = tag == ETF_BIT_BINARY ? (unsigned)take_be(&d->c, 1) : 8;
+	const uint8_t *bytes = take(&d->c, n);
+	struct bits_view v = { .base = bytes, .size = n * 8 - (8 - bits) };
+
+	if (bytes == NULL)
+		return fail(d);
+	if (bits == 8)
+		return check_value(d, binary_put(d->heap, bytes, n));
+	return check_value(d, binary_put_bits(d->heap, &v));
+}
+
+/* The node of a name and the creation that follows. */
+static const struct node_name *read_node(struct decoder *d, Term name, unsigned creation_bytes)
+{
+	uint32_t creation = (uint32_t)take_be(&d->c, creation_bytes);
+
+	if (d->c.failed || node_is_self(name, creation))
+		return node_self();
+	return node_find(name, creation);
+}
+
+static Term read_pid(struct decoder *d, unsigned creation_bytes)
+{
+	struct extern_facts f = { .count = 2 };
+	Term name = read_tagged_atom(d);
+
+	f.ids[0] = (uint32_t)take_be(&d->c, 4);
+	f.ids[1] = (uint32_t)take_be(&d->c, 4);
+	f.node = read_node(d, name, creation_bytes);
+	return d->c.failed ? NIL : extern_id_put(d->heap, SUB_XPID, &f);
+}
+
+static Term read_port(struct decoder *d, unsigned number_bytes, unsigned creation_bytes)
+{
+	struct extern_facts f = { .count = 2 };
+	Term name = read_tagged_atom(d);
+	uint64_t number = take_be(&d->c, number_bytes);
+
+	f.ids[0] = (uint32_t)number;
+	f.ids[1] = (uint32_t)(number >> 32);
+	f.node = read_node(d, name, creation_bytes);
+	return d->c.failed ? NIL : extern_id_put(d->heap, SUB_XPORT, &f);
+}
+
+static Term read_ref(struct decoder *d, unsigned creation_bytes)
+{
+	struct extern_facts f = { .count = (unsigned)take_be(&d->c, 2) };
+	Term name = read_tagged_atom(d);
+
+	f.node = read_node(d, name, creation_bytes);
+	for (unsigned i = 0; i < f.count; i++)
+		f.ids[i] = (uint32_t)take_be(&d->c, 4);
+	return d->c.failed ? NIL : extern_id_put(d->heap, SUB_XREF, &f);
+}
+
+/* The oldest form: one number, then the creation. */
+static Term read_old_ref(struct decoder *d)
+{
+	struct extern_facts f = { .count = 1 };
+	Term name = read_tagged_atom(d);
+
+	f.ids[0] = (uint32_t)take_be(&d->c, 4);
+	f.node = read_node(d, name, 1);
+	return d->c.failed ? NIL : extern_id_put(d->heap, SUB_XREF, &f);
+}
+
+static Term read_export(struct decoder *d)
+{
+	Term module = read_tagged_atom(d);
+	Term function = read_tagged_atom(d);
+	struct export *e;
+	Term *at;
+
+	take(&d->c, 1);
+	if (d->c.failed)
+		return NIL;
+	e = (d->flags & ETF_SAFE ? fun_link_find_export : fun_link_get_export)(module, function, d->c.at[0]);
+	take(&d->c, 1);
+	if (e == NULL)
+		return fail(d);
+	at = heap_alloc(d->heap, EXPORT_FUN_WORDS);
+	at[0] = HEADER(EXPORT_FUN_WORDS - 1, SUB_EXPORT);
+	at[1] = (Term)e;
+	return term_from_boxed(at);
+}
+
+/* An integer that stands within a fun. */
+static uint32_t read_plain_integer(struct decoder *d)
+{
+	unsigned tag = (unsigned)take_be(&d->c, 1);
+
+	if (tag != ETF_SMALL_INTEGER && tag != ETF_INTEGER)
+		d->c.failed = true;
+	return (uint32_t)take_be(&d->c, tag == ETF_SMALL_INTEGER ? 1 : 4);
+}
+
+static Term read_fun_creator(struct decoder *d)
+{
+	unsigned tag = (unsigned)take_be(&d->c, 1);
+
+	if (tag != ETF_NEW_PID && tag != ETF_PID)
+		return fail(d);
+	return read_pid(d, tag == ETF_NEW_PID ? 4 : 1);
+}
+
+static Term read_fun(struct decoder *d)
+{
+	struct fun_facts facts = { 0 };
+	const uint8_t *uniq;
+	struct fun *f;
+	uint32_t free_count;
+	Term creator;
+
+	take(&d->c, 4);
+	facts.arity = (uint32_t)take_be(&d->c, 1);
+	uniq = take(&d->c, sizeof(facts.uniq));
+	facts.index = (uint32_t)take_be(&d->c, 4);
+	free_count = (uint32_t)take_be(&d->c, 4);
+	facts.module = read_tagged_atom(d);
+	facts.old_index = read_plain_integer(d);
+	facts.old_uniq = read_plain_integer(d);
+	creator = read_fun_creator(d);
+	if (d->c.failed)
+		return NIL;
+	memcpy(facts.uniq, uniq, sizeof(facts.uniq));
+	f = (struct fun *)heap_alloc(d->heap, FUN_WORDS + free_count);
+	f->header = HEADER(FUN_WORDS - 1 + free_count, SUB_FUN);
+	f->entry = fun_link_get(&facts);
+	f->shape = (uint64_t)facts.arity << 32 | free_count;
+	f->creator = creator;
+	for (uint32_t i = 0; i < free_count; i++)
+		f->env[i] = NIL;
+	push_slots(d, f->env, free_count, 1);
+	return term_from_boxed((Term *)f);
+}
+
+static Term read_tuple(struct decoder *d, size_t arity)
+{
+	Term *at = heap_alloc(d->heap, arity + 1);
+
+	at[0] = HEADER(arity, SUB_TUPLE);
+	for (size_t i = 1; i <= arity; i++)
+		at[i] = NIL;
+	push_slots(d, at + 1, arity, 1);
+	return term_from_boxed(at);
+}
+
+static Term read_list(struct decoder *d, size_t n, Term *slot)
+{
+	Term *at;
+
+	if (n == 0) {
+		/* Only the tail, where the list would be. */
+		push_slots(d, slot, 1, 1);
+		return NIL;
+	}
+	at = heap_alloc(d->heap, 2 * n);
+	for (size_t i = 0; i < n; i++) {
+		at[2 * i] = NIL;
+		at[2 * i + 1] = i + 1 < n ? term_from_cons(at + 2 * i + 2) : NIL;
+	}
+	push_slots(d, at + 2 * n - 1, 1, 1);
+	push_slots(d, at, n, 2);
+	return term_from_cons(at);
+}
+
+static Term read_map(struct decoder *d, size_t n, Term *slot)
+{
+	struct job *j;
+
+	if (n == 0)
+		return map_new(d->heap);
+	j = push_job(d, JOB_MAP, slot, n, 0);
+	j->pairs = mem_alloc(2 * n * sizeof(Term));
+	push_slots(d, j->pairs, 2 * n, 1);
+	return NIL;
+}
+
+static Term read_string(struct decoder *d)
+{
+	size_t n = take_be(&d->c, 2);
+	const uint8_t *bytes = take(&d->c, n);
+
+	return bytes != NULL ? heap_list_bytes(d->heap, bytes, n, NIL) : fail(d);
+}
+
+/* The next term; its parts are pushed as jobs. It will stand at slot. */
+static Term read_term(struct decoder *d, Term *slot)
+{
+	unsigned tag = (unsigned)take_be(&d->c, 1);
+
+	switch (tag) {
+	case ETF_SMALL_INTEGER:
+		return term_from_small((int64_t)take_be(&d->c, 1));
+	case ETF_INTEGER:
+		return term_from_small((int32_t)take_be(&d->c, 4));
+	case ETF_NEW_FLOAT:
+	case ETF_FLOAT:
+		return read_float(d, tag);
+	case ETF_NIL:
+		return NIL;
+	case ETF_SMALL_TUPLE:
+		return read_tuple(d, take_be(&d->c, 1));
+	case ETF_LARGE_TUPLE:
+		return read_tuple(d, take_be(&d->c, 4));
+	case ETF_LIST:
+		return read_list(d, take_be(&d->c, 4), slot);
+	case ETF_MAP:
+		return read_map(d, take_be(&d->c, 4), slot);
+	case ETF_STRING:
+		return read_string(d);
+	case ETF_BINARY:
+	case ETF_BIT_BINARY:
+		return read_binary(d, tag);
+	case ETF_SMALL_BIG:
+		return read_big(d, 1);
+	case ETF_LARGE_BIG:
+		return read_big(d, 4);
+	case ETF_NEW_PID:
+		return read_pid(d, 4);
+	case ETF_PID:
+		return read_pid(d, 1);
+	case ETF_NEW_PORT:
+		return read_port(d, 4, 4);
+	case ETF_V4_PORT:
+		return read_port(d, 8, 4);
+	case ETF_PORT:
+		return read_port(d, 4, 1);
+	case ETF_NEWER_REFERENCE:
+		return read_ref(d, 4);
+	case ETF_NEW_REFERENCE:
+		return read_ref(d, 1);
+	case ETF_REFERENCE:
+		return read_old_ref(d);
+	case ETF_EXPORT:
+		return read_export(d);
+	case ETF_NEW_FUN:
+		return read_fun(d);
+	default:
+		return read_atom(d, tag);
+	}
+}
+
+static void run_jobs(struct decoder *d)
+{
+	while (d->count > 0 && !d->c.failed) {
+		struct job *j = &d->jobs[d->count - 1];
+		Term *slot = j->slot, t;
+
+		if (j->kind == JOB_MAP) {
+			t = map_from_unique_pairs(d->heap, j->pairs, j->count);
+			mem_free(j->pairs);
+			d->count--;
+			*slot = check_value(d, t);
+			continue;
+		}
+		j->slot += j->stride;
+		if (--j->count == 0)
+			d->count--;
+		t = read_term(d, slot);
+		*slot = t;
+	}
+	while (d->count > 0)
+		mem_free(d->jobs[--d->count].pairs);
+}
+
+/* c: at a term that check_term has seen. */
+static int build_term(struct cursor *c, unsigned flags, struct heap *h, Term *term)
+{
+	struct decoder d = { .c = *c, .flags = flags, .heap = h, .room = sizeof(d.fixed) / sizeof(d.fixed[0]) };
+
+	d.jobs = d.fixed;
+	*term = NIL;
+	push_slots(&d, term, 1, 1);
+	run_jobs(&d);
+	if (d.jobs != d.fixed)
+		mem_free(d.jobs);
+	*c = d.c;
+	return d.c.failed ? -EINVAL : 0;
+}
+
+static int decode_plain(struct cursor *c, unsigned flags, struct heap *h, Term *term)
+{
+	struct cursor ahead = *c;
+
+	return check_term(&ahead) ? build_term(c, flags, h, term) : -EINVAL;
+}
+
+/* A deflated term: its size, then the zlib stream, which may be followed by other bytes. */
+static int decode_deflated(struct cursor *c, unsigned flags, struct heap *h, Term *term)
+{
+	size_t size = take_be(c, 4);
+	z_stream z = { .next_in = (Bytef *)c->at };
+	struct cursor inner;
+	uint8_t *bytes;
+	int result;
+
+	/* Deflate makes no more than about 1,032 bytes of one. */
+	if (c->failed || size / 1040 > bytes_left(c) || inflateInit(&z) != Z_OK)
+		return -EINVAL;
+	bytes = mem_alloc(size + 1);
+	z.avail_in = bytes_left(c) < UINT32_MAX ? (uInt)bytes_left(c) : UINT32_MAX;
+	z.next_out = bytes;
+	z.avail_out = (uInt)size;
+	result = inflate(&z, Z_FINISH);
+	c->at += z.total_in;
+	inflateEnd(&z);
+	inner = (struct cursor){ .at = bytes, .end = bytes + size };
+	if (result != Z_STREAM_END || z.total_out != size)
+		result = -EINVAL;
+	else
+		result = decode_plain(&inner, flags, h, term);
+	mem_free(bytes);
+	return result;
+}
+
+int etf_decode_to_heap(const uint8_t *bytes, size_t n, unsigned flags, struct heap *h, Term *term, size_t *used)
+{
+	struct cursor c = { .at = bytes, .end = bytes + n };
+	int result;
+
+	if (take_be(&c, 1) != ETF_VERSION || c.failed)
+		return -EINVAL;
+	if (bytes_left(&c) > 0 && c.at[0] == ETF_ZLIB) {
+		take(&c, 1);
+		result = decode_deflated(&c, flags, h, term);
+	} else {
+		result = decode_plain(&c, flags, h, term);
+	}
+	if (used != NULL)
+		*used = (size_t)(c.at - bytes);
+	return result;
+}
+
+int etf_decode(const uint8_t *bytes, size_t n, struct fragment **out, Term *term, unsigned flags)
+{
+	struct heap scratch;
+	size_t used;
+	int result;
+
+	heap_init(&scratch, HEAP_MIN_WORDS);
+	result = etf_decode_to_heap(bytes, n, flags, &scratch, term, &used);
+	if (result == 0 && used != n)
+		result = -EINVAL;
+	*out = result == 0 ? copy_to_fragment(*term, term) : NULL;
+	heap_free(&scratch);
+	return result;
+}
