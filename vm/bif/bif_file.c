@@ -10,6 +10,7 @@
 #include "bif/bif.h"
 #include "data/binary.h"
 #include "data/number.h"
+#include "data/utf8.h"
 #include "io/efile.h"
 #include "io/filename.h"
 #include "io/posix.h"
@@ -721,7 +722,7 @@ Term bif_prim_file_is_translatable_1(Process *p, Term *args)
 	if (!term_is_bitstring(args[0]) || !term_is_binary(args[0]))
 		return exc_badarg(p);
 	bytes = binary_bytes(args[0], &n, &scratch);
-	ok = !filename_is_utf8() || filename_check_utf8(bytes, n, NULL);
+	ok = !filename_is_utf8() || utf8_valid_prefix(bytes, n, NULL) == n;
 	mem_free(scratch);
 	return term_from_bool(ok);
 }

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "bif/bif.h"
 #include "data/print.h"
+#include "data/utf8.h"
 #include "io/filename.h"
 #include "io/posix.h"
 
@@ -46,20 +47,11 @@ static bool print_characters(struct print_buffer *b, Term list)
 {
 	for (; term_is_cons(list); list = cons_tail(list)) {
 		Term head = cons_head(list);
-		uint32_t c;
-		char utf8[4];
-		int n;
+		uint8_t utf8[UTF8_MAX_BYTES];
 
-		if (!term_is_small(head) || small_value(head) < 0 || small_value(head) > 0x10ffff)
+		if (!term_is_small(head) || !utf8_is_scalar((uint64_t)small_value(head)))
 			return false;
-		c = (uint32_t)small_value(head);
-		if (c >= 0xd800 && c <= 0xdfff)
-			return false;
-		n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-		for (int k = n - 1; k > 0; k--, c >>= 6)
-			utf8[k] = (char)(0x80 | (c & 0x3f));
-		utf8[0] = (char)(n == 1 ? c : (0xf00u >> n & 0xf0) | c);
-		print_bytes(b, utf8, (size_t)n);
+		print_bytes(b, (char *)utf8, utf8_encode((uint32_t)small_value(head), utf8));
 	}
 	return list == NIL;
 }

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "data/binary.h"
+#include "data/utf8.h"
 #include "term/atom.h"
 
 static struct {
@@ -32,38 +33,18 @@ struct text {
 	size_t n, room;
 };
 
-static void add_byte(struct text *t, unsigned byte)
+static bool add_char(struct text *t, int64_t c)
 {
-	if (t->n + 1 >= t->room) {
+	if (c <= 0 || !utf8_is_scalar((uint64_t)c) || (!filename.utf8 && c > 255))
+		return false;
+	if (t->n + UTF8_MAX_BYTES + 1 > t->room) {
 		t->room = t->room * 2 + 64;
 		t->bytes = mem_realloc(t->bytes, t->room);
 	}
-	t->bytes[t->n++] = (char)byte;
-}
-
-static bool add_char(struct text *t, int64_t c)
-{
-	if (c <= 0 || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
-		return false;
-	if (!filename.utf8) {
-		add_byte(t, (unsigned)c);
-		return c <= 255;
-	}
-	if (c < 0x80) {
-		add_byte(t, (unsigned)c);
-	} else if (c < 0x800) {
-		add_byte(t, 0xc0 | (unsigned)c >> 6);
-		add_byte(t, 0x80 | (c & 0x3f));
-	} else if (c < 0x10000) {
-		add_byte(t, 0xe0 | (unsigned)c >> 12);
-		add_byte(t, 0x80 | (c >> 6 & 0x3f));
-		add_byte(t, 0x80 | (c & 0x3f));
-	} else {
-		add_byte(t, 0xf0 | (unsigned)c >> 18);
-		add_byte(t, 0x80 | (c >> 12 & 0x3f));
-		add_byte(t, 0x80 | (c >> 6 & 0x3f));
-		add_byte(t, 0x80 | (c & 0x3f));
-	}
+	if (filename.utf8)
+		t->n += utf8_encode((uint32_t)c, (uint8_t *)t->bytes + t->n);
+	else
+		t->bytes[t->n++] = (char)c;
 	return true;
 }
 
@@ -165,61 +146,25 @@ char *filename_from_term(Term name, bool atoms, size_t *n)
 
 /* ---- bytes to names */
 
-/* The character at *at, which moves behind it; -1 when it is no UTF-8. */
-static int32_t next_char(const uint8_t **at, const uint8_t *end)
-{
-	static const int32_t least[] = { 0, 0x80, 0x800, 0x10000 };
-	const uint8_t *p = *at;
-	int32_t c = *p++;
-	int more = 0;
-
-	if (c >= 0x80) {
-		more = c >= 0xf0 ? 3 : c >= 0xe0 ? 2 : 1;
-		if (c < 0xc2 || c > 0xf4 || end - p < more)
-			return -1;
-		c &= 0x3f >> more;
-	}
-	for (int k = 0; k < more; k++, p++) {
-		if ((*p & 0xc0) != 0x80)
-			return -1;
-		c = c << 6 | (*p & 0x3f);
-	}
-	if (c < least[more] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
-		return -1;
-	*at = p;
-	return c;
-}
-
-bool filename_check_utf8(const uint8_t *bytes, size_t n, size_t *chars)
-{
-	const uint8_t *at = bytes;
-	size_t count = 0;
-
-	for (; at < bytes + n; count++) {
-		if (next_char(&at, bytes + n) < 0)
-			return false;
-	}
-	if (chars != NULL)
-		*chars = count;
-	return true;
-}
-
 Term filename_put(struct heap *h, const char *text, size_t n)
 {
-	const uint8_t *bytes = (const uint8_t *)text, *at = bytes;
+	const uint8_t *at = (const uint8_t *)text, *end = at + n;
 	size_t chars;
 	Term *p, list;
 
 	if (!filename.utf8)
-		return heap_list_bytes(h, bytes, n, NIL);
-	if (!filename_check_utf8(bytes, n, &chars))
+		return heap_list_bytes(h, text, n, NIL);
+	if (utf8_valid_prefix(at, n, &chars) < n)
 		return TERM_NONE;
 	if (chars == 0)
 		return NIL;
 	p = heap_alloc(h, 2 * chars);
 	list = term_from_cons(p);
 	for (; chars > 0; chars--, p += 2) {
-		p[0] = SMALL((int64_t)next_char(&at, bytes + n));
+		uint32_t c;
+
+		at += utf8_decode(at, (size_t)(end - at), &c);
+		p[0] = SMALL((uint64_t)c);
 		p[1] = chars == 1 ? NIL : term_from_cons(p + 2);
 	}
 	return list;

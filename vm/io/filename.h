@@ -13,7 +13,5 @@ bool filename_is_utf8(void);
 char *filename_from_term(Term name, bool atoms, size_t *n);
 /* The string of the system's bytes. Fails: TERM_NONE when they are not in the encoding. */
 Term filename_put(struct heap *h, const char *bytes, size_t n);
-/* Is it whole UTF-8 (no surrogates, nothing overlong)? Units: *chars, may be NULL. */
-bool filename_check_utf8(const uint8_t *bytes, size_t n, size_t *chars);
 
 #endif
