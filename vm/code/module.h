@@ -2,7 +2,8 @@
 /* Modules: their current and old code; loading, deleting, purging; and which function and line an address belongs to.
  * Code stands in one reserved range of addresses; looking an address up takes no lock.
  * Invariant: an instance's code stays until it is purged; an export's address points to current code only.
- * Locks: loading, deleting and purging hold `code_load`. */
+ * Locks: what replaces or removes code does it while the world is stopped (sched_stop_world), so that nobody waits for a lock
+ * that a stopped thread holds; modules that are new are entered under `module_table`. */
 #ifndef VM_CODE_MODULE_H
 #define VM_CODE_MODULE_H
 
@@ -39,7 +40,6 @@ struct code_instance {
 	size_t attributes_bytes, compile_bytes;
 	uint32_t on_load_label;
 	const Inst *on_load; /* entry of the on_load function while it has not run; else NULL */
-	bool has_native;     /* loaded by the VM itself: may not be purged */
 };
 
 struct module {
@@ -60,19 +60,32 @@ extern int (*module_translate)(const struct beam_file *f, struct code_instance *
 /* Room for the code of c, zeroed: sets words and word_count. Fails: -ENOMEM when the range is full. */
 int code_alloc(struct code_instance *c, size_t words);
 
-/* ---- loading in two steps. prepare needs no lock; publish makes the code callable.
- * Owns: the caller of prepare, until published or freed. Fails: NULL with *error; */
+/* ---- loading in two steps: prepare changes nothing that can be called; publish makes the code callable.
+ * Owns: the caller of prepare, until published or freed. Fails: NULL with *error. */
 struct code_instance *module_prepare(const uint8_t *bytes, size_t n, struct beam_error *error);
+/* Code that was never published. */
 void module_free_instance(struct code_instance *c);
-/* All at once: the current code of each becomes old. Takes: the instances. Fails: -EBUSY (nothing changed, nothing taken) when one still has old code. */
+/* All at once: the current code of each becomes old; one with an on_load function only waits for it (module.pending).
+ * Takes: the instances. Fails: -EBUSY (nothing changed, nothing taken): one still has old code, or waits for its on_load function. */
 int module_publish(struct code_instance **c, size_t n);
-/* Both steps, with the old code dropped when nothing runs it. */
-int module_load(const uint8_t *bytes, size_t n, struct beam_error *error);
-/* Current code becomes old; exports become undefined. Fails: -ENOENT without current code; -EBUSY with old code. */
+/* Both steps for a module that is not loaded yet; when it is meanwhile, nothing happens. Its on_load function runs in a process of its own.
+ * Fails: -EINVAL with *error. */
+int module_load_new(const uint8_t *bytes, size_t n, struct beam_error *error);
+/* Is there an export of the module that can be called, or current code? */
+bool module_is_loaded(Term name);
+/* The on_load function of the pending code has run: keep publishes, else the code is dropped. Fails: -ENOENT without such code. */
+int module_finish_on_load(Term name, bool keep);
+/* Current code becomes old; its exports become undefined. Fails: -ENOENT without current code; -EBUSY with old code. */
 int module_delete(Term name);
+/* Frees the old code, when no process runs it. Its literals stay: terms that point to them may be anywhere.
+ * Fails: -ENOENT without old code; -EBUSY when it is in use. */
+int module_purge(Term name);
+/* Does the process have a return address, or its next instruction, in the module's old code? p runs here, or the world is stopped. */
+bool module_is_old_used_by(const struct module *m, const Process *p);
 
 /* ---- addresses */
-/* The func_info block of the function that pc lies in (a return address lies in its caller); NULL when it is no code. Lock-free. */
+/* Below, pc is a return address, a function's entry, or the address right behind an instruction; it may be in an export's stub.
+ * The func_info block of the function that pc lies in (a return address lies in its caller); NULL when it is no code. Lock-free. */
 const Inst *code_find_function(const Inst *pc);
 struct code_place {
 	Term module, function;
@@ -80,7 +93,7 @@ struct code_place {
 	Term file;           /* atom */
 	uint32_t line;       /* 0: unknown */
 };
-/* pc: a return address, or the address right behind an instruction that failed. Fails: false when it is no code. */
+/* Fails: false when it is no code. */
 bool code_find_place(const Inst *pc, struct code_place *place);
 /* The instance that pc lies in, or NULL. */
 struct code_instance *code_find_instance(const Inst *pc);

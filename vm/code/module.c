@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The module table, and the ways of code: prepared, pending, current, old, gone. Entries of the table are never freed. */
+#include "code/module.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "base/lock.h"
+#include "code/code_area.h"
+#include "code/code_path.h"
+#include "code/opcodes.h"
+#include "proc/sched.h"
+
+enum { BUCKETS = 4096 };
+
+int (*module_translate)(const struct beam_file *f, struct code_instance *c, struct beam_error *error);
+
+static struct {
+	struct lock lock;    /* makes entries; enters new code */
+	_Atomic(struct module *) buckets[BUCKETS];
+} modules;
+
+void module_init(void)
+{
+	lock_init(&modules.lock, LOCK_module_table);
+	code_area_init();
+	code_path_init();
+}
+
+static _Atomic(struct module *) *find_bucket(Term name)
+{
+	return &modules.buckets[hash_word(name) % BUCKETS];
+}
+
+static struct module *find_in(struct module *m, Term name)
+{
+	while (m != NULL && m->name != name)
+		m = m->next;
+	return m;
+}
+
+struct module *module_find(Term name)
+{
+	return find_in(atomic_load_explicit(find_bucket(name), memory_order_acquire), name);
+}
+
+static struct module *get_module(Term name)
+{
+	_Atomic(struct module *) *bucket = find_bucket(name);
+	struct module *m = module_find(name);
+
+	if (m != NULL)
+		return m;
+	lock_acquire(&modules.lock);
+	m = find_in(atomic_load_explicit(bucket, memory_order_relaxed), name);
+	if (m == NULL) {
+		m = mem_zalloc(sizeof(*m));
+		m->name = name;
+		m->next = atomic_load_explicit(bucket, memory_order_relaxed);
+		atomic_store_explicit(bucket, m, memory_order_release);
+	}
+	lock_release(&modules.lock);
+	return m;
+}
+
+static struct code_instance *current_of(const struct module *m)
+{
+	return atomic_load_explicit(&m->current, memory_order_acquire);
+}
+
+static struct code_instance *old_of(const struct module *m)
+{
+	return atomic_load_explicit(&m->old, memory_order_acquire);
+}
+
+void module_each(void (*see)(const struct module *m, void *arg), void *arg)
+{
+	for (size_t i = 0; i < BUCKETS; i++)
+		for (struct module *m = atomic_load_explicit(&modules.buckets[i], memory_order_acquire); m != NULL; m = m->next)
+			if (current_of(m) != NULL || old_of(m) != NULL)
+				see(m, arg);
+}
+
+bool module_is_loaded(Term name)
+{
+	const struct module *m = module_find(name);
+
+	return m != NULL && current_of(m) != NULL;
+}
+
+/* ---- instances */
+
+int code_alloc(struct code_instance *c, size_t words)
+{
+	c->words = code_area_take(c, words);
+	if (c->words == NULL)
+		return -ENOMEM;
+	c->word_count = words;
+	return 0;
+}
+
+static void *copy_array(const void *from, size_t count, size_t size)
+{
+	void *to = mem_alloc(count * size + 1);
+
+	if (count > 0)
+		memcpy(to, from, count * size);
+	return to;
+}
+
+/* What outlives the file: copied, or taken from it. */
+static void take_from_file(struct code_instance *c, struct beam_file *f)
+{
+	memcpy(c->md5, f->md5, sizeof(c->md5));
+	c->files = copy_array(f->files, f->file_count, sizeof(*f->files));
+	c->file_count = f->file_count;
+	c->exports = copy_array(f->exports, f->export_count, sizeof(*f->exports));
+	c->export_count = f->export_count;
+	c->lambdas = copy_array(f->lambdas, f->lambda_count, sizeof(*f->lambdas));
+	c->lambda_count = f->lambda_count;
+	c->attributes = f->attributes != NULL ? copy_array(f->attributes, f->attributes_bytes, 1) : NULL;
+	c->attributes_bytes = f->attributes_bytes;
+	c->compile = f->compile != NULL ? copy_array(f->compile, f->compile_bytes, 1) : NULL;
+	c->compile_bytes = f->compile_bytes;
+	c->on_load_label = f->on_load_label;
+	c->on_load = f->on_load_label != 0 ? c->label_address[f->on_load_label] : NULL;
+	c->strings = f->strings;
+	c->string_bytes = f->string_bytes;
+	f->strings = NULL;
+	c->literal_area = f->literal_area;
+	f->literal_area = NULL;
+}
+
+struct code_instance *module_prepare(const uint8_t *bytes, size_t n, struct beam_error *error)
+{
+	struct beam_file *f = beam_file_parse(bytes, n, error);
+	struct code_instance *c;
+
+	if (f == NULL)
+		return NULL;
+	c = mem_zalloc(sizeof(*c));
+	c->module = f->module;
+	if (module_translate(f, c, error) == 0) {
+		take_from_file(c, f);
+	} else {
+		module_free_instance(c);
+		c = NULL;
+	}
+	beam_file_free(f);
+	return c;
+}
+
+/* All but the literals. */
+static void free_code(struct code_instance *c)
+{
+	if (c->words != NULL)
+		code_area_give(c->words, c->word_count);
+	mem_free(c->functions);
+	mem_free(c->lines);
+	mem_free(c->label_address);
+	mem_free((void *)c->strings);
+	mem_free(c->files);
+	mem_free(c->exports);
+	mem_free(c->lambdas);
+	mem_free(c->attributes);
+	mem_free(c->compile);
+	mem_free(c);
+}
+
+void module_free_instance(struct code_instance *c)
+{
+	struct literal_area *a, *next;
+
+	for (a = c->literal_area; a != NULL; a = next) {
+		next = a->next;
+		literal_free(a);
+	}
+	free_code(c);
+}
+
+static bool owns_address(const struct code_instance *c, const Inst *pc)
+{
+	return (uintptr_t)pc - (uintptr_t)c->words < c->word_count * sizeof(Inst);
+}
+
+/* ---- publishing */
+
+static void bind_lambdas(struct code_instance *c)
+{
+	for (uint32_t i = 0; i < c->lambda_count; i++) {
+		const struct beam_lambda *l = &c->lambdas[i];
+
+		l->entry->function = l->function;
+		l->entry->arity = l->arity;
+		l->entry->num_free = l->num_free;
+		atomic_store_explicit(&l->entry->address, c->label_address[l->label], memory_order_release);
+	}
+}
+
+static void unbind_exports(const struct code_instance *c)
+{
+	for (uint32_t i = 0; i < c->export_count; i++) {
+		struct export *e = export_get(c->module, c->exports[i].function, c->exports[i].arity);
+
+		if (owns_address(c, atomic_load_explicit(&e->address, memory_order_relaxed)))
+			export_unset_address(e);
+	}
+}
+
+static void bind_exports(const struct code_instance *c)
+{
+	for (uint32_t i = 0; i < c->export_count; i++)
+		export_set_address(export_get(c->module, c->exports[i].function, c->exports[i].arity),
+				   c->label_address[c->exports[i].label]);
+}
+
+/* Everything that a caller may find through an export is there before the export is. */
+static void make_current(struct module *m, struct code_instance *c)
+{
+	struct code_instance *last = current_of(m);
+
+	bind_lambdas(c);
+	if (last != NULL) {
+		unbind_exports(last);
+		atomic_store_explicit(&m->old, last, memory_order_release);
+	}
+	atomic_store_explicit(&m->current, c, memory_order_release);
+	bind_exports(c);
+	mem_free(c->label_address);
+	c->label_address = NULL;
+}
+
+static bool can_publish(const struct module *m)
+{
+	return m->pending == NULL && (current_of(m) == NULL || old_of(m) == NULL);
+}
+
+struct publish {
+	struct code_instance **c;
+	size_t n;
+	int status;
+};
+
+static void publish_stopped(void *arg)
+{
+	struct publish *p = arg;
+
+	p->status = -EBUSY;
+	for (size_t i = 0; i < p->n; i++)
+		if (!can_publish(get_module(p->c[i]->module)))
+			return;
+	for (size_t i = 0; i < p->n; i++) {
+		struct module *m = get_module(p->c[i]->module);
+
+		if (p->c[i]->on_load == NULL) {
+			make_current(m, p->c[i]);
+		} else {
+			bind_lambdas(p->c[i]);
+			m->pending = p->c[i];
+		}
+	}
+	p->status = 0;
+}
+
+int module_publish(struct code_instance **c, size_t n)
+{
+	struct publish p = { c, n, 0 };
+
+	sched_stop_world(publish_stopped, &p);
+	return p.status;
+}
+
+/* The on_load function gets a name of its own to be spawned by. */
+static void spawn_on_load(struct code_instance *c)
+{
+	struct export *e = export_get(c->module, am_on_load_start, 0);
+	struct spawn_options o = SPAWN_OPTIONS_DEFAULT;
+
+	export_set_address(e, c->on_load);
+	c->on_load = NULL;
+	process_spawn(NULL, c->module, am_on_load_start, NIL, &o, NULL);
+}
+
+int module_load_new(const uint8_t *bytes, size_t n, struct beam_error *error)
+{
+	struct code_instance *c = module_prepare(bytes, n, error);
+	struct module *m;
+	bool is_new;
+
+	if (c == NULL)
+		return -EINVAL;
+	m = get_module(c->module);
+	lock_acquire(&modules.lock);
+	is_new = current_of(m) == NULL && m->pending == NULL;
+	if (is_new)
+		make_current(m, c);
+	lock_release(&modules.lock);
+	if (!is_new)
+		module_free_instance(c);
+	else if (c->on_load != NULL)
+		spawn_on_load(c);
+	return 0;
+}
+
+/* ---- ends */
+
+struct change {
+	struct module *m;
+	bool keep;
+	int status;
+};
+
+static int change_stopped(Term name, bool keep, void (*change)(void *))
+{
+	struct change c = { module_find(name), keep, -ENOENT };
+
+	if (c.m != NULL)
+		sched_stop_world(change, &c);
+	return c.status;
+}
+
+/* Funs of the code are no longer to be found. */
+static void unbind_lambdas(const struct code_instance *c)
+{
+	for (uint32_t i = 0; i < c->lambda_count; i++) {
+		struct fun_entry *e = c->lambdas[i].entry;
+
+		if (owns_address(c, atomic_load_explicit(&e->address, memory_order_relaxed)))
+			atomic_store_explicit(&e->address, NULL, memory_order_release);
+	}
+}
+
+static void finish_on_load_stopped(void *arg)
+{
+	struct change *change = arg;
+	struct code_instance *c = change->m->pending;
+
+	if (c == NULL)
+		return;
+	change->status = 0;
+	change->m->pending = NULL;
+	c->on_load = NULL;
+	if (change->keep) {
+		make_current(change->m, c);
+		return;
+	}
+	/* kept as old code, for the purger to free once nothing runs it; where old code is already, it is left alone */
+	unbind_lambdas(c);
+	if (old_of(change->m) == NULL)
+		atomic_store_explicit(&change->m->old, c, memory_order_release);
+}
+
+int module_finish_on_load(Term name, bool keep)
+{
+	return change_stopped(name, keep, finish_on_load_stopped);
+}
+
+static void delete_stopped(void *arg)
+{
+	struct change *change = arg;
+	struct code_instance *c = current_of(change->m);
+
+	if (c == NULL)
+		return;
+	change->status = -EBUSY;
+	if (old_of(change->m) != NULL)
+		return;
+	unbind_exports(c);
+	atomic_store_explicit(&change->m->old, c, memory_order_release);
+	atomic_store_explicit(&change->m->current, NULL, memory_order_release);
+	change->status = 0;
+}
+
+int module_delete(Term name)
+{
+	return change_stopped(name, false, delete_stopped);
+}
+
+/* ---- purging */
+
+bool module_is_old_used_by(const struct module *m, const Process *p)
+{
+	const struct code_instance *c = old_of(m);
+
+	if (c == NULL)
+		return false;
+	if (owns_address(c, p->i))
+		return true;
+	for (const Term *t = p->heap.stop; t < p->heap.end; t++)
+		if (term_is_header(*t) && owns_address(c, (const Inst *)*t))
+			return true;
+	return false;
+}
+
+/* Does any process use it? Where probes and reports remember a function of it, they forget it. */
+static bool is_old_used(struct module *m)
+{
+	const struct code_instance *c = old_of(m);
+	struct heap scratch;
+	bool used = false;
+
+	heap_init(&scratch, HEAP_MIN_WORDS);
+	for (Term list = process_list(&scratch); term_is_cons(list) && !used; list = cons_tail(list)) {
+		Process *p = process_find(cons_head(list));
+
+		if (p == NULL)
+			continue;
+		used = module_is_old_used_by(m, p);
+		if (!used && owns_address(c, p->current_mfa))
+			p->current_mfa = NULL;
+		process_unref(p);
+	}
+	heap_free(&scratch);
+	return used;
+}
+
+static void purge_stopped(void *arg)
+{
+	struct change *change = arg;
+	struct code_instance *c = old_of(change->m);
+
+	if (c == NULL)
+		return;
+	change->status = -EBUSY;
+	if (is_old_used(change->m))
+		return;
+	unbind_lambdas(c);
+	atomic_store_explicit(&change->m->old, NULL, memory_order_release);
+	free_code(c);
+	change->status = 0;
+}
+
+int module_purge(Term name)
+{
+	return change_stopped(name, false, purge_stopped);
+}
