@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finding, locking and releasing tables; what they contain; fixations. Birth and death: registry.c. */
+/* Finding, locking and releasing tables; what they contain; fixations. Birth and death: tables.c. */
 #include "ets/table.h"
 
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "ets/registry.h"
+#include "ets/tables.h"
 
 enum lock_kind { HELD_NONE, HELD_MUTEX, HELD_READ, HELD_WRITE, HELD_STRIPE, HELD_STRIPES };
 enum { SPINS = 64 };
@@ -81,7 +81,7 @@ static enum ets_failure find_table(struct ets_hold *hold, Term id)
 {
 	hold->is_counted = false;
 	if (term_is_atom(id)) {
-		hold->table = registry_find_name(id);
+		hold->table = tables_find_name(id);
 		hold->is_counted = true;
 		return hold->table != NULL ? ETS_OK : ETS_NO_TABLE;
 	}
@@ -97,7 +97,7 @@ static bool has_right(const struct ets_table *t, Process *p, enum ets_access acc
 
 	if (access == ETS_INFO || protection == ETS_PUBLIC || (access == ETS_READ && protection == ETS_PROTECTED))
 		return true;
-	return atomic_load_explicit(&t->owner, memory_order_relaxed) == p->id || registry_is_super_user(p->id);
+	return atomic_load_explicit(&t->owner, memory_order_relaxed) == p->id || tables_is_super_user(p->id);
 }
 
 /* Locked now: is it still there, and may p? */
@@ -288,7 +288,7 @@ void table_fix(struct ets_table *t, Term pid)
 		resource_ref(&t->resource);
 		f->next = t->fixations;
 		t->fixations = f;
-		registry_own_fixation(f);
+		tables_own_fixation(f);
 	}
 	f->count++;
 	atomic_fetch_add(&t->fixed, 1);
@@ -332,7 +332,7 @@ bool table_unfix(struct ets_table *t, Term pid)
 		return true;
 	}
 	/* A process that is dying at this moment has taken it already, and will drop it. */
-	if (!registry_disown_fixation(f))
+	if (!tables_disown_fixation(f))
 		return true;
 	drop_fixation(t, at);
 	mem_free(f);

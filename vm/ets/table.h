@@ -75,8 +75,6 @@ struct ets_table {
 	struct ets_table *next_owned;    /* of the owner */
 };
 
-void ets_init(void);
-
 /* ---- a table in use */
 struct ets_hold {
 	struct ets_table *table;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who owns what, and under which name: inner side of table.h, for this room's files.
  * Locks: all functions take the registry's locks themselves; a table's lock may be held. */
-#ifndef VM_ETS_REGISTRY_H
-#define VM_ETS_REGISTRY_H
+#ifndef VM_ETS_TABLES_H
+#define VM_ETS_TABLES_H
 
 #include "ets/table.h"
 
 /* One reference for the caller. NULL when there is none. */
-struct ets_table *registry_find_name(Term name);
-bool registry_is_super_user(Term pid);
+struct ets_table *tables_find_name(Term name);
+bool tables_is_super_user(Term pid);
 
-void registry_own_fixation(struct ets_fixation *f);
+void tables_own_fixation(struct ets_fixation *f);
 /* False when its process is dying and has taken it out. */
-bool registry_disown_fixation(struct ets_fixation *f);
+bool tables_disown_fixation(struct ets_fixation *f);
 
 /* table.c: the dying process's side of a fixation. Takes: f. */
 void table_drop_fixation(struct ets_fixation *f);

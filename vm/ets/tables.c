@@ -2,8 +2,9 @@
 /* Birth, names, owners and death of tables.
  * Invariant: a living table is counted by the registry once, and by its owner's entry once. An owner's entry is
  * taken out as a whole when its process dies; who then finds a table without its entry leaves it to the dying one. */
+#include "ets/ets.h"
 #include "ets/match_compile.h"
-#include "ets/registry.h"
+#include "ets/tables.h"
 
 #include <string.h>
 
@@ -35,23 +36,23 @@ static struct {
 	struct ets_table *first;
 	atomic_size_t count;
 	atomic_size_t super_users;
-} registry;
+} tables;
 
 /* ---- names */
 static unsigned name_shard(Term name) { return (unsigned)hash_word(name) % SHARDS; }
 
-struct ets_table *registry_find_name(Term name)
+struct ets_table *tables_find_name(Term name)
 {
 	unsigned n = name_shard(name);
 	struct ets_table *t;
 
-	lock_acquire(&registry.names[n].lock);
-	t = registry.names[n].first;
+	lock_acquire(&tables.names[n].lock);
+	t = tables.names[n].first;
 	while (t != NULL && t->name != name)
 		t = t->next_named;
 	if (t != NULL)
 		resource_ref(&t->resource);
-	lock_release(&registry.names[n].lock);
+	lock_release(&tables.names[n].lock);
 	return t;
 }
 
@@ -60,30 +61,30 @@ static bool enter_name(struct ets_table *t, Term name)
 	unsigned n = name_shard(name);
 	struct ets_table *other;
 
-	lock_acquire(&registry.names[n].lock);
-	other = registry.names[n].first;
+	lock_acquire(&tables.names[n].lock);
+	other = tables.names[n].first;
 	while (other != NULL && other->name != name)
 		other = other->next_named;
 	if (other == NULL) {
 		t->name = name;
-		t->next_named = registry.names[n].first;
-		registry.names[n].first = t;
+		t->next_named = tables.names[n].first;
+		tables.names[n].first = t;
 	}
-	lock_release(&registry.names[n].lock);
+	lock_release(&tables.names[n].lock);
 	return other == NULL;
 }
 
 static void remove_name(struct ets_table *t)
 {
 	unsigned n = name_shard(t->name);
-	struct ets_table **at = &registry.names[n].first;
+	struct ets_table **at = &tables.names[n].first;
 
-	lock_acquire(&registry.names[n].lock);
+	lock_acquire(&tables.names[n].lock);
 	while (*at != NULL && *at != t)
 		at = &(*at)->next_named;
 	if (*at == t)
 		*at = t->next_named;
-	lock_release(&registry.names[n].lock);
+	lock_release(&tables.names[n].lock);
 }
 
 bool table_rename(struct ets_hold *hold, Term name)
@@ -96,7 +97,7 @@ bool table_rename(struct ets_hold *hold, Term name)
 		t->name = name;
 		return true;
 	}
-	other = registry_find_name(name);
+	other = tables_find_name(name);
 	if (other != NULL) {
 		resource_unref(&other->resource);
 		return false;
@@ -111,7 +112,7 @@ bool table_rename(struct ets_hold *hold, Term name)
 
 Term table_whereis(Process *p, Term name)
 {
-	struct ets_table *t = registry_find_name(name);
+	struct ets_table *t = tables_find_name(name);
 	Term ref;
 
 	if (t == NULL)
@@ -127,7 +128,7 @@ static unsigned owner_shard(Term pid) { return pid_number(pid) % SHARDS; }
 /* The shard is locked. */
 static struct ets_owner *find_owner(unsigned shard, Term pid)
 {
-	struct ets_owner *o = atomic_load_explicit(&registry.owners[shard].first, memory_order_relaxed);
+	struct ets_owner *o = atomic_load_explicit(&tables.owners[shard].first, memory_order_relaxed);
 
 	while (o != NULL && o->pid != pid)
 		o = o->next;
@@ -141,8 +142,8 @@ static struct ets_owner *make_owner(unsigned shard, Term pid)
 	if (o == NULL) {
 		o = mem_zalloc(sizeof(*o));
 		o->pid = pid;
-		o->next = atomic_load(&registry.owners[shard].first);
-		atomic_store(&registry.owners[shard].first, o);
+		o->next = atomic_load(&tables.owners[shard].first);
+		atomic_store(&tables.owners[shard].first, o);
 	}
 	return o;
 }
@@ -153,21 +154,21 @@ static struct ets_owner *take_owner(Term pid)
 	unsigned n = owner_shard(pid);
 	struct ets_owner *o, *before;
 
-	if (atomic_load(&registry.owners[n].first) == NULL)
+	if (atomic_load(&tables.owners[n].first) == NULL)
 		return NULL;
-	lock_acquire(&registry.owners[n].lock);
+	lock_acquire(&tables.owners[n].lock);
 	o = find_owner(n, pid);
 	if (o != NULL) {
-		before = atomic_load(&registry.owners[n].first);
+		before = atomic_load(&tables.owners[n].first);
 		if (before == o) {
-			atomic_store(&registry.owners[n].first, o->next);
+			atomic_store(&tables.owners[n].first, o->next);
 		} else {
 			while (before->next != o)
 				before = before->next;
 			before->next = o->next;
 		}
 	}
-	lock_release(&registry.owners[n].lock);
+	lock_release(&tables.owners[n].lock);
 	return o;
 }
 
@@ -177,11 +178,11 @@ static void own_table(struct ets_table *t, Term pid)
 	struct ets_owner *o;
 
 	resource_ref(&t->resource);
-	lock_acquire(&registry.owners[n].lock);
+	lock_acquire(&tables.owners[n].lock);
 	o = make_owner(n, pid);
 	t->next_owned = o->tables;
 	o->tables = t;
-	lock_release(&registry.owners[n].lock);
+	lock_release(&tables.owners[n].lock);
 }
 
 static void disown_table(struct ets_table *t, Term pid)
@@ -190,7 +191,7 @@ static void disown_table(struct ets_table *t, Term pid)
 	struct ets_owner *o;
 	bool found = false;
 
-	lock_acquire(&registry.owners[n].lock);
+	lock_acquire(&tables.owners[n].lock);
 	o = find_owner(n, pid);
 	if (o != NULL) {
 		struct ets_table **at = &o->tables;
@@ -201,30 +202,30 @@ static void disown_table(struct ets_table *t, Term pid)
 		if (found)
 			*at = t->next_owned;
 	}
-	lock_release(&registry.owners[n].lock);
+	lock_release(&tables.owners[n].lock);
 	if (found)
 		resource_unref(&t->resource);
 }
 
-void registry_own_fixation(struct ets_fixation *f)
+void tables_own_fixation(struct ets_fixation *f)
 {
 	unsigned n = owner_shard(f->pid);
 	struct ets_owner *o;
 
-	lock_acquire(&registry.owners[n].lock);
+	lock_acquire(&tables.owners[n].lock);
 	o = make_owner(n, f->pid);
 	f->next_owned = o->fixations;
 	o->fixations = f;
-	lock_release(&registry.owners[n].lock);
+	lock_release(&tables.owners[n].lock);
 }
 
-bool registry_disown_fixation(struct ets_fixation *f)
+bool tables_disown_fixation(struct ets_fixation *f)
 {
 	unsigned n = owner_shard(f->pid);
 	struct ets_owner *o;
 	bool found = false;
 
-	lock_acquire(&registry.owners[n].lock);
+	lock_acquire(&tables.owners[n].lock);
 	o = find_owner(n, f->pid);
 	if (o != NULL) {
 		struct ets_fixation **at = &o->fixations;
@@ -235,7 +236,7 @@ bool registry_disown_fixation(struct ets_fixation *f)
 		if (found)
 			*at = f->next_owned;
 	}
-	lock_release(&registry.owners[n].lock);
+	lock_release(&tables.owners[n].lock);
 	return found;
 }
 
@@ -244,26 +245,26 @@ void table_set_super_user(Process *p, bool on)
 	unsigned n = owner_shard(p->id);
 	struct ets_owner *o;
 
-	lock_acquire(&registry.owners[n].lock);
+	lock_acquire(&tables.owners[n].lock);
 	o = make_owner(n, p->id);
 	if (o->is_super_user != on)
-		atomic_fetch_add(&registry.super_users, on ? 1 : (size_t)-1);
+		atomic_fetch_add(&tables.super_users, on ? 1 : (size_t)-1);
 	o->is_super_user = on;
-	lock_release(&registry.owners[n].lock);
+	lock_release(&tables.owners[n].lock);
 }
 
-bool registry_is_super_user(Term pid)
+bool tables_is_super_user(Term pid)
 {
 	unsigned n = owner_shard(pid);
 	struct ets_owner *o;
 	bool is;
 
-	if (atomic_load_explicit(&registry.super_users, memory_order_relaxed) == 0)
+	if (atomic_load_explicit(&tables.super_users, memory_order_relaxed) == 0)
 		return false;
-	lock_acquire(&registry.owners[n].lock);
+	lock_acquire(&tables.owners[n].lock);
 	o = find_owner(n, pid);
 	is = o != NULL && o->is_super_user;
-	lock_release(&registry.owners[n].lock);
+	lock_release(&tables.owners[n].lock);
 	return is;
 }
 
@@ -384,13 +385,13 @@ struct ets_table *table_new(Process *owner, Term name, const struct ets_options 
 		return NULL;
 	}
 	own_table(t, owner->id);
-	lock_acquire(&registry.lock);
-	t->next = registry.first;
+	lock_acquire(&tables.lock);
+	t->next = tables.first;
 	if (t->next != NULL)
 		t->next->prev = t;
-	registry.first = t;
-	lock_release(&registry.lock);
-	atomic_fetch_add(&registry.count, 1);
+	tables.first = t;
+	lock_release(&tables.lock);
+	atomic_fetch_add(&tables.count, 1);
 	return t;
 }
 
@@ -419,7 +420,7 @@ static void forget_fixations(struct ets_table *t)
 	while (*at != NULL) {
 		struct ets_fixation *f = *at;
 
-		if (!registry_disown_fixation(f)) {
+		if (!tables_disown_fixation(f)) {
 			at = &f->next; /* its process is dying and will come for it */
 			continue;
 		}
@@ -443,15 +444,15 @@ void table_delete(struct ets_hold *hold, struct resource **contents)
 		remove_name(t);
 	hold->is_counted = false;
 	table_release(hold);
-	lock_acquire(&registry.lock);
+	lock_acquire(&tables.lock);
 	if (t->next != NULL)
 		t->next->prev = t->prev;
 	if (t->prev != NULL)
 		t->prev->next = t->next;
 	else
-		registry.first = t->next;
-	lock_release(&registry.lock);
-	atomic_fetch_sub(&registry.count, 1);
+		tables.first = t->next;
+	lock_release(&tables.lock);
+	atomic_fetch_sub(&tables.count, 1);
 	disown_table(t, owner);
 	if (is_counted)
 		resource_unref(&t->resource);
@@ -613,7 +614,7 @@ static void reap_owner(Term pid)
 		reap_table(t, pid);
 	}
 	if (o->is_super_user)
-		atomic_fetch_sub(&registry.super_users, 1);
+		atomic_fetch_sub(&tables.super_users, 1);
 	mem_free(o);
 }
 
@@ -627,25 +628,25 @@ Term table_list(struct heap *h)
 {
 	Term list = NIL;
 
-	lock_acquire(&registry.lock);
-	for (struct ets_table *t = registry.first; t != NULL; t = t->next)
+	lock_acquire(&tables.lock);
+	for (struct ets_table *t = tables.first; t != NULL; t = t->next)
 		list = heap_cons(h, table_id(t, h), list);
-	lock_release(&registry.lock);
+	lock_release(&tables.lock);
 	return list;
 }
 
 size_t table_count(void)
 {
-	return atomic_load(&registry.count);
+	return atomic_load(&tables.count);
 }
 
 void ets_init(void)
 {
 	for (int i = 0; i < SHARDS; i++) {
-		lock_init(&registry.names[i].lock, LOCK_ets_tables);
-		lock_init(&registry.owners[i].lock, LOCK_ets_tables);
+		lock_init(&tables.names[i].lock, LOCK_ets_tables);
+		lock_init(&tables.owners[i].lock, LOCK_ets_tables);
 	}
-	lock_init(&registry.lock, LOCK_ets_tables);
+	lock_init(&tables.lock, LOCK_ets_tables);
 	match_init();
 	process_at_exit(reap_process);
 }

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "ets/tree.h"
+#include "unit.h"
+
+static struct ets_object *make_object(Term key)
+{
+	return object_new_array((Term[]){ key, am_ok }, 2);
+}
+
+/* Height of a sound tree. */
+static unsigned check_balance(const struct ets_tree *t, const struct ets_object *o)
+{
+	unsigned l, r;
+
+	if (o == NULL)
+		return 0;
+	l = check_balance(t, o->left);
+	r = check_balance(t, o->right);
+	ck_assert(l <= r + 1 && r <= l + 1);
+	ck_assert_uint_eq(o->height, (l > r ? l : r) + 1);
+	if (o->left != NULL)
+		ck_assert(object_compare_keys(tree_object_key(t, o->left), tree_object_key(t, o)) < 0);
+	if (o->right != NULL)
+		ck_assert(object_compare_keys(tree_object_key(t, o->right), tree_object_key(t, o)) > 0);
+	return o->height;
+}
+
+/* 7919 is prime: i * 7919 mod n visits all of 0 .. n-1 when n is no multiple of it. */
+static void fill(struct ets_tree *t, int n)
+{
+	for (int i = 0; i < n; i++)
+		ck_assert(tree_insert(t, make_object(SMALL((long)i * 7919 % n))) == NULL);
+}
+
+START_TEST(test_insert_keeps_order_and_balance)
+{
+	struct ets_tree t = { .key = 1 };
+	struct tree_walk w;
+	struct ets_object *o;
+	int n = 0;
+
+	unit_init();
+	fill(&t, 10007);
+	ck_assert_uint_le(check_balance(&t, t.root), 19);
+	for (o = tree_walk_start(&w, &t, false, NULL, NULL); o != NULL; o = tree_walk_step(&w, false))
+		ck_assert(tree_object_key(&t, o) == SMALL(n++));
+	ck_assert_int_eq(n, 10007);
+	for (o = tree_walk_start(&w, &t, true, NULL, NULL); o != NULL; o = tree_walk_step(&w, true))
+		ck_assert(tree_object_key(&t, o) == SMALL(--n));
+	ck_assert_int_eq(n, 0);
+	ck_assert(tree_drain(&t, SIZE_MAX));
+}
+END_TEST
+
+START_TEST(test_insert_replaces_equal_number)
+{
+	struct ets_tree t = { .key = 1 };
+	struct ets_object *old;
+
+	tree_insert(&t, make_object(SMALL(1)));
+	old = tree_insert(&t, make_object(heap_float(unit_heap(), 1.0)));
+	ck_assert(old != NULL && tree_object_key(&t, old) == SMALL(1));
+	ck_assert(term_is_float(tree_object_key(&t, tree_lookup(&t, SMALL(1)))));
+	object_free(old);
+	ck_assert(tree_drain(&t, 1));
+}
+END_TEST
+
+START_TEST(test_remove_keeps_balance)
+{
+	struct ets_tree t = { .key = 1 };
+
+	unit_init();
+	fill(&t, 2003);
+	for (int i = 0; i < 2003; i++) {
+		Term key = SMALL((long)i * 7 % 2003);
+		struct ets_object *o = tree_remove(&t, key);
+
+		ck_assert(o != NULL && tree_object_key(&t, o) == key);
+		ck_assert(tree_lookup(&t, key) == NULL);
+		ck_assert(tree_remove(&t, key) == NULL);
+		object_free(o);
+		if (i % 97 == 0)
+			check_balance(&t, t.root);
+	}
+	ck_assert(t.root == NULL);
+}
+END_TEST
+
+START_TEST(test_next_prev_between_keys)
+{
+	struct ets_tree t = { .key = 1 };
+	struct tree_walk w;
+
+	unit_init();
+	for (int i = 0; i < 100; i++)
+		tree_insert(&t, make_object(SMALL(i * 10)));
+	ck_assert(tree_object_key(&t, tree_next(&t, SMALL(55))) == SMALL(60));
+	ck_assert(tree_object_key(&t, tree_next(&t, SMALL(50))) == SMALL(60));
+	ck_assert(tree_object_key(&t, tree_prev(&t, SMALL(55))) == SMALL(50));
+	ck_assert(tree_object_key(&t, tree_prev(&t, SMALL(50))) == SMALL(40));
+	ck_assert(tree_next(&t, SMALL(990)) == NULL && tree_prev(&t, SMALL(0)) == NULL);
+	ck_assert(tree_object_key(&t, tree_first(&t)) == SMALL(0) && tree_object_key(&t, tree_last(&t)) == SMALL(990));
+	ck_assert(tree_object_key(&t, tree_walk_after(&w, &t, false, SMALL(55))) == SMALL(60));
+	ck_assert(tree_object_key(&t, tree_walk_step(&w, false)) == SMALL(70));
+	ck_assert(tree_object_key(&t, tree_walk_after(&w, &t, true, SMALL(55))) == SMALL(50));
+	ck_assert(tree_object_key(&t, tree_walk_step(&w, true)) == SMALL(40));
+	ck_assert(tree_drain(&t, SIZE_MAX));
+}
+END_TEST
+
+static int place_in_decade(const void *sought, Term key)
+{
+	long decade = *(const long *)sought, n = small_value(key) / 10;
+
+	return (n > decade) - (n < decade);
+}
+
+START_TEST(test_walk_start_finds_range)
+{
+	struct ets_tree t = { .key = 1 };
+	struct tree_walk w;
+	long decade = 31;
+	struct ets_object *o;
+
+	unit_init();
+	fill(&t, 1009);
+	o = tree_walk_start(&w, &t, false, place_in_decade, &decade);
+	ck_assert(tree_object_key(&t, o) == SMALL(310));
+	o = tree_walk_start(&w, &t, true, place_in_decade, &decade);
+	ck_assert(tree_object_key(&t, o) == SMALL(319));
+	ck_assert(tree_object_key(&t, tree_walk_step(&w, true)) == SMALL(318));
+	decade = 200;
+	ck_assert(tree_walk_start(&w, &t, false, place_in_decade, &decade) == NULL);
+	ck_assert(tree_drain(&t, SIZE_MAX));
+}
+END_TEST
+
+START_TEST(test_drain_goes_in_slices)
+{
+	struct ets_tree t = { .key = 1 };
+	int slices = 1;
+
+	unit_init();
+	fill(&t, 1009);
+	while (!tree_drain(&t, 100))
+		slices++;
+	ck_assert_int_eq(slices, 11);
+}
+END_TEST
+
+Suite *ets_tree_suite(void)
+{
+	Suite *s = suite_create("ets tree");
+	TCase *c = tcase_create("tree");
+
+	tcase_add_test(c, test_insert_keeps_order_and_balance);
+	tcase_add_test(c, test_insert_replaces_equal_number);
+	tcase_add_test(c, test_remove_keeps_balance);
+	tcase_add_test(c, test_next_prev_between_keys);
+	tcase_add_test(c, test_walk_start_finds_range);
+	tcase_add_test(c, test_drain_goes_in_slices);
+	suite_add_tcase(s, c);
+	return s;
+}
