@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The translation: the driver, instructions by signature, labels. Operations with code of their own: emit_ops.c and its kin. */
+#include "code/emit.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+enum { ROWS_PER_GENOP = 10 };
+
+static struct {
+	uint16_t ops[GENOP_LIMIT][ROWS_PER_GENOP];
+	uint8_t counts[GENOP_LIMIT];
+} rows;
+
+void emit_init(void)
+{
+	for (unsigned op = 0; op < OP_COUNT; op++) {
+		unsigned g = opcode_info(op)->genop;
+
+		if (g == 0)
+			continue;
+		ENSURE(rows.counts[g] < ROWS_PER_GENOP);
+		rows.ops[g][rows.counts[g]++] = (uint16_t)op;
+	}
+}
+
+/* Makes room for one more element of an array. */
+static void *grow(void *array, size_t count, size_t *room, size_t bytes)
+{
+	if (count < *room)
+		return array;
+	*room = *room == 0 ? 256 : *room * 2;
+	return mem_realloc(array, *room * bytes);
+}
+
+void emit_word(struct emitter *em, Inst word)
+{
+	em->words = grow(em->words, em->count, &em->room, sizeof(Inst));
+	em->words[em->count++] = word;
+}
+
+static void add_fix(struct emitter *em, size_t at, unsigned bytes, uint32_t label)
+{
+	em->fixes = grow(em->fixes, em->fix_count, &em->fix_room, sizeof(*em->fixes));
+	em->fixes[em->fix_count++] = (struct emit_fix){ at, em->base, label, (uint8_t)bytes };
+}
+
+void emit_list_label(struct emitter *em, uint32_t label)
+{
+	add_fix(em, em->count * sizeof(Inst), 8, label);
+	emit_word(em, 0);
+}
+
+unsigned emit_encode_reg(const struct operand *o)
+{
+	return o->kind == OPND_Y ? reg_y((unsigned)o->u) : reg_x((unsigned)o->u);
+}
+
+Inst emit_encode_source(const struct operand *o)
+{
+	return o->kind == OPND_CONST ? o->term : source_from_reg(emit_encode_reg(o));
+}
+
+void emit_source(struct emitter *em, const struct operand *o)
+{
+	emit_word(em, emit_encode_source(o));
+}
+
+void emit_fail(struct emitter *em, const struct genop *g, const char *why)
+{
+	if (!em->failed)
+		snprintf(em->error->text, sizeof(em->error->text), "%s at byte %u of the code: %s", genop_name(g->op), g->offset, why);
+	em->failed = true;
+}
+
+/* ---- operands */
+
+static bool accepts(char kind, const struct operand *o)
+{
+	switch (kind) {
+	case '-': return true;
+	case 'p': return o->kind == OPND_LABEL && o->u == 0;
+	case 'f': return o->kind == OPND_LABEL && o->u != 0;
+	case 'j': return o->kind == OPND_LABEL;
+	case 'x': return o->kind == OPND_X;
+	case 'y': return o->kind == OPND_Y;
+	case 'r': case 'd': return operand_is_reg(o);
+	case 's': return operand_is_reg(o) || o->kind == OPND_CONST;
+	case 'c': return o->kind == OPND_CONST;
+	case 'k': return operand_is_immed(o);
+	case 'i': return operand_is_small(o);
+	case 'u': case 'z': case 't': return (o->kind == OPND_U || o->kind == OPND_NEED) && o->u < 65536;
+	case 'I': return (o->kind == OPND_U || o->kind == OPND_NEED) && o->u <= INT32_MAX;
+	case 'Q': return o->kind == OPND_U;
+	case 'e': return o->kind == OPND_EXPORT;
+	case 'l': return o->kind == OPND_FUN;
+	default: return false;
+	}
+}
+
+static Inst encode(struct emitter *em, char kind, const struct operand *o)
+{
+	switch (kind) {
+	case 'x': case 'y': case 'r': case 'd': return emit_encode_reg(o);
+	case 's': return emit_encode_source(o);
+	case 'c': case 'k': case 'i': return o->term;
+	case 'z': return (o->u + 1) * sizeof(Term);
+	case 't': return o->u * sizeof(Term);
+	case 'e': return (Inst)o->export;
+	case 'l': return (Inst)em->f->lambdas[o->u].entry;
+	default: return o->u;
+	}
+}
+
+static void put_field(struct emitter *em, const struct opcode_field *field, const struct operand *o)
+{
+	uint8_t *at = (uint8_t *)(em->words + em->base) + field->offset;
+	Inst value;
+	uint16_t half;
+	uint32_t word;
+
+	if (field->kind == 'f' || field->kind == 'j') {
+		if (o->u != 0)
+			add_fix(em, em->base * sizeof(Inst) + field->offset, 4, (uint32_t)o->u);
+		return;
+	}
+	value = encode(em, field->kind, o);
+	half = (uint16_t)value;
+	word = (uint32_t)value;
+	if (field->bytes == 2)
+		memcpy(at, &half, 2);
+	else if (field->bytes == 4)
+		memcpy(at, &word, 4);
+	else if (field->bytes == 8)
+		memcpy(at, &value, 8);
+}
+
+void emit_instr(struct emitter *em, enum opcode op, const struct operand *args)
+{
+	const struct opcode_info *info = opcode_info(op);
+
+	em->base = (uint32_t)em->count;
+	emit_word(em, op);
+	for (unsigned i = 1; i < info->words; i++)
+		emit_word(em, 0);
+	for (unsigned i = 0; i < info->count; i++)
+		put_field(em, &info->fields[i], &args[i]);
+}
+
+static bool row_accepts(const struct opcode_info *info, const struct genop *g)
+{
+	if (info->count != g->count)
+		return false;
+	for (unsigned i = 0; i < g->count; i++)
+		if (!accepts(info->fields[i].kind, &g->args[i]))
+			return false;
+	return true;
+}
+
+void emit_by_rows(struct emitter *em, const struct genop *g)
+{
+	for (unsigned i = 0; i < rows.counts[g->op]; i++) {
+		unsigned op = rows.ops[g->op][i];
+
+		if (row_accepts(opcode_info(op), g)) {
+			emit_instr(em, op, g->args);
+			return;
+		}
+	}
+	emit_fail(em, g, "no internal operation takes these operands");
+}
+
+/* ---- labels, lines, functions */
+
+static void settle_labels(struct emitter *em)
+{
+	for (size_t i = 0; i < em->fix_count; i++) {
+		const struct emit_fix *fix = &em->fixes[i];
+		int64_t words = (int64_t)em->label_at[fix->label] - 1 - fix->base;
+		int32_t half = (int32_t)words;
+		uint8_t *at = (uint8_t *)em->words + fix->at;
+
+		ENSURE(em->label_at[fix->label] != 0);
+		if (fix->bytes == 4)
+			memcpy(at, &half, 4);
+		else
+			memcpy(at, &words, 8);
+	}
+}
+
+static void add_line(struct emitter *em, uint64_t index)
+{
+	const struct beam_line *line = &em->f->lines[index];
+	struct code_line entry = { (uint32_t)em->count, 0, 0 };
+
+	if (index < em->f->line_count) {
+		entry.line = line->line;
+		entry.file = line->file;
+	}
+	if (em->line_count > 0 && em->lines[em->line_count - 1].at == em->count)
+		em->line_count--;
+	em->lines = grow(em->lines, em->line_count, &em->line_room, sizeof(*em->lines));
+	em->lines[em->line_count++] = entry;
+}
+
+static void add_func_info(struct emitter *em, const struct genop *g)
+{
+	em->functions = grow(em->functions, em->function_count, &em->function_room, sizeof(*em->functions));
+	em->functions[em->function_count++] = em->count;
+	emit_word(em, OP_func_info);
+	emit_word(em, g->args[0].term);
+	emit_word(em, g->args[1].term);
+	emit_word(em, g->args[2].u);
+}
+
+static size_t emit_one(struct emitter *em, const struct genop *g, size_t count)
+{
+	emit_special special;
+	size_t used;
+
+	switch (g->op) {
+	case GENOP_label:
+		em->label_at[g->args[0].u] = (uint32_t)em->count + 1;
+		return 1;
+	case GENOP_line:
+		add_line(em, g->args[0].u);
+		return 1;
+	case GENOP_func_info:
+		add_func_info(em, g);
+		return 1;
+	case GENOP_on_load: case GENOP_nif_start: case GENOP_executable_line: case GENOP_debug_line:
+	case GENOP_recv_mark: case GENOP_recv_set: case GENOP_fclearerror: case GENOP_fcheckerror:
+		return 1;
+	case GENOP_int_code_end:
+		emit_instr(em, OP_int_code_end, NULL);
+		return 1;
+	default:
+		break;
+	}
+	special = emit_special_of(g->op);
+	used = special != NULL ? special(em, g, count) : 0;
+	if (used > 0)
+		return used;
+	emit_by_rows(em, g);
+	return 1;
+}
+
+static void finish_instance(struct emitter *em)
+{
+	struct code_instance *c = em->c;
+
+	memcpy(c->words, em->words, em->count * sizeof(Inst));
+	c->functions = mem_alloc((em->function_count + 1) * sizeof(*c->functions));
+	for (size_t i = 0; i < em->function_count; i++)
+		c->functions[i] = c->words + em->functions[i];
+	c->function_count = (uint32_t)em->function_count;
+	c->lines = em->lines;
+	c->line_count = (uint32_t)em->line_count;
+	em->lines = NULL;
+	c->label_address = mem_zalloc(em->f->label_count * sizeof(*c->label_address));
+	for (uint32_t i = 1; i < em->f->label_count; i++)
+		if (em->f->labels[i].entry && em->label_at[i] != 0)
+			c->label_address[i] = c->words + em->label_at[i] - 1;
+}
+
+int emit_module(const struct beam_file *f, struct code_instance *c, struct beam_error *error)
+{
+	struct emitter em = { .f = f, .c = c, .error = error };
+	int status = -EINVAL;
+
+	em.label_at = mem_zalloc(f->label_count * sizeof(*em.label_at));
+	for (size_t i = 0; i < f->op_count && !em.failed;)
+		i += emit_one(&em, &f->ops[i], f->op_count - i);
+	if (!em.failed) {
+		settle_labels(&em);
+		status = code_alloc(c, em.count);
+		if (status == 0)
+			finish_instance(&em);
+		else
+			snprintf(error->text, sizeof(error->text), "no room for %zu words of code", em.count);
+	}
+	mem_free(em.words);
+	mem_free(em.label_at);
+	mem_free(em.fixes);
+	mem_free(em.lines);
+	mem_free(em.functions);
+	return status;
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The translation of the bit syntax. */
+#include "code/emit.h"
+
+#include "data/bits.h"
+
+/* The flags operand: a number, or a list of atoms as bs_create_bin has it. */
+static unsigned read_flags(const struct operand *o)
+{
+	unsigned flags = 0;
+
+	if (o->kind == OPND_U)
+		return (unsigned)o->u;
+	for (Term t = o->term; term_is_cons(t); t = cons_tail(t)) {
+		if (cons_head(t) == am_little)
+			flags |= BITS_LITTLE;
+		else if (cons_head(t) == am_signed)
+			flags |= BITS_SIGNED;
+		else if (cons_head(t) == am_native)
+			flags |= BITS_NATIVE;
+	}
+	return flags;
+}
+
+/* A constant size times unit. Units: bits. */
+static bool read_fixed_size(const struct operand *size, uint64_t unit, uint64_t *bits)
+{
+	if (!operand_is_small(size) || small_value(size->term) < 0)
+		return false;
+	return !__builtin_mul_overflow((uint64_t)small_value(size->term), unit, bits) && *bits < (1u << 30);
+}
+
+static void emit_get_fixed(struct emitter *em, const struct operand *fail, const struct operand *context, const struct operand *live,
+			   uint64_t bits, unsigned flags, const struct operand *to)
+{
+	struct operand args[] = { *fail, *context, *to, *live, operand_u(flags), operand_u(bits) };
+
+	if (bits == 8 && (flags & BITS_SIGNED) == 0)
+		emit_instr(em, OP_bs_get_integer_8, args);
+	else if (bits == 16 && (flags & (BITS_SIGNED | BITS_LITTLE | BITS_NATIVE)) == 0)
+		emit_instr(em, OP_bs_get_integer_16, args);
+	else if (bits == 32 && (flags & (BITS_SIGNED | BITS_LITTLE | BITS_NATIVE)) == 0)
+		emit_instr(em, OP_bs_get_integer_32, args);
+	else
+		emit_instr(em, OP_bs_get_integer_fixed, args);
+}
+
+/* {Fail, Context, Live, Size, Unit, Flags, Destination} */
+size_t emit_bs_get_integer(struct emitter *em, const struct genop *g, size_t count)
+{
+	uint64_t bits;
+
+	(void)count;
+	if (!read_fixed_size(&g->args[3], g->args[4].u, &bits))
+		return 0;
+	emit_get_fixed(em, &g->args[0], &g->args[1], &g->args[2], bits, read_flags(&g->args[5]), &g->args[6]);
+	return 1;
+}
+
+static void emit_get_binary_all(struct emitter *em, const struct operand *fail, const struct operand *context,
+				const struct operand *live, uint64_t unit, const struct operand *to)
+{
+	emit_instr(em, OP_bs_get_binary_all, (struct operand[]){ *fail, *context, *to, operand_u(unit), *live });
+}
+
+size_t emit_bs_get_binary(struct emitter *em, const struct genop *g, size_t count)
+{
+	(void)count;
+	if (!operand_is_atom(&g->args[3], am_all))
+		return 0;
+	emit_get_binary_all(em, &g->args[0], &g->args[1], &g->args[2], g->args[4].u, &g->args[6]);
+	return 1;
+}
+
+/* {Fail, Context, Size, Unit, Flags} */
+size_t emit_bs_skip_bits(struct emitter *em, const struct genop *g, size_t count)
+{
+	uint64_t bits;
+
+	(void)count;
+	if (operand_is_atom(&g->args[2], am_all))
+		emit_instr(em, OP_bs_skip_all, (struct operand[]){ g->args[0], g->args[1], g->args[3] });
+	else if (read_fixed_size(&g->args[2], g->args[3].u, &bits))
+		emit_instr(em, OP_bs_skip_fixed, (struct operand[]){ g->args[0], g->args[1], operand_u(bits) });
+	else
+		return 0;
+	return 1;
+}
+
+/* {Fail or no_fail or resume, Live, Source, Destination} */
+size_t emit_bs_start_match4(struct emitter *em, const struct genop *g, size_t count)
+{
+	struct operand args[] = { g->args[0], g->args[2], g->args[1], g->args[3] };
+
+	(void)count;
+	if (args[0].kind != OPND_LABEL)
+		args[0] = (struct operand){ .kind = OPND_LABEL };
+	emit_instr(em, OP_bs_start_match3, args);
+	return 1;
+}
+
+/* {Fail, Context, Bits, String} */
+size_t emit_bs_match_string(struct emitter *em, const struct genop *g, size_t count)
+{
+	struct operand args[] = { g->args[0], g->args[1], g->args[2], operand_u((uintptr_t)g->args[3].bytes) };
+
+	(void)count;
+	emit_instr(em, OP_bs_match_string, args);
+	return 1;
+}
+
+size_t emit_bs_put_string(struct emitter *em, const struct genop *g, size_t count)
+{
+	(void)count;
+	emit_instr(em, OP_bs_put_string, (struct operand[]){ g->args[0], operand_u((uintptr_t)g->args[1].bytes) });
+	return 1;
+}
+
+/* {Fail, Size, Words, Live, Flags, Destination} */
+size_t emit_bs_init(struct emitter *em, const struct genop *g, size_t count)
+{
+	struct operand size = g->args[1];
+	struct operand unit = operand_u(g->op == GENOP_bs_init2 ? 8 : 1);
+
+	(void)count;
+	if (size.kind == OPND_U)
+		size = operand_const(term_from_small((int64_t)size.u));
+	emit_instr(em, OP_bs_init, (struct operand[]){ g->args[0], g->args[5], g->args[3], g->args[2], size, unit });
+	return 1;
+}
+
+/* ---- bs_create_bin: {Fail, Needs, Live, Unit, Destination, [Type, Segment, Unit, Flags, Value, Size...]} */
+
+static const struct {
+	Term type;
+	uint8_t kind;
+} segment_types[] = {
+	{ am_append, BITS_SEG_APPEND },
+	{ am_private_append, BITS_SEG_PRIVATE_APPEND },
+	{ am_binary, BITS_SEG_BINARY },
+	{ am_float, BITS_SEG_FLOAT },
+	{ am_integer, BITS_SEG_INTEGER },
+	{ am_string, BITS_SEG_STRING },
+	{ am_utf8, BITS_SEG_UTF8 },
+	{ am_utf16, BITS_SEG_UTF16 },
+	{ am_utf32, BITS_SEG_UTF32 },
+};
+
+enum { SEGMENT_OPERANDS = 6 };
+
+static void emit_segment(struct emitter *em, const struct genop *g, const struct operand *s)
+{
+	static const Inst no_value = NIL;
+	unsigned kind = 0, n = sizeof(segment_types) / sizeof(segment_types[0]);
+
+	while (kind < n && segment_types[kind].type != s[0].term)
+		kind++;
+	if (kind == n) {
+		emit_fail(em, g, "a segment of an unknown type");
+		return;
+	}
+	kind = segment_types[kind].kind;
+	emit_word(em, kind | (Inst)read_flags(&s[3]) << 8 | (Inst)s[2].u << 16 | (Inst)s[1].u << 32);
+	emit_word(em, kind == BITS_SEG_STRING ? no_value : emit_encode_source(&s[4]));
+	emit_word(em, s[5].kind == OPND_U ? term_from_small((int64_t)s[5].u) : emit_encode_source(&s[5]));
+	emit_word(em, kind == BITS_SEG_STRING ? (Inst)(uintptr_t)s[4].bytes : 0);
+}
+
+size_t emit_bs_create_bin(struct emitter *em, const struct genop *g, size_t count)
+{
+	const struct operand *list = &g->args[5];
+	uint32_t n = list->count / SEGMENT_OPERANDS;
+
+	(void)count;
+	emit_instr(em, OP_bs_create_bin, (struct operand[]){ g->args[0], g->args[4], g->args[2], operand_u(g->args[1].u),
+							    operand_u(n * BS_SEGMENT_WORDS) });
+	for (uint32_t i = 0; i < n; i++)
+		emit_segment(em, g, list->items + (size_t)i * SEGMENT_OPERANDS);
+	return 1;
+}
+
+/* ---- bs_match (OTP 26): {Fail, Context, [Command, Operands...]} */
+
+struct match_command {
+	Term name;
+	unsigned operands;
+	void (*emit)(struct emitter *em, const struct operand *fail, const struct operand *context, const struct operand *o);
+};
+
+static uint64_t read_number(const struct operand *o)
+{
+	return o->kind == OPND_CONST ? (uint64_t)small_value(o->term) : o->u;
+}
+
+/* Size, Unit */
+static void match_at_least(struct emitter *em, const struct operand *fail, const struct operand *context, const struct operand *o)
+{
+	struct operand args[] = { *fail, *context, operand_u(read_number(&o[0])), operand_u(read_number(&o[1])) };
+
+	emit_instr(em, OP_bs_match_ensure_at_least, args);
+}
+
+static void match_exactly(struct emitter *em, const struct operand *fail, const struct operand *context, const struct operand *o)
+{
+	emit_instr(em, OP_bs_match_ensure_exactly, (struct operand[]){ *fail, *context, operand_u(read_number(&o[0])) });
+}
+
+/* Live, Flags, Size, Unit, Destination */
+static void match_integer(struct emitter *em, const struct operand *fail, const struct operand *context, const struct operand *o)
+{
+	struct operand live = operand_u(read_number(&o[0]));
+
+	emit_get_fixed(em, fail, context, &live, read_number(&o[2]) * read_number(&o[3]), read_flags(&o[1]), &o[4]);
+}
+
+static void match_binary(struct emitter *em, const struct operand *fail, const struct operand *context, const struct operand *o)
+{
+	struct operand args[] = { *fail, *context, operand_u(read_number(&o[0])), operand_const(term_from_small((int64_t)read_number(&o[2]))),
+				  operand_u(read_number(&o[3])), operand_u(0), o[4] };
+
+	emit_instr(em, OP_bs_get_binary, args);
+}
+
+static void match_skip(struct emitter *em, const struct operand *fail, const struct operand *context, const struct operand *o)
+{
+	emit_instr(em, OP_bs_skip_fixed, (struct operand[]){ *fail, *context, operand_u(read_number(&o[0])) });
+}
+
+/* Live, Unit, Destination */
+static void match_tail(struct emitter *em, const struct operand *fail, const struct operand *context, const struct operand *o)
+{
+	(void)fail;
+	emit_instr(em, OP_bs_get_tail, (struct operand[]){ *context, o[2], operand_u(read_number(&o[0])) });
+}
+
+/* Live, Size, Value */
+static void match_equals(struct emitter *em, const struct operand *fail, const struct operand *context, const struct operand *o)
+{
+	struct operand args[] = { *fail, *context, operand_u(read_number(&o[1])), operand_u(read_number(&o[2])) };
+
+	emit_instr(em, OP_bs_match_equals, args);
+}
+
+static const struct match_command match_commands[] = {
+	{ am_ensure_at_least, 2, match_at_least },
+	{ am_ensure_exactly, 1, match_exactly },
+	{ am_integer, 5, match_integer },
+	{ am_binary, 5, match_binary },
+	{ am_skip, 1, match_skip },
+	{ am_get_tail, 3, match_tail },
+	{ am_eq_exact, 3, match_equals },
+};
+
+static const struct match_command *find_command(const struct operand *o)
+{
+	for (size_t i = 0; i < sizeof(match_commands) / sizeof(match_commands[0]); i++)
+		if (operand_is_atom(o, match_commands[i].name))
+			return &match_commands[i];
+	return NULL;
+}
+
+size_t emit_bs_match(struct emitter *em, const struct genop *g, size_t count)
+{
+	const struct operand *list = &g->args[2];
+
+	(void)count;
+	for (uint32_t i = 0; i < list->count;) {
+		const struct match_command *c = find_command(&list->items[i]);
+
+		if (c == NULL || list->count - i <= c->operands) {
+			emit_fail(em, g, "an unknown command");
+			return 1;
+		}
+		c->emit(em, &g->args[0], &g->args[1], &list->items[i + 1]);
+		i += 1 + c->operands;
+	}
+	return 1;
+}

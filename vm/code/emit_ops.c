@@ -1,0 +1,524 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The translation: generic operations that the table's rows cannot turn alone, and runs of them that become one instruction.
+ * A run never crosses a label: whatever may be jumped to starts an instruction. */
+#include "code/emit.h"
+
+#include "data/map.h"
+
+/* The next generic operation when it is `op`; NULL otherwise. */
+static const struct genop *next_is(const struct genop *g, size_t count, unsigned op)
+{
+	return count > 1 && g[1].op == op ? &g[1] : NULL;
+}
+
+/* ---- calls */
+
+static enum opcode choose_external(unsigned genop, const struct export *e)
+{
+	bool native = e->bif != NULL;
+
+	switch (genop) {
+	case GENOP_call_ext: return native ? OP_call_bif : OP_call_ext;
+	case GENOP_call_ext_only: return native ? OP_call_bif_only : OP_call_ext_only;
+	default: return native ? OP_call_bif_last : OP_call_ext_last;
+	}
+}
+
+static size_t emit_call_ext(struct emitter *em, const struct genop *g, size_t count)
+{
+	(void)count;
+	emit_instr(em, choose_external(g->op, g->args[1].export), g->args);
+	return 1;
+}
+
+static size_t emit_call_fun2(struct emitter *em, const struct genop *g, size_t count)
+{
+	(void)count;
+	emit_instr(em, OP_call_fun2, &g->args[1]);
+	return 1;
+}
+
+static size_t emit_deallocate(struct emitter *em, const struct genop *g, size_t count)
+{
+	if (next_is(g, count, GENOP_return) == NULL)
+		return 0;
+	emit_instr(em, OP_deallocate_return, g->args);
+	return 2;
+}
+
+/* ---- moves */
+
+/* move Source x0, then return, or deallocate and return. */
+static size_t emit_move_return(struct emitter *em, const struct genop *g, size_t count)
+{
+	const struct operand *from = &g->args[0];
+	struct operand args[2] = { *from };
+
+	if (!operand_is_x(&g->args[1], 0))
+		return 0;
+	if (next_is(g, count, GENOP_return) != NULL) {
+		if (from->kind == OPND_Y)
+			return 0;
+		emit_instr(em, from->kind == OPND_CONST ? OP_move_c_return : OP_move_x_return, args);
+		return 2;
+	}
+	if (count > 2 && g[1].op == GENOP_deallocate && g[2].op == GENOP_return) {
+		args[1] = g[1].args[0];
+		emit_instr(em, from->kind == OPND_CONST ? OP_move_c_deallocate_return : OP_move_r_deallocate_return, args);
+		return 3;
+	}
+	return 0;
+}
+
+/* move Register Register, then a local call or a jump. */
+static size_t emit_move_go(struct emitter *em, const struct genop *g, size_t count)
+{
+	struct operand args[4] = { g->args[0], g->args[1] };
+	const struct genop *next = &g[1];
+
+	if (count < 2)
+		return 0;
+	if (next->op == GENOP_jump) {
+		args[2] = next->args[0];
+		emit_instr(em, args[0].kind == OPND_CONST ? OP_move_c_jump : OP_move_r_jump, args);
+		return 2;
+	}
+	if (args[0].kind == OPND_CONST)
+		return 0;
+	switch (next->op) {
+	case GENOP_call:
+		args[2] = next->args[1];
+		emit_instr(em, OP_move_r_call, args);
+		return 2;
+	case GENOP_call_only:
+		args[2] = next->args[1];
+		emit_instr(em, OP_move_r_call_only, args);
+		return 2;
+	case GENOP_call_last:
+		args[2] = next->args[2];
+		args[3] = next->args[1];
+		emit_instr(em, OP_move_r_call_last, args);
+		return 2;
+	default:
+		return 0;
+	}
+}
+
+static unsigned move_kind(const struct genop *g)
+{
+	enum { XX = 0, XY = 1, YX = 2, NEITHER = 3 };
+
+	if (g->op != GENOP_move || !operand_is_reg(&g->args[0]))
+		return NEITHER;
+	if (g->args[0].kind == OPND_X)
+		return g->args[1].kind == OPND_X ? XX : XY;
+	return g->args[1].kind == OPND_X ? YX : NEITHER;
+}
+
+static size_t emit_moves(struct emitter *em, const struct genop *g, size_t count)
+{
+	static const uint16_t twice[3][3] = {
+		{ OP_move2_xx_xx, OP_move2_xx_xy, OP_move2_xx_yx },
+		{ OP_move2_xy_xx, OP_move2_xy_xy, OP_move2_xy_yx },
+		{ OP_move2_yx_xx, OP_move2_yx_xy, OP_move2_yx_yx },
+	};
+	static const uint16_t thrice[3] = { OP_move3_xx, OP_move3_xy, OP_move3_yx };
+	unsigned first = move_kind(g), second;
+	struct operand args[6] = { g->args[0], g->args[1] };
+
+	if (first == 3 || count < 2 || (second = move_kind(&g[1])) == 3)
+		return 0;
+	args[2] = g[1].args[0];
+	args[3] = g[1].args[1];
+	if (count > 2 && second == first && move_kind(&g[2]) == first) {
+		args[4] = g[2].args[0];
+		args[5] = g[2].args[1];
+		emit_instr(em, thrice[first], args);
+		return 3;
+	}
+	emit_instr(em, twice[first][second], args);
+	return 2;
+}
+
+static size_t emit_move(struct emitter *em, const struct genop *g, size_t count)
+{
+	size_t used = emit_move_return(em, g, count);
+
+	if (used == 0)
+		used = emit_move_go(em, g, count);
+	return used != 0 ? used : emit_moves(em, g, count);
+}
+
+/* ---- frames */
+
+static bool init_covers(const struct genop *g, uint64_t frame)
+{
+	return g != NULL && g->args[0].count == frame;
+}
+
+static void emit_test_heap_words(struct emitter *em, struct operand words, struct operand live)
+{
+	emit_instr(em, OP_test_heap, (struct operand[]){ live, words });
+}
+
+static size_t emit_allocate(struct emitter *em, const struct genop *g, size_t count)
+{
+	if (!init_covers(next_is(g, count, GENOP_init_yregs), g->args[0].u))
+		return 0;
+	emit_instr(em, OP_allocate_init, g->args);
+	return 2;
+}
+
+static size_t emit_allocate_heap(struct emitter *em, const struct genop *g, size_t count)
+{
+	struct operand args[] = { g->args[0], g->args[2], operand_u(g->args[1].u) };
+
+	(void)count;
+	if (args[2].u > 60000) {
+		emit_test_heap_words(em, args[2], args[1]);
+		emit_instr(em, OP_allocate, args);
+		emit_test_heap_words(em, args[2], args[1]);
+	} else {
+		emit_instr(em, OP_allocate_heap, args);
+	}
+	return 1;
+}
+
+static size_t emit_allocate_zero(struct emitter *em, const struct genop *g, size_t count)
+{
+	(void)count;
+	emit_instr(em, OP_allocate_init, g->args);
+	return 1;
+}
+
+static size_t emit_allocate_heap_zero(struct emitter *em, const struct genop *g, size_t count)
+{
+	struct operand args[] = { g->args[0], g->args[2] };
+
+	(void)count;
+	emit_instr(em, OP_allocate_init, args);
+	emit_test_heap_words(em, operand_u(g->args[1].u), args[1]);
+	return 1;
+}
+
+static size_t emit_test_heap(struct emitter *em, const struct genop *g, size_t count)
+{
+	(void)count;
+	emit_test_heap_words(em, operand_u(g->args[0].u), g->args[1]);
+	return 1;
+}
+
+static size_t emit_init_y(struct emitter *em, const struct genop *g, size_t count)
+{
+	(void)count;
+	emit_instr(em, OP_init_y, g->args);
+	return 1;
+}
+
+static size_t emit_init_yregs(struct emitter *em, const struct genop *g, size_t count)
+{
+	const struct operand *items = g->args[0].items;
+	uint32_t left = g->args[0].count;
+
+	(void)count;
+	while (left > 0) {
+		uint32_t n = left > 3 ? 3 : left;
+
+		emit_instr(em, n == 1 ? OP_init_y : n == 2 ? OP_init_y2 : OP_init_y3, items);
+		items += n;
+		left -= n;
+	}
+	return 1;
+}
+
+/* ---- lists and tuples */
+
+static size_t emit_is_nonempty_list(struct emitter *em, const struct genop *g, size_t count)
+{
+	static const struct { uint16_t genop, op; } fused[] = {
+		{ GENOP_get_list, OP_is_nonempty_list_get_list },
+		{ GENOP_get_hd, OP_is_nonempty_list_get_hd },
+		{ GENOP_get_tl, OP_is_nonempty_list_get_tl },
+	};
+	struct operand args[4] = { g->args[0], g->args[1] };
+
+	if (count < 2 || !operand_is_reg(&g->args[1]))
+		return 0;
+	for (unsigned i = 0; i < 3; i++) {
+		if (g[1].op != fused[i].genop || !operand_same(&g[1].args[0], &g->args[1]))
+			continue;
+		args[2] = g[1].args[1];
+		if (g[1].count > 2)
+			args[3] = g[1].args[2];
+		emit_instr(em, fused[i].op, args);
+		return 2;
+	}
+	return 0;
+}
+
+static size_t emit_get_tuple_element(struct emitter *em, const struct genop *g, size_t count)
+{
+	const struct genop *next = next_is(g, count, GENOP_get_tuple_element);
+	struct operand args[5];
+
+	if (next == NULL || !operand_is_reg(&g->args[0]) || !operand_same(&g->args[0], &next->args[0]) ||
+	    operand_same(&g->args[0], &g->args[2]))
+		return 0;
+	args[0] = g->args[0];
+	args[1] = g->args[1];
+	args[2] = g->args[2];
+	args[3] = next->args[1];
+	args[4] = next->args[2];
+	emit_instr(em, args[0].kind == OPND_X && args[2].kind == OPND_X && args[4].kind == OPND_X ? OP_get_tuple_element2_x :
+		   OP_get_tuple_element2_r, args);
+	return 2;
+}
+
+static size_t emit_put_tuple2(struct emitter *em, const struct genop *g, size_t count)
+{
+	const struct operand *list = &g->args[1];
+
+	(void)count;
+	if (list->count == 2 && operand_is_reg(&list->items[1])) {
+		struct operand args[] = { g->args[0], list->items[0], list->items[1] };
+
+		emit_instr(em, operand_is_reg(&args[1]) ? OP_put_tuple2_rr : OP_put_tuple2_cr, args);
+		return 1;
+	}
+	emit_instr(em, OP_put_tuple2, (struct operand[]){ g->args[0], operand_u(list->count) });
+	for (uint32_t i = 0; i < list->count; i++)
+		emit_source(em, &list->items[i]);
+	return 1;
+}
+
+/* {copy or reuse, Size, Source, Destination, [Index, Value...]} */
+static size_t emit_update_record(struct emitter *em, const struct genop *g, size_t count)
+{
+	const struct operand *list = &g->args[4];
+
+	(void)count;
+	if (!operand_is_reg(&g->args[2])) {
+		emit_fail(em, g, "the record is no register");
+		return 1;
+	}
+	emit_instr(em, OP_update_record, (struct operand[]){ g->args[2], g->args[3], g->args[1], operand_u(list->count) });
+	for (uint32_t i = 0; i < list->count; i += 2) {
+		emit_word(em, list->items[i].kind == OPND_U ? list->items[i].u : (Inst)small_value(list->items[i].term));
+		emit_source(em, &list->items[i + 1]);
+	}
+	return 1;
+}
+
+static size_t emit_test_arity(struct emitter *em, const struct genop *g, size_t count)
+{
+	(void)count;
+	emit_instr(em, g->args[1].kind == OPND_X ? OP_test_arity_x : OP_test_arity_s, g->args);
+	return 1;
+}
+
+static size_t emit_is_tuple(struct emitter *em, const struct genop *g, size_t count)
+{
+	const struct genop *next = next_is(g, count, GENOP_test_arity);
+
+	if (next == NULL || !operand_same(&g->args[1], &next->args[1]) || g->args[0].u != next->args[0].u)
+		return 0;
+	emit_instr(em, g->args[1].kind == OPND_X ? OP_is_tuple_of_arity_x : OP_is_tuple_of_arity_s, next->args);
+	return 2;
+}
+
+static size_t emit_is_tagged_tuple(struct emitter *em, const struct genop *g, size_t count)
+{
+	(void)count;
+	emit_instr(em, g->args[1].kind == OPND_X ? OP_is_tagged_tuple_x : OP_is_tagged_tuple_s, g->args);
+	return 1;
+}
+
+static size_t emit_is_integer(struct emitter *em, const struct genop *g, size_t count)
+{
+	const struct genop *next = next_is(g, count, GENOP_is_ge);
+
+	if (next == NULL || g->args[1].kind != OPND_X || !operand_same(&g->args[1], &next->args[1]) || g->args[0].u != next->args[0].u ||
+	    !operand_is_small(&next->args[2]))
+		return 0;
+	emit_instr(em, OP_is_integer_ge_xi, next->args);
+	return 2;
+}
+
+/* ---- maps and funs */
+
+static size_t emit_put_map(struct emitter *em, const struct genop *g, size_t count)
+{
+	const struct operand *list = &g->args[4];
+	struct operand args[] = { g->args[0], g->args[1], g->args[2], g->args[3], operand_u(list->count) };
+
+	(void)count;
+	emit_instr(em, g->op == GENOP_put_map_assoc ? OP_put_map_assoc : OP_put_map_exact, args);
+	for (uint32_t i = 0; i < list->count; i++)
+		emit_source(em, &list->items[i]);
+	return 1;
+}
+
+static size_t emit_has_map_fields(struct emitter *em, const struct genop *g, size_t count)
+{
+	const struct operand *list = &g->args[2];
+
+	(void)count;
+	emit_instr(em, OP_has_map_fields, (struct operand[]){ g->args[0], g->args[1], operand_u(list->count) });
+	for (uint32_t i = 0; i < list->count; i++)
+		emit_source(em, &list->items[i]);
+	return 1;
+}
+
+static size_t emit_get_map_elements(struct emitter *em, const struct genop *g, size_t count)
+{
+	const struct operand *list = &g->args[2];
+
+	(void)count;
+	if (list->count == 2 && operand_is_reg(&g->args[1]) && operand_is_immed(&list->items[0])) {
+		emit_instr(em, OP_get_map_element_rk,
+			   (struct operand[]){ g->args[0], g->args[1], list->items[0], list->items[1] });
+		return 1;
+	}
+	emit_instr(em, OP_get_map_elements,
+		   (struct operand[]){ g->args[0], g->args[1], operand_u(list->count / 2 * MAP_ELEMENT_WORDS) });
+	for (uint32_t i = 0; i < list->count; i += 2) {
+		const struct operand *key = &list->items[i];
+
+		emit_source(em, key);
+		emit_word(em, key->kind == OPND_CONST ? map_hash(key->term) : 0);
+		emit_word(em, emit_encode_reg(&list->items[i + 1]));
+	}
+	return 1;
+}
+
+static size_t emit_make_fun3(struct emitter *em, const struct genop *g, size_t count)
+{
+	const struct beam_lambda *l = &em->f->lambdas[g->args[0].u];
+	const struct operand *list = &g->args[2];
+	struct operand args[] = { g->args[0], g->args[1], operand_u(l->arity - l->num_free), operand_u(list->count) };
+
+	(void)count;
+	emit_instr(em, OP_make_fun3, args);
+	for (uint32_t i = 0; i < list->count; i++)
+		emit_source(em, &list->items[i]);
+	return 1;
+}
+
+static size_t emit_make_fun2(struct emitter *em, const struct genop *g, size_t count)
+{
+	const struct beam_lambda *l = &em->f->lambdas[g->args[0].u];
+
+	(void)count;
+	emit_instr(em, OP_make_fun2, (struct operand[]){ g->args[0], operand_u(2) });
+	emit_word(em, l->arity - l->num_free);
+	emit_word(em, l->num_free);
+	return 1;
+}
+
+/* ---- exceptions and floats */
+
+static size_t emit_try(struct emitter *em, const struct genop *g, size_t count)
+{
+	(void)count;
+	emit_instr(em, OP_catch, g->args);
+	return 1;
+}
+
+static size_t emit_fmove(struct emitter *em, const struct genop *g, size_t count)
+{
+	struct operand from = g->args[0], to = g->args[1];
+	bool from_float = from.kind == OPND_FR, to_float = to.kind == OPND_FR;
+
+	(void)count;
+	if (from_float)
+		from = operand_u(from.u);
+	if (to_float)
+		to = operand_u(to.u);
+	emit_instr(em, !from_float ? OP_fload : to_float ? OP_fcopy : OP_fstore, (struct operand[]){ from, to });
+	return 1;
+}
+
+static size_t emit_fconv(struct emitter *em, const struct genop *g, size_t count)
+{
+	(void)count;
+	emit_instr(em, OP_fconv, (struct operand[]){ g->args[0], operand_u(g->args[1].u) });
+	return 1;
+}
+
+static size_t emit_float_op(struct emitter *em, const struct genop *g, size_t count)
+{
+	static const uint16_t ops[] = { OP_fadd, OP_fsub, OP_fmul, OP_fdiv };
+	struct operand args[] = { operand_u(g->args[1].u), operand_u(g->args[2].u), operand_u(g->args[3].u), g->args[0] };
+
+	(void)count;
+	emit_instr(em, ops[g->op - GENOP_fadd], args);
+	return 1;
+}
+
+static size_t emit_fnegate(struct emitter *em, const struct genop *g, size_t count)
+{
+	(void)count;
+	emit_instr(em, OP_fnegate, (struct operand[]){ operand_u(g->args[1].u), operand_u(g->args[2].u), g->args[0] });
+	return 1;
+}
+
+static const emit_special specials[GENOP_LIMIT] = {
+	[GENOP_call_ext] = emit_call_ext,
+	[GENOP_call_ext_only] = emit_call_ext,
+	[GENOP_call_ext_last] = emit_call_ext,
+	[GENOP_call_fun2] = emit_call_fun2,
+	[GENOP_deallocate] = emit_deallocate,
+	[GENOP_move] = emit_move,
+	[GENOP_allocate] = emit_allocate,
+	[GENOP_allocate_heap] = emit_allocate_heap,
+	[GENOP_allocate_zero] = emit_allocate_zero,
+	[GENOP_allocate_heap_zero] = emit_allocate_heap_zero,
+	[GENOP_test_heap] = emit_test_heap,
+	[GENOP_init] = emit_init_y,
+	[GENOP_init_yregs] = emit_init_yregs,
+	[GENOP_is_nonempty_list] = emit_is_nonempty_list,
+	[GENOP_get_tuple_element] = emit_get_tuple_element,
+	[GENOP_put_tuple2] = emit_put_tuple2,
+	[GENOP_update_record] = emit_update_record,
+	[GENOP_test_arity] = emit_test_arity,
+	[GENOP_is_tuple] = emit_is_tuple,
+	[GENOP_is_tagged_tuple] = emit_is_tagged_tuple,
+	[GENOP_is_integer] = emit_is_integer,
+	[GENOP_put_map_assoc] = emit_put_map,
+	[GENOP_put_map_exact] = emit_put_map,
+	[GENOP_has_map_fields] = emit_has_map_fields,
+	[GENOP_get_map_elements] = emit_get_map_elements,
+	[GENOP_make_fun2] = emit_make_fun2,
+	[GENOP_make_fun3] = emit_make_fun3,
+	[GENOP_try] = emit_try,
+	[GENOP_fmove] = emit_fmove,
+	[GENOP_fconv] = emit_fconv,
+	[GENOP_fadd] = emit_float_op,
+	[GENOP_fsub] = emit_float_op,
+	[GENOP_fmul] = emit_float_op,
+	[GENOP_fdiv] = emit_float_op,
+	[GENOP_fnegate] = emit_fnegate,
+	[GENOP_select_val] = emit_select_val,
+	[GENOP_select_tuple_arity] = emit_select_arity,
+	[GENOP_bif0] = emit_guard,
+	[GENOP_bif1] = emit_guard,
+	[GENOP_bif2] = emit_guard,
+	[GENOP_gc_bif1] = emit_guard,
+	[GENOP_gc_bif2] = emit_guard,
+	[GENOP_gc_bif3] = emit_guard,
+	[GENOP_bs_create_bin] = emit_bs_create_bin,
+	[GENOP_bs_match] = emit_bs_match,
+	[GENOP_bs_init2] = emit_bs_init,
+	[GENOP_bs_init_bits] = emit_bs_init,
+	[GENOP_bs_put_string] = emit_bs_put_string,
+	[GENOP_bs_match_string] = emit_bs_match_string,
+	[GENOP_bs_get_integer2] = emit_bs_get_integer,
+	[GENOP_bs_get_binary2] = emit_bs_get_binary,
+	[GENOP_bs_skip_bits2] = emit_bs_skip_bits,
+	[GENOP_bs_start_match4] = emit_bs_start_match4,
+};
+
+emit_special emit_special_of(unsigned genop)
+{
+	return specials[genop];
+}

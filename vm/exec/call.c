@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Applying terms, undefined functions, natives that wait. */
+#include "exec/call.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "code/code_path.h"
+#include "code/fun.h"
+#include "data/bits.h"
+#include "exec/exec.h"
+#include "proc/sched.h"
+
+enum { ARGUMENTS_MAX = 255 };
+
+static struct {
+	Inst return_code[FUNC_INFO_WORDS + 1];
+	Inst exit_code[FUNC_INFO_WORDS + 1];
+	Inst start_code[FUNC_INFO_WORDS + 1];
+} stubs;
+
+static const Inst *stub_make(Inst *words, enum opcode op, unsigned arity)
+{
+	words[0] = OP_func_info;
+	words[1] = am_erlang;
+	words[2] = am_apply;
+	words[3] = arity;
+	words[FUNC_INFO_WORDS] = op;
+	return words + FUNC_INFO_WORDS;
+}
+
+const Inst *call_return_code(void)
+{
+	return stubs.return_code + FUNC_INFO_WORDS;
+}
+
+const Inst *call_exit_code(void)
+{
+	return stubs.exit_code + FUNC_INFO_WORDS;
+}
+
+void call_save_x(Process *p, const Term *x, unsigned n)
+{
+	if (n > p->x_room) {
+		if (p->x != p->saved_x)
+			mem_free(p->x);
+		p->x = mem_alloc(n * sizeof(Term));
+		p->x_room = (uint16_t)n;
+	}
+	memcpy(p->x, x, n * sizeof(Term));
+	p->live = (uint16_t)n;
+}
+
+Term call_resume(Process *p)
+{
+	Term (*resume)(Process *p, void *arg) = p->resume;
+
+	p->resume = NULL;
+	return resume(p, p->resume_arg);
+}
+
+bool call_hibernate_gc(Process *p, Term *x)
+{
+	p->heap.stop = p->heap.end;
+	p->i = process_start_code;
+	if (!process_hibernate_gc(p, x, 3))
+		return false;
+	call_save_x(p, x, 3);
+	return true;
+}
+
+/* ---- errors with arguments */
+
+struct exc_site call_clause_site(Process *p, const Inst *func_info, const Term *x)
+{
+	return (struct exc_site){ .kind = EXC_SITE_CALLER, .args = heap_list_array(&p->heap, func_info_arity(func_info), x, NIL),
+				  .info = NIL };
+}
+
+struct exc_site call_arith_site(Process *p, Term name, unsigned arity, const Term *args)
+{
+	return (struct exc_site){ .kind = EXC_SITE_NATIVE, .module = am_erlang, .function = name,
+				  .args = heap_list_array(&p->heap, arity, args, NIL), .info = am_erl_erts_errors };
+}
+
+Term call_badkey(Process *p, Term key)
+{
+	return heap_tuple(&p->heap, am_badkey, key);
+}
+
+Term call_badmap(Process *p, Term t)
+{
+	return heap_tuple(&p->heap, am_badmap, t);
+}
+
+Term call_map_reason(Process *p, Term key, Term map)
+{
+	return term_is_map(map) ? call_badkey(p, key) : call_badmap(p, map);
+}
+
+/* ---- undefined functions */
+
+static const Inst *undefined_raise(Process *p, const Term *x, const struct export *e, struct exc_site *site)
+{
+	exc_error(p, am_undef);
+	*site = (struct exc_site){ .kind = EXC_SITE_NATIVE, .module = e->module, .function = e->function,
+				   .args = heap_list_array(&p->heap, e->arity, x, NIL), .info = NIL };
+	return NULL;
+}
+
+/* error_handler:Function(A, B, C) in place of what cannot be called; NULL when that is not loaded either. */
+static const Inst *handler_enter(Process *p, Term *x, Term function, Term a, Term b, Term c)
+{
+	const struct export *handler = export_get(p->error_handler, function, 3);
+
+	if (!export_is_loaded(handler) && !(code_autoload(p->error_handler) && export_is_loaded(handler)))
+		return NULL;
+	x[0] = a;
+	x[1] = b;
+	x[2] = c;
+	return call_export_address(handler);
+}
+
+const Inst *call_undefined(Process *p, Term *x, struct export *e, struct exc_site *site)
+{
+	const Inst *entry;
+	Term args;
+
+	if (export_is_loaded(e))
+		return call_export_address(e);
+	if (e->module != p->error_handler) {
+		if (code_autoload(e->module) && export_is_loaded(e))
+			return call_export_address(e);
+		args = heap_list_array(&p->heap, e->arity, x, NIL);
+		entry = handler_enter(p, x, am_undefined_function, e->module, e->function, args);
+		if (entry != NULL)
+			return entry;
+	}
+	return undefined_raise(p, x, e, site);
+}
+
+/* ---- apply */
+
+/* Copies a list's elements to x. Fails: -1 when it is improper or too long. */
+static int list_spread(Term list, Term *x)
+{
+	int n = 0;
+
+	for (; term_is_cons(list); list = cons_tail(list)) {
+		if (n == ARGUMENTS_MAX)
+			return -1;
+		x[n++] = cons_head(list);
+	}
+	return list == NIL ? n : -1;
+}
+
+static const Inst *apply_badarg(Process *p, Term module, Term function, Term args, struct exc_site *site)
+{
+	Term all[3] = { module, function, args };
+
+	exc_badarg(p);
+	*site = call_arith_site(p, am_apply, 3, all);
+	return NULL;
+}
+
+const Inst *call_apply_fixed(Process *p, Term *x, unsigned arity, struct exc_site *site)
+{
+	Term module = x[arity], function = x[arity + 1];
+
+	if (!term_is_atom(module) || !term_is_atom(function))
+		return apply_badarg(p, module, function, heap_list_array(&p->heap, arity, x, NIL), site);
+	return call_export_address(export_get(module, function, arity));
+}
+
+const Inst *call_start(Process *p, Term *x, struct exc_site *site)
+{
+	Term module = x[0], function = x[1], args = x[2];
+	int n;
+
+	if (term_is_fun(module)) /* spawn of a fun by hibernate's rules cannot be; kept honest */
+		return apply_badarg(p, module, function, args, site);
+	n = list_spread(args, x);
+	if (n < 0 || !term_is_atom(module) || !term_is_atom(function))
+		return apply_badarg(p, module, function, args, site);
+	return call_export_address(export_get(module, function, (unsigned)n));
+}
+
+static const Inst *fun_raise(Process *p, Term reason, struct exc_site *site)
+{
+	exc_error(p, reason);
+	*site = (struct exc_site){ .kind = EXC_SITE_NONE };
+	return NULL;
+}
+
+static const Inst *fun_badarity(Process *p, Term *x, Term fun, unsigned arity, struct exc_site *site)
+{
+	Term args = heap_list_array(&p->heap, arity, x, NIL);
+	Term pair = heap_tuple(&p->heap, fun, args);
+
+	return fun_raise(p, heap_tuple(&p->heap, am_badarity, pair), site);
+}
+
+static const Inst *fun_enter_local(Process *p, Term *x, Term fun, unsigned arity, struct exc_site *site)
+{
+	struct fun *f = fun_ptr(fun);
+	const Inst *entry = atomic_load_explicit(&f->entry->address, memory_order_acquire);
+	unsigned n = fun_num_free(f);
+
+	if (fun_arity(f) != arity)
+		return fun_badarity(p, x, fun, arity, site);
+	if (entry == NULL && code_autoload(f->entry->module))
+		entry = atomic_load_explicit(&f->entry->address, memory_order_acquire);
+	if (entry == NULL) {
+		Term args = heap_list_array(&p->heap, arity, x, NIL);
+
+		entry = handler_enter(p, x, am_undefined_lambda, f->entry->module, fun, args);
+		return entry != NULL ? entry : fun_raise(p, heap_tuple(&p->heap, am_badfun, fun), site);
+	}
+	for (unsigned i = 0; i < n; i++)
+		x[arity + i] = f->env[i];
+	return entry;
+}
+
+const Inst *call_fun_slow(Process *p, Term *x, Term fun, unsigned arity, struct exc_site *site)
+{
+	if (term_has_sub(fun, SUB_FUN))
+		return fun_enter_local(p, x, fun, arity, site);
+	if (!term_has_sub(fun, SUB_EXPORT))
+		return fun_raise(p, heap_tuple(&p->heap, am_badfun, fun), site);
+	if (export_fun_ptr(fun)->arity != arity)
+		return fun_badarity(p, x, fun, arity, site);
+	return call_export_address(export_fun_ptr(fun));
+}
+
+bool call_is_function(Term t, Term arity)
+{
+	if (!term_is_small(arity) || small_value(arity) < 0)
+		return false;
+	if (term_has_sub(t, SUB_FUN))
+		return fun_arity(fun_ptr(t)) == (uint64_t)small_value(arity);
+	return term_has_sub(t, SUB_EXPORT) && export_fun_ptr(t)->arity == (uint64_t)small_value(arity);
+}
+
+/* erlang:apply/3. args are the X registers: the arguments are spread over them and the call goes on as a trap. */
+static Term apply_3(Process *p, Term *args)
+{
+	Term module = args[0], function = args[1], list = args[2];
+	int n;
+
+	if (!term_is_atom(module) || !term_is_atom(function))
+		return exc_badarg(p);
+	n = list_spread(list, args);
+	if (n < 0) {
+		args[0] = module;
+		args[1] = function;
+		args[2] = list;
+		return exc_badarg(p);
+	}
+	p->trap_export = export_get(module, function, (unsigned)n);
+	p->exc_kind = EXC_TRAP;
+	return TERM_NONE;
+}
+
+static Term apply_2(Process *p, Term *args)
+{
+	struct exc_site site;
+	Term fun = args[0], list = args[1];
+	const Inst *entry;
+	int n = list_spread(list, args);
+
+	if (n < 0) {
+		args[0] = fun;
+		args[1] = list;
+		return exc_badarg(p);
+	}
+	entry = call_fun_slow(p, args, fun, (unsigned)n, &site);
+	if (entry == NULL) {
+		args[0] = fun;
+		args[1] = list;
+		return TERM_NONE;
+	}
+	p->trap_export = NULL;
+	p->resume_arg = (void *)entry;
+	p->exc_kind = EXC_TRAP;
+	return TERM_NONE;
+}
+
+/* ---- bs_create_bin */
+
+enum { SEGMENTS_AT_ONCE = 16 };
+
+static Term segment_source(Inst source, const Term *x, const Term *stack)
+{
+	unsigned reg = (unsigned)(source >> 2);
+
+	if (!source_is_reg(source))
+		return source;
+	return *(const Term *)((reg & REG_Y_BIT ? (const char *)stack - REG_Y_BIT : (const char *)x) + reg);
+}
+
+/* What erl_erts_errors:format_bs_fail/2 explains. */
+static void create_raise(Process *p, const struct bits_failure *f, struct exc_site *site)
+{
+	struct heap *h = &p->heap;
+	Term keys[] = { am_cause, am_function, am_module };
+	Term values[] = { heap_tuple(h, heap_uint(h, f->number), f->type, f->what, f->value), am_format_bs_fail, am_erl_erts_errors };
+	Term info = exc_small_map(h, 3, keys, values);
+
+	exc_error(p, f->error == BITS_LIMIT ? am_system_limit : am_badarg);
+	*site = (struct exc_site){ .kind = EXC_SITE_CALLER, .args = TERM_NONE, .info = info };
+}
+
+Term call_create_bin(Process *p, Term *x, Term *stack, const Inst *list, unsigned n, bool raise, struct exc_site *site)
+{
+	struct bits_segment few[SEGMENTS_AT_ONCE], *segments = few;
+	struct bits_failure failure;
+	Term bin;
+
+	if (n > SEGMENTS_AT_ONCE)
+		segments = mem_alloc(n * sizeof(*segments));
+	for (unsigned i = 0; i < n; i++, list += BS_SEGMENT_WORDS) {
+		segments[i] = (struct bits_segment){
+			.kind = (uint8_t)list[0], .flags = (uint8_t)(list[0] >> 8), .unit = (uint16_t)(list[0] >> 16),
+			.number = (uint32_t)(list[0] >> 32), .value = segment_source(list[1], x, stack),
+			.size = segment_source(list[2], x, stack), .string = (const uint8_t *)list[3],
+		};
+	}
+	bin = bits_create(&p->heap, segments, n, &failure);
+	if (segments != few)
+		mem_free(segments);
+	if (bin == TERM_NONE && raise)
+		create_raise(p, &failure, site);
+	return bin;
+}
+
+/* ---- start */
+
+static void stub_fill(struct export *e)
+{
+	e->func_info[0] = OP_func_info;
+	e->func_info[1] = e->module;
+	e->func_info[2] = e->function;
+	e->func_info[3] = e->arity;
+	e->stub[0] = e->bif != NULL ? OP_export_bif : OP_export_undefined;
+}
+
+void call_init(void)
+{
+	_Static_assert(offsetof(struct export, stub) == offsetof(struct export, func_info) + FUNC_INFO_WORDS * sizeof(Inst),
+		       "the stub stands right behind its func_info");
+	stub_make(stubs.return_code, OP_return, 0);
+	stub_make(stubs.exit_code, OP_normal_exit, 0);
+	process_start_code = stub_make(stubs.start_code, OP_apply_start, 3);
+	export_make_stub = stub_fill;
+	export_set_bif(export_get(am_erlang, am_apply, 2), apply_2, "apply_2");
+	export_set_bif(export_get(am_erlang, am_apply, 3), apply_3, "apply_3");
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rarer halves of the loop's operations: applying terms, undefined functions, natives that wait, errors with arguments.
+ * Functions that return an address: the entry to go on at, or NULL with the exception set and *site filled.
+ * The heap is stored back while any of these runs. GC: none, but where the name says _gc. */
+#ifndef VM_EXEC_CALL_H
+#define VM_EXEC_CALL_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "code/export.h"
+#include "code/opcodes.h"
+#include "exec/exc.h"
+
+/* Code outside every module: where a native that waits comes back, where a process begins and ends. */
+const Inst *call_return_code(void);
+const Inst *call_exit_code(void);
+void call_init(void);
+
+static inline struct export *call_stub_export(const Inst *stub)
+{
+	return (struct export *)((char *)stub - offsetof(struct export, stub));
+}
+static inline const Inst *call_export_address(const struct export *e)
+{
+	return atomic_load_explicit(&e->address, memory_order_acquire);
+}
+/* Worth a collection at the next safe point? */
+static inline bool call_wants_gc(const Process *p)
+{
+	return p->heap.wants_gc || (p->flags & PF_NEED_GC) != 0 ||
+	       unlikely(p->heap.fragment_words > (size_t)(p->heap.end - p->heap.start) + 256);
+}
+static inline bool call_receive_timed_out(Process *p)
+{
+	return (atomic_load_explicit(&p->state, memory_order_acquire) & PS_TIMEOUT) != 0;
+}
+
+/* Keeps n registers in p. */
+void call_save_x(Process *p, const Term *x, unsigned n);
+/* Where EXC_TRAP leads. */
+static inline const Inst *call_trap_address(const Process *p)
+{
+	return p->trap_export != NULL ? call_export_address(p->trap_export) : (const Inst *)p->resume_arg;
+}
+/* The result of a native that waited. */
+Term call_resume(Process *p);
+/* Ends erlang:hibernate/3: empties the stack; p->i is where it will wake. _gc. Fails: false when p is killed. */
+bool call_hibernate_gc(Process *p, Term *x);
+
+const Inst *call_undefined(Process *p, Term *x, struct export *e, struct exc_site *site);
+/* apply: x[0..arity) arguments, then module and function. */
+const Inst *call_apply_fixed(Process *p, Term *x, unsigned arity, struct exc_site *site);
+/* A fun that is no loaded local one of that arity: exports, errors. x[0..arity) arguments. */
+const Inst *call_fun_slow(Process *p, Term *x, Term fun, unsigned arity, struct exc_site *site);
+/* A process begins: x[0..2] module, function, arguments. */
+const Inst *call_start(Process *p, Term *x, struct exc_site *site);
+
+bool call_is_function(Term t, Term arity);
+struct exc_site call_clause_site(Process *p, const Inst *func_info, const Term *x);
+/* erlang:Name(Args...) failed. */
+struct exc_site call_arith_site(Process *p, Term name, unsigned arity, const Term *args);
+Term call_map_reason(Process *p, Term key, Term map);
+Term call_badkey(Process *p, Term key);
+Term call_badmap(Process *p, Term t);
+
+/* bs_create_bin. list: n segments as opcodes.h tells. Fails: TERM_NONE, with the exception set when raise. */
+Term call_create_bin(Process *p, Term *x, Term *stack, const Inst *list, unsigned n, bool raise, struct exc_site *site);
+
+#endif

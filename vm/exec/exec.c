@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Wiring of the interpreter. */
+#include "exec/exec.h"
+
+#include "code/emit.h"
+#include "exec/call.h"
+#include "exec/exc.h"
+
+void exec_init(void)
+{
+	opcodes_init();
+	emit_init();
+	call_init();
+	sched_run_process = exec_run;
+	module_translate = emit_module;
+	exc_stacktrace = exc_trace_list;
+}

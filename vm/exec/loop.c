@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The interpreter loop. Operations stand in ops_<family>.inc, parts of one function; opcodes.def gives their fields.
+ * Invariant: top of heap and stack live in HTOP and E while an operation runs; SWAPOUT stores them before anything that
+ * allocates, SWAPIN reads them back after anything that may have moved them. Dispatch goes through one of two tables, chosen
+ * when a process is scheduled in: the traced one has other handlers for calls, returns and natives. */
+#include <math.h>
+#include <string.h>
+
+#include "code/export.h"
+#include "code/fun.h"
+#include "code/opcodes.h"
+#include "data/binary.h"
+#include "data/bits.h"
+#include "data/compare.h"
+#include "data/map.h"
+#include "data/number.h"
+#include "data/phash.h"
+#include "exec/arith.h"
+#include "exec/call.h"
+#include "exec/exc.h"
+#include "exec/exec.h"
+#include "exec/traced.h"
+#include "proc/message.h"
+#include "proc/sched.h"
+#include "proc/timer.h"
+
+/* ---- fields: halfword, 32 bits, word */
+#define H(n) (((const uint16_t *)I)[n])
+#define J(n) (((const int32_t *)I)[n])
+#define W(n) (I[n])
+
+/* ---- registers */
+#define X(off) (*(Term *)((char *)x + (off)))
+#define Y(off) (*(Term *)((char *)E - REG_Y_BIT + (off)))
+#define REG(off) (*(Term *)(((off) & REG_Y_BIT ? (char *)E - REG_Y_BIT : (char *)x) + (off)))
+#define SOURCE(word) ({ Term source_ = (word); source_is_reg(source_) ? REG(source_ >> 2) : source_; })
+
+#define SWAPOUT() (p->heap.top = HTOP, p->heap.stop = E)
+#define SWAPIN() (HTOP = p->heap.top, E = p->heap.stop)
+
+#define DISPATCH() goto *table[(uint16_t)*I]
+#define CASE(op) L_##op
+#define TRACED(op) T_##op
+#define NEXT(op) do { I += OPWORDS_##op; DISPATCH(); } while (0)
+#define JUMP(words) do { I += (words); DISPATCH(); } while (0)
+
+#define HEAP_LACKS(words) unlikely((size_t)((char *)E - (char *)HTOP) < (size_t)(words) * sizeof(Term))
+/* Room for words; x[0..live) are roots. */
+#define NEED(words, live)                                                                          \
+	do {                                                                                       \
+		if (HEAP_LACKS(words)) {                                                           \
+			SWAPOUT();                                                                 \
+			p->i = I;                                                                  \
+			if (!process_collect_gc(p, words, x, live))                                \
+				goto exited;                                                       \
+			SWAPIN();                                                                  \
+		}                                                                                  \
+	} while (0)
+
+#define ENTER()                                                                                    \
+	do {                                                                                       \
+		if (unlikely(--p->reds_left <= 0))                                                 \
+			goto preempt;                                                              \
+		DISPATCH();                                                                        \
+	} while (0)
+
+#define RETURN()                                                                                   \
+	do {                                                                                       \
+		I = (const Inst *)E[0];                                                            \
+		E[0] = TERM_NONE;                                                                  \
+		DISPATCH();                                                                        \
+	} while (0)
+
+/* An error with no native function at its head. */
+#define RAISE_ERROR(why)                                                                           \
+	do {                                                                                       \
+		SWAPOUT();                                                                         \
+		exc_error(p, (why));                                                               \
+		site.kind = EXC_SITE_NONE;                                                             \
+		goto raise;                                                                        \
+	} while (0)
+
+enum run_result exec_run(struct sched *s, Process *p)
+{
+	static const void *const plain_table[OP_COUNT] = {
+#define OP(name, genop, signature, words) [OP_##name] = &&L_##name,
+#include "code/opcodes.def"
+	};
+	static const void *const traced_table[OP_COUNT] = {
+#define OP(name, genop, signature, words) [OP_##name] = &&L_##name,
+#define TOP(name, genop, signature, words) [OP_##name] = &&T_##name,
+#include "code/opcodes.def"
+	};
+	const void *const *table = traced_wanted() ? traced_table : plain_table;
+	Term *const x = s->x;
+	const Inst *I;
+	Term *E, *HTOP;
+	/* shared by the tails of operations */
+	Term r, args[3];
+	const struct export *e;
+	const Inst *next;
+	uint32_t live, dst, frame;
+	int32_t fail;
+	enum arith_op arith;
+	struct exc_site site;
+	struct bits_builder builder = { 0 };
+
+	for (unsigned i = 0; i < p->live; i++)
+		x[i] = p->x[i];
+	I = p->i;
+	if (unlikely(p->resume != NULL))
+		goto resume;
+	if (unlikely(p->heap.wants_gc || (p->flags & PF_NEED_GC)) && !process_collect_gc(p, 0, x, p->live))
+		goto exited_swapped;
+	SWAPIN();
+	DISPATCH();
+
+#include "exec/ops_call.inc"
+#include "exec/ops_move.inc"
+#include "exec/ops_test.inc"
+#include "exec/ops_arith.inc"
+#include "exec/ops_data.inc"
+#include "exec/ops_exc.inc"
+#include "exec/ops_message.inc"
+#include "exec/ops_float.inc"
+#include "exec/ops_bits.inc"
+
+	/* ---- tails */
+preempt: /* I is the entry of a function; its arity stands before it */
+	live = (uint32_t)I[-1];
+	SWAPOUT();
+	p->i = I;
+	call_save_x(p, x, live);
+	return RUN_YIELD;
+
+raise: /* the exception is set, the site as well; heap stored back */
+	I = exc_unwind(p, x, I, &site);
+	if (I == NULL)
+		goto exited_swapped;
+	SWAPIN();
+	DISPATCH();
+
+exited:
+	SWAPOUT();
+exited_swapped:
+	p->live = 0;
+	p->resume = NULL;
+	process_exit(p, p->exc_reason);
+	return RUN_EXITED;
+}

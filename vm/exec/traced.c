@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The probes of function calls. The probes themselves are proc/probe.c's; here is which function it is that is called or returns. */
+#include "exec/traced.h"
+
+#include "code/fun.h"
+#include "code/module.h"
+#include "code/opcodes.h"
+#include "exec/call.h"
+#include "proc/probe.h"
+#include "usdt.h"
+
+bool traced_wanted(void)
+{
+	return PROBE_ON(local__function__entry) || PROBE_ON(global__function__entry) || PROBE_ON(function__return) ||
+	       PROBE_ON(bif__entry) || PROBE_ON(bif__return) || PROBE_ON(nif__entry) || PROBE_ON(nif__return);
+}
+
+/* Frames on the stack: words that are return addresses. */
+static unsigned count_frames(const Process *p)
+{
+	unsigned n = 0;
+
+	for (const Term *slot = p->heap.stop; slot < p->heap.end; slot++)
+		n += term_is_header(*slot) && *slot != TERM_NONE;
+	return n;
+}
+
+static void enter_global(Process *p, const Inst *entry)
+{
+	if (PROBE_ON(global__function__entry) && (uint16_t)*entry != OP_export_bif && (uint16_t)*entry != OP_export_undefined)
+		probe_global_function_entry(p, entry - FUNC_INFO_WORDS, count_frames(p));
+}
+
+void traced_local_call(Process *p, const Inst *entry)
+{
+	if (PROBE_ON(local__function__entry))
+		probe_local_function_entry(p, entry - FUNC_INFO_WORDS, count_frames(p));
+}
+
+void traced_global_call(Process *p, const struct export *e)
+{
+	enter_global(p, call_export_address(e));
+}
+
+void traced_fun(Process *p, Term fun)
+{
+	const Inst *entry = NULL;
+
+	if (term_has_sub(fun, SUB_FUN))
+		entry = atomic_load_explicit(&fun_ptr(fun)->entry->address, memory_order_acquire);
+	else if (term_has_sub(fun, SUB_EXPORT))
+		entry = call_export_address(export_fun_ptr(fun));
+	if (entry != NULL)
+		enter_global(p, entry);
+}
+
+static void enter_mfa(Process *p, Term module, Term function, unsigned arity)
+{
+	if (term_is_atom(module) && term_is_atom(function))
+		enter_global(p, call_export_address(export_get(module, function, arity)));
+}
+
+void traced_apply(Process *p, const Term *x, unsigned arity)
+{
+	enter_mfa(p, x[arity], x[arity + 1], arity);
+}
+
+void traced_start(Process *p, const Term *x)
+{
+	unsigned n = 0;
+
+	for (Term t = x[2]; term_is_cons(t); t = cons_tail(t))
+		n++;
+	enter_mfa(p, x[0], x[1], n);
+}
+
+void traced_return(Process *p, const Inst *at)
+{
+	const Inst *info;
+
+	if (!PROBE_ON(function__return))
+		return;
+	info = code_find_function(at + 1);
+	if (info != NULL)
+		probe_function_return(p, info, count_frames(p));
+}
+
+Term traced_bif(Process *p, const struct export *e, Term *args)
+{
+	Term result;
+
+	if (PROBE_ON(bif__entry))
+		probe_bif_entry(p, e);
+	result = e->bif(p, args);
+	if (PROBE_ON(bif__return))
+		probe_bif_return(p, e);
+	return result;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the traced handlers of the loop do before or around the work: the probes of function calls.
+ * The heap is stored back while these run. */
+#ifndef VM_EXEC_TRACED_H
+#define VM_EXEC_TRACED_H
+
+#include "code/export.h"
+
+/* Does anybody listen to a probe of function calls? Asked when a process is scheduled in. */
+bool traced_wanted(void);
+/* A call within a module; entry is the function's first instruction. */
+void traced_local_call(Process *p, const Inst *entry);
+void traced_global_call(Process *p, const struct export *e);
+void traced_fun(Process *p, Term fun);
+void traced_apply(Process *p, const Term *x, unsigned arity);
+/* A process begins with module, function and arguments in x[0..2]. */
+void traced_start(Process *p, const Term *x);
+/* The function that `at` lies in returns. */
+void traced_return(Process *p, const Inst *at);
+/* Calls the native function between its two probes. */
+Term traced_bif(Process *p, const struct export *e, Term *args);
+
+#endif
