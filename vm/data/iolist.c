@@ -4,32 +4,11 @@
 
 #include "base/alloc.h"
 #include "data/bitcopy.h"
-
-enum { FIXED_DEPTH = 64 };
-
-struct tails {
-	Term fixed[FIXED_DEPTH];
-	Term *terms;
-	size_t count, room;
-};
-
-static void push_tail(struct tails *s, Term t)
-{
-	if (s->count == s->room) {
-		Term *more = mem_alloc(s->room * 2 * sizeof(Term));
-
-		memcpy(more, s->terms, s->count * sizeof(Term));
-		if (s->terms != s->fixed)
-			mem_free(s->terms);
-		s->terms = more;
-		s->room *= 2;
-	}
-	s->terms[s->count++] = t;
-}
+#include "data/word_stack.h"
 
 static inline bool is_byte(Term t) { return term_is_small(t) && (t >> 4) < 256; }
 
-static enum iolist_result walk_tails(struct tails *s, Term t, iolist_visit visit, void *arg)
+static enum iolist_result walk_tails(struct word_stack *s, Term t, iolist_visit visit, void *arg)
 {
 	for (;;) {
 		while (term_is_cons(t)) {
@@ -44,7 +23,7 @@ static enum iolist_result walk_tails(struct tails *s, Term t, iolist_visit visit
 					return IOLIST_ROOM;
 			} else if (term_is_cons(head)) {
 				if (!term_is_nil(t))
-					push_tail(s, t);
+					word_stack_push(s, t);
 				t = head;
 			} else if (!term_is_nil(head)) {
 				return IOLIST_BADARG;
@@ -58,21 +37,18 @@ static enum iolist_result walk_tails(struct tails *s, Term t, iolist_visit visit
 		}
 		if (s->count == 0)
 			return IOLIST_OK;
-		t = s->terms[--s->count];
+		t = word_stack_pop(s);
 	}
 }
 
 enum iolist_result iolist_walk(Term t, iolist_visit visit, void *arg)
 {
-	struct tails s;
+	struct word_stack s;
 	enum iolist_result result;
 
-	s.terms = s.fixed;
-	s.count = 0;
-	s.room = FIXED_DEPTH;
+	word_stack_init(&s);
 	result = walk_tails(&s, t, visit, arg);
-	if (s.terms != s.fixed)
-		mem_free(s.terms);
+	word_stack_free(&s);
 	return result;
 }
 

@@ -168,7 +168,6 @@ static Term put_in_tuple(struct put *p, Term tuple)
 	at = heap_alloc(p->h, n + 2);
 	at[0] = HEADER(n + 1, SUB_TUPLE);
 	memcpy(at + 1, boxed_ptr(tuple) + 1, n * sizeof(Term));
-	at[n + 1] = NIL;
 	at[n + 1] = heap_cons(p->h, p->key, p->value);
 	return term_from_boxed(at);
 }

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Binaries and I/O lists: the binary functions of module erlang. */
+#include "bif/bif.h"
+#include "data/binary.h"
+#include "data/bitcopy.h"
+#include "data/iolist.h"
+
+enum { BYTES_A_REDUCTION = 512, ELEMENTS_A_REDUCTION = 64 };
+
+Term bif_erlang_byte_size_1(Process *p, Term *args)
+{
+	if (!term_is_bitstring(args[0]))
+		return exc_badarg(p);
+	return term_from_small((int64_t)((binary_size_bits(args[0]) + 7) / 8));
+}
+
+Term bif_erlang_bit_size_1(Process *p, Term *args)
+{
+	if (!term_is_bitstring(args[0]))
+		return exc_badarg(p);
+	return term_from_small((int64_t)binary_size_bits(args[0]));
+}
+
+Term bif_erlang_size_1(Process *p, Term *args)
+{
+	if (term_is_tuple(args[0]))
+		return term_from_small((int64_t)tuple_arity(args[0]));
+	if (term_is_bitstring(args[0]))
+		return term_from_small((int64_t)binary_size_bytes(args[0]));
+	return exc_badarg(p);
+}
+
+Term bif_erlang_split_binary_2(Process *p, Term *args)
+{
+	uint64_t at, size;
+
+	if (!term_is_bitstring(args[0]) || !term_is_small(args[1]))
+		return exc_badarg(p);
+	at = (uint64_t)small_value(args[1]);
+	if (at > binary_size_bytes(args[0]))
+		return exc_badarg(p);
+	size = binary_size_bits(args[0]);
+	return heap_tuple(&p->heap, binary_sub(&p->heap, args[0], 0, at * 8),
+			  binary_sub(&p->heap, args[0], at * 8, size - at * 8));
+}
+
+/* A negative length counts back from start. */
+static Term put_part(Process *p, Term binary, Term start, Term length)
+{
+	int64_t at, n, size;
+
+	if (!term_is_bitstring(binary) || !term_is_small(start) || !term_is_small(length))
+		return exc_badarg(p);
+	size = (int64_t)binary_size_bytes(binary);
+	at = small_value(start);
+	n = small_value(length);
+	if (n < 0) {
+		at += n;
+		n = -n;
+	}
+	if (at < 0 || at > size || n > size - at)
+		return exc_badarg(p);
+	return binary_sub(&p->heap, binary, (uint64_t)at * 8, (uint64_t)n * 8);
+}
+
+Term bif_erlang_binary_part_2(Process *p, Term *args)
+{
+	if (!term_is_tuple_of(args[1], 2))
+		return exc_badarg(p);
+	return put_part(p, args[0], tuple_get(args[1], 1), tuple_get(args[1], 2));
+}
+
+Term bif_erlang_binary_part_3(Process *p, Term *args)
+{
+	return put_part(p, args[0], args[1], args[2]);
+}
+
+/* The whole bytes from `from` on, as a list before tail. */
+static Term put_byte_list(Process *p, Term binary, size_t from, size_t n, Term tail)
+{
+	struct bits_view v = binary_view(binary);
+	Term *at;
+
+	process_bump(p, (int)(n / ELEMENTS_A_REDUCTION));
+	if (v.offset == 0)
+		return heap_list_bytes(&p->heap, v.base + from, n, tail);
+	at = heap_alloc(&p->heap, 2 * n);
+	for (size_t i = n; i-- > 0; at += 2) {
+		at[0] = SMALL(bitcopy_read(v.base, v.offset + (from + i) * 8, 8));
+		at[1] = tail;
+		tail = term_from_cons(at);
+	}
+	return tail;
+}
+
+Term bif_erlang_binary_to_list_1(Process *p, Term *args)
+{
+	if (!term_is_binary(args[0]))
+		return exc_badarg(p);
+	return put_byte_list(p, args[0], 0, binary_size_bytes(args[0]), NIL);
+}
+
+Term bif_erlang_binary_to_list_3(Process *p, Term *args)
+{
+	int64_t from, to;
+
+	if (!term_is_binary(args[0]) || !term_is_small(args[1]) || !term_is_small(args[2]))
+		return exc_badarg(p);
+	from = small_value(args[1]);
+	to = small_value(args[2]);
+	if (from < 1 || to < from || to > (int64_t)binary_size_bytes(args[0]))
+		return exc_badarg(p);
+	return put_byte_list(p, args[0], (size_t)from - 1, (size_t)(to - from + 1), NIL);
+}
+
+Term bif_erlang_bitstring_to_list_1(Process *p, Term *args)
+{
+	Term tail = NIL;
+	uint64_t size;
+
+	if (!term_is_bitstring(args[0]))
+		return exc_badarg(p);
+	size = binary_size_bits(args[0]);
+	if (size & 7) {
+		tail = binary_sub(&p->heap, args[0], size & ~(uint64_t)7, size & 7);
+		tail = heap_cons(&p->heap, tail, NIL);
+	}
+	return put_byte_list(p, args[0], 0, size / 8, tail);
+}
+
+static Term fail_iolist(Process *p, enum iolist_result result)
+{
+	return result == IOLIST_LIMIT ? exc_system_limit(p) : exc_badarg(p);
+}
+
+Term bif_erlang_iolist_to_binary_1(Process *p, Term *args)
+{
+	Term binary;
+	enum iolist_result result = iolist_to_binary(&p->heap, args[0], &binary);
+
+	if (result != IOLIST_OK)
+		return fail_iolist(p, result);
+	process_bump(p, (int)(binary_size_bytes(binary) / BYTES_A_REDUCTION));
+	return binary;
+}
+
+Term bif_erlang_list_to_binary_1(Process *p, Term *args)
+{
+	return term_is_list(args[0]) ? bif_erlang_iolist_to_binary_1(p, args) : exc_badarg(p);
+}
+
+Term bif_erlang_iolist_size_1(Process *p, Term *args)
+{
+	size_t n;
+	enum iolist_result result = iolist_size(args[0], &n);
+
+	if (result != IOLIST_OK)
+		return fail_iolist(p, result);
+	process_bump(p, (int)(n / BYTES_A_REDUCTION));
+	return heap_uint(&p->heap, n);
+}
+
+struct bit_sink {
+	uint8_t *base;
+	uint64_t offset;
+};
+
+static bool copy_bits(void *arg, Term binary, uint8_t byte)
+{
+	struct bit_sink *s = arg;
+	struct bits_view v;
+
+	if (binary == TERM_NONE) {
+		bitcopy_write(s->base, s->offset, byte, 8);
+		s->offset += 8;
+		return true;
+	}
+	v = binary_view(binary);
+	bitcopy_copy(s->base, s->offset, v.base, v.offset, v.size);
+	s->offset += v.size;
+	return true;
+}
+
+Term bif_erlang_list_to_bitstring_1(Process *p, Term *args)
+{
+	struct bit_sink s = { NULL, 0 };
+	enum iolist_result result;
+	uint64_t size;
+	Term t;
+
+	if (!term_is_list(args[0]))
+		return exc_badarg(p);
+	result = iolist_size_bits(args[0], &size);
+	if (result != IOLIST_OK)
+		return fail_iolist(p, result);
+	t = binary_alloc(&p->heap, (size + 7) / 8, &s.base);
+	if (t == TERM_NONE)
+		return exc_system_limit(p);
+	if (size & 7)
+		s.base[size / 8] = 0;
+	iolist_walk(args[0], copy_bits, &s);
+	process_bump(p, (int)(size / 8 / BYTES_A_REDUCTION));
+	return (size & 7) == 0 ? t : binary_sub(&p->heap, t, 0, size);
+}
+
+/* ---- iolist_to_iovec/1: large binaries stay what they are, what stands between them is copied together */
+
+struct iovec_sink {
+	struct heap *h;
+	Term first, *link;   /* the list being made */
+	uint8_t *small;      /* room for the bytes copied; the list's binaries are cut from it at the end */
+	size_t used, cut;    /* bytes in small; those already given to the list */
+	Term buffer;
+};
+
+static void link_part(struct iovec_sink *s, Term part)
+{
+	*s->link = heap_cons(s->h, part, NIL);
+	s->link = &cons_ptr(*s->link)[1];
+}
+
+static void cut_small(struct iovec_sink *s)
+{
+	if (s->used > s->cut)
+		link_part(s, binary_sub(s->h, s->buffer, s->cut * 8, (s->used - s->cut) * 8));
+	s->cut = s->used;
+}
+
+static bool is_shared(Term binary)
+{
+	uint64_t offset;
+	Term original = binary_original(binary, &offset);
+
+	return binary_size_bytes(binary) > HEAPBIN_LIMIT && term_has_sub(original, SUB_REFBIN);
+}
+
+static bool count_small(void *arg, Term binary, uint8_t byte)
+{
+	(void)byte;
+	if (binary == TERM_NONE)
+		*(size_t *)arg += 1;
+	else if (!is_shared(binary))
+		*(size_t *)arg += binary_size_bytes(binary);
+	return true;
+}
+
+static bool take_part(void *arg, Term binary, uint8_t byte)
+{
+	struct iovec_sink *s = arg;
+	struct bits_view v;
+
+	if (binary == TERM_NONE) {
+		s->small[s->used++] = byte;
+	} else if (is_shared(binary)) {
+		cut_small(s);
+		link_part(s, binary);
+	} else {
+		v = binary_view(binary);
+		bitcopy_copy(s->small, s->used * 8, v.base, v.offset, v.size);
+		s->used += v.size / 8;
+	}
+	return true;
+}
+
+Term bif_erlang_iolist_to_iovec_1(Process *p, Term *args)
+{
+	struct iovec_sink s = { .h = &p->heap, .first = NIL };
+	size_t total, small = 0;
+	enum iolist_result result = iolist_size(args[0], &total);
+
+	if (result != IOLIST_OK)
+		return fail_iolist(p, result);
+	iolist_walk(args[0], count_small, &small);
+	s.link = &s.first;
+	s.buffer = binary_alloc(&p->heap, small, &s.small);
+	if (s.buffer == TERM_NONE)
+		return exc_system_limit(p);
+	iolist_walk(args[0], take_part, &s);
+	cut_small(&s);
+	process_bump(p, (int)(total / BYTES_A_REDUCTION));
+	return s.first;
+}

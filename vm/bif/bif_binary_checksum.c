@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Checksums of I/O lists: CRC-32 and Adler-32 by zlib, MD5. */
+#include <zlib.h>
+
+#include "base/alloc.h"
+#include "base/md5.h"
+#include "bif/bif.h"
+#include "data/iolist.h"
+#include "data/number.h"
+
+enum { BYTES_A_REDUCTION = 512 };
+
+/* Takes in one run of bytes. */
+struct checksum {
+	void (*add)(struct checksum *c, const uint8_t *bytes, size_t n);
+	uLong value;
+	struct md5 md5;
+	size_t bytes;
+};
+
+static void add_crc32(struct checksum *c, const uint8_t *bytes, size_t n) { c->value = crc32_z(c->value, bytes, n); }
+static void add_adler32(struct checksum *c, const uint8_t *bytes, size_t n) { c->value = adler32_z(c->value, bytes, n); }
+static void add_md5(struct checksum *c, const uint8_t *bytes, size_t n) { md5_update(&c->md5, bytes, n); }
+
+static bool add_part(void *arg, Term binary, uint8_t byte)
+{
+	struct checksum *c = arg;
+	uint8_t *scratch;
+	const uint8_t *bytes;
+	size_t n;
+
+	if (binary == TERM_NONE) {
+		c->add(c, &byte, 1);
+		c->bytes++;
+		return true;
+	}
+	bytes = binary_bytes(binary, &n, &scratch);
+	if (bytes == NULL)
+		return false;
+	if (n > 0)
+		c->add(c, bytes, n);
+	c->bytes += n;
+	mem_free(scratch);
+	return true;
+}
+
+static bool add_iolist(Process *p, struct checksum *c, Term t)
+{
+	bool ok = iolist_walk(t, add_part, c) == IOLIST_OK;
+
+	process_bump(p, (int)(c->bytes / BYTES_A_REDUCTION));
+	return ok;
+}
+
+static bool get_uint32(Term t, uLong *value)
+{
+	uint64_t n;
+
+	if (!num_get_uint64(t, &n) || n > UINT32_MAX)
+		return false;
+	*value = n;
+	return true;
+}
+
+static Term sum(Process *p, struct checksum *c, Term t)
+{
+	return add_iolist(p, c, t) ? heap_uint(&p->heap, c->value) : exc_badarg(p);
+}
+
+Term bif_erlang_crc32_1(Process *p, Term *args)
+{
+	struct checksum c = { .add = add_crc32 };
+
+	return sum(p, &c, args[0]);
+}
+
+Term bif_erlang_crc32_2(Process *p, Term *args)
+{
+	struct checksum c = { .add = add_crc32 };
+
+	return get_uint32(args[0], &c.value) ? sum(p, &c, args[1]) : exc_badarg(p);
+}
+
+Term bif_erlang_adler32_1(Process *p, Term *args)
+{
+	struct checksum c = { .add = add_adler32, .value = 1 };
+
+	return sum(p, &c, args[0]);
+}
+
+Term bif_erlang_adler32_2(Process *p, Term *args)
+{
+	struct checksum c = { .add = add_adler32 };
+
+	return get_uint32(args[0], &c.value) ? sum(p, &c, args[1]) : exc_badarg(p);
+}
+
+static Term combine(Process *p, Term *args, uLong (*with)(uLong, uLong, z_off_t))
+{
+	uLong a, b;
+	uint64_t n;
+
+	if (!get_uint32(args[0], &a) || !get_uint32(args[1], &b) || !num_get_uint64(args[2], &n) || n > INT64_MAX)
+		return exc_badarg(p);
+	return heap_uint(&p->heap, with(a, b, (z_off_t)n) & UINT32_MAX);
+}
+
+Term bif_erlang_crc32_combine_3(Process *p, Term *args)
+{
+	return combine(p, args, crc32_combine);
+}
+
+Term bif_erlang_adler32_combine_3(Process *p, Term *args)
+{
+	return combine(p, args, adler32_combine);
+}
+
+static Term put_digest(Process *p, struct md5 *m)
+{
+	uint8_t digest[MD5_BYTES];
+
+	md5_final(m, digest);
+	return binary_put(&p->heap, digest, sizeof(digest));
+}
+
+Term bif_erlang_md5_1(Process *p, Term *args)
+{
+	struct checksum c = { .add = add_md5 };
+
+	md5_init(&c.md5);
+	return add_iolist(p, &c, args[0]) ? put_digest(p, &c.md5) : exc_badarg(p);
+}
+
+Term bif_erlang_md5_init_0(Process *p, Term *args)
+{
+	struct md5 m;
+
+	(void)args;
+	memset(&m, 0, sizeof(m));
+	md5_init(&m);
+	return binary_put(&p->heap, &m, sizeof(m));
+}
+
+static bool get_context(Term t, struct md5 *m)
+{
+	uint8_t *scratch;
+	size_t n;
+	const uint8_t *bytes = binary_bytes(t, &n, &scratch);
+	bool ok = bytes != NULL && n == sizeof(*m);
+
+	if (ok)
+		memcpy(m, bytes, n);
+	mem_free(scratch);
+	return ok;
+}
+
+Term bif_erlang_md5_update_2(Process *p, Term *args)
+{
+	struct checksum c = { .add = add_md5 };
+
+	if (!get_context(args[0], &c.md5) || !add_iolist(p, &c, args[1]))
+		return exc_badarg(p);
+	return binary_put(&p->heap, &c.md5, sizeof(c.md5));
+}
+
+Term bif_erlang_md5_final_1(Process *p, Term *args)
+{
+	struct md5 m;
+
+	return get_context(args[0], &m) ? put_digest(p, &m) : exc_badarg(p);
+}

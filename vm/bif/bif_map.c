@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Maps: module maps, the map functions of erlang and erts_internal. */
+#include "base/alloc.h"
+#include "bif/bif.h"
+#include "data/map.h"
+#include "data/map_trie.h"
+#include "data/number.h"
+#include "heap/refbin.h"
+
+enum { PAIRS_A_REDUCTION = 16, ITER_BATCH = 32 };
+
+static Term fail_badmap(Process *p, Term t)
+{
+	return exc_error(p, heap_tuple(&p->heap, am_badmap, t));
+}
+
+static Term fail_badkey(Process *p, Term key)
+{
+	return exc_error(p, heap_tuple(&p->heap, am_badkey, key));
+}
+
+static void bump_pairs(Process *p, size_t n)
+{
+	process_bump(p, (int)(n / PAIRS_A_REDUCTION));
+}
+
+Term bif_erlang_map_size_1(Process *p, Term *args)
+{
+	if (!term_is_map(args[0]))
+		return fail_badmap(p, args[0]);
+	return term_from_small((int64_t)map_size(args[0]));
+}
+
+Term bif_maps_get_2(Process *p, Term *args)
+{
+	Term value;
+
+	if (!term_is_map(args[1]))
+		return fail_badmap(p, args[1]);
+	value = map_get(args[1], args[0]);
+	return value != TERM_NONE ? value : fail_badkey(p, args[0]);
+}
+
+Term bif_maps_find_2(Process *p, Term *args)
+{
+	Term value;
+
+	if (!term_is_map(args[1]))
+		return fail_badmap(p, args[1]);
+	value = map_get(args[1], args[0]);
+	return value != TERM_NONE ? heap_tuple(&p->heap, am_ok, value) : (Term)am_error;
+}
+
+Term bif_maps_is_key_2(Process *p, Term *args)
+{
+	if (!term_is_map(args[1]))
+		return fail_badmap(p, args[1]);
+	return term_from_bool(map_get(args[1], args[0]) != TERM_NONE);
+}
+
+Term bif_maps_put_3(Process *p, Term *args)
+{
+	if (!term_is_map(args[2]))
+		return fail_badmap(p, args[2]);
+	return map_put(&p->heap, args[2], args[0], args[1]);
+}
+
+Term bif_maps_update_3(Process *p, Term *args)
+{
+	Term map;
+
+	if (!term_is_map(args[2]))
+		return fail_badmap(p, args[2]);
+	map = map_update(&p->heap, args[2], args[0], args[1]);
+	return map != TERM_NONE ? map : fail_badkey(p, args[0]);
+}
+
+Term bif_maps_remove_2(Process *p, Term *args)
+{
+	if (!term_is_map(args[1]))
+		return fail_badmap(p, args[1]);
+	return map_remove(&p->heap, args[1], args[0], NULL);
+}
+
+Term bif_maps_take_2(Process *p, Term *args)
+{
+	Term map, value;
+
+	if (!term_is_map(args[1]))
+		return fail_badmap(p, args[1]);
+	map = map_remove(&p->heap, args[1], args[0], &value);
+	return value != TERM_NONE ? heap_tuple(&p->heap, value, map) : (Term)am_error;
+}
+
+Term bif_maps_merge_2(Process *p, Term *args)
+{
+	if (!term_is_map(args[0]))
+		return fail_badmap(p, args[0]);
+	if (!term_is_map(args[1]))
+		return fail_badmap(p, args[1]);
+	bump_pairs(p, map_size(args[1]));
+	return map_merge(&p->heap, args[0], args[1]);
+}
+
+Term bif_maps_keys_1(Process *p, Term *args)
+{
+	if (!term_is_map(args[0]))
+		return fail_badmap(p, args[0]);
+	bump_pairs(p, map_size(args[0]));
+	return map_keys_list(&p->heap, args[0]);
+}
+
+Term bif_maps_values_1(Process *p, Term *args)
+{
+	if (!term_is_map(args[0]))
+		return fail_badmap(p, args[0]);
+	bump_pairs(p, map_size(args[0]));
+	return map_values_list(&p->heap, args[0]);
+}
+
+/* Units: elements; false for an improper list. */
+static bool count_list(Term list, size_t *n)
+{
+	for (*n = 0; term_is_cons(list); list = cons_tail(list))
+		(*n)++;
+	return term_is_nil(list);
+}
+
+static Term map_from_buffer(Process *p, Term *pairs, size_t n)
+{
+	Term map = map_from_pairs(&p->heap, pairs, n);
+
+	bump_pairs(p, n);
+	mem_free(pairs);
+	return map;
+}
+
+Term bif_maps_from_list_1(Process *p, Term *args)
+{
+	Term *pairs;
+	size_t n, i = 0;
+
+	if (!count_list(args[0], &n))
+		return exc_badarg(p);
+	pairs = mem_alloc((n + 1) * 2 * sizeof(Term));
+	for (Term list = args[0]; term_is_cons(list); list = cons_tail(list), i++) {
+		Term pair = cons_head(list);
+
+		if (!term_is_tuple_of(pair, 2)) {
+			mem_free(pairs);
+			return exc_badarg(p);
+		}
+		pairs[2 * i] = tuple_get(pair, 1);
+		pairs[2 * i + 1] = tuple_get(pair, 2);
+	}
+	return map_from_buffer(p, pairs, n);
+}
+
+Term bif_maps_from_keys_2(Process *p, Term *args)
+{
+	Term *pairs;
+	size_t n, i = 0;
+
+	if (!count_list(args[0], &n))
+		return exc_badarg(p);
+	pairs = mem_alloc((n + 1) * 2 * sizeof(Term));
+	for (Term list = args[0]; term_is_cons(list); list = cons_tail(list), i++) {
+		pairs[2 * i] = cons_head(list);
+		pairs[2 * i + 1] = args[1];
+	}
+	return map_from_buffer(p, pairs, n);
+}
+
+/* {K1, V1, {K2, V2, ... Rest}}: a few pairs of a trie from the hash `from` on. Rest is [Hash | Map] or none; pairs whose
+ * keys share a hash are never parted. */
+static Term put_iterator(Process *p, Term map, uint64_t from)
+{
+	struct map_iter it;
+	Term first = am_none, *link = &first, key, value;
+	uint64_t hash = 0;
+
+	map_trie_seek(&it, map, from);
+	for (unsigned n = 0; map_iter_next(&it, &key, &value); n++) {
+		if (n >= ITER_BATCH && map_hash(key) != hash) {
+			*link = heap_cons(&p->heap, heap_uint(&p->heap, map_hash(key)), map);
+			break;
+		}
+		hash = map_hash(key);
+		*link = heap_tuple(&p->heap, key, value, am_none);
+		link = &boxed_ptr(*link)[3];
+	}
+	return first;
+}
+
+static Term put_flat_iterator(Process *p, Term map)
+{
+	struct map_iter it;
+	Term first = am_none, *link = &first, key, value;
+
+	map_iter_init(&it, map);
+	while (map_iter_next(&it, &key, &value)) {
+		*link = heap_tuple(&p->heap, key, value, am_none);
+		link = &boxed_ptr(*link)[3];
+	}
+	return first;
+}
+
+static Term put_pairs_before(Process *p, Term map, Term tail)
+{
+	Term list = map_to_list(&p->heap, map), last;
+
+	bump_pairs(p, map_size(map));
+	if (term_is_nil(list))
+		return tail;
+	for (last = list; term_is_cons(cons_tail(last)); last = cons_tail(last))
+		;
+	cons_ptr(last)[1] = tail;
+	return list;
+}
+
+Term bif_erts_internal_map_next_3(Process *p, Term *args)
+{
+	Term map = args[1];
+	uint64_t from;
+
+	if (!term_is_map(map) || !num_get_uint64(args[0], &from))
+		return exc_badarg(p);
+	if (map_is_flat(map) && from > map_size(map))
+		return exc_badarg(p);
+	if (term_is_list(args[2]))
+		return put_pairs_before(p, map, args[2]);
+	if (args[2] != am_iterator)
+		return exc_badarg(p);
+	return map_is_flat(map) ? put_flat_iterator(p, map) : put_iterator(p, map, from);
+}
+
+Term bif_erts_internal_map_to_tuple_keys_1(Process *p, Term *args)
+{
+	if (!term_is_map(args[0]))
+		return fail_badmap(p, args[0]);
+	if (!map_is_flat(args[0]))
+		return exc_badarg(p);
+	return ((struct flatmap *)boxed_ptr(args[0]))->keys;
+}
+
+static Term type_of_boxed(Term t)
+{
+	switch (header_sub(*boxed_ptr(t))) {
+	case SUB_TUPLE:
+		return am_tuple;
+	case SUB_BIG_POS:
+	case SUB_BIG_NEG:
+		return am_bignum;
+	case SUB_REF:
+		return am_reference;
+	case SUB_FUN:
+		return am_fun;
+	case SUB_FLOAT:
+		return am_hfloat;
+	case SUB_EXPORT:
+		return am_export;
+	case SUB_REFBIN:
+		return am_refc_binary;
+	case SUB_HEAPBIN:
+		return am_heap_binary;
+	case SUB_SUBBIN:
+		return am_sub_binary;
+	case SUB_MAP:
+		return map_is_flat(t) ? am_flatmap : am_hashmap;
+	case SUB_XPID:
+		return am_external_pid;
+	case SUB_XPORT:
+		return am_external_port;
+	default:
+		return am_external_reference;
+	}
+}
+
+Term bif_erts_internal_term_type_1(Process *p, Term *args)
+{
+	Term t = args[0];
+
+	(void)p;
+	if (term_is_cons(t))
+		return am_list;
+	if (term_is_boxed(t))
+		return type_of_boxed(t);
+	if (term_is_small(t))
+		return am_fixnum;
+	if (term_is_atom(t))
+		return am_atom;
+	if (term_is_local_pid(t))
+		return am_pid;
+	return term_is_local_port(t) ? am_port : am_nil;
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Module unicode: characters in Latin-1 or UTF-8, of any mix of integers, binaries and lists, as one UTF-8 binary or list.
+ * What cannot be converted is given back as {error | incomplete, Converted, Rest} in the shape that OTP gives it:
+ * Rest is what was left of the innermost list, put before what was left of those around it. */
+#include "base/alloc.h"
+#include "bif/bif.h"
+#include "code/export.h"
+#include "data/binary.h"
+#include "data/utf8.h"
+#include "data/word_stack.h"
+
+enum { BYTES_A_REDUCTION = 256 };
+
+/* A conversion: text goes to `bytes`, which has room for all. */
+struct conversion {
+	struct heap *h;
+	bool latin1;
+	uint8_t *bytes;
+	size_t used, chars;
+	uint8_t cut[UTF8_MAX_BYTES]; /* the start of a character whose end is in the next binary */
+	size_t cut_bytes;
+	Term rest;           /* after a failure */
+	struct word_stack tails;
+};
+
+/* ---- first pass: is it character data, and how many bytes may it take? */
+
+static size_t count_high(const uint8_t *bytes, size_t n)
+{
+	size_t high = 0;
+
+	for (size_t i = 0; i < n; i++)
+		high += bytes[i] >> 7;
+	return high;
+}
+
+static bool measure_binary(Term t, bool latin1, size_t *need)
+{
+	uint8_t *scratch;
+	size_t n;
+	const uint8_t *bytes = binary_bytes(t, &n, &scratch);
+
+	if (bytes == NULL)
+		return false;
+	*need += latin1 ? n + count_high(bytes, n) : n;
+	mem_free(scratch);
+	return true;
+}
+
+/* A bignum ends the measure: the conversion will stop there. */
+static bool measure_list(struct word_stack *tails, Term t, bool latin1, size_t *need)
+{
+	for (;;) {
+		while (term_is_cons(t)) {
+			Term head = cons_head(t);
+
+			t = cons_tail(t);
+			if (term_is_small(head)) {
+				*need += UTF8_MAX_BYTES;
+			} else if (term_is_cons(head)) {
+				word_stack_push(tails, t);
+				t = head;
+			} else if (term_is_bitstring(head)) {
+				if (!measure_binary(head, latin1, need))
+					return false;
+			} else if (term_is_big(head)) {
+				return true;
+			} else if (!term_is_nil(head)) {
+				return false;
+			}
+		}
+		if (term_is_bitstring(t) ? !measure_binary(t, latin1, need) : !term_is_nil(t))
+			return false;
+		if (tails->count == 0)
+			return true;
+		t = word_stack_pop(tails);
+	}
+}
+
+static bool measure(Term t, bool latin1, size_t *need)
+{
+	struct word_stack tails;
+	bool ok;
+
+	*need = 0;
+	if (!term_is_list(t) && !term_is_bitstring(t))
+		return false;
+	word_stack_init(&tails);
+	ok = measure_list(&tails, t, latin1, need);
+	word_stack_free(&tails);
+	return ok;
+}
+
+/* ---- second pass */
+
+static void convert_latin1(struct conversion *c, const uint8_t *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		c->used += utf8_encode(bytes[i], c->bytes + c->used);
+	c->chars += n;
+}
+
+/* Completes the character that the binaries before have cut. False when the bytes do not fit it. */
+static bool convert_cut(struct conversion *c, const uint8_t **bytes, size_t *n)
+{
+	unsigned length = utf8_length(c->cut[0]);
+	size_t more = length - c->cut_bytes;
+	uint32_t ch;
+
+	if (*n < more) {
+		memcpy(c->cut + c->cut_bytes, *bytes, *n);
+		c->cut_bytes += *n;
+		*n = 0;
+		return true;
+	}
+	memcpy(c->cut + c->cut_bytes, *bytes, more);
+	if (utf8_decode(c->cut, length, &ch) == 0)
+		return false;
+	memcpy(c->bytes + c->used, c->cut, length);
+	c->used += length;
+	c->chars++;
+	c->cut_bytes = 0;
+	*bytes += more;
+	*n -= more;
+	return true;
+}
+
+/* Returns how many bytes could not be converted: 0 when all are, or stand in c->cut. */
+static size_t convert_utf8(struct conversion *c, const uint8_t *bytes, size_t n)
+{
+	size_t valid, chars;
+
+	if (c->cut_bytes > 0 && !convert_cut(c, &bytes, &n))
+		return n;
+	valid = utf8_valid_prefix(bytes, n, &chars);
+	memcpy(c->bytes + c->used, bytes, valid);
+	c->used += valid;
+	c->chars += chars;
+	n -= valid;
+	if (n == 0)
+		return 0;
+	bytes += valid;
+	if (n >= utf8_length(bytes[0]))
+		return n;
+	memcpy(c->cut, bytes, n);
+	c->cut_bytes = n;
+	return 0;
+}
+
+/* False: c->rest is what is left of t. */
+static bool convert_binary(struct conversion *c, Term t)
+{
+	uint8_t *scratch;
+	size_t n, left = 0;
+	const uint8_t *bytes = binary_bytes(t, &n, &scratch);
+
+	if (c->latin1)
+		convert_latin1(c, bytes, n);
+	else if (n > 0)
+		left = convert_utf8(c, bytes, n);
+	mem_free(scratch);
+	if (left == 0)
+		return true;
+	c->rest = binary_sub(c->h, t, (uint64_t)(n - left) * 8, (uint64_t)left * 8);
+	return false;
+}
+
+static bool convert_integer(struct conversion *c, Term t)
+{
+	uint64_t v = (uint64_t)small_value(t);
+
+	if (!term_is_small(t) || c->cut_bytes > 0 || !utf8_is_scalar(v) || (c->latin1 && v > 255))
+		return false;
+	c->used += utf8_encode((uint32_t)v, c->bytes + c->used);
+	c->chars++;
+	return true;
+}
+
+static bool convert_list(struct conversion *c, Term t)
+{
+	for (;;) {
+		while (term_is_cons(t)) {
+			Term head = cons_head(t);
+
+			if (term_is_cons(head)) {
+				word_stack_push(&c->tails, cons_tail(t));
+				t = head;
+				continue;
+			}
+			if (term_is_bitstring(head)) {
+				if (!convert_binary(c, head)) {
+					c->rest = heap_cons(c->h, c->rest, cons_tail(t));
+					return false;
+				}
+			} else if (!term_is_nil(head) && !convert_integer(c, head)) {
+				c->rest = t;
+				return false;
+			}
+			t = cons_tail(t);
+		}
+		if (!term_is_nil(t) && !convert_binary(c, t))
+			return false;
+		if (c->tails.count == 0)
+			return true;
+		t = word_stack_pop(&c->tails);
+	}
+}
+
+/* False: it ended at c->rest, the lists around it included. */
+static bool convert(struct conversion *c, Term t)
+{
+	bool ok;
+
+	word_stack_init(&c->tails);
+	ok = term_is_bitstring(t) ? convert_binary(c, t) : convert_list(c, t);
+	while (!ok && c->tails.count > 0)
+		c->rest = heap_cons(c->h, c->rest, word_stack_pop(&c->tails));
+	word_stack_free(&c->tails);
+	return ok;
+}
+
+/* Could the bytes still become a character? */
+static bool cut_is_start(const struct conversion *c)
+{
+	for (size_t i = 1; i < c->cut_bytes; i++)
+		if ((c->cut[i] & 0xc0) != 0x80)
+			return false;
+	return true;
+}
+
+/* ---- results */
+
+static Term put_text_list(struct heap *h, const uint8_t *bytes, size_t n, size_t chars)
+{
+	Term *at = heap_alloc(h, 2 * chars), *end = at + 2 * chars;
+	Term list = chars > 0 ? term_from_cons(at) : NIL;
+	uint32_t ch;
+
+	for (; at < end; at += 2) {
+		unsigned length = utf8_decode(bytes, n, &ch);
+
+		at[0] = SMALL((uint64_t)ch);
+		at[1] = at + 2 < end ? term_from_cons(at + 2) : NIL;
+		bytes += length;
+		n -= length;
+	}
+	return list;
+}
+
+/* Takes: b. */
+static Term put_result(struct conversion *c, struct binary *b, bool ok, bool as_list)
+{
+	Term text, rest = c->rest, tag = am_error;
+
+	if (c->used < b->size_bytes && !as_list)
+		b = binary_resize(b, c->used);
+	if (as_list) {
+		text = put_text_list(c->h, b->data, c->used, c->chars);
+		binary_unref(b);
+	} else {
+		text = binary_from_counted(c->h, b, c->used);
+	}
+	if (ok && c->cut_bytes == 0)
+		return text;
+	if (c->cut_bytes > 0) {
+		Term cut = binary_put(c->h, c->cut, c->cut_bytes);
+
+		if (ok)
+			rest = cut;
+		else
+			rest = heap_cons(c->h, cut, heap_cons(c->h, rest, NIL));
+		if (ok && cut_is_start(c))
+			tag = am_incomplete;
+	}
+	return heap_tuple(c->h, tag, text, rest);
+}
+
+static bool is_done(Term t, bool latin1)
+{
+	uint8_t *scratch;
+	size_t n;
+	const uint8_t *bytes = binary_bytes(t, &n, &scratch);
+	bool done = bytes != NULL && (latin1 ? utf8_ascii_prefix(bytes, n) : utf8_valid_prefix(bytes, n, NULL)) == n;
+
+	mem_free(scratch);
+	return done;
+}
+
+static Term convert_term(Process *p, Term *args, bool as_list, Term other)
+{
+	struct conversion c = { .h = &p->heap, .latin1 = args[1] == am_latin1, .rest = NIL };
+	struct binary *b;
+	Term t = args[0];
+	size_t need;
+	bool ok;
+
+	if (!c.latin1 && args[1] != am_unicode && args[1] != am_utf8)
+		return exc_trap(p, export_get(am_unicode, other, 2), 2, args);
+	if (term_is_cons(t) && term_is_bitstring(cons_head(t)) && term_is_nil(cons_tail(t)))
+		t = cons_head(t);
+	if (!measure(t, c.latin1, &need))
+		return exc_badarg(p);
+	process_bump(p, (int)(need / BYTES_A_REDUCTION));
+	if (!as_list && term_is_bitstring(t) && is_done(t, c.latin1))
+		return t;
+	b = binary_new(need);
+	if (b == NULL)
+		return exc_system_limit(p);
+	c.bytes = b->data;
+	ok = convert(&c, t);
+	return put_result(&c, b, ok, as_list);
+}
+
+Term bif_unicode_characters_to_binary_2(Process *p, Term *args)
+{
+	return convert_term(p, args, false, am_characters_to_binary_int);
+}
+
+Term bif_unicode_characters_to_list_2(Process *p, Term *args)
+{
+	return convert_term(p, args, true, am_characters_to_list_int);
+}
+
+Term bif_unicode_bin_is_7bit_1(Process *p, Term *args)
+{
+	(void)p;
+	return term_from_bool(is_done(args[0], true));
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* UTF-8 as bytes (RFC 3629: no surrogates, nothing overlong, up to U+10FFFF). */
+#ifndef VM_DATA_UTF8_H
+#define VM_DATA_UTF8_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define UTF8_MAX_BYTES 4
+
+/* Units: bytes that a character with this first byte says it has; 0 when none starts so. */
+static inline unsigned utf8_length(uint8_t first)
+{
+	return first < 0x80 ? 1 : first < 0xc0 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf8 ? 4 : 0;
+}
+static inline bool utf8_is_scalar(uint64_t c) { return c <= 0x10ffff && (c & ~(uint64_t)0x7ff) != 0xd800; }
+/* Units: bytes of the character at p, of which n > 0 bytes can be read; 0 when it is malformed or cut. */
+unsigned utf8_decode(const uint8_t *p, size_t n, uint32_t *c);
+/* Writes a scalar value (up to UTF8_MAX_BYTES); returns how many bytes. */
+unsigned utf8_encode(uint32_t c, uint8_t *to);
+/* Units: bytes at the start that are whole, well-formed characters; *chars (may be NULL) is how many. */
+size_t utf8_valid_prefix(const uint8_t *p, size_t n, size_t *chars);
+/* Units: bytes at the start below 0x80. */
+size_t utf8_ascii_prefix(const uint8_t *p, size_t n);
+
+#endif
