@@ -20,16 +20,22 @@ enum signal_kind {
 
 struct signal {
 	struct signal *next;
-	enum signal_kind kind;
-	Term term;           /* message, or reason */
-	Term from;           /* sender pid, or TERM_NONE */
-	Term ref;            /* monitor's reference or alias, in the fragment */
-	Term token;          /* sequential trace token or NIL */
+	uint8_t kind;        /* enum signal_kind */
+	bool joined;         /* stands in its fragment's block, behind the words: freed and adopted with it */
 	size_t words;        /* size of the message */
+	Term term;           /* message, or reason */
+	Term token;          /* sequential trace token or NIL */
 	struct fragment *fragment; /* owned; NULL when no words */
-	void (*call)(Process *p, void *arg);
-	void *arg;
-	int64_t sent_ns;
+	union {
+		struct {
+			Term from;   /* sender: pid, port, or TERM_NONE */
+			Term ref;    /* monitor's reference or alias, in the fragment; of an unlink a small integer; or TERM_NONE */
+		};
+		struct {         /* SIG_CALL: p is NULL when the receiver is gone */
+			void (*call)(Process *p, void *arg);
+			void *arg;
+		};
+	};
 };
 
 /* to ! message. `to`: local pid, external pid (then noconnection is nothing to the sender), port handled by io. Copies. */
@@ -43,6 +49,9 @@ void message_deliver(Process *to, Term from, Term message, struct fragment *take
 bool message_send_any(Process *from, Term to, Term message);
 /* Wired by io in main.c; NULL: no ports. Returns false for badarg. */
 extern bool (*message_send_port)(Process *from, Term port, Term message);
+
+/* Takes the first message that matches out of p's private queue. False when there is none. */
+bool message_flush_matching(Process *p, bool (*match)(Term message, uint64_t key), uint64_t key);
 
 /* ---- for receive (exec). p runs here. */
 /* The message at the peeking position, fetching what is incoming; TERM_NONE when there is none.
@@ -68,8 +77,22 @@ bool signal_handle(Process *p);
 /* Queues a signal. Takes: s. Returns false (and frees s) when there is no such process. */
 bool signal_send(Term to, struct signal *s);
 struct signal *signal_new(enum signal_kind kind);
+/* With a fragment in the same block: used words to be filled at s->fragment->words, and spare ones behind them. */
+struct signal *signal_new_words(enum signal_kind kind, size_t used, size_t spare);
 void signal_free(struct signal *s);
 /* exit(from, to, reason). */
 void signal_exit(Process *from, Term to, Term reason);
+/* SIG_LINK_EXIT, SIG_DOWN and their like, with a copy of reason; ref TERM_NONE or a local reference. */
+void signal_send_reason(enum signal_kind kind, Term from, Term to, Term ref, Term reason);
+/* A signal without words. */
+bool signal_send_plain(enum signal_kind kind, Term from, Term to, Term ref);
+/* Puts a message at the end of p's own queue. p runs here. Takes: s. */
+void signal_queue_own(Process *p, struct signal *s);
+/* What the sender of s must hear when its receiver `to` is gone. Takes: s. */
+void signal_reject(Term to, struct signal *s);
+/* Wired by io: a signal to a port. Takes: s. Returns false when there is no such port. NULL: no ports. */
+extern bool (*signal_send_port)(Term to, struct signal *s);
+/* The exit of p: closes its queue, answers what came in. Afterwards signal_send to it fails. */
+void signal_close(Process *p);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The process. Invariant: only its `main` lock's holder (the scheduler that runs it, or whoever collects or kills it)
- * touches its heap, stack and private queues; everybody may read `id` and `state`. */
+/* The process. Invariant: only the scheduler that runs it (PS_RUNNING) touches its heap, stack, private queues and tables;
+ * everybody may read `id` and `state`. The memory of a struct process is only ever used again for another process, so that
+ * a stale pointer may be locked (signals_lock) and its id compared. */
 #ifndef VM_PROC_PROCESS_H
 #define VM_PROC_PROCESS_H
 
@@ -9,6 +10,7 @@
 #include "base/lock.h"
 #include "heap/gc.h"
 #include "heap/heap.h"
+#include "proc/peer.h"
 #include "term/atom.h"
 
 typedef uint64_t Inst;   /* a word of loaded code, see code/opcodes.def */
@@ -16,8 +18,6 @@ typedef uint64_t Inst;   /* a word of loaded code, see code/opcodes.def */
 struct sched;
 struct signal;
 struct export;
-struct link_node;
-struct monitor_node;
 struct timer;
 struct dict;
 
@@ -45,6 +45,8 @@ enum {
 	PF_OFF_HEAP_MSGQ = 1 << 1,
 	PF_SENSITIVE = 1 << 2,
 	PF_NEED_GC = 1 << 3,   /* collect at the next safe point */
+	PF_MAX_HEAP_SPARE = 1 << 4,  /* max_heap_size does not kill */
+	PF_MAX_HEAP_SILENT = 1 << 5, /* nor is reported */
 };
 
 /* What a BIF that returned TERM_NONE wants. */
@@ -59,11 +61,12 @@ enum exc_kind {
 
 struct process {
 	struct heap heap;    /* first: a struct process * is a struct heap * to the heap rooms */
-	Term id;
+	Term id;             /* TERM_NONE while unused; written under signals_lock */
 	_Atomic uint32_t state;
 	uint32_t flags;
-	int32_t reds_left;   /* of this time slice; saved while it runs from the loop's own */
-	uint64_t reds_done;  /* over its life */
+	int32_t reds_left;   /* of this time slice */
+	int32_t reds_kept;   /* taken from reds_left to come back to the scheduler sooner, see sched.c */
+	uint64_t reds_done;  /* over its life, without this time slice */
 	const Inst *i;       /* where it resumes */
 	Term *x;             /* saved X registers: saved_x, or an array of its own */
 	Term saved_x[6];
@@ -71,46 +74,46 @@ struct process {
 	uint16_t x_room;
 	uint8_t priority;
 	uint8_t exc_kind;
-	uint8_t skip;        /* low priority: rounds to wait */
+	uint8_t bound;       /* stays on its scheduler */
 	bool exc_has_trace;  /* raise/3 and friends: exc_trace is already complete */
-	Term exc_reason;     /* roots */
-	Term exc_trace;      /* raw stack trace: see proc/exc.h */
 	const struct export *trap_export;
 	Term (*resume)(struct process *p, void *arg);
 	void *resume_arg;
 
-	struct lock main;
+	/* roots, in one run: PROCESS_ROOTS terms from exc_reason */
+	Term exc_reason;
+	Term exc_trace;      /* raw stack trace: see proc/exc.h */
+	Term group_leader;   /* pid */
+	Term seq_token;      /* sequential trace token, NIL without */
+	Term dt_utag;        /* dyntrace user tag (binary) or NIL */
+
 	struct lock signals_lock;
 	struct signal *in_first, **in_last; /* signals_lock */
 	uint32_t in_length;  /* signals_lock: messages in it */
 	/* owner only: */
-	struct signal *msg_first, **msg_last, **msg_save; /* private message queue; msg_save: the peeking position */
 	uint32_t msg_length;
-	Term msg_marker;     /* receive marker, see proc/message.h; root */
+	struct signal *msg_first, **msg_last, **msg_save; /* private message queue; msg_save: the peeking position */
+	uint64_t msg_marker; /* receive marker: a reserved number or that of its reference; 0: none */
 	struct signal **msg_marker_at;
 
-	Term initial_mfa[3]; /* module, function, arity as small */
-	Term parent;
-	Term group_leader;   /* pid; root */
-	Term reg_name;       /* atom or TERM_NONE; registry lock */
+	uint32_t initial_arity;
+	uint32_t suspend_count;
+	Term initial_module, initial_function;
+	Term parent;         /* pid, or NIL: the VM */
+	_Atomic Term reg_name; /* atom or TERM_NONE; written under the registry lock */
 	struct dict *dict;   /* process dictionary; NULL when empty */
-	struct link_node *links;
-	struct monitor_node *monitors;     /* those we set */
-	struct monitor_node *monitored_by;
+	struct peers links;
+	struct peers monitors; /* those we set, and our aliases */
+	struct peers monitored_by;
 	struct timer *receive_timer;
-	Term seq_token;      /* sequential trace token, NIL without; root */
-	Term dt_utag;        /* dyntrace user tag (binary) or NIL; root */
-	struct export *error_handler_module_unused; /* reserved */
 	Term error_handler;  /* module atom */
 	const Inst *current_mfa; /* func_info word of the last known function, for probes and crash reports; may be NULL */
-	struct sched *sched; /* whose run queue it belongs to */
-	struct process *run_next; /* run queue */
-	atomic_uint refs;    /* process table and finders; the last one frees */
-	uint32_t suspend_count;
-	uint64_t wakeup_time_ns; /* when it became runnable; 0 without a probe that asks */
-	/* probes: printed forms, made on demand */
-	char *pid_text;
+	_Atomic(struct sched *) sched; /* whose run queue it belongs to */
+	struct process *run_next; /* run queue; the list of unused processes */
+	atomic_uint refs;    /* process table and finders; the last one gives it back */
 };
+
+enum { PROCESS_ROOTS = 5 };
 
 typedef struct process Process;
 
@@ -120,6 +123,8 @@ void process_table_init(size_t limit);
 Process *process_find(Term pid);
 void process_ref(Process *p);
 void process_unref(Process *p);
+/* Whatever memory the pid's slot points to, or NULL, without a reference: only good for signals_lock and a look at id. */
+Process *process_peek(Term pid);
 bool process_is_alive(Term pid);
 size_t process_count(void);
 size_t process_limit(void);
@@ -129,20 +134,25 @@ Term process_list(struct heap *h);
 /* spawn_opt/5's wishes. */
 struct spawn_options {
 	bool link, monitor;
-	Term monitor_tag;    /* 'DOWN' or the {tag, T} term */
-	uint8_t alias;       /* {monitor, [{alias, X}]}: 0 none, 1 explicit_unalias, 2 demonitor, 3 reply_demonitor */
+	Term monitor_tag;    /* TERM_NONE: 'DOWN' */
+	uint8_t alias;       /* {monitor, [{alias, X}]}: enum peer_alias */
 	uint8_t priority;
+	uint16_t scheduler;  /* bound to it; 0: to none */
 	size_t min_heap_words;
 	size_t max_heap_words;
 	uint16_t fullsweep_after;
 	bool off_heap_messages;
+	uint32_t flags;      /* PF_MAX_HEAP_* */
 };
-#define SPAWN_OPTIONS_DEFAULT { .priority = PRIO_NORMAL, .min_heap_words = HEAP_MIN_WORDS, .fullsweep_after = 65535, .monitor_tag = am_DOWN }
+#define SPAWN_OPTIONS_DEFAULT { .priority = PRIO_NORMAL, .min_heap_words = HEAP_MIN_WORDS, .fullsweep_after = 65535, .monitor_tag = TERM_NONE }
 
 /* Creates a process that will apply M:F(Args) (args: a proper list) and makes it runnable. parent NULL: the VM.
  * Returns its pid; with monitor, *monitor_ref is the ref on the parent's heap.
  * Fails: TERM_NONE when the table is full (system_limit). */
 Term process_spawn(Process *parent, Term module, Term function, Term args, const struct spawn_options *o, Term *monitor_ref);
+
+/* Where a new process begins: x[0..2] hold module, function, arguments. Wired by exec before the first spawn. */
+extern const Inst *process_start_code;
 
 /* Collects p with its own roots and `live` X registers at x; fires the gc probes. p runs here.
  * _gc. Fails: when max_heap_size kills it: sets exc and returns false. */
@@ -157,6 +167,14 @@ static inline bool process_need_gc(Process *p, size_t words, Term *x, unsigned l
 
 /* The running process of this thread, or NULL outside a scheduler. */
 Process *process_current(void);
+
+/* The end of erlang:hibernate: the stack is empty, x[0..2] are the roots; makes the heap as small as it can be.
+ * _gc. Fails: as process_collect_gc. */
+bool process_hibernate_gc(Process *p, Term *x, unsigned live);
+
+/* Writes "Error in process <0.9.0> with exit value: ..." on standard error, or tells the process registered as `logger`.
+ * p ends with an error or an uncaught throw. */
+void process_report_crash(Process *p, Term reason);
 
 /* Ends p, which runs here: reason in exc_reason. Sends exit signals and 'DOWN's, drops its names, timers and tables, fires process__exit.
  * Afterwards p is not to be touched. */

@@ -22,8 +22,11 @@ struct sched {
 	Process *current;
 	Term x[X_REGS];      /* registers of the running process */
 	double f[F_REGS];
+	uint64_t reds_done;  /* statistics; written by its thread alone */
+	uint64_t switches, collections, reclaimed_words;
 	uint64_t efile_tag;  /* counter of file operations, {id, efile_tag} */
 	struct sched_queue *queue; /* private to sched.c */
+	struct timer_wheel *wheel; /* private to timer.c */
 };
 
 /* Wired in main.c before sched_start: runs p until its slice ends. X registers are loaded and saved by it. */
@@ -40,6 +43,21 @@ struct sched *sched_self(void); /* of this thread; NULL elsewhere */
 struct sched *sched_get(unsigned id);
 /* Makes p runnable (already marked so). Any thread. */
 void sched_enqueue(Process *p);
+/* p has got a signal (a message or another) or a time-out: makes it runnable when it sleeps. Any thread. */
+void sched_wake(Process *p, bool message);
+/* Its timers have changed under it: it looks again when it should wake. */
+void sched_kick(unsigned id);
+/* Called before the VM ends with halt (files and ports flush). At most 4. */
+void sched_at_halt(void (*hook)(void));
+/* The process of this thread ends: its time slice is accounted for, nothing runs. */
+void sched_leave(Process *p);
+/* A collection on this thread, for statistics. */
+void sched_count_gc(size_t reclaimed_words);
+struct sched_totals {
+	uint64_t reds, switches, collections, reclaimed_words;
+};
+struct sched_totals sched_totals(void);
+size_t sched_run_queue_of(unsigned id);
 /* Runs fn(arg) while no scheduler runs a process (code loading, purging, tracing). Called from a scheduler. */
 void sched_stop_world(void (*fn)(void *), void *arg);
 /* Run queue length now, of all. */

@@ -5,12 +5,30 @@
 
 #include "proc/process.h"
 
-/* receive ... after. Fires by setting PS_TIMEOUT and waking p. p runs here. */
+/* receive ... after. Starts the timer unless it runs already; fires by setting PS_TIMEOUT and waking p. p runs here. */
 void timer_start_receive(Process *p, uint64_t ms);
+/* Also clears PS_TIMEOUT. */
 void timer_cancel_receive(Process *p);
-/* C callbacks: fire(arg) runs on a scheduler thread. Returns a handle for timer_cancel_call. */
-struct timer *timer_start_call(uint64_t ms, void (*fire)(void *arg), void *arg);
+/* C callbacks: fire(arg) runs on a scheduler thread. Returns a number for timer_cancel_call. Any thread. */
+uint64_t timer_start_call(uint64_t ms, void (*fire)(void *arg), void *arg);
 /* False when it has fired or is firing. */
-bool timer_cancel_call(struct timer *t);
+bool timer_cancel_call(uint64_t number);
+
+/* start_timer and send_after: sends `message`, or {timeout, Ref, message}, to a pid or registered name at_ms (of
+ * timer_now_ms's clock). Returns the reference, on p's heap. GC: none. */
+Term timer_start_message(Process *p, uint64_t at_ms, Term to, Term message, bool wrap);
+/* Units: *left_ms. Fail: false when there is no such timer (any more). */
+bool timer_cancel_message(uint64_t ref, int64_t *left_ms);
+bool timer_read_message(uint64_t ref, int64_t *left_ms);
+
+/* Erlang monotonic time in ms, rounded down: the clock of timers. */
+uint64_t timer_now_ms(void);
+
+/* ---- for sched.c */
+struct timer_wheel *timer_wheel_new(void); /* one a scheduler, in the order of their ids */
+/* Fires what is due. */
+void timer_wheel_run(struct timer_wheel *w, int64_t now_ns);
+/* When timer_wheel_run should run next (CLOCK_MONOTONIC), or 0 without timers. Own thread. */
+int64_t timer_wheel_deadline_ns(struct timer_wheel *w);
 
 #endif

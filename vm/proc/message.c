@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sending, the private message queue, receive.
+ * Invariant: *msg_last is NULL and msg_save lies on the private queue's chain of links; so does msg_marker_at while
+ * msg_marker is not 0. */
+#include "proc/message.h"
+
+#include "base/alloc.h"
+#include "heap/copy.h"
+#include "heap/refbin.h"
+#include "proc/probe.h"
+#include "proc/registry.h"
+#include "proc/sched.h"
+#include "proc/seq_token.h"
+#include "term/node.h"
+#include "usdt.h"
+
+bool (*message_send_port)(Process *from, Term port, Term message);
+
+static inline void set_length(Process *p, uint32_t n)
+{
+	__atomic_store_n(&p->msg_length, n, __ATOMIC_RELAXED);
+}
+
+void signal_queue_own(Process *p, struct signal *s)
+{
+	s->next = NULL;
+	*p->msg_last = s;
+	p->msg_last = &s->next;
+	set_length(p, p->msg_length + 1);
+}
+
+/* The message with its token and, to an alias, the reference, in one block. */
+static struct signal *make_message(Process *from, Term alias, Term message)
+{
+	size_t words = copy_size_words(message);
+	size_t extra = 0;
+	struct signal *s;
+	struct fragment *f;
+	Term *top;
+
+	if (unlikely(alias != TERM_NONE))
+		extra += REF_WORDS;
+	if (unlikely(from != NULL && from->seq_token != NIL))
+		extra += copy_size_words(from->seq_token);
+	if (words + extra == 0) {
+		s = signal_new(SIG_MESSAGE);
+		s->term = message;
+		s->from = from != NULL ? from->id : TERM_NONE;
+		return s;
+	}
+	s = signal_new_words(SIG_MESSAGE, words + extra, 0);
+	f = s->fragment;
+	top = f->words;
+	s->words = words;
+	s->from = from != NULL ? from->id : TERM_NONE;
+	s->term = words != 0 ? copy_term(message, &top, &f->off_heap) : message;
+	if (unlikely(alias != TERM_NONE)) {
+		s->ref = peer_put_ref(top, ref_number(alias), ref_tag(alias));
+		top += REF_WORDS;
+	}
+	if (unlikely(from != NULL && from->seq_token != NIL))
+		s->token = copy_term(from->seq_token, &top, &f->off_heap);
+	return s;
+}
+
+static PROBE_COLD void probe_sent(Process *from, Term to, const struct signal *s)
+{
+	if (PROBE_ON(copy__struct))
+		probe_copy__struct(s->words);
+	if (PROBE_ON(copy__object))
+		probe_copy__object(to, s->words);
+	if (PROBE_ON(message__send))
+		probe_message__send(from, to, s->words, s->token);
+}
+
+static inline bool is_send_probed(void)
+{
+	return PROBE_ON(message__send) || PROBE_ON(copy__object) || PROBE_ON(copy__struct);
+}
+
+/* Links s in. Fails: false when `id` is not to's any more (s stays the caller's). */
+static bool push(Process *to, Term id, struct signal *s)
+{
+	bool is_message = s->kind == SIG_MESSAGE;
+	uint32_t state;
+
+	lock_acquire(&to->signals_lock);
+	state = atomic_load_explicit(&to->state, memory_order_relaxed);
+	if (unlikely(to->id != id || (state & (PS_EXITING | PS_DEAD)))) {
+		lock_release(&to->signals_lock);
+		return false;
+	}
+	s->next = NULL;
+	if (is_message) {
+		__atomic_store_n(&to->in_length, to->in_length + 1, __ATOMIC_RELAXED);
+		if (PROBE_ON(message__queued))
+			probe_message__queued(to, s);
+	}
+	*to->in_last = s;
+	to->in_last = &s->next;
+	if (to->in_first == s)
+		state = atomic_fetch_or(&to->state, PS_SIGNALS);
+	lock_release(&to->signals_lock);
+	/* A stale `to` is woken in vain at worst. */
+	if (!(state & (PS_RUNNABLE | PS_RUNNING)))
+		sched_wake(to, is_message);
+	return true;
+}
+
+static void send_found(Process *from, Process *to, Term id, struct signal *s)
+{
+	if (unlikely(is_send_probed()) && from != NULL)
+		probe_sent(from, id, s);
+	if (to == from)
+		signal_queue_own(from, s);
+	else if (!push(to, id, s))
+		signal_free(s);
+}
+
+static void send_local(Process *from, Term to, Term alias, Term message)
+{
+	Process *p = process_peek(to);
+
+	if (unlikely(from != NULL && from->seq_token != NIL))
+		seq_token_count_send(from);
+	if (p != NULL)
+		send_found(from, p, to, make_message(from, alias, message));
+}
+
+void message_send_to(Process *from, Process *to, Term message)
+{
+	if (unlikely(from != NULL && from->seq_token != NIL))
+		seq_token_count_send(from);
+	send_found(from, to, to->id, make_message(from, TERM_NONE, message));
+}
+
+void message_send(Process *from, Term to, Term message)
+{
+	if (likely(term_is_local_pid(to)))
+		send_local(from, to, TERM_NONE, message);
+	else if (term_is_local_port(to) && message_send_port != NULL)
+		message_send_port(from, to, message);
+	else if (term_is_local_ref(to) && ref_tag(to) != 0)
+		send_local(from, ref_tag(to), to, message);
+}
+
+void message_deliver(Process *to, Term from, Term message, struct fragment *takes)
+{
+	struct signal *s = signal_new(SIG_MESSAGE);
+
+	s->from = from;
+	s->term = message;
+	s->fragment = takes;
+	s->words = takes != NULL ? takes->used_words : 0;
+	if (!push(to, to->id, s))
+		signal_free(s);
+}
+
+static bool send_name(Process *from, Term name, Term message)
+{
+	Term to = registry_whereis(name);
+
+	if (to == TERM_NONE)
+		return false;
+	if (term_is_local_port(to))
+		return message_send_port != NULL && message_send_port(from, to, message);
+	send_local(from, to, TERM_NONE, message);
+	return true;
+}
+
+bool message_send_any(Process *from, Term to, Term message)
+{
+	if (likely(term_is_local_pid(to))) {
+		send_local(from, to, TERM_NONE, message);
+		return true;
+	}
+	if (term_is_atom(to))
+		return send_name(from, to, message);
+	if (term_is_local_port(to))
+		return message_send_port != NULL && message_send_port(from, to, message);
+	if (term_is_local_ref(to)) {
+		if (ref_tag(to) != 0)
+			send_local(from, ref_tag(to), to, message);
+		return true;
+	}
+	if (term_is_tuple_of(to, 2)) {
+		if (!term_is_atom(tuple_get(to, 1)) || !term_is_atom(tuple_get(to, 2)))
+			return false;
+		/* No such name at a node is nothing to the sender; nor is a node that is not connected. */
+		if (tuple_get(to, 2) == node_self()->name)
+			send_name(from, tuple_get(to, 1), message);
+		return true;
+	}
+	return term_has_sub(to, SUB_XPID) || term_has_sub(to, SUB_XPORT) || term_has_sub(to, SUB_XREF);
+}
+
+bool signal_send(Term to, struct signal *s)
+{
+	Process *p;
+
+	if (unlikely(!term_is_local_pid(to))) {
+		if (term_is_local_port(to) && signal_send_port != NULL)
+			return signal_send_port(to, s);
+		signal_free(s);
+		return false;
+	}
+	p = process_peek(to);
+	if (p != NULL && push(p, to, s))
+		return true;
+	signal_free(s);
+	return false;
+}
+
+/* ---- receive */
+
+Term message_peek(Process *p)
+{
+	struct signal *s = *p->msg_save;
+
+	if (s != NULL)
+		return s->term;
+	if (!(atomic_load_explicit(&p->state, memory_order_relaxed) & PS_SIGNALS))
+		return TERM_NONE;
+	if (!signal_handle(p))
+		return TERM_NONE;
+	s = *p->msg_save;
+	return s != NULL ? s->term : TERM_NONE;
+}
+
+void message_next(Process *p)
+{
+	p->msg_save = &(*p->msg_save)->next;
+}
+
+/* The words of s, and s itself when it stands among them, become part of the heap. */
+static void adopt_words(Process *p, struct signal *s)
+{
+	struct fragment *f = s->fragment;
+	struct heap *h = &p->heap;
+
+	if (f == NULL) {
+		mem_free(s);
+		return;
+	}
+	if (!s->joined)
+		mem_free(s);
+	heap_adopt_fragment(h, f);
+	if (h->fragment_words * 2 > (size_t)(h->end - h->start))
+		h->wants_gc = true;
+}
+
+void message_remove(Process *p)
+{
+	struct signal **at = p->msg_save;
+	struct signal *s = *at;
+
+	*at = s->next;
+	if (s->next == NULL)
+		p->msg_last = at;
+	if (unlikely(p->msg_marker_at == &s->next))
+		p->msg_marker_at = at;
+	set_length(p, p->msg_length - 1);
+	if (PROBE_ON(message__receive))
+		probe_message__receive(p, s);
+	if (unlikely(p->seq_token != NIL || s->token != NIL))
+		seq_token_receive(p, s->token);
+	p->msg_save = &p->msg_first;
+	adopt_words(p, s);
+}
+
+void message_rewind(Process *p)
+{
+	p->msg_save = &p->msg_first;
+}
+
+bool message_wait(Process *p)
+{
+	uint32_t state = atomic_load_explicit(&p->state, memory_order_relaxed);
+
+	if (state & (PS_SIGNALS | PS_TIMEOUT))
+		return false;
+	atomic_fetch_or_explicit(&p->state, PS_WAITING, memory_order_relaxed);
+	return true;
+}
+
+/* ---- receive markers: one a process, the newest. A reserved number has its highest bit set; references have not. */
+
+#define MARKER_RESERVED ((uint64_t)1 << 63)
+
+Term message_marker_reserve(Process *p)
+{
+	uint64_t next = (p->msg_marker & MARKER_RESERVED) ? (p->msg_marker + 1) & 0xffff : 1;
+
+	p->msg_marker = MARKER_RESERVED | next;
+	p->msg_marker_at = p->msg_last;
+	return term_from_small((int64_t)next);
+}
+
+static bool is_marker(const Process *p, Term t)
+{
+	if (term_is_small(t))
+		return p->msg_marker == (MARKER_RESERVED | (uint64_t)small_value(t));
+	return term_is_local_ref(t) && p->msg_marker == ref_number(t);
+}
+
+void message_marker_bind(Process *p, Term marker, Term ref)
+{
+	if (is_marker(p, marker) && term_is_local_ref(ref))
+		p->msg_marker = ref_number(ref);
+}
+
+static void drop_marker(Process *p)
+{
+	p->msg_marker = 0;
+	p->msg_marker_at = NULL;
+}
+
+void message_marker_clear(Process *p, Term marker_or_ref)
+{
+	if (is_marker(p, marker_or_ref))
+		drop_marker(p);
+}
+
+void message_marker_use(Process *p, Term ref)
+{
+	if (p->msg_marker != 0 && term_is_local_ref(ref) && p->msg_marker == ref_number(ref))
+		p->msg_save = p->msg_marker_at;
+}
+
+bool message_flush_matching(Process *p, bool (*match)(Term message, uint64_t key), uint64_t key)
+{
+	struct signal **at = &p->msg_first;
+
+	for (; *at != NULL; at = &(*at)->next) {
+		struct signal *s = *at;
+
+		if (!match(s->term, key))
+			continue;
+		*at = s->next;
+		if (s->next == NULL)
+			p->msg_last = at;
+		if (p->msg_marker_at == &s->next)
+			p->msg_marker_at = at;
+		p->msg_save = &p->msg_first;
+		set_length(p, p->msg_length - 1);
+		signal_free(s);
+		return true;
+	}
+	return false;
+}

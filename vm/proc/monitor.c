@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Links, monitors, aliases. Invariant: a monitor's node is ours, its watcher's node the target's; each end changes its own
+ * alone and tells the other by a signal. */
+#include "proc/monitor.h"
+
+#include "base/alloc.h"
+#include "heap/copy.h"
+
+/* ---- links */
+
+static bool has_receiver(Term to)
+{
+	return term_is_local_pid(to) ? process_is_alive(to) : term_is_local_port(to);
+}
+
+static bool refuse_link(Process *p, Term to, Term reason)
+{
+	if (!(p->flags & PF_TRAP_EXIT) && reason == am_noproc)
+		return false;
+	/* As an exit signal of a link that was there for a moment. */
+	if (peer_find(&p->links, to) == NULL)
+		peer_insert(&p->links, to, PEER_LINK);
+	signal_send_reason(SIG_LINK_EXIT, to, p->id, TERM_NONE, reason);
+	return true;
+}
+
+bool link_add(Process *p, Term to)
+{
+	struct peer *n;
+
+	if (to == p->id)
+		return true;
+	if (!term_is_local_pid(to) && !term_is_local_port(to))
+		return true;
+	n = peer_find(&p->links, to);
+	if (n != NULL && n->unlink_id == 0)
+		return true;
+	if (!has_receiver(to))
+		return refuse_link(p, to, am_noproc);
+	if (n == NULL)
+		peer_insert(&p->links, to, PEER_LINK);
+	else
+		n->unlink_id = 0;
+	if (signal_send_plain(SIG_LINK, p->id, to, TERM_NONE))
+		return true;
+	n = peer_find(&p->links, to);
+	if (n != NULL)
+		peer_remove(&p->links, n);
+	return refuse_link(p, to, am_noproc);
+}
+
+void link_drop(Process *p, Term to)
+{
+	static _Atomic uint32_t ids;
+	struct peer *n = peer_find(&p->links, to);
+
+	if (n == NULL || n->unlink_id != 0)
+		return;
+	do
+		n->unlink_id = atomic_fetch_add(&ids, 1);
+	while (n->unlink_id == 0);
+	if (!signal_send_plain(SIG_UNLINK, p->id, to, SMALL((uint64_t)n->unlink_id)))
+		peer_remove(&p->links, n);
+}
+
+void link_add_child(Process *p, Process *child)
+{
+	peer_insert(&p->links, child->id, PEER_LINK);
+	peer_insert(&child->links, p->id, PEER_LINK);
+}
+
+/* ---- monitors */
+
+static struct peer *insert_monitor(Process *p, Term to, Term name, const struct monitor_options *o, Term *ref)
+{
+	uint64_t tag = o->alias != ALIAS_NONE ? p->id : 0;
+	struct peer *n;
+
+	*ref = heap_ref(&p->heap, tag);
+	n = peer_insert(&p->monitors, ref_number(*ref), PEER_MONITOR);
+	n->peer = to;
+	n->name = name;
+	n->ref_tag = tag;
+	n->alias = o->alias;
+	n->tag = o->tag;
+	if (o->tag != TERM_NONE && !term_is_immed(o->tag))
+		n->tag_fragment = copy_to_fragment(o->tag, &n->tag);
+	return n;
+}
+
+/* 'DOWN' by a signal to ourselves: it comes after whatever is on its way. */
+static void refuse_monitor(Process *p, Term to, Term ref, Term reason)
+{
+	signal_send_reason(SIG_DOWN, to, p->id, ref, reason);
+}
+
+Term monitor_add(Process *p, Term to, Term name, const struct monitor_options *o)
+{
+	Term ref;
+
+	insert_monitor(p, to, name, o, &ref);
+	if (to == p->id)
+		return ref; /* it never fires */
+	if (!term_is_local_pid(to) && !term_is_local_port(to))
+		refuse_monitor(p, to, ref, term_is_atom(to) ? am_noproc : am_noconnection);
+	else if (!signal_send_plain(SIG_MONITOR, p->id, to, ref))
+		refuse_monitor(p, to, ref, am_noproc);
+	return ref;
+}
+
+Term monitor_add_child(Process *p, Process *child, const struct monitor_options *o)
+{
+	struct peer *watcher;
+	Term ref;
+
+	insert_monitor(p, child->id, TERM_NONE, o, &ref);
+	watcher = peer_insert(&child->monitored_by, ref_number(ref), PEER_WATCHER);
+	watcher->peer = p->id;
+	watcher->ref_tag = ref_tag(ref);
+	return ref;
+}
+
+Term monitor_add_time_offset(Process *p)
+{
+	Term ref = heap_ref(&p->heap, 0);
+
+	peer_insert(&p->monitors, ref_number(ref), PEER_TIME_OFFSET);
+	return ref;
+}
+
+static void send_demonitor(Process *p, const struct peer *n)
+{
+	Term words[REF_WORDS];
+
+	if (n->kind == PEER_MONITOR && n->peer != p->id)
+		signal_send_plain(SIG_DEMONITOR, p->id, n->peer, peer_put_ref(words, n->key, n->ref_tag));
+}
+
+void monitor_drop_node(Process *p, struct peer *n)
+{
+	send_demonitor(p, n);
+	peer_remove(&p->monitors, n);
+}
+
+/* An explicit alias outlives its monitor. */
+static void keep_alias_only(Process *p, struct peer *n)
+{
+	if (n->alias == ALIAS_EXPLICIT)
+		n->kind = PEER_ALIAS;
+	else
+		peer_remove(&p->monitors, n);
+}
+
+bool monitor_drop(Process *p, Term ref)
+{
+	struct peer *n = peer_find(&p->monitors, ref_number(ref));
+
+	if (n == NULL || n->kind == PEER_ALIAS)
+		return false;
+	send_demonitor(p, n);
+	keep_alias_only(p, n);
+	return true;
+}
+
+void monitor_fired(Process *p, struct peer *n)
+{
+	keep_alias_only(p, n);
+}
+
+Term monitor_alias_add(Process *p, enum peer_alias how)
+{
+	Term ref = heap_ref(&p->heap, p->id);
+	struct peer *n = peer_insert(&p->monitors, ref_number(ref), PEER_ALIAS);
+
+	n->alias = (uint8_t)how;
+	n->ref_tag = p->id;
+	return ref;
+}
+
+bool monitor_alias_drop(Process *p, Term ref)
+{
+	struct peer *n = peer_find(&p->monitors, ref_number(ref));
+
+	if (n == NULL || n->alias == ALIAS_NONE)
+		return false;
+	n->alias = ALIAS_NONE;
+	if (n->kind == PEER_ALIAS)
+		peer_remove(&p->monitors, n);
+	return true;
+}
+
+/* ---- the exit */
+
+static void end_links(Process *p, Term reason)
+{
+	struct peer *n = peer_take_all(&p->links);
+
+	while (n != NULL) {
+		struct peer *next = n->next;
+
+		if (n->unlink_id == 0)
+			signal_send_reason(SIG_LINK_EXIT, p->id, n->key, TERM_NONE, reason);
+		peer_free(n);
+		n = next;
+	}
+}
+
+static void end_watchers(Process *p, Term reason)
+{
+	struct peer *n = peer_take_all(&p->monitored_by);
+	Term words[REF_WORDS];
+
+	while (n != NULL) {
+		struct peer *next = n->next;
+
+		signal_send_reason(SIG_DOWN, p->id, n->peer, peer_put_ref(words, n->key, n->ref_tag), reason);
+		peer_free(n);
+		n = next;
+	}
+}
+
+static void end_monitors(Process *p)
+{
+	struct peer *n = peer_take_all(&p->monitors);
+
+	while (n != NULL) {
+		struct peer *next = n->next;
+
+		if (n->kind == PEER_SUSPENDING)
+			for (uint32_t i = 0; i < n->count; i++)
+				signal_send_plain(SIG_RESUME, p->id, n->peer, TERM_NONE);
+		send_demonitor(p, n);
+		peer_free(n);
+		n = next;
+	}
+}
+
+void monitor_exit(Process *p, Term reason)
+{
+	end_links(p, reason);
+	end_watchers(p, reason);
+	end_monitors(p);
+}

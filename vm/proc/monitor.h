@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Links, monitors and aliases as the process that makes them sees them. p runs here in every function. */
+#ifndef VM_PROC_MONITOR_H
+#define VM_PROC_MONITOR_H
+
+#include "proc/message.h"
+
+/* Fails: false when there is no such process or port (and p does not trap exits; else it gets the message). */
+bool link_add(Process *p, Term to);
+void link_drop(Process *p, Term to);
+/* Both ends at once: the child does not run yet. */
+void link_add_child(Process *p, Process *child);
+
+struct monitor_options {
+	Term tag;            /* TERM_NONE: 'DOWN' */
+	uint8_t alias;       /* enum peer_alias */
+};
+#define MONITOR_OPTIONS_DEFAULT { .tag = TERM_NONE, .alias = ALIAS_NONE }
+
+/* A new reference on p's heap. GC: none. A target that is not there gives a 'DOWN' with noproc at once (noconnection for
+ * those of other nodes). name: TERM_NONE, or the registered name that to was found by. */
+Term monitor_add(Process *p, Term to, Term name, const struct monitor_options *o);
+Term monitor_add_child(Process *p, Process *child, const struct monitor_options *o);
+/* monitor(time_offset, clock_service) */
+Term monitor_add_time_offset(Process *p);
+/* Was it set? */
+bool monitor_drop(Process *p, Term ref);
+void monitor_drop_node(Process *p, struct peer *n);
+/* Its 'DOWN' has come. */
+void monitor_fired(Process *p, struct peer *n);
+/* A new alias. GC: none. */
+Term monitor_alias_add(Process *p, enum peer_alias how);
+bool monitor_alias_drop(Process *p, Term ref);
+
+/* The exit of p: exits to those linked, 'DOWN's to those who watch, demonitors to those watched. */
+void monitor_exit(Process *p, Term reason);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The probes of processes, messages, memory and function calls. Each function holds the one note of its probe and is only
+ * called behind PROBE_ON. Printed pids, function names and atoms cost no printf: names are cached by thread. */
+#ifndef VM_PROC_PROBE_H
+#define VM_PROC_PROBE_H
+
+#include "proc/message.h"
+#include "usdt.h"
+
+struct mfa {
+	Term module, function;
+	uint32_t arity;
+};
+
+enum { PROBE_TEXT_BYTES = 256, PROBE_PID_BYTES = 32 };
+
+/* <0.number.serial>, #Port<0.n>, an atom's text; into at least PROBE_TEXT_BYTES. Other terms as print_term. */
+const char *probe_term_text(char *text, Term t);
+const char *probe_pid_text(const Process *p, char text[PROBE_PID_BYTES]);
+/* module:function/arity; lives until this thread asks for many others. */
+const char *probe_mfa_text(struct mfa mfa);
+
+/* Wired by exec: the function that code belongs to. False when `at` is in none. NULL: nobody knows. */
+extern bool (*probe_find_function)(const Inst *at, struct mfa *mfa);
+
+PROBE_COLD void probe_process__spawn(Process *p);
+PROBE_COLD void probe_process__exit(Process *p, Term reason);
+PROBE_COLD void probe_process__exit_signal(Term from, Term to, Term reason);
+PROBE_COLD void probe_process__scheduled(Process *p);
+PROBE_COLD void probe_process__unscheduled(Process *p);
+/* x: module, function, arguments. */
+PROBE_COLD void probe_process__hibernate(Process *p, const Term *x);
+PROBE_COLD void probe_process__port_unblocked(Process *p, Term port);
+PROBE_COLD void probe_process__heap_grow(Process *p, size_t old_words, size_t new_words);
+PROBE_COLD void probe_process__heap_shrink(Process *p, size_t old_words, size_t new_words);
+
+/* from NULL: fired for nobody (timers, drivers); not called then. */
+PROBE_COLD void probe_message__send(Process *from, Term to, size_t words, Term token);
+/* signals_lock of `to` held; s is about to be queued. */
+PROBE_COLD void probe_message__queued(Process *to, const struct signal *s);
+PROBE_COLD void probe_message__receive(Process *p, const struct signal *s);
+
+PROBE_COLD void probe_copy__struct(size_t words);
+PROBE_COLD void probe_copy__object(Term to, size_t words);
+PROBE_COLD void probe_gc_minor__start(Process *p, size_t need);
+PROBE_COLD void probe_gc_minor__end(Process *p, size_t reclaimed);
+PROBE_COLD void probe_gc_major__start(Process *p, size_t need);
+PROBE_COLD void probe_gc_major__end(Process *p, size_t reclaimed);
+
+PROBE_COLD void probe_local__function__entry(Process *p, struct mfa mfa, int depth);
+PROBE_COLD void probe_global__function__entry(Process *p, struct mfa mfa, int depth);
+PROBE_COLD void probe_function__return(Process *p, struct mfa mfa, int depth);
+PROBE_COLD void probe_bif__entry(Process *p, struct mfa mfa);
+PROBE_COLD void probe_bif__return(Process *p, struct mfa mfa);
+PROBE_COLD void probe_nif__entry(Process *p, struct mfa mfa);
+PROBE_COLD void probe_nif__return(Process *p, struct mfa mfa);
+
+#endif

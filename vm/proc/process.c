@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The process table; birth, collection and end of processes.
+ * Invariant: a slot holds the memory of the process with that number, from before its pid is known until after its exit;
+ * memory goes back to `unused` when nobody counts it any more, and is never freed. */
+#include "proc/process.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "heap/copy.h"
+#include "proc/dict.h"
+#include "proc/message.h"
+#include "proc/monitor.h"
+#include "proc/probe.h"
+#include "proc/registry.h"
+#include "proc/sched.h"
+#include "proc/timer.h"
+#include "usdt.h"
+
+enum { HOOKS_MAX = 8 };
+
+static struct {
+	struct lock lock;
+	_Atomic(Process *) *slots;
+	size_t limit;
+	size_t next;         /* where the search for a free slot begins */
+	uint32_t serial;     /* one more each time around */
+	_Atomic size_t count;
+	_Atomic size_t used; /* slots below may be taken */
+	Process *unused;
+	void (*hooks[HOOKS_MAX])(Process *p);
+	size_t hook_count;
+} table;
+
+const Inst *process_start_code;
+
+void process_table_init(size_t limit)
+{
+	lock_init(&table.lock, LOCK_proc_table);
+	table.limit = limit;
+	table.slots = mem_zalloc(limit * sizeof(*table.slots));
+	registry_init();
+}
+
+/* ---- finding */
+
+Process *process_peek(Term pid)
+{
+	uint32_t number = pid_number(pid);
+
+	return number < table.limit ? atomic_load_explicit(&table.slots[number], memory_order_acquire) : NULL;
+}
+
+static bool is_living(Process *p, Term pid)
+{
+	return p->id == pid && !(atomic_load(&p->state) & (PS_EXITING | PS_DEAD));
+}
+
+Process *process_find(Term pid)
+{
+	Process *p = process_peek(pid);
+	bool found;
+
+	if (p == NULL)
+		return NULL;
+	lock_acquire(&p->signals_lock);
+	found = is_living(p, pid);
+	if (found)
+		process_ref(p);
+	lock_release(&p->signals_lock);
+	return found ? p : NULL;
+}
+
+bool process_is_alive(Term pid)
+{
+	Process *p = process_peek(pid);
+	bool found;
+
+	if (p == NULL)
+		return false;
+	lock_acquire(&p->signals_lock);
+	found = is_living(p, pid);
+	lock_release(&p->signals_lock);
+	return found;
+}
+
+void process_ref(Process *p)
+{
+	atomic_fetch_add_explicit(&p->refs, 1, memory_order_relaxed);
+}
+
+void process_unref(Process *p)
+{
+	if (atomic_fetch_sub_explicit(&p->refs, 1, memory_order_acq_rel) != 1)
+		return;
+	lock_acquire(&table.lock);
+	p->run_next = table.unused;
+	table.unused = p;
+	lock_release(&table.lock);
+}
+
+size_t process_count(void)
+{
+	return atomic_load(&table.count);
+}
+
+size_t process_limit(void)
+{
+	return table.limit;
+}
+
+Term process_list(struct heap *h)
+{
+	size_t used = atomic_load(&table.used);
+	Term list = NIL;
+
+	for (size_t i = used; i-- > 0;) {
+		Process *p = atomic_load_explicit(&table.slots[i], memory_order_acquire);
+		Term id = TERM_NONE;
+
+		if (p == NULL)
+			continue;
+		lock_acquire(&p->signals_lock);
+		if (p->id != TERM_NONE && is_living(p, p->id))
+			id = p->id;
+		lock_release(&p->signals_lock);
+		if (id != TERM_NONE)
+			list = heap_cons(h, id, list);
+	}
+	return list;
+}
+
+/* ---- birth */
+
+/* Table lock held. */
+static bool find_slot(size_t *slot)
+{
+	if (atomic_load(&table.count) >= table.limit)
+		return false;
+	for (;;) {
+		size_t i = table.next;
+
+		if (++table.next == table.limit) {
+			table.next = 0;
+			table.serial++;
+		}
+		if (atomic_load_explicit(&table.slots[i], memory_order_relaxed) == NULL) {
+			*slot = i;
+			return true;
+		}
+	}
+}
+
+static Process *new_memory(void)
+{
+	Process *p = mem_zalloc(sizeof(*p));
+
+	lock_init(&p->signals_lock, LOCK_proc_signals);
+	atomic_init(&p->state, PS_DEAD);
+	return p;
+}
+
+/* Memory in a slot, with nobody knowing its pid yet. Fails: NULL when the table is full. */
+static Process *take_slot(Term *id)
+{
+	Process *p;
+	size_t slot;
+
+	lock_acquire(&table.lock);
+	if (!find_slot(&slot)) {
+		lock_release(&table.lock);
+		return NULL;
+	}
+	p = table.unused;
+	if (p != NULL)
+		table.unused = p->run_next;
+	else
+		p = new_memory();
+	/* The serial went up already when this was the last slot of a round. */
+	*id = term_from_pid((uint32_t)slot, slot + 1 == table.limit ? table.serial - 1 : table.serial);
+	atomic_store_explicit(&table.slots[slot], p, memory_order_release);
+	atomic_fetch_add(&table.count, 1);
+	if (slot >= atomic_load(&table.used))
+		atomic_store(&table.used, slot + 1);
+	lock_release(&table.lock);
+	return p;
+}
+
+static void init_heap(Process *p, Term args, const struct spawn_options *o)
+{
+	size_t words = copy_size_words(args);
+	size_t min = o->min_heap_words <= HEAP_MIN_WORDS ? HEAP_MIN_WORDS : gc_next_size_words(o->min_heap_words);
+	size_t size = words <= min ? min : gc_next_size_words(words);
+	Term *top;
+
+	heap_init(&p->heap, size);
+	p->heap.min_words = min;
+	p->heap.max_words = o->max_heap_words;
+	p->heap.minor_limit = o->fullsweep_after;
+	if (PROBE_ON(copy__struct))
+		probe_copy__struct(words);
+	top = p->heap.top;
+	p->x[2] = copy_term(args, &top, &p->heap.off_heap);
+	p->heap.top = top;
+}
+
+static uint32_t count_list(Term list)
+{
+	uint32_t n = 0;
+
+	for (; term_is_cons(list); list = cons_tail(list))
+		n++;
+	return n;
+}
+
+static void init_queues(Process *p)
+{
+	p->in_first = NULL;
+	p->in_last = &p->in_first;
+	p->in_length = 0;
+	p->msg_length = 0;
+	p->msg_first = NULL;
+	p->msg_last = p->msg_save = &p->msg_first;
+	p->msg_marker = 0;
+	p->msg_marker_at = NULL;
+}
+
+/* Everything but the id and the state. Stale finders may lock signals_lock at any time: it stays as it is. */
+static void init_process(Process *p, Process *parent, Term m, Term f, Term args, const struct spawn_options *o)
+{
+	p->flags = o->flags | (o->off_heap_messages ? PF_OFF_HEAP_MSGQ : 0);
+	p->reds_left = p->reds_kept = 0;
+	p->reds_done = 0;
+	p->i = process_start_code;
+	p->x = p->saved_x;
+	p->x_room = sizeof(p->saved_x) / sizeof(p->saved_x[0]);
+	p->live = 3;
+	p->x[0] = m;
+	p->x[1] = f;
+	p->priority = o->priority;
+	p->exc_kind = EXC_NONE;
+	p->exc_has_trace = false;
+	p->bound = o->scheduler != 0;
+	p->trap_export = NULL;
+	p->resume = NULL;
+	p->exc_reason = p->exc_trace = p->seq_token = p->dt_utag = NIL;
+	p->parent = parent != NULL ? parent->id : NIL;
+	p->initial_module = m;
+	p->initial_function = f;
+	p->initial_arity = count_list(args);
+	p->suspend_count = 0;
+	atomic_store(&p->reg_name, TERM_NONE);
+	p->dict = NULL;
+	p->links = p->monitors = p->monitored_by = (struct peers){ 0 };
+	p->receive_timer = NULL;
+	p->error_handler = am_error_handler;
+	p->current_mfa = NULL;
+	atomic_store(&p->sched, o->scheduler != 0 ? sched_get(o->scheduler) : sched_self());
+	atomic_store(&p->refs, 1);
+	init_heap(p, args, o);
+	if (parent != NULL && parent->seq_token != NIL)
+		p->seq_token = copy_to_heap(parent->seq_token, &p->heap);
+}
+
+static void publish(Process *p, Term id)
+{
+	lock_acquire(&p->signals_lock);
+	init_queues(p);
+	p->id = id;
+	atomic_store(&p->state, PS_RUNNABLE);
+	lock_release(&p->signals_lock);
+}
+
+Term process_spawn(Process *parent, Term module, Term function, Term args, const struct spawn_options *o, Term *monitor_ref)
+{
+	struct monitor_options monitor = { o->monitor_tag, o->alias };
+	Term id;
+	Process *p = take_slot(&id);
+
+	if (p == NULL)
+		return TERM_NONE;
+	init_process(p, parent, module, function, args, o);
+	if (parent == NULL)
+		p->group_leader = id;
+	else
+		p->group_leader = copy_to_heap(parent->group_leader, &p->heap);
+	publish(p, id);
+	if (o->link && parent != NULL)
+		link_add_child(parent, p);
+	if (o->monitor && parent != NULL)
+		*monitor_ref = monitor_add_child(parent, p, &monitor);
+	if (PROBE_ON(process__spawn))
+		probe_process__spawn(p);
+	sched_enqueue(p);
+	return id;
+}
+
+Process *process_current(void)
+{
+	struct sched *s = sched_self();
+
+	return s != NULL ? s->current : NULL;
+}
+
+/* ---- collection */
+
+static size_t list_roots(Process *p, Term *x, unsigned live, struct gc_root roots[3])
+{
+	size_t n = 0;
+
+	roots[n++] = (struct gc_root){ &p->exc_reason, PROCESS_ROOTS };
+	if (live > 0)
+		roots[n++] = (struct gc_root){ x, live };
+	if (p->dict != NULL)
+		roots[n++] = (struct gc_root){ p->dict->pairs, 2 * (size_t)p->dict->room };
+	return n;
+}
+
+static PROBE_COLD void probe_before(Process *p, bool major, size_t need)
+{
+	if (major) {
+		if (PROBE_ON(gc_major__start))
+			probe_gc_major__start(p, need);
+	} else if (PROBE_ON(gc_minor__start)) {
+		probe_gc_minor__start(p, need);
+	}
+}
+
+static PROBE_COLD void probe_after(Process *p, const struct gc_result *r)
+{
+	if (r->major) {
+		if (PROBE_ON(gc_major__end))
+			probe_gc_major__end(p, r->reclaimed_words);
+	} else if (PROBE_ON(gc_minor__end)) {
+		probe_gc_minor__end(p, r->reclaimed_words);
+	}
+	if (r->new_size_words > r->old_size_words && PROBE_ON(process__heap_grow))
+		probe_process__heap_grow(p, r->old_size_words, r->new_size_words);
+	if (r->new_size_words < r->old_size_words && PROBE_ON(process__heap_shrink))
+		probe_process__heap_shrink(p, r->old_size_words, r->new_size_words);
+}
+
+static inline bool is_gc_probed(void)
+{
+	return PROBE_ON(gc_minor__start) || PROBE_ON(gc_major__start) || PROBE_ON(gc_minor__end) || PROBE_ON(gc_major__end) ||
+	       PROBE_ON(process__heap_grow) || PROBE_ON(process__heap_shrink);
+}
+
+static bool exceed_limit(Process *p)
+{
+	if (p->flags & PF_MAX_HEAP_SPARE)
+		return true;
+	p->exc_kind = EXC_EXITED;
+	p->exc_reason = am_killed;
+	return false;
+}
+
+bool process_collect_gc(Process *p, size_t need_words, Term *x, unsigned live)
+{
+	struct gc_root roots[3];
+	size_t n = list_roots(p, x, live, roots);
+	size_t work = (size_t)(p->heap.top - p->heap.start) + p->heap.fragment_words;
+	struct gc_result r;
+	bool fits;
+
+	if (is_gc_probed())
+		probe_before(p, gc_next_is_major(&p->heap, need_words), need_words);
+	p->flags &= ~(uint32_t)PF_NEED_GC;
+	fits = gc_run_gc(&p->heap, need_words, roots, n, &r);
+	p->reds_left -= (int32_t)((work - r.reclaimed_words < work ? work - r.reclaimed_words : work) / 10);
+	sched_count_gc(r.reclaimed_words);
+	if (is_gc_probed())
+		probe_after(p, &r);
+	return fits || exceed_limit(p);
+}
+
+bool process_hibernate_gc(Process *p, Term *x, unsigned live)
+{
+	p->heap.force_major = true;
+	if (PROBE_ON(process__hibernate))
+		probe_process__hibernate(p, x);
+	return process_collect_gc(p, 0, x, live);
+}
+
+/* ---- the end */
+
+void process_at_exit(void (*hook)(Process *p))
+{
+	ENSURE(table.hook_count < HOOKS_MAX);
+	table.hooks[table.hook_count++] = hook;
+}
+
+static void free_messages(Process *p)
+{
+	struct signal *s = p->msg_first;
+
+	while (s != NULL) {
+		struct signal *next = s->next;
+
+		signal_free(s);
+		s = next;
+	}
+	p->msg_first = NULL;
+}
+
+/* Nobody finds it any more. */
+static void leave_table(Process *p)
+{
+	uint32_t number = pid_number(p->id);
+
+	lock_acquire(&p->signals_lock);
+	p->id = TERM_NONE;
+	atomic_store(&p->state, PS_EXITING | PS_DEAD);
+	lock_release(&p->signals_lock);
+	lock_acquire(&table.lock);
+	atomic_store_explicit(&table.slots[number], NULL, memory_order_release);
+	atomic_fetch_sub(&table.count, 1);
+	lock_release(&table.lock);
+}
+
+void process_exit(Process *p, Term reason)
+{
+	p->exc_reason = reason;
+	p->exc_kind = EXC_NONE;
+	p->resume = NULL;
+	timer_cancel_receive(p);
+	signal_close(p);
+	if (PROBE_ON(process__exit))
+		probe_process__exit(p, reason);
+	registry_forget(p);
+	for (size_t i = 0; i < table.hook_count; i++)
+		table.hooks[i](p);
+	monitor_exit(p, p->exc_reason);
+	if (PROBE_ON(process__unscheduled))
+		probe_process__unscheduled(p);
+	sched_leave(p);
+	free_messages(p);
+	dict_free(p);
+	if (p->x != p->saved_x)
+		mem_free(p->x);
+	heap_free(&p->heap);
+	leave_table(p);
+	process_unref(p);
+}

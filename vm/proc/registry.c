@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Registered names: pages of slots indexed by the atom's index, made when first needed.
+ * Invariant: slots are written under the lock alone. */
+#include "proc/registry.h"
+
+#include "base/alloc.h"
+
+enum { PAGE_SLOTS = 1024, PAGES = ATOM_TABLE_LIMIT / PAGE_SLOTS };
+
+struct page {
+	_Atomic Term slots[PAGE_SLOTS];
+};
+
+static struct {
+	struct lock lock;
+	_Atomic(struct page *) pages[PAGES];
+	size_t count;
+} registry;
+
+void registry_init(void)
+{
+	lock_init(&registry.lock, LOCK_registry);
+}
+
+Term registry_whereis(Term name)
+{
+	uint32_t index = atom_index(name);
+	struct page *page = atomic_load_explicit(&registry.pages[index / PAGE_SLOTS], memory_order_acquire);
+
+	return page == NULL ? TERM_NONE : atomic_load_explicit(&page->slots[index % PAGE_SLOTS], memory_order_acquire);
+}
+
+static _Atomic Term *make_slot(Term name)
+{
+	uint32_t index = atom_index(name);
+	struct page *page = atomic_load(&registry.pages[index / PAGE_SLOTS]);
+
+	if (page == NULL) {
+		page = mem_zalloc(sizeof(*page));
+		atomic_store(&registry.pages[index / PAGE_SLOTS], page);
+	}
+	return &page->slots[index % PAGE_SLOTS];
+}
+
+static bool take_slot(Term name, Term owner)
+{
+	_Atomic Term *slot = make_slot(name);
+
+	if (atomic_load(slot) != TERM_NONE)
+		return false;
+	atomic_store(slot, owner);
+	registry.count++;
+	return true;
+}
+
+bool registry_register(Term name, Process *p)
+{
+	bool ok;
+
+	lock_acquire(&registry.lock);
+	/* An exit that begins after this look waits for the lock, and then finds the name. */
+	ok = !(atomic_load(&p->state) & (PS_EXITING | PS_DEAD)) && atomic_load(&p->reg_name) == TERM_NONE &&
+	     take_slot(name, p->id);
+	if (ok)
+		atomic_store(&p->reg_name, name);
+	lock_release(&registry.lock);
+	return ok;
+}
+
+bool registry_register_port(Term name, Term port)
+{
+	bool ok;
+
+	lock_acquire(&registry.lock);
+	ok = take_slot(name, port);
+	lock_release(&registry.lock);
+	return ok;
+}
+
+static void free_slot(Term name)
+{
+	atomic_store(make_slot(name), TERM_NONE);
+	registry.count--;
+}
+
+bool registry_unregister(Term name)
+{
+	Term owner;
+
+	lock_acquire(&registry.lock);
+	owner = registry_whereis(name);
+	if (owner != TERM_NONE) {
+		Process *p = term_is_local_pid(owner) ? process_peek(owner) : NULL;
+
+		/* It cannot be another's memory yet: its exit needs this lock while it has a name. */
+		if (p != NULL)
+			atomic_store(&p->reg_name, TERM_NONE);
+		free_slot(name);
+	}
+	lock_release(&registry.lock);
+	return owner != TERM_NONE;
+}
+
+void registry_unregister_port(Term port, Term name)
+{
+	lock_acquire(&registry.lock);
+	if (registry_whereis(name) == port)
+		free_slot(name);
+	lock_release(&registry.lock);
+}
+
+void registry_forget(Process *p)
+{
+	Term name;
+
+	lock_acquire(&registry.lock);
+	name = atomic_load(&p->reg_name);
+	if (name != TERM_NONE) {
+		atomic_store(&p->reg_name, TERM_NONE);
+		free_slot(name);
+	}
+	lock_release(&registry.lock);
+}
+
+Term registry_list(struct heap *h)
+{
+	Term list = NIL;
+
+	lock_acquire(&registry.lock);
+	for (uint32_t i = 0; i < PAGES; i++) {
+		struct page *page = atomic_load(&registry.pages[i]);
+
+		for (uint32_t k = 0; page != NULL && k < PAGE_SLOTS; k++)
+			if (atomic_load(&page->slots[k]) != TERM_NONE)
+				list = heap_cons(h, term_from_atom(i * PAGE_SLOTS + k), list);
+	}
+	lock_release(&registry.lock);
+	return list;
+}

@@ -1,0 +1,680 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Schedulers. Invariant: a process stands in at most one run queue, exactly while PS_RUNNABLE is set and it is not between
+ * the setting of the bit and sched_enqueue; whoever sets the bit puts it there.
+ *
+ * No sleep is missed: a process that goes to sleep does so by one compare-and-swap that fails when a signal, time-out or
+ * unblocking came; a scheduler announces that it is idle, then looks at every queue once more, while whoever puts a process
+ * into a queue first puts it, then looks for idle schedulers (both sides with sequential consistency).
+ *
+ * What wakes an idle scheduler: two processes in one queue; or one, when the running process goes on for NUDGE_REDS after it
+ * put it there (messages back and forth would otherwise wander between cores). At most one wakes at a time. */
+#include "proc/sched.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "proc/exc.h"
+#include "proc/message.h"
+#include "proc/probe.h"
+#include "proc/timer.h"
+#include "usdt.h"
+
+enum {
+	NUDGE_REDS = 200,
+	LOW_EVERY = 8,       /* a low process runs once in so many turns of normal ones */
+	TIMER_REDS = 1000,   /* timers are looked at after so many reductions... */
+	TIMER_SLICES = 16,   /* ...or so many slices */
+	HALT_HOOKS_MAX = 4,
+};
+
+struct run_list {
+	Process *first, **last;
+};
+
+struct sched_queue {
+	struct lock lock;
+	struct cond cond;
+	struct run_list lists[PRIO_COUNT];
+	_Atomic uint32_t length;
+	uint32_t low_turns;
+	bool sleeping, wake; /* lock */
+	int32_t timer_reds;  /* own thread: until the next look at the timers */
+};
+
+static struct {
+	unsigned count;
+	struct sched **all;
+	_Atomic uint32_t idle;      /* asleep, or about to be */
+	_Atomic uint32_t searching; /* woken, and not yet busy */
+	_Atomic uint32_t next;      /* round robin for processes without a scheduler */
+	struct {
+		struct lock lock;
+		struct cond cond;
+		unsigned active;    /* schedulers that may run a process */
+		_Atomic bool stop;
+	} world;
+	void (*halt_hooks[HALT_HOOKS_MAX])(void);
+	unsigned halt_hook_count;
+	atomic_flag halting;
+} scheds = { .halting = ATOMIC_FLAG_INIT };
+
+static _Thread_local struct sched *self;
+
+enum run_result (*sched_run_process)(struct sched *s, Process *p);
+
+/* ---- the set of schedulers */
+
+static struct sched *make_sched(unsigned id)
+{
+	struct sched *s = mem_zalloc(sizeof(*s));
+	struct sched_queue *q = mem_zalloc(sizeof(*q));
+
+	lock_init(&q->lock, LOCK_run_queue);
+	cond_init(&q->cond);
+	for (int i = 0; i < PRIO_COUNT; i++)
+		q->lists[i].last = &q->lists[i].first;
+	s->id = id;
+	s->queue = q;
+	s->wheel = timer_wheel_new();
+	return s;
+}
+
+void sched_init(unsigned count)
+{
+	lock_init(&scheds.world.lock, LOCK_sched_world);
+	cond_init(&scheds.world.cond);
+	scheds.count = count;
+	scheds.all = mem_zalloc(count * sizeof(*scheds.all));
+	for (unsigned i = 0; i < count; i++)
+		scheds.all[i] = make_sched(i + 1);
+}
+
+unsigned sched_count(void)
+{
+	return scheds.count;
+}
+
+unsigned sched_online(void)
+{
+	return scheds.count;
+}
+
+struct sched *sched_self(void)
+{
+	return self;
+}
+
+struct sched *sched_get(unsigned id)
+{
+	return id >= 1 && id <= scheds.count ? scheds.all[id - 1] : NULL;
+}
+
+size_t sched_run_queue_of(unsigned id)
+{
+	struct sched *s = sched_get(id);
+
+	return s != NULL ? atomic_load(&s->queue->length) : 0;
+}
+
+size_t sched_run_queue_length(void)
+{
+	size_t n = 0;
+
+	for (unsigned i = 1; i <= scheds.count; i++)
+		n += sched_run_queue_of(i);
+	return n;
+}
+
+/* Statistics are written by one thread and read by any. */
+static inline void count_more(uint64_t *counter, uint64_t n)
+{
+	__atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
+}
+
+void sched_count_gc(size_t reclaimed_words)
+{
+	if (self == NULL)
+		return;
+	count_more(&self->collections, 1);
+	count_more(&self->reclaimed_words, reclaimed_words);
+}
+
+struct sched_totals sched_totals(void)
+{
+	struct sched_totals t = { 0 };
+
+	for (unsigned i = 0; i < scheds.count; i++) {
+		struct sched *s = scheds.all[i];
+
+		t.reds += __atomic_load_n(&s->reds_done, __ATOMIC_RELAXED);
+		t.switches += __atomic_load_n(&s->switches, __ATOMIC_RELAXED);
+		t.collections += __atomic_load_n(&s->collections, __ATOMIC_RELAXED);
+		t.reclaimed_words += __atomic_load_n(&s->reclaimed_words, __ATOMIC_RELAXED);
+	}
+	return t;
+}
+
+/* ---- run queues */
+
+static void list_append(struct run_list *l, Process *p)
+{
+	p->run_next = NULL;
+	*l->last = p;
+	l->last = &p->run_next;
+}
+
+static Process *list_unlink(struct run_list *l, Process **at)
+{
+	Process *p = *at;
+
+	*at = p->run_next;
+	if (*at == NULL)
+		l->last = at;
+	return p;
+}
+
+static void set_length(struct sched_queue *q, uint32_t n)
+{
+	atomic_store_explicit(&q->length, n, memory_order_relaxed);
+}
+
+/* Returns the new length. */
+static uint32_t queue_put(struct sched_queue *q, Process *p)
+{
+	uint32_t n;
+
+	lock_acquire(&q->lock);
+	list_append(&q->lists[p->priority], p);
+	n = atomic_load_explicit(&q->length, memory_order_relaxed) + 1;
+	set_length(q, n);
+	lock_release(&q->lock);
+	return n;
+}
+
+/* Queue lock held. */
+static Process *pick_first(struct sched_queue *q)
+{
+	struct run_list *normal = &q->lists[PRIO_NORMAL], *low = &q->lists[PRIO_LOW];
+
+	for (int prio = PRIO_MAX; prio >= PRIO_HIGH; prio--)
+		if (q->lists[prio].first != NULL)
+			return list_unlink(&q->lists[prio], &q->lists[prio].first);
+	if (low->first != NULL && (normal->first == NULL || ++q->low_turns >= LOW_EVERY)) {
+		q->low_turns = 0;
+		return list_unlink(low, &low->first);
+	}
+	return normal->first != NULL ? list_unlink(normal, &normal->first) : NULL;
+}
+
+static Process *queue_take(struct sched_queue *q)
+{
+	Process *p;
+
+	if (atomic_load_explicit(&q->length, memory_order_relaxed) == 0)
+		return NULL;
+	lock_acquire(&q->lock);
+	p = pick_first(q);
+	if (p != NULL)
+		set_length(q, atomic_load_explicit(&q->length, memory_order_relaxed) - 1);
+	lock_release(&q->lock);
+	return p;
+}
+
+/* The first that is not bound, the most urgent first. */
+static Process *queue_steal(struct sched_queue *q)
+{
+	Process *p = NULL;
+
+	lock_acquire(&q->lock);
+	for (int prio = PRIO_MAX; p == NULL && prio >= PRIO_LOW; prio--) {
+		struct run_list *l = &q->lists[prio];
+		Process **at = &l->first;
+
+		while (*at != NULL && (*at)->bound)
+			at = &(*at)->run_next;
+		if (*at != NULL)
+			p = list_unlink(l, at);
+	}
+	if (p != NULL)
+		set_length(q, atomic_load_explicit(&q->length, memory_order_relaxed) - 1);
+	lock_release(&q->lock);
+	return p;
+}
+
+static Process *steal(struct sched *s)
+{
+	for (unsigned i = 1; i < scheds.count; i++) {
+		struct sched *victim = scheds.all[(s->id - 1 + i) % scheds.count];
+		Process *p;
+
+		if (atomic_load(&victim->queue->length) == 0)
+			continue;
+		p = queue_steal(victim->queue);
+		if (p != NULL)
+			return p;
+	}
+	return NULL;
+}
+
+/* ---- waking schedulers */
+
+static bool wake_sched(struct sched *s)
+{
+	struct sched_queue *q = s->queue;
+	bool woken;
+
+	lock_acquire(&q->lock);
+	woken = q->sleeping && !q->wake;
+	if (woken) {
+		q->wake = true;
+		atomic_fetch_add(&scheds.searching, 1);
+		cond_signal(&q->cond);
+	}
+	lock_release(&q->lock);
+	return woken;
+}
+
+/* After something was queued. */
+static void wake_one(void)
+{
+	uint32_t first;
+
+	if (atomic_load(&scheds.idle) == 0 || atomic_load(&scheds.searching) != 0)
+		return;
+	first = atomic_fetch_add_explicit(&scheds.next, 1, memory_order_relaxed);
+	for (unsigned i = 0; i < scheds.count; i++)
+		if (wake_sched(scheds.all[(first + i) % scheds.count]))
+			return;
+}
+
+/* The running process comes back soon; if its queue is not empty then, another scheduler is woken. */
+static void nudge(Process *running)
+{
+	if (running == NULL || running->reds_left <= NUDGE_REDS)
+		return;
+	running->reds_kept += running->reds_left - NUDGE_REDS;
+	running->reds_left = NUDGE_REDS;
+}
+
+void sched_kick(unsigned id)
+{
+	if (scheds.all[id - 1] != self)
+		wake_sched(scheds.all[id - 1]);
+}
+
+static void enqueue_here(struct sched *s, Process *p)
+{
+	uint32_t n = queue_put(s->queue, p);
+
+	atomic_thread_fence(memory_order_seq_cst);
+	if (atomic_load_explicit(&scheds.idle, memory_order_relaxed) == 0)
+		return;
+	if (n >= 2)
+		wake_one();
+	else
+		nudge(s->current);
+}
+
+static void enqueue_there(struct sched *s, Process *p)
+{
+	queue_put(s->queue, p);
+	atomic_thread_fence(memory_order_seq_cst);
+	if (atomic_load_explicit(&scheds.idle, memory_order_relaxed) == 0)
+		return;
+	if (!wake_sched(s) && !p->bound)
+		wake_one();
+}
+
+void sched_enqueue(Process *p)
+{
+	struct sched *s = atomic_load_explicit(&p->sched, memory_order_relaxed);
+
+	if (self != NULL && (!p->bound || s == self)) {
+		enqueue_here(self, p);
+		return;
+	}
+	if (s == NULL)
+		s = scheds.all[atomic_fetch_add_explicit(&scheds.next, 1, memory_order_relaxed) % scheds.count];
+	enqueue_there(s, p);
+}
+
+void sched_wake(Process *p, bool message)
+{
+	uint32_t state = atomic_load_explicit(&p->state, memory_order_relaxed);
+
+	do {
+		if (state & (PS_RUNNABLE | PS_RUNNING | PS_BLOCKED | PS_DEAD))
+			return;
+		if (message && (state & PS_SUSPENDED))
+			return;
+	} while (!atomic_compare_exchange_weak(&p->state, &state, state | PS_RUNNABLE));
+	sched_enqueue(p);
+}
+
+void process_unblock(Process *p)
+{
+	uint32_t state = atomic_load(&p->state), next;
+
+	do {
+		next = state | PS_UNBLOCKED;
+		if ((state & PS_BLOCKED) && !(state & (PS_RUNNABLE | PS_RUNNING)))
+			next |= PS_RUNNABLE;
+	} while (!atomic_compare_exchange_weak(&p->state, &state, next));
+	if (next & ~state & PS_RUNNABLE)
+		sched_enqueue(p);
+}
+
+/* ---- the world: schedulers that may run a process */
+
+static void world_leave(void)
+{
+	lock_acquire(&scheds.world.lock);
+	scheds.world.active--;
+	if (atomic_load(&scheds.world.stop))
+		cond_broadcast(&scheds.world.cond);
+	lock_release(&scheds.world.lock);
+}
+
+static void world_enter(void)
+{
+	lock_acquire(&scheds.world.lock);
+	while (atomic_load(&scheds.world.stop))
+		cond_wait(&scheds.world.cond, &scheds.world.lock);
+	scheds.world.active++;
+	lock_release(&scheds.world.lock);
+}
+
+void sched_stop_world(void (*fn)(void *), void *arg)
+{
+	unsigned own = self != NULL ? 1 : 0;
+
+	if (own)
+		world_leave();
+	lock_acquire(&scheds.world.lock);
+	while (atomic_load(&scheds.world.stop))
+		cond_wait(&scheds.world.cond, &scheds.world.lock);
+	atomic_store(&scheds.world.stop, true);
+	while (scheds.world.active > 0)
+		cond_wait(&scheds.world.cond, &scheds.world.lock);
+	lock_release(&scheds.world.lock);
+	fn(arg);
+	lock_acquire(&scheds.world.lock);
+	atomic_store(&scheds.world.stop, false);
+	scheds.world.active += own;
+	cond_broadcast(&scheds.world.cond);
+	lock_release(&scheds.world.lock);
+}
+
+/* ---- idling */
+
+static bool anything_queued(void)
+{
+	for (unsigned i = 0; i < scheds.count; i++)
+		if (atomic_load(&scheds.all[i]->queue->length) != 0)
+			return true;
+	return false;
+}
+
+/* Sleeps until woken, or until the next timer. */
+static void sleep_idle(struct sched *s)
+{
+	struct sched_queue *q = s->queue;
+	int64_t deadline = timer_wheel_deadline_ns(s->wheel);
+
+	lock_acquire(&q->lock);
+	while (!q->wake && atomic_load(&q->length) == 0) {
+		if (deadline == 0)
+			cond_wait(&q->cond, &q->lock);
+		else if (!cond_wait_until(&q->cond, &q->lock, deadline))
+			break;
+	}
+	lock_release(&q->lock);
+}
+
+static void announce_idle(struct sched_queue *q, bool idle)
+{
+	lock_acquire(&q->lock);
+	q->sleeping = idle;
+	if (!idle && q->wake) {
+		q->wake = false;
+		atomic_fetch_sub(&scheds.searching, 1);
+	}
+	lock_release(&q->lock);
+	if (idle)
+		atomic_fetch_add(&scheds.idle, 1);
+	else
+		atomic_fetch_sub(&scheds.idle, 1);
+}
+
+static Process *idle(struct sched *s)
+{
+	Process *p;
+
+	announce_idle(s->queue, true);
+	atomic_thread_fence(memory_order_seq_cst);
+	p = steal(s);
+	if (p == NULL) {
+		world_leave();
+		sleep_idle(s);
+		world_enter();
+	}
+	announce_idle(s->queue, false);
+	if (p == NULL) {
+		p = queue_take(s->queue);
+		if (p == NULL)
+			p = steal(s);
+	}
+	/* More where that came from: the next one. */
+	if (p != NULL && anything_queued())
+		wake_one();
+	return p;
+}
+
+/* ---- time slices */
+
+/* RUNNABLE becomes RUNNING; returns the state before. */
+static uint32_t begin_running(Process *p)
+{
+	uint32_t state = atomic_load_explicit(&p->state, memory_order_relaxed), next;
+
+	do
+		next = (state & ~(uint32_t)(PS_RUNNABLE | PS_WAITING | PS_BLOCKED | PS_UNBLOCKED | PS_HIBERNATED)) | PS_RUNNING;
+	while (!atomic_compare_exchange_weak_explicit(&p->state, &state, next, memory_order_acquire, memory_order_relaxed));
+	return state;
+}
+
+/* Sleeps as `how` says, unless one of the bits `unless` is set. */
+static bool end_running(Process *p, uint32_t how, uint32_t unless)
+{
+	uint32_t state = atomic_load_explicit(&p->state, memory_order_relaxed);
+
+	do {
+		if (state & unless)
+			return false;
+	} while (!atomic_compare_exchange_weak(&p->state, &state, (state & ~(uint32_t)PS_RUNNING) | how));
+	return true;
+}
+
+static void requeue(struct sched *s, Process *p)
+{
+	uint32_t state = atomic_load_explicit(&p->state, memory_order_relaxed), next, n;
+	struct sched *to = p->bound ? atomic_load(&p->sched) : s;
+
+	do
+		next = (state & ~(uint32_t)(PS_RUNNING | PS_WAITING)) | PS_RUNNABLE;
+	while (!atomic_compare_exchange_weak(&p->state, &state, next));
+	if (to != s) {
+		enqueue_there(to, p);
+		return;
+	}
+	n = queue_put(s->queue, p);
+	if (n >= 2)
+		wake_one();
+}
+
+static void account(struct sched *s, Process *p)
+{
+	int32_t used = SCHED_REDS - p->reds_left - p->reds_kept;
+
+	if (used < 1)
+		used = 1;
+	p->reds_done += (uint64_t)used;
+	p->reds_left = SCHED_REDS;
+	p->reds_kept = 0;
+	count_more(&s->reds_done, (uint64_t)used);
+	s->queue->timer_reds -= used;
+}
+
+void sched_leave(Process *p)
+{
+	struct sched *s = self;
+
+	if (s == NULL)
+		return;
+	account(s, p);
+	s->current = NULL;
+}
+
+/* Signals first. Returns false when p is not to run now: it sleeps, or is gone. */
+static bool prepare(Process *p, uint32_t before)
+{
+	uint32_t state = before;
+
+	if (p->resume != NULL)
+		return true; /* a native function waits for its end before anything else */
+	for (;;) {
+		if ((state & PS_SIGNALS) && !signal_handle(p)) {
+			process_exit(p, p->exc_reason);
+			return false;
+		}
+		state = atomic_load(&p->state);
+		if (likely(!(state & PS_SUSPENDED)))
+			return true;
+		if (PROBE_ON(process__unscheduled))
+			probe_process__unscheduled(p);
+		self->current = NULL;
+		if (end_running(p, 0, PS_SIGNALS))
+			return false;
+		self->current = p;
+	}
+}
+
+/* Runs until the slice is over; nudges come back in between. */
+static enum run_result run_slice(struct sched *s, Process *p)
+{
+	enum run_result r = sched_run_process(s, p);
+
+	while (r == RUN_YIELD && p->reds_kept > 0 && p->reds_left <= 0) {
+		p->reds_left += p->reds_kept;
+		p->reds_kept = 0;
+		if (atomic_load(&scheds.idle) > 0 && atomic_load(&s->queue->length) > 0)
+			wake_one();
+		if (p->reds_left <= 0 || (atomic_load(&p->state) & PS_SIGNALS) || atomic_load(&scheds.world.stop))
+			break;
+		r = sched_run_process(s, p);
+	}
+	return r;
+}
+
+static void end_slice(struct sched *s, Process *p, enum run_result r)
+{
+	if (r == RUN_EXITED)
+		return;
+	if (PROBE_ON(process__unscheduled))
+		probe_process__unscheduled(p);
+	account(s, p);
+	s->current = NULL;
+	if (r == RUN_WAIT && end_running(p, PS_WAITING, PS_SIGNALS | PS_TIMEOUT))
+		return;
+	if (r == RUN_BLOCK && end_running(p, PS_BLOCKED, PS_UNBLOCKED))
+		return;
+	requeue(s, p);
+}
+
+static void run_process(struct sched *s, Process *p)
+{
+	uint32_t before = begin_running(p);
+
+	s->current = p;
+	if (!p->bound)
+		atomic_store_explicit(&p->sched, s, memory_order_relaxed);
+	p->reds_left = SCHED_REDS;
+	p->reds_kept = 0;
+	count_more(&s->switches, 1);
+	if (PROBE_ON(process__scheduled))
+		probe_process__scheduled(p);
+	if (unlikely(before & (PS_SIGNALS | PS_SUSPENDED)) && !prepare(p, before))
+		return;
+	end_slice(s, p, run_slice(s, p));
+}
+
+static void run_timers(struct sched *s)
+{
+	s->queue->timer_reds = TIMER_REDS;
+	if (timer_wheel_deadline_ns(s->wheel) != 0)
+		timer_wheel_run(s->wheel, clock_monotonic_ns());
+}
+
+static void *run_sched(void *arg)
+{
+	struct sched *s = arg;
+
+	self = s;
+	world_enter();
+	for (;;) {
+		Process *p;
+
+		if (unlikely(atomic_load_explicit(&scheds.world.stop, memory_order_relaxed))) {
+			world_leave();
+			world_enter();
+		}
+		s->queue->timer_reds -= TIMER_REDS / TIMER_SLICES;
+		if (s->queue->timer_reds <= 0)
+			run_timers(s);
+		p = queue_take(s->queue);
+		if (p == NULL) {
+			run_timers(s);
+			p = queue_take(s->queue);
+		}
+		if (p == NULL)
+			p = idle(s);
+		if (p != NULL)
+			run_process(s, p);
+	}
+	return NULL;
+}
+
+/* ---- start and end */
+
+int sched_start(void)
+{
+	for (unsigned i = 0; i < scheds.count; i++) {
+		char name[16];
+		thread_id id;
+
+		snprintf(name, sizeof(name), "sched_%u", scheds.all[i]->id);
+		ENSURE(thread_start(&id, name, run_sched, scheds.all[i]) == 0);
+	}
+	for (;;)
+		pause();
+}
+
+void sched_at_halt(void (*hook)(void))
+{
+	ENSURE(scheds.halt_hook_count < HALT_HOOKS_MAX);
+	scheds.halt_hooks[scheds.halt_hook_count++] = hook;
+}
+
+void sched_halt(int status)
+{
+	if (atomic_flag_test_and_set(&scheds.halting))
+		for (;;)
+			pause();
+	for (unsigned i = 0; i < scheds.halt_hook_count; i++)
+		scheds.halt_hooks[i]();
+	fflush(NULL);
+	_exit(status);
+}

@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Signals that are no messages: made, handled by their receiver in the order of arrival, answered for the dead.
+ * Unlinking as since OTP 23: whoever unlinks keeps the link, inactive, until the other end acknowledges; exits that
+ * arrive meanwhile are dropped, a new link() makes it active again. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "heap/copy.h"
+#include "proc/exc.h"
+#include "proc/message.h"
+#include "proc/monitor.h"
+#include "proc/probe.h"
+#include "proc/sched.h"
+#include "term/node.h"
+#include "usdt.h"
+
+enum { EXIT_SPARE_WORDS = 4, DOWN_SPARE_WORDS = 6 + REF_WORDS + 3 };
+
+bool (*signal_send_port)(Term to, struct signal *s);
+
+struct signal *signal_new(enum signal_kind kind)
+{
+	struct signal *s = mem_alloc(sizeof(*s));
+
+	*s = (struct signal){ .kind = (uint8_t)kind, .token = NIL, .term = NIL };
+	return s;
+}
+
+struct signal *signal_new_words(enum signal_kind kind, size_t used, size_t spare)
+{
+	size_t words = used + spare;
+	struct fragment *f = mem_alloc(sizeof(*f) + words * sizeof(Term) + sizeof(struct signal));
+	struct signal *s = (struct signal *)(f->words + words);
+
+	*f = (struct fragment){ .used_words = used, .size_words = words };
+	*s = (struct signal){ .kind = (uint8_t)kind, .joined = true, .token = NIL, .term = NIL, .fragment = f };
+	return s;
+}
+
+void signal_free(struct signal *s)
+{
+	struct fragment *f = s->fragment;
+
+	if (!s->joined)
+		mem_free(s);
+	fragment_free(f);
+}
+
+bool signal_send_plain(enum signal_kind kind, Term from, Term to, Term ref)
+{
+	struct signal *s;
+
+	if (ref == TERM_NONE || term_is_immed(ref)) {
+		s = signal_new(kind);
+		s->ref = ref;
+	} else {
+		s = signal_new_words(kind, REF_WORDS, 0);
+		s->ref = peer_put_ref(s->fragment->words, ref_number(ref), ref_tag(ref));
+	}
+	s->from = from;
+	return signal_send(to, s);
+}
+
+static struct signal *make_reason_signal(enum signal_kind kind, Term from, Term ref, Term reason)
+{
+	size_t spare = kind == SIG_DOWN ? DOWN_SPARE_WORDS : EXIT_SPARE_WORDS;
+	size_t words = copy_size_words(reason) + (ref != TERM_NONE ? REF_WORDS : 0);
+	struct signal *s = signal_new_words(kind, words, spare);
+	Term *top = s->fragment->words;
+
+	s->from = from;
+	s->term = copy_term(reason, &top, &s->fragment->off_heap);
+	if (ref != TERM_NONE)
+		s->ref = peer_put_ref(top, ref_number(ref), ref_tag(ref));
+	return s;
+}
+
+void signal_send_reason(enum signal_kind kind, Term from, Term to, Term ref, Term reason)
+{
+	if (kind != SIG_DOWN && PROBE_ON(process__exit_signal) && term_is_local_pid(to))
+		probe_process__exit_signal(from, to, reason);
+	signal_send(to, make_reason_signal(kind, from, ref, reason));
+}
+
+void signal_exit(Process *from, Term to, Term reason)
+{
+	signal_send_reason(SIG_EXIT, from->id, to, TERM_NONE, reason);
+}
+
+/* ---- handling */
+
+/* Words at the end of the signal's fragment; NULL when it has not enough. */
+static Term *take_spare(struct signal *s, size_t words)
+{
+	struct fragment *f = s->fragment;
+	Term *at;
+
+	if (f == NULL || f->size_words - f->used_words < words)
+		return NULL;
+	at = f->words + f->used_words;
+	f->used_words += words;
+	return at;
+}
+
+/* s again, with room for `spare` more words. Takes: s. */
+static struct signal *widen(struct signal *s, size_t spare)
+{
+	struct signal *wide;
+
+	if (s->fragment != NULL && s->fragment->size_words - s->fragment->used_words >= spare)
+		return s;
+	wide = signal_new_words(s->kind, copy_size_words(s->term) + (s->ref != TERM_NONE ? REF_WORDS : 0), spare);
+	wide->from = s->from;
+	{
+		Term *top = wide->fragment->words;
+
+		wide->term = copy_term(s->term, &top, &wide->fragment->off_heap);
+		if (s->ref != TERM_NONE)
+			wide->ref = peer_put_ref(top, ref_number(s->ref), ref_tag(s->ref));
+	}
+	signal_free(s);
+	return wide;
+}
+
+static Term put_tuple(Term *at, size_t arity, const Term *elements)
+{
+	at[0] = HEADER(arity, SUB_TUPLE);
+	memcpy(at + 1, elements, arity * sizeof(Term));
+	return term_from_boxed(at);
+}
+
+static void queue_as_message(Process *p, struct signal *s, Term message)
+{
+	s->kind = SIG_MESSAGE;
+	s->term = message;
+	s->words = s->fragment != NULL ? s->fragment->used_words : 0;
+	signal_queue_own(p, s);
+}
+
+/* {'EXIT', From, Reason} */
+static void queue_exit_message(Process *p, struct signal *s)
+{
+	Term parts[3] = { am_EXIT, s->from, s->term };
+
+	s = widen(s, 4);
+	parts[2] = s->term;
+	queue_as_message(p, s, put_tuple(take_spare(s, 4), 3, parts));
+}
+
+/* p ends with that reason. Takes: s. */
+static bool exit_with(Process *p, struct signal *s, Term reason)
+{
+	struct fragment *f = s->fragment;
+
+	p->exc_kind = EXC_EXITED;
+	p->exc_reason = reason;
+	if (!s->joined)
+		mem_free(s);
+	if (f != NULL)
+		heap_adopt_fragment(&p->heap, f);
+	return false;
+}
+
+static bool handle_exit(Process *p, struct signal *s)
+{
+	bool linked = s->kind == SIG_LINK_EXIT;
+
+	if (linked) {
+		struct peer *n = peer_find(&p->links, s->from);
+		bool active = n != NULL && n->unlink_id == 0;
+
+		if (n != NULL)
+			peer_remove(&p->links, n);
+		if (!active) {
+			signal_free(s);
+			return true;
+		}
+	} else if (s->term == am_kill) {
+		return exit_with(p, s, am_killed);
+	}
+	if (p->flags & PF_TRAP_EXIT) {
+		queue_exit_message(p, s);
+		return true;
+	}
+	if (s->term == am_normal && (linked || s->from != p->id)) {
+		signal_free(s);
+		return true;
+	}
+	return exit_with(p, s, s->term);
+}
+
+static void handle_link(Process *p, const struct signal *s)
+{
+	struct peer *n = peer_find(&p->links, s->from);
+
+	if (n == NULL)
+		peer_insert(&p->links, s->from, PEER_LINK);
+	else
+		n->unlink_id = 0;
+}
+
+static void handle_unlink(Process *p, const struct signal *s)
+{
+	struct peer *n = peer_find(&p->links, s->from);
+
+	if (n != NULL && n->unlink_id == 0)
+		peer_remove(&p->links, n);
+	signal_send_plain(SIG_UNLINK_ACK, p->id, s->from, s->ref);
+}
+
+static void handle_unlink_ack(Process *p, const struct signal *s)
+{
+	struct peer *n = peer_find(&p->links, s->from);
+
+	if (n != NULL && n->unlink_id != 0 && (s->ref == TERM_NONE || s->ref == SMALL((uint64_t)n->unlink_id)))
+		peer_remove(&p->links, n);
+}
+
+static void handle_monitor(Process *p, const struct signal *s)
+{
+	struct peer *n;
+
+	if (peer_find(&p->monitored_by, ref_number(s->ref)) != NULL)
+		return;
+	n = peer_insert(&p->monitored_by, ref_number(s->ref), PEER_WATCHER);
+	n->peer = s->from;
+	n->ref_tag = ref_tag(s->ref);
+}
+
+static void handle_demonitor(Process *p, const struct signal *s)
+{
+	struct peer *n = peer_find(&p->monitored_by, ref_number(s->ref));
+
+	if (n != NULL)
+		peer_remove(&p->monitored_by, n);
+}
+
+/* {Tag, Ref, process | port, Object, Reason} */
+static void handle_down(Process *p, struct signal *s)
+{
+	struct peer *n = peer_find(&p->monitors, ref_number(s->ref));
+	Term parts[5], name, *at;
+	size_t tag_words;
+
+	if (n == NULL || n->kind != PEER_MONITOR) {
+		signal_free(s);
+		return;
+	}
+	tag_words = n->tag_fragment != NULL ? n->tag_fragment->used_words : 0;
+	s = widen(s, DOWN_SPARE_WORDS + tag_words);
+	parts[0] = n->tag != TERM_NONE ? n->tag : am_DOWN;
+	if (tag_words != 0) {
+		Term *top = take_spare(s, tag_words);
+
+		parts[0] = copy_term(n->tag, &top, &s->fragment->off_heap);
+	}
+	parts[1] = s->ref;
+	parts[2] = term_is_port(n->peer) ? am_port : am_process;
+	parts[3] = n->peer;
+	if (n->name != TERM_NONE) {
+		name = node_self()->name;
+		at = take_spare(s, 3);
+		parts[3] = put_tuple(at, 2, (Term[]){ n->name, name });
+	}
+	parts[4] = s->term;
+	queue_as_message(p, s, put_tuple(take_spare(s, 6), 5, parts));
+	monitor_fired(p, n);
+}
+
+/* Is a message to that alias of p still wanted? */
+static bool accept_alias(Process *p, Term ref)
+{
+	struct peer *n = peer_find(&p->monitors, ref_number(ref));
+
+	if (n == NULL || n->alias == ALIAS_NONE)
+		return false;
+	if (n->alias == ALIAS_REPLY)
+		monitor_drop_node(p, n);
+	return true;
+}
+
+static void handle_message(Process *p, struct signal *s)
+{
+	if (unlikely(s->ref != TERM_NONE) && !accept_alias(p, s->ref))
+		signal_free(s);
+	else
+		signal_queue_own(p, s);
+}
+
+static void handle_suspend(Process *p)
+{
+	if (p->suspend_count++ == 0)
+		atomic_fetch_or(&p->state, PS_SUSPENDED);
+}
+
+static void handle_resume(Process *p)
+{
+	if (p->suspend_count > 0 && --p->suspend_count == 0)
+		atomic_fetch_and(&p->state, ~(uint32_t)PS_SUSPENDED);
+}
+
+static void handle_group_leader(Process *p, struct signal *s)
+{
+	p->group_leader = copy_to_heap(s->term, &p->heap);
+}
+
+/* Those that leave s to be freed. */
+static void handle_plain(Process *p, struct signal *s)
+{
+	switch ((enum signal_kind)s->kind) {
+	case SIG_LINK:
+		handle_link(p, s);
+		break;
+	case SIG_UNLINK:
+		handle_unlink(p, s);
+		break;
+	case SIG_UNLINK_ACK:
+		handle_unlink_ack(p, s);
+		break;
+	case SIG_MONITOR:
+		handle_monitor(p, s);
+		break;
+	case SIG_DEMONITOR:
+		handle_demonitor(p, s);
+		break;
+	case SIG_GROUP_LEADER:
+		handle_group_leader(p, s);
+		break;
+	case SIG_SUSPEND:
+		handle_suspend(p);
+		break;
+	case SIG_RESUME:
+		handle_resume(p);
+		break;
+	case SIG_CALL:
+		s->call(p, s->arg);
+		break;
+	default:
+		ENSURE(!"a kind of signal nobody handles");
+	}
+	signal_free(s);
+}
+
+static bool handle_one(Process *p, struct signal *s)
+{
+	switch ((enum signal_kind)s->kind) {
+	case SIG_MESSAGE:
+		handle_message(p, s);
+		return true;
+	case SIG_EXIT:
+	case SIG_LINK_EXIT:
+		return handle_exit(p, s);
+	case SIG_DOWN:
+		handle_down(p, s);
+		return true;
+	default:
+		handle_plain(p, s);
+		return true;
+	}
+}
+
+static struct signal *take_incoming(Process *p)
+{
+	struct signal *first;
+
+	lock_acquire(&p->signals_lock);
+	first = p->in_first;
+	p->in_first = NULL;
+	p->in_last = &p->in_first;
+	__atomic_store_n(&p->in_length, 0, __ATOMIC_RELAXED);
+	atomic_fetch_and_explicit(&p->state, ~(uint32_t)PS_SIGNALS, memory_order_relaxed);
+	lock_release(&p->signals_lock);
+	return first;
+}
+
+/* What follows a fatal signal stays for signal_close, in front of what came later. */
+static void put_back(Process *p, struct signal *first)
+{
+	struct signal *last = first;
+
+	if (first == NULL)
+		return;
+	while (last->next != NULL)
+		last = last->next;
+	lock_acquire(&p->signals_lock);
+	last->next = p->in_first;
+	if (p->in_first == NULL)
+		p->in_last = &last->next;
+	p->in_first = first;
+	lock_release(&p->signals_lock);
+}
+
+bool signal_handle(Process *p)
+{
+	struct signal *s = take_incoming(p);
+
+	while (s != NULL) {
+		struct signal *next = s->next;
+
+		if (!handle_one(p, s)) {
+			put_back(p, next);
+			return false;
+		}
+		s = next;
+	}
+	return true;
+}
+
+/* ---- the dead */
+
+void signal_reject(Term to, struct signal *s)
+{
+	switch ((enum signal_kind)s->kind) {
+	case SIG_LINK:
+		signal_send_reason(SIG_LINK_EXIT, to, s->from, TERM_NONE, am_noproc);
+		break;
+	case SIG_UNLINK:
+		signal_send_plain(SIG_UNLINK_ACK, to, s->from, s->ref);
+		break;
+	case SIG_MONITOR:
+		signal_send_reason(SIG_DOWN, to, s->from, s->ref, am_noproc);
+		break;
+	case SIG_CALL:
+		s->call(NULL, s->arg);
+		break;
+	default:
+		break;
+	}
+	signal_free(s);
+}
+
+void signal_close(Process *p)
+{
+	struct signal *s;
+
+	lock_acquire(&p->signals_lock);
+	atomic_fetch_or(&p->state, PS_EXITING);
+	lock_release(&p->signals_lock);
+	s = take_incoming(p);
+	while (s != NULL) {
+		struct signal *next = s->next;
+
+		signal_reject(p->id, s);
+		s = next;
+	}
+}

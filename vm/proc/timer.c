@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Hierarchical timing wheels, one a scheduler (G. Varghese, T. Lauck, "Hashed and hierarchical timing wheels", SOSP 1987).
+ * A tick is a millisecond; a level has 64 slots, each as wide as the whole level below.
+ * Invariant (wheel lock): a timer of time t stands on the lowest level where t and `now` agree in all higher digits, so that
+ * the first slot taken on the lowest level in use holds the earliest timers. A timer that is on a wheel may be cancelled;
+ * one taken off to fire may not. */
+#include "proc/timer.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "heap/copy.h"
+#include "proc/message.h"
+#include "proc/registry.h"
+#include "proc/sched.h"
+
+enum { LEVELS = 10, DIGIT_BITS = 6, SLOTS = 1 << DIGIT_BITS, NS_PER_MS = 1000000 };
+
+enum timer_kind { TIMER_RECEIVE, TIMER_CALL, TIMER_MESSAGE };
+
+struct timer {
+	struct timer *next, **at_link; /* slot's list; at_link NULL: not on the wheel */
+	uint64_t at_ms;
+	struct timer_wheel *wheel;
+	uint8_t kind, level, slot;
+	struct timer *hash_next; /* TIMER_CALL, TIMER_MESSAGE */
+	uint64_t number;         /* of its reference */
+	union {
+		Process *process;
+		struct {
+			void (*fire)(void *arg);
+			void *arg;
+		};
+		struct {
+			Term to;         /* pid or registered name */
+			struct signal *message;
+		};
+	};
+};
+
+struct timer_wheel {
+	struct lock lock;
+	uint64_t now;        /* ms; everything before has fired */
+	uint64_t used[LEVELS]; /* bit a slot */
+	struct timer *slots[LEVELS][SLOTS];
+	_Atomic uint32_t count;
+	struct timer **buckets; /* by number */
+	uint32_t mask, named;
+	unsigned sched;
+};
+
+static struct {
+	struct timer_wheel *all[1024];
+	unsigned count;
+} wheels;
+
+uint64_t timer_now_ms(void)
+{
+	return (uint64_t)clock_monotonic_ns() / NS_PER_MS;
+}
+
+static uint64_t deadline_ms(uint64_t ms)
+{
+	return ((uint64_t)clock_monotonic_ns() + NS_PER_MS - 1) / NS_PER_MS + ms;
+}
+
+struct timer_wheel *timer_wheel_new(void)
+{
+	struct timer_wheel *w = mem_zalloc(sizeof(*w));
+
+	lock_init(&w->lock, LOCK_timer_wheel);
+	w->now = timer_now_ms();
+	ENSURE(wheels.count < sizeof(wheels.all) / sizeof(wheels.all[0]));
+	wheels.all[wheels.count++] = w;
+	w->sched = wheels.count;
+	return w;
+}
+
+static struct timer_wheel *own_wheel(void)
+{
+	struct sched *s = sched_self();
+
+	return s != NULL ? s->wheel : wheels.all[0];
+}
+
+/* ---- on and off the wheel; lock held */
+
+static void place(struct timer_wheel *w, struct timer *t)
+{
+	uint64_t at = t->at_ms > w->now ? t->at_ms : w->now;
+	uint64_t differ = at ^ w->now;
+	unsigned level = differ == 0 ? 0 : (unsigned)(63 - __builtin_clzll(differ)) / DIGIT_BITS;
+	unsigned slot = (unsigned)(at >> (level * DIGIT_BITS)) % SLOTS;
+	struct timer **head = &w->slots[level][slot];
+
+	t->level = (uint8_t)level;
+	t->slot = (uint8_t)slot;
+	t->next = *head;
+	if (t->next != NULL)
+		t->next->at_link = &t->next;
+	t->at_link = head;
+	*head = t;
+	w->used[level] |= (uint64_t)1 << slot;
+}
+
+static void displace(struct timer_wheel *w, struct timer *t)
+{
+	*t->at_link = t->next;
+	if (t->next != NULL)
+		t->next->at_link = t->at_link;
+	if (w->slots[t->level][t->slot] == NULL)
+		w->used[t->level] &= ~((uint64_t)1 << t->slot);
+	t->at_link = NULL;
+}
+
+static void set_count(struct timer_wheel *w, uint32_t n)
+{
+	atomic_store_explicit(&w->count, n, memory_order_relaxed);
+}
+
+static uint32_t get_count(const struct timer_wheel *w)
+{
+	return atomic_load_explicit(&w->count, memory_order_relaxed);
+}
+
+/* ---- numbers; lock held */
+
+static struct timer **find_number(struct timer_wheel *w, uint64_t number)
+{
+	struct timer **at;
+
+	if (w->buckets == NULL)
+		return NULL;
+	for (at = &w->buckets[hash_word(number) & w->mask]; *at != NULL; at = &(*at)->hash_next)
+		if ((*at)->number == number)
+			return at;
+	return NULL;
+}
+
+static void put_number(struct timer_wheel *w, struct timer *t)
+{
+	struct timer **bucket = &w->buckets[hash_word(t->number) & w->mask];
+
+	t->hash_next = *bucket;
+	*bucket = t;
+}
+
+static void grow_numbers(struct timer_wheel *w)
+{
+	struct timer **old = w->buckets;
+	uint32_t room = old != NULL ? w->mask + 1 : 0;
+
+	w->mask = room != 0 ? room * 4 - 1 : 63;
+	w->buckets = mem_zalloc((w->mask + 1) * sizeof(*w->buckets));
+	for (uint32_t i = 0; i < room; i++) {
+		for (struct timer *t = old[i], *next; t != NULL; t = next) {
+			next = t->hash_next;
+			put_number(w, t);
+		}
+	}
+	mem_free(old);
+}
+
+static void remove_number(struct timer_wheel *w, struct timer *t)
+{
+	struct timer **at = find_number(w, t->number);
+
+	*at = t->hash_next;
+	w->named--;
+}
+
+static void start(struct timer_wheel *w, struct timer *t)
+{
+	bool sooner;
+
+	t->wheel = w;
+	lock_acquire(&w->lock);
+	if (t->kind != TIMER_RECEIVE) {
+		if (w->buckets == NULL || w->named > w->mask)
+			grow_numbers(w);
+		put_number(w, t);
+		w->named++;
+	}
+	if (get_count(w) == 0)
+		w->now = timer_now_ms(); /* nothing was waiting: nothing to step through */
+	place(w, t);
+	set_count(w, get_count(w) + 1);
+	sooner = sched_self() == NULL;
+	lock_release(&w->lock);
+	if (sooner && sched_get(w->sched) != NULL)
+		sched_kick(w->sched);
+}
+
+/* ---- firing */
+
+/* When the earliest slot begins. Lock held, count not 0. */
+static uint64_t next_slot(const struct timer_wheel *w, unsigned *level, unsigned *slot)
+{
+	unsigned l = 0;
+	uint64_t width, upper;
+
+	while (w->used[l] == 0)
+		l++;
+	*level = l;
+	*slot = (unsigned)__builtin_ctzll(w->used[l]);
+	width = (uint64_t)1 << (l * DIGIT_BITS);
+	upper = w->now & ~(width * SLOTS - 1);
+	return upper | *slot * width;
+}
+
+/* Takes one that is due off the wheel; the receiving process is woken at once, others go to *due. Lock held. */
+static void expire(struct timer_wheel *w, struct timer *t, struct timer **due)
+{
+	displace(w, t);
+	set_count(w, get_count(w) - 1);
+	if (t->kind == TIMER_RECEIVE) {
+		atomic_fetch_or(&t->process->state, PS_TIMEOUT);
+		sched_wake(t->process, true);
+		return;
+	}
+	remove_number(w, t);
+	t->next = *due;
+	*due = t;
+}
+
+static void take_slot(struct timer_wheel *w, unsigned level, unsigned slot, struct timer **due)
+{
+	struct timer *t = w->slots[level][slot];
+
+	while (t != NULL) {
+		struct timer *next = t->next;
+
+		if (t->at_ms <= w->now) {
+			expire(w, t, due);
+		} else {
+			displace(w, t);
+			place(w, t);
+		}
+		t = next;
+	}
+}
+
+static void fire(struct timer *t)
+{
+	Term to;
+
+	if (t->kind == TIMER_CALL) {
+		t->fire(t->arg);
+	} else {
+		to = term_is_atom(t->to) ? registry_whereis(t->to) : t->to;
+		if (term_is_local_pid(to))
+			signal_send(to, t->message);
+		else
+			signal_free(t->message);
+	}
+	mem_free(t);
+}
+
+/* They were gathered latest first. */
+static struct timer *reverse(struct timer *t)
+{
+	struct timer *reversed = NULL;
+
+	while (t != NULL) {
+		struct timer *next = t->next;
+
+		t->next = reversed;
+		reversed = t;
+		t = next;
+	}
+	return reversed;
+}
+
+void timer_wheel_run(struct timer_wheel *w, int64_t now_ns)
+{
+	uint64_t now = (uint64_t)now_ns / NS_PER_MS;
+	struct timer *due = NULL;
+
+	lock_acquire(&w->lock);
+	while (get_count(w) != 0) {
+		unsigned level, slot;
+		uint64_t at = next_slot(w, &level, &slot);
+
+		if (at > now)
+			break;
+		if (at > w->now)
+			w->now = at;
+		take_slot(w, level, slot, &due);
+	}
+	if (w->now < now && get_count(w) == 0)
+		w->now = now;
+	lock_release(&w->lock);
+	for (due = reverse(due); due != NULL;) {
+		struct timer *t = due;
+
+		due = t->next;
+		fire(t);
+	}
+}
+
+int64_t timer_wheel_deadline_ns(struct timer_wheel *w)
+{
+	unsigned level, slot;
+	uint64_t at = 0;
+
+	if (get_count(w) == 0)
+		return 0;
+	lock_acquire(&w->lock);
+	if (get_count(w) != 0)
+		at = next_slot(w, &level, &slot);
+	lock_release(&w->lock);
+	return (int64_t)at * NS_PER_MS;
+}
+
+/* ---- receive */
+
+void timer_start_receive(Process *p, uint64_t ms)
+{
+	struct timer *t;
+
+	if (p->receive_timer != NULL)
+		return;
+	t = mem_alloc(sizeof(*t));
+	*t = (struct timer){ .kind = TIMER_RECEIVE, .at_ms = deadline_ms(ms), .process = p };
+	p->receive_timer = t;
+	start(own_wheel(), t);
+}
+
+void timer_cancel_receive(Process *p)
+{
+	struct timer *t = p->receive_timer;
+	struct timer_wheel *w;
+
+	if (t == NULL)
+		return;
+	w = t->wheel;
+	lock_acquire(&w->lock);
+	if (t->at_link != NULL) {
+		displace(w, t);
+		set_count(w, get_count(w) - 1);
+	}
+	lock_release(&w->lock);
+	mem_free(t);
+	p->receive_timer = NULL;
+	atomic_fetch_and(&p->state, ~(uint32_t)PS_TIMEOUT);
+}
+
+/* ---- by number */
+
+uint64_t timer_start_call(uint64_t ms, void (*fire_call)(void *arg), void *arg)
+{
+	struct timer *t = mem_alloc(sizeof(*t));
+	uint64_t number = ref_next_number();
+
+	*t = (struct timer){ .kind = TIMER_CALL, .at_ms = deadline_ms(ms), .number = number, .fire = fire_call, .arg = arg };
+	start(own_wheel(), t);
+	return number;
+}
+
+/* The timer, taken off when `take` says so. *left_ms is what it had to go. */
+static struct timer *find_on(struct timer_wheel *w, uint64_t number, enum timer_kind kind, bool take, int64_t *left_ms)
+{
+	struct timer **at, *t = NULL;
+	uint64_t now = timer_now_ms();
+
+	lock_acquire(&w->lock);
+	at = find_number(w, number);
+	if (at != NULL && (*at)->kind == kind) {
+		t = *at;
+		*left_ms = t->at_ms > now ? (int64_t)(t->at_ms - now) : 0;
+		if (take) {
+			remove_number(w, t);
+			displace(w, t);
+			set_count(w, get_count(w) - 1);
+		}
+	}
+	lock_release(&w->lock);
+	return t;
+}
+
+static struct timer *find_anywhere(uint64_t number, enum timer_kind kind, bool take, int64_t *left_ms)
+{
+	struct timer_wheel *own = own_wheel();
+	struct timer *t = find_on(own, number, kind, take, left_ms);
+
+	for (unsigned i = 0; t == NULL && i < wheels.count; i++)
+		if (wheels.all[i] != own)
+			t = find_on(wheels.all[i], number, kind, take, left_ms);
+	return t;
+}
+
+bool timer_cancel_call(uint64_t number)
+{
+	int64_t left_ms;
+	struct timer *t = find_anywhere(number, TIMER_CALL, true, &left_ms);
+
+	mem_free(t);
+	return t != NULL;
+}
+
+/* {timeout, Ref, Message} or Message. */
+static struct signal *make_message(Term ref, Term message, bool wrap)
+{
+	size_t words = copy_size_words(message);
+	struct signal *s = signal_new_words(SIG_MESSAGE, words + (wrap ? 4 + REF_WORDS : 0), 0);
+	Term *top = s->fragment->words;
+
+	s->words = s->fragment->used_words;
+	s->term = copy_term(message, &top, &s->fragment->off_heap);
+	if (wrap) {
+		top[0] = HEADER(3, SUB_TUPLE);
+		top[1] = am_timeout;
+		top[2] = copy_term(ref, &(Term *){ top + 4 }, &s->fragment->off_heap);
+		top[3] = s->term;
+		s->term = term_from_boxed(top);
+	}
+	return s;
+}
+
+Term timer_start_message(Process *p, uint64_t at_ms, Term to, Term message, bool wrap)
+{
+	struct timer *t = mem_alloc(sizeof(*t));
+	Term ref = heap_ref(&p->heap, 0);
+
+	*t = (struct timer){ .kind = TIMER_MESSAGE, .at_ms = at_ms };
+	t->number = ((const struct ref *)boxed_ptr(ref))->number;
+	t->to = to;
+	t->message = make_message(ref, message, wrap);
+	start(own_wheel(), t);
+	return ref;
+}
+
+bool timer_cancel_message(uint64_t ref, int64_t *left_ms)
+{
+	struct timer *t = find_anywhere(ref, TIMER_MESSAGE, true, left_ms);
+
+	if (t == NULL)
+		return false;
+	signal_free(t->message);
+	mem_free(t);
+	return true;
+}
+
+bool timer_read_message(uint64_t ref, int64_t *left_ms)
+{
+	return find_anywhere(ref, TIMER_MESSAGE, false, left_ms) != NULL;
+}
