@@ -192,8 +192,10 @@ bool code_autoload(Term module)
 	char *file;
 	bool ok;
 
-	if (!term_is_atom(module) || module_is_loaded(module))
+	if (!term_is_atom(module))
 		return false;
+	if (module_is_loaded(module))
+		return true;
 	file = code_path_find(module);
 	if (file == NULL)
 		return false;

@@ -10,7 +10,7 @@ void code_path_init(void);
 /* Later ones are searched first, as erl's -pa. At start only. */
 void code_path_add(const char *directory);
 const char *code_path_root(void);
-/* Loads the module when it is not loaded and a file of its name is found. Fails: false; a damaged file is told of on standard error. */
+/* Loads the module when it is not loaded and a file of its name is found. Is it loaded now? A damaged file is told of on standard error. */
 bool code_autoload(Term module);
 /* A whole file. Owns: the caller (mem_free). Fails: NULL. Units: *n bytes. */
 uint8_t *code_path_read(const char *file, size_t *n);

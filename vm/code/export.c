@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "base/lock.h"
 
-enum { BUCKETS = 1 << 16, EXPORTS_MAX = 1 << 21 };
+enum { BUCKETS = 1 << 16, EXPORTS_MAX = 1 << 22 };
 
 void (*export_make_stub)(struct export *e);
 
@@ -54,7 +54,8 @@ static struct export *make_entry(_Atomic(struct export *) *bucket, Term module, 
 {
 	struct export *e;
 
-	ENSURE(exports.count < EXPORTS_MAX);
+	if (exports.count == EXPORTS_MAX)
+		return NULL;
 	e = &exports.entries[exports.count];
 	e->module = module;
 	e->function = function;
@@ -68,7 +69,7 @@ static struct export *make_entry(_Atomic(struct export *) *bucket, Term module, 
 	return e;
 }
 
-struct export *export_get(Term module, Term function, uint32_t arity)
+struct export *export_try_get(Term module, Term function, uint32_t arity)
 {
 	_Atomic(struct export *) *bucket = find_bucket(module, function, arity);
 	struct export *e = export_find(module, function, arity);
@@ -80,6 +81,14 @@ struct export *export_get(Term module, Term function, uint32_t arity)
 	if (e == NULL)
 		e = make_entry(bucket, module, function, arity);
 	lock_release(&exports.lock);
+	return e;
+}
+
+struct export *export_get(Term module, Term function, uint32_t arity)
+{
+	struct export *e = export_try_get(module, function, arity);
+
+	ENSURE(e != NULL);
 	return e;
 }
 

@@ -24,6 +24,8 @@ struct export {
 void export_init(void);
 /* The entry, made when it is missing. Any thread. */
 struct export *export_get(Term module, Term function, uint32_t arity);
+/* The same for names from outside. Fails: NULL when the table is full. */
+struct export *export_try_get(Term module, Term function, uint32_t arity);
 /* NULL when there is none. Lock-free. */
 struct export *export_find(Term module, Term function, uint32_t arity);
 /* The native function wins over one of the same name in a module's code. Before anything runs. */

@@ -103,9 +103,14 @@ static void describe_fun(const struct fun_entry *e, struct fun_facts *f)
 	f->arity = e->arity - e->num_free;
 }
 
+/* An entry that no code gave its arity has that of the external term that names it. */
 static struct fun_entry *get_described(const struct fun_facts *f)
 {
-	return fun_get(f->module, f->uniq, f->index, f->old_index, f->old_uniq);
+	struct fun_entry *e = fun_get(f->module, f->uniq, f->index, f->old_index, f->old_uniq);
+
+	if (e->function == TERM_NONE)
+		e->arity = f->arity;
+	return e;
 }
 
 static void describe_export(const struct export *e, struct export_facts *f)

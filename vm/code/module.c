@@ -216,7 +216,7 @@ static void bind_exports(const struct code_instance *c)
 				   c->label_address[c->exports[i].label]);
 }
 
-/* Everything that a caller may find through an export is there before the export is. */
+/* Everything that a caller may find through an export is there before the export is; a module is loaded when all its exports are. */
 static void make_current(struct module *m, struct code_instance *c)
 {
 	struct code_instance *last = current_of(m);
@@ -226,8 +226,8 @@ static void make_current(struct module *m, struct code_instance *c)
 		unbind_exports(last);
 		atomic_store_explicit(&m->old, last, memory_order_release);
 	}
-	atomic_store_explicit(&m->current, c, memory_order_release);
 	bind_exports(c);
+	atomic_store_explicit(&m->current, c, memory_order_release);
 	mem_free(c->label_address);
 	c->label_address = NULL;
 }
