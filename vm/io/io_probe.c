@@ -2,25 +2,11 @@
 /* The probes of the room: texts are made here, only when somebody listens. */
 #include "io/io_probe.h"
 
-#include <stdio.h>
 #include <string.h>
 
-#include "data/print.h"
+#include "proc/probe.h"
 
-const char *io_id_text(Term id, char text[IO_ID_TEXT_MAX])
-{
-	if (term_is_local_pid(id))
-		snprintf(text, IO_ID_TEXT_MAX, "<0.%u.%u>", pid_number(id), pid_serial(id));
-	else if (term_is_local_port(id))
-		snprintf(text, IO_ID_TEXT_MAX, "#Port<0.%llu>", (unsigned long long)port_number(id));
-	else
-		print_term_fixed(text, IO_ID_TEXT_MAX, id);
-	return text;
-}
-
-/* Units: bytes, without the NUL. */
-#define PROBE_TEXT_BYTES 255
-#define ID_TEXT(name, id) char name##_text[IO_ID_TEXT_MAX]; const char *name = io_id_text(id, name##_text)
+#define ID_TEXT(name, id) char name##_text[PROBE_TEXT_BYTES]; const char *name = probe_term_text(name##_text, id)
 
 PROBE_COLD void probe_aio_pool__add(Term port, int length)
 {
@@ -36,16 +22,16 @@ PROBE_COLD void probe_aio_pool__get(Term port, int length)
 	PROBE_FIRE(aio_pool__get, text, length);
 }
 
-/* The text as probes show it: cut with "..." to PROBE_TEXT_BYTES, not inside a UTF-8 character. */
-static const char *shown(const char *text, char cut[PROBE_TEXT_BYTES + 1])
+/* The text as probes show it: cut with "..." to what PROBE_TEXT_BYTES holds, not inside a UTF-8 character. */
+static const char *shown(const char *text, char cut[PROBE_TEXT_BYTES])
 {
 	size_t n;
 
 	if (text == NULL)
 		return "";
-	if (strnlen(text, PROBE_TEXT_BYTES + 1) <= PROBE_TEXT_BYTES)
+	if (strnlen(text, PROBE_TEXT_BYTES) < PROBE_TEXT_BYTES)
 		return text;
-	n = PROBE_TEXT_BYTES - 3;
+	n = PROBE_TEXT_BYTES - sizeof("...");
 	while (n > 0 && ((uint8_t)text[n] & 0xc0) == 0x80)
 		n--;
 	memcpy(cut, text, n);
@@ -53,7 +39,7 @@ static const char *shown(const char *text, char cut[PROBE_TEXT_BYTES + 1])
 	return cut;
 }
 
-#define SHOWN(name, text) char name##_cut[PROBE_TEXT_BYTES + 1]; const char *name = shown(text, name##_cut)
+#define SHOWN(name, text) char name##_cut[PROBE_TEXT_BYTES]; const char *name = shown(text, name##_cut)
 
 PROBE_COLD void probe_efile_drv__entry(const struct efile_job *job, Term port)
 {
@@ -113,13 +99,12 @@ PROBE_COLD void probe_port__control(const struct port *port, Term pid, int comma
 
 PROBE_COLD void probe_port__exit(const struct port *port, Term pid, Term reason)
 {
-	char reason_text[256];
 	ID_TEXT(caller, pid);
 	ID_TEXT(id, port->id);
+	ID_TEXT(why, reason);
 	SHOWN(name, port->name);
 
-	print_term_fixed(reason_text, sizeof(reason_text), reason);
-	PROBE_FIRE(port__exit, caller, id, name, reason_text);
+	PROBE_FIRE(port__exit, caller, id, name, why);
 }
 
 PROBE_COLD void probe_port__connect(const struct port *port, Term pid, Term new_pid)
@@ -144,14 +129,6 @@ PROBE_COLD void probe_port__not_busy(const struct port *port)
 	ID_TEXT(id, port->id);
 
 	PROBE_FIRE(port__not_busy, id);
-}
-
-PROBE_COLD void probe_process__port_unblocked(Term pid, Term port)
-{
-	ID_TEXT(caller, pid);
-	ID_TEXT(id, port);
-
-	PROBE_FIRE(process__port_unblocked, caller, id);
 }
 
 PROBE_COLD void probe_driver__init(const char *name, int major, int minor, int flags)

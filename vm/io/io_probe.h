@@ -7,10 +7,6 @@
 #include "io/port.h"
 #include "usdt.h"
 
-/* "#Port<0.N>" or "<0.N.S>", NUL-terminated. */
-#define IO_ID_TEXT_MAX 48
-const char *io_id_text(Term id, char text[IO_ID_TEXT_MAX]);
-
 void probe_aio_pool__add(Term port, int length);
 void probe_aio_pool__get(Term port, int length);
 
@@ -24,7 +20,6 @@ void probe_port__command(const struct port *port, Term pid, const char *type);
 void probe_port__control(const struct port *port, Term pid, int command);
 void probe_port__exit(const struct port *port, Term pid, Term reason);
 void probe_port__connect(const struct port *port, Term pid, Term new_pid);
-void probe_process__port_unblocked(Term pid, Term port);
 void probe_port__busy(const struct port *port);
 void probe_port__not_busy(const struct port *port);
 

@@ -14,6 +14,7 @@
 #include "heap/copy.h"
 #include "io/io_probe.h"
 #include "proc/exc.h"
+#include "proc/probe.h"
 #include "proc/registry.h"
 
 #define TABLE_BUCKETS 1024
@@ -414,7 +415,7 @@ static Term resume_not_busy(Process *p, void *arg)
 		return exc_wait(p, resume_not_busy, port);
 	p->resume = NULL;
 	if (PROBE_ON(process__port_unblocked))
-		probe_process__port_unblocked(p->id, port->id);
+		probe_process__port_unblocked(p, port->id);
 	port_unref(port);
 	return am_true;
 }
