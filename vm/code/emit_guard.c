@@ -189,10 +189,6 @@ size_t emit_guard(struct emitter *em, const struct genop *g, size_t count)
 	}
 	if (done)
 		return 1;
-	if (e->bif == NULL) {
-		emit_fail(em, g, atom_text(e->function, NULL));
-		return 1;
-	}
 	emit_call(em, &q);
 	return 1;
 }

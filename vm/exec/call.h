@@ -36,6 +36,12 @@ static inline bool call_receive_timed_out(Process *p)
 	return (atomic_load_explicit(&p->state, memory_order_acquire) & PS_TIMEOUT) != 0;
 }
 
+/* A guard function of code that was loaded before somebody defined it may be missing. */
+static inline Term call_native(Process *p, const struct export *e, Term *args)
+{
+	return likely(e->bif != NULL) ? e->bif(p, args) : exc_error(p, am_undef);
+}
+
 /* Keeps n registers in p. */
 void call_save_x(Process *p, const Term *x, unsigned n);
 /* Where EXC_TRAP leads. */

@@ -5,6 +5,7 @@
 #include "code/emit.h"
 #include "exec/call.h"
 #include "exec/exc.h"
+#include "exec/traced.h"
 
 void exec_init(void)
 {
@@ -14,4 +15,5 @@ void exec_init(void)
 	sched_run_process = exec_run;
 	module_translate = emit_module;
 	exc_stacktrace = exc_trace_list;
+	probe_find_function = traced_find_function;
 }

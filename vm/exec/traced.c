@@ -6,8 +6,6 @@
 #include "code/module.h"
 #include "code/opcodes.h"
 #include "exec/call.h"
-#include "proc/probe.h"
-#include "usdt.h"
 
 bool traced_wanted(void)
 {
@@ -15,10 +13,30 @@ bool traced_wanted(void)
 	       PROBE_ON(bif__entry) || PROBE_ON(bif__return) || PROBE_ON(nif__entry) || PROBE_ON(nif__return);
 }
 
-/* Frames on the stack: words that are return addresses. */
-static unsigned count_frames(const Process *p)
+static struct mfa info_mfa(const Inst *info)
 {
-	unsigned n = 0;
+	return (struct mfa){ func_info_module(info), func_info_function(info), func_info_arity(info) };
+}
+
+static struct mfa export_mfa(const struct export *e)
+{
+	return (struct mfa){ e->module, e->function, e->arity };
+}
+
+bool traced_find_function(const Inst *at, struct mfa *mfa)
+{
+	const Inst *info = code_find_function(at + 1);
+
+	if (info == NULL)
+		return false;
+	*mfa = info_mfa(info);
+	return true;
+}
+
+/* Frames on the stack: words that are return addresses. */
+static int count_frames(const Process *p)
+{
+	int n = 0;
 
 	for (const Term *slot = p->heap.stop; slot < p->heap.end; slot++)
 		n += term_is_header(*slot) && *slot != TERM_NONE;
@@ -28,13 +46,13 @@ static unsigned count_frames(const Process *p)
 static void enter_global(Process *p, const Inst *entry)
 {
 	if (PROBE_ON(global__function__entry) && (uint16_t)*entry != OP_export_bif && (uint16_t)*entry != OP_export_undefined)
-		probe_global_function_entry(p, entry - FUNC_INFO_WORDS, count_frames(p));
+		probe_global__function__entry(p, info_mfa(entry - FUNC_INFO_WORDS), count_frames(p));
 }
 
 void traced_local_call(Process *p, const Inst *entry)
 {
 	if (PROBE_ON(local__function__entry))
-		probe_local_function_entry(p, entry - FUNC_INFO_WORDS, count_frames(p));
+		probe_local__function__entry(p, info_mfa(entry - FUNC_INFO_WORDS), count_frames(p));
 }
 
 void traced_global_call(Process *p, const struct export *e)
@@ -82,7 +100,7 @@ void traced_return(Process *p, const Inst *at)
 		return;
 	info = code_find_function(at + 1);
 	if (info != NULL)
-		probe_function_return(p, info, count_frames(p));
+		probe_function__return(p, info_mfa(info), count_frames(p));
 }
 
 Term traced_bif(Process *p, const struct export *e, Term *args)
@@ -90,9 +108,9 @@ Term traced_bif(Process *p, const struct export *e, Term *args)
 	Term result;
 
 	if (PROBE_ON(bif__entry))
-		probe_bif_entry(p, e);
-	result = e->bif(p, args);
+		probe_bif__entry(p, export_mfa(e));
+	result = call_native(p, e, args);
 	if (PROBE_ON(bif__return))
-		probe_bif_return(p, e);
+		probe_bif__return(p, export_mfa(e));
 	return result;
 }

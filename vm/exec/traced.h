@@ -5,9 +5,12 @@
 #define VM_EXEC_TRACED_H
 
 #include "code/export.h"
+#include "proc/probe.h"
 
 /* Does anybody listen to a probe of function calls? Asked when a process is scheduled in. */
 bool traced_wanted(void);
+/* probe_find_function. */
+bool traced_find_function(const Inst *at, struct mfa *mfa);
 /* A call within a module; entry is the function's first instruction. */
 void traced_local_call(Process *p, const Inst *entry);
 void traced_global_call(Process *p, const struct export *e);
