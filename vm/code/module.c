@@ -272,13 +272,34 @@ int module_publish(struct code_instance **c, size_t n)
 	return p.status;
 }
 
-/* The on_load function gets a name of its own to be spawned by. */
-static void spawn_on_load(struct code_instance *c)
+bool module_can_publish(Term name)
+{
+	const struct module *m = module_find(name);
+
+	return m == NULL || can_publish(m);
+}
+
+/* The on_load function gets a name of its own to be called by. */
+static struct export *name_on_load(const struct code_instance *c)
 {
 	struct export *e = export_get(c->module, am_on_load_start, 0);
-	struct spawn_options o = SPAWN_OPTIONS_DEFAULT;
 
 	export_set_address(e, c->on_load);
+	return e;
+}
+
+struct export *module_on_load_export(Term name)
+{
+	const struct module *m = module_find(name);
+
+	return m != NULL && m->pending != NULL ? name_on_load(m->pending) : NULL;
+}
+
+static void spawn_on_load(struct code_instance *c)
+{
+	struct spawn_options o = SPAWN_OPTIONS_DEFAULT;
+
+	name_on_load(c);
 	c->on_load = NULL;
 	process_spawn(NULL, c->module, am_on_load_start, NIL, &o, NULL);
 }
@@ -308,13 +329,13 @@ int module_load_new(const uint8_t *bytes, size_t n, struct beam_error *error)
 
 struct change {
 	struct module *m;
-	bool keep;
+	bool flag;           /* keep, force */
 	int status;
 };
 
-static int change_stopped(Term name, bool keep, void (*change)(void *))
+static int change_stopped(Term name, bool flag, void (*change)(void *))
 {
-	struct change c = { module_find(name), keep, -ENOENT };
+	struct change c = { module_find(name), flag, -ENOENT };
 
 	if (c.m != NULL)
 		sched_stop_world(change, &c);
@@ -342,7 +363,7 @@ static void finish_on_load_stopped(void *arg)
 	change->status = 0;
 	change->m->pending = NULL;
 	c->on_load = NULL;
-	if (change->keep) {
+	if (change->flag) {
 		make_current(change->m, c);
 		return;
 	}
@@ -423,16 +444,16 @@ static void purge_stopped(void *arg)
 
 	if (c == NULL)
 		return;
-	change->status = -EBUSY;
-	if (is_old_used(change->m))
+	change->status = is_old_used(change->m) ? -EBUSY : 0;
+	if (change->status != 0 && !change->flag)
 		return;
 	unbind_lambdas(c);
 	atomic_store_explicit(&change->m->old, NULL, memory_order_release);
-	free_code(c);
-	change->status = 0;
+	if (change->status == 0)
+		free_code(c);
 }
 
-int module_purge(Term name)
+int module_purge(Term name, bool force)
 {
-	return change_stopped(name, false, purge_stopped);
+	return change_stopped(name, force, purge_stopped);
 }

@@ -73,13 +73,18 @@ int module_publish(struct code_instance **c, size_t n);
 int module_load_new(const uint8_t *bytes, size_t n, struct beam_error *error);
 /* Is there an export of the module that can be called, or current code? */
 bool module_is_loaded(Term name);
+/* Would module_publish take code of that name now? */
+bool module_can_publish(Term name);
+/* A way to call the on_load function of the pending code; NULL when none waits. */
+struct export *module_on_load_export(Term name);
 /* The on_load function of the pending code has run: keep publishes, else the code is dropped. Fails: -ENOENT without such code. */
 int module_finish_on_load(Term name, bool keep);
 /* Current code becomes old; its exports become undefined. Fails: -ENOENT without current code; -EBUSY with old code. */
 int module_delete(Term name);
-/* Frees the old code, when no process runs it. Its literals stay: terms that point to them may be anywhere.
+/* Frees the old code, when no process runs it; its funs go with it. When `force`, it is no longer the module's old code even
+ * when it is in use (it then stays in memory). Literals stay: terms that point to them may be anywhere.
  * Fails: -ENOENT without old code; -EBUSY when it is in use. */
-int module_purge(Term name);
+int module_purge(Term name, bool force);
 /* Does the process have a return address, or its next instruction, in the module's old code? p runs here, or the world is stopped. */
 bool module_is_old_used_by(const struct module *m, const Process *p);
 
