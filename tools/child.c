@@ -87,6 +87,7 @@ int child_release(struct child *child)
     got = read(child->failed, &err, sizeof err);
     if (got == sizeof err)
         return fail(-err, "cannot run '%s': %s", child->path, strerror(err));
+    child->runs = true;
     return 0;
 }
 
@@ -98,7 +99,7 @@ static bool reap(struct child *child, int *status)
 void child_finish(struct child *child)
 {
     int status = 0;
-    bool gone = reap(child, &status), ended_itself = gone;
+    bool gone = reap(child, &status), ended_itself = gone && child->runs;
 
     close(child->go); /* one that was never released ends now */
     close(child->failed);

@@ -10,6 +10,7 @@ struct child {
     int pid;
     int go;             /* writing end: a byte lets the command run */
     int failed;         /* reading end: errno of an exec that failed, or end of file */
+    bool runs;          /* exec succeeded */
     char path[PATH_MAX]; /* the file that exec will run */
 };
 
@@ -17,7 +18,7 @@ struct child {
 int child_start(char **argv, struct child *out);
 /* Lets it run. Fails (said): when exec failed. */
 int child_release(struct child *child);
-/* Ends it when it still runs (SIGTERM, then SIGKILL after 2 s) and says its status when that is not 0. */
+/* Ends it when it still runs (SIGTERM, SIGKILL after 2 s); says a status that is not 0. */
 void child_finish(struct child *child);
 
 #endif

@@ -50,7 +50,8 @@ int cmd_list(int argc, char **argv)
     st.pid = o.pid;
     err = target_each(&(struct target_visitor){NULL, print_target, &st});
     if (!err && !st.found)
-        note(o.pid ? "process %d is no Erlang VM, or not ours to look at" : "no Erlang VM runs here, or none that we may look at",
+        note(o.pid ? "process %d is no Erlang VM, or not ours to look at"
+                   : "no Erlang VM runs here, or none that we may look at",
              o.pid);
     return err || (o.pid && !st.found) ? -1 : 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What we need of an ELF file (the name elf.h is taken by libelf): its USDT notes, its build-id, the bytes of a symbol.
+ * What we need of an ELF file: its USDT notes, its build-id, the bytes of a symbol. (Not
+ * elf.h: that name is the system's.)
  * Source: gABI, and the note format of SystemTap's sys/sdt.h (UserSpaceProbeImplementation).
  */
 #ifndef TOOLS_ELF_FILE_H

@@ -22,7 +22,7 @@ static void print_help(const struct options_spec *spec)
     if (a & OPTIONS_PID)
         printf("  -p PID         watch the VM with this process id\n");
     if ((a & OPTIONS_TARGET) == OPTIONS_TARGET)
-        printf("  -a             watch every VM; those started later, from when they are found\n"
+        printf("  -a             watch every VM, those started later too once found\n"
                "  -- CMD ARGS    start this command, and watch it until it ends\n");
     if (a & OPTIONS_PACE)
         printf("  interval       seconds between results; without, one result at the end\n"
@@ -33,7 +33,7 @@ static void print_help(const struct options_spec *spec)
     for (const struct options_extra *x = spec->extras; x && x->name; x++)
         printf("  --%s %-*s %s\n", x->name, (int)(11 - strlen(x->name)), x->metavar ? x->metavar : "",
                x->text);
-    printf("  --json         one JSON object a line: its time, its type, and a member a column\n"
+    printf("  --json         one JSON object a line: time, type, a member a column\n"
            "  -h, --help     print this\n");
 }
 

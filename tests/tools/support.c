@@ -102,8 +102,10 @@ int support_lines(const char *text, const char *mark)
 {
     int n = 0;
 
-    for (const char *at = text; (at = strstr(at, mark)); n++)
+    for (const char *at = text; *at && (at = strstr(at, mark)); n++) {
         at += strcspn(at, "\n");
+        at += *at == '\n';
+    }
     return n;
 }
 

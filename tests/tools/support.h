@@ -25,6 +25,12 @@ int support_lines(const char *text, const char *mark);
 /* The longest line, in bytes. */
 int support_width(const char *text);
 
+enum {
+    SUPPORT_NPROBES = 0 /* that the emitter has: all but ranges */
+#define PROBE(probe, family, nargs, text) +1
+#include "../../vm/probes.def"
+};
+
 #define SUPPORT_BPF()                                                                              \
     do {                                                                                           \
         if (!support_bpf(__func__))                                                                \

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* elf_file on good and on damaged files. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "elf_file.h"
+#include "provider.h"
+#include "support.h"
+
+static char *emitter_bytes(size_t *size)
+{
+    char path[4096];
+    const char *build = getenv("BUILD");
+    FILE *file;
+    char *bytes = malloc(1 << 20);
+
+    snprintf(path, sizeof path, "%s/tests/emitter", build ? build : "build");
+    file = fopen(path, "r");
+    ck_assert(file != NULL && bytes != NULL);
+    *size = fread(bytes, 1, 1 << 20, file);
+    fclose(file);
+    return bytes;
+}
+
+/* Opens the bytes as a file, asks all that tools ask, and returns how many notes there were, or -errno. */
+static long look_at(const char *bytes, size_t size)
+{
+    char path[] = "/tmp/erlsnoop-elf-XXXXXX", text[32];
+    int fd = mkstemp(path), err;
+    struct elf_file *elf;
+    const struct provider *provider;
+    long n;
+
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(write(fd, bytes, size), (ssize_t)size);
+    close(fd);
+    err = elf_file_new(path, &elf);
+    unlink(path);
+    if (err)
+        return err;
+    provider = provider_find(elf);
+    if (provider) {
+        provider_count_probes(provider, elf);
+        provider->ops->release(elf, text, sizeof text);
+    }
+    n = (long)elf->nnotes;
+    elf_file_free(elf);
+    return n;
+}
+
+START_TEST(test_elf_file_reads_every_note)
+{
+    size_t size;
+    char *bytes = emitter_bytes(&size);
+
+    ck_assert_int_eq(look_at(bytes, size), SUPPORT_NPROBES);
+    free(bytes);
+}
+END_TEST
+
+START_TEST(test_elf_file_missing_or_foreign_is_an_error)
+{
+    struct elf_file *elf;
+
+    ck_assert_int_eq(elf_file_new("/nowhere/at/all", &elf), -ENOENT);
+    ck_assert_int_eq(elf_file_new("/tmp", &elf), -ENOEXEC);
+    ck_assert_int_eq(look_at("", 0), -ENOEXEC);
+    ck_assert_int_eq(look_at("#!/bin/sh\n", 10), -ENOEXEC);
+    ck_assert_int_eq(look_at("\177ELF", 4), -ENOEXEC);
+}
+END_TEST
+
+START_TEST(test_elf_file_survives_truncation)
+{
+    size_t size;
+    char *bytes = emitter_bytes(&size);
+
+    for (size_t n = 0; n < size; n += n < 512 ? 7 : size / 97)
+        ck_assert_int_le(look_at(bytes, n), SUPPORT_NPROBES);
+    free(bytes);
+}
+END_TEST
+
+START_TEST(test_elf_file_survives_random_damage)
+{
+    size_t size;
+    char *bytes = emitter_bytes(&size), *bad = malloc(size);
+    unsigned seed = 23;
+
+    for (int round = 0; round < 400; round++) {
+        size_t headers = size > 4096 && round % 2 ? 4096 : size;
+
+        memcpy(bad, bytes, size);
+        for (int i = 0; i < 1 + round % 64; i++)
+            bad[(size_t)rand_r(&seed) % headers] = (char)rand_r(&seed);
+        if (round % 4 == 3) /* the section headers, at the end of the file */
+            for (int i = 0; i < 16; i++)
+                bad[size - 1 - (size_t)rand_r(&seed) % 2048] = (char)rand_r(&seed);
+        look_at(bad, size);
+    }
+    free(bytes);
+    free(bad);
+}
+END_TEST
+
+Suite *elf_file_suite(void)
+{
+    Suite *suite = suite_create("elf_file");
+    TCase *files = tcase_create("files");
+
+    tcase_set_timeout(files, 60);
+    tcase_add_test(files, test_elf_file_reads_every_note);
+    tcase_add_test(files, test_elf_file_missing_or_foreign_is_an_error);
+    tcase_add_test(files, test_elf_file_survives_truncation);
+    tcase_add_test(files, test_elf_file_survives_random_damage);
+    suite_add_tcase(suite, files);
+    return suite;
+}

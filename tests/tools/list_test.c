@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* erlsnoop list and doctor: what they say of VMs that run. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support.h"
+
+START_TEST(test_list_shows_a_vm_with_notes)
+{
+    const struct support_run *r = support_run(
+        "$EMITTER -s 9 process__spawn=1 > /dev/null & p=$!\n"
+        "sleep .3; $ERLSNOOP list --json -p $p; s=$?; kill $p; exit $s");
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"vm\"", "probes"), SUPPORT_NPROBES);
+    ck_assert(strstr(r->out, "\"provider\":\"erlvm\"") != NULL);
+    ck_assert(strstr(r->out, "\"name\":\"emitter\"") != NULL);
+}
+END_TEST
+
+START_TEST(test_list_shows_a_stock_vm_without_notes)
+{
+    if (access("/usr/bin/erl", X_OK)) {
+        printf("SKIP %s: no stock erl here\n", __func__);
+        return;
+    }
+
+    const struct support_run *r = support_run(
+        "erl -noshell -noinput & p=$!; sleep 2; $ERLSNOOP list --json > o; $ERLSNOOP doctor > d\n"
+        "grep \"\\\"pid\\\":$p,\" o; grep \" $p none yet\" d; $ERLSNOOP spawns -p $p; s=$?; kill $p; exit $s");
+
+    ck_assert_int_eq(support_number(r->out, "beam.smp", "probes"), 0);
+    ck_assert(strstr(r->out, "\"provider\":\"none yet\"") != NULL);
+    ck_assert(strstr(r->out, "without notes") != NULL);
+    ck_assert_int_eq(r->status, 1);
+    ck_assert(strstr(r->err, "none of the probes") != NULL);
+}
+END_TEST
+
+START_TEST(test_list_escapes_a_hostile_name)
+{
+    const struct support_run *r = support_run(
+        "n=$'e\\e[2J'; cp $EMITTER \"$n\"; \"./$n\" -s 9 process__spawn=1 > /dev/null & p=$!\n"
+        "sleep .3; $ERLSNOOP list -p $p; kill $p");
+
+    ck_assert(strchr(r->out, '\033') == NULL);
+    ck_assert(strstr(r->out, "e\\x1b[2J") != NULL);
+    ck_assert_int_le(support_width(r->out), 80);
+}
+END_TEST
+
+START_TEST(test_list_without_rights_says_what_is_missing)
+{
+    const struct support_run *r = support_run(
+        "cp $ERLSNOOP snoop; chmod 755 snoop\n"
+        "setpriv --reuid=65534 --regid=65534 --clear-groups ./snoop doctor");
+
+    ck_assert_int_eq(r->status, 1);
+    ck_assert(strstr(r->out, "run as root, or with CAP_BPF") != NULL);
+    ck_assert_int_le(support_width(r->out), 80);
+}
+END_TEST
+
+Suite *list_suite(void)
+{
+    Suite *suite = suite_create("list");
+    TCase *live = tcase_create("live");
+
+    tcase_set_timeout(live, 30);
+    tcase_add_test(live, test_list_shows_a_vm_with_notes);
+    tcase_add_test(live, test_list_shows_a_stock_vm_without_notes);
+    tcase_add_test(live, test_list_escapes_a_hostile_name);
+    tcase_add_test(live, test_list_without_rights_says_what_is_missing);
+    suite_add_tcase(suite, live);
+    return suite;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Command lines: exit status, and one line that says what is wrong. */
+#include <string.h>
+
+#include "support.h"
+
+static const struct {
+    const char *line, *says;
+    int status;
+} bad_lines[] = {
+    {"", "no command", 2},
+    {"nonsense", "no command 'nonsense'", 2},
+    {"spawns --bogus", "unknown option '--bogus'", 2},
+    {"spawns -x", "unknown option '-x'", 2},
+    {"spawns -p", "value is missing", 2},
+    {"spawns -p abc", "'abc'", 2},
+    {"spawns -p -1", "'-1'", 2},
+    {"spawns -p 0", "from 1", 2},
+    {"spawns -p 99999999999999999999", "must be a number", 2},
+    {"spawns -a -p 1", "choose one", 2},
+    {"spawns -a -- true", "choose one", 2},
+    {"spawns --", "after --", 2},
+    {"spawns -a 0", "interval", 2},
+    {"spawns -a 1x", "interval", 2},
+    {"spawns -a nan", "interval", 2},
+    {"spawns -a 1 0", "count", 2},
+    {"spawns -a 1 2 3", "unexpected argument '3'", 2},
+    {"list -a", "unknown option '-a'", 2},
+    {"list 1", "unexpected argument '1'", 2},
+    {"list --events", "unknown option", 2},
+    {"doctor -p 1", "unknown option", 2},
+    {"$'spawns\\e[2J'", "no command 'spawns\\x1b[2J'", 2},
+};
+
+START_TEST(test_options_bad_line_is_status_2_and_one_line)
+{
+    const struct support_run *r = support_run("$ERLSNOOP %s", bad_lines[_i].line);
+
+    ck_assert_int_eq(r->status, bad_lines[_i].status);
+    ck_assert_msg(strstr(r->err, bad_lines[_i].says) != NULL, "%s", r->err);
+    ck_assert_int_eq(support_lines(r->err, "erlsnoop:"), 1);
+    ck_assert_int_eq(support_lines(r->err, ""), support_lines(r->err, "erlsnoop:"));
+    ck_assert_str_eq(r->out, "");
+}
+END_TEST
+
+static const struct {
+    const char *script, *says;
+} bad_targets[] = {
+    {"$ERLSNOOP spawns -p $$", "is no Erlang VM"},
+    {"$ERLSNOOP spawns -p 2", "process 2"},
+    {"$ERLSNOOP spawns -p 4194303", "no process with pid 4194303"},
+    {"$ERLSNOOP spawns -- ./nothing", "No such file"},
+    {"$ERLSNOOP spawns -- no-such-command-anywhere", "No such file"},
+    {"$ERLSNOOP spawns -- /etc/passwd", "Permission denied"},
+    {"$ERLSNOOP spawns -- /bin/true", "started no Erlang VM"},
+    {"echo '#!/nowhere/sh' > s; chmod +x s; $ERLSNOOP spawns -- ./s", "cannot run"},
+    {"$ERLSNOOP list -p $$", "is no Erlang VM"},
+};
+
+START_TEST(test_options_bad_target_is_status_1_and_one_line)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run("%s", bad_targets[_i].script);
+
+    ck_assert_int_eq(r->status, 1);
+    ck_assert_msg(strstr(r->err, bad_targets[_i].says) != NULL, "%s", r->err);
+    ck_assert_int_eq(support_lines(r->err, "erlsnoop:"), 1);
+}
+END_TEST
+
+START_TEST(test_options_missing_right_says_what_to_do)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "cp $ERLSNOOP snoop; chmod 755 snoop\n"
+        "setpriv --reuid=65534 --regid=65534 --clear-groups ./snoop spawns -a");
+
+    ck_assert_int_eq(r->status, 1);
+    ck_assert_msg(strstr(r->err, "not permitted; run as root") != NULL, "%s", r->err);
+    ck_assert_int_eq(support_lines(r->err, "erlsnoop:"), 1);
+}
+END_TEST
+
+START_TEST(test_options_help_is_status_0)
+{
+    static const char *const lines[] = {"-h", "--help", "list -h", "doctor --help", "spawns -h"};
+    const struct support_run *r = support_run("$ERLSNOOP %s", lines[_i]);
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert(strstr(r->out, "Usage: erlsnoop") == r->out);
+    ck_assert_int_le(support_width(r->out), 80);
+    ck_assert_str_eq(r->err, "");
+}
+END_TEST
+
+Suite *options_suite(void)
+{
+    Suite *suite = suite_create("options");
+    TCase *lines = tcase_create("lines");
+
+    tcase_set_timeout(lines, 30);
+    tcase_add_loop_test(lines, test_options_bad_line_is_status_2_and_one_line, 0,
+                        sizeof bad_lines / sizeof *bad_lines);
+    tcase_add_loop_test(lines, test_options_bad_target_is_status_1_and_one_line, 0,
+                        sizeof bad_targets / sizeof *bad_targets);
+    tcase_add_test(lines, test_options_missing_right_says_what_to_do);
+    tcase_add_loop_test(lines, test_options_help_is_status_0, 0, 5);
+    suite_add_tcase(suite, lines);
+    return suite;
+}

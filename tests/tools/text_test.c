@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Notes' arguments, escapes, histograms, durations: the pure functions of the tools. */
+#include <string.h>
+
+#include "escape.h"
+#include "hist.h"
+#include "provider.h"
+#include "sink.h"
+#include "support.h"
+
+static const struct {
+    const char *text;
+    struct wire_arg arg;
+} args[] = {
+    {"8@%rax", {.kind = WIRE_ARG_REG, .reg = 0}},
+    {"-4@%edi", {.kind = WIRE_ARG_REG, .reg = 7, .shift = 32, .is_signed = 1}},
+    {"4@%r8d", {.kind = WIRE_ARG_REG, .reg = 8, .shift = 32}},
+    {"8@%r15", {.kind = WIRE_ARG_REG, .reg = 15}},
+    {"-2@%bx", {.kind = WIRE_ARG_REG, .reg = 3, .shift = 48, .is_signed = 1}},
+    {"1@%sil", {.kind = WIRE_ARG_REG, .reg = 6, .shift = 56}},
+    {"1@%cl", {.kind = WIRE_ARG_REG, .reg = 1, .shift = 56}},
+    {"-4@$-9", {.kind = WIRE_ARG_CONST, .offset = -9, .shift = 32, .is_signed = 1}},
+    {"8@$0x10", {.kind = WIRE_ARG_CONST, .offset = 16}},
+    {"8@-24(%rbp)", {.kind = WIRE_ARG_MEM, .reg = 5, .index = 255, .scale = 1, .offset = -24}},
+    {"8@(%rsp)", {.kind = WIRE_ARG_MEM, .reg = 4, .index = 255, .scale = 1}},
+    {"4@16(%rax,%rcx,8)",
+     {.kind = WIRE_ARG_MEM, .reg = 0, .index = 1, .scale = 8, .offset = 16, .shift = 32}},
+    {"8@8(%rip)", {.kind = WIRE_ARG_MEM, .reg = 16, .index = 255, .scale = 1, .offset = 8}},
+};
+
+START_TEST(test_provider_usdt_parse_arg_understands)
+{
+    struct wire_arg got;
+
+    ck_assert_uint_eq(provider_usdt_parse_arg(args[_i].text, &got), strlen(args[_i].text));
+    ck_assert_msg(!memcmp(&got, &args[_i].arg, sizeof got), "%s", args[_i].text);
+}
+END_TEST
+
+static const char *const bad_args[] = {
+    "", "@", "8@", "8", "3@%rax", "8%rax", "8@%", "8@%foo", "8@%xmm0", "8@sym", "8@sym(%rip)",
+    "8@$", "8@(", "8@(%rax", "8@(%rax,", "8@(%rax,%zz)", "8@()", "8@%raxrbx", "99999999999@%rax",
+    "8@%rax,"};
+
+START_TEST(test_provider_usdt_parse_arg_refuses)
+{
+    struct wire_arg got;
+
+    ck_assert_uint_eq(provider_usdt_parse_arg(bad_args[_i], &got), 0);
+    ck_assert_int_eq(got.kind, WIRE_ARG_NONE);
+}
+END_TEST
+
+static const struct {
+    const char *in, *text, *json;
+} escapes[] = {
+    {"lists:map/2", "lists:map/2", "lists:map/2"},
+    {"\033[2J", "\\x1b[2J", "\\u001b[2J"},
+    {"a\nb\tc\177", "a\\x0ab\\x09c\\x7f", "a\\u000ab\\u0009c\\u007f"},
+    {"\"\\", "\"\\", "\\\"\\\\"},
+    {"\xc3\xa5\xe2\x82\xac", "\xc3\xa5\xe2\x82\xac", "\xc3\xa5\xe2\x82\xac"},
+    {"\x80\xff", "\\x80\\xff", "\\ufffd\\ufffd"},
+    {"\xc0\xaf", "\\xc0\\xaf", "\\ufffd\\ufffd"},
+    {"\xed\xa0\x80", "\\xed\\xa0\\x80", "\\ufffd\\ufffd\\ufffd"},
+    {"\xe2\x82", "\\xe2\\x82", "\\ufffd\\ufffd"},
+    {"\xc2\x9b" "2J", "\\xc2\\x9b2J", "\\u009b2J"},
+    {"\xe2\x80\xae", "\\xe2\\x80\\xae", "\\u202e"},
+};
+
+START_TEST(test_escape_text_and_json)
+{
+    char out[64];
+
+    escape_text(out, sizeof out, escapes[_i].in, 64);
+    ck_assert_str_eq(out, escapes[_i].text);
+    escape_json(out, sizeof out, escapes[_i].in, 64);
+    ck_assert_str_eq(out, escapes[_i].json);
+}
+END_TEST
+
+START_TEST(test_escape_text_cuts_at_a_whole_escape)
+{
+    char out[32];
+
+    for (size_t size = 1; size < sizeof out; size++) {
+        memset(out, 'x', sizeof out);
+        escape_text(out, size, "a\033b\xe2\x82\xac\033", 64);
+        ck_assert_uint_lt(strlen(out), size);
+        ck_assert(strstr("a\\x1bb\xe2\x82\xac\\x1b", out) != NULL);
+    }
+}
+END_TEST
+
+START_TEST(test_hist_percentile_lies_in_its_slot)
+{
+    struct wire_hist h = {.count = 100, .max = 1500};
+
+    h.slots[4] = 90; /* 16 .. 31 */
+    h.slots[10] = 10; /* 1024 .. 2047 */
+    ck_assert_uint_ge(hist_percentile(&h, 0.5), 16);
+    ck_assert_uint_lt(hist_percentile(&h, 0.5), 32);
+    ck_assert_uint_ge(hist_percentile(&h, 0.99), 1024);
+    ck_assert_uint_le(hist_percentile(&h, 1), 1500);
+}
+END_TEST
+
+START_TEST(test_sink_format_ns_has_a_unit)
+{
+    static const struct {
+        uint64_t ns;
+        const char *text;
+    } cases[] = {{0, "0 ns"},          {999, "999 ns"},          {1000, "1.00 us"},
+                 {65500, "65.5 us"},   {1234567, "1.23 ms"},     {999999999, "1000 ms"},
+                 {2000000000, "2.00 s"}, {86400000000000, "86400 s"}};
+    char out[32];
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sink_format_ns(out, sizeof out, cases[i].ns);
+        ck_assert_str_eq(out, cases[i].text);
+    }
+}
+END_TEST
+
+Suite *text_suite(void)
+{
+    Suite *suite = suite_create("text");
+    TCase *pure = tcase_create("pure");
+
+    tcase_add_loop_test(pure, test_provider_usdt_parse_arg_understands, 0, sizeof args / sizeof *args);
+    tcase_add_loop_test(pure, test_provider_usdt_parse_arg_refuses, 0,
+                        sizeof bad_args / sizeof *bad_args);
+    tcase_add_loop_test(pure, test_escape_text_and_json, 0, sizeof escapes / sizeof *escapes);
+    tcase_add_test(pure, test_escape_text_cuts_at_a_whole_escape);
+    tcase_add_test(pure, test_hist_percentile_lies_in_its_slot);
+    tcase_add_test(pure, test_sink_format_ns_has_a_unit);
+    suite_add_tcase(suite, pure);
+    return suite;
+}
