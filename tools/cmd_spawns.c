@@ -154,6 +154,7 @@ int cmd_spawns(int argc, char **argv)
     if (skel)
         skel->rodata->spawns_events = o.events;
     err = session_run(&o, skel ? skel->skeleton : NULL, &ops, &st);
+    spawns__destroy(skel);
     tally_free(st.counts);
     return err;
 }

@@ -20,10 +20,10 @@ static unsigned char parse_reg(const char **text)
         WIRE_REGS(REG)
 #undef REG
     };
-    size_t len = strspn(*text + 1, "abcdefghijklmnopqrstuvwxyz0123456789");
+    size_t len = **text == '%' ? strspn(*text + 1, "abcdefghijklmnopqrstuvwxyz0123456789") : 0;
     const char *name = *text + 1;
 
-    if (**text != '%' || len < 2 || len > 4)
+    if (len < 2 || len > 4)
         return WIRE_NO_REG;
     *text += 1 + len;
     if (name[0] == 'r' && name[1] > '9') { /* rax, rip */

@@ -452,7 +452,6 @@ static void finish(struct session *s)
     ring_buffer__free(s->ring);
     if (s->child.pid)
         child_finish(&s->child);
-    bpf_object__destroy_skeleton(s->skeleton);
     free(s->seen);
     for (int i = 0; i < NSOURCES; i++)
         if (s->fds[i] >= 0)

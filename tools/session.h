@@ -3,7 +3,9 @@
  * The life of a subcommand that watches: targets, load, attach, results at intervals, signals,
  * the end. Written once.
  *
- *   skel = x__open();  set its own rodata;  return session_run(o, skel ? skel->skeleton : NULL, &ops, ctx);
+ *   skel = x__open();  set its own rodata;
+ *   err = session_run(&o, skel ? skel->skeleton : NULL, &ops, ctx);
+ *   x__destroy(skel);
  *
  * Every program named on_<probe> that is set to load is attached to that probe of each target.
  */
@@ -24,7 +26,7 @@ struct session_ops {
     int (*result)(void *ctx, struct session *s);
 };
 
-/* Takes the opened skeleton. Returns 0 or a failure that was said. */
+/* Loads the opened skeleton, which stays the caller's. Returns 0 or a failure that was said. */
 int session_run(const struct options *options, struct bpf_object_skeleton *skeleton,
                 const struct session_ops *ops, void *ctx);
 
