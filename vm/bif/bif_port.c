@@ -323,7 +323,7 @@ static Term command_port(Process *p, struct port *port, Term data, bool nosuspen
 	Term result = am_true;
 
 	byte_queue_init(&bytes);
-	if (nosuspend && __atomic_load_n(&port->busy, __ATOMIC_RELAXED))
+	if (nosuspend && atomic_load_explicit(&port->busy, memory_order_relaxed))
 		result = am_false;
 	else if (!port_put_iodata(&bytes, data))
 		result = am_badarg;

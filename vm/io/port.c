@@ -489,25 +489,37 @@ bool port_set_data(struct port *port, Term data)
 	return open;
 }
 
-bool port_register(struct port *port, Term name)
+bool port_register(Term id, Term name)
 {
+	struct port *port = port_find(id);
 	bool ok;
 
+	if (port == NULL)
+		return false;
 	lock_acquire(&port->lock);
-	ok = port->state == PORT_OPEN && port->registered == TERM_NONE && registry_register_port(name, port->id);
+	ok = port->state == PORT_OPEN && port->registered == TERM_NONE && registry_register_port(name, id);
 	if (ok)
 		port->registered = name;
 	lock_release(&port->lock);
+	port_unref(port);
 	return ok;
 }
 
-void port_unregister(struct port *port)
+bool port_unregister(Term id)
 {
+	struct port *port = port_find(id);
+	bool ok;
+
+	if (port == NULL)
+		return false;
 	lock_acquire(&port->lock);
-	if (port->registered != TERM_NONE)
-		registry_unregister_port(port->id, port->registered);
+	ok = port->registered != TERM_NONE;
+	if (ok)
+		registry_unregister_port(id, port->registered);
 	port->registered = TERM_NONE;
 	lock_release(&port->lock);
+	port_unref(port);
+	return ok;
 }
 
 /* ---- Port ! {Owner, Command} */

@@ -85,7 +85,7 @@ struct port {
 	uint64_t output_bytes;
 	struct poll_watch write_watch;
 	bool writes;
-	bool busy;
+	atomic_bool busy;           /* written under the lock */
 	Process **waiters;          /* counted; blocked until not busy */
 	size_t waiter_count, waiter_room;
 	struct async_job write_job;
@@ -129,9 +129,9 @@ bool port_connect(struct port *port, Process *p, Term new_owner);
 bool port_close(struct port *port, Term caller, Term reason);
 bool port_set_data(struct port *port, Term data);
 
-/* register/2 and unregister/1. Fails: false when the name is taken, or the port is not open or has a name. */
-bool port_register(struct port *port, Term name);
-void port_unregister(struct port *port);
+/* register/2 and unregister/1. Fails: false when the name is taken, or the port is not open or has a name (has none). */
+bool port_register(Term id, Term name);
+bool port_unregister(Term id);
 
 /* Port ! Message, wired to message_send_port. */
 bool port_send(Process *from, Term id, Term message);
