@@ -226,6 +226,7 @@ int cmd_efile(int argc, char **argv)
         skel->rodata->efile_slower_ns = st.slower_ns;
     }
     err = session_run(&o, skel ? skel->skeleton : NULL, &ops, &st);
+    efile_latency__destroy(skel);
     tally_free(st.by_op);
     return err;
 }

@@ -151,6 +151,7 @@ int cmd_msglat(int argc, char **argv)
         skel->rodata->msg_sched_slower_ns = st.slower_ns;
     }
     err = session_run(&o, skel ? skel->skeleton : NULL, &ops, &st);
+    msg_sched__destroy(skel);
     tally_free(st.by_mfa);
     return err;
 }
