@@ -12,6 +12,27 @@
 #include "heap/literal.h"
 #include "term/node.h"
 
+static Term native(Process *p, Term *args)
+{
+	(void)p;
+	return args[0];
+}
+
+/* The natives themselves are not wanted here; whatever a guard calls is one. */
+static int translate(const struct beam_file *f, struct code_instance *c, struct beam_error *error)
+{
+	for (uint32_t i = 0; i < f->op_count; i++) {
+		const struct genop *g = &f->ops[i];
+
+		if (g->op == GENOP_call_ext || g->op == GENOP_call_ext_only || g->op == GENOP_call_ext_last)
+			continue;
+		for (unsigned k = 0; k < g->count; k++)
+			if (g->args[k].kind == OPND_EXPORT && g->args[k].export->bif == NULL)
+				export_set_bif(g->args[k].export, native, "native");
+	}
+	return emit_module(f, c, error);
+}
+
 static void init_rooms(void)
 {
 	static bool ready;
@@ -27,7 +48,7 @@ static void init_rooms(void)
 	module_init();
 	opcodes_init();
 	emit_init();
-	module_translate = emit_module;
+	module_translate = translate;
 }
 
 static bool try_bytes(const uint8_t *bytes, size_t n, struct beam_error *error)

@@ -74,7 +74,7 @@ const uint8_t *beam_file_chunk(const uint8_t *bytes, size_t n, const char id[4],
 	uint32_t form_bytes = reader_u32(&r);
 	const uint8_t *kind = reader_bytes(&r, 4);
 
-	if (kind == NULL || memcmp(form, "FOR1", 4) != 0 || memcmp(kind, "BEAM", 4) != 0 || form_bytes < 4 ||
+	if (r.bad || memcmp(form, "FOR1", 4) != 0 || memcmp(kind, "BEAM", 4) != 0 || form_bytes < 4 ||
 	    form_bytes - 4 > reader_left(&r))
 		return NULL;
 	r.end = r.at + form_bytes - 4;
@@ -83,13 +83,14 @@ const uint8_t *beam_file_chunk(const uint8_t *bytes, size_t n, const char id[4],
 		uint32_t length = reader_u32(&r);
 		const uint8_t *data = reader_bytes(&r, length);
 
-		if (data == NULL)
+		if (r.bad)
 			return NULL;
 		if (memcmp(name, id, 4) == 0) {
 			*size = length;
 			return data;
 		}
-		reader_bytes(&r, (0u - length) & 3);
+		if (reader_left(&r) > 0)
+			reader_bytes(&r, (0u - length) & 3);
 	}
 	return NULL;
 }
@@ -113,9 +114,10 @@ static bool check_form(struct beam_parse *p, const uint8_t *bytes, size_t n)
 
 		reader_bytes(&r, 4);
 		length = reader_u32(&r);
-		if (reader_bytes(&r, length) == NULL)
-			return beam_parse_fail(p, "a chunk is cut off");
-		if (reader_left(&r) > 0 && reader_bytes(&r, (0u - length) & 3) == NULL)
+		reader_bytes(&r, length);
+		if (reader_left(&r) > 0)
+			reader_bytes(&r, (0u - length) & 3);
+		if (r.bad)
 			return beam_parse_fail(p, "a chunk is cut off");
 	}
 	return true;
@@ -371,7 +373,7 @@ static bool decode_literals(struct beam_parse *p, struct reader *r, struct fragm
 		uint32_t n = reader_u32(r);
 		const uint8_t *bytes = reader_bytes(r, n);
 
-		if (bytes == NULL)
+		if (r->bad)
 			return beam_parse_fail(p, "LitT: cut off");
 		if (etf_decode(bytes, n, &fragments[i], &p->f->literals[i], 0) != 0)
 			return beam_parse_fail(p, "LitT: literal %u is damaged", i);
@@ -495,7 +497,7 @@ static bool parse_files(struct beam_parse *p, struct reader *r)
 		const uint8_t *text = reader_bytes(r, n);
 		Term name;
 
-		if (text == NULL)
+		if (r->bad)
 			return beam_parse_fail(p, "Line: a file's name is cut off");
 		name = atom_from_utf8((const char *)text, n, NULL);
 		if (name == TERM_NONE)
