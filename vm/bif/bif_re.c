@@ -1,0 +1,570 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Module re. A compiled pattern is {re_pattern, Groups, Unicode, CrLf, Ref} with a magic reference. What the stock re.erl does
+ * itself (global runs, Unicode text in lists) is handed to it, as OTP's own emulator does. */
+#include "base/alloc.h"
+#include "bif/bif.h"
+#include "code/export.h"
+#include "data/iolist.h"
+#include "data/number.h"
+#include "data/regex.h"
+
+enum { BYTES_A_REDUCTION = 128, ERROR_CHARS = 256 };
+
+struct pattern {
+	struct resource resource;
+	struct regex regex;
+};
+
+static void release_pattern(struct resource *r)
+{
+	regex_free(&((struct pattern *)r)->regex);
+	mem_free(r);
+}
+
+static const struct resource_type pattern_type = { "regular expression", release_pattern };
+
+/* ---- options */
+
+struct options {
+	struct regex_options compile;
+	uint32_t run;        /* PCRE2_* of a match */
+	struct regex_limits limits;
+	size_t offset;
+	Term capture, capture_type; /* TERM_NONE without */
+	bool only_compile, only_run; /* options of one kind alone were seen */
+	bool unicode, global, report_errors;
+};
+
+/* Options without a value. only: 'c' for compiling, 'r' for running, 'b' for both. */
+static const struct {
+	Term name;
+	char only;
+	uint32_t compile, run;
+} simple_options[] = {
+	{ am_anchored, 'b', PCRE2_ANCHORED, PCRE2_ANCHORED },
+	{ am_notempty, 'r', 0, PCRE2_NOTEMPTY },
+	{ am_notempty_atstart, 'r', 0, PCRE2_NOTEMPTY_ATSTART },
+	{ am_notbol, 'r', 0, PCRE2_NOTBOL },
+	{ am_noteol, 'r', 0, PCRE2_NOTEOL },
+	{ am_report_errors, 'r', 0, 0 },
+	{ am_global, 'r', 0, 0 },
+	{ am_no_start_optimize, 'c', PCRE2_NO_START_OPTIMIZE, 0 },
+	{ am_caseless, 'c', PCRE2_CASELESS, 0 },
+	{ am_dollar_endonly, 'c', PCRE2_DOLLAR_ENDONLY, 0 },
+	{ am_dotall, 'c', PCRE2_DOTALL, 0 },
+	{ am_extended, 'c', PCRE2_EXTENDED, 0 },
+	{ am_firstline, 'c', PCRE2_FIRSTLINE, 0 },
+	{ am_multiline, 'c', PCRE2_MULTILINE, 0 },
+	{ am_no_auto_capture, 'c', PCRE2_NO_AUTO_CAPTURE, 0 },
+	{ am_dupnames, 'c', PCRE2_DUPNAMES, 0 },
+	{ am_ungreedy, 'c', PCRE2_UNGREEDY, 0 },
+	{ am_ucp, 'c', PCRE2_UCP, 0 },
+	{ am_never_utf, 'c', PCRE2_NEVER_UTF, 0 },
+	{ am_unicode, 'c', PCRE2_UTF, 0 },
+	{ am_bsr_anycrlf, 'b', 0, 0 },
+	{ am_bsr_unicode, 'b', 0, 0 },
+};
+
+static bool set_simple(struct options *o, Term name)
+{
+	size_t i, n = sizeof(simple_options) / sizeof(simple_options[0]);
+
+	for (i = 0; i < n && simple_options[i].name != name; i++)
+		;
+	if (i == n)
+		return false;
+	o->compile.flags |= simple_options[i].compile;
+	o->run |= simple_options[i].run;
+	o->only_compile |= simple_options[i].only == 'c';
+	o->only_run |= simple_options[i].only == 'r';
+	o->unicode |= name == am_unicode;
+	o->global |= name == am_global;
+	o->report_errors |= name == am_report_errors;
+	if (name == am_bsr_anycrlf)
+		o->compile.bsr = PCRE2_BSR_ANYCRLF;
+	else if (name == am_bsr_unicode)
+		o->compile.bsr = PCRE2_BSR_UNICODE;
+	return true;
+}
+
+static bool set_newline(struct options *o, Term value)
+{
+	switch (value) {
+	case am_cr:
+		o->compile.newline = PCRE2_NEWLINE_CR;
+		return true;
+	case am_lf:
+		o->compile.newline = PCRE2_NEWLINE_LF;
+		return true;
+	case am_crlf:
+		o->compile.newline = PCRE2_NEWLINE_CRLF;
+		return true;
+	case am_anycrlf:
+		o->compile.newline = PCRE2_NEWLINE_ANYCRLF;
+		return true;
+	case am_any:
+		o->compile.newline = PCRE2_NEWLINE_ANY;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool set_valued(struct options *o, Term name, Term value)
+{
+	uint64_t n;
+
+	if (name == am_newline)
+		return set_newline(o, value);
+	o->only_run = true;
+	if (name == am_capture) {
+		o->capture = value;
+		o->capture_type = am_index;
+		return true;
+	}
+	if (!num_get_uint64(value, &n) || n > INT32_MAX)
+		return false;
+	if (name == am_offset)
+		o->offset = n;
+	else if (name == am_match_limit)
+		o->limits.match = (uint32_t)n;
+	else if (name == am_match_limit_recursion)
+		o->limits.depth = (uint32_t)n;
+	else
+		return false;
+	return true;
+}
+
+static bool get_options(struct options *o, Term list)
+{
+	*o = (struct options){ .capture = TERM_NONE };
+	for (; term_is_cons(list); list = cons_tail(list)) {
+		Term t = cons_head(list);
+
+		if (term_is_tuple_of(t, 3) && tuple_get(t, 1) == am_capture) {
+			o->capture = tuple_get(t, 2);
+			o->capture_type = tuple_get(t, 3);
+			o->only_run = true;
+		} else if (term_is_tuple_of(t, 2)) {
+			if (!set_valued(o, tuple_get(t, 1), tuple_get(t, 2)))
+				return false;
+		} else if (!set_simple(o, t)) {
+			return false;
+		}
+	}
+	return term_is_nil(list);
+}
+
+/* ---- compiling */
+
+/* {error, {Text, Place}}, or {error, {compile, {Text, Place}}}. */
+static Term put_compile_error(Process *p, int error, size_t offset, bool in_run)
+{
+	struct heap *h = &p->heap;
+	char text[ERROR_CHARS];
+	int n = pcre2_get_error_message(error, (PCRE2_UCHAR *)text, sizeof(text));
+	Term t = heap_list_bytes(h, text, n > 0 ? (size_t)n : 0, NIL);
+
+	t = heap_tuple(h, t, term_from_small((int64_t)offset));
+	if (in_run)
+		t = heap_tuple(h, am_compile, t);
+	return heap_tuple(h, am_error, t);
+}
+
+/* Takes: the regex. */
+static Term put_pattern(Process *p, struct regex *regex, bool unicode)
+{
+	struct pattern *pattern = mem_alloc(sizeof(*pattern));
+	Term ref;
+
+	resource_init(&pattern->resource, &pattern_type);
+	pattern->regex = *regex;
+	ref = resource_put(&p->heap, &pattern->resource);
+	resource_unref(&pattern->resource);
+	return heap_tuple(&p->heap, am_re_pattern, SMALL(regex_captures(regex)), SMALL(unicode), SMALL(regex_has_crlf(regex)), ref);
+}
+
+/* Fails: false, and *failure is what to return. */
+static bool compile_text(Process *p, Term text, const struct options *o, bool in_run, struct regex *regex, Term *failure)
+{
+	size_t n, offset;
+	uint8_t *source = iolist_to_bytes(text, &n);
+	int error;
+	bool ok;
+
+	if (source == NULL) {
+		*failure = exc_badarg(p);
+		return false;
+	}
+	ok = regex_compile(regex, source, n, &o->compile, &error, &offset);
+	mem_free(source);
+	if (!ok)
+		*failure = in_run && !o->report_errors ? exc_badarg(p) : put_compile_error(p, error, offset, in_run);
+	return ok;
+}
+
+Term bif_re_compile_2(Process *p, Term *args)
+{
+	struct options o;
+	struct regex regex;
+	Term failure;
+
+	if (!get_options(&o, args[1]) || o.only_run)
+		return exc_badarg(p);
+	if (o.unicode && !term_is_binary(args[0]))
+		return exc_trap(p, export_get(am_re, am_ucompile, 2), 2, args);
+	if (!compile_text(p, args[0], &o, false, &regex, &failure))
+		return failure;
+	return heap_tuple(&p->heap, am_ok, put_pattern(p, &regex, o.unicode));
+}
+
+Term bif_re_compile_1(Process *p, Term *args)
+{
+	return bif_re_compile_2(p, (Term[]){ args[0], NIL });
+}
+
+static const struct regex *get_pattern(Term t, bool *unicode)
+{
+	struct resource *r;
+
+	if (!term_is_tuple_of(t, 5) || tuple_get(t, 1) != am_re_pattern)
+		return NULL;
+	r = resource_get(tuple_get(t, 5), &pattern_type);
+	*unicode = tuple_get(t, 3) != SMALL(0);
+	return r != NULL ? &((struct pattern *)r)->regex : NULL;
+}
+
+/* ---- what a match gives back */
+
+struct answer {
+	Process *p;
+	const struct regex *regex;
+	const struct regex_match *m;
+	Term type;           /* index, list, binary */
+	Term subject;        /* as given */
+	const uint8_t *bytes;
+};
+
+/* The part that group i matched; i may be no group at all. */
+static Term put_group(const struct answer *a, int64_t i)
+{
+	struct heap *h = &a->p->heap;
+	size_t from = PCRE2_UNSET, to = 0;
+
+	if (i >= 0 && i < a->m->count) {
+		from = a->m->places[2 * i];
+		to = a->m->places[2 * i + 1];
+	}
+	/* \K in a lookahead may set the start behind the end. */
+	if (from != PCRE2_UNSET && to < from)
+		to = from;
+	if (a->type == am_index) {
+		if (from == PCRE2_UNSET)
+			return heap_tuple(h, SMALL(-1), SMALL(0));
+		return heap_tuple(h, term_from_small((int64_t)from), term_from_small((int64_t)(to - from)));
+	}
+	if (from == PCRE2_UNSET)
+		from = to = 0;
+	if (a->type == am_list)
+		return heap_list_bytes(h, a->bytes + from, to - from, NIL);
+	if (term_is_bitstring(a->subject))
+		return binary_sub(h, a->subject, (uint64_t)from * 8, (uint64_t)(to - from) * 8);
+	return binary_put(h, a->bytes + from, to - from);
+}
+
+/* Of the groups with that name the first that matched. */
+static int64_t find_named(const struct answer *a, const char *name)
+{
+	const char *at;
+	uint32_t group;
+	int64_t found = -1;
+
+	for (uint32_t i = 0; (at = regex_name(a->regex, i, &group)) != NULL; i++) {
+		if (strcmp(at, name) != 0)
+			continue;
+		if ((int64_t)group < a->m->count && a->m->places[2 * group] != PCRE2_UNSET)
+			return group;
+		found = group;
+	}
+	return found;
+}
+
+static Term put_from(const struct answer *a, int64_t first)
+{
+	Term list = NIL;
+
+	for (int64_t i = a->m->count - 1; i >= first; i--)
+		list = heap_cons(&a->p->heap, put_group(a, i), list);
+	return list;
+}
+
+static Term put_all_names(const struct answer *a)
+{
+	Term list = NIL, *link = &list;
+	const char *name, *last = NULL;
+	uint32_t group;
+
+	for (uint32_t i = 0; (name = regex_name(a->regex, i, &group)) != NULL; i++) {
+		if (last != NULL && strcmp(last, name) == 0)
+			continue;
+		last = name;
+		*link = heap_cons(&a->p->heap, put_group(a, find_named(a, name)), NIL);
+		link = &cons_ptr(*link)[1];
+	}
+	return list;
+}
+
+/* *t: the part for a group given by number, atom or text. */
+static bool put_named(const struct answer *a, Term spec, Term *t)
+{
+	size_t n;
+	uint8_t *name;
+	int64_t i;
+
+	if (num_get_int64(spec, &i)) {
+		*t = put_group(a, i);
+		return true;
+	}
+	if (term_is_atom(spec)) {
+		*t = put_group(a, find_named(a, atom_text(spec, &n)));
+		return true;
+	}
+	name = iolist_to_bytes(spec, &n);
+	if (name == NULL)
+		return false;
+	*t = put_group(a, find_named(a, (const char *)name));
+	mem_free(name);
+	return true;
+}
+
+static Term put_listed(const struct answer *a, Term specs)
+{
+	Term list = NIL, *link = &list, t;
+
+	for (; term_is_cons(specs); specs = cons_tail(specs)) {
+		if (!put_named(a, cons_head(specs), &t))
+			return exc_badarg(a->p);
+		*link = heap_cons(&a->p->heap, t, NIL);
+		link = &cons_ptr(*link)[1];
+	}
+	return term_is_nil(specs) ? list : exc_badarg(a->p);
+}
+
+static Term put_answer(const struct answer *a, Term values)
+{
+	const char *name;
+	uint32_t group;
+	Term list;
+
+	switch (values) {
+	case am_none:
+	case NIL:
+		return am_match;
+	case TERM_NONE:
+	case am_all:
+		list = put_from(a, 0);
+		break;
+	case am_all_but_first:
+		list = put_from(a, 1);
+		break;
+	case am_first:
+		list = heap_cons(&a->p->heap, put_group(a, 0), NIL);
+		break;
+	case am_all_names:
+		name = regex_name(a->regex, 0, &group);
+		if (name == NULL)
+			return am_match;
+		list = put_all_names(a);
+		break;
+	default:
+		list = term_is_cons(values) ? put_listed(a, values) : exc_badarg(a->p);
+		break;
+	}
+	return list != TERM_NONE ? heap_tuple(&a->p->heap, am_match, list) : TERM_NONE;
+}
+
+/* ---- running */
+
+static Term put_no_match(Process *p, const struct options *o, int result)
+{
+	switch (result) {
+	case PCRE2_ERROR_NOMATCH:
+	case PCRE2_ERROR_RECURSELOOP:
+		return am_nomatch;
+	case PCRE2_ERROR_MATCHLIMIT:
+		return o->report_errors ? heap_tuple(&p->heap, am_error, am_match_limit) : (Term)am_nomatch;
+	case PCRE2_ERROR_DEPTHLIMIT:
+	case PCRE2_ERROR_HEAPLIMIT:
+		return o->report_errors ? heap_tuple(&p->heap, am_error, am_match_limit_recursion) : (Term)am_nomatch;
+	case PCRE2_ERROR_BADOFFSET:
+		return exc_error(p, am_internal_error);
+	default:
+		return exc_badarg(p);
+	}
+}
+
+static Term run_bytes(Process *p, const struct regex *regex, const struct options *o, Term subject, const uint8_t *bytes, size_t n)
+{
+	struct regex_match m;
+	int result = regex_match(regex, bytes, n, o->offset, o->run, &o->limits, &m);
+	struct answer a = { p, regex, &m, o->capture != TERM_NONE ? o->capture_type : (Term)am_index, subject, bytes };
+	Term t;
+
+	process_bump(p, (int)(n / BYTES_A_REDUCTION));
+	t = result > 0 ? put_answer(&a, o->capture) : put_no_match(p, o, result);
+	pcre2_match_data_free(m.data);
+	return t;
+}
+
+static Term run(Process *p, const struct regex *regex, const struct options *o, Term subject)
+{
+	uint8_t *scratch;
+	size_t n;
+	const uint8_t *bytes = binary_bytes(subject, &n, &scratch);
+	Term t;
+
+	if (bytes == NULL)
+		bytes = scratch = iolist_to_bytes(subject, &n);
+	if (bytes == NULL)
+		return exc_badarg(p);
+	t = run_bytes(p, regex, o, subject, bytes, n);
+	mem_free(scratch);
+	return t;
+}
+
+static bool is_capture_type(const struct options *o)
+{
+	return o->capture == TERM_NONE || o->capture_type == am_index || o->capture_type == am_list ||
+	       o->capture_type == am_binary;
+}
+
+/* Does re.erl have to make binaries of the texts, or lists of the result, first? */
+static bool needs_urun(const struct options *o, Term subject, bool unicode)
+{
+	bool as_list = o->capture != TERM_NONE && o->capture_type == am_list;
+
+	return unicode && (!term_is_bitstring(subject) || (as_list && !o->global));
+}
+
+static Term run_text(Process *p, Term *args, const struct options *o)
+{
+	struct regex regex;
+	Term t, trap[3] = { args[0], args[1], args[2] };
+
+	if (!term_is_bitstring(args[1]) && !term_is_list(args[1]))
+		return exc_badarg(p);
+	if (needs_urun(o, args[0], o->unicode) || (o->unicode && !term_is_bitstring(args[1])))
+		return exc_trap(p, export_get(am_re, am_urun, 3), 3, trap);
+	if (!compile_text(p, args[1], o, true, &regex, &t))
+		return t;
+	if (o->global) {
+		trap[2] = heap_tuple(&p->heap, args[2], term_from_bool(o->only_compile), args[1]);
+		trap[1] = put_pattern(p, &regex, o->unicode);
+		return exc_trap(p, export_get(am_re, am_grun, 3), 3, trap);
+	}
+	t = run(p, &regex, o, args[0]);
+	regex_free(&regex);
+	return t;
+}
+
+/* With line ends other than the pattern was compiled for. */
+static Term run_recompiled(Process *p, const struct regex *old, const struct options *o, Term subject)
+{
+	struct regex_options changed = old->options;
+	struct regex regex;
+	size_t offset;
+	int error;
+	Term t;
+
+	if (o->compile.newline != 0)
+		changed.newline = o->compile.newline;
+	if (o->compile.bsr != 0)
+		changed.bsr = o->compile.bsr;
+	if (!regex_compile(&regex, old->source, old->source_bytes, &changed, &error, &offset))
+		return exc_badarg(p);
+	t = run(p, &regex, o, subject);
+	regex_free(&regex);
+	return t;
+}
+
+static bool has_other_lines(const struct regex *regex, const struct options *o)
+{
+	return (o->compile.newline != 0 && o->compile.newline != regex->options.newline) ||
+	       (o->compile.bsr != 0 && o->compile.bsr != regex->options.bsr);
+}
+
+static Term run_pattern(Process *p, Term *args, const struct options *o)
+{
+	bool unicode;
+	const struct regex *regex = get_pattern(args[1], &unicode);
+	Term trap[3] = { args[0], args[1], args[2] };
+
+	if (regex == NULL || o->only_compile)
+		return exc_badarg(p);
+	if (needs_urun(o, args[0], unicode))
+		return exc_trap(p, export_get(am_re, am_urun, 3), 3, trap);
+	if (o->global) {
+		trap[2] = heap_tuple(&p->heap, args[2], am_false);
+		return exc_trap(p, export_get(am_re, am_grun, 3), 3, trap);
+	}
+	if (has_other_lines(regex, o))
+		return run_recompiled(p, regex, o, args[0]);
+	return run(p, regex, o, args[0]);
+}
+
+static Term run_any(Process *p, Term *args, uint32_t flags)
+{
+	struct options o;
+
+	if (!get_options(&o, args[2]) || !is_capture_type(&o))
+		return exc_badarg(p);
+	o.run |= flags;
+	return term_is_tuple(args[1]) ? run_pattern(p, args, &o) : run_text(p, args, &o);
+}
+
+Term bif_re_run_3(Process *p, Term *args)
+{
+	return run_any(p, args, 0);
+}
+
+Term bif_re_run_2(Process *p, Term *args)
+{
+	return run_any(p, (Term[]){ args[0], args[1], NIL }, 0);
+}
+
+/* The fourth argument: is this the first run over the subject? Later ones need not look at its encoding again. */
+Term bif_re_internal_run_4(Process *p, Term *args)
+{
+	if (args[3] != am_true && args[3] != am_false)
+		return exc_badarg(p);
+	return run_any(p, args, args[3] == am_true ? 0 : PCRE2_NO_UTF_CHECK);
+}
+
+Term bif_re_inspect_2(Process *p, Term *args)
+{
+	bool unicode;
+	const struct regex *regex = get_pattern(args[0], &unicode);
+	Term list = NIL, *link = &list;
+	const char *name, *last = NULL;
+	uint32_t group;
+
+	if (regex == NULL || args[1] != am_namelist)
+		return exc_badarg(p);
+	for (uint32_t i = 0; (name = regex_name(regex, i, &group)) != NULL; i++) {
+		if (last == NULL || strcmp(last, name) != 0) {
+			*link = heap_cons(&p->heap, binary_put(&p->heap, name, strlen(name)), NIL);
+			link = &cons_ptr(*link)[1];
+		}
+		last = name;
+	}
+	return heap_tuple(&p->heap, am_namelist, list);
+}
+
+Term bif_re_version_0(Process *p, Term *args)
+{
+	char text[64];
+	int n = pcre2_config(PCRE2_CONFIG_VERSION, text);
+
+	(void)args;
+	return binary_put(&p->heap, text, n > 0 ? (size_t)n - 1 : 0);
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* PCRE2 behind memory of our own and tables of Latin-1. */
+#include "data/regex.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+static void *allocate(size_t n, void *context)
+{
+	(void)context;
+	return mem_try_alloc(n);
+}
+
+static void release(void *p, void *context)
+{
+	(void)context;
+	mem_free(p);
+}
+
+/* ---- tables: those of the C locale, with ISO 8859-1 above 127 */
+
+/* Layout of what pcre2_maketables gives (pcre2_maketables.c, PCRE2 10.30 and later). */
+enum { TABLE_LOWER = 0, TABLE_FLIP = 256, TABLE_CLASSES = 512, CLASS_BYTES = 32, CLASSES = 10, TABLE_TYPES = 832, TABLE_BYTES = 1088 };
+
+/* The ASCII character whose classes c shares. */
+static unsigned likeness(unsigned c)
+{
+	if (c < 0xa0)
+		return 0x01;
+	if (c == 0xaa || c == 0xb5 || c == 0xba || (c >= 0xdf && c != 0xf7))
+		return 'z';
+	return c >= 0xc0 && c != 0xd7 && c != 0xf7 ? 'Z' : '!';
+}
+
+static bool has_case(unsigned c)
+{
+	return c >= 0xc0 && (c & 0x1f) != 0x17 && (c & 0x1f) != 0x1f;
+}
+
+static void extend_tables(uint8_t *t)
+{
+	for (unsigned c = 0x80; c < 0x100; c++) {
+		unsigned like = likeness(c);
+
+		t[TABLE_LOWER + c] = (uint8_t)(has_case(c) ? c | 0x20 : c);
+		t[TABLE_FLIP + c] = (uint8_t)(has_case(c) ? c ^ 0x20 : c);
+		t[TABLE_TYPES + c] = t[TABLE_TYPES + like];
+		for (unsigned k = 0; k < CLASSES; k++) {
+			uint8_t *class = t + TABLE_CLASSES + k * CLASS_BYTES;
+
+			if (class[like / 8] >> like % 8 & 1)
+				class[c / 8] |= (uint8_t)(1u << c % 8);
+		}
+	}
+}
+
+/* Made by the first who needs them; never freed. */
+static struct {
+	_Atomic(const uint8_t *) tables;
+	_Atomic(pcre2_general_context *) memory;
+} shared;
+
+static pcre2_general_context *get_memory(void)
+{
+	pcre2_general_context *memory = atomic_load(&shared.memory), *made;
+
+	if (memory != NULL)
+		return memory;
+	made = pcre2_general_context_create(allocate, release, NULL);
+	if (atomic_compare_exchange_strong(&shared.memory, &memory, made))
+		return made;
+	pcre2_general_context_free(made);
+	return memory;
+}
+
+static const uint8_t *get_tables(void)
+{
+	const uint8_t *tables = atomic_load(&shared.tables);
+	uint8_t *made;
+
+	if (tables != NULL)
+		return tables;
+	made = mem_alloc(TABLE_BYTES);
+	tables = pcre2_maketables(get_memory());
+	memcpy(made, tables, TABLE_BYTES);
+	pcre2_maketables_free(get_memory(), tables);
+	extend_tables(made);
+	tables = NULL;
+	if (atomic_compare_exchange_strong(&shared.tables, &tables, made))
+		return made;
+	mem_free(made);
+	return tables;
+}
+
+bool regex_compile(struct regex *r, const void *source, size_t n, const struct regex_options *o, int *error, size_t *offset)
+{
+	pcre2_compile_context *c = pcre2_compile_context_create(get_memory());
+
+	pcre2_set_character_tables(c, get_tables());
+	pcre2_set_newline(c, o->newline != 0 ? o->newline : PCRE2_NEWLINE_LF);
+	pcre2_set_bsr(c, o->bsr != 0 ? o->bsr : PCRE2_BSR_UNICODE);
+	r->code = pcre2_compile(source, n, o->flags, error, offset, c);
+	pcre2_compile_context_free(c);
+	if (r->code == NULL)
+		return false;
+	r->options = *o;
+	r->source = mem_alloc(n + 1);
+	memcpy(r->source, source, n);
+	r->source[n] = 0;
+	r->source_bytes = n;
+	return true;
+}
+
+void regex_free(struct regex *r)
+{
+	pcre2_code_free(r->code);
+	mem_free(r->source);
+}
+
+uint32_t regex_captures(const struct regex *r)
+{
+	uint32_t n = 0;
+
+	pcre2_pattern_info(r->code, PCRE2_INFO_CAPTURECOUNT, &n);
+	return n;
+}
+
+bool regex_has_crlf(const struct regex *r)
+{
+	uint32_t newline = 0;
+
+	pcre2_pattern_info(r->code, PCRE2_INFO_NEWLINE, &newline);
+	return newline == PCRE2_NEWLINE_CRLF || newline == PCRE2_NEWLINE_ANY || newline == PCRE2_NEWLINE_ANYCRLF;
+}
+
+int regex_match(const struct regex *r, const void *subject, size_t n, size_t offset, uint32_t flags,
+		const struct regex_limits *limits, struct regex_match *m)
+{
+	pcre2_match_context *c = pcre2_match_context_create(get_memory());
+
+	if (limits->match != 0)
+		pcre2_set_match_limit(c, limits->match);
+	if (limits->depth != 0)
+		pcre2_set_depth_limit(c, limits->depth);
+	m->data = pcre2_match_data_create_from_pattern(r->code, get_memory());
+	m->count = pcre2_match(r->code, subject, n, offset, flags, m->data, c);
+	m->places = pcre2_get_ovector_pointer(m->data);
+	pcre2_match_context_free(c);
+	return m->count;
+}
+
+const char *regex_name(const struct regex *r, uint32_t i, uint32_t *group)
+{
+	uint32_t count = 0, bytes = 0;
+	PCRE2_SPTR table = NULL;
+
+	pcre2_pattern_info(r->code, PCRE2_INFO_NAMECOUNT, &count);
+	if (i >= count)
+		return NULL;
+	pcre2_pattern_info(r->code, PCRE2_INFO_NAMEENTRYSIZE, &bytes);
+	pcre2_pattern_info(r->code, PCRE2_INFO_NAMETABLE, &table);
+	table += (size_t)i * bytes;
+	*group = (uint32_t)(table[0] << 8 | table[1]);
+	return (const char *)table + 2;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Regular expressions: PCRE2 with the defaults of module re (lines end in LF, bytes above 127 are Latin-1 characters).
+ * Invariant: a compiled pattern is never written to again; any number of threads may match with it. */
+#ifndef VM_DATA_REGEX_H
+#define VM_DATA_REGEX_H
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What a pattern is compiled with. */
+struct regex_options {
+	uint32_t flags;      /* PCRE2_* of pcre2_compile */
+	uint32_t newline;    /* PCRE2_NEWLINE_*; 0: LF */
+	uint32_t bsr;        /* PCRE2_BSR_*; 0: the default */
+};
+
+struct regex {
+	pcre2_code *code;
+	struct regex_options options;
+	char *source;        /* as it was compiled; for a run with other line ends */
+	size_t source_bytes;
+};
+
+/* Fails: false; *error is PCRE2's number, *offset where. */
+bool regex_compile(struct regex *r, const void *source, size_t n, const struct regex_options *o, int *error, size_t *offset);
+void regex_free(struct regex *r);
+uint32_t regex_captures(const struct regex *r);
+/* Do \r\n count as one line end? */
+bool regex_has_crlf(const struct regex *r);
+
+/* A match. Owns: the caller, `data` (pcre2_match_data_free). */
+struct regex_match {
+	pcre2_match_data *data;
+	const size_t *places; /* pairs of start and end; PCRE2_UNSET */
+	int count;           /* pairs set at most */
+};
+struct regex_limits {
+	uint32_t match, depth; /* 0: PCRE2's own */
+};
+/* Returns what pcre2_match did: > 0, or PCRE2_ERROR_*. flags: PCRE2_* of pcre2_match. */
+int regex_match(const struct regex *r, const void *subject, size_t n, size_t offset, uint32_t flags,
+		const struct regex_limits *limits, struct regex_match *m);
+
+/* Names of groups, sorted; entry i names group *group. Returns the name (NUL-terminated), or NULL past the last. */
+const char *regex_name(const struct regex *r, uint32_t i, uint32_t *group);
+
+#endif
