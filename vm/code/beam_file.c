@@ -292,18 +292,13 @@ static bool parse_exports(struct beam_parse *p, struct reader *r, const char *ch
 
 static bool parse_lambda(struct beam_parse *p, struct reader *r, struct beam_lambda *l)
 {
-	uint32_t index, old_uniq;
-
 	l->function = beam_parse_atom(p, reader_u32(r));
 	l->arity = reader_u32(r);
 	l->label = reader_u32(r);
-	index = reader_u32(r);
+	l->old_index = reader_u32(r);
 	l->num_free = reader_u32(r);
-	old_uniq = reader_u32(r);
-	if (l->function == TERM_NONE || l->arity > ARITY_MAX || l->num_free > l->arity)
-		return false;
-	l->entry = fun_get(p->f->module, p->f->md5, (uint32_t)(l - p->f->lambdas), index, old_uniq);
-	return true;
+	l->old_uniq = reader_u32(r);
+	return l->function != TERM_NONE && l->arity <= ARITY_MAX && l->num_free <= l->arity;
 }
 
 static bool parse_lambdas(struct beam_parse *p, struct reader *r)
@@ -332,6 +327,12 @@ static bool check_lambdas(struct beam_parse *p)
 			return beam_parse_fail(p, "FunT: row %u names no function", i);
 	}
 	return true;
+}
+
+static void make_fun_entries(struct beam_file *f)
+{
+	for (uint32_t i = 0; i < f->lambda_count; i++)
+		f->lambdas[i].entry = fun_get(f->module, f->md5, i, f->lambdas[i].old_index, f->lambdas[i].old_uniq);
 }
 
 /* ---- literals */
@@ -609,10 +610,12 @@ static struct beam_file *parse_plain(const uint8_t *bytes, size_t n, struct beam
 	heap_init(&p.scratch, HEAP_MIN_WORDS);
 	ok = parse_chunks(&p, bytes, n);
 	heap_free(&p.scratch);
-	if (ok)
-		return f;
-	beam_file_free(f);
-	return NULL;
+	if (!ok) {
+		beam_file_free(f);
+		return NULL;
+	}
+	make_fun_entries(f);
+	return f;
 }
 
 struct beam_file *beam_file_parse(const uint8_t *bytes, size_t n, struct beam_error *error)

@@ -68,10 +68,11 @@ struct beam_export {
 };
 
 struct beam_lambda {
-	struct fun_entry *entry;
+	struct fun_entry *entry; /* made once the whole file is found sound */
 	Term function;
 	uint32_t arity;      /* with the free variables */
 	uint32_t label, num_free;
+	uint32_t old_index, old_uniq;
 };
 
 struct beam_line {
