@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Erlang programs, each with the lines it must print: `%% expect: LINE`, in order. Every program is compiled by the stock erlc and
+ * run on the stock erl and on erlvm; each run is one test, and a failure shows the first line that differs.
+ * ERL_TEST=name runs the programs whose name contains it. */
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { RUN_SECONDS = 120, PROGRAMS_MAX = 1000 };
+
+static struct {
+	glob_t files;
+	int count;
+	char *paths[PROGRAMS_MAX];
+	char directory[512];     /* of the compiled programs */
+	char erlvm[512];
+} programs;
+
+static const char *build_directory(void)
+{
+	const char *build = getenv("BUILD");
+
+	return build != NULL ? build : "build";
+}
+
+static void find_programs(void)
+{
+	const char *wish = getenv("ERL_TEST");
+
+	glob("tests/erl/*/*.erl", 0, NULL, &programs.files);
+	for (size_t i = 0; i < programs.files.gl_pathc && programs.count < PROGRAMS_MAX; i++)
+		if (wish == NULL || strstr(programs.files.gl_pathv[i], wish) != NULL)
+			programs.paths[programs.count++] = programs.files.gl_pathv[i];
+	snprintf(programs.directory, sizeof(programs.directory), "%s/tests/erl-programs", build_directory());
+	snprintf(programs.erlvm, sizeof(programs.erlvm), "%s/erlvm", build_directory());
+}
+
+/* The module's name: the file's, without folder and suffix. */
+static void get_module(const char *path, char *module, size_t room)
+{
+	const char *slash = strrchr(path, '/');
+
+	snprintf(module, room, "%s", slash != NULL ? slash + 1 : path);
+	module[strlen(module) - strlen(".erl")] = 0;
+}
+
+/* ---- children */
+/* Starts argv with its standard output on *out (not wanted: NULL) and standard error in the file `errors`. */
+static pid_t start_child(char *const *argv, int *out, const char *errors)
+{
+	int ends[2] = { -1, -1 };
+	pid_t pid;
+
+	if (out != NULL)
+		ck_assert(pipe(ends) == 0);
+	pid = fork();
+	ck_assert(pid >= 0);
+	if (pid == 0) {
+		int log = open(errors, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		setenv("ERL_CRASH_DUMP", "/dev/null", 1);
+		dup2(open("/dev/null", O_RDONLY), 0);
+		if (out != NULL)
+			dup2(ends[1], 1);
+		dup2(log, 2);
+		execvp(argv[0], argv);
+		dprintf(2, "%s: %s\n", argv[0], strerror(errno));
+		_exit(127);
+	}
+	if (out != NULL) {
+		close(ends[1]);
+		*out = ends[0];
+	}
+	return pid;
+}
+
+static int wait_child(pid_t pid)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0)
+		ck_assert(errno == EINTR);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static char *read_all(int fd)
+{
+	size_t used = 0, room = 1 << 16;
+	char *text = malloc(room);
+	ssize_t n;
+
+	while ((n = read(fd, text + used, room - used - 1)) > 0) {
+		used += (size_t)n;
+		if (used + 1 >= room)
+			text = realloc(text, room *= 2);
+	}
+	text[used] = 0;
+	close(fd);
+	return text;
+}
+
+static char *read_file(const char *path)
+{
+	int fd = open(path, O_RDONLY);
+
+	ck_assert_msg(fd >= 0, "%s: %s", path, strerror(errno));
+	return read_all(fd);
+}
+
+/* ---- compile: all at once, before the first test */
+static bool is_stale(const char *path)
+{
+	struct stat source, beam;
+	char module[256], target[1024];
+
+	get_module(path, module, sizeof(module));
+	snprintf(target, sizeof(target), "%s/%s.beam", programs.directory, module);
+	return stat(path, &source) != 0 || stat(target, &beam) != 0 || beam.st_mtime < source.st_mtime;
+}
+
+static void compile_programs(void)
+{
+	char *argv[PROGRAMS_MAX + 4] = { "erlc", "-o", programs.directory };
+	char command[600], errors[600];
+	int n = 3;
+
+	snprintf(command, sizeof(command), "mkdir -p '%s'", programs.directory);
+	ck_assert(system(command) == 0);
+	for (int i = 0; i < programs.count; i++)
+		if (is_stale(programs.paths[i]))
+			argv[n++] = programs.paths[i];
+	if (n == 3)
+		return;
+	snprintf(errors, sizeof(errors), "%s/erlc.log", programs.directory);
+	ck_assert_msg(wait_child(start_child(argv, NULL, errors)) == 0, "erlc failed: see %s", errors);
+}
+
+/* ---- compare */
+/* The next line of *text as a string of its own; NULL at the end. */
+static char *next_line(char **text)
+{
+	char *line = *text, *end;
+
+	if (*line == 0)
+		return NULL;
+	end = strchr(line, '\n');
+	if (end == NULL) {
+		*text = line + strlen(line);
+	} else {
+		*end = 0;
+		*text = end + 1;
+	}
+	return line;
+}
+
+/* The next line that the program should print; NULL when it was the last. */
+static char *next_expected(char **source)
+{
+	static const char mark[] = "%% expect:";
+	char *line;
+
+	while ((line = next_line(source)) != NULL) {
+		if (strncmp(line, mark, sizeof(mark) - 1) != 0)
+			continue;
+		line += sizeof(mark) - 1;
+		return *line == ' ' ? line + 1 : line;
+	}
+	return NULL;
+}
+
+static void compare_output(const char *path, const char *vm, char *output, int status, const char *errors)
+{
+	char *source = read_file(path);
+	char *at = source;
+
+	for (int n = 1;; n++) {
+		char *expected = next_expected(&at);
+		char *line = next_line(&output);
+
+		if (expected == NULL && line == NULL)
+			break;
+		ck_assert_msg(expected != NULL, "%s on %s: line %d is too much: %.300s", path, vm, n, line);
+		ck_assert_msg(line != NULL, "%s on %s: ended (status %d) before line %d: %.300s\n%.600s", path, vm, status, n, expected,
+			      read_file(errors));
+		ck_assert_msg(strcmp(expected, line) == 0, "%s on %s: line %d\n  expected %.600s\n  printed  %.600s", path, vm, n,
+			      expected, line);
+	}
+	ck_assert_msg(status == 0, "%s on %s: exit status %d\n%.600s", path, vm, status, read_file(errors));
+	free(source);
+}
+
+static void run_program(const char *path, char *vm, const char *vm_name)
+{
+	char module[256], errors[1024];
+	char *argv[16];
+	char *output;
+	int n = 0, out;
+	pid_t pid;
+
+	get_module(path, module, sizeof(module));
+	snprintf(errors, sizeof(errors), "%s/%s.%s.err", programs.directory, module, vm_name);
+	argv[n++] = vm;
+	if (strcmp(vm_name, "erl") == 0) {
+		argv[n++] = "-kernel"; /* reports are not what is compared */
+		argv[n++] = "logger_level";
+		argv[n++] = "none";
+	}
+	for (int i = 0; i < 8; i++)
+		argv[n++] = (char *[]){ "-noshell", "-pa", programs.directory, "-s", module, "main", "-s", "erlang" }[i];
+	argv[n++] = "halt";
+	argv[n] = NULL;
+	pid = start_child(argv, &out, errors);
+	output = read_all(out);
+	compare_output(path, vm_name, output, wait_child(pid), errors);
+	free(output);
+}
+
+START_TEST(test_program_on_stock_erl)
+{
+	run_program(programs.paths[_i], "erl", "erl");
+}
+END_TEST
+
+START_TEST(test_program_on_erlvm)
+{
+	run_program(programs.paths[_i], programs.erlvm, "erlvm");
+}
+END_TEST
+
+Suite *erl_suite(void)
+{
+	Suite *s = suite_create("erl");
+	TCase *ours = tcase_create("erlvm"), *stock = tcase_create("erl");
+
+	find_programs();
+	tcase_add_unchecked_fixture(ours, compile_programs, NULL);
+	tcase_add_unchecked_fixture(stock, compile_programs, NULL);
+	tcase_set_timeout(ours, RUN_SECONDS);
+	tcase_set_timeout(stock, RUN_SECONDS);
+	tcase_add_loop_test(ours, test_program_on_erlvm, 0, programs.count);
+	tcase_add_loop_test(stock, test_program_on_stock_erl, 0, programs.count);
+	suite_add_tcase(s, ours);
+	suite_add_tcase(s, stock);
+	return s;
+}

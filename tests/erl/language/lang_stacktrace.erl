@@ -1,0 +1,64 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% Stack traces name functions, arities or arguments, files and lines.
+-module(lang_stacktrace).
+-export([main/0]).
+
+main() ->
+    show(fun() -> deep(3) end),
+    show(fun() -> clause(4, b) end),
+    show(fun() -> lists:map(fun(X) -> 1 + X end, [a]) end),
+    show(fun() -> atom_to_list(id("no")) end),
+    show(fun() -> nowhere:to_be(found) end),
+    show(fun() -> erlang:error(custom, [a, b]) end),
+    show(fun() -> maps:fold(fun(_, _, _) -> throw(out) end, 0, #{a => 1}) end).
+
+show(F) ->
+    try F() catch C:R:S -> erlang:display({C, reason(R)}), [erlang:display(frame(E)) || E <- until_show(S)] end.
+
+%% What stands below show/1 depends on how the program was started.
+until_show([{?MODULE, show, 1, _} | _]) -> [];
+until_show([E | T]) -> [E | until_show(T)];
+until_show([]) -> [].
+
+frame({M, F, A, L}) ->
+    {M, name(F), args(A), lists:member(M, [?MODULE]) andalso {basename(proplists:get_value(file, L)), proplists:get_value(line, L)}}.
+
+%% Names of funs carry compiler numbering.
+name(F) ->
+    case atom_to_list(F) of
+        "-" ++ _ -> a_fun;
+        _ -> F
+    end.
+
+args(A) when is_list(A) -> A;
+args(A) -> A.
+
+basename(undefined) -> undefined;
+basename(F) -> filename:basename(F).
+
+reason(R) -> R.
+
+deep(0) -> error(bottom);
+deep(N) -> [N | deep(N - 1)].
+
+clause(1, a) -> ok.
+
+id(X) -> X.
+
+%% expect: {error,bottom}
+%% expect: {lang_stacktrace,deep,1,{"lang_stacktrace.erl",41}}
+%% expect: {error,function_clause}
+%% expect: {lang_stacktrace,clause,[4,b],{"lang_stacktrace.erl",44}}
+%% expect: {error,badarith}
+%% expect: {lang_stacktrace,a_fun,1,{"lang_stacktrace.erl",9}}
+%% expect: {lists,map,2,false}
+%% expect: {error,badarg}
+%% expect: {erlang,atom_to_list,["no"],false}
+%% expect: {lang_stacktrace,a_fun,0,{"lang_stacktrace.erl",10}}
+%% expect: {error,undef}
+%% expect: {nowhere,to_be,[found],false}
+%% expect: {error,custom}
+%% expect: {lang_stacktrace,a_fun,[a,b],{"lang_stacktrace.erl",12}}
+%% expect: {throw,out}
+%% expect: {lang_stacktrace,a_fun,3,{"lang_stacktrace.erl",13}}
+%% expect: {maps,fold_1,3,false}

@@ -1,0 +1,48 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% process_info, process_flag, dictionary, group leader, hibernate.
+-module(proc_info).
+-export([main/0, woken/2]).
+
+main() ->
+    d([put(a, 1), put(a, 2), get(a), put(b, 3), lists:sort(get()), lists:sort(get_keys()), get_keys(2), erase(a), get(a), erase()]),
+    Me = self(),
+    P = spawn(fun() -> put(x, 1), process_flag(priority, high), receive go -> ok end, receive after infinity -> ok end end),
+    [P ! {junk, I} || I <- lists:seq(1, 5)],
+    receive after 30 -> ok end,
+    d([process_info(P, message_queue_len), process_info(P, messages), process_info(P, dictionary), process_info(P, status), process_info(P, priority),
+       process_info(P, trap_exit), process_info(P, current_function), element(1, process_info(P, memory))]),
+    d(process_info(P, [message_queue_len, status])),
+    P ! go, receive after 20 -> ok end,
+    d(process_info(P, message_queue_len)),
+    exit(P, kill), receive after 20 -> ok end,
+    d([process_info(P), is_process_alive(P)]),
+    d([process_flag(trap_exit, true), process_flag(trap_exit, false), process_flag(priority, low), process_flag(priority, normal)]),
+    d(group_leader() =:= element(2, process_info(self(), group_leader))),
+    H = spawn(fun() -> erlang:hibernate(?MODULE, woken, [Me, 42]) end),
+    receive after 20 -> ok end,
+    d(process_info(H, current_function)),
+    H ! hi, d(receive {H, V} -> V end),
+    d([is_integer(element(2, process_info(self(), reductions))), element(2, process_info(self(), initial_call)) =/= undefined]),
+    [d(try F() catch C:R -> {C, R} end) || F <- [fun() -> process_info(id(x)) end, fun() -> process_flag(id(x), 1) end, fun() -> spawn(id(x)) end,
+                                                 fun() -> process_info(self(), id(nosuch)) end]].
+
+woken(Me, V) -> receive hi -> Me ! {self(), V} end.
+
+d(T) -> erlang:display(T).
+
+id(X) -> X.
+
+%% expect: [undefined,1,2,undefined,[{a,2},{b,3}],[a,b],[a],2,undefined,[{b,3}]]
+%% expect: [{message_queue_len,5},{messages,[{junk,1},{junk,2},{junk,3},{junk,4},{junk,5}]},{dictionary,[{x,1}]},{status,waiting},{priority,high},{trap_exit,false},{current_function,{proc_info,'-main/0-fun-0-',0}},memory]
+%% expect: [{message_queue_len,5},{status,waiting}]
+%% expect: {message_queue_len,5}
+%% expect: [undefined,false]
+%% expect: [true,true,normal,low]
+%% expect: true
+%% expect: {current_function,{erlang,hibernate,3}}
+%% expect: 42
+%% expect: [true,true]
+%% expect: {error,badarg}
+%% expect: {error,badarg}
+%% expect: {error,badarg}
+%% expect: {error,badarg}

@@ -1,0 +1,32 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% Registered names.
+-module(proc_registry).
+-export([main/0]).
+
+main() ->
+    d([whereis(nobody), catch_it(fun() -> register(undefined, self()) end), register(someone, self()), whereis(someone) =:= self(),
+       catch_it(fun() -> register(someone, self()) end), lists:member(someone, registered()), process_info(self(), registered_name)]),
+    someone ! hello,
+    d(receive hello -> got end),
+    {someone, node()} ! hello2,
+    d(receive hello2 -> got end),
+    d([unregister(someone), whereis(someone), catch_it(fun() -> unregister(someone) end)]),
+    P = spawn(fun() -> register(child, self()), receive stop -> ok end end),
+    receive after 20 -> ok end,
+    d(whereis(child) =:= P),
+    R = monitor(process, child),
+    child ! stop,
+    d(receive {'DOWN', R, process, Who, Why} -> {element(1, Who), Why} end),
+    d(whereis(child)).
+
+catch_it(F) -> try F() catch C:R -> {C, R} end.
+
+d(T) -> erlang:display(T).
+
+%% expect: [undefined,{error,badarg},true,true,{error,badarg},true,{registered_name,someone}]
+%% expect: got
+%% expect: got
+%% expect: [true,undefined,{error,badarg}]
+%% expect: true
+%% expect: {child,normal}
+%% expect: undefined

@@ -1,0 +1,45 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% Order of signals between two processes; suspend; exit from outside.
+-module(proc_signals).
+-export([main/0]).
+
+main() ->
+    process_flag(trap_exit, true),
+    P = spawn_link(fun() -> receive stop -> exit(stopped) end end),
+    P ! stop,
+    d(receive {'EXIT', P, R} -> R end),
+    Q = spawn_link(fun() -> loop(0) end),
+    [Q ! tick || _ <- lists:seq(1, 100)], Q ! {get, self()},
+    d(receive {count, N} -> N end),
+    true = erlang:suspend_process(Q),
+    [Q ! tick || _ <- lists:seq(1, 10)], Q ! {get, self()},
+    d(receive {count, _} -> running after 30 -> suspended end),
+    true = erlang:resume_process(Q),
+    d(receive {count, N2} -> N2 end),
+    exit(Q, shutdown), d(receive {'EXIT', Q, R2} -> R2 end),
+    S = spawn(fun() -> process_flag(trap_exit, true), collect([]) end),
+    receive after 10 -> ok end,
+    S ! a, exit(S, one), S ! b, exit(S, normal), S ! {done, self()},
+    d(receive {all, L} -> L end),
+    d([exit(P, x), catch_it(fun() -> exit(id(nopid), x) end)]),
+    {T, Ref} = spawn_monitor(fun() -> exit(self(), normal), receive after 10 -> survived end end),
+    d(receive {'DOWN', Ref, _, T, R4} -> R4 end).
+
+loop(N) -> receive tick -> loop(N + 1); {get, P} -> P ! {count, N}, loop(N) end.
+
+collect(L) -> receive {'EXIT', _, R} -> collect([{exit, R} | L]); {done, P} -> P ! {all, lists:reverse(L)}; M -> collect([M | L]) end.
+
+catch_it(F) -> try F() catch C:R -> {C, R} end.
+
+d(T) -> erlang:display(T).
+
+id(X) -> X.
+
+%% expect: stopped
+%% expect: 100
+%% expect: suspended
+%% expect: 110
+%% expect: shutdown
+%% expect: [a,{exit,one},b,{exit,normal}]
+%% expect: [true,{error,badarg}]
+%% expect: normal

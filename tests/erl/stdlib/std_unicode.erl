@@ -1,0 +1,38 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% unicode: conversions, errors, normal forms.
+-module(std_unicode).
+-export([main/0]).
+
+main() ->
+    L = [97, 233, 8364, 128512],
+    B = unicode:characters_to_binary(L),
+    d([B, unicode:characters_to_list(B) =:= L]),
+    d([unicode:characters_to_binary(L, unicode, E) || E <- [utf8, utf16, {utf16, little}, utf32, {utf32, little}]]),
+    d(unicode:characters_to_binary([233], latin1, latin1)),
+    d(unicode:characters_to_binary(L, unicode, latin1)),
+    d(unicode:characters_to_list(<<97, 195>>)),
+    d(unicode:characters_to_list(<<97, 255, 98>>)),
+    d(unicode:characters_to_binary([97, 16#d800])),
+    d(unicode:characters_to_list(["a", [<<195, 169>>], 8364])),
+    d(unicode:characters_to_list(<<0, 97, 0, 98>>, utf16)),
+    d([unicode:characters_to_nfd_list([233]), hd(unicode:characters_to_nfc_list([101, 769])), unicode:characters_to_nfkc_list([64257])]),
+    d([unicode:bom_to_encoding(<<239, 187, 191>>), unicode:encoding_to_bom(utf8)]),
+    Big = unicode:characters_to_binary([1024 + I rem 5000 || I <- lists:seq(1, 100000)]),
+    d([byte_size(Big), erlang:phash2(unicode:characters_to_list(Big))]),
+    d(try unicode:characters_to_binary(x) catch C:R -> {C, R} end).
+
+d(T) -> erlang:display(T).
+
+%% expect: [<<97,195,169,226,130,172,240,159,152,128>>,true]
+%% expect: [<<97,195,169,226,130,172,240,159,152,128>>,<<0,97,0,233,32,172,216,61,222,0>>,<<97,0,233,0,172,32,61,216,0,222>>,<<0,0,0,97,0,0,0,233,0,0,32,172,0,1,246,0>>,<<97,0,0,0,233,0,0,0,172,32,0,0,0,246,1,0>>]
+%% expect: <<233>>
+%% expect: {error,<<97,233>>,[[8364],128512]}
+%% expect: {incomplete,"a",<<195>>}
+%% expect: {error,"a",<<255,98>>}
+%% expect: {error,<<"a">>,[55296]}
+%% expect: [97,233,8364]
+%% expect: "ab"
+%% expect: [[101,769],233,"fi"]
+%% expect: [{utf8,3},<<239,187,191>>]
+%% expect: [279520,11400274]
+%% expect: {error,badarg}
