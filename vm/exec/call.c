@@ -83,6 +83,16 @@ struct exc_site call_arith_site(Process *p, Term name, unsigned arity, const Ter
 				  .args = heap_list_array(&p->heap, arity, args, NIL), .info = am_erl_erts_errors };
 }
 
+struct exc_site call_operator_site(Process *p, const Inst *at, enum arith_op op, const Term *args)
+{
+	switch ((uint16_t)*at) {
+	case OP_add_xix: case OP_add_ri: case OP_sub_xix: case OP_sub_ri: case OP_plus:
+		return (struct exc_site){ .kind = EXC_SITE_NONE };
+	default:
+		return call_arith_site(p, arith_name(op), arith_arity(op), args);
+	}
+}
+
 Term call_badkey(Process *p, Term key)
 {
 	return heap_tuple(&p->heap, am_badkey, key);

@@ -10,6 +10,7 @@
 
 #include "code/export.h"
 #include "code/opcodes.h"
+#include "exec/arith.h"
 #include "exec/exc.h"
 
 /* Code outside every module: where a native that waits comes back, where a process begins and ends. */
@@ -66,6 +67,8 @@ bool call_is_function(Term t, Term arity);
 struct exc_site call_clause_site(Process *p, const Inst *func_info, const Term *x);
 /* erlang:Name(Args...) failed. */
 struct exc_site call_arith_site(Process *p, Term name, unsigned arity, const Term *args);
+/* An arithmetic operation failed. As in OTP, increments and unary plus leave no entry of their own. */
+struct exc_site call_operator_site(Process *p, const Inst *at, enum arith_op op, const Term *args);
 Term call_map_reason(Process *p, Term key, Term map);
 Term call_badkey(Process *p, Term key);
 Term call_badmap(Process *p, Term t);

@@ -125,7 +125,7 @@ static bool is_raiser(const struct export *e)
 {
 	if (e->module != am_erlang)
 		return false;
-	if (e->function == am_error || e->function == am_nif_error)
+	if (e->function == am_error)
 		return true;
 	return (e->function == am_exit || e->function == am_throw) && e->arity == 1;
 }

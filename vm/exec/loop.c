@@ -137,6 +137,11 @@ raise: /* the exception is set, the site as well; heap stored back */
 	I = exc_unwind(p, x, I, &site);
 	if (I == NULL)
 		goto exited_swapped;
+	if (unlikely(call_wants_gc(p))) {
+		p->i = I;
+		if (!process_collect_gc(p, 0, x, 4))
+			goto exited_swapped;
+	}
 	SWAPIN();
 	DISPATCH();
 
