@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Type tests, tuples, hashes of terms, external terms. */
+#include "base/alloc.h"
+#include "bif/bif.h"
+#include "code/export.h"
+#include "data/binary.h"
+#include "data/etf.h"
+#include "data/fun_link.h"
+#include "data/number.h"
+#include "data/phash.h"
+#include "heap/copy.h"
+
+/* The largest tuple. */
+#define TUPLE_MAX (((size_t)1 << 24) - 1)
+/* Units: bytes of external terms a reduction. */
+enum { ETF_BYTES_A_REDUCTION = 1024 };
+
+/* ---- type tests */
+
+#define TYPE_TEST(name, test)                                          \
+	Term bif_erlang_is_##name##_1(Process *p, Term *args)          \
+	{                                                              \
+		(void)p;                                               \
+		return term_from_bool(test(args[0]));                  \
+	}
+
+static bool term_is_boolean(Term t)
+{
+	return t == am_true || t == am_false;
+}
+
+TYPE_TEST(atom, term_is_atom)
+TYPE_TEST(boolean, term_is_boolean)
+TYPE_TEST(list, term_is_list)
+TYPE_TEST(tuple, term_is_tuple)
+TYPE_TEST(float, term_is_float)
+TYPE_TEST(integer, term_is_integer)
+TYPE_TEST(number, term_is_number)
+TYPE_TEST(pid, term_is_pid)
+TYPE_TEST(port, term_is_port)
+TYPE_TEST(reference, term_is_ref)
+TYPE_TEST(binary, term_is_binary)
+TYPE_TEST(bitstring, term_is_bitstring)
+TYPE_TEST(map, term_is_map)
+TYPE_TEST(function, term_is_fun)
+
+Term bif_erlang_is_function_2(Process *p, Term *args)
+{
+	int64_t arity;
+
+	if (term_is_big(args[1]) && header_sub(*boxed_ptr(args[1])) == SUB_BIG_POS)
+		return am_false;
+	if (!term_is_small(args[1]) || (arity = small_value(args[1])) < 0)
+		return exc_badarg(p);
+	if (term_has_sub(args[0], SUB_FUN))
+		return term_from_bool(fun_arity(fun_ptr(args[0])) == (uint64_t)arity);
+	if (term_has_sub(args[0], SUB_EXPORT))
+		return term_from_bool(export_fun_ptr(args[0])->arity == (uint64_t)arity);
+	return am_false;
+}
+
+static bool has_tag(Term t, Term tag)
+{
+	return term_is_tuple(t) && tuple_arity(t) > 0 && tuple_get(t, 1) == tag;
+}
+
+Term bif_erlang_is_record_2(Process *p, Term *args)
+{
+	return term_is_atom(args[1]) ? term_from_bool(has_tag(args[0], args[1])) : exc_badarg(p);
+}
+
+Term bif_erlang_is_record_3(Process *p, Term *args)
+{
+	if (!term_is_atom(args[1]) || !term_is_integer(args[2]))
+		return exc_badarg(p);
+	return term_from_bool(has_tag(args[0], args[1]) && term_is_small(args[2]) &&
+			      (int64_t)tuple_arity(args[0]) == small_value(args[2]));
+}
+
+/* ---- tuples */
+
+/* Is t an index of the tuple, up to `extra` past its end? */
+static bool is_index(Term index, Term tuple, size_t extra)
+{
+	return term_is_tuple(tuple) && term_is_small(index) && small_value(index) >= 1 &&
+	       (uint64_t)small_value(index) <= tuple_arity(tuple) + extra;
+}
+
+Term bif_erlang_element_2(Process *p, Term *args)
+{
+	return is_index(args[0], args[1], 0) ? tuple_get(args[1], (size_t)small_value(args[0])) : exc_badarg(p);
+}
+
+Term bif_erlang_setelement_3(Process *p, Term *args)
+{
+	Term t;
+
+	if (!is_index(args[0], args[1], 0))
+		return exc_badarg(p);
+	t = heap_tuple_array(&p->heap, tuple_arity(args[1]), boxed_ptr(args[1]) + 1);
+	boxed_ptr(t)[small_value(args[0])] = args[2];
+	return t;
+}
+
+Term bif_erlang_tuple_size_1(Process *p, Term *args)
+{
+	return term_is_tuple(args[0]) ? term_from_small((int64_t)tuple_arity(args[0])) : exc_badarg(p);
+}
+
+/* A tuple of n times t, or TERM_NONE when n is no size of one. */
+static Term make_tuple(struct heap *h, Term n, Term t)
+{
+	size_t arity = (size_t)small_value(n);
+	Term *at;
+
+	if (!term_is_small(n) || small_value(n) < 0 || arity > TUPLE_MAX)
+		return TERM_NONE;
+	at = heap_alloc(h, arity + 1);
+	at[0] = HEADER(arity, SUB_TUPLE);
+	for (size_t i = 1; i <= arity; i++)
+		at[i] = t;
+	return term_from_boxed(at);
+}
+
+Term bif_erlang_make_tuple_2(Process *p, Term *args)
+{
+	Term t = make_tuple(&p->heap, args[0], args[1]);
+
+	return t != TERM_NONE ? t : exc_badarg(p);
+}
+
+Term bif_erlang_make_tuple_3(Process *p, Term *args)
+{
+	Term t = make_tuple(&p->heap, args[0], args[1]);
+	Term list = args[2];
+
+	if (t == TERM_NONE)
+		return exc_badarg(p);
+	for (; term_is_cons(list); list = cons_tail(list)) {
+		Term pair = cons_head(list);
+
+		if (!term_is_tuple_of(pair, 2) || !is_index(tuple_get(pair, 1), t, 0))
+			return exc_badarg(p);
+		boxed_ptr(t)[small_value(tuple_get(pair, 1))] = tuple_get(pair, 2);
+	}
+	return list == NIL ? t : exc_badarg(p);
+}
+
+/* The tuple with `value` put before element `index`. */
+static Term insert_element(struct heap *h, Term tuple, size_t index, Term value)
+{
+	size_t arity = tuple_arity(tuple);
+	const Term *from = boxed_ptr(tuple);
+	Term *at = heap_alloc(h, arity + 2);
+
+	at[0] = HEADER(arity + 1, SUB_TUPLE);
+	memcpy(at + 1, from + 1, (index - 1) * sizeof(Term));
+	at[index] = value;
+	memcpy(at + index + 1, from + index, (arity - index + 1) * sizeof(Term));
+	return term_from_boxed(at);
+}
+
+Term bif_erlang_append_element_2(Process *p, Term *args)
+{
+	if (!term_is_tuple(args[0]) || tuple_arity(args[0]) >= TUPLE_MAX)
+		return exc_badarg(p);
+	return insert_element(&p->heap, args[0], tuple_arity(args[0]) + 1, args[1]);
+}
+
+Term bif_erlang_insert_element_3(Process *p, Term *args)
+{
+	if (!is_index(args[0], args[1], 1) || tuple_arity(args[1]) >= TUPLE_MAX)
+		return exc_badarg(p);
+	return insert_element(&p->heap, args[1], (size_t)small_value(args[0]), args[2]);
+}
+
+Term bif_erlang_delete_element_2(Process *p, Term *args)
+{
+	size_t index, arity;
+	const Term *from;
+	Term *at;
+
+	if (!is_index(args[0], args[1], 0))
+		return exc_badarg(p);
+	index = (size_t)small_value(args[0]);
+	arity = tuple_arity(args[1]);
+	from = boxed_ptr(args[1]);
+	at = heap_alloc(&p->heap, arity);
+	at[0] = HEADER(arity - 1, SUB_TUPLE);
+	memcpy(at + 1, from + 1, (index - 1) * sizeof(Term));
+	memcpy(at + index, from + index + 1, (arity - index) * sizeof(Term));
+	return term_from_boxed(at);
+}
+
+Term bif_erlang_tuple_to_list_1(Process *p, Term *args)
+{
+	if (!term_is_tuple(args[0]))
+		return exc_badarg(p);
+	return heap_list_array(&p->heap, tuple_arity(args[0]), boxed_ptr(args[0]) + 1, NIL);
+}
+
+Term bif_erlang_list_to_tuple_1(Process *p, Term *args)
+{
+	Term t = args[0];
+	size_t n = 0;
+	Term *at;
+
+	for (; term_is_cons(t); t = cons_tail(t))
+		n++;
+	if (t != NIL || n > TUPLE_MAX)
+		return exc_badarg(p);
+	at = heap_alloc(&p->heap, n + 1);
+	at[0] = HEADER(n, SUB_TUPLE);
+	t = args[0];
+	for (size_t i = 1; i <= n; i++, t = cons_tail(t))
+		at[i] = cons_head(t);
+	return term_from_boxed(at);
+}
+
+/* ---- hashes */
+
+/* Ranges go from 1 to 2^32. */
+static bool get_range(Term t, uint64_t *range)
+{
+	return num_get_uint64(t, range) && *range >= 1 && *range <= (uint64_t)1 << 32;
+}
+
+Term bif_erlang_phash_2(Process *p, Term *args)
+{
+	uint64_t range;
+
+	if (!get_range(args[1], &range))
+		return exc_badarg(p);
+	return term_from_small((int64_t)(1 + phash(args[0]) % range));
+}
+
+Term bif_erlang_phash2_1(Process *p, Term *args)
+{
+	(void)p;
+	return term_from_small(phash2(args[0]) & ((1 << 27) - 1));
+}
+
+Term bif_erlang_phash2_2(Process *p, Term *args)
+{
+	uint64_t range;
+
+	if (!get_range(args[1], &range))
+		return exc_badarg(p);
+	return term_from_small((int64_t)(phash2(args[0]) % range));
+}
+
+/* ---- external terms */
+
+static const unsigned default_flags = ETF_ATOMS_LATIN1;
+
+static bool read_encode_option(Term option, unsigned *flags)
+{
+	Term value;
+
+	if (option == am_compressed) {
+		*flags &= ~ETF_LEVEL(15);
+		*flags |= ETF_COMPRESSED | ETF_LEVEL(6);
+		return true;
+	}
+	if (option == am_deterministic) {
+		*flags |= ETF_DETERMINISTIC;
+		return true;
+	}
+	if (!term_is_tuple_of(option, 2) || !term_is_small(tuple_get(option, 2)))
+		return false;
+	value = (Term)small_value(tuple_get(option, 2));
+	if (tuple_get(option, 1) == am_minor_version && value <= 2) {
+		*flags &= ~(unsigned)(ETF_MINOR_0 | ETF_ATOMS_LATIN1);
+		*flags |= value == 0 ? ETF_MINOR_0 | ETF_ATOMS_LATIN1 : value == 1 ? ETF_ATOMS_LATIN1 : 0;
+		return true;
+	}
+	if (tuple_get(option, 1) == am_compressed && value <= 9) {
+		*flags &= ~(ETF_LEVEL(15) | ETF_COMPRESSED);
+		*flags |= value > 0 ? ETF_COMPRESSED | ETF_LEVEL(value) : 0;
+		return true;
+	}
+	return false;
+}
+
+static bool read_encode_options(Term list, unsigned *flags)
+{
+	*flags = default_flags;
+	for (; term_is_cons(list); list = cons_tail(list))
+		if (!read_encode_option(cons_head(list), flags))
+			return false;
+	return list == NIL;
+}
+
+static Term encode_term(Process *p, Term t, unsigned flags)
+{
+	struct binary *b = etf_encode(t, flags);
+
+	if (b == NULL)
+		return exc_system_limit(p);
+	process_bump(p, (int)(b->size_bytes / ETF_BYTES_A_REDUCTION));
+	return binary_from_counted(&p->heap, b, b->size_bytes);
+}
+
+Term bif_erlang_term_to_binary_1(Process *p, Term *args)
+{
+	return encode_term(p, args[0], default_flags);
+}
+
+Term bif_erlang_term_to_binary_2(Process *p, Term *args)
+{
+	unsigned flags;
+
+	return read_encode_options(args[1], &flags) ? encode_term(p, args[0], flags) : exc_badarg(p);
+}
+
+/* One binary is an I/O vector too. */
+static Term wrap_binary(Process *p, Term t)
+{
+	return t != TERM_NONE ? heap_cons(&p->heap, t, NIL) : TERM_NONE;
+}
+
+Term bif_erlang_term_to_iovec_1(Process *p, Term *args)
+{
+	return wrap_binary(p, bif_erlang_term_to_binary_1(p, args));
+}
+
+Term bif_erlang_term_to_iovec_2(Process *p, Term *args)
+{
+	return wrap_binary(p, bif_erlang_term_to_binary_2(p, args));
+}
+
+Term bif_erlang_external_size_1(Process *p, Term *args)
+{
+	return heap_uint(&p->heap, etf_size_bytes(args[0], default_flags));
+}
+
+Term bif_erlang_external_size_2(Process *p, Term *args)
+{
+	unsigned flags;
+
+	if (!read_encode_options(args[1], &flags))
+		return exc_badarg(p);
+	return heap_uint(&p->heap, etf_size_bytes(args[0], flags));
+}
+
+/* used_too: the result is {Term, Used}. */
+static Term decode_term(Process *p, Term binary, unsigned flags, bool used_too)
+{
+	uint8_t *scratch = NULL;
+	size_t n, used;
+	const uint8_t *bytes = term_is_bitstring(binary) ? binary_bytes(binary, &n, &scratch) : NULL;
+	Term t;
+	int result;
+
+	if (bytes == NULL)
+		return exc_badarg(p);
+	result = etf_decode_to_heap(bytes, n, flags, &p->heap, &t, &used);
+	mem_free(scratch);
+	if (result != 0)
+		return exc_badarg(p);
+	process_bump(p, (int)(used / ETF_BYTES_A_REDUCTION));
+	return used_too ? heap_tuple(&p->heap, t, term_from_small((int64_t)used)) : t;
+}
+
+Term bif_erlang_binary_to_term_1(Process *p, Term *args)
+{
+	return decode_term(p, args[0], 0, false);
+}
+
+Term bif_erlang_binary_to_term_2(Process *p, Term *args)
+{
+	unsigned flags = 0;
+	bool used_too = false;
+	Term list = args[1];
+
+	for (; term_is_cons(list); list = cons_tail(list)) {
+		if (cons_head(list) == am_safe)
+			flags |= ETF_SAFE;
+		else if (cons_head(list) == am_used)
+			used_too = true;
+		else
+			return exc_badarg(p);
+	}
+	return list == NIL ? decode_term(p, args[0], flags, used_too) : exc_badarg(p);
+}
+
+/* ---- erts_debug */
+
+Term bif_erts_debug_same_2(Process *p, Term *args)
+{
+	(void)p;
+	return term_from_bool(args[0] == args[1]);
+}
+
+Term bif_erts_debug_flat_size_1(Process *p, Term *args)
+{
+	return heap_uint(&p->heap, copy_flat_size_words(args[0]));
+}
