@@ -160,6 +160,9 @@ static char *next_line(char **text)
 	} else {
 		*end = 0;
 		*text = end + 1;
+		/* erlang:display/1 ends its lines as terminals in raw mode want them. */
+		if (end > line && end[-1] == '\r')
+			end[-1] = 0;
 	}
 	return line;
 }
