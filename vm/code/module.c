@@ -342,9 +342,13 @@ static int change_stopped(Term name, bool flag, void (*change)(void *))
 	return c.status;
 }
 
-/* Funs of the code are no longer to be found. */
+/* Funs of the code, and its on_load function, are no longer to be found. */
 static void unbind_lambdas(const struct code_instance *c)
 {
+	struct export *on_load = export_find(c->module, am_on_load_start, 0);
+
+	if (on_load != NULL && owns_address(c, atomic_load_explicit(&on_load->address, memory_order_relaxed)))
+		export_unset_address(on_load);
 	for (uint32_t i = 0; i < c->lambda_count; i++) {
 		struct fun_entry *e = c->lambdas[i].entry;
 

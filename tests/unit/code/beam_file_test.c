@@ -9,114 +9,8 @@
 #include "code/beam_file.h"
 #include "code/code_path.h"
 #include "code/module.h"
+#include "support_beam.h"
 #include "unit.h"
-
-enum { OUT_MAX = 4096 };
-
-struct out {
-	uint8_t bytes[OUT_MAX];
-	size_t n;
-};
-
-static void put_bytes(struct out *o, const void *bytes, size_t n)
-{
-	ck_assert(o->n + n <= OUT_MAX);
-	memcpy(o->bytes + o->n, bytes, n);
-	o->n += n;
-}
-
-static void put_u8(struct out *o, unsigned byte)
-{
-	uint8_t b = (uint8_t)byte;
-
-	put_bytes(o, &b, 1);
-}
-
-static void put_u32(struct out *o, uint32_t v)
-{
-	uint8_t b[4] = { (uint8_t)(v >> 24), (uint8_t)(v >> 16), (uint8_t)(v >> 8), (uint8_t)v };
-
-	put_bytes(o, b, 4);
-}
-
-static void put_chunk(struct out *o, const char *id, const struct out *data)
-{
-	put_bytes(o, id, 4);
-	put_u32(o, (uint32_t)data->n);
-	put_bytes(o, data->bytes, data->n);
-	while (o->n % 4 != 0)
-		put_u8(o, 0);
-}
-
-/* Compact terms of small numbers. */
-enum { U, I, A, X, Y, F };
-#define COMPACT(tag, n) (uint8_t)((n) << 4 | (tag))
-
-static const char *const names[] = { "m", "f", "erlang", "self", "no_fail" };
-
-static void put_atoms(struct out *file)
-{
-	struct out o = { .n = 0 };
-
-	put_u32(&o, 5);
-	for (unsigned i = 0; i < 5; i++) {
-		put_u8(&o, (unsigned)strlen(names[i]));
-		put_bytes(&o, names[i], strlen(names[i]));
-	}
-	put_chunk(file, "AtU8", &o);
-}
-
-static void put_code(struct out *file, const uint8_t *body, size_t n, uint32_t labels)
-{
-	struct out o = { .n = 0 };
-
-	put_u32(&o, 16);
-	put_u32(&o, 0);
-	put_u32(&o, 184);
-	put_u32(&o, labels);
-	put_u32(&o, 1);
-	put_bytes(&o, body, n);
-	put_chunk(file, "Code", &o);
-}
-
-static void put_tables(struct out *file)
-{
-	struct out imports = { .n = 0 }, exports = { .n = 0 }, strings = { .n = 0 };
-
-	put_bytes(&strings, "abcd", 4);
-	put_chunk(file, "StrT", &strings);
-	put_u32(&imports, 1);
-	put_u32(&imports, 3);
-	put_u32(&imports, 4);
-	put_u32(&imports, 0);
-	put_chunk(file, "ImpT", &imports);
-	put_u32(&exports, 1);
-	put_u32(&exports, 2);
-	put_u32(&exports, 1);
-	put_u32(&exports, 2);
-	put_chunk(file, "ExpT", &exports);
-}
-
-/* m:f/1, its body given; labels 1 (function_clause) and 2 (entry) stand before it. */
-static void build_module(struct out *file, const uint8_t *body, size_t n)
-{
-	static const uint8_t head[] = { 1, COMPACT(U, 1), 2, COMPACT(A, 1), COMPACT(A, 2), COMPACT(U, 1), 1, COMPACT(U, 2) };
-	uint8_t code[512];
-	struct out chunks = { .n = 0 };
-
-	ck_assert(sizeof(head) + n < sizeof(code));
-	memcpy(code, head, sizeof(head));
-	memcpy(code + sizeof(head), body, n);
-	code[sizeof(head) + n] = 3; /* int_code_end */
-	put_atoms(&chunks);
-	put_code(&chunks, code, sizeof(head) + n + 1, 5);
-	put_tables(&chunks);
-	file->n = 0;
-	put_bytes(file, "FOR1", 4);
-	put_u32(file, (uint32_t)chunks.n + 4);
-	put_bytes(file, "BEAM", 4);
-	put_bytes(file, chunks.bytes, chunks.n);
-}
 
 static void init(void)
 {
@@ -128,14 +22,12 @@ static void init(void)
 
 static struct beam_file *parse_body(const uint8_t *body, size_t n, struct beam_error *error)
 {
-	struct out file;
+	struct beam_out file;
 
 	init();
-	build_module(&file, body, n);
+	beam_build(&file, body, n);
 	return beam_file_parse(file.bytes, file.n, error);
 }
-
-#define BODY(...) (const uint8_t[]){ __VA_ARGS__ }, sizeof((uint8_t[]){ __VA_ARGS__ })
 
 static void refused(const uint8_t *body, size_t n, const char *why)
 {
@@ -157,10 +49,10 @@ START_TEST(test_beam_file_parse_small_module)
 	ck_assert_uint_eq(f->functions[0].arity, 1);
 	ck_assert(f->functions[0].name == atom_from_text("f"));
 	ck_assert_uint_eq(f->export_count, 1);
-	ck_assert_uint_eq(f->op_count, 6);
-	ck_assert_uint_eq(f->ops[3].op, GENOP_move);
-	ck_assert(f->ops[3].args[0].kind == OPND_CONST && f->ops[3].args[0].term == term_from_small(7));
-	ck_assert(f->ops[3].args[1].kind == OPND_X && f->ops[3].args[1].u == 1);
+	ck_assert_uint_eq(f->op_count, 7);
+	ck_assert_uint_eq(f->ops[4].op, GENOP_move);
+	ck_assert(f->ops[4].args[0].kind == OPND_CONST && f->ops[4].args[0].term == term_from_small(7));
+	ck_assert(f->ops[4].args[1].kind == OPND_X && f->ops[4].args[1].u == 1);
 	beam_file_free(f);
 }
 END_TEST
@@ -175,10 +67,10 @@ START_TEST(test_beam_file_parse_numbers)
 	Term big;
 
 	ck_assert_msg(f != NULL, "said: %s", error.text);
-	big = f->ops[3].args[0].term;
+	big = f->ops[4].args[0].term;
 	ck_assert(term_is_big(big) && term_is_literal(big) && boxed_ptr(big)[1] == (uint64_t)1 << 63);
-	ck_assert(f->ops[4].args[0].term == term_from_small(-5));
-	ck_assert(f->ops[5].args[0].term == term_from_small(1000));
+	ck_assert(f->ops[5].args[0].term == term_from_small(-5));
+	ck_assert(f->ops[6].args[0].term == term_from_small(1000));
 	beam_file_free(f);
 }
 END_TEST
@@ -186,14 +78,14 @@ END_TEST
 START_TEST(test_beam_file_parse_otp26_operations)
 {
 	struct beam_error error;
-	/* bs_match (fail 1) x0 [ensure_exactly 8, ...] needs its atoms: update_record no_fail(5) 2 x0 x0 [1 x0 2 x0], executable_line 0 0 */
+	/* update_record no_fail(5) 2 x0 x0 [1 x0 2 x0], executable_line 2 1 */
 	struct beam_file *f = parse_body(BODY(181, COMPACT(A, 5), COMPACT(U, 2), COMPACT(X, 0), COMPACT(X, 0), 0x17, COMPACT(U, 4), COMPACT(U, 1),
-					      COMPACT(X, 0), COMPACT(U, 2), COMPACT(X, 0), 183, COMPACT(U, 0), COMPACT(U, 1), 19),
+					      COMPACT(X, 0), COMPACT(U, 2), COMPACT(X, 0), 183, COMPACT(U, 2), COMPACT(U, 1), 19),
 					 &error);
 
 	ck_assert_msg(f != NULL, "said: %s", error.text);
-	ck_assert(f->ops[3].op == GENOP_update_record && f->ops[3].args[4].kind == OPND_LIST && f->ops[3].args[4].count == 4);
-	ck_assert(f->ops[4].op == GENOP_executable_line);
+	ck_assert(f->ops[4].op == GENOP_update_record && f->ops[4].args[4].kind == OPND_LIST && f->ops[4].args[4].count == 4);
+	ck_assert(f->ops[5].op == GENOP_executable_line);
 	beam_file_free(f);
 	refused(BODY(181, COMPACT(A, 5), COMPACT(U, 2), COMPACT(X, 0), COMPACT(X, 0), 0x17, COMPACT(U, 2), COMPACT(U, 3), COMPACT(X, 0), 19),
 		"an element out of range");
@@ -228,10 +120,10 @@ END_TEST
 START_TEST(test_beam_file_parse_cut_off)
 {
 	struct beam_error error;
-	struct out file;
+	struct beam_out file;
 
 	init();
-	build_module(&file, BODY(64, COMPACT(I, 7), COMPACT(X, 1), 19));
+	beam_build(&file, BODY(64, COMPACT(I, 7), COMPACT(X, 1), 19));
 	for (size_t n = 0; n < file.n; n++) {
 		uint8_t *copy = mem_alloc(n + 1);
 
@@ -247,12 +139,12 @@ START_TEST(test_beam_file_parse_compressed)
 {
 	struct beam_error error;
 	struct beam_file *f;
-	struct out file;
-	uint8_t packed[OUT_MAX];
+	struct beam_out file;
+	uint8_t packed[BEAM_OUT_MAX];
 	z_stream z = { 0 };
 
 	init();
-	build_module(&file, BODY(19));
+	beam_build(&file, BODY(19));
 	ck_assert_int_eq(deflateInit2(&z, 6, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY), Z_OK);
 	z.next_in = file.bytes;
 	z.avail_in = (unsigned)file.n;
