@@ -2,6 +2,7 @@
 /* The table of native functions enters the export table. */
 #include "bif/bif.h"
 
+#include "bif/bif_info.h"
 #include "code/export.h"
 
 struct bif_row {
@@ -19,6 +20,7 @@ static const struct bif_row rows[] = {
 
 void bif_init(void)
 {
+	bif_proc_init();
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const struct bif_row *row = &rows[i];
 

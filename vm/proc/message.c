@@ -33,6 +33,7 @@ void signal_queue_own(Process *p, struct signal *s)
 static struct signal *make_message(Process *from, Term alias, Term message)
 {
 	size_t words = copy_size_words(message);
+	Term token = from != NULL ? seq_token_carried(from) : NIL;
 	size_t extra = 0;
 	struct signal *s;
 	struct fragment *f;
@@ -40,8 +41,8 @@ static struct signal *make_message(Process *from, Term alias, Term message)
 
 	if (unlikely(alias != TERM_NONE))
 		extra += REF_WORDS;
-	if (unlikely(from != NULL && from->seq_token != NIL))
-		extra += copy_size_words(from->seq_token);
+	if (unlikely(token != NIL))
+		extra += copy_size_words(token);
 	if (words + extra == 0) {
 		s = signal_new(SIG_MESSAGE);
 		s->term = message;
@@ -58,8 +59,8 @@ static struct signal *make_message(Process *from, Term alias, Term message)
 		s->ref = peer_put_ref(top, ref_number(alias), ref_tag(alias));
 		top += REF_WORDS;
 	}
-	if (unlikely(from != NULL && from->seq_token != NIL))
-		s->token = copy_term(from->seq_token, &top, &f->off_heap);
+	if (unlikely(token != NIL))
+		s->token = copy_term(token, &top, &f->off_heap);
 	return s;
 }
 
@@ -262,7 +263,7 @@ void message_remove(Process *p)
 	set_length(p, p->msg_length - 1);
 	if (PROBE_ON(message__receive))
 		probe_message__receive(p, s);
-	if (unlikely(p->seq_token != NIL || s->token != NIL))
+	if (unlikely(p->seq_token != NIL || s->token != NIL || p->dt_utag != NIL))
 		seq_token_receive(p, s->token);
 	p->msg_save = &p->msg_first;
 	adopt_words(p, s);
@@ -277,6 +278,10 @@ bool message_wait(Process *p)
 {
 	uint32_t state = atomic_load_explicit(&p->state, memory_order_relaxed);
 
+	if (unlikely(state & PS_HIBERNATED) && p->msg_first != NULL) {
+		atomic_fetch_and_explicit(&p->state, ~(uint32_t)PS_HIBERNATED, memory_order_relaxed);
+		return false;
+	}
 	if (state & (PS_SIGNALS | PS_TIMEOUT))
 		return false;
 	atomic_fetch_or_explicit(&p->state, PS_WAITING, memory_order_relaxed);

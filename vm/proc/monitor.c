@@ -8,45 +8,32 @@
 
 /* ---- links */
 
-static bool has_receiver(Term to)
+/* An exit signal, as from a link that was there for a moment. */
+static void refuse_link(Process *p, Term to, Term reason)
 {
-	return term_is_local_pid(to) ? process_is_alive(to) : term_is_local_port(to);
-}
+	struct peer *n = peer_find(&p->links, to);
 
-static bool refuse_link(Process *p, Term to, Term reason)
-{
-	if (!(p->flags & PF_TRAP_EXIT) && reason == am_noproc)
-		return false;
-	/* As an exit signal of a link that was there for a moment. */
-	if (peer_find(&p->links, to) == NULL)
-		peer_insert(&p->links, to, PEER_LINK);
-	signal_send_reason(SIG_LINK_EXIT, to, p->id, TERM_NONE, reason);
-	return true;
-}
-
-bool link_add(Process *p, Term to)
-{
-	struct peer *n;
-
-	if (to == p->id)
-		return true;
-	if (!term_is_local_pid(to) && !term_is_local_port(to))
-		return true;
-	n = peer_find(&p->links, to);
-	if (n != NULL && n->unlink_id == 0)
-		return true;
-	if (!has_receiver(to))
-		return refuse_link(p, to, am_noproc);
 	if (n == NULL)
 		peer_insert(&p->links, to, PEER_LINK);
 	else
 		n->unlink_id = 0;
-	if (signal_send_plain(SIG_LINK, p->id, to, TERM_NONE))
-		return true;
+	signal_send_reason(SIG_LINK_EXIT, to, p->id, TERM_NONE, reason);
+}
+
+void link_add(Process *p, Term to)
+{
+	struct peer *n;
+
+	if (to == p->id)
+		return;
 	n = peer_find(&p->links, to);
-	if (n != NULL)
-		peer_remove(&p->links, n);
-	return refuse_link(p, to, am_noproc);
+	if (n != NULL && n->unlink_id == 0)
+		return;
+	if (n == NULL)
+		n = peer_insert(&p->links, to, PEER_LINK);
+	n->unlink_id = 0;
+	if (!signal_send_plain(SIG_LINK, p->id, to, TERM_NONE))
+		refuse_link(p, to, am_noproc);
 }
 
 void link_drop(Process *p, Term to)

@@ -12,7 +12,7 @@ enum peer_kind {
 	PEER_TIME_OFFSET, /* the same, of the clock service: never fires */
 	PEER_ALIAS,      /* key: number of the reference; no monitor (any more) */
 	PEER_WATCHER,    /* key: number of the reference; peer: who watches */
-	PEER_SUSPENDING, /* key: pid we suspended */
+	PEER_SUSPENDING, /* key: highest bit and the pid that we suspended; peer: that pid */
 };
 
 enum peer_alias { ALIAS_NONE, ALIAS_EXPLICIT, ALIAS_DEMONITOR, ALIAS_REPLY };

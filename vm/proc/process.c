@@ -377,6 +377,7 @@ bool process_collect_gc(Process *p, size_t need_words, Term *x, unsigned live)
 bool process_hibernate_gc(Process *p, Term *x, unsigned live)
 {
 	p->heap.force_major = true;
+	atomic_fetch_or(&p->state, PS_HIBERNATED);
 	if (PROBE_ON(process__hibernate))
 		probe_process__hibernate(p, x);
 	return process_collect_gc(p, 0, x, live);

@@ -35,8 +35,7 @@ enum {
 	PS_SUSPENDED = 1 << 7, /* suspend_process */
 	PS_TIMEOUT = 1 << 8,   /* its receive timer fired */
 	PS_UNBLOCKED = 1 << 9, /* unblocked before it blocked */
-	PS_HIBERNATED = 1 << 10,
-	PS_KILL = 1 << 11,     /* an untrappable exit waits */
+	PS_HIBERNATED = 1 << 10, /* and waiting */
 };
 
 /* flags (owner only) */
@@ -45,6 +44,8 @@ enum {
 	PF_OFF_HEAP_MSGQ = 1 << 1,
 	PF_SENSITIVE = 1 << 2,
 	PF_NEED_GC = 1 << 3,   /* collect at the next safe point */
+	PF_TAG_PERMANENT = 1 << 6, /* dt_utag was put here, not brought by a message */
+	PF_TAG_SPREADING = 1 << 7, /* messages take dt_utag along */
 	PF_MAX_HEAP_SPARE = 1 << 4,  /* max_heap_size does not kill */
 	PF_MAX_HEAP_SILENT = 1 << 5, /* nor is reported */
 };
@@ -64,6 +65,7 @@ struct process {
 	Term id;             /* TERM_NONE while unused; written under signals_lock */
 	_Atomic uint32_t state;
 	uint32_t flags;
+	uint32_t woken_from; /* state bits before it was scheduled in; PS_RUNNING once code runs */
 	int32_t reds_left;   /* of this time slice */
 	int32_t reds_kept;   /* taken from reds_left to come back to the scheduler sooner, see sched.c */
 	uint64_t reds_done;  /* over its life, without this time slice */

@@ -504,7 +504,7 @@ static void requeue(struct sched *s, Process *p)
 	struct sched *to = p->bound ? atomic_load(&p->sched) : s;
 
 	do
-		next = (state & ~(uint32_t)(PS_RUNNING | PS_WAITING)) | PS_RUNNABLE;
+		next = (state & ~(uint32_t)PS_RUNNING) | PS_RUNNABLE;
 	while (!atomic_compare_exchange_weak(&p->state, &state, next));
 	if (to != s) {
 		enqueue_there(to, p);
@@ -538,27 +538,37 @@ void sched_leave(Process *p)
 	s->current = NULL;
 }
 
+/* Back to sleep, when nothing came that p waits for. */
+static bool sleep_again(Process *p, uint32_t before)
+{
+	uint32_t how = before & (PS_WAITING | PS_HIBERNATED);
+	uint32_t state = atomic_load(&p->state);
+
+	if (!(state & PS_SUSPENDED) && (!(how & PS_WAITING) || *p->msg_save != NULL || (state & PS_TIMEOUT)))
+		return false;
+	if (PROBE_ON(process__unscheduled))
+		probe_process__unscheduled(p);
+	self->current = NULL;
+	if (end_running(p, how, (state & PS_SUSPENDED) ? PS_SIGNALS : PS_SIGNALS | PS_TIMEOUT))
+		return true;
+	self->current = p;
+	return false;
+}
+
 /* Signals first. Returns false when p is not to run now: it sleeps, or is gone. */
 static bool prepare(Process *p, uint32_t before)
 {
-	uint32_t state = before;
-
 	if (p->resume != NULL)
 		return true; /* a native function waits for its end before anything else */
 	for (;;) {
-		if ((state & PS_SIGNALS) && !signal_handle(p)) {
+		if ((atomic_load(&p->state) & PS_SIGNALS) && !signal_handle(p)) {
 			process_exit(p, p->exc_reason);
 			return false;
 		}
-		state = atomic_load(&p->state);
-		if (likely(!(state & PS_SUSPENDED)))
-			return true;
-		if (PROBE_ON(process__unscheduled))
-			probe_process__unscheduled(p);
-		self->current = NULL;
-		if (end_running(p, 0, PS_SIGNALS))
+		if (sleep_again(p, before))
 			return false;
-		self->current = p;
+		if (!(atomic_load(&p->state) & (PS_SUSPENDED | PS_SIGNALS)))
+			return true;
 	}
 }
 
@@ -599,6 +609,7 @@ static void run_process(struct sched *s, Process *p)
 	uint32_t before = begin_running(p);
 
 	s->current = p;
+	p->woken_from = before;
 	if (!p->bound)
 		atomic_store_explicit(&p->sched, s, memory_order_relaxed);
 	p->reds_left = SCHED_REDS;
@@ -606,8 +617,9 @@ static void run_process(struct sched *s, Process *p)
 	count_more(&s->switches, 1);
 	if (PROBE_ON(process__scheduled))
 		probe_process__scheduled(p);
-	if (unlikely(before & (PS_SIGNALS | PS_SUSPENDED)) && !prepare(p, before))
+	if ((before & (PS_SIGNALS | PS_SUSPENDED)) && !prepare(p, before))
 		return;
+	p->woken_from = PS_RUNNING;
 	end_slice(s, p, run_slice(s, p));
 }
 

@@ -22,11 +22,25 @@ void seq_token_count_send(Process *p)
 	put_token(p, p->seq_token, serial + 1, p->id, count_at(p->seq_token, 5));
 }
 
+/* A tag that came with a message lasts until the next one. */
+static void receive_tag(Process *p, Term token)
+{
+	if (token != NIL && !term_is_tuple(token)) {
+		p->dt_utag = token;
+		p->flags = (p->flags & ~(uint32_t)PF_TAG_PERMANENT) | PF_TAG_SPREADING;
+	} else if (!(p->flags & PF_TAG_PERMANENT)) {
+		p->dt_utag = NIL;
+		p->flags &= ~(uint32_t)PF_TAG_SPREADING;
+	}
+}
+
 void seq_token_receive(Process *p, Term token)
 {
-	p->seq_token = token;
-	if (token == NIL)
+	receive_tag(p, token);
+	if (!term_is_tuple_of(token, 5)) {
+		p->seq_token = NIL;
 		return;
+	}
 	/* What p sends next follows from this message. */
 	put_token(p, token, count_at(token, 3), tuple_get(token, 4), count_at(token, 3));
 }

@@ -5,6 +5,11 @@
 
 #include "proc/process.h"
 
+/* What a message of p carries: the sequential trace token, a spreading user tag (a binary), or NIL. */
+static inline Term seq_token_carried(const Process *p)
+{
+	return p->seq_token != NIL ? p->seq_token : p->flags & PF_TAG_SPREADING ? p->dt_utag : NIL;
+}
 /* p is about to send a message: its token counts one up. GC: none. */
 void seq_token_count_send(Process *p);
 /* p took a message with that token (in a fragment about to be p's), or NIL. GC: none. */

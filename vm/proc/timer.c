@@ -59,7 +59,7 @@ uint64_t timer_now_ms(void)
 	return (uint64_t)clock_monotonic_ns() / NS_PER_MS;
 }
 
-static uint64_t deadline_ms(uint64_t ms)
+uint64_t timer_deadline_ms(uint64_t ms)
 {
 	return ((uint64_t)clock_monotonic_ns() + NS_PER_MS - 1) / NS_PER_MS + ms;
 }
@@ -321,7 +321,7 @@ void timer_start_receive(Process *p, uint64_t ms)
 	if (p->receive_timer != NULL)
 		return;
 	t = mem_alloc(sizeof(*t));
-	*t = (struct timer){ .kind = TIMER_RECEIVE, .at_ms = deadline_ms(ms), .process = p };
+	*t = (struct timer){ .kind = TIMER_RECEIVE, .at_ms = timer_deadline_ms(ms), .process = p };
 	p->receive_timer = t;
 	start(own_wheel(), t);
 }
@@ -352,7 +352,7 @@ uint64_t timer_start_call(uint64_t ms, void (*fire_call)(void *arg), void *arg)
 	struct timer *t = mem_alloc(sizeof(*t));
 	uint64_t number = ref_next_number();
 
-	*t = (struct timer){ .kind = TIMER_CALL, .at_ms = deadline_ms(ms), .number = number, .fire = fire_call, .arg = arg };
+	*t = (struct timer){ .kind = TIMER_CALL, .at_ms = timer_deadline_ms(ms), .number = number, .fire = fire_call, .arg = arg };
 	start(own_wheel(), t);
 	return number;
 }
@@ -361,13 +361,14 @@ uint64_t timer_start_call(uint64_t ms, void (*fire_call)(void *arg), void *arg)
 static struct timer *find_on(struct timer_wheel *w, uint64_t number, enum timer_kind kind, bool take, int64_t *left_ms)
 {
 	struct timer **at, *t = NULL;
-	uint64_t now = timer_now_ms();
+	int64_t left_ns;
 
 	lock_acquire(&w->lock);
 	at = find_number(w, number);
 	if (at != NULL && (*at)->kind == kind) {
 		t = *at;
-		*left_ms = t->at_ms > now ? (int64_t)(t->at_ms - now) : 0;
+		left_ns = (int64_t)t->at_ms * NS_PER_MS - clock_monotonic_ns();
+		*left_ms = left_ns > 0 ? left_ns / NS_PER_MS : 0;
 		if (take) {
 			remove_number(w, t);
 			displace(w, t);

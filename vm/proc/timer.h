@@ -23,6 +23,8 @@ bool timer_read_message(uint64_t ref, int64_t *left_ms);
 
 /* Erlang monotonic time in ms, rounded down: the clock of timers. */
 uint64_t timer_now_ms(void);
+/* The at_ms of a timer that must not fire before `ms` from now. */
+uint64_t timer_deadline_ms(uint64_t ms);
 
 /* ---- for sched.c */
 struct timer_wheel *timer_wheel_new(void); /* one a scheduler, in the order of their ids */

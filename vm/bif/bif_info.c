@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Built-in functions: system_info, system_flag, statistics, memory. What nobody here knows is badarg. */
+#include "bif/bif_info.h"
+
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "bif/bif_time.h"
+#include "bif/spawn_opts.h"
+#include "data/number.h"
+#include "proc/sched.h"
+#include "term/node.h"
+
+enum { PORT_LIMIT = 65536, BIN_VHEAP_WORDS = 46422, BACKTRACE_DEPTH = 8 };
+
+size_t (*bif_info_port_count)(void);
+size_t (*bif_info_ets_count)(void);
+size_t (*bif_info_async_threads)(void);
+void (*bif_info_io_bytes)(uint64_t *in, uint64_t *out);
+
+static struct {
+	int64_t start_ns;    /* Erlang monotonic time at start */
+	struct lock lock;    /* what "since the last call" means */
+	uint64_t last_reds;
+	int64_t last_runtime_ms, last_wall_ms;
+} info;
+
+void bif_info_init(void)
+{
+	info.start_ns = clock_monotonic_ns();
+	bif_time_offset_ns();
+	lock_init(&info.lock, LOCK_log);
+}
+
+static Term int_term(int64_t n)
+{
+	return term_from_small(n);
+}
+
+static Term string(struct heap *h, const char *text)
+{
+	return heap_list_bytes(h, text, strlen(text), NIL);
+}
+
+/* ---- system_info */
+
+#define INFO(name, value)                                                                          \
+	static Term info_##name(Process *p)                                                        \
+	{                                                                                          \
+		(void)p;                                                                           \
+		return (value);                                                                    \
+	}
+
+INFO(process_count, int_term((int64_t)process_count()))
+INFO(process_limit, int_term((int64_t)process_limit()))
+INFO(port_count, bif_info_port_count != NULL ? int_term((int64_t)bif_info_port_count()) : TERM_NONE)
+INFO(port_limit, SMALL(PORT_LIMIT))
+INFO(ets_count, bif_info_ets_count != NULL ? int_term((int64_t)bif_info_ets_count()) : TERM_NONE)
+INFO(atom_count, int_term(atom_count()))
+INFO(atom_limit, SMALL(ATOM_TABLE_LIMIT))
+INFO(schedulers, int_term(sched_count()))
+INFO(schedulers_online, int_term(sched_online()))
+INFO(scheduler_id, int_term(sched_self()->id))
+INFO(schedulers_state, heap_tuple(&p->heap, info_schedulers(p), info_schedulers_online(p), info_schedulers(p)))
+INFO(zero, SMALL(0))
+INFO(true, am_true)
+INFO(false, am_false)
+INFO(nil, NIL)
+INFO(undefined, am_undefined)
+INFO(thread_pool_size, bif_info_async_threads != NULL ? int_term((int64_t)bif_info_async_threads()) : TERM_NONE)
+INFO(otp_release, string(&p->heap, "25"))
+INFO(version, string(&p->heap, "13.1.5"))
+INFO(machine, string(&p->heap, "BEAM"))
+INFO(system_architecture, string(&p->heap, "x86_64-pc-linux-gnu"))
+INFO(driver_version, string(&p->heap, "3.3"))
+INFO(nif_version, string(&p->heap, "2.16"))
+INFO(wordsize, SMALL(8))
+INFO(heap_type, am_private)
+INFO(multi_scheduling, sched_count() > 1 ? am_enabled : am_disabled)
+INFO(build_type, am_opt)
+INFO(emu_flavor, am_emu)
+INFO(compat_rel, SMALL(25))
+INFO(creation, int_term(node_self()->creation))
+INFO(c_compiler_used, heap_tuple(&p->heap, am_gnuc, heap_tuple(&p->heap, SMALL(__GNUC__), SMALL(__GNUC_MINOR__), SMALL(__GNUC_PATCHLEVEL__))))
+#if ERLVM_PROBES
+INFO(dynamic_trace, am_systemtap)
+#else
+INFO(dynamic_trace, am_none)
+#endif
+INFO(start_time, heap_int(&p->heap, info.start_ns))
+INFO(end_time, heap_int(&p->heap, INT64_MAX))
+INFO(time_offset, am_final)
+INFO(time_warp_mode, am_no_time_warp)
+INFO(tolerant_timeofday, am_disabled)
+INFO(cores, int_term(sysconf(_SC_NPROCESSORS_CONF)))
+INFO(cores_online, int_term(sysconf(_SC_NPROCESSORS_ONLN)))
+INFO(scheduler_bind_type, am_unbound)
+INFO(message_queue_data, am_on_heap)
+INFO(fullsweep_after, heap_tuple(&p->heap, am_fullsweep_after, int_term(atomic_load(&spawn_defaults.fullsweep_after))))
+INFO(min_heap_size, heap_tuple(&p->heap, am_min_heap_size, int_term((int64_t)atomic_load(&spawn_defaults.min_heap_words))))
+INFO(min_bin_vheap_size, heap_tuple(&p->heap, am_min_bin_vheap_size, SMALL(BIN_VHEAP_WORDS)))
+INFO(max_heap_size, max_heap_map(&p->heap, atomic_load(&spawn_defaults.max_heap_words), atomic_load(&spawn_defaults.max_heap_flags)))
+
+static Term info_scheduler_bindings(Process *p)
+{
+	unsigned n = sched_count();
+	Term *at = heap_alloc(&p->heap, n + 1);
+
+	at[0] = HEADER(n, SUB_TUPLE);
+	for (unsigned i = 1; i <= n; i++)
+		at[i] = am_unbound;
+	return term_from_boxed(at);
+}
+
+static Term put_pair(struct heap *h, Term key, Term value, Term tail)
+{
+	return heap_cons(h, heap_tuple(h, key, value), tail);
+}
+
+static Term put_clock(Process *p, Term name, clockid_t id, Term list)
+{
+	struct timespec r;
+	struct heap *h = &p->heap;
+
+	clock_getres(id, &r);
+	list = put_pair(h, am_time, heap_int(h, clock_read_ns(id)), list);
+	list = put_pair(h, am_parallel, am_yes, list);
+	if (id == CLOCK_MONOTONIC)
+		list = put_pair(h, am_extended, am_no, list);
+	list = put_pair(h, am_resolution, r.tv_sec == 0 && r.tv_nsec > 0 ? int_term(1000000000 / r.tv_nsec) : SMALL(1), list);
+	list = put_pair(h, am_clock_id, name, list);
+	return put_pair(h, am_function, am_clock_gettime, list);
+}
+
+static Term info_os_monotonic_time_source(Process *p) { return put_clock(p, am_CLOCK_MONOTONIC, CLOCK_MONOTONIC, NIL); }
+static Term info_os_system_time_source(Process *p) { return put_clock(p, am_CLOCK_REALTIME, CLOCK_REALTIME, NIL); }
+
+static Term info_garbage_collection(Process *p)
+{
+	struct heap *h = &p->heap;
+	Term list = put_pair(h, am_fullsweep_after, int_term(atomic_load(&spawn_defaults.fullsweep_after)), NIL);
+
+	list = put_pair(h, am_min_heap_size, int_term((int64_t)atomic_load(&spawn_defaults.min_heap_words)), list);
+	list = put_pair(h, am_min_bin_vheap_size, SMALL(BIN_VHEAP_WORDS), list);
+	return put_pair(h, am_max_heap_size, int_term((int64_t)atomic_load(&spawn_defaults.max_heap_words)), list);
+}
+
+static Term info_heap_sizes(Process *p)
+{
+	Term sizes[256];
+	size_t words = 1, n = 0;
+
+	while (n < 256 && words < (size_t)1 << 40) {
+		words = gc_next_size_words(words);
+		sizes[n++] = int_term((int64_t)words);
+		words++;
+	}
+	return heap_list_array(&p->heap, n, sizes, NIL);
+}
+
+static const struct info_item {
+	Term name;
+	Term (*make)(Process *p);
+} info_items[] = {
+#define ITEM(name) { am_##name, info_##name }
+#define ITEM_AS(name, other) { am_##name, info_##other }
+	ITEM(process_count), ITEM(process_limit), ITEM(port_count), ITEM(port_limit), ITEM(ets_count), ITEM(atom_count),
+	ITEM(atom_limit), ITEM(schedulers), ITEM(schedulers_online), ITEM(scheduler_id), ITEM(schedulers_state),
+	ITEM(otp_release), ITEM(version), ITEM(machine), ITEM(system_architecture), ITEM(driver_version), ITEM(nif_version),
+	ITEM(wordsize), ITEM(heap_type), ITEM(multi_scheduling), ITEM(build_type), ITEM_AS(emu_type, build_type),
+	ITEM(emu_flavor), ITEM(compat_rel), ITEM(creation), ITEM(c_compiler_used), ITEM(dynamic_trace), ITEM(start_time),
+	ITEM(end_time), ITEM(time_offset), ITEM(time_warp_mode), ITEM(tolerant_timeofday), ITEM(scheduler_bind_type),
+	ITEM(message_queue_data), ITEM(fullsweep_after), ITEM(min_heap_size), ITEM(min_bin_vheap_size), ITEM(max_heap_size),
+	ITEM(scheduler_bindings), ITEM(os_monotonic_time_source), ITEM(os_system_time_source), ITEM(garbage_collection),
+	ITEM(heap_sizes), ITEM(thread_pool_size), ITEM_AS(logical_processors, cores), ITEM_AS(logical_processors_available, cores_online),
+	ITEM_AS(logical_processors_online, cores_online), ITEM_AS(threads, true), ITEM_AS(smp_support, true),
+	ITEM_AS(kernel_poll, true), ITEM_AS(eager_check_io, true), ITEM_AS(time_correction, true),
+	ITEM_AS(debug_compiled, false), ITEM_AS(port_parallelism, false), ITEM_AS(dirty_cpu_schedulers, zero),
+	ITEM_AS(dirty_cpu_schedulers_online, zero), ITEM_AS(dirty_io_schedulers, zero), ITEM_AS(trace_control_word, zero),
+	ITEM_AS(dist_ctrl, nil), ITEM_AS(multi_scheduling_blockers, nil), ITEM_AS(normal_multi_scheduling_blockers, nil),
+	ITEM_AS(taints, nil), ITEM_AS(cpu_topology, undefined), ITEM_AS(modified_timing_level, undefined),
+#if ERLVM_PROBES
+	ITEM_AS(dynamic_trace_probes, true),
+#else
+	ITEM_AS(dynamic_trace_probes, false),
+#endif
+};
+
+Term bif_erlang_system_info_1(Process *p, Term *args)
+{
+	Term value = TERM_NONE;
+
+	if (term_is_tuple_of(args[0], 2) && tuple_get(args[0], 1) == am_wordsize &&
+	    (tuple_get(args[0], 2) == am_internal || tuple_get(args[0], 2) == am_external))
+		return SMALL(8);
+	for (size_t i = 0; i < sizeof(info_items) / sizeof(info_items[0]); i++)
+		if (info_items[i].name == args[0])
+			value = info_items[i].make(p);
+	return value != TERM_NONE ? value : exc_badarg(p);
+}
+
+/* ---- system_flag: the value before */
+
+static Term flag_fullsweep(Term value)
+{
+	if (!term_is_small(value) || small_value(value) < 0)
+		return TERM_NONE;
+	return int_term(atomic_exchange(&spawn_defaults.fullsweep_after,
+					(uint32_t)(small_value(value) > 65535 ? 65535 : small_value(value))));
+}
+
+static Term flag_min_heap(Term value)
+{
+	if (!term_is_small(value) || small_value(value) < 0 || small_value(value) > (int64_t)1 << 40)
+		return TERM_NONE;
+	return int_term((int64_t)atomic_exchange(&spawn_defaults.min_heap_words, gc_next_size_words((size_t)small_value(value))));
+}
+
+static Term flag_max_heap(Process *p, Term value)
+{
+	Term before = info_max_heap_size(p);
+	uint32_t flags = atomic_load(&spawn_defaults.max_heap_flags);
+	size_t words;
+
+	if (!max_heap_read(value, &words, &flags))
+		return TERM_NONE;
+	atomic_store(&spawn_defaults.max_heap_words, words);
+	atomic_store(&spawn_defaults.max_heap_flags, flags);
+	return before;
+}
+
+Term bif_erlang_system_flag_2(Process *p, Term *args)
+{
+	Term before = TERM_NONE;
+
+	switch (args[0]) {
+	case am_fullsweep_after:
+		before = flag_fullsweep(args[1]);
+		break;
+	case am_min_heap_size:
+		before = flag_min_heap(args[1]);
+		break;
+	case am_min_bin_vheap_size:
+		if (term_is_small(args[1]) && small_value(args[1]) >= 0)
+			before = SMALL(BIN_VHEAP_WORDS);
+		break;
+	case am_max_heap_size:
+		before = flag_max_heap(p, args[1]);
+		break;
+	case am_backtrace_depth:
+		if (args[1] == SMALL(BACKTRACE_DEPTH))
+			before = args[1];
+		break;
+	case am_schedulers_online:
+		if (args[1] == int_term(sched_online()))
+			before = args[1];
+		break;
+	case am_scheduler_wall_time:
+		if (args[1] == am_false)
+			before = am_false;
+		break;
+	case am_time_offset:
+		if (args[1] == am_finalize)
+			before = am_final;
+		break;
+	default:
+		break;
+	}
+	return before != TERM_NONE ? before : exc_badarg(p);
+}
+
+/* ---- statistics */
+
+static Term put_since(Process *p, int64_t now, int64_t *last)
+{
+	int64_t before;
+
+	lock_acquire(&info.lock);
+	before = *last;
+	*last = now;
+	lock_release(&info.lock);
+	return heap_tuple(&p->heap, heap_int(&p->heap, now), heap_int(&p->heap, now - before));
+}
+
+static Term stat_reductions(Process *p)
+{
+	int64_t now = (int64_t)sched_totals().reds + SCHED_REDS - p->reds_left - p->reds_kept;
+
+	return put_since(p, now, (int64_t *)&info.last_reds);
+}
+
+static Term stat_runtime(Process *p)
+{
+	struct rusage u;
+	int64_t ms;
+
+	getrusage(RUSAGE_SELF, &u);
+	ms = (u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000 + (u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1000;
+	return put_since(p, ms, &info.last_runtime_ms);
+}
+
+static Term stat_wall_clock(Process *p)
+{
+	return put_since(p, (clock_monotonic_ns() - info.start_ns) / 1000000, &info.last_wall_ms);
+}
+
+static Term stat_garbage_collection(Process *p)
+{
+	struct sched_totals t = sched_totals();
+
+	return heap_tuple(&p->heap, heap_uint(&p->heap, t.collections), heap_uint(&p->heap, t.reclaimed_words), SMALL(0));
+}
+
+static Term stat_context_switches(Process *p)
+{
+	return heap_tuple(&p->heap, heap_uint(&p->heap, sched_totals().switches), SMALL(0));
+}
+
+static Term stat_io(Process *p)
+{
+	uint64_t in, out;
+	struct heap *h = &p->heap;
+
+	if (bif_info_io_bytes == NULL)
+		return TERM_NONE;
+	bif_info_io_bytes(&in, &out);
+	return heap_tuple(h, heap_tuple(h, am_input, heap_uint(h, in)), heap_tuple(h, am_output, heap_uint(h, out)));
+}
+
+static Term stat_run_queue(Process *p)
+{
+	(void)p;
+	return int_term((int64_t)sched_run_queue_length());
+}
+
+/* One a scheduler; _all adds the queue of dirty schedulers, of which there are none. */
+static Term put_lengths(Process *p, int64_t running, Term tail)
+{
+	for (unsigned i = sched_count(); i >= 1; i--)
+		tail = heap_cons(&p->heap, int_term((int64_t)sched_run_queue_of(i) + (i == sched_self()->id ? running : 0)), tail);
+	return tail;
+}
+
+static Term stat_queue_lengths(Process *p) { return put_lengths(p, 0, NIL); }
+static Term stat_active_tasks(Process *p) { return put_lengths(p, 1, NIL); }
+
+static Term stat_total_active(Process *p)
+{
+	(void)p;
+	return int_term((int64_t)sched_run_queue_length() + 1);
+}
+
+static Term stat_undefined(Process *p)
+{
+	(void)p;
+	return am_undefined;
+}
+
+static const struct info_item stat_items[] = {
+	{ am_reductions, stat_reductions }, { am_exact_reductions, stat_reductions }, { am_runtime, stat_runtime },
+	{ am_wall_clock, stat_wall_clock }, { am_garbage_collection, stat_garbage_collection },
+	{ am_context_switches, stat_context_switches }, { am_io, stat_io }, { am_run_queue, stat_run_queue },
+	{ am_run_queue_lengths, stat_queue_lengths }, { am_run_queue_lengths_all, stat_queue_lengths },
+	{ am_total_run_queue_lengths, stat_run_queue }, { am_total_run_queue_lengths_all, stat_run_queue },
+	{ am_active_tasks, stat_active_tasks }, { am_active_tasks_all, stat_active_tasks },
+	{ am_total_active_tasks, stat_total_active }, { am_total_active_tasks_all, stat_total_active },
+	{ am_scheduler_wall_time, stat_undefined }, { am_scheduler_wall_time_all, stat_undefined },
+};
+
+Term bif_erlang_statistics_1(Process *p, Term *args)
+{
+	Term value = TERM_NONE;
+
+	for (size_t i = 0; i < sizeof(stat_items) / sizeof(stat_items[0]); i++)
+		if (stat_items[i].name == args[0])
+			value = stat_items[i].make(p);
+	return value != TERM_NONE ? value : exc_badarg(p);
+}
+
+/* ---- memory: what is known is told; other kinds are notsup */
+
+static void sum_processes(void *arg)
+{
+	size_t *sum = arg;
+	struct heap scratch;
+
+	heap_init(&scratch, HEAP_MIN_WORDS);
+	for (Term list = process_list(&scratch); term_is_cons(list); list = cons_tail(list)) {
+		Process *p = process_find(cons_head(list));
+
+		if (p == NULL)
+			continue;
+		*sum += process_info_bytes(p);
+		process_unref(p);
+	}
+	heap_free(&scratch);
+}
+
+struct memory {
+	size_t total, processes;
+};
+
+static struct memory measure_memory(void)
+{
+	struct memory m = { .processes = 0 };
+
+	sched_stop_world(sum_processes, &m.processes);
+	m.total = mem_total_bytes();
+	return m;
+}
+
+static Term memory_of(const struct memory *m, Term kind)
+{
+	switch (kind) {
+	case am_total:
+		return int_term((int64_t)m->total);
+	case am_processes:
+	case am_processes_used:
+		return int_term((int64_t)m->processes);
+	case am_system:
+		return int_term((int64_t)(m->total - m->processes));
+	default:
+		return TERM_NONE;
+	}
+}
+
+Term bif_erlang_memory_0(Process *p, Term *args)
+{
+	static const Term kinds[] = { am_system, am_processes_used, am_processes, am_total };
+	struct memory m = measure_memory();
+	Term list = NIL;
+
+	(void)args;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		list = put_pair(&p->heap, kinds[i], memory_of(&m, kinds[i]), list);
+	return list;
+}
+
+static bool is_memory_kind(Term t)
+{
+	return t == am_atom || t == am_atom_used || t == am_binary || t == am_code || t == am_ets;
+}
+
+Term bif_erlang_memory_1(Process *p, Term *args)
+{
+	struct memory m = measure_memory();
+	bool single = term_is_atom(args[0]);
+	Term list = single ? heap_cons(&p->heap, args[0], NIL) : args[0], result = NIL;
+
+	for (; term_is_cons(list); list = cons_tail(list)) {
+		Term kind = cons_head(list), value = memory_of(&m, kind);
+
+		if (value == TERM_NONE)
+			return is_memory_kind(kind) ? exc_error(p, am_notsup) : exc_badarg(p);
+		if (single)
+			return value;
+		result = put_pair(&p->heap, kind, value, result);
+	}
+	if (list != NIL)
+		return exc_badarg(p);
+	return result;
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Built-in functions: sending, names, links, monitors, aliases. */
+#include "bif/spawn_opts.h"
+#include "code/export.h"
+#include "io/port.h"
+#include "proc/message.h"
+#include "proc/monitor.h"
+#include "proc/registry.h"
+#include "proc/sched.h"
+#include "term/node.h"
+
+/* ---- sending */
+
+Term bif_erlang_send_2(Process *p, Term *args)
+{
+	if (!message_send_any(p, args[0], args[1]))
+		return exc_badarg(p);
+	return args[1];
+}
+
+Term bif_erlang_op_send_2(Process *p, Term *args)
+{
+	return bif_erlang_send_2(p, args);
+}
+
+Term bif_erlang_send_3(Process *p, Term *args)
+{
+	Term list = args[2];
+
+	for (; term_is_cons(list); list = cons_tail(list))
+		if (cons_head(list) != am_nosuspend && cons_head(list) != am_noconnect)
+			return exc_badarg(p);
+	if (list != NIL || !message_send_any(p, args[0], args[1]))
+		return exc_badarg(p);
+	return am_ok;
+}
+
+/* ---- names */
+
+Term bif_erlang_register_2(Process *p, Term *args)
+{
+	Process *named;
+	bool ok = false;
+
+	if (!term_is_atom(args[0]) || args[0] == am_undefined)
+		return exc_badarg(p);
+	if (term_is_local_pid(args[1])) {
+		named = process_find(args[1]);
+		if (named != NULL) {
+			ok = registry_register(args[0], named);
+			process_unref(named);
+		}
+	} else if (term_is_local_port(args[1])) {
+		ok = port_register(args[1], args[0]);
+	}
+	return ok ? am_true : exc_badarg(p);
+}
+
+Term bif_erlang_unregister_1(Process *p, Term *args)
+{
+	Term owner;
+
+	if (!term_is_atom(args[0]))
+		return exc_badarg(p);
+	owner = registry_whereis(args[0]);
+	if (owner != TERM_NONE && term_is_local_port(owner) ? port_unregister(owner) : registry_unregister(args[0]))
+		return am_true;
+	return exc_badarg(p);
+}
+
+Term bif_erlang_whereis_1(Process *p, Term *args)
+{
+	Term found;
+
+	if (!term_is_atom(args[0]))
+		return exc_badarg(p);
+	found = registry_whereis(args[0]);
+	return found != TERM_NONE ? found : am_undefined;
+}
+
+Term bif_erlang_registered_0(Process *p, Term *args)
+{
+	(void)args;
+	return registry_list(&p->heap);
+}
+
+/* ---- links */
+
+Term bif_erlang_link_1(Process *p, Term *args)
+{
+	if (term_is_local_pid(args[0]) || term_is_local_port(args[0]))
+		link_add(p, args[0]);
+	else if (term_is_pid(args[0]))
+		signal_send_reason(SIG_EXIT, args[0], p->id, TERM_NONE, am_noconnection);
+	else
+		return exc_badarg(p);
+	return am_true;
+}
+
+Term bif_erlang_unlink_1(Process *p, Term *args)
+{
+	if (!term_is_pid(args[0]) && !term_is_port(args[0]))
+		return exc_badarg(p);
+	link_drop(p, args[0]);
+	return am_true;
+}
+
+/* ---- monitors */
+
+/* Registered or {Name, Node}: *name; else TERM_NONE. *to: a pid or port, or the name of nobody. Fails: false. */
+static bool find_watched(Term type, Term what, Term *to, Term *name)
+{
+	*name = TERM_NONE;
+	*to = what;
+	if (type == am_process && term_is_pid(what))
+		return true;
+	if (type == am_port && term_is_port(what))
+		return true;
+	if (type != am_process && type != am_port)
+		return false;
+	if (term_is_tuple_of(what, 2)) {
+		if (!term_is_atom(tuple_get(what, 1)) || !term_is_atom(tuple_get(what, 2)))
+			return false;
+		if (tuple_get(what, 2) != node_self()->name)
+			return false;
+		what = tuple_get(what, 1);
+	}
+	if (!term_is_atom(what))
+		return false;
+	*name = what;
+	*to = registry_whereis(what);
+	if (*to == TERM_NONE || (type == am_process) != term_is_local_pid(*to))
+		*to = what;
+	return true;
+}
+
+static Term add_monitor(Process *p, Term type, Term what, const struct monitor_options *o)
+{
+	Term to, name;
+
+	if (type == am_time_offset)
+		return what == am_clock_service ? monitor_add_time_offset(p) : exc_badarg(p);
+	if (!find_watched(type, what, &to, &name))
+		return exc_badarg(p);
+	return monitor_add(p, to, name, o);
+}
+
+Term bif_erlang_monitor_2(Process *p, Term *args)
+{
+	struct monitor_options o = MONITOR_OPTIONS_DEFAULT;
+
+	return add_monitor(p, args[0], args[1], &o);
+}
+
+Term bif_erlang_monitor_3(Process *p, Term *args)
+{
+	struct monitor_options o = MONITOR_OPTIONS_DEFAULT;
+
+	if (!monitor_opts_read(args[2], &o))
+		return exc_badarg(p);
+	return add_monitor(p, args[0], args[1], &o);
+}
+
+static bool is_down_of(Term message, uint64_t number)
+{
+	return term_is_tuple_of(message, 5) && term_is_local_ref(tuple_get(message, 2)) &&
+	       ref_number(tuple_get(message, 2)) == number;
+}
+
+/* A reference made by somebody else is none of ours to drop. */
+static bool is_foreign(const Process *p, Term ref)
+{
+	return ref_tag(ref) != 0 && ref_tag(ref) != p->id;
+}
+
+Term bif_erlang_demonitor_1(Process *p, Term *args)
+{
+	if (!term_is_local_ref(args[0]))
+		return term_is_ref(args[0]) ? am_true : exc_badarg(p);
+	if (is_foreign(p, args[0]))
+		return exc_badarg(p);
+	monitor_drop(p, args[0]);
+	return am_true;
+}
+
+Term bif_erlang_demonitor_2(Process *p, Term *args)
+{
+	bool flush = false, info = false, found;
+	Term list = args[1];
+
+	for (; term_is_cons(list); list = cons_tail(list)) {
+		if (cons_head(list) == am_flush)
+			flush = true;
+		else if (cons_head(list) == am_info)
+			info = true;
+		else
+			return exc_badarg(p);
+	}
+	if (list != NIL || !term_is_ref(args[0]))
+		return exc_badarg(p);
+	if (!term_is_local_ref(args[0]))
+		return info ? am_false : am_true;
+	if (is_foreign(p, args[0]))
+		return exc_badarg(p);
+	found = monitor_drop(p, args[0]);
+	if (!found && flush)
+		message_flush_matching(p, is_down_of, ref_number(args[0]));
+	return term_from_bool(!info || found);
+}
+
+/* ---- aliases */
+
+Term bif_erlang_alias_1(Process *p, Term *args)
+{
+	enum peer_alias how = ALIAS_EXPLICIT;
+	Term list = args[0];
+
+	for (; term_is_cons(list); list = cons_tail(list)) {
+		if (cons_head(list) == am_explicit_unalias)
+			how = ALIAS_EXPLICIT;
+		else if (cons_head(list) == am_reply)
+			how = ALIAS_REPLY;
+		else
+			return exc_badarg(p);
+	}
+	return list == NIL ? monitor_alias_add(p, how) : exc_badarg(p);
+}
+
+Term bif_erlang_unalias_1(Process *p, Term *args)
+{
+	if (!term_is_local_ref(args[0]))
+		return term_is_ref(args[0]) ? am_false : exc_badarg(p);
+	if (is_foreign(p, args[0]))
+		return exc_badarg(p);
+	return term_from_bool(monitor_alias_drop(p, args[0]));
+}
+
+/* ---- references and nodes */
+
+Term bif_erlang_make_ref_0(Process *p, Term *args)
+{
+	(void)args;
+	return heap_ref(&p->heap, 0);
+}
+
+Term bif_erlang_node_0(Process *p, Term *args)
+{
+	(void)p;
+	(void)args;
+	return node_self()->name;
+}
+
+Term bif_erlang_node_1(Process *p, Term *args)
+{
+	if (term_is_local_pid(args[0]) || term_is_local_port(args[0]) || term_is_local_ref(args[0]))
+		return node_self()->name;
+	if (term_is_pid(args[0]) || term_is_port(args[0]) || term_is_ref(args[0]))
+		return ((const struct extern_id *)boxed_ptr(args[0]))->node->name;
+	return exc_badarg(p);
+}
+
+Term bif_erlang_nodes_0(Process *p, Term *args)
+{
+	(void)p;
+	(void)args;
+	return NIL;
+}
+
+/* Of the kinds of nodes, only this one is there. */
+Term bif_erlang_nodes_1(Process *p, Term *args)
+{
+	Term list = term_is_list(args[0]) ? args[0] : heap_cons(&p->heap, args[0], NIL);
+	bool own = false;
+
+	for (; term_is_cons(list); list = cons_tail(list)) {
+		Term kind = cons_head(list);
+
+		if (kind == am_this || kind == am_known)
+			own = true;
+		else if (kind != am_visible && kind != am_hidden && kind != am_connected)
+			return exc_badarg(p);
+	}
+	if (list != NIL)
+		return exc_badarg(p);
+	return own ? heap_cons(&p->heap, node_self()->name, NIL) : NIL;
+}

@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Built-in functions: processes are born, end, look at themselves; exceptions; the process dictionary. */
+#include <stdlib.h>
+
+#include "bif/spawn_opts.h"
+#include "code/export.h"
+#include "data/number.h"
+#include "heap/copy.h"
+#include "proc/dict.h"
+#include "proc/message.h"
+#include "proc/registry.h"
+#include "proc/sched.h"
+#include "term/node.h"
+
+Term bif_erlang_self_0(Process *p, Term *args)
+{
+	(void)args;
+	return p->id;
+}
+
+/* ---- spawning */
+
+static bool is_proper_list(Term t)
+{
+	while (term_is_cons(t))
+		t = cons_tail(t);
+	return t == NIL;
+}
+
+static bool is_call(const Term *args)
+{
+	return term_is_atom(args[0]) && term_is_atom(args[1]) && is_proper_list(args[2]);
+}
+
+static Term spawn_plain(Process *p, Term *args, bool link)
+{
+	struct spawn_request r;
+	Term pid;
+
+	if (!is_call(args))
+		return exc_badarg(p);
+	spawn_opts_read(NIL, false, &r);
+	r.options.link = link;
+	pid = process_spawn(p, args[0], args[1], args[2], &r.options, NULL);
+	return pid != TERM_NONE ? pid : exc_system_limit(p);
+}
+
+Term bif_erlang_spawn_3(Process *p, Term *args)
+{
+	return spawn_plain(p, args, false);
+}
+
+Term bif_erlang_spawn_link_3(Process *p, Term *args)
+{
+	return spawn_plain(p, args, true);
+}
+
+Term bif_erlang_spawn_opt_4(Process *p, Term *args)
+{
+	struct spawn_request r;
+	Term pid, ref = TERM_NONE;
+
+	if (!is_call(args))
+		return exc_badarg(p);
+	if (!spawn_opts_read(args[3], false, &r))
+		return exc_badarg(p);
+	pid = process_spawn(p, args[0], args[1], args[2], &r.options, &ref);
+	if (pid == TERM_NONE)
+		return exc_system_limit(p);
+	return r.options.monitor ? heap_tuple(&p->heap, pid, ref) : pid;
+}
+
+/* The answer {Tag, Ref, ok | error, PidOrReason} to ourselves, and the reference. */
+Term bif_erts_internal_spawn_request_4(Process *p, Term *args)
+{
+	struct spawn_request r;
+	Term pid, ref = TERM_NONE, answer;
+	bool ok;
+
+	if (!is_call(args))
+		return am_badarg;
+	if (!spawn_opts_read(args[3], true, &r))
+		return am_badopt;
+	pid = process_spawn(p, args[0], args[1], args[2], &r.options, &ref);
+	ok = pid != TERM_NONE;
+	if (ref == TERM_NONE)
+		ref = heap_ref(&p->heap, 0);
+	if (r.reply & (ok ? REPLY_SUCCESS : REPLY_ERROR)) {
+		answer = heap_tuple(&p->heap, r.reply_tag, ref, ok ? am_ok : am_error, ok ? pid : am_system_limit);
+		message_send_to(p, p, answer);
+	}
+	return ref;
+}
+
+/* Requests to this node are answered before they return: there is nothing to abandon. */
+Term bif_erlang_spawn_request_abandon_1(Process *p, Term *args)
+{
+	return term_is_ref(args[0]) ? am_false : exc_badarg(p);
+}
+
+/* ---- ends and exceptions */
+
+Term bif_erlang_exit_1(Process *p, Term *args)
+{
+	return exc_exit(p, args[0]);
+}
+
+Term bif_erlang_throw_1(Process *p, Term *args)
+{
+	return exc_throw(p, args[0]);
+}
+
+Term bif_erlang_error_1(Process *p, Term *args)
+{
+	return exc_error(p, args[0]);
+}
+
+Term bif_erlang_error_2(Process *p, Term *args)
+{
+	return exc_error(p, args[0]);
+}
+
+Term bif_erlang_error_3(Process *p, Term *args)
+{
+	return is_proper_list(args[2]) ? exc_error(p, args[0]) : exc_badarg(p);
+}
+
+Term bif_erlang_nif_error_1(Process *p, Term *args)
+{
+	return exc_error(p, args[0]);
+}
+
+Term bif_erlang_nif_error_2(Process *p, Term *args)
+{
+	return exc_error(p, args[0]);
+}
+
+static bool is_location(Term t)
+{
+	for (; term_is_cons(t); t = cons_tail(t))
+		if (!term_is_tuple_of(cons_head(t), 2))
+			return false;
+	return t == NIL;
+}
+
+/* {M, F, ArgsOrArity} with or without a location, or {Fun, Args} likewise. */
+static bool is_trace_entry(Term t)
+{
+	size_t arity = term_is_tuple(t) ? tuple_arity(t) : 0;
+	size_t args_at = 3;
+
+	if (arity < 2 || arity > 4)
+		return false;
+	if (term_is_fun(tuple_get(t, 1)))
+		args_at = 2;
+	else if (arity < 3 || !term_is_atom(tuple_get(t, 1)) || !term_is_atom(tuple_get(t, 2)))
+		return false;
+	if (arity > args_at + 1 || arity < args_at)
+		return false;
+	if (arity == args_at + 1 && !is_location(tuple_get(t, arity)))
+		return false;
+	return is_proper_list(tuple_get(t, args_at)) ||
+	       (args_at == 3 && term_is_small(tuple_get(t, 3)) && small_value(tuple_get(t, 3)) >= 0);
+}
+
+static bool is_trace(Term t)
+{
+	for (; term_is_cons(t); t = cons_tail(t))
+		if (!is_trace_entry(cons_head(t)))
+			return false;
+	return t == NIL;
+}
+
+/* Arguments that are no exception give badarg as a value. */
+Term bif_erlang_raise_3(Process *p, Term *args)
+{
+	if ((args[0] != am_error && args[0] != am_exit && args[0] != am_throw) || !is_trace(args[2]))
+		return am_badarg;
+	return exc_raise(p, args[0], args[1], args[2]);
+}
+
+Term bif_erlang_exit_2(Process *p, Term *args)
+{
+	if (term_is_local_pid(args[0]) || term_is_local_port(args[0])) {
+		signal_exit(p, args[0], args[1]);
+		/* What we do to ourselves is done when this returns. */
+		if (args[0] == p->id && !signal_handle(p))
+			return TERM_NONE;
+		return am_true;
+	}
+	return term_is_pid(args[0]) || term_is_port(args[0]) ? am_true : exc_badarg(p);
+}
+
+Term bif_erlang_exit_signal_2(Process *p, Term *args)
+{
+	return bif_erlang_exit_2(p, args);
+}
+
+/* A string is the slogan of an abnormal end. */
+static Term halt_text(Process *p, Term list)
+{
+	char text[1024];
+	size_t n = 0;
+
+	for (; term_is_cons(list); list = cons_tail(list)) {
+		Term c = cons_head(list);
+
+		if (!term_is_small(c) || small_value(c) < 0 || small_value(c) > 255)
+			return exc_badarg(p);
+		if (n < sizeof(text) - 1)
+			text[n++] = (char)small_value(c);
+	}
+	if (list != NIL)
+		return exc_badarg(p);
+	text[n] = 0;
+	log_line("%s", text);
+	sched_halt(1);
+}
+
+static bool is_halt_options(Term list)
+{
+	for (; term_is_cons(list); list = cons_tail(list)) {
+		Term t = cons_head(list);
+
+		if (!term_is_tuple_of(t, 2) || tuple_get(t, 1) != am_flush ||
+		    (tuple_get(t, 2) != am_true && tuple_get(t, 2) != am_false))
+			return false;
+	}
+	return list == NIL;
+}
+
+Term bif_erlang_halt_2(Process *p, Term *args)
+{
+	if (!is_halt_options(args[1]))
+		return exc_badarg(p);
+	if (term_is_small(args[0]) && small_value(args[0]) >= 0)
+		sched_halt((int)(small_value(args[0]) & 0xff));
+	if (args[0] == am_abort)
+		abort();
+	if (term_is_list(args[0]))
+		return halt_text(p, args[0]);
+	return exc_badarg(p);
+}
+
+Term bif_erlang_hibernate_3(Process *p, Term *args)
+{
+	if (!is_call(args))
+		return exc_badarg(p);
+	p->exc_kind = EXC_HIBERNATE;
+	return TERM_NONE;
+}
+
+Term bif_erlang_yield_0(Process *p, Term *args)
+{
+	(void)args;
+	process_yield_soon(p);
+	return am_true;
+}
+
+Term bif_erlang_bump_reductions_1(Process *p, Term *args)
+{
+	if (!term_is_small(args[0]) || small_value(args[0]) < 1)
+		return exc_badarg(p);
+	process_bump(p, small_value(args[0]) > SCHED_REDS ? SCHED_REDS : (int)small_value(args[0]));
+	return am_true;
+}
+
+/* ---- flags */
+
+static Term set_priority(Process *p, Term value)
+{
+	Term before = priority_atom(p->priority);
+
+	return priority_read(value, &p->priority) ? before : TERM_NONE;
+}
+
+static Term set_flag_bit(Process *p, Term value, uint32_t bit)
+{
+	Term before = term_from_bool(p->flags & bit);
+
+	if (value != am_true && value != am_false)
+		return TERM_NONE;
+	p->flags = value == am_true ? p->flags | bit : p->flags & ~bit;
+	return before;
+}
+
+static Term set_queue_data(Process *p, Term value)
+{
+	Term before = p->flags & PF_OFF_HEAP_MSGQ ? am_off_heap : am_on_heap;
+
+	if (value != am_on_heap && value != am_off_heap)
+		return TERM_NONE;
+	p->flags = value == am_off_heap ? p->flags | PF_OFF_HEAP_MSGQ : p->flags & ~(uint32_t)PF_OFF_HEAP_MSGQ;
+	return before;
+}
+
+static Term set_fullsweep(Process *p, Term value)
+{
+	Term before = SMALL((uint64_t)p->heap.minor_limit);
+
+	if (!term_is_small(value) || small_value(value) < 0)
+		return TERM_NONE;
+	p->heap.minor_limit = (uint16_t)(small_value(value) > 65535 ? 65535 : small_value(value));
+	return before;
+}
+
+static Term set_min_heap(Process *p, Term value)
+{
+	Term before = term_from_small((int64_t)p->heap.min_words);
+
+	if (!term_is_small(value) || small_value(value) < 0 || small_value(value) > (int64_t)1 << 40)
+		return TERM_NONE;
+	p->heap.min_words = gc_next_size_words((size_t)small_value(value));
+	return before;
+}
+
+static Term set_max_heap(Process *p, Term value)
+{
+	uint32_t flags = p->flags & (PF_MAX_HEAP_SPARE | PF_MAX_HEAP_SILENT);
+	Term before = max_heap_map(&p->heap, p->heap.max_words, flags);
+	size_t words;
+
+	if (!max_heap_read(value, &words, &flags))
+		return TERM_NONE;
+	p->heap.max_words = words;
+	p->flags = (p->flags & ~(uint32_t)(PF_MAX_HEAP_SPARE | PF_MAX_HEAP_SILENT)) | flags;
+	return before;
+}
+
+static Term set_error_handler(Process *p, Term value)
+{
+	Term before = p->error_handler;
+
+	if (!term_is_atom(value))
+		return TERM_NONE;
+	p->error_handler = value;
+	return before;
+}
+
+Term bif_erlang_process_flag_2(Process *p, Term *args)
+{
+	Term before = TERM_NONE;
+
+	switch (args[0]) {
+	case am_trap_exit:
+		before = set_flag_bit(p, args[1], PF_TRAP_EXIT);
+		break;
+	case am_sensitive:
+		before = set_flag_bit(p, args[1], PF_SENSITIVE);
+		break;
+	case am_priority:
+		before = set_priority(p, args[1]);
+		break;
+	case am_message_queue_data:
+		before = set_queue_data(p, args[1]);
+		break;
+	case am_fullsweep_after:
+		before = set_fullsweep(p, args[1]);
+		break;
+	case am_min_heap_size:
+		before = set_min_heap(p, args[1]);
+		break;
+	case am_min_bin_vheap_size:
+		if (term_is_small(args[1]) && small_value(args[1]) >= 0)
+			before = SMALL(46422);
+		break;
+	case am_max_heap_size:
+		before = set_max_heap(p, args[1]);
+		break;
+	case am_error_handler:
+		before = set_error_handler(p, args[1]);
+		break;
+	case am_save_calls:
+		if (args[1] == SMALL(0))
+			before = SMALL(0);
+		break;
+	case am_async_dist:
+		if (args[1] == am_true || args[1] == am_false)
+			before = am_false;
+		break;
+	default:
+		break;
+	}
+	return before != TERM_NONE ? before : exc_badarg(p);
+}
+
+Term bif_erlang_group_leader_0(Process *p, Term *args)
+{
+	(void)args;
+	return p->group_leader;
+}
+
+/* Signals are handled in order: who asks after this returned sees the new one. */
+Term bif_erts_internal_group_leader_2(Process *p, Term *args)
+{
+	struct signal *s;
+
+	if (!term_is_pid(args[0]) || !term_is_local_pid(args[1]))
+		return am_badarg;
+	if (args[1] == p->id) {
+		p->group_leader = args[0];
+		return am_true;
+	}
+	s = signal_new(SIG_GROUP_LEADER);
+	s->from = p->id;
+	s->term = args[0];
+	if (!term_is_immed(args[0]))
+		s->fragment = copy_to_fragment(args[0], &s->term);
+	return signal_send(args[1], s) ? am_true : am_badarg;
+}
+
+/* ---- the dictionary */
+
+static Term or_undefined(Term t)
+{
+	return t != TERM_NONE ? t : am_undefined;
+}
+
+Term bif_erlang_put_2(Process *p, Term *args)
+{
+	return or_undefined(dict_put(p, args[0], args[1]));
+}
+
+Term bif_erlang_get_1(Process *p, Term *args)
+{
+	return or_undefined(dict_get(p, args[0]));
+}
+
+Term bif_erlang_get_0(Process *p, Term *args)
+{
+	(void)args;
+	return dict_list(p, &p->heap);
+}
+
+Term bif_erlang_erase_1(Process *p, Term *args)
+{
+	return or_undefined(dict_erase(p, args[0]));
+}
+
+Term bif_erlang_erase_0(Process *p, Term *args)
+{
+	Term list = dict_list(p, &p->heap);
+
+	(void)args;
+	dict_free(p);
+	return list;
+}
+
+Term bif_erlang_get_keys_0(Process *p, Term *args)
+{
+	(void)args;
+	return dict_keys(p, &p->heap, NULL);
+}
+
+Term bif_erlang_get_keys_1(Process *p, Term *args)
+{
+	return dict_keys(p, &p->heap, &args[0]);
+}

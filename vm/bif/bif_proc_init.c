@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the built-in functions of processes and the system need before they run. */
+#include "bif/bif_info.h"
+
+void bif_proc_init(void)
+{
+	bif_info_init();
+	bif_os_init();
+	bif_persistent_init();
+}

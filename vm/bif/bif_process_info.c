@@ -1,0 +1,582 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Built-in functions: process_info and processes. What is told of another process is made by that process, on its heap,
+ * in the order of signals. */
+#include "bif/process_call.h"
+#include "bif/spawn_opts.h"
+#include "code/export.h"
+#include "code/module.h"
+#include "heap/copy.h"
+#include "heap/refbin.h"
+#include "proc/dict.h"
+#include "proc/message.h"
+#include "proc/monitor.h"
+#include "proc/probe.h"
+#include "proc/registry.h"
+#include "proc/sched.h"
+#include "term/node.h"
+
+enum { TRACE_DEPTH = 8, BIN_VHEAP_WORDS = 46422 };
+
+Term bif_erlang_processes_0(Process *p, Term *args)
+{
+	(void)args;
+	return process_list(&p->heap);
+}
+
+/* Below, p runs here. Each makes the value of one item on h. */
+
+static Term int_term(size_t n)
+{
+	return term_from_small((int64_t)n);
+}
+
+static Term pair(struct heap *h, Term a, Term b)
+{
+	return heap_tuple(h, a, b);
+}
+
+static Term info_registered_name(Process *p, struct heap *h)
+{
+	Term name = atomic_load(&p->reg_name);
+
+	(void)h;
+	return name != TERM_NONE ? name : NIL;
+}
+
+/* ---- where it is */
+
+static Term put_location(struct heap *h, const struct code_place *place)
+{
+	const char *text;
+	size_t n;
+
+	if (place->line == 0)
+		return NIL;
+	text = atom_text(place->file, &n);
+	return heap_cons(h, pair(h, am_file, heap_list_bytes(h, text, n, NIL)),
+			 heap_cons(h, pair(h, am_line, int_term(place->line)), NIL));
+}
+
+static Term put_place(struct heap *h, const struct code_place *place, bool location)
+{
+	Term m = place->module, f = place->function, a = int_term(place->arity);
+
+	return location ? heap_tuple(h, m, f, a, put_location(h, place)) : heap_tuple(h, m, f, a);
+}
+
+/* Code addresses from the top: where it stands, then the callers. Returns how many. */
+static unsigned list_addresses(const Process *p, const Inst **found, unsigned max)
+{
+	unsigned n = 0;
+
+	if (p->woken_from != PS_RUNNING && p->i != NULL)
+		found[n++] = p->i + 1;
+	for (const Term *at = p->heap.stop; at < p->heap.end && n < max; at++)
+		if (term_is_header(*at) && *at != TERM_NONE && (n == 0 || (const Inst *)*at != found[n - 1]))
+			found[n++] = (const Inst *)*at;
+	return n;
+}
+
+static bool find_current(Process *p, struct code_place *place)
+{
+	const Inst *found[4];
+	unsigned n = list_addresses(p, found, 4);
+
+	for (unsigned i = 0; i < n; i++)
+		if (code_find_place(found[i], place))
+			return true;
+	return false;
+}
+
+static Term info_current_function(Process *p, struct heap *h)
+{
+	struct code_place place;
+
+	return find_current(p, &place) ? put_place(h, &place, false) : am_undefined;
+}
+
+static Term info_current_location(Process *p, struct heap *h)
+{
+	struct code_place place;
+
+	return find_current(p, &place) ? put_place(h, &place, true) : am_undefined;
+}
+
+static Term info_current_stacktrace(Process *p, struct heap *h)
+{
+	const Inst *found[TRACE_DEPTH];
+	unsigned n = list_addresses(p, found, TRACE_DEPTH);
+	struct code_place place;
+	Term list = NIL;
+
+	while (n-- > 0)
+		if (code_find_place(found[n], &place))
+			list = heap_cons(h, put_place(h, &place, true), list);
+	return list;
+}
+
+static Term info_initial_call(Process *p, struct heap *h)
+{
+	return heap_tuple(h, p->initial_module, p->initial_function, int_term(p->initial_arity));
+}
+
+static Term info_status(Process *p, struct heap *h)
+{
+	uint32_t before = p->woken_from;
+
+	(void)h;
+	if (atomic_load(&p->state) & PS_SUSPENDED)
+		return am_suspended;
+	if (before == PS_RUNNING)
+		return am_running;
+	return before & PS_WAITING ? am_waiting : am_runnable;
+}
+
+/* ---- messages */
+
+static Term info_messages(Process *p, struct heap *h)
+{
+	Term *cell, first = NIL, *tail = &first;
+
+	for (struct signal *s = p->msg_first; s != NULL; s = s->next) {
+		Term message = copy_to_heap(s->term, h);
+
+		cell = heap_alloc(h, 2);
+		cell[0] = message;
+		cell[1] = NIL;
+		*tail = term_from_cons(cell);
+		tail = &cell[1];
+	}
+	return first;
+}
+
+static Term info_message_queue_len(Process *p, struct heap *h)
+{
+	(void)h;
+	return int_term(p->msg_length + __atomic_load_n(&p->in_length, __ATOMIC_RELAXED));
+}
+
+static Term info_message_queue_data(Process *p, struct heap *h)
+{
+	(void)h;
+	return p->flags & PF_OFF_HEAP_MSGQ ? am_off_heap : am_on_heap;
+}
+
+/* ---- links and monitors */
+
+struct gather {
+	struct heap *h;
+	Term list;
+};
+
+static void gather_link(const struct peer *n, void *arg)
+{
+	struct gather *g = arg;
+
+	if (n->unlink_id == 0)
+		g->list = heap_cons(g->h, n->key, g->list);
+}
+
+static void gather_monitor(const struct peer *n, void *arg)
+{
+	struct gather *g = arg;
+	Term what = n->peer;
+
+	if (n->kind != PEER_MONITOR)
+		return;
+	if (n->name != TERM_NONE)
+		what = pair(g->h, n->name, node_self()->name);
+	g->list = heap_cons(g->h, pair(g->h, term_is_port(n->peer) ? am_port : am_process, what), g->list);
+}
+
+static void gather_watcher(const struct peer *n, void *arg)
+{
+	struct gather *g = arg;
+
+	g->list = heap_cons(g->h, n->peer, g->list);
+}
+
+static void gather_suspending(const struct peer *n, void *arg)
+{
+	struct gather *g = arg;
+
+	if (n->kind == PEER_SUSPENDING)
+		g->list = heap_cons(g->h, heap_tuple(g->h, n->peer, int_term(n->count), SMALL(0)), g->list);
+}
+
+static Term gather(const struct peers *t, struct heap *h, void (*visit)(const struct peer *n, void *arg))
+{
+	struct gather g = { h, NIL };
+
+	peer_each(t, visit, &g);
+	return g.list;
+}
+
+static Term info_links(Process *p, struct heap *h) { return gather(&p->links, h, gather_link); }
+static Term info_monitors(Process *p, struct heap *h) { return gather(&p->monitors, h, gather_monitor); }
+static Term info_monitored_by(Process *p, struct heap *h) { return gather(&p->monitored_by, h, gather_watcher); }
+static Term info_suspending(Process *p, struct heap *h) { return gather(&p->monitors, h, gather_suspending); }
+
+/* ---- flags */
+
+static Term info_dictionary(Process *p, struct heap *h) { return dict_list(p, h); }
+static Term info_trap_exit(Process *p, struct heap *h)
+{
+	(void)h;
+	return term_from_bool(p->flags & PF_TRAP_EXIT);
+}
+static Term info_error_handler(Process *p, struct heap *h)
+{
+	(void)h;
+	return p->error_handler;
+}
+static Term info_priority(Process *p, struct heap *h)
+{
+	(void)h;
+	return priority_atom(p->priority);
+}
+static Term info_group_leader(Process *p, struct heap *h)
+{
+	(void)h;
+	return p->group_leader;
+}
+static Term info_parent(Process *p, struct heap *h)
+{
+	(void)h;
+	return p->parent == NIL ? am_undefined : p->parent;
+}
+static Term info_sequential_trace_token(Process *p, struct heap *h)
+{
+	(void)h;
+	return p->seq_token;
+}
+static Term info_zero(Process *p, struct heap *h)
+{
+	(void)p;
+	(void)h;
+	return SMALL(0);
+}
+static Term info_false(Process *p, struct heap *h)
+{
+	(void)p;
+	(void)h;
+	return am_false;
+}
+
+static Term info_catchlevel(Process *p, struct heap *h)
+{
+	size_t n = 0;
+
+	(void)h;
+	for (const Term *at = p->heap.stop; at < p->heap.end; at++)
+		n += term_is_catch(*at);
+	return int_term(n);
+}
+
+/* ---- memory */
+
+static size_t block_words(const struct heap *h) { return (size_t)(h->end - h->start); }
+static size_t old_block_words(const struct heap *h) { return (size_t)(h->old_end - h->old_start); }
+static size_t stack_words(const struct heap *h) { return (size_t)(h->end - h->stop); }
+
+static Term info_heap_size(Process *p, struct heap *h)
+{
+	(void)h;
+	return int_term(block_words(&p->heap));
+}
+
+static Term info_stack_size(Process *p, struct heap *h)
+{
+	(void)h;
+	return int_term(stack_words(&p->heap));
+}
+
+static Term info_total_heap_size(Process *p, struct heap *h)
+{
+	(void)h;
+	return int_term(block_words(&p->heap) + old_block_words(&p->heap) + p->heap.fragment_words);
+}
+
+static size_t peers_bytes(const struct peers *t)
+{
+	return t->buckets == NULL ? 0 : (t->mask + 1) * sizeof(*t->buckets) + t->count * sizeof(struct peer);
+}
+
+size_t process_info_bytes(Process *p)
+{
+	size_t words = block_words(&p->heap) + old_block_words(&p->heap) + p->heap.fragment_words;
+	size_t bytes = sizeof(*p) + peers_bytes(&p->links) + peers_bytes(&p->monitors) + peers_bytes(&p->monitored_by);
+
+	for (struct signal *s = p->msg_first; s != NULL; s = s->next) {
+		bytes += sizeof(*s);
+		if (s->fragment != NULL)
+			words += s->fragment->size_words;
+	}
+	if (p->dict != NULL)
+		words += 2 * (size_t)p->dict->room;
+	if (p->x != p->saved_x)
+		words += p->x_room;
+	return bytes + words * sizeof(Term);
+}
+
+static Term info_memory(Process *p, struct heap *h)
+{
+	(void)h;
+	return int_term(process_info_bytes(p));
+}
+
+static Term info_binary(Process *p, struct heap *h)
+{
+	Term list = NIL;
+	Term *lists[2] = { p->heap.off_heap, p->heap.old_off_heap };
+
+	for (int i = 0; i < 2; i++) {
+		for (Term *at = lists[i]; at != NULL; at = *off_heap_next(at)) {
+			struct refbin *b = (struct refbin *)at;
+
+			if (header_sub(*at) != SUB_REFBIN)
+				continue;
+			list = heap_cons(h, heap_tuple(h, heap_uint(h, (uintptr_t)b->binary), int_term(b->binary->size_bytes),
+						       int_term(atomic_load(&b->binary->refs))), list);
+		}
+	}
+	return list;
+}
+
+static Term info_max_heap_size(Process *p, struct heap *h)
+{
+	return max_heap_map(h, p->heap.max_words, p->flags);
+}
+
+static Term info_min_heap_size(Process *p, struct heap *h)
+{
+	(void)h;
+	return int_term(p->heap.min_words);
+}
+
+static Term info_min_bin_vheap_size(Process *p, struct heap *h)
+{
+	(void)p;
+	(void)h;
+	return SMALL(BIN_VHEAP_WORDS);
+}
+
+static Term info_fullsweep_after(Process *p, struct heap *h)
+{
+	(void)h;
+	return int_term(p->heap.minor_limit);
+}
+
+static Term put_pairs(struct heap *h, size_t n, const Term (*pairs)[2])
+{
+	Term list = NIL;
+
+	while (n-- > 0)
+		list = heap_cons(h, pair(h, pairs[n][0], pairs[n][1]), list);
+	return list;
+}
+
+static Term info_garbage_collection(Process *p, struct heap *h)
+{
+	const Term pairs[][2] = {
+		{ am_max_heap_size, info_max_heap_size(p, h) }, { am_min_bin_vheap_size, SMALL(BIN_VHEAP_WORDS) },
+		{ am_min_heap_size, int_term(p->heap.min_words) }, { am_fullsweep_after, int_term(p->heap.minor_limit) },
+		{ am_minor_gcs, int_term(p->heap.minor_count) },
+	};
+
+	return put_pairs(h, 5, pairs);
+}
+
+static Term info_garbage_collection_info(Process *p, struct heap *h)
+{
+	const struct heap *own = &p->heap;
+	const Term pairs[][2] = {
+		{ am_old_heap_block_size, int_term(old_block_words(own)) }, { am_heap_block_size, int_term(block_words(own)) },
+		{ am_mbuf_size, int_term(own->fragment_words) }, { am_recent_size, int_term((size_t)(own->high - own->start)) },
+		{ am_stack_size, int_term(stack_words(own)) },
+		{ am_old_heap_size, int_term((size_t)(own->old_top - own->old_start)) },
+		{ am_heap_size, int_term((size_t)(own->top - own->start)) }, { am_bin_vheap_size, int_term(own->binary_words) },
+		{ am_bin_vheap_block_size, int_term(own->binary_limit_words) },
+		{ am_bin_old_vheap_size, int_term(own->old_binary_words) }, { am_bin_old_vheap_block_size, SMALL(BIN_VHEAP_WORDS) },
+	};
+
+	return put_pairs(h, 11, pairs);
+}
+
+static Term info_reductions(Process *p, struct heap *h)
+{
+	uint64_t now = p->reds_done;
+
+	(void)h;
+	if (p->woken_from == PS_RUNNING)
+		now += (uint64_t)(SCHED_REDS - p->reds_left - p->reds_kept);
+	return int_term(now);
+}
+
+/* ---- the items. DEFAULT: in process_info/1, in this order. */
+enum { PLAIN, DEFAULT };
+
+static const struct item {
+	Term name;
+	Term (*make)(Process *p, struct heap *h);
+	int group;
+} items[] = {
+	{ am_registered_name, info_registered_name, DEFAULT },
+	{ am_current_function, info_current_function, DEFAULT },
+	{ am_initial_call, info_initial_call, DEFAULT },
+	{ am_status, info_status, DEFAULT },
+	{ am_message_queue_len, info_message_queue_len, DEFAULT },
+	{ am_links, info_links, DEFAULT },
+	{ am_dictionary, info_dictionary, DEFAULT },
+	{ am_trap_exit, info_trap_exit, DEFAULT },
+	{ am_error_handler, info_error_handler, DEFAULT },
+	{ am_priority, info_priority, DEFAULT },
+	{ am_group_leader, info_group_leader, DEFAULT },
+	{ am_total_heap_size, info_total_heap_size, DEFAULT },
+	{ am_heap_size, info_heap_size, DEFAULT },
+	{ am_stack_size, info_stack_size, DEFAULT },
+	{ am_reductions, info_reductions, DEFAULT },
+	{ am_garbage_collection, info_garbage_collection, DEFAULT },
+	{ am_suspending, info_suspending, DEFAULT },
+	{ am_messages, info_messages, PLAIN },
+	{ am_message_queue_data, info_message_queue_data, PLAIN },
+	{ am_current_location, info_current_location, PLAIN },
+	{ am_current_stacktrace, info_current_stacktrace, PLAIN },
+	{ am_monitors, info_monitors, PLAIN },
+	{ am_monitored_by, info_monitored_by, PLAIN },
+	{ am_memory, info_memory, PLAIN },
+	{ am_binary, info_binary, PLAIN },
+	{ am_max_heap_size, info_max_heap_size, PLAIN },
+	{ am_min_heap_size, info_min_heap_size, PLAIN },
+	{ am_min_bin_vheap_size, info_min_bin_vheap_size, PLAIN },
+	{ am_fullsweep_after, info_fullsweep_after, PLAIN },
+	{ am_garbage_collection_info, info_garbage_collection_info, PLAIN },
+	{ am_sequential_trace_token, info_sequential_trace_token, PLAIN },
+	{ am_catchlevel, info_catchlevel, PLAIN },
+	{ am_parent, info_parent, PLAIN },
+	{ am_trace, info_zero, PLAIN },
+	{ am_last_calls, info_false, PLAIN },
+	{ am_async_dist, info_false, PLAIN },
+};
+
+enum { ITEM_COUNT = sizeof(items) / sizeof(items[0]) };
+
+static const struct item *find_item(Term name)
+{
+	for (size_t i = 0; i < ITEM_COUNT; i++)
+		if (items[i].name == name)
+			return &items[i];
+	return NULL;
+}
+
+static Term make_item(Process *p, const struct item *item)
+{
+	return pair(&p->heap, item->name, item->make(p, &p->heap));
+}
+
+/* registered_name of a process without one is [] alone, and absent from process_info/1. */
+static Term make_single(Process *p, Term name)
+{
+	const struct item *item = find_item(name);
+
+	if (name == am_registered_name && atomic_load(&p->reg_name) == TERM_NONE)
+		return NIL;
+	return make_item(p, item);
+}
+
+static Term make_all(Process *p)
+{
+	Term list = NIL;
+
+	for (size_t i = ITEM_COUNT; i-- > 0;) {
+		if (items[i].group != DEFAULT)
+			continue;
+		if (items[i].name == am_registered_name && atomic_load(&p->reg_name) == TERM_NONE)
+			continue;
+		list = heap_cons(&p->heap, make_item(p, &items[i]), list);
+	}
+	return list;
+}
+
+static Term answer_all(Process *p, struct process_call *c)
+{
+	(void)c;
+	return p != NULL ? make_all(p) : am_undefined;
+}
+
+static Term answer_single(Process *p, struct process_call *c)
+{
+	return p != NULL ? make_single(p, c->items[0]) : am_undefined;
+}
+
+static Term answer_list(Process *p, struct process_call *c)
+{
+	Term list = NIL;
+
+	if (p == NULL)
+		return am_undefined;
+	for (size_t i = c->n; i-- > 0;)
+		list = heap_cons(&p->heap, make_item(p, find_item(c->items[i])), list);
+	return list;
+}
+
+/* Our own answers come at once; another's through a signal. Takes: c. */
+static Term ask(Process *p, Term pid, struct process_call *c, Term ref)
+{
+	Term result;
+
+	if (pid != p->id)
+		return process_call_await(p, pid, c, ref);
+	/* What others sent before counts: our own queue, too. */
+	if ((atomic_load(&p->state) & PS_SIGNALS) && !signal_handle(p)) {
+		process_call_free(c);
+		return TERM_NONE;
+	}
+	result = c->fn(p, c);
+	process_call_free(c);
+	return result;
+}
+
+Term bif_erlang_process_info_1(Process *p, Term *args)
+{
+	Term ref = heap_ref(&p->heap, 0);
+
+	if (!term_is_local_pid(args[0]))
+		return exc_badarg(p);
+	return ask(p, args[0], process_call_new(answer_all, p->id, ref, 0), ref);
+}
+
+static size_t count_items(Term list)
+{
+	size_t n = 0;
+
+	for (; term_is_cons(list); list = cons_tail(list), n++)
+		if (find_item(cons_head(list)) == NULL)
+			return SIZE_MAX;
+	return list == NIL ? n : SIZE_MAX;
+}
+
+Term bif_erlang_process_info_2(Process *p, Term *args)
+{
+	Term ref = heap_ref(&p->heap, 0);
+	struct process_call *c;
+	size_t n;
+
+	if (!term_is_local_pid(args[0]))
+		return exc_badarg(p);
+	if (!term_is_list(args[1])) {
+		if (find_item(args[1]) == NULL)
+			return exc_badarg(p);
+		c = process_call_new(answer_single, p->id, ref, 1);
+		c->items[0] = args[1];
+		return ask(p, args[0], c, ref);
+	}
+	n = count_items(args[1]);
+	if (n == SIZE_MAX)
+		return exc_badarg(p);
+	c = process_call_new(answer_list, p->id, ref, n);
+	n = 0;
+	for (Term list = args[1]; term_is_cons(list); list = cons_tail(list))
+		c->items[n++] = cons_head(list);
+	return ask(p, args[0], c, ref);
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Built-in functions: what a process asks another to do: is it alive, collect, is old code used, suspend. */
+#include "base/alloc.h"
+#include "bif/process_call.h"
+#include "code/module.h"
+#include "heap/copy.h"
+#include "proc/message.h"
+#include "proc/sched.h"
+
+/* ---- alive? Signals sent before the question count. */
+
+static Term answer_alive(Process *p, struct process_call *c)
+{
+	(void)c;
+	return term_from_bool(p != NULL);
+}
+
+static bool has_signals(Term pid)
+{
+	Process *q = process_find(pid);
+	bool found;
+
+	if (q == NULL)
+		return false;
+	found = atomic_load(&q->state) & PS_SIGNALS;
+	process_unref(q);
+	return found;
+}
+
+Term bif_erlang_is_process_alive_1(Process *p, Term *args)
+{
+	Term ref;
+
+	if (!term_is_local_pid(args[0]))
+		return exc_badarg(p);
+	if (args[0] == p->id)
+		return am_true;
+	if (!has_signals(args[0]))
+		return term_from_bool(process_is_alive(args[0]));
+	ref = heap_ref(&p->heap, 0);
+	return process_call_await(p, args[0], process_call_new(answer_alive, p->id, ref, 0), ref);
+}
+
+Term bif_erts_internal_is_process_alive_2(Process *p, Term *args)
+{
+	if (!term_is_local_pid(args[0]) || !term_is_local_ref(args[1]))
+		return exc_badarg(p);
+	process_call_send(args[0], process_call_new(answer_alive, p->id, args[1], 0));
+	return am_ok;
+}
+
+/* ---- collections */
+
+static void want_collection(Process *p, bool major)
+{
+	p->heap.force_major |= major;
+	p->heap.wants_gc = true;
+	p->flags |= PF_NEED_GC;
+}
+
+Term bif_erts_internal_garbage_collect_1(Process *p, Term *args)
+{
+	if (args[0] != am_major && args[0] != am_minor)
+		return exc_badarg(p);
+	want_collection(p, args[0] == am_major);
+	return am_true;
+}
+
+static Term answer_collect(Process *p, struct process_call *c)
+{
+	if (p == NULL)
+		return am_false;
+	want_collection(p, c->items[0] == am_major);
+	return am_true;
+}
+
+static Term answer_check_code(Process *p, struct process_call *c)
+{
+	struct module *m = module_find(c->items[0]);
+
+	return term_from_bool(p != NULL && m != NULL && module_is_old_used_by(m, p));
+}
+
+/* Request: {garbage_collect, Id, major | minor} or {check_process_code, Id, Module}; the answer: {Kind, Id, Result}. */
+static Term request_task(Process *p, Term from, Term to, Term request)
+{
+	struct process_call *c;
+	process_call_fn fn;
+
+	if (!term_is_local_pid(to) || !term_is_local_pid(from) || !term_is_tuple_of(request, 3) ||
+	    !term_is_atom(tuple_get(request, 3)))
+		return exc_badarg(p);
+	if (tuple_get(request, 1) == am_garbage_collect)
+		fn = answer_collect;
+	else if (tuple_get(request, 1) == am_check_process_code)
+		fn = answer_check_code;
+	else
+		return exc_badarg(p);
+	c = process_call_new(fn, from, heap_ref(&p->heap, 0), 1);
+	c->tag = tuple_get(request, 1);
+	c->items[0] = tuple_get(request, 3);
+	c->request_fragment = copy_to_fragment(tuple_get(request, 2), &c->request);
+	process_call_send(to, c);
+	return am_ok;
+}
+
+Term bif_erts_internal_request_system_task_3(Process *p, Term *args)
+{
+	return request_task(p, p->id, args[0], args[2]);
+}
+
+Term bif_erts_internal_request_system_task_4(Process *p, Term *args)
+{
+	return request_task(p, args[0], args[1], args[3]);
+}
+
+/* ---- suspending */
+
+struct suspend_options {
+	bool unless_suspending, asynchronous;
+	Term reply_tag;
+};
+
+static bool read_suspend(Term list, struct suspend_options *o)
+{
+	*o = (struct suspend_options){ .reply_tag = TERM_NONE };
+	for (; term_is_cons(list); list = cons_tail(list)) {
+		Term t = cons_head(list);
+
+		if (t == am_unless_suspending) {
+			o->unless_suspending = true;
+		} else if (t == am_asynchronous) {
+			o->asynchronous = true;
+		} else if (term_is_tuple_of(t, 2) && tuple_get(t, 1) == am_asynchronous) {
+			o->asynchronous = true;
+			o->reply_tag = tuple_get(t, 2);
+		} else {
+			return false;
+		}
+	}
+	return list == NIL;
+}
+
+static Term answer_suspended(Process *p, struct process_call *c)
+{
+	(void)c;
+	return p != NULL ? am_true : am_badarg;
+}
+
+/* {Tag, suspended | exited} to whoever asked for it. */
+struct notice {
+	Term from, tag;
+	struct fragment *fragment;
+};
+
+static void send_notice(Process *p, void *arg)
+{
+	struct notice *n = arg;
+	Process *to = process_find(n->from);
+
+	if (to != NULL) {
+		struct fragment *f = fragment_new(3 + copy_size_words(n->tag));
+		Term *top = f->words + 3;
+
+		f->words[0] = HEADER(2, SUB_TUPLE);
+		f->words[1] = copy_term(n->tag, &top, &f->off_heap);
+		f->words[2] = p != NULL ? am_suspended : am_exited;
+		message_deliver(to, p != NULL ? p->id : TERM_NONE, term_from_boxed(f->words), f);
+		process_unref(to);
+	}
+	fragment_free(n->fragment);
+	mem_free(n);
+}
+
+static void notify_suspended(Process *p, Term to, Term tag)
+{
+	struct notice *n = mem_zalloc(sizeof(*n));
+	struct signal *s = signal_new(SIG_CALL);
+
+	n->from = p->id;
+	n->fragment = copy_to_fragment(tag, &n->tag);
+	s->call = send_notice;
+	s->arg = n;
+	if (!signal_send(to, s))
+		send_notice(NULL, n);
+}
+
+/* Our count of suspensions of that process. */
+static struct peer *find_suspending(Process *p, Term to, bool make)
+{
+	uint64_t key = (uint64_t)1 << 63 | to; /* no number of a reference */
+	struct peer *n = peer_find(&p->monitors, key);
+
+	if (n == NULL && make) {
+		n = peer_insert(&p->monitors, key, PEER_SUSPENDING);
+		n->peer = to;
+	}
+	return n;
+}
+
+/* Results: true, false, badarg, badopt; or a reference whose answer the caller awaits. */
+Term bif_erts_internal_suspend_process_2(Process *p, Term *args)
+{
+	struct suspend_options o;
+	struct peer *n;
+	Term ref;
+
+	if (args[0] == p->id || !term_is_local_pid(args[0]))
+		return am_badarg;
+	if (!read_suspend(args[1], &o))
+		return am_badopt;
+	n = find_suspending(p, args[0], false);
+	if (n != NULL && o.unless_suspending) {
+		if (o.reply_tag != TERM_NONE)
+			notify_suspended(p, args[0], o.reply_tag);
+		return am_false;
+	}
+	if (!signal_send_plain(SIG_SUSPEND, p->id, args[0], TERM_NONE)) {
+		if (o.reply_tag != TERM_NONE)
+			notify_suspended(p, args[0], o.reply_tag);
+		return o.asynchronous ? am_true : am_badarg;
+	}
+	find_suspending(p, args[0], true)->count++;
+	if (o.reply_tag != TERM_NONE)
+		notify_suspended(p, args[0], o.reply_tag);
+	if (o.asynchronous)
+		return am_true;
+	ref = heap_ref(&p->heap, 0);
+	process_call_send(args[0], process_call_new(answer_suspended, p->id, ref, 0));
+	return ref;
+}
+
+Term bif_erlang_resume_process_1(Process *p, Term *args)
+{
+	struct peer *n;
+
+	if (!term_is_local_pid(args[0]))
+		return exc_badarg(p);
+	n = find_suspending(p, args[0], false);
+	if (n == NULL || !signal_send_plain(SIG_RESUME, p->id, args[0], TERM_NONE))
+		return exc_badarg(p);
+	if (--n->count == 0)
+		peer_remove(&p->monitors, n);
+	return am_true;
+}

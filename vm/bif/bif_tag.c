@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Built-in functions: the user tag of dyntrace, and sequential tracing's token. */
+#include "base/alloc.h"
+#include "bif/bif.h"
+#include "data/binary.h"
+#include "proc/seq_token.h"
+
+static Term tag_or_undefined(const Process *p)
+{
+	return p->dt_utag == NIL ? am_undefined : p->dt_utag;
+}
+
+static void drop_tag(Process *p)
+{
+	p->dt_utag = NIL;
+	p->flags &= ~(uint32_t)(PF_TAG_PERMANENT | PF_TAG_SPREADING);
+}
+
+Term bif_erlang_dt_put_tag_1(Process *p, Term *args)
+{
+	Term before = tag_or_undefined(p);
+
+	if (args[0] == am_undefined) {
+		drop_tag(p);
+		return before;
+	}
+	if (!term_is_binary(args[0]))
+		return exc_badarg(p);
+	p->dt_utag = args[0];
+	p->flags |= PF_TAG_PERMANENT;
+	return before;
+}
+
+Term bif_erlang_dt_get_tag_0(Process *p, Term *args)
+{
+	(void)args;
+	return p->flags & PF_TAG_PERMANENT ? tag_or_undefined(p) : am_undefined;
+}
+
+Term bif_erlang_dt_get_tag_data_0(Process *p, Term *args)
+{
+	(void)args;
+	return tag_or_undefined(p);
+}
+
+/* The tag as bytes with a final NUL. */
+static Term put_tag_bytes(Process *p)
+{
+	struct bits_view v;
+	uint8_t *to, *scratch;
+	const uint8_t *from;
+	size_t n = 0;
+	Term bytes;
+
+	if (p->dt_utag == NIL)
+		return binary_put(&p->heap, "", 1);
+	v = binary_view(p->dt_utag);
+	bytes = binary_alloc(&p->heap, (size_t)(v.size / 8) + 1, &to);
+	from = binary_bytes(p->dt_utag, &n, &scratch);
+	memcpy(to, from, n);
+	to[n] = 0;
+	mem_free(scratch);
+	return bytes;
+}
+
+Term bif_erlang_dt_prepend_vm_tag_data_1(Process *p, Term *args)
+{
+	return heap_cons(&p->heap, put_tag_bytes(p), args[0]);
+}
+
+Term bif_erlang_dt_append_vm_tag_data_1(Process *p, Term *args)
+{
+	return heap_cons(&p->heap, args[0], put_tag_bytes(p));
+}
+
+/* {Flags, Tag}, for dt_restore_tag. */
+Term bif_erlang_dt_spread_tag_1(Process *p, Term *args)
+{
+	uint64_t flags = (p->flags & PF_TAG_PERMANENT ? 1u : 0) | (p->flags & PF_TAG_SPREADING ? 2u : 0);
+
+	if (args[0] != am_true && args[0] != am_false)
+		return exc_badarg(p);
+	if (p->dt_utag != NIL && args[0] == am_true)
+		p->flags |= PF_TAG_SPREADING;
+	else
+		p->flags &= ~(uint32_t)PF_TAG_SPREADING;
+	return heap_tuple(&p->heap, SMALL(flags), p->dt_utag);
+}
+
+Term bif_erlang_dt_restore_tag_1(Process *p, Term *args)
+{
+	int64_t flags;
+	Term tag;
+
+	if (!term_is_tuple_of(args[0], 2) || !term_is_small(tuple_get(args[0], 1)))
+		return exc_badarg(p);
+	tag = tuple_get(args[0], 2);
+	if (tag != NIL && !term_is_binary(tag))
+		return exc_badarg(p);
+	drop_tag(p);
+	if (tag == NIL)
+		return am_true;
+	flags = small_value(tuple_get(args[0], 1));
+	p->dt_utag = tag;
+	p->flags |= (flags & 1 ? (uint32_t)PF_TAG_PERMANENT : 0) | (flags & 2 ? (uint32_t)PF_TAG_SPREADING : 0);
+	return am_true;
+}
+
+/* ---- the token {Flags, Label, Serial, From, Previous} */
+
+enum { TOKEN_SEND = 1, TOKEN_RECEIVE = 2, TOKEN_PRINT = 4, TOKEN_TIMESTAMP = 8, TOKEN_MONOTONIC = 16, TOKEN_STRICT = 32 };
+
+static uint64_t flag_bit(Term name)
+{
+	switch (name) {
+	case am_send:
+		return TOKEN_SEND;
+	case am_receive:
+		return TOKEN_RECEIVE;
+	case am_print:
+		return TOKEN_PRINT;
+	case am_timestamp:
+		return TOKEN_TIMESTAMP;
+	case am_monotonic_timestamp:
+		return TOKEN_MONOTONIC;
+	case am_strict_monotonic_timestamp:
+		return TOKEN_STRICT;
+	default:
+		return 0;
+	}
+}
+
+static uint64_t token_flags(const Process *p)
+{
+	return p->seq_token == NIL ? 0 : (uint64_t)small_value(tuple_get(p->seq_token, 1));
+}
+
+Term bif_erlang_seq_trace_info_1(Process *p, Term *args)
+{
+	Term value;
+
+	if (!term_is_atom(args[0]))
+		return exc_badarg(p);
+	if (flag_bit(args[0]) != 0)
+		value = term_from_bool(token_flags(p) & flag_bit(args[0]));
+	else if (args[0] != am_label && args[0] != am_serial)
+		return exc_badarg(p);
+	else if (p->seq_token == NIL)
+		value = NIL;
+	else if (args[0] == am_label)
+		value = tuple_get(p->seq_token, 2);
+	else
+		value = heap_tuple(&p->heap, tuple_get(p->seq_token, 5), tuple_get(p->seq_token, 3));
+	if (p->seq_token == NIL && flag_bit(args[0]) != 0)
+		value = am_false;
+	return heap_tuple(&p->heap, args[0], value);
+}
+
+static void change_token(Process *p, size_t index, Term value)
+{
+	Term fields[5] = { SMALL(0), SMALL(0), SMALL(0), p->id, SMALL(0) };
+
+	for (size_t i = 0; p->seq_token != NIL && i < 5; i++)
+		fields[i] = tuple_get(p->seq_token, i + 1);
+	fields[index - 1] = value;
+	p->seq_token = heap_tuple_array(&p->heap, 5, fields);
+}
+
+static bool set_serial(Process *p, Term value)
+{
+	if (!term_is_tuple_of(value, 2) || !term_is_small(tuple_get(value, 1)) || !term_is_small(tuple_get(value, 2)))
+		return false;
+	change_token(p, 5, tuple_get(value, 1));
+	change_token(p, 3, tuple_get(value, 2));
+	return true;
+}
+
+static bool set_flag(Process *p, Term name, Term value)
+{
+	uint64_t bit = flag_bit(name), flags = token_flags(p);
+
+	if (bit == 0 || (value != am_true && value != am_false))
+		return false;
+	flags = value == am_true ? flags | bit : flags & ~bit;
+	change_token(p, 1, SMALL(flags));
+	return true;
+}
+
+/* The value before. */
+Term bif_erlang_seq_trace_2(Process *p, Term *args)
+{
+	Term before, token = p->seq_token;
+
+	if (args[0] == am_sequential_trace_token) {
+		if (args[1] != NIL)
+			return exc_badarg(p);
+		p->seq_token = NIL;
+		return heap_tuple(&p->heap, am_sequential_trace_token, token);
+	}
+	before = bif_erlang_seq_trace_info_1(p, args);
+	if (before == TERM_NONE)
+		return TERM_NONE;
+	if (args[0] == am_label)
+		change_token(p, 2, args[1]);
+	else if (args[0] == am_serial ? !set_serial(p, args[1]) : !set_flag(p, args[0], args[1]))
+		return exc_badarg(p);
+	return tuple_get(before, 2);
+}
+
+/* Nobody traces sequentially: nothing is printed. */
+Term bif_erlang_seq_trace_print_1(Process *p, Term *args)
+{
+	(void)p;
+	(void)args;
+	return am_false;
+}
+
+Term bif_erlang_seq_trace_print_2(Process *p, Term *args)
+{
+	(void)p;
+	(void)args;
+	return am_false;
+}

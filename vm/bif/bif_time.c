@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Built-in functions: clocks, calendars, unique integers. Native time is in nanoseconds. Erlang monotonic time is
+ * CLOCK_MONOTONIC; Erlang system time is that plus an offset fixed at start (no time warp). */
+#include <stdatomic.h>
+
+#include "base/clock.h"
+#include "bif/bif.h"
+#include "bif/bif_time.h"
+#include "data/number.h"
+
+#define NS_PER_S ((int64_t)1000000000)
+
+static struct {
+	_Atomic int64_t offset_ns; /* 0: not yet fixed */
+	_Atomic int64_t now_us;    /* last result of now/0 */
+	_Atomic int64_t unique, monotonic;
+} times;
+
+int64_t bif_time_offset_ns(void)
+{
+	int64_t none = 0, offset = atomic_load(&times.offset_ns);
+
+	if (offset != 0)
+		return offset;
+	offset = clock_system_ns() - clock_monotonic_ns();
+	if (!atomic_compare_exchange_strong(&times.offset_ns, &none, offset))
+		offset = none;
+	return offset;
+}
+
+static int64_t erlang_system_ns(void)
+{
+	return clock_monotonic_ns() + bif_time_offset_ns();
+}
+
+/* Parts a second of a unit. Fails: 0. */
+static int64_t parts_per_second(Term unit)
+{
+	int64_t n;
+
+	switch (unit) {
+	case am_native:
+	case am_perf_counter:
+	case am_nanosecond:
+	case am_nano_seconds:
+		return NS_PER_S;
+	case am_microsecond:
+	case am_micro_seconds:
+		return 1000000;
+	case am_millisecond:
+	case am_milli_seconds:
+		return 1000;
+	case am_second:
+	case am_seconds:
+		return 1;
+	default:
+		return num_get_int64(unit, &n) && n > 0 ? n : 0;
+	}
+}
+
+static Term put_in_unit(Process *p, int64_t ns, Term unit)
+{
+	int64_t parts = parts_per_second(unit);
+	__int128 product, result;
+
+	if (parts == 0)
+		return exc_badarg(p);
+	product = (__int128)ns * parts;
+	result = product / NS_PER_S;
+	if (product < 0 && result * NS_PER_S != product)
+		result--; /* rounded down */
+	if (result > INT64_MAX || result < INT64_MIN)
+		return exc_system_limit(p);
+	return heap_int(&p->heap, (int64_t)result);
+}
+
+Term bif_erlang_monotonic_time_0(Process *p, Term *args)
+{
+	(void)args;
+	return heap_int(&p->heap, clock_monotonic_ns());
+}
+
+Term bif_erlang_monotonic_time_1(Process *p, Term *args)
+{
+	return put_in_unit(p, clock_monotonic_ns(), args[0]);
+}
+
+Term bif_erlang_system_time_0(Process *p, Term *args)
+{
+	(void)args;
+	return heap_int(&p->heap, erlang_system_ns());
+}
+
+Term bif_erlang_system_time_1(Process *p, Term *args)
+{
+	return put_in_unit(p, erlang_system_ns(), args[0]);
+}
+
+Term bif_erlang_time_offset_0(Process *p, Term *args)
+{
+	(void)args;
+	return heap_int(&p->heap, bif_time_offset_ns());
+}
+
+Term bif_erlang_time_offset_1(Process *p, Term *args)
+{
+	return put_in_unit(p, bif_time_offset_ns(), args[0]);
+}
+
+Term bif_os_system_time_0(Process *p, Term *args)
+{
+	(void)args;
+	return heap_int(&p->heap, clock_system_ns());
+}
+
+Term bif_os_system_time_1(Process *p, Term *args)
+{
+	return put_in_unit(p, clock_system_ns(), args[0]);
+}
+
+Term bif_os_perf_counter_0(Process *p, Term *args)
+{
+	return bif_erlang_monotonic_time_0(p, args);
+}
+
+Term bif_erts_internal_time_unit_0(Process *p, Term *args)
+{
+	(void)p;
+	(void)args;
+	return SMALL(NS_PER_S);
+}
+
+Term bif_erts_internal_perf_counter_unit_0(Process *p, Term *args)
+{
+	return bif_erts_internal_time_unit_0(p, args);
+}
+
+/* {MegaSeconds, Seconds, MicroSeconds} */
+static Term put_timestamp(Process *p, int64_t us)
+{
+	int64_t s = us / 1000000;
+
+	return heap_tuple(&p->heap, term_from_small(s / 1000000), term_from_small(s % 1000000), term_from_small(us % 1000000));
+}
+
+Term bif_erlang_timestamp_0(Process *p, Term *args)
+{
+	(void)args;
+	return put_timestamp(p, erlang_system_ns() / 1000);
+}
+
+Term bif_os_timestamp_0(Process *p, Term *args)
+{
+	(void)args;
+	return put_timestamp(p, clock_system_ns() / 1000);
+}
+
+/* Each result is greater than any before. */
+Term bif_erlang_now_0(Process *p, Term *args)
+{
+	int64_t us = erlang_system_ns() / 1000, last = atomic_load(&times.now_us), next;
+
+	(void)args;
+	do
+		next = us > last ? us : last + 1;
+	while (!atomic_compare_exchange_weak(&times.now_us, &last, next));
+	return put_timestamp(p, next);
+}
+
+/* ---- calendars */
+
+static Term put_date(struct heap *h, const struct tm *tm)
+{
+	return heap_tuple(h, term_from_small(tm->tm_year + 1900), term_from_small(tm->tm_mon + 1), term_from_small(tm->tm_mday));
+}
+
+static Term put_time(struct heap *h, const struct tm *tm)
+{
+	return heap_tuple(h, term_from_small(tm->tm_hour), term_from_small(tm->tm_min), term_from_small(tm->tm_sec));
+}
+
+static Term put_datetime(struct heap *h, const struct tm *tm)
+{
+	Term date = put_date(h, tm);
+
+	return heap_tuple(h, date, put_time(h, tm));
+}
+
+static struct tm read_clock(bool local)
+{
+	time_t now = (time_t)(clock_system_ns() / NS_PER_S);
+	struct tm tm;
+
+	if (local)
+		localtime_r(&now, &tm);
+	else
+		gmtime_r(&now, &tm);
+	return tm;
+}
+
+Term bif_erlang_date_0(Process *p, Term *args)
+{
+	struct tm tm = read_clock(true);
+
+	(void)args;
+	return put_date(&p->heap, &tm);
+}
+
+Term bif_erlang_time_0(Process *p, Term *args)
+{
+	struct tm tm = read_clock(true);
+
+	(void)args;
+	return put_time(&p->heap, &tm);
+}
+
+Term bif_erlang_localtime_0(Process *p, Term *args)
+{
+	struct tm tm = read_clock(true);
+
+	(void)args;
+	return put_datetime(&p->heap, &tm);
+}
+
+Term bif_erlang_universaltime_0(Process *p, Term *args)
+{
+	struct tm tm = read_clock(false);
+
+	(void)args;
+	return put_datetime(&p->heap, &tm);
+}
+
+static bool read_three(Term t, int *a, int *b, int *c)
+{
+	if (!term_is_tuple_of(t, 3))
+		return false;
+	for (size_t i = 1; i <= 3; i++)
+		if (!term_is_small(tuple_get(t, i)) || small_value(tuple_get(t, i)) < 0 || small_value(tuple_get(t, i)) > 1 << 30)
+			return false;
+	*a = (int)small_value(tuple_get(t, 1));
+	*b = (int)small_value(tuple_get(t, 2));
+	*c = (int)small_value(tuple_get(t, 3));
+	return true;
+}
+
+static int days_of_month(int year, int month)
+{
+	static const int days[12] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
+
+	if (month == 2 && year % 4 == 0 && (year % 100 != 0 || year % 400 == 0))
+		return 29;
+	return days[month - 1];
+}
+
+/* {{Y, Mo, D}, {H, Mi, S}}, each in its range. Fails: false. */
+static bool read_datetime(Term t, struct tm *tm)
+{
+	*tm = (struct tm){ .tm_isdst = -1 };
+	if (!term_is_tuple_of(t, 2) || !read_three(tuple_get(t, 1), &tm->tm_year, &tm->tm_mon, &tm->tm_mday) ||
+	    !read_three(tuple_get(t, 2), &tm->tm_hour, &tm->tm_min, &tm->tm_sec))
+		return false;
+	if (tm->tm_mon < 1 || tm->tm_mon > 12 || tm->tm_mday < 1 || tm->tm_mday > days_of_month(tm->tm_year, tm->tm_mon) ||
+	    tm->tm_hour > 23 || tm->tm_min > 59 || tm->tm_sec > 59)
+		return false;
+	tm->tm_year -= 1900;
+	tm->tm_mon -= 1;
+	return true;
+}
+
+Term bif_erlang_universaltime_to_localtime_1(Process *p, Term *args)
+{
+	struct tm tm;
+	time_t t;
+
+	if (!read_datetime(args[0], &tm))
+		return exc_badarg(p);
+	t = timegm(&tm);
+	if (localtime_r(&t, &tm) == NULL)
+		return exc_badarg(p);
+	return put_datetime(&p->heap, &tm);
+}
+
+Term bif_erlang_localtime_to_universaltime_2(Process *p, Term *args)
+{
+	struct tm tm;
+	time_t t;
+
+	if (!read_datetime(args[0], &tm))
+		return exc_badarg(p);
+	if (args[1] != am_true && args[1] != am_false && args[1] != am_undefined)
+		return exc_badarg(p);
+	tm.tm_isdst = args[1] == am_undefined ? -1 : args[1] == am_true;
+	t = mktime(&tm);
+	if (gmtime_r(&t, &tm) == NULL)
+		return exc_badarg(p);
+	return put_datetime(&p->heap, &tm);
+}
+
+Term bif_erlang_universaltime_to_posixtime_1(Process *p, Term *args)
+{
+	struct tm tm;
+
+	if (!read_datetime(args[0], &tm))
+		return exc_badarg(p);
+	return heap_int(&p->heap, (int64_t)timegm(&tm));
+}
+
+Term bif_erlang_posixtime_to_universaltime_1(Process *p, Term *args)
+{
+	struct tm tm;
+	int64_t s;
+	time_t t;
+
+	if (!num_get_int64(args[0], &s))
+		return exc_badarg(p);
+	t = (time_t)s;
+	if (gmtime_r(&t, &tm) == NULL)
+		return exc_badarg(p);
+	return put_datetime(&p->heap, &tm);
+}
+
+/* ---- unique integers. Positive ones count from 1, others from the least small integer. */
+
+static bool read_modifiers(Term list, bool *monotonic, bool *positive)
+{
+	for (; term_is_cons(list); list = cons_tail(list)) {
+		if (cons_head(list) == am_monotonic)
+			*monotonic = true;
+		else if (cons_head(list) == am_positive)
+			*positive = true;
+		else
+			return false;
+	}
+	return list == NIL;
+}
+
+static Term put_unique(Process *p, bool monotonic, bool positive)
+{
+	int64_t n = atomic_fetch_add_explicit(monotonic ? &times.monotonic : &times.unique, 1, memory_order_seq_cst);
+
+	return heap_int(&p->heap, positive ? n + 1 : SMALL_MIN + n);
+}
+
+Term bif_erlang_unique_integer_0(Process *p, Term *args)
+{
+	(void)args;
+	return put_unique(p, false, false);
+}
+
+Term bif_erlang_unique_integer_1(Process *p, Term *args)
+{
+	bool monotonic = false, positive = false;
+
+	if (!read_modifiers(args[0], &monotonic, &positive))
+		return exc_badarg(p);
+	return put_unique(p, monotonic, positive);
+}

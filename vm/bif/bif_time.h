@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The VM's clock. */
+#ifndef VM_BIF_BIF_TIME_H
+#define VM_BIF_BIF_TIME_H
+
+#include <stdint.h>
+
+/* Erlang system time minus Erlang monotonic time; fixed when first asked. Units: ns. */
+int64_t bif_time_offset_ns(void);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Requests from process to process. Invariant: each request is answered once, by the receiver or by whoever finds it gone. */
+#include "bif/process_call.h"
+
+#include "base/alloc.h"
+#include "code/export.h"
+#include "heap/copy.h"
+#include "proc/message.h"
+
+struct process_call *process_call_new(process_call_fn fn, Term from, Term ref, size_t n)
+{
+	struct process_call *c = mem_zalloc(sizeof(*c) + n * sizeof(Term));
+
+	c->fn = fn;
+	c->from = from;
+	c->ref_number = ref_number(ref);
+	c->ref_tag = ref_tag(ref);
+	c->n = n;
+	return c;
+}
+
+void process_call_free(struct process_call *c)
+{
+	fragment_free(c->request_fragment);
+	mem_free(c);
+}
+
+static struct fragment *make_answer(const struct process_call *c, Term result, Term *message)
+{
+	Term tuple = c->tag != TERM_NONE ? c->request : NIL;
+	struct fragment *f = fragment_new(4 + REF_WORDS + copy_size_words(tuple) + copy_size_words(result));
+	Term *top = f->words + 4;
+
+	*message = term_from_boxed(f->words);
+	if (c->tag == TERM_NONE) {
+		f->words[0] = HEADER(2, SUB_TUPLE);
+		f->words[1] = peer_put_ref(top, c->ref_number, c->ref_tag);
+		top += REF_WORDS;
+		f->words[2] = copy_term(result, &top, &f->off_heap);
+		f->words[3] = NIL;
+	} else {
+		f->words[0] = HEADER(3, SUB_TUPLE);
+		f->words[1] = c->tag;
+		f->words[2] = copy_term(c->request, &top, &f->off_heap);
+		f->words[3] = copy_term(result, &top, &f->off_heap);
+	}
+	f->used_words = (size_t)(top - f->words);
+	return f;
+}
+
+static void run_call(Process *p, void *arg)
+{
+	struct process_call *c = arg;
+	Term result = c->fn(p, c), message;
+
+	if (result != TERM_NONE) {
+		Process *to = process_find(c->from);
+
+		if (to != NULL) {
+			struct fragment *f = make_answer(c, result, &message);
+
+			message_deliver(to, p != NULL ? p->id : TERM_NONE, message, f);
+			process_unref(to);
+		}
+	}
+	process_call_free(c);
+}
+
+void process_call_send(Term to, struct process_call *c)
+{
+	struct signal *s = signal_new(SIG_CALL);
+
+	s->call = run_call;
+	s->arg = c;
+	if (!signal_send(to, s))
+		run_call(NULL, c);
+}
+
+Term process_call_await(Process *p, Term to, struct process_call *c, Term ref)
+{
+	static struct export *await;
+
+	if (await == NULL)
+		await = export_get(am_erts_internal, am_await_result, 1);
+	process_call_send(to, c);
+	return exc_trap(p, await, 1, &ref);
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Options of spawn_opt and monitor. */
+#include "bif/spawn_opts.h"
+
+#include "data/map.h"
+#include "proc/sched.h"
+
+enum { FULLSWEEP_MAX = 65535 };
+
+struct spawn_defaults spawn_defaults = { .fullsweep_after = FULLSWEEP_MAX, .min_heap_words = HEAP_MIN_WORDS };
+
+static const Term priority_names[PRIO_COUNT] = { am_low, am_normal, am_high, am_max };
+
+Term priority_atom(unsigned priority)
+{
+	return priority_names[priority];
+}
+
+bool priority_read(Term atom, uint8_t *priority)
+{
+	for (unsigned i = 0; i < PRIO_COUNT; i++) {
+		if (priority_names[i] == atom) {
+			*priority = (uint8_t)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool read_alias(Term t, uint8_t *alias)
+{
+	if (t == am_explicit_unalias)
+		*alias = ALIAS_EXPLICIT;
+	else if (t == am_demonitor)
+		*alias = ALIAS_DEMONITOR;
+	else if (t == am_reply_demonitor)
+		*alias = ALIAS_REPLY;
+	else
+		return false;
+	return true;
+}
+
+bool monitor_opts_read(Term list, struct monitor_options *o)
+{
+	for (; term_is_cons(list); list = cons_tail(list)) {
+		Term t = cons_head(list);
+
+		if (!term_is_tuple_of(t, 2))
+			return false;
+		if (tuple_get(t, 1) == am_tag)
+			o->tag = tuple_get(t, 2);
+		else if (tuple_get(t, 1) != am_alias || !read_alias(tuple_get(t, 2), &o->alias))
+			return false;
+	}
+	return list == NIL;
+}
+
+static bool read_flag(Term map, Term key, uint32_t off_bit, uint32_t *flags)
+{
+	Term t = map_get(map, key);
+
+	if (t == TERM_NONE)
+		return true;
+	if (t != am_true && t != am_false)
+		return false;
+	*flags = t == am_true ? *flags & ~off_bit : *flags | off_bit;
+	return true;
+}
+
+bool max_heap_read(Term t, size_t *words, uint32_t *flags)
+{
+	Term size = t;
+
+	if (term_is_map(t)) {
+		size = map_get(t, am_size);
+		if (!read_flag(t, am_kill, PF_MAX_HEAP_SPARE, flags) || !read_flag(t, am_error_logger, PF_MAX_HEAP_SILENT, flags))
+			return false;
+	}
+	if (size == TERM_NONE || !term_is_small(size) || small_value(size) < 0)
+		return false;
+	if (small_value(size) != 0 && small_value(size) < HEAP_MIN_WORDS)
+		return false;
+	*words = (size_t)small_value(size);
+	return true;
+}
+
+Term max_heap_map(struct heap *h, size_t words, uint32_t flags)
+{
+	Term pairs[6] = { am_error_logger, term_from_bool(!(flags & PF_MAX_HEAP_SILENT)), am_kill,
+			  term_from_bool(!(flags & PF_MAX_HEAP_SPARE)), am_size, term_from_small((int64_t)words) };
+
+	return map_from_pairs(h, pairs, 3);
+}
+
+static bool read_count(Term t, int64_t max, int64_t *n)
+{
+	if (!term_is_small(t) || small_value(t) < 0 || small_value(t) > max)
+		return false;
+	*n = small_value(t);
+	return true;
+}
+
+static bool read_reply(Term t, uint8_t *reply)
+{
+	if (t == am_yes)
+		*reply = REPLY_BOTH;
+	else if (t == am_no)
+		*reply = 0;
+	else if (t == am_error_only)
+		*reply = REPLY_ERROR;
+	else if (t == am_success_only)
+		*reply = REPLY_SUCCESS;
+	else
+		return false;
+	return true;
+}
+
+static bool read_monitor(Term value, struct spawn_options *o)
+{
+	struct monitor_options m = { o->monitor_tag, o->alias };
+
+	if (!monitor_opts_read(value, &m))
+		return false;
+	o->monitor = true;
+	o->monitor_tag = m.tag;
+	o->alias = m.alias;
+	return true;
+}
+
+static bool read_pair(Term key, Term value, bool request, struct spawn_request *r)
+{
+	struct spawn_options *o = &r->options;
+	int64_t n;
+
+	switch (key) {
+	case am_monitor:
+		return read_monitor(value, o);
+	case am_priority:
+		return priority_read(value, &o->priority);
+	case am_fullsweep_after:
+		if (!read_count(value, SMALL_MAX, &n))
+			return false;
+		o->fullsweep_after = (uint16_t)(n > FULLSWEEP_MAX ? FULLSWEEP_MAX : n);
+		return true;
+	case am_min_heap_size:
+		if (!read_count(value, (int64_t)1 << 40, &n))
+			return false;
+		o->min_heap_words = (size_t)n;
+		return true;
+	case am_min_bin_vheap_size:
+		return read_count(value, SMALL_MAX, &n);
+	case am_max_heap_size:
+		return max_heap_read(value, &o->max_heap_words, &o->flags);
+	case am_message_queue_data:
+		o->off_heap_messages = value == am_off_heap;
+		return value == am_off_heap || value == am_on_heap;
+	case am_scheduler:
+		if (!read_count(value, (int64_t)sched_count(), &n))
+			return false;
+		o->scheduler = (uint16_t)n;
+		return true;
+	case am_async_dist:
+		return value == am_true || value == am_false;
+	case am_reply:
+		return request && read_reply(value, &r->reply);
+	case am_reply_tag:
+		r->reply_tag = value;
+		return request;
+	default:
+		return false;
+	}
+}
+
+static bool read_option(Term t, bool request, struct spawn_request *r)
+{
+	if (t == am_link)
+		r->options.link = true;
+	else if (t == am_monitor)
+		r->options.monitor = true;
+	else
+		return term_is_tuple_of(t, 2) && read_pair(tuple_get(t, 1), tuple_get(t, 2), request, r);
+	return true;
+}
+
+bool spawn_opts_read(Term list, bool request, struct spawn_request *r)
+{
+	*r = (struct spawn_request){ .options = SPAWN_OPTIONS_DEFAULT, .reply = REPLY_BOTH, .reply_tag = am_spawn_reply };
+	r->options.fullsweep_after = (uint16_t)atomic_load(&spawn_defaults.fullsweep_after);
+	r->options.min_heap_words = atomic_load(&spawn_defaults.min_heap_words);
+	r->options.max_heap_words = atomic_load(&spawn_defaults.max_heap_words);
+	r->options.flags = atomic_load(&spawn_defaults.max_heap_flags);
+	for (; term_is_cons(list); list = cons_tail(list))
+		if (!read_option(cons_head(list), request, r))
+			return false;
+	return list == NIL;
+}

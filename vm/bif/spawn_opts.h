@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Options of spawn_opt and monitor, read from their lists. */
+#ifndef VM_BIF_SPAWN_OPTS_H
+#define VM_BIF_SPAWN_OPTS_H
+
+#include "bif/bif.h"
+#include "proc/monitor.h"
+
+enum spawn_reply { REPLY_SUCCESS = 1, REPLY_ERROR = 2, REPLY_BOTH = 3 };
+
+struct spawn_request {
+	struct spawn_options options;
+	uint8_t reply;       /* enum spawn_reply */
+	Term reply_tag;
+};
+
+/* request: also {reply, R} and {reply_tag, T}. Fails: false. */
+bool spawn_opts_read(Term list, bool request, struct spawn_request *r);
+bool monitor_opts_read(Term list, struct monitor_options *o);
+/* max_heap_size's value: words or a map; sets words and PF_MAX_HEAP_* in flags. Fails: false. */
+bool max_heap_read(Term t, size_t *words, uint32_t *flags);
+Term max_heap_map(struct heap *h, size_t words, uint32_t flags);
+Term priority_atom(unsigned priority);
+/* Fails: false. */
+bool priority_read(Term atom, uint8_t *priority);
+
+/* What new processes get unless told otherwise: system_flag. */
+struct spawn_defaults {
+	_Atomic uint32_t fullsweep_after;
+	_Atomic size_t min_heap_words, max_heap_words;
+	_Atomic uint32_t max_heap_flags;
+};
+extern struct spawn_defaults spawn_defaults;
+
+/* Bytes that p holds, off-heap binaries not counted. p runs here, or nobody does. */
+size_t process_info_bytes(Process *p);
+
+#endif
