@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/lock.h"
+#include "data/binary.h"
 #include "io/io_probe.h"
 #include "io/posix.h"
 #include "proc/exc.h"
@@ -221,31 +222,21 @@ static void run_job(struct async_job *async)
 	job_unref(job);
 }
 
-/* The dyntrace tag of p, for the probes: a binary, cut where the probes cut. */
+/* The dyntrace tag of p, for the probes. */
 static char *copy_user_tag(Term tag)
 {
+	uint8_t *scratch = NULL;
 	const uint8_t *bytes;
-	size_t n;
 	char *text;
+	size_t n;
 
-	if (term_has_sub(tag, SUB_HEAPBIN)) {
-		const struct heapbin *b = (const struct heapbin *)boxed_ptr(tag);
-
-		bytes = b->data;
-		n = b->size_bytes;
-	} else if (term_has_sub(tag, SUB_REFBIN)) {
-		const struct refbin *b = (const struct refbin *)boxed_ptr(tag);
-
-		bytes = b->bytes;
-		n = b->size_bytes;
-	} else {
+	if (!term_is_bitstring(tag) || !term_is_binary(tag))
 		return NULL;
-	}
-	if (n > 255)
-		n = 255;
+	bytes = binary_bytes(tag, &n, &scratch);
 	text = mem_alloc(n + 1);
 	memcpy(text, bytes, n);
 	text[n] = '\0';
+	mem_free(scratch);
 	return text;
 }
 

@@ -576,6 +576,9 @@ bool port_send(Process *from, Term id, Term message)
 	lock_acquire(&port->lock);
 	if (port->state == PORT_OPEN && !obey_locked(port, message))
 		signal_send_reason(SIG_EXIT, port->id, from->id, TERM_NONE, am_badsig);
+	/* A send cannot wait for a port that is busy; it can make room for others. */
+	if (port->busy)
+		process_yield_soon(from);
 	lock_release(&port->lock);
 	port_unref(port);
 	return true;
