@@ -1,0 +1,138 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# `make bench`: prints ratios, everything side by side in one run.
+#   (a) erlvm with probes compiled in but off, against the same without probes: instructions (callgrind) and time
+#   (b) what an enabled event costs: bench/events.sh
+#   (c) workloads on erlvm, on the stock erl (JIT), and on an interpreter flavour of it where there is one
+# BENCH_ONLY="a c"     parts to run          BENCH_RUNS=5    runs of each (medians are shown)
+# BENCH_DIV=10         1/N of the work       BENCH_SET="fib ring"   workloads of (c)
+# ERL_EMU=/path/to/erl an Erlang whose emulator is the interpreter flavour
+set -eu
+cd "$(dirname "$0")/.."
+BUILD=${BUILD:-build}
+parts=${BENCH_ONLY:-a b c}
+runs=${BENCH_RUNS:-5}
+div=${BENCH_DIV:-10}
+ours=$BUILD/erlvm
+bare=build/variant-noprobes/erlvm
+dir=$BUILD/bench
+mkdir -p "$dir"
+[ "$dir/vmbench.beam" -nt bench/vmbench.erl ] || erlc -o "$dir" bench/vmbench.erl
+export VMBENCH_DIR=$dir
+
+# run_once VM WORKLOAD DIV: microseconds (of the whole work), or nothing when it failed
+run_once() {
+	timeout 600 $1 -noshell -pa "$dir" -run vmbench main "$2" "div=$3" halt 2>/dev/null |
+		awk -v w="$2" '$1 == w { print $2; exit }'
+}
+
+# medians FILE: lines "KEY VALUE" to "KEY MEDIAN"
+medians() {
+	sort -k1,1 -k2,2n "$1" | awk '
+		$1 != key { if (n) print key, v[int((n + 1) / 2)]; key = $1; n = 0 }
+		{ v[++n] = $2 }
+		END { if (n) print key, v[int((n + 1) / 2)] }'
+}
+
+# instructions VM WORKLOAD DIV: executed, the start of the VM taken off
+instructions() {
+	local total idle
+	total=$(count_refs "$1" "$2" "$3") idle=$(count_refs "$1" noop 1)
+	echo $((total - idle))
+}
+count_refs() {
+	valgrind --tool=callgrind --callgrind-out-file=/dev/null "$1" +S 1 -noshell -pa "$dir" \
+		-run vmbench main "$2" "div=$3" halt 2>&1 >/dev/null | awk '/Collected/ { print $4 }'
+}
+
+bench_probes() {
+	echo "(a) probes compiled in but off, against PROBES=0"
+	if [ ! -x "$bare" ]; then
+		echo "    $bare is missing: make PROBES=0 $bare"
+		return
+	fi
+	local results=$dir/probes.txt w d
+	: > "$results"
+	for ((i = 0; i < runs; i++)); do
+		for w in fib ring; do
+			[ $w = fib ] && d=11 || d=10
+			echo "$w.on $(run_once "$ours" $w $d)" >> "$results"
+			echo "$w.off $(run_once "$bare" $w $d)" >> "$results"
+		done
+	done
+	printf '    %-6s %16s %16s %8s %8s\n' work instructions without ratio time
+	for w in fib ring; do
+		local on=0 off=0
+		if command -v valgrind > /dev/null; then
+			[ $w = fib ] && d=121 || d=30
+			on=$(instructions "$ours" $w $d) off=$(instructions "$bare" $w $d)
+		fi
+		medians "$results" | awk -v w=$w -v on="$on" -v off="$off" '
+			$1 == w ".on" { a = $2 } $1 == w ".off" { b = $2 }
+			END { printf "    %-6s %16s %16s %8s %8s\n", w, on ? on : "no valgrind", off ? off : "-",
+			      off ? sprintf("%.4f", on / off) : "-", b ? sprintf("%.3f", a / b) : "-" }'
+	done
+	echo
+}
+
+# The workloads of vmbench's names/0, less the one that measures memory.
+workloads="fib tak loop nrev sort msort hof gctree bin binparse utf8 bignum bignum256 nbody maps smallmap bigmap
+trycatch dispatch t2b ring spawns pingpong pingpong2s bigmsg selrecv monref many_procs timers_cancel
+timers_fire gencall ets ets_ordered ets_counter file scanparse"
+
+print_ratios() {
+	awk -v emu="$1" '
+		{ split($1, k, "."); if (!(k[1] in seen)) { order[++n] = k[1]; seen[k[1]] = 1 } v[$1] = $2 }
+		function ms(x) { return x == "" ? "-" : sprintf("%.1f", x / 1000) }
+		function ratio(a, b) { return a == "" || b == "" ? "-" : sprintf("%.2f", a / b) }
+		END {
+			printf "    %-14s %11s %11s %11s %9s %9s\n", "work, ms", "erlvm", "erl (JIT)", "erl (emu)", "/JIT", "/emu"
+			for (i = 1; i <= n; i++) {
+				w = order[i]; a = v[w ".ours"]; j = v[w ".jit"]; e = v[w ".emu"]
+				printf "    %-14s %11s %11s %11s %9s %9s\n", w, ms(a), ms(j), ms(e), ratio(a, j), ratio(a, e)
+				if (a != "" && j != "") { lj += log(a / j); nj++ }
+				if (a != "" && e != "") { le += log(a / e); ne++ }
+			}
+			printf "    %-14s %11s %11s %11s %9s %9s\n", "geometric mean", "", "", "",
+			       nj ? sprintf("%.2f", exp(lj / nj)) : "-", ne ? sprintf("%.2f", exp(le / ne)) : "-"
+		}'
+}
+
+# An Erlang of the interpreter flavour: ERL_EMU, or the installed one when it has that flavour too.
+find_interpreter() {
+	erl -emu_flavor emu -noshell -eval 'emu = erlang:system_info(emu_flavor), halt().' > /dev/null 2>&1 && echo "erl -emu_flavor emu"
+	return 0
+}
+
+bench_workloads() {
+	local emu=${ERL_EMU:-} results=$dir/workloads.txt i w value
+	[ -n "$emu" ] || emu=$(find_interpreter)
+	echo "(c) workloads: medians of $runs, 1/$div of the work${emu:+, interpreter: $emu}"
+	: > "$results"
+	for ((i = 0; i < runs; i++)); do
+		for w in ${BENCH_SET:-$workloads}; do
+			for vm in ours jit emu; do
+				case $vm in
+				ours) value=$(run_once "$ours +P 1000000" "$w" "$div") ;;
+				jit) value=$(run_once "erl +P 1000000" "$w" "$div") ;;
+				emu) value=${emu:+$(run_once "$emu +P 1000000" "$w" "$div")} ;;
+				esac
+				[ -z "$value" ] || echo "$w.$vm $value" >> "$results"
+			done
+		done
+	done
+	medians "$results" > "$dir/medians.txt"
+	for w in ${BENCH_SET:-$workloads}; do
+		grep "^$w\." "$dir/medians.txt" || echo "$w.none "
+	done | print_ratios "$emu"
+	echo
+}
+
+for part in $parts; do
+	case $part in
+	a) bench_probes ;;
+	b) if [ -f bench/events.sh ]; then BUILD=$BUILD bash bench/events.sh; fi ;;
+	c) bench_workloads ;;
+	*) echo "bench/run.sh: no part $part" >&2; exit 2 ;;
+	esac
+done
