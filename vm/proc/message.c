@@ -112,7 +112,7 @@ static void send_found(Process *from, Process *to, Term id, struct signal *s)
 {
 	if (unlikely(is_send_probed()) && from != NULL)
 		probe_sent(from, id, s);
-	if (to == from)
+	if (to == from && s->ref == TERM_NONE)
 		signal_queue_own(from, s);
 	else if (!push(to, id, s))
 		signal_free(s);
