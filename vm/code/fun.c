@@ -127,4 +127,5 @@ void fun_init(void)
 	fun_link_get = get_described;
 	fun_link_describe_export = describe_export;
 	fun_link_get_export = export_get;
+	fun_link_find_export = export_find;
 }
