@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* erlsnoop efile, held against what the emitter really fired. */
+#include <string.h>
+
+#include "support.h"
+
+#define TOTALS "\"type\":\"efile_totals\""
+
+/* The four firings of each of COUNT renames by thread 1, their tags from 0 on; ok unless RESULT says otherwise. */
+#define RENAMES(count, result)                                                                                       \
+    "'efile_drv__entry=" #count "|1|%%d|tag|12|/tmp/old|/tmp/new|0|0|0|0|#Port<0.7>' 'efile_drv__int_entry=" #count   \
+    "|1|%%d|12' 'efile_drv__int_return=" #count "|1|%%d|12' 'efile_drv__return=" #count "|1|%%d|tag|12|" result "' "
+
+START_TEST(test_efile_counts_operations_and_errors)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "$ERLSNOOP efile --json -- $EMITTER " RENAMES(23, "1|0") "'efile_drv__entry=19|2|%%d||1|/no' "
+        "'efile_drv__int_entry=19|2|%%d|1' 'efile_drv__int_return=19|2|%%d|1' 'efile_drv__return=13|2|%%d||1|0|2'");
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_int_eq(support_number(r->out, TOTALS, "started"), 42);
+    ck_assert_int_eq(support_number(r->out, TOTALS, "ended"), 36);
+    ck_assert_int_eq(support_number(r->out, TOTALS, "unseen"), 0);
+    ck_assert_int_eq(support_number(r->out, "\"RENAME\"", "count"), 23);
+    ck_assert_int_eq(support_number(r->out, "\"RENAME\"", "errors"), 0);
+    ck_assert_int_eq(support_number(r->out, "\"OPEN\"", "count"), 13);
+    ck_assert_int_eq(support_number(r->out, "\"OPEN\"", "errors"), 13);
+    ck_assert_int_eq(support_number(r->out, "efile_durations", "count"), 36);
+    ck_assert_int_eq(support_lines(r->out, "\"lost\""), 0);
+}
+END_TEST
+
+START_TEST(test_efile_end_without_start_is_told)
+{
+    SUPPORT_BPF();
+    const struct support_run *r =
+        support_run("$ERLSNOOP efile --json -- $EMITTER 'efile_drv__int_return=5|1|%%d|12' 'efile_drv__return=7|1|%%d||12|1|0'");
+
+    ck_assert_int_eq(support_number(r->out, TOTALS, "started"), 0);
+    ck_assert_int_eq(support_number(r->out, TOTALS, "ended"), 7);
+    ck_assert_int_eq(support_number(r->out, TOTALS, "unseen"), 7);
+    ck_assert_int_eq(support_lines(r->out, "\"RENAME\""), 0);
+}
+END_TEST
+
+/* Two threads use the same tags: each return ends its own. */
+START_TEST(test_efile_thread_and_tag_name_an_operation)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "$ERLSNOOP efile --json -- $EMITTER 'efile_drv__entry=11|1|%%d||10|/a' 'efile_drv__entry=11|2|%%d||11|/b' "
+        "'efile_drv__return=11|2|%%d||11|0|13' 'efile_drv__return=7|1|%%d||10|1|0'");
+
+    ck_assert_int_eq(support_number(r->out, "\"DELETE\"", "count"), 11);
+    ck_assert_int_eq(support_number(r->out, "\"DELETE\"", "errors"), 11);
+    ck_assert_int_eq(support_number(r->out, "\"MKDIR\"", "count"), 7);
+    ck_assert_int_eq(support_number(r->out, "\"MKDIR\"", "errors"), 0);
+}
+END_TEST
+
+/* A tag above 2^32 is kept whole. */
+START_TEST(test_efile_tag_of_64_bits)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "$ERLSNOOP efile --json --events -- $EMITTER 'efile_drv__entry=1|1|4294967301||10|/a' "
+        "'efile_drv__return=1|1|5||10|1|0' 'efile_drv__return=1|1|4294967301||10|1|0'");
+
+    ck_assert_int_eq(support_number(r->out, TOTALS, "unseen"), 1);
+    ck_assert_int_eq(support_lines(r->out, "{1,4294967301}"), 4);
+}
+END_TEST
+
+/* Each firing takes 20 ms at least: one step queued, one at work, three in all. */
+START_TEST(test_efile_measures_each_part)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run("$ERLSNOOP efile --json -- $EMITTER -r 5 -d 20000 " RENAMES(1, "1|0"));
+
+    ck_assert_int_eq(support_number(r->out, "\"RENAME\"", "count"), 5);
+    ck_assert_int_ge(support_number(r->out, "\"RENAME\"", "queued_ns"), 20000000);
+    ck_assert_int_ge(support_number(r->out, "\"RENAME\"", "work_ns"), 20000000);
+    ck_assert_int_ge(support_number(r->out, "\"RENAME\"", "total_ns"), 60000000);
+    ck_assert_int_ge(support_number(r->out, "\"RENAME\"", "total_max_ns"),
+                     support_number(r->out, "\"RENAME\"", "total_ns"));
+    ck_assert_int_ge(support_number(r->out, "efile_durations", "sum"), 5 * 60000000);
+    ck_assert_int_lt(support_number(r->out, "efile_durations", "max"), 5000000000);
+}
+END_TEST
+
+START_TEST(test_efile_events_tell_each_story_in_four_lines)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run("$ERLSNOOP efile --events -- $EMITTER " RENAMES(3, "0|2"));
+
+    ck_assert_int_eq(support_lines(r->out, "RENAME (12) /tmp/old /tmp/new [tag]"), 3);
+    ck_assert_int_eq(support_lines(r->out, "work begins"), 3);
+    ck_assert_int_eq(support_lines(r->out, "work ends"), 3);
+    ck_assert_int_eq(support_lines(r->out, "ENOENT (errno 2)"), 3);
+    ck_assert_int_eq(support_lines(r->out, "{1,2}"), 4);
+}
+END_TEST
+
+START_TEST(test_efile_events_name_the_integers_of_each_command)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "$ERLSNOOP efile --json --events -- $EMITTER 'efile_drv__entry=1|1|1||24|||17|0|4096|-5' "
+        "'efile_drv__return=1|1|1||24|1|0' 'efile_drv__entry=1|1|2||77|x|y|1|2|3|4' 'efile_drv__return=1|1|2||77|1|0'");
+
+    ck_assert(strstr(r->out, "PWRITEV (24) fd=17 flags=0 size=4096 offset=-5") != NULL);
+    ck_assert(strstr(r->out, "? (77) x y i1=1 i2=2 i3=3 i4=4") != NULL);
+}
+END_TEST
+
+/* By thread 1 a rename takes three steps of 30 ms; the one of thread 2 takes one. */
+START_TEST(test_efile_slower_leaves_quick_operations_out_of_events_only)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "$ERLSNOOP efile --json --events --slower 60 -- $EMITTER -d 30000 " RENAMES(1, "1|0")
+        "'efile_drv__entry=1|2|1||12|/quick|/quick' 'efile_drv__return=1|2|1||12|1|0'");
+
+    ck_assert_int_eq(support_lines(r->out, "\"efile_event\""), 4);
+    ck_assert_int_eq(support_lines(r->out, "/quick"), 0);
+    ck_assert_int_eq(support_number(r->out, "\"RENAME\"", "count"), 2);
+}
+END_TEST
+
+START_TEST(test_efile_full_map_of_operations_is_counted)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run("$ERLSNOOP efile --json -- $EMITTER 'efile_drv__entry=65579|1|%%d||12|a|b'");
+
+    ck_assert_int_eq(support_number(r->out, TOTALS, "started"), 65579);
+    ck_assert_int_eq(support_number(r->out, "map full", "count"), 65579 - 65536);
+}
+END_TEST
+
+START_TEST(test_efile_full_map_of_commands_is_counted_and_totals_stay_exact)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "$ERLSNOOP efile --json -- $EMITTER 'efile_drv__entry=1031|1|%%d||%%d' 'efile_drv__return=1031|1|%%d||%%d|1|0'");
+
+    ck_assert_int_eq(support_number(r->out, TOTALS, "ended"), 1031);
+    ck_assert_int_eq(support_number(r->out, "efile_durations", "count"), 1031);
+    ck_assert_int_eq(support_number(r->out, "map full", "count"), 1031 - 1024);
+}
+END_TEST
+
+START_TEST(test_efile_escapes_hostile_text)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "evil=$'\\e]0;x\\a\\e[2J\\x80\\xff\\u202e\"\\\\\\t\\n'\n"
+        "fire=(\"efile_drv__entry=1|1|1|$evil|12|$evil|$evil\" 'efile_drv__return=1|1|1||12|0|9999')\n"
+        "$ERLSNOOP efile --events -- $EMITTER \"${fire[@]}\" | grep -v ^efile_drv > t\n"
+        "$ERLSNOOP efile --json --events -- $EMITTER \"${fire[@]}\" | grep '^{' > j\n"
+        "LC_ALL=C grep -c $'[\\x01-\\x09\\x0b-\\x1f\\x7f\\x80-\\xff]' t j\n"
+        "python3 -c 'import sys,json\n"
+        "for l in sys.stdin: json.loads(l)' < j && echo parsed; grep -c 'x1b' t; grep -c 'errno 9999' t");
+
+    ck_assert_str_eq(r->out, "t:0\nj:0\nparsed\n1\n1\n");
+}
+END_TEST
+
+START_TEST(test_efile_interrupt_gives_result_and_detaches)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "$EMITTER -d 150000 -r 6 -w go " RENAMES(1, "1|0") " > counts & p=$!\n"
+        "$ERLSNOOP efile --json -p $p > out & e=$!\n"
+        "sleep 1.5; touch go; sleep 1; kill -INT $e; wait $e; s=$?; cat out\n"
+        "wait $p; read -r name on off < counts; echo \"{\\\"on\\\":$on,\\\"off\\\":$off}\"; exit $s");
+    long started = support_number(r->out, TOTALS, "started");
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_int_gt(started, 0);
+    ck_assert_int_eq(support_number(r->out, "\"on\"", "on"), started);
+    ck_assert_int_eq(support_number(r->out, "\"on\"", "off"), 6 - started);
+}
+END_TEST
+
+START_TEST(test_efile_table_fits_80_columns)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run("$ERLSNOOP efile -T -- $EMITTER " RENAMES(7, "1|0") " | grep -v ^efile_drv");
+
+    ck_assert_int_le(support_width(r->out), 80);
+    ck_assert(strstr(r->out, "SYSCALL") && strstr(r->out, "STARTED BEFORE") && strstr(r->out, "p99.9"));
+}
+END_TEST
+
+START_TEST(test_efile_bad_slower_is_status_2)
+{
+    const struct support_run *r = support_run("$ERLSNOOP efile -a --slower -1");
+
+    ck_assert_int_eq(r->status, 2);
+    ck_assert(strstr(r->err, "--slower must be a number") != NULL);
+    ck_assert_int_eq(support_lines(r->err, ""), 1);
+}
+END_TEST
+
+Suite *efile_suite(void)
+{
+    Suite *suite = suite_create("efile");
+    TCase *live = tcase_create("live");
+
+    tcase_set_timeout(live, 60);
+    tcase_add_test(live, test_efile_counts_operations_and_errors);
+    tcase_add_test(live, test_efile_end_without_start_is_told);
+    tcase_add_test(live, test_efile_thread_and_tag_name_an_operation);
+    tcase_add_test(live, test_efile_tag_of_64_bits);
+    tcase_add_test(live, test_efile_measures_each_part);
+    tcase_add_test(live, test_efile_events_tell_each_story_in_four_lines);
+    tcase_add_test(live, test_efile_events_name_the_integers_of_each_command);
+    tcase_add_test(live, test_efile_slower_leaves_quick_operations_out_of_events_only);
+    tcase_add_test(live, test_efile_full_map_of_operations_is_counted);
+    tcase_add_test(live, test_efile_full_map_of_commands_is_counted_and_totals_stay_exact);
+    tcase_add_test(live, test_efile_escapes_hostile_text);
+    tcase_add_test(live, test_efile_interrupt_gives_result_and_detaches);
+    tcase_add_test(live, test_efile_table_fits_80_columns);
+    tcase_add_test(live, test_efile_bad_slower_is_status_2);
+    suite_add_tcase(suite, live);
+    return suite;
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* erlsnoop msglat, held against what the emitter really fired. */
+#include <string.h>
+
+#include "support.h"
+
+#define TOTALS "\"type\":\"msglat\""
+
+START_TEST(test_msglat_counts_messages_and_wakeups)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "$ERLSNOOP msglat --json -- $EMITTER 'message__send=23||<0.1%%d.0>' 'process__scheduled=17|<0.1%%d.0>|m:f/1'");
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_int_eq(support_number(r->out, TOTALS, "messages"), 23);
+    ck_assert_int_eq(support_number(r->out, TOTALS, "wakeups"), 17);
+    ck_assert_int_eq(support_number(r->out, TOTALS, "to_running"), 0);
+    ck_assert_int_eq(support_number(r->out, "msglat_latencies", "count"), 17);
+    ck_assert_int_eq(support_number(r->out, "\"m:f/1\"", "wakeups"), 17);
+    ck_assert_int_eq(support_lines(r->out, "\"lost\""), 0);
+}
+END_TEST
+
+START_TEST(test_msglat_tells_mfas_apart)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "$ERLSNOOP msglat --json -- $EMITTER 'message__send=30||<0.%%d.0>' 'process__scheduled=13|<0.%%d.0>|a:f/1' "
+        "'process__scheduled=19|<0.%%d.0>|b:g/2' 'message__send=7||<0.900.0>' 'process__scheduled=1|<0.900.0>|c:h/3'");
+
+    /* those of 0..12 woke in a:f/1; the others of b:g/2 are 13..18 */
+    ck_assert_int_eq(support_number(r->out, "\"a:f/1\"", "wakeups"), 13);
+    ck_assert_int_eq(support_number(r->out, "\"b:g/2\"", "wakeups"), 6);
+    ck_assert_int_eq(support_number(r->out, "\"c:h/3\"", "wakeups"), 1);
+    ck_assert_int_eq(support_number(r->out, TOTALS, "messages"), 37);
+}
+END_TEST
+
+START_TEST(test_msglat_several_waiting_messages_are_one_wait)
+{
+    SUPPORT_BPF();
+    const struct support_run *r =
+        support_run("$ERLSNOOP msglat --json --events -- $EMITTER -r 3 'message__send=7||<0.5.0>' "
+                    "'process__scheduled=1|<0.5.0>' 'process__unscheduled=1|<0.5.0>'");
+
+    ck_assert_int_eq(support_number(r->out, TOTALS, "messages"), 21);
+    ck_assert_int_eq(support_number(r->out, TOTALS, "wakeups"), 3);
+    ck_assert_int_eq(support_lines(r->out, "\"msglat_event\""), 3);
+    ck_assert_int_eq(support_lines(r->out, "\"messages\":7,"), 3);
+    ck_assert(strstr(r->out, "\"receiver\":\"<0.5.0>\"") != NULL);
+}
+END_TEST
+
+START_TEST(test_msglat_send_to_a_running_process_waits_for_nothing)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "$ERLSNOOP msglat --json --events -- $EMITTER 'process__scheduled=1|<0.5.0>' 'message__send=11||<0.5.0>' "
+        "'process__unscheduled=1|<0.5.0>' 'message__send=5||<0.5.0>' 'process__scheduled=1|<0.5.0>'");
+
+    ck_assert_int_eq(support_number(r->out, TOTALS, "messages"), 16);
+    ck_assert_int_eq(support_number(r->out, TOTALS, "to_running"), 11);
+    ck_assert_int_eq(support_number(r->out, TOTALS, "wakeups"), 1);
+    ck_assert_int_eq(support_number(r->out, "msglat_event", "messages"), 5);
+}
+END_TEST
+
+START_TEST(test_msglat_exit_forgets_the_process)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "$ERLSNOOP msglat --json -- $EMITTER 'message__send=3||<0.5.0>' 'process__exit=1|<0.5.0>' "
+        "'process__scheduled=1|<0.5.0>' 'process__exit=1|<0.5.0>' 'message__send=2||<0.5.0>'");
+
+    ck_assert_int_eq(support_number(r->out, TOTALS, "messages"), 5);
+    ck_assert_int_eq(support_number(r->out, TOTALS, "wakeups"), 0);
+    ck_assert_int_eq(support_number(r->out, TOTALS, "to_running"), 0);
+}
+END_TEST
+
+/* Each firing takes 20 ms at least: the first message waits for three of them. */
+START_TEST(test_msglat_measures_from_the_first_message)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run("$ERLSNOOP msglat --json -- $EMITTER -r 7 -d 20000 "
+                                              "'message__send=3||<0.5.0>' 'process__scheduled=1|<0.5.0>' "
+                                              "'process__unscheduled=1|<0.5.0>'");
+
+    ck_assert_int_eq(support_number(r->out, "msglat_latencies", "count"), 7);
+    ck_assert_int_ge(support_number(r->out, "msglat_latencies", "sum"), 7 * 60000000);
+    ck_assert_int_ge(support_number(r->out, "msglat_latencies", "p50"), 33554432);
+    ck_assert_int_ge(support_number(r->out, "msglat_latencies", "max"), 60000000);
+    ck_assert_int_lt(support_number(r->out, "msglat_latencies", "max"), 5000000000);
+}
+END_TEST
+
+/* <0.5.0> waits for three steps of 30 ms, <0.6.0> for one. */
+START_TEST(test_msglat_slower_leaves_short_waits_out_of_events_only)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "$ERLSNOOP msglat --json --events --slower 60000 -- $EMITTER -d 30000 'message__send=1||<0.5.0>' "
+        "'message__send=1||<0.6.0>' 'process__scheduled=1|<0.6.0>' 'process__scheduled=1|<0.5.0>'");
+
+    ck_assert_int_eq(support_lines(r->out, "\"msglat_event\""), 1);
+    ck_assert_int_eq(support_lines(r->out, "\"receiver\":\"<0.5.0>\""), 1);
+    ck_assert_int_eq(support_number(r->out, TOTALS, "wakeups"), 2);
+}
+END_TEST
+
+START_TEST(test_msglat_ring_loses_nothing)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "$ERLSNOOP msglat --json -- $EMITTER -r 50021 'message__send=1||<0.1%%d.0>' "
+        "'process__scheduled=1|<0.1%%d.0>|ring:hop/1' 'process__unscheduled=1|<0.1%%d.0>'");
+
+    ck_assert_int_eq(support_number(r->out, TOTALS, "messages"), 50021);
+    ck_assert_int_eq(support_number(r->out, TOTALS, "wakeups"), 50021);
+    ck_assert_int_eq(support_number(r->out, "ring:hop/1", "wakeups"), 50021);
+    ck_assert_int_eq(support_lines(r->out, "\"lost\""), 0);
+}
+END_TEST
+
+START_TEST(test_msglat_full_map_of_mfas_is_counted_and_totals_stay_exact)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "$ERLSNOOP msglat --json -- $EMITTER 'message__send=4201||<0.%%d.0>' 'process__scheduled=4201|<0.%%d.0>|m%%d:f/0'");
+
+    ck_assert_int_eq(support_number(r->out, TOTALS, "wakeups"), 4201);
+    ck_assert_int_eq(support_number(r->out, "msglat_latencies", "count"), 4201);
+    ck_assert_int_eq(support_number(r->out, "map full", "count"), 4201 - 4096);
+}
+END_TEST
+
+START_TEST(test_msglat_full_map_of_receivers_is_counted_and_messages_stay_exact)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run("$ERLSNOOP msglat --json -- $EMITTER 'message__send=262187||<0.%%d.0>'");
+
+    ck_assert_int_eq(support_number(r->out, TOTALS, "messages"), 262187);
+    ck_assert_int_eq(support_number(r->out, "map full", "count"), 262187 - 262144);
+}
+END_TEST
+
+START_TEST(test_msglat_counts_what_is_no_pid_as_lost)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "$ERLSNOOP msglat --json -- $EMITTER 'message__send=3||<0.4294967295.4294967295>' 'message__send=2||registered_name' "
+        "'process__scheduled=1|<0.1.0' 'process__unscheduled=1|0.1.0>' 'process__exit=1|<0.1.0.0>' "
+        "'message__send=1||<0.%040d.0>' 'message__send=1||<1.2>'",
+        7);
+
+    ck_assert_int_eq(support_number(r->out, TOTALS, "messages"), 3);
+    ck_assert_int_eq(support_number(r->out, "no pid", "count"), 7);
+}
+END_TEST
+
+START_TEST(test_msglat_escapes_hostile_text)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "evil=$'\\e]0;x\\a\\e[2J\\x80\\xff\\u202e\"\\\\\\t\\n'\n"
+        "fire=(\"message__send=1||<0.5.0>\" \"process__scheduled=1|<0.5.0>|$evil\")\n"
+        "$ERLSNOOP msglat --events -- $EMITTER \"${fire[@]}\" | grep -v ^process__ > t\n"
+        "$ERLSNOOP msglat --json --events -- $EMITTER \"${fire[@]}\" | grep '^{' > j\n"
+        "LC_ALL=C grep -c $'[\\x01-\\x09\\x0b-\\x1f\\x7f\\x80-\\xff]' t j\n"
+        "python3 -c 'import sys,json\n"
+        "for l in sys.stdin: json.loads(l)' < j && echo parsed; grep -c 'x1b' t");
+
+    ck_assert_str_eq(r->out, "t:0\nj:0\nparsed\n2\n");
+}
+END_TEST
+
+START_TEST(test_msglat_all_tells_equal_pids_of_two_vms_apart)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "$EMITTER -w go -s 2 'message__send=13||<0.5.0>' & $EMITTER -w go 'process__scheduled=11|<0.5.0>|two_vms:b/1' &\n"
+        "$ERLSNOOP msglat --json -a & e=$!\n"
+        "sleep 1.5; touch go; sleep 1; kill -INT $e; wait $e");
+
+    ck_assert_int_ge(support_number(r->out, TOTALS, "messages"), 13);
+    ck_assert_int_eq(support_lines(r->out, "two_vms:b/1"), 0);
+}
+END_TEST
+
+START_TEST(test_msglat_interrupt_gives_result_and_detaches)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "$EMITTER -d 300000 -w go 'message__send=12||<0.5.0>' > counts & p=$!\n"
+        "$ERLSNOOP msglat --json -p $p > out & e=$!\n"
+        "sleep 1.5; touch go; sleep 1; kill -INT $e; wait $e; s=$?; cat out\n"
+        "wait $p; read -r name on off < counts; echo \"{\\\"on\\\":$on,\\\"off\\\":$off}\"; exit $s");
+    long messages = support_number(r->out, TOTALS, "messages");
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_int_gt(messages, 0);
+    ck_assert_int_eq(support_number(r->out, "\"on\"", "on"), messages);
+    ck_assert_int_eq(support_number(r->out, "\"on\"", "off"), 12 - messages);
+}
+END_TEST
+
+START_TEST(test_msglat_intervals_add_up)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "$ERLSNOOP msglat --json 0.3 4 -- $EMITTER -r 29 -d 5000 -s 3 'message__send=1||<0.5.0>' "
+        "'process__scheduled=1|<0.5.0>|m:f/1' 'process__unscheduled=1|<0.5.0>' > j\n"
+        "python3 -c 'import json\n"
+        "n = m = h = f = 0\n"
+        "for l in open(\"j\"):\n"
+        "    if l[0] != \"{\": continue\n"
+        "    o = json.loads(l)\n"
+        "    n += o[\"type\"] == \"msglat\"\n"
+        "    m += o.get(\"messages\", 0)\n"
+        "    h += o[\"count\"] if o[\"type\"] == \"msglat_latencies\" else 0\n"
+        "    f += o[\"wakeups\"] if o[\"type\"] == \"msglat_by_mfa\" else 0\n"
+        "print(n, m, h, f)'");
+
+    ck_assert_str_eq(r->out, "4 29 29 29\n");
+}
+END_TEST
+
+START_TEST(test_msglat_table_fits_80_columns)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "$ERLSNOOP msglat --events -T -- $EMITTER 'message__send=3||<0.%%d.0>' 'process__scheduled=3|<0.%%d.0>|%0100d:f/1' "
+        "| grep -v ^process__", 7);
+
+    ck_assert_int_le(support_width(r->out), 80);
+    ck_assert(strstr(r->out, "WAITED") && strstr(r->out, "TO RUNNING") && strstr(r->out, "p99.9"));
+}
+END_TEST
+
+START_TEST(test_msglat_bad_slower_is_status_2)
+{
+    const struct support_run *r = support_run("$ERLSNOOP msglat -a --slower fast");
+
+    ck_assert_int_eq(r->status, 2);
+    ck_assert(strstr(r->err, "--slower must be a number") != NULL);
+    ck_assert_int_eq(support_lines(r->err, ""), 1);
+}
+END_TEST
+
+Suite *msglat_suite(void)
+{
+    Suite *suite = suite_create("msglat");
+    TCase *live = tcase_create("live");
+
+    tcase_set_timeout(live, 60);
+    tcase_add_test(live, test_msglat_counts_messages_and_wakeups);
+    tcase_add_test(live, test_msglat_tells_mfas_apart);
+    tcase_add_test(live, test_msglat_several_waiting_messages_are_one_wait);
+    tcase_add_test(live, test_msglat_send_to_a_running_process_waits_for_nothing);
+    tcase_add_test(live, test_msglat_exit_forgets_the_process);
+    tcase_add_test(live, test_msglat_measures_from_the_first_message);
+    tcase_add_test(live, test_msglat_slower_leaves_short_waits_out_of_events_only);
+    tcase_add_test(live, test_msglat_ring_loses_nothing);
+    tcase_add_test(live, test_msglat_full_map_of_mfas_is_counted_and_totals_stay_exact);
+    tcase_add_test(live, test_msglat_full_map_of_receivers_is_counted_and_messages_stay_exact);
+    tcase_add_test(live, test_msglat_counts_what_is_no_pid_as_lost);
+    tcase_add_test(live, test_msglat_escapes_hostile_text);
+    tcase_add_test(live, test_msglat_all_tells_equal_pids_of_two_vms_apart);
+    tcase_add_test(live, test_msglat_interrupt_gives_result_and_detaches);
+    tcase_add_test(live, test_msglat_intervals_add_up);
+    tcase_add_test(live, test_msglat_table_fits_80_columns);
+    tcase_add_test(live, test_msglat_bad_slower_is_status_2);
+    suite_add_tcase(suite, live);
+    return suite;
+}
