@@ -9,6 +9,7 @@
 #include "code/fun.h"
 #include "data/bits.h"
 #include "exec/exec.h"
+#include "proc/registry.h"
 #include "proc/sched.h"
 
 enum { ARGUMENTS_MAX = 255 };
@@ -123,6 +124,8 @@ static const Inst *handler_enter(Process *p, Term *x, Term function, Term a, Ter
 {
 	const struct export *handler = export_get(p->error_handler, function, 3);
 
+	if (p->error_handler == am_error_handler && registry_whereis(am_code_server) == TERM_NONE)
+		return NULL; /* it would ask the code server */
 	if (!export_is_loaded(handler) && !(code_autoload(p->error_handler) && export_is_loaded(handler)))
 		return NULL;
 	x[0] = a;

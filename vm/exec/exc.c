@@ -65,13 +65,15 @@ static Term raw_head(struct heap *h, const struct exc_site *site)
 static Term raw_addresses(Process *p, const Inst *at, unsigned max)
 {
 	Term found[TRACE_DEPTH];
+	Term last = TERM_NONE;
 	unsigned n = 0;
 	struct heapbin *b;
 
-	found[n++] = (Term)(at + 1);
+	if ((uint16_t)*at != OP_export_undefined && (uint16_t)*at != OP_export_bif) /* those stand at the head already */
+		found[n++] = last = (Term)(at + 1);
 	for (const Term *slot = p->heap.stop; slot < p->heap.end && n < max; slot++)
-		if (term_is_header(*slot) && *slot != TERM_NONE && *slot != found[n - 1])
-			found[n++] = *slot;
+		if (term_is_header(*slot) && *slot != TERM_NONE && *slot != last)
+			found[n++] = last = *slot;
 	b = (struct heapbin *)heap_alloc(&p->heap, 2 + n);
 	b->header = HEADER(1 + n, SUB_HEAPBIN);
 	b->size_bytes = n * sizeof(Term);
