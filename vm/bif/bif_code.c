@@ -13,6 +13,7 @@
 #include "data/binary.h"
 #include "data/etf.h"
 #include "data/iolist.h"
+#include "proc/registry.h"
 
 /* ---- prepared code */
 
@@ -334,9 +335,17 @@ Term bif_erlang_pre_loaded_0(Process *p, Term *args)
 	return list;
 }
 
+/* As long as no code server runs, who asks for a module gets it: modules that the library counts on are loaded by the question. */
+static bool load_without_server(Term module)
+{
+	return registry_whereis(am_code_server) == TERM_NONE && code_autoload(module);
+}
+
 Term bif_erlang_module_loaded_1(Process *p, Term *args)
 {
-	return term_is_atom(args[0]) ? term_from_bool(module_is_loaded(args[0]) || is_preloaded(args[0])) : exc_badarg(p);
+	if (!term_is_atom(args[0]))
+		return exc_badarg(p);
+	return term_from_bool(module_is_loaded(args[0]) || is_preloaded(args[0]) || load_without_server(args[0]));
 }
 
 struct loaded_list {
