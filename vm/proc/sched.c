@@ -189,7 +189,7 @@ static uint32_t queue_put(struct sched_queue *q, Process *p)
 	lock_acquire(&q->lock);
 	list_append(&q->lists[p->priority], p);
 	n = atomic_load_explicit(&q->length, memory_order_relaxed) + 1;
-	set_length(q, n);
+	atomic_store(&q->length, n); /* before the look for idle schedulers, in the order all agree on */
 	lock_release(&q->lock);
 	return n;
 }
@@ -309,8 +309,7 @@ static void enqueue_here(struct sched *s, Process *p)
 {
 	uint32_t n = queue_put(s->queue, p);
 
-	atomic_thread_fence(memory_order_seq_cst);
-	if (atomic_load_explicit(&scheds.idle, memory_order_relaxed) == 0)
+	if (atomic_load(&scheds.idle) == 0)
 		return;
 	if (n >= 2)
 		wake_one();
@@ -321,8 +320,7 @@ static void enqueue_here(struct sched *s, Process *p)
 static void enqueue_there(struct sched *s, Process *p)
 {
 	queue_put(s->queue, p);
-	atomic_thread_fence(memory_order_seq_cst);
-	if (atomic_load_explicit(&scheds.idle, memory_order_relaxed) == 0)
+	if (atomic_load(&scheds.idle) == 0)
 		return;
 	if (!wake_sched(s) && !p->bound)
 		wake_one();
@@ -454,7 +452,6 @@ static Process *idle(struct sched *s)
 	Process *p;
 
 	announce_idle(s->queue, true);
-	atomic_thread_fence(memory_order_seq_cst);
 	p = steal(s);
 	if (p == NULL) {
 		world_leave();
