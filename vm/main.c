@@ -2,6 +2,7 @@
 /* erlvm: reads the command line, makes the rooms ready, wires every upward pointer, and starts the first processes.
  * Invariant: nothing runs Erlang code before all rooms are ready. */
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,9 @@
 #include "io/io.h"
 #include "proc/sched.h"
 #include "term/node.h"
+
+/* Read by tools from the executable. */
+const char erlvm_release[] = "0.1.0";
 
 static const char usage[] =
 	"usage: erlvm [-pa DIR...] [-s|-run MODULE [FUNCTION [ARG...]]]... [-- ...]\n"
@@ -175,7 +179,7 @@ int main(int argc, char **argv)
 	if (argv[1] != NULL && strcmp(argv[1], "--help") == 0)
 		return fputs(usage, stdout) < 0;
 	if (argv[1] != NULL && strcmp(argv[1], "--version") == 0)
-		return puts("erlvm 0.1.0 (Erlang/OTP 25)") < 0;
+		return printf("erlvm %s (Erlang/OTP 25)\n", erlvm_release) < 0;
 	atom_init();
 	literal_init();
 	node_init();

@@ -30,7 +30,8 @@ static inline bool is_within(const Term *p, const Term *start, size_t bytes)
 
 static inline bool is_kept(const struct gc *gc, const Term *p)
 {
-	return is_within(p, gc->old_start, gc->old_bytes) || literal_owns(p);
+	return is_within(p, gc->old_start, gc->old_bytes) || literal_owns(p) ||
+	       is_within(p, gc->h->guest_start, gc->h->guest_bytes);
 }
 
 static inline Term **choose_top(struct gc *gc, const Term *p)

@@ -32,6 +32,8 @@ struct heap {
 	size_t old_binary_words; /* sizes of the old generation's */
 	size_t binary_limit_words; /* above it wants_gc is set */
 	Term *old_start, *old_top, *old_end; /* NULL without an old generation */
+	const Term *guest_start; /* words of a message that is being matched, not part of the heap yet: */
+	size_t guest_bytes;  /* a collection leaves pointers to them as they are */
 	size_t min_words;    /* smallest size */
 	size_t max_words;    /* max_heap_size; 0: none */
 	uint16_t minor_count; /* since the last major one */

@@ -355,6 +355,16 @@ static bool exceed_limit(Process *p)
 	return false;
 }
 
+/* A guard of receive may collect while registers point into the message, which is the queue's until it matches. */
+static void shelter_message(Process *p)
+{
+	const struct signal *s = *p->msg_save;
+	const struct fragment *f = s != NULL ? s->fragment : NULL;
+
+	p->heap.guest_start = f != NULL ? f->words : NULL;
+	p->heap.guest_bytes = f != NULL ? f->used_words * sizeof(Term) : 0;
+}
+
 bool process_collect_gc(Process *p, size_t need_words, Term *x, unsigned live)
 {
 	struct gc_root roots[3];
@@ -366,6 +376,7 @@ bool process_collect_gc(Process *p, size_t need_words, Term *x, unsigned live)
 	if (is_gc_probed())
 		probe_before(p, gc_next_is_major(&p->heap, need_words), need_words);
 	p->flags &= ~(uint32_t)PF_NEED_GC;
+	shelter_message(p);
 	fits = gc_run_gc(&p->heap, need_words, roots, n, &r);
 	p->reds_left -= (int32_t)((work - r.reclaimed_words < work ? work - r.reclaimed_words : work) / 10);
 	sched_count_gc(r.reclaimed_words);
