@@ -216,6 +216,17 @@ static void add_func_info(struct emitter *em, const struct genop *g)
 	emit_word(em, g->args[2].u);
 }
 
+/* At a function's entry: one that the VM has itself is called instead; its own code behind is never reached. */
+static void add_native(struct emitter *em)
+{
+	const Inst *info = em->words + em->functions[em->function_count - 1];
+	struct export *e = export_find(info[1], info[2], (uint32_t)info[3]);
+	struct operand args[2] = { { .kind = OPND_U }, { .kind = OPND_EXPORT, .export = e } };
+
+	if (e != NULL && e->bif != NULL)
+		emit_instr(em, OP_call_bif_only, args);
+}
+
 static size_t emit_one(struct emitter *em, const struct genop *g, size_t count)
 {
 	emit_special special;
@@ -224,6 +235,8 @@ static size_t emit_one(struct emitter *em, const struct genop *g, size_t count)
 	switch (g->op) {
 	case GENOP_label:
 		em->label_at[g->args[0].u] = (uint32_t)em->count + 1;
+		if (em->f->labels[g->args[0].u].entry)
+			add_native(em);
 		return 1;
 	case GENOP_line:
 		add_line(em, g->args[0].u);
