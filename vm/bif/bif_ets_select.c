@@ -430,7 +430,7 @@ static Term note_action(struct match_context *c, unsigned action, Term *args, un
 		t->flags = heap_cons(&c->p->heap, name, t->flags);
 		return am_true;
 	case am_message:
-		return n > 0 && args[0] == am_false ? am_false : am_true;
+		return n > 0 ? args[0] : am_true;
 	case am_is_seq_trace:
 		return am_false;
 	case am_caller: case am_caller_line:
