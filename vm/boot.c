@@ -1,83 +1,186 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The chain of boot processes. Invariant: at most one of them lives; its end starts the next. */
+/* The native init process and the chain of boot processes. Invariant: at most one boot process lives; its end starts the next. */
 #include "boot.h"
 
 #include <string.h>
 
 #include "base/log.h"
+#include "code/export.h"
 #include "heap/heap.h"
+#include "proc/message.h"
 #include "proc/process.h"
 #include "proc/registry.h"
 #include "proc/sched.h"
 
-enum { CALLS_MAX = 64 };
+enum { WORDS_MAX = 64 };
 
-struct boot_call {
+struct boot_words {
 	int count;
 	char **words;
 	bool strings;
 };
 
 static struct {
-	struct boot_call calls[CALLS_MAX];
-	int count, next;
+	struct boot_words calls[WORDS_MAX], flags[WORDS_MAX], plain;
+	int call_count, flag_count, next;
 	Term running;        /* pid of the boot process */
 } boot;
 
 void boot_add_call(int count, char **words, bool strings)
 {
-	if (boot.count < CALLS_MAX)
-		boot.calls[boot.count++] = (struct boot_call){ count, words, strings };
+	if (boot.call_count < WORDS_MAX)
+		boot.calls[boot.call_count++] = (struct boot_words){ count, words, strings };
+}
+
+void boot_add_flag(int count, char **words)
+{
+	if (boot.flag_count < WORDS_MAX)
+		boot.flags[boot.flag_count++] = (struct boot_words){ count, words, true };
+}
+
+void boot_set_plain(int count, char **words)
+{
+	boot.plain = (struct boot_words){ count, words, true };
 }
 
 bool boot_has_calls(void)
 {
-	return boot.count > 0;
+	return boot.call_count > 0;
 }
 
-static Term make_argument(struct heap *h, const char *word, bool strings)
+static Term make_word(struct heap *h, const char *word, bool strings)
 {
 	if (strings)
 		return heap_list_bytes(h, word, strlen(word), NIL);
 	return atom_from_text(word);
 }
 
-/* The list of arguments of apply: none, or one list of all words. */
-static Term make_arguments(struct heap *h, const struct boot_call *c)
+/* The words from number `from` on. */
+static Term make_words(struct heap *h, const struct boot_words *w, int from)
 {
 	Term list = NIL;
 
-	if (c->count <= 2)
-		return NIL;
-	for (int i = c->count - 1; i >= 2; i--)
-		list = heap_cons(h, make_argument(h, c->words[i], c->strings), list);
-	return heap_cons(h, list, NIL);
+	for (int i = w->count - 1; i >= from; i--)
+		list = heap_cons(h, make_word(h, w->words[i], w->strings), list);
+	return list;
 }
 
-static void spawn_call(Term module, Term function, Term args)
+/* ---- init */
+
+/* init:get_argument/1: a list of what stood behind each occurrence of the flag. */
+static Term find_argument(struct heap *h, Term flag)
+{
+	Term list = NIL;
+
+	for (int i = boot.flag_count - 1; i >= 0; i--)
+		if (atom_existing_utf8(boot.flags[i].words[0] + 1, strlen(boot.flags[i].words[0] + 1)) == flag)
+			list = heap_cons(h, make_words(h, &boot.flags[i], 1), list);
+	if (list == NIL && flag == am_noshell)
+		list = heap_cons(h, NIL, NIL); /* there is no shell */
+	return list == NIL ? (Term)am_error : heap_tuple(h, am_ok, list);
+}
+
+static Term list_arguments(struct heap *h)
+{
+	Term list = NIL;
+
+	for (int i = boot.flag_count - 1; i >= 0; i--)
+		list = heap_cons(h, heap_tuple(h, atom_from_text(boot.flags[i].words[0] + 1), make_words(h, &boot.flags[i], 1)), list);
+	return list;
+}
+
+static Term answer_request(struct heap *h, Term request)
+{
+	if (term_is_tuple_of(request, 2) && tuple_get(request, 1) == am_get_argument)
+		return find_argument(h, tuple_get(request, 2));
+	switch (request) {
+	case am_get_arguments:
+		return list_arguments(h);
+	case am_get_plain_arguments:
+		return make_words(h, &boot.plain, 0);
+	case am_get_status:
+		return heap_tuple(h, am_started, am_started);
+	default:
+		return am_error;
+	}
+}
+
+static void handle_message(Process *p, Term message)
+{
+	Term first;
+
+	if (!term_is_tuple_of(message, 2))
+		return;
+	first = tuple_get(message, 1);
+	if (first == am_stop) {
+		Term status = tuple_get(message, 2);
+
+		if (term_is_tuple_of(status, 2) && tuple_get(status, 1) == am_stop)
+			status = tuple_get(status, 2);
+		sched_halt(term_is_small(status) ? (int)small_value(status) : 0);
+	}
+	if (term_is_local_pid(first))
+		message_send(p, first, heap_tuple(&p->heap, am_init, answer_request(&p->heap, tuple_get(message, 2))));
+}
+
+/* Empties the mailbox, then sleeps until there is more, then is called again. */
+static Term run_init(Process *p, Term *x)
+{
+	Term message;
+
+	while ((message = message_peek(p)) != TERM_NONE) {
+		handle_message(p, message);
+		message_remove(p);
+	}
+	if (p->exc_kind == EXC_EXITED)
+		return TERM_NONE;
+	x[0] = am_erlvm;
+	x[1] = am_init;
+	x[2] = NIL;
+	p->exc_kind = EXC_HIBERNATE;
+	return TERM_NONE;
+}
+
+static Term spawn_call(Term module, Term function, Term args)
 {
 	struct spawn_options o = SPAWN_OPTIONS_DEFAULT;
+	Term pid = process_spawn(NULL, module, function, args, &o, NULL);
 
-	boot.running = process_spawn(NULL, module, function, args, &o, NULL);
-	ENSURE(boot.running != TERM_NONE);
+	ENSURE(pid != TERM_NONE);
+	return pid;
 }
+
+static void start_init(void)
+{
+	Term pid;
+	Process *p;
+
+	export_set_bif(export_get(am_erlvm, am_init, 0), run_init, "erlvm:init/0");
+	pid = spawn_call(am_erlvm, am_init, NIL);
+	p = process_find(pid);
+	registry_register(am_init, p);
+	process_unref(p);
+}
+
+/* ---- the calls of the command line */
 
 static void start_next(void)
 {
-	const struct boot_call *c;
+	const struct boot_words *c;
 	struct heap h;
+	Term args;
 
-	if (boot.next == boot.count) {
+	if (boot.next == boot.call_count) {
 		boot.running = TERM_NONE;
 		return;
 	}
 	c = &boot.calls[boot.next++];
 	heap_init(&h, HEAP_MIN_WORDS);
-	spawn_call(atom_from_text(c->words[0]), c->count > 1 ? atom_from_text(c->words[1]) : am_start, make_arguments(&h, c));
+	args = c->count > 2 ? heap_cons(&h, make_words(&h, c, 2), NIL) : NIL;
+	boot.running = spawn_call(atom_from_text(c->words[0]), c->count > 1 ? atom_from_text(c->words[1]) : (Term)am_start, args);
 	heap_free(&h);
 }
 
-/* A process that the VM itself starts has `user` as its group leader, once that is there. */
 static void follow_exit(Process *p)
 {
 	if (p->id != boot.running)
@@ -89,6 +192,7 @@ static void follow_exit(Process *p)
 
 void boot_start(void)
 {
+	start_init();
 	process_at_exit(follow_exit);
-	spawn_call(am_user, am_start, NIL);
+	boot.running = spawn_call(am_user, am_start, NIL);
 }

@@ -127,6 +127,26 @@ static int parse_call(char **argv, bool strings)
 	return n;
 }
 
+static int count_words(char **argv)
+{
+	int n = 0;
+
+	while (argv[n] != NULL)
+		n++;
+	return n;
+}
+
+/* A flag that init:get_argument/1 finds, with its values. */
+static int parse_own_flag(char **argv)
+{
+	int n = 1;
+
+	while (!is_flag(argv[n]))
+		n++;
+	boot_add_flag(n, argv);
+	return n;
+}
+
 static void parse_options(char **argv, struct options *o)
 {
 	while (*argv != NULL && strcmp(*argv, "--") != 0 && strcmp(*argv, "-extra") != 0) {
@@ -139,11 +159,12 @@ static void parse_options(char **argv, struct options *o)
 		else if (strcmp(a, "-s") == 0 || strcmp(a, "-run") == 0)
 			argv += parse_call(argv, a[1] == 'r');
 		else if (a[0] == '-')
-			for (argv++; !is_flag(*argv); argv++)
-				; /* a flag of the program's own, with its values */
+			argv += parse_own_flag(argv);
 		else
 			fail_usage("unexpected argument %s", a);
 	}
+	if (*argv != NULL)
+		boot_set_plain(count_words(argv + 1), argv + 1);
 }
 
 static void init_rooms(const struct options *o)

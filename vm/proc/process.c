@@ -262,6 +262,14 @@ static void init_process(Process *p, Process *parent, Term m, Term f, Term args,
 		p->seq_token = copy_to_heap(parent->seq_token, &p->heap);
 }
 
+/* What the VM itself starts writes where `user` does, once that is there. */
+static Term find_user(Term otherwise)
+{
+	Term user = registry_whereis(am_user);
+
+	return user != TERM_NONE ? user : otherwise;
+}
+
 static void publish(Process *p, Term id)
 {
 	lock_acquire(&p->signals_lock);
@@ -281,7 +289,7 @@ Term process_spawn(Process *parent, Term module, Term function, Term args, const
 		return TERM_NONE;
 	init_process(p, parent, module, function, args, o);
 	if (parent == NULL)
-		p->group_leader = id;
+		p->group_leader = find_user(id);
 	else
 		p->group_leader = copy_to_heap(parent->group_leader, &p->heap);
 	publish(p, id);
