@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text straight to standard output and error: erlang:display/1 and its kin. */
+/* Text straight to standard output and error (erlang:display/1 and its kin), and small answers to io and its servers. */
 #include <unistd.h>
 
 #include "bif/bif.h"
@@ -70,4 +70,27 @@ Term bif_erlang_display_nl_0(Process *p, Term *args)
 	(void)args;
 	posix_write_all(STDERR_FILENO, "\n", 1);
 	return am_true;
+}
+
+/* ---- what io servers ask */
+
+/* Latin-1, until a flag for more exists. */
+Term bif_io_printable_range_0(Process *p, Term *args)
+{
+	(void)p;
+	(void)args;
+	return am_latin1;
+}
+
+/* Does the process's node take Unicode in io requests? This one does; of others nothing is known. */
+Term bif_net_kernel_dflag_unicode_io_1(Process *p, Term *args)
+{
+	return term_is_pid(args[0]) ? term_from_bool(term_is_local_pid(args[0])) : exc_badarg(p);
+}
+
+Term bif_error_logger_warning_map_0(Process *p, Term *args)
+{
+	(void)p;
+	(void)args;
+	return am_warning;
 }
