@@ -43,24 +43,25 @@ static int count_frames(const Process *p)
 	return n;
 }
 
-static void enter_global(Process *p, const Inst *entry)
+void traced_enter(Process *p, const Inst *entry, int pushed)
 {
+	/* Stubs are no functions: natives have probes of their own, and what gets loaded is entered after that. */
 	if (PROBE_ON(global__function__entry) && (uint16_t)*entry != OP_export_bif && (uint16_t)*entry != OP_export_undefined)
-		probe_global__function__entry(p, info_mfa(entry - FUNC_INFO_WORDS), count_frames(p));
+		probe_global__function__entry(p, info_mfa(entry - FUNC_INFO_WORDS), count_frames(p) + pushed);
 }
 
-void traced_local_call(Process *p, const Inst *entry)
+void traced_local_call(Process *p, const Inst *entry, int pushed)
 {
 	if (PROBE_ON(local__function__entry))
-		probe_local__function__entry(p, info_mfa(entry - FUNC_INFO_WORDS), count_frames(p));
+		probe_local__function__entry(p, info_mfa(entry - FUNC_INFO_WORDS), count_frames(p) + pushed);
 }
 
-void traced_global_call(Process *p, const struct export *e)
+void traced_global_call(Process *p, const struct export *e, int pushed)
 {
-	enter_global(p, call_export_address(e));
+	traced_enter(p, call_export_address(e), pushed);
 }
 
-void traced_fun(Process *p, Term fun)
+void traced_fun(Process *p, Term fun, int pushed)
 {
 	const Inst *entry = NULL;
 
@@ -69,18 +70,18 @@ void traced_fun(Process *p, Term fun)
 	else if (term_has_sub(fun, SUB_EXPORT))
 		entry = call_export_address(export_fun_ptr(fun));
 	if (entry != NULL)
-		enter_global(p, entry);
+		traced_enter(p, entry, pushed);
 }
 
-static void enter_mfa(Process *p, Term module, Term function, unsigned arity)
+static void enter_mfa(Process *p, Term module, Term function, unsigned arity, int pushed)
 {
 	if (term_is_atom(module) && term_is_atom(function))
-		enter_global(p, call_export_address(export_get(module, function, arity)));
+		traced_enter(p, call_export_address(export_get(module, function, arity)), pushed);
 }
 
-void traced_apply(Process *p, const Term *x, unsigned arity)
+void traced_apply(Process *p, const Term *x, unsigned arity, int pushed)
 {
-	enter_mfa(p, x[arity], x[arity + 1], arity);
+	enter_mfa(p, x[arity], x[arity + 1], arity, pushed);
 }
 
 void traced_start(Process *p, const Term *x)
@@ -89,7 +90,7 @@ void traced_start(Process *p, const Term *x)
 
 	for (Term t = x[2]; term_is_cons(t); t = cons_tail(t))
 		n++;
-	enter_mfa(p, x[0], x[1], n);
+	enter_mfa(p, x[0], x[1], n, 1);
 }
 
 void traced_return(Process *p, const Inst *at)

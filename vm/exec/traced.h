@@ -11,11 +11,13 @@
 bool traced_wanted(void);
 /* probe_find_function. */
 bool traced_find_function(const Inst *at, struct mfa *mfa);
-/* A call within a module; entry is the function's first instruction. */
-void traced_local_call(Process *p, const Inst *entry);
-void traced_global_call(Process *p, const struct export *e);
-void traced_fun(Process *p, Term fun);
-void traced_apply(Process *p, const Term *x, unsigned arity);
+/* Calls. entry: the function's first instruction. pushed: 1 when the call is about to leave a return address, 0 for tail calls;
+ * the depth that an entry tells is that of the function's return. */
+void traced_local_call(Process *p, const Inst *entry, int pushed);
+void traced_global_call(Process *p, const struct export *e, int pushed);
+void traced_enter(Process *p, const Inst *entry, int pushed);
+void traced_fun(Process *p, Term fun, int pushed);
+void traced_apply(Process *p, const Term *x, unsigned arity, int pushed);
 /* A process begins with module, function and arguments in x[0..2]. */
 void traced_start(Process *p, const Term *x);
 /* The function that `at` lies in returns. */
