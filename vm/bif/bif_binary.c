@@ -5,7 +5,7 @@
 #include "data/bitcopy.h"
 #include "data/iolist.h"
 
-enum { BYTES_A_REDUCTION = 512, ELEMENTS_A_REDUCTION = 64 };
+enum { BYTES_A_REDUCTION = 512, ELEMENTS_A_REDUCTION = 64, IOVEC_COPY_BYTES = 4 * HEAPBIN_LIMIT };
 
 Term bif_erlang_byte_size_1(Process *p, Term *args)
 {
@@ -231,7 +231,7 @@ static bool is_shared(Term binary)
 	uint64_t offset;
 	Term original = binary_original(binary, &offset);
 
-	return binary_size_bytes(binary) > HEAPBIN_LIMIT && term_has_sub(original, SUB_REFBIN);
+	return binary_size_bytes(binary) > IOVEC_COPY_BYTES && term_has_sub(original, SUB_REFBIN);
 }
 
 static bool count_small(void *arg, Term binary, uint8_t byte)

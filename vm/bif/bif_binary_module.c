@@ -45,7 +45,7 @@ static Term copy_times(Process *p, Term binary, uint64_t times)
 	size_t n, total;
 	Term t;
 
-	if (!term_is_binary(binary))
+	if (!term_is_bitstring(binary) || (times > 0 && !term_is_binary(binary)))
 		return exc_badarg(p);
 	v = binary_view(binary);
 	n = v.size / 8;

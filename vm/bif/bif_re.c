@@ -396,8 +396,6 @@ static Term put_no_match(Process *p, const struct options *o, int result)
 	case PCRE2_ERROR_DEPTHLIMIT:
 	case PCRE2_ERROR_HEAPLIMIT:
 		return o->report_errors ? heap_tuple(&p->heap, am_error, am_match_limit_recursion) : (Term)am_nomatch;
-	case PCRE2_ERROR_BADOFFSET:
-		return exc_error(p, am_internal_error);
 	default:
 		return exc_badarg(p);
 	}
@@ -432,10 +430,27 @@ static Term run(Process *p, const struct regex *regex, const struct options *o, 
 	return t;
 }
 
-static bool is_capture_type(const struct options *o)
+static bool is_capture_list(Term t)
 {
-	return o->capture == TERM_NONE || o->capture_type == am_index || o->capture_type == am_list ||
-	       o->capture_type == am_binary;
+	size_t n;
+
+	for (; term_is_cons(t); t = cons_tail(t)) {
+		Term spec = cons_head(t);
+
+		if (!term_is_integer(spec) && !term_is_atom(spec) && iolist_size(spec, &n) != IOLIST_OK)
+			return false;
+	}
+	return term_is_nil(t);
+}
+
+static bool is_capture(const struct options *o)
+{
+	if (o->capture == TERM_NONE)
+		return true;
+	if (o->capture_type != am_index && o->capture_type != am_list && o->capture_type != am_binary)
+		return false;
+	return o->capture == am_all || o->capture == am_none || o->capture == am_all_but_first || o->capture == am_first ||
+	       o->capture == am_all_names || is_capture_list(o->capture);
 }
 
 /* Does re.erl have to make binaries of the texts, or lists of the result, first? */
@@ -516,7 +531,7 @@ static Term run_any(Process *p, Term *args, uint32_t flags)
 {
 	struct options o;
 
-	if (!get_options(&o, args[2]) || !is_capture_type(&o))
+	if (!get_options(&o, args[2]) || !is_capture(&o))
 		return exc_badarg(p);
 	o.run |= flags;
 	return term_is_tuple(args[1]) ? run_pattern(p, args, &o) : run_text(p, args, &o);

@@ -117,7 +117,7 @@ Term binary_sub(struct heap *h, Term t, uint64_t start, uint64_t size)
 	Term original = binary_original(t, &offset);
 
 	start += offset;
-	if ((size & 7) == 0 && binary_words(size / 8) <= SUBBIN_WORDS) {
+	if ((size & 7) == 0 && size <= HEAPBIN_LIMIT * 8) {
 		uint8_t *to;
 		Term copy = binary_alloc(h, size / 8, &to);
 

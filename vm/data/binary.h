@@ -17,8 +17,8 @@ struct bits_view {
 	uint64_t size;       /* bits */
 };
 
-/* Units: words that a sub-binary made by binary_sub takes at most. */
-#define BINARY_SUB_WORDS SUBBIN_WORDS
+/* Units: words that binary_sub takes at most: a copy of few bytes, or a sub-binary. */
+#define BINARY_SUB_WORDS (2 + HEAPBIN_LIMIT / 8)
 /* Units: words of a binary_alloc of n bytes. */
 static inline size_t binary_words(size_t n)
 {
@@ -55,7 +55,8 @@ Term binary_alloc(struct heap *h, size_t n, uint8_t **bytes);
 Term binary_put(struct heap *h, const void *bytes, size_t n);
 /* A new bitstring with a copy of the bits. */
 Term binary_put_bits(struct heap *h, const struct bits_view *v);
-/* Bits [start, start + size) of t, which must have them. Shares the bytes, unless a copy is no larger. */
+/* Bits [start, start + size) of t, which must have them. Whole bytes, HEAPBIN_LIMIT or less, are copied, so that they keep no large
+ * binary alive; others are shared. */
 Term binary_sub(struct heap *h, Term t, uint64_t start, uint64_t size);
 /* A binary over bytes already in b. Takes: the reference. Small ones are copied and b dropped. */
 Term binary_from_counted(struct heap *h, struct binary *b, size_t n);
