@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 
-enum { FIRST_ROOM = 1, SEGMENT_WORDS = HASH_SEGMENT };
+enum { FIRST_ROOM = 1, SEGMENT_WORDS = HASH_SEGMENT, DRAIN_AHEAD = 8 };
 
 static struct hash_directory *new_directory(size_t room)
 {
@@ -270,6 +270,8 @@ bool hash_drain(struct ets_hash *h, uint32_t *from, size_t n)
 	for (; *from < active; ++*from) {
 		struct ets_object **at = hash_chain(h, *from);
 
+		if (*from + DRAIN_AHEAD < active)
+			__builtin_prefetch(*hash_chain(h, *from + DRAIN_AHEAD));
 		while (*at != NULL) {
 			struct ets_object *o = *at;
 

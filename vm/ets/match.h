@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Match specifications, compiled to a small program and run over one term at a time.
+/* Match specifications, compiled to small programs that run over one term at a time.
  * A program is clauses, tried in turn: the head's operations walk the term with a cursor and bind variables, the guards' and the
  * body's work on a stack. Both dialects are of the reference manual, "Match Specifications in Erlang".
  * Invariant: a program's constants stand in its own fragment, so that it depends on nothing but itself.
@@ -7,9 +7,11 @@
 #ifndef VM_ETS_MATCH_H
 #define VM_ETS_MATCH_H
 
-#include "code/export.h"
 #include "data/print.h"
 #include "heap/refbin.h"
+#include "proc/process.h"
+
+typedef Term (*match_fn)(Process *p, Term *args);
 
 enum match_dialect { MATCH_TABLE, MATCH_TRACE };
 
@@ -53,7 +55,7 @@ struct match_op {
 	uint32_t n;
 	union {
 		Term term;
-		bif_fn fn;
+		match_fn fn;
 	};
 };
 
@@ -86,7 +88,7 @@ struct match_errors {
 void match_errors_free(struct match_errors *e);
 
 /* The function that a guard may call, or NULL. */
-typedef bif_fn (*match_find_fn)(Term function, unsigned arity);
+typedef match_fn (*match_find_fn)(Term function, unsigned arity);
 
 /* Owns: the caller, one reference. errors may be NULL. Fails: NULL. */
 struct match_program *match_compile(Term spec, enum match_dialect dialect, match_find_fn find,

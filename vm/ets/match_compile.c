@@ -509,7 +509,7 @@ static void compile_call(struct compiler *c, Term t)
 		}
 	}
 	for (int i = 0; i < GUARDS; i++) {
-		bif_fn fn;
+		match_fn fn;
 
 		if (names.guards[i] != name)
 			continue;

@@ -11,6 +11,10 @@
 #include "heap/heap.h"
 
 struct ets_object {
+	Term *off_heap;
+	uint64_t size_words : 56;
+	uint64_t height : 8;         /* of the subtree */
+	/* Beside the key, so that a search mostly touches one cache line an object. */
 	union {
 		struct {
 			struct ets_object *next; /* of the bucket's chain */
@@ -21,9 +25,6 @@ struct ets_object {
 			struct ets_object *left, *right;
 		};
 	};
-	Term *off_heap;
-	uint64_t size_words : 56;
-	uint64_t height : 8;         /* of the subtree */
 	Term words[];
 };
 

@@ -272,7 +272,8 @@ bool tables_is_super_user(Term pid)
 struct contents {
 	struct resource resource; /* first */
 	struct ets_store store;
-	uint32_t bucket;          /* drained up to here */
+	uint32_t bucket;          /* hash: drained up to here */
+	struct tree_drain drain;
 };
 
 static void release_contents(struct resource *r)
@@ -292,7 +293,7 @@ bool contents_drain(struct resource *r, size_t n)
 {
 	struct contents *c = (struct contents *)r;
 
-	return c->store.is_tree ? tree_drain(&c->store.tree, n) : hash_drain(&c->store.hash, &c->bucket, n);
+	return c->store.is_tree ? tree_drain(&c->drain, n) : hash_drain(&c->store.hash, &c->bucket, n);
 }
 
 struct resource *contents_get(Term t)
@@ -308,8 +309,7 @@ static struct resource *detach_contents(struct ets_store *s)
 	resource_init(&c->resource, &contents_type);
 	c->store.is_tree = s->is_tree;
 	if (s->is_tree) {
-		c->store.tree = s->tree;
-		s->tree.root = NULL;
+		tree_drain_start(&c->drain, &s->tree);
 	} else {
 		atomic_init(&c->store.hash.directory, atomic_load(&s->hash.directory));
 		atomic_init(&c->store.hash.active, atomic_load(&s->hash.active));

@@ -278,25 +278,26 @@ struct ets_object *tree_walk_step(struct tree_walk *w, bool backward)
 	return NULL;
 }
 
-bool tree_drain(struct ets_tree *t, size_t n)
+void tree_drain_start(struct tree_drain *d, struct ets_tree *t)
 {
-	struct ets_object *o = t->root;
+	d->depth = 0;
+	if (t->root != NULL)
+		d->roots[d->depth++] = t->root;
+	t->root = NULL;
+}
 
-	/* Rotates to the right until the root has nothing on its left, then drops it: no stack, no depth. */
-	while (o != NULL && n > 0) {
-		struct ets_object *left = o->left;
+bool tree_drain(struct tree_drain *d, size_t n)
+{
+	for (; d->depth > 0 && n > 0; n--) {
+		struct ets_object *o = d->roots[--d->depth];
 
-		if (left != NULL) {
-			o->left = left->right;
-			left->right = o;
-			o = left;
-			continue;
-		}
-		left = o->right;
+		if (o->right != NULL)
+			d->roots[d->depth++] = o->right;
+		if (o->left != NULL)
+			d->roots[d->depth++] = o->left;
+		__builtin_prefetch(o->right);
+		__builtin_prefetch(o->left);
 		object_free(o);
-		o = left;
-		n--;
 	}
-	t->root = o;
-	return o == NULL;
+	return d->depth == 0;
 }

@@ -49,7 +49,14 @@ struct ets_object *tree_walk_start(struct tree_walk *w, const struct ets_tree *t
 struct ets_object *tree_walk_after(struct tree_walk *w, const struct ets_tree *t, bool backward, Term key);
 struct ets_object *tree_walk_step(struct tree_walk *w, bool backward);
 
-/* Takes apart: frees up to n objects; true when none is left. */
-bool tree_drain(struct ets_tree *t, size_t n);
+/* Subtrees still to be freed: never more than one a level, and the one in hand. */
+struct tree_drain {
+	unsigned depth;
+	struct ets_object *roots[TREE_MAX_HEIGHT + 1];
+};
+/* Takes: the objects of t, which is empty then. */
+void tree_drain_start(struct tree_drain *d, struct ets_tree *t);
+/* Frees up to n objects; true when none is left. */
+bool tree_drain(struct tree_drain *d, size_t n);
 
 #endif

@@ -33,7 +33,7 @@ static Term head(Process *p, Term *args)
 	return TERM_NONE;
 }
 
-static bif_fn find(Term function, unsigned arity)
+static match_fn find(Term function, unsigned arity)
 {
 	if (function == A("+") && arity == 2)
 		return add;
@@ -158,7 +158,7 @@ START_TEST(test_run_builds_bodies)
 {
 	Term subject = T(N(5), N(7));
 	Term h = T(V(1), V(2));
-	Term empty = heap_tuple_array(heap(), 0, NULL);
+	Term empty = heap_tuple_array(heap(), 0, (Term[]){ NIL });
 
 	assert_result(run(subject, h, NIL, L(am_dollar_dots)), subject);
 	assert_result(run(subject, h, NIL, L(T(T(V(2), V(1))))), T(N(7), N(5)));
@@ -178,7 +178,7 @@ START_TEST(test_compile_refuses_nonsense)
 	assert_refused(h, NIL, NIL);
 	assert_refused(h, NIL, L(V(3)));
 	assert_refused(h, am_true, L(V(1)));
-	assert_refused(h, NIL, L(heap_tuple_array(heap(), 0, NULL)));
+	assert_refused(h, NIL, L(heap_tuple_array(heap(), 0, (Term[]){ NIL })));
 	assert_refused(h, NIL, L(T(N(1), N(2))));
 	assert_refused(h, NIL, L(T(A("tuple_size"), V(1))));
 	assert_refused(h, NIL, L(T(A("hd"), V(1), V(2))));

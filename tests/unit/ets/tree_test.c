@@ -34,6 +34,14 @@ static void fill(struct ets_tree *t, int n)
 		ck_assert(tree_insert(t, make_object(SMALL((long)i * 7919 % n))) == NULL);
 }
 
+static void drain(struct ets_tree *t)
+{
+	struct tree_drain d;
+
+	tree_drain_start(&d, t);
+	ck_assert(tree_drain(&d, SIZE_MAX));
+}
+
 START_TEST(test_insert_keeps_order_and_balance)
 {
 	struct ets_tree t = { .key = 1 };
@@ -50,7 +58,7 @@ START_TEST(test_insert_keeps_order_and_balance)
 	for (o = tree_walk_start(&w, &t, true, NULL, NULL); o != NULL; o = tree_walk_step(&w, true))
 		ck_assert(tree_object_key(&t, o) == SMALL(--n));
 	ck_assert_int_eq(n, 0);
-	ck_assert(tree_drain(&t, SIZE_MAX));
+	drain(&t);
 }
 END_TEST
 
@@ -64,7 +72,7 @@ START_TEST(test_insert_replaces_equal_number)
 	ck_assert(old != NULL && tree_object_key(&t, old) == SMALL(1));
 	ck_assert(term_is_float(tree_object_key(&t, tree_lookup(&t, SMALL(1)))));
 	object_free(old);
-	ck_assert(tree_drain(&t, 1));
+	drain(&t);
 }
 END_TEST
 
@@ -107,7 +115,7 @@ START_TEST(test_next_prev_between_keys)
 	ck_assert(tree_object_key(&t, tree_walk_step(&w, false)) == SMALL(70));
 	ck_assert(tree_object_key(&t, tree_walk_after(&w, &t, true, SMALL(55))) == SMALL(50));
 	ck_assert(tree_object_key(&t, tree_walk_step(&w, true)) == SMALL(40));
-	ck_assert(tree_drain(&t, SIZE_MAX));
+	drain(&t);
 }
 END_TEST
 
@@ -134,18 +142,21 @@ START_TEST(test_walk_start_finds_range)
 	ck_assert(tree_object_key(&t, tree_walk_step(&w, true)) == SMALL(318));
 	decade = 200;
 	ck_assert(tree_walk_start(&w, &t, false, place_in_decade, &decade) == NULL);
-	ck_assert(tree_drain(&t, SIZE_MAX));
+	drain(&t);
 }
 END_TEST
 
 START_TEST(test_drain_goes_in_slices)
 {
 	struct ets_tree t = { .key = 1 };
+	struct tree_drain d;
 	int slices = 1;
 
 	unit_init();
 	fill(&t, 1009);
-	while (!tree_drain(&t, 100))
+	tree_drain_start(&d, &t);
+	ck_assert(t.root == NULL);
+	while (!tree_drain(&d, 100))
 		slices++;
 	ck_assert_int_eq(slices, 11);
 }
