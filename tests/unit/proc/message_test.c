@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Message queues, selective receive, markers, aliases. */
+#include "proc/fake.h"
+
+#include "data/compare.h"
+
+START_TEST(test_message_send_keeps_order)
+{
+	Process *a, *b;
+
+	fake_init();
+	a = fake_process();
+	b = fake_process();
+	for (int i = 0; i < 23; i++)
+		message_send(a, b->id, heap_tuple(&a->heap, SMALL((uint64_t)i), am_ok));
+	for (int i = 0; i < 23; i++) {
+		Term m = fake_receive(b);
+
+		ck_assert(term_is_tuple_of(m, 2));
+		ck_assert(tuple_get(m, 1) == SMALL((uint64_t)i));
+	}
+	ck_assert(fake_receive(b) == TERM_NONE);
+	ck_assert_uint_eq(b->msg_length, 0);
+}
+END_TEST
+
+START_TEST(test_message_send_copies)
+{
+	Process *a, *b;
+	Term sent, got;
+
+	fake_init();
+	a = fake_process();
+	b = fake_process();
+	sent = heap_cons(&a->heap, heap_float(&a->heap, 1.5), NIL);
+	message_send(a, b->id, sent);
+	got = fake_receive(b);
+	ck_assert(got != sent);
+	ck_assert(term_same(got, sent));
+	ck_assert(heap_owns(&b->heap, cons_ptr(got)));
+}
+END_TEST
+
+START_TEST(test_message_remove_from_the_middle)
+{
+	Process *p;
+
+	fake_init();
+	p = fake_process();
+	for (int i = 0; i < 5; i++)
+		message_send(p, p->id, SMALL((uint64_t)i));
+	ck_assert(message_peek(p) == SMALL(0));
+	message_next(p);
+	message_next(p);
+	ck_assert(message_peek(p) == SMALL(2));
+	message_remove(p);
+	/* back at the start, with 0 1 3 4 left */
+	ck_assert(fake_receive(p) == SMALL(0));
+	ck_assert(fake_receive(p) == SMALL(1));
+	ck_assert(fake_receive(p) == SMALL(3));
+	ck_assert(fake_receive(p) == SMALL(4));
+	message_send(p, p->id, am_ok);
+	ck_assert(fake_receive(p) == am_ok);
+}
+END_TEST
+
+START_TEST(test_message_remove_last_then_append)
+{
+	Process *p;
+
+	fake_init();
+	p = fake_process();
+	message_send(p, p->id, SMALL(1));
+	message_send(p, p->id, SMALL(2));
+	message_peek(p);
+	message_next(p);
+	message_remove(p);
+	message_send(p, p->id, SMALL(3));
+	ck_assert(fake_receive(p) == SMALL(1));
+	ck_assert(fake_receive(p) == SMALL(3));
+}
+END_TEST
+
+START_TEST(test_message_peek_sees_what_arrives_after_the_end)
+{
+	Process *a, *b;
+
+	fake_init();
+	a = fake_process();
+	b = fake_process();
+	message_send(a, b->id, SMALL(1));
+	ck_assert(message_peek(b) == SMALL(1));
+	message_next(b);
+	ck_assert(message_peek(b) == TERM_NONE);
+	message_send(a, b->id, SMALL(2));
+	ck_assert(message_peek(b) == SMALL(2));
+}
+END_TEST
+
+START_TEST(test_message_wait_with_signals_pending)
+{
+	Process *a, *b;
+
+	fake_init();
+	a = fake_process();
+	b = fake_process();
+	ck_assert(message_peek(b) == TERM_NONE);
+	message_send(a, b->id, SMALL(1));
+	ck_assert(!message_wait(b));
+	ck_assert(message_peek(b) == SMALL(1));
+	message_next(b);
+	ck_assert(message_wait(b));
+}
+END_TEST
+
+START_TEST(test_message_marker_skips_older_messages)
+{
+	Process *p;
+	Term marker, ref;
+
+	fake_init();
+	p = fake_process();
+	for (int i = 0; i < 10; i++)
+		message_send(p, p->id, SMALL((uint64_t)i));
+	marker = message_marker_reserve(p);
+	ref = heap_ref(&p->heap, 0);
+	message_marker_bind(p, marker, ref);
+	message_send(p, p->id, am_ok);
+	message_marker_use(p, ref);
+	ck_assert(message_peek(p) == am_ok);
+	message_remove(p);
+	ck_assert(fake_receive(p) == SMALL(0));
+}
+END_TEST
+
+START_TEST(test_message_marker_survives_removal_of_the_message_before_it)
+{
+	Process *p;
+	Term marker, ref;
+
+	fake_init();
+	p = fake_process();
+	message_send(p, p->id, SMALL(1));
+	marker = message_marker_reserve(p);
+	ref = heap_ref(&p->heap, 0);
+	message_marker_bind(p, marker, ref);
+	ck_assert(fake_receive(p) == SMALL(1));
+	message_send(p, p->id, am_ok);
+	message_marker_use(p, ref);
+	ck_assert(message_peek(p) == am_ok);
+}
+END_TEST
+
+START_TEST(test_message_marker_of_another_reference_is_not_used)
+{
+	Process *p;
+	Term marker;
+
+	fake_init();
+	p = fake_process();
+	message_send(p, p->id, SMALL(1));
+	marker = message_marker_reserve(p);
+	message_marker_bind(p, marker, heap_ref(&p->heap, 0));
+	message_marker_use(p, heap_ref(&p->heap, 0));
+	ck_assert(message_peek(p) == SMALL(1));
+}
+END_TEST
+
+START_TEST(test_message_send_to_a_reply_alias_counts_once)
+{
+	Process *a, *b;
+	Term alias;
+
+	fake_init();
+	a = fake_process();
+	b = fake_process();
+	alias = monitor_alias_add(b, ALIAS_REPLY);
+	message_send(a, alias, SMALL(1));
+	message_send(a, alias, SMALL(2));
+	ck_assert(fake_receive(b) == SMALL(1));
+	ck_assert(fake_receive(b) == TERM_NONE);
+}
+END_TEST
+
+START_TEST(test_message_send_to_a_dropped_alias)
+{
+	Process *a, *b;
+	Term alias;
+
+	fake_init();
+	a = fake_process();
+	b = fake_process();
+	alias = monitor_alias_add(b, ALIAS_EXPLICIT);
+	message_send(a, alias, SMALL(1));
+	message_send(a, alias, SMALL(2));
+	ck_assert(fake_receive(b) == SMALL(1));
+	ck_assert(fake_receive(b) == SMALL(2));
+	ck_assert(monitor_alias_drop(b, alias));
+	ck_assert(!monitor_alias_drop(b, alias));
+	message_send(a, alias, SMALL(3));
+	ck_assert(fake_receive(b) == TERM_NONE);
+}
+END_TEST
+
+START_TEST(test_message_send_to_the_dead)
+{
+	Process *a, *b;
+	Term id;
+
+	fake_init();
+	a = fake_process();
+	b = fake_process();
+	id = b->id;
+	process_exit(b, am_normal);
+	ck_assert(!process_is_alive(id));
+	message_send(a, id, heap_cons(&a->heap, am_ok, NIL));
+	ck_assert(!message_send_any(a, am_user, am_ok));
+}
+END_TEST
+
+Suite *message_suite(void)
+{
+	Suite *s = suite_create("message");
+	TCase *t = tcase_create("message");
+
+	tcase_add_test(t, test_message_send_keeps_order);
+	tcase_add_test(t, test_message_send_copies);
+	tcase_add_test(t, test_message_remove_from_the_middle);
+	tcase_add_test(t, test_message_remove_last_then_append);
+	tcase_add_test(t, test_message_peek_sees_what_arrives_after_the_end);
+	tcase_add_test(t, test_message_wait_with_signals_pending);
+	tcase_add_test(t, test_message_marker_skips_older_messages);
+	tcase_add_test(t, test_message_marker_survives_removal_of_the_message_before_it);
+	tcase_add_test(t, test_message_marker_of_another_reference_is_not_used);
+	tcase_add_test(t, test_message_send_to_a_reply_alias_counts_once);
+	tcase_add_test(t, test_message_send_to_a_dropped_alias);
+	tcase_add_test(t, test_message_send_to_the_dead);
+	suite_add_tcase(s, t);
+	return s;
+}

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Links, monitors and exits between processes, step by step. */
+#include "proc/fake.h"
+
+#include "data/compare.h"
+
+static bool is_exit_message(Term m, Term from, Term reason)
+{
+	return term_is_tuple_of(m, 3) && tuple_get(m, 1) == am_EXIT && tuple_get(m, 2) == from && tuple_get(m, 3) == reason;
+}
+
+START_TEST(test_link_exit_reaches_the_other_end)
+{
+	Process *a, *b;
+
+	fake_init();
+	a = fake_process();
+	b = fake_process();
+	link_add(a, b->id);
+	ck_assert(signal_handle(b));
+	ck_assert(peer_find(&b->links, a->id) != NULL);
+	process_exit(b, am_error);
+	ck_assert(!signal_handle(a));
+	ck_assert(a->exc_kind == EXC_EXITED);
+	ck_assert(a->exc_reason == am_error);
+}
+END_TEST
+
+START_TEST(test_link_exit_normal_is_ignored)
+{
+	Process *a, *b;
+
+	fake_init();
+	a = fake_process();
+	b = fake_process();
+	link_add(a, b->id);
+	signal_handle(b);
+	process_exit(b, am_normal);
+	ck_assert(signal_handle(a));
+	ck_assert(peer_find(&a->links, b->id) == NULL);
+}
+END_TEST
+
+START_TEST(test_link_exit_trapped)
+{
+	Process *a, *b;
+	Term id;
+
+	fake_init();
+	a = fake_process();
+	b = fake_process();
+	id = b->id;
+	a->flags |= PF_TRAP_EXIT;
+	link_add(a, id);
+	signal_handle(b);
+	process_exit(b, am_kill);
+	ck_assert(is_exit_message(fake_receive(a), id, am_kill));
+}
+END_TEST
+
+START_TEST(test_link_to_the_dead)
+{
+	Process *a, *b;
+	Term id;
+
+	fake_init();
+	a = fake_process();
+	b = fake_process();
+	id = b->id;
+	a->flags |= PF_TRAP_EXIT;
+	process_exit(b, am_normal);
+	link_add(a, id);
+	ck_assert(is_exit_message(fake_receive(a), id, am_noproc));
+	ck_assert(peer_find(&a->links, id) == NULL);
+}
+END_TEST
+
+START_TEST(test_unlink_drops_an_exit_on_its_way)
+{
+	Process *a, *b;
+	Term id;
+
+	fake_init();
+	a = fake_process();
+	b = fake_process();
+	id = b->id;
+	link_add(a, b->id);
+	signal_handle(b);
+	process_exit(b, am_error);
+	link_drop(a, id);
+	ck_assert(signal_handle(a));
+}
+END_TEST
+
+START_TEST(test_unlink_is_acknowledged)
+{
+	Process *a, *b;
+
+	fake_init();
+	a = fake_process();
+	b = fake_process();
+	link_add(a, b->id);
+	link_drop(a, b->id);
+	ck_assert(peer_find(&a->links, b->id)->unlink_id != 0);
+	signal_handle(b);
+	ck_assert(peer_find(&b->links, a->id) == NULL);
+	signal_handle(a);
+	ck_assert(peer_find(&a->links, b->id) == NULL);
+}
+END_TEST
+
+START_TEST(test_unlink_then_link_again)
+{
+	Process *a, *b;
+
+	fake_init();
+	a = fake_process();
+	b = fake_process();
+	link_add(a, b->id);
+	link_drop(a, b->id);
+	link_add(a, b->id);
+	signal_handle(b);
+	signal_handle(a);
+	ck_assert(peer_find(&a->links, b->id) != NULL);
+	ck_assert(peer_find(&a->links, b->id)->unlink_id == 0);
+	ck_assert(peer_find(&b->links, a->id) != NULL);
+}
+END_TEST
+
+START_TEST(test_exit_kill_is_not_trapped)
+{
+	Process *a, *b;
+
+	fake_init();
+	a = fake_process();
+	b = fake_process();
+	b->flags |= PF_TRAP_EXIT;
+	signal_exit(a, b->id, am_kill);
+	ck_assert(!signal_handle(b));
+	ck_assert(b->exc_reason == am_killed);
+}
+END_TEST
+
+START_TEST(test_exit_normal_from_another_and_from_itself)
+{
+	Process *a, *b;
+
+	fake_init();
+	a = fake_process();
+	b = fake_process();
+	signal_exit(a, b->id, am_normal);
+	ck_assert(signal_handle(b));
+	signal_exit(b, b->id, am_normal);
+	ck_assert(!signal_handle(b));
+	ck_assert(b->exc_reason == am_normal);
+}
+END_TEST
+
+START_TEST(test_exit_with_a_large_reason)
+{
+	Process *a, *b;
+	Term reason, got;
+
+	fake_init();
+	a = fake_process();
+	b = fake_process();
+	b->flags |= PF_TRAP_EXIT;
+	reason = heap_tuple(&a->heap, am_error, heap_list_bytes(&a->heap, "why", 3, NIL));
+	signal_exit(a, b->id, reason);
+	got = fake_receive(b);
+	ck_assert(term_is_tuple_of(got, 3));
+	ck_assert(term_same(tuple_get(got, 3), reason));
+}
+END_TEST
+
+static void check_down(Term m, Term ref, Term object, Term reason)
+{
+	ck_assert(term_is_tuple_of(m, 5));
+	ck_assert(tuple_get(m, 1) == am_DOWN);
+	ck_assert(ref_number(tuple_get(m, 2)) == ref_number(ref));
+	ck_assert(tuple_get(m, 3) == am_process);
+	ck_assert(tuple_get(m, 4) == object);
+	ck_assert(tuple_get(m, 5) == reason);
+}
+
+START_TEST(test_monitor_down)
+{
+	struct monitor_options o = MONITOR_OPTIONS_DEFAULT;
+	Process *a, *b;
+	Term ref, id;
+
+	fake_init();
+	a = fake_process();
+	b = fake_process();
+	id = b->id;
+	ref = monitor_add(a, id, TERM_NONE, &o);
+	signal_handle(b);
+	process_exit(b, am_error);
+	check_down(fake_receive(a), ref, id, am_error);
+	ck_assert_uint_eq(a->monitors.count, 0);
+}
+END_TEST
+
+START_TEST(test_monitor_of_the_dead)
+{
+	struct monitor_options o = MONITOR_OPTIONS_DEFAULT;
+	Process *a, *b;
+	Term ref, id;
+
+	fake_init();
+	a = fake_process();
+	b = fake_process();
+	id = b->id;
+	process_exit(b, am_error);
+	ref = monitor_add(a, id, TERM_NONE, &o);
+	check_down(fake_receive(a), ref, id, am_noproc);
+}
+END_TEST
+
+START_TEST(test_monitor_that_the_exit_overtakes)
+{
+	struct monitor_options o = MONITOR_OPTIONS_DEFAULT;
+	Process *a, *b;
+	Term ref, id;
+
+	fake_init();
+	a = fake_process();
+	b = fake_process();
+	id = b->id;
+	ref = monitor_add(a, id, TERM_NONE, &o); /* still in b's queue when it ends */
+	process_exit(b, am_error);
+	check_down(fake_receive(a), ref, id, am_noproc);
+}
+END_TEST
+
+START_TEST(test_demonitor_drops_a_down_on_its_way)
+{
+	struct monitor_options o = MONITOR_OPTIONS_DEFAULT;
+	Process *a, *b;
+	Term ref;
+
+	fake_init();
+	a = fake_process();
+	b = fake_process();
+	ref = monitor_add(a, b->id, TERM_NONE, &o);
+	signal_handle(b);
+	process_exit(b, am_error);
+	ck_assert(monitor_drop(a, ref));
+	ck_assert(!monitor_drop(a, ref));
+	ck_assert(fake_receive(a) == TERM_NONE);
+}
+END_TEST
+
+START_TEST(test_monitor_with_a_tag)
+{
+	Process *a, *b;
+	struct monitor_options o = MONITOR_OPTIONS_DEFAULT;
+	Term m;
+
+	fake_init();
+	a = fake_process();
+	b = fake_process();
+	o.tag = heap_tuple(&a->heap, am_tag, SMALL(7));
+	monitor_add(a, b->id, TERM_NONE, &o);
+	signal_handle(b);
+	process_exit(b, am_normal);
+	m = fake_receive(a);
+	ck_assert(term_is_tuple_of(m, 5));
+	ck_assert(term_same(tuple_get(m, 1), o.tag));
+}
+END_TEST
+
+static int calls, calls_gone;
+static void count_call(Process *p, void *arg)
+{
+	(void)arg;
+	calls++;
+	calls_gone += p == NULL;
+}
+
+START_TEST(test_signal_call_of_the_dead_is_answered)
+{
+	struct signal *s;
+	Process *a;
+
+	fake_init();
+	a = fake_process();
+	s = signal_new(SIG_CALL);
+	s->call = count_call;
+	ck_assert(signal_send(a->id, s));
+	process_exit(a, am_normal);
+	ck_assert_int_eq(calls, 1);
+	ck_assert_int_eq(calls_gone, 1);
+}
+END_TEST
+
+START_TEST(test_messages_before_an_exit_are_kept_in_order)
+{
+	Process *a, *b;
+
+	fake_init();
+	a = fake_process();
+	b = fake_process();
+	b->flags |= PF_TRAP_EXIT;
+	message_send(a, b->id, SMALL(1));
+	signal_exit(a, b->id, am_error);
+	message_send(a, b->id, SMALL(2));
+	ck_assert(fake_receive(b) == SMALL(1));
+	ck_assert(is_exit_message(fake_receive(b), a->id, am_error));
+	ck_assert(fake_receive(b) == SMALL(2));
+}
+END_TEST
+
+Suite *signal_suite(void)
+{
+	Suite *s = suite_create("signal");
+	TCase *t = tcase_create("signal");
+
+	tcase_add_test(t, test_link_exit_reaches_the_other_end);
+	tcase_add_test(t, test_link_exit_normal_is_ignored);
+	tcase_add_test(t, test_link_exit_trapped);
+	tcase_add_test(t, test_link_to_the_dead);
+	tcase_add_test(t, test_unlink_drops_an_exit_on_its_way);
+	tcase_add_test(t, test_unlink_is_acknowledged);
+	tcase_add_test(t, test_unlink_then_link_again);
+	tcase_add_test(t, test_exit_kill_is_not_trapped);
+	tcase_add_test(t, test_exit_normal_from_another_and_from_itself);
+	tcase_add_test(t, test_exit_with_a_large_reason);
+	tcase_add_test(t, test_monitor_down);
+	tcase_add_test(t, test_monitor_of_the_dead);
+	tcase_add_test(t, test_monitor_that_the_exit_overtakes);
+	tcase_add_test(t, test_demonitor_drops_a_down_on_its_way);
+	tcase_add_test(t, test_monitor_with_a_tag);
+	tcase_add_test(t, test_signal_call_of_the_dead_is_answered);
+	tcase_add_test(t, test_messages_before_an_exit_are_kept_in_order);
+	suite_add_tcase(s, t);
+	return s;
+}
