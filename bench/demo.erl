@@ -40,7 +40,7 @@ worker(Sum) ->
     end.
 
 job(N) when N rem 7 =:= 0 -> exit(timed_out);
-job(N) when N rem 11 =:= 0 -> exit({shutdown, N});
+job(N) when N rem 11 =:= 0 -> exit({shutdown, full});
 job(N) -> lists:sort([X * 7919 rem 1009 || X <- lists:seq(1, N rem 300)]).
 
 %% Writes, syncs, renames and removes a file now and then; every fifth rename names a file that is not there.

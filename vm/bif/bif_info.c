@@ -2,6 +2,8 @@
 /* Built-in functions: system_info, system_flag, statistics, memory. What nobody here knows is badarg. */
 #include "bif/bif_info.h"
 
+#include <stdio.h>
+#include <sys/utsname.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -161,13 +163,29 @@ static Term info_heap_sizes(Process *p)
 	return heap_list_array(&p->heap, n, sizes, NIL);
 }
 
+static Term info_os_type(Process *p)
+{
+	return heap_tuple(&p->heap, am_unix, am_linux);
+}
+
+/* The kernel's release as far as it is three numbers. */
+static Term info_os_version(Process *p)
+{
+	unsigned major = 0, minor = 0, patch = 0;
+	struct utsname name;
+
+	if (uname(&name) == 0)
+		sscanf(name.release, "%u.%u.%u", &major, &minor, &patch);
+	return heap_tuple(&p->heap, SMALL(major), SMALL(minor), SMALL(patch));
+}
+
 static const struct info_item {
 	Term name;
 	Term (*make)(Process *p);
 } info_items[] = {
 #define ITEM(name) { am_##name, info_##name }
 #define ITEM_AS(name, other) { am_##name, info_##other }
-	ITEM(process_count), ITEM(process_limit), ITEM(port_count), ITEM(port_limit), ITEM(ets_count), ITEM(atom_count),
+	ITEM(os_type), ITEM(os_version), ITEM(process_count), ITEM(process_limit), ITEM(port_count), ITEM(port_limit), ITEM(ets_count), ITEM(atom_count),
 	ITEM(atom_limit), ITEM(schedulers), ITEM(schedulers_online), ITEM(scheduler_id), ITEM(schedulers_state),
 	ITEM(otp_release), ITEM(version), ITEM(machine), ITEM(system_architecture), ITEM(driver_version), ITEM(nif_version),
 	ITEM(wordsize), ITEM(heap_type), ITEM(multi_scheduling), ITEM(build_type), ITEM_AS(emu_type, build_type),
