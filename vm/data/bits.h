@@ -33,6 +33,11 @@ enum bits_error bits_add(struct heap *h, Term a, Term b, unsigned unit, Term *su
 /* ---- matching */
 static inline struct match_ctx *match_ptr(Term ctx) { return (struct match_ctx *)boxed_ptr(ctx); }
 static inline bool term_is_match(Term t) { return term_has_sub(t, SUB_MATCH); }
+/* Is n a multiple of unit (1..256)? Nearly every unit is a power of two, and a division is dear. */
+static inline bool bits_are_units(uint64_t n, unsigned unit)
+{
+	return (unit & (unit - 1)) == 0 ? (n & (unit - 1)) == 0 : n % unit == 0;
+}
 static inline uint64_t bits_left(const struct match_ctx *m) { return m->end_bits - m->offset_bits; }
 
 /* A context over a bitstring, from its start (MATCH_WORDS); a context stays itself. TERM_NONE for other terms. */
@@ -97,12 +102,12 @@ static inline bool bits_skip(struct match_ctx *m, uint64_t size)
 }
 /* All that is left, which must be a multiple of unit. */
 bool bits_skip_all(struct match_ctx *m, unsigned unit);
-static inline bool bits_test_unit(const struct match_ctx *m, unsigned unit) { return bits_left(m) % unit == 0; }
+static inline bool bits_test_unit(const struct match_ctx *m, unsigned unit) { return bits_are_units(bits_left(m), unit); }
 static inline bool bits_test_tail(const struct match_ctx *m, uint64_t size) { return bits_left(m) == size; }
 /* bs_match's ensure_at_least: size bits, and what is behind them a multiple of unit. */
 static inline bool bits_ensure(const struct match_ctx *m, uint64_t size, unsigned unit)
 {
-	return bits_left(m) >= size && (bits_left(m) - size) % unit == 0;
+	return bits_left(m) >= size && bits_are_units(bits_left(m) - size, unit);
 }
 bool bits_match_string(struct match_ctx *m, uint64_t size, const uint8_t *bytes);
 /* bs_match's =:=: the next `size` (up to 64) bits are value. */

@@ -122,7 +122,7 @@ static Term append(struct heap *h, struct bits_builder *b, Term bin, uint64_t si
 	Term t;
 
 	*error = BITS_BADARG;
-	if (!term_is_bitstring(bin) || binary_size_bits(bin) % unit != 0)
+	if (!term_is_bitstring(bin) || !bits_are_units(binary_size_bits(bin), unit))
 		return TERM_NONE;
 	*error = BITS_LIMIT;
 	v = binary_view(bin);
@@ -323,7 +323,7 @@ enum bits_error bits_put_binary_all(struct bits_builder *b, Term value, unsigned
 	if (!term_is_bitstring(value))
 		return BITS_BADARG;
 	size = binary_size_bits(value);
-	if (size % unit != 0 || size > b->end - b->offset)
+	if (!bits_are_units(size, unit) || size > b->end - b->offset)
 		return BITS_BADARG;
 	return bits_put_binary(b, value, size);
 }

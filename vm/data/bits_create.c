@@ -43,7 +43,7 @@ static bool size_binary(struct bits_segment *s, struct bits_failure *f)
 	if (!term_is_bitstring(s->value))
 		return fail(f, s, BITS_BADARG, am_type, s->value);
 	s->bits = binary_size_bits(s->value);
-	return s->bits % s->unit == 0 || fail(f, s, BITS_BADARG, am_unit, s->value);
+	return bits_are_units(s->bits, s->unit) || fail(f, s, BITS_BADARG, am_unit, s->value);
 }
 
 static bool size_segment(struct bits_segment *s, struct bits_failure *f)

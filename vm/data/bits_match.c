@@ -217,7 +217,7 @@ Term bits_get_binary_all(struct heap *h, struct match_ctx *m, unsigned unit)
 {
 	uint64_t size = bits_left(m);
 
-	return size % unit == 0 ? bits_get_binary(h, m, size) : TERM_NONE;
+	return bits_are_units(size, unit) ? bits_get_binary(h, m, size) : TERM_NONE;
 }
 
 Term bits_get_tail(struct heap *h, const struct match_ctx *m)
