@@ -19,6 +19,12 @@ enum frame_kind {
 	FRAME_RACE,          /* the search for the least key that tells two tries apart */
 };
 
+enum race_phase {
+	RACE_NEXT,           /* nothing is being compared */
+	RACE_KEYS,           /* the next candidate's key against the best one's */
+	RACE_VALUES,         /* the next candidate's values */
+};
+
 struct candidate {
 	Term key;
 	Term values[2];      /* in a, in b; TERM_NONE when the key is not there */
@@ -29,10 +35,10 @@ struct frame {
 	size_t n;
 	struct candidate *candidates; /* of a race; owned */
 	size_t best, next;
+	int result;          /* of a race: what the best candidate says; 0 before there is one */
 	uint8_t kind;
 	bool exact;
-	bool running;        /* race: the result above is of next against best */
-	bool deciding;       /* race: the result above is of the best key's values */
+	uint8_t phase;       /* of a race */
 };
 
 struct frames {
@@ -191,6 +197,7 @@ static bool same_boxed(struct frames *s, Term ta, Term tb, bool exact)
 	case SUB_FLOAT:
 		return float_value(ta) == float_value(tb);
 	case SUB_REF:
+		return a[1] == b[1];
 	case SUB_XREF:
 	case SUB_XPID:
 	case SUB_XPORT:
@@ -328,9 +335,9 @@ static int compare_funs(struct frames *s, Term a, Term b, bool exact)
 	return order;
 }
 
-/* Collects what tells two tries of the same size apart: the keys that only one has, or, when the keys are the same,
- * those with different values. */
-static size_t find_candidates(Term a, Term b, bool exact, struct candidate *c)
+/* Collects what may tell two tries of the same size apart: the keys that only one has, or, when the keys are the same,
+ * those whose values are not the same words. */
+static size_t find_candidates(Term a, Term b, struct candidate *c)
 {
 	struct map_iter it;
 	size_t by_value = 0, by_key = 0;
@@ -343,7 +350,7 @@ static size_t find_candidates(Term a, Term b, bool exact, struct candidate *c)
 		if (other == TERM_NONE) {
 			c[by_key++] = (struct candidate){ key, { value, TERM_NONE } };
 			by_value = 0;
-		} else if (by_key == 0 && value != other && !compare_same(value, other, exact)) {
+		} else if (by_key == 0 && value != other) {
 			c[by_value++] = (struct candidate){ key, { value, other } };
 		}
 	}
@@ -372,10 +379,10 @@ static int compare_maps(struct frames *s, Term a, Term b, bool exact)
 	}
 	f = push_frame(s, FRAME_RACE, exact);
 	f->candidates = mem_alloc(2 * n * sizeof(struct candidate));
-	f->n = find_candidates(a, b, exact, f->candidates);
-	f->best = 0;
-	f->next = 1;
-	f->running = f->deciding = false;
+	f->n = find_candidates(a, b, f->candidates);
+	f->best = f->next = 0;
+	f->result = 0;
+	f->phase = RACE_NEXT;
 	return 0;
 }
 
@@ -436,45 +443,52 @@ static int order_terms(struct frames *s, Term a, Term b, bool exact)
 	}
 }
 
-/* Ends the race, or goes from its best key to that key's values. */
-static int decide_race(struct frames *s)
+/* Has the candidate at `next` decide from now on? True when its values are to be compared first: they are pushed. */
+static bool take_candidate(struct frames *s, struct frame *f)
 {
-	struct frame *f = &s->at[s->count - 1];
-	const struct candidate *best = &f->candidates[f->best];
-	int order = 0;
+	const struct candidate *c = &f->candidates[f->next];
 
-	if (f->n > 0 && best->values[0] != TERM_NONE && best->values[1] != TERM_NONE) {
-		f->deciding = true;
-		push_array(s, &best->values[0], &best->values[1], 1, f->exact);
-		return 0;
+	if (c->values[0] != TERM_NONE && c->values[1] != TERM_NONE) {
+		f->phase = RACE_VALUES;
+		push_array(s, &c->values[0], &c->values[1], 1, f->exact);
+		return true;
 	}
-	if (f->n > 0)
-		order = best->values[1] == TERM_NONE ? -1 : 1;
-	mem_free(f->candidates);
-	s->count--;
-	return order;
+	f->result = c->values[1] == TERM_NONE ? -1 : 1;
+	f->best = f->next++;
+	return false;
 }
 
-/* One step of a race, given the order found above it. Returns the race's own result, or 0 with frames pushed. */
+/* One step of a race, given the order found above it. Returns the race's own result at its end, else 0 with frames pushed.
+ * Every pair of values is compared once at most, so that nested maps cost no more than their size. */
 static int step_race(struct frames *s, int order)
 {
 	struct frame *f = &s->at[s->count - 1];
+	enum race_phase phase = (enum race_phase)f->phase;
 
-	if (f->deciding) {
-		mem_free(f->candidates);
-		s->count--;
-		return order;
-	}
-	if (f->running) {
-		if (order < 0)
+	f->phase = RACE_NEXT;
+	if (phase == RACE_KEYS && order < 0) {
+		if (take_candidate(s, f))
+			return 0;
+	} else if (phase != RACE_NEXT) {
+		if (phase == RACE_VALUES && order != 0) {
+			f->result = order;
 			f->best = f->next;
+		}
 		f->next++;
 	}
-	if (f->next >= f->n)
-		return decide_race(s);
-	f->running = true;
-	push_array(s, &f->candidates[f->next].key, &f->candidates[f->best].key, 1, true);
-	return 0;
+	while (f->next < f->n) {
+		if (f->result != 0) {
+			f->phase = RACE_KEYS;
+			push_array(s, &f->candidates[f->next].key, &f->candidates[f->best].key, 1, true);
+			return 0;
+		}
+		if (take_candidate(s, f))
+			return 0;
+	}
+	order = f->result;
+	mem_free(f->candidates);
+	s->count--;
+	return order;
 }
 
 int compare_terms(Term a, Term b, bool exact)
