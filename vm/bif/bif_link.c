@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Built-in functions: sending, names, links, monitors, aliases. */
 #include "bif/spawn_opts.h"
-#include "code/export.h"
+#include "data/map.h"
 #include "io/port.h"
 #include "proc/message.h"
 #include "proc/monitor.h"
@@ -283,4 +283,75 @@ Term bif_erlang_nodes_1(Process *p, Term *args)
 	if (list != NIL)
 		return exc_badarg(p);
 	return own ? heap_cons(&p->heap, node_self()->name, NIL) : NIL;
+}
+
+/* nodes/2: what it tells of the nodes: those of nodes/1, with their infos. */
+static Term put_node_info(Process *p, Term options)
+{
+	struct heap *h = &p->heap;
+	Term pairs[4];
+	size_t n = 0;
+
+	if (!term_is_map(options))
+		return TERM_NONE;
+	for (size_t i = 0; i < 2; i++) {
+		Term key = i == 0 ? am_connection_id : am_node_type;
+		Term wanted = map_get(options, key);
+
+		if (wanted != TERM_NONE && wanted != am_true && wanted != am_false)
+			return TERM_NONE;
+		if (wanted != am_true)
+			continue;
+		pairs[2 * n] = key;
+		pairs[2 * n + 1] = i == 0 ? am_undefined : am_this;
+		n++;
+	}
+	return map_from_pairs(h, pairs, n);
+}
+
+Term bif_erlang_nodes_2(Process *p, Term *args)
+{
+	Term names = bif_erlang_nodes_1(p, args), info;
+
+	if (names == TERM_NONE)
+		return TERM_NONE;
+	info = put_node_info(p, args[1]);
+	if (info == TERM_NONE)
+		return exc_badarg(p);
+	return names == NIL ? NIL : heap_cons(&p->heap, heap_tuple(&p->heap, cons_head(names), info), NIL);
+}
+
+Term bif_erts_internal_get_creation_0(Process *p, Term *args)
+{
+	(void)args;
+	return heap_uint(&p->heap, node_self()->creation);
+}
+
+/* ---- what has no other node, no dirty scheduler, no process of the VM's own to tell of */
+
+Term bif_erlang_monitor_node_2(Process *p, Term *args)
+{
+	if (!term_is_atom(args[0]) || (args[1] != am_true && args[1] != am_false))
+		return exc_badarg(p);
+	return args[0] == node_self()->name ? am_true : exc_error(p, am_notalive);
+}
+
+Term bif_erlang_monitor_node_3(Process *p, Term *args)
+{
+	Term list = args[2];
+
+	for (; term_is_cons(list); list = cons_tail(list))
+		if (cons_head(list) != am_allow_passive_connect)
+			return exc_badarg(p);
+	return list == NIL ? bif_erlang_monitor_node_2(p, args) : exc_badarg(p);
+}
+
+Term bif_erts_internal_is_process_executing_dirty_1(Process *p, Term *args)
+{
+	return term_is_pid(args[0]) ? am_false : exc_badarg(p);
+}
+
+Term bif_erts_internal_is_system_process_1(Process *p, Term *args)
+{
+	return term_is_pid(args[0]) ? am_false : exc_badarg(p);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Built-in functions: the environment and the operating system's process. Names and values are characters in Erlang,
  * UTF-8 outside; bytes that are not UTF-8 are characters of Latin-1. */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -10,6 +9,7 @@
 #include "bif/bif_info.h"
 #include "data/binary.h"
 #include "data/utf8.h"
+#include "proc/os_signal.h"
 
 extern char **environ;
 
@@ -171,4 +171,19 @@ Term bif_os_getpid_0(Process *p, Term *args)
 
 	(void)args;
 	return heap_list_bytes(&p->heap, text, (size_t)n, NIL);
+}
+
+Term bif_os_set_signal_2(Process *p, Term *args)
+{
+	enum os_signal_how how;
+
+	if (args[1] == am_handle)
+		how = OS_SIGNAL_HANDLE;
+	else if (args[1] == am_ignore)
+		how = OS_SIGNAL_IGNORE;
+	else if (args[1] == am_default)
+		how = OS_SIGNAL_DEFAULT;
+	else
+		return exc_badarg(p);
+	return os_signal_set(args[0], how) ? am_ok : exc_badarg(p);
 }

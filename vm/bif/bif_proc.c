@@ -70,26 +70,47 @@ Term bif_erlang_spawn_opt_4(Process *p, Term *args)
 	return r.options.monitor ? heap_tuple(&p->heap, pid, ref) : pid;
 }
 
-/* The answer {Tag, Ref, ok | error, PidOrReason} to ourselves, and the reference. */
+/* {Tag, Ref, ok | error, PidOrReason} to ourselves, when it is wanted; gives the reference. */
+static Term answer_request(Process *p, const struct spawn_request *r, Term ref, Term pid, Term failure)
+{
+	bool ok = failure == TERM_NONE;
+
+	if (ref == TERM_NONE)
+		ref = heap_ref(&p->heap, 0);
+	if (r->reply & (ok ? REPLY_SUCCESS : REPLY_ERROR))
+		message_send_to(p, p, heap_tuple(&p->heap, r->reply_tag, ref, ok ? am_ok : am_error, ok ? pid : failure));
+	return ref;
+}
+
+/* Options that nobody knows are an answer, too. */
 Term bif_erts_internal_spawn_request_4(Process *p, Term *args)
 {
 	struct spawn_request r;
-	Term pid, ref = TERM_NONE, answer;
-	bool ok;
+	Term pid, ref = TERM_NONE;
 
 	if (!is_call(args))
 		return am_badarg;
-	if (!spawn_opts_read(args[3], true, &r))
+	if (!is_proper_list(args[3]))
 		return am_badopt;
+	if (!spawn_opts_read(args[3], true, &r))
+		return answer_request(p, &r, TERM_NONE, TERM_NONE, am_badopt);
 	pid = process_spawn(p, args[0], args[1], args[2], &r.options, &ref);
-	ok = pid != TERM_NONE;
-	if (ref == TERM_NONE)
-		ref = heap_ref(&p->heap, 0);
-	if (r.reply & (ok ? REPLY_SUCCESS : REPLY_ERROR)) {
-		answer = heap_tuple(&p->heap, r.reply_tag, ref, ok ? am_ok : am_error, ok ? pid : am_system_limit);
-		message_send_to(p, p, answer);
-	}
-	return ref;
+	return answer_request(p, &r, ref, pid, pid == TERM_NONE ? am_system_limit : TERM_NONE);
+}
+
+/* args: node, {M, F, A}, options, spawn_opt | spawn_request. No other node is connected. */
+Term bif_erts_internal_dist_spawn_request_4(Process *p, Term *args)
+{
+	struct spawn_request r;
+	Term ref, reason;
+
+	if (!term_is_atom(args[0]) || !term_is_tuple_of(args[1], 3) || !is_call(boxed_ptr(args[1]) + 1))
+		return am_badarg;
+	if (!is_proper_list(args[2]))
+		return args[3] == am_spawn_opt ? am_badarg : am_badopt;
+	reason = spawn_opts_read(args[2], true, &r) ? am_noconnection : am_badopt;
+	ref = answer_request(p, &r, TERM_NONE, TERM_NONE, reason);
+	return args[3] == am_spawn_opt ? heap_tuple(&p->heap, ref, term_from_bool(r.options.monitor)) : ref;
 }
 
 /* Requests to this node are answered before they return: there is nothing to abandon. */
@@ -194,6 +215,19 @@ Term bif_erlang_exit_2(Process *p, Term *args)
 Term bif_erlang_exit_signal_2(Process *p, Term *args)
 {
 	return bif_erlang_exit_2(p, args);
+}
+
+/* ---- processes of the VM itself */
+
+Term bif_erts_internal_spawn_system_process_3(Process *p, Term *args)
+{
+	struct spawn_options o = SPAWN_OPTIONS_DEFAULT;
+	Term pid;
+
+	if (!is_call(args))
+		return exc_badarg(p);
+	pid = process_spawn(NULL, args[0], args[1], args[2], &o, NULL);
+	return pid != TERM_NONE ? pid : exc_system_limit(p);
 }
 
 /* A string is the slogan of an abnormal end. */

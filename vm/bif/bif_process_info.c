@@ -186,6 +186,8 @@ static void gather_monitor(const struct peer *n, void *arg)
 	struct gather *g = arg;
 	Term what = n->peer;
 
+	if (n->kind == PEER_TIME_OFFSET)
+		g->list = heap_cons(g->h, pair(g->h, am_time_offset, am_clock_service), g->list);
 	if (n->kind != PEER_MONITOR)
 		return;
 	if (n->name != TERM_NONE)

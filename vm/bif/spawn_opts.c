@@ -71,6 +71,7 @@ bool max_heap_read(Term t, size_t *words, uint32_t *flags)
 {
 	Term size = t;
 
+	*flags = (*flags & ~(uint32_t)(PF_MAX_HEAP_SPARE | PF_MAX_HEAP_SILENT)) | atomic_load(&spawn_defaults.max_heap_flags);
 	if (term_is_map(t)) {
 		size = map_get(t, am_size);
 		if (!read_flag(t, am_kill, PF_MAX_HEAP_SPARE, flags) || !read_flag(t, am_error_logger, PF_MAX_HEAP_SILENT, flags))

@@ -212,9 +212,9 @@ static void evacuate_roots(struct gc *gc, const struct gc_root *roots, size_t co
 /* Sizes: a Fibonacci-like start from 233 words as OTP's, then a fifth more each step. */
 size_t gc_next_size_words(size_t words)
 {
-	size_t a = 144, b = HEAP_MIN_WORDS;
+	size_t a = 142, b = HEAP_MIN_WORDS;
 
-	while (b < words && b < 1000000) {
+	while (b < words && b < 600000) {
 		size_t next = a + b + 1;
 
 		a = b;

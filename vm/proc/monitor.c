@@ -85,9 +85,10 @@ Term monitor_add(Process *p, Term to, Term name, const struct monitor_options *o
 {
 	Term ref;
 
-	insert_monitor(p, to, name, o, &ref);
+	/* One of ourselves never fires: only its alias counts. */
 	if (to == p->id)
-		return ref; /* it never fires */
+		return o->alias != ALIAS_NONE ? monitor_alias_add(p, o->alias) : heap_ref(&p->heap, 0);
+	insert_monitor(p, to, name, o, &ref);
 	if (!term_is_local_pid(to) && !term_is_local_port(to))
 		refuse_monitor(p, to, ref, term_is_atom(to) ? am_noproc : am_noconnection);
 	else if (!signal_send_plain(SIG_MONITOR, p->id, to, ref))

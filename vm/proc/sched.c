@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "proc/exc.h"
 #include "proc/message.h"
+#include "proc/os_signal.h"
 #include "proc/probe.h"
 #include "proc/timer.h"
 #include "usdt.h"
@@ -84,6 +85,7 @@ static struct sched *make_sched(unsigned id)
 
 void sched_init(unsigned count)
 {
+	os_signal_init();
 	lock_init(&scheds.world.lock, LOCK_sched_world);
 	cond_init(&scheds.world.cond);
 	scheds.count = count;
@@ -667,8 +669,7 @@ int sched_start(void)
 		snprintf(name, sizeof(name), "sched_%u", scheds.all[i]->id);
 		ENSURE(thread_start(&id, name, run_sched, scheds.all[i]) == 0);
 	}
-	for (;;)
-		pause();
+	os_signal_run();
 }
 
 void sched_at_halt(void (*hook)(void))

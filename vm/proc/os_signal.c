@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The handler writes the signal's number into a pipe; the main thread reads it and sends the message.
+ * Invariant: the handler does nothing but write. */
+#include "proc/os_signal.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "proc/message.h"
+#include "proc/registry.h"
+
+static const struct {
+	Term name;
+	int number;
+} names[] = {
+	{ am_sighup, SIGHUP }, { am_sigquit, SIGQUIT }, { am_sigabrt, SIGABRT }, { am_sigalrm, SIGALRM }, { am_sigterm, SIGTERM },
+	{ am_sigusr1, SIGUSR1 }, { am_sigusr2, SIGUSR2 }, { am_sigchld, SIGCHLD }, { am_sigtstp, SIGTSTP },
+};
+
+static int pipe_ends[2];
+
+void os_signal_init(void)
+{
+	ENSURE(pipe2(pipe_ends, O_CLOEXEC) == 0);
+	fcntl(pipe_ends[1], F_SETFL, O_NONBLOCK);
+}
+
+static void note_signal(int number)
+{
+	unsigned char byte = (unsigned char)number;
+	ssize_t n = write(pipe_ends[1], &byte, 1); /* a full pipe has enough of them */
+
+	(void)n;
+}
+
+bool os_signal_set(Term name, enum os_signal_how how)
+{
+	struct sigaction action = { .sa_flags = SA_RESTART };
+
+	action.sa_handler = how == OS_SIGNAL_HANDLE ? note_signal : how == OS_SIGNAL_IGNORE ? SIG_IGN : SIG_DFL;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (names[i].name == name)
+			return sigaction(names[i].number, &action, NULL) == 0;
+	return false;
+}
+
+static void forward(int number)
+{
+	Term server = registry_whereis(am_erl_signal_server);
+	Process *p = server != TERM_NONE && term_is_local_pid(server) ? process_find(server) : NULL;
+
+	for (size_t i = 0; p != NULL && i < sizeof(names) / sizeof(names[0]); i++) {
+		struct fragment *f;
+
+		if (names[i].number != number)
+			continue;
+		f = fragment_new(3);
+		f->words[0] = HEADER(2, SUB_TUPLE);
+		f->words[1] = am_notify;
+		f->words[2] = names[i].name;
+		message_deliver(p, TERM_NONE, term_from_boxed(f->words), f);
+	}
+	if (p != NULL)
+		process_unref(p);
+}
+
+void os_signal_run(void)
+{
+	for (;;) {
+		unsigned char byte;
+
+		if (read(pipe_ends[0], &byte, 1) == 1)
+			forward(byte);
+	}
+}

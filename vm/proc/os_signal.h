@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Signals of the operating system that Erlang code wants to hear of: {notify, Name} to the process `erl_signal_server`. */
+#ifndef VM_PROC_OS_SIGNAL_H
+#define VM_PROC_OS_SIGNAL_H
+
+#include "proc/process.h"
+
+enum os_signal_how { OS_SIGNAL_DEFAULT, OS_SIGNAL_IGNORE, OS_SIGNAL_HANDLE };
+
+void os_signal_init(void);
+/* name: sighup, sigterm... Fails: false when there is no such signal, or it cannot be changed. */
+bool os_signal_set(Term name, enum os_signal_how how);
+/* Forwards signals for ever. The main thread's work; all other threads block signals. */
+void os_signal_run(void) __attribute__((noreturn));
+
+#endif
