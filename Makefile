@@ -93,7 +93,7 @@ $(1)_SUPPORT_SRC := $$(wildcard tests/$(1)/support*.c tests/$(1)/unit.c)
 $$(GEN)/$(1)_runner.c: $$($(1)_TEST_SRC) tests/runner.sh
 	@mkdir -p $$(@D)
 	bash tests/runner.sh $(1) $$($(1)_TEST_SRC) > $$@
-$$(BUILD)/tests/$(1): $$(GEN)/$(1)_runner.c $$($(1)_TEST_SRC:%.c=$$(BUILD)/obj/%.o) $$($(1)_SUPPORT_SRC:%.c=$$(BUILD)/obj/%.o) $$(if $$(filter unit,$(1)),$$(VM_OBJ),$$(TOOL_OBJ))
+$$(BUILD)/tests/$(1): $$(GEN)/$(1)_runner.c $$($(1)_TEST_SRC:%.c=$$(BUILD)/obj/%.o) $$($(1)_SUPPORT_SRC:%.c=$$(BUILD)/obj/%.o) $$(if $$(filter unit,$(1)),$$(VM_OBJ)) $$(if $$(filter probes tools,$(1)),$$(TOOL_OBJ))
 	@mkdir -p $$(@D)
 	$$(CC) $$(VM_CFLAGS) -I. $$(LDFLAGS) -o $$@ $$^ $$(CHECK_LIBS) $$(VM_LIBS) $$(TOOL_LIBS)
 endef
