@@ -335,10 +335,11 @@ Term bif_erlang_pre_loaded_0(Process *p, Term *args)
 	return list;
 }
 
-/* As long as no code server runs, who asks for a module gets it: modules that the library counts on are loaded by the question. */
+/* As long as no code server runs, who asks for a module gets it: modules that the library counts on are loaded by the question.
+ * erl_features counts as loaded only where init has prepared it. */
 static bool load_without_server(Term module)
 {
-	return registry_whereis(am_code_server) == TERM_NONE && code_autoload(module);
+	return module != am_erl_features && registry_whereis(am_code_server) == TERM_NONE && code_autoload(module);
 }
 
 Term bif_erlang_module_loaded_1(Process *p, Term *args)
