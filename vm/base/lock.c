@@ -19,7 +19,7 @@ static const struct {
 };
 
 static _Thread_local struct {
-	uint8_t held[128];   /* a table locked whole holds 64 */
+	uint8_t held[128];   /* a table locked whole holds 32 */
 	int count;
 } order;
 

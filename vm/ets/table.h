@@ -19,7 +19,7 @@
 enum ets_type { ETS_SET, ETS_ORDERED_SET, ETS_BAG, ETS_DUPLICATE_BAG };
 enum ets_protection { ETS_PUBLIC, ETS_PROTECTED, ETS_PRIVATE };
 enum ets_access { ETS_READ, ETS_WRITE, ETS_INFO };
-enum { ETS_STRIPES = 64 };
+enum { ETS_STRIPES = 32 };
 
 /* What a table holds: apart, so that it can be taken away and freed piecemeal. */
 struct ets_store {
