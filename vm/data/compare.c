@@ -16,13 +16,14 @@
 enum frame_kind {
 	FRAME_ARRAY,         /* n terms at a and b */
 	FRAME_CHILDREN,      /* n children of two trie nodes with the same shape */
+	FRAME_MATCH,         /* two sets of n leaves whose keys share a hash, in any order */
 	FRAME_RACE,          /* the search for the least key that tells two tries apart */
 };
 
-enum race_phase {
-	RACE_NEXT,           /* nothing is being compared */
-	RACE_KEYS,           /* the next candidate's key against the best one's */
-	RACE_VALUES,         /* the next candidate's values */
+enum step {
+	STEP_START,          /* nothing is being compared */
+	STEP_KEYS,           /* the next candidate's key against the best one's */
+	STEP_VALUES,         /* the next candidate's values */
 };
 
 struct candidate {
@@ -38,7 +39,7 @@ struct frame {
 	int result;          /* of a race: what the best candidate says; 0 before there is one */
 	uint8_t kind;
 	bool exact;
-	uint8_t phase;       /* of a race */
+	uint8_t phase;       /* of a race or a match: enum step */
 };
 
 struct frames {
@@ -139,35 +140,59 @@ static bool same_maps(struct frames *s, const Term *a, const Term *b, bool exact
 			return false;
 		first = 2;
 	}
-	f = push_frame(s, exact ? FRAME_ARRAY : FRAME_CHILDREN, exact);
+	f = push_frame(s, FRAME_CHILDREN, exact);
 	f->a = a + first;
 	f->b = b + first;
 	f->n = count_children(header);
 	return true;
 }
 
-/* Two children of trie nodes where == holds between values and =:= between keys. */
-static bool same_children(struct frames *s, Term a, Term b)
+/* Two children of trie nodes: keys must be the same exactly. */
+static bool same_children(struct frames *s, Term a, Term b, bool exact)
 {
-	if (term_is_cons(a) != term_is_cons(b))
-		return false;
-	if (term_is_cons(a)) {
-		push_array(s, cons_ptr(a) + 1, cons_ptr(b) + 1, 1, false);
+	struct frame *f;
+
+	if (term_is_cons(a) || term_is_cons(b)) {
+		if (!term_is_cons(a) || !term_is_cons(b))
+			return false;
+		push_array(s, cons_ptr(a) + 1, cons_ptr(b) + 1, 1, exact);
 		push_array(s, cons_ptr(a), cons_ptr(b), 1, true);
 		return true;
 	}
-	if (term_is_tuple(a)) {
-		struct frame *f;
+	if (*boxed_ptr(a) != *boxed_ptr(b))
+		return false;
+	if (!term_is_tuple(a))
+		return same_maps(s, boxed_ptr(a), boxed_ptr(b), exact);
+	f = push_frame(s, FRAME_MATCH, exact);
+	f->a = boxed_ptr(a) + 1;
+	f->b = boxed_ptr(b) + 1;
+	f->n = tuple_arity(a);
+	f->next = f->best = 0;
+	f->phase = STEP_START;
+	return true;
+}
 
-		if (*boxed_ptr(a) != *boxed_ptr(b))
-			return false;
-		f = push_frame(s, FRAME_CHILDREN, false);
-		f->a = boxed_ptr(a) + 1;
-		f->b = boxed_ptr(b) + 1;
-		f->n = tuple_arity(a);
-		return true;
+/* One step of a match, given whether what stood above it was the same: leaf `next` of a against leaf `best` of b, keys first.
+ * Returns false at its end when some leaf has no like. */
+static bool step_match(struct frames *s, bool same)
+{
+	struct frame *f = &s->at[s->count - 1];
+	bool values = f->phase == STEP_KEYS && same;
+
+	if (f->phase == STEP_VALUES && same) {
+		f->next++;
+		f->best = 0;
+	} else if (f->phase == STEP_KEYS && !same) {
+		f->best++;
 	}
-	return !term_is_tuple(b) && same_maps(s, boxed_ptr(a), boxed_ptr(b), false);
+	if ((f->phase == STEP_VALUES && !same) || f->next == f->n || f->best == f->n) {
+		same = f->next == f->n;
+		s->count--;
+		return same;
+	}
+	f->phase = values ? STEP_VALUES : STEP_KEYS;
+	push_array(s, cons_ptr(f->a[f->next]) + values, cons_ptr(f->b[f->best]) + values, 1, !values || f->exact);
+	return true;
 }
 
 static bool same_funs(struct frames *s, const struct fun *a, const struct fun *b, bool exact)
@@ -241,6 +266,7 @@ static bool same_terms(struct frames *s, Term a, Term b, bool exact)
 bool compare_same(Term a, Term b, bool exact)
 {
 	struct frames s;
+	enum frame_kind kind;
 	bool same;
 
 	if (term_is_boxed(a) && term_is_boxed(b) && exact && header_sub(*boxed_ptr(a)) != header_sub(*boxed_ptr(b)) &&
@@ -248,17 +274,25 @@ bool compare_same(Term a, Term b, bool exact)
 		return false;
 	start_frames(&s);
 	same = same_terms(&s, a, b, exact);
-	while (same && s.count > 0) {
+	while (s.count > 0) {
 		struct frame *f = &s.at[s.count - 1];
-		enum frame_kind kind = f->kind;
 		bool is_exact = f->exact;
 
+		if (f->kind == FRAME_MATCH) {
+			same = step_match(&s, same);
+			continue;
+		}
+		if (!same) {
+			s.count--;
+			continue;
+		}
 		a = *f->a++;
 		b = *f->b++;
+		kind = (enum frame_kind)f->kind;
 		if (--f->n == 0)
 			s.count--;
 		if (a != b)
-			same = kind == FRAME_CHILDREN ? same_children(&s, a, b) : same_terms(&s, a, b, is_exact);
+			same = kind == FRAME_CHILDREN ? same_children(&s, a, b, is_exact) : same_terms(&s, a, b, is_exact);
 	}
 	end_frames(&s);
 	return same;
@@ -382,7 +416,7 @@ static int compare_maps(struct frames *s, Term a, Term b, bool exact)
 	f->n = find_candidates(a, b, f->candidates);
 	f->best = f->next = 0;
 	f->result = 0;
-	f->phase = RACE_NEXT;
+	f->phase = STEP_START;
 	return 0;
 }
 
@@ -449,7 +483,7 @@ static bool take_candidate(struct frames *s, struct frame *f)
 	const struct candidate *c = &f->candidates[f->next];
 
 	if (c->values[0] != TERM_NONE && c->values[1] != TERM_NONE) {
-		f->phase = RACE_VALUES;
+		f->phase = STEP_VALUES;
 		push_array(s, &c->values[0], &c->values[1], 1, f->exact);
 		return true;
 	}
@@ -463,14 +497,14 @@ static bool take_candidate(struct frames *s, struct frame *f)
 static int step_race(struct frames *s, int order)
 {
 	struct frame *f = &s->at[s->count - 1];
-	enum race_phase phase = (enum race_phase)f->phase;
+	enum step phase = (enum step)f->phase;
 
-	f->phase = RACE_NEXT;
-	if (phase == RACE_KEYS && order < 0) {
+	f->phase = STEP_START;
+	if (phase == STEP_KEYS && order < 0) {
 		if (take_candidate(s, f))
 			return 0;
-	} else if (phase != RACE_NEXT) {
-		if (phase == RACE_VALUES && order != 0) {
+	} else if (phase != STEP_START) {
+		if (phase == STEP_VALUES && order != 0) {
 			f->result = order;
 			f->best = f->next;
 		}
@@ -478,7 +512,7 @@ static int step_race(struct frames *s, int order)
 	}
 	while (f->next < f->n) {
 		if (f->result != 0) {
-			f->phase = RACE_KEYS;
+			f->phase = STEP_KEYS;
 			push_array(s, &f->candidates[f->next].key, &f->candidates[f->best].key, 1, true);
 			return 0;
 		}

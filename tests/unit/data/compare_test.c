@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "data/binary.h"
+#include "data/compare.h"
+#include "data/map.h"
+#include "data/number.h"
+#include "data/phash.h"
+#include "unit.h"
+
+static Term make_map(struct heap *h, int n, Term last_value)
+{
+	Term pairs[200];
+
+	for (int i = 0; i < n; i++) {
+		pairs[2 * i] = SMALL(i);
+		pairs[2 * i + 1] = i == n - 1 ? last_value : SMALL(i);
+	}
+	return map_from_pairs(h, pairs, (size_t)n);
+}
+
+START_TEST(test_compare_types_in_order)
+{
+	struct heap *h = unit_heap();
+	Term terms[] = {
+		heap_float(h, -1.5), SMALL(0), num_bsl(h, SMALL(1), SMALL(70)), am_badarg, am_ok, heap_ref(h, 0), term_from_port(3),
+		term_from_pid(9, 0), term_from_pid(1, 1), heap_tuple(h, am_ok), heap_tuple(h, SMALL(0), SMALL(0)), map_new(h),
+		make_map(h, 1, NIL), NIL, heap_cons(h, SMALL(1), SMALL(5)), heap_cons(h, SMALL(1), NIL), binary_put(h, "", 0),
+		binary_put(h, "ab", 2), binary_put(h, "b", 1),
+	};
+	int n = sizeof(terms) / sizeof(terms[0]);
+
+	for (int i = 0; i < n; i++)
+		for (int k = 0; k < n; k++) {
+			ck_assert_int_eq((term_compare(terms[i], terms[k]) > 0) - (term_compare(terms[i], terms[k]) < 0),
+					 (i > k) - (i < k));
+			ck_assert(term_equal(terms[i], terms[k]) == (i == k));
+			ck_assert(term_same(terms[i], terms[k]) == (i == k));
+			/* Exactly, a float is more than any integer. */
+			if (i == 0 || k == 0)
+				continue;
+			ck_assert_int_eq((term_compare_exact(terms[i], terms[k]) > 0) -
+					 (term_compare_exact(terms[i], terms[k]) < 0), (i > k) - (i < k));
+		}
+}
+END_TEST
+
+START_TEST(test_compare_numbers_of_two_kinds)
+{
+	struct heap *h = unit_heap();
+	Term one = heap_float(h, 1.0), half = heap_float(h, 0.5), zero = heap_float(h, 0.0), minus = heap_float(h, -0.0);
+	Term list = heap_cons(h, one, NIL), other = heap_cons(h, SMALL(1), NIL);
+
+	ck_assert(term_equal(SMALL(1), one) && !term_same(SMALL(1), one));
+	ck_assert_int_lt(term_compare_exact(SMALL(1), half), 0);
+	ck_assert_int_gt(term_compare(SMALL(1), half), 0);
+	ck_assert(term_same(zero, minus) && hash_internal(zero) == hash_internal(minus));
+	ck_assert(term_equal(list, other) && !term_same(list, other));
+}
+END_TEST
+
+START_TEST(test_compare_maps_keys_exact)
+{
+	struct heap *h = unit_heap();
+	Term key[] = { SMALL(1), am_badarg }, float_key[] = { heap_float(h, 1.0), am_badarg };
+	Term value[] = { am_badarg, SMALL(1) }, float_value[] = { am_badarg, heap_float(h, 1.0) };
+
+	ck_assert(!term_equal(map_from_pairs(h, key, 1), map_from_pairs(h, float_key, 1)));
+	ck_assert_int_lt(term_compare(map_from_pairs(h, key, 1), map_from_pairs(h, float_key, 1)), 0);
+	ck_assert(term_equal(map_from_pairs(h, value, 1), map_from_pairs(h, float_value, 1)));
+	ck_assert(!term_same(map_from_pairs(h, value, 1), map_from_pairs(h, float_value, 1)));
+}
+END_TEST
+
+START_TEST(test_compare_large_maps)
+{
+	struct heap *h = unit_heap();
+	Term one = make_map(h, 50, SMALL(1)), two = make_map(h, 50, SMALL(2)), floats = make_map(h, 50, heap_float(h, 1.0));
+	Term less = map_put(h, map_remove(h, one, SMALL(40), NULL), SMALL(-1), SMALL(0));
+
+	ck_assert_int_lt(term_compare(one, two), 0);
+	ck_assert_int_gt(term_compare(two, one), 0);
+	ck_assert_int_eq(term_compare(one, floats), 0);
+	ck_assert(term_equal(one, floats) && !term_same(one, floats));
+	ck_assert_int_lt(term_compare_exact(one, floats), 0);
+	ck_assert_int_lt(term_compare(less, one), 0);
+	ck_assert_int_gt(term_compare(one, less), 0);
+	ck_assert(term_same(one, make_map(h, 50, SMALL(1))));
+	ck_assert(hash_internal(one) == hash_internal(make_map(h, 50, SMALL(1))));
+}
+END_TEST
+
+/* A chain of large maps, each in the one before. */
+static Term make_chain(struct heap *h, int depth, Term end)
+{
+	for (int i = 0; i < depth; i++)
+		end = make_map(h, 33, end);
+	return end;
+}
+
+START_TEST(test_compare_deep_maps_and_lists)
+{
+	struct heap h;
+	Term a = NIL, b = NIL;
+
+	unit_init();
+	heap_init(&h, 20000000);
+	ck_assert_int_lt(term_compare(make_chain(&h, 3000, SMALL(1)), make_chain(&h, 3000, SMALL(2))), 0);
+	ck_assert(term_same(make_chain(&h, 3000, SMALL(1)), make_chain(&h, 3000, SMALL(1))));
+	for (int i = 0; i < 1000000; i++) {
+		a = heap_cons(&h, a, NIL);
+		b = heap_cons(&h, b, NIL);
+	}
+	ck_assert(term_same(a, b));
+	ck_assert_int_eq(term_compare(a, b), 0);
+	ck_assert(phash2(a) == phash2(b) && hash_internal(a) == hash_internal(b));
+	heap_free(&h);
+}
+END_TEST
+
+/* A trie whose only child is a set of leaves that share a hash. */
+static Term make_collision(struct heap *h, Term first, Term second)
+{
+	Term *at = heap_alloc(h, 3);
+
+	at[0] = MAP_HEADER(MAP_HEAD_BITMAP, 1);
+	at[1] = 2;
+	at[2] = heap_tuple(h, first, second);
+	return term_from_boxed(at);
+}
+
+START_TEST(test_compare_same_leaves_in_any_order)
+{
+	struct heap *h = unit_heap();
+	Term a = heap_cons(h, am_badarg, heap_tuple(h, SMALL(1))), b = heap_cons(h, am_ok, heap_tuple(h, SMALL(2)));
+	Term a2 = heap_cons(h, am_badarg, heap_tuple(h, SMALL(1))), other = heap_cons(h, am_badarg, heap_tuple(h, SMALL(3)));
+	Term map = make_collision(h, a, b);
+
+	ck_assert(term_same(map, make_collision(h, a2, b)));
+	ck_assert(term_same(map, make_collision(h, b, a2)));
+	ck_assert(!term_same(map, make_collision(h, b, other)));
+	ck_assert(!term_same(map, make_collision(h, b, heap_cons(h, am_error, SMALL(1)))));
+}
+END_TEST
+
+Suite *compare_suite(void)
+{
+	Suite *s = suite_create("compare");
+	TCase *c = tcase_create("compare");
+
+	tcase_set_timeout(c, 60);
+	tcase_add_test(c, test_compare_types_in_order);
+	tcase_add_test(c, test_compare_numbers_of_two_kinds);
+	tcase_add_test(c, test_compare_maps_keys_exact);
+	tcase_add_test(c, test_compare_large_maps);
+	tcase_add_test(c, test_compare_deep_maps_and_lists);
+	tcase_add_test(c, test_compare_same_leaves_in_any_order);
+	suite_add_tcase(s, c);
+	return s;
+}

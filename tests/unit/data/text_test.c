@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Hashes, printed terms, floats as text and external terms, held against values of stock OTP 25. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/binary.h"
+#include "data/compare.h"
+#include "data/etf.h"
+#include "data/float_text.h"
+#include "data/map.h"
+#include "data/number.h"
+#include "data/phash.h"
+#include "data/print.h"
+#include "unit.h"
+
+static Term read_term(const char *bytes, size_t n)
+{
+	Term t;
+	size_t used;
+
+	ck_assert_int_eq(etf_decode_to_heap((const uint8_t *)bytes, n, 0, unit_heap(), &t, &used), 0);
+	ck_assert_uint_eq(used, n);
+	return t;
+}
+#define TERM_OF(bytes) read_term("\x83" bytes, sizeof(bytes))
+
+START_TEST(test_phash2_as_stock)
+{
+	ck_assert_uint_eq(phash2(TERM_OF("w\3foo")), 27999);
+	ck_assert_uint_eq(phash2(SMALL(1)), 539485162);
+	ck_assert_uint_eq(phash2(SMALL(-1)), 1117813597);
+	ck_assert_uint_eq(phash2(SMALL(-(1 << 27) - 1)), 1418916782);
+	ck_assert_uint_eq(phash2(num_bsl(unit_heap(), SMALL(1), SMALL(70))), 1070946125);
+	ck_assert_uint_eq(phash2(TERM_OF("k\0\5abcde")), 2487089008);
+	ck_assert_uint_eq(phash2(TERM_OF("l\0\0\0\2w\3foob\0\0\1\x2c" "a\1")), 901645760);
+	ck_assert_uint_eq(phash2(TERM_OF("h\3w\3fooF\x3f\xf8\0\0\0\0\0\0F\x80\0\0\0\0\0\0\0")), 4098166233);
+	ck_assert_uint_eq(phash2(TERM_OF("m\0\0\0\x10" "0123456789abcdef")), 3208154133);
+	ck_assert_uint_eq(phash2(TERM_OF("M\0\0\0\1\3\xa0")), 3354768668);
+	ck_assert_uint_eq(phash2(TERM_OF("t\0\0\0\2w\1aa\1w\1bk\0\1\2")), 1579473383);
+	ck_assert_uint_eq(phash2(TERM_OF("h\0")), 221703996);
+	ck_assert_uint_eq(phash2(NIL), 3468870702);
+}
+END_TEST
+
+START_TEST(test_phash_as_stock)
+{
+	ck_assert_uint_eq(phash(TERM_OF("w\3foo")), 27999);
+	ck_assert_uint_eq(phash(SMALL(-5)), 4105959049);
+	ck_assert_uint_eq(phash(num_bsl(unit_heap(), SMALL(1), SMALL(70))), 2395840192);
+	ck_assert_uint_eq(phash(TERM_OF("k\0\3abc")), 3654580165);
+	ck_assert_uint_eq(phash(TERM_OF("h\2w\3fooF\x3f\xf8\0\0\0\0\0\0")), 1871609039);
+	ck_assert_uint_eq(phash(TERM_OF("m\0\0\0\2\1\2")), 540096579);
+	ck_assert_uint_eq(phash(TERM_OF("M\0\0\0\1\3\xa0")), 3507216108);
+	ck_assert_uint_eq(phash(TERM_OF("t\0\0\0\1w\1aa\1")), 1670235873);
+}
+END_TEST
+
+static const struct {
+	double d;
+	const char *text;
+} shortest[] = {
+	{ 0.0, "0.0" }, { -0.0, "-0.0" }, { 100.0, "100.0" }, { 1000.0, "1.0e3" }, { 120000.0, "1.2e5" },
+	{ 12345678.9, "12345678.9" }, { 0.0001, "0.0001" }, { 1e-5, "1.0e-5" }, { 0.0001234, "1.234e-4" },
+	{ 0.0012345, "0.0012345" }, { 9007199254740991.0, "9007199254740991.0" }, { 9007199254740990.0, "9007199254740990.0" },
+	{ 9007199254740992.0, "9.007199254740992e15" }, { 5e-324, "5.0e-324" }, { 1.7976931348623157e308, "1.7976931348623157e308" },
+	{ 1e23, "1.0e23" }, { -1.2345e-7, "-1.2345e-7" }, { 123456700.0, "1.234567e8" }, { 9.5367431640625e-7, "9.5367431640625e-7" },
+};
+
+START_TEST(test_float_text_short_as_stock)
+{
+	char text[FLOAT_TEXT_MAX];
+
+	text[float_text_short(shortest[_i].d, text)] = 0;
+	ck_assert_str_eq(text, shortest[_i].text);
+}
+END_TEST
+
+START_TEST(test_float_text_forms_as_stock)
+{
+	char text[FLOAT_TEXT_MAX];
+
+	text[float_text_scientific(0.1, 20, text)] = 0;
+	ck_assert_str_eq(text, "1.00000000000000005551e-01");
+	text[float_text_decimals(0.0625, 3, false, text)] = 0;
+	ck_assert_str_eq(text, "0.063");
+	text[float_text_decimals(12345678.9, 10, true, text)] = 0;
+	ck_assert_str_eq(text, "12345678.9000000004");
+	text[float_text_decimals(2.5, 0, false, text)] = 0;
+	ck_assert_str_eq(text, "3");
+	ck_assert_uint_eq(float_text_decimals(1e252, 3, false, text), 0);
+	ck_assert_uint_eq(float_text_decimals(1.5, 254, false, text), 0);
+	ck_assert_uint_eq(float_text_scientific(1.5, 250, text), 0);
+}
+END_TEST
+
+START_TEST(test_float_text_read_syntax)
+{
+	static const char *const bad[] = { "1.5e", "1.e5", "1e5", " 1.0", "1.0e400", "", "-", ".5", "1." };
+	double d;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ck_assert(!float_text_read(bad[i], strlen(bad[i]), &d));
+	ck_assert(float_text_read("1.0e-400", 8, &d) && d == 0.0);
+	ck_assert(float_text_read("+1,5E1", 6, &d) && d == 15.0);
+	ck_assert_uint_eq(float_text_span("1.5e-abc", 8), 3);
+	ck_assert_uint_eq(float_text_span("+1.5.3", 6), 4);
+}
+END_TEST
+
+static void assert_printed(Term t, const char *expected)
+{
+	struct print_buffer b;
+
+	print_buffer_init(&b, 0);
+	print_term(&b, t);
+	ck_assert_str_eq(b.text, expected);
+	print_buffer_free(&b);
+}
+
+START_TEST(test_print_as_stock)
+{
+	assert_printed(TERM_OF("h\3w\3foow\x0bhello worldw\0"), "{foo,'hello world',''}");
+	assert_printed(TERM_OF("k\0\4a\nb\""), "\"a\\nb\\\"\"");
+	assert_printed(TERM_OF("k\0\3\1\2\3"), "[1,2,3]");
+	assert_printed(TERM_OF("l\0\0\0\2w\1aw\1bw\1c"), "[a,b|c]");
+	assert_printed(TERM_OF("m\0\0\0\3hej"), "<<\"hej\">>");
+	assert_printed(TERM_OF("m\0\0\0\4\0abc"), "<<0,97,98,99>>");
+	assert_printed(TERM_OF("M\0\0\0\2\3\1\x20"), "<<1,1:3>>");
+	assert_printed(TERM_OF("t\0\0\0\2w\1aa\1w\1bl\0\0\0\2a\1a\2a\3"), "#{a=>1,b=>[1,2|3]}");
+	assert_printed(TERM_OF("F\xd4\xb2\x49\xad\x25\x94\xc3\x7d"), "-1.000000e+100");
+	assert_printed(TERM_OF("w\5\xc3\xa9t\xc3\xa9"), "\xc3\xa9t\xc3\xa9");
+	assert_printed(term_from_pid(9, 1), "<0.9.1>");
+	assert_printed(term_from_port(5), "#Port<0.5>");
+}
+END_TEST
+
+START_TEST(test_print_cut_keeps_whole_characters)
+{
+	char text[9];
+
+	ck_assert_uint_eq(print_term_fixed(text, 9, TERM_OF("w\5abcde")), 5);
+	ck_assert_uint_eq(print_term_fixed(text, 9, TERM_OF("w\x0a\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9")), 7);
+	ck_assert_str_eq(text, "\xc3\xa9\xc3\xa9...");
+	print_term_fixed(text, 9, TERM_OF("w\x0a" "0123456789"));
+	ck_assert_str_eq(text, "'0123...");
+}
+END_TEST
+
+START_TEST(test_etf_encode_as_stock)
+{
+	static const uint8_t expected[] = { 131, 104, 6, 100, 0, 3, 102, 111, 111, 108, 0, 0, 0, 2, 97, 1, 97, 2, 97, 3, 109, 0, 0, 0, 3,
+		104, 101, 106, 110, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 64, 70, 191, 248, 0, 0, 0, 0, 0, 0, 116, 0, 0, 0, 1, 100, 0, 1, 97,
+		107, 0, 2, 97, 98 };
+	Term t = read_term((const char *)expected, sizeof(expected));
+	struct binary *b = etf_encode(t, ETF_ATOMS_LATIN1);
+
+	ck_assert_uint_eq(b->size_bytes, sizeof(expected));
+	ck_assert_mem_eq(b->data, expected, sizeof(expected));
+	ck_assert_uint_eq(etf_size_bytes(t, ETF_ATOMS_LATIN1), sizeof(expected));
+	binary_unref(b);
+}
+END_TEST
+
+START_TEST(test_etf_compressed_returns)
+{
+	Term list = NIL, back;
+	struct binary *b;
+	struct fragment *f;
+
+	for (int i = 0; i < 1000; i++)
+		list = heap_cons(unit_heap(), am_ok, list);
+	b = etf_encode(list, ETF_COMPRESSED | ETF_LEVEL(6));
+	ck_assert_uint_lt(b->size_bytes, 100);
+	ck_assert_int_eq(etf_decode(b->data, b->size_bytes, &f, &back, 0), 0);
+	ck_assert(term_same(list, back));
+	ck_assert_int_eq(etf_decode(b->data, b->size_bytes - 1, &f, &back, 0), -EINVAL);
+	fragment_free(f);
+	binary_unref(b);
+}
+END_TEST
+
+#define HOSTILE(bytes) { "\x83" bytes, sizeof(bytes) }
+static const struct {
+	const char *bytes;
+	size_t size;
+} hostile[] = {
+	HOSTILE(""), HOSTILE("a"), HOSTILE("h\2a\1"), HOSTILE("i\xff\xff\xff\xff"), HOSTILE("l\xff\xff\xff\xff" "a\1"),
+	HOSTILE("t\x7f\xff\xff\xff"), HOSTILE("m\xff\xff\xff\xff"), HOSTILE("k\0\5a"), HOSTILE("o\xff\xff\xff\xff\0"),
+	HOSTILE("t\0\0\0\2a\1a\1a\1a\2"), HOSTILE("F\x7f\xf0\0\0\0\0\0\0"), HOSTILE("M\0\0\0\1\0\7"), HOSTILE("M\0\0\0\1\x9\7"),
+	HOSTILE("w\1\xff"), HOSTILE("Z\0\6w\1a"), HOSTILE("P\xff\xff\xff\xff\0"), HOSTILE("p\0\0\0\1"), HOSTILE("\xff"),
+	HOSTILE("c1.5e400\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"), HOSTILE("Xa\1"), HOSTILE("ga\1"),
+};
+
+START_TEST(test_etf_decode_refuses_hostile)
+{
+	Term t;
+
+	ck_assert_int_eq(etf_decode_to_heap((const uint8_t *)hostile[_i].bytes, hostile[_i].size, 0, unit_heap(), &t, NULL), -EINVAL);
+}
+END_TEST
+
+START_TEST(test_etf_decode_survives_changed_bytes)
+{
+	static const char sound[] = "\x83h\x9w\3foot\0\0\0\2w\1aa\1w\1bl\0\0\0\2a\1a\2a\3m\0\0\0\3hejM\0\0\0\2\3\1\x20"
+		"n\x9\0\0\0\0\0\0\0\0\0\1F\x3f\xf8\0\0\0\0\0\0k\0\3abcZ\0\3w\5a@b.c\0\0\0\1\0\0\0\1\0\0\0\2\0\0\0\3"
+		"Xw\5a@b.c\0\0\0\1\0\0\0\2\0\0\0\3";
+	uint8_t bytes[sizeof(sound) - 1];
+	struct heap h;
+	Term t;
+
+	unit_init();
+	srandom(7);
+	for (int i = 0; i < 20000; i++) {
+		memcpy(bytes, sound, sizeof(bytes));
+		for (int k = 0; k < 1 + i % 3; k++)
+			bytes[1 + (size_t)random() % (sizeof(bytes) - 1)] = (uint8_t)random();
+		heap_init(&h, HEAP_MIN_WORDS);
+		if (etf_decode_to_heap(bytes, sizeof(bytes) - (size_t)(i % 5), ETF_SAFE, &h, &t, NULL) == 0)
+			ck_assert(term_same(t, t) && etf_size_bytes(t, 0) > 0);
+		heap_free(&h);
+	}
+}
+END_TEST
+
+START_TEST(test_etf_deep_terms_cost_no_stack)
+{
+	size_t depth = 1000000, n = 2 + 2 * depth;
+	char *bytes = malloc(n);
+	struct heap h;
+	struct binary *b;
+	Term t;
+
+	unit_init();
+	heap_init(&h, HEAP_MIN_WORDS);
+	bytes[0] = (char)131;
+	for (size_t i = 0; i < depth; i++)
+		memcpy(bytes + 1 + 2 * i, "h\1", 2);
+	bytes[n - 1] = 'j';
+	ck_assert_int_eq(etf_decode_to_heap((uint8_t *)bytes, n, 0, &h, &t, NULL), 0);
+	b = etf_encode(t, 0);
+	ck_assert_uint_eq(b->size_bytes, n);
+	ck_assert_mem_eq(b->data, bytes, n);
+	binary_unref(b);
+	heap_free(&h);
+	free(bytes);
+}
+END_TEST
+
+Suite *text_suite(void)
+{
+	Suite *s = suite_create("text");
+	TCase *c = tcase_create("text");
+
+	tcase_set_timeout(c, 60);
+	tcase_add_test(c, test_phash2_as_stock);
+	tcase_add_test(c, test_phash_as_stock);
+	tcase_add_loop_test(c, test_float_text_short_as_stock, 0, sizeof(shortest) / sizeof(shortest[0]));
+	tcase_add_test(c, test_float_text_forms_as_stock);
+	tcase_add_test(c, test_float_text_read_syntax);
+	tcase_add_test(c, test_print_as_stock);
+	tcase_add_test(c, test_print_cut_keeps_whole_characters);
+	tcase_add_test(c, test_etf_encode_as_stock);
+	tcase_add_test(c, test_etf_compressed_returns);
+	tcase_add_loop_test(c, test_etf_decode_refuses_hostile, 0, sizeof(hostile) / sizeof(hostile[0]));
+	tcase_add_test(c, test_etf_decode_survives_changed_bytes);
+	tcase_add_test(c, test_etf_deep_terms_cost_no_stack);
+	suite_add_tcase(s, c);
+	return s;
+}
