@@ -267,6 +267,9 @@ static Term resume_job(Process *p, void *arg)
 	if (!atomic_load_explicit(&job->done, memory_order_acquire))
 		return exc_wait(p, resume_job, job);
 	p->resume = NULL;
+	/* Signals waited as long as p was blocked; one operation after the other must not keep them waiting. */
+	if (atomic_load_explicit(&p->state, memory_order_relaxed) & PS_SIGNALS)
+		process_yield_soon(p);
 	fire_return(job);
 	result = job->error != 0 ? posix_error_tuple(&p->heap, job->error) : job->reply(p, job);
 	job_unref(job);
