@@ -161,8 +161,36 @@ static void emit_test_heap_words(struct emitter *em, struct operand words, struc
 	emit_instr(em, OP_test_heap, (struct operand[]){ live, words });
 }
 
+static bool is_move_to_stack(const struct genop *g)
+{
+	return g->op == GENOP_move && g->args[0].kind == OPND_X && g->args[1].kind == OPND_Y;
+}
+
+/* allocate, then registers are saved. */
+static size_t emit_allocate_moves(struct emitter *em, const struct genop *g, size_t count)
+{
+	struct operand args[6] = { g->args[0], g->args[1] };
+
+	if (count < 2 || !is_move_to_stack(&g[1]))
+		return 0;
+	args[2] = g[1].args[0];
+	args[3] = g[1].args[1];
+	if (count < 3 || !is_move_to_stack(&g[2])) {
+		emit_instr(em, OP_allocate_move, args);
+		return 2;
+	}
+	args[4] = g[2].args[0];
+	args[5] = g[2].args[1];
+	emit_instr(em, OP_allocate_move2, args);
+	return 3;
+}
+
 static size_t emit_allocate(struct emitter *em, const struct genop *g, size_t count)
 {
+	size_t used = emit_allocate_moves(em, g, count);
+
+	if (used != 0)
+		return used;
 	if (!init_covers(next_is(g, count, GENOP_init_yregs), g->args[0].u))
 		return 0;
 	emit_instr(em, OP_allocate_init, g->args);
@@ -201,9 +229,32 @@ static size_t emit_allocate_heap_zero(struct emitter *em, const struct genop *g,
 	return 1;
 }
 
+/* test_heap, put_list of registers, and maybe the return with it in x0. */
+static size_t emit_test_heap_put_list(struct emitter *em, const struct genop *g, size_t count)
+{
+	const struct genop *put = next_is(g, count, GENOP_put_list);
+	struct operand args[5] = { g->args[1], operand_u(g->args[0].u) };
+
+	if (put == NULL || !operand_is_reg(&put->args[0]) || !operand_is_reg(&put->args[1]) || g->args[0].u > UINT16_MAX)
+		return 0;
+	args[2] = put->args[0];
+	args[3] = put->args[1];
+	args[4] = put->args[2];
+	if (count > 3 && operand_is_x(&args[4], 0) && g[2].op == GENOP_deallocate && g[3].op == GENOP_return) {
+		args[4] = g[2].args[0];
+		emit_instr(em, OP_test_heap_put_list_return, args);
+		return 4;
+	}
+	emit_instr(em, OP_test_heap_put_list, args);
+	return 2;
+}
+
 static size_t emit_test_heap(struct emitter *em, const struct genop *g, size_t count)
 {
-	(void)count;
+	size_t used = emit_test_heap_put_list(em, g, count);
+
+	if (used != 0)
+		return used;
 	emit_test_heap_words(em, operand_u(g->args[0].u), g->args[1]);
 	return 1;
 }
@@ -233,8 +284,29 @@ static size_t emit_init_yregs(struct emitter *em, const struct genop *g, size_t 
 
 /* ---- lists and tuples */
 
+static size_t emit_nonempty_allocate(struct emitter *em, const struct genop *g, size_t count)
+{
+	const struct genop *allocate = next_is(g, count, GENOP_allocate);
+	struct operand args[6] = { g->args[0], g->args[1] };
+
+	if (allocate == NULL || g->args[1].kind != OPND_X || init_covers(next_is(allocate, count - 1, GENOP_init_yregs), allocate->args[0].u))
+		return 0;
+	args[2] = allocate->args[0];
+	args[3] = allocate->args[1];
+	if (count > 2 && g[2].op == GENOP_get_list && operand_same(&g[2].args[0], &g->args[1])) {
+		args[4] = g[2].args[1];
+		args[5] = g[2].args[2];
+		emit_instr(em, OP_is_nonempty_list_allocate_get_list, args);
+		return 3;
+	}
+	emit_instr(em, OP_is_nonempty_list_allocate, args);
+	return 2;
+}
+
 static size_t emit_is_nonempty_list(struct emitter *em, const struct genop *g, size_t count)
 {
+	size_t allocated = emit_nonempty_allocate(em, g, count);
+
 	static const struct { uint16_t genop, op; } fused[] = {
 		{ GENOP_get_list, OP_is_nonempty_list_get_list },
 		{ GENOP_get_hd, OP_is_nonempty_list_get_hd },
@@ -242,8 +314,8 @@ static size_t emit_is_nonempty_list(struct emitter *em, const struct genop *g, s
 	};
 	struct operand args[4] = { g->args[0], g->args[1] };
 
-	if (count < 2 || !operand_is_reg(&g->args[1]))
-		return 0;
+	if (allocated != 0 || count < 2 || !operand_is_reg(&g->args[1]))
+		return allocated;
 	for (unsigned i = 0; i < 3; i++) {
 		if (g[1].op != fused[i].genop || !operand_same(&g[1].args[0], &g->args[1]))
 			continue;

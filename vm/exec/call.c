@@ -8,6 +8,7 @@
 #include "code/code_path.h"
 #include "code/fun.h"
 #include "data/bits.h"
+#include "data/map.h"
 #include "exec/exec.h"
 #include "proc/registry.h"
 #include "proc/sched.h"
@@ -298,11 +299,9 @@ static Term apply_2(Process *p, Term *args)
 	return TERM_NONE;
 }
 
-/* ---- bs_create_bin */
+/* ---- maps */
 
-enum { SEGMENTS_AT_ONCE = 16 };
-
-static Term segment_source(Inst source, const Term *x, const Term *stack)
+static inline Term source_get(Inst source, const Term *x, const Term *stack)
 {
 	unsigned reg = (unsigned)(source >> 2);
 
@@ -310,6 +309,60 @@ static Term segment_source(Inst source, const Term *x, const Term *stack)
 		return source;
 	return *(const Term *)((reg & REG_Y_BIT ? (const char *)stack - REG_Y_BIT : (const char *)x) + reg);
 }
+
+enum { TRIE_CHANGE_WORDS = 100 };
+
+size_t call_map_room(Term map, size_t pairs)
+{
+	return map_is_flat(map) ? 2 * (map_size(map) + pairs) + 4 : TRIE_CHANGE_WORDS;
+}
+
+Term call_update_flat(Term *at, Term map, const Term *x, const Term *stack, const Inst *list, unsigned n)
+{
+	const struct flatmap *old = (const struct flatmap *)boxed_ptr(map);
+	struct flatmap *m = (struct flatmap *)at;
+	const Term *keys = boxed_ptr(old->keys) + 1;
+	size_t size = map_val(old->header);
+
+	m->header = old->header;
+	m->keys = old->keys;
+	for (size_t i = 0; i < size; i++)
+		m->values[i] = old->values[i];
+	for (unsigned k = 0; k < n; k += 2) {
+		Term key = source_get(list[k], x, stack);
+		size_t i = 0;
+
+		if (unlikely(!term_is_immed(key)))
+			return TERM_NONE;
+		while (i < size && keys[i] != key)
+			i++;
+		if (unlikely(i == size))
+			return TERM_NONE;
+		m->values[i] = source_get(list[k + 1], x, stack);
+	}
+	return term_from_boxed(at);
+}
+
+Term call_put_map(Process *p, Term map, const Term *x, const Inst *list, unsigned n, bool exact, Term *missing)
+{
+	Term pairs[2 * MAP_FLAT_MAX];
+
+	for (unsigned i = 0; map != TERM_NONE && term_is_map(map) && i < n;) {
+		unsigned k = 0;
+
+		for (; i < n && k < 2 * MAP_FLAT_MAX; i++)
+			pairs[k++] = source_get(list[i], x, p->heap.stop);
+		if (exact)
+			map = map_update_pairs(&p->heap, map, pairs, k / 2, missing);
+		else
+			map = map_put_pairs(&p->heap, map, pairs, k / 2);
+	}
+	return map != TERM_NONE && term_is_map(map) ? map : TERM_NONE;
+}
+
+/* ---- bs_create_bin */
+
+enum { SEGMENTS_AT_ONCE = 16 };
 
 /* What erl_erts_errors:format_bs_fail/2 explains. */
 static void create_raise(Process *p, const struct bits_failure *f, struct exc_site *site)
@@ -334,8 +387,8 @@ Term call_create_bin(Process *p, Term *x, Term *stack, const Inst *list, unsigne
 	for (unsigned i = 0; i < n; i++, list += BS_SEGMENT_WORDS) {
 		segments[i] = (struct bits_segment){
 			.kind = (uint8_t)list[0], .flags = (uint8_t)(list[0] >> 8), .unit = (uint16_t)(list[0] >> 16),
-			.number = (uint32_t)(list[0] >> 32), .value = segment_source(list[1], x, stack),
-			.size = segment_source(list[2], x, stack), .string = (const uint8_t *)list[3],
+			.number = (uint32_t)(list[0] >> 32), .value = source_get(list[1], x, stack),
+			.size = source_get(list[2], x, stack), .string = (const uint8_t *)list[3],
 		};
 	}
 	bin = bits_create(&p->heap, segments, n, &failure);

@@ -73,6 +73,14 @@ Term call_map_reason(Process *p, Term key, Term map);
 Term call_badkey(Process *p, Term key);
 Term call_badmap(Process *p, Term t);
 
+/* ---- maps. list: n words, key and value sources by turns. */
+/* Words that changing `pairs` pairs of map may take, mostly. */
+size_t call_map_room(Term map, size_t pairs);
+/* Puts a flat map with new values at `at`, when all keys are immediate and there; TERM_NONE otherwise. */
+Term call_update_flat(Term *at, Term map, const Term *x, const Term *stack, const Inst *list, unsigned n);
+/* put_map_assoc and put_map_exact. Fails: TERM_NONE when map is none, or with *missing. */
+Term call_put_map(Process *p, Term map, const Term *x, const Inst *list, unsigned n, bool exact, Term *missing);
+
 /* bs_create_bin. list: n segments as opcodes.h tells. Fails: TERM_NONE, with the exception set when raise. */
 Term call_create_bin(Process *p, Term *x, Term *stack, const Inst *list, unsigned n, bool raise, struct exc_site *site);
 
