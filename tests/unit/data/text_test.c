@@ -174,8 +174,9 @@ START_TEST(test_etf_compressed_returns)
 	ck_assert_uint_lt(b->size_bytes, 100);
 	ck_assert_int_eq(etf_decode(b->data, b->size_bytes, &f, &back, 0), 0);
 	ck_assert(term_same(list, back));
-	ck_assert_int_eq(etf_decode(b->data, b->size_bytes - 1, &f, &back, 0), -EINVAL);
 	fragment_free(f);
+	ck_assert_int_eq(etf_decode(b->data, b->size_bytes - 1, &f, &back, 0), -EINVAL);
+	ck_assert(f == NULL);
 	binary_unref(b);
 }
 END_TEST
