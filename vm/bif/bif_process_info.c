@@ -83,7 +83,10 @@ static bool find_current(Process *p, struct code_place *place)
 	unsigned n = list_addresses(p, found, 4);
 
 	if (p->i == process_start_code && p->woken_from != PS_RUNNING) {
-		*place = (struct code_place){ p->initial_module, p->initial_function, p->initial_arity, am_empty, 0 };
+		if (p->woken_from & PS_HIBERNATED)
+			*place = (struct code_place){ am_erlang, am_hibernate, 3, am_empty, 0 };
+		else
+			*place = (struct code_place){ p->initial_module, p->initial_function, p->initial_arity, am_empty, 0 };
 		return true;
 	}
 	for (unsigned i = 0; i < n; i++)

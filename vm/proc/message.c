@@ -214,23 +214,16 @@ bool signal_send(Term to, struct signal *s)
 
 /* ---- receive */
 
-Term message_peek(Process *p)
+Term message_fetch(Process *p)
 {
-	struct signal *s = *p->msg_save;
+	struct signal *s;
 
-	if (s != NULL)
-		return s->term;
 	if (!(atomic_load_explicit(&p->state, memory_order_relaxed) & PS_SIGNALS))
 		return TERM_NONE;
 	if (!signal_handle(p))
 		return TERM_NONE;
 	s = *p->msg_save;
 	return s != NULL ? s->term : TERM_NONE;
-}
-
-void message_next(Process *p)
-{
-	p->msg_save = &(*p->msg_save)->next;
 }
 
 /* The words of s, and s itself when it stands among them, become part of the heap. */

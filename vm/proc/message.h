@@ -54,11 +54,18 @@ extern bool (*message_send_port)(Process *from, Term port, Term message);
 bool message_flush_matching(Process *p, bool (*match)(Term message, uint64_t key), uint64_t key);
 
 /* ---- for receive (exec). p runs here. */
+/* Fetches what is incoming when the peeking position is at the end. */
+Term message_fetch(Process *p);
 /* The message at the peeking position, fetching what is incoming; TERM_NONE when there is none.
  * Handles other signals on the way; after it p->exc_kind may be EXC_EXITED. */
-Term message_peek(Process *p);
+static inline Term message_peek(Process *p)
+{
+	const struct signal *s = *p->msg_save;
+
+	return likely(s != NULL) ? s->term : message_fetch(p);
+}
 /* loop_rec_end: on to the next one. */
-void message_next(Process *p);
+static inline void message_next(Process *p) { p->msg_save = &(*p->msg_save)->next; }
 /* remove_message: takes the peeked one out, its fragment joins the heap, position back to the start; fires message__receive. */
 void message_remove(Process *p);
 /* timeout: position back to the start. */

@@ -6,8 +6,9 @@
  * unblocking came; a scheduler announces that it is idle, then looks at every queue once more, while whoever puts a process
  * into a queue first puts it, then looks for idle schedulers (both sides with sequential consistency).
  *
- * What wakes an idle scheduler: two processes in one queue; or one, when the running process goes on for NUDGE_REDS after it
- * put it there (messages back and forth would otherwise wander between cores). At most one wakes at a time. */
+ * What wakes an idle scheduler: WAKE_LENGTH processes in one queue; or one, when the running process goes on for NUDGE_REDS
+ * after it put it there, or uses its time slice up (messages back and forth, and births one after the other, would otherwise
+ * wander between cores). At most one wakes at a time. */
 #include "proc/sched.h"
 
 #include <stdio.h>
@@ -24,7 +25,9 @@
 #include "usdt.h"
 
 enum {
-	NUDGE_REDS = 200,
+	NUDGE_REDS = 2000,
+	WAKE_LENGTH = 8,
+	STEAL_MAX = 32,      /* at most so many at once, and half of what there is */
 	LOW_EVERY = 8,       /* a low process runs once in so many turns of normal ones */
 	TIMER_REDS = 1000,   /* timers are looked at after so many reductions... */
 	TIMER_SLICES = 16,   /* ...or so many slices */
@@ -183,6 +186,11 @@ static void set_length(struct sched_queue *q, uint32_t n)
 	atomic_store_explicit(&q->length, n, memory_order_relaxed);
 }
 
+static void change_length(struct sched_queue *q, int by)
+{
+	set_length(q, atomic_load_explicit(&q->length, memory_order_relaxed) + (uint32_t)by);
+}
+
 /* Returns the new length. */
 static uint32_t queue_put(struct sched_queue *q, Process *p)
 {
@@ -220,30 +228,46 @@ static Process *queue_take(struct sched_queue *q)
 	lock_acquire(&q->lock);
 	p = pick_first(q);
 	if (p != NULL)
-		set_length(q, atomic_load_explicit(&q->length, memory_order_relaxed) - 1);
+		change_length(q, -1);
 	lock_release(&q->lock);
 	return p;
 }
 
-/* The first that is not bound, the most urgent first. */
-static Process *queue_steal(struct sched_queue *q)
+/* The first that is not bound, the most urgent first. Queue lock held. */
+static Process *unlink_unbound(struct sched_queue *q)
 {
-	Process *p = NULL;
-
-	lock_acquire(&q->lock);
-	for (int prio = PRIO_MAX; p == NULL && prio >= PRIO_LOW; prio--) {
+	for (int prio = PRIO_MAX; prio >= PRIO_LOW; prio--) {
 		struct run_list *l = &q->lists[prio];
 		Process **at = &l->first;
 
 		while (*at != NULL && (*at)->bound)
 			at = &(*at)->run_next;
 		if (*at != NULL)
-			p = list_unlink(l, at);
+			return list_unlink(l, at);
 	}
-	if (p != NULL)
-		set_length(q, atomic_load_explicit(&q->length, memory_order_relaxed) - 1);
+	return NULL;
+}
+
+/* Half of the queue: one to run, the others for our own queue. */
+static Process *queue_steal(struct sched_queue *q, struct sched_queue *own)
+{
+	Process *taken[STEAL_MAX];
+	uint32_t n = 0, most;
+
+	lock_acquire(&q->lock);
+	most = (atomic_load_explicit(&q->length, memory_order_relaxed) + 1) / 2;
+	while (n < most && n < STEAL_MAX && (taken[n] = unlink_unbound(q)) != NULL)
+		n++;
+	change_length(q, -(int)n);
 	lock_release(&q->lock);
-	return p;
+	if (n > 1) {
+		lock_acquire(&own->lock);
+		for (uint32_t i = 1; i < n; i++)
+			list_append(&own->lists[taken[i]->priority], taken[i]);
+		change_length(own, (int)n - 1);
+		lock_release(&own->lock);
+	}
+	return n > 0 ? taken[0] : NULL;
 }
 
 static Process *steal(struct sched *s)
@@ -254,7 +278,7 @@ static Process *steal(struct sched *s)
 
 		if (atomic_load(&victim->queue->length) == 0)
 			continue;
-		p = queue_steal(victim->queue);
+		p = queue_steal(victim->queue, s->queue);
 		if (p != NULL)
 			return p;
 	}
@@ -313,7 +337,7 @@ static void enqueue_here(struct sched *s, Process *p)
 
 	if (atomic_load(&scheds.idle) == 0)
 		return;
-	if (n >= 2)
+	if (n >= WAKE_LENGTH)
 		wake_one();
 	else
 		nudge(s->current);
