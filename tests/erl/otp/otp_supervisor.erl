@@ -5,6 +5,8 @@
 -export([main/0, init/1, start_child/0]).
 
 main() ->
+    whereis(logger) =:= undefined andalso logger_server:start_link(), %% without the kernel application
+    logger:set_primary_config(level, none),
     process_flag(trap_exit, true),
     [d({S, strategy(S)}) || S <- [one_for_one, one_for_all, rest_for_one]],
     {ok, Sup} = supervisor:start_link(?MODULE, {simple_one_for_one, [child(w)]}),

@@ -16,6 +16,7 @@ main() ->
     d(process_info(P, message_queue_len)),
     exit(P, kill), receive after 20 -> ok end,
     d([process_info(P), is_process_alive(P)]),
+    process_flag(trap_exit, false),
     d([process_flag(trap_exit, true), process_flag(trap_exit, false), process_flag(priority, low), process_flag(priority, normal)]),
     d(group_leader() =:= element(2, process_info(self(), group_leader))),
     H = spawn(fun() -> erlang:hibernate(?MODULE, woken, [Me, 42]) end),
@@ -37,7 +38,7 @@ id(X) -> X.
 %% expect: [{message_queue_len,5},{status,waiting}]
 %% expect: {message_queue_len,5}
 %% expect: [undefined,false]
-%% expect: [true,true,normal,low]
+%% expect: [false,true,normal,low]
 %% expect: true
 %% expect: {current_function,{erlang,hibernate,3}}
 %% expect: 42
