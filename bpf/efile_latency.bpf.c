@@ -67,14 +67,14 @@ static __always_inline void raise_max(__u64 *max, __u64 value)
 }
 
 /* {thread, tag} of a probe whose first two arguments they are. */
-static __always_inline int read_key(struct pt_regs *ctx, const struct wire_spec *spec, struct efile_key *key)
+static __always_inline int read_key(struct pt_regs *ctx, enum probe_id id, struct efile_key *key)
 {
     __u64 thread;
 
     __builtin_memset(key, 0, sizeof *key);
     key->vm = probe_vm();
-    if (probe_arg(ctx, spec, efile_drv__entry_thread, &thread) ||
-        probe_arg(ctx, spec, efile_drv__entry_tag, &key->tag))
+    if (probe_arg(ctx, id, efile_drv__entry_thread, &thread) ||
+        probe_arg(ctx, id, efile_drv__entry_tag, &key->tag))
         return -1;
     key->thread = thread;
     return 0;
@@ -85,43 +85,41 @@ static __always_inline __u64 span(__u64 from, __u64 to)
     return from && to > from ? to - from : 0;
 }
 
-static __always_inline void read_details(struct pt_regs *ctx, const struct wire_spec *spec,
-                                         struct efile_story *story)
+static __always_inline void read_details(struct pt_regs *ctx, struct efile_story *story)
 {
     __u64 at;
 
-    if (!probe_arg(ctx, spec, efile_drv__entry_s1, &at) && at)
+    if (!probe_arg(ctx, PROBE_ID_efile_drv__entry, efile_drv__entry_s1, &at) && at)
         bpf_probe_read_user_str(story->s1, sizeof story->s1, (void *)at);
-    if (!probe_arg(ctx, spec, efile_drv__entry_s2, &at) && at)
+    if (!probe_arg(ctx, PROBE_ID_efile_drv__entry, efile_drv__entry_s2, &at) && at)
         bpf_probe_read_user_str(story->s2, sizeof story->s2, (void *)at);
-    if (!probe_arg(ctx, spec, efile_drv__entry_user_tag, &at) && at)
+    if (!probe_arg(ctx, PROBE_ID_efile_drv__entry, efile_drv__entry_user_tag, &at) && at)
         bpf_probe_read_user_str(story->user_tag, sizeof story->user_tag, (void *)at);
-    if (!probe_arg(ctx, spec, efile_drv__entry_port, &at) && at)
+    if (!probe_arg(ctx, PROBE_ID_efile_drv__entry, efile_drv__entry_port, &at) && at)
         bpf_probe_read_user_str(story->port, sizeof story->port, (void *)at);
 }
 
-static __always_inline void read_ints(struct pt_regs *ctx, const struct wire_spec *spec,
-                                      struct efile_story *story)
+static __always_inline void read_ints(struct pt_regs *ctx, struct efile_story *story)
 {
     __u64 value;
 
 #pragma unroll
     for (__u32 i = 0; i < EFILE_INTS; i++)
-        if (!probe_arg(ctx, spec, efile_drv__entry_i1 + i, &value))
+        if (!probe_arg(ctx, PROBE_ID_efile_drv__entry, efile_drv__entry_i1 + i, &value))
             story->ints[i] = value;
 }
 
 SEC("uprobe")
 int on_efile_drv__entry(struct pt_regs *ctx)
 {
-    const struct wire_spec *spec = probe_spec(ctx);
     __u64 now = bpf_ktime_get_ns(), command;
     struct efile_story *story;
     struct efile_key key;
     __u32 zero = 0;
     void *empty = bpf_map_lookup_elem(&empty_story, &zero);
 
-    if (!empty || read_key(ctx, spec, &key) || probe_arg(ctx, spec, efile_drv__entry_command, &command))
+    if (!empty || read_key(ctx, PROBE_ID_efile_drv__entry, &key) ||
+        probe_arg(ctx, PROBE_ID_efile_drv__entry, efile_drv__entry_command, &command))
         return 0;
     count_total(EFILE_STARTED);
     if (bpf_map_update_elem(&stories, &key, empty, BPF_ANY) ||
@@ -131,9 +129,9 @@ int on_efile_drv__entry(struct pt_regs *ctx)
     }
     story->entry_ns = now;
     story->command = command;
-    read_ints(ctx, spec, story);
+    read_ints(ctx, story);
     if (efile_events)
-        read_details(ctx, spec, story);
+        read_details(ctx, story);
     return 0;
 }
 
@@ -143,7 +141,7 @@ int on_efile_drv__int_entry(struct pt_regs *ctx)
     struct efile_story *story;
     struct efile_key key;
 
-    if (read_key(ctx, probe_spec(ctx), &key))
+    if (read_key(ctx, PROBE_ID_efile_drv__int_entry, &key))
         return 0;
     story = bpf_map_lookup_elem(&stories, &key);
     if (story)
@@ -157,7 +155,7 @@ int on_efile_drv__int_return(struct pt_regs *ctx)
     struct efile_story *story;
     struct efile_key key;
 
-    if (read_key(ctx, probe_spec(ctx), &key))
+    if (read_key(ctx, PROBE_ID_efile_drv__int_return, &key))
         return 0;
     story = bpf_map_lookup_elem(&stories, &key);
     if (story)
@@ -206,12 +204,11 @@ static __always_inline void send_story(const struct efile_key *key, const struct
 SEC("uprobe")
 int on_efile_drv__return(struct pt_regs *ctx)
 {
-    const struct wire_spec *spec = probe_spec(ctx);
     __u64 now = bpf_ktime_get_ns(), success = 0, err = 0;
     struct efile_story *story;
     struct efile_key key;
 
-    if (read_key(ctx, spec, &key))
+    if (read_key(ctx, PROBE_ID_efile_drv__return, &key))
         return 0;
     count_total(EFILE_ENDED);
     story = bpf_map_lookup_elem(&stories, &key);
@@ -219,8 +216,8 @@ int on_efile_drv__return(struct pt_regs *ctx)
         count_total(EFILE_STRANGERS);
         return 0;
     }
-    probe_arg(ctx, spec, efile_drv__return_success, &success);
-    probe_arg(ctx, spec, efile_drv__return_errno, &err);
+    probe_arg(ctx, PROBE_ID_efile_drv__return, efile_drv__return_success, &success);
+    probe_arg(ctx, PROBE_ID_efile_drv__return, efile_drv__return_errno, &err);
     story->return_ns = now;
     story->success = success;
     story->err = err;

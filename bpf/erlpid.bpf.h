@@ -47,14 +47,21 @@ __noinline int erlpid_parse(const struct erlpid_text *text, struct wire_pid *out
     return -1;
 }
 
-/* Pid argument `index`. Fails: counts the loss and returns nonzero. */
-static __always_inline int erlpid_arg(struct pt_regs *ctx, const struct wire_spec *spec,
-                                      __u32 index, struct wire_pid *pid)
+/* Pid argument `index` of probe `id`. Fails: counts the loss and returns nonzero. */
+static __always_inline int erlpid_arg(struct pt_regs *ctx, enum probe_id id, __u32 index,
+                                      struct wire_pid *pid)
 {
     struct erlpid_text text;
+    __u64 at;
 
-    if (probe_string(ctx, spec, index, text.bytes, sizeof text.bytes))
+    if (probe_arg(ctx, id, index, &at))
         return -1;
+    /* one copy; a string just before the end of a mapping needs the slower read */
+    if (bpf_probe_read_user(text.bytes, sizeof text.bytes, (void *)at) &&
+        bpf_probe_read_user_str(text.bytes, sizeof text.bytes, (void *)at) < 0) {
+        probe_lose(LOSS_BAD_ARG);
+        return -1;
+    }
     if (erlpid_parse(&text, pid)) {
         probe_lose(LOSS_BAD_PID);
         return -1;

@@ -2,59 +2,62 @@
 /*
  * From a send to the moment when its receiver is scheduled.
  * A process waits from the first message that is sent to it while it does not run until it is scheduled.
- * Invariant: each send whose receiver can be read is in `totals`, whatever else fails.
+ * Invariant: each send whose receiver can be read is in `totals`, each wait in one histogram, whatever else fails.
  */
 #include "erlpid.bpf.h"
 #include "hist.bpf.h"
 #include "msg_sched.h"
+#include "name.bpf.h"
 
 const volatile bool msg_sched_events = false;
 const volatile __u64 msg_sched_slower_ns = 0;
 
+enum { RECEIVER_IDLE = 0, RECEIVER_RUNS = 1 };
+
 /* What is known of a receiver. An entry lives until its process exits. */
 struct receiver {
-    __u64 first_ns; /* when the oldest waiting message was sent; 0: none waits */
-    __u32 waiting;  /* messages */
-    __u32 running;
+    __u64 state; /* RECEIVER_*, or when the oldest waiting message was sent */
+    __u64 waiting; /* messages */
 };
 
 struct {
-    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
     __uint(max_entries, MSG_SCHED_NTOTALS);
     __type(key, __u32);
     __type(value, __u64);
 } totals SEC(".maps");
 
+/* As many as OTP's default limit of processes. */
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
-    __uint(max_entries, 1048576);
-    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __uint(max_entries, 262144);
     __type(key, struct wire_proc);
     __type(value, struct receiver);
 } receivers SEC(".maps");
 
 struct {
-    __uint(type, BPF_MAP_TYPE_ARRAY);
-    __uint(max_entries, 1);
-    __type(key, __u32);
-    __type(value, struct wire_hist);
-} latencies SEC(".maps");
-
-struct {
     __uint(type, BPF_MAP_TYPE_HASH);
     __uint(max_entries, 4096);
     __uint(map_flags, BPF_F_NO_PREALLOC);
-    __type(key, struct msg_sched_key);
-    __type(value, struct wire_hist);
+    __type(key, struct wire_name_key);
+    __type(value, struct msg_sched_mfa);
 } by_mfa SEC(".maps");
 
-/* Stays zero: what a new key of by_mfa begins with. */
+/* Waits that by_mfa has no room for. */
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);
     __uint(max_entries, 1);
     __type(key, __u32);
     __type(value, struct wire_hist);
-} empty_hist SEC(".maps");
+} others SEC(".maps");
+
+/* Stays zero but for the MFA: what a new value of by_mfa begins with. */
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, __u32);
+    __type(value, struct msg_sched_mfa);
+} fresh SEC(".maps");
 
 static __always_inline void count_total(__u32 which)
 {
@@ -74,64 +77,59 @@ static __always_inline struct receiver *find_receiver(const struct wire_proc *pr
 static __always_inline void handle_send(const struct wire_proc *proc)
 {
     struct receiver *r;
+    __u64 state;
 
     count_total(MSG_SCHED_SENT);
     r = find_receiver(proc);
     if (!r)
         return;
-    if (r->running) {
+    state = r->state;
+    if (state == RECEIVER_IDLE)
+        state = __sync_val_compare_and_swap(&r->state, RECEIVER_IDLE, bpf_ktime_get_ns());
+    if (state == RECEIVER_RUNS)
         count_total(MSG_SCHED_RUNNING);
-        return;
-    }
-    if (__sync_fetch_and_add(&r->waiting, 1) == 0)
-        r->first_ns = bpf_ktime_get_ns();
+    else
+        __sync_fetch_and_add(&r->waiting, 1);
 }
 
-static __always_inline void send_record(const struct wire_proc *proc, const struct msg_sched_key *key,
-                                        __u64 now, __u32 messages, __u64 latency_ns)
+static __noinline void send_record(const struct wire_proc *proc, const struct name_text *mfa, __u64 first_ns,
+                                   __u64 latency_ns, __u32 messages)
 {
     struct msg_sched_record *rec;
 
-    if (!msg_sched_events || latency_ns < msg_sched_slower_ns)
+    if (!proc || !mfa)
         return;
-    rec = probe_record(MSG_SCHED_WAKE, proc->vm, now, sizeof *rec);
+    rec = probe_record(MSG_SCHED_WAKE, proc->vm, first_ns + latency_ns, sizeof *rec);
     if (!rec)
         return;
     rec->pid = proc->pid;
     rec->messages = messages;
     rec->latency_ns = latency_ns;
-    rec->mfa = key->mfa;
+    name_copy(&rec->mfa, mfa);
     bpf_ringbuf_submit(rec, 0);
 }
 
-static __always_inline void count_latency(const struct msg_sched_key *key, __u64 latency_ns)
+/* The histogram of an MFA not seen before. */
+static __noinline struct wire_hist *add_mfa(const struct wire_name_key *key, const struct name_text *mfa)
 {
     __u32 zero = 0;
-    struct wire_hist *all = bpf_map_lookup_elem(&latencies, &zero);
-    struct wire_hist *empty = bpf_map_lookup_elem(&empty_hist, &zero), *one;
+    struct msg_sched_mfa *value = bpf_map_lookup_elem(&fresh, &zero);
 
-    if (!all || !empty)
-        return;
-    hist_add(all, latency_ns);
-    one = probe_upsert(&by_mfa, key, empty);
-    if (one)
-        hist_add(one, latency_ns);
+    if (!value || !key || !mfa)
+        return 0;
+    name_copy(&value->mfa, mfa);
+    value = probe_upsert(&by_mfa, key, value);
+    return value ? &value->latencies : bpf_map_lookup_elem(&others, &zero);
 }
 
-/* Marks it as running. Returns how many messages waited, since *first_ns. */
-static __always_inline __u32 handle_scheduled(const struct wire_proc *proc, __u64 *first_ns)
+static __always_inline void count_latency(__u32 vm, const struct name_text *mfa, __u64 latency_ns)
 {
-    struct receiver *r = find_receiver(proc);
-    __u32 waiting;
+    struct wire_name_key key = {.vm = vm, .hash = name_hash(mfa)};
+    struct msg_sched_mfa *value = bpf_map_lookup_elem(&by_mfa, &key);
+    struct wire_hist *hist = value ? &value->latencies : add_mfa(&key, mfa);
 
-    if (!r)
-        return 0;
-    r->running = 1;
-    waiting = r->waiting;
-    *first_ns = r->first_ns;
-    r->first_ns = 0;
-    r->waiting = 0;
-    return *first_ns ? waiting : 0;
+    if (hist)
+        hist_add(hist, latency_ns);
 }
 
 SEC("uprobe")
@@ -139,7 +137,7 @@ int on_message__send(struct pt_regs *ctx)
 {
     struct wire_proc proc = {.vm = probe_vm()};
 
-    if (!erlpid_arg(ctx, probe_spec(ctx), message__send_receiver, &proc.pid))
+    if (!erlpid_arg(ctx, PROBE_ID_message__send, message__send_receiver, &proc.pid))
         handle_send(&proc);
     return 0;
 }
@@ -147,22 +145,27 @@ int on_message__send(struct pt_regs *ctx)
 SEC("uprobe")
 int on_process__scheduled(struct pt_regs *ctx)
 {
-    const struct wire_spec *spec = probe_spec(ctx);
     struct wire_proc proc = {.vm = probe_vm()};
-    struct msg_sched_key key = {.vm = proc.vm};
-    __u64 now = bpf_ktime_get_ns(), first_ns;
-    __u32 messages;
+    __u64 first_ns, now, messages;
+    struct name_text mfa;
+    struct receiver *r;
 
-    if (erlpid_arg(ctx, spec, process__scheduled_pid, &proc.pid))
+    if (erlpid_arg(ctx, PROBE_ID_process__scheduled, process__scheduled_pid, &proc.pid))
         return 0;
-    messages = handle_scheduled(&proc, &first_ns);
-    if (!messages)
+    r = find_receiver(&proc);
+    if (!r)
         return 0;
+    first_ns = __sync_lock_test_and_set(&r->state, RECEIVER_RUNS);
+    if (first_ns <= RECEIVER_RUNS)
+        return 0;
+    messages = __sync_lock_test_and_set(&r->waiting, 0);
+    now = bpf_ktime_get_ns();
     count_total(MSG_SCHED_WOKEN);
-    probe_name(ctx, spec, process__scheduled_mfa, &key.mfa);
+    name_arg(ctx, PROBE_ID_process__scheduled, process__scheduled_mfa, &mfa);
     now = now > first_ns ? now - first_ns : 0;
-    count_latency(&key, now);
-    send_record(&proc, &key, first_ns + now, messages, now);
+    count_latency(proc.vm, &mfa, now);
+    if (msg_sched_events && now >= msg_sched_slower_ns)
+        send_record(&proc, &mfa, first_ns, now, messages);
     return 0;
 }
 
@@ -172,11 +175,11 @@ int on_process__unscheduled(struct pt_regs *ctx)
     struct wire_proc proc = {.vm = probe_vm()};
     struct receiver *r;
 
-    if (erlpid_arg(ctx, probe_spec(ctx), process__unscheduled_pid, &proc.pid))
+    if (erlpid_arg(ctx, PROBE_ID_process__unscheduled, process__unscheduled_pid, &proc.pid))
         return 0;
     r = bpf_map_lookup_elem(&receivers, &proc);
-    if (r)
-        r->running = 0;
+    if (r && r->state == RECEIVER_RUNS) /* which only this process leaves */
+        r->state = RECEIVER_IDLE;
     return 0;
 }
 
@@ -185,7 +188,7 @@ int on_process__exit(struct pt_regs *ctx)
 {
     struct wire_proc proc = {.vm = probe_vm()};
 
-    if (!erlpid_arg(ctx, probe_spec(ctx), process__exit_pid, &proc.pid))
+    if (!erlpid_arg(ctx, PROBE_ID_process__exit, process__exit_pid, &proc.pid))
         bpf_map_delete_elem(&receivers, &proc);
     return 0;
 }

@@ -17,9 +17,9 @@ enum {
     MSG_SCHED_NTOTALS
 };
 
-/* Key of "by_mfa": where the receiver resumed. */
-struct msg_sched_key {
-    __u32 vm;
+/* Value of "by_mfa", by where the receiver resumed. */
+struct msg_sched_mfa {
+    struct wire_hist latencies;
     struct wire_name mfa;
 };
 

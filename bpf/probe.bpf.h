@@ -21,7 +21,20 @@ enum probe_arg_index {
 #include "../vm/probes.def"
 };
 
+/* PROBE_ID_message__send and so on: the rows of probes.def, in order. */
+enum probe_id {
+#define PROBE(probe, family, nargs, text) PROBE_ID_##probe,
+#include "../vm/probes.def"
+    PROBE_NIDS
+};
+
 const volatile struct wire_config probe_config SEC(".rodata.session");
+
+/*
+ * Where the arguments stand when all sites of a probe agree and are known before the load: the
+ * verifier then leaves of each fetch the one instruction that it needs. Zero: look at "specs".
+ */
+const volatile struct wire_spec probe_fixed[PROBE_NIDS] SEC(".rodata.sites");
 
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);
@@ -74,7 +87,7 @@ static __always_inline const struct wire_spec *probe_spec(struct pt_regs *ctx)
     return spec;
 }
 
-static __noinline __u64 probe_reg(struct pt_regs *ctx, __u32 reg)
+static __always_inline __u64 probe_read_reg(struct pt_regs *ctx, __u32 reg)
 {
     switch (reg) {
 #define PROBE_REG(number, name)                                                                    \
@@ -85,9 +98,20 @@ static __noinline __u64 probe_reg(struct pt_regs *ctx, __u32 reg)
     return 0;
 }
 
+static __noinline __u64 probe_reg(struct pt_regs *ctx, __u32 reg)
+{
+    return probe_read_reg(ctx, reg);
+}
+
+static __always_inline __u64 probe_extend(__u64 v, __u32 shift, __u32 is_signed)
+{
+    v <<= shift & 63;
+    return is_signed ? (__u64)((__s64)v >> (shift & 63)) : v >> (shift & 63);
+}
+
 /* Argument `index`, sign- or zero-extended. Fails: counts the loss and returns nonzero. */
-static __noinline int probe_arg(struct pt_regs *ctx, const struct wire_spec *spec, __u32 index,
-                                __u64 *value)
+static __noinline int probe_arg_of(struct pt_regs *ctx, const struct wire_spec *spec, __u32 index,
+                                   __u64 *value)
 {
     const struct wire_arg *arg;
     __u64 v;
@@ -110,31 +134,19 @@ static __noinline int probe_arg(struct pt_regs *ctx, const struct wire_spec *spe
         probe_lose(LOSS_BAD_ARG);
         return -1;
     }
-    v <<= arg->shift & 63;
-    *value = arg->is_signed ? (__u64)((__s64)v >> (arg->shift & 63)) : v >> (arg->shift & 63);
+    *value = probe_extend(v, arg->shift, arg->is_signed);
     return 0;
 }
 
-/* String argument into buf, zero-filled. Fails: counts the loss and returns nonzero. */
-static __always_inline int probe_string(struct pt_regs *ctx, const struct wire_spec *spec,
-                                        __u32 index, char *buf, __u32 size)
+/* The same for the probe `id` (a constant, as is `index`) that the program stands on. */
+static __always_inline int probe_arg(struct pt_regs *ctx, enum probe_id id, __u32 index, __u64 *value)
 {
-    __u64 at;
+    const volatile struct wire_arg *fixed = &probe_fixed[id].args[index];
 
-    __builtin_memset(buf, 0, size);
-    if (probe_arg(ctx, spec, index, &at))
-        return -1;
-    if (bpf_probe_read_user_str(buf, size, (void *)at) < 0) {
-        probe_lose(LOSS_BAD_ARG);
-        return -1;
-    }
+    if (fixed->kind != WIRE_ARG_REG)
+        return probe_arg_of(ctx, probe_spec(ctx), index, value);
+    *value = probe_extend(probe_read_reg(ctx, fixed->reg), fixed->shift, fixed->is_signed);
     return 0;
-}
-
-static __always_inline int probe_name(struct pt_regs *ctx, const struct wire_spec *spec,
-                                      __u32 index, struct wire_name *name)
-{
-    return probe_string(ctx, spec, index, name->text, sizeof name->text);
 }
 
 /* Room for a record of the ring buffer, its header filled; NULL (counted) when full. */

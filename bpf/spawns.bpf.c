@@ -5,12 +5,13 @@
  */
 #include "erlpid.bpf.h"
 #include "hist.bpf.h"
+#include "name.bpf.h"
 #include "spawns.h"
 
 const volatile bool spawns_events = false;
 
 struct {
-    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
     __uint(max_entries, SPAWNS_NTOTALS);
     __type(key, __u32);
     __type(value, __u64);
@@ -19,8 +20,8 @@ struct {
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
     __uint(max_entries, 8192);
-    __type(key, struct spawns_key);
-    __type(value, __u64);
+    __type(key, struct wire_name_key);
+    __type(value, struct spawns_count);
 } counts SEC(".maps");
 
 /* As many as OTP's default limit of processes. Allocated before: half the cost of an insertion. */
@@ -46,88 +47,96 @@ static __always_inline void count_total(__u32 which)
         __sync_fetch_and_add(total, 1);
 }
 
-static __always_inline void count_name(const struct spawns_key *key)
+static __noinline __u64 *add_name(const struct wire_name_key *key, const struct name_text *name)
 {
-    __u64 zero = 0, *count = probe_upsert(&counts, key, &zero);
+    struct spawns_count value = {0}, *made;
+
+    if (!key || !name)
+        return 0;
+    name_copy(&value.name, name);
+    made = probe_upsert(&counts, key, &value);
+    return made ? &made->count : 0;
+}
+
+static __always_inline void count_name(__u32 vm, __u32 kind, const struct name_text *name)
+{
+    struct wire_name_key key = {vm, kind, name_hash(name)};
+    struct spawns_count *value = bpf_map_lookup_elem(&counts, &key);
+    __u64 *count = value ? &value->count : add_name(&key, name);
 
     if (count)
         __sync_fetch_and_add(count, 1);
 }
 
-static __always_inline void send_record(const struct spawns_key *key, const struct wire_pid *pid,
-                                        __u64 now, bool lived, __u64 lifetime_ns)
+/* lifetime_ns 0: not known. */
+static __noinline void send_record(const struct wire_proc *proc, const struct name_text *name, __u32 kind,
+                                   __u64 now, __u64 lifetime_ns)
 {
     struct spawns_record *rec;
 
-    if (!spawns_events)
+    if (!proc || !name)
         return;
-    rec = probe_record(key->kind, key->vm, now, sizeof *rec);
+    rec = probe_record(kind, proc->vm, now, sizeof *rec);
     if (!rec)
         return;
-    rec->pid = *pid;
-    rec->lived = lived;
+    rec->pid = proc->pid;
+    rec->lived = lifetime_ns != 0;
     rec->lifetime_ns = lifetime_ns;
-    rec->name = key->name;
+    name_copy(&rec->name, name);
     bpf_ringbuf_submit(rec, 0);
 }
 
-/* `proc` was born with the MFA, or died with the reason, in key->name. */
-static __always_inline void handle_birth(const struct wire_proc *proc, const struct spawns_key *key)
+static __always_inline __u64 count_lifetime(const struct wire_proc *proc, __u64 now)
 {
-    __u64 now = bpf_ktime_get_ns();
-
-    count_total(SPAWNS_TOTAL_BIRTHS);
-    count_name(key);
-    if (bpf_map_update_elem(&births, proc, &now, BPF_ANY))
-        probe_lose(LOSS_MAP_FULL);
-    send_record(key, &proc->pid, now, false, 0);
-}
-
-static __always_inline void handle_death(const struct wire_proc *proc, const struct spawns_key *key)
-{
-    __u64 now = bpf_ktime_get_ns(), lifetime_ns = 0, *born;
+    __u64 *born = bpf_map_lookup_elem(&births, proc), lifetime_ns;
     __u32 zero = 0;
     struct wire_hist *hist = bpf_map_lookup_elem(&lifetimes, &zero);
 
-    count_total(SPAWNS_TOTAL_DEATHS);
-    count_name(key);
-    born = bpf_map_lookup_elem(&births, proc);
-    if (born) {
-        lifetime_ns = now - *born;
-        bpf_map_delete_elem(&births, proc);
-        if (hist)
-            hist_add(hist, lifetime_ns);
-    } else {
+    if (!born) {
         count_total(SPAWNS_TOTAL_STRANGERS);
+        return 0;
     }
-    send_record(key, &proc->pid, now, born != 0, lifetime_ns);
+    lifetime_ns = now > *born ? now - *born : 1;
+    bpf_map_delete_elem(&births, proc);
+    if (hist)
+        hist_add(hist, lifetime_ns);
+    return lifetime_ns;
 }
 
 SEC("uprobe")
 int on_process__spawn(struct pt_regs *ctx)
 {
-    const struct wire_spec *spec = probe_spec(ctx);
     struct wire_proc proc = {.vm = probe_vm()};
-    struct spawns_key key = {.vm = proc.vm, .kind = SPAWNS_BIRTH};
+    __u64 now = bpf_ktime_get_ns();
+    struct name_text mfa;
 
-    if (erlpid_arg(ctx, spec, process__spawn_pid, &proc.pid))
+    if (erlpid_arg(ctx, PROBE_ID_process__spawn, process__spawn_pid, &proc.pid))
         return 0;
-    probe_name(ctx, spec, process__spawn_mfa, &key.name);
-    handle_birth(&proc, &key);
+    count_total(SPAWNS_TOTAL_BIRTHS);
+    if (bpf_map_update_elem(&births, &proc, &now, BPF_ANY))
+        probe_lose(LOSS_MAP_FULL);
+    name_arg(ctx, PROBE_ID_process__spawn, process__spawn_mfa, &mfa);
+    count_name(proc.vm, SPAWNS_BIRTH, &mfa);
+    if (spawns_events)
+        send_record(&proc, &mfa, SPAWNS_BIRTH, now, 0);
     return 0;
 }
 
 SEC("uprobe")
 int on_process__exit(struct pt_regs *ctx)
 {
-    const struct wire_spec *spec = probe_spec(ctx);
     struct wire_proc proc = {.vm = probe_vm()};
-    struct spawns_key key = {.vm = proc.vm, .kind = SPAWNS_DEATH};
+    __u64 now = bpf_ktime_get_ns(), lifetime_ns;
+    struct name_text reason;
 
-    if (erlpid_arg(ctx, spec, process__exit_pid, &proc.pid))
+    if (erlpid_arg(ctx, PROBE_ID_process__exit, process__exit_pid, &proc.pid))
         return 0;
-    probe_name(ctx, spec, process__exit_reason, &key.name);
-    handle_death(&proc, &key);
+    count_total(SPAWNS_TOTAL_DEATHS);
+    lifetime_ns = count_lifetime(&proc, now);
+    name_arg(ctx, PROBE_ID_process__exit, process__exit_reason, &reason);
+    count_name(proc.vm, SPAWNS_DEATH, &reason);
+    if (spawns_events)
+        send_record(&proc, &reason, SPAWNS_DEATH, now, lifetime_ns);
     return 0;
 }
 

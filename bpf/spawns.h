@@ -17,10 +17,9 @@ enum {
     SPAWNS_NTOTALS
 };
 
-/* Key of "counts": how many births with this MFA, deaths with this reason. */
-struct spawns_key {
-    __u32 vm;
-    __u32 kind;
+/* Value of "counts": how many births with this MFA, deaths with this reason. */
+struct spawns_count {
+    __u64 count;
     struct wire_name name;
 };
 

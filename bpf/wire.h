@@ -9,7 +9,7 @@
 
 enum {
     WIRE_PID_TEXT = 32,   /* bytes of "<node.id.serial>" with its NUL, at most */
-    WIRE_NAME_BYTES = 96, /* an MFA or a reason as map key: NUL-terminated, zero-filled, cut */
+    WIRE_NAME_BYTES = 96, /* an MFA or a reason: NUL-terminated, zero-filled, cut */
     WIRE_HIST_SLOTS = 64,
     WIRE_MAX_ARGS = 12,
     WIRE_MAX_SPECS = 4096,
@@ -28,7 +28,13 @@ struct wire_proc {
 
 /* Text from a target: untrusted bytes. */
 struct wire_name {
-    char text[WIRE_NAME_BYTES];
+    char text[WIRE_NAME_BYTES] __attribute__((aligned(8)));
+};
+
+/* What is counted by text: the key of a map whose value holds the text. */
+struct wire_name_key {
+    __u32 vm, kind;
+    __u64 hash;
 };
 
 /* Opens every record of the ring buffer; kind is the subcommand's own. */

@@ -6,8 +6,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "fail.h"
+#include "uprobe.h"
 
 int attach_explain(int err, const char *what)
 {
@@ -16,25 +18,82 @@ int attach_explain(int err, const char *what)
     return fail(err, "%s: %s; see erlsnoop doctor", what, strerror(-err));
 }
 
-static int attach_site(struct attach *a, struct bpf_program *program, const struct target *t, int pid,
-                       const struct provider_site *site)
+static const char *const probe_names[] = {
+#define PROBE(probe, family, nargs, text) #probe,
+#include "../vm/probes.def"
+};
+enum { NPROBES = sizeof probe_names / sizeof *probe_names, MAX_SITES = 64 };
+
+/* Where the arguments of a probe stand, when all its sites agree; else all zero. */
+static struct wire_spec find_fixed(const struct target *t, const char *probe)
 {
-    LIBBPF_OPTS(bpf_uprobe_opts, opts, .ref_ctr_offset = site->semaphore, .bpf_cookie = a->nspecs);
-    struct bpf_link **links = realloc(a->links, (a->nlinks + 1) * sizeof *links), *link;
+    struct wire_spec fixed = {0};
+    struct provider_site site;
+    size_t cursor = 0, n = 0;
+
+    while (t->provider->ops->next_site(t->elf, probe, &cursor, &site) == 1) {
+        if (n++ && memcmp(&site.spec, &fixed, sizeof fixed))
+            return (struct wire_spec){0};
+        fixed = site.spec;
+    }
+    return fixed;
+}
+
+void attach_prepare(struct attach *a, struct bpf_object *object, const struct target *only)
+{
+    struct bpf_map *map = bpf_object__find_map_by_name(object, ".rodata.sites");
+    struct wire_spec fixed[NPROBES] = {0};
+    struct bpf_program *program;
+
+    a->object = object;
+    a->multi = !getenv("ERLSNOOP_PERF_EVENTS") && uprobe_has_many();
+    for (size_t i = 0; only && i < NPROBES; i++)
+        fixed[i] = find_fixed(only, probe_names[i]);
+    if (!map || bpf_map__set_initial_value(map, fixed, sizeof fixed)) {
+        fail(-EINVAL, "the program knows other probes than this one");
+        abort();
+    }
+    bpf_object__for_each_program(program, object)
+        if (a->multi)
+            bpf_program__set_expected_attach_type(program, (enum bpf_attach_type)UPROBE_ATTACH_MANY);
+}
+
+static int keep_link(struct attach *a, int link)
+{
+    int *links = link < 0 ? NULL : realloc(a->links, (a->nlinks + 1) * sizeof *links);
+
+    if (link < 0)
+        return attach_explain(link, "cannot attach a probe");
+    if (!links) {
+        close(link);
+        return fail(-ENOMEM, "out of memory");
+    }
+    a->links = links;
+    a->links[a->nlinks++] = link;
+    return 0;
+}
+
+static int link_places(struct attach *a, int program, const char *path, int pid,
+                       const struct uprobe_place *places, size_t n)
+{
+    int err = 0;
+
+    if (a->multi)
+        return keep_link(a, uprobe_link_many(program, path, pid, places, n));
+    for (size_t i = 0; i < n && !err; i++)
+        err = keep_link(a, uprobe_link_one(program, path, pid, &places[i]));
+    return err;
+}
+
+static int describe_site(struct attach *a, const struct provider_site *site, struct uprobe_place *out)
+{
     int specs = bpf_object__find_map_fd_by_name(a->object, "specs");
 
-    if (!links)
-        return fail(-ENOMEM, "out of memory");
-    a->links = links;
     if (a->nspecs >= WIRE_MAX_SPECS)
         return fail(-E2BIG, "more than %d probe sites at once", WIRE_MAX_SPECS);
     if (bpf_map_update_elem(specs, &a->nspecs, &site->spec, BPF_ANY))
         return attach_explain(-errno, "cannot describe a probe site");
-    link = bpf_program__attach_uprobe_opts(program, pid, t->path, site->offset, &opts);
-    if (!link)
-        return attach_explain(-errno, "cannot attach a probe");
-    a->links[a->nlinks++] = link;
-    a->nspecs++;
+    *out = (struct uprobe_place){site->offset, site->semaphore, a->nspecs++};
     return 0;
 }
 
@@ -43,19 +102,20 @@ static int attach_program(struct attach *a, struct bpf_program *program, const s
 {
     const char *probe = bpf_program__name(program) + strlen(t->provider->entry);
     const char *silent = provider_silent(t->provider, probe);
+    struct uprobe_place places[MAX_SITES];
     struct provider_site site;
     size_t cursor = 0;
-    int n = 0;
+    int n = 0, err = 0;
 
-    while (t->provider->ops->next_site(t->elf, probe, &cursor, &site) == 1) {
-        int err = attach_site(a, program, t, pid, &site);
-
-        if (err)
-            return err;
+    while (!err && n < MAX_SITES && t->provider->ops->next_site(t->elf, probe, &cursor, &site) == 1) {
+        err = describe_site(a, &site, &places[n++]);
         if (site.bad_args)
             note("%s of '%s': %d arguments cannot be read", probe, t->name, site.bad_args);
-        n++;
     }
+    if (!err && n)
+        err = link_places(a, bpf_program__fd(program), t->path, pid, places, (size_t)n);
+    if (err)
+        return err;
     if (n && silent)
         note("%s of '%s' (%s): %s", probe, t->name, t->provider->name, silent);
     else if (!n)
@@ -88,7 +148,7 @@ int attach_target(struct attach *a, const struct target *t, int pid)
 void attach_clear(struct attach *a)
 {
     for (size_t i = 0; i < a->nlinks; i++)
-        bpf_link__destroy(a->links[i]);
+        close(a->links[i]);
     free(a->links);
     a->links = NULL;
     a->nlinks = 0;

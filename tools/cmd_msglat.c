@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How long receivers wait to be scheduled. Invariant: messages and wake-ups are exact; quantiles are of the histogram. */
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
 #include <bpf/bpf.h>
@@ -14,12 +15,18 @@
 #include "../bpf/msg_sched.h"
 #include "msg_sched.skel.h"
 
-enum { TOP = 15, HIST_WORDS = sizeof(struct wire_hist) / 8, HIST_COUNT_WORD = WIRE_HIST_SLOTS };
+/* Of a value of by_mfa: slots, count and sum grow; the maximum and the text stand. */
+enum {
+    TOP = 15,
+    MFA_WORDS = sizeof(struct msg_sched_mfa) / 8,
+    MFA_ADDITIVE = offsetof(struct wire_hist, max) / 8,
+    MFA_COUNT_WORD = offsetof(struct wire_hist, count) / 8
+};
 
 struct state {
     struct tally *by_mfa;
     uint64_t totals[MSG_SCHED_NTOTALS];
-    struct wire_hist latencies;
+    struct wire_hist others;
     uint64_t slower_ns;
 };
 
@@ -63,9 +70,10 @@ static int print_totals(struct state *st, struct session *s)
 
     for (uint32_t i = 0; i < MSG_SCHED_NTOTALS; i++) {
         uint64_t now;
+        int err = session_read_percpu(s, "totals", i, &now, 1);
 
-        if (bpf_map_lookup_elem(session_map(s, "totals"), &i, &now))
-            return -errno;
+        if (err)
+            return err;
         delta[i] = now - st->totals[i];
         st->totals[i] = now;
     }
@@ -78,43 +86,47 @@ static int print_totals(struct state *st, struct session *s)
     return 0;
 }
 
-static void print_mfas(struct state *st, struct session *s)
+static void print_mfas(struct session *s, const struct tally_row *rows, size_t n)
 {
-    const struct tally_row *rows;
-    size_t n = tally_rows(st->by_mfa, HIST_COUNT_WORD, &rows);
-
     for (size_t i = 0; i < n && i < TOP; i++) {
-        const struct msg_sched_key *key = rows[i].key;
-        struct wire_hist hist;
+        const struct wire_name_key *key = rows[i].key;
+        const struct msg_sched_mfa *value = (const struct msg_sched_mfa *)rows[i].values;
+        struct wire_hist hist = value->latencies;
 
-        memcpy(&hist, rows[i].values, sizeof hist);
+        hist_bound_max(&hist);
         sink_row(session_sink(s), &mfa_table,
                  (struct sink_value[]){SINK_N(hist.count), SINK_N(hist_percentile(&hist, 0.5)),
                                        SINK_N(hist_percentile(&hist, 0.99)),
                                        SINK_N(hist_percentile(&hist, 0.999)), SINK_N(hist.max),
-                                       SINK_N(key->vm), SINK_S(key->mfa.text)});
+                                       SINK_N(key->vm), SINK_S(value->mfa.text)});
     }
 }
 
 static int on_result(void *ctx, struct session *s)
 {
     struct state *st = ctx;
-    struct wire_hist now, change;
+    const struct tally_row *rows;
+    struct wire_hist all, now;
     uint32_t zero = 0;
     int err = print_totals(st, s);
+    size_t n;
 
+    if (!err)
+        err = tally_update(st->by_mfa, session_map(s, "by_mfa"));
     if (err)
         return err;
-    if (bpf_map_lookup_elem(session_map(s, "latencies"), &zero, &now))
+    if (bpf_map_lookup_elem(session_map(s, "others"), &zero, &now))
         return -errno;
-    change = now;
-    hist_subtract(&change, &st->latencies);
-    st->latencies = now;
-    sink_hist(session_sink(s), "msglat_latencies", "From send to receiver scheduled", SINK_NS, &change);
-    err = tally_update(st->by_mfa, session_map(s, "by_mfa"));
-    if (!err)
-        print_mfas(st, s);
-    return err;
+    all = now;
+    hist_subtract(&all, &st->others);
+    st->others = now;
+    n = tally_rows(st->by_mfa, MFA_COUNT_WORD, &rows);
+    for (size_t i = 0; i < n; i++)
+        hist_merge(&all, (const struct wire_hist *)rows[i].values);
+    hist_bound_max(&all);
+    sink_hist(session_sink(s), "msglat_latencies", "From send to receiver scheduled", SINK_NS, &all);
+    print_mfas(s, rows, n);
+    return 0;
 }
 
 static int set_slower(void *ctx, const char *value)
@@ -145,7 +157,7 @@ int cmd_msglat(int argc, char **argv)
 
     struct msg_sched *skel = msg_sched__open();
 
-    st.by_mfa = tally_new(sizeof(struct msg_sched_key), HIST_WORDS, HIST_WORDS - 1);
+    st.by_mfa = tally_new(sizeof(struct wire_name_key), MFA_WORDS, MFA_ADDITIVE);
     if (skel) {
         skel->rodata->msg_sched_events = o.events;
         skel->rodata->msg_sched_slower_ns = st.slower_ns;

@@ -13,7 +13,7 @@
 #include "../bpf/spawns.h"
 #include "spawns.skel.h"
 
-enum { TOP = 20 };
+enum { TOP = 20, COUNT_WORDS = sizeof(struct spawns_count) / 8 };
 
 struct state {
     struct tally *counts;
@@ -68,9 +68,10 @@ static int print_totals(struct state *st, struct session *s, uint64_t *delta)
 
     for (uint32_t i = 0; i < SPAWNS_NTOTALS; i++) {
         uint64_t now;
+        int err = session_read_percpu(s, "totals", i, &now, 1);
 
-        if (bpf_map_lookup_elem(session_map(s, "totals"), &i, &now))
-            return -errno;
+        if (err)
+            return err;
         delta[i] = now - st->totals[i];
         st->totals[i] = now;
     }
@@ -91,17 +92,18 @@ static void print_names(struct session *s, const struct sink_table *table, uint3
     int shown = 0;
 
     for (size_t i = 0; i < n && shown < TOP; i++) {
-        const struct spawns_key *key = rows[i].key;
+        const struct wire_name_key *key = rows[i].key;
+        const struct spawns_count *value = (const struct spawns_count *)rows[i].values;
 
         if (key->kind != kind)
             continue;
-        rest -= rows[i].values[0] < rest ? rows[i].values[0] : rest;
+        rest -= value->count < rest ? value->count : rest;
         shown++;
         sink_row(session_sink(s), table,
-                 (struct sink_value[]){SINK_N(rows[i].values[0]),
-                                       SINK_N(total ? rows[i].values[0] * 100 / total : 0),
+                 (struct sink_value[]){SINK_N(value->count),
+                                       SINK_N(total ? value->count * 100 / total : 0),
                                        SINK_N(key->vm),
-                                       SINK_S(key->name.text)});
+                                       SINK_S(value->name.text)});
     }
     if (rest)
         sink_row(session_sink(s), table,
@@ -150,7 +152,7 @@ int cmd_spawns(int argc, char **argv)
 
     struct spawns *skel = spawns__open();
 
-    st.counts = tally_new(sizeof(struct spawns_key), 1, 1);
+    st.counts = tally_new(sizeof(struct wire_name_key), COUNT_WORDS, 1);
     if (skel)
         skel->rodata->spawns_events = o.events;
     err = session_run(&o, skel ? skel->skeleton : NULL, &ops, &st);

@@ -31,4 +31,26 @@ void hist_subtract(struct wire_hist *now, const struct wire_hist *then)
         now->slots[i] -= then->slots[i];
     now->count -= then->count;
     now->sum -= then->sum;
+    hist_bound_max(now);
+}
+
+void hist_merge(struct wire_hist *to, const struct wire_hist *from)
+{
+    for (int i = 0; i < WIRE_HIST_SLOTS; i++)
+        to->slots[i] += from->slots[i];
+    to->count += from->count;
+    to->sum += from->sum;
+    to->max = from->max > to->max ? from->max : to->max;
+}
+
+void hist_bound_max(struct wire_hist *hist)
+{
+    int top = WIRE_HIST_SLOTS - 1;
+
+    while (top >= 0 && !hist->slots[top])
+        top--;
+    if (top < 0)
+        hist->max = 0;
+    else if (top < WIRE_HIST_SLOTS - 1 && hist->max > (2ull << top) - 1)
+        hist->max = (2ull << top) - 1;
 }

@@ -35,6 +35,7 @@ struct session {
     struct sink sink;
     struct attach attach;
     struct child child; /* pid 0: none */
+    struct target only; /* the one target, when it was known before the load; elf NULL: it was not */
     int vms;            /* how many files or processes are watched */
     struct {
         dev_t dev;
@@ -176,17 +177,26 @@ static int watch_end_of(struct session *s, int pid)
     return epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
 }
 
-static int attach_pid(struct session *s, int pid)
+/* Before the load. A command that is no VM may be a script that starts one. */
+static int open_only(struct session *s)
 {
-    struct target t;
-    int err = target_open_pid(pid, &t);
+    int pid = s->options->pid, err;
 
-    if (err)
-        return explain_target(err, pid);
-    err = require_sites(attach_target(&s->attach, &t, pid), &t);
-    target_close(&t);
+    if (s->child.pid) {
+        err = target_open_file(s->child.path, &s->only);
+        s->only.pid = err ? 0 : s->child.pid;
+        return 0;
+    }
+    err = pid ? target_open_pid(pid, &s->only) : 0;
+    return err ? explain_target(err, pid) : 0;
+}
+
+static int attach_only(struct session *s)
+{
+    int err = require_sites(attach_target(&s->attach, &s->only, s->only.pid), &s->only);
+
     s->vms += !err;
-    return err ? err : watch_end_of(s, pid);
+    return err ? err : watch_end_of(s, s->only.pid);
 }
 
 /* Each executable is looked at once, VM or not, so that looking again and again is cheap. */
@@ -243,17 +253,9 @@ static int set_timer(struct session *s, enum source source, uint64_t every_ns)
 
 static int attach_child(struct session *s)
 {
-    struct target t;
-    int err = target_open_file(s->child.path, &t);
+    int err = s->only.elf ? attach_only(s) : set_timer(s, SOURCE_SCAN, SCAN_CHILD_NS);
 
-    if (!err) {
-        err = require_sites(attach_target(&s->attach, &t, s->child.pid), &t);
-        target_close(&t);
-        s->vms += !err;
-    } else {
-        err = set_timer(s, SOURCE_SCAN, SCAN_CHILD_NS); /* a script: the VM comes later */
-    }
-    if (!err)
+    if (!err && !s->only.elf)
         err = watch_end_of(s, s->child.pid);
     return err ? err : child_release(&s->child);
 }
@@ -287,7 +289,7 @@ static int attach_all(struct session *s)
     if (s->options->child)
         return attach_child(s);
     if (!s->options->all)
-        return attach_pid(s, s->options->pid);
+        return attach_only(s);
     err = scan_all(s);
     if (!err && !s->vms)
         note("no Erlang VM with probes yet; waiting for one");
@@ -303,10 +305,10 @@ static int drop_message(enum libbpf_print_level level, const char *format, va_li
     return vfprintf(stderr, format, args);
 }
 
-static void configure(struct session *s, int vm)
+static void configure(struct session *s)
 {
-    struct bpf_map *map = bpf_object__find_map_by_name(s->attach.object, ".rodata.session");
-    struct wire_config config = {.vm = (uint32_t)vm};
+    struct bpf_map *map = bpf_object__find_map_by_name(*s->skeleton->obj, ".rodata.session");
+    struct wire_config config = {.vm = (uint32_t)s->only.pid};
     struct stat st;
 
     if (!stat("/proc/self/ns/pid", &st) && st.st_ino != INITIAL_PIDNS_INO) {
@@ -365,10 +367,12 @@ static int start(struct session *s)
     err = open_sources(s);
     if (!err && s->options->child)
         err = child_start(s->options->child, &s->child);
+    if (!err)
+        err = open_only(s);
     if (err)
         return err;
-    s->attach.object = *s->skeleton->obj;
-    configure(s, s->options->pid);
+    configure(s);
+    attach_prepare(&s->attach, *s->skeleton->obj, s->only.elf ? &s->only : NULL);
     err = bpf_object__load_skeleton(s->skeleton);
     if (err)
         return attach_explain(err, "cannot load the BPF program");
@@ -453,6 +457,8 @@ static void finish(struct session *s)
     if (s->child.pid)
         child_finish(&s->child);
     free(s->seen);
+    if (s->only.elf)
+        target_close(&s->only);
     for (int i = 0; i < NSOURCES; i++)
         if (s->fds[i] >= 0)
             close(s->fds[i]);

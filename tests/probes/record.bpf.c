@@ -43,7 +43,7 @@ int record_any(struct pt_regs *ctx)
     void *none = bpf_map_lookup_elem(&empty, &zero);
     __u64 value = 0;
 
-    if (!spec || !site || !none || probe_arg(ctx, spec, site->key_arg, &value))
+    if (!spec || !site || !none || probe_arg_of(ctx, spec, site->key_arg, &value))
         return 0;
     if (site->strings >> (site->key_arg & 31) & 1)
         read_text(key.text, value);
@@ -54,7 +54,7 @@ int record_any(struct pt_regs *ctx)
         return 0;
     __sync_fetch_and_add(&count->count, 1);
     for (__u32 i = 0; i < WIRE_MAX_ARGS; i++) {
-        if (spec->args[i].kind == WIRE_ARG_NONE || probe_arg(ctx, spec, i, &value))
+        if (spec->args[i].kind == WIRE_ARG_NONE || probe_arg_of(ctx, spec, i, &value))
             break;
         count->values[i] = value;
         if (site->strings >> i & 1)

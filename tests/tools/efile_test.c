@@ -170,7 +170,7 @@ START_TEST(test_efile_interrupt_gives_result_and_detaches)
 {
     SUPPORT_BPF();
     const struct support_run *r = support_run(
-        "$EMITTER -d 150000 -r 6 -w go " RENAMES(1, "1|0") " > counts & p=$!\n"
+        "$EMITTER -d 150000 -r 6 -w go " RENAMES(1, "1|0") " > counts & p=$!; sleep .2\n"
         "$ERLSNOOP efile --json -p $p > out & e=$!\n"
         "sleep 1.5; touch go; sleep 1; kill -INT $e; wait $e; s=$?; cat out\n"
         "wait $p; read -r name on off < counts; echo \"{\\\"on\\\":$on,\\\"off\\\":$off}\"; exit $s");

@@ -103,7 +103,7 @@ START_TEST(test_spawns_target_that_dies_gives_result)
 {
     SUPPORT_BPF();
     const struct support_run *r = support_run(
-        "$EMITTER -s 60 -w go process__spawn=23 & p=$!\n"
+        "$EMITTER -s 60 -w go process__spawn=23 & p=$!; sleep .2\n"
         "$ERLSNOOP spawns --json -p $p & e=$!\n"
         "sleep 1.5; touch go; sleep .5; kill -9 $p; wait $e");
 
@@ -117,7 +117,7 @@ START_TEST(test_spawns_interrupt_gives_result_and_detaches)
 {
     SUPPORT_BPF();
     const struct support_run *r = support_run(
-        "$EMITTER -d 300000 -w go process__spawn=12 > counts & p=$!\n"
+        "$EMITTER -d 300000 -w go process__spawn=12 > counts & p=$!; sleep .2\n"
         "$ERLSNOOP spawns --json -p $p > out & e=$!\n"
         "sleep 1.5; touch go; sleep 1; kill -INT $e; wait $e; s=$?; cat out\n"
         "wait $p; read -r name on off < counts; echo \"{\\\"on\\\":$on,\\\"off\\\":$off}\"; exit $s");

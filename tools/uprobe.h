@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Links of a program to places in a file, in the two ways that kernels have: many at once
+ * (6.6 and later, cheaper to make and to hit), or each through a perf event.
+ */
+#ifndef TOOLS_UPROBE_H
+#define TOOLS_UPROBE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* expected_attach_type of programs for uprobe_link_many: BPF_TRACE_UPROBE_MULTI of linux/bpf.h. */
+enum { UPROBE_ATTACH_MANY = 48 };
+
+struct uprobe_place {
+    uint64_t offset, semaphore; /* in the file; semaphore 0: none */
+    uint64_t cookie;
+};
+
+/* Whether the kernel has links of many places. */
+bool uprobe_has_many(void);
+/* `pid` -1: every process that maps the file. Return a descriptor of the link, or -errno. */
+int uprobe_link_many(int program, const char *path, int pid, const struct uprobe_place *places, size_t n);
+int uprobe_link_one(int program, const char *path, int pid, const struct uprobe_place *place);
+
+#endif
