@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The collector. A collection allocates a block that would hold everything, evacuates the roots into it, scans what it evacuated
  * (Cheney), and cuts the block to the size that the survivors call for; the stack is moved last, to its end.
+ * A small heap is collected in place: survivors are gathered in the thread's scratch words, with the addresses that they will have in
+ * the same block, and then put there; nothing is allocated.
  * Invariant: old objects never point to young ones (terms do not change once made). A moved boxed object leaves its new
  * term in place of its header, a moved cons leaves TERM_NONE and its new term. */
 #include "heap/gc.h"
@@ -8,6 +10,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/variant.h"
 #include "heap/copy.h"
 #include "heap/literal.h"
 #include "heap/refbin.h"
@@ -15,12 +18,14 @@
 struct gc {
 	struct heap *h;
 	bool major;
-	Term *to_top;        /* new block */
+	Term *to_top;        /* new block: the address that the next survivor will have */
+	ptrdiff_t gathered;  /* words from that address to where it stands until the end; 0 except in place */
 	Term *old_top;       /* old generation (minor only) */
 	const Term *old_start;
 	size_t old_bytes;
 	const Term *young_start; /* objects in [young_start, young_start + aged_bytes) are tenured (minor only) */
 	size_t aged_bytes;
+	size_t young_binary_words; /* of the off-heap binaries that stay young */
 };
 
 static inline bool is_within(const Term *p, const Term *start, size_t bytes)
@@ -34,27 +39,41 @@ static inline bool is_kept(const struct gc *gc, const Term *p)
 	       is_within(p, gc->h->guest_start, gc->h->guest_bytes);
 }
 
-static inline Term **choose_top(struct gc *gc, const Term *p)
+/* Room for the survivor p: *address is what it will have; returns where its words go now. */
+static inline Term *take_room(struct gc *gc, const Term *p, size_t words, Term **address)
 {
-	return is_within(p, gc->young_start, gc->aged_bytes) ? &gc->old_top : &gc->to_top;
+	if (is_within(p, gc->young_start, gc->aged_bytes)) {
+		*address = gc->old_top;
+		gc->old_top += words;
+		return *address;
+	}
+	*address = gc->to_top;
+	gc->to_top += words;
+	return *address + gc->gathered;
+}
+
+/* Where the words of a moved object stand now. */
+static inline Term *find_moved(const struct gc *gc, Term *address, const Term *new_start)
+{
+	bool is_young = address >= new_start && address < gc->to_top;
+
+	return is_young ? address + gc->gathered : address;
 }
 
 static inline Term evacuate_cons(struct gc *gc, Term t)
 {
-	Term *p = cons_ptr(t), **top;
-	Term *at;
+	Term *p = cons_ptr(t);
+	Term *at, *address;
 
-	if (p[0] == TERM_NONE)
-		return p[1];
 	if (is_kept(gc, p))
 		return t;
-	top = choose_top(gc, p);
-	at = *top;
-	*top = at + 2;
+	if (p[0] == TERM_NONE)
+		return p[1];
+	at = take_room(gc, p, 2, &address);
 	at[0] = p[0];
 	at[1] = p[1];
 	p[0] = TERM_NONE;
-	p[1] = term_from_cons(at);
+	p[1] = term_from_cons(address);
 	return p[1];
 }
 
@@ -67,21 +86,19 @@ static inline size_t count_object_words(const Term *p)
 
 static inline Term evacuate_boxed(struct gc *gc, Term t)
 {
-	Term *p = boxed_ptr(t), **top;
+	Term *p = boxed_ptr(t);
 	size_t words;
-	Term *at;
+	Term *at, *address;
 
-	if (!term_is_header(*p))
-		return *p;
 	if (is_kept(gc, p))
 		return t;
-	top = choose_top(gc, p);
-	at = *top;
+	if (!term_is_header(*p))
+		return *p;
 	words = count_object_words(p);
-	*top = at + words;
+	at = take_room(gc, p, words, &address);
 	for (size_t i = 0; i < words; i++)
 		at[i] = p[i];
-	*p = term_from_boxed(at);
+	*p = term_from_boxed(address);
 	return *p;
 }
 
@@ -101,14 +118,12 @@ static inline void evacuate(struct gc *gc, Term *slot)
 
 static void scan_match(struct gc *gc, struct match_ctx *m)
 {
-	const Term *original;
+	ptrdiff_t offset = m->base - (uint8_t *)boxed_ptr(m->original);
+	bool is_inside = offset == offsetof(struct heapbin, data); /* a heapbin's bytes move with it */
 
 	evacuate(gc, &m->original);
-	original = boxed_ptr(m->original);
-	if (header_sub(*original) == SUB_HEAPBIN)
-		m->base = ((struct heapbin *)original)->data;
-	else
-		m->base = ((struct refbin *)original)->bytes;
+	if (is_inside)
+		m->base = ((struct heapbin *)boxed_ptr(m->original))->data;
 }
 
 /* Scans the object (or cons cell's word) at p; returns what follows it. */
@@ -140,8 +155,9 @@ static inline Term *scan_word(struct gc *gc, Term *p)
 
 static void scan_evacuated(struct gc *gc, Term *to_scan, Term *old_scan)
 {
-	while (to_scan < gc->to_top || old_scan < gc->old_top) {
-		while (to_scan < gc->to_top)
+	to_scan += gc->gathered;
+	while (to_scan < gc->to_top + gc->gathered || old_scan < gc->old_top) {
+		while (to_scan < gc->to_top + gc->gathered)
 			to_scan = scan_word(gc, to_scan);
 		while (old_scan < gc->old_top)
 			old_scan = scan_word(gc, old_scan);
@@ -152,7 +168,7 @@ static void scan_evacuated(struct gc *gc, Term *to_scan, Term *old_scan)
 static void sweep_list(struct gc *gc, Term *list, Term **young, Term **old, const Term *new_start)
 {
 	while (list != NULL) {
-		Term *object = list, **to;
+		Term *object = list, *now, **to;
 		Term moved = *object;
 
 		if (term_is_header(moved)) { /* not evacuated: dead; its fields still stand */
@@ -161,29 +177,19 @@ static void sweep_list(struct gc *gc, Term *list, Term **young, Term **old, cons
 			continue;
 		}
 		object = boxed_ptr(moved);
-		list = *off_heap_next(object);
-		to = is_within(object, new_start, (size_t)((uint8_t *)gc->to_top - (uint8_t *)new_start)) ? young : old;
-		if (to == old)
-			gc->h->old_binary_words += off_heap_size_words(object);
-		*off_heap_next(object) = *to;
+		now = find_moved(gc, object, new_start);
+		list = *off_heap_next(now);
+		to = object >= new_start && object < gc->to_top ? young : old;
+		*(to == old ? &gc->h->old_binary_words : &gc->young_binary_words) += off_heap_size_words(now);
+		*off_heap_next(now) = *to;
 		*to = object;
 	}
-}
-
-static size_t count_list_words(Term *list)
-{
-	size_t words = 0;
-
-	for (; list != NULL; list = *off_heap_next(list))
-		words += off_heap_size_words(list);
-	return words;
 }
 
 static void sweep_off_heap(struct gc *gc, const Term *new_start)
 {
 	struct heap *h = gc->h;
 	Term *young = NULL, *old = gc->major ? NULL : h->old_off_heap;
-	size_t kept;
 
 	sweep_list(gc, h->off_heap, &young, &old, new_start);
 	if (gc->major)
@@ -195,9 +201,8 @@ static void sweep_off_heap(struct gc *gc, const Term *new_start)
 		return;
 	}
 	h->old_binary_words = 0;
-	kept = count_list_words(young);
-	if (kept * 2 > h->binary_limit_words)
-		h->binary_limit_words = kept * 2;
+	if (gc->young_binary_words * 2 > h->binary_limit_words)
+		h->binary_limit_words = gc->young_binary_words * 2;
 }
 
 static void evacuate_roots(struct gc *gc, const struct gc_root *roots, size_t count)
@@ -289,7 +294,7 @@ static size_t count_aged_words(const struct heap *h)
 bool gc_next_is_major(const struct heap *h, size_t need_words)
 {
 	(void)need_words;
-	if (h->force_major || h->minor_count >= h->minor_limit)
+	if (h->force_major || h->minor_count >= (VARIANT_GC_STRESS ? 2 : h->minor_limit))
 		return true;
 	if (h->old_start == NULL)
 		return false;
@@ -307,26 +312,67 @@ static void prepare_old(struct heap *h)
 	h->old_end = h->old_start + size;
 }
 
+static size_t count_collected_words(const struct gc *gc)
+{
+	return count_young_words(gc->h) + (gc->major ? (size_t)(gc->h->old_top - gc->h->old_start) : 0);
+}
+
+/* Everything live, to where it will have addresses from `start` on. */
+static void evacuate_to(struct gc *gc, Term *start, const struct gc_root *roots, size_t count)
+{
+	struct heap *h = gc->h;
+	Term *old_scan = gc->major ? NULL : h->old_top;
+
+	gc->to_top = start;
+	gc->old_top = old_scan;
+	evacuate_roots(gc, roots, count);
+	scan_evacuated(gc, start, old_scan);
+	if (!gc->major)
+		h->old_top = gc->old_top;
+	sweep_off_heap(gc, start);
+	drop_fragments(h);
+}
+
+/* ---- in place */
+
+enum { IN_PLACE_WORDS = 1 << 15 };
+
+static bool fits_in_place(const struct gc *gc)
+{
+	size_t size = (size_t)(gc->h->end - gc->h->start);
+
+	return size <= IN_PLACE_WORDS && count_collected_words(gc) + count_stack_words(gc->h) <= size;
+}
+
+/* False when the block should have another size. */
+static bool collect_in_place(struct gc *gc, size_t need, const struct gc_root *roots, size_t count)
+{
+	static _Thread_local Term scratch[IN_PLACE_WORDS];
+	struct heap *h = gc->h;
+	size_t size = (size_t)(h->end - h->start), live;
+
+	gc->gathered = (intptr_t)((uintptr_t)scratch - (uintptr_t)h->start) / (intptr_t)sizeof(Term);
+	evacuate_to(gc, h->start, roots, count);
+	live = (size_t)(gc->to_top - h->start);
+	memcpy(h->start, scratch, live * sizeof(Term));
+	h->top = h->high = gc->to_top;
+	return choose_size_words(h, size, live + count_stack_words(h) + need) == size;
+}
+
+/* ---- to a new block */
+
 /* False when the block that it left is larger than it should be. */
 static bool collect_from(struct gc *gc, size_t before, size_t need, const struct gc_root *roots, size_t count)
 {
 	struct heap *h = gc->h;
-	size_t live_max = count_young_words(h) + (gc->major ? (size_t)(h->old_top - h->old_start) : 0);
-	size_t room = live_max + count_stack_words(h) + need, size;
-	Term *block, *old_scan;
+	size_t room = count_collected_words(gc) + count_stack_words(h) + need, size;
+	Term *block;
 
 	room = gc_next_size_words(room + room / 3);
 	if (room < before)
 		room = before;
 	block = mem_alloc(room * sizeof(Term));
-	gc->to_top = block;
-	gc->old_top = old_scan = gc->major ? NULL : h->old_top;
-	evacuate_roots(gc, roots, count);
-	scan_evacuated(gc, block, old_scan);
-	if (!gc->major)
-		h->old_top = gc->old_top;
-	sweep_off_heap(gc, block);
-	drop_fragments(h);
+	evacuate_to(gc, block, roots, count);
 	size = choose_size_words(h, before, (size_t)(gc->to_top - block) + count_stack_words(h) + need);
 	return install_block(gc, block, room, size < room ? size : room);
 }
@@ -337,9 +383,9 @@ static void collect(struct gc *gc, size_t need, const struct gc_root *roots, siz
 	size_t before = (size_t)(h->end - h->start);
 	struct gc again = { .h = h };
 
-	if (collect_from(gc, before, need, roots, count))
+	if (fits_in_place(gc) ? collect_in_place(gc, need, roots, count) : collect_from(gc, before, need, roots, count))
 		return;
-	/* Blocks do not shrink here (sanitizers): now that the size is known, move once more, ageing nothing. */
+	/* The block has not the size that the survivors call for (or cannot be cut: sanitizers): move once more, ageing nothing. */
 	if (!gc->major) {
 		again.old_start = h->old_start;
 		again.old_bytes = (size_t)((uint8_t *)h->old_top - (uint8_t *)h->old_start);
