@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/variant.h"
 #include "code/export.h"
 #include "code/fun.h"
 #include "code/opcodes.h"
@@ -44,7 +45,8 @@
 #define NEXT(op) do { I += OPWORDS_##op; DISPATCH(); } while (0)
 #define JUMP(words) do { I += (words); DISPATCH(); } while (0)
 
-#define HEAP_LACKS(words) unlikely((size_t)((char *)E - (char *)HTOP) < (size_t)(words) * sizeof(Term))
+#define HEAP_LACKS(words)                                                                          \
+	unlikely(VARIANT_GC_STRESS || (size_t)((char *)E - (char *)HTOP) < (size_t)(words) * sizeof(Term))
 /* Room for words; x[0..live) are roots. */
 #define NEED(words, live)                                                                          \
 	do {                                                                                       \
