@@ -13,15 +13,13 @@
 #include "bif/bif_time.h"
 #include "bif/spawn_opts.h"
 #include "data/number.h"
+#include "ets/table.h"
+#include "io/async.h"
+#include "io/port.h"
 #include "proc/sched.h"
 #include "term/node.h"
 
 enum { PORT_LIMIT = 65536, BIN_VHEAP_WORDS = 46422, BACKTRACE_DEPTH = 8 };
-
-size_t (*bif_info_port_count)(void);
-size_t (*bif_info_ets_count)(void);
-size_t (*bif_info_async_threads)(void);
-void (*bif_info_io_bytes)(uint64_t *in, uint64_t *out);
 
 static struct {
 	int64_t start_ns;    /* Erlang monotonic time at start */
@@ -58,9 +56,9 @@ static Term string(struct heap *h, const char *text)
 
 INFO(process_count, int_term((int64_t)process_count()))
 INFO(process_limit, int_term((int64_t)process_limit()))
-INFO(port_count, bif_info_port_count != NULL ? int_term((int64_t)bif_info_port_count()) : TERM_NONE)
+INFO(port_count, int_term((int64_t)port_count()))
 INFO(port_limit, SMALL(PORT_LIMIT))
-INFO(ets_count, bif_info_ets_count != NULL ? int_term((int64_t)bif_info_ets_count()) : TERM_NONE)
+INFO(ets_count, int_term((int64_t)table_count()))
 INFO(atom_count, int_term(atom_count()))
 INFO(atom_limit, SMALL(ATOM_TABLE_LIMIT))
 INFO(schedulers, int_term(sched_count()))
@@ -72,7 +70,7 @@ INFO(true, am_true)
 INFO(false, am_false)
 INFO(nil, NIL)
 INFO(undefined, am_undefined)
-INFO(thread_pool_size, bif_info_async_threads != NULL ? int_term((int64_t)bif_info_async_threads()) : TERM_NONE)
+INFO(thread_pool_size, int_term(async_thread_count()))
 INFO(otp_release, string(&p->heap, "25"))
 INFO(version, string(&p->heap, "13.1.5"))
 INFO(machine, string(&p->heap, "BEAM"))
@@ -342,9 +340,7 @@ static Term stat_io(Process *p)
 	uint64_t in, out;
 	struct heap *h = &p->heap;
 
-	if (bif_info_io_bytes == NULL)
-		return TERM_NONE;
-	bif_info_io_bytes(&in, &out);
+	port_io_bytes(&in, &out);
 	return heap_tuple(h, heap_tuple(h, am_input, heap_uint(h, in)), heap_tuple(h, am_output, heap_uint(h, out)));
 }
 

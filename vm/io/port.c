@@ -26,12 +26,25 @@ static struct {
 	struct port *buckets[TABLE_BUCKETS]; /* lock */
 	size_t count;                        /* lock */
 	atomic_uint_fast64_t next_number;
+	atomic_uint_fast64_t input_bytes, output_bytes; /* of all ports that ever were */
 } table;
 
 void port_init(void)
 {
 	lock_init(&table.lock, LOCK_port_table);
 	poll_init();
+}
+
+void port_io_bytes(uint64_t *in, uint64_t *out)
+{
+	*in = atomic_load_explicit(&table.input_bytes, memory_order_relaxed);
+	*out = atomic_load_explicit(&table.output_bytes, memory_order_relaxed);
+}
+
+void port_count_input(struct port *port, size_t n)
+{
+	port->input_bytes += n;
+	atomic_fetch_add_explicit(&table.input_bytes, n, memory_order_relaxed);
 }
 
 Term port_new_id(void)
@@ -356,6 +369,7 @@ static void output_locked(struct port *port, Term caller, struct byte_queue *dat
 	uint8_t header[4];
 
 	port->output_bytes += n;
+	atomic_fetch_add_explicit(&table.output_bytes, n, memory_order_relaxed);
 	if (PROBE_ON(driver__output))
 		probe_driver__output(port, caller, (int64_t)n);
 	if (!port->writes || !packet_fits(port, n)) {

@@ -114,6 +114,10 @@ struct port *port_find(Term id);
 void port_ref(struct port *port);
 void port_unref(struct port *port);
 size_t port_count(void);
+/* For drivers: n bytes came in. Locks: port. */
+void port_count_input(struct port *port, size_t n);
+/* Bytes that went in and out through ports since the start. */
+void port_io_bytes(uint64_t *in, uint64_t *out);
 Term port_list(struct heap *h);
 
 /* Opens; p is its owner, linked. Returns 0 and the id, or -errno. */

@@ -146,7 +146,7 @@ void port_input(struct port *port, const uint8_t *bytes, size_t n)
 		return;
 	if (PROBE_ON(driver__ready_input))
 		probe_driver__ready_input(port, port->owner);
-	port->input_bytes += n;
+	port_count_input(port, n);
 	if (port->line_bytes == 0 && port->packet_bytes == 0) {
 		deliver_data(port, TERM_NONE, bytes, n);
 		return;
