@@ -45,11 +45,6 @@ unsigned async_thread_count(void)
 	return pool.count;
 }
 
-unsigned async_thread_count(void)
-{
-	return pool.count;
-}
-
 static struct async_job *take_job(struct async_queue *q)
 {
 	struct async_job *job;

@@ -18,7 +18,6 @@ struct async_job {
 /* A thread starts when it gets its first job. threads 0: async_submit runs the job at once. */
 void async_init(unsigned threads);
 unsigned async_thread_count(void);
-unsigned async_thread_count(void);
 /* Gives the job to the first idle thread, or else to the one with the shortest queue. Any thread.
  * Owns: the job passes to its `run`. */
 void async_submit(struct async_job *job);
