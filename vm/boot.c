@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The native init process and the chain of boot processes. Invariant: at most one boot process lives; its end starts the next. */
+/* OTP's start; for the quick start the native init process and the chain of boot processes. Invariant: at most one boot process lives; its end starts the next. */
 #include "boot.h"
 
 #include <string.h>
 
 #include "base/log.h"
+#include "code/code_path.h"
 #include "code/export.h"
+#include "data/binary.h"
 #include "heap/heap.h"
 #include "proc/message.h"
 #include "proc/process.h"
@@ -195,4 +197,48 @@ void boot_start(void)
 	start_init();
 	process_at_exit(follow_exit);
 	boot.running = spawn_call(am_user, am_start, NIL);
+}
+
+/* ---- OTP's start */
+
+static void spawn_system(const char *module, bool off_heap_messages, uint8_t priority)
+{
+	struct spawn_options o = SPAWN_OPTIONS_DEFAULT;
+
+	o.off_heap_messages = off_heap_messages;
+	o.priority = priority;
+	ENSURE(process_spawn(NULL, atom_from_text(module), am_start, NIL, &o, NULL) != TERM_NONE);
+}
+
+/* Without init nothing goes on. */
+static void follow_init(Process *p)
+{
+	if (p->id != boot.running)
+		return;
+	log_line("erlvm: the process init has ended");
+	sched_halt(1);
+}
+
+bool boot_start_otp(int count, char **words)
+{
+	const char *missing;
+	struct heap h;
+	Term list = NIL;
+
+	if (code_preload(&missing) != 0) {
+		log_line("erlvm: cannot load %s from the Erlang/OTP installation %s", missing, code_path_root());
+		return false;
+	}
+	heap_init(&h, HEAP_MIN_WORDS);
+	for (int i = count; i-- > 0;)
+		list = heap_cons(&h, binary_put(&h, words[i], strlen(words[i])), list);
+	process_at_exit(follow_init);
+	boot.running = spawn_call(am_erl_init, am_start, heap_cons(&h, am_init, heap_cons(&h, list, NIL)));
+	heap_free(&h);
+	spawn_system("erts_code_purger", true, PRIO_HIGH);
+	spawn_system("erts_literal_area_collector", true, PRIO_HIGH);
+	spawn_system("erts_dirty_process_signal_handler", true, PRIO_NORMAL);
+	spawn_system("erts_dirty_process_signal_handler", true, PRIO_HIGH);
+	spawn_system("erts_dirty_process_signal_handler", true, PRIO_MAX);
+	return true;
 }

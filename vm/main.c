@@ -2,7 +2,6 @@
 /* erlvm: reads the command line, makes the rooms ready, wires every upward pointer, and starts the first processes.
  * Invariant: nothing runs Erlang code before all rooms are ready. */
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include "code/export.h"
 #include "code/fun.h"
 #include "code/module.h"
+#include "erl_args.h"
 #include "ets/ets.h"
 #include "exec/exec.h"
 #include "heap/literal.h"
@@ -42,63 +42,6 @@ static const char usage[] =
 	"ERLVM_ROOT names the Erlang/OTP installation whose library is used\n"
 	"(default: /usr/lib/erlang).\n";
 
-struct options {
-	unsigned schedulers;
-	unsigned async_threads;
-	size_t processes;
-};
-
-static __attribute__((noreturn, format(printf, 1, 2))) void fail_usage(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	fprintf(stderr, "erlvm: ");
-	vfprintf(stderr, format, args);
-	fprintf(stderr, "; try erlvm --help\n");
-	va_end(args);
-	exit(2);
-}
-
-static unsigned long parse_count(const char *flag, const char *text, unsigned long max)
-{
-	char *end;
-	unsigned long n;
-
-	if (text == NULL)
-		fail_usage("%s needs a number", flag);
-	n = strtoul(text, &end, 10);
-	if (end == text || (*end != 0 && *end != ':') || n == 0 || n > max)
-		fail_usage("%s takes a number from 1 to %lu, not %s", flag, max, text);
-	return n;
-}
-
-/* +S 2 and +S2 are the same. Returns the arguments used. */
-static int parse_emulator_flag(char **argv, struct options *o)
-{
-	const char *flag = argv[0];
-	const char *value = flag[2] != 0 ? flag + 2 : argv[1];
-	int used = flag[2] != 0 ? 1 : 2;
-
-	switch (flag[1]) {
-	case 'S':
-		o->schedulers = (unsigned)parse_count("+S", value, 1024);
-		return used;
-	case 'A':
-		o->async_threads = (unsigned)parse_count("+A", value, 1024);
-		return used;
-	case 'P':
-		o->processes = parse_count("+P", value, 1 << 27);
-		return used;
-	case 'K': case 'W': case 't': case 'Q': case 'e': case 'a':
-		return value != NULL ? used : 1; /* accepted; nothing here to tune */
-	case 's': case 'h': case 'M': case 'z': /* +sbt X, +hms N ...: a letter or more, then a value */
-		return argv[1] != NULL && argv[1][0] != '+' && argv[1][0] != '-' ? 2 : 1;
-	default:
-		fail_usage("unknown flag %s", flag);
-	}
-}
-
 static bool is_flag(const char *text)
 {
 	return text == NULL || ((text[0] == '-' || text[0] == '+') && text[1] != 0);
@@ -109,7 +52,7 @@ static int parse_paths(char **argv)
 	int n = 1;
 
 	if (is_flag(argv[1]))
-		fail_usage("%s needs a directory", argv[0]);
+		erl_args_fail("%s needs a directory", argv[0]);
 	for (; !is_flag(argv[n]); n++)
 		code_path_add(argv[n]);
 	return n;
@@ -120,7 +63,7 @@ static int parse_call(char **argv, bool strings)
 	int n = 1;
 
 	if (is_flag(argv[1]))
-		fail_usage("%s needs a module", argv[0]);
+		erl_args_fail("%s needs a module", argv[0]);
 	while (!is_flag(argv[n]))
 		n++;
 	boot_add_call(n - 1, argv + 1, strings);
@@ -147,13 +90,15 @@ static int parse_own_flag(char **argv)
 	return n;
 }
 
-static void parse_options(char **argv, struct options *o)
+static void parse_quick(char **argv, struct options *o)
 {
 	while (*argv != NULL && strcmp(*argv, "--") != 0 && strcmp(*argv, "-extra") != 0) {
 		const char *a = *argv;
 
 		if (a[0] == '+')
-			argv += parse_emulator_flag(argv, o);
+			argv += erl_args_emulator_flag(argv, o);
+		else if (strcmp(a, "-quick") == 0)
+			argv++;
 		else if (strcmp(a, "-pa") == 0 || strcmp(a, "-pz") == 0)
 			argv += parse_paths(argv);
 		else if (strcmp(a, "-s") == 0 || strcmp(a, "-run") == 0)
@@ -161,10 +106,20 @@ static void parse_options(char **argv, struct options *o)
 		else if (a[0] == '-')
 			argv += parse_own_flag(argv);
 		else
-			fail_usage("unexpected argument %s", a);
+			erl_args_fail("unexpected argument %s", a);
 	}
 	if (*argv != NULL)
 		boot_set_plain(count_words(argv + 1), argv + 1);
+	if (!boot_has_calls())
+		erl_args_fail("nothing to run");
+}
+
+static bool is_quick(char **argv)
+{
+	for (; *argv != NULL && strcmp(*argv, "--") != 0 && strcmp(*argv, "-extra") != 0; argv++)
+		if (strcmp(*argv, "-quick") == 0)
+			return true;
+	return false;
 }
 
 static void init_rooms(const struct options *o)
@@ -184,7 +139,7 @@ static void init_rooms(const struct options *o)
 static int run_tool(const char *option, const char *file)
 {
 	if (file == NULL)
-		fail_usage("%s needs a file", option);
+		erl_args_fail("%s needs a file", option);
 	if (strcmp(option, "--check-beam") == 0)
 		return beam_check_file(file);
 	return exec_disasm_file(file);
@@ -194,6 +149,8 @@ int main(int argc, char **argv)
 {
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
 	struct options o = { cores > 0 ? (unsigned)cores : 1, 10, 1048576 };
+	struct words words = { 0 };
+	bool quick;
 
 	(void)argc;
 	signal(SIGPIPE, SIG_IGN);
@@ -208,10 +165,15 @@ int main(int argc, char **argv)
 		init_rooms(&o);
 		return run_tool(argv[1], argv[2]);
 	}
-	parse_options(argv + 1, &o);
-	if (!boot_has_calls())
-		fail_usage("nothing to run");
+	quick = is_quick(argv + 1);
+	if (quick)
+		parse_quick(argv + 1, &o);
+	else
+		erl_args_parse(argv + 1, &o, &words);
 	init_rooms(&o);
-	boot_start();
+	if (quick)
+		boot_start();
+	else if (!boot_start_otp(words.count, words.words))
+		return 1;
 	return sched_start();
 }

@@ -309,18 +309,10 @@ Term bif_erts_literal_area_collector_release_area_switch_0(Process *p, Term *arg
 
 /* ---- which modules there are */
 
-/* What stands in ERTS itself with OTP; here each is loaded when it is first called. */
-static const char *const preloaded[] = {
-	"persistent_term", "counters", "atomics", "erts_dirty_process_signal_handler", "erts_literal_area_collector", "erl_tracer",
-	"erts_internal", "erlang", "erl_prim_loader", "prim_zip", "prim_net", "prim_socket", "socket_registry", "zlib", "prim_file",
-	"prim_inet", "prim_eval", "prim_buffer", "init", "erl_init", "erts_code_purger",
-};
-enum { PRELOADED = sizeof(preloaded) / sizeof(preloaded[0]) };
-
 static bool is_preloaded(Term module)
 {
-	for (unsigned i = 0; i < PRELOADED; i++)
-		if (atom_from_text(preloaded[i]) == module)
+	for (unsigned i = 0; i < code_preloaded_count; i++)
+		if (atom_from_text(code_preloaded[i]) == module)
 			return true;
 	return false;
 }
@@ -330,16 +322,16 @@ Term bif_erlang_pre_loaded_0(Process *p, Term *args)
 	Term list = NIL;
 
 	(void)args;
-	for (unsigned i = PRELOADED; i-- > 0;)
-		list = heap_cons(&p->heap, atom_from_text(preloaded[i]), list);
+	for (unsigned i = code_preloaded_count; i-- > 0;)
+		list = heap_cons(&p->heap, atom_from_text(code_preloaded[i]), list);
 	return list;
 }
 
-/* As long as no code server runs, who asks for a module gets it: modules that the library counts on are loaded by the question.
+/* Without OTP's start, as long as no code server runs, who asks for a module gets it: modules that the library counts on are loaded by the question.
  * erl_features counts as loaded only where init has prepared it. */
 static bool load_without_server(Term module)
 {
-	return module != am_erl_features && registry_whereis(am_code_server) == TERM_NONE && code_autoload(module);
+	return module != am_erl_features && code_path_is_open() && registry_whereis(am_code_server) == TERM_NONE && code_autoload(module);
 }
 
 Term bif_erlang_module_loaded_1(Process *p, Term *args)

@@ -25,7 +25,16 @@ static struct {
 	char *library[DIRECTORIES_MAX];
 	size_t library_count;
 	bool is_listed;
+	bool is_closed;      /* before anything runs */
+	const char *root;
 } path;
+
+const char *const code_preloaded[] = {
+	"persistent_term", "counters", "atomics", "erts_dirty_process_signal_handler", "erts_literal_area_collector", "erl_tracer",
+	"erts_internal", "erlang", "erl_prim_loader", "prim_zip", "zlib", "prim_file", "prim_inet", "prim_eval", "prim_buffer", "init",
+	"erl_init", "erts_code_purger",
+};
+const unsigned code_preloaded_count = sizeof(code_preloaded) / sizeof(code_preloaded[0]);
 
 void code_path_init(void)
 {
@@ -40,9 +49,19 @@ void code_path_add(const char *directory)
 		log_line("erlvm: more than %d directories: %s is left out", DIRECTORIES_MAX, directory);
 }
 
+void code_path_set_root(const char *root)
+{
+	path.root = root;
+}
+
+bool code_path_is_open(void)
+{
+	return !path.is_closed;
+}
+
 const char *code_path_root(void)
 {
-	const char *root = getenv("ERLVM_ROOT");
+	const char *root = path.root != NULL ? path.root : getenv("ERLVM_ROOT");
 
 	return root != NULL && root[0] != 0 ? root : "/usr/lib/erlang";
 }
@@ -105,6 +124,22 @@ static void list_library(void)
 	path.is_listed = true;
 }
 
+char *code_path_erts(void)
+{
+	char *names[DIRECTORIES_MAX], *newest = NULL;
+	size_t n = list_names(code_path_root(), names);
+
+	for (size_t i = 0; i < n; i++) {
+		if (strncmp(names[i], "erts-", 5) == 0 && (newest == NULL || strverscmp(names[i], newest) > 0)) {
+			mem_free(newest);
+			newest = names[i];
+		} else {
+			mem_free(names[i]);
+		}
+	}
+	return newest;
+}
+
 static char *find_in(const char *directory, const char *name)
 {
 	char *file = join(directory, name, "");
@@ -125,7 +160,7 @@ char *code_path_find(Term module)
 	if (memchr(text, '/', n) != NULL || memchr(text, 0, n) != NULL)
 		return NULL;
 	snprintf(name, sizeof(name), "%.*s.beam", (int)n, text);
-	for (size_t i = path.added_count; i-- > 0 && file == NULL;)
+	for (size_t i = path.added_count; i-- > 0 && file == NULL && !path.is_closed;)
 		file = find_in(path.added[i], name);
 	lock_acquire(&path.lock);
 	if (!path.is_listed)
@@ -196,12 +231,35 @@ bool code_autoload(Term module)
 		return false;
 	if (module_is_loaded(module))
 		return true;
+	if (path.is_closed)
+		return false;
 	file = code_path_find(module);
 	if (file == NULL)
 		return false;
 	ok = load_file(module, file);
 	mem_free(file);
 	return ok;
+}
+
+int code_preload(const char **missing)
+{
+	char *erts = code_path_erts(), *lib, *file = NULL;
+	char name[64];
+	bool ok = erts != NULL;
+
+	*missing = "erts";
+	lib = join(code_path_root(), "lib", ok ? erts : "");
+	for (unsigned i = 0; i < code_preloaded_count && ok; i++) {
+		*missing = code_preloaded[i];
+		snprintf(name, sizeof(name), "ebin/%s.beam", code_preloaded[i]);
+		file = join(lib, name, "");
+		ok = load_file(atom_from_text(code_preloaded[i]), file);
+		mem_free(file);
+	}
+	mem_free(lib);
+	mem_free(erts);
+	path.is_closed = true;
+	return ok ? 0 : -ENOENT;
 }
 
 int beam_check_file(const char *name)

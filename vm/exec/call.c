@@ -125,7 +125,7 @@ static const Inst *handler_enter(Process *p, Term *x, Term function, Term a, Ter
 {
 	const struct export *handler = export_get(p->error_handler, function, 3);
 
-	if (p->error_handler == am_error_handler && registry_whereis(am_code_server) == TERM_NONE)
+	if (p->error_handler == am_error_handler && code_path_is_open() && registry_whereis(am_code_server) == TERM_NONE)
 		return NULL; /* it would ask the code server */
 	if (!export_is_loaded(handler) && !(code_autoload(p->error_handler) && export_is_loaded(handler)))
 		return NULL;

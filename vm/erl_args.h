@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command line of `erl`: flags for the emulator (+X), flags that stand for others (-noinput, -args_file ...), the ERL_*FLAGS variables;
+ * and what is left, which the Erlang process `init` reads.
+ * Source: erl's manual page (erts, "erl"). */
+#ifndef VM_ERL_ARGS_H
+#define VM_ERL_ARGS_H
+
+#include <stddef.h>
+
+struct options {
+	unsigned schedulers;
+	unsigned async_threads;
+	size_t processes;
+};
+
+/* Words that outlive the VM. */
+struct words {
+	int count, room;
+	char **words;
+};
+
+void words_add(struct words *w, const char *word);
+
+/* argv: without the program's name. Flags for the emulator change *o; init's words are added to *boot; what erlexec sets in
+ * the environment (ROOTDIR, BINDIR, PROGNAME, EMU, PATH) is set. Fails: ends the program with status 2 and a line that says why. */
+void erl_args_parse(char **argv, struct options *o, struct words *boot);
+/* One +X flag at argv[0], its value in it or behind it. Returns the arguments used. Fails: as above. */
+int erl_args_emulator_flag(char **argv, struct options *o);
+void erl_args_fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
+
+#endif
