@@ -14,7 +14,7 @@ parts=${BENCH_ONLY:-a b c}
 runs=${BENCH_RUNS:-5}
 div=${BENCH_DIV:-10}
 ours=$BUILD/erlvm
-bare=build/variant-noprobes/erlvm
+bare=${BENCH_BARE:-build/variant-noprobes/erlvm}
 dir=$BUILD/bench
 mkdir -p "$dir"
 [ "$dir/vmbench.beam" -nt bench/vmbench.erl ] || erlc -o "$dir" bench/vmbench.erl
@@ -63,6 +63,10 @@ bench_probes() {
 	printf '    %-6s %16s %16s %8s %8s\n' work instructions without ratio time
 	for w in fib ring; do
 		local on=0 off=0
+		if [ "$(grep -c "^$w.o[nf]* [0-9]" "$results")" != $((2 * runs)) ]; then
+			echo "    $w fails on $ours or $bare"
+			continue
+		fi
 		if command -v valgrind > /dev/null; then
 			[ $w = fib ] && d=121 || d=30
 			on=$(instructions "$ours" $w $d) off=$(instructions "$bare" $w $d)
