@@ -7,7 +7,7 @@
 
 -define(N, 23).
 
-%% Halting flushes nothing here: the words go to standard error's sibling before any probe test ends.
+%% Onto standard error, at once.
 print(Words) ->
     erlang:display_string(lists:flatten(lists:join(" ", [to_list(W) || W <- Words])) ++ "\n"),
     halt(0).
@@ -40,10 +40,10 @@ wake() ->
     P = erlang:spawn(?MODULE, sleeper, []),
     P ! {begin_, self()},
     receive ready -> ok end,
-    times(?N - 1, fun(_) -> P ! {ping, self()}, receive pong -> ok end end),
+    times(?N, fun(_) -> P ! {ping, self()}, receive pong -> ok end end),
     print([P]).
 
-%% Scheduled once at its start (in sleeper/0) and 23 times in asleep/1, where it waits.
+%% Scheduled once at its start, when its first message waits already, and 23 times in asleep/1.
 sleeper() -> asleep(0).
 asleep(N) ->
     receive
@@ -89,16 +89,15 @@ shrinker(Parent) ->
     {total_heap_size, S} = process_info(self(), total_heap_size),
     Parent ! {size, S}.
 
+%% With one scheduler, all are sent before the receiver runs.
 message() ->
     P = erlang:spawn(?MODULE, receiver, [self()]),
-    times(?N, fun(_) -> P ! {a, b, c} end),
-    P ! go,
+    times(?N, fun(N) -> P ! {a, b, N} end),
     receive done -> ok end,
     print([P]).
 
 receiver(Parent) ->
-    receive go -> ok end,
-    times(?N, fun(_) -> receive {a, b, c} -> ok end end),
+    times(?N, fun(_) -> receive {a, b, _} -> ok end end),
     Parent ! done.
 
 %% 1009 cells sent are 2018 words; the same list as a spawn's argument takes the cells of the argument list and of its closure as well.

@@ -78,7 +78,7 @@ bool support_bpf(const char *test)
 {
     if (!support_run("$ERLSNOOP doctor")->status)
         return true;
-    printf("SKIP %s: the machine forbids BPF, see erlsnoop doctor\n", test);
+    printf("SKIP %s: BPF is forbidden here, see erlsnoop doctor\n", test);
     fflush(stdout);
     return false;
 }

@@ -293,6 +293,8 @@ Term process_spawn(Process *parent, Term module, Term function, Term args, const
 	else
 		p->group_leader = copy_to_heap(parent->group_leader, &p->heap);
 	publish(p, id);
+	if (PROBE_ON(copy__object))
+		probe_copy__object(id, copy_size_words(p->x[2]));
 	if (o->link && parent != NULL)
 		link_add_child(parent, p);
 	if (o->monitor && parent != NULL)
