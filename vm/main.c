@@ -20,6 +20,7 @@
 #include "heap/literal.h"
 #include "io/async.h"
 #include "io/io.h"
+#include "proc/node_monitor.h"
 #include "proc/sched.h"
 #include "term/node.h"
 
@@ -125,6 +126,7 @@ static bool is_quick(char **argv)
 static void init_rooms(const struct options *o)
 {
 	process_table_init(o->processes);
+	node_monitor_init();
 	sched_init(o->schedulers);
 	export_init();
 	fun_init();

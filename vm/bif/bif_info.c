@@ -33,6 +33,7 @@ void bif_info_init(void)
 	info.start_ns = clock_monotonic_ns();
 	bif_time_offset_ns();
 	lock_init(&info.lock, LOCK_log);
+	info_wall_init();
 }
 
 static Term int_term(int64_t n)
@@ -93,6 +94,7 @@ INFO(dynamic_trace, am_none)
 INFO(start_time, heap_int(&p->heap, info.start_ns))
 INFO(end_time, heap_int(&p->heap, INT64_MAX))
 INFO(time_offset, am_final)
+INFO(system_logger, process_report_logger())
 INFO(time_warp_mode, am_no_time_warp)
 INFO(tolerant_timeofday, am_disabled)
 INFO(cores, int_term(sysconf(_SC_NPROCESSORS_CONF)))
@@ -188,7 +190,7 @@ static const struct info_item {
 	ITEM(otp_release), ITEM(version), ITEM(machine), ITEM(system_architecture), ITEM(driver_version), ITEM(nif_version),
 	ITEM(wordsize), ITEM(heap_type), ITEM(multi_scheduling), ITEM(build_type), ITEM_AS(emu_type, build_type),
 	ITEM(emu_flavor), ITEM(compat_rel), ITEM(creation), ITEM(c_compiler_used), ITEM(dynamic_trace), ITEM(start_time),
-	ITEM(end_time), ITEM(time_offset), ITEM(time_warp_mode), ITEM(tolerant_timeofday), ITEM(scheduler_bind_type),
+	ITEM(end_time), ITEM(time_offset), ITEM(time_warp_mode), ITEM(system_logger), ITEM(tolerant_timeofday), ITEM(scheduler_bind_type),
 	ITEM(message_queue_data), ITEM(fullsweep_after), ITEM(min_heap_size), ITEM(min_bin_vheap_size), ITEM(max_heap_size),
 	ITEM(scheduler_bindings), ITEM(os_monotonic_time_source), ITEM(os_system_time_source), ITEM(garbage_collection),
 	ITEM(heap_sizes), ITEM(thread_pool_size), ITEM_AS(logical_processors, cores), ITEM_AS(logical_processors_available, cores_online),
@@ -275,8 +277,10 @@ Term bif_erlang_system_flag_2(Process *p, Term *args)
 			before = args[1];
 		break;
 	case am_scheduler_wall_time:
-		if (args[1] == am_false)
-			before = am_false;
+		return info_set_scheduler_wall_time(p, args[1]);
+	case am_system_logger:
+		if (args[1] == am_logger || args[1] == am_undefined || term_is_local_pid(args[1]))
+			before = process_report_set_logger(args[1]);
 		break;
 	case am_time_offset:
 		if (args[1] == am_finalize)
@@ -367,12 +371,6 @@ static Term stat_total_active(Process *p)
 	return int_term((int64_t)sched_run_queue_length() + 1);
 }
 
-static Term stat_undefined(Process *p)
-{
-	(void)p;
-	return am_undefined;
-}
-
 static const struct info_item stat_items[] = {
 	{ am_reductions, stat_reductions }, { am_exact_reductions, stat_reductions }, { am_runtime, stat_runtime },
 	{ am_wall_clock, stat_wall_clock }, { am_garbage_collection, stat_garbage_collection },
@@ -381,7 +379,7 @@ static const struct info_item stat_items[] = {
 	{ am_total_run_queue_lengths, stat_run_queue }, { am_total_run_queue_lengths_all, stat_run_queue },
 	{ am_active_tasks, stat_active_tasks }, { am_active_tasks_all, stat_active_tasks },
 	{ am_total_active_tasks, stat_total_active }, { am_total_active_tasks_all, stat_total_active },
-	{ am_scheduler_wall_time, stat_undefined }, { am_scheduler_wall_time_all, stat_undefined },
+	{ am_scheduler_wall_time, info_scheduler_wall_time }, { am_scheduler_wall_time_all, info_scheduler_wall_time },
 };
 
 Term bif_erlang_statistics_1(Process *p, Term *args)

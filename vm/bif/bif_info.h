@@ -10,5 +10,10 @@ void bif_proc_init(void);
 void bif_persistent_init(void);
 void bif_os_init(void);
 void bif_info_init(void);
+void info_wall_init(void);
+/* statistics(scheduler_wall_time): undefined while it is off. */
+Term info_scheduler_wall_time(Process *p);
+/* system_flag(scheduler_wall_time, on): kernel_refc, where it runs, counts who wants it. */
+Term info_set_scheduler_wall_time(Process *p, Term on);
 
 #endif

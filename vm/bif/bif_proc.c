@@ -6,6 +6,8 @@
 #include "code/export.h"
 #include "data/number.h"
 #include "heap/copy.h"
+#include "data/map.h"
+#include "proc/node_monitor.h"
 #include "proc/dict.h"
 #include "proc/message.h"
 #include "proc/registry.h"
@@ -371,6 +373,49 @@ static Term set_error_handler(Process *p, Term value)
 	return before;
 }
 
+/* One of the wishes of a monitor_nodes map. Fails: false. */
+static bool read_node_wish(Term key, Term value, unsigned *wishes)
+{
+	unsigned bit = key == am_connection_id ? NODE_MONITOR_ID : NODE_MONITOR_REASON;
+
+	switch (key) {
+	case am_list:
+		*wishes &= ~(unsigned)NODE_MONITOR_MAP;
+		return value == am_true;
+	case am_connection_id:
+	case am_nodedown_reason:
+		*wishes |= value == am_true ? bit : 0;
+		return value == am_true || value == am_false;
+	case am_node_type:
+		*wishes |= value != am_hidden ? NODE_MONITOR_VISIBLE : 0;
+		*wishes |= value != am_visible ? NODE_MONITOR_HIDDEN : 0;
+		return value == am_all || value == am_visible || value == am_hidden;
+	default:
+		return false;
+	}
+}
+
+/* options: [] or a map of wishes, as net_kernel makes it. */
+static Term set_node_monitor(Process *p, Term options, Term value)
+{
+	static const Term keys[] = { am_list, am_connection_id, am_nodedown_reason, am_node_type };
+	unsigned wishes = term_is_map(options) ? NODE_MONITOR_MAP : 0;
+	size_t seen = 0;
+
+	if ((value != am_true && value != am_false) || (!term_is_map(options) && options != NIL))
+		return TERM_NONE;
+	for (unsigned i = 0; i < sizeof(keys) / sizeof(keys[0]) && term_is_map(options); i++) {
+		Term wish = map_get(options, keys[i]);
+
+		if (wish != TERM_NONE && !read_node_wish(keys[i], wish, &wishes))
+			return TERM_NONE;
+		seen += wish != TERM_NONE;
+	}
+	if (term_is_map(options) && seen != map_size(options))
+		return TERM_NONE;
+	return term_from_small(value == am_true ? node_monitor_add(p, wishes) : node_monitor_remove(p, wishes));
+}
+
 Term bif_erlang_process_flag_2(Process *p, Term *args)
 {
 	Term before = TERM_NONE;
@@ -412,7 +457,12 @@ Term bif_erlang_process_flag_2(Process *p, Term *args)
 		if (args[1] == am_true || args[1] == am_false)
 			before = am_false;
 		break;
+	case am_monitor_nodes:
+		before = set_node_monitor(p, NIL, args[1]);
+		break;
 	default:
+		if (term_is_tuple_of(args[0], 2) && tuple_get(args[0], 1) == am_monitor_nodes)
+			before = set_node_monitor(p, tuple_get(args[0], 2), args[1]);
 		break;
 	}
 	return before != TERM_NONE ? before : exc_badarg(p);

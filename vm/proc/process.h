@@ -45,6 +45,7 @@ enum {
 	PF_OFF_HEAP_MSGQ = 1 << 1,
 	PF_SENSITIVE = 1 << 2,
 	PF_NEED_GC = 1 << 3,   /* collect at the next safe point */
+	PF_MONITORS_NODES = 1 << 8, /* see proc/node_monitor.h */
 	PF_TAG_PERMANENT = 1 << 6, /* dt_utag was put here, not brought by a message */
 	PF_TAG_SPREADING = 1 << 7, /* messages take dt_utag along */
 	PF_MAX_HEAP_SPARE = 1 << 4,  /* max_heap_size does not kill */
@@ -175,9 +176,13 @@ Process *process_current(void);
  * _gc. Fails: as process_collect_gc. */
 bool process_hibernate_gc(Process *p, Term *x, unsigned live);
 
-/* Writes "Error in process <0.9.0> with exit value: ..." on standard error, or tells the process registered as `logger`.
+/* Writes "Error in process <0.9.0> with exit value: ..." on standard error, or tells the system logger.
  * p ends with an error or an uncaught throw. */
 void process_report_crash(Process *p, Term reason);
+/* Who is told: am_logger (whoever has that name), a local pid, or am_undefined (standard error). */
+Term process_report_logger(void);
+/* Returns who was told before. */
+Term process_report_set_logger(Term logger);
 
 /* Ends p, which runs here: reason in exc_reason. Sends exit signals and 'DOWN's, drops its names, timers and tables, fires process__exit.
  * Afterwards p is not to be touched. */

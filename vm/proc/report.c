@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Crash reports of processes: to the process registered as `logger`, else on standard error. */
+/* Crash reports of processes: to the system logger, else on standard error.
+ * Invariant: a system logger that has ended is forgotten; then it is the process registered as `logger` again. */
 #include "base/clock.h"
 #include "base/log.h"
 #include "data/map.h"
@@ -8,6 +9,32 @@
 #include "proc/registry.h"
 
 static const char log_format[] = "Error in process ~p with exit value:~n~p~n";
+
+static _Atomic Term system_logger = am_logger;
+
+Term process_report_logger(void)
+{
+	return atomic_load(&system_logger);
+}
+
+Term process_report_set_logger(Term logger)
+{
+	return atomic_exchange(&system_logger, logger);
+}
+
+/* Its pid, or TERM_NONE. */
+static Term find_logger(void)
+{
+	Term logger = atomic_load(&system_logger);
+
+	if (logger == am_undefined)
+		return TERM_NONE;
+	if (term_is_local_pid(logger) && process_is_alive(logger))
+		return logger;
+	if (logger != am_logger)
+		atomic_compare_exchange_strong(&system_logger, &logger, am_logger);
+	return registry_whereis(am_logger);
+}
 
 static Term make_metadata(Process *p)
 {
@@ -30,7 +57,7 @@ static void tell_logger(Process *p, Term logger, Term reason)
 
 void process_report_crash(Process *p, Term reason)
 {
-	Term logger = registry_whereis(am_logger);
+	Term logger = find_logger();
 	struct print_buffer b;
 
 	if (logger != TERM_NONE && logger != p->id) {

@@ -447,7 +447,9 @@ static void sleep_idle(struct sched *s)
 {
 	struct sched_queue *q = s->queue;
 	int64_t deadline = timer_wheel_deadline_ns(s->wheel);
+	int64_t since = clock_monotonic_ns();
 
+	atomic_store_explicit(&s->idle_since_ns, since, memory_order_relaxed);
 	lock_acquire(&q->lock);
 	while (!q->wake && atomic_load(&q->length) == 0) {
 		if (deadline == 0)
@@ -456,6 +458,17 @@ static void sleep_idle(struct sched *s)
 			break;
 	}
 	lock_release(&q->lock);
+	atomic_fetch_add_explicit(&s->idle_ns, clock_monotonic_ns() - since, memory_order_relaxed);
+	atomic_store_explicit(&s->idle_since_ns, 0, memory_order_relaxed);
+}
+
+int64_t sched_idle_ns(unsigned id)
+{
+	const struct sched *s = sched_get(id);
+	int64_t since = atomic_load_explicit(&s->idle_since_ns, memory_order_relaxed);
+	int64_t idle = atomic_load_explicit(&s->idle_ns, memory_order_relaxed);
+
+	return since != 0 ? idle + clock_monotonic_ns() - since : idle;
 }
 
 static void announce_idle(struct sched_queue *q, bool idle)

@@ -24,6 +24,7 @@ struct sched {
 	double f[F_REGS];
 	uint64_t reds_done;  /* statistics; written by its thread alone */
 	uint64_t switches, collections, reclaimed_words;
+	_Atomic int64_t idle_ns, idle_since_ns; /* slept so far; since when it sleeps, or 0 */
 	uint64_t efile_tag;  /* counter of file operations, {id, efile_tag} */
 	struct sched_queue *queue; /* private to sched.c */
 	struct timer_wheel *wheel; /* private to timer.c */
@@ -57,6 +58,8 @@ struct sched_totals {
 	uint64_t reds, switches, collections, reclaimed_words;
 };
 struct sched_totals sched_totals(void);
+/* How long a scheduler has slept. Units: nanoseconds. */
+int64_t sched_idle_ns(unsigned id);
 size_t sched_run_queue_of(unsigned id);
 /* Runs fn(arg) while no scheduler runs a process (code loading, purging, tracing). Called from a scheduler. */
 void sched_stop_world(void (*fn)(void *), void *arg);

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who wants to know that nodes come and go: process_flag(monitor_nodes, ...), behind net_kernel:monitor_nodes/1,2.
+ * A process may ask several times, with several sets of wishes; each is counted by itself. */
+#ifndef VM_PROC_NODE_MONITOR_H
+#define VM_PROC_NODE_MONITOR_H
+
+#include "proc/process.h"
+
+enum {
+	NODE_MONITOR_VISIBLE = 1 << 0,
+	NODE_MONITOR_HIDDEN = 1 << 1,
+	NODE_MONITOR_REASON = 1 << 2,  /* of nodedown */
+	NODE_MONITOR_MAP = 1 << 3,     /* messages carry a map, not a list */
+	NODE_MONITOR_ID = 1 << 4,      /* connection_id */
+};
+
+void node_monitor_init(void);
+/* One more wish of p for these messages. Returns how many it had. p runs here. */
+unsigned node_monitor_add(Process *p, unsigned wishes);
+/* Ends all of them. Returns how many there were. p runs here. */
+unsigned node_monitor_remove(Process *p, unsigned wishes);
+/* Calls see for each process and set of wishes, with its count. see takes no lock. */
+void node_monitor_each(void (*see)(Term pid, unsigned wishes, unsigned count, void *arg), void *arg);
+
+#endif
