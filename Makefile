@@ -41,8 +41,8 @@ endif
 ifneq ($(GC_STRESS),)
 VM_CFLAGS += -DERLVM_GC_STRESS
 endif
-# The loop wants its handlers' dispatch jumps kept apart.
-LOOP_CFLAGS := -fno-gcse -fno-crossjumping
+# The loop wants its handlers' dispatch jumps kept apart (clang does so by itself).
+LOOP_CFLAGS := $(shell $(CC) -fno-gcse -fno-crossjumping -Werror -E -x c /dev/null >/dev/null 2>&1 && echo -fno-gcse -fno-crossjumping)
 
 VM_LIBS := -lgmp -lz -lm -lpthread $(shell $(PKG_CONFIG) --libs libpcre2-8 2>/dev/null)
 TOOL_LIBS := $(shell $(PKG_CONFIG) --libs libbpf 2>/dev/null || echo -lbpf) -lelf -lz
@@ -121,6 +121,24 @@ tests: all $(TEST_BINS) $(BUILD)/tests/probe_beams/probe_target.beam $(if $(wild
 
 check-unit check-probes check-tools check-erl: check-%: tests
 	BUILD=$(BUILD) $(BUILD)/tests/$*
+
+# ---- fuzz: what reads foreign bytes, each target for FUZZ_SECONDS; what it finds goes to $(BUILD)/fuzz/corpus, findings to $(BUILD)/fuzz
+FUZZ_SECONDS ?= 60
+FUZZ_ROOMS := base term heap data proc code
+FUZZ_CFLAGS = $(filter-out -mno-red-zone,$(VM_CFLAGS)) -O1 -fsanitize=fuzzer-no-link,address
+FUZZ_OBJ := $(patsubst %.c,$(BUILD)/fuzz/%.o,vm/usdt.c $(wildcard $(FUZZ_ROOMS:%=vm/%/*.c)))
+FUZZ_NAMES := $(patsubst tests/fuzz/%_fuzz.c,%,$(wildcard tests/fuzz/*_fuzz.c))
+$(BUILD)/fuzz/%.o: %.c
+	@mkdir -p $(@D)
+	$(CLANG) $(FUZZ_CFLAGS) -c -o $@ $<
+$(BUILD)/fuzz/%_fuzz: $(BUILD)/fuzz/tests/fuzz/%_fuzz.o $(FUZZ_OBJ)
+	$(CLANG) -fsanitize=fuzzer,address -o $@ $^ $(VM_LIBS)
+fuzz-%: $(BUILD)/fuzz/%_fuzz
+	@mkdir -p $(BUILD)/fuzz/corpus/$* tests/fuzz/corpus/$*
+	$< -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=4096 -timeout=20 -print_final_stats=1 -verbosity=0 \
+		-artifact_prefix=$(BUILD)/fuzz/$*- $(BUILD)/fuzz/corpus/$* tests/fuzz/corpus/$*
+fuzz: deps
+	$(MAKE) $(FUZZ_NAMES:%=fuzz-%)
 
 check: deps
 	$(MAKE) lint tests
