@@ -148,34 +148,130 @@ static const struct {
 
 enum { SEGMENT_OPERANDS = 6 };
 
-static void emit_segment(struct emitter *em, const struct genop *g, const struct operand *s)
+/* One segment: its operands in the file, and what is known of it before it runs. */
+struct segment {
+	const struct operand *o; /* type, number, unit, flags, value, size */
+	unsigned kind, flags;
+	enum bs_put put;
+	uint32_t bytes;      /* at most; 0 for binaries */
+};
+
+static bool is_little(unsigned flags)
 {
-	static const Inst no_value = NIL;
+	return (flags & (BITS_LITTLE | BITS_NATIVE)) != 0;
+}
+
+static void choose_integer(struct segment *s, uint64_t bits)
+{
+	if (bits == 0 || bits > 64 || (bits & 7) != 0)
+		return;
+	s->bytes = (uint32_t)bits / 8;
+	if (s->bytes == 1)
+		s->put = BS_PUT_8;
+	else if (is_little(s->flags))
+		s->put = BS_PUT_LITTLE;
+	else
+		s->put = s->bytes == 2 ? BS_PUT_16 : s->bytes == 4 ? BS_PUT_32 : BS_PUT_BIG;
+}
+
+static void choose_put(struct segment *s)
+{
+	uint64_t bits;
+
+	switch (s->kind) {
+	case BITS_SEG_INTEGER:
+		if (read_fixed_size(&s->o[5], s->o[2].u, &bits))
+			choose_integer(s, bits);
+		break;
+	case BITS_SEG_FLOAT:
+		if (read_fixed_size(&s->o[5], s->o[2].u, &bits) && bits == 64 && !is_little(s->flags)) {
+			s->put = BS_PUT_FLOAT_64;
+			s->bytes = 8;
+		}
+		break;
+	case BITS_SEG_STRING:
+		s->put = BS_PUT_STRING;
+		s->bytes = (uint32_t)(s->o[5].kind == OPND_U ? s->o[5].u : (uint64_t)small_value(s->o[5].term));
+		break;
+	case BITS_SEG_UTF8:
+		s->put = BS_PUT_UTF8;
+		s->bytes = 4;
+		break;
+	case BITS_SEG_BINARY:
+	case BITS_SEG_APPEND:
+	case BITS_SEG_PRIVATE_APPEND:
+		if (operand_is_atom(&s->o[5], am_all) && s->o[2].u <= 8 && 8 % s->o[2].u == 0)
+			s->put = BS_PUT_BINARY;
+		break;
+	default:
+		break;
+	}
+}
+
+static struct segment read_segment(struct emitter *em, const struct genop *g, const struct operand *o)
+{
+	struct segment s = { .o = o, .flags = read_flags(&o[3]) };
 	unsigned kind = 0, n = sizeof(segment_types) / sizeof(segment_types[0]);
 
-	while (kind < n && segment_types[kind].type != s[0].term)
+	while (kind < n && segment_types[kind].type != o[0].term)
 		kind++;
 	if (kind == n) {
 		emit_fail(em, g, "a segment of an unknown type");
-		return;
+		return s;
 	}
-	kind = segment_types[kind].kind;
-	emit_word(em, kind | (Inst)read_flags(&s[3]) << 8 | (Inst)s[2].u << 16 | (Inst)s[1].u << 32);
-	emit_word(em, kind == BITS_SEG_STRING ? no_value : emit_encode_source(&s[4]));
-	emit_word(em, s[5].kind == OPND_U ? term_from_small((int64_t)s[5].u) : emit_encode_source(&s[5]));
-	emit_word(em, kind == BITS_SEG_STRING ? (Inst)(uintptr_t)s[4].bytes : 0);
+	s.kind = segment_types[kind].kind;
+	choose_put(&s);
+	return s;
+}
+
+static void emit_segment(struct emitter *em, const struct segment *s)
+{
+	const struct operand *o = s->o;
+	bool is_string = s->kind == BITS_SEG_STRING;
+
+	emit_word(em, s->kind | (Inst)s->flags << 8 | (Inst)o[2].u << 16 | (Inst)o[1].u << 32);
+	emit_word(em, is_string ? NIL : emit_encode_source(&o[4]));
+	emit_word(em, o[5].kind == OPND_U ? term_from_small((int64_t)o[5].u) : emit_encode_source(&o[5]));
+	emit_word(em, is_string ? (Inst)(uintptr_t)o[4].bytes : 0);
+	emit_word(em, s->put | (Inst)s->bytes << 8);
+}
+
+/* The operation for them: which of the three, and how many bytes they are at most (binaries not counted). */
+static enum opcode choose_create(struct emitter *em, const struct genop *g, const struct operand *list, uint64_t *bytes)
+{
+	uint32_t n = list->count / SEGMENT_OPERANDS;
+	bool is_append = false;
+
+	*bytes = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		struct segment s = read_segment(em, g, list->items + (size_t)i * SEGMENT_OPERANDS);
+
+		if (s.put == BS_PUT_NONE)
+			return OP_bs_create_bin;
+		if (s.kind == BITS_SEG_APPEND || s.kind == BITS_SEG_PRIVATE_APPEND)
+			is_append = true;
+		*bytes += s.bytes;
+	}
+	if (is_append)
+		return *bytes < 1 << 20 ? OP_bs_create_bin_append : OP_bs_create_bin;
+	return *bytes <= HEAPBIN_LIMIT ? OP_bs_create_bin_small : OP_bs_create_bin;
 }
 
 size_t emit_bs_create_bin(struct emitter *em, const struct genop *g, size_t count)
 {
 	const struct operand *list = &g->args[5];
 	uint32_t n = list->count / SEGMENT_OPERANDS;
+	uint64_t bytes;
+	enum opcode op = choose_create(em, g, list, &bytes);
 
 	(void)count;
-	emit_instr(em, OP_bs_create_bin, (struct operand[]){ g->args[0], g->args[4], g->args[2], operand_u(g->args[1].u),
-							    operand_u(n * BS_SEGMENT_WORDS) });
-	for (uint32_t i = 0; i < n; i++)
-		emit_segment(em, g, list->items + (size_t)i * SEGMENT_OPERANDS);
+	emit_instr(em, op, (struct operand[]){ g->args[0], g->args[4], g->args[2], operand_u(g->args[1].u),
+					       operand_u(op == OP_bs_create_bin ? 0 : bytes), operand_u(n * BS_SEGMENT_WORDS) });
+	for (uint32_t i = 0; i < n; i++) {
+		struct segment s = read_segment(em, g, list->items + (size_t)i * SEGMENT_OPERANDS);
+
+		emit_segment(em, &s);
+	}
 	return 1;
 }
 

@@ -27,8 +27,21 @@ static inline Term func_info_module(const Inst *f) { return f[1]; }
 static inline Term func_info_function(const Inst *f) { return f[2]; }
 static inline unsigned func_info_arity(const Inst *f) { return (unsigned)f[3]; }
 
-/* Words of one segment in the list of bs_create_bin: kind (data/bits.h) | flags << 8 | unit << 16 | number << 32, value, size, string. */
-enum { BS_SEGMENT_WORDS = 4 };
+/* Words of one segment in the list of bs_create_bin: kind (data/bits.h) | flags << 8 | unit << 16 | number << 32, value, size, string,
+ * and how it is put where all are whole bytes: bs_put | bytes << 8. */
+enum { BS_SEGMENT_WORDS = 5 };
+enum bs_put {
+	BS_PUT_NONE,         /* not simple */
+	BS_PUT_8,            /* integers */
+	BS_PUT_16,
+	BS_PUT_32,
+	BS_PUT_BIG,          /* of that many bytes, 1..8 */
+	BS_PUT_LITTLE,
+	BS_PUT_STRING,
+	BS_PUT_UTF8,
+	BS_PUT_BINARY,       /* all of it */
+	BS_PUT_FLOAT_64,     /* big-endian */
+};
 
 /* Words of one command of get_map_elements. */
 enum { MAP_ELEMENT_WORDS = 3 };

@@ -32,7 +32,7 @@ enum bits_error bits_add(struct heap *h, Term a, Term b, unsigned unit, Term *su
 
 /* ---- matching */
 static inline struct match_ctx *match_ptr(Term ctx) { return (struct match_ctx *)boxed_ptr(ctx); }
-static inline bool term_is_match(Term t) { return term_has_sub(t, SUB_MATCH); }
+static inline bool term_is_match(Term t) { return term_is_boxed(t) && *boxed_ptr(t) == HEADER(MATCH_WORDS - 1, SUB_MATCH); }
 /* Is n a multiple of unit (1..256)? Nearly every unit is a power of two, and a division is dear. */
 static inline bool bits_are_units(uint64_t n, unsigned unit)
 {
@@ -42,6 +42,34 @@ static inline uint64_t bits_left(const struct match_ctx *m) { return m->end_bits
 
 /* A context over a bitstring, from its start (MATCH_WORDS); a context stays itself. TERM_NONE for other terms. */
 Term bits_start_match(struct heap *h, Term source);
+/* A context over a bitstring, at `at` (MATCH_WORDS). */
+static inline Term bits_put_match(Term *at, Term source)
+{
+	struct match_ctx *m = (struct match_ctx *)at;
+	struct subbin *s = (struct subbin *)boxed_ptr(source);
+	uint64_t offset = 0, size = s->size_bytes * 8;
+	Term *p;
+
+	if (header_sub(s->header) == SUB_SUBBIN) {
+		offset = s->offset_bytes * 8 + s->bit_offset;
+		size += s->bit_size;
+		source = s->original;
+	}
+	p = boxed_ptr(source);
+	if (header_sub(*p) == SUB_REFBIN) {
+		/* The context points into the bytes: they must not move. */
+		if (unlikely(((struct refbin *)p)->flags != 0))
+			((struct refbin *)p)->flags = 0;
+		m->base = ((struct refbin *)p)->bytes;
+	} else {
+		m->base = ((struct heapbin *)p)->data;
+	}
+	m->header = HEADER(MATCH_WORDS - 1, SUB_MATCH);
+	m->original = source;
+	m->offset_bits = offset;
+	m->end_bits = offset + size;
+	return term_from_boxed(at);
+}
 /* bs_get_position, bs_set_position: the position as a small. */
 static inline Term bits_get_position(const struct match_ctx *m) { return term_from_small((int64_t)m->offset_bits); }
 static inline void bits_set_position(struct match_ctx *m, Term position) { m->offset_bits = (uint64_t)small_value(position); }
@@ -49,6 +77,21 @@ static inline void bits_set_position(struct match_ctx *m, Term position) { m->of
 /* An integer of any size. TERM_NONE when bits are missing. Words: 0 up to 59 bits, else 1 + bits / 64 rounded up. */
 Term bits_get_integer(struct heap *h, struct match_ctx *m, uint64_t size, unsigned flags);
 static inline size_t bits_integer_words(uint64_t size) { return size < SMALL_BITS ? 0 : 2 + size / 64; }
+/* Fewer than SMALL_BITS bits, unsigned, big-endian. TERM_NONE when bits are missing. */
+static inline Term bits_get_unsigned(struct match_ctx *m, unsigned size)
+{
+	uint64_t at = m->offset_bits, v = 0;
+	const uint8_t *p = m->base + (at >> 3);
+
+	if (unlikely(m->end_bits - at < size))
+		return TERM_NONE;
+	m->offset_bits = at + size;
+	if (unlikely(((at | size) & 7) != 0))
+		return SMALL(bitcopy_read(m->base, at, size));
+	for (; size > 0; size -= 8)
+		v = v << 8 | *p++;
+	return SMALL(v);
+}
 /* 8, 16 or 32 unsigned big-endian bits. TERM_NONE when bits are missing. */
 static inline Term bits_get_integer_8(struct match_ctx *m)
 {
@@ -87,6 +130,25 @@ static inline Term bits_get_integer_32(struct match_ctx *m)
 }
 /* 16, 32 or 64 bits; TERM_NONE for other sizes, missing bits, infinities and NaN. Words: FLOAT_WORDS. */
 Term bits_get_float(struct heap *h, struct match_ctx *m, uint64_t size, unsigned flags);
+/* Bits [start, start + size) of the context's original at *top, which advances; at most BINARY_SUB_WORDS. As binary_sub. */
+static inline Term bits_put_part(Term **top, const struct match_ctx *m, uint64_t start, uint64_t size)
+{
+	Term *at = *top;
+	struct subbin *s = (struct subbin *)at;
+	struct heapbin *b = (struct heapbin *)at;
+
+	if ((size & 7) == 0 && size <= HEAPBIN_LIMIT * 8) {
+		b->header = HEADER(1 + (size + 63) / 64, SUB_HEAPBIN);
+		b->size_bytes = size / 8;
+		bitcopy_copy_short(b->data, m->base, start, size);
+		*top = at + 2 + (size + 63) / 64;
+		return term_from_boxed(at);
+	}
+	*s = (struct subbin){ .header = HEADER(SUBBIN_WORDS - 1, SUB_SUBBIN), .size_bytes = size / 8, .offset_bytes = start / 8,
+			      .bit_size = size & 7, .bit_offset = start & 7, .original = m->original };
+	*top = at + SUBBIN_WORDS;
+	return term_from_boxed(at);
+}
 /* A sub-binary of `size` bits. Words: BINARY_SUB_WORDS. */
 Term bits_get_binary(struct heap *h, struct match_ctx *m, uint64_t size);
 /* All that is left, which must be a multiple of unit. */
@@ -109,11 +171,44 @@ static inline bool bits_ensure(const struct match_ctx *m, uint64_t size, unsigne
 {
 	return bits_left(m) >= size && bits_are_units(bits_left(m) - size, unit);
 }
-bool bits_match_string(struct match_ctx *m, uint64_t size, const uint8_t *bytes);
+static inline bool bits_match_string(struct match_ctx *m, uint64_t size, const uint8_t *bytes)
+{
+	uint64_t at = m->offset_bits;
+	const uint8_t *p = m->base + (at >> 3);
+
+	if (unlikely(bits_left(m) < size))
+		return false;
+	if (likely(((at | size) & 7) == 0)) {
+		for (uint64_t i = 0; i < size >> 3; i++)
+			if (p[i] != bytes[i])
+				return false;
+	} else if (bitcopy_compare(m->base, at, bytes, 0, size) != 0) {
+		return false;
+	}
+	m->offset_bits = at + size;
+	return true;
+}
 /* bs_match's =:=: the next `size` (up to 64) bits are value. */
 bool bits_match_value(struct match_ctx *m, unsigned size, uint64_t value);
 /* One character. TERM_NONE when the bits are no character. */
-Term bits_get_utf8(struct match_ctx *m);
+Term bits_get_utf8_any(struct match_ctx *m);
+static inline Term bits_get_utf8(struct match_ctx *m)
+{
+	uint64_t at = m->offset_bits, left = bits_left(m);
+	const uint8_t *p = m->base + (at >> 3);
+
+	if (unlikely((at & 7) != 0 || left < 8))
+		return bits_get_utf8_any(m);
+	if (p[0] < 0x80) {
+		m->offset_bits = at + 8;
+		return SMALL(p[0]);
+	}
+	if (likely(p[0] >= 0xc2 && p[0] < 0xe0 && left >= 16 && (p[1] & 0xc0) == 0x80)) {
+		m->offset_bits = at + 16;
+		return SMALL((p[0] & 0x1f) << 6 | (p[1] & 0x3f));
+	}
+	return bits_get_utf8_any(m);
+}
 Term bits_get_utf16(struct match_ctx *m, unsigned flags);
 Term bits_get_utf32(struct match_ctx *m, unsigned flags);
 /* A Unicode scalar value: 0..0xd7ff, 0xe000..0x10ffff (bs_validate_unicode). */

@@ -47,34 +47,9 @@ enum bits_error bits_add(struct heap *h, Term a, Term b, unsigned unit, Term *su
 
 Term bits_start_match(struct heap *h, Term source)
 {
-	struct match_ctx *m;
-	Term *p;
-	uint64_t offset, size;
-
-	if (!term_is_boxed(source))
-		return TERM_NONE;
-	p = boxed_ptr(source);
-	if (header_sub(*p) == SUB_MATCH)
+	if (term_is_match(source))
 		return source;
-	if (!term_is_bitstring(source))
-		return TERM_NONE;
-	size = binary_size_bits(source);
-	source = binary_original(source, &offset);
-	p = boxed_ptr(source);
-	m = (struct match_ctx *)heap_alloc(h, MATCH_WORDS);
-	m->header = HEADER(MATCH_WORDS - 1, SUB_MATCH);
-	m->original = source;
-	if (header_sub(*p) == SUB_REFBIN) {
-		/* The context points into the bytes: they must not move. */
-		if (unlikely(((struct refbin *)p)->flags != 0))
-			((struct refbin *)p)->flags = 0;
-		m->base = ((struct refbin *)p)->bytes;
-	} else {
-		m->base = ((struct heapbin *)p)->data;
-	}
-	m->offset_bits = offset;
-	m->end_bits = offset + size;
-	return term_from_boxed((Term *)m);
+	return term_is_bitstring(source) ? bits_put_match(heap_alloc(h, MATCH_WORDS), source) : TERM_NONE;
 }
 
 /* ---- integers */
@@ -233,14 +208,6 @@ bool bits_skip_all(struct match_ctx *m, unsigned unit)
 	return true;
 }
 
-bool bits_match_string(struct match_ctx *m, uint64_t size, const uint8_t *bytes)
-{
-	if (bits_left(m) < size || bitcopy_compare(m->base, m->offset_bits, bytes, 0, size) != 0)
-		return false;
-	m->offset_bits += size;
-	return true;
-}
-
 /* ---- characters */
 
 static inline bool is_scalar(uint64_t c) { return c <= 0x10ffff && (c & ~(uint64_t)0x7ff) != 0xd800; }
@@ -251,7 +218,7 @@ bool bits_is_char(Term t)
 }
 
 /* Well-formed UTF-8: RFC 3629. */
-Term bits_get_utf8(struct match_ctx *m)
+Term bits_get_utf8_any(struct match_ctx *m)
 {
 	static const uint32_t lowest[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	uint64_t at = m->offset_bits, left = bits_left(m);

@@ -28,17 +28,6 @@ unsigned utf8_decode(const uint8_t *p, size_t n, uint32_t *c)
 	return length;
 }
 
-unsigned utf8_encode(uint32_t c, uint8_t *to)
-{
-	static const uint8_t lead[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
-	unsigned length = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-
-	for (unsigned i = length; i-- > 1; c >>= 6)
-		to[i] = (uint8_t)(0x80 | (c & 0x3f));
-	to[0] = (uint8_t)(lead[length] | c);
-	return length;
-}
-
 size_t utf8_ascii_prefix(const uint8_t *p, size_t n)
 {
 	size_t i = 0;

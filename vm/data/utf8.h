@@ -17,8 +17,29 @@ static inline unsigned utf8_length(uint8_t first)
 static inline bool utf8_is_scalar(uint64_t c) { return c <= 0x10ffff && (c & ~(uint64_t)0x7ff) != 0xd800; }
 /* Units: bytes of the character at p, of which n > 0 bytes can be read; 0 when it is malformed or cut. */
 unsigned utf8_decode(const uint8_t *p, size_t n, uint32_t *c);
-/* Writes a scalar value (up to UTF8_MAX_BYTES); returns how many bytes. */
-unsigned utf8_encode(uint32_t c, uint8_t *to);
+/* Writes a scalar value (up to UTF8_MAX_BYTES); returns what is behind it. */
+static inline uint8_t *utf8_put(uint8_t *to, uint32_t c)
+{
+	if (c < 0x80) {
+		*to++ = (uint8_t)c;
+		return to;
+	}
+	if (c < 0x800) {
+		*to++ = (uint8_t)(0xc0 | c >> 6);
+	} else {
+		if (c < 0x10000) {
+			*to++ = (uint8_t)(0xe0 | c >> 12);
+		} else {
+			*to++ = (uint8_t)(0xf0 | c >> 18);
+			*to++ = (uint8_t)(0x80 | (c >> 12 & 0x3f));
+		}
+		*to++ = (uint8_t)(0x80 | (c >> 6 & 0x3f));
+	}
+	*to++ = (uint8_t)(0x80 | (c & 0x3f));
+	return to;
+}
+/* The same; returns how many bytes. */
+static inline unsigned utf8_encode(uint32_t c, uint8_t *to) { return (unsigned)(utf8_put(to, c) - to); }
 /* Units: bytes at the start that are whole, well-formed characters; *chars (may be NULL) is how many. */
 size_t utf8_valid_prefix(const uint8_t *p, size_t n, size_t *chars);
 /* Units: bytes at the start below 0x80. */

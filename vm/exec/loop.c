@@ -16,6 +16,7 @@
 #include "data/map.h"
 #include "data/number.h"
 #include "data/phash.h"
+#include "data/utf8.h"
 #include "exec/arith.h"
 #include "exec/call.h"
 #include "exec/exc.h"
