@@ -3,7 +3,7 @@
 #ifndef VM_BASE_VARIANT_H
 #define VM_BASE_VARIANT_H
 
-/* Collect at every chance, two minor collections to a major one: a term that is held across a chance without being a root is
+/* Collect at every chance (large heaps: at some, see heap_is_stressed), two minor collections to a major one: a term that is held across a chance without being a root is
  * found at once, the more so with SAN=address. */
 #ifdef ERLVM_GC_STRESS
 enum { VARIANT_GC_STRESS = 1 };

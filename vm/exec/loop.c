@@ -6,7 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/variant.h"
 #include "code/export.h"
 #include "code/fun.h"
 #include "code/opcodes.h"
@@ -47,7 +46,7 @@
 #define JUMP(words) do { I += (words); DISPATCH(); } while (0)
 
 #define HEAP_LACKS(words)                                                                          \
-	unlikely(VARIANT_GC_STRESS || (size_t)((char *)E - (char *)HTOP) < (size_t)(words) * sizeof(Term))
+	unlikely((VARIANT_GC_STRESS && heap_is_stressed(&p->heap)) || (size_t)((char *)E - (char *)HTOP) < (size_t)(words) * sizeof(Term))
 /* Room for words; x[0..live) are roots. */
 #define NEED(words, live)                                                                          \
 	do {                                                                                       \

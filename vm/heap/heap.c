@@ -163,6 +163,17 @@ Term heap_ref(struct heap *h, Term tag)
 	return term_from_boxed((Term *)r);
 }
 
+bool heap_is_stressed(const struct heap *h)
+{
+	static _Thread_local size_t chances;
+	size_t words = (size_t)(h->top - h->start) + (size_t)(h->old_top - h->old_start);
+
+	if (++chances * 4096 < words)
+		return false;
+	chances = 0;
+	return true;
+}
+
 bool heap_owns(const struct heap *h, const Term *p)
 {
 	if ((p >= h->start && p < h->end) || (p >= h->old_start && p < h->old_top))

@@ -7,6 +7,7 @@
 #define VM_HEAP_HEAP_H
 
 #include "base/log.h"
+#include "base/variant.h"
 #include "term/term.h"
 
 /* Words copied for somebody else, or taken when the heap was full. Also the body of a message in transit. */
@@ -90,6 +91,8 @@ Term heap_uint(struct heap *h, uint64_t n);
 Term heap_ref(struct heap *h, Term tag);
 uint64_t ref_next_number(void);
 
+/* For VARIANT_GC_STRESS: collect at this chance? Always when the heap is small; its size bounds the work at the others. */
+bool heap_is_stressed(const struct heap *h);
 /* Is the pointer in heap, old heap or a fragment of h? (Debug and tests.) */
 bool heap_owns(const struct heap *h, const Term *p);
 

@@ -8,7 +8,6 @@
 #include <stdatomic.h>
 
 #include "base/lock.h"
-#include "base/variant.h"
 #include "heap/gc.h"
 #include "heap/heap.h"
 #include "proc/peer.h"
@@ -164,7 +163,7 @@ bool process_collect_gc(Process *p, size_t need_words, Term *x, unsigned live);
 /* Room for need words on top: collects when there is none. */
 static inline bool process_need_gc(Process *p, size_t words, Term *x, unsigned live)
 {
-	if (!VARIANT_GC_STRESS && likely((size_t)(p->heap.stop - p->heap.top) >= words))
+	if (!(VARIANT_GC_STRESS && heap_is_stressed(&p->heap)) && likely((size_t)(p->heap.stop - p->heap.top) >= words))
 		return true;
 	return process_collect_gc(p, words, x, live);
 }
