@@ -42,11 +42,13 @@ static struct entry **find_entry(Term key)
 static Term get_value(Term key)
 {
 	struct entry *e;
+	Term value;
 
 	rwlock_read(&terms.lock);
 	e = *find_entry(key);
+	value = e != NULL ? e->value : TERM_NONE;
 	rwlock_unread(&terms.lock);
-	return e != NULL ? e->value : TERM_NONE;
+	return value;
 }
 
 /* Fails: NULL when there is no room for literals. */
