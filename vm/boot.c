@@ -2,6 +2,7 @@
 /* OTP's start; for the quick start the native init process and the chain of boot processes. Invariant: at most one boot process lives; its end starts the next. */
 #include "boot.h"
 
+#include <sched.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -15,6 +16,7 @@
 #include "proc/sched.h"
 
 enum { WORDS_MAX = 64 };
+#define STARTING NIL
 
 struct boot_words {
 	int count;
@@ -25,7 +27,7 @@ struct boot_words {
 static struct {
 	struct boot_words calls[WORDS_MAX], flags[WORDS_MAX], plain;
 	int call_count, flag_count, next;
-	Term running;        /* pid of the boot process */
+	_Atomic Term running; /* pid of the boot process; STARTING while it is made */
 } boot;
 
 void boot_add_call(int count, char **words, bool strings)
@@ -177,6 +179,7 @@ static void start_next(void)
 		return;
 	}
 	c = &boot.calls[boot.next++];
+	boot.running = STARTING;
 	heap_init(&h, HEAP_MIN_WORDS);
 	args = c->count > 2 ? heap_cons(&h, make_words(&h, c, 2), NIL) : NIL;
 	boot.running = spawn_call(atom_from_text(c->words[0]), c->count > 1 ? atom_from_text(c->words[1]) : (Term)am_start, args);
@@ -185,6 +188,8 @@ static void start_next(void)
 
 static void follow_exit(Process *p)
 {
+	while (boot.running == STARTING)
+		sched_yield(); /* p may be the one: it runs before its pid is known here */
 	if (p->id != boot.running)
 		return;
 	if (p->exc_reason != am_normal)
