@@ -15,12 +15,16 @@
 #include "heap/literal.h"
 #include "heap/refbin.h"
 
+enum { TRIM_MIN_BYTES = 64 };
+
 struct gc {
 	struct heap *h;
 	bool major;
 	Term *to_top;        /* new block: the address that the next survivor will have */
 	ptrdiff_t gathered;  /* words from that address to where it stands until the end; 0 except in place */
 	Term *old_top;       /* old generation (minor only) */
+	const Term *from_start; /* the young block: most of what is evacuated */
+	size_t from_bytes;
 	const Term *old_start;
 	size_t old_bytes;
 	const Term *young_start; /* objects in [young_start, young_start + aged_bytes) are tenured (minor only) */
@@ -35,6 +39,8 @@ static inline bool is_within(const Term *p, const Term *start, size_t bytes)
 
 static inline bool is_kept(const struct gc *gc, const Term *p)
 {
+	if (likely(is_within(p, gc->from_start, gc->from_bytes)))
+		return false;
 	return is_within(p, gc->old_start, gc->old_bytes) || literal_owns(p) ||
 	       is_within(p, gc->h->guest_start, gc->h->guest_bytes);
 }
@@ -84,7 +90,7 @@ static inline size_t count_object_words(const Term *p)
 	return header_arity(*p) + 1;
 }
 
-static inline Term evacuate_boxed(struct gc *gc, Term t)
+static Term evacuate_boxed(struct gc *gc, Term t)
 {
 	Term *p = boxed_ptr(t);
 	size_t words;
@@ -102,18 +108,14 @@ static inline Term evacuate_boxed(struct gc *gc, Term t)
 	return *p;
 }
 
-static inline void evacuate(struct gc *gc, Term *slot)
+static inline __attribute__((always_inline)) void evacuate(struct gc *gc, Term *slot)
 {
-	switch (term_primary(*slot)) {
-	case TAG_CONS:
-		*slot = evacuate_cons(gc, *slot);
-		break;
-	case TAG_BOXED:
-		*slot = evacuate_boxed(gc, *slot);
-		break;
-	default:
-		break;
-	}
+	Term t = *slot;
+
+	if (term_is_cons(t))
+		*slot = evacuate_cons(gc, t);
+	else if (term_is_boxed(t))
+		*slot = evacuate_boxed(gc, t);
 }
 
 static void scan_match(struct gc *gc, struct match_ctx *m)
@@ -164,6 +166,25 @@ static void scan_evacuated(struct gc *gc, Term *to_scan, Term *old_scan)
 	}
 }
 
+/* A writable buffer that nobody appended to since the collection before gives back its unused end. Match contexts, copies and
+ * other holders of its bytes have ended the writing (flags 0), so no pointer into it is left behind. */
+static void trim_buffer(struct refbin *r)
+{
+	struct binary *b;
+
+	if (r->flags & REFBIN_ACTIVE_WRITER) {
+		r->flags &= ~(uint64_t)REFBIN_ACTIVE_WRITER;
+		return;
+	}
+	if (r->binary->size_bytes - r->size_bytes < TRIM_MIN_BYTES || atomic_load(&r->binary->refs) != 1)
+		return;
+	b = binary_resize(r->binary, r->size_bytes);
+	if (b == NULL)
+		return;
+	r->binary = b;
+	r->bytes = b->data;
+}
+
 /* Keeps the off-heap objects that moved, drops the others. */
 static void sweep_list(struct gc *gc, Term *list, Term **young, Term **old, const Term *new_start)
 {
@@ -179,6 +200,8 @@ static void sweep_list(struct gc *gc, Term *list, Term **young, Term **old, cons
 		object = boxed_ptr(moved);
 		now = find_moved(gc, object, new_start);
 		list = *off_heap_next(now);
+		if (header_sub(*now) == SUB_REFBIN && (((struct refbin *)now)->flags & REFBIN_WRITABLE))
+			trim_buffer((struct refbin *)now);
 		to = object >= new_start && object < gc->to_top ? young : old;
 		*(to == old ? &gc->h->old_binary_words : &gc->young_binary_words) += off_heap_size_words(now);
 		*off_heap_next(now) = *to;
@@ -325,6 +348,8 @@ static void evacuate_to(struct gc *gc, Term *start, const struct gc_root *roots,
 
 	gc->to_top = start;
 	gc->old_top = old_scan;
+	gc->from_start = h->start;
+	gc->from_bytes = (size_t)((uint8_t *)h->top - (uint8_t *)h->start);
 	evacuate_roots(gc, roots, count);
 	scan_evacuated(gc, start, old_scan);
 	if (!gc->major)

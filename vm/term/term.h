@@ -190,6 +190,8 @@ struct refbin {
 	uint8_t *bytes;      /* first byte, inside binary */
 	uint64_t flags;      /* REFBIN_* */
 };
+/* WRITABLE: binary has room behind size_bytes (data/bits.h), nobody holds a pointer to its bytes.
+ * ACTIVE_WRITER: appended to since the last collection; one that finds it clear trims the room. */
 enum { REFBIN_WRITABLE = 1, REFBIN_ACTIVE_WRITER = 2 };
 #define REFBIN_WORDS (sizeof(struct refbin) / sizeof(Term))
 struct subbin {

@@ -125,6 +125,52 @@ START_TEST(test_gc_run_drops_dead_binaries)
 }
 END_TEST
 
+START_TEST(test_gc_run_trims_an_abandoned_buffer)
+{
+	struct heap h;
+	struct binary *b = binary_new(4096);
+	struct refbin *r;
+	Term root;
+
+	unit_init();
+	heap_init(&h, HEAP_MIN_WORDS);
+	memcpy(b->data, "abc", 3);
+	root = refbin_put(&h, b, 3);
+	((struct refbin *)boxed_ptr(root))->flags = REFBIN_WRITABLE | REFBIN_ACTIVE_WRITER;
+	collect(&h, 0, &root, 1);
+	r = (struct refbin *)boxed_ptr(root);
+	ck_assert(r->flags == REFBIN_WRITABLE);
+	ck_assert_uint_eq(r->binary->size_bytes, 4096);
+	h.force_major = true;
+	collect(&h, 0, &root, 1);
+	r = (struct refbin *)boxed_ptr(root);
+	ck_assert(r->flags == REFBIN_WRITABLE);
+	ck_assert_uint_eq(r->binary->size_bytes, 3);
+	ck_assert(r->bytes == r->binary->data);
+	ck_assert_mem_eq(r->bytes, "abc", 3);
+	heap_free(&h);
+}
+END_TEST
+
+START_TEST(test_gc_run_leaves_the_room_of_shared_bytes)
+{
+	struct heap h;
+	struct binary *b = binary_new(4096);
+	Term root;
+
+	unit_init();
+	heap_init(&h, HEAP_MIN_WORDS);
+	binary_ref(b);
+	root = refbin_put(&h, b, 100);
+	((struct refbin *)boxed_ptr(root))->flags = REFBIN_WRITABLE;
+	collect(&h, 0, &root, 1);
+	ck_assert(((struct refbin *)boxed_ptr(root))->binary == b);
+	ck_assert_uint_eq(b->size_bytes, 4096);
+	heap_free(&h);
+	binary_unref(b);
+}
+END_TEST
+
 START_TEST(test_gc_run_shrinks_after_garbage)
 {
 	struct heap h;
@@ -218,6 +264,8 @@ Suite *gc_suite(void)
 	tcase_add_test(c, test_gc_run_is_minor_until_told);
 	tcase_add_test(c, test_gc_run_moves_the_stack);
 	tcase_add_test(c, test_gc_run_drops_dead_binaries);
+	tcase_add_test(c, test_gc_run_trims_an_abandoned_buffer);
+	tcase_add_test(c, test_gc_run_leaves_the_room_of_shared_bytes);
 	tcase_add_test(c, test_gc_run_shrinks_after_garbage);
 	tcase_add_test(c, test_gc_run_respects_max_words);
 	tcase_add_test(c, test_copy_term_of_deep_nesting);
