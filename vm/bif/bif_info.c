@@ -106,6 +106,15 @@ INFO(min_heap_size, heap_tuple(&p->heap, am_min_heap_size, int_term((int64_t)ato
 INFO(min_bin_vheap_size, heap_tuple(&p->heap, am_min_bin_vheap_size, SMALL(BIN_VHEAP_WORDS)))
 INFO(max_heap_size, max_heap_map(&p->heap, atomic_load(&spawn_defaults.max_heap_words), atomic_load(&spawn_defaults.max_heap_flags)))
 
+static Term info_system_version(Process *p)
+{
+	char text[128];
+
+	snprintf(text, sizeof(text), "Erlang/OTP 25 [erts-13.1.5] [erlvm] [64-bit] [smp:%u:%u] [async-threads:%u]\n", sched_count(),
+		 sched_online(), (unsigned)async_thread_count());
+	return string(&p->heap, text);
+}
+
 static Term info_scheduler_bindings(Process *p)
 {
 	unsigned n = sched_count();
@@ -190,7 +199,7 @@ static const struct info_item {
 	ITEM(otp_release), ITEM(version), ITEM(machine), ITEM(system_architecture), ITEM(driver_version), ITEM(nif_version),
 	ITEM(wordsize), ITEM(heap_type), ITEM(multi_scheduling), ITEM(build_type), ITEM_AS(emu_type, build_type),
 	ITEM(emu_flavor), ITEM(compat_rel), ITEM(creation), ITEM(c_compiler_used), ITEM(dynamic_trace), ITEM(start_time),
-	ITEM(end_time), ITEM(time_offset), ITEM(time_warp_mode), ITEM(system_logger), ITEM(tolerant_timeofday), ITEM(scheduler_bind_type),
+	ITEM(end_time), ITEM(time_offset), ITEM(time_warp_mode), ITEM(system_logger), ITEM(system_version), ITEM(tolerant_timeofday), ITEM(scheduler_bind_type),
 	ITEM(message_queue_data), ITEM(fullsweep_after), ITEM(min_heap_size), ITEM(min_bin_vheap_size), ITEM(max_heap_size),
 	ITEM(scheduler_bindings), ITEM(os_monotonic_time_source), ITEM(os_system_time_source), ITEM(garbage_collection),
 	ITEM(heap_sizes), ITEM(thread_pool_size), ITEM_AS(logical_processors, cores), ITEM_AS(logical_processors_available, cores_online),

@@ -488,7 +488,7 @@ Term bif_zlib_get_stash_1(Process *p, Term *args)
 	if (s == NULL)
 		return TERM_NONE;
 	if (!s->has_stash)
-		return am_empty;
+		return am_empty_word;
 	return heap_tuple(&p->heap, am_ok, copy_to_heap(s->stash, &p->heap));
 }
 
