@@ -11,8 +11,8 @@ erlc -o "$dir" bench/demo.erl
 say() { printf '\n\033[1m$ %s\033[0m\n' "$*"; }
 run() { say "$@"; "$@"; }
 
-say "$BUILD/erlvm -pa $dir -s demo start 30 &"
-"$BUILD/erlvm" -pa "$dir" -s demo start 30 &
+say "$BUILD/erlvm -quick -pa $dir -s demo start 30 &"
+"$BUILD/erlvm" -quick -pa "$dir" -s demo start 30 &
 vm=$!
 trap 'kill $vm 2>/dev/null; wait $vm 2>/dev/null; rm -rf /tmp/erlsnoop-demo.$vm' EXIT
 sleep 1

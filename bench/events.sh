@@ -17,7 +17,7 @@ erlc -o "$dir" bench/events.erl || exit 1
 run() {
 	local kind=$1 n=$2 go=$dir/go vm w; shift 2
 	rm -f "$go"
-	"$BUILD/erlvm" +S 1 -pa "$dir" -s events start "$kind" "$n" "$go" >"$dir/out" 2>&1 & vm=$!
+	"$BUILD/erlvm" -quick +S 1 -pa "$dir" -s events start "$kind" "$n" "$go" >"$dir/out" 2>&1 & vm=$!
 	if [ $# -gt 0 ]; then
 		"${@//\{\}/$vm}" >"$dir/watch" 2>&1 & w=$!
 		sleep 2.5
