@@ -160,6 +160,7 @@ int main(int argc, char **argv)
 		return fputs(usage, stdout) < 0;
 	if (argv[1] != NULL && strcmp(argv[1], "--version") == 0)
 		return printf("erlvm %s (Erlang/OTP 25)\n", erlvm_release) < 0;
+	mem_init();
 	atom_init();
 	literal_init();
 	node_init();

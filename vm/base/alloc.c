@@ -25,6 +25,13 @@ static void count_bytes(long delta)
 	}
 }
 
+void mem_init(void)
+{
+	mallopt(M_MMAP_THRESHOLD, 32 << 20);
+	mallopt(M_TRIM_THRESHOLD, 128 << 20);
+	mallopt(M_TOP_PAD, 1 << 20);
+}
+
 static __attribute__((noreturn, cold)) void report_exhaustion(size_t bytes)
 {
 	log_line("erlvm: out of memory: cannot allocate %zu bytes", bytes);

@@ -66,7 +66,7 @@ static inline Term *find_moved(const struct gc *gc, Term *address, const Term *n
 	return is_young ? address + gc->gathered : address;
 }
 
-static inline Term evacuate_cons(struct gc *gc, Term t)
+static __attribute__((noinline)) Term evacuate_cons(struct gc *gc, Term t)
 {
 	Term *p = cons_ptr(t);
 	Term *at, *address;
