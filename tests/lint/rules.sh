@@ -8,7 +8,7 @@ sources() { git ls-files 'vm/*' 'bpf/*' 'tools/*' 'tests/*' 'bench/*' 'bpftrace/
 for f in $(sources); do
 	[ -f "$f" ] || continue
 	case $f in
-	bpf/*) want="GPL-2.0-only OR BSD-2-Clause" ;;
+	bpf/* | tests/probes/record.*) want="GPL-2.0-only OR BSD-2-Clause" ;;
 	*) want="Apache-2.0" ;;
 	esac
 	head -2 "$f" | grep -q "SPDX-License-Identifier: $want" || fail "$f: no licence line ($want)"
