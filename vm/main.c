@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* erlvm: reads the command line, makes the rooms ready, wires every upward pointer, and starts the first processes.
  * Invariant: nothing runs Erlang code before all rooms are ready. */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -147,6 +148,17 @@ static int run_tool(const char *option, const char *file)
 	return exec_disasm_file(file);
 }
 
+/* A file must not become standard output or error because those were closed. */
+static void open_standard_fds(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -155,6 +167,7 @@ int main(int argc, char **argv)
 	bool quick;
 
 	(void)argc;
+	open_standard_fds();
 	signal(SIGPIPE, SIG_IGN);
 	if (argv[1] != NULL && strcmp(argv[1], "--help") == 0)
 		return fputs(usage, stdout) < 0;
