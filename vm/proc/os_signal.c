@@ -20,12 +20,6 @@ static const struct {
 
 static int pipe_ends[2];
 
-void os_signal_init(void)
-{
-	ENSURE(pipe2(pipe_ends, O_CLOEXEC) == 0);
-	fcntl(pipe_ends[1], F_SETFL, O_NONBLOCK);
-}
-
 static void note_signal(int number)
 {
 	unsigned char byte = (unsigned char)number;
@@ -45,11 +39,29 @@ bool os_signal_set(Term name, enum os_signal_how how)
 	return false;
 }
 
+void os_signal_init(void)
+{
+	ENSURE(pipe2(pipe_ends, O_CLOEXEC) == 0);
+	fcntl(pipe_ends[1], F_SETFL, O_NONBLOCK);
+	os_signal_set(am_sigterm, OS_SIGNAL_HANDLE); /* OTP's server has an answer to these from the start */
+	os_signal_set(am_sigquit, OS_SIGNAL_HANDLE);
+	os_signal_set(am_sigusr1, OS_SIGNAL_HANDLE);
+}
+
+/* Nobody takes it yet, or any more: as if it were not handled. */
+static void raise_default(int number)
+{
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
 static void forward(int number)
 {
 	Term server = registry_whereis(am_erl_signal_server);
 	Process *p = server != TERM_NONE && term_is_local_pid(server) ? process_find(server) : NULL;
 
+	if (p == NULL)
+		raise_default(number);
 	for (size_t i = 0; p != NULL && i < sizeof(names) / sizeof(names[0]); i++) {
 		struct fragment *f;
 
