@@ -15,7 +15,7 @@
 #include "proc/registry.h"
 #include "proc/sched.h"
 
-enum { WORDS_MAX = 64 };
+enum { WORDS_MAX = 64, SYSTEM_MAX = 8 };
 #define STARTING NIL
 
 struct boot_words {
@@ -28,6 +28,8 @@ static struct {
 	struct boot_words calls[WORDS_MAX], flags[WORDS_MAX], plain;
 	int call_count, flag_count, next;
 	_Atomic Term running; /* pid of the boot process; STARTING while it is made */
+	Term system[SYSTEM_MAX]; /* pids of those that nothing goes on without */
+	int system_count;
 } boot;
 
 void boot_add_call(int count, char **words, bool strings)
@@ -206,22 +208,24 @@ void boot_start(void)
 
 /* ---- OTP's start */
 
-static void spawn_system(const char *module, bool off_heap_messages, uint8_t priority)
+static void spawn_system(Term module, Term args, uint8_t priority)
 {
 	struct spawn_options o = SPAWN_OPTIONS_DEFAULT;
 
-	o.off_heap_messages = off_heap_messages;
+	o.off_heap_messages = module != am_erl_init;
 	o.priority = priority;
-	ENSURE(process_spawn(NULL, atom_from_text(module), am_start, NIL, &o, NULL) != TERM_NONE);
+	boot.system[boot.system_count] = process_spawn(NULL, module, am_start, args, &o, NULL);
+	ENSURE(boot.system[boot.system_count++] != TERM_NONE);
 }
 
-/* Without init nothing goes on. */
-static void follow_init(Process *p)
+static void follow_system(Process *p)
 {
-	if (p->id != boot.running)
-		return;
-	log_line("erlvm: the process init has ended");
-	sched_halt(1);
+	for (int i = 0; i < boot.system_count; i++) {
+		if (boot.system[i] != p->id)
+			continue;
+		log_line("erlvm: the system process %s has ended", atom_text(p->initial_module, NULL));
+		sched_halt(1);
+	}
 }
 
 bool boot_start_otp(int count, char **words)
@@ -237,13 +241,13 @@ bool boot_start_otp(int count, char **words)
 	heap_init(&h, HEAP_MIN_WORDS);
 	for (int i = count; i-- > 0;)
 		list = heap_cons(&h, binary_put(&h, words[i], strlen(words[i])), list);
-	process_at_exit(follow_init);
-	boot.running = spawn_call(am_erl_init, am_start, heap_cons(&h, am_init, heap_cons(&h, list, NIL)));
+	process_at_exit(follow_system);
+	spawn_system(am_erl_init, heap_cons(&h, am_init, heap_cons(&h, list, NIL)), PRIO_NORMAL);
 	heap_free(&h);
-	spawn_system("erts_code_purger", true, PRIO_HIGH);
-	spawn_system("erts_literal_area_collector", true, PRIO_HIGH);
-	spawn_system("erts_dirty_process_signal_handler", true, PRIO_NORMAL);
-	spawn_system("erts_dirty_process_signal_handler", true, PRIO_HIGH);
-	spawn_system("erts_dirty_process_signal_handler", true, PRIO_MAX);
+	spawn_system(am_erts_code_purger, NIL, PRIO_HIGH);
+	spawn_system(am_erts_literal_area_collector, NIL, PRIO_HIGH);
+	spawn_system(am_erts_dirty_process_signal_handler, NIL, PRIO_NORMAL);
+	spawn_system(am_erts_dirty_process_signal_handler, NIL, PRIO_HIGH);
+	spawn_system(am_erts_dirty_process_signal_handler, NIL, PRIO_MAX);
 	return true;
 }

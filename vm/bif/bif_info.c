@@ -19,13 +19,14 @@
 #include "proc/sched.h"
 #include "term/node.h"
 
-enum { PORT_LIMIT = 65536, BIN_VHEAP_WORDS = 46422, BACKTRACE_DEPTH = 8 };
+enum { PORT_LIMIT = 65536, BIN_VHEAP_WORDS = 46422, BACKTRACE_DEPTH = 8, REQUESTS_LIMIT = 50, REQUESTS_LIMIT_MAX = (1 << 27) - 1 };
 
 static struct {
 	int64_t start_ns;    /* Erlang monotonic time at start */
 	struct lock lock;    /* what "since the last call" means */
 	uint64_t last_reds;
 	int64_t last_runtime_ms, last_wall_ms;
+	_Atomic Term requests_limit; /* a number that purging processes keep to */
 } info;
 
 void bif_info_init(void)
@@ -34,6 +35,7 @@ void bif_info_init(void)
 	bif_time_offset_ns();
 	lock_init(&info.lock, LOCK_log);
 	info_wall_init();
+	atomic_init(&info.requests_limit, SMALL(REQUESTS_LIMIT));
 }
 
 static Term int_term(int64_t n)
@@ -94,6 +96,9 @@ INFO(dynamic_trace, am_none)
 INFO(start_time, heap_int(&p->heap, info.start_ns))
 INFO(end_time, heap_int(&p->heap, INT64_MAX))
 INFO(time_offset, am_final)
+INFO(outstanding_system_requests_limit, atomic_load(&info.requests_limit))
+INFO(infinity, am_infinity)
+INFO(unchanged, am_unchanged)
 INFO(system_logger, process_report_logger())
 INFO(time_warp_mode, am_no_time_warp)
 INFO(tolerant_timeofday, am_disabled)
@@ -199,7 +204,8 @@ static const struct info_item {
 	ITEM(otp_release), ITEM(version), ITEM(machine), ITEM(system_architecture), ITEM(driver_version), ITEM(nif_version),
 	ITEM(wordsize), ITEM(heap_type), ITEM(multi_scheduling), ITEM(build_type), ITEM_AS(emu_type, build_type),
 	ITEM(emu_flavor), ITEM(compat_rel), ITEM(creation), ITEM(c_compiler_used), ITEM(dynamic_trace), ITEM(start_time),
-	ITEM(end_time), ITEM(time_offset), ITEM(time_warp_mode), ITEM(system_logger), ITEM(system_version), ITEM(tolerant_timeofday), ITEM(scheduler_bind_type),
+	ITEM(end_time), ITEM(time_offset), ITEM(time_warp_mode), ITEM(system_logger), ITEM(outstanding_system_requests_limit), ITEM_AS(delayed_node_table_gc, infinity),
+	ITEM_AS(update_cpu_info, unchanged), ITEM(system_version), ITEM(tolerant_timeofday), ITEM(scheduler_bind_type),
 	ITEM(message_queue_data), ITEM(fullsweep_after), ITEM(min_heap_size), ITEM(min_bin_vheap_size), ITEM(max_heap_size),
 	ITEM(scheduler_bindings), ITEM(os_monotonic_time_source), ITEM(os_system_time_source), ITEM(garbage_collection),
 	ITEM(heap_sizes), ITEM(thread_pool_size), ITEM_AS(logical_processors, cores), ITEM_AS(logical_processors_available, cores_online),
@@ -290,6 +296,10 @@ Term bif_erlang_system_flag_2(Process *p, Term *args)
 	case am_system_logger:
 		if (args[1] == am_logger || args[1] == am_undefined || term_is_local_pid(args[1]))
 			before = process_report_set_logger(args[1]);
+		break;
+	case am_outstanding_system_requests_limit:
+		if (term_is_small(args[1]) && small_value(args[1]) > 0 && small_value(args[1]) <= REQUESTS_LIMIT_MAX)
+			before = atomic_exchange(&info.requests_limit, args[1]);
 		break;
 	case am_time_offset:
 		if (args[1] == am_finalize)
