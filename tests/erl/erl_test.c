@@ -214,13 +214,9 @@ static void run_program(const char *path, char *vm, const char *vm_name)
 	get_module(path, module, sizeof(module));
 	snprintf(errors, sizeof(errors), "%s/%s.%s.err", programs.directory, module, vm_name);
 	argv[n++] = vm;
-	if (strcmp(vm_name, "erl") == 0) {
-		argv[n++] = "-kernel"; /* reports are not what is compared */
-		argv[n++] = "logger_level";
-		argv[n++] = "none";
-	}
-	for (int i = 0; i < 8; i++)
-		argv[n++] = (char *[]){ "-noshell", "-pa", programs.directory, "-s", module, "main", "-s", "erlang" }[i];
+	for (int i = 0; i < 11; i++)
+		argv[n++] = (char *[]){ "-kernel", "logger_level", "none", /* reports are not what is compared */
+					"-noshell", "-pa", programs.directory, "-s", module, "main", "-s", "erlang" }[i];
 	argv[n++] = "halt";
 	argv[n] = NULL;
 	pid = start_child(argv, &out, errors);
