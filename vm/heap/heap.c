@@ -168,7 +168,7 @@ bool heap_is_stressed(const struct heap *h)
 	static _Thread_local size_t chances;
 	size_t words = (size_t)(h->top - h->start) + (size_t)(h->old_top - h->old_start);
 
-	if (++chances * 4096 < words)
+	if (++chances * 512 < words)
 		return false;
 	chances = 0;
 	return true;
