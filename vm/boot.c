@@ -212,7 +212,7 @@ static void spawn_system(Term module, Term args, uint8_t priority)
 {
 	struct spawn_options o = SPAWN_OPTIONS_DEFAULT;
 
-	o.off_heap_messages = module != am_erl_init;
+	o.off_heap_messages = o.system = module != am_erl_init;
 	o.priority = priority;
 	boot.system[boot.system_count] = process_spawn(NULL, module, am_start, args, &o, NULL);
 	ENSURE(boot.system[boot.system_count++] != TERM_NONE);

@@ -353,5 +353,14 @@ Term bif_erts_internal_is_process_executing_dirty_1(Process *p, Term *args)
 
 Term bif_erts_internal_is_system_process_1(Process *p, Term *args)
 {
-	return term_is_pid(args[0]) ? am_false : exc_badarg(p);
+	Process *other;
+	bool system;
+
+	if (!term_is_local_pid(args[0]))
+		return term_is_pid(args[0]) ? am_false : exc_badarg(p);
+	other = process_find(args[0]);
+	system = other != NULL && other->system;
+	if (other != NULL)
+		process_unref(other);
+	return term_from_bool(system);
 }

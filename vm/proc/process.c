@@ -241,6 +241,7 @@ static void init_process(Process *p, Process *parent, Term m, Term f, Term args,
 	p->exc_kind = EXC_NONE;
 	p->exc_has_trace = false;
 	p->bound = o->scheduler != 0;
+	p->system = o->system;
 	p->trap_export = NULL;
 	p->resume = NULL;
 	p->exc_reason = p->exc_trace = p->seq_token = p->dt_utag = NIL;

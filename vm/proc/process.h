@@ -78,6 +78,7 @@ struct process {
 	uint8_t priority;
 	uint8_t exc_kind;
 	uint8_t bound;       /* stays on its scheduler */
+	bool system;         /* the VM's own: init:stop spares it */
 	bool exc_has_trace;  /* raise/3 and friends: exc_trace is already complete */
 	const struct export *trap_export;
 	Term (*resume)(struct process *p, void *arg);
@@ -145,6 +146,7 @@ struct spawn_options {
 	size_t max_heap_words;
 	uint16_t fullsweep_after;
 	bool off_heap_messages;
+	bool system;
 	uint32_t flags;      /* PF_MAX_HEAP_* */
 };
 #define SPAWN_OPTIONS_DEFAULT { .priority = PRIO_NORMAL, .min_heap_words = HEAP_MIN_WORDS, .fullsweep_after = 65535, .monitor_tag = TERM_NONE }
