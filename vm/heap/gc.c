@@ -421,6 +421,7 @@ static void collect(struct gc *gc, size_t need, const struct gc_root *roots, siz
 		h->old_start = h->old_top = h->old_end = NULL;
 	}
 	again.h->high = h->start;
+	before = choose_size_words(h, before, count_young_words(h) + count_stack_words(h) + need);
 	collect_from(&again, before, need, roots, count);
 }
 
