@@ -191,7 +191,7 @@ static void settle_labels(struct emitter *em)
 	}
 }
 
-static void add_line(struct emitter *em, uint64_t index)
+void emit_line(struct emitter *em, uint64_t index)
 {
 	const struct beam_line *line = &em->f->lines[index];
 	struct code_line entry = { (uint32_t)em->count, 0, 0 };
@@ -239,7 +239,7 @@ static size_t emit_one(struct emitter *em, const struct genop *g, size_t count)
 			add_native(em);
 		return 1;
 	case GENOP_line:
-		add_line(em, g->args[0].u);
+		emit_line(em, g->args[0].u);
 		return 1;
 	case GENOP_func_info:
 		add_func_info(em, g);

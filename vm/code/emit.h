@@ -47,6 +47,8 @@ void emit_by_rows(struct emitter *em, const struct genop *g);
 void emit_word(struct emitter *em, Inst word);
 void emit_source(struct emitter *em, const struct operand *o);
 void emit_list_label(struct emitter *em, uint32_t label);
+/* From here on code is of that line of the file. */
+void emit_line(struct emitter *em, uint64_t line);
 void emit_fail(struct emitter *em, const struct genop *g, const char *why);
 
 Inst emit_encode_source(const struct operand *o);
@@ -74,6 +76,12 @@ emit_special emit_special_of(unsigned genop);
 size_t emit_select_val(struct emitter *em, const struct genop *g, size_t count);
 size_t emit_select_arity(struct emitter *em, const struct genop *g, size_t count);
 size_t emit_guard(struct emitter *em, const struct genop *g, size_t count);
+size_t emit_fmove(struct emitter *em, const struct genop *g, size_t count);
+size_t emit_fconv(struct emitter *em, const struct genop *g, size_t count);
+size_t emit_float_op(struct emitter *em, const struct genop *g, size_t count);
+size_t emit_fnegate(struct emitter *em, const struct genop *g, size_t count);
+/* get_tuple_element whose element goes into a float register as well; 0: it does not. */
+size_t emit_float_element(struct emitter *em, const struct genop *g, size_t count);
 size_t emit_bs_create_bin(struct emitter *em, const struct genop *g, size_t count);
 size_t emit_bs_match(struct emitter *em, const struct genop *g, size_t count);
 size_t emit_bs_init(struct emitter *em, const struct genop *g, size_t count);

@@ -331,8 +331,11 @@ static size_t emit_is_nonempty_list(struct emitter *em, const struct genop *g, s
 static size_t emit_get_tuple_element(struct emitter *em, const struct genop *g, size_t count)
 {
 	const struct genop *next = next_is(g, count, GENOP_get_tuple_element);
+	size_t used = emit_float_element(em, g, count);
 	struct operand args[5];
 
+	if (used != 0)
+		return used;
 	if (next == NULL || !operand_is_reg(&g->args[0]) || !operand_same(&g->args[0], &next->args[0]) ||
 	    operand_same(&g->args[0], &g->args[2]))
 		return 0;
@@ -487,50 +490,12 @@ static size_t emit_make_fun2(struct emitter *em, const struct genop *g, size_t c
 	return 1;
 }
 
-/* ---- exceptions and floats */
+/* ---- exceptions */
 
 static size_t emit_try(struct emitter *em, const struct genop *g, size_t count)
 {
 	(void)count;
 	emit_instr(em, OP_catch, g->args);
-	return 1;
-}
-
-static size_t emit_fmove(struct emitter *em, const struct genop *g, size_t count)
-{
-	struct operand from = g->args[0], to = g->args[1];
-	bool from_float = from.kind == OPND_FR, to_float = to.kind == OPND_FR;
-
-	(void)count;
-	if (from_float)
-		from = operand_u(from.u);
-	if (to_float)
-		to = operand_u(to.u);
-	emit_instr(em, !from_float ? OP_fload : to_float ? OP_fcopy : OP_fstore, (struct operand[]){ from, to });
-	return 1;
-}
-
-static size_t emit_fconv(struct emitter *em, const struct genop *g, size_t count)
-{
-	(void)count;
-	emit_instr(em, OP_fconv, (struct operand[]){ g->args[0], operand_u(g->args[1].u) });
-	return 1;
-}
-
-static size_t emit_float_op(struct emitter *em, const struct genop *g, size_t count)
-{
-	static const uint16_t ops[] = { OP_fadd, OP_fsub, OP_fmul, OP_fdiv };
-	struct operand args[] = { operand_u(g->args[1].u), operand_u(g->args[2].u), operand_u(g->args[3].u), g->args[0] };
-
-	(void)count;
-	emit_instr(em, ops[g->op - GENOP_fadd], args);
-	return 1;
-}
-
-static size_t emit_fnegate(struct emitter *em, const struct genop *g, size_t count)
-{
-	(void)count;
-	emit_instr(em, OP_fnegate, (struct operand[]){ operand_u(g->args[1].u), operand_u(g->args[2].u), g->args[0] });
 	return 1;
 }
 

@@ -95,7 +95,7 @@ enum run_result exec_run(struct sched *s, Process *p)
 	};
 	const void *const *table = traced_wanted() ? traced_table : plain_table;
 	Term *const x = s->x;
-	const Inst *I;
+	register const Inst *I VARIANT_PIN("rbx"); /* gcc spills it when the function grows */
 	Term *E, *HTOP;
 	/* shared by the tails of operations */
 	Term r, args[3];
