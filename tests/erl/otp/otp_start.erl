@@ -23,9 +23,9 @@ starts() ->
     io:format("~p~n", [is_pid(whereis(sasl_sup))]),
     ok = application:stop(sasl),
     io:format("~p~n", [whereis(sasl_sup)]),
-    {ok, Started} = application:ensure_all_started(inets),
+    {ok, Started} = application:ensure_all_started(sasl),
     io:format("~p~n", [Started]),
-    ok = application:stop(inets).
+    ok = application:stop(sasl).
 
 %% A handler of ours gets what processes log, and what the machine itself says of processes that fail.
 logs() ->
@@ -83,7 +83,7 @@ script() ->
 %% expect: {error,nofile}
 %% expect: true
 %% expect: undefined
-%% expect: [inets]
+%% expect: [sasl]
 %% expect: {"hello ~p",[world]}
 %% expect: told
 %% expect: enough
