@@ -246,6 +246,13 @@ static const struct port_driver *get_name(struct settings *s, Term name)
 	if (!term_is_tuple(name) || tuple_arity(name) < 2)
 		return NULL;
 	kind = tuple_get(name, 1);
+	if (tuple_arity(name) == 2 && (kind == am_spawn || kind == am_spawn_driver)) {
+		s->name = filename_from_term(tuple_get(name, 2), true, &n);
+		if (s->name != NULL && strcspn(s->name, " ") == 6 && strncmp(s->name, "tty_sl", 6) == 0)
+			return &port_tty_driver;
+		mem_free(s->name);
+		s->name = NULL;
+	}
 	if (tuple_arity(name) == 2 && (kind == am_spawn || kind == am_spawn_executable)) {
 		s->o.executable = kind == am_spawn_executable;
 		s->name = filename_from_term(tuple_get(name, 2), true, &n);

@@ -54,6 +54,7 @@ struct port_driver {
 };
 extern const struct port_driver port_fd_driver;
 extern const struct port_driver port_spawn_driver;
+extern const struct port_driver port_tty_driver;
 
 struct port {
 	struct lock lock;
