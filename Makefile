@@ -59,10 +59,14 @@ TEST_ROOMS := unit probes tools erl
 .PHONY: all deps demo check lint bench fuzz clean tests $(TEST_ROOMS:%=check-%)
 .DELETE_ON_ERROR:
 .SECONDARY:
-all: $(BUILD)/erlvm $(if $(wildcard tools/erlsnoop.c),$(BUILD)/erlsnoop)
+all: $(BUILD)/erlvm $(BUILD)/erl $(if $(wildcard tools/erlsnoop.c),$(BUILD)/erlsnoop)
 
 $(BUILD)/erlvm: $(BUILD)/obj/vm/main.o $(VM_OBJ)
 	$(CC) $(LDFLAGS) -o $@ $^ $(VM_LIBS)
+
+$(BUILD)/erl: vm/erl.sh
+	@mkdir -p $(@D)
+	install -m 755 $< $@
 
 $(BUILD)/erlsnoop: $(BUILD)/obj/tools/erlsnoop.o $(TOOL_OBJ)
 	$(CC) $(LDFLAGS) -o $@ $^ $(TOOL_LIBS)
@@ -162,4 +166,4 @@ deps:
 clean:
 	rm -rf build
 
--include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD)/obj $(BUILD)/fuzz -name '*.d' 2>/dev/null)
