@@ -90,6 +90,7 @@ size_t emit_bs_match_string(struct emitter *em, const struct genop *g, size_t co
 size_t emit_bs_get_integer(struct emitter *em, const struct genop *g, size_t count);
 size_t emit_bs_get_binary(struct emitter *em, const struct genop *g, size_t count);
 size_t emit_bs_skip_bits(struct emitter *em, const struct genop *g, size_t count);
+size_t emit_bs_start_match3(struct emitter *em, const struct genop *g, size_t count);
 size_t emit_bs_start_match4(struct emitter *em, const struct genop *g, size_t count);
 
 #endif

@@ -87,16 +87,35 @@ size_t emit_bs_skip_bits(struct emitter *em, const struct genop *g, size_t count
 	return 1;
 }
 
+/* args: Fail, Source, Live, Destination; with bs_get_position of it behind. */
+static size_t start_match(struct emitter *em, const struct genop *g, size_t count, const struct operand *args)
+{
+	const struct genop *next = &g[1];
+	struct operand joined[] = { args[0], args[1], args[2], args[3], { 0 } };
+
+	if (count < 2 || next->op != GENOP_bs_get_position || !operand_same(&next->args[0], &args[3])) {
+		emit_instr(em, OP_bs_start_match3, args);
+		return 1;
+	}
+	joined[4] = next->args[1];
+	emit_instr(em, OP_bs_start_match3_position, joined);
+	return 2;
+}
+
+/* {Fail, Source, Live, Destination} */
+size_t emit_bs_start_match3(struct emitter *em, const struct genop *g, size_t count)
+{
+	return start_match(em, g, count, g->args);
+}
+
 /* {Fail or no_fail or resume, Live, Source, Destination} */
 size_t emit_bs_start_match4(struct emitter *em, const struct genop *g, size_t count)
 {
 	struct operand args[] = { g->args[0], g->args[2], g->args[1], g->args[3] };
 
-	(void)count;
 	if (args[0].kind != OPND_LABEL)
 		args[0] = (struct operand){ .kind = OPND_LABEL };
-	emit_instr(em, OP_bs_start_match3, args);
-	return 1;
+	return start_match(em, g, count, args);
 }
 
 /* {Fail, Context, Bits, String} */

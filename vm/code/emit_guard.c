@@ -11,7 +11,7 @@ static const struct {
 } binary_ops[] = {
 	{ am_op_plus, OP_add_xix, OP_add_rr, OP_add_ri, OP_add_ss },
 	{ am_op_minus, OP_sub_xix, OP_sub_rr, OP_sub_ri, OP_sub_ss },
-	{ am_op_times, NO_OP, OP_mul_rr, NO_OP, OP_mul_ss },
+	{ am_op_times, NO_OP, OP_mul_rr, OP_mul_ri, OP_mul_ss },
 	{ am_div, NO_OP, OP_div_rr, OP_div_ri, OP_div_ss },
 	{ am_rem, NO_OP, OP_rem_rr, OP_rem_ri, OP_rem_ss },
 	{ am_band, NO_OP, OP_band_rr, OP_band_ri, OP_band_ss },
@@ -69,7 +69,7 @@ struct guard {
 
 static bool is_commutative(Term name)
 {
-	return name == am_op_plus || name == am_band;
+	return name == am_op_plus || name == am_op_times || name == am_band;
 }
 
 static bool emit_binary(struct emitter *em, struct guard *q, Term name)

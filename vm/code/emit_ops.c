@@ -552,6 +552,7 @@ static const emit_special specials[GENOP_LIMIT] = {
 	[GENOP_bs_get_integer2] = emit_bs_get_integer,
 	[GENOP_bs_get_binary2] = emit_bs_get_binary,
 	[GENOP_bs_skip_bits2] = emit_bs_skip_bits,
+	[GENOP_bs_start_match3] = emit_bs_start_match3,
 	[GENOP_bs_start_match4] = emit_bs_start_match4,
 };
 
