@@ -41,7 +41,7 @@ void words_add(struct words *w, const char *word)
 
 /* ---- flags of the emulator */
 
-static unsigned long parse_count(const char *flag, const char *text, unsigned long max)
+static unsigned long parse_count(const char *flag, const char *text, unsigned long min, unsigned long max)
 {
 	char *end;
 	unsigned long n;
@@ -49,8 +49,8 @@ static unsigned long parse_count(const char *flag, const char *text, unsigned lo
 	if (text == NULL)
 		erl_args_fail("%s needs a number", flag);
 	n = strtoul(text, &end, 10);
-	if (end == text || (*end != 0 && *end != ':') || n == 0 || n > max)
-		erl_args_fail("%s takes a number from 1 to %lu, not %s", flag, max, text);
+	if (end == text || (*end != 0 && *end != ':') || n < min || n > max)
+		erl_args_fail("%s takes a number from %lu to %lu, not %s", flag, min, max, text);
 	return n;
 }
 
@@ -117,13 +117,14 @@ int erl_args_emulator_flag(char **argv, struct options *o)
 	case 'S':
 		if (flag[2] == 'P' || flag[2] == 'D')
 			return skip_unused(argv);
-		o->schedulers = (unsigned)parse_count("+S", value, 1024);
+		o->schedulers = (unsigned)parse_count("+S", value, 1, 1024);
 		return used;
 	case 'A':
-		o->async_threads = (unsigned)parse_count("+A", value, 1024);
+		o->async_threads = (unsigned)parse_count("+A", value, 0, 1024);
+		o->async_threads += o->async_threads == 0; /* files need one */
 		return used;
 	case 'P':
-		o->processes = strcmp(value != NULL ? value : "", "legacy") == 0 ? o->processes : parse_count("+P", value, 1 << 27);
+		o->processes = strcmp(value != NULL ? value : "", "legacy") == 0 ? o->processes : parse_count("+P", value, 1, 1 << 27);
 		return used;
 	default:
 		return skip_unused(argv);

@@ -29,20 +29,26 @@
 const char erlvm_release[] = "0.1.0";
 
 static const char usage[] =
-	"usage: erlvm [-pa DIR...] [-s|-run MODULE [FUNCTION [ARG...]]]... [-- ...]\n"
-	"Runs Erlang functions from .beam files, one after the other, as erl does.\n"
+	"usage: erlvm [FLAG...]              OTP's own start, with erl's flags\n"
+	"       erlvm -quick -pa DIR... -s|-run MODULE [FUNCTION [ARG...]]... [-- ...]\n"
 	"\n"
+	"Both:\n"
 	"  -pa DIR...        look for .beam files here first\n"
 	"  -s M [F [A...]]   call M:F, or M:start; arguments become a list of atoms\n"
 	"  -run M [F [A...]] the same; arguments become a list of strings\n"
 	"  +S N              scheduler threads (default: one a core)\n"
 	"  +A N              threads for file operations (default: 10)\n"
 	"  +P N              how many processes there may be (default: 1048576)\n"
+	"OTP's start (init, kernel, stdlib; see erl(1)):\n"
+	"  -eval EXPR, -noshell, -noinput, -boot FILE, -mode MODE, -config FILE,\n"
+	"  -args_file FILE, -env NAME VALUE, -pz DIR..., -extra ..., -root DIR\n"
+	"The quick start runs the functions one after the other, without kernel.\n"
+	"Tools:\n"
 	"  --check-beam FILE say whether FILE is a sound .beam file, and why not\n"
 	"  --disasm FILE     print FILE's code as this machine runs it\n"
 	"  --version, --help\n"
-	"ERLVM_ROOT names the Erlang/OTP installation whose library is used\n"
-	"(default: /usr/lib/erlang).\n";
+	"ERLVM_ROOT names the Erlang/OTP installation that is used, as -root does\n"
+	"(default: /usr/lib/erlang). ERL_AFLAGS, ERL_FLAGS, ERL_ZFLAGS add flags.\n";
 
 static bool is_flag(const char *text)
 {

@@ -205,7 +205,7 @@ static const struct info_item {
 	ITEM(wordsize), ITEM(heap_type), ITEM(multi_scheduling), ITEM(build_type), ITEM_AS(emu_type, build_type),
 	ITEM(emu_flavor), ITEM(compat_rel), ITEM(creation), ITEM(c_compiler_used), ITEM(dynamic_trace), ITEM(start_time),
 	ITEM(end_time), ITEM(time_offset), ITEM(time_warp_mode), ITEM(system_logger), ITEM(outstanding_system_requests_limit), ITEM_AS(delayed_node_table_gc, infinity),
-	ITEM_AS(update_cpu_info, unchanged), ITEM(system_version), ITEM(tolerant_timeofday), ITEM(scheduler_bind_type),
+	ITEM_AS(update_cpu_info, unchanged), ITEM_AS(break_ignored, false), ITEM(system_version), ITEM(tolerant_timeofday), ITEM(scheduler_bind_type),
 	ITEM(message_queue_data), ITEM(fullsweep_after), ITEM(min_heap_size), ITEM(min_bin_vheap_size), ITEM(max_heap_size),
 	ITEM(scheduler_bindings), ITEM(os_monotonic_time_source), ITEM(os_system_time_source), ITEM(garbage_collection),
 	ITEM(heap_sizes), ITEM(thread_pool_size), ITEM_AS(logical_processors, cores), ITEM_AS(logical_processors_available, cores_online),

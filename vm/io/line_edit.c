@@ -171,8 +171,6 @@ static void put_run(struct line *l, const uint8_t *text, size_t n)
 
 	for (size_t i = l->cursor - cells; i < l->cursor; i++)
 		emit_cell(l, &l->cells[i]);
-	if (cells > 0)
-		wrap(l, column_of(l, l->cursor));
 }
 
 /* The line begins anew: what is left of the cursor is no longer part of it. */
@@ -222,6 +220,8 @@ static void put(struct line *l, const uint8_t *text, size_t n)
 			begin_line(l, text[i] == '\n' ? "\r\n" : "\r");
 	}
 	put_run(l, text + begin, n - begin);
+	if (begin < n)
+		wrap(l, column_of(l, l->cursor));
 }
 
 static void insert(struct line *l, const uint8_t *text, size_t n)
