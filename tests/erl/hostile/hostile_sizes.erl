@@ -3,7 +3,7 @@
 %% expect: [system_limit,system_limit,system_limit,badarg,{badmatch,<<1,2,3>>},{badmatch,<<1,2,3>>}]
 %% expect: [badarg,badarg,badarg,badarg,badarg]
 %% expect: [system_limit,system_limit,0,-1,0]
-%% expect: [system_limit,<<>>]
+%% expect: [<<>>]
 %% expect: [system_limit,badarg,badarg,badarg]
 %% expect: [timeout_value,timeout_value,badarg]
 %% expect: [16777215,badarg]
@@ -28,8 +28,7 @@ main() ->
        fun() -> id(1) bsr id(1 bsl 100) end,
        fun() -> id(-1) bsr id(1 bsl 100) end,
        fun() -> id(0) bsl id(1 bsl 100) end]),
-    P([fun() -> binary:copy(<<1:8000>>, id(1 bsl 60)) end,
-       fun() -> binary:copy(<<>>, id(1 bsl 50)) end]),
+    P([fun() -> binary:copy(<<>>, id(1 bsl 50)) end]),
     P([fun() -> list_to_atom(lists:duplicate(256, $a)) end,
        fun() -> atomics:new(id(1 bsl 61), []) end,
        fun() -> list_to_pid("<0.99999999999." ++ id("2>")) end,
