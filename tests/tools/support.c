@@ -21,6 +21,11 @@ static void set_paths(void)
     setenv("ERLSNOOP", path, 1);
     snprintf(path, sizeof path, "%s/tests/emitter", full);
     setenv("EMITTER", path, 1);
+    snprintf(path, sizeof path, "%s/erlvm", full);
+    setenv("ERLVM", path, 1);
+    snprintf(path, sizeof path, "%s/tests/probe_beams", full);
+    setenv("BEAMS", path, 1);
+    setenv("SOURCE", getcwd(path, sizeof path) ? path : ".", 1);
     free(full);
 }
 

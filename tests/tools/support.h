@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What tests of tools share: running a shell command with $ERLSNOOP and $EMITTER set, in a
- * fresh folder that is its current one.
+ * What tests of tools share: running a shell command in a fresh folder that is its current one, with $ERLSNOOP,
+ * $EMITTER, $ERLVM, $BEAMS (compiled probe_target) and $SOURCE (the top of the tree) set.
  */
 #ifndef TESTS_TOOLS_SUPPORT_H
 #define TESTS_TOOLS_SUPPORT_H
