@@ -7,12 +7,15 @@
 #include "data/utf8.h"
 #include "io/posix.h"
 
+/* Lines end as terminals in raw mode want them, as with OTP. What is left in b ends with a line feed alone. */
 static void display_term(struct print_buffer *b, Term t)
 {
 	print_buffer_init(b, 0);
 	print_term(b, t);
-	print_bytes(b, "\n", 1);
+	print_bytes(b, "\r\n", 2);
 	posix_write_all(STDOUT_FILENO, b->text, b->used);
+	b->text[--b->used - 1] = '\n';
+	b->text[b->used] = 0;
 }
 
 Term bif_erlang_display_1(Process *p, Term *args)

@@ -241,6 +241,16 @@ bool code_autoload(Term module)
 	return ok;
 }
 
+/* What is preloaded tells no places in its sources, as with OTP. */
+static void drop_places(const char *name)
+{
+	struct module *m = module_find(atom_from_text(name));
+	struct code_instance *c = m != NULL ? atomic_load(&m->current) : NULL;
+
+	if (c != NULL)
+		c->line_count = 0;
+}
+
 int code_preload(const char **missing)
 {
 	char *erts = code_path_erts(), *lib, *file = NULL;
@@ -255,6 +265,7 @@ int code_preload(const char **missing)
 		file = join(lib, name, "");
 		ok = load_file(atom_from_text(code_preloaded[i]), file);
 		mem_free(file);
+		drop_places(code_preloaded[i]);
 	}
 	mem_free(lib);
 	mem_free(erts);
