@@ -19,6 +19,7 @@ run() {
 	rm -f "$go"
 	"$BUILD/erlvm" -quick +S 1 -pa "$dir" -s events start "$kind" "$n" "$go" >"$dir/out" 2>&1 & vm=$!
 	if [ $# -gt 0 ]; then
+		sleep 0.3 # until it is erlvm that runs with this pid
 		"${@//\{\}/$vm}" >"$dir/watch" 2>&1 & w=$!
 		sleep 2.5
 	fi
@@ -62,3 +63,12 @@ report() {
 }
 report ring "erlsnoop msglat" "A message round a ring (sent, receiver scheduled, unscheduled)"
 report spawn "erlsnoop spawns" "A process (born, died)"
+
+# All of MANY messages, told exactly, or what is missing.
+MANY=${MANY:-1000000}
+ns=$(run ring "$MANY" "$BUILD/erlsnoop" msglat --json -p {})
+told=$(grep -o '"messages":[0-9]*' "$dir/watch" | cut -d: -f2)
+lost=$(grep -c '"type":"lost"' "$dir/watch")
+echo
+echo "$MANY messages round a ring, and 100 that end it: erlsnoop msglat told ${told:-none}, $lost kinds of loss, $ns ns a message"
+[ "${told:-0}" = $((MANY + 100)) ] && [ "$lost" = 0 ] && echo "  exact" || echo "  NOT EXACT"
