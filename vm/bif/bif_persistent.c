@@ -143,6 +143,26 @@ Term bif_persistent_term_erase_1(Process *p, Term *args)
 	return term_from_bool(found);
 }
 
+/* init:restart/0 begins with none. */
+Term bif_erts_internal_erase_persistent_terms_0(Process *p, Term *args)
+{
+	(void)p;
+	(void)args;
+	rwlock_write(&terms.lock);
+	for (unsigned i = 0; i < BUCKETS; i++) {
+		struct entry *next;
+
+		for (struct entry *e = terms.buckets[i]; e != NULL; e = next) {
+			next = e->next;
+			mem_free(e);
+		}
+		terms.buckets[i] = NULL;
+	}
+	terms.count = terms.words = 0;
+	rwlock_unwrite(&terms.lock);
+	return am_ok;
+}
+
 Term bif_persistent_term_info_0(Process *p, Term *args)
 {
 	Term pairs[4];
