@@ -33,6 +33,8 @@ static const char *const lines[] = {
 	"'io:format(\"~p~n\", [[erlang:system_info(I) || I <- [schedulers, thread_pool_size]]]), halt().'",
 	"-eval '1 + 1.' < %s/shell",
 	"-noshell -eval 'io:format(\"~p~n\", [io:get_line(\"\")]), halt().' < %s/shell",
+	"-noshell -eval 'F = \"%s/once\", io:format(\"up~n\"), case file:read_file(F) of {ok, _} -> file:delete(F), halt(2); "
+	"_ -> file:write_file(F, \"\"), init:restart() end.'",
 	"-noshell -eval 'io:format(\"~p~n\", [string:trim(os:cmd(\"echo $PROGNAME $EMU\"))]), halt().' > %s/out; cut -d' ' -f2 %s/out",
 };
 
