@@ -88,12 +88,21 @@ enum run_result exec_run(struct sched *s, Process *p)
 #define OP(name, genop, signature, words) [OP_##name] = &&L_##name,
 #include "code/opcodes.def"
 	};
+	static const void *const watched_table[OP_COUNT] = {
+#define OP(name, genop, signature, words) [OP_##name] = &&L_##name,
+#define MOP(name, genop, signature, words) [OP_##name] = &&T_##name,
+#include "code/opcodes.def"
+	};
 	static const void *const traced_table[OP_COUNT] = {
 #define OP(name, genop, signature, words) [OP_##name] = &&L_##name,
+#define MOP(name, genop, signature, words) [OP_##name] = &&T_##name,
 #define TOP(name, genop, signature, words) [OP_##name] = &&T_##name,
 #include "code/opcodes.def"
 	};
-	const void *const *table = traced_wanted() ? traced_table : plain_table;
+	static const void *const *const tables[] = {
+		[WATCH_NOTHING] = plain_table, [WATCH_MESSAGES] = watched_table, [WATCH_CALLS] = traced_table,
+	};
+	const void *const *table = tables[s->watch];
 	Term *const x = s->x;
 	register const Inst *I VARIANT_PIN("rbx"); /* gcc spills it when the function grows */
 	Term *E, *HTOP;

@@ -7,12 +7,6 @@
 #include "code/opcodes.h"
 #include "exec/call.h"
 
-bool traced_wanted(void)
-{
-	return PROBE_ON(local__function__entry) || PROBE_ON(global__function__entry) || PROBE_ON(function__return) ||
-	       PROBE_ON(bif__entry) || PROBE_ON(bif__return) || PROBE_ON(nif__entry) || PROBE_ON(nif__return);
-}
-
 static struct mfa info_mfa(const Inst *info)
 {
 	return (struct mfa){ func_info_module(info), func_info_function(info), func_info_arity(info) };

@@ -7,8 +7,6 @@
 #include "code/export.h"
 #include "proc/probe.h"
 
-/* Does anybody listen to a probe of function calls? Asked when a process is scheduled in. */
-bool traced_wanted(void);
 /* probe_find_function. */
 bool traced_find_function(const Inst *at, struct mfa *mfa);
 /* Calls. entry: the function's first instruction. pushed: 1 when the call is about to leave a return address, 0 for tail calls;

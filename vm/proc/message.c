@@ -80,7 +80,7 @@ static inline bool is_send_probed(void)
 }
 
 /* Links s in. Fails: false when `id` is not to's any more (s stays the caller's). */
-static bool push(Process *to, Term id, struct signal *s)
+static inline __attribute__((always_inline)) bool push_watched(Process *to, Term id, struct signal *s, bool watched)
 {
 	bool is_message = s->kind == SIG_MESSAGE;
 	uint32_t state;
@@ -94,7 +94,7 @@ static bool push(Process *to, Term id, struct signal *s)
 	s->next = NULL;
 	if (is_message) {
 		__atomic_store_n(&to->in_length, to->in_length + 1, __ATOMIC_RELAXED);
-		if (PROBE_ON(message__queued))
+		if (watched && PROBE_ON(message__queued))
 			probe_message__queued(to, s);
 	}
 	*to->in_last = s;
@@ -108,31 +108,41 @@ static bool push(Process *to, Term id, struct signal *s)
 	return true;
 }
 
-static void send_found(Process *from, Process *to, Term id, struct signal *s)
+static bool push(Process *to, Term id, struct signal *s)
 {
-	if (unlikely(is_send_probed()) && from != NULL)
+	return push_watched(to, id, s, true);
+}
+
+static inline __attribute__((always_inline)) void send_found(Process *from, Process *to, Term id, struct signal *s, bool watched)
+{
+	if (watched && unlikely(is_send_probed()) && from != NULL)
 		probe_sent(from, id, s);
 	if (to == from && s->ref == TERM_NONE)
 		signal_queue_own(from, s);
-	else if (!push(to, id, s))
+	else if (!push_watched(to, id, s, watched))
 		signal_free(s);
 }
 
-static void send_local(Process *from, Term to, Term alias, Term message)
+static inline __attribute__((always_inline)) void send_local_watched(Process *from, Term to, Term alias, Term message, bool watched)
 {
 	Process *p = process_peek(to);
 
 	if (unlikely(from != NULL && from->seq_token != NIL))
 		seq_token_count_send(from);
 	if (p != NULL)
-		send_found(from, p, to, make_message(from, alias, message));
+		send_found(from, p, to, make_message(from, alias, message), watched);
+}
+
+static void send_local(Process *from, Term to, Term alias, Term message)
+{
+	send_local_watched(from, to, alias, message, true);
 }
 
 void message_send_to(Process *from, Process *to, Term message)
 {
 	if (unlikely(from != NULL && from->seq_token != NIL))
 		seq_token_count_send(from);
-	send_found(from, to, to->id, make_message(from, TERM_NONE, message));
+	send_found(from, to, to->id, make_message(from, TERM_NONE, message), true);
 }
 
 void message_send(Process *from, Term to, Term message)
@@ -195,6 +205,14 @@ bool message_send_any(Process *from, Term to, Term message)
 	return term_has_sub(to, SUB_XPID) || term_has_sub(to, SUB_XPORT) || term_has_sub(to, SUB_XREF);
 }
 
+bool message_send_unwatched(Process *from, Term to, Term message)
+{
+	if (unlikely(!term_is_local_pid(to)))
+		return message_send_any(from, to, message);
+	send_local_watched(from, to, TERM_NONE, message, false);
+	return true;
+}
+
 bool signal_send(Term to, struct signal *s)
 {
 	Process *p;
@@ -243,7 +261,7 @@ static void adopt_words(Process *p, struct signal *s)
 		h->wants_gc = true;
 }
 
-void message_remove(Process *p)
+static inline __attribute__((always_inline)) void remove_watched(Process *p, bool watched)
 {
 	struct signal **at = p->msg_save;
 	struct signal *s = *at;
@@ -254,12 +272,22 @@ void message_remove(Process *p)
 	if (unlikely(p->msg_marker_at == &s->next))
 		p->msg_marker_at = at;
 	set_length(p, p->msg_length - 1);
-	if (PROBE_ON(message__receive))
+	if (watched && PROBE_ON(message__receive))
 		probe_message__receive(p, s);
 	if (unlikely(p->seq_token != NIL || s->token != NIL || p->dt_utag != NIL))
 		seq_token_receive(p, s->token);
 	p->msg_save = &p->msg_first;
 	adopt_words(p, s);
+}
+
+void message_remove(Process *p)
+{
+	remove_watched(p, true);
+}
+
+void message_remove_unwatched(Process *p)
+{
+	remove_watched(p, false);
 }
 
 void message_rewind(Process *p)

@@ -44,6 +44,8 @@ void message_send(Process *from, Term to, Term message);
 void message_send_to(Process *from, Process *to, Term message);
 /* For rooms without a process (drivers, timers): takes the fragment. from: pid, port or TERM_NONE. */
 void message_deliver(Process *to, Term from, Term message, struct fragment *takes);
+/* The same as message_send_any, without a look at the probes: for slices that nobody watches. */
+bool message_send_unwatched(Process *from, Term to, Term message);
 /* `to` is a pid, a registered name, {name, node()}, or an alias ref: erlang:send/2's rules. Fails: returns false on badarg
  * (no such name). Ports: through message_send_port. */
 bool message_send_any(Process *from, Term to, Term message);
@@ -68,6 +70,7 @@ static inline Term message_peek(Process *p)
 static inline void message_next(Process *p) { p->msg_save = &(*p->msg_save)->next; }
 /* remove_message: takes the peeked one out, its fragment joins the heap, position back to the start; fires message__receive. */
 void message_remove(Process *p);
+void message_remove_unwatched(Process *p);
 /* timeout: position back to the start. */
 void message_rewind(Process *p);
 /* wait: true when the process must sleep now (state is then PS_WAITING); false when something came meanwhile. */

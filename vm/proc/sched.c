@@ -31,6 +31,7 @@ enum {
 	LOW_EVERY = 8,       /* a low process runs once in so many turns of normal ones */
 	TIMER_REDS = 1000,   /* timers are looked at after so many reductions... */
 	TIMER_SLICES = 16,   /* ...or so many slices */
+	WATCH_RUNS = 4,      /* so many looks at the timers go by before one at who watches */
 	HALT_HOOKS_MAX = 4,
 };
 
@@ -46,6 +47,7 @@ struct sched_queue {
 	uint32_t low_turns;
 	bool sleeping, wake; /* lock */
 	int32_t timer_reds;  /* own thread: until the next look at the timers */
+	uint32_t timer_runs; /* own thread: looks so far */
 };
 
 static struct {
@@ -629,7 +631,7 @@ static void end_slice(struct sched *s, Process *p, enum run_result r)
 {
 	if (r == RUN_EXITED)
 		return;
-	if (PROBE_ON(process__unscheduled))
+	if (unlikely(s->watch != WATCH_NOTHING) && PROBE_ON(process__unscheduled))
 		probe_process__unscheduled(p);
 	account(s, p);
 	s->current = NULL;
@@ -651,7 +653,7 @@ static void run_process(struct sched *s, Process *p)
 	p->reds_left = SCHED_REDS;
 	p->reds_kept = 0;
 	count_more(&s->switches, 1);
-	if (PROBE_ON(process__scheduled))
+	if (unlikely(s->watch != WATCH_NOTHING) && PROBE_ON(process__scheduled))
 		probe_process__scheduled(p);
 	if ((before & (PS_SIGNALS | PS_SUSPENDED)) && !prepare(p, before))
 		return;
@@ -659,8 +661,22 @@ static void run_process(struct sched *s, Process *p)
 	end_slice(s, p, run_slice(s, p));
 }
 
+static void renew_watch(struct sched *s)
+{
+	if (PROBE_ON(local__function__entry) || PROBE_ON(global__function__entry) || PROBE_ON(function__return) ||
+	    PROBE_ON(bif__entry) || PROBE_ON(bif__return) || PROBE_ON(nif__entry) || PROBE_ON(nif__return))
+		s->watch = WATCH_CALLS;
+	else if (PROBE_ON(message__send) || PROBE_ON(message__queued) || PROBE_ON(message__receive) || PROBE_ON(copy__struct) ||
+		 PROBE_ON(copy__object) || PROBE_ON(process__scheduled) || PROBE_ON(process__unscheduled))
+		s->watch = WATCH_MESSAGES;
+	else
+		s->watch = WATCH_NOTHING;
+}
+
 static void run_timers(struct sched *s)
 {
+	if (++s->queue->timer_runs % WATCH_RUNS == 0)
+		renew_watch(s);
 	s->queue->timer_reds = TIMER_REDS;
 	if (timer_wheel_deadline_ns(s->wheel) != 0)
 		timer_wheel_run(s->wheel, clock_monotonic_ns());
@@ -671,6 +687,7 @@ static void *run_sched(void *arg)
 	struct sched *s = arg;
 
 	self = s;
+	renew_watch(s);
 	world_enter();
 	for (;;) {
 		Process *p;
@@ -687,8 +704,10 @@ static void *run_sched(void *arg)
 			run_timers(s);
 			p = queue_take(s->queue);
 		}
-		if (p == NULL)
+		if (p == NULL) {
 			p = idle(s);
+			renew_watch(s);
+		}
 		if (p != NULL)
 			run_process(s, p);
 	}

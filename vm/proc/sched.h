@@ -17,9 +17,13 @@ enum run_result {
 	RUN_EXITED,  /* process_exit was called */
 };
 
+/* What somebody watches through probes, of what a slice does often. */
+enum sched_watch { WATCH_NOTHING, WATCH_MESSAGES /* and slices */, WATCH_CALLS /* as well */ };
+
 struct sched {
 	unsigned id;         /* from 1, as system_info(scheduler_id) */
 	Process *current;
+	uint8_t watch;       /* enum sched_watch: looked up when the thread wakes and every few slices, so that a slice costs one look */
 	Term x[X_REGS];      /* registers of the running process */
 	double f[F_REGS];
 	uint64_t reds_done;  /* statistics; written by its thread alone */
