@@ -99,6 +99,21 @@ START_TEST(test_spawns_full_map_is_counted_and_totals_stay_exact)
 }
 END_TEST
 
+/* Ids that are equal modulo 262144 share a place. */
+START_TEST(test_spawns_measures_lifetimes_of_processes_that_share_a_place)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "$ERLSNOOP spawns --json --events -- $EMITTER -d 20000 'process__spawn=1|<0.7.0>' 'process__spawn=1|<0.262151.0>' "
+        "'process__spawn=1|<0.7.1>' 'process__exit=1|<0.7.0>' 'process__exit=1|<0.262151.0>' 'process__exit=1|<0.7.1>' "
+        "'process__exit=1|<0.7.0>' 'process__spawn=1|<0.7.0>' 'process__exit=1|<0.7.0>'");
+
+    ck_assert_int_eq(support_number(r->out, "spawns_lifetimes", "count"), 4);
+    ck_assert_int_ge(support_number(r->out, "spawns_lifetimes", "sum"), 10 * 20000000);
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"spawns\"", "unseen"), 1);
+}
+END_TEST
+
 START_TEST(test_spawns_target_that_dies_gives_result)
 {
     SUPPORT_BPF();
@@ -216,6 +231,7 @@ Suite *spawns_suite(void)
     tcase_add_test(live, test_spawns_escapes_hostile_text);
     tcase_add_test(live, test_spawns_counts_what_is_no_pid_as_lost);
     tcase_add_test(live, test_spawns_full_map_is_counted_and_totals_stay_exact);
+    tcase_add_test(live, test_spawns_measures_lifetimes_of_processes_that_share_a_place);
     tcase_add_test(live, test_spawns_target_that_dies_gives_result);
     tcase_add_test(live, test_spawns_interrupt_gives_result_and_detaches);
     tcase_add_test(live, test_spawns_interval_and_count);
