@@ -246,6 +246,15 @@ static const struct {
 	const char *const *stands_for;
 } aliases[] = { { "-noinput", noinput }, { "-detached", noinput }, { "-compile", compile }, { "-make", make } };
 
+/* As erl does, on standard error. */
+static __attribute__((noreturn)) void print_version(void)
+{
+	const char *erts = code_path_erts();
+
+	fprintf(stderr, "Erlang (SMP,ASYNC_THREADS) (erlvm) emulator version %s\r\n", erts != NULL ? erts + strlen("erts-") : "unknown");
+	exit(0);
+}
+
 /* A word of erl itself, or one for init. Returns the words used. */
 static int take_flag(char **argv, struct words *boot)
 {
@@ -253,6 +262,8 @@ static int take_flag(char **argv, struct words *boot)
 		setenv(argv[1], argv[2], 1);
 		return 3;
 	}
+	if (strcmp(argv[0], "-version") == 0)
+		print_version();
 	if (strcmp(argv[0], "-root") == 0 && argv[1] != NULL)
 		return 2; /* taken first of all */
 	if (strcmp(argv[0], "-detached") == 0 && daemon(1, 0) != 0)
