@@ -3,6 +3,7 @@
 #   make            erlvm and erlsnoop       make deps    install what building and testing need
 #   make demo       see it work              make check   every test and lint
 #   make bench      ratios, side by side     make fuzz    fuzz what reads foreign bytes
+#   make docs       the probe reference
 # Variants, each with a folder of its own under build/:
 #   PROBES=0        without probes           USDT_NOP=1   probe sites of one byte
 #   DEBUG=1         assertions, lock order   SAN=address,undefined | SAN=thread
@@ -56,7 +57,7 @@ VM_OBJ := $(VM_SRC:%.c=$(BUILD)/obj/%.o)
 TOOL_OBJ := $(TOOL_SRC:%.c=$(BUILD)/obj/%.o)
 TEST_ROOMS := unit probes tools erl
 
-.PHONY: all deps demo check lint bench fuzz clean tests $(TEST_ROOMS:%=check-%)
+.PHONY: all deps docs demo check lint bench fuzz clean tests $(TEST_ROOMS:%=check-%)
 .DELETE_ON_ERROR:
 .SECONDARY:
 all: $(BUILD)/erlvm $(BUILD)/erl $(if $(wildcard tools/erlsnoop.c),$(BUILD)/erlsnoop)
@@ -162,6 +163,13 @@ bench: deps
 
 deps:
 	@bash deps.sh
+
+docs: $(BUILD)/docs/probes.md
+
+$(BUILD)/docs/probes.md: docs/probes.c vm/probes.def
+	@mkdir -p $(@D)
+	$(CC) -std=c17 $(WARN) -o $(BUILD)/docs/print_probes $<
+	$(BUILD)/docs/print_probes > $@
 
 clean:
 	rm -rf build

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Prints the probe reference, in Markdown, from vm/probes.def: what `make docs` writes. */
+#include <stdio.h>
+#include <string.h>
+
+/* Rows in the order of the file; each ARG belongs to the probe before it, of the same name. */
+enum kind { ROW_FAMILY, ROW_PROBE, ROW_ARG, ROW_OP };
+
+struct row {
+	enum kind kind;
+	const char *name, *text, *type, *unit, *more[4];
+	int number, last;
+};
+
+static const struct row rows[] = {
+#define FAMILY(family, title) { .kind = ROW_FAMILY, .text = title },
+#define PROBE(probe, family, nargs, when) { .kind = ROW_PROBE, .name = #probe, .text = when, .last = -1 },
+#define PROBE_RANGE(prefix, family, nargs, first, end, when) \
+	{ .kind = ROW_PROBE, .name = #prefix, .text = when, .number = first, .last = end },
+#define ARG(probe, index, arg, ctype, meaning) { .kind = ROW_ARG, .name = #arg, .type = #ctype, .unit = #meaning, .number = index },
+#define EFILE_OP(code, op, s1, s2, i1, i2, i3, i4) \
+	{ .kind = ROW_OP, .name = #op, .number = code, .text = s1, .type = s2, .more = { i1, i2, i3, i4 } },
+#include "../vm/probes.def"
+};
+enum { NROWS = sizeof rows / sizeof *rows };
+
+static const char *explain(const char *unit)
+{
+	static const struct {
+		const char *unit, *text;
+	} texts[] = { { "pid", "`<node.id.serial>`" },
+		      { "port", "`#Port<node.id>`" },
+		      { "mfa", "`module:function/arity`" },
+		      { "term", "printed term" },
+		      { "words", "words of 8 bytes" },
+		      { "flag", "0 or 1" },
+		      { "efile_op", "file command, below" },
+		      { "name", "pid or registered name" },
+		      { "none", "" } };
+
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+		if (strcmp(texts[i].unit, unit) == 0)
+			return texts[i].text;
+	return unit;
+}
+
+static const char *c_type(const char *type)
+{
+	return strcmp(type, "STR") == 0 ? "string" : strcmp(type, "INT") == 0 ? "int" : "int64";
+}
+
+static void print_probe(const struct row *r)
+{
+	if (r->last >= 0)
+		printf("\n### %s%d .. %s%d\n%s.\n\n", r->name, r->number, r->name, r->last, r->text);
+	else
+		printf("\n### %s\n%s.\n\n", r->name, r->text);
+	printf("| argument | name | type | meaning |\n|---|---|---|---|\n");
+}
+
+static void print_op(const struct row *r, int first)
+{
+	if (first)
+		printf("\n## File commands\nWhat the arguments of `efile_drv__entry` hold for each `command`.\n\n"
+		       "| command | name | s1 | s2 | i1 | i2 | i3 | i4 |\n|---|---|---|---|---|---|---|---|\n");
+	printf("| %d | %s | %s | %s | %s | %s | %s | %s |\n", r->number, r->name, r->text, r->type, r->more[0], r->more[1],
+	       r->more[2], r->more[3]);
+}
+
+int main(void)
+{
+	printf("# The probes of provider `erlang`\n"
+	       "Made from vm/probes.def by `make docs`. Arguments are numbered as bpftrace does: `arg0`, `arg1`, ...\n"
+	       "Strings are NUL-terminated UTF-8, 255 bytes at most, cut with `...`. A note costs a test of a 16-bit\n"
+	       "semaphore while nobody is attached.\n");
+	for (int i = 0; i < NROWS; i++) {
+		const struct row *r = &rows[i];
+
+		switch (r->kind) {
+		case ROW_FAMILY: printf("\n## %s\n", r->text); break;
+		case ROW_PROBE: print_probe(r); break;
+		case ROW_ARG:
+			printf("| arg%d | %s | %s | %s |\n", r->number, r->name, c_type(r->type), explain(r->unit));
+			break;
+		case ROW_OP: print_op(r, rows[i - 1].kind != ROW_OP); break;
+		}
+	}
+	return 0;
+}
