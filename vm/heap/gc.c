@@ -253,18 +253,22 @@ size_t gc_next_size_words(size_t words)
 	return b;
 }
 
+enum { SHRINK_ANYWAY_WORDS = 8000 };
+
+/* Grows when a quarter is not free. Shrinks when three quarters are, but a young heap not below the old generation's block, so that
+ * a process with long-lived data does not collect all the time. */
 static size_t choose_size_words(const struct heap *h, size_t before, size_t needed)
 {
+	size_t least = (size_t)(h->old_end - h->old_start), smaller;
+
 	if (needed > before - before / 4)
 		return gc_next_size_words(needed + needed / 3);
-	if (needed < before / 4 && before > h->min_words) {
-		size_t smaller = gc_next_size_words(needed * 2);
-
-		if (smaller < h->min_words)
-			smaller = h->min_words;
-		return smaller < before ? smaller : before;
-	}
-	return before;
+	if (needed >= before / 4 || before <= h->min_words || (before <= SHRINK_ANYWAY_WORDS && before <= least))
+		return before;
+	if (least < h->min_words)
+		least = h->min_words;
+	smaller = needed * 3 > least ? gc_next_size_words(needed * 3) : least;
+	return smaller < before ? smaller : before;
 }
 
 static void drop_fragments(struct heap *h)
@@ -330,7 +334,7 @@ static void prepare_old(struct heap *h)
 
 	if (h->old_start != NULL || count_aged_words(h) == 0)
 		return;
-	size = gc_next_size_words(count_aged_words(h) * 2);
+	size = gc_next_size_words(count_young_words(h)); /* room for several rounds of what survives */
 	h->old_start = h->old_top = mem_alloc(size * sizeof(Term));
 	h->old_end = h->old_start + size;
 }
