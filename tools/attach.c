@@ -15,6 +15,8 @@ int attach_explain(int err, const char *what)
 {
     if (err == -EPERM || err == -EACCES)
         return fail(err, "%s: not permitted; run as root, or see erlsnoop doctor", what);
+    if (err == -ENOTSUP)
+        return fail(err, "%s: this kernel has no uprobes (CONFIG_UPROBE_EVENTS); see erlsnoop doctor", what);
     return fail(err, "%s: %s; see erlsnoop doctor", what, strerror(-err));
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Command lines: exit status, and one line that says what is wrong. */
+#include <stdio.h>
 #include <string.h>
 
 #include "support.h"
@@ -82,6 +83,37 @@ START_TEST(test_options_missing_right_says_what_to_do)
 }
 END_TEST
 
+/* Where the kernel's uprobe event source is hidden, and links of many places are not asked for. */
+START_TEST(test_options_kernel_without_uprobes_says_so)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "unshare -m bash -c 'mount -t tmpfs none /sys/bus/event_source/devices || exit 77\n"
+        "ERLSNOOP_PERF_EVENTS=1 $ERLSNOOP spawns -- $EMITTER process__spawn=1; s=$?; $ERLSNOOP doctor; exit $s'");
+
+    if (r->status == 77) {
+        printf("SKIP %s: no mount namespace here\n", __func__);
+        return;
+    }
+    ck_assert_int_eq(r->status, 1);
+    ck_assert_msg(strstr(r->err, "this kernel has no uprobes") != NULL, "%s", r->err);
+    ck_assert_int_eq(support_lines(r->err, "erlsnoop:"), 1);
+    ck_assert(strstr(r->out, "needs CONFIG_UPROBE_EVENTS") != NULL);
+}
+END_TEST
+
+/* The way of kernels before 6.6 counts the same. */
+START_TEST(test_options_perf_events_count_the_same)
+{
+    SUPPORT_BPF();
+    const struct support_run *r =
+        support_run("ERLSNOOP_PERF_EVENTS=1 $ERLSNOOP spawns --json -- $EMITTER process__spawn=23 process__exit=17");
+
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"spawns\"", "births"), 23);
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"spawns\"", "deaths"), 17);
+}
+END_TEST
+
 START_TEST(test_options_help_is_status_0)
 {
     static const char *const lines[] = {"-h", "--help", "list -h", "doctor --help", "spawns -h"};
@@ -105,6 +137,8 @@ Suite *options_suite(void)
     tcase_add_loop_test(lines, test_options_bad_target_is_status_1_and_one_line, 0,
                         sizeof bad_targets / sizeof *bad_targets);
     tcase_add_test(lines, test_options_missing_right_says_what_to_do);
+    tcase_add_test(lines, test_options_kernel_without_uprobes_says_so);
+    tcase_add_test(lines, test_options_perf_events_count_the_same);
     tcase_add_loop_test(lines, test_options_help_is_status_0, 0, 5);
     suite_add_tcase(suite, lines);
     return suite;
