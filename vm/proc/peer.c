@@ -79,6 +79,44 @@ void peer_remove(struct peers *t, struct peer *n)
 		drop_buckets(t);
 }
 
+static struct peer *merge(struct peer *a, struct peer *b)
+{
+	struct peer *first = NULL, **last = &first;
+
+	while (a != NULL && b != NULL) {
+		struct peer **least = a->key <= b->key ? &a : &b;
+
+		*last = *least;
+		last = &(*least)->next;
+		*least = *last;
+	}
+	*last = a != NULL ? a : b;
+	return first;
+}
+
+/* Merge sort by key; runs[i] holds 2^i nodes or none. */
+static struct peer *sort(struct peer *list)
+{
+	struct peer *runs[33] = { NULL }, *sorted = NULL;
+
+	while (list != NULL) {
+		struct peer *run = list;
+		int i = 0;
+
+		list = list->next;
+		run->next = NULL;
+		for (; runs[i] != NULL; i++) {
+			run = merge(runs[i], run);
+			runs[i] = NULL;
+		}
+		runs[i] = run;
+	}
+	for (int i = 0; i < 33; i++)
+		sorted = merge(runs[i], sorted);
+	return sorted;
+}
+
+/* In the order of keys: who waits for one 'DOWN' after the other, as they were set, finds each at the head of its queue. */
 struct peer *peer_take_all(struct peers *t)
 {
 	struct peer *all = NULL;
@@ -93,7 +131,7 @@ struct peer *peer_take_all(struct peers *t)
 		}
 	}
 	drop_buckets(t);
-	return all;
+	return all != NULL && all->next != NULL ? sort(all) : all;
 }
 
 void peer_each(const struct peers *t, void (*visit)(const struct peer *n, void *arg), void *arg)
