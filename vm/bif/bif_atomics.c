@@ -30,7 +30,7 @@ static const struct resource_type counters_type = { "counters", release_array };
 
 static Term new_array(Process *p, const struct resource_type *type, size_t count, size_t rows, bool is_signed)
 {
-	size_t row_words = rows == 1 ? count : (count + LINE_WORDS - 1) / LINE_WORDS * LINE_WORDS;
+	size_t row_words = count > (size_t)1 << 46 ? count : rows == 1 ? count : (count + LINE_WORDS - 1) / LINE_WORDS * LINE_WORDS;
 	size_t bytes;
 	struct words_array *a;
 	Term ref;
@@ -54,9 +54,11 @@ static Term new_array(Process *p, const struct resource_type *type, size_t count
 
 static bool read_size(Term t, size_t *n)
 {
-	if (!term_is_small(t) || small_value(t) < 1)
+	uint64_t size;
+
+	if (!num_get_uint64(t, &size) || size == 0)
 		return false;
-	*n = (size_t)small_value(t);
+	*n = size;
 	return true;
 }
 
