@@ -4,7 +4,7 @@
 %% expect: [badarg,badarg,badarg,badarg,badarg]
 %% expect: [system_limit,system_limit,0,-1,0]
 %% expect: [<<>>]
-%% expect: [system_limit,badarg,badarg,badarg]
+%% expect: [system_limit,system_limit,badarg,badarg]
 %% expect: [timeout_value,timeout_value,badarg]
 %% expect: [16777215,badarg]
 -module(hostile_sizes).

@@ -56,7 +56,8 @@ static void gen_add(unsigned op, unsigned count, const struct operand *args)
 	g->op = (uint16_t)op;
 	g->count = (uint16_t)count;
 	g->args = prog.args + prog.arg_count;
-	memcpy(g->args, args, count * sizeof(*args));
+	if (count > 0)
+		memcpy(g->args, args, count * sizeof(*args));
 	prog.arg_count += count;
 }
 
