@@ -150,7 +150,9 @@ static int explain_target(int err, int pid)
     switch (err) {
     case -ESRCH: return fail(err, "no process with pid %d", pid);
     case -EACCES:
-    case -EPERM: return fail(err, "not permitted to look at process %d; run as root", pid);
+    case -EPERM:
+        return fail(err, "not permitted to look at process %d; %s", pid,
+                    geteuid() == 0 ? "root has no rights over it here" : "run as root");
     case -ENOEXEC:
         return fail(err, "process %d is no Erlang VM; see erlsnoop list", pid);
     default: return fail(err, "cannot look at process %d: %s", pid, strerror(-err));
