@@ -60,6 +60,7 @@ END_TEST
 
 START_TEST(test_filename_from_term_refuses)
 {
+	char *name;
 	size_t n;
 
 	check_refused(CHARS('a', 0, 'b'));
@@ -71,7 +72,9 @@ START_TEST(test_filename_from_term_refuses)
 	check_refused(am_ok);
 	check_refused(SMALL(1));
 	check_refused(binary_put(unit_heap(), "a\0b", 3));
-	ck_assert_ptr_nonnull(filename_from_term(am_ok, true, &n));
+	name = filename_from_term(am_ok, true, &n);
+	ck_assert_ptr_nonnull(name);
+	mem_free(name);
 }
 END_TEST
 
