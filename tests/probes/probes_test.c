@@ -109,6 +109,14 @@ static void attach_case(struct fixture *f, unsigned number)
                   "%s has more than one note", c->probe);
 }
 
+static uint64_t number_of(const char *bytes)
+{
+	uint64_t n;
+
+	memcpy(&n, bytes, sizeof n);
+	return n;
+}
+
 static void expand(const struct fixture *f, const char *text, bool is_string, char out[RECORD_TEXT])
 {
     memset(out, 0, RECORD_TEXT);
@@ -117,7 +125,7 @@ static void expand(const struct fixture *f, const char *text, bool is_string, ch
     if (is_string)
         snprintf(out, RECORD_TEXT, "%s", text);
     else
-        *(uint64_t *)out = strtoull(text, NULL, 10);
+        memcpy(out, &(uint64_t){strtoull(text, NULL, 10)}, sizeof(uint64_t));
 }
 
 static void check_holds(const struct fixture *f, unsigned number, const struct record_count *got)
@@ -134,9 +142,9 @@ static void check_holds(const struct fixture *f, unsigned number, const struct r
             ck_assert_msg(!strcmp(got->texts[arg->index], want), "%s: %s is \"%s\", not \"%s\"", cases[number].probe,
                           arg->name, got->texts[arg->index], want);
         else
-            ck_assert_msg(got->values[arg->index] == *(uint64_t *)want, "%s: %s is %llu, not %llu",
+            ck_assert_msg(got->values[arg->index] == number_of(want), "%s: %s is %llu, not %llu",
                           cases[number].probe, arg->name, (unsigned long long)got->values[arg->index],
-                          (unsigned long long)*(uint64_t *)want);
+                          (unsigned long long)number_of(want));
     }
 }
 
