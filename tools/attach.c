@@ -125,10 +125,17 @@ static int attach_program(struct attach *a, struct bpf_program *program, const s
     return n;
 }
 
+static void keep_first(struct attach *a, size_t nlinks)
+{
+    while (a->nlinks > nlinks)
+        close(a->links[--a->nlinks]);
+}
+
 int attach_target(struct attach *a, const struct target *t, int pid)
 {
     struct bpf_program *program;
-    size_t entry = strlen(t->provider->entry);
+    size_t entry = strlen(t->provider->entry), nlinks = a->nlinks;
+    uint32_t nspecs = a->nspecs;
     int sites = 0;
 
     if (!t->elf->nnotes)
@@ -140,8 +147,11 @@ int attach_target(struct attach *a, const struct target *t, int pid)
 
         int n = attach_program(a, program, t, pid);
 
-        if (n < 0)
+        if (n < 0) {
+            keep_first(a, nlinks);
+            a->nspecs = nspecs;
             return n;
+        }
         sites += n;
     }
     return sites;
@@ -149,9 +159,7 @@ int attach_target(struct attach *a, const struct target *t, int pid)
 
 void attach_clear(struct attach *a)
 {
-    for (size_t i = 0; i < a->nlinks; i++)
-        close(a->links[i]);
+    keep_first(a, 0);
     free(a->links);
     a->links = NULL;
-    a->nlinks = 0;
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Dispatch only. Invariant: cmds.def is the only list of subcommands. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd.h"
 #include "fail.h"
@@ -40,10 +42,23 @@ static int run(int argc, char **argv)
     return fail(FAIL_USAGE, "no command '%s'; see erlsnoop --help", argv[1]);
 }
 
+/* A standard descriptor that is closed would be the number of the next file opened, and printed to. */
+static void hold_standard_files(void)
+{
+    int fd;
+
+    do
+        fd = open("/dev/null", O_RDONLY);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        close(fd);
+}
+
 int main(int argc, char **argv)
 {
     int status;
 
+    hold_standard_files();
     signal(SIGPIPE, SIG_IGN);
     status = run(argc, argv);
     errno = 0;

@@ -13,7 +13,7 @@ static void print_line(const char *format, va_list args)
 
     vsnprintf(raw, sizeof raw, format, args);
     escape_text(safe, sizeof safe, raw, sizeof raw);
-    fflush(stdout);
+    fflush(NULL);
     fprintf(stderr, "erlsnoop: %s\n", safe);
 }
 

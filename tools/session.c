@@ -21,8 +21,9 @@
 #include "attach.h"
 #include "child.h"
 #include "fail.h"
+#include "outlet.h"
 
-enum { SCAN_CHILD_NS = 10000000, SCAN_ALL_NS = 250000000 };
+enum { SCAN_CHILD_NS = 10000000, SCAN_ALL_NS = 250000000, TURN_RECORDS = 1024 };
 #define INITIAL_PIDNS_INO 0xEFFFFFFCu /* PROC_PID_INIT_INO of linux/proc_ns.h */
 
 enum source { SOURCE_SIGNAL, SOURCE_TARGET, SOURCE_TICK, SOURCE_SCAN, SOURCE_RING, NSOURCES };
@@ -32,6 +33,7 @@ struct session {
     struct bpf_object_skeleton *skeleton;
     const struct session_ops *ops;
     void *ctx;
+    struct outlet outlet;
     struct sink sink;
     struct attach attach;
     struct child child; /* pid 0: none */
@@ -44,7 +46,7 @@ struct session {
     size_t nseen;
     int epoll, fds[NSOURCES];
     struct ring_buffer *ring;
-    uint64_t begin_ns, now_ns, results;
+    uint64_t begin_ns, now_ns, results, turn; /* turn: records read in this one */
     uint64_t losses[WIRE_NLOSSES];
     bool ending;
 };
@@ -136,11 +138,11 @@ static int take_record(void *ctx, void *data, size_t size)
 {
     struct session *s = ctx;
 
-    if (!s->ops->record || size < sizeof(struct wire_header))
-        return 0;
-    s->sink.now_ns = ((const struct wire_header *)data)->time_ns;
-    s->ops->record(s->ctx, s, data, size);
-    return 0;
+    if (s->ops->record && size >= sizeof(struct wire_header)) {
+        s->sink.now_ns = ((const struct wire_header *)data)->time_ns;
+        s->ops->record(s->ctx, s, data, size);
+    }
+    return ++s->turn % TURN_RECORDS || s->ending ? 0 : -EAGAIN; /* what is left comes after the other sources' turn */
 }
 
 /* ---- targets */
@@ -219,13 +221,18 @@ static bool skip_seen(void *ctx, dev_t dev, ino_t ino)
     return false;
 }
 
+/* A file that cannot be watched is not the end of watching others; one whose process has just ended may come again. */
 static int attach_file(void *ctx, struct target *t)
 {
     struct session *s = ctx;
     int sites = attach_target(&s->attach, t, -1);
 
     s->vms += sites > 0;
-    return sites < 0 ? sites : 0;
+    if (sites == -ENOENT || sites == -ESRCH)
+        s->nseen--; /* it was the last */
+    else if (sites < 0)
+        note("'%s' (process %d) is not watched", t->name, t->pid);
+    return 0;
 }
 
 static int scan_all(struct session *s)
@@ -365,9 +372,13 @@ static int start(struct session *s)
     int err;
 
     libbpf_set_print(drop_message);
-    sink_init(&s->sink, stdout, s->options->json, s->options->timestamps);
     err = open_sources(s);
-    if (!err && s->options->child)
+    if (!err)
+        err = outlet_open(&s->outlet, STDOUT_FILENO, s->fds[SOURCE_SIGNAL]);
+    if (err)
+        return err;
+    sink_init(&s->sink, s->outlet.file, s->options->json, s->options->timestamps);
+    if (s->options->child)
         err = child_start(s->options->child, &s->child);
     if (!err)
         err = open_only(s);
@@ -420,7 +431,7 @@ static int handle(struct session *s, enum source source)
     switch (source) {
     case SOURCE_SIGNAL:
         drain(s->fds[source]);
-        s->ending = true;
+        s->outlet.hurried = true;
         return 0;
     case SOURCE_TARGET:
         if (!s->child.pid)
@@ -448,6 +459,7 @@ static int loop(struct session *s)
             return fail(-errno, "cannot wait for events: %s", strerror(errno));
         for (int i = 0; i < n && !err && !s->ending; i++)
             err = handle(s, events[i].data.u32);
+        s->ending |= s->outlet.hurried;
     }
     return err;
 }
@@ -461,6 +473,7 @@ static void finish(struct session *s)
     free(s->seen);
     if (s->only.elf)
         target_close(&s->only);
+    outlet_close(&s->outlet);
     for (int i = 0; i < NSOURCES; i++)
         if (s->fds[i] >= 0)
             close(s->fds[i]);
@@ -485,11 +498,16 @@ int session_run(const struct options *options, struct bpf_object_skeleton *skele
     if (!err)
         err = loop(&s);
     attach_clear(&s.attach);
+    s.ending = true;
     if (!err && s.ring)
         ring_buffer__consume(s.ring);
     if (!err && !(o.count && s.results == o.count))
         err = print_result(&s);
-    if (err < 0 && err != -EPIPE && ferror(stdout))
+    if (err < 0 && s.outlet.failed)
+        err = -s.outlet.failed;
+    if (err == -ETIMEDOUT)
+        fail(err, "told to end before the results were read");
+    else if (err < 0 && err != -EPIPE && s.outlet.failed)
         fail(err, "cannot write results: %s", strerror(-err));
     finish(&s);
     return err == -EPIPE ? 0 : err;

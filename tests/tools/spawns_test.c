@@ -218,6 +218,27 @@ START_TEST(test_spawns_table_fits_80_columns)
 }
 END_TEST
 
+/* A prefix that the kernel does not step over stands where the probe's nop was. */
+START_TEST(test_spawns_all_goes_on_past_a_file_that_cannot_be_watched)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "python3 -c 'import os, struct\n"
+        "b = bytearray(open(os.environ[\"EMITTER\"], \"rb\").read())\n"
+        "i = b.index(b\"erlang\\0process__spawn\\0\") - 24\n"
+        "b[struct.unpack_from(\"<Q\", b, i)[0]] = 0xf0\n"
+        "open(\"bad\", \"wb\").write(b)'\n"
+        "cp $EMITTER good; chmod +x bad; ./bad -w never process__exit=1 & b=$!\n"
+        "$ERLSNOOP spawns --json -a & s=$!; sleep 1\n"
+        "./good -w go process__spawn=23 & g=$!; sleep 1.5; touch go; wait $g; sleep .2; kill -INT $s; wait $s; e=$?\n"
+        "kill $b; exit $e");
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_int_ge(support_number(r->out, "\"type\":\"spawns\"", "births"), 23);
+    ck_assert_ptr_ne(strstr(r->err, "'bad' (process"), NULL);
+}
+END_TEST
+
 Suite *spawns_suite(void)
 {
     Suite *suite = suite_create("spawns");
@@ -240,6 +261,7 @@ Suite *spawns_suite(void)
     tcase_add_test(live, test_spawns_all_sees_two_vms_of_one_file);
     tcase_add_test(live, test_spawns_command_behind_a_script);
     tcase_add_test(live, test_spawns_table_fits_80_columns);
+    tcase_add_test(live, test_spawns_all_goes_on_past_a_file_that_cannot_be_watched);
     suite_add_tcase(suite, live);
     return suite;
 }
