@@ -83,7 +83,7 @@ int child_release(struct child *child)
     ssize_t got;
 
     if (write(child->go, "g", 1) != 1)
-        return fail(-errno, "cannot release '%s': %s", child->path, strerror(errno));
+        return fail(-ECHILD, "'%s' was ended before it began", child->path);
     got = read(child->failed, &err, sizeof err);
     if (got == sizeof err)
         return fail(-err, "cannot run '%s': %s", child->path, strerror(err));

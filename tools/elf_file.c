@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { NOTE_STAPSDT = 3, MAX_NOTES = 65536, DESC_ADDRS = 3 * 8 };
@@ -136,6 +137,7 @@ int elf_file_new(const char *path, struct elf_file **out)
 {
     struct elf_file *file = calloc(1, sizeof *file);
     struct elf_reader *reader = calloc(1, sizeof *reader);
+    struct stat st;
     GElf_Ehdr eh;
 
     if (!file || !reader) {
@@ -146,9 +148,9 @@ int elf_file_new(const char *path, struct elf_file **out)
     file->reader = reader;
     reader->fd = -1;
     elf_version(EV_CURRENT);
-    reader->fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (reader->fd < 0) {
-        int err = -errno;
+    reader->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO would wait for a writer */
+    if (reader->fd < 0 || fstat(reader->fd, &st) || !S_ISREG(st.st_mode)) {
+        int err = reader->fd < 0 ? -errno : -ENOEXEC;
 
         elf_file_free(file);
         return err;

@@ -69,15 +69,20 @@ void target_close(struct target *t)
     t->elf = NULL;
 }
 
-static bool skip_pid(const struct target_visitor *v, int pid)
+static bool skip_pid(const struct target_visitor *v, int pid, struct stat *st)
 {
     char path[64];
-    struct stat st;
 
     if (!v->skip)
         return false;
     snprintf(path, sizeof path, "/proc/%d/exe", pid);
-    return stat(path, &st) || v->skip(v->ctx, st.st_dev, st.st_ino);
+    return stat(path, st) || v->skip(v->ctx, st->st_dev, st->st_ino);
+}
+
+/* It may have run another file since; that one is not asked about yet. */
+static bool is_file_asked(const struct target_visitor *v, const struct target *t, const struct stat *st)
+{
+    return !v->skip || (t->dev == st->st_dev && t->ino == st->st_ino);
 }
 
 int target_each(const struct target_visitor *v)
@@ -85,6 +90,7 @@ int target_each(const struct target_visitor *v)
     DIR *dir = opendir("/proc");
     struct dirent *entry;
     struct target t;
+    struct stat st;
     int stop = 0;
 
     if (!dir)
@@ -92,9 +98,10 @@ int target_each(const struct target_visitor *v)
     while (!stop && (entry = readdir(dir))) {
         int pid = atoi(entry->d_name);
 
-        if (pid <= 0 || skip_pid(v, pid) || target_open_pid(pid, &t))
+        if (pid <= 0 || skip_pid(v, pid, &st) || target_open_pid(pid, &t))
             continue;
-        stop = v->found(v->ctx, &t);
+        if (is_file_asked(v, &t, &st))
+            stop = v->found(v->ctx, &t);
         target_close(&t);
     }
     closedir(dir);

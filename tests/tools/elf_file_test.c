@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "elf_file.h"
@@ -73,6 +74,20 @@ START_TEST(test_elf_file_missing_or_foreign_is_an_error)
 }
 END_TEST
 
+START_TEST(test_elf_file_does_not_wait_for_a_fifo)
+{
+    char dir[] = "/tmp/erlsnoop-elf-XXXXXX", path[64];
+    struct elf_file *elf;
+
+    ck_assert_ptr_ne(mkdtemp(dir), NULL);
+    snprintf(path, sizeof path, "%s/fifo", dir);
+    ck_assert_int_eq(mkfifo(path, 0700), 0);
+    ck_assert_int_eq(elf_file_new(path, &elf), -ENOEXEC);
+    unlink(path);
+    rmdir(dir);
+}
+END_TEST
+
 START_TEST(test_elf_file_survives_truncation)
 {
     size_t size;
@@ -114,6 +129,7 @@ Suite *elf_file_suite(void)
     tcase_set_timeout(files, 60);
     tcase_add_test(files, test_elf_file_reads_every_note);
     tcase_add_test(files, test_elf_file_missing_or_foreign_is_an_error);
+    tcase_add_test(files, test_elf_file_does_not_wait_for_a_fifo);
     tcase_add_test(files, test_elf_file_survives_truncation);
     tcase_add_test(files, test_elf_file_survives_random_damage);
     suite_add_tcase(suite, files);
