@@ -18,4 +18,11 @@ enum { VARIANT_GC_STRESS = 0 };
 #define VARIANT_PIN(name)
 #endif
 
+/* The compiler forgets what it knows of a variable: it stays in one register instead of being derived again. */
+#if defined(__GNUC__)
+#define VARIANT_OPAQUE(variable) __asm__("" : "+r"(variable))
+#else
+#define VARIANT_OPAQUE(variable) ((void)0)
+#endif
+
 #endif

@@ -150,14 +150,21 @@ void emit_instr(struct emitter *em, enum opcode op, const struct operand *args)
 		put_field(em, &info->fields[i], &args[i]);
 }
 
-static bool row_accepts(const struct opcode_info *info, const struct genop *g)
+static bool fields_accept(const struct opcode_info *info, const struct operand *args)
 {
-	if (info->count != g->count)
-		return false;
-	for (unsigned i = 0; i < g->count; i++)
-		if (!accepts(info->fields[i].kind, &g->args[i]))
+	for (unsigned i = 0; i < info->count; i++)
+		if (info->fields[i].kind != 'n' && !accepts(info->fields[i].kind, &args[i]))
 			return false;
 	return true;
+}
+
+void emit_first(struct emitter *em, const uint16_t *ops, size_t n, const struct operand *args)
+{
+	size_t i = 0;
+
+	while (i + 1 < n && !fields_accept(opcode_info(ops[i]), args))
+		i++;
+	emit_instr(em, ops[i], args);
 }
 
 void emit_by_rows(struct emitter *em, const struct genop *g)
@@ -165,7 +172,7 @@ void emit_by_rows(struct emitter *em, const struct genop *g)
 	for (unsigned i = 0; i < rows.counts[g->op]; i++) {
 		unsigned op = rows.ops[g->op][i];
 
-		if (row_accepts(opcode_info(op), g)) {
+		if (opcode_info(op)->count == g->count && fields_accept(opcode_info(op), g->args)) {
 			emit_instr(em, op, g->args);
 			return;
 		}

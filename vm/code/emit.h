@@ -42,6 +42,9 @@ struct emitter {
 
 /* Writes one instruction; args stand in the order of its signature. A list's words follow by emit_word and its kin. */
 void emit_instr(struct emitter *em, enum opcode op, const struct operand *args);
+/* The first of n operations that takes these operands; the last one must. */
+void emit_first(struct emitter *em, const uint16_t *ops, size_t n, const struct operand *args);
+#define EMIT_FIRST(em, args, ...) emit_first(em, (const uint16_t[]){ __VA_ARGS__ }, sizeof((const uint16_t[]){ __VA_ARGS__ }) / sizeof(uint16_t), args)
 /* The first row of g's generic operation whose signature takes g's operands. */
 void emit_by_rows(struct emitter *em, const struct genop *g);
 void emit_word(struct emitter *em, Inst word);

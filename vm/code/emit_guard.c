@@ -4,22 +4,22 @@
 
 enum { NO_OP = 0 };      /* OP_func_info is never wanted here */
 
-/* Functions of two arguments by operand forms: x and small to x; registers; register and small; any. */
+/* Functions of two arguments by operand forms: x and small to x, y and small to x; x and x to x, registers; register and small; any. */
 static const struct {
 	Term name;
-	uint16_t xix, rr, ri, ss;
+	uint16_t xix, yix, xxx, rr, ri, ss;
 } binary_ops[] = {
-	{ am_op_plus, OP_add_xix, OP_add_rr, OP_add_ri, OP_add_ss },
-	{ am_op_minus, OP_sub_xix, OP_sub_rr, OP_sub_ri, OP_sub_ss },
-	{ am_op_times, NO_OP, OP_mul_rr, OP_mul_ri, OP_mul_ss },
-	{ am_div, NO_OP, OP_div_rr, OP_div_ri, OP_div_ss },
-	{ am_rem, NO_OP, OP_rem_rr, OP_rem_ri, OP_rem_ss },
-	{ am_band, NO_OP, OP_band_rr, OP_band_ri, OP_band_ss },
-	{ am_bor, NO_OP, OP_bor_rr, NO_OP, OP_bor_ss },
-	{ am_bxor, NO_OP, OP_bxor_rr, NO_OP, OP_bxor_ss },
-	{ am_bsl, NO_OP, OP_bsl_rr, OP_bsl_ri, OP_bsl_ss },
-	{ am_bsr, NO_OP, OP_bsr_rr, OP_bsr_ri, OP_bsr_ss },
-	{ am_op_divide, NO_OP, NO_OP, NO_OP, OP_divide },
+	{ am_op_plus, OP_add_xix, OP_add_yix, OP_add_xxx, OP_add_rr, OP_add_ri, OP_add_ss },
+	{ am_op_minus, OP_sub_xix, OP_sub_yix, OP_sub_xxx, OP_sub_rr, OP_sub_ri, OP_sub_ss },
+	{ am_op_times, NO_OP, NO_OP, OP_mul_xxx, OP_mul_rr, NO_OP, OP_mul_ss },
+	{ am_div, NO_OP, NO_OP, NO_OP, OP_div_rr, OP_div_ri, OP_div_ss },
+	{ am_rem, NO_OP, NO_OP, NO_OP, OP_rem_rr, OP_rem_ri, OP_rem_ss },
+	{ am_band, NO_OP, NO_OP, OP_band_xxx, OP_band_rr, OP_band_ri, OP_band_ss },
+	{ am_bor, NO_OP, NO_OP, NO_OP, OP_bor_rr, NO_OP, OP_bor_ss },
+	{ am_bxor, NO_OP, NO_OP, OP_bxor_xxx, OP_bxor_rr, NO_OP, OP_bxor_ss },
+	{ am_bsl, NO_OP, NO_OP, NO_OP, OP_bsl_rr, OP_bsl_ri, OP_bsl_ss },
+	{ am_bsr, NO_OP, NO_OP, NO_OP, OP_bsr_rr, OP_bsr_ri, OP_bsr_ss },
+	{ am_op_divide, NO_OP, NO_OP, NO_OP, NO_OP, NO_OP, OP_divide },
 };
 
 /* Of one argument, any source. */
@@ -85,6 +85,10 @@ static bool emit_binary(struct emitter *em, struct guard *q, Term name)
 		}
 		if (binary_ops[i].xix != NO_OP && a.kind == OPND_X && operand_is_small(&b) && q->to.kind == OPND_X && q->fail.u == 0)
 			emit_instr(em, binary_ops[i].xix, (struct operand[]){ a, b, q->to, q->live });
+		else if (binary_ops[i].yix != NO_OP && a.kind == OPND_Y && operand_is_small(&b) && q->to.kind == OPND_X)
+			emit_instr(em, binary_ops[i].yix, (struct operand[]){ a, b, q->to, q->live, q->fail });
+		else if (binary_ops[i].xxx != NO_OP && a.kind == OPND_X && b.kind == OPND_X && q->to.kind == OPND_X)
+			emit_instr(em, binary_ops[i].xxx, (struct operand[]){ a, b, q->to, q->live, q->fail });
 		else if (binary_ops[i].rr != NO_OP && operand_is_reg(&a) && operand_is_reg(&b))
 			emit_instr(em, binary_ops[i].rr, (struct operand[]){ a, b, q->to, q->live, q->fail });
 		else if (binary_ops[i].ri != NO_OP && operand_is_reg(&a) && operand_is_small(&b))

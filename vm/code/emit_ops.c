@@ -11,6 +11,24 @@ static const struct genop *next_is(const struct genop *g, size_t count, unsigned
 	return count > 1 && g[1].op == op ? &g[1] : NULL;
 }
 
+/* The local call right behind g, or with a line between; *used: how many operations it reaches to. */
+static const struct genop *next_call(const struct genop *g, size_t count, size_t *used)
+{
+	size_t i = count > 2 && g[1].op == GENOP_line ? 2 : 1;
+
+	*used = i + 1;
+	if (i >= count || (g[i].op != GENOP_call && g[i].op != GENOP_call_only && g[i].op != GENOP_call_last))
+		return NULL;
+	return &g[i];
+}
+
+/* What goes into the instruction of the call is of the call's line. */
+static void emit_call_line(struct emitter *em, const struct genop *call)
+{
+	if (call[-1].op == GENOP_line)
+		emit_line(em, call[-1].args[0].u);
+}
+
 /* ---- calls */
 
 static enum opcode choose_external(unsigned genop, const struct export *e)
@@ -40,9 +58,11 @@ static size_t emit_call_fun2(struct emitter *em, const struct genop *g, size_t c
 
 static size_t emit_deallocate(struct emitter *em, const struct genop *g, size_t count)
 {
+	static const uint16_t by_frame[] = { OP_deallocate_return_1, OP_deallocate_return_2, OP_deallocate_return_3, OP_deallocate_return_4 };
+
 	if (next_is(g, count, GENOP_return) == NULL)
 		return 0;
-	emit_instr(em, OP_deallocate_return, g->args);
+	emit_instr(em, g->args[0].u > 0 && g->args[0].u <= 4 ? by_frame[g->args[0].u - 1] : OP_deallocate_return, g->args);
 	return 2;
 }
 
@@ -63,45 +83,57 @@ static size_t emit_move_return(struct emitter *em, const struct genop *g, size_t
 		return 2;
 	}
 	if (count > 2 && g[1].op == GENOP_deallocate && g[2].op == GENOP_return) {
+		static const uint16_t constant[] = { OP_move_c_deallocate_return_1, OP_move_c_deallocate_return_2, OP_move_c_deallocate_return_3 };
+		static const uint16_t stack[] = { OP_move_y_deallocate_return_1, OP_move_y_deallocate_return_2, OP_move_y_deallocate_return_3 };
+		uint64_t frame = g[1].args[0].u;
+
 		args[1] = g[1].args[0];
-		emit_instr(em, from->kind == OPND_CONST ? OP_move_c_deallocate_return : OP_move_r_deallocate_return, args);
+		if (frame > 0 && frame <= 3 && from->kind != OPND_X)
+			emit_instr(em, (from->kind == OPND_CONST ? constant : stack)[frame - 1], args);
+		else
+			emit_instr(em, from->kind == OPND_CONST ? OP_move_c_deallocate_return : OP_move_r_deallocate_return, args);
 		return 3;
 	}
 	return 0;
 }
 
-/* move Register Register, then a local call or a jump. */
-static size_t emit_move_go(struct emitter *em, const struct genop *g, size_t count)
+static size_t emit_move_jump(struct emitter *em, const struct genop *g, size_t count)
+{
+	struct operand args[3] = { g->args[0], g->args[1] };
+	const struct genop *jump = next_is(g, count, GENOP_jump);
+
+	if (jump == NULL)
+		return 0;
+	args[2] = jump->args[0];
+	emit_instr(em, args[0].kind == OPND_CONST ? OP_move_c_jump : OP_move_r_jump, args);
+	return 2;
+}
+
+/* move, then a local call. */
+static size_t emit_move_call(struct emitter *em, const struct genop *g, size_t count)
 {
 	struct operand args[4] = { g->args[0], g->args[1] };
-	const struct genop *next = &g[1];
+	size_t used;
+	const struct genop *call = next_call(g, count, &used);
 
-	if (count < 2)
+	if (call == NULL || (args[0].kind == OPND_CONST && (call->op == GENOP_call_last || args[1].kind != OPND_X)))
 		return 0;
-	if (next->op == GENOP_jump) {
-		args[2] = next->args[0];
-		emit_instr(em, args[0].kind == OPND_CONST ? OP_move_c_jump : OP_move_r_jump, args);
-		return 2;
-	}
-	if (args[0].kind == OPND_CONST)
-		return 0;
-	switch (next->op) {
+	emit_call_line(em, call);
+	args[2] = call->args[1];
+	switch (call->op) {
 	case GENOP_call:
-		args[2] = next->args[1];
-		emit_instr(em, OP_move_r_call, args);
-		return 2;
+		EMIT_FIRST(em, args, OP_move_xx_call, OP_move_yx_call, OP_move_cx_call, OP_move_rd_call);
+		break;
 	case GENOP_call_only:
-		args[2] = next->args[1];
-		emit_instr(em, OP_move_r_call_only, args);
-		return 2;
-	case GENOP_call_last:
-		args[2] = next->args[2];
-		args[3] = next->args[1];
-		emit_instr(em, OP_move_r_call_last, args);
-		return 2;
+		EMIT_FIRST(em, args, OP_move_xx_call_only, OP_move_cx_call_only, OP_move_rd_call_only);
+		break;
 	default:
-		return 0;
+		args[2] = call->args[2];
+		args[3] = call->args[1];
+		EMIT_FIRST(em, args, OP_move_yx_call_last, OP_move_rd_call_last);
+		break;
 	}
+	return used;
 }
 
 static unsigned move_kind(const struct genop *g)
@@ -145,7 +177,9 @@ static size_t emit_move(struct emitter *em, const struct genop *g, size_t count)
 	size_t used = emit_move_return(em, g, count);
 
 	if (used == 0)
-		used = emit_move_go(em, g, count);
+		used = emit_move_jump(em, g, count);
+	if (used == 0)
+		used = emit_move_call(em, g, count);
 	return used != 0 ? used : emit_moves(em, g, count);
 }
 
@@ -166,23 +200,29 @@ static bool is_move_to_stack(const struct genop *g)
 	return g->op == GENOP_move && g->args[0].kind == OPND_X && g->args[1].kind == OPND_Y;
 }
 
-/* allocate, then registers are saved. */
+/* allocate, then one register or two are saved, and maybe a call. */
 static size_t emit_allocate_moves(struct emitter *em, const struct genop *g, size_t count)
 {
-	struct operand args[6] = { g->args[0], g->args[1] };
+	static const uint16_t alone[] = { OP_allocate_move, OP_allocate_move2 }, with_call[] = { OP_allocate_move_call, OP_allocate_move2_call };
+	struct operand args[7] = { g->args[0], g->args[1] };
+	const struct genop *call;
+	size_t moves = 0, used;
 
-	if (count < 2 || !is_move_to_stack(&g[1]))
-		return 0;
-	args[2] = g[1].args[0];
-	args[3] = g[1].args[1];
-	if (count < 3 || !is_move_to_stack(&g[2])) {
-		emit_instr(em, OP_allocate_move, args);
-		return 2;
+	for (; moves < 2 && count > moves + 1 && is_move_to_stack(&g[moves + 1]); moves++) {
+		args[2 + 2 * moves] = g[moves + 1].args[0];
+		args[3 + 2 * moves] = g[moves + 1].args[1];
 	}
-	args[4] = g[2].args[0];
-	args[5] = g[2].args[1];
-	emit_instr(em, OP_allocate_move2, args);
-	return 3;
+	if (moves == 0)
+		return 0;
+	call = next_call(&g[moves], count - moves, &used);
+	if (call == NULL || call->op != GENOP_call) {
+		emit_instr(em, alone[moves - 1], args);
+		return 1 + moves;
+	}
+	emit_call_line(em, call);
+	args[2 + 2 * moves] = call->args[1];
+	emit_instr(em, with_call[moves - 1], args);
+	return moves + used;
 }
 
 static size_t emit_allocate(struct emitter *em, const struct genop *g, size_t count)
@@ -242,10 +282,13 @@ static size_t emit_test_heap_put_list(struct emitter *em, const struct genop *g,
 	args[4] = put->args[2];
 	if (count > 3 && operand_is_x(&args[4], 0) && g[2].op == GENOP_deallocate && g[3].op == GENOP_return) {
 		args[4] = g[2].args[0];
-		emit_instr(em, OP_test_heap_put_list_return, args);
+		if (args[2].kind == OPND_Y && args[3].kind == OPND_X && args[4].u == 1)
+			emit_instr(em, OP_test_heap_put_list_return_1, args);
+		else
+			EMIT_FIRST(em, args, OP_test_heap_put_list_return_yx, OP_test_heap_put_list_return_rr);
 		return 4;
 	}
-	emit_instr(em, OP_test_heap_put_list, args);
+	EMIT_FIRST(em, args, OP_test_heap_put_list_xxx, OP_test_heap_put_list_yxx, OP_test_heap_put_list_rrd);
 	return 2;
 }
 
@@ -287,7 +330,9 @@ static size_t emit_init_yregs(struct emitter *em, const struct genop *g, size_t 
 static size_t emit_nonempty_allocate(struct emitter *em, const struct genop *g, size_t count)
 {
 	const struct genop *allocate = next_is(g, count, GENOP_allocate);
-	struct operand args[6] = { g->args[0], g->args[1] };
+	struct operand args[7] = { g->args[0], g->args[1] };
+	const struct genop *call;
+	size_t used;
 
 	if (allocate == NULL || g->args[1].kind != OPND_X || init_covers(next_is(allocate, count - 1, GENOP_init_yregs), allocate->args[0].u))
 		return 0;
@@ -296,7 +341,14 @@ static size_t emit_nonempty_allocate(struct emitter *em, const struct genop *g, 
 	if (count > 2 && g[2].op == GENOP_get_list && operand_same(&g[2].args[0], &g->args[1])) {
 		args[4] = g[2].args[1];
 		args[5] = g[2].args[2];
-		emit_instr(em, OP_is_nonempty_list_allocate_get_list, args);
+		call = next_call(&g[2], count - 2, &used);
+		if (call != NULL && call->op == GENOP_call && args[4].kind == OPND_Y && args[5].kind == OPND_X) {
+			emit_call_line(em, call);
+			args[6] = call->args[1];
+			emit_instr(em, OP_is_nonempty_list_allocate_get_list_yx_call, args);
+			return 2 + used;
+		}
+		EMIT_FIRST(em, args, OP_is_nonempty_list_allocate_get_list_yx, OP_is_nonempty_list_allocate_get_list_dd);
 		return 3;
 	}
 	emit_instr(em, OP_is_nonempty_list_allocate, args);
@@ -307,10 +359,10 @@ static size_t emit_is_nonempty_list(struct emitter *em, const struct genop *g, s
 {
 	size_t allocated = emit_nonempty_allocate(em, g, count);
 
-	static const struct { uint16_t genop, op; } fused[] = {
-		{ GENOP_get_list, OP_is_nonempty_list_get_list },
-		{ GENOP_get_hd, OP_is_nonempty_list_get_hd },
-		{ GENOP_get_tl, OP_is_nonempty_list_get_tl },
+	static const struct { uint16_t genop, ops[2]; } fused[] = {
+		{ GENOP_get_list, { OP_is_nonempty_list_get_list_xxx, OP_is_nonempty_list_get_list_rdd } },
+		{ GENOP_get_hd, { OP_is_nonempty_list_get_hd_xx, OP_is_nonempty_list_get_hd_rd } },
+		{ GENOP_get_tl, { OP_is_nonempty_list_get_tl_xx, OP_is_nonempty_list_get_tl_rd } },
 	};
 	struct operand args[4] = { g->args[0], g->args[1] };
 
@@ -322,7 +374,7 @@ static size_t emit_is_nonempty_list(struct emitter *em, const struct genop *g, s
 		args[2] = g[1].args[1];
 		if (g[1].count > 2)
 			args[3] = g[1].args[2];
-		emit_instr(em, fused[i].op, args);
+		emit_first(em, fused[i].ops, 2, args);
 		return 2;
 	}
 	return 0;
@@ -357,7 +409,7 @@ static size_t emit_put_tuple2(struct emitter *em, const struct genop *g, size_t 
 	if (list->count == 2 && operand_is_reg(&list->items[1])) {
 		struct operand args[] = { g->args[0], list->items[0], list->items[1] };
 
-		emit_instr(em, operand_is_reg(&args[1]) ? OP_put_tuple2_rr : OP_put_tuple2_cr, args);
+		EMIT_FIRST(em, args, OP_put_tuple2_xx, OP_put_tuple2_rr, OP_put_tuple2_cr);
 		return 1;
 	}
 	emit_instr(em, OP_put_tuple2, (struct operand[]){ g->args[0], operand_u(list->count) });

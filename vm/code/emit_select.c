@@ -88,7 +88,7 @@ static size_t emit_choices(struct emitter *em, const struct genop *g)
 	if (n > 2)
 		qsort(c, n, sizeof(*c), compare_choices);
 	if (n == 2)
-		emit_pairs(em, OP_select_atom2, g, c, n);
+		emit_pairs(em, g->args[0].kind == OPND_X ? OP_select_2_x : OP_select_2_r, g, c, n);
 	else if (n > 3 && all_small(list) && emit_table(em, g, c, n))
 		;
 	else

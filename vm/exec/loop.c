@@ -47,21 +47,24 @@
 
 #define HEAP_LACKS(words)                                                                          \
 	unlikely((VARIANT_GC_STRESS && heap_is_stressed(&p->heap)) || (size_t)((char *)E - (char *)HTOP) < (size_t)(words) * sizeof(Term))
+#define COLLECT(words, live)                                                                       \
+	do {                                                                                       \
+		SWAPOUT();                                                                         \
+		p->i = I;                                                                          \
+		if (!process_collect_gc(p, words, x, live))                                        \
+			goto exited;                                                               \
+		SWAPIN();                                                                          \
+	} while (0)
 /* Room for words; x[0..live) are roots. */
 #define NEED(words, live)                                                                          \
 	do {                                                                                       \
-		if (HEAP_LACKS(words)) {                                                           \
-			SWAPOUT();                                                                 \
-			p->i = I;                                                                  \
-			if (!process_collect_gc(p, words, x, live))                                \
-				goto exited;                                                       \
-			SWAPIN();                                                                  \
-		}                                                                                  \
+		if (HEAP_LACKS(words))                                                             \
+			COLLECT(words, live);                                                      \
 	} while (0)
 
 #define ENTER()                                                                                    \
 	do {                                                                                       \
-		if (unlikely(--p->reds_left <= 0))                                                 \
+		if (unlikely(--p->reds_left < 0)) /* of the sign alone: one instruction */         \
 			goto preempt;                                                              \
 		DISPATCH();                                                                        \
 	} while (0)
@@ -103,9 +106,9 @@ enum run_result exec_run(struct sched *s, Process *p)
 		[WATCH_NOTHING] = plain_table, [WATCH_MESSAGES] = watched_table, [WATCH_CALLS] = traced_table,
 	};
 	const void *const *table = tables[s->watch];
-	Term *const x = s->x;
+	register Term *x VARIANT_PIN("r15") = s->x;
 	register const Inst *I VARIANT_PIN("rbx"); /* gcc spills it when the function grows */
-	Term *E, *HTOP;
+	register Term *E VARIANT_PIN("r12"), *HTOP VARIANT_PIN("r13");
 	/* shared by the tails of operations */
 	Term r, args[3];
 	const struct export *e;
@@ -116,6 +119,7 @@ enum run_result exec_run(struct sched *s, Process *p)
 	struct exc_site site;
 	struct bits_builder builder = { 0 };
 
+	VARIANT_OPAQUE(x); /* a register of its own, not s and an offset */
 	for (unsigned i = 0; i < p->live; i++)
 		x[i] = p->x[i];
 	I = p->i;
