@@ -14,7 +14,7 @@ run() { say "$@"; "$@"; }
 say "$BUILD/erlvm -quick -pa $dir -s demo start 30 &"
 "$BUILD/erlvm" -quick -pa "$dir" -s demo start 30 &
 vm=$!
-trap 'kill $vm 2>/dev/null; wait $vm 2>/dev/null; rm -rf /tmp/erlsnoop-demo.$vm' EXIT
+trap 'kill $vm 2>/dev/null; wait $vm 2>/dev/null || true; rm -rf /tmp/erlsnoop-demo.$vm' EXIT
 sleep 1
 run "$BUILD/erlsnoop" list
 if [ "$(id -u)" != 0 ]; then

@@ -118,6 +118,8 @@ int on_efile_drv__entry(struct pt_regs *ctx)
     __u32 zero = 0;
     void *empty = bpf_map_lookup_elem(&empty_story, &zero);
 
+    if (probe_stopped)
+        return 0;
     if (!empty || read_key(ctx, PROBE_ID_efile_drv__entry, &key) ||
         probe_arg(ctx, PROBE_ID_efile_drv__entry, efile_drv__entry_command, &command))
         return 0;
@@ -141,6 +143,8 @@ int on_efile_drv__int_entry(struct pt_regs *ctx)
     struct efile_story *story;
     struct efile_key key;
 
+    if (probe_stopped)
+        return 0;
     if (read_key(ctx, PROBE_ID_efile_drv__int_entry, &key))
         return 0;
     story = bpf_map_lookup_elem(&stories, &key);
@@ -155,6 +159,8 @@ int on_efile_drv__int_return(struct pt_regs *ctx)
     struct efile_story *story;
     struct efile_key key;
 
+    if (probe_stopped)
+        return 0;
     if (read_key(ctx, PROBE_ID_efile_drv__int_return, &key))
         return 0;
     story = bpf_map_lookup_elem(&stories, &key);
@@ -208,6 +214,8 @@ int on_efile_drv__return(struct pt_regs *ctx)
     struct efile_story *story;
     struct efile_key key;
 
+    if (probe_stopped)
+        return 0;
     if (read_key(ctx, PROBE_ID_efile_drv__return, &key))
         return 0;
     count_total(EFILE_ENDED);

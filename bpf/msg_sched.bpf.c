@@ -137,6 +137,8 @@ int on_message__send(struct pt_regs *ctx)
 {
     struct wire_proc proc = {.vm = probe_vm()};
 
+    if (probe_stopped)
+        return 0;
     if (!erlpid_arg(ctx, PROBE_ID_message__send, message__send_receiver, &proc.pid))
         handle_send(&proc);
     return 0;
@@ -150,6 +152,8 @@ int on_process__scheduled(struct pt_regs *ctx)
     struct name_text mfa;
     struct receiver *r;
 
+    if (probe_stopped)
+        return 0;
     if (erlpid_arg(ctx, PROBE_ID_process__scheduled, process__scheduled_pid, &proc.pid))
         return 0;
     r = find_receiver(&proc);
@@ -175,6 +179,8 @@ int on_process__unscheduled(struct pt_regs *ctx)
     struct wire_proc proc = {.vm = probe_vm()};
     struct receiver *r;
 
+    if (probe_stopped)
+        return 0;
     if (erlpid_arg(ctx, PROBE_ID_process__unscheduled, process__unscheduled_pid, &proc.pid))
         return 0;
     r = bpf_map_lookup_elem(&receivers, &proc);
@@ -188,6 +194,8 @@ int on_process__exit(struct pt_regs *ctx)
 {
     struct wire_proc proc = {.vm = probe_vm()};
 
+    if (probe_stopped)
+        return 0;
     if (!erlpid_arg(ctx, PROBE_ID_process__exit, process__exit_pid, &proc.pid))
         bpf_map_delete_elem(&receivers, &proc);
     return 0;

@@ -169,6 +169,8 @@ int on_process__spawn(struct pt_regs *ctx)
     __u64 now = bpf_ktime_get_ns();
     struct name_text mfa;
 
+    if (probe_stopped)
+        return 0;
     if (erlpid_arg(ctx, PROBE_ID_process__spawn, process__spawn_pid, &proc.pid))
         return 0;
     count_total(SPAWNS_TOTAL_BIRTHS);
@@ -187,6 +189,8 @@ int on_process__exit(struct pt_regs *ctx)
     __u64 now = bpf_ktime_get_ns(), lifetime_ns;
     struct name_text reason;
 
+    if (probe_stopped)
+        return 0;
     if (erlpid_arg(ctx, PROBE_ID_process__exit, process__exit_pid, &proc.pid))
         return 0;
     count_total(SPAWNS_TOTAL_DEATHS);

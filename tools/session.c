@@ -481,6 +481,16 @@ static void finish(struct session *s)
         close(s->epoll);
 }
 
+/* From here on nothing is counted. */
+static void stop_counting(struct session *s)
+{
+    struct bpf_map *map = s->attach.object ? bpf_object__find_map_by_name(s->attach.object, ".data.session") : NULL;
+    uint32_t zero = 0, stopped = 1;
+
+    if (map && bpf_map__fd(map) >= 0)
+        bpf_map_update_elem(bpf_map__fd(map), &zero, &stopped, BPF_ANY);
+}
+
 int session_run(const struct options *options, struct bpf_object_skeleton *skeleton,
                 const struct session_ops *ops, void *ctx)
 {
@@ -497,6 +507,7 @@ int session_run(const struct options *options, struct bpf_object_skeleton *skele
         err = start(&s);
     if (!err)
         err = loop(&s);
+    stop_counting(&s);
     attach_clear(&s.attach);
     s.ending = true;
     if (!err && s.ring)

@@ -132,7 +132,7 @@ START_TEST(test_spawns_interrupt_gives_result_and_detaches)
 {
     SUPPORT_BPF();
     const struct support_run *r = support_run(
-        "$EMITTER -d 300000 -w go process__spawn=12 > counts & p=$!; sleep .2\n"
+        "$EMITTER -d 300000 -w go process__spawn=23 > counts & p=$!; sleep .2\n"
         "$ERLSNOOP spawns --json -p $p > out & e=$!\n"
         "sleep 1.5; touch go; sleep 1; kill -INT $e; wait $e; s=$?; cat out\n"
         "wait $p; read -r name on off < counts; echo \"{\\\"on\\\":$on,\\\"off\\\":$off}\"; exit $s");
@@ -140,8 +140,10 @@ START_TEST(test_spawns_interrupt_gives_result_and_detaches)
 
     ck_assert_int_eq(r->status, 0);
     ck_assert_int_gt(births, 0);
-    ck_assert_int_eq(support_number(r->out, "\"on\"", "on"), births);
-    ck_assert_int_eq(support_number(r->out, "\"on\"", "off"), 12 - births);
+    /* Counting stops at once; the kernel takes its time to lower the semaphore. */
+    ck_assert_int_ge(support_number(r->out, "\"on\"", "on"), births);
+    ck_assert_int_gt(support_number(r->out, "\"on\"", "off"), 0);
+    ck_assert_int_eq(support_number(r->out, "\"on\"", "on") + support_number(r->out, "\"on\"", "off"), 23);
 }
 END_TEST
 
