@@ -254,8 +254,8 @@ START_TEST(test_probes_all_have_cases)
 #include "../../vm/probes.def"
     };
     static const char *const without[] = {
-        /* need distribution, a busy port, or a native library, which the VM does not have */
-        "process__exit_signal__remote", "message__send__remote", "process__port_unblocked", "nif__entry", "nif__return"};
+        /* need distribution or a busy port */
+        "process__exit_signal__remote", "message__send__remote", "process__port_unblocked"};
 
     for (size_t i = 0; i < sizeof probes / sizeof *probes; i++) {
         bool held = !is_held_family(probes[i].family);

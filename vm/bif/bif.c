@@ -18,12 +18,20 @@ static const struct bif_row rows[] = {
 #include "bif/bifs.def"
 };
 
+/* Modules whose natives are NIFs in OTP. */
+static bool is_nif_module(Term module)
+{
+	return module == am_prim_file || module == am_prim_buffer || module == am_zlib;
+}
+
 void bif_init(void)
 {
 	bif_proc_init();
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const struct bif_row *row = &rows[i];
+		struct export *e = export_get(row->module, atom_from_text(row->function), row->arity);
 
-		export_set_bif(export_get(row->module, atom_from_text(row->function), row->arity), row->call, row->name);
+		export_set_bif(e, row->call, row->name);
+		e->is_nif = is_nif_module(row->module);
 	}
 }

@@ -69,7 +69,7 @@ static unsigned list_addresses(const Process *p, const Inst **found, unsigned ma
 {
 	unsigned n = 0;
 
-	if (p->woken_from != PS_RUNNING && p->i != NULL)
+	if (p->i != NULL && export_of_stub(p->i) == NULL)
 		found[n++] = p->i + 1;
 	for (const Term *at = p->heap.stop; at < p->heap.end && n < max; at++)
 		if (term_is_header(*at) && *at != TERM_NONE && (n == 0 || (const Inst *)*at != found[n - 1]))

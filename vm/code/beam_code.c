@@ -11,7 +11,7 @@
 
 enum { NO_FUNCTION = UINT32_MAX, CODE_VERSION = 0, CODE_HEADER_MIN = 16 };
 enum { NEED_WORDS, NEED_FLOATS, NEED_FUNS };
-enum { LIVE_MAX = X_REGS, FRAME_MAX = 1024, NEED_MAX = 1 << 26, ARITY_MAX = 255, FLOAT_REGS_MAX = F_REGS };
+enum { LIVE_MAX = X_REGS - 1 /* operations keep a result in the next one */, FRAME_MAX = 1024, NEED_MAX = 1 << 26, ARITY_MAX = 255, FLOAT_REGS_MAX = F_REGS };
 /* Extended operands, as the number of a COMPACT_Z. */
 enum { EXT_LIST = 1, EXT_FLOAT_REG, EXT_NEEDS, EXT_LITERAL, EXT_TYPED_REG };
 

@@ -13,6 +13,7 @@ struct export {
 	Term module, function;
 	uint32_t arity;
 	bool is_traced;
+	bool is_nif;         /* OTP has it in a library: its probes are those of NIFs */
 	bif_fn bif;          /* the C function, or NULL */
 	const char *bif_name; /* for probes and reports */
 	Inst func_info[4];   /* the stub's, so that address lookups name BIFs; exec fills both */

@@ -88,8 +88,12 @@ struct exc_site call_arith_site(Process *p, Term name, unsigned arity, const Ter
 struct exc_site call_operator_site(Process *p, const Inst *at, enum arith_op op, const Term *args)
 {
 	switch ((uint16_t)*at) {
-	case OP_add_xix: case OP_add_ri: case OP_sub_xix: case OP_sub_ri: case OP_plus:
+	case OP_add_xix: case OP_add_yix: case OP_add_ri: case OP_sub_xix: case OP_sub_yix: case OP_sub_ri:
 		return (struct exc_site){ .kind = EXC_SITE_NONE };
+	case OP_plus:
+		if (source_is_reg(at[2]))
+			return (struct exc_site){ .kind = EXC_SITE_NONE };
+		return call_arith_site(p, am_op_plus, 2, (const Term[]){ args[0], SMALL(0) });
 	default:
 		return call_arith_site(p, arith_name(op), arith_arity(op), args);
 	}
@@ -142,9 +146,9 @@ const Inst *call_undefined(Process *p, Term *x, struct export *e, struct exc_sit
 
 	if (export_is_loaded(e))
 		return call_export_address(e);
+	if (code_autoload(e->module) && export_is_loaded(e))
+		return call_export_address(e);
 	if (e->module != p->error_handler) {
-		if (code_autoload(e->module) && export_is_loaded(e))
-			return call_export_address(e);
 		args = heap_list_array(&p->heap, e->arity, x, NIL);
 		entry = handler_enter(p, x, am_undefined_function, e->module, e->function, args);
 		if (entry != NULL)
@@ -230,6 +234,8 @@ static const Inst *fun_enter_local(Process *p, Term *x, Term fun, unsigned arity
 		entry = handler_enter(p, x, am_undefined_lambda, f->entry->module, fun, args);
 		return entry != NULL ? entry : fun_raise(p, heap_tuple(&p->heap, am_badfun, fun), site);
 	}
+	if (f->entry->arity != arity + n) /* made from bytes of another origin */
+		return fun_raise(p, heap_tuple(&p->heap, am_badfun, fun), site);
 	for (unsigned i = 0; i < n; i++)
 		x[arity + i] = f->env[i];
 	return entry;

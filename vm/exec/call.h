@@ -67,7 +67,7 @@ bool call_is_function(Term t, Term arity);
 struct exc_site call_clause_site(Process *p, const Inst *func_info, const Term *x);
 /* erlang:Name(Args...) failed. */
 struct exc_site call_arith_site(Process *p, Term name, unsigned arity, const Term *args);
-/* An arithmetic operation failed. As in OTP, increments and unary plus leave no entry of their own. */
+/* An arithmetic operation failed. As in OTP, an increment of a register leaves no entry of its own, and +X is X + 0. */
 struct exc_site call_operator_site(Process *p, const Inst *at, enum arith_op op, const Term *args);
 Term call_map_reason(Process *p, Term key, Term map);
 Term call_badkey(Process *p, Term key);

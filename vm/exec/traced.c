@@ -102,6 +102,14 @@ Term traced_bif(Process *p, const struct export *e, Term *args)
 {
 	Term result;
 
+	if (e->is_nif) {
+		if (PROBE_ON(nif__entry))
+			probe_nif__entry(p, export_mfa(e));
+		result = call_native(p, e, args);
+		if (PROBE_ON(nif__return))
+			probe_nif__return(p, export_mfa(e));
+		return result;
+	}
 	if (PROBE_ON(bif__entry))
 		probe_bif__entry(p, export_mfa(e));
 	result = call_native(p, e, args);
