@@ -15,7 +15,7 @@
 #include "proc/sched.h"
 #include "term/node.h"
 
-enum { TRACE_DEPTH = 8, BIN_VHEAP_WORDS = 46422 };
+enum { TRACE_DEPTH = 8, BIN_VHEAP_WORDS = PROCESS_BIN_VHEAP_WORDS };
 
 Term bif_erlang_processes_0(Process *p, Term *args)
 {
@@ -398,18 +398,7 @@ static Term info_garbage_collection(Process *p, struct heap *h)
 
 static Term info_garbage_collection_info(Process *p, struct heap *h)
 {
-	const struct heap *own = &p->heap;
-	const Term pairs[][2] = {
-		{ am_old_heap_block_size, int_term(old_block_words(own)) }, { am_heap_block_size, int_term(block_words(own)) },
-		{ am_mbuf_size, int_term(own->fragment_words) }, { am_recent_size, int_term((size_t)(own->high - own->start)) },
-		{ am_stack_size, int_term(stack_words(own)) },
-		{ am_old_heap_size, int_term((size_t)(own->old_top - own->old_start)) },
-		{ am_heap_size, int_term((size_t)(own->top - own->start)) }, { am_bin_vheap_size, int_term(own->binary_words) },
-		{ am_bin_vheap_block_size, int_term(own->binary_limit_words) },
-		{ am_bin_old_vheap_size, int_term(own->old_binary_words) }, { am_bin_old_vheap_block_size, SMALL(BIN_VHEAP_WORDS) },
-	};
-
-	return put_pairs(h, 11, pairs);
+	return process_report_gc_info(&p->heap, h);
 }
 
 static Term info_reductions(Process *p, struct heap *h)

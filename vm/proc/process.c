@@ -357,8 +357,12 @@ static inline bool is_gc_probed(void)
 	       PROBE_ON(process__heap_grow) || PROBE_ON(process__heap_shrink);
 }
 
-static bool exceed_limit(Process *p)
+static bool exceed_limit(Process *p, size_t need_words)
 {
+	const struct heap *h = &p->heap;
+
+	if (!(p->flags & PF_MAX_HEAP_SILENT))
+		process_report_max_heap(p, (size_t)(h->end - h->start) + (size_t)(h->old_end - h->old_start) + h->fragment_words + need_words);
 	if (p->flags & PF_MAX_HEAP_SPARE)
 		return true;
 	p->exc_kind = EXC_EXITED;
@@ -393,7 +397,7 @@ bool process_collect_gc(Process *p, size_t need_words, Term *x, unsigned live)
 	sched_count_gc(r.reclaimed_words);
 	if (is_gc_probed())
 		probe_after(p, &r);
-	return fits || exceed_limit(p);
+	return fits || exceed_limit(p, need_words);
 }
 
 bool process_hibernate_gc(Process *p, Term *x, unsigned live)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Crash reports of processes: to the system logger, else on standard error.
+/* Reports of processes that crash or outgrow their heap: to the system logger, else on standard error.
  * Invariant: a system logger that has ended is forgotten; then it is the process registered as `logger` again. */
+#include <string.h>
+
 #include "base/clock.h"
 #include "base/log.h"
 #include "data/map.h"
@@ -8,7 +10,11 @@
 #include "proc/message.h"
 #include "proc/registry.h"
 
-static const char log_format[] = "Error in process ~p with exit value:~n~p~n";
+static const char crash_format[] = "Error in process ~p with exit value:~n~p~n";
+static const char max_heap_format[] =
+	"     Process:            ~p ~n     Context:            maximum heap size reached~n"
+	"     Max Heap Size:      ~p~n     Total Heap Size:    ~p~n     Kill:               ~p~n"
+	"     Error Logger:       ~p~n     Message Queue Len:  ~p~n     GC Info:            ~p~n";
 
 static _Atomic Term system_logger = am_logger;
 
@@ -46,13 +52,12 @@ static Term make_metadata(Process *p)
 	return map_from_pairs(h, pairs, 4);
 }
 
-static void tell_logger(Process *p, Term logger, Term reason)
+static void tell_logger(Process *p, Term logger, const char *format, Term args)
 {
 	struct heap *h = &p->heap;
-	Term format = heap_list_bytes(h, log_format, sizeof(log_format) - 1, NIL);
-	Term args = heap_cons(h, p->id, heap_cons(h, reason, NIL));
+	Term text = heap_list_bytes(h, format, strlen(format), NIL);
 
-	message_send(p, logger, heap_tuple(h, am_log, am_error, format, args, make_metadata(p)));
+	message_send(p, logger, heap_tuple(h, am_log, am_error, text, args, make_metadata(p)));
 }
 
 void process_report_crash(Process *p, Term reason)
@@ -61,7 +66,7 @@ void process_report_crash(Process *p, Term reason)
 	struct print_buffer b;
 
 	if (logger != TERM_NONE && logger != p->id) {
-		tell_logger(p, logger, reason);
+		tell_logger(p, logger, crash_format, heap_cons(&p->heap, p->id, heap_cons(&p->heap, reason, NIL)));
 		return;
 	}
 	print_buffer_init(&b, 1 << 16);
@@ -72,4 +77,61 @@ void process_report_crash(Process *p, Term reason)
 	print_text(&b, "\n\n");
 	log_text(b.text, b.used);
 	print_buffer_free(&b);
+}
+
+/* ---- max_heap_size */
+
+static Term words_term(size_t n) { return term_from_small((int64_t)n); }
+
+Term process_report_gc_info(const struct heap *own, struct heap *h)
+{
+	const Term pairs[][2] = {
+		{ am_old_heap_block_size, words_term((size_t)(own->old_end - own->old_start)) },
+		{ am_heap_block_size, words_term((size_t)(own->end - own->start)) },
+		{ am_mbuf_size, words_term(own->fragment_words) },
+		{ am_recent_size, words_term((size_t)(own->high - own->start)) },
+		{ am_stack_size, words_term((size_t)(own->end - own->stop)) },
+		{ am_old_heap_size, words_term((size_t)(own->old_top - own->old_start)) },
+		{ am_heap_size, words_term((size_t)(own->top - own->start)) },
+		{ am_bin_vheap_size, words_term(own->binary_words) },
+		{ am_bin_vheap_block_size, words_term(own->binary_limit_words) },
+		{ am_bin_old_vheap_size, words_term(own->old_binary_words) },
+		{ am_bin_old_vheap_block_size, SMALL(PROCESS_BIN_VHEAP_WORDS) },
+	};
+	Term list = NIL;
+
+	for (size_t i = sizeof(pairs) / sizeof(pairs[0]); i-- > 0;)
+		list = heap_cons(h, heap_tuple(h, pairs[i][0], pairs[i][1]), list);
+	return list;
+}
+
+static Term max_heap_args(Process *p, struct heap *h, size_t total_words, Term info)
+{
+	const Term args[] = { p->id, words_term(p->heap.max_words), words_term(total_words), term_from_bool(!(p->flags & PF_MAX_HEAP_SPARE)),
+			      am_true, words_term(p->msg_length), info };
+
+	return heap_list_array(h, sizeof(args) / sizeof(args[0]), args, NIL);
+}
+
+void process_report_max_heap(Process *p, size_t total_words)
+{
+	const struct heap before = p->heap;
+	Term logger = find_logger(), info;
+	struct print_buffer b;
+
+	p->heap.top = p->heap.stop; /* the room of the collection is the caller's */
+	info = process_report_gc_info(&before, &p->heap);
+	if (logger != TERM_NONE && logger != p->id) {
+		tell_logger(p, logger, max_heap_format, max_heap_args(p, &p->heap, total_words, info));
+	} else {
+		print_buffer_init(&b, 1 << 12);
+		print_text(&b, "Maximum heap size reached by process ");
+		print_term(&b, p->id);
+		print_text(&b, ": ");
+		print_term(&b, info);
+		print_text(&b, "\n");
+		log_text(b.text, b.used);
+		print_buffer_free(&b);
+	}
+	p->heap.top = before.top;
 }
