@@ -1,0 +1,45 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% Where a process says it stands while it calls a native function; which errors of arithmetic have an entry of their own.
+-module(proc_where).
+-export([main/0, where/1, tail/1, up/1, down/1, plus/1, minus/1, kept/1]).
+
+where(Item) -> X = process_info(self(), Item), {x, X}.
+
+tail(Item) -> process_info(self(), Item).
+
+up(X) -> X + 1.
+down(X) -> X - 1.
+plus(X) -> +X.
+minus(X) -> -X.
+kept(X) -> Y = id(X), Z = X + 5, {Y, Z}.
+
+id(X) -> X.
+
+functions({_, {current_stacktrace, Trace}}) -> functions({current_stacktrace, Trace});
+functions({current_stacktrace, Trace}) -> [{F, A} || {?MODULE, F, A, _} <- Trace].
+
+main() ->
+    d(where(current_function)),
+    d(tail(current_function)),
+    d(functions(where(current_stacktrace))),
+    d(functions(tail(current_stacktrace))),
+    d(apply(erlang, process_info, [self(), current_function])),
+    [d(try ?MODULE:F(x) catch error:badarith:S -> {F, entry(S)} end) || F <- [up, down, plus, minus, kept]],
+    d(try +id(list_to_atom("x")) catch error:badarith:T -> entry(T) end),
+    d(lists:sort([K || {K, _} <- error_handler:module_info()])).
+
+entry([{M, N, A, _} | _]) -> {M, N, A}.
+
+d(T) -> erlang:display(T).
+%% expect: {x,{current_function,{proc_where,where,1}}}
+%% expect: {current_function,{proc_where,tail,1}}
+%% expect: [{where,1},{main,0}]
+%% expect: [{tail,1},{main,0}]
+%% expect: {current_function,{proc_where,main,0}}
+%% expect: {up,{proc_where,up,1}}
+%% expect: {down,{proc_where,down,1}}
+%% expect: {plus,{proc_where,plus,1}}
+%% expect: {minus,{erlang,'-',[x]}}
+%% expect: {kept,{proc_where,kept,1}}
+%% expect: {proc_where,main,0}
+%% expect: [attributes,compile,exports,md5,module]
