@@ -83,13 +83,15 @@ static size_t emit_move_return(struct emitter *em, const struct genop *g, size_t
 		return 2;
 	}
 	if (count > 2 && g[1].op == GENOP_deallocate && g[2].op == GENOP_return) {
-		static const uint16_t constant[] = { OP_move_c_deallocate_return_1, OP_move_c_deallocate_return_2, OP_move_c_deallocate_return_3 };
-		static const uint16_t stack[] = { OP_move_y_deallocate_return_1, OP_move_y_deallocate_return_2, OP_move_y_deallocate_return_3 };
+		static const uint16_t by_frame[2][3] = { /* from the stack, a constant */
+			{ OP_move_y_deallocate_return_1, OP_move_y_deallocate_return_2, OP_move_y_deallocate_return_3 },
+			{ OP_move_c_deallocate_return_1, OP_move_c_deallocate_return_2, OP_move_c_deallocate_return_3 },
+		};
 		uint64_t frame = g[1].args[0].u;
 
 		args[1] = g[1].args[0];
 		if (frame > 0 && frame <= 3 && from->kind != OPND_X)
-			emit_instr(em, (from->kind == OPND_CONST ? constant : stack)[frame - 1], args);
+			emit_instr(em, by_frame[from->kind == OPND_CONST][frame - 1], args);
 		else
 			emit_instr(em, from->kind == OPND_CONST ? OP_move_c_deallocate_return : OP_move_r_deallocate_return, args);
 		return 3;
