@@ -98,13 +98,16 @@ static void command(Term id, const char *text, size_t n)
 	port_unref(port);
 }
 
+/* Closes the port, and sees its program end and every watch let go of it. */
 static void close_port(Term id)
 {
 	struct port *port = port_find(id);
 
 	ck_assert(port_close(port, owner->id, am_normal));
-	port_unref(port);
 	ck_assert_ptr_null(port_find(id));
+	while (atomic_load(&port->refs) > 1)
+		usleep(1000);
+	port_unref(port);
 }
 
 START_TEST(test_port_command_stream)
