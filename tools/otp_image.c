@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Invariant: the segments kept do not wrap around and what they say they fill is bounded by the
+ * file's size; every read goes through otp_image_at, which looks only there.
+ */
+#include "otp_image.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MAX_SYMBOLS = 4 << 20, SYM_SIZE = sizeof(Elf64_Sym) };
+
+struct otp_image_file {
+    int fd;
+    uint64_t size;
+    Elf *elf; /* owns the symbols' names */
+};
+
+/* ---- reading */
+
+static bool segment_fits(const GElf_Phdr *ph, uint64_t file_size)
+{
+    return ph->p_filesz <= ph->p_memsz && ph->p_memsz <= UINT64_MAX - ph->p_vaddr && ph->p_offset <= file_size &&
+           ph->p_filesz <= file_size - ph->p_offset;
+}
+
+/* A separate debug file has segments without contents: they are left out, its symbols are all it is read for. */
+static void read_segments(struct otp_image *image)
+{
+    GElf_Phdr ph;
+    size_t n = 0;
+
+    if (elf_getphdrnum(image->file->elf, &n))
+        return;
+    for (size_t i = 0; i < n && image->nsegments < OTP_IMAGE_SEGMENTS; i++) {
+        if (!gelf_getphdr(image->file->elf, (int)i, &ph))
+            return;
+        if (ph.p_type == PT_LOAD && segment_fits(&ph, image->file->size))
+            image->segments[image->nsegments++] = (struct otp_segment){
+                .address = ph.p_vaddr, .size = ph.p_memsz, .offset = ph.p_offset, .filled = ph.p_filesz,
+                .code = ph.p_flags & PF_X};
+    }
+}
+
+static void read_build_id(struct otp_image *image, Elf_Scn *section)
+{
+    Elf_Data *data = elf_getdata(section, NULL);
+    size_t at = 0, next, name, desc;
+    GElf_Nhdr nhdr;
+
+    while (data && data->d_buf && at < data->d_size && (next = gelf_getnote(data, at, &nhdr, &name, &desc)) > at) {
+        const char *bytes = data->d_buf;
+
+        at = next;
+        if (name > data->d_size || nhdr.n_namesz > data->d_size - name || desc > data->d_size ||
+            nhdr.n_descsz > data->d_size - desc)
+            return;
+        if (nhdr.n_type != NT_GNU_BUILD_ID || nhdr.n_namesz != sizeof ELF_NOTE_GNU ||
+            memcmp(bytes + name, ELF_NOTE_GNU, sizeof ELF_NOTE_GNU) || nhdr.n_descsz > OTP_BUILD_ID_MAX)
+            continue;
+        memcpy(image->build_id, bytes + desc, nhdr.n_descsz);
+        image->build_id_size = nhdr.n_descsz;
+        return;
+    }
+}
+
+static void read_debug_link(struct otp_image *image, Elf_Scn *section)
+{
+    Elf_Data *data = elf_getdata(section, NULL);
+    size_t length = data && data->d_buf ? strnlen(data->d_buf, data->d_size) : 0;
+
+    if (length && length < data->d_size && length < sizeof image->debug_link)
+        memcpy(image->debug_link, data->d_buf, length + 1);
+}
+
+static int read_symbols(struct otp_image *image, Elf_Scn *section, const GElf_Shdr *sh)
+{
+    Elf_Data *data = elf_getdata(section, NULL);
+    size_t n = data && data->d_buf ? data->d_size / SYM_SIZE : 0;
+    struct otp_symbol *symbols;
+    GElf_Sym sym;
+
+    if (n > MAX_SYMBOLS - image->nsymbols)
+        n = MAX_SYMBOLS - image->nsymbols;
+    if (!n)
+        return 0;
+    symbols = realloc(image->symbols, (image->nsymbols + n) * sizeof *symbols);
+    if (!symbols)
+        return -ENOMEM;
+    image->symbols = symbols;
+    for (size_t i = 0; i < n && gelf_getsym(data, (int)i, &sym); i++) {
+        const char *name = elf_strptr(image->file->elf, sh->sh_link, sym.st_name);
+        int type = GELF_ST_TYPE(sym.st_info);
+
+        if (name && *name && sym.st_shndx != SHN_UNDEF && (type == STT_FUNC || type == STT_OBJECT))
+            symbols[image->nsymbols++] = (struct otp_symbol){
+                .name = name, .address = sym.st_value, .size = sym.st_size, .code = type == STT_FUNC,
+                .global = GELF_ST_BIND(sym.st_info) != STB_LOCAL, .dynamic = sh->sh_type == SHT_DYNSYM};
+    }
+    return 0;
+}
+
+static int compare_symbols(const void *a, const void *b)
+{
+    const struct otp_symbol *x = a, *y = b;
+    int by_name = strcmp(x->name, y->name);
+
+    return by_name ? by_name : (x->address > y->address) - (x->address < y->address);
+}
+
+static int read_sections(struct otp_image *image)
+{
+    size_t names;
+    GElf_Shdr sh;
+    int err = 0;
+
+    if (elf_getshdrstrndx(image->file->elf, &names))
+        return 0; /* no sections: nothing but segments */
+    for (Elf_Scn *s = NULL; !err && (s = elf_nextscn(image->file->elf, s));) {
+        const char *name = gelf_getshdr(s, &sh) ? elf_strptr(image->file->elf, names, sh.sh_name) : NULL;
+
+        if (!name)
+            continue;
+        if (sh.sh_type == SHT_NOTE && !image->build_id_size)
+            read_build_id(image, s);
+        else if (sh.sh_type == SHT_SYMTAB || sh.sh_type == SHT_DYNSYM)
+            err = read_symbols(image, s, &sh);
+        else if (!strcmp(name, ".gnu_debuglink"))
+            read_debug_link(image, s);
+        else if (!strcmp(name, ".text")) {
+            image->text = sh.sh_addr;
+            image->text_size = sh.sh_size;
+        }
+    }
+    if (image->nsymbols)
+        qsort(image->symbols, image->nsymbols, sizeof *image->symbols, compare_symbols);
+    return err;
+}
+
+/* ---- the interface */
+
+static int open_file(struct otp_image_file *file)
+{
+    struct stat st;
+    GElf_Ehdr eh;
+
+    if (fstat(file->fd, &st))
+        return -errno;
+    if (!S_ISREG(st.st_mode))
+        return -ENOEXEC;
+    file->size = (uint64_t)st.st_size;
+    elf_version(EV_CURRENT);
+    file->elf = elf_begin(file->fd, ELF_C_READ, NULL);
+    if (!file->elf || elf_kind(file->elf) != ELF_K_ELF || !gelf_getehdr(file->elf, &eh) ||
+        eh.e_ident[EI_CLASS] != ELFCLASS64 || eh.e_machine != EM_X86_64)
+        return -ENOEXEC;
+    return 0;
+}
+
+int otp_image_from_fd(int fd, struct otp_image **out)
+{
+    struct otp_image *image = calloc(1, sizeof *image);
+    struct otp_image_file *file = calloc(1, sizeof *file);
+    int err = -ENOMEM;
+
+    if (!image || !file) {
+        free(image);
+        free(file);
+        close(fd);
+        return err;
+    }
+    image->file = file;
+    file->fd = fd;
+    err = open_file(file);
+    if (!err) {
+        read_segments(image);
+        err = read_sections(image);
+    }
+    if (err) {
+        otp_image_free(image);
+        return err;
+    }
+    *out = image;
+    return 0;
+}
+
+int otp_image_new(const char *path, struct otp_image **out)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO would wait for a writer */
+
+    return fd < 0 ? -errno : otp_image_from_fd(fd, out);
+}
+
+void otp_image_free(struct otp_image *image)
+{
+    if (!image)
+        return;
+    for (unsigned i = 0; i < image->nsegments; i++)
+        free(image->segments[i].bytes);
+    free(image->symbols);
+    free(image->jumps);
+    if (image->file->elf)
+        elf_end(image->file->elf);
+    close(image->file->fd);
+    free(image->file);
+    free(image);
+}
+
+const struct otp_segment *otp_image_segment(const struct otp_image *image, uint64_t address)
+{
+    for (unsigned i = 0; i < image->nsegments; i++)
+        if (address >= image->segments[i].address && address - image->segments[i].address < image->segments[i].size)
+            return &image->segments[i];
+    return NULL;
+}
+
+static void load(struct otp_image *image, struct otp_segment *segment)
+{
+    unsigned char *bytes = malloc(segment->filled);
+    uint64_t n = 0;
+
+    while (bytes && n < segment->filled) {
+        ssize_t got = pread(image->file->fd, bytes + n, segment->filled - n, (off_t)(segment->offset + n));
+
+        if (got <= 0) { /* the file has shrunk since */
+            free(bytes);
+            bytes = NULL;
+        } else {
+            n += (uint64_t)got;
+        }
+    }
+    segment->bytes = bytes;
+}
+
+const unsigned char *otp_image_at(struct otp_image *image, uint64_t address, size_t size)
+{
+    struct otp_segment *segment = (struct otp_segment *)otp_image_segment(image, address);
+    uint64_t at = segment ? address - segment->address : 0;
+
+    if (!segment || at >= segment->filled || size > segment->filled - at)
+        return NULL;
+    if (!segment->bytes)
+        load(image, segment);
+    return segment->bytes ? segment->bytes + at : NULL;
+}
+
+bool otp_image_is_code(const struct otp_image *image, uint64_t address)
+{
+    const struct otp_segment *segment = otp_image_segment(image, address);
+
+    return segment && segment->code && address - segment->address < segment->filled;
+}
+
+uint64_t otp_image_offset(const struct otp_image *image, uint64_t address)
+{
+    const struct otp_segment *segment = otp_image_segment(image, address);
+
+    return segment && address - segment->address < segment->filled ? address - segment->address + segment->offset : 0;
+}
+
+static void mark_jumps(struct otp_image *image, const unsigned char *code)
+{
+    for (uint64_t i = 0; i + 6 <= image->text_size; i++) {
+        uint64_t length = code[i] == 0xe9 ? 5 : code[i] == 0x0f && (code[i + 1] & 0xf0) == 0x80 ? 6 : 0, target;
+        int32_t distance;
+
+        if (!length)
+            continue;
+        memcpy(&distance, code + i + length - 4, 4);
+        target = i + length + (uint64_t)(int64_t)distance;
+        if (target < image->text_size)
+            image->jumps[target / 8] |= (unsigned char)(1 << target % 8);
+    }
+}
+
+bool otp_image_is_jumped_to(struct otp_image *image, uint64_t from, uint64_t to)
+{
+    const unsigned char *code = otp_image_at(image, image->text, image->text_size);
+
+    if (!code || from < image->text || to < from || to - image->text >= image->text_size)
+        return true; /* not known: the worse of the two */
+    if (!image->jumps) {
+        image->jumps = calloc(1, image->text_size / 8 + 1);
+        if (!image->jumps)
+            return true;
+        mark_jumps(image, code);
+    }
+    for (uint64_t at = from - image->text; at <= to - image->text; at++)
+        if (image->jumps[at / 8] >> at % 8 & 1)
+            return true;
+    return false;
+}

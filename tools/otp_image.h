@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The executable of an emulator as its file has it: bytes by virtual address, symbols, and
+ * what identifies it. Every address is that of the link editor (load bias 0).
+ * Source: gABI; the x86-64 psABI.
+ */
+#ifndef TOOLS_OTP_IMAGE_H
+#define TOOLS_OTP_IMAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { OTP_IMAGE_SEGMENTS = 16, OTP_BUILD_ID_MAX = 32 };
+
+struct otp_segment {
+    uint64_t address, size; /* in memory; what is not in the file is zero (.bss) */
+    uint64_t offset, filled; /* in the file */
+    bool code;
+    unsigned char *bytes; /* `filled` of them, read when first asked for */
+};
+
+struct otp_symbol {
+    const char *name; /* lives as long as the image */
+    uint64_t address, size;
+    bool code, global, dynamic;
+};
+
+struct otp_image {
+    struct otp_segment segments[OTP_IMAGE_SEGMENTS];
+    unsigned nsegments;
+    unsigned char build_id[OTP_BUILD_ID_MAX];
+    size_t build_id_size; /* 0: none */
+    uint64_t text, text_size; /* the section .text */
+    char debug_link[256];     /* name of the separate debug file, "" without */
+    struct otp_symbol *symbols; /* functions and objects, by name, then address */
+    size_t nsymbols;
+    unsigned char *jumps; /* a bit for each byte of .text that a far jump leads to; made when first asked for */
+    struct otp_image_file *file;
+};
+
+/*
+ * Owns: the caller frees *out with otp_image_free. A symbol that makes no sense is left out.
+ * Fails: -errno of the system; -ENOEXEC when it is no x86-64 ELF file, or a damaged one. No message.
+ */
+int otp_image_new(const char *path, struct otp_image **out);
+/* The same from a descriptor, which it takes over, also when it fails. */
+int otp_image_from_fd(int fd, struct otp_image **out);
+void otp_image_free(struct otp_image *image);
+
+/* The `size` bytes at an address as the file has them; NULL when they are not all in the file. Borrowed from the image. */
+const unsigned char *otp_image_at(struct otp_image *image, uint64_t address, size_t size);
+/* The segment that holds the address; NULL when none does. */
+const struct otp_segment *otp_image_segment(const struct otp_image *image, uint64_t address);
+/* Whether the address is code that stands in the file. */
+bool otp_image_is_code(const struct otp_image *image, uint64_t address);
+/* Where in the file the address is; 0 when it is not there. */
+uint64_t otp_image_offset(const struct otp_image *image, uint64_t address);
+/*
+ * Whether bytes of .text that look like a jump over a distance of four bytes lead to [from, to].
+ * Bytes are looked at wherever they stand: no jump is missed, and a few are none.
+ */
+bool otp_image_is_jumped_to(struct otp_image *image, uint64_t from, uint64_t to);
+
+#endif
