@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * How the memory of a stock emulator is read, for both sides: one layout a watched process of the
+ * operating system. Needs __u16 .. __u64 defined by the includer.
+ * Source: erts/emulator/beam of OTP; bpf/otp_fields.def for the members.
+ */
+#ifndef BPF_OTP_H
+#define BPF_OTP_H
+
+enum otp_field {
+#define FIELD(name, structure, member, what) OTP_##name,
+#include "otp_fields.def"
+    OTP_NFIELDS
+};
+
+enum {
+    OTP_NOWHERE = 0xffff, /* the offset of a member that this build has not */
+    OTP_MAX_LAYOUTS = 64,
+};
+
+/*
+ * A local pid is an immediate term t; x = t >> 4, and what it says is
+ * d = (x & ~pix_mask) | ((x >> cl_shift) & cl_mask) | ((x & cli_mask) << cli_shift), cut to data_mask:
+ * the number in the lowest number_bits of d, the serial above. In OTP 25 x itself is d: all masks 0.
+ */
+struct otp_packing {
+    __u64 data_mask, pix_mask, cl_mask, cli_mask;
+    __u32 cl_shift, cli_shift, number_bits, pad;
+};
+
+/* Value of the map "otp_layouts", whose slot is in the low half of the cookie of a hook. */
+struct otp_layout {
+    __u32 vm; /* process id, in erlsnoop's pid namespace */
+    __u32 release;
+    __u64 bias; /* address in memory - address of the link editor */
+    __u64 procs, atoms; /* addresses in memory of erts_proc and erts_atom_table */
+    struct otp_packing packing;
+    __u16 off[(OTP_NFIELDS + 3) / 4 * 4];
+};
+
+/* Terms: Eterm of erl_term.h. */
+enum {
+    OTP_TAG_LIST = 1,  /* primary tags, the low two bits */
+    OTP_TAG_BOXED = 2,
+    OTP_TAG_PID = 0x3, /* immediates, the low four */
+    OTP_TAG_SMALL = 0xf,
+    OTP_TAG_ATOM = 0x0b, /* and the low six */
+};
+
+#endif
