@@ -17,6 +17,8 @@ int attach_explain(int err, const char *what)
         return fail(err, "%s: not permitted; run as root, or see erlsnoop doctor", what);
     if (err == -ENOTSUP)
         return fail(err, "%s: this kernel has no uprobes (CONFIG_UPROBE_EVENTS); see erlsnoop doctor", what);
+    if (err == -EMFILE)
+        return fail(err, "%s: too many open files; raise ulimit -n", what);
     return fail(err, "%s: %s; see erlsnoop doctor", what, strerror(-err));
 }
 
@@ -24,7 +26,7 @@ static const char *const probe_names[] = {
 #define PROBE(probe, family, nargs, text) #probe,
 #include "../vm/probes.def"
 };
-enum { NPROBES = sizeof probe_names / sizeof *probe_names, MAX_SITES = 64 };
+enum { NPROBES = sizeof probe_names / sizeof *probe_names };
 
 /* Where the arguments of a probe stand, when all its sites agree; else all zero. */
 static struct wire_spec find_fixed(const struct target *t, const char *probe)
@@ -99,23 +101,36 @@ static int describe_site(struct attach *a, const struct provider_site *site, str
     return 0;
 }
 
+/* Returns how many sites, described, at *places. Owns: the caller frees *places, after a failure too. */
+static int find_places(struct attach *a, const struct target *t, const char *probe, struct uprobe_place **places)
+{
+    struct provider_site site;
+    size_t cursor = 0;
+    int n = 0, err = 0;
+
+    while (!err && t->provider->ops->next_site(t->elf, probe, &cursor, &site) == 1) {
+        struct uprobe_place *more = realloc(*places, (size_t)(n + 1) * sizeof *more);
+
+        if (!more)
+            return fail(-ENOMEM, "out of memory");
+        *places = more;
+        err = describe_site(a, &site, &more[n++]);
+        if (site.bad_args)
+            note("%s of '%s': %d arguments cannot be read", probe, t->name, site.bad_args);
+    }
+    return err ? err : n;
+}
+
 /* All sites of one program's probe. Returns how many. */
 static int attach_program(struct attach *a, struct bpf_program *program, const struct target *t, int pid)
 {
     const char *probe = bpf_program__name(program) + strlen(t->provider->entry);
     const char *silent = provider_silent(t->provider, probe);
-    struct uprobe_place places[MAX_SITES];
-    struct provider_site site;
-    size_t cursor = 0;
-    int n = 0, err = 0;
+    struct uprobe_place *places = NULL;
+    int n = find_places(a, t, probe, &places);
+    int err = n > 0 ? link_places(a, bpf_program__fd(program), t->path, pid, places, (size_t)n) : n;
 
-    while (!err && n < MAX_SITES && t->provider->ops->next_site(t->elf, probe, &cursor, &site) == 1) {
-        err = describe_site(a, &site, &places[n++]);
-        if (site.bad_args)
-            note("%s of '%s': %d arguments cannot be read", probe, t->name, site.bad_args);
-    }
-    if (!err && n)
-        err = link_places(a, bpf_program__fd(program), t->path, pid, places, (size_t)n);
+    free(places);
     if (err)
         return err;
     if (n && silent)

@@ -4,9 +4,12 @@
  * and each "no" says what to do.
  */
 #include <bpf/bpf.h>
+#include <dirent.h>
 #include <errno.h>
+#include <linux/capability.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -94,13 +97,49 @@ static void check_load(struct doctor *d)
         close(fd);
 }
 
+/* Whether the executable of a process may be seen; one that has none, or has ended, may. */
+static bool may_see(const char *pid)
+{
+    char path[300], target[1];
+
+    snprintf(path, sizeof path, "/proc/%s/exe", pid);
+    return readlink(path, target, sizeof target) >= 0 || (errno != EACCES && errno != EPERM);
+}
+
+static bool has_capability(int capability)
+{
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};
+
+    return !syscall(SYS_capget, &header, data) && data[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability);
+}
+
+/* Some may be hidden from root too: it is the right that may be missing, and each process that shows whether it helps. */
+static void check_processes(struct doctor *d)
+{
+    bool right = has_capability(CAP_SYS_PTRACE);
+    int seen = 0, all = 0;
+    DIR *dir = opendir("/proc");
+    char text[96];
+
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+        if (atoi(entry->d_name) <= 0)
+            continue;
+        all++;
+        seen += may_see(entry->d_name);
+    }
+    if (dir)
+        closedir(dir);
+    right &= seen > 1 || all == 1;
+    snprintf(text, sizeof text, right ? "%d of %d" : "%d of %d; run as root, or with CAP_SYS_PTRACE", seen, all);
+    report(d, "see other processes", right, text);
+}
+
 static void check_rights(struct doctor *d)
 {
     char text[64];
-    bool other = geteuid() == 0 || !access("/proc/1/exe", R_OK);
 
-    report(d, "see all processes", other,
-           other ? "/proc/1/exe" : "run as root, or with CAP_SYS_PTRACE");
+    check_processes(d);
     read_line("/proc/sys/kernel/perf_event_paranoid", text, sizeof text);
     report(d, "perf_event_paranoid", geteuid() == 0 || atoi(text) < 2,
            geteuid() == 0 || atoi(text) < 2 ? text : "run as root, or with CAP_PERFMON");
@@ -155,6 +194,6 @@ int cmd_doctor(int argc, char **argv)
     check_uprobes(&d);
     check_load(&d);
     check_rights(&d);
-    target_each(&(struct target_visitor){NULL, check_target, &d});
+    target_each(&(struct target_visitor){.found = check_target, .ctx = &d});
     return d.missing ? -1 : 0;
 }

@@ -48,7 +48,7 @@ int cmd_list(int argc, char **argv)
         return err;
     sink_init(&st.sink, stdout, o.json, false);
     st.pid = o.pid;
-    err = target_each(&(struct target_visitor){NULL, print_target, &st});
+    err = target_each(&(struct target_visitor){.found = print_target, .ctx = &st});
     if (!err && !st.found)
         note(o.pid ? "process %d is no Erlang VM, or not ours to look at"
                    : "no Erlang VM runs here, or none that we may look at",

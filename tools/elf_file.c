@@ -137,7 +137,6 @@ int elf_file_new(const char *path, struct elf_file **out)
 {
     struct elf_file *file = calloc(1, sizeof *file);
     struct elf_reader *reader = calloc(1, sizeof *reader);
-    struct stat st;
     GElf_Ehdr eh;
 
     if (!file || !reader) {
@@ -149,7 +148,7 @@ int elf_file_new(const char *path, struct elf_file **out)
     reader->fd = -1;
     elf_version(EV_CURRENT);
     reader->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO would wait for a writer */
-    if (reader->fd < 0 || fstat(reader->fd, &st) || !S_ISREG(st.st_mode)) {
+    if (reader->fd < 0 || fstat(reader->fd, &file->st) || !S_ISREG(file->st.st_mode)) {
         int err = reader->fd < 0 ? -errno : -ENOEXEC;
 
         elf_file_free(file);
@@ -181,6 +180,11 @@ void elf_file_free(struct elf_file *file)
         close(file->reader->fd);
     free(file->reader);
     free(file);
+}
+
+int elf_file_fd(const struct elf_file *file)
+{
+    return file->reader->fd;
 }
 
 static bool find_symbol(Elf *elf, const char *name, GElf_Sym *sym)

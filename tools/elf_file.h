@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 /* One probe site. Offsets are in the file, as uprobes want them; semaphore 0: none. */
@@ -23,6 +24,7 @@ struct elf_file {
     size_t nnotes;
     char build_id[41]; /* hexadecimal, "" without */
     int damaged;       /* notes that were skipped because they made no sense */
+    struct stat st; /* of the file that was opened */
     struct elf_reader *reader;
 };
 
@@ -32,6 +34,8 @@ struct elf_file {
  */
 int elf_file_new(const char *path, struct elf_file **out);
 void elf_file_free(struct elf_file *elf);
+/* The open file, whatever its path leads to by now. Owns: still the elf's. */
+int elf_file_fd(const struct elf_file *elf);
 
 bool elf_file_has_symbol(const struct elf_file *elf, const char *name);
 /* Bytes of the data symbol, at most `size`. Fails: -ENOENT. Returns how many. */

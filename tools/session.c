@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
@@ -23,10 +24,18 @@
 #include "fail.h"
 #include "outlet.h"
 
-enum { SCAN_CHILD_NS = 10000000, SCAN_ALL_NS = 250000000, TURN_RECORDS = 1024 };
+enum { SCAN_CHILD_NS = 10000000, SCAN_ALL_NS = 250000000, TURN_RECORDS = 1024, FILES_NEEDED = 64 };
 #define INITIAL_PIDNS_INO 0xEFFFFFFCu /* PROC_PID_INIT_INO of linux/proc_ns.h */
 
 enum source { SOURCE_SIGNAL, SOURCE_TARGET, SOURCE_TICK, SOURCE_SCAN, SOURCE_RING, NSOURCES };
+
+/* An executable that was looked at. */
+struct seen {
+    dev_t dev;
+    ino_t ino;
+    struct timespec changed;
+    bool watched;
+};
 
 struct session {
     const struct options *options;
@@ -39,10 +48,7 @@ struct session {
     struct child child; /* pid 0: none */
     struct target only; /* the one target, when it was known before the load; elf NULL: it was not */
     int vms;            /* how many files or processes are watched */
-    struct {
-        dev_t dev;
-        ino_t ino;
-    } *seen;
+    struct seen *seen;
     size_t nseen;
     int epoll, fds[NSOURCES];
     struct ring_buffer *ring;
@@ -167,7 +173,7 @@ static int require_sites(int sites, const struct target *t)
     if (sites)
         return sites < 0 ? sites : 0;
     return fail(-ENOTSUP, "'%s' has none of the probes needed (%s); see erlsnoop list",
-                t->name[0] ? t->name : t->path, t->provider->text);
+                t->name, t->provider->text);
 }
 
 static int watch_end_of(struct session *s, int pid)
@@ -203,41 +209,63 @@ static int attach_only(struct session *s)
     return err ? err : watch_end_of(s, s->only.pid);
 }
 
-/* Each executable is looked at once, VM or not, so that looking again and again is cheap. */
-static bool skip_seen(void *ctx, dev_t dev, ino_t ino)
+/*
+ * Each executable is looked at once, VM or not, so that looking again and again is cheap. A file that we watch keeps its inode
+ * while we do; the inode of another may become another file, whose time of change is another.
+ */
+static struct seen *find_seen(struct session *s, const struct stat *st)
 {
-    struct session *s = ctx;
-    void *seen;
-
     for (size_t i = 0; i < s->nseen; i++)
-        if (s->seen[i].dev == dev && s->seen[i].ino == ino)
-            return true;
-    seen = realloc(s->seen, (s->nseen + 1) * sizeof *s->seen);
-    if (!seen)
-        return true;
-    s->seen = seen;
-    s->seen[s->nseen].dev = dev;
-    s->seen[s->nseen++].ino = ino;
-    return false;
+        if (s->seen[i].dev == st->st_dev && s->seen[i].ino == st->st_ino)
+            return &s->seen[i];
+    return NULL;
 }
 
-/* A file that cannot be watched is not the end of watching others; one whose process has just ended may come again. */
+static bool skip_seen(void *ctx, const struct stat *st)
+{
+    const struct seen *seen = find_seen(ctx, st);
+
+    return seen && (seen->watched || (seen->changed.tv_sec == st->st_ctim.tv_sec && seen->changed.tv_nsec == st->st_ctim.tv_nsec));
+}
+
+/* NULL: out of memory. */
+static struct seen *remember(struct session *s, const struct stat *st)
+{
+    struct seen *seen = find_seen(s, st), *all = seen ? s->seen : realloc(s->seen, (s->nseen + 1) * sizeof *all);
+
+    if (!all)
+        return NULL;
+    s->seen = all;
+    seen = seen ? seen : &all[s->nseen++];
+    *seen = (struct seen){st->st_dev, st->st_ino, st->st_ctim, false};
+    return seen;
+}
+
+static void remember_other(void *ctx, const struct stat *st)
+{
+    remember(ctx, st);
+}
+
+/* A file that cannot be watched is not the end of watching others. */
 static int attach_file(void *ctx, struct target *t)
 {
     struct session *s = ctx;
-    int sites = attach_target(&s->attach, t, -1);
+    struct seen *seen = remember(s, &t->elf->st);
+    int sites;
 
+    if (!seen)
+        return fail(-ENOMEM, "out of memory");
+    sites = attach_target(&s->attach, t, -1);
+    seen->watched = sites > 0;
     s->vms += sites > 0;
-    if (sites == -ENOENT || sites == -ESRCH)
-        s->nseen--; /* it was the last */
-    else if (sites < 0)
+    if (sites < 0)
         note("'%s' (process %d) is not watched", t->name, t->pid);
     return 0;
 }
 
 static int scan_all(struct session *s)
 {
-    return target_each(&(struct target_visitor){skip_seen, attach_file, s});
+    return target_each(&(struct target_visitor){skip_seen, remember_other, attach_file, s});
 }
 
 /* The first VM among the processes that the command started. */
@@ -260,13 +288,14 @@ static int set_timer(struct session *s, enum source source, uint64_t every_ns)
     return timerfd_settime(s->fds[source], 0, &(struct itimerspec){ts, ts}, NULL) ? -errno : 0;
 }
 
+/* The command still waits. */
 static int attach_child(struct session *s)
 {
     int err = s->only.elf ? attach_only(s) : set_timer(s, SOURCE_SCAN, SCAN_CHILD_NS);
 
     if (!err && !s->only.elf)
         err = watch_end_of(s, s->child.pid);
-    return err ? err : child_release(&s->child);
+    return err;
 }
 
 static int count_vm(void *ctx, struct target *t)
@@ -280,9 +309,11 @@ static int count_vm(void *ctx, struct target *t)
 /* Without -p, -a and --: the only VM there is. */
 static int find_only_vm(int *pid)
 {
-    int pids[2] = {0, 0};
+    int pids[2] = {0, 0}, err;
 
-    target_each(&(struct target_visitor){NULL, count_vm, pids});
+    err = target_each(&(struct target_visitor){.found = count_vm, .ctx = pids});
+    if (err < 0)
+        return err;
     if (!pids[0])
         return fail(-ESRCH, "no Erlang VM runs here; start one, or use -a to wait for it");
     if (pids[1])
@@ -330,6 +361,16 @@ static void configure(struct session *s)
     }
 }
 
+/* libbpf does not always say that files ran out. */
+static int check_files(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= FILES_NEEDED)
+        return 0;
+    return fail(-EMFILE, "only %d open files are allowed; raise ulimit -n to %d at least", (int)limit.rlim_cur, FILES_NEEDED);
+}
+
 static int open_sources(struct session *s)
 {
     sigset_t set;
@@ -367,6 +408,19 @@ static int open_ring(struct session *s)
     return epoll_ctl(s->epoll, EPOLL_CTL_ADD, ring_buffer__epoll_fd(s->ring), &event) ? -errno : 0;
 }
 
+/* For whoever sits and waits for the one result. */
+static void announce(const struct session *s)
+{
+    if (s->options->interval_ns || !isatty(STDERR_FILENO))
+        return;
+    if (s->options->all)
+        note("watching every Erlang VM; Ctrl-C ends");
+    else if (s->child.pid)
+        note("watching '%s'; Ctrl-C ends", s->child.path);
+    else
+        note("watching '%s' (process %d); Ctrl-C ends", s->only.name, s->only.pid);
+}
+
 static int start(struct session *s)
 {
     int err;
@@ -395,7 +449,9 @@ static int start(struct session *s)
         err = attach_all(s);
     if (!err && s->options->interval_ns)
         err = set_timer(s, SOURCE_TICK, s->options->interval_ns);
-    return err;
+    if (!err)
+        announce(s);
+    return !err && s->child.pid ? child_release(&s->child) : err;
 }
 
 /* ---- the loop */
@@ -413,7 +469,7 @@ static int on_scan(struct session *s)
     if (s->options->all)
         return scan_all(s);
     if (!s->vms)
-        return target_each(&(struct target_visitor){NULL, attach_descendant, s});
+        return target_each(&(struct target_visitor){.found = attach_descendant, .ctx = s});
     return set_timer(s, SOURCE_SCAN, 0);
 }
 
@@ -502,7 +558,9 @@ int session_run(const struct options *options, struct bpf_object_skeleton *skele
         s.fds[i] = -1;
     if (!skeleton)
         return fail(-ENOMEM, "cannot open the BPF program: %s", strerror(errno));
-    err = !o.pid && !o.all && !o.child ? find_only_vm(&o.pid) : 0;
+    err = check_files();
+    if (!err && !o.pid && !o.all && !o.child)
+        err = find_only_vm(&o.pid);
     if (!err)
         err = start(&s);
     if (!err)

@@ -9,23 +9,21 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "fail.h"
+
 static int open_path(struct target *t)
 {
-    struct stat st;
-    int err;
+    int err = elf_file_new(t->path, &t->elf);
 
-    if (stat(t->path, &st))
-        return errno == ENOENT && t->pid ? -ESRCH : -errno;
-    t->dev = st.st_dev;
-    t->ino = st.st_ino;
-    err = elf_file_new(t->path, &t->elf);
     if (err)
-        return err;
+        return err == -ENOENT && t->pid ? -ESRCH : err;
     t->provider = provider_find(t->elf);
-    if (t->provider)
-        return 0;
-    target_close(t);
-    return -ENOEXEC;
+    if (!t->provider) {
+        target_close(t);
+        return -ENOEXEC;
+    }
+    snprintf(t->path, sizeof t->path, "/proc/self/fd/%d", elf_file_fd(t->elf));
+    return 0;
 }
 
 static void read_name(struct target *t)
@@ -60,6 +58,7 @@ int target_open_file(const char *path, struct target *out)
 {
     *out = (struct target){0};
     snprintf(out->path, sizeof out->path, "%s", path);
+    snprintf(out->name, sizeof out->name, "%.31s", basename(path));
     return open_path(out);
 }
 
@@ -69,41 +68,44 @@ void target_close(struct target *t)
     t->elf = NULL;
 }
 
-static bool skip_pid(const struct target_visitor *v, int pid, struct stat *st)
+static bool same_file(const struct stat *a, const struct stat *b)
 {
-    char path[64];
-
-    if (!v->skip)
-        return false;
-    snprintf(path, sizeof path, "/proc/%d/exe", pid);
-    return stat(path, st) || v->skip(v->ctx, st->st_dev, st->st_ino);
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* It may have run another file since; that one is not asked about yet. */
-static bool is_file_asked(const struct target_visitor *v, const struct target *t, const struct stat *st)
+/* A process may run another file from one moment to the next; that one is not asked about yet. */
+static int visit(const struct target_visitor *v, int pid)
 {
-    return !v->skip || (t->dev == st->st_dev && t->ino == st->st_ino);
+    char path[64];
+    struct stat asked, now;
+    struct target t;
+    int stop = 0, err;
+
+    snprintf(path, sizeof path, "/proc/%d/exe", pid);
+    if (v->skip && (stat(path, &asked) || v->skip(v->ctx, &asked)))
+        return 0;
+    err = target_open_pid(pid, &t);
+    if (err == -ENOEXEC && v->skip && !stat(path, &now) && same_file(&asked, &now))
+        v->other(v->ctx, &asked);
+    if (err)
+        return 0;
+    if (!v->skip || same_file(&asked, &t.elf->st))
+        stop = v->found(v->ctx, &t);
+    target_close(&t);
+    return stop;
 }
 
 int target_each(const struct target_visitor *v)
 {
     DIR *dir = opendir("/proc");
     struct dirent *entry;
-    struct target t;
-    struct stat st;
     int stop = 0;
 
     if (!dir)
-        return -errno;
-    while (!stop && (entry = readdir(dir))) {
-        int pid = atoi(entry->d_name);
-
-        if (pid <= 0 || skip_pid(v, pid, &st) || target_open_pid(pid, &t))
-            continue;
-        if (is_file_asked(v, &t, &st))
-            stop = v->found(v->ctx, &t);
-        target_close(&t);
-    }
+        return fail(-errno, "cannot read /proc: %s", strerror(errno));
+    while (!stop && (entry = readdir(dir)))
+        if (atoi(entry->d_name) > 0)
+            stop = visit(v, atoi(entry->d_name));
     closedir(dir);
     return stop;
 }

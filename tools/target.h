@@ -12,10 +12,8 @@
 
 struct target {
     int pid;       /* 0: not running yet */
-    char path[PATH_MAX]; /* of the executable, through /proc when it runs: right in any container */
+    char path[PATH_MAX]; /* of the executable, through our open file: right in any container, and the file that was looked at */
     char name[32]; /* untrusted */
-    dev_t dev;
-    ino_t ino;
     struct elf_file *elf;
     const struct provider *provider;
 };
@@ -27,14 +25,16 @@ int target_open_file(const char *path, struct target *out);
 void target_close(struct target *target);
 
 struct target_visitor {
-    /* An executable is about to be looked at: true leaves it out. May be NULL. */
-    bool (*skip)(void *ctx, dev_t dev, ino_t ino);
+    /* An executable is about to be opened: true leaves it out. May be NULL. */
+    bool (*skip)(void *ctx, const struct stat *st);
+    /* With `skip`: it was opened, and is no Erlang VM. */
+    void (*other)(void *ctx, const struct stat *st);
     /* An Erlang VM; it is closed after the call. Nonzero ends the visit. */
     int (*found)(void *ctx, struct target *target);
     void *ctx;
 };
 
-/* Visits the processes that run. Returns what `found` returned last. */
+/* Visits the processes that run. Returns what `found` returned last. Fails (said): /proc cannot be read. */
 int target_each(const struct target_visitor *visitor);
 /* Whether `pid` descends from `ancestor`, or is it. */
 bool target_descends(int pid, int ancestor);

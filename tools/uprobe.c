@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { MAX_PLACES = 64, REF_CTR_SHIFT = 32 };
+enum { REF_CTR_SHIFT = 32 };
 
 struct many_attr {
     uint32_t program, target, attach_type, link_flags;
@@ -60,17 +60,17 @@ bool uprobe_has_many(void)
 
 int uprobe_link_many(int program, const char *path, int pid, const struct uprobe_place *places, size_t n)
 {
-    unsigned long offsets[MAX_PLACES], semaphores[MAX_PLACES];
-    uint64_t cookies[MAX_PLACES];
+    uint64_t *columns = calloc(n, 3 * sizeof *columns), *offsets = columns, *semaphores = columns + n, *cookies = columns + 2 * n;
+    int link;
 
-    if (n > MAX_PLACES)
-        return -E2BIG;
+    if (!columns)
+        return -ENOMEM;
     for (size_t i = 0; i < n; i++) {
         offsets[i] = places[i].offset;
         semaphores[i] = places[i].semaphore;
         cookies[i] = places[i].cookie;
     }
-    return create_many(&(struct many_attr){.program = (uint32_t)program,
+    link = create_many(&(struct many_attr){.program = (uint32_t)program,
                                            .attach_type = UPROBE_ATTACH_MANY,
                                            .path = (uintptr_t)path,
                                            .offsets = (uintptr_t)offsets,
@@ -78,6 +78,8 @@ int uprobe_link_many(int program, const char *path, int pid, const struct uprobe
                                            .cookies = (uintptr_t)cookies,
                                            .count = (uint32_t)n,
                                            .pid = pid > 0 ? (uint32_t)pid : 0});
+    free(columns);
+    return link;
 }
 
 static int read_uprobe_type(void)

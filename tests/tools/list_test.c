@@ -63,6 +63,25 @@ START_TEST(test_list_without_rights_says_what_is_missing)
 }
 END_TEST
 
+/* Root without the right to see others is told so, and how many it sees. */
+START_TEST(test_list_doctor_tries_to_see_other_processes)
+{
+    const struct support_run *r = support_run(
+        "sleep 9 & $ERLSNOOP doctor --json; setpriv --bounding-set -sys_ptrace $ERLSNOOP doctor --json; s=$?; kill $!; exit $s");
+    const char *row = "see other processes\",\"ok\":\"";
+    const char *with = strstr(r->out, row), *without = with ? strstr(with + 1, row) : NULL;
+    int seen, all;
+
+    ck_assert_int_eq(r->status, 1);
+    ck_assert(with && without);
+    ck_assert_int_eq(sscanf(with + strlen(row), "yes\",\"found\":\"%d of %d\"", &seen, &all), 2);
+    ck_assert_int_gt(seen, 1);
+    ck_assert_int_ge(all, seen);
+    ck_assert_int_eq(sscanf(without + strlen(row), "no\",\"found\":\"%d of %d; run as root", &seen, &all), 2);
+    ck_assert_int_lt(seen, all);
+}
+END_TEST
+
 Suite *list_suite(void)
 {
     Suite *suite = suite_create("list");
@@ -73,6 +92,7 @@ Suite *list_suite(void)
     tcase_add_test(live, test_list_shows_a_stock_vm_without_notes);
     tcase_add_test(live, test_list_escapes_a_hostile_name);
     tcase_add_test(live, test_list_without_rights_says_what_is_missing);
+    tcase_add_test(live, test_list_doctor_tries_to_see_other_processes);
     suite_add_tcase(suite, live);
     return suite;
 }

@@ -241,6 +241,53 @@ START_TEST(test_spawns_all_goes_on_past_a_file_that_cannot_be_watched)
 }
 END_TEST
 
+/* While no file can be opened but /proc, the new VM cannot be looked at; later it is. */
+START_TEST(test_spawns_all_looks_again_at_a_file_that_could_not_be_opened)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "$ERLSNOOP spawns --json -a & s=$!; sleep 1.5; old=$(ulimit -n)\n"
+        "last=$(ls /proc/$s/fd | sort -n | tail -1); prlimit --pid $s --nofile=$((last + 2)):\n"
+        "cp $EMITTER vm; ./vm -w go 'process__spawn=23||late:vm/0' & v=$!; sleep 1; prlimit --pid $s --nofile=$old:\n"
+        "sleep 1; touch go; wait $v; kill -INT $s; wait $s");
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_int_eq(support_number(r->out, "late:vm/0", "count"), 23);
+}
+END_TEST
+
+/* The same inode, first of a program that is no VM. */
+START_TEST(test_spawns_all_looks_again_at_a_file_that_changed)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "cp $(command -v sleep) vm; $ERLSNOOP spawns --json -a & s=$!; ./vm 1.5; cat $EMITTER > vm\n"
+        "./vm -w go 'process__spawn=23||changed:vm/0' & v=$!; sleep 1; touch vm; sleep 1; touch go; wait $v\n"
+        "kill -INT $s; wait $s");
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_int_eq(support_number(r->out, "changed:vm/0", "count"), 23);
+}
+END_TEST
+
+/* A site a function, in a program of ours that is compiled here; what it points to must be in memory, so it is written first. */
+START_TEST(test_spawns_counts_every_one_of_many_sites)
+{
+    static const char *const ways[] = {"", "ERLSNOOP_PERF_EVENTS=1 "};
+
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "{ echo '#include \"usdt.h\"'; echo 'static char text[] = \"<0.1.0>\";'\n"
+        "for i in {1..139}; do echo \"static PROBE_COLD void fire_$i(void) { PROBE_FIRE(process__spawn, text, text); }\"; done\n"
+        "echo 'int main(void) { *(volatile char *)text = 60;'; printf 'fire_%%d();' {1..139}; echo '}'; } > many.c\n"
+        "gcc -D_GNU_SOURCE -O1 -mno-red-zone -I$SOURCE/vm many.c $SOURCE/vm/usdt.c -o many && %s$ERLSNOOP spawns --json -- ./many",
+        ways[_i]);
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_int_eq(support_number(r->out, "spawns_by_mfa", "count"), 139);
+}
+END_TEST
+
 Suite *spawns_suite(void)
 {
     Suite *suite = suite_create("spawns");
@@ -264,6 +311,9 @@ Suite *spawns_suite(void)
     tcase_add_test(live, test_spawns_command_behind_a_script);
     tcase_add_test(live, test_spawns_table_fits_80_columns);
     tcase_add_test(live, test_spawns_all_goes_on_past_a_file_that_cannot_be_watched);
+    tcase_add_test(live, test_spawns_all_looks_again_at_a_file_that_could_not_be_opened);
+    tcase_add_test(live, test_spawns_all_looks_again_at_a_file_that_changed);
+    tcase_add_loop_test(live, test_spawns_counts_every_one_of_many_sites, 0, 2);
     suite_add_tcase(suite, live);
     return suite;
 }
