@@ -19,6 +19,7 @@ VARIANT := $(if $(filter 0,$(PROBES)),-noprobes)$(if $(USDT_NOP),-nop1)$(if $(DE
 BUILD ?= build$(if $(VARIANT),/variant$(VARIANT))
 GEN := $(BUILD)/gen
 
+VERSION := 0.1.0
 WARN := -Wall -Wextra
 CFLAGS ?= -O2 -g
 BASE_CFLAGS := -std=c17 -D_GNU_SOURCE $(WARN) $(CFLAGS) -MMD -MP
@@ -72,6 +73,8 @@ $(BUILD)/erl: vm/erl.sh
 $(BUILD)/erlsnoop: $(BUILD)/obj/tools/erlsnoop.o $(TOOL_OBJ)
 	$(CC) $(LDFLAGS) -o $@ $^ $(TOOL_LIBS)
 
+$(BUILD)/obj/vm/main.o: VM_CFLAGS += -DVERSION='"$(VERSION)"'
+$(BUILD)/obj/tools/erlsnoop.o: TOOL_CFLAGS += -DVERSION='"$(VERSION)"'
 $(BUILD)/obj/vm/exec/loop.o: VM_CFLAGS += $(LOOP_CFLAGS)
 $(BUILD)/obj/vm/%.o: vm/%.c
 	@mkdir -p $(@D)

@@ -40,9 +40,9 @@ static const struct op_text *find_op(uint32_t command)
 /* ---- events */
 
 static const struct sink_column event_columns[] = {
-    {"time", "TIME", SINK_TIME, 0},  {"op", "OPERATION", SINK_TEXT, 11}, {"step", "STEP", SINK_TEXT, 11},
-    {"after", "AFTER", SINK_NS, 0},  {"what", "WHAT", SINK_TEXT, -1}};
-static const struct sink_table event_table = {"efile_event", NULL, event_columns, 5};
+    {"time", "TIME", SINK_TIME, 0},    {"vm", "VM", SINK_COUNT, 7},    {"op", "OPERATION", SINK_TEXT, 11},
+    {"step", "STEP", SINK_TEXT, 11}, {"after", "AFTER", SINK_NS, 0}, {"what", "WHAT", SINK_TEXT, -1}};
+static const struct sink_table event_table = {"efile_event", NULL, event_columns, 6};
 
 struct text {
     char bytes[480];
@@ -94,7 +94,7 @@ static void print_step(struct session *s, const struct efile_record *rec, const 
 
     snprintf(op, sizeof op, "{%u,%llu}", rec->key.thread, (unsigned long long)rec->key.tag);
     sink_row(session_sink(s), &event_table,
-             (struct sink_value[]){at_ns ? SINK_N(at_ns) : SINK_NONE, SINK_S(op), SINK_S(step),
+             (struct sink_value[]){at_ns ? SINK_N(at_ns) : SINK_NONE, SINK_N(rec->key.vm), SINK_S(op), SINK_S(step),
                                    at_ns ? SINK_N(at_ns - rec->story.entry_ns) : SINK_NONE, SINK_S(what)});
 }
 
@@ -206,8 +206,8 @@ int cmd_efile(int argc, char **argv)
 {
     static const struct session_ops ops = {on_record, on_result};
     static const struct options_extra extras[] = {
-        {"slower", "MS", "with --events: only operations of at least MS milliseconds", set_slower},
-        {NULL, NULL, NULL, NULL}};
+        {"slower", "MS", "with --events: only operations of at least MS milliseconds", set_slower, true},
+        {0}};
     struct state st = {0};
     const struct options_spec spec = {
         "efile", "Follows file operations from the caller through the async threads and back.", OPTIONS_LIVE,

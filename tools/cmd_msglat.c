@@ -143,8 +143,8 @@ int cmd_msglat(int argc, char **argv)
 {
     static const struct session_ops ops = {on_record, on_result};
     static const struct options_extra extras[] = {
-        {"slower", "US", "with --events: only waits of at least US microseconds", set_slower},
-        {NULL, NULL, NULL, NULL}};
+        {"slower", "US", "with --events: only waits of at least US microseconds", set_slower, true},
+        {0}};
     struct state st = {0};
     const struct options_spec spec = {
         "msglat", "Measures the time from a send until its receiver is scheduled.", OPTIONS_LIVE, extras,

@@ -25,7 +25,7 @@ static void print_help(void)
     printf("Usage: erlsnoop COMMAND [options]\nWatches Erlang virtual machines through eBPF.\n\n");
     for (int i = 0; i < NCOMMANDS; i++)
         printf("  %-9s %s\n", commands[i].name, commands[i].text);
-    printf("\nerlsnoop COMMAND -h tells the options of each.\n");
+    printf("\nerlsnoop COMMAND -h tells the options of each, erlsnoop --version the version.\n");
 }
 
 static int run(int argc, char **argv)
@@ -34,6 +34,10 @@ static int run(int argc, char **argv)
         return fail(FAIL_USAGE, "no command; see erlsnoop --help");
     if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
         print_help();
+        return 0;
+    }
+    if (!strcmp(argv[1], "--version")) {
+        printf("erlsnoop " VERSION "\n");
         return 0;
     }
     for (int i = 0; i < NCOMMANDS; i++)

@@ -90,7 +90,10 @@ static int apply(const struct options_spec *spec, int opt, struct options *out)
     case 'T': out->timestamps = true; return 0;
     case LONG_JSON: out->json = true; return 0;
     case LONG_EVENTS: out->events = true; return 0;
-    default: return spec->extras[opt - LONG_EXTRA].set(spec->ctx, optarg);
+    default:
+        if (spec->extras[opt - LONG_EXTRA].of_events)
+            out->of_events = spec->extras[opt - LONG_EXTRA].name;
+        return spec->extras[opt - LONG_EXTRA].set(spec->ctx, optarg);
     }
 }
 
@@ -147,5 +150,7 @@ int options_parse(const struct options_spec *spec, int argc, char **argv, struct
     }
     if (!!out->pid + out->all + !!out->child > 1)
         return fail(FAIL_USAGE, "choose one of -p PID, -a and -- CMD");
+    if (out->of_events && !out->events)
+        return fail(FAIL_USAGE, "--%s needs --events; see erlsnoop %s -h", out->of_events, spec->command);
     return parse_positional(spec, own - optind, argv + optind, out);
 }

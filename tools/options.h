@@ -21,6 +21,7 @@ enum {
 struct options_extra {
     const char *name, *metavar, *text;
     int (*set)(void *ctx, const char *value);
+    bool of_events; /* means nothing without --events */
 };
 
 struct options_spec {
@@ -37,6 +38,7 @@ struct options {
     uint64_t interval_ns; /* 0: one result, at the end */
     uint64_t count;       /* 0: no limit */
     bool timestamps, json, events;
+    const char *of_events; /* an option given that needs events; NULL: none */
     bool done; /* help was printed: nothing to do */
 };
 

@@ -52,12 +52,17 @@ static int cut(char *text, int width)
     return columns;
 }
 
-static void print_cell(struct sink *sink, char *text, int width, bool right, bool last)
+/* Spaces that stand before the next text of the line are printed with it: none end a line. */
+static void print_cell(struct sink *sink, int *spaces, char *text, int width, bool right)
 {
-    int columns = cut(text, width), pad = width - columns;
+    int pad = width - cut(text, width);
 
-    fprintf(sink->out, "%*s%s%*s", right ? pad : 0, "", text, right || last ? 0 : pad, "");
-    fputs(last ? "\n" : " ", sink->out);
+    *spaces += right ? pad : 0;
+    if (*text) {
+        fprintf(sink->out, "%*s%s", *spaces, "", text);
+        *spaces = 0;
+    }
+    *spaces += (right ? 0 : pad) + 1;
 }
 
 static void format_value(struct sink *sink, enum sink_type type, const struct sink_value *v, char *out)
@@ -79,6 +84,7 @@ static void format_value(struct sink *sink, enum sink_type type, const struct si
 static void print_head(struct sink *sink, const struct sink_table *table)
 {
     char cell[CELL_BYTES];
+    int spaces = 0;
 
     if (sink->printed)
         fputc('\n', sink->out);
@@ -86,9 +92,9 @@ static void print_head(struct sink *sink, const struct sink_table *table)
         fprintf(sink->out, "%s\n", table->title);
     for (int i = 0; i < table->ncolumns; i++) {
         snprintf(cell, sizeof cell, "%s", table->columns[i].head);
-        print_cell(sink, cell, width_of(table, i), table->columns[i].type != SINK_TEXT,
-                   i + 1 == table->ncolumns);
+        print_cell(sink, &spaces, cell, width_of(table, i), table->columns[i].type != SINK_TEXT);
     }
+    fputc('\n', sink->out);
     sink->headed = table;
     sink->printed = true;
 }
@@ -97,14 +103,15 @@ static void print_row(struct sink *sink, const struct sink_table *table,
                       const struct sink_value *values)
 {
     char cell[CELL_BYTES];
+    int spaces = 0;
 
     if (sink->headed != table)
         print_head(sink, table);
     for (int i = 0; i < table->ncolumns; i++) {
         format_value(sink, table->columns[i].type, &values[i], cell);
-        print_cell(sink, cell, width_of(table, i), table->columns[i].type != SINK_TEXT,
-                   i + 1 == table->ncolumns);
+        print_cell(sink, &spaces, cell, width_of(table, i), table->columns[i].type != SINK_TEXT);
     }
+    fputc('\n', sink->out);
 }
 
 static void print_moment(struct sink *sink)

@@ -26,7 +26,7 @@
 #include "term/node.h"
 
 /* Read by tools from the executable. */
-const char erlvm_release[] = "0.1.0";
+const char erlvm_release[] = VERSION;
 
 static const char usage[] =
 	"usage: erlvm [FLAG...]              OTP's own start, with erl's flags\n"
@@ -37,7 +37,7 @@ static const char usage[] =
 	"  -s M [F [A...]]   call M:F, or M:start; arguments become a list of atoms\n"
 	"  -run M [F [A...]] the same; arguments become a list of strings\n"
 	"  +S N              scheduler threads (default: one a core)\n"
-	"  +A N              threads for file operations (default: 10)\n"
+	"  +A N              threads for file operations (default: 10; 0 is 1)\n"
 	"  +P N              how many processes there may be (default: 1048576)\n"
 	"OTP's start (init, kernel, stdlib; see erl(1)):\n"
 	"  -eval EXPR, -noshell, -noinput, -boot FILE, -mode MODE, -config FILE,\n"
@@ -154,6 +154,15 @@ static int run_tool(const char *option, const char *file)
 	return exec_disasm_file(file);
 }
 
+/* What was printed is the result: one that cannot be written is a failure. */
+static int finish_output(void)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return 0;
+	perror("erlvm: cannot write");
+	return 1;
+}
+
 /* A file must not become standard output or error because those were closed. */
 static void open_standard_fds(void)
 {
@@ -175,17 +184,21 @@ int main(int argc, char **argv)
 	(void)argc;
 	open_standard_fds();
 	signal(SIGPIPE, SIG_IGN);
-	if (argv[1] != NULL && strcmp(argv[1], "--help") == 0)
-		return fputs(usage, stdout) < 0;
-	if (argv[1] != NULL && strcmp(argv[1], "--version") == 0)
-		return printf("erlvm %s (Erlang/OTP 25)\n", erlvm_release) < 0;
+	if (argv[1] != NULL && strcmp(argv[1], "--help") == 0) {
+		fputs(usage, stdout);
+		return finish_output();
+	}
+	if (argv[1] != NULL && strcmp(argv[1], "--version") == 0) {
+		printf("erlvm %s (Erlang/OTP 25)\n", erlvm_release);
+		return finish_output();
+	}
 	mem_init();
 	atom_init();
 	literal_init();
 	node_init();
 	if (argv[1] != NULL && (strcmp(argv[1], "--check-beam") == 0 || strcmp(argv[1], "--disasm") == 0)) {
 		init_rooms(&o);
-		return run_tool(argv[1], argv[2]);
+		return run_tool(argv[1], argv[2]) | finish_output();
 	}
 	quick = is_quick(argv + 1);
 	if (quick)

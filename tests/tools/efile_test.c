@@ -102,6 +102,20 @@ START_TEST(test_efile_events_tell_each_story_in_four_lines)
 }
 END_TEST
 
+/* Two VMs whose operations have the same name. */
+START_TEST(test_efile_events_tell_vms_apart)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "a() { $EMITTER -w go 'efile_drv__entry=1|1|1||12|/a|/b' 'efile_drv__return=1|1|1||12|1|0' > /dev/null & }\n"
+        "a; a; for f in --json -T; do $ERLSNOOP efile --events $f -a > o$f & done; sleep 2; touch go; sleep 1\n"
+        "kill -INT $(jobs -p) 2> /dev/null; wait; grep -o '\"vm\":[0-9]*,\"op\":\"{1,1}' o--json | sort | uniq -c | awk '{ print $1 }'\n"
+        "awk '$3 == \"{1,1}\" { print $2 }' o-T | sort | uniq -c | awk '{ print $1 }'; grep -c ' $' o-T");
+
+    ck_assert_str_eq(r->out, "4\n4\n4\n4\n0\n");
+}
+END_TEST
+
 START_TEST(test_efile_events_name_the_integers_of_each_command)
 {
     SUPPORT_BPF();
@@ -215,6 +229,7 @@ Suite *efile_suite(void)
     tcase_add_test(live, test_efile_tag_of_64_bits);
     tcase_add_test(live, test_efile_measures_each_part);
     tcase_add_test(live, test_efile_events_tell_each_story_in_four_lines);
+    tcase_add_test(live, test_efile_events_tell_vms_apart);
     tcase_add_test(live, test_efile_events_name_the_integers_of_each_command);
     tcase_add_test(live, test_efile_slower_leaves_quick_operations_out_of_events_only);
     tcase_add_test(live, test_efile_full_map_of_operations_is_counted);

@@ -30,6 +30,11 @@ static const struct {
     {"list 1", "unexpected argument '1'", 2},
     {"list --events", "unknown option", 2},
     {"doctor -p 1", "unknown option", 2},
+    {"msglat -a --slower 5", "--slower needs --events", 2},
+    {"efile -a --slower 5", "--slower needs --events", 2},
+    {"--version > /dev/full", "cannot write results: No space left", 1},
+    {"--help > /dev/full", "cannot write results: No space left", 1},
+    {"spawns -h > /dev/full", "cannot write results: No space left", 1},
     {"$'spawns\\e[2J'", "no command 'spawns\\x1b[2J'", 2},
 };
 
@@ -126,6 +131,60 @@ START_TEST(test_options_help_is_status_0)
 }
 END_TEST
 
+START_TEST(test_options_version_is_that_of_erlvm)
+{
+    const struct support_run *r = support_run("$ERLSNOOP --version; $ERLVM --version");
+    char snoop[32] = "", vm[32] = "";
+
+    ck_assert_int_eq(sscanf(r->out, "erlsnoop %31s erlvm %31s", snoop, vm), 2);
+    ck_assert_str_eq(snoop, vm);
+}
+END_TEST
+
+START_TEST(test_options_erlvm_output_that_cannot_be_written_is_status_1)
+{
+    static const char *const lines[] = {"--help", "--version"};
+    const struct support_run *r = support_run("$ERLVM %s > /dev/full", lines[_i]);
+
+    ck_assert_int_eq(r->status, 1);
+    ck_assert_str_eq(r->err, "erlvm: cannot write: No space left on device\n");
+}
+END_TEST
+
+START_TEST(test_options_too_few_open_files_says_what_to_do)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run("ulimit -n 20; $ERLSNOOP spawns -- $EMITTER process__spawn=1");
+
+    ck_assert_int_eq(r->status, 1);
+    ck_assert_msg(strstr(r->err, "raise ulimit -n") != NULL, "%s", r->err);
+    ck_assert_int_eq(support_lines(r->err, ""), 1);
+}
+END_TEST
+
+/* A line a row: what it is about, its arguments, and whether somebody at a terminal is told. */
+static const struct {
+    const char *line;
+    int told;
+} terminal_lines[] = {
+    {"spawns -- $EMITTER process__spawn=1", 1},
+    {"spawns --events -- $EMITTER process__spawn=1", 1},
+    {"spawns 0.1 2 -- $EMITTER -s 1 process__spawn=1", 0},
+    {"spawns -- $EMITTER process__spawn=1 2> err", 0},
+};
+
+START_TEST(test_options_terminal_without_interval_is_told_how_to_end)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run("script -qec \"$ERLSNOOP %s\" /dev/null", terminal_lines[_i].line);
+    const char *watching = strstr(r->out, "watching '"), *head = strstr(r->out, "BIRTHS");
+
+    ck_assert_ptr_ne(head, NULL);
+    ck_assert_int_eq(support_lines(r->out, "Ctrl-C ends"), terminal_lines[_i].told);
+    ck_assert(!terminal_lines[_i].told || watching < head);
+}
+END_TEST
+
 Suite *options_suite(void)
 {
     Suite *suite = suite_create("options");
@@ -140,6 +199,11 @@ Suite *options_suite(void)
     tcase_add_test(lines, test_options_kernel_without_uprobes_says_so);
     tcase_add_test(lines, test_options_perf_events_count_the_same);
     tcase_add_loop_test(lines, test_options_help_is_status_0, 0, 5);
+    tcase_add_test(lines, test_options_version_is_that_of_erlvm);
+    tcase_add_loop_test(lines, test_options_erlvm_output_that_cannot_be_written_is_status_1, 0, 2);
+    tcase_add_test(lines, test_options_too_few_open_files_says_what_to_do);
+    tcase_add_loop_test(lines, test_options_terminal_without_interval_is_told_how_to_end, 0,
+                        sizeof terminal_lines / sizeof *terminal_lines);
     suite_add_tcase(suite, lines);
     return suite;
 }
