@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Invariant: equal stacks, frames and functions are kept once; their numbers never change. */
+#include "profile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Different strings of bytes, numbered from 0. */
+struct pool {
+    struct {
+        unsigned char *bytes;
+        size_t size;
+    } *items;
+    uint32_t *slots; /* numbers + 1 by hash; 0: free */
+    size_t n, room;  /* room: slots, a power of two */
+};
+
+struct profile {
+    struct profile_units units;
+    struct pool functions; /* kind, name, NUL, file, NUL */
+    struct pool locations; /* struct location */
+    struct pool stacks;    /* numbers of locations */
+    struct {
+        uint64_t count, value;
+    } *sums; /* by stack */
+};
+
+struct location {
+    uint32_t function, line;
+};
+
+static uint64_t hash_of(const void *bytes, size_t size)
+{
+    const unsigned char *at = bytes;
+    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ at[i]) * 0x100000001b3u;
+    return hash ^ hash >> 32;
+}
+
+static void pool_clear(struct pool *pool)
+{
+    for (size_t i = 0; i < pool->n; i++)
+        free(pool->items[i].bytes);
+    free(pool->items);
+    free(pool->slots);
+}
+
+/* Twice the slots; items grow with them, to half as many. */
+static int pool_grow(struct pool *pool)
+{
+    size_t room = pool->room ? 2 * pool->room : 64;
+    uint32_t *slots = calloc(room, sizeof *slots);
+    void *items = realloc(pool->items, room / 2 * sizeof *pool->items);
+
+    if (items)
+        pool->items = items;
+    if (!slots || !items) {
+        free(slots);
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < pool->n; i++) {
+        size_t slot = hash_of(pool->items[i].bytes, pool->items[i].size) & (room - 1);
+
+        while (slots[slot])
+            slot = (slot + 1) & (room - 1);
+        slots[slot] = (uint32_t)i + 1;
+    }
+    free(pool->slots);
+    pool->slots = slots;
+    pool->room = room;
+    return 0;
+}
+
+/* The number of these bytes. Fails: -ENOMEM. */
+static int64_t pool_number(struct pool *pool, const void *bytes, size_t size)
+{
+    unsigned char *copy;
+    size_t slot;
+
+    if (pool->n == pool->room / 2 && pool_grow(pool))
+        return -ENOMEM;
+    for (slot = hash_of(bytes, size) & (pool->room - 1); pool->slots[slot]; slot = (slot + 1) & (pool->room - 1)) {
+        uint32_t number = pool->slots[slot] - 1;
+
+        if (pool->items[number].size == size && !memcmp(pool->items[number].bytes, bytes, size))
+            return number;
+    }
+    copy = malloc(size ? size : 1);
+    if (!copy)
+        return -ENOMEM;
+    memcpy(copy, bytes, size);
+    pool->items[pool->n].bytes = copy;
+    pool->items[pool->n].size = size;
+    pool->slots[slot] = (uint32_t)++pool->n;
+    return (int64_t)pool->n - 1;
+}
+
+struct profile *profile_new(const struct profile_units *units)
+{
+    struct profile *profile = calloc(1, sizeof *profile);
+
+    if (profile)
+        profile->units = *units;
+    return profile;
+}
+
+void profile_free(struct profile *profile)
+{
+    if (!profile)
+        return;
+    pool_clear(&profile->functions);
+    pool_clear(&profile->locations);
+    pool_clear(&profile->stacks);
+    free(profile->sums);
+    free(profile);
+}
+
+const struct profile_units *profile_units(const struct profile *profile)
+{
+    return &profile->units;
+}
+
+/* The number of the frame's location. Fails: -ENOMEM. */
+static int64_t locate(struct profile *profile, const struct profile_frame *frame)
+{
+    size_t name = strlen(frame->name) + 1, file = strlen(frame->file) + 1;
+    char *bytes = malloc(1 + name + file);
+    int64_t function;
+
+    if (!bytes)
+        return -ENOMEM;
+    bytes[0] = (char)frame->kind;
+    memcpy(bytes + 1, frame->name, name);
+    memcpy(bytes + 1 + name, frame->file, file);
+    function = pool_number(&profile->functions, bytes, 1 + name + file);
+    free(bytes);
+    if (function < 0)
+        return function;
+    return pool_number(&profile->locations, &(struct location){(uint32_t)function, frame->line}, sizeof(struct location));
+}
+
+int profile_add(struct profile *profile, const struct profile_frame *frames, size_t n, uint64_t count, uint64_t value)
+{
+    uint32_t *numbers = calloc(n + 1, sizeof *numbers);
+    size_t before = profile->stacks.n;
+    int64_t number = numbers ? 0 : -ENOMEM;
+    void *sums;
+
+    for (size_t i = 0; number >= 0 && i < n; i++) {
+        number = locate(profile, &frames[i]);
+        numbers[i] = (uint32_t)number;
+    }
+    sums = number < 0 ? NULL : realloc(profile->sums, (before + 1) * sizeof *profile->sums);
+    if (sums)
+        profile->sums = sums;
+    number = sums ? pool_number(&profile->stacks, numbers, n * sizeof *numbers) : -ENOMEM;
+    free(numbers);
+    if (number < 0)
+        return (int)number;
+    if (profile->stacks.n > before)
+        memset(&profile->sums[number], 0, sizeof *profile->sums);
+    profile->sums[number].count += count;
+    profile->sums[number].value += value;
+    return 0;
+}
+
+size_t profile_stacks(const struct profile *profile)
+{
+    return profile->stacks.n;
+}
+
+struct profile_stack profile_stack(const struct profile *profile, size_t number)
+{
+    return (struct profile_stack){(const uint32_t *)profile->stacks.items[number].bytes,
+                                  profile->stacks.items[number].size / sizeof(uint32_t), profile->sums[number].count,
+                                  profile->sums[number].value};
+}
+
+size_t profile_locations(const struct profile *profile)
+{
+    return profile->locations.n;
+}
+
+struct profile_frame profile_location(const struct profile *profile, size_t number)
+{
+    const struct location *location = (const struct location *)profile->locations.items[number].bytes;
+    const char *bytes = (const char *)profile->functions.items[location->function].bytes;
+
+    return (struct profile_frame){(enum profile_kind)bytes[0], bytes + 1, bytes + 2 + strlen(bytes + 1), location->line};
+}
+
+/* ---- the tree */
+
+static int compare_frames(const struct profile_frame *a, const struct profile_frame *b, bool lines)
+{
+    int order = strcmp(a->name, b->name);
+
+    if (!order)
+        order = (int)a->kind - (int)b->kind;
+    if (!order && lines)
+        order = strcmp(a->file, b->file);
+    if (!order && lines)
+        order = a->line < b->line ? -1 : a->line > b->line;
+    return order;
+}
+
+/* The child of `parent` for the frame, made when it is new; the nodes have room for it. */
+static uint32_t child_of(struct profile_tree *tree, uint32_t parent, const struct profile_frame *frame, bool lines)
+{
+    uint32_t *link = &tree->nodes[parent].child;
+    int order = 1;
+
+    while (*link && (order = compare_frames(&tree->nodes[*link].frame, frame, lines)) < 0)
+        link = &tree->nodes[*link].sibling;
+    if (*link && !order)
+        return *link;
+    tree->nodes[tree->n] = (struct profile_node){.frame = *frame, .sibling = *link, .depth = tree->nodes[parent].depth + 1};
+    *link = (uint32_t)tree->n;
+    return (uint32_t)tree->n++;
+}
+
+static int reserve(struct profile_tree *tree, size_t *room, size_t more)
+{
+    size_t wanted = tree->n + more > 2 * *room ? tree->n + more : 2 * *room;
+    void *nodes;
+
+    if (tree->n + more <= *room)
+        return 0;
+    nodes = realloc(tree->nodes, wanted * sizeof *tree->nodes);
+    if (!nodes)
+        return -ENOMEM;
+    tree->nodes = nodes;
+    *room = wanted;
+    return 0;
+}
+
+int profile_tree_new(const struct profile *profile, bool lines, struct profile_tree *out)
+{
+    size_t room = 0;
+
+    *out = (struct profile_tree){0};
+    if (reserve(out, &room, 64))
+        return -ENOMEM;
+    out->nodes[out->n++] = (struct profile_node){.frame = {PROFILE_GROUP, "all", "", 0}};
+    for (size_t i = 0; i < profile_stacks(profile); i++) {
+        struct profile_stack stack = profile_stack(profile, i);
+        uint32_t node = 0;
+
+        if (reserve(out, &room, stack.n)) {
+            profile_tree_free(out);
+            return -ENOMEM;
+        }
+        out->nodes[0].total += stack.value;
+        for (size_t k = 0; k < stack.n; k++) {
+            struct profile_frame frame = profile_location(profile, stack.locations[k]);
+
+            node = child_of(out, node, &frame, lines);
+            out->nodes[node].total += stack.value;
+        }
+        out->nodes[node].self += stack.value;
+    }
+    return 0;
+}
+
+void profile_tree_free(struct profile_tree *tree)
+{
+    free(tree->nodes);
+    *tree = (struct profile_tree){0};
+}
+
+void profile_label(const struct profile_frame *frame, bool lines, char *out, size_t size)
+{
+    if (lines && frame->line)
+        snprintf(out, size, "%s (%s:%u)", frame->name, frame->file, frame->line);
+    else
+        snprintf(out, size, "%s", frame->name);
+}
