@@ -31,6 +31,7 @@ static const char *const lines[] = {
 	"-noshell -pa %s -pz /tmp -eval 'io:format(\"~p~n\", [[hd(code:get_path()), lists:last(code:get_path())]]), halt().'",
 	"+S 2 +A 3 +P 2000 +K true +W w +sbt db +Bd +c true +zdbbl 1024 -noshell -eval "
 	"'io:format(\"~p~n\", [[erlang:system_info(I) || I <- [schedulers, thread_pool_size]]]), halt().'",
+	"+A 0 -noshell -eval 'io:format(\"~p~n\", [erlang:system_info(thread_pool_size)]), halt().'",
 	"-eval '1 + 1.' < %s/shell",
 	"-noshell -eval 'io:format(\"~p~n\", [io:get_line(\"\")]), halt().' < %s/shell",
 	"-noshell -eval 'F = \"%s/once\", io:format(\"up~n\"), case file:read_file(F) of {ok, _} -> file:delete(F), halt(2); "

@@ -162,26 +162,16 @@ END_TEST
 START_TEST(test_msglat_escapes_hostile_text)
 {
     SUPPORT_BPF();
-    const struct support_run *r = support_run(
-        "evil=$'\\e]0;x\\a\\e[2J\\x80\\xff\\u202e\"\\\\\\t\\n'\n"
-        "fire=(\"message__send=1||<0.5.0>\" \"process__scheduled=1|<0.5.0>|$evil\")\n"
-        "$ERLSNOOP msglat --events -- $EMITTER \"${fire[@]}\" | grep -v ^process__ > t\n"
-        "$ERLSNOOP msglat --json --events -- $EMITTER \"${fire[@]}\" | grep '^{' > j\n"
-        "LC_ALL=C grep -c $'[\\x01-\\x09\\x0b-\\x1f\\x7f\\x80-\\xff]' t j\n"
-        "python3 -c 'import sys,json\n"
-        "for l in sys.stdin: json.loads(l)' < j && echo parsed; grep -c 'x1b' t");
+    const struct support_run *r = support_hostile("msglat", "\"message__send=1||<0.5.0>\" \"process__scheduled=1|<0.5.0>|$evil\"");
 
-    ck_assert_str_eq(r->out, "t:0\nj:0\nparsed\n2\n");
+    ck_assert_int_eq(support_lines(r->out, "x1b"), 2);
 }
 END_TEST
 
 START_TEST(test_msglat_all_tells_equal_pids_of_two_vms_apart)
 {
     SUPPORT_BPF();
-    const struct support_run *r = support_run(
-        "$EMITTER -w go -s 2 'message__send=13||<0.5.0>' & $EMITTER -w go 'process__scheduled=11|<0.5.0>|two_vms:b/1' &\n"
-        "$ERLSNOOP msglat --json -a & e=$!\n"
-        "sleep 1.5; touch go; sleep 1; kill -INT $e; wait $e");
+    const struct support_run *r = support_two_vms("msglat", "-s 2 'message__send=13||<0.5.0>'", "'process__scheduled=11|<0.5.0>|two_vms:b/1'");
 
     ck_assert_int_ge(support_number(r->out, TOTALS, "messages"), 13);
     ck_assert_int_eq(support_lines(r->out, "two_vms:b/1"), 0);
@@ -191,17 +181,7 @@ END_TEST
 START_TEST(test_msglat_interrupt_gives_result_and_detaches)
 {
     SUPPORT_BPF();
-    const struct support_run *r = support_run(
-        "$EMITTER -d 300000 -w go 'message__send=12||<0.5.0>' > counts & p=$!; sleep .2\n"
-        "$ERLSNOOP msglat --json -p $p > out & e=$!\n"
-        "sleep 1.5; touch go; sleep 1; kill -INT $e; wait $e; s=$?; cat out\n"
-        "wait $p; read -r name on off < counts; echo \"{\\\"on\\\":$on,\\\"off\\\":$off}\"; exit $s");
-    long messages = support_number(r->out, TOTALS, "messages");
-
-    ck_assert_int_eq(r->status, 0);
-    ck_assert_int_gt(messages, 0);
-    ck_assert_int_eq(support_number(r->out, "\"on\"", "on"), messages);
-    ck_assert_int_eq(support_number(r->out, "\"on\"", "off"), 12 - messages);
+    support_interrupt("msglat", "-d 300000 'message__send=12||<0.5.0>'", TOTALS, "messages", 12);
 }
 END_TEST
 
@@ -238,16 +218,6 @@ START_TEST(test_msglat_table_fits_80_columns)
 }
 END_TEST
 
-START_TEST(test_msglat_bad_slower_is_status_2)
-{
-    const struct support_run *r = support_run("$ERLSNOOP msglat -a --slower fast");
-
-    ck_assert_int_eq(r->status, 2);
-    ck_assert(strstr(r->err, "--slower must be a number") != NULL);
-    ck_assert_int_eq(support_lines(r->err, ""), 1);
-}
-END_TEST
-
 Suite *msglat_suite(void)
 {
     Suite *suite = suite_create("msglat");
@@ -270,7 +240,6 @@ Suite *msglat_suite(void)
     tcase_add_test(live, test_msglat_interrupt_gives_result_and_detaches);
     tcase_add_test(live, test_msglat_intervals_add_up);
     tcase_add_test(live, test_msglat_table_fits_80_columns);
-    tcase_add_test(live, test_msglat_bad_slower_is_status_2);
     suite_add_tcase(suite, live);
     return suite;
 }

@@ -88,6 +88,44 @@ bool support_bpf(const char *test)
     return false;
 }
 
+const struct support_run *support_hostile(const char *command, const char *fires)
+{
+    static const char clean[] = "t:0\nj:0\nparsed\n";
+    const struct support_run *r = support_run(
+        "evil=$'\\e]0;x\\a\\e[2J\\x80\\xff\\u202e\"\\\\\\t\\n'; fire=(%s)\n"
+        "$ERLSNOOP %s --events -- $EMITTER \"${fire[@]}\" | grep -vE '^[a-z_]+ [0-9]+ [0-9]+$' > t\n"
+        "$ERLSNOOP %s --json --events -- $EMITTER \"${fire[@]}\" | grep '^{' > j\n"
+        "LC_ALL=C grep -c $'[\\x01-\\x09\\x0b-\\x1f\\x7f\\x80-\\xff]' t j\n"
+        "python3 -c 'import sys,json\n"
+        "for l in sys.stdin: json.loads(l)' < j && echo parsed; cat t", fires, command, command);
+
+    ck_assert_msg(!strncmp(r->out, clean, sizeof clean - 1), "%s", r->out);
+    return r;
+}
+
+void support_interrupt(const char *command, const char *args, const char *mark, const char *key, long total)
+{
+    const struct support_run *r = support_run(
+        "$EMITTER -w go %s > counts & p=$!; sleep .2\n"
+        "$ERLSNOOP %s --json -p $p > out & e=$!\n"
+        "sleep 1.5; touch go; sleep 1; kill -INT $e; wait $e; s=$?; cat out\n"
+        "wait $p; read -r name on off < counts; echo \"{\\\"on\\\":$on,\\\"off\\\":$off}\"; exit $s", args, command);
+    long told = support_number(r->out, mark, key), on = support_number(r->out, "\"on\"", "on"), off = support_number(r->out, "\"on\"", "off");
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_int_gt(told, 0);
+    /* Counting stops at once; the kernel takes its time to lower the semaphore. */
+    ck_assert_int_ge(on, told);
+    ck_assert_int_gt(off, 0);
+    ck_assert_int_eq(on + off, total);
+}
+
+const struct support_run *support_two_vms(const char *command, const char *args1, const char *args2)
+{
+    return support_run("$EMITTER -w go %s & $EMITTER -w go %s & $ERLSNOOP %s --json -a & e=$!\n"
+                       "sleep 1.5; touch go; sleep 1; kill -INT $e; wait $e", args1, args2, command);
+}
+
 long support_number(const char *json, const char *mark, const char *key)
 {
     const char *line = strstr(json, mark), *end;

@@ -20,6 +20,18 @@ const struct support_run *support_run(const char *format, ...) __attribute__((fo
 bool support_bpf(const char *test);
 /* The number of member `key` in the first JSON line that holds `mark`; -1 when there is none. */
 long support_number(const char *json, const char *mark, const char *key);
+/*
+ * Runs `erlsnoop COMMAND --events`, as table and as JSON, on an emitter that fires FIRES (bash words; "$evil" in them holds
+ * control characters, bad UTF-8 and quotes), and asserts that none of it comes out raw. `out` has the table's lines.
+ */
+const struct support_run *support_hostile(const char *command, const char *fires);
+/*
+ * Interrupts `erlsnoop COMMAND` while an emitter with ARGS fires one probe `total` times, and asserts that all firings up to then
+ * are told by member `key` of the JSON line that holds `mark`, and that the probe is off afterwards.
+ */
+void support_interrupt(const char *command, const char *args, const char *mark, const char *key, long total);
+/* Runs `erlsnoop COMMAND --json -a` from before the first firing of two emitters with these arguments. */
+const struct support_run *support_two_vms(const char *command, const char *args1, const char *args2);
 /* How many lines hold `mark`. */
 int support_lines(const char *text, const char *mark);
 /* The longest line, in bytes. */
