@@ -166,9 +166,9 @@ Term heap_ref(struct heap *h, Term tag)
 bool heap_is_stressed(const struct heap *h)
 {
 	static _Thread_local size_t chances;
-	size_t words = (size_t)(h->top - h->start) + (size_t)(h->old_top - h->old_start);
+	size_t words = (size_t)(h->end - h->start) + (size_t)(h->old_top - h->old_start);
 
-	if (++chances * 512 < words)
+	if (++chances * 1024 < words)
 		return false;
 	chances = 0;
 	return true;
