@@ -82,6 +82,12 @@ static bool find_current(Process *p, struct code_place *place)
 	const Inst *found[4];
 	unsigned n = list_addresses(p, found, 4);
 
+	if (p->resume != NULL) {
+		const struct export *e = p->trap_export;
+
+		*place = (struct code_place){ e->module, e->function, e->arity, am_empty, 0 };
+		return true;
+	}
 	if (p->i == process_start_code && p->woken_from != PS_RUNNING) {
 		if (p->woken_from & PS_HIBERNATED)
 			*place = (struct code_place){ am_erlang, am_hibernate, 3, am_empty, 0 };
@@ -134,7 +140,7 @@ static Term info_status(Process *p, struct heap *h)
 	(void)h;
 	if (atomic_load(&p->state) & PS_SUSPENDED)
 		return am_suspended;
-	if (before == PS_RUNNING)
+	if (before == PS_RUNNING || p->resume != NULL) /* in a native function that waits */
 		return am_running;
 	return before & PS_WAITING ? am_waiting : am_runnable;
 }

@@ -164,7 +164,6 @@ exited:
 	SWAPOUT();
 exited_swapped:
 	p->live = 0;
-	p->resume = NULL;
 	process_exit(p, p->exc_reason);
 	return RUN_EXITED;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operations on files as jobs of the async pool, and who owns which open file.
- * A process that gets a fatal signal meanwhile still takes its result before it ends: blocked processes handle no signals.
+ * A process that a signal ends meanwhile drops its hold on the job: the pool ends the operation and frees what came of it.
  * Invariant: a job has two references, the pool's and the caller's; the last one frees it. A file stands in its
  * owner's list until it leaves EFILE_IDLE / EFILE_BUSY for good. */
 #include "io/efile.h"
@@ -259,17 +259,19 @@ static void start_job(struct efile_job *job, Process *p)
 	async_submit(&job->async);
 }
 
+static void drop_job(Process *p, void *arg)
+{
+	(void)p;
+	job_unref(arg);
+}
+
 static Term resume_job(Process *p, void *arg)
 {
 	struct efile_job *job = arg;
 	Term result;
 
 	if (!atomic_load_explicit(&job->done, memory_order_acquire))
-		return exc_wait(p, resume_job, job);
-	p->resume = NULL;
-	/* Signals waited as long as p was blocked; one operation after the other must not keep them waiting. */
-	if (atomic_load_explicit(&p->state, memory_order_relaxed) & PS_SIGNALS)
-		process_yield_soon(p);
+		return exc_wait(p, resume_job, drop_job, job);
 	fire_return(job);
 	result = job->error != 0 ? posix_error_tuple(&p->heap, job->error) : job->reply(p, job);
 	job_unref(job);
@@ -283,7 +285,7 @@ Term efile_submit(Process *p, struct efile_job *job, Term (*reply)(Process *p, s
 	process_ref(p);
 	atomic_store(&job->refs, 2);
 	start_job(job, p);
-	return exc_wait(p, resume_job, job);
+	return exc_wait(p, resume_job, drop_job, job);
 }
 
 /* ---- the end of an owner */

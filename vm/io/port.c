@@ -421,13 +421,30 @@ static bool join_waiters(struct port *port, Process *p)
 	return wait;
 }
 
+/* p ends before the port has room. Takes: the port's reference. */
+static void leave_waiters(Process *p, void *arg)
+{
+	struct port *port = arg;
+	size_t left = 0;
+
+	lock_acquire(&port->lock);
+	for (size_t k = 0; k < port->waiter_count; k++) {
+		if (port->waiters[k] == p)
+			process_unref(p);
+		else
+			port->waiters[left++] = port->waiters[k];
+	}
+	port->waiter_count = left;
+	lock_release(&port->lock);
+	port_unref(port);
+}
+
 static Term resume_not_busy(Process *p, void *arg)
 {
 	struct port *port = arg;
 
 	if (join_waiters(port, p))
-		return exc_wait(p, resume_not_busy, port);
-	p->resume = NULL;
+		return exc_wait(p, resume_not_busy, leave_waiters, port);
 	if (PROBE_ON(process__port_unblocked))
 		probe_process__port_unblocked(p, port->id);
 	port_unref(port);
@@ -437,7 +454,7 @@ static Term resume_not_busy(Process *p, void *arg)
 Term port_wait_not_busy(struct port *port, Process *p)
 {
 	if (join_waiters(port, p))
-		return exc_wait(p, resume_not_busy, port);
+		return exc_wait(p, resume_not_busy, leave_waiters, port);
 	port_unref(port);
 	return am_true;
 }

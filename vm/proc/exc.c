@@ -50,9 +50,10 @@ Term exc_trap(Process *p, const struct export *to, unsigned n, const Term *args)
 	return TERM_NONE;
 }
 
-Term exc_wait(Process *p, Term (*resume)(Process *p, void *arg), void *arg)
+Term exc_wait(Process *p, Term (*resume)(Process *p, void *arg), void (*drop)(Process *p, void *arg), void *arg)
 {
 	p->resume = resume;
+	p->drop = drop;
 	p->resume_arg = arg;
 	p->exc_kind = EXC_WAIT;
 	return TERM_NONE;

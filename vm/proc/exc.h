@@ -17,9 +17,11 @@ Term exc_raise(Process *p, Term class, Term reason, Term trace);
 
 /* Tail-call another function in place of the BIF's result: the arguments go to the X registers. n <= 8. GC: none. */
 Term exc_trap(Process *p, const struct export *to, unsigned n, const Term *args);
-/* Sleep until process_unblock(pid of p), on whatever thread; then `resume(p, arg)` runs on a scheduler and gives the BIF's result
- * (or TERM_NONE with an exception, a trap or another wait). Terms the BIF needs later must be kept off its heap. */
-Term exc_wait(Process *p, Term (*resume)(Process *p, void *arg), void *arg);
+/* Sleep until process_unblock(p), on whatever thread; then `resume(p, arg)` runs on a scheduler and gives the BIF's result (or TERM_NONE
+ * with an exception, a trap or another wait). It may be called too early and then waits again. p handles signals meanwhile; when one
+ * ends it, drop(p, arg) is called instead. Terms the BIF needs later must be kept off its heap. Owns: arg, until one of them is called. */
+Term exc_wait(Process *p, Term (*resume)(Process *p, void *arg), void (*drop)(Process *p, void *arg), void *arg);
+/* p: counted by the caller; it may have ended. */
 void process_unblock(Process *p);
 /* Give up the time slice after this BIF. */
 void process_yield_soon(Process *p);

@@ -445,11 +445,19 @@ static void leave_table(Process *p)
 	lock_release(&table.lock);
 }
 
+static void drop_wait(Process *p)
+{
+	if (p->resume == NULL)
+		return;
+	p->resume = NULL;
+	p->drop(p, p->resume_arg);
+}
+
 void process_exit(Process *p, Term reason)
 {
 	p->exc_reason = reason;
 	p->exc_kind = EXC_NONE;
-	p->resume = NULL;
+	drop_wait(p);
 	timer_cancel_receive(p);
 	signal_close(p);
 	if (PROBE_ON(process__exit))

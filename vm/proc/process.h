@@ -28,13 +28,13 @@ enum {
 	PS_RUNNABLE = 1 << 0,  /* in a run queue, or about to be */
 	PS_RUNNING = 1 << 1,
 	PS_WAITING = 1 << 2,   /* in receive: a message wakes it */
-	PS_BLOCKED = 1 << 3,   /* in exc_wait: only proc_unblock wakes it */
+	PS_BLOCKED = 1 << 3,   /* in exc_wait: process_unblock ends it; signals that are no messages are handled meanwhile */
 	PS_SIGNALS = 1 << 4,   /* signals wait in the incoming queue */
 	PS_EXITING = 1 << 5,
 	PS_DEAD = 1 << 6,      /* out of the process table */
 	PS_SUSPENDED = 1 << 7, /* suspend_process */
 	PS_TIMEOUT = 1 << 8,   /* its receive timer fired */
-	PS_UNBLOCKED = 1 << 9, /* unblocked before it blocked */
+	PS_UNBLOCKED = 1 << 9, /* process_unblock was called: resume is to run */
 	PS_HIBERNATED = 1 << 10, /* and waiting */
 };
 
@@ -81,7 +81,8 @@ struct process {
 	bool system;         /* the VM's own: init:stop spares it */
 	bool exc_has_trace;  /* raise/3 and friends: exc_trace is already complete */
 	const struct export *trap_export;
-	Term (*resume)(struct process *p, void *arg);
+	Term (*resume)(struct process *p, void *arg); /* see exc_wait; NULL: no native function waits */
+	void (*drop)(struct process *p, void *arg);
 	void *resume_arg;
 
 	/* roots, in one run: PROCESS_ROOTS terms from exc_reason */

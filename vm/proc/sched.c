@@ -372,9 +372,9 @@ void sched_wake(Process *p, bool message)
 	uint32_t state = atomic_load_explicit(&p->state, memory_order_relaxed);
 
 	do {
-		if (state & (PS_RUNNABLE | PS_RUNNING | PS_BLOCKED | PS_DEAD))
+		if (state & (PS_RUNNABLE | PS_RUNNING | PS_DEAD))
 			return;
-		if (message && (state & PS_SUSPENDED))
+		if (message && (state & (PS_SUSPENDED | PS_BLOCKED)))
 			return;
 	} while (!atomic_compare_exchange_weak(&p->state, &state, state | PS_RUNNABLE));
 	sched_enqueue(p);
@@ -579,15 +579,19 @@ void sched_leave(Process *p)
 /* Back to sleep, when nothing came that p waits for. */
 static bool sleep_again(Process *p, uint32_t before)
 {
-	uint32_t how = before & (PS_WAITING | PS_HIBERNATED);
 	uint32_t state = atomic_load(&p->state);
+	bool blocked = p->resume != NULL && !((before | state) & PS_UNBLOCKED);
+	uint32_t how = blocked ? PS_BLOCKED : before & (PS_WAITING | PS_HIBERNATED | PS_UNBLOCKED);
+	uint32_t unless = PS_SIGNALS | (blocked ? PS_UNBLOCKED : PS_TIMEOUT);
 
-	if (!(state & PS_SUSPENDED) && (!(how & PS_WAITING) || *p->msg_save != NULL || (state & PS_TIMEOUT)))
+	if (state & PS_SUSPENDED)
+		unless = PS_SIGNALS;
+	else if (!blocked && (!(how & PS_WAITING) || *p->msg_save != NULL || (state & PS_TIMEOUT)))
 		return false;
 	if (PROBE_ON(process__unscheduled))
 		probe_process__unscheduled(p);
 	self->current = NULL;
-	if (end_running(p, how, (state & PS_SUSPENDED) ? PS_SIGNALS : PS_SIGNALS | PS_TIMEOUT))
+	if (end_running(p, how, unless))
 		return true;
 	self->current = p;
 	return false;
@@ -596,8 +600,6 @@ static bool sleep_again(Process *p, uint32_t before)
 /* Signals first. Returns false when p is not to run now: it sleeps, or is gone. */
 static bool prepare(Process *p, uint32_t before)
 {
-	if (p->resume != NULL)
-		return true; /* a native function waits for its end before anything else */
 	for (;;) {
 		if ((atomic_load(&p->state) & PS_SIGNALS) && !signal_handle(p)) {
 			process_exit(p, p->exc_reason);
@@ -637,7 +639,7 @@ static void end_slice(struct sched *s, Process *p, enum run_result r)
 	s->current = NULL;
 	if (r == RUN_WAIT && end_running(p, PS_WAITING, PS_SIGNALS | PS_TIMEOUT))
 		return;
-	if (r == RUN_BLOCK && end_running(p, PS_BLOCKED, PS_UNBLOCKED))
+	if (r == RUN_BLOCK && end_running(p, PS_BLOCKED, PS_SIGNALS | PS_UNBLOCKED))
 		return;
 	requeue(s, p);
 }

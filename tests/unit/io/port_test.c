@@ -4,6 +4,7 @@
 
 #include <check.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -262,8 +263,31 @@ START_TEST(test_port_busy_then_not)
 		usleep(1000);
 	ck_assert(!atomic_load(&port->busy));
 	ck_assert(owner->resume(owner, owner->resume_arg) == am_true);
+	owner->resume = NULL;
 	port_unref(port);
 	close_port(id);
+}
+END_TEST
+
+START_TEST(test_port_busy_waiter_leaves)
+{
+	static char big[200000];
+	Term id = open_command("sleep 100", (struct port_options){ .out = true });
+	struct port *port = port_find(id);
+	unsigned refs = atomic_load(&owner->refs);
+
+	command(id, big, sizeof(big));
+	port_ref(port);
+	ck_assert(port_wait_not_busy(port, owner) == TERM_NONE);
+	ck_assert_uint_eq(port->waiter_count, 1);
+	ck_assert_uint_eq(atomic_load(&owner->refs), refs + 1);
+	owner->drop(owner, owner->resume_arg);
+	owner->resume = NULL;
+	ck_assert_uint_eq(port->waiter_count, 0);
+	ck_assert_uint_eq(atomic_load(&owner->refs), refs);
+	kill(port->os_pid, SIGKILL);
+	port_unref(port);
+	check_next(id, "EXIT epipe");
 }
 END_TEST
 
@@ -301,6 +325,7 @@ Suite *port_suite(void)
 	tcase_add_test(c, test_port_fd_reads_and_flushes);
 	tcase_add_test(c, test_port_fd_reads_a_regular_file);
 	tcase_add_test(c, test_port_busy_then_not);
+	tcase_add_test(c, test_port_busy_waiter_leaves);
 	tcase_add_test(c, test_port_register_frees_the_name);
 	suite_add_tcase(s, c);
 	return s;
