@@ -14,7 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_SYMBOLS = 4 << 20, SYM_SIZE = sizeof(Elf64_Sym) };
+enum { MAX_SYMBOLS = 4 << 20, MAX_STRING = 4096, SYM_SIZE = sizeof(Elf64_Sym) };
+static const uint64_t max_segment = 256 << 20;
 
 struct otp_image_file {
     int fd;
@@ -27,7 +28,7 @@ struct otp_image_file {
 static bool segment_fits(const GElf_Phdr *ph, uint64_t file_size)
 {
     return ph->p_filesz <= ph->p_memsz && ph->p_memsz <= UINT64_MAX - ph->p_vaddr && ph->p_offset <= file_size &&
-           ph->p_filesz <= file_size - ph->p_offset;
+           ph->p_filesz <= file_size - ph->p_offset && ph->p_filesz <= max_segment;
 }
 
 /* A separate debug file has segments without contents: they are left out, its symbols are all it is read for. */
@@ -41,10 +42,12 @@ static void read_segments(struct otp_image *image)
     for (size_t i = 0; i < n && image->nsegments < OTP_IMAGE_SEGMENTS; i++) {
         if (!gelf_getphdr(image->file->elf, (int)i, &ph))
             return;
+        if (ph.p_type == PT_GNU_EH_FRAME)
+            image->frames = ph.p_vaddr;
         if (ph.p_type == PT_LOAD && segment_fits(&ph, image->file->size))
             image->segments[image->nsegments++] = (struct otp_segment){
                 .address = ph.p_vaddr, .size = ph.p_memsz, .offset = ph.p_offset, .filled = ph.p_filesz,
-                .code = ph.p_flags & PF_X};
+                .code = ph.p_flags & PF_X, .writable = ph.p_flags & PF_W};
     }
 }
 
@@ -106,6 +109,53 @@ static int read_symbols(struct otp_image *image, Elf_Scn *section, const GElf_Sh
     return 0;
 }
 
+/* Name of the symbol `i` of the symbol table in section `link`; NULL without one. */
+static const char *symbol_name(Elf *elf, uint32_t link, size_t i)
+{
+    Elf_Scn *section = elf_getscn(elf, link);
+    Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
+    GElf_Shdr sh;
+    GElf_Sym sym;
+
+    if (!data || !gelf_getshdr(section, &sh) || i > INT32_MAX || !gelf_getsym(data, (int)i, &sym))
+        return NULL;
+    return elf_strptr(elf, sh.sh_link, sym.st_name);
+}
+
+static int read_relocs(struct otp_image *image, Elf_Scn *section, const GElf_Shdr *sh)
+{
+    Elf_Data *data = elf_getdata(section, NULL);
+    size_t n = data && data->d_buf ? data->d_size / sizeof(Elf64_Rela) : 0;
+    struct otp_reloc *relocs;
+    GElf_Rela rela;
+
+    if (n > MAX_SYMBOLS - image->nrelocs)
+        n = MAX_SYMBOLS - image->nrelocs;
+    if (!n)
+        return 0;
+    relocs = realloc(image->relocs, (image->nrelocs + n) * sizeof *relocs);
+    if (!relocs)
+        return -ENOMEM;
+    image->relocs = relocs;
+    for (size_t i = 0; i < n && gelf_getrela(data, (int)i, &rela); i++) {
+        uint64_t type = GELF_R_TYPE(rela.r_info);
+        struct otp_reloc reloc = {.at = rela.r_offset, .address = (uint64_t)rela.r_addend};
+
+        if (type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT)
+            reloc.import = symbol_name(image->file->elf, sh->sh_link, GELF_R_SYM(rela.r_info));
+        if (type == R_X86_64_RELATIVE || reloc.import)
+            relocs[image->nrelocs++] = reloc;
+    }
+    return 0;
+}
+
+static int compare_relocs(const void *a, const void *b)
+{
+    const struct otp_reloc *x = a, *y = b;
+
+    return (x->at > y->at) - (x->at < y->at);
+}
+
 static int compare_symbols(const void *a, const void *b)
 {
     const struct otp_symbol *x = a, *y = b;
@@ -131,6 +181,8 @@ static int read_sections(struct otp_image *image)
             read_build_id(image, s);
         else if (sh.sh_type == SHT_SYMTAB || sh.sh_type == SHT_DYNSYM)
             err = read_symbols(image, s, &sh);
+        else if (sh.sh_type == SHT_RELA)
+            err = read_relocs(image, s, &sh);
         else if (!strcmp(name, ".gnu_debuglink"))
             read_debug_link(image, s);
         else if (!strcmp(name, ".text")) {
@@ -140,6 +192,8 @@ static int read_sections(struct otp_image *image)
     }
     if (image->nsymbols)
         qsort(image->symbols, image->nsymbols, sizeof *image->symbols, compare_symbols);
+    if (image->nrelocs)
+        qsort(image->relocs, image->nrelocs, sizeof *image->relocs, compare_relocs);
     return err;
 }
 
@@ -204,6 +258,7 @@ void otp_image_free(struct otp_image *image)
     for (unsigned i = 0; i < image->nsegments; i++)
         free(image->segments[i].bytes);
     free(image->symbols);
+    free(image->relocs);
     free(image->jumps);
     if (image->file->elf)
         elf_end(image->file->elf);
@@ -248,6 +303,35 @@ const unsigned char *otp_image_at(struct otp_image *image, uint64_t address, siz
     if (!segment->bytes)
         load(image, segment);
     return segment->bytes ? segment->bytes + at : NULL;
+}
+
+const char *otp_image_string(struct otp_image *image, uint64_t address)
+{
+    const char *start = (const char *)otp_image_at(image, address, 1);
+    const struct otp_segment *segment = otp_image_segment(image, address);
+    uint64_t room = start ? segment->filled - (address - segment->address) : 0;
+
+    return start && memchr(start, 0, room < MAX_STRING ? room : MAX_STRING) ? start : NULL;
+}
+
+static int compare_name(const void *name, const void *symbol)
+{
+    return strcmp(name, ((const struct otp_symbol *)symbol)->name);
+}
+
+const struct otp_symbol *otp_image_export(const struct otp_image *image, const char *name)
+{
+    const struct otp_symbol *end = image->symbols + image->nsymbols,
+                            *at = image->nsymbols ? bsearch(name, image->symbols, image->nsymbols, sizeof *at,
+                                                            compare_name)
+                                                  : NULL;
+
+    while (at && at > image->symbols && !strcmp(at[-1].name, name))
+        at--;
+    for (; at && at < end && !strcmp(at->name, name); at++)
+        if (at->dynamic)
+            return at;
+    return NULL;
 }
 
 bool otp_image_is_code(const struct otp_image *image, uint64_t address)

@@ -16,7 +16,7 @@ enum { OTP_IMAGE_SEGMENTS = 16, OTP_BUILD_ID_MAX = 32 };
 struct otp_segment {
     uint64_t address, size; /* in memory; what is not in the file is zero (.bss) */
     uint64_t offset, filled; /* in the file */
-    bool code;
+    bool code, writable;
     unsigned char *bytes; /* `filled` of them, read when first asked for */
 };
 
@@ -24,6 +24,12 @@ struct otp_symbol {
     const char *name; /* lives as long as the image */
     uint64_t address, size;
     bool code, global, dynamic;
+};
+
+/* What the dynamic linker writes: an address of the image itself, or that of an imported symbol. */
+struct otp_reloc {
+    uint64_t at, address;
+    const char *import; /* NULL: none, `address` counts */
 };
 
 struct otp_image {
@@ -35,6 +41,9 @@ struct otp_image {
     char debug_link[256];     /* name of the separate debug file, "" without */
     struct otp_symbol *symbols; /* functions and objects, by name, then address */
     size_t nsymbols;
+    struct otp_reloc *relocs; /* by place */
+    size_t nrelocs;
+    uint64_t frames; /* .eh_frame_hdr, 0: none */
     unsigned char *jumps; /* a bit for each byte of .text that a far jump leads to; made when first asked for */
     struct otp_image_file *file;
 };
@@ -50,6 +59,10 @@ void otp_image_free(struct otp_image *image);
 
 /* The `size` bytes at an address as the file has them; NULL when they are not all in the file. Borrowed from the image. */
 const unsigned char *otp_image_at(struct otp_image *image, uint64_t address, size_t size);
+/* The string at an address, NUL included; NULL when there is none that ends. Borrowed from the image. */
+const char *otp_image_string(struct otp_image *image, uint64_t address);
+/* The exported function or object of that name; NULL without one. */
+const struct otp_symbol *otp_image_export(const struct otp_image *image, const char *name);
 /* The segment that holds the address; NULL when none does. */
 const struct otp_segment *otp_image_segment(const struct otp_image *image, uint64_t address);
 /* Whether the address is code that stands in the file. */

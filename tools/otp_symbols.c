@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "otp_symbols.h"
 
+#include "otp_recover.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
@@ -15,6 +17,8 @@ struct otp_symbols {
     struct otp_image *debug; /* NULL: none, or not asked for yet */
     enum otp_found debug_found;
     bool debug_asked;
+    struct otp_recover *recover; /* NULL: not possible, or not asked for yet */
+    bool recover_asked;
     char *path, *root;
 };
 
@@ -23,7 +27,7 @@ const char *otp_found_text(enum otp_found found)
     static const char *const text[] = {
         [OTP_FOUND_SYMTAB] = "symbol table",   [OTP_FOUND_DYNSYM] = "dynamic symbols",
         [OTP_FOUND_DEBUG_FILE] = "debug file", [OTP_FOUND_DEBUGINFOD] = "debuginfod",
-        [OTP_FOUND_TABLE] = "address table",   [OTP_FOUND_RECOVERED] = "recovered",
+        [OTP_FOUND_RECOVERED] = "recovered",
     };
 
     return text[found];
@@ -208,6 +212,16 @@ static int place_in(struct otp_symbols *symbols, const struct otp_image *in, con
     return 0;
 }
 
+static int recover(struct otp_symbols *symbols, const char *name, struct otp_place *out)
+{
+    if (!symbols->recover_asked) {
+        symbols->recover_asked = true;
+        otp_recover_new(symbols->image, &symbols->recover);
+    }
+    out->found = OTP_FOUND_RECOVERED;
+    return symbols->recover ? otp_recover_find(symbols->recover, name, &out->address, &out->size) : -ENOENT;
+}
+
 int otp_symbols_find(struct otp_symbols *symbols, const char *name, struct otp_place *out)
 {
     int err = place_in(symbols, symbols->image, name, out);
@@ -216,6 +230,8 @@ int otp_symbols_find(struct otp_symbols *symbols, const char *name, struct otp_p
         ask_for_debug(symbols);
         err = place_in(symbols, symbols->debug, name, out);
     }
+    if (err == -ENOENT)
+        err = recover(symbols, name, out);
     return err ? -ENOENT : 0;
 }
 
@@ -247,6 +263,7 @@ void otp_symbols_free(struct otp_symbols *symbols)
 {
     if (!symbols)
         return;
+    otp_recover_free(symbols->recover);
     otp_image_free(symbols->debug);
     otp_image_free(symbols->image);
     free(symbols->path);

@@ -3,8 +3,8 @@
  * Where a function or an object of a stock emulator is. What is nearest is asked first: the
  * symbols of the file itself (.symtab, .dynsym), its separate debug file, found by build-id or
  * debug link and believed only when it is of the same build, debuginfod when the user's
- * environment names servers, our table by build-id, and recovery from the code. Nothing is
- * guessed: a name that more than one place could bear is not found.
+ * environment names servers (DEBUGINFOD_URLS), and recovery from the code. Nothing is guessed:
+ * a name that more than one place could bear is not found.
  */
 #ifndef TOOLS_OTP_SYMBOLS_H
 #define TOOLS_OTP_SYMBOLS_H
@@ -18,7 +18,6 @@ enum otp_found {
     OTP_FOUND_DYNSYM,
     OTP_FOUND_DEBUG_FILE,
     OTP_FOUND_DEBUGINFOD,
-    OTP_FOUND_TABLE,
     OTP_FOUND_RECOVERED,
 };
 

@@ -1,0 +1,772 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Code is not disassembled here: bytes that look like a call, a jump or an address relative to
+ * the instruction count where they lead exactly to the start of a function, of a string, of an
+ * import. Those in the middle of an instruction hardly ever do; where one does, a row fits twice
+ * and finds nothing.
+ */
+#include "otp_recover.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MAX_FUNCTIONS = 1 << 20,
+    MAX_CLAUSES = 6,
+    LEA = 0x8d,
+    MOV = 0x8b,
+    LEA_SIZE = 7, /* that of mov, too */
+    MAX_SPANS = 4, /* a NIF and the functions whose address it takes */
+    MAX_FUNCTION = 1 << 20,
+    MAX_TAKEN = 1 << 22,
+    MAX_STRINGS = 16, /* places where the same string stands */
+    BUDGET = 1 << 28, /* bytes of code and strings looked at in all: a file made to be slow finds nothing */
+    BIF_CODE = 24, /* of a row of the BIF table: module, name, arity; then the code that is called, and the BIF's own */
+    NIF_ROW = 32,  /* name, arity, code, flags */
+    NIF_CODE = 16,
+    MAX_NIFS = 1024,
+    ATOM_TAG = 0x0b,
+    ATOM_SHIFT = 6,
+};
+
+struct span {
+    uint64_t address, size;
+};
+
+/* `lea register, [rip + distance]` */
+struct taken {
+    uint64_t address, by;
+};
+
+struct otp_recover {
+    struct otp_image *image;
+    const unsigned char *text;
+    struct span *functions; /* by address */
+    size_t nfunctions;
+    struct taken *taken; /* by address */
+    size_t ntaken;
+    size_t atoms; /* the reloc of the first static atom's name */
+    bool has_atoms;
+    struct memo *memos; /* one a rule */
+    uint64_t budget;
+};
+
+/* ---- rules */
+
+enum clause_kind {
+    CLAUSE_NONE,
+    CLAUSE_CALLED_BY,
+    CLAUSE_NOT_CALLED_BY,
+    CLAUSE_CALLS,
+    CLAUSE_NOT_CALLS,
+    CLAUSE_REFERS_TO,
+    CLAUSE_NOT_REFERS_TO,
+    CLAUSE_IMPORTS,
+    CLAUSE_LARGER_THAN,
+    CLAUSE_TAKEN_IN,
+    CLAUSE_READ_IN,
+};
+
+struct clause {
+    enum clause_kind kind;
+    const char *what;
+    uint64_t offset;
+};
+
+static const struct rule {
+    const char *name;
+    bool object;
+    struct clause clauses[MAX_CLAUSES];
+} rules[] = {
+#define RULE(name, clauses) {#name, false, {clauses}},
+#define OBJECT(name, clauses) {#name, true, {clauses}},
+#define CALLED_BY(f) {CLAUSE_CALLED_BY, f, 0},
+#define NOT_CALLED_BY(f) {CLAUSE_NOT_CALLED_BY, f, 0},
+#define CALLS(f) {CLAUSE_CALLS, f, 0},
+#define NOT_CALLS(f) {CLAUSE_NOT_CALLS, f, 0},
+#define REFERS_TO(s) {CLAUSE_REFERS_TO, s, 0},
+#define NOT_REFERS_TO(s) {CLAUSE_NOT_REFERS_TO, s, 0},
+#define IMPORTS(s) {CLAUSE_IMPORTS, s, 0},
+#define LARGER_THAN(bytes) {CLAUSE_LARGER_THAN, NULL, bytes},
+#define TAKEN_IN(f) {CLAUSE_TAKEN_IN, f, 0},
+#define READ_IN(f, offset) {CLAUSE_READ_IN, f, offset},
+#include "otp_rules.def"
+};
+
+enum { NRULES = sizeof rules / sizeof *rules };
+
+struct memo {
+    enum { MEMO_NEW, MEMO_BUSY, MEMO_FOUND, MEMO_NONE } state;
+    uint64_t address;
+};
+
+/* ---- bounds of functions, from .eh_frame_hdr */
+
+static int compare_spans(const void *a, const void *b)
+{
+    const struct span *x = a, *y = b;
+
+    return (x->address > y->address) - (x->address < y->address);
+}
+
+/* The span that a frame description speaks of; its addresses are relative to where they stand. */
+static bool read_frame(struct otp_image *image, uint64_t frame, struct span *out)
+{
+    const unsigned char *at = otp_image_at(image, frame, 16);
+    int32_t start;
+    uint32_t length;
+
+    if (!at)
+        return false;
+    memcpy(&start, at + 8, 4);
+    memcpy(&length, at + 12, 4);
+    *out = (struct span){frame + 8 + (uint64_t)(int64_t)start, length};
+    return length && otp_image_is_code(image, out->address);
+}
+
+static int read_functions(struct otp_recover *r)
+{
+    static const unsigned char form[] = {1, 0x1b, 0x03, 0x3b}; /* version; encodings: all of four bytes, relative */
+    const unsigned char *head = r->image->frames ? otp_image_at(r->image, r->image->frames, 12) : NULL, *rows;
+    uint32_t n;
+
+    if (!head || memcmp(head, form, sizeof form))
+        return -ENOEXEC;
+    memcpy(&n, head + 8, 4);
+    rows = n <= MAX_FUNCTIONS ? otp_image_at(r->image, r->image->frames + 12, 8 * (size_t)n) : NULL;
+    if (!rows || !n)
+        return -ENOEXEC;
+    r->functions = calloc(n, sizeof *r->functions);
+    if (!r->functions)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < n; i++) {
+        int32_t start, frame;
+        struct span span;
+
+        memcpy(&start, rows + 8 * i, 4);
+        memcpy(&frame, rows + 8 * i + 4, 4);
+        if (read_frame(r->image, r->image->frames + (uint64_t)(int64_t)frame, &span) &&
+            span.address == r->image->frames + (uint64_t)(int64_t)start &&
+            span.size <= MAX_FUNCTION && span.size <= r->image->text_size && span.address >= r->image->text &&
+            span.address - r->image->text <= r->image->text_size - span.size)
+            r->functions[r->nfunctions++] = span;
+    }
+    qsort(r->functions, r->nfunctions, sizeof *r->functions, compare_spans);
+    return 0;
+}
+
+/* The function that starts at the address; NULL when none does. */
+static const struct span *function_at(const struct otp_recover *r, uint64_t address)
+{
+    struct span key = {address, 0};
+
+    return r->nfunctions ? bsearch(&key, r->functions, r->nfunctions, sizeof key, compare_spans) : NULL;
+}
+
+/* ---- what code refers to */
+
+static bool spend(struct otp_recover *r, uint64_t bytes)
+{
+    r->budget = bytes < r->budget ? r->budget - bytes : 0;
+    return r->budget;
+}
+
+/* The function that the address is in; NULL when in none. */
+static const struct span *function_of(const struct otp_recover *r, uint64_t address)
+{
+    size_t low = 0, high = r->nfunctions;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (r->functions[middle].address <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low && address - r->functions[low - 1].address < r->functions[low - 1].size ? &r->functions[low - 1] : NULL;
+}
+
+static const unsigned char *code_of(const struct otp_recover *r, const struct span *span)
+{
+    return r->text + (span->address - r->image->text);
+}
+
+static uint64_t relative(uint64_t next, const unsigned char *distance)
+{
+    int32_t d;
+
+    memcpy(&d, distance, 4);
+    return next + (uint64_t)(int64_t)d;
+}
+
+/* Length of what looks like a call, a jump or a conditional jump, 0 when it does not. */
+static uint64_t branch_length(const unsigned char *code, uint64_t room)
+{
+    uint64_t length = (code[0] & 0xfe) == 0xe8 ? 5 : code[0] == 0x0f && (code[1] & 0xf0) == 0x80 ? 6 : 0;
+
+    return length <= room ? length : 0;
+}
+
+/* The next branch of `span` from *i on: where it leads. */
+static bool next_branch(struct otp_recover *r, const struct span *span, uint64_t *i, uint64_t *target)
+{
+    const unsigned char *code = code_of(r, span);
+    uint64_t start = *i, at = start, length = 0;
+
+    while (at + 5 <= span->size && !(length = branch_length(code + at, span->size - at)))
+        at++;
+    *i = at + 1;
+    if (!length || !spend(r, *i - start))
+        return false;
+    *target = relative(span->address + at + length, code + at + length - 4);
+    return true;
+}
+
+static bool calls(struct otp_recover *r, const struct span *span, uint64_t callee)
+{
+    uint64_t target;
+
+    for (uint64_t i = 0; next_branch(r, span, &i, &target);)
+        if (target == callee && target != span->address)
+            return true;
+    return false;
+}
+
+static const struct otp_reloc *reloc_at(const struct otp_image *image, uint64_t at)
+{
+    size_t low = 0, high = image->nrelocs;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (image->relocs[middle].at < at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < image->nrelocs && image->relocs[low].at == at ? &image->relocs[low] : NULL;
+}
+
+/* The import that the stub at the address jumps to (`endbr64`, `bnd` before the jump or not); NULL when it is none. */
+static const char *stub_import(const struct otp_recover *r, uint64_t address)
+{
+    static const unsigned char endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
+    const unsigned char *code = otp_image_at(r->image, address, 16);
+    const struct otp_reloc *slot;
+    size_t i = 0;
+
+    if (!code || !otp_image_is_code(r->image, address))
+        return NULL;
+    if (!memcmp(code, endbr64, sizeof endbr64))
+        i += sizeof endbr64;
+    if (code[i] == 0xf2)
+        i++;
+    if (code[i] != 0xff || code[i + 1] != 0x25)
+        return NULL;
+    slot = reloc_at(r->image, relative(address + i + 6, code + i + 2));
+    return slot ? slot->import : NULL;
+}
+
+static bool imports(struct otp_recover *r, const struct span *span, const char *name)
+{
+    const unsigned char *code = code_of(r, span);
+    const struct otp_reloc *slot;
+    const char *import;
+    uint64_t target;
+
+    for (uint64_t i = 0; next_branch(r, span, &i, &target);)
+        if (!function_at(r, target) && (import = stub_import(r, target)) && !strcmp(import, name))
+            return true;
+    for (uint64_t i = 0; spend(r, 1) && i + 6 <= span->size; i++) /* without stubs: call [slot] */
+        if (code[i] == 0xff && (code[i + 1] == 0x15 || code[i + 1] == 0x25) &&
+            (slot = reloc_at(r->image, relative(span->address + i + 6, code + i + 2))) && slot->import &&
+            !strcmp(slot->import, name))
+            return true;
+    return false;
+}
+
+/* Of the instructions `lea` or `mov` with a register and [rip + distance]. */
+static bool is_relative(const unsigned char *code, unsigned char opcode)
+{
+    return (code[0] & 0xfb) == 0x48 && code[1] == opcode && (code[2] & 0xc7) == 0x05;
+}
+
+/* The next instruction of that sort in `span` from *i on: the address that it speaks of. */
+static bool next_relative(struct otp_recover *r, const struct span *span, unsigned char opcode, uint64_t *i,
+                          uint64_t *address)
+{
+    const unsigned char *code = code_of(r, span);
+    uint64_t at = *i;
+
+    while (at + LEA_SIZE <= span->size && !is_relative(code + at, opcode))
+        at++;
+    if (at + LEA_SIZE > span->size || !spend(r, at + 1 - *i))
+        return false;
+    *i = at + 1;
+    *address = relative(span->address + at + LEA_SIZE, code + at + 3);
+    return true;
+}
+
+static int compare_taken(const void *a, const void *b)
+{
+    const struct taken *x = a, *y = b;
+
+    return (x->address > y->address) - (x->address < y->address);
+}
+
+static int read_taken(struct otp_recover *r)
+{
+    uint64_t base = r->image->text, size = r->image->text_size;
+    size_t room = 0;
+
+    for (uint64_t i = 0; i + LEA_SIZE <= size && r->ntaken < MAX_TAKEN; i++) {
+        if (!is_relative(r->text + i, LEA))
+            continue;
+        if (r->ntaken == room) {
+            struct taken *more = realloc(r->taken, (room = room ? 2 * room : 4096) * sizeof *more);
+
+            if (!more)
+                return -ENOMEM;
+            r->taken = more;
+        }
+        r->taken[r->ntaken++] = (struct taken){relative(base + i + LEA_SIZE, r->text + i + 3), base + i};
+    }
+    if (r->ntaken)
+        qsort(r->taken, r->ntaken, sizeof *r->taken, compare_taken);
+    return 0;
+}
+
+/* Index of the first place that takes the address; those that follow it do too while the address is the same. */
+static size_t first_taken(const struct otp_recover *r, uint64_t address)
+{
+    size_t low = 0, high = r->ntaken;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (r->taken[middle].address < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool is_within(const struct span *span, uint64_t address)
+{
+    return address >= span->address && address - span->address < span->size;
+}
+
+static bool takes(const struct otp_recover *r, const struct span *span, uint64_t address)
+{
+    for (size_t i = first_taken(r, address); i < r->ntaken && r->taken[i].address == address; i++)
+        if (is_within(span, r->taken[i].by))
+            return true;
+    return false;
+}
+
+/* The next place in memory that is not code, from *at on, where the string stands; it may be the end of a longer one. */
+static bool next_string(struct otp_recover *r, const char *string, uint64_t *at)
+{
+    size_t size = strlen(string) + 1;
+
+    for (unsigned i = 0; i < r->image->nsegments; i++) {
+        const struct otp_segment *segment = &r->image->segments[i];
+        uint64_t from = *at > segment->address ? *at : segment->address, end = segment->address + segment->filled;
+        const unsigned char *bytes, *found;
+
+        if (segment->code || from >= end || !(bytes = otp_image_at(r->image, from, end - from)))
+            continue;
+        found = spend(r, end - from) ? memmem(bytes, end - from, string, size) : NULL;
+        if (found) {
+            *at = from + (uint64_t)(found - bytes);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool refers_to(struct otp_recover *r, const struct span *span, const char *string)
+{
+    uint64_t at = 0;
+
+    for (int i = 0; i < MAX_STRINGS && next_string(r, string, &at); i++, at++)
+        if (takes(r, span, at))
+            return true;
+    return false;
+}
+
+/* ---- tables of the emulator */
+
+static bool is_string_at(const struct otp_recover *r, uint64_t address, const char *string)
+{
+    const char *found = otp_image_string(r->image, address);
+
+    return found && !strcmp(found, string);
+}
+
+/* The names of the static atoms stand one behind the other, and the first two are known. */
+static void find_atoms(struct otp_recover *r)
+{
+    const struct otp_reloc *relocs = r->image->relocs;
+
+    for (size_t i = 0; i + 1 < r->image->nrelocs; i++)
+        if (relocs[i + 1].at == relocs[i].at + 8 && !relocs[i].import && !relocs[i + 1].import &&
+            is_string_at(r, relocs[i].address, "false") && is_string_at(r, relocs[i + 1].address, "true")) {
+            r->atoms = i;
+            r->has_atoms = true;
+            return;
+        }
+}
+
+/* The static atom as a term, 0 when there is none of this name. */
+static uint64_t atom_term(const struct otp_recover *r, const char *name, size_t length)
+{
+    const struct otp_reloc *relocs = r->image->relocs;
+
+    for (size_t i = r->atoms; r->has_atoms && i < r->image->nrelocs; i++) {
+        uint64_t index = i - r->atoms;
+        const char *string = relocs[i].import ? NULL : otp_image_string(r->image, relocs[i].address);
+
+        if (relocs[i].at != relocs[r->atoms].at + 8 * index || !string)
+            break;
+        if (strlen(string) == length && !memcmp(string, name, length))
+            return index << ATOM_SHIFT | ATOM_TAG;
+    }
+    return 0;
+}
+
+/* The code of a BIF itself, not of what schedules it; 0 without one, or with two. */
+static uint64_t bif_code(const struct otp_recover *r, uint64_t module, uint64_t function, unsigned arity)
+{
+    uint64_t found = 0;
+
+    for (size_t i = 0; module && function && i + 1 < r->image->nrelocs; i++) {
+        const struct otp_reloc *called = &r->image->relocs[i], *own = called + 1;
+        const unsigned char *row = called->at >= BIF_CODE && own->at == called->at + 8 && !own->import
+                                       ? otp_image_at(r->image, called->at - BIF_CODE, BIF_CODE)
+                                       : NULL;
+        uint64_t words[2];
+        uint32_t row_arity;
+
+        if (!row)
+            continue;
+        memcpy(words, row, sizeof words);
+        memcpy(&row_arity, row + sizeof words, sizeof row_arity);
+        if (words[0] != module || words[1] != function || row_arity != arity || !function_at(r, own->address))
+            continue;
+        if (found && found != own->address)
+            return 0;
+        found = own->address;
+    }
+    return found;
+}
+
+static uint64_t nif_in_table(const struct otp_recover *r, uint64_t table, uint32_t n, const char *name, size_t length,
+                             unsigned arity)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        const struct otp_reloc *row = reloc_at(r->image, table + i * NIF_ROW),
+                               *code = reloc_at(r->image, table + i * NIF_ROW + NIF_CODE);
+        const char *string = row && !row->import ? otp_image_string(r->image, row->address) : NULL;
+        const unsigned char *row_arity = otp_image_at(r->image, table + i * NIF_ROW + 8, 4);
+        uint32_t value;
+
+        if (!code || !string || !row_arity)
+            return 0;
+        memcpy(&value, row_arity, sizeof value);
+        if (value == arity && strlen(string) == length && !memcmp(string, name, length))
+            return code->address;
+    }
+    return 0;
+}
+
+/* An entry of a static NIF library: name of the module, number of NIFs, their table. */
+static uint64_t nif_code(const struct otp_recover *r, const char *module, const char *name, size_t length,
+                         unsigned arity)
+{
+    for (size_t i = 0; i + 1 < r->image->nrelocs; i++) {
+        const struct otp_reloc *entry = &r->image->relocs[i], *table = entry + 1;
+        const unsigned char *count = table->at == entry->at + 16 ? otp_image_at(r->image, entry->at + 8, 4) : NULL;
+        uint32_t n;
+        uint64_t code;
+
+        if (!count || entry->import || table->import || !is_string_at(r, entry->address, module))
+            continue;
+        memcpy(&n, count, sizeof n);
+        code = n <= MAX_NIFS ? nif_in_table(r, table->address, n, name, length, arity) : 0;
+        if (code)
+            return code;
+    }
+    return 0;
+}
+
+/* "module:function/arity" */
+static uint64_t mfa_code(const struct otp_recover *r, const char *mfa, const char *colon)
+{
+    const char *slash = strrchr(mfa, '/');
+    char module[64];
+    unsigned arity = slash ? (unsigned)atoi(slash + 1) : 0;
+    size_t length = slash ? (size_t)(slash - colon - 1) : 0;
+    uint64_t code;
+
+    if (!slash || (size_t)(colon - mfa) >= sizeof module)
+        return 0;
+    snprintf(module, sizeof module, "%.*s", (int)(colon - mfa), mfa);
+    code = bif_code(r, atom_term(r, module, strlen(module)), atom_term(r, colon + 1, length), arity);
+    return code ? code : nif_code(r, module, colon + 1, length, arity);
+}
+
+/* ---- clauses */
+
+static uint64_t find(struct otp_recover *r, const char *name);
+
+/* The functions that `name` stands for in a clause: of a NIF also those whose address it takes, its body behind a wrapper. */
+static size_t resolve(struct otp_recover *r, const char *name, struct span spans[MAX_SPANS])
+{
+    const char *colon = strchr(name, ':');
+    const struct otp_symbol *export = colon ? NULL : otp_image_export(r->image, name);
+    bool foreign = !strncmp(name, "enif_", 5) || !strncmp(name, "driver_", 7);
+    uint64_t address = colon ? mfa_code(r, name, colon) : !foreign ? find(r, name) : export ? export->address : 0;
+    const struct span *function = function_at(r, address);
+    uint64_t taken;
+    size_t n = 0;
+
+    if (!function)
+        return 0;
+    spans[n++] = *function;
+    for (uint64_t i = 0; colon && n < MAX_SPANS && next_relative(r, &spans[0], LEA, &i, &taken);)
+        if ((function = function_at(r, taken)))
+            spans[n++] = *function;
+    return n;
+}
+
+static bool called_by(struct otp_recover *r, const char *name, uint64_t callee, bool *known)
+{
+    struct span spans[MAX_SPANS];
+    size_t n = resolve(r, name, spans);
+
+    *known = n > 0;
+    for (size_t i = 0; i < n; i++)
+        if (calls(r, &spans[i], callee))
+            return true;
+    return false;
+}
+
+/* Whether the word at the address is read. */
+static bool reads(struct otp_recover *r, const struct span *span, uint64_t address)
+{
+    uint64_t read;
+
+    for (uint64_t i = 0; next_relative(r, span, MOV, &i, &read);)
+        if (read == address)
+            return true;
+    return false;
+}
+
+/* A clause about a function that is not known does not hold, its negation neither. */
+static bool holds(struct otp_recover *r, const struct clause *clause, uint64_t address)
+{
+    const struct span *function = function_at(r, address);
+    struct span spans[MAX_SPANS];
+    bool known, is;
+
+    switch (clause->kind) {
+    case CLAUSE_NONE:
+        return true;
+    case CLAUSE_CALLED_BY:
+    case CLAUSE_NOT_CALLED_BY:
+        is = called_by(r, clause->what, address, &known);
+        return known && is == (clause->kind == CLAUSE_CALLED_BY);
+    case CLAUSE_CALLS:
+    case CLAUSE_NOT_CALLS:
+        return resolve(r, clause->what, spans) &&
+               calls(r, function, spans[0].address) == (clause->kind == CLAUSE_CALLS);
+    case CLAUSE_REFERS_TO:
+        return refers_to(r, function, clause->what);
+    case CLAUSE_NOT_REFERS_TO:
+        return !refers_to(r, function, clause->what);
+    case CLAUSE_IMPORTS:
+        return imports(r, function, clause->what);
+    case CLAUSE_LARGER_THAN:
+        return function->size > clause->offset;
+    case CLAUSE_TAKEN_IN:
+        return resolve(r, clause->what, spans) && takes(r, &spans[0], address);
+    case CLAUSE_READ_IN:
+        return resolve(r, clause->what, spans) && reads(r, &spans[0], address + clause->offset);
+    }
+    return false;
+}
+
+/* What fits a rule so far. */
+struct search {
+    const struct rule *rule;
+    uint64_t found;
+    bool two;
+};
+
+static void consider(struct otp_recover *r, struct search *search, uint64_t address)
+{
+    if (search->two || address == search->found || (!search->rule->object && !function_at(r, address)))
+        return;
+    for (int i = 0; i < MAX_CLAUSES; i++)
+        if (!holds(r, &search->rule->clauses[i], address))
+            return;
+    search->two = search->found;
+    search->found = address;
+}
+
+static void consider_callees(struct otp_recover *r, struct search *search, const char *caller)
+{
+    struct span spans[MAX_SPANS];
+    size_t n = resolve(r, caller, spans);
+    uint64_t target;
+
+    for (size_t s = 0; s < n; s++)
+        for (uint64_t i = 0; next_branch(r, &spans[s], &i, &target);)
+            if (!is_within(&spans[s], target))
+                consider(r, search, target);
+}
+
+static void consider_referrers(struct otp_recover *r, struct search *search, const char *string)
+{
+    uint64_t at = 0;
+
+    for (int n = 0; n < MAX_STRINGS && next_string(r, string, &at); n++, at++)
+        for (size_t i = first_taken(r, at); i < r->ntaken && r->taken[i].address == at; i++) {
+            const struct span *function = function_of(r, r->taken[i].by);
+
+            if (function)
+                consider(r, search, function->address);
+        }
+}
+
+static bool is_object(const struct otp_image *image, uint64_t address)
+{
+    const struct otp_segment *segment = otp_image_segment(image, address);
+
+    return segment && segment->writable;
+}
+
+static void consider_objects(struct otp_recover *r, struct search *search, const char *taker)
+{
+    struct span spans[MAX_SPANS];
+    uint64_t taken;
+
+    if (!resolve(r, taker, spans))
+        return;
+    for (uint64_t i = 0; next_relative(r, &spans[0], LEA, &i, &taken);)
+        if (is_object(r->image, taken))
+            consider(r, search, taken);
+}
+
+static uint64_t apply(struct otp_recover *r, const struct rule *rule)
+{
+    struct search search = {.rule = rule};
+    const struct clause *first = &rule->clauses[0];
+
+    if (first->kind == CLAUSE_CALLED_BY)
+        consider_callees(r, &search, first->what);
+    else if (first->kind == CLAUSE_REFERS_TO)
+        consider_referrers(r, &search, first->what);
+    else if (first->kind == CLAUSE_TAKEN_IN)
+        consider_objects(r, &search, first->what);
+    return search.two ? 0 : search.found;
+}
+
+/* ---- names */
+
+static uint64_t find(struct otp_recover *r, const char *name)
+{
+    for (size_t i = 0; i < NRULES; i++) {
+        if (strcmp(rules[i].name, name))
+            continue;
+        if (r->memos[i].state == MEMO_NEW) {
+            r->memos[i].state = MEMO_BUSY; /* a rule that needs itself finds nothing */
+            r->memos[i].address = apply(r, &rules[i]);
+            r->memos[i].state = r->memos[i].address ? MEMO_FOUND : MEMO_NONE;
+        }
+        return r->memos[i].state == MEMO_FOUND ? r->memos[i].address : 0;
+    }
+    return 0;
+}
+
+/* [module_]function_arity: those of module erlang go without it. Wherever an underscore may be the border. */
+static uint64_t find_bif(const struct otp_recover *r, const char *name)
+{
+    const char *last = strrchr(name, '_');
+    size_t length = last ? (size_t)(last - name) : 0;
+    unsigned arity;
+    char *end;
+    uint64_t found;
+
+    if (!length || !last[1])
+        return 0;
+    arity = (unsigned)strtoul(last + 1, &end, 10);
+    if (*end)
+        return 0;
+    found = bif_code(r, atom_term(r, "erlang", 6), atom_term(r, name, length), arity);
+    for (size_t i = 1; i + 1 < length; i++) {
+        uint64_t code = name[i] == '_' ? bif_code(r, atom_term(r, name, i),
+                                                  atom_term(r, name + i + 1, length - i - 1), arity)
+                                       : 0;
+
+        if (code && found && code != found)
+            return 0;
+        if (code)
+            found = code;
+    }
+    return found;
+}
+
+int otp_recover_find(struct otp_recover *r, const char *name, uint64_t *address, uint64_t *size)
+{
+    uint64_t found = find(r, name);
+    const struct span *function;
+
+    if (!found)
+        found = find_bif(r, name);
+    if (!found)
+        return -ENOENT;
+    function = function_at(r, found);
+    *address = found;
+    *size = function ? function->size : 0;
+    return 0;
+}
+
+int otp_recover_new(struct otp_image *image, struct otp_recover **out)
+{
+    struct otp_recover *r = calloc(1, sizeof *r);
+    int err = -ENOMEM;
+
+    if (!r)
+        return err;
+    r->image = image;
+    r->budget = BUDGET;
+    r->text = otp_image_at(image, image->text, image->text_size);
+    r->memos = calloc(NRULES, sizeof *r->memos);
+    if (r->memos)
+        err = r->text ? read_functions(r) : -ENOEXEC;
+    if (!err)
+        err = read_taken(r);
+    if (err) {
+        otp_recover_free(r);
+        return err;
+    }
+    find_atoms(r);
+    *out = r;
+    return 0;
+}
+
+void otp_recover_free(struct otp_recover *r)
+{
+    if (!r)
+        return;
+    free(r->functions);
+    free(r->taken);
+    free(r->memos);
+    free(r);
+}
