@@ -161,7 +161,9 @@ static int compare_symbols(const void *a, const void *b)
     const struct otp_symbol *x = a, *y = b;
     int by_name = strcmp(x->name, y->name);
 
-    return by_name ? by_name : (x->address > y->address) - (x->address < y->address);
+    if (by_name)
+        return by_name;
+    return x->address != y->address ? (x->address > y->address) - (x->address < y->address) : x->dynamic - y->dynamic;
 }
 
 static int read_sections(struct otp_image *image)

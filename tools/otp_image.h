@@ -39,7 +39,7 @@ struct otp_image {
     size_t build_id_size; /* 0: none */
     uint64_t text, text_size; /* the section .text */
     char debug_link[256];     /* name of the separate debug file, "" without */
-    struct otp_symbol *symbols; /* functions and objects, by name, then address */
+    struct otp_symbol *symbols; /* functions and objects; by name, address, those of .symtab first */
     size_t nsymbols;
     struct otp_reloc *relocs; /* by place */
     size_t nrelocs;
