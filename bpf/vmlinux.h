@@ -35,6 +35,14 @@ enum { BPF_F_NO_PREALLOC = 1 };
 
 enum { BPF_ANY = 0, BPF_NOEXIST = 1, BPF_EXIST = 2 };
 
+struct thread_struct {
+    unsigned long fsbase;
+} __attribute__((preserve_access_index));
+
+struct task_struct {
+    struct thread_struct thread;
+} __attribute__((preserve_access_index));
+
 struct bpf_pidns_info {
     __u32 pid;
     __u32 tgid;
@@ -43,6 +51,12 @@ struct bpf_pidns_info {
 struct pt_regs {
     unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8;
     unsigned long ax, cx, dx, si, di, orig_ax, ip, cs, flags, sp, ss;
+};
+
+/* The context of SEC("perf_event"). */
+struct bpf_perf_event_data {
+    struct pt_regs regs;
+    __u64 sample_period, addr;
 };
 
 #endif

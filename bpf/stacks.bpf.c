@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Stacks of Erlang processes: where CPUs are when a clock ticks, where processes stand when they
+ * are scheduled out and for how long, where they stand at an event.
+ * On the stack of a process, the words whose low two bits are 0 are the return addresses.
+ * Invariant: nothing outside [stop, hend) is taken for a process's stack.
+ */
+#include "otp.bpf.h"
+#include "stacks.h"
+
+const volatile struct wire_pid stacks_only = {0}; /* the process looked at; all 0: every one */
+const volatile bool stacks_by_pid = false;
+
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, 65536);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __type(key, struct stacks_thread_key);
+    __type(value, struct stacks_thread);
+} threads SEC(".maps");
+
+/* The VMs watched: process id to slot of "otp_layouts". */
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, OTP_MAX_LAYOUTS);
+    __type(key, __u32);
+    __type(value, __u32);
+} vms SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, 16384);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __type(key, struct stacks_key);
+    __type(value, struct stacks_value);
+} stacks SEC(".maps");
+
+/* What a new entry of "stacks" begins as: too large for a program's stack. */
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, __u32);
+    __type(value, struct stacks_value);
+} empty SEC(".maps");
+
+struct away {
+    __u64 since_ns;
+    struct stacks_key key;
+};
+
+/* Processes that are scheduled out. */
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, 262144);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __type(key, struct wire_proc);
+    __type(value, struct away);
+} aways SEC(".maps");
+
+/* ---- processes */
+
+static __always_inline bool is_wanted(const struct wire_pid *pid)
+{
+    return !stacks_only.id || (pid->id == stacks_only.id && pid->serial == stacks_only.serial);
+}
+
+/* Who the process is. Fails: it is not wanted, or cannot be read (counted). */
+static __always_inline int read_owner(const struct otp_layout *layout, __u64 process, struct stacks_owner *owner)
+{
+    __u64 initial[3] = {0}, reg = 0, name = 0;
+
+    if (otp_read_pid(layout, process, &owner->pid) || !is_wanted(&owner->pid))
+        return -1;
+    otp_read(layout, process, OTP_PROC_INITIAL, initial, sizeof initial);
+    otp_read(layout, process, OTP_PROC_REG, &reg, sizeof reg);
+    if (reg)
+        otp_read(layout, reg, OTP_REG_NAME, &name, sizeof name);
+    owner->vm = layout->vm;
+    owner->registered = otp_atom(name);
+    owner->module = otp_atom(initial[0]);
+    owner->function = otp_atom(initial[1]);
+    owner->arity = initial[2];
+    return 0;
+}
+
+static __always_inline void forget_pid(struct stacks_owner *owner)
+{
+    if (!stacks_by_pid)
+        owner->pid = (struct wire_pid){0};
+}
+
+/* ---- stacks counted in the kernel */
+
+enum { CHUNK_WORDS = 16 };
+
+struct walk {
+    struct stacks_key key;
+    __u64 at, end;
+    __u32 n, keep; /* keep: the entry of the key is there, and gets the frames */
+};
+
+/* `value` NULL: the frame goes into the hash; else to the entry. */
+static __always_inline __u32 take_frame(struct walk *w, struct stacks_value *value, __u32 n, __u64 frame)
+{
+    if (n >= STACKS_FRAMES)
+        return n;
+    if (value)
+        value->frames[n] = frame;
+    else
+        w->key.hash = (w->key.hash ^ frame) * 0x9e3779b97f4a7c15ull + (w->key.hash >> 29);
+    return n + 1;
+}
+
+static long walk_chunk(__u32 number, struct walk *w)
+{
+    __u64 words[CHUNK_WORDS] = {0}, left = w->end - w->at;
+    struct stacks_value *value = 0;
+    __u32 n = 0;
+
+    /* Read so, the verifier does not follow each value that it may have. */
+    bpf_probe_read_kernel(&n, sizeof n, &w->n);
+    if (w->at >= w->end || n >= STACKS_FRAMES)
+        return 1;
+    if (left > sizeof words)
+        left = sizeof words;
+    if (w->keep) {
+        value = bpf_map_lookup_elem(&stacks, &w->key);
+        if (!value)
+            return 1;
+    }
+    if (bpf_probe_read_user(words, left, (void *)w->at)) {
+        probe_lose(LOSS_BAD_ARG);
+        return 1;
+    }
+    for (__u32 i = 0; i < CHUNK_WORDS; i++)
+        if (words[i] && !(words[i] & 3))
+            n = take_frame(w, value, n, words[i]);
+    w->n = n;
+    w->at += left;
+    return 0;
+}
+
+static __always_inline void walk_stack(struct walk *w, struct stacks_value *value, __u64 resume, __u64 stop)
+{
+    w->at = stop;
+    w->n = resume ? take_frame(w, value, 0, resume) : 0;
+    bpf_loop(STACKS_WORDS / CHUNK_WORDS, walk_chunk, w, 0);
+}
+
+/* The stack's entry, made when it is new; NULL (counted) when the map is full. */
+static __always_inline struct stacks_value *find_stack(struct walk *w, __u64 resume, __u64 stop)
+{
+    struct stacks_value *value = bpf_map_lookup_elem(&stacks, &w->key), *zero;
+    __u32 slot = 0;
+
+    if (value)
+        return value;
+    zero = bpf_map_lookup_elem(&empty, &slot);
+    if (zero)
+        bpf_map_update_elem(&stacks, &w->key, zero, BPF_NOEXIST);
+    value = bpf_map_lookup_elem(&stacks, &w->key);
+    if (!value) {
+        probe_lose(LOSS_MAP_FULL);
+        return 0;
+    }
+    w->keep = 1;
+    walk_stack(w, value, resume, stop);
+    value->nframes = w->n;
+    return value;
+}
+
+/*
+ * Counts the stack of a process that stands in C, having saved its stack pointer. `resume`: where
+ * it goes on, when that stands in the process and not on the stack; 0 else. The key in *w.
+ */
+static __always_inline struct stacks_value *count_stack(const struct otp_layout *layout, __u64 process, bool resumes,
+                                                        struct walk *w)
+{
+    __u64 stop = 0, heap = 0, hend = 0, resume = 0;
+    struct stacks_value *value;
+
+    if (otp_read(layout, process, OTP_PROC_STOP, &stop, 8) || otp_read(layout, process, OTP_PROC_HEAP, &heap, 8) ||
+        otp_read(layout, process, OTP_PROC_HEND, &hend, 8))
+        return 0;
+    if (stop < heap || stop > hend || stop & 7) {
+        probe_lose(LOSS_BAD_ARG);
+        return 0;
+    }
+    if (resumes)
+        otp_read(layout, process, OTP_PROC_I, &resume, 8);
+    w->end = hend;
+    walk_stack(w, 0, resume, stop);
+    value = find_stack(w, resume, stop);
+    if (value)
+        __sync_fetch_and_add(&value->count, 1);
+    return value;
+}
+
+/* A process at an event. */
+static __always_inline int count_event(struct pt_regs *ctx, __u64 process)
+{
+    const struct otp_layout *layout;
+    struct walk w = {0};
+
+    if (probe_stopped || !process)
+        return 0;
+    layout = otp_layout_of(ctx);
+    if (!layout || read_owner(layout, process, &w.key.owner))
+        return 0;
+    forget_pid(&w.key.owner);
+    count_stack(layout, process, false, &w);
+    return 0;
+}
+
+SEC("uprobe")
+int at_process__spawn(struct pt_regs *ctx)
+{
+    return count_event(ctx, FIXES_CTX_LOAD(ctx, di));
+}
+
+SEC("uprobe")
+int at_process__exit(struct pt_regs *ctx)
+{
+    return count_event(ctx, FIXES_CTX_LOAD(ctx, di));
+}
+
+SEC("uprobe")
+int at_message__send(struct pt_regs *ctx)
+{
+    return count_event(ctx, FIXES_CTX_LOAD(ctx, di));
+}
+
+/* ---- time off the CPU */
+
+/* It will not come back. */
+static __always_inline bool is_exiting(const struct otp_layout *layout, __u64 process)
+{
+    __u32 state = 0;
+
+    otp_read(layout, process, OTP_PROC_STATE, &state, sizeof state);
+    return state >> (layout->off[OTP_STATE_EXITING] & 31) & 1;
+}
+
+SEC("uprobe")
+int at_process__unscheduled(struct pt_regs *ctx)
+{
+    __u64 process = FIXES_CTX_LOAD(ctx, si);
+    const struct otp_layout *layout;
+    struct wire_proc proc = {0};
+    struct walk w = {0};
+    struct away away = {0};
+
+    if (probe_stopped || !process)
+        return 0;
+    layout = otp_layout_of(ctx);
+    if (!layout || is_exiting(layout, process) || read_owner(layout, process, &w.key.owner))
+        return 0;
+    proc.vm = layout->vm;
+    proc.pid = w.key.owner.pid;
+    forget_pid(&w.key.owner);
+    if (!count_stack(layout, process, true, &w))
+        return 0;
+    away.since_ns = bpf_ktime_get_ns();
+    away.key = w.key;
+    if (bpf_map_update_elem(&aways, &proc, &away, BPF_ANY))
+        probe_lose(LOSS_MAP_FULL);
+    return 0;
+}
+
+SEC("uprobe")
+int ret_process__scheduled(struct pt_regs *ctx)
+{
+    __u64 process = FIXES_CTX_LOAD(ctx, ax), now = bpf_ktime_get_ns();
+    const struct otp_layout *layout;
+    struct wire_proc proc = {0};
+    struct stacks_value *value;
+    struct away *away;
+
+    if (probe_stopped || !process)
+        return 0;
+    layout = otp_layout_of(ctx);
+    if (!layout || otp_read_pid(layout, process, &proc.pid))
+        return 0;
+    proc.vm = layout->vm;
+    away = bpf_map_lookup_elem(&aways, &proc);
+    if (!away)
+        return 0;
+    value = bpf_map_lookup_elem(&stacks, &away->key);
+    if (value && now > away->since_ns)
+        __sync_fetch_and_add(&value->sum_ns, now - away->since_ns);
+    bpf_map_delete_elem(&aways, &proc);
+    return 0;
+}
+
+/* ---- time on the CPU */
+
+/* The current process of the operating system as a pid of erlsnoop's namespace, whether it is a VM or not. */
+static __always_inline __u32 current_pid(void)
+{
+    struct bpf_pidns_info ns;
+
+    if (!probe_config.pidns_ino)
+        return bpf_get_current_pid_tgid() >> 32;
+    if (bpf_get_ns_current_pid_tgid(probe_config.pidns_dev, probe_config.pidns_ino, &ns, sizeof ns))
+        return 0;
+    return ns.tgid;
+}
+
+/* Words of [from, to), as many as there is room for; 0 when they cannot be read. */
+static __always_inline __u32 copy_words(__u64 *out, __u64 from, __u64 to)
+{
+    __u64 bytes = to > from ? to - from : 0;
+
+    if (bytes > STACKS_WORDS * 8)
+        bytes = STACKS_WORDS * 8;
+    FIXES_OPAQUE(bytes);
+    if (bytes > STACKS_WORDS * 8 || bpf_probe_read_user(out, bytes, (void *)from))
+        return 0;
+    return bytes / 8;
+}
+
+/* The stack's end is not known: as far as it can be read. */
+static __always_inline __u32 copy_open_words(__u64 *out, __u64 from)
+{
+    enum { STEP = 64 };
+    __u32 n;
+
+    for (n = 0; n < STACKS_WORDS; n += STEP)
+        if (bpf_probe_read_user(out + n, STEP * 8, (void *)(from + n * 8)))
+            break;
+    return n;
+}
+
+static __always_inline void read_regs(struct stacks_sample *sample, struct task_struct *task)
+{
+    struct pt_regs *user = (struct pt_regs *)bpf_task_pt_regs(task), regs;
+
+    bpf_probe_read_kernel(&regs, sizeof regs, user);
+#define STACKS_REG(number, name)                                                                   \
+    if (number < STACKS_NREGS)                                                                     \
+        sample->regs[number < STACKS_NREGS ? number : 0] = regs.name;
+    WIRE_REGS(STACKS_REG)
+    sample->ip = regs.ip;
+}
+
+/* A word that may be where the process's stack ends in this moment, or 0. */
+static __always_inline __u64 as_stack_top(__u64 word, __u64 heap, __u64 hend)
+{
+    return word >= heap && word < hend && !(word & 7) ? word : 0;
+}
+
+/* The process's part: who it is, and its stack from the lowest place where it may end. */
+static __always_inline void sample_process(struct stacks_sample *sample, const struct otp_layout *layout, __u64 process)
+{
+    __u64 heap = 0, sp = sample->regs[4], bp = sample->regs[5], at;
+
+    if (otp_read(layout, process, OTP_PROC_HEAP, &heap, 8) || otp_read(layout, process, OTP_PROC_HEND, &sample->hend, 8) ||
+        otp_read(layout, process, OTP_PROC_STOP, &sample->stop, 8))
+        return;
+    at = as_stack_top(sp, heap, sample->hend + 1);
+    sample->on_erlang = at != 0;
+    if (!at) {
+        at = as_stack_top(bp, heap, sample->hend);
+        if (!at || (sample->stop >= heap && sample->stop < at))
+            at = sample->stop;
+    }
+    at &= ~7ull;
+    if (at < heap)
+        return;
+    sample->erlang_at = at;
+    sample->nerlang = copy_words(sample->erlang, at, sample->hend);
+}
+
+static __always_inline void sample_native(struct stacks_sample *sample, const struct stacks_thread *thread)
+{
+    __u64 sp = sample->regs[4];
+
+    if (sample->on_erlang)
+        return;
+    sample->native_at = sp;
+    if (thread && thread->top > sp && thread->top - sp < 1 << 20)
+        sample->nnative = copy_words(sample->native, sp, thread->top);
+    else
+        sample->nnative = copy_open_words(sample->native, sp);
+}
+
+/* The sample's owner; the address of the process in *process. Fails: not wanted. */
+static __always_inline int sample_owner(struct stacks_sample *sample, const struct otp_layout *layout,
+                                        const struct stacks_thread *thread, __u64 *process)
+{
+    *process = 0;
+    if (thread && thread->scheduler)
+        otp_read(layout, thread->scheduler, OTP_SCHED_CURRENT, process, 8);
+    if (*process) {
+        if (read_owner(layout, *process, &sample->owner))
+            return -1;
+        forget_pid(&sample->owner);
+        return 0;
+    }
+    sample->owner = (struct stacks_owner){.vm = layout->vm, .registered = WIRE_NO_ATOM, .module = WIRE_NO_ATOM, .function = WIRE_NO_ATOM};
+    return stacks_only.id ? -1 : 0;
+}
+
+SEC("perf_event")
+int clock_sample(struct bpf_perf_event_data *ctx)
+{
+    struct task_struct *task = bpf_get_current_task_btf();
+    struct stacks_thread_key key = {.fs_base = task->thread.fsbase, .vm = current_pid()};
+    __u32 *slot = bpf_map_lookup_elem(&vms, &key.vm);
+    const struct otp_layout *layout = slot ? bpf_map_lookup_elem(&otp_layouts, slot) : 0;
+    const struct stacks_thread *thread;
+    struct stacks_sample *sample;
+    __u64 process;
+    long bytes;
+
+    if (probe_stopped || !layout)
+        return 0;
+    sample = probe_record(STACKS_SAMPLE, key.vm, bpf_ktime_get_ns(), sizeof *sample);
+    if (!sample)
+        return 0;
+    __builtin_memset(&sample->owner, 0, __builtin_offsetof(struct stacks_sample, kernel) - __builtin_offsetof(struct stacks_sample, owner));
+    thread = bpf_map_lookup_elem(&threads, &key);
+    if (sample_owner(sample, layout, thread, &process)) {
+        bpf_ringbuf_discard(sample, 0);
+        return 0;
+    }
+    bpf_get_current_comm(sample->comm, sizeof sample->comm);
+    read_regs(sample, task);
+    if (process)
+        sample_process(sample, layout, process);
+    sample_native(sample, thread);
+    bytes = bpf_get_stack(ctx, sample->kernel, sizeof sample->kernel, 0);
+    sample->nkernel = bytes > 0 ? (__u32)bytes / 8 : 0;
+    bpf_ringbuf_submit(sample, 0);
+    return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

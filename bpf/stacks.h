@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Records and maps of `erlsnoop stacks`, for both sides.
+ */
+#ifndef BPF_STACKS_H
+#define BPF_STACKS_H
+
+#include "wire.h"
+
+enum { STACKS_SAMPLE = 1 };
+
+enum {
+    STACKS_FRAMES = 64,  /* of a stack that is counted in the kernel */
+    STACKS_WORDS = 512,  /* of each stack that is looked at */
+    STACKS_KERNEL = 32,
+    STACKS_COMM = 16,
+    STACKS_NREGS = 16,
+};
+
+/* Who a stack belongs to: what it can be grouped and filtered by. */
+struct stacks_owner {
+    __u32 vm;
+    struct wire_pid pid; /* all 0 unless asked for, or when no process runs */
+    __u32 registered;    /* atom's index, or WIRE_NO_ATOM */
+    __u32 module, function, arity; /* initial call; WIRE_NO_ATOM: no process */
+};
+
+/* Key of "threads": a thread by the base of its thread-local storage, which OTP keeps as the scheduler's tid. */
+struct stacks_thread_key {
+    __u64 fs_base;
+    __u32 vm, pad;
+};
+
+struct stacks_thread {
+    __u64 scheduler; /* address of its ErtsSchedulerData; 0: it is none */
+    __u64 top;       /* where the C stack begins when Erlang code calls C; 0: not known */
+    __u32 slot, pad; /* of "otp_layouts" */
+};
+
+/* Key and value of "stacks". */
+struct stacks_key {
+    struct stacks_owner owner;
+    __u64 hash; /* of the frames */
+};
+
+struct stacks_value {
+    __u64 count, sum_ns;
+    __u64 nframes;
+    __u64 frames[STACKS_FRAMES]; /* code addresses, the leaf first; some may be dead words */
+};
+
+/* What a CPU did when the clock ticked. Words are copies of memory from the address named on. */
+struct stacks_sample {
+    struct wire_header header;
+    struct stacks_owner owner;
+    char comm[STACKS_COMM]; /* of the thread */
+    __u64 regs[STACKS_NREGS], ip; /* of user mode, in the order of WIRE_REGS */
+    __u64 stop, hend; /* of the process; hend 0: no process */
+    __u64 native_at, erlang_at;
+    __u32 nnative, nerlang, nkernel;
+    __u32 on_erlang; /* the stack pointer stood on the process's stack */
+    __u64 kernel[STACKS_KERNEL];
+    __u64 native[STACKS_WORDS];
+    __u64 erlang[STACKS_WORDS];
+};
+
+#endif
