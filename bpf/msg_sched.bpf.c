@@ -7,7 +7,7 @@
 #include "erlpid.bpf.h"
 #include "hist.bpf.h"
 #include "msg_sched.h"
-#include "name.bpf.h"
+#include "otp.bpf.h"
 
 const volatile bool msg_sched_events = false;
 const volatile __u64 msg_sched_slower_ns = 0;
@@ -74,22 +74,21 @@ static __always_inline struct receiver *find_receiver(const struct wire_proc *pr
     return probe_upsert(&receivers, proc, &none);
 }
 
-static __always_inline void handle_send(const struct wire_proc *proc)
+static __always_inline void handle_send(const struct wire_proc *proc, struct receiver *r, bool runs)
 {
-    struct receiver *r;
     __u64 state;
 
     count_total(MSG_SCHED_SENT);
-    r = find_receiver(proc);
     if (!r)
         return;
-    state = r->state;
-    if (state == RECEIVER_IDLE)
-        state = __sync_val_compare_and_swap(&r->state, RECEIVER_IDLE, bpf_ktime_get_ns());
-    if (state == RECEIVER_RUNS)
+    if (runs) {
         count_total(MSG_SCHED_RUNNING);
-    else
-        __sync_fetch_and_add(&r->waiting, 1);
+        return;
+    }
+    state = r->state;
+    if (state <= RECEIVER_RUNS)
+        __sync_val_compare_and_swap(&r->state, state, bpf_ktime_get_ns());
+    __sync_fetch_and_add(&r->waiting, 1);
 }
 
 static __noinline void send_record(const struct wire_proc *proc, const struct name_text *mfa, __u64 first_ns,
@@ -118,6 +117,7 @@ static __noinline struct wire_hist *add_mfa(const struct wire_name_key *key, con
     if (!value || !key || !mfa)
         return 0;
     name_copy(&value->mfa, mfa);
+    name_announce(key->vm, mfa);
     value = probe_upsert(&by_mfa, key, value);
     return value ? &value->latencies : bpf_map_lookup_elem(&others, &zero);
 }
@@ -132,15 +132,48 @@ static __always_inline void count_latency(__u32 vm, const struct name_text *mfa,
         hist_add(hist, latency_ns);
 }
 
+/* A process was scheduled: the wait that ends then, if it had any. */
+struct wait {
+    __u64 first_ns, latency_ns, messages;
+};
+
+static __always_inline bool take_wait(const struct wire_proc *proc, struct wait *wait)
+{
+    struct receiver *r = find_receiver(proc);
+    __u64 now;
+
+    if (!r)
+        return false;
+    wait->first_ns = __sync_lock_test_and_set(&r->state, RECEIVER_RUNS);
+    if (wait->first_ns <= RECEIVER_RUNS)
+        return false;
+    wait->messages = __sync_lock_test_and_set(&r->waiting, 0);
+    now = bpf_ktime_get_ns();
+    wait->latency_ns = now > wait->first_ns ? now - wait->first_ns : 0;
+    count_total(MSG_SCHED_WOKEN);
+    return true;
+}
+
+static __always_inline void handle_wait(const struct wire_proc *proc, const struct wait *wait,
+                                        const struct name_text *mfa)
+{
+    count_latency(proc->vm, mfa, wait->latency_ns);
+    if (msg_sched_events && wait->latency_ns >= msg_sched_slower_ns)
+        send_record(proc, mfa, wait->first_ns, wait->latency_ns, wait->messages);
+}
+
 SEC("uprobe")
 int on_message__send(struct pt_regs *ctx)
 {
     struct wire_proc proc = {.vm = probe_vm()};
+    struct receiver *r;
 
     if (probe_stopped)
         return 0;
-    if (!erlpid_arg(ctx, PROBE_ID_message__send, message__send_receiver, &proc.pid))
-        handle_send(&proc);
+    if (erlpid_arg(ctx, PROBE_ID_message__send, message__send_receiver, &proc.pid))
+        return 0;
+    r = find_receiver(&proc);
+    handle_send(&proc, r, r && r->state == RECEIVER_RUNS);
     return 0;
 }
 
@@ -148,28 +181,17 @@ SEC("uprobe")
 int on_process__scheduled(struct pt_regs *ctx)
 {
     struct wire_proc proc = {.vm = probe_vm()};
-    __u64 first_ns, now, messages;
     struct name_text mfa;
-    struct receiver *r;
+    struct wait wait;
 
     if (probe_stopped)
         return 0;
     if (erlpid_arg(ctx, PROBE_ID_process__scheduled, process__scheduled_pid, &proc.pid))
         return 0;
-    r = find_receiver(&proc);
-    if (!r)
+    if (!take_wait(&proc, &wait))
         return 0;
-    first_ns = __sync_lock_test_and_set(&r->state, RECEIVER_RUNS);
-    if (first_ns <= RECEIVER_RUNS)
-        return 0;
-    messages = __sync_lock_test_and_set(&r->waiting, 0);
-    now = bpf_ktime_get_ns();
-    count_total(MSG_SCHED_WOKEN);
     name_arg(ctx, PROBE_ID_process__scheduled, process__scheduled_mfa, &mfa);
-    now = now > first_ns ? now - first_ns : 0;
-    count_latency(proc.vm, &mfa, now);
-    if (msg_sched_events && now >= msg_sched_slower_ns)
-        send_record(&proc, &mfa, first_ns, now, messages);
+    handle_wait(&proc, &wait, &mfa);
     return 0;
 }
 
@@ -197,6 +219,62 @@ int on_process__exit(struct pt_regs *ctx)
     if (probe_stopped)
         return 0;
     if (!erlpid_arg(ctx, PROBE_ID_process__exit, process__exit_pid, &proc.pid))
+        bpf_map_delete_elem(&receivers, &proc);
+    return 0;
+}
+
+/* ---- stock emulators: who runs stands in the process itself, so nobody need be watched when it stops */
+
+/* erts_send_message(sender, receiver, locks, message) */
+SEC("uprobe")
+int at_message__send(struct pt_regs *ctx)
+{
+    const struct otp_layout *layout = otp_layout_of(ctx);
+    __u64 process = FIXES_CTX_LOAD(ctx, si);
+    struct wire_proc proc;
+    __u32 state, runs;
+
+    if (probe_stopped || !layout)
+        return 0;
+    proc.vm = layout->vm;
+    if (otp_read_pid(layout, process, &proc.pid) || otp_read(layout, process, OTP_PROC_STATE, &state, sizeof state))
+        return 0;
+    runs = state >> (layout->off[OTP_STATE_RUNNING] & 31) | state >> (layout->off[OTP_STATE_DIRTY] & 31);
+    handle_send(&proc, find_receiver(&proc), runs & 1);
+    return 0;
+}
+
+/* erts_schedule returns the process that is to run. */
+SEC("uprobe")
+int ret_process__scheduled(struct pt_regs *ctx)
+{
+    const struct otp_layout *layout = otp_layout_of(ctx);
+    __u64 process = FIXES_CTX_LOAD(ctx, ax);
+    struct wire_proc proc;
+    struct name_text mfa;
+    struct wait wait;
+
+    if (probe_stopped || !layout)
+        return 0;
+    proc.vm = layout->vm;
+    if (otp_read_pid(layout, process, &proc.pid) || !take_wait(&proc, &wait))
+        return 0;
+    otp_name_resume(layout, process, &mfa);
+    handle_wait(&proc, &wait, &mfa);
+    return 0;
+}
+
+/* erts_continue_exit_process(process) */
+SEC("uprobe")
+int at_process__exit(struct pt_regs *ctx)
+{
+    const struct otp_layout *layout = otp_layout_of(ctx);
+    struct wire_proc proc;
+
+    if (probe_stopped || !layout)
+        return 0;
+    proc.vm = layout->vm;
+    if (!otp_read_pid(layout, FIXES_CTX_LOAD(ctx, di), &proc.pid))
         bpf_map_delete_elem(&receivers, &proc);
     return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Texts of targets as keys of maps: by their hash, the text itself with the value.
- * Invariant: equal texts have equal keys; different ones do but for one pair in 2^64.
+ * Names as keys of maps: by their hash, the name itself with the value.
+ * Invariant: equal names have equal keys; different ones do but for one pair in 2^64.
  */
 #ifndef BPF_NAME_BPF_H
 #define BPF_NAME_BPF_H
@@ -10,7 +10,8 @@
 
 struct name_text {
     __u64 words[WIRE_NAME_BYTES / 8];
-    __u32 used; /* bytes, NUL included; what follows is not set */
+    __u32 form; /* WIRE_TEXT, ... */
+    __u32 used; /* bytes, of a text with its NUL; what follows is not set */
 };
 
 /* String argument `index` of probe `id`, cut. Fails: counts the loss and leaves an empty text. */
@@ -20,6 +21,7 @@ static __always_inline void name_arg(struct pt_regs *ctx, enum probe_id id, __u3
     long used = 0;
     __u64 at;
 
+    text->form = WIRE_TEXT;
     if (!probe_arg(ctx, id, index, &at)) {
         used = bpf_probe_read_user_str(text->words, sizeof text->words, (void *)at);
         if (used < 0)
@@ -44,7 +46,7 @@ static __always_inline __u64 name_word(const struct name_text *text, __u32 i)
 
 static __always_inline __u64 name_hash(const struct name_text *text)
 {
-    __u64 hash = text->used;
+    __u64 hash = text->used | (__u64)text->form << 32;
 
 #pragma unroll
     for (__u32 i = 0; i < WIRE_NAME_BYTES / 8; i++) {
@@ -58,11 +60,27 @@ static __always_inline __u64 name_hash(const struct name_text *text)
 
 static __always_inline void name_copy(struct wire_name *to, const struct name_text *text)
 {
-    __u64 *words = (__u64 *)to->text;
-
+    to->form = text->form;
 #pragma unroll
     for (__u32 i = 0; i < WIRE_NAME_BYTES / 8; i++)
-        words[i] = name_word(text, i);
+        to->words[i] = name_word(text, i);
+}
+
+/* When there is no room for it, the name is tried again when it is printed. */
+static __always_inline void name_announce(__u32 vm, const struct name_text *text)
+{
+    struct wire_resolve *rec;
+
+    if (text->form == WIRE_TEXT)
+        return;
+    rec = bpf_ringbuf_reserve(&records, sizeof *rec, 0);
+    if (!rec)
+        return;
+    rec->header.time_ns = 0;
+    rec->header.vm = vm;
+    rec->header.kind = WIRE_RESOLVE;
+    name_copy(&rec->name, text);
+    bpf_ringbuf_submit(rec, 0);
 }
 
 #endif

@@ -34,6 +34,7 @@ struct otp_layout {
     __u32 release;
     __u64 bias; /* address in memory - address of the link editor */
     __u64 procs, atoms; /* addresses in memory of erts_proc and erts_atom_table */
+    __u64 apply; /* where a process resumes that applies its argument registers (module, function, arguments): it begins, or wakes from hibernation; 0: not known */
     struct otp_packing packing;
     __u16 off[(OTP_NFIELDS + 3) / 4 * 4];
 };

@@ -5,7 +5,7 @@
  */
 #include "erlpid.bpf.h"
 #include "hist.bpf.h"
-#include "name.bpf.h"
+#include "otp.bpf.h"
 #include "spawns.h"
 
 const volatile bool spawns_events = false;
@@ -72,6 +72,7 @@ static __noinline __u64 *add_name(const struct wire_name_key *key, const struct 
     if (!key || !name)
         return 0;
     name_copy(&value.name, name);
+    name_announce(key->vm, name);
     made = probe_upsert(&counts, key, &value);
     return made ? &made->count : 0;
 }
@@ -162,6 +163,26 @@ static __always_inline __u64 count_lifetime(const struct wire_proc *proc, __u64 
     return lifetime_ns;
 }
 
+static __always_inline void handle_birth(const struct wire_proc *proc, __u64 now, const struct name_text *mfa)
+{
+    count_total(SPAWNS_TOTAL_BIRTHS);
+    keep_birth(proc, now);
+    count_name(proc->vm, SPAWNS_BIRTH, mfa);
+    if (spawns_events)
+        send_record(proc, mfa, SPAWNS_BIRTH, now, 0);
+}
+
+static __always_inline void handle_death(const struct wire_proc *proc, __u64 now, const struct name_text *reason)
+{
+    __u64 lifetime_ns;
+
+    count_total(SPAWNS_TOTAL_DEATHS);
+    lifetime_ns = count_lifetime(proc, now);
+    count_name(proc->vm, SPAWNS_DEATH, reason);
+    if (spawns_events)
+        send_record(proc, reason, SPAWNS_DEATH, now, lifetime_ns);
+}
+
 SEC("uprobe")
 int on_process__spawn(struct pt_regs *ctx)
 {
@@ -173,12 +194,8 @@ int on_process__spawn(struct pt_regs *ctx)
         return 0;
     if (erlpid_arg(ctx, PROBE_ID_process__spawn, process__spawn_pid, &proc.pid))
         return 0;
-    count_total(SPAWNS_TOTAL_BIRTHS);
-    keep_birth(&proc, now);
     name_arg(ctx, PROBE_ID_process__spawn, process__spawn_mfa, &mfa);
-    count_name(proc.vm, SPAWNS_BIRTH, &mfa);
-    if (spawns_events)
-        send_record(&proc, &mfa, SPAWNS_BIRTH, now, 0);
+    handle_birth(&proc, now, &mfa);
     return 0;
 }
 
@@ -186,19 +203,90 @@ SEC("uprobe")
 int on_process__exit(struct pt_regs *ctx)
 {
     struct wire_proc proc = {.vm = probe_vm()};
-    __u64 now = bpf_ktime_get_ns(), lifetime_ns;
+    __u64 now = bpf_ktime_get_ns();
     struct name_text reason;
 
     if (probe_stopped)
         return 0;
     if (erlpid_arg(ctx, PROBE_ID_process__exit, process__exit_pid, &proc.pid))
         return 0;
-    count_total(SPAWNS_TOTAL_DEATHS);
-    lifetime_ns = count_lifetime(&proc, now);
     name_arg(ctx, PROBE_ID_process__exit, process__exit_reason, &reason);
-    count_name(proc.vm, SPAWNS_DEATH, &reason);
-    if (spawns_events)
-        send_record(&proc, &reason, SPAWNS_DEATH, now, lifetime_ns);
+    handle_death(&proc, now, &reason);
+    return 0;
+}
+
+/* ---- stock emulators */
+
+struct call {
+    __u64 module, function, arity;
+};
+
+/* The spawns that threads are in the middle of, by pid and tgid. */
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, 4096);
+    __type(key, __u64);
+    __type(value, struct call);
+} spawning SEC(".maps");
+
+/* erl_create_process(parent, module, function, arguments, options) */
+SEC("uprobe")
+int at_process__spawn(struct pt_regs *ctx)
+{
+    struct call call = {FIXES_CTX_LOAD(ctx, si), FIXES_CTX_LOAD(ctx, dx), 0};
+    __u64 thread = bpf_get_current_pid_tgid();
+
+    if (probe_stopped)
+        return 0;
+    call.arity = otp_list_length(FIXES_CTX_LOAD(ctx, cx));
+    if (bpf_map_update_elem(&spawning, &thread, &call, BPF_ANY))
+        probe_lose(LOSS_MAP_FULL);
+    return 0;
+}
+
+/* Returns a pid, or 0 when the process could not be made. */
+SEC("uprobe")
+int ret_process__spawn(struct pt_regs *ctx)
+{
+    __u64 term = FIXES_CTX_LOAD(ctx, ax), thread = bpf_get_current_pid_tgid(), now = bpf_ktime_get_ns();
+    struct call call = {WIRE_NO_ATOM << 6, WIRE_NO_ATOM << 6, OTP_MAX_ARITY}, *kept;
+    const struct otp_layout *layout = otp_layout_of(ctx);
+    struct wire_proc proc;
+    struct name_text mfa;
+
+    kept = bpf_map_lookup_elem(&spawning, &thread);
+    if (kept) {
+        call = *kept;
+        bpf_map_delete_elem(&spawning, &thread);
+    }
+    if (probe_stopped || !term || !layout)
+        return 0;
+    proc.vm = layout->vm;
+    if (otp_decode_pid(layout, term, &proc.pid))
+        return 0;
+    otp_name_mfa(&mfa, call.module, call.function, call.arity);
+    handle_birth(&proc, now, &mfa);
+    return 0;
+}
+
+/* erts_continue_exit_process(process), which comes again for a process that has much to clean up. */
+SEC("uprobe")
+int at_process__exit(struct pt_regs *ctx)
+{
+    __u64 process = FIXES_CTX_LOAD(ctx, di), now = bpf_ktime_get_ns(), begun, term;
+    const struct otp_layout *layout = otp_layout_of(ctx);
+    struct name_text reason;
+    struct wire_proc proc;
+
+    if (probe_stopped || !layout)
+        return 0;
+    proc.vm = layout->vm;
+    if (otp_read(layout, process, OTP_PROC_TERMINATE, &begun, sizeof begun) || begun ||
+        otp_read_pid(layout, process, &proc.pid) ||
+        otp_read(layout, process, OTP_PROC_FVALUE, &term, sizeof term))
+        return 0;
+    otp_name_reason(term, &reason);
+    handle_death(&proc, now, &reason);
     return 0;
 }
 

@@ -26,9 +26,34 @@ struct wire_proc {
     struct wire_pid pid;
 };
 
-/* Text from a target: untrusted bytes. */
+/* How a name is known; what is not text becomes text in user space. */
+enum wire_form {
+    WIRE_TEXT,   /* as the VM printed it: untrusted bytes */
+    WIRE_MFA,    /* words: indices of the atoms of module and function, arity */
+    WIRE_CODE,   /* words: an address in loaded code, 0 when it could not be read */
+    WIRE_REASON, /* words: WIRE_ATOM ..., the atom's index or the integer, arities of the tuples that it is first in, 8 bits each, the outermost lowest */
+};
+
+/* What a reason, or the first element of its tuple, is. */
+enum wire_shape {
+    WIRE_OTHER,
+    WIRE_ATOM,
+    WIRE_INTEGER,
+    WIRE_LIST,
+    WIRE_TUPLE,
+    WIRE_REF,
+    WIRE_FUN,
+    WIRE_FLOAT,
+};
+
+#define WIRE_NO_ATOM 0xffffffffull /* the index of what is no atom */
+
 struct wire_name {
-    char text[WIRE_NAME_BYTES] __attribute__((aligned(8)));
+    __u64 form;
+    union {
+        char text[WIRE_NAME_BYTES];
+        __u64 words[WIRE_NAME_BYTES / 8];
+    };
 };
 
 /* What is counted by text: the key of a map whose value holds the text. */
@@ -37,11 +62,19 @@ struct wire_name_key {
     __u64 hash;
 };
 
-/* Opens every record of the ring buffer; kind is the subcommand's own. */
+/* Opens every record of the ring buffer; kind is the subcommand's own, from 1. */
 struct wire_header {
     __u64 time_ns; /* CLOCK_MONOTONIC */
     __u32 vm;
     __u32 kind;
+};
+
+/* A name that is no text is announced when it is first seen, so that it becomes text before its code is gone. */
+enum { WIRE_RESOLVE = 0 };
+
+struct wire_resolve {
+    struct wire_header header;
+    struct wire_name name;
 };
 
 /* Slot i counts values v with 2^i <= v < 2^(i+1); slot 0 takes 0 too. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Invariant: the cookie of a link is the slot of its site's description in the map "specs". */
+/*
+ * Invariant: the cookie of a note's link is the slot of its site's description in the map "specs"; that of a hook's is the
+ * slot of its process in "otp_layouts", with `which` of its row in the high half.
+ */
 #include "attach.h"
 
 #include <bpf/bpf.h>
@@ -22,12 +25,6 @@ int attach_explain(int err, const char *what)
     return fail(err, "%s: %s; see erlsnoop doctor", what, strerror(-err));
 }
 
-static const char *const probe_names[] = {
-#define PROBE(probe, family, nargs, text) #probe,
-#include "../vm/probes.def"
-};
-enum { NPROBES = sizeof probe_names / sizeof *probe_names };
-
 /* Where the arguments of a probe stand, when all its sites agree; else all zero. */
 static struct wire_spec find_fixed(const struct target *t, const char *probe)
 {
@@ -43,28 +40,62 @@ static struct wire_spec find_fixed(const struct target *t, const char *probe)
     return fixed;
 }
 
-void attach_prepare(struct attach *a, struct bpf_object *object, const struct target *only)
+static const struct {
+    const char *prefix;
+    enum plan_source source;
+    enum otp_side side;
+} entries[] = {{"on_", PLAN_NOTE, OTP_ENTRY}, {"at_", PLAN_HOOK, OTP_ENTRY}, {"ret_", PLAN_HOOK, OTP_RETURN}};
+enum { NENTRIES = sizeof entries / sizeof *entries };
+
+/* Where a program goes, by its name. */
+struct goal {
+    enum plan_probe probe;
+    enum plan_source source; /* NONE: to no probe */
+    enum otp_side side;
+};
+
+static struct goal find_goal(const struct bpf_program *program)
+{
+    const char *name = bpf_program__name(program);
+
+    for (size_t i = 0; i < NENTRIES; i++) {
+        size_t len = strlen(entries[i].prefix);
+
+        if (!strncmp(name, entries[i].prefix, len) && plan_find_probe(name + len) < PLAN_NPROBES)
+            return (struct goal){plan_find_probe(name + len), entries[i].source, entries[i].side};
+    }
+    return (struct goal){PLAN_NPROBES, PLAN_NONE, OTP_ENTRY};
+}
+
+void attach_prepare(struct attach *a, struct bpf_object *object, const struct target *only, const struct plan *plan)
 {
     struct bpf_map *map = bpf_object__find_map_by_name(object, ".rodata.sites");
-    struct wire_spec fixed[NPROBES] = {0};
+    struct wire_spec fixed[PLAN_NPROBES] = {0};
     struct bpf_program *program;
 
     a->object = object;
     a->multi = !getenv("ERLSNOOP_PERF_EVENTS") && uprobe_has_many();
-    for (size_t i = 0; only && i < NPROBES; i++)
-        fixed[i] = find_fixed(only, probe_names[i]);
+    for (size_t i = 0; only && i < PLAN_NPROBES; i++)
+        fixed[i] = find_fixed(only, plan_probe_name((enum plan_probe)i));
     if (!map || bpf_map__set_initial_value(map, fixed, sizeof fixed)) {
         fail(-EINVAL, "the program knows other probes than this one");
         abort();
     }
-    bpf_object__for_each_program(program, object)
+    bpf_object__for_each_program(program, object) {
+        struct goal goal = find_goal(program);
+
+        if (goal.source == PLAN_NONE)
+            continue;
         if (a->multi)
             bpf_program__set_expected_attach_type(program, (enum bpf_attach_type)UPROBE_ATTACH_MANY);
+        if (plan && plan->events[goal.probe].source != goal.source)
+            bpf_program__set_autoload(program, false);
+    }
 }
 
-static int keep_link(struct attach *a, int link)
+static int keep_link(struct attach *a, int link, int pid)
 {
-    int *links = link < 0 ? NULL : realloc(a->links, (a->nlinks + 1) * sizeof *links);
+    struct attach_link *links = link < 0 ? NULL : realloc(a->links, (a->nlinks + 1) * sizeof *links);
 
     if (link < 0)
         return attach_explain(link, "cannot attach a probe");
@@ -73,19 +104,21 @@ static int keep_link(struct attach *a, int link)
         return fail(-ENOMEM, "out of memory");
     }
     a->links = links;
-    a->links[a->nlinks++] = link;
+    a->links[a->nlinks++] = (struct attach_link){link, pid};
     return 0;
 }
 
-static int link_places(struct attach *a, int program, const char *path, int pid,
+/* `hooked`: the process whose functions these are, 0 for notes. */
+static int link_places(struct attach *a, int program, const char *path, int pid, int hooked, enum otp_side side,
                        const struct uprobe_place *places, size_t n)
 {
+    bool returns = side == OTP_RETURN;
     int err = 0;
 
     if (a->multi)
-        return keep_link(a, uprobe_link_many(program, path, pid, places, n));
+        return keep_link(a, uprobe_link_many(program, path, pid, returns, places, n), hooked);
     for (size_t i = 0; i < n && !err; i++)
-        err = keep_link(a, uprobe_link_one(program, path, pid, &places[i]));
+        err = keep_link(a, uprobe_link_one(program, path, pid, returns, &places[i]), hooked);
     return err;
 }
 
@@ -121,47 +154,57 @@ static int find_places(struct attach *a, const struct target *t, const char *pro
     return err ? err : n;
 }
 
-/* All sites of one program's probe. Returns how many. */
-static int attach_program(struct attach *a, struct bpf_program *program, const struct target *t, int pid)
+/* All notes of one program's probe. Returns how many. */
+static int attach_note(struct attach *a, const struct bpf_program *program, const struct target *t,
+                       const struct plan *plan, enum plan_probe probe, int pid)
 {
-    const char *probe = bpf_program__name(program) + strlen(t->provider->entry);
-    const char *silent = provider_silent(t->provider, probe);
     struct uprobe_place *places = NULL;
-    int n = find_places(a, t, probe, &places);
-    int err = n > 0 ? link_places(a, bpf_program__fd(program), t->path, pid, places, (size_t)n) : n;
+    int n = find_places(a, t, plan_probe_name(probe), &places);
+    int err = n > 0 ? link_places(a, bpf_program__fd(program), t->path, pid, 0, OTP_ENTRY, places, (size_t)n) : n;
 
     free(places);
-    if (err)
-        return err;
-    if (n && silent)
-        note("%s of '%s' (%s): %s", probe, t->name, t->provider->name, silent);
-    else if (!n)
-        note("'%s' (%s) has no probe %s", t->name, t->provider->name, probe);
-    return n;
+    if (!err && plan->events[probe].why[0])
+        note("%s of '%s' (%s): %s", plan_probe_name(probe), t->name, t->provider->name, plan->events[probe].why);
+    return err ? err : n;
 }
 
 static void keep_first(struct attach *a, size_t nlinks)
 {
     while (a->nlinks > nlinks)
-        close(a->links[--a->nlinks]);
+        close(a->links[--a->nlinks].fd);
 }
 
-int attach_target(struct attach *a, const struct target *t, int pid)
+/* Whether the object has a program that would go to hooks of the probe. */
+static bool has_hook(const struct attach *a, enum plan_probe probe)
 {
     struct bpf_program *program;
-    size_t entry = strlen(t->provider->entry), nlinks = a->nlinks;
+
+    bpf_object__for_each_program(program, a->object) {
+        struct goal goal = find_goal(program);
+
+        if (goal.source == PLAN_HOOK && goal.probe == probe)
+            return true;
+    }
+    return false;
+}
+
+int attach_notes(struct attach *a, const struct target *t, const struct plan *plan, int pid)
+{
+    struct bpf_program *program;
+    size_t nlinks = a->nlinks;
     uint32_t nspecs = a->nspecs;
     int sites = 0;
 
-    if (!t->elf->nnotes)
-        return 0;
     bpf_object__for_each_program(program, a->object) {
-        if (!bpf_program__autoload(program) ||
-            strncmp(bpf_program__name(program), t->provider->entry, entry))
+        struct goal goal = find_goal(program);
+        int n = 0;
+
+        if (goal.source != PLAN_NOTE)
             continue;
-
-        int n = attach_program(a, program, t, pid);
-
+        if (plan->events[goal.probe].source == PLAN_NOTE && bpf_program__autoload(program))
+            n = attach_note(a, program, t, plan, goal.probe, pid);
+        else if (t->elf->nnotes && plan->events[goal.probe].source == PLAN_NONE && !(plan->vm && !has_hook(a, goal.probe)))
+            note("'%s' (%s) has no probe %s", t->name, t->provider->name, plan_probe_name(goal.probe));
         if (n < 0) {
             keep_first(a, nlinks);
             a->nspecs = nspecs;
@@ -170,6 +213,82 @@ int attach_target(struct attach *a, const struct target *t, int pid)
         sites += n;
     }
     return sites;
+}
+
+static int take_slot(struct attach *a, const struct otp_layout *layout, uint32_t *slot)
+{
+    int map = bpf_object__find_map_fd_by_name(a->object, "otp_layouts");
+
+    for (uint32_t i = 0; i < OTP_MAX_LAYOUTS; i++) {
+        if (a->slots[i])
+            continue;
+        if (bpf_map_update_elem(map, &i, layout, BPF_ANY))
+            return attach_explain(-errno, "cannot describe a process");
+        a->slots[i] = (int)layout->vm;
+        *slot = i;
+        return 0;
+    }
+    return fail(-E2BIG, "more than %d stock Erlang VMs at once", OTP_MAX_LAYOUTS);
+}
+
+/* All hooks of one program's probe. Returns how many. */
+static int attach_hook(struct attach *a, const struct bpf_program *program, const struct target *t,
+                       const struct plan *plan, struct goal goal, uint32_t slot)
+{
+    struct uprobe_place *places = calloc(plan->nhooks + 1, sizeof *places);
+    size_t n = 0;
+    int err = 0;
+
+    if (!places)
+        return fail(-ENOMEM, "out of memory");
+    for (size_t i = 0; i < plan->nhooks; i++)
+        if (plan->hooks[i].probe == goal.probe && plan->hooks[i].side == goal.side)
+            places[n++] = (struct uprobe_place){plan->hooks[i].site.offset, 0, (uint64_t)plan->hooks[i].which << 32 | slot};
+    if (n)
+        err = link_places(a, bpf_program__fd(program), t->path, t->pid, t->pid, goal.side, places, n);
+    free(places);
+    return err ? err : (int)n;
+}
+
+int attach_hooks(struct attach *a, const struct target *t, const struct plan *plan, uint32_t *slot)
+{
+    struct bpf_program *program;
+    int sites = 0, err;
+
+    if (!plan->vm)
+        return 0;
+    err = take_slot(a, &plan->vm->layout, slot);
+    if (err)
+        return err;
+    bpf_object__for_each_program(program, a->object) {
+        struct goal goal = find_goal(program);
+        int n;
+
+        if (goal.source != PLAN_HOOK || plan->events[goal.probe].source != PLAN_HOOK || !bpf_program__autoload(program))
+            continue;
+        n = attach_hook(a, program, t, plan, goal, *slot);
+        if (n < 0) {
+            attach_drop(a, t->pid);
+            return n;
+        }
+        sites += n;
+    }
+    return sites;
+}
+
+void attach_drop(struct attach *a, int pid)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < a->nlinks; i++) {
+        if (a->links[i].pid == pid)
+            close(a->links[i].fd);
+        else
+            a->links[kept++] = a->links[i];
+    }
+    a->nlinks = kept;
+    for (size_t i = 0; i < OTP_MAX_LAYOUTS; i++)
+        a->slots[i] = a->slots[i] == pid ? 0 : a->slots[i];
 }
 
 void attach_clear(struct attach *a)

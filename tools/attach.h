@@ -1,32 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* BPF programs put onto the probe sites of targets. */
+/*
+ * BPF programs put onto the places of targets that a plan names. A program's name says where it
+ * goes: on_<probe> the notes of the probe, at_<probe> the entries of the functions that stand for
+ * it in a stock emulator, ret_<probe> their returns.
+ */
 #ifndef TOOLS_ATTACH_H
 #define TOOLS_ATTACH_H
 
 #include <bpf/libbpf.h>
 #include <stdbool.h>
 
-#include "target.h"
+#include "plan.h"
+
+struct attach_link {
+    int fd;
+    int pid; /* of the process whose functions it hooks; 0: a note's */
+};
 
 struct attach {
     struct bpf_object *object;
-    int *links; /* descriptors */
+    struct attach_link *links;
     size_t nlinks;
     uint32_t nspecs; /* slots of the map "specs" in use */
+    int slots[OTP_MAX_LAYOUTS]; /* of the map "otp_layouts": the process that has it, 0: free */
     bool multi;      /* one link a program, without perf events (kernel 6.6 and later) */
 };
 
 /*
  * Before the load: chooses the kind of links, and when the only target is known (else NULL)
- * tells the programs where its arguments stand.
+ * tells the programs where its arguments stand. With its plan, when that is final (else NULL),
+ * programs that it has no use for are not loaded.
  */
-void attach_prepare(struct attach *a, struct bpf_object *object, const struct target *only);
+void attach_prepare(struct attach *a, struct bpf_object *object, const struct target *only, const struct plan *plan);
 /*
- * Attaches every program that is loaded and named for a probe of this provider, for process
- * `pid` only or for all (-1). Notes on standard error what the target lacks. Returns how many
- * sites. Fails: said.
+ * Attaches to the notes that the plan wants, for process `pid` only or for all (-1). Notes on
+ * standard error what the target lacks. Returns how many sites. Fails: said.
  */
-int attach_target(struct attach *a, const struct target *target, int pid);
+int attach_notes(struct attach *a, const struct target *target, const struct plan *plan, int pid);
+/* Attaches to the hooks that the plan wants in the target's process; its slot of "otp_layouts" at *slot. Returns how many sites. Fails: said. */
+int attach_hooks(struct attach *a, const struct target *target, const struct plan *plan, uint32_t *slot);
+/* Removes the hooks of a process. */
+void attach_drop(struct attach *a, int pid);
 /* Removes every probe; the semaphores fall back to what they were. */
 void attach_clear(struct attach *a);
 /* Says why the kernel refused, with what to do. Returns err. */

@@ -14,23 +14,30 @@
 #include <unistd.h>
 
 #include "cmd.h"
+#include "fail.h"
 #include "options.h"
+#include "plan.h"
 #include "sink.h"
-#include "target.h"
 
 static const struct sink_column columns[] = {{"check", "CHECK", SINK_TEXT, 22},
                                              {"ok", "OK", SINK_TEXT, 3},
                                              {"found", "FOUND, OR WHAT TO DO", SINK_TEXT, 0}};
 static const struct sink_table table = {"check", NULL, columns, 3};
 
-static const struct sink_column silent_columns[] = {{"pid", "PID", SINK_COUNT, 7},
-                                                    {"provider", "PROVIDER", SINK_TEXT, 9},
-                                                    {"finding", "FINDING", SINK_TEXT, 0}};
-static const struct sink_table silent_table = {"finding", NULL, silent_columns, 3};
+static const struct sink_column vm_columns[] = {{"pid", "PID", SINK_COUNT, 7},
+                                                {"provider", "PROVIDER", SINK_TEXT, 10},
+                                                {"finding", "FINDING", SINK_TEXT, 0}};
+static const struct sink_table vm_table = {"finding", NULL, vm_columns, 3};
+
+static const struct sink_column event_columns[] = {{"pid", "PID", SINK_COUNT, 7},
+                                                   {"event", "EVENT", SINK_TEXT, 24},
+                                                   {"source", "SOURCE", SINK_TEXT, 6},
+                                                   {"about", "COST, OR WHY NOT", SINK_TEXT, 0}};
+static const struct sink_table event_table = {"event", NULL, event_columns, 4};
 
 struct doctor {
     struct sink sink;
-    int missing, vms;
+    int missing, vms, pid;
 };
 
 static void report(struct doctor *d, const char *check, bool ok, const char *text)
@@ -148,40 +155,48 @@ static void check_rights(struct doctor *d)
                                                     : "needs CONFIG_DEBUG_INFO_BTF in the kernel");
 }
 
+/* What is had of one event, and how. */
+static void print_event(struct doctor *d, const struct target *t, const struct plan *plan, enum plan_probe probe)
+{
+    static const char *const sources[] = {[PLAN_NONE] = "none", [PLAN_NOTE] = "note", [PLAN_HOOK] = "hook"};
+    const struct plan_event *event = &plan->events[probe];
+    const char *about = event->why[0]                 ? event->why
+                        : event->source == PLAN_NONE ? "this VM has no place for it that is known"
+                        : event->source == PLAN_NOTE ? "what its strings cost"
+                                                     : otp_cost_text(event->cost);
+
+    sink_row(&d->sink, &event_table,
+             (struct sink_value[]){SINK_N((uint64_t)t->pid), SINK_S(plan_probe_name(probe)), SINK_S(sources[event->source]), SINK_S(about)});
+}
+
 static int check_target(void *ctx, struct target *t)
 {
-    static const char *const probes[] = {
-#define PROBE(probe, family, nargs, text) #probe,
-#include "../vm/probes.def"
-    };
     struct doctor *d = ctx;
     char text[256];
-    size_t n = provider_count_probes(t->provider, t->elf);
+    struct plan *plan;
+    int err;
 
+    if (d->pid && d->pid != t->pid)
+        return 0;
+    err = plan_new(t, &plan);
+    if (err)
+        return err;
     d->vms++;
-    if (n)
-        snprintf(text, sizeof text, "%zu of %zu probes", n, sizeof probes / sizeof *probes);
-    else
-        snprintf(text, sizeof text, "%s", t->provider->text);
-    sink_row(&d->sink, &silent_table,
+    snprintf(text, sizeof text, "%zu of %d events%s%s", plan_count(plan), PLAN_NPROBES, plan->refused[0] ? "; no hooks: " : "", plan->refused);
+    sink_row(&d->sink, &vm_table,
              (struct sink_value[]){SINK_N((uint64_t)t->pid), SINK_S(t->provider->name), SINK_S(text)});
-    for (size_t i = 0; i < sizeof probes / sizeof *probes; i++) {
-        const char *why = provider_silent(t->provider, probes[i]);
-
-        if (!why)
-            continue;
-        snprintf(text, sizeof text, "%s: %s", probes[i], why);
-        sink_row(&d->sink, &silent_table,
-                 (struct sink_value[]){SINK_N((uint64_t)t->pid), SINK_S(t->provider->name),
-                                       SINK_S(text)});
-    }
+    for (size_t i = 0; i < PLAN_NPROBES; i++)
+        if (d->pid || (plan->events[i].source == PLAN_NOTE && plan->events[i].why[0]))
+            print_event(d, t, plan, (enum plan_probe)i);
+    plan_free(plan);
     return 0;
 }
 
 int cmd_doctor(int argc, char **argv)
 {
     static const struct options_spec spec = {
-        "doctor", "Tells what the kernel and your rights allow, and how to get what is missing.", 0,
+        "doctor", "Tells what the kernel and your rights allow, what is missing, and with -p how each event of a VM is had.",
+        OPTIONS_PID,
         NULL, NULL};
     struct doctor d = {0};
     struct options o;
@@ -194,6 +209,9 @@ int cmd_doctor(int argc, char **argv)
     check_uprobes(&d);
     check_load(&d);
     check_rights(&d);
-    target_each(&(struct target_visitor){.found = check_target, .ctx = &d});
-    return d.missing ? -1 : 0;
+    d.pid = o.pid;
+    err = target_each(&(struct target_visitor){.found = check_target, .ctx = &d});
+    if (!err && d.pid && !d.vms)
+        err = fail(-ENOEXEC, "process %d is no Erlang VM, or not ours to look at", d.pid);
+    return err ? err : d.missing ? -1 : 0;
 }

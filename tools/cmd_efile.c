@@ -204,7 +204,7 @@ static int set_slower(void *ctx, const char *value)
 
 int cmd_efile(int argc, char **argv)
 {
-    static const struct session_ops ops = {on_record, on_result};
+    static const struct session_ops ops = {.record = on_record, .result = on_result};
     static const struct options_extra extras[] = {
         {"slower", "MS", "with --events: only operations of at least MS milliseconds", set_slower, true},
         {0}};

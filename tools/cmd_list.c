@@ -3,13 +3,13 @@
 #include "cmd.h"
 #include "fail.h"
 #include "options.h"
+#include "plan.h"
 #include "sink.h"
-#include "target.h"
 
 static const struct sink_column columns[] = {
     {"pid", "PID", SINK_COUNT, 7},      {"name", "NAME", SINK_TEXT, 16},
-    {"provider", "PROVIDER", SINK_TEXT, 9}, {"release", "RELEASE", SINK_TEXT, 8},
-    {"probes", "PROBES", SINK_COUNT, 6}, {"build_id", "BUILD-ID", SINK_TEXT, 0}};
+    {"provider", "PROVIDER", SINK_TEXT, 10}, {"release", "RELEASE", SINK_TEXT, 8},
+    {"events", "EVENTS", SINK_COUNT, 6}, {"build_id", "BUILD-ID", SINK_TEXT, 0}};
 static const struct sink_table table = {"vm", NULL, columns, 6};
 
 struct state {
@@ -21,24 +21,30 @@ static int print_target(void *ctx, struct target *t)
 {
     struct state *st = ctx;
     char release[16];
+    struct plan *plan;
+    int err;
 
     if (st->pid && st->pid != t->pid)
         return 0;
+    err = plan_new(t, &plan);
+    if (err)
+        return err;
     st->found++;
     t->provider->ops->release(t->elf, release, sizeof release);
     sink_row(&st->sink, &table,
              (struct sink_value[]){SINK_N((uint64_t)t->pid), SINK_S(t->name),
                                    SINK_S(t->provider->name),
                                    release[0] ? SINK_S(release) : SINK_NONE,
-                                   SINK_N(provider_count_probes(t->provider, t->elf)),
+                                   SINK_N(plan_count(plan)),
                                    t->elf->build_id[0] ? SINK_S(t->elf->build_id) : SINK_NONE});
+    plan_free(plan);
     return 0;
 }
 
 int cmd_list(int argc, char **argv)
 {
     static const struct options_spec spec = {
-        "list", "Lists Erlang VMs: their provider, release, and how many probes they have.",
+        "list", "Lists Erlang VMs: their provider, release, and how many events they serve.",
         OPTIONS_PID, NULL, NULL};
     struct state st = {0};
     struct options o;

@@ -60,7 +60,7 @@ static void on_record(void *ctx, struct session *s, const struct wire_header *he
     sink_row(session_sink(s), &event_table,
              (struct sink_value[]){SINK_N(header->time_ns), SINK_N(header->vm), SINK_S(pid),
                                    SINK_N(rec->latency_ns), SINK_N(rec->messages),
-                                   SINK_S(rec->mfa.text)});
+                                   SINK_S(session_name(s, header->vm, &rec->mfa))});
 }
 
 static int print_totals(struct state *st, struct session *s)
@@ -98,7 +98,7 @@ static void print_mfas(struct session *s, const struct tally_row *rows, size_t n
                  (struct sink_value[]){SINK_N(hist.count), SINK_N(hist_percentile(&hist, 0.5)),
                                        SINK_N(hist_percentile(&hist, 0.99)),
                                        SINK_N(hist_percentile(&hist, 0.999)), SINK_N(hist.max),
-                                       SINK_N(key->vm), SINK_S(value->mfa.text)});
+                                       SINK_N(key->vm), SINK_S(session_name(s, key->vm, &value->mfa))});
     }
 }
 
@@ -141,7 +141,7 @@ static int set_slower(void *ctx, const char *value)
 
 int cmd_msglat(int argc, char **argv)
 {
-    static const struct session_ops ops = {on_record, on_result};
+    static const struct session_ops ops = {.record = on_record, .result = on_result};
     static const struct options_extra extras[] = {
         {"slower", "US", "with --events: only waits of at least US microseconds", set_slower, true},
         {0}};

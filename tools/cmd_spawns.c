@@ -59,7 +59,7 @@ static void on_record(void *ctx, struct session *s, const struct wire_header *he
              (struct sink_value[]){SINK_N(header->time_ns), SINK_N(header->vm),
                                    SINK_S(birth ? "birth" : "death"), SINK_S(pid),
                                    rec->lived ? SINK_N(rec->lifetime_ns) : SINK_NONE,
-                                   SINK_S(rec->name.text)});
+                                   SINK_S(session_name(s, header->vm, &rec->name))});
 }
 
 static int print_totals(struct state *st, struct session *s, uint64_t *delta)
@@ -103,7 +103,7 @@ static void print_names(struct session *s, const struct sink_table *table, uint3
                  (struct sink_value[]){SINK_N(value->count),
                                        SINK_N(total ? value->count * 100 / total : 0),
                                        SINK_N(key->vm),
-                                       SINK_S(value->name.text)});
+                                       SINK_S(session_name(s, key->vm, &value->name))});
     }
     if (rest)
         sink_row(session_sink(s), table,
@@ -142,7 +142,7 @@ int cmd_spawns(int argc, char **argv)
     static const struct options_spec spec = {
         "spawns", "Counts births and deaths of processes, by initial call and by exit reason.",
         OPTIONS_LIVE, NULL, NULL};
-    static const struct session_ops ops = {on_record, on_result};
+    static const struct session_ops ops = {.record = on_record, .result = on_result};
     struct state st = {0};
     struct options o;
     int err = options_parse(&spec, argc, argv, &o);

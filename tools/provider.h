@@ -17,7 +17,9 @@ struct provider_site {
 };
 
 struct provider {
-    const char *name, *entry, *text;
+    const char *name;
+    bool hooks; /* a stock emulator */
+    const char *text;
     const struct provider_ops *ops;
 };
 
@@ -32,10 +34,8 @@ struct provider_ops {
 
 /* The provider for this file, NULL when it is no Erlang VM. */
 const struct provider *provider_find(const struct elf_file *elf);
-/* How many different probes it can watch in the file. */
-size_t provider_count_probes(const struct provider *provider, const struct elf_file *elf);
-/* Why the probe does not tell all with this provider; NULL when it does. */
-const char *provider_silent(const struct provider *provider, const char *probe);
+/* Why the note of the probe does not tell all in this file; NULL when it does. */
+const char *provider_silent(const struct provider *provider, const struct elf_file *elf, const char *probe);
 
 /* For providers that stand on notes. */
 int provider_usdt_next_site(const struct elf_file *elf, const char *probe, size_t *cursor,

@@ -19,23 +19,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "attach.h"
-#include "child.h"
 #include "fail.h"
 #include "outlet.h"
+#include "watch.h"
 
-enum { SCAN_CHILD_NS = 10000000, SCAN_ALL_NS = 250000000, TURN_RECORDS = 1024, FILES_NEEDED = 64 };
+enum { TURN_RECORDS = 1024, FILES_NEEDED = 64 };
 #define INITIAL_PIDNS_INO 0xEFFFFFFCu /* PROC_PID_INIT_INO of linux/proc_ns.h */
 
 enum source { SOURCE_SIGNAL, SOURCE_TARGET, SOURCE_TICK, SOURCE_SCAN, SOURCE_RING, NSOURCES };
-
-/* An executable that was looked at. */
-struct seen {
-    dev_t dev;
-    ino_t ino;
-    struct timespec changed;
-    bool watched;
-};
 
 struct session {
     const struct options *options;
@@ -44,22 +35,28 @@ struct session {
     void *ctx;
     struct outlet outlet;
     struct sink sink;
-    struct attach attach;
-    struct child child; /* pid 0: none */
-    struct target only; /* the one target, when it was known before the load; elf NULL: it was not */
-    int vms;            /* how many files or processes are watched */
-    struct seen *seen;
-    size_t nseen;
+    struct watch watch;
     int epoll, fds[NSOURCES];
     struct ring_buffer *ring;
     uint64_t begin_ns, now_ns, results, turn; /* turn: records read in this one */
     uint64_t losses[WIRE_NLOSSES];
     bool ending;
+    char name[4096]; /* of the row being printed */
 };
 
 struct sink *session_sink(struct session *s)
 {
     return &s->sink;
+}
+
+struct names *session_names(struct session *s)
+{
+    return s->watch.names;
+}
+
+const char *session_name(struct session *s, uint32_t vm, const struct wire_name *name)
+{
+    return names_text(s->watch.names, vm, name, s->name, sizeof s->name);
 }
 
 double session_seconds(const struct session *s)
@@ -69,7 +66,7 @@ double session_seconds(const struct session *s)
 
 int session_map(struct session *s, const char *name)
 {
-    int fd = bpf_object__find_map_fd_by_name(s->attach.object, name);
+    int fd = bpf_object__find_map_fd_by_name(s->watch.attach.object, name);
 
     if (fd < 0) {
         fail(fd, "no map %s in this program", name);
@@ -144,196 +141,15 @@ static int take_record(void *ctx, void *data, size_t size)
 {
     struct session *s = ctx;
 
-    if (s->ops->record && size >= sizeof(struct wire_header)) {
-        s->sink.now_ns = ((const struct wire_header *)data)->time_ns;
+    const struct wire_header *header = data;
+
+    if (size >= sizeof(struct wire_resolve) && header->kind == WIRE_RESOLVE) {
+        names_see(s->watch.names, header->vm, &((const struct wire_resolve *)data)->name);
+    } else if (s->ops->record && size >= sizeof *header && header->kind != WIRE_RESOLVE) {
+        s->sink.now_ns = header->time_ns;
         s->ops->record(s->ctx, s, data, size);
     }
     return ++s->turn % TURN_RECORDS || s->ending ? 0 : -EAGAIN; /* what is left comes after the other sources' turn */
-}
-
-/* ---- targets */
-
-static int explain_target(int err, int pid)
-{
-    switch (err) {
-    case -ESRCH: return fail(err, "no process with pid %d", pid);
-    case -EACCES:
-    case -EPERM:
-        return fail(err, "not permitted to look at process %d; %s", pid,
-                    geteuid() == 0 ? "root has no rights over it here" : "run as root");
-    case -ENOEXEC:
-        return fail(err, "process %d is no Erlang VM; see erlsnoop list", pid);
-    default: return fail(err, "cannot look at process %d: %s", pid, strerror(-err));
-    }
-}
-
-/* Sites that a required target must have. */
-static int require_sites(int sites, const struct target *t)
-{
-    if (sites)
-        return sites < 0 ? sites : 0;
-    return fail(-ENOTSUP, "'%s' has none of the probes needed (%s); see erlsnoop list",
-                t->name, t->provider->text);
-}
-
-static int watch_end_of(struct session *s, int pid)
-{
-    struct epoll_event event = {.events = EPOLLIN, .data.u32 = SOURCE_TARGET};
-    int fd = (int)syscall(SYS_pidfd_open, pid, 0);
-
-    if (fd < 0)
-        return explain_target(-errno, pid);
-    s->fds[SOURCE_TARGET] = fd;
-    return epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
-}
-
-/* Before the load. A command that is no VM may be a script that starts one. */
-static int open_only(struct session *s)
-{
-    int pid = s->options->pid, err;
-
-    if (s->child.pid) {
-        err = target_open_file(s->child.path, &s->only);
-        s->only.pid = err ? 0 : s->child.pid;
-        return 0;
-    }
-    err = pid ? target_open_pid(pid, &s->only) : 0;
-    return err ? explain_target(err, pid) : 0;
-}
-
-static int attach_only(struct session *s)
-{
-    int err = require_sites(attach_target(&s->attach, &s->only, s->only.pid), &s->only);
-
-    s->vms += !err;
-    return err ? err : watch_end_of(s, s->only.pid);
-}
-
-/*
- * Each executable is looked at once, VM or not, so that looking again and again is cheap. A file that we watch keeps its inode
- * while we do; the inode of another may become another file, whose time of change is another.
- */
-static struct seen *find_seen(struct session *s, const struct stat *st)
-{
-    for (size_t i = 0; i < s->nseen; i++)
-        if (s->seen[i].dev == st->st_dev && s->seen[i].ino == st->st_ino)
-            return &s->seen[i];
-    return NULL;
-}
-
-static bool skip_seen(void *ctx, const struct stat *st)
-{
-    const struct seen *seen = find_seen(ctx, st);
-
-    return seen && (seen->watched || (seen->changed.tv_sec == st->st_ctim.tv_sec && seen->changed.tv_nsec == st->st_ctim.tv_nsec));
-}
-
-/* NULL: out of memory. */
-static struct seen *remember(struct session *s, const struct stat *st)
-{
-    struct seen *seen = find_seen(s, st), *all = seen ? s->seen : realloc(s->seen, (s->nseen + 1) * sizeof *all);
-
-    if (!all)
-        return NULL;
-    s->seen = all;
-    seen = seen ? seen : &all[s->nseen++];
-    *seen = (struct seen){st->st_dev, st->st_ino, st->st_ctim, false};
-    return seen;
-}
-
-static void remember_other(void *ctx, const struct stat *st)
-{
-    remember(ctx, st);
-}
-
-/* A file that cannot be watched is not the end of watching others. */
-static int attach_file(void *ctx, struct target *t)
-{
-    struct session *s = ctx;
-    struct seen *seen = remember(s, &t->elf->st);
-    int sites;
-
-    if (!seen)
-        return fail(-ENOMEM, "out of memory");
-    sites = attach_target(&s->attach, t, -1);
-    seen->watched = sites > 0;
-    s->vms += sites > 0;
-    if (sites < 0)
-        note("'%s' (process %d) is not watched", t->name, t->pid);
-    return 0;
-}
-
-static int scan_all(struct session *s)
-{
-    return target_each(&(struct target_visitor){skip_seen, remember_other, attach_file, s});
-}
-
-/* The first VM among the processes that the command started. */
-static int attach_descendant(void *ctx, struct target *t)
-{
-    struct session *s = ctx;
-    int sites;
-
-    if (s->vms || !target_descends(t->pid, s->child.pid))
-        return 0;
-    sites = attach_target(&s->attach, t, t->pid);
-    s->vms += sites > 0;
-    return require_sites(sites, t);
-}
-
-static int set_timer(struct session *s, enum source source, uint64_t every_ns)
-{
-    struct timespec ts = {(time_t)(every_ns / 1000000000u), (long)(every_ns % 1000000000u)};
-
-    return timerfd_settime(s->fds[source], 0, &(struct itimerspec){ts, ts}, NULL) ? -errno : 0;
-}
-
-/* The command still waits. */
-static int attach_child(struct session *s)
-{
-    int err = s->only.elf ? attach_only(s) : set_timer(s, SOURCE_SCAN, SCAN_CHILD_NS);
-
-    if (!err && !s->only.elf)
-        err = watch_end_of(s, s->child.pid);
-    return err;
-}
-
-static int count_vm(void *ctx, struct target *t)
-{
-    int *pids = ctx;
-
-    pids[pids[0] ? 1 : 0] = t->pid;
-    return pids[1] != 0;
-}
-
-/* Without -p, -a and --: the only VM there is. */
-static int find_only_vm(int *pid)
-{
-    int pids[2] = {0, 0}, err;
-
-    err = target_each(&(struct target_visitor){.found = count_vm, .ctx = pids});
-    if (err < 0)
-        return err;
-    if (!pids[0])
-        return fail(-ESRCH, "no Erlang VM runs here; start one, or use -a to wait for it");
-    if (pids[1])
-        return fail(FAIL_USAGE, "several Erlang VMs run here; choose one with -p PID, or -a");
-    *pid = pids[0];
-    return 0;
-}
-
-static int attach_all(struct session *s)
-{
-    int err;
-
-    if (s->options->child)
-        return attach_child(s);
-    if (!s->options->all)
-        return attach_only(s);
-    err = scan_all(s);
-    if (!err && !s->vms)
-        note("no Erlang VM with probes yet; waiting for one");
-    return err ? err : set_timer(s, SOURCE_SCAN, SCAN_ALL_NS);
 }
 
 /* ---- set-up */
@@ -348,7 +164,7 @@ static int drop_message(enum libbpf_print_level level, const char *format, va_li
 static void configure(struct session *s)
 {
     struct bpf_map *map = bpf_object__find_map_by_name(*s->skeleton->obj, ".rodata.session");
-    struct wire_config config = {.vm = (uint32_t)s->only.pid};
+    struct wire_config config = {.vm = (uint32_t)s->watch.only.pid};
     struct stat st;
 
     if (!stat("/proc/self/ns/pid", &st) && st.st_ino != INITIAL_PIDNS_INO) {
@@ -400,8 +216,6 @@ static int open_ring(struct session *s)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.u32 = SOURCE_RING};
 
-    if (!s->options->events)
-        return 0;
     s->ring = ring_buffer__new(session_map(s, "records"), take_record, s, NULL);
     if (!s->ring)
         return fail(-errno, "no ring buffer: %s", strerror(errno));
@@ -415,10 +229,58 @@ static void announce(const struct session *s)
         return;
     if (s->options->all)
         note("watching every Erlang VM; Ctrl-C ends");
-    else if (s->child.pid)
-        note("watching '%s'; Ctrl-C ends", s->child.path);
+    else if (s->watch.child.pid)
+        note("watching '%s'; Ctrl-C ends", s->watch.child.path);
     else
-        note("watching '%s' (process %d); Ctrl-C ends", s->only.name, s->only.pid);
+        note("watching '%s' (process %d); Ctrl-C ends", s->watch.only.name, s->watch.only.pid);
+}
+
+static int set_timer(struct session *s, enum source source, uint64_t every_ns)
+{
+    struct timespec ts = {(time_t)(every_ns / 1000000000u), (long)(every_ns % 1000000000u)};
+
+    return timerfd_settime(s->fds[source], 0, &(struct itimerspec){ts, ts}, NULL) ? -errno : 0;
+}
+
+static int watch_end_of(struct session *s, int pid)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.u32 = SOURCE_TARGET};
+    int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+
+    if (fd < 0)
+        return fail(-errno, "cannot look at process %d: %s", pid, strerror(errno));
+    s->fds[SOURCE_TARGET] = fd;
+    return epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+}
+
+static int tell_hooked(void *ctx, const struct target *t, const struct plan *plan, uint32_t slot)
+{
+    struct session *s = ctx;
+
+    return s->ops->hooked ? s->ops->hooked(s->ctx, s, t, plan, slot) : 0;
+}
+
+static int load(struct session *s)
+{
+    int err;
+
+    configure(s);
+    watch_prepare(&s->watch, *s->skeleton->obj);
+    err = bpf_object__load_skeleton(s->skeleton);
+    return err ? attach_explain(err, "cannot load the BPF program") : open_ring(s);
+}
+
+static int begin(struct session *s)
+{
+    int err = watch_begin(&s->watch);
+
+    if (!err && watch_end(&s->watch))
+        err = watch_end_of(s, watch_end(&s->watch));
+    if (!err)
+        err = set_timer(s, SOURCE_SCAN, watch_interval_ns(&s->watch));
+    if (!err && s->options->interval_ns)
+        err = set_timer(s, SOURCE_TICK, s->options->interval_ns);
+    return err;
 }
 
 static int start(struct session *s)
@@ -432,26 +294,16 @@ static int start(struct session *s)
     if (err)
         return err;
     sink_init(&s->sink, s->outlet.file, s->options->json, s->options->timestamps);
-    if (s->options->child)
-        err = child_start(s->options->child, &s->child);
+    err = watch_open(&s->watch, s->options, &(struct watch_ops){tell_hooked, s});
     if (!err)
-        err = open_only(s);
-    if (err)
-        return err;
-    configure(s);
-    attach_prepare(&s->attach, *s->skeleton->obj, s->only.elf ? &s->only : NULL);
-    err = bpf_object__load_skeleton(s->skeleton);
-    if (err)
-        return attach_explain(err, "cannot load the BPF program");
-    err = open_ring(s);
+        err = load(s);
     s->begin_ns = now_ns();
     if (!err)
-        err = attach_all(s);
-    if (!err && s->options->interval_ns)
-        err = set_timer(s, SOURCE_TICK, s->options->interval_ns);
-    if (!err)
-        announce(s);
-    return !err && s->child.pid ? child_release(&s->child) : err;
+        err = begin(s);
+    if (err)
+        return err;
+    announce(s);
+    return s->watch.child.pid ? child_release(&s->watch.child) : 0;
 }
 
 /* ---- the loop */
@@ -466,11 +318,9 @@ static void drain(int fd)
 
 static int on_scan(struct session *s)
 {
-    if (s->options->all)
-        return scan_all(s);
-    if (!s->vms)
-        return target_each(&(struct target_visitor){.found = attach_descendant, .ctx = s});
-    return set_timer(s, SOURCE_SCAN, 0);
+    int err = watch_again(&s->watch);
+
+    return err ? err : set_timer(s, SOURCE_SCAN, watch_interval_ns(&s->watch));
 }
 
 static int on_tick(struct session *s)
@@ -490,10 +340,10 @@ static int handle(struct session *s, enum source source)
         s->outlet.hurried = true;
         return 0;
     case SOURCE_TARGET:
-        if (!s->child.pid)
-            note("the VM with pid %d ended", s->options->pid);
-        else if (!s->vms)
-            return fail(-ESRCH, "'%s' started no Erlang VM", s->child.path);
+        if (!s->watch.child.pid)
+            note("the VM with pid %d ended", s->watch.only.pid);
+        else if (!s->watch.vms)
+            return fail(-ESRCH, "'%s' started no Erlang VM", s->watch.child.path);
         s->ending = true;
         return 0;
     case SOURCE_TICK: drain(s->fds[source]); return on_tick(s);
@@ -522,13 +372,8 @@ static int loop(struct session *s)
 
 static void finish(struct session *s)
 {
-    attach_clear(&s->attach);
     ring_buffer__free(s->ring);
-    if (s->child.pid)
-        child_finish(&s->child);
-    free(s->seen);
-    if (s->only.elf)
-        target_close(&s->only);
+    watch_close(&s->watch);
     outlet_close(&s->outlet);
     for (int i = 0; i < NSOURCES; i++)
         if (s->fds[i] >= 0)
@@ -540,7 +385,7 @@ static void finish(struct session *s)
 /* From here on nothing is counted. */
 static void stop_counting(struct session *s)
 {
-    struct bpf_map *map = s->attach.object ? bpf_object__find_map_by_name(s->attach.object, ".data.session") : NULL;
+    struct bpf_map *map = s->watch.attach.object ? bpf_object__find_map_by_name(s->watch.attach.object, ".data.session") : NULL;
     uint32_t zero = 0, stopped = 1;
 
     if (map && bpf_map__fd(map) >= 0)
@@ -550,8 +395,7 @@ static void stop_counting(struct session *s)
 int session_run(const struct options *options, struct bpf_object_skeleton *skeleton,
                 const struct session_ops *ops, void *ctx)
 {
-    struct options o = *options;
-    struct session s = {.options = &o, .skeleton = skeleton, .ops = ops, .ctx = ctx, .epoll = -1};
+    struct session s = {.options = options, .skeleton = skeleton, .ops = ops, .ctx = ctx, .epoll = -1};
     int err;
 
     for (int i = 0; i < NSOURCES; i++)
@@ -559,18 +403,16 @@ int session_run(const struct options *options, struct bpf_object_skeleton *skele
     if (!skeleton)
         return fail(-ENOMEM, "cannot open the BPF program: %s", strerror(errno));
     err = check_files();
-    if (!err && !o.pid && !o.all && !o.child)
-        err = find_only_vm(&o.pid);
     if (!err)
         err = start(&s);
     if (!err)
         err = loop(&s);
     stop_counting(&s);
-    attach_clear(&s.attach);
+    watch_stop(&s.watch);
     s.ending = true;
     if (!err && s.ring)
         ring_buffer__consume(s.ring);
-    if (!err && !(o.count && s.results == o.count))
+    if (!err && !(options->count && s.results == options->count))
         err = print_result(&s);
     if (err < 0 && s.outlet.failed)
         err = -s.outlet.failed;

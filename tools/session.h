@@ -7,13 +7,15 @@
  *   err = session_run(&o, skel ? skel->skeleton : NULL, &ops, ctx);
  *   x__destroy(skel);
  *
- * Every program named on_<probe> that is set to load is attached to that probe of each target.
+ * Every program named for a probe (attach.h) is attached to each target as its plan says.
  */
 #ifndef TOOLS_SESSION_H
 #define TOOLS_SESSION_H
 
 #include "options.h"
 #include "sink.h"
+#include "names.h"
+#include "plan.h"
 #include "target.h"
 
 struct session;
@@ -24,6 +26,8 @@ struct session_ops {
     void (*record)(void *ctx, struct session *s, const struct wire_header *rec, size_t size);
     /* A result is due: print to session_sink. Called after the detach for the last. Fails: -errno. */
     int (*result)(void *ctx, struct session *s);
+    /* A stock emulator was hooked: its slot of the map "otp_layouts". Fails: -errno, said. May be NULL. */
+    int (*hooked)(void *ctx, struct session *s, const struct target *target, const struct plan *plan, uint32_t slot);
 };
 
 /* Loads the opened skeleton, which stays the caller's. Returns 0 or a failure that was said. */
@@ -35,6 +39,9 @@ struct sink *session_sink(struct session *s);
 int session_map(struct session *s, const char *name);
 /* The value of a per-CPU array's slot, summed over CPUs word by word. Fails: -errno. */
 int session_read_percpu(struct session *s, const char *map, uint32_t slot, uint64_t *out, size_t words);
+/* A name that a program sent, as untrusted text; good until the next. */
+const char *session_name(struct session *s, uint32_t vm, const struct wire_name *name);
+struct names *session_names(struct session *s);
 /* Seconds that the result being printed covers. */
 double session_seconds(const struct session *s);
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "fail.h"
@@ -82,7 +83,7 @@ static int visit(const struct target_visitor *v, int pid)
     int stop = 0, err;
 
     snprintf(path, sizeof path, "/proc/%d/exe", pid);
-    if (v->skip && (stat(path, &asked) || v->skip(v->ctx, &asked)))
+    if (v->skip && (stat(path, &asked) || v->skip(v->ctx, pid, &asked)))
         return 0;
     err = target_open_pid(pid, &t);
     if (err == -ENOEXEC && v->skip && !stat(path, &now) && same_file(&asked, &now))
@@ -110,20 +111,59 @@ int target_each(const struct target_visitor *v)
     return stop;
 }
 
-static int parent_of(int pid)
+/* What follows the name in /proc/PID/stat, from field 3 on. */
+static bool read_stat(int pid, char *text, size_t size, const char **fields)
 {
-    char path[64], text[512] = "", *after;
+    char path[64], *after;
     FILE *file;
-    int parent = 0;
 
     snprintf(path, sizeof path, "/proc/%d/stat", pid);
     file = fopen(path, "re");
     if (!file)
-        return 0;
-    if (fgets(text, sizeof text, file) && (after = strrchr(text, ')')))
-        sscanf(after, ") %*c %d", &parent);
+        return false;
+    after = fgets(text, (int)size, file) ? strrchr(text, ')') : NULL;
     fclose(file);
+    *fields = after ? after + 1 : NULL;
+    return after != NULL;
+}
+
+static int parent_of(int pid)
+{
+    char text[1024];
+    const char *fields;
+    int parent = 0;
+
+    if (read_stat(pid, text, sizeof text, &fields))
+        sscanf(fields, " %*c %d", &parent);
     return parent;
+}
+
+int target_read_life(int pid, struct target_life *out)
+{
+    char text[1024];
+    const char *fields;
+
+    *out = (struct target_life){.pid = pid};
+    if (!read_stat(pid, text, sizeof text, &fields) ||
+        sscanf(fields, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu %*u %*d %*u %llu",
+               &out->started, &out->code) != 2)
+        return -ESRCH;
+    return 0;
+}
+
+bool target_same_life(const struct target_life *a, const struct target_life *b)
+{
+    return a->pid == b->pid && a->started == b->started && a->code == b->code;
+}
+
+double target_age_s(int pid)
+{
+    struct target_life life;
+    struct timespec now;
+
+    if (target_read_life(pid, &life) || clock_gettime(CLOCK_BOOTTIME, &now))
+        return 0;
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9 - (double)life.started / (double)sysconf(_SC_CLK_TCK);
 }
 
 bool target_descends(int pid, int ancestor)

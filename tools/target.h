@@ -26,7 +26,7 @@ void target_close(struct target *target);
 
 struct target_visitor {
     /* An executable is about to be opened: true leaves it out. May be NULL. */
-    bool (*skip)(void *ctx, const struct stat *st);
+    bool (*skip)(void *ctx, int pid, const struct stat *st);
     /* With `skip`: it was opened, and is no Erlang VM. */
     void (*other)(void *ctx, const struct stat *st);
     /* An Erlang VM; it is closed after the call. Nonzero ends the visit. */
@@ -38,5 +38,18 @@ struct target_visitor {
 int target_each(const struct target_visitor *visitor);
 /* Whether `pid` descends from `ancestor`, or is it. */
 bool target_descends(int pid, int ancestor);
+
+/* What tells a program that a process runs from another of the same pid. Source: proc(5), stat. */
+struct target_life {
+    int pid;
+    unsigned long long started; /* clock ticks since boot */
+    unsigned long long code;    /* where its code begins: another after an exec */
+};
+
+/* Fails: -ESRCH. */
+int target_read_life(int pid, struct target_life *out);
+bool target_same_life(const struct target_life *a, const struct target_life *b);
+/* Seconds since the process started; 0 when it is gone. */
+double target_age_s(int pid);
 
 #endif

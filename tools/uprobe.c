@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { REF_CTR_SHIFT = 32 };
+enum { REF_CTR_SHIFT = 32, RETURNS = 1 /* config bit 0, format/retprobe */, MANY_RETURNS = 1 /* BPF_F_UPROBE_MULTI_RETURN */ };
 
 struct many_attr {
     uint32_t program, target, attach_type, link_flags;
@@ -58,7 +58,7 @@ bool uprobe_has_many(void)
     return link == -EBADF;
 }
 
-int uprobe_link_many(int program, const char *path, int pid, const struct uprobe_place *places, size_t n)
+int uprobe_link_many(int program, const char *path, int pid, bool returns, const struct uprobe_place *places, size_t n)
 {
     uint64_t *columns = calloc(n, 3 * sizeof *columns), *offsets = columns, *semaphores = columns + n, *cookies = columns + 2 * n;
     int link;
@@ -77,6 +77,7 @@ int uprobe_link_many(int program, const char *path, int pid, const struct uprobe
                                            .ref_ctr_offsets = (uintptr_t)semaphores,
                                            .cookies = (uintptr_t)cookies,
                                            .count = (uint32_t)n,
+                                           .flags = returns ? MANY_RETURNS : 0,
                                            .pid = pid > 0 ? (uint32_t)pid : 0});
     free(columns);
     return link;
@@ -95,13 +96,13 @@ static int read_uprobe_type(void)
     return type;
 }
 
-int uprobe_link_one(int program, const char *path, int pid, const struct uprobe_place *place)
+int uprobe_link_one(int program, const char *path, int pid, bool returns, const struct uprobe_place *place)
 {
     LIBBPF_OPTS(bpf_link_create_opts, opts, .perf_event.bpf_cookie = place->cookie);
     int type = read_uprobe_type(), event, link;
     struct perf_event_attr attr = {.size = sizeof attr,
                                    .type = (uint32_t)type,
-                                   .config = place->semaphore << REF_CTR_SHIFT,
+                                   .config = place->semaphore << REF_CTR_SHIFT | (returns ? RETURNS : 0),
                                    .uprobe_path = (uintptr_t)path,
                                    .probe_offset = place->offset};
 

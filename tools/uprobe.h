@@ -20,8 +20,11 @@ struct uprobe_place {
 
 /* Whether the kernel has links of many places. */
 bool uprobe_has_many(void);
-/* `pid` -1: every process that maps the file. Return a descriptor of the link, or -errno. */
-int uprobe_link_many(int program, const char *path, int pid, const struct uprobe_place *places, size_t n);
-int uprobe_link_one(int program, const char *path, int pid, const struct uprobe_place *place);
+/*
+ * `pid` -1: every process that maps the file. `returns`: the places are entries of functions,
+ * whose returns are meant. Return a descriptor of the link, or -errno.
+ */
+int uprobe_link_many(int program, const char *path, int pid, bool returns, const struct uprobe_place *places, size_t n);
+int uprobe_link_one(int program, const char *path, int pid, bool returns, const struct uprobe_place *place);
 
 #endif

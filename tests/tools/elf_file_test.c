@@ -26,6 +26,21 @@ static char *emitter_bytes(size_t *size)
     return bytes;
 }
 
+static void find_sites(const struct provider *provider, const struct elf_file *elf)
+{
+    static const char *const probes[] = {
+#define PROBE(probe, family, nargs, text) #probe,
+#include "../../vm/probes.def"
+    };
+
+    for (size_t i = 0; i < sizeof probes / sizeof *probes; i++) {
+        struct provider_site site;
+
+        for (size_t cursor = 0; provider->ops->next_site(elf, probes[i], &cursor, &site) == 1;)
+            ck_assert_uint_le(cursor, elf->nnotes);
+    }
+}
+
 /* Opens the bytes as a file, asks all that tools ask, and returns how many notes there were, or -errno. */
 static long look_at(const char *bytes, size_t size)
 {
@@ -44,7 +59,7 @@ static long look_at(const char *bytes, size_t size)
         return err;
     provider = provider_find(elf);
     if (provider) {
-        provider_count_probes(provider, elf);
+        find_sites(provider, elf);
         provider->ops->release(elf, text, sizeof text);
     }
     n = (long)elf->nnotes;

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Reading a stock emulator: processes, and terms as numbers. For programs named at_<probe> (the
+ * entry of the function that stands for the probe) and ret_<probe> (its return).
+ * Invariant: nothing is followed but by a layout that was verified; what cannot be read is a loss.
+ */
+#ifndef BPF_OTP_BPF_H
+#define BPF_OTP_BPF_H
+
+#include "name.bpf.h"
+#include "otp.h"
+
+enum { OTP_MAX_ARITY = 255 };
+
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, OTP_MAX_LAYOUTS);
+    __type(key, __u32);
+    __type(value, struct otp_layout);
+} otp_layouts SEC(".maps");
+
+/* NULL (counted) when the cookie names none. */
+static __always_inline const struct otp_layout *otp_layout_of(struct pt_regs *ctx)
+{
+    __u32 slot = bpf_get_attach_cookie(ctx);
+    const struct otp_layout *layout = bpf_map_lookup_elem(&otp_layouts, &slot);
+
+    if (!layout)
+        probe_lose(LOSS_BAD_ARG);
+    return layout;
+}
+
+/* Which of the functions that stand for the probe this is: `which` of its row in providers.def. */
+static __always_inline __u32 otp_which(struct pt_regs *ctx)
+{
+    return bpf_get_attach_cookie(ctx) >> 32;
+}
+
+/* A member of the structure at `base`. Fails: counts the loss and returns nonzero. */
+static __always_inline int otp_read(const struct otp_layout *layout, __u64 base, enum otp_field field, void *out,
+                                    __u32 size)
+{
+    __u16 offset = layout->off[field];
+
+    if (offset != OTP_NOWHERE && !bpf_probe_read_user(out, size, (void *)(base + offset)))
+        return 0;
+    probe_lose(LOSS_BAD_ARG);
+    return -1;
+}
+
+static __always_inline int otp_decode_pid(const struct otp_layout *layout, __u64 term, struct wire_pid *pid)
+{
+    const struct otp_packing *p = &layout->packing;
+    __u64 x = term >> 4, d;
+
+    if ((term & 0xf) != OTP_TAG_PID) {
+        probe_lose(LOSS_BAD_PID);
+        return -1;
+    }
+    d = (x & ~p->pix_mask) | (x >> (p->cl_shift & 63) & p->cl_mask) | (x & p->cli_mask) << (p->cli_shift & 63);
+    d &= p->data_mask;
+    pid->node = 0;
+    pid->id = d & ((1ull << (p->number_bits & 63)) - 1);
+    pid->serial = d >> (p->number_bits & 63);
+    return 0;
+}
+
+/* The pid of the struct process at `process`. */
+static __always_inline int otp_read_pid(const struct otp_layout *layout, __u64 process, struct wire_pid *pid)
+{
+    __u64 term;
+
+    return otp_read(layout, process, OTP_PROC_ID, &term, sizeof term) || otp_decode_pid(layout, term, pid);
+}
+
+static __always_inline __u64 otp_atom(__u64 term)
+{
+    return (term & 0x3f) == OTP_TAG_ATOM ? term >> 6 : WIRE_NO_ATOM;
+}
+
+/* Elements of a list of arguments, of which spawns have few. */
+static __always_inline __u32 otp_list_length(__u64 list)
+{
+    __u64 cell[2];
+    __u32 n;
+
+    for (n = 0; n < 64 && (list & 3) == OTP_TAG_LIST; n++) {
+        if (bpf_probe_read_user(cell, sizeof cell, (void *)(list & ~7ull))) {
+            probe_lose(LOSS_BAD_ARG);
+            break;
+        }
+        list = cell[1];
+    }
+    return (list & 3) == OTP_TAG_LIST ? OTP_MAX_ARITY : n;
+}
+
+static __always_inline void otp_name_mfa(struct name_text *name, __u64 module, __u64 function, __u64 arity)
+{
+    name->form = WIRE_MFA;
+    name->words[0] = otp_atom(module);
+    name->words[1] = otp_atom(function);
+    name->words[2] = arity;
+    name->used = 24;
+}
+
+/* Where the process at `process` goes on when it is scheduled. */
+static __always_inline void otp_name_resume(const struct otp_layout *layout, __u64 process, struct name_text *name)
+{
+    name->form = WIRE_CODE;
+    name->words[0] = 0;
+    name->used = 8;
+    otp_read(layout, process, OTP_PROC_I, name->words, 8);
+}
+
+static __always_inline __u64 otp_shape(__u64 term, __u64 header)
+{
+    if ((term & 3) == OTP_TAG_LIST)
+        return WIRE_LIST;
+    if ((term & 3) != OTP_TAG_BOXED)
+        return WIRE_OTHER;
+    switch (header >> 2 & 0xf) { /* the sub-tags of boxed things that stay from release to release */
+    case 0: return WIRE_TUPLE;
+    case 4: return WIRE_REF;
+    case 5: return WIRE_FUN;
+    case 6: return WIRE_FLOAT;
+    default: return WIRE_OTHER;
+    }
+}
+
+/* An exit reason as far as it is counted: an atom or integer, alone or first in a tuple (or in a tuple first in a tuple). */
+static __always_inline void otp_name_reason(__u64 term, struct name_text *name)
+{
+    __u64 tuple[2], arities = 0, shape;
+
+    name->form = WIRE_REASON;
+    name->used = 24;
+    for (__u32 depth = 0; depth < 3; depth++) {
+        tuple[0] = 0;
+        tuple[1] = 0;
+        if ((term & 3) == OTP_TAG_BOXED)
+            bpf_probe_read_user(tuple, sizeof tuple, (void *)(term & ~7ull));
+        shape = otp_shape(term, tuple[0]);
+        if (shape != WIRE_TUPLE || !(tuple[0] >> 6) || depth == 2)
+            break;
+        arities |= (tuple[0] >> 6 < 255 ? tuple[0] >> 6 : 255) << depth * 8;
+        term = tuple[1];
+    }
+    name->words[0] = shape;
+    name->words[1] = 0;
+    name->words[2] = arities;
+    if ((term & 0x3f) == OTP_TAG_ATOM) {
+        name->words[0] = WIRE_ATOM;
+        name->words[1] = term >> 6;
+    } else if ((term & 0xf) == OTP_TAG_SMALL) {
+        name->words[0] = WIRE_INTEGER;
+        name->words[1] = (__s64)term >> 4;
+    }
+}
+
+#endif

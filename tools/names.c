@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Source: IndexTable and Atom of erts/emulator/beam (index.h, atom.h).
+ * Invariant: every number that is read from a VM is bounded before it is used; the VM is never stopped.
+ */
+#include "names.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "otp_code.h"
+
+enum {
+    SEGMENT = 1024, /* atoms; also the most that one process_vm_readv takes */
+    MAX_ATOMS = 32 << 20,
+    ATOM_BYTES = 1020, /* 255 characters */
+    ATOM_HEAD = 64,
+    MAX_PLACES = 1 << 16,
+    BUCKETS = 4096,
+};
+
+/* A function by an address in it. */
+struct place {
+    struct place *next;
+    uint32_t vm;
+    uint64_t address;
+    char text[];
+};
+
+struct vm {
+    struct vm *next;
+    struct otp_layout layout;
+    int memory; /* /proc/PID/mem */
+    struct otp_code *code;
+    char **atoms;
+    size_t natoms;
+};
+
+struct names {
+    struct vm *vms;
+    struct place *places[BUCKETS];
+    size_t nplaces;
+};
+
+struct names *names_new(void)
+{
+    return calloc(1, sizeof(struct names));
+}
+
+static void free_vm(struct vm *vm)
+{
+    for (size_t i = 0; i < vm->natoms; i++)
+        free(vm->atoms[i]);
+    free(vm->atoms);
+    otp_code_free(vm->code);
+    if (vm->memory >= 0)
+        close(vm->memory);
+    free(vm);
+}
+
+static void forget_places(struct names *names, uint32_t vm)
+{
+    for (size_t i = 0; i < BUCKETS; i++) {
+        for (struct place **at = &names->places[i]; *at;) {
+            struct place *place = *at;
+
+            if (vm && place->vm != vm) {
+                at = &place->next;
+                continue;
+            }
+            *at = place->next;
+            free(place);
+            names->nplaces--;
+        }
+    }
+}
+
+void names_free(struct names *names)
+{
+    if (!names)
+        return;
+    for (struct vm *vm = names->vms, *next; vm; vm = next) {
+        next = vm->next;
+        free_vm(vm);
+    }
+    forget_places(names, 0);
+    free(names);
+}
+
+static struct vm *find_vm(struct names *names, uint32_t pid)
+{
+    for (struct vm *vm = names->vms; vm; vm = vm->next)
+        if (vm->layout.vm == pid)
+            return vm;
+    return NULL;
+}
+
+/* ---- atoms */
+
+static bool read_at(const struct vm *vm, uint64_t address, void *out, size_t size)
+{
+    return pread(vm->memory, out, size, (off_t)address) == (ssize_t)size;
+}
+
+/* Many pieces at once, each to its place in `local`; what cannot be read stays zero. */
+static void read_pieces(const struct vm *vm, const struct iovec *local, const struct iovec *remote, size_t n)
+{
+    ssize_t got = process_vm_readv((pid_t)vm->layout.vm, local, n, remote, n, 0);
+    size_t done = 0;
+
+    for (; done < n && got >= (ssize_t)local[done].iov_len; done++)
+        got -= (ssize_t)local[done].iov_len;
+    for (; done < n; done++)
+        if (remote[done].iov_len && !read_at(vm, (uint64_t)(uintptr_t)remote[done].iov_base, local[done].iov_base, local[done].iov_len))
+            memset(local[done].iov_base, 0, local[done].iov_len);
+}
+
+static uint64_t word_at(const char *head, uint16_t offset)
+{
+    uint64_t word = 0;
+
+    if (offset <= ATOM_HEAD - sizeof word)
+        memcpy(&word, head + offset, sizeof word);
+    return word;
+}
+
+/* Where the bytes of an atom's name are, and how many. */
+static struct iovec find_atom_text(const struct vm *vm, const char *head)
+{
+    const uint16_t *off = vm->layout.off;
+    uint64_t at = word_at(head, off[OTP_ATOM_NAME]);
+    uint16_t len = (uint16_t)word_at(head, off[OTP_ATOM_LEN]);
+
+    if (off[OTP_ATOM_NAME] == OTP_NOWHERE)
+        at = (word_at(head, off[OTP_ATOM_BIN]) & ~7ull) + off[OTP_HEAP_BITS_DATA];
+    return (struct iovec){(void *)(uintptr_t)at, len <= ATOM_BYTES ? len : 0};
+}
+
+/* `n` atoms of a segment, from their pointers. */
+static int read_atoms(struct vm *vm, const uint64_t *pointers, size_t n)
+{
+    char (*heads)[ATOM_HEAD] = calloc(n, sizeof *heads);
+    struct iovec *local = calloc(n, 2 * sizeof *local), *remote = local + n;
+    size_t head = vm->layout.off[vm->layout.off[OTP_ATOM_NAME] == OTP_NOWHERE ? OTP_ATOM_BIN : OTP_ATOM_NAME] + sizeof(uint64_t);
+    int err = heads && local && head <= ATOM_HEAD ? 0 : -ENOMEM;
+
+    for (size_t i = 0; !err && i < n; i++) {
+        local[i] = (struct iovec){heads[i], head};
+        remote[i] = (struct iovec){(void *)(uintptr_t)pointers[i], head};
+    }
+    if (!err)
+        read_pieces(vm, local, remote, n);
+    for (size_t i = 0; !err && i < n; i++) {
+        remote[i] = find_atom_text(vm, heads[i]);
+        vm->atoms[vm->natoms + i] = calloc(1, remote[i].iov_len + 1);
+        local[i] = (struct iovec){vm->atoms[vm->natoms + i], vm->atoms[vm->natoms + i] ? remote[i].iov_len : 0};
+        remote[i].iov_len = local[i].iov_len;
+    }
+    if (!err) {
+        read_pieces(vm, local, remote, n);
+        vm->natoms += n;
+    }
+    free(heads);
+    free(local);
+    return err;
+}
+
+/* Those that have come since the last look. */
+static int read_new_atoms(struct vm *vm)
+{
+    const struct otp_layout *l = &vm->layout;
+    uint64_t table, segment, pointers[SEGMENT];
+    uint32_t entries;
+    char **atoms;
+    int err = 0;
+
+    if (!read_at(vm, l->atoms + l->off[OTP_INDEX_ENTRIES], &entries, sizeof entries) ||
+        !read_at(vm, l->atoms + l->off[OTP_INDEX_SEGMENTS], &table, sizeof table))
+        return -ESRCH;
+    if (entries > MAX_ATOMS || entries <= vm->natoms)
+        return entries > MAX_ATOMS ? -E2BIG : 0;
+    atoms = realloc(vm->atoms, entries * sizeof *atoms);
+    if (!atoms)
+        return -ENOMEM;
+    vm->atoms = atoms;
+    while (!err && vm->natoms < entries) {
+        size_t first = vm->natoms % SEGMENT, n = SEGMENT - first;
+
+        n = n < entries - vm->natoms ? n : entries - vm->natoms;
+        if (!read_at(vm, table + vm->natoms / SEGMENT * sizeof segment, &segment, sizeof segment) ||
+            !read_at(vm, segment + first * sizeof *pointers, pointers, n * sizeof *pointers))
+            return -EFAULT;
+        err = read_atoms(vm, pointers, n);
+    }
+    return err;
+}
+
+/* NULL: not known. */
+static const char *find_atom(struct vm *vm, uint64_t index)
+{
+    if (vm && index >= vm->natoms && index < MAX_ATOMS)
+        read_new_atoms(vm);
+    return vm && index < vm->natoms ? vm->atoms[index] : NULL;
+}
+
+int names_add(struct names *names, const struct otp_layout *layout)
+{
+    const uint16_t *off = layout->off;
+    struct otp_code_layout code = {
+        .info_mfa = off[OTP_CODE_INFO_MFA], .info_size = off[OTP_CODE_INFO_SIZE],
+        .nfunctions = off[OTP_CODE_NFUNCTIONS], .functions = off[OTP_CODE_FUNCTIONS], .lines = off[OTP_CODE_LINES],
+        .fnames = off[OTP_LINES_FNAMES], .loc_size = off[OTP_LINES_LOC_SIZE], .loc = off[OTP_LINES_LOC],
+        .lines_functions = off[OTP_LINES_FUNCTIONS]};
+    struct vm *vm = calloc(1, sizeof *vm), **at;
+    char path[64];
+    int err;
+
+    if (!vm)
+        return -ENOMEM;
+    for (at = &names->vms; *at && (*at)->layout.vm != layout->vm;)
+        at = &(*at)->next;
+    if (*at) {
+        struct vm *old = *at;
+
+        *at = old->next;
+        free_vm(old);
+        forget_places(names, layout->vm);
+    }
+    vm->layout = *layout;
+    snprintf(path, sizeof path, "/proc/%u/mem", layout->vm);
+    vm->memory = open(path, O_RDONLY | O_CLOEXEC);
+    err = vm->memory < 0 ? -errno : otp_code_new((int)layout->vm, vm->memory, &code, &vm->code);
+    if (!err)
+        err = read_new_atoms(vm);
+    if (err) {
+        free_vm(vm);
+        return err;
+    }
+    vm->next = names->vms;
+    names->vms = vm;
+    return 0;
+}
+
+/* ---- texts */
+
+struct text {
+    char *bytes;
+    size_t size, used;
+};
+
+static __attribute__((format(printf, 2, 3))) void append(struct text *t, const char *format, ...)
+{
+    va_list args;
+    int n;
+
+    va_start(args, format);
+    n = vsnprintf(t->bytes + t->used, t->size - t->used, format, args);
+    va_end(args);
+    if (n > 0)
+        t->used += (size_t)n < t->size - t->used ? (size_t)n : t->size - t->used - 1;
+}
+
+static bool is_plain(const char *atom)
+{
+    static const char *const reserved[] = {
+        "after", "and",  "andalso", "band", "begin", "bnot", "bor",  "bsl",     "bsr",  "bxor", "case", "catch", "cond", "div", "else",
+        "end",   "fun",  "if",      "let",  "maybe", "not",  "of",   "or",      "orelse", "receive", "rem", "try", "when", "xor"};
+
+    if (!islower((unsigned char)*atom) || atom[strspn(atom, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@")])
+        return false;
+    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
+        if (!strcmp(atom, reserved[i]))
+            return false;
+    return true;
+}
+
+/* As Erlang prints it. */
+static void append_atom(struct text *t, struct vm *vm, uint64_t index)
+{
+    const char *atom = find_atom(vm, index);
+
+    if (index == WIRE_NO_ATOM) {
+        append(t, "?");
+    } else if (!atom) {
+        append(t, "atom#%llu", (unsigned long long)index);
+    } else if (is_plain(atom)) {
+        append(t, "%s", atom);
+    } else {
+        append(t, "'");
+        for (; *atom; atom++)
+            append(t, *atom == '\'' || *atom == '\\' ? "\\%c" : "%c", *atom);
+        append(t, "'");
+    }
+}
+
+static void append_mfa(struct text *t, struct vm *vm, uint64_t module, uint64_t function, uint64_t arity)
+{
+    append_atom(t, vm, module);
+    append(t, ":");
+    append_atom(t, vm, function);
+    append(t, arity < 255 ? "/%llu" : "/?", (unsigned long long)arity);
+}
+
+static void append_reason(struct text *t, struct vm *vm, const struct wire_name *name)
+{
+    static const char *const shapes[] = {[WIRE_OTHER] = "...", [WIRE_LIST] = "[...]", [WIRE_TUPLE] = "{...}",
+                                         [WIRE_REF] = "#Ref<...>", [WIRE_FUN] = "#Fun<...>", [WIRE_FLOAT] = "float"};
+    uint64_t shape = name->words[0], arities = name->words[2];
+    int depth;
+
+    for (depth = 0; depth < 2 && (arities >> depth * 8 & 0xff); depth++)
+        append(t, "{");
+    if (shape == WIRE_ATOM)
+        append_atom(t, vm, name->words[1]);
+    else if (shape == WIRE_INTEGER)
+        append(t, "%lld", (long long)name->words[1]);
+    else
+        append(t, "%s", shape < sizeof shapes / sizeof *shapes && shapes[shape] ? shapes[shape] : "?");
+    while (depth-- > 0)
+        append(t, (arities >> depth * 8 & 0xff) > 1 ? ",...}" : "}");
+}
+
+static struct place **find_place(struct names *names, uint32_t vm, uint64_t address)
+{
+    uint64_t hash = (address ^ vm) * 0x9e3779b97f4a7c15u; /* 2^64 by the golden ratio */
+    struct place **at = &names->places[hash >> 52];
+
+    while (*at && ((*at)->address != address || (*at)->vm != vm))
+        at = &(*at)->next;
+    return at;
+}
+
+/* The function that holds the address; looked up once. NULL: none does. */
+static const char *name_place(struct names *names, uint32_t pid, uint64_t address)
+{
+    struct place **at = find_place(names, pid, address), *place;
+    struct vm *vm = find_vm(names, pid);
+    struct otp_code_place found;
+    char bytes[4 * ATOM_BYTES];
+    struct text text = {bytes, sizeof bytes, 0};
+
+    if (*at)
+        return (*at)->text;
+    if (!vm || names->nplaces >= MAX_PLACES || otp_code_find(vm->code, address, &found))
+        return NULL;
+    append_mfa(&text, vm, found.module >> 6, found.function >> 6, found.arity);
+    place = malloc(sizeof *place + text.used + 1);
+    if (!place)
+        return NULL;
+    *place = (struct place){NULL, pid, address};
+    memcpy(place->text, bytes, text.used + 1);
+    *at = place;
+    names->nplaces++;
+    return place->text;
+}
+
+const char *names_atom(struct names *names, uint32_t vm, uint64_t index)
+{
+    return find_atom(find_vm(names, vm), index);
+}
+
+void names_see(struct names *names, uint32_t vm, const struct wire_name *name)
+{
+    char text[WIRE_NAME_BYTES];
+
+    names_text(names, vm, name, text, sizeof text);
+}
+
+const char *names_text(struct names *names, uint32_t pid, const struct wire_name *name, char *buf, size_t size)
+{
+    struct text text = {buf, size, 0};
+    struct vm *vm = find_vm(names, pid);
+    const char *place;
+
+    buf[0] = '\0';
+    switch (name->form) {
+    case WIRE_TEXT: return name->text;
+    case WIRE_MFA: append_mfa(&text, vm, name->words[0], name->words[1], name->words[2]); return buf;
+    case WIRE_REASON: append_reason(&text, vm, name); return buf;
+    case WIRE_CODE:
+        place = name_place(names, pid, name->words[0]);
+        if (place)
+            return place;
+        append(&text, "0x%llx", (unsigned long long)name->words[0]);
+        return buf;
+    default: return "?";
+    }
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Names that programs send as numbers (struct wire_name) become text: atoms from the atom table
+ * of the emulator they come from, functions from its loaded code. What cannot be found is shown
+ * as the number it is.
+ */
+#ifndef TOOLS_NAMES_H
+#define TOOLS_NAMES_H
+
+#include <stddef.h>
+
+#include "otp_user.h"
+
+struct names;
+
+/* Owns: names_free frees. NULL: out of memory. */
+struct names *names_new(void);
+void names_free(struct names *names);
+/* A VM that names will come from, in place of what was known of its pid. Reads its atoms. Fails: -errno. No message. */
+int names_add(struct names *names, const struct otp_layout *layout);
+/* Looks the name up while its code is there, for names_text to tell later. */
+void names_see(struct names *names, uint32_t vm, const struct wire_name *name);
+/* The name as text: `name`'s own, or in `buf`, which it returns. */
+const char *names_text(struct names *names, uint32_t vm, const struct wire_name *name, char *buf, size_t size);
+/* The atom with this index: untrusted UTF-8, good until the VM is added again; NULL when it is not known. */
+const char *names_atom(struct names *names, uint32_t vm, uint64_t index);
+
+#endif

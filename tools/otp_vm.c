@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Invariant: a layout that leaves here has passed otp_check. */
+#include "otp_vm.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#if __has_include("otp_check.h")
+#include "otp_check.h"
+#else /* nothing can be verified yet: nothing is hooked */
+static const uint16_t *otp_layout_find(uint32_t release, bool jit, bool notes)
+{
+    (void)release, (void)jit, (void)notes;
+    return NULL;
+}
+
+static int otp_check(int pid, struct otp_image *image, struct otp_layout *layout, char *why, size_t size)
+{
+    (void)pid, (void)image, (void)layout, (void)why, (void)size;
+    return -ENOTSUP;
+}
+#endif
+
+uint64_t otp_vm_bias(int pid, const struct otp_image *image, const struct stat *file)
+{
+    unsigned long long start, offset, ino;
+    unsigned major, minor;
+    char path[64], line[512];
+    uint64_t bias = 0;
+    FILE *maps;
+
+    snprintf(path, sizeof path, "/proc/%d/maps", pid);
+    maps = fopen(path, "re");
+    if (!maps)
+        return 0;
+    while (!bias && fgets(line, sizeof line, maps)) {
+        if (sscanf(line, "%llx-%*x %*s %llx %x:%x %llu", &start, &offset, &major, &minor, &ino) != 5 || ino != file->st_ino)
+            continue;
+        for (unsigned i = 0; i < image->nsegments && !bias; i++)
+            if ((image->segments[i].offset & ~0xfffull) == offset)
+                bias = start - (image->segments[i].address & ~0xfffull);
+    }
+    fclose(maps);
+    return bias;
+}
+
+static bool read_memory(int pid, uint64_t address, void *out, size_t size)
+{
+    char path[64];
+    ssize_t got = -1;
+    int fd;
+
+    snprintf(path, sizeof path, "/proc/%d/mem", pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        got = pread(fd, out, size, (off_t)address);
+        close(fd);
+    }
+    return got == (ssize_t)size;
+}
+
+/* The address in memory of an object; 0 when it is not found. */
+static uint64_t locate(struct otp_vm *vm, const char *name)
+{
+    struct otp_place place;
+
+    return otp_symbols_find(vm->symbols, name, &place) ? 0 : place.address + vm->layout.bias;
+}
+
+static int find_places(struct otp_vm *vm, const struct target *t, char *why, size_t size)
+{
+    struct otp_layout *l = &vm->layout;
+    uint64_t apply;
+
+    l->bias = otp_vm_bias(t->pid, otp_symbols_image(vm->symbols), &t->elf->st);
+    if (!l->bias) {
+        snprintf(why, size, "its memory map does not show the executable");
+        return -ENOENT;
+    }
+    l->procs = locate(vm, "erts_proc");
+    l->atoms = locate(vm, "erts_atom_table");
+    if (!l->procs || !l->atoms) {
+        snprintf(why, size, "%s is not found in it", l->procs ? "erts_atom_table" : "erts_proc");
+        return -ENOENT;
+    }
+    apply = locate(vm, "beam_run_process");
+    if (apply && !read_memory(t->pid, apply, &l->apply, sizeof l->apply))
+        l->apply = 0;
+    return 0;
+}
+
+/* The offsets of its build: by release, flavour, and whether it has notes, which move members. */
+static int choose_layout(struct otp_vm *vm, const struct target *t, char *why, size_t size)
+{
+    char release[16];
+    uint32_t jit = 0;
+    const uint16_t *off;
+
+    t->provider->ops->release(t->elf, release, sizeof release);
+    elf_file_read_symbol(t->elf, "etp_beamasm", &jit, sizeof jit);
+    vm->layout.vm = (uint32_t)t->pid;
+    vm->layout.release = (uint32_t)strtoul(release, NULL, 10);
+    off = otp_layout_find(vm->layout.release, jit != 0, t->elf->nnotes > 0);
+    if (off) {
+        memcpy(vm->layout.off, off, OTP_NFIELDS * sizeof *off);
+        return 0;
+    }
+    snprintf(why, size, "no offsets are known of OTP %.15s (%s%s)", release[0] ? release : "of unknown release", jit ? "JIT" : "interpreter",
+             t->elf->nnotes ? ", with notes" : "");
+    return -ENOTSUP;
+}
+
+int otp_vm_new(const struct target *t, struct otp_vm **out, char *why, size_t size)
+{
+    struct otp_vm *vm = calloc(1, sizeof *vm);
+    char root[64];
+    int err = vm ? 0 : -ENOMEM;
+
+    snprintf(why, size, "out of memory");
+    snprintf(root, sizeof root, "/proc/%d/root", t->pid);
+    if (!err) {
+        err = otp_symbols_new(t->path, root, &vm->symbols);
+        if (err)
+            snprintf(why, size, "its executable cannot be read: %s", strerror(-err));
+    }
+    if (!err)
+        err = choose_layout(vm, t, why, size);
+    if (!err)
+        err = find_places(vm, t, why, size);
+    if (!err)
+        err = otp_check(t->pid, otp_symbols_image(vm->symbols), &vm->layout, why, size);
+    if (err) {
+        otp_vm_free(vm);
+        return err;
+    }
+    *out = vm;
+    return 0;
+}
+
+void otp_vm_free(struct otp_vm *vm)
+{
+    if (!vm)
+        return;
+    otp_symbols_free(vm->symbols);
+    free(vm);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A stock emulator that runs: where its functions are and how its memory is read, verified on
+ * the process itself before anything is attached.
+ */
+#ifndef TOOLS_OTP_VM_H
+#define TOOLS_OTP_VM_H
+
+#include "otp_symbols.h"
+#include "otp_user.h"
+#include "target.h"
+
+struct otp_vm {
+    struct otp_symbols *symbols;
+    struct otp_layout layout;
+};
+
+/*
+ * Owns: the caller frees *out with otp_vm_free. Fails, with the reason in `why` (one line):
+ * -EAGAIN when the VM is not far enough yet; else it is refused.
+ */
+int otp_vm_new(const struct target *target, struct otp_vm **out, char *why, size_t size);
+void otp_vm_free(struct otp_vm *vm);
+/* What is added to an address of the link editor in the process, 0 when it does not run `path`'s file. */
+uint64_t otp_vm_bias(int pid, const struct otp_image *image, const struct stat *file);
+
+#endif

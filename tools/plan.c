@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Invariant: an event has all the hooks that stand for it in this release, or none. */
+#include "plan.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fail.h"
+
+static const char *const probe_names[] = {
+#define PROBE(probe, family, nargs, text) #probe,
+#include "../vm/probes.def"
+};
+
+static const struct row {
+    enum plan_probe probe;
+    enum otp_side side;
+    uint32_t first, last;
+    const char *symbol;
+    uint32_t which;
+    const char *regs;
+} rows[] = {
+#define HOOK(probe, side, first, last, symbol, which, regs) {PLAN_##probe, OTP_##side, first, last, symbol, which, regs},
+#include "providers.def"
+};
+enum { NROWS = sizeof rows / sizeof *rows };
+
+const char *plan_probe_name(enum plan_probe probe)
+{
+    return probe_names[probe];
+}
+
+enum plan_probe plan_find_probe(const char *name)
+{
+    size_t i = 0;
+
+    while (i < PLAN_NPROBES && strcmp(probe_names[i], name))
+        i++;
+    return (enum plan_probe)i;
+}
+
+static bool has_note(const struct target *t, const char *probe)
+{
+    struct provider_site site;
+    size_t cursor = 0;
+
+    return t->provider->ops->next_site(t->elf, probe, &cursor, &site) == 1;
+}
+
+static void plan_notes(struct plan *p, const struct target *t)
+{
+    for (size_t i = 0; i < PLAN_NPROBES; i++) {
+        const char *silent = provider_silent(t->provider, t->elf, probe_names[i]);
+
+        if (!has_note(t, probe_names[i]))
+            continue;
+        p->events[i].source = PLAN_NOTE;
+        snprintf(p->events[i].why, sizeof p->events[i].why, "%s", silent ? silent : "");
+    }
+}
+
+/* Whether hooks are better than what the event has. */
+static bool wants_hooks(const struct plan *p, enum plan_probe probe)
+{
+    return p->events[probe].source == PLAN_NONE || p->events[probe].why[0];
+}
+
+static int find_hook(struct plan *p, const struct row *row, struct otp_site *site, char *why, size_t size)
+{
+    struct otp_place place;
+    char reason[128];
+
+    if (otp_symbols_find(p->vm->symbols, row->symbol, &place)) {
+        snprintf(why, size, "no function %s is found", row->symbol);
+        return -ENOENT;
+    }
+    if (otp_slide(otp_symbols_image(p->vm->symbols), &place, row->regs, row->side, site, reason, sizeof reason)) {
+        snprintf(why, size, "%s: %s", row->symbol, reason);
+        return -ENOEXEC;
+    }
+    return 0;
+}
+
+/* All rows of one probe. */
+static void plan_probe_hooks(struct plan *p, enum plan_probe probe)
+{
+    struct plan_event event = {.source = PLAN_HOOK, .cost = OTP_COST_EMULATED};
+    size_t first = p->nhooks;
+
+    for (const struct row *row = rows; row < rows + NROWS; row++) {
+        struct plan_hook *hook = &p->hooks[p->nhooks];
+
+        if (row->probe != probe || p->vm->layout.release < row->first || p->vm->layout.release > row->last)
+            continue;
+        *hook = (struct plan_hook){.probe = probe, .side = row->side, .which = row->which};
+        if (find_hook(p, row, &hook->site, event.why, sizeof event.why)) {
+            p->nhooks = first;
+            if (p->events[probe].source == PLAN_NONE)
+                memcpy(p->events[probe].why, event.why, sizeof event.why);
+            return;
+        }
+        event.cost = hook->site.cost > event.cost ? hook->site.cost : event.cost;
+        p->nhooks++;
+    }
+    if (p->nhooks > first)
+        p->events[probe] = event;
+}
+
+static void plan_hooks(struct plan *p, const struct target *t)
+{
+    bool wanted[PLAN_NPROBES] = {false};
+    size_t any = 0;
+
+    for (size_t i = 0; i < NROWS; i++) {
+        any += wants_hooks(p, rows[i].probe) && !wanted[rows[i].probe];
+        wanted[rows[i].probe] |= wants_hooks(p, rows[i].probe);
+    }
+    if (!any)
+        return;
+    p->early = true;
+    if (!t->pid)
+        return;
+    p->early = otp_vm_new(t, &p->vm, p->refused, sizeof p->refused) == -EAGAIN;
+    for (size_t i = 0; i < PLAN_NPROBES; i++) {
+        if (wanted[i] && p->vm)
+            plan_probe_hooks(p, (enum plan_probe)i);
+        else if (wanted[i] && p->events[i].source == PLAN_NONE)
+            snprintf(p->events[i].why, sizeof p->events[i].why, "%s", p->refused);
+    }
+    if (p->vm)
+        p->refused[0] = '\0';
+}
+
+int plan_new(const struct target *t, struct plan **out)
+{
+    struct plan *p = calloc(1, sizeof *p);
+
+    if (!p || !(p->hooks = calloc(NROWS, sizeof *p->hooks))) {
+        free(p);
+        return fail(-ENOMEM, "out of memory");
+    }
+    plan_notes(p, t);
+    if (t->provider->hooks)
+        plan_hooks(p, t);
+    *out = p;
+    return 0;
+}
+
+void plan_free(struct plan *p)
+{
+    if (!p)
+        return;
+    otp_vm_free(p->vm);
+    free(p->hooks);
+    free(p);
+}
+
+size_t plan_count(const struct plan *p)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < PLAN_NPROBES; i++)
+        n += p->events[i].source != PLAN_NONE;
+    return n;
+}

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Invariant: a note is attached once a file, hooks once a process; a process that ended or runs
+ * another program has no hooks left after the next look.
+ */
+#include "watch.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fail.h"
+
+enum { SCAN_WAIT_NS = 10000000, SCAN_ALL_NS = 250000000, EARLY_S = 10 };
+
+/* An executable that was looked at. */
+struct watch_file {
+    dev_t dev;
+    ino_t ino;
+    struct timespec changed;
+    bool watched;
+    bool hooks; /* its processes are looked at one by one */
+};
+
+struct watch_process {
+    struct target_life life;
+};
+
+static int explain_target(int err, int pid)
+{
+    switch (err) {
+    case -ESRCH: return fail(err, "no process with pid %d", pid);
+    case -EACCES:
+    case -EPERM:
+        return fail(err, "not permitted to look at process %d; %s", pid,
+                    geteuid() == 0 ? "root has no rights over it here" : "run as root");
+    case -ENOEXEC:
+        return fail(err, "process %d is no Erlang VM; see erlsnoop list", pid);
+    default: return fail(err, "cannot look at process %d: %s", pid, strerror(-err));
+    }
+}
+
+/* What became of a required target. */
+static int require_sites(int sites, const struct target *t, const struct plan *plan)
+{
+    if (sites)
+        return sites < 0 ? sites : 0;
+    if (plan->refused[0])
+        return fail(-ENOTSUP, "'%s' cannot be watched: %s", t->name, plan->refused);
+    return fail(-ENOTSUP, "'%s' has none of the probes needed (%s); see erlsnoop list", t->name, t->provider->text);
+}
+
+/* ---- one target */
+
+static int hook_process(struct watch *w, const struct target *t, const struct plan *plan)
+{
+    uint32_t slot;
+    int err, sites;
+
+    if (!plan->vm)
+        return 0;
+    err = names_add(w->names, &plan->vm->layout);
+    if (err)
+        note("names of '%s' (process %d) cannot be read: %s", t->name, t->pid, strerror(-err));
+    sites = attach_hooks(&w->attach, t, plan, &slot);
+    err = sites > 0 && w->ops.hooked ? w->ops.hooked(w->ops.ctx, t, plan, slot) : 0;
+    return err ? err : sites;
+}
+
+/* Notes for process `pid` or all (-1), unless `noted` already, and hooks. Returns how many sites. */
+static int attach_target(struct watch *w, const struct target *t, const struct plan *plan, int pid, bool noted)
+{
+    int notes = noted ? 0 : attach_notes(&w->attach, t, plan, pid);
+    int hooks = notes < 0 ? 0 : hook_process(w, t, plan);
+
+    return notes < 0 ? notes : hooks < 0 ? hooks : notes + hooks;
+}
+
+/* The target that was asked for: once it is far enough, it must have what is needed. */
+static int attach_required(struct watch *w, const struct target *t)
+{
+    struct plan *plan;
+    int err = plan_new(t, &plan), sites;
+
+    if (err)
+        return err;
+    if (!plan->early || (!w->child.pid && target_age_s(t->pid) > EARLY_S)) {
+        sites = attach_target(w, t, plan, t->pid, w->vms > 0);
+        err = require_sites(sites || !w->vms ? sites : w->vms, t, plan);
+        w->vms += sites > 0;
+        w->waits = false;
+    }
+    if (!err && !w->waits && plan->vm && w->child.pid)
+        note("'%s' (process %d) is watched from %.2f s after its start", t->name, t->pid, target_age_s(t->pid));
+    plan_free(plan);
+    return err;
+}
+
+/* ---- all targets */
+
+/*
+ * Each executable is looked at once, VM or not, so that looking again and again is cheap. A file that we watch keeps its inode
+ * while we do; the inode of another may become another file, whose time of change is another.
+ */
+static struct watch_file *find_file(struct watch *w, const struct stat *st)
+{
+    for (size_t i = 0; i < w->nfiles; i++)
+        if (w->files[i].dev == st->st_dev && w->files[i].ino == st->st_ino)
+            return &w->files[i];
+    return NULL;
+}
+
+static struct watch_process *find_process(struct watch *w, int pid)
+{
+    for (size_t i = 0; i < w->nprocesses; i++)
+        if (w->processes[i].life.pid == pid)
+            return &w->processes[i];
+    return NULL;
+}
+
+static bool skip_known(void *ctx, int pid, const struct stat *st)
+{
+    const struct watch_file *file = find_file(ctx, st);
+
+    if (!file)
+        return false;
+    if (file->hooks)
+        return find_process(ctx, pid) != NULL;
+    return file->watched || (file->changed.tv_sec == st->st_ctim.tv_sec && file->changed.tv_nsec == st->st_ctim.tv_nsec);
+}
+
+/* NULL: out of memory. */
+static struct watch_file *remember_file(struct watch *w, const struct stat *st)
+{
+    struct watch_file *file = find_file(w, st), *all;
+
+    if (!file) {
+        all = realloc(w->files, (w->nfiles + 1) * sizeof *all);
+        if (!all)
+            return NULL;
+        w->files = all;
+        file = &all[w->nfiles++];
+        *file = (struct watch_file){.dev = st->st_dev, .ino = st->st_ino};
+    }
+    file->changed = st->st_ctim;
+    return file;
+}
+
+static void remember_other(void *ctx, const struct stat *st)
+{
+    struct watch_file *file = remember_file(ctx, st);
+
+    if (file)
+        file->watched = file->hooks = false;
+}
+
+static int remember_process(struct watch *w, int pid)
+{
+    struct watch_process *all = realloc(w->processes, (w->nprocesses + 1) * sizeof *all);
+
+    if (!all)
+        return fail(-ENOMEM, "out of memory");
+    w->processes = all;
+    if (!target_read_life(pid, &all[w->nprocesses].life))
+        w->nprocesses++;
+    return 0;
+}
+
+/* A VM that cannot be watched is not the end of watching others; one that is young may not be far enough yet. */
+static int attach_found(void *ctx, struct target *t)
+{
+    struct watch *w = ctx;
+    struct watch_file *file = remember_file(w, &t->elf->st);
+    struct plan *plan;
+    int sites, err = file ? plan_new(t, &plan) : fail(-ENOMEM, "out of memory");
+
+    if (err)
+        return err;
+    file->hooks = t->provider->hooks;
+    if (plan->early && target_age_s(t->pid) <= EARLY_S) {
+        plan_free(plan);
+        return 0;
+    }
+    sites = attach_target(w, t, plan, -1, file->watched);
+    file->watched |= sites > 0 && t->elf->nnotes;
+    w->vms += sites > 0;
+    if (sites < 0 || (!sites && plan->refused[0]))
+        note("'%s' (process %d) is not watched%s%s", t->name, t->pid, plan->refused[0] ? ": " : "", plan->refused);
+    plan_free(plan);
+    return file->hooks ? remember_process(w, t->pid) : 0;
+}
+
+/* Forgets processes that have ended, or run another program. */
+static void drop_ended(struct watch *w)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < w->nprocesses; i++) {
+        struct target_life now;
+
+        if (!target_read_life(w->processes[i].life.pid, &now) && target_same_life(&now, &w->processes[i].life))
+            w->processes[kept++] = w->processes[i];
+        else
+            attach_drop(&w->attach, w->processes[i].life.pid);
+    }
+    w->nprocesses = kept;
+}
+
+static int scan_all(struct watch *w)
+{
+    drop_ended(w);
+    return target_each(&(struct target_visitor){skip_known, remember_other, attach_found, w});
+}
+
+/* The first VM among the processes that the command started. */
+static int attach_descendant(void *ctx, struct target *t)
+{
+    struct watch *w = ctx;
+
+    return w->waits && target_descends(t->pid, w->child.pid) ? attach_required(w, t) : 0;
+}
+
+/* ---- the life of a watch */
+
+static int count_vm(void *ctx, struct target *t)
+{
+    int *pids = ctx;
+
+    pids[pids[0] ? 1 : 0] = t->pid;
+    return pids[1] != 0;
+}
+
+/* Without -p, -a and --: the only VM there is. */
+static int find_only_vm(int *pid)
+{
+    int pids[2] = {0, 0}, err;
+
+    err = target_each(&(struct target_visitor){.found = count_vm, .ctx = pids});
+    if (err < 0)
+        return err;
+    if (!pids[0])
+        return fail(-ESRCH, "no Erlang VM runs here; start one, or use -a to wait for it");
+    if (pids[1])
+        return fail(FAIL_USAGE, "several Erlang VMs run here; choose one with -p PID, or -a");
+    *pid = pids[0];
+    return 0;
+}
+
+/* Before the load. A command that is no VM may be a script that starts one. */
+static int open_only(struct watch *w)
+{
+    int pid = w->options->pid, err;
+
+    if (w->child.pid) {
+        err = target_open_file(w->child.path, &w->only);
+        w->waits = err != 0;
+        return err ? 0 : plan_new(&w->only, &w->plan);
+    }
+    if (w->options->all)
+        return 0;
+    err = pid ? 0 : find_only_vm(&pid);
+    if (err)
+        return err;
+    err = target_open_pid(pid, &w->only);
+    return err ? explain_target(err, pid) : plan_new(&w->only, &w->plan);
+}
+
+int watch_open(struct watch *w, const struct options *options, const struct watch_ops *ops)
+{
+    int err;
+
+    *w = (struct watch){.options = options, .ops = *ops, .names = names_new()};
+    err = w->names ? 0 : fail(-ENOMEM, "out of memory");
+    if (!err && options->child)
+        err = child_start(options->child, &w->child);
+    if (!err)
+        err = open_only(w);
+    if (!err && w->plan && w->child.pid)
+        w->only.pid = w->child.pid; /* from here on: the file was looked at as one that does not run */
+    return err;
+}
+
+void watch_prepare(struct watch *w, struct bpf_object *object)
+{
+    bool final = w->plan && !w->plan->early;
+
+    attach_prepare(&w->attach, object, w->only.elf ? &w->only : NULL, final ? w->plan : NULL);
+}
+
+/* The one target that is known. */
+static int attach_only(struct watch *w)
+{
+    int sites = 0;
+
+    w->waits = w->plan->early;
+    if (!w->waits || w->child.pid)
+        sites = attach_target(w, &w->only, w->plan, w->only.pid, false);
+    if (!w->waits)
+        sites = require_sites(sites, &w->only, w->plan) ? -1 : sites;
+    w->vms += sites > 0;
+    return sites < 0 ? sites : 0;
+}
+
+int watch_begin(struct watch *w)
+{
+    int err;
+
+    if (w->options->all) {
+        err = scan_all(w);
+        if (!err && !w->vms)
+            note("no Erlang VM that can be watched yet; waiting for one");
+        return err;
+    }
+    return w->plan ? attach_only(w) : 0;
+}
+
+int watch_again(struct watch *w)
+{
+    if (w->options->all)
+        return scan_all(w);
+    if (w->child.pid)
+        return target_each(&(struct target_visitor){.found = attach_descendant, .ctx = w});
+    return attach_required(w, &w->only);
+}
+
+uint64_t watch_interval_ns(const struct watch *w)
+{
+    return w->options->all ? SCAN_ALL_NS : w->waits ? SCAN_WAIT_NS : 0;
+}
+
+int watch_end(const struct watch *w)
+{
+    return w->child.pid ? w->child.pid : w->only.pid;
+}
+
+void watch_stop(struct watch *w)
+{
+    attach_clear(&w->attach);
+}
+
+void watch_close(struct watch *w)
+{
+    attach_clear(&w->attach);
+    if (w->child.pid)
+        child_finish(&w->child);
+    if (w->only.elf)
+        target_close(&w->only);
+    plan_free(w->plan);
+    names_free(w->names);
+    free(w->files);
+    free(w->processes);
+}

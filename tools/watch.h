@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which VMs a session watches: one (-p), a command's (--), or all (-a), those too that start
+ * later; and when a stock emulator is far enough to be hooked.
+ */
+#ifndef TOOLS_WATCH_H
+#define TOOLS_WATCH_H
+
+#include "attach.h"
+#include "child.h"
+#include "names.h"
+#include "options.h"
+
+struct watch_ops {
+    /* A stock emulator was hooked: its slot of the map "otp_layouts". Nonzero is a failure, said, that ends the session. May be NULL. */
+    int (*hooked)(void *ctx, const struct target *target, const struct plan *plan, uint32_t slot);
+    void *ctx;
+};
+
+struct watch {
+    const struct options *options;
+    struct watch_ops ops;
+    struct attach attach;
+    struct names *names;
+    struct child child; /* pid 0: none */
+    struct target only; /* the one target, when it was known before the load; elf NULL: it was not */
+    struct plan *plan;  /* of it */
+    int vms;            /* how many files or processes are watched */
+    bool waits;         /* for the VM: it is not found, or not far enough */
+    struct watch_file *files; /* executables that were looked at */
+    size_t nfiles;
+    struct watch_process *processes; /* of stock emulators, hooked or refused */
+    size_t nprocesses;
+};
+
+/* Finds the only target, and starts the command, which waits. Owns: watch_close frees, after a failure too. Fails: said. */
+int watch_open(struct watch *w, const struct options *options, const struct watch_ops *ops);
+/* Before the programs are loaded. */
+void watch_prepare(struct watch *w, struct bpf_object *object);
+/* Attaches to what there is. Fails: said. */
+int watch_begin(struct watch *w);
+/* To be called every watch_interval_ns while that is not 0. Fails: said. */
+int watch_again(struct watch *w);
+uint64_t watch_interval_ns(const struct watch *w);
+/* The process whose end is the end of watching; 0: none. */
+int watch_end(const struct watch *w);
+/* Detaches from everything. */
+void watch_stop(struct watch *w);
+void watch_close(struct watch *w);
+
+#endif
