@@ -3,6 +3,7 @@
 #include "base/lock.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 
@@ -204,4 +205,9 @@ int thread_start(thread_id *id, const char *name, void *(*run)(void *), void *ar
 void thread_join(thread_id id)
 {
 	pthread_join(id, NULL);
+}
+
+void thread_yield(void)
+{
+	sched_yield();
 }

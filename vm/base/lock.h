@@ -59,5 +59,7 @@ typedef pthread_t thread_id;
  * Fails: returns -errno. */
 int thread_start(thread_id *id, const char *name, void *(*run)(void *), void *arg);
 void thread_join(thread_id id);
+/* In a loop that waits for another thread: lets it run when it has only this processor. */
+void thread_yield(void);
 
 #endif

@@ -8,9 +8,13 @@
  *
  * What wakes an idle scheduler: WAKE_LENGTH processes in one queue; or one, when the running process goes on for NUDGE_REDS
  * after it put it there, or uses its time slice up (messages back and forth, and births one after the other, would otherwise
- * wander between cores). At most one wakes at a time. */
+ * wander between cores). At most one wakes at a time.
+ *
+ * A scheduler that was woken less than SPIN_NS after its work ran out expects that again, and waits so long before it sleeps: falling
+ * asleep and waking cost more. The first wait in vain is the last. */
 #include "proc/sched.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -33,6 +37,7 @@ enum {
 	TIMER_SLICES = 16,   /* ...or so many slices */
 	WATCH_RUNS = 4,      /* so many looks at the timers go by before one at who watches */
 	HALT_HOOKS_MAX = 4,
+	SPIN_NS = 50000,
 };
 
 struct run_list {
@@ -45,7 +50,10 @@ struct sched_queue {
 	struct run_list lists[PRIO_COUNT];
 	_Atomic uint32_t length;
 	uint32_t low_turns;
-	bool sleeping, wake; /* lock */
+	bool sleeping;       /* lock */
+	_Atomic bool wake;   /* written under the lock */
+	int64_t woken_ns;    /* lock: when wake was set */
+	bool spins;          /* own thread: wait before the next sleep */
 	int32_t timer_reds;  /* own thread: until the next look at the timers */
 	uint32_t timer_runs; /* own thread: looks so far */
 };
@@ -56,6 +64,7 @@ static struct {
 	_Atomic uint32_t idle;      /* asleep, or about to be */
 	_Atomic uint32_t searching; /* woken, and not yet busy */
 	_Atomic uint32_t next;      /* round robin for processes without a scheduler */
+	bool may_spin;              /* there is a processor for whoever wakes us */
 	struct {
 		struct lock lock;
 		struct cond cond;
@@ -88,12 +97,20 @@ static struct sched *make_sched(unsigned id)
 	return s;
 }
 
+static int count_processors(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
 void sched_init(unsigned count)
 {
 	os_signal_init();
 	lock_init(&scheds.world.lock, LOCK_sched_world);
 	cond_init(&scheds.world.cond);
 	scheds.count = count;
+	scheds.may_spin = count_processors() > 1;
 	scheds.all = mem_zalloc(count * sizeof(*scheds.all));
 	for (unsigned i = 0; i < count; i++)
 		scheds.all[i] = make_sched(i + 1);
@@ -297,7 +314,8 @@ static bool wake_sched(struct sched *s)
 	lock_acquire(&q->lock);
 	woken = q->sleeping && !q->wake;
 	if (woken) {
-		q->wake = true;
+		atomic_store(&q->wake, true);
+		q->woken_ns = clock_monotonic_ns();
 		atomic_fetch_add(&scheds.searching, 1);
 		cond_signal(&q->cond);
 	}
@@ -444,6 +462,12 @@ static bool anything_queued(void)
 	return false;
 }
 
+static void spin(struct sched_queue *q, int64_t since)
+{
+	while (!atomic_load_explicit(&q->wake, memory_order_relaxed) && clock_monotonic_ns() - since < SPIN_NS)
+		thread_yield();
+}
+
 /* Sleeps until woken, or until the next timer. */
 static void sleep_idle(struct sched *s)
 {
@@ -452,6 +476,8 @@ static void sleep_idle(struct sched *s)
 	int64_t since = clock_monotonic_ns();
 
 	atomic_store_explicit(&s->idle_since_ns, since, memory_order_relaxed);
+	if (q->spins)
+		spin(q, since);
 	lock_acquire(&q->lock);
 	while (!q->wake && atomic_load(&q->length) == 0) {
 		if (deadline == 0)
@@ -459,6 +485,7 @@ static void sleep_idle(struct sched *s)
 		else if (!cond_wait_until(&q->cond, &q->lock, deadline))
 			break;
 	}
+	q->spins = scheds.may_spin && q->wake && q->woken_ns - since < SPIN_NS;
 	lock_release(&q->lock);
 	atomic_fetch_add_explicit(&s->idle_ns, clock_monotonic_ns() - since, memory_order_relaxed);
 	atomic_store_explicit(&s->idle_since_ns, 0, memory_order_relaxed);
@@ -478,7 +505,7 @@ static void announce_idle(struct sched_queue *q, bool idle)
 	lock_acquire(&q->lock);
 	q->sleeping = idle;
 	if (!idle && q->wake) {
-		q->wake = false;
+		atomic_store(&q->wake, false);
 		atomic_fetch_sub(&scheds.searching, 1);
 	}
 	lock_release(&q->lock);
