@@ -218,20 +218,69 @@ static Term put_pairs_before(Process *p, Term map, Term tail)
 	return list;
 }
 
-Term bif_erts_internal_map_next_3(Process *p, Term *args)
+/* Where an iterator stands in a map: a hash (flat maps: a place), or the keys still to come in their order. */
+static bool is_path(Term path, Term map)
 {
-	Term map = args[1];
 	uint64_t from;
 
-	if (!term_is_map(map) || !num_get_uint64(args[0], &from))
-		return exc_badarg(p);
-	if (map_is_flat(map) && from > map_size(map))
+	if (!term_is_map(map))
+		return false;
+	if (term_is_list(path))
+		return term_is_nil(path) || map_get(map, cons_head(path)) != TERM_NONE;
+	return num_get_uint64(path, &from) && (!map_is_flat(map) || from <= map_size(map));
+}
+
+/* The pairs from a path (is_path) on: {Key, Value, Next}, or none. */
+static Term put_from_path(Process *p, Term path, Term map)
+{
+	uint64_t from;
+
+	if (term_is_cons(path)) {
+		Term key = cons_head(path);
+
+		return heap_tuple(&p->heap, key, map_get(map, key), heap_cons(&p->heap, cons_tail(path), map));
+	}
+	if (term_is_nil(path))
+		return am_none;
+	num_get_uint64(path, &from);
+	return map_is_flat(map) ? put_flat_iterator(p, map) : put_iterator(p, map, from);
+}
+
+Term bif_erts_internal_map_next_3(Process *p, Term *args)
+{
+	if (!is_path(args[0], args[1]))
 		return exc_badarg(p);
 	if (term_is_list(args[2]))
-		return put_pairs_before(p, map, args[2]);
-	if (args[2] != am_iterator)
+		return put_pairs_before(p, args[1], args[2]);
+	return args[2] == am_iterator ? put_from_path(p, args[0], args[1]) : exc_badarg(p);
+}
+
+/* ---- generators over maps, as the compilers since OTP 26 call them */
+
+static bool is_iterator(Term t)
+{
+	while (term_is_tuple_of(t, 3))
+		t = tuple_get(t, 3);
+	return t == am_none || (term_is_cons(t) && is_path(cons_head(t), cons_tail(t)));
+}
+
+/* What a generator begins with; [] when it is neither map nor iterator. */
+Term bif_erts_internal_mc_iterator_1(Process *p, Term *args)
+{
+	Term t = args[0];
+
+	if (term_is_map(t))
+		return put_from_path(p, SMALL(0), t);
+	if (!is_iterator(t))
+		return NIL;
+	return term_is_cons(t) ? put_from_path(p, cons_head(t), cons_tail(t)) : t;
+}
+
+Term bif_erts_internal_mc_refill_1(Process *p, Term *args)
+{
+	if (!term_is_cons(args[0]) || !is_path(cons_head(args[0]), cons_tail(args[0])))
 		return exc_badarg(p);
-	return map_is_flat(map) ? put_flat_iterator(p, map) : put_iterator(p, map, from);
+	return put_from_path(p, cons_head(args[0]), cons_tail(args[0]));
 }
 
 Term bif_erts_internal_map_to_tuple_keys_1(Process *p, Term *args)

@@ -4,6 +4,7 @@
 #include "bif/bif.h"
 #include "code/export.h"
 #include "data/binary.h"
+#include "data/compare.h"
 #include "data/etf.h"
 #include "data/fun_link.h"
 #include "data/number.h"
@@ -43,6 +44,14 @@ TYPE_TEST(binary, term_is_binary)
 TYPE_TEST(bitstring, term_is_bitstring)
 TYPE_TEST(map, term_is_map)
 TYPE_TEST(function, term_is_fun)
+
+/* Of OTP 29: between two integers, both included. */
+Term bif_erlang_is_integer_3(Process *p, Term *args)
+{
+	if (!term_is_integer(args[1]) || !term_is_integer(args[2]))
+		return exc_badarg(p);
+	return term_from_bool(term_is_integer(args[0]) && term_compare(args[1], args[0]) <= 0 && term_compare(args[0], args[2]) <= 0);
+}
 
 Term bif_erlang_is_function_2(Process *p, Term *args)
 {

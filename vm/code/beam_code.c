@@ -10,6 +10,7 @@
 #include "proc/sched.h"
 
 enum { NO_FUNCTION = UINT32_MAX, CODE_VERSION = 0, CODE_HEADER_MIN = 16 };
+enum { NATIVE_RECORD_LAST = 191 /* of OTP 29's operations; they begin where genops.def ends */ };
 enum { NEED_WORDS, NEED_FLOATS, NEED_FUNS };
 enum { LIVE_MAX = X_REGS - 1 /* operations keep a result in the next one */, FRAME_MAX = 1024, NEED_MAX = 1 << 26, ARITY_MAX = 255, FLOAT_REGS_MAX = F_REGS };
 /* Extended operands, as the number of a COMPACT_Z. */
@@ -403,6 +404,8 @@ bool beam_code_decode(struct beam_parse *p, struct reader *r)
 		return beam_parse_fail(p, "Code: ends within its header");
 	if (version != CODE_VERSION)
 		return beam_parse_fail(p, "Code: version %u is unknown", version);
+	if (max_op >= GENOP_LIMIT && max_op <= NATIVE_RECORD_LAST)
+		return beam_parse_fail(p, "Code: native records are not supported (operation %u)", max_op);
 	if (max_op >= GENOP_LIMIT)
 		return beam_parse_fail(p, "Code: made by a newer compiler (operation %u)", max_op);
 	if (labels > reader_left(r) || functions > reader_left(r))
@@ -464,7 +467,8 @@ static bool check_call(const struct check *c, const struct operand *o, uint64_t 
 
 static bool is_native_call(unsigned op)
 {
-	return op == GENOP_bif0 || op == GENOP_bif1 || op == GENOP_bif2 || op == GENOP_gc_bif1 || op == GENOP_gc_bif2 || op == GENOP_gc_bif3;
+	return op == GENOP_bif0 || op == GENOP_bif1 || op == GENOP_bif2 || op == GENOP_bif3 || op == GENOP_gc_bif1 ||
+	       op == GENOP_gc_bif2 || op == GENOP_gc_bif3;
 }
 
 static unsigned native_arity(unsigned op)

@@ -41,6 +41,7 @@ static const struct {
 	{ am_tl, OP_bif_tl },
 	{ am_tuple_size, OP_bif_tuple_size },
 	{ am_byte_size, OP_bif_byte_size },
+	{ am_bit_size, OP_bif_bit_size },
 	{ am_not, OP_bif_not },
 };
 

@@ -594,6 +594,7 @@ static const emit_special specials[GENOP_LIMIT] = {
 	[GENOP_bif0] = emit_guard,
 	[GENOP_bif1] = emit_guard,
 	[GENOP_bif2] = emit_guard,
+	[GENOP_bif3] = emit_guard,
 	[GENOP_gc_bif1] = emit_guard,
 	[GENOP_gc_bif2] = emit_guard,
 	[GENOP_gc_bif3] = emit_guard,

@@ -39,6 +39,17 @@ static inline bool bits_are_units(uint64_t n, unsigned unit)
 	return (unit & (unit - 1)) == 0 ? (n & (unit - 1)) == 0 : n % unit == 0;
 }
 static inline uint64_t bits_left(const struct match_ctx *m) { return m->end_bits - m->offset_bits; }
+/* The size of a bitstring, or of what is left of a context. Units: bits. Fails: false for other terms. */
+static inline bool bits_measure(Term t, uint64_t *size)
+{
+	if (likely(term_is_bitstring(t)))
+		*size = binary_size_bits(t);
+	else if (term_is_match(t))
+		*size = bits_left(match_ptr(t));
+	else
+		return false;
+	return true;
+}
 
 /* A context over a bitstring, from its start (MATCH_WORDS); a context stays itself. TERM_NONE for other terms. */
 Term bits_start_match(struct heap *h, Term source);
