@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A module's life: loaded, replaced, deleted, purged; addresses looked up. */
 #include <errno.h>
+#include <glob.h>
+#include <stdio.h>
+#include <string.h>
 
+#include "base/alloc.h"
+#include "code/code_path.h"
 #include "code/emit.h"
 #include "code/module.h"
 #include "code/opcodes.h"
@@ -131,6 +136,37 @@ START_TEST(test_code_find_place_by_address)
 }
 END_TEST
 
+/* Everything that is installed (ERLVM_ROOT names another installation). Native records are the one thing that may be refused. */
+START_TEST(test_module_prepare_whole_installation)
+{
+	char pattern[1024];
+	glob_t files;
+	size_t refused = 0;
+
+	init();
+	snprintf(pattern, sizeof(pattern), "%s/lib/*/ebin/*.beam", code_path_root());
+	ck_assert_msg(glob(pattern, 0, NULL, &files) == 0, "nothing is there: %s", pattern);
+	for (size_t i = 0; i < files.gl_pathc; i++) {
+		struct beam_error error = { "" };
+		size_t n;
+		uint8_t *bytes = code_path_read(files.gl_pathv[i], &n);
+		struct code_instance *c;
+
+		ck_assert_ptr_nonnull(bytes);
+		c = module_prepare(bytes, n, &error);
+		mem_free(bytes);
+		if (c != NULL) {
+			module_free_instance(c);
+			continue;
+		}
+		refused++;
+		ck_assert_msg(strstr(error.text, "native records") != NULL, "%s: %s", files.gl_pathv[i], error.text);
+	}
+	ck_assert_uint_lt(refused, files.gl_pathc / 10);
+	globfree(&files);
+}
+END_TEST
+
 Suite *module_suite(void)
 {
 	Suite *s = suite_create("module");
@@ -140,6 +176,8 @@ Suite *module_suite(void)
 	tcase_add_test(c, test_module_delete_unbinds_exports);
 	tcase_add_test(c, test_module_load_new_leaves_loaded_code);
 	tcase_add_test(c, test_code_find_place_by_address);
+	tcase_add_test(c, test_module_prepare_whole_installation);
+	tcase_set_timeout(c, 60);
 	suite_add_tcase(s, c);
 	return s;
 }

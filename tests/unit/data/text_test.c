@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "code/fun.h"
 #include "data/binary.h"
 #include "data/compare.h"
 #include "data/etf.h"
@@ -201,6 +202,48 @@ START_TEST(test_etf_decode_refuses_hostile)
 }
 END_TEST
 
+/* size, arity, uniq, index; number of free variables; module m; old index, old uniq; creator; free variables. */
+#define NEW_FUN_TO_FREE "p\0\0\0\x3a\1" "0123456789abcdef" "\0\0\0\0"
+#define NEW_FUN_CREATOR "Xw\1n\0\0\0\1\0\0\0\0\0\0\0\0"
+static const struct {
+	const char *bytes;
+	size_t size;
+} hostile_funs[] = {
+	HOSTILE(NEW_FUN_TO_FREE "\xff\xff\xff\xff" "w\1ma\0a\0" NEW_FUN_CREATOR "a\7"),  /* more free variables than bytes */
+	HOSTILE(NEW_FUN_TO_FREE "\0\0\0\3" "w\1ma\0a\0" NEW_FUN_CREATOR "a\7"),          /* more than there are terms */
+	HOSTILE(NEW_FUN_TO_FREE "\0\0\0\1" "a\1a\0a\0" NEW_FUN_CREATOR "a\7"),           /* the module is no atom */
+	HOSTILE(NEW_FUN_TO_FREE "\0\0\0\1" "w\1mw\1aa\0" NEW_FUN_CREATOR "a\7"),         /* the old index is no integer */
+	HOSTILE(NEW_FUN_TO_FREE "\0\0\0\1" "w\1ma\0j" NEW_FUN_CREATOR "a\7"),            /* the old uniq is none */
+	HOSTILE(NEW_FUN_TO_FREE "\0\0\0\1" "w\1ma\0a\0a\1a\7"),                        /* the creator is no pid */
+	HOSTILE(NEW_FUN_TO_FREE "\0\0\0\1" "w\1ml\0\0\0\1a\0ja\0" NEW_FUN_CREATOR "a\7"), /* a list where the old index stands */
+	HOSTILE("p\0\0\0\1\1" "0123456789abcdef" "\0\0\0\0\0\0\0\1" "w\1ma\0a\0" NEW_FUN_CREATOR "a\7"), /* shorter than its head */
+};
+
+START_TEST(test_etf_decode_refuses_hostile_funs)
+{
+	Term t;
+
+	unit_init();
+	ck_assert_int_eq(etf_decode_to_heap((const uint8_t *)hostile_funs[_i].bytes, hostile_funs[_i].size, 0, unit_heap(), &t, NULL), -EINVAL);
+}
+END_TEST
+
+START_TEST(test_etf_decode_fun)
+{
+	static const uint8_t sound[] = "\x83" NEW_FUN_TO_FREE "\0\0\0\1" "w\1ma\0a\0" NEW_FUN_CREATOR "a\7";
+	Term t;
+
+	unit_init();
+	fun_init();
+	ck_assert_int_eq(etf_decode_to_heap(sound, sizeof(sound) - 1, 0, unit_heap(), &t, NULL), 0);
+	ck_assert(term_is_fun(t));
+	ck_assert_uint_eq(fun_num_free(fun_ptr(t)), 1);
+	ck_assert(fun_ptr(t)->env[0] == term_from_small(7));
+	for (size_t n = 0; n < sizeof(sound) - 1; n++)
+		ck_assert_int_eq(etf_decode_to_heap(sound, n, 0, unit_heap(), &t, NULL), -EINVAL);
+}
+END_TEST
+
 START_TEST(test_etf_decode_survives_changed_bytes)
 {
 	static const char sound[] = "\x83h\x9w\3foot\0\0\0\2w\1aa\1w\1bl\0\0\0\2a\1a\2a\3m\0\0\0\3hejM\0\0\0\2\3\1\x20"
@@ -264,6 +307,8 @@ Suite *text_suite(void)
 	tcase_add_test(c, test_etf_encode_as_stock);
 	tcase_add_test(c, test_etf_compressed_returns);
 	tcase_add_loop_test(c, test_etf_decode_refuses_hostile, 0, sizeof(hostile) / sizeof(hostile[0]));
+	tcase_add_loop_test(c, test_etf_decode_refuses_hostile_funs, 0, sizeof(hostile_funs) / sizeof(hostile_funs[0]));
+	tcase_add_test(c, test_etf_decode_fun);
 	tcase_add_test(c, test_etf_decode_survives_changed_bytes);
 	tcase_add_test(c, test_etf_deep_terms_cost_no_stack);
 	suite_add_tcase(s, c);
