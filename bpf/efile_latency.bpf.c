@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * File operations, keyed by {thread, tag}: from the scheduler's hand-over through the async worker back to the caller.
+ * File operations, keyed by {thread, tag}: from the scheduler's hand-over through the async worker back to the caller;
+ * on a stock emulator, whose callers run on dirty I/O schedulers, from the call of the operation to its return.
  * Invariant: an operation stands in `stories` from its entry to its return.
  */
 #include "erlpid.bpf.h"
 #include "hist.bpf.h"
 #include "efile_latency.h"
+#include "otp.bpf.h"
 
 const volatile bool efile_events = false;
 const volatile __u64 efile_slower_ns = 0;
@@ -107,6 +109,24 @@ static __always_inline void read_ints(struct pt_regs *ctx, struct efile_story *s
     for (__u32 i = 0; i < EFILE_INTS; i++)
         if (!probe_arg(ctx, PROBE_ID_efile_drv__entry, efile_drv__entry_i1 + i, &value))
             story->ints[i] = value;
+    story->known = (1 << EFILE_INTS) - 1;
+}
+
+/* A new story; NULL (counted) when there is no room. */
+static __always_inline struct efile_story *begin_story(const struct efile_key *key, __u32 command)
+{
+    struct efile_story *story = 0;
+    __u32 zero = 0;
+    void *empty = bpf_map_lookup_elem(&empty_story, &zero);
+
+    count_total(EFILE_STARTED);
+    if (empty && !bpf_map_update_elem(&stories, key, empty, BPF_ANY))
+        story = bpf_map_lookup_elem(&stories, key);
+    if (story)
+        story->command = command;
+    else
+        probe_lose(LOSS_MAP_FULL);
+    return story;
 }
 
 SEC("uprobe")
@@ -115,22 +135,16 @@ int on_efile_drv__entry(struct pt_regs *ctx)
     __u64 now = bpf_ktime_get_ns(), command;
     struct efile_story *story;
     struct efile_key key;
-    __u32 zero = 0;
-    void *empty = bpf_map_lookup_elem(&empty_story, &zero);
 
     if (probe_stopped)
         return 0;
-    if (!empty || read_key(ctx, PROBE_ID_efile_drv__entry, &key) ||
+    if (read_key(ctx, PROBE_ID_efile_drv__entry, &key) ||
         probe_arg(ctx, PROBE_ID_efile_drv__entry, efile_drv__entry_command, &command))
         return 0;
-    count_total(EFILE_STARTED);
-    if (bpf_map_update_elem(&stories, &key, empty, BPF_ANY) ||
-        !(story = bpf_map_lookup_elem(&stories, &key))) {
-        probe_lose(LOSS_MAP_FULL);
+    story = begin_story(&key, command);
+    if (!story)
         return 0;
-    }
     story->entry_ns = now;
-    story->command = command;
     read_ints(ctx, story);
     if (efile_events)
         read_details(ctx, story);
@@ -169,12 +183,18 @@ int on_efile_drv__int_return(struct pt_regs *ctx)
     return 0;
 }
 
+/* From the first to the last step that was seen. */
+static __always_inline __u64 whole_span(const struct efile_story *story)
+{
+    return span(story->entry_ns ? story->entry_ns : story->work_ns, story->return_ns ? story->return_ns : story->worked_ns);
+}
+
 static __always_inline void count_op(const struct efile_key *key, const struct efile_story *story)
 {
     struct efile_op_key op_key = {key->vm, story->command};
     struct efile_op none = {0}, *op = probe_upsert(&by_op, &op_key, &none);
     __u64 queued = span(story->entry_ns, story->work_ns), work = span(story->work_ns, story->worked_ns);
-    __u64 total = span(story->entry_ns, story->return_ns);
+    __u64 total = whole_span(story);
     __u32 zero = 0;
     struct wire_hist *hist = bpf_map_lookup_elem(&durations, &zero);
 
@@ -185,6 +205,8 @@ static __always_inline void count_op(const struct efile_key *key, const struct e
     __sync_fetch_and_add(&op->count, 1);
     if (!story->success)
         __sync_fetch_and_add(&op->errors, 1);
+    if (story->entry_ns && story->work_ns)
+        __sync_fetch_and_add(&op->queued_count, 1);
     __sync_fetch_and_add(&op->queued_ns, queued);
     __sync_fetch_and_add(&op->work_ns, work);
     __sync_fetch_and_add(&op->total_ns, total);
@@ -193,18 +215,25 @@ static __always_inline void count_op(const struct efile_key *key, const struct e
     raise_max(&op->total_max_ns, total);
 }
 
-static __always_inline void send_story(const struct efile_key *key, const struct efile_story *story)
+static __always_inline void send_story(const struct efile_key *key, const struct efile_story *story, __u64 now)
 {
     struct efile_record *rec;
 
-    if (!efile_events || span(story->entry_ns, story->return_ns) < efile_slower_ns)
+    if (!efile_events || whole_span(story) < efile_slower_ns)
         return;
-    rec = probe_record(EFILE_LATENCY_OP, key->vm, story->return_ns, sizeof *rec);
+    rec = probe_record(EFILE_LATENCY_OP, key->vm, now, sizeof *rec);
     if (!rec)
         return;
     rec->key = *key;
     bpf_probe_read_kernel(&rec->story, sizeof rec->story, story);
     bpf_ringbuf_submit(rec, 0);
+}
+
+static __always_inline void end_story(const struct efile_key *key, const struct efile_story *story, __u64 now)
+{
+    count_op(key, story);
+    send_story(key, story, now);
+    bpf_map_delete_elem(&stories, key);
 }
 
 SEC("uprobe")
@@ -229,9 +258,167 @@ int on_efile_drv__return(struct pt_regs *ctx)
     story->return_ns = now;
     story->success = success;
     story->err = err;
-    count_op(&key, story);
-    send_story(&key, story);
-    bpf_map_delete_elem(&stories, &key);
+    end_story(&key, story, now);
+    return 0;
+}
+
+/* ---- stock emulators */
+
+enum hook_arg { NONE, DI, SI, DX, CX, DI_INT, SI_INT, DX_INT, CX_INT, FD, IOV_SI, IOV_DX };
+enum hook_result { ERRNO, NEGATIVE, ZERO, ZERO_SI };
+enum { MAX_VECTOR = 64 };
+
+static const struct hook {
+    __u8 command, other, s1, s2, ints[EFILE_INTS], result;
+} hooks[EFILE_NHOOKS] = {
+#define EFILE_HOOK(symbol, command, other, regs, s1, s2, i1, i2, i3, i4, result)                                       \
+    {command, other, s1, s2, {i1, i2, i3, i4}, result},
+#include "efile_hooks.def"
+};
+
+/* Calls that are not back yet, by pid and tgid: where errno will stand, if not in the returned value. */
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, 65536);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __type(key, __u64);
+    __type(value, __u64);
+} errnos SEC(".maps");
+
+static __always_inline int vector_bytes(__u64 at, __u32 n, __s64 *bytes)
+{
+    __u64 piece[2];
+
+    *bytes = 0;
+    if (n > MAX_VECTOR)
+        return -1;
+    for (__u32 i = 0; i < MAX_VECTOR && i < n; i++) {
+        if (bpf_probe_read_user(piece, sizeof piece, (void *)(at + i * sizeof piece)))
+            return -1;
+        *bytes += piece[1];
+    }
+    return 0;
+}
+
+static __noinline int hook_int(struct pt_regs *ctx, const struct otp_layout *layout, __u32 arg, __s64 *value)
+{
+    __s32 fd;
+
+    if (!layout || !value)
+        return -1;
+    switch (arg) {
+    case DI: *value = FIXES_CTX_LOAD(ctx, di); return 0;
+    case SI: *value = FIXES_CTX_LOAD(ctx, si); return 0;
+    case DX: *value = FIXES_CTX_LOAD(ctx, dx); return 0;
+    case CX: *value = FIXES_CTX_LOAD(ctx, cx); return 0;
+    case DI_INT: *value = (__s32)FIXES_CTX_LOAD(ctx, di); return 0;
+    case SI_INT: *value = (__s32)FIXES_CTX_LOAD(ctx, si); return 0;
+    case DX_INT: *value = (__s32)FIXES_CTX_LOAD(ctx, dx); return 0;
+    case CX_INT: *value = (__s32)FIXES_CTX_LOAD(ctx, cx); return 0;
+    case FD:
+        if (otp_read(layout, FIXES_CTX_LOAD(ctx, di), OTP_FILE_FD, &fd, sizeof fd))
+            return -1;
+        *value = fd;
+        return 0;
+    case IOV_SI: return vector_bytes(FIXES_CTX_LOAD(ctx, si), FIXES_CTX_LOAD(ctx, dx), value);
+    case IOV_DX: return vector_bytes(FIXES_CTX_LOAD(ctx, dx), FIXES_CTX_LOAD(ctx, cx), value);
+    }
+    return -1;
+}
+
+static __always_inline void read_path(const struct otp_layout *layout, __u64 path, char *out)
+{
+    __u64 at;
+
+    if (!otp_read(layout, path, OTP_PATH_BYTES, &at, sizeof at) &&
+        bpf_probe_read_user_str(out, EFILE_PATH_BYTES, (void *)at) < 0)
+        probe_lose(LOSS_BAD_ARG);
+}
+
+static __always_inline void read_call(struct pt_regs *ctx, const struct otp_layout *layout, const struct hook *hook,
+                                      struct efile_story *story)
+{
+    for (__u32 i = 0; i < EFILE_INTS; i++)
+        if (hook->ints[i] != NONE && !hook_int(ctx, layout, hook->ints[i], &story->ints[i]))
+            story->known |= 1 << i;
+    if (hook->s1 != NONE)
+        read_path(layout, hook->s1 == SI ? FIXES_CTX_LOAD(ctx, si) : FIXES_CTX_LOAD(ctx, di), story->s1);
+    if (hook->s2 != NONE)
+        read_path(layout, FIXES_CTX_LOAD(ctx, si), story->s2);
+}
+
+SEC("uprobe")
+int at_efile_drv__entry(struct pt_regs *ctx)
+{
+    const struct otp_layout *layout = otp_layout_of(ctx);
+    __u64 thread = bpf_get_current_pid_tgid(), err_at = 0;
+    struct efile_key key = {.tag = EFILE_NO_TAG, .thread = thread};
+    __u32 which = otp_which(ctx);
+    struct efile_story *story;
+    const struct hook *hook;
+
+    if (probe_stopped || !layout || which >= EFILE_NHOOKS)
+        return 0;
+    hook = &hooks[which];
+    key.vm = layout->vm;
+    if (hook->result == ZERO_SI)
+        err_at = FIXES_CTX_LOAD(ctx, si);
+    else if (hook->result != ERRNO)
+        err_at = FIXES_CTX_LOAD(ctx, di) + layout->off[OTP_FILE_ERRNO];
+    story = begin_story(&key, (__s32)FIXES_CTX_LOAD(ctx, si) ? hook->other : hook->command);
+    if (!story)
+        return 0;
+    if (bpf_map_update_elem(&errnos, &thread, &err_at, BPF_ANY))
+        probe_lose(LOSS_MAP_FULL);
+    if (efile_events)
+        read_call(ctx, layout, hook, story);
+    story->work_ns = bpf_ktime_get_ns();
+    return 0;
+}
+
+/* Whether the operation failed, by what its function returned. */
+static __always_inline bool has_failed(__u32 result, __u64 returned)
+{
+    return result == ERRNO ? (__u32)returned != 0 : result == NEGATIVE ? (__s64)returned < 0 : (__u32)returned == 0;
+}
+
+static __always_inline __u32 read_errno(__u64 thread, __u32 result, __u64 returned)
+{
+    __u64 *at = bpf_map_lookup_elem(&errnos, &thread);
+    __u32 err = 0;
+
+    if (result == ERRNO)
+        return returned;
+    if (!at || bpf_probe_read_user(&err, sizeof err, (void *)*at))
+        probe_lose(LOSS_BAD_ARG);
+    return err;
+}
+
+SEC("uprobe")
+int ret_efile_drv__return(struct pt_regs *ctx)
+{
+    __u64 now = bpf_ktime_get_ns(), thread = bpf_get_current_pid_tgid(), returned = FIXES_CTX_LOAD(ctx, ax);
+    const struct otp_layout *layout = otp_layout_of(ctx);
+    struct efile_key key = {.tag = EFILE_NO_TAG, .thread = thread};
+    __u32 which = otp_which(ctx), result;
+    struct efile_story *story;
+
+    if (probe_stopped || !layout || which >= EFILE_NHOOKS)
+        return 0;
+    key.vm = layout->vm;
+    result = hooks[which].result;
+    count_total(EFILE_ENDED);
+    story = bpf_map_lookup_elem(&stories, &key);
+    if (!story) {
+        count_total(EFILE_STRANGERS);
+        return 0;
+    }
+    story->worked_ns = now;
+    story->success = !has_failed(result, returned);
+    if (!story->success)
+        story->err = read_errno(thread, result, returned);
+    end_story(&key, story, now);
+    bpf_map_delete_elem(&errnos, &thread);
     return 0;
 }
 

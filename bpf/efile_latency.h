@@ -18,11 +18,12 @@ enum {
     EFILE_NTOTALS
 };
 
-/* One operation of one VM. */
+/* One operation of one VM. A stock emulator has no tags: its operations go by the thread of the operating system that does one at a time. */
 struct efile_key {
-    __u64 tag;
+    __u64 tag; /* EFILE_NO_TAG: there is none */
     __u32 vm, thread;
 };
+#define EFILE_NO_TAG (~0ull)
 
 /* Key and value of "by_op". */
 struct efile_op_key {
@@ -31,15 +32,17 @@ struct efile_op_key {
 
 struct efile_op {
     __u64 count, errors;
+    __u64 queued_count; /* those whose time queued is known */
     __u64 queued_ns, work_ns, total_ns; /* sums */
     __u64 queued_max_ns, work_max_ns, total_max_ns;
 };
-enum { EFILE_OP_ADDITIVE = 5 };
+enum { EFILE_OP_ADDITIVE = 6 };
 
 /* Its story. Times: CLOCK_MONOTONIC ns, 0 when that step was not seen. */
 struct efile_story {
     __u64 entry_ns, work_ns, worked_ns, return_ns;
-    __u32 command, success, err, pad;
+    __u32 command, success, err;
+    __u32 known; /* bit i: ints[i] was read */
     __s64 ints[EFILE_INTS];
     char s1[EFILE_PATH_BYTES], s2[EFILE_PATH_BYTES];
     char user_tag[EFILE_TAG_BYTES], port[32];
@@ -49,6 +52,13 @@ struct efile_record {
     struct wire_header header;
     struct efile_key key;
     struct efile_story story;
+};
+
+/* The functions of a stock emulator: the number of each is `which` of its hooks. */
+enum efile_hook {
+#define EFILE_HOOK(symbol, command, other, regs, s1, s2, i1, i2, i3, i4, result) EFILE_HOOK_##symbol,
+#include "efile_hooks.def"
+    EFILE_NHOOKS
 };
 
 #endif

@@ -71,7 +71,7 @@ static void describe_entry(struct text *t, const struct efile_story *story)
     if (*op->s2 && story->s2[0])
         append(t, " %s", story->s2);
     for (int i = 0; i < EFILE_INTS; i++)
-        if (*op->ints[i])
+        if (*op->ints[i] && story->known & 1u << i)
             append(t, " %s=%lld", op->ints[i], (long long)story->ints[i]);
     if (story->user_tag[0])
         append(t, " [%s]", story->user_tag);
@@ -90,12 +90,16 @@ static void describe_return(struct text *t, const struct efile_story *story)
 static void print_step(struct session *s, const struct efile_record *rec, const char *step, uint64_t at_ns,
                        const char *what)
 {
+    uint64_t first_ns = rec->story.entry_ns ? rec->story.entry_ns : rec->story.work_ns;
     char op[32];
 
-    snprintf(op, sizeof op, "{%u,%llu}", rec->key.thread, (unsigned long long)rec->key.tag);
+    if (rec->key.tag == EFILE_NO_TAG)
+        snprintf(op, sizeof op, "{%u,-}", rec->key.thread);
+    else
+        snprintf(op, sizeof op, "{%u,%llu}", rec->key.thread, (unsigned long long)rec->key.tag);
     sink_row(session_sink(s), &event_table,
              (struct sink_value[]){at_ns ? SINK_N(at_ns) : SINK_NONE, SINK_N(rec->key.vm), SINK_S(op), SINK_S(step),
-                                   at_ns ? SINK_N(at_ns - rec->story.entry_ns) : SINK_NONE, SINK_S(what)});
+                                   at_ns ? SINK_N(at_ns - first_ns) : SINK_NONE, SINK_S(what)});
 }
 
 static void on_record(void *ctx, struct session *s, const struct wire_header *header, size_t size)
@@ -141,7 +145,7 @@ static void print_ops(struct state *st, struct session *s)
         memcpy(&op, rows[i].values, sizeof op);
         sink_row(session_sink(s), &op_table,
                  (struct sink_value[]){SINK_S(find_op(key->command)->name), SINK_N(op.count), SINK_N(op.errors),
-                                       SINK_N(mean(op.queued_ns, op.count)), SINK_N(mean(op.work_ns, op.count)),
+                                       op.queued_count ? SINK_N(mean(op.queued_ns, op.queued_count)) : SINK_NONE, SINK_N(mean(op.work_ns, op.count)),
                                        SINK_N(mean(op.total_ns, op.count)), SINK_N(op.total_max_ns),
                                        SINK_N(key->vm)});
     }

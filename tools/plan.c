@@ -9,6 +9,8 @@
 
 #include "fail.h"
 
+#include "../bpf/efile_latency.h"
+
 static const char *const probe_names[] = {
 #define PROBE(probe, family, nargs, text) #probe,
 #include "../vm/probes.def"
