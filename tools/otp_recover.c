@@ -65,6 +65,7 @@ enum clause_kind {
     CLAUSE_NOT_REFERS_TO,
     CLAUSE_IMPORTS,
     CLAUSE_LARGER_THAN,
+    CLAUSE_IS,
     CLAUSE_TAKEN_IN,
     CLAUSE_READ_IN,
 };
@@ -90,6 +91,7 @@ static const struct rule {
 #define NOT_REFERS_TO(s) {CLAUSE_NOT_REFERS_TO, s, 0},
 #define IMPORTS(s) {CLAUSE_IMPORTS, s, 0},
 #define LARGER_THAN(bytes) {CLAUSE_LARGER_THAN, NULL, bytes},
+#define IS(f) {CLAUSE_IS, f, 0},
 #define TAKEN_IN(f) {CLAUSE_TAKEN_IN, f, 0},
 #define READ_IN(f, offset) {CLAUSE_READ_IN, f, offset},
 #include "otp_rules.def"
@@ -593,6 +595,8 @@ static bool holds(struct otp_recover *r, const struct clause *clause, uint64_t a
         return imports(r, function, clause->what);
     case CLAUSE_LARGER_THAN:
         return function->size > clause->offset;
+    case CLAUSE_IS:
+        return resolve(r, clause->what, spans) && spans[0].address == address;
     case CLAUSE_TAKEN_IN:
         return resolve(r, clause->what, spans) && takes(r, &spans[0], address);
     case CLAUSE_READ_IN:
@@ -672,6 +676,8 @@ static uint64_t apply(struct otp_recover *r, const struct rule *rule)
         consider_callees(r, &search, first->what);
     else if (first->kind == CLAUSE_REFERS_TO)
         consider_referrers(r, &search, first->what);
+    else if (first->kind == CLAUSE_IS)
+        consider(r, &search, mfa_code(r, first->what, strchr(first->what, ':')));
     else if (first->kind == CLAUSE_TAKEN_IN)
         consider_objects(r, &search, first->what);
     return search.two ? 0 : search.found;
