@@ -163,12 +163,15 @@ Term heap_ref(struct heap *h, Term tag)
 	return term_from_boxed((Term *)r);
 }
 
+/* Heaps of up to so many words are collected at every chance; larger ones so that a chance costs so many words on average. */
+enum { STRESS_SMALL_WORDS = 1024, STRESS_CHANCE_WORDS = 128 };
+
 bool heap_is_stressed(const struct heap *h)
 {
 	static _Thread_local size_t chances;
 	size_t words = (size_t)(h->end - h->start) + (size_t)(h->old_top - h->old_start);
 
-	if (++chances * 1024 < words)
+	if (words > STRESS_SMALL_WORDS && ++chances * STRESS_CHANCE_WORDS < words)
 		return false;
 	chances = 0;
 	return true;
