@@ -127,8 +127,11 @@ $(BUILD)/obj/tests/probes/probes_test.o: $(GEN)/record.skel.h
 TEST_BINS := $(foreach room,$(TEST_ROOMS),$(if $(shell find tests/$(room) -name '*_test.c' 2>/dev/null),$(BUILD)/tests/$(room)))
 tests: all $(TEST_BINS) $(BUILD)/tests/probe_beams/probe_target.beam $(if $(wildcard tests/tools/emitter.c),$(BUILD)/tests/emitter)
 
+# Limits of time only end what is stuck: the slower the build, the more patience.
+TEST_ENV = BUILD=$(BUILD) CK_TIMEOUT_MULTIPLIER=$(if $(SAN)$(GC_STRESS),5,2)
+
 check-unit check-probes check-tools check-erl: check-%: tests
-	BUILD=$(BUILD) $(BUILD)/tests/$*
+	$(TEST_ENV) $(BUILD)/tests/$*
 
 # ---- fuzz: what reads foreign bytes, each target for FUZZ_SECONDS; what it finds goes to $(BUILD)/fuzz/corpus, findings to $(BUILD)/fuzz
 FUZZ_SECONDS ?= 60
@@ -150,7 +153,7 @@ fuzz: deps
 
 check: deps
 	$(MAKE) lint tests
-	@BUILD=$(BUILD) bash tests/check.sh $(TEST_BINS)
+	@$(TEST_ENV) bash tests/check.sh $(TEST_BINS)
 
 lint:
 	@for l in tests/lint/*.sh; do bash $$l || exit 1; done
