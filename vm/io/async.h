@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The async pool (`+A N`): threads that run what would block a scheduler, a queue each.
- * Invariant: a job is in one queue at most and runs once; jobs of one queue run in order. */
+/* The async pool (`+A N`): threads that run what would block a scheduler, from one queue.
+ * Invariant: a job runs once; jobs begin in the order they came. */
 #ifndef VM_IO_ASYNC_H
 #define VM_IO_ASYNC_H
 
@@ -15,10 +15,10 @@ struct async_job {
 	Term port;                          /* whom the probes name */
 };
 
-/* A thread starts when it gets its first job. threads 0: async_submit runs the job at once. */
+/* A thread starts when no idle one is left for a job. threads 0: async_submit runs the job at once. */
 void async_init(unsigned threads);
 unsigned async_thread_count(void);
-/* Gives the job to the first idle thread, or else to the one with the shortest queue. Any thread.
+/* Any thread.
  * Owns: the job passes to its `run`. */
 void async_submit(struct async_job *job);
 /* Jobs waiting or running now. */
