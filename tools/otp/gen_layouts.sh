@@ -34,7 +34,8 @@ layout() { # copy, flavour (jit or emu), 1 with notes
 	target=$(echo x86_64-*-linux-gnu)
 	makefile="make -s -f $target/Makefile FLAVOR=$2 TYPE=opt"
 	made=$target/opt/$2
-	$makefile "$made/TABLES-GENERATED" "$made/erl_alloc_types.h" >>"$1/log" 2>&1
+	$makefile "$made/TABLES-GENERATED" "$made/erl_alloc_types.h" >"$1/log" 2>&1 ||
+		{ tail -5 "$1/log" >&2; echo "cannot make the headers of $1" >&2; exit 1; }
 	# The compiler's options as the release's own makefile gives them, but those of the language.
 	options=$($makefile -n "obj/$made/erl_gc.o" 2>>"$1/log" | grep -o ' -[DI][^ ]*' | tr '\n' ' ')
 	[ "$3" = 0 ] || options="$options -DUSE_VM_PROBES=1" # what --with-dynamic-trace defines for the structures
@@ -56,7 +57,7 @@ cat <<'END'
 END
 for source; do
 	release=$(cat "$source/OTP_VERSION")
-	copy=$work/$release
+	copy=$work/${release%%.*}
 	configure "$(cd "$source" && pwd)" "$copy"
 	printf '\n/* OTP %s */\n' "$release"
 	for flavour in jit emu; do
