@@ -144,6 +144,12 @@ $(BUILD)/fuzz/%.o: %.c
 	$(CLANG) $(FUZZ_CFLAGS) -c -o $@ $<
 $(BUILD)/fuzz/%_fuzz: $(BUILD)/fuzz/tests/fuzz/%_fuzz.o $(FUZZ_OBJ)
 	$(CLANG) -fsanitize=fuzzer,address -o $@ $^ $(VM_LIBS)
+# The reading of an emulator's file, from a small one on.
+$(BUILD)/fuzz/tools/%.o $(BUILD)/fuzz/tests/fuzz/otp_file_fuzz.o: FUZZ_CFLAGS += -Itools
+$(BUILD)/fuzz/otp_file_fuzz: $(patsubst %,$(BUILD)/fuzz/%.o,tests/fuzz/otp_file_fuzz tools/otp_image tools/otp_symbols tools/otp_slide tools/otp_recover)
+	@mkdir -p $(BUILD)/fuzz/corpus/otp_file
+	echo 'int exported(int a) { return a; }' | $(CC) -x c -shared -fPIC -O1 -o $(BUILD)/fuzz/corpus/otp_file/small.so -
+	$(CLANG) -fsanitize=fuzzer,address -o $@ $^ -lelf -lcapstone
 fuzz-%: $(BUILD)/fuzz/%_fuzz
 	@mkdir -p $(BUILD)/fuzz/corpus/$* tests/fuzz/corpus/$*
 	$< -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=4096 -timeout=20 -print_final_stats=1 -verbosity=0 \
