@@ -113,7 +113,8 @@ static bool find_debug_file(struct otp_symbols *symbols)
            try_debug_file(symbols, "%s/usr/lib/debug%s/%s", root, folder, link);
 }
 
-/* ---- debuginfod: only when the user's environment names servers. The library is optional, so it is loaded when needed. */
+/* ---- debuginfod: only when the user's environment names servers. The library is optional, so it is loaded when needed, and stays:
+ * what it loads in turn (curl, TLS) does not like to be unloaded. */
 
 static int fetch_debug(void *library, const unsigned char *build_id, size_t size)
 {
@@ -143,7 +144,6 @@ static void ask_debuginfod(struct otp_symbols *symbols)
     fd = fetch_debug(library, symbols->image->build_id, symbols->image->build_id_size);
     if (fd >= 0 && !otp_image_from_fd(fd, &debug))
         take_debug(symbols, debug, OTP_FOUND_DEBUGINFOD);
-    dlclose(library);
 }
 
 /* Once for an executable, when it does not know a name itself: most need no debug file at all. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Symbols of an executable built for the purpose: whole, stripped, with debug files right and wrong, damaged. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
@@ -174,6 +175,32 @@ START_TEST(test_otp_symbols_of_a_debug_file_by_link)
 }
 END_TEST
 
+/* A folder serves as well as a host; nobody is asked when the environment names none. */
+START_TEST(test_otp_symbols_of_a_debuginfod_server)
+{
+    char url[128];
+
+    if (!dlopen("libdebuginfod.so.1", RTLD_NOW)) {
+        printf("SKIP %s: no libdebuginfod\n", __func__);
+        return;
+    }
+    shell("id=$(readelf -n bare | sed -n 's/.*Build ID: //p') && mkdir -p srv/buildid/$id && cp whole.debug srv/buildid/$id/debuginfo &&"
+          " mkdir -p wrong/buildid/$id && cp other.debug wrong/buildid/$id/debuginfo");
+    snprintf(url, sizeof url, "%s/cache", dir);
+    setenv("DEBUGINFOD_CACHE_PATH", url, 1);
+    unsetenv("DEBUGINFOD_URLS");
+    assert_not_found("bare", "root", "hidden");
+    snprintf(url, sizeof url, "file://%s/wrong", dir);
+    setenv("DEBUGINFOD_URLS", url, 1);
+    assert_not_found("bare", "root", "hidden");
+    shell("rm -rf cache");
+    snprintf(url, sizeof url, "file://%s/srv", dir);
+    setenv("DEBUGINFOD_URLS", url, 1);
+    assert_found("bare", "root", "exported", OTP_FOUND_DYNSYM);
+    assert_found("bare", "root", "hidden", OTP_FOUND_DEBUGINFOD);
+}
+END_TEST
+
 START_TEST(test_otp_symbols_missing_or_foreign_is_an_error)
 {
     struct otp_symbols *symbols;
@@ -298,6 +325,7 @@ Suite *otp_symbols_suite(void)
     tcase_add_test(files, test_otp_symbols_refuse_the_debug_file_of_another_build);
     tcase_add_test(files, test_otp_symbols_refuse_a_debug_file_of_other_addresses);
     tcase_add_test(files, test_otp_symbols_of_a_debug_file_by_link);
+    tcase_add_test(files, test_otp_symbols_of_a_debuginfod_server);
     tcase_add_test(files, test_otp_symbols_missing_or_foreign_is_an_error);
     tcase_add_test(files, test_otp_symbols_survive_truncation);
     tcase_add_test(files, test_otp_symbols_survive_absurd_headers);
