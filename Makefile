@@ -47,7 +47,7 @@ endif
 LOOP_CFLAGS := $(shell $(CC) -fno-gcse -fno-crossjumping -Werror -E -x c /dev/null >/dev/null 2>&1 && echo -fno-gcse -fno-crossjumping)
 
 VM_LIBS := -lgmp -lz -lm -lpthread $(shell $(PKG_CONFIG) --libs libpcre2-8 2>/dev/null)
-TOOL_LIBS := $(shell $(PKG_CONFIG) --libs libbpf 2>/dev/null || echo -lbpf) -lelf -lcapstone -lz
+TOOL_LIBS := $(shell $(PKG_CONFIG) --libs libbpf 2>/dev/null || echo -lbpf) -ldw -lelf -lcapstone -lz
 CHECK_LIBS = $(shell $(PKG_CONFIG) --libs check)
 
 VM_SRC := $(filter-out vm/main.c,$(wildcard vm/*.c vm/*/*.c))

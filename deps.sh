@@ -16,6 +16,7 @@ valgrind                                valgrind
 /usr/include/bpf/libbpf.h               libbpf-dev
 /usr/include/libelf.h                   libelf-dev
 /usr/include/capstone/capstone.h        libcapstone-dev
+/usr/include/elfutils/libdwfl.h         libdw-dev
 /usr/include/zlib.h                     zlib1g-dev
 /usr/include/*/gmp.h                    libgmp-dev
 /usr/include/pcre2.h                    libpcre2-dev

@@ -196,39 +196,49 @@ static __always_inline struct stacks_value *count_stack(const struct otp_layout 
     return value;
 }
 
-/* A process at an event. */
-static __always_inline int count_event(struct pt_regs *ctx, __u64 process)
+/* The thread that runs us; NULL when it is no scheduler. */
+static __always_inline const struct stacks_thread *current_thread(__u32 vm)
 {
-    const struct otp_layout *layout;
-    struct walk w = {0};
+    struct task_struct *task = bpf_get_current_task_btf();
+    struct stacks_thread_key key = {.fs_base = task->thread.fsbase, .vm = vm};
 
-    if (probe_stopped || !process)
+    return bpf_map_lookup_elem(&threads, &key);
+}
+
+/* An exit takes several calls; only the first is the event. */
+static __always_inline bool is_in_exit(const struct otp_layout *layout, __u64 process)
+{
+    __u64 phase = 0;
+
+    return otp_read(layout, process, OTP_PROC_TERMINATE, &phase, 8) || phase;
+}
+
+/* The process that a scheduler runs at an event, when it runs one. */
+static __always_inline int count_event(struct pt_regs *ctx, bool exits)
+{
+    const struct otp_layout *layout = otp_layout_of(ctx);
+    const struct stacks_thread *thread;
+    struct walk w = {0};
+    __u64 process = 0;
+
+    if (probe_stopped || !layout)
         return 0;
-    layout = otp_layout_of(ctx);
-    if (!layout || read_owner(layout, process, &w.key.owner))
+    thread = current_thread(layout->vm);
+    if (!thread || otp_read(layout, thread->scheduler, OTP_SCHED_CURRENT, &process, 8) || !process ||
+        (exits && is_in_exit(layout, process)) || read_owner(layout, process, &w.key.owner))
         return 0;
     forget_pid(&w.key.owner);
     count_stack(layout, process, false, &w);
     return 0;
 }
 
-SEC("uprobe")
-int at_process__spawn(struct pt_regs *ctx)
-{
-    return count_event(ctx, FIXES_CTX_LOAD(ctx, di));
-}
-
-SEC("uprobe")
-int at_process__exit(struct pt_regs *ctx)
-{
-    return count_event(ctx, FIXES_CTX_LOAD(ctx, di));
-}
-
-SEC("uprobe")
-int at_message__send(struct pt_regs *ctx)
-{
-    return count_event(ctx, FIXES_CTX_LOAD(ctx, di));
-}
+#define COUNT_EVENT(name, probe)                                                                   \
+    SEC("uprobe")                                                                                  \
+    int at_##probe(struct pt_regs *ctx)                                                            \
+    {                                                                                              \
+        return count_event(ctx, PROBE_ID_##probe == PROBE_ID_process__exit);                       \
+    }
+STACKS_EVENTS(COUNT_EVENT)
 
 /* ---- time off the CPU */
 
@@ -397,16 +407,15 @@ static __always_inline int sample_owner(struct stacks_sample *sample, const stru
         forget_pid(&sample->owner);
         return 0;
     }
-    sample->owner = (struct stacks_owner){.vm = layout->vm, .registered = WIRE_NO_ATOM, .module = WIRE_NO_ATOM, .function = WIRE_NO_ATOM};
+    sample->owner = (struct stacks_owner){.vm = layout->vm, .registered = WIRE_NO_ATOM, .module = WIRE_NO_ATOM, .arity = STACKS_NO_PROCESS};
     return stacks_only.id ? -1 : 0;
 }
 
 SEC("perf_event")
 int clock_sample(struct bpf_perf_event_data *ctx)
 {
-    struct task_struct *task = bpf_get_current_task_btf();
-    struct stacks_thread_key key = {.fs_base = task->thread.fsbase, .vm = current_pid()};
-    __u32 *slot = bpf_map_lookup_elem(&vms, &key.vm);
+    __u32 vm = current_pid();
+    __u32 *slot = bpf_map_lookup_elem(&vms, &vm);
     const struct otp_layout *layout = slot ? bpf_map_lookup_elem(&otp_layouts, slot) : 0;
     const struct stacks_thread *thread;
     struct stacks_sample *sample;
@@ -415,17 +424,17 @@ int clock_sample(struct bpf_perf_event_data *ctx)
 
     if (probe_stopped || !layout)
         return 0;
-    sample = probe_record(STACKS_SAMPLE, key.vm, bpf_ktime_get_ns(), sizeof *sample);
+    sample = probe_record(STACKS_SAMPLE, vm, bpf_ktime_get_ns(), sizeof *sample);
     if (!sample)
         return 0;
     __builtin_memset(&sample->owner, 0, __builtin_offsetof(struct stacks_sample, kernel) - __builtin_offsetof(struct stacks_sample, owner));
-    thread = bpf_map_lookup_elem(&threads, &key);
+    thread = current_thread(vm);
     if (sample_owner(sample, layout, thread, &process)) {
         bpf_ringbuf_discard(sample, 0);
         return 0;
     }
     bpf_get_current_comm(sample->comm, sizeof sample->comm);
-    read_regs(sample, task);
+    read_regs(sample, bpf_get_current_task_btf());
     if (process)
         sample_process(sample, layout, process);
     sample_native(sample, thread);

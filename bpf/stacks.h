@@ -9,11 +9,18 @@
 
 enum { STACKS_SAMPLE = 1 };
 
+/* What stacks can be counted at: EVENT(name, probe). */
+#define STACKS_EVENTS(EVENT)                                                                       \
+    EVENT(spawn, process__spawn)                                                                   \
+    EVENT(exit, process__exit)                                                                     \
+    EVENT(send, message__send)
+
 enum {
     STACKS_FRAMES = 64,  /* of a stack that is counted in the kernel */
     STACKS_WORDS = 512,  /* of each stack that is looked at */
     STACKS_KERNEL = 32,
     STACKS_COMM = 16,
+    STACKS_NO_PROCESS = 256,
     STACKS_NREGS = 16,
 };
 
@@ -22,7 +29,7 @@ struct stacks_owner {
     __u32 vm;
     struct wire_pid pid; /* all 0 unless asked for, or when no process runs */
     __u32 registered;    /* atom's index, or WIRE_NO_ATOM */
-    __u32 module, function, arity; /* initial call; WIRE_NO_ATOM: no process */
+    __u32 module, function, arity; /* initial call, atoms' indices; module WIRE_NO_ATOM: the process exits, or with arity STACKS_NO_PROCESS there is none */
 };
 
 /* Key of "threads": a thread by the base of its thread-local storage, which OTP keeps as the scheduler's tid. */

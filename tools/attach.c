@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "fail.h"
 #include "uprobe.h"
 
@@ -250,6 +251,26 @@ static int attach_hook(struct attach *a, const struct bpf_program *program, cons
     return err ? err : (int)n;
 }
 
+/* Clocks tick for all VMs: they are started with the first. Returns how many programs they run. */
+static int attach_clocks(struct attach *a)
+{
+    struct bpf_program *program;
+    int programs = 0, err = 0;
+
+    bpf_object__for_each_program(program, a->object) {
+        if (!a->clock_hz || bpf_program__type(program) != BPF_PROG_TYPE_PERF_EVENT || !bpf_program__autoload(program))
+            continue;
+        for (int cpu = 0; !err && !a->ticking && cpu < libbpf_num_possible_cpus(); cpu++) {
+            int link = clock_link(bpf_program__fd(program), a->clock_hz, cpu);
+
+            err = link == -ENODEV ? 0 : keep_link(a, link, 0);
+        }
+        programs++;
+    }
+    a->ticking = programs > 0 && !err;
+    return err ? err : programs;
+}
+
 int attach_hooks(struct attach *a, const struct target *t, const struct plan *plan, uint32_t *slot)
 {
     struct bpf_program *program;
@@ -273,7 +294,8 @@ int attach_hooks(struct attach *a, const struct target *t, const struct plan *pl
         }
         sites += n;
     }
-    return sites;
+    err = attach_clocks(a);
+    return err < 0 ? err : sites + err;
 }
 
 void attach_drop(struct attach *a, int pid)

@@ -2,7 +2,7 @@
 /*
  * BPF programs put onto the places of targets that a plan names. A program's name says where it
  * goes: on_<probe> the notes of the probe, at_<probe> the entries of the functions that stand for
- * it in a stock emulator, ret_<probe> their returns.
+ * it in a stock emulator, ret_<probe> their returns, clock_<name> the clock of every CPU.
  */
 #ifndef TOOLS_ATTACH_H
 #define TOOLS_ATTACH_H
@@ -23,6 +23,8 @@ struct attach {
     size_t nlinks;
     uint32_t nspecs; /* slots of the map "specs" in use */
     int slots[OTP_MAX_LAYOUTS]; /* of the map "otp_layouts": the process that has it, 0: free */
+    uint64_t clock_hz; /* of programs clock_<name>; 0: they are not attached */
+    bool ticking;
     bool multi;      /* one link a program, without perf events (kernel 6.6 and later) */
 };
 
@@ -37,7 +39,7 @@ void attach_prepare(struct attach *a, struct bpf_object *object, const struct ta
  * standard error what the target lacks. Returns how many sites. Fails: said.
  */
 int attach_notes(struct attach *a, const struct target *target, const struct plan *plan, int pid);
-/* Attaches to the hooks that the plan wants in the target's process; its slot of "otp_layouts" at *slot. Returns how many sites. Fails: said. */
+/* Attaches to the hooks that the plan wants in the target's process, and to clocks, each a site; its slot of "otp_layouts" at *slot. Returns how many sites. Fails: said. */
 int attach_hooks(struct attach *a, const struct target *target, const struct plan *plan, uint32_t *slot);
 /* Removes the hooks of a process. */
 void attach_drop(struct attach *a, int pid);

@@ -361,6 +361,13 @@ static const char *name_place(struct names *names, uint32_t pid, uint64_t addres
     return place->text;
 }
 
+struct otp_code *names_code(struct names *names, uint32_t vm)
+{
+    struct vm *found = find_vm(names, vm);
+
+    return found ? found->code : NULL;
+}
+
 const char *names_atom(struct names *names, uint32_t vm, uint64_t index)
 {
     return find_atom(find_vm(names, vm), index);

@@ -12,6 +12,7 @@
 #include "otp_user.h"
 
 struct names;
+struct otp_code;
 
 /* Owns: names_free frees. NULL: out of memory. */
 struct names *names_new(void);
@@ -24,5 +25,8 @@ void names_see(struct names *names, uint32_t vm, const struct wire_name *name);
 const char *names_text(struct names *names, uint32_t vm, const struct wire_name *name, char *buf, size_t size);
 /* The atom with this index: untrusted UTF-8, good until the VM is added again; NULL when it is not known. */
 const char *names_atom(struct names *names, uint32_t vm, uint64_t index);
+
+/* The VM's code, borrowed until the VM is added again; NULL: not known. */
+struct otp_code *names_code(struct names *names, uint32_t vm);
 
 #endif

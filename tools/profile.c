@@ -192,6 +192,80 @@ struct profile_frame profile_location(const struct profile *profile, size_t numb
     return (struct profile_frame){(enum profile_kind)bytes[0], bytes + 1, bytes + 2 + strlen(bytes + 1), location->line};
 }
 
+/* ---- orders */
+
+struct ranked {
+    uint64_t value;
+    uint32_t number;
+};
+
+static int compare_ranked(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+
+    return x->value != y->value ? (x->value < y->value ? 1 : -1) : x->number < y->number ? -1 : x->number > y->number;
+}
+
+int profile_order(const struct profile *profile, uint32_t **out)
+{
+    size_t n = profile->stacks.n;
+    struct ranked *ranked = calloc(n + 1, sizeof *ranked);
+
+    *out = calloc(n + 1, sizeof **out);
+    if (!ranked || !*out) {
+        free(ranked);
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < n; i++)
+        ranked[i] = (struct ranked){profile->sums[i].value, (uint32_t)i};
+    qsort(ranked, n, sizeof *ranked, compare_ranked);
+    for (size_t i = 0; i < n; i++)
+        (*out)[i] = ranked[i].number;
+    free(ranked);
+    return 0;
+}
+
+static int compare_functions(const void *a, const void *b)
+{
+    const struct profile_function *x = a, *y = b;
+
+    if (x->self != y->self)
+        return x->self < y->self ? 1 : -1;
+    return x->total < y->total ? 1 : x->total > y->total ? -1 : strcmp(x->frame.name, y->frame.name);
+}
+
+int profile_functions(const struct profile *profile, bool lines, struct profile_function **out, size_t *n, uint64_t *whole)
+{
+    size_t number = 0, *last;
+
+    *n = lines ? profile->locations.n : profile->functions.n;
+    *whole = 0;
+    *out = calloc(*n + 1, sizeof **out);
+    last = calloc(*n + 1, sizeof *last); /* the last stack that it was seen in, from 1 */
+    if (!*out || !last) {
+        free(last);
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < profile->stacks.n; i++) {
+        struct profile_stack stack = profile_stack(profile, i);
+
+        *whole += stack.value;
+        for (size_t k = 0; k < stack.n; k++) {
+            const struct location *location = (const struct location *)profile->locations.items[stack.locations[k]].bytes;
+
+            number = lines ? stack.locations[k] : location->function;
+            (*out)[number].frame = profile_location(profile, stack.locations[k]);
+            (*out)[number].total += last[number] == i + 1 ? 0 : stack.value;
+            last[number] = i + 1;
+        }
+        if (stack.n)
+            (*out)[number].self += stack.value;
+    }
+    free(last);
+    qsort(*out, *n, sizeof **out, compare_functions);
+    return 0;
+}
+
 /* ---- the tree */
 
 static int compare_frames(const struct profile_frame *a, const struct profile_frame *b, bool lines)

@@ -47,6 +47,17 @@ struct profile_stack profile_stack(const struct profile *profile, size_t number)
 size_t profile_locations(const struct profile *profile);
 struct profile_frame profile_location(const struct profile *profile, size_t number);
 
+/* Numbers of the stacks, those with the greatest values first. Owns: the caller frees *out. Fails: -ENOMEM. */
+int profile_order(const struct profile *profile, uint32_t **out);
+
+/* Values by function (by line, with `lines`), in itself and with what it calls, a recursive one once; the greatest self first. */
+struct profile_function {
+    struct profile_frame frame;
+    uint64_t self, total;
+};
+/* `whole`: all values. Owns: the caller frees *out, after a failure too. Fails: -ENOMEM. */
+int profile_functions(const struct profile *profile, bool lines, struct profile_function **out, size_t *n, uint64_t *whole);
+
 /* All stacks as one tree; node 0 is the root and holds everything. */
 struct profile_node {
     struct profile_frame frame;

@@ -295,6 +295,7 @@ static int start(struct session *s)
         return err;
     sink_init(&s->sink, s->outlet.file, s->options->json, s->options->timestamps);
     err = watch_open(&s->watch, s->options, &(struct watch_ops){tell_hooked, s});
+    s->watch.attach.clock_hz = s->ops->clock_hz;
     if (!err)
         err = load(s);
     s->begin_ns = now_ns();

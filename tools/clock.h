@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A clock of a CPU that runs a program so many times a second. */
+#ifndef TOOLS_CLOCK_H
+#define TOOLS_CLOCK_H
+
+#include <stdint.h>
+
+/* Links `program` (SEC("perf_event")) to the CPU's clock. Returns a descriptor, or -errno: -ENODEV for a CPU that is off. */
+int clock_link(int program, uint64_t hz, int cpu);
+
+#endif

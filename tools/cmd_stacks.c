@@ -1,0 +1,692 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Stacks: where processes are on the CPU, how long they stand off it and where, where they are at an event.
+ * Invariant: a frame has the name that the VM's own memory or files give it, or is shown as the number it is.
+ */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd.h"
+#include "fail.h"
+#include "native.h"
+#include "otp_stack.h"
+#include "profile.h"
+#include "session.h"
+#include "tally.h"
+
+#include "stacks.skel.h"
+
+enum { NAME_BYTES = 512, MAX_FRAMES = OTP_STACK_FRAMES + STACKS_KERNEL + 2, TOP_FUNCTIONS = 15, TOP_STACKS = 5, SHOWN_FRAMES = 10 };
+enum { DEFAULT_HZ = 99, MAX_HZ = 4999, MAX_SCHEDULERS = 4096 };
+
+enum stacks_mode { MODE_CPU, MODE_OFF, MODE_EVENT };
+enum stacks_group { BY_NAME, BY_CALL, BY_PID, BY_NONE };
+
+static const struct {
+    const char *name, *program;
+} events[] = {
+#define EVENT(name, probe) {#name, "at_" #probe},
+    STACKS_EVENTS(EVENT)
+#undef EVENT
+};
+
+/* A VM that is watched. */
+struct stacks_vm {
+    struct stacks_vm *next;
+    struct otp_layout layout;
+    struct native *native; /* NULL: native frames have no names */
+    int memory;
+};
+
+struct state {
+    enum stacks_mode mode;
+    enum stacks_group by;
+    const char *program, *who; /* of MODE_EVENT; the process asked for by name or initial call */
+    struct wire_pid only;
+    uint64_t hz;
+    bool lines, folded;
+    const char *svg_path, *pprof_path;
+    FILE *svg, *pprof;
+    struct stacks_vm *vms;
+    struct profile *now, *whole; /* of this result; of all, with lines, for the files: NULL without */
+    struct tally *counts;
+    uint64_t frames, unnamed, idle, begun_ns;
+    int failed; /* -ENOMEM */
+    char names[MAX_FRAMES][NAME_BYTES], files[MAX_FRAMES][256];
+    struct profile_frame stack[MAX_FRAMES];
+};
+
+static const struct profile_units units_of[] = {
+    [MODE_CPU] = {"cpu", "nanoseconds", 0}, [MODE_OFF] = {"off-cpu", "nanoseconds", 0}, [MODE_EVENT] = {"events", "count", 0}};
+
+static const struct sink_column total_columns[] = {{"samples", "SAMPLES", SINK_COUNT, 0},
+                                                   {"stacks", "STACKS", SINK_COUNT, 0},
+                                                   {"no_process", "NO PROCESS", SINK_COUNT, 11},
+                                                   {"frames", "FRAMES", SINK_COUNT, 0},
+                                                   {"unnamed", "UNNAMED", SINK_COUNT, 8}};
+static const struct sink_table total_table = {"stacks", NULL, total_columns, 5};
+
+static const struct sink_column function_columns[] = {
+    {"self_percent", "SELF %", SINK_COUNT, 7}, {"total_percent", "TOTAL %", SINK_COUNT, 7}, {"function", "FUNCTION", SINK_TEXT, 0}};
+static const struct sink_table function_table = {"stacks_functions", NULL, function_columns, 3};
+
+static const struct sink_column stack_columns[] = {
+    {"percent", "%", SINK_COUNT, 7}, {"count", "COUNT", SINK_COUNT, 9}, {"stack", "STACK, THE LEAF FIRST", SINK_TEXT, 0}};
+static const struct sink_table stack_table = {"stacks_stack", NULL, stack_columns, 3};
+static const struct sink_column json_columns[] = {
+    {"percent", "%", SINK_COUNT, 7}, {"count", "COUNT", SINK_COUNT, 9}, {"stack", "STACK", SINK_TEXT, -1}};
+static const struct sink_table json_table = {"stacks_stack", NULL, json_columns, 3};
+
+/* ---- VMs */
+
+static struct stacks_vm *find_vm(const struct state *st, uint32_t pid)
+{
+    struct stacks_vm *vm = st->vms;
+
+    while (vm && vm->layout.vm != pid)
+        vm = vm->next;
+    return vm;
+}
+
+static int read_memory(int memory, uint64_t address, void *out, size_t size)
+{
+    return pread(memory, out, size, (off_t)address) == (ssize_t)size ? 0 : -EFAULT;
+}
+
+/* The value of an 8-byte variable of the emulator. */
+static int read_variable(const struct stacks_vm *vm, struct otp_symbols *symbols, const char *name, uint64_t *out)
+{
+    struct otp_place place;
+    int err = otp_symbols_find(symbols, name, &place);
+
+    return err ? err : read_memory(vm->memory, place.address + vm->layout.bias, out, sizeof *out);
+}
+
+/* The threads of one kind of schedulers go into the map "threads". */
+static int put_threads(struct session *s, const struct stacks_vm *vm, uint32_t slot, uint64_t array, uint64_t n)
+{
+    const uint16_t *off = vm->layout.off;
+
+    if (n > MAX_SCHEDULERS)
+        return -EINVAL;
+    for (uint64_t i = 0; i < n; i++) {
+        struct stacks_thread_key key = {.vm = vm->layout.vm};
+        struct stacks_thread thread = {.scheduler = array + i * off[OTP_SCHED_SIZE], .slot = slot};
+
+        if (read_memory(vm->memory, thread.scheduler + off[OTP_SCHED_TID], &key.fs_base, 8) ||
+            read_memory(vm->memory, thread.scheduler + off[OTP_SCHED_REGISTERS], &thread.top, 8))
+            return -EFAULT;
+        if (bpf_map_update_elem(session_map(s, "threads"), &key, &thread, BPF_ANY))
+            return -errno;
+    }
+    return 0;
+}
+
+static int find_threads(struct session *s, const struct stacks_vm *vm, struct otp_symbols *symbols, uint32_t slot)
+{
+    static const struct {
+        const char *array, *number;
+    } kinds[] = {{"erts_aligned_scheduler_data", "erts_no_schedulers"},
+                 {"erts_aligned_dirty_cpu_scheduler_data", "erts_no_dirty_cpu_schedulers"},
+                 {"erts_aligned_dirty_io_scheduler_data", "erts_no_dirty_io_schedulers"}};
+    uint64_t array, n;
+    int err = 0;
+
+    for (size_t i = 0; !err && i < sizeof kinds / sizeof *kinds; i++) {
+        err = read_variable(vm, symbols, kinds[i].array, &array);
+        if (!err)
+            err = read_variable(vm, symbols, kinds[i].number, &n);
+        if (!err)
+            err = put_threads(s, vm, slot, array, n);
+    }
+    return err;
+}
+
+static void free_vm(struct stacks_vm *vm)
+{
+    native_free(vm->native);
+    if (vm->memory >= 0)
+        close(vm->memory);
+    free(vm);
+}
+
+static int on_hooked(void *ctx, struct session *s, const struct target *t, const struct plan *plan, uint32_t slot)
+{
+    struct state *st = ctx;
+    struct stacks_vm *vm = calloc(1, sizeof *vm), **at = &st->vms;
+    uint32_t pid = (uint32_t)t->pid;
+    char path[64];
+    int err = 0;
+
+    if (!vm)
+        return fail(-ENOMEM, "out of memory");
+    vm->layout = plan->vm->layout;
+    snprintf(path, sizeof path, "/proc/%d/mem", t->pid);
+    vm->memory = open(path, O_RDONLY | O_CLOEXEC);
+    if (vm->memory < 0)
+        err = -errno;
+    if (!err && st->mode != MODE_OFF)
+        err = find_threads(s, vm, plan->vm->symbols, slot);
+    if (!err && bpf_map_update_elem(session_map(s, "vms"), &pid, &slot, BPF_ANY))
+        err = -errno;
+    if (err) {
+        free_vm(vm);
+        return fail(err, "the schedulers of '%s' (process %d) cannot be found: %s", t->name, t->pid, strerror(-err));
+    }
+    if (st->mode == MODE_CPU && native_new(t->pid, &vm->native))
+        note("native frames of '%s' (process %d) cannot be unwound", t->name, t->pid);
+    while (*at && (*at)->layout.vm != pid)
+        at = &(*at)->next;
+    if (*at) { /* the pid came again */
+        vm->next = (*at)->next;
+        free_vm(*at);
+    }
+    *at = vm;
+    return 0;
+}
+
+/* ---- frames */
+
+static void set_frame(struct state *st, size_t i, enum profile_kind kind, uint32_t line)
+{
+    st->stack[i] = (struct profile_frame){kind, st->names[i], st->files[i], line};
+}
+
+static void name_erlang(struct state *st, struct session *s, size_t i, uint32_t vm, uint64_t address)
+{
+    struct otp_code *code = names_code(session_names(s), vm);
+    struct wire_name name = {.form = WIRE_MFA};
+    struct otp_code_place place;
+    const char *text;
+
+    st->files[i][0] = '\0';
+    st->frames++;
+    if (!code || otp_code_find(code, address, &place)) {
+        st->unnamed++;
+        snprintf(st->names[i], NAME_BYTES, "0x%" PRIx64, address);
+        set_frame(st, i, PROFILE_ERLANG, 0);
+        return;
+    }
+    name.words[0] = place.module >> 6;
+    name.words[1] = place.function >> 6;
+    name.words[2] = place.arity;
+    text = names_text(session_names(s), vm, &name, st->names[i], NAME_BYTES);
+    if (text != st->names[i])
+        snprintf(st->names[i], NAME_BYTES, "%s", text);
+    snprintf(st->files[i], sizeof st->files[i], "%s", place.file);
+    set_frame(st, i, PROFILE_ERLANG, place.line);
+}
+
+static void name_native(struct state *st, size_t i, const struct stacks_vm *vm, const struct otp_stack_frame *frame)
+{
+    st->files[i][0] = '\0';
+    native_name(vm->native, frame->address, frame->caller, st->names[i], NAME_BYTES);
+    st->frames++;
+    st->unnamed += strstr(st->names[i], "0x") != NULL;
+    set_frame(st, i, PROFILE_NATIVE, 0);
+}
+
+static const char *name_call(struct session *s, const struct stacks_owner *owner, char *buf)
+{
+    struct wire_name name = {.form = WIRE_MFA, .words = {owner->module, owner->function, owner->arity}};
+
+    return names_text(session_names(s), owner->vm, &name, buf, NAME_BYTES);
+}
+
+static bool is_wanted(const struct state *st, struct session *s, const struct stacks_owner *owner)
+{
+    const char *registered = names_atom(session_names(s), owner->vm, owner->registered);
+    char buf[NAME_BYTES];
+
+    if (!st->who)
+        return true;
+    if (owner->module == (uint32_t)WIRE_NO_ATOM)
+        return false;
+    return (registered && !strcmp(registered, st->who)) || !strcmp(name_call(s, owner, buf), st->who);
+}
+
+/* The root of the stack, when stacks are grouped. Returns how many frames: 0 or 1. */
+static size_t name_group(struct state *st, struct session *s, const struct stacks_owner *owner)
+{
+    const char *registered = names_atom(session_names(s), owner->vm, owner->registered);
+    char buf[NAME_BYTES];
+
+    st->files[0][0] = '\0';
+    if (st->by == BY_NONE)
+        return 0;
+    if (owner->module == (uint32_t)WIRE_NO_ATOM)
+        snprintf(st->names[0], NAME_BYTES, owner->arity == STACKS_NO_PROCESS ? "(no process)" : "(exiting)");
+    else if (st->by == BY_PID)
+        snprintf(st->names[0], NAME_BYTES, "<%u.%u.%u> %s", owner->pid.node, owner->pid.id, owner->pid.serial,
+                 registered ? registered : name_call(s, owner, buf));
+    else
+        snprintf(st->names[0], NAME_BYTES, "%s", st->by == BY_NAME && registered ? registered : name_call(s, owner, buf));
+    set_frame(st, 0, PROFILE_GROUP, 0);
+    return 1;
+}
+
+/* Drops the lines, and joins the frames of a function that calls itself. Returns how many are left. */
+static size_t join_frames(struct profile_frame *stack, size_t n)
+{
+    size_t left = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (left && stack[i].kind == stack[left - 1].kind && !strcmp(stack[i].name, stack[left - 1].name))
+            continue;
+        stack[left] = stack[i];
+        stack[left++].line = 0;
+    }
+    return left;
+}
+
+static void add_stack(struct state *st, size_t n, uint64_t count, uint64_t value)
+{
+    int err = st->whole ? profile_add(st->whole, st->stack, n, count, value) : 0;
+
+    if (!st->lines)
+        n = join_frames(st->stack, n);
+    if (!err)
+        err = profile_add(st->now, st->stack, n, count, value);
+    if (err)
+        st->failed = err;
+}
+
+/* ---- on the CPU */
+
+static size_t name_kernel(struct state *st, size_t n, const struct stacks_sample *sample)
+{
+    for (uint32_t i = sample->nkernel; i--; n++) {
+        snprintf(st->names[n], NAME_BYTES, "%s", native_kernel_name(sample->kernel[i]));
+        st->files[n][0] = '\0';
+        set_frame(st, n, PROFILE_KERNEL, 0);
+    }
+    return n;
+}
+
+static void on_record(void *ctx, struct session *s, const struct wire_header *header, size_t size)
+{
+    const struct stacks_sample *sample = (const struct stacks_sample *)header;
+    struct state *st = ctx;
+    struct stacks_vm *vm = find_vm(st, header->vm);
+    struct otp_stack stack = {.n = 0};
+    size_t n;
+
+    if (header->kind != STACKS_SAMPLE || size < sizeof *sample || sample->nkernel > STACKS_KERNEL || !vm || !vm->native ||
+        !is_wanted(st, s, &sample->owner))
+        return;
+    n = name_group(st, s, &sample->owner);
+    if (!sample->hend) {
+        st->idle++;
+        snprintf(st->names[n], NAME_BYTES, "%.*s", STACKS_COMM, sample->comm);
+        st->files[n][0] = '\0';
+        set_frame(st, n++, PROFILE_GROUP, 0);
+    }
+    otp_stack_walk(sample, vm->native, names_code(session_names(s), header->vm), vm->memory, &vm->layout, &stack);
+    for (size_t i = stack.n; i--; n++) {
+        if (stack.frames[i].native)
+            name_native(st, n, vm, &stack.frames[i]);
+        else
+            name_erlang(st, s, n, header->vm, stack.frames[i].address - stack.frames[i].caller);
+    }
+    n = name_kernel(st, n, sample);
+    add_stack(st, n, 1, 1000000000 / st->hz);
+}
+
+/* ---- off the CPU, and at events */
+
+/* Words that are no code are no frames: what a process has left on its stack may look like one. */
+static size_t name_frames(struct state *st, struct session *s, size_t n, uint32_t vm, const uint64_t *frames, uint64_t nframes)
+{
+    for (uint64_t i = nframes < STACKS_FRAMES ? nframes : STACKS_FRAMES; i--;) {
+        name_erlang(st, s, n, vm, frames[i] - (st->mode == MODE_EVENT || i > 0));
+        n += st->stack[n].line || strncmp(st->names[n], "0x", 2);
+    }
+    return n;
+}
+
+static int take_counts(struct state *st, struct session *s)
+{
+    const struct tally_row *rows;
+    int err = tally_update(st->counts, session_map(s, "stacks"));
+    size_t n = err ? 0 : tally_rows(st->counts, 0, &rows);
+
+    for (size_t i = 0; i < n; i++) {
+        const struct stacks_key *key = rows[i].key;
+        const uint64_t *v = rows[i].values; /* struct stacks_value */
+        size_t used;
+
+        if (!is_wanted(st, s, &key->owner))
+            continue;
+        used = name_group(st, s, &key->owner);
+        used = name_frames(st, s, used, key->owner.vm, v + 3, v[2]);
+        add_stack(st, used, v[0], st->mode == MODE_OFF ? v[1] : v[0]);
+    }
+    return err;
+}
+
+/* ---- results */
+
+static double percent(uint64_t part, uint64_t whole)
+{
+    return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static int print_functions(const struct state *st, struct sink *sink)
+{
+    struct profile_function *functions;
+    size_t n, shown = 0;
+    uint64_t whole;
+    int err = profile_functions(st->now, st->lines, &functions, &n, &whole);
+
+    for (size_t i = 0; !err && i < n && shown < TOP_FUNCTIONS; i++) {
+        char label[NAME_BYTES + 300];
+
+        if (functions[i].frame.kind == PROFILE_GROUP)
+            continue;
+        shown++;
+        profile_label(&functions[i].frame, st->lines, label, sizeof label);
+        sink_row(sink, &function_table,
+                 (struct sink_value[]){SINK_R(percent(functions[i].self, whole)), SINK_R(percent(functions[i].total, whole)), SINK_S(label)});
+    }
+    free(functions);
+    return err;
+}
+
+/* One row a frame. */
+static void print_stack(const struct state *st, struct sink *sink, const struct profile_stack *stack, uint64_t whole)
+{
+    for (size_t i = 0; i < stack->n && i <= SHOWN_FRAMES; i++) {
+        struct profile_frame frame = profile_location(st->now, stack->locations[stack->n - 1 - i]);
+        char label[NAME_BYTES + 300];
+
+        profile_label(&frame, st->lines, label, sizeof label);
+        if (i == SHOWN_FRAMES)
+            snprintf(label, sizeof label, "(%zu more)", stack->n - SHOWN_FRAMES);
+        sink_row(sink, &stack_table,
+                 (struct sink_value[]){i ? SINK_S("") : SINK_R(percent(stack->value, whole)), i ? SINK_S("") : SINK_N(stack->count), SINK_S(label)});
+    }
+}
+
+static void print_json_stack(const struct state *st, struct sink *sink, const struct profile_stack *stack, uint64_t whole)
+{
+    char *text = NULL, label[NAME_BYTES + 300];
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+
+    for (size_t i = 0; out && i < stack->n; i++) {
+        struct profile_frame frame = profile_location(st->now, stack->locations[i]);
+
+        profile_label(&frame, st->lines, label, sizeof label);
+        fprintf(out, "%s%s", i ? ";" : "", label);
+    }
+    if (out && !fclose(out))
+        sink_row(sink, &json_table,
+                 (struct sink_value[]){SINK_R(percent(stack->value, whole)), SINK_N(stack->count), SINK_S(text)});
+    free(text);
+}
+
+static int print_stacks(const struct state *st, struct sink *sink, bool json)
+{
+    uint32_t *order;
+    uint64_t whole = 0;
+    int err = profile_order(st->now, &order);
+
+    for (size_t i = 0; i < profile_stacks(st->now); i++)
+        whole += profile_stack(st->now, i).value;
+    for (size_t i = 0; !err && i < profile_stacks(st->now) && (json || i < TOP_STACKS); i++) {
+        struct profile_stack stack = profile_stack(st->now, order[i]);
+
+        (json ? print_json_stack : print_stack)(st, sink, &stack, whole);
+    }
+    free(order);
+    return err;
+}
+
+static int print_tables(struct state *st, struct sink *sink)
+{
+    bool json = sink->ops == &sink_jsonl_ops;
+    uint64_t count = 0;
+    int err;
+
+    for (size_t i = 0; i < profile_stacks(st->now); i++)
+        count += profile_stack(st->now, i).count;
+    sink_row(sink, &total_table,
+             (struct sink_value[]){SINK_N(count), SINK_N(profile_stacks(st->now)), st->mode == MODE_CPU ? SINK_N(st->idle) : SINK_NONE,
+                                   SINK_N(st->frames), SINK_N(st->unnamed)});
+    err = print_functions(st, sink);
+    return err ? err : print_stacks(st, sink, json);
+}
+
+static int on_result(void *ctx, struct session *s)
+{
+    struct state *st = ctx;
+    int err = st->failed;
+
+    if (!err && st->mode != MODE_CPU)
+        err = take_counts(st, s);
+    if (!err)
+        err = st->folded ? profile_write_folded(st->now, st->lines, session_sink(s)->out) : print_tables(st, session_sink(s));
+    profile_free(st->now);
+    st->now = profile_new(&units_of[st->mode]);
+    st->frames = st->unnamed = st->idle = 0;
+    return err ? err : st->now ? 0 : -ENOMEM;
+}
+
+/* ---- files, written at the end with everything since the beginning */
+
+/* What a file had stays until there is something new. */
+static int open_file(const char *path, FILE **out)
+{
+    int fd = path ? open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666) : -1;
+
+    *out = fd < 0 ? NULL : fdopen(fd, "w");
+    return path && !*out ? fail(-errno, "cannot write '%s': %s", path, strerror(errno)) : 0;
+}
+
+static int close_file(FILE *file, const char *path, int err)
+{
+    if (fclose(file) && !err)
+        err = -errno;
+    return err ? fail(err, "cannot write '%s': %s", path, strerror(-err)) : 0;
+}
+
+static uint64_t clock_of(clockid_t id)
+{
+    struct timespec ts;
+
+    clock_gettime(id, &ts);
+    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static int write_files(struct state *st)
+{
+    static const char *const titles[] = {[MODE_CPU] = "On the CPU", [MODE_OFF] = "Off the CPU", [MODE_EVENT] = "At each "};
+    uint64_t took_ns = clock_of(CLOCK_MONOTONIC) - st->begun_ns;
+    char title[64];
+    int err = 0;
+
+    snprintf(title, sizeof title, "%s%s", titles[st->mode], st->mode == MODE_EVENT ? st->program + strlen("at_") : "");
+    if (st->svg) {
+        err = ftruncate(fileno(st->svg), 0) ? -errno : profile_write_svg(st->whole, st->lines, title, st->svg);
+        err = close_file(st->svg, st->svg_path, err);
+    }
+    if (st->pprof) {
+        int other = ftruncate(fileno(st->pprof), 0) ? -errno
+                                                    : profile_write_pprof(st->whole, clock_of(CLOCK_REALTIME) - took_ns, took_ns, st->pprof);
+
+        other = close_file(st->pprof, st->pprof_path, other);
+        err = err ? err : other;
+    }
+    return err;
+}
+
+/* ---- the command line */
+
+static int set_off(void *ctx, const char *value)
+{
+    (void)value;
+    ((struct state *)ctx)->mode = MODE_OFF;
+    return 0;
+}
+
+static int set_event(void *ctx, const char *value)
+{
+    struct state *st = ctx;
+
+    st->mode = MODE_EVENT;
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++)
+        if (!strcmp(events[i].name, value))
+            st->program = events[i].program;
+    return st->program ? 0 : fail(FAIL_USAGE, "no event '%s'; there are spawn, exit and send", value);
+}
+
+static int set_hz(void *ctx, const char *value)
+{
+    return options_number("--hz", value, 1, MAX_HZ, &((struct state *)ctx)->hz);
+}
+
+static int set_by(void *ctx, const char *value)
+{
+    static const char *const names[] = {[BY_NAME] = "name", [BY_CALL] = "call", [BY_PID] = "pid", [BY_NONE] = "none"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (!strcmp(names[i], value)) {
+            ((struct state *)ctx)->by = (enum stacks_group)i;
+            return 0;
+        }
+    }
+    return fail(FAIL_USAGE, "--by must be name, call, pid or none, not '%s'", value);
+}
+
+static int set_proc(void *ctx, const char *value)
+{
+    struct state *st = ctx;
+    int end = 0;
+
+    if (sscanf(value, "<0.%u.%u>%n", &st->only.id, &st->only.serial, &end) == 2 && end && !value[end])
+        return 0;
+    if (value[0] == '<')
+        return fail(FAIL_USAGE, "--proc: '%s' is no local pid; write '<0.123.0>'", value);
+    st->who = value;
+    return 0;
+}
+
+static int set_lines(void *ctx, const char *value)
+{
+    (void)value;
+    ((struct state *)ctx)->lines = true;
+    return 0;
+}
+
+static int set_folded(void *ctx, const char *value)
+{
+    (void)value;
+    ((struct state *)ctx)->folded = true;
+    return 0;
+}
+
+static int set_svg(void *ctx, const char *value)
+{
+    ((struct state *)ctx)->svg_path = value;
+    return 0;
+}
+
+static int set_pprof(void *ctx, const char *value)
+{
+    ((struct state *)ctx)->pprof_path = value;
+    return 0;
+}
+
+static int run(struct state *st, const struct options *o)
+{
+    static const struct session_ops ops = {.record = on_record, .result = on_result, .hooked = on_hooked};
+    struct session_ops with_clock = ops;
+    struct stacks *skel = stacks__open();
+    struct bpf_program *program;
+    int err;
+
+    if (skel) {
+        skel->rodata->stacks_only = st->only;
+        skel->rodata->stacks_by_pid = st->by == BY_PID;
+        bpf_object__for_each_program(program, skel->obj) {
+            const char *name = bpf_program__name(program);
+            bool off = !strcmp(name, "at_process__unscheduled") || !strcmp(name, "ret_process__scheduled");
+
+            bpf_program__set_autoload(program, st->mode == MODE_CPU ? !strncmp(name, "clock_", 6)
+                                               : st->mode == MODE_OFF ? off
+                                                                      : !strcmp(name, st->program));
+        }
+    }
+    with_clock.clock_hz = st->mode == MODE_CPU ? st->hz : 0;
+    err = session_run(o, skel ? skel->skeleton : NULL, &with_clock, st);
+    stacks__destroy(skel);
+    return err;
+}
+
+static int check_options(const struct state *st, const struct options *o)
+{
+    if (st->mode == MODE_OFF && st->program)
+        return fail(FAIL_USAGE, "choose one of --off-cpu and --event");
+    if (st->mode != MODE_CPU && st->hz)
+        return fail(FAIL_USAGE, "--hz is for time on the CPU: every event is counted");
+    if (st->folded && o->json)
+        return fail(FAIL_USAGE, "choose one of --folded and --json");
+    return 0;
+}
+
+int cmd_stacks(int argc, char **argv)
+{
+    struct state *st = calloc(1, sizeof *st);
+    const struct options_extra extras[] = {{"off-cpu", NULL, "time from scheduled out to scheduled in, by stack", set_off, false},
+                                           {"event", "NAME", "stacks at each spawn, exit or send", set_event, false},
+                                           {"hz", "N", "samples a second of each CPU (99)", set_hz, false},
+                                           {"proc", "WHO", "only this registered name, <pid> or initial call M:F/A", set_proc, false},
+                                           {"by", "WHAT", "group by name (or else call), call, pid, none", set_by, false},
+                                           {"lines", NULL, "tell lines of source apart", set_lines, false},
+                                           {"folded", NULL, "print folded stacks instead of tables", set_folded, false},
+                                           {"svg", "FILE", "write a flame graph at the end", set_svg, false},
+                                           {"pprof", "FILE", "write a profile for pprof at the end", set_pprof, false},
+                                           {0}};
+    const struct options_spec spec = {"stacks", "Where Erlang processes are: on the CPU (the default), off it, or at an event.",
+                                      OPTIONS_TARGET | OPTIONS_PACE, extras, st};
+    struct options o;
+    int err = st ? options_parse(&spec, argc, argv, &o) : fail(-ENOMEM, "out of memory");
+
+    if (!err && !o.done)
+        err = check_options(st, &o);
+    if (err || o.done) {
+        free(st);
+        return err;
+    }
+    st->hz = st->hz ? st->hz : DEFAULT_HZ;
+    st->begun_ns = clock_of(CLOCK_MONOTONIC);
+    st->now = profile_new(&units_of[st->mode]);
+    st->counts = tally_new(sizeof(struct stacks_key), sizeof(struct stacks_value) / 8, 2);
+    if (st->svg_path || st->pprof_path)
+        st->whole = profile_new(&units_of[st->mode]);
+    err = open_file(st->svg_path, &st->svg);
+    if (!err)
+        err = open_file(st->pprof_path, &st->pprof);
+    if (!err)
+        err = run(st, &o);
+    if (!err && st->whole)
+        err = write_files(st);
+    while (st->vms) {
+        struct stacks_vm *vm = st->vms;
+
+        st->vms = vm->next;
+        free_vm(vm);
+    }
+    native_kernel_free();
+    profile_free(st->now);
+    profile_free(st->whole);
+    tally_free(st->counts);
+    free(st);
+    return err;
+}

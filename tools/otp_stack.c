@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Invariant: a word is a frame only when it stands on the process's stack and points into loaded code. */
+#include "otp_stack.h"
+
+#include <capstone/capstone.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { REG_SP = 4, REG_BP = 5, AFTER_CALL = 64 };
+
+static void add_frame(struct otp_stack *out, bool native, bool caller, uint64_t address)
+{
+    if (out->n < OTP_STACK_FRAMES)
+        out->frames[out->n++] = (struct otp_stack_frame){native, caller, address};
+}
+
+static bool is_code(struct otp_code *code, uint64_t address)
+{
+    struct otp_code_place place;
+
+    return address > 4096 && !otp_code_find(code, address, &place);
+}
+
+/* Where the Erlang code at `ip`, which a C function returns to, takes its stack pointer back from. */
+static uint64_t find_stack_pointer(int memory, uint64_t ip, uint64_t bp, const struct stacks_sample *s, const struct otp_layout *layout)
+{
+    uint64_t found = s->stop;
+    unsigned char bytes[AFTER_CALL];
+    ssize_t got = pread(memory, bytes, sizeof bytes, (off_t)ip);
+    cs_insn *insns;
+    csh handle;
+    size_t n;
+
+    if (got <= 0 || cs_open(CS_ARCH_X86, CS_MODE_64, &handle) != CS_ERR_OK)
+        return found;
+    cs_option(handle, CS_OPT_DETAIL, CS_OPT_ON);
+    n = cs_disasm(handle, bytes, (size_t)got, ip, 0, &insns);
+    for (size_t i = 0; i < n; i++) {
+        const cs_x86 *x = &insns[i].detail->x86;
+
+        if (insns[i].id != X86_INS_MOV || x->op_count != 2 || x->operands[0].type != X86_OP_REG || x->operands[0].reg != X86_REG_RSP)
+            continue;
+        if (x->operands[1].type == X86_OP_REG && x->operands[1].reg == X86_REG_RBP)
+            found = bp;
+        else if (x->operands[1].type == X86_OP_MEM && (uint64_t)x->operands[1].mem.disp == layout->off[OTP_PROC_STOP])
+            found = s->stop;
+        break;
+    }
+    if (n)
+        cs_free(insns, n);
+    cs_close(&handle);
+    return found;
+}
+
+/*
+ * The return addresses from `sp` up. Shared code of the emulator is called without the alignment
+ * that marks return addresses: while such code runs, the first word may be one that is not marked.
+ */
+static void add_erlang(const struct stacks_sample *s, struct otp_code *code, uint64_t sp, bool shared, struct otp_stack *out)
+{
+    uint64_t first = (sp - s->erlang_at) / 8;
+
+    if (sp < s->erlang_at || sp % 8)
+        return;
+    for (uint64_t i = first; i < s->nerlang; i++) {
+        uint64_t word = s->erlang[i];
+        bool marked = !(word & 3);
+
+        if (word && (marked || (shared && i == first)) && is_code(code, word - 1))
+            add_frame(out, false, true, word);
+    }
+}
+
+static void walk_native(const struct stacks_sample *s, struct native *native, struct otp_code *code, int memory,
+                        const struct otp_layout *layout, struct otp_stack *out)
+{
+    struct native_thread thread = {(const uint64_t *)s->regs, s->ip, s->native_at, (const uint64_t *)s->native, s->nnative};
+    struct native_stack stack;
+    uint64_t sp = s->stop;
+
+    native_unwind(native, &thread, &stack);
+    for (size_t i = 0; i < stack.n; i++)
+        add_frame(out, true, i > 0, stack.frames[i]);
+    if (!s->hend)
+        return;
+    if (stack.outer_ip) {
+        bool is_leaf = !stack.n;
+        bool known = is_code(code, stack.outer_ip - !is_leaf);
+
+        if (known)
+            add_frame(out, false, !is_leaf, stack.outer_ip);
+        sp = find_stack_pointer(memory, stack.outer_ip, stack.outer_bp, s, layout);
+        add_erlang(s, code, sp, !known, out);
+    } else {
+        add_erlang(s, code, sp, false, out);
+    }
+}
+
+void otp_stack_walk(const struct stacks_sample *s, struct native *native, struct otp_code *code, int memory,
+                    const struct otp_layout *layout, struct otp_stack *out)
+{
+    out->n = 0;
+    if (s->nnative > STACKS_WORDS || s->nerlang > STACKS_WORDS)
+        return;
+    if (s->on_erlang) {
+        bool known = is_code(code, s->ip);
+
+        if (known)
+            add_frame(out, false, false, s->ip);
+        add_erlang(s, code, s->regs[REG_SP], !known, out);
+    } else {
+        walk_native(s, native, code, memory, layout, out);
+    }
+}
