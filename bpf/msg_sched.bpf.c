@@ -74,7 +74,7 @@ static __always_inline struct receiver *find_receiver(const struct wire_proc *pr
     return probe_upsert(&receivers, proc, &none);
 }
 
-static __always_inline void handle_send(const struct wire_proc *proc, struct receiver *r, bool runs)
+static __always_inline void handle_send(struct receiver *r, bool runs)
 {
     __u64 state;
 
@@ -173,7 +173,7 @@ int on_message__send(struct pt_regs *ctx)
     if (erlpid_arg(ctx, PROBE_ID_message__send, message__send_receiver, &proc.pid))
         return 0;
     r = find_receiver(&proc);
-    handle_send(&proc, r, r && r->state == RECEIVER_RUNS);
+    handle_send(r, r && r->state == RECEIVER_RUNS);
     return 0;
 }
 
@@ -225,7 +225,7 @@ int on_process__exit(struct pt_regs *ctx)
 
 /* ---- stock emulators: who runs stands in the process itself, so nobody need be watched when it stops */
 
-/* erts_send_message(sender, receiver, locks, message) */
+/* erts_send_message(sender, receiver, locks, message), and which 1: erts_proc_sig_send_to_alias(sender, from, to, message, token) */
 SEC("uprobe")
 int at_message__send(struct pt_regs *ctx)
 {
@@ -236,11 +236,15 @@ int at_message__send(struct pt_regs *ctx)
 
     if (probe_stopped || !layout)
         return 0;
+    if (otp_which(ctx))
+        process = otp_find_alias(layout, FIXES_CTX_LOAD(ctx, dx));
+    if (!process)
+        return 0;
     proc.vm = layout->vm;
     if (otp_read_pid(layout, process, &proc.pid) || otp_read(layout, process, OTP_PROC_STATE, &state, sizeof state))
         return 0;
     runs = state >> (layout->off[OTP_STATE_RUNNING] & 31) | state >> (layout->off[OTP_STATE_DIRTY] & 31);
-    handle_send(&proc, find_receiver(&proc), runs & 1);
+    handle_send(find_receiver(&proc), runs & 1);
     return 0;
 }
 

@@ -73,6 +73,30 @@ static __always_inline int otp_read_pid(const struct otp_layout *layout, __u64 p
     return otp_read(layout, process, OTP_PROC_ID, &term, sizeof term) || otp_decode_pid(layout, term, pid);
 }
 
+/* The struct process of a local pid; 0 when there is none any more. */
+static __always_inline __u64 otp_find_process(const struct otp_layout *layout, __u64 pid)
+{
+    __u64 mask = layout->packing.pix_mask, place = mask ? pid >> 4 & mask : pid >> 32, table, process = 0, id = 0;
+
+    if (otp_read(layout, layout->procs, OTP_PTAB_TAB, &table, sizeof table))
+        return 0;
+    bpf_probe_read_user(&process, sizeof process, (void *)(table + place * sizeof process));
+    if (process)
+        bpf_probe_read_user(&id, sizeof id, (void *)(process + layout->off[OTP_PROC_ID]));
+    return id == pid ? process : 0;
+}
+
+/* The process that a reference names, as aliases do: its third word is the pid. 0: none. Source: ErtsPRefThing. */
+static __always_inline __u64 otp_find_alias(const struct otp_layout *layout, __u64 ref)
+{
+    __u64 words[4];
+
+    if ((ref & 3) != OTP_TAG_BOXED || bpf_probe_read_user(words, sizeof words, (void *)(ref & ~7ull)) ||
+        (words[0] & 0x3f) != OTP_HEADER_REF || words[0] >> 6 != 3)
+        return 0;
+    return otp_find_process(layout, words[3]);
+}
+
 static __always_inline __u64 otp_atom(__u64 term)
 {
     return (term & 0x3f) == OTP_TAG_ATOM ? term >> 6 : WIRE_NO_ATOM;
@@ -103,13 +127,18 @@ static __always_inline void otp_name_mfa(struct name_text *name, __u64 module, _
     name->used = 24;
 }
 
-/* Where the process at `process` goes on when it is scheduled. */
+/* Where the process at `process` goes on when it is scheduled: one that begins or wakes from hibernation, at the function it applies. */
 static __always_inline void otp_name_resume(const struct otp_layout *layout, __u64 process, struct name_text *name)
 {
+    __u64 args[3] = {0};
+
     name->form = WIRE_CODE;
     name->words[0] = 0;
     name->used = 8;
-    otp_read(layout, process, OTP_PROC_I, name->words, 8);
+    if (otp_read(layout, process, OTP_PROC_I, name->words, 8) || !layout->apply || name->words[0] != layout->apply)
+        return;
+    if (!otp_read(layout, process, OTP_PROC_ARGS, args, 8) && !bpf_probe_read_user(args, sizeof args, (void *)args[0]))
+        otp_name_mfa(name, args[0], args[1], otp_list_length(args[2]));
 }
 
 static __always_inline __u64 otp_shape(__u64 term, __u64 header)

@@ -46,6 +46,7 @@ enum {
     OTP_TAG_PID = 0x3, /* immediates, the low four */
     OTP_TAG_SMALL = 0xf,
     OTP_TAG_ATOM = 0x0b, /* and the low six */
+    OTP_HEADER_REF = 0x10, /* headers, the low six; above: words that follow */
 };
 
 #endif

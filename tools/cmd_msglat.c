@@ -2,6 +2,7 @@
 /* How long receivers wait to be scheduled. Invariant: messages and wake-ups are exact; quantiles are of the histogram. */
 #include <errno.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <bpf/bpf.h>
@@ -86,20 +87,62 @@ static int print_totals(struct state *st, struct session *s)
     return 0;
 }
 
-static void print_mfas(struct session *s, const struct tally_row *rows, size_t n)
-{
-    for (size_t i = 0; i < n && i < TOP; i++) {
-        const struct wire_name_key *key = rows[i].key;
-        const struct msg_sched_mfa *value = (const struct msg_sched_mfa *)rows[i].values;
-        struct wire_hist hist = value->latencies;
+/* A function: a stock emulator's receivers resume at several places of it. */
+struct function {
+    uint32_t vm;
+    char *name;
+    struct wire_hist hist;
+};
 
-        hist_bound_max(&hist);
-        sink_row(session_sink(s), &mfa_table,
-                 (struct sink_value[]){SINK_N(hist.count), SINK_N(hist_percentile(&hist, 0.5)),
-                                       SINK_N(hist_percentile(&hist, 0.99)),
-                                       SINK_N(hist_percentile(&hist, 0.999)), SINK_N(hist.max),
-                                       SINK_N(key->vm), SINK_S(session_name(s, key->vm, &value->mfa))});
+static int compare_functions(const void *a, const void *b)
+{
+    uint64_t x = ((const struct function *)a)->hist.count, y = ((const struct function *)b)->hist.count;
+
+    return x < y ? 1 : x > y ? -1 : 0;
+}
+
+/* The rows by function, the most frequent first. Returns how many. Owns: the caller frees them and their names. */
+static size_t merge_rows(struct session *s, const struct tally_row *rows, size_t n, struct function *functions)
+{
+    size_t found = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct msg_sched_mfa *value = (const struct msg_sched_mfa *)rows[i].values;
+        uint32_t vm = ((const struct wire_name_key *)rows[i].key)->vm;
+        const char *name = session_name(s, vm, &value->mfa);
+        size_t at = value->mfa.form == WIRE_TEXT ? found : 0; /* texts are different */
+
+        while (at < found && (functions[at].vm != vm || strcmp(functions[at].name, name)))
+            at++;
+        if (at == found)
+            functions[found++] = (struct function){.vm = vm, .name = strdup(name)};
+        if (!functions[at].name)
+            return found - 1;
+        hist_merge(&functions[at].hist, &value->latencies);
     }
+    qsort(functions, found, sizeof *functions, compare_functions);
+    return found;
+}
+
+static int print_mfas(struct session *s, const struct tally_row *rows, size_t n)
+{
+    struct function *functions = calloc(n + 1, sizeof *functions);
+    size_t found = functions ? merge_rows(s, rows, n, functions) : 0;
+
+    for (size_t i = 0; i < found && i < TOP; i++) {
+        struct wire_hist *hist = &functions[i].hist;
+
+        hist_bound_max(hist);
+        sink_row(session_sink(s), &mfa_table,
+                 (struct sink_value[]){SINK_N(hist->count), SINK_N(hist_percentile(hist, 0.5)),
+                                       SINK_N(hist_percentile(hist, 0.99)),
+                                       SINK_N(hist_percentile(hist, 0.999)), SINK_N(hist->max),
+                                       SINK_N(functions[i].vm), SINK_S(functions[i].name)});
+    }
+    for (size_t i = 0; i < found; i++)
+        free(functions[i].name);
+    free(functions);
+    return functions ? 0 : -ENOMEM;
 }
 
 static int on_result(void *ctx, struct session *s)
@@ -125,8 +168,7 @@ static int on_result(void *ctx, struct session *s)
         hist_merge(&all, (const struct wire_hist *)rows[i].values);
     hist_bound_max(&all);
     sink_hist(session_sink(s), "msglat_latencies", "From send to receiver scheduled", SINK_NS, &all);
-    print_mfas(s, rows, n);
-    return 0;
+    return print_mfas(s, rows, n);
 }
 
 static int set_slower(void *ctx, const char *value)

@@ -10,21 +10,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#if __has_include("otp_check.h")
 #include "otp_check.h"
-#else /* nothing can be verified yet: nothing is hooked */
-static const uint16_t *otp_layout_find(uint32_t release, bool jit, bool notes)
-{
-    (void)release, (void)jit, (void)notes;
-    return NULL;
-}
-
-static int otp_check(int pid, struct otp_image *image, struct otp_layout *layout, char *why, size_t size)
-{
-    (void)pid, (void)image, (void)layout, (void)why, (void)size;
-    return -ENOTSUP;
-}
-#endif
 
 uint64_t otp_vm_bias(int pid, const struct otp_image *image, const struct stat *file)
 {

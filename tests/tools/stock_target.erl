@@ -1,0 +1,66 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% What tests of tools run on a stock emulator: work/1 waits for the file "go", does what it is asked for a known number
+%% of times, makes the file "done", and waits for "end". Waiting sends no message and makes no process.
+-module(stock_target).
+-export([work/1, child/0, crash/1, echo/2, answer/1]).
+
+work(What) ->
+	wait("go"),
+	do(What),
+	ok = prim_file:write_file("done", <<>>),
+	wait("end"),
+	halt().
+
+wait(File) ->
+	case prim_file:read_file_info(File) of
+		{ok, _} -> ok;
+		_ -> receive after 20 -> wait(File) end
+	end.
+
+%% 23 end with a reason, 7 normally, 5 are asked for asynchronously.
+do([spawns]) ->
+	[down(spawn_monitor(?MODULE, crash, [I])) || I <- lists:seq(1, 23)],
+	[down(spawn_monitor(?MODULE, child, [])) || _ <- lists:seq(1, 7)],
+	[begin
+		R = spawn_request(?MODULE, child, [], [monitor]),
+		receive {spawn_reply, R, ok, P} -> down({P, R}) end
+	end || _ <- lists:seq(1, 5)];
+%% 1,009 messages and 1,009 answers.
+do([ring]) ->
+	P = spawn(?MODULE, echo, [self(), 1009]),
+	[begin P ! {m, I}, receive ok -> ok end end || I <- lists:seq(1, 1009)];
+%% 211 requests and 211 replies, which go to aliases.
+do([calls]) ->
+	P = spawn(?MODULE, answer, [211]),
+	[begin
+		R = monitor(process, P, [{alias, reply_demonitor}]),
+		P ! {call, R, I},
+		receive {R, I} -> ok end
+	end || I <- lists:seq(1, 211)];
+%% 8 opens (3 fail), 5 closes, 29 writes of 31 bytes, 7 reads, 13 renames (2 fail), 11 deletes, 2 directories made and deleted.
+do([files]) ->
+	[file(I) || I <- lists:seq(1, 5)],
+	[{error, enoent} = file:open("none/x", [read, raw]) || _ <- lists:seq(1, 3)],
+	[ok = prim_file:rename("f1", "f1") || _ <- lists:seq(1, 11)],
+	[{error, enoent} = prim_file:rename("missing", "new") || _ <- lists:seq(1, 2)],
+	[ok = prim_file:delete("f" ++ integer_to_list(I)) || I <- lists:seq(1, 5)],
+	[{error, enoent} = prim_file:delete("missing") || _ <- lists:seq(1, 6)],
+	[ok = prim_file:make_dir(D) || D <- ["d1", "d2"]],
+	[ok = prim_file:del_dir(D) || D <- ["d1", "d2"]].
+
+file(I) ->
+	{ok, F} = file:open("f" ++ integer_to_list(I), [write, read, raw, binary]),
+	[ok = file:write(F, binary:copy(<<"x">>, 31)) || _ <- lists:seq(1, case I of 1 -> 17; _ -> 3 end)],
+	I =:= 1 andalso [{ok, _} = file:pread(F, J, 5) || J <- lists:seq(1, 7)],
+	ok = file:close(F).
+
+down({P, R}) -> receive {'DOWN', R, process, P, _} -> ok end.
+
+child() -> ok.
+crash(X) -> exit({stock_reason, X}).
+
+echo(_, 0) -> ok;
+echo(P, N) -> receive {m, _} -> P ! ok end, echo(P, N - 1).
+
+answer(0) -> ok;
+answer(N) -> receive {call, A, I} -> A ! {A, I} end, answer(N - 1).
