@@ -14,9 +14,10 @@ static const struct provider providers[] = {
 
 static const struct {
     const struct provider_ops *ops;
+    bool jit;
     const char *probe, *why;
 } silents[] = {
-#define SILENT(stem, probe, why) {&provider_##stem##_ops, #probe, why},
+#define SILENT(stem, jit, probe, why) {&provider_##stem##_ops, jit, #probe, why},
 #include "providers.def"
 };
 
@@ -33,8 +34,8 @@ const char *provider_silent(const struct provider *provider, const struct elf_fi
     uint32_t jit = 0;
 
     elf_file_read_symbol(elf, "etp_beamasm", &jit, sizeof jit);
-    for (size_t i = 0; jit && i < sizeof silents / sizeof *silents; i++)
-        if (silents[i].ops == provider->ops && !strcmp(silents[i].probe, probe))
+    for (size_t i = 0; i < sizeof silents / sizeof *silents; i++)
+        if (silents[i].ops == provider->ops && (jit || !silents[i].jit) && !strcmp(silents[i].probe, probe))
             return silents[i].why;
     return NULL;
 }
