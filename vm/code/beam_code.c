@@ -596,6 +596,8 @@ static bool check_segments(const struct check *c, const struct operand *list)
 		if (!check_letter(c, 'a', &s[0]) || !check_letter(c, 'u', &s[1]) || !check_letter(c, 'u', &s[2]) ||
 		    !check_letter(c, 'k', &s[3]) || !check_letter(c, 's', &s[5]))
 			return false;
+		if (s[2].u > 256)
+			return fail_operand(c, "a unit above 256");
 		if (s[0].term != am_string) {
 			if (!check_source(c, &s[4]))
 				return false;

@@ -219,7 +219,7 @@ static void choose_put(struct segment *s)
 	case BITS_SEG_BINARY:
 	case BITS_SEG_APPEND:
 	case BITS_SEG_PRIVATE_APPEND:
-		if (operand_is_atom(&s->o[5], am_all) && s->o[2].u <= 8 && 8 % s->o[2].u == 0)
+		if (operand_is_atom(&s->o[5], am_all) && bits_are_units(8, s->o[2].u))
 			s->put = BS_PUT_BINARY;
 		break;
 	default:

@@ -113,6 +113,8 @@ START_TEST(test_beam_file_parse_wrong_operands)
 	refused(BODY(1, COMPACT(U, 2), 19), "twice");
 	refused(BODY(59, COMPACT(X, 0), COMPACT(F, 1), 0x17, COMPACT(U, 1), COMPACT(A, 1), 19), "wrong length");
 	refused(BODY(59, COMPACT(X, 0), COMPACT(F, 1), 0x17, 0x08 | 0xe0, 0xff, COMPACT(A, 1), 19), "longer than the code");
+	refused(BODY(177, COMPACT(F, 0), COMPACT(U, 0), COMPACT(U, 0), COMPACT(U, 1), COMPACT(X, 0), 0x17, COMPACT(U, 6), COMPACT(A, 2),
+		     COMPACT(U, 1), 0x28, 0x01, COMPACT(A, 0), COMPACT(X, 0), COMPACT(X, 0), 19), "a unit above 256");
 	refused(BODY(16, 0x1f | 0x18, 0x7f, 0xff, 0xff, COMPACT(U, 0), 19), "Code");
 }
 END_TEST
