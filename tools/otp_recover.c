@@ -66,6 +66,7 @@ enum clause_kind {
     CLAUSE_IMPORTS,
     CLAUSE_LARGER_THAN,
     CLAUSE_IS,
+    CLAUSE_IN_ROW_OF,
     CLAUSE_TAKEN_IN,
     CLAUSE_READ_IN,
 };
@@ -92,6 +93,7 @@ static const struct rule {
 #define IMPORTS(s) {CLAUSE_IMPORTS, s, 0},
 #define LARGER_THAN(bytes) {CLAUSE_LARGER_THAN, NULL, bytes},
 #define IS(f) {CLAUSE_IS, f, 0},
+#define IN_ROW_OF(atom, offset) {CLAUSE_IN_ROW_OF, atom, offset},
 #define TAKEN_IN(f) {CLAUSE_TAKEN_IN, f, 0},
 #define READ_IN(f, offset) {CLAUSE_READ_IN, f, offset},
 #include "otp_rules.def"
@@ -569,6 +571,29 @@ static bool reads(struct otp_recover *r, const struct span *span, uint64_t addre
     return false;
 }
 
+/*
+ * Number, counted from 1, of the first reloc from `from` on that stands so far behind the word of the atom and leads to the
+ * address (0: to any); 0 without one.
+ */
+static size_t in_row_of(struct otp_recover *r, const struct clause *clause, size_t from, uint64_t address)
+{
+    uint64_t term = atom_term(r, clause->what, strlen(clause->what)), word;
+
+    for (size_t i = from; term && i < r->image->nrelocs; i++) {
+        const struct otp_reloc *reloc = &r->image->relocs[i];
+        const unsigned char *row = reloc->import || (address && reloc->address != address) || reloc->at < clause->offset
+                                       ? NULL
+                                       : otp_image_at(r->image, reloc->at - clause->offset, sizeof word);
+
+        if (!row)
+            continue;
+        memcpy(&word, row, sizeof word);
+        if (word == term)
+            return i + 1;
+    }
+    return 0;
+}
+
 /* A clause about a function that is not known does not hold, its negation neither. */
 static bool holds(struct otp_recover *r, const struct clause *clause, uint64_t address)
 {
@@ -597,6 +622,8 @@ static bool holds(struct otp_recover *r, const struct clause *clause, uint64_t a
         return function->size > clause->offset;
     case CLAUSE_IS:
         return resolve(r, clause->what, spans) && spans[0].address == address;
+    case CLAUSE_IN_ROW_OF:
+        return in_row_of(r, clause, 0, address) > 0;
     case CLAUSE_TAKEN_IN:
         return resolve(r, clause->what, spans) && takes(r, &spans[0], address);
     case CLAUSE_READ_IN:
@@ -667,6 +694,13 @@ static void consider_objects(struct otp_recover *r, struct search *search, const
             consider(r, search, taken);
 }
 
+static void consider_rows(struct otp_recover *r, struct search *search, const struct clause *clause)
+{
+    for (size_t i = 0; (i = in_row_of(r, clause, i, 0));)
+        if (is_object(r->image, r->image->relocs[i - 1].address))
+            consider(r, search, r->image->relocs[i - 1].address);
+}
+
 static uint64_t apply(struct otp_recover *r, const struct rule *rule)
 {
     struct search search = {.rule = rule};
@@ -678,6 +712,8 @@ static uint64_t apply(struct otp_recover *r, const struct rule *rule)
         consider_referrers(r, &search, first->what);
     else if (first->kind == CLAUSE_IS)
         consider(r, &search, mfa_code(r, first->what, strchr(first->what, ':')));
+    else if (first->kind == CLAUSE_IN_ROW_OF)
+        consider_rows(r, &search, first);
     else if (first->kind == CLAUSE_TAKEN_IN)
         consider_objects(r, &search, first->what);
     return search.two ? 0 : search.found;

@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum {
-    REACH = 96,          /* bytes from the entry that are looked at */
+    REACH = 160,          /* bytes from the entry that are looked at */
     SHORT_JUMP = 2 + 127, /* how far behind a short jump can stand */
     MAX_INSTRUCTION = 15,
     MAX_REGS = 10,
