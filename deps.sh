@@ -26,6 +26,7 @@ valgrind                                valgrind
 erlc                                    erlang-base
 /usr/lib/erlang/lib/runtime_tools-*     erlang-runtime-tools
 setpriv                                 util-linux
+python3                                 python3
 '
 missing=()
 while read -r what package; do

@@ -1,0 +1,319 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Watches the unmodified Erlang of each Debian release and holds what erlsnoop counts against what the work says it did.
+
+Each VM runs in a chroot, seen from outside: another mount namespace's files, and once another pid namespace.
+  BUILD           where erlsnoop is
+  STOCK_CHROOTS   a folder of ready chroots, named by suite (bookworm, trixie, sid); others are made by debootstrap under build/stock
+  STOCK_OTPS      further Erlangs of this machine: "name=/path/to/erl ..."
+  STOCK_ONLY      words; only the rows (release, case) that hold one of them
+"""
+import json
+import os
+import queue
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
+ERLSNOOP = os.path.join(BUILD, "erlsnoop")
+DEADLINE = 90
+INTERVAL = "0.3"
+SUITES = (("25", "bookworm"), ("27", "trixie"), ("29", "sid"))
+PACKAGES = "erlang-base,erlang-dev"
+# what is worked (a kind of stock_work), the subcommand, its row of totals
+CASES = (
+    ("spawns", "spawns", "spawns"),
+    ("messages", "msglat", "msglat"),
+    ("calls", "msglat", "msglat"),
+    ("upgrade", "msglat", "msglat"),
+    ("files", "efile", "efile_totals"),
+)
+
+
+class Failure(Exception):
+    """One line that says what went wrong."""
+
+
+class Otp:
+    """An Erlang to watch: where its root is, and the command that runs it there."""
+
+    def __init__(self, name, root="/", erl="erl", new_pids=False):
+        self.name, self.root, self.erl, self.new_pids = name, root, erl, new_pids
+
+    def command(self, words):
+        inside = ["chroot", self.root] + words if self.root != "/" else words
+        if self.new_pids:
+            return ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc=" + os.path.join(self.root, "proc")] + inside
+        return inside
+
+
+def installed_release():
+    erl = shutil.which("erl")
+    if not erl:
+        return None
+    said = subprocess.run([erl, "-noinput", "-eval", "io:put_chars(erlang:system_info(otp_release)), halt()."],
+                          capture_output=True, text=True, timeout=DEADLINE)
+    return said.stdout.strip()
+
+
+def make_chroot(suite):
+    """The chroot of a suite; made when there is none. Failure when it cannot be had."""
+    ready = os.path.join(os.environ.get("STOCK_CHROOTS", ""), suite)
+    if os.environ.get("STOCK_CHROOTS") and os.path.exists(ready + "/usr/bin/erl"):
+        return ready
+    root = os.path.join("build", "stock", suite)
+    if os.path.exists(root + "/usr/bin/erl"):
+        return os.path.abspath(root)
+    if not shutil.which("debootstrap"):
+        raise Failure("debootstrap is not installed")
+    shutil.rmtree(root, ignore_errors=True)
+    os.makedirs(root)
+    print(f"debootstrap {suite} into {root}", flush=True)
+    made = subprocess.run(["debootstrap", "--variant=minbase", "--include=" + PACKAGES, suite, root, "http://deb.debian.org/debian"],
+                          capture_output=True, text=True)
+    if made.returncode:
+        last = (made.stdout + made.stderr).strip().splitlines()[-1:]
+        shutil.rmtree(root, ignore_errors=True)
+        raise Failure(f"debootstrap of {suite} failed: {' '.join(last)}")
+    return os.path.abspath(root)
+
+
+def find_otps():
+    """(those to watch, those that cannot be had with the reason)"""
+    otps, skipped, host = [], [], installed_release()
+    for release, suite in SUITES:
+        if release == host:
+            otps.append(Otp(release))
+            continue
+        try:
+            root = make_chroot(suite)
+            otps.append(Otp(release, root))
+            if release == "27":
+                otps.append(Otp(release + " pidns", root, new_pids=True))
+        except Failure as why:
+            skipped.append((release, str(why)))
+    for word in os.environ.get("STOCK_OTPS", "").split():
+        name, _, erl = word.partition("=")
+        otps.append(Otp(name, erl=erl))
+    return otps, skipped
+
+
+class Lines:
+    """The lines of a stream as they come, with a time limit."""
+
+    def __init__(self, stream):
+        self.queue = queue.Queue()
+        threading.Thread(target=self.read, args=(stream,), daemon=True).start()
+
+    def read(self, stream):
+        for line in stream:
+            self.queue.put(line.rstrip("\n"))
+        self.queue.put(None)
+
+    def next(self, what, seconds=DEADLINE):
+        try:
+            return self.queue.get(timeout=seconds)
+        except queue.Empty:
+            raise Failure(f"nothing more from {what} for {seconds} s") from None
+
+
+def find_emulator(pid):
+    """The process id, seen from here, of the emulator among the descendants."""
+    try:
+        if os.readlink(f"/proc/{pid}/exe").split("/")[-1].startswith("beam."):
+            return pid
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as children:
+            below = [int(child) for child in children.read().split()]
+    except OSError:
+        return None
+    return next((found for found in map(find_emulator, below) if found), None)
+
+
+class Work:
+    """One VM that works when told to, and says what it did."""
+
+    def __init__(self, otp, kind):
+        self.folder = tempfile.mkdtemp(prefix="stock-", dir=os.path.join(otp.root, "tmp"))
+        inside = "/" + os.path.relpath(self.folder, otp.root)
+        for source in ("stock_work.erl", "stock_upgrade.erl"):
+            shutil.copy(os.path.join(HERE, source), self.folder)
+        self.run_to_end(otp, [os.path.join(os.path.dirname(otp.erl), "erlc"), "-o", inside, inside + "/stock_work.erl"])
+        words = [otp.erl, "+S", "2", "-noinput", "-kernel", "logger_level", "none", "-pa", inside,
+                 "-s", "stock_work", "start", kind, inside]
+        self.process = subprocess.Popen(otp.command(words), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                        text=True, errors="replace", start_new_session=True, cwd="/", env=dict(os.environ, HOME="/tmp", ERL_CRASH_DUMP="/dev/null"))
+        self.lines = Lines(self.process.stdout)
+        self.wait_for("ready")
+        self.pid = find_emulator(self.process.pid)
+        if not self.pid:
+            raise Failure("no emulator among the processes of erl")
+
+    @staticmethod
+    def run_to_end(otp, words):
+        done = subprocess.run(otp.command(words), capture_output=True, text=True, timeout=DEADLINE, check=False)
+        if done.returncode:
+            raise Failure(f"{words[0]}: {done.stdout.strip()} {done.stderr.strip()}")
+
+    def wait_for(self, word):
+        """The lines up to the word."""
+        before = []
+        while (line := self.lines.next("the VM")) != word:
+            if line is None:
+                raise Failure(f"the VM ended before '{word}': {' '.join(before[-3:])}")
+            before.append(line)
+        return before
+
+    def go(self):
+        with open(os.path.join(self.folder, "go"), "w", encoding="ascii"):
+            pass
+
+    def lives(self):
+        return self.process.poll() is None
+
+    def end(self):
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        self.process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Watch:
+    """erlsnoop on one VM."""
+
+    def __init__(self, command, totals, pid):
+        self.totals, self.rows = totals, []
+        self.process = subprocess.Popen([ERLSNOOP, command, "--json", "--events", "-p", str(pid), INTERVAL], stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, text=True, start_new_session=True)
+        self.lines = Lines(self.process.stdout)
+        self.read_results(1)
+
+    def take(self, line):
+        if line is None:
+            raise Failure("erlsnoop ended: " + self.process.stderr.read().strip())
+        self.rows.append(json.loads(line))
+        return self.rows[-1]
+
+    def read_results(self, n):
+        while n:
+            n -= self.take(self.lines.next("erlsnoop"))["type"] == self.totals
+
+    def end(self):
+        """All rows. What has happened before is in them."""
+        self.process.send_signal(signal.SIGINT)
+        while (line := self.lines.next("erlsnoop")) is not None:
+            self.take(line)
+        if self.process.wait(DEADLINE):
+            raise Failure("erlsnoop failed: " + self.process.stderr.read().strip())
+        return self.rows
+
+    def kill(self):
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+
+
+SHOWN = 90  # characters of a name that are compared: longer ones are cut by the tool
+
+
+def fits(row, where):
+    for member, want in where.items():
+        have = str(row.get(member, ""))
+        if want.endswith("*"):
+            if not have.startswith(want[:-1]):
+                return False
+        elif have[:SHOWN] != want[:SHOWN]:
+            return False
+    return True
+
+
+def counted(rows, told):
+    found = [row for row in rows if row["type"] == told["table"] and fits(row, told["where"])]
+    return len(found) if told["member"] is None else sum(row.get(told["member"], 0) for row in found)
+
+
+class Result:
+    def __init__(self, otp, case):
+        self.otp, self.case = otp, case
+        self.checks = self.expected = self.counted = 0
+        self.wrong = []
+
+    def compare(self, told, rows):
+        have, want, least = counted(rows, told), told.get("expect"), told.get("least")
+        self.checks += 1
+        self.expected += want or 0
+        self.counted += have if want is not None else 0
+        if have != want if want is not None else have < least:
+            where = " ".join(f"{k}={v!a}" for k, v in told["where"].items())
+            bound = want if want is not None else f"{least} or more"
+            self.wrong.append(f"{told['table']} {where} {told['member'] or 'rows'}: expected {bound}, counted {have}")
+
+    def line(self):
+        verdict = "exact" if not self.wrong else "WRONG"
+        return f"{self.otp:<12} {self.case:<18} {self.checks:>7} {self.expected:>9} {self.counted:>9}  {verdict}"
+
+
+def run_case(otp, case):
+    kind, command, totals = case
+    result = Result(otp.name, f"{command} ({kind})")
+    work = watch = None
+    try:
+        work = Work(otp, kind)
+        watch = Watch(command, totals, work.pid)
+        work.go()
+        told = [json.loads(line) for line in work.wait_for("done")]
+        rows = watch.end()
+        if not work.lives():
+            raise Failure("the VM is gone")
+        for expected in told:
+            result.compare(expected, rows)
+        if os.environ.get("STOCK_KEEP"):
+            with open(os.path.join(os.environ["STOCK_KEEP"], f"{otp.name}-{kind}.json"), "w", encoding="utf-8") as kept:
+                kept.writelines(json.dumps(row) + "\n" for row in rows)
+    except (Failure, subprocess.TimeoutExpired, OSError, ValueError) as why:
+        result.wrong.append(str(why))
+    finally:
+        if watch:
+            watch.kill()
+        if work:
+            work.end()
+    return result
+
+
+def wanted(otp, case):
+    only = os.environ.get("STOCK_ONLY", "").split()
+    return not only or any(word in f"{otp.name} {case[0]}".split() for word in only)
+
+
+def main():
+    if os.geteuid():
+        print("check-stock needs root")
+        return 1
+    otps, skipped = find_otps()
+    results = []
+    for otp in otps:
+        for case in CASES:
+            if wanted(otp, case):
+                results.append(run_case(otp, case))
+                print(results[-1].line(), flush=True)
+                for wrong in results[-1].wrong:
+                    print("    " + wrong)
+    print(f"\n{'OTP':<12} {'WATCHED BY':<18} {'CHECKS':>7} {'EXPECTED':>9} {'COUNTED':>9}")
+    for result in results:
+        print(result.line())
+    for release, why in skipped:
+        print(f"SKIP OTP {release}: {why}")
+    failed = sum(bool(r.wrong) for r in results) + (len(skipped) if os.environ.get("CI") == "true" else 0)
+    print(f"check-stock: {len(results) - sum(bool(r.wrong) for r in results)} exact, {failed} failed, {len(skipped)} skipped")
+    return 1 if failed or not results else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,276 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% Work whose events are counted from outside, held against what it says it did.
+%%   stock_work:start([Kind, Dir])   says "ready", waits for the file Dir/go, works, prints a line of JSON for each thing that
+%%                                   must be counted, then "done", and lives on
+%% A line: {"table":T,"where":{member:text, "..*": a prefix},"member":M or null (count the rows),"expect":N or "least":N}.
+%% Waiting and printing make no process, send no message, and look at no file but Dir/go.
+-module(stock_work).
+-include_lib("kernel/include/file.hrl").
+-export([start/1]).
+-export([by_spawn/1, by_link/1, by_monitor/1, by_opt/1, by_opt_both/1, by_request/1, by_proc_lib/1]).
+-export([sink/0, sink_alias/1, init/1, handle_call/3, handle_cast/2]).
+
+-define(DEADLINE, 30000).
+
+start([Kind, Dir0]) ->
+    Dir = atom_to_list(Dir0),
+    process_flag(trap_exit, true),
+    [{module, M} = code:ensure_loaded(M) || M <- [gen_server, gen, proc_lib, re, erl_scan, io_lib, io_lib_format, maps, binary]],
+    Work = prepare(Kind, Dir),
+    display("ready"),
+    await_file(filename:join(Dir, "go")),
+    Told = Work(),
+    [display(L) || L <- Told ++ [expect("lost", [], "count", 0)]],
+    display("done"),
+    receive never -> ok end.
+
+display(Line) -> erlang:display_string(Line ++ "\n").
+
+await_file(File) ->
+    case prim_file:read_file_info(File) of
+        {ok, _} -> ok;
+        {error, _} -> receive after 20 -> await_file(File) end
+    end.
+
+prepare(spawns, _) -> fun spawns/0;
+prepare(messages, _) -> prepare_messages();
+prepare(calls, _) -> prepare_calls();
+prepare(upgrade, Dir) -> prepare_upgrade(Dir);
+prepare(files, Dir) -> prepare_files(Dir).
+
+%% ---- what is told
+
+expect(Table, Where, Member, N) -> line(Table, Where, Member, "expect", N).
+least(Table, Where, Member, N) -> line(Table, Where, Member, "least", N).
+
+line(Table, Where, Member, How, N) ->
+    "{\"table\":" ++ json(Table) ++ ",\"where\":{" ++ lists:append(lists:join(",", [json(K) ++ ":" ++ json(V) || {K, V} <- Where]))
+        ++ "},\"member\":" ++ member(Member) ++ ",\"" ++ How ++ "\":" ++ integer_to_list(N) ++ "}".
+
+member(null) -> "null";
+member(M) -> json(M).
+
+json(Text) -> "\"" ++ lists:flatmap(fun json_char/1, Text) ++ "\"".
+
+json_char(C) when C >= 32, C < 127, C =/= $", C =/= $\\ -> [C];
+json_char(C) when C < 16#10000 -> lists:flatten(io_lib:format("\\u~4.16.0b", [C])).
+
+repeat(N, Fun) -> [Fun(I) || I <- lists:seq(1, N)].
+
+mfa(Module, Function, Arity) -> name(Module) ++ ":" ++ name(Function) ++ "/" ++ integer_to_list(Arity).
+
+%% An atom, quoted when it is not plain.
+name(Atom) ->
+    Text = atom_to_list(Atom),
+    case re:run(Text, "^[a-z][a-zA-Z0-9_@]*\\z", [unicode]) =/= nomatch andalso not erl_scan:reserved_word(Atom) of
+        true -> Text;
+        false -> "'" ++ lists:flatmap(fun(C) when C =:= $'; C =:= $\\ -> [$\\, C]; (C) -> [C] end, Text) ++ "'"
+    end.
+
+%% ---- births and deaths: {how many, how, initial call, argument, reason as it is shown}
+
+lives() ->
+    [{23, fun spawn/3, by_spawn, normal, "normal"},
+     {29, fun spawn_link/3, by_link, {shutdown, x}, "{shutdown,...}"},
+     {31, fun spawn_monitor/3, by_monitor, error, "{badarith,...}"},
+     {37, fun(M, F, A) -> spawn_opt(M, F, A, [link, {min_heap_size, 500}]) end, by_opt, wait, "killed"},
+     {19, fun(M, F, A) -> spawn_opt(M, F, A, [link, monitor]) end, by_opt_both, own_reason, "own_reason"},
+     {41, fun spawn_request/3, by_request, normal, "normal"},
+     {17, fun proc_lib:spawn/3, by_proc_lib, shutdown, "shutdown"}].
+
+hostile() ->
+    [list_to_atom("\e]0;title\a\e[2J"), list_to_atom("quo'te\\back\"s"), list_to_atom([16#5d0, 16#202e, $a, 16#2066]),
+     list_to_atom(lists:duplicate(255, $x)), list_to_atom(lists:duplicate(255, 16#20ac)), '', 'end', list_to_atom([16#e9, 0, 10, 13, 127])].
+
+by_spawn(R) -> leave(R).
+by_link(R) -> leave(R).
+by_monitor(R) -> leave(R).
+by_opt(R) -> leave(R).
+by_opt_both(R) -> leave(R).
+by_request(R) -> leave(R).
+by_proc_lib(R) -> leave(R).
+
+leave(normal) -> ok;
+leave(error) -> binary_to_term(term_to_binary(1)) + binary_to_term(term_to_binary(a));
+leave(wait) -> receive never -> ok end;
+leave(Reason) -> exit(Reason).
+
+spawns() ->
+    Lives = lists:append([repeat(N, fun(_) -> spawn_one(How, F, A) end) || {N, How, F, A, _} <- lives()]),
+    Hostile = hostile(),
+    Strange = [spawn(?MODULE, H, [1, 2, 3]) || H <- Hostile] ++ [spawn(H, f, []) || H <- Hostile]
+        ++ repeat(13, fun(I) -> spawn(fun() -> leave({nth_of(I, Hostile), I}) end) end)
+        ++ [spawn(fun() -> exit(H) end) || H <- Hostile],
+    [await_end(P) || P <- Lives ++ Strange],
+    told_spawns(Hostile).
+
+nth_of(I, List) -> lists:nth(I rem length(List) + 1, List).
+
+spawn_one(How, F, A) ->
+    case How(?MODULE, F, [A]) of
+        {P, _} -> kill_waiting(A, P);
+        P when is_pid(P) -> kill_waiting(A, P);
+        R -> receive {spawn_reply, R, ok, P} -> kill_waiting(A, P) end
+    end.
+
+kill_waiting(wait, P) -> exit(P, kill), P;
+kill_waiting(_, P) -> P.
+
+await_end(P) ->
+    R = monitor(process, P),
+    receive {'DOWN', R, process, P, _} -> ok after ?DEADLINE -> exit({still_there, P}) end.
+
+told_spawns(Hostile) ->
+    Funs = 13 + length(Hostile),
+    Made = [{initial(F), N} || {N, _, F, _, _} <- lives()] ++ [{"erlang:apply/2", Funs}]
+        ++ [{mfa(?MODULE, H, 3), 1} || H <- Hostile] ++ [{mfa(H, f, 0), 1} || H <- Hostile],
+    Reasons = [{R, N} || {N, _, _, _, R} <- lives()] ++ [{"{undef,...}", 2 * length(Hostile)}] ++ [{name(H), 1} || H <- Hostile]
+        ++ [{"{" ++ name(nth_of(I, Hostile)) ++ ",...}", 1} || I <- lists:seq(1, 13)],
+    Total = lists:sum([N || {_, N} <- Made]),
+    [expect("spawns", [], "births", Total), expect("spawns", [], "deaths", Total), expect("spawns", [], "unseen", 0),
+     expect("spawns_event", [{"event", "birth"}], null, Total), expect("spawns_event", [{"event", "death"}], null, Total)]
+        ++ [expect("spawns_event", [{"event", "birth"}, {"name", M}], null, N) || {M, N} <- added(Made)]
+        ++ [expect("spawns_event", [{"event", "death"}, {"name", M}], null, N) || {M, N} <- added(Reasons)].
+
+initial(by_proc_lib) -> "proc_lib:init_p/5";
+initial(F) -> mfa(?MODULE, F, 1).
+
+added(Rows) ->
+    lists:sort(maps:to_list(lists:foldl(fun({K, N}, M) -> maps:update_with(K, fun(O) -> O + N end, N, M) end, #{}, Rows))).
+
+%% ---- messages to processes: {how many, how to send to the receiver}
+
+prepare_messages() ->
+    Sink = spawn(?MODULE, sink, []),
+    register(stock_sink, Sink),
+    fun() ->
+        Rows = [{23, fun() -> Sink ! m end},
+                {29, fun() -> erlang:send(Sink, m) end},
+                {31, fun() -> stock_sink ! m end},
+                {37, fun() -> {stock_sink, node()} ! m end},
+                {41, fun() -> self() ! m end},
+                {43, fun() -> erlang:send_nosuspend(Sink, m) end},
+                {47, fun() -> erlang:send(Sink, m, [noconnect]) end},
+                {53, fun() -> gen_server:cast(Sink, m) end},
+                {11, fun() -> Sink ! lists:seq(1, 10000) end},
+                {13, fun() -> Sink ! binary:copy(<<"x">>, 10000) end}],
+        [repeat(N, fun(_) -> Send(), pause() end) || {N, Send} <- Rows],
+        [expect("msglat", [], "messages", lists:sum([N || {N, _} <- Rows])),
+         least("msglat", [], "wakeups", 23),
+         least("msglat_by_mfa", [{"mfa", mfa(?MODULE, sink, 0)}], "wakeups", 23)]
+    end.
+
+pause() -> receive after 1 -> ok end.
+
+sink() -> receive _ -> sink() end.
+
+%% ---- calls: each is a message to the server and one back, to an alias
+
+prepare_calls() ->
+    {ok, Server} = gen_server:start_link(?MODULE, [], []),
+    Self = self(),
+    spawn(fun() -> Self ! {alias, alias()}, sink_alias(0) end),
+    Alias = receive {alias, A} -> A end,
+    fun() ->
+        repeat(53, fun(_) -> ok = gen_server:call(Server, m) end),
+        repeat(59, fun(_) -> Alias ! m, pause() end),
+        repeat(61, fun(_) -> gen_server:cast(Server, m) end),
+        [expect("msglat", [], "messages", 53 + 53 + 59 + 61),
+         least("msglat_by_mfa", [{"mfa", "gen_server:loop/*"}], "wakeups", 23),
+         least("msglat_by_mfa", [{"mfa", mfa(?MODULE, sink_alias, 1)}], "wakeups", 23)]
+    end.
+
+sink_alias(N) -> receive _ -> sink_alias(N + 1) end.
+
+init(_) -> {ok, 0}.
+handle_call(m, _, N) -> {reply, ok, N + 1}.
+handle_cast(m, N) -> {noreply, N + 1}.
+
+%% ---- code that is replaced and unloaded while its functions are told by address
+
+-define(VERSIONS, 7).
+
+prepare_upgrade(Dir) ->
+    Compiled = [begin
+                    Loop = list_to_atom("loop_" ++ integer_to_list(V)),
+                    {ok, stock_upgrade, Code} =
+                        compile:file(filename:join(Dir, "stock_upgrade"), [binary, {d, 'LOOP', Loop}]),
+                    {Loop, Code}
+                end || V <- lists:seq(1, ?VERSIONS)],
+    fun() ->
+        [run_version(Code) || {_, Code} <- Compiled],
+        [least("msglat_by_mfa", [{"mfa", mfa(stock_upgrade, Loop, 0)}], "wakeups", 1) || {Loop, _} <- Compiled]
+    end.
+
+run_version(Code) ->
+    {module, _} = code:load_binary(stock_upgrade, "", Code),
+    P = stock_upgrade:start(),
+    repeat(29, fun(_) -> P ! m, pause() end),
+    exit(P, kill),
+    await_end(P),
+    true = code:delete(stock_upgrade),
+    false = code:purge(stock_upgrade).
+
+%% ---- files: {operation (or those of one call in turn) as it is shown, how many that succeed, how many that fail, what to do with the I-th}
+
+prepare_files(Dir0) ->
+    Dir = filename:join(Dir0, "files"),
+    ok = prim_file:make_dir(Dir),
+    P = fun(Name, I) -> filename:join(Dir, Name ++ integer_to_list(I)) end,
+    {ok, Cwd} = prim_file:get_cwd(),
+    {ok, W} = prim_file:open(P("held", 1), [read, write, binary]),
+    {ok, R} = prim_file:open(P("held", 1), [read, binary]),
+    Info = #file_info{mode = 8#600, mtime = {{2020, 2, 2}, {2, 2, 2}}}, % owner, permissions, times
+    fun() ->
+        Opened = repeat(23, fun(I) -> {ok, F} = prim_file:open(P("file", I), [write]), F end),
+        Rows = [{"OPEN", 0, 7, fun(I) -> prim_file:open(P("none/", I), [read]) end},
+                {"WRITE", 29, 0, fun(_) -> prim_file:write(W, <<"0123456789">>) end},
+                {"WRITE", 0, 5, fun(_) -> prim_file:write(R, <<"x">>) end},
+                {"PWRITEV", 31, 0, fun(I) -> prim_file:pwrite(W, I, <<"xy">>) end},
+                {"PREADV", 37, 0, fun(I) -> prim_file:pread(W, I, 3) end},
+                {"READ", 41, 0, fun(_) -> prim_file:read(R, 3) end},
+                {"LSEEK", 43, 3, fun(I) when I =< 43 -> prim_file:position(R, I); (_) -> prim_file:position(R, {bof, -1}) end},
+                {"FSYNC", 3, 0, fun(_) -> prim_file:sync(W) end},
+                {"FDATASYNC", 5, 0, fun(_) -> prim_file:datasync(W) end},
+                {"TRUNCATE", 2, 1, fun(I) when I =< 2 -> prim_file:truncate(W); (_) -> prim_file:truncate(R) end},
+                {"FADVISE", 11, 0, fun(_) -> prim_file:advise(W, 0, 10, normal) end},
+                {"ALLOCATE", 13, 2, fun(I) when I =< 13 -> prim_file:allocate(W, 0, 100); (_) -> prim_file:allocate(R, 0, 100) end},
+                {"RENAME", 17, 3, fun(I) when I =< 17 -> prim_file:rename(P("file", I), P("new", I)); (I) -> prim_file:rename(P("none", I), P("new", I)) end},
+                {["WRITE_INFO", "WRITE_INFO", "SET_TIME"], 17, 2, fun(I) -> prim_file:write_file_info(P("new", I), Info) end},
+                {"LINK", 5, 1, fun(I) when I =< 5 -> prim_file:make_link(P("new", I), P("link", I)); (I) -> prim_file:make_link(P("none", I), P("link", I)) end},
+                {"SYMLINK", 7, 1, fun(I) when I =< 7 -> prim_file:make_symlink("to", P("sym", I)); (_) -> prim_file:make_symlink("to", P("sym", 1)) end},
+                {"READLINK", 7, 2, fun(I) when I =< 7 -> prim_file:read_link(P("sym", I)); (_) -> prim_file:read_link(P("new", 1)) end},
+                {"LSTAT", 7, 2, fun(I) -> prim_file:read_link_info(P("sym", I)) end},
+                {"MKDIR", 11, 2, fun(I) when I =< 11 -> prim_file:make_dir(P("dir", I)); (_) -> prim_file:make_dir(P("dir", 1)) end},
+                {"READDIR", 3, 1, fun(I) when I =< 3 -> prim_file:list_dir(P("dir", I)); (_) -> prim_file:list_dir(P("none", 1)) end},
+                {"RMDIR", 11, 3, fun(I) -> prim_file:del_dir(P("dir", I)) end},
+                {"DELETE", 17, 4, fun(I) -> prim_file:delete(P("new", I)) end},
+                {"PWD", 13, 0, fun(_) -> prim_file:get_cwd() end},
+                {"CHDIR", 2, 1, fun(I) when I =< 2 -> prim_file:set_cwd(Cwd); (_) -> prim_file:set_cwd(P("none", 1)) end}],
+        [do_files(Row) || Row <- Rows],
+        [ok = prim_file:close(F) || F <- Opened],
+        told_files([{"OPEN", 23, 0, none}, {"CLOSE", 23, 0, none} | Rows])
+            ++ [expect("efile_event", [{"what", "RENAME (12) " ++ P("file", I) ++ " " ++ P("new", I)}], null, 1) || I <- [1, 17]]
+            ++ [expect("efile_event", [{"what", "OPEN (1) " ++ P("none/", I) ++ " *"}], null, 1) || I <- [1, 7]]
+    end.
+
+%% As many succeed and fail as the row says, or the work is wrong.
+do_files({Op, Good, Bad, Do}) ->
+    Failed = length([error || {error, _} <- repeat(Good + Bad, Do)]),
+    Failed =:= Bad orelse exit({Op, failed, Failed}).
+
+told_files(Rows) ->
+    lists:append([[expect("efile", [{"op", Op}], "count", N), expect("efile", [{"op", Op}], "errors", E)]
+                  || {Op, N, E} <- lists:sort(maps:fold(fun(Op, {N, E}, Acc) -> [{Op, N, E} | Acc] end, [], by_operation(Rows)))]).
+
+%% Of several operations the first fails, and the others are not tried.
+by_operation(Rows) ->
+    lists:foldl(fun count_row/2, #{}, Rows).
+
+count_row({[First | Rest], Good, Bad, _}, M) when is_list(First) ->
+    lists:foldl(fun(Op, Acc) -> add_operation(Op, Good, 0, Acc) end, add_operation(First, Good + Bad, Bad, M), Rest);
+count_row({Op, Good, Bad, _}, M) ->
+    add_operation(Op, Good + Bad, Bad, M).
+
+add_operation(Op, All, Failed, M) ->
+    maps:update_with(Op, fun({N, E}) -> {N + All, E + Failed} end, {All, Failed}, M).
