@@ -205,16 +205,8 @@ static __always_inline const struct stacks_thread *current_thread(__u32 vm)
     return bpf_map_lookup_elem(&threads, &key);
 }
 
-/* An exit takes several calls; only the first is the event. */
-static __always_inline bool is_in_exit(const struct otp_layout *layout, __u64 process)
-{
-    __u64 phase = 0;
-
-    return otp_read(layout, process, OTP_PROC_TERMINATE, &phase, 8) || phase;
-}
-
 /* The process that a scheduler runs at an event, when it runs one. */
-static __always_inline int count_event(struct pt_regs *ctx, bool exits)
+static __always_inline int count_event(struct pt_regs *ctx)
 {
     const struct otp_layout *layout = otp_layout_of(ctx);
     const struct stacks_thread *thread;
@@ -225,7 +217,7 @@ static __always_inline int count_event(struct pt_regs *ctx, bool exits)
         return 0;
     thread = current_thread(layout->vm);
     if (!thread || otp_read(layout, thread->scheduler, OTP_SCHED_CURRENT, &process, 8) || !process ||
-        (exits && is_in_exit(layout, process)) || read_owner(layout, process, &w.key.owner))
+        read_owner(layout, process, &w.key.owner))
         return 0;
     forget_pid(&w.key.owner);
     count_stack(layout, process, false, &w);
@@ -236,7 +228,7 @@ static __always_inline int count_event(struct pt_regs *ctx, bool exits)
     SEC("uprobe")                                                                                  \
     int at_##probe(struct pt_regs *ctx)                                                            \
     {                                                                                              \
-        return count_event(ctx, PROBE_ID_##probe == PROBE_ID_process__exit);                       \
+        return count_event(ctx);                                                                   \
     }
 STACKS_EVENTS(COUNT_EVENT)
 

@@ -12,8 +12,8 @@ enum { STACKS_SAMPLE = 1 };
 /* What stacks can be counted at: EVENT(name, probe). */
 #define STACKS_EVENTS(EVENT)                                                                       \
     EVENT(spawn, process__spawn)                                                                   \
-    EVENT(exit, process__exit)                                                                     \
-    EVENT(send, message__send)
+    EVENT(send, message__send)                                                                     \
+    EVENT(file, efile_drv__entry)
 
 enum {
     STACKS_FRAMES = 64,  /* of a stack that is counted in the kernel */

@@ -347,8 +347,10 @@ void profile_tree_free(struct profile_tree *tree)
 
 void profile_label(const struct profile_frame *frame, bool lines, char *out, size_t size)
 {
+    const char *slash = strrchr(frame->file, '/');
+
     if (lines && frame->line)
-        snprintf(out, size, "%s (%s:%u)", frame->name, frame->file, frame->line);
+        snprintf(out, size, "%s (%s:%u)", frame->name, slash ? slash + 1 : frame->file, frame->line);
     else
         snprintf(out, size, "%s", frame->name);
 }

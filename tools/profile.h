@@ -73,7 +73,7 @@ struct profile_tree {
 int profile_tree_new(const struct profile *profile, bool lines, struct profile_tree *out);
 void profile_tree_free(struct profile_tree *tree);
 
-/* "lists:map/2", with `lines` "lists:map/2 (lists.erl:1239)". Unescaped, cut. */
+/* "lists:map/2", with `lines` "lists:map/2 (lists.erl:1239)", the file without its folder. Unescaped, cut. */
 void profile_label(const struct profile_frame *frame, bool lines, char *out, size_t size);
 
 /* One line a stack, "root;caller;called value", as flamegraph.pl and speedscope read it. */

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* erlsnoop stacks on the stock Erlang of this machine, held against what stacks_target did. Counts and shares, no times. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support.h"
+
+/* Starts the stock emulator on a function of stacks_target; $p is its process. */
+#define START(function)                                                                            \
+    "erlc $SOURCE/tests/tools/stacks_target.erl && erl -noshell -pa . -s stacks_target " function " > vm.log 2>&1 &\n" \
+    "for i in $(seq 100); do [ -e ready ] && break; sleep .1; done\n"                               \
+    "for q in $(pgrep -g 0 beam.smp); do p=$q; done\n"
+
+/* Runs erlsnoop with these options while the target acts, until it is done. */
+#define WATCH_EVENTS(options)                                                                      \
+    START("events") "$ERLSNOOP stacks -p $p " options " > out & e=$!\n"                             \
+    "sleep 1.5; touch go; for i in $(seq 100); do [ -e done ] && break; sleep .1; done; sleep .3\n" \
+    "kill -INT $e; wait $e; s=$?; cat out; kill $p; exit $s"
+
+/* Number at `key` of the function's row, rounded down; -1 without. */
+static long share_of(const struct support_run *r, const char *function, const char *key)
+{
+    char mark[128];
+
+    snprintf(mark, sizeof mark, "\"function\":\"stacks_target:%s\"", function);
+    return support_number(r->out, mark, key);
+}
+
+START_TEST(test_stacks_tells_shares_of_time)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(START("shares") "$ERLSNOOP stacks -p $p --proc shares --hz 199 --json 4 1; s=$?; kill $p; exit $s");
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_int_gt(support_number(r->out, "\"type\":\"stacks\"", "samples"), 50);
+    ck_assert_int_ge(share_of(r, "work/2", "self_percent"), 75);
+    ck_assert_int_ge(share_of(r, "spend/0", "total_percent"), 90);
+    ck_assert_int_ge(share_of(r, "half/1", "total_percent"), 35);
+    ck_assert_int_le(share_of(r, "half/1", "total_percent"), 65);
+    ck_assert_int_ge(share_of(r, "third/1", "total_percent"), 18);
+    ck_assert_int_le(share_of(r, "third/1", "total_percent"), 42);
+    ck_assert_int_ge(share_of(r, "fifth/1", "total_percent"), 9);
+    ck_assert_int_le(share_of(r, "fifth/1", "total_percent"), 31);
+    ck_assert_int_eq(support_lines(r->out, "\"lost\""), 0);
+}
+END_TEST
+
+START_TEST(test_stacks_names_frames_and_lines)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(START("shares") "$ERLSNOOP stacks -p $p --proc stacks_target:spend/0 --by none --lines --folded 2 1 "
+                                              "| sed 's/ [0-9]*$//'; kill $p");
+
+    ck_assert_ptr_ne(strstr(r->out, "stacks_target:spend/0 (stacks_target.erl:12);stacks_target:half/1 (stacks_target.erl:15);stacks_target:work/2"), NULL);
+    r = support_run(START("shares") "$ERLSNOOP stacks -p $p --proc shares --json 2 1; kill $p");
+    ck_assert_int_ge(support_number(r->out, "\"type\":\"stacks\"", "frames"), 60);
+    ck_assert_int_le(support_number(r->out, "\"type\":\"stacks\"", "unnamed") * 100, support_number(r->out, "\"type\":\"stacks\"", "frames") * 3);
+}
+END_TEST
+
+START_TEST(test_stacks_counts_events_where_they_happen)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(WATCH_EVENTS("--event spawn --proc actor --json"));
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"stacks\"", "samples"), 23);
+    ck_assert_int_eq(support_number(r->out, "stacks_target:make/1;erlang:spawn/1\"", "count"), 22);
+    r = support_run(WATCH_EVENTS("--event send --proc actor --by none --folded"));
+    ck_assert_ptr_ne(strstr(r->out, "stacks_target:act/0;stacks_target:tell/2 1009\n"), NULL);
+}
+END_TEST
+
+START_TEST(test_stacks_sums_time_off_the_cpu)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(WATCH_EVENTS("--off-cpu --proc actor --json"));
+    const char *at;
+
+    ck_assert_int_eq(support_number(r->out, "stacks_target:act/0;stacks_target:nap/1\"", "count"), 7);
+    r = support_run(WATCH_EVENTS("--off-cpu --proc actor --folded"));
+    at = strstr(r->out, "stacks_target:nap/1 ");
+    ck_assert_ptr_ne(at, NULL);
+    ck_assert_int_ge(atol(at + strlen("stacks_target:nap/1 ")), 7 * 20000000);
+}
+END_TEST
+
+START_TEST(test_stacks_writes_files)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        START("shares") "echo old > a.svg; $ERLSNOOP stacks -p $p --svg a.svg --pprof a.pb.gz 1 1 > /dev/null; s=$?; kill $p\n"
+                        "python3 -c 'import xml.dom.minidom as m; m.parse(\"a.svg\")' && gzip -t a.pb.gz && grep -c 'data-n=\"stacks_target:work/2\"' a.svg; exit $s");
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_int_ge(atoi(r->out), 1);
+}
+END_TEST
+
+START_TEST(test_stacks_table_fits_80_columns)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(START("shares") "$ERLSNOOP stacks -p $p 1 1; s=$?; kill $p; exit $s");
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_int_le(support_width(r->out), 80);
+    ck_assert_ptr_ne(strstr(r->out, "SELF %"), NULL);
+}
+END_TEST
+
+START_TEST(test_stacks_refuses_what_makes_no_sense)
+{
+    static const char *const lines[] = {"--off-cpu --hz 7", "--event nothing", "--event spawn --off-cpu", "--hz 0", "--proc '<1.2>'", "--by sun", "--folded --json"};
+
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        const struct support_run *r = support_run("$ERLSNOOP stacks %s", lines[i]);
+
+        ck_assert_int_eq(r->status, 2);
+        ck_assert_int_eq(support_lines(r->err, "erlsnoop:"), 1);
+    }
+}
+END_TEST
+
+START_TEST(test_stacks_says_what_it_cannot)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run("$ERLSNOOP stacks --svg /nowhere/a.svg -- $EMITTER process__spawn=1");
+
+    ck_assert_int_eq(r->status, 1);
+    ck_assert_int_eq(support_lines(r->err, "erlsnoop:"), 1);
+    r = support_run("$ERLSNOOP stacks -- $EMITTER process__spawn=1");
+    ck_assert_int_eq(r->status, 1);
+    ck_assert_ptr_ne(strstr(r->err, "erlsnoop:"), NULL);
+}
+END_TEST
+
+Suite *stacks_suite(void)
+{
+    Suite *suite = suite_create("stacks");
+    TCase *live = tcase_create("live");
+
+    tcase_set_timeout(live, 120);
+    tcase_add_test(live, test_stacks_tells_shares_of_time);
+    tcase_add_test(live, test_stacks_names_frames_and_lines);
+    tcase_add_test(live, test_stacks_counts_events_where_they_happen);
+    tcase_add_test(live, test_stacks_sums_time_off_the_cpu);
+    tcase_add_test(live, test_stacks_writes_files);
+    tcase_add_test(live, test_stacks_table_fits_80_columns);
+    tcase_add_test(live, test_stacks_refuses_what_makes_no_sense);
+    tcase_add_test(live, test_stacks_says_what_it_cannot);
+    suite_add_tcase(suite, live);
+    return suite;
+}
