@@ -227,3 +227,22 @@ ssize_t elf_file_read_symbol(const struct elf_file *file, const char *name, void
         return -ENOENT;
     return pread(file->reader->fd, buf, sym.st_size < size ? sym.st_size : size, (off_t)offset);
 }
+
+bool elf_file_find_text(const struct elf_file *file, const char *text, char *out, size_t size)
+{
+    enum { PIECE = 1 << 16 };
+    size_t len = strlen(text), overlap = len + size;
+    char *bytes = calloc(1, PIECE + overlap + 1), *at = NULL;
+    ssize_t got;
+
+    for (off_t from = 0; bytes && !at && (got = pread(file->reader->fd, bytes, PIECE + overlap, from)) > 0; from += PIECE) {
+        bytes[got] = '\0';
+        at = memmem(bytes, (size_t)got, text, len);
+        if (at && (size_t)(at - bytes) >= PIECE)
+            at = NULL; /* the next piece has it, and all that follows */
+    }
+    if (at)
+        snprintf(out, size, "%s", at + len);
+    free(bytes);
+    return at != NULL;
+}

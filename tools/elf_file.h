@@ -38,6 +38,8 @@ void elf_file_free(struct elf_file *elf);
 int elf_file_fd(const struct elf_file *elf);
 
 bool elf_file_has_symbol(const struct elf_file *elf, const char *name);
+/* Whether the file has the text somewhere; what follows it at `out`, a string of `size` bytes at most with its NUL. */
+bool elf_file_find_text(const struct elf_file *elf, const char *text, char *out, size_t size);
 /* Bytes of the data symbol, at most `size`. Fails: -ENOENT. Returns how many. */
 ssize_t elf_file_read_symbol(const struct elf_file *elf, const char *name, void *buf, size_t size);
 

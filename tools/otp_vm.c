@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "otp_check.h"
+#include "provider_otp.h"
 
 uint64_t otp_vm_bias(int pid, const struct otp_image *image, const struct stat *file)
 {
@@ -84,14 +85,13 @@ static int find_places(struct otp_vm *vm, const struct target *t, char *why, siz
 static int choose_layout(struct otp_vm *vm, const struct target *t, char *why, size_t size)
 {
     char release[16];
-    uint32_t jit = 0;
+    bool jit = provider_otp_jit(t->elf);
     const uint16_t *off;
 
     t->provider->ops->release(t->elf, release, sizeof release);
-    elf_file_read_symbol(t->elf, "etp_beamasm", &jit, sizeof jit);
     vm->layout.vm = (uint32_t)t->pid;
     vm->layout.release = (uint32_t)strtoul(release, NULL, 10);
-    off = otp_layout_find(vm->layout.release, jit != 0, t->elf->nnotes > 0);
+    off = otp_layout_find(vm->layout.release, jit, t->elf->nnotes > 0);
     if (off) {
         memcpy(vm->layout.off, off, OTP_NFIELDS * sizeof *off);
         return 0;

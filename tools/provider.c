@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Invariant: providers.def is the only list of providers. */
-#include "provider.h"
+#include "provider_otp.h"
 
 #include <string.h>
 
@@ -31,11 +31,8 @@ const struct provider *provider_find(const struct elf_file *elf)
 
 const char *provider_silent(const struct provider *provider, const struct elf_file *elf, const char *probe)
 {
-    uint32_t jit = 0;
-
-    elf_file_read_symbol(elf, "etp_beamasm", &jit, sizeof jit);
     for (size_t i = 0; i < sizeof silents / sizeof *silents; i++)
-        if (silents[i].ops == provider->ops && (jit || !silents[i].jit) && !strcmp(silents[i].probe, probe))
+        if (silents[i].ops == provider->ops && !strcmp(silents[i].probe, probe) && (!silents[i].jit || provider_otp_jit(elf)))
             return silents[i].why;
     return NULL;
 }

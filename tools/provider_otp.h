@@ -7,6 +7,8 @@
 
 /* An emulator of OTP: it exports the start of its runtime system or its release. */
 bool provider_otp_recognise(const struct elf_file *elf);
+/* Whether it has the JIT, or is the interpreter. */
+bool provider_otp_jit(const struct elf_file *elf);
 void provider_otp_release(const struct elf_file *elf, char *out, size_t size);
 
 #endif
