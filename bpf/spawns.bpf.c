@@ -229,16 +229,33 @@ struct {
     __type(value, struct call);
 } spawning SEC(".maps");
 
+/* What erts_internal:spawn_init/1 is to apply: its argument is {module, function, arguments}. */
+static __always_inline void read_applied(struct call *call, __u64 args)
+{
+    __u64 cell[2], tuple[4];
+
+    if (bpf_probe_read_user(cell, sizeof cell, (void *)(args & ~7ull)) || (cell[0] & 3) != OTP_TAG_BOXED ||
+        bpf_probe_read_user(tuple, sizeof tuple, (void *)(cell[0] & ~7ull)) || tuple[0] != 3 << 6)
+        return;
+    call->module = tuple[1];
+    call->function = tuple[2];
+    call->arity = otp_list_length(tuple[3]);
+}
+
 /* erl_create_process(parent, module, function, arguments, options) */
 SEC("uprobe")
 int at_process__spawn(struct pt_regs *ctx)
 {
     struct call call = {FIXES_CTX_LOAD(ctx, si), FIXES_CTX_LOAD(ctx, dx), 0};
-    __u64 thread = bpf_get_current_pid_tgid();
+    __u64 thread = bpf_get_current_pid_tgid(), args = FIXES_CTX_LOAD(ctx, cx);
+    const struct otp_layout *layout = otp_layout_of(ctx);
 
-    if (probe_stopped)
+    if (probe_stopped || !layout)
         return 0;
-    call.arity = otp_list_length(FIXES_CTX_LOAD(ctx, cx));
+    if (otp_atom(call.function) == layout->spawn_init)
+        read_applied(&call, args);
+    else
+        call.arity = otp_list_length(args);
     if (bpf_map_update_elem(&spawning, &thread, &call, BPF_ANY))
         probe_lose(LOSS_MAP_FULL);
     return 0;

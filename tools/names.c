@@ -248,6 +248,16 @@ int names_add(struct names *names, const struct otp_layout *layout)
     return 0;
 }
 
+uint64_t names_find_atom(struct names *names, uint32_t pid, const char *text)
+{
+    struct vm *vm = find_vm(names, pid);
+
+    for (size_t i = 0; vm && i < vm->natoms; i++)
+        if (vm->atoms[i] && !strcmp(vm->atoms[i], text))
+            return i;
+    return WIRE_NO_ATOM;
+}
+
 /* ---- texts */
 
 struct text {

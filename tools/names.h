@@ -17,6 +17,8 @@ struct otp_code;
 /* Owns: names_free frees. NULL: out of memory. */
 struct names *names_new(void);
 void names_free(struct names *names);
+/* The index of an atom, WIRE_NO_ATOM when there is none; of a VM that was added. */
+uint64_t names_find_atom(struct names *names, uint32_t vm, const char *text);
 /* A VM that names will come from, in place of what was known of its pid. Reads its atoms. Fails: -errno. No message. */
 int names_add(struct names *names, const struct otp_layout *layout);
 /* Looks the name up while its code is there, for names_text to tell later. */

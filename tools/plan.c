@@ -69,19 +69,48 @@ static bool wants_hooks(const struct plan *p, enum plan_probe probe)
     return p->events[probe].source == PLAN_NONE || p->events[probe].why[0];
 }
 
+/*
+ * A function that is hooked at entry and return has one place for both where there is one, so that it traps once:
+ * the registers of the entry stand there, and the stack pointer is that of the entry.
+ */
+static int slide_both(struct plan *p, const struct row *row, const struct otp_place *place, struct otp_site *site)
+{
+    const struct row *entry = NULL, *back = NULL;
+    char why[128];
+
+    for (const struct row *other = rows; other < rows + NROWS; other++) {
+        if (strcmp(other->symbol, row->symbol))
+            continue;
+        if (other->side == OTP_ENTRY)
+            entry = other;
+        else
+            back = other;
+    }
+    if (!entry || !back)
+        return -ENOENT;
+    return otp_slide(otp_symbols_image(p->vm->symbols), place, entry->regs, OTP_RETURN, site, why, sizeof why);
+}
+
 static int find_hook(struct plan *p, const struct row *row, struct otp_site *site, char *why, size_t size)
 {
     struct otp_place place;
+    struct otp_site own;
     char reason[128];
+    int both;
 
     if (otp_symbols_find(p->vm->symbols, row->symbol, &place)) {
         snprintf(why, size, "no function %s is found", row->symbol);
         return -ENOENT;
     }
-    if (otp_slide(otp_symbols_image(p->vm->symbols), &place, row->regs, row->side, site, reason, sizeof reason)) {
+    both = slide_both(p, row, &place, site);
+    if (!both && site->cost == OTP_COST_EMULATED)
+        return 0;
+    if (otp_slide(otp_symbols_image(p->vm->symbols), &place, row->regs, row->side, &own, reason, sizeof reason)) {
         snprintf(why, size, "%s: %s", row->symbol, reason);
-        return -ENOEXEC;
+        return both ? -ENOEXEC : 0;
     }
+    if (both || own.cost < site->cost)
+        *site = own;
     return 0;
 }
 
@@ -135,7 +164,7 @@ static void plan_hooks(struct plan *p, const struct target *t)
         p->refused[0] = '\0';
 }
 
-int plan_new(const struct target *t, struct plan **out)
+int plan_new(const struct target *t, bool hooks_only, struct plan **out)
 {
     struct plan *p = calloc(1, sizeof *p);
 
@@ -143,7 +172,8 @@ int plan_new(const struct target *t, struct plan **out)
         free(p);
         return fail(-ENOMEM, "out of memory");
     }
-    plan_notes(p, t);
+    if (!hooks_only || !t->provider->hooks)
+        plan_notes(p, t);
     if (t->provider->hooks)
         plan_hooks(p, t);
     *out = p;

@@ -53,7 +53,7 @@ static int require_sites(int sites, const struct target *t, const struct plan *p
 
 /* ---- one target */
 
-static int hook_process(struct watch *w, const struct target *t, const struct plan *plan)
+static int hook_process(struct watch *w, const struct target *t, struct plan *plan)
 {
     uint32_t slot;
     int err, sites;
@@ -63,13 +63,14 @@ static int hook_process(struct watch *w, const struct target *t, const struct pl
     err = names_add(w->names, &plan->vm->layout);
     if (err)
         note("names of '%s' (process %d) cannot be read: %s", t->name, t->pid, strerror(-err));
+    plan->vm->layout.spawn_init = (uint32_t)names_find_atom(w->names, (uint32_t)t->pid, "spawn_init");
     sites = attach_hooks(&w->attach, t, plan, &slot);
     err = sites > 0 && w->ops.hooked ? w->ops.hooked(w->ops.ctx, t, plan, slot) : 0;
     return err ? err : sites;
 }
 
 /* Notes for process `pid` or all (-1), unless `noted` already, and hooks. Returns how many sites. */
-static int attach_target(struct watch *w, const struct target *t, const struct plan *plan, int pid, bool noted)
+static int attach_target(struct watch *w, const struct target *t, struct plan *plan, int pid, bool noted)
 {
     int notes = noted ? 0 : attach_notes(&w->attach, t, plan, pid);
     int hooks = notes < 0 ? 0 : hook_process(w, t, plan);
@@ -81,7 +82,7 @@ static int attach_target(struct watch *w, const struct target *t, const struct p
 static int attach_required(struct watch *w, const struct target *t)
 {
     struct plan *plan;
-    int err = plan_new(t, &plan), sites;
+    int err = plan_new(t, w->ops.hooks_only, &plan), sites;
 
     if (err)
         return err;
@@ -173,7 +174,7 @@ static int attach_found(void *ctx, struct target *t)
     struct watch *w = ctx;
     struct watch_file *file = remember_file(w, &t->elf->st);
     struct plan *plan;
-    int sites, err = file ? plan_new(t, &plan) : fail(-ENOMEM, "out of memory");
+    int sites, err = file ? plan_new(t, w->ops.hooks_only, &plan) : fail(-ENOMEM, "out of memory");
 
     if (err)
         return err;
@@ -255,7 +256,7 @@ static int open_only(struct watch *w)
     if (w->child.pid) {
         err = target_open_file(w->child.path, &w->only);
         w->waits = err != 0;
-        return err ? 0 : plan_new(&w->only, &w->plan);
+        return err ? 0 : plan_new(&w->only, w->ops.hooks_only, &w->plan);
     }
     if (w->options->all)
         return 0;
@@ -263,7 +264,7 @@ static int open_only(struct watch *w)
     if (err)
         return err;
     err = target_open_pid(pid, &w->only);
-    return err ? explain_target(err, pid) : plan_new(&w->only, &w->plan);
+    return err ? explain_target(err, pid) : plan_new(&w->only, w->ops.hooks_only, &w->plan);
 }
 
 int watch_open(struct watch *w, const struct options *options, const struct watch_ops *ops)
