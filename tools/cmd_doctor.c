@@ -178,7 +178,7 @@ static int check_target(void *ctx, struct target *t)
 
     if (d->pid && d->pid != t->pid)
         return 0;
-    err = plan_new(t, &plan);
+    err = plan_new(t, false, &plan);
     if (err)
         return err;
     d->vms++;

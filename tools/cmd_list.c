@@ -26,7 +26,7 @@ static int print_target(void *ctx, struct target *t)
 
     if (st->pid && st->pid != t->pid)
         return 0;
-    err = plan_new(t, &plan);
+    err = plan_new(t, false, &plan);
     if (err)
         return err;
     st->found++;

@@ -605,7 +605,7 @@ static int set_pprof(void *ctx, const char *value)
 
 static int run(struct state *st, const struct options *o)
 {
-    static const struct session_ops ops = {.record = on_record, .result = on_result, .hooked = on_hooked};
+    static const struct session_ops ops = {.record = on_record, .result = on_result, .hooked = on_hooked, .hooks_only = true};
     struct session_ops with_clock = ops;
     struct stacks *skel = stacks__open();
     struct bpf_program *program;

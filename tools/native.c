@@ -160,21 +160,59 @@ void native_unwind(struct native *native, const struct native_thread *thread, st
     native->out = NULL;
 }
 
+/*
+ * Where the function that holds the address (of the link editor) begins, by the table of .eh_frame_hdr (LSB, 10.6.2),
+ * which files keep that have lost their symbols; the address itself when it tells nothing.
+ */
+static uint64_t function_start(Elf *elf, uint64_t address)
+{
+    static const unsigned char form[] = {1, 0x1b, 0x03, 0x3b}; /* version; encodings: all of four bytes, relative */
+    Elf_Data *data = NULL;
+    GElf_Phdr ph;
+    uint32_t n, low = 0;
+    int32_t start;
+    size_t count = 0;
+
+    elf_getphdrnum(elf, &count);
+    for (size_t i = 0; i < count && !data; i++)
+        if (gelf_getphdr(elf, (int)i, &ph) && ph.p_type == PT_GNU_EH_FRAME)
+            data = elf_getdata_rawchunk(elf, (int64_t)ph.p_offset, ph.p_filesz, ELF_T_BYTE);
+    if (!data || data->d_size < 12 || memcmp(data->d_buf, form, sizeof form))
+        return address;
+    memcpy(&n, (const char *)data->d_buf + 8, sizeof n);
+    if (n > (data->d_size - 12) / 8)
+        return address;
+    for (uint32_t high = n; low < high;) {
+        uint32_t mid = low + (high - low) / 2;
+
+        memcpy(&start, (const char *)data->d_buf + 12 + 8 * (size_t)mid, sizeof start);
+        if (ph.p_vaddr + (uint64_t)(int64_t)start <= address)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    if (!low)
+        return address;
+    memcpy(&start, (const char *)data->d_buf + 12 + 8 * (size_t)(low - 1), sizeof start);
+    return ph.p_vaddr + (uint64_t)(int64_t)start;
+}
+
 void native_name(struct native *native, uint64_t address, bool caller, char *out, size_t size)
 {
     uint64_t at = caller ? address - 1 : address;
     Dwfl_Module *module = find_module(native, at);
     GElf_Off offset = 0;
     GElf_Sym symbol;
-    Dwarf_Addr start = 0;
+    GElf_Addr bias = 0;
+    Elf *elf = module ? dwfl_module_getelf(module, &bias) : NULL;
     const char *name = module ? dwfl_module_addrinfo(module, at, &offset, &symbol, NULL, NULL, NULL) : NULL;
-    const char *file = module ? dwfl_module_info(module, NULL, &start, NULL, NULL, NULL, NULL, NULL) : NULL;
+    const char *file = module ? dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, NULL, NULL) : NULL;
     const char *slash = file ? strrchr(file, '/') : NULL;
 
     if (name && offset < symbol.st_size)
         snprintf(out, size, "%.*s", (int)strcspn(name, "@"), name); /* without the symbol's version */
     else if (file)
-        snprintf(out, size, "%s+0x%" PRIx64, slash ? slash + 1 : file, (uint64_t)(at - start));
+        snprintf(out, size, "%s+0x%" PRIx64, slash ? slash + 1 : file, function_start(elf, at - bias));
     else
         snprintf(out, size, "0x%" PRIx64, address);
 }

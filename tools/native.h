@@ -34,7 +34,7 @@ struct native;
 int native_new(int pid, struct native **out);
 void native_free(struct native *native);
 void native_unwind(struct native *native, const struct native_thread *thread, struct native_stack *out);
-/* "malloc", or "beam.smp+0x1f40" when no symbol is known; `caller`: the address is a return address. */
+/* "malloc", or where the function begins in its file, "beam.smp+0x1f40", when it has no symbol; `caller`: the address is a return address. */
 void native_name(struct native *native, uint64_t address, bool caller, char *out, size_t size);
 
 /* "vfs_read_[k]"; "[kernel]" when /proc/kallsyms tells no addresses. */

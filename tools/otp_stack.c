@@ -71,6 +71,16 @@ static void add_erlang(const struct stacks_sample *s, struct otp_code *code, uin
     }
 }
 
+/* What calls it runs the scheduler's thread, and is no part of what the process does. */
+static bool runs_processes(struct native *native, uint64_t address, bool caller)
+{
+    static const char *const names[] = {"process_main", "erts_dirty_process_main"};
+    char name[64];
+
+    native_name(native, address, caller, name, sizeof name);
+    return !strcmp(name, names[0]) || !strcmp(name, names[1]);
+}
+
 static void walk_native(const struct stacks_sample *s, struct native *native, struct otp_code *code, int memory,
                         const struct otp_layout *layout, struct otp_stack *out)
 {
@@ -79,8 +89,11 @@ static void walk_native(const struct stacks_sample *s, struct native *native, st
     uint64_t sp = s->stop;
 
     native_unwind(native, &thread, &stack);
-    for (size_t i = 0; i < stack.n; i++)
+    for (size_t i = 0; i < stack.n; i++) {
         add_frame(out, true, i > 0, stack.frames[i]);
+        if (s->hend && runs_processes(native, stack.frames[i], i > 0))
+            break;
+    }
     if (!s->hend)
         return;
     if (stack.outer_ip) {

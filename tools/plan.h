@@ -40,8 +40,11 @@ struct plan {
     char refused[160];  /* why it may have no hooks, "" when it may or never could */
 };
 
-/* Owns: the caller frees *out with plan_free. Fails (said): out of memory. */
-int plan_new(const struct target *target, struct plan **out);
+/*
+ * `hooks_only`: of a stock emulator, leave notes alone: what is wanted stands in registers and memory.
+ * Owns: the caller frees *out with plan_free. Fails (said): out of memory.
+ */
+int plan_new(const struct target *target, bool hooks_only, struct plan **out);
 void plan_free(struct plan *plan);
 /* How many events it has. */
 size_t plan_count(const struct plan *plan);

@@ -294,7 +294,7 @@ static int start(struct session *s)
     if (err)
         return err;
     sink_init(&s->sink, s->outlet.file, s->options->json, s->options->timestamps);
-    err = watch_open(&s->watch, s->options, &(struct watch_ops){tell_hooked, s});
+    err = watch_open(&s->watch, s->options, &(struct watch_ops){tell_hooked, s, s->ops->hooks_only});
     s->watch.attach.clock_hz = s->ops->clock_hz;
     if (!err)
         err = load(s);

@@ -15,6 +15,7 @@ struct watch_ops {
     /* A stock emulator was hooked: its slot of the map "otp_layouts". Nonzero is a failure, said, that ends the session. May be NULL. */
     int (*hooked)(void *ctx, const struct target *target, const struct plan *plan, uint32_t slot);
     void *ctx;
+    bool hooks_only; /* as of plan_new */
 };
 
 struct watch {
