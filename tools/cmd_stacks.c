@@ -15,6 +15,7 @@
 #include "cmd.h"
 #include "fail.h"
 #include "native.h"
+#include "otp_schedulers.h"
 #include "otp_stack.h"
 #include "profile.h"
 #include "session.h"
@@ -23,7 +24,7 @@
 #include "stacks.skel.h"
 
 enum { NAME_BYTES = 512, MAX_FRAMES = OTP_STACK_FRAMES + STACKS_KERNEL + 2, TOP_FUNCTIONS = 15, TOP_STACKS = 5, SHOWN_FRAMES = 10 };
-enum { DEFAULT_HZ = 99, MAX_HZ = 4999, MAX_SCHEDULERS = 4096 };
+enum { DEFAULT_HZ = 99, MAX_HZ = 4999 };
 
 enum stacks_mode { MODE_CPU, MODE_OFF, MODE_EVENT };
 enum stacks_group { BY_NAME, BY_CALL, BY_PID, BY_NONE };
@@ -94,57 +95,21 @@ static struct stacks_vm *find_vm(const struct state *st, uint32_t pid)
     return vm;
 }
 
-static int read_memory(int memory, uint64_t address, void *out, size_t size)
+/* The schedulers' threads go into the map "threads". */
+static int put_threads(struct session *s, const struct stacks_vm *vm, struct otp_symbols *symbols, uint32_t slot)
 {
-    return pread(memory, out, size, (off_t)address) == (ssize_t)size ? 0 : -EFAULT;
-}
+    struct otp_scheduler *schedulers = NULL;
+    size_t n = 0;
+    int err = otp_schedulers_find(vm->memory, otp_symbols_image(symbols), &vm->layout, &schedulers, &n);
 
-/* The value of an 8-byte variable of the emulator. */
-static int read_variable(const struct stacks_vm *vm, struct otp_symbols *symbols, const char *name, uint64_t *out)
-{
-    struct otp_place place;
-    int err = otp_symbols_find(symbols, name, &place);
+    for (size_t i = 0; !err && i < n; i++) {
+        struct stacks_thread_key key = {.fs_base = schedulers[i].thread, .vm = vm->layout.vm};
+        struct stacks_thread thread = {.scheduler = schedulers[i].data, .top = schedulers[i].registers, .slot = slot};
 
-    return err ? err : read_memory(vm->memory, place.address + vm->layout.bias, out, sizeof *out);
-}
-
-/* The threads of one kind of schedulers go into the map "threads". */
-static int put_threads(struct session *s, const struct stacks_vm *vm, uint32_t slot, uint64_t array, uint64_t n)
-{
-    const uint16_t *off = vm->layout.off;
-
-    if (n > MAX_SCHEDULERS)
-        return -EINVAL;
-    for (uint64_t i = 0; i < n; i++) {
-        struct stacks_thread_key key = {.vm = vm->layout.vm};
-        struct stacks_thread thread = {.scheduler = array + i * off[OTP_SCHED_SIZE], .slot = slot};
-
-        if (read_memory(vm->memory, thread.scheduler + off[OTP_SCHED_TID], &key.fs_base, 8) ||
-            read_memory(vm->memory, thread.scheduler + off[OTP_SCHED_REGISTERS], &thread.top, 8))
-            return -EFAULT;
         if (bpf_map_update_elem(session_map(s, "threads"), &key, &thread, BPF_ANY))
-            return -errno;
+            err = -errno;
     }
-    return 0;
-}
-
-static int find_threads(struct session *s, const struct stacks_vm *vm, struct otp_symbols *symbols, uint32_t slot)
-{
-    static const struct {
-        const char *array, *number;
-    } kinds[] = {{"erts_aligned_scheduler_data", "erts_no_schedulers"},
-                 {"erts_aligned_dirty_cpu_scheduler_data", "erts_no_dirty_cpu_schedulers"},
-                 {"erts_aligned_dirty_io_scheduler_data", "erts_no_dirty_io_schedulers"}};
-    uint64_t array, n;
-    int err = 0;
-
-    for (size_t i = 0; !err && i < sizeof kinds / sizeof *kinds; i++) {
-        err = read_variable(vm, symbols, kinds[i].array, &array);
-        if (!err)
-            err = read_variable(vm, symbols, kinds[i].number, &n);
-        if (!err)
-            err = put_threads(s, vm, slot, array, n);
-    }
+    free(schedulers);
     return err;
 }
 
@@ -172,7 +137,7 @@ static int on_hooked(void *ctx, struct session *s, const struct target *t, const
     if (vm->memory < 0)
         err = -errno;
     if (!err && st->mode != MODE_OFF)
-        err = find_threads(s, vm, plan->vm->symbols, slot);
+        err = put_threads(s, vm, plan->vm->symbols, slot);
     if (!err && bpf_map_update_elem(session_map(s, "vms"), &pid, &slot, BPF_ANY))
         err = -errno;
     if (err) {
