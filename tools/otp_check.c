@@ -19,6 +19,7 @@ enum {
     MAX_ATOM_BYTES = 1020,
     MAX_ATOMS = 1 << 27,
     MAX_ARITY = 255,
+    OTP_TAG_NIL = 0x3b,
     PROCESSES = 256,     /* so many of the first numbers are looked at */
     READINGS = 50,       /* of a process, until two agree */
     FUNCTION = 64 << 10, /* bytes of code between a function's info and where a process stands, at most */
@@ -232,7 +233,7 @@ static int check_table(struct check *c, struct otp_layout *layout)
         !read_member(c, layout->procs, OTP_PTAB_CL_SHIFT, 4, &cl_shift) || !read_member(c, layout->procs, OTP_PTAB_CLI_SHIFT, 4, &cli_shift) ||
         !read_member(c, layout->procs, OTP_PTAB_ELEMENT_SIZE, 8, &element) || !read_member(c, layout->procs, OTP_PTAB_COUNT, 4, &count))
         return doubt(c, "its process table cannot be read");
-    if (!tab || !max || !cli_mask || !element || !count)
+    if (!count)
         return too_early(c, "its process table is");
     p = (struct otp_packing){.pix_mask = pix_mask, .cl_mask = cl_mask, .cli_mask = cli_mask,
                              .cl_shift = (uint32_t)cl_shift, .cli_shift = (uint32_t)cli_shift};
@@ -351,6 +352,9 @@ static int check_resting(struct check *c, const struct process *p, uint64_t numb
         wrong = "initial call";
     else if (!is_pid_like(member(c, p, OTP_PROC_GROUP_LEADER, 8)))
         wrong = "group leader";
+    else if (!is_pid_like(member(c, p, OTP_PROC_PARENT, 8)) && !is_atom(c, member(c, p, OTP_PROC_PARENT, 8)) &&
+             member(c, p, OTP_PROC_PARENT, 8) != OTP_TAG_NIL)
+        wrong = "parent";
     else if (member(c, p, OTP_PROC_SCHEDULER, 8))
         wrong = "scheduler";
     else if (!member(c, p, OTP_PROC_ARGS, 8) || !member(c, p, OTP_PROC_I, 8))

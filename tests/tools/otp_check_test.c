@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* otp_check on the machine's own Erlang: it holds, and everything made wrong on purpose is refused. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "otp_check.h"
+#include "otp_vm.h"
+#include "provider_otp.h"
+#include "support.h"
+
+/* A node that runs, and the layout that its build should have. */
+struct node {
+    int pid;
+    struct otp_symbols *symbols;
+    struct otp_layout layout;
+    char why[200];
+};
+
+static const char *const field_names[] = {
+#define FIELD(name, structure, member, what) #name,
+#include "../../bpf/otp_fields.def"
+};
+
+static int start_erl(void)
+{
+    int out[2], pid;
+    char byte;
+
+    ck_assert_int_eq(pipe(out), 0);
+    pid = fork();
+    if (!pid) {
+        setpgid(0, 0);
+        dup2(open("/dev/null", O_RDWR), 0);
+        dup2(out[1], 1);
+        execlp("erl", "erl", "-noinput", "-eval", "io:format(\"up\")", (char *)NULL);
+        _exit(127);
+    }
+    close(out[1]);
+    ck_assert_int_eq(read(out[0], &byte, 1), 1);
+    close(out[0]);
+    return pid;
+}
+
+static uint64_t locate(struct node *n, const char *name)
+{
+    struct otp_place place;
+
+    ck_assert_int_eq(otp_symbols_find(n->symbols, name, &place), 0);
+    return place.address + n->layout.bias;
+}
+
+static int check(struct node *n)
+{
+    strcpy(n->why, "nothing said");
+    return otp_check(n->pid, otp_symbols_image(n->symbols), &n->layout, n->why, sizeof n->why);
+}
+
+/* False, with a SKIP line, when no offsets are known of the machine's Erlang. */
+static bool node_start(struct node *n)
+{
+    char exe[64], release[16];
+    struct elf_file *elf;
+    struct stat file;
+    uint32_t jit = 0;
+    const uint16_t *off;
+
+    memset(n, 0, sizeof *n);
+    n->pid = start_erl();
+    snprintf(exe, sizeof exe, "/proc/%d/exe", n->pid);
+    ck_assert_int_eq(elf_file_new(exe, &elf), 0);
+    provider_otp_release(elf, release, sizeof release);
+    elf_file_read_symbol(elf, "etp_beamasm", &jit, sizeof jit);
+    n->layout.release = (uint32_t)atoi(release);
+    off = otp_layout_find(n->layout.release, jit, elf->nnotes > 0);
+    elf_file_free(elf);
+    ck_assert_int_eq(otp_symbols_new(exe, NULL, &n->symbols), 0);
+    if (!off) {
+        printf("SKIP: no offsets of OTP %s\n", release);
+        return false;
+    }
+    memcpy(n->layout.off, off, OTP_NFIELDS * sizeof *off);
+    ck_assert_int_eq(stat(exe, &file), 0);
+    n->layout.bias = otp_vm_bias(n->pid, otp_symbols_image(n->symbols), &file);
+    n->layout.procs = locate(n, "erts_proc");
+    n->layout.atoms = locate(n, "erts_atom_table");
+    return true;
+}
+
+static void node_stop(struct node *n)
+{
+    kill(-n->pid, SIGKILL);
+    waitpid(n->pid, NULL, 0);
+    otp_symbols_free(n->symbols);
+}
+
+#define WITH_NODE(n)                                                                               \
+    struct node n;                                                                                 \
+    if (!node_start(&n)) {                                                                         \
+        node_stop(&n);                                                                             \
+        return;                                                                                    \
+    }
+
+START_TEST(test_otp_check_holds_on_the_machines_own)
+{
+    WITH_NODE(n);
+
+    for (int i = 0; i < 23; i++)
+        ck_assert_msg(check(&n) == 0, "%s", n.why);
+    ck_assert_int_eq(n.layout.packing.number_bits, n.layout.release < 26 ? 15 : 28);
+    node_stop(&n);
+}
+END_TEST
+
+START_TEST(test_otp_check_refuses_each_shifted_offset)
+{
+    static const enum otp_field guarded[] = {
+        OTP_PROC_ID,       OTP_PROC_REG,         OTP_PROC_HEAP,     OTP_PROC_HEND,         OTP_PROC_HEAP_SZ,
+        OTP_PROC_I,        OTP_PROC_INITIAL,     OTP_PROC_STATE,    OTP_PROC_GROUP_LEADER, OTP_PROC_SIZE,
+        OTP_PTAB_TAB,      OTP_PTAB_MAX,         OTP_PTAB_PIX_MASK, OTP_PTAB_CL_MASK,      OTP_PTAB_CLI_MASK,
+        OTP_PTAB_CL_SHIFT, OTP_PTAB_CLI_SHIFT,   OTP_INDEX_ENTRIES, OTP_INDEX_SEGMENTS,    OTP_ATOM_INDEX,
+        OTP_ATOM_LEN,      OTP_PTAB_ELEMENT_SIZE, OTP_REG_NAME,     OTP_REG_PROCESS,
+    };
+    WITH_NODE(n);
+
+    for (size_t i = 0; i < sizeof guarded / sizeof *guarded; i++)
+        for (int by = -8; by <= 8; by += 16) {
+            n.layout.off[guarded[i]] += by;
+            ck_assert_msg(check(&n) < 0, "%s shifted by %d passes", field_names[guarded[i]], by);
+            ck_assert_str_ne(n.why, "nothing said");
+            n.layout.off[guarded[i]] -= by;
+        }
+    ck_assert_msg(check(&n) == 0, "%s", n.why);
+    node_stop(&n);
+}
+END_TEST
+
+/* What another version or a patched build would look like: all members behind some place moved. */
+START_TEST(test_otp_check_refuses_a_member_more)
+{
+    WITH_NODE(n);
+    struct otp_layout right = n.layout;
+
+    for (uint16_t place = 8; place <= right.off[OTP_PROC_SIZE]; place += 8) {
+        n.layout = right;
+        for (int field = OTP_PROC_ID; field <= OTP_PROC_SIZE; field++)
+            if (right.off[field] != OTP_NOWHERE && right.off[field] >= place)
+                n.layout.off[field] += 8;
+        ck_assert_msg(check(&n) == -ENOTSUP, "a word more at %u passes", place);
+    }
+    node_stop(&n);
+}
+END_TEST
+
+START_TEST(test_otp_check_refuses_tables_of_other_builds)
+{
+    static const uint32_t releases[] = {25, 27, 29};
+    WITH_NODE(n);
+    uint16_t right[OTP_NFIELDS];
+    const uint16_t *off;
+    int refused = 0;
+
+    memcpy(right, n.layout.off, sizeof right);
+    for (size_t i = 0; i < sizeof releases / sizeof *releases; i++)
+        for (int build = 0; build < 4; build++) {
+            off = otp_layout_find(releases[i], build & 1, build & 2);
+            ck_assert(off != NULL);
+            memcpy(n.layout.off, off, sizeof right);
+            if (off[OTP_PROC_SIZE] == right[OTP_PROC_SIZE] && releases[i] == n.layout.release)
+                continue;
+            ck_assert_int_eq(check(&n), -ENOTSUP);
+            refused++;
+        }
+    ck_assert_int_eq(refused, 10);
+    ck_assert(otp_layout_find(24, true, false) == NULL);
+    node_stop(&n);
+}
+END_TEST
+
+START_TEST(test_otp_check_refuses_wrong_addresses)
+{
+    WITH_NODE(n);
+    struct otp_layout right = n.layout;
+
+    n.layout.procs += 64;
+    ck_assert_int_lt(check(&n), 0);
+    n.layout = right;
+    n.layout.procs = n.layout.atoms;
+    ck_assert_int_lt(check(&n), 0);
+    n.layout = right;
+    n.layout.atoms += 8;
+    ck_assert_int_lt(check(&n), 0);
+    n.layout = right;
+    n.layout.atoms = ~0ull - 64;
+    ck_assert_int_eq(check(&n), -ENOTSUP);
+    n.layout = right;
+    n.layout.bias += 4096;
+    ck_assert_int_eq(check(&n), -ENOTSUP);
+    n.layout = right;
+    ck_assert_int_eq(check(&n), 0);
+    node_stop(&n);
+}
+END_TEST
+
+/* The executable as bytes, so that a copy can be made wrong. */
+static char *executable_bytes(int pid, size_t *size)
+{
+    char path[64], *bytes = malloc(64 << 20);
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/%d/exe", pid);
+    file = fopen(path, "r");
+    ck_assert(bytes != NULL && file != NULL);
+    *size = fread(bytes, 1, 64 << 20, file);
+    fclose(file);
+    return bytes;
+}
+
+static int check_against(struct node *n, const char *bytes, size_t size)
+{
+    char path[] = "/tmp/erlsnoop-check-XXXXXX";
+    int fd = mkstemp(path), err;
+    struct otp_image *image;
+
+    ck_assert_int_eq(write(fd, bytes, size), (ssize_t)size);
+    close(fd);
+    strcpy(n->why, "no such file");
+    err = otp_image_new(path, &image);
+    unlink(path);
+    if (err)
+        return err;
+    err = otp_check(n->pid, image, &n->layout, n->why, sizeof n->why);
+    otp_image_free(image);
+    return err;
+}
+
+START_TEST(test_otp_check_refuses_another_file)
+{
+    WITH_NODE(n);
+    struct otp_image *image = otp_symbols_image(n.symbols);
+    uint64_t middle = otp_image_offset(image, image->text + image->text_size / 2);
+    size_t size;
+    char *bytes = executable_bytes(n.pid, &size);
+
+    ck_assert_msg(check_against(&n, bytes, size) == 0, "%s", n.why);
+    bytes[middle] ^= 1;
+    ck_assert_int_eq(check_against(&n, bytes, size), -ENOTSUP);
+    ck_assert_msg(strstr(n.why, "not that of its file") != NULL, "%s", n.why);
+    bytes[middle] ^= 1;
+    ck_assert_int_lt(check_against(&n, bytes, middle), 0);
+    ck_assert_int_lt(check_against(&n, bytes, size / 16), 0);
+    free(bytes);
+    node_stop(&n);
+}
+END_TEST
+
+START_TEST(test_otp_check_says_when_it_is_gone)
+{
+    WITH_NODE(n);
+
+    kill(-n.pid, SIGKILL);
+    waitpid(n.pid, NULL, 0);
+    ck_assert_int_eq(check(&n), -ESRCH);
+    otp_symbols_free(n.symbols);
+}
+END_TEST
+
+Suite *otp_check_suite(void)
+{
+    Suite *suite = suite_create("otp_check");
+    TCase *live = tcase_create("live");
+
+    tcase_set_timeout(live, 120);
+    tcase_add_test(live, test_otp_check_holds_on_the_machines_own);
+    tcase_add_test(live, test_otp_check_refuses_each_shifted_offset);
+    tcase_add_test(live, test_otp_check_refuses_a_member_more);
+    tcase_add_test(live, test_otp_check_refuses_tables_of_other_builds);
+    tcase_add_test(live, test_otp_check_refuses_wrong_addresses);
+    tcase_add_test(live, test_otp_check_refuses_another_file);
+    tcase_add_test(live, test_otp_check_says_when_it_is_gone);
+    suite_add_tcase(suite, live);
+    return suite;
+}
