@@ -2,8 +2,11 @@
 %% What tests of tools run on a stock emulator: work/1 waits for the file "go", does what it is asked for a known number
 %% of times, makes the file "done", and waits for "end". Waiting sends no message and makes no process.
 -module(stock_target).
--export([work/1, child/0, crash/1, echo/2, answer/1]).
+-export([work/1, child/0, crash/1, echo/2, answer/1, burn/1]).
 
+work([load]) ->
+	Children = [spawn_link(?MODULE, burn, [0]) || _ <- lists:seq(1, 7)],
+	work(fun() -> [exit(P, kill) || P <- Children, unlink(P)] end);
 work(What) ->
 	wait("go"),
 	do(What),
@@ -17,6 +20,8 @@ wait(File) ->
 		_ -> receive after 20 -> wait(File) end
 	end.
 
+do(Fun) when is_function(Fun) ->
+	Fun();
 %% 23 end with a reason, 7 normally, 5 are asked for asynchronously.
 do([spawns]) ->
 	[down(spawn_monitor(?MODULE, crash, [I])) || I <- lists:seq(1, 23)],
@@ -61,6 +66,12 @@ crash(X) -> exit({stock_reason, X}).
 
 echo(_, 0) -> ok;
 echo(P, N) -> receive {m, _} -> P ! ok end, echo(P, N - 1).
+
+%% Spawns and sends for ever.
+burn(N) ->
+	down(spawn_monitor(?MODULE, child, [])),
+	self() ! N,
+	receive M -> burn(M + 1) end.
 
 answer(0) -> ok;
 answer(N) -> receive {call, A, I} -> A ! {A, I} end, answer(N - 1).

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tools on this machine's own Erlang, unmodified: held against what stock_target.erl really did. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support.h"
+
+static bool has_erl(const char *test)
+{
+    if (!access("/usr/bin/erl", X_OK))
+        return true;
+    printf("SKIP %s: no stock erl here\n", test);
+    return false;
+}
+
+#define STOCK()                                                                                    \
+    SUPPORT_BPF();                                                                                 \
+    if (!has_erl(__func__))                                                                        \
+        return
+
+/* $P is a VM that is about to do `work`; `watch` is run meanwhile, with $E its process, and interrupted after it. */
+static const struct support_run *run_work(const char *work, const char *watch)
+{
+    return support_run("erlc $SOURCE/tests/tools/stock_target.erl\n"
+                       "erl -noshell -pa . -s stock_target work %s & P=$!; sleep 1\n"
+                       "%s & E=$!; sleep 1.5; touch go; while [ ! -e done ] && kill -0 $P; do sleep .05; done\n"
+                       "sleep .2; kill -INT $E; wait $E; s=$?; kill -0 $P || s=77; touch end; wait $P || s=78; exit $s",
+                       work, watch);
+}
+
+static const char *const ways[] = {"", "ERLSNOOP_PERF_EVENTS=1 "};
+
+START_TEST(test_stock_spawns_counts_births_and_deaths)
+{
+    char watch[128];
+
+    STOCK();
+    snprintf(watch, sizeof watch, "%s$ERLSNOOP spawns --json -p $P", ways[_i]);
+
+    const struct support_run *r = run_work("spawns", watch);
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"spawns\"", "births"), 35);
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"spawns\"", "deaths"), 35);
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"spawns\"", "unseen"), 0);
+    ck_assert_int_eq(support_number(r->out, "spawns_lifetimes", "count"), 35);
+    ck_assert_int_eq(support_number(r->out, "\"mfa\":\"stock_target:crash/1\"", "count"), 23);
+    ck_assert_int_eq(support_number(r->out, "\"mfa\":\"stock_target:child/0\"", "count"), 12);
+    ck_assert_int_eq(support_number(r->out, "\"reason\":\"{stock_reason,...}\"", "count"), 23);
+    ck_assert_int_eq(support_number(r->out, "\"reason\":\"normal\"", "count"), 12);
+    ck_assert_int_eq(support_lines(r->out, "\"lost\""), 0);
+}
+END_TEST
+
+START_TEST(test_stock_spawns_events_tell_pids_and_names)
+{
+    STOCK();
+    const struct support_run *r = run_work("spawns", "$ERLSNOOP spawns --json --events -p $P");
+
+    ck_assert_int_eq(support_lines(r->out, "\"event\":\"birth\",\"pid\":\"<0."), 35);
+    ck_assert_int_eq(support_lines(r->out, "\"event\":\"death\",\"pid\":\"<0."), 35);
+    ck_assert_int_eq(support_lines(r->out, "\"lived_ns\""), 35);
+}
+END_TEST
+
+START_TEST(test_stock_msglat_counts_messages_and_waits)
+{
+    char watch[128];
+
+    STOCK();
+    snprintf(watch, sizeof watch, "%s$ERLSNOOP msglat --json -p $P", ways[_i]);
+
+    const struct support_run *r = run_work("ring", watch);
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"msglat\"", "messages"), 2 * 1009);
+    ck_assert_int_ge(support_number(r->out, "\"type\":\"msglat\"", "wakeups") + support_number(r->out, "\"type\":\"msglat\"", "to_running"), 1009);
+    ck_assert_int_gt(support_number(r->out, "stock_target:echo/2", "wakeups"), 0);
+    ck_assert_int_eq(support_lines(r->out, "stock_target:echo/2"), 1);
+    ck_assert_int_eq(support_lines(r->out, "\"lost\""), 0);
+}
+END_TEST
+
+/* Its answers go to aliases, as those of gen_server:call do. */
+START_TEST(test_stock_msglat_counts_messages_to_aliases)
+{
+    STOCK();
+    const struct support_run *r = run_work("calls", "$ERLSNOOP msglat --json -p $P");
+
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"msglat\"", "messages"), 2 * 211);
+    ck_assert_int_eq(support_lines(r->out, "\"lost\""), 0);
+}
+END_TEST
+
+START_TEST(test_stock_efile_counts_operations_and_errors)
+{
+    STOCK();
+    const struct support_run *r = run_work("files", "$ERLSNOOP efile --json -p $P");
+    const struct {
+        const char *op;
+        int count, errors;
+    } rows[] = {{"\"op\":\"PREADV\"", 7, 0}, {"\"op\":\"RENAME\"", 13, 2}, {"\"op\":\"DELETE\"", 11, 6},
+                {"\"op\":\"MKDIR\"", 2, 0},  {"\"op\":\"RMDIR\"", 2, 0},   {"\"op\":\"WRITE\"", 29 + 1, 0}};
+
+    ck_assert_int_eq(r->status, 0);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ck_assert_int_eq(support_number(r->out, rows[i].op, "count"), rows[i].count);
+        ck_assert_int_eq(support_number(r->out, rows[i].op, "errors"), rows[i].errors);
+        ck_assert_int_eq(support_number(r->out, rows[i].op, "queued_ns"), -1); /* not known, not 0 */
+        ck_assert_int_gt(support_number(r->out, rows[i].op, "total_ns"), 0);
+    }
+    ck_assert_int_eq(support_number(r->out, "efile_totals", "unseen"), 0);
+}
+END_TEST
+
+START_TEST(test_stock_efile_events_tell_what_was_asked)
+{
+    STOCK();
+    const struct support_run *r = run_work("files", "$ERLSNOOP efile --json --events -p $P");
+
+    ck_assert_int_eq(support_lines(r->out, "RENAME (12) f1 f1"), 11);
+    ck_assert_int_eq(support_lines(r->out, "RENAME (12) missing new"), 2);
+    ck_assert_int_eq(support_lines(r->out, "size=31"), 29);
+    ck_assert_int_eq(support_lines(r->out, "offset=7"), 1);
+    ck_assert_int_eq(support_lines(r->out, "MKDIR (10) d2"), 1);
+    ck_assert_int_ge(support_lines(r->out, "ENOENT (errno 2)"), 3 + 2 + 6);
+}
+END_TEST
+
+/* Both from their first process that matters: it waits until it is watched. */
+START_TEST(test_stock_all_sees_vms_that_start_later)
+{
+    STOCK();
+    const struct support_run *r = support_run(
+        "erlc $SOURCE/tests/tools/stock_target.erl; $ERLSNOOP spawns --json -a & E=$!; sleep 1\n"
+        "for i in 1 2; do (mkdir $i; cd $i; exec erl -noshell -pa .. -s stock_target work spawns) & done; sleep 3\n"
+        "touch 1/go 2/go; while [ ! -e 1/done ] || [ ! -e 2/done ]; do sleep .05; done; sleep .2; kill -INT $E; wait $E; s=$?\n"
+        "touch 1/end 2/end; wait; exit $s");
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_int_eq(support_lines(r->out, "\"count\":23,\"share\""), 2 * 2);
+    ck_assert_int_eq(support_lines(r->out, "\"mfa\":\"stock_target:crash/1\""), 2);
+}
+END_TEST
+
+START_TEST(test_stock_command_is_watched_when_it_is_up)
+{
+    STOCK();
+    const struct support_run *r = support_run(
+        "erlc $SOURCE/tests/tools/stock_target.erl; (sleep 3; touch go; while [ ! -e done ]; do sleep .05; done; touch end) &\n"
+        "$ERLSNOOP spawns --json -- erl -noshell -pa . -s stock_target work spawns");
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_int_eq(support_number(r->out, "\"mfa\":\"stock_target:crash/1\"", "count"), 23);
+    ck_assert_msg(strstr(r->err, "is watched from") != NULL, "%s", r->err);
+}
+END_TEST
+
+/* A VM watched by two at once, again and again, stays what it was. */
+START_TEST(test_stock_vm_survives_attaching_under_load)
+{
+    STOCK();
+    const struct support_run *r = support_run(
+        "erlc $SOURCE/tests/tools/stock_target.erl; erl -noshell -pa . -s stock_target work load & P=$!; sleep 1\n"
+        "for i in $(seq 7); do $ERLSNOOP msglat -p $P 0.1 1 > m & $ERLSNOOP spawns -p $P 0.05 2 > s || exit 9; wait $! || exit 8; done\n"
+        "touch go; while [ ! -e done ] && kill -0 $P; do sleep .05; done; touch end; wait $P");
+
+    ck_assert_int_eq(r->status, 0);
+}
+END_TEST
+
+START_TEST(test_stock_refuses_a_file_that_is_not_as_it_should_be)
+{
+    STOCK();
+    /* another release's number in a copy of the emulator: no offsets are known of it */
+    const struct support_run *r = support_run(
+        "b=$(ls /usr/lib/erlang/erts-*/bin/beam.smp | head -1); cp -r ${b%%/*} bin\n"
+        "a=$(nm -D $b | awk '$3 == \"etp_otp_release\" { print $1 }')\n"
+        "python3 -c \"f = open('bin/beam.smp', 'r+b'); f.seek(0x$a); f.write(b'19')\"\n"
+        "ROOTDIR=/usr/lib/erlang BINDIR=$PWD/bin EMU=beam PROGNAME=erl bin/erlexec -noshell -noinput & P=$!; sleep 2\n"
+        "$ERLSNOOP spawns -p $P; s=$?; kill -0 $P && kill $P; exit $s");
+
+    ck_assert_int_eq(r->status, 1);
+    ck_assert_msg(strstr(r->err, "no offsets are known of OTP 19") != NULL, "%s", r->err);
+    ck_assert_int_eq(support_lines(r->err, "erlsnoop:"), 1);
+}
+END_TEST
+
+Suite *stock_suite(void)
+{
+    Suite *suite = suite_create("stock");
+    TCase *live = tcase_create("live");
+
+    tcase_set_timeout(live, 90);
+    tcase_add_loop_test(live, test_stock_spawns_counts_births_and_deaths, 0, 2);
+    tcase_add_test(live, test_stock_spawns_events_tell_pids_and_names);
+    tcase_add_loop_test(live, test_stock_msglat_counts_messages_and_waits, 0, 2);
+    tcase_add_test(live, test_stock_msglat_counts_messages_to_aliases);
+    tcase_add_test(live, test_stock_efile_counts_operations_and_errors);
+    tcase_add_test(live, test_stock_efile_events_tell_what_was_asked);
+    tcase_add_test(live, test_stock_all_sees_vms_that_start_later);
+    tcase_add_test(live, test_stock_command_is_watched_when_it_is_up);
+    tcase_add_test(live, test_stock_vm_survives_attaching_under_load);
+    tcase_add_test(live, test_stock_refuses_a_file_that_is_not_as_it_should_be);
+    suite_add_tcase(suite, live);
+    return suite;
+}
