@@ -58,7 +58,7 @@ VM_OBJ := $(VM_SRC:%.c=$(BUILD)/obj/%.o)
 TOOL_OBJ := $(TOOL_SRC:%.c=$(BUILD)/obj/%.o)
 TEST_ROOMS := unit probes tools erl
 
-.PHONY: all deps docs demo check check-stock lint bench fuzz clean tests $(TEST_ROOMS:%=check-%)
+.PHONY: all deps docs demo check check-stock check-services lint bench fuzz clean tests $(TEST_ROOMS:%=check-%)
 .DELETE_ON_ERROR:
 .SECONDARY:
 all: $(BUILD)/erlvm $(BUILD)/erl $(if $(wildcard tools/erlsnoop.c),$(BUILD)/erlsnoop)
@@ -133,9 +133,11 @@ TEST_ENV = BUILD=$(BUILD) CK_TIMEOUT_MULTIPLIER=$(if $(SAN)$(GC_STRESS),5,2)
 check-unit check-probes check-tools check-erl: check-%: tests
 	$(TEST_ENV) $(BUILD)/tests/$*
 
-# Debian's own Erlangs, watched from outside (tests/stock).
+# Debian's own Erlangs, and servers that run on one, watched from outside (tests/stock).
 check-stock: all
 	@BUILD=$(BUILD) python3 tests/stock/check_stock.py
+check-services: all
+	@BUILD=$(BUILD) python3 tests/stock/check_services.py
 
 # ---- fuzz: what reads foreign bytes, each target for FUZZ_SECONDS; what it finds goes to $(BUILD)/fuzz/corpus, findings to $(BUILD)/fuzz
 FUZZ_SECONDS ?= 60

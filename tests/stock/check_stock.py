@@ -25,7 +25,6 @@ ERLSNOOP = os.path.join(BUILD, "erlsnoop")
 DEADLINE = 90
 INTERVAL = "0.3"
 SUITES = (("25", "bookworm"), ("27", "trixie"), ("29", "sid"))
-PACKAGES = "erlang-base,erlang-dev"
 # what is worked (a kind of stock_work), the subcommand, its row of totals
 CASES = (
     ("spawns", "spawns", "spawns"),
@@ -62,26 +61,37 @@ def installed_release():
     return said.stdout.strip()
 
 
-def make_chroot(suite):
-    """The chroot of a suite; made when there is none. Failure when it cannot be had."""
-    ready = os.path.join(os.environ.get("STOCK_CHROOTS", ""), suite)
-    if os.environ.get("STOCK_CHROOTS") and os.path.exists(ready + "/usr/bin/erl"):
+def make_chroot(suite, folder=None, packages="erlang-base", shows="usr/bin/erl"):
+    """The chroot of a suite with these packages, the last of which brings the file `shows`; made when there is none. Failure when it cannot be had."""
+    name = folder or suite
+    ready = os.path.join(os.environ.get("STOCK_CHROOTS", ""), name)
+    if os.environ.get("STOCK_CHROOTS") and os.path.exists(os.path.join(ready, shows)):
         return ready
-    root = os.path.join("build", "stock", suite)
-    if os.path.exists(root + "/usr/bin/erl"):
-        return os.path.abspath(root)
+    root = os.path.abspath(os.path.join("build", "stock", name))
+    if os.path.exists(os.path.join(root, shows)):
+        return root
     if not shutil.which("debootstrap"):
         raise Failure("debootstrap is not installed")
     shutil.rmtree(root, ignore_errors=True)
     os.makedirs(root)
     print(f"debootstrap {suite} into {root}", flush=True)
-    made = subprocess.run(["debootstrap", "--variant=minbase", "--include=" + PACKAGES, suite, root, "http://deb.debian.org/debian"],
-                          capture_output=True, text=True)
+    run_step(root, ["debootstrap", "--variant=minbase", suite, root, "http://deb.debian.org/debian"])
+    with open(root + "/usr/sbin/policy-rc.d", "w", encoding="ascii") as policy:
+        policy.write("#!/bin/sh\nexit 101\n")  # starts no service when it is installed
+    os.chmod(root + "/usr/sbin/policy-rc.d", 0o755)
+    with open(root + "/etc/hosts", "w", encoding="ascii") as hosts:
+        hosts.write("127.0.0.1 localhost " + os.uname().nodename + "\n")
+    run_step(root, ["chroot", root, "apt-get", "install", "-y", "--no-install-recommends"] + packages.split())
+    return root
+
+
+def run_step(root, words):
+    """A step of making a chroot; what is half made is taken away."""
+    made = subprocess.run(words, capture_output=True, text=True, env=dict(os.environ, DEBIAN_FRONTEND="noninteractive"), check=False)
     if made.returncode:
         last = (made.stdout + made.stderr).strip().splitlines()[-1:]
         shutil.rmtree(root, ignore_errors=True)
-        raise Failure(f"debootstrap of {suite} failed: {' '.join(last)}")
-    return os.path.abspath(root)
+        raise Failure(f"{words[0]} failed for {root}: {' '.join(last)}")
 
 
 def find_otps():
@@ -143,7 +153,7 @@ class Work:
         inside = "/" + os.path.relpath(self.folder, otp.root)
         for source in ("stock_work.erl", "stock_upgrade.erl"):
             shutil.copy(os.path.join(HERE, source), self.folder)
-        self.run_to_end(otp, [os.path.join(os.path.dirname(otp.erl), "erlc"), "-o", inside, inside + "/stock_work.erl"])
+        self.run_to_end(otp, ["erlc", "-o", inside, inside + "/stock_work.erl"])
         words = [otp.erl, "+S", "2", "-noinput", "-kernel", "logger_level", "none", "-pa", inside,
                  "-s", "stock_work", "start", kind, inside]
         self.process = subprocess.Popen(otp.command(words), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -251,7 +261,7 @@ class Result:
         self.expected += want or 0
         self.counted += have if want is not None else 0
         if have != want if want is not None else have < least:
-            where = " ".join(f"{k}={v!a}" for k, v in told["where"].items())
+            where = " ".join(f"{k}={v[:40]!a}" for k, v in told["where"].items())
             bound = want if want is not None else f"{least} or more"
             self.wrong.append(f"{told['table']} {where} {told['member'] or 'rows'}: expected {bound}, counted {have}")
 
