@@ -270,12 +270,19 @@ class Result:
         return f"{self.otp:<12} {self.case:<18} {self.checks:>7} {self.expected:>9} {self.counted:>9}  {verdict}"
 
 
+def prints_names(pid):
+    """Whether this VM has notes: it prints names itself, as terms, cut."""
+    told = subprocess.run([ERLSNOOP, "list", "--json", "-p", str(pid)], capture_output=True, text=True, timeout=DEADLINE, check=True)
+    return json.loads(told.stdout)["provider"] == "otp-usdt"
+
+
 def run_case(otp, case):
     kind, command, totals = case
     result = Result(otp.name, f"{command} ({kind})")
     work = watch = None
     try:
         work = Work(otp, kind)
+        printed = prints_names(work.pid)
         watch = Watch(command, totals, work.pid)
         work.go()
         told = [json.loads(line) for line in work.wait_for("done")]
@@ -283,11 +290,12 @@ def run_case(otp, case):
         if not work.lives():
             raise Failure("the VM is gone")
         for expected in told:
-            result.compare(expected, rows)
+            if not (printed and "name" in expected["where"]):
+                result.compare(expected, rows)
         if os.environ.get("STOCK_KEEP"):
             with open(os.path.join(os.environ["STOCK_KEEP"], f"{otp.name}-{kind}.json"), "w", encoding="utf-8") as kept:
                 kept.writelines(json.dumps(row) + "\n" for row in rows)
-    except (Failure, subprocess.TimeoutExpired, OSError, ValueError) as why:
+    except (Failure, subprocess.SubprocessError, OSError, ValueError) as why:
         result.wrong.append(str(why))
     finally:
         if watch:
