@@ -43,7 +43,7 @@ static Term insert_one(Process *p, Term table, Term tuple, bool only_new)
 	struct ets_hold hold;
 
 	if (table_hold_tuple(&hold, p, table, ETS_WRITE, tuple) != ETS_OK)
-		return exc_badarg(p);
+		return exc_hold(p, &hold);
 	if (only_new && is_member(&hold, tuple_get(tuple, table_key(hold.table)))) {
 		table_release(&hold);
 		return am_false;
@@ -78,7 +78,7 @@ static Term insert_list(Process *p, Term table, Term list, bool only_new)
 	long n;
 
 	if (table_hold(&hold, p, table, ETS_WRITE) != ETS_OK)
-		return exc_badarg(p);
+		return exc_hold(p, &hold);
 	n = count_objects(hold.table, list);
 	if (n < 0) {
 		table_release(&hold);
@@ -139,7 +139,7 @@ Term bif_ets_lookup_2(Process *p, Term *args)
 	Term list;
 
 	if (table_hold_key(&hold, p, args[0], ETS_READ, args[1]) != ETS_OK)
-		return exc_badarg(p);
+		return exc_hold(p, &hold);
 	list = list_objects(&hold, &p->heap, args[1]);
 	table_release(&hold);
 	return list;
@@ -151,7 +151,7 @@ Term bif_ets_member_2(Process *p, Term *args)
 	bool is;
 
 	if (table_hold_key(&hold, p, args[0], ETS_READ, args[1]) != ETS_OK)
-		return exc_badarg(p);
+		return exc_hold(p, &hold);
 	is = is_member(&hold, args[1]);
 	table_release(&hold);
 	return term_from_bool(is);
@@ -184,12 +184,15 @@ Term bif_ets_lookup_element_3(Process *p, Term *args)
 	struct ets_hold hold;
 	Term result;
 
-	if (!term_is_small(args[2]) || small_value(args[2]) < 1 ||
-	    table_hold_key(&hold, p, args[0], ETS_READ, args[1]) != ETS_OK)
+	if (!term_is_small(args[2]) || small_value(args[2]) < 1)
 		return exc_badarg(p);
+	if (table_hold_key(&hold, p, args[0], ETS_READ, args[1]) != ETS_OK)
+		return exc_hold(p, &hold);
 	result = list_elements(&hold, &p->heap, args[1], (size_t)small_value(args[2]));
+	if (result == TERM_NONE)
+		exc_badarg_cause(p, is_member(&hold, args[1]) ? NIL : am_badkey);
 	table_release(&hold);
-	return result != TERM_NONE ? result : exc_badarg(p);
+	return result;
 }
 
 /* ---- delete */
@@ -227,7 +230,7 @@ Term bif_ets_delete_2(Process *p, Term *args)
 	struct ets_hold hold;
 
 	if (table_hold_key(&hold, p, args[0], ETS_WRITE, args[1]) != ETS_OK)
-		return exc_badarg(p);
+		return exc_hold(p, &hold);
 	delete_objects(&hold, args[1], TERM_NONE, &change);
 	table_release_changed(&hold, &change);
 	return am_true;
@@ -238,8 +241,10 @@ Term bif_ets_delete_object_2(Process *p, Term *args)
 	struct ets_change change = { 0, 0 };
 	struct ets_hold hold;
 
-	if (!term_is_tuple(args[1]) || table_hold_tuple(&hold, p, args[0], ETS_WRITE, args[1]) != ETS_OK)
+	if (!term_is_tuple(args[1]))
 		return exc_badarg(p);
+	if (table_hold_tuple(&hold, p, args[0], ETS_WRITE, args[1]) != ETS_OK)
+		return exc_hold(p, &hold);
 	delete_objects(&hold, tuple_get(args[1], table_key(hold.table)), args[1], &change);
 	table_release_changed(&hold, &change);
 	return am_true;
@@ -252,7 +257,7 @@ Term bif_ets_take_2(Process *p, Term *args)
 	Term list;
 
 	if (table_hold_key(&hold, p, args[0], ETS_WRITE, args[1]) != ETS_OK)
-		return exc_badarg(p);
+		return exc_hold(p, &hold);
 	list = list_objects(&hold, &p->heap, args[1]);
 	delete_objects(&hold, args[1], TERM_NONE, &change);
 	table_release_changed(&hold, &change);
@@ -283,7 +288,7 @@ static Term find_end(Process *p, Term table, bool is_last)
 	Term key;
 
 	if (table_hold(&hold, p, table, ETS_READ) != ETS_OK)
-		return exc_badarg(p);
+		return exc_hold(p, &hold);
 	s = &hold.table->store;
 	if (s->is_tree)
 		key = copy_key(p, hold.table, is_last ? tree_last(&s->tree) : tree_first(&s->tree));
@@ -318,7 +323,7 @@ static Term find_neighbour(Process *p, Term table, Term key, bool is_prev)
 	Term result;
 
 	if (table_hold(&hold, p, table, ETS_READ) != ETS_OK)
-		return exc_badarg(p);
+		return exc_hold(p, &hold);
 	s = &hold.table->store;
 	aim(&hold, key);
 	if (s->is_tree) {
@@ -363,8 +368,10 @@ Term bif_ets_slot_2(Process *p, Term *args)
 	size_t n, end;
 	Term result = am_end_of_table;
 
-	if (!term_is_small(args[1]) || small_value(args[1]) < 0 || table_hold(&hold, p, args[0], ETS_READ) != ETS_OK)
+	if (!term_is_small(args[1]) || small_value(args[1]) < 0)
 		return exc_badarg(p);
+	if (table_hold(&hold, p, args[0], ETS_READ) != ETS_OK)
+		return exc_hold(p, &hold);
 	s = &hold.table->store;
 	n = (size_t)small_value(args[1]);
 	end = s->is_tree ? table_objects(hold.table) : atomic_load(&s->hash.active);

@@ -5,8 +5,19 @@
 
 #include "ets/table.h"
 #include "heap/copy.h"
+#include "proc/exc.h"
 
 /* Objects freed, seen, in one slice before others may run. */
 enum { ETS_SLICE_OBJECTS = 2000, ETS_OBJECTS_A_REDUCTION = 10 };
+
+/* badarg for a table that could not be held. */
+static inline Term exc_hold(Process *p, const struct ets_hold *hold)
+{
+	static const Term causes[] = {
+		[ETS_NO_TABLE] = am_id, [ETS_NO_RIGHT] = am_access, [ETS_NO_ID] = am_type, [ETS_NO_KEY] = NIL,
+	};
+
+	return exc_badarg_cause(p, causes[hold->failure]);
+}
 
 #endif

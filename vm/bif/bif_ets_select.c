@@ -168,7 +168,7 @@ static Term start_walk(Process *p, Term table, struct match_program *m, enum sel
 		return exc_badarg(p);
 	if (!hold_for_walk(&hold, p, table, kind)) {
 		resource_unref(&m->resource);
-		return exc_badarg(p);
+		return exc_hold(p, &hold);
 	}
 	if (kind == SELECT_REPLACE && (hold.table->options.type == ETS_BAG || !match_keeps_key(m, table_key(hold.table)))) {
 		table_release(&hold);
@@ -202,12 +202,12 @@ Term bif_erts_internal_ets_select_1(Process *p, Term *args)
 	else
 		s.bucket = (uint32_t)small_value(place);
 	if (!hold_for_walk(&hold, p, tuple_get(state, STATE_TABLE), s.kind))
-		return exc_badarg(p);
+		return exc_hold(p, &hold);
 	/* The table may have shrunk below one slice: it is fixed all the same. */
 	if (!table_is_tree(hold.table) && !hold.is_write) {
 		table_release(&hold);
 		if (table_hold_exclusive(&hold, p, tuple_get(state, STATE_TABLE), ETS_READ) != ETS_OK)
-			return exc_badarg(p);
+			return exc_hold(p, &hold);
 	}
 	return run_slice(p, &hold, &s, true);
 }
@@ -337,8 +337,10 @@ static Term next_chunk(Process *p, Term continuation)
 
 	if (continuation == am_end_of_table)
 		return continuation;
-	if (!read_continuation(continuation, &s) || !hold_for_walk(&hold, p, tuple_get(continuation, 1), SELECT_LIST))
+	if (!read_continuation(continuation, &s))
 		return exc_badarg(p);
+	if (!hold_for_walk(&hold, p, tuple_get(continuation, 1), SELECT_LIST))
+		return exc_hold(p, &hold);
 	if (table_is_tree(hold.table) != (tuple_arity(continuation) == 8)) {
 		table_release(&hold);
 		return exc_badarg(p);
@@ -497,7 +499,7 @@ Term bif_erts_internal_ets_lookup_binary_info_2(Process *p, Term *args)
 	Term list = NIL;
 
 	if (table_hold_key(&hold, p, args[0], ETS_READ, args[1]) != ETS_OK)
-		return exc_badarg(p);
+		return exc_hold(p, &hold);
 	s = &hold.table->store;
 	o = s->is_tree ? tree_lookup(&s->tree, args[1]) : hash_lookup(&s->hash, hold.hash, args[1]);
 	for (; o != NULL; o = s->is_tree ? NULL : hash_lookup_next(&s->hash, o))

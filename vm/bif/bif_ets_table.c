@@ -123,7 +123,7 @@ Term bif_ets_new_2(Process *p, Term *args)
 	if (!term_is_atom(args[0]) || !read_options(&o, args[1]))
 		return exc_badarg(p);
 	t = table_new(p, args[0], &o);
-	return t != NULL ? table_id(t, &p->heap) : exc_badarg(p);
+	return t != NULL ? table_id(t, &p->heap) : exc_badarg_cause(p, am_already_exists);
 }
 
 /* ---- delete. What stood in the table is freed in slices, by whoever deleted it. */
@@ -163,7 +163,7 @@ Term bif_ets_delete_1(Process *p, Term *args)
 	struct ets_hold hold;
 
 	if (table_hold(&hold, p, args[0], ETS_WRITE) != ETS_OK)
-		return exc_badarg(p);
+		return exc_hold(p, &hold);
 	table_delete(&hold, &contents);
 	return start_draining(p, contents, am_true);
 }
@@ -177,7 +177,7 @@ Term bif_ets_internal_delete_all_2(Process *p, Term *args)
 	if (args[1] != am_undefined)
 		return args[1];
 	if (table_hold(&hold, p, args[0], ETS_WRITE) != ETS_OK)
-		return exc_badarg(p);
+		return exc_hold(p, &hold);
 	objects = table_objects(hold.table);
 	contents = table_clear(&hold);
 	table_release(&hold);
@@ -193,8 +193,10 @@ Term bif_ets_rename_2(Process *p, Term *args)
 	bool ok;
 	Term id;
 
-	if (!term_is_atom(args[1]) || table_hold(&hold, p, args[0], ETS_WRITE) != ETS_OK)
+	if (!term_is_atom(args[1]))
 		return exc_badarg(p);
+	if (table_hold(&hold, p, args[0], ETS_WRITE) != ETS_OK)
+		return exc_hold(p, &hold);
 	ok = table_rename(&hold, args[1]);
 	id = ok ? table_id(hold.table, &p->heap) : TERM_NONE;
 	table_release(&hold);
@@ -210,12 +212,17 @@ Term bif_ets_give_away_3(Process *p, Term *args)
 {
 	struct ets_hold hold;
 
-	if (!term_is_local_pid(args[1]) || args[1] == p->id || table_hold(&hold, p, args[0], ETS_WRITE) != ETS_OK)
+	bool is_owner;
+
+	if (!term_is_local_pid(args[1]))
 		return exc_badarg(p);
-	if (atomic_load(&hold.table->owner) == p->id && table_give_away(&hold, p, args[1], args[2]))
+	if (table_hold(&hold, p, args[0], ETS_WRITE) != ETS_OK)
+		return exc_hold(p, &hold);
+	is_owner = atomic_load(&hold.table->owner) == p->id;
+	if (is_owner && args[1] != p->id && table_give_away(&hold, p, args[1], args[2]))
 		return am_true;
 	table_release(&hold);
-	return exc_badarg(p);
+	return exc_badarg_cause(p, !is_owner ? am_not_owner : args[1] == p->id ? am_owner : NIL);
 }
 
 struct wishes {
@@ -254,8 +261,10 @@ Term bif_ets_setopts_2(Process *p, Term *args)
 	for (; term_is_cons(list); list = cons_tail(list))
 		if (!read_wish(&w, cons_head(list)))
 			return exc_badarg(p);
-	if (list != NIL || table_hold(&hold, p, args[0], ETS_WRITE) != ETS_OK)
+	if (list != NIL)
 		return exc_badarg(p);
+	if (table_hold(&hold, p, args[0], ETS_WRITE) != ETS_OK)
+		return exc_hold(p, &hold);
 	ok = atomic_load(&hold.table->owner) == p->id;
 	if (ok && w.heir != TERM_NONE)
 		table_set_heir(hold.table, w.heir, w.heir_data);
@@ -269,8 +278,10 @@ Term bif_ets_safe_fixtable_2(Process *p, Term *args)
 {
 	struct ets_hold hold;
 
-	if ((args[1] != am_true && args[1] != am_false) || table_hold_exclusive(&hold, p, args[0], ETS_READ) != ETS_OK)
+	if (args[1] != am_true && args[1] != am_false)
 		return exc_badarg(p);
+	if (table_hold_exclusive(&hold, p, args[0], ETS_READ) != ETS_OK)
+		return exc_hold(p, &hold);
 	if (args[1] == am_true)
 		table_fix(hold.table, p->id);
 	else

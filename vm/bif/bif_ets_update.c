@@ -14,6 +14,7 @@ struct update {
 	struct ets_hold *hold;
 	struct ets_object **place;
 	Term *elements;      /* from 1; NULL: still as stored */
+	Term cause;          /* of a failure, or NIL */
 	bool in_place;       /* only immediates gave way to immediates */
 	Term fixed[32];
 };
@@ -76,12 +77,16 @@ static void end_update(struct update *u)
 }
 
 /* A position that may be changed? */
-static bool check_position(const struct update *u, Term position, size_t *n)
+static bool check_position(struct update *u, Term position, size_t *n)
 {
-	if (!term_is_small(position) || small_value(position) < 1)
+	if (!term_is_small(position))
 		return false;
 	*n = (size_t)small_value(position);
-	return *n <= object_arity(*u->place) && *n != table_key(u->hold->table);
+	if (small_value(position) < 1 || *n > object_arity(*u->place))
+		u->cause = am_position;
+	else if (*n == table_key(u->hold->table))
+		u->cause = am_keypos;
+	return u->cause == NIL;
 }
 
 /* ---- counters */
@@ -159,9 +164,10 @@ static Term spell_out(Process *p, const struct ets_table *t, Term ops)
 	return term_is_integer(ops) ? heap_tuple(&p->heap, SMALL(table_key(t) + 1), ops) : ops;
 }
 
+/* Fails: TERM_NONE with an exception. */
 static Term count_held(struct ets_hold *hold, Process *p, struct ets_object **place, Term ops, struct ets_change *change)
 {
-	struct update u = { .hold = hold, .place = place };
+	struct update u = { .hold = hold, .place = place, .cause = NIL };
 	Term result = TERM_NONE;
 
 	if (term_is_small(ops))
@@ -171,6 +177,8 @@ static Term count_held(struct ets_hold *hold, Process *p, struct ets_object **pl
 	result = count_all(&u, &p->heap, spell_out(p, hold->table, ops));
 	if (result != TERM_NONE)
 		write_object(&u, change);
+	else
+		exc_badarg_cause(p, u.cause);
 	end_update(&u);
 	return result;
 }
@@ -222,9 +230,12 @@ static Term update_counter(Process *p, Term table, Term key, Term ops, Term obje
 	Term result = TERM_NONE;
 
 	if (table_hold_key(&hold, p, table, ETS_WRITE, key) != ETS_OK)
-		return exc_badarg(p);
-	if (!takes_updates(hold.table) ||
-	    (object != TERM_NONE && (!term_is_tuple(object) || tuple_arity(object) < table_key(hold.table)))) {
+		return exc_hold(p, &hold);
+	if (!takes_updates(hold.table)) {
+		table_release(&hold);
+		return exc_badarg_cause(p, am_table_type);
+	}
+	if (object != TERM_NONE && (!term_is_tuple(object) || tuple_arity(object) < table_key(hold.table))) {
 		table_release(&hold);
 		return exc_badarg(p);
 	}
@@ -235,9 +246,11 @@ static Term update_counter(Process *p, Term table, Term key, Term ops, Term obje
 		result = count_held(&hold, p, insert_default(&hold, key, object, &change), ops, &change);
 		if (result == TERM_NONE)
 			delete_default(&hold, key, &change);
+	} else {
+		exc_badarg_cause(p, am_badkey);
 	}
 	table_release_changed(&hold, &change);
-	return result != TERM_NONE ? result : exc_badarg(p);
+	return result;
 }
 
 Term bif_ets_update_counter_3(Process *p, Term *args)
@@ -282,13 +295,16 @@ Term bif_ets_update_element_3(Process *p, Term *args)
 	Term cell[2] = { args[2], NIL };
 	Term list = term_is_tuple(args[2]) ? term_from_cons(cell) : args[2];
 	struct ets_hold hold;
-	struct update u = { .hold = &hold };
+	struct update u = { .hold = &hold, .cause = NIL };
 	Term result = am_false;
 
-	if (!check_pairs(list) || table_hold_key(&hold, p, args[0], ETS_WRITE, args[1]) != ETS_OK)
+	if (!check_pairs(list))
 		return exc_badarg(p);
+	if (table_hold_key(&hold, p, args[0], ETS_WRITE, args[1]) != ETS_OK)
+		return exc_hold(p, &hold);
 	u.place = find_place(&hold, args[1]);
 	if (!takes_updates(hold.table)) {
+		u.cause = am_table_type;
 		result = TERM_NONE;
 	} else if (u.place != NULL) {
 		result = set_all(&u, list) ? am_true : TERM_NONE;
@@ -297,5 +313,7 @@ Term bif_ets_update_element_3(Process *p, Term *args)
 		end_update(&u);
 	}
 	table_release_changed(&hold, &change);
-	return result != TERM_NONE ? result : exc_badarg(p);
+	if (u.cause == am_position) /* the library tells it by the element itself */
+		u.cause = NIL;
+	return result != TERM_NONE ? result : exc_badarg_cause(p, u.cause);
 }

@@ -29,8 +29,10 @@ Term bif_erlang_send_3(Process *p, Term *args)
 
 	for (; term_is_cons(list); list = cons_tail(list))
 		if (cons_head(list) != am_nosuspend && cons_head(list) != am_noconnect)
-			return exc_badarg(p);
-	if (list != NIL || !message_send_any(p, args[0], args[1]))
+			return exc_badarg_cause(p, am_badopt);
+	if (list != NIL)
+		return exc_badarg_cause(p, am_badopt);
+	if (!message_send_any(p, args[0], args[1]))
 		return exc_badarg(p);
 	return am_ok;
 }
@@ -157,7 +159,7 @@ Term bif_erlang_monitor_3(Process *p, Term *args)
 	struct monitor_options o = MONITOR_OPTIONS_DEFAULT;
 
 	if (!monitor_opts_read(args[2], &o))
-		return exc_badarg(p);
+		return exc_badarg_cause(p, am_badopt);
 	return add_monitor(p, args[0], args[1], &o);
 }
 

@@ -315,7 +315,7 @@ static Term type_of_boxed(Term t)
 	case SUB_SUBBIN:
 		return am_sub_binary;
 	case SUB_MAP:
-		return map_is_flat(t) ? am_flatmap : am_hashmap;
+		return map_is_flat(t) ? am_flatmap : map_kind(*boxed_ptr(t)) == MAP_NODE_BITMAP ? am_hashmap_node : am_hashmap;
 	case SUB_XPID:
 		return am_external_pid;
 	case SUB_XPORT:

@@ -65,7 +65,7 @@ Term bif_erlang_spawn_opt_4(Process *p, Term *args)
 	if (!is_call(args))
 		return exc_badarg(p);
 	if (!spawn_opts_read(args[3], false, &r))
-		return exc_badarg(p);
+		return exc_badarg_cause(p, am_badopt);
 	pid = process_spawn(p, args[0], args[1], args[2], &r.options, &ref);
 	if (pid == TERM_NONE)
 		return exc_system_limit(p);
@@ -268,7 +268,7 @@ static bool is_halt_options(Term list)
 Term bif_erlang_halt_2(Process *p, Term *args)
 {
 	if (!is_halt_options(args[1]))
-		return exc_badarg(p);
+		return exc_badarg_cause(p, am_badopt);
 	if (term_is_small(args[0]) && small_value(args[0]) >= 0)
 		sched_halt((int)(small_value(args[0]) & 0xff));
 	if (args[0] == am_abort)
@@ -463,6 +463,8 @@ Term bif_erlang_process_flag_2(Process *p, Term *args)
 	default:
 		if (term_is_tuple_of(args[0], 2) && tuple_get(args[0], 1) == am_monitor_nodes)
 			before = set_node_monitor(p, tuple_get(args[0], 2), args[1]);
+		else
+			return exc_badarg_cause(p, am_badopt);
 		break;
 	}
 	return before != TERM_NONE ? before : exc_badarg(p);

@@ -210,7 +210,7 @@ Term bif_re_compile_2(Process *p, Term *args)
 	Term failure;
 
 	if (!get_options(&o, args[1]) || o.only_run)
-		return exc_badarg(p);
+		return exc_badarg_cause(p, am_badopt);
 	if (o.unicode && !term_is_binary(args[0]))
 		return exc_trap(p, export_get(am_re, am_ucompile, 2), 2, args);
 	if (!compile_text(p, args[0], &o, false, &regex, &failure))
@@ -532,7 +532,7 @@ static Term run_any(Process *p, Term *args, uint32_t flags)
 	struct options o;
 
 	if (!get_options(&o, args[2]) || !is_capture(&o))
-		return exc_badarg(p);
+		return exc_badarg_cause(p, am_badopt);
 	o.run |= flags;
 	return term_is_tuple(args[1]) ? run_pattern(p, args, &o) : run_text(p, args, &o);
 }

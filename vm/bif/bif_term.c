@@ -388,9 +388,9 @@ Term bif_erlang_binary_to_term_2(Process *p, Term *args)
 		else if (cons_head(list) == am_used)
 			used_too = true;
 		else
-			return exc_badarg(p);
+			return exc_badarg_cause(p, am_badopt);
 	}
-	return list == NIL ? decode_term(p, args[0], flags, used_too) : exc_badarg(p);
+	return list == NIL ? decode_term(p, args[0], flags, used_too) : exc_badarg_cause(p, am_badopt);
 }
 
 /* ---- erts_debug */

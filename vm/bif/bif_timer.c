@@ -35,11 +35,11 @@ static Term start_timer(Process *p, const Term *args, Term options, bool wrap)
 	int64_t ms;
 
 	if (!read_flags(options, am_abs, &absolute, TERM_NONE, NULL))
-		return exc_badarg(p);
+		return exc_badarg_cause(p, am_badopt);
 	if (!term_is_integer(args[0]) || !(term_is_local_pid(args[1]) || term_is_atom(args[1])))
 		return exc_badarg(p);
 	if (!num_get_int64(args[0], &ms) || ms > TIMER_MAX_MS || (!absolute && ms < 0))
-		return exc_badarg(p);
+		return exc_badarg_cause(p, am_time);
 	if (absolute)
 		return timer_start_message(p, ms < 0 ? 0 : (uint64_t)ms, args[1], args[2], wrap);
 	return timer_start_message(p, timer_deadline_ms((uint64_t)ms), args[1], args[2], wrap);

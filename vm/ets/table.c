@@ -128,12 +128,12 @@ static enum ets_failure hold_whole(struct ets_hold *hold, Process *p, Term id, e
 
 enum ets_failure table_hold(struct ets_hold *hold, Process *p, Term id, enum ets_access access)
 {
-	return hold_whole(hold, p, id, access, access == ETS_WRITE);
+	return hold->failure = hold_whole(hold, p, id, access, access == ETS_WRITE);
 }
 
 enum ets_failure table_hold_exclusive(struct ets_hold *hold, Process *p, Term id, enum ets_access access)
 {
-	return hold_whole(hold, p, id, access, true);
+	return hold->failure = hold_whole(hold, p, id, access, true);
 }
 
 static enum ets_failure hold_key(struct ets_hold *hold, Process *p, enum ets_access access, Term key)
@@ -155,10 +155,10 @@ enum ets_failure table_hold_key(struct ets_hold *hold, Process *p, Term id, enum
 {
 	enum ets_failure f = find_table(hold, id);
 
-	return f == ETS_OK ? hold_key(hold, p, access, key) : f;
+	return hold->failure = f == ETS_OK ? hold_key(hold, p, access, key) : f;
 }
 
-enum ets_failure table_hold_tuple(struct ets_hold *hold, Process *p, Term id, enum ets_access access, Term tuple)
+static enum ets_failure hold_tuple(struct ets_hold *hold, Process *p, Term id, enum ets_access access, Term tuple)
 {
 	enum ets_failure f = find_table(hold, id);
 
@@ -169,6 +169,11 @@ enum ets_failure table_hold_tuple(struct ets_hold *hold, Process *p, Term id, en
 	if (hold->is_counted)
 		resource_unref(&hold->table->resource);
 	return ETS_NO_KEY;
+}
+
+enum ets_failure table_hold_tuple(struct ets_hold *hold, Process *p, Term id, enum ets_access access, Term tuple)
+{
+	return hold->failure = hold_tuple(hold, p, id, access, tuple);
 }
 
 /* ---- figures and growth */

@@ -76,14 +76,15 @@ struct ets_table {
 };
 
 /* ---- a table in use */
+enum ets_failure { ETS_OK, ETS_NO_TABLE, ETS_NO_RIGHT, ETS_NO_ID, ETS_NO_KEY };
 struct ets_hold {
 	struct ets_table *table;
 	uint8_t lock_kind;
 	bool is_counted;
 	bool is_write;
+	uint8_t failure;     /* enum ets_failure: what the function that was to hold it returned */
 	uint32_t hash;       /* of the key */
 };
-enum ets_failure { ETS_OK, ETS_NO_TABLE, ETS_NO_RIGHT, ETS_NO_ID, ETS_NO_KEY };
 /* Finds the table (name or identifier), locks it whole, checks the right. */
 enum ets_failure table_hold(struct ets_hold *hold, Process *p, Term id, enum ets_access access);
 /* The same for one key: hash tables with stripes lock the key's only. hold->hash is set for hash tables. */

@@ -123,6 +123,16 @@ static Term info_of_options(Term options)
 	return NIL;
 }
 
+/* The module that words the errors of a native function, with the cause that the function gave beside. */
+static Term native_info(Process *p, Term module)
+{
+	static const Term keys[] = { am_cause, am_module };
+
+	if (module == NIL || p->exc_trace == NIL)
+		return module;
+	return exc_small_map(&p->heap, 2, keys, (Term[]){ p->exc_trace, module });
+}
+
 static bool is_raiser(const struct export *e)
 {
 	if (e->module != am_erlang)
@@ -153,7 +163,7 @@ struct exc_site exc_site_native(Process *p, const struct export *e, const Term *
 	site.module = e->module;
 	site.function = e->function;
 	site.args = args != NULL ? heap_list_array(&p->heap, e->arity, args, NIL) : term_from_small(e->arity);
-	site.info = info_module(e->module);
+	site.info = native_info(p, info_module(e->module));
 	return site;
 }
 

@@ -22,6 +22,13 @@ Term exc_error(Process *p, Term reason)
 	return set_exception(p, EXC_ERROR, reason);
 }
 
+Term exc_badarg_cause(Process *p, Term cause)
+{
+	set_exception(p, EXC_ERROR, am_badarg);
+	p->exc_trace = cause;
+	return TERM_NONE;
+}
+
 Term exc_throw(Process *p, Term value)
 {
 	return set_exception(p, EXC_THROW, value);

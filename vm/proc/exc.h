@@ -9,6 +9,8 @@
 Term exc_error(Process *p, Term reason);
 Term exc_throw(Process *p, Term value);
 Term exc_exit(Process *p, Term reason);
+/* badarg, and why: an atom that the error_info of the stack trace gives as its cause, for the library's module that words the error. */
+Term exc_badarg_cause(Process *p, Term cause);
 static inline Term exc_badarg(Process *p) { return exc_error(p, am_badarg); }
 static inline Term exc_badarith(Process *p) { return exc_error(p, am_badarith); }
 static inline Term exc_system_limit(Process *p) { return exc_error(p, am_system_limit); }
@@ -28,7 +30,7 @@ void process_yield_soon(Process *p);
 /* Account for work. Units: reductions. */
 static inline void process_bump(Process *p, int reds) { p->reds_left -= reds; }
 
-/* exc_trace while an exception travels: a list of code addresses as small integers ({M,F,A} args tuple of a BIF or function_clause at its head);
+/* exc_trace before the exception is raised: the cause of a badarg, or NIL; while it travels: a list of code addresses as small integers ({M,F,A} args tuple of a BIF or function_clause at its head);
  * exec builds it when the exception is raised, `exc_stacktrace` makes the Erlang list when somebody asks. Wired by exec through main.c. */
 extern Term (*exc_stacktrace)(Process *p, Term raw);
 
