@@ -347,28 +347,38 @@ static struct place **find_place(struct names *names, uint32_t vm, uint64_t addr
     return at;
 }
 
-/* The function that holds the address; looked up once. NULL: none does. */
+static struct place *keep_place(struct names *names, struct place **at, uint32_t vm, uint64_t address, const struct text *text)
+{
+    struct place *place;
+
+    if (!*at && names->nplaces >= MAX_PLACES)
+        return NULL;
+    place = malloc(sizeof *place + text->used + 1);
+    if (!place)
+        return NULL;
+    *place = (struct place){*at ? (*at)->next : NULL, vm, address};
+    memcpy(place->text, text->bytes, text->used + 1);
+    names->nplaces += !*at;
+    free(*at);
+    *at = place;
+    return place;
+}
+
+/* The function that holds the address now, or held it when it was last found: another may have been loaded there since. NULL: none. */
 static const char *name_place(struct names *names, uint32_t pid, uint64_t address)
 {
-    struct place **at = find_place(names, pid, address), *place;
+    struct place **at = find_place(names, pid, address), *place = *at;
     struct vm *vm = find_vm(names, pid);
     struct otp_code_place found;
     char bytes[4 * ATOM_BYTES];
     struct text text = {bytes, sizeof bytes, 0};
 
-    if (*at)
-        return (*at)->text;
-    if (!vm || names->nplaces >= MAX_PLACES || otp_code_find(vm->code, address, &found))
-        return NULL;
-    append_mfa(&text, vm, found.module >> 6, found.function >> 6, found.arity);
-    place = malloc(sizeof *place + text.used + 1);
-    if (!place)
-        return NULL;
-    *place = (struct place){NULL, pid, address};
-    memcpy(place->text, bytes, text.used + 1);
-    *at = place;
-    names->nplaces++;
-    return place->text;
+    if (vm && !otp_code_find(vm->code, address, &found)) {
+        append_mfa(&text, vm, found.module >> 6, found.function >> 6, found.arity);
+        if (!place || strcmp(place->text, bytes))
+            place = keep_place(names, at, pid, address, &text);
+    }
+    return place ? place->text : NULL;
 }
 
 struct otp_code *names_code(struct names *names, uint32_t vm)

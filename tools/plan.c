@@ -94,23 +94,18 @@ static int slide_both(struct plan *p, const struct row *row, const struct otp_pl
 static int find_hook(struct plan *p, const struct row *row, struct otp_site *site, char *why, size_t size)
 {
     struct otp_place place;
-    struct otp_site own;
     char reason[128];
-    int both;
 
     if (otp_symbols_find(p->vm->symbols, row->symbol, &place)) {
         snprintf(why, size, "no function %s is found", row->symbol);
         return -ENOENT;
     }
-    both = slide_both(p, row, &place, site);
-    if (!both && site->cost == OTP_COST_EMULATED)
+    if (!slide_both(p, row, &place, site))
         return 0;
-    if (otp_slide(otp_symbols_image(p->vm->symbols), &place, row->regs, row->side, &own, reason, sizeof reason)) {
+    if (otp_slide(otp_symbols_image(p->vm->symbols), &place, row->regs, row->side, site, reason, sizeof reason)) {
         snprintf(why, size, "%s: %s", row->symbol, reason);
-        return both ? -ENOEXEC : 0;
+        return -ENOEXEC;
     }
-    if (both || own.cost < site->cost)
-        *site = own;
     return 0;
 }
 
