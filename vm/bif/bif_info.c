@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "bif/bif_time.h"
 #include "bif/spawn_opts.h"
+#include "code/module.h"
 #include "data/number.h"
 #include "ets/table.h"
 #include "io/async.h"
@@ -411,7 +412,7 @@ Term bif_erlang_statistics_1(Process *p, Term *args)
 	return value != TERM_NONE ? value : exc_badarg(p);
 }
 
-/* ---- memory: what is known is told; other kinds are notsup */
+/* ---- memory: binaries are not counted apart, and notsup */
 
 static void sum_processes(void *arg)
 {
@@ -431,15 +432,31 @@ static void sum_processes(void *arg)
 }
 
 struct memory {
-	size_t total, processes;
+	size_t total, processes, atoms, code, ets;
 };
 
+static size_t code_bytes(const struct code_instance *c)
+{
+	return c != NULL ? c->word_count * sizeof(Inst) : 0;
+}
+
+static void sum_code(const struct module *m, void *arg)
+{
+	size_t *sum = arg;
+
+	*sum += code_bytes(atomic_load(&m->current)) + code_bytes(atomic_load(&m->old));
+}
+
+/* Code lies in a range of its own, which mem_total_bytes does not count. */
 static struct memory measure_memory(void)
 {
 	struct memory m = { .processes = 0 };
 
 	sched_stop_world(sum_processes, &m.processes);
-	m.total = mem_total_bytes();
+	m.atoms = atom_memory_bytes();
+	m.ets = table_words_total() * sizeof(Term);
+	module_each(sum_code, &m.code);
+	m.total = mem_total_bytes() + m.code;
 	return m;
 }
 
@@ -453,6 +470,13 @@ static Term memory_of(const struct memory *m, Term kind)
 		return int_term((int64_t)m->processes);
 	case am_system:
 		return int_term((int64_t)(m->total - m->processes));
+	case am_atom:
+	case am_atom_used:
+		return int_term((int64_t)m->atoms);
+	case am_code:
+		return int_term((int64_t)m->code);
+	case am_ets:
+		return int_term((int64_t)m->ets);
 	default:
 		return TERM_NONE;
 	}
@@ -460,7 +484,7 @@ static Term memory_of(const struct memory *m, Term kind)
 
 Term bif_erlang_memory_0(Process *p, Term *args)
 {
-	static const Term kinds[] = { am_system, am_processes_used, am_processes, am_total };
+	static const Term kinds[] = { am_ets, am_code, am_atom_used, am_atom, am_system, am_processes_used, am_processes, am_total };
 	struct memory m = measure_memory();
 	Term list = NIL;
 
@@ -468,11 +492,6 @@ Term bif_erlang_memory_0(Process *p, Term *args)
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		list = put_pair(&p->heap, kinds[i], memory_of(&m, kinds[i]), list);
 	return list;
-}
-
-static bool is_memory_kind(Term t)
-{
-	return t == am_atom || t == am_atom_used || t == am_binary || t == am_code || t == am_ets;
 }
 
 Term bif_erlang_memory_1(Process *p, Term *args)
@@ -485,12 +504,14 @@ Term bif_erlang_memory_1(Process *p, Term *args)
 		Term kind = cons_head(list), value = memory_of(&m, kind);
 
 		if (value == TERM_NONE)
-			return is_memory_kind(kind) ? exc_error(p, am_notsup) : exc_badarg(p);
+			return kind == am_binary ? exc_error(p, am_notsup) : exc_badarg(p);
 		if (single)
 			return value;
 		result = put_pair(&p->heap, kind, value, result);
 	}
 	if (list != NIL)
 		return exc_badarg(p);
-	return result;
+	for (list = NIL; result != NIL; result = cons_tail(result))
+		list = heap_cons(&p->heap, cons_head(result), list);
+	return list;
 }

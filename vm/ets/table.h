@@ -146,6 +146,8 @@ Term table_whereis(Process *p, Term name);
 /* All tables' identifiers as a list. */
 Term table_list(struct heap *h);
 size_t table_count(void);
+/* Units: words that all tables take together. */
+size_t table_words_total(void);
 /* A process that may read every table (for debugging). */
 void table_set_super_user(Process *p, bool on);
 

@@ -635,6 +635,17 @@ Term table_list(struct heap *h)
 	return list;
 }
 
+size_t table_words_total(void)
+{
+	size_t words = 0;
+
+	lock_acquire(&tables.lock);
+	for (const struct ets_table *t = tables.first; t != NULL; t = t->next)
+		words += table_memory_words(t);
+	lock_release(&tables.lock);
+	return words;
+}
+
 size_t table_count(void)
 {
 	return atomic_load(&tables.count);

@@ -92,8 +92,7 @@ static void end_writing(struct refbin *source, struct refbin *copy)
 	copy->flags = 0;
 }
 
-/* Copies one boxed object flat to *top and takes its counts. */
-static Term copy_boxed(const Term *p, Term **top, Term **off_heap)
+Term copy_object(const Term *p, Term **top, Term **off_heap)
 {
 	Term *at = *top;
 	uint32_t words = object_shape(p).words;
@@ -139,7 +138,7 @@ static Term copy_spine(Term t, Term **top, bool whole)
 
 static Term copy_flat(Term t, Term **top, Term **off_heap, bool whole)
 {
-	return term_is_cons(t) ? copy_spine(t, top, whole) : copy_boxed(boxed_ptr(t), top, off_heap);
+	return term_is_cons(t) ? copy_spine(t, top, whole) : copy_object(boxed_ptr(t), top, off_heap);
 }
 
 static Term copy_all(Term t, Term **top, Term **off_heap, bool whole)

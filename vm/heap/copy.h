@@ -12,6 +12,8 @@ size_t copy_flat_size_words(Term t);
 /* Copies t to *top (which has room for copy_size_words(t)), moves *top on, links refbins and magic refs into *off_heap
  * (and takes their references). */
 Term copy_term(Term t, Term **top, Term **off_heap);
+/* One boxed object to *top as it is, with the counts of what it refers to; its terms are the source's still. */
+Term copy_object(const Term *boxed, Term **top, Term **off_heap);
 /* Literals are copied too (needs copy_flat_size_words). */
 Term copy_term_whole(Term t, Term **top, Term **off_heap);
 /* Onto a heap. GC: none. */

@@ -24,6 +24,7 @@ static struct {
 	struct rwlock lock;
 	struct atom *segments[SEGMENTS];
 	atomic_uint count;
+	atomic_size_t text_bytes; /* of all names, with their NULs */
 	uint32_t *buckets;
 	uint32_t bucket_mask;
 } atoms;
@@ -126,6 +127,7 @@ static Term insert_locked(const char *text, size_t n)
 		atoms.segments[index >> SEGMENT_BITS] = mem_zalloc(SEGMENT_SIZE * sizeof(struct atom));
 	a = find_entry(index);
 	a->text = mem_alloc(n + 1);
+	atomic_fetch_add_explicit(&atoms.text_bytes, n + 1, memory_order_relaxed);
 	memcpy(a->text, text, n);
 	a->text[n] = 0;
 	a->bytes = (uint16_t)n;
@@ -239,6 +241,11 @@ int atom_compare(Term a, Term b)
 uint32_t atom_hash(Term atom)
 {
 	return find_entry(atom_index(atom))->hash;
+}
+
+size_t atom_memory_bytes(void)
+{
+	return atomic_load_explicit(&atoms.text_bytes, memory_order_relaxed) + atom_count() * (sizeof(struct atom) + sizeof(uint32_t));
 }
 
 uint32_t atom_count(void)

@@ -42,6 +42,8 @@ int atom_compare(Term a, Term b);
 /* The hash that phash2 and erlang's own hash tables give the atom's name (OTP's hashpjw over its Latin-1 or UTF-8 form). */
 uint32_t atom_hash(Term atom);
 uint32_t atom_count(void);
+/* Units: bytes that the atoms and their names take. */
+size_t atom_memory_bytes(void);
 
 static inline Term term_from_bool(bool b) { return b ? am_true : am_false; }
 
