@@ -91,7 +91,7 @@ static __always_inline void forget_pid(struct stacks_owner *owner)
 
 /* ---- stacks counted in the kernel */
 
-enum { CHUNK_WORDS = 16 };
+enum { CHUNK_WORDS = 4 }; /* more cost the verifier far more */
 
 struct walk {
     struct stacks_key key;

@@ -9,11 +9,12 @@
 
 enum { STACKS_SAMPLE = 1 };
 
-/* What stacks can be counted at: EVENT(name, probe). */
+/* What stacks can be counted at: EVENT(name, probe). The function hooked for gc_minor__start does major collections too. */
 #define STACKS_EVENTS(EVENT)                                                                       \
     EVENT(spawn, process__spawn)                                                                   \
     EVENT(send, message__send)                                                                     \
-    EVENT(file, efile_drv__entry)
+    EVENT(file, efile_drv__entry)                                                                  \
+    EVENT(gc, gc_minor__start)
 
 enum {
     STACKS_FRAMES = 64,  /* of a stack that is counted in the kernel */

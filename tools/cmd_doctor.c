@@ -37,7 +37,7 @@ static const struct sink_table event_table = {"event", NULL, event_columns, 4};
 
 struct doctor {
     struct sink sink;
-    int missing, vms, pid;
+    int missing, pid;
 };
 
 static void report(struct doctor *d, const char *check, bool ok, const char *text)
@@ -161,7 +161,7 @@ static void print_event(struct doctor *d, const struct target *t, const struct p
     static const char *const sources[] = {[PLAN_NONE] = "none", [PLAN_NOTE] = "note", [PLAN_HOOK] = "hook"};
     const struct plan_event *event = &plan->events[probe];
     const char *about = event->why[0]                 ? event->why
-                        : event->source == PLAN_NONE ? "this VM has no place for it that is known"
+                        : event->source == PLAN_NONE ? "no place known in this VM"
                         : event->source == PLAN_NOTE ? "what its strings cost"
                                                      : otp_cost_text(event->cost);
 
@@ -181,7 +181,6 @@ static int check_target(void *ctx, struct target *t)
     err = plan_new(t, false, &plan);
     if (err)
         return err;
-    d->vms++;
     snprintf(text, sizeof text, "%zu of %d events%s%s", plan_count(plan), PLAN_NPROBES, plan->refused[0] ? "; no hooks: " : "", plan->refused);
     sink_row(&d->sink, &vm_table,
              (struct sink_value[]){SINK_N((uint64_t)t->pid), SINK_S(t->provider->name), SINK_S(text)});
@@ -192,10 +191,20 @@ static int check_target(void *ctx, struct target *t)
     return 0;
 }
 
+static bool is_vm(int pid)
+{
+    struct target target;
+    bool is = !target_open_pid(pid, &target);
+
+    if (is)
+        target_close(&target);
+    return is;
+}
+
 int cmd_doctor(int argc, char **argv)
 {
     static const struct options_spec spec = {
-        "doctor", "Tells what the kernel and your rights allow, what is missing, and with -p how each event of a VM is had.",
+        "doctor", "Tells what the kernel and your rights allow, and with -p a VM's events.",
         OPTIONS_PID,
         NULL, NULL};
     struct doctor d = {0};
@@ -204,6 +213,8 @@ int cmd_doctor(int argc, char **argv)
 
     if (err || o.done)
         return err;
+    if (o.pid && !is_vm(o.pid))
+        return fail(-ENOEXEC, "process %d is no Erlang VM, or not ours to look at", o.pid);
     sink_init(&d.sink, stdout, o.json, false);
     check_kernel(&d);
     check_uprobes(&d);
@@ -211,7 +222,5 @@ int cmd_doctor(int argc, char **argv)
     check_rights(&d);
     d.pid = o.pid;
     err = target_each(&(struct target_visitor){.found = check_target, .ctx = &d});
-    if (!err && d.pid && !d.vms)
-        err = fail(-ENOEXEC, "process %d is no Erlang VM, or not ours to look at", d.pid);
     return err ? err : d.missing ? -1 : 0;
 }

@@ -508,7 +508,7 @@ static int set_event(void *ctx, const char *value)
     for (size_t i = 0; i < sizeof events / sizeof *events; i++)
         if (!strcmp(events[i].name, value))
             st->program = events[i].program;
-    return st->program ? 0 : fail(FAIL_USAGE, "no event '%s'; there are spawn, send and file", value);
+    return st->program ? 0 : fail(FAIL_USAGE, "no event '%s'; there are spawn, send, file and gc", value);
 }
 
 static int set_hz(void *ctx, const char *value)
@@ -609,7 +609,7 @@ int cmd_stacks(int argc, char **argv)
 {
     struct state *st = calloc(1, sizeof *st);
     const struct options_extra extras[] = {{"off-cpu", NULL, "time from scheduled out to scheduled in, by stack", set_off, false},
-                                           {"event", "NAME", "stacks at each spawn, send or file operation", set_event, false},
+                                           {"event", "NAME", "at each spawn, send, file (operation), gc", set_event, false},
                                            {"hz", "N", "samples a second of each CPU (99)", set_hz, false},
                                            {"proc", "WHO", "only this registered name, <pid> or initial call M:F/A", set_proc, false},
                                            {"by", "WHAT", "group by name (or else call), call, pid, none", set_by, false},

@@ -15,7 +15,8 @@
 /* Runs erlsnoop with these options while the target acts, until it is done. */
 #define WATCH_EVENTS(options)                                                                      \
     START("events") "$ERLSNOOP stacks -p $p " options " > out & e=$!\n"                             \
-    "sleep 1.5; touch go; for i in $(seq 100); do [ -e done ] && break; sleep .1; done; sleep .3\n" \
+    "for i in $(seq 100); do ls -l /proc/$e/fd | grep -q bpf_link && break; sleep .1; done; sleep .3; touch go\n" \
+    "for i in $(seq 100); do [ -e done ] && break; sleep .1; done; sleep .3\n" \
     "kill -INT $e; wait $e; s=$?; cat out; kill $p; exit $s"
 
 /* Number at `key` of the function's row, rounded down; -1 without. */

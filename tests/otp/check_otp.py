@@ -1,0 +1,367 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs OTP's own emulator and stdlib suites on the stock Erlang and on erlvm: of the cases that pass on stock, how many pass on erlvm?
+
+The suites come from the distribution's source package of the installed release; nothing of them is kept in this tree. tests/otp/stub stands
+in for the test server, otp_case.erl runs the cases. One VM runs the cases of a suite one after the other and ends at the first that does
+not pass; that case is then tried again, first in a new VM, and what happens there counts. Cases that start other nodes are skipped on both.
+
+  BUILD     where erlvm is; everything made here goes to BUILD/otp
+  OTP_SRC   the unpacked sources of OTP; without it they are downloaded to BUILD/otp-src
+
+Results are kept: the stock VM's until --again, erlvm's until erlvm changes. Exit status 1: a case crashed erlvm, or the share is too small.
+"""
+import argparse
+import glob
+import hashlib
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
+WORK = os.path.join(BUILD, "otp")
+SHARE = 95.0
+POLL_S = 0.02
+MEMORY_BYTES = 16 << 30
+FILE_BYTES = 4 << 30
+ROOMS = (("emulator", "erts/emulator/test"), ("stdlib", "lib/stdlib/test"))
+RESULTS = ("ok", "skip", "fail", "timeout", "crash")
+
+
+class Failure(Exception):
+    """One line that says what went wrong."""
+
+
+def run_quiet(words, what, **options):
+    said = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
+    if said.returncode != 0:
+        last = (said.stdout.strip().splitlines() or ["no word"])[-1]
+        raise Failure("cannot %s: %s" % (what, last))
+    return said.stdout
+
+
+# ---- the sources
+
+def source_folder():
+    """The folder of OTP's sources, downloaded when nobody names one."""
+    named = os.environ.get("OTP_SRC")
+    if named:
+        if not os.path.isdir(os.path.join(named, ROOMS[0][1])):
+            raise Failure("OTP_SRC=%s holds no %s" % (named, ROOMS[0][1]))
+        return os.path.abspath(named)
+    folder = os.path.join(BUILD, "otp-src")
+    found = glob.glob(os.path.join(folder, "*", "OTP_VERSION"))
+    return os.path.dirname(found[0]) if found else download(folder)
+
+
+def download(folder):
+    """The upstream part of the source package of the installed erlang-base, by an apt configuration of our own."""
+    version = run_quiet(["dpkg-query", "-W", "-f", "${source:Version}", "erlang-base"], "ask for the version of erlang-base").strip()
+    with open("/etc/os-release") as text:
+        suite = [line.split("=")[1].strip().strip('"') for line in text if line.startswith("VERSION_CODENAME=")][0]
+    for part in ("lists/partial", "archives/partial"):
+        os.makedirs(os.path.join(folder, "apt", part), exist_ok=True)
+    with open(os.path.join(folder, "apt", "sources.list"), "w") as out:
+        for place in ("debian %s" % suite, "debian %s-updates" % suite, "debian-security %s-security" % suite):
+            out.write("deb-src http://deb.debian.org/%s main\n" % place)
+    apt = ["apt-get", "-qq", "-o", "Dir::Etc::sourceparts=-"]
+    for key, name in (("Etc::sourcelist", "sources.list"), ("State::lists", "lists"), ("Cache", "")):
+        apt += ["-o", "Dir::%s=%s" % (key, os.path.join(folder, "apt", name))]
+    run_quiet(apt + ["update"], "read the lists of source packages")
+    run_quiet(apt + ["source", "--download-only", "erlang=" + version], "download the sources of erlang " + version, cwd=folder)
+    tars = glob.glob(os.path.join(folder, "erlang_*.orig.tar.*[zx2]"))
+    if len(tars) != 1:
+        raise Failure("the source package of erlang %s has no tar file" % version)
+    run_quiet(["tar", "-C", folder, "-xf", tars[0]], "unpack " + tars[0])
+    return os.path.dirname(glob.glob(os.path.join(folder, "*", "OTP_VERSION"))[0])
+
+
+# ---- suites and their cases
+
+class Suite:
+    def __init__(self, room, source):
+        self.room, self.source = room, source
+        self.name = os.path.basename(source)[:-len(".erl")]
+        self.data = source[:-len(".erl")] + "_data"
+        self.cases, self.no_cases = [], None
+
+
+def beams(room):
+    return os.path.join(WORK, "beams", room)
+
+
+def host(words, what):
+    return run_quiet(["erl", "-noinput", "-pa", beams("stub"), "-run", "otp_case"] + words, what)
+
+
+def compile_all(src):
+    """Compiles what is not compiled yet; returns {file: reason} of what cannot be."""
+    os.makedirs(beams("stub"), exist_ok=True)
+    run_quiet(["erlc", "-o", beams("stub")] + [os.path.join(HERE, "otp_case.erl")] + glob.glob(os.path.join(HERE, "stub", "*.erl")),
+              "compile the harness")
+    bad = {}
+    for room, folder in ROOMS:
+        os.makedirs(beams(room), exist_ok=True)
+        files = [f for f in sorted(glob.glob(os.path.join(src, folder, "*.erl")))
+                 if not os.path.exists(os.path.join(beams(room), os.path.basename(f)[:-4] + ".beam"))]
+        if files:
+            print("compiling %d files of %s" % (len(files), room), flush=True)
+            includes = ":".join([os.path.join(src, "lib"), os.path.join(src, "lib/stdlib/include"), os.path.join(src, "lib/kernel/include")])
+            for line in host(["compile", beams(room), includes] + files, "compile " + room).splitlines():
+                name, _, reason = line.partition("\t")
+                bad[name] = reason
+    return bad
+
+
+def find_suites(src, bad):
+    suites = []
+    for room, folder in ROOMS:
+        for source in sorted(glob.glob(os.path.join(src, folder, "*_SUITE.erl"))):
+            suite = Suite(room, source)
+            if os.path.exists(os.path.join(beams(room), suite.name + ".beam")):
+                suites.append(suite)
+            else:
+                suite.no_cases = "does not compile: " + bad.get(source, "?")
+                suites.append(suite)
+    for room, _ in ROOMS:
+        list_cases(room, [s for s in suites if s.room == room and not s.no_cases])
+    return suites
+
+
+def list_cases(room, suites):
+    out = os.path.join(WORK, "cases-" + room)
+    if not os.path.exists(out):
+        host(["list", out] + [s.name for s in suites] + ["-pa", beams(room)], "list the cases of " + room)
+    by_name = {s.name: s for s in suites}
+    with open(out) as lines:
+        for line in lines:
+            name, _, case = line.rstrip("\n").partition("\t")
+            suite = by_name.get(name)
+            if suite and case.startswith("!"):
+                suite.no_cases = case[1:]
+            elif suite and case not in suite.cases:
+                suite.cases.append(case)
+
+
+# ---- running
+
+class Vm:
+    """A VM under test, and the results of its cases: {suite: {case: {result, reason, ms}}}, kept in a file a suite."""
+
+    def __init__(self, name, command, path, mark):
+        self.name, self.command, self.mark = name, command, mark
+        self.env = {k: v for k, v in os.environ.items() if not k.startswith("ERL")}
+        self.env.update(PATH=path, LC_ALL="C.UTF-8")
+        self.kept = {}
+
+    def file(self, kind, suite):
+        folder = os.path.join(WORK, self.name, kind)
+        os.makedirs(folder, exist_ok=True)
+        return os.path.join(folder, suite.name)
+
+    def results(self, suite):
+        if suite.name not in self.kept:
+            self.kept[suite.name] = self.read(suite)
+        return self.kept[suite.name]
+
+    def read(self, suite):
+        try:
+            with open(self.file("results", suite)) as lines:
+                rows = [json.loads(line) for line in lines if line.endswith("\n")]
+        except FileNotFoundError:
+            rows = []
+        if not rows or rows[0] != {"mark": self.mark}:
+            self.forget(suite)
+            return {}
+        return {row["case"]: row for row in rows[1:]}
+
+    def forget(self, suite):
+        with open(self.file("results", suite), "w") as out:
+            out.write(json.dumps({"mark": self.mark}) + "\n")
+        self.kept[suite.name] = {}
+
+    def keep(self, suite, case, result, reason, ms):
+        row = {"case": case, "result": result, "reason": reason, "ms": ms}
+        self.results(suite)[case] = row
+        with open(self.file("results", suite), "a") as out:
+            out.write(json.dumps(row) + "\n")
+
+
+def limit_resources():
+    os.nice(10)
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_BYTES, FILE_BYTES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def start(vm, suite, cases):
+    plan, told, private = vm.file("plan", suite), vm.file("told", suite), vm.file("private", suite)
+    with open(plan, "w") as out:
+        out.write("".join(case + "\n" for case in cases))
+    open(told, "w").close()
+    shutil.rmtree(private, ignore_errors=True)
+    os.makedirs(private)
+    words = [vm.command, "-noinput", "-pa", beams("stub"), beams(suite.room),
+             "-run", "otp_case", "run", suite.name, plan, told, suite.data, private]
+    with open(vm.file("log", suite), "a") as log:
+        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=private,
+                                   env=dict(vm.env, HOME=private), start_new_session=True, preexec_fn=limit_resources)
+    return process, told
+
+
+def end(process):
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait()
+
+
+def say_status(status):
+    return "killed by " + signal.Signals(-status).name if status < 0 else "the VM ended with status %d" % status
+
+
+def run_plan(vm, suite, cases, limit):
+    """Runs the cases in one VM up to the first that does not pass: [(case, result, reason, ms)]."""
+    process, told = start(vm, suite, cases)
+    over, since = [], time.monotonic()
+    with open(told) as lines:
+        rest = ""
+        while True:
+            gone = process.poll() is not None
+            rest += lines.read()
+            *whole, rest = rest.split("\n")
+            for words in (line.split("\t") for line in whole):
+                if words[0] == "done":
+                    end(process)
+                    return over
+                if words[0] == "end":
+                    now = time.monotonic()
+                    over.append((words[1], words[2], words[3], int((now - since) * 1000)))
+                    since = now
+            if over and over[-1][1] == "fail" or gone or time.monotonic() - since > limit:
+                break
+            time.sleep(POLL_S)
+    status = process.returncode if gone else None
+    end(process)
+    if not (over and over[-1][1] == "fail"):
+        result = ("timeout", "more than %d s" % limit) if status is None else ("crash", say_status(status))
+        over.append((cases[len(over)],) + result + (int((time.monotonic() - since) * 1000),))
+    return over
+
+
+def run_suite(vm, suite, cases, limit):
+    left = [case for case in cases if case not in vm.results(suite)]
+    while left:
+        over = run_plan(vm, suite, left, limit)
+        for place, (case, result, reason, ms) in enumerate(over):
+            if result in ("ok", "skip") or place == 0:
+                vm.keep(suite, case, result, reason, ms)
+                left.remove(case)
+    shutil.rmtree(vm.file("private", suite), ignore_errors=True)
+
+
+# ---- the table
+
+def count(rows):
+    return {result: sum(row["result"] == result for row in rows) for result in RESULTS}
+
+
+HEAD = ("suite", "cases", "stock ok", "skip", "fail", "late", "erlvm ok", "skip", "fail", "late", "crash", "share")
+FORM = "%-30s %6s %9s %6s %6s %6s %9s %6s %6s %6s %6s %7s"
+
+
+def say_share(good, of):
+    return "%.1f %%" % (100.0 * good / of) if of else "-"
+
+
+def row_of(name, stock, ours):
+    s, o = count(stock), count(ours)
+    return (name, len(stock), s["ok"], s["skip"], s["fail"] + s["crash"], s["timeout"],
+            o["ok"], o["skip"], o["fail"], o["timeout"], o["crash"], say_share(o["ok"], s["ok"]))
+
+
+def close(stock, ours, chosen):
+    """Prints the table and writes what fails to WORK/failures; returns the exit status."""
+    print("\n" + FORM % HEAD)
+    all_stock, all_ours = [], []
+    with open(os.path.join(WORK, "failures"), "w") as out:
+        for suite, cases in chosen:
+            if suite.no_cases:
+                print("%-30s no cases: %s" % (suite.name, suite.no_cases[:90]))
+                continue
+            theirs = [stock.results(suite)[case] for case in cases]
+            passing = [row["case"] for row in theirs if row["result"] == "ok"]
+            mine = [ours.results(suite)[case] for case in passing]
+            print(FORM % row_of(suite.name, theirs, mine))
+            for row in mine:
+                if row["result"] != "ok":
+                    out.write("%s\t%s\t%s\t%s\n" % (suite.name, row["case"], row["result"], row["reason"]))
+            all_stock += theirs
+            all_ours += mine
+    print(FORM % row_of("all", all_stock, all_ours))
+    got = count(all_ours)
+    share = 100.0 * got["ok"] / len(all_ours) if all_ours else 0.0
+    print("check-otp: of %d cases that pass on stock, erlvm passes %d: %.2f %%, %d crash it (what fails: %s)"
+          % (len(all_ours), got["ok"], share, got["crash"], os.path.join(WORK, "failures")))
+    return 1 if share < SHARE or got["crash"] else 0
+
+
+def file_mark(path):
+    with open(path, "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()[:16]
+
+
+def choose(suites, options):
+    names = options.suite or [s.name for s in suites]
+    names = [n if n.endswith("_SUITE") else n + "_SUITE" for n in names]
+    unknown = set(names) - {s.name for s in suites}
+    if unknown:
+        raise Failure("no suite " + ", ".join(sorted(unknown)))
+    chosen = []
+    for name in names:
+        suite = next(s for s in suites if s.name == name)
+        wanted = [c for c in suite.cases if not options.case or c in options.case or c.rsplit("/", 1)[-1] in options.case]
+        chosen.append((suite, wanted))
+    if options.case and not any(wanted for _, wanted in chosen):
+        raise Failure("no case " + ", ".join(options.case))
+    return [(suite, wanted) for suite, wanted in chosen if wanted or not options.case]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--suite", action="append", help="only this suite; may be given again")
+    parser.add_argument("--case", action="append", help="only this case (name or group/name); may be given again")
+    parser.add_argument("--limit", type=int, default=30, help="seconds a case may take (default 30)")
+    parser.add_argument("--again", choices=("stock", "erlvm"), action="append", default=[], help="forget this VM's results of the chosen suites")
+    options = parser.parse_args()
+    src = source_folder()
+    chosen = choose(find_suites(src, compile_all(src)), options)
+    with open(os.path.join(src, "OTP_VERSION")) as text:
+        version = text.read().strip()
+    stock = Vm("stock", shutil.which("erl"), os.environ["PATH"], version)
+    ours = Vm("erlvm", os.path.join(BUILD, "erl"), BUILD + ":" + os.environ["PATH"], file_mark(os.path.join(BUILD, "erlvm")))
+    for number, (suite, cases) in enumerate(chosen):
+        print("[%d/%d] %s" % (number + 1, len(chosen), suite.name), end="", flush=True)
+        for vm in (stock, ours):
+            if vm.name in options.again:
+                vm.forget(suite)
+        run_suite(stock, suite, cases, options.limit)
+        passing = [case for case in cases if stock.results(suite)[case]["result"] == "ok"]
+        run_suite(ours, suite, passing, options.limit)
+        got = count([ours.results(suite)[case] for case in passing])
+        print(": %d of %d" % (got["ok"], len(passing)), flush=True)
+    return close(stock, ours, chosen)
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except Failure as failure:
+        sys.exit("check-otp: %s" % failure)
