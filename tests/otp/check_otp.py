@@ -27,9 +27,13 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
 WORK = os.path.join(BUILD, "otp")
 SHARE = 95.0
+SLOWER = 3  # how many times stock's limit a case may take on erlvm, which has no compiler to machine code
 POLL_S = 0.02
 MEMORY_BYTES = 16 << 30
 FILE_BYTES = 4 << 30
+TOOLS = ("eunit/src/eunit_autoexport.erl",) + tuple("syntax_tools/src/%s.erl" % name for name in (
+    "erl_syntax", "erl_syntax_lib", "merl", "merl_transform"))  # parse transforms of suites, and what they call
+FEATURES = ["-enable-feature", "maybe_expr"]  # as OTP's own runs of its suites
 ROOMS = (("emulator", "erts/emulator/test"), ("stdlib", "lib/stdlib/test"))
 RESULTS = ("ok", "skip", "fail", "timeout", "crash")
 
@@ -97,7 +101,7 @@ def beams(room):
 
 
 def host(words, what):
-    return run_quiet(["erl", "-noinput", "-pa", beams("stub"), "-run", "otp_case"] + words, what)
+    return run_quiet(["erl", "-noinput"] + FEATURES + ["-pa", beams("tools"), beams("stub"), "-run", "otp_case"] + words, what)
 
 
 def compile_all(src):
@@ -105,6 +109,10 @@ def compile_all(src):
     os.makedirs(beams("stub"), exist_ok=True)
     run_quiet(["erlc", "-o", beams("stub")] + [os.path.join(HERE, "otp_case.erl")] + glob.glob(os.path.join(HERE, "stub", "*.erl")),
               "compile the harness")
+    os.makedirs(beams("tools"), exist_ok=True)
+    if len(os.listdir(beams("tools"))) < len(TOOLS):
+        run_quiet(["erlc", "-DMERL_NO_TRANSFORM", "-I", os.path.join(src, "lib/syntax_tools/include"), "-o", beams("tools")] +
+                  [os.path.join(src, "lib", name) for name in TOOLS], "compile the parse transforms of suites")
     bad = {}
     for room, folder in ROOMS:
         os.makedirs(beams(room), exist_ok=True)
@@ -207,7 +215,7 @@ def start(vm, suite, cases):
     open(told, "w").close()
     shutil.rmtree(private, ignore_errors=True)
     os.makedirs(private)
-    words = [vm.command, "-noinput", "-pa", beams("stub"), beams(suite.room),
+    words = [vm.command, "-noinput"] + FEATURES + ["-pa", beams("tools"), beams("stub"), beams(suite.room),
              "-run", "otp_case", "run", suite.name, plan, told, suite.data, private]
     with open(vm.file("log", suite), "a") as log:
         process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=private,
@@ -338,7 +346,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--suite", action="append", help="only this suite; may be given again")
     parser.add_argument("--case", action="append", help="only this case (name or group/name); may be given again")
-    parser.add_argument("--limit", type=int, default=30, help="seconds a case may take (default 30)")
+    parser.add_argument("--limit", type=int, default=10, help="seconds a case may take on stock (default 10); three times that on erlvm")
     parser.add_argument("--again", choices=("stock", "erlvm"), action="append", default=[], help="forget this VM's results of the chosen suites")
     options = parser.parse_args()
     src = source_folder()
@@ -354,7 +362,7 @@ def main():
                 vm.forget(suite)
         run_suite(stock, suite, cases, options.limit)
         passing = [case for case in cases if stock.results(suite)[case]["result"] == "ok"]
-        run_suite(ours, suite, passing, options.limit)
+        run_suite(ours, suite, passing, options.limit * SLOWER)
         got = count([ours.results(suite)[case] for case in passing])
         print(": %d of %d" % (got["ok"], len(passing)), flush=True)
     return close(stock, ours, chosen)
