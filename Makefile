@@ -85,10 +85,10 @@ $(BUILD)/obj/tools/%.o: tools/%.c | $(SKEL)
 	$(CC) $(TOOL_CFLAGS) -c -o $@ $<
 
 # ---- BPF: CO-RE objects and their skeletons
-$(GEN)/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h)
+$(GEN)/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h bpf/*.def) vm/probes.def
 	@mkdir -p $(@D)
 	$(CLANG) -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 -Wall -Werror -I. -Ibpf -c -o $@ $<
-$(GEN)/%.bpf.o: tests/probes/%.bpf.c tests/probes/record.h $(wildcard bpf/*.h)
+$(GEN)/%.bpf.o: tests/probes/%.bpf.c tests/probes/record.h $(wildcard bpf/*.h bpf/*.def) vm/probes.def
 	@mkdir -p $(@D)
 	$(CLANG) -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 -Wall -Werror -I. -Ibpf -c -o $@ $<
 $(GEN)/%.skel.h: $(GEN)/%.bpf.o

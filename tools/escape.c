@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Length of the UTF-8 sequence at `in` (RFC 3629), 0 when it is none; its code point. */
+/* Length of the UTF-8 sequence at `in` (RFC 3629), or of C0 80 for NUL, 0 when it is none; its code point. */
 static size_t decode(const unsigned char *in, size_t left, uint32_t *point)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -21,6 +21,8 @@ static size_t decode(const unsigned char *in, size_t left, uint32_t *point)
             return 0;
         *point = *point << 6 | (in[i] & 0x3f);
     }
+    if (in[0] == 0xc0 && !*point)
+        return len;
     if (*point < least[len] || *point > 0x10ffff || *point >> 11 == 0x1b)
         return 0;
     return len;
@@ -41,9 +43,10 @@ size_t escape_text(char *out, size_t size, const char *in, size_t limit)
     for (size_t i = 0; i < len; i += step) {
         const unsigned char *at = (const unsigned char *)in + i;
         uint32_t point = 0;
-        size_t valid = decode(at, len - i, &point);
+        size_t valid = decode(at, len - i, &point), shown;
 
         step = valid ? valid : 1;
+        shown = valid && !point ? 1 : step;
         if (valid && !is_dangerous(point)) {
             if (used + step + 1 > size)
                 break;
@@ -52,11 +55,11 @@ size_t escape_text(char *out, size_t size, const char *in, size_t limit)
             columns++;
             continue;
         }
-        if (used + 4 * step + 1 > size)
+        if (used + 4 * shown + 1 > size)
             break;
-        for (size_t k = 0; k < step; k++)
-            used += (size_t)snprintf(out + used, size - used, "\\x%02x", at[k]);
-        columns += 4 * step;
+        for (size_t k = 0; k < shown; k++)
+            used += (size_t)snprintf(out + used, size - used, "\\x%02x", valid && !point ? 0 : at[k]);
+        columns += 4 * shown;
     }
     if (size)
         out[used] = '\0';

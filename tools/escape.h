@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Text from targets made harmless. Input ends at its NUL or after `limit` bytes.
+ * Text from targets made harmless. Input ends at its NUL or after `limit` bytes; a NUL that belongs
+ * to it stands as C0 80.
  */
 #ifndef TOOLS_ESCAPE_H
 #define TOOLS_ESCAPE_H

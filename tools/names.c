@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Source: IndexTable and Atom of erts/emulator/beam (index.h, atom.h).
- * Invariant: every number that is read from a VM is bounded before it is used; the VM is never stopped.
- */
+/* Invariant: what is told of a VM comes from its memory; the VM is never stopped. */
 #include "names.h"
 
 #include <ctype.h>
@@ -12,16 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
+#include "otp_atoms.h"
 #include "otp_code.h"
 
 enum {
-    SEGMENT = 1024, /* atoms; also the most that one process_vm_readv takes */
-    MAX_ATOMS = 32 << 20,
-    ATOM_BYTES = 1020, /* 255 characters */
-    ATOM_HEAD = 64,
     MAX_PLACES = 1 << 16,
     BUCKETS = 4096,
 };
@@ -39,8 +32,7 @@ struct vm {
     struct otp_layout layout;
     int memory; /* /proc/PID/mem */
     struct otp_code *code;
-    char **atoms;
-    size_t natoms;
+    struct otp_atoms *atoms;
 };
 
 struct names {
@@ -56,9 +48,7 @@ struct names *names_new(void)
 
 static void free_vm(struct vm *vm)
 {
-    for (size_t i = 0; i < vm->natoms; i++)
-        free(vm->atoms[i]);
-    free(vm->atoms);
+    otp_atoms_free(vm->atoms);
     otp_code_free(vm->code);
     if (vm->memory >= 0)
         close(vm->memory);
@@ -102,112 +92,10 @@ static struct vm *find_vm(struct names *names, uint32_t pid)
     return NULL;
 }
 
-/* ---- atoms */
-
-static bool read_at(const struct vm *vm, uint64_t address, void *out, size_t size)
-{
-    return pread(vm->memory, out, size, (off_t)address) == (ssize_t)size;
-}
-
-/* Many pieces at once, each to its place in `local`; what cannot be read stays zero. */
-static void read_pieces(const struct vm *vm, const struct iovec *local, const struct iovec *remote, size_t n)
-{
-    ssize_t got = process_vm_readv((pid_t)vm->layout.vm, local, n, remote, n, 0);
-    size_t done = 0;
-
-    for (; done < n && got >= (ssize_t)local[done].iov_len; done++)
-        got -= (ssize_t)local[done].iov_len;
-    for (; done < n; done++)
-        if (remote[done].iov_len && !read_at(vm, (uint64_t)(uintptr_t)remote[done].iov_base, local[done].iov_base, local[done].iov_len))
-            memset(local[done].iov_base, 0, local[done].iov_len);
-}
-
-static uint64_t word_at(const char *head, uint16_t offset)
-{
-    uint64_t word = 0;
-
-    if (offset <= ATOM_HEAD - sizeof word)
-        memcpy(&word, head + offset, sizeof word);
-    return word;
-}
-
-/* Where the bytes of an atom's name are, and how many. */
-static struct iovec find_atom_text(const struct vm *vm, const char *head)
-{
-    const uint16_t *off = vm->layout.off;
-    uint64_t at = word_at(head, off[OTP_ATOM_NAME]);
-    uint16_t len = (uint16_t)word_at(head, off[OTP_ATOM_LEN]);
-
-    if (off[OTP_ATOM_NAME] == OTP_NOWHERE)
-        at = (word_at(head, off[OTP_ATOM_BIN]) & ~7ull) + off[OTP_HEAP_BITS_DATA];
-    return (struct iovec){(void *)(uintptr_t)at, len <= ATOM_BYTES ? len : 0};
-}
-
-/* `n` atoms of a segment, from their pointers. */
-static int read_atoms(struct vm *vm, const uint64_t *pointers, size_t n)
-{
-    char (*heads)[ATOM_HEAD] = calloc(n, sizeof *heads);
-    struct iovec *local = calloc(n, 2 * sizeof *local), *remote = local + n;
-    size_t head = vm->layout.off[vm->layout.off[OTP_ATOM_NAME] == OTP_NOWHERE ? OTP_ATOM_BIN : OTP_ATOM_NAME] + sizeof(uint64_t);
-    int err = heads && local && head <= ATOM_HEAD ? 0 : -ENOMEM;
-
-    for (size_t i = 0; !err && i < n; i++) {
-        local[i] = (struct iovec){heads[i], head};
-        remote[i] = (struct iovec){(void *)(uintptr_t)pointers[i], head};
-    }
-    if (!err)
-        read_pieces(vm, local, remote, n);
-    for (size_t i = 0; !err && i < n; i++) {
-        remote[i] = find_atom_text(vm, heads[i]);
-        vm->atoms[vm->natoms + i] = calloc(1, remote[i].iov_len + 1);
-        local[i] = (struct iovec){vm->atoms[vm->natoms + i], vm->atoms[vm->natoms + i] ? remote[i].iov_len : 0};
-        remote[i].iov_len = local[i].iov_len;
-    }
-    if (!err) {
-        read_pieces(vm, local, remote, n);
-        vm->natoms += n;
-    }
-    free(heads);
-    free(local);
-    return err;
-}
-
-/* Those that have come since the last look. */
-static int read_new_atoms(struct vm *vm)
-{
-    const struct otp_layout *l = &vm->layout;
-    uint64_t table, segment, pointers[SEGMENT];
-    uint32_t entries;
-    char **atoms;
-    int err = 0;
-
-    if (!read_at(vm, l->atoms + l->off[OTP_INDEX_ENTRIES], &entries, sizeof entries) ||
-        !read_at(vm, l->atoms + l->off[OTP_INDEX_SEGMENTS], &table, sizeof table))
-        return -ESRCH;
-    if (entries > MAX_ATOMS || entries <= vm->natoms)
-        return entries > MAX_ATOMS ? -E2BIG : 0;
-    atoms = realloc(vm->atoms, entries * sizeof *atoms);
-    if (!atoms)
-        return -ENOMEM;
-    vm->atoms = atoms;
-    while (!err && vm->natoms < entries) {
-        size_t first = vm->natoms % SEGMENT, n = SEGMENT - first;
-
-        n = n < entries - vm->natoms ? n : entries - vm->natoms;
-        if (!read_at(vm, table + vm->natoms / SEGMENT * sizeof segment, &segment, sizeof segment) ||
-            !read_at(vm, segment + first * sizeof *pointers, pointers, n * sizeof *pointers))
-            return -EFAULT;
-        err = read_atoms(vm, pointers, n);
-    }
-    return err;
-}
-
 /* NULL: not known. */
-static const char *find_atom(struct vm *vm, uint64_t index)
+static const char *find_atom(const struct vm *vm, uint64_t index)
 {
-    if (vm && index >= vm->natoms && index < MAX_ATOMS)
-        read_new_atoms(vm);
-    return vm && index < vm->natoms ? vm->atoms[index] : NULL;
+    return vm ? otp_atoms_text(vm->atoms, index) : NULL;
 }
 
 int names_add(struct names *names, const struct otp_layout *layout)
@@ -238,7 +126,7 @@ int names_add(struct names *names, const struct otp_layout *layout)
     vm->memory = open(path, O_RDONLY | O_CLOEXEC);
     err = vm->memory < 0 ? -errno : otp_code_new((int)layout->vm, vm->memory, &code, &vm->code);
     if (!err)
-        err = read_new_atoms(vm);
+        err = otp_atoms_new(&vm->layout, vm->memory, &vm->atoms);
     if (err) {
         free_vm(vm);
         return err;
@@ -252,10 +140,7 @@ uint64_t names_find_atom(struct names *names, uint32_t pid, const char *text)
 {
     struct vm *vm = find_vm(names, pid);
 
-    for (size_t i = 0; vm && i < vm->natoms; i++)
-        if (vm->atoms[i] && !strcmp(vm->atoms[i], text))
-            return i;
-    return WIRE_NO_ATOM;
+    return vm ? otp_atoms_find(vm->atoms, text) : WIRE_NO_ATOM;
 }
 
 /* ---- texts */
@@ -370,7 +255,7 @@ static const char *name_place(struct names *names, uint32_t pid, uint64_t addres
     struct place **at = find_place(names, pid, address), *place = *at;
     struct vm *vm = find_vm(names, pid);
     struct otp_code_place found;
-    char bytes[4 * ATOM_BYTES];
+    char bytes[4 * OTP_ATOM_BYTES];
     struct text text = {bytes, sizeof bytes, 0};
 
     if (vm && !otp_code_find(vm->code, address, &found)) {

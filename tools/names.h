@@ -25,7 +25,7 @@ int names_add(struct names *names, const struct otp_layout *layout);
 void names_see(struct names *names, uint32_t vm, const struct wire_name *name);
 /* The name as text: `name`'s own, or in `buf`, which it returns. */
 const char *names_text(struct names *names, uint32_t vm, const struct wire_name *name, char *buf, size_t size);
-/* The atom with this index: untrusted UTF-8, good until the VM is added again; NULL when it is not known. */
+/* The atom with this index: untrusted, text as of otp_atoms.h, good until the VM is added again; NULL when it is not known. */
 const char *names_atom(struct names *names, uint32_t vm, uint64_t index);
 
 /* The VM's code, borrowed until the VM is added again; NULL: not known. */

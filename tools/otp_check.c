@@ -13,10 +13,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "otp_atoms.h"
+
 enum {
     MAX_TEXT = 256 << 20,
     MAX_PROCESS = 4096, /* bytes */
-    MAX_ATOM_BYTES = 1020,
     MAX_ATOMS = 1 << 27,
     MAX_ARITY = 255,
     OTP_TAG_NIL = 0x3b,
@@ -140,37 +141,16 @@ static int check_text(struct check *c, struct otp_image *image)
 
 /* ---- atoms */
 
-/* Where the struct atom of an index is; 0 when there is none. */
-static uint64_t find_atom(const struct check *c, uint32_t index)
+/* Its text; false when the table does not hold it as it must. */
+static bool read_atom(const struct check *c, uint32_t index, char text[OTP_ATOM_TEXT])
 {
-    uint64_t segments, segment, atom = 0, stored;
-
-    if (index < c->natoms && read_member(c, c->layout->atoms, OTP_INDEX_SEGMENTS, 8, &segments) &&
-        read_memory(c, segments + (index >> 10) * 8, &segment, 8) && read_memory(c, segment + (index & 1023) * 8, &atom, 8) &&
-        read_member(c, atom, OTP_ATOM_INDEX, 4, &stored) && stored == index)
-        return atom;
-    return 0;
-}
-
-/* The name of an atom with a NUL behind it; false when the table does not hold it as it must. */
-static bool read_atom(const struct check *c, uint32_t index, char name[MAX_ATOM_BYTES + 1])
-{
-    uint64_t atom = find_atom(c, index), length, bytes;
-
-    if (!atom || !read_member(c, atom, OTP_ATOM_LEN, 2, &length) || length > MAX_ATOM_BYTES)
-        return false;
-    name[length] = '\0';
-    if (read_member(c, atom, OTP_ATOM_BIN, 8, &bytes))
-        bytes = (bytes & ~7ull) + c->layout->off[OTP_HEAP_BITS_DATA];
-    else if (!read_member(c, atom, OTP_ATOM_NAME, 8, &bytes))
-        return false;
-    return read_memory(c, bytes, name, length);
+    return index < c->natoms && !otp_atoms_read(c->layout, c->memory, index, text);
 }
 
 static int check_atoms(struct check *c)
 {
     static const char *const first[] = {"false", "true", "_", "nonode@nohost", "$end_of_table", "", "infinity"};
-    char name[MAX_ATOM_BYTES + 1];
+    char name[OTP_ATOM_TEXT];
     uint64_t n;
 
     if (!read_member(c, c->layout->atoms, OTP_INDEX_ENTRIES, 4, &n))
@@ -384,7 +364,7 @@ static bool stands_in_function(const struct check *c, const struct process *p)
 /* The first process of every node; it is registered, and waits in a loop in Erlang. */
 static int check_init(struct check *c)
 {
-    char name[MAX_ATOM_BYTES + 1];
+    char name[OTP_ATOM_TEXT];
     struct process p;
     uint64_t atom;
     int err;

@@ -60,6 +60,7 @@ static const struct {
     {"\"\\", "\"\\", "\\\"\\\\"},
     {"\xc3\xa5\xe2\x82\xac", "\xc3\xa5\xe2\x82\xac", "\xc3\xa5\xe2\x82\xac"},
     {"\x80\xff", "\\x80\\xff", "\\ufffd\\ufffd"},
+    {"\xc3\xa9\xc0\x80\n", "\xc3\xa9\\x00\\x0a", "\xc3\xa9\\u0000\\u000a"},
     {"\xc0\xaf", "\\xc0\\xaf", "\\ufffd\\ufffd"},
     {"\xed\xa0\x80", "\\xed\\xa0\\x80", "\\ufffd\\ufffd\\ufffd"},
     {"\xe2\x82", "\\xe2\\x82", "\\ufffd\\ufffd"},

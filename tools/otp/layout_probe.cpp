@@ -2,7 +2,7 @@
 /*
  * Compiled by gen_layouts.sh inside the configured sources of one OTP release; nothing of it runs. Its assembler
  * output holds each row of otp_fields.def as a symbol with the value. C++ because a template can ask whether a
- * member exists; the two .c files because structures are private to them.
+ * member exists; the .c file because structures are private to it.
  */
 #include <cstddef>
 #include <cstdint>
@@ -12,18 +12,17 @@ extern "C" {
 #include "sys.h"
 #include "erl_vm.h"
 #include "global.h"
+#include "erl_binary.h"
+#include "erl_bits.h"
 #include "erl_process.h"
-#include "erl_process_dict.h"
-#include "erl_proc_sig_queue.h"
 #include "beam_code.h"
 #include "register.h"
-#include "erl_db_util.h"
-#include "beam_ranges.c"
 #include "unix_prim_file.c"
 }
 
 #if OTP_RELEASE < 27
 typedef ErlHeapBin ErlHeapBits;
+struct ErlSubBits {};
 #endif
 
 enum { NOWHERE = 0xffff };
