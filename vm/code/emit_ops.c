@@ -3,6 +3,8 @@
  * A run never crosses a label: whatever may be jumped to starts an instruction. */
 #include "code/emit.h"
 
+#include <string.h>
+
 #include "data/map.h"
 
 /* The next generic operation when it is `op`; NULL otherwise. */
@@ -49,11 +51,22 @@ static size_t emit_call_ext(struct emitter *em, const struct genop *g, size_t co
 	return 1;
 }
 
-static size_t emit_call_fun2(struct emitter *em, const struct genop *g, size_t count)
+/* There is no generic tail call of a fun: it is a call with the function's end behind it. */
+static size_t emit_fun_call(struct emitter *em, const struct genop *g, size_t count)
 {
-	(void)count;
-	emit_instr(em, OP_call_fun2, &g->args[1]);
-	return 1;
+	bool names_fun = g->op == GENOP_call_fun2; /* tag, arguments, fun */
+	const struct operand *given = names_fun ? g->args + 1 : g->args;
+	unsigned n = names_fun ? 2 : 1;
+	struct operand args[3];
+
+	if (count <= 2 || g[1].op != GENOP_deallocate || g[2].op != GENOP_return) {
+		emit_instr(em, names_fun ? OP_call_fun2 : OP_call_fun, given);
+		return 1;
+	}
+	memcpy(args, given, n * sizeof(*args));
+	args[n] = g[1].args[0];
+	emit_instr(em, names_fun ? OP_call_fun2_last : OP_call_fun_last, args);
+	return 3;
 }
 
 static size_t emit_deallocate(struct emitter *em, const struct genop *g, size_t count)
@@ -557,7 +570,8 @@ static const emit_special specials[GENOP_LIMIT] = {
 	[GENOP_call_ext] = emit_call_ext,
 	[GENOP_call_ext_only] = emit_call_ext,
 	[GENOP_call_ext_last] = emit_call_ext,
-	[GENOP_call_fun2] = emit_call_fun2,
+	[GENOP_call_fun] = emit_fun_call,
+	[GENOP_call_fun2] = emit_fun_call,
 	[GENOP_deallocate] = emit_deallocate,
 	[GENOP_move] = emit_move,
 	[GENOP_allocate] = emit_allocate,

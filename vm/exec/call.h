@@ -50,6 +50,10 @@ static inline const Inst *call_trap_address(const Process *p)
 {
 	return p->trap_export != NULL ? call_export_address(p->trap_export) : (const Inst *)p->resume_arg;
 }
+static inline bool call_trap_raises(const Process *p)
+{
+	return p->trap_export != NULL && exc_is_raiser(p->trap_export);
+}
 /* The result of a native that waited. */
 Term call_resume(Process *p);
 /* Ends erlang:hibernate/3: empties the stack; p->i is where it will wake. _gc. Fails: false when p is killed. */

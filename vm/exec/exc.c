@@ -133,7 +133,7 @@ static Term native_info(Process *p, Term module)
 	return exc_small_map(&p->heap, 2, keys, (Term[]){ p->exc_trace, module });
 }
 
-static bool is_raiser(const struct export *e)
+bool exc_is_raiser(const struct export *e)
 {
 	if (e->module != am_erlang)
 		return false;
@@ -149,7 +149,7 @@ struct exc_site exc_site_native(Process *p, const struct export *e, const Term *
 
 	if (p->exc_kind >= EXC_TRAP || p->exc_has_trace)
 		return site;
-	if (is_raiser(e) && (!is_badarg || e->arity == 1 || args == NULL || args[0] == am_badarg)) {
+	if (exc_is_raiser(e) && (!is_badarg || e->arity == 1 || args == NULL || args[0] == am_badarg)) {
 		if (e->arity < 2 || args == NULL)
 			return site;
 		site.kind = EXC_SITE_CALLER;
