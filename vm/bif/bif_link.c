@@ -39,23 +39,31 @@ Term bif_erlang_send_3(Process *p, Term *args)
 
 /* ---- names */
 
+/* Gives the process a name. Fails: the cause. */
+static Term register_process(Term name, Term pid)
+{
+	Process *named = process_find(pid);
+	Term result = am_true;
+
+	if (named == NULL)
+		return am_notalive;
+	if (!registry_register(name, named))
+		result = atomic_load(&named->reg_name) != TERM_NONE ? am_registered_name : am_none;
+	process_unref(named);
+	return result;
+}
+
 Term bif_erlang_register_2(Process *p, Term *args)
 {
-	Process *named;
-	bool ok = false;
+	Term result = am_none;
 
 	if (!term_is_atom(args[0]) || args[0] == am_undefined)
-		return exc_badarg(p);
-	if (term_is_local_pid(args[1])) {
-		named = process_find(args[1]);
-		if (named != NULL) {
-			ok = registry_register(args[0], named);
-			process_unref(named);
-		}
-	} else if (term_is_local_port(args[1])) {
-		ok = port_register(args[1], args[0]);
-	}
-	return ok ? am_true : exc_badarg(p);
+		return exc_badarg_cause(p, am_none);
+	if (term_is_local_pid(args[1]))
+		result = register_process(args[0], args[1]);
+	else if (term_is_local_port(args[1]) && port_register(args[1], args[0]))
+		result = am_true;
+	return result == am_true ? am_true : exc_badarg_cause(p, result);
 }
 
 Term bif_erlang_unregister_1(Process *p, Term *args)

@@ -184,6 +184,6 @@ Term bif_os_set_signal_2(Process *p, Term *args)
 	else if (args[1] == am_default)
 		how = OS_SIGNAL_DEFAULT;
 	else
-		return exc_badarg(p);
+		return exc_badarg_cause(p, am_badopt);
 	return os_signal_set(args[0], how) ? am_ok : exc_badarg(p);
 }

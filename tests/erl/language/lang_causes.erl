@@ -42,6 +42,11 @@ main() ->
         {monitor, fun() -> monitor(process, Self, [foo]) end},
         {send, fun() -> erlang:send(Self, x, [foo]) end},
         {binary_to_term, fun() -> binary_to_term(<<131, 97, 1>>, [foo]) end},
+        {register_dead, fun() -> register(no_name, dead()) end},
+        {register_named, fun() -> register(no_name, whereis(init)) end},
+        {register_undefined, fun() -> register(undefined, Self) end},
+        {register_taken, fun() -> register(init, Self) end},
+        {set_signal, fun() -> os:set_signal(sigusr1, foo) end},
         {re_compile, fun() -> re:compile("a", [foo]) end},
         {re_run, fun() -> re:run("a", "a", [foo]) end}]],
     ok.
@@ -96,5 +101,10 @@ show(Name, F) ->
 %% expect: monitor: badopt ["*** argument 3: invalid option in list"]
 %% expect: send: badopt ["*** argument 3: invalid option in list"]
 %% expect: binary_to_term: badopt ["*** argument 2: invalid option in list"]
+%% expect: register_dead: notalive ["*** argument 2: the pid does not refer to an existing process"]
+%% expect: register_named: registered_name ["*** argument 2: this process or port already has a name"]
+%% expect: register_undefined: none ["*** argument 1: 'undefined' is not a valid name"]
+%% expect: register_taken: none ["*** argument 1: name is in use"]
+%% expect: set_signal: badopt ["*** argument 2: invalid signal handling option"]
 %% expect: re_compile: badopt ["*** argument 2: invalid options"]
 %% expect: re_run: badopt ["*** argument 3: invalid options"]
