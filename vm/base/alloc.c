@@ -2,10 +2,13 @@
 /* The only door to malloc. Invariant: held_bytes is the sum of the usable sizes of what is out. */
 #include "base/alloc.h"
 
+#include <errno.h>
 #include <malloc.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/log.h"
 
@@ -104,6 +107,17 @@ void mem_free(void *ptr)
 		return;
 	count_bytes(-(long)malloc_usable_size(ptr));
 	free(ptr);
+}
+
+void *mem_reserve(size_t bytes, int protection)
+{
+	void *range = mmap(NULL, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char what[64];
+
+	if (range != MAP_FAILED)
+		return range;
+	snprintf(what, sizeof(what), "reserve %zu MB of addresses", bytes >> 20);
+	log_refused(what, errno);
 }
 
 size_t mem_total_bytes(void)

@@ -18,6 +18,8 @@ void *mem_try_alloc(size_t bytes) __attribute__((malloc));
 /* Gives back the end of a block. Fails: false where a block cannot shrink without moving; it is then as it was. */
 bool mem_shrink_in_place(void *ptr, size_t bytes);
 void mem_free(void *ptr);
+/* Address space for the life of the VM, PROT_* as given, without memory behind it. Ends the VM with one line where it is refused. */
+void *mem_reserve(size_t bytes, int protection) __attribute__((returns_nonnull));
 
 /* Units: bytes now held through this door (approximate between threads). */
 size_t mem_total_bytes(void);

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 void log_text(const char *text, size_t bytes)
@@ -37,6 +38,12 @@ void log_line(const char *format, ...)
 		n = sizeof(line) - 2;
 	line[n] = '\n';
 	log_text(line, (size_t)n + 1);
+}
+
+void log_refused(const char *what, int error)
+{
+	log_line("erlvm: cannot %s: %s", what, strerror(error));
+	_exit(EXIT_FAILURE);
 }
 
 void log_abort(const char *file, int line, const char *what)

@@ -8,6 +8,8 @@
 void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Writes text of any length as it is, unbroken by other threads' lines. */
 void log_text(const char *text, size_t bytes);
+/* The system refuses what the VM cannot be without ("cannot WHAT: why"; error: an errno): one line, ends with status 1. */
+void log_refused(const char *what, int error) __attribute__((noreturn, cold));
 /* A broken invariant: says where, aborts. */
 void log_abort(const char *file, int line, const char *what) __attribute__((noreturn, cold));
 

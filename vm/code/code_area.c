@@ -4,6 +4,7 @@
 
 #include <sys/mman.h>
 
+#include "base/alloc.h"
 #include "base/lock.h"
 
 enum { PAGE_BYTES = 4096, PAGES = CODE_RANGE_BYTES / PAGE_BYTES };
@@ -17,10 +18,7 @@ static struct {
 
 void code_area_init(void)
 {
-	void *range = mmap(NULL, CODE_RANGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	ENSURE(range != MAP_FAILED);
-	area.base = (uintptr_t)range;
+	area.base = (uintptr_t)mem_reserve(CODE_RANGE_BYTES, PROT_READ | PROT_WRITE);
 	lock_init(&area.lock, LOCK_literal);
 }
 

@@ -5,6 +5,7 @@
 
 #include <sys/mman.h>
 
+#include "base/alloc.h"
 #include "base/hash.h"
 #include "base/lock.h"
 
@@ -21,11 +22,7 @@ static struct {
 
 void export_init(void)
 {
-	void *range = mmap(NULL, EXPORTS_MAX * sizeof(struct export), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-			   -1, 0);
-
-	ENSURE(range != MAP_FAILED);
-	exports.entries = range;
+	exports.entries = mem_reserve(EXPORTS_MAX * sizeof(struct export), PROT_READ | PROT_WRITE);
 	lock_init(&exports.lock, LOCK_export_table);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/alloc.h"
 #include "base/lock.h"
 #include "heap/copy.h"
 #include "heap/refbin.h"
@@ -21,11 +22,8 @@ static struct {
 
 void literal_init(void)
 {
-	void *range = mmap(NULL, LITERAL_RANGE_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	ENSURE(range != MAP_FAILED);
 	lock_init(&literals.lock, LOCK_literal);
-	literal_base = (uintptr_t)range;
+	literal_base = (uintptr_t)mem_reserve(LITERAL_RANGE_BYTES, PROT_NONE);
 }
 
 /* First page of a free run of n, at or after `from`; PAGES when there is none. */

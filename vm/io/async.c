@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The async pool. Invariant: no job waits while a thread is idle, or could still be started. */
+/* The async pool. Invariant: no job waits while a thread is idle, or can still be started. */
 #include "io/async.h"
 
 #include <stdatomic.h>
@@ -67,19 +67,19 @@ static void *run_jobs(void *arg)
 	return NULL;
 }
 
-/* Pool lock held. */
-static void start_thread(void)
+/* Pool lock held. Fails: false when the system refuses a further one. */
+static bool start_thread(void)
 {
 	char name[24];
 	thread_id id;
-	int err;
+	int error;
 
 	snprintf(name, sizeof(name), "async_%u", pool.started + 1);
-	err = thread_start(&id, name, run_jobs, NULL);
-	if (err != 0)
-		log_line("erlvm: no thread for the async pool: error %d", -err);
-	ENSURE(err == 0 || pool.started > 0);
-	pool.started += err == 0;
+	error = thread_start(&id, name, run_jobs, NULL);
+	if (error != 0 && pool.started == 0)
+		log_refused("start a thread for file operations", -error);
+	pool.started += error == 0;
+	return error == 0;
 }
 
 void async_submit(struct async_job *job)
@@ -97,9 +97,7 @@ void async_submit(struct async_job *job)
 	if (PROBE_ON(aio_pool__add))
 		probe_aio_pool__add(job->port, (int)pool.length);
 	/* Threads that were woken and have not run yet count as idle. */
-	if (pool.length > pool.idle && pool.started < pool.count)
-		start_thread();
-	else
+	if (pool.length <= pool.idle || pool.started == pool.count || !start_thread())
 		cond_signal(&pool.filled);
 	lock_release(&pool.lock);
 }

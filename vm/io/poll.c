@@ -179,17 +179,22 @@ void poll_init(void)
 
 	lock_init(&poller.lock, LOCK_poll);
 	poller.epoll = epoll_create1(EPOLL_CLOEXEC);
-	poller.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	ENSURE(poller.epoll >= 0 && poller.wake >= 0);
-	ENSURE(epoll_ctl(poller.epoll, EPOLL_CTL_ADD, poller.wake, &e) == 0);
+	if (poller.epoll >= 0)
+		poller.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (poller.epoll < 0 || poller.wake < 0 || epoll_ctl(poller.epoll, EPOLL_CTL_ADD, poller.wake, &e) < 0)
+		log_refused("wait for files", errno);
 }
 
 /* poll lock held. */
 static void start_poller(void)
 {
+	int error;
+
 	if (poller.started)
 		return;
-	ENSURE(thread_start(&poller.thread, "poll", run_poller, NULL) == 0);
+	error = thread_start(&poller.thread, "poll", run_poller, NULL);
+	if (error != 0)
+		log_refused("start the poll thread", -error);
 	poller.started = true;
 }
 

@@ -237,35 +237,80 @@ static void write_dropped(struct poll_watch *w)
 
 /* ---- the driver */
 
-static void add_watch(struct port *port, struct poll_watch *w, int fd, void (*ready)(struct poll_watch *, unsigned),
-		      void (*dropped)(struct poll_watch *), unsigned wanted)
+/* Owns fd, also when it fails: -errno. */
+static int add_watch(struct port *port, struct poll_watch *w, int fd, void (*ready)(struct poll_watch *, unsigned),
+		     void (*dropped)(struct poll_watch *), unsigned wanted)
 {
+	int error;
+
 	w->fd = fd;
 	w->ready = ready;
 	w->dropped = dropped;
 	port_ref(port);
-	ENSURE(poll_add(w, wanted) == 0);
+	error = poll_add(w, wanted);
+	if (error != 0) {
+		close(fd);
+		port_unref(port);
+	}
+	return error;
 }
 
-static void watch_program(struct port *port, const struct port_options *o, const struct pipes *p)
+static int watch_end(struct port *port)
 {
-	int exit_fd = (int)syscall(SYS_pidfd_open, port->os_pid, 0);
+	int fd = (int)syscall(SYS_pidfd_open, port->os_pid, 0);
 
-	ENSURE(exit_fd >= 0);
-	add_watch(port, &port->exit_watch, exit_fd, exit_ready, exit_dropped, WATCH_IN);
+	return fd < 0 ? -errno : add_watch(port, &port->exit_watch, fd, exit_ready, exit_dropped, WATCH_IN);
+}
+
+static int watch_pipes(struct port *port, const struct port_options *o, const struct pipes *p)
+{
+	int error = 0;
+
 	if (o->in) {
-		add_watch(port, &port->read_watch, p->from[0], read_ready, read_dropped, 0);
-		port->reads = true;
+		error = add_watch(port, &port->read_watch, p->from[0], read_ready, read_dropped, 0);
+		port->reads = error == 0;
 	} else {
 		close(p->from[0]);
 		port->at_end = true;
 	}
-	if (o->out) {
-		add_watch(port, &port->write_watch, p->to[1], write_ready, write_dropped, 0);
-		port->writes = true;
+	if (error == 0 && o->out) {
+		error = add_watch(port, &port->write_watch, p->to[1], write_ready, write_dropped, 0);
+		port->writes = error == 0;
 	} else {
 		close(p->to[1]);
 	}
+	return error;
+}
+
+static void stop_spawn(struct port *port)
+{
+	if (port->reads)
+		poll_drop(&port->read_watch);
+	if (port->writes)
+		poll_drop(&port->write_watch);
+	port->reads = false;
+	port->writes = false;
+}
+
+/* A program that cannot be watched is not left running. */
+static int watch_program(struct port *port, const struct port_options *o, const struct pipes *p)
+{
+	int error = watch_end(port);
+
+	if (error != 0) {
+		kill(port->os_pid, SIGKILL);
+		while (waitpid(port->os_pid, NULL, 0) < 0 && errno == EINTR) {
+		}
+		close(p->from[0]);
+		close(p->to[1]);
+		return error;
+	}
+	error = watch_pipes(port, o, p);
+	if (error != 0) {
+		kill(port->os_pid, SIGKILL);
+		stop_spawn(port);
+	}
+	return error;
 }
 
 static int start_spawn(struct port *port, const struct port_options *o)
@@ -286,8 +331,7 @@ static int start_spawn(struct port *port, const struct port_options *o)
 	}
 	close(p.to[0]);
 	close(p.from[1]);
-	watch_program(port, o, &p);
-	return 0;
+	return watch_program(port, o, &p);
 }
 
 static void output_spawn(struct port *port)
@@ -306,16 +350,6 @@ static bool control_spawn(struct port *port, unsigned command, const uint8_t *da
 	(void)reply;
 	(void)reply_bytes;
 	return false;
-}
-
-static void stop_spawn(struct port *port)
-{
-	if (port->reads)
-		poll_drop(&port->read_watch);
-	if (port->writes)
-		poll_drop(&port->write_watch);
-	port->reads = false;
-	port->writes = false;
 }
 
 const struct port_driver port_spawn_driver = {

@@ -3,6 +3,7 @@
  * Invariant: the handler does nothing but write. */
 #include "proc/os_signal.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
@@ -41,7 +42,8 @@ bool os_signal_set(Term name, enum os_signal_how how)
 
 void os_signal_init(void)
 {
-	ENSURE(pipe2(pipe_ends, O_CLOEXEC) == 0);
+	if (pipe2(pipe_ends, O_CLOEXEC) < 0)
+		log_refused("make a pipe for signals", errno);
 	fcntl(pipe_ends[1], F_SETFL, O_NONBLOCK);
 	os_signal_set(am_sigterm, OS_SIGNAL_HANDLE); /* OTP's server has an answer to these from the start */
 	os_signal_set(am_sigquit, OS_SIGNAL_HANDLE);

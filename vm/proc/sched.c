@@ -750,9 +750,12 @@ int sched_start(void)
 	for (unsigned i = 0; i < scheds.count; i++) {
 		char name[16];
 		thread_id id;
+		int error;
 
 		snprintf(name, sizeof(name), "sched_%u", scheds.all[i]->id);
-		ENSURE(thread_start(&id, name, run_sched, scheds.all[i]) == 0);
+		error = thread_start(&id, name, run_sched, scheds.all[i]);
+		if (error != 0)
+			log_refused("start a scheduler thread", -error);
 	}
 	os_signal_run();
 }
