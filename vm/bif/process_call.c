@@ -78,10 +78,6 @@ void process_call_send(Term to, struct process_call *c)
 
 Term process_call_await(Process *p, Term to, struct process_call *c, Term ref)
 {
-	static struct export *await;
-
-	if (await == NULL)
-		await = export_get(am_erts_internal, am_await_result, 1);
 	process_call_send(to, c);
-	return exc_trap(p, await, 1, &ref);
+	return exc_trap(p, export_get(am_erts_internal, am_await_result, 1), 1, &ref);
 }
