@@ -20,7 +20,7 @@
 #include "proc/sched.h"
 #include "term/node.h"
 
-enum { PORT_LIMIT = 65536, BIN_VHEAP_WORDS = 46422, BACKTRACE_DEPTH = 8, REQUESTS_LIMIT = 50, REQUESTS_LIMIT_MAX = (1 << 27) - 1 };
+enum { PORT_LIMIT = 65536, BIN_VHEAP_WORDS = 46422, REQUESTS_LIMIT = 50, REQUESTS_LIMIT_MAX = (1 << 27) - 1 };
 
 static struct {
 	int64_t start_ns;    /* Erlang monotonic time at start */
@@ -266,6 +266,13 @@ static Term flag_max_heap(Process *p, Term value)
 	return before;
 }
 
+static Term flag_backtrace_depth(Term value)
+{
+	if (!term_is_small(value) || small_value(value) < 0)
+		return TERM_NONE;
+	return SMALL(atomic_exchange(&exc_depth, small_value(value) < EXC_DEPTH_MAX ? (unsigned)small_value(value) : EXC_DEPTH_MAX));
+}
+
 Term bif_erlang_system_flag_2(Process *p, Term *args)
 {
 	Term before = TERM_NONE;
@@ -285,8 +292,7 @@ Term bif_erlang_system_flag_2(Process *p, Term *args)
 		before = flag_max_heap(p, args[1]);
 		break;
 	case am_backtrace_depth:
-		if (args[1] == SMALL(BACKTRACE_DEPTH))
-			before = args[1];
+		before = flag_backtrace_depth(args[1]);
 		break;
 	case am_schedulers_online:
 		if (args[1] == int_term(sched_online()))

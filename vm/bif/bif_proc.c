@@ -194,12 +194,35 @@ static bool is_trace(Term t)
 	return t == NIL;
 }
 
+/* Entry with a location. */
+static Term with_location(struct heap *h, Term entry)
+{
+	size_t arity = tuple_arity(entry);
+
+	if (arity == 2)
+		return heap_tuple(h, tuple_get(entry, 1), tuple_get(entry, 2), NIL);
+	if (arity == 3 && term_is_atom(tuple_get(entry, 1)))
+		return heap_tuple(h, tuple_get(entry, 1), tuple_get(entry, 2), tuple_get(entry, 3), NIL);
+	return entry;
+}
+
+/* The trace that catchers shall see: every entry with a location, no more of them than there may be. */
+static Term complete_trace(struct heap *h, Term trace)
+{
+	Term entries[EXC_DEPTH_MAX];
+	unsigned n = 0, depth = atomic_load(&exc_depth);
+
+	for (; term_is_cons(trace) && n < depth; trace = cons_tail(trace))
+		entries[n++] = with_location(h, cons_head(trace));
+	return heap_list_array(h, n, entries, NIL);
+}
+
 /* Arguments that are no exception give badarg as a value. */
 Term bif_erlang_raise_3(Process *p, Term *args)
 {
 	if ((args[0] != am_error && args[0] != am_exit && args[0] != am_throw) || !is_trace(args[2]))
 		return am_badarg;
-	return exc_raise(p, args[0], args[1], args[2]);
+	return exc_raise(p, args[0], args[1], complete_trace(&p->heap, args[2]));
 }
 
 Term bif_erlang_exit_2(Process *p, Term *args)

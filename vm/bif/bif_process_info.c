@@ -15,7 +15,7 @@
 #include "proc/sched.h"
 #include "term/node.h"
 
-enum { TRACE_DEPTH = 8, BIN_VHEAP_WORDS = PROCESS_BIN_VHEAP_WORDS };
+enum { BIN_VHEAP_WORDS = PROCESS_BIN_VHEAP_WORDS };
 
 Term bif_erlang_processes_0(Process *p, Term *args)
 {
@@ -69,7 +69,7 @@ static unsigned list_addresses(const Process *p, const Inst **found, unsigned ma
 {
 	unsigned n = 0;
 
-	if (p->i != NULL && export_of_stub(p->i) == NULL)
+	if (max > 0 && p->i != NULL && export_of_stub(p->i) == NULL)
 		found[n++] = p->i + 1;
 	for (const Term *at = p->heap.stop; at < p->heap.end && n < max; at++)
 		if (term_is_header(*at) && *at != TERM_NONE && (n == 0 || (const Inst *)*at != found[n - 1]))
@@ -117,8 +117,8 @@ static Term info_current_location(Process *p, struct heap *h)
 
 static Term info_current_stacktrace(Process *p, struct heap *h)
 {
-	const Inst *found[TRACE_DEPTH];
-	unsigned n = list_addresses(p, found, TRACE_DEPTH);
+	const Inst *found[EXC_DEPTH_MAX];
+	unsigned n = list_addresses(p, found, atomic_load(&exc_depth));
 	struct code_place place;
 	Term list = NIL;
 

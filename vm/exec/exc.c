@@ -7,8 +7,6 @@
 #include "code/module.h"
 #include "code/opcodes.h"
 
-enum { TRACE_DEPTH = 8 };
-
 Term exc_small_map(struct heap *h, unsigned n, const Term *keys, const Term *values)
 {
 	Term *at = heap_alloc(h, n + 1 + 2 + n);
@@ -64,7 +62,7 @@ static Term raw_head(struct heap *h, const struct exc_site *site)
 /* The return addresses of the stack from its top, equal neighbours once, as bytes of a heapbin. */
 static Term raw_addresses(Process *p, const Inst *at, unsigned max)
 {
-	Term found[TRACE_DEPTH];
+	Term found[EXC_DEPTH_MAX];
 	Term last = TERM_NONE;
 	unsigned n = 0;
 	struct heapbin *b;
@@ -74,6 +72,7 @@ static Term raw_addresses(Process *p, const Inst *at, unsigned max)
 	for (const Term *slot = p->heap.stop; slot < p->heap.end && n < max; slot++)
 		if (term_is_header(*slot) && *slot != TERM_NONE && *slot != last)
 			found[n++] = last = *slot;
+	n = n < max ? n : max;
 	b = (struct heapbin *)heap_alloc(&p->heap, 2 + n);
 	b->header = HEADER(1 + n, SUB_HEAPBIN);
 	b->size_bytes = n * sizeof(Term);
@@ -84,6 +83,7 @@ static Term raw_addresses(Process *p, const Inst *at, unsigned max)
 static Term raw_make(Process *p, const Inst *at, const struct exc_site *site)
 {
 	Term class = class_of(p->exc_kind);
+	unsigned depth = atomic_load_explicit(&exc_depth, memory_order_relaxed);
 	Term head, addresses;
 
 	if (p->exc_has_trace && raw_is_valid(p->exc_trace))
@@ -91,7 +91,7 @@ static Term raw_make(Process *p, const Inst *at, const struct exc_site *site)
 	if (p->exc_has_trace)
 		return heap_tuple(&p->heap, class, am_true, p->exc_trace);
 	head = raw_head(&p->heap, site);
-	addresses = raw_addresses(p, at, site->kind == EXC_SITE_NATIVE ? TRACE_DEPTH - 1 : TRACE_DEPTH);
+	addresses = raw_addresses(p, at, site->kind == EXC_SITE_NATIVE && depth > 0 ? depth - 1 : depth);
 	return heap_tuple(&p->heap, class, head, addresses);
 }
 
@@ -314,7 +314,7 @@ Term exc_trace_list(Process *p, Term raw)
 {
 	struct heap *h = &p->heap;
 	Term head, addresses, list = NIL, first_args = TERM_NONE, first_info = NIL;
-	const Inst *found[TRACE_DEPTH];
+	const Inst *found[EXC_DEPTH_MAX];
 	size_t n;
 
 	if (!raw_is_valid(raw))

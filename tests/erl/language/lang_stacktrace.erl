@@ -10,7 +10,18 @@ main() ->
     show(fun() -> atom_to_list(id("no")) end),
     show(fun() -> nowhere:to_be(found) end),
     show(fun() -> erlang:error(custom, [a, b]) end),
-    show(fun() -> maps:fold(fun(_, _, _) -> throw(out) end, 0, #{a => 1}) end).
+    show(fun() -> maps:fold(fun(_, _, _) -> throw(out) end, 0, #{a => 1}) end),
+    raised([{m, f, 1}, {m, f, [a], [{line, 7}]}, {fun erlang:hd/1, [x]}]),
+    raised([{m, f, N} || N <- lists:seq(1, 20)]),
+    erlang:display(erlang:system_flag(backtrace_depth, 3)),
+    raised([{m, f, N} || N <- lists:seq(1, 20)]),
+    try [1 | deep(9)] catch error:bottom:S -> erlang:display(length(S)) end,
+    erlang:display(erlang:system_flag(backtrace_depth, 1000)),
+    erlang:display(erlang:system_flag(backtrace_depth, 8)).
+
+%% What a trace given by hand becomes.
+raised(Trace) ->
+    try erlang:raise(error, x, Trace) catch error:x:S -> erlang:display(S) end.
 
 show(F) ->
     try F() catch C:R:S -> erlang:display({C, reason(R)}), [erlang:display(frame(E)) || E <- until_show(S)] end.
@@ -46,9 +57,9 @@ clause(1, a) -> ok.
 id(X) -> X.
 
 %% expect: {error,bottom}
-%% expect: {lang_stacktrace,deep,1,{"lang_stacktrace.erl",41}}
+%% expect: {lang_stacktrace,deep,1,{"lang_stacktrace.erl",52}}
 %% expect: {error,function_clause}
-%% expect: {lang_stacktrace,clause,[4,b],{"lang_stacktrace.erl",44}}
+%% expect: {lang_stacktrace,clause,[4,b],{"lang_stacktrace.erl",55}}
 %% expect: {error,badarith}
 %% expect: {lang_stacktrace,a_fun,1,{"lang_stacktrace.erl",9}}
 %% expect: {lists,map,2,false}
@@ -62,3 +73,10 @@ id(X) -> X.
 %% expect: {throw,out}
 %% expect: {lang_stacktrace,a_fun,3,{"lang_stacktrace.erl",13}}
 %% expect: {maps,fold_1,3,false}
+%% expect: [{m,f,1,[]},{m,f,[a],[{line,7}]},{fun erlang:hd/1,[x],[]}]
+%% expect: [{m,f,1,[]},{m,f,2,[]},{m,f,3,[]},{m,f,4,[]},{m,f,5,[]},{m,f,6,[]},{m,f,7,[]},{m,f,8,[]}]
+%% expect: 8
+%% expect: [{m,f,1,[]},{m,f,2,[]},{m,f,3,[]}]
+%% expect: 3
+%% expect: 3
+%% expect: 64
