@@ -283,4 +283,15 @@ int at_process__exit(struct pt_regs *ctx)
     return 0;
 }
 
+/* erts_internal:purge_module/2: functions are told by address, and from here on another may have the address. */
+SEC("uprobe")
+int at_code__purge(struct pt_regs *ctx)
+{
+    struct otp_layout *layout = otp_layout_of(ctx);
+
+    if (layout)
+        __sync_fetch_and_add(&layout->purges, 1);
+    return 0;
+}
+
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

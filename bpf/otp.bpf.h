@@ -20,10 +20,10 @@ struct {
 } otp_layouts SEC(".maps");
 
 /* NULL (counted) when the cookie names none. */
-static __always_inline const struct otp_layout *otp_layout_of(struct pt_regs *ctx)
+static __always_inline struct otp_layout *otp_layout_of(struct pt_regs *ctx)
 {
     __u32 slot = bpf_get_attach_cookie(ctx);
-    const struct otp_layout *layout = bpf_map_lookup_elem(&otp_layouts, &slot);
+    struct otp_layout *layout = bpf_map_lookup_elem(&otp_layouts, &slot);
 
     if (!layout)
         probe_lose(LOSS_BAD_ARG);
@@ -134,7 +134,8 @@ static __always_inline void otp_name_resume(const struct otp_layout *layout, __u
 
     name->form = WIRE_CODE;
     name->words[0] = 0;
-    name->used = 8;
+    name->words[1] = layout->purges;
+    name->used = 16;
     if (otp_read(layout, process, OTP_PROC_I, name->words, 8) || !layout->apply || name->words[0] != layout->apply)
         return;
     if (!otp_read(layout, process, OTP_PROC_ARGS, args, 8) && !bpf_probe_read_user(args, sizeof args, (void *)args[0]))

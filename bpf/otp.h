@@ -35,8 +35,8 @@ struct otp_layout {
     __u64 bias; /* address in memory - address of the link editor */
     __u64 procs, atoms; /* addresses in memory of erts_proc and erts_atom_table */
     __u64 apply; /* where a process resumes that applies its argument registers (module, function, arguments): it begins, or wakes from hibernation; 0: not known */
+    __u32 purges; /* of code, since it was watched: counted by the kernel's side */
     __u32 spawn_init; /* index of the atom: the function that erlang:spawn_request begins with, to apply another; WIRE_NO_ATOM: not known */
-    __u32 pad;
     struct otp_packing packing;
     __u16 off[(OTP_NFIELDS + 3) / 4 * 4];
 };

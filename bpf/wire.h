@@ -30,7 +30,7 @@ struct wire_proc {
 enum wire_form {
     WIRE_TEXT,   /* as the VM printed it: untrusted bytes */
     WIRE_MFA,    /* words: indices of the atoms of module and function, arity */
-    WIRE_CODE,   /* words: an address in loaded code, 0 when it could not be read */
+    WIRE_CODE,   /* words: an address in loaded code, 0 when it could not be read; how often code had been purged by then, which lets others take its place */
     WIRE_REASON, /* words: WIRE_ATOM ..., the atom's index or the integer, arities of the tuples that it is first in, 8 bits each, the outermost lowest */
 };
 

@@ -62,10 +62,10 @@ static struct goal find_goal(const struct bpf_program *program)
     for (size_t i = 0; i < NENTRIES; i++) {
         size_t len = strlen(entries[i].prefix);
 
-        if (!strncmp(name, entries[i].prefix, len) && plan_find_probe(name + len) < PLAN_NPROBES)
+        if (!strncmp(name, entries[i].prefix, len) && plan_find_probe(name + len) < PLAN_NEVENTS)
             return (struct goal){plan_find_probe(name + len), entries[i].source, entries[i].side};
     }
-    return (struct goal){PLAN_NPROBES, PLAN_NONE, OTP_ENTRY};
+    return (struct goal){PLAN_NEVENTS, PLAN_NONE, OTP_ENTRY};
 }
 
 void attach_prepare(struct attach *a, struct bpf_object *object, const struct target *only, const struct plan *plan)

@@ -2,6 +2,7 @@
 /* Invariant: what is told of a VM comes from its memory; the VM is never stopped. */
 #include "names.h"
 
+#include <bpf/bpf.h>
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,11 +20,11 @@ enum {
     BUCKETS = 4096,
 };
 
-/* A function by an address in it. */
+/* A function by an address in it, and how often code had been purged by then. */
 struct place {
     struct place *next;
     uint32_t vm;
-    uint64_t address;
+    uint64_t address, purges;
     char text[];
 };
 
@@ -33,6 +34,8 @@ struct vm {
     int memory; /* /proc/PID/mem */
     struct otp_code *code;
     struct otp_atoms *atoms;
+    int layouts; /* the map "otp_layouts", -1: not known */
+    uint32_t slot;
 };
 
 struct names {
@@ -122,6 +125,7 @@ int names_add(struct names *names, const struct otp_layout *layout)
         forget_places(names, layout->vm);
     }
     vm->layout = *layout;
+    vm->layouts = -1;
     snprintf(path, sizeof path, "/proc/%u/mem", layout->vm);
     vm->memory = open(path, O_RDONLY | O_CLOEXEC);
     err = vm->memory < 0 ? -errno : otp_code_new((int)layout->vm, vm->memory, &code, &vm->code);
@@ -134,6 +138,16 @@ int names_add(struct names *names, const struct otp_layout *layout)
     vm->next = names->vms;
     names->vms = vm;
     return 0;
+}
+
+void names_follow(struct names *names, uint32_t pid, int layouts, uint32_t slot)
+{
+    struct vm *vm = find_vm(names, pid);
+
+    if (vm) {
+        vm->layouts = layouts;
+        vm->slot = slot;
+    }
 }
 
 uint64_t names_find_atom(struct names *names, uint32_t pid, const char *text)
@@ -222,48 +236,52 @@ static void append_reason(struct text *t, struct vm *vm, const struct wire_name 
         append(t, (arities >> depth * 8 & 0xff) > 1 ? ",...}" : "}");
 }
 
-static struct place **find_place(struct names *names, uint32_t vm, uint64_t address)
+static struct place **find_place(struct names *names, uint32_t vm, uint64_t address, uint64_t purges)
 {
-    uint64_t hash = (address ^ vm) * 0x9e3779b97f4a7c15u; /* 2^64 by the golden ratio */
+    uint64_t hash = (address ^ vm ^ purges << 48) * 0x9e3779b97f4a7c15u; /* 2^64 by the golden ratio */
     struct place **at = &names->places[hash >> 52];
 
-    while (*at && ((*at)->address != address || (*at)->vm != vm))
+    while (*at && ((*at)->address != address || (*at)->purges != purges || (*at)->vm != vm))
         at = &(*at)->next;
     return at;
 }
 
-static struct place *keep_place(struct names *names, struct place **at, uint32_t vm, uint64_t address, const struct text *text)
+static const char *keep_place(struct names *names, const struct place *key, const struct text *text)
 {
-    struct place *place;
+    struct place *place = names->nplaces < MAX_PLACES ? malloc(sizeof *place + text->used + 1) : NULL;
 
-    if (!*at && names->nplaces >= MAX_PLACES)
-        return NULL;
-    place = malloc(sizeof *place + text->used + 1);
     if (!place)
         return NULL;
-    *place = (struct place){*at ? (*at)->next : NULL, vm, address};
+    *place = *key;
     memcpy(place->text, text->bytes, text->used + 1);
-    names->nplaces += !*at;
-    free(*at);
-    *at = place;
-    return place;
+    *find_place(names, key->vm, key->address, key->purges) = place;
+    names->nplaces++;
+    return place->text;
 }
 
-/* The function that holds the address now, or held it when it was last found: another may have been loaded there since. NULL: none. */
-static const char *name_place(struct names *names, uint32_t pid, uint64_t address)
+/* Whether code that was there after so many purges still is. */
+static bool is_there(const struct vm *vm, uint64_t purges)
 {
-    struct place **at = find_place(names, pid, address), *place = *at;
+    struct otp_layout now;
+
+    return vm->layouts < 0 || (!bpf_map_lookup_elem(vm->layouts, &vm->slot, &now) && now.purges == (uint32_t)purges);
+}
+
+/* The function that held the address after so many purges. NULL: none, or nobody asked in time. */
+static const char *name_place(struct names *names, uint32_t pid, uint64_t address, uint64_t purges)
+{
+    const struct place *place = *find_place(names, pid, address, purges);
     struct vm *vm = find_vm(names, pid);
     struct otp_code_place found;
     char bytes[4 * OTP_ATOM_BYTES];
     struct text text = {bytes, sizeof bytes, 0};
 
-    if (vm && !otp_code_find(vm->code, address, &found)) {
-        append_mfa(&text, vm, found.module >> 6, found.function >> 6, found.arity);
-        if (!place || strcmp(place->text, bytes))
-            place = keep_place(names, at, pid, address, &text);
-    }
-    return place ? place->text : NULL;
+    if (place)
+        return place->text;
+    if (!vm || otp_code_find(vm->code, address, &found))
+        return NULL;
+    append_mfa(&text, vm, found.module >> 6, found.function >> 6, found.arity);
+    return is_there(vm, purges) ? keep_place(names, &(struct place){.vm = pid, .address = address, .purges = purges}, &text) : NULL;
 }
 
 struct otp_code *names_code(struct names *names, uint32_t vm)
@@ -297,7 +315,7 @@ const char *names_text(struct names *names, uint32_t pid, const struct wire_name
     case WIRE_MFA: append_mfa(&text, vm, name->words[0], name->words[1], name->words[2]); return buf;
     case WIRE_REASON: append_reason(&text, vm, name); return buf;
     case WIRE_CODE:
-        place = name_place(names, pid, name->words[0]);
+        place = name_place(names, pid, name->words[0], name->words[1]);
         if (place)
             return place;
         append(&text, "0x%llx", (unsigned long long)name->words[0]);

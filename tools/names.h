@@ -21,6 +21,8 @@ void names_free(struct names *names);
 uint64_t names_find_atom(struct names *names, uint32_t vm, const char *text);
 /* A VM that names will come from, in place of what was known of its pid. Reads its atoms. Fails: -errno. No message. */
 int names_add(struct names *names, const struct otp_layout *layout);
+/* Where the map "otp_layouts", which stays the caller's, tells how often the VM's code was purged. */
+void names_follow(struct names *names, uint32_t vm, int layouts, uint32_t slot);
 /* Looks the name up while its code is there, for names_text to tell later. */
 void names_see(struct names *names, uint32_t vm, const struct wire_name *name);
 /* The name as text: `name`'s own, or in `buf`, which it returns. */

@@ -14,6 +14,8 @@
 static const char *const probe_names[] = {
 #define PROBE(probe, family, nargs, text) #probe,
 #include "../vm/probes.def"
+#define EVENT(event) #event,
+#include "providers.def"
 };
 
 static const struct row {
@@ -38,7 +40,7 @@ enum plan_probe plan_find_probe(const char *name)
 {
     size_t i = 0;
 
-    while (i < PLAN_NPROBES && strcmp(probe_names[i], name))
+    while (i < PLAN_NEVENTS && strcmp(probe_names[i], name))
         i++;
     return (enum plan_probe)i;
 }
@@ -136,7 +138,7 @@ static void plan_probe_hooks(struct plan *p, enum plan_probe probe)
 
 static void plan_hooks(struct plan *p, const struct target *t)
 {
-    bool wanted[PLAN_NPROBES] = {false};
+    bool wanted[PLAN_NEVENTS] = {false};
     size_t any = 0;
 
     for (size_t i = 0; i < NROWS; i++) {
@@ -149,7 +151,7 @@ static void plan_hooks(struct plan *p, const struct target *t)
     if (!t->pid)
         return;
     p->early = otp_vm_new(t, &p->vm, p->refused, sizeof p->refused) == -EAGAIN;
-    for (size_t i = 0; i < PLAN_NPROBES; i++) {
+    for (size_t i = 0; i < PLAN_NEVENTS; i++) {
         if (wanted[i] && p->vm)
             plan_probe_hooks(p, (enum plan_probe)i);
         else if (wanted[i] && p->events[i].source == PLAN_NONE)

@@ -13,7 +13,11 @@
 enum plan_probe {
 #define PROBE(probe, family, nargs, text) PLAN_##probe,
 #include "../vm/probes.def"
-    PLAN_NPROBES
+    PLAN_NPROBES,
+    PLAN_LAST_PROBE = PLAN_NPROBES - 1,
+#define EVENT(event) PLAN_##event,
+#include "providers.def"
+    PLAN_NEVENTS
 };
 
 enum plan_source { PLAN_NONE, PLAN_NOTE, PLAN_HOOK };
@@ -32,7 +36,7 @@ struct plan_hook {
 };
 
 struct plan {
-    struct plan_event events[PLAN_NPROBES];
+    struct plan_event events[PLAN_NEVENTS];
     struct plan_hook *hooks; /* of the events whose source is HOOK */
     size_t nhooks;
     struct otp_vm *vm;  /* NULL: no hooks */
@@ -46,10 +50,10 @@ struct plan {
  */
 int plan_new(const struct target *target, bool hooks_only, struct plan **out);
 void plan_free(struct plan *plan);
-/* How many events it has. */
+/* How many events of the catalogue it has. */
 size_t plan_count(const struct plan *plan);
 const char *plan_probe_name(enum plan_probe probe);
-/* PLAN_NPROBES when there is no such probe. */
+/* PLAN_NEVENTS when there is no such event. */
 enum plan_probe plan_find_probe(const char *name);
 
 #endif

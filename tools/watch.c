@@ -65,6 +65,8 @@ static int hook_process(struct watch *w, const struct target *t, struct plan *pl
         note("names of '%s' (process %d) cannot be read: %s", t->name, t->pid, strerror(-err));
     plan->vm->layout.spawn_init = (uint32_t)names_find_atom(w->names, (uint32_t)t->pid, "spawn_init");
     sites = attach_hooks(&w->attach, t, plan, &slot);
+    if (sites > 0)
+        names_follow(w->names, (uint32_t)t->pid, bpf_object__find_map_fd_by_name(w->attach.object, "otp_layouts"), slot);
     err = sites > 0 && w->ops.hooked ? w->ops.hooked(w->ops.ctx, t, plan, slot) : 0;
     return err ? err : sites;
 }
