@@ -552,6 +552,7 @@ static bool check_letter(const struct check *c, char letter, struct operand *o)
 	case 'm': return (o->kind == OPND_CONST && (o->term == am_no_fail || o->term == am_resume)) || check_label(c, o, false);
 	case 'C': return check_call(c, o, o[-1].u);
 	case 's': return check_source(c, o);
+	case 'z': return o->kind == OPND_U ? check_number(c, o, UINT32_MAX) : check_source(c, o);
 	case 'S': return o->kind == OPND_FR || check_source(c, o);
 	case 'r': case 'd': return check_register(c, o);
 	case 'D': return o->kind == OPND_FR || check_register(c, o);
