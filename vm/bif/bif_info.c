@@ -82,6 +82,7 @@ INFO(system_architecture, string(&p->heap, "x86_64-pc-linux-gnu"))
 INFO(driver_version, string(&p->heap, "3.3"))
 INFO(nif_version, string(&p->heap, "2.16"))
 INFO(wordsize, SMALL(8))
+INFO(endian, am_little)
 INFO(heap_type, am_private)
 INFO(multi_scheduling, sched_count() > 1 ? am_enabled : am_disabled)
 INFO(build_type, am_opt)
@@ -203,7 +204,7 @@ static const struct info_item {
 	ITEM(os_type), ITEM(os_version), ITEM(process_count), ITEM(process_limit), ITEM(port_count), ITEM(port_limit), ITEM(ets_count), ITEM(atom_count),
 	ITEM(atom_limit), ITEM(schedulers), ITEM(schedulers_online), ITEM(scheduler_id), ITEM(schedulers_state),
 	ITEM(otp_release), ITEM(version), ITEM(machine), ITEM(system_architecture), ITEM(driver_version), ITEM(nif_version),
-	ITEM(wordsize), ITEM(heap_type), ITEM(multi_scheduling), ITEM(build_type), ITEM_AS(emu_type, build_type),
+	ITEM(wordsize), ITEM(endian), ITEM(heap_type), ITEM(multi_scheduling), ITEM(build_type), ITEM_AS(emu_type, build_type),
 	ITEM(emu_flavor), ITEM(compat_rel), ITEM(creation), ITEM(c_compiler_used), ITEM(dynamic_trace), ITEM(start_time),
 	ITEM(end_time), ITEM(time_offset), ITEM(time_warp_mode), ITEM(system_logger), ITEM(outstanding_system_requests_limit), ITEM_AS(delayed_node_table_gc, infinity),
 	ITEM_AS(update_cpu_info, unchanged), ITEM_AS(break_ignored, false), ITEM(system_version), ITEM(tolerant_timeofday), ITEM(scheduler_bind_type),
