@@ -98,6 +98,8 @@ static int keep_link(struct attach *a, int link, int pid)
 {
     struct attach_link *links = link < 0 ? NULL : realloc(a->links, (a->nlinks + 1) * sizeof *links);
 
+    if (link == -ESRCH)
+        return link;
     if (link < 0)
         return attach_explain(link, "cannot attach a probe");
     if (!links) {

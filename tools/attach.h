@@ -36,10 +36,10 @@ struct attach {
 void attach_prepare(struct attach *a, struct bpf_object *object, const struct target *only, const struct plan *plan);
 /*
  * Attaches to the notes that the plan wants, for process `pid` only or for all (-1). Notes on
- * standard error what the target lacks. Returns how many sites. Fails: said.
+ * standard error what the target lacks. Returns how many sites. Fails: said, but for -ESRCH: the process has ended.
  */
 int attach_notes(struct attach *a, const struct target *target, const struct plan *plan, int pid);
-/* Attaches to the hooks that the plan wants in the target's process, and to clocks, each a site; its slot of "otp_layouts" at *slot. Returns how many sites. Fails: said. */
+/* Attaches to the hooks that the plan wants in the target's process, and to clocks, each a site; its slot of "otp_layouts" at *slot. Returns how many sites. Fails as attach_notes. */
 int attach_hooks(struct attach *a, const struct target *target, const struct plan *plan, uint32_t *slot);
 /* Removes the hooks of a process. */
 void attach_drop(struct attach *a, int pid);

@@ -344,7 +344,7 @@ static int handle(struct session *s, enum source source)
         if (!s->watch.child.pid)
             note("the VM with pid %d ended", s->watch.only.pid);
         else if (!s->watch.vms)
-            return fail(-ESRCH, "'%s' started no Erlang VM", s->watch.child.path);
+            return fail(-ESRCH, "'%s' started no Erlang VM, or none that lived long enough", s->watch.child.path);
         s->ending = true;
         return 0;
     case SOURCE_TICK: drain(s->fds[source]); return on_tick(s);

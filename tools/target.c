@@ -86,7 +86,7 @@ static int visit(const struct target_visitor *v, int pid)
     if (v->skip && (stat(path, &asked) || v->skip(v->ctx, pid, &asked)))
         return 0;
     err = target_open_pid(pid, &t);
-    if (err == -ENOEXEC && v->skip && !stat(path, &now) && same_file(&asked, &now))
+    if (err == -ENOEXEC && v->other && !stat(path, &now) && same_file(&asked, &now))
         v->other(v->ctx, &asked);
     if (err)
         return 0;
@@ -142,13 +142,21 @@ int target_read_life(int pid, struct target_life *out)
 {
     char text[1024];
     const char *fields;
+    char state;
 
     *out = (struct target_life){.pid = pid};
     if (!read_stat(pid, text, sizeof text, &fields) ||
-        sscanf(fields, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu %*u %*d %*u %llu",
-               &out->started, &out->code) != 2)
+        sscanf(fields, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu %*u %*d %*u %llu",
+               &state, &out->started, &out->code) != 3)
         return -ESRCH;
-    return 0;
+    return state == 'Z' || state == 'X' ? -ESRCH : 0;
+}
+
+bool target_lives(int pid)
+{
+    struct target_life life;
+
+    return !target_read_life(pid, &life);
 }
 
 bool target_same_life(const struct target_life *a, const struct target_life *b)

@@ -27,7 +27,7 @@ void target_close(struct target *target);
 struct target_visitor {
     /* An executable is about to be opened: true leaves it out. May be NULL. */
     bool (*skip)(void *ctx, int pid, const struct stat *st);
-    /* With `skip`: it was opened, and is no Erlang VM. */
+    /* With `skip`: it was opened, and is no Erlang VM. May be NULL. */
     void (*other)(void *ctx, const struct stat *st);
     /* An Erlang VM; it is closed after the call. Nonzero ends the visit. */
     int (*found)(void *ctx, struct target *target);
@@ -46,8 +46,9 @@ struct target_life {
     unsigned long long code;    /* where its code begins: another after an exec */
 };
 
-/* Fails: -ESRCH. */
+/* Fails: -ESRCH, for one too that has ended and is still to be waited for. */
 int target_read_life(int pid, struct target_life *out);
+bool target_lives(int pid);
 bool target_same_life(const struct target_life *a, const struct target_life *b);
 /* Seconds since the process started; 0 when it is gone. */
 double target_age_s(int pid);

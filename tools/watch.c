@@ -44,8 +44,12 @@ static int explain_target(int err, int pid)
 /* What became of a required target. */
 static int require_sites(int sites, const struct target *t, const struct plan *plan)
 {
+    if (sites > 0)
+        return 0;
+    if (!target_lives(t->pid))
+        return fail(-ESRCH, "the process with pid %d has ended", t->pid);
     if (sites)
-        return sites < 0 ? sites : 0;
+        return sites;
     if (plan->refused[0])
         return fail(-ENOTSUP, "'%s' cannot be watched: %s", t->name, plan->refused);
     return fail(-ENOTSUP, "'%s' has none of the probes needed (%s); see erlsnoop list", t->name, t->provider->text);
@@ -61,6 +65,8 @@ static int hook_process(struct watch *w, const struct target *t, struct plan *pl
     if (!plan->vm)
         return 0;
     err = names_add(w->names, &plan->vm->layout);
+    if (err && !target_lives(t->pid))
+        return -ESRCH;
     if (err)
         note("names of '%s' (process %d) cannot be read: %s", t->name, t->pid, strerror(-err));
     plan->vm->layout.spawn_init = (uint32_t)names_find_atom(w->names, (uint32_t)t->pid, "spawn_init");
@@ -80,19 +86,20 @@ static int attach_target(struct watch *w, const struct target *t, struct plan *p
     return notes < 0 ? notes : hooks < 0 ? hooks : notes + hooks;
 }
 
-/* The target that was asked for: once it is far enough, it must have what is needed. */
+/* The target that was asked for: once it is far enough, it must have what is needed. A command whose VM has ended may start another. */
 static int attach_required(struct watch *w, const struct target *t)
 {
     struct plan *plan;
-    int err = plan_new(t, w->ops.hooks_only, &plan), sites;
+    int err = plan_new(t, w->ops.hooks_only, &plan), sites = 0;
 
     if (err)
         return err;
-    if (!plan->early || (!w->child.pid && target_age_s(t->pid) > EARLY_S)) {
+    if (!plan->early || target_age_s(t->pid) > EARLY_S) {
         sites = attach_target(w, t, plan, t->pid, w->vms > 0);
-        err = require_sites(sites || !w->vms ? sites : w->vms, t, plan);
+        w->waits = sites <= 0 && w->child.pid && !target_lives(t->pid);
+        if (!w->waits)
+            err = require_sites(sites || !w->vms ? sites : w->vms, t, plan);
         w->vms += sites > 0;
-        w->waits = false;
     }
     if (!err && !w->waits && plan->vm && w->child.pid)
         note("'%s' (process %d) is watched from %.2f s after its start", t->name, t->pid, target_age_s(t->pid));
@@ -188,7 +195,7 @@ static int attach_found(void *ctx, struct target *t)
     sites = attach_target(w, t, plan, -1, file->watched);
     file->watched |= sites > 0 && t->elf->nnotes;
     w->vms += sites > 0;
-    if (sites < 0 || (!sites && plan->refused[0]))
+    if ((sites < 0 || (!sites && plan->refused[0])) && target_lives(t->pid))
         note("'%s' (process %d) is not watched%s%s", t->name, t->pid, plan->refused[0] ? ": " : "", plan->refused);
     plan_free(plan);
     return file->hooks ? remember_process(w, t->pid) : 0;
@@ -217,11 +224,17 @@ static int scan_all(struct watch *w)
 }
 
 /* The first VM among the processes that the command started. */
+static bool skip_stranger(void *ctx, int pid, const struct stat *st)
+{
+    const struct watch *w = ctx;
+
+    (void)st;
+    return !w->waits || !target_descends(pid, w->child.pid);
+}
+
 static int attach_descendant(void *ctx, struct target *t)
 {
-    struct watch *w = ctx;
-
-    return w->waits && target_descends(t->pid, w->child.pid) ? attach_required(w, t) : 0;
+    return attach_required(ctx, t);
 }
 
 /* ---- the life of a watch */
@@ -323,7 +336,7 @@ int watch_again(struct watch *w)
     if (w->options->all)
         return scan_all(w);
     if (w->child.pid)
-        return target_each(&(struct target_visitor){.found = attach_descendant, .ctx = w});
+        return target_each(&(struct target_visitor){.skip = skip_stranger, .found = attach_descendant, .ctx = w});
     return attach_required(w, &w->only);
 }
 

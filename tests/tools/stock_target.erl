@@ -1,5 +1,5 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% What tests of tools run on a stock emulator: work/1 waits for the file "go", does what it is asked for a known number
+%% What tests of tools run on a stock emulator: work/1 makes the file "ready", waits for the file "go", does what it is asked for a known number
 %% of times, makes the file "done", and waits for "end". Waiting sends no message and makes no process.
 -module(stock_target).
 -export([work/1, child/0, crash/1, echo/2, answer/1, burn/1]).
@@ -8,6 +8,8 @@ work([load]) ->
 	Children = [spawn_link(?MODULE, burn, [0]) || _ <- lists:seq(1, 7)],
 	work(fun() -> [exit(P, kill) || P <- Children, unlink(P)] end);
 work(What) ->
+	receive after 300 -> ok end, % what the start still has to do
+	ok = prim_file:write_file("ready", <<>>),
 	wait("go"),
 	do(What),
 	ok = prim_file:write_file("done", <<>>),

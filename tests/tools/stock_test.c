@@ -23,8 +23,8 @@ static bool has_erl(const char *test)
 static const struct support_run *run_work(const char *work, const char *watch)
 {
     return support_run("erlc $SOURCE/tests/tools/stock_target.erl\n"
-                       "erl -noshell -pa . -s stock_target work %s & P=$!; sleep 1\n"
-                       "%s & E=$!; sleep 1.5; touch go; while [ ! -e done ] && kill -0 $P; do sleep .05; done\n"
+                       "erl -noshell -pa . -s stock_target work %s & P=$!; while [ ! -e ready ]; do sleep .05; done\n"
+                       "%s & E=$!; attached $E; touch go; while [ ! -e done ] && kill -0 $P; do sleep .05; done\n"
                        "sleep .2; kill -INT $E; wait $E; s=$?; kill -0 $P || s=77; touch end; wait $P || s=78; exit $s",
                        work, watch);
 }
@@ -157,6 +157,36 @@ START_TEST(test_stock_command_is_watched_when_it_is_up)
 }
 END_TEST
 
+/* The first VM of the command ends before it can be watched. */
+START_TEST(test_stock_command_may_start_vms_one_after_the_other)
+{
+    STOCK();
+    const struct support_run *r = support_run(
+        "erlc $SOURCE/tests/tools/stock_target.erl; (sleep 4; touch go; while [ ! -e done ]; do sleep .05; done; touch end) &\n"
+        "$ERLSNOOP spawns --json -- bash -c 'beam=$(ls /usr/lib/erlang/erts-*/bin/beam.smp); $beam; erl -noshell -pa . -s stock_target work spawns; true'");
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_int_eq(support_number(r->out, "\"mfa\":\"stock_target:crash/1\"", "count"), 23);
+}
+END_TEST
+
+/* As a package that is upgraded leaves it: the VM runs a file that has no name any more, another has its name. */
+START_TEST(test_stock_vm_whose_file_was_replaced_is_watched)
+{
+    STOCK();
+    const struct support_run *r = support_run(
+        "erlc $SOURCE/tests/tools/stock_target.erl; b=$(ls /usr/lib/erlang/erts-*/bin/beam.smp | head -1); cp -r ${b%%/*} bin\n"
+        "ROOTDIR=/usr/lib/erlang BINDIR=$PWD/bin EMU=beam PROGNAME=erl bin/erlexec -noshell -pa . -s stock_target work spawns & P=$!; while [ ! -e ready ]; do sleep .05; done\n"
+        "cp /bin/true bin/new; mv bin/new bin/beam.smp; readlink /proc/$P/exe\n"
+        "$ERLSNOOP spawns --json -p $P & E=$!; attached $E; touch go; while [ ! -e done ] && kill -0 $P; do sleep .05; done\n"
+        "sleep .2; kill -INT $E; wait $E; s=$?; touch end; wait $P; exit $s");
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_int_eq(support_lines(r->out, "beam.smp (deleted)"), 1);
+    ck_assert_int_eq(support_number(r->out, "\"mfa\":\"stock_target:crash/1\"", "count"), 23);
+}
+END_TEST
+
 /* A VM watched by two at once, again and again, stays what it was. */
 START_TEST(test_stock_vm_survives_attaching_under_load)
 {
@@ -201,6 +231,8 @@ Suite *stock_suite(void)
     tcase_add_test(live, test_stock_efile_events_tell_what_was_asked);
     tcase_add_test(live, test_stock_all_sees_vms_that_start_later);
     tcase_add_test(live, test_stock_command_is_watched_when_it_is_up);
+    tcase_add_test(live, test_stock_command_may_start_vms_one_after_the_other);
+    tcase_add_test(live, test_stock_vm_whose_file_was_replaced_is_watched);
     tcase_add_test(live, test_stock_vm_survives_attaching_under_load);
     tcase_add_test(live, test_stock_refuses_a_file_that_is_not_as_it_should_be);
     suite_add_tcase(suite, live);
