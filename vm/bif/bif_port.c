@@ -236,9 +236,22 @@ static bool get_settings(struct settings *s, Term list)
 	       !(s->o.stderr_to_stdout && !s->o.use_stdio);
 }
 
+/* The driver that is called like the first word of name, or NULL. */
+static const struct port_driver *find_driver(const char *name)
+{
+	static const struct port_driver *const named[] = { &port_tty_driver, &port_ram_driver };
+	size_t n = strcspn(name, " ");
+
+	for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++)
+		if (strlen(named[i]->name) == n && memcmp(named[i]->name, name, n) == 0)
+			return named[i];
+	return NULL;
+}
+
 /* The driver that the port's name asks for; NULL: badarg. */
 static const struct port_driver *get_name(struct settings *s, Term name)
 {
+	const struct port_driver *driver;
 	char text[48];
 	Term kind;
 	size_t n;
@@ -248,8 +261,9 @@ static const struct port_driver *get_name(struct settings *s, Term name)
 	kind = tuple_get(name, 1);
 	if (tuple_arity(name) == 2 && (kind == am_spawn || kind == am_spawn_driver)) {
 		s->name = filename_from_term(tuple_get(name, 2), true, &n);
-		if (s->name != NULL && strcspn(s->name, " ") == 6 && strncmp(s->name, "tty_sl", 6) == 0)
-			return &port_tty_driver;
+		driver = s->name != NULL ? find_driver(s->name) : NULL;
+		if (driver != NULL)
+			return driver;
 		mem_free(s->name);
 		s->name = NULL;
 	}

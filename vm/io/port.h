@@ -55,6 +55,7 @@ struct port_driver {
 extern const struct port_driver port_fd_driver;
 extern const struct port_driver port_spawn_driver;
 extern const struct port_driver port_tty_driver;
+extern const struct port_driver port_ram_driver;
 
 struct port {
 	struct lock lock;
@@ -62,6 +63,7 @@ struct port {
 	Term id;
 	_Atomic uint32_t state;     /* written under the lock */
 	const struct port_driver *driver;
+	void *driver_data;          /* the driver's own, until its stop */
 	char *name;
 	_Atomic Term owner;         /* connected pid; written under the lock */
 	Term registered;            /* atom or TERM_NONE */
@@ -146,6 +148,8 @@ bool port_signal(Term to, struct signal *s);
 /* ---- for drivers, with the lock held */
 /* Bytes for the owner: framed as the options say, sent. */
 void port_input(struct port *port, const uint8_t *bytes, size_t n);
+/* {Port, {data, [H1, H2, ... | Bytes]}} to the owner, Bytes as the port's option binary says; bytes NULL: a proper list of the header. */
+void port_reply(struct port *port, const uint8_t *header, size_t header_bytes, const uint8_t *bytes, size_t n);
 /* No more input: {Port, eof}, or the end of the port. */
 void port_input_end(struct port *port);
 void port_send_exit_status(struct port *port, int status);

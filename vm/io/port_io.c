@@ -41,9 +41,9 @@ void port_deliver_atom(struct port *port, Term to, Term what)
 	deliver(port, to, message, f);
 }
 
-static Term put_bytes_list(Term **top, const uint8_t *bytes, size_t n)
+static Term put_bytes_list(Term **top, const uint8_t *bytes, size_t n, Term tail)
 {
-	Term list = NIL, *at = *top;
+	Term list = tail, *at = *top;
 
 	for (size_t k = n; k-- > 0; at += 2) {
 		at[0] = SMALL((uint64_t)bytes[k]);
@@ -80,12 +80,26 @@ static void deliver_data(struct port *port, Term kind, const uint8_t *bytes, siz
 	struct fragment *f = fragment_new(words);
 	Term *top = f->words, data, message;
 
-	data = port->binary ? put_bytes_binary(&top, &f->off_heap, bytes, n) : put_bytes_list(&top, bytes, n);
+	data = port->binary ? put_bytes_binary(&top, &f->off_heap, bytes, n) : put_bytes_list(&top, bytes, n, NIL);
 	if (kind != TERM_NONE)
 		data = put_tuple2(&top, kind, data);
 	message = put_tuple2(&top, port->id, put_tuple2(&top, am_data, data));
 	f->used_words = (size_t)(top - f->words);
 	deliver(port, port->owner, message, f);
+}
+
+void port_reply(struct port *port, const uint8_t *header, size_t header_bytes, const uint8_t *bytes, size_t n)
+{
+	bool binary = port->binary && bytes != NULL;
+	struct fragment *f = fragment_new(2 * TUPLE2_WORDS + 2 * header_bytes + (binary ? binary_words(n) : 2 * n));
+	Term *top = f->words, data;
+
+	port_count_input(port, header_bytes + n);
+	data = binary ? put_bytes_binary(&top, &f->off_heap, bytes, n) : put_bytes_list(&top, bytes, n, NIL);
+	data = put_bytes_list(&top, header, header_bytes, data);
+	data = put_tuple2(&top, port->id, put_tuple2(&top, am_data, data));
+	f->used_words = (size_t)(top - f->words);
+	deliver(port, port->owner, data, f);
 }
 
 /* The first n bytes of port->in as one message. */
