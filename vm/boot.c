@@ -9,6 +9,7 @@
 #include "code/code_path.h"
 #include "code/export.h"
 #include "data/binary.h"
+#include "data/print.h"
 #include "heap/heap.h"
 #include "proc/message.h"
 #include "proc/process.h"
@@ -188,14 +189,31 @@ static void start_next(void)
 	heap_free(&h);
 }
 
+/* An error has been reported when it ended the process; an exit has not. */
+static void tell_exit(const Process *p)
+{
+	char function[256], reason[1024];
+	struct print_buffer b;
+
+	if (term_is_tuple_of(p->exc_reason, 2) && term_is_cons(tuple_get(p->exc_reason, 2)) &&
+	    term_is_tuple_of(cons_head(tuple_get(p->exc_reason, 2)), 4))
+		return;
+	print_buffer_fixed(&b, function, sizeof(function));
+	print_mfa(&b, p->initial_module, p->initial_function, p->initial_arity);
+	print_term_fixed(reason, sizeof(reason), p->exc_reason);
+	log_line("erlvm: %s exited: %s", function, reason);
+}
+
 static void follow_exit(Process *p)
 {
 	while (boot.running == STARTING)
 		sched_yield(); /* p may be the one: it runs before its pid is known here */
 	if (p->id != boot.running)
 		return;
-	if (p->exc_reason != am_normal)
+	if (p->exc_reason != am_normal) {
+		tell_exit(p);
 		sched_halt(1);
+	}
 	start_next();
 }
 

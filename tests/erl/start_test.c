@@ -103,6 +103,24 @@ START_TEST(test_command_line_as_erl)
 }
 END_TEST
 
+/* An exit is reported by nobody else. */
+START_TEST(test_quick_start_tells_an_exit)
+{
+	const char *build = getenv("BUILD");
+	char command[512], out[512];
+	FILE *pipe;
+	size_t n;
+
+	snprintf(command, sizeof(command), "%s/erlvm -quick -s erlang exit why 2>&1 </dev/null", build != NULL ? build : "build");
+	pipe = popen(command, "r");
+	ck_assert_ptr_nonnull(pipe);
+	n = fread(out, 1, sizeof(out) - 1, pipe);
+	out[n] = 0;
+	ck_assert_int_eq(WEXITSTATUS(pclose(pipe)), 1);
+	ck_assert_str_eq(out, "erlvm: erlang:exit/1 exited: [why]\n");
+}
+END_TEST
+
 Suite *start_suite(void)
 {
 	Suite *s = suite_create("start");
@@ -111,6 +129,7 @@ Suite *start_suite(void)
 	tcase_add_unchecked_fixture(t, make_files, remove_files);
 	tcase_set_timeout(t, 2 * SECONDS);
 	tcase_add_loop_test(t, test_command_line_as_erl, 0, sizeof(lines) / sizeof(lines[0]));
+	tcase_add_test(t, test_quick_start_tells_an_exit);
 	suite_add_tcase(s, t);
 	return s;
 }
