@@ -24,6 +24,19 @@ static bool is_nif_module(Term module)
 	return module == am_prim_file || module == am_prim_buffer || module == am_zlib;
 }
 
+Term bif_list(struct heap *h)
+{
+	Term list = NIL;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (!is_nif_module(rows[i].module)) {
+			Term mfa = heap_tuple(h, rows[i].module, atom_from_text(rows[i].function), SMALL(rows[i].arity));
+
+			list = heap_cons(h, mfa, list);
+		}
+	return list;
+}
+
 void bif_init(void)
 {
 	bif_proc_init();

@@ -16,5 +16,7 @@
 
 /* Enters every row of bifs.def in the export table. */
 void bif_init(void);
+/* [{Module, Function, Arity}] of all rows but those that are natives of a library in OTP. */
+Term bif_list(struct heap *h);
 
 #endif

@@ -49,7 +49,7 @@ Term bif_erlang_bnot_1(Process *p, Term *args)
 {
 	Term t = num_bnot(&p->heap, args[0]);
 
-	return t != TERM_NONE ? t : exc_badarith(p);
+	return t != TERM_NONE ? t : exc_error(p, num_failure(args[0], args[0]));
 }
 
 Term bif_erlang_abs_1(Process *p, Term *args)

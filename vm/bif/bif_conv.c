@@ -206,13 +206,13 @@ Term bif_erlang_list_to_existing_atom_1(Process *p, Term *args)
 	return t != TERM_NONE ? t : exc_badarg(p);
 }
 
-/* The characters of n bytes of UTF-8; -1 when they are not valid. */
+/* The characters of n bytes of UTF-8, not counted on when they are too many for an atom; -1 when they are not valid. */
 static int count_chars(const char *text, size_t n)
 {
 	const unsigned char *at = (const unsigned char *)text, *end = at + n;
 	int chars = 0;
 
-	for (; at < end; chars++) {
+	for (; at < end && chars <= ATOM_MAX_CHARS; chars++) {
 		char again[4];
 		const unsigned char *start = at;
 		size_t more = *at < 0x80 ? 0 : *at < 0xc2 ? 9 : *at < 0xe0 ? 1 : *at < 0xf0 ? 2 : *at < 0xf5 ? 3 : 9;

@@ -457,7 +457,7 @@ Term bif_erlang_match_spec_test_3(Process *p, Term *args)
 	Term result;
 
 	if ((args[2] != am_trace && args[2] != am_table) ||
-	    (dialect == MATCH_TABLE ? !term_is_tuple(args[0]) : !is_proper_list(args[0])))
+	    (dialect == MATCH_TRACE && !is_proper_list(args[0])))
 		return exc_badarg(p);
 	m = match_compile(args[1], dialect, find_guard, &errors);
 	if (m == NULL) {

@@ -195,13 +195,18 @@ static Term info_os_version(Process *p)
 	return heap_tuple(&p->heap, SMALL(major), SMALL(minor), SMALL(patch));
 }
 
+static Term info_snifs(Process *p)
+{
+	return bif_list(&p->heap);
+}
+
 static const struct info_item {
 	Term name;
 	Term (*make)(Process *p);
 } info_items[] = {
 #define ITEM(name) { am_##name, info_##name }
 #define ITEM_AS(name, other) { am_##name, info_##other }
-	ITEM(os_type), ITEM(os_version), ITEM(process_count), ITEM(process_limit), ITEM(port_count), ITEM(port_limit), ITEM(ets_count), ITEM(atom_count),
+	ITEM(os_type), ITEM(os_version), ITEM(process_count), ITEM(process_limit), ITEM(port_count), ITEM(port_limit), ITEM(snifs), ITEM(ets_count), ITEM(atom_count),
 	ITEM(atom_limit), ITEM(schedulers), ITEM(schedulers_online), ITEM(scheduler_id), ITEM(schedulers_state),
 	ITEM(otp_release), ITEM(version), ITEM(machine), ITEM(system_architecture), ITEM(driver_version), ITEM(nif_version),
 	ITEM(wordsize), ITEM(endian), ITEM(heap_type), ITEM(multi_scheduling), ITEM(build_type), ITEM_AS(emu_type, build_type),

@@ -144,7 +144,7 @@ static bool find_watched(Term type, Term what, Term *to, Term *name)
 	return true;
 }
 
-static Term add_monitor(Process *p, Term type, Term what, const struct monitor_options *o)
+static Term add_monitor(Process *p, Term type, Term what, struct monitor_options *o)
 {
 	Term to, name;
 
@@ -152,6 +152,7 @@ static Term add_monitor(Process *p, Term type, Term what, const struct monitor_o
 		return what == am_clock_service ? monitor_add_time_offset(p) : exc_badarg(p);
 	if (!find_watched(type, what, &to, &name))
 		return exc_badarg(p);
+	o->port = type == am_port;
 	return monitor_add(p, to, name, o);
 }
 

@@ -309,11 +309,19 @@ Term bif_erlang_hibernate_3(Process *p, Term *args)
 	return TERM_NONE;
 }
 
+/* The result, once the process runs again: hd([Result]) is called in place, and calls look whether the slice is over. */
+static Term yield_now(Process *p, Term result)
+{
+	Term list = heap_cons(&p->heap, result, NIL);
+
+	process_yield_soon(p);
+	return exc_trap(p, export_get(am_erlang, am_hd, 1), 1, &list);
+}
+
 Term bif_erlang_yield_0(Process *p, Term *args)
 {
 	(void)args;
-	process_yield_soon(p);
-	return am_true;
+	return yield_now(p, am_true);
 }
 
 Term bif_erlang_bump_reductions_1(Process *p, Term *args)
@@ -439,6 +447,21 @@ static Term set_node_monitor(Process *p, Term options, Term value)
 	return term_from_small(value == am_true ? node_monitor_add(p, wishes) : node_monitor_remove(p, wishes));
 }
 
+/* Stays on that scheduler from its next time slice on; 0: on none. */
+static Term set_scheduler(Process *p, Term value)
+{
+	Term before = SMALL(p->bound ? (uint64_t)atomic_load(&p->sched)->id : 0);
+	unsigned id;
+
+	if (!term_is_small(value) || small_value(value) < 0 || small_value(value) > (int64_t)sched_count())
+		return exc_badarg(p);
+	id = (unsigned)small_value(value);
+	if (id != 0)
+		atomic_store(&p->sched, sched_get(id));
+	p->bound = id != 0;
+	return id != 0 && id != sched_self()->id ? yield_now(p, before) : before;
+}
+
 Term bif_erlang_process_flag_2(Process *p, Term *args)
 {
 	Term before = TERM_NONE;
@@ -476,6 +499,8 @@ Term bif_erlang_process_flag_2(Process *p, Term *args)
 		if (args[1] == SMALL(0))
 			before = SMALL(0);
 		break;
+	case am_scheduler:
+		return set_scheduler(p, args[1]);
 	case am_async_dist:
 		if (args[1] == am_true || args[1] == am_false)
 			before = am_false;

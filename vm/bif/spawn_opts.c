@@ -118,7 +118,7 @@ static bool read_reply(Term t, uint8_t *reply)
 
 static bool read_monitor(Term value, struct spawn_options *o)
 {
-	struct monitor_options m = { o->monitor_tag, o->alias };
+	struct monitor_options m = { .tag = o->monitor_tag, .alias = o->alias };
 
 	if (!monitor_opts_read(value, &m))
 		return false;

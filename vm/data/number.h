@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Arithmetic over any mix of small integers, bignums and floats.
  * Invariant: every result is normal (what fits a small is a small; a bignum's highest limb is not zero).
- * Fails: every Term function here returns TERM_NONE. For num_add, num_sub, num_mul, num_bsl and num_bsr the reason is
- * then num_failure(a, b); for all others it is badarith. GC: none. */
+ * Fails: every Term function here returns TERM_NONE. For num_add, num_sub, num_mul, num_bsl, num_bsr and num_bnot (b: a again)
+ * the reason is then num_failure(a, b); for all others it is badarith. GC: none. */
 #ifndef VM_DATA_NUMBER_H
 #define VM_DATA_NUMBER_H
 

@@ -41,6 +41,8 @@ Term arith_failure(enum arith_op op, Term a, Term b)
 	switch (op) {
 	case ARITH_add: case ARITH_sub: case ARITH_mul: case ARITH_bsl: case ARITH_bsr:
 		return num_failure(a, b);
+	case ARITH_bnot:
+		return num_failure(a, a);
 	default:
 		return am_badarith;
 	}

@@ -8,6 +8,7 @@
 #include "code/code_path.h"
 #include "code/fun.h"
 #include "data/bits.h"
+#include "data/compare.h"
 #include "data/map.h"
 #include "exec/exec.h"
 #include "proc/registry.h"
@@ -349,9 +350,23 @@ Term call_update_flat(Term *at, Term map, const Term *x, const Term *stack, cons
 	return term_from_boxed(at);
 }
 
+/* The least of the keys in list that map lacks. */
+static Term least_missing(Process *p, Term map, const Term *x, const Inst *list, unsigned n)
+{
+	Term least = TERM_NONE;
+
+	for (unsigned i = 0; i < n; i += 2) {
+		Term key = source_get(list[i], x, p->heap.stop);
+
+		if (map_get(map, key) == TERM_NONE && (least == TERM_NONE || term_compare_exact(key, least) < 0))
+			least = key;
+	}
+	return least;
+}
+
 Term call_put_map(Process *p, Term map, const Term *x, const Inst *list, unsigned n, bool exact, Term *missing)
 {
-	Term pairs[2 * MAP_FLAT_MAX];
+	Term pairs[2 * MAP_FLAT_MAX], old = map;
 
 	for (unsigned i = 0; map != TERM_NONE && term_is_map(map) && i < n;) {
 		unsigned k = 0;
@@ -363,6 +378,8 @@ Term call_put_map(Process *p, Term map, const Term *x, const Inst *list, unsigne
 		else
 			map = map_put_pairs(&p->heap, map, pairs, k / 2);
 	}
+	if (map == TERM_NONE)
+		*missing = least_missing(p, old, x, list, n);
 	return map != TERM_NONE && term_is_map(map) ? map : TERM_NONE;
 }
 

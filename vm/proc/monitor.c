@@ -69,6 +69,7 @@ static struct peer *insert_monitor(Process *p, Term to, Term name, const struct 
 	n->name = name;
 	n->ref_tag = tag;
 	n->alias = o->alias;
+	n->port = o->port;
 	n->tag = o->tag;
 	if (o->tag != TERM_NONE && !term_is_immed(o->tag))
 		n->tag_fragment = copy_to_fragment(o->tag, &n->tag);
@@ -81,6 +82,11 @@ static void refuse_monitor(Process *p, Term to, Term ref, Term reason)
 	signal_send_reason(SIG_DOWN, to, p->id, ref, reason);
 }
 
+static bool is_of_another_node(Term id)
+{
+	return !term_is_atom(id) && ((const struct extern_id *)boxed_ptr(id))->node->name != node_self()->name;
+}
+
 Term monitor_add(Process *p, Term to, Term name, const struct monitor_options *o)
 {
 	Term ref;
@@ -90,7 +96,7 @@ Term monitor_add(Process *p, Term to, Term name, const struct monitor_options *o
 		return o->alias != ALIAS_NONE ? monitor_alias_add(p, o->alias) : heap_ref(&p->heap, 0);
 	insert_monitor(p, to, name, o, &ref);
 	if (!term_is_local_pid(to) && !term_is_local_port(to))
-		refuse_monitor(p, to, ref, term_is_atom(to) ? am_noproc : am_noconnection);
+		refuse_monitor(p, to, ref, is_of_another_node(to) ? am_noconnection : am_noproc);
 	else if (!signal_send_plain(SIG_MONITOR, p->id, to, ref))
 		refuse_monitor(p, to, ref, am_noproc);
 	return ref;

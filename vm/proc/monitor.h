@@ -14,11 +14,12 @@ void link_add_child(Process *p, Process *child);
 struct monitor_options {
 	Term tag;            /* TERM_NONE: 'DOWN' */
 	uint8_t alias;       /* enum peer_alias */
+	bool port;           /* a port is watched */
 };
 #define MONITOR_OPTIONS_DEFAULT { .tag = TERM_NONE, .alias = ALIAS_NONE }
 
 /* A new reference on p's heap. GC: none. A target that is not there gives a 'DOWN' with noproc at once (noconnection for
- * those of other nodes). name: TERM_NONE, or the registered name that to was found by. */
+ * those of other nodes, but not of earlier lives of this one). name: TERM_NONE, or the registered name that to was found by. */
 Term monitor_add(Process *p, Term to, Term name, const struct monitor_options *o);
 Term monitor_add_child(Process *p, Process *child, const struct monitor_options *o);
 /* monitor(time_offset, clock_service) */

@@ -29,6 +29,7 @@ struct peer {
 	uint32_t count;      /* suspending */
 	uint8_t kind;
 	uint8_t alias;
+	bool port;           /* monitor: a port is watched, not a process */
 };
 
 struct peers {

@@ -282,7 +282,7 @@ static void publish(Process *p, Term id)
 
 Term process_spawn(Process *parent, Term module, Term function, Term args, const struct spawn_options *o, Term *monitor_ref)
 {
-	struct monitor_options monitor = { o->monitor_tag, o->alias };
+	struct monitor_options monitor = { .tag = o->monitor_tag, .alias = o->alias };
 	Term id;
 	Process *p = take_slot(&id);
 

@@ -255,7 +255,7 @@ static void handle_down(Process *p, struct signal *s)
 		parts[0] = copy_term(n->tag, &top, &s->fragment->off_heap);
 	}
 	parts[1] = s->ref;
-	parts[2] = term_is_port(n->peer) ? am_port : am_process;
+	parts[2] = n->port ? am_port : am_process;
 	parts[3] = n->peer;
 	if (n->name != TERM_NONE) {
 		name = node_self()->name;

@@ -12,7 +12,8 @@ main() ->
     erlang:display((M#{a := 2, b => 3})  =:= maps:put(b, 3, maps:update(a, 2, M))),
     [erlang:display(try F() catch C:R -> {C, R} end)
      || F <- [fun() -> M#{zz := 1} end, fun() -> maps:get(id(zz), M) end, fun() -> (id(x))#{a => 1} end, fun() -> map_size(id([])) end,
-              fun() -> #{zz := _} = M, ok end, fun() -> maps:update(q, 1, #{}) end]],
+              fun() -> #{zz := _} = M, ok end, fun() -> maps:update(q, 1, #{}) end,
+              fun() -> (id(#{}))#{7.0 := a, 7 := b} end, fun() -> (id(#{7 => x}))#{7.0 := a, 7 := b} end]],
     Big = maps:from_list([{I, I * I} || I <- lists:seq(1, 1000)]),
     erlang:display({map_size(Big), maps:get(777, Big), lists:sum(maps:values(Big)), lists:sum(maps:keys(Big))}),
     Big2 = lists:foldl(fun maps:remove/2, Big, lists:seq(1, 990)),
@@ -44,6 +45,8 @@ id(X) -> X.
 %% expect: {error,{badmap,[]}}
 %% expect: {error,{badmatch,#{1=>one,1.000000e+00=>float_one,a=>1,{x}=>3.000000e+00,"k"=>[2]}}}
 %% expect: {error,{badkey,q}}
+%% expect: {error,{badkey,7}}
+%% expect: {error,{badkey,7.000000e+00}}
 %% expect: {1000,603729,333833500,500500}
 %% expect: #{991=>982081,992=>984064,993=>986049,994=>988036,995=>990025,996=>992016,997=>994009,998=>996004,999=>998001,1000=>1000000}
 %% expect: true

@@ -21,7 +21,30 @@ main() ->
     d(length(erts_internal:map_hashmap_children(Map)) > 1),
     d([try erts_debug:map_info(T) catch error:R -> R end || T <- [#{}, a]]),
     d([try erts_debug:copy_shared(T, nothing) catch error:R -> R end || T <- [a]]),
-    d(erts_internal:system_check(schedulers)).
+    d(erts_internal:system_check(schedulers)),
+    state().
+
+%% The machine's inside, as OTP's test suites ask for it.
+state() ->
+    d(try erts_debug:get_internal_state(reds_left) catch error:undef -> undef end),
+    d(erts_debug:set_internal_state(available_internal_state, true)),
+    true = erts_debug:set_internal_state(reds_left, 1000),
+    Left = erts_debug:get_internal_state(reds_left),
+    d(Left =< 1000 andalso Left > 900),
+    Gone = spawn(fun() -> ok end),
+    Waiting = spawn(fun() -> receive stop -> ok end end),
+    erts_debug:set_internal_state(block, 1),
+    timer:sleep(10),
+    d([erts_debug:get_internal_state({process_status, P}) || P <- [self(), Gone, Waiting]]),
+    d(erts_debug:get_internal_state({binary_info, <<1>>})),
+    {refc_binary, 100, {binary, _}, _} = erts_debug:get_internal_state({binary_info, binary:copy(<<1>>, 100)}),
+    d(erts_debug:set_internal_state(wait, deallocations)),
+    d(lists:sort(erts_debug:get_internal_state(processes)) =:= lists:sort(processes())),
+    Before = erts_debug:set_internal_state(re_loop_limit, 7),
+    d({is_integer(Before), erts_debug:set_internal_state(re_loop_limit, default)}),
+    d([try erts_debug:set_internal_state(What, x) catch error:R -> R end || What <- [nothing, wait]]),
+    d(erts_debug:set_internal_state(available_internal_state, false)),
+    d([lists:member({lists, reverse, 2}, erlang:system_info(snifs)), lists:member({lists, map, 2}, erlang:system_info(snifs))]).
 
 copied(Term, Literals) ->
     Copy = erts_debug:copy_shared(Term, Literals),
@@ -38,3 +61,14 @@ d(T) -> erlang:display(T).
 %% expect: [badarg,{badmap,a}]
 %% expect: [badarg]
 %% expect: ok
+%% expect: undef
+%% expect: false
+%% expect: true
+%% expect: [running,undefined,waiting]
+%% expect: heap_binary
+%% expect: ok
+%% expect: true
+%% expect: {true,7}
+%% expect: [badarg,badarg]
+%% expect: true
+%% expect: [true,false]

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Built-in functions: erts_debug:get_internal_state/1 and set_internal_state/2, by which OTP's test suites look into the machine.
+ * They are there once available_internal_state is set. What tells of parts that this machine has not is no item here: badarg. */
+#include <errno.h>
+#include <time.h>
+
+#include "bif/bif.h"
+#include "data/binary.h"
+#include "proc/sched.h"
+
+enum { SLEEP_LIMIT_MS = 1 << 30 };
+
+static atomic_bool is_available;
+
+/* How many rounds natives of a topic may make before they give the scheduler back. Ours give it back when they are through,
+ * so that a limit is kept for who asks, and changes nothing. */
+enum limit { LIMIT_BINARY, LIMIT_RE, LIMIT_UNICODE, LIMIT_COUNT };
+static _Atomic int64_t limits[LIMIT_COUNT];
+
+static Term set_limit(enum limit which, Term value)
+{
+	int64_t n = value == am_default ? 0 : term_is_small(value) ? small_value(value) : -1;
+
+	return n < 0 ? TERM_NONE : SMALL(atomic_exchange(&limits[which], n));
+}
+
+static Term set_binary_limit(Process *p, Term value) { (void)p; return set_limit(LIMIT_BINARY, value); }
+static Term set_re_limit(Process *p, Term value) { (void)p; return set_limit(LIMIT_RE, value); }
+static Term set_unicode_limit(Process *p, Term value) { (void)p; return set_limit(LIMIT_UNICODE, value); }
+
+/* ---- time slices and collections */
+
+static Term set_reds_left(Process *p, Term value)
+{
+	if (!term_is_small(value))
+		return TERM_NONE;
+	if (small_value(value) >= 0 && small_value(value) <= SCHED_REDS) {
+		p->reds_left = (int32_t)small_value(value);
+		p->reds_kept = 0;
+	}
+	return am_true;
+}
+
+static Term get_reds_left(Process *p, Term of)
+{
+	(void)of;
+	return SMALL(p->reds_left + p->reds_kept);
+}
+
+static Term set_force_gc(Process *p, Term of)
+{
+	if (!process_is_alive(of))
+		return am_false;
+	p->flags |= PF_NEED_GC;
+	return am_true;
+}
+
+static void sleep_ms(void *arg)
+{
+	int64_t ms = *(int64_t *)arg;
+	struct timespec left = { ms / 1000, ms % 1000 * 1000000 };
+
+	while (nanosleep(&left, &left) != 0 && errno == EINTR)
+		;
+}
+
+static bool read_ms(Term value, int64_t *ms)
+{
+	if (!term_is_small(value) || small_value(value) > SLEEP_LIMIT_MS)
+		return false;
+	*ms = small_value(value) > 0 ? small_value(value) : 0;
+	return true;
+}
+
+/* The scheduler of the caller stands still. */
+static Term set_sleep(Process *p, Term value)
+{
+	int64_t ms;
+
+	(void)p;
+	if (!read_ms(value, &ms))
+		return TERM_NONE;
+	sleep_ms(&ms);
+	return am_true;
+}
+
+/* All schedulers do. */
+static Term set_block(Process *p, Term value)
+{
+	int64_t ms;
+
+	(void)p;
+	if (!read_ms(value, &ms))
+		return TERM_NONE;
+	sched_stop_world(sleep_ms, &ms);
+	return am_true;
+}
+
+static void do_nothing(void *arg)
+{
+	(void)arg;
+}
+
+/* Until every scheduler has been through what it was at. */
+static Term set_wait(Process *p, Term what)
+{
+	(void)p;
+	if (what != am_deallocations && what != am_timer_cancellations && what != am_aux_work && what != am_thread_progress)
+		return TERM_NONE;
+	sched_stop_world(do_nothing, NULL);
+	return am_ok;
+}
+
+/* ---- terms and processes */
+
+static Term get_processes(Process *p, Term of)
+{
+	(void)of;
+	return process_list(&p->heap);
+}
+
+static Term get_process_status(Process *p, Term pid)
+{
+	Process *of = term_is_local_pid(pid) ? process_find(pid) : NULL;
+	uint32_t state;
+
+	(void)p;
+	if (of == NULL)
+		return term_is_local_pid(pid) ? am_undefined : TERM_NONE;
+	state = atomic_load(&of->state);
+	process_unref(of);
+	return state & PS_EXITING ? am_exiting : state & PS_RUNNING ? am_running : state & PS_SUSPENDED ? am_suspended :
+	       state & PS_RUNNABLE ? am_runnable : am_waiting;
+}
+
+static Term get_binary_info(Process *p, Term t)
+{
+	size_t offset;
+	const struct refbin *b;
+	Term size;
+
+	if (!term_is_binary(t))
+		return TERM_NONE;
+	t = binary_original(t, &offset);
+	if (header_sub(*boxed_ptr(t)) != SUB_REFBIN)
+		return am_heap_binary;
+	b = (const struct refbin *)boxed_ptr(t);
+	size = heap_tuple(&p->heap, am_binary, SMALL(b->binary->size_bytes));
+	return heap_tuple(&p->heap, am_refc_binary, SMALL(b->size_bytes), size, SMALL(0));
+}
+
+static Term get_available(Process *p, Term of)
+{
+	(void)p;
+	(void)of;
+	return am_true;
+}
+
+static Term get_no(Process *p, Term of)
+{
+	(void)p;
+	(void)of;
+	return am_false;
+}
+
+static Term get_notsup(Process *p, Term of)
+{
+	(void)p;
+	(void)of;
+	return am_notsup;
+}
+
+/* ---- the items */
+
+struct state_item {
+	Term name;
+	Term (*call)(Process *p, Term of); /* fails: TERM_NONE */
+};
+
+static const struct state_item set_items[] = {
+	{ am_reds_left, set_reds_left }, { am_force_gc, set_force_gc }, { am_sleep, set_sleep }, { am_block_scheduler, set_sleep },
+	{ am_block, set_block }, { am_wait, set_wait }, { am_binary_loop_limit, set_binary_limit },
+	{ am_re_loop_limit, set_re_limit }, { am_unicode_loop_limit, set_unicode_limit }, { am_ets_force_trap, get_notsup },
+};
+
+static const struct state_item get_items[] = {
+	{ am_available_internal_state, get_available }, { am_reds_left, get_reds_left }, { am_processes, get_processes },
+	{ am_force_heap_frags, get_no }, { am_flxctr_memory_usage, get_notsup },
+};
+
+static const struct state_item get_pairs[] = {
+	{ am_process_status, get_process_status }, { am_binary_info, get_binary_info },
+};
+
+static Term call_item(Process *p, const struct state_item *items, size_t n, Term name, Term of)
+{
+	Term value = TERM_NONE;
+
+	for (size_t i = 0; i < n; i++)
+		if (items[i].name == name)
+			value = items[i].call(p, of);
+	return value != TERM_NONE ? value : exc_badarg(p);
+}
+
+#define CALL_ITEM(p, items, name, of) call_item(p, items, sizeof(items) / sizeof(items[0]), name, of)
+
+Term bif_erts_debug_set_internal_state_2(Process *p, Term *args)
+{
+	if (args[0] == am_available_internal_state && (args[1] == am_true || args[1] == am_false))
+		return atomic_exchange(&is_available, args[1] == am_true) ? am_true : am_false;
+	if (!atomic_load(&is_available))
+		return exc_error(p, am_undef);
+	return CALL_ITEM(p, set_items, args[0], args[1]);
+}
+
+Term bif_erts_debug_get_internal_state_1(Process *p, Term *args)
+{
+	if (!atomic_load(&is_available))
+		return exc_error(p, am_undef);
+	if (term_is_tuple_of(args[0], 2))
+		return CALL_ITEM(p, get_pairs, tuple_get(args[0], 1), tuple_get(args[0], 2));
+	return CALL_ITEM(p, get_items, args[0], NIL);
+}
