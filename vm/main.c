@@ -24,6 +24,7 @@
 #include "proc/node_monitor.h"
 #include "proc/sched.h"
 #include "term/node.h"
+#include "trace/trace.h"
 
 /* Read by tools from the executable. */
 const char erlvm_release[] = VERSION;
@@ -141,6 +142,7 @@ static void init_rooms(const struct options *o)
 	exec_init(); /* wires the loop, the loader's back end and stack traces */
 	bif_init();
 	ets_init();
+	trace_init();
 	async_init(o->async_threads);
 	io_init();
 }

@@ -3,7 +3,9 @@
 #include "base/alloc.h"
 #include "bif/bif.h"
 #include "data/binary.h"
+#include "data/compare.h"
 #include "proc/seq_token.h"
+#include "trace/trace.h"
 
 static Term tag_or_undefined(const Process *p)
 {
@@ -108,28 +110,6 @@ Term bif_erlang_dt_restore_tag_1(Process *p, Term *args)
 
 /* ---- the token {Flags, Label, Serial, From, Previous} */
 
-enum { TOKEN_SEND = 1, TOKEN_RECEIVE = 2, TOKEN_PRINT = 4, TOKEN_TIMESTAMP = 8, TOKEN_MONOTONIC = 16, TOKEN_STRICT = 32 };
-
-static uint64_t flag_bit(Term name)
-{
-	switch (name) {
-	case am_send:
-		return TOKEN_SEND;
-	case am_receive:
-		return TOKEN_RECEIVE;
-	case am_print:
-		return TOKEN_PRINT;
-	case am_timestamp:
-		return TOKEN_TIMESTAMP;
-	case am_monotonic_timestamp:
-		return TOKEN_MONOTONIC;
-	case am_strict_monotonic_timestamp:
-		return TOKEN_STRICT;
-	default:
-		return 0;
-	}
-}
-
 static uint64_t token_flags(const Process *p)
 {
 	return p->seq_token == NIL ? 0 : (uint64_t)small_value(tuple_get(p->seq_token, 1));
@@ -141,8 +121,8 @@ Term bif_erlang_seq_trace_info_1(Process *p, Term *args)
 
 	if (!term_is_atom(args[0]))
 		return exc_badarg(p);
-	if (flag_bit(args[0]) != 0)
-		value = term_from_bool(token_flags(p) & flag_bit(args[0]));
+	if (trace_seq_bit(args[0]) != 0)
+		value = term_from_bool(token_flags(p) & trace_seq_bit(args[0]));
 	else if (args[0] != am_label && args[0] != am_serial)
 		return exc_badarg(p);
 	else if (p->seq_token == NIL)
@@ -151,39 +131,9 @@ Term bif_erlang_seq_trace_info_1(Process *p, Term *args)
 		value = tuple_get(p->seq_token, 2);
 	else
 		value = heap_tuple(&p->heap, tuple_get(p->seq_token, 5), tuple_get(p->seq_token, 3));
-	if (p->seq_token == NIL && flag_bit(args[0]) != 0)
+	if (p->seq_token == NIL && trace_seq_bit(args[0]) != 0)
 		value = am_false;
 	return heap_tuple(&p->heap, args[0], value);
-}
-
-static void change_token(Process *p, size_t index, Term value)
-{
-	Term fields[5] = { SMALL(0), SMALL(0), SMALL(0), p->id, SMALL(0) };
-
-	for (size_t i = 0; p->seq_token != NIL && i < 5; i++)
-		fields[i] = tuple_get(p->seq_token, i + 1);
-	fields[index - 1] = value;
-	p->seq_token = heap_tuple_array(&p->heap, 5, fields);
-}
-
-static bool set_serial(Process *p, Term value)
-{
-	if (!term_is_tuple_of(value, 2) || !term_is_small(tuple_get(value, 1)) || !term_is_small(tuple_get(value, 2)))
-		return false;
-	change_token(p, 5, tuple_get(value, 1));
-	change_token(p, 3, tuple_get(value, 2));
-	return true;
-}
-
-static bool set_flag(Process *p, Term name, Term value)
-{
-	uint64_t bit = flag_bit(name), flags = token_flags(p);
-
-	if (bit == 0 || (value != am_true && value != am_false))
-		return false;
-	flags = value == am_true ? flags | bit : flags & ~bit;
-	change_token(p, 1, SMALL(flags));
-	return true;
 }
 
 /* The value before. */
@@ -197,27 +147,24 @@ Term bif_erlang_seq_trace_2(Process *p, Term *args)
 		p->seq_token = NIL;
 		return heap_tuple(&p->heap, am_sequential_trace_token, token);
 	}
+	if (token == NIL)
+		seq_token_set(p, SEQ_TOKEN_FLAGS, SMALL(0));
 	before = bif_erlang_seq_trace_info_1(p, args);
-	if (before == TERM_NONE)
-		return TERM_NONE;
-	if (args[0] == am_label)
-		change_token(p, 2, args[1]);
-	else if (args[0] == am_serial ? !set_serial(p, args[1]) : !set_flag(p, args[0], args[1]))
+	if (before == TERM_NONE || !trace_seq_set(p, args[0], args[1])) {
+		p->seq_token = token;
 		return exc_badarg(p);
+	}
 	return tuple_get(before, 2);
 }
 
-/* Nobody traces sequentially: nothing is printed. */
 Term bif_erlang_seq_trace_print_1(Process *p, Term *args)
 {
-	(void)p;
-	(void)args;
-	return am_false;
+	return term_from_bool(trace_seq_print(p, args[0]));
 }
 
 Term bif_erlang_seq_trace_print_2(Process *p, Term *args)
 {
-	(void)p;
-	(void)args;
-	return am_false;
+	bool labelled = p->seq_token != NIL && term_same(tuple_get(p->seq_token, SEQ_TOKEN_LABEL), args[0]);
+
+	return term_from_bool(labelled && trace_seq_print(p, args[1]));
 }

@@ -91,7 +91,7 @@ struct export *export_get(Term module, Term function, uint32_t arity)
 
 void export_set_bif(struct export *e, bif_fn fn, const char *name)
 {
-	e->bif = fn;
+	e->bif = e->call = fn;
 	e->bif_name = name;
 	if (export_make_stub != NULL)
 		export_make_stub(e);

@@ -12,15 +12,17 @@ struct export {
 	_Atomic(const Inst *) address;
 	Term module, function;
 	uint32_t arity;
-	bool is_traced;
 	bool is_nif;         /* OTP has it in a library: its probes are those of NIFs */
 	bif_fn bif;          /* the C function, or NULL */
+	bif_fn call;         /* what calls of it run: the same, or a breakpoint */
 	const char *bif_name; /* for probes and reports */
 	Inst func_info[4];   /* the stub's, so that address lookups name BIFs; exec fills both */
-	Inst stub[4];        /* call_bif or call_undefined, then operands */
+	Inst stub[4];        /* export_bif or export_undefined; export_traced, for calls with a breakpoint */
 	Term fun_literal;    /* fun M:F/A as a literal term; TERM_NONE until wanted: fun_of_export */
 	struct export *next; /* in the table's bucket */
 };
+
+enum { EXPORT_STUB_TRACED = 1 };
 
 void export_init(void);
 /* The entry, made when it is missing. Any thread. */

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/lock.h"
+#include "code/breakpoint.h"
 #include "code/code_area.h"
 #include "code/code_path.h"
 #include "code/opcodes.h"
@@ -216,6 +217,12 @@ static void bind_exports(const struct code_instance *c)
 				   c->label_address[c->exports[i].label]);
 }
 
+static void tell_leaving(struct code_instance *c)
+{
+	if (breakpoint_hooks.leaving != NULL)
+		breakpoint_hooks.leaving(c);
+}
+
 /* Everything that a caller may find through an export is there before the export is; a module is loaded when all its exports are. */
 static void make_current(struct module *m, struct code_instance *c)
 {
@@ -223,6 +230,7 @@ static void make_current(struct module *m, struct code_instance *c)
 
 	bind_lambdas(c);
 	if (last != NULL) {
+		tell_leaving(last);
 		unbind_exports(last);
 		atomic_store_explicit(&m->old, last, memory_order_release);
 	}
@@ -230,6 +238,8 @@ static void make_current(struct module *m, struct code_instance *c)
 	atomic_store_explicit(&m->current, c, memory_order_release);
 	mem_free(c->label_address);
 	c->label_address = NULL;
+	if (breakpoint_hooks.entered != NULL)
+		breakpoint_hooks.entered(c);
 }
 
 static bool can_publish(const struct module *m)
@@ -392,6 +402,7 @@ static void delete_stopped(void *arg)
 	change->status = -EBUSY;
 	if (old_of(change->m) != NULL)
 		return;
+	tell_leaving(c);
 	unbind_exports(c);
 	atomic_store_explicit(&change->m->old, c, memory_order_release);
 	atomic_store_explicit(&change->m->current, NULL, memory_order_release);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "code/breakpoint.h"
 #include "code/code_path.h"
 #include "code/fun.h"
 #include "data/bits.h"
@@ -20,6 +21,7 @@ static struct {
 	Inst return_code[FUNC_INFO_WORDS + 1];
 	Inst exit_code[FUNC_INFO_WORDS + 1];
 	Inst start_code[FUNC_INFO_WORDS + 1];
+	Inst breakpoint_code[FUNC_INFO_WORDS + 1];
 } stubs;
 
 static const Inst *stub_make(Inst *words, enum opcode op, unsigned arity)
@@ -72,6 +74,59 @@ bool call_hibernate_gc(Process *p, Term *x)
 	return true;
 }
 
+/* ---- breakpoints */
+
+/* The arguments as Erlang code may see them: the rest of what is being matched is a binary. */
+static void show_arguments(Process *p, const Term *x, unsigned arity, Term *args)
+{
+	for (unsigned i = 0; i < arity; i++)
+		args[i] = term_has_sub(x[i], SUB_MATCH) ? bits_get_tail(&p->heap, (const struct match_ctx *)boxed_ptr(x[i])) : x[i];
+}
+
+static void push_frame(Process *p, const struct breakpoint_frame *f)
+{
+	Term *at = p->heap.stop -= BREAKPOINT_FRAME_WORDS;
+
+	at[0] = (Term)breakpoint_return;
+	memcpy(at + 1, f, sizeof(*f));
+}
+
+bool call_breakpoint_gc(Process *p, Term *x, const Inst *entry)
+{
+	const Inst *info = entry - FUNC_INFO_WORDS;
+	unsigned arity = func_info_arity(info), n;
+	struct breakpoint_frame frames[BREAKPOINT_FRAMES_MAX];
+	Term args[ARGUMENTS_MAX];
+
+	if (p->flags & PF_IN_RECEIVE) {
+		p->flags &= ~(uint32_t)PF_IN_RECEIVE;
+		return true;
+	}
+	show_arguments(p, x, arity, args);
+	n = breakpoint_hooks.called(p, breakpoint_at(info), args, frames);
+	if ((n > 0 || call_wants_gc(p)) && !process_need_gc(p, n * BREAKPOINT_FRAME_WORDS, x, arity))
+		return false;
+	if (n == 0 && call_wants_gc(p))
+		return process_collect_gc(p, 0, x, arity);
+	for (unsigned i = 0; i < n; i++)
+		push_frame(p, &frames[i]);
+	return true;
+}
+
+void call_note_loop(Process *p, const Inst *to)
+{
+	if ((uint16_t)*to == OP_breakpoint)
+		p->flags |= PF_IN_RECEIVE;
+}
+
+bool call_will_wait(Process *p, Term timeout)
+{
+	if (call_receive_timed_out(p))
+		return false;
+	return p->receive_timer != NULL || timeout == am_infinity ||
+	       (term_is_small(timeout) && small_value(timeout) > 0 && small_value(timeout) <= UINT32_MAX);
+}
+
 /* ---- errors with arguments */
 
 struct exc_site call_clause_site(Process *p, const Inst *func_info, const Term *x)
@@ -88,7 +143,7 @@ struct exc_site call_arith_site(Process *p, Term name, unsigned arity, const Ter
 
 struct exc_site call_operator_site(Process *p, const Inst *at, enum arith_op op, const Term *args)
 {
-	switch ((uint16_t)*at) {
+	switch (breakpoint_opcode(at)) {
 	case OP_add_xix: case OP_add_yix: case OP_add_ri: case OP_sub_xix: case OP_sub_yix: case OP_sub_ri:
 		return (struct exc_site){ .kind = EXC_SITE_NONE };
 	case OP_plus:
@@ -431,6 +486,7 @@ static void stub_fill(struct export *e)
 	e->func_info[2] = e->function;
 	e->func_info[3] = e->arity;
 	e->stub[0] = e->bif != NULL ? OP_export_bif : OP_export_undefined;
+	e->stub[EXPORT_STUB_TRACED] = OP_export_traced;
 }
 
 void call_init(void)
@@ -440,6 +496,7 @@ void call_init(void)
 	stub_make(stubs.return_code, OP_return, 0);
 	stub_make(stubs.exit_code, OP_normal_exit, 0);
 	process_start_code = stub_make(stubs.start_code, OP_apply_start, 3);
+	breakpoint_return = stub_make(stubs.breakpoint_code, OP_breakpoint_return, 0);
 	export_make_stub = stub_fill;
 	export_set_bif(export_get(am_erlang, am_apply, 2), apply_2, "apply_2");
 	export_set_bif(export_get(am_erlang, am_apply, 3), apply_3, "apply_3");

@@ -67,6 +67,14 @@ const Inst *call_fun_slow(Process *p, Term *x, Term fun, unsigned arity, struct 
 /* A process begins: x[0..2] module, function, arguments. */
 const Inst *call_start(Process *p, Term *x, struct exc_site *site);
 
+/* The function at entry, an export's stub included, is called and has a breakpoint: tells, pushes the frames that tell of its return.
+ * x[0..arity) are roots. Fails: false when p is to exit. */
+bool call_breakpoint_gc(Process *p, Term *x, const Inst *entry);
+/* A receive goes back to `to`, which may be the entry of its function. */
+void call_note_loop(Process *p, const Inst *to);
+/* wait_timeout goes back to its loop_rec? */
+bool call_will_wait(Process *p, Term timeout);
+
 bool call_is_function(Term t, Term arity);
 struct exc_site call_clause_site(Process *p, const Inst *func_info, const Term *x);
 /* erlang:Name(Args...) failed. */

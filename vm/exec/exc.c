@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "code/breakpoint.h"
 #include "code/module.h"
 #include "code/opcodes.h"
 
@@ -67,10 +68,10 @@ static Term raw_addresses(Process *p, const Inst *at, unsigned max)
 	unsigned n = 0;
 	struct heapbin *b;
 
-	if ((uint16_t)*at != OP_export_undefined && (uint16_t)*at != OP_export_bif) /* those stand at the head already */
+	if (export_of_stub(at) == NULL) /* those stand at the head already */
 		found[n++] = last = (Term)(at + 1);
 	for (const Term *slot = p->heap.stop; slot < p->heap.end && n < max; slot++)
-		if (term_is_header(*slot) && *slot != TERM_NONE && *slot != last)
+		if (term_is_header(*slot) && *slot != TERM_NONE && *slot != last && *slot != (Term)breakpoint_return)
 			found[n++] = last = *slot;
 	n = n < max ? n : max;
 	b = (struct heapbin *)heap_alloc(&p->heap, 2 + n);
@@ -173,13 +174,20 @@ struct exc_site exc_site_native(Process *p, const struct export *e, const Term *
 static const Inst *stack_unwind(Process *p)
 {
 	Term *frame = p->heap.stop;
+	bool is_told = false;
 
 	for (Term *slot = frame; slot < p->heap.end; slot++) {
 		if (term_is_header(*slot)) {
 			frame = slot;
+			if (unlikely(*slot == (Term)breakpoint_return)) {
+				is_told = true;
+				breakpoint_hooks.raised(p, (const struct breakpoint_frame *)(slot + 1), class_of(p->exc_kind), p->exc_reason);
+			}
 		} else if (term_is_catch(*slot)) {
 			p->heap.stop = frame;
 			frame[0] = TERM_NONE;
+			if (unlikely(is_told))
+				breakpoint_hooks.caught(p, exc_catch_address(*slot));
 			return exc_catch_address(*slot);
 		}
 	}

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "code/breakpoint.h"
 #include "code/export.h"
 #include "code/fun.h"
 #include "code/opcodes.h"
@@ -24,6 +25,7 @@
 #include "proc/message.h"
 #include "proc/sched.h"
 #include "proc/timer.h"
+#include "proc/trace.h"
 
 /* ---- fields: halfword, 32 bits, word */
 #define H(n) (((const uint16_t *)I)[n])

@@ -11,6 +11,7 @@
 #include "proc/registry.h"
 #include "proc/sched.h"
 #include "proc/seq_token.h"
+#include "proc/trace.h"
 #include "term/node.h"
 #include "usdt.h"
 
@@ -117,10 +118,18 @@ static inline __attribute__((always_inline)) void send_found(Process *from, Proc
 {
 	if (watched && unlikely(is_send_probed()) && from != NULL)
 		probe_sent(from, id, s);
-	if (to == from && s->ref == TERM_NONE)
+	/* The tracer hears of what somebody sends himself when he fetches it. */
+	if (to == from && s->ref == TERM_NONE && !(watched && trace_wants(from, TRACE_RECEIVE)))
 		signal_queue_own(from, s);
 	else if (!push_watched(to, id, s, watched))
 		signal_free(s);
+}
+
+static void count_send(Process *from, Term to, Term message)
+{
+	seq_token_count_send(from);
+	if (trace_hooks.seq_sent != NULL)
+		trace_hooks.seq_sent(from, to, message);
 }
 
 static inline __attribute__((always_inline)) void send_local_watched(Process *from, Term to, Term alias, Term message, bool watched)
@@ -128,7 +137,9 @@ static inline __attribute__((always_inline)) void send_local_watched(Process *fr
 	Process *p = process_peek(to);
 
 	if (unlikely(from != NULL && from->seq_token != NIL))
-		seq_token_count_send(from);
+		count_send(from, to, message);
+	if (watched && from != NULL && trace_wants(from, TRACE_SEND))
+		trace_hooks.sent(from, to, message);
 	if (p != NULL)
 		send_found(from, p, to, make_message(from, alias, message), watched);
 }
@@ -141,7 +152,7 @@ static void send_local(Process *from, Term to, Term alias, Term message)
 void message_send_to(Process *from, Process *to, Term message)
 {
 	if (unlikely(from != NULL && from->seq_token != NIL))
-		seq_token_count_send(from);
+		count_send(from, to->id, message);
 	send_found(from, to, to->id, make_message(from, TERM_NONE, message), true);
 }
 
@@ -232,16 +243,28 @@ bool signal_send(Term to, struct signal *s)
 
 /* ---- receive */
 
-Term message_fetch(Process *p)
+static inline __attribute__((always_inline)) Term fetch(Process *p, bool (*handle)(Process *p))
 {
 	struct signal *s;
 
 	if (!(atomic_load_explicit(&p->state, memory_order_relaxed) & PS_SIGNALS))
 		return TERM_NONE;
-	if (!signal_handle(p))
+	if (!handle(p))
 		return TERM_NONE;
 	s = *p->msg_save;
 	return s != NULL ? s->term : TERM_NONE;
+}
+
+Term message_fetch(Process *p)
+{
+	return fetch(p, signal_handle);
+}
+
+Term message_fetch_traced(Process *p)
+{
+	const struct signal *s = *p->msg_save;
+
+	return s != NULL ? s->term : fetch(p, signal_handle_traced);
 }
 
 /* The words of s, and s itself when it stands among them, become part of the heap. */
@@ -274,8 +297,11 @@ static inline __attribute__((always_inline)) void remove_watched(Process *p, boo
 	set_length(p, p->msg_length - 1);
 	if (watched && PROBE_ON(message__receive))
 		probe_message__receive(p, s);
-	if (unlikely(p->seq_token != NIL || s->token != NIL || p->dt_utag != NIL))
+	if (unlikely(p->seq_token != NIL || s->token != NIL || p->dt_utag != NIL)) {
 		seq_token_receive(p, s->token);
+		if (s->token != NIL && trace_hooks.seq_received != NULL)
+			trace_hooks.seq_received(p, s->token, s->term);
+	}
 	p->msg_save = &p->msg_first;
 	adopt_words(p, s);
 }

@@ -58,6 +58,7 @@ bool message_flush_matching(Process *p, bool (*match)(Term message, uint64_t key
 /* ---- for receive (exec). p runs here. */
 /* Fetches what is incoming when the peeking position is at the end. */
 Term message_fetch(Process *p);
+Term message_fetch_traced(Process *p);
 /* The message at the peeking position, fetching what is incoming; TERM_NONE when there is none.
  * Handles other signals on the way; after it p->exc_kind may be EXC_EXITED. */
 static inline Term message_peek(Process *p)
@@ -84,6 +85,8 @@ void message_marker_use(Process *p, Term ref);
 
 /* Handles what is no message in the incoming queue (exits, links...). Returns false when p must exit (exc set, EXC_EXITED). */
 bool signal_handle(Process *p);
+/* The same, and tells p's tracer of what comes. */
+bool signal_handle_traced(Process *p);
 /* Queues a signal. Takes: s. Returns false (and frees s) when there is no such process. */
 bool signal_send(Term to, struct signal *s);
 struct signal *signal_new(enum signal_kind kind);

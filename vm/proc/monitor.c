@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "heap/copy.h"
+#include "proc/trace.h"
 
 /* ---- links */
 
@@ -24,6 +25,8 @@ void link_add(Process *p, Term to)
 {
 	struct peer *n;
 
+	if (trace_wants(p, TRACE_PROCS))
+		trace_hooks.event(p, am_link, to);
 	if (to == p->id)
 		return;
 	n = peer_find(&p->links, to);
@@ -32,6 +35,8 @@ void link_add(Process *p, Term to)
 	if (n == NULL)
 		n = peer_insert(&p->links, to, PEER_LINK);
 	n->unlink_id = 0;
+	if (trace_wants(p, TRACE_SET_ON_LINK | TRACE_SET_ON_FIRST_LINK))
+		trace_hooks.linked(p, to);
 	if (!signal_send_plain(SIG_LINK, p->id, to, TERM_NONE))
 		refuse_link(p, to, am_noproc);
 }
@@ -41,6 +46,8 @@ void link_drop(Process *p, Term to)
 	static _Atomic uint32_t ids;
 	struct peer *n = peer_find(&p->links, to);
 
+	if (trace_wants(p, TRACE_PROCS))
+		trace_hooks.event(p, am_unlink, to);
 	if (n == NULL || n->unlink_id != 0)
 		return;
 	do

@@ -14,7 +14,9 @@
 #include "proc/probe.h"
 #include "proc/registry.h"
 #include "proc/sched.h"
+#include "proc/seq_token.h"
 #include "proc/timer.h"
+#include "proc/trace.h"
 #include "usdt.h"
 
 enum { HOOKS_MAX = 8 };
@@ -260,7 +262,7 @@ static void init_process(Process *p, Process *parent, Term m, Term f, Term args,
 	atomic_store(&p->refs, 1);
 	init_heap(p, args, o);
 	if (parent != NULL && parent->seq_token != NIL)
-		p->seq_token = copy_to_heap(parent->seq_token, &p->heap);
+		seq_token_inherit(parent, p);
 }
 
 /* What the VM itself starts writes where `user` does, once that is there. */
@@ -302,6 +304,8 @@ Term process_spawn(Process *parent, Term module, Term function, Term args, const
 		*monitor_ref = monitor_add_child(parent, p, &monitor);
 	if (PROBE_ON(process__spawn))
 		probe_process__spawn(p);
+	if (unlikely(trace_active))
+		trace_hooks.spawned(parent, p, o->link);
 	sched_enqueue(p);
 	return id;
 }
@@ -390,6 +394,8 @@ bool process_collect_gc(Process *p, size_t need_words, Term *x, unsigned live)
 
 	if (is_gc_probed())
 		probe_before(p, gc_next_is_major(&p->heap, need_words), need_words);
+	if (unlikely(trace_active) && trace_wants(p, TRACE_GC))
+		trace_hooks.collected(p, gc_next_is_major(&p->heap, need_words) ? am_gc_major_start : am_gc_minor_start, need_words);
 	p->flags &= ~(uint32_t)PF_NEED_GC;
 	shelter_message(p);
 	fits = gc_run_gc(&p->heap, need_words, roots, n, &r);
@@ -397,6 +403,8 @@ bool process_collect_gc(Process *p, size_t need_words, Term *x, unsigned live)
 	sched_count_gc(r.reclaimed_words);
 	if (is_gc_probed())
 		probe_after(p, &r);
+	if (unlikely(trace_active) && trace_wants(p, TRACE_GC))
+		trace_hooks.collected(p, r.major ? am_gc_major_end : am_gc_minor_end, r.reclaimed_words);
 	return fits || exceed_limit(p, need_words);
 }
 
@@ -462,12 +470,19 @@ void process_exit(Process *p, Term reason)
 	signal_close(p);
 	if (PROBE_ON(process__exit))
 		probe_process__exit(p, reason);
+	if (unlikely(trace_active) && trace_wants(p, TRACE_PROCS))
+		trace_hooks.event(p, am_exit, reason);
 	registry_forget(p);
 	for (size_t i = 0; i < table.hook_count; i++)
 		table.hooks[i](p);
 	monitor_exit(p, p->exc_reason);
 	if (PROBE_ON(process__unscheduled))
 		probe_process__unscheduled(p);
+	if (unlikely(p->tracee != NULL)) {
+		if (trace_wants(p, TRACE_EXITING))
+			trace_hooks.scheduled(p, am_out_exited);
+		trace_free(p);
+	}
 	sched_leave(p);
 	free_messages(p);
 	dict_free(p);

@@ -20,6 +20,7 @@ struct signal;
 struct export;
 struct timer;
 struct dict;
+struct tracee;
 
 enum proc_priority { PRIO_LOW, PRIO_NORMAL, PRIO_HIGH, PRIO_MAX, PRIO_COUNT };
 
@@ -44,6 +45,7 @@ enum {
 	PF_OFF_HEAP_MSGQ = 1 << 1,
 	PF_SENSITIVE = 1 << 2,
 	PF_NEED_GC = 1 << 3,   /* collect at the next safe point */
+	PF_IN_RECEIVE = 1 << 9, /* goes on at a loop_rec that is a traced function's entry: that is no call */
 	PF_MONITORS_NODES = 1 << 8, /* see proc/node_monitor.h */
 	PF_TAG_PERMANENT = 1 << 6, /* dt_utag was put here, not brought by a message */
 	PF_TAG_SPREADING = 1 << 7, /* messages take dt_utag along */
@@ -80,6 +82,7 @@ struct process {
 	uint8_t bound;       /* stays on its scheduler */
 	bool system;         /* the VM's own: init:stop spares it */
 	bool exc_has_trace;  /* raise/3 and friends: exc_trace is already complete */
+	uint32_t trace_flags; /* enum trace_flag, see proc/trace.h */
 	const struct export *trap_export;
 	Term (*resume)(struct process *p, void *arg); /* see exc_wait; NULL: no native function waits */
 	void (*drop)(struct process *p, void *arg);
@@ -101,6 +104,7 @@ struct process {
 	uint64_t msg_marker; /* receive marker: a reserved number or that of its reference; 0: none */
 	struct signal **msg_marker_at;
 
+	struct tracee *tracee; /* NULL: never traced */
 	uint32_t initial_arity;
 	uint32_t suspend_count;
 	Term initial_module, initial_function;

@@ -4,6 +4,7 @@
 #include "proc/registry.h"
 
 #include "base/alloc.h"
+#include "proc/trace.h"
 
 enum { PAGE_SLOTS = 1024, PAGES = ATOM_TABLE_LIMIT / PAGE_SLOTS };
 
@@ -63,6 +64,8 @@ bool registry_register(Term name, Process *p)
 	     take_slot(name, p->id);
 	if (ok)
 		atomic_store(&p->reg_name, name);
+	if (ok && trace_wants(p, TRACE_PROCS))
+		trace_hooks.event(p, am_register, name);
 	lock_release(&registry.lock);
 	return ok;
 }
@@ -96,6 +99,8 @@ bool registry_unregister(Term name)
 		if (p != NULL)
 			atomic_store(&p->reg_name, TERM_NONE);
 		free_slot(name);
+		if (p != NULL && trace_wants(p, TRACE_PROCS))
+			trace_hooks.event(p, am_unregister, name);
 	}
 	lock_release(&registry.lock);
 	return owner != TERM_NONE;
@@ -118,6 +123,8 @@ void registry_forget(Process *p)
 	if (name != TERM_NONE) {
 		atomic_store(&p->reg_name, TERM_NONE);
 		free_slot(name);
+		if (trace_wants(p, TRACE_PROCS))
+			trace_hooks.event(p, am_unregister, name);
 	}
 	lock_release(&registry.lock);
 }

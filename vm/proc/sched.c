@@ -26,6 +26,7 @@
 #include "proc/os_signal.h"
 #include "proc/probe.h"
 #include "proc/timer.h"
+#include "proc/trace.h"
 #include "usdt.h"
 
 enum {
@@ -603,6 +604,28 @@ void sched_leave(Process *p)
 	s->current = NULL;
 }
 
+/* Who watches slices: probes, tracing. */
+static PROBE_COLD void watch_end(Process *p)
+{
+	if (PROBE_ON(process__unscheduled))
+		probe_process__unscheduled(p);
+	if (trace_wants(p, TRACE_RUNNING | TRACE_RUNNING_PROCS))
+		trace_hooks.scheduled(p, am_out);
+}
+
+/* Returns false when p has ended. */
+static PROBE_COLD bool watch_begin(Process *p, uint32_t before)
+{
+	if (PROBE_ON(process__scheduled))
+		probe_process__scheduled(p);
+	if (trace_wants(p, TRACE_RUNNING | TRACE_RUNNING_PROCS))
+		trace_hooks.scheduled(p, am_in);
+	if (!(before & PS_SIGNALS) || !trace_wants(p, TRACE_RECEIVE | TRACE_PROCS) || signal_handle_traced(p))
+		return true;
+	process_exit(p, p->exc_reason);
+	return false;
+}
+
 /* Back to sleep, when nothing came that p waits for. */
 static bool sleep_again(Process *p, uint32_t before)
 {
@@ -615,8 +638,7 @@ static bool sleep_again(Process *p, uint32_t before)
 		unless = PS_SIGNALS;
 	else if (!blocked && (!(how & PS_WAITING) || *p->msg_save != NULL || (state & PS_TIMEOUT)))
 		return false;
-	if (PROBE_ON(process__unscheduled))
-		probe_process__unscheduled(p);
+	watch_end(p);
 	self->current = NULL;
 	if (end_running(p, how, unless))
 		return true;
@@ -660,8 +682,8 @@ static void end_slice(struct sched *s, Process *p, enum run_result r)
 {
 	if (r == RUN_EXITED)
 		return;
-	if (unlikely(s->watch != WATCH_NOTHING) && PROBE_ON(process__unscheduled))
-		probe_process__unscheduled(p);
+	if (unlikely(s->watch != WATCH_NOTHING))
+		watch_end(p);
 	account(s, p);
 	s->current = NULL;
 	if (r == RUN_WAIT && end_running(p, PS_WAITING, PS_SIGNALS | PS_TIMEOUT))
@@ -682,8 +704,8 @@ static void run_process(struct sched *s, Process *p)
 	p->reds_left = SCHED_REDS;
 	p->reds_kept = 0;
 	count_more(&s->switches, 1);
-	if (unlikely(s->watch != WATCH_NOTHING) && PROBE_ON(process__scheduled))
-		probe_process__scheduled(p);
+	if (unlikely(s->watch != WATCH_NOTHING) && !watch_begin(p, before))
+		return;
 	if ((before & (PS_SIGNALS | PS_SUSPENDED)) && !prepare(p, before))
 		return;
 	p->woken_from = PS_RUNNING;
@@ -699,7 +721,15 @@ static void renew_watch(struct sched *s)
 		 PROBE_ON(copy__object) || PROBE_ON(process__scheduled) || PROBE_ON(process__unscheduled))
 		s->watch = WATCH_MESSAGES;
 	else
-		s->watch = WATCH_NOTHING;
+		s->watch = trace_active ? WATCH_MESSAGES : WATCH_NOTHING;
+}
+
+void sched_trace(bool on)
+{
+	trace_active = on;
+	for (unsigned i = 0; i < scheds.count; i++)
+		if (scheds.all[i]->watch < WATCH_MESSAGES && on)
+			scheds.all[i]->watch = WATCH_MESSAGES;
 }
 
 static void run_timers(struct sched *s)

@@ -65,6 +65,8 @@ struct sched_totals sched_totals(void);
 /* How long a scheduler has slept. Units: nanoseconds. */
 int64_t sched_idle_ns(unsigned id);
 size_t sched_run_queue_of(unsigned id);
+/* Sets trace_active, and lets every scheduler watch (WATCH_MESSAGES at least), or not. The world is stopped. */
+void sched_trace(bool on);
 /* Runs fn(arg) while no scheduler runs a process (code loading, purging, tracing). Called from a scheduler. */
 void sched_stop_world(void (*fn)(void *), void *arg);
 /* Run queue length now, of all. */

@@ -2,6 +2,11 @@
 /* Sequential trace tokens. Invariant: a token is a 5-tuple {Flags, Label, Serial, From, Previous} with small counts, or NIL. */
 #include "proc/seq_token.h"
 
+#include <string.h>
+
+#include "heap/copy.h"
+#include "proc/trace.h"
+
 static int64_t count_at(Term token, size_t index)
 {
 	Term t = tuple_get(token, index);
@@ -9,17 +14,38 @@ static int64_t count_at(Term token, size_t index)
 	return term_is_small(t) ? small_value(t) : 0;
 }
 
-static void put_token(Process *p, Term old, int64_t serial, Term from, int64_t previous)
+void seq_token_set(Process *p, enum seq_token_field field, Term value)
 {
-	p->seq_token = heap_tuple(&p->heap, tuple_get(old, 1), tuple_get(old, 2), term_from_small(serial), from,
-				  term_from_small(previous));
+	Term fields[5] = { SMALL(0), SMALL(0), SMALL(0), p->id, term_from_small(trace_tracee(p)->seq_previous) };
+
+	if (p->seq_token != NIL)
+		memcpy(fields, boxed_ptr(p->seq_token) + 1, sizeof(fields));
+	fields[field - 1] = value;
+	p->seq_token = heap_tuple_array(&p->heap, 5, fields);
+}
+
+void seq_token_set_counts(Process *p, int64_t previous, int64_t serial)
+{
+	struct tracee *t = trace_tracee(p);
+
+	t->seq_previous = previous;
+	t->seq_clock = serial;
 }
 
 void seq_token_count_send(Process *p)
 {
-	int64_t serial = count_at(p->seq_token, 3);
+	struct tracee *t = trace_tracee(p);
+	const Term fields[5] = { tuple_get(p->seq_token, SEQ_TOKEN_FLAGS), tuple_get(p->seq_token, SEQ_TOKEN_LABEL),
+				 term_from_small(++t->seq_clock), p->id, term_from_small(t->seq_previous) };
 
-	put_token(p, p->seq_token, serial + 1, p->id, count_at(p->seq_token, 5));
+	p->seq_token = heap_tuple_array(&p->heap, 5, fields);
+}
+
+void seq_token_inherit(Process *parent, Process *child)
+{
+	seq_token_count_send(parent);
+	child->seq_token = copy_to_heap(parent->seq_token, &child->heap);
+	seq_token_set_counts(child, trace_tracee(parent)->seq_clock, trace_tracee(parent)->seq_clock);
 }
 
 /* A tag that came with a message lasts until the next one. */
@@ -36,13 +62,18 @@ static void receive_tag(Process *p, Term token)
 
 void seq_token_receive(Process *p, Term token)
 {
+	struct tracee *t;
+
 	receive_tag(p, token);
 	if (!term_is_tuple_of(token, 5)) {
 		p->seq_token = NIL;
 		return;
 	}
-	/* What p sends next follows from this message. */
-	put_token(p, token, count_at(token, 3), tuple_get(token, 4), count_at(token, 3));
+	p->seq_token = token;
+	t = trace_tracee(p);
+	t->seq_previous = count_at(token, SEQ_TOKEN_SERIAL);
+	if (t->seq_clock < t->seq_previous)
+		t->seq_clock = t->seq_previous;
 }
 
 struct seq_token_numbers seq_token_numbers(Term token)
@@ -51,8 +82,8 @@ struct seq_token_numbers seq_token_numbers(Term token)
 
 	if (token == NIL || !term_is_tuple_of(token, 5))
 		return n;
-	n.label = (int)count_at(token, 2);
-	n.previous = (int)count_at(token, 5);
-	n.current = (int)count_at(token, 3);
+	n.label = (int)count_at(token, SEQ_TOKEN_LABEL);
+	n.previous = (int)count_at(token, SEQ_TOKEN_PREVIOUS);
+	n.current = (int)count_at(token, SEQ_TOKEN_SERIAL);
 	return n;
 }

@@ -11,6 +11,7 @@
 #include "proc/monitor.h"
 #include "proc/probe.h"
 #include "proc/sched.h"
+#include "proc/trace.h"
 #include "term/node.h"
 #include "usdt.h"
 
@@ -279,7 +280,7 @@ static bool accept_alias(Process *p, Term ref)
 	return true;
 }
 
-static void handle_message(Process *p, struct signal *s)
+static inline __attribute__((always_inline)) void handle_message(Process *p, struct signal *s)
 {
 	if (unlikely(s->ref != TERM_NONE) && !accept_alias(p, s->ref))
 		signal_free(s);
@@ -341,7 +342,7 @@ static void handle_plain(Process *p, struct signal *s)
 	signal_free(s);
 }
 
-static bool handle_one(Process *p, struct signal *s)
+static inline __attribute__((always_inline)) bool handle_one(Process *p, struct signal *s)
 {
 	switch ((enum signal_kind)s->kind) {
 	case SIG_MESSAGE:
@@ -390,20 +391,71 @@ static void put_back(Process *p, struct signal *first)
 	lock_release(&p->signals_lock);
 }
 
-bool signal_handle(Process *p)
+static inline __attribute__((always_inline)) bool handle_all(Process *p, bool (*handle)(Process *p, struct signal *s))
 {
 	struct signal *s = take_incoming(p);
 
 	while (s != NULL) {
 		struct signal *next = s->next;
 
-		if (!handle_one(p, s)) {
+		if (!handle(p, s)) {
 			put_back(p, next);
 			return false;
 		}
 		s = next;
 	}
 	return true;
+}
+
+bool signal_handle(Process *p)
+{
+	return handle_all(p, handle_one);
+}
+
+/* ---- the same, and told to the tracer */
+
+static void tell_link(Process *p, Term event, Term from)
+{
+	if (trace_wants(p, TRACE_PROCS))
+		trace_hooks.event(p, event, from);
+}
+
+static bool has_link(const Process *p, Term to)
+{
+	const struct peer *n = peer_find(&p->links, to);
+
+	return n != NULL && n->unlink_id == 0;
+}
+
+/* Messages of the last one handled on stand behind the queue's old end: they are told in their order. */
+static void tell_messages(Process *p, struct signal *const *from)
+{
+	for (const struct signal *s = *from; s != NULL; s = s->next)
+		if (trace_wants(p, TRACE_RECEIVE))
+			trace_hooks.received(p, s->from, s->term);
+}
+
+static bool handle_one_traced(Process *p, struct signal *s)
+{
+	struct signal **end = p->msg_last;
+	enum signal_kind kind = s->kind;
+	Term from = s->from;
+	bool goes_on, linked = (kind == SIG_LINK || kind == SIG_UNLINK || kind == SIG_LINK_EXIT) && has_link(p, from);
+
+	if (kind == SIG_LINK_EXIT && linked)
+		tell_link(p, am_getting_unlinked, from);
+	goes_on = handle_one(p, s);
+	if (kind == SIG_LINK && !linked)
+		tell_link(p, am_getting_linked, from);
+	if (kind == SIG_UNLINK && linked)
+		tell_link(p, am_getting_unlinked, from);
+	tell_messages(p, end);
+	return goes_on;
+}
+
+bool signal_handle_traced(Process *p)
+{
+	return handle_all(p, handle_one_traced);
 }
 
 /* ---- the dead */

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Built-in functions: tracing. What changes flags or patterns stops the world, and its caller comes back in a new time slice, which
+ * runs with what was set. */
+#include "bif/bif.h"
+#include "code/export.h"
+#include "proc/message.h"
+#include "proc/sched.h"
+#include "trace/trace.h"
+#include "trace/tracer.h"
+
+/* The result, in a new time slice. */
+static Term give_result(Process *p, void *arg)
+{
+	(void)p;
+	return (Term)(uintptr_t)arg;
+}
+
+static void drop_result(Process *p, void *arg)
+{
+	(void)p;
+	(void)arg;
+}
+
+static Term return_later(Process *p, Term immediate)
+{
+	Term none = exc_wait(p, give_result, drop_result, (void *)(uintptr_t)immediate);
+
+	process_unblock(p);
+	return none;
+}
+
+Term bif_erts_internal_trace_3(Process *p, Term *args)
+{
+	uint32_t flags;
+	Term tracer;
+	int64_t count;
+
+	if (!trace_flags_read(args[2], &flags, &tracer))
+		return exc_badarg_cause(p, am_badopt);
+	if (args[1] != am_true && args[1] != am_false)
+		return exc_badarg(p);
+	if (args[1] == am_true && tracer == TERM_NONE)
+		tracer = p->id;
+	count = trace_change(args[0], args[1] == am_true, flags, tracer);
+	return count < 0 ? exc_badarg(p) : return_later(p, term_from_small(count));
+}
+
+/* ---- patterns */
+
+static match_fn find_guard(Term function, unsigned arity)
+{
+	const struct export *e = export_find(am_erlang, function, arity);
+
+	return e != NULL ? e->bif : NULL;
+}
+
+struct pattern_options {
+	unsigned kinds;
+	Term meta_tracer;
+};
+
+static const struct { Term name; unsigned kind; } kind_rows[] = {
+	{ am_global, TRACE_KIND_GLOBAL }, { am_local, TRACE_KIND_LOCAL }, { am_meta, TRACE_KIND_META }, { am_call_count, TRACE_KIND_COUNT },
+	{ am_call_time, TRACE_KIND_TIME },
+};
+
+static unsigned kind_of(Term name)
+{
+	for (size_t i = 0; i < sizeof(kind_rows) / sizeof(kind_rows[0]); i++)
+		if (kind_rows[i].name == name)
+			return kind_rows[i].kind;
+	return 0;
+}
+
+/* Global goes with no other. Fails: false. */
+static bool read_options(Process *p, Term list, struct pattern_options *o)
+{
+	*o = (struct pattern_options){ 0, TERM_NONE };
+	for (; term_is_cons(list); list = cons_tail(list)) {
+		Term t = cons_head(list);
+		unsigned kind = kind_of(t);
+
+		if (kind == 0) {
+			kind = TRACE_KIND_META;
+			o->meta_tracer = trace_read_tracer(t, am_meta);
+			if (o->meta_tracer == TERM_NONE)
+				return false;
+		}
+		o->kinds |= kind;
+	}
+	if (o->meta_tracer == TERM_NONE)
+		o->meta_tracer = p->id;
+	return list == NIL && !((o->kinds & TRACE_KIND_GLOBAL) && (o->kinds & TRACE_KIND_BREAKPOINTS));
+}
+
+/* {M, F, A}, '_' from some element on. Fails: false. */
+static bool read_mfa(Term t, struct trace_mfa *mfa)
+{
+	const Term *e;
+	bool open = false;
+
+	if (!term_is_tuple_of(t, 3))
+		return false;
+	e = boxed_ptr(t) + 1;
+	for (int i = 0; i < 3; i++) {
+		if (open && e[i] != am_underscore)
+			return false;
+		open = e[i] == am_underscore;
+	}
+	if (!term_is_atom(e[0]) || !term_is_atom(e[1]) || (e[2] != am_underscore && !term_is_small(e[2])))
+		return false;
+	*mfa = (struct trace_mfa){ e[0] != am_underscore ? e[0] : TERM_NONE, e[1] != am_underscore ? e[1] : TERM_NONE, -1 };
+	if (e[2] == am_underscore)
+		return true;
+	mfa->arity = small_value(e[2]);
+	if (mfa->arity < 0 || mfa->arity > 255)
+		mfa->arity = 256; /* nobody's */
+	return true;
+}
+
+/* true, false, restart, pause, [] or a specification. Fails: false. Owns: the caller, *program. */
+static bool read_spec(Term spec, enum trace_how *how, struct match_program **program)
+{
+	*program = NULL;
+	*how = TRACE_ON;
+	if (spec == am_true || spec == NIL)
+		return true;
+	if (spec == am_false)
+		*how = TRACE_OFF;
+	else if (spec == am_restart)
+		*how = TRACE_RESTART;
+	else if (spec == am_pause)
+		*how = TRACE_PAUSE;
+	else
+		return (*program = match_compile(spec, MATCH_TRACE, find_guard, NULL)) != NULL;
+	return true;
+}
+
+/* Returns the number of matches; -1: no such pattern. */
+static int64_t set_pattern(Term what, enum trace_how how, const struct pattern_options *o, struct match_program *program)
+{
+	unsigned kinds = o->kinds != 0 ? o->kinds : TRACE_KIND_GLOBAL;
+	struct trace_mfa mfa;
+
+	if (what == am_on_load) {
+		trace_pattern_on_load(how, kinds, program, o->meta_tracer);
+		return 0;
+	}
+	if (what == am_send || what == am_receive) {
+		if (o->kinds != 0 || how > TRACE_ON)
+			return -1;
+		trace_pattern_event(what, how, program);
+		return 1;
+	}
+	return read_mfa(what, &mfa) ? (int64_t)trace_pattern(&mfa, how, kinds, program, o->meta_tracer) : -1;
+}
+
+Term bif_erts_internal_trace_pattern_3(Process *p, Term *args)
+{
+	struct match_program *program;
+	struct pattern_options o;
+	enum trace_how how;
+	Term cause = NIL;
+	int64_t count = -1;
+
+	if (!read_spec(args[1], &how, &program))
+		return exc_badarg_cause(p, am_match_spec);
+	if (!read_options(p, args[2], &o))
+		cause = am_badopt;
+	else if (program != NULL && o.kinds != 0 && !(o.kinds & ~(unsigned)(TRACE_KIND_COUNT | TRACE_KIND_TIME)))
+		cause = am_call_count;
+	else
+		count = set_pattern(args[0], how, &o, program);
+	if (program != NULL)
+		resource_unref(&program->resource);
+	if (count >= 0)
+		return return_later(p, term_from_small(count));
+	return cause != NIL ? exc_badarg_cause(p, cause) : exc_badarg(p);
+}
+
+/* ---- looks */
+
+static Term info_of_flags(Process *p, Term *args)
+{
+	uint32_t flags;
+	Term tracer;
+
+	if (args[1] != am_flags && args[1] != am_tracer)
+		return exc_badarg(p);
+	if (!trace_look(args[0], &flags, &tracer))
+		return am_undefined;
+	return heap_tuple(&p->heap, args[1], args[1] == am_flags ? trace_flags_list(&p->heap, flags) : tracer);
+}
+
+static Term put_spec(struct heap *h, bool is_on, const struct match_program *program)
+{
+	if (!is_on)
+		return am_false;
+	return program != NULL ? trace_spec(program, h) : NIL;
+}
+
+static Term put_times(const struct trace_point_info *info, bool on_load)
+{
+	if (!(info->kinds & TRACE_KIND_TIME))
+		return am_false;
+	return on_load ? am_true : info->times;
+}
+
+static Term put_count(struct heap *h, const struct trace_point_info *info, bool on_load)
+{
+	if (!(info->kinds & TRACE_KIND_COUNT))
+		return am_false;
+	return on_load ? am_true : heap_uint(h, info->count);
+}
+
+/* One item; TERM_NONE for one that there is not. */
+static Term put_item(Process *p, const struct trace_point_info *info, Term item, bool on_load)
+{
+	struct heap *h = &p->heap;
+	unsigned kinds = info->kinds;
+
+	switch (item) {
+	case am_traced:
+		return kinds & TRACE_KIND_GLOBAL ? am_global : kinds & TRACE_KIND_LOCAL ? am_local : am_false;
+	case am_match_spec:
+		return put_spec(h, kinds & (TRACE_KIND_GLOBAL | TRACE_KIND_LOCAL), info->program);
+	case am_meta:
+		if (info->meta_tracer != NIL)
+			return info->meta_tracer;
+		return on_load ? am_false : NIL;
+	case am_meta_match_spec:
+		return put_spec(h, kinds & TRACE_KIND_META, info->meta_program);
+	case am_call_count:
+		return put_count(h, info, on_load);
+	case am_call_time:
+		return put_times(info, on_load);
+	default:
+		return TERM_NONE;
+	}
+}
+
+static Term put_all(Process *p, const struct trace_point_info *info, bool on_load)
+{
+	static const Term items[] = { am_traced, am_match_spec, am_meta, am_meta_match_spec, am_call_time, am_call_count };
+	struct heap *h = &p->heap;
+	Term list = NIL;
+
+	for (size_t i = sizeof(items) / sizeof(items[0]); i-- > 0;) {
+		Term value = put_item(p, info, items[i], on_load);
+
+		if (on_load && items[i] == am_call_time)
+			continue;
+		if (items[i] == am_meta && value == NIL)
+			value = am_false;
+		list = heap_cons(h, heap_tuple(h, items[i], value), list);
+	}
+	return list;
+}
+
+static Term info_of_point(Process *p, const struct trace_point_info *info, Term item, bool on_load)
+{
+	Term value;
+
+	if (!info->exists)
+		value = am_undefined;
+	else if (info->kinds == 0)
+		value = am_false;
+	else
+		value = item == am_all ? put_all(p, info, on_load) : put_item(p, info, item, on_load);
+	return value != TERM_NONE ? heap_tuple(&p->heap, item, value) : exc_badarg(p);
+}
+
+static Term info_of_function(Process *p, Term *args)
+{
+	struct trace_point_info info;
+	struct trace_mfa mfa;
+
+	if (!read_mfa(args[0], &mfa) || mfa.arity < 0 || mfa.module == TERM_NONE || mfa.function == TERM_NONE)
+		return exc_badarg(p);
+	trace_look_function(&mfa, &p->heap, &info);
+	return info_of_point(p, &info, args[1], false);
+}
+
+Term bif_erlang_trace_info_2(Process *p, Term *args)
+{
+	struct trace_point_info info;
+
+	if (args[0] == am_on_load) {
+		trace_look_on_load(&info);
+		return info_of_point(p, &info, args[1], true);
+	}
+	if (args[0] == am_send || args[0] == am_receive) {
+		if (args[1] != am_match_spec)
+			return exc_badarg(p);
+		return heap_tuple(&p->heap, args[1], trace_look_event(args[0], &p->heap));
+	}
+	if (term_is_tuple(args[0]))
+		return info_of_function(p, args);
+	if (!term_is_local_pid(args[0]) && args[0] != am_new && args[0] != am_new_processes && args[0] != am_new_ports)
+		return exc_badarg_cause(p, am_badopt);
+	return info_of_flags(p, args);
+}
+
+/* ---- delivery */
+
+static void do_nothing(void *arg)
+{
+	(void)arg;
+}
+
+/* Trace messages are in their tracer's queue when the event is over; with the world stopped none is half done. */
+Term bif_erlang_trace_delivered_1(Process *p, Term *args)
+{
+	Term ref;
+
+	if (!term_is_local_pid(args[0]) && args[0] != am_all)
+		return exc_badarg(p);
+	ref = heap_ref(&p->heap, 0);
+	sched_stop_world(do_nothing, NULL);
+	message_send_to(NULL, p, heap_tuple(&p->heap, am_trace_delivered, args[0], ref));
+	return ref;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Putting breakpoints in place. */
+#include "code/breakpoint.h"
+
+#include "proc/exc.h"
+
+struct breakpoint_hooks breakpoint_hooks;
+const Inst *breakpoint_return;
+
+/* In place of a native: goes on in its export's stub, as if it were a function. */
+static Term enter_stub(Process *p, Term *args)
+{
+	struct export *e = export_of_stub(p->i);
+
+	(void)args;
+	if (e == NULL)
+		e = (struct export *)p->i[1]; /* call_bif and its like */
+	p->trap_export = NULL;
+	p->resume_arg = &e->stub[EXPORT_STUB_TRACED];
+	p->exc_kind = EXC_TRAP;
+	return TERM_NONE;
+}
+
+static void set_info(struct breakpoint *b, struct breakpoint *value)
+{
+	b->info[0] = (b->info[0] & 0xffff) | (Inst)(uintptr_t)value << 16;
+}
+
+void breakpoint_place(struct breakpoint *b)
+{
+	struct export *e = b->export;
+
+	set_info(b, b);
+	if (e == NULL) {
+		Inst *entry = b->info + FUNC_INFO_WORDS;
+
+		b->opcode = (uint16_t)*entry;
+		*entry = (*entry & ~(Inst)0xffff) | OP_breakpoint;
+	} else if (e->bif != NULL) {
+		e->call = enter_stub;
+	} else {
+		b->address = atomic_load(&e->address);
+		atomic_store(&e->address, &e->stub[EXPORT_STUB_TRACED]);
+	}
+}
+
+void breakpoint_remove(struct breakpoint *b)
+{
+	struct export *e = b->export;
+
+	set_info(b, NULL);
+	if (e == NULL) {
+		Inst *entry = b->info + FUNC_INFO_WORDS;
+
+		*entry = (*entry & ~(Inst)0xffff) | b->opcode;
+	} else if (e->bif != NULL) {
+		e->call = e->bif;
+	} else {
+		atomic_store(&e->address, b->address);
+	}
+}

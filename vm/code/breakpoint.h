@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Breakpoints: functions whose calls are told of before they run. A function's own breakpoint is an operation put over the first one
+ * of its code, whose fields stay as they are; one for calls through an export, or of a native, stands in the export's stub.
+ * Both are found by the func_info block before them. What happens there is the tracing room's, wired through breakpoint_hooks.
+ * Locks: breakpoints come and go while the world is stopped, or in code that nobody can call yet. */
+#ifndef VM_CODE_BREAKPOINT_H
+#define VM_CODE_BREAKPOINT_H
+
+#include "code/export.h"
+#include "code/opcodes.h"
+
+struct code_instance;
+
+struct breakpoint {
+	Inst *info;          /* the func_info block: of the function, or of an export's stub */
+	struct export *export; /* of the stub; NULL: the function itself */
+	const Inst *address; /* of a stub: where its calls go on; NULL: to the native */
+	uint16_t opcode;     /* of a function: what its entry holds otherwise */
+};
+
+/* A frame on the stack, behind the return address of breakpoint_return: what to tell when the function returns. Immediates. */
+struct breakpoint_frame {
+	Term kind;           /* small: enum breakpoint_frame_kind */
+	Term module, function;
+	Term arity;          /* small */
+	Term tracer;         /* whom to tell, or the tracing room's own */
+};
+enum { BREAKPOINT_FRAME_WORDS = 1 + sizeof(struct breakpoint_frame) / sizeof(Term), BREAKPOINT_FRAMES_MAX = 4 };
+
+struct breakpoint_hooks {
+	/* p calls b's function. args: binaries in place of match contexts. Fills frames, to be pushed in their order; returns how many.
+	 * p->heap.stop[0] is the return address. */
+	unsigned (*called)(Process *p, struct breakpoint *b, const Term *args, struct breakpoint_frame frames[BREAKPOINT_FRAMES_MAX]);
+	/* to: the return address below the frame */
+	void (*returned)(Process *p, const struct breakpoint_frame *f, Term value, const Inst *to);
+	void (*raised)(Process *p, const struct breakpoint_frame *f, Term class, Term value);
+	/* An exception that passed such frames was caught: the code goes on at `at`. */
+	void (*caught)(Process *p, const Inst *at);
+	/* c is code that can be called from now on; or will soon be no current code any more. The world is stopped, or c is new. */
+	void (*entered)(struct code_instance *c);
+	void (*leaving)(struct code_instance *c);
+};
+extern struct breakpoint_hooks breakpoint_hooks;
+/* Where a frame's function returns to. Wired by exec. */
+extern const Inst *breakpoint_return;
+
+static inline struct breakpoint *breakpoint_at(const Inst *info)
+{
+	return (struct breakpoint *)(info[0] >> 16);
+}
+/* b->info and b->export say where; nothing stands there yet. Owns: the caller. */
+void breakpoint_place(struct breakpoint *b);
+void breakpoint_remove(struct breakpoint *b);
+/* The operation at `at`, whatever stands over it. */
+static inline enum opcode breakpoint_opcode(const Inst *at)
+{
+	uint16_t op = (uint16_t)*at;
+
+	return unlikely(op == OP_breakpoint) ? breakpoint_at(at - FUNC_INFO_WORDS)->opcode : op;
+}
+/* Skips frames: the next return address of the program's own from `stack` on. */
+static inline const Term *breakpoint_skip_frames(const Term *stack)
+{
+	while (*stack == (Term)breakpoint_return)
+		stack += BREAKPOINT_FRAME_WORDS;
+	return stack;
+}
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tracing as the places see it where things happen: the flags of a process, and what the tracing room does about them.
+ * Invariant: while any process has flags, trace_active is set and every scheduler watches (sched_trace), so that a machine where
+ * nobody traces looks at no flag on its fast paths. Flags are changed by their process alone, or while the world is stopped. */
+#ifndef VM_PROC_TRACE_H
+#define VM_PROC_TRACE_H
+
+#include "proc/process.h"
+
+enum trace_bit {
+#define FLAG(atom, name, who) TRACE_BIT_##name,
+#include "proc/trace_flags.def"
+	TRACE_BITS
+};
+enum trace_flag {
+#define FLAG(atom, name, who) TRACE_##name = 1u << TRACE_BIT_##name,
+#include "proc/trace_flags.def"
+};
+
+/* What a traced process has beside its flags. */
+struct tracee {
+	Term tracer;         /* local pid or port; NIL: nobody */
+	/* call_time: the function that runs (0: none counted), and since when */
+	uint32_t timed;
+	int64_t timed_ns;
+	/* counts of sequential tracing: see proc/seq_token.h */
+	int64_t seq_clock, seq_previous;
+};
+
+/* What the tracing room does; NULL while no such room is wired. p is the process traced, and runs here where not said otherwise.
+ * GC: none of these. */
+struct trace_hooks {
+	void (*sent)(Process *p, Term to, Term message);
+	void (*received)(Process *p, Term from, Term message);
+	/* {trace, Pid, Event, Data} of `procs` */
+	void (*event)(Process *p, Term event, Term data);
+	/* child has been made by parent, and is not known to anybody yet. linked: it begins with a link. */
+	void (*spawned)(Process *parent, Process *child, bool linked);
+	/* A link was set to `to`: should it inherit? Before the signal that links. */
+	void (*linked)(Process *p, Term to);
+	/* in, out and their like */
+	void (*scheduled)(Process *p, Term event);
+	/* gc_minor_start and its like; words: needed, or reclaimed */
+	void (*collected)(Process *p, Term event, size_t words);
+	/* Somebody took a message with a sequential trace token, or sends one. */
+	void (*seq_sent)(Process *p, Term to, Term message);
+	void (*seq_received)(Process *p, Term token, Term message);
+};
+extern struct trace_hooks trace_hooks;
+/* Does anybody trace, at all? Written while the world is stopped: by sched_trace. */
+extern bool trace_active;
+
+static inline bool trace_wants(const Process *p, uint32_t flags)
+{
+	return unlikely((p->trace_flags & flags) != 0) && !(p->flags & PF_SENSITIVE);
+}
+
+/* p's tracee, made when it is missing. */
+struct tracee *trace_tracee(Process *p);
+/* Nobody: NIL. */
+static inline Term trace_tracer(const Process *p) { return p->tracee != NULL ? p->tracee->tracer : NIL; }
+/* No flags without a tracer, no tracer without flags. */
+void trace_set(Process *p, uint32_t flags, Term tracer);
+/* The end of p. */
+void trace_free(Process *p);
+
+#endif

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The functions of match specifications that act. Source: "Match Specifications in Erlang" of OTP 25's reference manual. */
+#include "trace/action.h"
+
+#include <stdio.h>
+
+#include "code/breakpoint.h"
+#include "code/module.h"
+#include "data/binary.h"
+#include "data/print.h"
+#include "heap/copy.h"
+#include "proc/registry.h"
+#include "trace/trace.h"
+#include "trace/tracer.h"
+
+_Atomic uint32_t trace_control_word;
+
+struct run {
+	struct match_context match; /* first */
+	struct trace_outcome outcome;
+};
+
+typedef Term (*action_fn)(struct run *r, Process *p, Term *args, unsigned n);
+
+static Term act_is_seq_trace(struct run *r, Process *p, Term *args, unsigned n)
+{
+	(void)r; (void)args; (void)n;
+	return term_from_bool(p->seq_token != NIL);
+}
+
+static Term act_get_seq_token(struct run *r, Process *p, Term *args, unsigned n)
+{
+	(void)r; (void)args; (void)n;
+	return p->seq_token;
+}
+
+static Term act_set_seq_token(struct run *r, Process *p, Term *args, unsigned n)
+{
+	(void)r; (void)n;
+	/* the value may stand among the arguments, or in the specification */
+	return trace_seq_set(p, args[0], copy_to_heap(args[1], &p->heap)) ? am_true : TERM_NONE;
+}
+
+static Term act_message(struct run *r, Process *p, Term *args, unsigned n)
+{
+	(void)p; (void)n;
+	r->outcome.message = args[0];
+	return am_true;
+}
+
+static Term act_return_trace(struct run *r, Process *p, Term *args, unsigned n)
+{
+	(void)p; (void)args; (void)n;
+	r->outcome.is_return_traced = true;
+	return am_true;
+}
+
+static Term act_exception_trace(struct run *r, Process *p, Term *args, unsigned n)
+{
+	r->outcome.is_exception_traced = true;
+	return act_return_trace(r, p, args, n);
+}
+
+static Term act_display(struct run *r, Process *p, Term *args, unsigned n)
+{
+	struct print_buffer b;
+
+	(void)r; (void)p; (void)n;
+	print_buffer_init(&b, 0);
+	print_term(&b, args[0]);
+	print_text(&b, "\n");
+	fputs(b.text, stdout);
+	fflush(stdout);
+	print_buffer_free(&b);
+	return am_true;
+}
+
+/* ---- where the call comes from */
+
+/* The innermost return address of the program's own, or NULL. */
+static const Inst *find_caller(const Process *p)
+{
+	for (const Term *slot = p->heap.stop; slot < p->heap.end; slot++)
+		if (term_is_header(*slot) && *slot != TERM_NONE && *slot != (Term)breakpoint_return)
+			return (const Inst *)*slot;
+	return NULL;
+}
+
+static Term act_caller(struct run *r, Process *p, Term *args, unsigned n)
+{
+	const Inst *at = find_caller(p), *info = at != NULL ? code_find_function(at) : NULL;
+
+	(void)r; (void)args; (void)n;
+	if (info == NULL)
+		return am_undefined;
+	return heap_tuple(&p->heap, func_info_module(info), func_info_function(info), SMALL(func_info_arity(info)));
+}
+
+static Term act_caller_line(struct run *r, Process *p, Term *args, unsigned n)
+{
+	const Inst *at = find_caller(p);
+	struct heap *h = &p->heap;
+	struct code_place place;
+	Term line = am_undefined;
+	size_t bytes;
+	const char *text;
+
+	(void)r; (void)args; (void)n;
+	if (at == NULL || !code_find_place(at, &place))
+		return am_undefined;
+	if (place.line != 0) {
+		text = atom_text(place.file, &bytes);
+		line = heap_tuple(h, heap_list_bytes(h, text, bytes, NIL), SMALL(place.line));
+	}
+	return heap_tuple(h, place.module, place.function, SMALL(place.arity), line);
+}
+
+static void print_place(struct print_buffer *b, const Inst *pc)
+{
+	struct code_place place;
+
+	if (code_find_place(pc, &place))
+		print_mfa(b, place.module, place.function, place.arity);
+	else
+		print_text(b, "undefined");
+	print_text(b, "\n");
+}
+
+/* What p is doing, as text: its stack above all. */
+static Term act_process_dump(struct run *r, Process *p, Term *args, unsigned n)
+{
+	struct print_buffer b;
+	Term binary;
+
+	(void)r; (void)args; (void)n;
+	print_buffer_init(&b, 0);
+	print_text(&b, "=proc:");
+	print_term(&b, p->id);
+	print_text(&b, "\nState: Running\nSpawned as: ");
+	print_mfa(&b, p->initial_module, p->initial_function, p->initial_arity);
+	print_format(&b, "\nMessage queue length: %u\nProgram counter: ", (unsigned)p->msg_length);
+	print_place(&b, p->i + 1);
+	for (const Term *slot = p->heap.stop; slot < p->heap.end; slot++) {
+		if (*slot == TERM_NONE || *slot == (Term)breakpoint_return)
+			continue;
+		if (term_is_header(*slot)) {
+			print_text(&b, "Return addr: ");
+			print_place(&b, (const Inst *)*slot);
+		} else if (!term_is_catch(*slot)) {
+			print_text(&b, "y: ");
+			print_term(&b, *slot);
+			print_text(&b, "\n");
+		}
+	}
+	binary = binary_put(&p->heap, b.text, b.used);
+	print_buffer_free(&b);
+	return binary;
+}
+
+/* ---- flags */
+
+/* Another process changes its flags itself. */
+static Term change_flags(Process *p, Term who, uint32_t on, uint32_t off, Term tracer)
+{
+	uint32_t before = p->trace_flags;
+	Term last = trace_tracer(p);
+
+	if (who != p->id) {
+		if (!term_is_local_pid(who) || !process_is_alive(who))
+			return TERM_NONE;
+		trace_flags_send(who, on, off, tracer);
+		return am_true;
+	}
+	trace_set(p, (before & ~off) | on, tracer);
+	return term_from_bool(p->trace_flags != before || trace_tracer(p) != last);
+}
+
+/* A registered name stands for its process. */
+static Term change_flag(Process *p, Term *args, unsigned n, bool on)
+{
+	Term who = n == 2 ? args[0] : p->id;
+	uint32_t bits = trace_flag_bits(args[n - 1]);
+
+	if (term_is_atom(who))
+		who = registry_whereis(who);
+	if (bits == 0 || who == TERM_NONE)
+		return TERM_NONE;
+	return change_flags(p, who, on ? bits : 0, on ? 0 : bits, trace_tracer(p)) != TERM_NONE ? am_true : TERM_NONE;
+}
+
+static Term act_enable_trace(struct run *r, Process *p, Term *args, unsigned n)
+{
+	(void)r;
+	return change_flag(p, args, n, true);
+}
+
+static Term act_disable_trace(struct run *r, Process *p, Term *args, unsigned n)
+{
+	(void)r;
+	return change_flag(p, args, n, false);
+}
+
+static Term act_trace(struct run *r, Process *p, Term *args, unsigned n)
+{
+	Term who = n == 3 ? args[0] : p->id, tracer = trace_tracer(p), off_tracer, on_tracer;
+	uint32_t on, off;
+
+	(void)r;
+	if (!trace_flags_read(args[n - 2], &off, &off_tracer) || !trace_flags_read(args[n - 1], &on, &on_tracer))
+		return TERM_NONE;
+	if (on_tracer != TERM_NONE)
+		tracer = on_tracer;
+	if (tracer != NIL && !tracer_is_alive(tracer))
+		return TERM_NONE;
+	if (term_is_atom(who))
+		who = registry_whereis(who);
+	return who == TERM_NONE ? TERM_NONE : change_flags(p, who, on, off, tracer);
+}
+
+static Term act_silent(struct run *r, Process *p, Term *args, unsigned n)
+{
+	(void)r; (void)n;
+	if (args[0] == am_true)
+		p->trace_flags |= p->trace_flags != 0 ? (uint32_t)TRACE_SILENT : 0;
+	else if (args[0] == am_false)
+		p->trace_flags &= ~(uint32_t)TRACE_SILENT;
+	return args[0];
+}
+
+static Term act_get_tcw(struct run *r, Process *p, Term *args, unsigned n)
+{
+	(void)r; (void)p; (void)args; (void)n;
+	return SMALL(atomic_load(&trace_control_word));
+}
+
+static Term act_set_tcw(struct run *r, Process *p, Term *args, unsigned n)
+{
+	(void)r; (void)p; (void)n;
+	if (!term_is_small(args[0]) || small_value(args[0]) < 0 || small_value(args[0]) > UINT32_MAX)
+		return TERM_NONE;
+	return SMALL(atomic_exchange(&trace_control_word, (uint32_t)small_value(args[0])));
+}
+
+static Term run_action(struct match_context *c, unsigned action, Term *args, unsigned n)
+{
+	static const action_fn actions[] = {
+#define ACTION(name, fewest, most, in_guard) act_##name,
+#include "ets/match_actions.def"
+	};
+
+	return actions[action]((struct run *)c, c->p, args, n);
+}
+
+struct trace_outcome trace_run(Process *p, struct match_program *program, Term arguments)
+{
+	struct run r = { .outcome = { .message = am_true } };
+	Term fits;
+
+	match_begin(&r.match, p, program, false);
+	r.match.run_action = run_action;
+	fits = match_run(&r.match, arguments);
+	match_end(&r.match);
+	if (fits == TERM_NONE)
+		r.outcome = (struct trace_outcome){ .message = am_false };
+	return r.outcome;
+}

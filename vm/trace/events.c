@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What happens to processes: births and ends, links, names, messages, time slices, collections. */
+#include "trace/events.h"
+
+#include "base/alloc.h"
+#include "code/module.h"
+#include "code/opcodes.h"
+#include "heap/copy.h"
+#include "proc/message.h"
+#include "proc/sched.h"
+#include "term/node.h"
+#include "trace/action.h"
+#include "trace/trace.h"
+#include "trace/tracer.h"
+
+/* trace_pattern(send | 'receive', _): written while the world is stopped. */
+static struct event_pattern {
+	bool is_off;
+	struct match_program *program;
+} sends, receives;
+
+/* ---- messages */
+
+/* A list of n terms as cells at `at` (2 * n words). */
+static Term put_list(Term *at, unsigned n, const Term *terms)
+{
+	for (unsigned i = 0; i < n; i++) {
+		at[2 * i] = terms[i];
+		at[2 * i + 1] = i + 1 < n ? term_from_cons(at + 2 * i + 2) : NIL;
+	}
+	return term_from_cons(at);
+}
+
+/* Is the event wanted? *result: what the specification adds, or TERM_NONE. */
+static bool run_pattern(Process *p, const struct event_pattern *pattern, unsigned n, const Term *terms, Term *result)
+{
+	Term cells[2 * 3];
+	struct trace_outcome outcome;
+
+	*result = TERM_NONE;
+	if (pattern->is_off)
+		return false;
+	if (pattern->program == NULL)
+		return true;
+	outcome = trace_run(p, pattern->program, put_list(cells, n, terms));
+	if (outcome.message == am_false || (p->trace_flags & TRACE_SILENT))
+		return false;
+	if (outcome.message != am_true)
+		*result = outcome.message;
+	return true;
+}
+
+static void tell_sent(Process *p, Term to, Term message)
+{
+	Term parts[4], extra;
+	unsigned n = 3;
+
+	if (tracer_of(p) == NIL || !run_pattern(p, &sends, 2, (Term[]){ to, message }, &extra))
+		return;
+	parts[0] = term_is_local_pid(to) && !process_is_alive(to) ? am_send_to_non_existing_process : am_send;
+	parts[1] = message;
+	parts[2] = to;
+	if (extra != TERM_NONE)
+		parts[n++] = extra;
+	tracer_tell_event(p, n, parts);
+}
+
+static void tell_received(Process *p, Term from, Term message)
+{
+	bool is_pid = from != TERM_NONE && term_is_local_pid(from);
+	Term parts[3], extra, terms[3] = { is_pid ? node_self()->name : am_system, is_pid ? from : am_undefined, message };
+	unsigned n = 2;
+
+	if (tracer_of(p) == NIL || !run_pattern(p, &receives, 3, terms, &extra))
+		return;
+	parts[0] = am_receive;
+	parts[1] = message;
+	if (extra != TERM_NONE)
+		parts[n++] = extra;
+	tracer_tell_event(p, n, parts);
+}
+
+struct event_change {
+	struct event_pattern *pattern;
+	enum trace_how how;
+	struct match_program *program;
+};
+
+static void change_event_stopped(void *arg)
+{
+	struct event_change *c = arg;
+
+	if (c->pattern->program != NULL)
+		resource_unref(&c->pattern->program->resource);
+	*c->pattern = (struct event_pattern){ c->how == TRACE_OFF, c->program };
+	if (c->program != NULL)
+		resource_ref(&c->program->resource);
+}
+
+void trace_pattern_event(Term event, enum trace_how how, struct match_program *program)
+{
+	struct event_change c = { event == am_send ? &sends : &receives, how, program };
+
+	sched_stop_world(change_event_stopped, &c);
+}
+
+Term trace_look_event(Term event, struct heap *h)
+{
+	const struct event_pattern *pattern = event == am_send ? &sends : &receives;
+
+	if (pattern->is_off)
+		return am_false;
+	return pattern->program != NULL ? trace_spec(pattern->program, h) : am_true;
+}
+
+/* ---- processes */
+
+static void tell_event(Process *p, Term event, Term data)
+{
+	TRACER_TELL_EVENT(p, event, data);
+}
+
+static void tell_spawned(Process *parent, Process *child, bool linked)
+{
+	Term words[4];
+
+	trace_flags_born(parent, child, linked);
+	if (parent != NULL && trace_wants(parent, TRACE_PROCS)) {
+		TRACER_TELL_EVENT(parent, am_spawn, child->id,
+				  tracer_put_mfa(words, child->x[0], child->x[1], child->x[2]));
+		if (linked)
+			tell_event(parent, am_link, child->id);
+	}
+	if (trace_wants(child, TRACE_PROCS)) {
+		TRACER_TELL_EVENT(child, am_spawned, parent != NULL ? parent->id : am_undefined,
+				  tracer_put_mfa(words, child->x[0], child->x[1], child->x[2]));
+		if (linked && parent != NULL)
+			tell_event(child, am_getting_linked, parent->id);
+	}
+}
+
+/* ---- time slices */
+
+/* Where p goes on, as {M, F, Arity} at `at` (4 words); 0 where that is no code. */
+static Term put_place(Process *p, Term *at)
+{
+	const Inst *info;
+
+	if (atomic_load(&p->state) & PS_EXITING)
+		return SMALL(0);
+	if (p->i == process_start_code)
+		return tracer_put_mfa(at, p->initial_module, p->initial_function, SMALL(p->initial_arity));
+	if (p->resume != NULL && p->trap_export != NULL)
+		return tracer_put_mfa(at, p->trap_export->module, p->trap_export->function, SMALL(p->trap_export->arity));
+	info = code_find_function(p->i + 1);
+	if (info == NULL)
+		return SMALL(0);
+	return tracer_put_mfa(at, func_info_module(info), func_info_function(info), SMALL(func_info_arity(info)));
+}
+
+static void tell_scheduled(Process *p, Term event)
+{
+	Term words[4];
+
+	TRACER_TELL_EVENT(p, event, put_place(p, words));
+}
+
+/* ---- collections */
+
+static void tell_collected(Process *p, Term event, size_t words)
+{
+	struct heap scratch;
+	Term list;
+
+	heap_init(&scratch, HEAP_MIN_WORDS);
+	list = process_report_gc_info(&p->heap, &scratch);
+	list = heap_cons(&scratch, heap_tuple(&scratch, am_wordsize, SMALL(words)), list);
+	TRACER_TELL_EVENT(p, event, list);
+	heap_free(&scratch);
+}
+
+void trace_events_init(void)
+{
+	trace_hooks.sent = tell_sent;
+	trace_hooks.received = tell_received;
+	trace_hooks.event = tell_event;
+	trace_hooks.spawned = tell_spawned;
+	trace_hooks.linked = trace_flags_linked;
+	trace_hooks.scheduled = tell_scheduled;
+	trace_hooks.collected = tell_collected;
+}
+
+bool trace_events_watched(void)
+{
+	return false;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Between the files of the tracing room. */
+#ifndef VM_TRACE_EVENTS_H
+#define VM_TRACE_EVENTS_H
+
+#include "proc/trace.h"
+
+/* flags.c: what a new process inherits; what a link hands on. */
+void trace_flags_born(Process *parent, Process *child, bool linked);
+void trace_flags_linked(Process *p, Term to);
+/* Calls see for every process. The world is stopped. */
+void trace_each_process(void (*see)(Process *p, void *arg), void *arg);
+
+/* events.c: wires what happens to processes. */
+void trace_events_init(void);
+/* Does somebody want events whatever the flags of processes? */
+bool trace_events_watched(void);
+
+/* seq.c */
+void trace_seq_init(void);
+
+#endif

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The flags of processes: who has which, and who gets them at birth. */
+#include "base/alloc.h"
+#include "proc/message.h"
+#include "proc/sched.h"
+#include "trace/action.h"
+#include "trace/events.h"
+#include "trace/point.h"
+#include "trace/trace.h"
+#include "trace/tracer.h"
+
+enum flag_who { WHO_TIME, WHO_BOTH, WHO_PROCESS, WHO_PORT };
+
+static const struct flag_row {
+	Term name;
+	uint32_t bit;
+	enum flag_who who;
+} rows[TRACE_BITS] = {
+#define FLAG(atom, name, who) { am_##atom, TRACE_##name, WHO_##who },
+#include "proc/trace_flags.def"
+};
+
+/* Written while the world is stopped. */
+static struct {
+	uint32_t process_flags, port_flags; /* of who is born */
+	Term process_tracer, port_tracer;
+} born = { 0, 0, NIL, NIL };
+
+/* ---- names */
+
+static uint32_t bits_of(enum flag_who first, enum flag_who second)
+{
+	uint32_t bits = 0;
+
+	for (unsigned i = 0; i < TRACE_BITS; i++)
+		if (rows[i].who == first || rows[i].who == second)
+			bits |= rows[i].bit;
+	return bits;
+}
+
+uint32_t trace_flag_bits(Term name)
+{
+	if (name == am_all)
+		return (1u << TRACE_BITS) - 1;
+	for (unsigned i = 0; i < TRACE_BITS; i++)
+		if (rows[i].name == name)
+			return rows[i].bit;
+	return 0;
+}
+
+Term trace_read_tracer(Term t, Term tag)
+{
+	Term state = TERM_NONE;
+
+	if (term_is_tuple_of(t, 2) && tuple_get(t, 1) == tag)
+		state = tuple_get(t, 2);
+	else if (term_is_tuple_of(t, 3) && tuple_get(t, 1) == tag && tuple_get(t, 2) == am_erl_tracer)
+		state = tuple_get(t, 3);
+	return state != TERM_NONE && (term_is_local_pid(state) || term_is_local_port(state)) ? state : TERM_NONE;
+}
+
+bool trace_flags_read(Term list, uint32_t *flags, Term *tracer)
+{
+	*flags = 0;
+	*tracer = TERM_NONE;
+	for (; term_is_cons(list); list = cons_tail(list)) {
+		Term t = cons_head(list);
+		uint32_t bits = trace_flag_bits(t);
+
+		*flags |= bits;
+		if (bits != 0 || t == am_cpu_timestamp)
+			continue;
+		*tracer = trace_read_tracer(t, am_tracer);
+		if (*tracer == TERM_NONE)
+			return false;
+	}
+	return list == NIL;
+}
+
+Term trace_flags_list(struct heap *h, uint32_t flags)
+{
+	Term list = NIL;
+
+	for (unsigned i = 0; i < TRACE_BITS; i++)
+		if (flags & rows[i].bit)
+			list = heap_cons(h, rows[i].name, list);
+	return list;
+}
+
+/* ---- changes. The world is stopped. */
+
+struct change {
+	Term spec;
+	bool on;
+	uint32_t flags;
+	Term tracer;         /* TERM_NONE: stays */
+	int64_t count;
+};
+
+void trace_each_process(void (*see)(Process *p, void *arg), void *arg)
+{
+	struct heap scratch;
+
+	heap_init(&scratch, HEAP_MIN_WORDS);
+	for (Term list = process_list(&scratch); list != NIL; list = cons_tail(list)) {
+		Process *p = process_find(cons_head(list));
+
+		if (p == NULL)
+			continue;
+		see(p, arg);
+		process_unref(p);
+	}
+	heap_free(&scratch);
+}
+
+/* Fails: false when somebody else traces it. */
+static bool change_one(Process *p, const struct change *c)
+{
+	Term tracer = trace_tracer(p);
+
+	if (c->tracer != TERM_NONE && p->trace_flags != 0 && tracer != c->tracer && tracer_is_alive(tracer))
+		return false;
+	if (c->tracer != TERM_NONE)
+		tracer = c->tracer;
+	trace_set(p, c->on ? p->trace_flags | c->flags : p->trace_flags & ~c->flags, tracer);
+	return true;
+}
+
+static void change_each(Process *p, void *arg)
+{
+	struct change *c = arg;
+
+	c->count += change_one(p, c);
+}
+
+static void change_pid(struct change *c)
+{
+	Process *p = process_find(c->spec);
+
+	c->count = -1;
+	if (p == NULL)
+		return;
+	if (change_one(p, c))
+		c->count = 1;
+	process_unref(p);
+}
+
+static void change_born(uint32_t *flags, Term *tracer, const struct change *c, uint32_t mask)
+{
+	if ((c->flags & mask) == 0)
+		return;
+	if (c->on)
+		*flags |= c->flags & mask;
+	else
+		*flags &= ~(c->flags & mask);
+	if (c->tracer != TERM_NONE)
+		*tracer = c->tracer;
+	if (*flags == 0 || *tracer == NIL) {
+		*flags = 0;
+		*tracer = NIL;
+	}
+}
+
+/* Whom a word names: those there are, or those to come; processes, or ports. */
+static const struct spec_row {
+	Term name;
+	bool existing, born, processes, ports;
+} specs[] = {
+	{ am_all, true, true, true, true }, { am_processes, true, true, true, false }, { am_ports, true, true, false, true },
+	{ am_existing, true, false, true, true }, { am_existing_processes, true, false, true, false },
+	{ am_existing_ports, true, false, false, true }, { am_new, false, true, true, true },
+	{ am_new_processes, false, true, true, false }, { am_new_ports, false, true, false, true },
+};
+
+static const struct spec_row *find_spec(Term name)
+{
+	for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++)
+		if (specs[i].name == name)
+			return &specs[i];
+	return NULL;
+}
+
+static void change_stopped(void *arg)
+{
+	struct change *c = arg;
+	const struct spec_row *spec = find_spec(c->spec);
+	uint32_t own = bits_of(WHO_PROCESS, WHO_PROCESS), common = bits_of(WHO_TIME, WHO_BOTH);
+
+	if (spec == NULL) {
+		change_pid(c);
+	} else {
+		/* Flags of ports alone concern no process. */
+		if (spec->existing && spec->processes && (c->flags & (own | common)))
+			trace_each_process(change_each, c);
+		if (spec->born && spec->processes)
+			change_born(&born.process_flags, &born.process_tracer, c, own | common);
+		if (spec->born && spec->ports)
+			change_born(&born.port_flags, &born.port_tracer, c, bits_of(WHO_PORT, WHO_PORT) | common);
+	}
+	trace_review();
+}
+
+int64_t trace_change(Term spec, bool on, uint32_t flags, Term tracer)
+{
+	struct change c = { spec, on, flags, tracer, 0 };
+
+	if (!term_is_local_pid(spec) && find_spec(spec) == NULL)
+		return -1;
+	sched_stop_world(change_stopped, &c);
+	return c.count;
+}
+
+static void count_traced(Process *p, void *arg)
+{
+	*(bool *)arg |= p->trace_flags != 0;
+}
+
+void trace_review(void)
+{
+	bool any = born.process_flags != 0 || point_count() != 0 || trace_events_watched();
+
+	if (!any)
+		trace_each_process(count_traced, &any);
+	sched_trace(any);
+}
+
+/* ---- looks */
+
+struct look {
+	Term spec;
+	uint32_t flags;
+	Term tracer;
+	bool found;
+};
+
+static void look_stopped(void *arg)
+{
+	struct look *l = arg;
+	Process *p = process_find(l->spec);
+
+	if (p == NULL)
+		return;
+	if (p->trace_flags != 0 && !tracer_is_alive(trace_tracer(p)))
+		trace_set(p, 0, NIL);
+	l->flags = p->trace_flags;
+	l->tracer = trace_tracer(p);
+	l->found = true;
+	process_unref(p);
+}
+
+bool trace_look(Term spec, uint32_t *flags, Term *tracer)
+{
+	struct look l = { spec, 0, NIL, false };
+
+	if (spec == am_new || spec == am_new_processes) {
+		l = (struct look){ spec, born.process_flags, born.process_tracer, true };
+	} else if (spec == am_new_ports) {
+		l = (struct look){ spec, born.port_flags, born.port_tracer, true };
+	} else {
+		sched_stop_world(look_stopped, &l);
+	}
+	*flags = l.flags;
+	*tracer = l.tracer;
+	return l.found;
+}
+
+/* ---- births and links */
+
+/* What a process hands on at its first spawn, or link, it hands on once. */
+static void inherit(Process *from, Process *to, uint32_t once, uint32_t always)
+{
+	uint32_t flags = from->trace_flags, given = to->trace_flags | flags;
+	Term tracer = trace_tracer(from);
+
+	if (!(flags & (once | always)))
+		return;
+	if (flags & once) {
+		given &= ~(once | always);
+		trace_set(from, flags & ~(once | always), tracer);
+	}
+	trace_set(to, given, tracer);
+}
+
+void trace_flags_born(Process *parent, Process *child, bool linked)
+{
+	if (born.process_flags != 0 && tracer_is_alive(born.process_tracer))
+		trace_set(child, born.process_flags, born.process_tracer);
+	if (parent == NULL || parent->trace_flags == 0)
+		return;
+	inherit(parent, child, TRACE_SET_ON_FIRST_SPAWN, TRACE_SET_ON_SPAWN);
+	if (linked)
+		inherit(parent, child, TRACE_SET_ON_FIRST_LINK, TRACE_SET_ON_LINK);
+}
+
+struct gift {
+	uint32_t on, off;
+	Term tracer;
+};
+
+static void take_gift(Process *p, void *arg)
+{
+	struct gift *g = arg;
+
+	if (p != NULL)
+		trace_set(p, (p->trace_flags | g->on) & ~g->off, g->tracer);
+	mem_free(g);
+}
+
+void trace_flags_send(Term to, uint32_t on, uint32_t off, Term tracer)
+{
+	struct gift *g = mem_alloc(sizeof(*g));
+	struct signal *s = signal_new(SIG_CALL);
+
+	*g = (struct gift){ on, off, tracer };
+	s->call = take_gift;
+	s->arg = g;
+	if (!signal_send(to, s))
+		take_gift(NULL, g);
+}
+
+void trace_flags_linked(Process *p, Term to)
+{
+	uint32_t on = p->trace_flags, off = 0;
+	Term tracer = trace_tracer(p);
+
+	if (!term_is_local_pid(to))
+		return;
+	if (on & TRACE_SET_ON_FIRST_LINK) {
+		off = TRACE_SET_ON_FIRST_LINK | TRACE_SET_ON_LINK;
+		trace_set(p, on & ~off, tracer);
+	}
+	trace_flags_send(to, on, off, tracer);
+}

@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which functions have trace points: trace_pattern/3. */
+#include "trace/point.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "code/module.h"
+#include "heap/copy.h"
+#include "proc/message.h"
+#include "proc/sched.h"
+#include "trace/events.h"
+#include "trace/trace.h"
+#include "trace/tracer.h"
+
+enum { TIMES_FIRST = 16 };
+
+/* Lists are written while the world is stopped; times under the lock. */
+static struct {
+	struct point *first;
+	size_t count;
+	struct point **numbered; /* by number, NULL where there is none any more */
+	uint32_t numbers, room;
+	struct lock lock;
+	struct {
+		unsigned kinds;
+		struct match_program *program, *meta_program;
+		Term meta_tracer;
+	} on_load;
+} points = { .on_load.meta_tracer = NIL };
+
+size_t point_count(void)
+{
+	return points.count;
+}
+
+/* ---- one point */
+
+static void drop_program(struct match_program **program)
+{
+	if (*program != NULL)
+		resource_unref(&(*program)->resource);
+	*program = NULL;
+}
+
+static void keep_program(struct match_program **at, struct match_program *program)
+{
+	if (program != NULL)
+		resource_ref(&program->resource);
+	drop_program(at);
+	*at = program;
+}
+
+static struct point *find_point(const Inst *info)
+{
+	return (struct point *)breakpoint_at(info);
+}
+
+static struct point *make_point(Inst *info, struct export *e)
+{
+	struct point *pt = mem_zalloc(sizeof(*pt));
+
+	if (points.numbers + 1 >= points.room) {
+		points.room = points.room == 0 ? 64 : 2 * points.room;
+		points.numbered = mem_realloc(points.numbered, points.room * sizeof(*points.numbered));
+	}
+	pt->number = ++points.numbers;
+	points.numbered[pt->number] = pt;
+	pt->breakpoint = (struct breakpoint){ .info = info, .export = e };
+	atomic_store(&pt->meta_tracer, NIL);
+	pt->next = points.first;
+	points.first = pt;
+	points.count++;
+	breakpoint_place(&pt->breakpoint);
+	return pt;
+}
+
+static void free_point(struct point *pt)
+{
+	struct point **at = &points.first;
+
+	while (*at != pt)
+		at = &(*at)->next;
+	*at = pt->next;
+	points.count--;
+	points.numbered[pt->number] = NULL;
+	breakpoint_remove(&pt->breakpoint);
+	drop_program(&pt->program);
+	drop_program(&pt->meta_program);
+	mem_free(pt->times);
+	mem_free(pt);
+}
+
+static void clear_times(struct point *pt)
+{
+	mem_free(pt->times);
+	pt->times = NULL;
+	pt->times_used = pt->times_room = 0;
+}
+
+static void clear_kinds(const Inst *info, unsigned kinds)
+{
+	struct point *pt = find_point(info);
+
+	if (pt == NULL)
+		return;
+	pt->kinds &= ~kinds;
+	if (!(pt->kinds & (TRACE_KIND_GLOBAL | TRACE_KIND_LOCAL)))
+		drop_program(&pt->program);
+	if (!(pt->kinds & TRACE_KIND_META))
+		drop_program(&pt->meta_program);
+	if (pt->kinds == 0)
+		free_point(pt);
+}
+
+/* ---- setting */
+
+struct pattern {
+	struct trace_mfa mfa;
+	enum trace_how how;
+	unsigned kinds;
+	struct match_program *program;
+	Term meta_tracer;
+	size_t matched;
+};
+
+static void set_counters(struct point *pt, const struct pattern *q)
+{
+	if (q->kinds & TRACE_KIND_COUNT) {
+		pt->count_paused = q->how == TRACE_PAUSE;
+		if (q->how != TRACE_PAUSE)
+			atomic_store(&pt->count, 0);
+	}
+	if (q->kinds & TRACE_KIND_TIME) {
+		pt->time_paused = q->how == TRACE_PAUSE;
+		if (q->how != TRACE_PAUSE)
+			clear_times(pt);
+	}
+}
+
+static void set_kinds(Inst *info, struct export *e, const struct pattern *q)
+{
+	struct point *pt = find_point(info);
+	unsigned counters = TRACE_KIND_COUNT | TRACE_KIND_TIME;
+
+	if (q->how == TRACE_OFF) {
+		clear_kinds(info, q->kinds);
+		return;
+	}
+	/* restart and pause change what is counted already */
+	if (q->how != TRACE_ON && (pt == NULL || !(pt->kinds & q->kinds & counters)))
+		return;
+	if (pt == NULL)
+		pt = make_point(info, e);
+	if (q->how == TRACE_ON) {
+		/* one that counts already goes on, from the start */
+		pt->kinds |= q->kinds;
+		if (q->kinds & (TRACE_KIND_GLOBAL | TRACE_KIND_LOCAL))
+			keep_program(&pt->program, q->program);
+		if (q->kinds & TRACE_KIND_META) {
+			keep_program(&pt->meta_program, q->program);
+			atomic_store(&pt->meta_tracer, q->meta_tracer);
+		}
+	}
+	set_counters(pt, q);
+}
+
+static bool matches(const struct trace_mfa *mfa, Term module, Term function, unsigned arity)
+{
+	return (mfa->module == TERM_NONE || mfa->module == module) && (mfa->function == TERM_NONE || mfa->function == function) &&
+	       (mfa->arity < 0 || mfa->arity == (int64_t)arity);
+}
+
+/* Calls through an export, and those of a native, have their point in the export's stub. */
+static void visit_export(struct export *e, void *arg)
+{
+	struct pattern *q = arg;
+	bool global = q->kinds & TRACE_KIND_GLOBAL;
+
+	if (!matches(&q->mfa, e->module, e->function, e->arity) || !export_is_loaded(e))
+		return;
+	if (e->bif != NULL) {
+		q->matched++;
+		/* a native has one point for all kinds: global and the others replace each other */
+		if (q->how != TRACE_OFF)
+			clear_kinds(e->func_info, global ? TRACE_KIND_BREAKPOINTS : TRACE_KIND_GLOBAL);
+		set_kinds(e->func_info, e, q);
+	} else if (global) {
+		q->matched++;
+		set_kinds(e->func_info, e, q);
+	} else if (q->how != TRACE_OFF) {
+		clear_kinds(e->func_info, TRACE_KIND_GLOBAL);
+	}
+}
+
+static bool is_native(const Inst *info)
+{
+	const struct export *e = export_find(func_info_module(info), func_info_function(info), func_info_arity(info));
+
+	return e != NULL && e->bif != NULL;
+}
+
+static void visit_code(struct code_instance *c, struct pattern *q)
+{
+	for (uint32_t i = 0; i < c->function_count; i++) {
+		Inst *info = (Inst *)c->functions[i];
+
+		if (!matches(&q->mfa, func_info_module(info), func_info_function(info), func_info_arity(info)) || is_native(info))
+			continue;
+		if (!(q->kinds & TRACE_KIND_GLOBAL)) {
+			q->matched++;
+			set_kinds(info, NULL, q);
+		} else if (q->how != TRACE_OFF) {
+			clear_kinds(info, TRACE_KIND_BREAKPOINTS);
+		}
+	}
+}
+
+static void visit_module(const struct module *m, void *arg)
+{
+	struct code_instance *c = atomic_load(&m->current);
+
+	if (c != NULL)
+		visit_code(c, arg);
+}
+
+/* Who waits in a receive at the entry of its function goes on there without a call. */
+static void settle_process(Process *p, void *arg)
+{
+	enum opcode op;
+
+	(void)arg;
+	if ((uint16_t)*p->i != OP_breakpoint) {
+		p->flags &= ~(uint32_t)PF_IN_RECEIVE;
+		return;
+	}
+	op = breakpoint_opcode(p->i);
+	if (op != OP_loop_rec && op != OP_wait && op != OP_wait_timeout)
+		return;
+	if ((atomic_load(&p->state) & PS_WAITING) || p->msg_save != &p->msg_first)
+		p->flags |= PF_IN_RECEIVE;
+}
+
+static void set_stopped(void *arg)
+{
+	struct pattern *q = arg;
+
+	export_each(visit_export, q);
+	if (q->mfa.module == TERM_NONE) {
+		module_each(visit_module, q);
+	} else {
+		const struct module *m = module_find(q->mfa.module);
+
+		if (m != NULL)
+			visit_module(m, q);
+	}
+	trace_each_process(settle_process, NULL);
+	trace_review();
+}
+
+size_t trace_pattern(const struct trace_mfa *mfa, enum trace_how how, unsigned kinds, struct match_program *program, Term meta_tracer)
+{
+	struct pattern q = { *mfa, how, kinds, program, meta_tracer, 0 };
+
+	sched_stop_world(set_stopped, &q);
+	return q.matched;
+}
+
+/* ---- code that comes and goes */
+
+void trace_pattern_on_load(enum trace_how how, unsigned kinds, struct match_program *program, Term meta_tracer)
+{
+	unsigned had = points.on_load.kinds, has;
+
+	if (how != TRACE_ON && how != TRACE_OFF)
+		kinds &= ~(unsigned)(TRACE_KIND_COUNT | TRACE_KIND_TIME);
+	if (how == TRACE_OFF)
+		has = had & ~kinds;
+	else if ((kinds & TRACE_KIND_GLOBAL) || (had & TRACE_KIND_GLOBAL))
+		has = kinds;
+	else
+		has = had | kinds;
+	points.on_load.kinds = has;
+	if (kinds & (TRACE_KIND_GLOBAL | TRACE_KIND_LOCAL))
+		keep_program(&points.on_load.program, program);
+	if (kinds & TRACE_KIND_META) {
+		keep_program(&points.on_load.meta_program, program);
+		points.on_load.meta_tracer = meta_tracer;
+	} else if (kinds & TRACE_KIND_GLOBAL) {
+		drop_program(&points.on_load.meta_program);
+		points.on_load.meta_tracer = NIL;
+	}
+}
+
+static void set_on_load(struct code_instance *c, unsigned kinds, struct match_program *program)
+{
+	struct pattern q = { { c->module, TERM_NONE, -1 }, TRACE_ON, kinds, program, points.on_load.meta_tracer, 0 };
+
+	if (kinds & TRACE_KIND_GLOBAL) {
+		for (uint32_t i = 0; i < c->export_count; i++)
+			visit_export(export_get(c->module, c->exports[i].function, c->exports[i].arity), &q);
+	} else if (kinds != 0) {
+		visit_code(c, &q);
+	}
+}
+
+static void code_entered(struct code_instance *c)
+{
+	unsigned kinds = points.on_load.kinds;
+
+	if (kinds == 0)
+		return;
+	set_on_load(c, kinds & ~(unsigned)TRACE_KIND_META, points.on_load.program);
+	set_on_load(c, kinds & TRACE_KIND_META, points.on_load.meta_program);
+	trace_review();
+}
+
+static void code_leaving(struct code_instance *c)
+{
+	if (points.count == 0)
+		return;
+	for (uint32_t i = 0; i < c->function_count; i++)
+		clear_kinds(c->functions[i], ~0u);
+	for (uint32_t i = 0; i < c->export_count; i++) {
+		struct export *e = export_get(c->module, c->exports[i].function, c->exports[i].arity);
+
+		if (e->bif == NULL)
+			clear_kinds(e->func_info, ~0u);
+	}
+	trace_each_process(settle_process, NULL);
+}
+
+/* ---- call_time */
+
+/* The entry of pid, made when it is missing. Lock held. */
+static struct point_time *find_time(struct point *pt, Term pid)
+{
+	uint32_t i;
+
+	if (2 * pt->times_used >= pt->times_room) {
+		struct point_time *old = pt->times;
+		uint32_t old_room = pt->times_room;
+
+		pt->times_room = old_room == 0 ? TIMES_FIRST : 2 * old_room;
+		pt->times = mem_zalloc(pt->times_room * sizeof(*pt->times));
+		pt->times_used = 0;
+		for (uint32_t k = 0; k < old_room; k++)
+			if (old[k].pid != TERM_NONE)
+				*find_time(pt, old[k].pid) = old[k];
+		mem_free(old);
+	}
+	for (i = (uint32_t)hash_word(pid) % pt->times_room; pt->times[i].pid != TERM_NONE && pt->times[i].pid != pid;)
+		i = (i + 1) % pt->times_room;
+	if (pt->times[i].pid == TERM_NONE) {
+		pt->times[i].pid = pid;
+		pt->times_used++;
+	}
+	return &pt->times[i];
+}
+
+uint32_t point_switch_time(Process *p, uint32_t number, bool called)
+{
+	struct tracee *t = trace_tracee(p);
+	uint32_t before = t->timed;
+	int64_t now = clock_monotonic_ns();
+	struct point *pt;
+
+	lock_acquire(&points.lock);
+	pt = before != 0 ? points.numbered[before] : NULL;
+	if (pt != NULL && !pt->time_paused)
+		find_time(pt, p->id)->ns += now - t->timed_ns;
+	pt = number != 0 ? points.numbered[number] : NULL;
+	if (pt != NULL && called)
+		find_time(pt, p->id)->count++;
+	lock_release(&points.lock);
+	t->timed = number;
+	t->timed_ns = now;
+	return before;
+}
+
+static Term list_times(struct point *pt, struct heap *h)
+{
+	Term list = NIL;
+
+	for (uint32_t i = 0; i < pt->times_room; i++) {
+		const struct point_time *t = &pt->times[i];
+
+		if (t->pid != TERM_NONE)
+			list = heap_cons(h, heap_tuple(h, t->pid, heap_uint(h, t->count), heap_int(h, t->ns / 1000000000),
+						       heap_int(h, t->ns / 1000 % 1000000)), list);
+	}
+	return list;
+}
+
+/* ---- looks */
+
+struct look {
+	const struct trace_mfa *mfa;
+	struct heap *h;
+	struct trace_point_info *info;
+};
+
+static void add_info(struct point *pt, struct look *l)
+{
+	struct trace_point_info *info = l->info;
+
+	info->kinds |= pt->kinds;
+	if (pt->kinds & (TRACE_KIND_GLOBAL | TRACE_KIND_LOCAL))
+		info->program = pt->program;
+	if (pt->kinds & TRACE_KIND_META) {
+		info->meta_program = pt->meta_program;
+		info->meta_tracer = atomic_load(&pt->meta_tracer);
+	}
+	if (pt->kinds & TRACE_KIND_COUNT)
+		info->count = atomic_load(&pt->count);
+	if (pt->kinds & TRACE_KIND_TIME)
+		info->times = list_times(pt, l->h);
+}
+
+static const Inst *find_code(const struct trace_mfa *mfa)
+{
+	const struct module *m = module_find(mfa->module);
+	const struct code_instance *c = m != NULL ? atomic_load(&m->current) : NULL;
+
+	for (uint32_t i = 0; c != NULL && i < c->function_count; i++)
+		if (matches(mfa, func_info_module(c->functions[i]), func_info_function(c->functions[i]), func_info_arity(c->functions[i])))
+			return c->functions[i];
+	return NULL;
+}
+
+static void look_stopped(void *arg)
+{
+	struct look *l = arg;
+	const struct export *e = export_find(l->mfa->module, l->mfa->function, (uint32_t)l->mfa->arity);
+	const Inst *info = find_code(l->mfa);
+
+	l->info->exists = info != NULL || (e != NULL && export_is_loaded(e));
+	if (e != NULL && find_point(e->func_info) != NULL)
+		add_info(find_point(e->func_info), l);
+	if (info != NULL && find_point(info) != NULL)
+		add_info(find_point(info), l);
+}
+
+void trace_look_function(const struct trace_mfa *mfa, struct heap *h, struct trace_point_info *info)
+{
+	struct look l = { mfa, h, info };
+
+	*info = (struct trace_point_info){ .meta_tracer = NIL, .times = NIL };
+	sched_stop_world(look_stopped, &l);
+}
+
+void trace_look_on_load(struct trace_point_info *info)
+{
+	*info = (struct trace_point_info){ .exists = true, .kinds = points.on_load.kinds, .program = points.on_load.program,
+					   .meta_program = points.on_load.meta_program, .meta_tracer = points.on_load.meta_tracer };
+}
+
+Term trace_spec(const struct match_program *m, struct heap *h)
+{
+	Term list = NIL;
+
+	for (uint32_t i = m->clause_count; i-- > 0;) {
+		const struct match_clause *c = &m->clauses[i];
+
+		list = heap_cons(h, heap_tuple(h, copy_to_heap(c->head, h), copy_to_heap(c->guards, h), copy_to_heap(c->body, h)), list);
+	}
+	return list;
+}
+
+void point_init(void)
+{
+	lock_init(&points.lock, LOCK_trace);
+	breakpoint_hooks.entered = code_entered;
+	breakpoint_hooks.leaving = code_leaving;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Wiring of the tracing room. */
+#include "trace/trace.h"
+
+#include "trace/events.h"
+#include "trace/point.h"
+
+void trace_init(void)
+{
+	point_init();
+	point_call_init();
+	trace_events_init();
+	trace_seq_init();
+}

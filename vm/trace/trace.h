@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tracing: erlang:trace/3 and its kin. The flags of processes are proc's (proc/trace.h), what stands in code is code's
+ * (code/breakpoint.h); this room says who is told what. */
+#ifndef VM_TRACE_TRACE_H
+#define VM_TRACE_TRACE_H
+
+#include "ets/match.h"
+#include "proc/trace.h"
+
+/* Wires the hooks of proc and code. After match specifications. */
+void trace_init(void);
+
+/* ---- flags */
+
+/* The bits of a flag's name, 0 for no flag; `all` is every one. */
+uint32_t trace_flag_bits(Term name);
+/* [Flag | {tracer, Pid | Port} | {tracer, erl_tracer, Pid | Port}]. *tracer stays TERM_NONE without one. cpu_timestamp is taken, and
+ * nothing. Fails: false. */
+bool trace_flags_read(Term list, uint32_t *flags, Term *tracer);
+/* A tracer as options give it: {tag, Pid | Port} or {tag, erl_tracer, Pid | Port}. Fails: TERM_NONE. */
+Term trace_read_tracer(Term t, Term tag);
+/* The flags as trace_info/2 shows them. */
+Term trace_flags_list(struct heap *h, uint32_t flags);
+
+/* Changes the flags of whom `spec` names: a pid, or all, existing, new, processes, ... tracer: TERM_NONE to leave whom there is.
+ * Returns how many were changed; -1: no such process or spec, or somebody else traces it. Stops the world. */
+int64_t trace_change(Term spec, bool on, uint32_t flags, Term tracer);
+/* The flags and tracer (NIL: nobody) of a pid, or of new, new_processes, new_ports. Fails: false for nobody. Stops the world. */
+bool trace_look(Term spec, uint32_t *flags, Term *tracer);
+/* Something that events depend on has changed: does anybody trace at all? The world is stopped. */
+void trace_review(void);
+
+/* ---- functions */
+
+enum trace_kind {
+	TRACE_KIND_GLOBAL = 1 << 0, TRACE_KIND_LOCAL = 1 << 1, TRACE_KIND_META = 1 << 2, TRACE_KIND_COUNT = 1 << 3, TRACE_KIND_TIME = 1 << 4,
+	TRACE_KIND_BREAKPOINTS = TRACE_KIND_LOCAL | TRACE_KIND_META | TRACE_KIND_COUNT | TRACE_KIND_TIME,
+};
+enum trace_how { TRACE_OFF, TRACE_ON, TRACE_RESTART, TRACE_PAUSE };
+/* {M, F, A} with wildcards from the right: TERM_NONE; arity -1. */
+struct trace_mfa {
+	Term module, function;
+	int64_t arity;
+};
+/* kinds: GLOBAL, or of the others. program may be NULL; is counted, not taken. Returns how many functions match. Stops the world. */
+size_t trace_pattern(const struct trace_mfa *mfa, enum trace_how how, unsigned kinds, struct match_program *program, Term meta_tracer);
+/* The pattern for code to come. */
+void trace_pattern_on_load(enum trace_how how, unsigned kinds, struct match_program *program, Term meta_tracer);
+/* event: am_send or am_receive. */
+void trace_pattern_event(Term event, enum trace_how how, struct match_program *program);
+
+/* What is traced of one function, or of code to come. */
+struct trace_point_info {
+	bool exists;
+	unsigned kinds;
+	struct match_program *program, *meta_program; /* not counted */
+	Term meta_tracer;
+	uint64_t count;
+	Term times;          /* [{Pid, Count, Seconds, MicroSeconds}] on the heap given */
+};
+/* Stops the world. */
+void trace_look_function(const struct trace_mfa *mfa, struct heap *h, struct trace_point_info *info);
+void trace_look_on_load(struct trace_point_info *info);
+/* am_false, am_true, or a copy of the specification on h. */
+Term trace_look_event(Term event, struct heap *h);
+/* The specification that m was made from, on h. */
+Term trace_spec(const struct match_program *m, struct heap *h);
+
+/* trace_control_word: 32 bits, for match specifications. */
+extern _Atomic uint32_t trace_control_word;
+
+/* ---- sequential tracing */
+/* The token {Flags, Label, Serial, From, Previous} of p, one item of it set: as seq_trace/2, without its result. Fails: false. */
+bool trace_seq_set(Process *p, Term item, Term value);
+/* print: {seq_trace, Label, {print, ...}}. Returns whether p's token wants it. */
+bool trace_seq_print(Process *p, Term message);
+uint64_t trace_seq_bit(Term name);
+/* system_flag(sequential_tracer, _): a pid or port, or NIL. Returns the one before. */
+Term trace_seq_tracer(void);
+Term trace_seq_set_tracer(Term tracer);
+
+#endif

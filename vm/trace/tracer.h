@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tracers: the processes, or ports, that hear of what is traced. Messages are built outside every heap.
+ * Source of their forms: erlang:trace/3 and erl_tracer(3) of OTP 25's reference manual. */
+#ifndef VM_TRACE_TRACER_H
+#define VM_TRACE_TRACER_H
+
+#include "proc/trace.h"
+
+enum { TRACER_PARTS_MAX = 6, TRACE_TIMES = TRACE_TIMESTAMP | TRACE_MONOTONIC | TRACE_STRICT_MONOTONIC };
+
+/* Wired by bif: the next number of erlang:unique_integer([monotonic]); a message to a port. */
+extern int64_t (*tracer_unique)(void);
+extern bool (*tracer_port_is_open)(Term port);
+extern void (*tracer_port_send)(Term port, Term message);
+
+bool tracer_is_alive(Term tracer);
+/* {Tag, Id, Parts...} and what flags add (scheduler, time) to tracer. tag: am_trace, or am_seq_trace; with a time am_trace becomes
+ * am_trace_ts. from: who causes it, for the order of messages; or TERM_NONE. Parts may stand anywhere. GC: none. */
+void tracer_tell(Term tracer, Term from, uint32_t flags, Term tag, Term id, unsigned n, const Term *parts);
+/* Whom to tell of p's events; NIL when there is nobody, or itself. A tracer that is gone is forgotten. */
+Term tracer_of(Process *p);
+/* {trace, Pid, Parts...} of p, to its tracer. */
+void tracer_tell_event(Process *p, unsigned n, const Term *parts);
+#define TRACER_TELL_EVENT(p, ...) \
+	tracer_tell_event(p, sizeof((Term[]){ __VA_ARGS__ }) / sizeof(Term), (Term[]){ __VA_ARGS__ })
+
+/* {M, F, X} at `at` (4 words). */
+static inline Term tracer_put_mfa(Term *at, Term module, Term function, Term third)
+{
+	at[0] = HEADER(3, SUB_TUPLE);
+	at[1] = module;
+	at[2] = function;
+	at[3] = third;
+	return term_from_boxed(at);
+}
+
+#endif
