@@ -4,6 +4,7 @@
 #include "proc/monitor.h"
 
 #include "base/alloc.h"
+#include "term/node.h"
 #include "heap/copy.h"
 #include "proc/trace.h"
 
