@@ -105,17 +105,17 @@ START_TEST(test_efile_events_tell_each_story_in_four_lines)
 }
 END_TEST
 
-/* Two VMs whose operations have the same name. */
+/* Two VMs whose operations have the same name, one that no other VM of the machine uses. */
 START_TEST(test_efile_events_tell_vms_apart)
 {
-    static const char fires[] = "'efile_drv__entry=1|1|1||12|/a|/b' 'efile_drv__return=1|1|1||12|1|0'";
+    static const char fires[] = "'efile_drv__entry=4242|7777|1||12|/a|/b' 'efile_drv__return=4242|7777|1||12|1|0'";
 
     SUPPORT_BPF();
-    const struct support_run *r = support_two_vms("efile --events", fires, fires);
+    const struct support_run *r = support_two_vms("efile --events", fires, fires, "7777");
     char mark[64];
 
-    snprintf(mark, sizeof mark, "\"efile_event\",\"vm\":%ld,\"op\":\"{1,1}\"", support_number(r->out, "efile_event", "vm"));
-    ck_assert_int_eq(support_lines(r->out, "\"efile_event\""), 8);
+    snprintf(mark, sizeof mark, "\"vm\":%ld,\"op\":\"{7777,1}\"", support_number(r->out, "{7777,1}", "vm"));
+    ck_assert_int_eq(support_lines(r->out, "\"op\":\"{7777,1}\""), 8);
     ck_assert_int_eq(support_lines(r->out, mark), 4);
 }
 END_TEST

@@ -171,7 +171,7 @@ END_TEST
 START_TEST(test_msglat_all_tells_equal_pids_of_two_vms_apart)
 {
     SUPPORT_BPF();
-    const struct support_run *r = support_two_vms("msglat", "-s 2 'message__send=13||<0.5.0>'", "'process__scheduled=11|<0.5.0>|two_vms:b/1'");
+    const struct support_run *r = support_two_vms("msglat", "-s 2 'message__send=13||<0.5.0>'", "'process__scheduled=11|<0.5.0>|two_vms:b/1'", ".");
 
     ck_assert_int_ge(support_number(r->out, TOTALS, "messages"), 13);
     ck_assert_int_eq(support_lines(r->out, "two_vms:b/1"), 0);

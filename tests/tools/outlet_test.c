@@ -7,7 +7,7 @@
 /* The emitter fires on until it is killed; a FIFO that we hold open and do not read is stuck once full. */
 #define STUCK_READER                                                                                                   \
     "$EMITTER -r 100000000 process__spawn=100 process__exit=100 > e & v=$!; sleep .3; mkfifo f; exec 3<>f\n"           \
-    "$ERLSNOOP spawns --events --json -p $v%s > f 2> err & s=$!; sleep 1.5; %s\n"                                      \
+    "$ERLSNOOP spawns --events --json -p $v%s > f 2> err & s=$!; attached $s; %s\n"                                      \
     "for i in `seq 60`; do kill -0 $s 2> /dev/null || break; sleep .1; done\n"                                         \
     "kill -0 $s 2> /dev/null && echo stuck; kill -9 $s; wait $s; echo status $?; kill -0 $v && echo alive; cat err"
 

@@ -114,7 +114,7 @@ START_TEST(test_spawns_target_that_dies_gives_result)
     const struct support_run *r = support_run(
         "$EMITTER -s 60 -w go process__spawn=23 & p=$!; sleep .2\n"
         "$ERLSNOOP spawns --json -p $p & e=$!\n"
-        "sleep 1.5; touch go; sleep .5; kill -9 $p; wait $e");
+        "attached $e; touch go; sleep .5; kill -9 $p; wait $e");
 
     ck_assert_int_eq(r->status, 0);
     ck_assert_int_eq(support_number(r->out, "\"type\":\"spawns\"", "births"), 23);
@@ -168,7 +168,7 @@ END_TEST
 START_TEST(test_spawns_all_sees_two_vms_of_one_file)
 {
     SUPPORT_BPF();
-    const struct support_run *r = support_two_vms("spawns", "'process__spawn=13||two_vms:a/1'", "'process__spawn=11||two_vms:b/1'");
+    const struct support_run *r = support_two_vms("spawns", "'process__spawn=13||two_vms:a/1'", "'process__spawn=11||two_vms:b/1'", ".");
 
     ck_assert_int_eq(support_number(r->out, "two_vms:a/1", "count"), 13);
     ck_assert_int_eq(support_number(r->out, "two_vms:b/1", "count"), 11);
@@ -211,7 +211,7 @@ START_TEST(test_spawns_all_goes_on_past_a_file_that_cannot_be_watched)
         "open(\"bad\", \"wb\").write(b)'\n"
         "cp $EMITTER good; chmod +x bad; ./bad -w never process__exit=1 & b=$!\n"
         "$ERLSNOOP spawns --json -a & s=$!; sleep 1\n"
-        "./good -w go process__spawn=23 & g=$!; sleep 1.5; touch go; wait $g; sleep .2; kill -INT $s; wait $s; e=$?\n"
+        "./good -w go process__spawn=23 & g=$!; sleep .5; attached $s; touch go; wait $g; sleep .2; kill -INT $s; wait $s; e=$?\n"
         "kill $b; exit $e");
 
     ck_assert_int_eq(r->status, 0);

@@ -15,7 +15,7 @@
 /* Runs erlsnoop with these options while the target acts, until it is done. */
 #define WATCH_EVENTS(options)                                                                      \
     START("events") "$ERLSNOOP stacks -p $p " options " > out & e=$!\n"                             \
-    "for i in $(seq 100); do ls -l /proc/$e/fd | grep -q bpf_link && break; sleep .1; done; sleep .3; touch go\n" \
+    "attached $e; touch go\n" \
     "for i in $(seq 100); do [ -e done ] && break; sleep .1; done; sleep .3\n" \
     "kill -INT $e; wait $e; s=$?; cat out; kill $p; exit $s"
 

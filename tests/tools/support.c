@@ -43,6 +43,11 @@ static void read_file(const char *dir, const char *name, char *out, size_t size)
         fclose(file);
 }
 
+/* See the header. */
+static const char functions[] =
+    "attached() { local n=0 before i; for i in $(seq 100); do before=$n; sleep .3\n"
+    "n=$(ls -l /proc/$1/fd 2>&1 | grep -c 'bpf_link\\|perf_event'); [ $n -gt 0 ] && [ $n = $before ] && break; done; }\n";
+
 static int run_script(const char *dir, const char *script)
 {
     int status, pid = fork();
@@ -63,10 +68,11 @@ const struct support_run *support_run(const char *format, ...)
 {
     static struct support_run result;
     char dir[] = "/tmp/erlsnoop-test-XXXXXX", script[8192], clean[64];
+    int used = snprintf(script, sizeof script, "%s", functions);
     va_list args;
 
     va_start(args, format);
-    vsnprintf(script, sizeof script, format, args);
+    vsnprintf(script + used, sizeof script - (size_t)used, format, args);
     va_end(args);
     set_paths();
     ck_assert(mkdtemp(dir) != NULL);
@@ -108,7 +114,7 @@ void support_interrupt(const char *command, const char *args, const char *mark, 
     const struct support_run *r = support_run(
         "$EMITTER -w go %s > counts & p=$!; sleep .2\n"
         "$ERLSNOOP %s --json -p $p > out & e=$!\n"
-        "sleep 1.5; touch go; sleep 1; kill -INT $e; wait $e; s=$?; cat out\n"
+        "attached $e; touch go; sleep 1; kill -INT $e; wait $e; s=$?; cat out\n"
         "wait $p; read -r name on off < counts; echo \"{\\\"on\\\":$on,\\\"off\\\":$off}\"; exit $s", args, command);
     long told = support_number(r->out, mark, key), on = support_number(r->out, "\"on\"", "on"), off = support_number(r->out, "\"on\"", "off");
 
@@ -120,10 +126,10 @@ void support_interrupt(const char *command, const char *args, const char *mark, 
     ck_assert_int_eq(on + off, total);
 }
 
-const struct support_run *support_two_vms(const char *command, const char *args1, const char *args2)
+const struct support_run *support_two_vms(const char *command, const char *args1, const char *args2, const char *lines)
 {
-    return support_run("$EMITTER -w go %s & $EMITTER -w go %s & $ERLSNOOP %s --json -a & e=$!\n"
-                       "sleep 1.5; touch go; sleep 1; kill -INT $e; wait $e", args1, args2, command);
+    return support_run("$EMITTER -w go %s & $EMITTER -w go %s & $ERLSNOOP %s --json -a > out & e=$!\n"
+                       "attached $e; touch go; sleep 1; kill -INT $e; wait $e; s=$?; grep -E '%s' out; exit $s", args1, args2, command, lines);
 }
 
 long support_number(const char *json, const char *mark, const char *key)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What tests of tools share: running a shell command in a fresh folder that is its current one, with $ERLSNOOP,
- * $EMITTER, $ERLVM, $BEAMS (compiled probe_target) and $SOURCE (the top of the tree) set.
+ * $EMITTER, $ERLVM, $BEAMS (compiled probe_target) and $SOURCE (the top of the tree) set. `attached PID` in it waits until that erlsnoop
+ * holds links to its probes, and takes no more.
  */
 #ifndef TESTS_TOOLS_SUPPORT_H
 #define TESTS_TOOLS_SUPPORT_H
@@ -30,8 +31,8 @@ const struct support_run *support_hostile(const char *command, const char *fires
  * are told by member `key` of the JSON line that holds `mark`, and that the probe is off afterwards.
  */
 void support_interrupt(const char *command, const char *args, const char *mark, const char *key, long total);
-/* Runs `erlsnoop COMMAND --json -a` from before the first firing of two emitters with these arguments. */
-const struct support_run *support_two_vms(const char *command, const char *args1, const char *args2);
+/* Runs `erlsnoop COMMAND --json -a` from before the first firing of two emitters with these arguments; keeps the lines that match. */
+const struct support_run *support_two_vms(const char *command, const char *args1, const char *args2, const char *lines);
 /* How many lines hold `mark`. */
 int support_lines(const char *text, const char *mark);
 /* The longest line, in bytes. */

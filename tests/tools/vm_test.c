@@ -7,7 +7,7 @@
 /* Runs events:start(KIND, N) of bench/events.erl while COMMAND watches from before its first event to its end. */
 #define WATCH_EVENTS                                                                                                 \
     "erlc $SOURCE/bench/events.erl; $ERLVM -quick +S %d -pa . -s events start %s %d go > times 2>&1 & p=$!; sleep .5\n" \
-    "$ERLSNOOP %s --json -p $p & e=$!; sleep 1.5; touch go; wait $p; wait $e"
+    "$ERLSNOOP %s --json -p $p & e=$!; attached $e; touch go; wait $p; wait $e"
 
 START_TEST(test_vm_spawns_counts_every_process)
 {
