@@ -138,8 +138,6 @@ static inline __attribute__((always_inline)) void send_local_watched(Process *fr
 
 	if (unlikely(from != NULL && from->seq_token != NIL))
 		count_send(from, to, message);
-	if (watched && from != NULL && trace_wants(from, TRACE_SEND))
-		trace_hooks.sent(from, to, message);
 	if (p != NULL)
 		send_found(from, p, to, make_message(from, alias, message), watched);
 }
@@ -192,6 +190,8 @@ static bool send_name(Process *from, Term name, Term message)
 
 bool message_send_any(Process *from, Term to, Term message)
 {
+	if (trace_wants(from, TRACE_SEND))
+		trace_hooks.sent(from, to, message);
 	if (likely(term_is_local_pid(to))) {
 		send_local(from, to, TERM_NONE, message);
 		return true;
