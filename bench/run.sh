@@ -4,13 +4,14 @@
 #   (a) erlvm with probes compiled in but off, against the same without probes: instructions (callgrind) and time
 #   (b) what an enabled event costs: bench/events.sh
 #   (c) workloads on erlvm, on the stock erl (JIT), and on an interpreter flavour of it where there is one
+#   (d) what watching an unmodified erl costs: bench/stock.sh
 # BENCH_ONLY="a c"     parts to run          BENCH_RUNS=5    runs of each (medians are shown)
 # BENCH_DIV=10         1/N of the work       BENCH_SET="fib ring"   workloads of (c)
 # ERL_EMU=/path/to/erl an Erlang whose emulator is the interpreter flavour
 set -eu
 cd "$(dirname "$0")/.."
 BUILD=${BUILD:-build}
-parts=${BENCH_ONLY:-a b c}
+parts=${BENCH_ONLY:-a b c d}
 runs=${BENCH_RUNS:-5}
 div=${BENCH_DIV:-10}
 ours=$BUILD/erlvm
@@ -137,6 +138,7 @@ for part in $parts; do
 	a) bench_probes ;;
 	b) if [ -f bench/events.sh ]; then BUILD=$BUILD bash bench/events.sh; fi ;;
 	c) bench_workloads ;;
+	d) BUILD=$BUILD bash bench/stock.sh ;;
 	*) echo "bench/run.sh: no part $part" >&2; exit 2 ;;
 	esac
 done

@@ -1,0 +1,126 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% Work of an unmodified erl that is watched: bench/stock.sh, tests/stock/soak.py.
+%%   stock:serve()   prints its process id; for each line "KIND N" does N of that and prints "WALL CPU", nanoseconds each;
+%%                   KIND: call, send, ring; traced_ring: under erlang:trace/3
+%%   stock:load()    prints its process id, then twice a second how many answers were right; ends at one that is not
+-module(stock).
+-behaviour(gen_server).
+-export([serve/0, load/0]).
+-export([init/1, handle_call/3, handle_cast/2]).
+-export([hop/1, swallow/0, answer/1]).
+
+serve() ->
+    say_pid(),
+    {ok, Server} = gen_server:start(?MODULE, [], []),
+    serve(Server).
+
+serve(Server) ->
+    case io:get_line("") of
+        eof ->
+            halt(0);
+        Line ->
+            [Kind, N] = string:lexemes(string:trim(Line), " "),
+            {Wall, Cpu} = measure(Kind, list_to_integer(N), Server),
+            io:format("~w ~w~n", [Wall, Cpu]),
+            serve(Server)
+    end.
+
+measure("traced_" ++ Kind, N, Server) ->
+    Tracer = spawn(?MODULE, swallow, []),
+    erlang:trace(all, true, [{tracer, Tracer}, send, running]),
+    Spent = measure(Kind, N, Server),
+    erlang:trace(all, false, [all]),
+    exit(Tracer, kill),
+    Spent;
+measure(Kind, N, Server) ->
+    Cpu = cpu_time(), T = erlang:monotonic_time(nanosecond),
+    work(Kind, N, Server),
+    {(erlang:monotonic_time(nanosecond) - T) div N, (cpu_time() - Cpu) div N}.
+
+%% Of all threads: what others take of the machine is not in it.
+cpu_time() ->
+    lists:sum([spent(File) || File <- filelib:wildcard("/proc/self/task/*/schedstat")]).
+
+spent(File) ->
+    {ok, Text} = prim_file:read_file(File),
+    binary_to_integer(hd(binary:split(Text, <<" ">>))).
+
+say_pid() -> io:format("~s~n", [os:getpid()]).
+
+%% N calls of a server that does next to nothing.
+work("call", N, Server) ->
+    call(Server, N);
+%% N messages to a process that does not run: nothing but sending.
+work("send", N, _) ->
+    Sink = spawn(?MODULE, swallow, []),
+    erlang:suspend_process(Sink),
+    flood(Sink, N),
+    exit(Sink, kill);
+%% N messages through a ring of 100 processes: each makes its receiver run.
+work("ring", N, _) ->
+    First = lists:foldl(fun(_, Next) -> spawn(?MODULE, hop, [Next]) end, self(), lists:seq(1, 99)),
+    ring(First, N div 100),
+    First ! stop,
+    receive stop -> ok end.
+
+call(_, 0) -> ok;
+call(Server, N) ->
+    N1 = N + 1,
+    {answer, N1} = gen_server:call(Server, N, infinity),
+    call(Server, N - 1).
+
+flood(_, 0) -> ok;
+flood(Sink, N) -> Sink ! token, flood(Sink, N - 1).
+
+ring(_, 0) -> ok;
+ring(First, N) -> First ! token, receive token -> ring(First, N - 1) end.
+
+hop(Next) ->
+    receive
+        token -> Next ! token, hop(Next);
+        stop -> Next ! stop
+    end.
+
+swallow() -> receive _ -> swallow() end.
+
+init([]) -> {ok, none}.
+handle_call(N, _, State) -> {reply, answer(N), State}.
+handle_cast(_, State) -> {noreply, State}.
+
+answer(N) -> {answer, N + 1}.
+
+%% Calls, births and deaths, and files, all with an answer that is known.
+load() ->
+    say_pid(),
+    {ok, Server} = gen_server:start(?MODULE, [], []),
+    Right = counters:new(1, []),
+    File = "/tmp/erlsnoop-load-" ++ os:getpid(),
+    [spawn_monitor(fun() -> repeat(Task, Right, 1) end)
+     || Task <- [fun(N) -> gen_server:call(Server, N) end, fun by_child/1, fun(N) -> by_file(File, N) end]],
+    watch(Right).
+
+repeat(Task, Right, N) ->
+    N1 = N + 1,
+    {answer, N1} = Task(N),
+    counters:add(Right, 1, 1),
+    repeat(Task, Right, N1).
+
+by_child(N) ->
+    {Pid, Ref} = spawn_monitor(fun() -> exit(answer(N)) end),
+    receive {'DOWN', Ref, process, Pid, Reason} -> Reason end.
+
+by_file(File, N) ->
+    ok = file:write_file(File, term_to_binary(answer(N))),
+    {ok, Text} = file:read_file(File),
+    ok = file:delete(File),
+    binary_to_term(Text).
+
+watch(Right) ->
+    receive
+        {'DOWN', _, process, _, Why} ->
+            io:format("wrong ~w~n", [Why]),
+            halt(1)
+    after 500 ->
+        io:format("~w~n", [counters:get(Right, 1)]),
+        watch(Right)
+    end.
