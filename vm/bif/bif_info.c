@@ -19,6 +19,7 @@
 #include "io/port.h"
 #include "proc/sched.h"
 #include "term/node.h"
+#include "trace/trace.h"
 
 enum { PORT_LIMIT = 65536, BIN_VHEAP_WORDS = 46422, REQUESTS_LIMIT = 50, REQUESTS_LIMIT_MAX = (1 << 27) - 1 };
 
@@ -200,6 +201,17 @@ static Term info_snifs(Process *p)
 	return bif_list(&p->heap);
 }
 
+static Term info_trace_control_word(Process *p)
+{
+	(void)p;
+	return SMALL(atomic_load(&trace_control_word));
+}
+
+static Term info_sequential_tracer(Process *p)
+{
+	return heap_tuple(&p->heap, am_sequential_tracer, trace_seq_tracer());
+}
+
 static const struct info_item {
 	Term name;
 	Term (*make)(Process *p);
@@ -219,7 +231,7 @@ static const struct info_item {
 	ITEM_AS(logical_processors_online, cores_online), ITEM_AS(threads, true), ITEM_AS(smp_support, true),
 	ITEM_AS(kernel_poll, true), ITEM_AS(eager_check_io, true), ITEM_AS(time_correction, true),
 	ITEM_AS(debug_compiled, false), ITEM_AS(port_parallelism, false), ITEM_AS(dirty_cpu_schedulers, zero),
-	ITEM_AS(dirty_cpu_schedulers_online, zero), ITEM_AS(dirty_io_schedulers, zero), ITEM_AS(trace_control_word, zero),
+	ITEM_AS(dirty_cpu_schedulers_online, zero), ITEM_AS(dirty_io_schedulers, zero), ITEM(trace_control_word), ITEM(sequential_tracer),
 	ITEM_AS(dist_ctrl, nil), ITEM_AS(multi_scheduling_blockers, nil), ITEM_AS(normal_multi_scheduling_blockers, nil),
 	ITEM_AS(taints, nil), ITEM_AS(cpu_topology, undefined), ITEM_AS(modified_timing_level, undefined),
 #if ERLVM_PROBES
@@ -313,6 +325,12 @@ Term bif_erlang_system_flag_2(Process *p, Term *args)
 	case am_outstanding_system_requests_limit:
 		if (term_is_small(args[1]) && small_value(args[1]) > 0 && small_value(args[1]) <= REQUESTS_LIMIT_MAX)
 			before = atomic_exchange(&info.requests_limit, args[1]);
+		break;
+	case am_trace_control_word:
+		before = trace_set_control_word(args[1]);
+		break;
+	case am_sequential_tracer:
+		before = trace_seq_set_tracer(args[1]);
 		break;
 	case am_time_offset:
 		if (args[1] == am_finalize)

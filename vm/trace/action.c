@@ -15,6 +15,13 @@
 
 _Atomic uint32_t trace_control_word;
 
+Term trace_set_control_word(Term value)
+{
+	if (!term_is_small(value) || small_value(value) < 0 || small_value(value) > UINT32_MAX)
+		return TERM_NONE;
+	return SMALL(atomic_exchange(&trace_control_word, (uint32_t)small_value(value)));
+}
+
 struct run {
 	struct match_context match; /* first */
 	struct trace_outcome outcome;
@@ -236,9 +243,7 @@ static Term act_get_tcw(struct run *r, Process *p, Term *args, unsigned n)
 static Term act_set_tcw(struct run *r, Process *p, Term *args, unsigned n)
 {
 	(void)r; (void)p; (void)n;
-	if (!term_is_small(args[0]) || small_value(args[0]) < 0 || small_value(args[0]) > UINT32_MAX)
-		return TERM_NONE;
-	return SMALL(atomic_exchange(&trace_control_word, (uint32_t)small_value(args[0])));
+	return trace_set_control_word(args[0]);
 }
 
 static Term run_action(struct match_context *c, unsigned action, Term *args, unsigned n)

@@ -22,7 +22,7 @@ static const struct seq_row {
 };
 enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
 
-static _Atomic Term seq_tracer = NIL;
+static _Atomic Term seq_tracer = am_false;
 
 uint64_t trace_seq_bit(Term name)
 {
@@ -34,12 +34,24 @@ uint64_t trace_seq_bit(Term name)
 
 Term trace_seq_tracer(void)
 {
-	return atomic_load(&seq_tracer);
+	Term tracer = atomic_load(&seq_tracer);
+
+	if (tracer == am_false || tracer_is_alive(tracer))
+		return tracer;
+	atomic_compare_exchange_strong(&seq_tracer, &tracer, am_false);
+	return am_false;
 }
 
 Term trace_seq_set_tracer(Term tracer)
 {
-	return atomic_exchange(&seq_tracer, tracer);
+	Term before = trace_seq_tracer();
+
+	if (term_is_tuple_of(tracer, 2) && tuple_get(tracer, 1) == am_erl_tracer)
+		tracer = tuple_get(tracer, 2);
+	if (tracer != am_false && !term_is_local_pid(tracer) && !term_is_local_port(tracer))
+		return TERM_NONE;
+	atomic_store(&seq_tracer, tracer);
+	return before;
 }
 
 /* ---- what is told */
@@ -60,7 +72,7 @@ static void tell(const Process *p, Term token, Term type, Term to, Term message)
 	Term tracer = trace_seq_tracer(), serial[3], info[6], part;
 	uint64_t flags = (uint64_t)small_value(tuple_get(token, 1));
 
-	if (tracer == NIL || tracer == p->id || !(flags & trace_seq_bit(type)) || (p->flags & PF_SENSITIVE) || !tracer_is_alive(tracer))
+	if (tracer == am_false || tracer == p->id || !(flags & trace_seq_bit(type)) || (p->flags & PF_SENSITIVE))
 		return;
 	serial[0] = HEADER(2, SUB_TUPLE);
 	serial[1] = tuple_get(token, 5);

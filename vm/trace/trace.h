@@ -66,8 +66,9 @@ Term trace_look_event(Term event, struct heap *h);
 /* The specification that m was made from, on h. */
 Term trace_spec(const struct match_program *m, struct heap *h);
 
-/* trace_control_word: 32 bits, for match specifications. */
+/* trace_control_word: 32 bits, for match specifications. Setting it returns the value before. Fails: TERM_NONE. */
 extern _Atomic uint32_t trace_control_word;
+Term trace_set_control_word(Term value);
 
 /* ---- sequential tracing */
 /* The token {Flags, Label, Serial, From, Previous} of p, one item of it set: as seq_trace/2, without its result. Fails: false. */
@@ -75,7 +76,7 @@ bool trace_seq_set(Process *p, Term item, Term value);
 /* print: {seq_trace, Label, {print, ...}}. Returns whether p's token wants it. */
 bool trace_seq_print(Process *p, Term message);
 uint64_t trace_seq_bit(Term name);
-/* system_flag(sequential_tracer, _): a pid or port, or NIL. Returns the one before. */
+/* system_flag(sequential_tracer, _): a pid or port, or am_false. Setting it returns the one before. Fails: TERM_NONE. */
 Term trace_seq_tracer(void);
 Term trace_seq_set_tracer(Term tracer);
 
