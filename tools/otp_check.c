@@ -23,6 +23,7 @@ enum {
     OTP_TAG_NIL = 0x3b,
     PROCESSES = 256,     /* so many of the first numbers are looked at */
     READINGS = 50,       /* of a process, until two agree */
+    LONGEST_WAIT_US = 64000, /* between two looks at one that looks wrong */
     FUNCTION = 64 << 10, /* bytes of code between a function's info and where a process stands, at most */
 };
 
@@ -147,19 +148,27 @@ static bool read_atom(const struct check *c, uint32_t index, char text[OTP_ATOM_
     return index < c->natoms && !otp_atoms_read(c->layout, c->memory, index, text);
 }
 
+static bool count_atoms(struct check *c)
+{
+    uint64_t n;
+
+    if (!read_member(c, c->layout->atoms, OTP_INDEX_ENTRIES, 4, &n))
+        return false;
+    c->natoms = (uint32_t)n;
+    return true;
+}
+
 static int check_atoms(struct check *c)
 {
     static const char *const first[] = {"false", "true", "_", "nonode@nohost", "$end_of_table", "", "infinity"};
     char name[OTP_ATOM_TEXT];
-    uint64_t n;
 
-    if (!read_member(c, c->layout->atoms, OTP_INDEX_ENTRIES, 4, &n))
+    if (!count_atoms(c))
         return doubt(c, "its atom table cannot be read");
-    if (!n)
+    if (!c->natoms)
         return too_early(c, "its atoms are");
-    if (n < sizeof first / sizeof *first || n > MAX_ATOMS)
-        return doubt(c, "its atom table says %llu atoms", (unsigned long long)n);
-    c->natoms = (uint32_t)n;
+    if (c->natoms < sizeof first / sizeof *first || c->natoms > MAX_ATOMS)
+        return doubt(c, "its atom table says %u atoms", c->natoms);
     for (uint32_t i = 0; i < sizeof first / sizeof *first; i++)
         if (!read_atom(c, i, name) || strcmp(name, first[i]))
             return doubt(c, "atom %u is not '%s'", i, first[i]);
@@ -346,6 +355,32 @@ static int check_resting(struct check *c, const struct process *p, uint64_t numb
     return wrong ? doubt(c, "the %s of process %llu does not lie where it should", wrong, (unsigned long long)number) : 0;
 }
 
+/*
+ * A thread that is preempted while it puts a process away leaves it in between for as long as it
+ * waits for a processor: what looks wrong is looked at again, for an eighth of a second in all.
+ */
+static int check_slot(struct check *c, uint64_t slot, uint64_t number)
+{
+    struct process p;
+    uint64_t id;
+    int err = 0;
+
+    for (unsigned wait_us = 1000; wait_us <= LONGEST_WAIT_US; wait_us *= 2) {
+        if (read_process(c, slot, &p) != RESTS)
+            return 0;
+        id = member(c, &p, OTP_PROC_ID, 8);
+        if ((id & 0xf) != OTP_TAG_PID || slot_of(c, id) != slot)
+            err = doubt(c, "the id of a process does not decode to its place in the table");
+        else
+            err = check_resting(c, &p, number);
+        if (!err)
+            return 0;
+        usleep(wait_us);
+        count_atoms(c); /* it may have been named meanwhile */
+    }
+    return err;
+}
+
 /* The function's info stands before its code. */
 static bool stands_in_function(const struct check *c, const struct process *p)
 {
@@ -367,11 +402,10 @@ static int check_init(struct check *c)
     char name[OTP_ATOM_TEXT];
     struct process p;
     uint64_t atom;
-    int err;
+    int err = check_slot(c, 0, 0);
 
     if (read_process(c, 0, &p) != RESTS)
         return too_early(c, "its init process is");
-    err = check_resting(c, &p, 0);
     if (err)
         return member(c, &p, OTP_PROC_HEAP, 8) ? err : too_early(c, "its init process is");
     if (!member(c, &p, OTP_PROC_STATE, 4))
@@ -385,23 +419,12 @@ static int check_init(struct check *c)
 
 static int check_processes(struct check *c)
 {
-    struct process p;
-    uint64_t id, slot;
-    int err;
+    int err = 0;
 
     /* Numbers that follow each other are dealt out over the cache lines. */
-    for (uint64_t number = 0; number < PROCESSES; number++) {
-        slot = number % c->lines * (c->max / c->lines) + number / c->lines;
-        if (read_process(c, slot, &p) != RESTS)
-            continue;
-        id = member(c, &p, OTP_PROC_ID, 8);
-        if ((id & 0xf) != OTP_TAG_PID || slot_of(c, id) != slot)
-            return doubt(c, "the id of a process does not decode to its place in the table");
-        err = check_resting(c, &p, number);
-        if (err)
-            return err;
-    }
-    return 0;
+    for (uint64_t number = 0; !err && number < PROCESSES; number++)
+        err = check_slot(c, number % c->lines * (c->max / c->lines) + number / c->lines, number);
+    return err;
 }
 
 int otp_check(int pid, struct otp_image *image, struct otp_layout *layout, char *why, size_t size)

@@ -198,7 +198,7 @@ static int open_sources(struct session *s)
     sigprocmask(SIG_BLOCK, &set, NULL);
     signal(SIGPIPE, SIG_IGN);
     s->epoll = epoll_create1(EPOLL_CLOEXEC);
-    s->fds[SOURCE_SIGNAL] = signalfd(-1, &set, SFD_CLOEXEC);
+    s->fds[SOURCE_SIGNAL] = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK) /* the outlet reads it too */;
     s->fds[SOURCE_TICK] = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     s->fds[SOURCE_SCAN] = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     for (int i = 0; i < NSOURCES; i++) {

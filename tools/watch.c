@@ -55,6 +55,15 @@ static int require_sites(int sites, const struct target *t, const struct plan *p
     return fail(-ENOTSUP, "'%s' has none of the probes needed (%s); see erlsnoop list", t->name, t->provider->text);
 }
 
+/* Whether one that is not far enough, or so it seems when it is busy, is looked at again. */
+static bool is_patient(const struct watch *w, int pid)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec - w->since.tv_sec <= EARLY_S || target_age_s(pid) <= EARLY_S;
+}
+
 /* ---- one target */
 
 static int hook_process(struct watch *w, const struct target *t, struct plan *plan)
@@ -94,7 +103,7 @@ static int attach_required(struct watch *w, const struct target *t)
 
     if (err)
         return err;
-    if (!plan->early || target_age_s(t->pid) > EARLY_S) {
+    if (!plan->early || !is_patient(w, t->pid)) {
         sites = attach_target(w, t, plan, t->pid, w->vms > 0);
         w->waits = sites <= 0 && w->child.pid && !target_lives(t->pid);
         if (!w->waits)
@@ -188,7 +197,7 @@ static int attach_found(void *ctx, struct target *t)
     if (err)
         return err;
     file->hooks = t->provider->hooks;
-    if (plan->early && target_age_s(t->pid) <= EARLY_S) {
+    if (plan->early && is_patient(w, t->pid)) {
         plan_free(plan);
         return 0;
     }
@@ -287,6 +296,7 @@ int watch_open(struct watch *w, const struct options *options, const struct watc
     int err;
 
     *w = (struct watch){.options = options, .ops = *ops, .names = names_new()};
+    clock_gettime(CLOCK_MONOTONIC, &w->since);
     err = w->names ? 0 : fail(-ENOMEM, "out of memory");
     if (!err && options->child)
         err = child_start(options->child, &w->child);

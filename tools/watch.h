@@ -6,6 +6,8 @@
 #ifndef TOOLS_WATCH_H
 #define TOOLS_WATCH_H
 
+#include <time.h>
+
 #include "attach.h"
 #include "child.h"
 #include "names.h"
@@ -26,6 +28,7 @@ struct watch {
     struct child child; /* pid 0: none */
     struct target only; /* the one target, when it was known before the load; elf NULL: it was not */
     struct plan *plan;  /* of it */
+    struct timespec since;
     int vms;            /* how many files or processes are watched */
     bool waits;         /* for the VM: it is not found, or not far enough */
     struct watch_file *files; /* executables that were looked at */

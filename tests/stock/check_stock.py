@@ -196,11 +196,12 @@ class Work:
 
 
 class Watch:
-    """erlsnoop on one VM."""
+    """erlsnoop on one VM, or on all."""
 
-    def __init__(self, command, totals, pid):
+    def __init__(self, command, totals, pid=None):
         self.totals, self.rows = totals, []
-        self.process = subprocess.Popen([ERLSNOOP, command, "--json", "--events", "-p", str(pid), INTERVAL], stdout=subprocess.PIPE,
+        which = ["-p", str(pid)] if pid else ["-a"]
+        self.process = subprocess.Popen([ERLSNOOP, command, "--json", "--events"] + which + [INTERVAL], stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE, text=True, start_new_session=True)
         self.lines = Lines(self.process.stdout)
         self.read_results(1)
@@ -214,6 +215,12 @@ class Watch:
     def read_results(self, n):
         while n:
             n -= self.take(self.lines.next("erlsnoop"))["type"] == self.totals
+
+    def catch_up(self):
+        """What has happened before is in the rows."""
+        for _ in range(self.lines.queue.qsize()):
+            self.take(self.lines.queue.get())
+        self.read_results(2)
 
     def end(self):
         """All rows. What has happened before is in them."""
@@ -305,6 +312,34 @@ def run_case(otp, case):
     return result
 
 
+def run_together(otps):
+    """All at once under one erlsnoop, which half of them start before; each is told by its own events."""
+    result = Result("all at once", "spawns -a")
+    works, watch = [], None
+    try:
+        works = [Work(otp, "spawns") for otp in otps[::2]]
+        watch = Watch("spawns", "spawns")
+        works += [Work(otp, "spawns") for otp in otps[1::2]]
+        watch.catch_up()
+        printed = {work.pid: prints_names(work.pid) for work in works}
+        started = len(watch.rows)
+        for work in works:
+            work.go()
+        told = [(work, json.loads(line)) for work in works for line in work.wait_for("done")]
+        rows = watch.end()[started:]
+        for work, expected in told:
+            if expected["table"] == "spawns_event" and not ("name" in expected["where"] and printed[work.pid]):
+                result.compare(expected, [row for row in rows if row.get("vm") == work.pid])
+    except (Failure, subprocess.SubprocessError, OSError, ValueError) as why:
+        result.wrong.append(str(why))
+    finally:
+        if watch:
+            watch.kill()
+        for work in works:
+            work.end()
+    return result
+
+
 def wanted(otp, case):
     only = os.environ.get("STOCK_ONLY", "").split()
     return not only or any(word in f"{otp.name} {case[0]}".split() for word in only)
@@ -315,14 +350,15 @@ def main():
         print("check-stock needs root")
         return 1
     otps, skipped = find_otps()
+    runs = [(run_case, (otp, case)) for otp in otps for case in CASES if wanted(otp, case)]
+    if otps and wanted(Otp("together"), CASES[0]):
+        runs.append((run_together, (otps,)))
     results = []
-    for otp in otps:
-        for case in CASES:
-            if wanted(otp, case):
-                results.append(run_case(otp, case))
-                print(results[-1].line(), flush=True)
-                for wrong in results[-1].wrong:
-                    print("    " + wrong)
+    for run, what in runs:
+        results.append(run(*what))
+        print(results[-1].line(), flush=True)
+        for wrong in results[-1].wrong:
+            print("    " + wrong)
     print(f"\n{'OTP':<12} {'WATCHED BY':<18} {'CHECKS':>7} {'EXPECTED':>9} {'COUNTED':>9}")
     for result in results:
         print(result.line())
