@@ -10,33 +10,67 @@
 #include "heap/copy.h"
 #include "heap/literal.h"
 
-enum { BUCKETS = 1024 };
+enum { FIRST_BUCKETS = 1024, SHARED_WORDS = 8000 };
 
 struct entry {
 	struct entry *next;
-	Term key, value;     /* in area */
+	uint32_t hash;
+	Term key, value;     /* literals */
 	size_t words;
-	struct literal_area *area;
 };
 
 static struct {
 	struct rwlock lock;
-	struct entry *buckets[BUCKETS];
+	struct entry **buckets;
+	size_t bucket_count; /* a power of two, at least `count` */
 	size_t count, words;
+	struct lock making;
+	struct literal_area *shared; /* making: where the next small ones go */
 } terms;
 
 void bif_persistent_init(void)
 {
 	rwlock_init(&terms.lock, LOCK_persistent);
+	lock_init(&terms.making, LOCK_persistent);
+	terms.bucket_count = FIRST_BUCKETS;
+	terms.buckets = mem_zalloc(FIRST_BUCKETS * sizeof(struct entry *));
+}
+
+static struct entry **find_bucket(uint32_t hash)
+{
+	return &terms.buckets[hash & (terms.bucket_count - 1)];
 }
 
 static struct entry **find_entry(Term key)
 {
-	struct entry **at = &terms.buckets[phash2(key) % BUCKETS];
+	uint32_t hash = phash2(key);
+	struct entry **at = find_bucket(hash);
 
-	while (*at != NULL && !term_same((*at)->key, key))
+	while (*at != NULL && ((*at)->hash != hash || !term_same((*at)->key, key)))
 		at = &(*at)->next;
 	return at;
+}
+
+/* Lock held for writing. */
+static void grow_buckets(void)
+{
+	struct entry **before = terms.buckets;
+	size_t count = terms.bucket_count;
+
+	terms.bucket_count *= 2;
+	terms.buckets = mem_zalloc(terms.bucket_count * sizeof(struct entry *));
+	for (size_t i = 0; i < count; i++) {
+		struct entry *next;
+
+		for (struct entry *e = before[i]; e != NULL; e = next) {
+			struct entry **at = find_bucket(e->hash);
+
+			next = e->next;
+			e->next = *at;
+			*at = e;
+		}
+	}
+	mem_free(before);
 }
 
 static Term get_value(Term key)
@@ -51,20 +85,33 @@ static Term get_value(Term key)
 	return value;
 }
 
+/* Small ones share an area. The lock `making` is held. Fails: NULL when there is no room for literals. */
+static struct literal_area *find_room(size_t words)
+{
+	if (words > SHARED_WORDS / 4)
+		return literal_new(words);
+	if (terms.shared == NULL || (size_t)(terms.shared->end - terms.shared->top) < words)
+		terms.shared = literal_new(SHARED_WORDS);
+	return terms.shared;
+}
+
 /* Fails: NULL when there is no room for literals. */
 static struct entry *make_entry(Term key, Term value)
 {
 	size_t words = copy_flat_size_words(key) + copy_flat_size_words(value);
-	struct literal_area *area = literal_new(words > 0 ? words : 1);
-	struct entry *e;
+	struct literal_area *area;
+	struct entry *e = NULL;
 
-	if (area == NULL)
-		return NULL;
-	e = mem_zalloc(sizeof(*e));
-	e->area = area;
-	e->words = words;
-	e->key = literal_put(area, key);
-	e->value = literal_put(area, value);
+	lock_acquire(&terms.making);
+	area = find_room(words);
+	if (area != NULL) {
+		e = mem_zalloc(sizeof(*e));
+		e->words = words;
+		e->hash = phash2(key);
+		e->key = literal_put(area, key);
+		e->value = literal_put(area, value);
+	}
+	lock_release(&terms.making);
 	return e;
 }
 
@@ -91,6 +138,8 @@ Term bif_persistent_term_put_2(Process *p, Term *args)
 	}
 	terms.words += e->words;
 	*at = e;
+	if (terms.count > terms.bucket_count)
+		grow_buckets();
 	rwlock_unwrite(&terms.lock);
 	return am_ok;
 }
@@ -116,7 +165,7 @@ Term bif_persistent_term_get_0(Process *p, Term *args)
 
 	(void)args;
 	rwlock_read(&terms.lock);
-	for (int i = 0; i < BUCKETS; i++)
+	for (size_t i = 0; i < terms.bucket_count; i++)
 		for (struct entry *e = terms.buckets[i]; e != NULL; e = e->next)
 			list = heap_cons(&p->heap, heap_tuple(&p->heap, e->key, e->value), list);
 	rwlock_unread(&terms.lock);
@@ -149,7 +198,7 @@ Term bif_erts_internal_erase_persistent_terms_0(Process *p, Term *args)
 	(void)p;
 	(void)args;
 	rwlock_write(&terms.lock);
-	for (unsigned i = 0; i < BUCKETS; i++) {
+	for (size_t i = 0; i < terms.bucket_count; i++) {
 		struct entry *next;
 
 		for (struct entry *e = terms.buckets[i]; e != NULL; e = next) {

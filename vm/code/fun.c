@@ -2,11 +2,13 @@
 /* Fun entries in buckets. Readers take no lock: an entry is complete before its bucket names it, and stays. */
 #include "code/fun.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/lock.h"
+#include "base/log.h"
 #include "code/export.h"
 #include "data/fun_link.h"
 #include "heap/literal.h"
@@ -72,7 +74,8 @@ static Term make_literal(struct export *e)
 
 	if (a == NULL || (size_t)(a->end - a->top) < EXPORT_FUN_WORDS) {
 		a = literal_new(LITERALS_AT_ONCE * EXPORT_FUN_WORDS);
-		ENSURE(a != NULL);
+		if (a == NULL)
+			log_refused("make a fun", ENOMEM);
 		funs.literals = a;
 	}
 	return literal_put(a, term_from_boxed(object));
