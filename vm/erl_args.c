@@ -41,6 +41,7 @@ void words_add(struct words *w, const char *word)
 
 /* ---- flags of the emulator */
 
+/* A whole number; what stands behind a colon is for the caller. */
 static unsigned long parse_count(const char *flag, const char *text, unsigned long min, unsigned long max)
 {
 	char *end;
@@ -54,21 +55,138 @@ static unsigned long parse_count(const char *flag, const char *text, unsigned lo
 	return n;
 }
 
-/* How the value of a flag is given that this machine has no use for. */
+/* Tables of processes and ports have a power of two of places. */
+static size_t parse_places(const char *flag, const char *text)
+{
+	size_t n = parse_count(flag, text, 1024, 1 << 27), places = 1024;
+
+	while (places < n)
+		places *= 2;
+	return places;
+}
+
+static bool parse_choice(const char *flag, const char *text, const char *yes, const char *no)
+{
+	if (text == NULL || (strcmp(text, yes) != 0 && strcmp(text, no) != 0))
+		erl_args_fail("%s takes %s or %s, not %s", flag, yes, no, text != NULL ? text : "nothing");
+	return strcmp(text, yes) == 0;
+}
+
+/* N[:M]: M, how many are in use at first, has no effect. 0: as many as by default. */
+static void set_schedulers(struct options *o, const char *flag, const char *value)
+{
+	unsigned n = (unsigned)parse_count(flag, value, 0, 1024);
+
+	if (n > 0)
+		o->schedulers = n;
+}
+
+/* N[:M] in percent of the cores. */
+static void set_percent(struct options *o, const char *flag, const char *value)
+{
+	unsigned n = o->schedulers * (unsigned)parse_count(flag, value, 1, 100) / 100;
+
+	o->schedulers = n > 0 ? n : 1;
+}
+
+static void set_async(struct options *o, const char *flag, const char *value)
+{
+	o->async_threads = (unsigned)parse_count(flag, value, 0, 1024);
+	o->async_threads += o->async_threads == 0; /* files need one */
+}
+
+static void set_processes(struct options *o, const char *flag, const char *value)
+{
+	if (value == NULL || strcmp(value, "legacy") != 0)
+		o->processes = parse_places(flag, value);
+}
+
+static void set_ports(struct options *o, const char *flag, const char *value)
+{
+	if (value == NULL || strcmp(value, "legacy") != 0)
+		o->ports = parse_places(flag, value);
+}
+
+static void set_atoms(struct options *o, const char *flag, const char *value)
+{
+	o->atoms = parse_count(flag, value, 8192, INT32_MAX);
+}
+
+static void set_tables(struct options *o, const char *flag, const char *value)
+{
+	size_t n = parse_count(flag, value, 0, INT32_MAX);
+
+	if (n > o->tables)
+		o->tables = n;
+}
+
+static void set_min_heap(struct options *o, const char *flag, const char *value)
+{
+	o->min_heap_words = parse_count(flag, value, 1, 1ul << 40);
+}
+
+static void set_max_heap(struct options *o, const char *flag, const char *value)
+{
+	o->max_heap_words = parse_count(flag, value, 0, 1ul << 58);
+}
+
+static void set_max_heap_kill(struct options *o, const char *flag, const char *value)
+{
+	o->max_heap_spares = !parse_choice(flag, value, "true", "false");
+}
+
+static void set_max_heap_report(struct options *o, const char *flag, const char *value)
+{
+	o->max_heap_silent = !parse_choice(flag, value, "true", "false");
+}
+
+static void set_messages(struct options *o, const char *flag, const char *value)
+{
+	o->messages_off_heap = parse_choice(flag, value, "off_heap", "on_heap");
+}
+
+static void set_printable(struct options *o, const char *flag, const char *value)
+{
+	o->printable_unicode = parse_choice(flag, value, "unicode", "latin1");
+}
+
+static void set_warnings(struct options *o, const char *flag, const char *value)
+{
+	if (value == NULL || value[0] == 0 || strchr("wie", value[0]) == NULL || value[1] != 0)
+		erl_args_fail("%s takes w, i or e, not %s", flag, value != NULL ? value : "nothing");
+	o->warnings = value[0];
+}
+
+/* nu, nl or na, then w, i or e: what happens to names in another encoding, which has no effect. */
+static void set_file_names(struct options *o, const char *flag, const char *value)
+{
+	if (value == NULL || value[0] != 'n' || value[1] == 0 || strchr("ula", value[1]) == NULL)
+		erl_args_fail("%s takes nu, nl or na, not %s", flag, value != NULL ? value : "nothing");
+	o->file_names = value[1] == 'a' ? 0 : value[1];
+}
+
+/* Where a flag's value stands. */
 enum value { VALUE_NONE, VALUE_ATTACHED, VALUE_EITHER, VALUE_NEXT, VALUE_BOOL };
 
-static const struct {
-	const char *prefix;
+/* The longest name that fits counts. Without `set`: this machine has no use for it. */
+static const struct emulator_flag {
+	const char *name;
 	enum value value;
-} unused[] = {
-	{ "SP", VALUE_EITHER }, { "SDcpu", VALUE_EITHER }, { "SDPcpu", VALUE_EITHER }, { "SDio", VALUE_EITHER },
-	{ "IOPt", VALUE_EITHER }, { "IOPp", VALUE_EITHER }, { "IOt", VALUE_EITHER }, { "IOp", VALUE_EITHER }, { "IOs", VALUE_EITHER },
-	{ "JP", VALUE_NEXT }, { "JD", VALUE_NEXT }, { "JM", VALUE_NEXT },
-	{ "K", VALUE_EITHER }, { "Q", VALUE_EITHER }, { "t", VALUE_EITHER }, { "e", VALUE_EITHER }, { "a", VALUE_EITHER },
-	{ "W", VALUE_EITHER }, { "T", VALUE_EITHER }, { "R", VALUE_EITHER }, { "n", VALUE_EITHER }, { "C", VALUE_EITHER },
-	{ "c", VALUE_BOOL }, { "B", VALUE_ATTACHED }, { "f", VALUE_ATTACHED }, { "L", VALUE_NONE }, { "d", VALUE_NONE }, { "l", VALUE_NONE },
-	{ "v", VALUE_NONE }, { "h", VALUE_NEXT }, { "M", VALUE_NEXT }, { "s", VALUE_NEXT }, { "z", VALUE_NEXT }, { "r", VALUE_NEXT },
-	{ "pc", VALUE_NEXT },
+	void (*set)(struct options *o, const char *flag, const char *value);
+} emulator_flags[] = {
+	{ "S", VALUE_EITHER, set_schedulers }, { "SP", VALUE_EITHER, set_percent }, { "A", VALUE_EITHER, set_async },
+	{ "P", VALUE_EITHER, set_processes }, { "Q", VALUE_EITHER, set_ports }, { "t", VALUE_EITHER, set_atoms },
+	{ "e", VALUE_EITHER, set_tables }, { "hms", VALUE_EITHER, set_min_heap }, { "hmax", VALUE_EITHER, set_max_heap },
+	{ "hmaxk", VALUE_EITHER, set_max_heap_kill }, { "hmaxel", VALUE_EITHER, set_max_heap_report }, { "hmqd", VALUE_EITHER, set_messages },
+	{ "pc", VALUE_EITHER, set_printable }, { "W", VALUE_EITHER, set_warnings }, { "f", VALUE_ATTACHED, set_file_names },
+	{ "SDcpu", VALUE_EITHER, NULL }, { "SDPcpu", VALUE_EITHER, NULL }, { "SDio", VALUE_EITHER, NULL },
+	{ "IOPt", VALUE_EITHER, NULL }, { "IOPp", VALUE_EITHER, NULL }, { "IOt", VALUE_EITHER, NULL }, { "IOp", VALUE_EITHER, NULL },
+	{ "IOs", VALUE_EITHER, NULL }, { "JP", VALUE_NEXT, NULL }, { "JD", VALUE_NEXT, NULL }, { "JM", VALUE_NEXT, NULL },
+	{ "K", VALUE_EITHER, NULL }, { "a", VALUE_EITHER, NULL }, { "T", VALUE_EITHER, NULL }, { "R", VALUE_EITHER, NULL },
+	{ "n", VALUE_EITHER, NULL }, { "C", VALUE_EITHER, NULL }, { "c", VALUE_BOOL, NULL }, { "B", VALUE_ATTACHED, NULL },
+	{ "L", VALUE_NONE, NULL }, { "d", VALUE_NONE, NULL }, { "l", VALUE_NONE, NULL }, { "v", VALUE_NONE, NULL },
+	{ "hmbs", VALUE_EITHER, NULL }, { "hpds", VALUE_EITHER, NULL }, { "M", VALUE_NEXT, NULL }, { "s", VALUE_NEXT, NULL },
+	{ "z", VALUE_NEXT, NULL }, { "r", VALUE_NEXT, NULL },
 };
 
 static bool is_flag(const char *text)
@@ -81,54 +199,39 @@ static bool is_bool(const char *text)
 	return text != NULL && (strcmp(text, "true") == 0 || strcmp(text, "false") == 0);
 }
 
-static int skip_unused(char **argv)
+static const struct emulator_flag *find_flag(const char *text)
 {
-	for (size_t i = 0; i < sizeof(unused) / sizeof(unused[0]); i++) {
-		size_t n = strlen(unused[i].prefix);
+	const struct emulator_flag *best = NULL;
 
-		if (strncmp(argv[0] + 1, unused[i].prefix, n) != 0)
-			continue;
-		switch (unused[i].value) {
-		case VALUE_NONE:
-		case VALUE_ATTACHED:
-			return 1;
-		case VALUE_BOOL:
-			return is_bool(argv[1]) ? 2 : 1;
-		case VALUE_EITHER:
-			if (argv[0][1 + n] != 0)
-				return 1;
-			/* fall through */
-		case VALUE_NEXT:
-			if (argv[1] == NULL)
-				erl_args_fail("%s needs a value", argv[0]);
-			return is_flag(argv[1]) ? 1 : 2;
-		}
+	for (size_t i = 0; i < sizeof(emulator_flags) / sizeof(emulator_flags[0]); i++) {
+		const struct emulator_flag *f = &emulator_flags[i];
+
+		if (strncmp(text, f->name, strlen(f->name)) == 0 && (best == NULL || strlen(f->name) > strlen(best->name)))
+			best = f;
 	}
-	erl_args_fail("unknown flag %s", argv[0]);
+	return best;
 }
 
 int erl_args_emulator_flag(char **argv, struct options *o)
 {
-	const char *flag = argv[0];
-	const char *value = flag[1] != 0 && flag[2] != 0 ? flag + 2 : argv[1];
-	int used = flag[1] != 0 && flag[2] != 0 ? 1 : 2;
+	const struct emulator_flag *f = find_flag(argv[0] + 1);
+	const char *attached, *value;
 
-	switch (flag[1]) {
-	case 'S':
-		if (flag[2] == 'P' || flag[2] == 'D')
-			return skip_unused(argv);
-		o->schedulers = (unsigned)parse_count("+S", value, 1, 1024);
-		return used;
-	case 'A':
-		o->async_threads = (unsigned)parse_count("+A", value, 0, 1024);
-		o->async_threads += o->async_threads == 0; /* files need one */
-		return used;
-	case 'P':
-		o->processes = strcmp(value != NULL ? value : "", "legacy") == 0 ? o->processes : parse_count("+P", value, 1, 1 << 27);
-		return used;
-	default:
-		return skip_unused(argv);
-	}
+	if (f == NULL)
+		erl_args_fail("unknown flag %s", argv[0]);
+	attached = argv[0] + 1 + strlen(f->name);
+	if (f->value == VALUE_NONE)
+		return 1;
+	if (f->value == VALUE_BOOL)
+		return is_bool(argv[1]) ? 2 : 1;
+	value = f->value == VALUE_ATTACHED || (f->value == VALUE_EITHER && *attached != 0) ? attached : argv[1];
+	if (f->set != NULL)
+		f->set(o, argv[0], value);
+	else if (value == NULL)
+		erl_args_fail("%s needs a value", argv[0]);
+	else if (is_flag(value))
+		return 1;
+	return value == attached ? 1 : 2;
 }
 
 /* ---- words from variables and files */
@@ -258,10 +361,14 @@ static __attribute__((noreturn)) void print_version(void)
 /* A word of erl itself, or one for init. Returns the words used. */
 static int take_flag(char **argv, struct words *boot)
 {
-	if (strcmp(argv[0], "-env") == 0 && argv[1] != NULL && argv[2] != NULL) {
+	if (strcmp(argv[0], "-env") == 0) {
+		if (argv[1] == NULL || argv[2] == NULL)
+			erl_args_fail("-env needs a name and a value");
 		setenv(argv[1], argv[2], 1);
 		return 3;
 	}
+	if (strcmp(argv[0], "-sname") == 0 || strcmp(argv[0], "-name") == 0)
+		erl_args_fail("%s: there is no distribution yet", argv[0]);
 	if (strcmp(argv[0], "-version") == 0)
 		print_version();
 	if (strcmp(argv[0], "-root") == 0 && argv[1] != NULL)
@@ -333,6 +440,8 @@ void erl_args_parse(char **argv, struct options *o, struct words *boot)
 	add_installation(boot, code_path_root(), bindir);
 	mem_free(bindir);
 	while (i < all.count && strcmp(all.words[i], "-extra") != 0) {
+		if (strcmp(all.words[i], "+V") == 0)
+			print_version();
 		if (all.words[i][0] == '+' && all.words[i][1] != 0)
 			i += erl_args_emulator_flag(all.words + i, o);
 		else

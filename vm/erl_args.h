@@ -5,13 +5,22 @@
 #ifndef VM_ERL_ARGS_H
 #define VM_ERL_ARGS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct options {
 	unsigned schedulers;
 	unsigned async_threads;
-	size_t processes;
+	size_t processes, ports, atoms, tables;
+	size_t min_heap_words, max_heap_words; /* of new processes; 0: as built in */
+	bool max_heap_spares, max_heap_silent; /* it does not kill; is not reported */
+	bool messages_off_heap;
+	bool printable_unicode;
+	char warnings;       /* w, i or e: what they are logged as */
+	char file_names;     /* u or l: UTF-8 or Latin-1 whatever the locale says; 0 */
 };
+/* For a machine of that many cores. */
+#define OPTIONS_DEFAULT(cores) { .schedulers = (cores), .async_threads = 10, .processes = 1048576, .tables = 8192, .warnings = 'w' }
 
 /* Words that outlive the VM. */
 struct words {

@@ -9,7 +9,8 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "bif/bif.h"
+#include "bif/bif_info.h"
+#include "bif/spawn_opts.h"
 #include "boot.h"
 #include "code/code_path.h"
 #include "code/export.h"
@@ -20,7 +21,9 @@
 #include "exec/exec.h"
 #include "heap/literal.h"
 #include "io/async.h"
+#include "io/filename.h"
 #include "io/io.h"
+#include "io/port.h"
 #include "proc/node_monitor.h"
 #include "proc/sched.h"
 #include "term/node.h"
@@ -131,6 +134,28 @@ static bool is_quick(char **argv)
 	return false;
 }
 
+static void apply_defaults(const struct options *o)
+{
+	uint32_t flags = (o->max_heap_spares ? PF_MAX_HEAP_SPARE : 0) | (o->max_heap_silent ? PF_MAX_HEAP_SILENT : 0);
+
+	if (o->atoms > 0)
+		atom_set_limit((uint32_t)o->atoms);
+	if (o->ports > 0)
+		port_set_limit(o->ports);
+	if (o->file_names != 0)
+		filename_set_utf8(o->file_names == 'u');
+	if (o->min_heap_words > 0)
+		atomic_store(&spawn_defaults.min_heap_words, gc_next_size_words(o->min_heap_words));
+	atomic_store(&spawn_defaults.max_heap_words, o->max_heap_words);
+	atomic_store(&spawn_defaults.max_heap_flags, flags);
+	atomic_store(&spawn_defaults.off_heap_messages, o->messages_off_heap);
+	info_settings = (struct info_settings){
+		.printable_range = o->printable_unicode ? am_unicode : am_latin1,
+		.warning_map = o->warnings == 'i' ? am_info : o->warnings == 'e' ? am_error : am_warning,
+		.ets_limit = o->tables,
+	};
+}
+
 static void init_rooms(const struct options *o)
 {
 	process_table_init(o->processes);
@@ -145,6 +170,7 @@ static void init_rooms(const struct options *o)
 	trace_init();
 	async_init(o->async_threads);
 	io_init();
+	apply_defaults(o);
 }
 
 static int run_tool(const char *option, const char *file)
@@ -179,7 +205,7 @@ static void open_standard_fds(void)
 int main(int argc, char **argv)
 {
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
-	struct options o = { cores > 0 ? (unsigned)cores : 1, 10, 1048576 };
+	struct options o = OPTIONS_DEFAULT(cores > 0 ? (unsigned)cores : 1);
 	struct words words = { 0 };
 	bool quick;
 

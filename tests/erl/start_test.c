@@ -32,6 +32,16 @@ static const char *const lines[] = {
 	"+S 2 +A 3 +P 2000 +K true +W w +sbt db +Bd +c true +zdbbl 1024 -noshell -eval "
 	"'io:format(\"~p~n\", [[erlang:system_info(I) || I <- [schedulers, thread_pool_size]]]), halt().'",
 	"+A 0 -noshell -eval 'io:format(\"~p~n\", [erlang:system_info(thread_pool_size)]), halt().'",
+	"+Q 5000 +t 200000 +e 9000 +P 100000 +SP 100 -noshell -eval "
+	"'io:format(\"~p~n\", [[erlang:system_info(I) || I <- [port_limit, atom_limit, ets_limit, process_limit, schedulers]]]), halt().'",
+	"+hms 4000 +hmax 1000000 +hmaxk false +hmaxel false +hmqd off_heap -noshell -eval "
+	"'io:format(\"~p~n\", [[erlang:system_info(I) || I <- [min_heap_size, max_heap_size, message_queue_data]]]), halt().'",
+	"+pc unicode +W i +fnl -noshell -eval "
+	"'io:format(\"~p~n\", [{io:printable_range(), error_logger:warning_map(), file:native_name_encoding()}]), halt().'",
+	"-noshell -run init stop 3 -s init stop",
+	"-noshell -boot start_clean -hidden -nostick -eval 'io:format(\"~p~n\", [code:is_sticky(lists)]), halt().'",
+	"-noshell -enable-feature maybe_expr -eval 'io:format(\"~p~n\", [erl_features:enabled()]), halt().'",
+	"-noshell -config %s/none -s init stop",
 	"-eval '1 + 1.' < %s/shell",
 	"-noshell -eval 'io:format(\"~p~n\", [io:get_line(\"\")]), halt().' < %s/shell",
 	"-noshell -eval 'F = \"%s/once\", io:format(\"up~n\"), case file:read_file(F) of {ok, _} -> file:delete(F), halt(2); "

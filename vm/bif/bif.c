@@ -4,6 +4,7 @@
 
 #include "bif/bif_info.h"
 #include "code/export.h"
+#include "data/regex_cache.h"
 
 struct bif_row {
 	Term module;
@@ -40,6 +41,7 @@ Term bif_list(struct heap *h)
 void bif_init(void)
 {
 	bif_proc_init();
+	regex_cache_init();
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const struct bif_row *row = &rows[i];
 		struct export *e = export_get(row->module, atom_from_text(row->function), row->arity);

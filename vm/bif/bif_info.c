@@ -21,7 +21,9 @@
 #include "term/node.h"
 #include "trace/trace.h"
 
-enum { PORT_LIMIT = 65536, BIN_VHEAP_WORDS = 46422, REQUESTS_LIMIT = 50, REQUESTS_LIMIT_MAX = (1 << 27) - 1 };
+enum { BIN_VHEAP_WORDS = 46422, REQUESTS_LIMIT = 50, REQUESTS_LIMIT_MAX = (1 << 27) - 1 };
+
+struct info_settings info_settings = { am_latin1, am_warning, 8192 };
 
 static struct {
 	int64_t start_ns;    /* Erlang monotonic time at start */
@@ -62,10 +64,11 @@ static Term string(struct heap *h, const char *text)
 INFO(process_count, int_term((int64_t)process_count()))
 INFO(process_limit, int_term((int64_t)process_limit()))
 INFO(port_count, int_term((int64_t)port_count()))
-INFO(port_limit, SMALL(PORT_LIMIT))
+INFO(port_limit, int_term((int64_t)port_limit()))
+INFO(ets_limit, int_term((int64_t)info_settings.ets_limit))
 INFO(ets_count, int_term((int64_t)table_count()))
 INFO(atom_count, int_term(atom_count()))
-INFO(atom_limit, SMALL(ATOM_TABLE_LIMIT))
+INFO(atom_limit, int_term(atom_limit()))
 INFO(schedulers, int_term(sched_count()))
 INFO(schedulers_online, int_term(sched_online()))
 INFO(scheduler_id, int_term(sched_self()->id))
@@ -108,7 +111,7 @@ INFO(tolerant_timeofday, am_disabled)
 INFO(cores, int_term(sysconf(_SC_NPROCESSORS_CONF)))
 INFO(cores_online, int_term(sysconf(_SC_NPROCESSORS_ONLN)))
 INFO(scheduler_bind_type, am_unbound)
-INFO(message_queue_data, am_on_heap)
+INFO(message_queue_data, atomic_load(&spawn_defaults.off_heap_messages) ? am_off_heap : am_on_heap)
 INFO(fullsweep_after, heap_tuple(&p->heap, am_fullsweep_after, int_term(atomic_load(&spawn_defaults.fullsweep_after))))
 INFO(min_heap_size, heap_tuple(&p->heap, am_min_heap_size, int_term((int64_t)atomic_load(&spawn_defaults.min_heap_words))))
 INFO(min_bin_vheap_size, heap_tuple(&p->heap, am_min_bin_vheap_size, SMALL(BIN_VHEAP_WORDS)))
@@ -218,7 +221,7 @@ static const struct info_item {
 } info_items[] = {
 #define ITEM(name) { am_##name, info_##name }
 #define ITEM_AS(name, other) { am_##name, info_##other }
-	ITEM(os_type), ITEM(os_version), ITEM(process_count), ITEM(process_limit), ITEM(port_count), ITEM(port_limit), ITEM(snifs), ITEM(ets_count), ITEM(atom_count),
+	ITEM(os_type), ITEM(os_version), ITEM(process_count), ITEM(process_limit), ITEM(port_count), ITEM(port_limit), ITEM(snifs), ITEM(ets_count), ITEM(ets_limit), ITEM(atom_count),
 	ITEM(atom_limit), ITEM(schedulers), ITEM(schedulers_online), ITEM(scheduler_id), ITEM(schedulers_state),
 	ITEM(otp_release), ITEM(version), ITEM(machine), ITEM(system_architecture), ITEM(driver_version), ITEM(nif_version),
 	ITEM(wordsize), ITEM(endian), ITEM(heap_type), ITEM(multi_scheduling), ITEM(build_type), ITEM_AS(emu_type, build_type),

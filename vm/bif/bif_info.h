@@ -11,6 +11,13 @@ void bif_persistent_init(void);
 void bif_os_init(void);
 void bif_info_init(void);
 void info_wall_init(void);
+/* What the command line may set and programs may ask for. */
+struct info_settings {
+	Term printable_range; /* latin1, unicode: characters that lists of io_lib are strings of */
+	Term warning_map;     /* warning, info, error: what warning_msg of error_logger is logged as */
+	size_t ets_limit;     /* tables: told, never a bound */
+};
+extern struct info_settings info_settings;
 /* statistics(scheduler_wall_time): undefined while it is off. */
 Term info_scheduler_wall_time(Process *p);
 /* system_flag(scheduler_wall_time, on): kernel_refc, where it runs, counts who wants it. */

@@ -2,7 +2,7 @@
 /* Text straight to standard output and error (erlang:display/1 and its kin), and small answers to io and its servers. */
 #include <unistd.h>
 
-#include "bif/bif.h"
+#include "bif/bif_info.h"
 #include "data/print.h"
 #include "data/utf8.h"
 #include "io/posix.h"
@@ -77,12 +77,11 @@ Term bif_erlang_display_nl_0(Process *p, Term *args)
 
 /* ---- what io servers ask */
 
-/* Latin-1, until a flag for more exists. */
 Term bif_io_printable_range_0(Process *p, Term *args)
 {
 	(void)p;
 	(void)args;
-	return am_latin1;
+	return info_settings.printable_range;
 }
 
 /* Does the process's node take Unicode in io requests? This one does; of others nothing is known. */
@@ -95,5 +94,5 @@ Term bif_error_logger_warning_map_0(Process *p, Term *args)
 {
 	(void)p;
 	(void)args;
-	return am_warning;
+	return info_settings.warning_map;
 }

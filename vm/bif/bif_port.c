@@ -301,6 +301,8 @@ static Term open_with(Process *p, struct settings *s, Term name)
 	s->o.envp = s->envp;
 	s->o.directory = s->directory;
 	error = port_open(p, driver, &s->o, &id);
+	if (error == -EXFULL)
+		return am_system_limit;
 	return error == 0 ? id : posix_error_atom(-error);
 }
 

@@ -1,27 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Module re. A compiled pattern is {re_pattern, Groups, Unicode, CrLf, Ref} with a magic reference. What the stock re.erl does
+/* Module re. A compiled pattern is {re_pattern, Groups, Unicode, CrLf, Bytes}, see data/regex_cache.h. What the stock re.erl does
  * itself (global runs, Unicode text in lists) is handed to it, as OTP's own emulator does. */
 #include "base/alloc.h"
 #include "bif/bif.h"
 #include "code/export.h"
 #include "data/iolist.h"
 #include "data/number.h"
-#include "data/regex.h"
+#include "data/regex_cache.h"
 
 enum { BYTES_A_REDUCTION = 128, ERROR_CHARS = 256 };
-
-struct pattern {
-	struct resource resource;
-	struct regex regex;
-};
-
-static void release_pattern(struct resource *r)
-{
-	regex_free(&((struct pattern *)r)->regex);
-	mem_free(r);
-}
-
-static const struct resource_type pattern_type = { "regular expression", release_pattern };
 
 /* ---- options */
 
@@ -174,14 +161,16 @@ static Term put_compile_error(Process *p, int error, size_t offset, bool in_run)
 /* Takes: the regex. */
 static Term put_pattern(Process *p, struct regex *regex, bool unicode)
 {
-	struct pattern *pattern = mem_alloc(sizeof(*pattern));
-	Term ref;
+	size_t n = regex_image_bytes(regex);
+	uint8_t *image = mem_alloc(n);
+	Term t;
 
-	resource_init(&pattern->resource, &pattern_type);
-	pattern->regex = *regex;
-	ref = resource_put(&p->heap, &pattern->resource);
-	resource_unref(&pattern->resource);
-	return heap_tuple(&p->heap, am_re_pattern, SMALL(regex_captures(regex)), SMALL(unicode), SMALL(regex_has_crlf(regex)), ref);
+	regex_image_put(regex, image);
+	t = heap_tuple(&p->heap, am_re_pattern, SMALL(regex_captures(regex)), SMALL(unicode), SMALL(regex_has_crlf(regex)),
+		       binary_put(&p->heap, image, n));
+	mem_free(image);
+	regex_free(regex);
+	return t;
 }
 
 /* Fails: false, and *failure is what to return. */
@@ -223,15 +212,23 @@ Term bif_re_compile_1(Process *p, Term *args)
 	return bif_re_compile_2(p, (Term[]){ args[0], NIL });
 }
 
+/* Owns: the caller, a share. Fails: NULL when t is no compiled pattern. */
 static const struct regex *get_pattern(Term t, bool *unicode)
 {
-	struct resource *r;
+	const struct regex *regex;
+	const uint8_t *image;
+	uint8_t *scratch;
+	size_t n;
 
 	if (!term_is_tuple_of(t, 5) || tuple_get(t, 1) != am_re_pattern)
 		return NULL;
-	r = resource_get(tuple_get(t, 5), &pattern_type);
+	image = binary_bytes(tuple_get(t, 5), &n, &scratch);
+	if (image == NULL)
+		return NULL;
+	regex = regex_acquire(image, n);
+	mem_free(scratch);
 	*unicode = tuple_get(t, 3) != SMALL(0);
-	return r != NULL ? &((struct pattern *)r)->regex : NULL;
+	return regex;
 }
 
 /* ---- what a match gives back */
@@ -508,13 +505,11 @@ static bool has_other_lines(const struct regex *regex, const struct options *o)
 	       (o->compile.bsr != 0 && o->compile.bsr != regex->options.bsr);
 }
 
-static Term run_pattern(Process *p, Term *args, const struct options *o)
+static Term run_compiled(Process *p, Term *args, const struct options *o, const struct regex *regex, bool unicode)
 {
-	bool unicode;
-	const struct regex *regex = get_pattern(args[1], &unicode);
 	Term trap[3] = { args[0], args[1], args[2] };
 
-	if (regex == NULL || o->only_compile)
+	if (o->only_compile)
 		return exc_badarg(p);
 	if (needs_urun(o, args[0], unicode))
 		return exc_trap(p, export_get(am_re, am_urun, 3), 3, trap);
@@ -525,6 +520,19 @@ static Term run_pattern(Process *p, Term *args, const struct options *o)
 	if (has_other_lines(regex, o))
 		return run_recompiled(p, regex, o, args[0]);
 	return run(p, regex, o, args[0]);
+}
+
+static Term run_pattern(Process *p, Term *args, const struct options *o)
+{
+	bool unicode;
+	const struct regex *regex = get_pattern(args[1], &unicode);
+	Term t;
+
+	if (regex == NULL)
+		return exc_badarg(p);
+	t = run_compiled(p, args, o, regex, unicode);
+	regex_release(regex);
+	return t;
 }
 
 static Term run_any(Process *p, Term *args, uint32_t flags)
@@ -563,8 +571,12 @@ Term bif_re_inspect_2(Process *p, Term *args)
 	const char *name, *last = NULL;
 	uint32_t group;
 
-	if (regex == NULL || args[1] != am_namelist)
+	if (regex == NULL)
 		return exc_badarg(p);
+	if (args[1] != am_namelist) {
+		regex_release(regex);
+		return exc_badarg(p);
+	}
 	for (uint32_t i = 0; (name = regex_name(regex, i, &group)) != NULL; i++) {
 		if (last == NULL || strcmp(last, name) != 0) {
 			*link = heap_cons(&p->heap, binary_put(&p->heap, name, strlen(name)), NIL);
@@ -572,6 +584,7 @@ Term bif_re_inspect_2(Process *p, Term *args)
 		}
 		last = name;
 	}
+	regex_release(regex);
 	return heap_tuple(&p->heap, am_namelist, list);
 }
 

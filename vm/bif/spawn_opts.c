@@ -190,6 +190,7 @@ bool spawn_opts_read(Term list, bool request, struct spawn_request *r)
 	r->options.min_heap_words = atomic_load(&spawn_defaults.min_heap_words);
 	r->options.max_heap_words = atomic_load(&spawn_defaults.max_heap_words);
 	r->options.flags = atomic_load(&spawn_defaults.max_heap_flags);
+	r->options.off_heap_messages = atomic_load(&spawn_defaults.off_heap_messages);
 	for (; term_is_cons(list); list = cons_tail(list))
 		if (!read_option(cons_head(list), request, r))
 			return false;

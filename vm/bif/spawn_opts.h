@@ -28,7 +28,8 @@ bool priority_read(Term atom, uint8_t *priority);
 struct spawn_defaults {
 	_Atomic uint32_t fullsweep_after;
 	_Atomic size_t min_heap_words, max_heap_words;
-	_Atomic uint32_t max_heap_flags;
+	_Atomic uint32_t max_heap_flags; /* PF_MAX_HEAP_* */
+	atomic_bool off_heap_messages;
 };
 extern struct spawn_defaults spawn_defaults;
 

@@ -26,6 +26,11 @@ bool filename_is_utf8(void)
 	return filename.utf8;
 }
 
+void filename_set_utf8(bool utf8)
+{
+	filename.utf8 = utf8;
+}
+
 /* ---- names to bytes */
 
 struct text {

@@ -7,6 +7,8 @@
 
 void filename_init(void);
 bool filename_is_utf8(void);
+/* Whatever the locale says. */
+void filename_set_utf8(bool utf8);
 
 /* The bytes of a name: a deep list of characters, a binary taken as it is, or (with atoms) an atom.
  * Owns: the caller (mem_free), NUL-terminated; *n without the NUL. Fails: NULL: no name, or one with a NUL inside. */

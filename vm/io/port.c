@@ -24,7 +24,7 @@
 static struct {
 	struct lock lock;
 	struct port *buckets[TABLE_BUCKETS]; /* lock */
-	size_t count;                        /* lock */
+	size_t count, limit;                 /* lock; those being opened are counted */
 	atomic_uint_fast64_t next_number;
 	atomic_uint_fast64_t input_bytes, output_bytes; /* of all ports that ever were */
 } table;
@@ -32,6 +32,7 @@ static struct {
 void port_init(void)
 {
 	lock_init(&table.lock, LOCK_port_table);
+	table.limit = PORT_LIMIT_DEFAULT;
 	poll_init();
 }
 
@@ -70,6 +71,35 @@ struct port *port_find(Term id)
 	return port;
 }
 
+void port_set_limit(size_t limit)
+{
+	table.limit = limit;
+}
+
+size_t port_limit(void)
+{
+	return table.limit;
+}
+
+/* A place in the table, for enter_table or give_place_back. */
+static bool take_place(void)
+{
+	bool ok;
+
+	lock_acquire(&table.lock);
+	ok = table.count < table.limit;
+	table.count += ok;
+	lock_release(&table.lock);
+	return ok;
+}
+
+static void give_place_back(void)
+{
+	lock_acquire(&table.lock);
+	table.count--;
+	lock_release(&table.lock);
+}
+
 static void enter_table(struct port *port)
 {
 	struct port **head = bucket_of(port->id);
@@ -77,7 +107,6 @@ static void enter_table(struct port *port)
 	lock_acquire(&table.lock);
 	port->next = *head;
 	*head = port;
-	table.count++;
 	lock_release(&table.lock);
 }
 
@@ -220,14 +249,18 @@ static struct port *make_port(const struct port_driver *driver, const struct por
 
 int port_open(Process *p, const struct port_driver *driver, const struct port_options *o, Term *id)
 {
-	struct port *port = make_port(driver, o, p->id);
+	struct port *port;
 	int error;
 
+	if (!take_place())
+		return -EXFULL;
+	port = make_port(driver, o, p->id);
 	lock_acquire(&port->lock);
 	error = driver->start(port, o);
 	if (error != 0) {
 		atomic_store(&port->state, PORT_CLOSED);
 		lock_release(&port->lock);
+		give_place_back();
 		port_unref(port);
 		return error;
 	}

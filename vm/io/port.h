@@ -110,6 +110,10 @@ struct port_monitor {
 };
 
 void port_init(void);
+enum { PORT_LIMIT_DEFAULT = 65536 };
+/* How many there may be. Before the first is opened. */
+void port_set_limit(size_t limit);
+size_t port_limit(void);
 /* The id of the file driver's pseudo port, and of ports to come: a fresh number. */
 Term port_new_id(void);
 /* The port, open or not yet closed, or NULL. The caller must call port_unref. Any thread. */
@@ -123,7 +127,7 @@ void port_count_input(struct port *port, size_t n);
 void port_io_bytes(uint64_t *in, uint64_t *out);
 Term port_list(struct heap *h);
 
-/* Opens; p is its owner, linked. Returns 0 and the id, or -errno. */
+/* Opens; p is its owner, linked. Returns 0 and the id, or -errno: -EXFULL when there are as many as there may be. */
 int port_open(Process *p, const struct port_driver *driver, const struct port_options *o, Term *id);
 /* The bytes of iodata at the end of q. Fails: false when it is no iodata. */
 bool port_put_iodata(struct byte_queue *q, Term iodata);

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "proc/trace.h"
 
-enum { PAGE_SLOTS = 1024, PAGES = ATOM_TABLE_LIMIT / PAGE_SLOTS };
+enum { PAGE_SLOTS = 1024, PAGES = ATOM_TABLE_MAX / PAGE_SLOTS };
 
 struct page {
 	_Atomic Term slots[PAGE_SLOTS];

@@ -11,7 +11,7 @@
 #include "base/lock.h"
 #include "base/log.h"
 
-enum { SEGMENT_BITS = 12, SEGMENT_SIZE = 1 << SEGMENT_BITS, SEGMENTS = ATOM_TABLE_LIMIT / SEGMENT_SIZE };
+enum { SEGMENT_BITS = 12, SEGMENT_SIZE = 1 << SEGMENT_BITS, SEGMENTS = ATOM_TABLE_MAX / SEGMENT_SIZE };
 
 struct atom {
 	uint32_t next;       /* chain: index + 1; 0 ends it */
@@ -24,6 +24,7 @@ static struct {
 	struct rwlock lock;
 	struct atom *segments[SEGMENTS];
 	atomic_uint count;
+	uint32_t limit;
 	atomic_size_t text_bytes; /* of all names, with their NULs */
 	uint32_t *buckets;
 	uint32_t bucket_mask;
@@ -119,7 +120,7 @@ static Term insert_locked(const char *text, size_t n)
 	uint32_t *bucket;
 	struct atom *a;
 
-	if (index == ATOM_TABLE_LIMIT)
+	if (index >= atoms.limit)
 		return TERM_NONE;
 	if (index > atoms.bucket_mask)
 		grow_buckets();
@@ -147,6 +148,7 @@ void atom_init(void)
 	};
 
 	rwlock_init(&atoms.lock, LOCK_atom_table);
+	atoms.limit = ATOM_TABLE_LIMIT;
 	atoms.bucket_mask = 8191;
 	atoms.buckets = mem_zalloc((atoms.bucket_mask + 1) * sizeof(uint32_t));
 	for (uint32_t i = 0; i < ATOM_STATIC_COUNT; i++)
@@ -246,6 +248,16 @@ uint32_t atom_hash(Term atom)
 size_t atom_memory_bytes(void)
 {
 	return atomic_load_explicit(&atoms.text_bytes, memory_order_relaxed) + atom_count() * (sizeof(struct atom) + sizeof(uint32_t));
+}
+
+void atom_set_limit(uint32_t limit)
+{
+	atoms.limit = limit < ATOM_TABLE_MAX ? limit : ATOM_TABLE_MAX;
+}
+
+uint32_t atom_limit(void)
+{
+	return atoms.limit;
 }
 
 uint32_t atom_count(void)

@@ -8,7 +8,8 @@
 
 #define ATOM_MAX_CHARS 255
 #define ATOM_MAX_BYTES (255 * 4)
-#define ATOM_TABLE_LIMIT 1048576
+#define ATOM_TABLE_LIMIT 1048576   /* unless told otherwise */
+#define ATOM_TABLE_MAX (1 << 25)   /* that can be told */
 
 enum atom_static {
 #define ATOM(name) ATOM_INDEX_##name,
@@ -42,6 +43,9 @@ int atom_compare(Term a, Term b);
 /* The hash that phash2 and erlang's own hash tables give the atom's name (OTP's hashpjw over its Latin-1 or UTF-8 form). */
 uint32_t atom_hash(Term atom);
 uint32_t atom_count(void);
+/* How many there may be, ATOM_TABLE_MAX at most. */
+void atom_set_limit(uint32_t limit);
+uint32_t atom_limit(void);
 /* Units: bytes that the atoms and their names take. */
 size_t atom_memory_bytes(void);
 
