@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Erlang VMs that run here. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "cmd.h"
 #include "fail.h"
 #include "options.h"
@@ -12,10 +16,43 @@ static const struct sink_column columns[] = {
     {"events", "EVENTS", SINK_COUNT, 6}, {"build_id", "BUILD-ID", SINK_TEXT, 0}};
 static const struct sink_table table = {"vm", NULL, columns, 6};
 
+static const struct sink_column refusal_columns[] = {{"pid", "PID", SINK_COUNT, 7}, {"why", "NOT HOOKED, BECAUSE", SINK_TEXT, 0}};
+static const struct sink_table refusal_table = {"refusal", NULL, refusal_columns, 2};
+
+struct refusal {
+    struct refusal *next;
+    int pid;
+    char why[];
+};
+
 struct state {
     struct sink sink;
+    struct refusal *refusals, **last;
     int found, pid;
 };
+
+/* For below the table. */
+static int keep_refusal(struct state *st, int pid, const char *why)
+{
+    struct refusal *refusal = malloc(sizeof *refusal + strlen(why) + 1);
+
+    if (!refusal)
+        return fail(-ENOMEM, "out of memory");
+    *refusal = (struct refusal){.pid = pid};
+    strcpy(refusal->why, why);
+    *st->last = refusal;
+    st->last = &refusal->next;
+    return 0;
+}
+
+static void print_refusals(struct state *st)
+{
+    for (struct refusal *refusal = st->refusals, *next; refusal; refusal = next) {
+        next = refusal->next;
+        sink_row(&st->sink, &refusal_table, (struct sink_value[]){SINK_N((uint64_t)refusal->pid), SINK_S(refusal->why)});
+        free(refusal);
+    }
+}
 
 static int print_target(void *ctx, struct target *t)
 {
@@ -37,8 +74,9 @@ static int print_target(void *ctx, struct target *t)
                                    release[0] ? SINK_S(release) : SINK_NONE,
                                    SINK_N(plan_count(plan)),
                                    t->elf->build_id[0] ? SINK_S(t->elf->build_id) : SINK_NONE});
+    err = plan->refused[0] ? keep_refusal(st, t->pid, plan->refused) : 0;
     plan_free(plan);
-    return 0;
+    return err;
 }
 
 int cmd_list(int argc, char **argv)
@@ -54,7 +92,9 @@ int cmd_list(int argc, char **argv)
         return err;
     sink_init(&st.sink, stdout, o.json, false);
     st.pid = o.pid;
+    st.last = &st.refusals;
     err = target_each(&(struct target_visitor){.found = print_target, .ctx = &st});
+    print_refusals(&st);
     if (!err && !st.found)
         note(o.pid ? "process %d is no Erlang VM, or not ours to look at"
                    : "no Erlang VM runs here, or none that we may look at",

@@ -65,7 +65,7 @@ static int refuse(char *why, size_t size, int err, const char *format, ...)
 
 const char *otp_cost_text(enum otp_cost cost)
 {
-    return cost == OTP_COST_EMULATED ? "emulated" : "single-stepped";
+    return cost == OTP_COST_EMULATED ? "one trap" : "two traps: single-stepped";
 }
 
 static bool parse_regs(const char *regs, uint32_t *out)

@@ -18,8 +18,8 @@ enum otp_side {
 };
 
 enum otp_cost {
-    OTP_COST_EMULATED,
-    OTP_COST_STEPPED,
+    OTP_COST_EMULATED, /* the kernel does itself what the instruction under the probe does */
+    OTP_COST_STEPPED,  /* it runs a copy of the instruction, and traps behind it */
 };
 
 struct otp_site {
@@ -38,7 +38,7 @@ struct otp_site {
  */
 int otp_slide(struct otp_image *image, const struct otp_place *place, const char *regs, enum otp_side side,
               struct otp_site *out, char *why, size_t size);
-/* "emulated" or "single-stepped". */
+/* What a hook there costs, in words. */
 const char *otp_cost_text(enum otp_cost cost);
 
 #endif

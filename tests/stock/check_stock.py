@@ -33,6 +33,7 @@ CASES = (
     ("upgrade", "msglat", "msglat"),
     ("files", "efile", "efile_totals"),
 )
+DOCTOR = ("doctor", "doctor", None)
 
 
 class Failure(Exception):
@@ -312,6 +313,32 @@ def run_case(otp, case):
     return result
 
 
+SERVED = ("process__spawn", "process__exit", "process__scheduled", "message__send", "gc_minor__start", "efile_drv__entry", "efile_drv__return")
+
+
+def run_doctor(otp):
+    """Each event that a subcommand needs has a source, each that has none a reason, and one with notes has hooks where its notes are silent."""
+    result = Result(otp.name, "doctor")
+    work = None
+    try:
+        work = Work(otp, "spawns")
+        told = subprocess.run([ERLSNOOP, "doctor", "--json", "-p", str(work.pid)], capture_output=True, text=True, timeout=DEADLINE, check=False)
+        events = {row["event"]: row for row in map(json.loads, told.stdout.splitlines()) if row["type"] == "event"}
+        noted = prints_names(work.pid)
+        for name in SERVED:
+            wants = ("hook",) if not noted or name.startswith("efile") or name == "message__send" else ("note", "hook")
+            result.checks += 1
+            if events[name]["source"] not in wants:
+                result.wrong.append(f"{name} is had from {events[name]['source']}: {events[name]['about']}")
+        result.wrong += [f"{name}: nothing is said of it" for name, row in events.items() if not row["about"]]
+    except (Failure, subprocess.SubprocessError, OSError, ValueError, KeyError) as why:
+        result.wrong.append(str(why))
+    finally:
+        if work:
+            work.end()
+    return result
+
+
 def run_together(otps):
     """All at once under one erlsnoop, which half of them start before; each is told by its own events."""
     result = Result("all at once", "spawns -a")
@@ -351,6 +378,7 @@ def main():
         return 1
     otps, skipped = find_otps()
     runs = [(run_case, (otp, case)) for otp in otps for case in CASES if wanted(otp, case)]
+    runs += [(run_doctor, (otp,)) for otp in otps if wanted(otp, DOCTOR)]
     if otps and wanted(Otp("together"), CASES[0]):
         runs.append((run_together, (otps,)))
     results = []

@@ -209,9 +209,13 @@ START_TEST(test_stock_refuses_a_file_that_is_not_as_it_should_be)
         "a=$(nm -D $b | awk '$3 == \"etp_otp_release\" { print $1 }')\n"
         "python3 -c \"f = open('bin/beam.smp', 'r+b'); f.seek(0x$a); f.write(b'19')\"\n"
         "ROOTDIR=/usr/lib/erlang BINDIR=$PWD/bin EMU=beam PROGNAME=erl bin/erlexec -noshell -noinput & P=$!; sleep 2\n"
-        "$ERLSNOOP spawns -p $P; s=$?; kill -0 $P && kill $P; exit $s");
+        "$ERLSNOOP spawns -p $P; s=$?; $ERLSNOOP list -p $P; $ERLSNOOP list --json -p $P; $ERLSNOOP doctor --json -p $P\n"
+        "kill -0 $P && kill $P; exit $s");
 
     ck_assert_int_eq(r->status, 1);
+    ck_assert_int_eq(support_lines(r->out, "no offsets are known of OTP 19 (JIT)\n"), 1);
+    ck_assert_int_eq(support_lines(r->out, "\"type\":\"refusal\""), 1);
+    ck_assert_int_eq(support_lines(r->out, "0 of 65 events; no hooks: no offsets are known of OTP 19"), 1);
     ck_assert_msg(strstr(r->err, "no offsets are known of OTP 19") != NULL, "%s", r->err);
     ck_assert_int_eq(support_lines(r->err, "erlsnoop:"), 1);
 }
