@@ -46,6 +46,11 @@ def services(root):
     )
 
 
+def thread_time(file):
+    with open(file, encoding="ascii") as stat:
+        return int(stat.read().split()[0])
+
+
 class Running:
     """A server and its load. Use: with Running(...) as running."""
 
@@ -120,19 +125,18 @@ class Running:
         return words[0], int(words[1]), int(words[2])
 
     def counts_now(self):
-        """(time, consumed, processor time of the server in ticks), all of now."""
+        """(time, consumed, processor time of the server in nanoseconds), all of now."""
         while self.lines.queue.qsize():
             self.next_counts()
         _, _, consumed = self.next_counts()
         try:
-            with open(f"/proc/{self.pid}/stat", encoding="utf-8") as stat:
-                fields = stat.read().rsplit(")", 1)[1].split()
+            spent = sum(thread_time(f"/proc/{self.pid}/task/{thread}/schedstat") for thread in os.listdir(f"/proc/{self.pid}/task"))
         except OSError:
             raise Failure("the node is gone") from None
-        return time.monotonic(), consumed, int(fields[11]) + int(fields[12])
+        return time.monotonic(), consumed, spent
 
     def window(self):
-        """(messages a second, ticks a message) of the next seconds."""
+        """(messages a second, nanoseconds a message) of the next seconds."""
         begun = self.counts_now()
         time.sleep(SECONDS)
         spent = [b - a for a, b in zip(begun, self.counts_now())]
@@ -152,11 +156,11 @@ class Running:
 
 
 def watch(running, command):
-    """A window while a subcommand looks on: (rate, ticks a message, its total, its losses)."""
+    """A window while a subcommand looks on: (rate, nanoseconds a message, its total, its losses)."""
     tool = subprocess.Popen([ERLSNOOP, command, "--json", "-p", str(running.pid)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         time.sleep(1)
-        rate, ticks = running.window()
+        rate, spent = running.window()
         tool.send_signal(signal.SIGINT)
         out, err = tool.communicate(timeout=DEADLINE)
     finally:
@@ -165,7 +169,7 @@ def watch(running, command):
         raise Failure("erlsnoop failed: " + err.strip())
     rows = [json.loads(line) for line in out.splitlines()]
     told = sum(row[COMMANDS[command]] for row in rows if COMMANDS[command] in row)
-    return rate, ticks, told, sum(row["count"] for row in rows if row["type"] == "lost")
+    return rate, spent, told, sum(row["count"] for row in rows if row["type"] == "lost")
 
 
 def median(values):
@@ -173,15 +177,17 @@ def median(values):
 
 
 def compare(running, command):
-    rates, ticks, told, lost = [], [], 0, 0
+    """Watched windows against the mean of the unwatched before and after each."""
+    rates, spent, told, lost = [], [], 0, 0
     for _ in range(WINDOWS):
         before = running.window()
         watched = watch(running, command)
         after = running.window()
-        rates.append(watched[0] / ((before[0] + after[0]) / 2))
-        ticks.append((before[1] + after[1]) / 2 / watched[1])
+        rates.append(2 * watched[0] / (before[0] + after[0]))
+        spent.append((before[1] + after[1]) / 2 / watched[1])
         told, lost = told + watched[2], lost + watched[3]
-    print(f"{running.service.name:<10} {command:<8} {before[0]:>10.0f} {100 * median(rates):>12.0f} % {100 * median(ticks):>14.0f} % {told:>12} {lost:>8}", flush=True)
+    print(f"{running.service.name:<10} {command:<8} {before[0]:>10.0f} {100 * median(rates):>12.0f} % {before[1] / 1000:>8.1f} us "
+          f"{100 * median(spent):>14.0f} % {told:>12} {lost:>8}", flush=True)
     if not told and command != "efile":
         raise Failure(f"{command} told nothing")
 
@@ -221,7 +227,7 @@ def main():
         print(f"SKIP check-services: {why}")
         return 1 if os.environ.get("CI") == "true" else 0
     failed = 0
-    print(f"{'SERVICE':<10} {'WATCHER':<8} {'MESSAGES/S':>10} {'THROUGHPUT':>14} {'PER CPU SECOND':>16} {'TOLD':>12} {'LOST':>8}")
+    print(f"{'SERVICE':<10} {'WATCHER':<8} {'MESSAGES/S':>10} {'THROUGHPUT':>14} {'CPU EACH':>11} {'PER CPU SECOND':>16} {'TOLD':>12} {'LOST':>8}")
     for service in services(root):
         if service.name in os.environ.get("SERVICES", "rabbitmq ejabberd").split():
             try:
