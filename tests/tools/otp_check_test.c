@@ -27,26 +27,6 @@ static const char *const field_names[] = {
 #include "../../bpf/otp_fields.def"
 };
 
-static int start_erl(void)
-{
-    int out[2], pid;
-    char byte;
-
-    ck_assert_int_eq(pipe(out), 0);
-    pid = fork();
-    if (!pid) {
-        setpgid(0, 0);
-        dup2(open("/dev/null", O_RDWR), 0);
-        dup2(out[1], 1);
-        execlp("erl", "erl", "-noinput", "-eval", "io:format(\"up\")", (char *)NULL);
-        _exit(127);
-    }
-    close(out[1]);
-    ck_assert_int_eq(read(out[0], &byte, 1), 1);
-    close(out[0]);
-    return pid;
-}
-
 static uint64_t locate(struct node *n, const char *name)
 {
     struct otp_place place;
@@ -71,7 +51,7 @@ static bool node_start(struct node *n)
     const uint16_t *off;
 
     memset(n, 0, sizeof *n);
-    n->pid = start_erl();
+    n->pid = support_start_erl();
     snprintf(exe, sizeof exe, "/proc/%d/exe", n->pid);
     ck_assert_int_eq(elf_file_new(exe, &elf), 0);
     provider_otp_release(elf, release, sizeof release);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Invariant: a test leaves no process behind: the script runs in a group that is ended with it. */
+/* Invariant: a test leaves no process behind: the script runs in a group that is ended with it, by a guard when the test itself is ended. */
 #include "support.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -48,9 +49,28 @@ static const char functions[] =
     "attached() { local n=0 before i; for i in $(seq 100); do before=$n; sleep .3\n"
     "n=$(ls -l /proc/$1/fd 2>&1 | grep -c 'bpf_link\\|perf_event'); [ $n -gt 0 ] && [ $n = $before ] && break; done; }\n";
 
+/* Ends the group when the descriptor that it returns is closed, as it is however we end. */
+static int guard_group(int group)
+{
+    int ends[2];
+    char byte;
+
+    ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+    if (!fork()) {
+        setpgid(0, 0); /* a test that takes too long is ended with its group */
+        close(ends[1]);
+        while (read(ends[0], &byte, 1) < 0)
+            ;
+        kill(-group, SIGKILL);
+        _exit(0);
+    }
+    close(ends[0]);
+    return ends[1];
+}
+
 static int run_script(const char *dir, const char *script)
 {
-    int status, pid = fork();
+    int status, guard, pid = fork();
 
     if (!pid) {
         setpgid(0, 0);
@@ -59,8 +79,10 @@ static int run_script(const char *dir, const char *script)
         execlp("bash", "bash", "-c", script, (char *)NULL);
         _exit(98);
     }
+    guard = guard_group(pid);
     waitpid(pid, &status, 0);
     kill(-pid, SIGKILL);
+    close(guard);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -83,6 +105,26 @@ const struct support_run *support_run(const char *format, ...)
     snprintf(clean, sizeof clean, "rm -rf %s", dir);
     ck_assert_int_eq(system(clean), 0);
     return &result;
+}
+
+int support_start_erl(void)
+{
+    int out[2], pid;
+    char byte;
+
+    ck_assert_int_eq(pipe(out), 0);
+    pid = fork();
+    if (!pid) {
+        setpgid(0, 0);
+        dup2(open("/dev/null", O_RDWR), 0);
+        dup2(out[1], 1);
+        execlp("erl", "erl", "-noinput", "-eval", "io:format(\"up\")", (char *)NULL);
+        _exit(127);
+    }
+    close(out[1]);
+    ck_assert_int_eq(read(out[0], &byte, 1), 1);
+    close(out[0]);
+    return pid;
 }
 
 bool support_bpf(const char *test)

@@ -17,6 +17,8 @@ struct support_run {
 
 /* Runs a bash script; the result is good until the next run. */
 const struct support_run *support_run(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The pid of the machine's own Erlang, up, in a group of its own that the caller ends. */
+int support_start_erl(void);
 /* False, with a SKIP line, where the machine forbids BPF. */
 bool support_bpf(const char *test);
 /* The number of member `key` in the first JSON line that holds `mark`; -1 when there is none. */
