@@ -332,6 +332,11 @@ Term bif_erlang_system_flag_2(Process *p, Term *args)
 	case am_trace_control_word:
 		before = trace_set_control_word(args[1]);
 		break;
+	case am_reset_seq_trace:
+		if (args[1] != am_true)
+			break;
+		trace_seq_reset();
+		return am_true;
 	case am_sequential_tracer:
 		before = trace_seq_set_tracer(args[1]);
 		break;

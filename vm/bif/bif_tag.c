@@ -112,7 +112,7 @@ Term bif_erlang_dt_restore_tag_1(Process *p, Term *args)
 
 static uint64_t token_flags(const Process *p)
 {
-	return p->seq_token == NIL ? 0 : (uint64_t)small_value(tuple_get(p->seq_token, 1));
+	return p->seq_token == NIL ? 0 : (uint64_t)small_value(tuple_get(p->seq_token, SEQ_TOKEN_FLAGS));
 }
 
 Term bif_erlang_seq_trace_info_1(Process *p, Term *args)
@@ -126,13 +126,11 @@ Term bif_erlang_seq_trace_info_1(Process *p, Term *args)
 	else if (args[0] != am_label && args[0] != am_serial)
 		return exc_badarg(p);
 	else if (p->seq_token == NIL)
-		value = NIL;
+		return NIL;
 	else if (args[0] == am_label)
-		value = tuple_get(p->seq_token, 2);
+		value = tuple_get(p->seq_token, SEQ_TOKEN_LABEL);
 	else
-		value = heap_tuple(&p->heap, tuple_get(p->seq_token, 5), tuple_get(p->seq_token, 3));
-	if (p->seq_token == NIL && trace_seq_bit(args[0]) != 0)
-		value = am_false;
+		value = heap_tuple(&p->heap, tuple_get(p->seq_token, SEQ_TOKEN_PREVIOUS), tuple_get(p->seq_token, SEQ_TOKEN_SERIAL));
 	return heap_tuple(&p->heap, args[0], value);
 }
 
@@ -145,7 +143,7 @@ Term bif_erlang_seq_trace_2(Process *p, Term *args)
 		if (args[1] != NIL)
 			return exc_badarg(p);
 		p->seq_token = NIL;
-		return heap_tuple(&p->heap, am_sequential_trace_token, token);
+		return token;
 	}
 	if (token == NIL)
 		seq_token_set(p, SEQ_TOKEN_FLAGS, SMALL(0));

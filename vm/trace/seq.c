@@ -2,6 +2,8 @@
 /* Sequential tracing: what messages with a token tell. The token is proc's (proc/seq_token.h).
  * Source: seq_trace(3) of OTP 25. */
 #include "heap/copy.h"
+#include "proc/message.h"
+#include "proc/sched.h"
 #include "proc/seq_token.h"
 #include "trace/events.h"
 #include "trace/trace.h"
@@ -138,6 +140,35 @@ bool trace_seq_set(Process *p, Term item, Term value)
 		seq_token_set(p, SEQ_TOKEN_FLAGS, SMALL(value == am_true ? flags | bit : flags & ~bit));
 	}
 	return true;
+}
+
+/* ---- the end of every trace */
+
+static void drop_tokens(struct signal *s)
+{
+	for (; s != NULL; s = s->next)
+		if (s->kind == SIG_MESSAGE && term_is_tuple(s->token))
+			s->token = NIL;
+}
+
+static void reset_process(Process *p, void *arg)
+{
+	(void)arg;
+	p->seq_token = NIL;
+	if (p->tracee != NULL)
+		seq_token_set_counts(p, 0, 0);
+	drop_tokens(p->msg_first);
+	drop_tokens(p->in_first);
+}
+
+static void reset_stopped(void *arg)
+{
+	trace_each_process(reset_process, arg);
+}
+
+void trace_seq_reset(void)
+{
+	sched_stop_world(reset_stopped, NULL);
 }
 
 void trace_seq_init(void)

@@ -79,5 +79,7 @@ uint64_t trace_seq_bit(Term name);
 /* system_flag(sequential_tracer, _): a pid or port, or am_false. Setting it returns the one before. Fails: TERM_NONE. */
 Term trace_seq_tracer(void);
 Term trace_seq_set_tracer(Term tracer);
+/* No process and no message has a token any more. Stops the world. */
+void trace_seq_reset(void);
 
 #endif
