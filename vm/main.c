@@ -17,6 +17,7 @@
 #include "code/fun.h"
 #include "code/module.h"
 #include "erl_args.h"
+#include "dump/crash_dump.h"
 #include "ets/ets.h"
 #include "exec/exec.h"
 #include "heap/literal.h"
@@ -234,6 +235,7 @@ int main(int argc, char **argv)
 	else
 		erl_args_parse(argv + 1, &o, &words);
 	init_rooms(&o);
+	log_crash_dump = crash_dump_write;
 	if (quick)
 		boot_start();
 	else if (!boot_start_otp(words.count, words.words))

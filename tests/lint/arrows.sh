@@ -14,6 +14,7 @@ declare -A may=(
 	[exec]="code proc data heap term base"
 	[dist]="io code proc data heap term base"
 	[trace]="code ets proc data heap term base"
+	[dump]="code ets io proc data heap term base"
 	[bif]="code ets io dist trace proc data heap term base"
 )
 status=0

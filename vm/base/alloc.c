@@ -37,7 +37,12 @@ void mem_init(void)
 
 static __attribute__((noreturn, cold)) void report_exhaustion(size_t bytes)
 {
-	log_line("erlvm: out of memory: cannot allocate %zu bytes", bytes);
+	char slogan[128];
+
+	snprintf(slogan, sizeof(slogan), "out of memory: cannot allocate %zu bytes", bytes);
+	log_line("erlvm: %s", slogan);
+	if (log_crash_dump != NULL)
+		log_crash_dump(slogan);
 	abort();
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The only door to malloc. Exhaustion dumps one line and aborts, except in the _try_ form. */
+/* The only door to malloc. Exhaustion tells in one line, dumps (log_crash_dump) and aborts, except in the _try_ form. */
 #ifndef VM_BASE_ALLOC_H
 #define VM_BASE_ALLOC_H
 

@@ -46,8 +46,15 @@ void log_refused(const char *what, int error)
 	_exit(EXIT_FAILURE);
 }
 
+void (*log_crash_dump)(const char *slogan);
+
 void log_abort(const char *file, int line, const char *what)
 {
-	log_line("erlvm: %s:%d: broken invariant: %s", file, line, what);
+	char slogan[512];
+
+	snprintf(slogan, sizeof(slogan), "%s:%d: broken invariant: %s", file, line, what);
+	log_line("erlvm: %s", slogan);
+	if (log_crash_dump != NULL)
+		log_crash_dump(slogan);
 	abort();
 }

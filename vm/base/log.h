@@ -10,7 +10,9 @@ void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_text(const char *text, size_t bytes);
 /* The system refuses what the VM cannot be without ("cannot WHAT: why"; error: an errno): one line, ends with status 1. */
 void log_refused(const char *what, int error) __attribute__((noreturn, cold));
-/* A broken invariant: says where, aborts. */
+/* Wired in main.c: writes what the VM knows to a file before it ends (see dump/crash_dump.h). Any thread. NULL: nothing does. */
+extern void (*log_crash_dump)(const char *slogan);
+/* A broken invariant: says where, dumps, aborts. */
 void log_abort(const char *file, int line, const char *what) __attribute__((noreturn, cold));
 
 #define ENSURE(cond) ((cond) ? (void)0 : log_abort(__FILE__, __LINE__, #cond))

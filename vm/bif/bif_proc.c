@@ -273,6 +273,8 @@ static Term halt_text(Process *p, Term list)
 		return exc_badarg(p);
 	text[n] = 0;
 	log_line("%s", text);
+	if (log_crash_dump != NULL)
+		log_crash_dump(text);
 	sched_halt(1);
 }
 

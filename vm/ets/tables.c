@@ -646,6 +646,12 @@ size_t table_words_total(void)
 	return words;
 }
 
+void table_each(void (*see)(const struct ets_table *t, void *arg), void *arg)
+{
+	for (const struct ets_table *t = tables.first; t != NULL; t = t->next)
+		see(t, arg);
+}
+
 size_t table_count(void)
 {
 	return atomic_load(&tables.count);

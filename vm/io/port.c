@@ -122,6 +122,13 @@ static void leave_table(struct port *port)
 	lock_release(&table.lock);
 }
 
+void port_each(void (*see)(const struct port *port, void *arg), void *arg)
+{
+	for (size_t i = 0; i < TABLE_BUCKETS; i++)
+		for (const struct port *port = table.buckets[i]; port != NULL; port = port->next)
+			see(port, arg);
+}
+
 size_t port_count(void)
 {
 	size_t n;

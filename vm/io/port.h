@@ -121,6 +121,8 @@ struct port *port_find(Term id);
 void port_ref(struct port *port);
 void port_unref(struct port *port);
 size_t port_count(void);
+/* Calls see(port, arg) for every port, without a lock: while the world is stopped, or ends. */
+void port_each(void (*see)(const struct port *port, void *arg), void *arg);
 /* For drivers: n bytes came in. Locks: port. */
 void port_count_input(struct port *port, size_t n);
 /* Bytes that went in and out through ports since the start. */

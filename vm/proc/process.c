@@ -101,6 +101,18 @@ void process_unref(Process *p)
 	lock_release(&table.lock);
 }
 
+void process_each(void (*see)(Process *p, void *arg), void *arg)
+{
+	size_t used = atomic_load(&table.used);
+
+	for (size_t i = 0; i < used; i++) {
+		Process *p = atomic_load_explicit(&table.slots[i], memory_order_acquire);
+
+		if (p != NULL && p->id != TERM_NONE && !(atomic_load(&p->state) & PS_DEAD))
+			see(p, arg);
+	}
+}
+
 size_t process_count(void)
 {
 	return atomic_load(&table.count);

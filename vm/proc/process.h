@@ -136,6 +136,8 @@ void process_unref(Process *p);
 Process *process_peek(Term pid);
 bool process_is_alive(Term pid);
 size_t process_count(void);
+/* Calls see(p, arg) for every process, without a lock: while the world is stopped, or ends. */
+void process_each(void (*see)(Process *p, void *arg), void *arg);
 size_t process_limit(void);
 /* Pids of all living processes onto h. */
 Term process_list(struct heap *h);

@@ -453,6 +453,25 @@ void sched_stop_world(void (*fn)(void *), void *arg)
 	lock_release(&scheds.world.lock);
 }
 
+bool sched_stop_world_within(int64_t wait_ns, void (*fn)(void *arg, bool all_stopped), void *arg)
+{
+	int64_t deadline = clock_monotonic_ns() + wait_ns;
+	unsigned own = self != NULL ? 1 : 0;
+	bool stopped = false;
+
+	atomic_store(&scheds.world.stop, true);
+	/* those that run notice it between two slices; the lock may be our own already */
+	while (!stopped && clock_monotonic_ns() < deadline) {
+		thread_yield();
+		if (!lock_try(&scheds.world.lock))
+			continue;
+		stopped = scheds.world.active <= own;
+		lock_release(&scheds.world.lock);
+	}
+	fn(arg, stopped);
+	return stopped;
+}
+
 /* ---- idling */
 
 static bool anything_queued(void)

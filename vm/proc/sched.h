@@ -69,6 +69,9 @@ size_t sched_run_queue_of(unsigned id);
 void sched_trace(bool on);
 /* Runs fn(arg) while no scheduler runs a process (code loading, purging, tracing). Called from a scheduler. */
 void sched_stop_world(void (*fn)(void *), void *arg);
+/* The same when the VM is about to end, from any thread: waits for the others no longer than that (one may wait for a lock of ours), then runs
+ * fn anyway. The world stays stopped. Returns what fn was told: did all stop? */
+bool sched_stop_world_within(int64_t wait_ns, void (*fn)(void *arg, bool all_stopped), void *arg);
 /* Run queue length now, of all. */
 size_t sched_run_queue_length(void);
 

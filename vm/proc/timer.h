@@ -21,6 +21,9 @@ Term timer_start_message(Process *p, uint64_t at_ms, Term to, Term message, bool
 bool timer_cancel_message(uint64_t ref, int64_t *left_ms);
 bool timer_read_message(uint64_t ref, int64_t *left_ms);
 
+/* Calls see for every message timer, without a lock: while the world is stopped, or ends. to: a pid or a name. */
+void timer_each_message(void (*see)(Term to, Term message, int64_t left_ms, void *arg), void *arg);
+
 /* Erlang monotonic time in ms, rounded down: the clock of timers. */
 uint64_t timer_now_ms(void);
 /* The at_ms of a timer that must not fire before `ms` from now. */

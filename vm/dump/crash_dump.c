@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The sections of a crash dump, in the order of OTP's. Source: OTP's documentation, "How to Interpret the Erlang Crash Dumps",
+ * and what its crashdump_viewer reads. */
+#include "dump/crash_dump.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "code/module.h"
+#include "data/print.h"
+#include "dump/dump_out.h"
+#include "dump/dump_process.h"
+#include "dump/dump_term.h"
+#include "ets/table.h"
+#include "io/port.h"
+#include "proc/sched.h"
+#include "proc/timer.h"
+#include "term/node.h"
+
+enum { TEXT_BYTES = 1000 };
+#define STOP_WAIT_NS 2000000000
+
+static void write_id(const char *before, Term t, const char *after)
+{
+	char text[TEXT_BYTES];
+
+	print_term_fixed(text, sizeof(text), t);
+	dump_text(before);
+	dump_text(text);
+	dump_text(after);
+}
+
+static void write_head(const char *slogan)
+{
+	time_t now = time(NULL);
+	char date[32];
+
+	dump_format("=erl_crash_dump:0.5\n%s", ctime_r(&now, date));
+	dump_text("Slogan: ");
+	dump_text(slogan);
+	dump_format("\nSystem version: Erlang/OTP 25 [erlvm] [64-bit] [smp:%u:%u]\nTaints: (none)\nAtoms: %u\n", sched_count(), sched_online(),
+		    atom_count());
+	if (sched_self() != NULL)
+		dump_format("Calling Thread: scheduler:%u\n", sched_self()->id);
+	else
+		dump_text("Calling Thread: other\n");
+}
+
+static void write_schedulers(void)
+{
+	for (unsigned i = 1; i <= sched_count(); i++) {
+		const Process *p = sched_get(i)->current;
+
+		dump_format("=scheduler:%u\nRun Queue Normal Length: %zu\n", i, sched_run_queue_of(i));
+		if (p != NULL)
+			write_id("Current Process: ", p->id, "\n");
+		else
+			dump_text("Current Process: \n");
+	}
+}
+
+/* ---- memory */
+
+struct sums {
+	size_t processes, code, old_code;
+};
+
+static void sum_process(Process *p, void *arg)
+{
+	((struct sums *)arg)->processes += dump_process_bytes(p);
+}
+
+static size_t code_bytes(const struct code_instance *c)
+{
+	return c != NULL ? c->word_count * sizeof(Inst) : 0;
+}
+
+static void sum_module(const struct module *m, void *arg)
+{
+	((struct sums *)arg)->code += code_bytes(atomic_load(&m->current));
+	((struct sums *)arg)->old_code += code_bytes(atomic_load(&m->old));
+}
+
+static void write_memory(const struct sums *sums)
+{
+	size_t code = sums->code + sums->old_code, total = mem_total_bytes() + code, atoms = atom_memory_bytes();
+
+	dump_format("=memory\ntotal: %zu\nprocesses: %zu\nprocesses_used: %zu\nsystem: %zu\n", total, sums->processes, sums->processes,
+		    total - sums->processes);
+	dump_format("atom: %zu\natom_used: %zu\ncode: %zu\nets: %zu\n", atoms, atoms, code, table_words_total() * sizeof(Term));
+	dump_format("=index_table:atom_tab\nlimit: %u\nentries: %u\n", atom_limit(), atom_count());
+}
+
+/* ---- ports, tables, timers, modules, atoms */
+
+static void write_port(const struct port *port, void *arg)
+{
+	(void)arg;
+	write_id("=port:", port->id, "\n");
+	dump_format("State: %s\n", atomic_load(&port->state) == PORT_OPEN ? "CONNECTED" : "CLOSING");
+	write_id("Connected: ", atomic_load(&port->owner), "\n");
+	if (port->registered != TERM_NONE)
+		write_id("Registered as: ", port->registered, "\n");
+	for (size_t i = 0; i < port->link_count; i++)
+		write_id(i == 0 ? "Links: " : ", ", port->links[i], i + 1 == port->link_count ? "\n" : "");
+	dump_format("Port controls external process: %.500s\nInput: %llu\nOutput: %llu\nQueue: %zu\n", port->name,
+		    (unsigned long long)port->input_bytes, (unsigned long long)port->output_bytes, port->out.size_bytes);
+}
+
+static void write_table(const struct ets_table *t, void *arg)
+{
+	static const char *const types[] = { "set", "ordered_set", "bag", "duplicate_bag" };
+	static const char *const protections[] = { "public", "protected", "private" };
+
+	(void)arg;
+	write_id("=ets:", atomic_load(&t->owner), "\n");
+	dump_format("Slot: %lu\n", (unsigned long)t);
+	write_id("Table: ", t->name, "\n");
+	write_id("Name: ", t->name, "\n");
+	if (table_is_tree(t))
+		dump_text("Ordered set (AVL tree), Elements: ");
+	else
+		dump_text("Objects: ");
+	dump_format("%zu\nWords: %zu\nType: %s\nProtection: %s\nCompressed: %s\n", table_objects(t), table_memory_words(t), types[t->options.type],
+		    protections[t->options.protection], t->options.is_compressed ? "true" : "false");
+	dump_format("Write Concurrency: %s\nRead Concurrency: %s\n", t->options.write_concurrency ? "true" : "false",
+		    t->options.read_concurrency ? "true" : "false");
+}
+
+static void write_timer(Term to, Term message, int64_t left_ms, void *arg)
+{
+	(void)arg;
+	write_id("=timer:", to, "\n");
+	write_id("Message: ", message, "\n");
+	dump_format("Time left: %lld\n", (long long)(left_ms > 0 ? left_ms : 0));
+}
+
+static void write_module(const struct module *m, void *arg)
+{
+	(void)arg;
+	write_id("=mod:", m->name, "\n");
+	dump_format("Current size: %zu\n", code_bytes(atomic_load(&m->current)));
+	if (atomic_load(&m->old) != NULL)
+		dump_format("Old size: %zu\n", code_bytes(atomic_load(&m->old)));
+}
+
+static void write_atoms(void)
+{
+	dump_text("=atoms\n");
+	for (uint32_t i = atom_count(); i > 0; i--)
+		write_id("", term_from_atom(i - 1), "\n");
+}
+
+/* ---- the whole */
+
+static void see_summary(Process *p, void *arg)
+{
+	(void)arg;
+	dump_process_summary(p);
+}
+
+struct progress {
+	const char *slogan;
+	bool all_stopped;
+};
+
+/* What runs on another thread now may change under the reader. */
+static void see_terms(Process *p, void *arg)
+{
+	const struct progress *dump = arg;
+
+	if (dump->all_stopped || !(atomic_load(&p->state) & PS_RUNNING) || p == process_current())
+		dump_process_terms(p);
+}
+
+static void write_sections(void *arg, bool all_stopped)
+{
+	struct progress *dump = arg;
+	struct sums sums = { 0 };
+
+	dump->all_stopped = all_stopped;
+	process_each(sum_process, &sums);
+	module_each(sum_module, &sums);
+	write_head(dump->slogan);
+	write_schedulers();
+	write_memory(&sums);
+	process_each(see_summary, NULL);
+	port_each(write_port, NULL);
+	table_each(write_table, NULL);
+	timer_each_message(write_timer, NULL);
+	write_id("=node:", node_self()->name, "\n=no_distribution\n");
+	dump_format("=loaded_modules\nCurrent code: %zu\nOld code: %zu\n", sums.code, sums.old_code);
+	module_each(write_module, NULL);
+	process_each(see_terms, dump);
+	write_atoms();
+	dump_text("=end\n");
+}
+
+/* A whole number from the environment; `missing` without. */
+static long read_number(const char *name, long missing)
+{
+	const char *text = getenv(name);
+	char *end;
+	long n;
+
+	if (text == NULL || *text == 0)
+		return missing;
+	n = strtol(text, &end, 10);
+	return *end == 0 ? n : missing;
+}
+
+/* The dump must not take longer: the alarm ends the VM. */
+static void limit_time(long seconds)
+{
+	sigset_t alarm_set;
+
+	if (seconds <= 0)
+		return;
+	signal(SIGALRM, SIG_DFL);
+	sigemptyset(&alarm_set);
+	sigaddset(&alarm_set, SIGALRM);
+	sigprocmask(SIG_UNBLOCK, &alarm_set, NULL);
+	alarm((unsigned)(seconds < 1 << 30 ? seconds : 1 << 30));
+}
+
+static void write_file(const char *path, long bytes, const char *slogan)
+{
+	struct progress dump = { .slogan = slogan };
+	bool ok;
+
+	if (!dump_open(path, bytes > 0 ? (uint64_t)bytes : 0)) {
+		log_line("erlvm: cannot write the crash dump %s: %s", path, strerror(errno));
+		return;
+	}
+	log_line("\nCrash dump is being written to: %s...", path);
+	sched_stop_world_within(STOP_WAIT_NS, write_sections, &dump);
+	ok = dump_close();
+	log_line(ok ? "done" : "erlvm: the crash dump is not whole");
+}
+
+void crash_dump_write(const char *slogan)
+{
+	static atomic_flag begun = ATOMIC_FLAG_INIT;
+	static _Thread_local bool is_writer;
+	const char *path = getenv("ERL_CRASH_DUMP");
+	long seconds = read_number("ERL_CRASH_DUMP_SECONDS", -1), bytes = read_number("ERL_CRASH_DUMP_BYTES", -1);
+
+	if (atomic_flag_test_and_set(&begun)) {
+		while (!is_writer) /* the writer itself goes on to its end */
+			pause();
+		return;
+	}
+	is_writer = true;
+	if (seconds == 0 || bytes == 0)
+		return;
+	limit_time(seconds);
+	write_file(path != NULL && *path != 0 ? path : "erl_crash.dump", bytes, slogan);
+	alarm(0);
+}

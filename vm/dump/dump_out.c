@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Buffered writing of a crash dump. */
+#include "dump/dump_out.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BUFFER_BYTES = 1 << 16, LINE_BYTES = 1024 };
+
+static struct {
+	int fd;
+	bool failed, is_full;
+	uint64_t left_bytes;
+	size_t used;
+	char buffer[BUFFER_BYTES];
+} out;
+
+static void write_all(const char *bytes, size_t n)
+{
+	while (n > 0 && !out.failed) {
+		ssize_t done = write(out.fd, bytes, n);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0) {
+			out.failed = true;
+			return;
+		}
+		bytes += done;
+		n -= (size_t)done;
+	}
+}
+
+static void flush(void)
+{
+	write_all(out.buffer, out.used);
+	out.used = 0;
+}
+
+bool dump_open(const char *path, uint64_t limit_bytes)
+{
+	/* As OTP makes it: readable by its owner and the group. */
+	out.fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
+	out.failed = out.is_full = false;
+	out.left_bytes = limit_bytes != 0 ? limit_bytes : UINT64_MAX;
+	out.used = 0;
+	return out.fd >= 0;
+}
+
+bool dump_close(void)
+{
+	static const char full[] = "\n=abort:CRASH DUMP SIZE LIMIT REACHED\n";
+
+	flush();
+	if (out.is_full)
+		write_all(full, sizeof(full) - 1);
+	if (close(out.fd) != 0)
+		out.failed = true;
+	return !out.failed && !out.is_full;
+}
+
+void dump_bytes(const void *bytes, size_t n)
+{
+	if (out.is_full || n > out.left_bytes) {
+		out.is_full = true;
+		return;
+	}
+	out.left_bytes -= n;
+	if (n > BUFFER_BYTES - out.used)
+		flush();
+	if (n > BUFFER_BYTES) {
+		write_all(bytes, n);
+		return;
+	}
+	memcpy(out.buffer + out.used, bytes, n);
+	out.used += n;
+}
+
+void dump_text(const char *text)
+{
+	dump_bytes(text, strlen(text));
+}
+
+void dump_format(const char *format, ...)
+{
+	char line[LINE_BYTES];
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	if (n > 0)
+		dump_bytes(line, (size_t)n < sizeof(line) ? (size_t)n : sizeof(line) - 1);
+}
+
+void dump_base64(const uint8_t *bytes, size_t n)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+	for (size_t i = 0; i < n; i += 3) {
+		uint32_t v = (uint32_t)bytes[i] << 16 | (i + 1 < n ? (uint32_t)bytes[i + 1] << 8 : 0) | (i + 2 < n ? bytes[i + 2] : 0);
+		char four[4] = { digits[v >> 18], digits[v >> 12 & 63], i + 1 < n ? digits[v >> 6 & 63] : '=', i + 2 < n ? digits[v & 63] : '=' };
+
+		dump_bytes(four, sizeof(four));
+	}
+}

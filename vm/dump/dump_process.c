@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A process is read as it stands: nothing is changed, no lock is taken. */
+#include "dump/dump_process.h"
+
+#include "code/module.h"
+#include "data/print.h"
+#include "dump/dump_out.h"
+#include "dump/dump_term.h"
+#include "proc/dict.h"
+#include "proc/message.h"
+#include "proc/sched.h"
+
+enum { TEXT_BYTES = 1000 };
+
+static void write_term_text(Term t)
+{
+	char text[TEXT_BYTES];
+
+	print_term_fixed(text, sizeof(text), t);
+	dump_text(text);
+}
+
+static void write_pid_line(const char *name, Term pid)
+{
+	dump_format("%s: ", name);
+	if (pid == NIL || pid == TERM_NONE)
+		dump_text("[]");
+	else
+		write_term_text(pid);
+	dump_text("\n");
+}
+
+/* ---- the summary */
+
+static size_t stack_heap_words(const struct heap *h) { return (size_t)(h->end - h->start); }
+static size_t old_words(const struct heap *h) { return (size_t)(h->old_end - h->old_start); }
+
+static void write_place(const Inst *pc)
+{
+	struct code_place place;
+
+	dump_format("0x%016lx (", (unsigned long)pc);
+	if (pc != NULL && code_find_place(pc, &place)) {
+		char text[TEXT_BYTES];
+		struct print_buffer b;
+
+		print_buffer_fixed(&b, text, sizeof(text));
+		print_mfa(&b, place.module, place.function, place.arity);
+		dump_format("%s + %ld", text, (long)((const char *)pc - (const char *)code_find_function(pc)));
+	} else {
+		dump_text("unknown function");
+	}
+	dump_text(")");
+}
+
+static const char *state_name(const Process *p)
+{
+	uint32_t state = atomic_load(&p->state);
+
+	if (state & PS_EXITING)
+		return "Exiting";
+	if (state & PS_RUNNING)
+		return "Running";
+	if (state & PS_SUSPENDED)
+		return "Suspended";
+	return state & PS_RUNNABLE ? "Scheduled" : "Waiting";
+}
+
+static void write_separator(bool *any)
+{
+	dump_text(*any ? ", " : "");
+	*any = true;
+}
+
+static void write_ref(const struct peer *n)
+{
+	Term at[REF_WORDS];
+
+	write_term_text(peer_put_ref(at, n->key, n->ref_tag));
+}
+
+static void write_peer(const struct peer *n, void *arg)
+{
+	bool *any = arg;
+
+	switch (n->kind) {
+	case PEER_LINK:
+		write_separator(any);
+		write_term_text(n->key);
+		break;
+	case PEER_MONITOR:
+	case PEER_WATCHER:
+		if (term_is_immed(n->peer) && n->peer != NIL && !term_is_atom(n->peer)) {
+			write_separator(any);
+			dump_text(n->kind == PEER_MONITOR ? "{to," : "{from,");
+			write_term_text(n->peer);
+			dump_text(",");
+			write_ref(n);
+			dump_text("}");
+		}
+		break;
+	default:
+		break;
+	}
+}
+
+static void write_peers(const Process *p)
+{
+	bool any = false;
+
+	if (p->links.count + p->monitors.count + p->monitored_by.count == 0)
+		return;
+	dump_text("Link list: [");
+	peer_each(&p->links, write_peer, &any);
+	peer_each(&p->monitors, write_peer, &any);
+	peer_each(&p->monitored_by, write_peer, &any);
+	dump_text("]\n");
+}
+
+/* Messages that came in and were not looked at yet. */
+static void each_message(const Process *p, void (*see)(const struct signal *s, void *arg), void *arg)
+{
+	for (const struct signal *s = p->msg_first; s != NULL; s = s->next)
+		see(s, arg);
+	for (const struct signal *s = p->in_first; s != NULL; s = s->next)
+		if (s->kind == SIG_MESSAGE)
+			see(s, arg);
+}
+
+static void count_bytes(const struct signal *s, void *arg)
+{
+	size_t *bytes = arg;
+
+	*bytes += sizeof(*s) + (s->fragment != NULL ? s->fragment->size_words * sizeof(Term) : 0);
+}
+
+size_t dump_process_bytes(const Process *p)
+{
+	size_t bytes = sizeof(*p) + (stack_heap_words(&p->heap) + old_words(&p->heap) + p->heap.fragment_words) * sizeof(Term);
+
+	each_message(p, count_bytes, &bytes);
+	return bytes;
+}
+
+static void write_origin(const Process *p)
+{
+	char text[TEXT_BYTES];
+	struct print_buffer b;
+
+	print_buffer_fixed(&b, text, sizeof(text));
+	print_mfa(&b, p->initial_module, p->initial_function, p->initial_arity);
+	dump_format("Spawned as: %s\n", text);
+	write_pid_line("Spawned by", p->parent);
+}
+
+static void write_sizes(const Process *p)
+{
+	const struct heap *h = &p->heap;
+	unsigned fragments = 0;
+
+	for (const struct fragment *f = h->fragments; f != NULL; f = f->next)
+		fragments++;
+	dump_format("Number of heap fragments: %u\nHeap fragment data: %zu\n", fragments, h->fragment_words);
+	write_peers(p);
+	dump_format("Reductions: %llu\nStack+heap: %zu\nOldHeap: %zu\nHeap unused: %zu\nOldHeap unused: %zu\n", (unsigned long long)p->reds_done,
+		    stack_heap_words(h), old_words(h), (size_t)(h->stop - h->top), (size_t)(h->old_end - h->old_top));
+	dump_format("BinVHeap: %zu\nOldBinVHeap: %zu\nMemory: %zu\n", h->binary_words, h->old_binary_words, dump_process_bytes(p));
+}
+
+void dump_process_summary(const Process *p)
+{
+	Term name = atomic_load(&p->reg_name);
+
+	dump_text("=proc:");
+	write_term_text(p->id);
+	dump_format("\nState: %s\n", state_name(p));
+	if (name != TERM_NONE) {
+		dump_text("Name: ");
+		write_term_text(name);
+		dump_text("\n");
+	}
+	write_origin(p);
+	dump_format("Message queue length: %u\n", p->msg_length + p->in_length);
+	write_sizes(p);
+	if (!(atomic_load(&p->state) & PS_RUNNING)) {
+		dump_text("Program counter: ");
+		write_place(p->i);
+		dump_text("\n");
+	}
+	dump_format("Internal State: 0x%x\n", atomic_load(&p->state));
+}
+
+/* ---- what it holds */
+
+static void begin_section(const char *name, const Process *p)
+{
+	dump_format("=%s:", name);
+	write_term_text(p->id);
+	dump_text("\n");
+}
+
+static void write_dictionary(const Process *p)
+{
+	if (p->dict == NULL || p->dict->count == 0)
+		return;
+	begin_section("proc_dictionary", p);
+	for (uint32_t i = 0; i < p->dict->room; i++) {
+		if (p->dict->pairs[2 * i] == TERM_NONE)
+			continue;
+		dump_term_pair(&p->dict->pairs[2 * i]);
+		dump_text("\n");
+	}
+}
+
+static void write_message(const struct signal *s, void *arg)
+{
+	(void)arg;
+	dump_term(s->term);
+	dump_text(":");
+	dump_term(s->token);
+	dump_text("\n");
+}
+
+static void write_slot(const Term *slot, unsigned *number)
+{
+	if (*slot == TERM_NONE) {
+		dump_format("y%u:N\n", (*number)++);
+	} else if (term_is_header(*slot)) {
+		dump_format("0x%016lx:SReturn addr ", (unsigned long)slot);
+		write_place((const Inst *)*slot);
+		dump_text("\n");
+		*number = 0;
+	} else if (term_is_catch(*slot)) {
+		dump_format("y%u:SCatch %u\n", (*number)++, catch_index(*slot));
+	} else {
+		dump_format("y%u:", (*number)++);
+		dump_term(*slot);
+		dump_text("\n");
+	}
+}
+
+static void write_stack(const Process *p)
+{
+	unsigned number = 0;
+
+	begin_section("proc_stack", p);
+	for (const Term *slot = p->heap.stop; slot < p->heap.end; slot++)
+		write_slot(slot, &number);
+}
+
+void dump_process_terms(const Process *p)
+{
+	write_dictionary(p);
+	if (p->msg_length + p->in_length > 0) {
+		begin_section("proc_messages", p);
+		each_message(p, write_message, NULL);
+	}
+	write_stack(p);
+	begin_section("proc_heap", p);
+	dump_term_objects();
+	dump_term_binaries();
+	dump_term_reset();
+}

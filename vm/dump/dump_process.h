@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Processes in a crash dump. */
+#ifndef VM_DUMP_DUMP_PROCESS_H
+#define VM_DUMP_DUMP_PROCESS_H
+
+#include "proc/process.h"
+
+/* Units: bytes that its heap, stack and messages take. */
+size_t dump_process_bytes(const Process *p);
+/* The section =proc. */
+void dump_process_summary(const Process *p);
+/* Dictionary, messages, stack, heap: of a process that does not run now. */
+void dump_process_terms(const Process *p);
+
+#endif
