@@ -24,6 +24,7 @@ BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
 ERLSNOOP = os.path.join(BUILD, "erlsnoop")
 DEADLINE = 90
 INTERVAL = "0.3"
+INTERVALS = {"upgrade": "2"}  # all versions come and go within one, so that each is named only if it was when it was seen
 SUITES = (("25", "bookworm"), ("27", "trixie"), ("29", "sid"))
 # what is worked (a kind of stock_work), the subcommand, its row of totals
 CASES = (
@@ -199,10 +200,10 @@ class Work:
 class Watch:
     """erlsnoop on one VM, or on all."""
 
-    def __init__(self, command, totals, pid=None):
+    def __init__(self, command, totals, pid=None, interval=INTERVAL):
         self.totals, self.rows = totals, []
         which = ["-p", str(pid)] if pid else ["-a"]
-        self.process = subprocess.Popen([ERLSNOOP, command, "--json", "--events"] + which + [INTERVAL], stdout=subprocess.PIPE,
+        self.process = subprocess.Popen([ERLSNOOP, command, "--json", "--events"] + which + [interval], stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE, text=True, start_new_session=True)
         self.lines = Lines(self.process.stdout)
         self.read_results(1)
@@ -291,7 +292,7 @@ def run_case(otp, case):
     try:
         work = Work(otp, kind)
         printed = prints_names(work.pid)
-        watch = Watch(command, totals, work.pid)
+        watch = Watch(command, totals, work.pid, INTERVALS.get(kind, INTERVAL))
         work.go()
         told = [json.loads(line) for line in work.wait_for("done")]
         rows = watch.end()
