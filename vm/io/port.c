@@ -16,6 +16,7 @@
 #include "proc/exc.h"
 #include "proc/probe.h"
 #include "proc/registry.h"
+#include "proc/trace.h"
 
 #define TABLE_BUCKETS 1024
 /* Binaries from this size on are queued by reference. Units: bytes. */
@@ -493,8 +494,11 @@ static Term resume_not_busy(Process *p, void *arg)
 
 Term port_wait_not_busy(struct port *port, Process *p)
 {
-	if (join_waiters(port, p))
+	if (join_waiters(port, p)) {
+		if (unlikely(trace_active))
+			trace_hooks.port_busy(p, port->id);
 		return exc_wait(p, resume_not_busy, leave_waiters, port);
+	}
 	port_unref(port);
 	return am_true;
 }

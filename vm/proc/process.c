@@ -406,8 +406,8 @@ bool process_collect_gc(Process *p, size_t need_words, Term *x, unsigned live)
 
 	if (is_gc_probed())
 		probe_before(p, gc_next_is_major(&p->heap, need_words), need_words);
-	if (unlikely(trace_active) && trace_wants(p, TRACE_GC))
-		trace_hooks.collected(p, gc_next_is_major(&p->heap, need_words) ? am_gc_major_start : am_gc_minor_start, need_words);
+	if (unlikely(trace_active))
+		trace_hooks.gc_began(p, gc_next_is_major(&p->heap, need_words), need_words);
 	p->flags &= ~(uint32_t)PF_NEED_GC;
 	shelter_message(p);
 	fits = gc_run_gc(&p->heap, need_words, roots, n, &r);
@@ -415,8 +415,8 @@ bool process_collect_gc(Process *p, size_t need_words, Term *x, unsigned live)
 	sched_count_gc(r.reclaimed_words);
 	if (is_gc_probed())
 		probe_after(p, &r);
-	if (unlikely(trace_active) && trace_wants(p, TRACE_GC))
-		trace_hooks.collected(p, r.major ? am_gc_major_end : am_gc_minor_end, r.reclaimed_words);
+	if (unlikely(trace_active))
+		trace_hooks.gc_ended(p, r.major, r.reclaimed_words);
 	return fits || exceed_limit(p, need_words);
 }
 
@@ -490,11 +490,10 @@ void process_exit(Process *p, Term reason)
 	monitor_exit(p, p->exc_reason);
 	if (PROBE_ON(process__unscheduled))
 		probe_process__unscheduled(p);
-	if (unlikely(p->tracee != NULL)) {
-		if (trace_wants(p, TRACE_EXITING))
-			trace_hooks.scheduled(p, am_out_exited);
+	if (unlikely(trace_active))
+		trace_hooks.slice_ended(p, true);
+	if (unlikely(p->tracee != NULL))
 		trace_free(p);
-	}
 	sched_leave(p);
 	free_messages(p);
 	dict_free(p);

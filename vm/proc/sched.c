@@ -542,6 +542,8 @@ static Process *idle(struct sched *s)
 	announce_idle(s->queue, true);
 	p = steal(s);
 	if (p == NULL) {
+		if (unlikely(trace_active))
+			trace_hooks.sched_idle(s->id);
 		world_leave();
 		sleep_idle(s);
 		world_enter();
@@ -624,12 +626,12 @@ void sched_leave(Process *p)
 }
 
 /* Who watches slices: probes, tracing. */
-static PROBE_COLD void watch_end(Process *p)
+static PROBE_COLD void watch_end(Process *p, bool waits)
 {
 	if (PROBE_ON(process__unscheduled))
 		probe_process__unscheduled(p);
-	if (trace_wants(p, TRACE_RUNNING | TRACE_RUNNING_PROCS))
-		trace_hooks.scheduled(p, am_out);
+	if (trace_active)
+		trace_hooks.slice_ended(p, waits);
 }
 
 /* Returns false when p has ended. */
@@ -637,8 +639,8 @@ static PROBE_COLD bool watch_begin(Process *p, uint32_t before)
 {
 	if (PROBE_ON(process__scheduled))
 		probe_process__scheduled(p);
-	if (trace_wants(p, TRACE_RUNNING | TRACE_RUNNING_PROCS))
-		trace_hooks.scheduled(p, am_in);
+	if (trace_active)
+		trace_hooks.slice_began(p, before & (PS_WAITING | PS_BLOCKED));
 	if (!(before & PS_SIGNALS) || !trace_wants(p, TRACE_RECEIVE | TRACE_PROCS) || signal_handle_traced(p))
 		return true;
 	process_exit(p, p->exc_reason);
@@ -657,7 +659,7 @@ static bool sleep_again(Process *p, uint32_t before)
 		unless = PS_SIGNALS;
 	else if (!blocked && (!(how & PS_WAITING) || *p->msg_save != NULL || (state & PS_TIMEOUT)))
 		return false;
-	watch_end(p);
+	watch_end(p, true);
 	self->current = NULL;
 	if (end_running(p, how, unless))
 		return true;
@@ -702,7 +704,7 @@ static void end_slice(struct sched *s, Process *p, enum run_result r)
 	if (r == RUN_EXITED)
 		return;
 	if (unlikely(s->watch != WATCH_NOTHING))
-		watch_end(p);
+		watch_end(p, r != RUN_YIELD);
 	account(s, p);
 	s->current = NULL;
 	if (r == RUN_WAIT && end_running(p, PS_WAITING, PS_SIGNALS | PS_TIMEOUT))

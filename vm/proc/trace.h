@@ -27,7 +27,7 @@ struct tracee {
 	int64_t seq_clock, seq_previous;
 };
 
-/* What the tracing room does; NULL while no such room is wired. p is the process traced, and runs here where not said otherwise.
+/* What the tracing room does; NULL while no such room is wired, and then trace_active is not set. p is the process traced, and runs here where not said otherwise.
  * GC: none of these. */
 struct trace_hooks {
 	void (*sent)(Process *p, Term to, Term message);
@@ -38,10 +38,16 @@ struct trace_hooks {
 	void (*spawned)(Process *parent, Process *child, bool linked);
 	/* A link was set to `to`: should it inherit? Before the signal that links. */
 	void (*linked)(Process *p, Term to);
-	/* in, out and their like */
-	void (*scheduled)(Process *p, Term event);
-	/* gc_minor_start and its like; words: needed, or reclaimed */
-	void (*collected)(Process *p, Term event, size_t words);
+	/* The rest is told while trace_active, whatever the flags of p. A time slice; waits: p was waiting before, or waits now, or ends */
+	void (*slice_began)(Process *p, bool waits);
+	void (*slice_ended)(Process *p, bool waits);
+	/* words: needed, or reclaimed */
+	void (*gc_began)(Process *p, bool major, size_t words);
+	void (*gc_ended)(Process *p, bool major, size_t words);
+	/* p waits for a port that is busy. */
+	void (*port_busy)(Process *p, Term port);
+	/* The scheduler of this thread has nothing to do. */
+	void (*sched_idle)(unsigned id);
 	/* Somebody took a message with a sequential trace token, or sends one. */
 	void (*seq_sent)(Process *p, Term to, Term message);
 	void (*seq_received)(Process *p, Term token, Term message);

@@ -2,7 +2,7 @@
 /* What happens to processes: births and ends, links, names, messages, time slices, collections. */
 #include "trace/events.h"
 
-#include "base/alloc.h"
+#include "base/clock.h"
 #include "code/module.h"
 #include "code/opcodes.h"
 #include "heap/copy.h"
@@ -10,8 +10,10 @@
 #include "proc/sched.h"
 #include "term/node.h"
 #include "trace/action.h"
+#include "trace/point.h"
 #include "trace/trace.h"
 #include "trace/tracer.h"
+#include "trace/watch.h"
 
 /* trace_pattern(send | 'receive', _): written while the world is stopped. */
 static struct event_pattern {
@@ -141,8 +143,7 @@ static void tell_spawned(Process *parent, Process *child, bool linked)
 
 /* ---- time slices */
 
-/* Where p goes on, as {M, F, Arity} at `at` (4 words); 0 where that is no code. */
-static Term put_place(Process *p, Term *at)
+Term trace_put_place(Process *p, Term *at)
 {
 	const Inst *info;
 
@@ -158,11 +159,27 @@ static Term put_place(Process *p, Term *at)
 	return tracer_put_mfa(at, func_info_module(info), func_info_function(info), SMALL(func_info_arity(info)));
 }
 
-static void tell_scheduled(Process *p, Term event)
+static void slice_began(Process *p, bool waits)
 {
 	Term words[4];
 
-	TRACER_TELL_EVENT(p, event, put_place(p, words));
+	if (trace_wants(p, TRACE_RUNNING | TRACE_RUNNING_PROCS))
+		TRACER_TELL_EVENT(p, am_in, trace_put_place(p, words));
+	if (p->tracee != NULL)
+		p->tracee->timed_ns = clock_monotonic_ns();
+	watch_slice_began(p, waits);
+}
+
+static void slice_ended(Process *p, bool waits)
+{
+	bool exits = atomic_load(&p->state) & PS_EXITING;
+	Term words[4];
+
+	watch_slice_ended(p, waits);
+	if (p->tracee != NULL && p->tracee->timed != 0)
+		point_switch_time(p, exits ? 0 : p->tracee->timed, false);
+	if (exits ? trace_wants(p, TRACE_EXITING) : trace_wants(p, TRACE_RUNNING | TRACE_RUNNING_PROCS))
+		TRACER_TELL_EVENT(p, exits ? am_out_exited : am_out, trace_put_place(p, words));
 }
 
 /* ---- collections */
@@ -172,11 +189,26 @@ static void tell_collected(Process *p, Term event, size_t words)
 	struct heap scratch;
 	Term list;
 
+	if (!trace_wants(p, TRACE_GC))
+		return;
+
 	heap_init(&scratch, HEAP_MIN_WORDS);
 	list = process_report_gc_info(&p->heap, &scratch);
 	list = heap_cons(&scratch, heap_tuple(&scratch, am_wordsize, SMALL(words)), list);
 	TRACER_TELL_EVENT(p, event, list);
 	heap_free(&scratch);
+}
+
+static void gc_began(Process *p, bool major, size_t words)
+{
+	tell_collected(p, major ? am_gc_major_start : am_gc_minor_start, words);
+	watch_gc_began();
+}
+
+static void gc_ended(Process *p, bool major, size_t words)
+{
+	watch_gc_ended(p);
+	tell_collected(p, major ? am_gc_major_end : am_gc_minor_end, words);
 }
 
 void trace_events_init(void)
@@ -186,11 +218,10 @@ void trace_events_init(void)
 	trace_hooks.event = tell_event;
 	trace_hooks.spawned = tell_spawned;
 	trace_hooks.linked = trace_flags_linked;
-	trace_hooks.scheduled = tell_scheduled;
-	trace_hooks.collected = tell_collected;
-}
-
-bool trace_events_watched(void)
-{
-	return false;
+	trace_hooks.slice_began = slice_began;
+	trace_hooks.slice_ended = slice_ended;
+	trace_hooks.gc_began = gc_began;
+	trace_hooks.gc_ended = gc_ended;
+	trace_hooks.port_busy = watch_port_busy;
+	trace_hooks.sched_idle = watch_sched_idle;
 }

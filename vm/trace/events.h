@@ -13,8 +13,8 @@ void trace_each_process(void (*see)(Process *p, void *arg), void *arg);
 
 /* events.c: wires what happens to processes. */
 void trace_events_init(void);
-/* Does somebody want events whatever the flags of processes? */
-bool trace_events_watched(void);
+/* Where p goes on, as {M, F, Arity} at `at` (4 words); 0 where that is no code. */
+Term trace_put_place(Process *p, Term *at);
 
 /* seq.c */
 void trace_seq_init(void);

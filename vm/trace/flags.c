@@ -8,6 +8,7 @@
 #include "trace/point.h"
 #include "trace/trace.h"
 #include "trace/tracer.h"
+#include "trace/watch.h"
 
 enum flag_who { WHO_TIME, WHO_BOTH, WHO_PROCESS, WHO_PORT };
 
@@ -217,7 +218,7 @@ static void count_traced(Process *p, void *arg)
 
 void trace_review(void)
 {
-	bool any = born.process_flags != 0 || point_count() != 0 || trace_events_watched();
+	bool any = born.process_flags != 0 || point_count() != 0 || watch_is_on();
 
 	if (!any)
 		trace_each_process(count_traced, &any);

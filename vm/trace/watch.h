@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* system_monitor and system_profile: events of every process, told to one.
+ * Source: erlang:system_monitor/2, erlang:system_profile/2 of OTP 25's reference manual. */
+#ifndef VM_TRACE_WATCH_H
+#define VM_TRACE_WATCH_H
+
+#include "proc/trace.h"
+
+struct watch_limits {
+	Term pid;            /* NIL: nobody */
+	uint64_t long_gc_ms, long_schedule_ms, large_heap_words; /* 0: not wanted */
+	bool busy_port, busy_dist_port;
+};
+struct watch_profile {
+	Term pid;            /* or port; NIL: nobody */
+	bool scheduler, processes, ports, exclusive;
+	uint32_t time;       /* enum trace_flag: one of the three times */
+};
+
+/* Who is told now; one that is gone is nobody. */
+struct watch_limits watch_limits(void);
+struct watch_profile watch_profile(void);
+/* Stop the world. */
+void watch_set_limits(const struct watch_limits *limits);
+void watch_set_profile(const struct watch_profile *profile);
+
+/* ---- between the files of the room */
+/* Does anybody watch? */
+bool watch_is_on(void);
+void watch_slice_began(Process *p, bool waited);
+void watch_slice_ended(Process *p, bool waits);
+void watch_gc_began(void);
+void watch_gc_ended(Process *p);
+void watch_port_busy(Process *p, Term port);
+void watch_sched_idle(unsigned id);
+
+#endif
