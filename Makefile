@@ -58,7 +58,7 @@ VM_OBJ := $(VM_SRC:%.c=$(BUILD)/obj/%.o)
 TOOL_OBJ := $(TOOL_SRC:%.c=$(BUILD)/obj/%.o)
 TEST_ROOMS := unit probes tools erl
 
-.PHONY: all deps docs demo check check-stock check-services check-otp lint bench fuzz clean tests $(TEST_ROOMS:%=check-%)
+.PHONY: all deps docs demo check check-stock check-services soak check-otp lint bench fuzz clean tests $(TEST_ROOMS:%=check-%)
 .DELETE_ON_ERROR:
 .SECONDARY:
 all: $(BUILD)/erlvm $(BUILD)/erl $(if $(wildcard tools/erlsnoop.c),$(BUILD)/erlsnoop)
@@ -138,6 +138,9 @@ check-stock: all
 	@BUILD=$(BUILD) python3 tests/stock/check_stock.py
 check-services: all
 	@BUILD=$(BUILD) python3 tests/stock/check_services.py
+# Attaching to an erl under load and detaching again, SOAK_ROUNDS times (1000).
+soak: all
+	@BUILD=$(BUILD) python3 tests/stock/soak.py
 # OTP's own emulator and stdlib suites on erlvm, held against the machine's erl (OPTIONS: --suite NAME, --case NAME ...).
 check-otp: all
 	@BUILD=$(BUILD) python3 tests/otp/check_otp.py $(OPTIONS)

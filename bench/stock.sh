@@ -41,7 +41,7 @@ watched() {
 	"${@//\{\}/${pid[$vm]}}" > "$dir/watch" 2> /dev/null & w=$!
 	for ((i = 0; i < 200; i++)); do grep -q "$ready" "$dir/watch" && break; sleep 0.05; done
 	work "$vm" "$kind" > "$dir/spent"
-	kill -INT $w
+	kill -INT $w 2> /dev/null
 	for ((i = 0; i < 100; i++)); do kill -0 $w 2> /dev/null || break; sleep 0.05; done
 	kill -KILL $w 2> /dev/null
 	wait $w 2> /dev/null
@@ -50,10 +50,13 @@ watched() {
 	cat "$dir/spent" >> "$dir/$row"
 }
 snoop() { watched "$1" "$2" "$3" '"type"' "$BUILD/erlsnoop" "$4" --json -p {} 0.25; }
-note() { watched "$1" notes send up bpftrace -p {} -e "usdt:*:erlang:message__send { @n = count(); $2 } interval:ms:200 { printf(\"up\\n\"); }"; }
+note() { watched "$1" notes send up bpftrace -p {} -e "usdt:*:erlang:message__send { @n = count(); $2 } interval:ms:200 { printf(\"up\\n\"); } BEGIN { @runs[\"\"] = 1; @sent[\"\"] = 1; }"; }
 
 median() { sort -n | awk '{ v[NR] = $1 } END { print NR ? v[int((NR + 1) / 2)] : "-" }'; }
 of() { cut -d' ' -f"$2" "$dir/$1" 2> /dev/null | median; } # ROW 1 (wall) or 2 (processor)
+
+# What bpftrace/msg-sched.bt does at a send, which is what msglat does.
+question='if (@runs[str(arg1)] == 0 && @sent[str(arg1)] == 0) { @sent[str(arg1)] = nsecs; }'
 
 start_vm calls "$ERL"
 start_vm ring "$ERL" +S 1 +sbwt none
@@ -74,7 +77,7 @@ for ((round = 0; round < ROUNDS; round++)); do
 	[ -n "$notes" ] && continue
 	work notes send >> "$dir/notes"
 	note notes.counted ''
-	note notes.kept '@sent[str(arg1)] = nsecs;'
+	note notes.asked "$question"
 done
 
 echo "    gen_server:call of a server that does nothing: $(of calls 1) ns each unwatched"
@@ -83,7 +86,7 @@ for tool in $tools; do
 		printf "      under %-8s throughput %5.1f %%, per processor second %5.1f %%, %d ns more each\n", t, 100 * w / ww, 100 * c / cw, cw - c }'
 done
 
-# more ROW PLAIN NAME: processor time that an event costs more, against REFERENCE's when it is given.
+# cost ROW PLAIN: processor time that an event costs more.
 cost() { echo $(($(of "$1" 2) - $(of "$2" 2))); }
 against() { awk -v a="$1" -v b="$2" 'BEGIN { print (b > 0) ? sprintf("%.2f", a / b) : "-" }'; }
 send=$(cost send.msglat send)
@@ -93,8 +96,8 @@ printf '      %-60s %6d ns\n' "erlsnoop msglat" "$send"
 if [ -n "$notes" ]; then
 	echo "      message-send note under bpftrace: $notes"
 else
-	for row in counted kept; do
-		[ $row = counted ] && what="counted" || what="time kept by receiver"
+	for row in counted asked; do
+		[ $row = counted ] && what="counted" || what="as msg-sched.bt asks"
 		[ -s "$dir/notes.$row" ] || { echo "      message-send note under bpftrace, $what: did not see all"; continue; }
 		note=$(cost notes.$row notes)
 		printf '      %-60s %6d ns, msglat is %s of it\n' "message-send note under bpftrace, $what" "$note" "$(against "$send" "$note")"

@@ -5,7 +5,7 @@
 Prints messages a second and processor time a message, watched against unwatched in windows that alternate. Not asserted: the ratios.
   BUILD, STOCK_CHROOTS    as check_stock.py; the chroot is named "bookworm"
   SERVICE_WINDOWS         windows a subcommand, each between two unwatched ones (3), SERVICE_SECONDS their length (5)
-  ATTACH_ROUNDS           how often a subcommand is attached and detached under load (1000)
+  ATTACH_ROUNDS           how often a subcommand is attached and detached under load (100; `make soak` does it more often)
   STOCK_KEEP              a folder for the logs of what failed
   SERVICES                which (rabbitmq ejabberd)
 """
@@ -22,7 +22,7 @@ from check_stock import DEADLINE, ERLSNOOP, HERE, Failure, Lines, find_emulator,
 
 WINDOWS = int(os.environ.get("SERVICE_WINDOWS", "3"))
 SECONDS = float(os.environ.get("SERVICE_SECONDS", "5"))
-ROUNDS = int(os.environ.get("ATTACH_ROUNDS", "1000"))
+ROUNDS = int(os.environ.get("ATTACH_ROUNDS", "100"))
 COMMANDS = {"spawns": "births", "msglat": "messages", "efile": "ended"}  # and the total that it tells
 EPMD = {"ERL_EPMD_PORT": "34369"}  # epmds of the host are not ours
 
