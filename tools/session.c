@@ -126,7 +126,6 @@ static int print_result(struct session *s)
 {
     int err;
 
-    s->now_ns = now_ns();
     sink_moment(&s->sink, s->now_ns);
     err = s->ops->result(s->ctx, s);
     if (err)
@@ -326,11 +325,12 @@ static int on_scan(struct session *s)
 
 static int on_tick(struct session *s)
 {
-    int err = print_result(s);
-
-    if (!err && s->options->count && s->results == s->options->count)
-        s->ending = true;
-    return err;
+    /* The last result is told when nothing is counted any more. */
+    s->ending = s->options->count && s->results + 1 == s->options->count;
+    if (s->ending)
+        return 0;
+    s->now_ns = now_ns();
+    return print_result(s);
 }
 
 static int handle(struct session *s, enum source source)
@@ -383,7 +383,7 @@ static void finish(struct session *s)
         close(s->epoll);
 }
 
-/* From here on nothing is counted. */
+/* From here on nothing is counted; it is the moment of the last result. */
 static void stop_counting(struct session *s)
 {
     struct bpf_map *map = s->watch.attach.object ? bpf_object__find_map_by_name(s->watch.attach.object, ".data.session") : NULL;
@@ -391,6 +391,7 @@ static void stop_counting(struct session *s)
 
     if (map && bpf_map__fd(map) >= 0)
         bpf_map_update_elem(bpf_map__fd(map), &zero, &stopped, BPF_ANY);
+    s->now_ns = now_ns();
 }
 
 int session_run(const struct options *options, struct bpf_object_skeleton *skeleton,
@@ -413,7 +414,7 @@ int session_run(const struct options *options, struct bpf_object_skeleton *skele
     s.ending = true;
     if (!err && s.ring)
         ring_buffer__consume(s.ring);
-    if (!err && !(options->count && s.results == options->count))
+    if (!err)
         err = print_result(&s);
     if (err < 0 && s.outlet.failed)
         err = -s.outlet.failed;
