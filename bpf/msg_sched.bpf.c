@@ -14,7 +14,7 @@ const volatile __u64 msg_sched_slower_ns = 0;
 
 enum { RECEIVER_IDLE = 0, RECEIVER_RUNS = 1 };
 
-/* What is known of a receiver. An entry lives until its process exits. */
+/* What is known of a receiver. An entry lives until its process exits; on a stock emulator it begins with the first wait. */
 struct receiver {
     __u64 state; /* RECEIVER_*, or when the oldest waiting message was sent */
     __u64 waiting; /* messages */
@@ -79,12 +79,10 @@ static __always_inline void handle_send(struct receiver *r, bool runs)
     __u64 state;
 
     count_total(MSG_SCHED_SENT);
-    if (!r)
-        return;
-    if (runs) {
+    if (runs)
         count_total(MSG_SCHED_RUNNING);
+    if (runs || !r)
         return;
-    }
     state = r->state;
     if (state <= RECEIVER_RUNS)
         __sync_val_compare_and_swap(&r->state, state, bpf_ktime_get_ns());
@@ -137,9 +135,8 @@ struct wait {
     __u64 first_ns, latency_ns, messages;
 };
 
-static __always_inline bool take_wait(const struct wire_proc *proc, struct wait *wait)
+static __always_inline bool take_wait(struct receiver *r, struct wait *wait)
 {
-    struct receiver *r = find_receiver(proc);
     __u64 now;
 
     if (!r)
@@ -188,7 +185,7 @@ int on_process__scheduled(struct pt_regs *ctx)
         return 0;
     if (erlpid_arg(ctx, PROBE_ID_process__scheduled, process__scheduled_pid, &proc.pid))
         return 0;
-    if (!take_wait(&proc, &wait))
+    if (!take_wait(find_receiver(&proc), &wait))
         return 0;
     name_arg(ctx, PROBE_ID_process__scheduled, process__scheduled_mfa, &mfa);
     handle_wait(&proc, &wait, &mfa);
@@ -241,10 +238,12 @@ int at_message__send(struct pt_regs *ctx)
     if (!process)
         return 0;
     proc.vm = layout->vm;
-    if (otp_read_pid(layout, process, &proc.pid) || otp_read(layout, process, OTP_PROC_STATE, &state, sizeof state))
+    if (otp_read(layout, process, OTP_PROC_STATE, &state, sizeof state))
         return 0;
-    runs = state >> (layout->off[OTP_STATE_RUNNING] & 31) | state >> (layout->off[OTP_STATE_DIRTY] & 31);
-    handle_send(find_receiver(&proc), runs & 1);
+    runs = (state >> (layout->off[OTP_STATE_RUNNING] & 31) | state >> (layout->off[OTP_STATE_DIRTY] & 31)) & 1;
+    if (!runs && otp_read_pid(layout, process, &proc.pid))
+        return 0;
+    handle_send(runs ? 0 : find_receiver(&proc), runs);
     return 0;
 }
 
@@ -261,7 +260,7 @@ int ret_process__scheduled(struct pt_regs *ctx)
     if (probe_stopped || !layout)
         return 0;
     proc.vm = layout->vm;
-    if (otp_read_pid(layout, process, &proc.pid) || !take_wait(&proc, &wait))
+    if (otp_read_pid(layout, process, &proc.pid) || !take_wait(bpf_map_lookup_elem(&receivers, &proc), &wait))
         return 0;
     otp_name_resume(layout, process, &mfa);
     handle_wait(&proc, &wait, &mfa);
