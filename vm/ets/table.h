@@ -72,7 +72,9 @@ struct ets_table {
 	int64_t fixed_system_ns;
 	struct ets_table *next_named;    /* names' lock */
 	struct ets_table *prev, *next;   /* all tables */
-	struct ets_table *next_owned;    /* of the owner */
+	struct ets_table *next_owned;    /* of the owner, as the next two; its shard's lock */
+	struct ets_table **owned_at;     /* what points here */
+	struct ets_owner *owned_by;
 };
 
 /* ---- a table in use */

@@ -180,7 +180,11 @@ static void own_table(struct ets_table *t, Term pid)
 	resource_ref(&t->resource);
 	lock_acquire(&tables.owners[n].lock);
 	o = make_owner(n, pid);
+	t->owned_by = o;
+	t->owned_at = &o->tables;
 	t->next_owned = o->tables;
+	if (t->next_owned != NULL)
+		t->next_owned->owned_at = &t->next_owned;
 	o->tables = t;
 	lock_release(&tables.owners[n].lock);
 }
@@ -193,14 +197,12 @@ static void disown_table(struct ets_table *t, Term pid)
 
 	lock_acquire(&tables.owners[n].lock);
 	o = find_owner(n, pid);
-	if (o != NULL) {
-		struct ets_table **at = &o->tables;
-
-		while (*at != NULL && *at != t)
-			at = &(*at)->next_owned;
-		found = *at == t;
-		if (found)
-			*at = t->next_owned;
+	if (o != NULL && t->owned_by == o) {
+		found = true;
+		t->owned_by = NULL;
+		*t->owned_at = t->next_owned;
+		if (t->next_owned != NULL)
+			t->next_owned->owned_at = t->owned_at;
 	}
 	lock_release(&tables.owners[n].lock);
 	if (found)
