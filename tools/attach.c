@@ -89,7 +89,7 @@ void attach_prepare(struct attach *a, struct bpf_object *object, const struct ta
             continue;
         if (a->multi)
             bpf_program__set_expected_attach_type(program, (enum bpf_attach_type)UPROBE_ATTACH_MANY);
-        if (plan && plan->events[goal.probe].source != goal.source)
+        if (plan && plan->events[goal.probe].source != goal.source && plan->events[goal.probe].source != PLAN_NONE)
             bpf_program__set_autoload(program, false);
     }
 }
@@ -198,6 +198,8 @@ int attach_notes(struct attach *a, const struct target *t, const struct plan *pl
     uint32_t nspecs = a->nspecs;
     int sites = 0;
 
+    if (t->elf->damaged)
+        note("%d notes of '%s' are left alone: they make no sense, or lead to no probe site", t->elf->damaged, t->name);
     bpf_object__for_each_program(program, a->object) {
         struct goal goal = find_goal(program);
         int n = 0;
@@ -273,6 +275,41 @@ static int attach_clocks(struct attach *a)
     return err ? err : programs;
 }
 
+/* Whether the program waits for a hook that this process has not. */
+static bool lacks_hook(const struct plan *plan, const struct bpf_program *program, struct goal goal)
+{
+    return goal.source == PLAN_HOOK && plan->events[goal.probe].source == PLAN_NONE && bpf_program__autoload(program);
+}
+
+const char *attach_lacks(const struct attach *a, const struct plan *plan)
+{
+    struct bpf_program *program;
+
+    bpf_object__for_each_program(program, a->object) {
+        struct goal goal = find_goal(program);
+
+        if (lacks_hook(plan, program, goal) && plan->events[goal.probe].why[0])
+            return plan->events[goal.probe].why;
+    }
+    return NULL;
+}
+
+/* One line for each event that will not be told. */
+static void tell_lacking(const struct attach *a, const struct target *t, const struct plan *plan)
+{
+    bool told[PLAN_NEVENTS] = {false};
+    struct bpf_program *program;
+
+    bpf_object__for_each_program(program, a->object) {
+        struct goal goal = find_goal(program);
+
+        if (!lacks_hook(plan, program, goal) || told[goal.probe] || !plan->events[goal.probe].why[0])
+            continue;
+        told[goal.probe] = true;
+        note("%s of '%s' (process %d) is not told: %s", plan_probe_name(goal.probe), t->name, t->pid, plan->events[goal.probe].why);
+    }
+}
+
 int attach_hooks(struct attach *a, const struct target *t, const struct plan *plan, uint32_t *slot)
 {
     struct bpf_program *program;
@@ -297,7 +334,11 @@ int attach_hooks(struct attach *a, const struct target *t, const struct plan *pl
         sites += n;
     }
     err = attach_clocks(a);
-    return err < 0 ? err : sites + err;
+    if (err < 0)
+        return err;
+    if (sites + err > 0)
+        tell_lacking(a, t, plan);
+    return sites + err;
 }
 
 void attach_drop(struct attach *a, int pid)

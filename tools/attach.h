@@ -39,8 +39,13 @@ void attach_prepare(struct attach *a, struct bpf_object *object, const struct ta
  * standard error what the target lacks. Returns how many sites. Fails: said, but for -ESRCH: the process has ended.
  */
 int attach_notes(struct attach *a, const struct target *target, const struct plan *plan, int pid);
-/* Attaches to the hooks that the plan wants in the target's process, and to clocks, each a site; its slot of "otp_layouts" at *slot. Returns how many sites. Fails as attach_notes. */
+/*
+ * Attaches to the hooks that the plan wants in the target's process, and to clocks, each a site; its slot of "otp_layouts" at *slot.
+ * Returns how many sites; when there are some, notes on standard error what else the target lacks. Fails as attach_notes.
+ */
 int attach_hooks(struct attach *a, const struct target *target, const struct plan *plan, uint32_t *slot);
+/* Why the first event that the programs want is not told; NULL when none is known to lack. Borrowed from the plan. */
+const char *attach_lacks(const struct attach *a, const struct plan *plan);
 /* Removes the hooks of a process. */
 void attach_drop(struct attach *a, int pid);
 /* Removes every probe; the semaphores fall back to what they were. */

@@ -20,10 +20,11 @@ struct elf_reader {
     int fd;
     Elf *elf;
     uint64_t base; /* where .stapsdt.base is now; notes say where it was at link time */
+    uint64_t probes, probes_size; /* the section .probes: the semaphores */
 };
 
-/* File offset of a virtual address; 0 when no segment holds it. */
-static uint64_t file_offset(Elf *elf, uint64_t address)
+/* File offset of a virtual address; 0 when no segment of those flags holds it. */
+static uint64_t file_offset(Elf *elf, uint64_t address, uint32_t flags)
 {
     size_t n = 0;
     GElf_Phdr ph;
@@ -31,9 +32,9 @@ static uint64_t file_offset(Elf *elf, uint64_t address)
     if (elf_getphdrnum(elf, &n))
         return 0;
     for (size_t i = 0; i < n; i++) {
-        if (!gelf_getphdr(elf, (int)i, &ph) || ph.p_type != PT_LOAD)
+        if (!gelf_getphdr(elf, (int)i, &ph) || ph.p_type != PT_LOAD || (ph.p_flags & flags) != flags)
             continue;
-        if (address >= ph.p_vaddr && address - ph.p_vaddr < ph.p_memsz)
+        if (address >= ph.p_vaddr && address - ph.p_vaddr < ph.p_filesz)
             return address - ph.p_vaddr + ph.p_offset;
     }
     return 0;
@@ -46,6 +47,21 @@ static const char *take_string(const char **at, const char *end)
 
     *at = nul ? nul + 1 : end;
     return nul ? start : NULL;
+}
+
+/* A probe site is a nop of one byte or five: anywhere else a probe could break the code. */
+static bool is_site(const struct elf_reader *r, uint64_t offset)
+{
+    static const unsigned char nop5[] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
+    unsigned char code[sizeof nop5] = {0};
+
+    return offset && pread(r->fd, code, sizeof code, (off_t)offset) > 0 && (*code == 0x90 || !memcmp(code, nop5, sizeof nop5));
+}
+
+/* The kernel counts up what stands there. */
+static bool is_semaphore(const struct elf_reader *r, uint64_t address)
+{
+    return address >= r->probes && address - r->probes < r->probes_size && address % 2 == 0;
 }
 
 /* One description: location, base, semaphore, then provider, name and arguments. */
@@ -70,9 +86,10 @@ static int read_desc(struct elf_file *file, const char *desc, size_t size)
         if (address[2])
             address[2] += file->reader->base - address[1];
     }
-    note.offset = file_offset(file->reader->elf, address[0]);
-    note.semaphore = address[2] ? file_offset(file->reader->elf, address[2]) : 0;
-    if (!note.offset || (address[2] && !note.semaphore) || file->nnotes >= MAX_NOTES)
+    note.offset = file_offset(file->reader->elf, address[0], PF_X);
+    note.semaphore = address[2] ? file_offset(file->reader->elf, address[2], PF_W) : 0;
+    if (!is_site(file->reader, note.offset) || (address[2] && (!note.semaphore || !is_semaphore(file->reader, address[2]))) ||
+        file->nnotes >= MAX_NOTES)
         return -1;
 
     struct elf_note *notes = realloc(file->notes, (file->nnotes + 1) * sizeof note);
@@ -127,6 +144,10 @@ static void read_sections(struct elf_file *file)
 
         if (name && !strcmp(name, ".stapsdt.base"))
             file->reader->base = sh.sh_addr;
+        if (name && !strcmp(name, ".probes")) {
+            file->reader->probes = sh.sh_addr;
+            file->reader->probes_size = sh.sh_size;
+        }
     }
     for (Elf_Scn *s = NULL; (s = elf_nextscn(elf, s));)
         if (gelf_getshdr(s, &sh) && sh.sh_type == SHT_NOTE)
@@ -222,7 +243,7 @@ ssize_t elf_file_read_symbol(const struct elf_file *file, const char *name, void
 
     if (!find_symbol(file->reader->elf, name, &sym))
         return -ENOENT;
-    offset = file_offset(file->reader->elf, sym.st_value);
+    offset = file_offset(file->reader->elf, sym.st_value, 0);
     if (!offset)
         return -ENOENT;
     return pread(file->reader->fd, buf, sym.st_size < size ? sym.st_size : size, (off_t)offset);

@@ -23,7 +23,7 @@ struct elf_file {
     struct elf_note *notes; /* those of provider "erlang" */
     size_t nnotes;
     char build_id[41]; /* hexadecimal, "" without */
-    int damaged;       /* notes that were skipped because they made no sense */
+    int damaged;       /* notes that were skipped: they make no sense, or lead to no nop or to no semaphore */
     struct stat st; /* of the file that was opened */
     struct elf_reader *reader;
 };

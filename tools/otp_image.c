@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_SYMBOLS = 4 << 20, MAX_STRING = 4096, SYM_SIZE = sizeof(Elf64_Sym) };
+enum { MAX_SYMBOLS = 4 << 20, MAX_FUNCTIONS = 1 << 20, MAX_STRING = 4096, SYM_SIZE = sizeof(Elf64_Sym) };
 static const uint64_t max_segment = 256 << 20;
 
 struct otp_image_file {
@@ -349,6 +349,68 @@ uint64_t otp_image_offset(const struct otp_image *image, uint64_t address)
 
     return segment && address - segment->address < segment->filled ? address - segment->address + segment->offset : 0;
 }
+
+/* ---- bounds of functions */
+
+enum { FRAMES_HEAD = 12, FRAMES_ROW = 8 }; /* bytes */
+
+size_t otp_image_functions(struct otp_image *image)
+{
+    static const unsigned char form[] = {1, 0x1b, 0x03, 0x3b}; /* version; encodings: all of four bytes, relative */
+    const unsigned char *head = image->frames ? otp_image_at(image, image->frames, FRAMES_HEAD) : NULL;
+    uint32_t n;
+
+    if (!head || memcmp(head, form, sizeof form))
+        return 0;
+    memcpy(&n, head + sizeof form + 4, sizeof n);
+    return n <= MAX_FUNCTIONS && otp_image_at(image, image->frames + FRAMES_HEAD, FRAMES_ROW * (size_t)n) ? n : 0;
+}
+
+/* A word of a row leads so far from the table's beginning. */
+static uint64_t read_row(struct otp_image *image, size_t i, size_t word)
+{
+    const unsigned char *row = otp_image_at(image, image->frames + FRAMES_HEAD + FRAMES_ROW * i, FRAMES_ROW);
+    int32_t distance;
+
+    if (!row)
+        return 0;
+    memcpy(&distance, row + 4 * word, sizeof distance);
+    return image->frames + (uint64_t)(int64_t)distance;
+}
+
+bool otp_image_function(struct otp_image *image, size_t i, uint64_t *address, uint64_t *size)
+{
+    uint64_t frame = read_row(image, i, 1);
+    const unsigned char *at = otp_image_at(image, frame, 16);
+    int32_t start;
+    uint32_t length;
+
+    if (!at)
+        return false;
+    memcpy(&start, at + 8, 4);
+    memcpy(&length, at + 12, 4);
+    *address = frame + 8 + (uint64_t)(int64_t)start; /* relative to where it stands */
+    *size = length;
+    return length && *address == read_row(image, i, 0) && otp_image_is_code(image, *address);
+}
+
+uint64_t otp_image_function_size(struct otp_image *image, uint64_t address)
+{
+    size_t n = otp_image_functions(image), low = 0, high = n;
+    uint64_t start, size;
+
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+
+        if (read_row(image, mid, 0) < address)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < n && otp_image_function(image, low, &start, &size) && start == address ? size : 0;
+}
+
+/* ---- jumps */
 
 static void mark_jumps(struct otp_image *image, const unsigned char *code)
 {

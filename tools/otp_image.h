@@ -63,6 +63,12 @@ const unsigned char *otp_image_at(struct otp_image *image, uint64_t address, siz
 const char *otp_image_string(struct otp_image *image, uint64_t address);
 /* The exported function or object of that name; NULL without one. */
 const struct otp_symbol *otp_image_export(const struct otp_image *image, const char *name);
+/* How many functions the table of .eh_frame_hdr lists; 0 without one of the common form. Source: LSB, 10.6.2. */
+size_t otp_image_functions(struct otp_image *image);
+/* The one numbered `i` of them, by address: where it begins and its bytes. False: what the table points to does not say the same. */
+bool otp_image_function(struct otp_image *image, size_t i, uint64_t *address, uint64_t *size);
+/* The bytes of the function that begins at the address, by the same table; 0 when none does. */
+uint64_t otp_image_function_size(struct otp_image *image, uint64_t address);
 /* The segment that holds the address; NULL when none does. */
 const struct otp_segment *otp_image_segment(const struct otp_image *image, uint64_t address);
 /* Whether the address is code that stands in the file. */

@@ -13,7 +13,6 @@
 #include <string.h>
 
 enum {
-    MAX_FUNCTIONS = 1 << 20,
     MAX_CLAUSES = 6,
     LEA = 0x8d,
     MOV = 0x8b,
@@ -106,7 +105,7 @@ struct memo {
     uint64_t address;
 };
 
-/* ---- bounds of functions, from .eh_frame_hdr */
+/* ---- bounds of functions */
 
 static int compare_spans(const void *a, const void *b)
 {
@@ -115,48 +114,21 @@ static int compare_spans(const void *a, const void *b)
     return (x->address > y->address) - (x->address < y->address);
 }
 
-/* The span that a frame description speaks of; its addresses are relative to where they stand. */
-static bool read_frame(struct otp_image *image, uint64_t frame, struct span *out)
-{
-    const unsigned char *at = otp_image_at(image, frame, 16);
-    int32_t start;
-    uint32_t length;
-
-    if (!at)
-        return false;
-    memcpy(&start, at + 8, 4);
-    memcpy(&length, at + 12, 4);
-    *out = (struct span){frame + 8 + (uint64_t)(int64_t)start, length};
-    return length && otp_image_is_code(image, out->address);
-}
-
 static int read_functions(struct otp_recover *r)
 {
-    static const unsigned char form[] = {1, 0x1b, 0x03, 0x3b}; /* version; encodings: all of four bytes, relative */
-    const unsigned char *head = r->image->frames ? otp_image_at(r->image, r->image->frames, 12) : NULL, *rows;
-    uint32_t n;
+    size_t n = otp_image_functions(r->image);
+    struct span span;
 
-    if (!head || memcmp(head, form, sizeof form))
-        return -ENOEXEC;
-    memcpy(&n, head + 8, 4);
-    rows = n <= MAX_FUNCTIONS ? otp_image_at(r->image, r->image->frames + 12, 8 * (size_t)n) : NULL;
-    if (!rows || !n)
+    if (!n)
         return -ENOEXEC;
     r->functions = calloc(n, sizeof *r->functions);
     if (!r->functions)
         return -ENOMEM;
-    for (uint32_t i = 0; i < n; i++) {
-        int32_t start, frame;
-        struct span span;
-
-        memcpy(&start, rows + 8 * i, 4);
-        memcpy(&frame, rows + 8 * i + 4, 4);
-        if (read_frame(r->image, r->image->frames + (uint64_t)(int64_t)frame, &span) &&
-            span.address == r->image->frames + (uint64_t)(int64_t)start &&
-            span.size <= MAX_FUNCTION && span.size <= r->image->text_size && span.address >= r->image->text &&
+    for (size_t i = 0; i < n; i++)
+        if (otp_image_function(r->image, i, &span.address, &span.size) && span.size <= MAX_FUNCTION &&
+            span.size <= r->image->text_size && span.address >= r->image->text &&
             span.address - r->image->text <= r->image->text_size - span.size)
             r->functions[r->nfunctions++] = span;
-    }
     qsort(r->functions, r->nfunctions, sizeof *r->functions, compare_spans);
     return 0;
 }

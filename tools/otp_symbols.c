@@ -25,7 +25,7 @@ struct otp_symbols {
 const char *otp_found_text(enum otp_found found)
 {
     static const char *const text[] = {
-        [OTP_FOUND_SYMTAB] = "symbol table",   [OTP_FOUND_DYNSYM] = "dynamic symbols",
+        [OTP_FOUND_SYMTAB] = "symbol table",   [OTP_FOUND_DYNSYM] = "dynamic symbol table",
         [OTP_FOUND_DEBUG_FILE] = "debug file", [OTP_FOUND_DEBUGINFOD] = "debuginfod",
         [OTP_FOUND_RECOVERED] = "recovered",
     };
@@ -233,6 +233,13 @@ int otp_symbols_find(struct otp_symbols *symbols, const char *name, struct otp_p
     if (err == -ENOENT)
         err = recover(symbols, name, out);
     return err ? -ENOENT : 0;
+}
+
+bool otp_symbols_contradict(struct otp_symbols *symbols, const char *name, const struct otp_place *place)
+{
+    struct otp_place other;
+
+    return place->found != OTP_FOUND_RECOVERED && !recover(symbols, name, &other) && other.address != place->address;
 }
 
 struct otp_image *otp_symbols_image(const struct otp_symbols *symbols)

@@ -37,6 +37,8 @@ void otp_symbols_free(struct otp_symbols *symbols);
 
 /* `name` as nm prints it. Fails: -ENOENT when no source knows it, or one knows two. */
 int otp_symbols_find(struct otp_symbols *symbols, const char *name, struct otp_place *out);
+/* Whether the code itself tells another place of a function than the symbols do. */
+bool otp_symbols_contradict(struct otp_symbols *symbols, const char *name, const struct otp_place *place);
 /* The executable itself; borrowed. */
 struct otp_image *otp_symbols_image(const struct otp_symbols *symbols);
 /* "symbol table", "debug file", ... */

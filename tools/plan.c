@@ -93,6 +93,20 @@ static int slide_both(struct plan *p, const struct row *row, const struct otp_pl
     return otp_slide(otp_symbols_image(p->vm->symbols), place, entry->regs, OTP_RETURN, site, why, sizeof why);
 }
 
+/*
+ * A probe in the middle of an instruction would change what the emulator does: a symbol is believed when the tables that
+ * unwinding goes by tell the same of its function, and its code does not tell another.
+ */
+static bool is_believed(struct plan *p, const char *symbol, struct otp_place *place)
+{
+    uint64_t size = otp_image_function_size(otp_symbols_image(p->vm->symbols), place->address);
+
+    if (!size || (place->size && place->size != size) || otp_symbols_contradict(p->vm->symbols, symbol, place))
+        return false;
+    place->size = size;
+    return true;
+}
+
 static int find_hook(struct plan *p, const struct row *row, struct otp_site *site, char *why, size_t size)
 {
     struct otp_place place;
@@ -101,6 +115,10 @@ static int find_hook(struct plan *p, const struct row *row, struct otp_site *sit
     if (otp_symbols_find(p->vm->symbols, row->symbol, &place)) {
         snprintf(why, size, "no function %s is found", row->symbol);
         return -ENOENT;
+    }
+    if (!is_believed(p, row->symbol, &place)) {
+        snprintf(why, size, "%s is not where its %s has it", row->symbol, otp_found_text(place.found));
+        return -ENOEXEC;
     }
     if (!slide_both(p, row, &place, site))
         return 0;

@@ -42,8 +42,10 @@ static int explain_target(int err, int pid)
 }
 
 /* What became of a required target. */
-static int require_sites(int sites, const struct target *t, const struct plan *plan)
+static int require_sites(const struct watch *w, int sites, const struct target *t, const struct plan *plan)
 {
+    const char *lacks = sites ? NULL : attach_lacks(&w->attach, plan);
+
     if (sites > 0)
         return 0;
     if (!target_lives(t->pid))
@@ -52,6 +54,8 @@ static int require_sites(int sites, const struct target *t, const struct plan *p
         return sites;
     if (plan->refused[0])
         return fail(-ENOTSUP, "'%s' cannot be watched: %s", t->name, plan->refused);
+    if (lacks)
+        return fail(-ENOTSUP, "'%s' cannot be watched: %s", t->name, lacks);
     return fail(-ENOTSUP, "'%s' has none of the probes needed (%s); see erlsnoop list", t->name, t->provider->text);
 }
 
@@ -107,7 +111,7 @@ static int attach_required(struct watch *w, const struct target *t)
         sites = attach_target(w, t, plan, t->pid, w->vms > 0);
         w->waits = sites <= 0 && w->child.pid && !target_lives(t->pid);
         if (!w->waits)
-            err = require_sites(sites || !w->vms ? sites : w->vms, t, plan);
+            err = require_sites(w, sites || !w->vms ? sites : w->vms, t, plan);
         w->vms += sites > 0;
     }
     if (!err && !w->waits && plan->vm && w->child.pid)
@@ -192,6 +196,7 @@ static int attach_found(void *ctx, struct target *t)
     struct watch *w = ctx;
     struct watch_file *file = remember_file(w, &t->elf->st);
     struct plan *plan;
+    const char *why;
     int sites, err = file ? plan_new(t, w->ops.hooks_only, &plan) : fail(-ENOMEM, "out of memory");
 
     if (err)
@@ -204,8 +209,9 @@ static int attach_found(void *ctx, struct target *t)
     sites = attach_target(w, t, plan, -1, file->watched);
     file->watched |= sites > 0 && t->elf->nnotes;
     w->vms += sites > 0;
-    if ((sites < 0 || (!sites && plan->refused[0])) && target_lives(t->pid))
-        note("'%s' (process %d) is not watched%s%s", t->name, t->pid, plan->refused[0] ? ": " : "", plan->refused);
+    why = plan->refused[0] ? plan->refused : attach_lacks(&w->attach, plan);
+    if ((sites < 0 || (!sites && why)) && target_lives(t->pid))
+        note("'%s' (process %d) is not watched%s%s", t->name, t->pid, why ? ": " : "", why ? why : "");
     plan_free(plan);
     return file->hooks ? remember_process(w, t->pid) : 0;
 }
@@ -323,7 +329,7 @@ static int attach_only(struct watch *w)
     if (!w->waits || w->child.pid)
         sites = attach_target(w, &w->only, w->plan, w->only.pid, false);
     if (!w->waits)
-        sites = require_sites(sites, &w->only, w->plan) ? -1 : sites;
+        sites = require_sites(w, sites, &w->only, w->plan) ? -1 : sites;
     w->vms += sites > 0;
     return sites < 0 ? sites : 0;
 }

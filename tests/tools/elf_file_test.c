@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* elf_file on good and on damaged files. */
+#include <elf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -136,6 +137,58 @@ START_TEST(test_elf_file_survives_random_damage)
 }
 END_TEST
 
+/* The section of that name. */
+static Elf64_Shdr *find_section(char *bytes, const char *name)
+{
+    Elf64_Ehdr *eh = (Elf64_Ehdr *)bytes;
+    Elf64_Shdr *sh = (Elf64_Shdr *)(bytes + eh->e_shoff);
+
+    for (int i = 0; i < eh->e_shnum; i++)
+        if (!strcmp(bytes + sh[eh->e_shstrndx].sh_offset + sh[i].sh_name, name))
+            return &sh[i];
+    ck_abort_msg("no section %s", name);
+    return NULL;
+}
+
+/* Adds `by` to the word of each description: its site (0) or its semaphore (2). */
+static void shift_notes(char *bytes, int word, int by)
+{
+    Elf64_Shdr *section = find_section(bytes, ".note.stapsdt");
+    char *end = bytes + section->sh_offset + section->sh_size;
+
+    for (char *at = bytes + section->sh_offset; at < end;) {
+        Elf64_Nhdr *note = (Elf64_Nhdr *)at;
+        uint64_t *description = (uint64_t *)(at + sizeof *note + (note->n_namesz + 3) / 4 * 4), value;
+
+        memcpy(&value, description + word, sizeof value);
+        value += (uint64_t)by;
+        memcpy(description + word, &value, sizeof value);
+        at = (char *)description + (note->n_descsz + 3) / 4 * 4;
+    }
+}
+
+/* A probe that is no nop would break the code it stands in, a semaphore that is none other data. */
+START_TEST(test_elf_file_takes_no_note_that_was_shifted)
+{
+    size_t size;
+    char *bytes = emitter_bytes(&size);
+    int semaphores = (int)find_section(bytes, ".probes")->sh_size;
+
+    for (const int *by = (const int[]){1, -1, 2, 1 << 20, 0}; *by; by++) {
+        shift_notes(bytes, 0, *by);
+        ck_assert_int_eq(look_at(bytes, size), 0);
+        shift_notes(bytes, 0, -*by);
+    }
+    for (const int *by = (const int[]){1, semaphores, -semaphores, 0}; *by; by++) {
+        shift_notes(bytes, 2, *by);
+        ck_assert_int_eq(look_at(bytes, size), 0);
+        shift_notes(bytes, 2, -*by);
+    }
+    ck_assert_int_eq(look_at(bytes, size), SUPPORT_NPROBES);
+    free(bytes);
+}
+END_TEST
+
 Suite *elf_file_suite(void)
 {
     Suite *suite = suite_create("elf_file");
@@ -147,6 +200,7 @@ Suite *elf_file_suite(void)
     tcase_add_test(files, test_elf_file_does_not_wait_for_a_fifo);
     tcase_add_test(files, test_elf_file_survives_truncation);
     tcase_add_test(files, test_elf_file_survives_random_damage);
+    tcase_add_test(files, test_elf_file_takes_no_note_that_was_shifted);
     suite_add_tcase(suite, files);
     return suite;
 }
