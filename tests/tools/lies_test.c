@@ -134,7 +134,7 @@ static void assert_hooked(const struct plan *plan, enum plan_probe probe, const 
     if (!node_copy(&n))                                                                            \
         return;
 
-START_TEST(test_plan_of_a_copy_has_every_hook)
+START_TEST(test_lies_of_a_copy_has_every_hook)
 {
     WITH_COPY(n);
     node_start(&n);
@@ -151,7 +151,7 @@ START_TEST(test_plan_of_a_copy_has_every_hook)
 END_TEST
 
 /* In the middle of an instruction, of a function, or in none. */
-START_TEST(test_plan_takes_no_symbol_that_was_shifted)
+START_TEST(test_lies_takes_no_symbol_that_was_shifted)
 {
     static const int shifts[] = {1, -1, 4, 16, -16, 4096};
     WITH_COPY(n);
@@ -169,7 +169,7 @@ START_TEST(test_plan_takes_no_symbol_that_was_shifted)
 }
 END_TEST
 
-START_TEST(test_plan_takes_no_symbol_of_another_function)
+START_TEST(test_lies_takes_no_symbol_of_another_function)
 {
     WITH_COPY(n);
     Elf64_Sym *a = find_symbol(&n.elf, "erts_send_message"), *b = find_symbol(&n.elf, "erts_continue_exit_process");
@@ -187,7 +187,7 @@ START_TEST(test_plan_takes_no_symbol_of_another_function)
 }
 END_TEST
 
-START_TEST(test_plan_takes_no_symbol_of_another_size)
+START_TEST(test_lies_takes_no_symbol_of_another_size)
 {
     WITH_COPY(n);
 
@@ -208,10 +208,10 @@ Suite *lies_suite(void)
     TCase *symbols = tcase_create("symbols");
 
     tcase_set_timeout(symbols, 60);
-    tcase_add_test(symbols, test_plan_of_a_copy_has_every_hook);
-    tcase_add_loop_test(symbols, test_plan_takes_no_symbol_that_was_shifted, 0, 6);
-    tcase_add_test(symbols, test_plan_takes_no_symbol_of_another_function);
-    tcase_add_test(symbols, test_plan_takes_no_symbol_of_another_size);
+    tcase_add_test(symbols, test_lies_of_a_copy_has_every_hook);
+    tcase_add_loop_test(symbols, test_lies_takes_no_symbol_that_was_shifted, 0, 6);
+    tcase_add_test(symbols, test_lies_takes_no_symbol_of_another_function);
+    tcase_add_test(symbols, test_lies_takes_no_symbol_of_another_size);
     suite_add_tcase(suite, symbols);
     return suite;
 }
