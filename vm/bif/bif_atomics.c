@@ -52,14 +52,18 @@ static Term new_array(Process *p, const struct resource_type *type, size_t count
 	return ref;
 }
 
+/* More than fits is as much as fits: too many. */
 static bool read_size(Term t, size_t *n)
 {
 	uint64_t size;
+	double d;
 
-	if (!num_get_uint64(t, &size) || size == 0)
-		return false;
-	*n = size;
-	return true;
+	if (num_get_uint64(t, &size)) {
+		*n = size;
+		return size != 0;
+	}
+	*n = SIZE_MAX;
+	return term_is_integer(t) && num_get_double(t, &d) && d > 0;
 }
 
 Term bif_erts_internal_atomics_new_2(Process *p, Term *args)

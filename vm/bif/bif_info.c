@@ -54,6 +54,8 @@ static Term string(struct heap *h, const char *text)
 
 /* ---- system_info */
 
+enum { DIST_BUSY_BYTES = 1 << 20 };
+
 #define INFO(name, value)                                                                          \
 	static Term info_##name(Process *p)                                                        \
 	{                                                                                          \
@@ -61,6 +63,8 @@ static Term string(struct heap *h, const char *text)
 		return (value);                                                                    \
 	}
 
+INFO(context_reductions, SMALL(SCHED_REDS))
+INFO(dist_buf_busy_limit, SMALL(DIST_BUSY_BYTES))
 INFO(process_count, int_term((int64_t)process_count()))
 INFO(process_limit, int_term((int64_t)process_limit()))
 INFO(port_count, int_term((int64_t)port_count()))
@@ -175,7 +179,7 @@ static Term info_heap_sizes(Process *p)
 	Term sizes[256];
 	size_t words = 1, n = 0;
 
-	while (n < 256 && words < (size_t)1 << 40) {
+	while (n < 256 && words < (size_t)1 << 50) {
 		words = gc_next_size_words(words);
 		sizes[n++] = int_term((int64_t)words);
 		words++;
@@ -197,6 +201,14 @@ static Term info_os_version(Process *p)
 	if (uname(&name) == 0)
 		sscanf(name.release, "%u.%u.%u", &major, &minor, &patch);
 	return heap_tuple(&p->heap, SMALL(major), SMALL(minor), SMALL(patch));
+}
+
+/* What the compiler makes of atomic operations, in the form of OTP's list. */
+static Term info_ethread_info(Process *p)
+{
+	struct heap *h = &p->heap;
+
+	return heap_cons(h, heap_tuple(h, string(h, "64-bit native atomics"), string(h, "C11"), NIL), NIL);
 }
 
 static Term info_snifs(Process *p)
@@ -236,6 +248,11 @@ static const struct info_item {
 	ITEM_AS(debug_compiled, false), ITEM_AS(port_parallelism, false), ITEM_AS(dirty_cpu_schedulers, zero),
 	ITEM_AS(dirty_cpu_schedulers_online, zero), ITEM_AS(dirty_io_schedulers, zero), ITEM(trace_control_word), ITEM(sequential_tracer),
 	ITEM_AS(dist_ctrl, nil), ITEM_AS(multi_scheduling_blockers, nil), ITEM_AS(normal_multi_scheduling_blockers, nil),
+	ITEM(context_reductions), ITEM(dist_buf_busy_limit), ITEM(ethread_info), ITEM_AS(schedulers_total, schedulers),
+	ITEM_AS(schedulers_active, schedulers_online), ITEM_AS(run_queues, schedulers), ITEM_AS(constant_pool_support, true),
+	ITEM_AS(port_tasks, true), ITEM_AS(jump_table, true), ITEM_AS(io_thread, false), ITEM_AS(lock_checking, false),
+	ITEM_AS(lock_counting, false), ITEM_AS(ets_always_compress, false), ITEM_AS(ets_realloc_moves, false),
+	ITEM_AS(sequential_tracer, false), ITEM_AS(cpu_quota, undefined),
 	ITEM_AS(taints, nil), ITEM_AS(cpu_topology, undefined), ITEM_AS(modified_timing_level, undefined),
 #if ERLVM_PROBES
 	ITEM_AS(dynamic_trace_probes, true),

@@ -8,6 +8,7 @@
 /* Makes it ready. Called by bif_init; calls the others. */
 void bif_proc_init(void);
 void bif_persistent_init(void);
+size_t persistent_table_size(void);
 void bif_os_init(void);
 void bif_info_init(void);
 void info_wall_init(void);

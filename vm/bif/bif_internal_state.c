@@ -5,7 +5,9 @@
 #include <time.h>
 
 #include "bif/bif.h"
+#include "bif/bif_info.h"
 #include "data/binary.h"
+#include "data/map.h"
 #include "proc/sched.h"
 
 enum { SLEEP_LIMIT_MS = 1 << 30 };
@@ -149,6 +151,12 @@ static Term get_binary_info(Process *p, Term t)
 	return heap_tuple(&p->heap, am_refc_binary, SMALL(b->size_bytes), size, SMALL(0));
 }
 
+static Term get_persistent_term(Process *p, Term of)
+{
+	(void)of;
+	return map_from_pairs(&p->heap, (Term[]){ am_table, SMALL(persistent_table_size()) }, 1);
+}
+
 static Term get_available(Process *p, Term of)
 {
 	(void)p;
@@ -185,6 +193,7 @@ static const struct state_item set_items[] = {
 
 static const struct state_item get_items[] = {
 	{ am_available_internal_state, get_available }, { am_reds_left, get_reds_left }, { am_processes, get_processes },
+	{ am_persistent_term, get_persistent_term },
 	{ am_force_heap_frags, get_no }, { am_flxctr_memory_usage, get_notsup },
 };
 

@@ -124,8 +124,8 @@ static bool find_watched(Term type, Term what, Term *to, Term *name)
 	*to = what;
 	if (type == am_process && term_is_pid(what))
 		return true;
-	if (type == am_port && term_is_port(what))
-		return true;
+	if (type == am_port && term_is_port(what)) /* those of other nodes cannot be watched */
+		return term_is_local_port(what) || ((const struct extern_id *)boxed_ptr(what))->node->name == node_self()->name;
 	if (type != am_process && type != am_port)
 		return false;
 	if (term_is_tuple_of(what, 2)) {

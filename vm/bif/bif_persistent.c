@@ -225,3 +225,8 @@ Term bif_persistent_term_info_0(Process *p, Term *args)
 	rwlock_unread(&terms.lock);
 	return map_from_pairs(&p->heap, pairs, 2);
 }
+
+size_t persistent_table_size(void)
+{
+	return terms.bucket_count;
+}

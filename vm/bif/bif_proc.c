@@ -210,7 +210,7 @@ static Term with_location(struct heap *h, Term entry)
 static Term complete_trace(struct heap *h, Term trace)
 {
 	Term entries[EXC_DEPTH_MAX];
-	unsigned n = 0, depth = atomic_load(&exc_depth);
+	unsigned n = 0, depth = exc_depth_now();
 
 	for (; term_is_cons(trace) && n < depth; trace = cons_tail(trace))
 		entries[n++] = with_location(h, cons_head(trace));
@@ -303,10 +303,17 @@ Term bif_erlang_halt_2(Process *p, Term *args)
 	return exc_badarg(p);
 }
 
+enum { HIBERNATE_ARGS_MAX = 1023 };
+
 Term bif_erlang_hibernate_3(Process *p, Term *args)
 {
+	unsigned count = 0;
+
 	if (!is_call(args))
 		return exc_badarg(p);
+	for (Term rest = args[2]; term_is_cons(rest); rest = cons_tail(rest))
+		if (++count > HIBERNATE_ARGS_MAX)
+			return exc_system_limit(p);
 	p->exc_kind = EXC_HIBERNATE;
 	return TERM_NONE;
 }

@@ -252,14 +252,17 @@ static int days_of_month(int year, int month)
 	return days[month - 1];
 }
 
+/* The least years that OTP takes. */
+enum { YEAR_MIN_LOCAL = 1902, YEAR_MIN_POSIX = 1600 };
+
 /* {{Y, Mo, D}, {H, Mi, S}}, each in its range. Fails: false. */
-static bool read_datetime(Term t, struct tm *tm)
+static bool read_datetime(Term t, int year_min, struct tm *tm)
 {
 	*tm = (struct tm){ .tm_isdst = -1 };
 	if (!term_is_tuple_of(t, 2) || !read_three(tuple_get(t, 1), &tm->tm_year, &tm->tm_mon, &tm->tm_mday) ||
 	    !read_three(tuple_get(t, 2), &tm->tm_hour, &tm->tm_min, &tm->tm_sec))
 		return false;
-	if (tm->tm_mon < 1 || tm->tm_mon > 12 || tm->tm_mday < 1 || tm->tm_mday > days_of_month(tm->tm_year, tm->tm_mon) ||
+	if (tm->tm_year < year_min || tm->tm_mon < 1 || tm->tm_mon > 12 || tm->tm_mday < 1 || tm->tm_mday > days_of_month(tm->tm_year, tm->tm_mon) ||
 	    tm->tm_hour > 23 || tm->tm_min > 59 || tm->tm_sec > 59)
 		return false;
 	tm->tm_year -= 1900;
@@ -272,7 +275,7 @@ Term bif_erlang_universaltime_to_localtime_1(Process *p, Term *args)
 	struct tm tm;
 	time_t t;
 
-	if (!read_datetime(args[0], &tm))
+	if (!read_datetime(args[0], YEAR_MIN_LOCAL, &tm))
 		return exc_badarg(p);
 	t = timegm(&tm);
 	if (localtime_r(&t, &tm) == NULL)
@@ -285,7 +288,7 @@ Term bif_erlang_localtime_to_universaltime_2(Process *p, Term *args)
 	struct tm tm;
 	time_t t;
 
-	if (!read_datetime(args[0], &tm))
+	if (!read_datetime(args[0], YEAR_MIN_LOCAL, &tm))
 		return exc_badarg(p);
 	if (args[1] != am_true && args[1] != am_false && args[1] != am_undefined)
 		return exc_badarg(p);
@@ -300,7 +303,7 @@ Term bif_erlang_universaltime_to_posixtime_1(Process *p, Term *args)
 {
 	struct tm tm;
 
-	if (!read_datetime(args[0], &tm))
+	if (!read_datetime(args[0], YEAR_MIN_POSIX, &tm))
 		return exc_badarg(p);
 	return heap_int(&p->heap, (int64_t)timegm(&tm));
 }

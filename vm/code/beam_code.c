@@ -227,7 +227,9 @@ static bool decode_operand(struct beam_parse *p, struct reader *r, struct operan
 
 	if (r->bad)
 		return beam_parse_fail(p, "Code: ends within an operand");
-	if (c.big != NULL && c.tag != COMPACT_I)
+	if (c.big != NULL && c.tag == COMPACT_U && c.big[0] < 0x80)
+		c.value = INT64_MAX; /* a size that nothing has */
+	else if (c.big != NULL && c.tag != COMPACT_I)
 		return beam_parse_fail(p, "Code: an operand is too big");
 	switch (c.tag) {
 	case COMPACT_U:

@@ -440,7 +440,7 @@ Term call_put_map(Process *p, Term map, const Term *x, const Inst *list, unsigne
 
 /* ---- bs_create_bin */
 
-enum { SEGMENTS_AT_ONCE = 16 };
+enum { SEGMENTS_AT_ONCE = 16, WORDS_A_REDUCTION_SHIFT = 7 };
 
 /* What erl_erts_errors:format_bs_fail/2 explains. */
 static void create_raise(Process *p, const struct bits_failure *f, struct exc_site *site)
@@ -457,6 +457,7 @@ static void create_raise(Process *p, const struct bits_failure *f, struct exc_si
 Term call_create_bin(Process *p, Term *x, Term *stack, const Inst *list, unsigned n, bool raise, struct exc_site *site)
 {
 	struct bits_segment few[SEGMENTS_AT_ONCE], *segments = few;
+	size_t before = p->heap.binary_words;
 	struct bits_failure failure;
 	Term bin;
 
@@ -470,6 +471,7 @@ Term call_create_bin(Process *p, Term *x, Term *stack, const Inst *list, unsigne
 		};
 	}
 	bin = bits_create(&p->heap, segments, n, &failure);
+	process_bump(p, (int)((p->heap.binary_words - before) >> WORDS_A_REDUCTION_SHIFT));
 	if (segments != few)
 		mem_free(segments);
 	if (bin == TERM_NONE && raise)

@@ -84,7 +84,7 @@ static Term raw_addresses(Process *p, const Inst *at, unsigned max)
 static Term raw_make(Process *p, const Inst *at, const struct exc_site *site)
 {
 	Term class = class_of(p->exc_kind);
-	unsigned depth = atomic_load_explicit(&exc_depth, memory_order_relaxed);
+	unsigned depth = exc_depth_now();
 	Term head, addresses;
 
 	if (p->exc_has_trace && raw_is_valid(p->exc_trace))
@@ -92,7 +92,7 @@ static Term raw_make(Process *p, const Inst *at, const struct exc_site *site)
 	if (p->exc_has_trace)
 		return heap_tuple(&p->heap, class, am_true, p->exc_trace);
 	head = raw_head(&p->heap, site);
-	addresses = raw_addresses(p, at, site->kind == EXC_SITE_NATIVE && depth > 0 ? depth - 1 : depth);
+	addresses = raw_addresses(p, at, site->kind == EXC_SITE_NATIVE ? depth - 1 : depth);
 	return heap_tuple(&p->heap, class, head, addresses);
 }
 

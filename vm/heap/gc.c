@@ -261,8 +261,11 @@ static size_t choose_size_words(const struct heap *h, size_t before, size_t need
 {
 	size_t least = (size_t)(h->old_end - h->old_start), smaller;
 
-	if (needed > before - before / 4)
-		return gc_next_size_words(needed + needed / 3);
+	if (needed > before - before / 4 || before < h->min_words) {
+		size_t size = gc_next_size_words(needed + needed / 3);
+
+		return size > h->min_words ? size : h->min_words;
+	}
 	if (needed >= before / 4 || before <= h->min_words || (before <= SHRINK_ANYWAY_WORDS && before <= least))
 		return before;
 	if (least < h->min_words)
@@ -402,6 +405,8 @@ static bool collect_from(struct gc *gc, size_t before, size_t need, const struct
 	room = gc_next_size_words(room + room / 3);
 	if (room < before)
 		room = before;
+	if (room < h->min_words)
+		room = h->min_words;
 	block = mem_alloc(room * sizeof(Term));
 	evacuate_to(gc, block, roots, count);
 	size = choose_size_words(h, before, (size_t)(gc->to_top - block) + count_stack_words(h) + need);
@@ -475,6 +480,18 @@ bool gc_run_gc(struct heap *h, size_t need_words, const struct gc_root *roots, s
 	result->reclaimed_words = used - count_young_words(h) - (size_t)(h->old_top - h->old_start);
 	result->new_size_words = (size_t)(h->end - h->start);
 	return fits_limit(h, need_words);
+}
+
+enum { FIT_SPARE_WORDS = 4 }; /* no block is empty */
+
+void gc_fit(struct heap *h)
+{
+	size_t size = (size_t)(h->top - h->start) + FIT_SPARE_WORDS;
+
+	if (h->stop != h->end || size >= (size_t)(h->end - h->start) || !mem_shrink_in_place(h->start, size * sizeof(Term)))
+		return;
+	h->end = h->stop = h->start + size;
+	h->wants_gc = true;
 }
 
 /* ---- literals of purged code */

@@ -23,6 +23,8 @@ struct gc_result {
 /* Collects; afterwards at least need_words are free between top and stop. The stack is a root by itself.
  * _gc: moves every term of h. Fails: false when max_words does not allow it (nothing moved is lost). */
 bool gc_run_gc(struct heap *h, size_t need_words, const struct gc_root *roots, size_t count, struct gc_result *result);
+/* Cuts the block down to what is on it, until it is wanted again; h has no stack, and was collected. */
+void gc_fit(struct heap *h);
 /* Will the next gc_run_gc be a major one? */
 bool gc_next_is_major(const struct heap *h, size_t need_words);
 /* Next size of the growth sequence that is at least `words`. Units: words. */

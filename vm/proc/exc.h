@@ -34,8 +34,14 @@ static inline void process_bump(Process *p, int reds) { p->reds_left -= reds; }
  * exec builds it when the exception is raised, `exc_stacktrace` makes the Erlang list when somebody asks. Wired by exec through main.c. */
 extern Term (*exc_stacktrace)(Process *p, Term raw);
 
-/* How many entries a stack trace may have. */
+/* How many entries a stack trace may have, as it is set; one is there in any case. */
 enum { EXC_DEPTH_DEFAULT = 8, EXC_DEPTH_MAX = 64 };
 extern atomic_uint exc_depth;
+static inline unsigned exc_depth_now(void)
+{
+	unsigned depth = atomic_load_explicit(&exc_depth, memory_order_relaxed);
+
+	return depth > 0 ? depth : 1;
+}
 
 #endif

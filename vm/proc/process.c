@@ -426,7 +426,10 @@ bool process_hibernate_gc(Process *p, Term *x, unsigned live)
 	atomic_fetch_or(&p->state, PS_HIBERNATED);
 	if (PROBE_ON(process__hibernate))
 		probe_process__hibernate(p, x);
-	return process_collect_gc(p, 0, x, live);
+	if (!process_collect_gc(p, 0, x, live))
+		return false;
+	gc_fit(&p->heap);
+	return true;
 }
 
 /* ---- the end */

@@ -30,7 +30,14 @@ main() ->
     <<Neg:100/signed, _/bits>> = <<-5:100, 0:4>>,
     erlang:display({Big, Neg}),
     erlang:display(sum(<<1, 2, 3, 4, 5>>, 0)),
-    erlang:display(words(<<"the quick  brown fox">>, <<>>, [])).
+    erlang:display(words(<<"the quick  brown fox">>, <<>>, [])),
+    erlang:display([huge(<<1:N>>) || N <- [8, 16#1001 + 8]]).
+
+%% Tails that no binary has.
+huge(<<_:8, _:16#1_0000_0000_0000_0000>>) -> huge;
+huge(<<_:8, _:16#8000_0000>>) -> large;
+huge(<<B:8, _:16#1001>>) -> B;
+huge(_) -> small.
 
 kind(<<>>) -> empty;
 kind(<<"GET ", P/binary>>) -> {get, P};
@@ -65,3 +72,4 @@ words(<<>>, W, Ws) -> lists:reverse([W | Ws]).
 %% expect: {1,-5}
 %% expect: 15
 %% expect: [<<"the">>,<<"quick">>,<<"brown">>,<<"fox">>]
+%% expect: [small,0]
