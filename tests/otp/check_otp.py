@@ -21,6 +21,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -209,18 +210,16 @@ def limit_resources():
 
 
 def start(vm, suite, cases):
-    plan, told, private = vm.file("plan", suite), vm.file("told", suite), vm.file("private", suite)
+    plan, told, private = vm.file("plan", suite), vm.file("told", suite), tempfile.mkdtemp(prefix=suite.name, dir=WORK)
     with open(plan, "w") as out:
         out.write("".join(case + "\n" for case in cases))
     open(told, "w").close()
-    shutil.rmtree(private, ignore_errors=True)
-    os.makedirs(private)
     words = [vm.command, "-noinput"] + FEATURES + ["-pa", beams("tools"), beams("stub"), beams(suite.room),
              "-run", "otp_case", "run", suite.name, plan, told, suite.data, private]
     with open(vm.file("log", suite), "a") as log:
         process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=private,
                                    env=dict(vm.env, HOME=private), start_new_session=True, preexec_fn=limit_resources)
-    return process, told
+    return process, told, private
 
 
 def end(process):
@@ -237,7 +236,15 @@ def say_status(status):
 
 def run_plan(vm, suite, cases, limit):
     """Runs the cases in one VM up to the first that does not pass: [(case, result, reason, ms)]."""
-    process, told = start(vm, suite, cases)
+    process, told, private = start(vm, suite, cases)
+    try:
+        return watch_plan(process, told, cases, limit)
+    finally:
+        end(process)
+        shutil.rmtree(private, ignore_errors=True)
+
+
+def watch_plan(process, told, cases, limit):
     over, since = [], time.monotonic()
     with open(told) as lines:
         rest = ""
@@ -247,7 +254,6 @@ def run_plan(vm, suite, cases, limit):
             *whole, rest = rest.split("\n")
             for words in (line.split("\t") for line in whole):
                 if words[0] == "done":
-                    end(process)
                     return over
                 if words[0] == "end":
                     now = time.monotonic()
@@ -257,7 +263,6 @@ def run_plan(vm, suite, cases, limit):
                 break
             time.sleep(POLL_S)
     status = process.returncode if gone else None
-    end(process)
     if not (over and over[-1][1] == "fail"):
         result = ("timeout", "more than %d s" % limit) if status is None else ("crash", say_status(status))
         over.append((cases[len(over)],) + result + (int((time.monotonic() - since) * 1000),))
@@ -272,7 +277,6 @@ def run_suite(vm, suite, cases, limit):
             if result in ("ok", "skip") or place == 0:
                 vm.keep(suite, case, result, reason, ms)
                 left.remove(case)
-    shutil.rmtree(vm.file("private", suite), ignore_errors=True)
 
 
 # ---- the table
