@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "fail.h"
+#include "uprobe.h"
 
 #include "../bpf/efile_latency.h"
 
@@ -112,6 +113,10 @@ static int find_hook(struct plan *p, const struct row *row, struct otp_site *sit
     struct otp_place place;
     char reason[128];
 
+    if (row->side == OTP_RETURN && p->no_returns) {
+        snprintf(why, size, "its system calls are filtered (seccomp), and with this kernel it would die of a probe at a return; 6.14 and later spare it");
+        return -EPERM;
+    }
     if (otp_symbols_find(p->vm->symbols, row->symbol, &place)) {
         snprintf(why, size, "no function %s is found", row->symbol);
         return -ENOENT;
@@ -127,6 +132,23 @@ static int find_hook(struct plan *p, const struct row *row, struct otp_site *sit
         return -ENOEXEC;
     }
     return 0;
+}
+
+/* Whether the process's system calls are filtered. */
+static bool is_filtered(int pid)
+{
+    char path[64], line[256];
+    int mode = 0;
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/%d/status", pid);
+    file = fopen(path, "re");
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "Seccomp: %d", &mode) == 1)
+            break;
+    if (file)
+        fclose(file);
+    return mode != 0;
 }
 
 /* All rows of one probe. */
@@ -169,6 +191,7 @@ static void plan_hooks(struct plan *p, const struct target *t)
     if (!t->pid)
         return;
     p->early = otp_vm_new(t, &p->vm, p->refused, sizeof p->refused) == -EAGAIN;
+    p->no_returns = p->vm && is_filtered(t->pid) && !uprobe_returns_pass_filters();
     for (size_t i = 0; i < PLAN_NEVENTS; i++) {
         if (wanted[i] && p->vm)
             plan_probe_hooks(p, (enum plan_probe)i);

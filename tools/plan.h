@@ -40,6 +40,7 @@ struct plan {
     struct plan_hook *hooks; /* of the events whose source is HOOK */
     size_t nhooks;
     struct otp_vm *vm;  /* NULL: no hooks */
+    bool no_returns;    /* probes at returns would harm it (uprobe_returns_pass_filters) */
     bool early;         /* the VM is not far enough to have hooks; ask again */
     char refused[160];  /* why it may have no hooks, "" when it may or never could */
 };

@@ -8,11 +8,17 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <inttypes.h>
+#include <linux/filter.h>
 #include <linux/perf_event.h>
+#include <linux/seccomp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { REF_CTR_SHIFT = 32, RETURNS = 1 /* config bit 0, format/retprobe */, MANY_RETURNS = 1 /* BPF_F_UPROBE_MULTI_RETURN */ };
@@ -37,13 +43,20 @@ static int create_many(const struct many_attr *many)
     return fd < 0 ? -errno : fd;
 }
 
+/* The smallest program that uprobes can run, for links of many places or of one. Returns its descriptor, or -errno. */
+static int load_empty(bool many)
+{
+    const struct bpf_insn code[] = {{.code = BPF_ALU64 | BPF_MOV | BPF_K}, {.code = BPF_JMP | BPF_EXIT}};
+    LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = many ? (enum bpf_attach_type)UPROBE_ATTACH_MANY : 0);
+
+    return bpf_prog_load(BPF_PROG_TYPE_KPROBE, "empty", "GPL", code, 2, &opts);
+}
+
 /* A link to a folder: refused for being none by a kernel that knows such links, for the type by others. */
 bool uprobe_has_many(void)
 {
-    const struct bpf_insn code[] = {{.code = BPF_ALU64 | BPF_MOV | BPF_K}, {.code = BPF_JMP | BPF_EXIT}};
-    LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = (enum bpf_attach_type)UPROBE_ATTACH_MANY);
     unsigned long offset = 0;
-    int program = bpf_prog_load(BPF_PROG_TYPE_KPROBE, "many", "GPL", code, 2, &opts), link;
+    int program = load_empty(true), link;
 
     if (program < 0)
         return false;
@@ -115,4 +128,89 @@ int uprobe_link_one(int program, const char *path, int pid, bool returns, const 
     link = bpf_link_create(program, event, BPF_PERF_EVENT, &opts);
     close(event); /* the link keeps it */
     return link;
+}
+
+/* ---- processes whose system calls are filtered */
+
+enum { SYS_URETPROBE = 335 /* of x86-64 */, STUCK_S = 10 };
+
+/* What the trial's probe is at. */
+static __attribute__((noinline, noclone)) int probed(int x)
+{
+    __asm__ volatile("" : "+r"(x));
+    return x + 1;
+}
+
+/* Where in this program's file its code at the address is; 0 when it is not found. */
+static uint64_t own_offset(uint64_t address)
+{
+    uint64_t start, end, offset, found = 0;
+    char line[512];
+    FILE *maps = fopen("/proc/self/maps", "re");
+
+    while (maps && !found && fgets(line, sizeof line, maps))
+        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64, &start, &end, &offset) == 3 && address >= start && address < end)
+            found = address - start + offset;
+    if (maps)
+        fclose(maps);
+    return found;
+}
+
+/* The child: under a filter that kills for that one system call, waits for the probe and runs into it. */
+static void run_filtered(int begin, int end)
+{
+    static struct sock_filter rules[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_URETPROBE, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog filter = {sizeof rules / sizeof *rules, rules};
+    char byte;
+
+    close(end);
+    alarm(STUCK_S);
+    prctl(PR_SET_DUMPABLE, 0); /* it may die, but leaves no dump */
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
+        _exit(0); /* no filters here */
+    _exit(read(begin, &byte, 1) == 1 && probed(1) == 2 ? 0 : 1);
+}
+
+/* Whether the child ends well with a probe of the program in it; a probe that cannot be had harms nobody. */
+static bool try_return(int program, bool many, int child, int begin)
+{
+    struct uprobe_place place = {.offset = own_offset((uintptr_t)probed)};
+    int link = many ? uprobe_link_many(program, "/proc/self/exe", child, true, &place, 1)
+                    : uprobe_link_one(program, "/proc/self/exe", child, true, &place);
+    int status = 1;
+
+    if (write(begin, "", 1) != 1)
+        kill(child, SIGKILL);
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (link < 0)
+        return true;
+    close(link);
+    return WIFEXITED(status) && !WEXITSTATUS(status);
+}
+
+bool uprobe_returns_pass_filters(void)
+{
+    bool many = uprobe_has_many(), passed = true;
+    int program = load_empty(many), pair[2], child;
+
+    if (program < 0 || pipe(pair)) {
+        if (program >= 0)
+            close(program);
+        return true;
+    }
+    child = fork();
+    if (!child)
+        run_filtered(pair[0], pair[1]);
+    if (child > 0)
+        passed = try_return(program, many, child, pair[1]);
+    close(pair[0]);
+    close(pair[1]);
+    close(program);
+    return passed;
 }
