@@ -120,24 +120,34 @@ static bool has_module(const struct batch *b, size_t n, Term module)
 	return false;
 }
 
-/* Fails: false with nothing taken. An element that is there twice has no code the second time, and is told apart by *duplicate. */
-static bool take_batch(struct batch *b, Term list, Term *duplicate)
+/* The module of what was taken from there already; TERM_NONE: nothing was. */
+static Term taken_module(const struct batch *b, const struct prepared *from)
 {
-	*duplicate = TERM_NONE;
+	for (size_t i = 0; from != NULL && i < b->n; i++)
+		if (b->from[i] == from)
+			return b->code[i]->module;
+	return TERM_NONE;
+}
+
+/* Fails: false with nothing taken. *duplicates: the modules that are there again, last first; an element that is there twice has no code
+ * the second time. */
+static bool take_batch(struct batch *b, Term list, struct heap *h, Term *duplicates)
+{
+	*duplicates = NIL;
 	for (; list != NIL; list = cons_tail(list)) {
 		struct prepared *prepared = (struct prepared *)resource_get(cons_head(list), &prepared_type);
 		struct code_instance *c = prepared != NULL ? atomic_exchange(&prepared->code, NULL) : NULL;
 
 		if (c == NULL) {
-			for (size_t i = 0; prepared != NULL && i < b->n; i++)
-				if (b->from[i] == prepared)
-					*duplicate = b->code[i]->module;
-			if (*duplicate == TERM_NONE)
+			Term again = taken_module(b, prepared);
+
+			if (again == TERM_NONE)
 				return false;
+			*duplicates = heap_cons(h, again, *duplicates);
 			continue;
 		}
 		if (has_module(b, b->n, c->module))
-			*duplicate = c->module;
+			*duplicates = heap_cons(h, c->module, *duplicates);
 		b->from[b->n] = prepared;
 		b->code[b->n++] = c;
 	}
@@ -167,21 +177,21 @@ Term bif_erlang_finish_loading_1(Process *p, Term *args)
 	ssize_t n = count_list(args[0]);
 	struct batch b = { 0 };
 	bool on_load, taken = false;
-	Term duplicate, result;
+	Term duplicates, result;
 
 	if (n < 0)
 		return exc_badarg(p);
 	b.from = mem_alloc((size_t)n * sizeof(*b.from) + 1);
 	b.code = mem_alloc((size_t)n * sizeof(*b.code) + 1);
-	if (!take_batch(&b, args[0], &duplicate)) {
+	if (!take_batch(&b, args[0], &p->heap, &duplicates)) {
 		free_batch(&b, true);
 		return exc_badarg(p);
 	}
 	on_load = has_on_load(&b);
 	if (on_load && n > 1) {
 		result = exc_system_limit(p);
-	} else if (duplicate != TERM_NONE) {
-		result = heap_tuple(&p->heap, am_duplicated, heap_cons(&p->heap, duplicate, NIL));
+	} else if (duplicates != NIL) {
+		result = heap_tuple(&p->heap, am_duplicated, duplicates);
 	} else {
 		Term module = n > 0 ? b.code[0]->module : TERM_NONE;
 
@@ -535,9 +545,10 @@ Term bif_erlang_make_fun_3(Process *p, Term *args)
 	return e != NULL ? fun_of_export(e) : exc_system_limit(p);
 }
 
+/* []: the fun's code is not loaded, or is just being purged. */
 static Term fun_name(const struct fun_entry *e)
 {
-	return e->function != TERM_NONE ? e->function : (Term)am_empty;
+	return atomic_load(&e->address) != NULL ? e->function : NIL;
 }
 
 /* TERM_NONE: no such item. Nobody counts a lambda's funs: refc is undefined. */

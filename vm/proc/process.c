@@ -28,6 +28,7 @@ static struct {
 	size_t next;         /* where the search for a free slot begins */
 	uint32_t serial;     /* one more each time around */
 	_Atomic size_t count;
+	_Atomic size_t living; /* of them, those that are not at their end */
 	_Atomic size_t used; /* slots below may be taken */
 	Process *unused;
 	void (*hooks[HOOKS_MAX])(Process *p);
@@ -115,7 +116,7 @@ void process_each(void (*see)(Process *p, void *arg), void *arg)
 
 size_t process_count(void)
 {
-	return atomic_load(&table.count);
+	return atomic_load(&table.living);
 }
 
 size_t process_limit(void)
@@ -194,6 +195,7 @@ static Process *take_slot(Term *id)
 	*id = term_from_pid((uint32_t)slot, slot + 1 == table.limit ? table.serial - 1 : table.serial);
 	atomic_store_explicit(&table.slots[slot], p, memory_order_release);
 	atomic_fetch_add(&table.count, 1);
+	atomic_fetch_add(&table.living, 1);
 	if (slot >= atomic_load(&table.used))
 		atomic_store(&table.used, slot + 1);
 	lock_release(&table.lock);
@@ -483,6 +485,7 @@ void process_exit(Process *p, Term reason)
 	drop_wait(p);
 	timer_cancel_receive(p);
 	signal_close(p);
+	atomic_fetch_sub(&table.living, 1);
 	if (PROBE_ON(process__exit))
 		probe_process__exit(p, reason);
 	if (unlikely(trace_active) && trace_wants(p, TRACE_PROCS))
