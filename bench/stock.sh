@@ -38,14 +38,19 @@ work() { # VM KIND: "WALL CPU"
 # watched ROW VM KIND READY WATCHER...: a line of ROW's results, while the watcher ({}: the VM's process id), of which READY is a line, looks on.
 watched() {
 	local row=$1 vm=$2 kind=$3 ready=$4 w; shift 4
-	"${@//\{\}/${pid[$vm]}}" > "$dir/watch" 2> /dev/null & w=$!
-	for ((i = 0; i < 200; i++)); do grep -q "$ready" "$dir/watch" && break; sleep 0.05; done
+	"${@//\{\}/${pid[$vm]}}" > "$dir/watch" 2> "$dir/error" & w=$!
+	for ((i = 0; i < 400; i++)); do grep -q "$ready" "$dir/watch" && break; sleep 0.05; done
+	if [ $i = 400 ]; then
+		kill -KILL $w 2> /dev/null
+		echo "    $1 does not watch: $(tail -1 "$dir/error")"
+		exit 1
+	fi
 	work "$vm" "$kind" > "$dir/spent"
 	kill -INT $w 2> /dev/null
 	for ((i = 0; i < 100; i++)); do kill -0 $w 2> /dev/null || break; sleep 0.05; done
 	kill -KILL $w 2> /dev/null
 	wait $w 2> /dev/null
-	# a watcher that came too late, or did not see all, gives no result
+	# bpftrace that did not see all gives no result
 	[ "${1##*/}" != bpftrace ] || [ "$(awk '$1 == "@n:" { print $2 }' "$dir/watch")" -ge "$N" ] 2> /dev/null || return 0
 	cat "$dir/spent" >> "$dir/$row"
 }
