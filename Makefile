@@ -58,7 +58,7 @@ VM_OBJ := $(VM_SRC:%.c=$(BUILD)/obj/%.o)
 TOOL_OBJ := $(TOOL_SRC:%.c=$(BUILD)/obj/%.o)
 TEST_ROOMS := unit probes tools erl
 
-.PHONY: all deps docs demo check check-stock check-services soak check-otp lint bench fuzz clean tests $(TEST_ROOMS:%=check-%)
+.PHONY: all deps docs demo check check-stock check-services soak check-otp check-compile lint bench fuzz clean tests $(TEST_ROOMS:%=check-%)
 .DELETE_ON_ERROR:
 .SECONDARY:
 all: $(BUILD)/erlvm $(BUILD)/erl $(if $(wildcard tools/erlsnoop.c),$(BUILD)/erlsnoop)
@@ -144,6 +144,13 @@ soak: all
 # OTP's own emulator and stdlib suites on erlvm, held against the machine's erl (OPTIONS: --suite NAME, --case NAME ...).
 check-otp: all
 	@BUILD=$(BUILD) python3 tests/otp/check_otp.py $(OPTIONS)
+
+# All of stdlib, compiled by the compiler on erlvm and on the machine's erl: byte for byte the same?
+check-compile: all
+	@mkdir -p $(BUILD)/compile && erlc -o $(BUILD)/compile tests/erl/compile_check.erl
+	@for vm in erl $(BUILD)/erlvm; do $$vm -noshell -pa $(BUILD)/compile -s compile_check main -s erlang halt \
+		> $(BUILD)/compile/$$(basename $$vm).txt || exit 1; done
+	@diff $(BUILD)/compile/erl.txt $(BUILD)/compile/erlvm.txt && echo "check-compile: $$(wc -l < $(BUILD)/compile/erl.txt) modules, all the same"
 
 # ---- fuzz: what reads foreign bytes, each target for FUZZ_SECONDS; what it finds goes to $(BUILD)/fuzz/corpus, findings to $(BUILD)/fuzz
 FUZZ_SECONDS ?= 60

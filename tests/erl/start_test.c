@@ -49,6 +49,21 @@ static const char *const lines[] = {
 	"-noshell -eval 'io:format(\"~p~n\", [string:trim(os:cmd(\"echo $PROGNAME $EMU\"))]), halt().' > %s/out; cut -d' ' -f2 %s/out",
 };
 
+/* Lines for a shell that finds the VM's directory first in PATH. %s as above; the working directory is the sources'. */
+static const char *const scripts[] = {
+	"erlc -o %s tests/erl/compile_check.erl && erl -noshell -pa %s -run compile_check main lists dict gb_trees maps string ordsets "
+	"queue proplists orddict gb_sets array -s erlang halt",
+	"cd %s && printf -- '-module(hello).\\n-export([f/0]).\\nf() -> world.\\n' > hello.erl && erlc hello.erl && "
+	"erl -noshell -eval 'erlang:display(hello:f()), halt().' 2>&1",
+	"cd %s && printf -- '-module(bad).\\nf() -> X.\\n' > bad.erl; erlc bad.erl; echo $?",
+	"cd %s && printf '#!/usr/bin/env escript\\n%%%%%%%%! -hidden +S 2\\nmain(A) -> io:format(\"~p ~p~n\", [A, erlang:system_info(schedulers)]), "
+	"halt(7).\\n' > e.escript && escript e.escript a \"b c\"; echo $?",
+	"cd %s && printf '#!/usr/bin/env escript\\nmain(_) -> io:format(standard_error, \"x\", []), error(oops).\\n' > f.escript && "
+	"escript f.escript 2>/dev/null; echo $?",
+	"cd %s && printf '#!/usr/bin/env escript\\nmain(_) -> {ok, L} = io:read(\"\"), io:format(\"~p~n\", [L]).\\n' > g.escript && "
+	"chmod +x g.escript && echo '{a, 1}.' | ./g.escript",
+};
+
 static struct {
 	char directory[64];
 } work;
@@ -99,6 +114,38 @@ static int run_line(const char *vm, const char *arguments, char *out)
 	return WEXITSTATUS(pclose(pipe));
 }
 
+/* path: what is put first in PATH, with its colon. */
+static int run_script(const char *path, const char *script, char *out)
+{
+	char line[2048], command[2560];
+	FILE *pipe;
+	size_t n;
+
+	snprintf(line, sizeof(line), script, work.directory, work.directory);
+	snprintf(command, sizeof(command), "export PATH=\"%s$PATH\" ERL_CRASH_DUMP_SECONDS=0; %s", path, line);
+	pipe = popen(command, "r");
+	ck_assert_ptr_nonnull(pipe);
+	n = fread(out, 1, OUTPUT_MAX - 1, pipe);
+	out[n] = 0;
+	return WEXITSTATUS(pclose(pipe));
+}
+
+START_TEST(test_script_as_with_erl)
+{
+	static char expected[OUTPUT_MAX], printed[OUTPUT_MAX];
+	const char *build = getenv("BUILD");
+	char *directory = realpath(build != NULL ? build : "build", NULL), path[512];
+	int status, wanted = run_script("", scripts[_i], expected);
+
+	snprintf(path, sizeof(path), "%s:", directory);
+	free(directory);
+	status = run_script(path, scripts[_i], printed);
+	ck_assert_msg(strlen(expected) > 0 && strcmp(expected, printed) == 0, "%s\n  erl   %.1000s\n  erlvm %.1000s", scripts[_i], expected,
+		      printed);
+	ck_assert_msg(status == wanted, "%s\n  status %d, not %d", scripts[_i], status, wanted);
+}
+END_TEST
+
 START_TEST(test_command_line_as_erl)
 {
 	static char expected[OUTPUT_MAX], printed[OUTPUT_MAX];
@@ -140,6 +187,7 @@ Suite *start_suite(void)
 	tcase_set_timeout(t, 2 * SECONDS);
 	tcase_add_loop_test(t, test_command_line_as_erl, 0, sizeof(lines) / sizeof(lines[0]));
 	tcase_add_test(t, test_quick_start_tells_an_exit);
+	tcase_add_loop_test(t, test_script_as_with_erl, 0, sizeof(scripts) / sizeof(scripts[0]));
 	suite_add_tcase(s, t);
 	return s;
 }
