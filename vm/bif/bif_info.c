@@ -467,7 +467,7 @@ Term bif_erlang_statistics_1(Process *p, Term *args)
 	return value != TERM_NONE ? value : exc_badarg(p);
 }
 
-/* ---- memory: binaries are not counted apart, and notsup */
+/* ---- memory */
 
 static void sum_processes(void *arg)
 {
@@ -487,7 +487,7 @@ static void sum_processes(void *arg)
 }
 
 struct memory {
-	size_t total, processes, atoms, code, ets;
+	size_t total, processes, atoms, binaries, code, ets;
 };
 
 static size_t code_bytes(const struct code_instance *c)
@@ -509,6 +509,7 @@ static struct memory measure_memory(void)
 
 	sched_stop_world(sum_processes, &m.processes);
 	m.atoms = atom_memory_bytes();
+	m.binaries = binary_total_bytes();
 	m.ets = table_words_total() * sizeof(Term);
 	module_each(sum_code, &m.code);
 	m.total = mem_total_bytes() + m.code;
@@ -528,6 +529,8 @@ static Term memory_of(const struct memory *m, Term kind)
 	case am_atom:
 	case am_atom_used:
 		return int_term((int64_t)m->atoms);
+	case am_binary:
+		return int_term((int64_t)m->binaries);
 	case am_code:
 		return int_term((int64_t)m->code);
 	case am_ets:
@@ -539,7 +542,7 @@ static Term memory_of(const struct memory *m, Term kind)
 
 Term bif_erlang_memory_0(Process *p, Term *args)
 {
-	static const Term kinds[] = { am_ets, am_code, am_atom_used, am_atom, am_system, am_processes_used, am_processes, am_total };
+	static const Term kinds[] = { am_ets, am_code, am_binary, am_atom_used, am_atom, am_system, am_processes_used, am_processes, am_total };
 	struct memory m = measure_memory();
 	Term list = NIL;
 
@@ -559,7 +562,7 @@ Term bif_erlang_memory_1(Process *p, Term *args)
 		Term kind = cons_head(list), value = memory_of(&m, kind);
 
 		if (value == TERM_NONE)
-			return kind == am_binary ? exc_error(p, am_notsup) : exc_badarg(p);
+			return exc_badarg(p);
 		if (single)
 			return value;
 		result = put_pair(&p->heap, kind, value, result);

@@ -20,6 +20,7 @@
 #include "dump/dump_process.h"
 #include "dump/dump_term.h"
 #include "ets/table.h"
+#include "heap/refbin.h"
 #include "io/port.h"
 #include "proc/sched.h"
 #include "proc/timer.h"
@@ -95,7 +96,7 @@ static void write_memory(const struct sums *sums)
 
 	dump_format("=memory\ntotal: %zu\nprocesses: %zu\nprocesses_used: %zu\nsystem: %zu\n", total, sums->processes, sums->processes,
 		    total - sums->processes);
-	dump_format("atom: %zu\natom_used: %zu\ncode: %zu\nets: %zu\n", atoms, atoms, code, table_words_total() * sizeof(Term));
+	dump_format("atom: %zu\natom_used: %zu\nbinary: %zu\ncode: %zu\nets: %zu\n", atoms, atoms, binary_total_bytes(), code, table_words_total() * sizeof(Term));
 	dump_format("=index_table:atom_tab\nlimit: %u\nentries: %u\n", atom_limit(), atom_count());
 }
 

@@ -6,6 +6,27 @@
 
 #include "base/alloc.h"
 
+/* Counted per thread and folded in now and then, as memory is. */
+enum { FOLD_BYTES = 1 << 14 };
+static atomic_long counted_bytes;
+static _Thread_local long unfolded_bytes;
+
+static void count_bytes(long delta)
+{
+	unfolded_bytes += delta;
+	if (unfolded_bytes > FOLD_BYTES || unfolded_bytes < -FOLD_BYTES) {
+		atomic_fetch_add_explicit(&counted_bytes, unfolded_bytes, memory_order_relaxed);
+		unfolded_bytes = 0;
+	}
+}
+
+size_t binary_total_bytes(void)
+{
+	long n = atomic_load_explicit(&counted_bytes, memory_order_relaxed) + unfolded_bytes;
+
+	return n > 0 ? (size_t)n : 0;
+}
+
 struct binary *binary_new(size_t bytes)
 {
 	struct binary *b;
@@ -15,6 +36,7 @@ struct binary *binary_new(size_t bytes)
 	b = mem_try_alloc(sizeof(*b) + bytes);
 	if (b == NULL)
 		return NULL;
+	count_bytes((long)(sizeof(*b) + bytes));
 	atomic_init(&b->refs, 1);
 	b->size_bytes = bytes;
 	return b;
@@ -27,8 +49,10 @@ void binary_ref(struct binary *b)
 
 void binary_unref(struct binary *b)
 {
-	if (atomic_fetch_sub_explicit(&b->refs, 1, memory_order_acq_rel) == 1)
-		mem_free(b);
+	if (atomic_fetch_sub_explicit(&b->refs, 1, memory_order_acq_rel) != 1)
+		return;
+	count_bytes(-(long)(sizeof(*b) + b->size_bytes));
+	mem_free(b);
 }
 
 struct binary *binary_resize(struct binary *b, size_t bytes)
@@ -36,6 +60,7 @@ struct binary *binary_resize(struct binary *b, size_t bytes)
 	ASSERT(atomic_load(&b->refs) == 1);
 	if (bytes > SIZE_MAX - sizeof(*b))
 		return NULL;
+	count_bytes((long)bytes - (long)b->size_bytes);
 	b = mem_realloc(b, sizeof(*b) + bytes);
 	b->size_bytes = bytes;
 	return b;
