@@ -37,7 +37,7 @@ static const struct refusal {
 	  .printed = "erlvm: cannot wait for files: Too many open files\n" },
 	{ .limit = RLIMIT_NOFILE, .value = 5, .eval = HELLO, .status = 1,
 	  .printed = "erlvm: cannot wait for files: Too many open files\n" },
-#ifndef __SANITIZE_ADDRESS__
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 	{ .limit = RLIMIT_AS, .value = 200 << 20, .eval = HELLO, .status = 1,
 	  .printed = "erlvm: cannot reserve 1024 MB of addresses: Cannot allocate memory\n" },
 #endif

@@ -19,7 +19,7 @@ main() ->
     io:format("~p~n", [with_tuple("key", "value")]),
     io:format("~p~n", [appended(<<1, 2, 3>>, 9)]),
     io:format("~p~n", [try sized(7, -1) catch error:R -> R end]),
-    io:format("~p~n", [try strings(no_binary) catch error:R -> R end]).
+    io:format("~p~n", [try strings(no_binary) catch error:Why -> Why end]).
 
 fixed(A, B) -> <<A, B, 3>>.
 

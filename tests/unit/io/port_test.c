@@ -269,6 +269,16 @@ START_TEST(test_port_busy_then_not)
 }
 END_TEST
 
+static size_t count_waiters(struct port *port)
+{
+	size_t n;
+
+	lock_acquire(&port->lock);
+	n = port->waiter_count;
+	lock_release(&port->lock);
+	return n;
+}
+
 START_TEST(test_port_busy_waiter_leaves)
 {
 	static char big[200000];
@@ -279,11 +289,11 @@ START_TEST(test_port_busy_waiter_leaves)
 	command(id, big, sizeof(big));
 	port_ref(port);
 	ck_assert(port_wait_not_busy(port, owner) == TERM_NONE);
-	ck_assert_uint_eq(port->waiter_count, 1);
+	ck_assert_uint_eq(count_waiters(port), 1);
 	ck_assert_uint_eq(atomic_load(&owner->refs), refs + 1);
 	owner->drop(owner, owner->resume_arg);
 	owner->resume = NULL;
-	ck_assert_uint_eq(port->waiter_count, 0);
+	ck_assert_uint_eq(count_waiters(port), 0);
 	ck_assert_uint_eq(atomic_load(&owner->refs), refs);
 	kill(port->os_pid, SIGKILL);
 	port_unref(port);
