@@ -90,7 +90,12 @@ class Running:
         self.processes.append(process)
         return process
 
+    def is_listening(self):
+        return bool(subprocess.run(["ss", "-ltnH", "sport = :" + self.service.port], capture_output=True, text=True, check=True).stdout)
+
     def start(self):
+        if self.is_listening():
+            raise Failure(f"somebody listens on port {self.service.port} already")
         isolate = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc=" + self.root + "/proc", "chroot", self.root]
         with open(self.folder + "/server.log", "w", encoding="utf-8") as log:
             self.server = self.popen(isolate + self.service.command, self.service.env, stdout=log, stderr=log)
@@ -108,9 +113,8 @@ class Running:
         """The emulator that listens."""
         until = time.monotonic() + DEADLINE
         while time.monotonic() < until:
-            listening = subprocess.run(["ss", "-ltnH", "sport = :" + self.service.port], capture_output=True, text=True, check=True)
             pid = find_emulator(self.server.pid)
-            if listening.stdout and pid:
+            if self.is_listening() and pid:
                 return pid
             if self.server.poll() is not None:
                 break

@@ -117,6 +117,8 @@ def soak(node):
         if i % max(1, ROUNDS // SAMPLES) == 0:
             node.check_answers()
             sizes.append(node.rss_kb())
+        if i % 100 == 99:
+            print(f"soak: {i + 1} of {ROUNDS}", flush=True)
     spent = time.monotonic() - begun
     node.check_answers()
     left = node.changed_code()
