@@ -38,6 +38,7 @@ work() { # VM KIND: "WALL CPU"
 # watched ROW VM KIND READY WATCHER...: a line of ROW's results, while the watcher ({}: the VM's process id), of which READY is a line, looks on.
 watched() {
 	local row=$1 vm=$2 kind=$3 ready=$4 w; shift 4
+	: > "$dir/watch" # what the last one said
 	"${@//\{\}/${pid[$vm]}}" > "$dir/watch" 2> "$dir/error" & w=$!
 	for ((i = 0; i < 400; i++)); do grep -q "$ready" "$dir/watch" && break; sleep 0.05; done
 	if [ $i = 400 ]; then
