@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { DWARF_NREGS = 17, DWARF_BP = 6, DWARF_RA = 16 };
@@ -27,20 +28,24 @@ static int find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwar
 {
     const pid_t *pid = userdata ? *userdata : NULL;
     char path[PATH_MAX];
+    struct stat st;
     int fd;
 
     if (pid && name[0] == '/') {
         snprintf(path, sizeof path, "/proc/%d/root%s", *pid, name);
         fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-        if (fd >= 0) {
+        if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode)) {
             *file_name = strdup(path);
             return fd;
         }
+        if (fd >= 0)
+            close(fd);
     }
     return dwfl_linux_proc_find_elf(module, userdata, name, base, file_name, elf);
 }
 
-static const Dwfl_Callbacks callbacks = {.find_elf = find_elf, .find_debuginfo = dwfl_standard_find_debuginfo};
+/* Debug files of this machine only: the standard search would also ask servers (DEBUGINFOD_URLS), and samples come meanwhile. */
+static const Dwfl_Callbacks callbacks = {.find_elf = find_elf, .find_debuginfo = dwfl_build_id_find_debuginfo};
 
 static pid_t next_thread(Dwfl *dwfl, void *arg, void **thread_arg)
 {

@@ -6,10 +6,12 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 struct otp_symbols {
@@ -116,17 +118,47 @@ static bool find_debug_file(struct otp_symbols *symbols)
 /* ---- debuginfod: only when the user's environment names servers. The library is optional, so it is loaded when needed, and stays:
  * what it loads in turn (curl, TLS) does not like to be unloaded. */
 
+enum { SILENCE_S = 5 };
+
+/* How far the file has come, and when it last came further. */
+static struct {
+    long got;
+    struct timespec since;
+} progress;
+
+/* Called again and again; without the size of the file, `got` counts the calls. Nonzero ends it: the server is silent, or we are to end. */
+static int is_too_long(void *client, long got, long all)
+{
+    struct timespec now;
+    sigset_t pending;
+
+    (void)client;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (all > 0 && got > progress.got) {
+        progress.got = got;
+        progress.since = now;
+    }
+    sigpending(&pending);
+    return now.tv_sec - progress.since.tv_sec > SILENCE_S || sigismember(&pending, SIGINT) || sigismember(&pending, SIGTERM) ||
+           sigismember(&pending, SIGHUP);
+}
+
 static int fetch_debug(void *library, const unsigned char *build_id, size_t size)
 {
     void *(*begin)(void) = (void *(*)(void))dlsym(library, "debuginfod_begin");
     int (*find)(void *, const unsigned char *, int, char **) =
         (int (*)(void *, const unsigned char *, int, char **))dlsym(library, "debuginfod_find_debuginfo");
     void (*end)(void *) = (void (*)(void *))dlsym(library, "debuginfod_end");
-    void *client = begin && find && end ? begin() : NULL;
+    void (*watch)(void *, int (*)(void *, long, long)) =
+        (void (*)(void *, int (*)(void *, long, long)))dlsym(library, "debuginfod_set_progressfn");
+    void *client = begin && find && end && watch ? begin() : NULL;
     int fd;
 
     if (!client)
         return -ENOSYS;
+    progress.got = 0;
+    clock_gettime(CLOCK_MONOTONIC, &progress.since);
+    watch(client, is_too_long);
     fd = find(client, build_id, (int)size, NULL);
     end(client);
     return fd;

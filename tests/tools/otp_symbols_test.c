@@ -4,10 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
+#include <netinet/in.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -201,6 +204,38 @@ START_TEST(test_otp_symbols_of_a_debuginfod_server)
 }
 END_TEST
 
+/* One that takes the question and never answers: without patience's end, the library asks for minutes, and the test's time is up. */
+START_TEST(test_otp_symbols_of_a_silent_debuginfod_server)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof address;
+    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    char url[128];
+    sigset_t set;
+
+    if (!dlopen("libdebuginfod.so.1", RTLD_NOW)) {
+        printf("SKIP %s: no libdebuginfod\n", __func__);
+        return;
+    }
+    ck_assert_int_eq(bind(listener, (struct sockaddr *)&address, size), 0);
+    ck_assert_int_eq(listen(listener, 16), 0);
+    ck_assert_int_eq(getsockname(listener, (struct sockaddr *)&address, &size), 0);
+    snprintf(url, sizeof url, "%s/cache", dir);
+    setenv("DEBUGINFOD_CACHE_PATH", url, 1);
+    snprintf(url, sizeof url, "http://127.0.0.1:%d", ntohs(address.sin_port));
+    setenv("DEBUGINFOD_URLS", url, 1);
+    assert_not_found("bare", "root", "hidden");
+    shell("rm -rf cache");
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    raise(SIGINT); /* as of one who has waited long enough */
+    assert_not_found("bare", "root", "hidden");
+    sigwaitinfo(&set, NULL);
+    close(listener);
+}
+END_TEST
+
 START_TEST(test_otp_symbols_missing_or_foreign_is_an_error)
 {
     struct otp_symbols *symbols;
@@ -326,6 +361,7 @@ Suite *otp_symbols_suite(void)
     tcase_add_test(files, test_otp_symbols_refuse_a_debug_file_of_other_addresses);
     tcase_add_test(files, test_otp_symbols_of_a_debug_file_by_link);
     tcase_add_test(files, test_otp_symbols_of_a_debuginfod_server);
+    tcase_add_test(files, test_otp_symbols_of_a_silent_debuginfod_server);
     tcase_add_test(files, test_otp_symbols_missing_or_foreign_is_an_error);
     tcase_add_test(files, test_otp_symbols_survive_truncation);
     tcase_add_test(files, test_otp_symbols_survive_absurd_headers);
