@@ -42,6 +42,11 @@ static const char *const lines[] = {
 	"-noshell -boot start_clean -hidden -nostick -eval 'io:format(\"~p~n\", [code:is_sticky(lists)]), halt().'",
 	"-noshell -enable-feature maybe_expr -eval 'io:format(\"~p~n\", [erl_features:enabled()]), halt().'",
 	"-noshell -config %s/none -s init stop",
+	"+Q 1024 -noshell -pa %s -s limits main ports",
+	"-noshell -pa %s -s limits main tables",
+	"-noshell -pa %s -s limits main sizes",
+	"-noshell -pa %s -s limits main heap",
+	"-noshell -pa %s -s limits main disk",
 	"-eval '1 + 1.' < %s/shell",
 	"-noshell -eval 'io:format(\"~p~n\", [io:get_line(\"\")]), halt().' < %s/shell",
 	"-noshell -eval 'F = \"%s/once\", io:format(\"up~n\"), case file:read_file(F) of {ok, _} -> file:delete(F), halt(2); "
@@ -82,10 +87,14 @@ static void write_file(const char *name, const char *text)
 
 static void make_files(void)
 {
+	char command[128];
+
 	strcpy(work.directory, "/tmp/erlvm-start.XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(work.directory));
 	write_file("sys.config", "[{app, [{a, 1}, {b, \"two\"}]}].\n");
 	write_file("args", "# flags\n-noshell -x \"y z\"\n-eval 'io:format(\"~p~n\", [init:get_argument(x)]), halt().'\n");
+	snprintf(command, sizeof(command), "erlc -o %s tests/erl/limits.erl", work.directory);
+	ck_assert(system(command) == 0);
 	write_file("shell", "X = lists:seq(1, 3).\nlists:sum(X).\n1 / 0.\nf(X).\nq().\n");
 }
 
@@ -178,6 +187,26 @@ START_TEST(test_quick_start_tells_an_exit)
 }
 END_TEST
 
+/* Where erl ends, or processes of its own fail by chance. */
+static const struct {
+	const char *line, *expected;
+} bounds[] = {
+	{ "+t 20000 -noshell -pa %s -s limits main atoms", "first\n{{error,system_limit},{error,badarg},3}\n" },
+	{ "+P 1024 -noshell -pa %s -s limits main processes", "{true,{error,system_limit},true}\n" },
+};
+
+START_TEST(test_bound_is_an_error)
+{
+	static char printed[OUTPUT_MAX];
+	const char *build = getenv("BUILD");
+	char vm[512];
+
+	snprintf(vm, sizeof(vm), "%s/erlvm", build != NULL ? build : "build");
+	ck_assert_int_eq(run_line(vm, bounds[_i].line, printed), 0);
+	ck_assert_str_eq(printed, bounds[_i].expected);
+}
+END_TEST
+
 Suite *start_suite(void)
 {
 	Suite *s = suite_create("start");
@@ -187,6 +216,7 @@ Suite *start_suite(void)
 	tcase_set_timeout(t, 2 * SECONDS);
 	tcase_add_loop_test(t, test_command_line_as_erl, 0, sizeof(lines) / sizeof(lines[0]));
 	tcase_add_test(t, test_quick_start_tells_an_exit);
+	tcase_add_loop_test(t, test_bound_is_an_error, 0, sizeof(bounds) / sizeof(bounds[0]));
 	tcase_add_loop_test(t, test_script_as_with_erl, 0, sizeof(scripts) / sizeof(scripts[0]));
 	suite_add_tcase(s, t);
 	return s;

@@ -1,0 +1,66 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% What cannot be had any more is an error of the process that wants it; the others, and the machine, go on.
+-module(limits).
+-export([main/1]).
+
+main([What | Rest]) ->
+    io:format("~p~n", [limit(What, Rest)]),
+    true = is_process_alive(whereis(init)),
+    halt().
+
+limit(processes, _) ->
+    Pids = until_failure(fun() -> spawn(fun wait/0) end, []),
+    Error = attempt(fun() -> spawn(fun wait/0) end),
+    [exit(P, kill) || P <- Pids],
+    [receive {'DOWN', M, _, _, _} -> ok end || M <- [monitor(process, P) || P <- Pids]],
+    {length(Pids) > 900, Error, is_pid(spawn(fun wait/0))};
+limit(ports, _) ->
+    Open = fun() -> open_port({fd, 0, 1}, [out]) end,
+    Ports = until_failure(Open, []),
+    Error = attempt(Open),
+    [port_close(P) || P <- Ports],
+    {length(Ports) > 900, Error, is_port(Open())};
+limit(tables, _) ->
+    Tables = [ets:new(many, []) || _ <- lists:seq(1, 20000)],
+    [ets:insert(T, {key, value}) || T <- Tables],
+    length([T || T <- Tables, ets:lookup(T, key) =:= [{key, value}]]);
+limit(sizes, _) ->
+    [attempt(F) || F <- [
+        fun() -> 1 bsl id(1 bsl 60) end,
+        fun() -> <<0:(id(1 bsl 70))>> end,
+        fun() -> list_to_tuple(lists:duplicate(17000000, a)) end,
+        fun() -> erlang:make_tuple(1 bsl 40, a) end,
+        fun() -> list_to_atom(lists:duplicate(256, $a)) end,
+        fun() -> binary_to_atom(binary:copy(<<"a">>, 256)) end]];
+limit(heap, _) ->
+    Limit = #{size => 100000, kill => true, error_logger => false},
+    {_, Ref} = spawn_opt(fun() -> grow([]) end, [monitor, {max_heap_size, Limit}]),
+    receive {'DOWN', Ref, process, _, Reason} -> Reason end;
+limit(disk, _) ->
+    {ok, Raw} = file:open("/dev/full", [raw, write]),
+    {ok, Served} = file:open("/dev/full", [write]),
+    {ok, Delayed} = file:open("/dev/full", [write, delayed_write]),
+    [file:write(Raw, <<0:80000>>), file:close(Raw), file:write_file("/dev/full", <<"x">>),
+     file:write(Served, <<0:80000>>), file:close(Served),
+     file:write(Delayed, <<0:80000>>), file:sync(Delayed), file:close(Delayed)];
+limit(atoms, _) ->
+    io:format("~p~n", [first]), % what prints must be loaded before
+    Error = attempt(fun() -> atoms(0) end),
+    {Error, attempt(fun() -> binary_to_term(<<131, 119, 8, "no_such_">>) end), lists:sum([1, 2])}.
+
+until_failure(F, Done) ->
+    case attempt(F) of
+        {error, _} -> Done;
+        X -> until_failure(F, [X | Done])
+    end.
+
+attempt(F) ->
+    try F() catch Class:Reason -> {Class, Reason} end.
+
+atoms(N) ->
+    _ = list_to_atom("limits_" ++ integer_to_list(N)),
+    atoms(N + 1).
+
+grow(L) -> grow([L | L]).
+wait() -> receive stop -> ok end.
+id(X) -> X.
