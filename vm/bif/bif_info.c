@@ -20,6 +20,7 @@
 #include "proc/sched.h"
 #include "term/node.h"
 #include "trace/trace.h"
+#include "trace/tracer.h"
 
 enum { BIN_VHEAP_WORDS = 46422, REQUESTS_LIMIT = 50, REQUESTS_LIMIT_MAX = (1 << 27) - 1 };
 
@@ -37,6 +38,7 @@ void bif_info_init(void)
 {
 	info.start_ns = clock_monotonic_ns();
 	bif_time_offset_ns();
+	tracer_unique = bif_time_next_monotonic;
 	lock_init(&info.lock, LOCK_log);
 	info_wall_init();
 	atomic_init(&info.requests_limit, SMALL(REQUESTS_LIMIT));
@@ -252,7 +254,7 @@ static const struct info_item {
 	ITEM_AS(schedulers_active, schedulers_online), ITEM_AS(run_queues, schedulers), ITEM_AS(constant_pool_support, true),
 	ITEM_AS(port_tasks, true), ITEM_AS(jump_table, true), ITEM_AS(io_thread, false), ITEM_AS(lock_checking, false),
 	ITEM_AS(lock_counting, false), ITEM_AS(ets_always_compress, false), ITEM_AS(ets_realloc_moves, false),
-	ITEM_AS(sequential_tracer, false), ITEM_AS(cpu_quota, undefined),
+	ITEM_AS(cpu_quota, undefined),
 	ITEM_AS(taints, nil), ITEM_AS(cpu_topology, undefined), ITEM_AS(modified_timing_level, undefined),
 #if ERLVM_PROBES
 	ITEM_AS(dynamic_trace_probes, true),

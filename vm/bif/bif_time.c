@@ -337,6 +337,11 @@ static bool read_modifiers(Term list, bool *monotonic, bool *positive)
 	return list == NIL;
 }
 
+int64_t bif_time_next_monotonic(void)
+{
+	return SMALL_MIN + atomic_fetch_add_explicit(&times.monotonic, 1, memory_order_seq_cst);
+}
+
 static Term put_unique(Process *p, bool monotonic, bool positive)
 {
 	int64_t n = atomic_fetch_add_explicit(monotonic ? &times.monotonic : &times.unique, 1, memory_order_seq_cst);

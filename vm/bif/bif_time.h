@@ -7,5 +7,7 @@
 
 /* Erlang system time minus Erlang monotonic time; fixed when first asked. Units: ns. */
 int64_t bif_time_offset_ns(void);
+/* The next number of erlang:unique_integer([monotonic]). */
+int64_t bif_time_next_monotonic(void);
 
 #endif

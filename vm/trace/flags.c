@@ -57,7 +57,7 @@ Term trace_read_tracer(Term t, Term tag)
 		state = tuple_get(t, 2);
 	else if (term_is_tuple_of(t, 3) && tuple_get(t, 1) == tag && tuple_get(t, 2) == am_erl_tracer)
 		state = tuple_get(t, 3);
-	return state != TERM_NONE && (term_is_local_pid(state) || term_is_local_port(state)) ? state : TERM_NONE;
+	return state != TERM_NONE && term_is_local_pid(state) ? state : TERM_NONE;
 }
 
 bool trace_flags_read(Term list, uint32_t *flags, Term *tracer)

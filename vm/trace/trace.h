@@ -14,10 +14,10 @@ void trace_init(void);
 
 /* The bits of a flag's name, 0 for no flag; `all` is every one. */
 uint32_t trace_flag_bits(Term name);
-/* [Flag | {tracer, Pid | Port} | {tracer, erl_tracer, Pid | Port}]. *tracer stays TERM_NONE without one. cpu_timestamp is taken, and
+/* [Flag | {tracer, Pid} | {tracer, erl_tracer, Pid}]. *tracer stays TERM_NONE without one. cpu_timestamp is taken, and
  * nothing. Fails: false. */
 bool trace_flags_read(Term list, uint32_t *flags, Term *tracer);
-/* A tracer as options give it: {tag, Pid | Port} or {tag, erl_tracer, Pid | Port}. Fails: TERM_NONE. */
+/* A tracer as options give it: {tag, Pid} or {tag, erl_tracer, Pid}. Fails: TERM_NONE. */
 Term trace_read_tracer(Term t, Term tag);
 /* The flags as trace_info/2 shows them. */
 Term trace_flags_list(struct heap *h, uint32_t flags);
@@ -76,7 +76,7 @@ bool trace_seq_set(Process *p, Term item, Term value);
 /* print: {seq_trace, Label, {print, ...}}. Returns whether p's token wants it. */
 bool trace_seq_print(Process *p, Term message);
 uint64_t trace_seq_bit(Term name);
-/* system_flag(sequential_tracer, _): a pid or port, or am_false. Setting it returns the one before. Fails: TERM_NONE. */
+/* system_flag(sequential_tracer, _): a pid, or am_false. Setting it returns the one before. Fails: TERM_NONE. */
 Term trace_seq_tracer(void);
 Term trace_seq_set_tracer(Term tracer);
 /* No process and no message has a token any more. Stops the world. */

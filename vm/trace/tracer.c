@@ -10,13 +10,9 @@
 enum { TIME_WORDS = 4, EXTRA_PARTS = 4 };
 
 int64_t (*tracer_unique)(void);
-bool (*tracer_port_is_open)(Term port);
-void (*tracer_port_send)(Term port, Term message);
 
 bool tracer_is_alive(Term tracer)
 {
-	if (term_is_local_port(tracer))
-		return tracer_port_is_open != NULL && tracer_port_is_open(tracer);
 	return term_is_local_pid(tracer) && process_is_alive(tracer);
 }
 
@@ -37,7 +33,7 @@ static Term put_time(Term *at, uint32_t flags)
 		return term_from_small(ns);
 	at[0] = HEADER(2, SUB_TUPLE);
 	at[1] = term_from_small(ns);
-	at[2] = term_from_small(tracer_unique != NULL ? tracer_unique() : 0);
+	at[2] = term_from_small(tracer_unique());
 	return term_from_boxed(at);
 }
 
@@ -63,15 +59,8 @@ static struct fragment *make_message(unsigned n, const Term *parts, Term *messag
 
 static void send(Term tracer, Term from, struct fragment *takes, Term message)
 {
-	Process *to;
+	Process *to = process_find(tracer);
 
-	if (term_is_local_port(tracer)) {
-		if (tracer_port_send != NULL)
-			tracer_port_send(tracer, message);
-		fragment_free(takes);
-		return;
-	}
-	to = process_find(tracer);
 	if (to == NULL) {
 		fragment_free(takes);
 		return;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tracers: the processes, or ports, that hear of what is traced. Messages are built outside every heap.
+/* Tracers: the processes that hear of what is traced. Messages are built outside every heap.
+ * A port cannot be one: what listens there, in OTP, are its linked-in drivers, which this machine does not load.
  * Source of their forms: erlang:trace/3 and erl_tracer(3) of OTP 25's reference manual. */
 #ifndef VM_TRACE_TRACER_H
 #define VM_TRACE_TRACER_H
@@ -8,10 +9,8 @@
 
 enum { TRACER_PARTS_MAX = 6, TRACE_TIMES = TRACE_TIMESTAMP | TRACE_MONOTONIC | TRACE_STRICT_MONOTONIC };
 
-/* Wired by bif: the next number of erlang:unique_integer([monotonic]); a message to a port. */
+/* Wired by bif: the next number of erlang:unique_integer([monotonic]). */
 extern int64_t (*tracer_unique)(void);
-extern bool (*tracer_port_is_open)(Term port);
-extern void (*tracer_port_send)(Term port, Term message);
 
 bool tracer_is_alive(Term tracer);
 /* {Tag, Id, Parts...} and what flags add (scheduler, time) to tracer. tag: am_trace, or am_seq_trace; with a time am_trace becomes

@@ -12,7 +12,7 @@ struct watch_limits {
 	bool busy_port, busy_dist_port;
 };
 struct watch_profile {
-	Term pid;            /* or port; NIL: nobody */
+	Term pid;            /* NIL: nobody */
 	bool scheduler, processes, ports, exclusive;
 	uint32_t time;       /* enum trace_flag: one of the three times */
 };
