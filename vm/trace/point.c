@@ -17,9 +17,8 @@
 
 enum { TIMES_FIRST = 16 };
 
-/* Lists are written while the world is stopped; times under the lock. */
+/* Written while the world is stopped, or in code that is new; numbers and times under the lock. */
 static struct {
-	struct point *first;
 	size_t count;
 	struct point **numbered; /* by number, NULL where there is none any more */
 	uint32_t numbers, room;
@@ -62,30 +61,31 @@ static struct point *make_point(Inst *info, struct export *e)
 {
 	struct point *pt = mem_zalloc(sizeof(*pt));
 
+	pt->breakpoint = (struct breakpoint){ .info = info, .export = e };
+	atomic_store(&pt->meta_tracer, NIL);
+	points.count++;
+	breakpoint_place(&pt->breakpoint);
+	return pt;
+}
+
+/* What a process remembers of the function whose time runs. */
+static void give_number(struct point *pt)
+{
+	lock_acquire(&points.lock);
 	if (points.numbers + 1 >= points.room) {
 		points.room = points.room == 0 ? 64 : 2 * points.room;
 		points.numbered = mem_realloc(points.numbered, points.room * sizeof(*points.numbered));
 	}
 	pt->number = ++points.numbers;
 	points.numbered[pt->number] = pt;
-	pt->breakpoint = (struct breakpoint){ .info = info, .export = e };
-	atomic_store(&pt->meta_tracer, NIL);
-	pt->next = points.first;
-	points.first = pt;
-	points.count++;
-	breakpoint_place(&pt->breakpoint);
-	return pt;
+	lock_release(&points.lock);
 }
 
 static void free_point(struct point *pt)
 {
-	struct point **at = &points.first;
-
-	while (*at != pt)
-		at = &(*at)->next;
-	*at = pt->next;
 	points.count--;
-	points.numbered[pt->number] = NULL;
+	if (pt->number != 0)
+		points.numbered[pt->number] = NULL;
 	breakpoint_remove(&pt->breakpoint);
 	drop_program(&pt->program);
 	drop_program(&pt->meta_program);
@@ -157,6 +157,8 @@ static void set_kinds(Inst *info, struct export *e, const struct pattern *q)
 	if (q->how == TRACE_ON) {
 		/* one that counts already goes on, from the start */
 		pt->kinds |= q->kinds;
+		if ((q->kinds & TRACE_KIND_TIME) && pt->number == 0)
+			give_number(pt);
 		if (q->kinds & (TRACE_KIND_GLOBAL | TRACE_KIND_LOCAL))
 			keep_program(&pt->program, q->program);
 		if (q->kinds & TRACE_KIND_META) {

@@ -16,8 +16,7 @@ struct point_time {
 
 struct point {
 	struct breakpoint breakpoint; /* first */
-	struct point *next;  /* all */
-	uint32_t number;     /* from 1 */
+	uint32_t number;     /* of one whose time was ever asked for, from 1; or 0 */
 	unsigned kinds;      /* enum trace_kind */
 	bool count_paused, time_paused;
 	struct match_program *program, *meta_program; /* counted; NULL: every call */
