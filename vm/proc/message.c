@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sending, the private message queue, receive.
- * Invariant: *msg_last is NULL and msg_save lies on the private queue's chain of links; so does msg_marker_at while
- * msg_marker is not 0. */
+ * Invariant: *msg_last is NULL, and msg_save lies on the private queue's chain of links, as do the places of all markers. */
 #include "proc/message.h"
+
+#include <string.h>
 
 #include "base/alloc.h"
 #include "heap/copy.h"
@@ -241,6 +242,91 @@ bool signal_send(Term to, struct signal *s)
 	return false;
 }
 
+/* ---- receive markers, the newest last. A reserved number has its highest bit set; references have not. When there are too many the
+ * oldest goes: that receive looks at the whole queue. */
+
+#define MARKER_RESERVED ((uint64_t)1 << 63)
+enum { MARKERS_MAX = 8 };
+
+struct markers {
+	uint16_t count, number;
+	struct marker {
+		uint64_t key;        /* of the reference, or a reserved number */
+		struct signal **at;
+	} all[MARKERS_MAX];
+};
+
+/* The link at `from` goes with its message. */
+static void move_markers(struct markers *m, struct signal **from, struct signal **to)
+{
+	for (unsigned i = 0; i < m->count; i++)
+		if (unlikely(m->all[i].at == from))
+			m->all[i].at = to;
+}
+
+static void drop_marker(struct markers *m, struct marker *which)
+{
+	struct marker *last = &m->all[--m->count];
+
+	memmove(which, which + 1, (size_t)((char *)last - (char *)which));
+}
+
+static struct marker *find_marker(const Process *p, Term marker_or_ref)
+{
+	struct markers *m = p->markers;
+	uint64_t key;
+
+	if (m == NULL)
+		return NULL;
+	if (term_is_small(marker_or_ref))
+		key = MARKER_RESERVED | (uint64_t)small_value(marker_or_ref);
+	else if (term_is_local_ref(marker_or_ref))
+		key = ref_number(marker_or_ref);
+	else
+		return NULL;
+	for (unsigned i = m->count; i-- > 0;)
+		if (m->all[i].key == key)
+			return &m->all[i];
+	return NULL;
+}
+
+Term message_marker_reserve(Process *p)
+{
+	struct markers *m = p->markers;
+
+	if (m == NULL)
+		m = p->markers = mem_zalloc(sizeof(*m));
+	if (m->count == MARKERS_MAX)
+		drop_marker(m, &m->all[0]);
+	m->number++;
+	m->all[m->count++] = (struct marker){ MARKER_RESERVED | m->number, p->msg_last };
+	return term_from_small(m->number);
+}
+
+void message_marker_bind(Process *p, Term marker, Term ref)
+{
+	struct marker *m = find_marker(p, marker);
+
+	if (m != NULL && term_is_local_ref(ref))
+		m->key = ref_number(ref);
+}
+
+void message_marker_clear(Process *p, Term marker_or_ref)
+{
+	struct marker *m = find_marker(p, marker_or_ref);
+
+	if (m != NULL)
+		drop_marker(p->markers, m);
+}
+
+void message_marker_use(Process *p, Term ref)
+{
+	const struct marker *m = find_marker(p, ref);
+
+	if (m != NULL)
+		p->msg_save = m->at;
+}
+
 /* ---- receive */
 
 static inline __attribute__((always_inline)) Term fetch(Process *p, bool (*handle)(Process *p))
@@ -292,8 +378,8 @@ static inline __attribute__((always_inline)) void remove_watched(Process *p, boo
 	*at = s->next;
 	if (s->next == NULL)
 		p->msg_last = at;
-	if (unlikely(p->msg_marker_at == &s->next))
-		p->msg_marker_at = at;
+	if (p->markers != NULL)
+		move_markers(p->markers, &s->next, at);
 	set_length(p, p->msg_length - 1);
 	if (watched && PROBE_ON(message__receive))
 		probe_message__receive(p, s);
@@ -335,50 +421,6 @@ bool message_wait(Process *p)
 	return true;
 }
 
-/* ---- receive markers: one a process, the newest. A reserved number has its highest bit set; references have not. */
-
-#define MARKER_RESERVED ((uint64_t)1 << 63)
-
-Term message_marker_reserve(Process *p)
-{
-	uint64_t next = (p->msg_marker & MARKER_RESERVED) ? (p->msg_marker + 1) & 0xffff : 1;
-
-	p->msg_marker = MARKER_RESERVED | next;
-	p->msg_marker_at = p->msg_last;
-	return term_from_small((int64_t)next);
-}
-
-static bool is_marker(const Process *p, Term t)
-{
-	if (term_is_small(t))
-		return p->msg_marker == (MARKER_RESERVED | (uint64_t)small_value(t));
-	return term_is_local_ref(t) && p->msg_marker == ref_number(t);
-}
-
-void message_marker_bind(Process *p, Term marker, Term ref)
-{
-	if (is_marker(p, marker) && term_is_local_ref(ref))
-		p->msg_marker = ref_number(ref);
-}
-
-static void drop_marker(Process *p)
-{
-	p->msg_marker = 0;
-	p->msg_marker_at = NULL;
-}
-
-void message_marker_clear(Process *p, Term marker_or_ref)
-{
-	if (is_marker(p, marker_or_ref))
-		drop_marker(p);
-}
-
-void message_marker_use(Process *p, Term ref)
-{
-	if (p->msg_marker != 0 && term_is_local_ref(ref) && p->msg_marker == ref_number(ref))
-		p->msg_save = p->msg_marker_at;
-}
-
 bool message_flush_matching(Process *p, bool (*match)(Term message, uint64_t key), uint64_t key)
 {
 	struct signal **at = &p->msg_first;
@@ -391,8 +433,8 @@ bool message_flush_matching(Process *p, bool (*match)(Term message, uint64_t key
 		*at = s->next;
 		if (s->next == NULL)
 			p->msg_last = at;
-		if (p->msg_marker_at == &s->next)
-			p->msg_marker_at = at;
+		if (p->markers != NULL)
+			move_markers(p->markers, &s->next, at);
 		p->msg_save = &p->msg_first;
 		set_length(p, p->msg_length - 1);
 		signal_free(s);

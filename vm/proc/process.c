@@ -237,8 +237,7 @@ static void init_queues(Process *p)
 	p->msg_length = 0;
 	p->msg_first = NULL;
 	p->msg_last = p->msg_save = &p->msg_first;
-	p->msg_marker = 0;
-	p->msg_marker_at = NULL;
+	p->markers = NULL;
 }
 
 /* Everything but the id and the state. Stale finders may lock signals_lock at any time: it stays as it is. */
@@ -453,6 +452,8 @@ static void free_messages(Process *p)
 		s = next;
 	}
 	p->msg_first = NULL;
+	mem_free(p->markers);
+	p->markers = NULL;
 }
 
 /* Nobody finds it any more. */

@@ -17,6 +17,7 @@ typedef uint64_t Inst;   /* a word of loaded code, see code/opcodes.def */
 
 struct sched;
 struct signal;
+struct markers;
 struct export;
 struct timer;
 struct dict;
@@ -101,8 +102,7 @@ struct process {
 	/* owner only: */
 	uint32_t msg_length;
 	struct signal *msg_first, **msg_last, **msg_save; /* private message queue; msg_save: the peeking position */
-	uint64_t msg_marker; /* receive marker: a reserved number or that of its reference; 0: none */
-	struct signal **msg_marker_at;
+	struct markers *markers; /* receive markers; NULL: never had one */
 
 	struct tracee *tracee; /* NULL: never traced */
 	uint32_t initial_arity;

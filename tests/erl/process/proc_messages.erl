@@ -22,10 +22,30 @@ main() ->
     [self() ! noise || _ <- lists:seq(1, 1000)],
     self() ! {R, hit},
     d(receive {R, X} -> X end),
+    self() ! kept,
+    d(try receive never -> ok after R -> ok end catch error:Why -> Why end),
+    d(receive kept -> kept end),
+    d(nested(12)),
     d(length(drain([]))),
     nosuch_process_1 =:= x orelse d(catch_badarg(fun() -> nosuch_process_1 ! hi end)),
     d(list_to_pid("<0.32767.0>") ! ok),
     d(ring(100, 1000)).
+
+%% Answers to several requests, awaited in the order of the requests and against it.
+nested(N) ->
+    Echo = spawn(fun() -> echo_refs() end),
+    Refs = [ask(Echo) || _ <- lists:seq(1, N)],
+    A = make_ref(),
+    Echo ! {self(), A},
+    B = make_ref(),
+    Echo ! {self(), B},
+    receive {B, answer} -> ok end,
+    receive {A, answer} -> ok end,
+    length([receive {R, answer} -> R end || R <- lists:reverse(Refs)]).
+
+ask(Echo) -> R = make_ref(), Echo ! {self(), R}, R.
+
+echo_refs() -> receive {From, R} -> From ! {R, answer}, echo_refs() end.
 
 echo() -> receive {From, M} -> From ! {self(), M}, echo() end.
 
@@ -53,6 +73,9 @@ d(T) -> erlang:display(T).
 %% expect: timeout
 %% expect: done
 %% expect: hit
+%% expect: timeout_value
+%% expect: kept
+%% expect: 12
 %% expect: 1000
 %% expect: badarg
 %% expect: ok
