@@ -12,6 +12,7 @@ not pass; that case is then tried again, first in a new VM, and what happens the
 Results are kept: the stock VM's until --again, erlvm's until erlvm changes. Exit status 1: a case crashed erlvm, or the share is too small.
 """
 import argparse
+import ctypes
 import glob
 import hashlib
 import json
@@ -222,12 +223,28 @@ def start(vm, suite, cases):
     return process, told, private
 
 
+def adopt_orphans():
+    """What a case starts and leaves behind becomes our child, wherever it put itself."""
+    PR_SET_CHILD_SUBREAPER = 36
+    if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
+        raise Failure("cannot adopt what cases leave behind: %s" % os.strerror(ctypes.get_errno()))
+
+
 def end(process):
+    """Ends the VM and all that it started."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:
         pass
     process.wait()
+    while True:
+        with open("/proc/self/task/%d/children" % os.getpid()) as text:
+            left = [int(pid) for pid in text.read().split()]
+        if not left:
+            return
+        for pid in left:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
 
 
 def say_status(status):
@@ -353,6 +370,7 @@ def main():
     parser.add_argument("--limit", type=int, default=10, help="seconds a case may take on stock (default 10); three times that on erlvm")
     parser.add_argument("--again", choices=("stock", "erlvm"), action="append", default=[], help="forget this VM's results of the chosen suites")
     options = parser.parse_args()
+    adopt_orphans()
     src = source_folder()
     chosen = choose(find_suites(src, compile_all(src)), options)
     with open(os.path.join(src, "OTP_VERSION")) as text:
