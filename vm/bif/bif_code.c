@@ -530,7 +530,7 @@ Term bif_erlang_is_builtin_3(Process *p, Term *args)
 	if (!is_function_name(args))
 		return exc_badarg(p);
 	e = find_export(args);
-	return term_from_bool(e != NULL && e->bif != NULL);
+	return term_from_bool(e != NULL && e->bif != NULL && !e->is_nif);
 }
 
 Term bif_erlang_make_fun_3(Process *p, Term *args)

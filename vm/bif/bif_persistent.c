@@ -221,7 +221,8 @@ Term bif_persistent_term_info_0(Process *p, Term *args)
 	pairs[0] = am_count;
 	pairs[1] = term_from_small((int64_t)terms.count);
 	pairs[2] = am_memory;
-	pairs[3] = term_from_small((int64_t)(terms.words * sizeof(Term) + terms.count * sizeof(struct entry)));
+	pairs[3] = term_from_small((int64_t)(terms.words * sizeof(Term) + terms.count * sizeof(struct entry) +
+					    terms.bucket_count * sizeof(*terms.buckets)));
 	rwlock_unread(&terms.lock);
 	return map_from_pairs(&p->heap, pairs, 2);
 }
