@@ -117,7 +117,7 @@ static size_t size_shared(Term t, bool literals)
 
 Term bif_erts_debug_size_shared_1(Process *p, Term *args)
 {
-	return heap_uint(&p->heap, size_shared(args[0], true));
+	return heap_uint(&p->heap, size_shared(args[0], false)); /* what no heap holds takes no room */
 }
 
 /* The copy of a word's object; made flat, with its own words waiting, when it is met for the first time. */

@@ -7,6 +7,8 @@ main() ->
     Shared = lists:seq(1, 100),
     Term = {Shared, Shared, [Shared | Shared]},
     d({erts_debug:size_shared(Term), erts_debug:flat_size(Term)}),
+    persistent_term:put(?MODULE, Term),
+    d(erts_debug:size_shared({persistent_term:get(?MODULE)})),
     d([copied(Term, Literals) || Literals <- [true, false]]),
     Map = maps:from_list([{N, {N, Shared}} || N <- lists:seq(1, 1000)]),
     Mixed = {Map, fun() -> Map end, binary:copy(<<1>>, 1000), make_ref(), 1 bsl 100, 1.5, <<1:3>>},
@@ -53,6 +55,7 @@ copied(Term, Literals) ->
 d(T) -> erlang:display(T).
 
 %% expect: {206,806}
+%% expect: 2
 %% expect: [{true,206},{true,206}]
 %% expect: true
 %% expect: true
