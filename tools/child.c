@@ -41,6 +41,7 @@ static void run_child(char **argv, int go, int failed)
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ, SIG_DFL);
     if (read(go, &byte, 1) != 1)
         _exit(126);
     execvp(argv[0], argv);

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -454,6 +455,14 @@ static int open_file(const char *path, FILE **out)
     return path && !*out ? fail(-errno, "cannot write '%s': %s", path, strerror(errno)) : 0;
 }
 
+/* A file loses what it had; a pipe has nothing. */
+static int empty_file(FILE *file)
+{
+    struct stat st;
+
+    return !fstat(fileno(file), &st) && S_ISREG(st.st_mode) && ftruncate(fileno(file), 0) ? -errno : 0;
+}
+
 static int close_file(FILE *file, const char *path, int err)
 {
     if (fclose(file) && !err)
@@ -478,13 +487,14 @@ static int write_files(struct state *st)
 
     snprintf(title, sizeof title, "%s%s", titles[st->mode], st->mode == MODE_EVENT ? st->program + strlen("at_") : "");
     if (st->svg) {
-        err = ftruncate(fileno(st->svg), 0) ? -errno : profile_write_svg(st->whole, st->lines, title, st->svg);
+        err = empty_file(st->svg);
+        err = err ? err : profile_write_svg(st->whole, st->lines, title, st->svg);
         err = close_file(st->svg, st->svg_path, err);
     }
     if (st->pprof) {
-        int other = ftruncate(fileno(st->pprof), 0) ? -errno
-                                                    : profile_write_pprof(st->whole, clock_of(CLOCK_REALTIME) - took_ns, took_ns, st->pprof);
+        int other = empty_file(st->pprof);
 
+        other = other ? other : profile_write_pprof(st->whole, clock_of(CLOCK_REALTIME) - took_ns, took_ns, st->pprof);
         other = close_file(st->pprof, st->pprof_path, other);
         err = err ? err : other;
     }

@@ -196,6 +196,7 @@ static int open_sources(struct session *s)
     sigaddset(&set, SIGHUP);
     sigprocmask(SIG_BLOCK, &set, NULL);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* what cannot be written is said */
     s->epoll = epoll_create1(EPOLL_CLOEXEC);
     s->fds[SOURCE_SIGNAL] = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK) /* the outlet reads it too */;
     s->fds[SOURCE_TICK] = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);

@@ -99,6 +99,20 @@ START_TEST(test_stacks_writes_files)
 }
 END_TEST
 
+/* A full disk, a file that may not grow: said in a line; a pipe is no file to empty. */
+START_TEST(test_stacks_files_that_cannot_be_written)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        START("shares") "$ERLSNOOP stacks -p $p --svg /dev/full 0.5 1 > /dev/null; echo $?\n"
+                        "(ulimit -f 1; $ERLSNOOP stacks -p $p --svg a.svg 0.5 1 > /dev/null; echo $?)\n"
+                        "$ERLSNOOP stacks -p $p --svg /dev/stdout 0.5 1 | grep '</svg>'; kill $p");
+
+    ck_assert_msg(!strcmp(r->out, "1\n1\n</svg>\n"), "%s%s", r->out, r->err);
+    ck_assert_int_eq(support_lines(r->err, "cannot write"), 2);
+}
+END_TEST
+
 START_TEST(test_stacks_table_fits_80_columns)
 {
     SUPPORT_BPF();
@@ -147,6 +161,7 @@ Suite *stacks_suite(void)
     tcase_add_test(live, test_stacks_counts_events_where_they_happen);
     tcase_add_test(live, test_stacks_sums_time_off_the_cpu);
     tcase_add_test(live, test_stacks_writes_files);
+    tcase_add_test(live, test_stacks_files_that_cannot_be_written);
     tcase_add_test(live, test_stacks_table_fits_80_columns);
     tcase_add_test(live, test_stacks_refuses_what_makes_no_sense);
     tcase_add_test(live, test_stacks_says_what_it_cannot);
