@@ -5,6 +5,8 @@
 #include "bif/spawn_opts.h"
 #include "code/export.h"
 #include "code/module.h"
+#include "data/binary.h"
+#include "data/print.h"
 #include "heap/copy.h"
 #include "heap/refbin.h"
 #include "proc/dict.h"
@@ -128,6 +130,68 @@ static Term info_current_stacktrace(Process *p, struct heap *h)
 	return list;
 }
 
+/* Its data are nobody's business. */
+static bool is_sensitive(const Process *p)
+{
+	return (p->flags & PF_SENSITIVE) != 0;
+}
+
+enum { BACKTRACE_BYTES_MAX = 1 << 20 };
+
+static void print_place(struct print_buffer *b, const Inst *pc)
+{
+	struct code_place place;
+
+	print_text(b, " (");
+	if (code_find_place(pc, &place))
+		print_mfa(b, place.module, place.function, place.arity);
+	else
+		print_text(b, "terminate process normally");
+	print_text(b, ")\n");
+}
+
+/* Frame after frame: its terms, and where its function returns to. */
+static void print_stack(struct print_buffer *b, Process *p)
+{
+	struct code_place place;
+	unsigned y = 0;
+
+	print_format(b, "Program counter: %p", (void *)p->i);
+	if (find_current(p, &place)) {
+		print_text(b, " (");
+		print_mfa(b, place.module, place.function, place.arity);
+		print_text(b, ")");
+	}
+	print_text(b, "\n");
+	for (const Term *at = p->heap.stop; at < p->heap.end; at++) {
+		if (term_is_header(*at) && *at != TERM_NONE) {
+			print_format(b, "\n%p Return addr %p", (const void *)at, (void *)*at);
+			print_place(b, (const Inst *)*at);
+			y = 0;
+		} else if (*at != TERM_NONE) {
+			print_format(b, "y(%u)     ", y++);
+			if (term_is_catch(*at))
+				print_text(b, "Catch");
+			else
+				print_term(b, *at);
+			print_text(b, "\n");
+		}
+	}
+}
+
+static Term info_backtrace(Process *p, struct heap *h)
+{
+	struct print_buffer b;
+	Term text;
+
+	print_buffer_init(&b, BACKTRACE_BYTES_MAX);
+	if (!is_sensitive(p))
+		print_stack(&b, p);
+	text = binary_put(h, b.text, b.used);
+	print_buffer_free(&b);
+	return text;
+}
+
 static Term info_initial_call(Process *p, struct heap *h)
 {
 	return heap_tuple(h, p->initial_module, p->initial_function, int_term(p->initial_arity));
@@ -151,7 +215,7 @@ static Term info_messages(Process *p, struct heap *h)
 {
 	Term *cell, first = NIL, *tail = &first;
 
-	for (struct signal *s = p->msg_first; s != NULL; s = s->next) {
+	for (struct signal *s = is_sensitive(p) ? NULL : p->msg_first; s != NULL; s = s->next) {
 		Term message = copy_to_heap(s->term, h);
 
 		cell = heap_alloc(h, 2);
@@ -234,7 +298,7 @@ static Term info_suspending(Process *p, struct heap *h) { return gather(&p->moni
 
 /* ---- flags */
 
-static Term info_dictionary(Process *p, struct heap *h) { return dict_list(p, h); }
+static Term info_dictionary(Process *p, struct heap *h) { return is_sensitive(p) ? NIL : dict_list(p, h); }
 static Term info_trap_exit(Process *p, struct heap *h)
 {
 	(void)h;
@@ -443,6 +507,7 @@ static const struct item {
 	{ am_garbage_collection, info_garbage_collection, DEFAULT },
 	{ am_suspending, info_suspending, DEFAULT },
 	{ am_messages, info_messages, PLAIN },
+	{ am_backtrace, info_backtrace, PLAIN },
 	{ am_message_queue_data, info_message_queue_data, PLAIN },
 	{ am_current_location, info_current_location, PLAIN },
 	{ am_current_stacktrace, info_current_stacktrace, PLAIN },
