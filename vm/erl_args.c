@@ -157,6 +157,13 @@ static void set_warnings(struct options *o, const char *flag, const char *value)
 	o->warnings = value[0];
 }
 
+static void set_break(struct options *o, const char *flag, const char *value)
+{
+	if (value[0] != 0 && (strchr("dic", value[0]) == NULL || value[1] != 0))
+		erl_args_fail("%s takes d, i or c, not %s", flag, value);
+	o->on_break = value[0] != 0 ? value[0] : 'd';
+}
+
 /* nu, nl or na, then w, i or e: what happens to names in another encoding, which has no effect. */
 static void set_file_names(struct options *o, const char *flag, const char *value)
 {
@@ -183,7 +190,7 @@ static const struct emulator_flag {
 	{ "IOPt", VALUE_EITHER, NULL }, { "IOPp", VALUE_EITHER, NULL }, { "IOt", VALUE_EITHER, NULL }, { "IOp", VALUE_EITHER, NULL },
 	{ "IOs", VALUE_EITHER, NULL }, { "JP", VALUE_NEXT, NULL }, { "JD", VALUE_NEXT, NULL }, { "JM", VALUE_NEXT, NULL },
 	{ "K", VALUE_EITHER, NULL }, { "a", VALUE_EITHER, NULL }, { "T", VALUE_EITHER, NULL }, { "R", VALUE_EITHER, NULL },
-	{ "n", VALUE_EITHER, NULL }, { "C", VALUE_EITHER, NULL }, { "c", VALUE_BOOL, NULL }, { "B", VALUE_ATTACHED, NULL },
+	{ "n", VALUE_EITHER, NULL }, { "C", VALUE_EITHER, NULL }, { "c", VALUE_BOOL, NULL }, { "B", VALUE_ATTACHED, set_break },
 	{ "L", VALUE_NONE, NULL }, { "d", VALUE_NONE, NULL }, { "l", VALUE_NONE, NULL }, { "v", VALUE_NONE, NULL },
 	{ "hmbs", VALUE_EITHER, NULL }, { "hpds", VALUE_EITHER, NULL }, { "M", VALUE_NEXT, NULL }, { "s", VALUE_NEXT, NULL },
 	{ "z", VALUE_NEXT, NULL }, { "r", VALUE_NEXT, NULL },

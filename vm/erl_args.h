@@ -17,10 +17,11 @@ struct options {
 	bool messages_off_heap;
 	bool printable_unicode;
 	char warnings;       /* w, i or e: what they are logged as */
+	char on_break;       /* what Ctrl-C does: m the menu, d ends, i nothing, c is for the shell */
 	char file_names;     /* u or l: UTF-8 or Latin-1 whatever the locale says; 0 */
 };
 /* For a machine of that many cores. */
-#define OPTIONS_DEFAULT(cores) { .schedulers = (cores), .async_threads = 10, .processes = 1048576, .tables = 8192, .warnings = 'w' }
+#define OPTIONS_DEFAULT(cores) { .schedulers = (cores), .async_threads = 10, .processes = 1048576, .tables = 8192, .warnings = 'w', .on_break = 'm' }
 
 /* Words that outlive the VM. */
 struct words {

@@ -17,6 +17,7 @@
 #include "code/fun.h"
 #include "code/module.h"
 #include "erl_args.h"
+#include "dump/break_menu.h"
 #include "dump/crash_dump.h"
 #include "ets/ets.h"
 #include "exec/exec.h"
@@ -236,6 +237,7 @@ int main(int argc, char **argv)
 		erl_args_parse(argv + 1, &o, &words);
 	init_rooms(&o);
 	log_crash_dump = crash_dump_write;
+	break_menu_init(o.on_break);
 	if (quick)
 		boot_start();
 	else if (!boot_start_otp(words.count, words.words))

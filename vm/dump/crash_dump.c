@@ -90,8 +90,18 @@ static void sum_module(const struct module *m, void *arg)
 	((struct sums *)arg)->old_code += code_bytes(atomic_load(&m->old));
 }
 
-static void write_memory(const struct sums *sums)
+static struct sums measure(void)
 {
+	struct sums sums = { 0 };
+
+	process_each(sum_process, &sums);
+	module_each(sum_module, &sums);
+	return sums;
+}
+
+void crash_dump_memory(void)
+{
+	struct sums measured = measure(), *sums = &measured;
 	size_t code = sums->code + sums->old_code, total = mem_total_bytes() + code, atoms = atom_memory_bytes();
 
 	dump_format("=memory\ntotal: %zu\nprocesses: %zu\nprocesses_used: %zu\nsystem: %zu\n", total, sums->processes, sums->processes,
@@ -168,6 +178,29 @@ static void see_summary(Process *p, void *arg)
 	dump_process_summary(p);
 }
 
+void crash_dump_processes(void)
+{
+	process_each(see_summary, NULL);
+}
+
+void crash_dump_ports(void)
+{
+	port_each(write_port, NULL);
+}
+
+void crash_dump_tables(void)
+{
+	table_each(write_table, NULL);
+}
+
+void crash_dump_modules(void)
+{
+	struct sums sums = measure();
+
+	dump_format("=loaded_modules\nCurrent code: %zu\nOld code: %zu\n", sums.code, sums.old_code);
+	module_each(write_module, NULL);
+}
+
 struct progress {
 	const char *slogan;
 	bool all_stopped;
@@ -185,21 +218,17 @@ static void see_terms(Process *p, void *arg)
 static void write_sections(void *arg, bool all_stopped)
 {
 	struct progress *dump = arg;
-	struct sums sums = { 0 };
 
 	dump->all_stopped = all_stopped;
-	process_each(sum_process, &sums);
-	module_each(sum_module, &sums);
 	write_head(dump->slogan);
 	write_schedulers();
-	write_memory(&sums);
-	process_each(see_summary, NULL);
-	port_each(write_port, NULL);
-	table_each(write_table, NULL);
+	crash_dump_memory();
+	crash_dump_processes();
+	crash_dump_ports();
+	crash_dump_tables();
 	timer_each_message(write_timer, NULL);
 	write_id("=node:", node_self()->name, "\n=no_distribution\n");
-	dump_format("=loaded_modules\nCurrent code: %zu\nOld code: %zu\n", sums.code, sums.old_code);
-	module_each(write_module, NULL);
+	crash_dump_modules();
 	process_each(see_terms, dump);
 	write_atoms();
 	dump_text("=end\n");

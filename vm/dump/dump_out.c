@@ -13,7 +13,7 @@ enum { BUFFER_BYTES = 1 << 16, LINE_BYTES = 1024 };
 
 static struct {
 	int fd;
-	bool failed, is_full;
+	bool failed, is_full, is_borrowed;
 	uint64_t left_bytes;
 	size_t used;
 	char buffer[BUFFER_BYTES];
@@ -41,13 +41,24 @@ static void flush(void)
 	out.used = 0;
 }
 
+static void begin(int fd, uint64_t limit_bytes, bool is_borrowed)
+{
+	out.fd = fd;
+	out.failed = out.is_full = false;
+	out.is_borrowed = is_borrowed;
+	out.left_bytes = limit_bytes != 0 ? limit_bytes : UINT64_MAX;
+	out.used = 0;
+}
+
+void dump_open_fd(int fd)
+{
+	begin(fd, 0, true);
+}
+
 bool dump_open(const char *path, uint64_t limit_bytes)
 {
 	/* As OTP makes it: readable by its owner and the group. */
-	out.fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
-	out.failed = out.is_full = false;
-	out.left_bytes = limit_bytes != 0 ? limit_bytes : UINT64_MAX;
-	out.used = 0;
+	begin(open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640), limit_bytes, false);
 	return out.fd >= 0;
 }
 
@@ -58,7 +69,7 @@ bool dump_close(void)
 	flush();
 	if (out.is_full)
 		write_all(full, sizeof(full) - 1);
-	if (close(out.fd) != 0)
+	if (!out.is_borrowed && close(out.fd) != 0)
 		out.failed = true;
 	return !out.failed && !out.is_full;
 }

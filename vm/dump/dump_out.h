@@ -10,6 +10,8 @@
 
 /* Fails: false (errno): it cannot be made. limit_bytes 0: none. */
 bool dump_open(const char *path, uint64_t limit_bytes);
+/* The same to an open descriptor, which dump_close leaves open. */
+void dump_open_fd(int fd);
 /* False when something could not be written, or the limit was reached (the file then says so at its end). */
 bool dump_close(void);
 void dump_bytes(const void *bytes, size_t n);

@@ -166,6 +166,11 @@ void port_output_done(struct port *port);
 /* port_io.c: {Port, What} to the owner. */
 void port_deliver_atom(struct port *port, Term to, Term what);
 
+/* While on, no port reads descriptor 0: somebody else does. Ports neither come nor go meanwhile. */
+void port_hold_stdin(bool on);
+/* The terminal as it was before a port took it, and (off) as that port wants it. */
+void port_tty_pause(bool on);
+
 /* Waits until what was handed to ports has been written, or failed. */
 void port_flush_all(void);
 

@@ -37,14 +37,42 @@ static bool owner_is_behind(struct port *port)
 	return behind;
 }
 
+static struct {
+	atomic_bool held;
+	_Atomic(struct poll_watch *) waiting; /* found its input held */
+} standard_in;
+
+void port_hold_stdin(bool on)
+{
+	struct poll_watch *w;
+
+	atomic_store(&standard_in.held, on);
+	if (!on && (w = atomic_exchange(&standard_in.waiting, NULL)) != NULL)
+		poll_want(w, WATCH_IN);
+}
+
+static bool is_held(struct poll_watch *w)
+{
+	if (likely(!atomic_load_explicit(&standard_in.held, memory_order_relaxed)) || w->fd != STDIN_FILENO)
+		return false;
+	atomic_store(&standard_in.waiting, w);
+	if (!atomic_load(&standard_in.held)) /* let go meanwhile */
+		port_hold_stdin(false);
+	return true;
+}
+
 static void read_ready(struct poll_watch *w, unsigned events)
 {
 	static _Thread_local uint8_t buffer[READ_BYTES];
 	struct port *port = port_of_read(w);
-	ssize_t n = read(w->fd, buffer, sizeof(buffer));
-	int error = errno;
+	ssize_t n;
+	int error;
 
 	(void)events;
+	if (is_held(w))
+		return;
+	n = read(w->fd, buffer, sizeof(buffer));
+	error = errno;
 	if (n < 0 && (error == EINTR || error == EAGAIN)) {
 		poll_want(w, WATCH_IN);
 		return;

@@ -39,13 +39,6 @@ static void restore(void)
 		tcsetattr(0, TCSADRAIN, &tty.saved);
 }
 
-static void restore_and_die(int number)
-{
-	restore();
-	signal(number, SIG_DFL);
-	raise(number);
-}
-
 static void set_again(int number)
 {
 	(void)number;
@@ -53,12 +46,36 @@ static void set_again(int number)
 		tcsetattr(0, TCSANOW, &tty.raw);
 }
 
+void port_tty_pause(bool on)
+{
+	if (atomic_load(&tty.is_raw))
+		tcsetattr(0, on ? TCSADRAIN : TCSANOW, on ? &tty.saved : &tty.raw);
+}
+
+static void restore_and_die(int number)
+{
+	restore();
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
+/* Where Ctrl-C is to end the VM, it leaves the terminal as it was. */
+static void set_interrupt(bool on)
+{
+	struct sigaction action;
+
+	sigaction(SIGINT, NULL, &action);
+	if (action.sa_handler != (on ? SIG_DFL : restore_and_die))
+		return;
+	action.sa_handler = on ? restore_and_die : SIG_DFL;
+	sigaction(SIGINT, &action, NULL);
+}
+
 static void set_signals(bool on)
 {
-	struct sigaction die = { .sa_handler = on ? restore_and_die : SIG_DFL };
 	struct sigaction again = { .sa_handler = on ? set_again : SIG_DFL, .sa_flags = SA_RESTART };
 
-	sigaction(SIGINT, &die, NULL);
+	set_interrupt(on);
 	sigaction(SIGCONT, &again, NULL);
 }
 

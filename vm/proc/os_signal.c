@@ -20,6 +20,7 @@ static const struct {
 };
 
 static int pipe_ends[2];
+static void (*run_break)(void);
 
 static void note_signal(int number)
 {
@@ -48,6 +49,14 @@ void os_signal_init(void)
 	os_signal_set(am_sigterm, OS_SIGNAL_HANDLE); /* OTP's server has an answer to these from the start */
 	os_signal_set(am_sigquit, OS_SIGNAL_HANDLE);
 	os_signal_set(am_sigusr1, OS_SIGNAL_HANDLE);
+}
+
+void os_signal_on_break(void (*run)(void))
+{
+	struct sigaction action = { .sa_handler = note_signal, .sa_flags = SA_RESTART };
+
+	run_break = run;
+	sigaction(SIGINT, &action, NULL);
 }
 
 /* Nobody takes it yet, or any more: as if it were not handled. */
@@ -84,7 +93,11 @@ void os_signal_run(void)
 	for (;;) {
 		unsigned char byte;
 
-		if (read(pipe_ends[0], &byte, 1) == 1)
+		if (read(pipe_ends[0], &byte, 1) != 1)
+			continue;
+		if (byte == SIGINT)
+			run_break();
+		else
 			forward(byte);
 	}
 }

@@ -8,6 +8,8 @@
 enum os_signal_how { OS_SIGNAL_DEFAULT, OS_SIGNAL_IGNORE, OS_SIGNAL_HANDLE };
 
 void os_signal_init(void);
+/* What SIGINT (Ctrl-C on a terminal) does. Wired in main.c; runs on the main thread. */
+void os_signal_on_break(void (*run)(void));
 /* name: sighup, sigterm... Fails: false when there is no such signal, or it cannot be changed. */
 bool os_signal_set(Term name, enum os_signal_how how);
 /* Forwards signals for ever. The main thread's work; all other threads block signals. */

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The shell on a terminal: the same keys typed at the stock erl and at erlvm, the same answers. */
+#include <check.h>
+#include <poll.h>
+#include <pty.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { SECONDS = 60, OUTPUT_MAX = 1 << 20 };
+
+struct step {
+	const char *keys, *answer; /* what is typed, and what must be seen after that */
+};
+
+static const struct step talk[] = {
+	{ "", "1> " },
+	{ "1+1.\r", "\n2\r\n2> " },
+	{ "lists:se\t", "lists:se" },
+	{ "q(1, 3).\r", "\n[1,2,3]\r\n3> " },
+	{ "99.\x01" "100 + \r", "\n199\r\n4> " },
+	{ "\x03", "(a)bort (A)bort with dump (c)ontinue" },
+	{ "c\r", "c\r\n" },
+	{ "2+3.\r", "\n5\r\n5> " },
+	{ "\x03", "BREAK: " },
+	{ "zz\r", "Invalid option 'z'." },
+	{ "i\r", "processes: " },
+	{ "4*5.\r", "\n20\r\n6> " },
+	{ "\x03", "BREAK: " },
+	{ "p\r", "Name: init" },
+	{ "6*7.\r", "\n42\r\n7> " },
+	{ "receive never -> ok end.\r", "end.\r\n" },
+	{ "\x07", " --> " },
+	{ "i\r", " --> " },
+	{ "c\r", "8> " },
+	{ "q().\r", "ok\r\n" },
+};
+static const struct step abort_talk[] = { { "", "1> " }, { "\x03", "BREAK: " }, { "a\r", "a\r\n" } };
+static const struct step again_talk[] = { { "", "1> " }, { "\x03", "BREAK: " }, { "\x03", "" } };
+
+static struct {
+	pid_t pid;
+	int fd;
+	size_t used;
+	char seen[OUTPUT_MAX];
+} session;
+
+static void start_shell(char **argv)
+{
+	session.used = 0;
+	session.pid = forkpty(&session.fd, NULL, NULL, NULL);
+	ck_assert(session.pid >= 0);
+	if (session.pid == 0) {
+		setenv("TERM", "xterm", 1);
+		setenv("ERL_CRASH_DUMP_SECONDS", "0", 1);
+		execvp(argv[0], argv);
+		_exit(127);
+	}
+}
+
+/* More output; false at its end, or when there is none for long. */
+static bool read_more(void)
+{
+	struct pollfd ready = { .fd = session.fd, .events = POLLIN };
+	ssize_t n;
+
+	if (poll(&ready, 1, SECONDS * 1000) <= 0 || session.used + 1 >= OUTPUT_MAX)
+		return false;
+	n = read(session.fd, session.seen + session.used, OUTPUT_MAX - session.used - 1);
+	if (n <= 0)
+		return false;
+	session.used += (size_t)n;
+	session.seen[session.used] = 0;
+	return true;
+}
+
+static void play(const char *vm, const struct step *steps, size_t count)
+{
+	size_t from = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const char *at;
+
+		ck_assert(write(session.fd, steps[i].keys, strlen(steps[i].keys)) == (ssize_t)strlen(steps[i].keys));
+		session.seen[session.used] = 0;
+		while ((at = strstr(session.seen + from, steps[i].answer)) == NULL)
+			ck_assert_msg(read_more(), "%s: no \"%s\" after the keys \"%s\" but: %s", vm, steps[i].answer, steps[i].keys,
+				      session.seen + from);
+		from = (size_t)(at - session.seen) + strlen(steps[i].answer);
+	}
+}
+
+/* Returns the exit status, as of waitpid. */
+static int end_shell(void)
+{
+	int status;
+
+	while (read_more()) {
+	}
+	ck_assert(waitpid(session.pid, &status, 0) == session.pid);
+	close(session.fd);
+	return status;
+}
+
+static char *get_vm(int which)
+{
+	static char vm[512];
+	const char *build = getenv("BUILD");
+
+	snprintf(vm, sizeof(vm), "%s/erlvm", build != NULL ? build : "build");
+	return which == 0 ? "erl" : vm;
+}
+
+START_TEST(test_shell_answers)
+{
+	static const struct {
+		const struct step *steps;
+		size_t count;
+	} talks[] = { { talk, sizeof(talk) / sizeof(talk[0]) },
+		      { abort_talk, sizeof(abort_talk) / sizeof(abort_talk[0]) },
+		      { again_talk, sizeof(again_talk) / sizeof(again_talk[0]) } };
+	char *vm = get_vm(_i % 2);
+
+	start_shell((char *[]){ vm, NULL });
+	play(vm, talks[_i / 2].steps, talks[_i / 2].count);
+	ck_assert_int_eq(end_shell(), 0);
+}
+END_TEST
+
+START_TEST(test_shell_without_the_menu)
+{
+	char *vm = get_vm(_i);
+
+	start_shell((char *[]){ vm, "+Bi", NULL });
+	play(vm, (struct step[]){ { "", "1> " }, { "\x03" "1+1.\r", "\n2\r\n2> " }, { "q().\r", "ok\r\n" } }, 3);
+	ck_assert_int_eq(end_shell(), 0);
+	start_shell((char *[]){ vm, "+Bc", NULL });
+	play(vm, (struct step[]){ { "", "1> " }, { "\x03", "killed" }, { "q().\r", "ok\r\n" } }, 3);
+	ck_assert_int_eq(end_shell(), 0);
+}
+END_TEST
+
+Suite *shell_suite(void)
+{
+	Suite *s = suite_create("shell");
+	TCase *t = tcase_create("shell");
+
+	tcase_set_timeout(t, 4 * SECONDS);
+	tcase_add_loop_test(t, test_shell_answers, 0, 6);
+	tcase_add_loop_test(t, test_shell_without_the_menu, 0, 2);
+	suite_add_tcase(s, t);
+	return s;
+}
