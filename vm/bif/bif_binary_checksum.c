@@ -97,10 +97,9 @@ Term bif_erlang_adler32_2(Process *p, Term *args)
 
 static Term combine(Process *p, Term *args, uLong (*with)(uLong, uLong, z_off_t))
 {
-	uLong a, b;
-	uint64_t n;
+	uLong a, b, n;
 
-	if (!get_uint32(args[0], &a) || !get_uint32(args[1], &b) || !num_get_uint64(args[2], &n) || n > INT64_MAX)
+	if (!get_uint32(args[0], &a) || !get_uint32(args[1], &b) || !get_uint32(args[2], &n))
 		return exc_badarg(p);
 	return heap_uint(&p->heap, with(a, b, (z_off_t)n) & UINT32_MAX);
 }

@@ -44,6 +44,11 @@ void bif_info_init(void)
 	atomic_init(&info.requests_limit, SMALL(REQUESTS_LIMIT));
 }
 
+int64_t info_start_ns(void)
+{
+	return info.start_ns;
+}
+
 static Term int_term(int64_t n)
 {
 	return term_from_small(n);

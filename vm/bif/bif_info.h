@@ -19,6 +19,8 @@ struct info_settings {
 	size_t ets_limit;     /* tables: told, never a bound */
 };
 extern struct info_settings info_settings;
+/* Monotonic time when the VM started. */
+int64_t info_start_ns(void);
 /* statistics(scheduler_wall_time): undefined while it is off. */
 Term info_scheduler_wall_time(Process *p);
 /* system_flag(scheduler_wall_time, on): kernel_refc, where it runs, counts who wants it. */

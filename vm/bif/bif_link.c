@@ -61,8 +61,8 @@ Term bif_erlang_register_2(Process *p, Term *args)
 		return exc_badarg_cause(p, am_none);
 	if (term_is_local_pid(args[1]))
 		result = register_process(args[0], args[1]);
-	else if (term_is_local_port(args[1]) && port_register(args[1], args[0]))
-		result = am_true;
+	else if (term_is_local_port(args[1]))
+		result = port_register(args[1], args[0]);
 	return result == am_true ? am_true : exc_badarg_cause(p, result);
 }
 

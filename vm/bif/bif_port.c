@@ -248,6 +248,14 @@ static const struct port_driver *find_driver(const char *name)
 	return NULL;
 }
 
+/* -1: none can be called so. */
+static int get_descriptor(Term t)
+{
+	int64_t n = small_value(t);
+
+	return n >= 0 && n <= INT32_MAX ? (int)n : -1;
+}
+
 /* The driver that the port's name asks for; NULL: badarg. */
 static const struct port_driver *get_name(struct settings *s, Term name)
 {
@@ -274,8 +282,8 @@ static const struct port_driver *get_name(struct settings *s, Term name)
 	}
 	if (tuple_arity(name) == 3 && kind == am_fd && term_is_small(tuple_get(name, 2)) &&
 	    term_is_small(tuple_get(name, 3))) {
-		s->o.fd_in = (int)small_value(tuple_get(name, 2));
-		s->o.fd_out = (int)small_value(tuple_get(name, 3));
+		s->o.fd_in = get_descriptor(tuple_get(name, 2));
+		s->o.fd_out = get_descriptor(tuple_get(name, 3));
 		snprintf(text, sizeof(text), "%d/%d", s->o.fd_in, s->o.fd_out);
 		s->name = mem_strdup(text);
 		return &port_fd_driver;

@@ -335,7 +335,7 @@ Term bif_erlang_yield_0(Process *p, Term *args)
 
 Term bif_erlang_bump_reductions_1(Process *p, Term *args)
 {
-	if (!term_is_small(args[0]) || small_value(args[0]) < 1)
+	if (!term_is_small(args[0]) || small_value(args[0]) < 0)
 		return exc_badarg(p);
 	process_bump(p, small_value(args[0]) > SCHED_REDS ? SCHED_REDS : (int)small_value(args[0]));
 	return am_true;

@@ -124,7 +124,7 @@ static bool set_valued(struct options *o, Term name, Term value)
 
 static bool get_options(struct options *o, Term list)
 {
-	*o = (struct options){ .capture = TERM_NONE };
+	*o = (struct options){ .capture = TERM_NONE, .limits = { REGEX_NO_LIMIT, REGEX_NO_LIMIT } };
 	for (; term_is_cons(list); list = cons_tail(list)) {
 		Term t = cons_head(list);
 
@@ -427,16 +427,21 @@ static Term run(Process *p, const struct regex *regex, const struct options *o, 
 	return t;
 }
 
-static bool is_capture_list(Term t)
+/* A group: its number or its name. */
+static bool is_capture_group(Term t)
 {
+	int64_t i;
 	size_t n;
 
-	for (; term_is_cons(t); t = cons_tail(t)) {
-		Term spec = cons_head(t);
+	if (term_is_integer(t))
+		return num_get_int64(t, &i) && i >= 0 && i <= INT32_MAX;
+	return term_is_atom(t) || iolist_size(t, &n) == IOLIST_OK;
+}
 
-		if (!term_is_integer(spec) && !term_is_atom(spec) && iolist_size(spec, &n) != IOLIST_OK)
-			return false;
-	}
+static bool is_capture_list(Term t)
+{
+	while (term_is_cons(t) && is_capture_group(cons_head(t)))
+		t = cons_tail(t);
 	return term_is_nil(t);
 }
 
@@ -539,8 +544,10 @@ static Term run_any(Process *p, Term *args, uint32_t flags)
 {
 	struct options o;
 
-	if (!get_options(&o, args[2]) || !is_capture(&o))
+	if (!get_options(&o, args[2]))
 		return exc_badarg_cause(p, am_badopt);
+	if (!is_capture(&o))
+		return exc_badarg(p);
 	o.run |= flags;
 	return term_is_tuple(args[1]) ? run_pattern(p, args, &o) : run_text(p, args, &o);
 }

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Built-in functions: timers that send messages. */
-#include "bif/bif.h"
+#include "bif/bif_info.h"
 #include "data/number.h"
 #include "proc/message.h"
 #include "proc/peer.h"
 #include "proc/timer.h"
-
-/* Longest time to wait: what fits 2^59 ns as ms would be too short; this is some ten million years. */
-#define TIMER_MAX_MS ((int64_t)1 << 58)
 
 /* Reads [{Key, boolean()}] into two flags. Fails: false. */
 static bool read_flags(Term list, Term key1, bool *flag1, Term key2, bool *flag2)
@@ -29,20 +26,32 @@ static bool read_flags(Term list, Term key1, bool *flag1, Term key2, bool *flag2
 	return list == NIL;
 }
 
+/* Reads when a timer ends, by the clock of monotonic time. Fails: false when that is before system_info(start_time) or after end_time. */
+static bool read_deadline(Term t, bool absolute, int64_t *ms)
+{
+	int64_t end_ms = INT64_MAX / 1000000, first_ms = absolute ? info_start_ns() / 1000000 : 0;
+
+	if (!absolute)
+		end_ms -= (int64_t)timer_deadline_ms(0);
+	if (!num_get_int64(t, ms) || *ms < first_ms || *ms > end_ms)
+		return false;
+	if (!absolute)
+		*ms = (int64_t)timer_deadline_ms((uint64_t)*ms);
+	return true;
+}
+
 static Term start_timer(Process *p, const Term *args, Term options, bool wrap)
 {
 	bool absolute = false;
-	int64_t ms;
+	int64_t deadline_ms;
 
 	if (!read_flags(options, am_abs, &absolute, TERM_NONE, NULL))
 		return exc_badarg_cause(p, am_badopt);
 	if (!term_is_integer(args[0]) || !(term_is_local_pid(args[1]) || term_is_atom(args[1])))
 		return exc_badarg(p);
-	if (!num_get_int64(args[0], &ms) || ms > TIMER_MAX_MS || (!absolute && ms < 0))
+	if (!read_deadline(args[0], absolute, &deadline_ms))
 		return exc_badarg_cause(p, am_time);
-	if (absolute)
-		return timer_start_message(p, ms < 0 ? 0 : (uint64_t)ms, args[1], args[2], wrap);
-	return timer_start_message(p, timer_deadline_ms((uint64_t)ms), args[1], args[2], wrap);
+	return timer_start_message(p, (uint64_t)deadline_ms, args[1], args[2], wrap);
 }
 
 Term bif_erlang_start_timer_3(Process *p, Term *args)

@@ -140,9 +140,9 @@ int regex_match(const struct regex *r, const void *subject, size_t n, size_t off
 {
 	pcre2_match_context *c = pcre2_match_context_create(get_memory());
 
-	if (limits->match != 0)
+	if (limits->match != REGEX_NO_LIMIT)
 		pcre2_set_match_limit(c, limits->match);
-	if (limits->depth != 0)
+	if (limits->depth != REGEX_NO_LIMIT)
 		pcre2_set_depth_limit(c, limits->depth);
 	m->data = pcre2_match_data_create_from_pattern(r->code, get_memory());
 	m->count = pcre2_match(r->code, subject, n, offset, flags, m->data, c);

@@ -42,8 +42,9 @@ struct regex_match {
 	const size_t *places; /* pairs of start and end; PCRE2_UNSET */
 	int count;           /* pairs set at most */
 };
+#define REGEX_NO_LIMIT UINT32_MAX
 struct regex_limits {
-	uint32_t match, depth; /* 0: PCRE2's own */
+	uint32_t match, depth; /* REGEX_NO_LIMIT: PCRE2's own */
 };
 /* Returns what pcre2_match did: > 0, or PCRE2_ERROR_*. flags: PCRE2_* of pcre2_match. */
 int regex_match(const struct regex *r, const void *subject, size_t n, size_t offset, uint32_t flags,

@@ -564,20 +564,23 @@ bool port_set_data(struct port *port, Term data)
 	return open;
 }
 
-bool port_register(Term id, Term name)
+Term port_register(Term id, Term name)
 {
 	struct port *port = port_find(id);
-	bool ok;
+	Term result = am_none;
 
 	if (port == NULL)
-		return false;
+		return am_none;
 	lock_acquire(&port->lock);
-	ok = port->state == PORT_OPEN && port->registered == TERM_NONE && registry_register_port(name, id);
-	if (ok)
+	if (port->registered != TERM_NONE)
+		result = am_registered_name;
+	else if (port->state == PORT_OPEN && registry_register_port(name, id))
+		result = am_true;
+	if (result == am_true)
 		port->registered = name;
 	lock_release(&port->lock);
 	port_unref(port);
-	return ok;
+	return result;
 }
 
 bool port_unregister(Term id)

@@ -142,8 +142,9 @@ bool port_connect(struct port *port, Process *p, Term new_owner);
 bool port_close(struct port *port, Term caller, Term reason);
 bool port_set_data(struct port *port, Term data);
 
-/* register/2 and unregister/1. Fails: false when the name is taken, or the port is not open or has a name (has none). */
-bool port_register(Term id, Term name);
+/* register/2: true, or why not: registered_name (it has one), none (the name is taken, or the port is not open). */
+Term port_register(Term id, Term name);
+/* unregister/1. Fails: false when the port is not open or has no name. */
 bool port_unregister(Term id);
 
 /* Port ! Message, wired to message_send_port. */

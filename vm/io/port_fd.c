@@ -155,6 +155,8 @@ static void run_write(struct async_job *job)
 
 static int start_fd(struct port *port, const struct port_options *o)
 {
+	if (o->fd_in < 0 || o->fd_out < 0)
+		return -EINVAL;
 	port->write_watch.fd = o->fd_out;
 	port->writes = o->out;
 	port->write_job.run = run_write;
