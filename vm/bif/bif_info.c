@@ -257,9 +257,11 @@ static const struct info_item {
 	ITEM_AS(dist_ctrl, nil), ITEM_AS(multi_scheduling_blockers, nil), ITEM_AS(normal_multi_scheduling_blockers, nil),
 	ITEM(context_reductions), ITEM(dist_buf_busy_limit), ITEM(ethread_info), ITEM_AS(schedulers_total, schedulers),
 	ITEM_AS(schedulers_active, schedulers_online), ITEM_AS(run_queues, schedulers), ITEM_AS(constant_pool_support, true),
-	ITEM_AS(port_tasks, true), ITEM_AS(jump_table, true), ITEM_AS(io_thread, false), ITEM_AS(lock_checking, false),
+	ITEM_AS(port_tasks, true), ITEM_AS(io_thread, false), ITEM_AS(lock_checking, false),
 	ITEM_AS(lock_counting, false), ITEM_AS(ets_always_compress, false), ITEM_AS(ets_realloc_moves, false),
 	ITEM_AS(cpu_quota, undefined),
+	ITEM_AS(beam_jump_table, true), ITEM_AS(hipe_architecture, undefined), { am_allocator, info_allocator },
+	{ am_alloc_util_allocators, info_alloc_util_allocators },
 	ITEM_AS(taints, nil), ITEM_AS(cpu_topology, undefined), ITEM_AS(modified_timing_level, undefined),
 #if ERLVM_PROBES
 	ITEM_AS(dynamic_trace_probes, true),
@@ -268,13 +270,26 @@ static const struct info_item {
 #endif
 };
 
+static Term info_pair(Process *p, Term name, Term of)
+{
+	switch (name) {
+	case am_wordsize:
+		return of == am_internal || of == am_external ? SMALL(8) : TERM_NONE;
+	case am_allocator:
+		return info_allocator_of(p, of, true);
+	case am_allocator_sizes:
+		return info_allocator_of(p, of, false);
+	default:
+		return TERM_NONE;
+	}
+}
+
 Term bif_erlang_system_info_1(Process *p, Term *args)
 {
 	Term value = TERM_NONE;
 
-	if (term_is_tuple_of(args[0], 2) && tuple_get(args[0], 1) == am_wordsize &&
-	    (tuple_get(args[0], 2) == am_internal || tuple_get(args[0], 2) == am_external))
-		return SMALL(8);
+	if (term_is_tuple_of(args[0], 2))
+		value = info_pair(p, tuple_get(args[0], 1), tuple_get(args[0], 2));
 	for (size_t i = 0; i < sizeof(info_items) / sizeof(info_items[0]); i++)
 		if (info_items[i].name == args[0])
 			value = info_items[i].make(p);

@@ -21,6 +21,11 @@ struct info_settings {
 extern struct info_settings info_settings;
 /* Monotonic time when the VM started. */
 int64_t info_start_ns(void);
+/* system_info(allocator), system_info(alloc_util_allocators). */
+Term info_allocator(Process *p);
+Term info_alloc_util_allocators(Process *p);
+/* system_info({allocator, Name | [Name]}), with options; else allocator_sizes. Fails: TERM_NONE when there is no such allocator. */
+Term info_allocator_of(Process *p, Term of, bool options);
 /* statistics(scheduler_wall_time): undefined while it is off. */
 Term info_scheduler_wall_time(Process *p);
 /* system_flag(scheduler_wall_time, on): kernel_refc, where it runs, counts who wants it. */

@@ -189,6 +189,7 @@ static const struct state_item set_items[] = {
 	{ am_reds_left, set_reds_left }, { am_force_gc, set_force_gc }, { am_sleep, set_sleep }, { am_block_scheduler, set_sleep },
 	{ am_block, set_block }, { am_wait, set_wait }, { am_binary_loop_limit, set_binary_limit },
 	{ am_re_loop_limit, set_re_limit }, { am_unicode_loop_limit, set_unicode_limit }, { am_ets_force_trap, get_notsup },
+	{ am_ets_force_split, get_notsup },
 };
 
 static const struct state_item get_items[] = {

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Built-in functions: what system_info tells of allocators. All memory is the C library's: of OTP's allocators sys_alloc alone is
+ * enabled, the others answer as they do where `+Mea min` has disabled them. */
+#include <gnu/libc-version.h>
+#include <stdio.h>
+
+#include "bif/bif_info.h"
+
+static const Term disabled[] = {
+	am_temp_alloc, am_sl_alloc, am_std_alloc, am_ll_alloc, am_eheap_alloc, am_ets_alloc, am_fix_alloc, am_literal_alloc,
+	am_binary_alloc, am_driver_alloc,
+};
+enum { DISABLED_COUNT = sizeof(disabled) / sizeof(disabled[0]) };
+
+static Term enabled(struct heap *h, bool is, Term tail)
+{
+	return heap_cons(h, heap_tuple(h, am_e, term_from_bool(is)), tail);
+}
+
+static Term sys_options(struct heap *h)
+{
+	return enabled(h, true, heap_cons(h, heap_tuple(h, am_m, am_libc), NIL));
+}
+
+/* {Library, Version, Features, [{Allocator, Options}]} */
+Term info_allocator(Process *p)
+{
+	struct heap *h = &p->heap;
+	unsigned major = 0, minor = 0;
+	Term version, settings = NIL;
+
+	sscanf(gnu_get_libc_version(), "%u.%u", &major, &minor);
+	version = heap_list_array(h, 2, (Term[]){ SMALL(major), SMALL(minor) }, NIL);
+	for (size_t i = DISABLED_COUNT; i-- > 0;)
+		settings = heap_cons(h, heap_tuple(h, disabled[i], enabled(h, false, NIL)), settings);
+	settings = heap_cons(h, heap_tuple(h, am_sys_alloc, sys_options(h)), settings);
+	return heap_tuple(h, am_glibc, version, heap_cons(h, am_sys_alloc, NIL), settings);
+}
+
+Term info_alloc_util_allocators(Process *p)
+{
+	return heap_list_array(&p->heap, DISABLED_COUNT, disabled, NIL);
+}
+
+static Term one_allocator(struct heap *h, Term name, bool options)
+{
+	Term told = NIL;
+
+	if (name == am_sys_alloc) {
+		if (options)
+			told = heap_cons(h, heap_tuple(h, am_options, sys_options(h)), NIL);
+		return heap_cons(h, heap_tuple(h, am_instance, SMALL(0), told), NIL);
+	}
+	for (size_t i = 0; i < DISABLED_COUNT; i++)
+		if (disabled[i] == name)
+			return am_false;
+	return TERM_NONE;
+}
+
+Term info_allocator_of(Process *p, Term of, bool options)
+{
+	struct heap *h = &p->heap;
+	Term list = NIL, *link = &list, told;
+
+	if (!term_is_cons(of))
+		return one_allocator(h, of, options);
+	for (; term_is_cons(of); of = cons_tail(of)) {
+		told = one_allocator(h, cons_head(of), options);
+		if (told == TERM_NONE)
+			return TERM_NONE;
+		*link = heap_cons(h, heap_tuple(h, cons_head(of), told), NIL);
+		link = &cons_ptr(*link)[1];
+	}
+	return of == NIL ? list : TERM_NONE;
+}
