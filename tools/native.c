@@ -16,7 +16,17 @@
 
 enum { DWARF_NREGS = 17, DWARF_BP = 6, DWARF_RA = 16 };
 
+/* A name that was found: finding one goes through all symbols of a file. */
+struct named {
+    uint64_t address;
+    bool caller;
+    char name[112]; /* "": nothing is kept here */
+};
+
+enum { NAMED = 1 << 10 };
+
 struct native {
+    struct named named[NAMED]; /* by the address, the last one that fell there */
     Dwfl *dwfl;
     int pid;
     const struct native_thread *thread; /* while it is unwound */
@@ -202,7 +212,7 @@ static uint64_t function_start(Elf *elf, uint64_t address)
     return ph.p_vaddr + (uint64_t)(int64_t)start;
 }
 
-void native_name(struct native *native, uint64_t address, bool caller, char *out, size_t size)
+static void find_name(struct native *native, uint64_t address, bool caller, char *out, size_t size)
 {
     uint64_t at = caller ? address - 1 : address;
     Dwfl_Module *module = find_module(native, at);
@@ -220,6 +230,23 @@ void native_name(struct native *native, uint64_t address, bool caller, char *out
         snprintf(out, size, "%s+0x%" PRIx64, slash ? slash + 1 : file, function_start(elf, at - bias));
     else
         snprintf(out, size, "0x%" PRIx64, address);
+}
+
+void native_name(struct native *native, uint64_t address, bool caller, char *out, size_t size)
+{
+    struct named *kept = &native->named[(address * 0x9e3779b97f4a7c15u) >> 54]; /* 2^64 by the golden ratio */
+
+    if (!kept->name[0] || kept->address != address || kept->caller != caller) {
+        char name[512];
+
+        find_name(native, address, caller, name, sizeof name);
+        *kept = (struct named){.address = address, .caller = caller};
+        if (strlen(name) < sizeof kept->name)
+            strcpy(kept->name, name);
+        snprintf(out, size, "%s", name);
+        return;
+    }
+    snprintf(out, size, "%s", kept->name);
 }
 
 /* ---- the kernel */
