@@ -49,13 +49,9 @@ static Term info_registered_name(Process *p, struct heap *h)
 
 static Term put_location(struct heap *h, const struct code_place *place)
 {
-	const char *text;
-	size_t n;
-
 	if (place->line == 0)
 		return NIL;
-	text = atom_text(place->file, &n);
-	return heap_cons(h, pair(h, am_file, heap_list_bytes(h, text, n, NIL)),
+	return heap_cons(h, pair(h, am_file, heap_list_atom(h, place->file)),
 			 heap_cons(h, pair(h, am_line, int_term(place->line)), NIL));
 }
 

@@ -270,27 +270,6 @@ bool exc_raise_raw(Process *p, Term class, Term reason, Term raw)
 
 /* ---- stack traces */
 
-static Term text_list(struct heap *h, Term atom)
-{
-	size_t n;
-	const char *text = atom_text(atom, &n);
-	Term list = NIL;
-
-	while (n > 0) {
-		uint32_t c = (uint8_t)text[--n], bits = 0, more = 0;
-
-		while ((c & 0xc0) == 0x80) {
-			more |= (c & 0x3f) << bits;
-			bits += 6;
-			c = (uint8_t)text[--n];
-		}
-		if (bits != 0)
-			c = (c & (0x3fu >> (bits / 6))) << bits | more;
-		list = heap_cons(h, SMALL(c), list);
-	}
-	return list;
-}
-
 /* [{error_info, Map}] or []. */
 static Term info_list(struct heap *h, Term info, Term tail)
 {
@@ -308,7 +287,7 @@ static Term place_list(struct heap *h, const struct code_place *place, Term tail
 	if (place->line == 0)
 		return tail;
 	tail = heap_cons(h, heap_tuple(h, am_line, term_from_small(place->line)), tail);
-	return heap_cons(h, heap_tuple(h, am_file, text_list(h, place->file)), tail);
+	return heap_cons(h, heap_tuple(h, am_file, heap_list_atom(h, place->file)), tail);
 }
 
 static Term entry_make(struct heap *h, const struct code_place *place, Term args, Term info)

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "heap/refbin.h"
+#include "term/atom.h"
 
 enum { FRAGMENT_MIN_WORDS = 64, BINARY_LIMIT_WORDS = 46422 };
 
@@ -113,6 +114,27 @@ Term heap_list_bytes(struct heap *h, const void *bytes, size_t n, Term tail)
 		tail = term_from_cons(at);
 	}
 	return tail;
+}
+
+Term heap_list_atom(struct heap *h, Term atom)
+{
+	size_t n;
+	const char *text = atom_text(atom, &n);
+	Term list = NIL;
+
+	while (n > 0) {
+		uint32_t c = (uint8_t)text[--n], bits = 0, more = 0;
+
+		while ((c & 0xc0) == 0x80) {
+			more |= (c & 0x3f) << bits;
+			bits += 6;
+			c = (uint8_t)text[--n];
+		}
+		if (bits != 0)
+			c = (c & (0x3fu >> (bits / 6))) << bits | more;
+		list = heap_cons(h, SMALL(c), list);
+	}
+	return list;
 }
 
 Term heap_float(struct heap *h, double d)

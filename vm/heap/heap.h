@@ -83,6 +83,8 @@ Term heap_tuple_array(struct heap *h, size_t arity, const Term *elements);
 Term heap_list_array(struct heap *h, size_t n, const Term *elements, Term tail);
 /* A list of the bytes as small integers, before tail. */
 Term heap_list_bytes(struct heap *h, const void *bytes, size_t n, Term tail);
+/* A list of the characters of an atom. */
+Term heap_list_atom(struct heap *h, Term atom);
 Term heap_float(struct heap *h, double d);
 /* An integer, small or big. */
 Term heap_int(struct heap *h, int64_t n);
