@@ -330,11 +330,14 @@ static Term read_binary(struct decoder *d, unsigned tag)
 	return check_value(d, binary_put_bits(d->heap, &v));
 }
 
-/* The node of a name and the creation that follows. */
+enum { CREATION_MAX_TINY = 3 };
+
+/* The node of a name and the creation that follows; creations of one byte are small numbers. */
 static const struct node_name *read_node(struct decoder *d, Term name, unsigned creation_bytes)
 {
 	uint32_t creation = (uint32_t)take_be(&d->c, creation_bytes);
 
+	d->c.failed |= creation_bytes == 1 && creation > CREATION_MAX_TINY;
 	if (d->c.failed || node_is_self(name, creation))
 		return node_self();
 	return node_find(name, creation);
@@ -424,6 +427,8 @@ static Term read_fun_creator(struct decoder *d)
 	return read_pid(d, tag == ETF_NEW_PID ? 4 : 1);
 }
 
+enum { FREE_MAX = 255 }; /* a call puts them into registers */
+
 static Term read_fun(struct decoder *d)
 {
 	struct fun_facts facts = { 0 };
@@ -441,6 +446,8 @@ static Term read_fun(struct decoder *d)
 	facts.old_index = read_plain_integer(d);
 	facts.old_uniq = read_plain_integer(d);
 	creator = read_fun_creator(d);
+	if (free_count > FREE_MAX)
+		return fail(d);
 	if (d->c.failed)
 		return NIL;
 	memcpy(facts.uniq, uniq, sizeof(facts.uniq));

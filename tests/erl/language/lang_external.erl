@@ -24,7 +24,16 @@ main() ->
     erlang:display(binary_to_term(<<131, 97, 7, "rest">>, [used])),
     [erlang:display(try binary_to_term(B, O) catch C:R -> {C, R} end)
      || {B, O} <- [{<<131, 104, 2, 97, 1>>, []}, {<<130, 97, 1>>, []}, {<<>>, []}, {<<131, 108, 255, 255, 255, 255, 97>>, []},
-                   {<<131, 119, 12, "no_such_atom">>, [safe]}, {<<131, 116, 0, 0, 0, 2, 97, 1, 97, 1, 97, 1, 97, 1>>, []}]].
+                   {<<131, 119, 12, "no_such_atom">>, [safe]}, {<<131, 116, 0, 0, 0, 2, 97, 1, 97, 1, 97, 1, 97, 1>>, []},
+                   {<<131, 103, 119, 1, $a, 0:32, 0:32, 4>>, []}, {fake_fun(256), []}]],
+    F = binary_to_term(fake_fun(255)),
+    erlang:display(length(element(2, erlang:fun_info(F, env)))).
+
+%% A fun of no module, with so many free variables.
+fake_fun(N) ->
+    Creator = <<103, 119, 1, $a, 0:32, 0:32, 1>>,
+    Rest = <<0, 0:128, 0:32, N:32, 119, 4, "none", 97, 0, 97, 0, Creator/binary, (binary:copy(<<106>>, N))/binary>>,
+    <<131, 112, (byte_size(Rest) + 4):32, Rest/binary>>.
 
 %% expect: <<131,97,0>>
 %% expect: <<131,97,255>>
@@ -77,3 +86,6 @@ main() ->
 %% expect: {error,badarg}
 %% expect: {error,badarg}
 %% expect: {error,badarg}
+%% expect: {error,badarg}
+%% expect: {error,badarg}
+%% expect: 255
