@@ -23,7 +23,7 @@ from check_stock import DEADLINE, ERLSNOOP, HERE, Failure, Lines, find_emulator,
 WINDOWS = int(os.environ.get("SERVICE_WINDOWS", "3"))
 SECONDS = float(os.environ.get("SERVICE_SECONDS", "5"))
 ROUNDS = int(os.environ.get("ATTACH_ROUNDS", "100"))
-COMMANDS = {"spawns": "births", "msglat": "messages", "efile": "ended"}  # and the total that it tells
+COMMANDS = {"spawns": "births", "msglat": "messages", "efile": "ended", "stacks": "samples"}  # and the total that it tells
 EPMD = {"ERL_EPMD_PORT": "34369"}  # epmds of the host are not ours
 
 

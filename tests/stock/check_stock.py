@@ -33,6 +33,11 @@ CASES = (
     ("calls", "msglat", "msglat"),
     ("upgrade", "msglat", "msglat"),
     ("files", "efile", "efile_totals"),
+    ("stacks_cpu", "stacks --proc stacks_actor", "stacks"),
+    ("stacks_off", "stacks --off-cpu --proc stacks_actor", "stacks"),
+    ("stacks_spawn", "stacks --event spawn --proc stacks_actor", "stacks"),
+    ("stacks_send", "stacks --event send --proc stacks_actor", "stacks"),
+    ("stacks_file", "stacks --event file --proc stacks_actor", "stacks"),
 )
 DOCTOR = ("doctor", "doctor", None)
 
@@ -203,7 +208,8 @@ class Watch:
     def __init__(self, command, totals, pid=None, interval=INTERVAL):
         self.totals, self.rows = totals, []
         which = ["-p", str(pid)] if pid else ["-a"]
-        self.process = subprocess.Popen([ERLSNOOP, command, "--json", "--events"] + which + [interval], stdout=subprocess.PIPE,
+        words = command.split() + ([] if totals == "stacks" else ["--events"])
+        self.process = subprocess.Popen([ERLSNOOP] + words + ["--json"] + which + [interval], stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE, text=True, start_new_session=True)
         self.lines = Lines(self.process.stdout)
         self.read_results(1)
@@ -245,8 +251,8 @@ SHOWN = 90  # characters of a name that are compared: longer ones are cut by the
 def fits(row, where):
     for member, want in where.items():
         have = str(row.get(member, ""))
-        if want.endswith("*"):
-            if not have.startswith(want[:-1]):
+        if want.endswith("*") or want.startswith("*"):
+            if not (have.startswith(want[:-1]) if want.endswith("*") else have.endswith(want[1:])):
                 return False
         elif have[:SHOWN] != want[:SHOWN]:
             return False
@@ -287,7 +293,7 @@ def prints_names(pid):
 
 def run_case(otp, case):
     kind, command, totals = case
-    result = Result(otp.name, f"{command} ({kind})")
+    result = Result(otp.name, f"{command.split()[0]} ({kind.removeprefix('stacks_')})")
     work = watch = None
     try:
         work = Work(otp, kind)

@@ -2,11 +2,12 @@
 %% Work whose events are counted from outside, held against what it says it did.
 %%   stock_work:start([Kind, Dir])   says "ready", waits for the file Dir/go, works, prints a line of JSON for each thing that
 %%                                   must be counted, then "done", and lives on
-%% A line: {"table":T,"where":{member:text, "..*": a prefix},"member":M or null (count the rows),"expect":N or "least":N}.
+%% A line: {"table":T,"where":{member:text, "..*": a prefix, "*..": an end},"member":M or null (count the rows),"expect":N or "least":N}.
 %% Waiting and printing make no process, send no message, and look at no file but Dir/go.
 -module(stock_work).
 -include_lib("kernel/include/file.hrl").
 -export([start/1]).
+-export([burn/1]).
 -export([by_spawn/1, by_link/1, by_monitor/1, by_opt/1, by_opt_both/1, by_request/1, by_proc_lib/1]).
 -export([sink/0, sink_alias/1, init/1, handle_call/3, handle_cast/2]).
 
@@ -36,7 +37,12 @@ prepare(spawns, _) -> fun spawns/0;
 prepare(messages, _) -> prepare_messages();
 prepare(calls, _) -> prepare_calls();
 prepare(upgrade, Dir) -> prepare_upgrade(Dir);
-prepare(files, Dir) -> prepare_files(Dir).
+prepare(files, Dir) -> prepare_files(Dir);
+prepare(stacks_spawn, _) -> prepare_stacks(fun() -> make(22) end, [told_stack([mfa(?MODULE, make, 1), "erlang:spawn/1"], 22)]);
+prepare(stacks_send, _) -> prepare_stacks(fun() -> tell(spawn(?MODULE, sink, []), 1009) end, [told_stack([mfa(?MODULE, act, 1), mfa(?MODULE, tell, 2)], 1009)]);
+prepare(stacks_file, Dir) -> prepare_stacks(fun() -> look(Dir, 29) end, [expect_stack("stacks_actor;*", 29), told_function(look, 2)]);
+prepare(stacks_off, _) -> prepare_stacks(fun() -> nap(7) end, [expect_stack("*;" ++ mfa(?MODULE, nap, 1), 7)]);
+prepare(stacks_cpu, _) -> prepare_stacks(fun burn/0, [told_function(burn, 1)]).
 
 %% ---- what is told
 
@@ -274,3 +280,51 @@ count_row({Op, Good, Bad, _}, M) ->
 
 add_operation(Op, All, Failed, M) ->
     maps:update_with(Op, fun({N, E}) -> {N + All, E + Failed} end, {All, Failed}, M).
+
+%% ---- stacks: a process of its own, by its name, does what is looked at
+
+prepare_stacks(Act, Told) ->
+    Actor = spawn(fun() -> act(Act) end),
+    register(stacks_actor, Actor),
+    fun() ->
+        Actor ! {act, self()},
+        receive acted -> Told end
+    end.
+
+act(Act) ->
+    receive {act, From} -> Act(), From ! acted end,
+    receive never -> ok end.
+
+expect_stack(Stack, N) -> expect("stacks_stack", [{"stack", Stack}], "count", N).
+
+%% A stack that ends so. Which function the interpreter runs stands in a register of its loop, where nobody finds it.
+told_stack(Innermost, N) ->
+    Seen = case erlang:system_info(emu_flavor) of
+               jit -> Innermost;
+               emu -> lists:droplast(Innermost)
+           end,
+    expect_stack(lists:append(["*" | [";" ++ F || F <- Seen]]), N).
+
+told_function(Function, Arity) -> least("stacks_functions", [{"function", mfa(?MODULE, Function, Arity)}], null, 1).
+
+make(0) -> ok;
+make(N) -> spawn(fun() -> ok end), make(N - 1).
+
+tell(_, 0) -> ok;
+tell(Pid, N) -> Pid ! m, tell(Pid, N - 1).
+
+look(_, 0) -> ok;
+look(Dir, N) -> {ok, _} = prim_file:read_file_info(Dir), look(Dir, N - 1).
+
+nap(0) -> ok;
+nap(N) -> receive after 20 -> ok end, nap(N - 1).
+
+%% A second of it.
+burn() -> burn(erlang:monotonic_time(millisecond) + 1000).
+
+burn(Until) ->
+    _ = lists:sum(lists:seq(1, 1000)),
+    case erlang:monotonic_time(millisecond) < Until of
+        true -> burn(Until);
+        false -> ok
+    end.
