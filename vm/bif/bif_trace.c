@@ -32,13 +32,16 @@ static Term return_later(Process *p, Term immediate)
 Term bif_erts_internal_trace_3(Process *p, Term *args)
 {
 	uint32_t flags;
+	bool cpu_time;
 	Term tracer;
 	int64_t count;
 
-	if (!trace_flags_read(args[2], &flags, &tracer))
+	if (!trace_flags_read(args[2], &flags, &tracer, &cpu_time))
 		return exc_badarg_cause(p, am_badopt);
-	if (args[1] != am_true && args[1] != am_false)
+	if ((args[1] != am_true && args[1] != am_false) || (cpu_time && args[0] != am_all))
 		return exc_badarg(p);
+	if (cpu_time)
+		tracer_takes_cpu_time = args[1] == am_true;
 	if (args[1] == am_true && tracer == TERM_NONE)
 		tracer = p->id;
 	count = trace_change(args[0], args[1] == am_true, flags, tracer);

@@ -170,18 +170,30 @@ struct exc_site exc_site_native(Process *p, const struct export *e, const Term *
 
 /* ---- unwinding */
 
+static bool has_catch(const Process *p)
+{
+	for (const Term *slot = p->heap.stop; slot < p->heap.end; slot++)
+		if (term_is_catch(*slot))
+			return true;
+	return false;
+}
+
 /* The innermost catch: its address, and its frame as top of stack. */
 static const Inst *stack_unwind(Process *p)
 {
 	Term *frame = p->heap.stop;
-	bool is_told = false;
+	Term words[3] = { HEADER(2, SUB_TUPLE), am_nocatch, p->exc_reason };
+	bool is_told = false, is_uncaught = false;
 
 	for (Term *slot = frame; slot < p->heap.end; slot++) {
 		if (term_is_header(*slot)) {
 			frame = slot;
 			if (unlikely(*slot == (Term)breakpoint_return)) {
+				if (!is_told)
+					is_uncaught = p->exc_kind == EXC_THROW && !has_catch(p);
 				is_told = true;
-				breakpoint_hooks.raised(p, (const struct breakpoint_frame *)(slot + 1), class_of(p->exc_kind), p->exc_reason);
+				breakpoint_hooks.raised(p, (const struct breakpoint_frame *)(slot + 1), is_uncaught ? am_error : class_of(p->exc_kind),
+							is_uncaught ? term_from_boxed(words) : p->exc_reason);
 			}
 		} else if (term_is_catch(*slot)) {
 			p->heap.stop = frame;

@@ -641,7 +641,7 @@ static PROBE_COLD bool watch_begin(Process *p, uint32_t before)
 		probe_process__scheduled(p);
 	if (trace_active)
 		trace_hooks.slice_began(p, before & (PS_WAITING | PS_BLOCKED));
-	if (!(before & PS_SIGNALS) || !trace_wants(p, TRACE_RECEIVE | TRACE_PROCS) || signal_handle_traced(p))
+	if (!(before & PS_SIGNALS) || !trace_active || signal_handle_traced(p))
 		return true;
 	process_exit(p, p->exc_reason);
 	return false;

@@ -211,9 +211,10 @@ static Term act_trace(struct run *r, Process *p, Term *args, unsigned n)
 {
 	Term who = n == 3 ? args[0] : p->id, tracer = trace_tracer(p), off_tracer, on_tracer;
 	uint32_t on, off;
+	bool cpu_time;
 
 	(void)r;
-	if (!trace_flags_read(args[n - 2], &off, &off_tracer) || !trace_flags_read(args[n - 1], &on, &on_tracer))
+	if (!trace_flags_read(args[n - 2], &off, &off_tracer, &cpu_time) || !trace_flags_read(args[n - 1], &on, &on_tracer, &cpu_time))
 		return TERM_NONE;
 	if (on_tracer != TERM_NONE)
 		tracer = on_tracer;

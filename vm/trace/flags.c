@@ -60,15 +60,17 @@ Term trace_read_tracer(Term t, Term tag)
 	return state != TERM_NONE && term_is_local_pid(state) ? state : TERM_NONE;
 }
 
-bool trace_flags_read(Term list, uint32_t *flags, Term *tracer)
+bool trace_flags_read(Term list, uint32_t *flags, Term *tracer, bool *cpu_time)
 {
 	*flags = 0;
+	*cpu_time = false;
 	*tracer = TERM_NONE;
 	for (; term_is_cons(list); list = cons_tail(list)) {
 		Term t = cons_head(list);
 		uint32_t bits = trace_flag_bits(t);
 
 		*flags |= bits;
+		*cpu_time |= t == am_cpu_timestamp;
 		if (bits != 0 || t == am_cpu_timestamp)
 			continue;
 		*tracer = trace_read_tracer(t, am_tracer);

@@ -185,6 +185,8 @@ static void visit_export(struct export *e, void *arg)
 		return;
 	if (e->bif != NULL) {
 		q->matched++;
+		if (e->module == am_erlang && e->function == am_apply)
+			return; /* in OTP, calls of it are instructions: nobody traces them */
 		/* a native has one point for all kinds: global and the others replace each other */
 		if (q->how != TRACE_OFF)
 			clear_kinds(e->func_info, global ? TRACE_KIND_BREAKPOINTS : TRACE_KIND_GLOBAL);

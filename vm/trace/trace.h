@@ -14,9 +14,9 @@ void trace_init(void);
 
 /* The bits of a flag's name, 0 for no flag; `all` is every one. */
 uint32_t trace_flag_bits(Term name);
-/* [Flag | {tracer, Pid} | {tracer, erl_tracer, Pid}]. *tracer stays TERM_NONE without one. cpu_timestamp is taken, and
- * nothing. Fails: false. */
-bool trace_flags_read(Term list, uint32_t *flags, Term *tracer);
+/* [Flag | {tracer, Pid} | {tracer, erl_tracer, Pid}]. *tracer stays TERM_NONE without one. cpu_time: is
+ * cpu_timestamp there, too? Fails: false. */
+bool trace_flags_read(Term list, uint32_t *flags, Term *tracer, bool *cpu_time);
 /* A tracer as options give it: {tag, Pid} or {tag, erl_tracer, Pid}. Fails: TERM_NONE. */
 Term trace_read_tracer(Term t, Term tag);
 /* The flags as trace_info/2 shows them. */

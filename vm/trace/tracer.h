@@ -11,6 +11,8 @@ enum { TRACER_PARTS_MAX = 6, TRACE_TIMES = TRACE_TIMESTAMP | TRACE_MONOTONIC | T
 
 /* Wired by bif: the next number of erlang:unique_integer([monotonic]). */
 extern int64_t (*tracer_unique)(void);
+/* trace(all, _, [cpu_timestamp]): the time of `timestamp` is that of the processor. */
+extern _Atomic bool tracer_takes_cpu_time;
 
 bool tracer_is_alive(Term tracer);
 /* {Tag, Id, Parts...} and what flags add (scheduler, time) to tracer. tag: am_trace, or am_seq_trace; with a time am_trace becomes
