@@ -67,6 +67,9 @@ static const char *const scripts[] = {
 	"escript f.escript 2>/dev/null; echo $?",
 	"cd %s && printf '#!/usr/bin/env escript\\nmain(_) -> {ok, L} = io:read(\"\"), io:format(\"~p~n\", [L]).\\n' > g.escript && "
 	"chmod +x g.escript && echo '{a, 1}.' | ./g.escript",
+	"LC_ALL=C.UTF-8 elixir tests/erl/elixir_check.exs",
+	"elixir -e 'IO.puts(1 + 1); System.halt(3)'; echo $?",
+	"printf 'x = 1 + 2\\nIO.inspect(x * 2)\\nraise \"oops\"\\nSystem.halt(0)\\n' | iex | grep -v Erlang/OTP",
 };
 
 static struct {
@@ -143,8 +146,15 @@ START_TEST(test_script_as_with_erl)
 {
 	static char expected[OUTPUT_MAX], printed[OUTPUT_MAX];
 	const char *build = getenv("BUILD");
-	char *directory = realpath(build != NULL ? build : "build", NULL), path[512];
-	int status, wanted = run_script("", scripts[_i], expected);
+	char *directory, path[512];
+	int status, wanted;
+
+	if ((strstr(scripts[_i], "elixir") != NULL || strstr(scripts[_i], "iex") != NULL) && system("command -v elixir > /dev/null") != 0) {
+		printf("SKIP script_as_with_erl: elixir is not installed\n");
+		return;
+	}
+	directory = realpath(build != NULL ? build : "build", NULL);
+	wanted = run_script("", scripts[_i], expected);
 
 	snprintf(path, sizeof(path), "%s:", directory);
 	free(directory);
