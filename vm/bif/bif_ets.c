@@ -96,8 +96,9 @@ static Term insert_list(Process *p, Term table, Term list, bool only_new)
 	for (; list != NIL; list = cons_tail(list)) {
 		aim(&hold, tuple_get(cons_head(list), key));
 		insert_object(&hold, object_new(cons_head(list)), &change);
+		table_take_change(hold.table, &change);
 	}
-	table_release_changed(&hold, &change);
+	table_release(&hold);
 	return am_true;
 }
 

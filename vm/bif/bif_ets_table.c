@@ -336,12 +336,13 @@ static Term list_fixations(const struct ets_table *t, struct heap *h, bool monot
 	return heap_tuple(h, since, list);
 }
 
-/* {Buckets, Average, Deviation, Expected deviation, Shortest, Longest, Fixed, Locks} of the chains' lengths. */
+/* {Buckets, Average, Deviation, Expected deviation, Shortest, Longest, Deleted, Locks}: the lengths of the chains, and how many
+ * deleted objects wait in them for the last fixation to end. */
 static Term list_stats(const struct ets_table *t, struct heap *h)
 {
 	const struct ets_hash *hash = &t->store.hash;
 	uint32_t active;
-	size_t sum = 0, shortest = SIZE_MAX, longest = 0;
+	size_t sum = 0, shortest = SIZE_MAX, longest = 0, deleted = 0;
 	double squares = 0, average, variance;
 
 	if (t->store.is_tree)
@@ -350,8 +351,10 @@ static Term list_stats(const struct ets_table *t, struct heap *h)
 	for (uint32_t bucket = 0; bucket < active; bucket++) {
 		size_t n = 0;
 
-		for (const struct ets_object *o = *hash_chain(hash, bucket); o != NULL; o = o->next)
+		for (const struct ets_object *o = *hash_chain(hash, bucket); o != NULL; o = o->next) {
 			n++;
+			deleted += o->deleted;
+		}
 		sum += n;
 		squares += (double)n * (double)n;
 		shortest = n < shortest ? n : shortest;
@@ -361,7 +364,7 @@ static Term list_stats(const struct ets_table *t, struct heap *h)
 	variance = sum > 0 ? (squares - (double)sum * average) / active : 0;
 	return heap_tuple(h, SMALL(active), heap_float(h, average), heap_float(h, __builtin_sqrt(variance)),
 			  heap_float(h, __builtin_sqrt(average * (1 - 1.0 / active))), SMALL(shortest), SMALL(longest),
-			  SMALL(atomic_load(&t->fixed)), SMALL(t->stripes != NULL ? ETS_STRIPES : 1));
+			  SMALL(deleted), SMALL(t->stripes != NULL ? ETS_STRIPES : 1));
 }
 
 /* One item. TERM_NONE when there is no such item. */

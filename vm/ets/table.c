@@ -245,7 +245,7 @@ void table_release_changed(struct ets_hold *hold, const struct ets_change *chang
 		return;
 	}
 	if (hold->lock_kind != HELD_STRIPE) {
-		/* A long list came in, or went: as many steps as objects. */
+		/* Many may have gone: as many steps as objects. */
 		for (long n = labs(change->objects); n > 0; n--)
 			resize_locked(t);
 		table_release(hold);
@@ -254,6 +254,14 @@ void table_release_changed(struct ets_hold *hold, const struct ets_change *chang
 	unlock(hold);
 	resize_striped(t, split);
 	table_release(hold);
+}
+
+void table_take_change(struct ets_table *t, struct ets_change *change)
+{
+	table_change(t, change);
+	if (!t->store.is_tree && change->objects != 0)
+		resize_locked(t);
+	*change = (struct ets_change){ 0, 0 };
 }
 
 size_t table_memory_words(const struct ets_table *t)

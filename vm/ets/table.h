@@ -100,6 +100,8 @@ void table_release(struct ets_hold *hold);
 void table_release_changed(struct ets_hold *hold, const struct ets_change *change);
 /* Books a change only. */
 void table_change(struct ets_table *t, const struct ets_change *change);
+/* Counts a change of one object in a table that is locked as a whole, and lets its buckets follow. *change is then empty. */
+void table_take_change(struct ets_table *t, struct ets_change *change);
 
 static inline size_t table_objects(const struct ets_table *t)
 {
