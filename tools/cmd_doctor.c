@@ -26,18 +26,19 @@ static const struct sink_table table = {"check", NULL, columns, 3};
 
 static const struct sink_column vm_columns[] = {{"pid", "PID", SINK_COUNT, 7},
                                                 {"provider", "PROVIDER", SINK_TEXT, 10},
-                                                {"finding", "FINDING", SINK_TEXT, 0}};
+                                                {"finding", "FINDING", SINK_TEXT, -1}};
 static const struct sink_table vm_table = {"finding", NULL, vm_columns, 3};
 
 static const struct sink_column event_columns[] = {{"pid", "PID", SINK_COUNT, 7},
-                                                   {"event", "EVENT", SINK_TEXT, 24},
+                                                   {"event", "EVENT", SINK_TEXT, 28},
                                                    {"source", "SOURCE", SINK_TEXT, 6},
-                                                   {"about", "COST, OR WHY NOT", SINK_TEXT, 0}};
+                                                   {"about", "COST, OR WHY NOT", SINK_TEXT, -1}};
 static const struct sink_table event_table = {"event", NULL, event_columns, 4};
 
 struct doctor {
     struct sink sink;
-    int missing, pid;
+    int missing;
+    bool each; /* event of the VM is told, not those only that a note does not tell all of */
 };
 
 static void report(struct doctor *d, const char *check, bool ok, const char *text)
@@ -176,8 +177,6 @@ static int check_target(void *ctx, struct target *t)
     struct plan *plan;
     int err;
 
-    if (d->pid && d->pid != t->pid)
-        return 0;
     err = plan_new(t, false, &plan);
     if (err)
         return err;
@@ -185,20 +184,13 @@ static int check_target(void *ctx, struct target *t)
     sink_row(&d->sink, &vm_table,
              (struct sink_value[]){SINK_N((uint64_t)t->pid), SINK_S(t->provider->name), SINK_S(text)});
     for (size_t i = 0; i < PLAN_NPROBES; i++)
-        if (d->pid || (plan->events[i].source == PLAN_NOTE && plan->events[i].why[0]))
+        if (plan->events[i].source != PLAN_NONE && (d->each || (plan->events[i].source == PLAN_NOTE && plan->events[i].why[0])))
+            print_event(d, t, plan, (enum plan_probe)i);
+    for (size_t i = 0; d->each && i < PLAN_NPROBES; i++)
+        if (plan->events[i].source == PLAN_NONE)
             print_event(d, t, plan, (enum plan_probe)i);
     plan_free(plan);
     return 0;
-}
-
-static bool is_vm(int pid)
-{
-    struct target target;
-    bool is = !target_open_pid(pid, &target);
-
-    if (is)
-        target_close(&target);
-    return is;
 }
 
 int cmd_doctor(int argc, char **argv)
@@ -208,19 +200,22 @@ int cmd_doctor(int argc, char **argv)
         OPTIONS_PID,
         NULL, NULL};
     struct doctor d = {0};
+    struct target only;
     struct options o;
     int err = options_parse(&spec, argc, argv, &o);
 
     if (err || o.done)
         return err;
-    if (o.pid && !is_vm(o.pid))
-        return fail(-ENOEXEC, "process %d is no Erlang VM, or not ours to look at", o.pid);
+    if (o.pid && (err = target_require(o.pid, &only)))
+        return err;
     sink_init(&d.sink, stdout, o.json, false);
     check_kernel(&d);
     check_uprobes(&d);
     check_load(&d);
     check_rights(&d);
-    d.pid = o.pid;
-    err = target_each(&(struct target_visitor){.found = check_target, .ctx = &d});
+    d.each = o.pid;
+    err = o.pid ? check_target(&d, &only) : target_each(&(struct target_visitor){.found = check_target, .ctx = &d});
+    if (o.pid)
+        target_close(&only);
     return err ? err : d.missing ? -1 : 0;
 }

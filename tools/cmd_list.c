@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd.h"
 #include "fail.h"
@@ -11,12 +12,12 @@
 #include "sink.h"
 
 static const struct sink_column columns[] = {
-    {"pid", "PID", SINK_COUNT, 7},      {"name", "NAME", SINK_TEXT, 16},
+    {"pid", "PID", SINK_COUNT, 7},      {"name", "NAME", SINK_TEXT, 24},
     {"provider", "PROVIDER", SINK_TEXT, 10}, {"release", "RELEASE", SINK_TEXT, 8},
     {"events", "EVENTS", SINK_COUNT, 6}, {"build_id", "BUILD-ID", SINK_TEXT, 0}};
 static const struct sink_table table = {"vm", NULL, columns, 6};
 
-static const struct sink_column refusal_columns[] = {{"pid", "PID", SINK_COUNT, 7}, {"why", "NOT HOOKED, BECAUSE", SINK_TEXT, 0}};
+static const struct sink_column refusal_columns[] = {{"pid", "PID", SINK_COUNT, 7}, {"why", "NOT HOOKED, BECAUSE", SINK_TEXT, -1}};
 static const struct sink_table refusal_table = {"refusal", NULL, refusal_columns, 2};
 
 struct refusal {
@@ -28,7 +29,7 @@ struct refusal {
 struct state {
     struct sink sink;
     struct refusal *refusals, **last;
-    int found, pid;
+    int found;
 };
 
 /* For below the table. */
@@ -61,8 +62,6 @@ static int print_target(void *ctx, struct target *t)
     struct plan *plan;
     int err;
 
-    if (st->pid && st->pid != t->pid)
-        return 0;
     err = plan_new(t, false, &plan);
     if (err)
         return err;
@@ -79,6 +78,18 @@ static int print_target(void *ctx, struct target *t)
     return err;
 }
 
+static int print_only(struct state *st, int pid)
+{
+    struct target t;
+    int err = target_require(pid, &t);
+
+    if (err)
+        return err;
+    err = print_target(st, &t);
+    target_close(&t);
+    return err;
+}
+
 int cmd_list(int argc, char **argv)
 {
     static const struct options_spec spec = {
@@ -91,13 +102,10 @@ int cmd_list(int argc, char **argv)
     if (err || o.done)
         return err;
     sink_init(&st.sink, stdout, o.json, false);
-    st.pid = o.pid;
     st.last = &st.refusals;
-    err = target_each(&(struct target_visitor){.found = print_target, .ctx = &st});
+    err = o.pid ? print_only(&st, o.pid) : target_each(&(struct target_visitor){.found = print_target, .ctx = &st});
     print_refusals(&st);
     if (!err && !st.found)
-        note(o.pid ? "process %d is no Erlang VM, or not ours to look at"
-                   : "no Erlang VM runs here, or none that we may look at",
-             o.pid);
-    return err || (o.pid && !st.found) ? -1 : 0;
+        note(geteuid() == 0 ? "no Erlang VM runs here" : "no Erlang VM runs here that you may look at; run as root to see those of others");
+    return err;
 }

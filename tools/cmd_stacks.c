@@ -80,10 +80,11 @@ static const struct sink_table function_table = {"stacks_functions", NULL, funct
 
 static const struct sink_column stack_columns[] = {
     {"percent", "%", SINK_COUNT, 7}, {"count", "COUNT", SINK_COUNT, 9}, {"stack", "STACK, THE LEAF FIRST", SINK_TEXT, 0}};
-static const struct sink_table stack_table = {"stacks_stack", NULL, stack_columns, 3};
-static const struct sink_column json_columns[] = {
-    {"percent", "%", SINK_COUNT, 7}, {"count", "COUNT", SINK_COUNT, 9}, {"stack", "STACK", SINK_TEXT, -1}};
-static const struct sink_table json_table = {"stacks_stack", NULL, json_columns, 3};
+static const struct sink_column off_columns[] = {
+    {"percent", "%", SINK_COUNT, 7}, {"count", "COUNT", SINK_COUNT, 9}, {"off", "OFF CPU", SINK_NS, 0}, {"stack", "STACK, THE LEAF FIRST", SINK_TEXT, 0}};
+static const struct sink_table stack_tables[] = {[MODE_CPU] = {"stacks_stack", NULL, stack_columns, 3},
+                                                 [MODE_OFF] = {"stacks_stack", NULL, off_columns, 4},
+                                                 [MODE_EVENT] = {"stacks_stack", NULL, stack_columns, 3}};
 
 /* ---- VMs */
 
@@ -162,6 +163,12 @@ static int on_hooked(void *ctx, struct session *s, const struct target *t, const
 static void set_frame(struct state *st, size_t i, enum profile_kind kind, uint32_t line)
 {
     st->stack[i] = (struct profile_frame){kind, st->names[i], st->files[i], line};
+}
+
+/* Where a process's first function returns to ends every stack, and says nothing. */
+static bool is_bottom(const struct state *st, size_t i)
+{
+    return st->stack[i].kind == PROFILE_ERLANG && !strcmp(st->names[i], "erts_beamasm:normal_exit/0");
 }
 
 static void name_erlang(struct state *st, struct session *s, size_t i, uint32_t vm, uint64_t address)
@@ -294,11 +301,12 @@ static void on_record(void *ctx, struct session *s, const struct wire_header *he
         set_frame(st, n++, PROFILE_GROUP, 0);
     }
     otp_stack_walk(sample, vm->native, names_code(session_names(s), header->vm), vm->memory, &vm->layout, &stack);
-    for (size_t i = stack.n; i--; n++) {
+    for (size_t i = stack.n; i--;) {
         if (stack.frames[i].native)
             name_native(st, n, vm, &stack.frames[i]);
         else
             name_erlang(st, s, n, header->vm, stack.frames[i].address - stack.frames[i].caller);
+        n += !is_bottom(st, n);
     }
     n = name_kernel(st, n, sample);
     add_stack(st, n, 1, 1000000000 / st->hz);
@@ -311,7 +319,7 @@ static size_t name_frames(struct state *st, struct session *s, size_t n, uint32_
 {
     for (uint64_t i = nframes < STACKS_FRAMES ? nframes : STACKS_FRAMES; i--;) {
         name_erlang(st, s, n, vm, frames[i] - (st->mode == MODE_EVENT || i > 0));
-        n += st->stack[n].line || strncmp(st->names[n], "0x", 2);
+        n += !is_bottom(st, n) && (st->stack[n].line || strncmp(st->names[n], "0x", 2));
     }
     return n;
 }
@@ -364,6 +372,18 @@ static int print_functions(const struct state *st, struct sink *sink)
     return err;
 }
 
+static void print_row(const struct state *st, struct sink *sink, struct sink_value share, struct sink_value count, struct sink_value time,
+                      const char *stack)
+{
+    struct sink_value row[4] = {share, count};
+    int n = 2;
+
+    if (st->mode == MODE_OFF)
+        row[n++] = time;
+    row[n] = SINK_S(stack);
+    sink_row(sink, &stack_tables[st->mode], row);
+}
+
 /* One row a frame. */
 static void print_stack(const struct state *st, struct sink *sink, const struct profile_stack *stack, uint64_t whole)
 {
@@ -374,8 +394,10 @@ static void print_stack(const struct state *st, struct sink *sink, const struct 
         profile_label(&frame, st->lines, label, sizeof label);
         if (i == SHOWN_FRAMES)
             snprintf(label, sizeof label, "(%zu more)", stack->n - SHOWN_FRAMES);
-        sink_row(sink, &stack_table,
-                 (struct sink_value[]){i ? SINK_S("") : SINK_R(percent(stack->value, whole)), i ? SINK_S("") : SINK_N(stack->count), SINK_S(label)});
+        if (i)
+            print_row(st, sink, SINK_S(""), SINK_S(""), SINK_S(""), label);
+        else
+            print_row(st, sink, SINK_R(percent(stack->value, whole)), SINK_N(stack->count), SINK_N(stack->value), label);
     }
 }
 
@@ -392,8 +414,7 @@ static void print_json_stack(const struct state *st, struct sink *sink, const st
         fprintf(out, "%s%s", i ? ";" : "", label);
     }
     if (out && !fclose(out))
-        sink_row(sink, &json_table,
-                 (struct sink_value[]){SINK_R(percent(stack->value, whole)), SINK_N(stack->count), SINK_S(text)});
+        print_row(st, sink, SINK_R(percent(stack->value, whole)), SINK_N(stack->count), SINK_N(stack->value), text);
     free(text);
 }
 
@@ -481,11 +502,16 @@ static uint64_t clock_of(clockid_t id)
 static int write_files(struct state *st)
 {
     static const char *const titles[] = {[MODE_CPU] = "On the CPU", [MODE_OFF] = "Off the CPU", [MODE_EVENT] = "At each "};
-    uint64_t took_ns = clock_of(CLOCK_MONOTONIC) - st->begun_ns;
-    char title[64];
+    uint64_t took_ns = clock_of(CLOCK_MONOTONIC) - st->begun_ns, count = 0;
+    const char *event = st->mode == MODE_EVENT ? st->program + strlen("at_") : "";
+    char title[128], of[32] = "several VMs";
     int err = 0;
 
-    snprintf(title, sizeof title, "%s%s", titles[st->mode], st->mode == MODE_EVENT ? st->program + strlen("at_") : "");
+    if (st->vms && !st->vms->next)
+        snprintf(of, sizeof of, "process %u", st->vms->layout.vm);
+    for (size_t i = 0; i < profile_stacks(st->whole); i++)
+        count += profile_stack(st->whole, i).count;
+    snprintf(title, sizeof title, "%s%s: %s, %" PRIu64 " samples in %.1f s", titles[st->mode], event, of, count, (double)took_ns / 1e9);
     if (st->svg) {
         err = empty_file(st->svg);
         err = err ? err : profile_write_svg(st->whole, st->lines, title, st->svg);
@@ -514,7 +540,8 @@ static int set_event(void *ctx, const char *value)
 {
     struct state *st = ctx;
 
-    st->mode = MODE_EVENT;
+    if (st->mode == MODE_CPU)
+        st->mode = MODE_EVENT;
     for (size_t i = 0; i < sizeof events / sizeof *events; i++)
         if (!strcmp(events[i].name, value))
             st->program = events[i].program;

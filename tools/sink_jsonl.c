@@ -12,11 +12,11 @@
 #include "hist.h"
 #include "sink.h"
 
-static void open_object(struct sink *sink, const char *type)
+static void open_object(struct sink *sink, const char *type, uint64_t time_ns)
 {
     char time[64];
 
-    sink_format_time(sink, time, sizeof time, sink->now_ns, true);
+    sink_format_time(sink, time, sizeof time, time_ns, true);
     fprintf(sink->out, "{\"time\":\"%s\",\"type\":\"%s\"", time, type);
 }
 
@@ -42,10 +42,19 @@ static void print_value(struct sink *sink, const struct sink_column *column, con
     }
 }
 
+/* A row's own time; without, that of the result or record it belongs to. */
+static uint64_t time_of(const struct sink *sink, const struct sink_table *table, const struct sink_value *values)
+{
+    for (int i = 0; i < table->ncolumns; i++)
+        if (values[i].kind == SINK_NUMBER && !strcmp(table->columns[i].name, "time"))
+            return values[i].number;
+    return sink->now_ns;
+}
+
 static void print_row(struct sink *sink, const struct sink_table *table,
                       const struct sink_value *values)
 {
-    open_object(sink, table->name);
+    open_object(sink, table->name, time_of(sink, table, values));
     for (int i = 0; i < table->ncolumns; i++)
         print_value(sink, &table->columns[i], &values[i]);
     fputs("}\n", sink->out);
@@ -58,7 +67,7 @@ static void print_hist(struct sink *sink, const char *name, const char *title, e
     const char *comma = "";
 
     (void)title;
-    open_object(sink, name);
+    open_object(sink, name, sink->now_ns);
     fprintf(sink->out, ",\"unit\":\"%s\",\"count\":%llu,\"sum\":%llu,\"max\":%llu",
             type == SINK_NS ? "ns" : "count", (unsigned long long)hist->count,
             (unsigned long long)hist->sum, (unsigned long long)hist->max);

@@ -2,6 +2,7 @@
 /* Invariant: a struct target that was opened has an ELF file and a provider. */
 #include "target.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -27,11 +28,41 @@ static int open_path(struct target *t)
     return 0;
 }
 
+/* The name in the first flag of one of these lists that the arguments hold, lists in turn; NULL without. Source: erl(1), init(3). */
+static const char *find_name(const char *args, const char *end)
+{
+    static const char *const flags[][2] = {{"-name", "-sname"}, {"-s", "-run"}};
+
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+        for (const char *at = args, *next; at < end && strcmp(at, "-extra"); at = next) {
+            next = at + strlen(at) + 1;
+            if (next < end && isalpha((unsigned char)*next) && (!strcmp(at, flags[i][0]) || !strcmp(at, flags[i][1])))
+                return next;
+        }
+    }
+    return NULL;
+}
+
+/* Every VM of a machine may be a beam.smp: what it was told to be tells it from the others. */
 static void read_name(struct target *t)
 {
-    char path[64];
+    char path[64], args[32768];
+    const char *name = NULL;
+    size_t n = 0;
     FILE *file;
 
+    snprintf(path, sizeof path, "/proc/%d/cmdline", t->pid);
+    file = fopen(path, "re");
+    if (file) {
+        n = fread(args, 1, sizeof args - 1, file);
+        fclose(file);
+        args[n] = '\0';
+        name = find_name(args, args + n);
+    }
+    if (name) {
+        snprintf(t->name, sizeof t->name, "%s", name);
+        return;
+    }
     snprintf(path, sizeof path, "/proc/%d/comm", t->pid);
     file = fopen(path, "re");
     if (!file)
@@ -53,6 +84,22 @@ int target_open_pid(int pid, struct target *out)
     int err = open_path(out);
 
     return err == -ESRCH ? -ENOEXEC : err; /* a kernel thread, or a zombie, has no executable */
+}
+
+int target_require(int pid, struct target *out)
+{
+    int err = target_open_pid(pid, out);
+
+    switch (err) {
+    case 0: return 0;
+    case -ESRCH: return fail(err, "no process with pid %d", pid);
+    case -EACCES:
+    case -EPERM:
+        return fail(err, "not permitted to look at process %d; %s", pid,
+                    geteuid() == 0 ? "root has no rights over it here" : "run as root");
+    case -ENOEXEC: return fail(err, "process %d is no Erlang VM; see erlsnoop list", pid);
+    default: return fail(err, "cannot look at process %d: %s", pid, strerror(-err));
+    }
 }
 
 int target_open_file(const char *path, struct target *out)

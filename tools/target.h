@@ -13,14 +13,16 @@
 struct target {
     int pid;       /* 0: not running yet */
     char path[PATH_MAX]; /* of the executable, through our open file: right in any container, and the file that was looked at */
-    char name[32]; /* untrusted */
+    char name[64]; /* of the node, or of the module it was started with, or of the program. Untrusted */
     struct elf_file *elf;
     const struct provider *provider;
 };
 
 /* Owns: target_close frees. Fails: -ESRCH no such process, -EACCES, -ENOEXEC no Erlang VM. No message. */
 int target_open_pid(int pid, struct target *out);
-/* The same for an executable that does not run yet. */
+/* The same, with the message. */
+int target_require(int pid, struct target *out);
+/* The same for an executable that does not run yet, without a message. */
 int target_open_file(const char *path, struct target *out);
 void target_close(struct target *target);
 

@@ -27,20 +27,6 @@ struct watch_process {
     struct target_life life;
 };
 
-static int explain_target(int err, int pid)
-{
-    switch (err) {
-    case -ESRCH: return fail(err, "no process with pid %d", pid);
-    case -EACCES:
-    case -EPERM:
-        return fail(err, "not permitted to look at process %d; %s", pid,
-                    geteuid() == 0 ? "root has no rights over it here" : "run as root");
-    case -ENOEXEC:
-        return fail(err, "process %d is no Erlang VM; see erlsnoop list", pid);
-    default: return fail(err, "cannot look at process %d: %s", pid, strerror(-err));
-    }
-}
-
 /* What became of a required target. */
 static int require_sites(const struct watch *w, int sites, const struct target *t, const struct plan *plan)
 {
@@ -271,7 +257,8 @@ static int find_only_vm(int *pid)
     if (err < 0)
         return err;
     if (!pids[0])
-        return fail(-ESRCH, "no Erlang VM runs here; start one, or use -a to wait for it");
+        return fail(-ESRCH, geteuid() == 0 ? "no Erlang VM runs here; start one, or use -a to wait for it"
+                                           : "no Erlang VM runs here that you may look at; run as root to see those of others");
     if (pids[1])
         return fail(FAIL_USAGE, "several Erlang VMs run here; choose one with -p PID, or -a");
     *pid = pids[0];
@@ -293,8 +280,8 @@ static int open_only(struct watch *w)
     err = pid ? 0 : find_only_vm(&pid);
     if (err)
         return err;
-    err = target_open_pid(pid, &w->only);
-    return err ? explain_target(err, pid) : plan_new(&w->only, w->ops.hooks_only, &w->plan);
+    err = target_require(pid, &w->only);
+    return err ? err : plan_new(&w->only, w->ops.hooks_only, &w->plan);
 }
 
 int watch_open(struct watch *w, const struct options *options, const struct watch_ops *ops)

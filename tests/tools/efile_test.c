@@ -132,6 +132,24 @@ START_TEST(test_efile_events_name_the_integers_of_each_command)
 }
 END_TEST
 
+/* A story is told when it has ended, each step with the time when it was. */
+START_TEST(test_efile_events_have_the_time_of_their_step_in_json)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run("$ERLSNOOP efile --json --events -- $EMITTER -d 30000 " RENAMES(1, "1|0"));
+    char times[4][40] = {""};
+    const char *at = r->out;
+
+    for (int i = 0; i < 4; i++) {
+        at = strstr(at, "\"type\":\"efile_event\"");
+        ck_assert(at && at - r->out > 37);
+        ck_assert_int_eq(sscanf(at - 37, "\"time\":\"%*[^:]:%39[^\"]", times[i]), 1);
+        ck_assert_msg(!i || strcmp(times[i - 1], times[i]) != 0, "'%s' twice in %s", times[i], r->out);
+        at++;
+    }
+}
+END_TEST
+
 /* By thread 1 a rename takes three steps of 30 ms; the one of thread 2 takes one. */
 START_TEST(test_efile_slower_leaves_quick_operations_out_of_events_only)
 {
@@ -209,6 +227,7 @@ Suite *efile_suite(void)
     tcase_add_test(live, test_efile_tag_of_64_bits);
     tcase_add_test(live, test_efile_measures_each_part);
     tcase_add_test(live, test_efile_events_tell_each_story_in_four_lines);
+    tcase_add_test(live, test_efile_events_have_the_time_of_their_step_in_json);
     tcase_add_test(live, test_efile_events_tell_vms_apart);
     tcase_add_test(live, test_efile_events_name_the_integers_of_each_command);
     tcase_add_test(live, test_efile_slower_leaves_quick_operations_out_of_events_only);

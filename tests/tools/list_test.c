@@ -29,11 +29,64 @@ START_TEST(test_list_shows_a_stock_vm_without_notes)
 
     const struct support_run *r = support_run(
         "erl -noshell -noinput & p=$!; sleep 2; $ERLSNOOP list --json -p $p; $ERLSNOOP doctor --json -p $p; kill $p");
+    const char *none = strstr(r->out, "\"source\":\"none\"");
 
     ck_assert(strstr(r->out, "\"provider\":\"otp-uprobe\"") != NULL);
     ck_assert_int_eq(support_number(r->out, "\"type\":\"vm\"", "events"), support_lines(r->out, "\"source\":\"hook\""));
     ck_assert(strstr(r->out, "\"event\":\"message__send\",\"source\":\"hook\"") != NULL);
     ck_assert(strstr(r->out, "\"event\":\"bif__entry\",\"source\":\"none\"") != NULL);
+    ck_assert_msg(none && !strstr(none, "\"source\":\"hook\""), "what is served does not come first");
+    ck_assert(strstr(r->out, "\"name\":\"beam.smp\"") != NULL);
+}
+END_TEST
+
+/* The arguments tell VMs apart: the node's name, or else the module it was started with; none behind -extra. */
+START_TEST(test_list_names_a_vm_by_what_it_was_told_to_be)
+{
+    static const char *const names[] = {"shop@127.0.0.1", "depot", "beam.smp"};
+
+    if (access("/usr/bin/erl", X_OK)) {
+        printf("SKIP %s: no stock erl here\n", __func__);
+        return;
+    }
+
+    const struct support_run *r = support_run(
+        "printf '%%s\\n' '-module(depot).' '-export([start/0]).' 'start() -> ok.' > depot.erl; erlc depot.erl\n"
+        "erl -noinput -dist_listen false -s depot -name shop@127.0.0.1 & a=$!; erl -noinput -run depot & b=$!\n"
+        "erl -noinput -extra -s depot & c=$!\n"
+        "sleep 2; for p in $a $b $c; do $ERLSNOOP list --json -p $p; done; kill $a $b $c");
+    const char *at = r->out;
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char name[64];
+
+        snprintf(name, sizeof name, "\"name\":\"%s\"", names[i]);
+        at = strstr(at, name);
+        ck_assert_msg(at != NULL, "no %s in %s", name, r->out);
+    }
+}
+END_TEST
+
+START_TEST(test_list_says_why_a_process_is_not_listed)
+{
+    static const char *const commands[] = {"list", "doctor", "spawns"};
+
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        const struct support_run *r = support_run("sleep 0 & p=$!; wait $p; $ERLSNOOP %s -p $p", commands[i]);
+
+        ck_assert_int_eq(r->status, 1);
+        ck_assert_ptr_ne(strstr(r->err, "no process with pid"), NULL);
+    }
+}
+END_TEST
+
+START_TEST(test_list_without_rights_may_not_say_that_nothing_runs)
+{
+    const struct support_run *r = support_run("cp $ERLSNOOP snoop; chmod 755 snoop\n"
+                                              "setpriv --reuid=65534 --regid=65534 --clear-groups ./snoop list");
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_ptr_ne(strstr(r->err, "run as root"), NULL);
 }
 END_TEST
 
@@ -88,6 +141,9 @@ Suite *list_suite(void)
     tcase_set_timeout(live, 30);
     tcase_add_test(live, test_list_shows_a_vm_with_notes);
     tcase_add_test(live, test_list_shows_a_stock_vm_without_notes);
+    tcase_add_test(live, test_list_names_a_vm_by_what_it_was_told_to_be);
+    tcase_add_test(live, test_list_says_why_a_process_is_not_listed);
+    tcase_add_test(live, test_list_without_rights_may_not_say_that_nothing_runs);
     tcase_add_test(live, test_list_escapes_a_hostile_name);
     tcase_add_test(live, test_list_without_rights_says_what_is_missing);
     tcase_add_test(live, test_list_doctor_tries_to_see_other_processes);

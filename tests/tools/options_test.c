@@ -30,7 +30,7 @@ static const struct {
     {"list 1", "unexpected argument '1'", 2},
     {"list --events", "unknown option", 2},
     {"doctor --events", "unknown option", 2},
-    {"doctor -p 1", "no Erlang VM", 1},
+    {"doctor -p $$", "no Erlang VM", 1},
     {"msglat -a --slower fast", "--slower must be a number", 2},
     {"efile -a --slower -1", "--slower must be a number", 2},
     {"msglat -a --slower 5", "--slower needs --events", 2},

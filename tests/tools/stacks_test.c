@@ -80,6 +80,8 @@ START_TEST(test_stacks_sums_time_off_the_cpu)
     const char *at;
 
     ck_assert_int_eq(support_number(r->out, "stacks_target:act/0;stacks_target:nap/1\"", "count"), 7);
+    ck_assert_int_ge(support_number(r->out, "stacks_target:act/0;stacks_target:nap/1\"", "off_ns"), 7 * 20000000);
+    ck_assert_int_eq(support_lines(r->out, "normal_exit"), 0);
     r = support_run(WATCH_EVENTS("--off-cpu --proc actor --folded"));
     at = strstr(r->out, "stacks_target:nap/1 ");
     ck_assert_ptr_ne(at, NULL);
@@ -92,7 +94,7 @@ START_TEST(test_stacks_writes_files)
     SUPPORT_BPF();
     const struct support_run *r = support_run(
         START("shares") "echo old > a.svg; $ERLSNOOP stacks -p $p --svg a.svg --pprof a.pb.gz 1 1 > /dev/null; s=$?; kill $p\n"
-                        "python3 -c 'import xml.dom.minidom as m; m.parse(\"a.svg\")' && gzip -t a.pb.gz && grep -c 'data-n=\"stacks_target:work/2\"' a.svg; exit $s");
+                        "python3 -c 'import xml.dom.minidom as m; m.parse(\"a.svg\")' && gzip -t a.pb.gz && grep -q \">On the CPU: process $p, [0-9]* samples in \" a.svg && grep -c 'data-n=\"stacks_target:work/2\"' a.svg; exit $s");
 
     ck_assert_int_eq(r->status, 0);
     ck_assert_int_ge(atoi(r->out), 1);
@@ -126,7 +128,7 @@ END_TEST
 
 START_TEST(test_stacks_refuses_what_makes_no_sense)
 {
-    static const char *const lines[] = {"--off-cpu --hz 7", "--event nothing", "--event spawn --off-cpu", "--hz 0", "--proc '<1.2>'", "--by sun", "--folded --json"};
+    static const char *const lines[] = {"--off-cpu --hz 7", "--event nothing", "--event spawn --off-cpu", "--off-cpu --event spawn", "--hz 0", "--proc '<1.2>'", "--by sun", "--folded --json"};
 
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         const struct support_run *r = support_run("$ERLSNOOP stacks %s", lines[i]);
