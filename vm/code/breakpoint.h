@@ -20,11 +20,13 @@ struct breakpoint {
 
 /* A frame on the stack, behind the return address of breakpoint_return: what to tell when the function returns. Immediates. */
 struct breakpoint_frame {
-	Term kind;           /* small: enum breakpoint_frame_kind */
+	Term kind;           /* small: the tracing room's, or BREAKPOINT_KEPT_FRAME */
 	Term module, function;
 	Term arity;          /* small */
-	Term tracer;         /* whom to tell, or the tracing room's own */
+	Term tracer;         /* whom to tell, or the tracing room's own; of a kept frame its bytes, as a small */
 };
+/* The frame below is that of the function whose last call this is; its return address only names it. */
+enum { BREAKPOINT_KEPT_FRAME = 255 };
 enum { BREAKPOINT_FRAME_WORDS = 1 + sizeof(struct breakpoint_frame) / sizeof(Term), BREAKPOINT_FRAMES_MAX = 4 };
 
 struct breakpoint_hooks {
@@ -33,8 +35,9 @@ struct breakpoint_hooks {
 	unsigned (*called)(Process *p, struct breakpoint *b, const Term *args, struct breakpoint_frame frames[BREAKPOINT_FRAMES_MAX]);
 	/* to: the return address below the frame */
 	void (*returned)(Process *p, const struct breakpoint_frame *f, Term value, const Inst *to);
-	void (*raised)(Process *p, const struct breakpoint_frame *f, Term class, Term value);
-	/* An exception that passed such frames was caught: the code goes on at `at`. */
+	/* Returns whether whoever catches is to be told. */
+	bool (*raised)(Process *p, const struct breakpoint_frame *f, Term class, Term value);
+	/* Such an exception was caught: the code goes on at `at`. */
 	void (*caught)(Process *p, const Inst *at);
 	/* c is code that can be called from now on; or will soon be no current code any more. The world is stopped, or c is new. */
 	void (*entered)(struct code_instance *c);

@@ -113,6 +113,21 @@ bool call_breakpoint_gc(Process *p, Term *x, const Inst *entry)
 	return true;
 }
 
+bool call_keep_frame_gc(Process *p, Term *x, unsigned arity, const Inst *at, uint32_t frame_bytes)
+{
+	struct breakpoint_frame f = { SMALL(BREAKPOINT_KEPT_FRAME), NIL, NIL, SMALL(0), SMALL(frame_bytes) };
+
+	if (!process_need_gc(p, BREAKPOINT_FRAME_WORDS + 1, x, arity))
+		return false;
+	if (frame_bytes == 0) {
+		p->heap.stop--;
+		f.tracer = SMALL(sizeof(Term));
+	}
+	p->heap.stop[0] = (Term)(at + 1);
+	push_frame(p, &f);
+	return true;
+}
+
 void call_note_loop(Process *p, const Inst *to)
 {
 	if ((uint16_t)*to == OP_breakpoint)

@@ -183,17 +183,16 @@ static const Inst *stack_unwind(Process *p)
 {
 	Term *frame = p->heap.stop;
 	Term words[3] = { HEADER(2, SUB_TUPLE), am_nocatch, p->exc_reason };
-	bool is_told = false, is_uncaught = false;
+	bool is_told = false, is_caught;
 
 	for (Term *slot = frame; slot < p->heap.end; slot++) {
 		if (term_is_header(*slot)) {
 			frame = slot;
 			if (unlikely(*slot == (Term)breakpoint_return)) {
-				if (!is_told)
-					is_uncaught = p->exc_kind == EXC_THROW && !has_catch(p);
-				is_told = true;
-				breakpoint_hooks.raised(p, (const struct breakpoint_frame *)(slot + 1), is_uncaught ? am_error : class_of(p->exc_kind),
-							is_uncaught ? term_from_boxed(words) : p->exc_reason);
+				is_caught = p->exc_kind != EXC_THROW || has_catch(p);
+				is_told |= breakpoint_hooks.raised(p, (const struct breakpoint_frame *)(slot + 1),
+								   is_caught ? class_of(p->exc_kind) : am_error,
+								   is_caught ? p->exc_reason : term_from_boxed(words));
 			}
 		} else if (term_is_catch(*slot)) {
 			p->heap.stop = frame;

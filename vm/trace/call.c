@@ -199,7 +199,7 @@ static void tell_returned(Process *p, const struct breakpoint_frame *f, Term val
 	}
 }
 
-static void tell_raised(Process *p, const struct breakpoint_frame *f, Term class, Term value)
+static bool tell_raised(Process *p, const struct breakpoint_frame *f, Term class, Term value)
 {
 	Term words[3] = { HEADER(2, SUB_TUPLE), class, value };
 
@@ -207,6 +207,7 @@ static void tell_raised(Process *p, const struct breakpoint_frame *f, Term class
 		tell_end(p, f, am_exception_from, term_from_boxed(words));
 	else if (f->kind == SMALL(FRAME_TIME))
 		point_switch_time(p, (uint32_t)small_value(f->tracer), false);
+	return f->kind == SMALL(FRAME_TO);
 }
 
 static void tell_caught(Process *p, const Inst *at)

@@ -1,7 +1,7 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% Call tracing: local and global, returns and exceptions, callers, natives, tail calls, receive at a function's entry.
 -module(trace_calls).
--export([main/0, fact/2, outer/1, inner/1, spin/1, raise/1, guarded/1, wait/0, waiting/0, split/1, pair/2, slow/1]).
+-export([main/0, fact/2, outer/1, inner/1, spin/1, raise/1, guarded/1, wait/0, waiting/0, split/1, pair/2, slow/1, last/2]).
 
 main() ->
     section("local", fun() ->
@@ -40,6 +40,14 @@ main() ->
             L = atom_to_list(node()), T = lists:keyfind(b, 1, [{b, 2}]),
             N = apply(erlang, atom_to_list, [node()]),
             {L, T, N, catch lists:keyfind(a, b, c), guarded(foo)} end)
+    end),
+    section("last calls of natives", fun() ->
+        [erlang:trace_pattern({erlang, F, '_'}, [{'_', [], [{exception_trace}, {message, {caller}}]}], [local]) || F <- [put, throw, error]],
+        pattern(last, true, [local]),
+        run([call, return_to], fun() ->
+            last(put, 1), X = (catch last(throw, 2)), {'EXIT', {R, S}} = (catch last(error, 3)),
+            {X, R, [{F, A} || {?MODULE, F, A, _} <- lists:sublist(S, 1)]} end),
+        run([call], fun() -> {_, M} = spawn_monitor(fun() -> ok end), demonitor(M), last(put, 4) end)
     end),
     section("receive", fun() ->
         pattern(wait, true, [local]), pattern(waiting, true, [local]),
@@ -89,6 +97,11 @@ split(<<>>) -> [].
 
 pair(A, B) -> {A, B}.
 
+last(put, X) -> Y = id(X), put(key, Y);
+last(throw, X) -> throw(X);
+last(error, X) -> id(X), error(X).
+id(X) -> X.
+
 slow(X) -> X + 1.
 
 pattern(Name, Spec, Flags) -> erlang:trace_pattern({?MODULE, Name, '_'}, Spec, Flags).
@@ -129,6 +142,7 @@ section(Name, F) ->
     erlang:trace_pattern({'_', '_', '_'}, false, []).
 
 p(T) -> io:format("  ~0p~n", [T]).
+
 
 %% expect: local
 %% expect:   {trace,tracee,call,{trace_calls,fact,[3,1]}}
@@ -192,6 +206,25 @@ p(T) -> io:format("  ~0p~n", [T]).
 %% expect:   {trace,tracee,exception_from,{lists,keyfind,3},{error,badarg}}
 %% expect:   {trace,tracee,return_to,{trace_calls,'-main/0-fun-15-',0}}
 %% expect:   {result,{"nonode@nohost",{b,2},"nonode@nohost",{'EXIT',badarg},2}}
+%% expect: last calls of natives
+%% expect:   {trace,tracee,call,{trace_calls,last,[put,1]}}
+%% expect:   {trace,tracee,call,{erlang,put,[key,1]},{trace_calls,last,2}}
+%% expect:   {trace,tracee,return_from,{erlang,put,2},undefined}
+%% expect:   {trace,tracee,return_to,{trace_calls,last,2}}
+%% expect:   {trace,tracee,return_to,{trace_calls,'-main/0-fun-19-',0}}
+%% expect:   {trace,tracee,call,{trace_calls,last,[throw,2]}}
+%% expect:   {trace,tracee,call,{erlang,throw,[2]},{trace_calls,last,2}}
+%% expect:   {trace,tracee,exception_from,{erlang,throw,1},{throw,2}}
+%% expect:   {trace,tracee,return_to,{trace_calls,'-main/0-fun-19-',0}}
+%% expect:   {trace,tracee,call,{trace_calls,last,[error,3]}}
+%% expect:   {trace,tracee,call,{erlang,error,[3]},{trace_calls,last,2}}
+%% expect:   {trace,tracee,exception_from,{erlang,error,1},{error,3}}
+%% expect:   {trace,tracee,return_to,{trace_calls,'-main/0-fun-19-',0}}
+%% expect:   {result,{2,3,[{last,2}]}}
+%% expect:   {trace,tracee,call,{trace_calls,last,[put,4]}}
+%% expect:   {trace,tracee,call,{erlang,put,[key,4]},{trace_calls,last,2}}
+%% expect:   {trace,tracee,return_from,{erlang,put,2},undefined}
+%% expect:   {result,undefined}
 %% expect: receive
 %% expect:   {trace,tracee,call,{trace_calls,wait,[]}}
 %% expect:   {trace,tracee,call,{trace_calls,wait,[]}}
