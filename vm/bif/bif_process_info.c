@@ -645,3 +645,30 @@ Term bif_erlang_process_info_2(Process *p, Term *args)
 		c->items[n++] = cons_head(list);
 	return ask(p, args[0], c, ref);
 }
+
+static Term answer_display(Process *p, struct process_call *c)
+{
+	struct print_buffer b;
+
+	(void)c;
+	if (p == NULL)
+		return am_badarg;
+	print_buffer_init(&b, BACKTRACE_BYTES_MAX);
+	if (!is_sensitive(p))
+		print_stack(&b, p);
+	log_text(b.text, b.used);
+	print_buffer_free(&b);
+	return am_true;
+}
+
+/* On standard error: the only thing that can be shown is its stack. */
+Term bif_erts_internal_process_display_2(Process *p, Term *args)
+{
+	Term ref = heap_ref(&p->heap, 0);
+
+	if (!term_is_local_pid(args[0]))
+		return am_badarg;
+	if (args[1] != am_backtrace)
+		return am_badopt;
+	return ask(p, args[0], process_call_new(answer_display, p->id, ref, 0), ref);
+}
