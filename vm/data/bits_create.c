@@ -123,6 +123,8 @@ static Term make_room(struct heap *h, struct bits_builder *b, const struct bits_
 	return t;
 }
 
+#define BITS_MAX ((uint64_t)1 << 62) /* more than any memory holds */
+
 Term bits_create(struct heap *h, struct bits_segment *segments, unsigned count, struct bits_failure *f)
 {
 	bool append = count > 0 && segments[0].kind <= BITS_SEG_PRIVATE_APPEND && segments[0].size == am_all;
@@ -133,7 +135,7 @@ Term bits_create(struct heap *h, struct bits_segment *segments, unsigned count, 
 	for (unsigned i = 0; i < count; i++) {
 		if (!size_segment(&segments[i], f))
 			return TERM_NONE;
-		if (__builtin_add_overflow(total, segments[i].bits, &total)) {
+		if (__builtin_add_overflow(total, segments[i].bits, &total) || total > BITS_MAX) {
 			fail(f, &segments[i], BITS_LIMIT, am_size, segments[i].size);
 			return TERM_NONE;
 		}

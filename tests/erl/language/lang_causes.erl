@@ -48,8 +48,12 @@ main() ->
         {register_taken, fun() -> register(init, Self) end},
         {set_signal, fun() -> os:set_signal(sigusr1, foo) end},
         {re_compile, fun() -> re:compile("a", [foo]) end},
-        {re_run, fun() -> re:run("a", "a", [foo]) end}]],
+        {re_run, fun() -> re:run("a", "a", [foo]) end},
+        {bits, fun() -> Wide = size(S, 59), <<0:Wide/unit:32, 0:64>> end}]],
     ok.
+
+%% The largest small number; the compiler does not know it.
+size(Table, Bits) -> ets:insert(Table, {bits, Bits}), (1 bsl ets:lookup_element(Table, bits, 2)) - 1.
 
 foreign(Protection) ->
     Self = self(),
@@ -108,3 +112,4 @@ show(Name, F) ->
 %% expect: set_signal: badopt ["*** argument 2: invalid signal handling option"]
 %% expect: re_compile: badopt ["*** argument 2: invalid options"]
 %% expect: re_run: badopt ["*** argument 3: invalid options"]
+%% expect: bits: {1,integer,size,576460752303423487} ["*** segment 1 of type 'integer': the size 576460752303423487 is too large"]
