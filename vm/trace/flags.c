@@ -305,7 +305,7 @@ static void take_gift(Process *p, void *arg)
 	struct gift *g = arg;
 
 	if (p != NULL)
-		trace_set(p, (p->trace_flags | g->on) & ~g->off, g->tracer);
+		trace_set(p, (p->trace_flags & ~g->off) | g->on, g->tracer);
 	mem_free(g);
 }
 
@@ -330,7 +330,8 @@ void trace_flags_linked(Process *p, Term to)
 		return;
 	if (on & TRACE_SET_ON_FIRST_LINK) {
 		off = TRACE_SET_ON_FIRST_LINK | TRACE_SET_ON_LINK;
-		trace_set(p, on & ~off, tracer);
+		on &= ~off;
+		trace_set(p, on, tracer);
 	}
 	trace_flags_send(to, on, off, tracer);
 }
