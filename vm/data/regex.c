@@ -94,6 +94,35 @@ static const uint8_t *get_tables(void)
 	return tables;
 }
 
+/* ---- compiling, as PCRE 8 did: escapes that mean nothing are the character, \K may stand in a lookaround */
+
+/* PCRE2 to 10.42 leaves letters above 127 of our tables out of what \w may start with. */
+static uint32_t flags_of(const char *source, size_t n, uint32_t flags)
+{
+	bool is_wrong = (flags & PCRE2_UTF) != 0 && (flags & PCRE2_UCP) == 0 && memmem(source, n, "\\w", 2) != NULL;
+
+	return is_wrong ? flags | PCRE2_NO_START_OPTIMIZE : flags;
+}
+
+/* A hyphen behind a class in a class, [\d-z], is one to PCRE 8 and an error to PCRE2: it is escaped, one after the other. */
+static pcre2_code *compile_source(const char *source, size_t n, uint32_t flags, int *error, size_t *offset, pcre2_compile_context *c)
+{
+	pcre2_code *code = pcre2_compile((PCRE2_SPTR)source, n, flags, error, offset, c);
+	char *escaped;
+
+	if (code != NULL || *error != PCRE2_ERROR_CLASS_INVALID_RANGE || *offset >= n || source[*offset] != '-')
+		return code;
+	escaped = mem_alloc(n + 1);
+	memcpy(escaped, source, *offset);
+	escaped[*offset] = '\\';
+	memcpy(escaped + *offset + 1, source + *offset, n - *offset);
+	code = compile_source(escaped, n + 1, flags, error, offset, c);
+	if (code == NULL)
+		--*offset;
+	mem_free(escaped);
+	return code;
+}
+
 bool regex_compile(struct regex *r, const void *source, size_t n, const struct regex_options *o, int *error, size_t *offset)
 {
 	pcre2_compile_context *c = pcre2_compile_context_create(get_memory());
@@ -101,7 +130,8 @@ bool regex_compile(struct regex *r, const void *source, size_t n, const struct r
 	pcre2_set_character_tables(c, get_tables());
 	pcre2_set_newline(c, o->newline != 0 ? o->newline : PCRE2_NEWLINE_LF);
 	pcre2_set_bsr(c, o->bsr != 0 ? o->bsr : PCRE2_BSR_UNICODE);
-	r->code = pcre2_compile(source, n, o->flags, error, offset, c);
+	pcre2_set_compile_extra_options(c, PCRE2_EXTRA_BAD_ESCAPE_IS_LITERAL | PCRE2_EXTRA_ALLOW_LOOKAROUND_BSK);
+	r->code = compile_source(source, n, flags_of(source, n, o->flags), error, offset, c);
 	pcre2_compile_context_free(c);
 	if (r->code == NULL)
 		return false;
