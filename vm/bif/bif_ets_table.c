@@ -413,7 +413,7 @@ Term bif_ets_info_1(Process *p, Term *args)
 	case ETS_NO_TABLE:
 		return am_undefined;
 	default:
-		return exc_badarg(p);
+		return exc_hold(p, &hold);
 	}
 	for (size_t i = 0; i < sizeof(info_items) / sizeof(info_items[0]); i++) {
 		Term value = describe(hold.table, &p->heap, info_items[i]);
@@ -437,7 +437,7 @@ Term bif_ets_info_2(Process *p, Term *args)
 	case ETS_NO_TABLE:
 		return am_undefined;
 	default:
-		return exc_badarg(p);
+		return exc_hold(p, &hold);
 	}
 	value = describe(hold.table, &p->heap, args[1]);
 	table_release(&hold);

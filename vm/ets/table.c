@@ -86,9 +86,11 @@ static enum ets_failure find_table(struct ets_hold *hold, Term id)
 		return hold->table != NULL ? ETS_OK : ETS_NO_TABLE;
 	}
 	hold->table = table_from_ref(id);
-	if (hold->table == NULL)
-		return ETS_NO_ID;
-	return ETS_OK;
+	if (hold->table == NULL && term_is_local_ref(id)) {
+		hold->table = tables_find_number(ref_number(id));
+		hold->is_counted = true;
+	}
+	return hold->table != NULL ? ETS_OK : ETS_NO_ID;
 }
 
 static bool has_right(const struct ets_table *t, Process *p, enum ets_access access)

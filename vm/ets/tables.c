@@ -626,6 +626,20 @@ static void reap_process(Process *p)
 }
 
 /* ---- all of them */
+struct ets_table *tables_find_number(uint64_t number)
+{
+	struct ets_table *t;
+
+	lock_acquire(&tables.lock);
+	t = tables.first;
+	while (t != NULL && t->resource.number != number)
+		t = t->next;
+	if (t != NULL)
+		resource_ref(&t->resource);
+	lock_release(&tables.lock);
+	return t;
+}
+
 Term table_list(struct heap *h)
 {
 	Term list = NIL;
