@@ -319,8 +319,14 @@ static void drain(int fd)
 
 static int on_scan(struct session *s)
 {
-    int err = watch_again(&s->watch);
+    int err;
 
+    if (watch_replaced(&s->watch)) {
+        note("process %d runs another program now", s->watch.only.pid);
+        s->ending = true;
+        return 0;
+    }
+    err = watch_again(&s->watch);
     return err ? err : set_timer(s, SOURCE_SCAN, watch_interval_ns(&s->watch));
 }
 

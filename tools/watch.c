@@ -280,6 +280,7 @@ static int open_only(struct watch *w)
     err = pid ? 0 : find_only_vm(&pid);
     if (err)
         return err;
+    target_read_life(pid, &w->life); /* fails where target_require does */
     err = target_require(pid, &w->only);
     return err ? err : plan_new(&w->only, w->ops.hooks_only, &w->plan);
 }
@@ -340,12 +341,19 @@ int watch_again(struct watch *w)
         return scan_all(w);
     if (w->child.pid)
         return target_each(&(struct target_visitor){.skip = skip_stranger, .found = attach_descendant, .ctx = w});
-    return attach_required(w, &w->only);
+    return w->waits ? attach_required(w, &w->only) : 0;
+}
+
+bool watch_replaced(const struct watch *w)
+{
+    struct target_life now;
+
+    return w->life.pid && !target_read_life(w->life.pid, &now) && !target_same_life(&now, &w->life);
 }
 
 uint64_t watch_interval_ns(const struct watch *w)
 {
-    return w->options->all ? SCAN_ALL_NS : w->waits ? SCAN_WAIT_NS : 0;
+    return w->waits ? SCAN_WAIT_NS : w->options->all || w->life.pid ? SCAN_ALL_NS : 0;
 }
 
 int watch_end(const struct watch *w)

@@ -28,6 +28,7 @@ struct watch {
     struct child child; /* pid 0: none */
     struct target only; /* the one target, when it was known before the load; elf NULL: it was not */
     struct plan *plan;  /* of it */
+    struct target_life life; /* of it, when it ran before us; pid 0: it did not */
     struct timespec since;
     int vms;            /* how many files or processes are watched */
     bool waits;         /* for the VM: it is not found, or not far enough */
@@ -46,6 +47,8 @@ int watch_begin(struct watch *w);
 /* To be called every watch_interval_ns while that is not 0. Fails: said. */
 int watch_again(struct watch *w);
 uint64_t watch_interval_ns(const struct watch *w);
+/* Whether the only target runs another program than the one that was looked at: it called exec. */
+bool watch_replaced(const struct watch *w);
 /* The process whose end is the end of watching; 0: none. */
 int watch_end(const struct watch *w);
 /* Detaches from everything. */

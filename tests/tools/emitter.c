@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A program that fires given probes given counts: the target of tool tests, in place of a VM.
- *   emitter [-r ROUNDS] [-d DELAY_US] [-w FILE] [-s SECONDS] PROBE=COUNT[|ARG]... ...
+ *   emitter [-r ROUNDS] [-d DELAY_US] [-w FILE] [-s SECONDS] [-x PROGRAM] PROBE=COUNT[|ARG]... ...
  * Each round fires every PROBE in turn, COUNT times. An ARG replaces the argument of its
  * position (an empty one does not); `%d` in it becomes the number of the firing, from 0.
  * Without, arguments look like a VM's. -d sleeps after each firing, -w waits for FILE to
  * exist before the first, -s sleeps after the last. Prints a line a probe: its name, how
- * often its guard was on and how often off.
+ * often its guard was on and how often off. -x runs PROGRAM in its own place at the end.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -152,16 +152,17 @@ int main(int argc, char **argv)
 {
     static struct spec specs[MAX_SPECS];
     long rounds = 1, delay_us = 0, linger_s = 0;
-    const char *wait_for = NULL;
+    const char *wait_for = NULL, *next = NULL;
     int opt, n = 0;
 
     fill_types();
-    while ((opt = getopt(argc, argv, "r:d:w:s:")) != -1) {
+    while ((opt = getopt(argc, argv, "r:d:w:s:x:")) != -1) {
         switch (opt) {
         case 'r': rounds = atol(optarg); break;
         case 'd': delay_us = atol(optarg); break;
         case 'w': wait_for = optarg; break;
         case 's': linger_s = atol(optarg); break;
+        case 'x': next = optarg; break;
         default: return 2;
         }
     }
@@ -181,5 +182,5 @@ int main(int argc, char **argv)
         printf("%s %ld %ld\n", specs[i].probe->name, specs[i].on, specs[i].off);
     fflush(stdout);
     sleep((unsigned)linger_s);
-    return 0;
+    return next ? execl(next, next, (char *)NULL) : 0;
 }

@@ -122,6 +122,19 @@ START_TEST(test_spawns_target_that_dies_gives_result)
 }
 END_TEST
 
+START_TEST(test_spawns_target_that_becomes_another_program_gives_result)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "printf '#!/bin/sh\\nsleep 60\\n' > next; chmod +x next; $EMITTER -w go -x ./next process__spawn=23 & p=$!; sleep .2\n"
+        "$ERLSNOOP spawns --json -p $p & e=$!; attached $e; touch go; wait $e");
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"spawns\"", "births"), 23);
+    ck_assert(strstr(r->err, "runs another program now") != NULL);
+}
+END_TEST
+
 START_TEST(test_spawns_interrupt_gives_result_and_detaches)
 {
     SUPPORT_BPF();
@@ -283,6 +296,7 @@ Suite *spawns_suite(void)
     tcase_add_test(live, test_spawns_full_map_is_counted_and_totals_stay_exact);
     tcase_add_test(live, test_spawns_measures_lifetimes_of_processes_that_share_a_place);
     tcase_add_test(live, test_spawns_target_that_dies_gives_result);
+    tcase_add_test(live, test_spawns_target_that_becomes_another_program_gives_result);
     tcase_add_test(live, test_spawns_interrupt_gives_result_and_detaches);
     tcase_add_test(live, test_spawns_interval_and_count);
     tcase_add_test(live, test_spawns_closed_pipe_is_a_clean_exit);
