@@ -322,7 +322,11 @@ Term bif_erlang_hibernate_3(Process *p, Term *args)
 static Term yield_now(Process *p, Term result)
 {
 	Term list = heap_cons(&p->heap, result, NIL);
+	struct sched *s = sched_self();
+	uint64_t unused = (uint64_t)(p->reds_left > 0 ? p->reds_left : 0) + (uint64_t)p->reds_kept;
 
+	p->reds_done -= unused; /* the end of the slice counts it whole */
+	__atomic_store_n(&s->reds_done, s->reds_done - unused, __ATOMIC_RELAXED);
 	process_yield_soon(p);
 	return exc_trap(p, export_get(am_erlang, am_hd, 1), 1, &list);
 }

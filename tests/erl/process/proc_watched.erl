@@ -14,6 +14,10 @@ main() ->
     erlang:yield(),
     erlang:display({process_flag(scheduler, 0), erlang:system_info(scheduler_id)}),
     erlang:display(try process_flag(scheduler, 100000) catch error:E -> E end),
+    {reductions, Before} = process_info(self(), reductions),
+    [erlang:yield() || _ <- lists:seq(1, 10)],
+    {reductions, After} = process_info(self(), reductions),
+    erlang:display(After - Before < 1000),
     erlang:display([N || N <- [1, 2, 1, 2], N =< erlang:system_info(schedulers), hop(N) =/= N]).
 
 show(R) -> receive Down when element(2, Down) =:= R -> erlang:display(setelement(2, Down, r)) end.
@@ -38,4 +42,5 @@ earlier(Pid) ->
 %% expect: 0
 %% expect: {1,1}
 %% expect: badarg
+%% expect: true
 %% expect: []
