@@ -230,7 +230,7 @@ Term bif_erlang_exit_2(Process *p, Term *args)
 	if (term_is_local_pid(args[0]) || term_is_local_port(args[0])) {
 		signal_exit(p, args[0], args[1]);
 		/* What we do to ourselves is done when this returns. */
-		if (args[0] == p->id && !signal_handle(p))
+		if (args[0] == p->id && !signal_handle_now(p))
 			return TERM_NONE;
 		return am_true;
 	}

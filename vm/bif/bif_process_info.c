@@ -593,7 +593,7 @@ static Term ask(Process *p, Term pid, struct process_call *c, Term ref)
 	if (pid != p->id)
 		return process_call_await(p, pid, c, ref);
 	/* What others sent before counts: our own queue, too. */
-	if ((atomic_load(&p->state) & PS_SIGNALS) && !signal_handle(p)) {
+	if ((atomic_load(&p->state) & PS_SIGNALS) && !signal_handle_now(p)) {
 		process_call_free(c);
 		return TERM_NONE;
 	}

@@ -87,6 +87,8 @@ void message_marker_use(Process *p, Term ref);
 bool signal_handle(Process *p);
 /* The same, and tells p's tracer of what comes. */
 bool signal_handle_traced(Process *p);
+/* One of the two: as somebody traces, or nobody. */
+bool signal_handle_now(Process *p);
 /* Queues a signal. Takes: s. Returns false (and frees s) when there is no such process. */
 bool signal_send(Term to, struct signal *s);
 struct signal *signal_new(enum signal_kind kind);

@@ -458,6 +458,11 @@ bool signal_handle_traced(Process *p)
 	return handle_all(p, handle_one_traced);
 }
 
+bool signal_handle_now(Process *p)
+{
+	return trace_active ? signal_handle_traced(p) : signal_handle(p);
+}
+
 /* ---- the dead */
 
 void signal_reject(Term to, struct signal *s)

@@ -255,6 +255,10 @@ bool trace_look(Term spec, uint32_t *flags, Term *tracer)
 {
 	struct look l = { spec, 0, NIL, false };
 
+	if (!tracer_is_alive(born.process_tracer)) {
+		born.process_flags = 0;
+		born.process_tracer = NIL;
+	}
 	if (spec == am_new || spec == am_new_processes) {
 		l = (struct look){ spec, born.process_flags, born.process_tracer, true };
 	} else if (spec == am_new_ports) {
