@@ -102,6 +102,33 @@ static __always_inline __u64 otp_atom(__u64 term)
     return (term & 0x3f) == OTP_TAG_ATOM ? term >> 6 : WIRE_NO_ATOM;
 }
 
+/* Whether a term is this atom. */
+static __always_inline bool otp_is(const struct otp_layout *layout, __u64 term, enum otp_known known)
+{
+    __u64 index = otp_atom(term);
+
+    return index != WIRE_NO_ATOM && index == layout->known[known];
+}
+
+static __always_inline __u64 otp_known_atom(const struct otp_layout *layout, enum otp_known known)
+{
+    return (__u64)layout->known[known] << 6 | OTP_TAG_ATOM;
+}
+
+/* The first n elements of a list; false when it has fewer. */
+static __always_inline bool otp_read_list(__u64 list, __u64 *elements, __u32 n)
+{
+    __u64 cell[2];
+
+    for (__u32 i = 0; i < n; i++) {
+        if ((list & 3) != OTP_TAG_LIST || bpf_probe_read_user(cell, sizeof cell, (void *)(list & ~7ull)))
+            return false;
+        elements[i] = cell[0];
+        list = cell[1];
+    }
+    return true;
+}
+
 /* Elements of a list of arguments, of which spawns have few. */
 static __always_inline __u32 otp_list_length(__u64 list)
 {

@@ -28,6 +28,24 @@ struct otp_packing {
     __u32 cl_shift, cli_shift, number_bits, pad;
 };
 
+/* Atoms that say what a new process is to do: ATOM(name, its text). */
+#define OTP_ATOMS(ATOM) \
+    ATOM(SPAWN_INIT, "spawn_init") \
+    ATOM(PROC_LIB, "proc_lib") \
+    ATOM(INIT_P, "init_p") \
+    ATOM(GEN, "gen") \
+    ATOM(INIT_IT, "init_it") \
+    ATOM(INIT, "init") \
+    ATOM(SUPERVISOR, "supervisor") \
+    ATOM(NO_CALLBACK, "no callback module")
+
+enum otp_known {
+#define OTP_ATOM(name, text) OTP_KNOWN_##name,
+    OTP_ATOMS(OTP_ATOM)
+#undef OTP_ATOM
+    OTP_NKNOWN
+};
+
 /* Value of the map "otp_layouts", whose slot is in the low half of the cookie of a hook. */
 struct otp_layout {
     __u32 vm; /* process id, in erlsnoop's pid namespace */
@@ -36,8 +54,9 @@ struct otp_layout {
     __u64 procs, atoms; /* addresses in memory of erts_proc and erts_atom_table */
     __u64 apply; /* where a process resumes that applies its argument registers (module, function, arguments): it begins, or wakes from hibernation; 0: not known */
     __u32 purges; /* of code, since it was watched: counted by the kernel's side */
-    __u32 spawn_init; /* index of the atom: the function that erlang:spawn_request begins with, to apply another; WIRE_NO_ATOM: not known */
+    __u32 pad;
     struct otp_packing packing;
+    __u32 known[OTP_NKNOWN]; /* indices of OTP_ATOMS; WIRE_NO_ATOM: not known */
     __u16 off[(OTP_NFIELDS + 3) / 4 * 4];
 };
 

@@ -229,17 +229,63 @@ struct {
     __type(value, struct call);
 } spawning SEC(".maps");
 
-/* What erts_internal:spawn_init/1 is to apply: its argument is {module, function, arguments}. */
-static __always_inline void read_applied(struct call *call, __u64 args)
+/* The elements of a tuple of three; false for another term. */
+static __always_inline bool read_triple(__u64 term, __u64 *elements)
 {
-    __u64 cell[2], tuple[4];
+    __u64 tuple[4];
 
-    if (bpf_probe_read_user(cell, sizeof cell, (void *)(args & ~7ull)) || (cell[0] & 3) != OTP_TAG_BOXED ||
-        bpf_probe_read_user(tuple, sizeof tuple, (void *)(cell[0] & ~7ull)) || tuple[0] != 3 << 6)
-        return;
-    call->module = tuple[1];
-    call->function = tuple[2];
-    call->arity = otp_list_length(tuple[3]);
+    if ((term & 3) != OTP_TAG_BOXED || bpf_probe_read_user(tuple, sizeof tuple, (void *)(term & ~7ull)) || tuple[0] != 3 << 6)
+        return false;
+    __builtin_memcpy(elements, tuple + 1, 3 * sizeof *elements);
+    return true;
+}
+
+/* What erts_internal:spawn_init/1 is to apply: its argument is {module, function, arguments}. Returns the arguments. */
+static __always_inline __u64 read_applied(struct call *call, __u64 args)
+{
+    __u64 argument, applied[3];
+
+    if (!otp_read_list(args, &argument, 1) || !read_triple(argument, applied))
+        return args;
+    call->module = applied[0];
+    call->function = applied[1];
+    return applied[2];
+}
+
+/* A behaviour's process is that of its callback module: Module:init/1, or supervisor:Module/1; without one, as gen_event, gen:init_it's. */
+static __noinline int read_behaviour(const struct otp_layout *layout, struct call *call, __u64 args)
+{
+    __u64 words[6] = {0}, child[3]; /* behaviour, starter, parent, (name,) module, argument */
+    __u32 named = call && call->arity == 7;
+
+    if (!layout || !call || !otp_read_list(args, words, 6))
+        return 0;
+    call->module = named ? words[4] : words[3];
+    call->function = otp_known_atom(layout, OTP_KNOWN_INIT);
+    call->arity = 1;
+    if (otp_is(layout, call->module, OTP_KNOWN_SUPERVISOR) && read_triple(named ? words[5] : words[4], child))
+        call->function = child[1];
+    if (otp_is(layout, call->module, OTP_KNOWN_NO_CALLBACK)) {
+        call->module = words[0];
+        call->function = otp_known_atom(layout, OTP_KNOWN_INIT_IT);
+        call->arity = 6;
+    }
+    return 0;
+}
+
+/* What proc_lib:init_p(parent, ancestors, module, function, arguments) is to apply, told as proc_lib:translate_initial_call/1 does. */
+static __noinline int read_proc_lib(const struct otp_layout *layout, struct call *call, __u64 args)
+{
+    __u64 words[5];
+
+    if (!layout || !call || !otp_read_list(args, words, 5))
+        return 0;
+    call->module = words[2];
+    call->function = words[3];
+    call->arity = otp_list_length(words[4]);
+    if (otp_is(layout, call->module, OTP_KNOWN_GEN) && otp_is(layout, call->function, OTP_KNOWN_INIT_IT) && (call->arity == 6 || call->arity == 7))
+        read_behaviour(layout, call, words[4]);
+    return 0;
 }
 
 /* erl_create_process(parent, module, function, arguments, options) */
@@ -252,10 +298,11 @@ int at_process__spawn(struct pt_regs *ctx)
 
     if (probe_stopped || !layout)
         return 0;
-    if (otp_atom(call.function) == layout->spawn_init)
-        read_applied(&call, args);
-    else
-        call.arity = otp_list_length(args);
+    if (otp_is(layout, call.function, OTP_KNOWN_SPAWN_INIT))
+        args = read_applied(&call, args);
+    call.arity = otp_list_length(args);
+    if (call.arity == 5 && otp_is(layout, call.function, OTP_KNOWN_INIT_P) && otp_is(layout, call.module, OTP_KNOWN_PROC_LIB))
+        read_proc_lib(layout, &call, args);
     if (bpf_map_update_elem(&spawning, &thread, &call, BPF_ANY))
         probe_lose(LOSS_MAP_FULL);
     return 0;

@@ -56,6 +56,12 @@ static bool is_patient(const struct watch *w, int pid)
 
 /* ---- one target */
 
+static const char *const known_texts[] = {
+#define OTP_ATOM(name, text) text,
+    OTP_ATOMS(OTP_ATOM)
+#undef OTP_ATOM
+};
+
 static int hook_process(struct watch *w, const struct target *t, struct plan *plan)
 {
     uint32_t slot;
@@ -68,7 +74,8 @@ static int hook_process(struct watch *w, const struct target *t, struct plan *pl
         return -ESRCH;
     if (err)
         note("names of '%s' (process %d) cannot be read: %s", t->name, t->pid, strerror(-err));
-    plan->vm->layout.spawn_init = (uint32_t)names_find_atom(w->names, (uint32_t)t->pid, "spawn_init");
+    for (size_t i = 0; i < OTP_NKNOWN; i++)
+        plan->vm->layout.known[i] = (uint32_t)names_find_atom(w->names, (uint32_t)t->pid, known_texts[i]);
     sites = attach_hooks(&w->attach, t, plan, &slot);
     if (sites > 0)
         names_follow(w->names, (uint32_t)t->pid, bpf_object__find_map_fd_by_name(w->attach.object, "otp_layouts"), slot);

@@ -128,7 +128,7 @@ await_end(P) ->
 
 told_spawns(Hostile) ->
     Funs = 13 + length(Hostile),
-    Made = [{initial(F), N} || {N, _, F, _, _} <- lives()] ++ [{"erlang:apply/2", Funs}]
+    Made = [{mfa(?MODULE, F, 1), N} || {N, _, F, _, _} <- lives()] ++ [{"erlang:apply/2", Funs}]
         ++ [{mfa(?MODULE, H, 3), 1} || H <- Hostile] ++ [{mfa(H, f, 0), 1} || H <- Hostile],
     Reasons = [{R, N} || {N, _, _, _, R} <- lives()] ++ [{"{undef,...}", 2 * length(Hostile)}] ++ [{name(H), 1} || H <- Hostile]
         ++ [{"{" ++ name(nth_of(I, Hostile)) ++ ",...}", 1} || I <- lists:seq(1, 13)],
@@ -137,9 +137,6 @@ told_spawns(Hostile) ->
      expect("spawns_event", [{"event", "birth"}], null, Total), expect("spawns_event", [{"event", "death"}], null, Total)]
         ++ [expect("spawns_event", [{"event", "birth"}, {"name", M}], null, N) || {M, N} <- added(Made)]
         ++ [expect("spawns_event", [{"event", "death"}, {"name", M}], null, N) || {M, N} <- added(Reasons)].
-
-initial(by_proc_lib) -> "proc_lib:init_p/5";
-initial(F) -> mfa(?MODULE, F, 1).
 
 added(Rows) ->
     lists:sort(maps:to_list(lists:foldl(fun({K, N}, M) -> maps:update_with(K, fun(O) -> O + N end, N, M) end, #{}, Rows))).

@@ -2,7 +2,7 @@
 %% What tests of tools run on a stock emulator: work/1 makes the file "ready", waits for the file "go", does what it is asked for a known number
 %% of times, makes the file "done", and waits for "end". Waiting sends no message and makes no process.
 -module(stock_target).
--export([work/1, child/0, crash/1, echo/2, answer/1, burn/1]).
+-export([work/1, init/1, child/0, crash/1, echo/2, answer/1, burn/1]).
 
 work([load]) ->
 	Children = [spawn_link(?MODULE, burn, [0]) || _ <- lists:seq(1, 7)],
@@ -32,6 +32,14 @@ do([spawns]) ->
 		R = spawn_request(?MODULE, child, [], [monitor]),
 		receive {spawn_reply, R, ok, P} -> down({P, R}) end
 	end || _ <- lists:seq(1, 5)];
+%% 11 servers, 3 with names, 2 supervisors, 5 managers of events; 13 by proc_lib, 7 with a fun.
+do([behaviours]) ->
+	[{ok, _} = gen_server:start(?MODULE, server, []) || _ <- lists:seq(1, 8)],
+	[{ok, _} = gen_server:start({local, N}, ?MODULE, server, []) || N <- [one, two, three]],
+	[{ok, _} = supervisor:start_link(?MODULE, supervisor) || _ <- lists:seq(1, 2)],
+	[{ok, _} = gen_event:start() || _ <- lists:seq(1, 5)],
+	[proc_lib:spawn(?MODULE, child, []) || _ <- lists:seq(1, 13)],
+	[proc_lib:spawn(fun child/0) || _ <- lists:seq(1, 7)];
 %% 1,009 messages and 1,009 answers.
 do([ring]) ->
 	P = spawn(?MODULE, echo, [self(), 1009]),
@@ -62,6 +70,9 @@ file(I) ->
 	ok = file:close(F).
 
 down({P, R}) -> receive {'DOWN', R, process, P, _} -> ok end.
+
+init(server) -> {ok, none};
+init(supervisor) -> {ok, {#{}, []}}.
 
 child() -> ok.
 crash(X) -> exit({stock_reason, X}).

@@ -53,6 +53,23 @@ START_TEST(test_stock_spawns_counts_births_and_deaths)
 }
 END_TEST
 
+/* Processes that proc_lib begins are told by what they are, not all as proc_lib:init_p/5. */
+START_TEST(test_stock_spawns_tells_what_proc_lib_begins)
+{
+    STOCK();
+    const struct support_run *r = run_work("behaviours", "$ERLSNOOP spawns --json -p $P");
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_int_eq(support_number(r->out, "\"mfa\":\"stock_target:init/1\"", "count"), 11);
+    ck_assert_int_eq(support_number(r->out, "\"mfa\":\"supervisor:stock_target/1\"", "count"), 2);
+    ck_assert_int_eq(support_number(r->out, "\"mfa\":\"gen_event:init_it/6\"", "count"), 5);
+    ck_assert_int_eq(support_number(r->out, "\"mfa\":\"stock_target:child/0\"", "count"), 13);
+    ck_assert_int_eq(support_number(r->out, "\"mfa\":\"proc_lib:init_p/3\"", "count"), 7);
+    ck_assert_int_eq(support_lines(r->out, "proc_lib:init_p/5"), 0);
+    ck_assert_int_eq(support_lines(r->out, "\"lost\""), 0);
+}
+END_TEST
+
 START_TEST(test_stock_spawns_events_tell_pids_and_names)
 {
     STOCK();
@@ -228,6 +245,7 @@ Suite *stock_suite(void)
 
     tcase_set_timeout(live, 90);
     tcase_add_loop_test(live, test_stock_spawns_counts_births_and_deaths, 0, 2);
+    tcase_add_test(live, test_stock_spawns_tells_what_proc_lib_begins);
     tcase_add_test(live, test_stock_spawns_events_tell_pids_and_names);
     tcase_add_loop_test(live, test_stock_msglat_counts_messages_and_waits, 0, 2);
     tcase_add_test(live, test_stock_msglat_counts_messages_to_aliases);
