@@ -139,6 +139,19 @@ static bool read_spec(Term spec, enum trace_how *how, struct match_program **pro
 	return true;
 }
 
+/* Where there is no call, there is nobody who calls, and nothing that returns. */
+static bool concerns_calls(const struct match_program *m)
+{
+	for (uint32_t i = 0; i < m->op_count; i++) {
+		unsigned action = m->ops[i].action;
+
+		if (m->ops[i].code == MATCH_ACTION && (action == MATCH_ACTION_caller || action == MATCH_ACTION_caller_line ||
+						       action == MATCH_ACTION_return_trace || action == MATCH_ACTION_exception_trace))
+			return true;
+	}
+	return false;
+}
+
 /* Returns the number of matches; -1: no such pattern. */
 static int64_t set_pattern(Term what, enum trace_how how, const struct pattern_options *o, struct match_program *program)
 {
@@ -150,7 +163,7 @@ static int64_t set_pattern(Term what, enum trace_how how, const struct pattern_o
 		return 0;
 	}
 	if (what == am_send || what == am_receive) {
-		if (o->kinds != 0 || how > TRACE_ON)
+		if (o->kinds != 0 || how > TRACE_ON || (program != NULL && concerns_calls(program)))
 			return -1;
 		trace_pattern_event(what, how, program);
 		return 1;

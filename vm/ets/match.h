@@ -48,6 +48,11 @@ enum match_code {
 	MATCH_RETURN,
 };
 
+enum match_action {
+#define ACTION(name, fewest, most, in_guard) MATCH_ACTION_##name,
+#include "ets/match_actions.def"
+};
+
 struct match_op {
 	uint8_t code;
 	bool copies;         /* also MATCH_TUPLE, _CONS, _MAP: keep the place */

@@ -442,9 +442,9 @@ static bool handle_one_traced(Process *p, struct signal *s)
 	Term from = s->from;
 	bool goes_on, linked = (kind == SIG_LINK || kind == SIG_UNLINK || kind == SIG_LINK_EXIT) && has_link(p, from);
 
-	if (kind == SIG_LINK_EXIT && linked)
-		tell_link(p, am_getting_unlinked, from);
 	goes_on = handle_one(p, s);
+	if (kind == SIG_LINK_EXIT && linked && goes_on)
+		tell_link(p, am_getting_unlinked, from);
 	if (kind == SIG_LINK && !linked)
 		tell_link(p, am_getting_linked, from);
 	if (kind == SIG_UNLINK && linked)
