@@ -22,14 +22,14 @@ static const struct step talk[] = {
 	{ "lists:se\t", "lists:se" },
 	{ "q(1, 3).\r", "\n[1,2,3]\r\n3> " },
 	{ "99.\x01" "100 + \r", "\n199\r\n4> " },
-	{ "\x03", "(a)bort (A)bort with dump (c)ontinue" },
+	{ "\x03", "(d)istribution" },
 	{ "c\r", "c\r\n" },
 	{ "2+3.\r", "\n5\r\n5> " },
-	{ "\x03", "BREAK: " },
+	{ "\x03", "(d)istribution" },
 	{ "zz\r", "Invalid option 'z'." },
 	{ "i\r", "processes: " },
 	{ "4*5.\r", "\n20\r\n6> " },
-	{ "\x03", "BREAK: " },
+	{ "\x03", "(d)istribution" },
 	{ "p\r", "Name: init" },
 	{ "6*7.\r", "\n42\r\n7> " },
 	{ "receive never -> ok end.\r", "end.\r\n" },
@@ -38,8 +38,8 @@ static const struct step talk[] = {
 	{ "c\r", "8> " },
 	{ "q().\r", "ok\r\n" },
 };
-static const struct step abort_talk[] = { { "", "1> " }, { "\x03", "BREAK: " }, { "a\r", "a\r\n" } };
-static const struct step again_talk[] = { { "", "1> " }, { "\x03", "BREAK: " }, { "\x03", "" } };
+static const struct step abort_talk[] = { { "", "1> " }, { "\x03", "(d)istribution" }, { "a\r", "a\r\n" } };
+static const struct step again_talk[] = { { "", "1> " }, { "\x03", "(d)istribution" }, { "\x03", "" } };
 
 static struct {
 	pid_t pid;
