@@ -305,15 +305,15 @@ START_TEST(test_port_register_frees_the_name)
 {
 	Term id = open_command("cat", (struct port_options){ .in = true, .out = true });
 
-	ck_assert(port_register(id, am_ok));
-	ck_assert(!port_register(id, am_error));
+	ck_assert_uint_eq(port_register(id, am_ok), am_true);
+	ck_assert_uint_eq(port_register(id, am_error), am_registered_name);
 	close_port(id);
 	ck_assert(!port_unregister(id));
 	id = open_command("cat", (struct port_options){ .in = true, .out = true });
-	ck_assert(port_register(id, am_ok));
+	ck_assert_uint_eq(port_register(id, am_ok), am_true);
 	ck_assert(port_unregister(id));
 	ck_assert(!port_unregister(id));
-	ck_assert(port_register(id, am_error));
+	ck_assert_uint_eq(port_register(id, am_error), am_true);
 	close_port(id);
 }
 END_TEST
