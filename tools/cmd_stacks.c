@@ -52,7 +52,7 @@ struct state {
     const char *program, *who; /* of MODE_EVENT; the process asked for by name or initial call */
     struct wire_pid only;
     uint64_t hz;
-    bool lines, folded;
+    bool lines, folded, seen; /* seen: a stack of what was asked for */
     const char *svg_path, *pprof_path;
     FILE *svg, *pprof;
     struct stacks_vm *vms;
@@ -260,7 +260,10 @@ static size_t join_frames(struct profile_frame *stack, size_t n)
 
 static void add_stack(struct state *st, size_t n, uint64_t count, uint64_t value)
 {
-    int err = st->whole ? profile_add(st->whole, st->stack, n, count, value) : 0;
+    int err;
+
+    st->seen = true;
+    err = st->whole ? profile_add(st->whole, st->stack, n, count, value) : 0;
 
     if (!st->lines)
         n = join_frames(st->stack, n);
@@ -677,6 +680,8 @@ int cmd_stacks(int argc, char **argv)
         err = open_file(st->pprof_path, &st->pprof);
     if (!err)
         err = run(st, &o);
+    if (!err && !st->seen && (st->who || st->only.id))
+        note("no stack of the process asked for was seen: it rests, or --proc is not its registered name, <pid> or initial call");
     if (!err && st->whole)
         err = write_files(st);
     while (st->vms) {
