@@ -99,11 +99,10 @@ Term bif_erlang_registered_0(Process *p, Term *args)
 Term bif_erlang_link_1(Process *p, Term *args)
 {
 	if (term_is_local_pid(args[0]) || term_is_local_port(args[0]))
-		link_add(p, args[0]);
-	else if (term_is_pid(args[0]))
-		signal_send_reason(SIG_EXIT, args[0], p->id, TERM_NONE, am_noconnection);
-	else
+		return link_add(p, args[0]) ? am_true : exc_error(p, am_noproc);
+	if (!term_is_pid(args[0]))
 		return exc_badarg(p);
+	signal_send_reason(SIG_EXIT, args[0], p->id, TERM_NONE, am_noconnection);
 	return am_true;
 }
 

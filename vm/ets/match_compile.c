@@ -335,7 +335,7 @@ static void compile_map_pattern(struct compiler *c, Term t, bool is_last)
 	if (!is_last)
 		push_op(c, OP(.code = MATCH_BACK));
 	for (size_t i = n; i-- > 0;) {
-		if (match_is_open(c->m, keys[i]))
+		if (keys[i] == am_underscore || match_variable_number(keys[i]) >= 0)
 			add_text(c, keys[i], "@ is not allowed as a map key in a head.");
 		push_pattern(c, keys[n + i], true);
 		push_op(c, OP(.code = MATCH_MAP_KEY, .n = slot, .term = keys[i]));

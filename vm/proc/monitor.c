@@ -22,24 +22,30 @@ static void refuse_link(Process *p, Term to, Term reason)
 	signal_send_reason(SIG_LINK_EXIT, to, p->id, TERM_NONE, reason);
 }
 
-void link_add(Process *p, Term to)
+bool link_add(Process *p, Term to)
 {
 	struct peer *n;
 
 	if (trace_wants(p, TRACE_PROCS))
 		trace_hooks.event(p, am_link, to);
 	if (to == p->id)
-		return;
+		return true;
 	n = peer_find(&p->links, to);
 	if (n != NULL && n->unlink_id == 0)
-		return;
+		return true;
 	if (n == NULL)
 		n = peer_insert(&p->links, to, PEER_LINK);
 	n->unlink_id = 0;
 	if (trace_wants(p, TRACE_SET_ON_LINK | TRACE_SET_ON_FIRST_LINK))
 		trace_hooks.linked(p, to);
-	if (!signal_send_plain(SIG_LINK, p->id, to, TERM_NONE))
+	if (signal_send_plain(SIG_LINK, p->id, to, TERM_NONE))
+		return true;
+	if (p->flags & PF_TRAP_EXIT) {
 		refuse_link(p, to, am_noproc);
+		return true;
+	}
+	peer_remove(&p->links, n);
+	return false;
 }
 
 void link_drop(Process *p, Term to)

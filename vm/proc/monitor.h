@@ -5,8 +5,8 @@
 
 #include "proc/message.h"
 
-/* to: a local pid or port. One that is not there sends back an exit signal, noproc. */
-void link_add(Process *p, Term to);
+/* to: a local pid or port. One that is not there sends back an exit signal, noproc, if p traps exits. Fails: false when not. */
+bool link_add(Process *p, Term to);
 void link_drop(Process *p, Term to);
 /* Both ends at once: the child does not run yet. */
 void link_add_child(Process *p, Process *child);

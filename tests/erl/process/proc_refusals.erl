@@ -4,10 +4,12 @@
 -export([main/0]).
 
 main() ->
+    process_flag(trap_exit, false),
     timers(),
     names(),
     numbers(),
     descriptors(),
+    links(),
     halt(0).
 
 p(L, F) ->
@@ -61,6 +63,17 @@ descriptors() ->
     p(none, fun() -> open_port({fd, -1, -1}, []) end),
     p(half, fun() -> open_port({fd, 0, -1}, []) end),
     p(high, fun() -> open_port({fd, 1 bsl 40, 0}, []) end).
+
+%% Nobody there: an error, but a message to who traps exits.
+links() ->
+    {Gone, Monitor} = spawn_monitor(fun() -> ok end),
+    receive {'DOWN', Monitor, process, _, _} -> ok end,
+    p(link, fun() -> link(Gone) end),
+    p(linked, fun() -> {links, All} = process_info(self(), links), lists:member(Gone, All) end),
+    process_flag(trap_exit, true),
+    p(link, fun() -> link(Gone) end),
+    receive {'EXIT', Gone, Reason} -> erlang:display(Reason) end,
+    process_flag(trap_exit, false).
 %% expect: {before_start,{error,badarg,time}}
 %% expect: {at_start,true}
 %% expect: {before_end,true}
@@ -88,3 +101,7 @@ descriptors() ->
 %% expect: {none,{error,einval,none}}
 %% expect: {half,{error,einval,none}}
 %% expect: {high,{error,einval,none}}
+%% expect: {link,{error,noproc,none}}
+%% expect: {linked,false}
+%% expect: {link,true}
+%% expect: noproc
