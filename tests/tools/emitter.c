@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A program that fires given probes given counts: the target of tool tests, in place of a VM.
- *   emitter [-r ROUNDS] [-d DELAY_US] [-w FILE] [-s SECONDS] [-x PROGRAM] PROBE=COUNT[|ARG]... ...
+ *   emitter [-r ROUNDS] [-d DELAY_US] [-e] [-w FILE] [-s SECONDS] [-x PROGRAM] PROBE=COUNT[|ARG]... ...
  * Each round fires every PROBE in turn, COUNT times. An ARG replaces the argument of its
  * position (an empty one does not); `%d` in it becomes the number of the firing, from 0.
  * Without, arguments look like a VM's. -d sleeps after each firing, -w waits for FILE to
  * exist before the first, -s sleeps after the last. Prints a line a probe: its name, how
- * often its guard was on and how often off. -x runs PROGRAM in its own place at the end.
+ * often its guard was on and how often off. -x runs PROGRAM in its own place at the end. -e waits
+ * until somebody looks at every PROBE, a minute at most.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -24,6 +25,7 @@ struct probe {
     const char *types[MAX_ARGS];
     const char *units[MAX_ARGS];
     bool (*fire)(const int64_t *v);
+    bool (*is_on)(void);
 };
 
 struct spec {
@@ -58,11 +60,12 @@ struct spec {
             return false;                                                                          \
         probe_##probe(v);                                                                          \
         return true;                                                                               \
-    }
+    }                                                                                              \
+    static bool is_on_##probe(void) { return PROBE_ON(probe); }
 #include "probes.def"
 
 static struct probe probes[] = {
-#define PROBE(probe, family, nargs, text) {#probe, nargs, {0}, {0}, fire_##probe},
+#define PROBE(probe, family, nargs, text) {#probe, nargs, {0}, {0}, fire_##probe, is_on_##probe},
 #include "probes.def"
 };
 enum { NPROBES = sizeof probes / sizeof *probes };
@@ -148,16 +151,25 @@ static int parse_spec(struct spec *s, char *word)
     return 0;
 }
 
+static void wait_until_on(const struct spec *specs, int n)
+{
+    for (int i = 0, left = 60 * 200; i < n; i++)
+        for (; !specs[i].probe->is_on() && left; left--)
+            usleep(5000);
+}
+
 int main(int argc, char **argv)
 {
     static struct spec specs[MAX_SPECS];
     long rounds = 1, delay_us = 0, linger_s = 0;
     const char *wait_for = NULL, *next = NULL;
+    bool wait_on = false;
     int opt, n = 0;
 
     fill_types();
-    while ((opt = getopt(argc, argv, "r:d:w:s:x:")) != -1) {
+    while ((opt = getopt(argc, argv, "er:d:w:s:x:")) != -1) {
         switch (opt) {
+        case 'e': wait_on = true; break;
         case 'r': rounds = atol(optarg); break;
         case 'd': delay_us = atol(optarg); break;
         case 'w': wait_for = optarg; break;
@@ -171,6 +183,8 @@ int main(int argc, char **argv)
             return 2;
     while (wait_for && access(wait_for, F_OK))
         usleep(5000);
+    if (wait_on)
+        wait_until_on(specs, n);
     for (long r = 0; r < rounds; r++)
         for (int i = 0; i < n; i++)
             for (long k = 0; k < specs[i].count; k++) {

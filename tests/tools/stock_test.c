@@ -151,7 +151,7 @@ START_TEST(test_stock_all_sees_vms_that_start_later)
     STOCK();
     const struct support_run *r = support_run(
         "erlc $SOURCE/tests/tools/stock_target.erl; $ERLSNOOP spawns --json -a & E=$!; sleep 1\n"
-        "for i in 1 2; do (mkdir $i; cd $i; exec erl -noshell -pa .. -s stock_target work spawns) & done; sleep 3\n"
+        "for i in 1 2; do (mkdir $i; cd $i; exec erl -noshell -pa .. -s stock_target work spawns) & done; sleep 3; attached $E\n"
         "touch 1/go 2/go; while [ ! -e 1/done ] || [ ! -e 2/done ]; do sleep .05; done; sleep .2; kill -INT $E; wait $E; s=$?\n"
         "touch 1/end 2/end; wait; exit $s");
 

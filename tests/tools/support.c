@@ -170,8 +170,8 @@ void support_interrupt(const char *command, const char *args, const char *mark, 
 
 const struct support_run *support_two_vms(const char *command, const char *args1, const char *args2, const char *lines)
 {
-    return support_run("$EMITTER -w go %s & $EMITTER -w go %s & $ERLSNOOP %s --json -a > out & e=$!\n"
-                       "attached $e; touch go; sleep 1; kill -INT $e; wait $e; s=$?; grep -E '%s' out; exit $s", args1, args2, command, lines);
+    return support_run("$EMITTER -e %s & a=$!; $EMITTER -e %s & b=$!; $ERLSNOOP %s --json -a > out & e=$!\n"
+                       "wait $a $b; sleep .3; kill -INT $e; wait $e; s=$?; grep -E '%s' out; exit $s", args1, args2, command, lines);
 }
 
 long support_number(const char *json, const char *mark, const char *key)
