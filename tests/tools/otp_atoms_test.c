@@ -100,7 +100,7 @@ END_TEST
 
 START_TEST(test_otp_atoms_makes_nothing_up)
 {
-    char out[OTP_ATOM_TEXT], name[64] = "name";
+    char out[OTP_ATOM_TEXT], name[1020] = "name";
     struct otp_atoms *atoms;
     struct table t;
     uint32_t many = UINT32_MAX, other = 7;
