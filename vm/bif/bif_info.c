@@ -100,7 +100,13 @@ INFO(wordsize, SMALL(8))
 INFO(endian, am_little)
 INFO(heap_type, am_private)
 INFO(multi_scheduling, sched_count() > 1 ? am_enabled : am_disabled)
+#if defined(__SANITIZE_ADDRESS__)
+INFO(build_type, am_asan)
+#elif defined(ERLVM_DEBUG) || defined(__SANITIZE_THREAD__)
+INFO(build_type, am_debug)
+#else
 INFO(build_type, am_opt)
+#endif
 INFO(emu_flavor, am_emu)
 INFO(compat_rel, SMALL(25))
 INFO(creation, int_term(node_self()->creation))

@@ -8,7 +8,8 @@ main() ->
     P = spawn(fun() -> _ = lists:seq(1, 10000), erlang:hibernate(?MODULE, wake, [{Kept, self()}]) end),
     asleep(P),
     {heap_size, Size} = process_info(P, heap_size),
-    erlang:display(Size =< erts_debug:size([{Kept, P}]) + 8),
+    %% Under a sanitizer no block is shrunk where it lies.
+    erlang:display(Size =< erts_debug:size([{Kept, P}]) + 8 orelse erlang:system_info(build_type) =/= opt),
     P ! {tell, self()},
     receive {Kept, Awake} -> erlang:display(Awake >= 233) end,
     Q = spawn_opt(fun() -> erlang:hibernate(?MODULE, wake, [{none, self()}]) end, [{min_heap_size, 5000}]),
