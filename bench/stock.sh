@@ -8,7 +8,7 @@ set -u
 cd "$(dirname "$0")/.."
 BUILD=${BUILD:-build}
 ROUNDS=${ROUNDS:-5}
-N=${N:-200000}
+N=${N:-1000000}
 ERL=${ERL:-erl}
 NOTES_ERL=${NOTES_ERL:-}
 echo "(d) an unmodified erl, watched: medians of $ROUNDS rounds"
