@@ -25,21 +25,24 @@ struct bits_view binary_view(Term t)
 	return (struct bits_view){ original_bytes(p), 0, p[1] * 8 };
 }
 
-const uint8_t *binary_bytes(Term t, size_t *n, uint8_t **scratch)
+const uint8_t *binary_whole_bytes(Term t, size_t *n, uint8_t **scratch)
 {
-	struct bits_view v;
+	struct bits_view v = binary_view(t);
 
 	*scratch = NULL;
-	*n = 0;
-	if (!term_is_binary(t))
-		return NULL;
-	v = binary_view(t);
 	*n = v.size / 8;
 	if (v.offset == 0)
 		return v.base;
 	*scratch = mem_alloc(*n + 1);
-	bitcopy_copy(*scratch, 0, v.base, v.offset, v.size);
+	bitcopy_copy(*scratch, 0, v.base, v.offset, (uint64_t)*n * 8);
 	return *scratch;
+}
+
+const uint8_t *binary_bytes(Term t, size_t *n, uint8_t **scratch)
+{
+	*scratch = NULL;
+	*n = 0;
+	return term_is_binary(t) ? binary_whole_bytes(t, n, scratch) : NULL;
 }
 
 Term binary_alloc(struct heap *h, size_t n, uint8_t **bytes)

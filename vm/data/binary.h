@@ -48,6 +48,8 @@ static inline size_t binary_size_bytes(Term t) { return boxed_ptr(t)[1]; }
 /* The bytes of a binary: in place where they stand on a byte boundary, else copied to *scratch (mem_free it; set to NULL
  * when not needed). Fails: NULL when t is no binary; *n is then 0. */
 const uint8_t *binary_bytes(Term t, size_t *n, uint8_t **scratch);
+/* As that, of a bitstring's whole bytes. */
+const uint8_t *binary_whole_bytes(Term t, size_t *n, uint8_t **scratch);
 
 /* ---- making. GC: none. Fails: TERM_NONE when memory cannot be had. */
 /* A new binary of n bytes that the caller fills at once. */

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* erlang:decode_packet/3: the terms of what data/packet.h reads. */
+#include "base/alloc.h"
+#include "bif/bif.h"
+#include "data/binary.h"
+#include "data/number.h"
+#include "data/packet.h"
+
+/* A binary with packets, of which texts are made. */
+struct source {
+	struct heap *h;
+	Term binary;
+	const uint8_t *bytes;
+	bool binaries;       /* texts of HTTP are binaries, not lists */
+};
+
+static const struct {
+	Term name;
+	enum packet_type type;
+	bool binaries;
+} types[] = {
+	{ SMALL(0), PACKET_RAW, false },
+	{ am_raw, PACKET_RAW, false },
+	{ SMALL(1), PACKET_1, false },
+	{ SMALL(2), PACKET_2, false },
+	{ SMALL(4), PACKET_4, false },
+	{ am_asn1, PACKET_ASN1, false },
+	{ am_sunrm, PACKET_SUNRM, false },
+	{ am_cdr, PACKET_CDR, false },
+	{ am_fcgi, PACKET_FCGI, false },
+	{ am_line, PACKET_LINE, false },
+	{ am_tpkt, PACKET_TPKT, false },
+	{ am_http, PACKET_HTTP, false },
+	{ am_httph, PACKET_HTTPH, false },
+	{ am_http_bin, PACKET_HTTP, true },
+	{ am_httph_bin, PACKET_HTTPH, true },
+	{ am_ssl_tls, PACKET_SSL_TLS, false },
+};
+
+static bool find_type(Term name, enum packet_type *type, bool *binaries)
+{
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		if (types[i].name != name)
+			continue;
+		*type = types[i].type;
+		*binaries = types[i].binaries;
+		return true;
+	}
+	return false;
+}
+
+static bool get_option(struct packet_limits *l, enum packet_type type, Term option)
+{
+	uint64_t n;
+
+	if (!term_is_tuple_of(option, 2) || !num_get_uint64(tuple_get(option, 2), &n) || n > UINT32_MAX)
+		return false;
+	switch (tuple_get(option, 1)) {
+	case am_packet_size:
+		l->packet_bytes = (uint32_t)n;
+		return true;
+	case am_line_length:
+		l->line_bytes = (uint32_t)n;
+		return true;
+	case am_line_delimiter:
+		l->delimiter = (uint8_t)n;
+		return type == PACKET_LINE && n <= UINT8_MAX;
+	default:
+		return false;
+	}
+}
+
+static bool get_options(struct packet_limits *l, enum packet_type type, Term list)
+{
+	*l = (struct packet_limits){ .delimiter = '\n' };
+	for (; term_is_cons(list); list = cons_tail(list))
+		if (!get_option(l, type, cons_head(list)))
+			return false;
+	return list == NIL;
+}
+
+/* Bytes of the source's own. */
+static Term put_part(const struct source *s, struct packet_text t)
+{
+	return binary_sub(s->h, s->binary, (uint64_t)(t.at - s->bytes) * 8, (uint64_t)t.n * 8);
+}
+
+/* Any bytes. */
+static Term put_text(const struct source *s, struct packet_text t)
+{
+	return s->binaries ? binary_put(s->h, t.at, t.n) : heap_list_bytes(s->h, t.at, t.n, NIL);
+}
+
+/* Bytes of the source's own, as a text. */
+static Term put_own_text(const struct source *s, struct packet_text t)
+{
+	return s->binaries ? put_part(s, t) : put_text(s, t);
+}
+
+static Term put_uri(const struct source *s, const struct http_uri *uri)
+{
+	struct heap *h = s->h;
+
+	switch (uri->kind) {
+	case am_op_times:
+		return am_op_times;
+	case am_abs_path:
+		return heap_tuple(h, am_abs_path, put_own_text(s, uri->path));
+	case am_scheme:
+		return heap_tuple(h, am_scheme, put_own_text(s, uri->host), put_own_text(s, uri->path));
+	case TERM_NONE:
+		return put_own_text(s, uri->path);
+	default:
+		return heap_tuple(h, am_absoluteURI, uri->kind, put_own_text(s, uri->host),
+				  uri->port != 0 ? SMALL((int64_t)uri->port) : (Term)am_undefined, put_text(s, uri->path));
+	}
+}
+
+static Term put_field(const struct source *s, const struct http_line *l)
+{
+	Term given = put_own_text(s, l->text), name = l->name;
+
+	if (name == TERM_NONE)
+		name = l->fixed_bytes > 0 ? put_text(s, (struct packet_text){ l->fixed, l->fixed_bytes }) : given;
+	return heap_tuple(s->h, am_http_header, SMALL((int64_t)l->number), name, given, put_own_text(s, l->value));
+}
+
+static Term put_http(const struct source *s, enum packet_type type, size_t n)
+{
+	struct heap *h = s->h;
+	struct http_line l;
+	Term version;
+
+	packet_read_http(type, s->bytes, n, &l);
+	version = heap_tuple(h, SMALL((int64_t)l.major), SMALL((int64_t)l.minor));
+	switch (l.kind) {
+	case HTTP_REQUEST:
+		return heap_tuple(h, am_http_request, l.name != TERM_NONE ? l.name : put_own_text(s, l.text), put_uri(s, &l.uri), version);
+	case HTTP_RESPONSE:
+		return heap_tuple(h, am_http_response, version, SMALL((int64_t)l.status), put_own_text(s, l.value));
+	case HTTP_FIELD:
+		return put_field(s, &l);
+	case HTTP_END:
+		return am_http_eoh;
+	default:
+		return heap_tuple(h, am_http_error, put_own_text(s, l.value));
+	}
+}
+
+/* Fails: TERM_NONE, out of memory. */
+static Term put_tls(const struct source *s, size_t n)
+{
+	struct tls_record r;
+	uint8_t *bytes;
+	Term data;
+
+	packet_read_tls(s->bytes, n, &r);
+	data = binary_alloc(s->h, r.prefix_bytes + r.data.n, &bytes);
+	if (data == TERM_NONE)
+		return data;
+	memcpy(bytes, r.prefix, r.prefix_bytes);
+	memcpy(bytes + r.prefix_bytes, r.data.at, r.data.n);
+	return heap_tuple(s->h, am_ssl_tls, NIL, SMALL((int64_t)r.type), heap_tuple(s->h, SMALL((int64_t)r.major), SMALL((int64_t)r.minor)), data);
+}
+
+static Term put_packet(const struct source *s, enum packet_type type, size_t n)
+{
+	switch (type) {
+	case PACKET_HTTP:
+	case PACKET_HTTPH:
+		return put_http(s, type, n);
+	case PACKET_SSL_TLS:
+		return put_tls(s, n);
+	default:
+		return put_part(s, packet_body(type, s->bytes, n));
+	}
+}
+
+static Term decode(Process *p, const struct source *s, enum packet_type type, size_t n, const struct packet_limits *l)
+{
+	int64_t size = packet_size(type, s->bytes, n, l);
+	uint64_t bits = binary_size_bits(s->binary);
+	Term packet;
+
+	if (size == PACKET_INVALID)
+		return heap_tuple(s->h, am_error, am_invalid);
+	if (size == PACKET_UNKNOWN || (uint64_t)size > n)
+		return heap_tuple(s->h, am_more, size == PACKET_UNKNOWN ? (Term)am_undefined : SMALL(size));
+	packet = put_packet(s, type, (size_t)size);
+	if (packet == TERM_NONE)
+		return exc_system_limit(p);
+	return heap_tuple(s->h, am_ok, packet, binary_sub(s->h, s->binary, (uint64_t)size * 8, bits - (uint64_t)size * 8));
+}
+
+Term bif_erlang_decode_packet_3(Process *p, Term *args)
+{
+	struct source s = { .h = &p->heap, .binary = args[1] };
+	struct packet_limits limits;
+	enum packet_type type;
+	uint8_t *scratch;
+	Term result;
+	size_t n;
+
+	if (!find_type(args[0], &type, &s.binaries))
+		return exc_badarg_cause(p, am_badopt);
+	if (!term_is_bitstring(args[1]) || !get_options(&limits, type, args[2]))
+		return exc_badarg(p);
+	s.bytes = binary_whole_bytes(args[1], &n, &scratch);
+	result = decode(p, &s, type, n, &limits);
+	mem_free(scratch);
+	return result;
+}
