@@ -11,6 +11,7 @@
 #include "proc/dict.h"
 #include "proc/message.h"
 #include "proc/registry.h"
+#include "proc/saved_calls.h"
 #include "proc/sched.h"
 #include "term/node.h"
 
@@ -475,6 +476,13 @@ static Term set_scheduler(Process *p, Term value)
 	return id != 0 && id != sched_self()->id ? yield_now(p, before) : before;
 }
 
+static Term set_save_calls(Process *p, Term value)
+{
+	if (!term_is_small(value) || small_value(value) < 0 || small_value(value) > SAVED_CALLS_MAX)
+		return exc_badarg_cause(p, am_none);
+	return exc_return_later(p, SMALL((uint64_t)saved_calls_set(p, (uint32_t)small_value(value))));
+}
+
 Term bif_erlang_process_flag_2(Process *p, Term *args)
 {
 	Term before = TERM_NONE;
@@ -509,9 +517,7 @@ Term bif_erlang_process_flag_2(Process *p, Term *args)
 		before = set_error_handler(p, args[1]);
 		break;
 	case am_save_calls:
-		if (args[1] == SMALL(0))
-			before = SMALL(0);
-		break;
+		return set_save_calls(p, args[1]);
 	case am_scheduler:
 		return set_scheduler(p, args[1]);
 	case am_async_dist:

@@ -14,6 +14,7 @@
 #include "proc/monitor.h"
 #include "proc/probe.h"
 #include "proc/registry.h"
+#include "proc/saved_calls.h"
 #include "proc/sched.h"
 #include "term/node.h"
 
@@ -477,6 +478,22 @@ static Term info_reductions(Process *p, struct heap *h)
 	return int_term(now);
 }
 
+static Term info_last_calls(Process *p, struct heap *h)
+{
+	const struct saved_calls *s = p->saved_calls;
+	Term list = NIL;
+
+	if (s == NULL)
+		return am_false;
+	for (uint32_t i = s->used; i-- > 0;) {
+		SavedCall call = saved_calls_get(s, i);
+		const struct export *e = (const struct export *)call;
+
+		list = heap_cons(h, term_is_atom(call) ? call : heap_tuple(h, e->module, e->function, int_term(e->arity)), list);
+	}
+	return list;
+}
+
 /* ---- the items. DEFAULT: in process_info/1, in this order. */
 enum { PLAIN, DEFAULT };
 
@@ -520,7 +537,7 @@ static const struct item {
 	{ am_catchlevel, info_catchlevel, PLAIN },
 	{ am_parent, info_parent, PLAIN },
 	{ am_trace, info_zero, PLAIN },
-	{ am_last_calls, info_false, PLAIN },
+	{ am_last_calls, info_last_calls, PLAIN },
 	{ am_async_dist, info_false, PLAIN },
 };
 

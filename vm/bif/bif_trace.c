@@ -8,27 +8,6 @@
 #include "trace/trace.h"
 #include "trace/tracer.h"
 
-/* The result, in a new time slice. */
-static Term give_result(Process *p, void *arg)
-{
-	(void)p;
-	return (Term)(uintptr_t)arg;
-}
-
-static void drop_result(Process *p, void *arg)
-{
-	(void)p;
-	(void)arg;
-}
-
-static Term return_later(Process *p, Term immediate)
-{
-	Term none = exc_wait(p, give_result, drop_result, (void *)(uintptr_t)immediate);
-
-	process_unblock(p);
-	return none;
-}
-
 Term bif_erts_internal_trace_3(Process *p, Term *args)
 {
 	uint32_t flags;
@@ -45,7 +24,7 @@ Term bif_erts_internal_trace_3(Process *p, Term *args)
 	if (args[1] == am_true && tracer == TERM_NONE)
 		tracer = p->id;
 	count = trace_change(args[0], args[1] == am_true, flags, tracer);
-	return count < 0 ? exc_badarg(p) : return_later(p, term_from_small(count));
+	return count < 0 ? exc_badarg(p) : exc_return_later(p, term_from_small(count));
 }
 
 /* ---- patterns */
@@ -190,7 +169,7 @@ Term bif_erts_internal_trace_pattern_3(Process *p, Term *args)
 	if (program != NULL)
 		resource_unref(&program->resource);
 	if (count >= 0)
-		return return_later(p, term_from_small(count));
+		return exc_return_later(p, term_from_small(count));
 	return cause != NIL ? exc_badarg_cause(p, cause) : exc_badarg(p);
 }
 

@@ -13,6 +13,7 @@
 #include "data/map.h"
 #include "exec/exec.h"
 #include "proc/registry.h"
+#include "proc/saved_calls.h"
 #include "proc/sched.h"
 
 enum { ARGUMENTS_MAX = 255 };
@@ -207,6 +208,7 @@ static const Inst *handler_enter(Process *p, Term *x, Term function, Term a, Ter
 	x[0] = a;
 	x[1] = b;
 	x[2] = c;
+	saved_calls_note(p, (SavedCall)handler);
 	return call_export_address(handler);
 }
 
@@ -348,6 +350,7 @@ static Term apply_3(Process *p, Term *args)
 		return exc_badarg(p);
 	}
 	p->trap_export = export_get(module, function, (unsigned)n);
+	saved_calls_note(p, (SavedCall)p->trap_export);
 	p->exc_kind = EXC_TRAP;
 	return TERM_NONE;
 }
@@ -370,6 +373,8 @@ static Term apply_2(Process *p, Term *args)
 		args[1] = list;
 		return TERM_NONE;
 	}
+	if (term_has_sub(fun, SUB_EXPORT))
+		saved_calls_note(p, (SavedCall)export_fun_ptr(fun));
 	p->trap_export = NULL;
 	p->resume_arg = (void *)entry;
 	p->exc_kind = EXC_TRAP;

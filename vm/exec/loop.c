@@ -107,7 +107,7 @@ enum run_result exec_run(struct sched *s, Process *p)
 	static const void *const *const tables[] = {
 		[WATCH_NOTHING] = plain_table, [WATCH_MESSAGES] = watched_table, [WATCH_CALLS] = traced_table,
 	};
-	const void *const *table = tables[s->watch];
+	const void *const *table = tables[unlikely(p->saved_calls != NULL) ? WATCH_CALLS : s->watch];
 	register Term *x VARIANT_PIN("r15") = s->x;
 	register const Inst *I VARIANT_PIN("rbx"); /* gcc spills it when the function grows */
 	register Term *E VARIANT_PIN("r12"), *HTOP VARIANT_PIN("r13");

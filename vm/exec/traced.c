@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The probes of function calls. The probes themselves are proc/probe.c's; here is which function it is that is called or returns. */
+/* The probes of function calls, and calls to be saved. The probes themselves are proc/probe.c's; here is which function it is that is called or returns. */
 #include "exec/traced.h"
 
 #include "code/fun.h"
 #include "code/module.h"
 #include "code/opcodes.h"
 #include "exec/call.h"
+#include "proc/saved_calls.h"
 
 static struct mfa info_mfa(const Inst *info)
 {
@@ -37,6 +38,13 @@ static int count_frames(const Process *p)
 	return n;
 }
 
+/* erlang:apply/3 saves what it applies. */
+void traced_save(Process *p, const struct export *e)
+{
+	if (e->module != am_erlang || e->function != am_apply)
+		saved_calls_note(p, (SavedCall)e);
+}
+
 void traced_enter(Process *p, const Inst *entry, int pushed)
 {
 	/* Stubs are no functions: natives have probes of their own, and what gets loaded is entered after that. */
@@ -52,17 +60,19 @@ void traced_local_call(Process *p, const Inst *entry, int pushed)
 
 void traced_global_call(Process *p, const struct export *e, int pushed)
 {
+	traced_save(p, e);
 	traced_enter(p, call_export_address(e), pushed);
 }
 
 void traced_fun(Process *p, Term fun, int pushed)
 {
-	const Inst *entry = NULL;
+	const Inst *entry;
 
-	if (term_has_sub(fun, SUB_FUN))
-		entry = atomic_load_explicit(&fun_ptr(fun)->entry->address, memory_order_acquire);
-	else if (term_has_sub(fun, SUB_EXPORT))
-		entry = call_export_address(export_fun_ptr(fun));
+	if (term_has_sub(fun, SUB_EXPORT))
+		traced_global_call(p, export_fun_ptr(fun), pushed);
+	if (!term_has_sub(fun, SUB_FUN))
+		return;
+	entry = atomic_load_explicit(&fun_ptr(fun)->entry->address, memory_order_acquire);
 	if (entry != NULL)
 		traced_enter(p, entry, pushed);
 }
@@ -70,7 +80,7 @@ void traced_fun(Process *p, Term fun, int pushed)
 static void enter_mfa(Process *p, Term module, Term function, unsigned arity, int pushed)
 {
 	if (term_is_atom(module) && term_is_atom(function))
-		traced_enter(p, call_export_address(export_get(module, function, arity)), pushed);
+		traced_global_call(p, export_get(module, function, arity), pushed);
 }
 
 void traced_apply(Process *p, const Term *x, unsigned arity, int pushed)

@@ -67,6 +67,26 @@ Term exc_wait(Process *p, Term (*resume)(Process *p, void *arg), void (*drop)(Pr
 	return TERM_NONE;
 }
 
+static Term give_result(Process *p, void *arg)
+{
+	(void)p;
+	return (Term)(uintptr_t)arg;
+}
+
+static void drop_result(Process *p, void *arg)
+{
+	(void)p;
+	(void)arg;
+}
+
+Term exc_return_later(Process *p, Term immediate)
+{
+	Term none = exc_wait(p, give_result, drop_result, (void *)(uintptr_t)immediate);
+
+	process_unblock(p);
+	return none;
+}
+
 void process_yield_soon(Process *p)
 {
 	p->reds_left = 0;

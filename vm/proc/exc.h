@@ -23,6 +23,8 @@ Term exc_trap(Process *p, const struct export *to, unsigned n, const Term *args)
  * with an exception, a trap or another wait). It may be called too early and then waits again. p handles signals meanwhile; when one
  * ends it, drop(p, arg) is called instead. Terms the BIF needs later must be kept off its heap. Owns: arg, until one of them is called. */
 Term exc_wait(Process *p, Term (*resume)(Process *p, void *arg), void (*drop)(Process *p, void *arg), void *arg);
+/* The BIF's result, in a new time slice. */
+Term exc_return_later(Process *p, Term immediate);
 /* p: counted by the caller; it may have ended. */
 void process_unblock(Process *p);
 /* Give up the time slice after this BIF. */

@@ -10,6 +10,7 @@
 #include "heap/refbin.h"
 #include "proc/probe.h"
 #include "proc/registry.h"
+#include "proc/saved_calls.h"
 #include "proc/sched.h"
 #include "proc/seq_token.h"
 #include "proc/trace.h"
@@ -191,6 +192,7 @@ static bool send_name(Process *from, Term name, Term message)
 
 bool message_send_any(Process *from, Term to, Term message)
 {
+	saved_calls_note(from, am_send);
 	if (trace_wants(from, TRACE_SEND))
 		trace_hooks.sent(from, to, message);
 	if (likely(term_is_local_pid(to))) {
@@ -394,6 +396,7 @@ static inline __attribute__((always_inline)) void remove_watched(Process *p, boo
 
 void message_remove(Process *p)
 {
+	saved_calls_note(p, am_receive);
 	remove_watched(p, true);
 }
 
@@ -405,6 +408,14 @@ void message_remove_unwatched(Process *p)
 void message_rewind(Process *p)
 {
 	p->msg_save = &p->msg_first;
+}
+
+void message_timed_out(Process *p)
+{
+	message_rewind(p);
+	saved_calls_note(p, am_timeout);
+	if (trace_wants(p, TRACE_RECEIVE))
+		trace_hooks.received(p, am_clock_service, am_timeout);
 }
 
 bool message_wait(Process *p)

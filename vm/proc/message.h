@@ -72,8 +72,9 @@ static inline void message_next(Process *p) { p->msg_save = &(*p->msg_save)->nex
 /* remove_message: takes the peeked one out, its fragment joins the heap, position back to the start; fires message__receive. */
 void message_remove(Process *p);
 void message_remove_unwatched(Process *p);
-/* timeout: position back to the start. */
+/* timeout: position back to the start; and tells p's tracer. */
 void message_rewind(Process *p);
+void message_timed_out(Process *p);
 /* wait: true when the process must sleep now (state is then PS_WAITING); false when something came meanwhile. */
 bool message_wait(Process *p);
 /* Receive markers (OTP 24 and later): reserve gives the marker term for the X/Y register; bind ties it to ref; use sets the peeking position

@@ -13,6 +13,7 @@
 #include "proc/monitor.h"
 #include "proc/probe.h"
 #include "proc/registry.h"
+#include "proc/saved_calls.h"
 #include "proc/sched.h"
 #include "proc/seq_token.h"
 #include "proc/timer.h"
@@ -501,6 +502,8 @@ void process_exit(Process *p, Term reason)
 		trace_hooks.slice_ended(p, true);
 	if (unlikely(p->tracee != NULL))
 		trace_free(p);
+	if (unlikely(p->saved_calls != NULL))
+		saved_calls_set(p, 0);
 	sched_leave(p);
 	free_messages(p);
 	dict_free(p);

@@ -22,6 +22,7 @@ struct export;
 struct timer;
 struct dict;
 struct tracee;
+struct saved_calls;
 
 enum proc_priority { PRIO_LOW, PRIO_NORMAL, PRIO_HIGH, PRIO_MAX, PRIO_COUNT };
 
@@ -105,6 +106,7 @@ struct process {
 	struct markers *markers; /* receive markers; NULL: never had one */
 
 	struct tracee *tracee; /* NULL: never traced */
+	struct saved_calls *saved_calls; /* NULL: none wanted */
 	uint32_t initial_arity;
 	uint32_t suspend_count;
 	Term initial_module, initial_function;

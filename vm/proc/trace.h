@@ -31,6 +31,7 @@ struct tracee {
  * GC: none of these. */
 struct trace_hooks {
 	void (*sent)(Process *p, Term to, Term message);
+	/* from: a pid, what else sends, or TERM_NONE; an atom is told as it is. */
 	void (*received)(Process *p, Term from, Term message);
 	/* {trace, Pid, Event, Data} of `procs` */
 	void (*event)(Process *p, Term event, Term data);
