@@ -11,6 +11,7 @@
 #include "code/export.h"
 #include "ets/match.h"
 #include "ets/select.h"
+#include "trace/action.h"
 
 static bif_fn find_guard(Term function, unsigned arity)
 {
@@ -412,52 +413,40 @@ static Term list_errors(struct heap *h, const struct match_errors *e)
 	return list;
 }
 
-/* Remembers the trace dialect's flags that a body set. */
-struct tested {
-	struct match_context context; /* first */
-	Term flags;
-};
-
-static Term note_action(struct match_context *c, unsigned action, Term *args, unsigned n)
+/* The message, and what of returns is to be traced, as flags. */
+static Term test_trace(Process *p, struct match_program *m, Term arguments, Term *flags)
 {
-	static const Term names[] = {
-#define ACTION(name, fewest, most, in_guard) am_##name,
-#include "ets/match_actions.def"
-	};
-	struct tested *t = (struct tested *)c;
-	Term name = names[action];
+	struct trace_outcome o;
 
-	switch (name) {
-	case am_return_trace: case am_exception_trace:
-		t->flags = heap_cons(&c->p->heap, name, t->flags);
-		return am_true;
-	case am_message:
-		return n > 0 ? args[0] : am_true;
-	case am_is_seq_trace:
+	if (list_length(arguments) < 0)
 		return am_false;
-	case am_caller: case am_caller_line:
-		return am_undefined;
-	case am_get_seq_token:
-		return NIL;
-	case am_get_tcw:
-		return SMALL(0);
-	default:
-		return am_true;
-	}
+	o = trace_run_test(p, m, arguments);
+	if (o.is_exception_traced)
+		*flags = heap_cons(&p->heap, am_exception_trace, *flags);
+	if (o.is_return_traced)
+		*flags = heap_cons(&p->heap, am_return_trace, *flags);
+	return o.message;
 }
 
-static bool is_proper_list(Term t) { return list_length(t) >= 0; }
+static Term test_table(Process *p, struct match_program *m, Term subject)
+{
+	struct match_context c;
+	Term result;
+
+	match_begin(&c, p, m, false);
+	result = match_run(&c, subject);
+	match_end(&c);
+	return result != TERM_NONE ? result : am_false;
+}
 
 Term bif_erlang_match_spec_test_3(Process *p, Term *args)
 {
 	enum match_dialect dialect = args[2] == am_trace ? MATCH_TRACE : MATCH_TABLE;
 	struct match_errors errors = { 0 };
 	struct match_program *m;
-	struct tested t = { .flags = NIL };
-	Term result;
+	Term result, flags = NIL;
 
-	if ((args[2] != am_trace && args[2] != am_table) ||
-	    (dialect == MATCH_TRACE && !is_proper_list(args[0])))
+	if ((args[2] != am_trace && args[2] != am_table) || (dialect == MATCH_TRACE && !term_is_list(args[0])))
 		return exc_badarg(p);
 	m = match_compile(args[1], dialect, find_guard, &errors);
 	if (m == NULL) {
@@ -466,12 +455,9 @@ Term bif_erlang_match_spec_test_3(Process *p, Term *args)
 		match_errors_free(&errors);
 		return heap_tuple(&p->heap, am_error, list);
 	}
-	match_begin(&t.context, p, m, false);
-	t.context.run_action = note_action;
-	result = match_run(&t.context, args[0]);
-	match_end(&t.context);
+	result = dialect == MATCH_TRACE ? test_trace(p, m, args[0], &flags) : test_table(p, m, args[0]);
 	resource_unref(&m->resource);
-	return heap_tuple(&p->heap, am_ok, result != TERM_NONE ? result : am_false, t.flags, NIL);
+	return heap_tuple(&p->heap, am_ok, result, flags, NIL);
 }
 
 /* ---- for ets:info(Table, binary): keys one after the other, the deleted ones too, and what binaries an object holds */

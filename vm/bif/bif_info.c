@@ -39,6 +39,7 @@ void bif_info_init(void)
 	info.start_ns = clock_monotonic_ns();
 	bif_time_offset_ns();
 	tracer_unique = bif_time_next_monotonic;
+	tracer_now_us = bif_time_now_us;
 	lock_init(&info.lock, LOCK_log);
 	info_wall_init();
 	atomic_init(&info.requests_limit, SMALL(REQUESTS_LIMIT));

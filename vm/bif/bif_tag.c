@@ -110,28 +110,11 @@ Term bif_erlang_dt_restore_tag_1(Process *p, Term *args)
 
 /* ---- the token {Flags, Label, Serial, From, Previous} */
 
-static uint64_t token_flags(const Process *p)
-{
-	return p->seq_token == NIL ? 0 : (uint64_t)small_value(tuple_get(p->seq_token, SEQ_TOKEN_FLAGS));
-}
-
 Term bif_erlang_seq_trace_info_1(Process *p, Term *args)
 {
-	Term value;
+	Term item = trace_seq_get(p, args[0]);
 
-	if (!term_is_atom(args[0]))
-		return exc_badarg(p);
-	if (trace_seq_bit(args[0]) != 0)
-		value = term_from_bool(token_flags(p) & trace_seq_bit(args[0]));
-	else if (args[0] != am_label && args[0] != am_serial)
-		return exc_badarg(p);
-	else if (p->seq_token == NIL)
-		return NIL;
-	else if (args[0] == am_label)
-		value = tuple_get(p->seq_token, SEQ_TOKEN_LABEL);
-	else
-		value = heap_tuple(&p->heap, tuple_get(p->seq_token, SEQ_TOKEN_PREVIOUS), tuple_get(p->seq_token, SEQ_TOKEN_SERIAL));
-	return heap_tuple(&p->heap, args[0], value);
+	return item != TERM_NONE ? item : exc_badarg(p);
 }
 
 /* The value before. */
@@ -147,7 +130,7 @@ Term bif_erlang_seq_trace_2(Process *p, Term *args)
 	}
 	if (token == NIL)
 		seq_token_set(p, SEQ_TOKEN_FLAGS, SMALL(0));
-	before = bif_erlang_seq_trace_info_1(p, args);
+	before = trace_seq_get(p, args[0]);
 	if (before == TERM_NONE || !trace_seq_set(p, args[0], args[1])) {
 		p->seq_token = token;
 		return exc_badarg(p);

@@ -155,16 +155,20 @@ Term bif_os_timestamp_0(Process *p, Term *args)
 	return put_timestamp(p, clock_system_ns() / 1000);
 }
 
-/* Each result is greater than any before. */
-Term bif_erlang_now_0(Process *p, Term *args)
+int64_t bif_time_now_us(void)
 {
 	int64_t us = erlang_system_ns() / 1000, last = atomic_load(&times.now_us), next;
 
-	(void)args;
 	do
 		next = us > last ? us : last + 1;
 	while (!atomic_compare_exchange_weak(&times.now_us, &last, next));
-	return put_timestamp(p, next);
+	return next;
+}
+
+Term bif_erlang_now_0(Process *p, Term *args)
+{
+	(void)args;
+	return put_timestamp(p, bif_time_now_us());
 }
 
 /* ---- calendars */

@@ -10,4 +10,7 @@ int64_t bif_time_offset_ns(void);
 /* The next number of erlang:unique_integer([monotonic]). */
 int64_t bif_time_next_monotonic(void);
 
+/* Erlang system time as erlang:now/0 gives it: each result is greater than any before. */
+int64_t bif_time_now_us(void);
+
 #endif

@@ -25,6 +25,7 @@ Term trace_set_control_word(Term value)
 struct run {
 	struct match_context match; /* first */
 	struct trace_outcome outcome;
+	bool is_test;
 };
 
 typedef Term (*action_fn)(struct run *r, Process *p, Term *args, unsigned n);
@@ -43,7 +44,9 @@ static Term act_get_seq_token(struct run *r, Process *p, Term *args, unsigned n)
 
 static Term act_set_seq_token(struct run *r, Process *p, Term *args, unsigned n)
 {
-	(void)r; (void)n;
+	(void)n;
+	if (r->is_test)
+		return trace_seq_get(p, args[0]);
 	/* the value may stand among the arguments, or in the specification */
 	return trace_seq_set(p, args[0], copy_to_heap(args[1], &p->heap)) ? am_true : TERM_NONE;
 }
@@ -64,8 +67,9 @@ static Term act_return_trace(struct run *r, Process *p, Term *args, unsigned n)
 
 static Term act_exception_trace(struct run *r, Process *p, Term *args, unsigned n)
 {
+	(void)p; (void)args; (void)n;
 	r->outcome.is_exception_traced = true;
-	return act_return_trace(r, p, args, n);
+	return am_true;
 }
 
 static Term act_display(struct run *r, Process *p, Term *args, unsigned n)
@@ -97,8 +101,8 @@ static Term act_caller(struct run *r, Process *p, Term *args, unsigned n)
 {
 	const Inst *at = find_caller(p), *info = at != NULL ? code_find_function(at) : NULL;
 
-	(void)r; (void)args; (void)n;
-	if (info == NULL)
+	(void)args; (void)n;
+	if (info == NULL || r->is_test)
 		return am_undefined;
 	return heap_tuple(&p->heap, func_info_module(info), func_info_function(info), SMALL(func_info_arity(info)));
 }
@@ -112,8 +116,8 @@ static Term act_caller_line(struct run *r, Process *p, Term *args, unsigned n)
 	size_t bytes;
 	const char *text;
 
-	(void)r; (void)args; (void)n;
-	if (at == NULL || !code_find_place(at, &place))
+	(void)args; (void)n;
+	if (at == NULL || r->is_test || !code_find_place(at, &place))
 		return am_undefined;
 	if (place.line != 0) {
 		text = atom_text(place.file, &bytes);
@@ -232,7 +236,7 @@ static Term act_silent(struct run *r, Process *p, Term *args, unsigned n)
 		p->trace_flags |= p->trace_flags != 0 ? (uint32_t)TRACE_SILENT : 0;
 	else if (args[0] == am_false)
 		p->trace_flags &= ~(uint32_t)TRACE_SILENT;
-	return args[0];
+	return am_true;
 }
 
 static Term act_get_tcw(struct run *r, Process *p, Term *args, unsigned n)
@@ -243,8 +247,8 @@ static Term act_get_tcw(struct run *r, Process *p, Term *args, unsigned n)
 
 static Term act_set_tcw(struct run *r, Process *p, Term *args, unsigned n)
 {
-	(void)r; (void)p; (void)n;
-	return trace_set_control_word(args[0]);
+	(void)n;
+	return r->is_test ? act_get_tcw(r, p, args, 0) : trace_set_control_word(args[0]);
 }
 
 static Term run_action(struct match_context *c, unsigned action, Term *args, unsigned n)
@@ -257,9 +261,9 @@ static Term run_action(struct match_context *c, unsigned action, Term *args, uns
 	return actions[action]((struct run *)c, c->p, args, n);
 }
 
-struct trace_outcome trace_run(Process *p, struct match_program *program, Term arguments)
+static struct trace_outcome run(Process *p, struct match_program *program, Term arguments, bool is_test)
 {
-	struct run r = { .outcome = { .message = am_true } };
+	struct run r = { .outcome = { .message = am_true }, .is_test = is_test };
 	Term fits;
 
 	match_begin(&r.match, p, program, false);
@@ -269,4 +273,14 @@ struct trace_outcome trace_run(Process *p, struct match_program *program, Term a
 	if (fits == TERM_NONE)
 		r.outcome = (struct trace_outcome){ .message = am_false };
 	return r.outcome;
+}
+
+struct trace_outcome trace_run(Process *p, struct match_program *program, Term arguments)
+{
+	return run(p, program, arguments, false);
+}
+
+struct trace_outcome trace_run_test(Process *p, struct match_program *program, Term arguments)
+{
+	return run(p, program, arguments, true);
 }

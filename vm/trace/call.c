@@ -60,7 +60,7 @@ static struct trace_outcome run_program(const struct call *c, struct match_progr
 
 static unsigned add_return_frame(const struct call *c, const struct trace_outcome *o, Term tracer, struct breakpoint_frame *frame)
 {
-	if (!o->is_return_traced)
+	if (!o->is_return_traced && !o->is_exception_traced)
 		return 0;
 	*frame = make_frame(c->point, o->is_exception_traced ? FRAME_EXCEPTION : FRAME_RETURN, tracer);
 	return 1;
@@ -131,7 +131,7 @@ static unsigned tell_called(Process *p, struct breakpoint *b, const Term *args, 
 	struct point *pt = (struct point *)b;
 	unsigned kinds = pt->kinds, n = 0;
 
-	if (!trace_wants(p, TRACE_CALL))
+	if (!trace_wants(p, TRACE_CALL) || (tracer_of(p) == NIL && trace_tracer(p) != p->id))
 		kinds &= ~(unsigned)(TRACE_KIND_GLOBAL | TRACE_KIND_LOCAL | TRACE_KIND_TIME);
 	if ((kinds & TRACE_KIND_COUNT) && !pt->count_paused)
 		atomic_fetch_add_explicit(&pt->count, 1, memory_order_relaxed);

@@ -70,7 +70,8 @@ static void tell_sent(Process *p, Term to, Term message)
 static void tell_received(Process *p, Term from, Term message)
 {
 	bool is_pid = from != TERM_NONE && term_is_local_pid(from);
-	Term parts[3], extra, terms[3] = { is_pid ? node_self()->name : am_system, is_pid ? from : am_undefined, message };
+	Term sender = is_pid ? node_self()->name : term_is_atom(from) ? from : am_system;
+	Term parts[3], extra, terms[3] = { sender, is_pid ? from : am_undefined, message };
 	unsigned n = 2;
 
 	if (tracer_of(p) == NIL || !run_pattern(p, &receives, 3, terms, &extra))
@@ -145,6 +146,7 @@ static void tell_spawned(Process *parent, Process *child, bool linked)
 
 Term trace_put_place(Process *p, Term *at)
 {
+	const struct export *e;
 	const Inst *info;
 
 	if (atomic_load(&p->state) & PS_EXITING)
@@ -153,7 +155,9 @@ Term trace_put_place(Process *p, Term *at)
 		return tracer_put_mfa(at, p->initial_module, p->initial_function, SMALL(p->initial_arity));
 	if (p->resume != NULL && p->trap_export != NULL)
 		return tracer_put_mfa(at, p->trap_export->module, p->trap_export->function, SMALL(p->trap_export->arity));
-	info = code_find_function(p->i + 1);
+	/* one that yields goes on at the stub of a native that gives the result */
+	e = export_of_stub(p->i);
+	info = code_find_function(e != NULL && e->bif != NULL ? (const Inst *)*breakpoint_skip_frames(p->heap.stop) : p->i + 1);
 	if (info == NULL)
 		return SMALL(0);
 	return tracer_put_mfa(at, func_info_module(info), func_info_function(info), SMALL(func_info_arity(info)));

@@ -111,6 +111,29 @@ bool trace_seq_print(Process *p, Term message)
 
 /* ---- the token */
 
+static uint64_t token_flags(const Process *p)
+{
+	return p->seq_token == NIL ? 0 : (uint64_t)small_value(tuple_get(p->seq_token, SEQ_TOKEN_FLAGS));
+}
+
+Term trace_seq_get(Process *p, Term item)
+{
+	uint64_t bit = trace_seq_bit(item);
+	Term value;
+
+	if (bit != 0)
+		value = term_from_bool(token_flags(p) & bit);
+	else if (item != am_label && item != am_serial)
+		return TERM_NONE;
+	else if (p->seq_token == NIL)
+		return NIL;
+	else if (item == am_label)
+		value = tuple_get(p->seq_token, SEQ_TOKEN_LABEL);
+	else
+		value = heap_tuple(&p->heap, tuple_get(p->seq_token, SEQ_TOKEN_PREVIOUS), tuple_get(p->seq_token, SEQ_TOKEN_SERIAL));
+	return heap_tuple(&p->heap, item, value);
+}
+
 static bool set_serial(Process *p, Term value)
 {
 	if (!term_is_tuple_of(value, 2) || !term_is_small(tuple_get(value, 1)) || !term_is_small(tuple_get(value, 2)))
@@ -136,7 +159,7 @@ bool trace_seq_set(Process *p, Term item, Term value)
 	} else {
 		if (bit == 0 || (value != am_true && value != am_false))
 			return false;
-		flags = p->seq_token == NIL ? 0 : (uint64_t)small_value(tuple_get(p->seq_token, SEQ_TOKEN_FLAGS));
+		flags = token_flags(p);
 		seq_token_set(p, SEQ_TOKEN_FLAGS, SMALL(value == am_true ? flags | bit : flags & ~bit));
 	}
 	return true;

@@ -73,6 +73,8 @@ Term trace_set_control_word(Term value);
 /* ---- sequential tracing */
 /* The token {Flags, Label, Serial, From, Previous} of p, one item of it set: as seq_trace/2, without its result. Fails: false. */
 bool trace_seq_set(Process *p, Term item, Term value);
+/* {Item, Value} of that token on p's heap, [] when there is no token to have it. Fails: TERM_NONE for no item. */
+Term trace_seq_get(Process *p, Term item);
 /* print: {seq_trace, Label, {print, ...}}. Returns whether p's token wants it. */
 bool trace_seq_print(Process *p, Term message);
 uint64_t trace_seq_bit(Term name);

@@ -9,7 +9,7 @@
 
 enum { TIME_WORDS = 4, EXTRA_PARTS = 4 };
 
-int64_t (*tracer_unique)(void);
+int64_t (*tracer_unique)(void), (*tracer_now_us)(void);
 _Atomic bool tracer_takes_cpu_time;
 
 bool tracer_is_alive(Term tracer)
@@ -24,7 +24,7 @@ static Term put_time(Term *at, uint32_t flags)
 	int64_t ns;
 
 	if (flags & TRACE_TIMESTAMP) {
-		int64_t us = (tracer_takes_cpu_time ? clock_read_ns(CLOCK_PROCESS_CPUTIME_ID) : clock_system_ns()) / 1000;
+		int64_t us = tracer_takes_cpu_time ? clock_read_ns(CLOCK_PROCESS_CPUTIME_ID) / 1000 : tracer_now_us();
 
 		return tracer_put_mfa(at, SMALL((uint64_t)us / 1000000000000), SMALL((uint64_t)us / 1000000 % 1000000),
 				      SMALL((uint64_t)us % 1000000));

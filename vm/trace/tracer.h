@@ -9,8 +9,8 @@
 
 enum { TRACER_PARTS_MAX = 6, TRACE_TIMES = TRACE_TIMESTAMP | TRACE_MONOTONIC | TRACE_STRICT_MONOTONIC };
 
-/* Wired by bif: the next number of erlang:unique_integer([monotonic]). */
-extern int64_t (*tracer_unique)(void);
+/* Wired by bif: the next number of erlang:unique_integer([monotonic]), the next of erlang:now/0. */
+extern int64_t (*tracer_unique)(void), (*tracer_now_us)(void);
 /* trace(all, _, [cpu_timestamp]): the time of `timestamp` is that of the processor. */
 extern _Atomic bool tracer_takes_cpu_time;
 
