@@ -217,6 +217,24 @@ START_TEST(test_bound_is_an_error)
 }
 END_TEST
 
+/* Heaps grow and shrink where no block shrinks in its place, and nothing is read that was not written. */
+START_TEST(test_runs_under_valgrind)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	printf("SKIP runs_under_valgrind: sanitizers have a memory checker of their own\n");
+#else
+	static char printed[OUTPUT_MAX];
+	const char *build = getenv("BUILD");
+	char vm[512];
+
+	snprintf(vm, sizeof(vm), "valgrind -q --error-exitcode=9 %s/erlvm", build != NULL ? build : "build");
+	ck_assert_int_eq(run_line(vm, "-noshell -eval 'L = lists:seq(1, 20000), io:format(\"~p~n\", [lists:sum([length(L), "
+				      "map_size(maps:from_list([{I, L} || I <- L]))])]), garbage_collect(), halt().'", printed), 0);
+	ck_assert_str_eq(printed, "40000\n");
+#endif
+}
+END_TEST
+
 Suite *start_suite(void)
 {
 	Suite *s = suite_create("start");
@@ -227,6 +245,7 @@ Suite *start_suite(void)
 	tcase_add_loop_test(t, test_command_line_as_erl, 0, sizeof(lines) / sizeof(lines[0]));
 	tcase_add_test(t, test_quick_start_tells_an_exit);
 	tcase_add_loop_test(t, test_bound_is_an_error, 0, sizeof(bounds) / sizeof(bounds[0]));
+	tcase_add_test(t, test_runs_under_valgrind);
 	tcase_add_loop_test(t, test_script_as_with_erl, 0, sizeof(scripts) / sizeof(scripts[0]));
 	suite_add_tcase(s, t);
 	return s;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <malloc.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 enum { FOLD_BYTES = 1 << 16 };
 static struct {
 	atomic_long held_bytes;
+	bool shrinks_in_place;
 } alloc;
 static _Thread_local long unfolded_bytes;
 
@@ -28,11 +30,24 @@ static void count_bytes(long delta)
 	}
 }
 
+/* Sanitizers, valgrind and other allocators put before glibc's move a block to shrink it. */
+static bool try_shrinking(void)
+{
+	void *block = malloc(2048);
+	uintptr_t before = (uintptr_t)block, after;
+
+	block = realloc(block, 1024);
+	after = (uintptr_t)block;
+	free(block);
+	return after == before;
+}
+
 void mem_init(void)
 {
 	mallopt(M_MMAP_THRESHOLD, 32 << 20);
 	mallopt(M_TRIM_THRESHOLD, 128 << 20);
 	mallopt(M_TOP_PAD, 1 << 20);
+	alloc.shrinks_in_place = try_shrinking();
 }
 
 static __attribute__((noreturn, cold)) void report_exhaustion(size_t bytes)
@@ -87,24 +102,18 @@ char *mem_strdup(const char *text)
 	return memcpy(mem_alloc(n), text, n);
 }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-bool mem_shrink_in_place(void *ptr, size_t bytes)
-{
-	(void)ptr;
-	(void)bytes;
-	return false; /* the sanitizers' realloc always moves */
-}
-#else
 bool mem_shrink_in_place(void *ptr, size_t bytes)
 {
 	long before = (long)malloc_usable_size(ptr);
-	void *same = realloc(ptr, bytes);
+	void *same;
 
+	if (!alloc.shrinks_in_place)
+		return false;
+	same = realloc(ptr, bytes);
 	ENSURE(same == ptr); /* glibc splits the block, or unmaps its tail */
 	count_bytes((long)malloc_usable_size(same) - before);
 	return true;
 }
-#endif
 
 void mem_free(void *ptr)
 {
