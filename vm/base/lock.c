@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/log.h"
+#include "base/variant.h"
 
 #ifdef ERLVM_DEBUG
 static const struct {
@@ -210,4 +212,16 @@ void thread_join(thread_id id)
 void thread_yield(void)
 {
 	sched_yield();
+}
+
+/* On a busy machine who yields is away for the time slices of all others, so not at once. */
+bool thread_spin(int64_t since_ns)
+{
+	int64_t waited_ns = clock_monotonic_ns() - since_ns;
+
+	if (waited_ns > SPIN_NS / 2)
+		sched_yield();
+	else
+		VARIANT_PAUSE();
+	return waited_ns < SPIN_NS;
 }

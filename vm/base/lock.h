@@ -61,5 +61,8 @@ int thread_start(thread_id *id, const char *name, void *(*run)(void *), void *ar
 void thread_join(thread_id id);
 /* In a loop that waits for another thread: lets it run when it has only this processor. */
 void thread_yield(void);
+/* The same for a short wait that began at since_ns (CLOCK_MONOTONIC). Returns false when SPIN_NS are over: better to sleep. */
+enum { SPIN_NS = 50000 };
+bool thread_spin(int64_t since_ns);
 
 #endif

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The async pool. Invariant: no job waits while a thread is idle, or can still be started. */
+/* The async pool. Invariant: no job waits while a thread is idle, or can still be started.
+ * A thread that got a job less than SPIN_NS after its last one expects that again, and looks out so long before it sleeps, one thread
+ * at a time: most file operations take less than falling asleep and waking. The first wait in vain is the last. */
 #include "io/async.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/lock.h"
 #include "base/log.h"
 #include "io/io_probe.h"
@@ -15,8 +18,10 @@ static struct {
 	struct lock lock;
 	struct cond filled;
 	struct async_job *first, **last; /* lock */
-	unsigned length;                 /* lock: jobs that wait */
+	_Atomic unsigned length;         /* written under the lock: jobs that wait */
 	unsigned started, idle;          /* lock: threads */
+	unsigned spinning;               /* lock: 1 while an idle thread is awake */
+	int64_t submitted_ns;            /* lock: the last job */
 	atomic_size_t pending;
 } pool;
 
@@ -34,16 +39,40 @@ unsigned async_thread_count(void)
 	return pool.count;
 }
 
+/* Pool lock held. */
+static void spin(int64_t since)
+{
+	pool.spinning = 1;
+	lock_release(&pool.lock);
+	while (atomic_load_explicit(&pool.length, memory_order_relaxed) == 0 && thread_spin(since))
+		;
+	lock_acquire(&pool.lock);
+	pool.spinning = 0;
+}
+
+/* Pool lock held. */
+static void await_job(void)
+{
+	static _Thread_local bool spins;
+	int64_t since = clock_monotonic_ns();
+
+	pool.idle++;
+	if (spins && pool.first == NULL && pool.spinning == 0)
+		spin(since);
+	while (pool.first == NULL)
+		cond_wait(&pool.filled, &pool.lock);
+	spins = pool.submitted_ns - since < SPIN_NS;
+	pool.idle--;
+}
+
 static struct async_job *take_job(void)
 {
 	struct async_job *job;
 	unsigned length;
 
 	lock_acquire(&pool.lock);
-	pool.idle++;
-	while (pool.first == NULL)
-		cond_wait(&pool.filled, &pool.lock);
-	pool.idle--;
+	if (pool.first == NULL)
+		await_job();
 	job = pool.first;
 	pool.first = job->next;
 	if (pool.first == NULL)
@@ -82,8 +111,18 @@ static bool start_thread(void)
 	return error == 0;
 }
 
+/* Pool lock held. Threads that were woken and have not run yet count as idle. */
+static bool must_wake(void)
+{
+	if (pool.length <= pool.spinning)
+		return false;
+	return pool.length <= pool.idle || pool.started == pool.count || !start_thread();
+}
+
 void async_submit(struct async_job *job)
 {
+	bool wake;
+
 	if (pool.count == 0) {
 		job->run(job);
 		return;
@@ -94,12 +133,13 @@ void async_submit(struct async_job *job)
 	*pool.last = job;
 	pool.last = &job->next;
 	pool.length++;
+	pool.submitted_ns = clock_monotonic_ns();
 	if (PROBE_ON(aio_pool__add))
 		probe_aio_pool__add(job->port, (int)pool.length);
-	/* Threads that were woken and have not run yet count as idle. */
-	if (pool.length <= pool.idle || pool.started == pool.count || !start_thread())
-		cond_signal(&pool.filled);
+	wake = must_wake();
 	lock_release(&pool.lock);
+	if (wake)
+		cond_signal(&pool.filled); /* without the lock, which the woken one takes */
 }
 
 size_t async_pending_count(void)

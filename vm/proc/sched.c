@@ -38,7 +38,6 @@ enum {
 	TIMER_SLICES = 16,   /* ...or so many slices */
 	WATCH_RUNS = 4,      /* so many looks at the timers go by before one at who watches */
 	HALT_HOOKS_MAX = 4,
-	SPIN_NS = 50000,
 };
 
 struct run_list {
@@ -318,9 +317,10 @@ static bool wake_sched(struct sched *s)
 		atomic_store(&q->wake, true);
 		q->woken_ns = clock_monotonic_ns();
 		atomic_fetch_add(&scheds.searching, 1);
-		cond_signal(&q->cond);
 	}
 	lock_release(&q->lock);
+	if (woken)
+		cond_signal(&q->cond); /* without the lock, which the woken one takes */
 	return woken;
 }
 
@@ -484,8 +484,8 @@ static bool anything_queued(void)
 
 static void spin(struct sched_queue *q, int64_t since)
 {
-	while (!atomic_load_explicit(&q->wake, memory_order_relaxed) && clock_monotonic_ns() - since < SPIN_NS)
-		thread_yield();
+	while (!atomic_load_explicit(&q->wake, memory_order_relaxed) && thread_spin(since))
+		;
 }
 
 /* Sleeps until woken, or until the next timer. */
