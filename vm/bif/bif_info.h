@@ -9,7 +9,6 @@
 void bif_proc_init(void);
 void bif_persistent_init(void);
 size_t persistent_table_size(void);
-void bif_os_init(void);
 void bif_info_init(void);
 void info_wall_init(void);
 /* What the command line may set and programs may ask for. */

@@ -13,6 +13,7 @@
 #include "heap/copy.h"
 #include "io/filename.h"
 #include "io/io_probe.h"
+#include "io/os_env.h"
 #include "io/port.h"
 #include "io/posix.h"
 #include "proc/registry.h"
@@ -45,7 +46,7 @@ static void free_settings(struct settings *s)
 	if (s->argv != NULL)
 		mem_free(s->argv[0]);
 	free_strings(s->argv, 1);
-	free_strings(s->envp, 0);
+	os_env_free(s->envp);
 }
 
 static bool get_args(struct settings *s, Term list)
@@ -79,79 +80,52 @@ static bool get_arg0(struct settings *s, Term t)
 	return s->argv[0] != NULL;
 }
 
-static char **copy_environment(size_t room)
+/* A name or value: a deep list of characters. */
+static char *get_text(Term t)
 {
-	char **env;
-	size_t n = 0;
-
-	while (environ[n] != NULL)
-		n++;
-	env = mem_zalloc((n + room + 1) * sizeof(char *));
-	for (size_t k = 0; k < n; k++)
-		env[k] = mem_strdup(environ[k]);
-	return env;
-}
-
-/* name=value replaces what name has, or drops it when value is NULL. env has room. */
-static void set_variable(char **env, const char *name, const char *value)
-{
-	size_t n = strlen(name), k = 0, last, size;
-
-	while (env[k] != NULL && !(strncmp(env[k], name, n) == 0 && env[k][n] == '='))
-		k++;
-	if (value == NULL) {
-		if (env[k] == NULL)
-			return;
-		for (last = k; env[last + 1] != NULL; last++) {
-		}
-		mem_free(env[k]);
-		env[k] = env[last];
-		env[last] = NULL;
-		return;
-	}
-	mem_free(env[k]);
-	size = n + strlen(value) + 2;
-	env[k] = mem_alloc(size);
-	snprintf(env[k], size, "%s=%s", name, value);
-}
-
-static bool get_variable(char **env, Term pair)
-{
-	char *name, *value = NULL;
-	bool drop;
 	size_t n;
 
+	return term_is_list(t) ? filename_from_term(t, false, &n) : NULL;
+}
+
+/* Owns: the caller, a string for os_env_settle. Fails: NULL. */
+static char *get_variable(Term pair)
+{
+	char *name, *value = NULL, *string = NULL;
+	bool drop;
+
 	if (!term_is_tuple_of(pair, 2))
-		return false;
+		return NULL;
 	drop = tuple_get(pair, 2) == am_false || tuple_get(pair, 2) == NIL;
-	name = filename_from_term(tuple_get(pair, 1), false, &n);
+	name = get_text(tuple_get(pair, 1));
 	if (name != NULL && !drop)
-		value = filename_from_term(tuple_get(pair, 2), false, &n);
-	if (name == NULL || name[0] == '\0' || strchr(name + 1, '=') != NULL || (value == NULL && !drop)) {
-		mem_free(name);
-		mem_free(value);
-		return false;
-	}
-	set_variable(env, name, value);
+		value = get_text(tuple_get(pair, 2));
+	if (name != NULL && strchr(name, '=') == NULL && (value != NULL || drop))
+		string = os_env_string(name, value);
 	mem_free(name);
 	mem_free(value);
-	return true;
+	return string;
 }
 
 static bool get_env(struct settings *s, Term list)
 {
 	size_t count = 0;
+	char **end;
 
 	for (Term t = list; t != NIL; t = cons_tail(t), count++) {
 		if (!term_is_cons(t))
 			return false;
 	}
-	free_strings(s->envp, 0);
-	s->envp = copy_environment(count);
+	os_env_free(s->envp);
+	s->envp = os_env_copy(count);
+	for (end = s->envp; *end != NULL; end++)
+		;
 	for (; list != NIL; list = cons_tail(list)) {
-		if (!get_variable(s->envp, cons_head(list)))
+		*end = get_variable(cons_head(list));
+		if (*end++ == NULL)
 			return false;
 	}
+	os_env_settle(s->envp);
 	return true;
 }
 
@@ -256,6 +230,25 @@ static int get_descriptor(Term t)
 	return n >= 0 && n <= INT32_MAX ? (int)n : -1;
 }
 
+/* The path of a plain file: an atom, or a list of bytes. */
+static char *get_path(Term name)
+{
+	size_t n = 0;
+	char *path;
+
+	if (term_is_atom(name))
+		return filename_from_term(name, true, &n);
+	for (Term t = name; t != NIL; t = cons_tail(t), n++)
+		if (!term_is_cons(t) || !term_is_small(cons_head(t)) || cons_head(t) == SMALL(0) || small_value(cons_head(t)) >> 8 != 0)
+			return NULL;
+	if (n == 0)
+		return NULL;
+	path = mem_zalloc(n + 1);
+	for (size_t i = 0; i < n; i++, name = cons_tail(name))
+		path[i] = (char)small_value(cons_head(name));
+	return path;
+}
+
 /* The driver that the port's name asks for; NULL: badarg. */
 static const struct port_driver *get_name(struct settings *s, Term name)
 {
@@ -264,6 +257,10 @@ static const struct port_driver *get_name(struct settings *s, Term name)
 	Term kind;
 	size_t n;
 
+	if (term_is_atom(name) || term_is_list(name)) {
+		s->name = get_path(name);
+		return s->name != NULL ? &port_file_driver : NULL;
+	}
 	if (!term_is_tuple(name) || tuple_arity(name) < 2)
 		return NULL;
 	kind = tuple_get(name, 1);
@@ -301,7 +298,7 @@ static Term open_with(Process *p, struct settings *s, Term name)
 	    (s->o.exit_status && driver != &port_spawn_driver))
 		return am_badarg;
 	if (s->envp == NULL && driver == &port_spawn_driver)
-		s->envp = copy_environment(0);
+		s->envp = os_env_copy(0);
 	if (s->argv != NULL && s->argv[0] == NULL)
 		s->argv[0] = mem_strdup(s->name);
 	s->o.name = s->name;

@@ -5,6 +5,5 @@
 void bif_proc_init(void)
 {
 	bif_info_init();
-	bif_os_init();
 	bif_persistent_init();
 }

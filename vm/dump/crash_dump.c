@@ -21,6 +21,7 @@
 #include "dump/dump_term.h"
 #include "ets/table.h"
 #include "heap/refbin.h"
+#include "io/os_env.h"
 #include "io/port.h"
 #include "proc/sched.h"
 #include "proc/timer.h"
@@ -237,7 +238,7 @@ static void write_sections(void *arg, bool all_stopped)
 /* A whole number from the environment; `missing` without. */
 static long read_number(const char *name, long missing)
 {
-	const char *text = getenv(name);
+	const char *text = os_env_peek(name);
 	char *end;
 	long n;
 
@@ -280,7 +281,7 @@ void crash_dump_write(const char *slogan)
 {
 	static atomic_flag begun = ATOMIC_FLAG_INIT;
 	static _Thread_local bool is_writer;
-	const char *path = getenv("ERL_CRASH_DUMP");
+	const char *path = os_env_peek("ERL_CRASH_DUMP");
 	long seconds = read_number("ERL_CRASH_DUMP_SECONDS", -1), bytes = read_number("ERL_CRASH_DUMP_BYTES", -1);
 
 	if (atomic_flag_test_and_set(&begun)) {

@@ -4,7 +4,9 @@
 
 #include "io/efile.h"
 #include "io/filename.h"
+#include "io/os_env.h"
 #include "io/io_probe.h"
+#include "io/os_env.h"
 #include "io/port.h"
 #include "proc/sched.h"
 
@@ -21,6 +23,7 @@ static void init_driver(const struct port_driver *d)
 void io_init(void)
 {
 	filename_init();
+	os_env_init();
 	port_init();
 	efile_init(port_new_id());
 	message_send_port = port_send;
@@ -29,4 +32,5 @@ void io_init(void)
 	sched_at_halt(port_flush_all);
 	init_driver(&port_fd_driver);
 	init_driver(&port_spawn_driver);
+	init_driver(&port_file_driver);
 }

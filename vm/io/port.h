@@ -23,7 +23,7 @@ enum port_state { PORT_OPEN, PORT_FLUSHING, PORT_CLOSED };
 
 /* open_port/2's wishes. Owns: nothing; texts are the caller's. */
 struct port_options {
-	const char *name;       /* port_info's name: the command, the program, "In/Out" */
+	const char *name;       /* port_info's name: the command, the program, the file, "In/Out" */
 	bool in, out, binary, eof, exit_status;
 	bool use_stdio, stderr_to_stdout;
 	unsigned packet_bytes;  /* 0, 1, 2 or 4 */
@@ -54,6 +54,7 @@ struct port_driver {
 };
 extern const struct port_driver port_fd_driver;
 extern const struct port_driver port_spawn_driver;
+extern const struct port_driver port_file_driver;
 extern const struct port_driver port_tty_driver;
 extern const struct port_driver port_ram_driver;
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The spawn driver: programs of the system, spoken to through pipes. The pipes are ours and never block.
+/* The spawn driver: programs of the system, spoken to through pipes, and the driver of plain files. Pipes and files are ours and never block.
  * Invariant: who was started is waited for, even after its port is closed; an exit status is told once, after the
  * program has ended and its output has come to its end. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -169,15 +170,18 @@ static void read_ready(struct poll_watch *w, unsigned events)
 	static _Thread_local uint8_t buffer[READ_BYTES];
 	struct port *port = PORT_OF(w, read_watch);
 	ssize_t n = read(w->fd, buffer, sizeof(buffer));
+	int error = errno;
 
 	(void)events;
-	if (n < 0 && (errno == EINTR || errno == EAGAIN)) {
+	if (n < 0 && (error == EINTR || error == EAGAIN)) {
 		poll_want(w, WATCH_IN);
 		return;
 	}
 	lock_acquire(&port->lock);
 	if (n > 0) {
 		port_input(port, buffer, (size_t)n);
+	} else if (n < 0) {
+		port_exit(port, posix_error_atom(error));
 	} else if (port->state == PORT_OPEN) {
 		port->at_end = true;
 		tell_end(port);
@@ -313,6 +317,27 @@ static int watch_program(struct port *port, const struct port_options *o, const 
 	return error;
 }
 
+/* Is it the system that has not enough, rather than the program that cannot be started? */
+static bool is_shortage(int error)
+{
+	return error == -EAGAIN || error == -ENOMEM || error == -EMFILE || error == -ENFILE;
+}
+
+/* As in OTP, a program that cannot be started (its arguments are too long, there is no such directory) ends at once, with errno as its status. */
+static int spawn_failure(const struct port_options *o, int error, const struct pipes *p, pid_t *pid)
+{
+	struct port_options failing = *o;
+	char command[24], *argv[] = { "sh", "-c", command, NULL }, *envp[] = { NULL };
+
+	snprintf(command, sizeof(command), "exit %d", -error);
+	failing.executable = true;
+	failing.name = "/bin/sh";
+	failing.argv = argv;
+	failing.envp = envp;
+	failing.directory = NULL;
+	return spawn_program(&failing, p, pid);
+}
+
 static int start_spawn(struct port *port, const struct port_options *o)
 {
 	struct pipes p;
@@ -324,6 +349,8 @@ static int start_spawn(struct port *port, const struct port_options *o)
 	if (error != 0)
 		return error;
 	error = spawn_program(o, &p, &port->os_pid);
+	if (error != 0 && !is_shortage(error))
+		error = spawn_failure(o, error, &p, &port->os_pid);
 	if (error != 0) {
 		port->os_pid = 0;
 		close_pipes(&p);
@@ -355,6 +382,39 @@ static bool control_spawn(struct port *port, unsigned command, const uint8_t *da
 const struct port_driver port_spawn_driver = {
 	.name = "spawn",
 	.start = start_spawn,
+	.output = output_spawn,
+	.control = control_spawn,
+	.stop = stop_spawn,
+};
+
+/* ---- plain files: the name is the path; read from its start, or emptied and written */
+
+static int start_file(struct port *port, const struct port_options *o)
+{
+	int flags = o->in && o->out ? O_RDWR | O_CREAT : o->in ? O_RDONLY : O_WRONLY | O_CREAT | O_TRUNC;
+	int fd = open(o->name, flags | O_NONBLOCK | O_CLOEXEC, 0666);
+	struct port_options wanted = *o;
+	struct pipes p;
+	int error;
+
+	if (fd < 0)
+		return -EINVAL; /* whatever it is, as OTP */
+	p.from[0] = fd;
+	p.to[1] = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (p.to[1] < 0) {
+		close(fd);
+		return -EINVAL;
+	}
+	wanted.out = true; /* writing to a file that is only read is the file's error */
+	error = watch_pipes(port, &wanted, &p);
+	if (error != 0)
+		stop_spawn(port);
+	return error;
+}
+
+const struct port_driver port_file_driver = {
+	.name = "vanilla",
+	.start = start_file,
 	.output = output_spawn,
 	.control = control_spawn,
 	.stop = stop_spawn,

@@ -1,0 +1,119 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% Ports to plain files, programs that cannot be started, the environment.
+-module(port_files).
+-export([main/0]).
+
+main() ->
+    process_flag(trap_exit, true),
+    Dir = "port_files_" ++ os:getpid(),
+    ok = file:make_dir(Dir),
+    try
+        files(Dir ++ "/plain"),
+        failures(Dir)
+    after
+        file:del_dir_r(Dir)
+    end,
+    environment(),
+    halt(0).
+
+p(What, Value) -> io:format("~p ~p~n", [What, Value]).
+
+files(Name) ->
+    P = open_port(Name, [out]),
+    p(out, [port_command(P, "abc"), is_tuple(P ! {self(), {command, [<<"def">>, $\n]}}), erlang:port_info(P, name) =:= {name, Name}]),
+    P ! {self(), close},
+    p(read, file:read_file(Name)),
+    p(closed, rest(P)),
+    p(in, rest(open_port(Name, [in]))),
+    p(atom, rest(open_port(list_to_atom(Name), [in, binary, {line, 4}]))),
+    p(eof, rest(open_port(Name, [in, eof]))),
+    Q = open_port(Name, [out, {packet, 2}]),
+    port_command(Q, "xyz"),
+    port_close(Q),
+    p(packet, file:read_file(Name)),
+    p(packets, rest(open_port(Name, [in, {packet, 2}]))),
+    Full = open_port("/dev/full", [out]),
+    p(full, [port_command(Full, "x"), rest(Full)]),
+    [p(refused, failure(N, O)) || {N, O} <- [{"/nonexistent/x", [in]}, {nonexistent_x, [in]}, {"/tmp", [out]}, {"", [in]}, {'', [in]}, {[1000], [in]},
+                                             {["a"], [in]}, {[$a | b], [in]}, {<<"/dev/null">>, [in]}, {"/dev/null", [in, exit_status]},
+                                             {"/dev/null", [in, {args, []}]}, {5, [in]}, {{}, [in]}]].
+
+%% What the program's start failed with is its exit status.
+failures(Dir) ->
+    Long = lists:duplicate(200000, $a),
+    Garbage = Dir ++ "/garbage",
+    ok = file:write_file(Garbage, <<0, 1, 2, 3>>),
+    ok = file:change_mode(Garbage, 8#755),
+    [p(status, rest(open_port(N, [exit_status | O]))) ||
+        {N, O} <- [{{spawn_executable, "/bin/ls"}, [{args, [Long]}]}, {{spawn, "ls"}, [{env, [{"LONG", Long}]}]},
+                   {{spawn_executable, "/tmp"}, []}, {{spawn_executable, Garbage}, []}, {{spawn, "cat"}, [in, {env, [{"LONG", Long}]}]}]].
+
+environment() ->
+    p(name, [os:putenv("", "x"), os:getenv(""), os:unsetenv(""), os:getenv("")]),
+    p(deep, [os:putenv(["DE", [$E], "P"], [1000 | "x"]), os:getenv("DEEP"), os:cmd("printenv DEEP")]),
+    p(gone, [os:unsetenv("DEEP"), os:getenv("DEEP", none), os:cmd("printenv DEEP")]),
+    [p(bad, try os:putenv(N, V) catch error:E -> E end) || {N, V} <- [{"=", "x"}, {"A=B", "x"}, {a, "x"}, {"A", <<"x">>}, {"A", [0]}, {"A", a}]],
+    true = os:putenv("TZ", "Asia/Tokyo"),
+    p(zone, os:cmd("printenv TZ")),
+    p(env, [rest(open_port({spawn, "env | grep ^ENV_"}, [exit_status, {env, E}])) ||
+               E <- [[{"ENV_A", "1"}, {"ENV_B", "2"}, {"ENV_A", false}, {"ENV_B", ["3"]}], [{"ENV_A", "1"}, {"ENV_A", ""}], [{"", "1"}, {"ENV_", "2"}]]]),
+    [p(bad_env, failure({spawn, "ls"}, [{env, [E]}])) || E <- [{"=", "1"}, {"A=", "1"}, {"A", <<"b">>}, {<<"A">>, "b"}, {"A", true}, a]].
+
+failure(Name, Options) -> try open_port(Name, Options) of P -> rest(P) catch error:E -> E end.
+
+%% What the port tells up to its end.
+rest(P) ->
+    receive
+        {P, closed} -> rest(P);
+        {P, eof} -> port_close(P), [eof];
+        {P, What} -> [What | rest(P)];
+        {'EXIT', P, Reason} -> [{exit, Reason}]
+    after 10000 -> [late]
+    end.
+
+%% expect: out [true,true,true]
+%% expect: read {ok,<<"abcdef\n">>}
+%% expect: closed [{exit,normal}]
+%% expect: in [{data,"abcdef\n"},{exit,normal}]
+%% expect: atom [{data,{noeol,<<"abcd">>}},{data,{eol,<<"ef">>}},{exit,normal}]
+%% expect: eof [{data,"abcdef\n"},eof]
+%% expect: packet {ok,<<0,3,120,121,122>>}
+%% expect: packets [{data,"xyz"},{exit,normal}]
+%% expect: full [true,[{exit,enospc}]]
+%% expect: refused einval
+%% expect: refused einval
+%% expect: refused einval
+%% expect: refused badarg
+%% expect: refused einval
+%% expect: refused badarg
+%% expect: refused badarg
+%% expect: refused badarg
+%% expect: refused badarg
+%% expect: refused badarg
+%% expect: refused badarg
+%% expect: refused badarg
+%% expect: refused badarg
+%% expect: status [{exit_status,7},{exit,normal}]
+%% expect: status [{exit_status,7},{exit,normal}]
+%% expect: status [{exit_status,13},{exit,normal}]
+%% expect: status [{exit_status,8},{exit,normal}]
+%% expect: status [{exit_status,7},{exit,normal}]
+%% expect: name [true,"x",true,false]
+%% expect: deep [true,[1000,120],[1000,120,10]]
+%% expect: gone [true,none,[]]
+%% expect: bad badarg
+%% expect: bad badarg
+%% expect: bad badarg
+%% expect: bad badarg
+%% expect: bad badarg
+%% expect: bad badarg
+%% expect: zone "Asia/Tokyo\n"
+%% expect: env [[{data,"ENV_B=3\n"},{exit_status,0},{exit,normal}],
+%% expect:      [{exit_status,1},{exit,normal}],
+%% expect:      [{data,"ENV_=2\n"},{exit_status,0},{exit,normal}]]
+%% expect: bad_env badarg
+%% expect: bad_env badarg
+%% expect: bad_env badarg
+%% expect: bad_env badarg
+%% expect: bad_env badarg
+%% expect: bad_env badarg
