@@ -653,7 +653,7 @@ bool port_send(Process *from, Term id, Term message)
 		return true;
 	lock_acquire(&port->lock);
 	if (port->state == PORT_OPEN && !obey_locked(port, message))
-		signal_send_reason(SIG_EXIT, port->id, from->id, TERM_NONE, am_badsig);
+		signal_send_reason(SIG_EXIT, port->id, port->owner, TERM_NONE, am_badsig); /* whoever sent it */
 	/* A send cannot wait for a port that is busy; it can make room for others. */
 	if (port->busy)
 		process_yield_soon(from);

@@ -14,6 +14,7 @@ main() ->
         file:del_dir_r(Dir)
     end,
     environment(),
+    strangers(),
     halt(0).
 
 p(What, Value) -> io:format("~p ~p~n", [What, Value]).
@@ -58,6 +59,16 @@ environment() ->
     p(env, [rest(open_port({spawn, "env | grep ^ENV_"}, [exit_status, {env, E}])) ||
                E <- [[{"ENV_A", "1"}, {"ENV_B", "2"}, {"ENV_A", false}, {"ENV_B", ["3"]}], [{"ENV_A", "1"}, {"ENV_A", ""}], [{"", "1"}, {"ENV_", "2"}]]]),
     [p(bad_env, failure({spawn, "ls"}, [{env, [E]}])) || E <- [{"=", "1"}, {"A=", "1"}, {"A", <<"b">>}, {<<"A">>, "b"}, {"A", true}, a]].
+
+%% What is no command, or not the owner's, is told to the owner.
+strangers() ->
+    P = open_port({spawn, "cat"}, []),
+    [begin
+         {Pid, Ref} = spawn_monitor(fun() -> process_flag(trap_exit, true), P ! M, receive X -> exit(X) after 0 -> ok end end),
+         receive {'DOWN', Ref, process, Pid, Why} -> p(stranger, Why) end,
+         receive {'EXIT', P, Owner} -> p(owner, Owner) end
+     end || M <- [foo, {self(), {command, foo}}, {P, close}]],
+    p(open, [erlang:port_info(P, name), port_close(P), rest(P)]).
 
 failure(Name, Options) -> try open_port(Name, Options) of P -> rest(P) catch error:E -> E end.
 
@@ -117,3 +128,10 @@ rest(P) ->
 %% expect: bad_env badarg
 %% expect: bad_env badarg
 %% expect: bad_env badarg
+%% expect: stranger normal
+%% expect: owner badsig
+%% expect: stranger normal
+%% expect: owner badsig
+%% expect: stranger normal
+%% expect: owner badsig
+%% expect: open [{name,"cat"},true,[{exit,normal}]]
