@@ -60,7 +60,7 @@ class Running:
         self.inside = "/" + os.path.relpath(self.folder, root)
         for folder in ("/log", "/db"):
             os.mkdir(self.folder + folder)
-        for source in (service.load + ".erl", "ejabberd.yml"):
+        for source in ("service_load.erl", service.load + ".erl", "ejabberd.yml"):
             shutil.copy(os.path.join(HERE, source), self.folder)
         subprocess.run(["chmod", "-R", "a+rwX", self.folder], check=True)  # servers leave root
 
@@ -102,7 +102,7 @@ class Running:
         self.pid = self.await_server()
         chroot = ["chroot", self.root]
         env = {"HOME": "/tmp", "ERL_LIBS": self.service.erl_libs, "ERL_CRASH_DUMP": "/dev/null"}
-        compiled = self.popen(chroot + ["erlc", "-o", "{}", "{}/" + self.service.load + ".erl"], env)
+        compiled = self.popen(chroot + ["erlc", "-o", "{}", "{}/service_load.erl", "{}/" + self.service.load + ".erl"], env)
         if compiled.wait(DEADLINE):
             raise Failure("the load does not compile")
         self.client = self.popen(chroot + ["erl", "-noinput", "-pa", "{}", "-s", self.service.load, "start", self.service.port, "{}"],

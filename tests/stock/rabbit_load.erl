@@ -1,8 +1,7 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% Load on a RabbitMQ: a queue that is kept and one that is not, each with a publisher that waits for confirms and a consumer;
 %% beside them channels that are opened and closed.
-%%   rabbit_load:start([Port, Dir])   prints "published N consumed M" four times a second until Dir/stop is there; then takes
-%%                                    what is still queued, and prints "total N M"
+%%   rabbit_load:start([Port, Dir])   as service_load:run/3 says
 -module(rabbit_load).
 -include_lib("amqp_client/include/amqp_client.hrl").
 -export([start/1]).
@@ -10,15 +9,11 @@
 -define(BATCH, 50).
 
 start([Port, Dir]) ->
-    Counts = counters:new(2, []),
+    Counts = service_load:new_counts(),
     {ok, Connection} = amqp_connection:start(#amqp_params_network{port = list_to_integer(atom_to_list(Port))}),
     Publishers = [start_queue(Connection, Name, Kept, Counts) || {Name, Kept} <- [{<<"kept">>, true}, {<<"passing">>, false}]],
     spawn_link(fun() -> visit(Connection) end),
-    report(Counts, filename:join(atom_to_list(Dir), "stop")),
-    [begin P ! {stop, self()}, receive {stopped, P} -> ok end end || P <- Publishers],
-    drain(Counts, 200),
-    say("total", Counts),
-    halt(0).
+    service_load:run(Dir, [Counts], Publishers).
 
 start_queue(Connection, Name, Kept, Counts) ->
     {ok, In} = amqp_connection:open_channel(Connection),
@@ -36,7 +31,7 @@ publish(Channel, Publish, Message, Counts) ->
     after 0 ->
         [ok = amqp_channel:call(Channel, Publish, Message) || _ <- lists:seq(1, ?BATCH)],
         true = amqp_channel:wait_for_confirms(Channel, 60),
-        counters:add(Counts, 1, ?BATCH),
+        service_load:published(Counts, ?BATCH),
         publish(Channel, Publish, Message, Counts)
     end.
 
@@ -48,7 +43,7 @@ begin_consuming(Channel, Name, Counts) ->
 consume(Channel, Counts) ->
     receive
         {#'basic.deliver'{delivery_tag = Tag}, _} ->
-            counters:add(Counts, 2, 1),
+            service_load:consumed(Counts, 1),
             ok = amqp_channel:cast(Channel, #'basic.ack'{delivery_tag = Tag}),
             consume(Channel, Counts);
         #'basic.consume_ok'{} ->
@@ -59,21 +54,3 @@ visit(Connection) ->
     {ok, Channel} = amqp_connection:open_channel(Connection),
     ok = amqp_channel:close(Channel),
     receive after 20 -> visit(Connection) end.
-
-report(Counts, Stop) ->
-    say("published", Counts),
-    receive after 250 -> ok end,
-    case prim_file:read_file_info(Stop) of
-        {ok, _} -> ok;
-        {error, _} -> report(Counts, Stop)
-    end.
-
-%% Until all that was published has come, or nothing has for a while.
-drain(Counts, Tries) ->
-    case counters:get(Counts, 1) =:= counters:get(Counts, 2) of
-        false when Tries > 0 -> receive after 100 -> drain(Counts, Tries - 1) end;
-        _ -> ok
-    end.
-
-say(Word, Counts) ->
-    io:format("~s ~w ~w~n", [Word, counters:get(Counts, 1), counters:get(Counts, 2)]).

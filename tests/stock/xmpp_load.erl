@@ -1,7 +1,7 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% Load on an XMPP server that lets anonymous users in: pairs of sessions, one that writes to the other;
 %% beside them sessions that come and go.
-%%   xmpp_load:start([Port, Dir])   as rabbit_load
+%%   xmpp_load:start([Port, Dir])   as service_load:run/3 says
 -module(xmpp_load).
 -export([start/1]).
 
@@ -10,14 +10,10 @@
 
 start([Port0, Dir]) ->
     Port = list_to_integer(atom_to_list(Port0)),
-    Counts = [counters:new(2, []) || _ <- lists:seq(1, ?PAIRS)],
+    Counts = [service_load:new_counts() || _ <- lists:seq(1, ?PAIRS)],
     Writers = [start_pair(Port, C) || C <- Counts],
     spawn_link(fun() -> visit(Port) end),
-    report(Counts, filename:join(atom_to_list(Dir), "stop")),
-    [begin W ! {stop, self()}, receive {stopped, W} -> ok end end || W <- Writers],
-    drain(Counts, 200),
-    say("total", Counts),
-    halt(0).
+    service_load:run(Dir, Counts, Writers).
 
 start_pair(Port, Counts) ->
     Self = self(),
@@ -56,8 +52,8 @@ write(Socket, Message, Counts) ->
     receive
         {stop, From} -> From ! {stopped, self()}, receive never -> ok end % the session stays
     after 0 ->
-        case counters:get(Counts, 1) - counters:get(Counts, 2) < ?WINDOW of
-            true -> ok = gen_tcp:send(Socket, Message), counters:add(Counts, 1, 1);
+        case service_load:underway(Counts) < ?WINDOW of
+            true -> ok = gen_tcp:send(Socket, Message), service_load:published(Counts, 1);
             false -> receive after 1 -> ok end
         end,
         write(Socket, Message, Counts)
@@ -66,28 +62,10 @@ write(Socket, Message, Counts) ->
 read(Socket, Counts, Rest) ->
     {ok, More} = gen_tcp:recv(Socket, 0),
     Parts = binary:split(<<Rest/binary, More/binary>>, <<"</message>">>, [global]),
-    counters:add(Counts, 2, length(Parts) - 1),
+    service_load:consumed(Counts, length(Parts) - 1),
     read(Socket, Counts, lists:last(Parts)).
 
 visit(Port) ->
     {Socket, _} = log_in(Port),
     ok = gen_tcp:close(Socket),
     receive after 50 -> visit(Port) end.
-
-report(Counts, Stop) ->
-    say("published", Counts),
-    receive after 250 -> ok end,
-    case prim_file:read_file_info(Stop) of
-        {ok, _} -> ok;
-        {error, _} -> report(Counts, Stop)
-    end.
-
-drain(Counts, Tries) ->
-    case sum(Counts, 1) =:= sum(Counts, 2) of
-        false when Tries > 0 -> receive after 100 -> drain(Counts, Tries - 1) end;
-        _ -> ok
-    end.
-
-sum(Counts, I) -> lists:sum([counters:get(C, I) || C <- Counts]).
-
-say(Word, Counts) -> io:format("~s ~w ~w~n", [Word, sum(Counts, 1), sum(Counts, 2)]).
