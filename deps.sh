@@ -17,6 +17,7 @@ valgrind                                valgrind
 /usr/include/libelf.h                   libelf-dev
 /usr/include/capstone/capstone.h        libcapstone-dev
 /usr/include/elfutils/libdwfl.h         libdw-dev
+/usr/lib/*/libdebuginfod.so.1           libdebuginfod1
 /usr/include/zlib.h                     zlib1g-dev
 /usr/include/*/gmp.h                    libgmp-dev
 /usr/include/pcre2.h                    libpcre2-dev
@@ -25,6 +26,8 @@ valgrind                                valgrind
 /usr/include/*/asm/types.h              linux-libc-dev
 erlc                                    erlang-base
 /usr/lib/erlang/lib/runtime_tools-*     erlang-runtime-tools
+/usr/lib/erlang/lib/observer-*          erlang-observer
+elixir                                  elixir
 setpriv                                 util-linux
 python3                                 python3
 '

@@ -69,10 +69,6 @@ START_TEST(test_dump_read_by_its_viewer)
 {
 	static char expected[OUTPUT_MAX], found[OUTPUT_MAX];
 
-	if (run(found, "erl -noshell -eval 'halt(case code:which(crashdump_viewer) of non_existing -> 1; _ -> 0 end).'") != 0) {
-		printf("SKIP dump_read_by_its_viewer: the application observer is not installed (erlang-observer)\n");
-		return;
-	}
 	make_dump("erl", "");
 	ck_assert(run(expected, "timeout %d erl -noshell -run dump_read main dump", SECONDS) == 0);
 	make_dump(work.erlvm, "");

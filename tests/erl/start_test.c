@@ -149,10 +149,6 @@ START_TEST(test_script_as_with_erl)
 	char *directory, path[512];
 	int status, wanted;
 
-	if ((strstr(scripts[_i], "elixir") != NULL || strstr(scripts[_i], "iex") != NULL) && system("command -v elixir > /dev/null") != 0) {
-		printf("SKIP script_as_with_erl: elixir is not installed\n");
-		return;
-	}
 	directory = realpath(build != NULL ? build : "build", NULL);
 	wanted = run_script("", scripts[_i], expected);
 

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "support.h"
 
@@ -115,15 +114,6 @@ static const char prologue[] =
     "  HIST) awk -F'|' 'NF > 2 && /^[[(]/ { n = split($1, a, \" \"); s += a[n] } END { print s + 0 }' $1 ;;\n"
     "  SUM) grep -E -- \"$3\" $1 | awk '{ s += NF > 1 ? $2 : $1 } END { print s + 0 }' ;; esac; }\n";
 
-static bool have_bpftrace(const char *test)
-{
-    if (!access("/usr/bin/bpftrace", X_OK) || !access("/usr/local/bin/bpftrace", X_OK))
-        return true;
-    printf("SKIP %s: no bpftrace here\n", test);
-    fflush(stdout);
-    return false;
-}
-
 /* Appends to the script of size SCRIPT_BYTES. */
 enum { SCRIPT_BYTES = 8000 };
 
@@ -152,7 +142,7 @@ START_TEST(test_bpftrace_oneliners_print_what_is_expected)
     const char *at;
 
     SUPPORT_BPF();
-    if (first >= n || !have_bpftrace(__func__))
+    if (first >= n)
         return;
     open_script(script);
     for (int i = first; i < last; i++)
@@ -181,8 +171,6 @@ START_TEST(test_bpftrace_scripts_print_what_is_expected)
     const char *at;
 
     SUPPORT_BPF();
-    if (!have_bpftrace(__func__))
-        return;
     open_script(script);
     for (size_t i = 0; i < nscripts; i++)
         append(script, "watch 'bpftrace -p PID %s/%s'\n", root, scripts[i].title);
