@@ -373,15 +373,10 @@ static Term info_total_heap_size(Process *p, struct heap *h)
 	return int_term(block_words(&p->heap) + old_block_words(&p->heap) + p->heap.fragment_words);
 }
 
-static size_t peers_bytes(const struct peers *t)
-{
-	return t->buckets == NULL ? 0 : (t->mask + 1) * sizeof(*t->buckets) + t->count * sizeof(struct peer);
-}
-
 size_t process_info_bytes(Process *p)
 {
 	size_t words = block_words(&p->heap) + old_block_words(&p->heap) + p->heap.fragment_words;
-	size_t bytes = sizeof(*p) + peers_bytes(&p->links) + peers_bytes(&p->monitors) + peers_bytes(&p->monitored_by);
+	size_t bytes = sizeof(*p) + peer_size_bytes(&p->links) + peer_size_bytes(&p->monitors) + peer_size_bytes(&p->monitored_by);
 
 	for (struct signal *s = p->msg_first; s != NULL; s = s->next) {
 		bytes += sizeof(*s);

@@ -108,7 +108,7 @@ static void write_peers(const Process *p)
 {
 	bool any = false;
 
-	if (p->links.count + p->monitors.count + p->monitored_by.count == 0)
+	if (peer_count(&p->links) + peer_count(&p->monitors) + peer_count(&p->monitored_by) == 0)
 		return;
 	dump_text("Link list: [");
 	peer_each(&p->links, write_peer, &any);

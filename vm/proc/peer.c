@@ -5,52 +5,75 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 
+struct peer_table {
+	uint32_t count, mask;
+	struct peer *first, *last;
+	struct peer *buckets[]; /* mask + 1 */
+};
+
+/* Pids and references that follow one another, which are often asked for in that order, share a cache line of buckets. */
+static struct peer **find_bucket(struct peer_table *t, uint64_t key)
+{
+	uint64_t number = key ^ key >> 4;
+
+	return &t->buckets[(hash_word(number >> 3) << 3 | (number & 7)) & t->mask];
+}
+
+static size_t table_bytes(uint32_t mask)
+{
+	return sizeof(struct peer_table) + (mask + (size_t)1) * sizeof(struct peer *);
+}
+
 struct peer *peer_find(const struct peers *t, uint64_t key)
 {
 	struct peer *n;
 
-	if (t->buckets == NULL)
+	if (t->table == NULL)
 		return NULL;
-	for (n = t->buckets[hash_word(key) & t->mask]; n != NULL; n = n->next)
+	for (n = *find_bucket(t->table, key); n != NULL; n = n->chain)
 		if (n->key == key)
 			return n;
 	return NULL;
 }
 
-static void link_node(struct peers *t, struct peer *n)
+static void chain_up(struct peer_table *t, struct peer *n)
 {
-	struct peer **bucket = &t->buckets[hash_word(n->key) & t->mask];
+	struct peer **bucket = find_bucket(t, n->key);
 
-	n->next = *bucket;
+	n->chain = *bucket;
 	*bucket = n;
 }
 
-static void grow(struct peers *t)
+static struct peer_table *grow(struct peer_table *old)
 {
-	struct peer **old = t->buckets;
-	uint32_t old_room = old != NULL ? t->mask + 1 : 0;
-	uint32_t room = old_room != 0 ? old_room * 4 : 1;
+	uint32_t mask = old != NULL ? (old->mask + 1) * 4 - 1 : 0;
+	struct peer_table *t = mem_zalloc(table_bytes(mask));
 
-	t->buckets = mem_zalloc(room * sizeof(*t->buckets));
-	t->mask = room - 1;
-	for (uint32_t i = 0; i < old_room; i++) {
-		for (struct peer *n = old[i], *next; n != NULL; n = next) {
-			next = n->next;
-			link_node(t, n);
-		}
-	}
+	t->mask = mask;
+	if (old == NULL)
+		return t;
+	t->count = old->count;
+	t->first = old->first;
+	t->last = old->last;
+	for (struct peer *n = t->first; n != NULL; n = n->next)
+		chain_up(t, n);
 	mem_free(old);
+	return t;
 }
 
-struct peer *peer_insert(struct peers *t, uint64_t key, enum peer_kind kind)
+struct peer *peer_insert(struct peers *peers, uint64_t key, enum peer_kind kind)
 {
 	struct peer *n = mem_zalloc(sizeof(*n));
+	struct peer_table *t = peers->table;
 
 	n->key = key;
 	n->kind = (uint8_t)kind;
-	if (t->buckets == NULL || t->count >= 2 * (t->mask + 1))
-		grow(t);
-	link_node(t, n);
+	if (t == NULL || t->count >= 2 * (t->mask + 1))
+		t = peers->table = grow(t);
+	chain_up(t, n);
+	n->before = t->last;
+	*(t->last != NULL ? &t->last->next : &t->first) = n;
+	t->last = n;
 	t->count++;
 	return n;
 }
@@ -61,84 +84,50 @@ void peer_free(struct peer *n)
 	mem_free(n);
 }
 
-static void drop_buckets(struct peers *t)
+static void drop_table(struct peers *t)
 {
-	mem_free(t->buckets);
-	*t = (struct peers){ 0 };
+	mem_free(t->table);
+	t->table = NULL;
 }
 
-void peer_remove(struct peers *t, struct peer *n)
+void peer_remove(struct peers *peers, struct peer *n)
 {
-	struct peer **at = &t->buckets[hash_word(n->key) & t->mask];
+	struct peer_table *t = peers->table;
+	struct peer **at = find_bucket(t, n->key);
 
 	while (*at != n)
-		at = &(*at)->next;
-	*at = n->next;
+		at = &(*at)->chain;
+	*at = n->chain;
+	*(n->before != NULL ? &n->before->next : &t->first) = n->next;
+	*(n->next != NULL ? &n->next->before : &t->last) = n->before;
 	peer_free(n);
 	if (--t->count == 0)
-		drop_buckets(t);
+		drop_table(peers);
 }
 
-static struct peer *merge(struct peer *a, struct peer *b)
-{
-	struct peer *first = NULL, **last = &first;
-
-	while (a != NULL && b != NULL) {
-		struct peer **least = a->key <= b->key ? &a : &b;
-
-		*last = *least;
-		last = &(*least)->next;
-		*least = *last;
-	}
-	*last = a != NULL ? a : b;
-	return first;
-}
-
-/* Merge sort by key; runs[i] holds 2^i nodes or none. */
-static struct peer *sort(struct peer *list)
-{
-	struct peer *runs[33] = { NULL }, *sorted = NULL;
-
-	while (list != NULL) {
-		struct peer *run = list;
-		int i = 0;
-
-		list = list->next;
-		run->next = NULL;
-		for (; runs[i] != NULL; i++) {
-			run = merge(runs[i], run);
-			runs[i] = NULL;
-		}
-		runs[i] = run;
-	}
-	for (int i = 0; i < 33; i++)
-		sorted = merge(runs[i], sorted);
-	return sorted;
-}
-
-/* In the order of keys: who waits for one 'DOWN' after the other, as they were set, finds each at the head of its queue. */
+/* Who waits for one 'DOWN' after the other, as they were set, finds each at the head of its queue. */
 struct peer *peer_take_all(struct peers *t)
 {
-	struct peer *all = NULL;
+	struct peer *all = t->table != NULL ? t->table->first : NULL;
 
-	if (t->buckets == NULL)
-		return NULL;
-	for (uint32_t i = 0; i <= t->mask; i++) {
-		for (struct peer *n = t->buckets[i], *next; n != NULL; n = next) {
-			next = n->next;
-			n->next = all;
-			all = n;
-		}
-	}
-	drop_buckets(t);
-	return all != NULL && all->next != NULL ? sort(all) : all;
+	drop_table(t);
+	return all;
 }
 
 void peer_each(const struct peers *t, void (*visit)(const struct peer *n, void *arg), void *arg)
 {
-	if (t->buckets == NULL)
+	if (t->table == NULL)
 		return;
-	for (uint32_t i = 0; i <= t->mask; i++)
-		for (const struct peer *n = t->buckets[i]; n != NULL; n = n->next)
-			visit(n, arg);
+	for (const struct peer *n = t->table->first; n != NULL; n = n->next)
+		visit(n, arg);
+}
+
+size_t peer_count(const struct peers *t)
+{
+	return t->table != NULL ? t->table->count : 0;
+}
+
+size_t peer_size_bytes(const struct peers *t)
+{
+	return t->table == NULL ? 0 : table_bytes(t->table->mask) + t->table->count * sizeof(struct peer);
 }

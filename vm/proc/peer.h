@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Links, monitors and aliases of one process: small hash tables that cost nothing while empty.
+/* Links, monitors and aliases of one process: hash tables that cost a word while empty, and keep the order of insertion.
  * Invariant: at most one node a key in a table. Owner only. */
 #ifndef VM_PROC_PEER_H
 #define VM_PROC_PEER_H
@@ -18,7 +18,9 @@ enum peer_kind {
 enum peer_alias { ALIAS_NONE, ALIAS_EXPLICIT, ALIAS_DEMONITOR, ALIAS_REPLY };
 
 struct peer {
-	struct peer *next;
+	struct peer *next;   /* in the order of insertion */
+	struct peer *before;
+	struct peer *chain;
 	uint64_t key;
 	Term peer;
 	Term name;           /* monitored by that registered name, or TERM_NONE */
@@ -33,19 +35,22 @@ struct peer {
 };
 
 struct peers {
-	struct peer **buckets; /* mask + 1 of them, or NULL */
-	uint32_t count, mask;
+	struct peer_table *table; /* NULL while empty */
 };
 
 struct peer *peer_find(const struct peers *t, uint64_t key);
 /* A new node, zeroed but for key and kind; the key must not be there yet. */
 struct peer *peer_insert(struct peers *t, uint64_t key, enum peer_kind kind);
 void peer_remove(struct peers *t, struct peer *n); /* and frees it */
-/* Takes all nodes out as one list; the caller frees each with peer_free. */
+/* Takes all nodes out as one list, the oldest first; the caller frees each with peer_free. */
 struct peer *peer_take_all(struct peers *t);
 void peer_free(struct peer *n);
-/* Calls visit(node, arg) on each; visit must not change the table. */
+/* Calls visit(node, arg) on each, the oldest first; visit must not change the table. */
 void peer_each(const struct peers *t, void (*visit)(const struct peer *n, void *arg), void *arg);
+
+size_t peer_count(const struct peers *t);
+/* The memory of table and nodes. */
+size_t peer_size_bytes(const struct peers *t);
 
 /* The reference at `at` (REF_WORDS). */
 static inline Term peer_put_ref(Term *at, uint64_t number, uint64_t tag)

@@ -29,7 +29,18 @@ main() ->
     W = spawn(fun() -> Rr = monitor(process, me_me), Me ! ready, receive {'DOWN', Rr, process, Who, _} -> ok = Who end end),
     receive ready -> ok end,
     d(element(2, process_info(self(), monitored_by)) =:= [W]),
-    d(length(element(2, process_info(W, monitors)))).
+    d(length(element(2, process_info(W, monitors)))),
+    d(downs_in_order(2000)).
+
+%% 'DOWN's come in the order in which the monitors were set; those taken back do not.
+downs_in_order(N) ->
+    P = spawn(fun() -> receive stop -> ok end end),
+    All = [{I, monitor(process, P)} || I <- lists:seq(1, N)],
+    [demonitor(R) || {I, R} <- All, I rem 3 =:= 0],
+    More = [{I, monitor(process, P)} || I <- lists:seq(N + 1, N + 100)],
+    P ! stop,
+    Wanted = [R || {I, R} <- All, I rem 3 =/= 0] ++ [R || {_, R} <- More],
+    Wanted =:= [receive {'DOWN', R, process, P, normal} -> R end || _ <- Wanted].
 
 d(T) -> erlang:display(T).
 
@@ -51,3 +62,4 @@ d(T) -> erlang:display(T).
 %% expect: z
 %% expect: true
 %% expect: 1
+%% expect: true

@@ -197,7 +197,7 @@ START_TEST(test_monitor_down)
 	signal_handle(b);
 	process_exit(b, am_error);
 	check_down(fake_receive(a), ref, id, am_error);
-	ck_assert_uint_eq(a->monitors.count, 0);
+	ck_assert_uint_eq(peer_count(&a->monitors), 0);
 }
 END_TEST
 
