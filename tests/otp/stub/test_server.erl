@@ -1,7 +1,7 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% What suites ask of common_test's test_server. Cases that start another node are skipped: see peer.erl.
 -module(test_server).
--export([lookup_config/2, timetrap/1, timetrap_cancel/1, timetrap_scale_factor/0, seconds/1, minutes/1, sleep/1, do_times/2, do_times/4,
+-export([lookup_config/2, timetrap/1, timetrap_cancel/0, timetrap_cancel/1, timetrap_scale_factor/0, seconds/1, minutes/1, sleep/1, do_times/2, do_times/4,
          timecall/3, comment/1, temp_name/1, is_cover/0, is_debug/0, is_asan/0, is_valgrind/0, memory_checker/0,
          app_test/1, app_test/2, start_node/3, stop_node/1, start_peer/3, start_peer/4, start_peer/5, peer_name/2]).
 
@@ -12,6 +12,7 @@ lookup_config(Key, Config) ->
     end.
 
 timetrap(_) -> make_ref().
+timetrap_cancel() -> ok.
 timetrap_cancel(_) -> ok.
 timetrap_scale_factor() -> 1.
 seconds(N) -> timer:seconds(N).
