@@ -186,7 +186,7 @@ Term bif_ets_lookup_element_3(Process *p, Term *args)
 	Term result;
 
 	if (!term_is_small(args[2]) || small_value(args[2]) < 1)
-		return exc_badarg(p);
+		return exc_badarg_beside(p, args[0], ETS_READ);
 	if (table_hold_key(&hold, p, args[0], ETS_READ, args[1]) != ETS_OK)
 		return exc_hold(p, &hold);
 	result = list_elements(&hold, &p->heap, args[1], (size_t)small_value(args[2]));
@@ -243,7 +243,7 @@ Term bif_ets_delete_object_2(Process *p, Term *args)
 	struct ets_hold hold;
 
 	if (!term_is_tuple(args[1]))
-		return exc_badarg(p);
+		return exc_badarg_beside(p, args[0], ETS_WRITE);
 	if (table_hold_tuple(&hold, p, args[0], ETS_WRITE, args[1]) != ETS_OK)
 		return exc_hold(p, &hold);
 	delete_objects(&hold, tuple_get(args[1], table_key(hold.table)), args[1], &change);
@@ -265,14 +265,14 @@ Term bif_ets_take_2(Process *p, Term *args)
 	return list;
 }
 
-/* ---- one key after the other */
-static const struct ets_object *first_from(const struct ets_hash *h, uint32_t bucket)
+/* ---- one key after the other. Raw: objects that are deleted and wait for the last fixation to end are seen too. */
+static const struct ets_object *first_from(const struct ets_hash *h, uint32_t bucket, bool is_raw)
 {
 	uint32_t active = atomic_load(&h->active);
 
 	for (; bucket < active; bucket++)
 		for (const struct ets_object *o = *hash_chain(h, bucket); o != NULL; o = o->next)
-			if (!o->deleted)
+			if (is_raw || !o->deleted)
 				return o;
 	return NULL;
 }
@@ -282,7 +282,7 @@ static Term copy_key(Process *p, const struct ets_table *t, const struct ets_obj
 	return o != NULL ? copy_to_heap(o->words[table_key(t)], &p->heap) : am_end_of_table;
 }
 
-static Term find_end(Process *p, Term table, bool is_last)
+static Term find_end(Process *p, Term table, bool is_last, bool is_raw)
 {
 	struct ets_hold hold;
 	const struct ets_store *s;
@@ -294,29 +294,30 @@ static Term find_end(Process *p, Term table, bool is_last)
 	if (s->is_tree)
 		key = copy_key(p, hold.table, is_last ? tree_last(&s->tree) : tree_first(&s->tree));
 	else
-		key = copy_key(p, hold.table, first_from(&s->hash, 0));
+		key = copy_key(p, hold.table, first_from(&s->hash, 0, is_raw));
 	table_release(&hold);
 	return key;
 }
 
-Term bif_ets_first_1(Process *p, Term *args) { return find_end(p, args[0], false); }
-Term bif_ets_last_1(Process *p, Term *args) { return find_end(p, args[0], true); }
+Term bif_ets_first_1(Process *p, Term *args) { return find_end(p, args[0], false, false); }
+Term bif_ets_last_1(Process *p, Term *args) { return find_end(p, args[0], true, false); }
+Term bif_erts_internal_ets_raw_first_1(Process *p, Term *args) { return find_end(p, args[0], false, true); }
 
 /* Past all objects of the key, the dead ones too. Fails: false when the key is not there. */
-static bool next_in_hash(const struct ets_hash *h, uint32_t hash, Term key, const struct ets_object **next)
+static bool next_in_hash(const struct ets_hash *h, uint32_t hash, Term key, bool is_raw, const struct ets_object **next)
 {
 	struct ets_object **at = hash_find(h, hash, key);
 
 	if (at == NULL)
 		return false;
 	for (*next = *at; *next != NULL; *next = (*next)->next)
-		if (!hash_has_key(h, *next, hash, key) && !(*next)->deleted)
+		if (!hash_has_key(h, *next, hash, key) && (is_raw || !(*next)->deleted))
 			return true;
-	*next = first_from(h, hash_bucket(h, hash) + 1);
+	*next = first_from(h, hash_bucket(h, hash) + 1, is_raw);
 	return true;
 }
 
-static Term find_neighbour(Process *p, Term table, Term key, bool is_prev)
+static Term find_neighbour(Process *p, Term table, Term key, bool is_prev, bool is_raw)
 {
 	const struct ets_object *next = NULL;
 	struct ets_hold hold;
@@ -327,9 +328,9 @@ static Term find_neighbour(Process *p, Term table, Term key, bool is_prev)
 		return exc_hold(p, &hold);
 	s = &hold.table->store;
 	aim(&hold, key);
-	if (s->is_tree) {
+	if (s->is_tree && key != am_end_of_table) {
 		next = is_prev ? tree_prev(&s->tree, key) : tree_next(&s->tree, key);
-	} else if (!next_in_hash(&s->hash, hold.hash, key, &next)) {
+	} else if (s->is_tree || !next_in_hash(&s->hash, hold.hash, key, is_raw, &next)) {
 		table_release(&hold);
 		return exc_badarg(p);
 	}
@@ -338,8 +339,9 @@ static Term find_neighbour(Process *p, Term table, Term key, bool is_prev)
 	return result;
 }
 
-Term bif_ets_next_2(Process *p, Term *args) { return find_neighbour(p, args[0], args[1], false); }
-Term bif_ets_prev_2(Process *p, Term *args) { return find_neighbour(p, args[0], args[1], true); }
+Term bif_ets_next_2(Process *p, Term *args) { return find_neighbour(p, args[0], args[1], false, false); }
+Term bif_ets_prev_2(Process *p, Term *args) { return find_neighbour(p, args[0], args[1], true, false); }
+Term bif_erts_internal_ets_raw_next_2(Process *p, Term *args) { return find_neighbour(p, args[0], args[1], false, true); }
 
 static Term list_bucket(const struct ets_hash *h, struct heap *heap, uint32_t bucket)
 {
@@ -370,7 +372,7 @@ Term bif_ets_slot_2(Process *p, Term *args)
 	Term result = am_end_of_table;
 
 	if (!term_is_small(args[1]) || small_value(args[1]) < 0)
-		return exc_badarg(p);
+		return exc_badarg_beside(p, args[0], ETS_READ);
 	if (table_hold(&hold, p, args[0], ETS_READ) != ETS_OK)
 		return exc_hold(p, &hold);
 	s = &hold.table->store;

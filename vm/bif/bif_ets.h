@@ -20,4 +20,15 @@ static inline Term exc_hold(Process *p, const struct ets_hold *hold)
 	return exc_badarg_cause(p, causes[hold->failure]);
 }
 
+/* badarg for another argument; when the table cannot be held either, that is told. */
+static inline Term exc_badarg_beside(Process *p, Term table, enum ets_access access)
+{
+	struct ets_hold hold;
+
+	if (table_hold(&hold, p, table, access) != ETS_OK)
+		return exc_hold(p, &hold);
+	table_release(&hold);
+	return exc_badarg(p);
+}
+
 #endif

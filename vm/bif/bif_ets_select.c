@@ -136,10 +136,15 @@ static Term run_slice(Process *p, struct ets_hold *hold, struct select *s, bool 
 	return result;
 }
 
+static enum ets_access walk_access(enum select_kind kind)
+{
+	return kind == SELECT_DELETE || kind == SELECT_REPLACE ? ETS_WRITE : ETS_READ;
+}
+
 /* A hash table too large for one slice will have to be fixed: that takes the table exclusively. */
 static bool hold_for_walk(struct ets_hold *hold, Process *p, Term table, enum select_kind kind)
 {
-	enum ets_access access = kind == SELECT_DELETE || kind == SELECT_REPLACE ? ETS_WRITE : ETS_READ;
+	enum ets_access access = walk_access(kind);
 	struct ets_table *t;
 
 	if (table_hold(hold, p, table, access) != ETS_OK)
@@ -166,15 +171,17 @@ static Term start_walk(Process *p, Term table, struct match_program *m, enum sel
 	Term result;
 
 	if (m == NULL)
-		return exc_badarg(p);
+		return exc_badarg_beside(p, table, walk_access(kind));
 	if (!hold_for_walk(&hold, p, table, kind)) {
 		resource_unref(&m->resource);
 		return exc_hold(p, &hold);
 	}
 	if (kind == SELECT_REPLACE && (hold.table->options.type == ETS_BAG || !match_keeps_key(m, table_key(hold.table)))) {
+		Term cause = hold.table->options.type == ETS_BAG ? am_table_type : NIL;
+
 		table_release(&hold);
 		resource_unref(&m->resource);
-		return exc_badarg(p);
+		return exc_badarg_cause(p, cause);
 	}
 	result = run_slice(p, &hold, &s, false);
 	resource_unref(&m->resource);
@@ -232,7 +239,7 @@ Term bif_ets_select_2(Process *p, Term *args)
 Term bif_ets_select_3(Process *p, Term *args)
 {
 	if (!check_limit(args[2]))
-		return exc_badarg(p);
+		return exc_badarg_beside(p, args[0], ETS_READ);
 	return start_walk(p, args[0], compile(args[1]), SELECT_LIST, (size_t)small_value(args[2]), false);
 }
 
@@ -244,7 +251,7 @@ Term bif_ets_select_reverse_2(Process *p, Term *args)
 Term bif_ets_select_reverse_3(Process *p, Term *args)
 {
 	if (!check_limit(args[2]))
-		return exc_badarg(p);
+		return exc_badarg_beside(p, args[0], ETS_READ);
 	return start_walk(p, args[0], compile(args[1]), SELECT_LIST, (size_t)small_value(args[2]), true);
 }
 
@@ -271,7 +278,7 @@ Term bif_ets_match_2(Process *p, Term *args)
 Term bif_ets_match_3(Process *p, Term *args)
 {
 	if (!check_limit(args[2]))
-		return exc_badarg(p);
+		return exc_badarg_beside(p, args[0], ETS_READ);
 	return start_walk(p, args[0], compile_match(args[1], am_dollar_dollar), SELECT_LIST,
 			  (size_t)small_value(args[2]), false);
 }
@@ -284,7 +291,7 @@ Term bif_ets_match_object_2(Process *p, Term *args)
 Term bif_ets_match_object_3(Process *p, Term *args)
 {
 	if (!check_limit(args[2]))
-		return exc_badarg(p);
+		return exc_badarg_beside(p, args[0], ETS_READ);
 	return start_walk(p, args[0], compile_match(args[1], am_dollar_dots), SELECT_LIST,
 			  (size_t)small_value(args[2]), false);
 }
@@ -460,10 +467,7 @@ Term bif_erlang_match_spec_test_3(Process *p, Term *args)
 	return heap_tuple(&p->heap, am_ok, result, flags, NIL);
 }
 
-/* ---- for ets:info(Table, binary): keys one after the other, the deleted ones too, and what binaries an object holds */
-Term bif_erts_internal_ets_raw_first_1(Process *p, Term *args) { return bif_ets_first_1(p, args); }
-Term bif_erts_internal_ets_raw_next_2(Process *p, Term *args) { return bif_ets_next_2(p, args); }
-
+/* ---- for ets:info(Table, binary): what binaries the objects of a key hold, the deleted ones too */
 static Term list_binaries(struct heap *h, const struct ets_object *o, Term list)
 {
 	for (const Term *at = o->off_heap; at != NULL; at = *off_heap_next((Term *)at)) {
@@ -481,15 +485,21 @@ Term bif_erts_internal_ets_lookup_binary_info_2(Process *p, Term *args)
 {
 	struct ets_hold hold;
 	const struct ets_store *s;
-	const struct ets_object *o;
+	struct ets_object *o, **at;
 	Term list = NIL;
 
 	if (table_hold_key(&hold, p, args[0], ETS_READ, args[1]) != ETS_OK)
 		return exc_hold(p, &hold);
 	s = &hold.table->store;
-	o = s->is_tree ? tree_lookup(&s->tree, args[1]) : hash_lookup(&s->hash, hold.hash, args[1]);
-	for (; o != NULL; o = s->is_tree ? NULL : hash_lookup_next(&s->hash, o))
-		list = list_binaries(&p->heap, o, list);
+	if (s->is_tree) {
+		o = tree_lookup(&s->tree, args[1]);
+		if (o != NULL)
+			list = list_binaries(&p->heap, o, list);
+	} else {
+		at = hash_find(&s->hash, hold.hash, args[1]);
+		for (; at != NULL && *at != NULL && hash_has_key(&s->hash, *at, hold.hash, args[1]); at = &(*at)->next)
+			list = list_binaries(&p->heap, *at, list);
+	}
 	table_release(&hold);
 	return list;
 }

@@ -30,7 +30,7 @@ static bool read_write_concurrency(struct ets_options *o, Term value)
 		if (tuple_get(value, 1) != am_debug_hash_fixed_number_of_locks || !term_is_small(n) ||
 		    small_value(n) < 1 || small_value(n) > 32768)
 			return false;
-		o->fixed_locks = (uint32_t)small_value(n);
+		o->fixed_locks = (UINT32_MAX / 2 + 1) >> __builtin_clz((unsigned)small_value(n)); /* a power of two */
 		o->write_concurrency = o->decentralized_counters = true;
 		return true;
 	}
@@ -194,7 +194,7 @@ Term bif_ets_rename_2(Process *p, Term *args)
 	Term id;
 
 	if (!term_is_atom(args[1]))
-		return exc_badarg(p);
+		return exc_badarg_beside(p, args[0], ETS_WRITE);
 	if (table_hold(&hold, p, args[0], ETS_WRITE) != ETS_OK)
 		return exc_hold(p, &hold);
 	ok = table_rename(&hold, args[1]);
@@ -215,7 +215,7 @@ Term bif_ets_give_away_3(Process *p, Term *args)
 	bool is_owner;
 
 	if (!term_is_local_pid(args[1]))
-		return exc_badarg(p);
+		return exc_badarg_beside(p, args[0], ETS_WRITE);
 	if (table_hold(&hold, p, args[0], ETS_WRITE) != ETS_OK)
 		return exc_hold(p, &hold);
 	is_owner = atomic_load(&hold.table->owner) == p->id;
@@ -260,9 +260,9 @@ Term bif_ets_setopts_2(Process *p, Term *args)
 
 	for (; term_is_cons(list); list = cons_tail(list))
 		if (!read_wish(&w, cons_head(list)))
-			return exc_badarg(p);
+			return exc_badarg_beside(p, args[0], ETS_WRITE);
 	if (list != NIL)
-		return exc_badarg(p);
+		return exc_badarg_beside(p, args[0], ETS_WRITE);
 	if (table_hold(&hold, p, args[0], ETS_WRITE) != ETS_OK)
 		return exc_hold(p, &hold);
 	ok = atomic_load(&hold.table->owner) == p->id;
@@ -279,7 +279,7 @@ Term bif_ets_safe_fixtable_2(Process *p, Term *args)
 	struct ets_hold hold;
 
 	if (args[1] != am_true && args[1] != am_false)
-		return exc_badarg(p);
+		return exc_badarg_beside(p, args[0], ETS_READ);
 	if (table_hold_exclusive(&hold, p, args[0], ETS_READ) != ETS_OK)
 		return exc_hold(p, &hold);
 	if (args[1] == am_true)

@@ -97,11 +97,13 @@ static Term count_once(struct update *u, struct heap *h, Term op)
 	Term increment, value;
 	size_t position;
 
-	if ((arity != 2 && arity != 4) || !check_position(u, tuple_get(op, 1), &position))
+	if (arity != 2 && arity != 4)
 		return TERM_NONE;
 	increment = tuple_get(op, 2);
+	if (!term_is_integer(increment) || !check_position(u, tuple_get(op, 1), &position))
+		return TERM_NONE;
 	value = get_element(u, position);
-	if (!term_is_integer(increment) || !term_is_integer(value))
+	if (!term_is_integer(value))
 		return TERM_NONE;
 	value = num_add(h, value, increment);
 	if (value == TERM_NONE)
@@ -299,12 +301,11 @@ Term bif_ets_update_element_3(Process *p, Term *args)
 	Term result = am_false;
 
 	if (!check_pairs(list))
-		return exc_badarg(p);
+		return exc_badarg_beside(p, args[0], ETS_WRITE);
 	if (table_hold_key(&hold, p, args[0], ETS_WRITE, args[1]) != ETS_OK)
 		return exc_hold(p, &hold);
 	u.place = find_place(&hold, args[1]);
 	if (!takes_updates(hold.table)) {
-		u.cause = am_table_type;
 		result = TERM_NONE;
 	} else if (u.place != NULL) {
 		result = set_all(&u, list) ? am_true : TERM_NONE;

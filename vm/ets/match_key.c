@@ -64,66 +64,66 @@ int match_compare_partial(const struct match_program *m, Term pattern, Term key)
 	return compare_partial(m, pattern, key, COMPARED_DEPTH, &stop);
 }
 
-/* Does this expression of a body give just what the key's pattern stands for? */
-static bool is_same_key(const struct match_program *m, Term pattern, Term expression, unsigned depth)
+/* Does this expression of a body give just what the key's pattern stands for? is_const: it stands for itself. */
+static bool is_same_key(Term pattern, Term expression, bool is_const, unsigned depth)
 {
-	if (match_variable_number(pattern) >= 0)
-		return pattern == expression;
+	Term inner;
+	size_t n;
+
 	if (depth == 0 || pattern == am_underscore || term_is_map(pattern))
 		return false;
-	if (term_is_tuple(pattern)) {
-		Term inner = get_element(expression, 1);
-		size_t n = tuple_arity(pattern);
-
-		if (!term_is_tuple_of(expression, 1) || !term_is_tuple_of(inner, n))
-			return term_is_tuple_of(expression, 2) && inner == am_const && !match_is_open(m, pattern) &&
-			       term_same(pattern, tuple_get(expression, 2));
-		for (size_t i = 1; i <= n; i++)
-			if (!is_same_key(m, tuple_get(pattern, i), tuple_get(inner, i), depth - 1))
-				return false;
-		return true;
-	}
-	for (; term_is_cons(pattern); pattern = cons_tail(pattern), expression = cons_tail(expression))
-		if (!term_is_cons(expression) || !is_same_key(m, cons_head(pattern), cons_head(expression), depth - 1))
-			return false;
 	if (match_variable_number(pattern) >= 0)
-		return pattern == expression;
-	if (term_is_atom(expression) && (expression == am_dollar_dots || expression == am_dollar_dollar))
+		return !is_const && pattern == expression;
+	if (!is_const && term_is_tuple_of(expression, 2) && tuple_get(expression, 1) == am_const)
+		return is_same_key(pattern, tuple_get(expression, 2), true, depth - 1);
+	if (term_is_cons(pattern)) {
+		for (; term_is_cons(pattern); pattern = cons_tail(pattern), expression = cons_tail(expression))
+			if (!term_is_cons(expression) ||
+			    !is_same_key(cons_head(pattern), cons_head(expression), is_const, depth - 1))
+				return false;
+		return is_same_key(pattern, expression, is_const, depth - 1);
+	}
+	if (!term_is_tuple(pattern))
+		return (is_const || (expression != am_dollar_dots && expression != am_dollar_dollar)) &&
+		       term_same(pattern, expression);
+	inner = is_const ? expression : term_is_tuple_of(expression, 1) ? tuple_get(expression, 1) : NIL;
+	n = tuple_arity(pattern);
+	if (!term_is_tuple_of(inner, n))
 		return false;
-	return pattern != am_underscore && !term_is_tuple(pattern) && !term_is_map(pattern) &&
-	       term_same(pattern, expression);
+	for (size_t i = 1; i <= n; i++)
+		if (!is_same_key(tuple_get(pattern, i), tuple_get(inner, i), is_const, depth - 1))
+			return false;
+	return true;
 }
 
-static bool clause_keeps_key(const struct match_program *m, const struct match_clause *clause, unsigned position)
+static bool clause_keeps_key(const struct match_clause *clause, unsigned position)
 {
 	Term value, inner, pattern, key;
+	bool is_const;
 
 	if (!term_is_cons(clause->body) || cons_tail(clause->body) != NIL)
 		return false;
 	value = cons_head(clause->body);
 	if (value == am_dollar_dots)
 		return true;
-	pattern = get_element(clause->head, position);
 	inner = get_element(value, 1);
-	if (term_is_tuple_of(value, 2) && inner == am_const) {
-		key = get_element(tuple_get(value, 2), position);
-		return pattern != TERM_NONE && key != TERM_NONE && !match_is_open(m, pattern) && term_same(pattern, key);
-	}
-	if (!term_is_tuple_of(value, 1))
+	is_const = term_is_tuple_of(value, 2) && inner == am_const;
+	if (!is_const && !term_is_tuple_of(value, 1))
 		return false;
-	key = get_element(inner, position);
+	pattern = get_element(clause->head, position);
+	key = get_element(is_const ? tuple_get(value, 2) : inner, position);
 	if (pattern == TERM_NONE || key == TERM_NONE)
 		return false;
-	if (is_same_key(m, pattern, key, COMPARED_DEPTH))
+	if (is_same_key(pattern, key, is_const, COMPARED_DEPTH))
 		return true;
-	return term_is_tuple_of(key, 3) && tuple_get(key, 1) == am_element && tuple_get(key, 2) == SMALL(position) &&
-	       tuple_get(key, 3) == am_dollar_dots;
+	return !is_const && term_is_tuple_of(key, 3) && tuple_get(key, 1) == am_element &&
+	       tuple_get(key, 2) == SMALL(position) && tuple_get(key, 3) == am_dollar_dots;
 }
 
 bool match_keeps_key(const struct match_program *m, unsigned position)
 {
 	for (uint32_t i = 0; i < m->clause_count; i++)
-		if (!clause_keeps_key(m, &m->clauses[i], position))
+		if (!clause_keeps_key(&m->clauses[i], position))
 			return false;
 	return true;
 }

@@ -168,8 +168,12 @@ static enum ets_failure hold_tuple(struct ets_hold *hold, Process *p, Term id, e
 		return f;
 	if (tuple_arity(tuple) >= table_key(hold->table))
 		return hold_key(hold, p, access, tuple_get(tuple, table_key(hold->table)));
-	if (hold->is_counted)
-		resource_unref(&hold->table->resource);
+	hold->is_write = false;
+	lock_whole(hold);
+	f = check_held(hold, p, access);
+	if (f != ETS_OK)
+		return f;
+	table_release(hold);
 	return ETS_NO_KEY;
 }
 

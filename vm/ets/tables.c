@@ -399,8 +399,11 @@ struct ets_table *table_new(Process *owner, Term name, const struct ets_options 
 
 void table_set_heir(struct ets_table *t, Term heir, Term data)
 {
-	size_t words = heir == am_none ? 0 : copy_flat_size_words(data);
+	size_t words;
 
+	if (heir != am_none && !process_is_alive(heir))
+		heir = am_none;
+	words = heir == am_none ? 0 : copy_flat_size_words(data);
 	fragment_free(t->heir_fragment);
 	t->heir_fragment = NULL;
 	t->options.heir = heir;

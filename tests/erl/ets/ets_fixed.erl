@@ -1,11 +1,12 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% ets: what is deleted while a table is fixed waits in it, is counted, and goes with the last fixation. A long list makes as many buckets
-%% as its objects one by one.
+%% as its objects one by one. The binaries of what waits are told too.
 -module(ets_fixed).
 -export([main/0]).
 
 main() ->
-    [erlang:display({Options, run(Options)}) || Options <- [[set], [bag], [duplicate_bag], [set, public, {write_concurrency, true}]]].
+    [erlang:display({Options, run(Options)}) || Options <- [[set], [bag], [duplicate_bag], [set, public, {write_concurrency, true}]]],
+    [erlang:display(binaries(Type)) || Type <- [set, bag, ordered_set]].
 
 run(Options) ->
     T = ets:new(t, Options),
@@ -22,8 +23,24 @@ run(Options) ->
     ets:safe_fixtable(T, false),
     {Long, Waiting, Few, Empty, kept(T)}.
 
+binaries(Type) ->
+    T = ets:new(b, [Type]),
+    Count = fun() -> length(ets:info(T, binary)) end,
+    ets:insert(T, [{Key, binary:copy(<<Key>>, 100)} || Key <- [1, 2]]),
+    Both = Count(),
+    ets:safe_fixtable(T, true),
+    ets:delete(T, 1),
+    One = {Count(), length(ets:tab2list(T))},
+    ets:delete(T, 2),
+    None = {Count(), ets:first(T)},
+    ets:safe_fixtable(T, false),
+    {Both, One, None, Count()}.
+
 kept(T) -> element(7, ets:info(T, stats)).
 %% expect: {[set],{true,{100000,200000},{[{1,again}],[{2,again}],200004},{true,0},0}}
 %% expect: {[bag],{true,{100000,200000},{[{1,again}],[{2,2},{2,again}],200010},{true,0},0}}
 %% expect: {[duplicate_bag],{true,{100000,200000},{[{1,again}],[{2,2},{2,again}],200010},{true,0},0}}
 %% expect: {[set,public,{write_concurrency,true}],{true,{100000,200000},{[{1,again}],[{2,again}],200004},{true,0},0}}
+%% expect: {2,{2,1},{2,'$end_of_table'},0}
+%% expect: {2,{2,1},{2,'$end_of_table'},0}
+%% expect: {2,{1,1},{0,'$end_of_table'},0}

@@ -24,6 +24,10 @@ main() ->
     d([ets:select_count(T, [{{'_', '_'}, [], [true]}]), ets:select_count(T, [{'_', [], [x]}]), ets:select_replace(T, [{{'$1', a}, [], [{{'$1', replaced}}]}]),
        ets:lookup(T, 1), ets:select_delete(T, [{{'_', '_', '_'}, [], [true]}]), ets:info(T, size)]),
     d([try ets:select_replace(T, [{{'$1', '$2'}, [], [{{'$2', '$1'}}]}]) catch error:badarg -> badarg end, ets:match_delete(T, {{k, '_'}, '_'}), ets:info(T, size)]),
+    [d([try ets:select_replace(T, [{{Key, '$9'}, [], [{{Same, '$9'}}]}]) catch error:badarg -> badarg end || Same <- Sames])
+     || {Key, Sames} <- [{a, [{const, a}, a, {const, b}, '$9']}, {{a, '$1'}, [{{{const, a}, '$1'}}, {const, {a, '$1'}}, {{a, {const, '$1'}}}]},
+                         {{a, {1}}, [{{a, {{1}}}}, {const, {a, {1}}}, {{a, {const, {1}}}}, {a, {1}}]},
+                         {[a, {1} | '$1'], [[a, {const, {1}} | '$1'], {const, [a, {1} | '$1']}]}, {'$1', [{const, '$1'}, {const, 1}, '$1']}]],
     MS = ets:match_spec_compile([{{'$1', '$2'}, [{'<', '$1', 3}], ['$2']}]),
     d([ets:match_spec_run([{1, a}, {2, b}, {3, c}, x], MS), ets:is_compiled_ms(MS), ets:is_compiled_ms(x)]),
     d([ets:test_ms({1, 2}, [{{'$1', '_'}, [], [{{'$1', 9}}]}]), ets:test_ms({1}, [{{2}, [], [x]}])]),
@@ -69,6 +73,11 @@ d(T) -> erlang:display(T).
 %% expect: [[[1]],[[{1,a}],[{2,b}],[{3,c,x}],[{l,[1,2,3]}],[{m,#{a=>1,b=>[2]}}],[{s,"str",9}],[{{k,1},x}],[{{k,2},y}]],[{{k,1},x},{{k,2},y}],[[]],[]]
 %% expect: [6,0,1,[{1,replaced}],2,6]
 %% expect: [badarg,true,4]
+%% expect: [0,0,badarg,badarg]
+%% expect: [0,badarg,badarg]
+%% expect: [0,0,0,badarg]
+%% expect: [0,badarg]
+%% expect: [badarg,badarg,4]
 %% expect: [[a,b],true,false]
 %% expect: [{ok,{1,9}},{ok,false}]
 %% expect: {error,[{error,"Variable $3 is unbound."},{error,"Function foo/1 does_not_exist."}]}

@@ -18,6 +18,10 @@ main() ->
     d([ets:info(other), ets:whereis(prot)]),
     spawn(fun() -> X = ets:new(inherited, [private, {heir, Me, "data"}]), ets:insert(X, {k, v}) end),
     d(receive {'ETS-TRANSFER', Tb, From, Data} -> {is_pid(From), Data, ets:tab2list(Tb), ets:info(Tb, owner) =:= Me} end),
+    {Dead, Ref} = spawn_monitor(fun() -> ok end),
+    receive {'DOWN', Ref, _, _, _} -> ok end,
+    D = ets:new(d, [{heir, Dead, x}]),
+    d([ets:info(D, heir), ets:setopts(D, {heir, Me, x}), ets:info(D, heir) =:= Me, ets:setopts(D, {heir, Dead, x}), ets:info(D, heir)]),
     G = ets:new(given, []),
     Q = spawn(fun() -> receive {'ETS-TRANSFER', Tab, Me, gift} -> Me ! {got, ets:info(Tab, owner) =:= self()}, receive stop -> ok end end end),
     d([ets:give_away(G, Q, gift), receive {got, Y} -> Y end, ets:info(G, owner) =:= Q]),
@@ -54,6 +58,7 @@ d(T) -> erlang:display(T).
 %% expect: [{error,badarg},{error,badarg},[],private,1]
 %% expect: [undefined,undefined]
 %% expect: {true,"data",[{k,v}],true}
+%% expect: [none,true,true,true,none]
 %% expect: [true,true,true]
 %% expect: [{error,badarg},{error,badarg}]
 %% expect: [true,true,true,private,none]
