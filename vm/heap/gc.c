@@ -185,11 +185,11 @@ static void trim_buffer(struct refbin *r)
 	r->bytes = b->data;
 }
 
-/* Keeps the off-heap objects that moved, drops the others. */
-static void sweep_list(struct gc *gc, Term *list, Term **young, Term **old, const Term *new_start)
+/* Puts the off-heap objects that moved at the ends of two lists, in their order, and drops the others. */
+static void sweep_list(struct gc *gc, Term *list, Term ***young, Term ***old, const Term *new_start)
 {
 	while (list != NULL) {
-		Term *object = list, *now, **to;
+		Term *object = list, *now, ***to;
 		Term moved = *object;
 
 		if (term_is_header(moved)) { /* not evacuated: dead; its fields still stand */
@@ -204,19 +204,21 @@ static void sweep_list(struct gc *gc, Term *list, Term **young, Term **old, cons
 			trim_buffer((struct refbin *)now);
 		to = object >= new_start && object < gc->to_top ? young : old;
 		*(to == old ? &gc->h->old_binary_words : &gc->young_binary_words) += off_heap_size_words(now);
-		*off_heap_next(now) = *to;
-		*to = object;
+		**to = object;
+		*to = off_heap_next(now);
 	}
 }
 
 static void sweep_off_heap(struct gc *gc, const Term *new_start)
 {
 	struct heap *h = gc->h;
-	Term *young = NULL, *old = gc->major ? NULL : h->old_off_heap;
+	Term *young, *old, **young_end = &young, **old_end = &old;
 
-	sweep_list(gc, h->off_heap, &young, &old, new_start);
+	sweep_list(gc, h->off_heap, &young_end, &old_end, new_start);
 	if (gc->major)
-		sweep_list(gc, h->old_off_heap, &young, &old, new_start);
+		sweep_list(gc, h->old_off_heap, &young_end, &old_end, new_start);
+	*young_end = NULL;
+	*old_end = gc->major ? NULL : h->old_off_heap;
 	h->off_heap = young;
 	h->old_off_heap = old;
 	if (!gc->major) {
