@@ -50,7 +50,7 @@ static unsigned long parse_count(const char *flag, const char *text, unsigned lo
 	if (text == NULL)
 		erl_args_fail("%s needs a number", flag);
 	n = strtoul(text, &end, 10);
-	if (end == text || (*end != 0 && *end != ':') || n < min || n > max)
+	if (end == text || *end != 0 || n < min || n > max)
 		erl_args_fail("%s takes a number from %lu to %lu, not %s", flag, min, max, text);
 	return n;
 }
@@ -72,21 +72,55 @@ static bool parse_choice(const char *flag, const char *text, const char *yes, co
 	return strcmp(text, yes) == 0;
 }
 
-/* N[:M]: M, how many are in use at first, has no effect. 0: as many as by default. */
-static void set_schedulers(struct options *o, const char *flag, const char *value)
+/* [N][:M]; one that is not there is 0. */
+static void parse_pair(const char *flag, const char *text, unsigned long max, unsigned *n, unsigned *m)
 {
-	unsigned n = (unsigned)parse_count(flag, value, 0, 1024);
+	const char *colon = text != NULL ? strchr(text, ':') : NULL;
+	char first[16];
 
-	if (n > 0)
-		o->schedulers = n;
+	*n = *m = 0;
+	if (colon == NULL) {
+		*n = (unsigned)parse_count(flag, text, 0, max);
+		return;
+	}
+	snprintf(first, sizeof(first), "%.*s", (int)(colon - text), text);
+	if (first[0] != 0)
+		*n = (unsigned)parse_count(flag, first, 0, max);
+	if (colon[1] != 0)
+		*m = (unsigned)parse_count(flag, colon + 1, 0, max);
 }
 
-/* N[:M] in percent of the cores. */
+/* [N][:M]: N of them, M in use at first. 0: as many as by default. */
+static void set_schedulers(struct options *o, const char *flag, const char *value)
+{
+	unsigned n, online;
+
+	parse_pair(flag, value, 1024, &n, &online);
+	if (n > 0)
+		o->schedulers = n;
+	if (online > o->schedulers)
+		erl_args_fail("%s %s: more schedulers online than there are (%u)", flag, value, o->schedulers);
+	if (online > 0)
+		o->online = online;
+}
+
+/* The same in percent of the cores. */
+static unsigned take_percent(unsigned percent, unsigned cores)
+{
+	unsigned n = cores * percent / 100;
+
+	return n > 0 ? n : 1;
+}
+
 static void set_percent(struct options *o, const char *flag, const char *value)
 {
-	unsigned n = o->schedulers * (unsigned)parse_count(flag, value, 1, 100) / 100;
+	unsigned n, online, cores = o->schedulers;
 
-	o->schedulers = n > 0 ? n : 1;
+	parse_pair(flag, value, 100, &n, &online);
+	if (n > 0)
+		o->schedulers = take_percent(n, cores);
+	if (online > 0)
+		o->online = take_percent(online, cores);
 }
 
 static void set_async(struct options *o, const char *flag, const char *value)

@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 struct options {
-	unsigned schedulers;
+	unsigned schedulers, online; /* those that run processes at first: more than schedulers means all */
 	unsigned async_threads;
 	size_t processes, ports, atoms, tables;
 	size_t min_heap_words, max_heap_words; /* of new processes; 0: as built in */
@@ -21,7 +21,7 @@ struct options {
 	char file_names;     /* u or l: UTF-8 or Latin-1 whatever the locale says; 0 */
 };
 /* For a machine of that many cores. */
-#define OPTIONS_DEFAULT(cores) { .schedulers = (cores), .async_threads = 10, .processes = 1048576, .tables = 8192, .warnings = 'w', .on_break = 'm' }
+#define OPTIONS_DEFAULT(cores) { .schedulers = (cores), .online = (cores), .async_threads = 10, .processes = 1048576, .tables = 8192, .warnings = 'w', .on_break = 'm' }
 
 /* Words that outlive the VM. */
 struct words {

@@ -162,7 +162,7 @@ static void init_rooms(const struct options *o)
 {
 	process_table_init(o->processes);
 	node_monitor_init();
-	sched_init(o->schedulers);
+	sched_init(o->schedulers, o->online < o->schedulers ? o->online : o->schedulers);
 	export_init();
 	fun_init();
 	module_init();

@@ -42,6 +42,7 @@ void bif_info_init(void)
 	tracer_now_us = bif_time_now_us;
 	lock_init(&info.lock, LOCK_log);
 	info_wall_init();
+	info_schedulers_init();
 	atomic_init(&info.requests_limit, SMALL(REQUESTS_LIMIT));
 }
 
@@ -84,7 +85,6 @@ INFO(atom_limit, int_term(atom_limit()))
 INFO(schedulers, int_term(sched_count()))
 INFO(schedulers_online, int_term(sched_online()))
 INFO(scheduler_id, int_term(sched_self()->id))
-INFO(schedulers_state, heap_tuple(&p->heap, info_schedulers(p), info_schedulers_online(p), info_schedulers(p)))
 INFO(zero, SMALL(0))
 INFO(true, am_true)
 INFO(false, am_false)
@@ -100,7 +100,6 @@ INFO(nif_version, string(&p->heap, "2.16"))
 INFO(wordsize, SMALL(8))
 INFO(endian, am_little)
 INFO(heap_type, am_private)
-INFO(multi_scheduling, sched_count() > 1 ? am_enabled : am_disabled)
 #if defined(__SANITIZE_ADDRESS__)
 INFO(build_type, am_asan)
 #elif defined(ERLVM_DEBUG) || defined(__SANITIZE_THREAD__)
@@ -261,9 +260,9 @@ static const struct info_item {
 	ITEM_AS(kernel_poll, true), ITEM_AS(eager_check_io, true), ITEM_AS(time_correction, true),
 	ITEM_AS(debug_compiled, false), ITEM_AS(port_parallelism, false), ITEM_AS(dirty_cpu_schedulers, zero),
 	ITEM_AS(dirty_cpu_schedulers_online, zero), ITEM_AS(dirty_io_schedulers, zero), ITEM(trace_control_word), ITEM(sequential_tracer),
-	ITEM_AS(dist_ctrl, nil), ITEM_AS(multi_scheduling_blockers, nil), ITEM_AS(normal_multi_scheduling_blockers, nil),
+	ITEM_AS(dist_ctrl, nil), ITEM(multi_scheduling_blockers), ITEM(normal_multi_scheduling_blockers),
 	ITEM(context_reductions), ITEM(dist_buf_busy_limit), ITEM(ethread_info), ITEM_AS(schedulers_total, schedulers),
-	ITEM_AS(schedulers_active, schedulers_online), ITEM_AS(run_queues, schedulers), ITEM_AS(constant_pool_support, true),
+	ITEM_AS(run_queues, schedulers), ITEM_AS(constant_pool_support, true),
 	ITEM_AS(port_tasks, true), ITEM_AS(io_thread, false), ITEM_AS(lock_checking, false),
 	ITEM_AS(lock_counting, false), ITEM_AS(ets_always_compress, false), ITEM_AS(ets_realloc_moves, false),
 	ITEM_AS(cpu_quota, undefined),
@@ -362,9 +361,9 @@ Term bif_erlang_system_flag_2(Process *p, Term *args)
 		before = flag_backtrace_depth(args[1]);
 		break;
 	case am_schedulers_online:
-		if (args[1] == int_term(sched_online()))
-			before = args[1];
-		break;
+		return info_set_schedulers_online(p, args[1]);
+	case am_multi_scheduling:
+		return info_set_multi_scheduling(p, args[1]);
 	case am_scheduler_wall_time:
 		return info_set_scheduler_wall_time(p, args[1]);
 	case am_system_logger:
@@ -459,20 +458,26 @@ static Term stat_run_queue(Process *p)
 }
 
 /* One a scheduler; _all adds the queue of dirty schedulers, of which there are none. */
-static Term put_lengths(Process *p, int64_t running, Term tail)
+static Term put_lengths(Process *p, bool running)
 {
+	Term list = NIL;
+
 	for (unsigned i = sched_count(); i >= 1; i--)
-		tail = heap_cons(&p->heap, int_term((int64_t)sched_run_queue_of(i) + (i == sched_self()->id ? running : 0)), tail);
-	return tail;
+		list = heap_cons(&p->heap, int_term((int64_t)sched_run_queue_of(i) + (running && sched_is_busy(i))), list);
+	return list;
 }
 
-static Term stat_queue_lengths(Process *p) { return put_lengths(p, 0, NIL); }
-static Term stat_active_tasks(Process *p) { return put_lengths(p, 1, NIL); }
+static Term stat_queue_lengths(Process *p) { return put_lengths(p, false); }
+static Term stat_active_tasks(Process *p) { return put_lengths(p, true); }
 
 static Term stat_total_active(Process *p)
 {
+	int64_t n = (int64_t)sched_run_queue_length();
+
 	(void)p;
-	return int_term((int64_t)sched_run_queue_length() + 1);
+	for (unsigned i = sched_count(); i >= 1; i--)
+		n += sched_is_busy(i);
+	return int_term(n);
 }
 
 static const struct info_item stat_items[] = {

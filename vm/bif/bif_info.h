@@ -5,6 +5,8 @@
 
 #include "bif/bif.h"
 
+/* What a native returns that first gives up its time slice: the value, once the process runs again. */
+Term process_yield_with(Process *p, Term value);
 /* Makes it ready. Called by bif_init; calls the others. */
 void bif_proc_init(void);
 void bif_persistent_init(void);
@@ -25,6 +27,14 @@ Term info_allocator(Process *p);
 Term info_alloc_util_allocators(Process *p);
 /* system_info({allocator, Name | [Name]}), with options; else allocator_sizes. Fails: TERM_NONE when there is no such allocator. */
 Term info_allocator_of(Process *p, Term of, bool options);
+/* bif_schedulers.c: system_info and system_flag of how many schedulers run processes. */
+void info_schedulers_init(void);
+Term info_multi_scheduling(Process *p);
+Term info_multi_scheduling_blockers(Process *p);
+Term info_normal_multi_scheduling_blockers(Process *p);
+Term info_schedulers_state(Process *p);
+Term info_set_multi_scheduling(Process *p, Term how);
+Term info_set_schedulers_online(Process *p, Term n);
 /* statistics(scheduler_wall_time): undefined while it is off. */
 Term info_scheduler_wall_time(Process *p);
 /* system_flag(scheduler_wall_time, on): kernel_refc, where it runs, counts who wants it. */

@@ -2,6 +2,7 @@
 /* Built-in functions: processes are born, end, look at themselves; exceptions; the process dictionary. */
 #include <stdlib.h>
 
+#include "bif/bif_info.h"
 #include "bif/spawn_opts.h"
 #include "code/export.h"
 #include "data/number.h"
@@ -319,10 +320,10 @@ Term bif_erlang_hibernate_3(Process *p, Term *args)
 	return TERM_NONE;
 }
 
-/* The result, once the process runs again: hd([Result]) is called in place, and calls look whether the slice is over. */
-static Term yield_now(Process *p, Term result)
+/* hd([Value]) is called in place, and calls look whether the slice is over. */
+Term process_yield_with(Process *p, Term value)
 {
-	Term list = heap_cons(&p->heap, result, NIL);
+	Term list = heap_cons(&p->heap, value, NIL);
 	struct sched *s = sched_self();
 	uint64_t unused = (uint64_t)(p->reds_left > 0 ? p->reds_left : 0) + (uint64_t)p->reds_kept;
 
@@ -335,7 +336,7 @@ static Term yield_now(Process *p, Term result)
 Term bif_erlang_yield_0(Process *p, Term *args)
 {
 	(void)args;
-	return yield_now(p, am_true);
+	return process_yield_with(p, am_true);
 }
 
 Term bif_erlang_bump_reductions_1(Process *p, Term *args)
@@ -473,7 +474,7 @@ static Term set_scheduler(Process *p, Term value)
 	if (id != 0)
 		atomic_store(&p->sched, sched_get(id));
 	p->bound = id != 0;
-	return id != 0 && id != sched_self()->id ? yield_now(p, before) : before;
+	return id != 0 && id != sched_self()->id ? process_yield_with(p, before) : before;
 }
 
 static Term set_save_calls(Process *p, Term value)

@@ -10,6 +10,9 @@
  * after it put it there, or uses its time slice up (messages back and forth, and births one after the other, would otherwise
  * wander between cores). At most one wakes at a time.
  *
+ * Schedulers with an id above `active` stand aside (schedulers_online, multi_scheduling): they give their processes to the others, except those
+ * bound to them, and run nothing but their timers. `runs` is what every slice looks at: `active`, or 0 while the world stops.
+ *
  * A scheduler that was woken less than SPIN_NS after its work ran out expects that again, and waits so long before it sleeps: falling
  * asleep and waking cost more. The first wait in vain is the last. */
 #include "proc/sched.h"
@@ -59,7 +62,9 @@ struct sched_queue {
 };
 
 static struct {
-	unsigned count;
+	unsigned count, online;
+	_Atomic unsigned active;    /* changed while the world is stopped */
+	_Atomic unsigned runs;
 	struct sched **all;
 	_Atomic uint32_t idle;      /* asleep, or about to be */
 	_Atomic uint32_t searching; /* woken, and not yet busy */
@@ -104,12 +109,15 @@ static int count_processors(void)
 	return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
-void sched_init(unsigned count)
+void sched_init(unsigned count, unsigned online)
 {
 	os_signal_init();
 	lock_init(&scheds.world.lock, LOCK_sched_world);
 	cond_init(&scheds.world.cond);
 	scheds.count = count;
+	scheds.online = online;
+	atomic_init(&scheds.active, online);
+	atomic_init(&scheds.runs, online);
 	scheds.may_spin = count_processors() > 1;
 	scheds.all = mem_zalloc(count * sizeof(*scheds.all));
 	for (unsigned i = 0; i < count; i++)
@@ -123,7 +131,12 @@ unsigned sched_count(void)
 
 unsigned sched_online(void)
 {
-	return scheds.count;
+	return scheds.online;
+}
+
+unsigned sched_active(void)
+{
+	return atomic_load(&scheds.active);
 }
 
 struct sched *sched_self(void)
@@ -252,6 +265,11 @@ static Process *queue_take(struct sched_queue *q)
 	return p;
 }
 
+static bool is_active(const struct sched *s)
+{
+	return s->id <= atomic_load(&scheds.active);
+}
+
 /* The first that is not bound, the most urgent first. Queue lock held. */
 static Process *unlink_unbound(struct sched_queue *q)
 {
@@ -291,8 +309,10 @@ static Process *queue_steal(struct sched_queue *q, struct sched_queue *own)
 
 static Process *steal(struct sched *s)
 {
-	for (unsigned i = 1; i < scheds.count; i++) {
-		struct sched *victim = scheds.all[(s->id - 1 + i) % scheds.count];
+	unsigned active = atomic_load(&scheds.active);
+
+	for (unsigned i = 1; i < active; i++) {
+		struct sched *victim = scheds.all[(s->id - 1 + i) % active];
 		Process *p;
 
 		if (atomic_load(&victim->queue->length) == 0)
@@ -324,16 +344,23 @@ static bool wake_sched(struct sched *s)
 	return woken;
 }
 
+/* Round robin. */
+static struct sched *next_sched(void)
+{
+	return scheds.all[atomic_fetch_add_explicit(&scheds.next, 1, memory_order_relaxed) % atomic_load(&scheds.active)];
+}
+
 /* After something was queued. */
 static void wake_one(void)
 {
+	unsigned active = atomic_load(&scheds.active);
 	uint32_t first;
 
 	if (atomic_load(&scheds.idle) == 0 || atomic_load(&scheds.searching) != 0)
 		return;
 	first = atomic_fetch_add_explicit(&scheds.next, 1, memory_order_relaxed);
-	for (unsigned i = 0; i < scheds.count; i++)
-		if (wake_sched(scheds.all[(first + i) % scheds.count]))
+	for (unsigned i = 0; i < active; i++)
+		if (wake_sched(scheds.all[(first + i) % active]))
 			return;
 }
 
@@ -367,7 +394,7 @@ static void enqueue_here(struct sched *s, Process *p)
 static void enqueue_there(struct sched *s, Process *p)
 {
 	queue_put(s->queue, p);
-	if (atomic_load(&scheds.idle) == 0)
+	if (atomic_load(&scheds.idle) == 0 && is_active(s))
 		return;
 	if (!wake_sched(s) && !p->bound)
 		wake_one();
@@ -381,8 +408,8 @@ void sched_enqueue(Process *p)
 		enqueue_here(self, p);
 		return;
 	}
-	if (s == NULL)
-		s = scheds.all[atomic_fetch_add_explicit(&scheds.next, 1, memory_order_relaxed) % scheds.count];
+	if (s == NULL || (!p->bound && !is_active(s)))
+		s = next_sched();
 	enqueue_there(s, p);
 }
 
@@ -432,6 +459,12 @@ static void world_enter(void)
 	lock_release(&scheds.world.lock);
 }
 
+static void stop_runs(bool stop)
+{
+	atomic_store(&scheds.world.stop, stop);
+	atomic_store(&scheds.runs, stop ? 0 : atomic_load(&scheds.active));
+}
+
 void sched_stop_world(void (*fn)(void *), void *arg)
 {
 	unsigned own = self != NULL ? 1 : 0;
@@ -441,13 +474,13 @@ void sched_stop_world(void (*fn)(void *), void *arg)
 	lock_acquire(&scheds.world.lock);
 	while (atomic_load(&scheds.world.stop))
 		cond_wait(&scheds.world.cond, &scheds.world.lock);
-	atomic_store(&scheds.world.stop, true);
+	stop_runs(true);
 	while (scheds.world.active > 0)
 		cond_wait(&scheds.world.cond, &scheds.world.lock);
 	lock_release(&scheds.world.lock);
 	fn(arg);
 	lock_acquire(&scheds.world.lock);
-	atomic_store(&scheds.world.stop, false);
+	stop_runs(false);
 	scheds.world.active += own;
 	cond_broadcast(&scheds.world.cond);
 	lock_release(&scheds.world.lock);
@@ -459,7 +492,7 @@ bool sched_stop_world_within(int64_t wait_ns, void (*fn)(void *arg, bool all_sto
 	unsigned own = self != NULL ? 1 : 0;
 	bool stopped = false;
 
-	atomic_store(&scheds.world.stop, true);
+	stop_runs(true);
 	/* those that run notice it between two slices; the lock may be our own already */
 	while (!stopped && clock_monotonic_ns() < deadline) {
 		thread_yield();
@@ -472,11 +505,19 @@ bool sched_stop_world_within(int64_t wait_ns, void (*fn)(void *arg, bool all_sto
 	return stopped;
 }
 
+void sched_set_active(unsigned online, bool only_one)
+{
+	scheds.online = online;
+	atomic_store(&scheds.active, only_one ? 1 : online);
+	for (unsigned i = 0; i < scheds.count; i++)
+		wake_sched(scheds.all[i]);
+}
+
 /* ---- idling */
 
 static bool anything_queued(void)
 {
-	for (unsigned i = 0; i < scheds.count; i++)
+	for (unsigned i = 0; i < atomic_load(&scheds.active); i++)
 		if (atomic_load(&scheds.all[i]->queue->length) != 0)
 			return true;
 	return false;
@@ -488,18 +529,18 @@ static void spin(struct sched_queue *q, int64_t since)
 		;
 }
 
-/* Sleeps until woken, or until the next timer. */
-static void sleep_idle(struct sched *s)
+/* Sleeps until woken, or until the next timer, or as long as nothing is queued. */
+static void sleep_idle(struct sched *s, bool aside)
 {
 	struct sched_queue *q = s->queue;
 	int64_t deadline = timer_wheel_deadline_ns(s->wheel);
 	int64_t since = clock_monotonic_ns();
 
 	atomic_store_explicit(&s->idle_since_ns, since, memory_order_relaxed);
-	if (q->spins)
+	if (q->spins && !aside)
 		spin(q, since);
 	lock_acquire(&q->lock);
-	while (!q->wake && atomic_load(&q->length) == 0) {
+	while (!q->wake && (aside || atomic_load(&q->length) == 0)) {
 		if (deadline == 0)
 			cond_wait(&q->cond, &q->lock);
 		else if (!cond_wait_until(&q->cond, &q->lock, deadline))
@@ -520,15 +561,25 @@ int64_t sched_idle_ns(unsigned id)
 	return since != 0 ? idle + clock_monotonic_ns() - since : idle;
 }
 
-static void announce_idle(struct sched_queue *q, bool idle)
+bool sched_is_busy(unsigned id)
+{
+	return atomic_load_explicit(&sched_get(id)->idle_since_ns, memory_order_relaxed) == 0;
+}
+
+static void set_sleeping(struct sched_queue *q, bool sleeping)
 {
 	lock_acquire(&q->lock);
-	q->sleeping = idle;
-	if (!idle && q->wake) {
+	q->sleeping = sleeping;
+	if (!sleeping && q->wake) {
 		atomic_store(&q->wake, false);
 		atomic_fetch_sub(&scheds.searching, 1);
 	}
 	lock_release(&q->lock);
+}
+
+static void announce_idle(struct sched_queue *q, bool idle)
+{
+	set_sleeping(q, idle);
 	if (idle)
 		atomic_fetch_add(&scheds.idle, 1);
 	else
@@ -545,11 +596,11 @@ static Process *idle(struct sched *s)
 		if (unlikely(trace_active))
 			trace_hooks.sched_idle(s->id);
 		world_leave();
-		sleep_idle(s);
+		sleep_idle(s, false);
 		world_enter();
 	}
 	announce_idle(s->queue, false);
-	if (p == NULL) {
+	if (p == NULL && is_active(s)) {
 		p = queue_take(s->queue);
 		if (p == NULL)
 			p = steal(s);
@@ -558,6 +609,37 @@ static Process *idle(struct sched *s)
 	if (p != NULL && anything_queued())
 		wake_one();
 	return p;
+}
+
+/* ---- standing aside */
+
+static Process *take_unbound(struct sched_queue *q)
+{
+	Process *p;
+
+	lock_acquire(&q->lock);
+	p = unlink_unbound(q);
+	if (p != NULL)
+		change_length(q, -1);
+	lock_release(&q->lock);
+	return p;
+}
+
+/* Whoever puts a process here from now on wakes s. */
+static void stand_aside(struct sched *s)
+{
+	Process *p;
+
+	set_sleeping(s->queue, true);
+	while ((p = take_unbound(s->queue)) != NULL)
+		enqueue_there(next_sched(), p);
+	world_leave();
+	sleep_idle(s, true);
+	world_enter();
+	set_sleeping(s->queue, false);
+	/* Who looked for an idle scheduler meanwhile may have taken s for one. */
+	if (anything_queued())
+		wake_one();
 }
 
 /* ---- time slices */
@@ -692,7 +774,7 @@ static enum run_result run_slice(struct sched *s, Process *p)
 		p->reds_kept = 0;
 		if (atomic_load(&scheds.idle) > 0 && atomic_load(&s->queue->length) > 0)
 			wake_one();
-		if (p->reds_left <= 0 || (atomic_load(&p->state) & PS_SIGNALS) || atomic_load(&scheds.world.stop))
+		if (p->reds_left <= 0 || (atomic_load(&p->state) & PS_SIGNALS) || s->id > atomic_load(&scheds.runs))
 			break;
 		r = sched_run_process(s, p);
 	}
@@ -772,9 +854,14 @@ static void *run_sched(void *arg)
 	for (;;) {
 		Process *p;
 
-		if (unlikely(atomic_load_explicit(&scheds.world.stop, memory_order_relaxed))) {
+		if (unlikely(s->id > atomic_load_explicit(&scheds.runs, memory_order_relaxed))) {
 			world_leave();
 			world_enter();
+			if (!is_active(s)) {
+				run_timers(s);
+				stand_aside(s);
+				continue;
+			}
 		}
 		s->queue->timer_reds -= TIMER_REDS / TIMER_SLICES;
 		if (s->queue->timer_reds <= 0)

@@ -37,13 +37,18 @@ struct sched {
 /* Wired in main.c before sched_start: runs p until its slice ends. X registers are loaded and saved by it. */
 extern enum run_result (*sched_run_process)(struct sched *s, Process *p);
 
-void sched_init(unsigned count);
+/* online: so many of them run processes. 1 <= online <= count. */
+void sched_init(unsigned count, unsigned online);
 /* Starts the threads; returns when sched_stop was called, with the exit status. */
 int sched_start(void);
 /* halt/1: flushes standard output when asked, ends the VM from any thread. */
 void sched_halt(int status) __attribute__((noreturn));
 unsigned sched_count(void);
 unsigned sched_online(void);
+/* Those that run processes now: the ones online, or one. */
+unsigned sched_active(void);
+/* From the end of this stop of the world on only the first `online` run processes; or only the first. Called by what sched_stop_world runs. */
+void sched_set_active(unsigned online, bool only_one);
 struct sched *sched_self(void); /* of this thread; NULL elsewhere */
 struct sched *sched_get(unsigned id);
 /* Makes p runnable (already marked so). Any thread. */
@@ -64,6 +69,8 @@ struct sched_totals {
 struct sched_totals sched_totals(void);
 /* How long a scheduler has slept. Units: nanoseconds. */
 int64_t sched_idle_ns(unsigned id);
+/* It does not sleep. */
+bool sched_is_busy(unsigned id);
 size_t sched_run_queue_of(unsigned id);
 /* Sets trace_active, and lets every scheduler watch (WATCH_MESSAGES at least), or not. The world is stopped. */
 void sched_trace(bool on);

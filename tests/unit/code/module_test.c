@@ -18,7 +18,7 @@ static void init(void)
 {
 	unit_init();
 	process_table_init(1024);
-	sched_init(1);
+	sched_init(1, 1);
 	export_init();
 	fun_init();
 	module_init();

@@ -34,7 +34,7 @@ static void program_start(void)
 {
 	unit_init();
 	process_table_init(1000);
-	sched_init(1);
+	sched_init(1, 1);
 	export_init();
 	fun_init();
 	module_init();

@@ -26,7 +26,7 @@ static void setup(void)
 
 	unit_init();
 	process_table_init(1024);
-	sched_init(1);
+	sched_init(1, 1);
 	async_init(2);
 	io_init();
 	/* Never run: no scheduler was started. Its incoming queue is what we look at. */

@@ -13,7 +13,7 @@ static inline void fake_init(void)
 {
 	unit_init();
 	process_table_init(64);
-	sched_init(2);
+	sched_init(2, 2);
 }
 
 static inline Process *fake_process(void)
