@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "bif/bif_literal.h"
 #include "code/code_path.h"
 #include "code/export.h"
 #include "data/binary.h"
@@ -226,14 +227,15 @@ void boot_start(void)
 
 /* ---- OTP's start */
 
-static void spawn_system(Term module, Term args, uint8_t priority)
+static Term spawn_system(Term module, Term args, uint8_t priority)
 {
 	struct spawn_options o = SPAWN_OPTIONS_DEFAULT;
 
 	o.off_heap_messages = o.system = module != am_erl_init;
 	o.priority = priority;
 	boot.system[boot.system_count] = process_spawn(NULL, module, am_start, args, &o, NULL);
-	ENSURE(boot.system[boot.system_count++] != TERM_NONE);
+	ENSURE(boot.system[boot.system_count] != TERM_NONE);
+	return boot.system[boot.system_count++];
 }
 
 static void follow_system(Process *p)
@@ -263,7 +265,7 @@ bool boot_start_otp(int count, char **words)
 	spawn_system(am_erl_init, heap_cons(&h, am_init, heap_cons(&h, list, NIL)), PRIO_NORMAL);
 	heap_free(&h);
 	spawn_system(am_erts_code_purger, NIL, PRIO_HIGH);
-	spawn_system(am_erts_literal_area_collector, NIL, PRIO_HIGH);
+	bif_literal_set_collector(spawn_system(am_erts_literal_area_collector, NIL, PRIO_HIGH));
 	spawn_system(am_erts_dirty_process_signal_handler, NIL, PRIO_NORMAL);
 	spawn_system(am_erts_dirty_process_signal_handler, NIL, PRIO_HIGH);
 	spawn_system(am_erts_dirty_process_signal_handler, NIL, PRIO_MAX);

@@ -36,6 +36,15 @@ limit(heap, _) ->
     Limit = #{size => 100000, kill => true, error_logger => false},
     {_, Ref} = spawn_opt(fun() -> grow([]) end, [monitor, {max_heap_size, Limit}]),
     receive {'DOWN', Ref, process, _, Reason} -> Reason end;
+%% One term put more often than there is room for, while others read it and keep what they read.
+limit(literals, _) ->
+    Numbers = lists:seq(1, 65536),
+    persistent_term:put(?MODULE, {0, Numbers}),
+    Readers = [spawn_monitor(fun() -> read(persistent_term:get(?MODULE)) end) || _ <- lists:seq(1, 4)],
+    Most = lists:max([put_numbered(N, Numbers) || N <- lists:seq(1, 1200)]),
+    [Pid ! stop || {Pid, _} <- Readers],
+    {Most < 900 * 1024, lists:usort([receive {'DOWN', Ref, process, _, Reason} -> Reason end || {_, Ref} <- Readers]),
+     persistent_term:erase(?MODULE)};
 limit(disk, _) ->
     {ok, Raw} = file:open("/dev/full", [raw, write]),
     {ok, Served} = file:open("/dev/full", [write]),
@@ -47,6 +56,25 @@ limit(atoms, _) ->
     io:format("~p~n", [first]), % what prints must be loaded before
     Error = attempt(fun() -> atoms(0) end),
     {Error, attempt(fun() -> binary_to_term(<<131, 119, 8, "no_such_">>) end), lists:sum([1, 2])}.
+
+put_numbered(N, Numbers) ->
+    persistent_term:put(?MODULE, {N, Numbers}),
+    case N rem 100 of
+        0 -> resident_kb();
+        _ -> 0
+    end.
+
+read({N, List}) ->
+    {Next, _} = Term = persistent_term:get(?MODULE),
+    {true, 65536} = {Next >= N, lists:last(List)},
+    receive stop -> true = List =:= lists:seq(1, 65536), exit(whole)
+    after 0 -> read(Term)
+    end.
+
+resident_kb() ->
+    {ok, Text} = file:read_file("/proc/self/status"),
+    {match, [Kb]} = re:run(Text, "VmRSS:\\s*(\\d+)", [{capture, all_but_first, list}]),
+    list_to_integer(Kb).
 
 until_failure(F, Done) ->
     case attempt(F) of

@@ -134,6 +134,15 @@ void *mem_reserve(size_t bytes, int protection)
 	log_refused(what, errno);
 }
 
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+void mem_hide(const void *at, size_t bytes) { __asan_poison_memory_region(at, bytes); }
+void mem_show(const void *at, size_t bytes) { __asan_unpoison_memory_region(at, bytes); }
+#else
+void mem_hide(const void *at, size_t bytes) { (void)at; (void)bytes; }
+void mem_show(const void *at, size_t bytes) { (void)at; (void)bytes; }
+#endif
+
 size_t mem_total_bytes(void)
 {
 	long held = atomic_load_explicit(&alloc.held_bytes, memory_order_relaxed) + unfolded_bytes;

@@ -20,6 +20,9 @@ bool mem_shrink_in_place(void *ptr, size_t bytes);
 void mem_free(void *ptr);
 /* Address space for the life of the VM, PROT_* as given, without memory behind it. Ends the VM with one line where it is refused. */
 void *mem_reserve(size_t bytes, int protection) __attribute__((returns_nonnull));
+/* For parts of a reserved range: nobody may touch them until they are shown again. Only SAN=address notices who does. */
+void mem_hide(const void *at, size_t bytes);
+void mem_show(const void *at, size_t bytes);
 
 /* Units: bytes now held through this door (approximate between threads). */
 size_t mem_total_bytes(void);

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "bif/bif.h"
+#include "bif/bif_literal.h"
 #include "code/code_path.h"
 #include "code/module.h"
 #include "code/opcodes.h"
@@ -289,9 +290,12 @@ Term bif_erts_internal_check_process_code_1(Process *p, Term *args)
 	return term_from_bool(m != NULL && module_is_old_used_by(m, p));
 }
 
-/* The steps of erts_code_purger, which alone may take them. What is still in use at the end is only forgotten. */
+/* The steps of erts_code_purger, which alone may take them. */
 Term bif_erts_internal_purge_module_2(Process *p, Term *args)
 {
+	struct literal_area *literals;
+	int status;
+
 	if (p->reg_name != am_erts_code_purger)
 		return exc_error(p, am_notsup);
 	if (!term_is_atom(args[0]))
@@ -299,22 +303,18 @@ Term bif_erts_internal_purge_module_2(Process *p, Term *args)
 	switch (args[1]) {
 	case am_prepare:
 	case am_prepare_on_load:
-		return term_from_bool(has_old(module_find(args[0])));
+		status = module_purge_prepare(args[0], args[1] == am_prepare_on_load);
+		return status == -EBUSY ? exc_badarg(p) : term_from_bool(status == 0);
 	case am_abort:
-		return am_false;
+		return module_purge_abort(args[0]) == 0 ? am_false : exc_badarg(p);
 	case am_complete:
-		return term_from_bool(module_purge(args[0], true) != -ENOENT);
+		if (module_purge_complete(args[0], &literals) != 0)
+			return exc_badarg(p);
+		bif_literal_collect(literals);
+		return am_true;
 	default:
 		return exc_badarg(p);
 	}
-}
-
-/* Literals of purged code stay: there is never an area to release. */
-Term bif_erts_literal_area_collector_release_area_switch_0(Process *p, Term *args)
-{
-	(void)p;
-	(void)args;
-	return am_false;
 }
 
 /* ---- which modules there are */

@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Built-in functions: persistent terms. A value is a literal: reading copies nothing.
- * Invariant: values that were replaced or erased stay, since any process may hold them; their memory is not given back. */
+/* Built-in functions: persistent terms. A value is a literal: reading copies nothing. An entry, its key and its value stand in one literal
+ * area, which is collected (bif_literal.h) when the entry is replaced or erased.
+ * Invariant: keys are given out as copies only. */
 #include "base/alloc.h"
 #include "base/lock.h"
 #include "bif/bif_info.h"
+#include "bif/bif_literal.h"
+#include "code/export.h"
 #include "data/compare.h"
 #include "data/map.h"
 #include "data/phash.h"
 #include "heap/copy.h"
 #include "heap/literal.h"
 
-enum { FIRST_BUCKETS = 1024, SHARED_WORDS = 8000 };
+enum { FIRST_BUCKETS = 1024 };
 
 struct entry {
 	struct entry *next;
 	uint32_t hash;
 	Term key, value;     /* literals */
 	size_t words;
+	struct literal_area *area; /* owned */
 };
 
 static struct {
@@ -24,14 +28,11 @@ static struct {
 	struct entry **buckets;
 	size_t bucket_count; /* a power of two, at least `count` */
 	size_t count, words;
-	struct lock making;
-	struct literal_area *shared; /* making: where the next small ones go */
 } terms;
 
 void bif_persistent_init(void)
 {
 	rwlock_init(&terms.lock, LOCK_persistent);
-	lock_init(&terms.making, LOCK_persistent);
 	terms.bucket_count = FIRST_BUCKETS;
 	terms.buckets = mem_zalloc(FIRST_BUCKETS * sizeof(struct entry *));
 }
@@ -85,54 +86,43 @@ static Term get_value(Term key)
 	return value;
 }
 
-/* Small ones share an area. The lock `making` is held. Fails: NULL when there is no room for literals. */
-static struct literal_area *find_room(size_t words)
-{
-	if (words > SHARED_WORDS / 4)
-		return literal_new(words);
-	if (terms.shared == NULL || (size_t)(terms.shared->end - terms.shared->top) < words)
-		terms.shared = literal_new(SHARED_WORDS);
-	return terms.shared;
-}
-
 /* Fails: NULL when there is no room for literals. */
 static struct entry *make_entry(Term key, Term value)
 {
 	size_t words = copy_flat_size_words(key) + copy_flat_size_words(value);
-	struct literal_area *area;
-	struct entry *e = NULL;
+	struct literal_area *area = literal_new(words);
+	struct entry *e;
 
-	lock_acquire(&terms.making);
-	area = find_room(words);
-	if (area != NULL) {
-		e = mem_zalloc(sizeof(*e));
-		e->words = words;
-		e->hash = phash2(key);
-		e->key = literal_put(area, key);
-		e->value = literal_put(area, value);
-	}
-	lock_release(&terms.making);
+	if (area == NULL)
+		return NULL;
+	e = mem_alloc(sizeof(*e));
+	*e = (struct entry){ .words = words, .area = area, .hash = phash2(key) };
+	e->key = literal_put(area, key);
+	e->value = literal_put(area, value);
 	return e;
 }
 
-Term bif_persistent_term_put_2(Process *p, Term *args)
+/* Takes: the entry, which is out of the table. Values that are immediates are in nobody's heap. */
+static void drop_entry(struct entry *e)
 {
-	Term before = get_value(args[0]);
-	struct entry *e, **at;
+	if (term_is_immed(e->value))
+		literal_free(e->area);
+	else
+		bif_literal_collect(e->area);
+	mem_free(e);
+}
 
-	if (before != TERM_NONE && term_same(before, args[1]))
-		return am_ok;
-	e = make_entry(args[0], args[1]);
-	if (e == NULL)
-		return exc_system_limit(p);
+/* Returns what the key had before. */
+static struct entry *enter(struct entry *e)
+{
+	struct entry **at, *old;
+
 	rwlock_write(&terms.lock);
-	at = find_entry(args[0]);
-	if (*at != NULL) {
-		struct entry *old = *at;
-
+	at = find_entry(e->key);
+	old = *at;
+	if (old != NULL) {
 		e->next = old->next;
 		terms.words -= old->words;
-		mem_free(old);
 	} else {
 		terms.count++;
 	}
@@ -141,6 +131,22 @@ Term bif_persistent_term_put_2(Process *p, Term *args)
 	if (terms.count > terms.bucket_count)
 		grow_buckets();
 	rwlock_unwrite(&terms.lock);
+	return old;
+}
+
+Term bif_persistent_term_put_2(Process *p, Term *args)
+{
+	Term before = get_value(args[0]);
+	struct entry *e, *old;
+
+	if (before != TERM_NONE && term_same(before, args[1]))
+		return am_ok;
+	e = !bif_literal_is_behind() ? make_entry(args[0], args[1]) : NULL;
+	if (e == NULL)
+		return literal_released_words() > 0 ? bif_literal_wait(p, export_get(am_persistent_term, am_put, 2), 2, args) : exc_system_limit(p);
+	old = enter(e);
+	if (old != NULL)
+		drop_entry(old);
 	return am_ok;
 }
 
@@ -159,6 +165,13 @@ Term bif_persistent_term_get_2(Process *p, Term *args)
 	return value != TERM_NONE ? value : args[1];
 }
 
+static Term copy_key(const struct entry *e, struct heap *h)
+{
+	Term *top = heap_alloc(h, copy_flat_size_words(e->key));
+
+	return copy_term_whole(e->key, &top, &h->off_heap);
+}
+
 Term bif_persistent_term_get_0(Process *p, Term *args)
 {
 	Term list = NIL;
@@ -167,7 +180,7 @@ Term bif_persistent_term_get_0(Process *p, Term *args)
 	rwlock_read(&terms.lock);
 	for (size_t i = 0; i < terms.bucket_count; i++)
 		for (struct entry *e = terms.buckets[i]; e != NULL; e = e->next)
-			list = heap_cons(&p->heap, heap_tuple(&p->heap, e->key, e->value), list);
+			list = heap_cons(&p->heap, heap_tuple(&p->heap, copy_key(e, &p->heap), e->value), list);
 	rwlock_unread(&terms.lock);
 	return list;
 }
@@ -188,27 +201,33 @@ Term bif_persistent_term_erase_1(Process *p, Term *args)
 		terms.words -= e->words;
 	}
 	rwlock_unwrite(&terms.lock);
-	mem_free(e);
+	if (found)
+		drop_entry(e);
 	return term_from_bool(found);
 }
 
 /* init:restart/0 begins with none. */
 Term bif_erts_internal_erase_persistent_terms_0(Process *p, Term *args)
 {
+	struct entry *all = NULL, *next;
+
 	(void)p;
 	(void)args;
 	rwlock_write(&terms.lock);
 	for (size_t i = 0; i < terms.bucket_count; i++) {
-		struct entry *next;
-
 		for (struct entry *e = terms.buckets[i]; e != NULL; e = next) {
 			next = e->next;
-			mem_free(e);
+			e->next = all;
+			all = e;
 		}
 		terms.buckets[i] = NULL;
 	}
 	terms.count = terms.words = 0;
 	rwlock_unwrite(&terms.lock);
+	for (; all != NULL; all = next) {
+		next = all->next;
+		drop_entry(all);
+	}
 	return am_ok;
 }
 

@@ -97,9 +97,8 @@ static Term request_task(Process *p, Term from, Term to, Term request)
 	else
 		return exc_badarg(p);
 	c = process_call_new(fn, from, heap_ref(&p->heap, 0), 1);
-	c->tag = tuple_get(request, 1);
 	c->items[0] = tuple_get(request, 3);
-	c->request_fragment = copy_to_fragment(tuple_get(request, 2), &c->request);
+	process_call_tag(c, tuple_get(request, 1), tuple_get(request, 2));
 	process_call_send(to, c);
 	return am_ok;
 }

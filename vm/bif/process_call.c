@@ -25,6 +25,12 @@ void process_call_free(struct process_call *c)
 	mem_free(c);
 }
 
+void process_call_tag(struct process_call *c, Term tag, Term request)
+{
+	c->tag = tag;
+	c->request_fragment = copy_to_fragment(request, &c->request);
+}
+
 static struct fragment *make_answer(const struct process_call *c, Term result, Term *message)
 {
 	Term tuple = c->tag != TERM_NONE ? c->request : NIL;
@@ -48,21 +54,33 @@ static struct fragment *make_answer(const struct process_call *c, Term result, T
 	return f;
 }
 
+static void send_answer(const struct process_call *c, Term from, Term result)
+{
+	Process *to = process_find(c->from);
+	struct fragment *f;
+	Term message;
+
+	if (to == NULL)
+		return;
+	f = make_answer(c, result, &message);
+	message_deliver(to, from, message, f);
+	process_unref(to);
+}
+
+void process_call_answer(struct process_call *c, Term result)
+{
+	send_answer(c, TERM_NONE, result);
+	process_call_free(c);
+}
+
 static void run_call(Process *p, void *arg)
 {
 	struct process_call *c = arg;
-	Term result = c->fn(p, c), message;
+	Term result = c->fn(p, c);
 
-	if (result != TERM_NONE) {
-		Process *to = process_find(c->from);
-
-		if (to != NULL) {
-			struct fragment *f = make_answer(c, result, &message);
-
-			message_deliver(to, p != NULL ? p->id : TERM_NONE, message, f);
-			process_unref(to);
-		}
-	}
+	if (result == TERM_NONE)
+		return;
+	send_answer(c, p != NULL ? p->id : TERM_NONE, result);
 	process_call_free(c);
 }
 

@@ -6,7 +6,8 @@
 #include "bif/bif.h"
 
 struct process_call;
-/* Runs on p; NULL: the process is gone. The result may stand on p's heap; TERM_NONE: no answer. */
+/* Runs on p; NULL: the process is gone. The result may stand on p's heap; TERM_NONE: fn has taken c, and calls
+ * process_call_answer later. */
 typedef Term (*process_call_fn)(Process *p, struct process_call *c);
 
 struct process_call {
@@ -23,6 +24,10 @@ struct process_call {
 /* n items. Owns: the caller until process_call_send. */
 struct process_call *process_call_new(process_call_fn fn, Term from, Term ref, size_t n);
 void process_call_free(struct process_call *c);
+/* The answer is {tag, request, Result}. tag: immediate; request: is copied. */
+void process_call_tag(struct process_call *c, Term tag, Term request);
+/* Sends the answer. Takes: c. */
+void process_call_answer(struct process_call *c, Term result);
 /* Takes: c. Somebody who is gone answers at once, by fn(NULL). */
 void process_call_send(Term to, struct process_call *c);
 /* Sends c and waits for {Ref, Result}: what a BIF returns. */

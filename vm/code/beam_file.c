@@ -639,16 +639,12 @@ struct beam_file *beam_file_parse(const uint8_t *bytes, size_t n, struct beam_er
 void beam_file_free(struct beam_file *f)
 {
 	struct beam_memory *m, *next;
-	struct literal_area *a, *next_area;
 
 	for (m = f->memory; m != NULL; m = next) {
 		next = m->next;
 		mem_free(m);
 	}
-	for (a = f->literal_area; a != NULL; a = next_area) {
-		next_area = a->next;
-		literal_free(a);
-	}
+	literal_free(f->literal_area);
 	mem_free((void *)f->strings);
 	mem_free(f);
 }

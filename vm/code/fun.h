@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fun entries: one a lambda of a version of a module, keyed by {module, MD5 of the module, index}; never freed.
  * Invariant: `address` is the entry of the lambda's function, or NULL while that version is not loaded
- * (then error_handler:undefined_lambda/3 is called). */
+ * (then error_handler:undefined_lambda/3 is called) or just being purged (then the call waits: module_await_purge). */
 #ifndef VM_CODE_FUN_H
 #define VM_CODE_FUN_H
 
@@ -9,6 +9,7 @@
 
 struct fun_entry {
 	_Atomic(const Inst *) address; /* x registers: arguments, then free variables */
+	_Atomic(const Inst *) withheld; /* the address, while its code is being purged; else NULL */
 	Term module;
 	Term function;       /* its name, as '-f/1-fun-0-'; TERM_NONE while never loaded */
 	uint32_t arity;      /* with the free variables */

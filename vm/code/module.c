@@ -12,6 +12,7 @@
 #include "code/code_area.h"
 #include "code/code_path.h"
 #include "code/opcodes.h"
+#include "proc/message.h"
 #include "proc/sched.h"
 
 enum { BUCKETS = 4096 };
@@ -172,12 +173,7 @@ static void free_code(struct code_instance *c)
 
 void module_free_instance(struct code_instance *c)
 {
-	struct literal_area *a, *next;
-
-	for (a = c->literal_area; a != NULL; a = next) {
-		next = a->next;
-		literal_free(a);
-	}
+	literal_free(c->literal_area);
 	free_code(c);
 }
 
@@ -339,32 +335,18 @@ int module_load_new(const uint8_t *bytes, size_t n, struct beam_error *error)
 
 struct change {
 	struct module *m;
-	bool flag;           /* keep, force */
+	bool flag;           /* keep, failed */
 	int status;
+	struct literal_area *literals;
 };
 
 static int change_stopped(Term name, bool flag, void (*change)(void *))
 {
-	struct change c = { module_find(name), flag, -ENOENT };
+	struct change c = { .m = module_find(name), .flag = flag, .status = -ENOENT };
 
 	if (c.m != NULL)
 		sched_stop_world(change, &c);
 	return c.status;
-}
-
-/* Funs of the code, and its on_load function, are no longer to be found. */
-static void unbind_lambdas(const struct code_instance *c)
-{
-	struct export *on_load = export_find(c->module, am_on_load_start, 0);
-
-	if (on_load != NULL && owns_address(c, atomic_load_explicit(&on_load->address, memory_order_relaxed)))
-		export_unset_address(on_load);
-	for (uint32_t i = 0; i < c->lambda_count; i++) {
-		struct fun_entry *e = c->lambdas[i].entry;
-
-		if (owns_address(c, atomic_load_explicit(&e->address, memory_order_relaxed)))
-			atomic_store_explicit(&e->address, NULL, memory_order_release);
-	}
 }
 
 static void finish_on_load_stopped(void *arg)
@@ -372,19 +354,14 @@ static void finish_on_load_stopped(void *arg)
 	struct change *change = arg;
 	struct code_instance *c = change->m->pending;
 
-	if (c == NULL)
+	if (c == NULL || c->on_load == NULL)
 		return;
 	change->status = 0;
-	change->m->pending = NULL;
 	c->on_load = NULL;
-	if (change->flag) {
-		make_current(change->m, c);
+	if (!change->flag)
 		return;
-	}
-	/* kept as old code, for the purger to free once nothing runs it; where old code is already, it is left alone */
-	unbind_lambdas(c);
-	if (old_of(change->m) == NULL)
-		atomic_store_explicit(&change->m->old, c, memory_order_release);
+	change->m->pending = NULL;
+	make_current(change->m, c);
 }
 
 int module_finish_on_load(Term name, bool keep)
@@ -452,23 +429,151 @@ static bool is_old_used(struct module *m)
 	return used;
 }
 
-static void purge_stopped(void *arg)
-{
-	struct change *change = arg;
-	struct code_instance *c = old_of(change->m);
+static struct {
+	_Atomic Term module; /* that is being purged, or TERM_NONE */
+	struct waiter {
+		struct waiter *next;
+		Term pid;
+	} *waiters;          /* modules.lock: suspended */
+} purge;
 
-	if (c == NULL)
-		return;
-	change->status = is_old_used(change->m) ? -EBUSY : 0;
-	if (change->status != 0 && !change->flag)
-		return;
-	unbind_lambdas(c);
-	atomic_store_explicit(&change->m->old, NULL, memory_order_release);
-	if (change->status == 0)
-		free_code(c);
+static void withhold_lambdas(const struct code_instance *c)
+{
+	for (uint32_t i = 0; i < c->lambda_count; i++) {
+		struct fun_entry *e = c->lambdas[i].entry;
+		const Inst *address = atomic_load_explicit(&e->address, memory_order_relaxed);
+
+		if (!owns_address(c, address))
+			continue;
+		atomic_store_explicit(&e->withheld, address, memory_order_release);
+		atomic_store_explicit(&e->address, NULL, memory_order_release);
+	}
 }
 
-int module_purge(Term name, bool force)
+/* give_back: unless a newer version has the same funs. */
+static void release_lambdas(const struct code_instance *c, bool give_back)
 {
-	return change_stopped(name, force, purge_stopped);
+	for (uint32_t i = 0; i < c->lambda_count; i++) {
+		struct fun_entry *e = c->lambdas[i].entry;
+		const Inst *address = atomic_load_explicit(&e->withheld, memory_order_relaxed);
+
+		if (give_back && address != NULL && atomic_load_explicit(&e->address, memory_order_relaxed) == NULL)
+			atomic_store_explicit(&e->address, address, memory_order_release);
+		atomic_store_explicit(&e->withheld, NULL, memory_order_release);
+	}
+}
+
+/* The on_load function is no longer to be found. */
+static void unbind_on_load(const struct code_instance *c)
+{
+	struct export *on_load = export_find(c->module, am_on_load_start, 0);
+
+	if (on_load != NULL && owns_address(c, atomic_load_explicit(&on_load->address, memory_order_relaxed)))
+		export_unset_address(on_load);
+}
+
+static void set_old(struct module *m, struct code_instance *c)
+{
+	atomic_store_explicit(&m->old, c, memory_order_release);
+}
+
+static void prepare_stopped(void *arg)
+{
+	struct change *change = arg;
+	struct module *m = change->m;
+
+	change->status = -EBUSY;
+	if (atomic_load(&purge.module) != TERM_NONE)
+		return;
+	change->status = -ENOENT;
+	if (change->flag ? m->pending == NULL || m->pending->on_load != NULL : old_of(m) == NULL)
+		return;
+	if (change->flag) {
+		m->saved_old = old_of(m);
+		set_old(m, m->pending);
+		m->pending = NULL;
+	}
+	atomic_store(&purge.module, m->name);
+	withhold_lambdas(old_of(m));
+	change->status = 0;
+}
+
+int module_purge_prepare(Term name, bool failed)
+{
+	return change_stopped(name, failed, prepare_stopped);
+}
+
+void module_await_purge(Process *p, Term name)
+{
+	lock_acquire(&modules.lock);
+	if (atomic_load(&purge.module) == name) {
+		struct waiter *w = mem_alloc(sizeof(*w));
+
+		*w = (struct waiter){ purge.waiters, p->id };
+		purge.waiters = w;
+		process_suspend_self(p);
+	}
+	lock_release(&modules.lock);
+}
+
+static void end_purge(void)
+{
+	struct waiter *w, *next;
+
+	lock_acquire(&modules.lock);
+	atomic_store(&purge.module, TERM_NONE);
+	w = purge.waiters;
+	purge.waiters = NULL;
+	lock_release(&modules.lock);
+	for (; w != NULL; w = next) {
+		next = w->next;
+		signal_send_plain(SIG_RESUME, TERM_NONE, w->pid, TERM_NONE);
+		mem_free(w);
+	}
+}
+
+static void abort_stopped(void *arg)
+{
+	const struct change *change = arg;
+
+	release_lambdas(old_of(change->m), true);
+}
+
+int module_purge_abort(Term name)
+{
+	if (name != atomic_load(&purge.module))
+		return -EINVAL;
+	change_stopped(name, false, abort_stopped);
+	end_purge();
+	return 0;
+}
+
+static void complete_stopped(void *arg)
+{
+	struct change *change = arg;
+	struct module *m = change->m;
+	struct code_instance *c = old_of(m);
+
+	change->status = is_old_used(m) ? -EBUSY : 0;
+	release_lambdas(c, false);
+	unbind_on_load(c);
+	set_old(m, m->saved_old);
+	m->saved_old = NULL;
+	if (change->status != 0)
+		return;
+	change->literals = c->literal_area;
+	free_code(c);
+}
+
+int module_purge_complete(Term name, struct literal_area **literals)
+{
+	struct change change = { .m = module_find(name) };
+
+	*literals = NULL;
+	if (name != atomic_load(&purge.module))
+		return -EINVAL;
+	sched_stop_world(complete_stopped, &change);
+	*literals = change.literals;
+	end_purge();
+	return 0;
 }

@@ -45,7 +45,8 @@ struct code_instance {
 struct module {
 	Term name;
 	_Atomic(struct code_instance *) current, old;
-	struct code_instance *pending; /* waits for its on_load function */
+	struct code_instance *pending; /* waits for its on_load function, or for its purge when that has failed */
+	struct code_instance *saved_old; /* old code, while failed pending code is purged in its place */
 	struct module *next;
 };
 
@@ -77,14 +78,22 @@ bool module_is_loaded(Term name);
 bool module_can_publish(Term name);
 /* A way to call the on_load function of the pending code; NULL when none waits. */
 struct export *module_on_load_export(Term name);
-/* The on_load function of the pending code has run: keep publishes, else the code is dropped. Fails: -ENOENT without such code. */
+/* The on_load function of the pending code has run: keep publishes, else the code waits for its purge. Fails: -ENOENT without such code. */
 int module_finish_on_load(Term name, bool keep);
 /* Current code becomes old; its exports become undefined. Fails: -ENOENT without current code; -EBUSY with old code. */
 int module_delete(Term name);
-/* Frees the old code, when no process runs it; its funs go with it. When `force`, it is no longer the module's old code even
- * when it is in use (it then stays in memory). Literals stay: terms that point to them may be anywhere.
- * Fails: -ENOENT without old code; -EBUSY when it is in use. */
-int module_purge(Term name, bool force);
+
+/* ---- purging, of one module at a time: the code is prepared, then the caller sees to it that no process uses it, then it is freed, or left.
+ * From prepare on its funs cannot be called. failed: what is purged is the pending code whose on_load function has failed.
+ * Fails: -ENOENT without such code; -EBUSY while another is being purged. */
+int module_purge_prepare(Term name, bool failed);
+/* Its funs can be called again. Fails: -EINVAL when that module is not being purged. */
+int module_purge_abort(Term name);
+/* Code that is still in use is only forgotten. *literals: its literals, which anybody may still point to, for the caller.
+ * Fails: -EINVAL when that module is not being purged. */
+int module_purge_complete(Term name, struct literal_area **literals);
+/* When that module is being purged: suspends p, which runs here, until that is over. */
+void module_await_purge(Process *p, Term name);
 /* Does the process have a return address, or its next instruction, in the module's old code? p runs here, or the world is stopped. */
 bool module_is_old_used_by(const struct module *m, const Process *p);
 

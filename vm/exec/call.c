@@ -8,6 +8,7 @@
 #include "code/breakpoint.h"
 #include "code/code_path.h"
 #include "code/fun.h"
+#include "code/module.h"
 #include "data/bits.h"
 #include "data/compare.h"
 #include "data/map.h"
@@ -276,6 +277,20 @@ const Inst *call_start(Process *p, Term *x, struct exc_site *site)
 	return call_export_address(export_get(module, function, (unsigned)n));
 }
 
+/* erts_code_purger:pending_purge_lambda(Module, Fun, Args), once the purge of the fun's code is over; NULL: it is not being purged. */
+static const Inst *purge_enter(Process *p, Term *x, Term fun, Term args)
+{
+	const struct fun_entry *e = fun_ptr(fun)->entry;
+
+	if (atomic_load_explicit(&e->withheld, memory_order_acquire) == NULL)
+		return NULL;
+	module_await_purge(p, e->module);
+	x[0] = e->module;
+	x[1] = fun;
+	x[2] = args;
+	return call_export_address(export_get(am_erts_code_purger, am_pending_purge_lambda, 3));
+}
+
 static const Inst *fun_raise(Process *p, Term reason, struct exc_site *site)
 {
 	exc_error(p, reason);
@@ -304,7 +319,9 @@ static const Inst *fun_enter_local(Process *p, Term *x, Term fun, unsigned arity
 	if (entry == NULL) {
 		Term args = heap_list_array(&p->heap, arity, x, NIL);
 
-		entry = handler_enter(p, x, am_undefined_lambda, f->entry->module, fun, args);
+		entry = purge_enter(p, x, fun, args);
+		if (entry == NULL && !module_is_loaded(f->entry->module)) /* else it has no such fun */
+			entry = handler_enter(p, x, am_undefined_lambda, f->entry->module, fun, args);
 		return entry != NULL ? entry : fun_raise(p, heap_tuple(&p->heap, am_badfun, fun), site);
 	}
 	if (f->entry->arity != arity + n) /* made from bytes of another origin */

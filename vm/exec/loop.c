@@ -127,7 +127,7 @@ enum run_result exec_run(struct sched *s, Process *p)
 	I = p->i;
 	if (unlikely(p->resume != NULL))
 		goto resume;
-	if (unlikely(p->heap.wants_gc || (p->flags & PF_NEED_GC)) && !process_collect_gc(p, 0, x, p->live))
+	if (unlikely(p->heap.wants_gc || (p->flags & PF_SAFE_POINT)) && !process_collect_gc(p, 0, x, p->live))
 		goto exited_swapped;
 	SWAPIN();
 	DISPATCH();

@@ -35,7 +35,7 @@ static inline bool is_copied(Term t, bool whole)
 {
 	unsigned tag = term_primary(t);
 
-	return (tag == TAG_CONS || tag == TAG_BOXED) && (whole || !term_is_literal(t));
+	return (tag == TAG_CONS || tag == TAG_BOXED) && (whole || !term_is_literal(t) || literal_is_leaving(term_ptr(t)));
 }
 
 static size_t measure(Term t, bool whole)
@@ -200,7 +200,7 @@ Term copy_to_heap(Term t, struct heap *h)
 
 struct fragment *copy_to_fragment(Term t, Term *copy)
 {
-	size_t words = copy_size_words(t);
+	size_t words = copy_flat_size_words(t);
 	struct fragment *f;
 	Term *top;
 
@@ -209,6 +209,6 @@ struct fragment *copy_to_fragment(Term t, Term *copy)
 		return NULL;
 	f = fragment_new(words);
 	top = f->words;
-	*copy = copy_term(t, &top, &f->off_heap);
+	*copy = copy_term_whole(t, &top, &f->off_heap);
 	return f;
 }

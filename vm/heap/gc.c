@@ -45,6 +45,19 @@ static inline bool is_kept(const struct gc *gc, const Term *p)
 	       is_within(p, gc->h->guest_start, gc->h->guest_bytes);
 }
 
+/* The heap's own copy of the words of an area that leaves, once gc_take_literals has made it; NULL: p stays. */
+static Term *find_literal_copy(const struct gc *gc, const Term *p)
+{
+	const struct literal_area *a;
+	size_t i;
+
+	if (likely(gc->h->literal_copies == NULL) || !literal_is_leaving(p))
+		return NULL;
+	i = literal_leaving_index(p);
+	a = literal_leaving_area(i);
+	return gc->h->literal_copies[i]->words + (p - a->words);
+}
+
 /* Room for the survivor p: *address is what it will have; returns where its words go now. */
 static inline Term *take_room(struct gc *gc, const Term *p, size_t words, Term **address)
 {
@@ -71,7 +84,7 @@ static __attribute__((noinline)) Term evacuate_cons(struct gc *gc, Term t)
 	Term *p = cons_ptr(t);
 	Term *at, *address;
 
-	if (is_kept(gc, p))
+	if (is_kept(gc, p) && (p = find_literal_copy(gc, p)) == NULL)
 		return t;
 	if (p[0] == TERM_NONE)
 		return p[1];
@@ -96,7 +109,7 @@ static Term evacuate_boxed(struct gc *gc, Term t)
 	size_t words;
 	Term *at, *address;
 
-	if (is_kept(gc, p))
+	if (is_kept(gc, p) && (p = find_literal_copy(gc, p)) == NULL)
 		return t;
 	if (!term_is_header(*p))
 		return *p;
@@ -477,6 +490,8 @@ bool gc_run_gc(struct heap *h, size_t need_words, const struct gc_root *roots, s
 		collect_major(h, need_words, roots, count);
 	else
 		collect_minor(h, need_words, roots, count);
+	mem_free(h->literal_copies);
+	h->literal_copies = NULL;
 	h->binary_words = 0;
 	h->wants_gc = false;
 	result->reclaimed_words = used - count_young_words(h) - (size_t)(h->old_top - h->old_start);
@@ -496,56 +511,47 @@ void gc_fit(struct heap *h)
 	h->wants_gc = true;
 }
 
-/* ---- literals of purged code */
+/* ---- literals that leave */
 
-static void copy_slot(struct heap *h, Term *slot, const Term *from, const Term *to)
+/* The words as they are: the collection finds its way from their pointers, which still lead into the area, to the copy. */
+static void take_copy(struct heap *h, size_t index)
 {
+	const struct literal_area *a = literal_leaving_area(index);
 	struct fragment *f;
-	size_t words;
-	Term *top;
 
-	if (!(term_is_cons(*slot) || term_is_boxed(*slot)) || term_ptr(*slot) < from || term_ptr(*slot) >= to)
+	if (h->literal_copies == NULL)
+		h->literal_copies = mem_zalloc(literal_leaving_count() * sizeof(*h->literal_copies));
+	if (h->literal_copies[index] != NULL)
 		return;
-	words = copy_flat_size_words(*slot);
-	f = fragment_new(words);
-	top = f->words;
-	*slot = copy_term_whole(*slot, &top, &f->off_heap);
+	f = fragment_new((size_t)(a->top - a->words));
+	memcpy(f->words, a->words, f->used_words * sizeof(Term));
+	for (Term *object = a->off_heap; object != NULL; object = *off_heap_next(object))
+		off_heap_link(f->words + (object - a->words), &f->off_heap);
 	heap_adopt_fragment(h, f);
+	h->literal_copies[index] = f;
+	h->force_major = true;
 }
 
-static void copy_range(struct heap *h, Term *p, Term *end, const Term *from, const Term *to)
+/* Words are not told apart: what only looks like a pointer costs a copy that the collection drops. */
+static void take_mentioned(struct heap *h, const Term *p, const Term *end)
 {
-	while (p < end) {
-		struct object_shape shape;
+	for (; p < end; p++)
+		if (unlikely(literal_is_leaving((const void *)*p)))
+			take_copy(h, literal_leaving_index((const void *)*p));
+}
 
-		if (!term_is_header(*p)) {
-			copy_slot(h, p++, from, to);
-			continue;
-		}
-		shape = object_shape(p);
-		for (uint32_t i = shape.first_term; i < shape.last_term; i++)
-			copy_slot(h, p + i, from, to);
-		if (header_sub(*p) == SUB_MATCH) {
-			struct match_ctx *m = (struct match_ctx *)p;
-			Term *original = boxed_ptr(m->original);
+size_t gc_take_literals(struct heap *h, const struct gc_root *roots, size_t count)
+{
+	size_t before = h->fragment_words;
 
-			if (header_sub(*original) == SUB_HEAPBIN)
-				m->base = ((struct heapbin *)original)->data;
-		}
-		p += shape.words;
+	for (const struct fragment *f = h->fragments, *next; f != NULL; f = next) {
+		next = f->next;
+		take_mentioned(h, f->words, f->words + f->used_words);
 	}
-}
-
-void gc_copy_literals_gc(struct heap *h, const struct gc_root *roots, size_t count, const Term *from, const Term *to)
-{
-	for (struct fragment *f = h->fragments; f != NULL; f = f->next)
-		copy_range(h, f->words, f->words + f->used_words, from, to);
-	copy_range(h, h->start, h->top, from, to);
-	copy_range(h, h->old_start, h->old_top, from, to);
-	for (Term *p = h->stop; p < h->end; p++)
-		copy_slot(h, p, from, to);
+	take_mentioned(h, h->start, h->top);
+	take_mentioned(h, h->old_start, h->old_top);
+	take_mentioned(h, h->stop, h->end);
 	for (size_t i = 0; i < count; i++)
-		for (size_t k = 0; k < roots[i].count; k++)
-			copy_slot(h, &roots[i].terms[k], from, to);
-	h->force_major = true; /* old objects may now point to fragments */
+		take_mentioned(h, roots[i].terms, roots[i].terms + roots[i].count);
+	return h->fragment_words - before;
 }

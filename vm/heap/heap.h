@@ -35,6 +35,7 @@ struct heap {
 	Term *old_start, *old_top, *old_end; /* NULL without an old generation */
 	const Term *guest_start; /* words of a message that is being matched, not part of the heap yet: */
 	size_t guest_bytes;  /* a collection leaves pointers to them as they are */
+	struct fragment **literal_copies; /* of areas that leave, by their index; NULL but between gc_take_literals and the collection */
 	size_t min_words;    /* smallest size */
 	size_t max_words;    /* max_heap_size; 0: none */
 	uint16_t minor_count; /* since the last major one */

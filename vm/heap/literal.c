@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Literal areas: runs of pages from one reserved range. Invariant: a set bit in `pages` is a page of some area. */
+/* Literal areas: runs of granules of one reserved range. A word of the bitmap `used` stands for a page.
+ * Invariant: a set bit in `used` is a granule of some area; areas that leave stand in `leaving` by address, and have their bits in
+ * literal_leaving. */
 #include "heap/literal.h"
 
-#include <string.h>
+#include <stdatomic.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 
 #include "base/alloc.h"
@@ -10,54 +13,115 @@
 #include "heap/copy.h"
 #include "heap/refbin.h"
 
-enum { PAGE_BYTES = 4096, PAGES = LITERAL_RANGE_BYTES / PAGE_BYTES };
+enum { PAGE_BYTES = 4096, WORD_BITS = 64, BITMAP_WORDS = LITERAL_GRANULES / WORD_BITS };
+
+_Static_assert(PAGE_BYTES == WORD_BITS * LITERAL_GRANULE_BYTES, "a word of the bitmap is a page");
 
 uintptr_t literal_base;
+uint64_t literal_leaving[BITMAP_WORDS];
 
 static struct {
 	struct lock lock;
-	uint8_t used[PAGES];
-	size_t next;         /* where the search starts */
+	uint64_t used[BITMAP_WORDS];
+	size_t next;         /* granule where the search starts */
+	struct literal_area *released; /* not leaving yet */
+	atomic_size_t released_words;
+	const struct literal_area **leaving; /* changed while the world is stopped */
+	size_t leaving_count;
 } literals;
 
 void literal_init(void)
 {
 	lock_init(&literals.lock, LOCK_literal);
-	literal_base = (uintptr_t)mem_reserve(LITERAL_RANGE_BYTES, PROT_NONE);
+	literal_base = (uintptr_t)mem_reserve(LITERAL_RANGE_BYTES, PROT_READ | PROT_WRITE);
 }
 
-/* First page of a free run of n, at or after `from`; PAGES when there is none. */
+/* ---- granules */
+
+static size_t area_granules(const struct literal_area *a)
+{
+	return ((uintptr_t)a->end - (uintptr_t)a + LITERAL_GRANULE_BYTES - 1) / LITERAL_GRANULE_BYTES;
+}
+
+static size_t area_first(const struct literal_area *a)
+{
+	return ((uintptr_t)a - literal_base) / LITERAL_GRANULE_BYTES;
+}
+
+/* First granule of a free run of n, at or after `from`; LITERAL_GRANULES when there is none. */
 static size_t find_run(size_t from, size_t n)
 {
 	size_t run = 0;
 
-	for (size_t i = from; i < PAGES; i++) {
-		run = literals.used[i] ? 0 : run + 1;
-		if (run == n)
-			return i + 1 - n;
+	for (size_t i = from; i < LITERAL_GRANULES;) {
+		size_t left = WORD_BITS - i % WORD_BITS;
+		uint64_t bits = literals.used[i / WORD_BITS] >> i % WORD_BITS;
+		size_t unused = bits != 0 ? (size_t)__builtin_ctzll(bits) : left;
+
+		run += unused;
+		i += unused;
+		if (run >= n)
+			return i - run;
+		if (unused < left) {
+			run = 0;
+			bits = ~(bits >> unused);
+			i += bits != 0 ? (size_t)__builtin_ctzll(bits) : left - unused;
+		}
 	}
-	return PAGES;
+	return LITERAL_GRANULES;
 }
 
-static void *take_pages(size_t n)
+/* The bits of [first, end) that stand in the bitmap's word w. */
+static uint64_t mask_in_word(size_t w, size_t first, size_t end)
+{
+	uint64_t mask = ~(uint64_t)0;
+
+	if (first > w * WORD_BITS)
+		mask <<= first % WORD_BITS;
+	if (end < (w + 1) * WORD_BITS)
+		mask &= ~(~(uint64_t)0 << end % WORD_BITS);
+	return mask;
+}
+
+static void set_used(size_t first, size_t n)
+{
+	for (size_t w = first / WORD_BITS; w * WORD_BITS < first + n; w++)
+		literals.used[w] |= mask_in_word(w, first, first + n);
+}
+
+/* Pages that nobody uses any more are given back. */
+static void clear_used(size_t first, size_t n)
+{
+	size_t start = 0, pages = 0;
+
+	for (size_t w = first / WORD_BITS; w * WORD_BITS < first + n; w++) {
+		literals.used[w] &= ~mask_in_word(w, first, first + n);
+		if (literals.used[w] == 0) {
+			start = pages == 0 ? w : start;
+			pages++;
+		}
+	}
+	if (pages > 0)
+		madvise((void *)(literal_base + start * PAGE_BYTES), pages * PAGE_BYTES, MADV_DONTNEED);
+}
+
+static void *take_granules(size_t n)
 {
 	size_t first;
-	void *at;
 
 	lock_acquire(&literals.lock);
 	first = find_run(literals.next, n);
-	if (first == PAGES)
+	if (first == LITERAL_GRANULES)
 		first = find_run(0, n);
-	if (first == PAGES) {
-		lock_release(&literals.lock);
-		return NULL;
+	if (first != LITERAL_GRANULES) {
+		set_used(first, n);
+		literals.next = first + n;
 	}
-	memset(&literals.used[first], 1, n);
-	literals.next = first + n;
 	lock_release(&literals.lock);
-	at = (void *)(literal_base + first * PAGE_BYTES);
-	return mprotect(at, n * PAGE_BYTES, PROT_READ | PROT_WRITE) == 0 ? at : NULL;
+	return first != LITERAL_GRANULES ? (void *)(literal_base + first * LITERAL_GRANULE_BYTES) : NULL;
 }
+
+/* ---- areas */
 
 struct literal_area *literal_new(size_t words)
 {
@@ -66,9 +130,10 @@ struct literal_area *literal_new(size_t words)
 
 	if (words > LITERAL_RANGE_BYTES / sizeof(Term))
 		return NULL;
-	a = take_pages((bytes + PAGE_BYTES - 1) / PAGE_BYTES);
+	a = take_granules((bytes + LITERAL_GRANULE_BYTES - 1) / LITERAL_GRANULE_BYTES);
 	if (a == NULL)
 		return NULL;
+	mem_show(a, bytes);
 	a->next = NULL;
 	a->off_heap = NULL;
 	a->top = a->words;
@@ -76,22 +141,148 @@ struct literal_area *literal_new(size_t words)
 	return a;
 }
 
-void literal_free(struct literal_area *a)
+static void mark_leaving(const struct literal_area *a, bool leaving)
 {
-	size_t bytes = (size_t)((uint8_t *)a->end - (uint8_t *)a);
-	size_t n = (bytes + PAGE_BYTES - 1) / PAGE_BYTES;
-	size_t first = ((uintptr_t)a - literal_base) / PAGE_BYTES;
+	size_t first = area_first(a), end = first + area_granules(a);
+
+	for (size_t w = first / WORD_BITS; w * WORD_BITS < end; w++) {
+		uint64_t mask = mask_in_word(w, first, end);
+
+		if (leaving)
+			__atomic_fetch_or(&literal_leaving[w], mask, __ATOMIC_RELAXED);
+		else if (__atomic_load_n(&literal_leaving[w], __ATOMIC_RELAXED) & mask)
+			__atomic_fetch_and(&literal_leaving[w], ~mask, __ATOMIC_RELAXED);
+	}
+}
+
+static void free_one(struct literal_area *a)
+{
+	size_t first = area_first(a), n = area_granules(a);
 
 	off_heap_free(a->off_heap);
-	madvise(a, n * PAGE_BYTES, MADV_DONTNEED);
-	mprotect(a, n * PAGE_BYTES, PROT_NONE);
+	mark_leaving(a, false);
+	mem_hide(a, n * LITERAL_GRANULE_BYTES);
 	lock_acquire(&literals.lock);
-	memset(&literals.used[first], 0, n);
+	clear_used(first, n);
 	lock_release(&literals.lock);
+}
+
+void literal_free(struct literal_area *chain)
+{
+	while (chain != NULL) {
+		struct literal_area *next = chain->next;
+
+		free_one(chain);
+		chain = next;
+	}
 }
 
 Term literal_put(struct literal_area *a, Term t)
 {
 	ENSURE((size_t)(a->end - a->top) >= copy_flat_size_words(t));
 	return copy_term_whole(t, &a->top, &a->off_heap);
+}
+
+/* ---- the end of areas */
+
+static size_t count_words(const struct literal_area *a)
+{
+	size_t words = (size_t)(a->end - a->words);
+
+	for (Term *object = a->off_heap; object != NULL; object = *off_heap_next(object))
+		words += off_heap_size_words(object);
+	return words;
+}
+
+void literal_release(struct literal_area *chain)
+{
+	struct literal_area *last = chain;
+	size_t words = 0;
+
+	if (chain == NULL)
+		return;
+	for (struct literal_area *a = chain; a != NULL; a = a->next) {
+		words += count_words(a);
+		last = a;
+	}
+	atomic_fetch_add(&literals.released_words, words);
+	lock_acquire(&literals.lock);
+	last->next = literals.released;
+	literals.released = chain;
+	lock_release(&literals.lock);
+}
+
+size_t literal_released_words(void)
+{
+	return atomic_load(&literals.released_words);
+}
+
+static int compare_areas(const void *a, const void *b)
+{
+	uintptr_t x = (uintptr_t)*(struct literal_area *const *)a, y = (uintptr_t)*(struct literal_area *const *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Those that left, as a chain. */
+static struct literal_area *chain_leaving(void)
+{
+	struct literal_area *chain = NULL;
+
+	for (size_t i = 0; i < literals.leaving_count; i++) {
+		struct literal_area *a = (struct literal_area *)literals.leaving[i];
+
+		atomic_fetch_sub(&literals.released_words, count_words(a));
+		a->next = chain;
+		chain = a;
+	}
+	mem_free(literals.leaving);
+	literals.leaving = NULL;
+	literals.leaving_count = 0;
+	return chain;
+}
+
+bool literal_switch(struct literal_area **gone)
+{
+	size_t n = 0;
+
+	*gone = chain_leaving();
+	for (const struct literal_area *a = literals.released; a != NULL; a = a->next)
+		n++;
+	if (n == 0)
+		return false;
+	literals.leaving = mem_alloc(n * sizeof(*literals.leaving));
+	for (const struct literal_area *a = literals.released; a != NULL; a = a->next) {
+		literals.leaving[literals.leaving_count++] = a;
+		mark_leaving(a, true);
+	}
+	literals.released = NULL;
+	qsort(literals.leaving, n, sizeof(*literals.leaving), compare_areas);
+	return true;
+}
+
+size_t literal_leaving_count(void)
+{
+	return literals.leaving_count;
+}
+
+/* The last one that begins at p or before. */
+size_t literal_leaving_index(const void *p)
+{
+	size_t low = 0, high = literals.leaving_count;
+
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if ((const void *)literals.leaving[middle] <= p)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const struct literal_area *literal_leaving_area(size_t index)
+{
+	return literals.leaving[index];
 }

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "heap/copy.h"
+#include "heap/literal.h"
 #include "heap/refbin.h"
 #include "proc/probe.h"
 #include "proc/registry.h"
@@ -452,4 +453,54 @@ bool message_flush_matching(Process *p, bool (*match)(Term message, uint64_t key
 		return true;
 	}
 	return false;
+}
+
+/* ---- literals that leave */
+
+static bool mentions_leaving(const struct signal *s)
+{
+	const struct fragment *f = s->fragment;
+
+	if (literal_is_leaving((const void *)s->term) || literal_is_leaving((const void *)s->token))
+		return true;
+	for (size_t i = 0; f != NULL && i < f->used_words; i++)
+		if (literal_is_leaving((const void *)f->words[i]))
+			return true;
+	return false;
+}
+
+/* The message again, without literals that leave. */
+static struct signal *make_copy(const struct signal *s)
+{
+	struct signal *copy = signal_new_words(SIG_MESSAGE, copy_size_words(s->term) + copy_size_words(s->token), 0);
+	Term *top = copy->fragment->words;
+
+	copy->from = s->from;
+	copy->words = s->words;
+	copy->term = copy_term(s->term, &top, &copy->fragment->off_heap);
+	copy->token = copy_term(s->token, &top, &copy->fragment->off_heap);
+	return copy;
+}
+
+/* What pointed to the link of s points to its copy's. */
+static void replace(Process *p, struct signal **at, struct signal *copy)
+{
+	struct signal *s = *at;
+
+	copy->next = s->next;
+	*at = copy;
+	if (p->msg_last == &s->next)
+		p->msg_last = &copy->next;
+	if (p->msg_save == &s->next)
+		p->msg_save = &copy->next;
+	if (p->markers != NULL)
+		move_markers(p->markers, &s->next, &copy->next);
+	signal_free(s);
+}
+
+void message_copy_literals(Process *p)
+{
+	for (struct signal **at = &p->msg_first; *at != NULL; at = &(*at)->next)
+		if (mentions_leaving(*at))
+			replace(p, at, make_copy(*at));
 }

@@ -55,6 +55,9 @@ extern bool (*message_send_port)(Process *from, Term port, Term message);
 /* Takes the first message that matches out of p's private queue. False when there is none. */
 bool message_flush_matching(Process *p, bool (*match)(Term message, uint64_t key), uint64_t key);
 
+/* The messages in p's private queue have copies of the literals that leave (heap/literal.h). p handles signals. */
+void message_copy_literals(Process *p);
+
 /* ---- for receive (exec). p runs here. */
 /* Fetches what is incoming when the peeking position is at the end. */
 Term message_fetch(Process *p);

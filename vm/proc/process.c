@@ -398,10 +398,50 @@ static void shelter_message(Process *p)
 	p->heap.guest_bytes = f != NULL ? f->used_words * sizeof(Term) : 0;
 }
 
-bool process_collect_gc(Process *p, size_t need_words, Term *x, unsigned live)
+/* ---- literals that leave */
+
+struct literal_call {
+	struct literal_call *next;
+	void (*done)(void *arg);
+	void *arg;
+};
+
+void process_copy_literals(Process *p, void (*done)(void *arg), void *arg)
 {
-	struct gc_root roots[3];
-	size_t n = list_roots(p, x, live, roots);
+	struct literal_call *c = mem_alloc(sizeof(*c));
+
+	*c = (struct literal_call){ p->literal_calls, done, arg };
+	p->literal_calls = c;
+	p->flags |= PF_COPY_LITERALS;
+}
+
+static void finish_literal_calls(Process *p)
+{
+	struct literal_call *c = p->literal_calls, *next;
+
+	p->literal_calls = NULL;
+	for (; c != NULL; c = next) {
+		next = c->next;
+		c->done(c->arg);
+		mem_free(c);
+	}
+}
+
+enum { LITERAL_WORDS_PER_RED = 400 };
+
+/* Does the heap get copies that a collection must put in place? */
+static bool take_literals(Process *p, const struct gc_root *roots, size_t n)
+{
+	const struct heap *h = &p->heap;
+	size_t seen = (size_t)(h->top - h->start) + (size_t)(h->old_top - h->old_start) + h->fragment_words;
+
+	p->flags &= ~(uint32_t)PF_COPY_LITERALS;
+	p->reds_left -= (int32_t)(seen / LITERAL_WORDS_PER_RED);
+	return gc_take_literals(&p->heap, roots, n) > 0;
+}
+
+static bool collect_gc(Process *p, size_t need_words, const struct gc_root *roots, size_t n)
+{
 	size_t work = (size_t)(p->heap.top - p->heap.start) + p->heap.fragment_words;
 	struct gc_result r;
 	bool fits;
@@ -420,6 +460,20 @@ bool process_collect_gc(Process *p, size_t need_words, Term *x, unsigned live)
 	if (unlikely(trace_active))
 		trace_hooks.gc_ended(p, r.major, r.reclaimed_words);
 	return fits || exceed_limit(p, need_words);
+}
+
+bool process_collect_gc(Process *p, size_t need_words, Term *x, unsigned live)
+{
+	struct gc_root roots[3];
+	size_t n = list_roots(p, x, live, roots);
+	bool fits = true;
+
+	if (likely(!(p->flags & PF_COPY_LITERALS)))
+		return collect_gc(p, need_words, roots, n);
+	if (take_literals(p, roots, n) || need_words > 0 || p->heap.wants_gc || (p->flags & PF_NEED_GC))
+		fits = collect_gc(p, need_words, roots, n);
+	finish_literal_calls(p);
+	return fits;
 }
 
 bool process_hibernate_gc(Process *p, Term *x, unsigned live)
@@ -510,6 +564,7 @@ void process_exit(Process *p, Term reason)
 	if (p->x != p->saved_x)
 		mem_free(p->x);
 	heap_free(&p->heap);
+	finish_literal_calls(p);
 	leave_table(p);
 	process_unref(p);
 }

@@ -23,6 +23,7 @@ struct timer;
 struct dict;
 struct tracee;
 struct saved_calls;
+struct literal_call;
 
 enum proc_priority { PRIO_LOW, PRIO_NORMAL, PRIO_HIGH, PRIO_MAX, PRIO_COUNT };
 
@@ -47,6 +48,8 @@ enum {
 	PF_OFF_HEAP_MSGQ = 1 << 1,
 	PF_SENSITIVE = 1 << 2,
 	PF_NEED_GC = 1 << 3,   /* collect at the next safe point */
+	PF_COPY_LITERALS = 1 << 10, /* see process_copy_literals */
+	PF_SAFE_POINT = PF_NEED_GC | PF_COPY_LITERALS,
 	PF_IN_RECEIVE = 1 << 9, /* goes on at a loop_rec that is a traced function's entry: that is no call */
 	PF_MONITORS_NODES = 1 << 8, /* see proc/node_monitor.h */
 	PF_TAG_PERMANENT = 1 << 6, /* dt_utag was put here, not brought by a message */
@@ -105,6 +108,7 @@ struct process {
 	struct signal *msg_first, **msg_last, **msg_save; /* private message queue; msg_save: the peeking position */
 	struct markers *markers; /* receive markers; NULL: never had one */
 
+	struct literal_call *literal_calls; /* see process_copy_literals */
 	struct tracee *tracee; /* NULL: never traced */
 	struct saved_calls *saved_calls; /* NULL: none wanted */
 	uint32_t initial_arity;
@@ -168,7 +172,7 @@ Term process_spawn(Process *parent, Term module, Term function, Term args, const
 /* Where a new process begins: x[0..2] hold module, function, arguments. Wired by exec before the first spawn. */
 extern const Inst *process_start_code;
 
-/* Collects p with its own roots and `live` X registers at x; fires the gc probes. p runs here.
+/* Collects p, or does what else was asked for its next safe point (PF_SAFE_POINT), with its own roots and `live` X registers at x; fires the gc probes. p runs here.
  * _gc. Fails: when max_heap_size kills it: sets exc and returns false. */
 bool process_collect_gc(Process *p, size_t need_words, Term *x, unsigned live);
 /* Room for need words on top: collects when there is none. */
@@ -178,6 +182,12 @@ static inline bool process_need_gc(Process *p, size_t words, Term *x, unsigned l
 		return true;
 	return process_collect_gc(p, words, x, live);
 }
+
+/* At p's next safe point, when its heap has copies of the literals that leave (heap/literal.h), calls done(arg); at the latest when it ends.
+ * p runs here. */
+void process_copy_literals(Process *p, void (*done)(void *arg), void *arg);
+/* p, which runs here, is suspended as soon as its time slice ends, which is at the next call, until it gets a SIG_RESUME. */
+void process_suspend_self(Process *p);
 
 /* The running process of this thread, or NULL outside a scheduler. */
 Process *process_current(void);

@@ -757,6 +757,10 @@ static bool prepare(Process *p, uint32_t before)
 			process_exit(p, p->exc_reason);
 			return false;
 		}
+		if (unlikely(p->flags & PF_SAFE_POINT) && !process_collect_gc(p, 0, p->x, p->live)) {
+			process_exit(p, p->exc_reason);
+			return false;
+		}
 		if (sleep_again(p, before))
 			return false;
 		if (!(atomic_load(&p->state) & (PS_SUSPENDED | PS_SIGNALS)))
@@ -785,6 +789,10 @@ static void end_slice(struct sched *s, Process *p, enum run_result r)
 {
 	if (r == RUN_EXITED)
 		return;
+	if (r != RUN_YIELD && unlikely(p->flags & PF_SAFE_POINT) && !process_collect_gc(p, 0, p->x, p->live)) {
+		process_exit(p, p->exc_reason);
+		return;
+	}
 	if (unlikely(s->watch != WATCH_NOTHING))
 		watch_end(p, r != RUN_YIELD);
 	account(s, p);

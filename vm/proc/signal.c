@@ -294,6 +294,12 @@ static void handle_suspend(Process *p)
 		atomic_fetch_or(&p->state, PS_SUSPENDED);
 }
 
+void process_suspend_self(Process *p)
+{
+	handle_suspend(p);
+	process_yield_soon(p);
+}
+
 static void handle_resume(Process *p)
 {
 	if (p->suspend_count > 0 && --p->suspend_count == 0)
@@ -449,7 +455,8 @@ static bool handle_one_traced(Process *p, struct signal *s)
 		tell_link(p, am_getting_linked, from);
 	if (kind == SIG_UNLINK && linked)
 		tell_link(p, am_getting_unlinked, from);
-	tell_messages(p, end);
+	if (kind != SIG_CALL) /* which queues nothing, but may put copies into the queue (message_copy_literals) */
+		tell_messages(p, end);
 	return goes_on;
 }
 

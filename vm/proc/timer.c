@@ -399,15 +399,15 @@ bool timer_cancel_call(uint64_t number)
 	return t != NULL;
 }
 
-/* {timeout, Ref, Message} or Message. */
+/* {timeout, Ref, Message} or Message. It may outlive literals. */
 static struct signal *make_message(Term ref, Term message, bool wrap)
 {
-	size_t words = copy_size_words(message);
+	size_t words = copy_flat_size_words(message);
 	struct signal *s = signal_new_words(SIG_MESSAGE, words + (wrap ? 4 + REF_WORDS : 0), 0);
 	Term *top = s->fragment->words;
 
 	s->words = s->fragment->used_words;
-	s->term = copy_term(message, &top, &s->fragment->off_heap);
+	s->term = copy_term_whole(message, &top, &s->fragment->off_heap);
 	if (wrap) {
 		top[0] = HEADER(3, SUB_TUPLE);
 		top[1] = am_timeout;

@@ -10,6 +10,7 @@
 #include "code/emit.h"
 #include "code/module.h"
 #include "code/opcodes.h"
+#include "heap/literal.h"
 #include "proc/sched.h"
 #include "support_beam.h"
 #include "unit.h"
@@ -48,6 +49,7 @@ static const Inst *address_of_f(void)
 
 START_TEST(test_module_publish_replaces_and_keeps_old)
 {
+	struct literal_area *literals;
 	struct code_instance *first, *second, *third;
 	const Inst *address;
 	Term m;
@@ -68,9 +70,13 @@ START_TEST(test_module_publish_replaces_and_keeps_old)
 	third = prepare_version(3);
 	ck_assert(!module_can_publish(m));
 	ck_assert_int_eq(module_publish(&third, 1), -EBUSY);
-	ck_assert_int_eq(module_purge(m, false), 0);
+	ck_assert_int_eq(module_purge_complete(m, &literals), -EINVAL);
+	ck_assert_int_eq(module_purge_prepare(m, false), 0);
+	ck_assert_int_eq(module_purge_prepare(m, false), -EBUSY);
+	ck_assert_int_eq(module_purge_complete(m, &literals), 0);
+	literal_free(literals);
 	ck_assert_ptr_null(code_find_function(address));
-	ck_assert_int_eq(module_purge(m, false), -ENOENT);
+	ck_assert_int_eq(module_purge_prepare(m, false), -ENOENT);
 	ck_assert_int_eq(module_publish(&third, 1), 0);
 }
 END_TEST

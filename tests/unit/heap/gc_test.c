@@ -234,10 +234,77 @@ START_TEST(test_copy_term_shares_literals)
 	ck_assert(term_is_literal(literal));
 	ck_assert_uint_eq(copy_size_words(heap_cons(h, literal, NIL)), 2);
 	ck_assert_uint_eq(copy_flat_size_words(heap_cons(h, literal, NIL)), 5);
-	f = copy_to_fragment(heap_cons(h, literal, NIL), &copy);
+	copy = copy_to_heap(heap_cons(h, literal, NIL), h);
 	ck_assert(cons_head(copy) == literal);
+	f = copy_to_fragment(heap_cons(h, literal, NIL), &copy);
+	ck_assert(!term_is_literal(cons_head(copy)) && tuple_get(cons_head(copy), 1) == am_ok);
 	fragment_free(f);
 	literal_free(area);
+}
+END_TEST
+
+/* Two terms of one area, which share a third; a binary among them. */
+START_TEST(test_gc_take_literals_keeps_what_leaves)
+{
+	struct heap *h = unit_heap();
+	struct literal_area *area = literal_new(100), *other = literal_new(100), *gone;
+	struct binary *b = binary_new(1000);
+	Term roots[3], inner, kept;
+	struct gc_root root = { roots, 3 };
+	struct gc_result r;
+
+	binary_ref(b);
+	inner = literal_put(area, refbin_put(h, b, 1000));
+	area->top[0] = HEADER(2, SUB_TUPLE);
+	area->top[1] = area->top[2] = inner;
+	roots[0] = term_from_boxed(area->top);
+	roots[1] = heap_cons(h, inner, NIL);
+	area->top += 3;
+	kept = roots[2] = literal_put(other, heap_tuple(h, am_ok));
+	literal_release(area);
+	ck_assert(!literal_is_leaving(boxed_ptr(inner)));
+	ck_assert_uint_eq(gc_take_literals(h, &root, 1), 0);
+	ck_assert(literal_switch(&gone) && gone == NULL);
+	ck_assert(literal_is_leaving(boxed_ptr(inner)) && !literal_is_leaving(boxed_ptr(kept)));
+	ck_assert_uint_eq(copy_size_words(roots[1]), 2 + REFBIN_WORDS);
+	ck_assert_uint_gt(gc_take_literals(h, &root, 1), 0);
+	ck_assert(gc_run_gc(h, 0, &root, 1, &r) && r.major);
+	ck_assert(!literal_switch(&gone) && gone == area);
+	literal_free(gone);
+	ck_assert(!literal_is_leaving(boxed_ptr(inner)));
+	ck_assert_uint_eq(literal_released_words(), 0);
+	ck_assert(heap_owns(h, boxed_ptr(roots[0])) && tuple_get(roots[0], 1) == tuple_get(roots[0], 2));
+	ck_assert(cons_head(roots[1]) == tuple_get(roots[0], 1));
+	ck_assert_ptr_eq(((struct refbin *)boxed_ptr(tuple_get(roots[0], 1)))->binary, b);
+	ck_assert(roots[2] == kept);
+	heap_free(h);
+	ck_assert_uint_eq(atomic_load(&b->refs), 1);
+}
+END_TEST
+
+START_TEST(test_literal_new_takes_what_was_freed)
+{
+	enum { AREAS = 3000 };
+	static struct literal_area *areas[AREAS];
+	size_t words[] = { 1, 3, 600, 40, 5000 };
+
+	unit_init();
+	for (int round = 0; round < 5; round++) {
+		for (int i = 0; i < AREAS; i++) {
+			areas[i] = literal_new(words[(i + round) % 5]);
+			ck_assert_ptr_nonnull(areas[i]);
+			for (Term *t = areas[i]->top; t < areas[i]->end; t++)
+				*t = (Term)i;
+		}
+		for (int i = 0; i < AREAS; i++)
+			ck_assert(areas[i]->words[0] == (Term)i && areas[i]->end[-1] == (Term)i);
+		for (int i = AREAS; i-- > 0;)
+			literal_free(areas[i]);
+	}
+	areas[0] = literal_new((LITERAL_RANGE_BYTES - sizeof(**areas)) / sizeof(Term)); /* all of it, in one piece */
+	ck_assert_ptr_nonnull(areas[0]);
+	ck_assert_ptr_null(literal_new(1));
+	literal_free(areas[0]);
 }
 END_TEST
 
@@ -270,6 +337,8 @@ Suite *gc_suite(void)
 	tcase_add_test(c, test_gc_run_respects_max_words);
 	tcase_add_test(c, test_copy_term_of_deep_nesting);
 	tcase_add_test(c, test_copy_term_shares_literals);
+	tcase_add_test(c, test_gc_take_literals_keeps_what_leaves);
+	tcase_add_test(c, test_literal_new_takes_what_was_freed);
 	tcase_add_test(c, test_copy_term_counts_binaries);
 	suite_add_tcase(s, c);
 	return s;
