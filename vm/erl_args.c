@@ -29,7 +29,7 @@ void erl_args_fail(const char *format, ...)
 	exit(2);
 }
 
-void words_add(struct words *w, const char *word)
+static void add_word(struct words *w, const char *word)
 {
 	if (w->count + 1 >= w->room) {
 		w->room = w->room * 2 + 64;
@@ -340,7 +340,7 @@ static void expand_text(struct words *to, const char *text, bool is_file, unsign
 			expand_file(to, name, deep);
 			mem_free(name);
 		} else {
-			words_add(to, word);
+			add_word(to, word);
 		}
 		mem_free(word);
 	}
@@ -366,16 +366,16 @@ static void expand_all(struct words *to, char **argv)
 			if (argv[1] != NULL)
 				argv++;
 		} else {
-			words_add(to, *argv);
+			add_word(to, *argv);
 		}
 	}
 	expand_variable(&after, "ERL_FLAGS");
 	expand_variable(&after, "ERL_ZFLAGS");
 	for (int i = 0; i < after.count; i++)
-		words_add(to, after.words[i]);
+		add_word(to, after.words[i]);
 	for (; *argv != NULL; argv++)
-		words_add(to, *argv);
-	words_add(to, "");
+		add_word(to, *argv);
+	add_word(to, "");
 	to->words[--to->count] = NULL;
 }
 
@@ -420,10 +420,10 @@ static int take_flag(char **argv, struct words *boot)
 		if (strcmp(argv[0], aliases[i].flag) != 0)
 			continue;
 		for (const char *const *w = aliases[i].stands_for; *w != NULL; w++)
-			words_add(boot, *w);
+			add_word(boot, *w);
 		return 1;
 	}
-	words_add(boot, argv[0]);
+	add_word(boot, argv[0]);
 	return 1;
 }
 
@@ -465,7 +465,7 @@ static void add_installation(struct words *boot, const char *root, const char *b
 				      "-home", home != NULL ? home : "/", "--" };
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		words_add(boot, words[i]);
+		add_word(boot, words[i]);
 }
 
 void erl_args_parse(char **argv, struct options *o, struct words *boot)
@@ -489,7 +489,7 @@ void erl_args_parse(char **argv, struct options *o, struct words *boot)
 			i += take_flag(all.words + i, boot);
 	}
 	for (; i < all.count; i++)
-		words_add(boot, all.words[i]);
+		add_word(boot, all.words[i]);
 	for (i = 0; i < all.count; i++)
 		mem_free(all.words[i]);
 	mem_free(all.words);

@@ -29,8 +29,6 @@ struct words {
 	char **words;
 };
 
-void words_add(struct words *w, const char *word);
-
 /* argv: without the program's name. Flags for the emulator change *o; init's words are added to *boot; what erlexec sets in
  * the environment (ROOTDIR, BINDIR, PROGNAME, EMU, PATH) is set. Fails: ends the program with status 2 and a line that says why. */
 void erl_args_parse(char **argv, struct options *o, struct words *boot);

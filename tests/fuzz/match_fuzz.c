@@ -117,7 +117,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 
 	init_rooms();
 	heap_init(&h, HEAP_MIN_WORDS);
-	ctx = bits_start_match(&h, binary_put(&h, data, (size_t)(bytes + n - data)));
+	ctx = bits_put_match(heap_alloc(&h, MATCH_WORDS), binary_put(&h, data, (size_t)(bytes + n - data)));
 	for (; bytes + GROUP_BYTES <= data; bytes += GROUP_BYTES)
 		try_group(&h, ctx, bytes, data);
 	heap_free(&h);

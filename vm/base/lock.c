@@ -144,11 +144,6 @@ void cond_init(struct cond *c)
 	pthread_condattr_destroy(&attr);
 }
 
-void cond_destroy(struct cond *c)
-{
-	pthread_cond_destroy(&c->cond);
-}
-
 void cond_wait(struct cond *c, struct lock *l)
 {
 	pthread_cond_wait(&c->cond, &l->mutex);
@@ -186,10 +181,11 @@ static void *run_named(void *arg)
 	return start.run(start.arg);
 }
 
-int thread_start(thread_id *id, const char *name, void *(*run)(void *), void *arg)
+int thread_start(const char *name, void *(*run)(void *), void *arg)
 {
 	struct thread_start *start = mem_zalloc(sizeof(*start));
 	sigset_t all, before;
+	pthread_t id;
 	int err;
 
 	start->run = run;
@@ -197,16 +193,13 @@ int thread_start(thread_id *id, const char *name, void *(*run)(void *), void *ar
 	strncpy(start->name, name, sizeof(start->name) - 1);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(id, NULL, run_named, start);
+	err = pthread_create(&id, NULL, run_named, start);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (err)
 		mem_free(start);
+	else
+		pthread_detach(id);
 	return -err;
-}
-
-void thread_join(thread_id id)
-{
-	pthread_join(id, NULL);
 }
 
 void thread_yield(void)

@@ -47,18 +47,15 @@ void rwlock_unread(struct rwlock *l);
 void rwlock_unwrite(struct rwlock *l);
 
 void cond_init(struct cond *c);
-void cond_destroy(struct cond *c);
 void cond_wait(struct cond *c, struct lock *l);
 /* Units: deadline_ns is CLOCK_MONOTONIC. Returns false on time-out. */
 bool cond_wait_until(struct cond *c, struct lock *l, int64_t deadline_ns);
 void cond_signal(struct cond *c);
 void cond_broadcast(struct cond *c);
 
-typedef pthread_t thread_id;
-/* Starts `run(arg)` in a thread named `name` (15 bytes at most), all signals blocked.
+/* Starts `run(arg)` in a thread named `name` (15 bytes at most), all signals blocked; nobody waits for its end.
  * Fails: returns -errno. */
-int thread_start(thread_id *id, const char *name, void *(*run)(void *), void *arg);
-void thread_join(thread_id id);
+int thread_start(const char *name, void *(*run)(void *), void *arg);
 /* In a loop that waits for another thread: lets it run when it has only this processor. */
 void thread_yield(void);
 /* The same for a short wait that began at since_ns (CLOCK_MONOTONIC). Returns false when SPIN_NS are over: better to sleep. */

@@ -28,7 +28,8 @@ const char *genop_name(unsigned op)
 	return op < GENOP_LIMIT ? genops[op].name : NULL;
 }
 
-const char *genop_signature(unsigned op)
+/* Operand letters in order; NULL for a number that is no operation. */
+static const char *genop_signature(unsigned op)
 {
 	return op < GENOP_LIMIT ? genops[op].signature : NULL;
 }

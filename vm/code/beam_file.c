@@ -531,6 +531,51 @@ static bool parse_lines(struct beam_parse *p, struct reader *r)
 	return parse_line_rows(p, r, count) && parse_files(p, r);
 }
 
+/* ---- gzip */
+
+/* Doubles the output until all is in. */
+static int inflate_all(z_stream *z, uint8_t **out, size_t *out_n)
+{
+	size_t room = 1 << 16;
+	int status = Z_OK;
+
+	*out = mem_alloc(room);
+	while (status == Z_OK) {
+		if (z->total_out == room) {
+			if (room >= INFLATE_MAX_BYTES)
+				return -EINVAL;
+			room *= 2;
+			*out = mem_realloc(*out, room);
+		}
+		z->next_out = *out + z->total_out;
+		z->avail_out = (uInt)(room - z->total_out);
+		status = inflate(z, Z_NO_FLUSH);
+	}
+	*out_n = z->total_out;
+	return status == Z_STREAM_END ? 0 : -EINVAL;
+}
+
+/* A gzip-compressed file: *out is its content (mem_free); a plain one: *out is NULL. Fails: -EINVAL. */
+static int inflate_file(const uint8_t *bytes, size_t n, uint8_t **out, size_t *out_n)
+{
+	enum { GZIP_ONLY = 16 + MAX_WBITS };
+	z_stream z = { .next_in = (Bytef *)bytes, .avail_in = (uInt)n };
+	int err;
+
+	*out = NULL;
+	if (n < 2 || bytes[0] != 0x1f || bytes[1] != 0x8b)
+		return 0;
+	if (n > INFLATE_MAX_BYTES || inflateInit2(&z, GZIP_ONLY) != Z_OK)
+		return -EINVAL;
+	err = inflate_all(&z, out, out_n);
+	inflateEnd(&z);
+	if (err != 0) {
+		mem_free(*out);
+		*out = NULL;
+	}
+	return err;
+}
+
 /* ---- the whole */
 
 static const uint8_t *copy_bytes(struct beam_parse *p, const struct reader *r, size_t *n)
@@ -625,7 +670,7 @@ struct beam_file *beam_file_parse(const uint8_t *bytes, size_t n, struct beam_er
 	size_t plain_n;
 
 	error->text[0] = 0;
-	if (beam_file_inflate(bytes, n, &plain, &plain_n) != 0) {
+	if (inflate_file(bytes, n, &plain, &plain_n) != 0) {
 		snprintf(error->text, sizeof(error->text), "damaged compression");
 		return NULL;
 	}
@@ -647,48 +692,4 @@ void beam_file_free(struct beam_file *f)
 	literal_free(f->literal_area);
 	mem_free((void *)f->strings);
 	mem_free(f);
-}
-
-/* ---- gzip */
-
-/* Doubles the output until all is in. */
-static int inflate_all(z_stream *z, uint8_t **out, size_t *out_n)
-{
-	size_t room = 1 << 16;
-	int status = Z_OK;
-
-	*out = mem_alloc(room);
-	while (status == Z_OK) {
-		if (z->total_out == room) {
-			if (room >= INFLATE_MAX_BYTES)
-				return -EINVAL;
-			room *= 2;
-			*out = mem_realloc(*out, room);
-		}
-		z->next_out = *out + z->total_out;
-		z->avail_out = (uInt)(room - z->total_out);
-		status = inflate(z, Z_NO_FLUSH);
-	}
-	*out_n = z->total_out;
-	return status == Z_STREAM_END ? 0 : -EINVAL;
-}
-
-int beam_file_inflate(const uint8_t *bytes, size_t n, uint8_t **out, size_t *out_n)
-{
-	enum { GZIP_ONLY = 16 + MAX_WBITS };
-	z_stream z = { .next_in = (Bytef *)bytes, .avail_in = (uInt)n };
-	int err;
-
-	*out = NULL;
-	if (n < 2 || bytes[0] != 0x1f || bytes[1] != 0x8b)
-		return 0;
-	if (n > INFLATE_MAX_BYTES || inflateInit2(&z, GZIP_ONLY) != Z_OK)
-		return -EINVAL;
-	err = inflate_all(&z, out, out_n);
-	inflateEnd(&z);
-	if (err != 0) {
-		mem_free(*out);
-		*out = NULL;
-	}
-	return err;
 }

@@ -121,11 +121,9 @@ struct beam_error {
  * Owns: the caller; beam_file_free. Fails: NULL with *error set. */
 struct beam_file *beam_file_parse(const uint8_t *bytes, size_t n, struct beam_error *error);
 void beam_file_free(struct beam_file *f);
-/* The data of one chunk of a file (not compressed, or see beam_file_inflate); NULL when it is not there or the file is damaged. */
+/* The data of one chunk of a file that is not compressed; NULL when it is not there or the file is damaged. */
 const uint8_t *beam_file_chunk(const uint8_t *bytes, size_t n, const char id[4], size_t *size);
 /* The MD5 of a module's essential chunks. Fails: false for a damaged file. */
 bool beam_file_md5(const uint8_t *bytes, size_t n, uint8_t md5[16]);
-/* A gzip-compressed file: *out is its content (mem_free); a plain one: *out is NULL. Fails: -EINVAL. */
-int beam_file_inflate(const uint8_t *bytes, size_t n, uint8_t **out, size_t *out_n);
 
 #endif

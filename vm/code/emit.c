@@ -167,7 +167,8 @@ void emit_first(struct emitter *em, const uint16_t *ops, size_t n, const struct 
 	emit_instr(em, ops[i], args);
 }
 
-void emit_by_rows(struct emitter *em, const struct genop *g)
+/* The first row of g's generic operation whose signature takes g's operands. */
+static void emit_by_rows(struct emitter *em, const struct genop *g)
 {
 	for (unsigned i = 0; i < rows.counts[g->op]; i++) {
 		unsigned op = rows.ops[g->op][i];

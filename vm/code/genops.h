@@ -11,8 +11,7 @@ enum genop_number {
 	GENOP_LIMIT = 186
 };
 
-/* Operand letters in order; NULL for a number that is no operation. */
-const char *genop_signature(unsigned op);
+/* NULL for a number that is no operation. */
 const char *genop_name(unsigned op);
 
 #endif

@@ -141,7 +141,8 @@ Term binary_from_counted(struct heap *h, struct binary *b, size_t n)
 	return t;
 }
 
-void binary_end_writing(Term t)
+/* From now on nobody appends in place to the refbin behind t (a pointer to its bytes is kept somewhere). */
+static void end_writing(Term t)
 {
 	uint64_t offset;
 	Term *p = boxed_ptr(binary_original(t, &offset));
@@ -162,7 +163,7 @@ struct binary *binary_share(Term t, const uint8_t **bytes, size_t *n)
 	r = (struct refbin *)boxed_ptr(original);
 	if (header_sub(r->header) != SUB_REFBIN || (offset & 7) != 0)
 		return NULL;
-	binary_end_writing(original);
+	end_writing(original);
 	binary_ref(r->binary);
 	*bytes = r->bytes + offset / 8;
 	*n = binary_size_bytes(t);

@@ -68,8 +68,6 @@ Term binary_original(Term t, uint64_t *offset);
 /* The counted bytes behind t, with one reference more, for a holder outside every heap: its bytes never move or change.
  * *bytes: t's first byte in it. Fails: NULL when t's bytes stand on a heap or not at a byte. */
 struct binary *binary_share(Term t, const uint8_t **bytes, size_t *n);
-/* From now on nobody appends in place to the refbin behind t (a pointer to its bytes is kept somewhere). */
-void binary_end_writing(Term t);
 
 /* ---- order of bitstrings: by bytes, then the shorter first. */
 int binary_compare(Term a, Term b);

@@ -51,9 +51,7 @@ static inline bool bits_measure(Term t, uint64_t *size)
 	return true;
 }
 
-/* A context over a bitstring, from its start (MATCH_WORDS); a context stays itself. TERM_NONE for other terms. */
-Term bits_start_match(struct heap *h, Term source);
-/* A context over a bitstring, at `at` (MATCH_WORDS). */
+/* A context over a bitstring, from its start, at `at` (MATCH_WORDS). */
 static inline Term bits_put_match(Term *at, Term source)
 {
 	struct match_ctx *m = (struct match_ctx *)at;
@@ -160,10 +158,6 @@ static inline Term bits_put_part(Term **top, const struct match_ctx *m, uint64_t
 	*top = at + SUBBIN_WORDS;
 	return term_from_boxed(at);
 }
-/* A sub-binary of `size` bits. Words: BINARY_SUB_WORDS. */
-Term bits_get_binary(struct heap *h, struct match_ctx *m, uint64_t size);
-/* All that is left, which must be a multiple of unit. */
-Term bits_get_binary_all(struct heap *h, struct match_ctx *m, unsigned unit);
 /* All that is left; the position stays (bs_get_tail). */
 Term bits_get_tail(struct heap *h, const struct match_ctx *m);
 static inline bool bits_skip(struct match_ctx *m, uint64_t size)

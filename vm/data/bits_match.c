@@ -45,13 +45,6 @@ enum bits_error bits_add(struct heap *h, Term a, Term b, unsigned unit, Term *su
 	return BITS_OK;
 }
 
-Term bits_start_match(struct heap *h, Term source)
-{
-	if (term_is_match(source))
-		return source;
-	return term_is_bitstring(source) ? bits_put_match(heap_alloc(h, MATCH_WORDS), source) : TERM_NONE;
-}
-
 /* ---- integers */
 
 /* Up to 64 bits, lowest byte first; the last, partial byte is the highest. */
@@ -176,23 +169,6 @@ Term bits_get_float(struct heap *h, struct match_ctx *m, uint64_t size, unsigned
 static Term cut(struct heap *h, const struct match_ctx *m, uint64_t start, uint64_t size)
 {
 	return binary_sub(h, m->original, start, size);
-}
-
-Term bits_get_binary(struct heap *h, struct match_ctx *m, uint64_t size)
-{
-	uint64_t at = m->offset_bits;
-
-	if (bits_left(m) < size)
-		return TERM_NONE;
-	m->offset_bits += size;
-	return cut(h, m, at, size);
-}
-
-Term bits_get_binary_all(struct heap *h, struct match_ctx *m, unsigned unit)
-{
-	uint64_t size = bits_left(m);
-
-	return bits_are_units(size, unit) ? bits_get_binary(h, m, size) : TERM_NONE;
 }
 
 Term bits_get_tail(struct heap *h, const struct match_ctx *m)

@@ -364,11 +364,6 @@ Term num_from_double_trunc(struct heap *h, double d)
 	return big_from_double(h, trunc(d));
 }
 
-Term num_from_double_round(struct heap *h, double d)
-{
-	return big_from_double(h, round(d));
-}
-
 bool num_get_int64(Term t, int64_t *n)
 {
 	struct big_view v;

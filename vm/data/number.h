@@ -29,8 +29,6 @@ Term num_failure(Term a, Term b);
 bool num_get_double(Term t, double *d);
 /* The integer of a finite double, its fraction dropped. */
 Term num_from_double_trunc(struct heap *h, double d);
-/* Rounded half away from zero, as round/1. */
-Term num_from_double_round(struct heap *h, double d);
 /* Fails: false when t is no integer or out of range. */
 bool num_get_int64(Term t, int64_t *n);
 bool num_get_uint64(Term t, uint64_t *n);

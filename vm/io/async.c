@@ -100,11 +100,10 @@ static void *run_jobs(void *arg)
 static bool start_thread(void)
 {
 	char name[24];
-	thread_id id;
 	int error;
 
 	snprintf(name, sizeof(name), "async_%u", pool.started + 1);
-	error = thread_start(&id, name, run_jobs, NULL);
+	error = thread_start(name, run_jobs, NULL);
 	if (error != 0 && pool.started == 0)
 		log_refused("start a thread for file operations", -error);
 	pool.started += error == 0;

@@ -22,7 +22,6 @@ static struct {
 	struct poll_watch *always;  /* lock */
 	struct poll_watch *paused;  /* lock */
 	struct poll_watch *dropped; /* lock */
-	thread_id thread;
 } poller;
 
 static void wake_poller(void)
@@ -192,7 +191,7 @@ static void start_poller(void)
 
 	if (poller.started)
 		return;
-	error = thread_start(&poller.thread, "poll", run_poller, NULL);
+	error = thread_start("poll", run_poller, NULL);
 	if (error != 0)
 		log_refused("start the poll thread", -error);
 	poller.started = true;

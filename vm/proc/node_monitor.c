@@ -86,11 +86,3 @@ unsigned node_monitor_remove(Process *p, unsigned wishes)
 	lock_release(&monitors.lock);
 	return before;
 }
-
-void node_monitor_each(void (*see)(Term pid, unsigned wishes, unsigned count, void *arg), void *arg)
-{
-	lock_acquire(&monitors.lock);
-	for (const struct node_monitor *m = monitors.first; m != NULL; m = m->next)
-		see(m->pid, m->wishes, m->count, arg);
-	lock_release(&monitors.lock);
-}

@@ -19,7 +19,5 @@ void node_monitor_init(void);
 unsigned node_monitor_add(Process *p, unsigned wishes);
 /* Ends all of them. Returns how many there were. p runs here. */
 unsigned node_monitor_remove(Process *p, unsigned wishes);
-/* Calls see for each process and set of wishes, with its count. see takes no lock. */
-void node_monitor_each(void (*see)(Term pid, unsigned wishes, unsigned count, void *arg), void *arg);
 
 #endif

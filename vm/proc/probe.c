@@ -40,11 +40,6 @@ static const char *put_pid(char *text, Term pid)
 	return text;
 }
 
-const char *probe_pid_text(const Process *p, char text[PROBE_PID_BYTES])
-{
-	return put_pid(text, p->id);
-}
-
 const char *probe_term_text(char *text, Term t)
 {
 	size_t n;
@@ -69,7 +64,7 @@ struct mfa_place {
 };
 static _Thread_local struct mfa_place *mfa_places;
 
-const char *probe_mfa_text(struct mfa mfa)
+static const char *mfa_text(struct mfa mfa)
 {
 	struct print_buffer b;
 	struct mfa_place *place;
@@ -101,7 +96,7 @@ PROBE_COLD void probe_process__spawn(Process *p)
 	char pid[PROBE_PID_BYTES];
 
 	put_pid(pid, p->id);
-	PROBE_FIRE(process__spawn, pid, probe_mfa_text((struct mfa){ p->initial_module, p->initial_function, p->initial_arity }));
+	PROBE_FIRE(process__spawn, pid, mfa_text((struct mfa){ p->initial_module, p->initial_function, p->initial_arity }));
 }
 
 PROBE_COLD void probe_process__exit(Process *p, Term reason)
@@ -125,7 +120,7 @@ PROBE_COLD void probe_process__scheduled(Process *p)
 	char pid[PROBE_PID_BYTES];
 
 	put_pid(pid, p->id);
-	PROBE_FIRE(process__scheduled, pid, probe_mfa_text(find_current(p)));
+	PROBE_FIRE(process__scheduled, pid, mfa_text(find_current(p)));
 }
 
 PROBE_COLD void probe_process__unscheduled(Process *p)
@@ -150,7 +145,7 @@ PROBE_COLD void probe_process__hibernate(Process *p, const Term *x)
 	char pid[PROBE_PID_BYTES];
 
 	put_pid(pid, p->id);
-	PROBE_FIRE(process__hibernate, pid, probe_mfa_text((struct mfa){ x[0], x[1], count_list(x[2]) }));
+	PROBE_FIRE(process__hibernate, pid, mfa_text((struct mfa){ x[0], x[1], count_list(x[2]) }));
 }
 
 PROBE_COLD void probe_process__port_unblocked(Process *p, Term port)
@@ -263,7 +258,7 @@ PROBE_COLD void probe_local__function__entry(Process *p, struct mfa mfa, int dep
 	char pid[PROBE_PID_BYTES];
 
 	put_pid(pid, p->id);
-	PROBE_FIRE(local__function__entry, pid, probe_mfa_text(mfa), depth);
+	PROBE_FIRE(local__function__entry, pid, mfa_text(mfa), depth);
 }
 
 PROBE_COLD void probe_global__function__entry(Process *p, struct mfa mfa, int depth)
@@ -271,7 +266,7 @@ PROBE_COLD void probe_global__function__entry(Process *p, struct mfa mfa, int de
 	char pid[PROBE_PID_BYTES];
 
 	put_pid(pid, p->id);
-	PROBE_FIRE(global__function__entry, pid, probe_mfa_text(mfa), depth);
+	PROBE_FIRE(global__function__entry, pid, mfa_text(mfa), depth);
 }
 
 PROBE_COLD void probe_function__return(Process *p, struct mfa mfa, int depth)
@@ -279,7 +274,7 @@ PROBE_COLD void probe_function__return(Process *p, struct mfa mfa, int depth)
 	char pid[PROBE_PID_BYTES];
 
 	put_pid(pid, p->id);
-	PROBE_FIRE(function__return, pid, probe_mfa_text(mfa), depth);
+	PROBE_FIRE(function__return, pid, mfa_text(mfa), depth);
 }
 
 PROBE_COLD void probe_bif__entry(Process *p, struct mfa mfa)
@@ -287,7 +282,7 @@ PROBE_COLD void probe_bif__entry(Process *p, struct mfa mfa)
 	char pid[PROBE_PID_BYTES];
 
 	put_pid(pid, p->id);
-	PROBE_FIRE(bif__entry, pid, probe_mfa_text(mfa));
+	PROBE_FIRE(bif__entry, pid, mfa_text(mfa));
 }
 
 PROBE_COLD void probe_bif__return(Process *p, struct mfa mfa)
@@ -295,7 +290,7 @@ PROBE_COLD void probe_bif__return(Process *p, struct mfa mfa)
 	char pid[PROBE_PID_BYTES];
 
 	put_pid(pid, p->id);
-	PROBE_FIRE(bif__return, pid, probe_mfa_text(mfa));
+	PROBE_FIRE(bif__return, pid, mfa_text(mfa));
 }
 
 PROBE_COLD void probe_nif__entry(Process *p, struct mfa mfa)
@@ -303,7 +298,7 @@ PROBE_COLD void probe_nif__entry(Process *p, struct mfa mfa)
 	char pid[PROBE_PID_BYTES];
 
 	put_pid(pid, p->id);
-	PROBE_FIRE(nif__entry, pid, probe_mfa_text(mfa));
+	PROBE_FIRE(nif__entry, pid, mfa_text(mfa));
 }
 
 PROBE_COLD void probe_nif__return(Process *p, struct mfa mfa)
@@ -311,5 +306,5 @@ PROBE_COLD void probe_nif__return(Process *p, struct mfa mfa)
 	char pid[PROBE_PID_BYTES];
 
 	put_pid(pid, p->id);
-	PROBE_FIRE(nif__return, pid, probe_mfa_text(mfa));
+	PROBE_FIRE(nif__return, pid, mfa_text(mfa));
 }

@@ -16,9 +16,6 @@ enum { PROBE_TEXT_BYTES = 256, PROBE_PID_BYTES = 32 };
 
 /* <0.number.serial>, #Port<0.n>, an atom's text; into at least PROBE_TEXT_BYTES. Other terms as print_term. */
 const char *probe_term_text(char *text, Term t);
-const char *probe_pid_text(const Process *p, char text[PROBE_PID_BYTES]);
-/* module:function/arity; lives until this thread asks for many others. */
-const char *probe_mfa_text(struct mfa mfa);
 
 /* Wired by exec: the function that code belongs to. False when `at` is in none. NULL: nobody knows. */
 extern bool (*probe_find_function)(const Inst *at, struct mfa *mfa);

@@ -895,11 +895,10 @@ int sched_start(void)
 {
 	for (unsigned i = 0; i < scheds.count; i++) {
 		char name[16];
-		thread_id id;
 		int error;
 
 		snprintf(name, sizeof(name), "sched_%u", scheds.all[i]->id);
-		error = thread_start(&id, name, run_sched, scheds.all[i]);
+		error = thread_start(name, run_sched, scheds.all[i]);
 		if (error != 0)
 			log_refused("start a scheduler thread", -error);
 	}

@@ -106,10 +106,10 @@ START_TEST(test_num_from_double_exact)
 {
 	struct heap *h = unit_heap();
 
-	assert_number(num_from_double_round(h, 2.5), "3");
-	assert_number(num_from_double_round(h, -2.5), "-3");
-	assert_number(num_from_double_round(h, 0.49999999999999994), "0");
-	assert_number(num_from_double_round(h, 1e30), "1000000000000000019884624838656");
+	assert_number(num_from_double_trunc(h, 2.5), "2");
+	assert_number(num_from_double_trunc(h, -2.5), "-2");
+	assert_number(num_from_double_trunc(h, 0.99999999999999989), "0");
+	assert_number(num_from_double_trunc(h, 1e30), "1000000000000000019884624838656");
 	assert_number(num_from_double_trunc(h, 1e20), "100000000000000000000");
 }
 END_TEST
