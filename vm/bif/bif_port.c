@@ -427,7 +427,7 @@ Term bif_erts_internal_port_control_3(Process *p, Term *args)
 			probe_port__control(port, p->id, (int)command);
 		if (PROBE_ON(driver__control))
 			probe_driver__control(port, p->id, (int)command, (int64_t)n);
-		ok = port->state == PORT_OPEN &&
+		ok = port->state == PORT_OPEN && port->driver->control != NULL &&
 		     port->driver->control(port, (unsigned)command, data, n, reply, &reply_bytes);
 		lock_release(&port->lock);
 		port_unref(port);

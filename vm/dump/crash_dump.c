@@ -102,11 +102,11 @@ static struct sums measure(void)
 
 void crash_dump_memory(void)
 {
-	struct sums measured = measure(), *sums = &measured;
-	size_t code = sums->code + sums->old_code, total = mem_total_bytes() + code, atoms = atom_memory_bytes();
+	struct sums sums = measure();
+	size_t code = sums.code + sums.old_code, total = mem_total_bytes() + code, atoms = atom_memory_bytes();
 
-	dump_format("=memory\ntotal: %zu\nprocesses: %zu\nprocesses_used: %zu\nsystem: %zu\n", total, sums->processes, sums->processes,
-		    total - sums->processes);
+	dump_format("=memory\ntotal: %zu\nprocesses: %zu\nprocesses_used: %zu\nsystem: %zu\n", total, sums.processes, sums.processes,
+		    total - sums.processes);
 	dump_format("atom: %zu\natom_used: %zu\nbinary: %zu\ncode: %zu\nets: %zu\n", atoms, atoms, binary_total_bytes(), code, table_words_total() * sizeof(Term));
 	dump_format("=index_table:atom_tab\nlimit: %u\nentries: %u\n", atom_limit(), atom_count());
 }

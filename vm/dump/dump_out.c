@@ -2,12 +2,13 @@
 /* Buffered writing of a crash dump. */
 #include "dump/dump_out.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "io/posix.h"
 
 enum { BUFFER_BYTES = 1 << 16, LINE_BYTES = 1024 };
 
@@ -21,18 +22,8 @@ static struct {
 
 static void write_all(const char *bytes, size_t n)
 {
-	while (n > 0 && !out.failed) {
-		ssize_t done = write(out.fd, bytes, n);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0) {
-			out.failed = true;
-			return;
-		}
-		bytes += done;
-		n -= (size_t)done;
-	}
+	if (!out.failed)
+		out.failed = posix_write_all(out.fd, bytes, n) != 0;
 }
 
 static void flush(void)

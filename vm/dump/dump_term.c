@@ -15,7 +15,7 @@
 #include "heap/refbin.h"
 #include "term/atom.h"
 
-/* Bits of `waiting` that stand for no tag of a term's. */
+/* PAIR: a tag that no pointer has. */
 enum { OBJECTS_MAX = 1 << 19, SLOTS = 1 << 20, PAIR = TAG_IMMED };
 
 static struct {

@@ -45,7 +45,7 @@ struct port_driver {
 	int (*start)(struct port *port, const struct port_options *o);
 	/* There are bytes in port->out. */
 	void (*output)(struct port *port);
-	/* Answers into a reply of the caller's (*reply_bytes room). Fails: false is badarg. */
+	/* Answers into a reply of the caller's (*reply_bytes room). Fails: false, or no control: badarg. */
 	bool (*control)(struct port *port, unsigned command, const uint8_t *data, size_t n, uint8_t *reply,
 			size_t *reply_bytes);
 	/* Must what is queued be written before the stop? */

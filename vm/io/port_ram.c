@@ -275,17 +275,6 @@ static void output_ram(struct port *port)
 	mem_free(bytes);
 }
 
-static bool control_ram(struct port *port, unsigned command, const uint8_t *data, size_t n, uint8_t *reply, size_t *reply_bytes)
-{
-	(void)port;
-	(void)command;
-	(void)data;
-	(void)n;
-	(void)reply;
-	(void)reply_bytes;
-	return false;
-}
-
 static void stop_ram(struct port *port)
 {
 	struct ram_file *f = port->driver_data;
@@ -298,6 +287,5 @@ const struct port_driver port_ram_driver = {
 	.name = "ram_file_drv",
 	.start = start_ram,
 	.output = output_ram,
-	.control = control_ram,
 	.stop = stop_ram,
 };

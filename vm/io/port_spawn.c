@@ -367,23 +367,10 @@ static void output_spawn(struct port *port)
 	write_now(port);
 }
 
-static bool control_spawn(struct port *port, unsigned command, const uint8_t *data, size_t n, uint8_t *reply,
-			  size_t *reply_bytes)
-{
-	(void)port;
-	(void)command;
-	(void)data;
-	(void)n;
-	(void)reply;
-	(void)reply_bytes;
-	return false;
-}
-
 const struct port_driver port_spawn_driver = {
 	.name = "spawn",
 	.start = start_spawn,
 	.output = output_spawn,
-	.control = control_spawn,
 	.stop = stop_spawn,
 };
 
@@ -416,6 +403,5 @@ const struct port_driver port_file_driver = {
 	.name = "vanilla",
 	.start = start_file,
 	.output = output_spawn,
-	.control = control_spawn,
 	.stop = stop_spawn,
 };
