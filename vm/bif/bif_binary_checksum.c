@@ -111,7 +111,9 @@ Term bif_erlang_crc32_combine_3(Process *p, Term *args)
 
 Term bif_erlang_adler32_combine_3(Process *p, Term *args)
 {
-	return combine(p, args, adler32_combine);
+	Term sum = combine(p, args, adler32_combine);
+
+	return sum != TERM_NONE && args[2] == SMALL(0) ? args[0] : sum;
 }
 
 static Term put_digest(Process *p, struct md5 *m)

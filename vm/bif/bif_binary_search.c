@@ -161,7 +161,7 @@ struct subject {
 	const uint8_t *bytes;
 	size_t n;
 	uint8_t *scratch;
-	struct search *search;
+	struct search *search; /* NULL: there is nothing to search in */
 	bool own_search;
 	struct options o;
 };
@@ -173,10 +173,22 @@ static bool subject_open(struct subject *s, Process *p, Term *args, Term options
 	s->bytes = binary_bytes(args[0], &s->n, &s->scratch);
 	if (s->bytes == NULL)
 		return false;
-	s->search = get_options(&s->o, options, s->n, split) ? get_search(args[1], &s->own_search) : NULL;
+	s->search = NULL;
+	s->own_search = false;
+	if (get_options(&s->o, options, s->n, split)) {
+		if (s->o.to == 0) /* whatever the pattern is */
+			return true;
+		s->search = get_search(args[1], &s->own_search);
+	}
 	if (s->search == NULL)
 		mem_free(s->scratch);
 	return s->search != NULL;
+}
+
+/* The next place at or behind `from`. */
+static bool subject_find(const struct subject *s, size_t from, size_t *at, size_t *n)
+{
+	return s->search != NULL && search_find(s->search, s->bytes, from, s->o.to, at, n);
 }
 
 static Term subject_close(struct subject *s, Term result)
@@ -201,7 +213,7 @@ static Term match(Process *p, Term *args, Term options)
 
 	if (!subject_open(&s, p, args, options, false))
 		return exc_badarg(p);
-	found = search_find(s.search, s.bytes, s.o.from, s.o.to, &at, &n);
+	found = subject_find(&s, s.o.from, &at, &n);
 	return subject_close(&s, found ? put_place(p, at, n) : (Term)am_nomatch);
 }
 
@@ -213,7 +225,7 @@ static Term matches(Process *p, Term *args, Term options)
 
 	if (!subject_open(&s, p, args, options, false))
 		return exc_badarg(p);
-	for (size_t from = s.o.from; search_find(s.search, s.bytes, from, s.o.to, &at, &n); from = at + n) {
+	for (size_t from = s.o.from; subject_find(&s, from, &at, &n); from = at + n) {
 		*link = heap_cons(&p->heap, put_place(p, at, n), NIL);
 		link = &cons_ptr(*link)[1];
 	}
@@ -263,7 +275,7 @@ static Term split(Process *p, Term *args, Term options)
 		return exc_badarg(p);
 	q.link = &q.list;
 	search_from = s.o.from;
-	while (search_find(s.search, s.bytes, search_from, s.o.to, &at, &n)) {
+	while (subject_find(&s, search_from, &at, &n)) {
 		add_part(&q, from, at);
 		from = search_from = at + n;
 		if (!s.o.global)

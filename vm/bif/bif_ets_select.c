@@ -55,7 +55,7 @@ static Term reverse_list(struct heap *h, Term list, size_t n)
 static Term make_continuation(Process *p, struct ets_table *t, const struct select *s, Term rest, size_t rest_length)
 {
 	struct heap *h = &p->heap;
-	Term table = table_ref(t, h);
+	Term table = table_id(t, h);
 	Term program = resource_put(h, &s->program->resource);
 
 	if (table_is_tree(t))
@@ -163,6 +163,19 @@ static bool hold_for_walk(struct ets_hold *hold, Process *p, Term table, enum se
 	return table_hold_exclusive(hold, p, table, access) == ETS_OK;
 }
 
+/* badarg for what was to be walked with; the table is blamed first, nothing replaces in bags. */
+static Term exc_no_walk(Process *p, Term table, enum select_kind kind)
+{
+	struct ets_hold hold;
+	bool is_bag;
+
+	if (table_hold(&hold, p, table, walk_access(kind)) != ETS_OK)
+		return exc_hold(p, &hold);
+	is_bag = hold.table->options.type == ETS_BAG;
+	table_release(&hold);
+	return exc_badarg_cause(p, kind == SELECT_REPLACE && is_bag ? am_table_type : NIL);
+}
+
 /* Takes: the program's reference. */
 static Term start_walk(Process *p, Term table, struct match_program *m, enum select_kind kind, size_t limit, bool reverse)
 {
@@ -171,19 +184,17 @@ static Term start_walk(Process *p, Term table, struct match_program *m, enum sel
 	Term result;
 
 	if (m == NULL)
-		return exc_badarg_beside(p, table, walk_access(kind));
+		return exc_no_walk(p, table, kind);
 	if (!hold_for_walk(&hold, p, table, kind)) {
 		resource_unref(&m->resource);
 		return exc_hold(p, &hold);
 	}
 	if (kind == SELECT_REPLACE && (hold.table->options.type == ETS_BAG || !match_keeps_key(m, table_key(hold.table)))) {
-		Term cause = hold.table->options.type == ETS_BAG ? am_table_type : NIL;
-
 		table_release(&hold);
-		resource_unref(&m->resource);
-		return exc_badarg_cause(p, cause);
+		result = exc_no_walk(p, table, kind);
+	} else {
+		result = run_slice(p, &hold, &s, false);
 	}
-	result = run_slice(p, &hold, &s, false);
 	resource_unref(&m->resource);
 	return result;
 }
@@ -226,9 +237,22 @@ static bool check_limit(Term limit)
 	return term_is_small(limit) && small_value(limit) > 0;
 }
 
-static struct match_program *compile_match(Term pattern, Term body)
+static struct match_program *compile_match(Term pattern)
 {
-	return match_compile_pattern(pattern, body, find_guard);
+	return match_compile_pattern(pattern, am_dollar_dollar, find_guard);
+}
+
+static struct match_program *compile_match_object(Term pattern)
+{
+	return match_compile_pattern(pattern, am_dollar_dots, find_guard);
+}
+
+/* args: the table, what `make` compiles, how many results a chunk has. */
+static Term start_chunks(Process *p, Term *args, struct match_program *(*make)(Term), bool reverse)
+{
+	if (!check_limit(args[2]))
+		return exc_badarg_beside(p, args[0], ETS_READ);
+	return start_walk(p, args[0], make(args[1]), SELECT_LIST, (size_t)small_value(args[2]), reverse);
 }
 
 Term bif_ets_select_2(Process *p, Term *args)
@@ -236,23 +260,9 @@ Term bif_ets_select_2(Process *p, Term *args)
 	return start_walk(p, args[0], compile(args[1]), SELECT_LIST, 0, false);
 }
 
-Term bif_ets_select_3(Process *p, Term *args)
-{
-	if (!check_limit(args[2]))
-		return exc_badarg_beside(p, args[0], ETS_READ);
-	return start_walk(p, args[0], compile(args[1]), SELECT_LIST, (size_t)small_value(args[2]), false);
-}
-
 Term bif_ets_select_reverse_2(Process *p, Term *args)
 {
 	return start_walk(p, args[0], compile(args[1]), SELECT_LIST, 0, true);
-}
-
-Term bif_ets_select_reverse_3(Process *p, Term *args)
-{
-	if (!check_limit(args[2]))
-		return exc_badarg_beside(p, args[0], ETS_READ);
-	return start_walk(p, args[0], compile(args[1]), SELECT_LIST, (size_t)small_value(args[2]), true);
 }
 
 Term bif_ets_select_count_2(Process *p, Term *args)
@@ -272,29 +282,18 @@ Term bif_ets_select_replace_2(Process *p, Term *args)
 
 Term bif_ets_match_2(Process *p, Term *args)
 {
-	return start_walk(p, args[0], compile_match(args[1], am_dollar_dollar), SELECT_LIST, 0, false);
-}
-
-Term bif_ets_match_3(Process *p, Term *args)
-{
-	if (!check_limit(args[2]))
-		return exc_badarg_beside(p, args[0], ETS_READ);
-	return start_walk(p, args[0], compile_match(args[1], am_dollar_dollar), SELECT_LIST,
-			  (size_t)small_value(args[2]), false);
+	return start_walk(p, args[0], compile_match(args[1]), SELECT_LIST, 0, false);
 }
 
 Term bif_ets_match_object_2(Process *p, Term *args)
 {
-	return start_walk(p, args[0], compile_match(args[1], am_dollar_dots), SELECT_LIST, 0, false);
+	return start_walk(p, args[0], compile_match_object(args[1]), SELECT_LIST, 0, false);
 }
 
-Term bif_ets_match_object_3(Process *p, Term *args)
-{
-	if (!check_limit(args[2]))
-		return exc_badarg_beside(p, args[0], ETS_READ);
-	return start_walk(p, args[0], compile_match(args[1], am_dollar_dots), SELECT_LIST,
-			  (size_t)small_value(args[2]), false);
-}
+Term bif_ets_select_3(Process *p, Term *args) { return start_chunks(p, args, compile, false); }
+Term bif_ets_select_reverse_3(Process *p, Term *args) { return start_chunks(p, args, compile, true); }
+Term bif_ets_match_3(Process *p, Term *args) { return start_chunks(p, args, compile_match, false); }
+Term bif_ets_match_object_3(Process *p, Term *args) { return start_chunks(p, args, compile_match_object, false); }
 
 /* ---- the next chunk */
 static long list_length(Term list)
@@ -345,8 +344,10 @@ static Term next_chunk(Process *p, Term continuation)
 
 	if (continuation == am_end_of_table)
 		return continuation;
-	if (!read_continuation(continuation, &s))
+	if (!term_is_tuple(continuation) || tuple_arity(continuation) == 0)
 		return exc_badarg(p);
+	if (!read_continuation(continuation, &s))
+		return exc_badarg_beside(p, tuple_get(continuation, 1), ETS_READ);
 	if (!hold_for_walk(&hold, p, tuple_get(continuation, 1), SELECT_LIST))
 		return exc_hold(p, &hold);
 	if (table_is_tree(hold.table) != (tuple_arity(continuation) == 8)) {

@@ -237,7 +237,7 @@ static Term update_counter(Process *p, Term table, Term key, Term ops, Term obje
 		table_release(&hold);
 		return exc_badarg_cause(p, am_table_type);
 	}
-	if (object != TERM_NONE && (!term_is_tuple(object) || tuple_arity(object) < table_key(hold.table))) {
+	if (object != TERM_NONE && tuple_arity(object) < table_key(hold.table)) {
 		table_release(&hold);
 		return exc_badarg(p);
 	}
@@ -262,6 +262,8 @@ Term bif_ets_update_counter_3(Process *p, Term *args)
 
 Term bif_ets_update_counter_4(Process *p, Term *args)
 {
+	if (!term_is_tuple(args[3]))
+		return exc_badarg_beside(p, args[0], ETS_WRITE);
 	return update_counter(p, args[0], args[1], args[2], args[3]);
 }
 
@@ -279,18 +281,6 @@ static bool set_all(struct update *u, Term list)
 	return list == NIL;
 }
 
-/* What can be said of the wishes without an object. */
-static bool check_pairs(Term list)
-{
-	for (; term_is_cons(list); list = cons_tail(list)) {
-		Term pair = cons_head(list);
-
-		if (!term_is_tuple_of(pair, 2) || !term_is_small(tuple_get(pair, 1)))
-			return false;
-	}
-	return list == NIL;
-}
-
 Term bif_ets_update_element_3(Process *p, Term *args)
 {
 	struct ets_change change = { 0, 0 };
@@ -300,8 +290,6 @@ Term bif_ets_update_element_3(Process *p, Term *args)
 	struct update u = { .hold = &hold, .cause = NIL };
 	Term result = am_false;
 
-	if (!check_pairs(list))
-		return exc_badarg_beside(p, args[0], ETS_WRITE);
 	if (table_hold_key(&hold, p, args[0], ETS_WRITE, args[1]) != ETS_OK)
 		return exc_hold(p, &hold);
 	u.place = find_place(&hold, args[1]);

@@ -23,18 +23,29 @@ Term bif_erlang_op_send_2(Process *p, Term *args)
 	return bif_erlang_send_2(p, args);
 }
 
+/* A process or a name at another node: none is connected. */
+static bool is_at_another_node(Term to)
+{
+	if (term_is_tuple_of(to, 2))
+		return tuple_get(to, 2) != node_self()->name;
+	return term_has_sub(to, SUB_XPID) && ((const struct extern_id *)boxed_ptr(to))->node->name != node_self()->name;
+}
+
 Term bif_erlang_send_3(Process *p, Term *args)
 {
 	Term list = args[2];
+	bool connects = true;
 
-	for (; term_is_cons(list); list = cons_tail(list))
+	for (; term_is_cons(list); list = cons_tail(list)) {
 		if (cons_head(list) != am_nosuspend && cons_head(list) != am_noconnect)
 			return exc_badarg_cause(p, am_badopt);
+		connects = connects && cons_head(list) != am_noconnect;
+	}
 	if (list != NIL)
 		return exc_badarg_cause(p, am_badopt);
 	if (!message_send_any(p, args[0], args[1]))
 		return exc_badarg(p);
-	return am_ok;
+	return !connects && is_at_another_node(args[0]) ? am_noconnect : am_ok;
 }
 
 /* ---- names */
@@ -116,7 +127,7 @@ Term bif_erlang_unlink_1(Process *p, Term *args)
 
 /* ---- monitors */
 
-/* Registered or {Name, Node}: *name; else TERM_NONE. *to: a pid or port, or the name of nobody. Fails: false. */
+/* type: process or port. Registered or {Name, Node}: *name; else TERM_NONE. *to: a pid or port, or the name of nobody. Fails: false. */
 static bool find_watched(Term type, Term what, Term *to, Term *name)
 {
 	*name = TERM_NONE;
@@ -125,8 +136,6 @@ static bool find_watched(Term type, Term what, Term *to, Term *name)
 		return true;
 	if (type == am_port && term_is_port(what)) /* those of other nodes cannot be watched */
 		return term_is_local_port(what) || ((const struct extern_id *)boxed_ptr(what))->node->name == node_self()->name;
-	if (type != am_process && type != am_port)
-		return false;
 	if (term_is_tuple_of(what, 2)) {
 		if (!term_is_atom(tuple_get(what, 1)) || !term_is_atom(tuple_get(what, 2)))
 			return false;
@@ -149,6 +158,8 @@ static Term add_monitor(Process *p, Term type, Term what, struct monitor_options
 
 	if (type == am_time_offset)
 		return what == am_clock_service ? monitor_add_time_offset(p) : exc_badarg(p);
+	if (type != am_process && type != am_port)
+		return exc_badarg_cause(p, am_badtype);
 	if (!find_watched(type, what, &to, &name))
 		return exc_badarg(p);
 	o->port = type == am_port;
@@ -300,7 +311,7 @@ static Term put_node_info(Process *p, Term options)
 {
 	struct heap *h = &p->heap;
 	Term pairs[4];
-	size_t n = 0;
+	size_t n = 0, known = 0;
 
 	if (!term_is_map(options))
 		return TERM_NONE;
@@ -310,13 +321,14 @@ static Term put_node_info(Process *p, Term options)
 
 		if (wanted != TERM_NONE && wanted != am_true && wanted != am_false)
 			return TERM_NONE;
+		known += wanted != TERM_NONE;
 		if (wanted != am_true)
 			continue;
 		pairs[2 * n] = key;
 		pairs[2 * n + 1] = i == 0 ? am_undefined : am_this;
 		n++;
 	}
-	return map_from_pairs(h, pairs, n);
+	return known == map_size(options) ? map_from_pairs(h, pairs, n) : TERM_NONE;
 }
 
 Term bif_erlang_nodes_2(Process *p, Term *args)
@@ -341,9 +353,11 @@ Term bif_erts_internal_get_creation_0(Process *p, Term *args)
 
 Term bif_erlang_monitor_node_2(Process *p, Term *args)
 {
-	if (!term_is_atom(args[0]) || (args[1] != am_true && args[1] != am_false))
+	if (!term_is_atom(args[0]))
 		return exc_badarg(p);
-	return args[0] == node_self()->name ? am_true : exc_error(p, am_notalive);
+	if (args[0] != node_self()->name)
+		return exc_error(p, am_notalive);
+	return args[1] == am_true || args[1] == am_false ? am_true : exc_badarg(p);
 }
 
 Term bif_erlang_monitor_node_3(Process *p, Term *args)
@@ -352,8 +366,8 @@ Term bif_erlang_monitor_node_3(Process *p, Term *args)
 
 	for (; term_is_cons(list); list = cons_tail(list))
 		if (cons_head(list) != am_allow_passive_connect)
-			return exc_badarg(p);
-	return list == NIL ? bif_erlang_monitor_node_2(p, args) : exc_badarg(p);
+			return exc_badarg_cause(p, am_badopt);
+	return list == NIL ? bif_erlang_monitor_node_2(p, args) : exc_badarg_cause(p, am_badopt);
 }
 
 Term bif_erts_internal_is_process_executing_dirty_1(Process *p, Term *args)

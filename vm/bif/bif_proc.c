@@ -64,10 +64,10 @@ Term bif_erlang_spawn_opt_4(Process *p, Term *args)
 	struct spawn_request r;
 	Term pid, ref = TERM_NONE;
 
-	if (!is_call(args))
-		return exc_badarg(p);
 	if (!spawn_opts_read(args[3], false, &r))
 		return exc_badarg_cause(p, am_badopt);
+	if (!is_call(args))
+		return exc_badarg(p);
 	pid = process_spawn(p, args[0], args[1], args[2], &r.options, &ref);
 	if (pid == TERM_NONE)
 		return exc_system_limit(p);
@@ -147,7 +147,7 @@ Term bif_erlang_error_2(Process *p, Term *args)
 
 Term bif_erlang_error_3(Process *p, Term *args)
 {
-	return is_proper_list(args[2]) ? exc_error(p, args[0]) : exc_badarg(p);
+	return exc_error(p, args[0]);
 }
 
 Term bif_erlang_nif_error_1(Process *p, Term *args)
@@ -160,15 +160,7 @@ Term bif_erlang_nif_error_2(Process *p, Term *args)
 	return exc_error(p, args[0]);
 }
 
-static bool is_location(Term t)
-{
-	for (; term_is_cons(t); t = cons_tail(t))
-		if (!term_is_tuple_of(cons_head(t), 2))
-			return false;
-	return t == NIL;
-}
-
-/* {M, F, ArgsOrArity} with or without a location, or {Fun, Args} likewise. */
+/* {M, F, ArgsOrArity} with or without a location, or {Fun, Args} likewise. The arguments may be anything. */
 static bool is_trace_entry(Term t)
 {
 	size_t arity = term_is_tuple(t) ? tuple_arity(t) : 0;
@@ -182,10 +174,7 @@ static bool is_trace_entry(Term t)
 		return false;
 	if (arity > args_at + 1 || arity < args_at)
 		return false;
-	if (arity == args_at + 1 && !is_location(tuple_get(t, arity)))
-		return false;
-	return is_proper_list(tuple_get(t, args_at)) ||
-	       (args_at == 3 && term_is_small(tuple_get(t, 3)) && small_value(tuple_get(t, 3)) >= 0);
+	return arity == args_at || term_is_list(tuple_get(t, arity));
 }
 
 static bool is_trace(Term t)

@@ -343,10 +343,17 @@ Term bif_erlang_external_size_1(Process *p, Term *args)
 	return heap_uint(&p->heap, etf_size_bytes(args[0], default_flags));
 }
 
+/* Takes {minor_version, 0 | 1} only. */
 Term bif_erlang_external_size_2(Process *p, Term *args)
 {
 	unsigned flags;
 
+	for (Term list = args[1]; term_is_cons(list); list = cons_tail(list)) {
+		Term option = cons_head(list);
+
+		if (!term_is_tuple_of(option, 2) || tuple_get(option, 1) != am_minor_version || tuple_get(option, 2) == SMALL(2))
+			return exc_badarg(p);
+	}
 	if (!read_encode_options(args[1], &flags))
 		return exc_badarg(p);
 	return heap_uint(&p->heap, etf_size_bytes(args[0], flags));

@@ -6,9 +6,14 @@
 #include "base/clock.h"
 #include "bif/bif.h"
 #include "bif/bif_time.h"
+#include "data/compare.h"
 #include "data/number.h"
 
 #define NS_PER_S ((int64_t)1000000000)
+
+/* The calendar is the same every 400 years. */
+#define CALENDAR_CYCLE_YEARS 400
+#define CALENDAR_CYCLE_S ((int64_t)146097 * 86400)
 
 static struct {
 	_Atomic int64_t offset_ns; /* 0: not yet fixed */
@@ -58,19 +63,35 @@ static int64_t parts_per_second(Term unit)
 	}
 }
 
+/* More parts a second than a word counts, or results so large. */
+static Term put_in_many(Process *p, int64_t ns, Term parts)
+{
+	struct heap *h = &p->heap;
+	Term product;
+
+	if (!term_is_integer(parts) || term_compare(parts, SMALL(0)) <= 0)
+		return exc_badarg(p);
+	product = num_mul(h, heap_int(h, ns), parts);
+	if (product != TERM_NONE && ns < 0) /* rounded down */
+		product = num_sub(h, product, SMALL(NS_PER_S - 1));
+	if (product == TERM_NONE)
+		return exc_system_limit(p);
+	return num_div_int(h, product, SMALL(NS_PER_S));
+}
+
 static Term put_in_unit(Process *p, int64_t ns, Term unit)
 {
 	int64_t parts = parts_per_second(unit);
 	__int128 product, result;
 
 	if (parts == 0)
-		return exc_badarg(p);
+		return put_in_many(p, ns, unit);
 	product = (__int128)ns * parts;
 	result = product / NS_PER_S;
 	if (product < 0 && result * NS_PER_S != product)
 		result--; /* rounded down */
 	if (result > INT64_MAX || result < INT64_MIN)
-		return exc_system_limit(p);
+		return put_in_many(p, ns, heap_int(&p->heap, parts));
 	return heap_int(&p->heap, (int64_t)result);
 }
 
@@ -314,16 +335,20 @@ Term bif_erlang_universaltime_to_posixtime_1(Process *p, Term *args)
 
 Term bif_erlang_posixtime_to_universaltime_1(Process *p, Term *args)
 {
+	struct heap *h = &p->heap;
 	struct tm tm;
-	int64_t s;
+	int64_t s, cycles;
 	time_t t;
+	Term date;
 
 	if (!num_get_int64(args[0], &s))
 		return exc_badarg(p);
-	t = (time_t)s;
-	if (gmtime_r(&t, &tm) == NULL)
-		return exc_badarg(p);
-	return put_datetime(&p->heap, &tm);
+	cycles = s / CALENDAR_CYCLE_S;
+	t = (time_t)(s % CALENDAR_CYCLE_S);
+	gmtime_r(&t, &tm);
+	date = heap_tuple(h, term_from_small(tm.tm_year + 1900 + cycles * CALENDAR_CYCLE_YEARS), term_from_small(tm.tm_mon + 1),
+			  term_from_small(tm.tm_mday));
+	return heap_tuple(h, date, put_time(h, &tm));
 }
 
 /* ---- unique integers. Positive ones count from 1, others from the least small integer. */

@@ -47,10 +47,10 @@ static Term start_timer(Process *p, const Term *args, Term options, bool wrap)
 
 	if (!read_flags(options, am_abs, &absolute, TERM_NONE, NULL))
 		return exc_badarg_cause(p, am_badopt);
-	if (!term_is_integer(args[0]) || !(term_is_local_pid(args[1]) || term_is_atom(args[1])))
-		return exc_badarg(p);
 	if (!read_deadline(args[0], absolute, &deadline_ms))
 		return exc_badarg_cause(p, am_time);
+	if (!term_is_local_pid(args[1]) && !term_is_atom(args[1]))
+		return exc_badarg(p);
 	return timer_start_message(p, (uint64_t)deadline_ms, args[1], args[2], wrap);
 }
 

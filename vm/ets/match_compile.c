@@ -608,10 +608,9 @@ static void run_works(struct compiler *c)
 	}
 }
 
-/* A proper list, and not an empty one when it may not be? */
-static bool check_list(struct compiler *c, Term list, bool may_be_empty)
+static bool check_list(struct compiler *c, Term list)
 {
-	if (!term_is_list(list) || (list == NIL && !may_be_empty)) {
+	if (!term_is_list(list)) {
 		add_text(c, NIL, "Match expression is not a list.");
 		return false;
 	}
@@ -625,7 +624,7 @@ static bool check_list(struct compiler *c, Term list, bool may_be_empty)
 static void compile_guards(struct compiler *c, Term guards)
 {
 	c->in_guard = true;
-	if (!check_list(c, guards, true))
+	if (!check_list(c, guards))
 		return;
 	for (; guards != NIL; guards = cons_tail(guards)) {
 		push_expression(c, cons_head(guards));
@@ -643,7 +642,11 @@ static void compile_body(struct compiler *c, Term body)
 		emit(c, OP(.code = MATCH_RETURN));
 		return;
 	}
-	if (!check_list(c, body, false))
+	if (!term_is_cons(body) && c->m->dialect == MATCH_TABLE) {
+		add_text(c, NIL, "Body clause does not return anything.");
+		return;
+	}
+	if (!check_list(c, body))
 		return;
 	for (; body != NIL; body = cons_tail(body)) {
 		push_expression(c, cons_head(body));
@@ -662,8 +665,18 @@ static void resolve_labels(struct compiler *c, uint32_t start)
 	}
 }
 
+/* Of arguments a list is matched, or all of them. */
+static bool is_head(Term head, enum match_dialect dialect)
+{
+	return dialect == MATCH_TABLE || term_is_list(head) || term_is_tuple(head) || head == am_underscore || match_variable_number(head) >= 0;
+}
+
 static void compile_clause(struct compiler *c, struct match_clause *clause)
 {
+	if (!is_head(clause->head, c->m->dialect)) {
+		add_text(c, NIL, "Match head is invalid in this context.");
+		return;
+	}
 	c->variable_count = c->label_count = 0;
 	c->slots = c->stack = c->cursors = 0;
 	clause->start = c->m->op_count;
@@ -695,20 +708,21 @@ struct match_program *match_get(Term t)
 	return (struct match_program *)resource_get(t, &program_type);
 }
 
-/* Counts the clauses of what should be a specification. */
-static bool count_clauses(struct compiler *c, Term spec, uint32_t *count)
+/* What is wrong with the clauses of what should be a specification, or NULL: their count. Nothing is matched by no clause. */
+static const char *count_clauses(Term spec, bool may_be_empty, uint32_t *count)
 {
-	*count = 0;
-	for (; term_is_cons(spec); spec = cons_tail(spec), ++*count) {
-		if (!term_is_tuple_of(cons_head(spec), 3)) {
-			add_text(c, NIL, "Match program part is not a tuple of arity 3.");
-			return false;
-		}
-	}
-	if (spec == NIL)
-		return true;
-	add_text(c, NIL, "Match spec is not a list.");
-	return false;
+	Term list = spec;
+
+	for (*count = 0; term_is_cons(list); list = cons_tail(list))
+		++*count;
+	if (*count == 0 && (list != NIL || !may_be_empty))
+		return "Match programs are not in a list.";
+	if (list != NIL)
+		return "Match programs are not in a proper list.";
+	for (; spec != NIL; spec = cons_tail(spec))
+		if (!term_is_tuple_of(cons_head(spec), 3))
+			return "Match program part is not a tuple of arity 3.";
+	return NULL;
 }
 
 static struct match_program *new_program(Term spec, enum match_dialect dialect, uint32_t clauses)
@@ -741,9 +755,12 @@ struct match_program *match_compile(Term spec, enum match_dialect dialect, match
 {
 	struct compiler c = { .find = find, .errors = errors };
 	uint32_t clauses;
+	const char *wrong = count_clauses(spec, errors == NULL, &clauses);
 
-	if (!count_clauses(&c, spec, &clauses))
+	if (wrong != NULL) {
+		add_text(&c, NIL, "%s", wrong);
 		return NULL;
+	}
 	c.m = new_program(spec, dialect, clauses);
 	for (uint32_t i = 0; i < clauses && (!c.failed || errors != NULL); i++)
 		compile_clause(&c, &c.m->clauses[i]);

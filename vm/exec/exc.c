@@ -112,16 +112,19 @@ static Term info_module(Term module)
 	return NIL;
 }
 
-/* error/3's [{error_info, Map}]. */
+/* error/3's [{error_info, Map}]: the last; none when anything else stands there. */
 static Term info_of_options(Term options)
 {
+	Term info = NIL;
+
 	for (; term_is_cons(options); options = cons_tail(options)) {
 		Term o = cons_head(options);
 
-		if (term_is_tuple_of(o, 2) && tuple_get(o, 1) == am_error_info && term_is_map(tuple_get(o, 2)))
-			return tuple_get(o, 2);
+		if (!term_is_tuple_of(o, 2) || tuple_get(o, 1) != am_error_info || !term_is_map(tuple_get(o, 2)))
+			return NIL;
+		info = tuple_get(o, 2);
 	}
-	return NIL;
+	return options == NIL ? info : NIL;
 }
 
 /* The module that words the errors of a native function, with the cause that the function gave beside. */
