@@ -58,7 +58,7 @@ VM_OBJ := $(VM_SRC:%.c=$(BUILD)/obj/%.o)
 TOOL_OBJ := $(TOOL_SRC:%.c=$(BUILD)/obj/%.o)
 TEST_ROOMS := unit probes tools erl
 
-.PHONY: all deps docs demo check check-stock check-services soak check-otp check-compile lint bench fuzz clean tests $(TEST_ROOMS:%=check-%)
+.PHONY: all deps docs demo check check-stock check-services soak check-otp check-natives check-compile lint bench fuzz clean tests $(TEST_ROOMS:%=check-%)
 .DELETE_ON_ERROR:
 .SECONDARY:
 all: $(BUILD)/erlvm $(BUILD)/erl $(if $(wildcard tools/erlsnoop.c),$(BUILD)/erlsnoop)
@@ -144,6 +144,10 @@ soak: all
 # OTP's own emulator and stdlib suites on erlvm, held against the machine's erl (OPTIONS: --suite NAME, --case NAME ...).
 check-otp: all
 	@BUILD=$(BUILD) python3 tests/otp/check_otp.py $(OPTIONS)
+
+# Every native function, called with hostile arguments on erlvm and on the machine's erl (OPTIONS: --rounds N, --only TEXT, --no-stock).
+check-natives: all
+	@BUILD=$(BUILD) python3 tests/natives/attack_natives.py $(OPTIONS)
 
 # All of stdlib, compiled by the compiler on erlvm and on the machine's erl: byte for byte the same?
 check-compile: all

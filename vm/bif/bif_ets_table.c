@@ -174,10 +174,12 @@ Term bif_ets_internal_delete_all_2(Process *p, Term *args)
 	struct ets_hold hold;
 	size_t objects;
 
-	if (args[1] != am_undefined)
-		return args[1];
 	if (table_hold(&hold, p, args[0], ETS_WRITE) != ETS_OK)
 		return exc_hold(p, &hold);
+	if (args[1] != am_undefined) {
+		table_release(&hold);
+		return args[1];
+	}
 	objects = table_objects(hold.table);
 	contents = table_clear(&hold);
 	table_release(&hold);
