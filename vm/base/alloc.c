@@ -14,10 +14,11 @@
 #include "base/log.h"
 
 /* Counted per thread and folded in now and then: a shared counter would be the most written word of the VM. */
-enum { FOLD_BYTES = 1 << 16 };
+enum { FOLD_BYTES = 1 << 16, PAGE_BYTES = 4096, MAPPED_BYTES = 32 << 20, KEPT_MAX_BYTES = 256 << 20 };
 static struct {
 	atomic_long held_bytes;
 	bool shrinks_in_place;
+	_Atomic(void *) kept;
 } alloc;
 static _Thread_local long unfolded_bytes;
 
@@ -44,7 +45,7 @@ static bool try_shrinking(void)
 
 void mem_init(void)
 {
-	mallopt(M_MMAP_THRESHOLD, 32 << 20);
+	mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
 	mallopt(M_TRIM_THRESHOLD, 128 << 20);
 	mallopt(M_TOP_PAD, 1 << 20);
 	alloc.shrinks_in_place = try_shrinking();
@@ -61,9 +62,40 @@ static __attribute__((noreturn, cold)) void report_exhaustion(size_t bytes)
 	abort();
 }
 
+/* ---- the kept block: the last that was mapped for itself. A large heap's collections would map, fill and unmap one each; this one's
+ * pages are filled already, and moved without a copy when it must grow. While it is unused the kernel may take them back. */
+
+static void *take_block(size_t bytes)
+{
+	void *ptr = NULL, *sized;
+
+	if (unlikely(bytes >= MAPPED_BYTES))
+		ptr = atomic_exchange(&alloc.kept, NULL);
+	if (likely(ptr == NULL))
+		return malloc(bytes ? bytes : 1);
+	sized = realloc(ptr, bytes);
+	if (sized == NULL)
+		free(ptr);
+	return sized;
+}
+
+static bool is_mapped(const void *ptr, size_t bytes)
+{
+	return bytes >= MAPPED_BYTES && (uintptr_t)ptr % PAGE_BYTES == 2 * sizeof(size_t);
+}
+
+static void give_block(void *ptr, size_t bytes)
+{
+	if (unlikely(is_mapped(ptr, bytes)) && bytes <= KEPT_MAX_BYTES && alloc.shrinks_in_place) {
+		madvise((uint8_t *)ptr - 2 * sizeof(size_t) + PAGE_BYTES, (bytes - PAGE_BYTES) & -(size_t)PAGE_BYTES, MADV_FREE);
+		ptr = atomic_exchange(&alloc.kept, ptr);
+	}
+	free(ptr);
+}
+
 void *mem_try_alloc(size_t bytes)
 {
-	void *ptr = malloc(bytes ? bytes : 1);
+	void *ptr = take_block(bytes);
 
 	if (likely(ptr != NULL))
 		count_bytes((long)malloc_usable_size(ptr));
@@ -117,10 +149,13 @@ bool mem_shrink_in_place(void *ptr, size_t bytes)
 
 void mem_free(void *ptr)
 {
+	size_t bytes;
+
 	if (ptr == NULL)
 		return;
-	count_bytes(-(long)malloc_usable_size(ptr));
-	free(ptr);
+	bytes = malloc_usable_size(ptr);
+	count_bytes(-(long)bytes);
+	give_block(ptr, bytes);
 }
 
 void *mem_reserve(size_t bytes, int protection)

@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Once, before anything else: heaps come and go, so blocks of up to 32 MB are kept for reuse instead of given back to the kernel. */
+/* Once, before anything else: heaps come and go, so blocks of up to 32 MB, and one larger one, are kept for
+ * reuse instead of given back to the kernel. */
 void mem_init(void);
 /* Owns: the caller; release with mem_free. Never NULL. */
 void *mem_alloc(size_t bytes) __attribute__((malloc, returns_nonnull));
