@@ -13,7 +13,7 @@ declare -A may=(
 	[io]="proc data heap term base"
 	[exec]="code proc data heap term base"
 	[dist]="io code proc data heap term base"
-	[trace]="code ets proc data heap term base"
+	[trace]="code ets io proc data heap term base"
 	[dump]="code ets io proc data heap term base"
 	[bif]="code ets io dist trace proc data heap term base"
 )

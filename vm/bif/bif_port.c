@@ -422,14 +422,7 @@ Term bif_erts_internal_port_control_3(Process *p, Term *args)
 		return am_badarg;
 	port = get_port(args[0]);
 	if (port != NULL) {
-		lock_acquire(&port->lock);
-		if (PROBE_ON(port__control))
-			probe_port__control(port, p->id, (int)command);
-		if (PROBE_ON(driver__control))
-			probe_driver__control(port, p->id, (int)command, (int64_t)n);
-		ok = port->state == PORT_OPEN && port->driver->control != NULL &&
-		     port->driver->control(port, (unsigned)command, data, n, reply, &reply_bytes);
-		lock_release(&port->lock);
+		ok = port_control(port, p->id, (unsigned)command, data, n, reply, &reply_bytes);
 		port_unref(port);
 	}
 	mem_free(data);
@@ -513,10 +506,10 @@ Term bif_erts_internal_port_info_1(Process *p, Term *args)
 	port = get_port(args[0]);
 	if (port == NULL)
 		return am_undefined;
-	lock_acquire(&port->lock);
+	port_enter(port, am_info);
 	if (port->state == PORT_OPEN)
 		result = all_items(&p->heap, port);
-	lock_release(&port->lock);
+	port_leave(port, am_info);
 	port_unref(port);
 	return result;
 }
@@ -531,7 +524,7 @@ Term bif_erts_internal_port_info_2(Process *p, Term *args)
 	port = get_port(args[0]);
 	if (port == NULL)
 		return am_undefined;
-	lock_acquire(&port->lock);
+	port_enter(port, am_info);
 	if (port->state == PORT_OPEN) {
 		value = item_value(&p->heap, port, args[1]);
 		if (value != TERM_NONE)
@@ -539,7 +532,7 @@ Term bif_erts_internal_port_info_2(Process *p, Term *args)
 		else
 			result = args[1] == am_registered_name ? NIL : am_badarg;
 	}
-	lock_release(&port->lock);
+	port_leave(port, am_info);
 	port_unref(port);
 	return result;
 }

@@ -291,7 +291,7 @@ Term bif_erlang_trace_info_2(Process *p, Term *args)
 	}
 	if (term_is_tuple(args[0]))
 		return info_of_function(p, args);
-	if (!term_is_local_pid(args[0]) && args[0] != am_new && args[0] != am_new_processes && args[0] != am_new_ports)
+	if (!term_is_local_pid(args[0]) && !term_is_local_port(args[0]) && args[0] != am_new && args[0] != am_new_processes && args[0] != am_new_ports)
 		return exc_badarg_cause(p, am_badopt);
 	return info_of_flags(p, args);
 }

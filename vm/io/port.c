@@ -162,6 +162,7 @@ void port_unref(struct port *port)
 {
 	if (atomic_fetch_sub_explicit(&port->refs, 1, memory_order_acq_rel) != 1)
 		return;
+	port_traces_free(port);
 	byte_queue_clear(&port->in);
 	byte_queue_clear(&port->out);
 	byte_queue_clear(&port->write_job_bytes);
@@ -182,6 +183,7 @@ static void add_link(struct port *port, Term pid)
 		if (port->links[k] == pid)
 			return;
 	}
+	port_tell(port, am_getting_linked, pid);
 	if (port->link_count == port->link_room) {
 		port->link_room = port->link_room * 2 + 2;
 		port->links = mem_realloc(port->links, port->link_room * sizeof(Term));
@@ -252,7 +254,27 @@ static struct port *make_port(const struct port_driver *driver, const struct por
 	port->packet_bytes = o->packet_bytes;
 	port->line_bytes = o->line_bytes;
 	port->read_watch.fd = port->write_watch.fd = port->exit_watch.fd = -1;
+	port->tracer = NIL;
+	port_traces_init(port);
 	return port;
+}
+
+static void tell_opened(struct port *port, Term owner)
+{
+	bool full;
+
+	if (likely(!trace_active))
+		return;
+	trace_hooks.port_opened(port);
+	if (port->trace_flags == 0)
+		return;
+	if (port->trace_flags & TRACE_PORTS) {
+		size_t n = strnlen(port->name, ATOM_MAX_CHARS);
+
+		trace_hooks.port_event(port, 3, (Term[]){ am_open, owner, atom_from_latin1(port->name, n, &full) });
+	}
+	trace_hooks.port_began(port, am_open);
+	trace_hooks.port_ended(port, am_open);
 }
 
 int port_open(Process *p, const struct port_driver *driver, const struct port_options *o, Term *id)
@@ -279,6 +301,7 @@ int port_open(Process *p, const struct port_driver *driver, const struct port_op
 		probe_port__open(port, p->id);
 	port_ref(port);
 	enter_table(port);
+	tell_opened(port, p->id);
 	add_link(port, p->id);
 	if (peer_find(&p->links, port->id) == NULL)
 		peer_insert(&p->links, port->id, PEER_LINK);
@@ -341,6 +364,11 @@ void port_exit(struct port *port, Term reason)
 	atomic_store(&port->state, PORT_FLUSHING);
 	if (PROBE_ON(port__exit))
 		probe_port__exit(port, port->owner, reason);
+	port_tell(port, am_closed, reason);
+	if (reason == am_kill)
+		reason = am_killed;
+	if (port->registered != TERM_NONE)
+		port_tell(port, am_unregister, port->registered);
 	for (size_t k = 0; k < port->link_count; k++)
 		signal_send_reason(SIG_LINK_EXIT, port->id, port->links[k], TERM_NONE, reason);
 	port->link_count = 0;
@@ -404,7 +432,7 @@ static bool packet_fits(const struct port *port, size_t n)
 	return port->packet_bytes == 0 || port->packet_bytes == 4 || n >> (8 * port->packet_bytes) == 0;
 }
 
-static void output_locked(struct port *port, Term caller, struct byte_queue *data)
+void port_output(struct port *port, Term caller, struct byte_queue *data)
 {
 	size_t n = data->size_bytes;
 	uint8_t header[4];
@@ -427,20 +455,44 @@ static void output_locked(struct port *port, Term caller, struct byte_queue *dat
 		set_busy(port, true);
 }
 
+static void command_locked(struct port *port, Term caller, struct byte_queue *data)
+{
+	if (PROBE_ON(port__command))
+		probe_port__command(port, caller, "command");
+	port_tell_command(port, caller, data);
+	port_output(port, caller, data);
+}
+
 bool port_command(struct port *port, Term caller, struct byte_queue *data)
 {
 	bool open;
 
-	lock_acquire(&port->lock);
+	port_enter(port, am_command);
 	open = port->state == PORT_OPEN;
-	if (open) {
-		if (PROBE_ON(port__command))
-			probe_port__command(port, caller, "command");
-		output_locked(port, caller, data);
-	}
-	lock_release(&port->lock);
+	if (open)
+		command_locked(port, caller, data);
+	port_leave(port, am_command);
 	byte_queue_clear(data);
 	return open;
+}
+
+bool port_control(struct port *port, Term caller, unsigned command, const uint8_t *data, size_t n, uint8_t *reply, size_t *reply_bytes)
+{
+	bool ok = false;
+
+	port_enter(port, am_control);
+	if (PROBE_ON(port__control))
+		probe_port__control(port, caller, (int)command);
+	if (PROBE_ON(driver__control))
+		probe_driver__control(port, caller, (int)command, (int64_t)n);
+	if (port->state == PORT_OPEN) {
+		port_tell_control(port, caller, command, data, n);
+		ok = port->driver->control != NULL && port->driver->control(port, command, data, n, reply, reply_bytes);
+	}
+	if (ok)
+		port_tell_answer(port, caller, reply, *reply_bytes);
+	port_leave(port, am_control);
+	return ok;
 }
 
 /* False: nothing to wait for. */
@@ -508,22 +560,26 @@ static void connect_locked(struct port *port, Term caller, Term new_owner)
 	if (PROBE_ON(port__connect))
 		probe_port__connect(port, caller, new_owner);
 	atomic_store(&port->owner, new_owner);
-	add_link(port, new_owner);
-	signal_send_plain(SIG_LINK, port->id, new_owner, TERM_NONE);
+	port_tell_received(port, caller, am_connect, new_owner);
 }
 
 bool port_connect(struct port *port, Process *p, Term new_owner)
 {
 	bool open;
 
-	lock_acquire(&port->lock);
+	Term words[3] = { HEADER(2, SUB_TUPLE), port->id, am_connected };
+
+	port_enter(port, am_connect);
 	open = port->state == PORT_OPEN && process_is_alive(new_owner);
 	if (open) {
 		if (PROBE_ON(port__command))
 			probe_port__command(port, p->id, "connect");
+		add_link(port, new_owner);
+		signal_send_plain(SIG_LINK, port->id, new_owner, TERM_NONE);
 		connect_locked(port, p->id, new_owner);
+		port_tell_sent(port, p->id, term_from_boxed(words)); /* the result of the call */
 	}
-	lock_release(&port->lock);
+	port_leave(port, am_connect);
 	return open;
 }
 
@@ -531,14 +587,15 @@ bool port_close(struct port *port, Term caller, Term reason)
 {
 	bool open;
 
-	lock_acquire(&port->lock);
+	port_enter(port, am_close);
 	open = port->state == PORT_OPEN;
 	if (open) {
 		if (PROBE_ON(port__command))
 			probe_port__command(port, caller, "close");
+		port_tell_received(port, caller, am_close, TERM_NONE);
 		port_exit(port, reason);
 	}
-	lock_release(&port->lock);
+	port_leave(port, am_close);
 	return open;
 }
 
@@ -576,8 +633,10 @@ Term port_register(Term id, Term name)
 		result = am_registered_name;
 	else if (port->state == PORT_OPEN && registry_register_port(name, id))
 		result = am_true;
-	if (result == am_true)
+	if (result == am_true) {
 		port->registered = name;
+		port_tell(port, am_register, name);
+	}
 	lock_release(&port->lock);
 	port_unref(port);
 	return result;
@@ -592,8 +651,10 @@ bool port_unregister(Term id)
 		return false;
 	lock_acquire(&port->lock);
 	ok = port->registered != TERM_NONE;
-	if (ok)
+	if (ok) {
 		registry_unregister_port(id, port->registered);
+		port_tell(port, am_unregister, port->registered);
+	}
 	port->registered = TERM_NONE;
 	lock_release(&port->lock);
 	port_unref(port);
@@ -608,6 +669,7 @@ static void send_close(struct port *port, Term owner)
 		probe_port__command(port, owner, "close");
 	port->closed_wanted = true;
 	port->closed_to = owner;
+	port_tell_received(port, owner, am_close, TERM_NONE);
 	port_exit(port, am_normal);
 }
 
@@ -638,26 +700,35 @@ static bool obey_locked(struct port *port, Term message)
 		byte_queue_clear(&data);
 		return false;
 	}
-	if (PROBE_ON(port__command))
-		probe_port__command(port, owner, "command");
-	output_locked(port, owner, &data);
+	command_locked(port, owner, &data);
 	byte_queue_clear(&data);
 	return true;
+}
+
+/* The command that a message is, as far as its form says. */
+static Term name_command(Term message)
+{
+	Term what = term_is_tuple_of(message, 2) ? tuple_get(message, 2) : NIL;
+
+	if (term_is_tuple_of(what, 2))
+		what = tuple_get(what, 1);
+	return term_is_atom(what) ? what : SMALL(0);
 }
 
 bool port_send(Process *from, Term id, Term message)
 {
 	struct port *port = port_find(id);
+	Term what = name_command(message);
 
 	if (port == NULL)
 		return true;
-	lock_acquire(&port->lock);
+	port_enter(port, what);
 	if (port->state == PORT_OPEN && !obey_locked(port, message))
 		signal_send_reason(SIG_EXIT, port->id, port->owner, TERM_NONE, am_badsig); /* whoever sent it */
 	/* A send cannot wait for a port that is busy; it can make room for others. */
 	if (port->busy)
 		process_yield_soon(from);
-	lock_release(&port->lock);
+	port_leave(port, what);
 	port_unref(port);
 	return true;
 }
@@ -671,7 +742,8 @@ static void handle_signal(struct port *port, struct signal *s)
 		add_link(port, s->from);
 		break;
 	case SIG_UNLINK:
-		remove_link(port, s->from);
+		if (remove_link(port, s->from))
+			port_tell(port, am_getting_unlinked, s->from);
 		signal_send_plain(SIG_UNLINK_ACK, port->id, s->from, s->ref);
 		break;
 	case SIG_LINK_EXIT:
@@ -679,12 +751,14 @@ static void handle_signal(struct port *port, struct signal *s)
 			break;
 		if (PROBE_ON(driver__process_exit))
 			probe_driver__process_exit(port, s->from);
+		port_tell_received(port, s->from, am_close, TERM_NONE);
 		if (s->from == port->owner || s->term != am_normal)
-			port_exit(port, s->term == am_kill ? am_killed : s->term);
+			port_exit(port, s->term);
 		break;
 	case SIG_EXIT:
+		port_tell_received(port, s->from, am_close, TERM_NONE);
 		if (s->term != am_normal || s->from == port->owner)
-			port_exit(port, s->term == am_kill ? am_killed : s->term);
+			port_exit(port, s->term);
 		break;
 	case SIG_MONITOR:
 		add_monitor(port, s);
@@ -697,20 +771,33 @@ static void handle_signal(struct port *port, struct signal *s)
 	}
 }
 
+static Term name_signal(const struct signal *s)
+{
+	switch (s->kind) {
+	case SIG_LINK: return am_link;
+	case SIG_UNLINK: return am_unlink;
+	case SIG_EXIT: return am_close;
+	case SIG_MONITOR: return am_monitor;
+	case SIG_DEMONITOR: return am_demonitor;
+	default: return SMALL(0);
+	}
+}
+
 bool port_signal(Term to, struct signal *s)
 {
 	struct port *port = port_find(to);
+	Term what = name_signal(s);
 	bool open;
 
 	if (port == NULL) {
 		signal_reject(to, s);
 		return false;
 	}
-	lock_acquire(&port->lock);
+	port_enter(port, what);
 	open = port->state == PORT_OPEN;
 	if (open)
 		handle_signal(port, s);
-	lock_release(&port->lock);
+	port_leave(port, what);
 	port_unref(port);
 	if (open)
 		signal_free(s);

@@ -50,6 +50,8 @@ struct port_driver {
 			size_t *reply_bytes);
 	/* Must what is queued be written before the stop? */
 	bool flushes;
+	/* Are commands told to tracers as lists of binaries? */
+	bool tells_list;
 	void (*stop)(struct port *port);
 };
 extern const struct port_driver port_fd_driver;
@@ -57,6 +59,15 @@ extern const struct port_driver port_spawn_driver;
 extern const struct port_driver port_file_driver;
 extern const struct port_driver port_tty_driver;
 extern const struct port_driver port_ram_driver;
+
+/* Messages for a port that traces; the job brings them to its output. */
+struct port_traces {
+	struct lock lock;
+	struct port_trace *first, **last;
+	atomic_bool wait;           /* is there any? */
+	bool job_waits;             /* submitted, and with a reference to the port */
+	struct async_job job;
+};
 
 struct port {
 	struct lock lock;
@@ -101,6 +112,10 @@ struct port {
 	int wait_status;
 	struct poll_watch exit_watch;
 	bool waits;
+	/* tracing */
+	uint32_t trace_flags;       /* enum trace_flag; not 0 only with a tracer */
+	Term tracer;                /* pid or port; NIL: nobody */
+	struct port_traces traces;  /* for this port as a tracer */
 	struct port *next;          /* table */
 };
 
@@ -161,12 +176,39 @@ void port_reply(struct port *port, const uint8_t *header, size_t header_bytes, c
 /* No more input: {Port, eof}, or the end of the port. */
 void port_input_end(struct port *port);
 void port_send_exit_status(struct port *port, int status);
-/* The port ends with that reason. */
+/* The port ends with that reason; kill is killed to others. */
 void port_exit(struct port *port, Term reason);
 /* The queue is shorter: wakes who waited for that, ends a flush. */
 void port_output_done(struct port *port);
 /* port_io.c: {Port, What} to the owner. */
 void port_deliver_atom(struct port *port, Term to, Term what);
+
+/* n bytes for the port's program or descriptor, framed as the options say. Takes: the bytes of data. Locks: port. */
+void port_output(struct port *port, Term caller, struct byte_queue *data);
+/* port_control/3. Answers into a reply of the caller's (*reply_bytes room). Fails: false is badarg. */
+bool port_control(struct port *port, Term caller, unsigned command, const uint8_t *data, size_t n, uint8_t *reply, size_t *reply_bytes);
+
+/* ---- port_trace.c */
+/* Takes the port's lock to do `what` (an atom; SMALL(0): what came from outside), and gives it back: told to who traces with running_ports.
+ * The traces that wait for this port as a tracer go out first. */
+void port_enter(struct port *port, Term what);
+void port_leave(struct port *port, Term what);
+/* What happens, with the lock held. {trace, Port, Event, Data} of `ports` */
+void port_tell(struct port *port, Term event, Term data);
+/* 'receive': {From, What} or, with an argument (else TERM_NONE), {From, {What, Argument}} */
+void port_tell_received(struct port *port, Term from, Term what, Term argument);
+void port_tell_command(struct port *port, Term from, const struct byte_queue *data);
+void port_tell_control(struct port *port, Term from, unsigned command, const uint8_t *data, size_t n);
+void port_tell_sent(struct port *port, Term to, Term message);
+/* A control's answer, sent as a message would be. */
+void port_tell_answer(struct port *port, Term to, const uint8_t *reply, size_t n);
+
+/* A port as a tracer. */
+bool port_is_open(Term id);
+/* The port takes a command in time: at once it does nothing, so that any lock may be held, but a mailbox's. Takes: the bytes of data. */
+void port_trace_command(Term id, Term from, struct byte_queue *data);
+void port_traces_init(struct port *port);
+void port_traces_free(struct port *port);
 
 /* While on, no port reads descriptor 0: somebody else does. Ports neither come nor go meanwhile. */
 void port_hold_stdin(bool on);

@@ -77,14 +77,14 @@ static void read_ready(struct poll_watch *w, unsigned events)
 		poll_want(w, WATCH_IN);
 		return;
 	}
-	lock_acquire(&port->lock);
+	port_enter(port, SMALL(0));
 	if (n > 0)
 		port_input(port, buffer, (size_t)n);
 	else if (n == 0)
 		port_input_end(port);
 	else
 		port_exit(port, posix_error_atom(error));
-	lock_release(&port->lock);
+	port_leave(port, SMALL(0));
 	if (n <= 0)
 		return;
 	if (owner_is_behind(port))
@@ -216,5 +216,6 @@ const struct port_driver port_fd_driver = {
 	.output = output_fd,
 	.control = control_fd,
 	.flushes = true,
+	.tells_list = true,
 	.stop = stop_fd,
 };

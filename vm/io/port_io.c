@@ -13,6 +13,7 @@ static void deliver(struct port *port, Term to, Term message, struct fragment *f
 {
 	Process *p = process_find(to);
 
+	port_tell_sent(port, to, tuple_get(message, 2) == am_closed ? am_closed : message);
 	if (p == NULL) {
 		fragment_free(f);
 		return;

@@ -148,12 +148,12 @@ static void exit_ready(struct poll_watch *w, unsigned events)
 	(void)events;
 	while (waitpid(port->os_pid, &status, 0) < 0 && errno == EINTR) {
 	}
-	lock_acquire(&port->lock);
+	port_enter(port, SMALL(0));
 	port->exited = true;
 	port->wait_status = status;
 	if (port->at_end && port->exit_status && port->state == PORT_OPEN)
 		tell_end(port);
-	lock_release(&port->lock);
+	port_leave(port, SMALL(0));
 	poll_drop(w);
 }
 
@@ -177,7 +177,7 @@ static void read_ready(struct poll_watch *w, unsigned events)
 		poll_want(w, WATCH_IN);
 		return;
 	}
-	lock_acquire(&port->lock);
+	port_enter(port, SMALL(0));
 	if (n > 0) {
 		port_input(port, buffer, (size_t)n);
 	} else if (n < 0) {
@@ -186,7 +186,7 @@ static void read_ready(struct poll_watch *w, unsigned events)
 		port->at_end = true;
 		tell_end(port);
 	}
-	lock_release(&port->lock);
+	port_leave(port, SMALL(0));
 	if (n > 0)
 		poll_want(w, WATCH_IN);
 }
@@ -225,12 +225,12 @@ static void write_ready(struct poll_watch *w, unsigned events)
 	struct port *port = PORT_OF(w, write_watch);
 
 	(void)events;
-	lock_acquire(&port->lock);
+	port_enter(port, SMALL(0));
 	if (PROBE_ON(driver__ready_output))
 		probe_driver__ready_output(port, port->owner);
 	if (port->state == PORT_OPEN)
 		write_now(port);
-	lock_release(&port->lock);
+	port_leave(port, SMALL(0));
 }
 
 static void write_dropped(struct poll_watch *w)

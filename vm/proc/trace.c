@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 
 struct trace_hooks trace_hooks;
-bool trace_active;
+_Atomic bool trace_active;
 
 struct tracee *trace_tracee(Process *p)
 {

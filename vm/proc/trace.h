@@ -19,13 +19,15 @@ enum trace_flag {
 
 /* What a traced process has beside its flags. */
 struct tracee {
-	Term tracer;         /* local pid; NIL: nobody */
+	Term tracer;         /* local pid or port; NIL: nobody */
 	/* call_time: the function that runs (0: none counted), and since when */
 	uint32_t timed;
 	int64_t timed_ns;
 	/* counts of sequential tracing: see proc/seq_token.h */
 	int64_t seq_clock, seq_previous;
 };
+
+struct port;
 
 /* What the tracing room does; NULL while no such room is wired, and then trace_active is not set. p is the process traced, and runs here where not said otherwise.
  * GC: none of these. */
@@ -49,13 +51,20 @@ struct trace_hooks {
 	void (*port_busy)(Process *p, Term port);
 	/* The scheduler of this thread has nothing to do. */
 	void (*sched_idle)(unsigned id);
+	/* Ports, any thread, with the port's lock held. One opened: does it begin with flags? */
+	void (*port_opened)(struct port *port);
+	/* {trace, Port, Parts...}, where its flags ask for that. */
+	void (*port_event)(struct port *port, unsigned n, const Term *parts);
+	/* It works, for `what` (io/port.h): while trace_active, whatever its flags. */
+	void (*port_began)(struct port *port, Term what);
+	void (*port_ended)(struct port *port, Term what);
 	/* Somebody took a message with a sequential trace token, or sends one. */
 	void (*seq_sent)(Process *p, Term to, Term message);
 	void (*seq_received)(Process *p, Term token, Term message);
 };
 extern struct trace_hooks trace_hooks;
-/* Does anybody trace, at all? Written while the world is stopped: by sched_trace. */
-extern bool trace_active;
+/* Does anybody trace, at all? Written while the world is stopped, which threads that are no schedulers do not heed: by sched_trace. */
+extern _Atomic bool trace_active;
 
 static inline bool trace_wants(const Process *p, uint32_t flags)
 {

@@ -8,8 +8,17 @@
 /* flags.c: what a new process inherits; what a link hands on. */
 void trace_flags_born(Process *parent, Process *child, bool linked);
 void trace_flags_linked(Process *p, Term to);
+void trace_flags_born_port(struct port *port);
 /* Calls see for every process. The world is stopped. */
 void trace_each_process(void (*see)(Process *p, void *arg), void *arg);
+
+/* ports.c: wires what happens to ports. Below, locks: the port's. */
+void trace_ports_init(void);
+void trace_port_set(struct port *port, uint32_t flags, Term tracer);
+/* Whom to tell of the port; NIL when there is nobody, or itself. A tracer that is gone is forgotten. */
+Term trace_port_tracer(struct port *port);
+/* Calls see for every port, without its lock. */
+void trace_each_port(void (*see)(struct port *port, void *arg), void *arg);
 
 /* events.c: wires what happens to processes. */
 void trace_events_init(void);

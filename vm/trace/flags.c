@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The flags of processes: who has which, and who gets them at birth. */
 #include "base/alloc.h"
+#include "io/port.h"
 #include "proc/message.h"
 #include "proc/sched.h"
 #include "trace/action.h"
@@ -57,7 +58,7 @@ Term trace_read_tracer(Term t, Term tag)
 		state = tuple_get(t, 2);
 	else if (term_is_tuple_of(t, 3) && tuple_get(t, 1) == tag && tuple_get(t, 2) == am_erl_tracer)
 		state = tuple_get(t, 3);
-	return state != TERM_NONE && term_is_local_pid(state) ? state : TERM_NONE;
+	return state != TERM_NONE && (term_is_local_pid(state) || term_is_local_port(state)) ? state : TERM_NONE;
 }
 
 bool trace_flags_read(Term list, uint32_t *flags, Term *tracer, bool *cpu_time)
@@ -129,6 +130,29 @@ static bool change_one(Process *p, const struct change *c)
 	return true;
 }
 
+/* The same of a port, whose flags are its lock's. */
+static bool change_one_port(struct port *port, const struct change *c)
+{
+	bool ok = false;
+
+	lock_acquire(&port->lock);
+	if (port->state == PORT_OPEN && (c->tracer == TERM_NONE || port->trace_flags == 0 || port->tracer == c->tracer ||
+					 !tracer_is_alive(port->tracer))) {
+		trace_port_set(port, c->on ? port->trace_flags | c->flags : port->trace_flags & ~c->flags,
+			       c->tracer != TERM_NONE ? c->tracer : port->tracer);
+		ok = true;
+	}
+	lock_release(&port->lock);
+	return ok;
+}
+
+static void change_each_port(struct port *port, void *arg)
+{
+	struct change *c = arg;
+
+	c->count += change_one_port(port, c);
+}
+
 static void change_each(Process *p, void *arg)
 {
 	struct change *c = arg;
@@ -140,12 +164,22 @@ static void change_pid(struct change *c)
 {
 	Process *p = process_find(c->spec);
 
-	c->count = -1;
 	if (p == NULL)
 		return;
 	if (change_one(p, c))
 		c->count = 1;
 	process_unref(p);
+}
+
+static void change_port(struct change *c)
+{
+	struct port *port = port_find(c->spec);
+
+	if (port == NULL)
+		return;
+	if (change_one_port(port, c))
+		c->count = 1;
+	port_unref(port);
 }
 
 static void change_born(uint32_t *flags, Term *tracer, const struct change *c, uint32_t mask)
@@ -187,18 +221,25 @@ static void change_stopped(void *arg)
 {
 	struct change *c = arg;
 	const struct spec_row *spec = find_spec(c->spec);
-	uint32_t own = bits_of(WHO_PROCESS, WHO_PROCESS), common = bits_of(WHO_TIME, WHO_BOTH);
+	uint32_t common = bits_of(WHO_TIME, WHO_BOTH), processes = bits_of(WHO_PROCESS, WHO_PROCESS) | common,
+		 ports = bits_of(WHO_PORT, WHO_PORT) | common;
 
 	if (spec == NULL) {
-		change_pid(c);
+		c->count = -1;
+		if (term_is_local_port(c->spec))
+			change_port(c);
+		else
+			change_pid(c);
 	} else {
-		/* Flags of ports alone concern no process. */
-		if (spec->existing && spec->processes && (c->flags & (own | common)))
+		/* Flags of ports alone concern no process, nor those of processes alone a port. */
+		if (spec->existing && spec->processes && (c->flags & processes))
 			trace_each_process(change_each, c);
+		if (spec->existing && spec->ports && (c->flags & ports))
+			trace_each_port(change_each_port, c);
 		if (spec->born && spec->processes)
-			change_born(&born.process_flags, &born.process_tracer, c, own | common);
+			change_born(&born.process_flags, &born.process_tracer, c, processes);
 		if (spec->born && spec->ports)
-			change_born(&born.port_flags, &born.port_tracer, c, bits_of(WHO_PORT, WHO_PORT) | common);
+			change_born(&born.port_flags, &born.port_tracer, c, ports);
 	}
 	trace_review();
 }
@@ -207,7 +248,7 @@ int64_t trace_change(Term spec, bool on, uint32_t flags, Term tracer)
 {
 	struct change c = { spec, on, flags, tracer, 0 };
 
-	if (!term_is_local_pid(spec) && find_spec(spec) == NULL)
+	if (!term_is_local_pid(spec) && !term_is_local_port(spec) && find_spec(spec) == NULL)
 		return -1;
 	sched_stop_world(change_stopped, &c);
 	return c.count;
@@ -218,12 +259,21 @@ static void count_traced(Process *p, void *arg)
 	*(bool *)arg |= p->trace_flags != 0;
 }
 
+static void count_traced_port(struct port *port, void *arg)
+{
+	lock_acquire(&port->lock);
+	*(bool *)arg |= port->trace_flags != 0;
+	lock_release(&port->lock);
+}
+
 void trace_review(void)
 {
-	bool any = born.process_flags != 0 || point_count() != 0 || watch_is_on();
+	bool any = born.process_flags != 0 || born.port_flags != 0 || point_count() != 0 || watch_is_on();
 
 	if (!any)
 		trace_each_process(count_traced, &any);
+	if (!any)
+		trace_each_port(count_traced_port, &any);
 	sched_trace(any);
 }
 
@@ -236,11 +286,31 @@ struct look {
 	bool found;
 };
 
+static void look_port(struct look *l)
+{
+	struct port *port = port_find(l->spec);
+
+	if (port == NULL)
+		return;
+	lock_acquire(&port->lock);
+	trace_port_tracer(port);
+	l->flags = port->trace_flags;
+	l->tracer = port->tracer;
+	l->found = port->state == PORT_OPEN;
+	lock_release(&port->lock);
+	port_unref(port);
+}
+
 static void look_stopped(void *arg)
 {
 	struct look *l = arg;
-	Process *p = process_find(l->spec);
+	Process *p;
 
+	if (term_is_local_port(l->spec)) {
+		look_port(l);
+		return;
+	}
+	p = process_find(l->spec);
 	if (p == NULL)
 		return;
 	if (p->trace_flags != 0 && !tracer_is_alive(trace_tracer(p)))
@@ -251,14 +321,21 @@ static void look_stopped(void *arg)
 	process_unref(p);
 }
 
+/* Of who is born. */
+static void forget_dead(uint32_t *flags, Term *tracer)
+{
+	if (tracer_is_alive(*tracer))
+		return;
+	*flags = 0;
+	*tracer = NIL;
+}
+
 bool trace_look(Term spec, uint32_t *flags, Term *tracer)
 {
 	struct look l = { spec, 0, NIL, false };
 
-	if (!tracer_is_alive(born.process_tracer)) {
-		born.process_flags = 0;
-		born.process_tracer = NIL;
-	}
+	forget_dead(&born.process_flags, &born.process_tracer);
+	forget_dead(&born.port_flags, &born.port_tracer);
 	if (spec == am_new || spec == am_new_processes) {
 		l = (struct look){ spec, born.process_flags, born.process_tracer, true };
 	} else if (spec == am_new_ports) {
@@ -286,6 +363,12 @@ static void inherit(Process *from, Process *to, uint32_t once, uint32_t always)
 		trace_set(from, flags & ~(once | always), tracer);
 	}
 	trace_set(to, given, tracer);
+}
+
+void trace_flags_born_port(struct port *port)
+{
+	if (born.port_flags != 0 && tracer_is_alive(born.port_tracer))
+		trace_port_set(port, born.port_flags, born.port_tracer);
 }
 
 void trace_flags_born(Process *parent, Process *child, bool linked)

@@ -50,7 +50,7 @@ Term trace_seq_set_tracer(Term tracer)
 
 	if (term_is_tuple_of(tracer, 2) && tuple_get(tracer, 1) == am_erl_tracer)
 		tracer = tuple_get(tracer, 2);
-	if (tracer != am_false && !term_is_local_pid(tracer))
+	if (tracer != am_false && !tracer_is_alive(tracer))
 		return TERM_NONE;
 	atomic_store(&seq_tracer, tracer);
 	return before;

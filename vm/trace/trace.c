@@ -10,5 +10,6 @@ void trace_init(void)
 	point_init();
 	point_call_init();
 	trace_events_init();
+	trace_ports_init();
 	trace_seq_init();
 }

@@ -14,18 +14,18 @@ void trace_init(void);
 
 /* The bits of a flag's name, 0 for no flag; `all` is every one. */
 uint32_t trace_flag_bits(Term name);
-/* [Flag | {tracer, Pid} | {tracer, erl_tracer, Pid}]. *tracer stays TERM_NONE without one. cpu_time: is
+/* [Flag | {tracer, Pid | Port} | {tracer, erl_tracer, Pid | Port}]. *tracer stays TERM_NONE without one. cpu_time: is
  * cpu_timestamp there, too? Fails: false. */
 bool trace_flags_read(Term list, uint32_t *flags, Term *tracer, bool *cpu_time);
-/* A tracer as options give it: {tag, Pid} or {tag, erl_tracer, Pid}. Fails: TERM_NONE. */
+/* A tracer as options give it: {tag, Pid | Port} or {tag, erl_tracer, Pid | Port}. Fails: TERM_NONE. */
 Term trace_read_tracer(Term t, Term tag);
 /* The flags as trace_info/2 shows them. */
 Term trace_flags_list(struct heap *h, uint32_t flags);
 
-/* Changes the flags of whom `spec` names: a pid, or all, existing, new, processes, ... tracer: TERM_NONE to leave whom there is.
- * Returns how many were changed; -1: no such process or spec, or somebody else traces it. Stops the world. */
+/* Changes the flags of whom `spec` names: a pid, a port, or all, existing, new, processes, ... tracer: TERM_NONE to leave whom there is.
+ * Returns how many were changed; -1: no such process, port or spec, or somebody else traces it. Stops the world. */
 int64_t trace_change(Term spec, bool on, uint32_t flags, Term tracer);
-/* The flags and tracer (NIL: nobody) of a pid, or of new, new_processes, new_ports. Fails: false for nobody. Stops the world. */
+/* The flags and tracer (NIL: nobody) of a pid or port, or of new, new_processes, new_ports. Fails: false for nobody. Stops the world. */
 bool trace_look(Term spec, uint32_t *flags, Term *tracer);
 /* Something that events depend on has changed: does anybody trace at all? The world is stopped. */
 void trace_review(void);
@@ -78,7 +78,7 @@ Term trace_seq_get(Process *p, Term item);
 /* print: {seq_trace, Label, {print, ...}}. Returns whether p's token wants it. */
 bool trace_seq_print(Process *p, Term message);
 uint64_t trace_seq_bit(Term name);
-/* system_flag(sequential_tracer, _): a pid, or am_false. Setting it returns the one before. Fails: TERM_NONE. */
+/* system_flag(sequential_tracer, _): a pid or port, or am_false. Setting it returns the one before. Fails: TERM_NONE. */
 Term trace_seq_tracer(void);
 Term trace_seq_set_tracer(Term tracer);
 /* No process and no message has a token any more. Stops the world. */

@@ -2,19 +2,23 @@
 /* Messages to tracers. */
 #include "trace/tracer.h"
 
+#include <string.h>
+
 #include "base/clock.h"
+#include "data/etf.h"
 #include "heap/copy.h"
+#include "io/port.h"
 #include "proc/message.h"
 #include "proc/sched.h"
 
-enum { TIME_WORDS = 4, EXTRA_PARTS = 4 };
+enum { TIME_WORDS = 4, ALL_PARTS_MAX = TRACER_PARTS_MAX + 4 };
 
 int64_t (*tracer_unique)(void), (*tracer_now_us)(void);
 _Atomic bool tracer_takes_cpu_time;
 
 bool tracer_is_alive(Term tracer)
 {
-	return term_is_local_pid(tracer) && process_is_alive(tracer);
+	return term_is_local_pid(tracer) ? process_is_alive(tracer) : term_is_local_port(tracer) && port_is_open(tracer);
 }
 
 /* ---- times */
@@ -58,23 +62,39 @@ static struct fragment *make_message(unsigned n, const Term *parts, Term *messag
 	return f;
 }
 
-static void send(Term tracer, Term from, struct fragment *takes, Term message)
+static void send_process(Term pid, Term from, unsigned n, const Term *parts)
 {
-	Process *to = process_find(tracer);
+	Process *to = process_find(pid);
+	struct fragment *f;
+	Term message;
 
-	if (to == NULL) {
-		fragment_free(takes);
+	if (to == NULL)
 		return;
-	}
-	message_deliver(to, from, message, takes);
+	f = make_message(n, parts, &message);
+	message_deliver(to, from, message, f);
 	process_unref(to);
+}
+
+static void send_port(Term port, Term from, unsigned n, const Term *parts)
+{
+	Term words[1 + ALL_PARTS_MAX];
+	struct byte_queue data = { 0 };
+	struct binary *b;
+
+	words[0] = HEADER(n, SUB_TUPLE);
+	memcpy(words + 1, parts, n * sizeof(Term));
+	b = etf_encode(term_from_boxed(words), 0);
+	if (b == NULL)
+		return;
+	byte_queue_put_binary(&data, b, b->data, b->size_bytes);
+	binary_unref(b);
+	port_trace_command(port, from, &data);
 }
 
 void tracer_tell(Term tracer, Term from, uint32_t flags, Term tag, Term id, unsigned n, const Term *parts)
 {
-	Term all[TRACER_PARTS_MAX + EXTRA_PARTS], time[TIME_WORDS], message;
+	Term all[ALL_PARTS_MAX], time[TIME_WORDS];
 	const struct sched *s = sched_self();
-	struct fragment *f;
 	unsigned count = 0;
 
 	all[count++] = tag == am_trace && (flags & TRACE_TIMES) ? am_trace_ts : tag;
@@ -85,8 +105,10 @@ void tracer_tell(Term tracer, Term from, uint32_t flags, Term tag, Term id, unsi
 		all[count++] = SMALL(s != NULL ? s->id : 0);
 	if (flags & TRACE_TIMES)
 		all[count++] = put_time(time, flags);
-	f = make_message(count, all, &message);
-	send(tracer, from, f, message);
+	if (term_is_local_port(tracer))
+		send_port(tracer, from, count, all);
+	else
+		send_process(tracer, from, count, all);
 }
 
 Term tracer_of(Process *p)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tracers: the processes that hear of what is traced. Messages are built outside every heap.
- * A port cannot be one: what listens there, in OTP, are its linked-in drivers, which this machine does not load.
+/* Tracers: the processes and ports that hear of what is traced. Messages are built outside every heap; ports get them in the external term
+ * format, each as a command.
  * Source of their forms: erlang:trace/3 and erl_tracer(3) of OTP 25's reference manual. */
 #ifndef VM_TRACE_TRACER_H
 #define VM_TRACE_TRACER_H

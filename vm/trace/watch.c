@@ -14,6 +14,9 @@
 static struct watch_limits limits = { .pid = NIL };
 static struct watch_profile profile = { .pid = NIL };
 static _Atomic uint32_t active_schedulers;
+/* Of the profile, for threads that are no schedulers: who hears of ports (NIL: nobody), with which times. */
+static _Atomic Term ports_pid = NIL;
+static _Atomic uint32_t ports_time;
 
 /* Of this scheduler. */
 static _Thread_local struct {
@@ -54,6 +57,8 @@ void watch_set_limits(const struct watch_limits *wanted)
 static void set_profile(void *arg)
 {
 	profile = *(const struct watch_profile *)arg;
+	atomic_store(&ports_time, profile.time);
+	atomic_store(&ports_pid, profile.ports ? profile.pid : NIL);
 	trace_review();
 }
 
@@ -158,6 +163,25 @@ static void tell_runnable(Process *p, Term state)
 	Term words[4];
 
 	tell_profile(p->id, p->id, 2, (Term[]){ state, trace_put_place(p, words) });
+}
+
+/* {profile, Port, active | inactive, 0, Time} */
+static void tell_runnable_port(Term port, Term state)
+{
+	Term pid = atomic_load(&ports_pid);
+
+	if (pid != NIL && pid != port)
+		tracer_tell(pid, port, atomic_load(&ports_time), am_profile, port, 2, (Term[]){ state, SMALL(0) });
+}
+
+void watch_port_began(Term port)
+{
+	tell_runnable_port(port, am_active);
+}
+
+void watch_port_ended(Term port)
+{
+	tell_runnable_port(port, am_inactive);
 }
 
 /* {profile, scheduler, Id, active | inactive, Active, Time} */

@@ -12,7 +12,7 @@ struct watch_limits {
 	bool busy_port, busy_dist_port;
 };
 struct watch_profile {
-	Term pid;            /* NIL: nobody */
+	Term pid;            /* or a port; NIL: nobody */
 	bool scheduler, processes, ports, exclusive;
 	uint32_t time;       /* enum trace_flag: one of the three times */
 };
@@ -32,6 +32,9 @@ void watch_slice_ended(Process *p, bool waits);
 void watch_gc_began(void);
 void watch_gc_ended(Process *p);
 void watch_port_busy(Process *p, Term port);
+/* Any thread. */
+void watch_port_began(Term port);
+void watch_port_ended(Term port);
 void watch_sched_idle(unsigned id);
 
 #endif

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ports and tracing: what is told of a port, and what a port takes that is a tracer.
+ * Whoever traces may hold the lock of another port: what is for a port waits in its mailbox, until somebody comes with its lock. */
+#include "base/alloc.h"
+#include "data/binary.h"
+#include "io/port.h"
+#include "proc/trace.h"
+
+/* ---- a port as a tracer */
+
+struct port_trace {
+	struct port_trace *next;
+	Term from;
+	struct byte_queue data;
+};
+
+static struct port *port_of_job(struct async_job *job)
+{
+	return (struct port *)((char *)job - offsetof(struct port, traces.job));
+}
+
+static struct port_trace *take_list(struct port_traces *t, bool by_job)
+{
+	struct port_trace *list;
+
+	lock_acquire(&t->lock);
+	list = t->first;
+	t->first = NULL;
+	t->last = &t->first;
+	atomic_store(&t->wait, false);
+	if (by_job)
+		t->job_waits = false;
+	lock_release(&t->lock);
+	return list;
+}
+
+/* Lock held. */
+static void take_traces(struct port *port, bool by_job)
+{
+	struct port_trace *next;
+
+	for (struct port_trace *t = take_list(&port->traces, by_job); t != NULL; t = next) {
+		next = t->next;
+		if (port->state == PORT_OPEN)
+			port_output(port, t->from, &t->data);
+		byte_queue_clear(&t->data);
+		mem_free(t);
+	}
+}
+
+static void run_job(struct async_job *job)
+{
+	struct port *port = port_of_job(job);
+
+	lock_acquire(&port->lock);
+	take_traces(port, true);
+	lock_release(&port->lock);
+	port_unref(port);
+}
+
+void port_traces_init(struct port *port)
+{
+	struct port_traces *t = &port->traces;
+
+	lock_init(&t->lock, LOCK_port_traces);
+	t->last = &t->first;
+	t->job.run = run_job;
+	t->job.port = port->id;
+}
+
+void port_traces_free(struct port *port)
+{
+	ENSURE(port->state != PORT_OPEN);
+	take_traces(port, false);
+	lock_destroy(&port->traces.lock);
+}
+
+bool port_is_open(Term id)
+{
+	struct port *port = port_find(id);
+	bool open = port != NULL && port->state == PORT_OPEN;
+
+	if (port != NULL)
+		port_unref(port);
+	return open;
+}
+
+void port_trace_command(Term id, Term from, struct byte_queue *data)
+{
+	struct port *port = port_find(id);
+	struct port_traces *t;
+	struct port_trace *new;
+	bool is_first;
+
+	if (port == NULL) {
+		byte_queue_clear(data);
+		return;
+	}
+	new = mem_alloc(sizeof(*new));
+	*new = (struct port_trace){ NULL, from, { 0 } };
+	byte_queue_move(&new->data, data);
+	t = &port->traces;
+	lock_acquire(&t->lock);
+	*t->last = new;
+	t->last = &new->next;
+	atomic_store(&t->wait, true);
+	is_first = !t->job_waits;
+	t->job_waits = true;
+	lock_release(&t->lock);
+	if (is_first)
+		async_submit(&t->job); /* with the reference */
+	else
+		port_unref(port);
+}
+
+/* ---- a port that is traced; lock held */
+
+void port_enter(struct port *port, Term what)
+{
+	lock_acquire(&port->lock);
+	if (unlikely(atomic_load_explicit(&port->traces.wait, memory_order_relaxed)))
+		take_traces(port, false);
+	if (unlikely(trace_active) && port->state == PORT_OPEN)
+		trace_hooks.port_began(port, what);
+}
+
+void port_leave(struct port *port, Term what)
+{
+	if (unlikely(trace_active) && port->state == PORT_OPEN)
+		trace_hooks.port_ended(port, what);
+	lock_release(&port->lock);
+}
+
+static Term put_tuple2(Term at[3], Term a, Term b)
+{
+	at[0] = HEADER(2, SUB_TUPLE);
+	at[1] = a;
+	at[2] = b;
+	return term_from_boxed(at);
+}
+
+void port_tell(struct port *port, Term event, Term data)
+{
+	if (unlikely(port->trace_flags & TRACE_PORTS))
+		trace_hooks.port_event(port, 2, (Term[]){ event, data });
+}
+
+void port_tell_received(struct port *port, Term from, Term what, Term argument)
+{
+	Term inner[3], outer[3];
+
+	if (likely(!(port->trace_flags & TRACE_RECEIVE)))
+		return;
+	if (argument != TERM_NONE)
+		what = put_tuple2(inner, what, argument);
+	trace_hooks.port_event(port, 2, (Term[]){ am_receive, put_tuple2(outer, from, what) });
+}
+
+/* The bytes of q as a binary; [] when memory cannot be had. */
+static Term put_bytes(struct heap *h, const struct byte_queue *q)
+{
+	uint8_t small[HEAPBIN_LIMIT];
+	struct binary *b;
+
+	if (q->size_bytes <= sizeof(small)) {
+		byte_queue_copy(q, small, q->size_bytes);
+		return binary_put(h, small, q->size_bytes);
+	}
+	b = binary_new(q->size_bytes);
+	if (b == NULL)
+		return NIL;
+	byte_queue_copy(q, b->data, q->size_bytes);
+	return refbin_put(h, b, q->size_bytes);
+}
+
+void port_tell_command(struct port *port, Term from, const struct byte_queue *data)
+{
+	struct heap scratch;
+	Term bytes;
+
+	if (likely(!(port->trace_flags & TRACE_RECEIVE)))
+		return;
+	heap_init(&scratch, HEAP_MIN_WORDS);
+	bytes = put_bytes(&scratch, data);
+	if (port->driver->tells_list)
+		bytes = data->size_bytes > 0 ? heap_cons(&scratch, bytes, NIL) : NIL;
+	port_tell_received(port, from, am_command, bytes);
+	heap_free(&scratch);
+}
+
+void port_tell_control(struct port *port, Term from, unsigned command, const uint8_t *data, size_t n)
+{
+	struct heap scratch;
+
+	if (likely(!(port->trace_flags & TRACE_RECEIVE)))
+		return;
+	heap_init(&scratch, HEAP_MIN_WORDS);
+	port_tell_received(port, from, am_control, heap_tuple(&scratch, SMALL((uint64_t)command), binary_put(&scratch, data, n)));
+	heap_free(&scratch);
+}
+
+void port_tell_sent(struct port *port, Term to, Term message)
+{
+	if (likely(!(port->trace_flags & TRACE_SEND)))
+		return;
+	trace_hooks.port_event(port, 3, (Term[]){ process_is_alive(to) ? am_send : am_send_to_non_existing_process, message, to });
+}
+
+void port_tell_answer(struct port *port, Term to, const uint8_t *reply, size_t n)
+{
+	struct heap scratch;
+	Term message;
+
+	if (likely(!(port->trace_flags & TRACE_SEND)))
+		return;
+	heap_init(&scratch, HEAP_MIN_WORDS);
+	message = heap_tuple(&scratch, port->id, heap_tuple(&scratch, am_control, binary_put(&scratch, reply, n)));
+	port_tell_sent(port, to, message);
+	heap_free(&scratch);
+}
