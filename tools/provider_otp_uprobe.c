@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Erlang/OTP without notes. It is recognised, so that it is listed; no probe has a site yet. */
+/* Erlang/OTP without notes. Its probes have no sites: plan.c finds functions that stand for them. */
 #include "provider_otp.h"
 
 static int next_site(const struct elf_file *elf, const char *probe, size_t *cursor,

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Holds the rules a compiler cannot: licence lines, who may call malloc and pthreads, sizes of files, words that promise upkeep.
+# Holds the rules a compiler cannot: licence lines, who may call malloc and pthreads, sizes of files, words that promise upkeep, and that
+# what docs/design.md says of where things live is so.
 cd "$(dirname "$0")/../.." || exit 1
 status=0
 fail() { echo "lint: $*"; status=1; }
@@ -23,4 +24,11 @@ grep -nE '\b(malloc|calloc|realloc|free)\(' vm -r --include='*.c' --include='*.h
 	grep -vE '^vm/base/alloc\.|//|^\S+:\s*\*|/\*' && fail "only vm/base/alloc calls malloc"
 grep -nE '\bpthread_' vm -r --include='*.c' --include='*.inc' | grep -v '^vm/base/lock\.c' && fail "only vm/base/lock touches pthreads"
 grep -niE 'keep (this )?in sync' -r vm bpf tools && fail "a fact written twice: make it a table"
+list_places() { sed -n '/^## Where things live/,/^\*\*Arrows/{ s/^\([^ ]*[^ `]\)  .*/\1/p }' docs/design.md; }
+while read -r place; do
+	ls -d $(sed 's/<[a-z]*>/*/g' <<<"$place") >/dev/null 2>&1 || fail "docs/design.md: there is no $place"
+done < <(list_places)
+for room in $(git ls-files | sed -nE 's,^(vm/[^/]+|[^/]+)/.*,\1/,p' | sort -u); do
+	[ "$room" = LICENSES/ ] || list_places | grep -q "^$room" || fail "docs/design.md does not say what $room is"
+done
 exit $status
