@@ -8,6 +8,8 @@
 #include "bif/bif_info.h"
 #include "data/binary.h"
 #include "data/map.h"
+#include "ets/table.h"
+#include "heap/copy.h"
 #include "proc/sched.h"
 
 enum { SLEEP_LIMIT_MS = 1 << 30 };
@@ -151,6 +153,29 @@ static Term get_binary_info(Process *p, Term t)
 	return heap_tuple(&p->heap, am_refc_binary, SMALL(b->size_bytes), size, SMALL(0));
 }
 
+/* The term, copied to a fragment of the caller's heap. */
+static Term set_mbuf(Process *p, Term value)
+{
+	size_t words = copy_flat_size_words(value);
+	Term *top = words != 0 ? heap_alloc_fragment(&p->heap, words) : NULL;
+
+	return copy_term_whole(value, &top, &p->heap.off_heap);
+}
+
+/* {Table, false}: no splits and joins at random in a tree that many may write. There are none here, so that only true is refused. */
+static Term set_random_split(Process *p, Term value)
+{
+	struct ets_hold hold;
+	bool ok;
+
+	if (!term_is_tuple_of(value, 2) || tuple_get(value, 2) != am_false ||
+	    table_hold(&hold, p, tuple_get(value, 1), ETS_INFO) != ETS_OK)
+		return TERM_NONE;
+	ok = table_is_tree(hold.table) && hold.table->options.write_concurrency;
+	table_release(&hold);
+	return ok ? am_ok : TERM_NONE;
+}
+
 static Term get_persistent_term(Process *p, Term of)
 {
 	(void)of;
@@ -189,13 +214,13 @@ static const struct state_item set_items[] = {
 	{ am_reds_left, set_reds_left }, { am_force_gc, set_force_gc }, { am_sleep, set_sleep }, { am_block_scheduler, set_sleep },
 	{ am_block, set_block }, { am_wait, set_wait }, { am_binary_loop_limit, set_binary_limit },
 	{ am_re_loop_limit, set_re_limit }, { am_unicode_loop_limit, set_unicode_limit }, { am_ets_force_trap, get_notsup },
-	{ am_ets_force_split, get_notsup },
+	{ am_ets_force_split, get_notsup }, { am_ets_debug_random_split_join, set_random_split }, { am_mbuf, set_mbuf },
 };
 
 static const struct state_item get_items[] = {
 	{ am_available_internal_state, get_available }, { am_reds_left, get_reds_left }, { am_processes, get_processes },
 	{ am_persistent_term, get_persistent_term },
-	{ am_force_heap_frags, get_no }, { am_flxctr_memory_usage, get_notsup },
+	{ am_force_heap_frags, get_no }, { am_flxctr_memory_usage, get_notsup }, { am_lc_graph, get_notsup },
 };
 
 static const struct state_item get_pairs[] = {

@@ -9,7 +9,7 @@
 #include "ets/tables.h"
 
 enum lock_kind { HELD_NONE, HELD_MUTEX, HELD_READ, HELD_WRITE, HELD_STRIPE, HELD_STRIPES };
-enum { SPINS = 64 };
+enum { SPINS = 64, STRIPED_STEPS = 2 };
 
 /* Tables are held for less than it takes to sleep: look a few times before. */
 static inline void acquire(struct lock *l)
@@ -198,55 +198,62 @@ void table_change(struct ets_table *t, const struct ets_change *change)
 			      memory_order_relaxed);
 }
 
-static void resize_locked(struct ets_table *t)
+enum resize { RESIZE_NOT, RESIZE_SPLIT, RESIZE_JOIN };
+
+static enum resize wanted_resize(const struct ets_table *t)
 {
-	struct ets_hash *h = &t->store.hash;
 	size_t objects = table_objects(t);
+
+	return hash_wants_split(&t->store.hash, objects) ? RESIZE_SPLIT :
+	       hash_wants_join(&t->store.hash, objects) ? RESIZE_JOIN : RESIZE_NOT;
+}
+
+/* The bucket that is split or joined is locked. */
+static void resize(struct ets_table *t, enum resize how)
+{
 	struct ets_change change = { 0, 0 };
 
-	if (table_is_fixed(t))
+	if (how == RESIZE_NOT || table_is_fixed(t))
 		return;
-	if (hash_wants_split(h, objects))
-		change.words = hash_split(h);
-	else if (hash_wants_join(h, objects))
-		change.words = hash_join(h);
-	else
-		return;
+	change.words = how == RESIZE_SPLIT ? hash_split(&t->store.hash) : hash_join(&t->store.hash);
 	if (change.words != 0)
 		table_change(t, &change);
 }
 
-/* One resizer at a time; it takes the lock of the stripe whose bucket is next, and looks again. */
-static void resize_striped(struct ets_table *t, bool split)
+static void resize_locked(struct ets_table *t)
+{
+	resize(t, wanted_resize(t));
+}
+
+/* One resizer at a time; it takes the lock of the stripe whose bucket is next, and looks again. It goes two steps, as others may
+ * have found it at work and gone none. */
+static void resize_striped(struct ets_table *t)
 {
 	struct ets_hash *h = &t->store.hash;
-	uint32_t active = atomic_load(&h->active);
-	uint32_t bucket = split ? active : active - 1;
-	struct lock *l = &t->stripes[bucket % ETS_STRIPES].lock;
 
 	if (atomic_exchange(&h->resizing, 1) != 0)
 		return;
-	acquire(l);
-	if (atomic_load(&h->active) == active && !atomic_load(&t->is_dead))
-		resize_locked(t);
-	lock_release(l);
+	for (int step = 0; step < STRIPED_STEPS; step++) {
+		enum resize how = wanted_resize(t);
+		uint32_t active = atomic_load(&h->active);
+		struct lock *l = &t->stripes[(how == RESIZE_JOIN ? active - 1 : active) % ETS_STRIPES].lock;
+
+		if (how == RESIZE_NOT)
+			break;
+		acquire(l);
+		if (atomic_load(&h->active) == active && !atomic_load(&t->is_dead))
+			resize(t, how);
+		lock_release(l);
+	}
 	atomic_store(&h->resizing, 0);
 }
 
 void table_release_changed(struct ets_hold *hold, const struct ets_change *change)
 {
 	struct ets_table *t = hold->table;
-	size_t objects;
-	bool split;
 
 	table_change(t, change);
-	objects = table_objects(t);
-	if (t->store.is_tree || change->objects == 0) {
-		table_release(hold);
-		return;
-	}
-	split = hash_wants_split(&t->store.hash, objects);
-	if (!split && !hash_wants_join(&t->store.hash, objects)) {
+	if (t->store.is_tree || change->objects == 0 || wanted_resize(t) == RESIZE_NOT) {
 		table_release(hold);
 		return;
 	}
@@ -258,7 +265,7 @@ void table_release_changed(struct ets_hold *hold, const struct ets_change *chang
 		return;
 	}
 	unlock(hold);
-	resize_striped(t, split);
+	resize_striped(t);
 	table_release(hold);
 }
 

@@ -4,7 +4,19 @@
 -export([main/0]).
 
 main() ->
-    [d({O, run(O)}) || O <- [[set], [ordered_set], [duplicate_bag], [set, public, {write_concurrency, true}]]].
+    [d({O, run(O)}) || O <- [[set], [ordered_set], [duplicate_bag], [set, public, {write_concurrency, true}]]],
+    d(crowd(8, 40000)).
+
+%% Buckets keep up with the objects of many writers.
+crowd(Writers, Each) ->
+    T = ets:new(t, [public, {write_concurrency, true}]),
+    Spans = [lists:seq(W * Each + 1, (W + 1) * Each) || W <- lists:seq(0, Writers - 1)],
+    Run = fun(F) ->
+              Refs = [element(2, spawn_monitor(fun() -> [F(Key) || Key <- Span] end)) || Span <- Spans],
+              [receive {'DOWN', Ref, _, _, normal} -> ok end || Ref <- Refs]
+          end,
+    Run(fun(Key) -> ets:insert(T, {Key}) end),
+    {ets:info(T, size), element(2, ets:info(T, stats)) < 1.2, Run(fun(Key) -> [{Key}] = ets:take(T, Key) end), ets:tab2list(T)}.
 
 run(O) ->
     T = ets:new(t, O),
@@ -38,3 +50,4 @@ d(T) -> erlang:display(T).
 %% expect: {[ordered_set],{100000,10000,500020000,5000050000,10000,50000,50000,true,false,none,[49991,49992,49993,49994,49995,49996,49997,49998,49999,50000],true,true,0,true}}
 %% expect: {[duplicate_bag],{100000,10000,500020000,5000050000,10000,50000,50000,true,false,none,[49991,49992,49993,49994,49995,49996,49997,49998,49999,50000],true,true,0,true}}
 %% expect: {[set,public,{write_concurrency,true}],{100000,10000,500020000,5000050000,10000,50000,50000,true,false,5000,[49991,49992,49993,49994,49995,49996,49997,49998,49999,50000],true,true,0,true}}
+%% expect: {320000,true,[ok,ok,ok,ok,ok,ok,ok,ok],[]}

@@ -42,6 +42,11 @@ state() ->
     {refc_binary, 100, {binary, _}, _} = erts_debug:get_internal_state({binary_info, binary:copy(<<1>>, 100)}),
     d(erts_debug:set_internal_state(wait, deallocations)),
     d(lists:sort(erts_debug:get_internal_state(processes)) =:= lists:sort(processes())),
+    Tree = ets:new(tree, [ordered_set, public, {write_concurrency, true}]),
+    d([try erts_debug:set_internal_state(ets_debug_random_split_join, {T, false}) catch error:R -> R end || T <- [Tree, ets:new(set, []), gone]]),
+    Fragment = {"copied", binary:copy(<<1>>, 100), #{a => 1.5}},
+    d([erts_debug:set_internal_state(mbuf, T) =:= T || T <- [Fragment, [], 7]]),
+    d(erts_debug:get_internal_state(lc_graph)),
     Before = erts_debug:set_internal_state(re_loop_limit, 7),
     d({is_integer(Before), erts_debug:set_internal_state(re_loop_limit, default)}),
     d([try erts_debug:set_internal_state(What, x) catch error:R -> R end || What <- [nothing, wait]]),
@@ -71,6 +76,9 @@ d(T) -> erlang:display(T).
 %% expect: heap_binary
 %% expect: ok
 %% expect: true
+%% expect: [ok,badarg,badarg]
+%% expect: [true,true,true]
+%% expect: notsup
 %% expect: {true,7}
 %% expect: [badarg,badarg]
 %% expect: true
