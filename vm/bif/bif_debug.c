@@ -1,166 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Built-in functions: what erts_debug tells of terms as they stand in memory, with shared parts counted and copied once. */
-#include <string.h>
-
-#include "base/alloc.h"
-#include "base/hash.h"
 #include "bif/bif.h"
 #include "data/map_trie.h"
-#include "heap/copy.h"
-#include "heap/literal.h"
-#include "heap/refbin.h"
+#include "heap/copy_shared.h"
 #include "proc/sched.h"
-
-/* ---- objects met, by address */
-struct met {
-	const Term *from;
-	Term to;
-};
-
-struct met_table {
-	struct met *slots;
-	size_t count, mask;
-	const Term **pending; /* met, and still to be looked into */
-	size_t pending_count, pending_room;
-};
-
-static void met_init(struct met_table *t)
-{
-	*t = (struct met_table){ .mask = 255 };
-	t->slots = mem_zalloc((t->mask + 1) * sizeof(*t->slots));
-}
-
-static void met_free(struct met_table *t)
-{
-	mem_free(t->slots);
-	mem_free(t->pending);
-}
-
-static struct met *met_find(const struct met_table *t, const Term *from)
-{
-	size_t i = hash_word((uint64_t)from) & t->mask;
-
-	while (t->slots[i].from != NULL && t->slots[i].from != from)
-		i = (i + 1) & t->mask;
-	return &t->slots[i];
-}
-
-static void met_grow(struct met_table *t)
-{
-	struct met *old = t->slots;
-	size_t n = t->mask + 1;
-
-	t->mask = 2 * n - 1;
-	t->slots = mem_zalloc(2 * n * sizeof(*t->slots));
-	for (size_t i = 0; i < n; i++)
-		if (old[i].from != NULL)
-			*met_find(t, old[i].from) = old[i];
-	mem_free(old);
-}
-
-/* The entry of t's object, made when it is met for the first time. NULL for what has no words of its own. */
-static struct met *met_enter(struct met_table *t, Term term, bool literals, bool *is_new)
-{
-	const Term *p = term_is_cons(term) ? cons_ptr(term) : term_is_boxed(term) ? boxed_ptr(term) : NULL;
-	struct met *m;
-
-	if (p == NULL || (!literals && literal_owns(p)))
-		return NULL;
-	if (t->count * 2 > t->mask)
-		met_grow(t);
-	m = met_find(t, p);
-	*is_new = m->from == NULL;
-	if (*is_new) {
-		m->from = p;
-		m->to = term;
-		t->count++;
-	}
-	return m;
-}
-
-static void push_pending(struct met_table *t, const Term *word)
-{
-	if (t->pending_count == t->pending_room) {
-		t->pending_room = t->pending_room != 0 ? 2 * t->pending_room : 64;
-		t->pending = mem_realloc(t->pending, t->pending_room * sizeof(*t->pending));
-	}
-	t->pending[t->pending_count++] = word;
-}
-
-static struct object_shape shape_of(Term t)
-{
-	return term_is_cons(t) ? (struct object_shape){ 2, 0, 2 } : object_shape(boxed_ptr(t));
-}
-
-static size_t size_shared(Term t, bool literals)
-{
-	struct met_table met;
-	size_t words = 0;
-
-	met_init(&met);
-	push_pending(&met, &t);
-	while (met.pending_count > 0) {
-		Term next = *met.pending[--met.pending_count];
-		struct object_shape shape;
-		bool is_new;
-
-		if (met_enter(&met, next, literals, &is_new) == NULL || !is_new)
-			continue;
-		shape = shape_of(next);
-		words += shape.words;
-		for (uint32_t i = shape.first_term; i < shape.last_term; i++)
-			push_pending(&met, term_ptr(next) + i);
-	}
-	met_free(&met);
-	return words;
-}
 
 Term bif_erts_debug_size_shared_1(Process *p, Term *args)
 {
-	return heap_uint(&p->heap, size_shared(args[0], false)); /* what no heap holds takes no room */
-}
+	struct shared_objects *s = shared_objects_new(false); /* what no heap holds takes no room */
+	Term words;
 
-/* The copy of a word's object; made flat, with its own words waiting, when it is met for the first time. */
-static Term copy_word(struct met_table *met, Term t, bool literals, struct heap *h, Term **top)
-{
-	bool is_new;
-	struct met *m = met_enter(met, t, literals, &is_new);
-	struct object_shape shape;
-	const Term *to;
-
-	if (m == NULL || !is_new)
-		return m != NULL ? m->to : t;
-	to = *top;
-	if (term_is_cons(t)) {
-		memcpy(*top, cons_ptr(t), 2 * sizeof(Term));
-		*top += 2;
-		m->to = term_from_cons(to);
-	} else {
-		m->to = copy_object(boxed_ptr(t), top, &h->off_heap);
-	}
-	shape = shape_of(t);
-	for (uint32_t i = shape.first_term; i < shape.last_term; i++)
-		push_pending(met, to + i);
-	return m->to;
+	shared_objects_add(s, args[0]);
+	words = heap_uint(&p->heap, shared_objects_words(s));
+	shared_objects_free(s);
+	return words;
 }
 
 Term bif_erts_debug_copy_shared_2(Process *p, Term *args)
 {
-	bool literals = args[1] == am_true;
-	struct met_table met;
+	struct shared_objects *s;
 	Term copy, *top;
 
 	if (args[1] != am_true && args[1] != am_false)
 		return exc_badarg(p);
-	top = heap_alloc(&p->heap, size_shared(args[0], literals));
-	met_init(&met);
-	copy = copy_word(&met, args[0], literals, &p->heap, &top);
-	while (met.pending_count > 0) {
-		Term *word = (Term *)met.pending[--met.pending_count];
-
-		*word = copy_word(&met, *word, literals, &p->heap, &top);
-	}
-	met_free(&met);
+	s = shared_objects_new(args[1] == am_true);
+	shared_objects_add(s, args[0]);
+	top = heap_alloc(&p->heap, shared_objects_words(s));
+	shared_objects_copy(s, &top, &p->heap.off_heap);
+	copy = shared_objects_find(s, args[0]);
+	shared_objects_free(s);
 	return copy;
 }
 

@@ -11,6 +11,7 @@
 #include "data/map.h"
 #include "data/phash.h"
 #include "heap/copy.h"
+#include "heap/copy_shared.h"
 #include "heap/literal.h"
 
 enum { FIRST_BUCKETS = 1024 };
@@ -53,12 +54,12 @@ static struct entry **find_entry(Term key)
 }
 
 /* Lock held for writing. */
-static void grow_buckets(void)
+static void set_bucket_count(size_t n)
 {
 	struct entry **before = terms.buckets;
 	size_t count = terms.bucket_count;
 
-	terms.bucket_count *= 2;
+	terms.bucket_count = n;
 	terms.buckets = mem_zalloc(terms.bucket_count * sizeof(struct entry *));
 	for (size_t i = 0; i < count; i++) {
 		struct entry *next;
@@ -86,19 +87,23 @@ static Term get_value(Term key)
 	return value;
 }
 
-/* Fails: NULL when there is no room for literals. */
+/* Parts that key and value share stay shared. Fails: NULL when there is no room for literals. */
 static struct entry *make_entry(Term key, Term value)
 {
-	size_t words = copy_flat_size_words(key) + copy_flat_size_words(value);
-	struct literal_area *area = literal_new(words);
-	struct entry *e;
+	struct shared_objects *objects = shared_objects_new(true);
+	struct literal_area *area;
+	struct entry *e = NULL;
 
-	if (area == NULL)
-		return NULL;
-	e = mem_alloc(sizeof(*e));
-	*e = (struct entry){ .words = words, .area = area, .hash = phash2(key) };
-	e->key = literal_put(area, key);
-	e->value = literal_put(area, value);
+	shared_objects_add(objects, key);
+	shared_objects_add(objects, value);
+	area = literal_new(shared_objects_words(objects));
+	if (area != NULL) {
+		shared_objects_copy(objects, &area->top, &area->off_heap);
+		e = mem_alloc(sizeof(*e));
+		*e = (struct entry){ .words = shared_objects_words(objects), .area = area, .hash = phash2(key),
+				     .key = shared_objects_find(objects, key), .value = shared_objects_find(objects, value) };
+	}
+	shared_objects_free(objects);
 	return e;
 }
 
@@ -129,7 +134,7 @@ static struct entry *enter(struct entry *e)
 	terms.words += e->words;
 	*at = e;
 	if (terms.count > terms.bucket_count)
-		grow_buckets();
+		set_bucket_count(2 * terms.bucket_count);
 	rwlock_unwrite(&terms.lock);
 	return old;
 }
@@ -199,6 +204,8 @@ Term bif_persistent_term_erase_1(Process *p, Term *args)
 		*at = e->next;
 		terms.count--;
 		terms.words -= e->words;
+		if (terms.bucket_count > FIRST_BUCKETS && terms.count < terms.bucket_count / 4)
+			set_bucket_count(terms.bucket_count / 2);
 	}
 	rwlock_unwrite(&terms.lock);
 	if (found)
@@ -223,6 +230,7 @@ Term bif_erts_internal_erase_persistent_terms_0(Process *p, Term *args)
 		terms.buckets[i] = NULL;
 	}
 	terms.count = terms.words = 0;
+	set_bucket_count(FIRST_BUCKETS);
 	rwlock_unwrite(&terms.lock);
 	for (; all != NULL; all = next) {
 		next = all->next;

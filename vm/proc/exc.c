@@ -52,7 +52,8 @@ Term exc_raise(Process *p, Term class, Term reason, Term trace)
 
 Term exc_trap(Process *p, const struct export *to, unsigned n, const Term *args)
 {
-	memmove(sched_self()->x, args, n * sizeof(Term));
+	if (n > 0)
+		memmove(sched_self()->x, args, n * sizeof(Term));
 	p->trap_export = to;
 	p->exc_kind = EXC_TRAP;
 	return TERM_NONE;

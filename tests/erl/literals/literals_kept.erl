@@ -21,6 +21,7 @@
 %% expect: {answer,true,true}
 %% expect: {shared,true}
 %% expect: {again,true}
+%% expect: {parts,{4,6,true,true}}
 -module(literals_kept).
 -export([main/0, wake/1]).
 
@@ -43,7 +44,17 @@ main() ->
     show({shared, erts_debug:same(First, element(1, Whole)) andalso erts_debug:same(Fourth, element(4, Whole))}),
     show({again, lists:all(fun(N) -> persistent_term:get({?MODULE, N}) =:= lists:duplicate(100, N) end, lists:seq(1, 3000))}),
     [persistent_term:erase({?MODULE, N}) || N <- lists:seq(1, 3000)],
-    await_collector().
+    await_collector(),
+    show({parts, shared_parts()}).
+
+%% What a term has twice a persistent term has once.
+shared_parts() ->
+    Part = [self()],
+    Term = {Part, Part, [x | Part]},
+    persistent_term:put(?MODULE, Term),
+    {A, B, [x | C]} = Stored = persistent_term:get(?MODULE),
+    {erts_debug:size(Part) + erts_debug:size([x]), erts_debug:size(Stored) - erts_debug:size(Part),
+     erts_debug:same(A, B) andalso erts_debug:same(A, C), Stored =:= Term}.
 
 make_value() ->
     {lists:seq(1, 500), binary:copy(<<"long">>, 100), <<"short">>, #{a => [b], {c} => 1 bsl 100}, 1.5,
