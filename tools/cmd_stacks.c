@@ -645,6 +645,38 @@ static int check_options(const struct state *st, const struct options *o)
     return 0;
 }
 
+static int begin(struct state *st)
+{
+    bool files = st->svg_path || st->pprof_path;
+    int err = open_file(st->svg_path, &st->svg);
+
+    if (!err)
+        err = open_file(st->pprof_path, &st->pprof);
+    st->hz = st->hz ? st->hz : DEFAULT_HZ;
+    st->begun_ns = clock_of(CLOCK_MONOTONIC);
+    st->now = profile_new(&units_of[st->mode]);
+    st->whole = files ? profile_new(&units_of[st->mode]) : NULL;
+    st->counts = tally_new(sizeof(struct stacks_key), sizeof(struct stacks_value) / 8, 2);
+    if (!err && (!st->now || (files && !st->whole) || !st->counts))
+        err = fail(-ENOMEM, "out of memory");
+    return err;
+}
+
+static void end(struct state *st)
+{
+    while (st->vms) {
+        struct stacks_vm *vm = st->vms;
+
+        st->vms = vm->next;
+        free_vm(vm);
+    }
+    native_kernel_free();
+    profile_free(st->now);
+    profile_free(st->whole);
+    tally_free(st->counts);
+    free(st);
+}
+
 int cmd_stacks(int argc, char **argv)
 {
     struct state *st = calloc(1, sizeof *st);
@@ -669,31 +701,13 @@ int cmd_stacks(int argc, char **argv)
         free(st);
         return err;
     }
-    st->hz = st->hz ? st->hz : DEFAULT_HZ;
-    st->begun_ns = clock_of(CLOCK_MONOTONIC);
-    st->now = profile_new(&units_of[st->mode]);
-    st->counts = tally_new(sizeof(struct stacks_key), sizeof(struct stacks_value) / 8, 2);
-    if (st->svg_path || st->pprof_path)
-        st->whole = profile_new(&units_of[st->mode]);
-    err = open_file(st->svg_path, &st->svg);
-    if (!err)
-        err = open_file(st->pprof_path, &st->pprof);
+    err = begin(st);
     if (!err)
         err = run(st, &o);
     if (!err && !st->seen && (st->who || st->only.id))
         note("no stack of the process asked for was seen: it rests, or --proc is not its registered name, <pid> or initial call");
     if (!err && st->whole)
         err = write_files(st);
-    while (st->vms) {
-        struct stacks_vm *vm = st->vms;
-
-        st->vms = vm->next;
-        free_vm(vm);
-    }
-    native_kernel_free();
-    profile_free(st->now);
-    profile_free(st->whole);
-    tally_free(st->counts);
-    free(st);
+    end(st);
     return err;
 }

@@ -88,10 +88,15 @@ static void subtract(const struct tally *t, struct entry *e, const uint64_t *now
 
 int tally_update(struct tally *t, int map_fd)
 {
-    unsigned char *key = calloc(2, t->key_size ? t->key_size : 1), *from = NULL;
-    uint64_t *now = calloc(t->words, sizeof *now);
-    int err = key && now ? 0 : -ENOMEM;
+    unsigned char *key, *from = NULL;
+    uint64_t *now;
+    int err;
 
+    if (!t)
+        return -ENOMEM;
+    key = calloc(2, t->key_size ? t->key_size : 1);
+    now = calloc(t->words, sizeof *now);
+    err = key && now ? 0 : -ENOMEM;
     for (size_t i = 0; i < BUCKETS; i++)
         for (struct entry *e = t->buckets[i]; e; e = e->next)
             memset(e->delta, 0, t->words * sizeof *e->delta);

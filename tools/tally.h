@@ -16,7 +16,8 @@ struct tally_row {
 
 /*
  * For a map with keys of key_size bytes and values of `words` 64-bit integers, of which the
- * first `additive` only grow. Owns: free with tally_free.
+ * first `additive` only grow. Owns: free with tally_free. NULL: out of memory, which tally_update
+ * tells.
  */
 struct tally *tally_new(size_t key_size, size_t words, size_t additive);
 void tally_free(struct tally *tally);
