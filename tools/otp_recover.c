@@ -105,14 +105,32 @@ struct memo {
     uint64_t address;
 };
 
-/* ---- bounds of functions */
+/* ---- records that begin with an address, in its order */
 
-static int compare_spans(const void *a, const void *b)
+static int compare_addresses(const void *a, const void *b)
 {
-    const struct span *x = a, *y = b;
+    const uint64_t *x = a, *y = b;
 
-    return (x->address > y->address) - (x->address < y->address);
+    return (*x > *y) - (*x < *y);
 }
+
+/* How many of them are before the address: where those begin that have it. */
+static size_t count_below(const void *records, size_t n, size_t size, uint64_t address)
+{
+    size_t low = 0, high = n;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (*(const uint64_t *)((const char *)records + middle * size) < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* ---- bounds of functions */
 
 static int read_functions(struct otp_recover *r)
 {
@@ -129,16 +147,16 @@ static int read_functions(struct otp_recover *r)
             span.size <= r->image->text_size && span.address >= r->image->text &&
             span.address - r->image->text <= r->image->text_size - span.size)
             r->functions[r->nfunctions++] = span;
-    qsort(r->functions, r->nfunctions, sizeof *r->functions, compare_spans);
+    qsort(r->functions, r->nfunctions, sizeof *r->functions, compare_addresses);
     return 0;
 }
 
 /* The function that starts at the address; NULL when none does. */
 static const struct span *function_at(const struct otp_recover *r, uint64_t address)
 {
-    struct span key = {address, 0};
+    size_t i = count_below(r->functions, r->nfunctions, sizeof *r->functions, address);
 
-    return r->nfunctions ? bsearch(&key, r->functions, r->nfunctions, sizeof key, compare_spans) : NULL;
+    return i < r->nfunctions && r->functions[i].address == address ? &r->functions[i] : NULL;
 }
 
 /* ---- what code refers to */
@@ -152,17 +170,9 @@ static bool spend(struct otp_recover *r, uint64_t bytes)
 /* The function that the address is in; NULL when in none. */
 static const struct span *function_of(const struct otp_recover *r, uint64_t address)
 {
-    size_t low = 0, high = r->nfunctions;
+    size_t n = count_below(r->functions, r->nfunctions, sizeof *r->functions, address + 1);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (r->functions[middle].address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low && address - r->functions[low - 1].address < r->functions[low - 1].size ? &r->functions[low - 1] : NULL;
+    return n && address - r->functions[n - 1].address < r->functions[n - 1].size ? &r->functions[n - 1] : NULL;
 }
 
 static const unsigned char *code_of(const struct otp_recover *r, const struct span *span)
@@ -213,17 +223,9 @@ static bool calls(struct otp_recover *r, const struct span *span, uint64_t calle
 
 static const struct otp_reloc *reloc_at(const struct otp_image *image, uint64_t at)
 {
-    size_t low = 0, high = image->nrelocs;
+    size_t i = count_below(image->relocs, image->nrelocs, sizeof *image->relocs, at);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (image->relocs[middle].at < at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < image->nrelocs && image->relocs[low].at == at ? &image->relocs[low] : NULL;
+    return i < image->nrelocs && image->relocs[i].at == at ? &image->relocs[i] : NULL;
 }
 
 /* The import that the stub at the address jumps to (`endbr64`, `bnd` before the jump or not); NULL when it is none. */
@@ -286,13 +288,6 @@ static bool next_relative(struct otp_recover *r, const struct span *span, unsign
     return true;
 }
 
-static int compare_taken(const void *a, const void *b)
-{
-    const struct taken *x = a, *y = b;
-
-    return (x->address > y->address) - (x->address < y->address);
-}
-
 static int read_taken(struct otp_recover *r)
 {
     uint64_t base = r->image->text, size = r->image->text_size;
@@ -311,24 +306,14 @@ static int read_taken(struct otp_recover *r)
         r->taken[r->ntaken++] = (struct taken){relative(base + i + LEA_SIZE, r->text + i + 3), base + i};
     }
     if (r->ntaken)
-        qsort(r->taken, r->ntaken, sizeof *r->taken, compare_taken);
+        qsort(r->taken, r->ntaken, sizeof *r->taken, compare_addresses);
     return 0;
 }
 
 /* Index of the first place that takes the address; those that follow it do too while the address is the same. */
 static size_t first_taken(const struct otp_recover *r, uint64_t address)
 {
-    size_t low = 0, high = r->ntaken;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (r->taken[middle].address < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return count_below(r->taken, r->ntaken, sizeof *r->taken, address);
 }
 
 static bool is_within(const struct span *span, uint64_t address)
