@@ -213,7 +213,7 @@ static bool get_settings(struct settings *s, Term list)
 /* The driver that is called like the first word of name, or NULL. */
 static const struct port_driver *find_driver(const char *name)
 {
-	static const struct port_driver *const named[] = { &port_tty_driver, &port_ram_driver };
+	static const struct port_driver *const named[] = { &port_tty_driver, &port_ram_driver, &port_trace_file_driver };
 	size_t n = strcspn(name, " ");
 
 	for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++)

@@ -59,6 +59,7 @@ extern const struct port_driver port_spawn_driver;
 extern const struct port_driver port_file_driver;
 extern const struct port_driver port_tty_driver;
 extern const struct port_driver port_ram_driver;
+extern const struct port_driver port_trace_file_driver;
 
 /* Messages for a port that traces; the job brings them to its output. */
 struct port_traces {

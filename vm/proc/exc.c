@@ -88,6 +88,11 @@ Term exc_return_later(Process *p, Term immediate)
 	return none;
 }
 
+bool exc_returns_later(const Process *p)
+{
+	return p->resume == give_result;
+}
+
 void process_yield_soon(Process *p)
 {
 	p->reds_left = 0;

@@ -25,6 +25,8 @@ Term exc_trap(Process *p, const struct export *to, unsigned n, const Term *args)
 Term exc_wait(Process *p, Term (*resume)(Process *p, void *arg), void (*drop)(Process *p, void *arg), void *arg);
 /* The BIF's result, in a new time slice. */
 Term exc_return_later(Process *p, Term immediate);
+/* Is that what p waits for? */
+bool exc_returns_later(const Process *p);
 /* p: counted by the caller; it may have ended. */
 void process_unblock(Process *p);
 /* Give up the time slice after this BIF. */

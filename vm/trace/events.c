@@ -6,6 +6,7 @@
 #include "code/module.h"
 #include "code/opcodes.h"
 #include "heap/copy.h"
+#include "proc/exc.h"
 #include "proc/message.h"
 #include "proc/sched.h"
 #include "term/node.h"
@@ -163,11 +164,17 @@ Term trace_put_place(Process *p, Term *at)
 	return tracer_put_mfa(at, func_info_module(info), func_info_function(info), SMALL(func_info_arity(info)));
 }
 
+/* A slice more, only for the loop to heed what was set, is nobody's business. */
+static bool wants_slices(const Process *p)
+{
+	return trace_wants(p, TRACE_RUNNING | TRACE_RUNNING_PROCS) && !exc_returns_later(p);
+}
+
 static void slice_began(Process *p, bool waits)
 {
 	Term words[4];
 
-	if (trace_wants(p, TRACE_RUNNING | TRACE_RUNNING_PROCS))
+	if (wants_slices(p))
 		TRACER_TELL_EVENT(p, am_in, trace_put_place(p, words));
 	if (p->tracee != NULL)
 		p->tracee->timed_ns = clock_monotonic_ns();
@@ -182,7 +189,7 @@ static void slice_ended(Process *p, bool waits)
 	watch_slice_ended(p, waits);
 	if (p->tracee != NULL && p->tracee->timed != 0)
 		point_switch_time(p, exits ? 0 : p->tracee->timed, false);
-	if (exits ? trace_wants(p, TRACE_EXITING) : trace_wants(p, TRACE_RUNNING | TRACE_RUNNING_PROCS))
+	if (exits ? trace_wants(p, TRACE_EXITING) : wants_slices(p))
 		TRACER_TELL_EVENT(p, exits ? am_out_exited : am_out, trace_put_place(p, words));
 }
 

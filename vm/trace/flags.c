@@ -117,31 +117,42 @@ void trace_each_process(void (*see)(Process *p, void *arg), void *arg)
 	heap_free(&scratch);
 }
 
-/* Fails: false when somebody else traces it. */
-static bool change_one(Process *p, const struct change *c)
+/* Flags and tracer as the change makes them; those of a tracer that is gone are nobody's. Fails: false when somebody else traces. */
+static bool apply_change(const struct change *c, uint32_t *flags, Term *tracer)
 {
-	Term tracer = trace_tracer(p);
-
-	if (c->tracer != TERM_NONE && p->trace_flags != 0 && tracer != c->tracer && tracer_is_alive(tracer))
+	if (!tracer_is_alive(*tracer))
+		*flags = 0;
+	if (c->tracer != TERM_NONE && *flags != 0 && *tracer != c->tracer)
 		return false;
+	*flags = c->on ? *flags | c->flags : *flags & ~c->flags;
 	if (c->tracer != TERM_NONE)
-		tracer = c->tracer;
-	trace_set(p, c->on ? p->trace_flags | c->flags : p->trace_flags & ~c->flags, tracer);
+		*tracer = c->tracer;
 	return true;
 }
 
-/* The same of a port, whose flags are its lock's. */
+static bool change_one(Process *p, const struct change *c)
+{
+	uint32_t flags = p->trace_flags;
+	Term tracer = trace_tracer(p);
+	bool ok = apply_change(c, &flags, &tracer);
+
+	if (ok)
+		trace_set(p, flags, tracer);
+	return ok;
+}
+
 static bool change_one_port(struct port *port, const struct change *c)
 {
-	bool ok = false;
+	uint32_t flags;
+	Term tracer;
+	bool ok;
 
 	lock_acquire(&port->lock);
-	if (port->state == PORT_OPEN && (c->tracer == TERM_NONE || port->trace_flags == 0 || port->tracer == c->tracer ||
-					 !tracer_is_alive(port->tracer))) {
-		trace_port_set(port, c->on ? port->trace_flags | c->flags : port->trace_flags & ~c->flags,
-			       c->tracer != TERM_NONE ? c->tracer : port->tracer);
-		ok = true;
-	}
+	flags = port->trace_flags;
+	tracer = port->tracer;
+	ok = port->state == PORT_OPEN && apply_change(c, &flags, &tracer);
+	if (ok)
+		trace_port_set(port, flags, tracer);
 	lock_release(&port->lock);
 	return ok;
 }

@@ -4,7 +4,7 @@
 -export([main/0, called/1]).
 
 main() ->
-    timeouts(), yields(), growing(), dead(), own().
+    timeouts(), yields(), growing(), dead(), own(), next_tracer(), no_slices().
 
 timeouts() ->
     [begin
@@ -40,6 +40,21 @@ own() ->
     erlang:trace(self(), true, [call]), called(1), called(2), p(count()),
     erlang:trace(self(), false, [all]), called(3), p(count()),
     erlang:trace_pattern({?MODULE, called, 1}, false, [call_time]).
+
+%% The next tracer has nothing of what one that is gone wished for.
+next_tracer() ->
+    Me = self(),
+    {T, R} = spawn_monitor(fun() -> erlang:trace(Me, true, [send, timestamp, silent]), Me ! {self(), ready} end),
+    receive {T, ready} -> ok end, receive {'DOWN', R, _, _, _} -> ok end,
+    U = spawn(fun() -> receive stop -> ok end end), erlang:trace(self(), true, ['receive', {tracer, U}]),
+    p(erlang:trace_info(self(), flags)), erlang:trace(self(), false, [all]), U ! stop.
+
+%% Setting flags is no time slice.
+no_slices() ->
+    U = spawn(fun() -> receive stop -> ok end end),
+    erlang:trace(self(), true, [running, {tracer, U}]), erlang:trace(self(), true, [send, {tracer, U}]), erlang:trace(self(), false, [all]),
+    R = erlang:trace_delivered(self()), receive {trace_delivered, _, R} -> ok end,
+    {messages, L} = process_info(U, messages), p([X || {trace, _, _, X} <- L, element(1, X) =:= erts_internal]), U ! stop.
 
 count() ->
     {call_time, L} = erlang:trace_info({?MODULE, called, 1}, call_time),
@@ -85,3 +100,5 @@ p(X) -> io:format("~p~n", [X]).
 %% expect: {flags,[]}
 %% expect: [{true,2}]
 %% expect: [{true,2}]
+%% expect: {flags,['receive']}
+%% expect: []
