@@ -15,7 +15,7 @@ declare -A may=(
 	[dist]="io code proc data heap term base"
 	[trace]="code ets io proc data heap term base"
 	[dump]="code ets io proc data heap term base"
-	[bif]="code ets io dist trace proc data heap term base"
+	[bif]="code ets io dist trace dump proc data heap term base"
 )
 status=0
 fail() { echo "lint: $*"; status=1; }

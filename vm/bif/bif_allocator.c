@@ -5,6 +5,8 @@
 #include <stdio.h>
 
 #include "bif/bif_info.h"
+#include "proc/message.h"
+#include "proc/sched.h"
 
 static const Term disabled[] = {
 	am_temp_alloc, am_sl_alloc, am_std_alloc, am_ll_alloc, am_eheap_alloc, am_ets_alloc, am_fix_alloc, am_literal_alloc,
@@ -55,6 +57,41 @@ static Term one_allocator(struct heap *h, Term name, bool options)
 		if (disabled[i] == name)
 			return am_false;
 	return TERM_NONE;
+}
+
+/* {Name, false} of each; of sys_alloc, whose one instance the first scheduler tells of: {Name, 0, []}. Fails: TERM_NONE. */
+static Term tell_memory(struct heap *h, unsigned scheduler, Term names)
+{
+	Term list = NIL;
+
+	for (; term_is_cons(names); names = cons_tail(names)) {
+		Term told = one_allocator(h, cons_head(names), false);
+
+		if (told == am_false)
+			list = heap_cons(h, heap_tuple(h, cons_head(names), am_false), list);
+		else if (told == TERM_NONE)
+			return TERM_NONE;
+		else if (scheduler == 1)
+			list = heap_cons(h, heap_tuple(h, cons_head(names), SMALL(0), NIL), list);
+	}
+	return names == NIL ? list : TERM_NONE;
+}
+
+Term info_request_memory(Process *p, Term ref, Term names)
+{
+	if (!term_is_local_ref(ref) || !term_is_cons(names) || tell_memory(&p->heap, 1, names) == TERM_NONE)
+		return TERM_NONE;
+	for (unsigned i = 1; i <= sched_count(); i++)
+		message_send_to(NULL, p, heap_tuple(&p->heap, ref, SMALL((uint64_t)i), tell_memory(&p->heap, i, names)));
+	return am_true;
+}
+
+/* Those that answer info_request_memory, and one that does not. */
+Term bif_erts_internal_no_aux_work_threads_0(Process *p, Term *args)
+{
+	(void)p;
+	(void)args;
+	return SMALL((uint64_t)sched_count() + 1);
 }
 
 Term info_allocator_of(Process *p, Term of, bool options)

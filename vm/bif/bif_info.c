@@ -22,7 +22,7 @@
 #include "trace/trace.h"
 #include "trace/tracer.h"
 
-enum { BIN_VHEAP_WORDS = 46422, REQUESTS_LIMIT = 50, REQUESTS_LIMIT_MAX = (1 << 27) - 1 };
+enum { REQUESTS_LIMIT = 50, REQUESTS_LIMIT_MAX = (1 << 27) - 1 };
 
 struct info_settings info_settings = { am_latin1, am_warning, 8192 };
 
@@ -90,6 +90,7 @@ INFO(true, am_true)
 INFO(false, am_false)
 INFO(nil, NIL)
 INFO(undefined, am_undefined)
+INFO(unknown, am_unknown)
 INFO(thread_pool_size, int_term(async_thread_count()))
 INFO(otp_release, string(&p->heap, "25"))
 INFO(version, string(&p->heap, "13.1.5"))
@@ -131,7 +132,7 @@ INFO(scheduler_bind_type, am_unbound)
 INFO(message_queue_data, atomic_load(&spawn_defaults.off_heap_messages) ? am_off_heap : am_on_heap)
 INFO(fullsweep_after, heap_tuple(&p->heap, am_fullsweep_after, int_term(atomic_load(&spawn_defaults.fullsweep_after))))
 INFO(min_heap_size, heap_tuple(&p->heap, am_min_heap_size, int_term((int64_t)atomic_load(&spawn_defaults.min_heap_words))))
-INFO(min_bin_vheap_size, heap_tuple(&p->heap, am_min_bin_vheap_size, SMALL(BIN_VHEAP_WORDS)))
+INFO(min_bin_vheap_size, heap_tuple(&p->heap, am_min_bin_vheap_size, int_term((int64_t)atomic_load(&spawn_defaults.min_bin_vheap_words))))
 INFO(max_heap_size, max_heap_map(&p->heap, atomic_load(&spawn_defaults.max_heap_words), atomic_load(&spawn_defaults.max_heap_flags)))
 
 static Term info_system_version(Process *p)
@@ -141,6 +142,20 @@ static Term info_system_version(Process *p)
 	snprintf(text, sizeof(text), "Erlang/OTP 25 [erts-13.1.5] [erlvm] [64-bit] [smp:%u:%u] [async-threads:%u]\n", sched_count(),
 		 sched_online(), (unsigned)async_thread_count());
 	return string(&p->heap, text);
+}
+
+static Term put_state(struct heap *h, Term kind, unsigned count, unsigned online, unsigned active, Term tail)
+{
+	return heap_cons(h, heap_tuple(h, kind, int_term(count), int_term(online), int_term(active)), tail);
+}
+
+static Term info_all_schedulers_state(Process *p)
+{
+	struct heap *h = &p->heap;
+	Term list = put_state(h, am_dirty_io, 0, 0, 0, NIL);
+
+	list = put_state(h, am_dirty_cpu, 0, 0, 0, list);
+	return put_state(h, am_normal, sched_count(), sched_online(), sched_active(), list);
 }
 
 static Term info_scheduler_bindings(Process *p)
@@ -183,7 +198,7 @@ static Term info_garbage_collection(Process *p)
 	Term list = put_pair(h, am_fullsweep_after, int_term(atomic_load(&spawn_defaults.fullsweep_after)), NIL);
 
 	list = put_pair(h, am_min_heap_size, int_term((int64_t)atomic_load(&spawn_defaults.min_heap_words)), list);
-	list = put_pair(h, am_min_bin_vheap_size, SMALL(BIN_VHEAP_WORDS), list);
+	list = put_pair(h, am_min_bin_vheap_size, int_term((int64_t)atomic_load(&spawn_defaults.min_bin_vheap_words)), list);
 	return put_pair(h, am_max_heap_size, int_term((int64_t)atomic_load(&spawn_defaults.max_heap_words)), list);
 }
 
@@ -221,7 +236,14 @@ static Term info_ethread_info(Process *p)
 {
 	struct heap *h = &p->heap;
 
-	return heap_cons(h, heap_tuple(h, string(h, "64-bit native atomics"), string(h, "C11"), NIL), NIL);
+	static const struct { const char *what, *how; } facts[] = {
+		{ "32-bit native atomics", "C11" }, { "64-bit native atomics", "C11" }, { "Double word native atomics", "no" },
+	};
+	Term list = NIL;
+
+	for (size_t i = sizeof(facts) / sizeof(facts[0]); i-- > 0;)
+		list = heap_cons(h, heap_tuple(h, string(h, facts[i].what), string(h, facts[i].how), NIL), list);
+	return list;
 }
 
 static Term info_snifs(Process *p)
@@ -265,7 +287,7 @@ static const struct info_item {
 	ITEM_AS(run_queues, schedulers), ITEM_AS(constant_pool_support, true),
 	ITEM_AS(port_tasks, true), ITEM_AS(io_thread, false), ITEM_AS(lock_checking, false),
 	ITEM_AS(lock_counting, false), ITEM_AS(ets_always_compress, false), ITEM_AS(ets_realloc_moves, false),
-	ITEM_AS(cpu_quota, undefined),
+	ITEM_AS(cpu_quota, unknown), ITEM(info), ITEM(procs), ITEM(loaded), ITEM(dist), ITEM(all_schedulers_state),
 	ITEM_AS(beam_jump_table, true), ITEM_AS(hipe_architecture, undefined), { am_allocator, info_allocator },
 	{ am_alloc_util_allocators, info_alloc_util_allocators },
 	ITEM_AS(taints, nil), ITEM_AS(cpu_topology, undefined), ITEM_AS(modified_timing_level, undefined),
@@ -296,6 +318,8 @@ Term bif_erlang_system_info_1(Process *p, Term *args)
 
 	if (term_is_tuple_of(args[0], 2))
 		value = info_pair(p, tuple_get(args[0], 1), tuple_get(args[0], 2));
+	if (term_is_tuple_of(args[0], 3) && tuple_get(args[0], 1) == am_memory_internal)
+		value = info_request_memory(p, tuple_get(args[0], 2), tuple_get(args[0], 3));
 	for (size_t i = 0; i < sizeof(info_items) / sizeof(info_items[0]); i++)
 		if (info_items[i].name == args[0])
 			value = info_items[i].make(p);
@@ -312,11 +336,11 @@ static Term flag_fullsweep(Term value)
 					(uint32_t)(small_value(value) > 65535 ? 65535 : small_value(value))));
 }
 
-static Term flag_min_heap(Term value)
+static Term flag_heap_size(_Atomic size_t *words, Term value)
 {
 	if (!term_is_small(value) || small_value(value) < 0 || small_value(value) > (int64_t)1 << 40)
 		return TERM_NONE;
-	return int_term((int64_t)atomic_exchange(&spawn_defaults.min_heap_words, gc_next_size_words((size_t)small_value(value))));
+	return int_term((int64_t)atomic_exchange(words, gc_next_size_words((size_t)small_value(value))));
 }
 
 static Term flag_max_heap(Process *p, Term value)
@@ -348,11 +372,10 @@ Term bif_erlang_system_flag_2(Process *p, Term *args)
 		before = flag_fullsweep(args[1]);
 		break;
 	case am_min_heap_size:
-		before = flag_min_heap(args[1]);
+		before = flag_heap_size(&spawn_defaults.min_heap_words, args[1]);
 		break;
 	case am_min_bin_vheap_size:
-		if (term_is_small(args[1]) && small_value(args[1]) >= 0)
-			before = SMALL(BIN_VHEAP_WORDS);
+		before = flag_heap_size(&spawn_defaults.min_bin_vheap_words, args[1]);
 		break;
 	case am_max_heap_size:
 		before = flag_max_heap(p, args[1]);
@@ -574,16 +597,21 @@ static Term memory_of(const struct memory *m, Term kind)
 	}
 }
 
-Term bif_erlang_memory_0(Process *p, Term *args)
+Term info_memory(Process *p)
 {
 	static const Term kinds[] = { am_ets, am_code, am_binary, am_atom_used, am_atom, am_system, am_processes_used, am_processes, am_total };
 	struct memory m = measure_memory();
 	Term list = NIL;
 
-	(void)args;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		list = put_pair(&p->heap, kinds[i], memory_of(&m, kinds[i]), list);
 	return list;
+}
+
+Term bif_erlang_memory_0(Process *p, Term *args)
+{
+	(void)args;
+	return info_memory(p);
 }
 
 Term bif_erlang_memory_1(Process *p, Term *args)

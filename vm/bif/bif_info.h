@@ -5,8 +5,6 @@
 
 #include "bif/bif.h"
 
-/* What a native returns that first gives up its time slice: the value, once the process runs again. */
-Term process_yield_with(Process *p, Term value);
 /* Makes it ready. Called by bif_init; calls the others. */
 void bif_proc_init(void);
 void bif_persistent_init(void);
@@ -35,6 +33,15 @@ Term info_normal_multi_scheduling_blockers(Process *p);
 Term info_schedulers_state(Process *p);
 Term info_set_multi_scheduling(Process *p, Term how);
 Term info_set_schedulers_online(Process *p, Term n);
+/* bif_info_text.c: binaries. */
+Term info_info(Process *p);
+Term info_procs(Process *p);
+Term info_loaded(Process *p);
+Term info_dist(Process *p);
+/* system_info({memory_internal, ref, [Name]}): p is sent {ref, Scheduler, [{Name, ...}]}, one a scheduler. Fails: TERM_NONE. */
+Term info_request_memory(Process *p, Term ref, Term names);
+/* [{Kind, Bytes}], as erlang:memory/0. */
+Term info_memory(Process *p);
 /* statistics(scheduler_wall_time): undefined while it is off. */
 Term info_scheduler_wall_time(Process *p);
 /* system_flag(scheduler_wall_time, on): kernel_refc, where it runs, counts who wants it. */

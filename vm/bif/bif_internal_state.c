@@ -11,6 +11,7 @@
 #include "ets/table.h"
 #include "heap/copy.h"
 #include "proc/sched.h"
+#include "proc/task.h"
 
 enum { SLEEP_LIMIT_MS = 1 << 30 };
 
@@ -57,6 +58,21 @@ static Term set_force_gc(Process *p, Term of)
 		return am_false;
 	p->flags |= PF_NEED_GC;
 	return am_true;
+}
+
+/* Whether collections that others ask for are done, or wait until they may. */
+static Term set_gc_state(Process *p, Term value)
+{
+	if (value != am_true && value != am_false)
+		return TERM_NONE;
+	return term_from_bool(task_allow_collections(p, value == am_true));
+}
+
+/* Signals always come in through a queue of their own. */
+static Term set_sig_buffers(Process *p, Term value)
+{
+	(void)p;
+	return value == am_true ? am_true : TERM_NONE;
 }
 
 static void sleep_ms(void *arg)
@@ -182,6 +198,12 @@ static Term get_persistent_term(Process *p, Term of)
 	return map_from_pairs(&p->heap, (Term[]){ am_table, SMALL(persistent_table_size()) }, 1);
 }
 
+static Term get_memory(Process *p, Term of)
+{
+	(void)of;
+	return info_memory(p);
+}
+
 static Term get_available(Process *p, Term of)
 {
 	(void)p;
@@ -215,11 +237,12 @@ static const struct state_item set_items[] = {
 	{ am_block, set_block }, { am_wait, set_wait }, { am_binary_loop_limit, set_binary_limit },
 	{ am_re_loop_limit, set_re_limit }, { am_unicode_loop_limit, set_unicode_limit }, { am_ets_force_trap, get_notsup },
 	{ am_ets_force_split, get_notsup }, { am_ets_debug_random_split_join, set_random_split }, { am_mbuf, set_mbuf },
+	{ am_gc_state, set_gc_state }, { am_proc_sig_buffers, set_sig_buffers },
 };
 
 static const struct state_item get_items[] = {
 	{ am_available_internal_state, get_available }, { am_reds_left, get_reds_left }, { am_processes, get_processes },
-	{ am_persistent_term, get_persistent_term },
+	{ am_persistent_term, get_persistent_term }, { am_memory, get_memory },
 	{ am_force_heap_frags, get_no }, { am_flxctr_memory_usage, get_notsup }, { am_lc_graph, get_notsup },
 };
 

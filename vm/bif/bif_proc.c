@@ -2,7 +2,7 @@
 /* Built-in functions: processes are born, end, look at themselves; exceptions; the process dictionary. */
 #include <stdlib.h>
 
-#include "bif/bif_info.h"
+#include "bif/process_call.h"
 #include "bif/spawn_opts.h"
 #include "code/export.h"
 #include "data/number.h"
@@ -310,7 +310,7 @@ Term bif_erlang_hibernate_3(Process *p, Term *args)
 }
 
 /* hd([Value]) is called in place, and calls look whether the slice is over. */
-Term process_yield_with(Process *p, Term value)
+static Term yield_now(Process *p, Term value)
 {
 	Term list = heap_cons(&p->heap, value, NIL);
 	struct sched *s = sched_self();
@@ -325,7 +325,7 @@ Term process_yield_with(Process *p, Term value)
 Term bif_erlang_yield_0(Process *p, Term *args)
 {
 	(void)args;
-	return process_yield_with(p, am_true);
+	return yield_now(p, am_true);
 }
 
 Term bif_erlang_bump_reductions_1(Process *p, Term *args)
@@ -341,8 +341,12 @@ Term bif_erlang_bump_reductions_1(Process *p, Term *args)
 static Term set_priority(Process *p, Term value)
 {
 	Term before = priority_atom(p->priority);
+	uint8_t priority;
 
-	return priority_read(value, &p->priority) ? before : TERM_NONE;
+	if (!priority_read(value, &priority))
+		return TERM_NONE;
+	process_set_priority(p, priority);
+	return before;
 }
 
 static Term set_flag_bit(Process *p, Term value, uint32_t bit)
@@ -463,7 +467,17 @@ static Term set_scheduler(Process *p, Term value)
 	if (id != 0)
 		atomic_store(&p->sched, sched_get(id));
 	p->bound = id != 0;
-	return id != 0 && id != sched_self()->id ? process_yield_with(p, before) : before;
+	return id != 0 && id != sched_self()->id ? exc_return_later(p, before) : before;
+}
+
+static Term set_min_bin_vheap(Process *p, Term value)
+{
+	Term before = term_from_small((int64_t)p->heap.binary_min_words);
+
+	if (!term_is_small(value) || small_value(value) < 0 || small_value(value) > (int64_t)1 << 40)
+		return TERM_NONE;
+	heap_set_binary_min(&p->heap, gc_next_size_words((size_t)small_value(value)));
+	return before;
 }
 
 static Term set_save_calls(Process *p, Term value)
@@ -497,8 +511,7 @@ Term bif_erlang_process_flag_2(Process *p, Term *args)
 		before = set_min_heap(p, args[1]);
 		break;
 	case am_min_bin_vheap_size:
-		if (term_is_small(args[1]) && small_value(args[1]) >= 0)
-			before = SMALL(46422);
+		before = set_min_bin_vheap(p, args[1]);
 		break;
 	case am_max_heap_size:
 		before = set_max_heap(p, args[1]);
@@ -527,29 +540,68 @@ Term bif_erlang_process_flag_2(Process *p, Term *args)
 	return before != TERM_NONE ? before : exc_badarg(p);
 }
 
+static Term answer_save_calls(Process *p, struct process_call *c)
+{
+	return p != NULL ? SMALL((uint64_t)saved_calls_set(p, (uint32_t)small_value(c->items[0]))) : am_badarg;
+}
+
+/* The only flag of another process that may be set; the answer comes as {Ref, Result}. */
+Term bif_erts_internal_process_flag_3(Process *p, Term *args)
+{
+	struct process_call *c;
+	Term ref;
+
+	if (!term_is_local_pid(args[0]))
+		return am_badarg;
+	if (args[1] != am_save_calls)
+		return am_badtype;
+	if (!term_is_small(args[2]) || small_value(args[2]) < 0 || small_value(args[2]) > SAVED_CALLS_MAX)
+		return am_badarg;
+	if (args[0] == p->id)
+		return exc_return_later(p, SMALL((uint64_t)saved_calls_set(p, (uint32_t)small_value(args[2]))));
+	ref = heap_ref(&p->heap, 0);
+	c = process_call_new(answer_save_calls, p->id, ref, 1);
+	c->items[0] = args[2];
+	process_call_send(args[0], c);
+	return ref;
+}
+
 Term bif_erlang_group_leader_0(Process *p, Term *args)
 {
 	(void)args;
 	return p->group_leader;
 }
 
-/* Signals are handled in order: who asks after this returned sees the new one. */
+/* false: group_leader/3 does it. */
 Term bif_erts_internal_group_leader_2(Process *p, Term *args)
 {
-	struct signal *s;
-
 	if (!term_is_pid(args[0]) || !term_is_local_pid(args[1]))
 		return am_badarg;
-	if (args[1] == p->id) {
-		p->group_leader = args[0];
-		return am_true;
-	}
-	s = signal_new(SIG_GROUP_LEADER);
-	s->from = p->id;
-	s->term = args[0];
-	if (!term_is_immed(args[0]))
-		s->fragment = copy_to_fragment(args[0], &s->term);
-	return signal_send(args[1], s) ? am_true : am_badarg;
+	if (args[1] != p->id)
+		return am_false;
+	p->group_leader = args[0];
+	return am_true;
+}
+
+static Term answer_group_leader(Process *p, struct process_call *c)
+{
+	if (p == NULL)
+		return am_badarg;
+	p->group_leader = copy_to_heap(c->request, &p->heap);
+	return am_true;
+}
+
+/* The answer, {Ref, Result}, comes once it has the new one. */
+Term bif_erts_internal_group_leader_3(Process *p, Term *args)
+{
+	struct process_call *c;
+
+	if (!term_is_pid(args[0]) || !term_is_local_pid(args[1]) || !term_is_local_ref(args[2]))
+		return exc_badarg(p);
+	c = process_call_new(answer_group_leader, p->id, args[2], 0);
+	c->request_fragment = copy_to_fragment(args[0], &c->request);
+	process_call_send(args[1], c);
+	return am_ok;
 }
 
 /* ---- the dictionary */

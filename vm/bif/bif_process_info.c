@@ -18,8 +18,6 @@
 #include "proc/sched.h"
 #include "term/node.h"
 
-enum { BIN_VHEAP_WORDS = PROCESS_BIN_VHEAP_WORDS };
-
 Term bif_erlang_processes_0(Process *p, Term *args)
 {
 	(void)args;
@@ -370,7 +368,7 @@ static Term info_stack_size(Process *p, struct heap *h)
 static Term info_total_heap_size(Process *p, struct heap *h)
 {
 	(void)h;
-	return int_term(block_words(&p->heap) + old_block_words(&p->heap) + p->heap.fragment_words);
+	return int_term(block_words(&p->heap) + old_block_words(&p->heap) + p->heap.fragment_words + process_message_words(p));
 }
 
 size_t process_info_bytes(Process *p)
@@ -427,9 +425,8 @@ static Term info_min_heap_size(Process *p, struct heap *h)
 
 static Term info_min_bin_vheap_size(Process *p, struct heap *h)
 {
-	(void)p;
 	(void)h;
-	return SMALL(BIN_VHEAP_WORDS);
+	return int_term(p->heap.binary_min_words);
 }
 
 static Term info_fullsweep_after(Process *p, struct heap *h)
@@ -450,7 +447,7 @@ static Term put_pairs(struct heap *h, size_t n, const Term (*pairs)[2])
 static Term info_garbage_collection(Process *p, struct heap *h)
 {
 	const Term pairs[][2] = {
-		{ am_max_heap_size, info_max_heap_size(p, h) }, { am_min_bin_vheap_size, SMALL(BIN_VHEAP_WORDS) },
+		{ am_max_heap_size, info_max_heap_size(p, h) }, { am_min_bin_vheap_size, int_term(p->heap.binary_min_words) },
 		{ am_min_heap_size, int_term(p->heap.min_words) }, { am_fullsweep_after, int_term(p->heap.minor_limit) },
 		{ am_minor_gcs, int_term(p->heap.minor_count) },
 	};
@@ -602,8 +599,10 @@ static Term ask(Process *p, Term pid, struct process_call *c, Term ref)
 {
 	Term result;
 
-	if (pid != p->id)
+	if (pid != p->id) {
+		c->leaves_nothing = true;
 		return process_call_await(p, pid, c, ref);
+	}
 	/* What others sent before counts: our own queue, too. */
 	if ((atomic_load(&p->state) & PS_SIGNALS) && !signal_handle_now(p)) {
 		process_call_free(c);

@@ -2,6 +2,7 @@
 /* Built-in functions: what a process asks another to do: is it alive, collect, is old code used, suspend. */
 #include "base/alloc.h"
 #include "bif/process_call.h"
+#include "bif/spawn_opts.h"
 #include "code/module.h"
 #include "heap/copy.h"
 #include "proc/message.h"
@@ -66,12 +67,22 @@ Term bif_erts_internal_garbage_collect_1(Process *p, Term *args)
 	return am_true;
 }
 
+/* The heap of a process that hibernates is as small as it can be. One that comes over its limit here ends after the answer. */
 static Term answer_collect(Process *p, struct process_call *c)
 {
 	if (p == NULL)
 		return am_false;
-	want_collection(p, c->items[0] == am_major);
+	if (!((p->woken_from | atomic_load(&p->state)) & PS_HIBERNATED)) {
+		p->heap.force_major |= c->items[0] == am_major;
+		process_collect_gc(p, 0, p->x, p->live);
+	}
 	return am_true;
+}
+
+static Term answer_test(Process *p, struct process_call *c)
+{
+	(void)c;
+	return term_from_bool(p != NULL);
 }
 
 static Term answer_check_code(Process *p, struct process_call *c)
@@ -81,36 +92,54 @@ static Term answer_check_code(Process *p, struct process_call *c)
 	return term_from_bool(p != NULL && m != NULL && module_is_old_used_by(m, p));
 }
 
-/* Request: {garbage_collect, Id, major | minor} or {check_process_code, Id, Module}; the answer: {Kind, Id, Result}. */
-static Term request_task(Process *p, Term from, Term to, Term request)
-{
-	struct process_call *c;
+/* What is asked for, {Kind, Id} with an argument or none; the answer: {Kind, Id, Result}. */
+static const struct task_kind {
+	Term name;
+	unsigned arguments;  /* atoms */
+	bool collects;
 	process_call_fn fn;
+} task_kinds[] = {
+	{ am_garbage_collect, 1, true, answer_collect },
+	{ am_check_process_code, 1, false, answer_check_code },
+	{ am_system_task_test, 0, false, answer_test },
+};
 
-	if (!term_is_local_pid(to) || !term_is_local_pid(from) || !term_is_tuple_of(request, 3) ||
-	    !term_is_atom(tuple_get(request, 3)))
+static const struct task_kind *find_kind(Term request)
+{
+	for (size_t i = 0; i < sizeof(task_kinds) / sizeof(task_kinds[0]); i++) {
+		const struct task_kind *k = &task_kinds[i];
+
+		if (term_is_tuple_of(request, 2 + k->arguments) && tuple_get(request, 1) == k->name)
+			return k->arguments == 0 || term_is_atom(tuple_get(request, 3)) ? k : NULL;
+	}
+	return NULL;
+}
+
+static Term request_task(Process *p, Term from, Term to, Term how_urgent, Term request)
+{
+	const struct task_kind *k = find_kind(request);
+	uint8_t priority = p->priority;
+	struct process_call *c;
+
+	if (!term_is_local_pid(to) || !term_is_local_pid(from) || k == NULL ||
+	    (how_urgent != am_inherit && !priority_read(how_urgent, &priority)))
 		return exc_badarg(p);
-	if (tuple_get(request, 1) == am_garbage_collect)
-		fn = answer_collect;
-	else if (tuple_get(request, 1) == am_check_process_code)
-		fn = answer_check_code;
-	else
-		return exc_badarg(p);
-	c = process_call_new(fn, from, heap_ref(&p->heap, 0), 1);
-	c->items[0] = tuple_get(request, 3);
-	process_call_tag(c, tuple_get(request, 1), tuple_get(request, 2));
-	process_call_send(to, c);
+	c = process_call_new(k->fn, from, heap_ref(&p->heap, 0), 1);
+	if (k->arguments > 0)
+		c->items[0] = tuple_get(request, 3);
+	process_call_tag(c, k->name, tuple_get(request, 2));
+	process_call_send_task(to, c, priority, k->collects);
 	return am_ok;
 }
 
 Term bif_erts_internal_request_system_task_3(Process *p, Term *args)
 {
-	return request_task(p, p->id, args[0], args[2]);
+	return request_task(p, p->id, args[0], args[1], args[2]);
 }
 
 Term bif_erts_internal_request_system_task_4(Process *p, Term *args)
 {
-	return request_task(p, args[0], args[1], args[3]);
+	return request_task(p, args[0], args[1], args[2], args[3]);
 }
 
 /* ---- suspending */

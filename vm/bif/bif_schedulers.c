@@ -110,7 +110,7 @@ Term info_multi_scheduling(Process *p)
 /* Who runs on a scheduler that stands aside now is through once another has taken it over. */
 static Term told(Process *p, Term value)
 {
-	return sched_self()->id <= sched_active() ? value : process_yield_with(p, value);
+	return sched_self()->id <= sched_active() ? value : exc_return_later(p, value);
 }
 
 Term info_set_multi_scheduling(Process *p, Term how)

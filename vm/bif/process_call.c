@@ -6,6 +6,7 @@
 #include "code/export.h"
 #include "heap/copy.h"
 #include "proc/message.h"
+#include "proc/task.h"
 
 struct process_call *process_call_new(process_call_fn fn, Term from, Term ref, size_t n)
 {
@@ -76,22 +77,35 @@ void process_call_answer(struct process_call *c, Term result)
 static void run_call(Process *p, void *arg)
 {
 	struct process_call *c = arg;
-	Term result = c->fn(p, c);
+	bool leaves_nothing = p != NULL && c->leaves_nothing;
+	struct heap_mark mark;
+	Term result;
 
+	if (leaves_nothing)
+		mark = heap_mark(&p->heap);
+	result = c->fn(p, c);
 	if (result == TERM_NONE)
 		return;
 	send_answer(c, p != NULL ? p->id : TERM_NONE, result);
 	process_call_free(c);
+	if (leaves_nothing)
+		heap_release(&p->heap, &mark);
 }
 
 void process_call_send(Term to, struct process_call *c)
 {
 	struct signal *s = signal_new(SIG_CALL);
+	const Process *from = process_current();
 
 	s->call = run_call;
 	s->arg = c;
-	if (!signal_send(to, s))
+	if (!signal_send_raised(to, s, from != NULL ? from->priority : PRIO_NORMAL))
 		run_call(NULL, c);
+}
+
+void process_call_send_task(Term to, struct process_call *c, enum proc_priority priority, bool collects)
+{
+	task_send(to, priority, collects, run_call, c);
 }
 
 Term process_call_await(Process *p, Term to, struct process_call *c, Term ref)

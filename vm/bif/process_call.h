@@ -17,6 +17,7 @@ struct process_call {
 	Term tag;            /* immediate: the answer is {Tag, Request, Result}; TERM_NONE: {Ref, Result} */
 	Term request;        /* any term, in request_fragment */
 	struct fragment *request_fragment;
+	bool leaves_nothing; /* what fn puts on p's heap is dropped when the answer is sent */
 	size_t n;
 	Term items[];        /* immediates */
 };
@@ -28,6 +29,8 @@ void process_call_free(struct process_call *c);
 void process_call_tag(struct process_call *c, Term tag, Term request);
 /* Sends the answer. Takes: c. */
 void process_call_answer(struct process_call *c, Term result);
+/* As a system task of that priority, see proc/task.h. Takes: c. */
+void process_call_send_task(Term to, struct process_call *c, enum proc_priority priority, bool collects);
 /* Takes: c. Somebody who is gone answers at once, by fn(NULL). */
 void process_call_send(Term to, struct process_call *c);
 /* Sends c and waits for {Ref, Result}: what a BIF returns. */

@@ -7,7 +7,8 @@
 
 enum { FULLSWEEP_MAX = 65535 };
 
-struct spawn_defaults spawn_defaults = { .fullsweep_after = FULLSWEEP_MAX, .min_heap_words = HEAP_MIN_WORDS };
+struct spawn_defaults spawn_defaults = { .fullsweep_after = FULLSWEEP_MAX, .min_heap_words = HEAP_MIN_WORDS,
+					 .min_bin_vheap_words = HEAP_BINARY_MIN_WORDS };
 
 static const Term priority_names[PRIO_COUNT] = { am_low, am_normal, am_high, am_max };
 
@@ -149,7 +150,10 @@ static bool read_pair(Term key, Term value, bool request, struct spawn_request *
 		o->min_heap_words = (size_t)n;
 		return true;
 	case am_min_bin_vheap_size:
-		return read_count(value, SMALL_MAX, &n);
+		if (!read_count(value, (int64_t)1 << 40, &n))
+			return false;
+		o->min_bin_vheap_words = gc_next_size_words((size_t)n);
+		return true;
 	case am_max_heap_size:
 		return max_heap_read(value, &o->max_heap_words, &o->flags);
 	case am_message_queue_data:
@@ -188,6 +192,7 @@ bool spawn_opts_read(Term list, bool request, struct spawn_request *r)
 	*r = (struct spawn_request){ .options = SPAWN_OPTIONS_DEFAULT, .reply = REPLY_BOTH, .reply_tag = am_spawn_reply };
 	r->options.fullsweep_after = (uint16_t)atomic_load(&spawn_defaults.fullsweep_after);
 	r->options.min_heap_words = atomic_load(&spawn_defaults.min_heap_words);
+	r->options.min_bin_vheap_words = atomic_load(&spawn_defaults.min_bin_vheap_words);
 	r->options.max_heap_words = atomic_load(&spawn_defaults.max_heap_words);
 	r->options.flags = atomic_load(&spawn_defaults.max_heap_flags);
 	r->options.off_heap_messages = atomic_load(&spawn_defaults.off_heap_messages);

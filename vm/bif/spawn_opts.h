@@ -27,7 +27,7 @@ bool priority_read(Term atom, uint8_t *priority);
 /* What new processes get unless told otherwise: system_flag. */
 struct spawn_defaults {
 	_Atomic uint32_t fullsweep_after;
-	_Atomic size_t min_heap_words, max_heap_words;
+	_Atomic size_t min_heap_words, max_heap_words, min_bin_vheap_words;
 	_Atomic uint32_t max_heap_flags; /* PF_MAX_HEAP_* */
 	atomic_bool off_heap_messages;
 };

@@ -473,9 +473,9 @@ static void collect_major(struct heap *h, size_t need, const struct gc_root *roo
 	h->force_major = false;
 }
 
-static bool fits_limit(const struct heap *h, size_t need)
+bool gc_fits_limit(const struct heap *h, size_t more_words)
 {
-	size_t words = count_young_words(h) + count_stack_words(h) + need + (size_t)(h->old_top - h->old_start);
+	size_t words = count_young_words(h) + count_stack_words(h) + more_words + (size_t)(h->old_top - h->old_start);
 
 	return h->max_words == 0 || words <= h->max_words;
 }
@@ -496,7 +496,7 @@ bool gc_run_gc(struct heap *h, size_t need_words, const struct gc_root *roots, s
 	h->wants_gc = false;
 	result->reclaimed_words = used - count_young_words(h) - (size_t)(h->old_top - h->old_start);
 	result->new_size_words = (size_t)(h->end - h->start);
-	return fits_limit(h, need_words);
+	return gc_fits_limit(h, need_words);
 }
 
 enum { FIT_SPARE_WORDS = 4 }; /* no block is empty */

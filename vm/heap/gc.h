@@ -25,6 +25,8 @@ struct gc_result {
 bool gc_run_gc(struct heap *h, size_t need_words, const struct gc_root *roots, size_t count, struct gc_result *result);
 /* Cuts the block down to what is on it, until it is wanted again; h has no stack, and was collected. */
 void gc_fit(struct heap *h);
+/* Is what the heap holds, with so many words more, within max_words? */
+bool gc_fits_limit(const struct heap *h, size_t more_words);
 /* Will the next gc_run_gc be a major one? */
 bool gc_next_is_major(const struct heap *h, size_t need_words);
 /* Next size of the growth sequence that is at least `words`. Units: words. */

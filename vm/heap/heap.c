@@ -9,7 +9,7 @@
 #include "heap/refbin.h"
 #include "term/atom.h"
 
-enum { FRAGMENT_MIN_WORDS = 64, BINARY_LIMIT_WORDS = 46422 };
+enum { FRAGMENT_MIN_WORDS = 64 };
 
 static struct {
 	atomic_uint_fast64_t next_ref;
@@ -24,7 +24,13 @@ void heap_init(struct heap *h, size_t min_words)
 	h->top = h->high = h->start;
 	h->stop = h->end;
 	h->minor_limit = 65535;
-	h->binary_limit_words = BINARY_LIMIT_WORDS;
+	heap_set_binary_min(h, HEAP_BINARY_MIN_WORDS);
+}
+
+void heap_set_binary_min(struct heap *h, size_t words)
+{
+	h->binary_min_words = words;
+	h->binary_limit_words = words;
 }
 
 static void free_fragments(struct fragment *f)
@@ -80,6 +86,34 @@ void heap_trim(struct heap *h, Term *at, size_t words, Term *end)
 	} else {
 		ENSURE(end == at + words);
 	}
+}
+
+struct heap_mark heap_mark(const struct heap *h)
+{
+	return (struct heap_mark){ h->top, h->off_heap, h->fragments, h->fragments != NULL ? h->fragments->used_words : 0,
+				   h->fragment_words, h->binary_words, h->wants_gc };
+}
+
+void heap_release(struct heap *h, const struct heap_mark *m)
+{
+	while (h->off_heap != m->off_heap) {
+		Term *object = h->off_heap;
+
+		h->off_heap = *off_heap_next(object);
+		off_heap_drop(object);
+	}
+	while (h->fragments != m->fragments) {
+		struct fragment *f = h->fragments;
+
+		h->fragments = f->next;
+		mem_free(f);
+	}
+	if (h->fragments != NULL)
+		h->fragments->used_words = m->used_words;
+	h->top = m->top;
+	h->fragment_words = m->fragment_words;
+	h->binary_words = m->binary_words;
+	h->wants_gc = m->wants_gc;
 }
 
 Term heap_tuple_array(struct heap *h, size_t arity, const Term *elements)

@@ -32,6 +32,7 @@ struct heap {
 	size_t binary_words; /* sizes of the off-heap binaries taken since the last collection */
 	size_t old_binary_words; /* sizes of the old generation's */
 	size_t binary_limit_words; /* above it wants_gc is set */
+	size_t binary_min_words; /* min_bin_vheap_size: what that limit begins with */
 	Term *old_start, *old_top, *old_end; /* NULL without an old generation */
 	const Term *guest_start; /* words of a message that is being matched, not part of the heap yet: */
 	size_t guest_bytes;  /* a collection leaves pointers to them as they are */
@@ -45,13 +46,26 @@ struct heap {
 };
 
 #define HEAP_MIN_WORDS 233
+#define HEAP_BINARY_MIN_WORDS 46422
 
 void heap_init(struct heap *h, size_t min_words);
+void heap_set_binary_min(struct heap *h, size_t words);
 /* Frees everything, drops the references of its binaries and resources. */
 void heap_free(struct heap *h);
 
 /* Out of line: words from a fragment. */
 Term *heap_alloc_fragment(struct heap *h, size_t words);
+
+/* Where a heap is full up to. heap_release drops what was put there since, with its binaries; nobody may have collected meanwhile, nor
+ * given it fragments (heap_adopt_fragment). */
+struct heap_mark {
+	Term *top, *off_heap;
+	struct fragment *fragments;
+	size_t used_words, fragment_words, binary_words;
+	bool wants_gc;
+};
+struct heap_mark heap_mark(const struct heap *h);
+void heap_release(struct heap *h, const struct heap_mark *m);
 
 /* Room for `words` words, to be filled at once with whole objects. GC: none. */
 static inline Term *heap_alloc(struct heap *h, size_t words)

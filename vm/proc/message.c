@@ -245,6 +245,16 @@ bool signal_send(Term to, struct signal *s)
 	return false;
 }
 
+bool signal_send_raised(Term to, struct signal *s, enum proc_priority priority)
+{
+	bool raised = sched_raise(to, priority), sent = signal_send(to, s);
+
+	/* It may have run, and be back in the queue, between the two. */
+	if (raised && sent)
+		sched_raise(to, priority);
+	return sent;
+}
+
 /* ---- receive markers, the newest last. A reserved number has its highest bit set; references have not. When there are too many the
  * oldest goes: that receive looks at the whole queue. */
 

@@ -13,15 +13,17 @@ enum signal_kind {
 	SIG_LINK_EXIT,   /* a linked process ended */
 	SIG_LINK, SIG_UNLINK, SIG_UNLINK_ACK,
 	SIG_MONITOR, SIG_DEMONITOR, SIG_DOWN,
-	SIG_GROUP_LEADER,
 	SIG_SUSPEND, SIG_RESUME,
 	SIG_CALL,        /* run call(p, arg) on the receiver: process_info and the like */
+	SIG_TASK,        /* run it between two time slices: see proc/task.h */
 };
 
 struct signal {
 	struct signal *next;
 	uint8_t kind;        /* enum signal_kind */
 	bool joined;         /* stands in its fragment's block, behind the words: freed and adopted with it */
+	uint8_t priority;    /* of a task */
+	bool collects;       /* the task */
 	size_t words;        /* size of the message */
 	Term term;           /* message, or reason */
 	Term token;          /* sequential trace token or NIL */
@@ -31,7 +33,7 @@ struct signal {
 			Term from;   /* sender: pid, port, or TERM_NONE */
 			Term ref;    /* monitor's reference or alias, in the fragment; of an unlink a small integer; or TERM_NONE */
 		};
-		struct {         /* SIG_CALL: p is NULL when the receiver is gone */
+		struct {         /* SIG_CALL, SIG_TASK: p is NULL when the receiver is gone */
 			void (*call)(Process *p, void *arg);
 			void *arg;
 		};
@@ -95,6 +97,8 @@ bool signal_handle_traced(Process *p);
 bool signal_handle_now(Process *p);
 /* Queues a signal. Takes: s. Returns false (and frees s) when there is no such process. */
 bool signal_send(Term to, struct signal *s);
+/* The same; the receiver handles it at that priority when its own is lower. */
+bool signal_send_raised(Term to, struct signal *s, enum proc_priority priority);
 struct signal *signal_new(enum signal_kind kind);
 /* With a fragment in the same block: used words to be filled at s->fragment->words, and spare ones behind them. */
 struct signal *signal_new_words(enum signal_kind kind, size_t used, size_t spare);

@@ -16,6 +16,7 @@
 #include "proc/saved_calls.h"
 #include "proc/sched.h"
 #include "proc/seq_token.h"
+#include "proc/task.h"
 #include "proc/timer.h"
 #include "proc/trace.h"
 #include "usdt.h"
@@ -213,6 +214,7 @@ static void init_heap(Process *p, Term args, const struct spawn_options *o)
 	heap_init(&p->heap, size);
 	p->heap.min_words = min;
 	p->heap.max_words = o->max_heap_words;
+	heap_set_binary_min(&p->heap, o->min_bin_vheap_words);
 	p->heap.minor_limit = o->fullsweep_after;
 	if (PROBE_ON(copy__struct))
 		probe_copy__struct(words);
@@ -253,10 +255,11 @@ static void init_process(Process *p, Process *parent, Term m, Term f, Term args,
 	p->live = 3;
 	p->x[0] = m;
 	p->x[1] = f;
-	p->priority = o->priority;
+	process_set_priority(p, o->priority);
 	p->exc_kind = EXC_NONE;
 	p->exc_has_trace = false;
 	p->bound = o->scheduler != 0;
+	atomic_store_explicit(&p->raised, 0, memory_order_relaxed);
 	p->system = o->system;
 	p->trap_export = NULL;
 	p->resume = NULL;
@@ -375,12 +378,23 @@ static inline bool is_gc_probed(void)
 	       PROBE_ON(process__heap_grow) || PROBE_ON(process__heap_shrink);
 }
 
+size_t process_message_words(const Process *p)
+{
+	size_t words = 0;
+
+	for (const struct signal *s = p->flags & PF_OFF_HEAP_MSGQ ? NULL : p->msg_first; s != NULL; s = s->next)
+		if (s->fragment != NULL)
+			words += s->fragment->used_words;
+	return words;
+}
+
 static bool exceed_limit(Process *p, size_t need_words)
 {
 	const struct heap *h = &p->heap;
 
 	if (!(p->flags & PF_MAX_HEAP_SILENT))
-		process_report_max_heap(p, (size_t)(h->end - h->start) + (size_t)(h->old_end - h->old_start) + h->fragment_words + need_words);
+		process_report_max_heap(p, (size_t)(h->end - h->start) + (size_t)(h->old_end - h->old_start) + h->fragment_words + need_words +
+					   process_message_words(p));
 	if (p->flags & PF_MAX_HEAP_SPARE)
 		return true;
 	p->exc_kind = EXC_EXITED;
@@ -459,6 +473,8 @@ static bool collect_gc(Process *p, size_t need_words, const struct gc_root *root
 		probe_after(p, &r);
 	if (unlikely(trace_active))
 		trace_hooks.gc_ended(p, r.major, r.reclaimed_words);
+	if (fits && p->heap.max_words != 0)
+		fits = gc_fits_limit(&p->heap, need_words + process_message_words(p));
 	return fits || exceed_limit(p, need_words);
 }
 
@@ -541,6 +557,7 @@ void process_exit(Process *p, Term reason)
 	drop_wait(p);
 	timer_cancel_receive(p);
 	signal_close(p);
+	task_close(p);
 	atomic_fetch_sub(&table.living, 1);
 	if (PROBE_ON(process__exit))
 		probe_process__exit(p, reason);

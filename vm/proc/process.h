@@ -24,6 +24,7 @@ struct dict;
 struct tracee;
 struct saved_calls;
 struct literal_call;
+struct tasks;
 
 enum proc_priority { PRIO_LOW, PRIO_NORMAL, PRIO_HIGH, PRIO_MAX, PRIO_COUNT };
 
@@ -85,6 +86,8 @@ struct process {
 	uint8_t priority;
 	uint8_t exc_kind;
 	uint8_t bound;       /* stays on its scheduler */
+	_Atomic uint8_t raised; /* priority of its next time slice, when it is above its own: somebody urgent awaits an answer */
+	bool has_tasks;      /* to run before its next time slice */
 	bool system;         /* the VM's own: init:stop spares it */
 	bool exc_has_trace;  /* raise/3 and friends: exc_trace is already complete */
 	uint32_t trace_flags; /* enum trace_flag, see proc/trace.h */
@@ -109,6 +112,7 @@ struct process {
 	struct markers *markers; /* receive markers; NULL: never had one */
 
 	struct literal_call *literal_calls; /* see process_copy_literals */
+	struct tasks *tasks; /* NULL: never had one */
 	struct tracee *tracee; /* NULL: never traced */
 	struct saved_calls *saved_calls; /* NULL: none wanted */
 	uint32_t initial_arity;
@@ -134,6 +138,9 @@ typedef struct process Process;
 
 void process_table_init(size_t limit);
 
+/* p runs here; others may ask at any time. */
+static inline void process_set_priority(Process *p, uint8_t priority) { __atomic_store_n(&p->priority, priority, __ATOMIC_RELAXED); }
+
 /* The living process with that pid, or NULL. The caller must call process_unref. Any thread. */
 Process *process_find(Term pid);
 void process_ref(Process *p);
@@ -157,12 +164,13 @@ struct spawn_options {
 	uint16_t scheduler;  /* bound to it; 0: to none */
 	size_t min_heap_words;
 	size_t max_heap_words;
+	size_t min_bin_vheap_words;
 	uint16_t fullsweep_after;
 	bool off_heap_messages;
 	bool system;
 	uint32_t flags;      /* PF_MAX_HEAP_* */
 };
-#define SPAWN_OPTIONS_DEFAULT { .priority = PRIO_NORMAL, .min_heap_words = HEAP_MIN_WORDS, .fullsweep_after = 65535, .monitor_tag = TERM_NONE }
+#define SPAWN_OPTIONS_DEFAULT { .priority = PRIO_NORMAL, .min_heap_words = HEAP_MIN_WORDS, .min_bin_vheap_words = HEAP_BINARY_MIN_WORDS, .fullsweep_after = 65535, .monitor_tag = TERM_NONE }
 
 /* Creates a process that will apply M:F(Args) (args: a proper list) and makes it runnable. parent NULL: the VM.
  * Returns its pid; with monitor, *monitor_ref is the ref on the parent's heap.
@@ -172,6 +180,8 @@ Term process_spawn(Process *parent, Term module, Term function, Term args, const
 /* Where a new process begins: x[0..2] hold module, function, arguments. Wired by exec before the first spawn. */
 extern const Inst *process_start_code;
 
+/* Words of the messages in p's own queue, when they count as its heap. p runs here, or nobody does. */
+size_t process_message_words(const Process *p);
 /* Collects p, or does what else was asked for its next safe point (PF_SAFE_POINT), with its own roots and `live` X registers at x; fires the gc probes. p runs here.
  * _gc. Fails: when max_heap_size kills it: sets exc and returns false. */
 bool process_collect_gc(Process *p, size_t need_words, Term *x, unsigned live);
@@ -202,7 +212,6 @@ void process_report_crash(Process *p, Term reason);
 /* Tells the system logger, or standard error, that p has come to its max_heap_size. Heap: fragments only, p's registers are not roots here. */
 void process_report_max_heap(Process *p, size_t total_words);
 /* garbage_collection_info of process_info/2 about own, as terms on h. */
-enum { PROCESS_BIN_VHEAP_WORDS = 46422 };
 Term process_report_gc_info(const struct heap *own, struct heap *h);
 /* Who is told: am_logger (whoever has that name), a local pid, or am_undefined (standard error). */
 Term process_report_logger(void);

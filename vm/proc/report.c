@@ -96,7 +96,7 @@ Term process_report_gc_info(const struct heap *own, struct heap *h)
 		{ am_bin_vheap_size, words_term(own->binary_words) },
 		{ am_bin_vheap_block_size, words_term(own->binary_limit_words) },
 		{ am_bin_old_vheap_size, words_term(own->old_binary_words) },
-		{ am_bin_old_vheap_block_size, SMALL(PROCESS_BIN_VHEAP_WORDS) },
+		{ am_bin_old_vheap_block_size, words_term(own->binary_min_words) },
 	};
 	Term list = NIL;
 

@@ -28,6 +28,7 @@
 #include "proc/message.h"
 #include "proc/os_signal.h"
 #include "proc/probe.h"
+#include "proc/task.h"
 #include "proc/timer.h"
 #include "proc/trace.h"
 #include "usdt.h"
@@ -223,13 +224,20 @@ static void change_length(struct sched_queue *q, int by)
 	set_length(q, atomic_load_explicit(&q->length, memory_order_relaxed) + (uint32_t)by);
 }
 
+static unsigned level_of(const Process *p)
+{
+	unsigned raised = atomic_load(&p->raised), own = __atomic_load_n(&p->priority, __ATOMIC_RELAXED);
+
+	return raised > own ? raised : own;
+}
+
 /* Returns the new length. */
 static uint32_t queue_put(struct sched_queue *q, Process *p)
 {
 	uint32_t n;
 
 	lock_acquire(&q->lock);
-	list_append(&q->lists[p->priority], p);
+	list_append(&q->lists[level_of(p)], p);
 	n = atomic_load_explicit(&q->length, memory_order_relaxed) + 1;
 	atomic_store(&q->length, n); /* before the look for idle schedulers, in the order all agree on */
 	lock_release(&q->lock);
@@ -300,7 +308,7 @@ static Process *queue_steal(struct sched_queue *q, struct sched_queue *own)
 	if (n > 1) {
 		lock_acquire(&own->lock);
 		for (uint32_t i = 1; i < n; i++)
-			list_append(&own->lists[taken[i]->priority], taken[i]);
+			list_append(&own->lists[level_of(taken[i])], taken[i]);
 		change_length(own, (int)n - 1);
 		lock_release(&own->lock);
 	}
@@ -424,6 +432,55 @@ void sched_wake(Process *p, bool message)
 			return;
 	} while (!atomic_compare_exchange_weak(&p->state, &state, state | PS_RUNNABLE));
 	sched_enqueue(p);
+}
+
+/* Queue lock held. */
+static bool lift(struct sched_queue *q, Process *p, unsigned level)
+{
+	for (unsigned i = 0; i < level; i++) {
+		struct run_list *l = &q->lists[i];
+		Process **at = &l->first;
+
+		while (*at != NULL && *at != p)
+			at = &(*at)->run_next;
+		if (*at == NULL)
+			continue;
+		list_append(&q->lists[level], list_unlink(l, at));
+		return true;
+	}
+	return false;
+}
+
+/* Wherever it waits. Who puts it into a queue from now on sees how high. */
+static void lift_queued(Process *p)
+{
+	bool found = false;
+
+	for (unsigned i = 0; i < scheds.count && !found; i++) {
+		struct sched_queue *q = scheds.all[i]->queue;
+
+		lock_acquire(&q->lock);
+		found = lift(q, p, level_of(p));
+		lock_release(&q->lock);
+	}
+}
+
+bool sched_raise(Term pid, enum proc_priority priority)
+{
+	Process *p = process_peek(pid);
+	uint8_t before = 0;
+
+	if (p == NULL || priority <= __atomic_load_n(&p->priority, __ATOMIC_RELAXED))
+		return false;
+	p = process_find(pid);
+	if (p == NULL)
+		return false;
+	while (before < priority && !atomic_compare_exchange_weak(&p->raised, &before, (uint8_t)priority))
+		;
+	if (before < priority && (atomic_load(&p->state) & PS_RUNNABLE))
+		lift_queued(p);
+	process_unref(p);
+	return true;
 }
 
 void process_unblock(Process *p)
@@ -749,6 +806,17 @@ static bool sleep_again(Process *p, uint32_t before)
 	return false;
 }
 
+/* Does what was asked for where its registers are saved. Returns false when that ended p. */
+static bool come_to_rest(Process *p)
+{
+	if (likely(!p->has_tasks && !(p->flags & PF_SAFE_POINT)))
+		return true;
+	if (task_run(p) && (!(p->flags & PF_SAFE_POINT) || process_collect_gc(p, 0, p->x, p->live)))
+		return true;
+	process_exit(p, p->exc_reason);
+	return false;
+}
+
 /* Signals first. Returns false when p is not to run now: it sleeps, or is gone. */
 static bool prepare(Process *p, uint32_t before)
 {
@@ -757,10 +825,8 @@ static bool prepare(Process *p, uint32_t before)
 			process_exit(p, p->exc_reason);
 			return false;
 		}
-		if (unlikely(p->flags & PF_SAFE_POINT) && !process_collect_gc(p, 0, p->x, p->live)) {
-			process_exit(p, p->exc_reason);
+		if (!come_to_rest(p))
 			return false;
-		}
 		if (sleep_again(p, before))
 			return false;
 		if (!(atomic_load(&p->state) & (PS_SUSPENDED | PS_SIGNALS)))
@@ -789,10 +855,8 @@ static void end_slice(struct sched *s, Process *p, enum run_result r)
 {
 	if (r == RUN_EXITED)
 		return;
-	if (r != RUN_YIELD && unlikely(p->flags & PF_SAFE_POINT) && !process_collect_gc(p, 0, p->x, p->live)) {
-		process_exit(p, p->exc_reason);
+	if (r != RUN_YIELD && !come_to_rest(p))
 		return;
-	}
 	if (unlikely(s->watch != WATCH_NOTHING))
 		watch_end(p, r != RUN_YIELD);
 	account(s, p);
@@ -804,9 +868,24 @@ static void end_slice(struct sched *s, Process *p, enum run_result r)
 	requeue(s, p);
 }
 
+/* What made it urgent is done: its own turn comes by its own priority. */
+static void put_back(struct sched *s, Process *p, uint32_t before)
+{
+	if (unlikely(s->watch != WATCH_NOTHING))
+		watch_end(p, false);
+	account(s, p);
+	s->current = NULL;
+	atomic_fetch_or(&p->state, before & (PS_WAITING | PS_BLOCKED | PS_UNBLOCKED | PS_HIBERNATED));
+	requeue(s, p);
+}
+
 static void run_process(struct sched *s, Process *p)
 {
 	uint32_t before = begin_running(p);
+	unsigned raised = atomic_load_explicit(&p->raised, memory_order_relaxed);
+
+	if (unlikely(raised != 0))
+		raised = atomic_exchange(&p->raised, 0);
 
 	s->current = p;
 	p->woken_from = before;
@@ -817,8 +896,12 @@ static void run_process(struct sched *s, Process *p)
 	count_more(&s->switches, 1);
 	if (unlikely(s->watch != WATCH_NOTHING) && !watch_begin(p, before))
 		return;
-	if ((before & (PS_SIGNALS | PS_SUSPENDED)) && !prepare(p, before))
+	if (((before & (PS_SIGNALS | PS_SUSPENDED)) || p->has_tasks) && !prepare(p, before))
 		return;
+	if (unlikely(raised > p->priority)) {
+		put_back(s, p, before);
+		return;
+	}
 	p->woken_from = PS_RUNNING;
 	end_slice(s, p, run_slice(s, p));
 }

@@ -55,6 +55,9 @@ struct sched *sched_get(unsigned id);
 void sched_enqueue(Process *p);
 /* p has got a signal (a message or another) or a time-out: makes it runnable when it sleeps. Any thread. */
 void sched_wake(Process *p, bool message);
+/* Who is asked at that priority, which may be above its own, is next scheduled by it, to handle what came in; returns false when its own is as
+ * high. Any thread. */
+bool sched_raise(Term pid, enum proc_priority priority);
 /* Its timers have changed under it: it looks again when it should wake. */
 void sched_kick(unsigned id);
 /* Called before the VM ends with halt (files and ports flush). At most 4. */

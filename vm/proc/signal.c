@@ -11,6 +11,7 @@
 #include "proc/monitor.h"
 #include "proc/probe.h"
 #include "proc/sched.h"
+#include "proc/task.h"
 #include "proc/trace.h"
 #include "term/node.h"
 #include "usdt.h"
@@ -306,11 +307,6 @@ static void handle_resume(Process *p)
 		atomic_fetch_and(&p->state, ~(uint32_t)PS_SUSPENDED);
 }
 
-static void handle_group_leader(Process *p, struct signal *s)
-{
-	p->group_leader = copy_to_heap(s->term, &p->heap);
-}
-
 /* Those that leave s to be freed. */
 static void handle_plain(Process *p, struct signal *s)
 {
@@ -329,9 +325,6 @@ static void handle_plain(Process *p, struct signal *s)
 		break;
 	case SIG_DEMONITOR:
 		handle_demonitor(p, s);
-		break;
-	case SIG_GROUP_LEADER:
-		handle_group_leader(p, s);
 		break;
 	case SIG_SUSPEND:
 		handle_suspend(p);
@@ -359,6 +352,9 @@ static inline __attribute__((always_inline)) bool handle_one(Process *p, struct 
 		return handle_exit(p, s);
 	case SIG_DOWN:
 		handle_down(p, s);
+		return true;
+	case SIG_TASK:
+		task_queue(p, s);
 		return true;
 	default:
 		handle_plain(p, s);
@@ -485,6 +481,7 @@ void signal_reject(Term to, struct signal *s)
 		signal_send_reason(SIG_DOWN, to, s->from, s->ref, am_noproc);
 		break;
 	case SIG_CALL:
+	case SIG_TASK:
 		s->call(NULL, s->arg);
 		break;
 	default:

@@ -1,0 +1,68 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% What the system tells of itself: texts, states of schedulers, memory that adds up; asking leaves nothing with who is asked.
+-module(proc_system_info).
+-export([main/0]).
+
+main() ->
+    lists:foreach(fun({Item, Part}) ->
+        io:format("~p ~p~n", [Item, binary:match(erlang:system_info(Item), Part) =/= nomatch])
+    end, [{info, <<"=memory\ntotal: ">>}, {procs, <<"=proc:<0.0.0>\nState: ">>}, {loaded, <<"Current code: ">>}, {loaded, <<"\nlists ">>},
+          {dist, <<"=node:'nonode@nohost'\n=no_distribution\n">>}]),
+    [{normal, All, Online, Active}, {dirty_cpu, _, _, _}, {dirty_io, _, _, _}] = erlang:system_info(all_schedulers_state),
+    io:format("~p~n", [{All, Online, Active} =:= erlang:system_info(schedulers_state)]),
+    io:format("~p~n", [[Name || {Name, _, _} <- erlang:system_info(ethread_info), lists:suffix("atomics", Name)]]),
+    Dirty = erlang:system_info(dirty_cpu_schedulers),
+    Queues = length(statistics(run_queue_lengths)),
+    io:format("~p~n", [Queues =:= All + min(1, Dirty) andalso Queues =:= length(statistics(active_tasks))]),
+    io:format("~p~n", [statistics(total_active_tasks) >= 1]),
+    adds_up(erlang:memory()),
+    logger:set_primary_config(level, none), % OTP warns of the next line
+    erts_debug:set_internal_state(available_internal_state, true),
+    adds_up(erts_debug:get_internal_state(memory)),
+    allocators(),
+    leaves_nothing().
+
+adds_up(Memory) ->
+    Of = fun(Kind) -> proplists:get_value(Kind, Memory) end,
+    io:format("~p~n", [[Of(total) =:= Of(processes) + Of(system), Of(processes) >= Of(processes_used), Of(atom) >= Of(atom_used),
+                        Of(system) > Of(atom) + Of(binary) + Of(code) + Of(ets)]]).
+
+%% An answer from each thread that has memory of its own.
+allocators() ->
+    Ref = make_ref(),
+    true = erlang:system_info({memory_internal, Ref, [fix_alloc, ets_alloc]}),
+    Answers = [receive {Ref, Id, List} -> {Id, lists:usort([element(1, Row) || Row <- List])} end
+               || _ <- lists:seq(1, erts_internal:no_aux_work_threads() - 1)],
+    io:format("~p~n", [lists:all(fun({Id, Names}) -> is_integer(Id) andalso Names =:= [ets_alloc, fix_alloc] end, Answers)]),
+    io:format("~p~n", [[try erlang:system_info({memory_internal, A, B}) catch error:Reason -> Reason end
+                        || {A, B} <- [{none, [fix_alloc]}, {Ref, fix_alloc}, {Ref, [no_such_alloc]}]]]).
+
+%% Asked often, a process that sleeps does not grow.
+leaves_nothing() ->
+    Pid = spawn_link(fun() -> put(big, lists:seq(1, 1000)), erlang:hibernate(timer, sleep, [infinity]) end),
+    Asleep = fun Asleep() ->
+        case process_info(Pid, status) of
+            {status, waiting} -> ok;
+            _ -> timer:sleep(1), Asleep()
+        end
+    end,
+    Asleep(),
+    [{memory, Before}, {total_heap_size, Words}] = process_info(Pid, [memory, total_heap_size]),
+    [process_info(Pid, [backtrace, dictionary, messages, current_stacktrace, links, binary]) || _ <- lists:seq(1, 200)],
+    [{memory, After}, {total_heap_size, WordsAfter}] = process_info(Pid, [memory, total_heap_size]),
+    io:format("~p~n", [{After - Before, WordsAfter - Words}]).
+
+%% expect: info true
+%% expect: procs true
+%% expect: loaded true
+%% expect: loaded true
+%% expect: dist true
+%% expect: true
+%% expect: ["32-bit native atomics","64-bit native atomics","Double word native atomics"]
+%% expect: true
+%% expect: true
+%% expect: [true,true,true,true]
+%% expect: [true,true,true,true]
+%% expect: true
+%% expect: [badarg,badarg,badarg]
+%% expect: {0,0}
