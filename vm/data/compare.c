@@ -119,7 +119,7 @@ static int compare_numbers(Term a, Term b, bool exact)
 
 static unsigned count_children(Term header)
 {
-	return (unsigned)__builtin_popcountll(map_val(header) & 0xffff);
+	return map_ways((uint32_t)map_val(header));
 }
 
 static bool same_maps(struct frames *s, const Term *a, const Term *b, bool exact)

@@ -29,45 +29,52 @@ static inline struct node view_node(Term t)
 	return (struct node){ (uint32_t)map_val(*p), p + (map_kind(*p) == MAP_NODE_BITMAP ? 1 : 2) };
 }
 
-static inline unsigned node_count(const struct node *n) { return (unsigned)__builtin_popcount(n->bitmap); }
+static inline unsigned node_count(const struct node *n) { return map_ways(n->bitmap); }
 static inline bool node_has(const struct node *n, unsigned way) { return n->bitmap >> way & 1; }
 static inline unsigned node_index(const struct node *n, unsigned way)
 {
-	return (unsigned)__builtin_popcount(n->bitmap & ((1u << way) - 1));
+	return map_ways(n->bitmap & ((1u << way) - 1));
 }
 
-/* size: of a head; 0 for a node below it. */
-static Term make_node(struct heap *h, uint32_t bitmap, const Term *children, size_t size)
+/* Returns where the children go. size: of a head; 0 for a node below it. */
+static inline Term *open_node(struct heap *h, uint32_t bitmap, size_t size, Term *node)
 {
-	unsigned n = (unsigned)__builtin_popcount(bitmap);
+	unsigned n = map_ways(bitmap);
 	Term *at = heap_alloc(h, n + (size != 0 ? 2 : 1));
 
-	if (size != 0) {
-		at[0] = MAP_HEADER(bitmap == 0xffff ? MAP_HEAD_ARRAY : MAP_HEAD_BITMAP, bitmap);
-		at[1] = size;
-		memcpy(at + 2, children, n * sizeof(Term));
-	} else {
+	*node = term_from_boxed(at);
+	if (size == 0) {
 		at[0] = MAP_HEADER(MAP_NODE_BITMAP, bitmap);
-		memcpy(at + 1, children, n * sizeof(Term));
+		return at + 1;
 	}
-	return term_from_boxed(at);
+	at[0] = MAP_HEADER(bitmap == 0xffff ? MAP_HEAD_ARRAY : MAP_HEAD_BITMAP, bitmap);
+	at[1] = size;
+	return at + 2;
+}
+
+static Term make_node(struct heap *h, uint32_t bitmap, const Term *children, size_t size)
+{
+	Term node, *to = open_node(h, bitmap, size, &node);
+
+	memcpy(to, children, map_ways(bitmap) * sizeof(Term));
+	return node;
 }
 
 /* The node with another child at a way (TERM_NONE: without it). */
 static Term node_with(struct heap *h, const struct node *n, unsigned way, Term child, size_t size)
 {
-	Term children[WAYS];
-	unsigned i = node_index(n, way), count = node_count(n);
-	unsigned skip = node_has(n, way);
+	const Term *from = n->children, *place = from + node_index(n, way), *end = from + node_count(n);
+	uint32_t bit = 1u << way;
+	Term node, *to = open_node(h, child == TERM_NONE ? n->bitmap & ~bit : n->bitmap | bit, size, &node);
 
-	memcpy(children, n->children, i * sizeof(Term));
-	if (child == TERM_NONE) {
-		memcpy(children + i, n->children + i + 1, (count - i - 1) * sizeof(Term));
-		return make_node(h, n->bitmap & ~(1u << way), children, size);
-	}
-	children[i] = child;
-	memcpy(children + i + 1, n->children + i + skip, (count - i - skip) * sizeof(Term));
-	return make_node(h, n->bitmap | 1u << way, children, size);
+	while (from < place)
+		*to++ = *from++;
+	if (child != TERM_NONE)
+		*to++ = child;
+	from += node_has(n, way);
+	while (from < end)
+		*to++ = *from++;
+	return node;
 }
 
 void map_trie_children(Term node, const Term **at, const Term **end)

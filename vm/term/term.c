@@ -12,10 +12,10 @@ static struct object_shape map_shape(Term header)
 	case MAP_FLAT:
 		return (struct object_shape){ n + 2, 1, n + 2 };
 	case MAP_NODE_BITMAP:
-		n = (uint32_t)__builtin_popcount(n & 0xffff);
+		n = map_ways(n);
 		return (struct object_shape){ n + 1, 1, n + 1 };
 	default:
-		n = (uint32_t)__builtin_popcount(n & 0xffff);
+		n = map_ways(n);
 		return (struct object_shape){ n + 2, 2, n + 2 };
 	}
 }

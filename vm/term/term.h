@@ -235,6 +235,14 @@ enum { MAP_FLAT = 0, MAP_NODE_BITMAP = 1, MAP_HEAD_ARRAY = 2, MAP_HEAD_BITMAP = 
 #define MAP_HEADER(kind, val) (((Term)(val) << 8) | ((Term)(kind) << 6) | ((Term)SUB_MAP << 2))
 static inline unsigned map_kind(Term header) { return (header >> 6) & 3; }
 static inline size_t map_val(Term header) { return header >> 8; }
+/* Bits set of 16: without the instruction, which not every x86-64 has, the compiler would call a function. */
+static inline unsigned map_ways(uint32_t n)
+{
+	n -= n >> 1 & 0x5555;
+	n = (n & 0x3333) + (n >> 2 & 0x3333);
+	n = (n + (n >> 4)) & 0x0f0f;
+	return (n + (n >> 8)) & 0x1f;
+}
 static inline bool term_is_map(Term t) { return term_has_sub(t, SUB_MAP); }
 struct flatmap {
 	Term header;
