@@ -2,18 +2,20 @@
 /* Built-in functions: erts_debug:get_internal_state/1 and set_internal_state/2, by which OTP's test suites look into the machine.
  * They are there once available_internal_state is set. What tells of parts that this machine has not is no item here: badarg. */
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <time.h>
 
 #include "bif/bif.h"
 #include "bif/bif_info.h"
 #include "data/binary.h"
 #include "data/map.h"
-#include "ets/table.h"
+#include "ets/tables.h"
 #include "heap/copy.h"
 #include "proc/sched.h"
 #include "proc/task.h"
 
-enum { SLEEP_LIMIT_MS = 1 << 30 };
+enum { SLEEP_LIMIT_MS = 1 << 30, COLLIDING_LIMIT = 10 };
 
 static atomic_bool is_available;
 
@@ -192,6 +194,29 @@ static Term set_random_split(Process *p, Term value)
 	return ok ? am_ok : TERM_NONE;
 }
 
+/* {Name, N}: N names of tables that fall together with Name. */
+static Term set_colliding_names(Process *p, Term value)
+{
+	Term list = NIL;
+	char text[32];
+
+	if (!term_is_tuple_of(value, 2) || !term_is_atom(tuple_get(value, 1)) || !term_is_small(tuple_get(value, 2)) ||
+	    small_value(tuple_get(value, 2)) > COLLIDING_LIMIT)
+		return TERM_NONE;
+	for (int64_t i = 0, left = small_value(tuple_get(value, 2)); left > 0; i++) {
+		int n = snprintf(text, sizeof(text), "colliding_%" PRId64, i);
+		Term name = atom_from_utf8(text, (size_t)n, NULL);
+
+		if (name == TERM_NONE)
+			return name;
+		if (!tables_names_collide(name, tuple_get(value, 1)))
+			continue;
+		list = heap_cons(&p->heap, name, list);
+		left--;
+	}
+	return list;
+}
+
 static Term get_persistent_term(Process *p, Term of)
 {
 	(void)of;
@@ -236,7 +261,8 @@ static const struct state_item set_items[] = {
 	{ am_reds_left, set_reds_left }, { am_force_gc, set_force_gc }, { am_sleep, set_sleep }, { am_block_scheduler, set_sleep },
 	{ am_block, set_block }, { am_wait, set_wait }, { am_binary_loop_limit, set_binary_limit },
 	{ am_re_loop_limit, set_re_limit }, { am_unicode_loop_limit, set_unicode_limit }, { am_ets_force_trap, get_notsup },
-	{ am_ets_force_split, get_notsup }, { am_ets_debug_random_split_join, set_random_split }, { am_mbuf, set_mbuf },
+	{ am_ets_force_split, get_notsup }, { am_ets_debug_random_split_join, set_random_split },
+	{ am_colliding_names, set_colliding_names }, { am_mbuf, set_mbuf },
 	{ am_gc_state, set_gc_state }, { am_proc_sig_buffers, set_sig_buffers },
 };
 

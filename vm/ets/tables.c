@@ -13,7 +13,7 @@
 #include "proc/message.h"
 #include "proc/timer.h"
 
-enum { SHARDS = 64, DRAIN_OBJECTS = 5000, DRAIN_PAUSE_MS = 1 };
+enum { SHARDS = 64, NAME_BUCKETS = 4096, DRAIN_OBJECTS = 5000, DRAIN_PAUSE_MS = 1 };
 
 struct ets_owner {
 	struct ets_owner *next;
@@ -24,10 +24,8 @@ struct ets_owner {
 };
 
 static struct {
-	struct {
-		struct lock lock;
-		struct ets_table *first;
-	} names[SHARDS];
+	struct lock name_locks[SHARDS]; /* lock b % SHARDS: of bucket b */
+	struct ets_table *names[NAME_BUCKETS];
 	struct {
 		struct lock lock;
 		_Atomic(struct ets_owner *) first;
@@ -39,53 +37,62 @@ static struct {
 } tables;
 
 /* ---- names */
-static unsigned name_shard(Term name) { return (unsigned)hash_word(name) % SHARDS; }
+static unsigned name_bucket(Term name) { return (unsigned)hash_word(name) % NAME_BUCKETS; }
+
+static struct ets_table **lock_name(Term name)
+{
+	unsigned bucket = name_bucket(name);
+
+	lock_acquire(&tables.name_locks[bucket % SHARDS]);
+	return &tables.names[bucket];
+}
+
+static void unlock_name(Term name)
+{
+	lock_release(&tables.name_locks[name_bucket(name) % SHARDS]);
+}
 
 struct ets_table *tables_find_name(Term name)
 {
-	unsigned n = name_shard(name);
-	struct ets_table *t;
+	struct ets_table *t = *lock_name(name);
 
-	lock_acquire(&tables.names[n].lock);
-	t = tables.names[n].first;
 	while (t != NULL && t->name != name)
 		t = t->next_named;
 	if (t != NULL)
 		resource_ref(&t->resource);
-	lock_release(&tables.names[n].lock);
+	unlock_name(name);
 	return t;
 }
 
 static bool enter_name(struct ets_table *t, Term name)
 {
-	unsigned n = name_shard(name);
-	struct ets_table *other;
+	struct ets_table **first = lock_name(name);
+	struct ets_table *other = *first;
 
-	lock_acquire(&tables.names[n].lock);
-	other = tables.names[n].first;
 	while (other != NULL && other->name != name)
 		other = other->next_named;
 	if (other == NULL) {
 		t->name = name;
-		t->next_named = tables.names[n].first;
-		tables.names[n].first = t;
+		t->next_named = *first;
+		*first = t;
 	}
-	lock_release(&tables.names[n].lock);
+	unlock_name(name);
 	return other == NULL;
 }
 
 static void remove_name(struct ets_table *t)
 {
-	unsigned n = name_shard(t->name);
-	struct ets_table **at = &tables.names[n].first;
+	Term name = t->name;
+	struct ets_table **at = lock_name(name);
 
-	lock_acquire(&tables.names[n].lock);
 	while (*at != NULL && *at != t)
 		at = &(*at)->next_named;
 	if (*at == t)
 		*at = t->next_named;
-	lock_release(&tables.names[n].lock);
+	unlock_name(name);
 }
+
+bool tables_names_collide(Term a, Term b) { return name_bucket(a) == name_bucket(b); }
 
 bool table_rename(struct ets_hold *hold, Term name)
 {
@@ -679,7 +686,7 @@ size_t table_count(void)
 void ets_init(void)
 {
 	for (int i = 0; i < SHARDS; i++) {
-		lock_init(&tables.names[i].lock, LOCK_ets_tables);
+		lock_init(&tables.name_locks[i], LOCK_ets_tables);
 		lock_init(&tables.owners[i].lock, LOCK_ets_tables);
 	}
 	lock_init(&tables.lock, LOCK_ets_tables);

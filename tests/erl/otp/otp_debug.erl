@@ -44,6 +44,7 @@ state() ->
     d(lists:sort(erts_debug:get_internal_state(processes)) =:= lists:sort(processes())),
     Tree = ets:new(tree, [ordered_set, public, {write_concurrency, true}]),
     d([try erts_debug:set_internal_state(ets_debug_random_split_join, {T, false}) catch error:R -> R end || T <- [Tree, ets:new(set, []), gone]]),
+    d(collide(erts_debug:set_internal_state(colliding_names, {otp_debug, 3}))),
     Fragment = {"copied", binary:copy(<<1>>, 100), #{a => 1.5}},
     d([erts_debug:set_internal_state(mbuf, T) =:= T || T <- [Fragment, [], 7]]),
     d(erts_debug:get_internal_state(lc_graph)),
@@ -52,6 +53,17 @@ state() ->
     d([try erts_debug:set_internal_state(What, x) catch error:R -> R end || What <- [nothing, wait]]),
     d(erts_debug:set_internal_state(available_internal_state, false)),
     d([lists:member({lists, reverse, 2}, erlang:system_info(snifs)), lists:member({lists, map, 2}, erlang:system_info(snifs))]).
+
+%% Tables whose names fall together are told apart.
+collide(Names) ->
+    [Name = ets:new(Name, [named_table]) || Name <- [otp_debug | Names]],
+    [true = ets:insert(Name, {name, Name}) || Name <- Names],
+    [First, Second | _] = Names,
+    other = ets:rename(First, other),
+    true = ets:delete(Second),
+    Left = [ets:lookup(Name, name) || Name <- [other | Names], ets:whereis(Name) =/= undefined],
+    [ets:delete(Name) || Name <- [otp_debug, other | Names], ets:whereis(Name) =/= undefined],
+    {length(Names), Left =:= [[{name, Name}] || Name <- Names -- [Second]]}.
 
 copied(Term, Literals) ->
     Copy = erts_debug:copy_shared(Term, Literals),
@@ -77,6 +89,7 @@ d(T) -> erlang:display(T).
 %% expect: ok
 %% expect: true
 %% expect: [ok,badarg,badarg]
+%% expect: {3,true}
 %% expect: [true,true,true]
 %% expect: notsup
 %% expect: {true,7}
