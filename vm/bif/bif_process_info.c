@@ -3,6 +3,7 @@
  * in the order of signals. */
 #include "bif/process_call.h"
 #include "bif/spawn_opts.h"
+#include "code/code_print.h"
 #include "code/export.h"
 #include "code/module.h"
 #include "data/binary.h"
@@ -133,45 +134,21 @@ static bool is_sensitive(const Process *p)
 
 enum { BACKTRACE_BYTES_MAX = 1 << 20 };
 
-static void print_place(struct print_buffer *b, const Inst *pc)
+/* Where p is: in a native that waits, or at its start, no code of its own says it. */
+static void print_current(struct print_buffer *b, Process *p)
 {
 	struct code_place place;
 
-	print_text(b, " (");
-	if (code_find_place(pc, &place))
+	print_text(b, "Program counter: ");
+	if (p->resume == NULL && p->i != process_start_code) {
+		code_print_place(b, p->i);
+	} else {
+		find_current(p, &place);
+		print_format(b, "0x%016lx (", (unsigned long)p->i);
 		print_mfa(b, place.module, place.function, place.arity);
-	else
-		print_text(b, "terminate process normally");
-	print_text(b, ")\n");
-}
-
-/* Frame after frame: its terms, and where its function returns to. */
-static void print_stack(struct print_buffer *b, Process *p)
-{
-	struct code_place place;
-	unsigned y = 0;
-
-	print_format(b, "Program counter: %p", (void *)p->i);
-	if (find_current(p, &place)) {
-		print_text(b, " (");
-		print_mfa(b, place.module, place.function, place.arity);
-		print_text(b, ")");
+		print_text(b, " + 0)");
 	}
 	print_text(b, "\n");
-	for (const Term *at = p->heap.stop; at < p->heap.end; at++) {
-		if (term_is_header(*at) && *at != TERM_NONE) {
-			print_format(b, "\n%p Return addr %p", (const void *)at, (void *)*at);
-			print_place(b, (const Inst *)*at);
-			y = 0;
-		} else if (*at != TERM_NONE) {
-			print_format(b, "y(%u)     ", y++);
-			if (term_is_catch(*at))
-				print_text(b, "Catch");
-			else
-				print_term(b, *at);
-			print_text(b, "\n");
-		}
-	}
 }
 
 static Term info_backtrace(Process *p, struct heap *h)
@@ -180,8 +157,10 @@ static Term info_backtrace(Process *p, struct heap *h)
 	Term text;
 
 	print_buffer_init(&b, BACKTRACE_BYTES_MAX);
-	if (!is_sensitive(p))
-		print_stack(&b, p);
+	if (!is_sensitive(p)) {
+		print_current(&b, p);
+		code_print_stack(&b, p);
+	}
 	text = binary_put(h, b.text, b.used);
 	print_buffer_free(&b);
 	return text;
@@ -665,8 +644,10 @@ static Term answer_display(Process *p, struct process_call *c)
 	if (p == NULL)
 		return am_badarg;
 	print_buffer_init(&b, BACKTRACE_BYTES_MAX);
-	if (!is_sensitive(p))
-		print_stack(&b, p);
+	if (!is_sensitive(p)) {
+		print_current(&b, p);
+		code_print_stack(&b, p);
+	}
 	log_text(b.text, b.used);
 	print_buffer_free(&b);
 	return am_true;

@@ -2,7 +2,8 @@
 /* A process is read as it stands: nothing is changed, no lock is taken. */
 #include "dump/dump_process.h"
 
-#include "code/module.h"
+#include "code/breakpoint.h"
+#include "code/code_print.h"
 #include "data/print.h"
 #include "dump/dump_out.h"
 #include "dump/dump_term.h"
@@ -37,20 +38,12 @@ static size_t old_words(const struct heap *h) { return (size_t)(h->old_end - h->
 
 static void write_place(const Inst *pc)
 {
-	struct code_place place;
+	char text[TEXT_BYTES];
+	struct print_buffer b;
 
-	dump_format("0x%016lx (", (unsigned long)pc);
-	if (pc != NULL && code_find_place(pc, &place)) {
-		char text[TEXT_BYTES];
-		struct print_buffer b;
-
-		print_buffer_fixed(&b, text, sizeof(text));
-		print_mfa(&b, place.module, place.function, place.arity);
-		dump_format("%s + %ld", text, (long)((const char *)pc - (const char *)code_find_function(pc)));
-	} else {
-		dump_text("unknown function");
-	}
-	dump_text(")");
+	print_buffer_fixed(&b, text, sizeof(text));
+	code_print_place(&b, pc);
+	dump_text(text);
 }
 
 static const char *state_name(const Process *p)
@@ -231,7 +224,9 @@ static void write_slot(const Term *slot, unsigned *number)
 		dump_text("\n");
 		*number = 0;
 	} else if (term_is_catch(*slot)) {
-		dump_format("y%u:SCatch %u\n", (*number)++, catch_index(*slot));
+		dump_format("y%u:SCatch ", (*number)++);
+		write_place(catch_handler(*slot));
+		dump_text("\n");
 	} else {
 		dump_format("y%u:", (*number)++);
 		dump_term(*slot);
@@ -244,8 +239,10 @@ static void write_stack(const Process *p)
 	unsigned number = 0;
 
 	begin_section("proc_stack", p);
-	for (const Term *slot = p->heap.stop; slot < p->heap.end; slot++)
+	for (const Term *slot = p->heap.stop; slot < p->heap.end; slot++) {
+		slot = breakpoint_skip_frames(slot);
 		write_slot(slot, &number);
+	}
 }
 
 void dump_process_terms(const Process *p)

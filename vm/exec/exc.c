@@ -201,8 +201,8 @@ static const Inst *stack_unwind(Process *p)
 			p->heap.stop = frame;
 			frame[0] = TERM_NONE;
 			if (unlikely(is_told))
-				breakpoint_hooks.caught(p, exc_catch_address(*slot));
-			return exc_catch_address(*slot);
+				breakpoint_hooks.caught(p, catch_handler(*slot));
+			return catch_handler(*slot);
 		}
 	}
 	return NULL;

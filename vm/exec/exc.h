@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Exceptions in running code: raw traces, unwinding, Erlang stack traces.
  * A raw trace is a tuple {Class, Head, Addresses}: Head is [], {M, F, Args, Info} or {Args, Info} as struct exc_site has them;
- * Addresses a binary of code addresses. With Head `true` the third element is an Erlang stack trace already.
- * A catch on the stack is a word tagged TAG_CATCH with the handler's code address / 8 above the tag. */
+ * Addresses a binary of code addresses. With Head `true` the third element is an Erlang stack trace already. */
 #ifndef VM_EXEC_EXC_H
 #define VM_EXEC_EXC_H
 
 #include "code/export.h"
 #include "proc/exc.h"
-
-static inline Term exc_catch_term(const Inst *handler) { return ((Term)handler >> 3) << 6 | TAG_CATCH; }
-static inline const Inst *exc_catch_address(Term t) { return (const Inst *)((t >> 6) << 3); }
 
 /* What the head of the trace says beside the place in the code. */
 struct exc_site {

@@ -262,10 +262,10 @@ static inline bool term_is_pid(Term t) { return term_is_local_pid(t) || term_has
 static inline bool term_is_port(Term t) { return term_is_local_port(t) || term_has_sub(t, SUB_XPORT); }
 static inline bool term_is_ref(Term t) { return term_has_sub(t, SUB_REF) || term_has_sub(t, SUB_XREF); }
 
-/* ---- catch tags on the stack: index of the catch table */
-static inline Term term_from_catch(uint32_t index) { return ((Term)index << 6) | TAG_CATCH; }
+/* ---- catches on the stack: where the handler's code is, a multiple of 8 */
+static inline Term term_from_catch(const void *handler) { return ((Term)handler >> 3) << 6 | TAG_CATCH; }
 static inline bool term_is_catch(Term t) { return (t & 0x3f) == TAG_CATCH; }
-static inline uint32_t catch_index(Term t) { return (uint32_t)(t >> 6); }
+static inline const void *catch_handler(Term t) { return (const void *)((t >> 6) << 3); }
 
 /* ---- object sizes, for whoever walks a heap: how many words the object with this header takes, and
  * which of them are terms. Units: words. */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "code/breakpoint.h"
+#include "code/code_print.h"
 #include "code/module.h"
 #include "data/binary.h"
 #include "data/print.h"
@@ -126,17 +127,6 @@ static Term act_caller_line(struct run *r, Process *p, Term *args, unsigned n)
 	return heap_tuple(h, place.module, place.function, SMALL(place.arity), line);
 }
 
-static void print_place(struct print_buffer *b, const Inst *pc)
-{
-	struct code_place place;
-
-	if (code_find_place(pc, &place))
-		print_mfa(b, place.module, place.function, place.arity);
-	else
-		print_text(b, "undefined");
-	print_text(b, "\n");
-}
-
 /* What p is doing, as text: its stack above all. */
 static Term act_process_dump(struct run *r, Process *p, Term *args, unsigned n)
 {
@@ -150,19 +140,9 @@ static Term act_process_dump(struct run *r, Process *p, Term *args, unsigned n)
 	print_text(&b, "\nState: Running\nSpawned as: ");
 	print_mfa(&b, p->initial_module, p->initial_function, p->initial_arity);
 	print_format(&b, "\nMessage queue length: %u\nProgram counter: ", (unsigned)p->msg_length);
-	print_place(&b, p->i + 1);
-	for (const Term *slot = p->heap.stop; slot < p->heap.end; slot++) {
-		if (*slot == TERM_NONE || *slot == (Term)breakpoint_return)
-			continue;
-		if (term_is_header(*slot)) {
-			print_text(&b, "Return addr: ");
-			print_place(&b, (const Inst *)*slot);
-		} else if (!term_is_catch(*slot)) {
-			print_text(&b, "y: ");
-			print_term(&b, *slot);
-			print_text(&b, "\n");
-		}
-	}
+	code_print_place(&b, p->i);
+	print_text(&b, "\n");
+	code_print_stack(&b, p);
 	binary = binary_put(&p->heap, b.text, b.used);
 	print_buffer_free(&b);
 	return binary;

@@ -11,13 +11,15 @@ main() ->
     {backtrace, Text} = process_info(P, backtrace),
     Lines = binary:split(Text, <<"\n">>, [global, trim_all]),
     <<"Program counter: 0x", _/binary>> = hd(Lines),
-    [erlang:display(count(Lines, Part)) || Part <- [<<"{secret,<">>, <<"proc_backtrace:outer/1">>, <<"Return addr 0x">>]],
+    [erlang:display(count(Lines, Form)) || Form <- ["{secret,<", "^0x[0-9a-f]{16} Return addr 0x[0-9a-f]{8,16} \\(proc_backtrace:outer/1 \\+ \\d+\\)$",
+                                                    "Return addr 0x", "^y\\(\\d\\) +Catch 0x[0-9a-f]{8,16} \\(proc_backtrace:outer/1 \\+ \\d+\\)$",
+                                                    "\\(<terminate process normally>\\)$"]],
     erlang:display(process_info(P, messages)),
     P ! hide,
     asleep(P),
     erlang:display([process_info(P, I) || I <- [backtrace, messages, dictionary]]).
 
-count(Lines, Part) -> length([L || L <- Lines, binary:match(L, Part) =/= nomatch]).
+count(Lines, Form) -> length([L || L <- Lines, re:run(L, Form) =/= nomatch]).
 
 asleep(P) ->
     case process_info(P, [status, message_queue_len]) of
@@ -26,7 +28,7 @@ asleep(P) ->
     end.
 
 outer(Secret) ->
-    inner(),
+    try inner() catch throw:never -> ok end,
     {outer, Secret}.
 
 inner() ->
@@ -37,5 +39,7 @@ inner() ->
 %% expect: 1
 %% expect: 1
 %% expect: 2
+%% expect: 1
+%% expect: 1
 %% expect: {messages,[kept]}
 %% expect: [{backtrace,<<>>},{messages,[]},{dictionary,[]}]

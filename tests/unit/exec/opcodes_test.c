@@ -54,10 +54,10 @@ END_TEST
 START_TEST(test_catch_term_keeps_address)
 {
 	static const Inst code[2];
-	Term t = exc_catch_term(&code[1]);
+	Term t = term_from_catch(&code[1]);
 
 	ck_assert(term_is_catch(t));
-	ck_assert_ptr_eq(exc_catch_address(t), &code[1]);
+	ck_assert_ptr_eq(catch_handler(t), &code[1]);
 }
 END_TEST
 
