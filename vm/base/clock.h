@@ -3,6 +3,7 @@
 #ifndef VM_BASE_CLOCK_H
 #define VM_BASE_CLOCK_H
 
+#include <errno.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -16,5 +17,14 @@ static inline int64_t clock_read_ns(clockid_t id)
 
 static inline int64_t clock_monotonic_ns(void) { return clock_read_ns(CLOCK_MONOTONIC); }
 static inline int64_t clock_system_ns(void) { return clock_read_ns(CLOCK_REALTIME); }
+
+/* Whole, whatever signals come. */
+static inline void clock_sleep_ms(int64_t ms)
+{
+	struct timespec left = { ms / 1000, ms % 1000 * 1000000 };
+
+	while (nanosleep(&left, &left) != 0 && errno == EINTR) {
+	}
+}
 
 #endif

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Built-in functions: erts_debug:get_internal_state/1 and set_internal_state/2, by which OTP's test suites look into the machine.
  * They are there once available_internal_state is set. What tells of parts that this machine has not is no item here: badarg. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "bif/bif.h"
 #include "bif/bif_info.h"
 #include "data/binary.h"
@@ -14,6 +13,7 @@
 #include "heap/copy.h"
 #include "proc/sched.h"
 #include "proc/task.h"
+#include "trace/watch.h"
 
 enum { SLEEP_LIMIT_MS = 1 << 30, COLLIDING_LIMIT = 10 };
 
@@ -79,11 +79,7 @@ static Term set_sig_buffers(Process *p, Term value)
 
 static void sleep_ms(void *arg)
 {
-	int64_t ms = *(int64_t *)arg;
-	struct timespec left = { ms / 1000, ms % 1000 * 1000000 };
-
-	while (nanosleep(&left, &left) != 0 && errno == EINTR)
-		;
+	clock_sleep_ms(*(int64_t *)arg);
 }
 
 static bool read_ms(Term value, int64_t *ms)
@@ -103,6 +99,17 @@ static Term set_sleep(Process *p, Term value)
 	if (!read_ms(value, &ms))
 		return TERM_NONE;
 	sleep_ms(&ms);
+	return am_true;
+}
+
+static Term set_long_gc_sleep(Process *p, Term value)
+{
+	int64_t ms;
+
+	(void)p;
+	if (!read_ms(value, &ms))
+		return TERM_NONE;
+	atomic_store(&watch_gc_sleep_ms, ms);
 	return am_true;
 }
 
@@ -259,7 +266,7 @@ struct state_item {
 
 static const struct state_item set_items[] = {
 	{ am_reds_left, set_reds_left }, { am_force_gc, set_force_gc }, { am_sleep, set_sleep }, { am_block_scheduler, set_sleep },
-	{ am_block, set_block }, { am_wait, set_wait }, { am_binary_loop_limit, set_binary_limit },
+	{ am_block, set_block }, { am_test_long_gc_sleep, set_long_gc_sleep }, { am_wait, set_wait }, { am_binary_loop_limit, set_binary_limit },
 	{ am_re_loop_limit, set_re_limit }, { am_unicode_loop_limit, set_unicode_limit }, { am_ets_force_trap, get_notsup },
 	{ am_ets_force_split, get_notsup }, { am_ets_debug_random_split_join, set_random_split },
 	{ am_colliding_names, set_colliding_names }, { am_mbuf, set_mbuf },

@@ -26,7 +26,7 @@ struct signal {
 	bool collects;       /* the task */
 	size_t words;        /* size of the message */
 	Term term;           /* message, or reason */
-	Term token;          /* sequential trace token or NIL */
+	Term token;          /* sequential trace token, user tag or NIL; am_undefined: the receiver's stays */
 	struct fragment *fragment; /* owned; NULL when no words */
 	union {
 		struct {
@@ -44,6 +44,8 @@ struct signal {
 void message_send(Process *from, Term to, Term message);
 /* To a process already found. Takes: nothing. */
 void message_send_to(Process *from, Process *to, Term message);
+/* from has a sequential trace token and is about to send: the token counts, and tells. */
+void message_count_send(Process *from, Term to, Term message);
 /* For rooms without a process (drivers, timers): takes the fragment. from: pid, port or TERM_NONE. */
 void message_deliver(Process *to, Term from, Term message, struct fragment *takes);
 /* The same as message_send_any, without a look at the probes: for slices that nobody watches. */
@@ -105,7 +107,9 @@ struct signal *signal_new_words(enum signal_kind kind, size_t used, size_t spare
 void signal_free(struct signal *s);
 /* exit(from, to, reason). */
 void signal_exit(Process *from, Term to, Term reason);
-/* SIG_LINK_EXIT, SIG_DOWN and their like, with a copy of reason; ref TERM_NONE or a local reference. */
+/* from ends, and is linked to `to`: with its sequential trace token. */
+void signal_link_exit(Process *from, Term to, Term reason);
+/* SIG_LINK_EXIT of others, SIG_DOWN and their like, with a copy of reason; ref TERM_NONE or a local reference. */
 void signal_send_reason(enum signal_kind kind, Term from, Term to, Term ref, Term reason);
 /* A signal without words. */
 bool signal_send_plain(enum signal_kind kind, Term from, Term to, Term ref);

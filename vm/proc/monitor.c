@@ -207,7 +207,7 @@ static void end_links(Process *p, Term reason)
 		struct peer *next = n->next;
 
 		if (n->unlink_id == 0)
-			signal_send_reason(SIG_LINK_EXIT, p->id, n->key, TERM_NONE, reason);
+			signal_link_exit(p, n->key, reason);
 		peer_free(n);
 		n = next;
 	}

@@ -64,6 +64,8 @@ void seq_token_receive(Process *p, Term token)
 {
 	struct tracee *t;
 
+	if (token == am_undefined)
+		return;
 	receive_tag(p, token);
 	if (!term_is_tuple_of(token, 5)) {
 		p->seq_token = NIL;

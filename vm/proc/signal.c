@@ -63,15 +63,16 @@ bool signal_send_plain(enum signal_kind kind, Term from, Term to, Term ref)
 	return signal_send(to, s);
 }
 
-static struct signal *make_reason_signal(enum signal_kind kind, Term from, Term ref, Term reason)
+static struct signal *make_reason_signal(enum signal_kind kind, Term from, Term ref, Term reason, Term token)
 {
 	size_t spare = kind == SIG_DOWN ? DOWN_SPARE_WORDS : EXIT_SPARE_WORDS;
-	size_t words = copy_size_words(reason) + (ref != TERM_NONE ? REF_WORDS : 0);
+	size_t words = copy_size_words(reason) + copy_size_words(token) + (ref != TERM_NONE ? REF_WORDS : 0);
 	struct signal *s = signal_new_words(kind, words, spare);
 	Term *top = s->fragment->words;
 
 	s->from = from;
 	s->term = copy_term(reason, &top, &s->fragment->off_heap);
+	s->token = copy_term(token, &top, &s->fragment->off_heap);
 	if (ref != TERM_NONE)
 		s->ref = peer_put_ref(top, ref_number(ref), ref_tag(ref));
 	return s;
@@ -81,12 +82,24 @@ void signal_send_reason(enum signal_kind kind, Term from, Term to, Term ref, Ter
 {
 	if (kind != SIG_DOWN && PROBE_ON(process__exit_signal) && term_is_local_pid(to))
 		probe_process__exit_signal(from, to, reason);
-	signal_send(to, make_reason_signal(kind, from, ref, reason));
+	signal_send(to, make_reason_signal(kind, from, ref, reason, NIL));
 }
 
 void signal_exit(Process *from, Term to, Term reason)
 {
 	signal_send_reason(SIG_EXIT, from->id, to, TERM_NONE, reason);
+}
+
+void signal_link_exit(Process *from, Term to, Term reason)
+{
+	if (likely(from->seq_token == NIL) || !term_is_local_pid(to)) {
+		signal_send_reason(SIG_LINK_EXIT, from->id, to, TERM_NONE, reason);
+		return;
+	}
+	if (PROBE_ON(process__exit_signal))
+		probe_process__exit_signal(from->id, to, reason);
+	message_count_send(from, to, heap_tuple(&from->heap, am_EXIT, from->id, reason));
+	signal_send(to, make_reason_signal(SIG_LINK_EXIT, from->id, TERM_NONE, reason, from->seq_token));
 }
 
 /* ---- handling */
@@ -111,12 +124,13 @@ static struct signal *widen(struct signal *s, size_t spare)
 
 	if (s->fragment != NULL && s->fragment->size_words - s->fragment->used_words >= spare)
 		return s;
-	wide = signal_new_words(s->kind, copy_size_words(s->term) + (s->ref != TERM_NONE ? REF_WORDS : 0), spare);
+	wide = signal_new_words(s->kind, copy_size_words(s->term) + copy_size_words(s->token) + (s->ref != TERM_NONE ? REF_WORDS : 0), spare);
 	wide->from = s->from;
 	{
 		Term *top = wide->fragment->words;
 
 		wide->term = copy_term(s->term, &top, &wide->fragment->off_heap);
+		wide->token = copy_term(s->token, &top, &wide->fragment->off_heap);
 		if (s->ref != TERM_NONE)
 			wide->ref = peer_put_ref(top, ref_number(s->ref), ref_tag(s->ref));
 	}
@@ -265,6 +279,7 @@ static void handle_down(Process *p, struct signal *s)
 		parts[3] = put_tuple(at, 2, (Term[]){ n->name, name });
 	}
 	parts[4] = s->term;
+	s->token = am_undefined;
 	queue_as_message(p, s, put_tuple(take_spare(s, 6), 5, parts));
 	monitor_fired(p, n);
 }

@@ -14,6 +14,7 @@
 static struct watch_limits limits = { .pid = NIL };
 static struct watch_profile profile = { .pid = NIL };
 static _Atomic uint32_t active_schedulers;
+_Atomic int64_t watch_gc_sleep_ms;
 /* Of the profile, for threads that are no schedulers: who hears of ports (NIL: nobody), with which times. */
 static _Atomic Term ports_pid = NIL;
 static _Atomic uint32_t ports_time;
@@ -108,8 +109,13 @@ static void tell_heap(Process *p, Term what, int64_t ms)
 
 void watch_gc_began(void)
 {
-	if (limits.long_gc_ms != 0)
-		here.gc_ns = clock_monotonic_ns();
+	int64_t ms = atomic_load(&watch_gc_sleep_ms);
+
+	if (limits.long_gc_ms == 0)
+		return;
+	here.gc_ns = clock_monotonic_ns();
+	if (unlikely(ms != 0))
+		clock_sleep_ms(ms);
 }
 
 void watch_gc_ended(Process *p)

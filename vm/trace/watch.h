@@ -20,6 +20,8 @@ struct watch_profile {
 /* Who is told now; one that is gone is nobody. */
 struct watch_limits watch_limits(void);
 struct watch_profile watch_profile(void);
+/* Collections last so much longer while somebody wants to hear of long ones: for tests of that. */
+extern _Atomic int64_t watch_gc_sleep_ms;
 /* Stop the world. */
 void watch_set_limits(const struct watch_limits *limits);
 void watch_set_profile(const struct watch_profile *profile);

@@ -15,7 +15,7 @@ main() ->
                                                                          {sequential_trace_token, x}, {"label", 1}]],
     p(catch_it(fun() -> erlang:seq_trace_info(nonsense) end)),
     p(seq_trace:print(nothing)),
-    tracer(), talk(), stamps(), spread(), cleared().
+    tracer(), talk(), stamps(), spread(), ends(), cleared().
 
 tracer() ->
     io:format("tracer~n"),
@@ -66,6 +66,22 @@ spread() ->
     seq_trace:set_token(label, kept), Old = seq_trace:set_token([]), p([element(I, Old) || I <- [1, 2]]), seq_trace:set_token(Old), p(seq_trace:get_token(label)),
     seq_trace:set_token([]).
 
+%% The end of a linked process carries its token; exit/2 does not, and a monitor leaves the watcher's alone. An alias is told as it was used.
+ends() ->
+    io:format("ends~n"),
+    process_flag(trap_exit, true), T = listen(), Me = self(),
+    E = spawn_link(fun() -> Me ! {alias, alias()}, receive {stop, R} -> exit(R) end end),
+    A = receive {alias, X} -> X end, Q = spawn_link(?MODULE, quiet, []), put(echo, E),
+    {W, M} = spawn_monitor(fun() -> receive stop -> ok end end),
+    seq_trace:set_token(label, 17), seq_trace:set_token(send, true), seq_trace:set_token('receive', true),
+    exit(Q, bar), receive {'EXIT', Q, bar} -> ok end, Bar = seq_trace:get_token(),
+    seq_trace:set_token(label, 17), seq_trace:set_token(send, true), seq_trace:set_token('receive', true),
+    A ! {stop, [done]}, receive {'EXIT', E, Why} -> ok end,
+    W ! stop, receive {'DOWN', M, _, _, _} -> ok end, Down = seq_trace:get_token(label),
+    seq_trace:set_token([]),
+    p({Bar, Why, Down}), [p(name({Type, From, case To of A -> alias; _ -> To end, Said})) || {seq_trace, 17, {Type, _, From, To, Said}} <- take(T)],
+    process_flag(trap_exit, false).
+
 cleared() ->
     io:format("cleared~n"),
     seq_trace:set_token(label, 5), self() ! x, p(seq_trace:reset_trace()), p(seq_trace:get_token()),
@@ -96,9 +112,9 @@ p(T) -> io:format("  ~0p~n", [T]).
 %% expect:   false
 %% expect:   false
 %% expect:   false
-%% expect:   [{send,true},{'receive',true},{print,true},{timestamp,false},{monotonic_timestamp,false},{strict_monotonic_timestamp,false},{serial,{9,10}}]
-%% expect:   {11,12}
-%% expect:   {serial,{8,13}}
+%% expect:   [{send,true},{'receive',true},{print,true},{timestamp,false},{monotonic_timestamp,false},{strict_monotonic_timestamp,false},{serial,{17,18}}]
+%% expect:   {19,20}
+%% expect:   {serial,{8,21}}
 %% expect:   5
 %% expect:   5
 %% expect:   []
@@ -144,6 +160,14 @@ p(T) -> io:format("  ~0p~n", [T]).
 %% expect:   []
 %% expect:   [0,kept]
 %% expect:   {label,kept}
+%% expect: ends
+%% expect:   {[],[done],{label,17}}
+%% expect:   {send,main,alias,{stop,[done]}}
+%% expect:   {'receive',main,echo,{stop,[done]}}
+%% expect:   {send,echo,main,{'EXIT',echo,[done]}}
+%% expect:   {'receive',echo,main,{'EXIT',echo,[done]}}
+%% expect:   {send,main,pid,stop}
+%% expect:   {'receive',main,pid,stop}
 %% expect: cleared
 %% expect:   true
 %% expect:   []
