@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -25,9 +26,11 @@ static void (*run_break)(void);
 static void note_signal(int number)
 {
 	unsigned char byte = (unsigned char)number;
+	int error = errno; /* of what was interrupted */
 	ssize_t n = write(pipe_ends[1], &byte, 1); /* a full pipe has enough of them */
 
 	(void)n;
+	errno = error;
 }
 
 bool os_signal_set(Term name, enum os_signal_how how)
@@ -90,10 +93,13 @@ static void forward(int number)
 
 void os_signal_run(void)
 {
+	struct pollfd ready = { .fd = pipe_ends[0], .events = POLLIN };
+
 	for (;;) {
 		unsigned char byte;
 
-		if (read(pipe_ends[0], &byte, 1) != 1)
+		/* ThreadSanitizer runs no handler while a thread waits in read. */
+		if (poll(&ready, 1, -1) != 1 || read(pipe_ends[0], &byte, 1) != 1)
 			continue;
 		if (byte == SIGINT)
 			run_break();
