@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "patience.h"
+
 enum { OUTPUT_MAX = 1 << 16, SECONDS = 60 };
 
 static struct {
@@ -60,7 +62,7 @@ static void tear_down(void)
 static void make_dump(const char *vm, const char *settings)
 {
 	static char out[OUTPUT_MAX];
-	int status = run(out, "rm -f dump; ERL_CRASH_DUMP=dump %s timeout %d %s -noshell -s dump_make main", settings, SECONDS, vm);
+	int status = run(out, "rm -f dump; ERL_CRASH_DUMP=dump %s timeout %d %s -noshell -s dump_make main", settings, patience(SECONDS), vm);
 
 	ck_assert_msg(status == 1, "%s ended with status %d", vm, status);
 }
@@ -70,9 +72,9 @@ START_TEST(test_dump_read_by_its_viewer)
 	static char expected[OUTPUT_MAX], found[OUTPUT_MAX];
 
 	make_dump("erl", "");
-	ck_assert(run(expected, "timeout %d erl -noshell -run dump_read main dump", SECONDS) == 0);
+	ck_assert(run(expected, "timeout %d erl -noshell -run dump_read main dump", patience(SECONDS)) == 0);
 	make_dump(work.erlvm, "");
-	ck_assert(run(found, "timeout %d erl -noshell -run dump_read main dump", SECONDS) == 0);
+	ck_assert(run(found, "timeout %d erl -noshell -run dump_read main dump", patience(SECONDS)) == 0);
 	ck_assert_msg(strcmp(expected, found) == 0, "erl:\n%.8000s\nerlvm:\n%.8000s", expected, found);
 }
 END_TEST
@@ -127,7 +129,7 @@ START_TEST(test_dump_out_of_memory)
 
 	/* the range of addresses reserved for code is part of the limit */
 	run(out, "ulimit -v 4000000; ERL_CRASH_DUMP=dump timeout %d %s -noshell -eval "
-		 "'F = fun F(L) -> F([lists:seq(1, 100000) | L]) end, F([]).'; sed -n 3p dump | cut -d: -f1-2; tail -1 dump", SECONDS, work.erlvm);
+		 "'F = fun F(L) -> F([lists:seq(1, 100000) | L]) end, F([]).'; sed -n 3p dump | cut -d: -f1-2; tail -1 dump", patience(SECONDS), work.erlvm);
 	ck_assert_str_eq(out, "Slogan: out of memory\n=end\n");
 }
 END_TEST

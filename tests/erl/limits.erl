@@ -52,6 +52,31 @@ limit(disk, _) ->
     [file:write(Raw, <<0:80000>>), file:close(Raw), file:write_file("/dev/full", <<"x">>),
      file:write(Served, <<0:80000>>), file:close(Served),
      file:write(Delayed, <<0:80000>>), file:sync(Delayed), file:close(Delayed)];
+limit(files, _) -> % run with few file descriptors
+    "x\n" = os:cmd("echo x"), % what is wanted then must be loaded before
+    Files = until_failure(fun() -> {ok, File} = file:open("/dev/null", [raw, read]), File end, []),
+    Errors = [file:read_file("/dev/null"), file:list_dir("/"), file:open("/dev/null", [read]),
+              attempt(fun() -> open_port({spawn, "cat"}, []) end), attempt(fun() -> open_port({spawn_executable, "/bin/cat"}, []) end),
+              attempt(fun() -> os:cmd("echo x") end)],
+    [file:close(File) || File <- Files],
+    {length(Files) > 10, Errors, file:read_file("/dev/null"), os:cmd("echo x")};
+limit(room, [Directory]) -> % run where 256 kB can be written
+    At = fun(Name) -> filename:join(atom_to_list(Directory), Name) end,
+    Block = fun(N) -> binary:copy(<<N:32>>, 250) end,
+    {ok, Raw} = file:open(At("raw"), [raw, write]),
+    Files = [file:write(Raw, binary:copy(<<0>>, 300000)), file:write(Raw, <<"x">>), file:position(Raw, cur), file:close(Raw),
+             file:write_file(At("b"), <<0:8000>>), file:copy(At("raw"), At("c")), file:delete(At("raw")), file:delete(At("c"))],
+    {ok, Dets} = dets:open_file(limits, [{file, At("dets")}]),
+    Inserts = lists:usort([dets:insert(Dets, {N, Block(N)}) || N <- lists:seq(1, 600)]),
+    Dets3 = [lists:usort([element(1, E) || E <- Inserts, is_tuple(E)]), is_tuple(dets:close(Dets)), file:delete(At("dets"))],
+    {ok, limits_log} = disk_log:open([{name, limits_log}, {file, At("log")}]),
+    Logged = [disk_log:log(limits_log, Block(N)) || N <- lists:seq(1, 600)],
+    Log = {length([ok || ok <- Logged]) > 100, lists:usort([{A, C} || {error, {A, _, C}} <- Logged]), is_tuple(disk_log:close(limits_log)),
+           file:delete(At("log"))},
+    Table = ets:new(limits, []),
+    true = ets:insert(Table, [{N, Block(N)} || N <- lists:seq(1, 600)]),
+    {error, {file_error, _, Ets}} = ets:tab2file(Table, At("tab")),
+    {Files, Dets3, Log, Ets, element(1, ets:file2tab(At("tab")))};
 limit(atoms, _) ->
     io:format("~p~n", [first]), % what prints must be loaded before
     Error = attempt(fun() -> atoms(0) end),

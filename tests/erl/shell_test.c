@@ -10,6 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "patience.h"
+
 enum { SECONDS = 60, OUTPUT_MAX = 1 << 20 };
 
 struct step {
@@ -67,7 +69,7 @@ static bool read_more(void)
 	struct pollfd ready = { .fd = session.fd, .events = POLLIN };
 	ssize_t n;
 
-	if (poll(&ready, 1, SECONDS * 1000) <= 0 || session.used + 1 >= OUTPUT_MAX)
+	if (poll(&ready, 1, patience(SECONDS) * 1000) <= 0 || session.used + 1 >= OUTPUT_MAX)
 		return false;
 	n = read(session.fd, session.seen + session.used, OUTPUT_MAX - session.used - 1);
 	if (n <= 0)
