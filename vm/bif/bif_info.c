@@ -307,6 +307,8 @@ static Term info_pair(Process *p, Term name, Term of)
 		return info_allocator_of(p, of, true);
 	case am_allocator_sizes:
 		return info_allocator_of(p, of, false);
+	case am_cpu_topology:
+		return of == am_defined || of == am_detected || of == am_used ? am_undefined : TERM_NONE;
 	default:
 		return TERM_NONE;
 	}

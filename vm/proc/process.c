@@ -260,6 +260,7 @@ static void init_process(Process *p, Process *parent, Term m, Term f, Term args,
 	p->exc_has_trace = false;
 	p->bound = o->scheduler != 0;
 	atomic_store_explicit(&p->raised, 0, memory_order_relaxed);
+	atomic_store_explicit(&p->has_timers, false, memory_order_relaxed);
 	p->system = o->system;
 	p->trap_export = NULL;
 	p->resume = NULL;
@@ -558,6 +559,7 @@ void process_exit(Process *p, Term reason)
 	timer_cancel_receive(p);
 	signal_close(p);
 	task_close(p);
+	timer_cancel_messages(p);
 	atomic_fetch_sub(&table.living, 1);
 	if (PROBE_ON(process__exit))
 		probe_process__exit(p, reason);

@@ -87,6 +87,7 @@ struct process {
 	uint8_t exc_kind;
 	uint8_t bound;       /* stays on its scheduler */
 	_Atomic uint8_t raised; /* priority of its next time slice, when it is above its own: somebody urgent awaits an answer */
+	_Atomic bool has_timers; /* somebody started one that is to send it a message */
 	bool has_tasks;      /* to run before its next time slice */
 	bool system;         /* the VM's own: init:stop spares it */
 	bool exc_has_trace;  /* raise/3 and friends: exc_trace is already complete */

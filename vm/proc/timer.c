@@ -34,6 +34,7 @@ struct timer {
 		struct {
 			Term to;         /* pid or registered name */
 			struct signal *message;
+			struct timer *to_next, **to_link; /* others to processes of the same bucket; to_link NULL: to a name */
 		};
 	};
 };
@@ -45,6 +46,7 @@ struct timer_wheel {
 	struct timer *slots[LEVELS][SLOTS];
 	_Atomic uint32_t count;
 	struct timer **buckets; /* by number */
+	struct timer **receivers; /* as many: by the pid that is sent to */
 	uint32_t mask, named;
 	unsigned sched;
 };
@@ -137,12 +139,39 @@ static struct timer **find_number(struct timer_wheel *w, uint64_t number)
 	return NULL;
 }
 
+static struct timer **bucket_of_receiver(struct timer_wheel *w, Term to)
+{
+	return &w->receivers[hash_word(to) & w->mask];
+}
+
+static void put_receiver(struct timer_wheel *w, struct timer *t)
+{
+	struct timer **bucket = bucket_of_receiver(w, t->to);
+
+	t->to_next = *bucket;
+	if (t->to_next != NULL)
+		t->to_next->to_link = &t->to_next;
+	t->to_link = bucket;
+	*bucket = t;
+}
+
+static void remove_receiver(struct timer *t)
+{
+	if (t->kind != TIMER_MESSAGE || t->to_link == NULL)
+		return;
+	*t->to_link = t->to_next;
+	if (t->to_next != NULL)
+		t->to_next->to_link = t->to_link;
+}
+
 static void put_number(struct timer_wheel *w, struct timer *t)
 {
 	struct timer **bucket = &w->buckets[hash_word(t->number) & w->mask];
 
 	t->hash_next = *bucket;
 	*bucket = t;
+	if (t->kind == TIMER_MESSAGE && term_is_local_pid(t->to))
+		put_receiver(w, t);
 }
 
 static void grow_numbers(struct timer_wheel *w)
@@ -152,6 +181,8 @@ static void grow_numbers(struct timer_wheel *w)
 
 	w->mask = room != 0 ? room * 4 - 1 : 63;
 	w->buckets = mem_zalloc((w->mask + 1) * sizeof(*w->buckets));
+	mem_free(w->receivers);
+	w->receivers = mem_zalloc((w->mask + 1) * sizeof(*w->receivers));
 	for (uint32_t i = 0; i < room; i++) {
 		for (struct timer *t = old[i], *next; t != NULL; t = next) {
 			next = t->hash_next;
@@ -166,6 +197,7 @@ static void remove_number(struct timer_wheel *w, struct timer *t)
 	struct timer **at = find_number(w, t->number);
 
 	*at = t->hash_next;
+	remove_receiver(t);
 	w->named--;
 }
 
@@ -418,16 +450,66 @@ static struct signal *make_message(Term ref, Term message, bool wrap)
 	return s;
 }
 
+/* Either it learns of the timer before it ends, or the timer that it is dead. */
+static void note_receiver(Term to)
+{
+	Process *p = process_find(to);
+
+	if (p == NULL)
+		return;
+	atomic_store(&p->has_timers, true);
+	process_unref(p);
+}
+
+/* All to that process, off the wheel. */
+static struct timer *take_all_to(struct timer_wheel *w, Term to)
+{
+	struct timer *taken = NULL, *next, *t;
+
+	lock_acquire(&w->lock);
+	for (t = w->receivers != NULL ? *bucket_of_receiver(w, to) : NULL; t != NULL; t = next) {
+		next = t->to_next;
+		if (t->to != to)
+			continue;
+		remove_number(w, t);
+		displace(w, t);
+		set_count(w, get_count(w) - 1);
+		t->next = taken;
+		taken = t;
+	}
+	lock_release(&w->lock);
+	return taken;
+}
+
+void timer_cancel_messages(Process *p)
+{
+	if (!atomic_load(&p->has_timers))
+		return;
+	for (unsigned i = 0; i < wheels.count; i++) {
+		for (struct timer *t = take_all_to(wheels.all[i], p->id), *next; t != NULL; t = next) {
+			next = t->next;
+			signal_free(t->message);
+			mem_free(t);
+		}
+	}
+}
+
 Term timer_start_message(Process *p, uint64_t at_ms, Term to, Term message, bool wrap)
 {
 	struct timer *t = mem_alloc(sizeof(*t));
 	Term ref = heap_ref(&p->heap, 0);
+	int64_t left_ms;
 
-	*t = (struct timer){ .kind = TIMER_MESSAGE, .at_ms = at_ms };
-	t->number = ((const struct ref *)boxed_ptr(ref))->number;
+	*t = (struct timer){ .kind = TIMER_MESSAGE, .at_ms = at_ms, .number = ref_number(ref) };
 	t->to = to;
 	t->message = make_message(ref, message, wrap);
+	if (to == p->id)
+		atomic_store_explicit(&p->has_timers, true, memory_order_relaxed);
+	else if (term_is_local_pid(to))
+		note_receiver(to);
 	start(own_wheel(), t);
+	if (to != p->id && term_is_local_pid(to) && !process_is_alive(to))
+		timer_cancel_message(ref_number(ref), &left_ms);
 	return ref;
 }
 

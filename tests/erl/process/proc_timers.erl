@@ -27,7 +27,34 @@ main() ->
     d(receive {cancel_timer, R4, V} -> is_integer(V) end),
     d(erlang:cancel_timer(erlang:send_after(50000, self(), y), [{info, false}])),
     [d(try F() catch C:E -> {C, E} end) || F <- [fun() -> erlang:send_after(-1, self(), x) end, fun() -> erlang:start_timer(id(a), self(), x) end,
-                                                 fun() -> erlang:cancel_timer(id(x)) end]].
+                                                 fun() -> erlang:cancel_timer(id(x)) end]],
+    to_the_dead().
+
+%% A timer ends with the process that it would send to; one to a name stays.
+to_the_dead() ->
+    register(here, self()),
+    {P, M} = spawn_monitor(fun() ->
+        Own = [erlang:send_after(60000 + I, self(), lists:seq(1, 100)) || I <- lists:seq(1, 300)],
+        receive {go, Parent} -> Parent ! {own, Own} end
+    end),
+    Others = [erlang:start_timer(60000 + I, P, x) || I <- lists:seq(1, 300)],
+    Named = [erlang:send_after(60000 + I, here, x) || I <- lists:seq(1, 300)],
+    d([is_integer(erlang:read_timer(R)) || R <- [hd(Others), lists:last(Others)]]),
+    P ! {go, self()},
+    Own = receive {own, L} -> L end,
+    receive {'DOWN', M, process, P, _} -> ok end,
+    gone(Own ++ Others),
+    d(lists:usort([erlang:cancel_timer(R) || R <- Own ++ Others])),
+    d(length([R || R <- Named, is_integer(erlang:cancel_timer(R))])),
+    Late = erlang:send_after(60000, P, x),
+    gone([Late]),
+    d(erlang:cancel_timer(Late)).
+
+gone(Timers) ->
+    case [R || R <- Timers, erlang:read_timer(R) =/= false] of
+        [] -> ok;
+        Left -> receive after 1 -> gone(Left) end
+    end.
 
 d(T) -> erlang:display(T).
 
@@ -49,3 +76,7 @@ id(X) -> X.
 %% expect: {error,badarg}
 %% expect: {error,badarg}
 %% expect: {error,badarg}
+%% expect: [true,true]
+%% expect: [false]
+%% expect: 300
+%% expect: false
