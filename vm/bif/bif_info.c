@@ -2,6 +2,7 @@
 /* Built-in functions: system_info, system_flag, statistics, memory. What nobody here knows is badarg. */
 #include "bif/bif_info.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <sys/utsname.h>
 #include <string.h>
@@ -31,8 +32,16 @@ static struct {
 	struct lock lock;    /* what "since the last call" means */
 	uint64_t last_reds;
 	int64_t last_runtime_ms, last_wall_ms;
+	atomic_int processors; /* that the main thread may run on, when last looked at */
 	_Atomic Term requests_limit; /* a number that purging processes keep to */
 } info;
+
+static int count_processors(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(getpid(), sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
+}
 
 void bif_info_init(void)
 {
@@ -41,6 +50,7 @@ void bif_info_init(void)
 	tracer_unique = bif_time_next_monotonic;
 	tracer_now_us = bif_time_now_us;
 	lock_init(&info.lock, LOCK_log);
+	atomic_init(&info.processors, count_processors());
 	info_wall_init();
 	info_schedulers_init();
 	atomic_init(&info.requests_limit, SMALL(REQUESTS_LIMIT));
@@ -122,12 +132,12 @@ INFO(end_time, heap_int(&p->heap, INT64_MAX))
 INFO(time_offset, am_final)
 INFO(outstanding_system_requests_limit, atomic_load(&info.requests_limit))
 INFO(infinity, am_infinity)
-INFO(unchanged, am_unchanged)
 INFO(system_logger, process_report_logger())
 INFO(time_warp_mode, am_no_time_warp)
 INFO(tolerant_timeofday, am_disabled)
 INFO(cores, int_term(sysconf(_SC_NPROCESSORS_CONF)))
 INFO(cores_online, int_term(sysconf(_SC_NPROCESSORS_ONLN)))
+INFO(logical_processors_available, int_term(atomic_load(&info.processors)))
 INFO(scheduler_bind_type, am_unbound)
 INFO(message_queue_data, atomic_load(&spawn_defaults.off_heap_messages) ? am_off_heap : am_on_heap)
 INFO(fullsweep_after, heap_tuple(&p->heap, am_fullsweep_after, int_term(atomic_load(&spawn_defaults.fullsweep_after))))
@@ -156,6 +166,14 @@ static Term info_all_schedulers_state(Process *p)
 
 	list = put_state(h, am_dirty_cpu, 0, 0, 0, list);
 	return put_state(h, am_normal, sched_count(), sched_online(), sched_active(), list);
+}
+
+static Term info_update_cpu_info(Process *p)
+{
+	int now = count_processors();
+
+	(void)p;
+	return atomic_exchange(&info.processors, now) == now ? am_unchanged : am_changed;
 }
 
 static Term info_scheduler_bindings(Process *p)
@@ -274,10 +292,10 @@ static const struct info_item {
 	ITEM(wordsize), ITEM(endian), ITEM(heap_type), ITEM(multi_scheduling), ITEM(build_type), ITEM_AS(emu_type, build_type),
 	ITEM(emu_flavor), ITEM(compat_rel), ITEM(creation), ITEM(c_compiler_used), ITEM(dynamic_trace), ITEM(start_time),
 	ITEM(end_time), ITEM(time_offset), ITEM(time_warp_mode), ITEM(system_logger), ITEM(outstanding_system_requests_limit), ITEM_AS(delayed_node_table_gc, infinity),
-	ITEM_AS(update_cpu_info, unchanged), ITEM_AS(break_ignored, false), ITEM(system_version), ITEM(tolerant_timeofday), ITEM(scheduler_bind_type),
+	ITEM(update_cpu_info), ITEM_AS(break_ignored, false), ITEM(system_version), ITEM(tolerant_timeofday), ITEM(scheduler_bind_type),
 	ITEM(message_queue_data), ITEM(fullsweep_after), ITEM(min_heap_size), ITEM(min_bin_vheap_size), ITEM(max_heap_size),
 	ITEM(scheduler_bindings), ITEM(os_monotonic_time_source), ITEM(os_system_time_source), ITEM(garbage_collection),
-	ITEM(heap_sizes), ITEM(thread_pool_size), ITEM_AS(logical_processors, cores), ITEM_AS(logical_processors_available, cores_online),
+	ITEM(heap_sizes), ITEM(thread_pool_size), ITEM_AS(logical_processors, cores), ITEM(logical_processors_available),
 	ITEM_AS(logical_processors_online, cores_online), ITEM_AS(threads, true), ITEM_AS(smp_support, true),
 	ITEM_AS(kernel_poll, true), ITEM_AS(eager_check_io, true), ITEM_AS(time_correction, true),
 	ITEM_AS(debug_compiled, false), ITEM_AS(port_parallelism, false), ITEM_AS(dirty_cpu_schedulers, zero),
@@ -389,6 +407,8 @@ Term bif_erlang_system_flag_2(Process *p, Term *args)
 		return info_set_schedulers_online(p, args[1]);
 	case am_multi_scheduling:
 		return info_set_multi_scheduling(p, args[1]);
+	case am_microstate_accounting:
+		return info_set_microstate_accounting(p, args[1]);
 	case am_scheduler_wall_time:
 		return info_set_scheduler_wall_time(p, args[1]);
 	case am_system_logger:
@@ -513,7 +533,7 @@ static const struct info_item stat_items[] = {
 	{ am_total_run_queue_lengths, stat_run_queue }, { am_total_run_queue_lengths_all, stat_run_queue },
 	{ am_active_tasks, stat_active_tasks }, { am_active_tasks_all, stat_active_tasks },
 	{ am_total_active_tasks, stat_total_active }, { am_total_active_tasks_all, stat_total_active },
-	{ am_scheduler_wall_time, info_scheduler_wall_time }, { am_scheduler_wall_time_all, info_scheduler_wall_time },
+	{ am_microstate_accounting, info_microstate_accounting }, { am_scheduler_wall_time, info_scheduler_wall_time }, { am_scheduler_wall_time_all, info_scheduler_wall_time },
 };
 
 Term bif_erlang_statistics_1(Process *p, Term *args)

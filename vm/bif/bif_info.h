@@ -42,6 +42,9 @@ Term info_dist(Process *p);
 Term info_request_memory(Process *p, Term ref, Term names);
 /* [{Kind, Bytes}], as erlang:memory/0. */
 Term info_memory(Process *p);
+/* bif_micro.c */
+Term info_microstate_accounting(Process *p);
+Term info_set_microstate_accounting(Process *p, Term how);
 /* statistics(scheduler_wall_time): undefined while it is off. */
 Term info_scheduler_wall_time(Process *p);
 /* system_flag(scheduler_wall_time, on): kernel_refc, where it runs, counts who wants it. */

@@ -10,6 +10,7 @@
 #include "heap/copy.h"
 #include "proc/dict.h"
 #include "proc/message.h"
+#include "proc/micro.h"
 #include "proc/monitor.h"
 #include "proc/probe.h"
 #include "proc/registry.h"
@@ -467,7 +468,9 @@ static bool collect_gc(Process *p, size_t need_words, const struct gc_root *root
 		trace_hooks.gc_began(p, gc_next_is_major(&p->heap, need_words), need_words);
 	p->flags &= ~(uint32_t)PF_NEED_GC;
 	shelter_message(p);
+	micro_enter(sched_self(), MICRO_GC);
 	fits = gc_run_gc(&p->heap, need_words, roots, n, &r);
+	micro_enter(sched_self(), MICRO_EMULATOR);
 	p->reds_left -= (int32_t)((work - r.reclaimed_words < work ? work - r.reclaimed_words : work) / 10);
 	sched_count_gc(r.reclaimed_words);
 	if (is_gc_probed())

@@ -26,6 +26,7 @@
 #include "base/clock.h"
 #include "proc/exc.h"
 #include "proc/message.h"
+#include "proc/micro.h"
 #include "proc/os_signal.h"
 #include "proc/probe.h"
 #include "proc/task.h"
@@ -609,6 +610,16 @@ static void sleep_idle(struct sched *s, bool aside)
 	atomic_store_explicit(&s->idle_since_ns, 0, memory_order_relaxed);
 }
 
+/* Outside of the world, whose stop need not wait for s. */
+static void sleep_outside(struct sched *s, bool aside)
+{
+	micro_enter(s, MICRO_SLEEP);
+	world_leave();
+	sleep_idle(s, aside);
+	world_enter();
+	micro_enter(s, MICRO_OTHER);
+}
+
 int64_t sched_idle_ns(unsigned id)
 {
 	const struct sched *s = sched_get(id);
@@ -652,9 +663,7 @@ static Process *idle(struct sched *s)
 	if (p == NULL) {
 		if (unlikely(trace_active))
 			trace_hooks.sched_idle(s->id);
-		world_leave();
-		sleep_idle(s, false);
-		world_enter();
+		sleep_outside(s, false);
 	}
 	announce_idle(s->queue, false);
 	if (p == NULL && is_active(s)) {
@@ -690,9 +699,7 @@ static void stand_aside(struct sched *s)
 	set_sleeping(s->queue, true);
 	while ((p = take_unbound(s->queue)) != NULL)
 		enqueue_there(next_sched(), p);
-	world_leave();
-	sleep_idle(s, true);
-	world_enter();
+	sleep_outside(s, true);
 	set_sleeping(s->queue, false);
 	/* Who looked for an idle scheduler meanwhile may have taken s for one. */
 	if (anything_queued())
@@ -767,6 +774,7 @@ void sched_leave(Process *p)
 /* Who watches slices: probes, tracing. */
 static PROBE_COLD void watch_end(Process *p, bool waits)
 {
+	micro_enter(self, MICRO_OTHER);
 	if (PROBE_ON(process__unscheduled))
 		probe_process__unscheduled(p);
 	if (trace_active)
@@ -776,6 +784,7 @@ static PROBE_COLD void watch_end(Process *p, bool waits)
 /* Returns false when p has ended. */
 static PROBE_COLD bool watch_begin(Process *p, uint32_t before)
 {
+	micro_enter(self, MICRO_EMULATOR);
 	if (PROBE_ON(process__scheduled))
 		probe_process__scheduled(p);
 	if (trace_active)
@@ -915,7 +924,13 @@ static void renew_watch(struct sched *s)
 		 PROBE_ON(copy__object) || PROBE_ON(process__scheduled) || PROBE_ON(process__unscheduled))
 		s->watch = WATCH_MESSAGES;
 	else
-		s->watch = trace_active ? WATCH_MESSAGES : WATCH_NOTHING;
+		s->watch = trace_active || atomic_load_explicit(&micro_counts, memory_order_relaxed) ? WATCH_MESSAGES : WATCH_NOTHING;
+}
+
+void sched_watch_all(void)
+{
+	for (unsigned i = 0; i < scheds.count; i++)
+		renew_watch(scheds.all[i]);
 }
 
 void sched_trace(bool on)

@@ -20,6 +20,9 @@ enum run_result {
 /* What somebody watches through probes, of what a slice does often. */
 enum sched_watch { WATCH_NOTHING, WATCH_MESSAGES /* and slices */, WATCH_CALLS /* as well */ };
 
+/* What it spends its time on. Ports and files are served by other threads, or within a native function. */
+enum micro_state { MICRO_OTHER, MICRO_EMULATOR, MICRO_GC, MICRO_SLEEP, MICRO_STATES };
+
 struct sched {
 	unsigned id;         /* from 1, as system_info(scheduler_id) */
 	Process *current;
@@ -29,6 +32,10 @@ struct sched {
 	uint64_t reds_done;  /* statistics; written by its thread alone */
 	uint64_t switches, collections, reclaimed_words;
 	_Atomic int64_t idle_ns, idle_since_ns; /* slept so far; since when it sleeps, or 0 */
+	struct {             /* see proc/micro.h */
+		int64_t ns[MICRO_STATES], since_ns;
+		uint8_t state;
+	} micro;
 	uint64_t efile_tag;  /* counter of file operations, {id, efile_tag} */
 	struct sched_queue *queue; /* private to sched.c */
 	struct timer_wheel *wheel; /* private to timer.c */
@@ -75,6 +82,8 @@ int64_t sched_idle_ns(unsigned id);
 /* It does not sleep. */
 bool sched_is_busy(unsigned id);
 size_t sched_run_queue_of(unsigned id);
+/* Who watches is looked up anew for all. The world is stopped. */
+void sched_watch_all(void);
 /* Sets trace_active, and lets every scheduler watch (WATCH_MESSAGES at least), or not. The world is stopped. */
 void sched_trace(bool on);
 /* Runs fn(arg) while no scheduler runs a process (code loading, purging, tracing). Called from a scheduler. */

@@ -1,0 +1,42 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% Microstate accounting: what schedulers spend their time on adds up, and stands still when nobody counts.
+-module(proc_msacc).
+-export([main/0]).
+
+main() ->
+    io:format("~p~n", [[erlang:system_flag(microstate_accounting, How) || How <- [false, true, true, reset]]]),
+    work(20),
+    timer:sleep(50),
+    io:format("~p~n", [erlang:system_flag(microstate_accounting, false)]),
+    Rows = schedulers(),
+    io:format("~p~n", [[Id || #{id := Id} <- Rows] =:= lists:seq(1, erlang:system_info(schedulers))]),
+    io:format("~p~n", [[{State, total(State, Rows) > 0} || State <- [emulator, gc, other, sleep]]]),
+    Sums = [lists:sum(maps:values(Counters)) || #{counters := Counters} <- Rows],
+    io:format("~p~n", [lists:max(Sums) < lists:min(Sums) * 2]),
+    work(5),
+    io:format("~p~n", [Rows =:= schedulers()]),
+    io:format("~p~n", [erlang:system_flag(microstate_accounting, reset)]),
+    io:format("~p~n", [lists:usort([N || #{counters := Counters} <- schedulers(), N <- maps:values(Counters)])]),
+    io:format("~p~n", [[try erlang:system_flag(microstate_accounting, How) catch error:Reason -> Reason end || How <- [on, 1]]]).
+
+%% Processes that collect.
+work(N) ->
+    Pids = [spawn_monitor(fun() -> lists:foldl(fun(I, L) -> [{I, lists:seq(1, 50)} | lists:sublist(L, 20)] end, [], lists:seq(1, 500)),
+                                   erlang:garbage_collect() end) || _ <- lists:seq(1, N)],
+    [receive {'DOWN', Monitor, process, Pid, normal} -> ok end || {Pid, Monitor} <- Pids].
+
+schedulers() ->
+    lists:sort(fun(#{id := A}, #{id := B}) -> A =< B end, [Row || #{type := scheduler} = Row <- statistics(microstate_accounting)]).
+
+total(State, Rows) ->
+    lists:sum([maps:get(State, Counters) || #{counters := Counters} <- Rows]).
+
+%% expect: [false,false,true,true]
+%% expect: true
+%% expect: true
+%% expect: [{emulator,true},{gc,true},{other,true},{sleep,true}]
+%% expect: true
+%% expect: true
+%% expect: false
+%% expect: [0]
+%% expect: [badarg,badarg]
