@@ -173,6 +173,15 @@ Term bif_erts_internal_trace_pattern_3(Process *p, Term *args)
 	return cause != NIL ? exc_badarg_cause(p, cause) : exc_badarg(p);
 }
 
+Term bif_erts_debug_breakpoint_2(Process *p, Term *args)
+{
+	struct trace_mfa mfa;
+
+	if (!read_mfa(args[0], &mfa) || (args[1] != am_true && args[1] != am_false))
+		return exc_badarg(p);
+	return exc_return_later(p, term_from_small((int64_t)trace_debug(&mfa, args[1] == am_true)));
+}
+
 /* ---- looks */
 
 static Term info_of_flags(Process *p, Term *args)

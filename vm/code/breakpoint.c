@@ -59,3 +59,33 @@ void breakpoint_remove(struct breakpoint *b)
 		atomic_store(&e->address, b->address);
 	}
 }
+
+/* ---- debuggers */
+
+static void put_opcode(Inst *info, uint16_t op)
+{
+	Inst *entry = info + FUNC_INFO_WORDS;
+
+	if ((uint16_t)*entry == OP_breakpoint)
+		breakpoint_at(info)->opcode = op;
+	else
+		*entry = (*entry & ~(Inst)0xffff) | op;
+}
+
+void breakpoint_debug_place(Inst *info)
+{
+	enum opcode op = breakpoint_opcode(info + FUNC_INFO_WORDS);
+
+	if (op == OP_breakpoint_debug)
+		return;
+	info[3] = (uint32_t)info[3] | (Inst)op << 32;
+	put_opcode(info, OP_breakpoint_debug);
+}
+
+void breakpoint_debug_remove(Inst *info)
+{
+	if (breakpoint_opcode(info + FUNC_INFO_WORDS) != OP_breakpoint_debug)
+		return;
+	put_opcode(info, (uint16_t)breakpoint_debugged(info));
+	info[3] = (uint32_t)info[3];
+}

@@ -2,6 +2,8 @@
 /* Breakpoints: functions whose calls are told of before they run. A function's own breakpoint is an operation put over the first one
  * of its code, whose fields stay as they are; one for calls through an export, or of a native, stands in the export's stub.
  * Both are found by the func_info block before them. What happens there is the tracing room's, wired through breakpoint_hooks.
+ * A debugger's stands over the first operation of a function too: error_handler:breakpoint(Module, Function, Arguments) runs in its place.
+ * What stood there is kept beside the function's arity. Of both, that of a trace comes first.
  * Locks: breakpoints come and go while the world is stopped, or in code that nobody can call yet. */
 #ifndef VM_CODE_BREAKPOINT_H
 #define VM_CODE_BREAKPOINT_H
@@ -54,7 +56,14 @@ static inline struct breakpoint *breakpoint_at(const Inst *info)
 /* b->info and b->export say where; nothing stands there yet. Owns: the caller. */
 void breakpoint_place(struct breakpoint *b);
 void breakpoint_remove(struct breakpoint *b);
-/* The operation at `at`, whatever stands over it. */
+void breakpoint_debug_place(Inst *info);
+void breakpoint_debug_remove(Inst *info);
+/* The function's first operation, when a debugger's breakpoint stands over it. */
+static inline enum opcode breakpoint_debugged(const Inst *info)
+{
+	return (enum opcode)(info[3] >> 32);
+}
+/* The operation at `at`, or the debugger's, whatever of a trace stands over it. */
 static inline enum opcode breakpoint_opcode(const Inst *at)
 {
 	uint16_t op = (uint16_t)*at;

@@ -21,7 +21,8 @@ enum opcode_words {
 #include "code/opcodes.def"
 };
 
-/* A func_info block stands right before the entry of every function: operation, module, function, arity. */
+/* A func_info block stands right before the entry of every function: operation, module, function, arity. What is over the first 16 bits of
+ * the operation and the first 32 of the arity is used by code/breakpoint.h. */
 enum { FUNC_INFO_WORDS = OPWORDS_func_info };
 static inline Term func_info_module(const Inst *f) { return f[1]; }
 static inline Term func_info_function(const Inst *f) { return f[2]; }

@@ -231,6 +231,18 @@ const Inst *call_undefined(Process *p, Term *x, struct export *e, struct exc_sit
 	return undefined_raise(p, x, e, site);
 }
 
+const Inst *call_debugger(Process *p, Term *x, const Inst *entry, struct exc_site *site)
+{
+	const Inst *info = entry - FUNC_INFO_WORDS;
+	Term module = func_info_module(info), function = func_info_function(info), args[ARGUMENTS_MAX];
+	unsigned arity = func_info_arity(info);
+	const Inst *handler;
+
+	show_arguments(p, x, arity, args);
+	handler = handler_enter(p, x, am_breakpoint, module, function, heap_list_array(&p->heap, arity, args, NIL));
+	return handler != NULL ? handler : undefined_raise(p, args, export_get(module, function, arity), site);
+}
+
 /* ---- apply */
 
 /* Copies a list's elements to x. Fails: -1 when it is improper or too long. */

@@ -60,6 +60,8 @@ Term call_resume(Process *p);
 bool call_hibernate_gc(Process *p, Term *x);
 
 const Inst *call_undefined(Process *p, Term *x, struct export *e, struct exc_site *site);
+/* The function that begins at `entry` is called: error_handler:breakpoint/3 in its place. */
+const Inst *call_debugger(Process *p, Term *x, const Inst *entry, struct exc_site *site);
 /* apply: x[0..arity) arguments, then module and function. */
 const Inst *call_apply_fixed(Process *p, Term *x, unsigned arity, struct exc_site *site);
 /* A fun that is no loaded local one of that arity: exports, errors. x[0..arity) arguments. */

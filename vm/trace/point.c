@@ -169,7 +169,7 @@ static void set_kinds(Inst *info, struct export *e, const struct pattern *q)
 	set_counters(pt, q);
 }
 
-static bool matches(const struct trace_mfa *mfa, Term module, Term function, unsigned arity)
+bool trace_mfa_matches(const struct trace_mfa *mfa, Term module, Term function, unsigned arity)
 {
 	return (mfa->module == TERM_NONE || mfa->module == module) && (mfa->function == TERM_NONE || mfa->function == function) &&
 	       (mfa->arity < 0 || mfa->arity == (int64_t)arity);
@@ -181,7 +181,7 @@ static void visit_export(struct export *e, void *arg)
 	struct pattern *q = arg;
 	bool global = q->kinds & TRACE_KIND_GLOBAL;
 
-	if (!matches(&q->mfa, e->module, e->function, e->arity) || !export_is_loaded(e))
+	if (!trace_mfa_matches(&q->mfa, e->module, e->function, e->arity) || !export_is_loaded(e))
 		return;
 	if (e->bif != NULL) {
 		q->matched++;
@@ -211,7 +211,7 @@ static void visit_code(struct code_instance *c, struct pattern *q)
 	for (uint32_t i = 0; i < c->function_count; i++) {
 		Inst *info = (Inst *)c->functions[i];
 
-		if (!matches(&q->mfa, func_info_module(info), func_info_function(info), func_info_arity(info)) || is_native(info))
+		if (!trace_mfa_matches(&q->mfa, func_info_module(info), func_info_function(info), func_info_arity(info)) || is_native(info))
 			continue;
 		if (!(q->kinds & TRACE_KIND_GLOBAL)) {
 			q->matched++;
@@ -429,7 +429,7 @@ static const Inst *find_code(const struct trace_mfa *mfa)
 	const struct code_instance *c = m != NULL ? atomic_load(&m->current) : NULL;
 
 	for (uint32_t i = 0; c != NULL && i < c->function_count; i++)
-		if (matches(mfa, func_info_module(c->functions[i]), func_info_function(c->functions[i]), func_info_arity(c->functions[i])))
+		if (trace_mfa_matches(mfa, func_info_module(c->functions[i]), func_info_function(c->functions[i]), func_info_arity(c->functions[i])))
 			return c->functions[i];
 	return NULL;
 }

@@ -42,6 +42,10 @@ struct trace_mfa {
 	Term module, function;
 	int64_t arity;
 };
+bool trace_mfa_matches(const struct trace_mfa *mfa, Term module, Term function, unsigned arity);
+/* Breakpoints of a debugger (code/breakpoint.h) in functions of current code, on or off. Returns how many functions match, but for those
+ * in whose first operation a process waits for a message. Stops the world. */
+size_t trace_debug(const struct trace_mfa *mfa, bool on);
 /* kinds: GLOBAL, or of the others. program may be NULL; is counted, not taken. Returns how many functions match. Stops the world. */
 size_t trace_pattern(const struct trace_mfa *mfa, enum trace_how how, unsigned kinds, struct match_program *program, Term meta_tracer);
 /* The pattern for code to come. */
