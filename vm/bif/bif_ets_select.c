@@ -55,7 +55,8 @@ static Term reverse_list(struct heap *h, Term list, size_t n)
 static Term make_continuation(Process *p, struct ets_table *t, const struct select *s, Term rest, size_t rest_length)
 {
 	struct heap *h = &p->heap;
-	Term table = table_id(t, h);
+	/* of a hash table not the name, which may be another table's by then */
+	Term table = table_is_tree(t) ? table_id(t, h) : table_ref(t, h);
 	Term program = resource_put(h, &s->program->resource);
 
 	if (table_is_tree(t))

@@ -4,7 +4,8 @@
 -export([main/0]).
 
 main() ->
-    [d({O, run(O)}) || O <- [[set, public], [ordered_set, public], [set, public, {write_concurrency, true}], [bag, public], [set, public, {read_concurrency, true}]]].
+    [d({O, run(O)}) || O <- [[set, public], [ordered_set, public], [set, public, {write_concurrency, true}], [bag, public], [set, public, {read_concurrency, true}]]],
+    [d(named(Type)) || Type <- [set, bag, ordered_set]].
 
 run(O) ->
     T = ets:new(t, O),
@@ -29,6 +30,20 @@ run(O) ->
     ets:select_delete(T, [{{'_', goes}, [], [true]}]),
     {lists:usort(R), ets:info(T, size), ets:info(T, fixed)}.
 
+%% A walk in chunks of a named table that is deleted, made again, renamed meanwhile.
+named(Type) ->
+    New = fun() -> ets:new(named, [named_table, Type]), ets:insert(named, [{I} || I <- lists:seq(1, 100)]) end,
+    Go = fun(Walk) -> try chunks(ets:select(Walk)) catch error:badarg -> badarg end end,
+    New(),
+    {_, First} = ets:select(named, [{{'$1'}, [], ['$1']}], 10),
+    ets:delete(named),
+    Gone = Go(First),
+    New(),
+    Again = Go(First),
+    {_, Second} = ets:select(named, [{{'$1'}, [], ['$1']}], 10),
+    ets:rename(named, renamed),
+    {Type, Gone, Again, Go(Second), ets:delete(renamed)}.
+
 chunks('$end_of_table') -> 0;
 chunks({L, C}) -> length(L) + chunks(ets:select(C)).
 
@@ -51,3 +66,6 @@ d(T) -> erlang:display(T).
 %% expect: {[set,public,{write_concurrency,true}],{[{true,true,true,true,true}],30000,false}}
 %% expect: {[bag,public],{[{true,true,true,true,true}],30000,false}}
 %% expect: {[set,public,{read_concurrency,true}],{[{true,true,true,true,true}],30000,false}}
+%% expect: {set,badarg,badarg,90,true}
+%% expect: {bag,badarg,badarg,90,true}
+%% expect: {ordered_set,badarg,90,badarg,true}
