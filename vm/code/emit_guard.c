@@ -11,14 +11,14 @@ static const struct {
 } binary_ops[] = {
 	{ am_op_plus, OP_add_xix, OP_add_yix, OP_add_xxx, OP_add_rr, OP_add_ri, OP_add_ss },
 	{ am_op_minus, OP_sub_xix, OP_sub_yix, OP_sub_xxx, OP_sub_rr, OP_sub_ri, OP_sub_ss },
-	{ am_op_times, NO_OP, NO_OP, OP_mul_xxx, OP_mul_rr, NO_OP, OP_mul_ss },
+	{ am_op_times, OP_mul_xix, NO_OP, OP_mul_xxx, OP_mul_rr, OP_mul_ri, OP_mul_ss },
 	{ am_div, NO_OP, NO_OP, NO_OP, OP_div_rr, OP_div_ri, OP_div_ss },
-	{ am_rem, NO_OP, NO_OP, NO_OP, OP_rem_rr, OP_rem_ri, OP_rem_ss },
-	{ am_band, NO_OP, NO_OP, OP_band_xxx, OP_band_rr, OP_band_ri, OP_band_ss },
+	{ am_rem, OP_rem_xix, NO_OP, NO_OP, OP_rem_rr, OP_rem_ri, OP_rem_ss },
+	{ am_band, OP_band_xix, NO_OP, OP_band_xxx, OP_band_rr, OP_band_ri, OP_band_ss },
 	{ am_bor, NO_OP, NO_OP, NO_OP, OP_bor_rr, NO_OP, OP_bor_ss },
 	{ am_bxor, NO_OP, NO_OP, OP_bxor_xxx, OP_bxor_rr, NO_OP, OP_bxor_ss },
 	{ am_bsl, NO_OP, NO_OP, NO_OP, OP_bsl_rr, OP_bsl_ri, OP_bsl_ss },
-	{ am_bsr, NO_OP, NO_OP, NO_OP, OP_bsr_rr, OP_bsr_ri, OP_bsr_ss },
+	{ am_bsr, OP_bsr_xix, NO_OP, NO_OP, OP_bsr_rr, OP_bsr_ri, OP_bsr_ss },
 	{ am_op_divide, NO_OP, NO_OP, NO_OP, NO_OP, NO_OP, OP_divide },
 };
 
