@@ -33,13 +33,10 @@ static int translate(const struct beam_file *f, struct code_instance *c, struct 
 	return emit_module(f, c, error);
 }
 
-static void init_rooms(void)
+int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-	static bool ready;
-
-	if (ready)
-		return;
-	ready = true;
+	(void)argc;
+	(void)argv;
 	atom_init();
 	literal_init();
 	node_init();
@@ -49,13 +46,13 @@ static void init_rooms(void)
 	opcodes_init();
 	emit_init();
 	module_translate = translate;
+	return 0;
 }
 
 static bool try_bytes(const uint8_t *bytes, size_t n, struct beam_error *error)
 {
 	struct code_instance *c;
 
-	init_rooms();
 	c = module_prepare(bytes, n, error);
 	if (c == NULL)
 		return false;

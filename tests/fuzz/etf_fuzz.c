@@ -16,18 +16,16 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 
-static void init_rooms(void)
+int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-	static bool ready;
-
-	if (ready)
-		return;
-	ready = true;
+	(void)argc;
+	(void)argv;
 	atom_init();
 	literal_init();
 	node_init();
 	export_init();
 	fun_init();
+	return 0;
 }
 
 static void check_same(Term a, Term b)
@@ -76,7 +74,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 
 	if (n == 0)
 		return 0;
-	init_rooms();
 	heap_init(&h, HEAP_MIN_WORDS);
 	if (etf_decode_to_heap(bytes + 1, n - 1, bytes[0] & ETF_SAFE, &h, &t, &used) == 0) {
 		ENSURE(used <= n - 1);

@@ -96,16 +96,14 @@ static void try_group(struct heap *h, Term ctx, const uint8_t *group, const uint
 	ENSURE(m->offset_bits <= m->end_bits);
 }
 
-static void init_rooms(void)
+int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-	static bool ready;
-
-	if (ready)
-		return;
-	ready = true;
+	(void)argc;
+	(void)argv;
 	atom_init();
 	literal_init();
 	node_init();
+	return 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
@@ -115,7 +113,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	struct heap h;
 	Term ctx;
 
-	init_rooms();
 	heap_init(&h, HEAP_MIN_WORDS);
 	ctx = bits_put_match(heap_alloc(&h, MATCH_WORDS), binary_put(&h, data, (size_t)(bytes + n - data)));
 	for (; bytes + GROUP_BYTES <= data; bytes += GROUP_BYTES)

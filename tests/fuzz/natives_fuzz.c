@@ -56,13 +56,10 @@ static struct sched scheduler = { .id = 1 };
 /* Traps put their arguments into the registers of the thread's scheduler. */
 struct sched *__wrap_sched_self(void) { return &scheduler; }
 
-static void init_rooms(void)
+int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-	static bool ready;
-
-	if (ready)
-		return;
-	ready = true;
+	(void)argc;
+	(void)argv;
 	atom_init();
 	literal_init();
 	node_init();
@@ -70,6 +67,7 @@ static void init_rooms(void)
 	fun_init();
 	match_init();
 	bif_init();
+	return 0;
 }
 
 /* Calls it, and what it traps to as far as that is native. */
@@ -146,7 +144,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 
 	if (n < 2)
 		return 0;
-	init_rooms();
 	heap_init(&p.heap, HEAP_MIN_WORDS);
 	p.id = term_from_pid(7, 0);
 	if (bytes[0] % (count + 1) == count)
