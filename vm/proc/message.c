@@ -128,7 +128,7 @@ static inline __attribute__((always_inline)) void send_found(Process *from, Proc
 		signal_free(s);
 }
 
-void message_count_send(Process *from, Term to, Term message)
+static void count_send(Process *from, Term to, Term message)
 {
 	seq_token_count_send(from);
 	if (trace_hooks.seq_sent != NULL)
@@ -140,7 +140,7 @@ static inline __attribute__((always_inline)) void send_local_watched(Process *fr
 	Process *p = process_peek(to);
 
 	if (unlikely(from != NULL && from->seq_token != NIL))
-		message_count_send(from, alias != TERM_NONE ? alias : to, message);
+		count_send(from, alias != TERM_NONE ? alias : to, message);
 	if (p != NULL)
 		send_found(from, p, to, make_message(from, alias, message), watched);
 }
@@ -153,7 +153,7 @@ static void send_local(Process *from, Term to, Term alias, Term message)
 void message_send_to(Process *from, Process *to, Term message)
 {
 	if (unlikely(from != NULL && from->seq_token != NIL))
-		message_count_send(from, to->id, message);
+		count_send(from, to->id, message);
 	send_found(from, to, to->id, make_message(from, TERM_NONE, message), true);
 }
 

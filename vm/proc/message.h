@@ -44,8 +44,6 @@ struct signal {
 void message_send(Process *from, Term to, Term message);
 /* To a process already found. Takes: nothing. */
 void message_send_to(Process *from, Process *to, Term message);
-/* from has a sequential trace token and is about to send: the token counts, and tells. */
-void message_count_send(Process *from, Term to, Term message);
 /* For rooms without a process (drivers, timers): takes the fragment. from: pid, port or TERM_NONE. */
 void message_deliver(Process *to, Term from, Term message, struct fragment *takes);
 /* The same as message_send_any, without a look at the probes: for slices that nobody watches. */

@@ -11,6 +11,7 @@
 #include "proc/monitor.h"
 #include "proc/probe.h"
 #include "proc/sched.h"
+#include "proc/seq_token.h"
 #include "proc/task.h"
 #include "proc/trace.h"
 #include "term/node.h"
@@ -98,7 +99,7 @@ void signal_link_exit(Process *from, Term to, Term reason)
 	}
 	if (PROBE_ON(process__exit_signal))
 		probe_process__exit_signal(from->id, to, reason);
-	message_count_send(from, to, heap_tuple(&from->heap, am_EXIT, from->id, reason));
+	seq_token_count_send(from); /* the receiver tells of it */
 	signal_send(to, make_reason_signal(SIG_LINK_EXIT, from->id, TERM_NONE, reason, from->seq_token));
 }
 
@@ -191,6 +192,8 @@ static bool handle_exit(Process *p, struct signal *s)
 			signal_free(s);
 			return true;
 		}
+		if (unlikely(s->token != NIL) && trace_hooks.seq_ended != NULL)
+			trace_hooks.seq_ended(p, s->token, heap_tuple(&p->heap, am_EXIT, s->from, s->term));
 	} else if (s->term == am_kill) {
 		return exit_with(p, s, am_killed);
 	}

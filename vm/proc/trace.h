@@ -61,6 +61,8 @@ struct trace_hooks {
 	/* Somebody took a message with a sequential trace token, or sends one. */
 	void (*seq_sent)(Process *p, Term to, Term message);
 	void (*seq_received)(Process *p, Term token, Term message);
+	/* A process linked to p ended, with that token: message is {'EXIT', From, Reason}, sent by it. */
+	void (*seq_ended)(Process *p, Term token, Term message);
 };
 extern struct trace_hooks trace_hooks;
 /* Does anybody trace, at all? Written while the world is stopped, which threads that are no schedulers do not heed: by sched_trace. */

@@ -100,6 +100,11 @@ static void tell_received(Process *p, Term token, Term message)
 		tell(p, token, am_receive, p->id, message);
 }
 
+static void tell_ended(Process *p, Term token, Term message)
+{
+	tell(p, token, am_send, p->id, message);
+}
+
 bool trace_seq_print(Process *p, Term message)
 {
 	if (p->seq_token == NIL)
@@ -198,4 +203,5 @@ void trace_seq_init(void)
 {
 	trace_hooks.seq_sent = tell_sent;
 	trace_hooks.seq_received = tell_received;
+	trace_hooks.seq_ended = tell_ended;
 }
