@@ -52,7 +52,7 @@ static inline const Inst *call_trap_address(const Process *p)
 }
 static inline bool call_trap_raises(const Process *p)
 {
-	return p->trap_export != NULL && p->trap_export->call == p->trap_export->bif && exc_is_raiser(p->trap_export);
+	return p->trap_export != NULL && exc_is_raiser(p->trap_export);
 }
 /* The result of a native that waited. */
 Term call_resume(Process *p);

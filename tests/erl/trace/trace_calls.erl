@@ -1,7 +1,7 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% Call tracing: local and global, returns and exceptions, callers, natives, tail calls, receive at a function's entry.
 -module(trace_calls).
--export([main/0, fact/2, outer/1, inner/1, spin/1, raise/1, guarded/1, wait/0, waiting/0, split/1, pair/2, slow/1, last/2]).
+-export([main/0, fact/2, outer/1, inner/1, spin/1, raise/1, guarded/1, wait/0, waiting/0, split/1, pair/2, slow/1, last/2, applied/2]).
 
 main() ->
     section("local", fun() ->
@@ -48,6 +48,14 @@ main() ->
             last(put, 1), X = (catch last(throw, 2)), {'EXIT', {R, S}} = (catch last(error, 3)),
             {X, R, [{F, A} || {?MODULE, F, A, _} <- lists:sublist(S, 1)]} end),
         run([call], fun() -> {_, M} = spawn_monitor(fun() -> ok end), demonitor(M), last(put, 4) end)
+    end),
+    section("natives that raise, applied last", fun() ->
+        [erlang:trace_pattern({erlang, F, '_'}, [{'_', [], [{exception_trace}]}], [local]) || F <- [throw, error, exit]],
+        pattern(applied, [{'_', [], [{exception_trace}]}], [local]),
+        run([call], fun() ->
+            [begin {'EXIT', {R, S}} = (catch applied(How, [error | As])), {R, [{F, A} || {?MODULE, F, A, _} <- lists:sublist(S, 1)]} end ||
+                How <- [list, fixed], As <- [[[why]], [[why, []]]]] ++
+            [catch applied(How, [F, [why]]) || How <- [list, fixed], F <- [throw, exit]] end)
     end),
     section("receive", fun() ->
         pattern(wait, true, [local]), pattern(waiting, true, [local]),
@@ -96,6 +104,10 @@ split(<<C, R/binary>>) -> [C | split(R)];
 split(<<>>) -> [].
 
 pair(A, B) -> {A, B}.
+
+applied(list, [F, As]) -> apply(erlang, id(F), id(As));
+applied(fixed, [F, [A]]) -> E = id(erlang), E:F(A);
+applied(fixed, [F, [A, B]]) -> E = id(erlang), E:F(A, B).
 
 last(put, X) -> Y = id(X), put(key, Y);
 last(throw, X) -> throw(X);
@@ -225,6 +237,40 @@ p(T) -> io:format("  ~0p~n", [T]).
 %% expect:   {trace,tracee,call,{erlang,put,[key,4]},{trace_calls,last,2}}
 %% expect:   {trace,tracee,return_from,{erlang,put,2},undefined}
 %% expect:   {result,undefined}
+%% expect: natives that raise, applied last
+%% expect:   {trace,tracee,call,{trace_calls,applied,[list,[throw,[why]]]}}
+%% expect:   {trace,tracee,call,{erlang,throw,[why]}}
+%% expect:   {trace,tracee,exception_from,{erlang,throw,1},{throw,why}}
+%% expect:   {trace,tracee,exception_from,{trace_calls,applied,2},{throw,why}}
+%% expect:   {trace,tracee,call,{trace_calls,applied,[list,[exit,[why]]]}}
+%% expect:   {trace,tracee,call,{erlang,exit,[why]}}
+%% expect:   {trace,tracee,exception_from,{erlang,exit,1},{exit,why}}
+%% expect:   {trace,tracee,exception_from,{trace_calls,applied,2},{exit,why}}
+%% expect:   {trace,tracee,call,{trace_calls,applied,[fixed,[throw,[why]]]}}
+%% expect:   {trace,tracee,call,{erlang,throw,[why]}}
+%% expect:   {trace,tracee,exception_from,{erlang,throw,1},{throw,why}}
+%% expect:   {trace,tracee,exception_from,{trace_calls,applied,2},{throw,why}}
+%% expect:   {trace,tracee,call,{trace_calls,applied,[fixed,[exit,[why]]]}}
+%% expect:   {trace,tracee,call,{erlang,exit,[why]}}
+%% expect:   {trace,tracee,exception_from,{erlang,exit,1},{exit,why}}
+%% expect:   {trace,tracee,exception_from,{trace_calls,applied,2},{exit,why}}
+%% expect:   {trace,tracee,call,{trace_calls,applied,[list,[error,[why]]]}}
+%% expect:   {trace,tracee,call,{erlang,error,[why]}}
+%% expect:   {trace,tracee,exception_from,{erlang,error,1},{error,why}}
+%% expect:   {trace,tracee,exception_from,{trace_calls,applied,2},{error,why}}
+%% expect:   {trace,tracee,call,{trace_calls,applied,[list,[error,[why,[]]]]}}
+%% expect:   {trace,tracee,call,{erlang,error,[why,[]]}}
+%% expect:   {trace,tracee,exception_from,{erlang,error,2},{error,why}}
+%% expect:   {trace,tracee,exception_from,{trace_calls,applied,2},{error,why}}
+%% expect:   {trace,tracee,call,{trace_calls,applied,[fixed,[error,[why]]]}}
+%% expect:   {trace,tracee,call,{erlang,error,[why]}}
+%% expect:   {trace,tracee,exception_from,{erlang,error,1},{error,why}}
+%% expect:   {trace,tracee,exception_from,{trace_calls,applied,2},{error,why}}
+%% expect:   {trace,tracee,call,{trace_calls,applied,[fixed,[error,[why,[]]]]}}
+%% expect:   {trace,tracee,call,{erlang,error,[why,[]]}}
+%% expect:   {trace,tracee,exception_from,{erlang,error,2},{error,why}}
+%% expect:   {trace,tracee,exception_from,{trace_calls,applied,2},{error,why}}
+%% expect:   {result,[{why,[{applied,2}]},{why,[{applied,[]}]},{why,[{applied,2}]},{why,[{applied,[]}]},why,{'EXIT',why},why,{'EXIT',why}]}
 %% expect: receive
 %% expect:   {trace,tracee,call,{trace_calls,wait,[]}}
 %% expect:   {trace,tracee,call,{trace_calls,wait,[]}}
