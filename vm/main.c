@@ -136,7 +136,7 @@ static bool is_quick(char **argv)
 	return false;
 }
 
-static void apply_defaults(const struct options *o)
+static void apply_defaults(const struct options *o, char **words)
 {
 	uint32_t flags = (o->max_heap_spares ? PF_MAX_HEAP_SPARE : 0) | (o->max_heap_silent ? PF_MAX_HEAP_SILENT : 0);
 
@@ -155,10 +155,11 @@ static void apply_defaults(const struct options *o)
 		.printable_range = o->printable_unicode ? am_unicode : am_latin1,
 		.warning_map = o->warnings == 'i' ? am_info : o->warnings == 'e' ? am_error : am_warning,
 		.ets_limit = o->tables,
+		.words = words,
 	};
 }
 
-static void init_rooms(const struct options *o)
+static void init_rooms(const struct options *o, char **words)
 {
 	process_table_init(o->processes);
 	node_monitor_init();
@@ -172,7 +173,7 @@ static void init_rooms(const struct options *o)
 	trace_init();
 	async_init(o->async_threads);
 	io_init();
-	apply_defaults(o);
+	apply_defaults(o, words);
 }
 
 static int run_tool(const char *option, const char *file)
@@ -227,7 +228,7 @@ int main(int argc, char **argv)
 	literal_init();
 	node_init();
 	if (argv[1] != NULL && (strcmp(argv[1], "--check-beam") == 0 || strcmp(argv[1], "--disasm") == 0)) {
-		init_rooms(&o);
+		init_rooms(&o, argv);
 		return run_tool(argv[1], argv[2]) | finish_output();
 	}
 	quick = is_quick(argv + 1);
@@ -235,7 +236,7 @@ int main(int argc, char **argv)
 		parse_quick(argv + 1, &o);
 	else
 		erl_args_parse(argv + 1, &o, &words);
-	init_rooms(&o);
+	init_rooms(&o, argv);
 	log_crash_dump = crash_dump_write;
 	break_menu_init(o.on_break);
 	if (quick)

@@ -25,7 +25,7 @@
 
 enum { REQUESTS_LIMIT = 50, REQUESTS_LIMIT_MAX = (1 << 27) - 1 };
 
-struct info_settings info_settings = { am_latin1, am_warning, 8192 };
+struct info_settings info_settings = { am_latin1, am_warning, 8192, &(char *){ NULL } };
 
 static struct {
 	int64_t start_ns;    /* Erlang monotonic time at start */
@@ -152,6 +152,19 @@ static Term info_system_version(Process *p)
 	snprintf(text, sizeof(text), "Erlang/OTP 25 [erts-13.1.5] [erlvm] [64-bit] [smp:%u:%u] [async-threads:%u]\n", sched_count(),
 		 sched_online(), (unsigned)async_thread_count());
 	return string(&p->heap, text);
+}
+
+/* A string each. */
+static Term info_emu_args(Process *p)
+{
+	size_t n = 0;
+	Term list = NIL;
+
+	while (info_settings.words[n] != NULL)
+		n++;
+	while (n-- > 0)
+		list = heap_cons(&p->heap, string(&p->heap, info_settings.words[n]), list);
+	return list;
 }
 
 static Term put_state(struct heap *h, Term kind, unsigned count, unsigned online, unsigned active, Term tail)
@@ -305,7 +318,7 @@ static const struct info_item {
 	ITEM_AS(run_queues, schedulers), ITEM_AS(constant_pool_support, true),
 	ITEM_AS(port_tasks, true), ITEM_AS(io_thread, false), ITEM_AS(lock_checking, false),
 	ITEM_AS(lock_counting, false), ITEM_AS(ets_always_compress, false), ITEM_AS(ets_realloc_moves, false),
-	ITEM_AS(cpu_quota, unknown), ITEM(info), ITEM(procs), ITEM(loaded), ITEM(dist), ITEM(all_schedulers_state),
+	ITEM_AS(cpu_quota, unknown), ITEM(info), ITEM(procs), ITEM(loaded), ITEM(dist), ITEM(all_schedulers_state), ITEM(emu_args),
 	ITEM_AS(beam_jump_table, true), ITEM_AS(hipe_architecture, undefined), { am_allocator, info_allocator },
 	{ am_alloc_util_allocators, info_alloc_util_allocators },
 	ITEM_AS(taints, nil), ITEM_AS(cpu_topology, undefined), ITEM_AS(modified_timing_level, undefined),

@@ -16,6 +16,7 @@ struct info_settings {
 	Term printable_range; /* latin1, unicode: characters that lists of io_lib are strings of */
 	Term warning_map;     /* warning, info, error: what warning_msg of error_logger is logged as */
 	size_t ets_limit;     /* tables: told, never a bound */
+	char **words;         /* the command line; borrowed, NULL at the end */
 };
 extern struct info_settings info_settings;
 /* Monotonic time when the VM started. */

@@ -19,6 +19,7 @@ main() ->
     logger:set_primary_config(level, none), % OTP warns of the next line
     erts_debug:set_internal_state(available_internal_state, true),
     adds_up(erts_debug:get_internal_state(memory)),
+    io:format("~p~n", [lists:member("-noshell", erlang:system_info(emu_args)) orelse erlang:system_info(emu_args)]),
     allocators(),
     leaves_nothing().
 
