@@ -65,5 +65,6 @@ leaves_nothing() ->
 %% expect: [true,true,true,true]
 %% expect: [true,true,true,true]
 %% expect: true
+%% expect: true
 %% expect: [badarg,badarg,badarg]
 %% expect: {0,0}
