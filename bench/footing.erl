@@ -1,7 +1,7 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% What a machine carries: idle processes, timers, one large term. Each function prints one number.
+%% What a machine carries: idle processes, timers, one large term, what a death tells. Each function prints one number.
 -module(footing).
--export([idle/0, timers/0, term/0]).
+-export([idle/0, timers/0, term/0, downs/0, undefined/0]).
 
 %% Resident bytes a process, of 500,000 that wait in a receive.
 idle() ->
@@ -34,6 +34,23 @@ term() ->
     print(Us / 1000).
 
 keep(T) -> receive stop -> T end.
+
+%% Milliseconds until 200,000 'DOWN's of one process have come, awaited one after the other.
+downs() ->
+    Pid = spawn(fun wait/0),
+    Refs = [monitor(process, Pid) || _ <- lists:seq(1, 200000)],
+    Pid ! stop,
+    Us = time(fun() -> [receive {'DOWN', Ref, _, _, _} -> ok end || Ref <- Refs] end),
+    print(Us / 1000).
+
+%% Calls a second of functions that are not there, by 20 processes: the code server looks in every directory for each.
+undefined() ->
+    Calls = fun() -> [catch no_such_module:f() || _ <- lists:seq(1, 100)] end,
+    Us = time(fun() ->
+        Monitors = [spawn_monitor(Calls) || _ <- lists:seq(1, 20)],
+        [receive {'DOWN', Ref, _, _, _} -> ok end || {_, Ref} <- Monitors]
+    end),
+    print(2000 * 1000000 / Us).
 
 time(F) ->
     Begin = erlang:monotonic_time(microsecond),

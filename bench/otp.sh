@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# What erlvm carries against erl, side by side, medians of BENCH_RUNS: the start, idle processes, timers, a large term.
+# What erlvm carries against erl, side by side, medians of BENCH_RUNS: the start, idle processes, timers, a large term, deaths,
+# functions that are not there.
 set -eu
 cd "$(dirname "$0")/.."
 BUILD=${BUILD:-build}
@@ -45,5 +46,7 @@ start|start to halt, ms
 idle|an idle process, bytes (of 500,000)
 timers|timers a second (of 300,000)
 term|a term of 100 MB sent, collected twice, ms
+downs|200,000 'DOWN's awaited in order, ms
+undefined|undefined functions a second (of 2,000)
 ROWS
 echo

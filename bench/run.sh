@@ -5,7 +5,7 @@
 #   (b) what an enabled event costs: bench/events.sh
 #   (c) workloads on erlvm, on the stock erl (JIT), and on an interpreter flavour of it where there is one
 #   (d) what watching an unmodified erl costs: bench/stock.sh
-#   (e) what erlvm carries: the start, idle processes, timers, a large term: bench/otp.sh
+#   (e) what erlvm carries: the start, idle processes, timers, a large term, deaths, undefined functions: bench/otp.sh
 # BENCH_ONLY="a c"     parts to run          BENCH_RUNS=5    runs of each (medians are shown)
 # BENCH_DIV=10         1/N of the work       BENCH_SET="fib ring"   workloads of (c)
 # ERL_EMU=/path/to/erl an Erlang whose emulator is the interpreter flavour
