@@ -116,11 +116,9 @@ static Term run_slice(Process *p, struct ets_hold *hold, struct select *s, bool 
 	struct ets_table *t = hold->table;
 	struct ets_change change = { 0, 0 };
 	bool wants_fix = !table_is_tree(t) && hold->is_write;
-	size_t before = s->count;
 	Term result;
 
-	select_run(s, t, p, ETS_SLICE_OBJECTS, &change);
-	process_bump(p, (int)((ETS_SLICE_OBJECTS + s->count - before) / ETS_OBJECTS_A_REDUCTION / 2 + 1));
+	process_bump(p, (int)(select_run(s, t, p, ETS_SLICE_OBJECTS, &change) / ETS_OBJECTS_A_REDUCTION + 1));
 	if (s->is_done || (s->limit != 0 && s->count >= s->limit)) {
 		result = finish(p, t, s);
 		if (is_resumed && wants_fix)

@@ -211,7 +211,7 @@ static void visit_tree(struct walk *w)
 	s->is_done = true;
 }
 
-void select_run(struct select *s, struct ets_table *t, Process *p, size_t budget, struct ets_change *change)
+size_t select_run(struct select *s, struct ets_table *t, Process *p, size_t budget, struct ets_change *change)
 {
 	struct walk w = { .s = s, .t = t, .change = change, .budget = budget };
 
@@ -221,4 +221,5 @@ void select_run(struct select *s, struct ets_table *t, Process *p, size_t budget
 	else if (s->bucket != 0 || !visit_bound_keys(&w))
 		visit_buckets(&w);
 	match_end(&w.match);
+	return budget - w.budget;
 }

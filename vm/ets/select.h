@@ -22,7 +22,7 @@ struct select {
 };
 
 /* Goes on until the end, the limit, or about `budget` objects seen. The table is held: LIST, COUNT whole, others whole and exclusively.
- * Results and keys go to p's heap. */
-void select_run(struct select *s, struct ets_table *t, Process *p, size_t budget, struct ets_change *change);
+ * Results and keys go to p's heap. Units: returns objects and buckets seen. */
+size_t select_run(struct select *s, struct ets_table *t, Process *p, size_t budget, struct ets_change *change);
 
 #endif

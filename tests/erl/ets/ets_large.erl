@@ -5,7 +5,21 @@
 
 main() ->
     [d({O, run(O)}) || O <- [[set], [ordered_set], [duplicate_bag], [set, public, {write_concurrency, true}]]],
-    d(crowd(8, 40000)).
+    d(crowd(8, 40000)),
+    d([costs(Type) || Type <- [set, ordered_set]]).
+
+%% A walk and the end of a large table cost many reductions, so that others run meanwhile; a look-up costs few.
+costs(Type) ->
+    T = ets:new(t, [Type]),
+    ets:insert(T, [{I, I} || I <- lists:seq(1, 100000)]),
+    [reductions(fun() -> ets:match(T, {'_', 0}) end) > 30000, reductions(fun() -> ets:match(T, {7, '$1'}) end) < 1000,
+     reductions(fun() -> ets:delete(T) end) > 30000].
+
+reductions(F) ->
+    {_, Before} = process_info(self(), reductions),
+    F(),
+    {_, After} = process_info(self(), reductions),
+    After - Before.
 
 %% Buckets keep up with the objects of many writers.
 crowd(Writers, Each) ->
@@ -51,3 +65,4 @@ d(T) -> erlang:display(T).
 %% expect: {[duplicate_bag],{100000,10000,500020000,5000050000,10000,50000,50000,true,false,none,[49991,49992,49993,49994,49995,49996,49997,49998,49999,50000],true,true,0,true}}
 %% expect: {[set,public,{write_concurrency,true}],{100000,10000,500020000,5000050000,10000,50000,50000,true,false,5000,[49991,49992,49993,49994,49995,49996,49997,49998,49999,50000],true,true,0,true}}
 %% expect: {320000,true,[ok,ok,ok,ok,ok,ok,ok,ok],[]}
+%% expect: [[true,true,true],[true,true,true]]
