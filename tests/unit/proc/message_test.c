@@ -6,11 +6,8 @@
 
 START_TEST(test_message_send_keeps_order)
 {
-	Process *a, *b;
+	Process *a = fake_process(), *b = fake_process();
 
-	fake_init();
-	a = fake_process();
-	b = fake_process();
 	for (int i = 0; i < 23; i++)
 		message_send(a, b->id, heap_tuple(&a->heap, SMALL((uint64_t)i), am_ok));
 	for (int i = 0; i < 23; i++) {
@@ -29,7 +26,6 @@ START_TEST(test_message_send_copies)
 	Process *a, *b;
 	Term sent, got;
 
-	fake_init();
 	a = fake_process();
 	b = fake_process();
 	sent = heap_cons(&a->heap, heap_float(&a->heap, 1.5), NIL);
@@ -43,10 +39,8 @@ END_TEST
 
 START_TEST(test_message_remove_from_the_middle)
 {
-	Process *p;
+	Process *p = fake_process();
 
-	fake_init();
-	p = fake_process();
 	for (int i = 0; i < 5; i++)
 		message_send(p, p->id, SMALL((uint64_t)i));
 	ck_assert(message_peek(p) == SMALL(0));
@@ -66,10 +60,8 @@ END_TEST
 
 START_TEST(test_message_remove_last_then_append)
 {
-	Process *p;
+	Process *p = fake_process();
 
-	fake_init();
-	p = fake_process();
 	message_send(p, p->id, SMALL(1));
 	message_send(p, p->id, SMALL(2));
 	message_peek(p);
@@ -83,11 +75,8 @@ END_TEST
 
 START_TEST(test_message_peek_sees_what_arrives_after_the_end)
 {
-	Process *a, *b;
+	Process *a = fake_process(), *b = fake_process();
 
-	fake_init();
-	a = fake_process();
-	b = fake_process();
 	message_send(a, b->id, SMALL(1));
 	ck_assert(message_peek(b) == SMALL(1));
 	message_next(b);
@@ -99,11 +88,8 @@ END_TEST
 
 START_TEST(test_message_wait_with_signals_pending)
 {
-	Process *a, *b;
+	Process *a = fake_process(), *b = fake_process();
 
-	fake_init();
-	a = fake_process();
-	b = fake_process();
 	ck_assert(message_peek(b) == TERM_NONE);
 	message_send(a, b->id, SMALL(1));
 	ck_assert(!message_wait(b));
@@ -118,7 +104,6 @@ START_TEST(test_message_marker_skips_older_messages)
 	Process *p;
 	Term marker, ref;
 
-	fake_init();
 	p = fake_process();
 	for (int i = 0; i < 10; i++)
 		message_send(p, p->id, SMALL((uint64_t)i));
@@ -138,7 +123,6 @@ START_TEST(test_message_marker_survives_removal_of_the_message_before_it)
 	Process *p;
 	Term marker, ref;
 
-	fake_init();
 	p = fake_process();
 	message_send(p, p->id, SMALL(1));
 	marker = message_marker_reserve(p);
@@ -156,7 +140,6 @@ START_TEST(test_message_marker_of_another_reference_is_not_used)
 	Process *p;
 	Term marker;
 
-	fake_init();
 	p = fake_process();
 	message_send(p, p->id, SMALL(1));
 	marker = message_marker_reserve(p);
@@ -171,7 +154,6 @@ START_TEST(test_message_send_to_a_reply_alias_counts_once)
 	Process *a, *b;
 	Term alias;
 
-	fake_init();
 	a = fake_process();
 	b = fake_process();
 	alias = monitor_alias_add(b, ALIAS_REPLY);
@@ -187,7 +169,6 @@ START_TEST(test_message_send_to_a_dropped_alias)
 	Process *a, *b;
 	Term alias;
 
-	fake_init();
 	a = fake_process();
 	b = fake_process();
 	alias = monitor_alias_add(b, ALIAS_EXPLICIT);
@@ -204,13 +185,9 @@ END_TEST
 
 START_TEST(test_message_send_to_the_dead)
 {
-	Process *a, *b;
-	Term id;
+	Process *a = fake_process(), *b = fake_process();
+	Term id = b->id;
 
-	fake_init();
-	a = fake_process();
-	b = fake_process();
-	id = b->id;
 	process_exit(b, am_normal);
 	ck_assert(!process_is_alive(id));
 	message_send(a, id, heap_cons(&a->heap, am_ok, NIL));
@@ -223,6 +200,7 @@ Suite *message_suite(void)
 	Suite *s = suite_create("message");
 	TCase *t = tcase_create("message");
 
+	tcase_add_checked_fixture(t, fake_init, NULL);
 	tcase_add_test(t, test_message_send_keeps_order);
 	tcase_add_test(t, test_message_send_copies);
 	tcase_add_test(t, test_message_remove_from_the_middle);

@@ -11,7 +11,6 @@ START_TEST(test_process_spawn_gives_numbers_in_turn)
 	Process *a, *b;
 	uint32_t first;
 
-	fake_init();
 	a = fake_process();
 	b = fake_process();
 	first = pid_number(a->id);
@@ -30,7 +29,6 @@ START_TEST(test_process_spawn_with_a_full_table)
 {
 	struct spawn_options o = SPAWN_OPTIONS_DEFAULT;
 
-	fake_init();
 	for (int i = 0; i < 64; i++)
 		ck_assert(process_spawn(NULL, am_erlang, am_apply, NIL, &o, NULL) != TERM_NONE);
 	ck_assert(process_spawn(NULL, am_erlang, am_apply, NIL, &o, NULL) == TERM_NONE);
@@ -43,7 +41,6 @@ START_TEST(test_process_find_only_the_living)
 	Process *p, *found;
 	Term id;
 
-	fake_init();
 	p = fake_process();
 	id = p->id;
 	found = process_find(id);
@@ -59,7 +56,6 @@ START_TEST(test_process_memory_is_not_reused_while_counted)
 {
 	Process *p, *q;
 
-	fake_init();
 	p = fake_process();
 	process_ref(p);
 	process_exit(p, am_normal);
@@ -82,7 +78,6 @@ START_TEST(test_process_spawn_copies_arguments)
 	Process *a, *b;
 	Term args;
 
-	fake_init();
 	a = fake_process();
 	args = heap_cons(&a->heap, heap_tuple(&a->heap, am_ok, SMALL(7)), NIL);
 	o.link = true;
@@ -101,7 +96,6 @@ START_TEST(test_registry_register_once)
 	Process *a, *b;
 	Term id;
 
-	fake_init();
 	a = fake_process();
 	b = fake_process();
 	id = a->id;
@@ -120,10 +114,8 @@ END_TEST
 
 START_TEST(test_dict_put_get_erase)
 {
-	Process *p;
+	Process *p = fake_process();
 
-	fake_init();
-	p = fake_process();
 	for (uint64_t i = 0; i < 1000; i++)
 		ck_assert(dict_put(p, SMALL(i), SMALL(i * 2)) == TERM_NONE);
 	for (uint64_t i = 0; i < 1000; i += 2)
@@ -142,7 +134,6 @@ START_TEST(test_process_collect_keeps_dictionary_and_registers)
 	Process *p;
 	Term x[2], key;
 
-	fake_init();
 	p = fake_process();
 	key = heap_tuple(&p->heap, am_ok, SMALL(1));
 	dict_put(p, key, heap_list_bytes(&p->heap, "value", 5, NIL));
@@ -160,10 +151,8 @@ END_TEST
 
 START_TEST(test_process_collect_over_max_heap_size)
 {
-	Process *p;
+	Process *p = fake_process();
 
-	fake_init();
-	p = fake_process();
 	p->heap.max_words = 500;
 	ck_assert(!process_collect_gc(p, 1000, NULL, 0));
 	ck_assert(p->exc_kind == EXC_EXITED);
@@ -176,6 +165,7 @@ Suite *process_suite(void)
 	Suite *s = suite_create("process");
 	TCase *t = tcase_create("process");
 
+	tcase_add_checked_fixture(t, fake_init, NULL);
 	tcase_add_test(t, test_process_spawn_gives_numbers_in_turn);
 	tcase_add_test(t, test_process_spawn_with_a_full_table);
 	tcase_add_test(t, test_process_find_only_the_living);

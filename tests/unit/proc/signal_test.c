@@ -11,11 +11,8 @@ static bool is_exit_message(Term m, Term from, Term reason)
 
 START_TEST(test_link_exit_reaches_the_other_end)
 {
-	Process *a, *b;
+	Process *a = fake_process(), *b = fake_process();
 
-	fake_init();
-	a = fake_process();
-	b = fake_process();
 	link_add(a, b->id);
 	ck_assert(signal_handle(b));
 	ck_assert(peer_find(&b->links, a->id) != NULL);
@@ -28,11 +25,8 @@ END_TEST
 
 START_TEST(test_link_exit_normal_is_ignored)
 {
-	Process *a, *b;
+	Process *a = fake_process(), *b = fake_process();
 
-	fake_init();
-	a = fake_process();
-	b = fake_process();
 	link_add(a, b->id);
 	signal_handle(b);
 	process_exit(b, am_normal);
@@ -43,13 +37,9 @@ END_TEST
 
 START_TEST(test_link_exit_trapped)
 {
-	Process *a, *b;
-	Term id;
+	Process *a = fake_process(), *b = fake_process();
+	Term id = b->id;
 
-	fake_init();
-	a = fake_process();
-	b = fake_process();
-	id = b->id;
 	a->flags |= PF_TRAP_EXIT;
 	link_add(a, id);
 	signal_handle(b);
@@ -60,13 +50,9 @@ END_TEST
 
 START_TEST(test_link_to_the_dead)
 {
-	Process *a, *b;
-	Term id;
+	Process *a = fake_process(), *b = fake_process();
+	Term id = b->id;
 
-	fake_init();
-	a = fake_process();
-	b = fake_process();
-	id = b->id;
 	a->flags |= PF_TRAP_EXIT;
 	process_exit(b, am_normal);
 	link_add(a, id);
@@ -77,13 +63,9 @@ END_TEST
 
 START_TEST(test_unlink_drops_an_exit_on_its_way)
 {
-	Process *a, *b;
-	Term id;
+	Process *a = fake_process(), *b = fake_process();
+	Term id = b->id;
 
-	fake_init();
-	a = fake_process();
-	b = fake_process();
-	id = b->id;
 	link_add(a, b->id);
 	signal_handle(b);
 	process_exit(b, am_error);
@@ -94,11 +76,8 @@ END_TEST
 
 START_TEST(test_unlink_is_acknowledged)
 {
-	Process *a, *b;
+	Process *a = fake_process(), *b = fake_process();
 
-	fake_init();
-	a = fake_process();
-	b = fake_process();
 	link_add(a, b->id);
 	link_drop(a, b->id);
 	ck_assert(peer_find(&a->links, b->id)->unlink_id != 0);
@@ -111,11 +90,8 @@ END_TEST
 
 START_TEST(test_unlink_then_link_again)
 {
-	Process *a, *b;
+	Process *a = fake_process(), *b = fake_process();
 
-	fake_init();
-	a = fake_process();
-	b = fake_process();
 	link_add(a, b->id);
 	link_drop(a, b->id);
 	link_add(a, b->id);
@@ -129,11 +105,8 @@ END_TEST
 
 START_TEST(test_exit_kill_is_not_trapped)
 {
-	Process *a, *b;
+	Process *a = fake_process(), *b = fake_process();
 
-	fake_init();
-	a = fake_process();
-	b = fake_process();
 	b->flags |= PF_TRAP_EXIT;
 	signal_exit(a, b->id, am_kill);
 	ck_assert(!signal_handle(b));
@@ -143,11 +116,8 @@ END_TEST
 
 START_TEST(test_exit_normal_from_another_and_from_itself)
 {
-	Process *a, *b;
+	Process *a = fake_process(), *b = fake_process();
 
-	fake_init();
-	a = fake_process();
-	b = fake_process();
 	signal_exit(a, b->id, am_normal);
 	ck_assert(signal_handle(b));
 	signal_exit(b, b->id, am_normal);
@@ -161,7 +131,6 @@ START_TEST(test_exit_with_a_large_reason)
 	Process *a, *b;
 	Term reason, got;
 
-	fake_init();
 	a = fake_process();
 	b = fake_process();
 	b->flags |= PF_TRAP_EXIT;
@@ -189,7 +158,6 @@ START_TEST(test_monitor_down)
 	Process *a, *b;
 	Term ref, id;
 
-	fake_init();
 	a = fake_process();
 	b = fake_process();
 	id = b->id;
@@ -207,7 +175,6 @@ START_TEST(test_monitor_of_the_dead)
 	Process *a, *b;
 	Term ref, id;
 
-	fake_init();
 	a = fake_process();
 	b = fake_process();
 	id = b->id;
@@ -223,7 +190,6 @@ START_TEST(test_monitor_that_the_exit_overtakes)
 	Process *a, *b;
 	Term ref, id;
 
-	fake_init();
 	a = fake_process();
 	b = fake_process();
 	id = b->id;
@@ -239,7 +205,6 @@ START_TEST(test_demonitor_drops_a_down_on_its_way)
 	Process *a, *b;
 	Term ref;
 
-	fake_init();
 	a = fake_process();
 	b = fake_process();
 	ref = monitor_add(a, b->id, TERM_NONE, &o);
@@ -257,7 +222,6 @@ START_TEST(test_monitor_with_a_tag)
 	struct monitor_options o = MONITOR_OPTIONS_DEFAULT;
 	Term m;
 
-	fake_init();
 	a = fake_process();
 	b = fake_process();
 	o.tag = heap_tuple(&a->heap, am_tag, SMALL(7));
@@ -283,7 +247,6 @@ START_TEST(test_signal_call_of_the_dead_is_answered)
 	struct signal *s;
 	Process *a;
 
-	fake_init();
 	a = fake_process();
 	s = signal_new(SIG_CALL);
 	s->call = count_call;
@@ -296,11 +259,8 @@ END_TEST
 
 START_TEST(test_messages_before_an_exit_are_kept_in_order)
 {
-	Process *a, *b;
+	Process *a = fake_process(), *b = fake_process();
 
-	fake_init();
-	a = fake_process();
-	b = fake_process();
 	b->flags |= PF_TRAP_EXIT;
 	message_send(a, b->id, SMALL(1));
 	signal_exit(a, b->id, am_error);
@@ -316,6 +276,7 @@ Suite *signal_suite(void)
 	Suite *s = suite_create("signal");
 	TCase *t = tcase_create("signal");
 
+	tcase_add_checked_fixture(t, fake_init, NULL);
 	tcase_add_test(t, test_link_exit_reaches_the_other_end);
 	tcase_add_test(t, test_link_exit_normal_is_ignored);
 	tcase_add_test(t, test_link_exit_trapped);

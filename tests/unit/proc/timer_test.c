@@ -26,7 +26,6 @@ START_TEST(test_timer_wheel_fires_in_order)
 	static const uint64_t delays[] = { 5, 3, 64, 63, 65, 4096, 4095, 1, 300000, 20000000 };
 	int64_t start;
 
-	fake_init();
 	start = clock_monotonic_ns();
 	for (size_t i = 0; i < sizeof(delays) / sizeof(delays[0]); i++)
 		timer_start_call(delays[i], note, (void *)(uintptr_t)delays[i]);
@@ -43,7 +42,6 @@ START_TEST(test_timer_wheel_is_never_early)
 {
 	int64_t start;
 
-	fake_init();
 	start = clock_monotonic_ns();
 	for (uint64_t ms = 1; ms <= 500; ms++)
 		timer_start_call(ms, note, (void *)(uintptr_t)ms);
@@ -61,7 +59,6 @@ START_TEST(test_timer_cancel_call)
 {
 	uint64_t a, b;
 
-	fake_init();
 	a = timer_start_call(10, note, NULL);
 	b = timer_start_call(10, note, NULL);
 	ck_assert(timer_cancel_call(a));
@@ -76,7 +73,6 @@ START_TEST(test_timer_wheel_holds_many)
 {
 	uint64_t numbers[3000];
 
-	fake_init();
 	for (int i = 0; i < 3000; i++)
 		numbers[i] = timer_start_call((uint64_t)(i * 37 % 1000 + 1), note, (void *)(uintptr_t)i);
 	for (int i = 0; i < 3000; i += 3)
@@ -90,10 +86,8 @@ END_TEST
 
 START_TEST(test_timer_receive_sets_the_timeout)
 {
-	Process *p;
+	Process *p = fake_process();
 
-	fake_init();
-	p = fake_process();
 	timer_start_receive(p, 30);
 	ck_assert(!(atomic_load(&p->state) & PS_TIMEOUT));
 	timer_wheel_run(wheel(), clock_monotonic_ns() + 40 * MS);
@@ -111,7 +105,6 @@ START_TEST(test_timer_message_is_wrapped)
 	Term ref, m;
 	int64_t left = 0;
 
-	fake_init();
 	p = fake_process();
 	ref = timer_start_message(p, timer_deadline_ms(1000), p->id, heap_cons(&p->heap, am_ok, NIL), true);
 	ck_assert(timer_read_message(ref_number(ref), &left));
@@ -130,7 +123,6 @@ START_TEST(test_timer_deadline_is_the_first)
 {
 	int64_t start, deadline;
 
-	fake_init();
 	start = clock_monotonic_ns();
 	timer_start_call(5000, note, NULL);
 	timer_start_call(50, note, NULL);
@@ -146,6 +138,7 @@ Suite *timer_suite(void)
 	Suite *s = suite_create("timer");
 	TCase *t = tcase_create("timer");
 
+	tcase_add_checked_fixture(t, fake_init, NULL);
 	tcase_add_test(t, test_timer_wheel_fires_in_order);
 	tcase_add_test(t, test_timer_wheel_is_never_early);
 	tcase_add_test(t, test_timer_cancel_call);
