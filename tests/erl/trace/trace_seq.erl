@@ -112,9 +112,9 @@ p(T) -> io:format("  ~0p~n", [T]).
 %% expect:   false
 %% expect:   false
 %% expect:   false
-%% expect:   [{send,true},{'receive',true},{print,true},{timestamp,false},{monotonic_timestamp,false},{strict_monotonic_timestamp,false},{serial,{17,18}}]
-%% expect:   {19,20}
-%% expect:   {serial,{8,21}}
+%% expect:   [{send,true},{'receive',true},{print,true},{timestamp,false},{monotonic_timestamp,false},{strict_monotonic_timestamp,false},{serial,{9,10}}]
+%% expect:   {11,12}
+%% expect:   {serial,{8,13}}
 %% expect:   5
 %% expect:   5
 %% expect:   []
