@@ -25,6 +25,16 @@ static struct match_program *compile(Term spec)
 	return match_compile(spec, MATCH_TABLE, find_guard, NULL);
 }
 
+/* Cells of a proper list, or -1. */
+static long list_length(Term list)
+{
+	long n = 0;
+
+	for (; term_is_cons(list); list = cons_tail(list))
+		n++;
+	return list == NIL ? n : -1;
+}
+
 /* ---- results */
 /* The first n cells copied before `tail`. */
 static Term copy_cells(struct heap *h, Term list, size_t n, Term tail)
@@ -120,7 +130,8 @@ static Term run_slice(Process *p, struct ets_hold *hold, struct select *s, bool 
 
 	process_bump(p, (int)(select_run(s, t, p, ETS_SLICE_OBJECTS, &change) / ETS_OBJECTS_A_REDUCTION + 1));
 	if (s->is_done || (s->limit != 0 && s->count >= s->limit)) {
-		result = finish(p, t, s);
+		/* What a trap carried may be forged. */
+		result = is_resumed && s->kind == SELECT_LIST && list_length(s->list) != (long)s->count ? exc_badarg(p) : finish(p, t, s);
 		if (is_resumed && wants_fix)
 			table_unfix(t, p->id);
 	} else {
@@ -198,13 +209,24 @@ static Term start_walk(Process *p, Term table, struct match_program *m, enum sel
 	return result;
 }
 
+static bool is_count(Term t, int64_t max) { return term_is_small(t) && small_value(t) >= 0 && small_value(t) <= max; }
+
+/* What trap_on made? The list is looked at in the end. */
+static bool is_state(Term t)
+{
+	return term_is_tuple_of(t, STATE_WORDS) && match_get(tuple_get(t, STATE_PROGRAM)) != NULL &&
+	       is_count(tuple_get(t, STATE_KIND), SELECT_REPLACE) && is_count(tuple_get(t, STATE_REVERSE), 1) &&
+	       is_count(tuple_get(t, STATE_LIMIT), SMALL_MAX) && is_count(tuple_get(t, STATE_COUNT), SMALL_MAX) &&
+	       term_is_list(tuple_get(t, STATE_LIST)) && (term_is_cons(tuple_get(t, STATE_PLACE)) || is_count(tuple_get(t, STATE_PLACE), UINT32_MAX));
+}
+
 Term bif_erts_internal_ets_select_1(Process *p, Term *args)
 {
 	Term state = args[0], place;
 	struct select s;
 	struct ets_hold hold;
 
-	if (!term_is_tuple_of(state, STATE_WORDS) || match_get(tuple_get(state, STATE_PROGRAM)) == NULL)
+	if (!is_state(state))
 		return exc_badarg(p);
 	place = tuple_get(state, STATE_PLACE);
 	s = (struct select){
@@ -295,15 +317,6 @@ Term bif_ets_match_3(Process *p, Term *args) { return start_chunks(p, args, comp
 Term bif_ets_match_object_3(Process *p, Term *args) { return start_chunks(p, args, compile_match_object, false); }
 
 /* ---- the next chunk */
-static long list_length(Term list)
-{
-	long n = 0;
-
-	for (; term_is_cons(list); list = cons_tail(list))
-		n++;
-	return list == NIL ? n : -1;
-}
-
 /* Reads a continuation from the user's hands. */
 static bool read_continuation(Term c, struct select *s)
 {
