@@ -402,10 +402,12 @@ static void enqueue_here(struct sched *s, Process *p)
 
 static void enqueue_there(struct sched *s, Process *p)
 {
+	bool bound = p->bound; /* once in the queue, it may run at once */
+
 	queue_put(s->queue, p);
 	if (atomic_load(&scheds.idle) == 0 && is_active(s))
 		return;
-	if (!wake_sched(s) && !p->bound)
+	if (!wake_sched(s) && !bound)
 		wake_one();
 }
 
