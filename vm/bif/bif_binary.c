@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Binaries and I/O lists: the binary functions of module erlang. */
+#include "base/alloc.h"
 #include "bif/bif.h"
 #include "data/binary.h"
 #include "data/bitcopy.h"
@@ -133,45 +134,30 @@ static Term fail_iolist(Process *p, enum iolist_result result)
 	return result == IOLIST_LIMIT ? exc_system_limit(p) : exc_badarg(p);
 }
 
-Term bif_erlang_iolist_to_binary_1(Process *p, Term *args)
-{
-	Term binary;
-	enum iolist_result result = iolist_to_binary(&p->heap, args[0], &binary);
+/* ---- I/O lists: first their bits are counted, then they are copied; both in steps where a time slice does not do */
 
-	if (result != IOLIST_OK)
-		return fail_iolist(p, result);
-	process_bump(p, (int)(binary_size_bytes(binary) / BYTES_A_REDUCTION));
-	return binary;
-}
+enum list_result { LIST_BINARY, LIST_BITSTRING, LIST_SIZE };
 
-Term bif_erlang_list_to_binary_1(Process *p, Term *args)
-{
-	return term_is_list(args[0]) ? bif_erlang_iolist_to_binary_1(p, args) : exc_badarg(p);
-}
-
-Term bif_erlang_iolist_size_1(Process *p, Term *args)
-{
-	size_t n;
-	enum iolist_result result = iolist_size(args[0], &n);
-
-	if (result != IOLIST_OK)
-		return fail_iolist(p, result);
-	process_bump(p, (int)(n / BYTES_A_REDUCTION));
-	return heap_uint(&p->heap, n);
-}
-
-struct bit_sink {
+struct list_steps {
+	struct exc_steps steps;
+	enum list_result wanted;
+	Term list, binary;   /* binary: TERM_NONE while bits are counted */
+	struct iolist_walker walker;
+	struct iolist_count count;
 	uint8_t *base;
-	uint64_t offset;
+	uint64_t offset;     /* bits copied */
 };
 
 static bool copy_bits(void *arg, Term binary, uint8_t byte)
 {
-	struct bit_sink *s = arg;
+	struct list_steps *s = arg;
 	struct bits_view v;
 
 	if (binary == TERM_NONE) {
-		bitcopy_write(s->base, s->offset, byte, 8);
+		if (likely((s->offset & 7) == 0))
+			s->base[s->offset / 8] = byte;
+		else
+			bitcopy_write(s->base, s->offset, byte, 8);
 		s->offset += 8;
 		return true;
 	}
@@ -181,26 +167,102 @@ static bool copy_bits(void *arg, Term binary, uint8_t byte)
 	return true;
 }
 
-Term bif_erlang_list_to_bitstring_1(Process *p, Term *args)
+static enum iolist_result walk_list(Process *p, struct list_steps *s, iolist_visit visit, void *arg)
 {
-	struct bit_sink s = { NULL, 0 };
-	enum iolist_result result;
-	uint64_t size;
-	Term t;
+	int64_t had = (int64_t)(p->reds_left > 0 ? p->reds_left : 1) * ELEMENTS_A_REDUCTION, left = had;
+	enum iolist_result result = iolist_walk_some(&s->walker, visit, arg, &left);
 
-	if (!term_is_list(args[0]))
+	process_bump(p, (int)((had - left) / ELEMENTS_A_REDUCTION));
+	return result == IOLIST_ROOM ? IOLIST_LIMIT : result;
+}
+
+/* The bits are counted: goes on to copying. Returns what the native does, or EXC_MORE. */
+static Term begin_copy(Process *p, struct list_steps *s)
+{
+	uint64_t size = s->count.bits;
+
+	if (s->count.partial && s->wanted != LIST_BITSTRING)
 		return exc_badarg(p);
-	result = iolist_size_bits(args[0], &size);
-	if (result != IOLIST_OK)
-		return fail_iolist(p, result);
-	t = binary_alloc(&p->heap, (size + 7) / 8, &s.base);
-	if (t == TERM_NONE)
+	if (s->wanted == LIST_SIZE)
+		return heap_uint(&p->heap, size / 8);
+	s->binary = binary_alloc(&p->heap, (size + 7) / 8, &s->base);
+	if (s->binary == TERM_NONE)
 		return exc_system_limit(p);
 	if (size & 7)
-		s.base[size / 8] = 0;
-	iolist_walk(args[0], copy_bits, &s);
-	process_bump(p, (int)(size / 8 / BYTES_A_REDUCTION));
-	return (size & 7) == 0 ? t : binary_sub(&p->heap, t, 0, size);
+		s->base[size / 8] = 0;
+	iolist_walker_free(&s->walker);
+	iolist_walker_init(&s->walker, s->list);
+	return EXC_MORE;
+}
+
+static Term list_step(Process *p, struct exc_steps *steps)
+{
+	struct list_steps *s = (struct list_steps *)steps;
+	enum iolist_result result;
+
+	if (s->binary == TERM_NONE) {
+		Term t;
+
+		result = walk_list(p, s, iolist_count, &s->count);
+		if (result != IOLIST_OK)
+			return result == IOLIST_MORE ? EXC_MORE : fail_iolist(p, result);
+		t = begin_copy(p, s);
+		if (t != EXC_MORE)
+			return t;
+	}
+	result = walk_list(p, s, copy_bits, s);
+	if (result == IOLIST_MORE)
+		return EXC_MORE;
+	return (s->count.bits & 7) == 0 ? s->binary : binary_sub(&p->heap, s->binary, 0, s->count.bits);
+}
+
+static void list_end(struct exc_steps *steps)
+{
+	iolist_walker_free(&((struct list_steps *)steps)->walker);
+}
+
+/* args: the native's. The first step is made here, without an allocation. */
+static Term convert_list(Process *p, Term *args, enum list_result wanted)
+{
+	struct list_steps s, *kept;
+	Term t;
+
+	s.steps = (struct exc_steps){ .step = list_step, .end = list_end, .place = { am_erts_internal, am_list_to_binary_continue, 1 } };
+	s.wanted = wanted;
+	s.list = args[0];
+	s.binary = TERM_NONE;
+	s.count = (struct iolist_count){ 0, false };
+	s.offset = 0;
+	iolist_walker_init(&s.walker, args[0]);
+	t = list_step(p, &s.steps);
+	if (t != EXC_MORE) {
+		list_end(&s.steps);
+		return t;
+	}
+	kept = mem_alloc(sizeof(*kept));
+	*kept = s;
+	word_stack_move(&kept->walker.above, &s.walker.above);
+	return exc_run_steps(p, &kept->steps, args, 1);
+}
+
+Term bif_erlang_iolist_to_binary_1(Process *p, Term *args)
+{
+	return term_is_binary(args[0]) ? args[0] : convert_list(p, args, LIST_BINARY);
+}
+
+Term bif_erlang_list_to_binary_1(Process *p, Term *args)
+{
+	return term_is_list(args[0]) ? convert_list(p, args, LIST_BINARY) : exc_badarg(p);
+}
+
+Term bif_erlang_iolist_size_1(Process *p, Term *args)
+{
+	return convert_list(p, args, LIST_SIZE);
+}
+
+Term bif_erlang_list_to_bitstring_1(Process *p, Term *args)
+{
+	return term_is_list(args[0]) ? convert_list(p, args, LIST_BITSTRING) : exc_badarg(p);
 }
 
 /* ---- iolist_to_iovec/1: large binaries stay what they are, what stands between them is copied together */

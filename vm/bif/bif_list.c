@@ -2,11 +2,12 @@
 /* Lists. Each costs time in proportion to its arguments; long ones are charged for it. */
 #include "base/alloc.h"
 #include "bif/bif.h"
+#include "code/export.h"
 #include "data/compare.h"
 #include "data/phash.h"
 
-/* Units: list cells a reduction. */
-enum { CELLS_A_REDUCTION = 32 };
+/* Units: list cells a reduction; cells copied that cost as much as one looked up in a table. */
+enum { CELLS_A_REDUCTION = 32, SUBTRACT_CELLS = 4 };
 
 static void charge_cells(Process *p, size_t cells)
 {
@@ -44,42 +45,89 @@ Term bif_erlang_length_1(Process *p, Term *args)
 	return term_from_small((int64_t)n);
 }
 
+/* Cells that may be worked on in this time slice. */
+static size_t cells_left(const Process *p) { return (size_t)(p->reds_left > 0 ? p->reds_left : 1) * CELLS_A_REDUCTION; }
+
+/* The first `left` cells of a list are copied, before or behind what is there already. */
+struct copy_steps {
+	struct exc_steps steps;
+	Term from, result, tail;
+	Term *at;            /* append: the cells to be filled, one block */
+	size_t left;
+};
+
+static void copy_end(struct exc_steps *steps) { (void)steps; }
+
+/* How many cells to copy now. */
+static size_t take_cells(Process *p, struct copy_steps *s)
+{
+	size_t most = cells_left(p), n = s->left < most ? s->left : most;
+
+	charge_cells(p, n);
+	s->left -= n;
+	return n;
+}
+
+static Term append_step(Process *p, struct exc_steps *steps)
+{
+	struct copy_steps *s = (struct copy_steps *)steps;
+
+	for (Term *end = s->at + 2 * take_cells(p, s); s->at < end; s->at += 2, s->from = cons_tail(s->from)) {
+		s->at[0] = cons_head(s->from);
+		s->at[1] = term_from_cons(s->at + 2);
+	}
+	if (s->left > 0)
+		return EXC_MORE;
+	s->at[-1] = s->tail;
+	return s->result;
+}
+
+static Term reverse_step(Process *p, struct exc_steps *steps)
+{
+	struct copy_steps *s = (struct copy_steps *)steps;
+	size_t n = take_cells(p, s);
+
+	for (Term *at = heap_alloc(&p->heap, 2 * n), *end = at + 2 * n; at < end; at += 2, s->from = cons_tail(s->from)) {
+		at[0] = cons_head(s->from);
+		at[1] = s->result;
+		s->result = term_from_cons(at);
+	}
+	return s->left > 0 ? EXC_MORE : s->result;
+}
+
+/* At once where the time slice allows it. */
+static Term copy_cells(Process *p, struct copy_steps *s, const Term *args)
+{
+	struct copy_steps *kept;
+
+	s->steps.end = copy_end;
+	if (s->left <= cells_left(p))
+		return s->steps.step(p, &s->steps);
+	kept = mem_alloc(sizeof(*kept));
+	*kept = *s;
+	return exc_run_steps(p, &kept->steps, args, 2);
+}
+
 Term bif_erlang_append_2(Process *p, Term *args)
 {
-	Term *at, t = args[0];
-	size_t n;
+	struct copy_steps s = { { .step = append_step }, args[0], .tail = args[1] };
 
-	if (!count_cells(t, &n))
+	if (!count_cells(args[0], &s.left))
 		return exc_badarg(p);
-	if (n == 0)
+	if (s.left == 0)
 		return args[1];
 	if (args[1] == NIL)
-		return t;
-	charge_cells(p, n);
-	at = heap_alloc(&p->heap, 2 * n);
-	for (size_t i = 0; i < n; i++, t = cons_tail(t)) {
-		at[2 * i] = cons_head(t);
-		at[2 * i + 1] = term_from_cons(at + 2 * i + 2);
-	}
-	at[2 * n - 1] = args[1];
-	return term_from_cons(at);
+		return args[0];
+	s.at = heap_alloc(&p->heap, 2 * s.left);
+	s.result = term_from_cons(s.at);
+	return copy_cells(p, &s, args);
 }
 
 Term bif_lists_reverse_2(Process *p, Term *args)
 {
-	Term *at, t = args[0], tail = args[1];
-	size_t n;
+	struct copy_steps s = { { .step = reverse_step }, args[0], .result = args[1] };
 
-	if (!count_cells(t, &n))
-		return exc_badarg(p);
-	charge_cells(p, n);
-	at = heap_alloc(&p->heap, 2 * n);
-	for (; term_is_cons(t); t = cons_tail(t), at += 2) {
-		at[0] = cons_head(t);
-		at[1] = tail;
-		tail = term_from_cons(at);
-	}
-	return tail;
+	return count_cells(args[0], &s.left) ? copy_cells(p, &s, args) : exc_badarg(p);
 }
 
 /* ---- subtraction: a table of the terms to take out, each with how many times */
@@ -100,7 +148,7 @@ static size_t find_slot(const struct multiset *m, Term t, uint64_t hash)
 	return i;
 }
 
-static void fill_multiset(struct multiset *m, Term list, size_t n)
+static void make_multiset(struct multiset *m, size_t n)
 {
 	size_t room = 8;
 
@@ -109,14 +157,16 @@ static void fill_multiset(struct multiset *m, Term list, size_t n)
 	m->slots = mem_zalloc(room * sizeof(*m->slots));
 	m->mask = room - 1;
 	m->left = n;
-	for (; term_is_cons(list); list = cons_tail(list)) {
-		uint64_t hash = hash_internal(cons_head(list));
-		size_t i = find_slot(m, cons_head(list), hash);
+}
 
-		m->slots[i].term = cons_head(list);
-		m->slots[i].hash = hash;
-		m->slots[i].count++;
-	}
+static void put_in(struct multiset *m, Term t)
+{
+	uint64_t hash = hash_internal(t);
+	size_t i = find_slot(m, t, hash);
+
+	m->slots[i].term = t;
+	m->slots[i].hash = hash;
+	m->slots[i].count++;
 }
 
 static bool take_out(struct multiset *m, Term t)
@@ -130,51 +180,70 @@ static bool take_out(struct multiset *m, Term t)
 	return true;
 }
 
-/* list with the terms of m taken out; what follows the last of them is shared. */
-static Term remove_terms(Process *p, Term list, size_t n, struct multiset *m)
-{
-	Term *kept = mem_alloc((n + 1) * sizeof(Term));
-	size_t count = 0;
-	Term result;
+/* First the terms to take out go into the table, then the list is walked; what follows the last one taken out is shared. */
+struct subtract_steps {
+	struct exc_steps steps;
+	struct multiset out;
+	Term list, wanted;   /* still to be walked, to be put into the table */
+	Term *kept;
+	size_t count;
+};
 
-	for (; term_is_cons(list) && m->left > 0; list = cons_tail(list))
-		if (!take_out(m, cons_head(list)))
-			kept[count++] = cons_head(list);
-	result = heap_list_array(&p->heap, count, kept, list);
-	mem_free(kept);
-	return result;
+static void subtract_end(struct exc_steps *steps)
+{
+	struct subtract_steps *s = (struct subtract_steps *)steps;
+
+	mem_free(s->out.slots);
+	mem_free(s->kept);
+}
+
+static Term subtract_step(Process *p, struct exc_steps *steps)
+{
+	struct subtract_steps *s = (struct subtract_steps *)steps;
+	size_t most = cells_left(p) / SUBTRACT_CELLS + 1, n = most;
+
+	for (; n > 0 && term_is_cons(s->wanted); n--, s->wanted = cons_tail(s->wanted))
+		put_in(&s->out, cons_head(s->wanted));
+	for (; n > 0 && term_is_cons(s->list) && s->out.left > 0; n--, s->list = cons_tail(s->list))
+		if (!take_out(&s->out, cons_head(s->list)))
+			s->kept[s->count++] = cons_head(s->list);
+	charge_cells(p, (most - n) * SUBTRACT_CELLS);
+	if (n == 0)
+		return EXC_MORE;
+	return heap_list_array(&p->heap, s->count, s->kept, s->list);
 }
 
 Term bif_erlang_subtract_2(Process *p, Term *args)
 {
-	struct multiset m;
+	struct subtract_steps *s;
 	size_t n, k;
-	Term result;
 
 	if (!count_cells(args[0], &n) || !count_cells(args[1], &k))
 		return exc_badarg(p);
 	if (n == 0 || k == 0)
 		return args[0];
-	charge_cells(p, 4 * (n + k));
-	fill_multiset(&m, args[1], k);
-	result = remove_terms(p, args[0], n, &m);
-	mem_free(m.slots);
-	return result;
+	s = mem_alloc(sizeof(*s));
+	*s = (struct subtract_steps){ { .step = subtract_step, .end = subtract_end }, .list = args[0], .wanted = args[1] };
+	make_multiset(&s->out, k);
+	s->kept = mem_alloc((n + 1) * sizeof(Term));
+	return exc_run_steps(p, &s->steps, args, 2);
 }
 
 /* ---- search */
 
 Term bif_lists_member_2(Process *p, Term *args)
 {
-	size_t n = 0;
+	size_t n = 0, most = cells_left(p);
 	Term t = args[1];
 
-	for (; term_is_cons(t); t = cons_tail(t), n++)
+	for (; n < most && term_is_cons(t); t = cons_tail(t), n++)
 		if (term_same(cons_head(t), args[0])) {
 			charge_cells(p, n);
 			return am_true;
 		}
 	charge_cells(p, n);
+	if (term_is_cons(t))
+		return exc_trap(p, export_get(am_lists, am_member, 2), 2, (Term[]){ args[0], t });
 	return t == NIL ? am_false : exc_badarg(p);
 }
 

@@ -7,7 +7,7 @@
 #include "data/number.h"
 #include "heap/refbin.h"
 
-enum { PAIRS_A_REDUCTION = 16, ITER_BATCH = 32 };
+enum { PAIRS_A_REDUCTION = 8, ITER_BATCH = 32 };
 
 static Term fail_badmap(Process *p, Term t)
 {
@@ -102,20 +102,45 @@ Term bif_maps_merge_2(Process *p, Term *args)
 	return map_merge(&p->heap, args[0], args[1]);
 }
 
+/* ---- lists of what is in a map, and maps of what is in a list; large ones in steps */
+
+static int64_t pairs_left(const Process *p) { return (int64_t)(p->reds_left > 0 ? p->reds_left : 1) * PAIRS_A_REDUCTION; }
+
+struct list_steps {
+	struct exc_steps steps;
+	struct map_lister lister;
+};
+
+static Term list_step(Process *p, struct exc_steps *steps)
+{
+	struct map_lister *l = &((struct list_steps *)steps)->lister;
+	size_t before = l->left;
+	bool done = map_list_some(l, (size_t)pairs_left(p));
+
+	bump_pairs(p, before - l->left);
+	return done ? l->list : EXC_MORE;
+}
+
+static void list_end(struct exc_steps *steps) { (void)steps; }
+
+/* args: the native's. */
+static Term put_list(Process *p, Term map, enum map_part part, Term tail, const Term *args, unsigned arity)
+{
+	struct list_steps *s = mem_alloc(sizeof(*s));
+
+	s->steps = (struct exc_steps){ .step = list_step, .end = list_end };
+	map_list_begin(&s->lister, &p->heap, map, part, tail);
+	return exc_run_steps(p, &s->steps, args, arity);
+}
+
 Term bif_maps_keys_1(Process *p, Term *args)
 {
-	if (!term_is_map(args[0]))
-		return fail_badmap(p, args[0]);
-	bump_pairs(p, map_size(args[0]));
-	return map_keys_list(&p->heap, args[0]);
+	return term_is_map(args[0]) ? put_list(p, args[0], MAP_KEYS, NIL, args, 1) : fail_badmap(p, args[0]);
 }
 
 Term bif_maps_values_1(Process *p, Term *args)
 {
-	if (!term_is_map(args[0]))
-		return fail_badmap(p, args[0]);
-	bump_pairs(p, map_size(args[0]));
-	return map_values_list(&p->heap, args[0]);
+	return term_is_map(args[0]) ? put_list(p, args[0], MAP_VALUES, NIL, args, 1) : fail_badmap(p, args[0]);
 }
 
 /* Units: elements; false for an improper list. */
@@ -126,50 +151,72 @@ static bool count_list(Term list, size_t *n)
 	return term_is_nil(list);
 }
 
-static Term map_from_buffer(Process *p, Term *pairs, size_t n)
+/* The pair that an element of the list stands for; value TERM_NONE: the element is a pair itself. Fails: false. */
+static bool get_pair(Term element, Term value, Term pair[2])
 {
-	Term map = map_from_pairs(&p->heap, pairs, n);
-
-	bump_pairs(p, n);
-	mem_free(pairs);
-	return map;
+	if (value == TERM_NONE && !term_is_tuple_of(element, 2))
+		return false;
+	pair[0] = value == TERM_NONE ? tuple_get(element, 1) : element;
+	pair[1] = value == TERM_NONE ? tuple_get(element, 2) : value;
+	return true;
 }
 
-Term bif_maps_from_list_1(Process *p, Term *args)
+struct build_steps {
+	struct exc_steps steps;
+	struct map_builder *builder;
+	Term list, value;    /* still to be added */
+};
+
+static Term build_step(Process *p, struct exc_steps *steps)
 {
-	Term *pairs;
-	size_t n, i = 0;
+	struct build_steps *s = (struct build_steps *)steps;
+	int64_t had = pairs_left(p), left = had;
+	Term map = TERM_NONE, pair[2];
 
-	if (!count_list(args[0], &n))
-		return exc_badarg(p);
-	pairs = mem_alloc((n + 1) * 2 * sizeof(Term));
-	for (Term list = args[0]; term_is_cons(list); list = cons_tail(list), i++) {
-		Term pair = cons_head(list);
-
-		if (!term_is_tuple_of(pair, 2)) {
-			mem_free(pairs);
+	for (; left > 0 && term_is_cons(s->list); left--, s->list = cons_tail(s->list)) {
+		if (!get_pair(cons_head(s->list), s->value, pair))
 			return exc_badarg(p);
-		}
-		pairs[2 * i] = tuple_get(pair, 1);
-		pairs[2 * i + 1] = tuple_get(pair, 2);
+		map_builder_add(s->builder, pair[0], pair[1]);
 	}
-	return map_from_buffer(p, pairs, n);
+	if (left > 0)
+		map = map_builder_step(s->builder, &p->heap, &left);
+	bump_pairs(p, (size_t)(had - left));
+	return map != TERM_NONE ? map : EXC_MORE;
 }
 
-Term bif_maps_from_keys_2(Process *p, Term *args)
+static void build_end(struct exc_steps *steps)
 {
-	Term *pairs;
-	size_t n, i = 0;
+	map_builder_free(((struct build_steps *)steps)->builder);
+}
+
+static Term build_small(Process *p, Term list, Term value)
+{
+	Term pairs[2 * MAP_BUILDER_MIN];
+	size_t n = 0;
+
+	for (; term_is_cons(list); list = cons_tail(list), n++)
+		if (!get_pair(cons_head(list), value, pairs + 2 * n))
+			return exc_badarg(p);
+	bump_pairs(p, n);
+	return map_from_pairs(&p->heap, pairs, n);
+}
+
+static Term build_map(Process *p, Term value, const Term *args, unsigned arity)
+{
+	struct build_steps *s;
+	size_t n;
 
 	if (!count_list(args[0], &n))
 		return exc_badarg(p);
-	pairs = mem_alloc((n + 1) * 2 * sizeof(Term));
-	for (Term list = args[0]; term_is_cons(list); list = cons_tail(list), i++) {
-		pairs[2 * i] = cons_head(list);
-		pairs[2 * i + 1] = args[1];
-	}
-	return map_from_buffer(p, pairs, n);
+	if (n < MAP_BUILDER_MIN)
+		return build_small(p, args[0], value);
+	s = mem_alloc(sizeof(*s));
+	*s = (struct build_steps){ { .step = build_step, .end = build_end }, map_builder_new(n), args[0], value };
+	return exc_run_steps(p, &s->steps, args, arity);
 }
+
+Term bif_maps_from_list_1(Process *p, Term *args) { return build_map(p, TERM_NONE, args, 1); }
+Term bif_maps_from_keys_2(Process *p, Term *args) { return build_map(p, args[1], args, 2); }
 
 /* {K1, V1, {K2, V2, ... Rest}}: a few pairs of a trie from the hash `from` on. Rest is [Hash | Map] or none; pairs whose
  * keys share a hash are never parted. */
@@ -205,19 +252,6 @@ static Term put_flat_iterator(Process *p, Term map)
 	return first;
 }
 
-static Term put_pairs_before(Process *p, Term map, Term tail)
-{
-	Term list = map_to_list(&p->heap, map), last;
-
-	bump_pairs(p, map_size(map));
-	if (term_is_nil(list))
-		return tail;
-	for (last = list; term_is_cons(cons_tail(last)); last = cons_tail(last))
-		;
-	cons_ptr(last)[1] = tail;
-	return list;
-}
-
 /* Where an iterator stands in a map: a hash (flat maps: a place), or the keys still to come in their order. */
 static bool is_path(Term path, Term map)
 {
@@ -251,7 +285,7 @@ Term bif_erts_internal_map_next_3(Process *p, Term *args)
 	if (!is_path(args[0], args[1]))
 		return exc_badarg(p);
 	if (term_is_list(args[2]))
-		return put_pairs_before(p, args[1], args[2]);
+		return put_list(p, args[1], MAP_PAIRS, args[2], args, 3);
 	return args[2] == am_iterator ? put_from_path(p, args[0], args[1]) : exc_badarg(p);
 }
 

@@ -79,11 +79,13 @@ static bool find_current(Process *p, struct code_place *place)
 {
 	const Inst *found[4];
 	unsigned n = list_addresses(p, found, 4);
+	const struct export *e = p->trap_export;
 
 	if (p->resume != NULL) {
-		const struct export *e = p->trap_export;
+		struct exc_place at = { e->module, e->function, e->arity };
 
-		*place = (struct code_place){ e->module, e->function, e->arity, am_empty, 0 };
+		exc_find_place(p, &at);
+		*place = (struct code_place){ at.module, at.function, at.arity, am_empty, 0 };
 		return true;
 	}
 	if (p->i == process_start_code && p->woken_from != PS_RUNNING) {
@@ -96,7 +98,10 @@ static bool find_current(Process *p, struct code_place *place)
 	for (unsigned i = 0; i < n; i++)
 		if (code_find_place(found[i], place))
 			return true;
-	return false;
+	e = p->i != NULL ? export_of_stub(p->i) : NULL; /* about to enter a native that nobody awaits */
+	if (e != NULL)
+		*place = (struct code_place){ e->module, e->function, e->arity, am_empty, 0 };
+	return e != NULL;
 }
 
 static Term info_current_function(Process *p, struct heap *h)

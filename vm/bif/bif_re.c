@@ -7,6 +7,7 @@
 #include "data/iolist.h"
 #include "data/number.h"
 #include "data/regex_cache.h"
+#include "data/utf8.h"
 
 enum { BYTES_A_REDUCTION = 128, ERROR_CHARS = 256 };
 
@@ -540,7 +541,74 @@ static Term run_pattern(Process *p, Term *args, const struct options *o)
 	return t;
 }
 
-static Term run_any(Process *p, Term *args, uint32_t flags)
+static Term run_options(Process *p, Term *args, const struct options *o)
+{
+	return term_is_tuple(args[1]) ? run_pattern(p, args, o) : run_text(p, args, o);
+}
+
+/* ---- a long subject in Unicode is looked through in steps before the match */
+
+enum { CHECK_AT_ONCE_BYTES = 16 << 10, CHECK_BYTES_A_REDUCTION = 16 };
+
+struct check_steps {
+	struct exc_steps steps;
+	Term args[3];        /* of re:run/3 */
+	const uint8_t *bytes;
+	size_t at, n;
+	uint8_t *scratch;
+};
+
+/* The match itself. */
+static Term run_checked(Process *p, struct check_steps *s)
+{
+	struct options o;
+
+	get_options(&o, s->args[2]);
+	if (o.offset < s->n && (s->bytes[o.offset] & 0xc0) == 0x80) /* within a character */
+		return exc_badarg(p);
+	o.run |= PCRE2_NO_UTF_CHECK;
+	return run_options(p, s->args, &o);
+}
+
+static Term check_step(Process *p, struct exc_steps *steps)
+{
+	struct check_steps *s = (struct check_steps *)steps;
+	size_t most = (size_t)(p->reds_left > 0 ? p->reds_left : 1) * CHECK_BYTES_A_REDUCTION + UTF8_MAX_BYTES;
+	size_t n = s->n - s->at < most ? s->n - s->at : most, valid = utf8_valid_prefix(s->bytes + s->at, n, NULL);
+
+	process_bump(p, (int)(valid / CHECK_BYTES_A_REDUCTION));
+	s->at += valid;
+	if (s->at == s->n)
+		return run_checked(p, s);
+	/* the part's end may cut a character */
+	return n < s->n - s->at + valid && n - valid < UTF8_MAX_BYTES ? EXC_MORE : exc_badarg(p);
+}
+
+static void check_end(struct exc_steps *steps)
+{
+	mem_free(((struct check_steps *)steps)->scratch);
+}
+
+static bool wants_check(const Term *args, const struct options *o)
+{
+	bool unicode = term_is_tuple_of(args[1], 5) ? tuple_get(args[1], 3) != SMALL(0) : o->unicode;
+
+	return unicode && !(o->run & PCRE2_NO_UTF_CHECK) && !o->global && term_is_binary(args[0]) && !needs_urun(o, args[0], unicode) &&
+	       binary_size_bytes(args[0]) > CHECK_AT_ONCE_BYTES;
+}
+
+static Term check_first(Process *p, const Term *args, unsigned arity)
+{
+	struct check_steps *s = mem_alloc(sizeof(*s));
+
+	*s = (struct check_steps){ .steps = { .step = check_step, .end = check_end, .place = { am_erlang, am_re_run_trap, 3 } } };
+	memcpy(s->args, args, sizeof(s->args));
+	s->bytes = binary_bytes(args[0], &s->n, &s->scratch);
+	return exc_run_steps(p, &s->steps, args, arity);
+}
+
+/* args: of re:run/3, or as many as the native has. */
+static Term run_any(Process *p, Term *args, unsigned arity, uint32_t flags)
 {
 	struct options o;
 
@@ -549,17 +617,17 @@ static Term run_any(Process *p, Term *args, uint32_t flags)
 	if (!is_capture(&o))
 		return exc_badarg(p);
 	o.run |= flags;
-	return term_is_tuple(args[1]) ? run_pattern(p, args, &o) : run_text(p, args, &o);
+	return wants_check(args, &o) ? check_first(p, args, arity) : run_options(p, args, &o);
 }
 
 Term bif_re_run_3(Process *p, Term *args)
 {
-	return run_any(p, args, 0);
+	return run_any(p, args, 3, 0);
 }
 
 Term bif_re_run_2(Process *p, Term *args)
 {
-	return run_any(p, (Term[]){ args[0], args[1], NIL }, 0);
+	return run_any(p, (Term[]){ args[0], args[1], NIL }, 2, 0);
 }
 
 /* The fourth argument: is this the first run over the subject? Later ones need not look at its encoding again. */
@@ -567,7 +635,7 @@ Term bif_re_internal_run_4(Process *p, Term *args)
 {
 	if (args[3] != am_true && args[3] != am_false)
 		return exc_badarg(p);
-	return run_any(p, args, args[3] == am_true ? 0 : PCRE2_NO_UTF_CHECK);
+	return run_any(p, args, 4, args[3] == am_true ? 0 : PCRE2_NO_UTF_CHECK);
 }
 
 Term bif_re_inspect_2(Process *p, Term *args)

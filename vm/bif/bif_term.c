@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Type tests, tuples, hashes of terms, external terms. */
+#include <errno.h>
+
 #include "base/alloc.h"
 #include "bif/bif.h"
 #include "code/export.h"
@@ -13,8 +15,6 @@
 
 /* The largest tuple. */
 #define TUPLE_MAX (((size_t)1 << 24) - 1)
-/* Units: bytes of external terms a reduction. */
-enum { ETF_BYTES_A_REDUCTION = 1024 };
 
 /* ---- type tests */
 
@@ -300,87 +300,135 @@ static bool read_encode_options(Term list, unsigned *flags)
 	return list == NIL;
 }
 
-static Term encode_term(Process *p, Term t, unsigned flags)
+/* Units of data/etf.h a reduction. */
+enum { ETF_UNITS_A_REDUCTION = 24 };
+
+static int64_t etf_units(const Process *p) { return (int64_t)(p->reds_left > 0 ? p->reds_left : 1) * ETF_UNITS_A_REDUCTION; }
+static void charge_units(Process *p, int64_t had, int64_t left) { process_bump(p, (int)((had - left) / ETF_UNITS_A_REDUCTION)); }
+
+enum encode_result { ENCODE_BINARY, ENCODE_IOVEC, ENCODE_SIZE };
+
+struct encode_steps {
+	struct exc_steps steps;
+	struct etf_encoder *encoder;
+	enum encode_result wanted;
+};
+
+static Term put_encoded(Process *p, struct binary *b, bool as_iovec)
 {
-	struct binary *b = etf_encode(t, flags);
+	Term t;
 
 	if (b == NULL)
 		return exc_system_limit(p);
-	process_bump(p, (int)(b->size_bytes / ETF_BYTES_A_REDUCTION));
-	return binary_from_counted(&p->heap, b, b->size_bytes);
+	t = binary_from_counted(&p->heap, b, b->size_bytes);
+	return as_iovec ? heap_cons(&p->heap, t, NIL) : t; /* one binary is an I/O vector too */
 }
 
-Term bif_erlang_term_to_binary_1(Process *p, Term *args)
+static Term encode_step(Process *p, struct exc_steps *steps)
 {
-	return encode_term(p, args[0], default_flags);
+	struct encode_steps *s = (struct encode_steps *)steps;
+	int64_t had = etf_units(p), left = had;
+	int result = etf_encoder_step(s->encoder, &left);
+
+	charge_units(p, had, left);
+	if (result == -EAGAIN)
+		return EXC_MORE;
+	if (s->wanted == ENCODE_SIZE)
+		return heap_uint(&p->heap, etf_encoder_size_bytes(s->encoder));
+	return put_encoded(p, result == 0 ? etf_encoder_take(s->encoder) : NULL, s->wanted == ENCODE_IOVEC);
 }
 
-Term bif_erlang_term_to_binary_2(Process *p, Term *args)
+static void encode_end(struct exc_steps *steps)
 {
-	unsigned flags;
-
-	return read_encode_options(args[1], &flags) ? encode_term(p, args[0], flags) : exc_badarg(p);
+	etf_encoder_free(((struct encode_steps *)steps)->encoder);
 }
 
-/* One binary is an I/O vector too. */
-static Term wrap_binary(Process *p, Term t)
+/* args: the native's; args[1]: options. */
+static Term encode_term(Process *p, const Term *args, unsigned arity, enum encode_result wanted)
 {
-	return t != TERM_NONE ? heap_cons(&p->heap, t, NIL) : TERM_NONE;
+	struct encode_steps *s;
+	unsigned flags = default_flags;
+
+	if (arity == 2 && !read_encode_options(args[1], &flags))
+		return exc_badarg(p);
+	s = mem_alloc(sizeof(*s));
+	s->steps = (struct exc_steps){ .step = encode_step, .end = encode_end, .place = { am_erts_internal, am_term_to_binary_trap, 1 } };
+	s->encoder = etf_encoder_new(args[0], flags, wanted == ENCODE_SIZE);
+	s->wanted = wanted;
+	return exc_run_steps(p, &s->steps, args, arity);
 }
 
-Term bif_erlang_term_to_iovec_1(Process *p, Term *args)
-{
-	return wrap_binary(p, bif_erlang_term_to_binary_1(p, args));
-}
-
-Term bif_erlang_term_to_iovec_2(Process *p, Term *args)
-{
-	return wrap_binary(p, bif_erlang_term_to_binary_2(p, args));
-}
-
-Term bif_erlang_external_size_1(Process *p, Term *args)
-{
-	return heap_uint(&p->heap, etf_size_bytes(args[0], default_flags));
-}
+Term bif_erlang_term_to_binary_1(Process *p, Term *args) { return encode_term(p, args, 1, ENCODE_BINARY); }
+Term bif_erlang_term_to_binary_2(Process *p, Term *args) { return encode_term(p, args, 2, ENCODE_BINARY); }
+Term bif_erlang_term_to_iovec_1(Process *p, Term *args) { return encode_term(p, args, 1, ENCODE_IOVEC); }
+Term bif_erlang_term_to_iovec_2(Process *p, Term *args) { return encode_term(p, args, 2, ENCODE_IOVEC); }
+Term bif_erlang_external_size_1(Process *p, Term *args) { return encode_term(p, args, 1, ENCODE_SIZE); }
 
 /* Takes {minor_version, 0 | 1} only. */
 Term bif_erlang_external_size_2(Process *p, Term *args)
 {
-	unsigned flags;
-
 	for (Term list = args[1]; term_is_cons(list); list = cons_tail(list)) {
 		Term option = cons_head(list);
 
 		if (!term_is_tuple_of(option, 2) || tuple_get(option, 1) != am_minor_version || tuple_get(option, 2) == SMALL(2))
 			return exc_badarg(p);
 	}
-	if (!read_encode_options(args[1], &flags))
-		return exc_badarg(p);
-	return heap_uint(&p->heap, etf_size_bytes(args[0], flags));
+	return encode_term(p, args, 2, ENCODE_SIZE);
 }
 
-/* used_too: the result is {Term, Used}. */
-static Term decode_term(Process *p, Term binary, unsigned flags, bool used_too)
+struct decode_steps {
+	struct exc_steps steps;
+	struct etf_decoder *decoder;
+	uint8_t *scratch;    /* the bytes, when they do not stand at a byte; owned */
+	bool used_too;       /* the result is {Term, Used} */
+};
+
+static Term decode_step(Process *p, struct exc_steps *steps)
 {
-	uint8_t *scratch = NULL;
-	size_t n, used;
-	const uint8_t *bytes = term_is_bitstring(binary) ? binary_bytes(binary, &n, &scratch) : NULL;
+	struct decode_steps *s = (struct decode_steps *)steps;
+	int64_t had = etf_units(p), left = had;
+	int result = etf_decoder_step(s->decoder, &left);
+	size_t used;
 	Term t;
-	int result;
+
+	charge_units(p, had, left);
+	if (result == -EAGAIN)
+		return EXC_MORE;
+	if (result != 0)
+		return exc_badarg(p);
+	t = etf_decoder_term(s->decoder, &used);
+	return s->used_too ? heap_tuple(&p->heap, t, term_from_small((int64_t)used)) : t;
+}
+
+static void decode_end(struct exc_steps *steps)
+{
+	struct decode_steps *s = (struct decode_steps *)steps;
+
+	etf_decoder_free(s->decoder);
+	mem_free(s->scratch);
+}
+
+/* args: the native's. */
+static Term decode_term(Process *p, const Term *args, unsigned arity, unsigned flags, bool used_too)
+{
+	struct decode_steps *s;
+	uint8_t *scratch;
+	size_t n;
+	const uint8_t *bytes = binary_bytes(args[0], &n, &scratch);
 
 	if (bytes == NULL)
 		return exc_badarg(p);
-	result = etf_decode_to_heap(bytes, n, flags, &p->heap, &t, &used);
-	mem_free(scratch);
-	if (result != 0)
-		return exc_badarg(p);
-	process_bump(p, (int)(used / ETF_BYTES_A_REDUCTION));
-	return used_too ? heap_tuple(&p->heap, t, term_from_small((int64_t)used)) : t;
+	s = mem_alloc(sizeof(*s));
+	s->steps = (struct exc_steps){ .step = decode_step, .end = decode_end, .place = { am_erts_internal, am_binary_to_term_trap, 1 } };
+	s->decoder = etf_decoder_new(bytes, n, flags, &p->heap);
+	s->scratch = scratch;
+	s->used_too = used_too;
+	return exc_run_steps(p, &s->steps, args, arity);
 }
 
 Term bif_erlang_binary_to_term_1(Process *p, Term *args)
 {
-	return decode_term(p, args[0], 0, false);
+	return decode_term(p, args, 1, 0, false);
 }
 
 Term bif_erlang_binary_to_term_2(Process *p, Term *args)
@@ -397,7 +445,7 @@ Term bif_erlang_binary_to_term_2(Process *p, Term *args)
 		else
 			return exc_badarg_cause(p, am_badopt);
 	}
-	return list == NIL ? decode_term(p, args[0], flags, used_too) : exc_badarg_cause(p, am_badopt);
+	return list == NIL ? decode_term(p, args, 2, flags, used_too) : exc_badarg_cause(p, am_badopt);
 }
 
 /* ---- erts_debug */

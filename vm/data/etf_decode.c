@@ -185,20 +185,6 @@ static void check_one(struct cursor *c, uint64_t *wanted)
 	}
 }
 
-/* Walks one term. Fails: false. */
-static bool check_term(struct cursor *c)
-{
-	uint64_t wanted = 1;
-
-	while (wanted > 0 && !c->failed) {
-		wanted--;
-		check_one(c, &wanted);
-		if (wanted > bytes_left(c))
-			return false;
-	}
-	return !c->failed;
-}
-
 /* ---- second pass */
 
 enum job_kind {
@@ -214,16 +200,22 @@ struct job {
 	uint8_t stride;
 };
 
-struct decoder {
-	struct cursor c;
+struct etf_decoder {
+	struct cursor c, ahead; /* of the second pass, of the first */
+	uint64_t wanted;     /* terms that the first pass has still to see */
+	bool checked;
+	const uint8_t *start;
+	uint8_t *inflated;   /* owned; NULL: the bytes given are read */
+	size_t outer_used;   /* of the bytes given, when inflated */
 	unsigned flags;
 	struct heap *heap;
+	Term root;
 	struct job *jobs;
 	size_t count, room;
 	struct job fixed[64];
 };
 
-static struct job *push_job(struct decoder *d, enum job_kind kind, Term *slot, size_t count, unsigned stride)
+static struct job *push_job(struct etf_decoder *d, enum job_kind kind, Term *slot, size_t count, unsigned stride)
 {
 	struct job *j;
 
@@ -241,24 +233,24 @@ static struct job *push_job(struct decoder *d, enum job_kind kind, Term *slot, s
 	return j;
 }
 
-static void push_slots(struct decoder *d, Term *first, size_t count, unsigned stride)
+static void push_slots(struct etf_decoder *d, Term *first, size_t count, unsigned stride)
 {
 	if (count > 0)
 		push_job(d, JOB_SLOTS, first, count, stride);
 }
 
-static Term fail(struct decoder *d)
+static Term fail(struct etf_decoder *d)
 {
 	d->c.failed = true;
 	return NIL;
 }
 
-static Term check_value(struct decoder *d, Term t)
+static Term check_value(struct etf_decoder *d, Term t)
 {
 	return t != TERM_NONE ? t : fail(d);
 }
 
-static Term read_atom(struct decoder *d, unsigned tag)
+static Term read_atom(struct etf_decoder *d, unsigned tag)
 {
 	bool utf8 = tag == ETF_ATOM_UTF8 || tag == ETF_SMALL_ATOM_UTF8;
 	size_t n = take_atom_length(&d->c, tag);
@@ -285,14 +277,14 @@ static Term read_atom(struct decoder *d, unsigned tag)
 	return check_value(d, atom_existing_utf8(text, n));
 }
 
-static Term read_tagged_atom(struct decoder *d)
+static Term read_tagged_atom(struct etf_decoder *d)
 {
 	unsigned tag = (unsigned)take_be(&d->c, 1);
 
 	return read_atom(d, tag);
 }
 
-static Term read_float(struct decoder *d, unsigned tag)
+static Term read_float(struct etf_decoder *d, unsigned tag)
 {
 	union { uint64_t w; double d; } u;
 	const char *text;
@@ -307,7 +299,7 @@ static Term read_float(struct decoder *d, unsigned tag)
 	return heap_float(d->heap, u.d);
 }
 
-static Term read_big(struct decoder *d, unsigned length_bytes)
+static Term read_big(struct etf_decoder *d, unsigned length_bytes)
 {
 	size_t n = take_be(&d->c, length_bytes);
 	bool negative = take_be(&d->c, 1) != 0;
@@ -316,7 +308,7 @@ static Term read_big(struct decoder *d, unsigned length_bytes)
 	return bytes != NULL ? check_value(d, num_from_bytes(d->heap, bytes, n, true, negative)) : fail(d);
 }
 
-static Term read_binary(struct decoder *d, unsigned tag)
+static Term read_binary(struct etf_decoder *d, unsigned tag)
 {
 	size_t n = take_be(&d->c, 4);
 	unsigned bits = tag == ETF_BIT_BINARY ? (unsigned)take_be(&d->c, 1) : 8;
@@ -333,7 +325,7 @@ static Term read_binary(struct decoder *d, unsigned tag)
 enum { CREATION_MAX_TINY = 3 };
 
 /* The node of a name and the creation that follows; creations of one byte are small numbers. */
-static const struct node_name *read_node(struct decoder *d, Term name, unsigned creation_bytes)
+static const struct node_name *read_node(struct etf_decoder *d, Term name, unsigned creation_bytes)
 {
 	uint32_t creation = (uint32_t)take_be(&d->c, creation_bytes);
 
@@ -343,7 +335,7 @@ static const struct node_name *read_node(struct decoder *d, Term name, unsigned 
 	return node_find(name, creation);
 }
 
-static Term read_pid(struct decoder *d, unsigned creation_bytes)
+static Term read_pid(struct etf_decoder *d, unsigned creation_bytes)
 {
 	struct extern_facts f = { .count = 2 };
 	Term name = read_tagged_atom(d);
@@ -354,7 +346,7 @@ static Term read_pid(struct decoder *d, unsigned creation_bytes)
 	return d->c.failed ? NIL : extern_id_put(d->heap, SUB_XPID, &f);
 }
 
-static Term read_port(struct decoder *d, unsigned number_bytes, unsigned creation_bytes)
+static Term read_port(struct etf_decoder *d, unsigned number_bytes, unsigned creation_bytes)
 {
 	struct extern_facts f = { .count = 2 };
 	Term name = read_tagged_atom(d);
@@ -366,7 +358,7 @@ static Term read_port(struct decoder *d, unsigned number_bytes, unsigned creatio
 	return d->c.failed ? NIL : extern_id_put(d->heap, SUB_XPORT, &f);
 }
 
-static Term read_ref(struct decoder *d, unsigned creation_bytes)
+static Term read_ref(struct etf_decoder *d, unsigned creation_bytes)
 {
 	struct extern_facts f = { .count = (unsigned)take_be(&d->c, 2) };
 	Term name = read_tagged_atom(d);
@@ -378,7 +370,7 @@ static Term read_ref(struct decoder *d, unsigned creation_bytes)
 }
 
 /* The oldest form: one number, then the creation. */
-static Term read_old_ref(struct decoder *d)
+static Term read_old_ref(struct etf_decoder *d)
 {
 	struct extern_facts f = { .count = 1 };
 	Term name = read_tagged_atom(d);
@@ -388,7 +380,7 @@ static Term read_old_ref(struct decoder *d)
 	return d->c.failed ? NIL : extern_id_put(d->heap, SUB_XREF, &f);
 }
 
-static Term read_export(struct decoder *d)
+static Term read_export(struct etf_decoder *d)
 {
 	Term module = read_tagged_atom(d);
 	Term function = read_tagged_atom(d);
@@ -409,7 +401,7 @@ static Term read_export(struct decoder *d)
 }
 
 /* An integer that stands within a fun. */
-static uint32_t read_plain_integer(struct decoder *d)
+static uint32_t read_plain_integer(struct etf_decoder *d)
 {
 	unsigned tag = (unsigned)take_be(&d->c, 1);
 
@@ -418,7 +410,7 @@ static uint32_t read_plain_integer(struct decoder *d)
 	return (uint32_t)take_be(&d->c, tag == ETF_SMALL_INTEGER ? 1 : 4);
 }
 
-static Term read_fun_creator(struct decoder *d)
+static Term read_fun_creator(struct etf_decoder *d)
 {
 	unsigned tag = (unsigned)take_be(&d->c, 1);
 
@@ -429,7 +421,7 @@ static Term read_fun_creator(struct decoder *d)
 
 enum { FREE_MAX = 255 }; /* a call puts them into registers */
 
-static Term read_fun(struct decoder *d)
+static Term read_fun(struct etf_decoder *d)
 {
 	struct fun_facts facts = { 0 };
 	const uint8_t *uniq;
@@ -462,7 +454,7 @@ static Term read_fun(struct decoder *d)
 	return term_from_boxed((Term *)f);
 }
 
-static Term read_tuple(struct decoder *d, size_t arity)
+static Term read_tuple(struct etf_decoder *d, size_t arity)
 {
 	Term *at = heap_alloc(d->heap, arity + 1);
 
@@ -473,7 +465,7 @@ static Term read_tuple(struct decoder *d, size_t arity)
 	return term_from_boxed(at);
 }
 
-static Term read_list(struct decoder *d, size_t n, Term *slot)
+static Term read_list(struct etf_decoder *d, size_t n, Term *slot)
 {
 	Term *at;
 
@@ -492,7 +484,7 @@ static Term read_list(struct decoder *d, size_t n, Term *slot)
 	return term_from_cons(at);
 }
 
-static Term read_map(struct decoder *d, size_t n, Term *slot)
+static Term read_map(struct etf_decoder *d, size_t n, Term *slot)
 {
 	struct job *j;
 
@@ -504,7 +496,7 @@ static Term read_map(struct decoder *d, size_t n, Term *slot)
 	return NIL;
 }
 
-static Term read_string(struct decoder *d)
+static Term read_string(struct etf_decoder *d)
 {
 	size_t n = take_be(&d->c, 2);
 	const uint8_t *bytes = take(&d->c, n);
@@ -513,7 +505,7 @@ static Term read_string(struct decoder *d)
 }
 
 /* The next term; its parts are pushed as jobs. It will stand at slot. */
-static Term read_term(struct decoder *d, Term *slot)
+static Term read_term(struct etf_decoder *d, Term *slot)
 {
 	unsigned tag = (unsigned)take_be(&d->c, 1);
 
@@ -569,94 +561,150 @@ static Term read_term(struct decoder *d, Term *slot)
 	}
 }
 
-static void run_jobs(struct decoder *d)
+/* The pairs of the uppermost job are all read. */
+static void finish_map(struct etf_decoder *d)
 {
-	while (d->count > 0 && !d->c.failed) {
+	struct job *j = &d->jobs[--d->count];
+	Term map = map_from_unique_pairs(d->heap, j->pairs, j->count);
+
+	mem_free(j->pairs);
+	*j->slot = check_value(d, map);
+}
+
+enum { BYTES_A_UNIT = 64, PAIRS_A_UNIT = 2 };
+
+static void run_jobs(struct etf_decoder *d, int64_t *left)
+{
+	while (d->count > 0 && !d->c.failed && *left > 0) {
 		struct job *j = &d->jobs[d->count - 1];
-		Term *slot = j->slot, t;
+		const uint8_t *before = d->c.at;
+		Term *slot = j->slot;
 
 		if (j->kind == JOB_MAP) {
-			t = map_from_unique_pairs(d->heap, j->pairs, j->count);
-			mem_free(j->pairs);
-			d->count--;
-			*slot = check_value(d, t);
+			*left -= (int64_t)(1 + j->count / PAIRS_A_UNIT);
+			finish_map(d);
 			continue;
 		}
 		j->slot += j->stride;
 		if (--j->count == 0)
 			d->count--;
-		t = read_term(d, slot);
-		*slot = t;
+		*slot = read_term(d, slot);
+		*left -= 1 + (d->c.at - before) / BYTES_A_UNIT;
 	}
-	while (d->count > 0)
-		mem_free(d->jobs[--d->count].pairs);
 }
 
-/* c: at a term that check_term has seen. */
-static int build_term(struct cursor *c, unsigned flags, struct heap *h, Term *term)
+static void run_check(struct etf_decoder *d, int64_t *left)
 {
-	struct decoder d = { .c = *c, .flags = flags, .heap = h, .room = sizeof(d.fixed) / sizeof(d.fixed[0]) };
-
-	d.jobs = d.fixed;
-	*term = NIL;
-	push_slots(&d, term, 1, 1);
-	run_jobs(&d);
-	if (d.jobs != d.fixed)
-		mem_free(d.jobs);
-	*c = d.c;
-	return d.c.failed ? -EINVAL : 0;
+	while (d->wanted > 0 && !d->ahead.failed && *left > 0) {
+		d->wanted--;
+		--*left;
+		check_one(&d->ahead, &d->wanted);
+		if (d->wanted > bytes_left(&d->ahead))
+			d->ahead.failed = true;
+	}
 }
 
-static int decode_plain(struct cursor *c, unsigned flags, struct heap *h, Term *term)
+/* A deflated term: its size, then the zlib stream, which may be followed by other bytes. Fails: false. */
+static bool inflate_bytes(struct etf_decoder *d)
 {
-	struct cursor ahead = *c;
-
-	return check_term(&ahead) ? build_term(c, flags, h, term) : -EINVAL;
-}
-
-/* A deflated term: its size, then the zlib stream, which may be followed by other bytes. */
-static int decode_deflated(struct cursor *c, unsigned flags, struct heap *h, Term *term)
-{
+	struct cursor *c = &d->c;
 	size_t size = take_be(c, 4);
 	z_stream z = { .next_in = (Bytef *)c->at };
-	struct cursor inner;
-	uint8_t *bytes;
 	int result;
 
 	/* Deflate makes no more than about 1,032 bytes of one. */
 	if (c->failed || size / 1040 > bytes_left(c) || inflateInit(&z) != Z_OK)
-		return -EINVAL;
-	bytes = mem_alloc(size + 1);
+		return false;
+	d->inflated = mem_alloc(size + 1);
 	z.avail_in = bytes_left(c) < UINT32_MAX ? (uInt)bytes_left(c) : UINT32_MAX;
-	z.next_out = bytes;
+	z.next_out = d->inflated;
 	z.avail_out = (uInt)size;
 	result = inflate(&z, Z_FINISH);
-	c->at += z.total_in;
+	d->outer_used = (size_t)(c->at - d->start) + z.total_in;
 	inflateEnd(&z);
-	inner = (struct cursor){ .at = bytes, .end = bytes + size };
-	if (result != Z_STREAM_END || z.total_out != size)
-		result = -EINVAL;
-	else
-		result = decode_plain(&inner, flags, h, term);
-	mem_free(bytes);
-	return result;
+	*c = (struct cursor){ .at = d->inflated, .end = d->inflated + size };
+	return result == Z_STREAM_END && z.total_out == size;
+}
+
+static void decoder_init(struct etf_decoder *d, const uint8_t *bytes, size_t n, unsigned flags, struct heap *h)
+{
+	d->c = (struct cursor){ .at = bytes, .end = bytes + n };
+	d->start = bytes;
+	d->inflated = NULL;
+	d->flags = flags;
+	d->heap = h;
+	d->root = NIL;
+	d->jobs = d->fixed;
+	d->count = 0;
+	d->room = sizeof(d->fixed) / sizeof(d->fixed[0]);
+	if (take_be(&d->c, 1) != ETF_VERSION)
+		d->c.failed = true;
+	if (!d->c.failed && bytes_left(&d->c) > 0 && d->c.at[0] == ETF_ZLIB) {
+		take(&d->c, 1);
+		if (!inflate_bytes(d))
+			d->c.failed = true;
+	}
+	d->ahead = d->c;
+	d->wanted = 1;
+	d->checked = false;
+}
+
+static void decoder_drop(struct etf_decoder *d)
+{
+	while (d->count > 0)
+		mem_free(d->jobs[--d->count].pairs);
+	if (d->jobs != d->fixed)
+		mem_free(d->jobs);
+	mem_free(d->inflated);
+}
+
+struct etf_decoder *etf_decoder_new(const uint8_t *bytes, size_t n, unsigned flags, struct heap *h)
+{
+	struct etf_decoder *d = mem_alloc(sizeof(*d));
+
+	decoder_init(d, bytes, n, flags, h);
+	return d;
+}
+
+void etf_decoder_free(struct etf_decoder *d)
+{
+	decoder_drop(d);
+	mem_free(d);
+}
+
+int etf_decoder_step(struct etf_decoder *d, int64_t *left)
+{
+	run_check(d, left);
+	if (d->ahead.failed)
+		return -EINVAL;
+	if (d->wanted > 0)
+		return -EAGAIN;
+	if (!d->checked)
+		push_slots(d, &d->root, 1, 1);
+	d->checked = true;
+	run_jobs(d, left);
+	if (d->c.failed)
+		return -EINVAL;
+	return d->count > 0 ? -EAGAIN : 0;
+}
+
+Term etf_decoder_term(const struct etf_decoder *d, size_t *used)
+{
+	*used = d->inflated != NULL ? d->outer_used : (size_t)(d->c.at - d->start);
+	return d->root;
 }
 
 int etf_decode_to_heap(const uint8_t *bytes, size_t n, unsigned flags, struct heap *h, Term *term, size_t *used)
 {
-	struct cursor c = { .at = bytes, .end = bytes + n };
+	struct etf_decoder d;
+	int64_t left = INT64_MAX;
+	size_t read;
 	int result;
 
-	if (take_be(&c, 1) != ETF_VERSION || c.failed)
-		return -EINVAL;
-	if (bytes_left(&c) > 0 && c.at[0] == ETF_ZLIB) {
-		take(&c, 1);
-		result = decode_deflated(&c, flags, h, term);
-	} else {
-		result = decode_plain(&c, flags, h, term);
-	}
-	if (used != NULL)
-		*used = (size_t)(c.at - bytes);
+	decoder_init(&d, bytes, n, flags, h);
+	result = etf_decoder_step(&d, &left);
+	*term = etf_decoder_term(&d, used != NULL ? used : &read);
+	decoder_drop(&d);
 	return result;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Terms to bytes. One walk serves both ends: it writes into a binary that grows, or only counts.
  * What is still to be written stands on a stack: terms, and marks (header words, which no term is). */
+#include <errno.h>
 #include <stdio.h>
 #include <zlib.h>
 
@@ -20,7 +21,7 @@
 /* The word below is where a fun's size is to be written. */
 #define MARK_FUN_END HEADER(1, SUB_MOVED)
 
-struct encoder {
+struct etf_encoder {
 	struct binary *out;  /* NULL: count only */
 	size_t used;
 	unsigned flags;
@@ -31,7 +32,7 @@ struct encoder {
 /* ---- bytes */
 
 /* Room for n bytes, or NULL when only counting. */
-static uint8_t *take_room(struct encoder *e, size_t n)
+static uint8_t *take_room(struct etf_encoder *e, size_t n)
 {
 	size_t at = e->used;
 	struct binary *more;
@@ -52,7 +53,7 @@ static uint8_t *take_room(struct encoder *e, size_t n)
 	return e->out->data + at;
 }
 
-static void put_bytes(struct encoder *e, const void *bytes, size_t n)
+static void put_bytes(struct etf_encoder *e, const void *bytes, size_t n)
 {
 	uint8_t *at = take_room(e, n);
 
@@ -66,7 +67,7 @@ static void write_be(uint8_t *at, uint64_t value, unsigned bytes)
 		at[i] = (uint8_t)value;
 }
 
-static void put_be(struct encoder *e, uint64_t value, unsigned bytes)
+static void put_be(struct etf_encoder *e, uint64_t value, unsigned bytes)
 {
 	uint8_t *at = take_room(e, bytes);
 
@@ -74,7 +75,7 @@ static void put_be(struct encoder *e, uint64_t value, unsigned bytes)
 		write_be(at, value, bytes);
 }
 
-static void put_tag(struct encoder *e, enum etf_tag tag)
+static void put_tag(struct etf_encoder *e, enum etf_tag tag)
 {
 	put_be(e, tag, 1);
 }
@@ -100,7 +101,7 @@ static bool convert_latin1(const char *text, size_t n, uint8_t *to, size_t *size
 	return true;
 }
 
-static void put_atom(struct encoder *e, Term t)
+static void put_atom(struct etf_encoder *e, Term t)
 {
 	uint8_t latin1[ATOM_MAX_CHARS];
 	size_t n, k;
@@ -117,7 +118,7 @@ static void put_atom(struct encoder *e, Term t)
 	put_bytes(e, text, n);
 }
 
-static void put_integer(struct encoder *e, Term t)
+static void put_integer(struct etf_encoder *e, Term t)
 {
 	struct big_view v;
 	size_t bytes;
@@ -140,7 +141,7 @@ static void put_integer(struct encoder *e, Term t)
 		memcpy(at, v.limbs, bytes);
 }
 
-static void put_float(struct encoder *e, Term t)
+static void put_float(struct etf_encoder *e, Term t)
 {
 	char text[ETF_FLOAT_BYTES + 1] = { 0 };
 
@@ -154,7 +155,7 @@ static void put_float(struct encoder *e, Term t)
 	put_be(e, boxed_ptr(t)[1], 8);
 }
 
-static void put_bitstring(struct encoder *e, Term t)
+static void put_bitstring(struct etf_encoder *e, Term t)
 {
 	struct bits_view v = binary_view(t);
 	size_t bytes = (v.size + 7) / 8;
@@ -175,7 +176,7 @@ static void put_bitstring(struct encoder *e, Term t)
 	bitcopy_copy(at, 0, v.base, v.offset, v.size);
 }
 
-static void put_pid(struct encoder *e, const struct extern_facts *f)
+static void put_pid(struct etf_encoder *e, const struct extern_facts *f)
 {
 	put_tag(e, ETF_NEW_PID);
 	put_atom(e, f->node->name);
@@ -184,7 +185,7 @@ static void put_pid(struct encoder *e, const struct extern_facts *f)
 	put_be(e, f->node->creation, 4);
 }
 
-static void put_port(struct encoder *e, const struct extern_facts *f)
+static void put_port(struct etf_encoder *e, const struct extern_facts *f)
 {
 	bool large = f->ids[1] != 0 || f->ids[0] >> 28 != 0;
 
@@ -196,7 +197,7 @@ static void put_port(struct encoder *e, const struct extern_facts *f)
 	put_be(e, f->node->creation, 4);
 }
 
-static void put_ref(struct encoder *e, Term t, struct extern_facts *f)
+static void put_ref(struct etf_encoder *e, Term t, struct extern_facts *f)
 {
 	Term tag = f->local ? ((const struct ref *)boxed_ptr(t))->tag : 0;
 
@@ -213,7 +214,7 @@ static void put_ref(struct encoder *e, Term t, struct extern_facts *f)
 		put_be(e, f->ids[i], 4);
 }
 
-static void put_id(struct encoder *e, Term t)
+static void put_id(struct etf_encoder *e, Term t)
 {
 	struct extern_facts f;
 
@@ -226,7 +227,7 @@ static void put_id(struct encoder *e, Term t)
 		put_ref(e, t, &f);
 }
 
-static void put_export(struct encoder *e, Term t)
+static void put_export(struct etf_encoder *e, Term t)
 {
 	struct export_facts f;
 
@@ -240,7 +241,7 @@ static void put_export(struct encoder *e, Term t)
 
 /* ---- what holds other terms */
 
-static void put_fun(struct encoder *e, const struct fun *p)
+static void put_fun(struct etf_encoder *e, const struct fun *p)
 {
 	struct fun_facts f;
 
@@ -261,7 +262,7 @@ static void put_fun(struct encoder *e, const struct fun *p)
 	word_stack_push(&e->todo, p->creator);
 }
 
-static void end_fun(struct encoder *e, size_t start)
+static void end_fun(struct etf_encoder *e, size_t start)
 {
 	if (e->out != NULL)
 		write_be(e->out->data + start, e->used - start, 4);
@@ -279,7 +280,7 @@ static bool is_byte_string(Term t, size_t *length)
 	return t == NIL && n <= ETF_STRING_MAX;
 }
 
-static void put_list(struct encoder *e, Term t)
+static void put_list(struct etf_encoder *e, Term t)
 {
 	size_t n = 0;
 	uint8_t *at;
@@ -301,7 +302,7 @@ static void put_list(struct encoder *e, Term t)
 	word_stack_push(&e->todo, MARK_REST);
 }
 
-static void put_tuple(struct encoder *e, const Term *p)
+static void put_tuple(struct etf_encoder *e, const Term *p)
 {
 	size_t arity = header_arity(*p);
 
@@ -311,7 +312,7 @@ static void put_tuple(struct encoder *e, const Term *p)
 		word_stack_push(&e->todo, p[i]);
 }
 
-static void put_map(struct encoder *e, Term t)
+static void put_map(struct etf_encoder *e, Term t)
 {
 	size_t n = map_size(t), first = e->todo.count;
 	struct map_iter it;
@@ -343,7 +344,7 @@ static void put_map(struct encoder *e, Term t)
 	}
 }
 
-static void put_boxed(struct encoder *e, Term t)
+static void put_boxed(struct etf_encoder *e, Term t)
 {
 	const Term *p = boxed_ptr(t);
 
@@ -378,7 +379,7 @@ static void put_boxed(struct encoder *e, Term t)
 	}
 }
 
-static void put_term(struct encoder *e, Term t)
+static void put_term(struct etf_encoder *e, Term t)
 {
 	if (term_is_cons(t))
 		put_list(e, t);
@@ -395,36 +396,60 @@ static void put_term(struct encoder *e, Term t)
 }
 
 /* The elements of a list that need nothing of the stack go out here. */
-static void put_rest(struct encoder *e, Term t)
+static void put_rest(struct etf_encoder *e, Term t, int64_t *left)
 {
-	while (term_is_cons(t) && term_is_immed(cons_head(t)) && !e->failed) {
+	for (; term_is_cons(t) && term_is_immed(cons_head(t)) && !e->failed && *left > 0; --*left) {
 		put_term(e, cons_head(t));
 		t = cons_tail(t);
 	}
 	if (!term_is_cons(t)) {
 		word_stack_push(&e->todo, t);
-		return;
+	} else if (*left <= 0) {
+		word_stack_push(&e->todo, t);
+		word_stack_push(&e->todo, MARK_REST);
+	} else {
+		word_stack_push(&e->todo, cons_tail(t));
+		word_stack_push(&e->todo, MARK_REST);
+		word_stack_push(&e->todo, cons_head(t));
 	}
-	word_stack_push(&e->todo, cons_tail(t));
-	word_stack_push(&e->todo, MARK_REST);
-	word_stack_push(&e->todo, cons_head(t));
 }
 
-static void encode(struct encoder *e, Term t)
+enum { BYTES_A_UNIT = 64 };
+
+static void encode_some(struct etf_encoder *e, int64_t *left)
 {
+	while (e->todo.count > 0 && !e->failed && *left > 0) {
+		Term t = word_stack_pop(&e->todo);
+		size_t before = e->used;
+
+		--*left;
+		if (t == MARK_REST) {
+			put_rest(e, word_stack_pop(&e->todo), left);
+		} else if (t == MARK_FUN_END) {
+			end_fun(e, word_stack_pop(&e->todo));
+		} else {
+			put_term(e, t);
+			*left -= (int64_t)((e->used - before) / BYTES_A_UNIT);
+		}
+	}
+}
+
+static void encoder_init(struct etf_encoder *e, Term t, unsigned flags, bool count_only)
+{
+	e->flags = flags;
+	e->used = 0;
+	e->out = count_only ? NULL : binary_new(256);
+	e->failed = e->out == NULL && !count_only;
 	word_stack_init(&e->todo);
 	put_tag(e, ETF_VERSION);
 	word_stack_push(&e->todo, t);
-	while (e->todo.count > 0 && !e->failed) {
-		t = word_stack_pop(&e->todo);
-		if (t == MARK_REST)
-			put_rest(e, word_stack_pop(&e->todo));
-		else if (t == MARK_FUN_END)
-			end_fun(e, word_stack_pop(&e->todo));
-		else
-			put_term(e, t);
-	}
+}
+
+static void encoder_drop(struct etf_encoder *e)
+{
 	word_stack_free(&e->todo);
+	if (e->out != NULL)
+		binary_unref(e->out);
 }
 
 /* ---- the ends */
@@ -455,27 +480,62 @@ static struct binary *compress_binary(struct binary *b, int level)
 	return b != NULL ? b : deflated;
 }
 
+struct etf_encoder *etf_encoder_new(Term t, unsigned flags, bool count_only)
+{
+	struct etf_encoder *e = mem_alloc(sizeof(*e));
+
+	encoder_init(e, t, flags, count_only);
+	return e;
+}
+
+void etf_encoder_free(struct etf_encoder *e)
+{
+	encoder_drop(e);
+	mem_free(e);
+}
+
+int etf_encoder_step(struct etf_encoder *e, int64_t *left)
+{
+	encode_some(e, left);
+	if (e->failed)
+		return -ENOMEM;
+	return e->todo.count > 0 ? -EAGAIN : 0;
+}
+
+struct binary *etf_encoder_take(struct etf_encoder *e)
+{
+	struct binary *b = e->out != NULL ? binary_resize(e->out, e->used) : NULL;
+
+	if (b == NULL)
+		return NULL;
+	e->out = NULL;
+	return e->flags & ETF_COMPRESSED ? compress_binary(b, (int)(e->flags >> 8)) : b;
+}
+
+size_t etf_encoder_size_bytes(const struct etf_encoder *e)
+{
+	return e->used;
+}
+
 struct binary *etf_encode(Term t, unsigned flags)
 {
-	struct encoder e = { .flags = flags, .out = binary_new(256) };
+	struct etf_encoder e;
+	int64_t left = INT64_MAX;
 	struct binary *b;
 
-	if (e.out == NULL)
-		return NULL;
-	encode(&e, t);
-	b = e.failed ? NULL : binary_resize(e.out, e.used);
-	if (b == NULL) {
-		if (e.out != NULL)
-			binary_unref(e.out);
-		return NULL;
-	}
-	return flags & ETF_COMPRESSED ? compress_binary(b, (int)(flags >> 8)) : b;
+	encoder_init(&e, t, flags, false);
+	b = etf_encoder_step(&e, &left) == 0 ? etf_encoder_take(&e) : NULL;
+	encoder_drop(&e);
+	return b;
 }
 
 size_t etf_size_bytes(Term t, unsigned flags)
 {
-	struct encoder e = { .flags = flags };
+	struct etf_encoder e;
+	int64_t left = INT64_MAX;
 
-	encode(&e, t);
+	encoder_init(&e, t, flags, true);
+	etf_encoder_step(&e, &left);
+	encoder_drop(&e);
 	return e.used;
 }

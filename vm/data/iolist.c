@@ -4,62 +4,86 @@
 
 #include "base/alloc.h"
 #include "data/bitcopy.h"
-#include "data/word_stack.h"
 
 static inline bool is_byte(Term t) { return term_is_small(t) && (t >> 4) < 256; }
 
-static enum iolist_result walk_tails(struct word_stack *s, Term t, iolist_visit visit, void *arg)
+void iolist_walker_init(struct iolist_walker *w, Term t)
 {
+	w->rest = t;
+	word_stack_init(&w->above);
+}
+
+void iolist_walker_free(struct iolist_walker *w)
+{
+	word_stack_free(&w->above);
+}
+
+static int64_t cost_of(Term binary) { return 1 + (int64_t)(binary_size_bytes(binary) / 64); }
+
+/* t is no cons. */
+static enum iolist_result visit_end(Term t, iolist_visit visit, void *arg, int64_t *left)
+{
+	if (term_is_nil(t))
+		return IOLIST_OK;
+	if (!term_is_bitstring(t))
+		return IOLIST_BADARG;
+	*left -= cost_of(t);
+	return visit(arg, t, 0) ? IOLIST_OK : IOLIST_ROOM;
+}
+
+enum iolist_result iolist_walk_some(struct iolist_walker *w, iolist_visit visit, void *arg, int64_t *left)
+{
+	enum iolist_result result;
+	int64_t units = *left;
+	Term t = w->rest;
+
 	for (;;) {
 		while (term_is_cons(t)) {
 			Term head = cons_head(t);
 
+			if (unlikely(units-- <= 0)) {
+				*left = 0;
+				w->rest = t;
+				return IOLIST_MORE;
+			}
 			t = cons_tail(t);
 			if (is_byte(head)) {
 				if (!visit(arg, TERM_NONE, (uint8_t)small_value(head)))
 					return IOLIST_ROOM;
-			} else if (term_is_bitstring(head)) {
-				if (!visit(arg, head, 0))
-					return IOLIST_ROOM;
 			} else if (term_is_cons(head)) {
 				if (!term_is_nil(t))
-					word_stack_push(s, t);
+					word_stack_push(&w->above, t);
 				t = head;
-			} else if (!term_is_nil(head)) {
-				return IOLIST_BADARG;
+			} else {
+				result = visit_end(head, visit, arg, &units);
+				if (result != IOLIST_OK)
+					return result;
 			}
 		}
-		if (term_is_bitstring(t)) {
-			if (!visit(arg, t, 0))
-				return IOLIST_ROOM;
-		} else if (!term_is_nil(t)) {
-			return IOLIST_BADARG;
+		result = visit_end(t, visit, arg, &units);
+		if (result != IOLIST_OK || w->above.count == 0) {
+			*left = units > 0 ? units : 0;
+			return result;
 		}
-		if (s->count == 0)
-			return IOLIST_OK;
-		t = word_stack_pop(s);
+		t = word_stack_pop(&w->above);
 	}
 }
 
 enum iolist_result iolist_walk(Term t, iolist_visit visit, void *arg)
 {
-	struct word_stack s;
+	struct iolist_walker w;
 	enum iolist_result result;
+	int64_t left = INT64_MAX;
 
-	word_stack_init(&s);
-	result = walk_tails(&s, t, visit, arg);
-	word_stack_free(&s);
+	iolist_walker_init(&w, t);
+	result = iolist_walk_some(&w, visit, arg, &left);
+	iolist_walker_free(&w);
 	return result;
 }
 
-struct count {
-	uint64_t bits;
-	bool partial; /* a bitstring of no whole bytes was seen */
-};
-
-static bool count_bits(void *arg, Term binary, uint8_t byte)
+bool iolist_count(void *arg, Term binary, uint8_t byte)
 {
-	struct count *c = arg;
+	struct iolist_count *c = arg;
 	uint64_t bits = binary != TERM_NONE ? binary_size_bits(binary) : 8;
 
 	(void)byte;
@@ -68,16 +92,16 @@ static bool count_bits(void *arg, Term binary, uint8_t byte)
 	return !__builtin_add_overflow(c->bits, bits, &c->bits);
 }
 
-static enum iolist_result measure(Term t, struct count *c)
+static enum iolist_result measure(Term t, struct iolist_count *c)
 {
-	enum iolist_result result = iolist_walk(t, count_bits, c);
+	enum iolist_result result = iolist_walk(t, iolist_count, c);
 
 	return result == IOLIST_ROOM ? IOLIST_LIMIT : result;
 }
 
 enum iolist_result iolist_size_bits(Term t, uint64_t *bits)
 {
-	struct count c = { 0, false };
+	struct iolist_count c = { 0, false };
 	enum iolist_result result = measure(t, &c);
 
 	*bits = c.bits;
@@ -86,7 +110,7 @@ enum iolist_result iolist_size_bits(Term t, uint64_t *bits)
 
 enum iolist_result iolist_size(Term t, size_t *bytes)
 {
-	struct count c = { 0, false };
+	struct iolist_count c = { 0, false };
 	enum iolist_result result = measure(t, &c);
 
 	*bytes = c.bits / 8;

@@ -4,12 +4,14 @@
 #define VM_DATA_IOLIST_H
 
 #include "data/binary.h"
+#include "data/word_stack.h"
 
 enum iolist_result {
 	IOLIST_OK,
 	IOLIST_BADARG,  /* something in it is no I/O list */
 	IOLIST_LIMIT,   /* too large to count or to hold */
 	IOLIST_ROOM,    /* the buffer was too small */
+	IOLIST_MORE,    /* a walk in steps is not at its end */
 };
 
 /* Units: *bytes. A binary alone is an I/O list here. */
@@ -26,5 +28,22 @@ uint8_t *iolist_to_bytes(Term t, size_t *n);
 /* Walks in order. Called for each byte (binary TERM_NONE, byte set) and each bitstring; false stops the walk (IOLIST_ROOM). */
 typedef bool (*iolist_visit)(void *arg, Term binary, uint8_t byte);
 enum iolist_result iolist_walk(Term t, iolist_visit visit, void *arg);
+
+/* A walk in steps; the list must not move meanwhile. */
+struct iolist_walker {
+	Term rest;
+	struct word_stack above;
+};
+void iolist_walker_init(struct iolist_walker *w, Term t);
+void iolist_walker_free(struct iolist_walker *w);
+/* Takes what was done from *left, about a unit a byte of a list, 64 bytes of a binary, or a list. IOLIST_MORE when that is used up. */
+enum iolist_result iolist_walk_some(struct iolist_walker *w, iolist_visit visit, void *arg, int64_t *left);
+
+/* Sizes: visits for iolist_count, which counts bits. */
+struct iolist_count {
+	uint64_t bits;
+	bool partial;        /* a bitstring of no whole bytes was seen */
+};
+bool iolist_count(void *count, Term binary, uint8_t byte);
 
 #endif

@@ -495,56 +495,45 @@ void map_sorted_pairs(Term map, Term *keys, Term *values)
 	mem_free(pairs);
 }
 
-Term map_keys_list(struct heap *h, Term map)
+void map_list_begin(struct map_lister *l, struct heap *h, Term map, enum map_part part, Term tail)
 {
-	Term *at = heap_alloc(h, 2 * map_size(map));
-	Term first = NIL, *link = &first, key, value;
-	struct map_iter it;
+	size_t n = map_size(map), words = part == MAP_PAIRS ? 5 : 2;
 
-	map_iter_init(&it, map);
-	while (map_iter_next(&it, &key, &value)) {
-		*link = term_from_cons(at);
-		at[0] = key;
-		link = &at[1];
-		at += 2;
-	}
-	*link = NIL;
-	return first;
+	l->part = part;
+	l->left = n;
+	l->tail = tail;
+	l->at = n > 0 ? heap_alloc(h, n * words) : NULL;
+	l->list = n > 0 ? term_from_cons(l->at + words - 2) : tail;
+	map_iter_init(&l->from, map);
 }
 
-Term map_values_list(struct heap *h, Term map)
+/* The cells stand one behind the other, each pair's tuple before its own. */
+bool map_list_some(struct map_lister *l, size_t n)
 {
-	Term *at = heap_alloc(h, 2 * map_size(map));
-	Term first = NIL, *link = &first, key, value;
-	struct map_iter it;
+	Term key, value;
 
-	map_iter_init(&it, map);
-	while (map_iter_next(&it, &key, &value)) {
-		*link = term_from_cons(at);
-		at[0] = value;
-		link = &at[1];
-		at += 2;
+	for (; n > 0 && l->left > 0; n--) {
+		map_iter_next(&l->from, &key, &value);
+		l->left--;
+		if (l->part == MAP_PAIRS) {
+			l->at[0] = HEADER(2, SUB_TUPLE);
+			l->at[1] = key;
+			l->at[2] = value;
+			key = term_from_boxed(l->at);
+			l->at += 3;
+		}
+		l->at[0] = l->part == MAP_VALUES ? value : key;
+		l->at[1] = l->left == 0 ? l->tail : term_from_cons(l->at + (l->part == MAP_PAIRS ? 5 : 2));
+		l->at += 2;
 	}
-	*link = NIL;
-	return first;
+	return l->left == 0;
 }
 
-Term map_to_list(struct heap *h, Term map)
+Term map_list(struct heap *h, Term map, enum map_part part)
 {
-	Term *at = heap_alloc(h, 5 * map_size(map));
-	Term first = NIL, *link = &first, key, value;
-	struct map_iter it;
+	struct map_lister l;
 
-	map_iter_init(&it, map);
-	while (map_iter_next(&it, &key, &value)) {
-		at[0] = HEADER(2, SUB_TUPLE);
-		at[1] = key;
-		at[2] = value;
-		*link = term_from_cons(at + 3);
-		at[3] = term_from_boxed(at);
-		link = &at[4];
-		at += 5;
-	}
-	*link = NIL;
-	return first;
+	map_list_begin(&l, h, map, part, NIL);
+	map_list_some(&l, SIZE_MAX);
+	return l.list;
 }

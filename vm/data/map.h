@@ -70,9 +70,19 @@ void map_iter_init(struct map_iter *it, Term map);
 bool map_iter_next(struct map_iter *it, Term *key, Term *value);
 /* All pairs, keys ascending in the exact order of terms (integers before floats), into arrays of map_size(map). values may be NULL. */
 void map_sorted_pairs(Term map, Term *keys, Term *values);
-Term map_keys_list(struct heap *h, Term map);
-Term map_values_list(struct heap *h, Term map);
-/* [{K, V}...]. */
-Term map_to_list(struct heap *h, Term map);
+enum map_part { MAP_KEYS, MAP_VALUES, MAP_PAIRS }; /* pairs: {K, V} */
+/* A list of that part of every pair, in the order of map_iter_next. */
+Term map_list(struct heap *h, Term map, enum map_part part);
+/* The same before a tail, in steps: nothing of the map must move meanwhile. */
+struct map_lister {
+	struct map_iter from;
+	enum map_part part;
+	Term list, tail;
+	Term *at;             /* the words of the next pair */
+	size_t left;          /* pairs */
+};
+void map_list_begin(struct map_lister *l, struct heap *h, Term map, enum map_part part, Term tail);
+/* n pairs more. True: l->list is whole. */
+bool map_list_some(struct map_lister *l, size_t n);
 
 #endif

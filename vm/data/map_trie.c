@@ -445,6 +445,117 @@ Term map_trie_from_pairs(struct heap *h, const Term *pairs, size_t n)
 	return map;
 }
 
+/* ---- built in steps: entries go into 256 parts by the highest bits of their hashes, each part becomes what hangs below the second level */
+
+enum { PART_BITS = 2 * WAY_BITS, PARTS = 1 << PART_BITS };
+
+struct map_builder {
+	size_t count, moved;         /* entries added; of those, moved to their parts */
+	unsigned part;               /* the next one to be built */
+	size_t kept;                 /* entries that are no doubles, at the start of `parted` */
+	size_t ends[PARTS];          /* sizes of the parts; while entries are moved, where the next one goes; then ends */
+	Term children[PARTS];        /* TERM_NONE: the part is empty */
+	struct entry *added, *parted;
+};
+
+struct map_builder *map_builder_new(size_t n)
+{
+	struct map_builder *b = mem_zalloc(sizeof(*b));
+
+	b->added = mem_alloc(n * sizeof(struct entry));
+	return b;
+}
+
+void map_builder_free(struct map_builder *b)
+{
+	mem_free(b->added);
+	mem_free(b->parted);
+	mem_free(b);
+}
+
+static unsigned part_of(uint64_t hash) { return (unsigned)(hash >> (64 - PART_BITS)); }
+
+void map_builder_add(struct map_builder *b, Term key, Term value)
+{
+	uint64_t hash = map_hash(key);
+
+	b->added[b->count] = (struct entry){ hash, b->count, key, value };
+	b->count++;
+	b->ends[part_of(hash)]++;
+}
+
+static void begin_parts(struct map_builder *b)
+{
+	size_t at = 0;
+
+	b->parted = mem_alloc(b->count * sizeof(struct entry));
+	for (unsigned i = 0; i < PARTS; i++) {
+		size_t n = b->ends[i];
+
+		b->ends[i] = at;
+		at += n;
+	}
+}
+
+static void move_entries(struct map_builder *b, int64_t *pairs)
+{
+	for (; b->moved < b->count && *pairs > 0; b->moved++, --*pairs) {
+		const struct entry *e = &b->added[b->moved];
+
+		b->parted[b->ends[part_of(e->hash)]++] = *e;
+	}
+}
+
+static void build_part(struct map_builder *b, struct heap *h, int64_t *pairs)
+{
+	size_t from = b->part > 0 ? b->ends[b->part - 1] : 0, n = b->ends[b->part] - from;
+	struct entry *e = b->parted + from;
+
+	*pairs -= 2 * (int64_t)n; /* sorted and built */
+	if (n > 1)
+		qsort(e, n, sizeof(*e), compare_entries);
+	n = drop_doubles(e, n);
+	b->children[b->part++] = n > 0 ? build_child(h, e, n, 2, 0) : TERM_NONE;
+	memmove(b->parted + b->kept, e, n * sizeof(*e)); /* may overlap */
+	b->kept += n;
+}
+
+/* A node of the children that are there; one that is a leaf alone needs no node above it. size: of a head, else 0. */
+static Term join_children(struct heap *h, const Term *from, size_t size)
+{
+	Term children[WAYS];
+	uint32_t bitmap = 0;
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < WAYS; i++) {
+		if (from[i] == TERM_NONE)
+			continue;
+		bitmap |= 1u << i;
+		children[n++] = from[i];
+	}
+	if (n == 0)
+		return TERM_NONE;
+	return size == 0 && n == 1 && term_is_cons(children[0]) ? children[0] : make_node(h, bitmap, children, size);
+}
+
+Term map_builder_step(struct map_builder *b, struct heap *h, int64_t *pairs)
+{
+	Term ways[WAYS];
+
+	if (b->parted == NULL)
+		begin_parts(b);
+	move_entries(b, pairs);
+	while (b->moved == b->count && b->part < PARTS && *pairs > 0)
+		build_part(b, h, pairs);
+	if (b->part < PARTS)
+		return TERM_NONE;
+	if (b->kept <= MAP_FLAT_MAX)
+		return build_flat(h, b->parted, b->kept);
+	for (unsigned i = 0; i < WAYS; i++)
+		ways[i] = join_children(h, b->children + i * WAYS, 0);
+	return join_children(h, ways, b->kept);
+}
+
 /* ---- walks that go on from a hash */
 
 void map_trie_seek(struct map_iter *it, Term map, uint64_t from)

@@ -16,6 +16,16 @@ Term map_trie_merge(struct heap *h, Term a, Term b);
 /* Of equal keys the last wins. A flat map when too few keys differ. */
 Term map_trie_from_pairs(struct heap *h, const Term *pairs, size_t n);
 
+/* The same in steps: MAP_BUILDER_MIN pairs at least, each added, then steps until the map is there. Keys and values must not move meanwhile. */
+enum { MAP_BUILDER_MIN = 1024 };
+struct map_builder;
+/* Owns: the caller, until map_builder_free. n: the pairs to come. */
+struct map_builder *map_builder_new(size_t n);
+void map_builder_free(struct map_builder *b);
+void map_builder_add(struct map_builder *b, Term key, Term value);
+/* Works for about *pairs pairs (a part with many hashes alike is done at once) and takes what it did from there. The map, or TERM_NONE: not yet. */
+Term map_builder_step(struct map_builder *b, struct heap *h, int64_t *pairs);
+
 /* Sets the walk before the first pair whose key's hash is at least `from`: walks of tries go by rising hash. */
 void map_trie_seek(struct map_iter *it, Term map, uint64_t from);
 

@@ -41,6 +41,14 @@ static inline void word_stack_push(struct word_stack *s, Term w)
 	s->words[s->count++] = w;
 }
 
+/* from is then nobody's. */
+static inline void word_stack_move(struct word_stack *to, const struct word_stack *from)
+{
+	*to = *from;
+	if (from->words == from->fixed)
+		to->words = to->fixed;
+}
+
 static inline Term word_stack_pop(struct word_stack *s) { return s->words[--s->count]; }
 
 #endif

@@ -61,9 +61,11 @@ void call_save_x(Process *p, const Term *x, unsigned n)
 Term call_resume(Process *p)
 {
 	Term (*resume)(Process *p, void *arg) = p->resume;
+	void *arg = p->resume_arg;
 
 	p->resume = NULL;
-	return resume(p, p->resume_arg);
+	p->resume_arg = NULL;
+	return resume(p, arg);
 }
 
 bool call_hibernate_gc(Process *p, Term *x)

@@ -54,7 +54,7 @@ static inline bool call_trap_raises(const Process *p)
 {
 	return p->trap_export != NULL && exc_is_raiser(p->trap_export);
 }
-/* The result of a native that waited. */
+/* The result of a native that waited. After an error p->resume_arg is its arguments, or NULL. */
 Term call_resume(Process *p);
 /* Ends erlang:hibernate/3: empties the stack; p->i is where it will wake. _gc. Fails: false when p is killed. */
 bool call_hibernate_gc(Process *p, Term *x);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
 #include "proc/sched.h"
 
 Term (*exc_stacktrace)(Process *p, Term raw);
@@ -91,6 +92,61 @@ Term exc_return_later(Process *p, Term immediate)
 bool exc_returns_later(const Process *p)
 {
 	return p->resume == give_result;
+}
+
+/* ---- natives that work in steps */
+
+static void free_steps(struct exc_steps *s)
+{
+	s->end(s);
+	mem_free(s);
+}
+
+static void drop_steps(Process *p, void *arg)
+{
+	(void)p;
+	free_steps(arg);
+}
+
+/* An error finds the native's arguments in the X registers again, and resume_arg says so. */
+static Term resume_steps(Process *p, void *arg)
+{
+	struct exc_steps *s = arg;
+	Term *x = sched_self()->x, t = s->step(p, s);
+
+	if (t == EXC_MORE) {
+		exc_wait(p, resume_steps, drop_steps, s);
+		process_unblock(p); /* nothing to wait for but one's turn */
+		return TERM_NONE;
+	}
+	if (t == TERM_NONE && p->exc_kind < EXC_TRAP) {
+		memcpy(x, s->args, s->arity * sizeof(Term));
+		p->resume_arg = x;
+	}
+	free_steps(s);
+	return t;
+}
+
+Term exc_run_steps(Process *p, struct exc_steps *s, const Term *args, unsigned arity)
+{
+	s->arity = arity;
+	memcpy(s->args, args, arity * sizeof(Term));
+	return resume_steps(p, s);
+}
+
+bool exc_in_steps(const Process *p)
+{
+	return p->resume == resume_steps;
+}
+
+bool exc_find_place(const Process *p, struct exc_place *place)
+{
+	const struct exc_steps *s = exc_in_steps(p) ? p->resume_arg : NULL;
+
+	if (s == NULL || s->place.module == TERM_NONE)
+		return false;
+	*place = s->place;
+	return true;
 }
 
 void process_yield_soon(Process *p)

@@ -27,6 +27,23 @@ Term exc_wait(Process *p, Term (*resume)(Process *p, void *arg), void (*drop)(Pr
 Term exc_return_later(Process *p, Term immediate);
 /* Is that what p waits for? */
 bool exc_returns_later(const Process *p);
+/* A native that takes long works in steps, and others run in between. Its own state begins with this. Between two steps p's heap is not
+ * collected, so the state may hold raw terms of it, and literals. */
+struct exc_steps {
+	/* Works as long as p->reds_left > 0, charging for it. Returns the result, TERM_NONE with an exception, or EXC_MORE. */
+	Term (*step)(Process *p, struct exc_steps *s);
+	void (*end)(struct exc_steps *s); /* drops what the state holds, not itself */
+	struct exc_place { Term module, function; unsigned arity; } place; /* where p is said to be meanwhile; all 0: in the native */
+	unsigned arity;
+	Term args[4];                     /* the native's, for the stack trace of an error */
+};
+#define EXC_MORE ((Term)4) /* no term */
+/* Returns for the native what the first step does, or waits for the next. Takes: s, from mem_alloc, with step, end and place set. */
+Term exc_run_steps(Process *p, struct exc_steps *s, const Term *args, unsigned arity);
+/* Is p between two steps? Then it cannot be collected. */
+bool exc_in_steps(const Process *p);
+/* For p in a native that waits (p->resume). False: p is said to be in that native itself. */
+bool exc_find_place(const Process *p, struct exc_place *place);
 /* p: counted by the caller; it may have ended. */
 void process_unblock(Process *p);
 /* Give up the time slice after this BIF. */

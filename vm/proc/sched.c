@@ -817,10 +817,10 @@ static bool sleep_again(Process *p, uint32_t before)
 	return false;
 }
 
-/* Does what was asked for where its registers are saved. Returns false when that ended p. */
+/* Does what was asked for where its registers are saved; while a native holds terms that is later. Returns false when that ended p. */
 static bool come_to_rest(Process *p)
 {
-	if (likely(!p->has_tasks && !(p->flags & PF_SAFE_POINT)))
+	if (likely(!p->has_tasks && !(p->flags & PF_SAFE_POINT)) || exc_in_steps(p))
 		return true;
 	if (task_run(p) && (!(p->flags & PF_SAFE_POINT) || process_collect_gc(p, 0, p->x, p->live)))
 		return true;

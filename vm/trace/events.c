@@ -147,6 +147,7 @@ static void tell_spawned(Process *parent, Process *child, bool linked)
 
 Term trace_put_place(Process *p, Term *at)
 {
+	struct exc_place place;
 	const struct export *e;
 	const Inst *info;
 
@@ -154,6 +155,8 @@ Term trace_put_place(Process *p, Term *at)
 		return SMALL(0);
 	if (p->i == process_start_code)
 		return tracer_put_mfa(at, p->initial_module, p->initial_function, SMALL(p->initial_arity));
+	if (p->resume != NULL && exc_find_place(p, &place))
+		return tracer_put_mfa(at, place.module, place.function, SMALL(place.arity));
 	if (p->resume != NULL && p->trap_export != NULL)
 		return tracer_put_mfa(at, p->trap_export->module, p->trap_export->function, SMALL(p->trap_export->arity));
 	/* one that yields goes on at the stub of a native that gives the result */

@@ -3,6 +3,7 @@
 #include "data/map.h"
 
 #include "data/binary.h"
+#include "data/compare.h"
 #include "data/map_trie.h"
 #include "unit.h"
 
@@ -190,17 +191,48 @@ START_TEST(test_seek_goes_on_where_it_stopped)
 }
 END_TEST
 
+/* In steps of any size, with doubles: as map_from_pairs makes it. */
+START_TEST(test_builder_makes_the_same)
+{
+	enum { PAIRS = 5000 };
+	static Term pairs[2 * PAIRS];
+	struct heap *h = unit_heap();
+
+	for (int64_t keys = 20; keys <= PAIRS; keys *= 5) {
+		struct map_builder *b = map_builder_new(PAIRS);
+		int64_t steps = 0, most = keys / 10;
+		Term map;
+
+		for (int64_t i = 0; i < PAIRS; i++) {
+			pairs[2 * i] = i % 3 == 0 ? heap_float(h, (double)(i % keys)) : SMALL(i * 7919 % keys);
+			pairs[2 * i + 1] = SMALL(i);
+			map_builder_add(b, pairs[2 * i], pairs[2 * i + 1]);
+		}
+		do {
+			int64_t left = most;
+
+			map = map_builder_step(b, h, &left);
+			steps++;
+		} while (map == TERM_NONE);
+		ck_assert_int_gt(steps, PAIRS / most);
+		ck_assert(term_same(map, map_from_pairs(h, pairs, PAIRS)));
+		ck_assert(map_is_flat(map) == (map_size(map) <= MAP_FLAT_MAX));
+		map_builder_free(b);
+	}
+}
+END_TEST
+
 START_TEST(test_lists)
 {
 	struct heap *h = unit_heap();
 	Term map = map_from_pairs(h, (Term[]){ SMALL(1), am_ok, SMALL(2), am_error }, 2), list;
 
-	list = map_to_list(h, map);
+	list = map_list(h, map, MAP_PAIRS);
 	ck_assert(tuple_get(cons_head(list), 1) == SMALL(1) && tuple_get(cons_head(cons_tail(list)), 2) == am_error);
 	ck_assert(term_is_nil(cons_tail(cons_tail(list))));
-	ck_assert(cons_head(map_keys_list(h, map)) == SMALL(1));
-	ck_assert(cons_head(cons_tail(map_values_list(h, map))) == am_error);
-	ck_assert(term_is_nil(map_to_list(h, map_new(h))));
+	ck_assert(cons_head(map_list(h, map, MAP_KEYS)) == SMALL(1));
+	ck_assert(cons_head(cons_tail(map_list(h, map, MAP_VALUES))) == am_error);
+	ck_assert(term_is_nil(map_list(h, map_new(h), MAP_PAIRS)));
 }
 END_TEST
 
@@ -215,6 +247,7 @@ Suite *map_suite(void)
 	tcase_add_test(t, test_flat_keys_are_sorted_and_shared);
 	tcase_add_test(t, test_put_pairs_over_the_limit);
 	tcase_add_test(t, test_seek_goes_on_where_it_stopped);
+	tcase_add_test(t, test_builder_makes_the_same);
 	tcase_add_test(t, test_lists);
 	suite_add_tcase(s, t);
 	return s;
