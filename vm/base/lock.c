@@ -10,7 +10,6 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/variant.h"
 
 #ifdef ERLVM_DEBUG
 static const struct {
@@ -207,14 +206,9 @@ void thread_yield(void)
 	sched_yield();
 }
 
-/* On a busy machine who yields is away for the time slices of all others, so not at once. */
+/* Always yields: on a busy machine the other one may be waiting for this very processor. */
 bool thread_spin(int64_t since_ns)
 {
-	int64_t waited_ns = clock_monotonic_ns() - since_ns;
-
-	if (waited_ns > SPIN_NS / 2)
-		sched_yield();
-	else
-		VARIANT_PAUSE();
-	return waited_ns < SPIN_NS;
+	sched_yield();
+	return clock_monotonic_ns() - since_ns < SPIN_NS;
 }

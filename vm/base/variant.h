@@ -18,13 +18,6 @@ enum { VARIANT_GC_STRESS = 0 };
 #define VARIANT_PIN(name)
 #endif
 
-/* In a loop that waits for another thread: the processor need not hurry. */
-#if defined(__x86_64__)
-#define VARIANT_PAUSE() __builtin_ia32_pause()
-#else
-#define VARIANT_PAUSE() ((void)0)
-#endif
-
 /* The compiler forgets what it knows of a variable: it stays in one register instead of being derived again. */
 #if defined(__GNUC__)
 #define VARIANT_OPAQUE(variable) __asm__("" : "+r"(variable))
