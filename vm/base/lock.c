@@ -201,6 +201,20 @@ int thread_start(const char *name, void *(*run)(void *), void *arg)
 	return -err;
 }
 
+size_t thread_stack_left_bytes(void)
+{
+	pthread_attr_t attr;
+	char here;
+	void *low = &here;
+	size_t size;
+
+	if (pthread_getattr_np(pthread_self(), &attr) == 0) {
+		pthread_attr_getstack(&attr, &low, &size);
+		pthread_attr_destroy(&attr);
+	}
+	return (size_t)((uintptr_t)&here - (uintptr_t)low);
+}
+
 void thread_yield(void)
 {
 	sched_yield();

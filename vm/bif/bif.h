@@ -16,7 +16,7 @@
 
 /* Enters every row of bifs.def in the export table. */
 void bif_init(void);
-/* [{Module, Function, Arity}] of all rows but those that are natives of a library in OTP. */
+/* [{Module, Function, Arity}] of all rows that are built-in functions in OTP. */
 Term bif_list(struct heap *h);
 
 #endif

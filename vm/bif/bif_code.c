@@ -396,6 +396,27 @@ static Term list_functions(Process *p, const struct code_instance *c)
 	return list;
 }
 
+struct nif_list {
+	struct heap *h;
+	Term module, list;
+};
+
+static void add_nif(struct export *e, void *arg)
+{
+	struct nif_list *l = arg;
+
+	if (e->module == l->module && e->bif != NULL && e->is_nif)
+		l->list = heap_cons(l->h, heap_tuple(l->h, e->function, term_from_small(e->arity)), l->list);
+}
+
+static Term list_nifs(Process *p, const struct code_instance *c)
+{
+	struct nif_list l = { &p->heap, c->module, NIL };
+
+	export_each(add_nif, &l);
+	return l.list;
+}
+
 /* [] where the chunk is missing. The loader has seen that it is a term. */
 static Term decode_info(Process *p, const uint8_t *bytes, size_t n)
 {
@@ -416,8 +437,8 @@ static Term module_item(Process *p, const struct code_instance *c, Term item)
 	case am_compile: return decode_info(p, c->compile, c->compile_bytes);
 	case am_md5: return binary_put(&p->heap, c->md5, sizeof(c->md5));
 	case am_native: return am_false;
-	case am_native_addresses:
-	case am_nifs: return NIL;
+	case am_native_addresses: return NIL;
+	case am_nifs: return list_nifs(p, c);
 	default: return TERM_NONE;
 	}
 }
@@ -530,7 +551,7 @@ Term bif_erlang_is_builtin_3(Process *p, Term *args)
 	if (!is_function_name(args))
 		return exc_badarg(p);
 	e = find_export(args);
-	return term_from_bool(e != NULL && e->bif != NULL && !e->is_nif);
+	return term_from_bool(e != NULL && e->bif != NULL && !e->is_nif && !e->is_own);
 }
 
 Term bif_erlang_make_fun_3(Process *p, Term *args)

@@ -9,6 +9,8 @@
 void bif_proc_init(void);
 void bif_persistent_init(void);
 size_t persistent_table_size(void);
+/* The items that process_info/2 knows. */
+Term process_info_items(struct heap *h);
 void bif_info_init(void);
 void info_wall_init(void);
 /* What the command line may set and programs may ask for. */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "base/lock.h"
 #include "bif/bif.h"
 #include "bif/bif_info.h"
 #include "data/binary.h"
@@ -257,6 +258,34 @@ static Term get_notsup(Process *p, Term of)
 	return am_notsup;
 }
 
+static Term get_process_info_args(Process *p, Term of)
+{
+	(void)of;
+	return process_info_items(&p->heap);
+}
+
+static Term get_stack_check(Process *p, Term of)
+{
+	(void)of;
+	return heap_uint(&p->heap, thread_stack_left_bytes());
+}
+
+/* The atom of that number: any will do for who asks. */
+static Term get_atom(Process *p, Term number)
+{
+	(void)p;
+	if (!term_is_small(number) || small_value(number) < 0 || small_value(number) >= atom_count())
+		return TERM_NONE;
+	return term_from_atom((uint32_t)small_value(number));
+}
+
+/* What the tries of large maps go by, in their first eight levels. */
+static Term get_internal_hash(Process *p, Term key)
+{
+	(void)p;
+	return SMALL(map_hash(key) >> 32);
+}
+
 /* ---- the items */
 
 struct state_item {
@@ -276,11 +305,13 @@ static const struct state_item set_items[] = {
 static const struct state_item get_items[] = {
 	{ am_available_internal_state, get_available }, { am_reds_left, get_reds_left }, { am_processes, get_processes },
 	{ am_persistent_term, get_persistent_term }, { am_memory, get_memory },
+	{ am_process_info_args, get_process_info_args }, { am_stack_check, get_stack_check },
 	{ am_force_heap_frags, get_no }, { am_flxctr_memory_usage, get_notsup }, { am_lc_graph, get_notsup },
 };
 
 static const struct state_item get_pairs[] = {
 	{ am_process_status, get_process_status }, { am_binary_info, get_binary_info },
+	{ am_atom, get_atom }, { am_internal_hash, get_internal_hash },
 };
 
 static Term call_item(Process *p, const struct state_item *items, size_t n, Term name, Term of)

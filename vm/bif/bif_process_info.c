@@ -519,6 +519,15 @@ static const struct item {
 
 enum { ITEM_COUNT = sizeof(items) / sizeof(items[0]) };
 
+Term process_info_items(struct heap *h)
+{
+	Term list = NIL;
+
+	for (size_t i = ITEM_COUNT; i-- > 0;)
+		list = heap_cons(h, items[i].name, list);
+	return list;
+}
+
 static const struct item *find_item(Term name)
 {
 	for (size_t i = 0; i < ITEM_COUNT; i++)

@@ -13,6 +13,7 @@ struct export {
 	Term module, function;
 	uint32_t arity;
 	bool is_nif;         /* OTP has it in a library: its probes are those of NIFs */
+	bool is_own;         /* OTP has it in Erlang, or not at all */
 	bif_fn bif;          /* the C function, or NULL */
 	bif_fn call;         /* what calls of it run: the same, or a breakpoint */
 	const char *bif_name; /* for probes and reports */

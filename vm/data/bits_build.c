@@ -129,6 +129,11 @@ static Term append(struct heap *h, struct bits_builder *b, Term bin, uint64_t si
 	total = v.size + size;
 	if (size > BITS_MAX || total > BITS_MAX)
 		return TERM_NONE;
+	if (size == 0) {
+		*error = BITS_OK;
+		*b = (struct bits_builder){ (uint8_t *)v.base, v.offset + v.size, v.offset + v.size };
+		return bin;
+	}
 	s = (struct subbin *)boxed_ptr(bin);
 	r = header_sub(s->header) == SUB_SUBBIN ? find_writable(s) : NULL;
 	if (r == NULL) {

@@ -269,12 +269,30 @@ static const Inst *apply_badarg(Process *p, Term module, Term function, Term arg
 	return NULL;
 }
 
+/* While what is applied is erlang:apply/3 itself: x has what that applies. Its errors are left to it. */
+static void unroll_apply(Term *module, Term *function, Term *x, unsigned *arity)
+{
+	while (*module == am_erlang && *function == am_apply && *arity == 3) {
+		Term inner[3] = { x[0], x[1], x[2] };
+		int n = term_is_atom(inner[0]) && term_is_atom(inner[1]) ? list_spread(inner[2], x) : -1;
+
+		if (n < 0) {
+			memcpy(x, inner, sizeof(inner));
+			return;
+		}
+		*module = inner[0];
+		*function = inner[1];
+		*arity = (unsigned)n;
+	}
+}
+
 const Inst *call_apply_fixed(Process *p, Term *x, unsigned arity, struct exc_site *site)
 {
 	Term module = x[arity], function = x[arity + 1];
 
 	if (!term_is_atom(module) || !term_is_atom(function))
 		return apply_badarg(p, module, function, heap_list_array(&p->heap, arity, x, NIL), site);
+	unroll_apply(&module, &function, x, &arity);
 	return call_export_address(export_get(module, function, arity));
 }
 
@@ -369,6 +387,7 @@ bool call_is_function(Term t, Term arity)
 static Term apply_3(Process *p, Term *args)
 {
 	Term module = args[0], function = args[1], list = args[2];
+	unsigned arity;
 	int n;
 
 	if (!term_is_atom(module) || !term_is_atom(function))
@@ -380,7 +399,9 @@ static Term apply_3(Process *p, Term *args)
 		args[2] = list;
 		return exc_badarg(p);
 	}
-	p->trap_export = export_get(module, function, (unsigned)n);
+	arity = (unsigned)n;
+	unroll_apply(&module, &function, args, &arity);
+	p->trap_export = export_get(module, function, arity);
 	saved_calls_note(p, (SavedCall)p->trap_export);
 	p->exc_kind = EXC_TRAP;
 	return TERM_NONE;
