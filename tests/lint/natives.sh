@@ -18,7 +18,7 @@ list_stock() {
 		end).'
 }
 list_ours() {
-	sed -nE 's/^BIF\((\w+), "([^"]+)", ([0-9]+),.*/\1:\2\/\3/p' vm/bif/*.def
+	sed -nE 's/^(BIF|INSTRUCTION)\((\w+), "([^"]+)", ([0-9]+),.*/\2:\3\/\4/p' vm/bif/*.def
 	sed -nE 's/.*export_set_bif\(export_get\(am_(\w+), am_(\w+), ([0-9]+)\).*/\1:\2\/\3/p' vm/exec/call.c
 }
 # The functions of a row stand in its first column, in backquotes.
