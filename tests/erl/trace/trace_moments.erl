@@ -2,6 +2,7 @@
 %% What a trace tells of time: time-outs of receives, where a process gives way, times that only grow, times of calls of a dead tracer.
 -module(trace_moments).
 -export([main/0, called/1]).
+-compile([{nowarn_deprecated_function, {erlang, now, 0}}]).
 
 main() ->
     timeouts(), yields(), growing(), dead(), own(), next_tracer(), no_slices().
