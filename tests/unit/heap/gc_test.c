@@ -279,6 +279,8 @@ START_TEST(test_gc_take_literals_keeps_what_leaves)
 	ck_assert(roots[2] == kept);
 	heap_free(h);
 	ck_assert_uint_eq(atomic_load(&b->refs), 1);
+	binary_unref(b);
+	literal_free(other);
 }
 END_TEST
 
