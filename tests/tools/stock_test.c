@@ -70,7 +70,7 @@ START_TEST(test_stock_msglat_counts_messages_and_waits)
 
     ck_assert_int_eq(r->status, 0);
     ck_assert_int_ge(messages, 2 * 1009);
-    ck_assert_int_le(messages, 2 * 1009 + 2); /* on a busy machine a process of OTP's own start may still get one */
+    ck_assert_int_le(messages, 2 * 1009 + 2); /* seldom one more is told, as sent to a running process: why is not known */
     ck_assert_int_ge(support_number(r->out, "\"type\":\"msglat\"", "wakeups") + support_number(r->out, "\"type\":\"msglat\"", "to_running"), 1009);
     ck_assert_int_gt(support_number(r->out, "stock_target:echo/2", "wakeups"), 0);
     ck_assert_int_eq(support_lines(r->out, "stock_target:echo/2"), 1);
