@@ -11,6 +11,7 @@
 #include "code/module.h"
 #include "heap/literal.h"
 #include "term/node.h"
+#include "start.h"
 
 static Term native(Process *p, Term *args)
 {
@@ -37,11 +38,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	(void)argc;
 	(void)argv;
-	atom_init();
-	literal_init();
-	node_init();
-	export_init();
-	fun_init();
+	fuzz_start();
 	module_init();
 	opcodes_init();
 	emit_init();

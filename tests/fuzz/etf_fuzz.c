@@ -13,6 +13,7 @@
 #include "heap/gc.h"
 #include "heap/literal.h"
 #include "term/node.h"
+#include "start.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 
@@ -20,11 +21,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	(void)argc;
 	(void)argv;
-	atom_init();
-	literal_init();
-	node_init();
-	export_init();
-	fun_init();
+	fuzz_start();
 	return 0;
 }
 

@@ -15,11 +15,13 @@
 #include "data/phash.h"
 #include "ets/match.h"
 #include "ets/match_compile.h"
+#include "exec/call.h"
 #include "heap/literal.h"
 #include "proc/sched.h"
 #include "term/node.h"
+#include "start.h"
 
-enum { REGISTERS = 8, TRAPS_MAX = 2000, CHUNKS_MAX = 200 };
+enum { REGISTERS = 8, TRAPS_MAX = 2000, CHUNKS_MAX = 200, REDUCTIONS = 100 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 struct sched *__wrap_sched_self(void);
@@ -60,14 +62,21 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	(void)argc;
 	(void)argv;
-	atom_init();
-	literal_init();
-	node_init();
-	export_init();
-	fun_init();
+	fuzz_start();
 	match_init();
 	bif_init();
 	return 0;
+}
+
+/* What works in steps goes on to its end, a part of a slice each. */
+static Term run_steps(Process *p, Term result)
+{
+	while (p->resume != NULL) {
+		p->exc_kind = EXC_NONE;
+		p->reds_left = REDUCTIONS;
+		result = call_resume(p);
+	}
+	return result;
 }
 
 /* Calls it, and what it traps to as far as that is native. */
@@ -77,7 +86,7 @@ static Term call(Process *p, Term (*native)(Process *p, Term *args), Term *args)
 
 	for (int i = 0;; i++) {
 		p->exc_kind = EXC_NONE;
-		result = native(p, args);
+		result = run_steps(p, native(p, args));
 		ENSURE((result == TERM_NONE) == (p->exc_kind != EXC_NONE));
 		if (p->exc_kind != EXC_TRAP || p->trap_export->bif == NULL || i == TRAPS_MAX)
 			return result;
