@@ -96,6 +96,7 @@ START_TEST(test_options_kernel_without_uprobes_says_so)
 {
     SUPPORT_BPF();
     const struct support_run *r = support_run(
+        "unshare -m true || exit 77\n"
         "unshare -m bash -c 'mount -t tmpfs none /sys/bus/event_source/devices || exit 77\n"
         "ERLSNOOP_PERF_EVENTS=1 $ERLSNOOP spawns -- $EMITTER process__spawn=1; s=$?; $ERLSNOOP doctor; exit $s'");
 
