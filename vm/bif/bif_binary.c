@@ -6,7 +6,7 @@
 #include "data/bitcopy.h"
 #include "data/iolist.h"
 
-enum { BYTES_A_REDUCTION = 512, ELEMENTS_A_REDUCTION = 64, IOVEC_COPY_BYTES = 4 * HEAPBIN_LIMIT };
+enum { ELEMENTS_A_REDUCTION = 64, IOVEC_COPY_BYTES = 4 * HEAPBIN_LIMIT };
 
 Term bif_erlang_byte_size_1(Process *p, Term *args)
 {
@@ -76,16 +76,26 @@ Term bif_erlang_binary_part_3(Process *p, Term *args)
 	return put_part(p, args[0], args[1], args[2]);
 }
 
-/* The whole bytes from `from` on, as a list before tail. */
-static Term put_byte_list(Process *p, Term binary, size_t from, size_t n, Term tail)
+/* Units that may be worked on in this time slice. */
+static int64_t elements_left(const Process *p) { return (int64_t)(p->reds_left > 0 ? p->reds_left : 1) * ELEMENTS_A_REDUCTION; }
+
+/* ---- lists of a binary's bytes, from the last one on; in steps where a time slice does not do */
+
+struct byte_steps {
+	struct exc_steps steps;
+	Term binary, list;
+	size_t from, left;   /* bytes: the first one, and how many are not in the list yet */
+};
+
+/* n bytes from `from` on before tail. */
+static Term put_byte_list(struct heap *h, Term binary, size_t from, size_t n, Term tail)
 {
 	struct bits_view v = binary_view(binary);
 	Term *at;
 
-	process_bump(p, (int)(n / ELEMENTS_A_REDUCTION));
 	if (v.offset == 0)
-		return heap_list_bytes(&p->heap, v.base + from, n, tail);
-	at = heap_alloc(&p->heap, 2 * n);
+		return heap_list_bytes(h, v.base + from, n, tail);
+	at = heap_alloc(h, 2 * n);
 	for (size_t i = n; i-- > 0; at += 2) {
 		at[0] = SMALL(bitcopy_read(v.base, v.offset + (from + i) * 8, 8));
 		at[1] = tail;
@@ -94,11 +104,38 @@ static Term put_byte_list(Process *p, Term binary, size_t from, size_t n, Term t
 	return tail;
 }
 
+static Term byte_step(Process *p, struct exc_steps *steps)
+{
+	struct byte_steps *s = (struct byte_steps *)steps;
+	size_t most = (size_t)elements_left(p), n = s->left < most ? s->left : most;
+
+	s->left -= n;
+	s->list = put_byte_list(&p->heap, s->binary, s->from + s->left, n, s->list);
+	process_bump(p, (int)(n / ELEMENTS_A_REDUCTION));
+	return s->left > 0 ? EXC_MORE : s->list;
+}
+
+static void byte_end(struct exc_steps *steps) { (void)steps; }
+
+/* args: the native's, the binary first. The first step is made here, without an allocation. */
+static Term list_bytes(Process *p, const Term *args, unsigned arity, size_t from, size_t n, Term tail)
+{
+	struct byte_steps s = { { .step = byte_step, .end = byte_end, .place = { am_erts_internal, am_binary_to_list_continue, 1 } }, args[0], tail, from, n };
+	Term t = byte_step(p, &s.steps);
+	struct byte_steps *kept;
+
+	if (t != EXC_MORE)
+		return t;
+	kept = mem_alloc(sizeof(*kept));
+	*kept = s;
+	return exc_run_steps(p, &kept->steps, args, arity);
+}
+
 Term bif_erlang_binary_to_list_1(Process *p, Term *args)
 {
 	if (!term_is_binary(args[0]))
 		return exc_badarg(p);
-	return put_byte_list(p, args[0], 0, binary_size_bytes(args[0]), NIL);
+	return list_bytes(p, args, 1, 0, binary_size_bytes(args[0]), NIL);
 }
 
 Term bif_erlang_binary_to_list_3(Process *p, Term *args)
@@ -111,7 +148,7 @@ Term bif_erlang_binary_to_list_3(Process *p, Term *args)
 	to = small_value(args[2]);
 	if (from < 1 || to < from || to > (int64_t)binary_size_bytes(args[0]))
 		return exc_badarg(p);
-	return put_byte_list(p, args[0], (size_t)from - 1, (size_t)(to - from + 1), NIL);
+	return list_bytes(p, args, 3, (size_t)from - 1, (size_t)(to - from + 1), NIL);
 }
 
 Term bif_erlang_bitstring_to_list_1(Process *p, Term *args)
@@ -126,7 +163,7 @@ Term bif_erlang_bitstring_to_list_1(Process *p, Term *args)
 		tail = binary_sub(&p->heap, args[0], size & ~(uint64_t)7, size & 7);
 		tail = heap_cons(&p->heap, tail, NIL);
 	}
-	return put_byte_list(p, args[0], 0, size / 8, tail);
+	return list_bytes(p, args, 1, 0, size / 8, tail);
 }
 
 static Term fail_iolist(Process *p, enum iolist_result result)
@@ -136,7 +173,14 @@ static Term fail_iolist(Process *p, enum iolist_result result)
 
 /* ---- I/O lists: first their bits are counted, then they are copied; both in steps where a time slice does not do */
 
-enum list_result { LIST_BINARY, LIST_BITSTRING, LIST_SIZE };
+enum list_result { LIST_BINARY, LIST_BITSTRING, LIST_SIZE, LIST_IOVEC };
+
+/* iolist_to_iovec/1: large binaries stay what they are, what stands between them is copied together. */
+struct iovec {
+	struct heap *h;
+	Term first, *link;   /* the list being made */
+	uint64_t small, cut; /* bits to be copied; those copied that the list has already */
+};
 
 struct list_steps {
 	struct exc_steps steps;
@@ -146,6 +190,7 @@ struct list_steps {
 	struct iolist_count count;
 	uint8_t *base;
 	uint64_t offset;     /* bits copied */
+	struct iovec iovec;
 };
 
 static bool copy_bits(void *arg, Term binary, uint8_t byte)
@@ -167,10 +212,55 @@ static bool copy_bits(void *arg, Term binary, uint8_t byte)
 	return true;
 }
 
-static enum iolist_result walk_list(Process *p, struct list_steps *s, iolist_visit visit, void *arg)
+static bool is_shared(Term binary)
 {
-	int64_t had = (int64_t)(p->reds_left > 0 ? p->reds_left : 1) * ELEMENTS_A_REDUCTION, left = had;
-	enum iolist_result result = iolist_walk_some(&s->walker, visit, arg, &left);
+	uint64_t offset;
+
+	return binary_size_bytes(binary) > IOVEC_COPY_BYTES && term_has_sub(binary_original(binary, &offset), SUB_REFBIN);
+}
+
+static bool count_bits(void *arg, Term binary, uint8_t byte) { return iolist_count(&((struct list_steps *)arg)->count, binary, byte); }
+
+static bool count_iovec(void *arg, Term binary, uint8_t byte)
+{
+	struct list_steps *s = arg;
+
+	if (binary == TERM_NONE)
+		s->iovec.small += 8;
+	else if (!is_shared(binary))
+		s->iovec.small += binary_size_bits(binary);
+	return iolist_count(&s->count, binary, byte);
+}
+
+static void link_part(struct iovec *v, Term part)
+{
+	*v->link = heap_cons(v->h, part, NIL);
+	v->link = &cons_ptr(*v->link)[1];
+}
+
+/* What was copied since the last part becomes one. */
+static void cut_small(struct list_steps *s)
+{
+	if (s->offset > s->iovec.cut)
+		link_part(&s->iovec, binary_sub(s->iovec.h, s->binary, s->iovec.cut, s->offset - s->iovec.cut));
+	s->iovec.cut = s->offset;
+}
+
+static bool take_part(void *arg, Term binary, uint8_t byte)
+{
+	struct list_steps *s = arg;
+
+	if (binary == TERM_NONE || !is_shared(binary))
+		return copy_bits(s, binary, byte);
+	cut_small(s);
+	link_part(&s->iovec, binary);
+	return true;
+}
+
+static enum iolist_result walk_list(Process *p, struct list_steps *s, iolist_visit visit)
+{
+	int64_t had = elements_left(p), left = had;
+	enum iolist_result result = iolist_walk_some(&s->walker, visit, s, &left);
 
 	process_bump(p, (int)((had - left) / ELEMENTS_A_REDUCTION));
 	return result == IOLIST_ROOM ? IOLIST_LIMIT : result;
@@ -179,7 +269,7 @@ static enum iolist_result walk_list(Process *p, struct list_steps *s, iolist_vis
 /* The bits are counted: goes on to copying. Returns what the native does, or EXC_MORE. */
 static Term begin_copy(Process *p, struct list_steps *s)
 {
-	uint64_t size = s->count.bits;
+	uint64_t size = s->wanted == LIST_IOVEC ? s->iovec.small : s->count.bits;
 
 	if (s->count.partial && s->wanted != LIST_BITSTRING)
 		return exc_badarg(p);
@@ -192,6 +282,7 @@ static Term begin_copy(Process *p, struct list_steps *s)
 		s->base[size / 8] = 0;
 	iolist_walker_free(&s->walker);
 	iolist_walker_init(&s->walker, s->list);
+	s->iovec.link = &s->iovec.first;
 	return EXC_MORE;
 }
 
@@ -203,16 +294,20 @@ static Term list_step(Process *p, struct exc_steps *steps)
 	if (s->binary == TERM_NONE) {
 		Term t;
 
-		result = walk_list(p, s, iolist_count, &s->count);
+		result = walk_list(p, s, s->wanted == LIST_IOVEC ? count_iovec : count_bits);
 		if (result != IOLIST_OK)
 			return result == IOLIST_MORE ? EXC_MORE : fail_iolist(p, result);
 		t = begin_copy(p, s);
 		if (t != EXC_MORE)
 			return t;
 	}
-	result = walk_list(p, s, copy_bits, s);
+	result = walk_list(p, s, s->wanted == LIST_IOVEC ? take_part : copy_bits);
 	if (result == IOLIST_MORE)
 		return EXC_MORE;
+	if (s->wanted == LIST_IOVEC) {
+		cut_small(s);
+		return s->iovec.first;
+	}
 	return (s->count.bits & 7) == 0 ? s->binary : binary_sub(&p->heap, s->binary, 0, s->count.bits);
 }
 
@@ -227,12 +322,15 @@ static Term convert_list(Process *p, Term *args, enum list_result wanted)
 	struct list_steps s, *kept;
 	Term t;
 
-	s.steps = (struct exc_steps){ .step = list_step, .end = list_end, .place = { am_erts_internal, am_list_to_binary_continue, 1 } };
+	s.steps = (struct exc_steps){ .step = list_step, .end = list_end };
+	if (wanted != LIST_IOVEC)
+		s.steps.place = (struct exc_place){ am_erts_internal, am_list_to_binary_continue, 1 };
 	s.wanted = wanted;
 	s.list = args[0];
 	s.binary = TERM_NONE;
 	s.count = (struct iolist_count){ 0, false };
 	s.offset = 0;
+	s.iovec = (struct iovec){ .h = &p->heap, .first = NIL };
 	iolist_walker_init(&s.walker, args[0]);
 	t = list_step(p, &s.steps);
 	if (t != EXC_MORE) {
@@ -242,6 +340,8 @@ static Term convert_list(Process *p, Term *args, enum list_result wanted)
 	kept = mem_alloc(sizeof(*kept));
 	*kept = s;
 	word_stack_move(&kept->walker.above, &s.walker.above);
+	if (s.iovec.link == &s.iovec.first)
+		kept->iovec.link = &kept->iovec.first;
 	return exc_run_steps(p, &kept->steps, args, 1);
 }
 
@@ -265,80 +365,7 @@ Term bif_erlang_list_to_bitstring_1(Process *p, Term *args)
 	return term_is_list(args[0]) ? convert_list(p, args, LIST_BITSTRING) : exc_badarg(p);
 }
 
-/* ---- iolist_to_iovec/1: large binaries stay what they are, what stands between them is copied together */
-
-struct iovec_sink {
-	struct heap *h;
-	Term first, *link;   /* the list being made */
-	uint8_t *small;      /* room for the bytes copied; the list's binaries are cut from it at the end */
-	size_t used, cut;    /* bytes in small; those already given to the list */
-	Term buffer;
-};
-
-static void link_part(struct iovec_sink *s, Term part)
-{
-	*s->link = heap_cons(s->h, part, NIL);
-	s->link = &cons_ptr(*s->link)[1];
-}
-
-static void cut_small(struct iovec_sink *s)
-{
-	if (s->used > s->cut)
-		link_part(s, binary_sub(s->h, s->buffer, s->cut * 8, (s->used - s->cut) * 8));
-	s->cut = s->used;
-}
-
-static bool is_shared(Term binary)
-{
-	uint64_t offset;
-	Term original = binary_original(binary, &offset);
-
-	return binary_size_bytes(binary) > IOVEC_COPY_BYTES && term_has_sub(original, SUB_REFBIN);
-}
-
-static bool count_small(void *arg, Term binary, uint8_t byte)
-{
-	(void)byte;
-	if (binary == TERM_NONE)
-		*(size_t *)arg += 1;
-	else if (!is_shared(binary))
-		*(size_t *)arg += binary_size_bytes(binary);
-	return true;
-}
-
-static bool take_part(void *arg, Term binary, uint8_t byte)
-{
-	struct iovec_sink *s = arg;
-	struct bits_view v;
-
-	if (binary == TERM_NONE) {
-		s->small[s->used++] = byte;
-	} else if (is_shared(binary)) {
-		cut_small(s);
-		link_part(s, binary);
-	} else {
-		v = binary_view(binary);
-		bitcopy_copy(s->small, s->used * 8, v.base, v.offset, v.size);
-		s->used += v.size / 8;
-	}
-	return true;
-}
-
 Term bif_erlang_iolist_to_iovec_1(Process *p, Term *args)
 {
-	struct iovec_sink s = { .h = &p->heap, .first = NIL };
-	size_t total, small = 0;
-	enum iolist_result result = iolist_size(args[0], &total);
-
-	if (result != IOLIST_OK)
-		return fail_iolist(p, result);
-	iolist_walk(args[0], count_small, &small);
-	s.link = &s.first;
-	s.buffer = binary_alloc(&p->heap, small, &s.small);
-	if (s.buffer == TERM_NONE)
-		return exc_system_limit(p);
-	iolist_walk(args[0], take_part, &s);
-	cut_small(&s);
-	process_bump(p, (int)(total / BYTES_A_REDUCTION));
-	return s.first;
+	return convert_list(p, args, LIST_IOVEC);
 }

@@ -91,49 +91,92 @@ Term bif_binary_referenced_byte_size_1(Process *p, Term *args)
 	return heap_uint(&p->heap, binary_size_bytes(original));
 }
 
-/* Byte i of the part that is compared: from the front or from the back. */
-static uint8_t common_byte(const struct bits_view *v, size_t i, bool suffix)
-{
-	uint64_t at = suffix ? v->size - (uint64_t)(i + 1) * 8 : (uint64_t)i * 8;
+/* ---- what binaries have in common at their starts or ends, in steps */
 
-	return (uint8_t)bitcopy_read(v->base, v->offset + at, 8);
+struct common_steps {
+	struct exc_steps steps;
+	struct bits_view first;
+	Term rest;           /* the binaries still to be held against the first */
+	size_t common, same; /* bytes that all before have in common; of those, the same in the head of `rest` */
+	bool suffix;
+};
+
+/* The n bytes behind the first i ones, from the front or from the back. */
+static uint64_t common_bytes(const struct bits_view *v, size_t i, unsigned n, bool suffix)
+{
+	uint64_t at = suffix ? v->size - (uint64_t)(i + n) * 8 : (uint64_t)i * 8;
+
+	return bitcopy_read(v->base, v->offset + at, n * 8);
 }
 
-static Term longest_common(Process *p, Term list, bool suffix)
+/* How many of the first `end` bytes are the same, where `same` are. */
+static size_t count_same(const struct bits_view *a, const struct bits_view *b, size_t same, size_t end, bool suffix)
 {
-	struct bits_view first, v;
-	size_t common;
+	while (end - same >= 8) {
+		uint64_t d = common_bytes(a, same, 8, suffix) ^ common_bytes(b, same, 8, suffix);
 
-	if (!term_is_cons(list) || !term_is_binary(cons_head(list)))
-		return exc_badarg(p);
-	first = binary_view(cons_head(list));
-	common = first.size / 8;
-	for (list = cons_tail(list); term_is_cons(list); list = cons_tail(list)) {
-		size_t i = 0;
-
-		if (!term_is_binary(cons_head(list)))
-			return exc_badarg(p);
-		v = binary_view(cons_head(list));
-		if (common > v.size / 8)
-			common = v.size / 8;
-		while (i < common && common_byte(&first, i, suffix) == common_byte(&v, i, suffix))
-			i++;
-		common = i;
-		process_bump(p, (int)(common / BYTES_A_REDUCTION));
+		if (d != 0)
+			return same + (size_t)(suffix ? __builtin_ctzll(d) : __builtin_clzll(d)) / 8;
+		same += 8;
 	}
-	if (!term_is_nil(list))
+	while (same < end && common_bytes(a, same, 1, suffix) == common_bytes(b, same, 1, suffix))
+		same++;
+	return same;
+}
+
+static Term common_step(Process *p, struct exc_steps *steps)
+{
+	struct common_steps *s = (struct common_steps *)steps;
+
+	for (; s->rest != NIL; s->rest = cons_tail(s->rest), s->same = 0) {
+		struct bits_view v = binary_view(cons_head(s->rest));
+		size_t most = (size_t)(p->reds_left > 0 ? p->reds_left : 1) * BYTES_A_REDUCTION, end, same;
+
+		if (s->common > v.size / 8)
+			s->common = v.size / 8;
+		end = s->common - s->same < most ? s->common : s->same + most;
+		same = count_same(&s->first, &v, s->same, end, s->suffix);
+		process_bump(p, 1 + (int)((same - s->same) / BYTES_A_REDUCTION));
+		s->same = same;
+		if (same == end && end < s->common)
+			return EXC_MORE;
+		s->common = same;
+	}
+	return heap_uint(&p->heap, s->common);
+}
+
+static void common_end(struct exc_steps *steps) { (void)steps; }
+
+static bool is_binary_list(Term list)
+{
+	for (; term_is_cons(list); list = cons_tail(list))
+		if (!term_is_binary(cons_head(list)))
+			return false;
+	return list == NIL;
+}
+
+static Term longest_common(Process *p, const Term *args, bool suffix)
+{
+	struct common_steps *s;
+
+	if (!term_is_cons(args[0]) || !is_binary_list(args[0]))
 		return exc_badarg(p);
-	return heap_uint(&p->heap, common);
+	s = mem_alloc(sizeof(*s));
+	*s = (struct common_steps){ { .step = common_step, .end = common_end,
+				      .place = { am_erlang, suffix ? am_binary_longest_suffix_trap : am_binary_longest_prefix_trap, 3 } },
+				    .first = binary_view(cons_head(args[0])), .rest = cons_tail(args[0]), .suffix = suffix };
+	s->common = s->first.size / 8;
+	return exc_run_steps(p, &s->steps, args, 1);
 }
 
 Term bif_binary_longest_common_prefix_1(Process *p, Term *args)
 {
-	return longest_common(p, args[0], false);
+	return longest_common(p, args, false);
 }
 
 Term bif_binary_longest_common_suffix_1(Process *p, Term *args)
 {
-	return longest_common(p, args[0], true);
+	return longest_common(p, args, true);
 }
 
 static Term encode_unsigned(Process *p, Term t, bool little)

@@ -5,7 +5,7 @@
 #include "data/binary.h"
 #include "data/search.h"
 
-enum { BYTES_A_REDUCTION = 512, WORDS_ON_STACK = 16 };
+enum { BYTES_A_REDUCTION = 128, PLACE_BYTES = 32, WORDS_ON_STACK = 16 }; /* what to note a place costs as much as so many bytes */
 
 struct pattern {
 	struct resource resource;
@@ -152,11 +152,13 @@ static bool get_options(struct options *o, Term list, size_t size, bool split)
 	return term_is_nil(list);
 }
 
-/* ---- searches */
+/* ---- searches, in steps where a time slice does not do */
 
-/* All that the functions have in common: a subject, a search and options. */
-struct subject {
-	Process *p;
+enum wanted { FIRST, ALL, PARTS };
+
+struct search_steps {
+	struct exc_steps steps;
+	enum wanted wanted;
 	Term binary;
 	const uint8_t *bytes;
 	size_t n;
@@ -164,18 +166,23 @@ struct subject {
 	struct search *search; /* NULL: there is nothing to search in */
 	bool own_search;
 	struct options o;
+	struct search_run run;
+	Term result, *link;  /* link: where a list goes on */
+	size_t part;         /* where the next part starts */
+	size_t held_back;    /* empty parts at the end, until another follows: `trim` drops them */
 };
 
-static bool subject_open(struct subject *s, Process *p, Term *args, Term options, bool split)
+/* False: nothing needs freeing. */
+static bool open_search(struct search_steps *s, const Term *args, Term options)
 {
-	s->p = p;
 	s->binary = args[0];
 	s->bytes = binary_bytes(args[0], &s->n, &s->scratch);
 	if (s->bytes == NULL)
 		return false;
 	s->search = NULL;
 	s->own_search = false;
-	if (get_options(&s->o, options, s->n, split)) {
+	if (get_options(&s->o, options, s->n, s->wanted == PARTS)) {
+		s->run = (struct search_run){ .from = s->o.from };
 		if (s->o.to == 0) /* whatever the pattern is */
 			return true;
 		s->search = get_search(args[1], &s->own_search);
@@ -185,105 +192,110 @@ static bool subject_open(struct subject *s, Process *p, Term *args, Term options
 	return s->search != NULL;
 }
 
-/* The next place at or behind `from`. */
-static bool subject_find(const struct subject *s, size_t from, size_t *at, size_t *n)
+static void end_search(struct exc_steps *steps)
 {
-	return s->search != NULL && search_find(s->search, s->bytes, from, s->o.to, at, n);
-}
+	struct search_steps *s = (struct search_steps *)steps;
 
-static Term subject_close(struct subject *s, Term result)
-{
 	if (s->own_search)
 		search_free(s->search);
 	mem_free(s->scratch);
-	process_bump(s->p, (int)(s->n / BYTES_A_REDUCTION));
-	return result;
 }
 
-static Term put_place(Process *p, size_t at, size_t n)
+static Term put_place(struct heap *h, size_t at, size_t n)
 {
-	return heap_tuple(&p->heap, term_from_small((int64_t)at), term_from_small((int64_t)n));
+	return heap_tuple(h, term_from_small((int64_t)at), term_from_small((int64_t)n));
 }
 
-static Term match(Process *p, Term *args, Term options)
+static void link_element(struct search_steps *s, struct heap *h, Term element)
 {
-	struct subject s;
-	size_t at, n;
-	bool found;
-
-	if (!subject_open(&s, p, args, options, false))
-		return exc_badarg(p);
-	found = subject_find(&s, s.o.from, &at, &n);
-	return subject_close(&s, found ? put_place(p, at, n) : (Term)am_nomatch);
+	*s->link = heap_cons(h, element, NIL);
+	s->link = &cons_ptr(*s->link)[1];
 }
 
-static Term matches(Process *p, Term *args, Term options)
+static void link_part(struct search_steps *s, struct heap *h, size_t from, size_t to)
 {
-	struct subject s;
-	Term list = NIL, *link = &list;
-	size_t at, n;
-
-	if (!subject_open(&s, p, args, options, false))
-		return exc_badarg(p);
-	for (size_t from = s.o.from; subject_find(&s, from, &at, &n); from = at + n) {
-		*link = heap_cons(&p->heap, put_place(p, at, n), NIL);
-		link = &cons_ptr(*link)[1];
-	}
-	return subject_close(&s, list);
+	link_element(s, h, binary_sub(h, s->binary, (uint64_t)from * 8, (uint64_t)(to - from) * 8));
 }
 
-Term bif_binary_match_2(Process *p, Term *args) { return match(p, args, NIL); }
-Term bif_binary_match_3(Process *p, Term *args) { return match(p, args, args[2]); }
-Term bif_binary_matches_2(Process *p, Term *args) { return matches(p, args, NIL); }
-Term bif_binary_matches_3(Process *p, Term *args) { return matches(p, args, args[2]); }
-
-/* The list of a split's parts. Empty ones at the end are held back until another follows, so that `trim` can drop them. */
-struct parts {
-	const struct subject *s;
-	Term list, *link;
-	size_t held_back;    /* empty parts */
-};
-
-static void link_part(struct parts *q, size_t from, size_t to)
+static void add_part(struct search_steps *s, struct heap *h, size_t from, size_t to)
 {
-	struct heap *h = &q->s->p->heap;
-
-	*q->link = heap_cons(h, binary_sub(h, q->s->binary, (uint64_t)from * 8, (uint64_t)(to - from) * 8), NIL);
-	q->link = &cons_ptr(*q->link)[1];
-}
-
-static void add_part(struct parts *q, size_t from, size_t to)
-{
-	if (from == to && q->s->o.trim_all)
+	if (from == to && s->o.trim_all)
 		return;
-	if (from == to && q->s->o.trim) {
-		q->held_back++;
+	if (from == to && s->o.trim) {
+		s->held_back++;
 		return;
 	}
-	for (; q->held_back > 0; q->held_back--)
-		link_part(q, 0, 0);
-	link_part(q, from, to);
+	for (; s->held_back > 0; s->held_back--)
+		link_part(s, h, 0, 0);
+	link_part(s, h, from, to);
 }
 
-static Term split(Process *p, Term *args, Term options)
+/* True: there is more to be found. */
+static bool take_place(struct search_steps *s, struct heap *h, size_t at, size_t n)
 {
-	struct subject s;
-	struct parts q = { .s = &s, .list = NIL };
-	size_t from = 0, search_from, at, n;
+	switch (s->wanted) {
+	case FIRST:
+		s->result = put_place(h, at, n);
+		return false;
+	case ALL:
+		link_element(s, h, put_place(h, at, n));
+		return true;
+	case PARTS:
+		add_part(s, h, s->part, at);
+		s->part = at + n;
+		return s->o.global;
+	}
+	return false;
+}
 
-	if (!subject_open(&s, p, args, options, true))
-		return exc_badarg(p);
-	q.link = &q.list;
-	search_from = s.o.from;
-	while (subject_find(&s, search_from, &at, &n)) {
-		add_part(&q, from, at);
-		from = search_from = at + n;
-		if (!s.o.global)
+static Term search_step(Process *p, struct exc_steps *steps)
+{
+	struct search_steps *s = (struct search_steps *)steps;
+	int64_t had = (int64_t)(p->reds_left > 0 ? p->reds_left : 1) * BYTES_A_REDUCTION, left = had;
+	enum search_result found = SEARCH_NONE;
+	size_t at, n;
+
+	while (s->search != NULL && (found = search_some(s->search, s->bytes, s->o.to, &s->run, &left, &at, &n)) == SEARCH_FOUND) {
+		left -= PLACE_BYTES;
+		if (!take_place(s, &p->heap, at, n))
 			break;
 	}
-	add_part(&q, from, s.n);
-	return subject_close(&s, q.list);
+	process_bump(p, (int)((had - left) / BYTES_A_REDUCTION));
+	if (found == SEARCH_MORE)
+		return EXC_MORE;
+	if (s->wanted == PARTS)
+		add_part(s, &p->heap, s->part, s->n);
+	return s->result;
 }
 
-Term bif_binary_split_2(Process *p, Term *args) { return split(p, args, NIL); }
-Term bif_binary_split_3(Process *p, Term *args) { return split(p, args, args[2]); }
+/* args: the native's. The first step is made here, without an allocation. */
+static Term search(Process *p, Term *args, unsigned arity, enum wanted wanted)
+{
+	struct search_steps s, *kept;
+	Term t;
+
+	s.steps = (struct exc_steps){ .step = search_step, .end = end_search, .place = { am_erlang, am_binary_find_trap, 3 } };
+	s.wanted = wanted;
+	if (!open_search(&s, args, arity == 3 ? args[2] : NIL))
+		return exc_badarg(p);
+	s.result = wanted == FIRST ? (Term)am_nomatch : NIL;
+	s.link = &s.result;
+	s.part = s.held_back = 0;
+	t = search_step(p, &s.steps);
+	if (t != EXC_MORE) {
+		end_search(&s.steps);
+		return t;
+	}
+	kept = mem_alloc(sizeof(*kept));
+	*kept = s;
+	if (s.link == &s.result)
+		kept->link = &kept->result;
+	return exc_run_steps(p, &kept->steps, args, arity);
+}
+
+Term bif_binary_match_2(Process *p, Term *args) { return search(p, args, 2, FIRST); }
+Term bif_binary_match_3(Process *p, Term *args) { return search(p, args, 3, FIRST); }
+Term bif_binary_matches_2(Process *p, Term *args) { return search(p, args, 2, ALL); }
+Term bif_binary_matches_3(Process *p, Term *args) { return search(p, args, 3, ALL); }
+Term bif_binary_split_2(Process *p, Term *args) { return search(p, args, 2, PARTS); }
+Term bif_binary_split_3(Process *p, Term *args) { return search(p, args, 3, PARTS); }

@@ -92,19 +92,47 @@ Term bif_maps_take_2(Process *p, Term *args)
 	return value != TERM_NONE ? heap_tuple(&p->heap, value, map) : (Term)am_error;
 }
 
+/* ---- maps merged, lists of what is in a map, maps of what is in a list; large ones in steps */
+
+static int64_t pairs_left(const Process *p) { return (int64_t)(p->reds_left > 0 ? p->reds_left : 1) * PAIRS_A_REDUCTION; }
+
+struct merge_steps {
+	struct exc_steps steps;
+	struct map_merger merger;
+};
+
+static Term merge_step(Process *p, struct exc_steps *steps)
+{
+	int64_t had = pairs_left(p), left = had;
+	Term map = map_merge_some(&((struct merge_steps *)steps)->merger, &left);
+
+	bump_pairs(p, (size_t)(had - left));
+	return map != TERM_NONE ? map : EXC_MORE;
+}
+
+static void no_end(struct exc_steps *steps) { (void)steps; }
+
+/* What costs more than a few pairs: two tries. */
+static Term merge_tries(Process *p, const Term *args)
+{
+	struct merge_steps *s = mem_alloc(sizeof(*s));
+
+	s->steps = (struct exc_steps){ .step = merge_step, .end = no_end, .place = { am_maps, am_merge_trap, 1 } };
+	map_merge_begin(&s->merger, &p->heap, args[0], args[1]);
+	return exc_run_steps(p, &s->steps, args, 2);
+}
+
 Term bif_maps_merge_2(Process *p, Term *args)
 {
 	if (!term_is_map(args[0]))
 		return fail_badmap(p, args[0]);
 	if (!term_is_map(args[1]))
 		return fail_badmap(p, args[1]);
-	bump_pairs(p, map_size(args[1]));
+	if (!map_is_flat(args[0]) && !map_is_flat(args[1]) && args[0] != args[1])
+		return merge_tries(p, args);
+	bump_pairs(p, map_size(args[0]) < map_size(args[1]) ? map_size(args[0]) : map_size(args[1]));
 	return map_merge(&p->heap, args[0], args[1]);
 }
-
-/* ---- lists of what is in a map, and maps of what is in a list; large ones in steps */
-
-static int64_t pairs_left(const Process *p) { return (int64_t)(p->reds_left > 0 ? p->reds_left : 1) * PAIRS_A_REDUCTION; }
 
 struct list_steps {
 	struct exc_steps steps;
@@ -121,14 +149,12 @@ static Term list_step(Process *p, struct exc_steps *steps)
 	return done ? l->list : EXC_MORE;
 }
 
-static void list_end(struct exc_steps *steps) { (void)steps; }
-
 /* args: the native's. */
 static Term put_list(Process *p, Term map, enum map_part part, Term tail, const Term *args, unsigned arity)
 {
 	struct list_steps *s = mem_alloc(sizeof(*s));
 
-	s->steps = (struct exc_steps){ .step = list_step, .end = list_end };
+	s->steps = (struct exc_steps){ .step = list_step, .end = no_end };
 	map_list_begin(&s->lister, &p->heap, map, part, tail);
 	return exc_run_steps(p, &s->steps, args, arity);
 }

@@ -388,6 +388,15 @@ static Term merge_flat(struct heap *h, Term a, Term b)
 	return map_from_sorted(h, &s);
 }
 
+static Term merge_tries(struct heap *h, Term a, Term b)
+{
+	struct map_merger m;
+	int64_t pairs = INT64_MAX;
+
+	map_merge_begin(&m, h, a, b);
+	return map_merge_some(&m, &pairs);
+}
+
 Term map_merge(struct heap *h, Term a, Term b)
 {
 	size_t n;
@@ -399,7 +408,7 @@ Term map_merge(struct heap *h, Term a, Term b)
 	if (map_is_flat(a) && map_is_flat(b))
 		return merge_flat(h, a, b);
 	if (!map_is_flat(a) && !map_is_flat(b))
-		return map_trie_merge(h, a, b);
+		return merge_tries(h, a, b);
 	if (map_is_flat(b)) {
 		n = map_size(b);
 		for (size_t i = 0; i < n; i++)

@@ -292,60 +292,79 @@ static Term merge_tuples(struct heap *h, Term a, Term b, size_t *common)
 	return a;
 }
 
-static uint32_t merge_children(struct heap *h, Term a, Term b, unsigned level, Term *children, size_t *common);
-
-/* *common grows by the keys that both have. */
-static Term merge_child(struct heap *h, Term a, Term b, unsigned level, size_t *common)
+/* Two children of which one at least is no node, or which are the same. The result; *common grows by the keys that both have. */
+static Term merge_ends(struct heap *h, Term a, Term b, unsigned level, size_t *common)
 {
-	Term children[WAYS];
-	uint32_t bitmap;
-
 	if (a == b) {
 		*common += count_leaves(b);
 		return b;
 	}
 	if (term_is_cons(b))
 		return put_leaf(h, a, b, level, common);
-	if (term_is_cons(a)) {
-		if (get_in_child(b, cons_head(a), map_hash(cons_head(a)), level) != TERM_NONE) {
-			(*common)++;
-			return b;
-		}
-		return put_leaf(h, b, a, level, common);
-	}
 	if (term_is_tuple(a))
 		return merge_tuples(h, a, b, common);
-	bitmap = merge_children(h, a, b, level, children, common);
-	return make_node(h, bitmap, children, 0);
+	if (get_in_child(b, cons_head(a), map_hash(cons_head(a)), level) == TERM_NONE)
+		return put_leaf(h, b, a, level, common);
+	(*common)++;
+	return b;
 }
 
-static uint32_t merge_children(struct heap *h, Term a, Term b, unsigned level, Term *children, size_t *common)
+static bool is_node(Term child) { return !term_is_cons(child) && !term_is_tuple(child); }
+
+static void open_level(struct map_merger *m, unsigned depth, Term a, Term b)
 {
-	struct node x = view_node(a), y = view_node(b);
-	unsigned count = 0, i = 0, j = 0;
+	struct map_merge_level *l = &m->levels[depth];
 
-	for (unsigned way = 0; way < WAYS; way++) {
-		bool in_x = node_has(&x, way), in_y = node_has(&y, way);
+	m->depth = depth;
+	l->a = a;
+	l->b = b;
+	l->way = l->count = 0;
+}
 
-		if (in_x && in_y)
-			children[count++] = merge_child(h, x.children[i], y.children[j], level + 1, common);
-		else if (in_x)
-			children[count++] = x.children[i];
-		else if (in_y)
-			children[count++] = y.children[j];
-		i += in_x;
-		j += in_y;
+void map_merge_begin(struct map_merger *m, struct heap *h, Term a, Term b)
+{
+	m->h = h;
+	m->common = 0;
+	open_level(m, 0, a, b);
+}
+
+/* The children at the next way, if any; two nodes open a level below. */
+static void merge_way(struct map_merger *m, int64_t *pairs)
+{
+	struct map_merge_level *l = &m->levels[m->depth];
+	struct node x = view_node(l->a), y = view_node(l->b);
+	unsigned way = l->way++;
+	Term a = node_has(&x, way) ? x.children[node_index(&x, way)] : TERM_NONE;
+	Term b = node_has(&y, way) ? y.children[node_index(&y, way)] : TERM_NONE;
+	size_t before = m->common;
+
+	if (a != TERM_NONE && b != TERM_NONE && a != b && is_node(a) && is_node(b)) {
+		open_level(m, m->depth + 1, a, b);
+		return;
 	}
-	return x.bitmap | y.bitmap;
+	if (a != TERM_NONE && b != TERM_NONE)
+		l->children[l->count++] = merge_ends(m->h, a, b, m->depth + 1, &m->common);
+	else if (a != TERM_NONE || b != TERM_NONE)
+		l->children[l->count++] = a != TERM_NONE ? a : b;
+	*pairs -= 1 + (int64_t)(m->common - before);
 }
 
-Term map_trie_merge(struct heap *h, Term a, Term b)
+Term map_merge_some(struct map_merger *m, int64_t *pairs)
 {
-	Term children[WAYS];
-	size_t common = 0;
-	uint32_t bitmap = merge_children(h, a, b, 0, children, &common);
+	while (*pairs > 0) {
+		struct map_merge_level *l = &m->levels[m->depth];
+		uint32_t bitmap = view_node(l->a).bitmap | view_node(l->b).bitmap;
 
-	return make_node(h, bitmap, children, map_size(a) + map_size(b) - common);
+		if (l->way < WAYS) {
+			merge_way(m, pairs);
+			continue;
+		}
+		if (m->depth == 0)
+			return make_node(m->h, bitmap, l->children, map_size(l->a) + map_size(l->b) - m->common);
+		m->depth--;
+		l[-1].children[l[-1].count++] = make_node(m->h, bitmap, l->children, 0);
+	}
+	return TERM_NONE;
 }
 
 /* ---- from pairs: sorted by hash, each level's children stand side by side */

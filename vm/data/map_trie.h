@@ -11,8 +11,6 @@ Term map_trie_get(Term map, Term key, uint64_t hash);
 Term map_trie_put(struct heap *h, Term map, Term key, Term value);
 /* The key must be there, and MAP_FLAT_MAX + 1 others at least. */
 Term map_trie_remove(struct heap *h, Term map, Term key);
-/* Pairs of b win. */
-Term map_trie_merge(struct heap *h, Term a, Term b);
 /* Of equal keys the last wins. A flat map when too few keys differ. */
 Term map_trie_from_pairs(struct heap *h, const Term *pairs, size_t n);
 
@@ -25,6 +23,22 @@ void map_builder_free(struct map_builder *b);
 void map_builder_add(struct map_builder *b, Term key, Term value);
 /* Works for about *pairs pairs (a part with many hashes alike is done at once) and takes what it did from there. The map, or TERM_NONE: not yet. */
 Term map_builder_step(struct map_builder *b, struct heap *h, int64_t *pairs);
+
+/* Two tries merged in steps. Neither must move meanwhile. */
+struct map_merger {
+	struct heap *h;
+	size_t common;       /* keys of both, as far as seen */
+	unsigned depth;
+	struct map_merge_level {
+		Term a, b;           /* nodes; the children of both merged so far: */
+		unsigned way, count;
+		Term children[16];
+	} levels[MAP_MAX_DEPTH];
+};
+/* Pairs of b win. */
+void map_merge_begin(struct map_merger *m, struct heap *h, Term a, Term b);
+/* Works for about *pairs leaves and takes them from there. The map, or TERM_NONE: not yet. */
+Term map_merge_some(struct map_merger *m, int64_t *pairs);
 
 /* Sets the walk before the first pair whose key's hash is at least `from`: walks of tries go by rising hash. */
 void map_trie_seek(struct map_iter *it, Term map, uint64_t from);

@@ -100,35 +100,63 @@ void search_free(struct search *s)
 
 bool search_is_single(const struct search *s) { return s->word != NULL; }
 
-static bool find_single(const struct search *s, const uint8_t *bytes, size_t from, size_t end, size_t *at)
+/* The word's length at least is looked at in one go: to look at less costs as much. */
+static enum search_result find_single(const struct search *s, const uint8_t *bytes, size_t end, struct search_run *r, int64_t *left, size_t *at)
 {
-	const uint8_t *p = memmem(bytes + from, end - from, s->word, s->n);
+	size_t starts = (size_t)*left > s->n ? (size_t)*left : s->n;
+	size_t room = end - r->from, n = room > starts && room - starts >= s->n ? starts + s->n - 1 : room;
+	const uint8_t *from = bytes + r->from, *p = memmem(from, n, s->word, s->n);
 
-	if (p == NULL)
-		return false;
-	*at = (size_t)(p - bytes);
-	return true;
+	if (p != NULL) {
+		*left -= p - from + (int64_t)s->n;
+		*at = (size_t)(p - bytes);
+		r->from = *at + s->n;
+		return SEARCH_FOUND;
+	}
+	*left -= (int64_t)n;
+	if (n == room)
+		return SEARCH_NONE;
+	r->from += starts;
+	return SEARCH_MORE;
 }
 
-bool search_find(const struct search *s, const uint8_t *bytes, size_t from, size_t end, size_t *at, size_t *n)
+/* The place that starts first; of those, the longest. */
+static void take_best(struct search_run *r, size_t start, size_t n)
 {
-	const struct state *state = s->states;
+	if (n != 0 && (r->n == 0 || start < r->at || (start == r->at && n > r->n))) {
+		r->at = start;
+		r->n = n;
+	}
+}
 
+enum search_result search_some(const struct search *s, const uint8_t *bytes, size_t end, struct search_run *r, int64_t *left, size_t *at, size_t *n)
+{
+	const struct state *state;
+	size_t i = r->from, stop;
+
+	if (*left <= 0)
+		return SEARCH_MORE;
 	*n = s->n;
 	if (s->word != NULL)
-		return find_single(s, bytes, from, end, at);
-	for (size_t i = from; i < end; i++) {
-		size_t start;
-
+		return find_single(s, bytes, end, r, left, at);
+	stop = end - i > (size_t)*left ? i + (size_t)*left : end;
+	for (state = &s->states[r->state]; i < stop; i++) {
 		state = &s->states[state->next[bytes[i]]];
 		/* Words that could still end later start behind the best one. */
-		if (*n != 0 && i + 1 - state->depth > *at)
+		if (r->n != 0 && i + 1 - state->depth > r->at)
 			break;
-		start = i + 1 - state->found;
-		if (state->found != 0 && (*n == 0 || start < *at || (start == *at && state->found > *n))) {
-			*at = start;
-			*n = state->found;
-		}
+		take_best(r, i + 1 - state->found, state->found);
 	}
-	return *n != 0;
+	*left -= (int64_t)(i - r->from);
+	if (i == stop && stop < end) {
+		r->from = i;
+		r->state = (uint32_t)(state - s->states);
+		return SEARCH_MORE;
+	}
+	if (r->n == 0)
+		return SEARCH_NONE;
+	*at = r->at;
+	*n = r->n;
+	*r = (struct search_run){ .from = *at + *n };
+	return SEARCH_FOUND;
 }

@@ -18,7 +18,16 @@ struct search;
 struct search *search_new(const struct search_word *words, size_t count);
 void search_free(struct search *s);
 bool search_is_single(const struct search *s);
-/* The first place in [from, end) where a word stands, and the longest word that starts there. Any thread. */
-bool search_find(const struct search *s, const uint8_t *bytes, size_t from, size_t end, size_t *at, size_t *n);
+
+/* A search that may stop on its way; begins as { .from = F }. */
+struct search_run {
+	size_t from;         /* the next byte to look at */
+	uint32_t state;
+	size_t at, n;        /* the best place so far; n 0: none */
+};
+enum search_result { SEARCH_NONE, SEARCH_FOUND, SEARCH_MORE };
+/* The first place in [r->from, end) where a word stands, and the longest word that starts there; r then goes on behind it. Takes about the
+ * bytes looked at from *left; SEARCH_MORE when that is used up. Any thread. */
+enum search_result search_some(const struct search *s, const uint8_t *bytes, size_t end, struct search_run *r, int64_t *left, size_t *at, size_t *n);
 
 #endif

@@ -21,6 +21,9 @@ works() ->
     M = maps:from_list([{I, I + 1} || I <- L]),
     Term = [{I, <<I:64>>, #{I => "text"}} || I <- lists:seq(1, 60000)],
     Bin = term_to_binary(Term),
+    Bytes = list_to_binary([bytes(), bytes()]),
+    <<_:3, Odd:2000000/binary, _/bits>> = <<0:3, Bytes/binary, 0>>,
+    Long = <<(binary:copy(<<"x">>, 8000000))/binary, "yxxxxz">>,
     [{from_list, fun() -> maps:from_list([{I div 2, I} || I <- L]) end, fun(R) -> map_size(R) =:= N div 2 + 1 andalso lists:all(fun(I) -> maps:get(I, R) =:= 2 * I + 1 end, lists:seq(1, N div 2 - 1)) end},
      {from_keys, fun() -> maps:from_keys(L, v) end, fun(R) -> map_size(R) =:= N andalso lists:sort(maps:keys(R)) =:= L end},
      {few_keys, fun() -> maps:from_keys([I rem 5 || I <- L], v) end, fun(R) -> R =:= #{0 => v, 1 => v, 2 => v, 3 => v, 4 => v} end},
@@ -39,6 +42,21 @@ works() ->
      {external_size, fun() -> erlang:external_size(Term) end, fun(R) -> R >= byte_size(Bin) end},
      {binary_to_term, fun() -> binary_to_term(Bin) end, fun(R) -> R =:= Term end},
      {used, fun() -> binary_to_term(<<Bin/binary, 1, 2>>, [used]) end, fun(R) -> R =:= {Term, byte_size(Bin)} end},
+     {binary_to_list, fun() -> binary_to_list(Bytes) end, fun(R) -> R =:= binary_to_list(Bytes, 1, 1000000) ++ lists:duplicate(byte_size(Bytes) - 1000000, $x) end},
+     {binary_to_list_3, fun() -> binary_to_list(Odd, 2, 1999999) end, fun(R) -> length(R) =:= 1999998 andalso lists:all(fun(X) -> X =:= $x end, R) end},
+     {bitstring_to_list, fun() -> bitstring_to_list(<<Bytes/binary, 5:3>>) end, fun(R) -> R =:= lists:duplicate(byte_size(Bytes), $x) ++ [<<5:3>>] end},
+     {iolist_to_iovec, fun() -> erlang:iolist_to_iovec([[bytes(), I] || I <- [Bytes, <<"y">>, <<"z">>, Odd]]) end,
+      fun(R) -> iolist_to_binary(R) =:= iolist_to_binary([[bytes(), I] || I <- [Bytes, <<"y">>, <<"z">>, Odd]]) andalso lists:all(fun is_binary/1, R) end},
+     {match, fun() -> binary:match(Long, <<"yxxxxz">>) end, fun(R) -> R =:= {8000000, 6} end},
+     {match_any, fun() -> binary:match(Long, [<<"yxz">>, <<"xxz">>, <<"xxxz">>, <<"y">>], [{scope, {1, 8000005}}]) end, fun(R) -> R =:= {8000000, 1} end},
+     {matches, fun() -> binary:matches(binary:copy(<<"abc">>, N), <<"b">>) end, fun(R) -> R =:= [{I, 1} || I <- lists:seq(1, 3 * N, 3)] end},
+     {matches_any, fun() -> binary:matches(binary:copy(<<"abc">>, N), [<<"bc">>, <<"b">>, <<"ca">>]) end, fun(R) -> R =:= [{I, 2} || I <- lists:seq(1, 3 * N, 3)] end},
+     {split, fun() -> binary:split(binary:copy(<<"abc">>, N), <<"b">>, [global]) end, fun(R) -> R =:= [<<"a">>] ++ lists:duplicate(N - 1, <<"ca">>) ++ [<<"c">>] end},
+     {split_trim, fun() -> binary:split(binary:copy(<<"abb">>, N), [<<"b">>, <<"cd">>], [global, trim]) end, fun(R) -> R =:= tl(lists:append(lists:duplicate(N, [<<>>, <<"a">>]))) end},
+     {common_prefix, fun() -> binary:longest_common_prefix([Long, binary:copy(<<"x">>, 9000000), Long]) end, fun(R) -> R =:= 8000000 end},
+     {common_suffix, fun() -> binary:longest_common_suffix([<<Long/binary, Long/binary>>, <<$a, Long/binary>>]) end, fun(R) -> R =:= byte_size(Long) end},
+     {merge, fun() -> maps:merge(M, maps:from_list([{I, -I} || I <- lists:seq(N - 1000, N + 100000)])) end,
+      fun(R) -> map_size(R) =:= N + 100000 andalso lists:all(fun(I) -> maps:get(I, R) =:= (if I < N - 1000 -> I + 1; true -> -I end) end, lists:seq(1, N + 100000)) end},
      {re_run, fun() -> re:run(binary:copy(<<"ab\x{100}\n"/utf8>>, 100000), <<"b">>, [unicode, {offset, 5}]) end, fun(R) -> R =:= {match, [{6, 1}]} end}].
 
 %% Did it give way, where it says it gives way, and is the result right?
@@ -68,6 +86,11 @@ places(external_size) -> [external_size, external_size_trap, term_to_binary_trap
 places(binary_to_term) -> [binary_to_term_trap];
 places(used) -> [binary_to_term_trap];
 places(re_run) -> [re_run_trap];
+places(Name) when Name =:= binary_to_list; Name =:= binary_to_list_3; Name =:= bitstring_to_list -> [binary_to_list_continue];
+places(Name) when Name =:= match; Name =:= match_any; Name =:= matches; Name =:= matches_any; Name =:= split; Name =:= split_trim -> [binary_find_trap];
+places(common_prefix) -> [binary_longest_prefix_trap];
+places(common_suffix) -> [binary_longest_suffix_trap];
+places(merge) -> [merge_trap, merge];
 places(append) -> ['++', append];
 places(subtract) -> ['--', subtract];
 places(iolist_size) -> [iolist_size, list_to_binary_continue, iolist_size_continue];
@@ -119,7 +142,7 @@ disturbed() ->
          exit(Pid, kill),
          receive {'DOWN', Ref, process, Pid, killed} -> ok end,
          case Right of true -> ok; _ -> io:format("~p ~p~n", [Name, Right]) end
-     end || {Name, Fun, Check} <- works(), lists:member(Name, [from_list, to_list, subtract, list_to_binary, term_to_binary, binary_to_term])],
+     end || {Name, Fun, Check} <- works(), lists:member(Name, [from_list, to_list, subtract, list_to_binary, term_to_binary, binary_to_term, binary_to_list, iolist_to_iovec, matches, split_trim, merge])],
     io:format("disturbed~n").
 
 disturb(Pid, 20) -> receive {Pid, Right} -> Right end;
@@ -150,6 +173,19 @@ disturb(Pid, N) ->
 %% expect: external_size true gives_way
 %% expect: binary_to_term true gives_way
 %% expect: used true gives_way
+%% expect: binary_to_list true gives_way
+%% expect: binary_to_list_3 true gives_way
+%% expect: bitstring_to_list true gives_way
+%% expect: iolist_to_iovec true gives_way
+%% expect: match true gives_way
+%% expect: match_any true gives_way
+%% expect: matches true gives_way
+%% expect: matches_any true gives_way
+%% expect: split true gives_way
+%% expect: split_trim true gives_way
+%% expect: common_prefix true gives_way
+%% expect: common_suffix true gives_way
+%% expect: merge true gives_way
 %% expect: re_run true gives_way
 %% expect: list_to_binary {badarg,erlang,list_to_binary,1}
 %% expect: iolist_to_binary {badarg,erlang,iolist_to_binary,1}

@@ -178,13 +178,24 @@ END_TEST
 static bool find(const char *const *words, size_t count, const char *text, size_t *at, size_t *n)
 {
 	struct search_word w[8];
+	struct search_run whole = { .from = 0 }, steps = { .from = 0 };
+	int64_t all = INT64_MAX, left;
+	enum search_result result;
+	size_t step_at, step_n;
 	struct search *s;
 	bool found;
 
 	for (size_t i = 0; i < count; i++)
 		w[i] = (struct search_word){ (const uint8_t *)words[i], strlen(words[i]) };
 	s = search_new(w, count);
-	found = search_find(s, (const uint8_t *)text, 0, strlen(text), at, n);
+	/* In one go, and in steps of one byte. */
+	found = search_some(s, (const uint8_t *)text, strlen(text), &whole, &all, at, n) == SEARCH_FOUND;
+	do {
+		left = 1;
+		result = search_some(s, (const uint8_t *)text, strlen(text), &steps, &left, &step_at, &step_n);
+	} while (result == SEARCH_MORE);
+	ck_assert((result == SEARCH_FOUND) == found);
+	ck_assert(!found || (step_at == *at && step_n == *n && steps.from == *at + *n && whole.from == steps.from));
 	search_free(s);
 	return found;
 }
