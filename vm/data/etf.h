@@ -19,12 +19,12 @@ enum {
 /* With the version byte (131) at the start.
  * Owns: the caller gets a binary of exactly size_bytes, one reference. Fails: NULL when too big for memory. */
 struct binary *etf_encode(Term t, unsigned flags);
-/* The same in steps; t must not move. Compressing is one step. */
+/* The same in steps; t must not move. */
 struct etf_encoder;
 /* count_only: only the size is wanted. Owns: the caller, until etf_encoder_free. */
 struct etf_encoder *etf_encoder_new(Term t, unsigned flags, bool count_only);
 void etf_encoder_free(struct etf_encoder *e);
-/* Takes what it does from *left, a unit a term. Fails: -EAGAIN when there is more to do, -ENOMEM. */
+/* Takes what it does from *left, a unit a term or byte deflated. Fails: -EAGAIN when there is more to do, -ENOMEM. */
 int etf_encoder_step(struct etf_encoder *e, int64_t *left);
 /* Owns: the caller. NULL with count_only, or when too big for memory. */
 struct binary *etf_encoder_take(struct etf_encoder *e);
@@ -37,10 +37,10 @@ size_t etf_size_bytes(Term t, unsigned flags);
 int etf_decode_to_heap(const uint8_t *bytes, size_t n, unsigned flags, struct heap *h, Term *term, size_t *used);
 /* The same in steps. The bytes must stay where they are, h must not be collected. */
 struct etf_decoder;
-/* Owns: the caller, until etf_decoder_free. What is deflated is inflated at once. */
+/* Owns: the caller, until etf_decoder_free. */
 struct etf_decoder *etf_decoder_new(const uint8_t *bytes, size_t n, unsigned flags, struct heap *h);
 void etf_decoder_free(struct etf_decoder *d);
-/* Takes what it does from *left, a unit a term and pass. 0: etf_decoder_term is the term. Fails: -EAGAIN when there is more to do, -EINVAL. */
+/* Takes what it does from *left, a unit a term and pass, or 8 bytes inflated. 0: etf_decoder_term is the term. Fails: -EAGAIN when there is more to do, -EINVAL. */
 int etf_decoder_step(struct etf_decoder *d, int64_t *left);
 Term etf_decoder_term(const struct etf_decoder *d, size_t *used);
 /* The same onto a fragment of its own, *out (NULL when the term needs no words). Owns: the caller. All n bytes must be used. */

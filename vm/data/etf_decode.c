@@ -206,7 +206,9 @@ struct etf_decoder {
 	bool checked;
 	const uint8_t *start;
 	uint8_t *inflated;   /* owned; NULL: the bytes given are read */
+	size_t inflated_size;
 	size_t outer_used;   /* of the bytes given, when inflated */
+	z_stream *z;         /* while they are being inflated */
 	unsigned flags;
 	struct heap *heap;
 	Term root;
@@ -604,26 +606,59 @@ static void run_check(struct etf_decoder *d, int64_t *left)
 	}
 }
 
-/* A deflated term: its size, then the zlib stream, which may be followed by other bytes. Fails: false. */
-static bool inflate_bytes(struct etf_decoder *d)
+/* ---- a deflated term: its size, then the zlib stream, which may be followed by other bytes */
+
+enum { INFLATE_BYTES = 16384, INFLATED_A_UNIT = 8 };
+
+static void begin_inflate(struct etf_decoder *d)
 {
-	struct cursor *c = &d->c;
-	size_t size = take_be(c, 4);
-	z_stream z = { .next_in = (Bytef *)c->at };
-	int result;
+	size_t size = take_be(&d->c, 4);
 
 	/* Deflate makes no more than about 1,032 bytes of one. */
-	if (c->failed || size / 1040 > bytes_left(c) || inflateInit(&z) != Z_OK)
-		return false;
+	if (d->c.failed || size / 1040 > bytes_left(&d->c)) {
+		d->c.failed = true;
+		return;
+	}
+	d->z = mem_zalloc(sizeof(*d->z));
+	if (inflateInit(d->z) != Z_OK) {
+		mem_free(d->z);
+		d->z = NULL;
+		d->c.failed = true;
+		return;
+	}
 	d->inflated = mem_alloc(size + 1);
-	z.avail_in = bytes_left(c) < UINT32_MAX ? (uInt)bytes_left(c) : UINT32_MAX;
-	z.next_out = d->inflated;
-	z.avail_out = (uInt)size;
-	result = inflate(&z, Z_FINISH);
-	d->outer_used = (size_t)(c->at - d->start) + z.total_in;
-	inflateEnd(&z);
-	*c = (struct cursor){ .at = d->inflated, .end = d->inflated + size };
-	return result == Z_STREAM_END && z.total_out == size;
+	d->inflated_size = size;
+	d->z->next_in = (Bytef *)d->c.at;
+	d->z->avail_in = bytes_left(&d->c) < UINT32_MAX ? (uInt)bytes_left(&d->c) : UINT32_MAX;
+	d->z->next_out = d->inflated;
+}
+
+static void end_inflate(struct etf_decoder *d)
+{
+	if (d->z != NULL)
+		inflateEnd(d->z);
+	mem_free(d->z);
+	d->z = NULL;
+}
+
+/* Ends with z gone: what is inflated is read, or c has failed. */
+static void inflate_some(struct etf_decoder *d, int64_t *left)
+{
+	while (*left > 0) {
+		size_t rest = d->inflated_size - d->z->total_out, n = rest < INFLATE_BYTES ? rest : INFLATE_BYTES;
+		int result;
+
+		d->z->avail_out = (uInt)n;
+		result = inflate(d->z, Z_NO_FLUSH);
+		*left -= 1 + (int64_t)(n - d->z->avail_out) / INFLATED_A_UNIT;
+		if (result == Z_OK && d->z->avail_out == 0 && n > 0)
+			continue;
+		d->outer_used = (size_t)(d->c.at - d->start) + d->z->total_in;
+		d->c = d->ahead = (struct cursor){ .at = d->inflated, .end = d->inflated + d->inflated_size,
+						   .failed = result != Z_STREAM_END || d->z->total_out != d->inflated_size };
+		end_inflate(d);
+		return;
+	}
 }
 
 static void decoder_init(struct etf_decoder *d, const uint8_t *bytes, size_t n, unsigned flags, struct heap *h)
@@ -631,6 +666,7 @@ static void decoder_init(struct etf_decoder *d, const uint8_t *bytes, size_t n, 
 	d->c = (struct cursor){ .at = bytes, .end = bytes + n };
 	d->start = bytes;
 	d->inflated = NULL;
+	d->z = NULL;
 	d->flags = flags;
 	d->heap = h;
 	d->root = NIL;
@@ -641,8 +677,7 @@ static void decoder_init(struct etf_decoder *d, const uint8_t *bytes, size_t n, 
 		d->c.failed = true;
 	if (!d->c.failed && bytes_left(&d->c) > 0 && d->c.at[0] == ETF_ZLIB) {
 		take(&d->c, 1);
-		if (!inflate_bytes(d))
-			d->c.failed = true;
+		begin_inflate(d);
 	}
 	d->ahead = d->c;
 	d->wanted = 1;
@@ -656,6 +691,7 @@ static void decoder_drop(struct etf_decoder *d)
 	if (d->jobs != d->fixed)
 		mem_free(d->jobs);
 	mem_free(d->inflated);
+	end_inflate(d);
 }
 
 struct etf_decoder *etf_decoder_new(const uint8_t *bytes, size_t n, unsigned flags, struct heap *h)
@@ -674,6 +710,10 @@ void etf_decoder_free(struct etf_decoder *d)
 
 int etf_decoder_step(struct etf_decoder *d, int64_t *left)
 {
+	if (d->z != NULL)
+		inflate_some(d, left);
+	if (d->z != NULL)
+		return -EAGAIN;
 	run_check(d, left);
 	if (d->ahead.failed)
 		return -EINVAL;

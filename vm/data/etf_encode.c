@@ -27,6 +27,8 @@ struct etf_encoder {
 	unsigned flags;
 	bool failed;
 	struct word_stack todo;
+	struct binary *deflated; /* NULL: not wanted, not yet, or no shorter */
+	z_stream *z;         /* while it is being made */
 };
 
 /* ---- bytes */
@@ -440,9 +442,92 @@ static void encoder_init(struct etf_encoder *e, Term t, unsigned flags, bool cou
 	e->used = 0;
 	e->out = count_only ? NULL : binary_new(256);
 	e->failed = e->out == NULL && !count_only;
+	e->deflated = NULL;
+	e->z = NULL;
 	word_stack_init(&e->todo);
 	put_tag(e, ETF_VERSION);
 	word_stack_push(&e->todo, t);
+}
+
+/* ---- what is encoded, deflated: version, tag, 32-bit size; then the stream of all that followed the version */
+
+enum { ZLIB_HEAD = 6, DEFLATE_BYTES = 4096 };
+
+static void drop_deflated(struct etf_encoder *e)
+{
+	if (e->deflated != NULL)
+		binary_unref(e->deflated);
+	e->deflated = NULL;
+}
+
+static void begin_deflate(struct etf_encoder *e)
+{
+	if (e->used < ZLIB_HEAD || e->used > UINT32_MAX)
+		return;
+	e->deflated = binary_new(e->used);
+	if (e->deflated == NULL)
+		return;
+	e->z = mem_zalloc(sizeof(*e->z));
+	if (deflateInit(e->z, (int)(e->flags >> 8)) != Z_OK) {
+		drop_deflated(e);
+		mem_free(e->z);
+		e->z = NULL;
+		return;
+	}
+	e->z->next_in = e->out->data + 1;
+	e->z->next_out = e->deflated->data + ZLIB_HEAD;
+	e->z->avail_out = (uInt)(e->used - ZLIB_HEAD);
+}
+
+static void end_deflate(struct etf_encoder *e)
+{
+	if (e->z != NULL)
+		deflateEnd(e->z);
+	mem_free(e->z);
+	e->z = NULL;
+	e->flags &= ~(unsigned)ETF_COMPRESSED;
+}
+
+static void finish_deflate(struct etf_encoder *e)
+{
+	size_t size = ZLIB_HEAD + e->z->total_out;
+	struct binary *b;
+
+	e->deflated->data[0] = ETF_VERSION;
+	e->deflated->data[1] = ETF_ZLIB;
+	write_be(e->deflated->data + 2, e->used - 1, 4);
+	b = size < e->used ? binary_resize(e->deflated, size) : NULL;
+	if (b != NULL)
+		e->deflated = b;
+	else
+		drop_deflated(e);
+	end_deflate(e);
+}
+
+/* Ends without ETF_COMPRESSED set. What is no shorter is given up. */
+static void deflate_some(struct etf_encoder *e, int64_t *left)
+{
+	if (e->z == NULL)
+		begin_deflate(e);
+	while (e->z != NULL && *left > 0) {
+		size_t rest = e->used - 1 - e->z->total_in, n = rest < DEFLATE_BYTES ? rest : DEFLATE_BYTES;
+		int result;
+
+		e->z->avail_in = (uInt)n;
+		result = deflate(e->z, n == rest ? Z_FINISH : Z_NO_FLUSH);
+		*left -= (int64_t)n + 1; /* a byte costs as much as a term */
+		if (result == Z_STREAM_END) {
+			finish_deflate(e);
+			return;
+		}
+		if (e->z->avail_out == 0) {
+			drop_deflated(e);
+			end_deflate(e);
+			return;
+		}
+	}
+	if (e->z == NULL)
+		end_deflate(e);
 }
 
 static void encoder_drop(struct etf_encoder *e)
@@ -450,35 +535,11 @@ static void encoder_drop(struct etf_encoder *e)
 	word_stack_free(&e->todo);
 	if (e->out != NULL)
 		binary_unref(e->out);
+	drop_deflated(e);
+	end_deflate(e);
 }
 
 /* ---- the ends */
-
-/* The same bytes deflated, or b itself when that is no shorter. Takes: b. */
-static struct binary *compress_binary(struct binary *b, int level)
-{
-	uLongf size = b->size_bytes;
-	struct binary *deflated;
-
-	/* Version, tag, 32-bit size; what follows the version is deflated. */
-	if (b->size_bytes < 6 || b->size_bytes > UINT32_MAX)
-		return b;
-	deflated = binary_new(size);
-	if (deflated == NULL)
-		return b;
-	size -= 6;
-	if (compress2(deflated->data + 6, &size, b->data + 1, b->size_bytes - 1, level) != Z_OK ||
-	    size + 6 >= b->size_bytes) {
-		binary_unref(deflated);
-		return b;
-	}
-	deflated->data[0] = ETF_VERSION;
-	deflated->data[1] = ETF_ZLIB;
-	write_be(deflated->data + 2, b->size_bytes - 1, 4);
-	binary_unref(b);
-	b = binary_resize(deflated, size + 6);
-	return b != NULL ? b : deflated;
-}
 
 struct etf_encoder *etf_encoder_new(Term t, unsigned flags, bool count_only)
 {
@@ -499,17 +560,19 @@ int etf_encoder_step(struct etf_encoder *e, int64_t *left)
 	encode_some(e, left);
 	if (e->failed)
 		return -ENOMEM;
-	return e->todo.count > 0 ? -EAGAIN : 0;
+	if (e->todo.count == 0 && e->out != NULL && e->flags & ETF_COMPRESSED)
+		deflate_some(e, left);
+	return e->todo.count > 0 || e->flags & ETF_COMPRESSED ? -EAGAIN : 0;
 }
 
 struct binary *etf_encoder_take(struct etf_encoder *e)
 {
-	struct binary *b = e->out != NULL ? binary_resize(e->out, e->used) : NULL;
+	struct binary **from = e->deflated != NULL ? &e->deflated : &e->out;
+	struct binary *b = e->deflated != NULL ? e->deflated : binary_resize(e->out, e->used);
 
-	if (b == NULL)
-		return NULL;
-	e->out = NULL;
-	return e->flags & ETF_COMPRESSED ? compress_binary(b, (int)(e->flags >> 8)) : b;
+	if (b != NULL)
+		*from = NULL;
+	return b;
 }
 
 size_t etf_encoder_size_bytes(const struct etf_encoder *e)

@@ -21,6 +21,8 @@ works() ->
     M = maps:from_list([{I, I + 1} || I <- L]),
     Term = [{I, <<I:64>>, #{I => "text"}} || I <- lists:seq(1, 60000)],
     Bin = term_to_binary(Term),
+    Zipped = term_to_binary(Term, [{compressed, 9}]),
+    Noise = << <<(erlang:phash2(I)):24>> || I <- L >>,
     Bytes = list_to_binary([bytes(), bytes()]),
     <<_:3, Odd:2000000/binary, _/bits>> = <<0:3, Bytes/binary, 0>>,
     Long = <<(binary:copy(<<"x">>, 8000000))/binary, "yxxxxz">>,
@@ -39,6 +41,9 @@ works() ->
      {iolist_size, fun() -> iolist_size([bytes(), bytes()]) end, fun(R) -> R =:= 2000000 end},
      {term_to_binary, fun() -> term_to_binary(Term) end, fun(R) -> R =:= Bin end},
      {compressed, fun() -> term_to_binary(Term, [compressed]) end, fun(R) -> byte_size(R) < byte_size(Bin) andalso binary_to_term(R) =:= Term end},
+     {inflated, fun() -> binary_to_term(Zipped) end, fun(R) -> R =:= Term end},
+     {inflated_used, fun() -> binary_to_term(<<Zipped/binary, 1, 2>>, [used]) end, fun(R) -> R =:= {Term, byte_size(Zipped)} end},
+     {no_shorter, fun() -> term_to_binary(Noise, [{compressed, 1}]) end, fun(R) -> R =:= term_to_binary(Noise) end},
      {external_size, fun() -> erlang:external_size(Term) end, fun(R) -> R >= byte_size(Bin) end},
      {binary_to_term, fun() -> binary_to_term(Bin) end, fun(R) -> R =:= Term end},
      {used, fun() -> binary_to_term(<<Bin/binary, 1, 2>>, [used]) end, fun(R) -> R =:= {Term, byte_size(Bin)} end},
@@ -81,7 +86,8 @@ yields(Pid, Name) ->
 
 places(Name) when Name =:= from_keys; Name =:= few_keys -> [from_keys];
 places(term_to_binary) -> [term_to_binary_trap];
-places(compressed) -> [term_to_binary_trap];
+places(Name) when Name =:= compressed; Name =:= no_shorter -> [term_to_binary_trap];
+places(Name) when Name =:= inflated; Name =:= inflated_used -> [binary_to_term_trap];
 places(external_size) -> [external_size, external_size_trap, term_to_binary_trap];
 places(binary_to_term) -> [binary_to_term_trap];
 places(used) -> [binary_to_term_trap];
@@ -105,6 +111,8 @@ errors() ->
     [{list_to_binary, fun() -> list_to_binary([bytes(), bytes(), x]) end},
      {iolist_to_binary, fun() -> iolist_to_binary([bytes(), bytes(), <<1:1>>]) end},
      {binary_to_term, fun() -> B = term_to_binary(L), binary_to_term(binary:part(B, 0, byte_size(B) - 1)) end},
+     {binary_to_term, fun() -> B = term_to_binary({L, L}, [compressed]), binary_to_term(binary:part(B, 0, byte_size(B) - 5)) end},
+     {binary_to_term, fun() -> <<A:3/binary, B/binary>> = term_to_binary({L, L}, [compressed]), binary_to_term(<<A/binary, (binary:first(B) + 1), (binary:part(B, 1, byte_size(B) - 1))/binary>>) end},
      {binary_to_term, fun() -> binary_to_term(<<(term_to_binary({L, L}))/binary, 0>>, [safe, x]) end}].
 
 error_of(Fun) ->
@@ -170,6 +178,9 @@ disturb(Pid, N) ->
 %% expect: iolist_size true gives_way
 %% expect: term_to_binary true gives_way
 %% expect: compressed true gives_way
+%% expect: inflated true gives_way
+%% expect: inflated_used true gives_way
+%% expect: no_shorter true gives_way
 %% expect: external_size true gives_way
 %% expect: binary_to_term true gives_way
 %% expect: used true gives_way
@@ -189,6 +200,8 @@ disturb(Pid, N) ->
 %% expect: re_run true gives_way
 %% expect: list_to_binary {badarg,erlang,list_to_binary,1}
 %% expect: iolist_to_binary {badarg,erlang,iolist_to_binary,1}
+%% expect: binary_to_term {badarg,erlang,binary_to_term,1}
+%% expect: binary_to_term {badarg,erlang,binary_to_term,1}
 %% expect: binary_to_term {badarg,erlang,binary_to_term,1}
 %% expect: binary_to_term {badarg,erlang,binary_to_term,2}
 %% expect: [[],x,[1|x],x,[1|x],[],[1,2],[],[],#{},#{},<<>>,0,<<1,2>>]
