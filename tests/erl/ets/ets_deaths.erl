@@ -7,12 +7,11 @@ main() ->
     Me = self(),
     d(lists:usort([death(I, Me) || I <- lists:seq(1, 200)])),
     d(heirs(50)),
-    N0 = length(ets:all()),
-    Ps = [spawn(fun() -> [ets:insert(ets:new(t, [public]), {a, I}) || I <- lists:seq(1, 20)], Me ! up, receive stop -> ok end end) || _ <- lists:seq(1, 50)],
-    [receive up -> ok end || _ <- Ps],
-    d(length(ets:all()) - N0),
+    Ps = [spawn(fun() -> Me ! {up, [fill(I) || I <- lists:seq(1, 20)]}, receive stop -> ok end end) || _ <- lists:seq(1, 50)],
+    Ts = lists:append([receive {up, L} -> L end || _ <- Ps]),
+    d(length(Ts -- (Ts -- ets:all()))),
     [exit(P, kill) || P <- Ps],
-    wait(fun() -> length(ets:all()) =:= N0 end),
+    wait(fun() -> Ts -- ets:all() =:= Ts end),
     d(all_gone),
     %% a fixation dies with its process
     T = ets:new(t, [public]),
@@ -21,10 +20,12 @@ main() ->
     receive fixed -> ok end,
     d(ets:info(T, fixed)), exit(P, kill), wait(fun() -> ets:info(T, fixed) =:= false end), d(ets:info(T, size)),
     %% many give a table on
-    L = lists:foldl(fun(_, Next) -> spawn(fun() -> receive {'ETS-TRANSFER', Tab, _, _} -> ets:update_counter(Tab, c, 1), ets:give_away(Tab, Next, on) end end) end, Me, lists:seq(1, 100)),
+    First = lists:foldl(fun(_, Next) -> spawn(fun() -> receive {'ETS-TRANSFER', Tab, _, _} -> ets:update_counter(Tab, c, 1), ets:give_away(Tab, Next, on) end end) end, Me, lists:seq(1, 100)),
     G = ets:new(g, []), ets:insert(G, {c, 0}),
-    ets:give_away(G, L, on),
+    ets:give_away(G, First, on),
     d(receive {'ETS-TRANSFER', G, _, on} -> ets:lookup(G, c) end).
+
+fill(I) -> T = ets:new(t, [public]), ets:insert(T, {a, I}), T.
 
 %% Its table is read while the owner dies: either all is there or nothing.
 death(I, Me) ->

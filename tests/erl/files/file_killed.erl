@@ -4,11 +4,10 @@
 -export([main/0]).
 
 main() ->
-    Name = "/tmp/file_killed_data",
+    Name = "/tmp/file_killed." ++ os:getpid(),
     ok = prim_file:write_file(Name, binary:copy(<<"0123456789">>, 10000)),
-    Before = descriptors(Name),
     [round(Name, N) || N <- lists:seq(1, 40)],
-    erlang:display({left, settle(Name, 100) - Before}),
+    erlang:display({left, settle(Name)}),
     {ok, B} = prim_file:read_file(Name),
     erlang:display(byte_size(B)),
     ok = prim_file:delete(Name),
@@ -34,10 +33,10 @@ descriptors(Name) ->
     {ok, L} = prim_file:list_dir("/proc/self/fd"),
     length([X || X <- L, prim_file:read_link("/proc/self/fd/" ++ X) =:= {ok, Name}]).
 
-settle(Name, Tries) ->
+settle(Name) ->
     case descriptors(Name) of
-        N when N > 0, Tries > 0 -> receive after 10 -> settle(Name, Tries - 1) end;
-        N -> N
+        0 -> 0;
+        _ -> receive after 10 -> settle(Name) end
     end.
 
 %% expect: {left,0}

@@ -50,12 +50,11 @@ act(5, P) -> P ! nothing_it_reads, is_process_alive(P);
 act(6, P) -> exit(P, asked);
 act(7, P) -> true = is_boolean(check_process_code(P, lists)).
 
-settle(Name) -> settle(Name, 300).
-settle(Name, Tries) ->
+settle(Name) ->
     {ok, L} = prim_file:list_dir("/proc/self/fd"),
     case length([X || X <- L, prim_file:read_link("/proc/self/fd/" ++ X) =:= {ok, Name}]) of
-        N when N > 0, Tries > 0 -> receive after 10 -> settle(Name, Tries - 1) end;
-        N -> N
+        0 -> 0;
+        _ -> receive after 10 -> settle(Name) end
     end.
 
 %% expect: {ends,480,[asked,killed,linked]}

@@ -16,14 +16,13 @@ main() ->
         ++ [spawn_monitor(fun() -> tables(End) end), spawn_monitor(fun() -> load(End, Code, File) end)],
     Ends = [receive {'DOWN', R, process, P, Why} -> Why end || {P, R} <- Workers],
     io:format("~p~n", [{workers, lists:usort(Ends)}]),
-    io:format("~p~n", [{left, settles(Before, 100)}]).
+    io:format("~p~n", [{left, settles(Before)}]).
 
 %% Those that hibernate wait for a message.
-settles(Before, N) ->
+settles(Before) ->
     case [P ! wake || P <- processes() -- Before] of
         [] -> true;
-        Left when N =:= 0 -> length(Left);
-        _ -> timer:sleep(100), settles(Before, N - 1)
+        _ -> timer:sleep(100), settles(Before)
     end.
 
 is_over(End) -> erlang:monotonic_time(millisecond) > End.

@@ -24,19 +24,18 @@ flood(P, N) -> P ! {flood, N}, flood(P, N - 1).
 %% Processes linked in crowds, all ended at once.
 storm() ->
     process_flag(trap_exit, true),
-    Before = length(processes()),
+    Before = processes(),
     Leaders = [spawn_link(fun crowd/0) || _ <- lists:seq(1, 2000)],
     [exit(P, boom) || P <- Leaders],
     Ended = [receive {'EXIT', P, boom} -> P end || P <- Leaders],
-    io:format("~p~n", [{storm, length(Ended), settles(Before, 100)}]).
+    io:format("~p~n", [{storm, length(Ended), settles(Before)}]).
 
 crowd() ->
     [spawn_link(fun() -> timer:sleep(100000) end) || _ <- lists:seq(1, 10)],
     timer:sleep(100000).
 
-settles(_, 0) -> length(processes());
-settles(Before, N) ->
-    case length(processes()) =< Before of
-        true -> true;
-        false -> timer:sleep(50), settles(Before, N - 1)
+settles(Before) ->
+    case processes() -- Before of
+        [] -> true;
+        _ -> timer:sleep(50), settles(Before)
     end.

@@ -10,12 +10,12 @@ main() ->
     P ! {add, 100}, d(gen_server:call(P, get)),
     d(gen_server:call(P, later)),
     d(try gen_server:call(P, slow, 20) catch exit:{timeout, {gen_server, call, [_, slow, 20]}} -> timed_out end),
-    receive after 100 -> ok end,
+    P ! go_on,
     d(gen_server:call(P, get, infinity)),
-    d(gen_server:call(P, idle)), receive after 60 -> ok end, d(gen_server:call(P, get)),
+    d(gen_server:call(P, idle)), receive was_idle -> ok end, d(gen_server:call(P, get)),
     d(gen_server:multi_call([node()], counter, get)),
-    R = gen_server:send_request(P, get), d(gen_server:wait_response(R, 1000)),
-    d(gen_server:call(P, continue)),
+    R = gen_server:send_request(P, get), d(gen_server:wait_response(R, infinity)),
+    d([gen_server:call(P, continue), gen_server:call(P, get)]),
     d(gen_server:stop(P)),
     d(whereis(counter)),
     d(try gen_server:call(counter, get) catch exit:{Why, _} -> Why end),
@@ -35,18 +35,18 @@ init(N) -> {ok, N}.
 handle_call(get, _, N) -> {reply, N, N};
 handle_call({add, K}, _, N) -> {reply, ok, N + K};
 handle_call(later, From, N) -> self() ! {answer, From}, {noreply, N};
-handle_call(slow, _, N) -> receive after 60 -> ok end, {reply, done, N};
-handle_call(idle, _, N) -> {reply, ok, N, 20};
+handle_call(slow, _, N) -> receive go_on -> ok end, {reply, done, N};
+handle_call(idle, {From, _}, N) -> put(idle, From), {reply, ok, N, 20};
 handle_call(continue, _, N) -> {reply, ok, N, {continue, more}};
 handle_call(bye, _, N) -> {stop, normal, gone, N}.
 
 handle_cast({add, K}, N) -> {noreply, N + K}.
 
-handle_continue(more, N) -> d(continued), {noreply, N}.
+handle_continue(more, N) -> {noreply, N + 7}.
 
 handle_info({add, K}, N) -> {noreply, N + K};
 handle_info({answer, From}, N) -> gen_server:reply(From, answered), {noreply, N};
-handle_info(timeout, N) -> {noreply, N + 1000};
+handle_info(timeout, N) -> get(idle) ! was_idle, {noreply, N + 1000};
 handle_info(_, N) -> {noreply, N}.
 
 terminate(R, _) -> d({terminate, R}), ok.
@@ -64,8 +64,7 @@ d(T) -> erlang:display(T).
 %% expect: 1116
 %% expect: {[{'nonode@nohost',1116}],[]}
 %% expect: {reply,1116}
-%% expect: continued
-%% expect: ok
+%% expect: [ok,1123]
 %% expect: {terminate,normal}
 %% expect: ok
 %% expect: undefined

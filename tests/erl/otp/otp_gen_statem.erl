@@ -12,22 +12,29 @@ main() ->
     d(gen_statem:call(P, state)),
     gen_statem:cast(P, {button, 1}),
     d(gen_statem:call(P, state)),
-    receive after 80 -> ok end,
-    d(gen_statem:call(P, state)),
+    d(gen_statem:call(P, close)),
+    d(closed(P)),
     d(gen_statem:call(P, history)),
     d(gen_statem:stop(P)).
+
+closed(P) ->
+    case gen_statem:call(P, state) of
+        {open, _} -> receive after 5 -> closed(P) end;
+        Other -> Other
+    end.
 
 callback_mode() -> [state_functions, state_enter].
 
 init([]) -> {ok, locked, #{code => [1, 2, 3], left => [1, 2, 3], log => []}}.
 
 locked(enter, Old, D) -> {keep_state, log({enter, locked, Old}, D#{left => maps:get(code, D)})};
-locked(cast, {button, B}, #{left := [B]} = D) -> {next_state, open, D, [{state_timeout, 40, lock}]};
+locked(cast, {button, B}, #{left := [B]} = D) -> {next_state, open, D};
 locked(cast, {button, B}, #{left := [B | T]} = D) -> {keep_state, D#{left := T}};
 locked(cast, {button, _}, D) -> {keep_state, D#{left := maps:get(code, D)}};
 locked(T, E, D) -> common(T, E, locked, D).
 
 open(enter, Old, D) -> {keep_state, log({enter, open, Old}, D)};
+open({call, F}, close, _) -> {keep_state_and_data, [{reply, F, ok}, {state_timeout, 20, lock}]};
 open(state_timeout, lock, D) -> {next_state, locked, D};
 open(cast, {button, _}, D) -> {keep_state, log(postponed, D), [postpone]};
 open(T, E, D) -> common(T, E, open, D).
@@ -45,6 +52,7 @@ d(T) -> erlang:display(T).
 %% expect: {locked,3}
 %% expect: {open,1}
 %% expect: {open,1}
+%% expect: ok
 %% expect: {locked,2}
 %% expect: [{enter,locked,locked},{enter,open,locked},postponed,{enter,locked,open}]
 %% expect: {terminate,normal,locked}

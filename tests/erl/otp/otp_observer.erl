@@ -16,6 +16,7 @@ main() ->
     {ok, _} = application:ensure_all_started(sasl),
     p({ok, lists:sort([A || {A, _, _} <- application:which_applications()])}),
     Dir = filename:join(["/tmp", "otp_observer." ++ os:getpid()]),
+    _ = file:del_dir_r(Dir),
     ok = file:make_dir(Dir),
     handlers(Dir),
     _ = file:del_dir_r(Dir),

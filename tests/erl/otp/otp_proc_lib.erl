@@ -8,13 +8,13 @@ main() ->
     d(element(1, proc_lib:start_link(?MODULE, child, [ack]))),
     d(proc_lib:start_link(?MODULE, child, [refuse])),
     d(proc_lib:start(?MODULE, child, [hang], 20)),
-    P = proc_lib:spawn(fun() -> receive after infinity -> ok end end),
-    receive after 10 -> ok end,
+    Me = self(),
+    P = proc_lib:spawn(fun() -> Me ! up, receive after infinity -> ok end end),
+    receive up -> ok end,
     d(element(1, proc_lib:initial_call(P)) =:= ?MODULE),
     whereis(kernel_sup) =:= undefined andalso timer:start_link(), %% without the kernel application
     {ok, _} = timer:send_after(10, hello), d(receive hello -> got end),
     {ok, T} = timer:send_interval(10, tick), [receive tick -> ok end || _ <- [1, 2, 3]], d(timer:cancel(T)),
-    Me = self(),
     {ok, _} = timer:apply_after(10, erlang, send, [Me, applied]), d(receive applied -> yes end),
     d(timer:sleep(1)),
     d(element(2, timer:tc(lists, sum, [[1, 2, 3]]))).

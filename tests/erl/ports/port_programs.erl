@@ -3,8 +3,14 @@
 -module(port_programs).
 -export([main/0]).
 p(L, X) -> erlang:display({L, X}).
-flush() -> flush(300).
-flush(T) -> receive {P, X} when is_port(P) -> [X | flush(T)]; {'EXIT', P, R} when is_port(P) -> [{exit, R} | flush(T)]; X -> [X | flush(T)] after T -> [] end.
+%% What ports tell: the next, as many as that, up to an end; bytes of one of them.
+next() -> receive {P, X} when is_port(P) -> X; {'EXIT', P, R} when is_port(P) -> {exit, R} end.
+told(N) -> [next() || _ <- lists:seq(1, N)].
+rest() -> case next() of {exit, R} -> [{exit, R}]; X -> [X | rest()] end.
+got(_, 0) -> [];
+got(P, N) -> receive {P, {data, D}} -> D ++ got(P, N - length(D)) end.
+left() -> receive X -> [X | left()] after 0 -> [] end.
+await_closed(P) -> case erlang:port_info(P) of undefined -> undefined; _ -> erlang:yield(), await_closed(P) end.
 join(L) -> join(L, []).
 join([{data, A}, {data, B} | T], Acc) when is_list(A), is_list(B) -> join([{data, A ++ B} | T], Acc);
 join([H | T], Acc) -> join(T, [H | Acc]);
@@ -16,45 +22,44 @@ main() ->
     p(links, erlang:port_info(P, links) =:= {links, [self()]}),
     p(plinks, lists:member(P, element(2, process_info(self(), links)))),
     p(inlist, lists:member(P, erlang:ports())),
-    p(cmd, port_command(P, ["ab", <<"cd">>, $e])), p(got, join(flush())),
-    P ! {self(), {command, "xyz"}}, p(got, join(flush())),
+    p(cmd, port_command(P, ["ab", <<"cd">>, $e])), p(got, got(P, 5)),
+    P ! {self(), {command, "xyz"}}, p(got, got(P, 3)),
     p(io, [erlang:port_info(P, I) || I <- [input, output, registered_name]]),
     p(foo, catch element(1, element(2, catch erlang:port_info(P, foo)))),
     p(ctl, catch element(1, element(2, catch port_control(P, 1, [])))),
     p(badopt, catch element(1, element(2, catch port_command(P, "a", [foo])))),
     p(force, catch element(1, element(2, catch port_command(P, "a", [force])))),
     p(reg, register(my_port, P)), p(wh, whereis(my_port) =:= P), p(rn, erlang:port_info(P, registered_name)),
-    p(cmd, port_command(my_port, "named")), p(got, join(flush())),
-    my_port ! {self(), {command, "n2"}}, p(got, join(flush())),
+    p(cmd, port_command(my_port, "named")), p(got, got(P, 5)),
+    my_port ! {self(), {command, "n2"}}, p(got, got(P, 2)),
     p(data, [erlang:port_get_data(P), erlang:port_set_data(P, {a, "b"}), erlang:port_get_data(P)]),
-    P ! {self(), close}, p(closed, flush()), p(wh, whereis(my_port)), p(info, erlang:port_info(P)),
+    P ! {self(), close}, p(closed, told(2)), p(wh, whereis(my_port)), p(info, erlang:port_info(P)),
     p(dead, catch element(1, element(2, catch port_command(P, "a")))), p(dead, element(2, P ! {self(), close})),
     p(close2, catch element(1, element(2, catch port_close(P)))),
     Q = open_port({spawn, "sh -c 'echo out; echo err 1>&2; exit 7'"}, [exit_status, stderr_to_stdout, binary, {line, 10}]),
-    p(sh, flush()), p(gone, erlang:port_info(Q)),
-    _ = open_port({spawn, "printf 'abcdefghijklmnop\nqr\n\nst'"}, [{line, 5}, eof]), p(lines, flush()),
-    R = open_port({spawn, "cat"}, [{packet, 2}, binary]), port_command(R, <<"hello">>), port_command(R, <<>>), port_command(R, binary:copy(<<"z">>, 3)), p(packets, flush()),
-    p(close, port_close(R)), p(exit, flush()),
-    _ = open_port({spawn_executable, "/bin/echo"}, [{args, ["a b", "c", <<"d">>]}, {arg0, "foo"}]), p(echo, join(flush())),
+    p(sh, told(4)), p(gone, erlang:port_info(Q)),
+    _ = open_port({spawn, "printf 'abcdefghijklmnop\nqr\n\nst'"}, [{line, 5}, eof]), p(lines, told(8)),
+    R = open_port({spawn, "cat"}, [{packet, 2}, binary]), port_command(R, <<"hello">>), port_command(R, <<>>), port_command(R, binary:copy(<<"z">>, 3)), p(packets, told(3)),
+    p(close, port_close(R)), p(exit, told(1)),
+    _ = open_port({spawn_executable, "/bin/echo"}, [{args, ["a b", "c", <<"d">>]}, {arg0, "foo"}]), p(echo, join(rest())),
     _ = open_port({spawn_executable, "/usr/bin/env"}, [{env, [{"IOT_X", "1"}, {"PATH", false}]}, {args, []}]),
-    E = lists:append([X || {data, X} <- flush()]), p(env, [lists:member(X, string:lexemes(E, "\n")) || X <- ["IOT_X=1"]]), p(nopath, string:find(E, "\nPATH=")),
-    _ = open_port({spawn, "pwd"}, [{cd, "/tmp"}]), p(cd, join(flush())),
+    E = lists:append([X || {data, X} <- rest()]), p(env, [lists:member(X, string:lexemes(E, "\n")) || X <- ["IOT_X=1"]]), p(nopath, string:find(E, "\nPATH=")),
+    _ = open_port({spawn, "pwd"}, [{cd, "/tmp"}]), p(cd, join(rest())),
     p(errs, [catch element(1, element(2, catch open_port(N, S))) || {N, S} <- [{{spawn_executable, "/nonexistent"}, []}, {{spawn_executable, "/etc/passwd"}, []}, {{spawn_driver, "nope"}, []}, {{fd, a, b}, []}, {{spawn, "ls"}, [foo]}, {{fd, 0, 1}, [exit_status]}, {{spawn, "ls"}, [{packet, 3}]}, {{spawn, "ls"}, [{args, ["a"]}]}, {{spawn, "ls"}, [{line, 3}, {packet, 2}]}]]),
     S = open_port({spawn, "cat"}, []), Self = self(),
     C = spawn_link(fun() -> receive {S, connected} -> ok after 0 -> ok end, Self ! ready, receive {S, {data, D}} -> Self ! {child, D} end, receive stop -> ok end end),
     receive ready -> ok end,
     p(connect, port_connect(S, C)), unlink(S), port_command(S, "tochild"), receive M -> p(child, M) end,
-    C ! stop, timer(100), p(dead, erlang:port_info(S)), p(rest, [X || X <- flush(), element(1, X) =/= 'EXIT']),
-    T = open_port({spawn, "cat"}, []), exit(T, kaput), p(kaput, flush()),
-    U = open_port({spawn, "cat"}, []), Mr = erlang:monitor(port, U), port_close(U), receive {'DOWN', Mr, port, U, Why} -> p(down, Why) after 500 -> p(down, none) end, flush(0),
-    {V, Vr} = spawn_monitor(fun() -> Self ! open_port({spawn, "cat"}, []), exit(boom) end), receive Vp when is_port(Vp) -> receive {'DOWN', Vr, _, V, _} -> ok end, timer(50), p(owner, erlang:port_info(Vp)) end,
-    W = open_port({spawn, "cat >/dev/null"}, [out]), p(bulk, [port_command(W, binary:copy(<<"0123456789">>, 10000)) || _ <- lists:seq(1, 20)]), port_close(W), p(x, flush(50)),
-    B = open_port({spawn, "sleep 1"}, [out]), p(busy, length([X || X <- [port_command(B, binary:copy(<<"0123456789">>, 10000), [nosuspend]) || _ <- lists:seq(1, 5)], X =:= false]) > 0), port_close(B), flush(50),
-    Z = open_port({spawn, "cat"}, [binary]), Big = binary:copy(<<"0123456789">>, 50000), spawn(fun() -> port_command(Z, Big) end), p(echo, rec(Z, 500000, [])=:= Big), port_close(Z), flush(50),
+    C ! stop, receive {'EXIT', C, normal} -> ok end, p(dead, await_closed(S)),
+    T = open_port({spawn, "cat"}, []), exit(T, kaput), p(kaput, told(1)),
+    U = open_port({spawn, "cat"}, []), Mr = erlang:monitor(port, U), port_close(U), receive {'DOWN', Mr, port, U, Why} -> p(down, Why) end, p(exit, told(1)),
+    {V, Vr} = spawn_monitor(fun() -> Self ! open_port({spawn, "cat"}, []), exit(boom) end), receive Vp when is_port(Vp) -> receive {'DOWN', Vr, _, V, _} -> ok end, p(owner, await_closed(Vp)) end,
+    W = open_port({spawn, "cat >/dev/null"}, [out]), p(bulk, [port_command(W, binary:copy(<<"0123456789">>, 10000)) || _ <- lists:seq(1, 20)]), port_close(W), p(x, told(1)),
+    B = open_port({spawn, "sleep 1000"}, [out]), {os_pid, Sleeper} = erlang:port_info(B, os_pid), p(busy, length([X || X <- [port_command(B, binary:copy(<<"0123456789">>, 10000), [nosuspend]) || _ <- lists:seq(1, 5)], X =:= false]) > 0), port_close(B), p(x, told(1)), os:cmd("kill " ++ integer_to_list(Sleeper)),
+    Z = open_port({spawn, "cat"}, [binary]), Big = binary:copy(<<"0123456789">>, 50000), spawn(fun() -> port_command(Z, Big) end), p(echo, rec(Z, 500000, [])=:= Big), port_close(Z), p(x, told(1)), p(left, left()),
     halt(0).
 rec(_, 0, A) -> iolist_to_binary(lists:reverse(A));
 rec(Z, N, A) -> receive {Z, {data, D}} -> rec(Z, N - byte_size(D), [D | A]) end.
-timer(N) -> receive after N -> ok end.
 
 %% expect: {name,{name,"cat"}}
 %% expect: {conn,true}
@@ -62,8 +67,8 @@ timer(N) -> receive after N -> ok end.
 %% expect: {plinks,true}
 %% expect: {inlist,true}
 %% expect: {cmd,true}
-%% expect: {got,[{data,"abcde"}]}
-%% expect: {got,[{data,"xyz"}]}
+%% expect: {got,"abcde"}
+%% expect: {got,"xyz"}
 %% expect: {io,[{input,8},{output,8},[]]}
 %% expect: {foo,badarg}
 %% expect: {ctl,badarg}
@@ -73,8 +78,8 @@ timer(N) -> receive after N -> ok end.
 %% expect: {wh,true}
 %% expect: {rn,{registered_name,my_port}}
 %% expect: {cmd,true}
-%% expect: {got,[{data,"named"}]}
-%% expect: {got,[{data,"n2"}]}
+%% expect: {got,"named"}
+%% expect: {got,"n2"}
 %% expect: {data,[undefined,true,{a,"b"}]}
 %% expect: {closed,[{exit,normal},closed]}
 %% expect: {wh,undefined}
@@ -96,11 +101,14 @@ timer(N) -> receive after N -> ok end.
 %% expect: {connect,true}
 %% expect: {child,{child,"tochild"}}
 %% expect: {dead,undefined}
-%% expect: {rest,[]}
 %% expect: {kaput,[{exit,kaput}]}
 %% expect: {down,normal}
+%% expect: {exit,[{exit,normal}]}
 %% expect: {owner,undefined}
 %% expect: {bulk,[true,true,true,true,true,true,true,true,true,true,true,true,true,true,true,true,true,true,true,true]}
 %% expect: {x,[{exit,normal}]}
 %% expect: {busy,true}
+%% expect: {x,[{exit,normal}]}
 %% expect: {echo,true}
+%% expect: {x,[{exit,normal}]}
+%% expect: {left,[]}

@@ -6,7 +6,7 @@
 
 main() ->
     Fifo = "/tmp/proc_blocked." ++ os:getpid(),
-    [] = os:cmd("mkfifo " ++ Fifo),
+    [] = os:cmd("rm -f " ++ Fifo ++ "; mkfifo " ++ Fifo),
     asked(Fifo),
     ended(Fifo),
     spared(Fifo),
@@ -38,7 +38,7 @@ mailbox() -> receive done -> []; X -> [X | mailbox()] end.
 await_in(P, Function) ->
     case process_info(P, current_function) of
         {_, {_, Function, _}} -> ok;
-        _ -> erlang:yield(), await_in(P, Function)
+        {_, _} -> erlang:yield(), await_in(P, Function)
     end.
 
 %% The other end of the FIFO: openers go on.
@@ -65,7 +65,8 @@ ended(Fifo) ->
     {P, _} = PM = opener(Fifo),
     exit(P, reason),
     p(exit, await_down(PM)),
-    {_, _} = QM = opener(Fifo, fun() -> spawn_link(fun() -> receive after 10 -> exit(linked) end end) end),
+    {Q, _} = QM = opener(Fifo),
+    spawn(fun() -> link(Q), exit(linked) end),
     p(link, await_down(QM)),
     {R, _} = RM = opener(Fifo),
     link(R),
@@ -83,12 +84,12 @@ spared(Fifo) ->
     {P, _} = PM = opener(Fifo, fun() ->
         process_flag(trap_exit, true),
         monitor(process, Watched),
-        erlang:send_after(20, self(), timer),
         Self ! {aliases, alias(), alias([reply])}
     end),
     {A, R} = receive {aliases, X, Y} -> {X, Y} end,
     exit(P, first),
-    receive after 50 -> ok end,
+    erlang:send_after(1, P, timer),
+    await_queued(P, 2),
     A ! to_alias,
     R ! to_reply_alias,
     R ! to_reply_alias_again,

@@ -7,25 +7,32 @@ main() ->
     d([put(a, 1), put(a, 2), get(a), put(b, 3), lists:sort(get()), lists:sort(get_keys()), get_keys(2), erase(a), get(a), erase()]),
     Me = self(),
     P = spawn(fun() -> put(x, 1), process_flag(priority, high), receive go -> ok end, receive after infinity -> ok end end),
+    asleep(P),
     [P ! {junk, I} || I <- lists:seq(1, 5)],
-    receive after 30 -> ok end,
+    asleep(P),
     d([process_info(P, message_queue_len), process_info(P, messages), process_info(P, dictionary), process_info(P, status), process_info(P, priority),
        process_info(P, trap_exit), process_info(P, current_function), element(1, process_info(P, memory))]),
     d(process_info(P, [message_queue_len, status])),
-    P ! go, receive after 20 -> ok end,
+    P ! go, asleep(P),
     d(process_info(P, message_queue_len)),
-    exit(P, kill), receive after 20 -> ok end,
+    exit(P, kill),
     d([process_info(P), is_process_alive(P)]),
     process_flag(trap_exit, false),
     d([process_flag(trap_exit, true), process_flag(trap_exit, false), process_flag(priority, low), process_flag(priority, normal)]),
     d(group_leader() =:= element(2, process_info(self(), group_leader))),
     H = spawn(fun() -> erlang:hibernate(?MODULE, woken, [Me, 42]) end),
-    receive after 20 -> ok end,
+    asleep(H),
     d(process_info(H, current_function)),
     H ! hi, d(receive {H, V} -> V end),
     d([is_integer(element(2, process_info(self(), reductions))), element(2, process_info(self(), initial_call)) =/= undefined]),
     [d(try F() catch C:R -> {C, R} end) || F <- [fun() -> process_info(id(x)) end, fun() -> process_flag(id(x), 1) end, fun() -> spawn(id(x)) end,
                                                  fun() -> process_info(self(), id(nosuch)) end]].
+
+asleep(P) ->
+    case process_info(P, status) of
+        {status, waiting} -> ok;
+        {status, _} -> erlang:yield(), asleep(P)
+    end.
 
 woken(Me, V) -> receive hi -> Me ! {self(), V} end.
 

@@ -17,7 +17,7 @@ order() ->
     process_flag(priority, high),
     process_flag(scheduler, 1),
     Pid = spawn_opt(fun sleep/0, [link, {scheduler, 1}]),
-    receive after 100 -> ok end, % it sleeps
+    asleep(Pid),
     Ask = fun(Priority, N) -> erts_internal:request_system_task(Pid, Priority, {system_task_test, {Priority, N}}) end,
     [Ask(Priority, N) || {Priority, Count} <- [{low, 3}, {normal, 18}], N <- lists:seq(1, Count)],
     io:format("~w~n", [[receive {system_task_test, {Priority, N}, true} -> {Priority, N} end || _ <- lists:seq(1, 21)]]),
@@ -26,6 +26,12 @@ order() ->
     stop(Pid).
 
 sleep() -> receive after infinity -> ok end.
+
+asleep(Pid) ->
+    case process_info(Pid, status) of
+        {status, waiting} -> ok;
+        _ -> receive after 1 -> asleep(Pid) end
+    end.
 
 stop(Pid) ->
     unlink(Pid),

@@ -4,8 +4,7 @@
 -export([main/0]).
 
 main() ->
-    erlang:send_after(30, self(), three), erlang:send_after(20, self(), two), erlang:send_after(10, self(), one),
-    d([receive M -> M end || _ <- [1, 2, 3]]),
+    d(in_order()),
     R = erlang:start_timer(10, self(), msg), d(receive {timeout, R, X} -> X end),
     R2 = erlang:send_after(100000, self(), never),
     L = erlang:read_timer(R2), d(L > 90000 andalso L =< 100000),
@@ -14,7 +13,7 @@ main() ->
     T0 = erlang:monotonic_time(millisecond),
     receive after 50 -> ok end,
     T1 = erlang:monotonic_time(millisecond),
-    d(T1 - T0 >= 50 andalso T1 - T0 < 500),
+    d(T1 - T0 >= 50),
     [erlang:send_after(1 + I rem 7, self(), {t, I}) || I <- lists:seq(1, 5000)],
     d(lists:sort([receive {t, I} -> I end || _ <- lists:seq(1, 5000)]) =:= lists:seq(1, 5000)),
     Ts = [erlang:send_after(60000 + I, self(), x) || I <- lists:seq(1, 5000)],
@@ -29,6 +28,16 @@ main() ->
     [d(try F() catch C:E -> {C, E} end) || F <- [fun() -> erlang:send_after(-1, self(), x) end, fun() -> erlang:start_timer(id(a), self(), x) end,
                                                  fun() -> erlang:cancel_timer(id(x)) end]],
     to_the_dead().
+
+%% Who was held up between them, until the first was due, sets them anew.
+in_order() ->
+    Due = erlang:monotonic_time(millisecond) + 10,
+    [erlang:send_after(Due + 10 * I, self(), Word, [{abs, true}]) || {I, Word} <- [{2, three}, {1, two}, {0, one}]],
+    Late = erlang:monotonic_time(millisecond) >= Due,
+    case [receive M -> M end || _ <- [1, 2, 3]] of
+        _ when Late -> in_order();
+        Words -> Words
+    end.
 
 %% A timer ends with the process that it would send to; one to a name stays.
 to_the_dead() ->

@@ -97,7 +97,7 @@ raise(throw) -> throw(ball).
 guarded(X) when X =:= node() -> 1;
 guarded(X) when is_atom(X) -> 2.
 
-wait() -> receive stop -> stopped; _ -> wait() after 1000 -> timeout end.
+wait() -> receive stop -> stopped; _ -> wait() after 100000 -> timeout end.
 waiting() -> receive _ -> waiting() end.
 
 split(<<C, R/binary>>) -> [C | split(R)];

@@ -5,8 +5,8 @@
 
 main() ->
     section("messages", [send, 'receive'], fun(Me) ->
-        Me ! {self(), hello}, self() ! own, receive own -> ok end,
-        receive {Me, Reply} -> Reply end,
+        self() ! own, receive own -> ok end,
+        Me ! {self(), hello}, receive {Me, Reply} -> Reply end,
         known ! by_name, receive by_name -> ok end,
         erlang:send(Me, sent), dead() ! lost,
         erlang:send_after(1, self(), late), receive late -> ok end
@@ -24,8 +24,9 @@ main() ->
         Me ! ready, receive stop -> ok end
     end, fun(P) -> receive ready -> ok end,
         link(P), {links, L} = process_info(P, links), true = lists:member(self(), L), unlink(P), {links, _} = process_info(P, links),
-        Q = spawn(fun() -> link(P) end), monitor(process, Q), receive {'DOWN', _, _, Q, _} -> ok end,
-        {links, _} = process_info(P, links),
+        {Q, R} = spawn_monitor(fun() -> link(P), receive stop -> ok end end),
+        wait_until(fun() -> process_info(P, links) =:= {links, [Q]} end), Q ! stop, receive {'DOWN', R, _, _, _} -> ok end,
+        wait_until(fun() -> process_info(P, links) =:= {links, []} end),
         P ! stop end),
     section("children", [procs, set_on_spawn], fun(_) -> family(2) end, fun(_) -> ok end),
     section("first child", [procs, set_on_first_spawn], fun(_) -> family(2) end, fun(_) -> ok end),
@@ -46,6 +47,7 @@ family(N) ->
     receive {'DOWN', S, _, Q, _} -> ok end.
 
 dead() -> {P, R} = spawn_monitor(fun() -> ok end), receive {'DOWN', R, _, _, _} -> P end.
+wait_until(F) -> F() orelse begin erlang:yield(), wait_until(F) end.
 waiting(P) -> case process_info(P, status) of {status, waiting} -> ok; _ -> erlang:yield(), waiting(P) end.
 
 %% Runs F in a process with flags, Other here, prints what the tracer heard.
@@ -60,11 +62,12 @@ section(Name, Flags, F, Other) ->
     P ! go,
     Other(P),
     receive {'DOWN', R, _, _, _} -> ok end,
-    Ref = erlang:trace_delivered(all), receive {trace_delivered, all, Ref} -> ok end,
     show(take(Tracer), [{P, tracee}, {Me, main}]).
 
 collect(L) -> receive {take, P} -> P ! {taken, lists:reverse(L)}; M -> collect([M | L]) end.
-take(T) -> T ! {take, self()}, receive {taken, L} -> L end.
+take(T) ->
+    Ref = erlang:trace_delivered(all), receive {trace_delivered, all, Ref} -> ok end,
+    T ! {take, self()}, receive {taken, L} -> L end.
 
 %% Pids by the order in which they appear.
 show([], _) -> ok;
@@ -89,7 +92,6 @@ slices() ->
     {P, R} = spawn_monitor(fun() -> receive go -> ok end, Me ! ready, quiet_until(stop) end),
     erlang:trace(P, true, [running, {tracer, T}]), P ! go,
     receive ready -> ok end, waiting(P), P ! stop, receive {'DOWN', R, _, _, _} -> ok end,
-    erlang:trace_delivered(all), receive {trace_delivered, _, _} -> ok end,
     L = [{E, M} || {trace, _, E, M} <- take(T)],
     p(alternate(in, [E || {E, _} <- L])),
     p([lists:member({E, {?MODULE, quiet_until, 1}}, L) || E <- [in, out]]).
@@ -127,7 +129,6 @@ born() ->
     {P, R} = spawn_monitor(?MODULE, child, []), receive {'DOWN', R, _, _, _} -> ok end,
     0 = erlang:trace(new, false, [all]),
     p(erlang:trace_info(new, tracer)),
-    erlang:trace_delivered(all), receive {trace_delivered, all, _} -> ok end,
     show([M || M <- take(T), element(2, M) =:= P], [{P, tracee}, {self(), main}]).
 
 tracer_dies() ->
@@ -150,7 +151,6 @@ quiet_ones() ->
     P = spawn(fun() -> process_flag(sensitive, true), receive go -> ok end, self() ! secret, receive secret -> ok end,
                        process_flag(sensitive, false), self() ! open, receive open -> ok end, receive stop -> ok end end),
     erlang:trace(P, true, [send, {tracer, T}]), P ! go, waiting(P),
-    erlang:trace_delivered(P), receive {trace_delivered, _, _} -> ok end,
     show(take(T), [{P, tracee}]), P ! stop.
 
 collections() ->
@@ -194,9 +194,9 @@ p(T) -> io:format("  ~0p~n", [T]).
 
 %% expect: messages
 %% expect:   {trace,tracee,'receive',go}
-%% expect:   {trace,tracee,send,{tracee,hello},main}
 %% expect:   {trace,tracee,send,own,tracee}
 %% expect:   {trace,tracee,'receive',own}
+%% expect:   {trace,tracee,send,{tracee,hello},main}
 %% expect:   {trace,tracee,'receive',{main,back}}
 %% expect:   {trace,tracee,send,by_name,known}
 %% expect:   {trace,tracee,'receive',by_name}

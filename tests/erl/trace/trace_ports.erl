@@ -44,9 +44,9 @@ ends() ->
     [begin
         T = tracer(), Me = self(),
         {Q, R} = spawn_monitor(fun() ->
-            P = opened(T, [ports, 'receive'], {spawn, Command}, []), Me ! {port, P}, End(P),
+            P = opened(T, [ports, 'receive'], {spawn, Command}, []), Me ! {port, P}, receive go -> End(P) end,
             receive {'EXIT', P, _} -> ok; stop -> ok end end),
-        P = receive {port, X} -> X end, M = monitor(port, P), receive {'DOWN', M, _, _, Why} -> p(Why) end,
+        P = receive {port, X} -> X end, M = monitor(port, P), Q ! go, receive {'DOWN', M, _, _, Why} -> p(Why) end,
         Q ! stop, receive {'DOWN', R, _, _, _} -> ok end,
         show(T, P)
      end || {Command, End} <- [
@@ -237,22 +237,22 @@ p(X) -> io:format("~w~n", [X]).
 %% expect: {send,{port,{exit_status,3}},{pid,1}}
 %% expect: {send,{port,eof},{pid,1}}
 %% expect: ends
-%% expect: noproc
+%% expect: foo
 %% expect: {open,{pid,1},cat}
 %% expect: {getting_linked,{pid,1}}
 %% expect: {'receive',{{pid,1},close}}
 %% expect: {closed,foo}
-%% expect: noproc
+%% expect: killed
 %% expect: {open,{pid,1},cat}
 %% expect: {getting_linked,{pid,1}}
 %% expect: {'receive',{{pid,1},close}}
 %% expect: {closed,kill}
-%% expect: noproc
+%% expect: normal
 %% expect: {open,{pid,1},cat}
 %% expect: {getting_linked,{pid,1}}
 %% expect: {'receive',{{pid,1},close}}
 %% expect: {closed,normal}
-%% expect: noproc
+%% expect: bar
 %% expect: {open,{pid,1},cat}
 %% expect: {getting_linked,{pid,1}}
 %% expect: {'receive',{{pid,1},close}}

@@ -36,15 +36,14 @@ collections() ->
 
 slices() ->
     io:format("long_schedule~n"),
-    L = lists:seq(1, 4000000),
+    L = lists:seq(1, 4000000), Same = lists:seq(1, 4000000),
     T = collector(), erlang:system_monitor(T, [{long_schedule, 1}]),
-    search(L, 5),
+    erlang:yield(),
+    true = L =:= Same,
+    erlang:yield(),
     {I, _} = wait_for(T, fun({monitor, Q, long_schedule, M}) -> Q =:= self_of(T) andalso {true, M}; (_) -> false end),
     p([K || {K, _} <- I]), p(proplists:get_value(timeout, I) >= 1),
     off().
-
-search(_, 0) -> ok;
-search(L, N) -> lists:member(x, L), erlang:yield(), search(L, N - 1).
 
 ports() ->
     io:format("busy_port~n"),
@@ -116,7 +115,7 @@ wait_for(T, Wanted) ->
     T ! {take, self()}, L = receive {taken, X} -> X end,
     case lists:filtermap(Wanted, L) of
         [R | _] -> {R, L};
-        [] -> erlang:yield(), wait_for(T, Wanted)
+        [] -> receive after 1 -> wait_for(T, Wanted) end
     end.
 
 p(T) -> io:format("  ~0p~n", [T]).
