@@ -9,7 +9,7 @@
 #include "ets/tables.h"
 
 enum lock_kind { HELD_NONE, HELD_MUTEX, HELD_READ, HELD_WRITE, HELD_STRIPE, HELD_STRIPES };
-enum { SPINS = 64, STRIPED_STEPS = 2 };
+enum { SPINS = 64, STRIPED_STEPS = 10000 };
 
 /* Tables are held for less than it takes to sleep: look a few times before. */
 static inline void acquire(struct lock *l)
@@ -225,8 +225,8 @@ static void resize_locked(struct ets_table *t)
 	resize(t, wanted_resize(t));
 }
 
-/* One resizer at a time; it takes the lock of the stripe whose bucket is next, and looks again. It goes two steps, as others may
- * have found it at work and gone none. */
+/* One resizer at a time; it takes the lock of the stripe whose bucket is next, and looks again. It makes up for those who found it at
+ * work and went no step, which may be many when it was held up. */
 static void resize_striped(struct ets_table *t)
 {
 	struct ets_hash *h = &t->store.hash;
