@@ -832,7 +832,7 @@ static bool come_to_rest(Process *p)
 static bool prepare(Process *p, uint32_t before)
 {
 	for (;;) {
-		if ((atomic_load(&p->state) & PS_SIGNALS) && !signal_handle(p)) {
+		if ((atomic_load(&p->state) & PS_SIGNALS) && !signal_handle_now(p)) {
 			process_exit(p, p->exc_reason);
 			return false;
 		}
