@@ -13,10 +13,12 @@
 #include "base/clock.h"
 #include "bif/bif_time.h"
 #include "bif/spawn_opts.h"
+#include "code/export.h"
 #include "code/module.h"
 #include "data/number.h"
 #include "ets/table.h"
 #include "io/async.h"
+#include "io/cpu_topology.h"
 #include "io/port.h"
 #include "proc/sched.h"
 #include "term/node.h"
@@ -321,13 +323,36 @@ static const struct info_item {
 	ITEM_AS(cpu_quota, unknown), ITEM(info), ITEM(procs), ITEM(loaded), ITEM(dist), ITEM(all_schedulers_state), ITEM(emu_args),
 	ITEM_AS(beam_jump_table, true), ITEM_AS(hipe_architecture, undefined), { am_allocator, info_allocator },
 	{ am_alloc_util_allocators, info_alloc_util_allocators },
-	ITEM_AS(taints, nil), ITEM_AS(cpu_topology, undefined), ITEM_AS(modified_timing_level, undefined),
+	ITEM_AS(taints, nil), ITEM_AS(modified_timing_level, undefined),
 #if ERLVM_PROBES
 	ITEM_AS(dynamic_trace_probes, true),
 #else
 	ITEM_AS(dynamic_trace_probes, false),
 #endif
 };
+
+/* As records of module erlang's, which makes a tree of them. Nobody defines another topology. */
+static Term info_cpu_topology(Process *p)
+{
+	struct cpu_place *cpus;
+	Term list = NIL;
+
+	for (size_t i = cpu_topology_read(&cpus); i-- > 0;)
+		list = heap_cons(&p->heap, heap_tuple(&p->heap, am_cpu, heap_int(&p->heap, cpus[i].node), heap_int(&p->heap, cpus[i].processor),
+						      heap_int(&p->heap, cpus[i].processor_node), heap_int(&p->heap, cpus[i].core),
+						      heap_int(&p->heap, cpus[i].thread), heap_int(&p->heap, cpus[i].logical)), list);
+	mem_free(cpus);
+	if (list == NIL)
+		return am_undefined;
+	return exc_trap(p, export_get(am_erlang, am_format_cpu_topology, 1), 1, &list);
+}
+
+static bool is_cpu_topology(Term item)
+{
+	if (term_is_tuple_of(item, 2) && tuple_get(item, 1) == am_cpu_topology)
+		return tuple_get(item, 2) == am_detected || tuple_get(item, 2) == am_used;
+	return item == am_cpu_topology;
+}
 
 static Term info_pair(Process *p, Term name, Term of)
 {
@@ -339,7 +364,7 @@ static Term info_pair(Process *p, Term name, Term of)
 	case am_allocator_sizes:
 		return info_allocator_of(p, of, false);
 	case am_cpu_topology:
-		return of == am_defined || of == am_detected || of == am_used ? am_undefined : TERM_NONE;
+		return of == am_defined ? am_undefined : TERM_NONE;
 	default:
 		return TERM_NONE;
 	}
@@ -349,6 +374,8 @@ Term bif_erlang_system_info_1(Process *p, Term *args)
 {
 	Term value = TERM_NONE;
 
+	if (is_cpu_topology(args[0]))
+		return info_cpu_topology(p);
 	if (term_is_tuple_of(args[0], 2))
 		value = info_pair(p, tuple_get(args[0], 1), tuple_get(args[0], 2));
 	if (term_is_tuple_of(args[0], 3) && tuple_get(args[0], 1) == am_memory_internal)

@@ -21,7 +21,20 @@ main() ->
     adds_up(erts_debug:get_internal_state(memory)),
     io:format("~p~n", [lists:member("-noshell", erlang:system_info(emu_args)) orelse erlang:system_info(emu_args)]),
     allocators(),
+    topology(),
     leaves_nothing().
+
+%% Every processor that Linux has a place for is a leaf; no tree where it has not one for all.
+topology() ->
+    Tree = erlang:system_info(cpu_topology),
+    Files = filelib:wildcard("/sys/devices/system/cpu/cpu[0-9]*/topology/core_id"),
+    Told = lists:sort([list_to_integer(lists:nthtail(3, lists:nth(6, filename:split(File)))) || File <- Files]),
+    io:format("~p~n", [Tree =:= undefined orelse lists:sort(leaves(Tree)) =:= Told]),
+    io:format("~p~n", [[erlang:system_info({cpu_topology, Which}) =:= Value || {Which, Value} <- [{used, Tree}, {detected, Tree}, {defined, undefined}]]]).
+
+leaves({logical, Id}) -> [Id];
+leaves({_, Below}) -> leaves(Below);
+leaves(List) when is_list(List) -> lists:flatmap(fun leaves/1, List).
 
 adds_up(Memory) ->
     Of = fun(Kind) -> proplists:get_value(Kind, Memory) end,
@@ -67,4 +80,6 @@ leaves_nothing() ->
 %% expect: true
 %% expect: true
 %% expect: [badarg,badarg,badarg]
+%% expect: true
+%% expect: [true,true,true]
 %% expect: {0,0}
