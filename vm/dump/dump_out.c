@@ -46,6 +46,11 @@ void dump_open_fd(int fd)
 	begin(fd, 0, true);
 }
 
+bool dump_vm_goes_on(void)
+{
+	return out.is_borrowed;
+}
+
 bool dump_open(const char *path, uint64_t limit_bytes)
 {
 	/* As OTP makes it: readable by its owner and the group. */

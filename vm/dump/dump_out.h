@@ -12,6 +12,8 @@
 bool dump_open(const char *path, uint64_t limit_bytes);
 /* The same to an open descriptor, which dump_close leaves open. */
 void dump_open_fd(int fd);
+/* Does the VM go on afterwards, as dump_open_fd wants it? Then others hold locks for a moment only. */
+bool dump_vm_goes_on(void);
 /* False when something could not be written, or the limit was reached (the file then says so at its end). */
 bool dump_close(void);
 void dump_bytes(const void *bytes, size_t n);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A process is read as it stands: nothing is changed, no lock is taken. */
+/* A process is read as it stands: nothing is changed. After a crash no lock is taken; a VM that goes on has pollers that deliver messages
+ * while its schedulers stand still. */
 #include "dump/dump_process.h"
 
 #include "code/breakpoint.h"
@@ -110,14 +111,25 @@ static void write_peers(const Process *p)
 	dump_text("]\n");
 }
 
-/* Messages that came in and were not looked at yet. */
-static void each_message(const Process *p, void (*see)(const struct signal *s, void *arg), void *arg)
+/* Those too that came in and were not looked at yet. */
+static void each_message(Process *p, void (*see)(const struct signal *s, void *arg), void *arg)
 {
+	bool locks = dump_vm_goes_on();
+
 	for (const struct signal *s = p->msg_first; s != NULL; s = s->next)
 		see(s, arg);
+	if (locks)
+		lock_acquire(&p->signals_lock);
 	for (const struct signal *s = p->in_first; s != NULL; s = s->next)
 		if (s->kind == SIG_MESSAGE)
 			see(s, arg);
+	if (locks)
+		lock_release(&p->signals_lock);
+}
+
+static unsigned count_messages(const Process *p)
+{
+	return p->msg_length + __atomic_load_n(&p->in_length, __ATOMIC_RELAXED);
 }
 
 static void count_bytes(const struct signal *s, void *arg)
@@ -127,7 +139,7 @@ static void count_bytes(const struct signal *s, void *arg)
 	*bytes += sizeof(*s) + (s->fragment != NULL ? s->fragment->size_words * sizeof(Term) : 0);
 }
 
-size_t dump_process_bytes(const Process *p)
+size_t dump_process_bytes(Process *p)
 {
 	size_t bytes = sizeof(*p) + (stack_heap_words(&p->heap) + old_words(&p->heap) + p->heap.fragment_words) * sizeof(Term);
 
@@ -146,7 +158,7 @@ static void write_origin(const Process *p)
 	write_pid_line("Spawned by", p->parent);
 }
 
-static void write_sizes(const Process *p)
+static void write_sizes(Process *p)
 {
 	const struct heap *h = &p->heap;
 	unsigned fragments = 0;
@@ -160,7 +172,7 @@ static void write_sizes(const Process *p)
 	dump_format("BinVHeap: %zu\nOldBinVHeap: %zu\nMemory: %zu\n", h->binary_words, h->old_binary_words, dump_process_bytes(p));
 }
 
-void dump_process_summary(const Process *p)
+void dump_process_summary(Process *p)
 {
 	Term name = atomic_load(&p->reg_name);
 
@@ -173,7 +185,7 @@ void dump_process_summary(const Process *p)
 		dump_text("\n");
 	}
 	write_origin(p);
-	dump_format("Message queue length: %u\n", p->msg_length + p->in_length);
+	dump_format("Message queue length: %u\n", count_messages(p));
 	write_sizes(p);
 	if (!(atomic_load(&p->state) & PS_RUNNING)) {
 		dump_text("Program counter: ");
@@ -245,10 +257,10 @@ static void write_stack(const Process *p)
 	}
 }
 
-void dump_process_terms(const Process *p)
+void dump_process_terms(Process *p)
 {
 	write_dictionary(p);
-	if (p->msg_length + p->in_length > 0) {
+	if (count_messages(p) > 0) {
 		begin_section("proc_messages", p);
 		each_message(p, write_message, NULL);
 	}

@@ -6,10 +6,10 @@
 #include "proc/process.h"
 
 /* Units: bytes that its heap, stack and messages take. */
-size_t dump_process_bytes(const Process *p);
+size_t dump_process_bytes(Process *p);
 /* The section =proc. */
-void dump_process_summary(const Process *p);
+void dump_process_summary(Process *p);
 /* Dictionary, messages, stack, heap: of a process that does not run now. */
-void dump_process_terms(const Process *p);
+void dump_process_terms(Process *p);
 
 #endif

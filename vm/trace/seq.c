@@ -186,7 +186,9 @@ static void reset_process(Process *p, void *arg)
 	if (p->tracee != NULL)
 		seq_token_set_counts(p, 0, 0);
 	drop_tokens(p->msg_first);
+	lock_acquire(&p->signals_lock); /* pollers do not stand still */
 	drop_tokens(p->in_first);
+	lock_release(&p->signals_lock);
 }
 
 static void reset_stopped(void *arg)
