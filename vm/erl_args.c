@@ -277,12 +277,35 @@ int erl_args_emulator_flag(char **argv, struct options *o)
 
 /* ---- words from variables and files */
 
-/* The next word of *text, as a shell would take it: quotes, backslashes, in files comments. Owns: the caller. NULL at the end. */
+/* The word at s, as a shell would take it: quotes, backslashes. Returns its end. to: where it goes, or NULL. */
+static const char *scan_word(const char *s, char *to)
+{
+	char quote = 0;
+
+	for (; *s != 0 && (quote != 0 || !isspace((unsigned char)*s)); s++) {
+		if (quote == 0 && (*s == '"' || *s == '\'')) {
+			quote = *s;
+			continue;
+		}
+		if (quote != 0 && *s == quote) {
+			quote = 0;
+			continue;
+		}
+		if (*s == '\\' && s[1] != 0 && quote != '\'')
+			s++;
+		if (to != NULL)
+			*to++ = *s;
+	}
+	if (to != NULL)
+		*to = 0;
+	return s;
+}
+
+/* The next word of *text; in files there are comments. Owns: the caller. NULL at the end. */
 static char *next_word(const char **text, bool comments)
 {
 	const char *s = *text;
-	char *word, *to;
-	char quote = 0;
+	char *word;
 
 	for (;;) {
 		while (isspace((unsigned char)*s))
@@ -293,19 +316,9 @@ static char *next_word(const char **text, bool comments)
 	}
 	if (*s == 0)
 		return NULL;
-	word = to = mem_alloc(strlen(s) + 1);
-	for (; *s != 0 && (quote != 0 || !isspace((unsigned char)*s)); s++) {
-		if (quote == 0 && (*s == '"' || *s == '\''))
-			quote = *s;
-		else if (quote != 0 && *s == quote)
-			quote = 0;
-		else if (*s == '\\' && s[1] != 0 && quote != '\'')
-			*to++ = *++s;
-		else
-			*to++ = *s;
-	}
-	*to = 0;
-	*text = s;
+	*text = scan_word(s, NULL);
+	word = mem_alloc((size_t)(*text - s) + 1);
+	scan_word(s, word);
 	return word;
 }
 

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Attacks every native function with arguments made from its spec, some of them hostile, on the stock erl and on erlvm (native_attack.erl),
 and holds the answers against each other: value, class, reason, error_info. A VM that ends is a finding, and the run goes on behind the
-function that ended it. Exit status 0: erlvm lives, and answers as erl does but where KNOWN says why not.
-    BUILD=build python3 tests/natives/attack_natives.py [--rounds N] [--only TEXT] [--no-stock]"""
+function that ended it. Then what is pure is held against erl by its values, over random terms of the right types (native_values.erl).
+Exit status 0: erlvm lives, and answers as erl does but where KNOWN says why not.
+    BUILD=build python3 tests/natives/attack_natives.py [--rounds N] [--value-rounds N] [--only TEXT] [--no-stock]"""
 import argparse, glob, os, re, subprocess, sys, tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -137,27 +138,66 @@ def compare(stock, ours):
     return len(different)
 
 
+def read_values(vm, beams, rounds, only):
+    """{(work, round): (digest, result)} of native_values on one VM; None, with its last words printed, when it did not come to its end."""
+    with tempfile.TemporaryDirectory() as work:
+        done = subprocess.run([vm, "+S", "2", "-noinput", "-pa", beams, "-run", "native_values", "run", f"{work}/out", str(rounds), only],
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
+        lines = open(f"{work}/out", errors="replace").read().splitlines() if os.path.exists(f"{work}/out") else []
+    if not lines or lines[-1] != "end":
+        print("%s ended (%d) in values: %s" % (os.path.basename(vm), done.returncode, (done.stdout + done.stderr)[-3000:]))
+        return None
+    rows = [line.split(" ", 3) for line in lines[:-1]]
+    return {(name, int(number)): (digest, result) for name, number, digest, result in rows}
+
+
+def compare_values(stock, ours):
+    """Prints the first rounds of each work that differ; returns how many works do."""
+    different = {}
+    for key in sorted(stock.keys() | ours.keys()):
+        if stock.get(key, ("",))[0] != ours.get(key, ("",))[0]:
+            different.setdefault(key[0], []).append(key)
+    for name, keys in different.items():
+        print("%s: %d rounds differ" % (name, len(keys)))
+        for key in keys[:3]:
+            print("    native_values:show(%s, %d)\n      erl   %s\n      erlvm %s" % (*key, stock.get(key, ("", "nothing"))[1], ours.get(key, ("", "nothing"))[1]))
+    return len(different)
+
+
+def hold_values(vm, beams, options):
+    """Returns how many works differ; a VM that did not come to its end counts as one."""
+    ours, stock = (read_values(each, beams, options.value_rounds, options.only) for each in (vm, "erl"))
+    if ours is None or stock is None:
+        return 1
+    different = compare_values(stock, ours)
+    print("values: %d results, %d works differ from erl" % (len(ours), different))
+    return different
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--rounds", type=int, default=60)
+    parser.add_argument("--value-rounds", type=int, default=40)
     parser.add_argument("--only", default="")
     parser.add_argument("--no-stock", action="store_true")
     parser.add_argument("--seconds", type=int, default=1800)
     options = parser.parse_args()
     natives = list_natives(options.only)
     with tempfile.TemporaryDirectory() as beams:
-        subprocess.run(["erlc", "-o", beams, os.path.join(HERE, "native_attack.erl")], check=True)
-        ours = Run(os.path.abspath(os.path.join(os.environ.get("BUILD", "build"), "erlvm")), beams, options.rounds, options.seconds)
+        subprocess.run(["erlc", "+nowarn_deprecated_function", "-o", beams, *glob.glob(os.path.join(HERE, "*.erl"))], check=True)
+        vm = os.path.abspath(os.path.join(os.environ.get("BUILD", "build"), "erlvm"))
+        ours = Run(vm, beams, options.rounds, options.seconds)
         stock = Run("erl", beams, options.rounds, options.seconds)
         ours.attack(natives)
         if not options.no_stock:
             stock.attack(natives)
+        values = 0 if options.no_stock else hold_values(vm, beams, options)
     for run in (stock, ours):
         for native, (status, words) in run.ended.items():
             print("%s ended (%s) in %s: %s" % (os.path.basename(run.vm), status, ":".join(native), words[-3000:]))
     different = compare(stock, ours)
     print("natives: %d functions, %d calls, %d ended erlvm, %d differ from erl" % (len(natives), len(ours.answers), len(ours.ended), different))
-    return 1 if ours.ended or different else 0
+    return 1 if ours.ended or different or values else 0
 
 
 if __name__ == "__main__":

@@ -296,7 +296,7 @@ static Term convert_term(Process *p, Term *args, bool as_list, Term other)
 
 	if (!c.latin1 && args[1] != am_unicode && args[1] != am_utf8)
 		return exc_trap(p, export_get(am_unicode, other, 2), 2, args);
-	if (term_is_cons(t) && term_is_bitstring(cons_head(t)) && term_is_nil(cons_tail(t)))
+	if (!as_list && term_is_cons(t) && term_is_bitstring(cons_head(t)) && term_is_nil(cons_tail(t)))
 		t = cons_head(t);
 	if (!measure(t, c.latin1, &need))
 		return exc_badarg(p);

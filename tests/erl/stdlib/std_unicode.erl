@@ -13,6 +13,7 @@ main() ->
     d(unicode:characters_to_list(<<97, 195>>)),
     d(unicode:characters_to_list(<<97, 255, 98>>)),
     d(unicode:characters_to_binary([97, 16#d800])),
+    d([unicode:F(T) || F <- [characters_to_list, characters_to_binary], T <- [[<<97, 195, 10>>], [[<<97, 195>>]], [<<255>>, 98], ["a", <<255>> | <<98>>]]]),
     d(unicode:characters_to_list(["a", [<<195, 169>>], 8364])),
     d(unicode:characters_to_list(<<0, 97, 0, 98>>, utf16)),
     d([unicode:characters_to_nfd_list([233]), hd(unicode:characters_to_nfc_list([101, 769])), unicode:characters_to_nfkc_list([64257])]),
@@ -30,6 +31,7 @@ d(T) -> erlang:display(T).
 %% expect: {incomplete,"a",<<195>>}
 %% expect: {error,"a",<<255,98>>}
 %% expect: {error,<<"a">>,[55296]}
+%% expect: 
 %% expect: [97,233,8364]
 %% expect: "ab"
 %% expect: [[101,769],233,"fi"]
