@@ -31,7 +31,7 @@ d(T) -> erlang:display(T).
 %% expect: {incomplete,"a",<<195>>}
 %% expect: {error,"a",<<255,98>>}
 %% expect: {error,<<"a">>,[55296]}
-%% expect: 
+%% expect: [{error,"a",[<<195,10>>]},{incomplete,"a",<<195>>},{error,[],[<<255>>,98]},{error,"a",[<<255>>|<<"b">>]},{error,<<"a">>,<<195,10>>},{incomplete,<<"a">>,<<195>>},{error,<<>>,[<<255>>,98]},{error,<<"a">>,[<<255>>|<<"b">>]}]
 %% expect: [97,233,8364]
 %% expect: "ab"
 %% expect: [[101,769],233,"fi"]
