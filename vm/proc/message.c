@@ -433,9 +433,12 @@ bool message_wait(Process *p)
 {
 	uint32_t state = atomic_load_explicit(&p->state, memory_order_relaxed);
 
-	if (unlikely(state & PS_HIBERNATED) && p->msg_first != NULL) {
-		atomic_fetch_and_explicit(&p->state, ~(uint32_t)PS_HIBERNATED, memory_order_relaxed);
-		return false;
+	if (unlikely(state & PS_HIBERNATED)) {
+		if (p->msg_first != NULL) {
+			atomic_fetch_and_explicit(&p->state, ~(uint32_t)PS_HIBERNATED, memory_order_relaxed);
+			return false;
+		}
+		state = 0; /* only a message wakes it: the scheduler looks at what came */
 	}
 	if (state & (PS_SIGNALS | PS_TIMEOUT))
 		return false;

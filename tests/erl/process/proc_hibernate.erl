@@ -14,6 +14,7 @@ main() ->
     receive {Kept, Awake} -> erlang:display(Awake >= 233) end,
     Q = spawn_opt(fun() -> erlang:hibernate(?MODULE, wake, [{none, self()}]) end, [{min_heap_size, 5000}]),
     asleep(Q),
+    [stays_asleep() || _ <- lists:seq(1, 1000)],
     Q ! {tell, self()},
     receive {none, Large} -> erlang:display(Large >= 5000) end,
     [erlang:display(try erlang:hibernate(M, F, A) catch error:R -> R end)
@@ -23,6 +24,14 @@ main() ->
     erlang:display([try F(D) catch error:R -> R end || F <- [fun erlang:universaltime_to_localtime/1, fun erlang:localtime_to_universaltime/1], D <- Dates]),
     erlang:display(try atomics:new(1 bsl 70, []) catch error:E -> E end),
     erlang:display(try counters:new(-(1 bsl 70), []) catch error:E2 -> E2 end).
+
+%% What is asked while a process goes to sleep does not wake it.
+stays_asleep() ->
+    P = spawn(fun() -> _ = lists:seq(1, 10000), erlang:hibernate(?MODULE, wake, [{none, self()}]) end),
+    Asker = spawn_link(fun() -> [process_info(P, status) || _ <- lists:seq(1, 100)] end),
+    asleep(P),
+    unlink(Asker),
+    exit(P, kill).
 
 asleep(P) ->
     case process_info(P, current_function) of
