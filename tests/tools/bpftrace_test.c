@@ -130,7 +130,7 @@ static __attribute__((format(printf, 2, 3))) void append(char *script, const cha
 static void open_script(char *script)
 {
     script[0] = '\0';
-    append(script, "%s$EMITTER -r %d -s 2 -w go %s > /dev/null & p=$!; sleep .2\n", prologue, ROUNDS, FIRES);
+    append(script, "%s$EMITTER -r %d -s 2 -w go %s > /dev/null & p=$!; runs $p emitter\n", prologue, ROUNDS, FIRES);
 }
 
 START_TEST(test_bpftrace_oneliners_print_what_is_expected)

@@ -86,7 +86,7 @@ START_TEST(test_efile_measures_each_part)
     ck_assert_int_ge(support_number(r->out, "\"RENAME\"", "total_max_ns"),
                      support_number(r->out, "\"RENAME\"", "total_ns"));
     ck_assert_int_ge(support_number(r->out, "efile_durations", "sum"), 5 * 60000000);
-    ck_assert_int_lt(support_number(r->out, "efile_durations", "max"), 5000000000);
+    ck_assert_int_lt(support_number(r->out, "efile_durations", "max"), 60000000000);
 }
 END_TEST
 
@@ -150,13 +150,14 @@ START_TEST(test_efile_events_have_the_time_of_their_step_in_json)
 }
 END_TEST
 
-/* By thread 1 a rename takes three steps of 30 ms; the one of thread 2 takes one. */
+/* By thread 1 a rename takes a hundred steps of 30 ms; the one of thread 2 takes one. */
 START_TEST(test_efile_slower_leaves_quick_operations_out_of_events_only)
 {
     SUPPORT_BPF();
     const struct support_run *r = support_run(
-        "$ERLSNOOP efile --json --events --slower 60 -- $EMITTER -d 30000 " RENAMES(1, "1|0")
-        "'efile_drv__entry=1|2|1||12|/quick|/quick' 'efile_drv__return=1|2|1||12|1|0'");
+        "$ERLSNOOP efile --json --events --slower 2500 -- $EMITTER -d 30000 "
+        "'efile_drv__entry=1|1|1||12|/slow|/slow' 'efile_drv__int_entry=1|1|1|12' gc_minor__start=100 'efile_drv__int_return=1|1|1|12' "
+        "'efile_drv__return=1|1|1||12|1|0' 'efile_drv__entry=1|2|1||12|/quick|/quick' 'efile_drv__return=1|2|1||12|1|0'");
 
     ck_assert_int_eq(support_lines(r->out, "\"efile_event\""), 4);
     ck_assert_int_eq(support_lines(r->out, "/quick"), 0);
@@ -200,8 +201,8 @@ END_TEST
 START_TEST(test_efile_interrupt_gives_result_and_detaches)
 {
     SUPPORT_BPF();
-    support_interrupt("efile", "-d 150000 -r 6 'efile_drv__entry=1|1|%d||12|/a|/b' 'efile_drv__int_entry=1|1|%d|12' "
-                      "'efile_drv__int_return=1|1|%d|12' 'efile_drv__return=1|1|%d||12|1|0'", TOTALS, "started", 6);
+    support_interrupt("efile", "-d 150000 -r 11 'efile_drv__entry=1|1|%d||12|/a|/b' 'efile_drv__int_entry=1|1|%d|12' "
+                      "'efile_drv__int_return=1|1|%d|12' 'efile_drv__return=1|1|%d||12|1|0'", TOTALS, "started", 11);
 }
 END_TEST
 

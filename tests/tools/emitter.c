@@ -7,7 +7,7 @@
  * Without, arguments look like a VM's. -d sleeps after each firing, -w waits for FILE to
  * exist before the first, -s sleeps after the last. Prints a line a probe: its name, how
  * often its guard was on and how often off. -x runs PROGRAM in its own place at the end. -e waits
- * until somebody looks at every PROBE, a minute at most.
+ * until somebody looks at every PROBE, a minute at most (the kernel raises a semaphore a little before the probe is there).
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -156,6 +156,7 @@ static void wait_until_on(const struct spec *specs, int n)
     for (int i = 0, left = 60 * 200; i < n; i++)
         for (; !specs[i].probe->is_on() && left; left--)
             usleep(5000);
+    usleep(200000);
 }
 
 int main(int argc, char **argv)

@@ -10,7 +10,7 @@ START_TEST(test_list_shows_a_vm_with_notes)
 {
     const struct support_run *r = support_run(
         "$EMITTER -s 9 process__spawn=1 > /dev/null & p=$!\n"
-        "sleep .3; $ERLSNOOP list --json -p $p; s=$?; kill $p; exit $s");
+        "runs $p emitter; $ERLSNOOP list --json -p $p; s=$?; kill $p; exit $s");
 
     ck_assert_int_eq(r->status, 0);
     ck_assert_int_eq(support_number(r->out, "\"type\":\"vm\"", "events"), SUPPORT_NPROBES);
@@ -22,7 +22,7 @@ END_TEST
 START_TEST(test_list_shows_a_stock_vm_without_notes)
 {
     const struct support_run *r = support_run(
-        "erl -noshell -noinput & p=$!; sleep 2; $ERLSNOOP list --json -p $p; $ERLSNOOP doctor --json -p $p; kill $p");
+        "erl -noshell -noinput -eval 'file:write_file(\"up\", \"up\")' & p=$!; await up; $ERLSNOOP list --json -p $p; $ERLSNOOP doctor --json -p $p; kill $p");
     const char *none = strstr(r->out, "\"source\":\"none\"");
 
     ck_assert(strstr(r->out, "\"provider\":\"otp-uprobe\"") != NULL);
@@ -40,10 +40,10 @@ START_TEST(test_list_names_a_vm_by_what_it_was_told_to_be)
     static const char *const names[] = {"shop@127.0.0.1", "depot", "beam.smp"};
 
     const struct support_run *r = support_run(
-        "printf '%%s\\n' '-module(depot).' '-export([start/0]).' 'start() -> ok.' > depot.erl; erlc depot.erl\n"
+        "printf '%%s\\n' '-module(depot).' '-export([start/0]).' 'start() -> ok = file:write_file(os:getpid(), \"up\").' > depot.erl; erlc depot.erl\n"
         "erl -noinput -dist_listen false -s depot -name shop@127.0.0.1 & a=$!; erl -noinput -run depot & b=$!\n"
-        "erl -noinput -extra -s depot & c=$!\n"
-        "sleep 2; for p in $a $b $c; do $ERLSNOOP list --json -p $p; done; kill $a $b $c");
+        "erl -noinput -eval 'depot:start()' -extra -s depot & c=$!\n"
+        "for p in $a $b $c; do await $p; $ERLSNOOP list --json -p $p; done; kill $a $b $c");
     const char *at = r->out;
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -83,7 +83,7 @@ START_TEST(test_list_escapes_a_hostile_name)
 {
     const struct support_run *r = support_run(
         "n=$'e\\e[2J'; cp $EMITTER \"$n\"; \"./$n\" -s 9 process__spawn=1 > /dev/null & p=$!\n"
-        "sleep .3; $ERLSNOOP list -p $p; kill $p");
+        "runs $p \"$n\"; $ERLSNOOP list -p $p; kill $p");
 
     ck_assert(strchr(r->out, '\033') == NULL);
     ck_assert(strstr(r->out, "e\\x1b[2J") != NULL);

@@ -91,17 +91,17 @@ START_TEST(test_msglat_measures_from_the_first_message)
     ck_assert_int_ge(support_number(r->out, "msglat_latencies", "sum"), 7 * 60000000);
     ck_assert_int_ge(support_number(r->out, "msglat_latencies", "p50"), 33554432);
     ck_assert_int_ge(support_number(r->out, "msglat_latencies", "max"), 60000000);
-    ck_assert_int_lt(support_number(r->out, "msglat_latencies", "max"), 5000000000);
+    ck_assert_int_lt(support_number(r->out, "msglat_latencies", "max"), 60000000000);
 }
 END_TEST
 
-/* <0.5.0> waits for three steps of 30 ms, <0.6.0> for one. */
+/* <0.5.0> waits for a hundred steps of 30 ms, <0.6.0> for one. */
 START_TEST(test_msglat_slower_leaves_short_waits_out_of_events_only)
 {
     SUPPORT_BPF();
     const struct support_run *r = support_run(
-        "$ERLSNOOP msglat --json --events --slower 60000 -- $EMITTER -d 30000 'message__send=1||<0.5.0>' "
-        "'message__send=1||<0.6.0>' 'process__scheduled=1|<0.6.0>' 'process__scheduled=1|<0.5.0>'");
+        "$ERLSNOOP msglat --json --events --slower 2500000 -- $EMITTER -d 30000 'message__send=1||<0.5.0>' "
+        "'message__send=1||<0.6.0>' 'process__scheduled=1|<0.6.0>' gc_minor__start=100 'process__scheduled=1|<0.5.0>'");
 
     ck_assert_int_eq(support_lines(r->out, "\"msglat_event\""), 1);
     ck_assert_int_eq(support_lines(r->out, "\"receiver\":\"<0.5.0>\""), 1);
@@ -181,7 +181,7 @@ END_TEST
 START_TEST(test_msglat_interrupt_gives_result_and_detaches)
 {
     SUPPORT_BPF();
-    support_interrupt("msglat", "-d 300000 'message__send=12||<0.5.0>'", TOTALS, "messages", 12);
+    support_interrupt("msglat", "-d 300000 'message__send=23||<0.5.0>'", TOTALS, "messages", 23);
 }
 END_TEST
 
@@ -189,7 +189,7 @@ START_TEST(test_msglat_intervals_add_up)
 {
     SUPPORT_BPF();
     const struct support_run *r = support_run(
-        "$ERLSNOOP msglat --json 0.3 4 -- $EMITTER -r 29 -d 5000 -s 3 'message__send=1||<0.5.0>' "
+        "$ERLSNOOP msglat --json 0.2 -- $EMITTER -r 29 -d 10000 'message__send=1||<0.5.0>' "
         "'process__scheduled=1|<0.5.0>|m:f/1' 'process__unscheduled=1|<0.5.0>' > j\n"
         "python3 -c 'import json\n"
         "n = m = h = f = 0\n"
@@ -200,9 +200,9 @@ START_TEST(test_msglat_intervals_add_up)
         "    m += o.get(\"messages\", 0)\n"
         "    h += o[\"count\"] if o[\"type\"] == \"msglat_latencies\" else 0\n"
         "    f += o[\"wakeups\"] if o[\"type\"] == \"msglat_by_mfa\" else 0\n"
-        "print(n, m, h, f)'");
+        "print(n > 3, m, h, f)'");
 
-    ck_assert_str_eq(r->out, "4 29 29 29\n");
+    ck_assert_str_eq(r->out, "True 29 29 29\n");
 }
 END_TEST
 

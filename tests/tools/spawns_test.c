@@ -112,9 +112,9 @@ START_TEST(test_spawns_target_that_dies_gives_result)
 {
     SUPPORT_BPF();
     const struct support_run *r = support_run(
-        "$EMITTER -s 60 -w go process__spawn=23 & p=$!; sleep .2\n"
+        "$EMITTER -s 60 -w go process__spawn=23 > counts & p=$!; runs $p emitter\n"
         "$ERLSNOOP spawns --json -p $p & e=$!\n"
-        "attached $e; touch go; sleep .5; kill -9 $p; wait $e");
+        "attached $e; touch go; await counts; kill -9 $p; wait $e");
 
     ck_assert_int_eq(r->status, 0);
     ck_assert_int_eq(support_number(r->out, "\"type\":\"spawns\"", "births"), 23);
@@ -126,7 +126,7 @@ START_TEST(test_spawns_target_that_becomes_another_program_gives_result)
 {
     SUPPORT_BPF();
     const struct support_run *r = support_run(
-        "printf '#!/bin/sh\\nsleep 60\\n' > next; chmod +x next; $EMITTER -w go -x ./next process__spawn=23 & p=$!; sleep .2\n"
+        "printf '#!/bin/sh\\nsleep 60\\n' > next; chmod +x next; $EMITTER -w go -x ./next process__spawn=23 & p=$!; runs $p emitter\n"
         "$ERLSNOOP spawns --json -p $p & e=$!; attached $e; touch go; wait $e");
 
     ck_assert_int_eq(r->status, 0);
@@ -146,12 +146,14 @@ START_TEST(test_spawns_interval_and_count)
 {
     SUPPORT_BPF();
     const struct support_run *r = support_run(
-        "$ERLSNOOP spawns --json 0.3 5 -- $EMITTER -d 10000 -s 5 process__spawn=23 | "
+        "$ERLSNOOP spawns --json 0.2 -- $EMITTER -d 50000 process__spawn=23 | "
         "grep '\"spawns\"' | tee /dev/stderr | grep -o 'births\":[0-9]*' | cut -d: -f2 | "
         "awk '{ n++; s += $1 } END { print \"{\\\"lines\\\":\" n \",\\\"sum\\\":\" s \"}\" }'");
 
-    ck_assert_int_eq(support_number(r->out, "lines", "lines"), 5);
+    ck_assert_int_ge(support_number(r->out, "lines", "lines"), 5);
     ck_assert_int_eq(support_number(r->out, "lines", "sum"), 23);
+    r = support_run("$ERLSNOOP spawns --json 0.2 5 -- $EMITTER -s 60 process__spawn=23 | grep -c '\"spawns\"'");
+    ck_assert_str_eq(r->out, "5\n");
 }
 END_TEST
 
@@ -192,8 +194,7 @@ START_TEST(test_spawns_command_behind_a_script)
 {
     SUPPORT_BPF();
     const struct support_run *r = support_run(
-        "printf '#!/bin/sh\\n$EMITTER -w go process__spawn=23\\n' > vm; chmod +x vm\n"
-        "(sleep 1.5; touch go) & $ERLSNOOP spawns --json -- ./vm");
+        "printf '#!/bin/sh\\n$EMITTER -e process__spawn=23\\n' > vm; chmod +x vm; $ERLSNOOP spawns --json -- ./vm");
 
     ck_assert_int_eq(r->status, 0);
     ck_assert_int_eq(support_number(r->out, "\"type\":\"spawns\"", "births"), 23);
@@ -222,9 +223,8 @@ START_TEST(test_spawns_all_goes_on_past_a_file_that_cannot_be_watched)
         "i = b.index(b\"erlang\\0process__spawn\\0\") - 24\n"
         "b[struct.unpack_from(\"<Q\", b, i)[0]] = 0xf0\n"
         "open(\"bad\", \"wb\").write(b)'\n"
-        "cp $EMITTER good; chmod +x bad; ./bad -w never process__exit=1 & b=$!\n"
-        "$ERLSNOOP spawns --json -a & s=$!; sleep 1\n"
-        "./good -w go process__spawn=23 & g=$!; sleep .5; attached $s; touch go; wait $g; sleep .2; kill -INT $s; wait $s; e=$?\n"
+        "cp $EMITTER good; chmod +x bad; ./bad -w never process__exit=1 & b=$!; runs $b bad\n"
+        "$ERLSNOOP spawns --json -a & s=$!; sleep 1; ./good -e process__spawn=23; kill -INT $s; wait $s; e=$?\n"
         "kill $b; exit $e");
 
     ck_assert_int_eq(r->status, 0);
@@ -241,8 +241,8 @@ START_TEST(test_spawns_all_looks_again_at_a_file_that_could_not_be_opened)
         "$EMITTER -w never process__exit=1 & $ERLSNOOP spawns --json -a & s=$!; attached $s; old=$(ulimit -n)\n"
         "free() { n=0; while [ -h /proc/$s/fd/$n ]; do n=$((n + 1)); done; echo $n; }\n"
         "one=$(for i in {1..9}; do free; sleep .03; done | sort -n | head -1); prlimit --pid $s --nofile=$((one + 1)):\n"
-        "cp $EMITTER vm; ./vm -w go 'process__spawn=23||late:vm/0' & v=$!; sleep 1; prlimit --pid $s --nofile=$old:\n"
-        "sleep 1; attached $s; touch go; wait $v; kill -INT $s; wait $s");
+        "cp $EMITTER vm; ./vm -e 'process__spawn=23||late:vm/0' & v=$!; sleep 1; prlimit --pid $s --nofile=$old:\n"
+        "wait $v; kill -INT $s; wait $s");
 
     ck_assert_int_eq(r->status, 0);
     ck_assert_int_eq(support_number(r->out, "late:vm/0", "count"), 23);
@@ -255,8 +255,7 @@ START_TEST(test_spawns_all_looks_again_at_a_file_that_changed)
     SUPPORT_BPF();
     const struct support_run *r = support_run(
         "$EMITTER -w never process__exit=1 & cp $(command -v sleep) vm; $ERLSNOOP spawns --json -a & s=$!; attached $s; ./vm 1.5; cat $EMITTER > vm\n"
-        "./vm -w go 'process__spawn=23||changed:vm/0' & v=$!; sleep 1; touch vm; sleep 1; attached $s; touch go; wait $v\n"
-        "kill -INT $s; wait $s");
+        "./vm -e 'process__spawn=23||changed:vm/0' & v=$!; sleep 1; touch vm; wait $v; kill -INT $s; wait $s");
 
     ck_assert_int_eq(r->status, 0);
     ck_assert_int_eq(support_number(r->out, "changed:vm/0", "count"), 23);

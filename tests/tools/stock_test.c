@@ -128,13 +128,19 @@ START_TEST(test_stock_efile_events_tell_what_was_asked)
 }
 END_TEST
 
+/* The node begins when erlsnoop says that it watches, and ends when it is done. */
+#define GO_WHEN_WATCHED                                                                                                     \
+    "touch err; (until grep -q 'is watched from' err; do sleep .05; done; touch go\n"                                       \
+    "while [ ! -e done ]; do sleep .05; done; touch end) &\n"
+
 /* Both from their first process that matters: it waits until it is watched. */
 START_TEST(test_stock_all_sees_vms_that_start_later)
 {
     SUPPORT_BPF();
     const struct support_run *r = support_run(
-        "erlc $SOURCE/tests/tools/stock_target.erl; $ERLSNOOP spawns --json -a > seen & E=$!; sleep 1\n"
-        "for i in 1 2; do (mkdir $i; cd $i; exec erl -noshell -pa .. -s stock_target work spawns) & done; sleep 3; attached $E\n"
+        "erlc $SOURCE/tests/tools/stock_target.erl; $ERLSNOOP spawns --json -a > seen & E=$!; sleep 1; links=0\n"
+        "for i in 1 2; do (mkdir $i; cd $i; exec erl -noshell -pa .. -s stock_target work spawns) &\n"
+        "while [ ! -e $i/ready ]; do sleep .05; done; attached $E $links; done\n"
         "touch 1/go 2/go; while [ ! -e 1/done ] || [ ! -e 2/done ]; do sleep .05; done; sleep .2; kill -INT $E; wait $E; s=$?\n"
         "touch 1/end 2/end; wait; grep '\"count\":23,' seen; exit $s");
 
@@ -148,8 +154,8 @@ START_TEST(test_stock_command_is_watched_when_it_is_up)
 {
     SUPPORT_BPF();
     const struct support_run *r = support_run(
-        "erlc $SOURCE/tests/tools/stock_target.erl; (sleep 3; touch go; while [ ! -e done ]; do sleep .05; done; touch end) &\n"
-        "$ERLSNOOP spawns --json -- erl -noshell -pa . -s stock_target work spawns");
+        "erlc $SOURCE/tests/tools/stock_target.erl; " GO_WHEN_WATCHED
+        "$ERLSNOOP spawns --json -- erl -noshell -pa . -s stock_target work spawns 2> err; s=$?; cat err >&2; exit $s");
 
     ck_assert_int_eq(r->status, 0);
     ck_assert_int_eq(support_number(r->out, "\"mfa\":\"stock_target:crash/1\"", "count"), 23);
@@ -162,8 +168,8 @@ START_TEST(test_stock_command_may_start_vms_one_after_the_other)
 {
     SUPPORT_BPF();
     const struct support_run *r = support_run(
-        "erlc $SOURCE/tests/tools/stock_target.erl; (sleep 4; touch go; while [ ! -e done ]; do sleep .05; done; touch end) &\n"
-        "$ERLSNOOP spawns --json -- bash -c 'beam=$(ls /usr/lib/erlang/erts-*/bin/beam.smp); $beam; erl -noshell -pa . -s stock_target work spawns; true'");
+        "erlc $SOURCE/tests/tools/stock_target.erl; " GO_WHEN_WATCHED
+        "$ERLSNOOP spawns --json -- bash -c 'beam=$(ls /usr/lib/erlang/erts-*/bin/beam.smp); $beam; erl -noshell -pa . -s stock_target work spawns; true' 2> err");
 
     ck_assert_int_eq(r->status, 0);
     ck_assert_int_eq(support_number(r->out, "\"mfa\":\"stock_target:crash/1\"", "count"), 23);
@@ -192,7 +198,7 @@ START_TEST(test_stock_vm_survives_attaching_under_load)
 {
     SUPPORT_BPF();
     const struct support_run *r = support_run(
-        "erlc $SOURCE/tests/tools/stock_target.erl; erl -noshell -pa . -s stock_target work load & P=$!; sleep 1\n"
+        "erlc $SOURCE/tests/tools/stock_target.erl; erl -noshell -pa . -s stock_target work load & P=$!; while [ ! -e ready ]; do sleep .05; done\n"
         "for i in $(seq 7); do $ERLSNOOP msglat -p $P 0.1 1 > m & $ERLSNOOP spawns -p $P 0.05 2 > s || exit 9; wait $! || exit 8; done\n"
         "touch go; while [ ! -e done ] && kill -0 $P; do sleep .05; done; touch end; wait $P");
 
@@ -208,7 +214,7 @@ START_TEST(test_stock_refuses_a_file_that_is_not_as_it_should_be)
         "b=$(ls /usr/lib/erlang/erts-*/bin/beam.smp | head -1); cp -r ${b%%/*} bin\n"
         "a=$(nm -D $b | awk '$3 == \"etp_otp_release\" { print $1 }')\n"
         "python3 -c \"f = open('bin/beam.smp', 'r+b'); f.seek(0x$a); f.write(b'19')\"\n"
-        "ROOTDIR=/usr/lib/erlang BINDIR=$PWD/bin EMU=beam PROGNAME=erl bin/erlexec -noshell -noinput & P=$!; sleep 2\n"
+        "ROOTDIR=/usr/lib/erlang BINDIR=$PWD/bin EMU=beam PROGNAME=erl bin/erlexec -noshell -noinput -eval 'file:write_file(\"up\", \"up\")' & P=$!; await up\n"
         "$ERLSNOOP spawns -p $P; s=$?; $ERLSNOOP list -p $P; $ERLSNOOP list --json -p $P; $ERLSNOOP doctor --json -p $P\n"
         "kill -0 $P && kill $P; exit $s");
 

@@ -46,8 +46,11 @@ static void read_file(const char *dir, const char *name, char *out, size_t size)
 
 /* See the header. */
 static const char functions[] =
-    "attached() { local n=0 before i; for i in $(seq 100); do before=$n; sleep .3\n"
-    "n=$(ls -l /proc/$1/fd 2>&1 | grep -c 'bpf_link\\|perf_event'); [ $n -gt 0 ] && [ $n = $before ] && break; done; }\n";
+    "attached() { local least=${2:-0} before call rest; links=0; while kill -0 $1; do before=$links; sleep .3\n"
+    "links=$(ls -l /proc/$1/fd 2>&1 | grep -c 'bpf_link\\|perf_event'); read -r call rest < /proc/$1/syscall\n"
+    "[ $links -gt $least ] && [ $links = $before ] && { [ \"$call\" = 232 ] || [ \"$call\" = 281 ]; } && break; done; }\n"
+    "runs() { while kill -0 $1 && [[ $(readlink /proc/$1/exe) != *\"$2\"* ]]; do sleep .02; done; }\n"
+    "await() { until [ -s $1 ]; do sleep .02; done; }\n";
 
 /* Ends the group when the descriptor that it returns is closed, as it is however we end. */
 static int guard_group(int group)
@@ -154,7 +157,7 @@ const struct support_run *support_hostile(const char *command, const char *fires
 void support_interrupt(const char *command, const char *args, const char *mark, const char *key, long total)
 {
     const struct support_run *r = support_run(
-        "$EMITTER -w go %s > counts & p=$!; sleep .2\n"
+        "$EMITTER -w go %s > counts & p=$!; runs $p emitter\n"
         "$ERLSNOOP %s --json -p $p > out & e=$!\n"
         "attached $e; touch go; sleep 1; kill -INT $e; wait $e; s=$?; cat out\n"
         "wait $p; read -r name on off < counts; echo \"{\\\"on\\\":$on,\\\"off\\\":$off}\"; exit $s", args, command);

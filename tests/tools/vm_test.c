@@ -6,7 +6,7 @@
 
 /* Runs events:start(KIND, N) of bench/events.erl while COMMAND watches from before its first event to its end. */
 #define WATCH_EVENTS                                                                                                 \
-    "erlc $SOURCE/bench/events.erl; $ERLVM -quick +S %d -pa . -s events start %s %d go > times 2>&1 & p=$!; sleep .5\n" \
+    "erlc $SOURCE/bench/events.erl; $ERLVM -quick +S %d -pa . -s events start %s %d go > times 2>&1 & p=$!; runs $p erlvm\n" \
     "$ERLSNOOP %s --json -p $p & e=$!; attached $e; touch go; wait $p; wait $e"
 
 START_TEST(test_vm_spawns_counts_every_process)
@@ -67,7 +67,7 @@ START_TEST(test_vm_list_and_doctor_know_it)
 {
     SUPPORT_BPF();
     const struct support_run *r = support_run(
-        "erlc $SOURCE/bench/events.erl; $ERLVM -quick -pa . -s events start ring 1 never & p=$!; sleep .5\n"
+        "erlc $SOURCE/bench/events.erl; $ERLVM -quick -pa . -s events start ring 1 never & p=$!; runs $p erlvm\n"
         "$ERLSNOOP list --json -p $p; s=$?; $ERLSNOOP doctor > d; grep \" $p erlvm \" d; kill $p; exit $s");
 
     ck_assert_int_eq(r->status, 0);
