@@ -238,7 +238,7 @@ static void resize_striped(struct ets_table *t)
 		uint32_t active = atomic_load(&h->active);
 		struct lock *l = &t->stripes[(how == RESIZE_JOIN ? active - 1 : active) % ETS_STRIPES].lock;
 
-		if (how == RESIZE_NOT)
+		if (how == RESIZE_NOT || table_is_fixed(t) || atomic_load(&t->is_dead))
 			break;
 		acquire(l);
 		if (atomic_load(&h->active) == active && !atomic_load(&t->is_dead))
