@@ -197,6 +197,8 @@ static void change_born(uint32_t *flags, Term *tracer, const struct change *c, u
 {
 	if ((c->flags & mask) == 0)
 		return;
+	if (!tracer_is_alive(*tracer))
+		*flags = 0;
 	if (c->on)
 		*flags |= c->flags & mask;
 	else
@@ -332,28 +334,25 @@ static void look_stopped(void *arg)
 	process_unref(p);
 }
 
-/* Of who is born. */
-static void forget_dead(uint32_t *flags, Term *tracer)
+static void look_born(struct look *l, uint32_t flags, Term tracer)
 {
-	if (tracer_is_alive(*tracer))
+	l->found = true;
+	if (!tracer_is_alive(tracer))
 		return;
-	*flags = 0;
-	*tracer = NIL;
+	l->flags = flags;
+	l->tracer = tracer;
 }
 
 bool trace_look(Term spec, uint32_t *flags, Term *tracer)
 {
 	struct look l = { spec, 0, NIL, false };
 
-	forget_dead(&born.process_flags, &born.process_tracer);
-	forget_dead(&born.port_flags, &born.port_tracer);
-	if (spec == am_new || spec == am_new_processes) {
-		l = (struct look){ spec, born.process_flags, born.process_tracer, true };
-	} else if (spec == am_new_ports) {
-		l = (struct look){ spec, born.port_flags, born.port_tracer, true };
-	} else {
+	if (spec == am_new || spec == am_new_processes)
+		look_born(&l, born.process_flags, born.process_tracer);
+	else if (spec == am_new_ports)
+		look_born(&l, born.port_flags, born.port_tracer);
+	else
 		sched_stop_world(look_stopped, &l);
-	}
 	*flags = l.flags;
 	*tracer = l.tracer;
 	return l.found;

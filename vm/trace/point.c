@@ -274,13 +274,14 @@ size_t trace_pattern(const struct trace_mfa *mfa, enum trace_how how, unsigned k
 
 /* ---- code that comes and goes */
 
-void trace_pattern_on_load(enum trace_how how, unsigned kinds, struct match_program *program, Term meta_tracer)
+static void change_on_load(void *arg)
 {
-	unsigned had = points.on_load.kinds, has;
+	const struct pattern *q = arg;
+	unsigned kinds = q->kinds, had = points.on_load.kinds, has;
 
-	if (how != TRACE_ON && how != TRACE_OFF)
+	if (q->how != TRACE_ON && q->how != TRACE_OFF)
 		kinds &= ~(unsigned)(TRACE_KIND_COUNT | TRACE_KIND_TIME);
-	if (how == TRACE_OFF)
+	if (q->how == TRACE_OFF)
 		has = had & ~kinds;
 	else if ((kinds & TRACE_KIND_GLOBAL) || (had & TRACE_KIND_GLOBAL))
 		has = kinds;
@@ -288,14 +289,21 @@ void trace_pattern_on_load(enum trace_how how, unsigned kinds, struct match_prog
 		has = had | kinds;
 	points.on_load.kinds = has;
 	if (kinds & (TRACE_KIND_GLOBAL | TRACE_KIND_LOCAL))
-		keep_program(&points.on_load.program, program);
+		keep_program(&points.on_load.program, q->program);
 	if (kinds & TRACE_KIND_META) {
-		keep_program(&points.on_load.meta_program, program);
-		points.on_load.meta_tracer = meta_tracer;
+		keep_program(&points.on_load.meta_program, q->program);
+		points.on_load.meta_tracer = q->meta_tracer;
 	} else if (kinds & TRACE_KIND_GLOBAL) {
 		drop_program(&points.on_load.meta_program);
 		points.on_load.meta_tracer = NIL;
 	}
+}
+
+void trace_pattern_on_load(enum trace_how how, unsigned kinds, struct match_program *program, Term meta_tracer)
+{
+	struct pattern q = { .how = how, .kinds = kinds, .program = program, .meta_tracer = meta_tracer };
+
+	sched_stop_world(change_on_load, &q);
 }
 
 static void set_on_load(struct code_instance *c, unsigned kinds, struct match_program *program)
