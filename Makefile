@@ -171,8 +171,8 @@ $(BUILD)/fuzz/%_fuzz: $(BUILD)/fuzz/tests/fuzz/%_fuzz.o $(FUZZ_OBJ)
 $(BUILD)/fuzz/natives_fuzz: $(patsubst %.c,$(BUILD)/fuzz/%.o,tests/fuzz/natives_fuzz.c $(VM_SRC))
 	$(CLANG) -fsanitize=fuzzer,address -Wl,--wrap=sched_self -o $@ $^ $(VM_LIBS)
 # A refused file of arguments ends the program, which must not end the fuzzer.
-$(BUILD)/fuzz/args_fuzz: $(patsubst %,$(BUILD)/fuzz/%.o,tests/fuzz/args_fuzz vm/erl_args) $(FUZZ_OBJ)
-	$(CLANG) -fsanitize=fuzzer,address -Wl,--wrap=exit,--wrap=daemon,--wrap=setenv -o $@ $^ $(VM_LIBS)
+$(BUILD)/fuzz/args_fuzz: $(patsubst %,$(BUILD)/fuzz/%.o,tests/fuzz/args_fuzz vm/erl_args vm/erl_words) $(FUZZ_OBJ)
+	$(CLANG) -fsanitize=fuzzer,address -Wl,--wrap=exit,--wrap=daemon,--wrap=setenv,--wrap=execvp -o $@ $^ $(VM_LIBS)
 # The reading of an emulator's file, from a small one on.
 $(BUILD)/fuzz/tools/%.o $(BUILD)/fuzz/tests/fuzz/otp_file_fuzz.o: FUZZ_CFLAGS += -Itools
 $(BUILD)/fuzz/otp_file_fuzz: $(patsubst %,$(BUILD)/fuzz/%.o,tests/fuzz/otp_file_fuzz tools/otp_image tools/otp_symbols tools/otp_slide tools/otp_recover)

@@ -3,6 +3,7 @@
 #include "boot.h"
 
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -238,12 +239,23 @@ static Term spawn_system(Term module, Term args, uint8_t priority)
 	return boot.system[boot.system_count++];
 }
 
+/* Nothing works without it: said as erl says it, with a crash dump. */
+static void tell_system_exit(const Process *p)
+{
+	char pid[64], reason[1024], slogan[1152];
+
+	print_term_fixed(pid, sizeof(pid), p->id);
+	print_term_fixed(reason, sizeof(reason), p->exc_reason);
+	snprintf(slogan, sizeof(slogan), "System process %s terminated: %s", pid, reason);
+	log_slogan(slogan);
+}
+
 static void follow_system(Process *p)
 {
 	for (int i = 0; i < boot.system_count; i++) {
 		if (boot.system[i] != p->id)
 			continue;
-		log_line("erlvm: the system process %s has ended", atom_text(p->initial_module, NULL));
+		tell_system_exit(p);
 		sched_halt(1);
 	}
 }

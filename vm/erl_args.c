@@ -2,9 +2,7 @@
 /* erl's command line. Invariant: words keep their order; -extra ends the reading of flags, here as in init. */
 #include "erl_args.h"
 
-#include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,8 +13,6 @@
 #include "base/alloc.h"
 #include "code/code_path.h"
 
-enum { FILES_DEEP = 16 };
-
 void erl_args_fail(const char *format, ...)
 {
 	va_list args;
@@ -26,17 +22,7 @@ void erl_args_fail(const char *format, ...)
 	vfprintf(stderr, format, args);
 	fprintf(stderr, "; try erlvm --help\n");
 	va_end(args);
-	exit(2);
-}
-
-static void add_word(struct words *w, const char *word)
-{
-	if (w->count + 1 >= w->room) {
-		w->room = w->room * 2 + 64;
-		w->words = mem_realloc(w->words, (size_t)w->room * sizeof(char *));
-	}
-	w->words[w->count++] = mem_strdup(word);
-	w->words[w->count] = NULL;
+	exit(1);
 }
 
 /* ---- flags of the emulator */
@@ -159,6 +145,16 @@ static void set_min_heap(struct options *o, const char *flag, const char *value)
 	o->min_heap_words = parse_count(flag, value, 1, 1ul << 40);
 }
 
+static void set_min_binaries(struct options *o, const char *flag, const char *value)
+{
+	o->min_bin_vheap_words = parse_count(flag, value, 1, 1ul << 40);
+}
+
+static void set_fullsweep(struct options *o, const char *flag, const char *value)
+{
+	o->fullsweep_after = (unsigned)parse_count(flag, value, 0, 65535);
+}
+
 static void set_max_heap(struct options *o, const char *flag, const char *value)
 {
 	o->max_heap_words = parse_count(flag, value, 0, 1ul << 58);
@@ -206,34 +202,98 @@ static void set_file_names(struct options *o, const char *flag, const char *valu
 	o->file_names = value[1] == 'a' ? 0 : value[1];
 }
 
+/* Dirty schedulers: there are none. */
+static void check_dirty(struct options *o, const char *flag, const char *value)
+{
+	unsigned n, m;
+
+	(void)o;
+	parse_pair(flag, value, 1024, &n, &m);
+}
+
 /* Where a flag's value stands. */
 enum value { VALUE_NONE, VALUE_ATTACHED, VALUE_EITHER, VALUE_NEXT, VALUE_BOOL };
 
-/* The longest name that fits counts. Without `set`: this machine has no use for it. */
+#define BOOL "true|false"
+#define WAIT "none|very_short|short|medium|long|very_long"
+#define WAKE "very_low|low|medium|high|very_high"
+#define BIND "u|ns|ts|ps|s|nnts|nnps|tnnps|db"
+
+/* The longest name that fits counts. Without `set`: this machine has no use for it; what erl would refuse is refused all the same. */
 static const struct emulator_flag {
 	const char *name;
 	enum value value;
 	void (*set)(struct options *o, const char *flag, const char *value);
+	const char *words;      /* one of these, or */
+	unsigned long min, max; /* a number; max 0: anything */
 } emulator_flags[] = {
-	{ "S", VALUE_EITHER, set_schedulers }, { "SP", VALUE_EITHER, set_percent }, { "A", VALUE_EITHER, set_async },
-	{ "P", VALUE_EITHER, set_processes }, { "Q", VALUE_EITHER, set_ports }, { "t", VALUE_EITHER, set_atoms },
-	{ "e", VALUE_EITHER, set_tables }, { "hms", VALUE_EITHER, set_min_heap }, { "hmax", VALUE_EITHER, set_max_heap },
-	{ "hmaxk", VALUE_EITHER, set_max_heap_kill }, { "hmaxel", VALUE_EITHER, set_max_heap_report }, { "hmqd", VALUE_EITHER, set_messages },
-	{ "pc", VALUE_EITHER, set_printable }, { "W", VALUE_EITHER, set_warnings }, { "f", VALUE_ATTACHED, set_file_names },
-	{ "SDcpu", VALUE_EITHER, NULL }, { "SDPcpu", VALUE_EITHER, NULL }, { "SDio", VALUE_EITHER, NULL },
-	{ "IOPt", VALUE_EITHER, NULL }, { "IOPp", VALUE_EITHER, NULL }, { "IOt", VALUE_EITHER, NULL }, { "IOp", VALUE_EITHER, NULL },
-	{ "IOs", VALUE_EITHER, NULL }, { "JP", VALUE_NEXT, NULL }, { "JD", VALUE_NEXT, NULL }, { "JM", VALUE_NEXT, NULL },
-	{ "K", VALUE_EITHER, NULL }, { "a", VALUE_EITHER, NULL }, { "T", VALUE_EITHER, NULL }, { "R", VALUE_EITHER, NULL },
-	{ "n", VALUE_EITHER, NULL }, { "C", VALUE_EITHER, NULL }, { "c", VALUE_BOOL, NULL }, { "B", VALUE_ATTACHED, set_break },
-	{ "L", VALUE_NONE, NULL }, { "d", VALUE_NONE, NULL }, { "l", VALUE_NONE, NULL }, { "v", VALUE_NONE, NULL },
-	{ "hmbs", VALUE_EITHER, NULL }, { "hpds", VALUE_EITHER, NULL }, { "M", VALUE_NEXT, NULL }, { "s", VALUE_NEXT, NULL },
-	{ "z", VALUE_NEXT, NULL }, { "r", VALUE_NEXT, NULL },
+	{ "S", VALUE_EITHER, set_schedulers, NULL, 0, 0 },
+	{ "SP", VALUE_EITHER, set_percent, NULL, 0, 0 },
+	{ "A", VALUE_EITHER, set_async, NULL, 0, 0 },
+	{ "P", VALUE_EITHER, set_processes, NULL, 0, 0 },
+	{ "Q", VALUE_EITHER, set_ports, NULL, 0, 0 },
+	{ "t", VALUE_EITHER, set_atoms, NULL, 0, 0 },
+	{ "e", VALUE_EITHER, set_tables, NULL, 0, 0 },
+	{ "h", VALUE_EITHER, set_min_heap, NULL, 0, 0 },
+	{ "hms", VALUE_EITHER, set_min_heap, NULL, 0, 0 },
+	{ "hmbs", VALUE_EITHER, set_min_binaries, NULL, 0, 0 },
+	{ "hmax", VALUE_EITHER, set_max_heap, NULL, 0, 0 },
+	{ "hmaxk", VALUE_EITHER, set_max_heap_kill, NULL, 0, 0 },
+	{ "hmaxel", VALUE_EITHER, set_max_heap_report, NULL, 0, 0 },
+	{ "hmqd", VALUE_EITHER, set_messages, NULL, 0, 0 },
+	{ "pc", VALUE_EITHER, set_printable, NULL, 0, 0 },
+	{ "W", VALUE_EITHER, set_warnings, NULL, 0, 0 },
+	{ "f", VALUE_ATTACHED, set_file_names, NULL, 0, 0 },
+	{ "B", VALUE_ATTACHED, set_break, NULL, 0, 0 },
+	{ "SDcpu", VALUE_EITHER, check_dirty, NULL, 0, 0 },
+	{ "SDPcpu", VALUE_EITHER, NULL, NULL, 0, 0 },
+	{ "SDio", VALUE_EITHER, NULL, NULL, 1, 1024 },
+	{ "IOt", VALUE_EITHER, NULL, NULL, 1, 1024 },
+	{ "IOp", VALUE_EITHER, NULL, NULL, 1, 1024 },
+	{ "IOPt", VALUE_EITHER, NULL, NULL, 0, 100 },
+	{ "IOPp", VALUE_EITHER, NULL, NULL, 0, 100 },
+	{ "IOs", VALUE_EITHER, NULL, BOOL, 0, 0 },
+	{ "JPperf", VALUE_EITHER, NULL, BOOL, 0, 0 },
+	{ "JDdump", VALUE_EITHER, NULL, BOOL, 0, 0 },
+	{ "K", VALUE_EITHER, NULL, NULL, 0, 0 },
+	{ "a", VALUE_EITHER, NULL, NULL, 16, 8192 },
+	{ "T", VALUE_EITHER, NULL, NULL, 0, 9 },
+	{ "R", VALUE_EITHER, NULL, NULL, 23, 25 },
+	{ "n", VALUE_EITHER, NULL, "s|a|d", 0, 0 },
+	{ "C", VALUE_EITHER, NULL, "no_time_warp|single_time_warp|multi_time_warp", 0, 0 },
+	{ "c", VALUE_BOOL, NULL, NULL, 0, 0 },
+	{ "L", VALUE_NONE, NULL, NULL, 0, 0 },
+	{ "d", VALUE_NONE, NULL, NULL, 0, 0 },
+	{ "v", VALUE_NONE, NULL, NULL, 0, 0 },
+	{ "r", VALUE_NONE, NULL, NULL, 0, 0 },
+	{ "rg", VALUE_EITHER, NULL, NULL, 0, INT32_MAX },
+	{ "hpds", VALUE_EITHER, NULL, NULL, 1, INT32_MAX },
+	{ "M", VALUE_NEXT, NULL, NULL, 0, 0 },
+	{ "sbt", VALUE_EITHER, NULL, BIND, 0, 0 },
+	{ "stbt", VALUE_EITHER, NULL, BIND, 0, 0 },
+	{ "sbwt", VALUE_EITHER, NULL, WAIT, 0, 0 },
+	{ "sbwtdcpu", VALUE_EITHER, NULL, WAIT, 0, 0 },
+	{ "sbwtdio", VALUE_EITHER, NULL, WAIT, 0, 0 },
+	{ "swt", VALUE_EITHER, NULL, WAKE, 0, 0 },
+	{ "swtdcpu", VALUE_EITHER, NULL, WAKE, 0, 0 },
+	{ "swtdio", VALUE_EITHER, NULL, WAKE, 0, 0 },
+	{ "swct", VALUE_EITHER, NULL, "very_eager|eager|medium|lazy|very_lazy", 0, 0 },
+	{ "sws", VALUE_EITHER, NULL, "default|legacy", 0, 0 },
+	{ "scl", VALUE_EITHER, NULL, BOOL, 0, 0 },
+	{ "secio", VALUE_EITHER, NULL, NULL, 0, 0 },
+	{ "spp", VALUE_EITHER, NULL, BOOL, 0, 0 },
+	{ "sub", VALUE_EITHER, NULL, BOOL, 0, 0 },
+	{ "sct", VALUE_EITHER, NULL, NULL, 0, 0 },
+	{ "ssrct", VALUE_NONE, NULL, NULL, 0, 0 },
+	{ "sfwi", VALUE_EITHER, NULL, NULL, 0, INT32_MAX },
+	{ "sss", VALUE_EITHER, NULL, NULL, 20, 8192 },
+	{ "sssdcpu", VALUE_EITHER, NULL, NULL, 20, 8192 },
+	{ "sssdio", VALUE_EITHER, NULL, NULL, 20, 8192 },
+	{ "zdbbl", VALUE_EITHER, NULL, NULL, 1, 2097151 },
+	{ "zdntgc", VALUE_EITHER, NULL, NULL, 0, 100000000 },
+	{ "zebwt", VALUE_EITHER, NULL, WAIT, 0, 0 },
+	{ "zosrl", VALUE_EITHER, NULL, NULL, 1, 134217727 },
 };
-
-static bool is_flag(const char *text)
-{
-	return text == NULL || ((text[0] == '-' || text[0] == '+') && text[1] != 0);
-}
 
 static bool is_bool(const char *text)
 {
@@ -253,6 +313,26 @@ static const struct emulator_flag *find_flag(const char *text)
 	return best;
 }
 
+static bool is_one_of(const char *words, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *w = words; w != NULL; w = strchr(w, '|') != NULL ? strchr(w, '|') + 1 : NULL)
+		if (strncmp(w, word, n) == 0 && (w[n] == '|' || w[n] == 0))
+			return true;
+	return false;
+}
+
+static void check_unused(const struct emulator_flag *f, const char *flag, const char *value)
+{
+	if (value == NULL)
+		erl_args_fail("%s needs a value", flag);
+	if (f->words != NULL && !is_one_of(f->words, value))
+		erl_args_fail("%s takes one of %s, not %s", flag, f->words, value);
+	if (f->max > 0)
+		parse_count(flag, value, f->min, f->max);
+}
+
 int erl_args_emulator_flag(char **argv, struct options *o)
 {
 	const struct emulator_flag *f = find_flag(argv[0] + 1);
@@ -268,140 +348,46 @@ int erl_args_emulator_flag(char **argv, struct options *o)
 	value = f->value == VALUE_ATTACHED || (f->value == VALUE_EITHER && *attached != 0) ? attached : argv[1];
 	if (f->set != NULL)
 		f->set(o, argv[0], value);
-	else if (value == NULL)
-		erl_args_fail("%s needs a value", argv[0]);
-	else if (is_flag(value))
-		return 1;
+	else
+		check_unused(f, argv[0], value);
 	return value == attached ? 1 : 2;
 }
 
-/* ---- words from variables and files */
-
-/* The word at s, as a shell would take it: quotes, backslashes. Returns its end. to: where it goes, or NULL. */
-static const char *scan_word(const char *s, char *to)
+/* What the variables say that stand for flags: a number too small or too large counts as the next one that may be. */
+static void read_variables(struct options *o)
 {
-	char quote = 0;
+	static const struct {
+		const char *name;
+		unsigned long min, max;
+		void (*set)(struct options *o, const char *flag, const char *value);
+	} variables[] = { { "ERL_MAX_PORTS", 1024, 1 << 27, set_ports }, { "ERL_MAX_ETS_TABLES", 0, INT32_MAX, set_tables },
+			  { "ERL_THREAD_POOL_SIZE", 1, 1024, set_async }, { "ERL_FULLSWEEP_AFTER", 0, 65535, set_fullsweep } };
+	char number[32];
 
-	for (; *s != 0 && (quote != 0 || !isspace((unsigned char)*s)); s++) {
-		if (quote == 0 && (*s == '"' || *s == '\'')) {
-			quote = *s;
+	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+		const char *text = getenv(variables[i].name);
+		unsigned long n = text != NULL ? strtoul(text, NULL, 10) : 0;
+
+		if (text == NULL)
 			continue;
-		}
-		if (quote != 0 && *s == quote) {
-			quote = 0;
-			continue;
-		}
-		if (*s == '\\' && s[1] != 0 && quote != '\'')
-			s++;
-		if (to != NULL)
-			*to++ = *s;
+		n = n < variables[i].min ? variables[i].min : n > variables[i].max ? variables[i].max : n;
+		snprintf(number, sizeof(number), "%lu", n);
+		variables[i].set(o, variables[i].name, number);
 	}
-	if (to != NULL)
-		*to = 0;
-	return s;
-}
-
-/* The next word of *text; in files there are comments. Owns: the caller. NULL at the end. */
-static char *next_word(const char **text, bool comments)
-{
-	const char *s = *text;
-	char *word;
-
-	for (;;) {
-		while (isspace((unsigned char)*s))
-			s++;
-		if (!comments || *s != '#')
-			break;
-		s += strcspn(s, "\n");
-	}
-	if (*s == 0)
-		return NULL;
-	*text = scan_word(s, NULL);
-	word = mem_alloc((size_t)(*text - s) + 1);
-	scan_word(s, word);
-	return word;
-}
-
-static void expand_text(struct words *to, const char *text, bool is_file, unsigned deep);
-
-static void expand_file(struct words *to, const char *name, unsigned deep)
-{
-	size_t n;
-	uint8_t *bytes = name != NULL ? code_path_read(name, &n) : NULL;
-	char *text;
-
-	if (bytes == NULL)
-		erl_args_fail("cannot read the file of arguments %s", name != NULL ? name : "");
-	if (deep == FILES_DEEP)
-		erl_args_fail("files of arguments name each other too deep: %s", name);
-	text = mem_alloc(n + 1);
-	memcpy(text, bytes, n);
-	text[n] = 0;
-	expand_text(to, text, true, deep + 1);
-	mem_free(text);
-	mem_free(bytes);
-}
-
-static void expand_text(struct words *to, const char *text, bool is_file, unsigned deep)
-{
-	char *word;
-
-	while ((word = next_word(&text, is_file)) != NULL) {
-		if (strcmp(word, "-args_file") == 0) {
-			char *name = next_word(&text, is_file);
-
-			expand_file(to, name, deep);
-			mem_free(name);
-		} else {
-			add_word(to, word);
-		}
-		mem_free(word);
-	}
-}
-
-static void expand_variable(struct words *to, const char *name)
-{
-	const char *text = getenv(name);
-
-	if (text != NULL)
-		expand_text(to, text, false, 0);
-}
-
-/* Everything in the order in which it counts. What stands behind -extra or -- is not looked into for files. */
-static void expand_all(struct words *to, char **argv)
-{
-	struct words after = { 0 };
-
-	expand_variable(to, "ERL_AFLAGS");
-	for (; *argv != NULL && strcmp(*argv, "-extra") != 0; argv++) {
-		if (strcmp(*argv, "-args_file") == 0) {
-			expand_file(to, argv[1], 0);
-			if (argv[1] != NULL)
-				argv++;
-		} else {
-			add_word(to, *argv);
-		}
-	}
-	expand_variable(&after, "ERL_FLAGS");
-	expand_variable(&after, "ERL_ZFLAGS");
-	for (int i = 0; i < after.count; i++)
-		add_word(to, after.words[i]);
-	for (; *argv != NULL; argv++)
-		add_word(to, *argv);
-	add_word(to, "");
-	to->words[--to->count] = NULL;
 }
 
 /* ---- flags that stand for others */
 
 static const char *const noinput[] = { "-noshell", "-noinput", NULL };
 static const char *const compile[] = { "-noshell", "-noinput", "-s", "c", "lc_batch", NULL };
-static const char *const make[] = { "-noshell", "-noinput", "-s", "make", "all_or_nothing", NULL };
+static const char *const make[] = { "-noshell", "-noinput", "-s", "make", "all_or_nothing", "-s", "erlang", "halt", NULL };
 
-static const struct {
+static const struct alias {
 	const char *flag;
 	const char *const *stands_for;
-} aliases[] = { { "-noinput", noinput }, { "-detached", noinput }, { "-compile", compile }, { "-make", make } };
+	bool batch, last; /* Ctrl-C ends it; nothing counts that stands behind it */
+} aliases[] = { { "-noinput", noinput, false, false }, { "-detached", noinput, false, false },
+		{ "-compile", compile, true, false }, { "-make", make, true, true } };
 
 /* As erl does, on standard error. */
 static __attribute__((noreturn)) void print_version(void)
@@ -412,9 +398,48 @@ static __attribute__((noreturn)) void print_version(void)
 	exit(0);
 }
 
-/* A word of erl itself, or one for init. Returns the words used. */
-static int take_flag(char **argv, struct words *boot)
+static __attribute__((noreturn)) void show_manual(char **argv)
 {
+	argv[0] = "man";
+	execvp("man", argv);
+	erl_args_fail("cannot run man: %s", strerror(errno));
+}
+
+static const struct alias *find_alias(const char *flag)
+{
+	for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++)
+		if (strcmp(flag, aliases[i].flag) == 0)
+			return &aliases[i];
+	return NULL;
+}
+
+static int count_words(char **argv)
+{
+	int n = 0;
+
+	while (argv[n] != NULL)
+		n++;
+	return n;
+}
+
+static int take_alias(const struct alias *a, char **argv, struct options *o, struct words *boot)
+{
+	for (const char *const *w = a->stands_for; *w != NULL; w++)
+		words_add(boot, *w);
+	if (a->batch)
+		o->on_break = 'd';
+	return a->last ? count_words(argv) : 1;
+}
+
+/* A word of erl itself, or one for init. Returns the words used. */
+static int take_flag(char **argv, struct options *o, struct words *boot)
+{
+	const struct alias *alias = find_alias(argv[0]);
+
+	if (strcmp(argv[0], "+V") == 0 || strcmp(argv[0], "-version") == 0)
+		print_version();
+	if (argv[0][0] == '+' && argv[0][1] != 0)
+		return erl_args_emulator_flag(argv, o);
 	if (strcmp(argv[0], "-env") == 0) {
 		if (argv[1] == NULL || argv[2] == NULL)
 			erl_args_fail("-env needs a name and a value");
@@ -423,28 +448,23 @@ static int take_flag(char **argv, struct words *boot)
 	}
 	if (strcmp(argv[0], "-sname") == 0 || strcmp(argv[0], "-name") == 0)
 		erl_args_fail("%s: there is no distribution yet", argv[0]);
-	if (strcmp(argv[0], "-version") == 0)
-		print_version();
+	if (strcmp(argv[0], "-man") == 0)
+		show_manual(argv);
 	if (strcmp(argv[0], "-root") == 0 && argv[1] != NULL)
 		return 2; /* taken first of all */
 	if (strcmp(argv[0], "-detached") == 0 && daemon(1, 0) != 0)
 		erl_args_fail("cannot detach: %s", strerror(errno));
-	for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++) {
-		if (strcmp(argv[0], aliases[i].flag) != 0)
-			continue;
-		for (const char *const *w = aliases[i].stands_for; *w != NULL; w++)
-			add_word(boot, *w);
-		return 1;
-	}
-	add_word(boot, argv[0]);
+	if (alias != NULL)
+		return take_alias(alias, argv, o, boot);
+	words_add(boot, argv[0]);
 	return 1;
 }
 
-static const char *find_root(char **argv)
+static const char *find_root(const struct words *flags)
 {
-	for (; *argv != NULL && strcmp(*argv, "-extra") != 0 && strcmp(*argv, "--") != 0; argv++)
-		if (strcmp(*argv, "-root") == 0 && argv[1] != NULL)
-			return argv[1];
+	for (int i = 0; i + 1 < flags->count; i++)
+		if (strcmp(flags->words[i], "-root") == 0)
+			return flags->words[i + 1];
 	return NULL;
 }
 
@@ -475,35 +495,31 @@ static void add_installation(struct words *boot, const char *root, const char *b
 {
 	const char *home = getenv("HOME");
 	const char *const words[] = { "-root", root, "-bindir", bindir, "-progname", getenv("PROGNAME"), "--",
-				      "-home", home != NULL ? home : "/", "--" };
+				      home != NULL ? "-home" : NULL, home, "--" };
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		add_word(boot, words[i]);
+		if (words[i] != NULL)
+			words_add(boot, words[i]);
 }
 
 void erl_args_parse(char **argv, struct options *o, struct words *boot)
 {
-	struct words all = { 0 };
+	struct words flags = { 0 }, plain = { 0 };
 	char *bindir;
-	int i = 0;
 
-	expand_all(&all, argv);
-	if (find_root(all.words) != NULL)
-		code_path_set_root(mem_strdup(find_root(all.words)));
+	erl_words_expand(argv, &flags, &plain);
+	if (find_root(&flags) != NULL)
+		code_path_set_root(mem_strdup(find_root(&flags)));
 	bindir = set_environment(code_path_root());
 	add_installation(boot, code_path_root(), bindir);
 	mem_free(bindir);
-	while (i < all.count && strcmp(all.words[i], "-extra") != 0) {
-		if (strcmp(all.words[i], "+V") == 0)
-			print_version();
-		if (all.words[i][0] == '+' && all.words[i][1] != 0)
-			i += erl_args_emulator_flag(all.words + i, o);
-		else
-			i += take_flag(all.words + i, boot);
-	}
-	for (; i < all.count; i++)
-		add_word(boot, all.words[i]);
-	for (i = 0; i < all.count; i++)
-		mem_free(all.words[i]);
-	mem_free(all.words);
+	read_variables(o);
+	for (int i = 0; i < flags.count;)
+		i += take_flag(flags.words + i, o, boot);
+	if (plain.count > 0)
+		words_add(boot, "-extra");
+	for (int i = 0; i < plain.count; i++)
+		words_add(boot, plain.words[i]);
+	words_clear(&flags);
+	words_clear(&plain);
 }

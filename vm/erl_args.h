@@ -8,11 +8,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "erl_words.h"
+
 struct options {
 	unsigned schedulers, online; /* those that run processes at first: more than schedulers means all */
 	unsigned async_threads;
 	size_t processes, ports, atoms, tables;
-	size_t min_heap_words, max_heap_words; /* of new processes; 0: as built in */
+	size_t min_heap_words, min_bin_vheap_words, max_heap_words; /* of new processes; 0: as built in */
+	unsigned fullsweep_after;
 	bool max_heap_spares, max_heap_silent; /* it does not kill; is not reported */
 	bool messages_off_heap;
 	bool printable_unicode;
@@ -21,16 +24,10 @@ struct options {
 	char file_names;     /* u or l: UTF-8 or Latin-1 whatever the locale says; 0 */
 };
 /* For a machine of that many cores. */
-#define OPTIONS_DEFAULT(cores) { .schedulers = (cores), .online = (cores), .async_threads = 10, .processes = 1048576, .tables = 8192, .warnings = 'w', .on_break = 'm' }
-
-/* Words that outlive the VM. */
-struct words {
-	int count, room;
-	char **words;
-};
+#define OPTIONS_DEFAULT(cores) { .schedulers = (cores), .online = (cores), .async_threads = 10, .processes = 1048576, .tables = 8192, .fullsweep_after = 65535, .warnings = 'w', .on_break = 'm' }
 
 /* argv: without the program's name. Flags for the emulator change *o; init's words are added to *boot; what erlexec sets in
- * the environment (ROOTDIR, BINDIR, PROGNAME, EMU, PATH) is set. Fails: ends the program with status 2 and a line that says why. */
+ * the environment (ROOTDIR, BINDIR, PROGNAME, EMU, PATH) is set. Fails: ends the program with status 1 and a line that says why. */
 void erl_args_parse(char **argv, struct options *o, struct words *boot);
 /* One +X flag at argv[0], its value in it or behind it. Returns the arguments used. Fails: as above. */
 int erl_args_emulator_flag(char **argv, struct options *o);

@@ -148,6 +148,9 @@ static void apply_defaults(const struct options *o, char **words)
 		filename_set_utf8(o->file_names == 'u');
 	if (o->min_heap_words > 0)
 		atomic_store(&spawn_defaults.min_heap_words, gc_next_size_words(o->min_heap_words));
+	if (o->min_bin_vheap_words > 0)
+		atomic_store(&spawn_defaults.min_bin_vheap_words, gc_next_size_words(o->min_bin_vheap_words));
+	atomic_store(&spawn_defaults.fullsweep_after, o->fullsweep_after);
 	atomic_store(&spawn_defaults.max_heap_words, o->max_heap_words);
 	atomic_store(&spawn_defaults.max_heap_flags, flags);
 	atomic_store(&spawn_defaults.off_heap_messages, o->messages_off_heap);

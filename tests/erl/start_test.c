@@ -41,6 +41,17 @@ static const char *const lines[] = {
 	"+pc unicode +W i +fnl -noshell -eval "
 	"'io:format(\"~p~n\", [{io:printable_range(), error_logger:warning_map(), file:native_name_encoding()}]), halt().'",
 	"-noshell -run init stop 3 -s init stop",
+	"-make",
+	"-args_file %s/words y -noshell -eval 'io:format(\"~p~n\", [{[init:get_argument(F) || F <- [a, c, d, e, f]], init:get_plain_arguments()}]), halt().' -extra z",
+	"-args_file %s/none",
+	"-env ONE",
+	"-eval a b",
+	"+S x -noshell -s init stop",
+	"+sbwt nonee -noshell -s init stop",
+	"+sss 1 -noshell -s init stop",
+	"+bogus -noshell -s init stop",
+	"+hmbs 60000 +h 2000 +sbtdb +rg 4 +IOPt 50 -noshell -eval "
+	"'io:format(\"~p~n\", [[erlang:system_info(I) || I <- [min_heap_size, min_bin_vheap_size]]]), halt().'",
 	"-noshell -boot start_clean -hidden -nostick -eval 'io:format(\"~p~n\", [code:is_sticky(lists)]), halt().'",
 	"-noshell -enable-feature maybe_expr -eval 'io:format(\"~p~n\", [erl_features:enabled()]), halt().'",
 	"-noshell -config %s/none -s init stop",
@@ -69,6 +80,14 @@ static const char *const scripts[] = {
 	"escript f.escript 2>/dev/null; echo $?",
 	"cd %s && printf '#!/usr/bin/env escript\\nmain(_) -> {ok, L} = io:read(\"\"), io:format(\"~p~n\", [L]).\\n' > g.escript && "
 	"chmod +x g.escript && echo '{a, 1}.' | ./g.escript",
+	"ERL_OTP25_FLAGS='-a o -extra 1' ERL_AFLAGS='-b \"p q\" -extra 2' ERL_FLAGS='-c r\\ s \"t\\u\" -extra 3' ERL_ZFLAGS='v' erl w -noshell -eval "
+	"'io:format(\"~p~n\", [{[init:get_argument(F) || F <- [a, b, c]], init:get_plain_arguments()}]), halt().' -x -extra 4",
+	"ERL_MAX_PORTS=2000 ERL_MAX_ETS_TABLES=9000 ERL_THREAD_POOL_SIZE=3 ERL_FULLSWEEP_AFTER=7 erl -noshell -eval 'io:format(\"~p~n\", "
+	"[[erlang:system_info(I) || I <- [port_limit, ets_limit, thread_pool_size, fullsweep_after]]]), halt().'",
+	"env -u HOME erl -noshell -eval 'io:format(\"~p~n\", [init:get_argument(home)]), halt().'",
+	"printf '[{app, [{a, 1}]}].' | erl -noshell -configfd 0 -eval 'application:load({application, app, []}), "
+	"io:format(\"~p~n\", [application:get_all_env(app)]), halt().'",
+	"cd %s && ERL_CRASH_DUMP_SECONDS=30 ERL_CRASH_DUMP=slogan.dump erl -noshell -eval 'halt(\"slogan\").' 2>&1 | tr -d '\\r'; grep ^Slogan slogan.dump",
 	"ulimit -n 60; erl -noshell -pa %s -s limits main files",
 	"cd %s && mkdir -p full && unshare -rm sh -c 'mount -t tmpfs -o size=256k none full && erl -noshell -pa . -s limits main room full'",
 	"LC_ALL=C.UTF-8 elixir tests/erl/elixir_check.exs",
@@ -100,6 +119,7 @@ static void make_files(void)
 	ck_assert_ptr_nonnull(mkdtemp(work.directory));
 	write_file("sys.config", "[{app, [{a, 1}, {b, \"two\"}]}].\n");
 	write_file("args", "# flags\n-noshell -x \"y z\"\n-eval 'io:format(\"~p~n\", [init:get_argument(x)]), halt().'\n");
+	write_file("words", "-a b#c -x\n# \"d\n-c \"e \\ f\"'g\"h' i\\\tj\\#\n-d '' k\\\nl -e -extra \"m -args_file n\" o\n-f\n");
 	snprintf(command, sizeof(command), "erlc -o %s tests/erl/limits.erl", work.directory);
 	ck_assert(system(command) == 0);
 	write_file("shell", "X = lists:seq(1, 3).\nlists:sum(X).\n1 / 0.\nf(X).\nq().\n");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a file of arguments. Invariants: reading ends with words and options in their bounds, or with a line that says why not;
- * the file may name itself. For libFuzzer, with --wrap of what must not happen to the fuzzer: exit, daemon, setenv. */
+ * the file may name itself. For libFuzzer, with --wrap of what must not happen to the fuzzer: exit, daemon, setenv, execvp. */
 #include "erl_args.h"
 
 #include <setjmp.h>
@@ -20,6 +20,7 @@ void __wrap_exit(int status) __attribute__((noreturn));
 void __real_exit(int status) __attribute__((noreturn));
 int __wrap_daemon(int nochdir, int noclose);
 int __wrap_setenv(const char *name, const char *value, int overwrite);
+int __wrap_execvp(const char *file, char *const *argv);
 int __real_setenv(const char *name, const char *value, int overwrite);
 
 enum { ARGUMENTS_FD = 100 };
@@ -33,7 +34,7 @@ int __lsan_is_turned_off(void) { return 1; }
 void __wrap_exit(int status)
 {
 	if (is_reading)
-		longjmp(refused, 1 + (status != 0 && status != 2));
+		longjmp(refused, 1 + (status != 0 && status != 1));
 	__real_exit(status);
 }
 
@@ -42,6 +43,12 @@ int __wrap_daemon(int nochdir, int noclose)
 	(void)nochdir;
 	(void)noclose;
 	return 0;
+}
+
+int __wrap_execvp(const char *file, char *const *argv)
+{
+	ENSURE(strlen(file) > 0 && argv[0] != NULL);
+	return -1;
 }
 
 int __wrap_setenv(const char *name, const char *value, int overwrite)

@@ -48,6 +48,13 @@ void log_refused(const char *what, int error)
 
 void (*log_crash_dump)(const char *slogan);
 
+void log_slogan(const char *slogan)
+{
+	log_line("%s", slogan);
+	if (log_crash_dump != NULL)
+		log_crash_dump(slogan);
+}
+
 void log_abort(const char *file, int line, const char *what)
 {
 	char slogan[512];

@@ -12,6 +12,8 @@ void log_text(const char *text, size_t bytes);
 void log_refused(const char *what, int error) __attribute__((noreturn, cold));
 /* Wired in main.c: writes what the VM knows to a file before it ends (see dump/crash_dump.h). Any thread. NULL: nothing does. */
 extern void (*log_crash_dump)(const char *slogan);
+/* What ends the VM: a line, and the crash dump. */
+void log_slogan(const char *slogan);
 /* A broken invariant: says where, dumps, aborts. */
 void log_abort(const char *file, int line, const char *what) __attribute__((noreturn, cold));
 

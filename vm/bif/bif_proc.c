@@ -263,9 +263,7 @@ static Term halt_text(Process *p, Term list)
 	if (list != NIL)
 		return exc_badarg(p);
 	text[n] = 0;
-	log_line("%s", text);
-	if (log_crash_dump != NULL)
-		log_crash_dump(text);
+	log_slogan(text);
 	sched_halt(1);
 }
 

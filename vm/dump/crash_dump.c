@@ -4,6 +4,7 @@
 #include "dump/crash_dump.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -265,16 +266,18 @@ static void limit_time(long seconds)
 static void write_file(const char *path, long bytes, const char *slogan)
 {
 	struct progress dump = { .slogan = slogan };
+	char begin[PATH_MAX + 64];
 	bool ok;
 
 	if (!dump_open(path, bytes > 0 ? (uint64_t)bytes : 0)) {
 		log_line("erlvm: cannot write the crash dump %s: %s", path, strerror(errno));
 		return;
 	}
-	log_line("\nCrash dump is being written to: %s...", path);
+	snprintf(begin, sizeof(begin), "\nCrash dump is being written to: %s...", path);
+	log_text(begin, strlen(begin));
 	sched_stop_world_within(STOP_WAIT_NS, write_sections, &dump);
 	ok = dump_close();
-	log_line(ok ? "done" : "erlvm: the crash dump is not whole");
+	log_line(ok ? "done" : "\nerlvm: the crash dump is not whole");
 }
 
 void crash_dump_write(const char *slogan)

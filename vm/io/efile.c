@@ -6,6 +6,7 @@
 #include "io/efile.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -131,13 +132,25 @@ struct efile *efile_new(Process *p, int fd, uint32_t modes)
 	return f;
 }
 
+/* The place of a standard descriptor stays taken: the next file must not become standard input or output. */
+static int close_file(int fd)
+{
+	int null_fd = fd <= STDERR_FILENO ? open("/dev/null", O_RDWR | O_CLOEXEC) : -1, result;
+
+	if (null_fd < 0)
+		return close(fd);
+	result = dup2(null_fd, fd);
+	close(null_fd);
+	return result;
+}
+
 int efile_close_fd(struct efile *f)
 {
 	int fd = f->fd, error = 0;
 
 	f->fd = -1;
 	/* Linux closes the descriptor even when close(2) fails: no second try. */
-	if (close(fd) < 0)
+	if (close_file(fd) < 0)
 		error = errno;
 	atomic_fetch_sub(&efile.open_count, 1);
 	resource_unref(&f->resource);
