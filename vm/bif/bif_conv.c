@@ -440,11 +440,11 @@ Term bif_erlang_float_to_binary_2(Process *p, Term *args)
 	return write_float(p, args[0], args[1], put_binary);
 }
 
-/* Takes: the text. */
+/* Takes: the text. A NUL ends it, as in OTP. */
 static Term read_float(Process *p, struct text *t)
 {
 	double d;
-	bool sound = float_text_read(t->bytes, t->size, &d);
+	bool sound = float_text_read(t->bytes, strnlen((const char *)t->bytes, t->size), &d);
 
 	free_text(t);
 	return sound ? heap_float(&p->heap, d) : exc_badarg(p);

@@ -186,6 +186,7 @@ static bool compile_text(Process *p, Term text, const struct options *o, bool in
 		*failure = exc_badarg(p);
 		return false;
 	}
+	n = strlen((char *)source); /* a NUL ends a pattern, as in OTP */
 	ok = regex_compile(regex, source, n, &o->compile, &error, &offset);
 	mem_free(source);
 	if (!ok)

@@ -9,6 +9,7 @@
 %% expect: [badarg,badarg,badarg,badarg]
 %% expect: 1000
 %% expect: [<<"a">>,<<"b">>,<<"c">>]
+%% expect: [{match,[{0,1}]},{match,[{0,1}]},{match,[{0,0}]},{match,[{1,2}]},badarg]
 -module(std_re).
 -export([main/0]).
 
@@ -29,6 +30,9 @@ main() ->
     p([try re:run(S, setelement(5, P, B)) catch error:E -> E end || B <- Bad]),
     p(length([match || I <- lists:seq(1, 1000), {ok, Q} <- [re:compile(integer_to_list(I))],
                        match <- [re:run(integer_to_list(I), Q, [{capture, none}])]])),
-    p(re:split(<<"a,b;c">>, element(2, re:compile("[,;]")))).
+    p(re:split(<<"a,b;c">>, element(2, re:compile("[,;]")))),
+    %% A NUL ends a pattern.
+    p([try re:run(T, X, O) catch error:E -> E end || {T, X, O} <- [{"ac", "a\000b", []}, {"a\000b", <<"a", 0, "b">>, [unicode]}, {"ac", <<0, "b">>, []},
+                                                                  {"a\000b", "\\x{0}b", []}, {"x\000", "[\000]", []}]]).
 
 p(T) -> io:format("~tp~n", [T]).
