@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The async pool. Invariant: no job waits while a thread is idle, or can still be started.
- * A thread that got a job less than SPIN_NS after its last one expects that again, and looks out so long before it sleeps, one thread
- * at a time: most file operations take less than falling asleep and waking. The first wait in vain is the last. */
+ * Where a job came less than SPIN_NS after a thread ran out of them, that is expected again, and one thread at a time looks out so
+ * long before it sleeps: most file operations take less than falling asleep and waking. The first wait in vain is the last. That is
+ * asked of the pool: a thread that others took turns with has not run out of jobs, it has slept. */
 #include "io/async.h"
 
 #include <stdatomic.h>
@@ -21,7 +22,8 @@ static struct {
 	_Atomic unsigned length;         /* written under the lock: jobs that wait */
 	unsigned started, idle;          /* lock: threads */
 	unsigned spinning;               /* lock: 1 while an idle thread is awake */
-	int64_t submitted_ns;            /* lock: the last job */
+	int64_t idle_since_ns;           /* lock: when a thread last ran out of jobs */
+	bool spins;                      /* lock: the last job came soon after that */
 	atomic_size_t pending;
 } pool;
 
@@ -48,20 +50,20 @@ static void spin(int64_t since)
 		;
 	lock_acquire(&pool.lock);
 	pool.spinning = 0;
+	pool.spins = pool.first != NULL;
 }
 
 /* Pool lock held. */
 static void await_job(void)
 {
-	static _Thread_local bool spins;
 	int64_t since = clock_monotonic_ns();
 
 	pool.idle++;
-	if (spins && pool.first == NULL && pool.spinning == 0)
+	pool.idle_since_ns = since;
+	if (pool.spins && pool.spinning == 0)
 		spin(since);
 	while (pool.first == NULL)
 		cond_wait(&pool.filled, &pool.lock);
-	spins = pool.submitted_ns - since < SPIN_NS;
 	pool.idle--;
 }
 
@@ -132,7 +134,7 @@ void async_submit(struct async_job *job)
 	*pool.last = job;
 	pool.last = &job->next;
 	pool.length++;
-	pool.submitted_ns = clock_monotonic_ns();
+	pool.spins = clock_monotonic_ns() - pool.idle_since_ns < SPIN_NS;
 	if (PROBE_ON(aio_pool__add))
 		probe_aio_pool__add(job->port, (int)pool.length);
 	wake = must_wake();
