@@ -20,6 +20,7 @@
 #include "proc/sched.h"
 
 #define OWNER_BUCKETS 256
+#define QUICK_REDS 50 /* about 2 us */
 
 static struct {
 	Term port;
@@ -217,16 +218,21 @@ void efile_job_drop(struct efile_job *job)
 	free_job(job);
 }
 
-static void run_job(struct async_job *async)
+static void work(struct efile_job *job)
 {
-	struct efile_job *job = (struct efile_job *)async;
-	struct efile *f = job->file;
-
 	if (PROBE_ON(efile_drv__int_entry))
 		probe_efile_drv__int_entry(job);
 	efile_run(job);
 	if (PROBE_ON(efile_drv__int_return))
 		probe_efile_drv__int_return(job);
+}
+
+static void run_job(struct async_job *async)
+{
+	struct efile_job *job = (struct efile_job *)async;
+	struct efile *f = job->file;
+
+	work(job);
 	if (f != NULL && job->command != EFILE_CLOSE)
 		efile_release(f);
 	atomic_store_explicit(&job->done, true, memory_order_release);
@@ -253,7 +259,7 @@ static char *copy_user_tag(Term tag)
 	return text;
 }
 
-static void start_job(struct efile_job *job, Process *p)
+static void enter_job(struct efile_job *job, Process *p)
 {
 	struct sched *s = sched_self();
 
@@ -267,6 +273,10 @@ static void start_job(struct efile_job *job, Process *p)
 		job->user_tag = copy_user_tag(p->dt_utag);
 	if (PROBE_ON(efile_drv__entry))
 		probe_efile_drv__entry(job, efile.port);
+}
+
+static void queue_job(struct efile_job *job)
+{
 	job->async.run = run_job;
 	job->async.port = efile.port;
 	async_submit(&job->async);
@@ -278,26 +288,39 @@ static void drop_job(Process *p, void *arg)
 	job_unref(arg);
 }
 
-static Term resume_job(Process *p, void *arg)
+/* Takes: the caller's reference. */
+static Term end_job(Process *p, struct efile_job *job)
 {
-	struct efile_job *job = arg;
 	Term result;
 
-	if (!atomic_load_explicit(&job->done, memory_order_acquire))
-		return exc_wait(p, resume_job, drop_job, job);
 	fire_return(job);
 	result = job->error != 0 ? posix_error_tuple(&p->heap, job->error) : job->reply(p, job);
 	job_unref(job);
 	return result;
 }
 
+static Term resume_job(Process *p, void *arg)
+{
+	struct efile_job *job = arg;
+
+	if (!atomic_load_explicit(&job->done, memory_order_acquire))
+		return exc_wait(p, resume_job, drop_job, job);
+	return end_job(p, job);
+}
+
 Term efile_submit(Process *p, struct efile_job *job, Term (*reply)(Process *p, struct efile_job *job))
 {
 	job->reply = reply;
+	enter_job(job, p);
+	if (efile_is_quick(job)) {
+		process_bump(p, QUICK_REDS);
+		work(job);
+		return end_job(p, job);
+	}
 	job->process = p;
 	process_ref(p);
 	atomic_store(&job->refs, 2);
-	start_job(job, p);
+	queue_job(job);
 	return exc_wait(p, resume_job, drop_job, job);
 }
 
@@ -310,7 +333,8 @@ static void submit_close(struct efile *f)
 
 	job->i[0] = f->fd;
 	job->i[1] = f->modes;
-	start_job(job, NULL);
+	enter_job(job, NULL);
+	queue_job(job);
 }
 
 static void close_orphan(struct efile *f)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files: every operation goes entry (scheduler) → worker (async pool) → return (scheduler), named {thread, tag}.
+/* Files: every operation goes entry (scheduler) → worker (async pool) → return (scheduler), named {thread, tag}. One that is sure not
+ * to wait, as for a file that is known to be missing, is worked on the scheduler.
  * Invariant: each operation that entered returns once; without a caller (the owner of a file died) it returns on the
  * pool. A file in use by one operation is used by no other. */
 #ifndef VM_IO_EFILE_H
@@ -85,7 +86,7 @@ void efile_init(Term port);
 struct efile_job *efile_job_new(enum efile_command command, struct efile *file);
 /* Drops an operation that was never submitted. */
 void efile_job_drop(struct efile_job *job);
-/* Runs it on the pool; `reply(p, job)` then makes the BIF's result on p's heap when job->error is 0; errors become
+/* Runs it, on the pool unless it is quick; `reply(p, job)` then makes the BIF's result on p's heap when job->error is 0; errors become
  * {error, Posix}. Takes: the job. Returns what the BIF has to return. */
 Term efile_submit(Process *p, struct efile_job *job, Term (*reply)(Process *p, struct efile_job *job));
 
@@ -102,6 +103,8 @@ void efile_process_exit(Process *p);
 
 /* efile_ops.c: the system calls of an operation. Any thread; may block. */
 void efile_run(struct efile_job *job);
+/* Whether efile_run would not block. What is not known is not quick. */
+bool efile_is_quick(const struct efile_job *job);
 /* Closes file->fd, drops the file's reference to itself. Returns an errno or 0. */
 int efile_close_fd(struct efile *file);
 size_t efile_open_count(void);

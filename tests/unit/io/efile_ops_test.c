@@ -316,6 +316,53 @@ START_TEST(test_efile_process_exit_closes_its_files_only)
 }
 END_TEST
 
+static bool is_quick(enum efile_command command, const char *name, int64_t i1)
+{
+	struct efile_job *job = efile_job_new(command, NULL);
+	bool quick;
+
+	job->s[0] = path_of(name);
+	job->i[0] = i1;
+	quick = efile_is_quick(job);
+	efile_job_drop(job);
+	return quick;
+}
+
+/* Whatever the kernel has in its cache. */
+START_TEST(test_efile_is_quick_not_for_what_may_block)
+{
+	static const char *const names[] = { "file", "dir", "fifo", "link", "." };
+	char *fifo = path_of("fifo");
+
+	ck_assert_int_eq(error_of_path(EFILE_OPEN, "file", NULL, EFILE_MODE_WRITE), 0);
+	ck_assert_int_eq(error_of_path(EFILE_MKDIR, "dir", NULL, 0), 0);
+	ck_assert_int_eq(error_of_path(EFILE_SYMLINK, "fifo", "link", 0), 0);
+	ck_assert_int_eq(mkfifo(fifo, 0600), 0);
+	mem_free(fifo);
+	for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
+		ck_assert(!is_quick(EFILE_OPEN, names[k], EFILE_MODE_READ));
+		ck_assert(!is_quick(EFILE_READ_FILE, names[k], 0));
+		ck_assert(!is_quick(EFILE_FSTAT, names[k], 0));
+		ck_assert(!is_quick(EFILE_LSTAT, names[k], 0));
+	}
+	ck_assert_int_eq(error_of_path(EFILE_LSTAT, "none", NULL, 0), ENOENT);
+	ck_assert(!is_quick(EFILE_OPEN, "none", EFILE_MODE_READ | EFILE_MODE_WRITE));
+	ck_assert(!is_quick(EFILE_OPEN, "none", EFILE_MODE_WRITE));
+	ck_assert(!is_quick(EFILE_MKDIR, "none", 0));
+}
+END_TEST
+
+/* Not through a link that leads nowhere, which is there itself. */
+START_TEST(test_efile_is_quick_follows_links_as_the_operation)
+{
+	ck_assert_int_eq(error_of_path(EFILE_SYMLINK, "none", "dangling", 0), 0);
+	ck_assert_int_eq(error_of_path(EFILE_FSTAT, "dangling", NULL, 0), ENOENT);
+	ck_assert(!is_quick(EFILE_LSTAT, "dangling", 0));
+	ck_assert_int_eq(error_of_path(EFILE_LSTAT, "dangling", NULL, 0), 0);
+	ck_assert(is_quick(EFILE_FSTAT, "dangling", 0) == is_quick(EFILE_FSTAT, "none", 0));
+}
+END_TEST
+
 START_TEST(test_posix_error_atom_names)
 {
 	ck_assert(posix_error_atom(ENOENT) == atom_from_text("enoent"));
@@ -339,6 +386,8 @@ Suite *efile_ops_suite(void)
 	tcase_add_test(c, test_efile_run_read_file_that_grows_from_nothing);
 	tcase_add_test(c, test_efile_release_closes_what_was_put_off);
 	tcase_add_test(c, test_efile_process_exit_closes_its_files_only);
+	tcase_add_test(c, test_efile_is_quick_not_for_what_may_block);
+	tcase_add_test(c, test_efile_is_quick_follows_links_as_the_operation);
 	tcase_add_test(c, test_posix_error_atom_names);
 	suite_add_tcase(s, c);
 	return s;
