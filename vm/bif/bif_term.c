@@ -306,36 +306,29 @@ enum { ETF_UNITS_A_REDUCTION = 24 };
 static int64_t etf_units(const Process *p) { return (int64_t)(p->reds_left > 0 ? p->reds_left : 1) * ETF_UNITS_A_REDUCTION; }
 static void charge_units(Process *p, int64_t had, int64_t left) { process_bump(p, (int)((had - left) / ETF_UNITS_A_REDUCTION)); }
 
-enum encode_result { ENCODE_BINARY, ENCODE_IOVEC, ENCODE_SIZE };
-
 struct encode_steps {
 	struct exc_steps steps;
 	struct etf_encoder *encoder;
-	enum encode_result wanted;
+	bool as_iovec;
 };
 
-static Term put_encoded(Process *p, struct binary *b, bool as_iovec)
+/* One binary is an I/O vector too. */
+static Term end_encoding(Process *p, int status, Term t, bool as_iovec)
 {
-	Term t;
-
-	if (b == NULL)
+	if (status != 0)
 		return exc_system_limit(p);
-	t = binary_from_counted(&p->heap, b, b->size_bytes);
-	return as_iovec ? heap_cons(&p->heap, t, NIL) : t; /* one binary is an I/O vector too */
+	return as_iovec ? heap_cons(&p->heap, t, NIL) : t;
 }
 
 static Term encode_step(Process *p, struct exc_steps *steps)
 {
 	struct encode_steps *s = (struct encode_steps *)steps;
 	int64_t had = etf_units(p), left = had;
-	int result = etf_encoder_step(s->encoder, &left);
+	Term t;
+	int status = etf_encoder_step(s->encoder, &left, &p->heap, &t);
 
 	charge_units(p, had, left);
-	if (result == -EAGAIN)
-		return EXC_MORE;
-	if (s->wanted == ENCODE_SIZE)
-		return heap_uint(&p->heap, etf_encoder_size_bytes(s->encoder));
-	return put_encoded(p, result == 0 ? etf_encoder_take(s->encoder) : NULL, s->wanted == ENCODE_IOVEC);
+	return status == -EAGAIN ? EXC_MORE : end_encoding(p, status, t, s->as_iovec);
 }
 
 static void encode_end(struct exc_steps *steps)
@@ -343,18 +336,28 @@ static void encode_end(struct exc_steps *steps)
 	etf_encoder_free(((struct encode_steps *)steps)->encoder);
 }
 
-/* args: the native's; args[1]: options. */
+enum encode_result { ENCODE_BINARY, ENCODE_IOVEC, ENCODE_SIZE };
+
+/* args: the native's; args[1]: options. Most terms take one step, which needs nothing of the allocator. */
 static Term encode_term(Process *p, const Term *args, unsigned arity, enum encode_result wanted)
 {
-	struct encode_steps *s;
+	int64_t had = etf_units(p), left = had;
 	unsigned flags = default_flags;
+	struct etf_encoder *rest;
+	struct encode_steps *s;
+	int status;
+	Term t;
 
 	if (arity == 2 && !read_encode_options(args[1], &flags))
 		return exc_badarg(p);
+	status = etf_encode_start(args[0], flags, wanted == ENCODE_SIZE, &left, &p->heap, &t, &rest);
+	charge_units(p, had, left);
+	if (status != -EAGAIN)
+		return end_encoding(p, status, t, wanted == ENCODE_IOVEC);
 	s = mem_alloc(sizeof(*s));
 	s->steps = (struct exc_steps){ .step = encode_step, .end = encode_end, .place = { am_erts_internal, am_term_to_binary_trap, 1 } };
-	s->encoder = etf_encoder_new(args[0], flags, wanted == ENCODE_SIZE);
-	s->wanted = wanted;
+	s->encoder = rest;
+	s->as_iovec = wanted == ENCODE_IOVEC;
 	return exc_run_steps(p, &s->steps, args, arity);
 }
 
@@ -383,21 +386,23 @@ struct decode_steps {
 	bool used_too;       /* the result is {Term, Used} */
 };
 
+static Term end_decoding(Process *p, int status, Term t, size_t used, bool used_too)
+{
+	if (status != 0)
+		return exc_badarg(p);
+	return used_too ? heap_tuple(&p->heap, t, term_from_small((int64_t)used)) : t;
+}
+
 static Term decode_step(Process *p, struct exc_steps *steps)
 {
 	struct decode_steps *s = (struct decode_steps *)steps;
 	int64_t had = etf_units(p), left = had;
-	int result = etf_decoder_step(s->decoder, &left);
 	size_t used;
 	Term t;
+	int status = etf_decoder_step(s->decoder, &left, &t, &used);
 
 	charge_units(p, had, left);
-	if (result == -EAGAIN)
-		return EXC_MORE;
-	if (result != 0)
-		return exc_badarg(p);
-	t = etf_decoder_term(s->decoder, &used);
-	return s->used_too ? heap_tuple(&p->heap, t, term_from_small((int64_t)used)) : t;
+	return status == -EAGAIN ? EXC_MORE : end_decoding(p, status, t, used, s->used_too);
 }
 
 static void decode_end(struct exc_steps *steps)
@@ -411,16 +416,26 @@ static void decode_end(struct exc_steps *steps)
 /* args: the native's. */
 static Term decode_term(Process *p, const Term *args, unsigned arity, unsigned flags, bool used_too)
 {
+	int64_t had = etf_units(p), left = had;
+	struct etf_decoder *rest;
 	struct decode_steps *s;
+	size_t n, used;
 	uint8_t *scratch;
-	size_t n;
 	const uint8_t *bytes = binary_bytes(args[0], &n, &scratch);
+	int status;
+	Term t;
 
 	if (bytes == NULL)
 		return exc_badarg(p);
+	status = etf_decode_start(bytes, n, flags, &left, &p->heap, &t, &used, &rest);
+	charge_units(p, had, left);
+	if (status != -EAGAIN) {
+		mem_free(scratch);
+		return end_decoding(p, status, t, used, used_too);
+	}
 	s = mem_alloc(sizeof(*s));
 	s->steps = (struct exc_steps){ .step = decode_step, .end = decode_end, .place = { am_erts_internal, am_binary_to_term_trap, 1 } };
-	s->decoder = etf_decoder_new(bytes, n, flags, &p->heap);
+	s->decoder = rest;
 	s->scratch = scratch;
 	s->used_too = used_too;
 	return exc_run_steps(p, &s->steps, args, arity);

@@ -19,30 +19,25 @@ enum {
 /* With the version byte (131) at the start.
  * Owns: the caller gets a binary of exactly size_bytes, one reference. Fails: NULL when too big for memory. */
 struct binary *etf_encode(Term t, unsigned flags);
-/* The same in steps; t must not move. */
+/* The same onto h and in steps, for t that does not move. *result: a binary, or with count_only the size.
+ * Takes what it does from *left, a unit a term or byte deflated. Fails: -EAGAIN when there is more to do: *rest goes on; -ENOMEM. */
 struct etf_encoder;
-/* count_only: only the size is wanted. Owns: the caller, until etf_encoder_free. */
-struct etf_encoder *etf_encoder_new(Term t, unsigned flags, bool count_only);
+int etf_encode_start(Term t, unsigned flags, bool count_only, int64_t *left, struct heap *h, Term *result, struct etf_encoder **rest);
+int etf_encoder_step(struct etf_encoder *e, int64_t *left, struct heap *h, Term *result);
 void etf_encoder_free(struct etf_encoder *e);
-/* Takes what it does from *left, a unit a term or byte deflated. Fails: -EAGAIN when there is more to do, -ENOMEM. */
-int etf_encoder_step(struct etf_encoder *e, int64_t *left);
-/* Owns: the caller. NULL with count_only, or when too big for memory. */
-struct binary *etf_encoder_take(struct etf_encoder *e);
-size_t etf_encoder_size_bytes(const struct etf_encoder *e);
 /* Units: bytes that etf_encode would give without compression. */
 size_t etf_size_bytes(Term t, unsigned flags);
 
 /* Reads one term with its version byte; *used (when not NULL): bytes read. GC: none.
  * Fails: -EINVAL, nothing is left on the heap but garbage. */
 int etf_decode_to_heap(const uint8_t *bytes, size_t n, unsigned flags, struct heap *h, Term *term, size_t *used);
-/* The same in steps. The bytes must stay where they are, h must not be collected. */
+/* The same in steps. The bytes must stay where they are, h must not be collected. Takes what it does from *left, a unit a term and pass,
+ * or 8 bytes inflated. Fails: -EAGAIN when there is more to do: *rest goes on; -EINVAL. */
 struct etf_decoder;
-/* Owns: the caller, until etf_decoder_free. */
-struct etf_decoder *etf_decoder_new(const uint8_t *bytes, size_t n, unsigned flags, struct heap *h);
+int etf_decode_start(const uint8_t *bytes, size_t n, unsigned flags, int64_t *left, struct heap *h, Term *term, size_t *used,
+		     struct etf_decoder **rest);
+int etf_decoder_step(struct etf_decoder *d, int64_t *left, Term *term, size_t *used);
 void etf_decoder_free(struct etf_decoder *d);
-/* Takes what it does from *left, a unit a term and pass, or 8 bytes inflated. 0: etf_decoder_term is the term. Fails: -EAGAIN when there is more to do, -EINVAL. */
-int etf_decoder_step(struct etf_decoder *d, int64_t *left);
-Term etf_decoder_term(const struct etf_decoder *d, size_t *used);
 /* The same onto a fragment of its own, *out (NULL when the term needs no words). Owns: the caller. All n bytes must be used. */
 int etf_decode(const uint8_t *bytes, size_t n, struct fragment **out, Term *term, unsigned flags);
 

@@ -29,11 +29,11 @@ static size_t bytes_left(const struct cursor *c)
 }
 
 /* The next n bytes, or NULL and failed. */
-static const uint8_t *take(struct cursor *c, size_t n)
+static inline const uint8_t *take(struct cursor *c, size_t n)
 {
 	const uint8_t *at = c->at;
 
-	if (c->failed || bytes_left(c) < n) {
+	if (unlikely(c->failed || bytes_left(c) < n)) {
 		c->failed = true;
 		return NULL;
 	}
@@ -41,14 +41,15 @@ static const uint8_t *take(struct cursor *c, size_t n)
 	return at;
 }
 
-static uint64_t take_be(struct cursor *c, unsigned bytes)
+static inline __attribute__((always_inline)) uint64_t take_be(struct cursor *c, unsigned bytes)
 {
 	const uint8_t *at = take(c, bytes);
 	uint64_t value = 0;
 
-	for (unsigned i = 0; at != NULL && i < bytes; i++)
-		value = value << 8 | at[i];
-	return value;
+	if (unlikely(at == NULL))
+		return 0;
+	memcpy(&value, at, bytes);
+	return __builtin_bswap64(value) >> (64 - 8 * bytes);
 }
 
 /* ---- first pass */
@@ -573,20 +574,66 @@ static void finish_map(struct etf_decoder *d)
 	*j->slot = check_value(d, map);
 }
 
-enum { BYTES_A_UNIT = 64, PAIRS_A_UNIT = 2 };
+enum { BYTES_A_UNIT = 64, PAIRS_A_UNIT = 2, INTEGER_MAX_BYTES = 5 };
+
+/* Bytes of the integer at `at`, tag included; 0: something else, or too near to the end for this. */
+static inline unsigned integer_bytes(const uint8_t *at, const uint8_t *end)
+{
+	if (end - at < INTEGER_MAX_BYTES)
+		return 0;
+	return *at == ETF_SMALL_INTEGER ? 2 : *at == ETF_INTEGER ? INTEGER_MAX_BYTES : 0;
+}
+
+/* Integers in a row, of which lists have many. */
+static void check_integers(struct etf_decoder *d, int64_t *left)
+{
+	const uint8_t *at = d->ahead.at, *end = d->ahead.end;
+	uint64_t most = d->wanted < (uint64_t)*left ? d->wanted : (uint64_t)*left, n = 0;
+	unsigned bytes;
+
+	for (; n < most && (bytes = integer_bytes(at, end)) != 0; n++)
+		at += bytes;
+	d->ahead.at = at;
+	d->wanted -= n;
+	*left -= (int64_t)n;
+}
+
+/* The same for the slots of j, but the last. */
+static void read_integers(struct etf_decoder *d, struct job *j, int64_t *left)
+{
+	const uint8_t *at = d->c.at, *end = d->c.end;
+	size_t most = j->count - 1 < (uint64_t)*left ? j->count - 1 : (size_t)*left, n = 0, stride = j->stride;
+	Term *slot = j->slot;
+	unsigned bytes;
+
+	for (; n < most && (bytes = integer_bytes(at, end)) != 0; n++, at += bytes, slot += stride) {
+		uint32_t wide;
+
+		memcpy(&wide, at + 1, sizeof(wide));
+		*slot = term_from_small(bytes == 2 ? at[1] : (int32_t)__builtin_bswap32(wide));
+	}
+	d->c.at = at;
+	j->slot = slot;
+	j->count -= n;
+	*left -= (int64_t)n;
+}
 
 static void run_jobs(struct etf_decoder *d, int64_t *left)
 {
 	while (d->count > 0 && !d->c.failed && *left > 0) {
 		struct job *j = &d->jobs[d->count - 1];
-		const uint8_t *before = d->c.at;
-		Term *slot = j->slot;
+		const uint8_t *before;
+		Term *slot;
 
 		if (j->kind == JOB_MAP) {
 			*left -= (int64_t)(1 + j->count / PAIRS_A_UNIT);
 			finish_map(d);
 			continue;
 		}
+		if (j->count > 1 && integer_bytes(d->c.at, d->c.end) != 0)
+			read_integers(d, j, left);
+		before = d->c.at;
+		slot = j->slot;
 		j->slot += j->stride;
 		if (--j->count == 0)
 			d->count--;
@@ -598,6 +645,10 @@ static void run_jobs(struct etf_decoder *d, int64_t *left)
 static void run_check(struct etf_decoder *d, int64_t *left)
 {
 	while (d->wanted > 0 && !d->ahead.failed && *left > 0) {
+		if (integer_bytes(d->ahead.at, d->ahead.end) != 0) {
+			check_integers(d, left);
+			continue;
+		}
 		d->wanted--;
 		--*left;
 		check_one(&d->ahead, &d->wanted);
@@ -694,21 +745,7 @@ static void decoder_drop(struct etf_decoder *d)
 	end_inflate(d);
 }
 
-struct etf_decoder *etf_decoder_new(const uint8_t *bytes, size_t n, unsigned flags, struct heap *h)
-{
-	struct etf_decoder *d = mem_alloc(sizeof(*d));
-
-	decoder_init(d, bytes, n, flags, h);
-	return d;
-}
-
-void etf_decoder_free(struct etf_decoder *d)
-{
-	decoder_drop(d);
-	mem_free(d);
-}
-
-int etf_decoder_step(struct etf_decoder *d, int64_t *left)
+int etf_decoder_step(struct etf_decoder *d, int64_t *left, Term *term, size_t *used)
 {
 	if (d->z != NULL)
 		inflate_some(d, left);
@@ -725,13 +762,44 @@ int etf_decoder_step(struct etf_decoder *d, int64_t *left)
 	run_jobs(d, left);
 	if (d->c.failed)
 		return -EINVAL;
+	*term = d->root;
+	*used = d->inflated != NULL ? d->outer_used : (size_t)(d->c.at - d->start);
 	return d->count > 0 ? -EAGAIN : 0;
 }
 
-Term etf_decoder_term(const struct etf_decoder *d, size_t *used)
+void etf_decoder_free(struct etf_decoder *d)
 {
-	*used = d->inflated != NULL ? d->outer_used : (size_t)(d->c.at - d->start);
-	return d->root;
+	decoder_drop(d);
+	mem_free(d);
+}
+
+/* from is then nobody's. */
+static struct etf_decoder *move_decoder(const struct etf_decoder *from)
+{
+	struct etf_decoder *d = mem_alloc(sizeof(*d));
+
+	*d = *from;
+	if (from->jobs == from->fixed)
+		d->jobs = d->fixed;
+	for (size_t i = 0; i < d->count; i++)
+		if (d->jobs[i].slot == &from->root)
+			d->jobs[i].slot = &d->root;
+	return d;
+}
+
+int etf_decode_start(const uint8_t *bytes, size_t n, unsigned flags, int64_t *left, struct heap *h, Term *term, size_t *used,
+		     struct etf_decoder **rest)
+{
+	struct etf_decoder d;
+	int status;
+
+	decoder_init(&d, bytes, n, flags, h);
+	status = etf_decoder_step(&d, left, term, used);
+	if (status == -EAGAIN)
+		*rest = move_decoder(&d);
+	else
+		decoder_drop(&d);
+	return status;
 }
 
 int etf_decode_to_heap(const uint8_t *bytes, size_t n, unsigned flags, struct heap *h, Term *term, size_t *used)
@@ -742,8 +810,7 @@ int etf_decode_to_heap(const uint8_t *bytes, size_t n, unsigned flags, struct he
 	int result;
 
 	decoder_init(&d, bytes, n, flags, h);
-	result = etf_decoder_step(&d, &left);
-	*term = etf_decoder_term(&d, used != NULL ? used : &read);
+	result = etf_decoder_step(&d, &left, term, used != NULL ? used : &read);
 	decoder_drop(&d);
 	return result;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Terms to bytes. One walk serves both ends: it writes into a binary that grows, or only counts.
+/* Terms to bytes. One walk serves both ends: it writes into a little room of its own, then into a binary that grows, or only counts.
  * What is still to be written stands on a stack: terms, and marks (header words, which no term is). */
 #include <errno.h>
 #include <stdio.h>
@@ -21,38 +21,59 @@
 /* The word below is where a fun's size is to be written. */
 #define MARK_FUN_END HEADER(1, SUB_MOVED)
 
+enum { FIXED_BYTES = 512 };
+
 struct etf_encoder {
-	struct binary *out;  /* NULL: count only */
-	size_t used;
+	uint8_t *data;       /* of `fixed` or `out`; NULL: count only */
+	size_t used, room;
+	struct binary *out;  /* NULL: not needed so far */
 	unsigned flags;
 	bool failed;
 	struct word_stack todo;
 	struct binary *deflated; /* NULL: not wanted, not yet, or no shorter */
-	z_stream *z;         /* while it is being made */
+	z_stream *z;         /* while it is being made, of `out` */
+	uint8_t fixed[FIXED_BYTES];
 };
 
 /* ---- bytes */
 
+static void set_out(struct etf_encoder *e, struct binary *out)
+{
+	e->failed = out == NULL;
+	if (e->failed && e->out != NULL)
+		binary_unref(e->out);
+	e->out = out;
+	e->data = e->failed ? NULL : out->data;
+	e->room = e->failed ? 0 : out->size_bytes;
+}
+
+/* On in a binary of so many bytes. */
+static void leave_fixed(struct etf_encoder *e, size_t bytes, size_t written)
+{
+	set_out(e, binary_new(bytes));
+	if (!e->failed)
+		memcpy(e->data, e->fixed, written);
+}
+
+/* For `used` bytes, of which those before `at` are written. Returns where to write on. */
+static __attribute__((noinline)) uint8_t *grow(struct etf_encoder *e, size_t at)
+{
+	if (e->out != NULL)
+		set_out(e, binary_resize(e->out, e->used * 2));
+	else
+		leave_fixed(e, e->used * 2, at);
+	return e->failed ? NULL : e->data + at;
+}
+
 /* Room for n bytes, or NULL when only counting. */
-static uint8_t *take_room(struct etf_encoder *e, size_t n)
+static inline uint8_t *take_room(struct etf_encoder *e, size_t n)
 {
 	size_t at = e->used;
-	struct binary *more;
 
 	e->used += n;
-	if (e->out == NULL)
+	if (e->data == NULL)
 		return NULL;
-	if (e->used > e->out->size_bytes) {
-		more = binary_resize(e->out, e->used * 2);
-		if (more == NULL) {
-			binary_unref(e->out);
-			e->out = NULL;
-			e->failed = true;
-			return NULL;
-		}
-		e->out = more;
-	}
-	return e->out->data + at;
+	return likely(e->used <= e->room) ? e->data + at : grow(e, at);
 }
 
 static void put_bytes(struct etf_encoder *e, const void *bytes, size_t n)
@@ -63,13 +84,13 @@ static void put_bytes(struct etf_encoder *e, const void *bytes, size_t n)
 		memcpy(at, bytes, n);
 }
 
-static void write_be(uint8_t *at, uint64_t value, unsigned bytes)
+static inline __attribute__((always_inline)) void write_be(uint8_t *at, uint64_t value, unsigned bytes)
 {
-	for (unsigned i = bytes; i-- > 0; value >>= 8)
-		at[i] = (uint8_t)value;
+	value = __builtin_bswap64(value << (64 - 8 * bytes));
+	memcpy(at, &value, bytes);
 }
 
-static void put_be(struct etf_encoder *e, uint64_t value, unsigned bytes)
+static inline __attribute__((always_inline)) void put_be(struct etf_encoder *e, uint64_t value, unsigned bytes)
 {
 	uint8_t *at = take_room(e, bytes);
 
@@ -80,6 +101,17 @@ static void put_be(struct etf_encoder *e, uint64_t value, unsigned bytes)
 static void put_tag(struct etf_encoder *e, enum etf_tag tag)
 {
 	put_be(e, tag, 1);
+}
+
+/* A tag and the number behind it. */
+static inline __attribute__((always_inline)) void put_tagged(struct etf_encoder *e, enum etf_tag tag, uint64_t value, unsigned bytes)
+{
+	uint8_t *at = take_room(e, 1 + bytes);
+
+	if (at == NULL)
+		return;
+	*at = (uint8_t)tag;
+	write_be(at + 1, value, bytes);
 }
 
 /* ---- leaves */
@@ -106,41 +138,48 @@ static bool convert_latin1(const char *text, size_t n, uint8_t *to, size_t *size
 static void put_atom(struct etf_encoder *e, Term t)
 {
 	uint8_t latin1[ATOM_MAX_CHARS];
-	size_t n, k;
+	size_t n;
 	const char *text = atom_text(t, &n);
 
-	if ((e->flags & ETF_ATOMS_LATIN1) && convert_latin1(text, n, latin1, &k)) {
-		put_tag(e, ETF_ATOM);
-		put_be(e, k, 2);
-		put_bytes(e, latin1, k);
-		return;
+	if ((e->flags & ETF_ATOMS_LATIN1) && atom_is_ascii(text, n)) {
+		put_tagged(e, ETF_ATOM, n, 2);
+	} else if ((e->flags & ETF_ATOMS_LATIN1) && convert_latin1(text, n, latin1, &n)) {
+		put_tagged(e, ETF_ATOM, n, 2);
+		text = (const char *)latin1;
+	} else if (n < 256) {
+		put_tagged(e, ETF_SMALL_ATOM_UTF8, n, 1);
+	} else {
+		put_tagged(e, ETF_ATOM_UTF8, n, 2);
 	}
-	put_tag(e, n < 256 ? ETF_SMALL_ATOM_UTF8 : ETF_ATOM_UTF8);
-	put_be(e, n, n < 256 ? 1 : 2);
 	put_bytes(e, text, n);
 }
 
-static void put_integer(struct etf_encoder *e, Term t)
+static void put_wide_integer(struct etf_encoder *e, Term t)
 {
 	struct big_view v;
 	size_t bytes;
 	uint8_t *at;
 
-	if (term_is_small(t) && small_value(t) == (int32_t)small_value(t)) {
-		bool byte = small_value(t) >= 0 && small_value(t) < 256;
-
-		put_tag(e, byte ? ETF_SMALL_INTEGER : ETF_INTEGER);
-		put_be(e, (uint64_t)small_value(t), byte ? 1 : 4);
-		return;
-	}
 	big_view(t, &v);
 	bytes = v.count * 8 - (size_t)__builtin_clzll(v.limbs[v.count - 1]) / 8;
-	put_tag(e, bytes < 256 ? ETF_SMALL_BIG : ETF_LARGE_BIG);
-	put_be(e, bytes, bytes < 256 ? 1 : 4);
+	if (bytes < 256)
+		put_tagged(e, ETF_SMALL_BIG, bytes, 1);
+	else
+		put_tagged(e, ETF_LARGE_BIG, bytes, 4);
 	put_be(e, v.negative, 1);
 	at = take_room(e, bytes);
 	if (at != NULL)
 		memcpy(at, v.limbs, bytes);
+}
+
+static void put_integer(struct etf_encoder *e, Term t)
+{
+	if (!term_is_small(t) || small_value(t) != (int32_t)small_value(t))
+		put_wide_integer(e, t);
+	else if (small_value(t) >= 0 && small_value(t) < 256)
+		put_tagged(e, ETF_SMALL_INTEGER, (uint64_t)small_value(t), 1);
+	else
+		put_tagged(e, ETF_INTEGER, (uint64_t)small_value(t), 4);
 }
 
 static void put_float(struct etf_encoder *e, Term t)
@@ -153,8 +192,7 @@ static void put_float(struct etf_encoder *e, Term t)
 		put_bytes(e, text, ETF_FLOAT_BYTES);
 		return;
 	}
-	put_tag(e, ETF_NEW_FLOAT);
-	put_be(e, boxed_ptr(t)[1], 8);
+	put_tagged(e, ETF_NEW_FLOAT, boxed_ptr(t)[1], 8);
 }
 
 static void put_bitstring(struct etf_encoder *e, Term t)
@@ -167,8 +205,7 @@ static void put_bitstring(struct etf_encoder *e, Term t)
 		e->failed = true;
 		return;
 	}
-	put_tag(e, v.size % 8 == 0 ? ETF_BINARY : ETF_BIT_BINARY);
-	put_be(e, bytes, 4);
+	put_tagged(e, v.size % 8 == 0 ? ETF_BINARY : ETF_BIT_BINARY, bytes, 4);
 	if (v.size % 8 != 0)
 		put_be(e, v.size % 8, 1);
 	at = take_room(e, bytes);
@@ -208,8 +245,7 @@ static void put_ref(struct etf_encoder *e, Term t, struct extern_facts *f)
 		f->ids[4] = (uint32_t)(tag >> 32);
 		f->count = 5;
 	}
-	put_tag(e, ETF_NEWER_REFERENCE);
-	put_be(e, f->count, 2);
+	put_tagged(e, ETF_NEWER_REFERENCE, f->count, 2);
 	put_atom(e, f->node->name);
 	put_be(e, f->node->creation, 4);
 	for (unsigned i = 0; i < f->count; i++)
@@ -237,8 +273,7 @@ static void put_export(struct etf_encoder *e, Term t)
 	put_tag(e, ETF_EXPORT);
 	put_atom(e, f.module);
 	put_atom(e, f.function);
-	put_be(e, ETF_SMALL_INTEGER, 1);
-	put_be(e, f.arity, 1);
+	put_tagged(e, ETF_SMALL_INTEGER, f.arity, 1);
 }
 
 /* ---- what holds other terms */
@@ -266,8 +301,8 @@ static void put_fun(struct etf_encoder *e, const struct fun *p)
 
 static void end_fun(struct etf_encoder *e, size_t start)
 {
-	if (e->out != NULL)
-		write_be(e->out->data + start, e->used - start, 4);
+	if (e->data != NULL)
+		write_be(e->data + start, e->used - start, 4);
 }
 
 /* Is t a proper list of bytes, short enough? */
@@ -288,8 +323,7 @@ static void put_list(struct etf_encoder *e, Term t)
 	uint8_t *at;
 
 	if (is_byte_string(t, &n)) {
-		put_tag(e, ETF_STRING);
-		put_be(e, n, 2);
+		put_tagged(e, ETF_STRING, n, 2);
 		at = take_room(e, n);
 		for (; at != NULL && term_is_cons(t); t = cons_tail(t))
 			*at++ = (uint8_t)small_value(cons_head(t));
@@ -298,8 +332,7 @@ static void put_list(struct etf_encoder *e, Term t)
 	n = 0;
 	for (Term rest = t; term_is_cons(rest); rest = cons_tail(rest))
 		n++;
-	put_tag(e, ETF_LIST);
-	put_be(e, n, 4);
+	put_tagged(e, ETF_LIST, n, 4);
 	word_stack_push(&e->todo, t);
 	word_stack_push(&e->todo, MARK_REST);
 }
@@ -308,8 +341,10 @@ static void put_tuple(struct etf_encoder *e, const Term *p)
 {
 	size_t arity = header_arity(*p);
 
-	put_tag(e, arity < 256 ? ETF_SMALL_TUPLE : ETF_LARGE_TUPLE);
-	put_be(e, arity, arity < 256 ? 1 : 4);
+	if (arity < 256)
+		put_tagged(e, ETF_SMALL_TUPLE, arity, 1);
+	else
+		put_tagged(e, ETF_LARGE_TUPLE, arity, 4);
 	for (size_t i = arity; i > 0; i--)
 		word_stack_push(&e->todo, p[i]);
 }
@@ -320,8 +355,7 @@ static void put_map(struct etf_encoder *e, Term t)
 	struct map_iter it;
 	Term key, value, *keys;
 
-	put_tag(e, ETF_MAP);
-	put_be(e, n, 4);
+	put_tagged(e, ETF_MAP, n, 4);
 	if ((e->flags & ETF_DETERMINISTIC) && !map_is_flat(t)) {
 		keys = mem_alloc(2 * n * sizeof(Term));
 		map_sorted_pairs(t, keys, keys + n);
@@ -438,10 +472,12 @@ static void encode_some(struct etf_encoder *e, int64_t *left)
 
 static void encoder_init(struct etf_encoder *e, Term t, unsigned flags, bool count_only)
 {
-	e->flags = flags;
+	e->data = count_only ? NULL : e->fixed;
+	e->room = sizeof(e->fixed);
 	e->used = 0;
-	e->out = count_only ? NULL : binary_new(256);
-	e->failed = e->out == NULL && !count_only;
+	e->out = NULL;
+	e->flags = count_only ? flags & ~(unsigned)ETF_COMPRESSED : flags;
+	e->failed = false;
 	e->deflated = NULL;
 	e->z = NULL;
 	word_stack_init(&e->todo);
@@ -462,7 +498,9 @@ static void drop_deflated(struct etf_encoder *e)
 
 static void begin_deflate(struct etf_encoder *e)
 {
-	if (e->used < ZLIB_HEAD || e->used > UINT32_MAX)
+	if (e->out == NULL)
+		leave_fixed(e, e->used, e->used);
+	if (e->failed || e->used < ZLIB_HEAD || e->used > UINT32_MAX)
 		return;
 	e->deflated = binary_new(e->used);
 	if (e->deflated == NULL)
@@ -541,12 +579,50 @@ static void encoder_drop(struct etf_encoder *e)
 
 /* ---- the ends */
 
-struct etf_encoder *etf_encoder_new(Term t, unsigned flags, bool count_only)
+static int encoder_step(struct etf_encoder *e, int64_t *left)
 {
-	struct etf_encoder *e = mem_alloc(sizeof(*e));
+	encode_some(e, left);
+	if (!e->failed && e->todo.count == 0 && (e->flags & ETF_COMPRESSED))
+		deflate_some(e, left);
+	if (e->failed)
+		return -ENOMEM;
+	return e->todo.count > 0 || (e->flags & ETF_COMPRESSED) ? -EAGAIN : 0;
+}
 
-	encoder_init(e, t, flags, count_only);
-	return e;
+/* What was written. Owns: the caller; NULL when too big for memory. */
+static struct binary *take_binary(struct etf_encoder *e)
+{
+	struct binary **from = e->deflated != NULL ? &e->deflated : &e->out;
+	struct binary *b;
+
+	if (*from == NULL)
+		leave_fixed(e, e->used, e->used);
+	b = e->deflated != NULL || e->failed ? *from : binary_resize(e->out, e->used);
+	if (b != NULL)
+		*from = NULL;
+	return b;
+}
+
+static Term put_result(struct etf_encoder *e, struct heap *h)
+{
+	struct binary *b;
+
+	if (e->data == NULL)
+		return heap_uint(h, e->used);
+	if (e->out == NULL && e->used <= HEAPBIN_LIMIT)
+		return binary_put(h, e->data, e->used);
+	b = take_binary(e);
+	return b != NULL ? binary_from_counted(h, b, b->size_bytes) : TERM_NONE;
+}
+
+int etf_encoder_step(struct etf_encoder *e, int64_t *left, struct heap *h, Term *result)
+{
+	int status = encoder_step(e, left);
+
+	if (status != 0)
+		return status;
+	*result = put_result(e, h);
+	return *result != TERM_NONE ? 0 : -ENOMEM;
 }
 
 void etf_encoder_free(struct etf_encoder *e)
@@ -555,29 +631,30 @@ void etf_encoder_free(struct etf_encoder *e)
 	mem_free(e);
 }
 
-int etf_encoder_step(struct etf_encoder *e, int64_t *left)
+/* from is then nobody's. */
+static struct etf_encoder *move_encoder(const struct etf_encoder *from)
 {
-	encode_some(e, left);
-	if (e->failed)
-		return -ENOMEM;
-	if (e->todo.count == 0 && e->out != NULL && e->flags & ETF_COMPRESSED)
-		deflate_some(e, left);
-	return e->todo.count > 0 || e->flags & ETF_COMPRESSED ? -EAGAIN : 0;
+	struct etf_encoder *e = mem_alloc(sizeof(*e));
+
+	*e = *from;
+	word_stack_move(&e->todo, &from->todo);
+	if (from->data == from->fixed)
+		e->data = e->fixed;
+	return e;
 }
 
-struct binary *etf_encoder_take(struct etf_encoder *e)
+int etf_encode_start(Term t, unsigned flags, bool count_only, int64_t *left, struct heap *h, Term *result, struct etf_encoder **rest)
 {
-	struct binary **from = e->deflated != NULL ? &e->deflated : &e->out;
-	struct binary *b = e->deflated != NULL ? e->deflated : binary_resize(e->out, e->used);
+	struct etf_encoder e;
+	int status;
 
-	if (b != NULL)
-		*from = NULL;
-	return b;
-}
-
-size_t etf_encoder_size_bytes(const struct etf_encoder *e)
-{
-	return e->used;
+	encoder_init(&e, t, flags, count_only);
+	status = etf_encoder_step(&e, left, h, result);
+	if (status == -EAGAIN)
+		*rest = move_encoder(&e);
+	else
+		encoder_drop(&e);
+	return status;
 }
 
 struct binary *etf_encode(Term t, unsigned flags)
@@ -587,7 +664,7 @@ struct binary *etf_encode(Term t, unsigned flags)
 	struct binary *b;
 
 	encoder_init(&e, t, flags, false);
-	b = etf_encoder_step(&e, &left) == 0 ? etf_encoder_take(&e) : NULL;
+	b = encoder_step(&e, &left) == 0 ? take_binary(&e) : NULL;
 	encoder_drop(&e);
 	return b;
 }
@@ -598,7 +675,7 @@ size_t etf_size_bytes(Term t, unsigned flags)
 	int64_t left = INT64_MAX;
 
 	encoder_init(&e, t, flags, true);
-	etf_encoder_step(&e, &left);
+	encoder_step(&e, &left);
 	encoder_drop(&e);
 	return e.used;
 }

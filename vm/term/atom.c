@@ -30,6 +30,10 @@ static struct {
 	uint32_t bucket_mask;
 } atoms;
 
+/* What this thread looked up lately, by hash (index + 1): most names come again, and a look at the table writes the lock's word. */
+enum { RECENT = 512 };
+static _Thread_local uint32_t recent[RECENT];
+
 static struct atom *find_entry(uint32_t index)
 {
 	return &atoms.segments[index >> SEGMENT_BITS][index & (SEGMENT_SIZE - 1)];
@@ -80,21 +84,22 @@ static uint32_t hash_name(const unsigned char *s, size_t n)
 	return h;
 }
 
-static uint32_t *find_bucket(const char *text, size_t n)
+static uint32_t *find_bucket(uint64_t hash)
 {
-	return &atoms.buckets[hash_bytes(text, n) & atoms.bucket_mask];
+	return &atoms.buckets[hash & atoms.bucket_mask];
+}
+
+static bool has_name(const struct atom *a, const char *text, size_t n)
+{
+	return a->bytes == n && memcmp(a->text, text, n) == 0;
 }
 
 /* Under the lock, either way. */
-static Term find_locked(const char *text, size_t n)
+static Term find_locked(uint64_t hash, const char *text, size_t n)
 {
-	for (uint32_t at = *find_bucket(text, n); at != 0;) {
-		struct atom *a = find_entry(at - 1);
-
-		if (a->bytes == n && memcmp(a->text, text, n) == 0)
+	for (uint32_t at = *find_bucket(hash); at != 0; at = find_entry(at - 1)->next)
+		if (has_name(find_entry(at - 1), text, n))
 			return term_from_atom(at - 1);
-		at = a->next;
-	}
 	return TERM_NONE;
 }
 
@@ -107,14 +112,14 @@ static void grow_buckets(void)
 	atoms.buckets = mem_zalloc((atoms.bucket_mask + 1) * sizeof(uint32_t));
 	for (uint32_t i = 0; i < count; i++) {
 		struct atom *a = find_entry(i);
-		uint32_t *bucket = find_bucket(a->text, a->bytes);
+		uint32_t *bucket = find_bucket(hash_bytes(a->text, a->bytes));
 
 		a->next = *bucket;
 		*bucket = i + 1;
 	}
 }
 
-static Term insert_locked(const char *text, size_t n)
+static Term insert_locked(uint64_t hash, const char *text, size_t n)
 {
 	uint32_t index = atomic_load(&atoms.count);
 	uint32_t *bucket;
@@ -133,7 +138,7 @@ static Term insert_locked(const char *text, size_t n)
 	a->text[n] = 0;
 	a->bytes = (uint16_t)n;
 	a->hash = hash_name((const unsigned char *)text, n);
-	bucket = find_bucket(text, n);
+	bucket = find_bucket(hash);
 	a->next = *bucket;
 	*bucket = index + 1;
 	atomic_store_explicit(&atoms.count, index + 1, memory_order_release);
@@ -155,38 +160,60 @@ void atom_init(void)
 		ENSURE(atom_from_text(texts[i]) == term_from_atom(i));
 }
 
-Term atom_existing_utf8(const char *text, size_t n)
+static Term find_existing(uint64_t hash, const char *text, size_t n)
 {
+	uint32_t *slot = &recent[hash % RECENT];
 	Term t;
 
-	if (n > ATOM_MAX_BYTES)
-		return TERM_NONE;
+	if (*slot != 0 && has_name(find_entry(*slot - 1), text, n))
+		return term_from_atom(*slot - 1);
 	rwlock_read(&atoms.lock);
-	t = find_locked(text, n);
+	t = find_locked(hash, text, n);
 	rwlock_unread(&atoms.lock);
+	if (t != TERM_NONE)
+		*slot = atom_index(t) + 1;
 	return t;
+}
+
+Term atom_existing_utf8(const char *text, size_t n)
+{
+	return n <= ATOM_MAX_BYTES ? find_existing(hash_bytes(text, n), text, n) : TERM_NONE;
 }
 
 Term atom_from_utf8(const char *text, size_t n, bool *full)
 {
-	Term t = atom_existing_utf8(text, n);
+	uint64_t hash;
 	int chars;
+	Term t;
 
 	if (full)
 		*full = false;
-	if (t != TERM_NONE || n > ATOM_MAX_BYTES)
+	if (n > ATOM_MAX_BYTES)
+		return TERM_NONE;
+	hash = hash_bytes(text, n);
+	t = find_existing(hash, text, n);
+	if (t != TERM_NONE)
 		return t;
 	chars = count_chars((const unsigned char *)text, n);
 	if (chars < 0 || chars > ATOM_MAX_CHARS)
 		return TERM_NONE;
 	rwlock_write(&atoms.lock);
-	t = find_locked(text, n);
+	t = find_locked(hash, text, n);
 	if (t == TERM_NONE)
-		t = insert_locked(text, n);
+		t = insert_locked(hash, text, n);
 	rwlock_unwrite(&atoms.lock);
 	if (full)
 		*full = t == TERM_NONE;
 	return t;
+}
+
+bool atom_is_ascii(const char *text, size_t n)
+{
+	uint8_t all = 0;
+
+	for (size_t i = 0; i < n; i++)
+		all |= (uint8_t)text[i];
+	return all < 0x80;
 }
 
 Term atom_from_latin1(const char *text, size_t n, bool *full)
@@ -194,6 +221,8 @@ Term atom_from_latin1(const char *text, size_t n, bool *full)
 	char utf8[ATOM_MAX_CHARS * 2];
 	size_t k = 0;
 
+	if (n <= ATOM_MAX_CHARS && atom_is_ascii(text, n))
+		return atom_from_utf8(text, n, full);
 	if (full)
 		*full = false;
 	if (n > ATOM_MAX_CHARS)
