@@ -444,13 +444,6 @@ static inline Term source_get(Inst source, const Term *x, const Term *stack)
 	return *(const Term *)((reg & REG_Y_BIT ? (const char *)stack - REG_Y_BIT : (const char *)x) + reg);
 }
 
-enum { TRIE_CHANGE_WORDS = 100 };
-
-size_t call_map_room(Term map, size_t pairs)
-{
-	return map_is_flat(map) ? 2 * (map_size(map) + pairs) + 4 : TRIE_CHANGE_WORDS;
-}
-
 Term call_update_flat(Term *at, Term map, const Term *x, const Term *stack, const Inst *list, unsigned n)
 {
 	const struct flatmap *old = (const struct flatmap *)boxed_ptr(map);
@@ -458,22 +451,23 @@ Term call_update_flat(Term *at, Term map, const Term *x, const Term *stack, cons
 	const Term *keys = boxed_ptr(old->keys) + 1;
 	size_t size = map_val(old->header);
 
+	size_t i = 0;
+
 	m->header = old->header;
 	m->keys = old->keys;
-	for (size_t i = 0; i < size; i++)
-		m->values[i] = old->values[i];
-	for (unsigned k = 0; k < n; k += 2) {
-		Term key = source_get(list[k], x, stack);
-		size_t i = 0;
+	for (; n > 0; n -= 2, list += 2, i++) {
+		Term key = source_get(list[0], x, stack);
 
 		if (unlikely(!term_is_immed(key)))
 			return TERM_NONE;
-		while (i < size && keys[i] != key)
-			i++;
+		for (; i < size && keys[i] != key; i++)
+			m->values[i] = old->values[i];
 		if (unlikely(i == size))
 			return TERM_NONE;
-		m->values[i] = source_get(list[k + 1], x, stack);
+		m->values[i] = source_get(list[1], x, stack);
 	}
+	for (; i < size; i++)
+		m->values[i] = old->values[i];
 	return term_from_boxed(at);
 }
 

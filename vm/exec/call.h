@@ -10,6 +10,7 @@
 
 #include "code/export.h"
 #include "code/opcodes.h"
+#include "data/map.h"
 #include "exec/arith.h"
 #include "exec/exc.h"
 
@@ -92,8 +93,13 @@ Term call_badmap(Process *p, Term t);
 
 /* ---- maps. list: n words, key and value sources by turns. */
 /* Words that changing `pairs` pairs of map may take, mostly. */
-size_t call_map_room(Term map, size_t pairs);
-/* Puts a flat map with new values at `at`, when all keys are immediate and there; TERM_NONE otherwise. */
+static inline size_t call_map_room(Term map, size_t pairs)
+{
+	enum { TRIE_CHANGE_WORDS = 100 };
+
+	return map_is_flat(map) ? 2 * (map_size(map) + pairs) + 4 : TRIE_CHANGE_WORDS;
+}
+/* Puts a flat map with new values at `at`, when all keys are immediate, ascending and there; TERM_NONE otherwise. */
 Term call_update_flat(Term *at, Term map, const Term *x, const Term *stack, const Inst *list, unsigned n);
 /* put_map_assoc and put_map_exact. Fails: TERM_NONE when map is none, or with *missing. */
 Term call_put_map(Process *p, Term map, const Term *x, const Inst *list, unsigned n, bool exact, Term *missing);
