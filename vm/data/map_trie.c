@@ -63,17 +63,18 @@ static Term make_node(struct heap *h, uint32_t bitmap, const Term *children, siz
 /* The node with another child at a way (TERM_NONE: without it). */
 static Term node_with(struct heap *h, const struct node *n, unsigned way, Term child, size_t size)
 {
-	const Term *from = n->children, *place = from + node_index(n, way), *end = from + node_count(n);
-	uint32_t bit = 1u << way;
-	Term node, *to = open_node(h, child == TERM_NONE ? n->bitmap & ~bit : n->bitmap | bit, size, &node);
+	bool puts = child != TERM_NONE, had = node_has(n, way);
+	unsigned at = node_index(n, way), count = node_count(n) + puts - had;
+	const Term *from = n->children;
+	Term node, *to = open_node(h, puts ? n->bitmap | 1u << way : n->bitmap & ~(1u << way), size, &node);
 
-	while (from < place)
-		*to++ = *from++;
-	if (child != TERM_NONE)
-		*to++ = child;
-	from += node_has(n, way);
-	while (from < end)
-		*to++ = *from++;
+	for (unsigned i = 0; i < at; i++)
+		to[i] = from[i];
+	if (puts)
+		to[at] = child;
+	from += had - puts;
+	for (unsigned i = at + puts; i < count; i++)
+		to[i] = from[i];
 	return node;
 }
 
