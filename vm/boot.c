@@ -14,6 +14,7 @@
 #include "data/print.h"
 #include "heap/heap.h"
 #include "proc/message.h"
+#include "proc/os_signal.h"
 #include "proc/process.h"
 #include "proc/registry.h"
 #include "proc/sched.h"
@@ -270,6 +271,7 @@ bool boot_start_otp(int count, char **words)
 		log_line("erlvm: cannot load %s from the Erlang/OTP installation %s", missing, code_path_root());
 		return false;
 	}
+	os_signal_serve();
 	heap_init(&h, HEAP_MIN_WORDS);
 	for (int i = count; i-- > 0;)
 		list = heap_cons(&h, binary_put(&h, words[i], strlen(words[i])), list);

@@ -42,6 +42,8 @@ static const char *const lines[] = {
 	"'io:format(\"~p~n\", [{io:printable_range(), error_logger:warning_map(), file:native_name_encoding()}]), halt().'",
 	"-noshell -run init stop 3 -s init stop",
 	"-make",
+	"-noshell -eval 'unregister(erl_signal_server), os:cmd(\"kill \" ++ os:getpid()), timer:sleep(100), io:format(\"up~n\"), halt(3).'",
+	"-noshell -pa %s -s reported main",
 	"-args_file %s/words y -noshell -eval 'io:format(\"~p~n\", [{[init:get_argument(F) || F <- [a, c, d, e, f]], init:get_plain_arguments()}]), halt().' -extra z",
 	"-args_file %s/none",
 	"-env ONE",
@@ -82,6 +84,9 @@ static const char *const scripts[] = {
 	"chmod +x g.escript && echo '{a, 1}.' | ./g.escript",
 	"ERL_OTP25_FLAGS='-a o -extra 1' ERL_AFLAGS='-b \"p q\" -extra 2' ERL_FLAGS='-c r\\ s \"t\\u\" -extra 3' ERL_ZFLAGS='v' erl w -noshell -eval "
 	"'io:format(\"~p~n\", [{[init:get_argument(F) || F <- [a, b, c]], init:get_plain_arguments()}]), halt().' -x -extra 4",
+	"cd %s && (ulimit -n 30; ERL_CRASH_DUMP_SECONDS=30 ERL_CRASH_DUMP=files.dump erl -noshell -eval "
+	"'F = fun F(L) -> case prim_file:open(\"/dev/null\", [read]) of {ok, H} -> F([H | L]); _ -> halt(\"no more\") end end, F([]).' 2>/dev/null); "
+	"grep ^Slogan files.dump",
 	"ERL_MAX_PORTS=2000 ERL_MAX_ETS_TABLES=9000 ERL_THREAD_POOL_SIZE=3 ERL_FULLSWEEP_AFTER=7 erl -noshell -eval 'io:format(\"~p~n\", "
 	"[[erlang:system_info(I) || I <- [port_limit, ets_limit, thread_pool_size, fullsweep_after]]]), halt().'",
 	"env -u HOME erl -noshell -eval 'io:format(\"~p~n\", [init:get_argument(home)]), halt().'",
@@ -120,7 +125,7 @@ static void make_files(void)
 	write_file("sys.config", "[{app, [{a, 1}, {b, \"two\"}]}].\n");
 	write_file("args", "# flags\n-noshell -x \"y z\"\n-eval 'io:format(\"~p~n\", [init:get_argument(x)]), halt().'\n");
 	write_file("words", "-a b#c -x\n# \"d\n-c \"e \\ f\"'g\"h' i\\\tj\\#\n-d '' k\\\nl -e -extra \"m -args_file n\" o\n-f\n");
-	snprintf(command, sizeof(command), "erlc -o %s tests/erl/limits.erl", work.directory);
+	snprintf(command, sizeof(command), "erlc -o %s tests/erl/limits.erl tests/erl/reported.erl", work.directory);
 	ck_assert(system(command) == 0);
 	write_file("shell", "X = lists:seq(1, 3).\nlists:sum(X).\n1 / 0.\nf(X).\nq().\n");
 }

@@ -14,6 +14,7 @@
 #include "data/binary.h"
 #include "data/etf.h"
 #include "data/iolist.h"
+#include "data/print.h"
 #include "proc/registry.h"
 
 /* ---- prepared code */
@@ -47,6 +48,23 @@ static Term put_prepared(Process *p, struct code_instance *c)
 	return ref;
 }
 
+/* c: what was in the file, a module of another name, or NULL. */
+static void report_refused(Process *p, Term module, const struct code_instance *c, const char *why)
+{
+	char text[4096];
+	struct print_buffer b;
+
+	print_buffer_fixed(&b, text, sizeof(text));
+	print_text(&b, "Error loading module ");
+	print_text(&b, atom_text(module, NULL));
+	print_text(&b, ":\n  ");
+	print_text(&b, c != NULL ? "module name in object code is " : why);
+	if (c != NULL)
+		print_text(&b, atom_text(c->module, NULL));
+	print_text(&b, "\n");
+	process_report_error(p, text);
+}
+
 Term bif_erts_internal_prepare_loading_2(Process *p, Term *args)
 {
 	struct beam_error error;
@@ -65,11 +83,7 @@ Term bif_erts_internal_prepare_loading_2(Process *p, Term *args)
 	process_bump(p, (int)(n / 256));
 	if (c != NULL && c->module == args[0])
 		return put_prepared(p, c);
-	if (c != NULL)
-		log_line("Error loading module %s:\n  module name in object code is %s", atom_text(args[0], NULL),
-			 atom_text(c->module, NULL));
-	else
-		log_line("Error loading module %s:\n  %s", atom_text(args[0], NULL), error.text);
+	report_refused(p, args[0], c, error.text);
 	if (c != NULL)
 		module_free_instance(c);
 	return heap_tuple(&p->heap, am_error, am_badfile);

@@ -2,6 +2,7 @@
 /* Buffered writing of a crash dump. */
 #include "dump/dump_out.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -54,7 +55,14 @@ bool dump_vm_goes_on(void)
 bool dump_open(const char *path, uint64_t limit_bytes)
 {
 	/* As OTP makes it: readable by its owner and the group. */
-	begin(open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640), limit_bytes, false);
+	const int how = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
+	int fd = open(path, how, 0640);
+
+	if (fd < 0 && errno == EMFILE) {
+		close(STDIN_FILENO); /* the VM ends and reads no more */
+		fd = open(path, how, 0640);
+	}
+	begin(fd, limit_bytes, false);
 	return out.fd >= 0;
 }
 

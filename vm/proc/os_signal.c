@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 #include "proc/message.h"
@@ -62,9 +63,18 @@ void os_signal_on_break(void (*run)(void))
 	sigaction(SIGINT, &action, NULL);
 }
 
-/* Nobody takes it yet, or any more: as if it were not handled. */
+static atomic_bool served;
+
+void os_signal_serve(void)
+{
+	atomic_store(&served, true);
+}
+
+/* Nobody takes it. OTP's server is on its way, or has ended because everything does; else it is as if it were not handled. */
 static void raise_default(int number)
 {
+	if (atomic_load(&served))
+		return;
 	signal(number, SIG_DFL);
 	raise(number);
 }

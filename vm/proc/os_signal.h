@@ -12,6 +12,8 @@ void os_signal_init(void);
 void os_signal_on_break(void (*run)(void));
 /* name: sighup, sigterm... Fails: false when there is no such signal, or it cannot be changed. */
 bool os_signal_set(Term name, enum os_signal_how how);
+/* OTP starts: a signal that nobody takes, before its server has started or when everything ends, is lost from here on; else it ends the VM. */
+void os_signal_serve(void);
 /* Forwards signals for ever. The main thread's work; all other threads block signals. */
 void os_signal_run(void) __attribute__((noreturn));
 

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "data/binary.h"
 #include "data/map.h"
 #include "data/print.h"
 #include "proc/message.h"
@@ -77,6 +78,16 @@ void process_report_crash(Process *p, Term reason)
 	print_text(&b, "\n\n");
 	log_text(b.text, b.used);
 	print_buffer_free(&b);
+}
+
+void process_report_error(Process *p, const char *text)
+{
+	Term logger = find_logger();
+
+	if (logger != TERM_NONE && logger != p->id)
+		tell_logger(p, logger, "~ts~n", heap_cons(&p->heap, binary_put(&p->heap, text, strlen(text)), NIL));
+	else
+		log_line("%s", text);
 }
 
 /* ---- max_heap_size */
