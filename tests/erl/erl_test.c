@@ -61,6 +61,7 @@ static void get_module(const char *path, char *module, size_t room)
 /* Starts argv with its standard output on *out (not wanted: NULL) and standard error in the file `errors`. */
 static pid_t start_child(char *const *argv, int *out, const char *errors)
 {
+	static const char *const unwanted[] = { "ERL_FLAGS", "ERL_AFLAGS", "ERL_ZFLAGS", "ERL_COMPILER_OPTIONS" };
 	int ends[2] = { -1, -1 };
 	pid_t pid;
 
@@ -73,6 +74,9 @@ static pid_t start_child(char *const *argv, int *out, const char *errors)
 
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		setenv("ERL_CRASH_DUMP", "/dev/null", 1);
+		setenv("LC_ALL", "C.UTF-8", 1); /* names of files and the environment are the programs' own */
+		for (size_t i = 0; i < sizeof(unwanted) / sizeof(unwanted[0]); i++)
+			unsetenv(unwanted[i]);
 		dup2(open("/dev/null", O_RDONLY), 0);
 		if (out != NULL)
 			dup2(ends[1], 1);

@@ -9,7 +9,7 @@ main() ->
 
 run(O) ->
     T = ets:new(t, O),
-    N = 10000,
+    N = 5000,
     ets:insert(T, [{I, stays} || I <- lists:seq(1, N)]),
     Me = self(),
     Ps = [spawn_link(fun() -> churn(T, N * K, 0, Me) end) || K <- [1, 2]],
@@ -55,7 +55,7 @@ walk(T, K, N) ->
     end.
 
 %% With an end: what goes from a fixed table stays in it, and those who wait for each other at it get slower.
-churn(_, _, 50000, Me) -> receive stop -> Me ! {self(), stopped} end;
+churn(_, _, 20000, Me) -> receive stop -> Me ! {self(), stopped} end;
 churn(T, Base, I, Me) ->
     ets:insert(T, {Base + 1 + I rem 5000, goes}),
     ets:delete(T, Base + 1 + (I * 7) rem 5000),
@@ -63,11 +63,11 @@ churn(T, Base, I, Me) ->
 
 d(T) -> erlang:display(T).
 
-%% expect: {[set,public],{[{true,true,true,true,true}],10000,false}}
-%% expect: {[ordered_set,public],{[{true,true,true,true,true}],10000,false}}
-%% expect: {[set,public,{write_concurrency,true}],{[{true,true,true,true,true}],10000,false}}
-%% expect: {[bag,public],{[{true,true,true,true,true}],10000,false}}
-%% expect: {[set,public,{read_concurrency,true}],{[{true,true,true,true,true}],10000,false}}
+%% expect: {[set,public],{[{true,true,true,true,true}],5000,false}}
+%% expect: {[ordered_set,public],{[{true,true,true,true,true}],5000,false}}
+%% expect: {[set,public,{write_concurrency,true}],{[{true,true,true,true,true}],5000,false}}
+%% expect: {[bag,public],{[{true,true,true,true,true}],5000,false}}
+%% expect: {[set,public,{read_concurrency,true}],{[{true,true,true,true,true}],5000,false}}
 %% expect: {set,badarg,badarg,90,true}
 %% expect: {bag,badarg,badarg,90,true}
 %% expect: {ordered_set,badarg,90,badarg,true}

@@ -18,7 +18,7 @@ main() ->
     [erlang:yield() || _ <- lists:seq(1, 10)],
     {reductions, After} = process_info(self(), reductions),
     erlang:display(After - Before < 1000),
-    erlang:display([N || N <- [1, 2, 1, 2], N =< erlang:system_info(schedulers), hop(N) =/= N]).
+    erlang:display([N || N <- [1, 2, 1, 2], N =< erlang:system_info(schedulers_online), hop(N) =/= N]).
 
 show(R) -> receive Down when element(2, Down) =:= R -> erlang:display(setelement(2, Down, r)) end.
 
