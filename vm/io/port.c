@@ -13,6 +13,7 @@
 #include "data/iolist.h"
 #include "heap/copy.h"
 #include "io/io_probe.h"
+#include "io/posix.h"
 #include "proc/exc.h"
 #include "proc/probe.h"
 #include "proc/registry.h"
@@ -443,8 +444,7 @@ void port_output(struct port *port, Term caller, struct byte_queue *data)
 		probe_driver__output(port, caller, (int64_t)n);
 	if (!port->writes || !packet_fits(port, n)) {
 		byte_queue_clear(data);
-		if (port->writes)
-			port_exit(port, am_einval);
+		port_exit(port, packet_fits(port, n) ? posix_error_atom(EBADF) : am_einval);
 		return;
 	}
 	byte_queue_put(&port->out, header, header_bytes(port, n, header));

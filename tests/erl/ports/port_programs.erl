@@ -45,6 +45,8 @@ main() ->
     _ = open_port({spawn_executable, "/usr/bin/env"}, [{env, [{"IOT_X", "1"}, {"PATH", false}]}, {args, []}]),
     E = lists:append([X || {data, X} <- rest()]), p(env, [lists:member(X, string:lexemes(E, "\n")) || X <- ["IOT_X=1"]]), p(nopath, string:find(E, "\nPATH=")),
     _ = open_port({spawn, "pwd"}, [{cd, "/tmp"}]), p(cd, join(rest())),
+    [begin I = open_port({spawn, "sleep 20"}, [in | O]), p(inonly, [port_command(I, Data), next()]) end || {O, Data} <- [{[], "x"}, {[], ""},
+        {[{packet, 1}], lists:duplicate(300, $x)}]],
     p(errs, [catch element(1, element(2, catch open_port(N, S))) || {N, S} <- [{{spawn_executable, "/nonexistent"}, []}, {{spawn_executable, "/etc/passwd"}, []}, {{spawn_driver, "nope"}, []}, {{fd, a, b}, []}, {{spawn, "ls"}, [foo]}, {{fd, 0, 1}, [exit_status]}, {{spawn, "ls"}, [{packet, 3}]}, {{spawn, "ls"}, [{args, ["a"]}]}, {{spawn, "ls"}, [{line, 3}, {packet, 2}]}]]),
     S = open_port({spawn, "cat"}, []), Self = self(),
     C = spawn_link(fun() -> receive {S, connected} -> ok after 0 -> ok end, Self ! ready, receive {S, {data, D}} -> Self ! {child, D} end, receive stop -> ok end end),
@@ -97,6 +99,9 @@ rec(Z, N, A) -> receive {Z, {data, D}} -> rec(Z, N - byte_size(D), [D | A]) end.
 %% expect: {env,[true]}
 %% expect: {nopath,nomatch}
 %% expect: {cd,[{data,"/tmp\n"},{exit,normal}]}
+%% expect: {inonly,[true,{exit,ebadf}]}
+%% expect: {inonly,[true,{exit,ebadf}]}
+%% expect: {inonly,[true,{exit,einval}]}
 %% expect: {errs,[enoent,eacces,badarg,badarg,badarg,badarg,badarg,badarg,badarg]}
 %% expect: {connect,true}
 %% expect: {child,{child,"tochild"}}
