@@ -46,9 +46,9 @@ static void read_file(const char *dir, const char *name, char *out, size_t size)
 
 /* See the header. */
 static const char functions[] =
-    "attached() { local least=${2:-0} before call rest; links=0; while kill -0 $1; do before=$links; sleep .3\n"
+    "attached() { local links=0 before call rest; while kill -0 $1; do before=$links; sleep .3\n"
     "links=$(ls -l /proc/$1/fd 2>&1 | grep -c 'bpf_link\\|perf_event'); read -r call rest < /proc/$1/syscall\n"
-    "[ $links -gt $least ] && [ $links = $before ] && { [ \"$call\" = 232 ] || [ \"$call\" = 281 ]; } && break; done; }\n"
+    "[ $links -gt 0 ] && [ $links = $before ] && { [ \"$call\" = 232 ] || [ \"$call\" = 281 ]; } && break; done; }\n"
     "runs() { while kill -0 $1 && [[ $(readlink /proc/$1/exe) != *\"$2\"* ]]; do sleep .02; done; }\n"
     "await() { until [ -s $1 ]; do sleep .02; done; }\n";
 

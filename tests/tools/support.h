@@ -2,9 +2,9 @@
 /*
  * What tests of tools share: running a shell command in a fresh folder that is its current one, with $ERLSNOOP,
  * $EMITTER, $ERLVM, $BEAMS (compiled probe_target) and $SOURCE (the top of the tree) set. In it wait:
- *   attached PID [N]   until that erlsnoop holds links to its probes, more than N, and takes no more; $links is their number then
- *   runs PID NAME      until the process runs the executable of that name
- *   await FILE         until there is something in the file
+ *   attached PID    until that erlsnoop holds links to its probes and takes no more
+ *   runs PID NAME   until the process runs the executable of that name
+ *   await FILE      until there is something in the file
  */
 #ifndef TESTS_TOOLS_SUPPORT_H
 #define TESTS_TOOLS_SUPPORT_H
