@@ -163,7 +163,8 @@ lists_of_terms() ->
      {tuples, fun() ->
          T = list_to_tuple(list(100)), N = tuple_size(T), I = uniform(N + 1),
          try_all([fun() -> setelement(I, T, x) end, fun() -> element(I, T) end, fun() -> erlang:delete_element(I, T) end, fun() -> erlang:insert_element(I, T, new) end,
-                  fun() -> erlang:append_element(T, I) end, fun() -> erlang:make_tuple(I, T, [{pick([1, I, N]), last}]) end, fun() -> tuple_to_list(T) end])
+                  fun() -> erlang:append_element(T, I) end, fun() -> erlang:make_tuple(I, T, [{pick([1, I, N]), last}]) end, fun() -> tuple_to_list(T) end,
+                  fun() -> is_record(pick([T, {a, b}]), pick([a, b]), pick([2, integer()])) end])
      end},
      {io_lists, fun() ->
          L = io_list(), X = pick([L, [L | <<1:1>>], [L, 256], [L | foo], [L | $a], [L, bitstring()]]),

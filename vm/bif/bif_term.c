@@ -80,9 +80,9 @@ Term bif_erlang_is_record_2(Process *p, Term *args)
 
 Term bif_erlang_is_record_3(Process *p, Term *args)
 {
-	if (!term_is_atom(args[1]) || !term_is_integer(args[2]))
+	if (!term_is_atom(args[1]) || !term_is_small(args[2]))
 		return exc_badarg(p);
-	return term_from_bool(has_tag(args[0], args[1]) && term_is_small(args[2]) &&
+	return term_from_bool(has_tag(args[0], args[1]) &&
 			      (int64_t)tuple_arity(args[0]) == small_value(args[2]));
 }
 
