@@ -44,11 +44,11 @@ static void read_file(const char *dir, const char *name, char *out, size_t size)
         fclose(file);
 }
 
-/* See the header. */
+/* See the header. Who is attached sleeps in a wait, or in a write or poll for a reader that is stuck; no number: the kernel does not tell. */
 static const char functions[] =
     "attached() { local links=0 before call rest; while kill -0 $1; do before=$links; sleep .3\n"
     "links=$(ls -l /proc/$1/fd 2>&1 | grep -c 'bpf_link\\|perf_event'); read -r call rest < /proc/$1/syscall\n"
-    "[ $links -gt 0 ] && [ $links = $before ] && { [ \"$call\" = 232 ] || [ \"$call\" = 281 ]; } && break; done; }\n"
+    "[ $links -gt 0 ] && [ $links = $before ] && [[ $call =~ ^(1|7|232|271|281|)$ ]] && break; done; }\n"
     "runs() { while kill -0 $1 && [[ $(readlink /proc/$1/exe) != *\"$2\"* ]]; do sleep .02; done; }\n"
     "await() { until [ -s $1 ]; do sleep .02; done; }\n";
 
