@@ -413,22 +413,13 @@ static const struct alias *find_alias(const char *flag)
 	return NULL;
 }
 
-static int count_words(char **argv)
-{
-	int n = 0;
-
-	while (argv[n] != NULL)
-		n++;
-	return n;
-}
-
 static int take_alias(const struct alias *a, char **argv, struct options *o, struct words *boot)
 {
 	for (const char *const *w = a->stands_for; *w != NULL; w++)
 		words_add(boot, *w);
 	if (a->batch)
 		o->on_break = 'd';
-	return a->last ? count_words(argv) : 1;
+	return a->last ? words_count(argv) : 1;
 }
 
 /* A word of erl itself, or one for init. Returns the words used. */

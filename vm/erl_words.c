@@ -32,6 +32,15 @@ void words_clear(struct words *w)
 	*w = (struct words){ 0 };
 }
 
+int words_count(char **argv)
+{
+	int n = 0;
+
+	while (argv[n] != NULL)
+		n++;
+	return n;
+}
+
 /* Where a variable's, a file's or the program's words go. */
 struct source {
 	struct words *flags, *plain;

@@ -14,6 +14,8 @@ struct words {
 void words_add(struct words *w, const char *word);
 /* Frees all of it. */
 void words_clear(struct words *w);
+/* How many there are before the NULL. */
+int words_count(char **argv);
 /* argv: without the program's name, ended by NULL. Adds in the order in which they count what stands before -extra to *flags, and what stands
  * behind one, which ends with its variable or file, to *plain. A variable's and a file's words end with "--", as erl's do.
  * Fails: ends the program with a line that says why (a file that cannot be read). */

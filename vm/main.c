@@ -84,15 +84,6 @@ static int parse_call(char **argv, bool strings)
 	return n;
 }
 
-static int count_words(char **argv)
-{
-	int n = 0;
-
-	while (argv[n] != NULL)
-		n++;
-	return n;
-}
-
 /* A flag that init:get_argument/1 finds, with its values. */
 static int parse_own_flag(char **argv)
 {
@@ -123,7 +114,7 @@ static void parse_quick(char **argv, struct options *o)
 			erl_args_fail("unexpected argument %s", a);
 	}
 	if (*argv != NULL)
-		boot_set_plain(count_words(argv + 1), argv + 1);
+		boot_set_plain(words_count(argv + 1), argv + 1);
 	if (!boot_has_calls())
 		erl_args_fail("nothing to run");
 }

@@ -58,10 +58,10 @@ void cond_broadcast(struct cond *c);
 int thread_start(const char *name, void *(*run)(void *), void *arg);
 /* In a loop that waits for another thread: lets it run when it has only this processor. */
 void thread_yield(void);
-/* Units: bytes of this thread's stack that are left. */
-size_t thread_stack_left_bytes(void);
 /* The same for a short wait that began at since_ns (CLOCK_MONOTONIC). Returns false when SPIN_NS are over: better to sleep. */
 enum { SPIN_NS = 50000 };
 bool thread_spin(int64_t since_ns);
+/* Units: bytes of this thread's stack that are left. */
+size_t thread_stack_left_bytes(void);
 
 #endif

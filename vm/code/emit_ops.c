@@ -525,7 +525,6 @@ static size_t emit_put_map(struct emitter *em, const struct genop *g, size_t cou
 {
 	const struct operand *list = &g->args[4];
 	struct operand args[] = { g->args[0], g->args[1], g->args[2], g->args[3], operand_u(list->count) };
-
 	struct key_place *places;
 
 	(void)count;

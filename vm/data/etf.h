@@ -20,7 +20,8 @@ enum {
  * Owns: the caller gets a binary of exactly size_bytes, one reference. Fails: NULL when too big for memory. */
 struct binary *etf_encode(Term t, unsigned flags);
 /* The same onto h and in steps, for t that does not move. *result: a binary, or with count_only the size.
- * Takes what it does from *left, a unit a term or byte deflated. Fails: -EAGAIN when there is more to do: *rest goes on; -ENOMEM. */
+ * Takes what it does from *left, a unit a term or byte deflated. Fails: -EAGAIN when there is more to do: *rest, the caller's until
+ * etf_encoder_free, goes on, each step as the start; -ENOMEM. */
 struct etf_encoder;
 int etf_encode_start(Term t, unsigned flags, bool count_only, int64_t *left, struct heap *h, Term *result, struct etf_encoder **rest);
 int etf_encoder_step(struct etf_encoder *e, int64_t *left, struct heap *h, Term *result);
@@ -32,7 +33,7 @@ size_t etf_size_bytes(Term t, unsigned flags);
  * Fails: -EINVAL, nothing is left on the heap but garbage. */
 int etf_decode_to_heap(const uint8_t *bytes, size_t n, unsigned flags, struct heap *h, Term *term, size_t *used);
 /* The same in steps. The bytes must stay where they are, h must not be collected. Takes what it does from *left, a unit a term and pass,
- * or 8 bytes inflated. Fails: -EAGAIN when there is more to do: *rest goes on; -EINVAL. */
+ * or 8 bytes inflated. Fails: -EAGAIN when there is more to do: *rest, the caller's until etf_decoder_free, goes on, each step as the start; -EINVAL. */
 struct etf_decoder;
 int etf_decode_start(const uint8_t *bytes, size_t n, unsigned flags, int64_t *left, struct heap *h, Term *term, size_t *used,
 		     struct etf_decoder **rest);

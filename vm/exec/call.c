@@ -449,9 +449,7 @@ Term call_update_flat(Term *at, Term map, const Term *x, const Term *stack, cons
 	const struct flatmap *old = (const struct flatmap *)boxed_ptr(map);
 	struct flatmap *m = (struct flatmap *)at;
 	const Term *keys = boxed_ptr(old->keys) + 1;
-	size_t size = map_val(old->header);
-
-	size_t i = 0;
+	size_t size = map_val(old->header), i = 0;
 
 	m->header = old->header;
 	m->keys = old->keys;

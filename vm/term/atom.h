@@ -30,6 +30,7 @@ void atom_init(void);
 /* The atom of n bytes of valid UTF-8. Fails: TERM_NONE when longer than ATOM_MAX_CHARS, or not UTF-8, or
  * the table is full (then *full is set when full is not NULL). */
 Term atom_from_utf8(const char *text, size_t n, bool *full);
+/* Are all n bytes below 128? Then Latin-1 and UTF-8 of it are the same. */
 bool atom_is_ascii(const char *text, size_t n);
 Term atom_from_latin1(const char *text, size_t n, bool *full);
 /* For C's own texts; the table full is fatal. */
