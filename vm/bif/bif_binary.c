@@ -115,12 +115,10 @@ static Term byte_step(Process *p, struct exc_steps *steps)
 	return s->left > 0 ? EXC_MORE : s->list;
 }
 
-static void byte_end(struct exc_steps *steps) { (void)steps; }
-
 /* args: the native's, the binary first. The first step is made here, without an allocation. */
 static Term list_bytes(Process *p, const Term *args, unsigned arity, size_t from, size_t n, Term tail)
 {
-	struct byte_steps s = { { .step = byte_step, .end = byte_end, .place = { am_erts_internal, am_binary_to_list_continue, 1 } }, args[0], tail, from, n };
+	struct byte_steps s = { { .step = byte_step, .place = { am_erts_internal, am_binary_to_list_continue, 1 } }, args[0], tail, from, n };
 	Term t = byte_step(p, &s.steps);
 	struct byte_steps *kept;
 

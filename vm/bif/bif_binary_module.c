@@ -145,8 +145,6 @@ static Term common_step(Process *p, struct exc_steps *steps)
 	return heap_uint(&p->heap, s->common);
 }
 
-static void common_end(struct exc_steps *steps) { (void)steps; }
-
 static bool is_binary_list(Term list)
 {
 	for (; term_is_cons(list); list = cons_tail(list))
@@ -162,7 +160,7 @@ static Term longest_common(Process *p, const Term *args, bool suffix)
 	if (!term_is_cons(args[0]) || !is_binary_list(args[0]))
 		return exc_badarg(p);
 	s = mem_alloc(sizeof(*s));
-	*s = (struct common_steps){ { .step = common_step, .end = common_end,
+	*s = (struct common_steps){ { .step = common_step,
 				      .place = { am_erlang, suffix ? am_binary_longest_suffix_trap : am_binary_longest_prefix_trap, 3 } },
 				    .first = binary_view(cons_head(args[0])), .rest = cons_tail(args[0]), .suffix = suffix };
 	s->common = s->first.size / 8;

@@ -56,8 +56,6 @@ struct copy_steps {
 	size_t left;
 };
 
-static void copy_end(struct exc_steps *steps) { (void)steps; }
-
 /* How many cells to copy now. */
 static size_t take_cells(Process *p, struct copy_steps *s)
 {
@@ -100,7 +98,6 @@ static Term copy_cells(Process *p, struct copy_steps *s, const Term *args)
 {
 	struct copy_steps *kept;
 
-	s->steps.end = copy_end;
 	if (s->left <= cells_left(p))
 		return s->steps.step(p, &s->steps);
 	kept = mem_alloc(sizeof(*kept));

@@ -110,14 +110,12 @@ static Term merge_step(Process *p, struct exc_steps *steps)
 	return map != TERM_NONE ? map : EXC_MORE;
 }
 
-static void no_end(struct exc_steps *steps) { (void)steps; }
-
 /* What costs more than a few pairs: two tries. */
 static Term merge_tries(Process *p, const Term *args)
 {
 	struct merge_steps *s = mem_alloc(sizeof(*s));
 
-	s->steps = (struct exc_steps){ .step = merge_step, .end = no_end, .place = { am_maps, am_merge_trap, 1 } };
+	s->steps = (struct exc_steps){ .step = merge_step, .place = { am_maps, am_merge_trap, 1 } };
 	map_merge_begin(&s->merger, &p->heap, args[0], args[1]);
 	return exc_run_steps(p, &s->steps, args, 2);
 }
@@ -154,7 +152,7 @@ static Term put_list(Process *p, Term map, enum map_part part, Term tail, const 
 {
 	struct list_steps *s = mem_alloc(sizeof(*s));
 
-	s->steps = (struct exc_steps){ .step = list_step, .end = no_end };
+	s->steps = (struct exc_steps){ .step = list_step };
 	map_list_begin(&s->lister, &p->heap, map, part, tail);
 	return exc_run_steps(p, &s->steps, args, arity);
 }

@@ -98,7 +98,8 @@ bool exc_returns_later(const Process *p)
 
 static void free_steps(struct exc_steps *s)
 {
-	s->end(s);
+	if (s->end != NULL)
+		s->end(s);
 	mem_free(s);
 }
 

@@ -32,7 +32,7 @@ bool exc_returns_later(const Process *p);
 struct exc_steps {
 	/* Works as long as p->reds_left > 0, charging for it. Returns the result, TERM_NONE with an exception, or EXC_MORE. */
 	Term (*step)(Process *p, struct exc_steps *s);
-	void (*end)(struct exc_steps *s); /* drops what the state holds, not itself */
+	void (*end)(struct exc_steps *s); /* drops what the state holds, not itself; NULL: nothing */
 	struct exc_place { Term module, function; unsigned arity; } place; /* where p is said to be meanwhile; all 0: in the native */
 	unsigned arity;
 	Term args[4];                     /* the native's, for the stack trace of an error */
