@@ -5,7 +5,7 @@
  */
 #include "erlpid.bpf.h"
 #include "hist.bpf.h"
-#include "otp.bpf.h"
+#include "otp_call.bpf.h"
 #include "spawns.h"
 
 const volatile bool spawns_events = false;
@@ -217,92 +217,25 @@ int on_process__exit(struct pt_regs *ctx)
 
 /* ---- stock emulators */
 
-struct call {
-    __u64 module, function, arity;
-};
-
 /* The spawns that threads are in the middle of, by pid and tgid. */
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
     __uint(max_entries, 4096);
     __type(key, __u64);
-    __type(value, struct call);
+    __type(value, struct otp_call);
 } spawning SEC(".maps");
-
-/* The elements of a tuple of three; false for another term. */
-static __always_inline bool read_triple(__u64 term, __u64 *elements)
-{
-    __u64 tuple[4];
-
-    if ((term & 3) != OTP_TAG_BOXED || bpf_probe_read_user(tuple, sizeof tuple, (void *)(term & ~7ull)) || tuple[0] != 3 << 6)
-        return false;
-    __builtin_memcpy(elements, tuple + 1, 3 * sizeof *elements);
-    return true;
-}
-
-/* What erts_internal:spawn_init/1 is to apply: its argument is {module, function, arguments}. Returns the arguments. */
-static __always_inline __u64 read_applied(struct call *call, __u64 args)
-{
-    __u64 argument, applied[3];
-
-    if (!otp_read_list(args, &argument, 1) || !read_triple(argument, applied))
-        return args;
-    call->module = applied[0];
-    call->function = applied[1];
-    return applied[2];
-}
-
-/* A behaviour's process is that of its callback module: Module:init/1, or supervisor:Module/1; without one, as gen_event, gen:init_it's. */
-static __noinline int read_behaviour(const struct otp_layout *layout, struct call *call, __u64 args)
-{
-    __u64 words[6] = {0}, child[3]; /* behaviour, starter, parent, (name,) module, argument */
-    __u32 named = call && call->arity == 7;
-
-    if (!layout || !call || !otp_read_list(args, words, 6))
-        return 0;
-    call->module = named ? words[4] : words[3];
-    call->function = otp_known_atom(layout, OTP_KNOWN_INIT);
-    call->arity = 1;
-    if (otp_is(layout, call->module, OTP_KNOWN_SUPERVISOR) && read_triple(named ? words[5] : words[4], child))
-        call->function = child[1];
-    if (otp_is(layout, call->module, OTP_KNOWN_NO_CALLBACK)) {
-        call->module = words[0];
-        call->function = otp_known_atom(layout, OTP_KNOWN_INIT_IT);
-        call->arity = 6;
-    }
-    return 0;
-}
-
-/* What proc_lib:init_p(parent, ancestors, module, function, arguments) is to apply, told as proc_lib:translate_initial_call/1 does. */
-static __noinline int read_proc_lib(const struct otp_layout *layout, struct call *call, __u64 args)
-{
-    __u64 words[5];
-
-    if (!layout || !call || !otp_read_list(args, words, 5))
-        return 0;
-    call->module = words[2];
-    call->function = words[3];
-    call->arity = otp_list_length(words[4]);
-    if (otp_is(layout, call->module, OTP_KNOWN_GEN) && otp_is(layout, call->function, OTP_KNOWN_INIT_IT) && (call->arity == 6 || call->arity == 7))
-        read_behaviour(layout, call, words[4]);
-    return 0;
-}
 
 /* erl_create_process(parent, module, function, arguments, options) */
 SEC("uprobe")
 int at_process__spawn(struct pt_regs *ctx)
 {
-    struct call call = {FIXES_CTX_LOAD(ctx, si), FIXES_CTX_LOAD(ctx, dx), 0};
-    __u64 thread = bpf_get_current_pid_tgid(), args = FIXES_CTX_LOAD(ctx, cx);
+    struct otp_call call = {FIXES_CTX_LOAD(ctx, si), FIXES_CTX_LOAD(ctx, dx), 0};
+    __u64 thread = bpf_get_current_pid_tgid();
     const struct otp_layout *layout = otp_layout_of(ctx);
 
     if (probe_stopped || !layout)
         return 0;
-    if (otp_is(layout, call.function, OTP_KNOWN_SPAWN_INIT))
-        args = read_applied(&call, args);
-    call.arity = otp_list_length(args);
-    if (call.arity == 5 && otp_is(layout, call.function, OTP_KNOWN_INIT_P) && otp_is(layout, call.module, OTP_KNOWN_PROC_LIB))
-        read_proc_lib(layout, &call, args);
+    otp_call_translate(layout, &call, FIXES_CTX_LOAD(ctx, cx));
     if (bpf_map_update_elem(&spawning, &thread, &call, BPF_ANY))
         probe_lose(LOSS_MAP_FULL);
     return 0;
@@ -313,7 +246,7 @@ SEC("uprobe")
 int ret_process__spawn(struct pt_regs *ctx)
 {
     __u64 term = FIXES_CTX_LOAD(ctx, ax), thread = bpf_get_current_pid_tgid(), now = bpf_ktime_get_ns();
-    struct call call = {WIRE_NO_ATOM << 6, WIRE_NO_ATOM << 6, OTP_MAX_ARITY}, *kept;
+    struct otp_call call = {WIRE_NO_ATOM << 6, WIRE_NO_ATOM << 6, OTP_MAX_ARITY}, *kept;
     const struct otp_layout *layout = otp_layout_of(ctx);
     struct wire_proc proc;
     struct name_text mfa;

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What a process of a stock emulator is to do: its initial call, told as proc_lib:translate_initial_call/1 tells it.
+ * Source: proc_lib.erl, gen.erl and supervisor.erl of OTP's stdlib; erl_process_dict.c of its emulator.
+ */
+#ifndef BPF_OTP_CALL_BPF_H
+#define BPF_OTP_CALL_BPF_H
+
+#include "otp.bpf.h"
+
+/* A function by the terms of its names, and its arity. */
+struct otp_call {
+    __u64 module, function, arity;
+};
+
+/* The elements of a tuple of three; false for another term. */
+static __always_inline bool otp_read_triple(__u64 term, __u64 *elements)
+{
+    __u64 tuple[4];
+
+    if ((term & 3) != OTP_TAG_BOXED || bpf_probe_read_user(tuple, sizeof tuple, (void *)(term & ~7ull)) || tuple[0] != 3 << 6)
+        return false;
+    __builtin_memcpy(elements, tuple + 1, 3 * sizeof *elements);
+    return true;
+}
+
+/* What erts_internal:spawn_init/1 is to apply: its argument is {module, function, arguments}. Returns the arguments. */
+static __always_inline __u64 otp_call_applied(struct otp_call *call, __u64 args)
+{
+    __u64 argument, applied[3];
+
+    if (!otp_read_list(args, &argument, 1) || !otp_read_triple(argument, applied))
+        return args;
+    call->module = applied[0];
+    call->function = applied[1];
+    return applied[2];
+}
+
+/* A behaviour's process is that of its callback module: Module:init/1, or supervisor:Module/1; without one, as gen_event, gen:init_it's. */
+static __noinline int otp_call_behaviour(const struct otp_layout *layout, struct otp_call *call, __u64 args)
+{
+    __u64 words[6] = {0}, child[3]; /* behaviour, starter, parent, (name,) module, argument */
+    __u32 named = call && call->arity == 7;
+
+    if (!layout || !call || !otp_read_list(args, words, 6))
+        return 0;
+    call->module = named ? words[4] : words[3];
+    call->function = otp_known_atom(layout, OTP_KNOWN_INIT);
+    call->arity = 1;
+    if (otp_is(layout, call->module, OTP_KNOWN_SUPERVISOR) && otp_read_triple(named ? words[5] : words[4], child))
+        call->function = child[1];
+    if (otp_is(layout, call->module, OTP_KNOWN_NO_CALLBACK)) {
+        call->module = words[0];
+        call->function = otp_known_atom(layout, OTP_KNOWN_INIT_IT);
+        call->arity = 6;
+    }
+    return 0;
+}
+
+/* What proc_lib:init_p(parent, ancestors, module, function, arguments) is to apply. */
+static __noinline int otp_call_proc_lib(const struct otp_layout *layout, struct otp_call *call, __u64 args)
+{
+    __u64 words[5];
+
+    if (!layout || !call || !otp_read_list(args, words, 5))
+        return 0;
+    call->module = words[2];
+    call->function = words[3];
+    call->arity = otp_list_length(words[4]);
+    if (otp_is(layout, call->module, OTP_KNOWN_GEN) && otp_is(layout, call->function, OTP_KNOWN_INIT_IT) && (call->arity == 6 || call->arity == 7))
+        otp_call_behaviour(layout, call, words[4]);
+    return 0;
+}
+
+/* What a process begins with that is spawned to apply call->function of call->module to the list `args`. Sets all of *call. */
+static __always_inline void otp_call_translate(const struct otp_layout *layout, struct otp_call *call, __u64 args)
+{
+    if (otp_is(layout, call->function, OTP_KNOWN_SPAWN_INIT))
+        args = otp_call_applied(call, args);
+    call->arity = otp_list_length(args);
+    if (call->arity == 5 && otp_is(layout, call->function, OTP_KNOWN_INIT_P) && otp_is(layout, call->module, OTP_KNOWN_PROC_LIB))
+        otp_call_proc_lib(layout, call, args);
+}
+
+#endif
