@@ -31,7 +31,7 @@ median() {
 	sort -n | awk '{ v[NR] = $1 } END { if (NR) print v[int((NR + 1) / 2)] }'
 }
 
-echo "(e) erlvm against erl: medians of $runs"
+echo "(f) erlvm against erl: medians of $runs"
 printf '    %-42s %10s %10s %8s\n' "" erlvm erl ratio
 while IFS='|' read -r name what; do
 	: > "$dir/ours" && : > "$dir/stock"

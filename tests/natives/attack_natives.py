@@ -41,13 +41,12 @@ KNOWN = [(re.compile(pattern), reason) for pattern, reason in (
 )]
 
 
-def list_natives(only):
+def list_natives(beams, only):
     """Those of the stock erl that docs/coverage.md does not excuse, what stands around some, and erlvm's own, as (module, function, arity)."""
-    text = subprocess.run(["erl", "-noinput", "-eval", """
-        Natives = [{M, F, A} || M <- erlang:pre_loaded(), {F, A} <- M:module_info(nifs)],
-        Builtin = [{M, F, A} || {M, _} <- code:all_loaded(), {F, A} <- M:module_info(functions), erlang:is_builtin(M, F, A)],
-        Around = [{M, F, A} || M <- [zlib, prim_file, re, binary, unicode, maps, lists], {F, A} <- M:module_info(exports), F =/= module_info],
-        [io:format("~s:~s/~b~n", [M, F, A]) || {M, F, A} <- lists:usort(erlang:system_info(snifs) ++ Builtin ++ Natives ++ Around)], halt()."""],
+    text = subprocess.run(["erl", "-noinput", "-pa", beams, "-eval", """
+        Around = [{M, F, A} || M <- [zlib, prim_file, re, binary, unicode, maps, lists],
+                               {F, A} <- M:module_info(exports), F =/= module_info],
+        [io:format("~s:~s/~b~n", [M, F, A]) || {M, F, A} <- lists:usort(native_spec:natives() ++ Around)], halt()."""],
         capture_output=True, text=True, check=True).stdout
     coverage = open(os.path.join(ROOT, "docs/coverage.md")).read().split("## OTP's own suites")[0]
     excused = set(re.findall(r"`(\w+:[^`]+/\d+)`", coverage))
@@ -184,9 +183,9 @@ def main():
     parser.add_argument("--no-stock", action="store_true")
     parser.add_argument("--seconds", type=int, default=1800)
     options = parser.parse_args()
-    natives = list_natives(options.only)
     with tempfile.TemporaryDirectory() as beams:
         subprocess.run(["erlc", "+nowarn_deprecated_function", "-o", beams, *glob.glob(os.path.join(HERE, "*.erl"))], check=True)
+        natives = list_natives(beams, options.only)
         vm = os.path.abspath(os.path.join(os.environ.get("BUILD", "build"), "erlvm"))
         ours = Run(vm, beams, options.rounds, options.seconds)
         stock = Run("erl", beams, options.rounds, options.seconds)

@@ -18,7 +18,7 @@ attack([Out, Rounds, File]) ->
 
 attack_native(Log, {M, F, A} = Native, Rounds) ->
     ok = file:write(Log, io_lib:format("~p:~p/~p~n", [M, F, A])),
-    Spec = spec(Native),
+    Spec = native_spec:spec(Native),
     fresh_directory(),
     [ok = file:write(Log, [io_lib:format("  ~b ", [Round]), call(Native, Spec, Round, ready_port()), $\n]) || Round <- lists:seq(1, Rounds)].
 
@@ -48,7 +48,7 @@ call(Native, Spec, Round, Port) ->
     {Pid, Ref} = spawn_opt(fun() -> put(port, Port), exit({answer, answer(Native, Spec, Round)}) end, [monitor, {max_heap_size, Limit}]),
     receive
         {'DOWN', Ref, process, Pid, {answer, Text}} -> Text;
-        {'DOWN', Ref, process, Pid, Why} -> text({ended, plain(Why, 4)}, 400)
+        {'DOWN', Ref, process, Pid, Why} -> text({ended, native_spec:plain(Why, 4)}, 400)
     after ?CALL_MS ->
         exit(Pid, kill),
         receive {'DOWN', Ref, process, Pid, _} -> <<"late">> end
@@ -57,12 +57,12 @@ call(Native, Spec, Round, Port) ->
 answer({M, F, A} = Native, Spec, Round) ->
     Kept = surroundings(Native),
     Arguments = arguments(Native, Spec, Round),
-    Shown = text(plain(Arguments, 5), 250),
+    Shown = text(native_spec:plain(Arguments, 5), 250),
     Answer =
         try apply(M, F, Arguments) of
-            Value -> case is_volatile(M, F, A) orelse depends(F, Arguments) of true -> value; false -> {value, plain(Value, 6)} end
+            Value -> case native_spec:is_volatile(M, F, A) orelse depends(F, Arguments) of true -> value; false -> {value, native_spec:plain(Value, 6)} end
         catch
-            Class:Reason:Stack -> {Class, plain(Reason, 4), info(Stack)}
+            Class:Reason:Stack -> {Class, native_spec:plain(Reason, 4), info(Stack)}
         end,
     Text = text(Answer, 400),
     release(Kept),
@@ -74,29 +74,10 @@ text(Term, Max) ->
 
 info([{M, F, _, Info} | _]) ->
     case lists:keyfind(error_info, 1, Info) of
-        {error_info, Map} -> {M, F, plain(Map, 3)};
+        {error_info, Map} -> {M, F, native_spec:plain(Map, 3)};
         false -> {M, F}
     end;
 info(_) -> [].
-
-%% What differs from run to run is named; what is deep or long is cut.
-plain(_, 0) -> '...';
-plain(X, _) when is_pid(X) -> pid;
-plain(X, _) when is_port(X) -> port;
-plain(X, _) when is_reference(X) -> reference;
-plain(X, _) when is_function(X) -> 'fun';
-plain(X, D) when is_map(X) -> {map, [plain(P, D - 1) || P <- lists:sublist(lists:sort(maps:to_list(X)), 20)]};
-plain({re_pattern, A, B, C, X}, _) when is_binary(X) -> {re_pattern, A, B, C};
-plain(X, D) when is_tuple(X), tuple_size(X) < 100 -> list_to_tuple([plain(E, D - 1) || E <- tuple_to_list(X)]);
-plain(X, _) when is_tuple(X) -> {tuple_of, tuple_size(X)};
-plain([H | T], D) -> [plain(H, D - 1) | plain_tail(T, D, 20)];
-plain(X, _) when is_bitstring(X), bit_size(X) > 400 -> {bits, bit_size(X), erlang:phash2(X)};
-plain(X, _) when is_integer(X), abs(X) > 1 bsl 200 -> {integer, erlang:phash2(X)};
-plain(X, _) -> X.
-
-plain_tail(_, _, 0) -> '...';
-plain_tail([H | T], D, N) -> [plain(H, D - 1) | plain_tail(T, D, N - 1)];
-plain_tail(T, D, _) -> plain(T, D - 1).
 
 %% Functions whose values tell how identifiers are numbered, and in which order the keys of a table or a map come.
 depends(F, Arguments) ->
@@ -110,23 +91,6 @@ has_unordered(X) when is_tuple(X) -> has_unordered(tuple_to_list(X));
 has_unordered(X) when is_map(X) -> map_size(X) > 32 orelse has_unordered(maps:to_list(X));
 has_unordered(attack_table) -> true;
 has_unordered(X) -> is_pid(X) orelse is_port(X) orelse is_reference(X) orelse is_function(X).
-
-%% Their values tell of the machine, the moment or what ran before.
-is_volatile(erlang, F, _) ->
-    lists:member(F, [adler32_volatile, date, time, localtime, universaltime, now, timestamp, system_time, monotonic_time, time_offset,
-                     unique_integer, memory, statistics, system_info, process_info, processes, ports, port_info, registered,
-                     garbage_collect, get_stacktrace, loaded, pre_loaded, get_module_info, system_profile, system_monitor,
-                     external_size, make_ref, md5_init, md5_update, get, get_keys, trace_info, bump_reductions, erase, exit_signal, dist_ctrl_get_data,
-                     pid_to_list, ref_to_list, port_to_list, fun_to_list, fun_info, nodes, read_timer, cancel_timer, '!']);
-is_volatile(erts_internal, _, _) -> true;
-is_volatile(erts_debug, _, _) -> true;
-is_volatile(os, F, _) -> lists:member(F, [system_time, timestamp, perf_counter, getpid, env, getenv, version]);
-is_volatile(prim_file, F, _) -> lists:member(F, [read_info_nif, get_cwd_nif, list_dir_nif, get_device_cwd_nif]);
-is_volatile(persistent_term, F, _) -> F =:= info orelse F =:= get;
-is_volatile(ets, F, A) -> lists:member(F, [all, internal_request_all]) orelse {F, A} =:= {info, 1} orelse {F, A} =:= {info, 2};
-is_volatile(atomics, F, _) -> F =:= info;
-is_volatile(re, F, _) -> F =:= version;
-is_volatile(_, _, _) -> false.
 
 %% ---- what arguments may refer to
 surroundings({M, _, _}) ->
@@ -161,35 +125,6 @@ special(_) -> [].
 fill(T) ->
     ets:insert(T, [{N, <<N>>, [N], 1.5} || N <- lists:seq(1, 10)] ++ [{1.0, x}, {abc, y, 7}, {"abc", #{a => 1}}, {<<"abc">>}]),
     T.
-
-%% ---- specs
-%% The types of the arguments and the constraints on their variables, one a clause; [] where there is none.
-spec({M, F, A}) ->
-    [spec_clause(Type) || {attribute, _, spec, {Name, Types}} <- forms(M), Name =:= {F, A} orelse Name =:= {M, F, A}, Type <- Types].
-
-spec_clause({type, _, bounded_fun, [Fun, Constraints]}) ->
-    {Arguments, _} = spec_clause(Fun),
-    {Arguments, [{Name, Type} || {type, _, constraint, [_, [{var, _, Name}, Type]]} <- Constraints]};
-spec_clause({type, _, 'fun', [{type, _, product, Arguments}, _]}) -> {Arguments, []}.
-
-forms(M) ->
-    case persistent_term:get({?MODULE, M}, none) of
-        none ->
-            Forms = read_forms(M),
-            persistent_term:put({?MODULE, M}, Forms),
-            Forms;
-        Forms -> Forms
-    end.
-
-read_forms(M) ->
-    Path = case code:which(M) of
-               preloaded -> filename:join([code:lib_dir(erts), "ebin", atom_to_list(M) ++ ".beam"]);
-               Found -> Found
-           end,
-    case catch beam_lib:chunks(Path, [abstract_code]) of
-        {ok, {_, [{abstract_code, {_, Forms}}]}} -> [X || {attribute, _, Kind, _} = X <- Forms, lists:member(Kind, [spec, type, opaque])];
-        _ -> []
-    end.
 
 %% ---- arguments
 arguments({M, F, A}, Spec, Round) ->
@@ -328,7 +263,7 @@ make_named(binary, part, _, _, _) -> {pick([0, 1, 2, natural()]), pick([0, 1, -1
 make_named(_, ext_binary, _, _, _) -> pick([binary(), term_to_binary(any(3)), term_to_binary(any(2), [compressed])]);
 make_named(_, name_all, _, _, _) -> pick(["attack_file", <<"attack_file">>, "attack_x", text()]);
 make_named(M, Name, Arguments, Env, D) ->
-    case [{Type, Vars} || {attribute, _, _, {N, Type, Vars}} <- forms(M), N =:= Name, length(Vars) =:= length(Arguments)] of
+    case [{Type, Vars} || {attribute, _, _, {N, Type, Vars}} <- native_spec:forms(M), N =:= Name, length(Vars) =:= length(Arguments)] of
         [] -> any(2);
         [{_, _} | _] when M =:= zlib, Name =:= zstream; Name =:= atomics_ref -> reference();
         [{Type, Vars} | _] -> make(Type, {M, lists:zip([V || {var, _, V} <- Vars], Arguments) ++ element(2, Env)}, D - 1)

@@ -1,0 +1,141 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% Measures native functions (native_args has the rows): nanoseconds a call, through a fun, in a loop; the rows
+%% "empty/N" are empty Erlang
+%% functions called through the same loop. Each row has a process of its own. A batch of calls lasts about a
+%% millisecond; the least of
+%% several batches counts.
+%%   list OUT                     OUT: a line "M F A" for each native of this VM
+%%   run OUT FILE SECONDS TEXT    the natives of FILE, and what is no native, whose row names have TEXT in them;
+%%                                OUT: "NANOSECONDS<tab>ARITY<tab>ANSWER<tab>ROW" a line; ANSWER: a hash, "-" where
+%% answers may
+%%                                differ, or "raises ..."
+-module(native_bench).
+-export([list/1, run/1, empty/0, empty/1, empty/2, empty/3, empty/4]).
+
+-define(BATCH_NS, 1000000).
+-define(BATCHES, 5).
+
+list([Out]) ->
+    ok = file:write_file(Out, [io_lib:format("~s ~s ~b~n", [M, F, A]) || {M, F, A} <- natives()]),
+    erlang:halt(0).
+
+%% Those that there is something to measure of: the modules whose natives programs call.
+natives() ->
+    Modules = [erlang, erts_internal, binary, lists, maps, unicode, ets, re, math, persistent_term, atomics, os,
+        string],
+    Around = [{M, F, A} || M <- [counters, prim_file], {F, A} <- M:module_info(exports), F =/= module_info],
+    lists:usort([N || {M, F, A} = N <- native_spec:natives(), lists:member(M, Modules), erlang:function_exported(M, F,
+        A)] ++ Around).
+
+run([Out, File, Seconds, Text]) ->
+    process_flag(priority, high),
+    {ok, Log} = file:open(Out, [write, raw, binary]),
+    {ok, Lines} = file:read_file(File),
+    Natives = [native(Line) || Line <- binary:split(Lines, <<"\n">>, [global, trim_all])],
+    put(patience, list_to_integer(Seconds) * 1000),
+    [ok = file:write(Log, line(Row, Native, Make)) 
+     || {Row, Native, Make} <- rows(Natives), Native =:= empty orelse string:find(Row, Text) =/= nomatch],
+    ok = file:close(Log),
+    erlang:halt(0).
+
+native(Line) ->
+    [M, F, A] = binary:split(Line, <<" ">>, [global]),
+    {binary_to_atom(M), binary_to_atom(F), binary_to_integer(A)}.
+
+rows(Natives) ->
+    [{"empty/" ++ integer_to_list(A), empty, fun() -> {fun ?MODULE:empty/A, lists:seq(1, A)} end} || A <- lists:seq(0,
+        4)] ++
+    [{name(Native, Label), Native, Make} || Native <- Natives, native_args:left_out(Native) =:= false, {Label,
+        Make} <- native_args:rows(Native)] ++
+    [{Label, none, Make} || {Label, Make} <- native_args:more()].
+
+name({M, F, A}, Label) -> lists:flatten(io_lib:format("~s:~ts/~b ~ts", [M, atom_to_list(F), A, Label])).
+
+line(Row, Native, Make) ->
+    {Nanoseconds, Arity, Answer} =
+        case measure(Make) of
+            {ok, Time, N, Value} -> {Time, N, answer(Native, Row, Value)};
+            {failed, Why} -> {0, 0, "raises " ++ shown(Why)}
+        end,
+    io_lib:format("~.2f\t~b\t~ts\t~ts~n", [float(Nanoseconds), Arity, Answer, Row]).
+
+shown(Why) -> lists:sublist(lists:flatten(io_lib:format("~0P", [Why, 12])), 100).
+
+%% What a table or a map that is not ordered gives is compared without its order, if at all.
+answer({M, F, A}, Row, Value) ->
+    IsOrdered = M =/= ets orelse string:find(Row, "ordered") =/= nomatch,
+    case native_spec:is_volatile(M, F, A) orelse not IsOrdered andalso is_walk(F, A) of
+        true -> "-";
+        false -> digest(Value)
+    end;
+answer(_, _, Value) -> digest(Value).
+
+is_walk(F, A) ->
+    lists:member(F, [first, last, next, prev, slot]) orelse
+        A =/= 2 andalso lists:member(F, [match, match_object, select, select_reverse]).
+
+digest(Value) -> integer_to_list(erlang:phash2(Value)).
+
+%% {ok, nanoseconds a call, arity, what it answers}
+measure(Make) ->
+    {Pid, Ref} = spawn_monitor(fun() -> process_flag(priority, high), exit({measured, measure_here(Make)}) end),
+    Patience = get(patience),
+    receive
+        {'DOWN', Ref, process, Pid, {measured, Measured}} -> Measured;
+        {'DOWN', Ref, process, Pid, Why} -> {failed, Why}
+    after Patience ->
+        exit(Pid, kill),
+        receive {'DOWN', Ref, process, Pid, _} -> {failed, late} end
+    end.
+
+measure_here(Make) ->
+    {Fun, Arguments} = Make(),
+    try apply(Fun, Arguments) of
+        Value ->
+            Kept = native_spec:plain(if is_list(Value), length(Value) < 100000 -> lists:sort(Value); true -> Value end,
+                8),
+            Loops = calibrate(Fun, Arguments, 1),
+            Times = [batch(Loops, Fun, Arguments) || _ <- lists:seq(1, batches(Loops, Fun, Arguments))],
+            {ok, lists:min(Times) / (4 * Loops), length(Arguments), Kept}
+    catch
+        Class:Reason -> {failed, {Class, Reason}}
+    end.
+
+calibrate(Fun, Arguments, Loops) ->
+    case batch(Loops, Fun, Arguments) of
+        Time when Time >= ?BATCH_NS -> Loops;
+        Time -> calibrate(Fun, Arguments, max(Loops * 2, min(Loops * 10, Loops * ?BATCH_NS div max(Time, 1))))
+    end.
+
+%% What takes long is repeated less.
+batches(1, Fun, Arguments) ->
+    case batch(1, Fun, Arguments) of Time when Time > 100 * ?BATCH_NS -> 1; _ -> ?BATCHES end;
+batches(_, _, _) -> ?BATCHES.
+
+batch(Loops, Fun, Arguments) ->
+    Begin = erlang:monotonic_time(nanosecond),
+    loop(Loops, Fun, Arguments),
+    erlang:monotonic_time(nanosecond) - Begin.
+
+loop(N, F, []) -> loop0(N, F);
+loop(N, F, [A]) -> loop1(N, F, A);
+loop(N, F, [A, B]) -> loop2(N, F, A, B);
+loop(N, F, [A, B, C]) -> loop3(N, F, A, B, C);
+loop(N, F, [A, B, C, D]) -> loop4(N, F, A, B, C, D).
+
+loop0(0, _) -> ok;
+loop0(N, F) -> F(), F(), F(), F(), loop0(N - 1, F).
+loop1(0, _, _) -> ok;
+loop1(N, F, A) -> F(A), F(A), F(A), F(A), loop1(N - 1, F, A).
+loop2(0, _, _, _) -> ok;
+loop2(N, F, A, B) -> F(A, B), F(A, B), F(A, B), F(A, B), loop2(N - 1, F, A, B).
+loop3(0, _, _, _, _) -> ok;
+loop3(N, F, A, B, C) -> F(A, B, C), F(A, B, C), F(A, B, C), F(A, B, C), loop3(N - 1, F, A, B, C).
+loop4(0, _, _, _, _, _) -> ok;
+loop4(N, F, A, B, C, D) -> F(A, B, C, D), F(A, B, C, D), F(A, B, C, D), F(A, B, C, D), loop4(N - 1, F, A, B, C, D).
+
+empty() -> ok.
+empty(_) -> ok.
+empty(_, _) -> ok.
+empty(_, _, _) -> ok.
+empty(_, _, _, _) -> ok.
