@@ -217,5 +217,7 @@ int cmd_doctor(int argc, char **argv)
     err = o.pid ? check_target(&d, &only) : target_each(&(struct target_visitor){.found = check_target, .ctx = &d});
     if (o.pid)
         target_close(&only);
+    if (!err)
+        err = sink_end(&d.sink);
     return err ? err : d.missing ? -1 : 0;
 }

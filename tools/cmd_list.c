@@ -105,6 +105,8 @@ int cmd_list(int argc, char **argv)
     st.last = &st.refusals;
     err = o.pid ? print_only(&st, o.pid) : target_each(&(struct target_visitor){.found = print_target, .ctx = &st});
     print_refusals(&st);
+    if (!err)
+        err = sink_end(&st.sink);
     if (!err && !st.found)
         note(geteuid() == 0 ? "no Erlang VM runs here" : "no Erlang VM runs here that you may look at; run as root to see those of others");
     return err;

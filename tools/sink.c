@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "fail.h"
+
 enum { BUFFER_BYTES = 1 << 16 };
 
 static uint64_t clock_ns(clockid_t id)
@@ -49,10 +51,19 @@ void sink_hist(struct sink *sink, const char *name, const char *title, enum sink
 
 int sink_flush(struct sink *sink)
 {
+    if (sink->ops->flush)
+        sink->ops->flush(sink);
     errno = 0;
     if (fflush(sink->out) || ferror(sink->out))
         return errno ? -errno : -EIO;
     return 0;
+}
+
+int sink_end(struct sink *sink)
+{
+    int err = sink_flush(sink);
+
+    return !err || err == -EPIPE ? 0 : fail(err, "cannot write results: %s", strerror(-err));
 }
 
 void sink_format_ns(char *out, size_t size, uint64_t ns)

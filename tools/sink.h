@@ -18,10 +18,12 @@ struct sink_column {
     const char *name; /* the JSON key; a unit is added to it: _ns, _per_s; "time" is the object's own */
     const char *head;
     enum sink_type type;
-    int width; /* of text; 0: by type, and for SINK_TEXT what is left of the line (last column only); -1: uncut (last column only) */
+    int width; /* at least; 0: by type, and for SINK_TEXT what stands in it; -1: never cut (last column only) */
 };
 
-/* Widths, with a space between, add up to 80 at most. */
+enum { SINK_MAX_COLUMNS = 8, SINK_PAGE_BYTES = 1 << 17 };
+
+/* Widths, with a space between, add up to 80 at most; what is wider makes its column wider. */
 struct sink_table {
     const char *name;  /* JSON "type" */
     const char *title; /* line above the head, or NULL */
@@ -44,6 +46,14 @@ struct sink_value {
 #define SINK_S(v) ((struct sink_value){SINK_STRING, {.text = (v)}})
 #define SINK_NONE ((struct sink_value){SINK_ABSENT, {0}})
 
+/* Rows of one table that wait to be printed. */
+struct sink_page {
+    const struct sink_table *table;
+    int widths[SINK_MAX_COLUMNS]; /* columns of the widest cell so far */
+    size_t used;
+    char cells[SINK_PAGE_BYTES]; /* row by row; each ends with its NUL */
+};
+
 struct sink {
     const struct sink_ops *ops;
     FILE *out;
@@ -52,6 +62,7 @@ struct sink {
     uint64_t now_ns;                 /* CLOCK_MONOTONIC of the result being printed */
     const struct sink_table *headed; /* the table whose head was printed last */
     bool printed;                    /* something, since the result was opened */
+    struct sink_page page;
 };
 
 struct sink_ops {
@@ -59,8 +70,10 @@ struct sink_ops {
     void (*row)(struct sink *sink, const struct sink_table *table, const struct sink_value *values);
     void (*hist)(struct sink *sink, const char *name, const char *title, enum sink_type type,
                  const struct wire_hist *hist);
+    void (*flush)(struct sink *sink); /* what waits goes to `out`; may be NULL */
 };
 
+/* Results go to `out`, which leads to standard output: where that is a terminal, lines fit it. Ends with sink_flush or sink_end. */
 void sink_init(struct sink *sink, FILE *out, bool json, bool timestamps);
 /* Opens a result: what is printed until the next belongs to `now_ns`. */
 void sink_moment(struct sink *sink, uint64_t now_ns);
@@ -68,8 +81,10 @@ void sink_row(struct sink *sink, const struct sink_table *table, const struct si
 /* A histogram of SINK_NS or SINK_COUNT, with its percentiles; nothing when it is empty. */
 void sink_hist(struct sink *sink, const char *name, const char *title, enum sink_type type,
                const struct wire_hist *hist);
-/* Fails: -EPIPE when the reader is gone, another -errno when writing failed. */
+/* What was printed so far leaves. Fails: -EPIPE when the reader is gone, another -errno when writing failed. */
 int sink_flush(struct sink *sink);
+/* The same at the end, with the message; a reader that is gone is no failure. */
+int sink_end(struct sink *sink);
 
 /* "2.34 ms", 9 columns at most. */
 void sink_format_ns(char *out, size_t size, uint64_t ns);

@@ -90,4 +90,4 @@ static void print_moment(struct sink *sink)
     (void)sink;
 }
 
-const struct sink_ops sink_jsonl_ops = {print_moment, print_row, print_hist};
+const struct sink_ops sink_jsonl_ops = {print_moment, print_row, print_hist, NULL};

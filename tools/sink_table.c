@@ -1,17 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Aligned text, 80 columns at most: numbers to the right, with units; text escaped and cut.
+ * Aligned text: numbers to the right, with units; text escaped. The rows of a table wait until it ends or the sink is
+ * flushed, so that a column is as wide as what stands in it. On a terminal text is cut to its line; elsewhere nothing is.
+ * Invariant: a number is never cut.
  */
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "escape.h"
 #include "sink.h"
 
-enum { LINE_COLUMNS = 80, CELL_BYTES = 512 };
+enum {
+    DEFAULT_LINE = 80,
+    MAX_LINE = 10000,
+    CELL_BYTES = SINK_PAGE_BYTES / 2 / SINK_MAX_COLUMNS,
+    TAIL_COLUMNS = 12, /* of the last column stay, whatever stands before it */
+};
 
-static int default_width(enum sink_type type)
+/* Columns of the terminal's line; 0: no terminal, nothing is cut. COLUMNS is what the user says it is. */
+static int line_columns(void)
 {
-    switch (type) {
+    const char *said = getenv("COLUMNS");
+    int columns = said ? atoi(said) : 0;
+    struct winsize size;
+
+    if (!isatty(STDOUT_FILENO))
+        return 0;
+    if (columns > 0 && columns <= MAX_LINE)
+        return columns;
+    return !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col > 0 ? size.ws_col : DEFAULT_LINE;
+}
+
+static int least_width(const struct sink_column *column)
+{
+    if (column->width > 0)
+        return column->width;
+    switch (column->type) {
     case SINK_COUNT: return 10;
     case SINK_RATE: return 10;
     case SINK_NS: return 9;
@@ -20,49 +46,129 @@ static int default_width(enum sink_type type)
     }
 }
 
-static int width_of(const struct sink_table *table, int i)
-{
-    int width = table->columns[i].width ? table->columns[i].width : default_width(table->columns[i].type);
-    int left = LINE_COLUMNS;
-
-    if (width)
-        return width < 0 ? CELL_BYTES : width;
-    for (int k = 0; k < i; k++)
-        left -= width_of(table, k) + 1;
-    return left > 0 ? left : 1;
-}
-
-/* Cuts UTF-8 text to `width` columns, with ".." to show it; returns its columns. */
-static int cut(char *text, int width)
+static int count_columns(const char *text)
 {
     int columns = 0;
-    char *at = text, *dots = text;
 
-    while (*at) {
-        if (columns == width - 2)
-            dots = at;
-        if (columns == width) {
-            strcpy(width > 2 ? dots : at, width > 2 ? ".." : "");
-            return width;
-        }
-        columns++;
-        for (at++; (*at & 0xc0) == 0x80; at++)
-            ;
-    }
+    for (; *text; text++)
+        columns += (*text & 0xc0) != 0x80;
     return columns;
 }
 
-/* Spaces that stand before the next text of the line are printed with it: none end a line. */
-static void print_cell(struct sink *sink, int *spaces, char *text, int width, bool right)
+/* Cuts UTF-8 text to `width` columns, with ".." to show it. */
+static void cut(char *text, int width)
 {
-    int pad = width - cut(text, width);
+    char *at = text;
 
+    if (count_columns(text) <= width)
+        return;
+    for (int columns = 0; columns < (width > 2 ? width - 2 : width); columns++)
+        for (at++; (*at & 0xc0) == 0x80; at++)
+            ;
+    strcpy(at, width > 2 ? ".." : "");
+}
+
+/* ---- pages */
+
+/* Takes `excess` columns from a text, down to `least`; returns what is left to take. */
+static int narrow(int *width, int least, int excess)
+{
+    int taken = *width - least;
+
+    taken = taken < 0 ? 0 : taken < excess ? taken : excess;
+    *width -= taken;
+    return excess - taken;
+}
+
+/* What a line of `line` columns leaves to each column: the last text gives way first, then the others from the right. */
+static void fit_widths(const struct sink_page *page, int line, int *widths)
+{
+    const struct sink_table *table = page->table;
+    int last = table->ncolumns - 1, excess = last - line;
+
+    for (int i = 0; i <= last; i++) {
+        widths[i] = page->widths[i];
+        excess += widths[i];
+    }
+    if (!line || table->columns[last].width < 0)
+        return;
+    if (table->columns[last].type == SINK_TEXT)
+        excess = narrow(&widths[last], TAIL_COLUMNS, excess);
+    for (int i = last - 1; i >= 0; i--)
+        if (table->columns[i].type == SINK_TEXT)
+            excess = narrow(&widths[i], least_width(&table->columns[i]), excess);
+    if (table->columns[last].type == SINK_TEXT)
+        narrow(&widths[last], 1, excess);
+}
+
+/* Prints `text` and returns what follows it. Spaces that stand before the next text of the line are printed with it: none end a line. */
+static char *print_cell(FILE *out, int *spaces, char *text, int width, bool right)
+{
+    char *next = text + strlen(text) + 1;
+    int pad;
+
+    cut(text, width);
+    pad = width - count_columns(text);
     *spaces += right ? pad : 0;
     if (*text) {
-        fprintf(sink->out, "%*s%s", *spaces, "", text);
+        fprintf(out, "%*s%s", *spaces, "", text);
         *spaces = 0;
     }
     *spaces += (right ? 0 : pad) + 1;
+    return next;
+}
+
+static void print_head(struct sink *sink, const struct sink_table *table, const int *widths)
+{
+    char cell[128];
+    int spaces = 0;
+
+    if (sink->printed)
+        fputc('\n', sink->out);
+    if (table->title)
+        fprintf(sink->out, "%s\n", table->title);
+    for (int i = 0; i < table->ncolumns; i++) {
+        snprintf(cell, sizeof cell, "%s", table->columns[i].head);
+        print_cell(sink->out, &spaces, cell, widths[i], table->columns[i].type != SINK_TEXT);
+    }
+    fputc('\n', sink->out);
+    sink->headed = table;
+    sink->printed = true;
+}
+
+/* The rows that wait. Rows of the same table that follow stand under the same head. */
+static void print_page(struct sink *sink)
+{
+    struct sink_page *page = &sink->page;
+    const struct sink_table *table = page->table;
+    int widths[SINK_MAX_COLUMNS];
+
+    if (!page->used)
+        return;
+    fit_widths(page, line_columns(), widths);
+    if (sink->headed != table)
+        print_head(sink, table, widths);
+    for (char *at = page->cells; at < page->cells + page->used;) {
+        int spaces = 0;
+
+        for (int i = 0; i < table->ncolumns; i++)
+            at = print_cell(sink->out, &spaces, at, widths[i], table->columns[i].type != SINK_TEXT);
+        fputc('\n', sink->out);
+    }
+    page->used = 0;
+}
+
+static void begin_page(struct sink *sink, const struct sink_table *table)
+{
+    struct sink_page *page = &sink->page;
+
+    print_page(sink);
+    page->table = table;
+    for (int i = 0; i < table->ncolumns; i++) {
+        int head = count_columns(table->columns[i].head), least = least_width(&table->columns[i]);
+
+        page->widths[i] = head > least ? head : least;
+    }
 }
 
 static void format_value(struct sink *sink, enum sink_type type, const struct sink_value *v, char *out)
@@ -81,43 +187,31 @@ static void format_value(struct sink *sink, enum sink_type type, const struct si
         snprintf(out, CELL_BYTES, "%llu", (unsigned long long)v->number);
 }
 
-static void print_head(struct sink *sink, const struct sink_table *table)
+static void add_row(struct sink *sink, const struct sink_table *table, const struct sink_value *values)
 {
-    char cell[CELL_BYTES];
-    int spaces = 0;
+    struct sink_page *page = &sink->page;
 
-    if (sink->printed)
-        fputc('\n', sink->out);
-    if (table->title)
-        fprintf(sink->out, "%s\n", table->title);
+    if (page->table != table)
+        begin_page(sink, table);
+    else if (page->used > SINK_PAGE_BYTES / 2)
+        print_page(sink);
     for (int i = 0; i < table->ncolumns; i++) {
-        snprintf(cell, sizeof cell, "%s", table->columns[i].head);
-        print_cell(sink, &spaces, cell, width_of(table, i), table->columns[i].type != SINK_TEXT);
-    }
-    fputc('\n', sink->out);
-    sink->headed = table;
-    sink->printed = true;
-}
+        char *cell = page->cells + page->used;
+        int columns;
 
-static void print_row(struct sink *sink, const struct sink_table *table,
-                      const struct sink_value *values)
-{
-    char cell[CELL_BYTES];
-    int spaces = 0;
-
-    if (sink->headed != table)
-        print_head(sink, table);
-    for (int i = 0; i < table->ncolumns; i++) {
         format_value(sink, table->columns[i].type, &values[i], cell);
-        print_cell(sink, &spaces, cell, width_of(table, i), table->columns[i].type != SINK_TEXT);
+        columns = count_columns(cell);
+        page->widths[i] = columns > page->widths[i] ? columns : page->widths[i];
+        page->used += strlen(cell) + 1;
     }
-    fputc('\n', sink->out);
 }
 
 static void print_moment(struct sink *sink)
 {
     char time[64];
 
+    print_page(sink);
+    sink->page.table = NULL;
     if (sink->printed)
         fputc('\n', sink->out);
     sink->printed = false;
@@ -128,4 +222,11 @@ static void print_moment(struct sink *sink)
     fprintf(sink->out, "%s\n", time);
 }
 
-const struct sink_ops sink_table_ops = {print_moment, print_row, sink_hist_print};
+static void print_hist(struct sink *sink, const char *name, const char *title, enum sink_type type, const struct wire_hist *hist)
+{
+    print_page(sink);
+    sink->page.table = NULL;
+    sink_hist_print(sink, name, title, type, hist);
+}
+
+const struct sink_ops sink_table_ops = {print_moment, add_row, print_hist, print_page};

@@ -209,7 +209,7 @@ END_TEST
 START_TEST(test_efile_table_fits_80_columns)
 {
     SUPPORT_BPF();
-    const struct support_run *r = support_run("$ERLSNOOP efile -T -- $EMITTER " RENAMES(7, "1|0") " | grep -v ^efile_drv");
+    const struct support_run *r = support_run("terminal 80 \"$ERLSNOOP efile -T -- $EMITTER " RENAMES(7, "1|0") "\" | grep -v ^efile_drv");
 
     ck_assert_int_le(support_width(r->out), 80);
     ck_assert(strstr(r->out, "SYSCALL") && strstr(r->out, "STARTED BEFORE") && strstr(r->out, "p99.9"));

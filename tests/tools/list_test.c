@@ -83,7 +83,7 @@ START_TEST(test_list_escapes_a_hostile_name)
 {
     const struct support_run *r = support_run(
         "n=$'e\\e[2J'; cp $EMITTER \"$n\"; \"./$n\" -s 9 process__spawn=1 > /dev/null & p=$!\n"
-        "runs $p \"$n\"; $ERLSNOOP list -p $p; kill $p");
+        "runs $p \"$n\"; terminal 80 \"$ERLSNOOP list -p $p\"; kill $p");
 
     ck_assert(strchr(r->out, '\033') == NULL);
     ck_assert(strstr(r->out, "e\\x1b[2J") != NULL);
@@ -95,7 +95,7 @@ START_TEST(test_list_without_rights_says_what_is_missing)
 {
     const struct support_run *r = support_run(
         "cp $ERLSNOOP snoop; chmod 755 snoop\n"
-        "setpriv --reuid=65534 --regid=65534 --clear-groups ./snoop doctor");
+        "terminal 80 \"setpriv --reuid=65534 --regid=65534 --clear-groups ./snoop doctor\"");
 
     ck_assert_int_eq(r->status, 1);
     ck_assert(strstr(r->out, "run as root, or with CAP_BPF") != NULL);

@@ -210,7 +210,7 @@ START_TEST(test_msglat_table_fits_80_columns)
 {
     SUPPORT_BPF();
     const struct support_run *r = support_run(
-        "$ERLSNOOP msglat --events -T -- $EMITTER 'message__send=3||<0.%%d.0>' 'process__scheduled=3|<0.%%d.0>|%0100d:f/1' "
+        "terminal 80 \"$ERLSNOOP msglat --events -T -- $EMITTER 'message__send=3||<0.%%d.0>' 'process__scheduled=3|<0.%%d.0>|%0100d:f/1'\" "
         "| grep -v ^process__", 7);
 
     ck_assert_int_le(support_width(r->out), 80);

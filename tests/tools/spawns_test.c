@@ -205,11 +205,38 @@ START_TEST(test_spawns_table_fits_80_columns)
 {
     SUPPORT_BPF();
     const struct support_run *r = support_run(
-        "$ERLSNOOP spawns --events -T -- $EMITTER 'process__spawn=3||%0100d:f/1' process__exit=3", 7);
+        "terminal 80 \"$ERLSNOOP spawns --events -T -- $EMITTER 'process__spawn=3||%0100d:f/1' process__exit=3\"", 7);
 
     ck_assert_int_eq(r->status, 0);
     ck_assert_int_le(support_width(r->out), 80);
     ck_assert(strstr(r->out, "LIVED") && strstr(r->out, "p99.9"));
+}
+END_TEST
+
+/* A name of 69 columns: whole into a pipe, and on a terminal as far as its line goes. COLUMNS is what the user says the line is. */
+START_TEST(test_spawns_names_are_cut_to_the_terminal_only)
+{
+    static const char name[] = "'Elixir.A.Name.That.Is.Longer.Than.A.Line.Of.The.Narrow.Terminal':init/1";
+    static const struct {
+        const char *run;
+        int width; /* 0: nothing is cut */
+    } runs[] = {{"run", 0}, {"run > file; cat file", 0}, {"COLUMNS=60 run", 0}, {"terminal 0 \"$run\"", 80}, {"terminal 70 \"$run\"", 70},
+                {"terminal 200 \"$run\"", 0}, {"COLUMNS=90 terminal 200 \"$run\"", 90}};
+
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "cat > emit <<'END'\n#!/bin/bash\nexec $EMITTER -e \"process__spawn=1234567||%s\" process__spawn=2\nEND\n"
+        "chmod +x emit; run=\"$ERLSNOOP spawns -- ./emit\"; run() { $run; }; %s", name, runs[_i].run);
+    const char *head = strstr(r->out, "%      VM INITIAL CALL"), *line = head ? strchr(head, '\n') : NULL;
+
+    ck_assert_msg(line != NULL, "%s%s", r->out, r->err);
+    if (runs[_i].width)
+        ck_assert_int_eq(support_width(r->out), runs[_i].width);
+    else
+        ck_assert_ptr_ne(strstr(line, name), NULL);
+    while (head > r->out && head[-1] != '\n')
+        head--;
+    ck_assert_int_eq(strcspn(line + 1, "'"), strstr(head, "INITIAL") - head);
 }
 END_TEST
 
@@ -303,6 +330,7 @@ Suite *spawns_suite(void)
     tcase_add_test(live, test_spawns_all_sees_two_vms_of_one_file);
     tcase_add_test(live, test_spawns_command_behind_a_script);
     tcase_add_test(live, test_spawns_table_fits_80_columns);
+    tcase_add_loop_test(live, test_spawns_names_are_cut_to_the_terminal_only, 0, 7);
     tcase_add_test(live, test_spawns_all_goes_on_past_a_file_that_cannot_be_watched);
     tcase_add_test(live, test_spawns_all_looks_again_at_a_file_that_could_not_be_opened);
     tcase_add_test(live, test_spawns_all_looks_again_at_a_file_that_changed);

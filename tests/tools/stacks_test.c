@@ -118,7 +118,7 @@ END_TEST
 START_TEST(test_stacks_table_fits_80_columns)
 {
     SUPPORT_BPF();
-    const struct support_run *r = support_run(START("shares") "$ERLSNOOP stacks -p $p 1 1; s=$?; $ERLSNOOP stacks -p $p --proc nobody 0.3 1 > /dev/null; kill $p; exit $s");
+    const struct support_run *r = support_run(START("shares") "terminal 80 \"$ERLSNOOP stacks -p $p 1 1\"; s=$?; $ERLSNOOP stacks -p $p --proc nobody 0.3 1 > /dev/null; kill $p; exit $s");
 
     ck_assert_int_eq(r->status, 0);
     ck_assert_int_eq(support_lines(r->err, "no stack of the process asked for was seen"), 1);

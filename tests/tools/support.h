@@ -5,6 +5,7 @@
  *   attached PID    until that erlsnoop holds links to its probes and takes no more
  *   runs PID NAME   until the process runs the executable of that name
  *   await FILE      until there is something in the file
+ *   terminal N CMD  for the command, whose standard output is a terminal of N columns (0: of no known size) and goes on to ours
  */
 #ifndef TESTS_TOOLS_SUPPORT_H
 #define TESTS_TOOLS_SUPPORT_H
