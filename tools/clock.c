@@ -8,6 +8,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+uint64_t clock_ns(clockid_t id)
+{
+    struct timespec ts;
+
+    clock_gettime(id, &ts);
+    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
 int clock_link(int program, uint64_t hz, int cpu)
 {
     struct perf_event_attr attr = {

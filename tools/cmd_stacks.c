@@ -10,11 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "cmd.h"
 #include "fail.h"
+#include "memory.h"
 #include "native.h"
 #include "otp_schedulers.h"
 #include "otp_stack.h"
@@ -43,7 +44,6 @@ struct stacks_vm {
     struct stacks_vm *next;
     struct otp_layout layout;
     struct native *native; /* NULL: native frames have no names */
-    int memory;
 };
 
 struct state {
@@ -100,9 +100,10 @@ static struct stacks_vm *find_vm(const struct state *st, uint32_t pid)
 /* The schedulers' threads go into the map "threads". */
 static int put_threads(struct session *s, const struct stacks_vm *vm, struct otp_symbols *symbols, uint32_t slot)
 {
+    struct memory *memory = names_memory(session_names(s), vm->layout.vm);
     struct otp_scheduler *schedulers = NULL;
     size_t n = 0;
-    int err = otp_schedulers_find(vm->memory, otp_symbols_image(symbols), &vm->layout, &schedulers, &n);
+    int err = !memory ? -ESRCH : otp_schedulers_find(memory_file(memory), otp_symbols_image(symbols), &vm->layout, &schedulers, &n);
 
     for (size_t i = 0; !err && i < n; i++) {
         struct stacks_thread_key key = {.fs_base = schedulers[i].thread, .vm = vm->layout.vm};
@@ -118,8 +119,6 @@ static int put_threads(struct session *s, const struct stacks_vm *vm, struct otp
 static void free_vm(struct stacks_vm *vm)
 {
     native_free(vm->native);
-    if (vm->memory >= 0)
-        close(vm->memory);
     free(vm);
 }
 
@@ -128,17 +127,12 @@ static int on_hooked(void *ctx, struct session *s, const struct target *t, const
     struct state *st = ctx;
     struct stacks_vm *vm = calloc(1, sizeof *vm), **at = &st->vms;
     uint32_t pid = (uint32_t)t->pid;
-    char path[64];
     int err = 0;
 
     if (!vm)
         return fail(-ENOMEM, "out of memory");
     vm->layout = plan->vm->layout;
-    snprintf(path, sizeof path, "/proc/%d/mem", t->pid);
-    vm->memory = open(path, O_RDONLY | O_CLOEXEC);
-    if (vm->memory < 0)
-        err = -errno;
-    if (!err && st->mode != MODE_OFF)
+    if (st->mode != MODE_OFF)
         err = put_threads(s, vm, plan->vm->symbols, slot);
     if (!err && bpf_map_update_elem(session_map(s, "vms"), &pid, &slot, BPF_ANY))
         err = -errno;
@@ -303,7 +297,7 @@ static void on_record(void *ctx, struct session *s, const struct wire_header *he
         st->files[n][0] = '\0';
         set_frame(st, n++, PROFILE_GROUP, 0);
     }
-    otp_stack_walk(sample, vm->native, names_code(session_names(s), header->vm), vm->memory, &vm->layout, &stack);
+    otp_stack_walk(sample, vm->native, names_code(session_names(s), header->vm), names_memory(session_names(s), header->vm), &stack);
     for (size_t i = stack.n; i--;) {
         if (stack.frames[i].native)
             name_native(st, n, vm, &stack.frames[i]);
@@ -494,18 +488,10 @@ static int close_file(FILE *file, const char *path, int err)
     return err ? fail(err, "cannot write '%s': %s", path, strerror(-err)) : 0;
 }
 
-static uint64_t clock_of(clockid_t id)
-{
-    struct timespec ts;
-
-    clock_gettime(id, &ts);
-    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
 static int write_files(struct state *st)
 {
     static const char *const titles[] = {[MODE_CPU] = "On the CPU", [MODE_OFF] = "Off the CPU", [MODE_EVENT] = "At each "};
-    uint64_t took_ns = clock_of(CLOCK_MONOTONIC) - st->begun_ns, count = 0;
+    uint64_t took_ns = clock_ns(CLOCK_MONOTONIC) - st->begun_ns, count = 0;
     const char *event = st->mode == MODE_EVENT ? st->program + strlen("at_") : "";
     char title[128], of[32] = "several VMs";
     int err = 0;
@@ -523,7 +509,7 @@ static int write_files(struct state *st)
     if (st->pprof) {
         int other = empty_file(st->pprof);
 
-        other = other ? other : profile_write_pprof(st->whole, clock_of(CLOCK_REALTIME) - took_ns, took_ns, st->pprof);
+        other = other ? other : profile_write_pprof(st->whole, clock_ns(CLOCK_REALTIME) - took_ns, took_ns, st->pprof);
         other = close_file(st->pprof, st->pprof_path, other);
         err = err ? err : other;
     }
@@ -653,7 +639,7 @@ static int begin(struct state *st)
     if (!err)
         err = open_file(st->pprof_path, &st->pprof);
     st->hz = st->hz ? st->hz : DEFAULT_HZ;
-    st->begun_ns = clock_of(CLOCK_MONOTONIC);
+    st->begun_ns = clock_ns(CLOCK_MONOTONIC);
     st->now = profile_new(&units_of[st->mode]);
     st->whole = files ? profile_new(&units_of[st->mode]) : NULL;
     st->counts = tally_new(sizeof(struct stacks_key), sizeof(struct stacks_value) / 8, 2);

@@ -5,13 +5,12 @@
 #include <bpf/bpf.h>
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "memory.h"
 #include "otp_atoms.h"
 #include "otp_code.h"
 
@@ -31,7 +30,7 @@ struct place {
 struct vm {
     struct vm *next;
     struct otp_layout layout;
-    int memory; /* /proc/PID/mem */
+    struct memory *memory;
     struct otp_code *code;
     struct otp_atoms *atoms;
     int layouts; /* the map "otp_layouts", -1: not known */
@@ -53,8 +52,7 @@ static void free_vm(struct vm *vm)
 {
     otp_atoms_free(vm->atoms);
     otp_code_free(vm->code);
-    if (vm->memory >= 0)
-        close(vm->memory);
+    memory_close(vm->memory);
     free(vm);
 }
 
@@ -110,7 +108,6 @@ int names_add(struct names *names, const struct otp_layout *layout)
         .fnames = off[OTP_LINES_FNAMES], .loc_size = off[OTP_LINES_LOC_SIZE], .loc = off[OTP_LINES_LOC],
         .lines_functions = off[OTP_LINES_FUNCTIONS]};
     struct vm *vm = calloc(1, sizeof *vm), **at;
-    char path[64];
     int err;
 
     if (!vm)
@@ -126,11 +123,11 @@ int names_add(struct names *names, const struct otp_layout *layout)
     }
     vm->layout = *layout;
     vm->layouts = -1;
-    snprintf(path, sizeof path, "/proc/%u/mem", layout->vm);
-    vm->memory = open(path, O_RDONLY | O_CLOEXEC);
-    err = vm->memory < 0 ? -errno : otp_code_new((int)layout->vm, vm->memory, &code, &vm->code);
+    err = memory_open((int)layout->vm, &vm->memory);
     if (!err)
-        err = otp_atoms_new(&vm->layout, vm->memory, &vm->atoms);
+        err = otp_code_new(vm->memory, &code, &vm->code);
+    if (!err)
+        err = otp_atoms_new(&vm->layout, memory_file(vm->memory), &vm->atoms);
     if (err) {
         free_vm(vm);
         return err;
@@ -289,6 +286,19 @@ struct otp_code *names_code(struct names *names, uint32_t vm)
     struct vm *found = find_vm(names, vm);
 
     return found ? found->code : NULL;
+}
+
+struct memory *names_memory(struct names *names, uint32_t vm)
+{
+    struct vm *found = find_vm(names, vm);
+
+    return found ? found->memory : NULL;
+}
+
+void names_since(struct names *names, uint64_t time_ns)
+{
+    for (struct vm *vm = names->vms; vm; vm = vm->next)
+        memory_since(vm->memory, time_ns);
 }
 
 const char *names_atom(struct names *names, uint32_t vm, uint64_t index)

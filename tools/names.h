@@ -12,6 +12,7 @@
 #include "otp_user.h"
 
 struct names;
+struct memory;
 struct otp_code;
 
 /* Owns: names_free frees. NULL: out of memory. */
@@ -30,7 +31,10 @@ const char *names_text(struct names *names, uint32_t vm, const struct wire_name 
 /* The atom with this index: untrusted, text as of otp_atoms.h, good until the VM is added again; NULL when it is not known. */
 const char *names_atom(struct names *names, uint32_t vm, uint64_t index);
 
-/* The VM's code, borrowed until the VM is added again; NULL: not known. */
+/* From now on names come from what was in memory at this time (CLOCK_MONOTONIC) or later. */
+void names_since(struct names *names, uint64_t time_ns);
+/* The VM's code and memory, borrowed until the VM is added again; NULL: not known. */
 struct otp_code *names_code(struct names *names, uint32_t vm);
+struct memory *names_memory(struct names *names, uint32_t vm);
 
 #endif

@@ -23,7 +23,7 @@ struct named {
     char name[112]; /* "": nothing is kept here */
 };
 
-enum { NAMED = 1 << 10 };
+enum { NAMED_BITS = 13, NAMED = 1 << NAMED_BITS };
 
 struct native {
     struct named named[NAMED]; /* by the address, the last one that fell there */
@@ -234,7 +234,7 @@ static void find_name(struct native *native, uint64_t address, bool caller, char
 
 void native_name(struct native *native, uint64_t address, bool caller, char *out, size_t size)
 {
-    struct named *kept = &native->named[(address * 0x9e3779b97f4a7c15u) >> 54]; /* 2^64 by the golden ratio */
+    struct named *kept = &native->named[(address * 0x9e3779b97f4a7c15u) >> (64 - NAMED_BITS)]; /* 2^64 by the golden ratio */
 
     if (!kept->name[0] || kept->address != address || kept->caller != caller) {
         char name[512];

@@ -6,12 +6,11 @@
 #include "otp_code.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "memory.h"
 
 enum {
     MAX_FUNCTIONS = 1 << 18,
@@ -42,18 +41,26 @@ struct module {
     struct lines lines;
 };
 
+enum { FOUND_BITS = 12 };
+
+/* What was found at an address in a moment of the memory. */
+struct found {
+    uint64_t address, moment;
+    int err;
+    struct otp_code_place place;
+};
+
 struct otp_code {
-    int pid, memory;
+    struct memory *memory;
     struct otp_code_layout layout;
     struct module **modules; /* by address */
     size_t nmodules;
+    struct found found[1 << FOUND_BITS]; /* by address, the last one that fell there */
 };
 
 static int read_at(const struct otp_code *code, uint64_t address, void *out, size_t size)
 {
-    ssize_t got = pread(code->memory, out, size, (off_t)address);
-
-    return got == (ssize_t)size ? 0 : got < 0 ? -errno : -EFAULT;
+    return memory_read(code->memory, address, out, size);
 }
 
 /* `n` items of `size` bytes, to be freed; NULL when they cannot be read. */
@@ -81,13 +88,12 @@ static bool is_atom(uint64_t term)
     return (term & 0x3f) == TAG_ATOM && term >> 6 <= UINT32_MAX >> 6;
 }
 
-int otp_code_new(int pid, int memory, const struct otp_code_layout *layout, struct otp_code **out)
+int otp_code_new(struct memory *memory, const struct otp_code_layout *layout, struct otp_code **out)
 {
     struct otp_code *code = calloc(1, sizeof *code);
 
     if (!code)
         return -ENOMEM;
-    code->pid = pid;
     code->memory = memory;
     code->layout = *layout;
     *out = code;
@@ -113,25 +119,6 @@ void otp_code_free(struct otp_code *code)
 }
 
 /* ---- modules */
-
-/* The mapping that holds the address. */
-static int find_mapping(const struct otp_code *code, uint64_t address, uint64_t *start, uint64_t *end)
-{
-    char path[64], line[512];
-    bool found = false, whole = true;
-    FILE *file;
-
-    snprintf(path, sizeof path, "/proc/%d/maps", code->pid);
-    file = fopen(path, "re");
-    if (!file)
-        return -errno;
-    while (!found && fgets(line, sizeof line, file)) {
-        found = whole && sscanf(line, "%" SCNx64 "-%" SCNx64, start, end) == 2 && address >= *start && address < *end;
-        whole = strchr(line, '\n') != NULL; /* what follows a cut line is its rest */
-    }
-    fclose(file);
-    return found ? 0 : -ENOENT;
-}
 
 static bool is_ascending(const uint64_t *words, size_t n)
 {
@@ -179,10 +166,13 @@ static struct module *search_module(const struct otp_code *code, uint64_t addres
     size_t need = code->layout.functions + 8u;
     unsigned char *chunk = malloc(CHUNK + MAX_HEADER);
     struct module *found = NULL;
+    struct memory_mapping mapping;
     uint64_t low, end, at = address & ~7ull;
 
-    if (!chunk || find_mapping(code, address, &low, &end))
+    if (!chunk || memory_find_mapping(code->memory, address, &mapping))
         goto out;
+    low = mapping.start;
+    end = mapping.end;
     if (at - low > MAX_SEARCH)
         low = at - MAX_SEARCH;
     while (!found && at > low) {
@@ -391,7 +381,7 @@ static int find_bare_info(const struct otp_code *code, uint64_t address, struct 
     return -ENOENT;
 }
 
-int otp_code_find(struct otp_code *code, uint64_t address, struct otp_code_place *out)
+static int look_up(struct otp_code *code, uint64_t address, struct otp_code_place *out)
 {
     struct module *m = find_module(code, address);
     size_t low = 0, high = m ? m->n : 0;
@@ -411,4 +401,17 @@ int otp_code_find(struct otp_code *code, uint64_t address, struct otp_code_place
     if (!err)
         find_line(code, m, low, address, out);
     return err;
+}
+
+int otp_code_find(struct otp_code *code, uint64_t address, struct otp_code_place *out)
+{
+    struct found *kept = &code->found[(address * 0x9e3779b97f4a7c15u) >> (64 - FOUND_BITS)]; /* 2^64 by the golden ratio */
+
+    if (kept->address != address || kept->moment != memory_moment(code->memory)) {
+        *kept = (struct found){.address = address, .moment = memory_moment(code->memory)};
+        kept->err = look_up(code, address, &kept->place);
+    }
+    if (!kept->err)
+        *out = kept->place;
+    return kept->err;
 }

@@ -25,18 +25,20 @@ struct otp_code_place {
     char file[256];  /* as the compiler was given it, untrusted, cut; "" when the line is not known */
 };
 
+struct memory;
 struct otp_code;
 
 /*
- * `memory`: a descriptor of the process's /proc/PID/mem, borrowed.
+ * `memory`: of the process, borrowed.
  * Owns: the caller frees *out with otp_code_free. Fails: -ENOMEM. No message.
  */
-int otp_code_new(int pid, int memory, const struct otp_code_layout *layout, struct otp_code **out);
+int otp_code_new(struct memory *memory, const struct otp_code_layout *layout, struct otp_code **out);
 void otp_code_free(struct otp_code *code);
 
 /*
  * The function that holds the address; of a return address ask for the byte before it. What a
- * module's header says is kept, but believed only while the header in memory is still the same.
+ * module's header says is kept, but believed only while the header in memory is still the same. Within
+ * one moment of the memory (memory_since) an address is looked up once.
  * Fails: -ENOENT when no loaded code is there, -errno when the memory cannot be read. No message.
  */
 int otp_code_find(struct otp_code *code, uint64_t address, struct otp_code_place *out);

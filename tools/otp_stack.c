@@ -4,7 +4,8 @@
 
 #include <capstone/capstone.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "memory.h"
 
 enum { REG_SP = 4, REG_BP = 5, AFTER_CALL = 64 };
 
@@ -18,38 +19,54 @@ static bool is_code(struct otp_code *code, uint64_t address)
 {
     struct otp_code_place place;
 
-    return address > 4096 && !otp_code_find(code, address, &place);
+    return code && address > 4096 && !otp_code_find(code, address, &place);
 }
 
-/* Where the Erlang code at `ip`, which a C function returns to, takes its stack pointer back from. */
-static uint64_t find_stack_pointer(int memory, uint64_t ip, uint64_t bp, const struct stacks_sample *s, const struct otp_layout *layout)
+/* Whether Erlang code that called C takes its stack pointer back from rbp: else it does from the process's `stop`. */
+static bool disassemble_uses_bp(const unsigned char *bytes)
 {
-    uint64_t found = s->stop;
-    unsigned char bytes[AFTER_CALL];
-    ssize_t got = pread(memory, bytes, sizeof bytes, (off_t)ip);
+    bool found = false;
     cs_insn *insns;
     csh handle;
     size_t n;
 
-    if (got <= 0 || cs_open(CS_ARCH_X86, CS_MODE_64, &handle) != CS_ERR_OK)
-        return found;
+    if (cs_open(CS_ARCH_X86, CS_MODE_64, &handle) != CS_ERR_OK)
+        return false;
     cs_option(handle, CS_OPT_DETAIL, CS_OPT_ON);
-    n = cs_disasm(handle, bytes, (size_t)got, ip, 0, &insns);
+    n = cs_disasm(handle, bytes, AFTER_CALL, 0, 0, &insns);
     for (size_t i = 0; i < n; i++) {
         const cs_x86 *x = &insns[i].detail->x86;
 
         if (insns[i].id != X86_INS_MOV || x->op_count != 2 || x->operands[0].type != X86_OP_REG || x->operands[0].reg != X86_REG_RSP)
             continue;
-        if (x->operands[1].type == X86_OP_REG && x->operands[1].reg == X86_REG_RBP)
-            found = bp;
-        else if (x->operands[1].type == X86_OP_MEM && (uint64_t)x->operands[1].mem.disp == layout->off[OTP_PROC_STOP])
-            found = s->stop;
+        found = x->operands[1].type == X86_OP_REG && x->operands[1].reg == X86_REG_RBP;
         break;
     }
     if (n)
         cs_free(insns, n);
     cs_close(&handle);
     return found;
+}
+
+/* The same for the code at `ip`, which a C function returns to. Equal bytes say the same: the answers are kept by them. */
+static bool uses_bp(struct memory *memory, uint64_t ip)
+{
+    enum { BITS = 8 };
+    static struct {
+        unsigned char bytes[AFTER_CALL];
+        bool used, answer;
+    } kept[1 << BITS];
+    unsigned char bytes[AFTER_CALL];
+    size_t i = (ip * 0x9e3779b97f4a7c15u) >> (64 - BITS); /* 2^64 by the golden ratio */
+
+    if (!memory || memory_read(memory, ip, bytes, sizeof bytes))
+        return false;
+    if (!kept[i].used || memcmp(kept[i].bytes, bytes, sizeof bytes)) {
+        memcpy(kept[i].bytes, bytes, sizeof bytes);
+        kept[i].used = true;
+        kept[i].answer = disassemble_uses_bp(bytes);
+    }
+    return kept[i].answer;
 }
 
 /*
@@ -81,8 +98,8 @@ static bool runs_processes(struct native *native, uint64_t address, bool caller)
     return !strcmp(name, names[0]) || !strcmp(name, names[1]);
 }
 
-static void walk_native(const struct stacks_sample *s, struct native *native, struct otp_code *code, int memory,
-                        const struct otp_layout *layout, struct otp_stack *out)
+static void walk_native(const struct stacks_sample *s, struct native *native, struct otp_code *code, struct memory *memory,
+                        struct otp_stack *out)
 {
     struct native_thread thread = {(const uint64_t *)s->regs, s->ip, s->native_at, (const uint64_t *)s->native, s->nnative};
     struct native_stack stack;
@@ -102,15 +119,15 @@ static void walk_native(const struct stacks_sample *s, struct native *native, st
 
         if (known)
             add_frame(out, false, !is_leaf, stack.outer_ip);
-        sp = find_stack_pointer(memory, stack.outer_ip, stack.outer_bp, s, layout);
+        sp = uses_bp(memory, stack.outer_ip) ? stack.outer_bp : s->stop;
         add_erlang(s, code, sp, !known, out);
     } else {
         add_erlang(s, code, sp, false, out);
     }
 }
 
-void otp_stack_walk(const struct stacks_sample *s, struct native *native, struct otp_code *code, int memory,
-                    const struct otp_layout *layout, struct otp_stack *out)
+void otp_stack_walk(const struct stacks_sample *s, struct native *native, struct otp_code *code, struct memory *memory,
+                    struct otp_stack *out)
 {
     out->n = 0;
     if (s->nnative > STACKS_WORDS || s->nerlang > STACKS_WORDS)
@@ -122,6 +139,6 @@ void otp_stack_walk(const struct stacks_sample *s, struct native *native, struct
             add_frame(out, false, false, s->ip);
         add_erlang(s, code, s->regs[REG_SP], !known, out);
     } else {
-        walk_native(s, native, code, memory, layout, out);
+        walk_native(s, native, code, memory, out);
     }
 }

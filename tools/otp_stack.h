@@ -26,8 +26,10 @@ struct otp_stack {
     size_t n;
 };
 
-/* `memory`: of the process's /proc/PID/mem. */
-void otp_stack_walk(const struct stacks_sample *sample, struct native *native, struct otp_code *code, int memory,
-                    const struct otp_layout *layout, struct otp_stack *out);
+struct memory;
+
+/* `code`, `memory`: of the process; NULL when they are not known. */
+void otp_stack_walk(const struct stacks_sample *sample, struct native *native, struct otp_code *code, struct memory *memory,
+                    struct otp_stack *out);
 
 #endif

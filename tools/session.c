@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "fail.h"
 #include "outlet.h"
 #include "watch.h"
@@ -90,14 +91,6 @@ int session_read_percpu(struct session *s, const char *map, uint32_t slot, uint6
     return err;
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
 /* ---- results */
 
 static void print_losses(struct session *s)
@@ -126,6 +119,7 @@ static int print_result(struct session *s)
 {
     int err;
 
+    names_since(s->watch.names, s->now_ns);
     sink_moment(&s->sink, s->now_ns);
     err = s->ops->result(s->ctx, s);
     if (err)
@@ -142,6 +136,7 @@ static int take_record(void *ctx, void *data, size_t size)
 
     const struct wire_header *header = data;
 
+    names_since(s->watch.names, header->time_ns);
     if (size >= sizeof(struct wire_resolve) && header->kind == WIRE_RESOLVE) {
         names_see(s->watch.names, header->vm, &((const struct wire_resolve *)data)->name);
     } else if (s->ops->record && size >= sizeof *header && header->kind != WIRE_RESOLVE) {
@@ -298,7 +293,7 @@ static int start(struct session *s)
     s->watch.attach.clock_hz = s->ops->clock_hz;
     if (!err)
         err = load(s);
-    s->begin_ns = now_ns();
+    s->begin_ns = clock_ns(CLOCK_MONOTONIC);
     if (!err)
         err = begin(s);
     if (err)
@@ -336,7 +331,7 @@ static int on_tick(struct session *s)
     s->ending = s->options->count && s->results + 1 == s->options->count;
     if (s->ending)
         return 0;
-    s->now_ns = now_ns();
+    s->now_ns = clock_ns(CLOCK_MONOTONIC);
     return print_result(s);
 }
 
@@ -398,7 +393,7 @@ static void stop_counting(struct session *s)
 
     if (map && bpf_map__fd(map) >= 0)
         bpf_map_update_elem(bpf_map__fd(map), &zero, &stopped, BPF_ANY);
-    s->now_ns = now_ns();
+    s->now_ns = clock_ns(CLOCK_MONOTONIC);
 }
 
 int session_run(const struct options *options, struct bpf_object_skeleton *skeleton,

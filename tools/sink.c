@@ -7,17 +7,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "clock.h"
 #include "fail.h"
 
 enum { BUFFER_BYTES = 1 << 16 };
-
-static uint64_t clock_ns(clockid_t id)
-{
-    struct timespec ts;
-
-    clock_gettime(id, &ts);
-    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 void sink_init(struct sink *sink, FILE *out, bool json, bool timestamps)
 {

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Invariant: a slot's bytes are of its page, read in the moment that it names; a page that could not be read has none.
+ * Source: proc(5) for /proc/PID/mem and /proc/PID/maps.
+ */
+#include "memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "clock.h"
+
+enum { PAGE_BITS = 12, PAGE = 1 << PAGE_BITS, SLOT_BITS = 10, SLOTS = 1 << SLOT_BITS, DIRECT = 4 * PAGE, MAPS_NS = 100000000 };
+
+struct slot {
+    uint64_t page, moment;
+    size_t size; /* bytes that could be read */
+};
+
+struct memory {
+    int pid, fd;
+    uint64_t moment, moment_ns; /* the moment's number, and when it began */
+    struct slot slots[SLOTS];
+    unsigned char (*bytes)[PAGE]; /* of the slots */
+    struct memory_mapping *mappings; /* ascending */
+    size_t nmappings;
+    uint64_t mappings_ns; /* when they were read; 0: never */
+};
+
+int memory_open(int pid, struct memory **out)
+{
+    struct memory *m = calloc(1, sizeof *m);
+    char path[64];
+
+    if (!m)
+        return -ENOMEM;
+    snprintf(path, sizeof path, "/proc/%d/mem", pid);
+    *m = (struct memory){.pid = pid, .fd = open(path, O_RDONLY | O_CLOEXEC), .moment = 1, .moment_ns = clock_ns(CLOCK_MONOTONIC)};
+    m->bytes = m->fd < 0 ? NULL : calloc(SLOTS, PAGE);
+    if (!m->bytes) {
+        int err = m->fd < 0 ? -errno : -ENOMEM;
+
+        memory_close(m);
+        return err;
+    }
+    *out = m;
+    return 0;
+}
+
+void memory_close(struct memory *m)
+{
+    if (!m)
+        return;
+    if (m->fd >= 0)
+        close(m->fd);
+    free(m->bytes);
+    free(m->mappings);
+    free(m);
+}
+
+void memory_since(struct memory *m, uint64_t time_ns)
+{
+    if (time_ns <= m->moment_ns)
+        return;
+    m->moment++;
+    m->moment_ns = clock_ns(CLOCK_MONOTONIC);
+}
+
+uint64_t memory_moment(const struct memory *m)
+{
+    return m->moment;
+}
+
+int memory_file(const struct memory *m)
+{
+    return m->fd;
+}
+
+/* ---- bytes */
+
+static int read_bytes(const struct memory *m, uint64_t address, void *out, size_t size, size_t *got)
+{
+    ssize_t n = address <= INT64_MAX ? pread(m->fd, out, size, (off_t)address) : 0;
+
+    *got = n > 0 ? (size_t)n : 0;
+    return n > 0 ? 0 : -EFAULT;
+}
+
+/* The slot of a page, filled. */
+static const struct slot *fill_slot(struct memory *m, uint64_t page)
+{
+    size_t i = (page * 0x9e3779b97f4a7c15u) >> (64 - SLOT_BITS); /* 2^64 by the golden ratio */
+    struct slot *slot = &m->slots[i];
+
+    if (slot->page != page || slot->moment != m->moment) {
+        *slot = (struct slot){.page = page, .moment = m->moment};
+        read_bytes(m, page << PAGE_BITS, m->bytes[i], PAGE, &slot->size);
+    }
+    return slot;
+}
+
+int memory_read(struct memory *m, uint64_t address, void *out, size_t size)
+{
+    size_t got;
+
+    if (size > DIRECT) {
+        int err = read_bytes(m, address, out, size, &got);
+
+        return err ? err : got == size ? 0 : -EFAULT;
+    }
+    for (size_t done = 0; done < size; done += got) {
+        const struct slot *slot = fill_slot(m, (address + done) >> PAGE_BITS);
+        size_t at = (address + done) % PAGE;
+
+        if (at >= slot->size)
+            return -EFAULT;
+        got = slot->size - at < size - done ? slot->size - at : size - done;
+        memcpy((unsigned char *)out + done, m->bytes[slot - m->slots] + at, got);
+    }
+    return 0;
+}
+
+/* ---- mappings */
+
+/* A line of /proc/PID/maps, or what could be read of it. */
+static bool parse_mapping(const char *line, struct memory_mapping *out)
+{
+    char access[5];
+
+    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s", &out->start, &out->end, access) != 3)
+        return false;
+    out->executable = strchr(access, 'x') != NULL;
+    return true;
+}
+
+static int read_mappings(struct memory *m)
+{
+    size_t room = m->nmappings, n = 0;
+    char path[64], line[512];
+    bool whole = true;
+    int err = 0;
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/%d/maps", m->pid);
+    file = fopen(path, "re");
+    if (!file)
+        return -errno;
+    m->mappings_ns = clock_ns(CLOCK_MONOTONIC);
+    while (!err && fgets(line, sizeof line, file)) {
+        struct memory_mapping one;
+        bool found = whole && parse_mapping(line, &one);
+
+        whole = strchr(line, '\n') != NULL; /* what follows a cut line is its rest */
+        if (found && n == room) {
+            void *more = realloc(m->mappings, (room = 2 * room + 64) * sizeof one);
+
+            err = more ? 0 : -ENOMEM;
+            m->mappings = more ? more : m->mappings;
+        }
+        if (found && !err)
+            m->mappings[n++] = one;
+    }
+    fclose(file);
+    m->nmappings = n;
+    return err;
+}
+
+static const struct memory_mapping *search_mapping(const struct memory *m, uint64_t address)
+{
+    size_t low = 0, high = m->nmappings;
+
+    while (low < high) {
+        size_t mid = (low + high) / 2;
+
+        if (m->mappings[mid].end <= address)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < m->nmappings && m->mappings[low].start <= address ? &m->mappings[low] : NULL;
+}
+
+int memory_find_mapping(struct memory *m, uint64_t address, struct memory_mapping *out)
+{
+    const struct memory_mapping *found = search_mapping(m, address);
+
+    if (!found && m->mappings_ns < m->moment_ns && clock_ns(CLOCK_MONOTONIC) - m->mappings_ns >= MAPS_NS) {
+        int err = read_mappings(m);
+
+        if (err)
+            return err;
+        found = search_mapping(m, address);
+    }
+    if (!found)
+        return -ENOENT;
+    *out = *found;
+    return 0;
+}
