@@ -5,26 +5,6 @@
 #include "base/alloc.h"
 #include "data/bitcopy.h"
 
-static const uint8_t *original_bytes(const Term *p)
-{
-	if (header_sub(*p) == SUB_REFBIN)
-		return ((const struct refbin *)p)->bytes;
-	return ((const struct heapbin *)p)->data;
-}
-
-struct bits_view binary_view(Term t)
-{
-	const Term *p = boxed_ptr(t);
-
-	if (header_sub(*p) == SUB_SUBBIN) {
-		const struct subbin *s = (const struct subbin *)p;
-
-		return (struct bits_view){ original_bytes(boxed_ptr(s->original)) + s->offset_bytes, s->bit_offset,
-					   s->size_bytes * 8 + s->bit_size };
-	}
-	return (struct bits_view){ original_bytes(p), 0, p[1] * 8 };
-}
-
 const uint8_t *binary_whole_bytes(Term t, size_t *n, uint8_t **scratch)
 {
 	struct bits_view v = binary_view(t);
@@ -124,7 +104,7 @@ Term binary_sub(struct heap *h, Term t, uint64_t start, uint64_t size)
 		uint8_t *to;
 		Term copy = binary_alloc(h, size / 8, &to);
 
-		bitcopy_copy(to, 0, original_bytes(boxed_ptr(original)), start, size);
+		bitcopy_copy(to, 0, binary_original_bytes(boxed_ptr(original)), start, size);
 		return copy;
 	}
 	return put_subbin(h, original, start, size);
@@ -183,7 +163,13 @@ int binary_compare(Term a, Term b)
 
 bool binary_equal(Term a, Term b)
 {
-	struct bits_view x = binary_view(a), y = binary_view(b);
+	struct bits_view x, y;
 
-	return x.size == y.size && bitcopy_compare(x.base, x.offset, y.base, y.offset, x.size) == 0;
+	if (binary_size_bits(a) != binary_size_bits(b))
+		return false;
+	x = binary_view(a);
+	y = binary_view(b);
+	if (likely(((x.offset | y.offset | x.size) & 7) == 0))
+		return memcmp(x.base, y.base, x.size / 8) == 0;
+	return bitcopy_compare(x.base, x.offset, y.base, y.offset, x.size) == 0;
 }

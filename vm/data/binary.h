@@ -25,8 +25,22 @@ static inline size_t binary_words(size_t n)
 	return n <= HEAPBIN_LIMIT ? 2 + (n + 7) / 8 : REFBIN_WORDS;
 }
 
+/* The bytes of a heapbin or a refbin. */
+static inline const uint8_t *binary_original_bytes(const Term *p)
+{
+	return header_sub(*p) == SUB_REFBIN ? ((const struct refbin *)p)->bytes : ((const struct heapbin *)p)->data;
+}
 /* t must be a bitstring (term_is_bitstring). */
-struct bits_view binary_view(Term t);
+static inline struct bits_view binary_view(Term t)
+{
+	const Term *p = boxed_ptr(t);
+	const struct subbin *s = (const struct subbin *)p;
+
+	if (header_sub(*p) != SUB_SUBBIN)
+		return (struct bits_view){ binary_original_bytes(p), 0, p[1] * 8 };
+	return (struct bits_view){ binary_original_bytes(boxed_ptr(s->original)) + s->offset_bytes, s->bit_offset,
+				   s->size_bytes * 8 + s->bit_size };
+}
 static inline uint64_t binary_size_bits(Term t)
 {
 	const Term *p = boxed_ptr(t);

@@ -31,9 +31,11 @@ struct candidate {
 	Term values[2];      /* in a, in b; TERM_NONE when the key is not there */
 };
 
+/* n stands between a and b: side by side, gcc loads both as one vector just after they were stored one by one, and the load waits. */
 struct frame {
-	const Term *a, *b;
+	const Term *a;
 	size_t n;
+	const Term *b;
 	struct candidate *candidates; /* of a race; owned */
 	size_t best, next;
 	int result;          /* of a race: what the best candidate says; 0 before there is one */
@@ -147,6 +149,8 @@ static bool same_maps(struct frames *s, const Term *a, const Term *b, bool exact
 	return true;
 }
 
+static bool same_arrays(struct frames *s, const Term *pa, const Term *pb, size_t n, bool exact);
+
 /* Two children of trie nodes: keys must be the same exactly. */
 static bool same_children(struct frames *s, Term a, Term b, bool exact)
 {
@@ -156,8 +160,7 @@ static bool same_children(struct frames *s, Term a, Term b, bool exact)
 		if (!term_is_cons(a) || !term_is_cons(b))
 			return false;
 		push_array(s, cons_ptr(a) + 1, cons_ptr(b) + 1, 1, exact);
-		push_array(s, cons_ptr(a), cons_ptr(b), 1, true);
-		return true;
+		return same_arrays(s, cons_ptr(a), cons_ptr(b), 1, true);
 	}
 	if (*boxed_ptr(a) != *boxed_ptr(b))
 		return false;
@@ -213,9 +216,6 @@ static bool same_boxed(struct frames *s, Term ta, Term tb, bool exact)
 	if (sub != header_sub(*b))
 		return false;
 	switch (sub) {
-	case SUB_TUPLE:
-		push_array(s, a + 1, b + 1, header_arity(*a), exact);
-		return *a == *b;
 	case SUB_BIG_POS:
 	case SUB_BIG_NEG:
 		return *a == *b && memcmp(a + 1, b + 1, header_arity(*a) * sizeof(Term)) == 0;
@@ -238,61 +238,110 @@ static bool same_boxed(struct frames *s, Term ta, Term tb, bool exact)
 	}
 }
 
-static bool same_terms(struct frames *s, Term a, Term b, bool exact)
+/* Has no terms in it that are compared one by one: nothing is pushed for it. */
+static bool is_leaf(Term t)
 {
-	while (term_is_cons(a) && term_is_cons(b)) {
-		Term ha = cons_head(a), hb = cons_head(b);
+	unsigned sub;
 
-		if (ha != hb) {
-			if (term_is_immed(ha) && term_is_immed(hb))
-				return false;
-			push_array(s, cons_ptr(a) + 1, cons_ptr(b) + 1, 1, exact);
-			a = ha;
-			b = hb;
-			continue;
-		}
-		a = cons_tail(a);
-		b = cons_tail(b);
-		if (a == b)
-			return true;
-	}
-	if (a == b)
-		return true;
+	if (!term_is_boxed(t))
+		return !term_is_cons(t);
+	sub = header_sub(*boxed_ptr(t));
+	return sub != SUB_TUPLE && sub != SUB_MAP && sub != SUB_FUN;
+}
+
+/* Two different words; a is no list and no tuple. */
+static bool same_others(struct frames *s, Term a, Term b, bool exact)
+{
 	if (term_is_boxed(a) && term_is_boxed(b) && (exact || !term_is_number(a) || !term_is_number(b)))
 		return same_boxed(s, a, b, exact);
 	return !exact && term_is_number(a) && term_is_number(b) && compare_numbers(a, b, false) == 0;
 }
 
+/* Compares arrays pair by pair and goes into lists and tuples; what then stands behind is pushed. A cell of a list is an array of two. */
+static bool same_arrays(struct frames *s, const Term *pa, const Term *pb, size_t n, bool exact)
+{
+	while (n > 0) {
+		Term a = *pa++, b = *pb++;
+
+		n--;
+		if (a == b)
+			continue;
+		if (term_is_cons(a)) {
+			if (!term_is_cons(b))
+				return false;
+			push_array(s, pa, pb, n, exact);
+			pa = cons_ptr(a);
+			pb = cons_ptr(b);
+			n = 2;
+		} else if (is_leaf(a)) {
+			if (!same_others(s, a, b, exact))
+				return false;
+		} else if (!term_is_tuple(a)) {
+			push_array(s, pa, pb, n, exact);
+			return same_others(s, a, b, exact);
+		} else {
+			if (!term_is_boxed(b) || *boxed_ptr(a) != *boxed_ptr(b))
+				return false;
+			push_array(s, pa, pb, n, exact);
+			pa = boxed_ptr(a) + 1;
+			pb = boxed_ptr(b) + 1;
+			n = tuple_arity(a);
+		}
+	}
+	return true;
+}
+
+/* A key and its value with nothing to look into? */
+static bool is_leaf_pair(Term t)
+{
+	return term_is_cons(t) && is_leaf(cons_head(t)) && is_leaf(cons_tail(t));
+}
+
+/* The children of two trie nodes up to the first that has to be looked into, with those behind it pushed. */
+static bool same_all_children(struct frames *s, const struct frame *f)
+{
+	for (size_t i = 0; i < f->n; i++) {
+		Term a = f->a[i], b = f->b[i];
+
+		if (a == b)
+			continue;
+		if (!is_leaf_pair(a) || !term_is_cons(b)) {
+			if (i + 1 < f->n)
+				*push_frame(s, FRAME_CHILDREN, f->exact) =
+					(struct frame){ .a = f->a + i + 1, .n = f->n - i - 1, .b = f->b + i + 1,
+							.kind = FRAME_CHILDREN, .exact = f->exact };
+			return same_children(s, a, b, f->exact);
+		}
+		if (cons_head(a) != cons_head(b) && !same_others(s, cons_head(a), cons_head(b), true))
+			return false;
+		if (cons_tail(a) != cons_tail(b) && !same_others(s, cons_tail(a), cons_tail(b), f->exact))
+			return false;
+	}
+	return true;
+}
+
 bool compare_same(Term a, Term b, bool exact)
 {
 	struct frames s;
-	enum frame_kind kind;
 	bool same;
 
 	if (term_is_boxed(a) && term_is_boxed(b) && exact && header_sub(*boxed_ptr(a)) != header_sub(*boxed_ptr(b)) &&
 	    !term_is_bitstring(a))
 		return false;
 	start_frames(&s);
-	same = same_terms(&s, a, b, exact);
+	same = same_arrays(&s, &a, &b, 1, exact);
 	while (s.count > 0) {
-		struct frame *f = &s.at[s.count - 1];
-		bool is_exact = f->exact;
+		struct frame f = s.at[s.count - 1];
 
-		if (f->kind == FRAME_MATCH) {
+		if (f.kind == FRAME_MATCH) {
 			same = step_match(&s, same);
 			continue;
 		}
-		if (!same) {
-			s.count--;
+		s.count--;
+		if (!same)
 			continue;
-		}
-		a = *f->a++;
-		b = *f->b++;
-		kind = (enum frame_kind)f->kind;
-		if (--f->n == 0)
-			s.count--;
-		if (a != b)
-			same = kind == FRAME_CHILDREN ? same_children(&s, a, b, is_exact) : same_terms(&s, a, b, is_exact);
+		same = f.kind == FRAME_CHILDREN ? same_all_children(&s, &f)
+						: same_arrays(&s, f.a, f.b, f.n, f.exact);
 	}
 	end_frames(&s);
 	return same;
@@ -325,6 +374,11 @@ static enum rank rank_term(Term t)
 			return RANK_PORT;
 		return t == NIL ? RANK_NIL : RANK_ATOM;
 	}
+}
+
+static int compare_smalls(Term a, Term b)
+{
+	return ((int64_t)a > (int64_t)b) - ((int64_t)a < (int64_t)b);
 }
 
 static int compare_words(uint64_t a, uint64_t b)
@@ -420,31 +474,8 @@ static int compare_maps(struct frames *s, Term a, Term b, bool exact)
 	return 0;
 }
 
-static int compare_lists(struct frames *s, Term a, Term b, bool exact)
-{
-	for (;;) {
-		Term ha = cons_head(a), hb = cons_head(b);
-
-		if (ha != hb) {
-			if (terms_both_small(ha, hb))
-				return (int64_t)ha < (int64_t)hb ? -1 : 1;
-			push_array(s, cons_ptr(a) + 1, cons_ptr(b) + 1, 1, exact);
-			push_array(s, cons_ptr(a), cons_ptr(b), 1, exact);
-			return 0;
-		}
-		if (cons_tail(a) == cons_tail(b))
-			return 0;
-		if (!term_is_cons(cons_tail(a)) || !term_is_cons(cons_tail(b))) {
-			push_array(s, cons_ptr(a) + 1, cons_ptr(b) + 1, 1, exact);
-			return 0;
-		}
-		a = cons_tail(a);
-		b = cons_tail(b);
-	}
-}
-
-/* The order of a and b as far as it can be told here; 0 when the frames pushed decide. */
-static int order_terms(struct frames *s, Term a, Term b, bool exact)
+/* a and b are no two lists and no two tuples of one arity. 0 when the frames pushed decide. */
+static int order_others(struct frames *s, Term a, Term b, bool exact)
 {
 	enum rank rank = rank_term(a), other = rank_term(b);
 
@@ -462,19 +493,50 @@ static int order_terms(struct frames *s, Term a, Term b, bool exact)
 	case RANK_FUN:
 		return compare_funs(s, a, b, exact);
 	case RANK_TUPLE:
-		if (tuple_arity(a) != tuple_arity(b))
-			return tuple_arity(a) < tuple_arity(b) ? -1 : 1;
-		push_array(s, boxed_ptr(a) + 1, boxed_ptr(b) + 1, tuple_arity(a), exact);
-		return 0;
+		return tuple_arity(a) < tuple_arity(b) ? -1 : 1;
 	case RANK_MAP:
 		return compare_maps(s, a, b, exact);
-	case RANK_LIST:
-		return compare_lists(s, a, b, exact);
 	case RANK_BITS:
 		return binary_compare(a, b);
 	default:
 		return 0;
 	}
+}
+
+static inline int order_leaves(struct frames *s, Term a, Term b, bool exact)
+{
+	return terms_both_small(a, b) ? compare_smalls(a, b) : order_others(s, a, b, exact);
+}
+
+/* As same_arrays: the order as far as it can be told; 0 when the frames pushed decide. */
+static int order_arrays(struct frames *s, const Term *pa, const Term *pb, size_t n, bool exact)
+{
+	int order = 0;
+
+	while (n > 0 && order == 0) {
+		Term a = *pa++, b = *pb++;
+
+		n--;
+		if (a == b)
+			continue;
+		if (is_leaf(a)) {
+			order = order_leaves(s, a, b, exact);
+			continue;
+		}
+		push_array(s, pa, pb, n, exact);
+		if (term_is_cons(a) && term_is_cons(b)) {
+			pa = cons_ptr(a);
+			pb = cons_ptr(b);
+			n = 2;
+		} else if (term_is_tuple(a) && term_is_tuple(b) && *boxed_ptr(a) == *boxed_ptr(b)) {
+			pa = boxed_ptr(a) + 1;
+			pb = boxed_ptr(b) + 1;
+			n = tuple_arity(a);
+		} else {
+			return order_others(s, a, b, exact);
+		}
+	}
+	return order;
 }
 
 /* Has the candidate at `next` decide from now on? True when its values are to be compared first: they are pushed. */
@@ -531,25 +593,18 @@ int compare_terms(Term a, Term b, bool exact)
 	int order;
 
 	start_frames(&s);
-	order = order_terms(&s, a, b, exact);
+	order = order_arrays(&s, &a, &b, 1, exact);
 	while (s.count > 0) {
-		struct frame *f = &s.at[s.count - 1];
-		bool is_exact = f->exact;
+		struct frame f = s.at[s.count - 1];
 
-		if (f->kind == FRAME_RACE) {
+		if (f.kind == FRAME_RACE) {
 			order = step_race(&s, order);
 			continue;
 		}
-		if (order != 0) {
-			s.count--;
+		s.count--;
+		if (order != 0)
 			continue;
-		}
-		a = *f->a++;
-		b = *f->b++;
-		if (--f->n == 0)
-			s.count--;
-		if (a != b)
-			order = order_terms(&s, a, b, is_exact);
+		order = order_arrays(&s, f.a, f.b, f.n, f.exact);
 	}
 	end_frames(&s);
 	return order;

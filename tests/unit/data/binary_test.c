@@ -219,6 +219,33 @@ START_TEST(test_search_first_and_longest)
 }
 END_TEST
 
+/* Every length of word and of text around the width of a vector, over two letters, and texts whose ends of words stand everywhere. */
+START_TEST(test_search_word_at_every_place)
+{
+	char text[300], word[40];
+	size_t at, n;
+
+	for (size_t length = 1; length < sizeof(word); length += 3)
+		for (size_t place = 0; place + length < 200; place += 7) {
+			for (int filler = 0; filler < 3; filler++) {
+				for (size_t i = 0; i < sizeof(text) - 1; i++)
+					text[i] = filler == 0 ? 'a' : filler == 1 ? 'b' : (char)('a' + i % 2);
+				text[sizeof(text) - 1 - place % 50] = 0;
+				memset(word, 'a', length);
+				word[length / 2] = 'b';
+				word[length] = 0;
+				word[length - 1] = filler == 2 ? 'c' : word[length - 1];
+				memcpy(text + place, word, length);
+				ck_assert(find((const char *[]){ word }, 1, text, &at, &n));
+				ck_assert_uint_eq(at, (size_t)(strstr(text, word) - text));
+				ck_assert_uint_eq(n, length);
+				text[at + length - 1] = 'x';
+				ck_assert(find((const char *[]){ word }, 1, text, &at, &n) == (strstr(text, word) != NULL));
+			}
+		}
+}
+END_TEST
+
 Suite *binary_suite(void)
 {
 	Suite *s = suite_create("binary");
@@ -234,6 +261,7 @@ Suite *binary_suite(void)
 	tcase_add_test(terms, test_iolist_deep);
 	tcase_add_test(bytes, test_utf8_valid_prefix);
 	tcase_add_test(bytes, test_search_first_and_longest);
+	tcase_add_test(bytes, test_search_word_at_every_place);
 	suite_add_tcase(s, bits);
 	suite_add_tcase(s, terms);
 	suite_add_tcase(s, bytes);
