@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Built-in functions: persistent terms. A value is a literal: reading copies nothing. An entry, its key and its value stand in one literal
+/* Built-in functions: persistent terms. A value is a literal: reading copies nothing. An entry's key and its value stand in one literal
  * area, which is collected (bif_literal.h) when the entry is replaced or erased.
+ *
+ * Reading takes no lock. Whoever changes the table makes `version` odd before and even afterwards; a reader who finds it odd, or changed
+ * behind him, reads again under the lock. What he may have followed meanwhile is still there: entries and arrays of buckets are never given
+ * back to the allocator (entries wait in `unused`, outgrown arrays with the newer ones), and areas that hold more than immediates are freed
+ * only after every process, the reader's too, has been asked to copy.
  * Invariant: keys are given out as copies only. */
 #include "base/alloc.h"
 #include "base/lock.h"
@@ -16,142 +21,224 @@
 
 enum { FIRST_BUCKETS = 1024 };
 
+/* What readers without the lock look at is atomic. */
+typedef _Atomic(struct entry *) Link;
+
 struct entry {
-	struct entry *next;
-	uint32_t hash;
-	Term key, value;     /* literals */
+	Link next;           /* in its bucket, or among the unused */
+	_Atomic uint64_t hash;
+	_Atomic Term key, value; /* literals */
 	size_t words;
-	struct literal_area *area; /* owned */
+	struct literal_area *area; /* owned; NULL: both are immediates */
+};
+
+struct buckets {
+	struct buckets *outgrown;
+	size_t count;        /* a power of two */
+	Link first[];
 };
 
 static struct {
 	struct rwlock lock;
-	struct entry **buckets;
-	size_t bucket_count; /* a power of two, at least `count` */
+	_Atomic uint64_t version; /* written under the lock */
+	_Atomic(struct buckets *) buckets;
+	struct entry *unused;
 	size_t count, words;
 } terms;
+
+static struct buckets *make_buckets(size_t count, struct buckets *outgrown)
+{
+	struct buckets *b = mem_zalloc(sizeof(*b) + count * sizeof(Link));
+
+	b->outgrown = outgrown;
+	b->count = count;
+	return b;
+}
 
 void bif_persistent_init(void)
 {
 	rwlock_init(&terms.lock, LOCK_persistent);
-	terms.bucket_count = FIRST_BUCKETS;
-	terms.buckets = mem_zalloc(FIRST_BUCKETS * sizeof(struct entry *));
+	atomic_init(&terms.buckets, make_buckets(FIRST_BUCKETS, NULL));
 }
 
-static struct entry **find_bucket(uint32_t hash)
+static void begin_change(void)
 {
-	return &terms.buckets[hash & (terms.bucket_count - 1)];
+	rwlock_write(&terms.lock);
+	atomic_fetch_add(&terms.version, 1);
 }
 
-static struct entry **find_entry(Term key)
+static void end_change(void)
 {
-	uint32_t hash = phash2(key);
-	struct entry **at = find_bucket(hash);
+	atomic_fetch_add(&terms.version, 1);
+	rwlock_unwrite(&terms.lock);
+}
 
-	while (*at != NULL && ((*at)->hash != hash || !term_same((*at)->key, key)))
-		at = &(*at)->next;
+/* Loads that later ones do not overtake: the look at the version comes last. */
+#define READ(field) atomic_load_explicit(&(field), memory_order_acquire)
+
+static Link *find_bucket(struct buckets *b, uint64_t hash)
+{
+	return &b->first[hash & (b->count - 1)];
+}
+
+/* The link to the key's entry, or to NULL. */
+static Link *find_entry(Term key, uint64_t hash)
+{
+	Link *at = find_bucket(READ(terms.buckets), hash);
+
+	for (struct entry *e; (e = READ(*at)) != NULL; at = &e->next)
+		if (READ(e->hash) == hash && term_same(READ(e->key), key))
+			break;
 	return at;
 }
 
-/* Lock held for writing. */
-static void set_bucket_count(size_t n)
+static Term read_value(Term key, uint64_t hash)
 {
-	struct entry **before = terms.buckets;
-	size_t count = terms.bucket_count;
+	struct entry *e = READ(*find_entry(key, hash));
 
-	terms.bucket_count = n;
-	terms.buckets = mem_zalloc(terms.bucket_count * sizeof(struct entry *));
-	for (size_t i = 0; i < count; i++) {
-		struct entry *next;
-
-		for (struct entry *e = before[i]; e != NULL; e = next) {
-			struct entry **at = find_bucket(e->hash);
-
-			next = e->next;
-			e->next = *at;
-			*at = e;
-		}
-	}
-	mem_free(before);
+	return e != NULL ? READ(e->value) : TERM_NONE;
 }
 
-static Term get_value(Term key)
+static Term read_locked(Term key, uint64_t hash)
 {
-	struct entry *e;
 	Term value;
 
 	rwlock_read(&terms.lock);
-	e = *find_entry(key);
-	value = e != NULL ? e->value : TERM_NONE;
+	value = read_value(key, hash);
 	rwlock_unread(&terms.lock);
 	return value;
 }
 
-/* Parts that key and value share stay shared. Fails: NULL when there is no room for literals. */
-static struct entry *make_entry(Term key, Term value)
+static Term get_value(Term key)
 {
-	struct shared_objects *objects = shared_objects_new(true);
-	struct literal_area *area;
-	struct entry *e = NULL;
+	uint64_t hash = hash_internal(key), version = READ(terms.version);
+	Term value = version % 2 == 0 ? read_value(key, hash) : TERM_NONE;
 
+	if (unlikely(version % 2 != 0 || atomic_load_explicit(&terms.version, memory_order_relaxed) != version))
+		return read_locked(key, hash);
+	return value;
+}
+
+/* Lock held for writing. */
+static void add_buckets(void)
+{
+	struct buckets *before = atomic_load(&terms.buckets), *wider = make_buckets(2 * before->count, before);
+
+	for (size_t i = 0; i < before->count; i++) {
+		struct entry *next;
+
+		for (struct entry *e = atomic_load(&before->first[i]); e != NULL; e = next) {
+			Link *at = find_bucket(wider, e->hash);
+
+			next = atomic_load(&e->next);
+			atomic_store(&e->next, atomic_load(at));
+			atomic_store(at, e);
+		}
+		atomic_store(&before->first[i], NULL);
+	}
+	atomic_store(&terms.buckets, wider);
+}
+
+/* ---- changes */
+
+/* A key with its value, as literals that nobody knows yet. */
+struct pair {
+	Term key, value;
+	size_t words;
+	struct literal_area *area; /* owned; NULL: both are immediates */
+};
+
+/* Parts that key and value share stay shared. Fails: false when there is no room for literals. */
+static bool make_pair(Term key, Term value, struct pair *made)
+{
+	struct shared_objects *objects;
+
+	*made = (struct pair){ .key = key, .value = value };
+	if (term_is_immed(key) && term_is_immed(value))
+		return true;
+	objects = shared_objects_new(true);
 	shared_objects_add(objects, key);
 	shared_objects_add(objects, value);
-	area = literal_new(shared_objects_words(objects));
-	if (area != NULL) {
-		shared_objects_copy(objects, &area->top, &area->off_heap);
-		e = mem_alloc(sizeof(*e));
-		*e = (struct entry){ .words = shared_objects_words(objects), .area = area, .hash = phash2(key),
-				     .key = shared_objects_find(objects, key), .value = shared_objects_find(objects, value) };
+	made->words = shared_objects_words(objects);
+	made->area = literal_new(made->words);
+	if (made->area != NULL) {
+		shared_objects_copy(objects, &made->area->top, &made->area->off_heap);
+		made->key = shared_objects_find(objects, key);
+		made->value = shared_objects_find(objects, value);
 	}
 	shared_objects_free(objects);
-	return e;
+	return made->area != NULL;
 }
 
-/* Takes: the entry, which is out of the table. Values that are immediates are in nobody's heap. */
-static void drop_entry(struct entry *e)
+/* Lock held for writing, version odd. Returns the area of what the entry had before, which nobody finds any more. */
+static struct literal_area *set_pair(struct entry *e, const struct pair *to)
 {
-	if (term_is_immed(e->value))
-		literal_free(e->area);
+	struct literal_area *before = e->area;
+
+	terms.words += to->words - e->words;
+	atomic_store(&e->key, to->key);
+	atomic_store(&e->value, to->value);
+	e->words = to->words;
+	e->area = to->area;
+	return before;
+}
+
+static void add_entry(Link *at, uint64_t hash, const struct pair *made)
+{
+	struct entry *e = terms.unused;
+
+	if (e != NULL)
+		terms.unused = atomic_load(&e->next);
 	else
-		bif_literal_collect(e->area);
-	mem_free(e);
+		e = mem_zalloc(sizeof(*e));
+	set_pair(e, made);
+	atomic_store(&e->hash, hash);
+	atomic_store(&e->next, NULL);
+	atomic_store(at, e);
+	if (++terms.count > atomic_load(&terms.buckets)->count)
+		add_buckets();
 }
 
-/* Returns what the key had before. */
-static struct entry *enter(struct entry *e)
+/* The same for the entry at the end of the link. */
+static struct literal_area *remove_entry(Link *at)
 {
-	struct entry **at, *old;
+	struct entry *e = atomic_load(at);
+	struct literal_area *before = set_pair(e, &(struct pair){ .key = NIL, .value = NIL });
 
-	rwlock_write(&terms.lock);
-	at = find_entry(e->key);
-	old = *at;
-	if (old != NULL) {
-		e->next = old->next;
-		terms.words -= old->words;
-	} else {
-		terms.count++;
-	}
-	terms.words += e->words;
-	*at = e;
-	if (terms.count > terms.bucket_count)
-		set_bucket_count(2 * terms.bucket_count);
-	rwlock_unwrite(&terms.lock);
-	return old;
+	atomic_store(at, atomic_load(&e->next));
+	atomic_store(&e->next, terms.unused);
+	terms.unused = e;
+	terms.count--;
+	return before;
+}
+
+/* Takes: what is in made. Returns the area of what the key had before. */
+static struct literal_area *enter(const struct pair *made)
+{
+	uint64_t hash = hash_internal(made->key);
+	struct literal_area *before = NULL;
+	Link *at;
+
+	begin_change();
+	at = find_entry(made->key, hash);
+	if (atomic_load(at) != NULL)
+		before = set_pair(atomic_load(at), made);
+	else
+		add_entry(at, hash, made);
+	end_change();
+	return before;
 }
 
 Term bif_persistent_term_put_2(Process *p, Term *args)
 {
 	Term before = get_value(args[0]);
-	struct entry *e, *old;
+	struct pair made;
 
 	if (before != TERM_NONE && term_same(before, args[1]))
 		return am_ok;
-	e = !bif_literal_is_behind() ? make_entry(args[0], args[1]) : NULL;
-	if (e == NULL)
+	if (bif_literal_is_behind() || !make_pair(args[0], args[1], &made))
 		return literal_released_words() > 0 ? bif_literal_wait(p, export_get(am_persistent_term, am_put, 2), 2, args) : exc_system_limit(p);
-	old = enter(e);
-	if (old != NULL)
-		drop_entry(old);
+	bif_literal_collect(enter(&made));
 	return am_ok;
 }
 
@@ -170,72 +257,69 @@ Term bif_persistent_term_get_2(Process *p, Term *args)
 	return value != TERM_NONE ? value : args[1];
 }
 
-static Term copy_key(const struct entry *e, struct heap *h)
+static Term copy_pair(const struct entry *e, struct heap *h)
 {
-	Term *top = heap_alloc(h, copy_flat_size_words(e->key));
+	Term key = atomic_load(&e->key), *top = heap_alloc(h, copy_flat_size_words(key));
 
-	return copy_term_whole(e->key, &top, &h->off_heap);
+	key = copy_term_whole(key, &top, &h->off_heap);
+	return heap_tuple(h, key, atomic_load(&e->value));
 }
 
 Term bif_persistent_term_get_0(Process *p, Term *args)
 {
+	const struct buckets *b;
 	Term list = NIL;
 
 	(void)args;
 	rwlock_read(&terms.lock);
-	for (size_t i = 0; i < terms.bucket_count; i++)
-		for (struct entry *e = terms.buckets[i]; e != NULL; e = e->next)
-			list = heap_cons(&p->heap, heap_tuple(&p->heap, copy_key(e, &p->heap), e->value), list);
+	b = atomic_load(&terms.buckets);
+	for (size_t i = 0; i < b->count; i++)
+		for (struct entry *e = atomic_load(&b->first[i]); e != NULL; e = atomic_load(&e->next))
+			list = heap_cons(&p->heap, copy_pair(e, &p->heap), list);
 	rwlock_unread(&terms.lock);
 	return list;
 }
 
 Term bif_persistent_term_erase_1(Process *p, Term *args)
 {
-	struct entry *e, **at;
+	uint64_t hash = hash_internal(args[0]);
+	struct literal_area *before = NULL;
 	bool found;
+	Link *at;
 
 	(void)p;
-	rwlock_write(&terms.lock);
-	at = find_entry(args[0]);
-	e = *at;
-	found = e != NULL;
-	if (found) {
-		*at = e->next;
-		terms.count--;
-		terms.words -= e->words;
-		if (terms.bucket_count > FIRST_BUCKETS && terms.count < terms.bucket_count / 4)
-			set_bucket_count(terms.bucket_count / 2);
-	}
-	rwlock_unwrite(&terms.lock);
+	begin_change();
+	at = find_entry(args[0], hash);
+	found = atomic_load(at) != NULL;
 	if (found)
-		drop_entry(e);
+		before = remove_entry(at);
+	end_change();
+	bif_literal_collect(before);
 	return term_from_bool(found);
 }
 
 /* init:restart/0 begins with none. */
 Term bif_erts_internal_erase_persistent_terms_0(Process *p, Term *args)
 {
-	struct entry *all = NULL, *next;
+	struct literal_area *all = NULL;
+	struct buckets *b;
 
 	(void)p;
 	(void)args;
-	rwlock_write(&terms.lock);
-	for (size_t i = 0; i < terms.bucket_count; i++) {
-		for (struct entry *e = terms.buckets[i]; e != NULL; e = next) {
-			next = e->next;
-			e->next = all;
-			all = e;
+	begin_change();
+	b = atomic_load(&terms.buckets);
+	for (size_t i = 0; i < b->count; i++) {
+		while (atomic_load(&b->first[i]) != NULL) {
+			struct literal_area *area = remove_entry(&b->first[i]);
+
+			if (area == NULL)
+				continue;
+			area->next = all;
+			all = area;
 		}
-		terms.buckets[i] = NULL;
 	}
-	terms.count = terms.words = 0;
-	set_bucket_count(FIRST_BUCKETS);
-	rwlock_unwrite(&terms.lock);
-	for (; all != NULL; all = next) {
-		next = all->next;
-		drop_entry(all);
-	}
+	end_change();
+	bif_literal_collect(all);
 	return am_ok;
 }
 
@@ -249,12 +333,12 @@ Term bif_persistent_term_info_0(Process *p, Term *args)
 	pairs[1] = term_from_small((int64_t)terms.count);
 	pairs[2] = am_memory;
 	pairs[3] = term_from_small((int64_t)(terms.words * sizeof(Term) + terms.count * sizeof(struct entry) +
-					    terms.bucket_count * sizeof(*terms.buckets)));
+					    persistent_table_size() * sizeof(Link)));
 	rwlock_unread(&terms.lock);
 	return map_from_pairs(&p->heap, pairs, 2);
 }
 
 size_t persistent_table_size(void)
 {
-	return terms.bucket_count;
+	return atomic_load(&terms.buckets)->count;
 }
