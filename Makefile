@@ -179,6 +179,9 @@ $(BUILD)/fuzz/otp_file_fuzz: $(patsubst %,$(BUILD)/fuzz/%.o,tests/fuzz/otp_file_
 	@mkdir -p $(BUILD)/fuzz/corpus/otp_file
 	echo 'int exported(int a) { return a; }' | $(CC) -x c -shared -fPIC -O1 -o $(BUILD)/fuzz/corpus/otp_file/small.so -
 	$(CLANG) -fsanitize=fuzzer,address -o $@ $^ -lelf -lcapstone
+$(BUILD)/fuzz/tests/fuzz/batch_page_fuzz.o: FUZZ_CFLAGS += -Itools
+$(BUILD)/fuzz/batch_page_fuzz: $(patsubst %,$(BUILD)/fuzz/%.o,tests/fuzz/batch_page_fuzz tools/batch_page)
+	$(CLANG) -fsanitize=fuzzer,address -o $@ $^
 fuzz-%: $(BUILD)/fuzz/%_fuzz
 	@mkdir -p $(BUILD)/fuzz/corpus/$* tests/fuzz/corpus/$*
 	$< -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=4096 -timeout=20 -print_final_stats=1 -verbosity=0 \

@@ -33,6 +33,8 @@ enum bpf_map_type {
 
 enum { BPF_F_NO_PREALLOC = 1 };
 
+enum { BPF_RB_NO_WAKEUP = 1, BPF_RB_FORCE_WAKEUP = 2, BPF_RB_AVAIL_DATA = 0 };
+
 enum { BPF_ANY = 0, BPF_NOEXIST = 1, BPF_EXIST = 2 };
 
 struct thread_struct {

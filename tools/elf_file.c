@@ -64,12 +64,28 @@ static bool is_semaphore(const struct elf_reader *r, uint64_t address)
     return address >= r->probes && address - r->probes < r->probes_size && address % 2 == 0;
 }
 
+/* Takes: the note's texts. */
+static int add_note(struct elf_note **notes, size_t *count, struct elf_note *note)
+{
+    struct elf_note *more = *count < MAX_NOTES && note->name && note->args ? realloc(*notes, (*count + 1) * sizeof *note) : NULL;
+
+    if (!more) {
+        free((char *)note->name);
+        free((char *)note->args);
+        return -1;
+    }
+    *notes = more;
+    more[(*count)++] = *note;
+    return 0;
+}
+
 /* One description: location, base, semaphore, then provider, name and arguments. */
 static int read_desc(struct elf_file *file, const char *desc, size_t size)
 {
     const char *at = desc + DESC_ADDRS, *end = desc + size, *provider, *name, *args;
     struct elf_note note = {0};
     uint64_t address[3];
+    bool batch;
 
     if (size < DESC_ADDRS)
         return -1;
@@ -79,7 +95,8 @@ static int read_desc(struct elf_file *file, const char *desc, size_t size)
     args = take_string(&at, end);
     if (!provider || !name || !args)
         return -1;
-    if (strcmp(provider, "erlang"))
+    batch = !strcmp(provider, "erlang_batch");
+    if (strcmp(provider, "erlang") && !batch)
         return 0;
     if (file->reader->base && address[1]) {
         address[0] += file->reader->base - address[1];
@@ -88,19 +105,11 @@ static int read_desc(struct elf_file *file, const char *desc, size_t size)
     }
     note.offset = file_offset(file->reader->elf, address[0], PF_X);
     note.semaphore = address[2] ? file_offset(file->reader->elf, address[2], PF_W) : 0;
-    if (!is_site(file->reader, note.offset) || (address[2] && (!note.semaphore || !is_semaphore(file->reader, address[2]))) ||
-        file->nnotes >= MAX_NOTES)
+    if (!is_site(file->reader, note.offset) || (address[2] && (!note.semaphore || !is_semaphore(file->reader, address[2]))))
         return -1;
-
-    struct elf_note *notes = realloc(file->notes, (file->nnotes + 1) * sizeof note);
-
-    if (!notes)
-        return -1;
-    file->notes = notes;
     note.name = strdup(name);
     note.args = strdup(args);
-    notes[file->nnotes++] = note;
-    return 0;
+    return batch ? add_note(&file->batches, &file->nbatches, &note) : add_note(&file->notes, &file->nnotes, &note);
 }
 
 static void read_build_id(struct elf_file *file, const unsigned char *desc, size_t size)
@@ -186,15 +195,29 @@ int elf_file_new(const char *path, struct elf_file **out)
     return 0;
 }
 
+static void free_notes(struct elf_note *notes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        free((char *)notes[i].name);
+        free((char *)notes[i].args);
+    }
+    free(notes);
+}
+
+const struct elf_note *elf_file_find_batch(const struct elf_file *file, const char *name)
+{
+    for (size_t i = 0; i < file->nbatches; i++)
+        if (!strcmp(file->batches[i].name, name))
+            return &file->batches[i];
+    return NULL;
+}
+
 void elf_file_free(struct elf_file *file)
 {
     if (!file)
         return;
-    for (size_t i = 0; i < file->nnotes; i++) {
-        free((char *)file->notes[i].name);
-        free((char *)file->notes[i].args);
-    }
-    free(file->notes);
+    free_notes(file->notes, file->nnotes);
+    free_notes(file->batches, file->nbatches);
     if (file->reader->elf)
         elf_end(file->reader->elf);
     if (file->reader->fd >= 0)

@@ -22,6 +22,8 @@ struct elf_note {
 struct elf_file {
     struct elf_note *notes; /* those of provider "erlang" */
     size_t nnotes;
+    struct elf_note *batches; /* those of provider "erlang_batch": whoever raises a semaphore has the probe written into batches */
+    size_t nbatches;
     char build_id[41]; /* hexadecimal, "" without */
     int damaged;       /* notes that were skipped: they make no sense, or lead to no nop or to no semaphore */
     struct stat st; /* of the file that was opened */
@@ -36,6 +38,9 @@ int elf_file_new(const char *path, struct elf_file **out);
 void elf_file_free(struct elf_file *elf);
 /* The open file, whatever its path leads to by now. Owns: still the elf's. */
 int elf_file_fd(const struct elf_file *elf);
+
+/* The note of provider erlang_batch of that name; NULL: there is none. */
+const struct elf_note *elf_file_find_batch(const struct elf_file *elf, const char *name);
 
 bool elf_file_has_symbol(const struct elf_file *elf, const char *name);
 /* Whether the file has the text somewhere; what follows it at `out`, a string of `size` bytes at most with its NUL. */

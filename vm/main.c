@@ -26,6 +26,7 @@
 #include "io/filename.h"
 #include "io/io.h"
 #include "io/port.h"
+#include "proc/batch.h"
 #include "proc/node_monitor.h"
 #include "proc/sched.h"
 #include "term/node.h"
@@ -157,6 +158,7 @@ static void init_rooms(const struct options *o, char **words)
 {
 	process_table_init(o->processes);
 	node_monitor_init();
+	batch_init();
 	sched_init(o->schedulers, o->online < o->schedulers ? o->online : o->schedulers);
 	export_init();
 	fun_init();

@@ -7,8 +7,19 @@
 
 #if ERLVM_PROBES
 #define PROBE(probe, family, nargs, text)                                                          \
-    unsigned short erlang_##probe##_semaphore __attribute__((section(".probes")));
+    union probe_semaphores erlang_##probe##_semaphore __attribute__((section(".probes")));         \
+    __asm__(".hidden erlang_batch_" #probe "_semaphore\n"                                          \
+            ".set erlang_batch_" #probe "_semaphore, erlang_" #probe "_semaphore + 2");            \
+    extern unsigned short erlang_batch_##probe##_semaphore __attribute__((visibility("hidden")));
 #include "probes.def"
+
+/* Never run: a note of provider erlang_batch is there to be attached to. The kernel then counts its semaphore up, and takes that back
+ * when the watcher ends, however it ends. */
+__attribute__((used)) static PROBE_COLD void batch_sites(void)
+{
+#define PROBE(probe, family, nargs, text) STAP_PROBE(erlang_batch, probe);
+#include "probes.def"
+}
 #endif
 
 /* Distinct indices below nargs, and as many rows as all nargs together: none is missing. */

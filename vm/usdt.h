@@ -107,23 +107,37 @@ enum probe_nargs {
 #define _SDT_NOP .byte 0x0f; .byte 0x1f; .byte 0x44; .byte 0; .byte 0
 #endif
 
+/* Who watches a probe, as the kernel counts them: the two semaphores stand in one word, so that a site asks with one compare. */
+union probe_semaphores {
+    struct {
+        unsigned short notes;   /* of the note of provider erlang, which tells with texts */
+        unsigned short batches; /* of provider erlang_batch: the event is written into the thread's batch (proc/batch.h) */
+    };
+    uint32_t both;
+};
+
 #define PROBE(probe, family, nargs, text)                                                          \
-    extern unsigned short erlang_##probe##_semaphore                                      \
+    extern union probe_semaphores erlang_##probe##_semaphore                                       \
         __attribute__((visibility("hidden")));
 #include "probes.def"
 
 /* The empty asm makes the compiler read afresh what the kernel counts, in one compare with memory. */
-#define PROBE_ON(probe)                                                                            \
+#define PROBE_READ(probe, which)                                                                   \
     ({                                                                                             \
         __asm__ volatile("" : "+m"(erlang_##probe##_semaphore));                                   \
-        __builtin_expect(erlang_##probe##_semaphore != 0, 0);                                      \
+        erlang_##probe##_semaphore.which;                                                          \
     })
+#define PROBE_ON(probe) __builtin_expect(PROBE_READ(probe, both) != 0, 0)
+#define PROBE_NOTES(probe) PROBE_READ(probe, notes)
+#define PROBE_BATCHES(probe) PROBE_READ(probe, batches)
 #define PROBE_EMIT(n, probe) PROBE_STAP(n, probe, PROBE_VARS_##n)
 #define PROBE_STAP(n, probe, ...) STAP_PROBE##n(erlang, probe, __VA_ARGS__)
 
 #else
 
 #define PROBE_ON(probe) ((void)PROBE_NARGS_##probe, 0)
+#define PROBE_NOTES(probe) 0
+#define PROBE_BATCHES(probe) 0
 #define PROBE_EMIT(n, probe) ((void)0)
 
 #endif

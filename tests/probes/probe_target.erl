@@ -2,7 +2,7 @@
 %% What tests/probes/cases.def counts: each function does its thing 23 times and prints the words that the case names.
 -module(probe_target).
 -export([spawn/0, exit_signal/0, wake/0, hibernate/0, grow/0, shrink/0, message/0, copy/0, collect/0, collect_minor/0, calls/0,
-         files/0]).
+         files/0, crash/0, rest/0]).
 -export([child/1, victim/0, sleeper/0, dozer/1, woken/2, grower/1, shrinker/1, receiver/1, copied/1, collector/2, global/1]).
 
 -define(N, 23).
@@ -25,6 +25,19 @@ spawn() ->
     print([]).
 
 child(_) -> exit(probe_reason).
+
+born() -> times(?N, fun(N) -> wait_dead(spawn_monitor(?MODULE, child, [N])) end).
+
+%% Ends the VM by a broken invariant.
+crash() ->
+    born(),
+    halt(abort).
+
+%% Is still there when somebody ends the VM.
+rest() ->
+    born(),
+    erlang:display_string("rests\n"),
+    receive never -> ok end.
 
 exit_signal() ->
     times(?N, fun(_) ->

@@ -16,6 +16,7 @@
 
 #include "record.h"
 #include "record.skel.h"
+#include "support_batch.h"
 
 struct arg_row {
     const char *probe, *name;
@@ -83,8 +84,18 @@ struct fixture {
     struct target target;
     struct child child;
     struct bpf_link *links[NCASES];
+    struct support_batch *batch; /* the same events, told a second time */
     char words[2][64]; /* that the program printed */
 };
+
+/* Whether an earlier case of the same run has the same probe. */
+static bool is_watched_before(unsigned number)
+{
+    for (unsigned i = 0; i < number; i++)
+        if (!strcmp(cases[i].function, cases[number].function) && !strcmp(cases[i].probe, cases[number].probe))
+            return true;
+    return false;
+}
 
 /* Attaches the sites of the case's probe; its number is their slot, so that counts are told apart. */
 static void attach_case(struct fixture *f, unsigned number)
@@ -107,6 +118,8 @@ static void attach_case(struct fixture *f, unsigned number)
     ck_assert_msg(f->links[number] != NULL, "cannot attach to %s", c->probe);
     ck_assert_msg(f->target.provider->ops->next_site(f->target.elf, c->probe, &cursor, &site) == 0,
                   "%s has more than one note", c->probe);
+    if (!is_watched_before(number))
+        support_batch_watch(f->batch, c->probe);
 }
 
 static uint64_t number_of(const char *bytes)
@@ -148,6 +161,27 @@ static void check_holds(const struct fixture *f, unsigned number, const struct r
     }
 }
 
+/* The batches hold the same: as often, with the same arguments. */
+static void check_batch(const struct fixture *f, unsigned number)
+{
+    const struct case_row *c = &cases[number];
+    unsigned key = find_arg(c->probe, c->key_arg)->index, count;
+    char text[RECORD_TEXT], want[RECORD_TEXT];
+
+    expand(f, c->key, true, text);
+    count = support_batch_count(f->batch, c->probe, key, text);
+    ck_assert_msg(count == c->count, "%s stands %u times in batches with %s %s, not %u", c->probe, count, c->key_arg, text, c->count);
+    for (int i = 0; i < nholds; i++) {
+        const char *got;
+
+        if (holds[i].of_case != (int)number)
+            continue;
+        expand(f, holds[i].value, true, want);
+        got = support_batch_last(f->batch, c->probe, key, text, find_arg(c->probe, holds[i].arg)->index);
+        ck_assert_msg(got && !strcmp(got, want), "%s in batches: %s is %s, not %s", c->probe, holds[i].arg, got, want);
+    }
+}
+
 static void check_case(const struct fixture *f, unsigned number)
 {
     const struct case_row *c = &cases[number];
@@ -160,6 +194,7 @@ static void check_case(const struct fixture *f, unsigned number)
                   (unsigned long long)got.count, c->key_arg, c->key[0] == '$' ? f->words[c->key[1] - '1'] : c->key,
                   c->count);
     check_holds(f, number, &got);
+    check_batch(f, number);
 }
 
 /* Runs the function to its end, what it prints into the fixture's words. */
@@ -203,16 +238,19 @@ static void hold_function(const char *function)
     ck_assert_int_eq(child_start(argv, &f.child), 0);
     dup2(saved, STDERR_FILENO);
     close(saved);
+    f.batch = support_batch_new(&f.target, f.child.pid);
     for (unsigned i = 0; i < NCASES; i++)
         if (!strcmp(cases[i].function, function))
             attach_case(&f, i);
     run_function(&f, output);
+    support_batch_drain(f.batch);
     number_holds();
     for (unsigned i = 0; i < NCASES; i++)
         if (!strcmp(cases[i].function, function))
             check_case(&f, i);
     for (unsigned i = 0; i < NCASES; i++)
         bpf_link__destroy(f.links[i]);
+    support_batch_free(f.batch);
     target_close(&f.target);
     record__destroy(f.skel);
     close(output);

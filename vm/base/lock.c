@@ -185,12 +185,15 @@ int thread_start(const char *name, void *(*run)(void *), void *arg)
 	struct thread_start *start = mem_zalloc(sizeof(*start));
 	sigset_t all, before;
 	pthread_t id;
+	static const int faults[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT };
 	int err;
 
 	start->run = run;
 	start->arg = arg;
 	strncpy(start->name, name, sizeof(start->name) - 1);
 	sigfillset(&all);
+	for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++)
+		sigdelset(&all, faults[i]);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	err = pthread_create(&id, NULL, run_named, start);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

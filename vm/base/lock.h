@@ -53,7 +53,7 @@ bool cond_wait_until(struct cond *c, struct lock *l, int64_t deadline_ns);
 void cond_signal(struct cond *c);
 void cond_broadcast(struct cond *c);
 
-/* Starts `run(arg)` in a thread named `name` (15 bytes at most), all signals blocked; nobody waits for its end.
+/* Starts `run(arg)` in a thread named `name` (15 bytes at most), all signals blocked but those of faults; nobody waits for its end.
  * Fails: returns -errno. */
 int thread_start(const char *name, void *(*run)(void *), void *arg);
 /* In a loop that waits for another thread: lets it run when it has only this processor. */

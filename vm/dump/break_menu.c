@@ -12,6 +12,7 @@
 #include "dump/dump_out.h"
 #include "io/port.h"
 #include "io/posix.h"
+#include "proc/batch.h"
 #include "proc/os_signal.h"
 #include "proc/sched.h"
 
@@ -24,12 +25,14 @@ static void say(const char *text)
 
 static void leave(void)
 {
+	batch_close();
 	_exit(0);
 }
 
 static void dump_and_leave(void)
 {
 	log_crash_dump("Crash dump requested by user");
+	batch_close();
 	_exit(1);
 }
 

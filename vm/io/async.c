@@ -13,6 +13,7 @@
 #include "base/lock.h"
 #include "base/log.h"
 #include "io/io_probe.h"
+#include "proc/batch.h"
 
 static struct {
 	unsigned count;
@@ -63,7 +64,7 @@ static void await_job(void)
 	if (pool.spins && pool.spinning == 0)
 		spin(since);
 	while (pool.first == NULL)
-		cond_wait(&pool.filled, &pool.lock);
+		batch_wait(&pool.filled, &pool.lock);
 	pool.idle--;
 }
 

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/lock.h"
 #include "base/log.h"
+#include "proc/batch.h"
 
 #define ROUND_EVENTS 64
 
@@ -152,7 +153,10 @@ static void *run_poller(void *arg)
 	(void)arg;
 	for (;;) {
 		struct epoll_event events[ROUND_EVENTS];
-		int n = epoll_wait(poller.epoll, events, ROUND_EVENTS, sleep_ms());
+		int n;
+
+		batch_hand_over();
+		n = epoll_wait(poller.epoll, events, ROUND_EVENTS, sleep_ms());
 
 		for (int k = 0; k < n; k++) {
 			struct poll_watch *w = events[k].data.ptr;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Notes of processes, messages, memory and function calls. Invariant: one PROBE_FIRE a function. */
+/* Events of processes, messages, memory and function calls. Invariant: one PROBE_TELL a function. */
 #include "proc/probe.h"
 
 #include <stdio.h>
@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "data/print.h"
+#include "proc/probe_tell.h"
 #include "proc/sched.h"
 #include "proc/seq_token.h"
 
@@ -56,6 +57,22 @@ const char *probe_term_text(char *text, Term t)
 	return text;
 }
 
+const char *probe_shown_text(char *cut, const char *text)
+{
+	size_t n;
+
+	if (text == NULL)
+		return "";
+	if (strnlen(text, PROBE_TEXT_BYTES) < PROBE_TEXT_BYTES)
+		return text;
+	n = PROBE_TEXT_BYTES - sizeof("...");
+	while (n > 0 && ((uint8_t)text[n] & 0xc0) == 0x80)
+		n--;
+	memcpy(cut, text, n);
+	strcpy(cut + n, "...");
+	return cut;
+}
+
 /* Direct mapped; a thread's own. */
 enum { MFA_PLACES = 256 };
 struct mfa_place {
@@ -64,7 +81,7 @@ struct mfa_place {
 };
 static _Thread_local struct mfa_place *mfa_places;
 
-static const char *mfa_text(struct mfa mfa)
+const char *probe_mfa_text(struct mfa mfa)
 {
 	struct print_buffer b;
 	struct mfa_place *place;
@@ -93,42 +110,27 @@ static struct mfa find_current(const Process *p)
 
 PROBE_COLD void probe_process__spawn(Process *p)
 {
-	char pid[PROBE_PID_BYTES];
-
-	put_pid(pid, p->id);
-	PROBE_FIRE(process__spawn, pid, mfa_text((struct mfa){ p->initial_module, p->initial_function, p->initial_arity }));
+	PROBE_TELL(process__spawn, p->id, ((struct mfa){ p->initial_module, p->initial_function, p->initial_arity }));
 }
 
 PROBE_COLD void probe_process__exit(Process *p, Term reason)
 {
-	char pid[PROBE_PID_BYTES], text[PROBE_TEXT_BYTES];
-
-	put_pid(pid, p->id);
-	PROBE_FIRE(process__exit, pid, probe_term_text(text, reason));
+	PROBE_TELL(process__exit, p->id, reason);
 }
 
 PROBE_COLD void probe_process__exit_signal(Term from, Term to, Term reason)
 {
-	char sender[PROBE_TEXT_BYTES], receiver[PROBE_TEXT_BYTES], text[PROBE_TEXT_BYTES];
-
-	PROBE_FIRE(process__exit_signal, probe_term_text(sender, from), probe_term_text(receiver, to),
-		   probe_term_text(text, reason));
+	PROBE_TELL(process__exit_signal, from, to, reason);
 }
 
 PROBE_COLD void probe_process__scheduled(Process *p)
 {
-	char pid[PROBE_PID_BYTES];
-
-	put_pid(pid, p->id);
-	PROBE_FIRE(process__scheduled, pid, mfa_text(find_current(p)));
+	PROBE_TELL(process__scheduled, p->id, find_current(p));
 }
 
 PROBE_COLD void probe_process__unscheduled(Process *p)
 {
-	char pid[PROBE_PID_BYTES];
-
-	put_pid(pid, p->id);
-	PROBE_FIRE(process__unscheduled, pid);
+	PROBE_TELL(process__unscheduled, p->id);
 }
 
 static uint32_t count_list(Term list)
@@ -142,169 +144,114 @@ static uint32_t count_list(Term list)
 
 PROBE_COLD void probe_process__hibernate(Process *p, const Term *x)
 {
-	char pid[PROBE_PID_BYTES];
-
-	put_pid(pid, p->id);
-	PROBE_FIRE(process__hibernate, pid, mfa_text((struct mfa){ x[0], x[1], count_list(x[2]) }));
+	PROBE_TELL(process__hibernate, p->id, ((struct mfa){ x[0], x[1], count_list(x[2]) }));
 }
 
 PROBE_COLD void probe_process__port_unblocked(Process *p, Term port)
 {
-	char pid[PROBE_PID_BYTES], text[PROBE_TEXT_BYTES];
-
-	put_pid(pid, p->id);
-	PROBE_FIRE(process__port_unblocked, pid, probe_term_text(text, port));
+	PROBE_TELL(process__port_unblocked, p->id, port);
 }
 
 PROBE_COLD void probe_process__heap_grow(Process *p, size_t old_words, size_t new_words)
 {
-	char pid[PROBE_PID_BYTES];
-
-	put_pid(pid, p->id);
-	PROBE_FIRE(process__heap_grow, pid, (int64_t)old_words, (int64_t)new_words);
+	PROBE_TELL(process__heap_grow, p->id, old_words, new_words);
 }
 
 PROBE_COLD void probe_process__heap_shrink(Process *p, size_t old_words, size_t new_words)
 {
-	char pid[PROBE_PID_BYTES];
-
-	put_pid(pid, p->id);
-	PROBE_FIRE(process__heap_shrink, pid, (int64_t)old_words, (int64_t)new_words);
+	PROBE_TELL(process__heap_shrink, p->id, old_words, new_words);
 }
 
 /* ---- messages */
 
 PROBE_COLD void probe_message__send(Process *from, Term to, size_t words, Term token)
 {
-	char sender[PROBE_PID_BYTES], receiver[PROBE_PID_BYTES];
 	struct seq_token_numbers n = seq_token_numbers(token);
 
-	put_pid(sender, from->id);
-	put_pid(receiver, to);
-	PROBE_FIRE(message__send, sender, receiver, (int64_t)words, n.label, n.previous, n.current);
+	PROBE_TELL(message__send, from->id, to, words, n.label, n.previous, n.current);
 }
 
 PROBE_COLD void probe_message__queued(Process *to, const struct signal *s)
 {
-	char pid[PROBE_PID_BYTES];
 	struct seq_token_numbers n = seq_token_numbers(s->token);
 	uint32_t length = to->in_length + __atomic_load_n(&to->msg_length, __ATOMIC_RELAXED);
 
-	put_pid(pid, to->id);
-	PROBE_FIRE(message__queued, pid, (int64_t)s->words, (int)length, n.label, n.previous, n.current);
+	PROBE_TELL(message__queued, to->id, s->words, length, n.label, n.previous, n.current);
 }
 
 PROBE_COLD void probe_message__receive(Process *p, const struct signal *s)
 {
-	char pid[PROBE_PID_BYTES];
 	struct seq_token_numbers n = seq_token_numbers(s->token);
 	uint32_t length = __atomic_load_n(&p->in_length, __ATOMIC_RELAXED) + p->msg_length;
 
-	put_pid(pid, p->id);
-	PROBE_FIRE(message__receive, pid, (int64_t)s->words, (int)length, n.label, n.previous, n.current);
+	PROBE_TELL(message__receive, p->id, s->words, length, n.label, n.previous, n.current);
 }
 
 /* ---- memory */
 
 PROBE_COLD void probe_copy__struct(size_t words)
 {
-	PROBE_FIRE(copy__struct, (int64_t)words);
+	PROBE_TELL(copy__struct, words);
 }
 
 PROBE_COLD void probe_copy__object(Term to, size_t words)
 {
-	char pid[PROBE_PID_BYTES];
-
-	put_pid(pid, to);
-	PROBE_FIRE(copy__object, pid, (int64_t)words);
+	PROBE_TELL(copy__object, to, words);
 }
 
 PROBE_COLD void probe_gc_minor__start(Process *p, size_t need)
 {
-	char pid[PROBE_PID_BYTES];
-
-	put_pid(pid, p->id);
-	PROBE_FIRE(gc_minor__start, pid, (int64_t)need);
+	PROBE_TELL(gc_minor__start, p->id, need);
 }
 
 PROBE_COLD void probe_gc_minor__end(Process *p, size_t reclaimed)
 {
-	char pid[PROBE_PID_BYTES];
-
-	put_pid(pid, p->id);
-	PROBE_FIRE(gc_minor__end, pid, (int64_t)reclaimed);
+	PROBE_TELL(gc_minor__end, p->id, reclaimed);
 }
 
 PROBE_COLD void probe_gc_major__start(Process *p, size_t need)
 {
-	char pid[PROBE_PID_BYTES];
-
-	put_pid(pid, p->id);
-	PROBE_FIRE(gc_major__start, pid, (int64_t)need);
+	PROBE_TELL(gc_major__start, p->id, need);
 }
 
 PROBE_COLD void probe_gc_major__end(Process *p, size_t reclaimed)
 {
-	char pid[PROBE_PID_BYTES];
-
-	put_pid(pid, p->id);
-	PROBE_FIRE(gc_major__end, pid, (int64_t)reclaimed);
+	PROBE_TELL(gc_major__end, p->id, reclaimed);
 }
 
 /* ---- function calls */
 
 PROBE_COLD void probe_local__function__entry(Process *p, struct mfa mfa, int depth)
 {
-	char pid[PROBE_PID_BYTES];
-
-	put_pid(pid, p->id);
-	PROBE_FIRE(local__function__entry, pid, mfa_text(mfa), depth);
+	PROBE_TELL(local__function__entry, p->id, mfa, depth);
 }
 
 PROBE_COLD void probe_global__function__entry(Process *p, struct mfa mfa, int depth)
 {
-	char pid[PROBE_PID_BYTES];
-
-	put_pid(pid, p->id);
-	PROBE_FIRE(global__function__entry, pid, mfa_text(mfa), depth);
+	PROBE_TELL(global__function__entry, p->id, mfa, depth);
 }
 
 PROBE_COLD void probe_function__return(Process *p, struct mfa mfa, int depth)
 {
-	char pid[PROBE_PID_BYTES];
-
-	put_pid(pid, p->id);
-	PROBE_FIRE(function__return, pid, mfa_text(mfa), depth);
+	PROBE_TELL(function__return, p->id, mfa, depth);
 }
 
 PROBE_COLD void probe_bif__entry(Process *p, struct mfa mfa)
 {
-	char pid[PROBE_PID_BYTES];
-
-	put_pid(pid, p->id);
-	PROBE_FIRE(bif__entry, pid, mfa_text(mfa));
+	PROBE_TELL(bif__entry, p->id, mfa);
 }
 
 PROBE_COLD void probe_bif__return(Process *p, struct mfa mfa)
 {
-	char pid[PROBE_PID_BYTES];
-
-	put_pid(pid, p->id);
-	PROBE_FIRE(bif__return, pid, mfa_text(mfa));
+	PROBE_TELL(bif__return, p->id, mfa);
 }
 
 PROBE_COLD void probe_nif__entry(Process *p, struct mfa mfa)
 {
-	char pid[PROBE_PID_BYTES];
-
-	put_pid(pid, p->id);
-	PROBE_FIRE(nif__entry, pid, mfa_text(mfa));
+	PROBE_TELL(nif__entry, p->id, mfa);
 }
 
 PROBE_COLD void probe_nif__return(Process *p, struct mfa mfa)
 {
-	char pid[PROBE_PID_BYTES];
-
-	put_pid(pid, p->id);
-	PROBE_FIRE(nif__return, pid, mfa_text(mfa));
+	PROBE_TELL(nif__return, p->id, mfa);
 }

@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The probes of processes, messages, memory and function calls. Each function holds the one note of its probe and is only
- * called behind PROBE_ON. Printed pids, function names and atoms cost no printf: names are cached by thread. */
+/* The probes of processes, messages, memory and function calls. Each function is the one place that tells of its probe
+ * (PROBE_TELL) and is only called behind PROBE_ON. Printed pids, function names and atoms cost no printf: names are cached by thread. */
 #ifndef VM_PROC_PROBE_H
 #define VM_PROC_PROBE_H
 
+#include "proc/batch.h"
 #include "proc/message.h"
 #include "usdt.h"
-
-struct mfa {
-	Term module, function;
-	uint32_t arity;
-};
-
-enum { PROBE_TEXT_BYTES = 256, PROBE_PID_BYTES = 32 };
-
-/* <0.number.serial>, #Port<0.n>, an atom's text; into at least PROBE_TEXT_BYTES. Other terms as print_term. */
-const char *probe_term_text(char *text, Term t);
 
 /* Wired by exec: the function that code belongs to. False when `at` is in none. NULL: nobody knows. */
 extern bool (*probe_find_function)(const Inst *at, struct mfa *mfa);

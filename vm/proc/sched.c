@@ -24,6 +24,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "proc/batch.h"
 #include "proc/exc.h"
 #include "proc/message.h"
 #include "proc/micro.h"
@@ -589,11 +590,17 @@ static void spin(struct sched_queue *q, int64_t since)
 		;
 }
 
-/* Sleeps until woken, or until the next timer, or as long as nothing is queued. */
+/* Of two deadlines, where 0 is none. */
+static int64_t earlier(int64_t a, int64_t b)
+{
+	return a == 0 || (b != 0 && b < a) ? b : a;
+}
+
+/* Sleeps until woken, or until the next timer, or until its batch of events is to be handed over, or as long as nothing is queued. */
 static void sleep_idle(struct sched *s, bool aside)
 {
 	struct sched_queue *q = s->queue;
-	int64_t deadline = timer_wheel_deadline_ns(s->wheel);
+	int64_t deadline = earlier(timer_wheel_deadline_ns(s->wheel), batch_deadline_ns());
 	int64_t since = clock_monotonic_ns();
 
 	atomic_store_explicit(&s->idle_since_ns, since, memory_order_relaxed);
@@ -608,6 +615,7 @@ static void sleep_idle(struct sched *s, bool aside)
 	}
 	q->spins = scheds.may_spin && q->wake && q->woken_ns - since < SPIN_NS;
 	lock_release(&q->lock);
+	batch_hand_over_old();
 	atomic_fetch_add_explicit(&s->idle_ns, clock_monotonic_ns() - since, memory_order_relaxed);
 	atomic_store_explicit(&s->idle_since_ns, 0, memory_order_relaxed);
 }
@@ -919,6 +927,7 @@ static void run_process(struct sched *s, Process *p)
 
 static void renew_watch(struct sched *s)
 {
+	batch_hand_over_old();
 	if (PROBE_ON(local__function__entry) || PROBE_ON(global__function__entry) || PROBE_ON(function__return) ||
 	    PROBE_ON(bif__entry) || PROBE_ON(bif__return) || PROBE_ON(nif__entry) || PROBE_ON(nif__return))
 		s->watch = WATCH_CALLS;
@@ -1018,6 +1027,7 @@ void sched_halt(int status)
 			pause();
 	for (unsigned i = 0; i < scheds.halt_hook_count; i++)
 		scheds.halt_hooks[i]();
+	batch_close();
 	fflush(NULL);
 	_exit(status);
 }

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Receives the pages of events that the threads of erlvm hand over (vm/batch_format.h): the note erlang_batch:flush(page, bytes). */
+#include "probe.bpf.h"
+#include "batch.h"
+
+/* The reader looks by itself several times a second: waking it for each page would cost more than the page. */
+static __always_inline __u64 wakes(void)
+{
+    return bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA) >= BATCH_RING_WAKE_BYTES ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+}
+
+/* Copies `bytes` of the page into a record of `room` bytes. */
+static __always_inline int receive(const void *page, __u64 bytes, __u64 room)
+{
+    struct batch_received *out = bpf_ringbuf_reserve(&records, sizeof *out + room, 0);
+
+    if (!out) {
+        probe_lose(LOSS_RING_FULL);
+        return 0;
+    }
+    out->time_ns = bpf_ktime_get_ns();
+    out->vm = probe_vm();
+    out->bytes = bytes;
+    if (bytes > room || bpf_probe_read_user(out + 1, bytes, page)) {
+        probe_lose(LOSS_BAD_ARG);
+        bpf_ringbuf_discard(out, 0);
+        return 0;
+    }
+    bpf_ringbuf_submit(out, wakes());
+    return 0;
+}
+
+SEC("uprobe")
+int on_flush(struct pt_regs *ctx)
+{
+    const struct wire_spec *spec = probe_spec(ctx);
+    __u64 page = 0, bytes = 0;
+
+    if (probe_arg_of(ctx, spec, 0, &page) || probe_arg_of(ctx, spec, 1, &bytes))
+        return 0;
+    if (bytes <= BATCH_RING_SMALL_BYTES)
+        return receive((const void *)page, bytes, BATCH_RING_SMALL_BYTES);
+    return receive((const void *)page, bytes, BATCH_RING_PAGE_BYTES);
+}
+
+/* Stands where no code is ever run: that it is attached is all that it does. */
+SEC("uprobe")
+int on_watch(struct pt_regs *ctx)
+{
+    return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

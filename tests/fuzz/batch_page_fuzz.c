@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Any bytes as a page of events. Invariants: all that is told of a record lies within the page; times do not leave the page's own. For libFuzzer. */
+#include "batch_page.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+
+static void ensure(bool holds)
+{
+    if (!holds)
+        abort();
+}
+
+static void check_record(const struct batch_record *r, const uint8_t *bytes, size_t n)
+{
+    ensure(r->event < BATCH_EVENTS && batch_event_args(r->event) <= BATCH_MAX_ARGS);
+    for (unsigned i = 0; i < batch_event_args(r->event); i++)
+        if (r->texts[i])
+            ensure(r->texts[i] >= (const char *)bytes && r->texts[i] + r->words[i] <= (const char *)bytes + n);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+    struct batch_page page;
+    struct batch_record r;
+
+    if (!batch_page_open(&page, bytes, n)) {
+        ensure(page.damaged);
+        return 0;
+    }
+    while (batch_page_next(&page, &r)) {
+        check_record(&r, bytes, n);
+        ensure(r.ns >= page.header.begin_ns && r.ns <= page.header.end_ns);
+    }
+    ensure(page.damaged || page.at == page.header.bytes);
+    return 0;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pages of events to records. Source of the form: vm/batch_format.h. */
+#include "batch_page.h"
+
+#include <string.h>
+
+/* Of each event: how many arguments, and which of them are texts, a bit each. */
+static const struct {
+    const char *name;
+    unsigned args;
+} events[BATCH_EVENTS] = {
+    [BATCH_ATOM] = {"atom", 2},
+#define PROBE(probe, family, nargs, text) [BATCH_##probe] = {#probe, nargs},
+#define PROBE_RANGE(prefix, family, nargs, first, last, text) [BATCH_##prefix] = {#prefix, nargs},
+#include "../vm/probes.def"
+};
+
+static const struct {
+    enum batch_event event;
+    unsigned index;
+    const char *unit;
+} rows[] = {
+    {BATCH_ATOM, 0, "none"},
+    {BATCH_ATOM, 1, "text"},
+#define ARG(probe, index, arg, type, unit) {BATCH_##probe, index, #unit},
+#include "../vm/probes.def"
+};
+
+static uint16_t texts_of[BATCH_EVENTS];
+
+__attribute__((constructor)) static void find_texts(void)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (!strcmp(rows[i].unit, "text"))
+            texts_of[rows[i].event] |= (uint16_t)(1u << rows[i].index);
+}
+
+const char *batch_event_name(enum batch_event event)
+{
+    return (unsigned)event < BATCH_EVENTS ? events[event].name : "";
+}
+
+unsigned batch_event_args(enum batch_event event)
+{
+    return (unsigned)event < BATCH_EVENTS ? events[event].args : 0;
+}
+
+bool batch_page_open(struct batch_page *page, const void *bytes, size_t size)
+{
+    struct batch_header *h = &page->header;
+
+    *page = (struct batch_page){.bytes = bytes, .at = sizeof *h, .damaged = true};
+    if (size < sizeof *h)
+        return false;
+    memcpy(h, bytes, sizeof *h);
+    if (h->magic != BATCH_MAGIC || h->bytes > size || h->bytes > BATCH_PAGE_BYTES || h->bytes < sizeof *h || h->bytes % 8 ||
+        h->end_ticks < h->begin_ticks || h->end_ns < h->begin_ns)
+        return false;
+    page->damaged = false;
+    return true;
+}
+
+/* Between the two moments of which the header tells both times. */
+static uint64_t to_ns(const struct batch_header *h, uint64_t since)
+{
+    uint64_t ticks = h->end_ticks - h->begin_ticks, ns = h->end_ns - h->begin_ns;
+
+    if (since >= ticks)
+        return h->end_ns;
+    return h->begin_ns + (uint64_t)((double)since * (double)ns / (double)ticks);
+}
+
+/* The texts behind `n` arguments. Returns false when they do not fill the record's `words` words. */
+static bool find_text_bytes(struct batch_record *out, const char *at, unsigned n, unsigned words)
+{
+    unsigned used = n;
+
+    for (unsigned i = 0; i < n; i++) {
+        if (!(texts_of[out->event] >> i & 1))
+            continue;
+        if (out->words[i] > BATCH_TEXT_BYTES)
+            return false;
+        out->texts[i] = at + (size_t)used * 8;
+        used += (unsigned)(out->words[i] + 7) / 8;
+        if (used > words)
+            return false;
+    }
+    return used == words;
+}
+
+bool batch_page_next(struct batch_page *page, struct batch_record *out)
+{
+    uint64_t head;
+    unsigned words, n;
+    const char *at = page->bytes + page->at;
+
+    if (page->damaged || page->at >= page->header.bytes)
+        return false;
+    page->damaged = true;
+    memcpy(&head, at, sizeof head);
+    words = head >> 8 & 0xff;
+    *out = (struct batch_record){.event = (enum batch_event)(head & 0xff)};
+    if (out->event >= BATCH_EVENTS || page->at + 8 + words * 8 > page->header.bytes)
+        return false;
+    n = events[out->event].args;
+    if (texts_of[out->event] ? words < n : words > n)
+        return false;
+    memcpy(out->words, at + 8, (words < n ? words : n) * 8);
+    if (texts_of[out->event] && !find_text_bytes(out, at + 8, n, words))
+        return false;
+    out->ns = to_ns(&page->header, head >> 16);
+    page->at += 8 + words * 8;
+    page->damaged = false;
+    return true;
+}

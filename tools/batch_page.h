@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reads the pages of events that erlvm's threads hand over (vm/batch_format.h). The bytes come from the memory of another process:
+ * they may hold anything. Invariant: what is told of a record lies inside the page.
+ */
+#ifndef TOOLS_BATCH_PAGE_H
+#define TOOLS_BATCH_PAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../vm/batch_format.h"
+
+enum { BATCH_MAX_ARGS = 12 };
+
+struct batch_record {
+    enum batch_event event;
+    uint64_t ns;                      /* CLOCK_MONOTONIC of the VM */
+    uint64_t words[BATCH_MAX_ARGS];   /* the arguments in the forms of their units; a text's is its bytes */
+    const char *texts[BATCH_MAX_ARGS]; /* in the page, not ended by a NUL; NULL: the argument is no text. May hold any bytes */
+};
+
+struct batch_page {
+    struct batch_header header;
+    const char *bytes; /* the caller's, must outlive this */
+    size_t at;         /* of the next record */
+    bool damaged;      /* something made no sense: what stands from there on was not read */
+};
+
+/* Opens a page of `size` bytes. Returns false (and damaged) when it is none of this form. */
+bool batch_page_open(struct batch_page *page, const void *bytes, size_t size);
+/* The next record. Returns false at the end, or where the page is damaged. */
+bool batch_page_next(struct batch_page *page, struct batch_record *out);
+
+/* The name that probes.def gives an event, "atom" for BATCH_ATOM; how many arguments it has. */
+const char *batch_event_name(enum batch_event event);
+unsigned batch_event_args(enum batch_event event);
+
+#endif

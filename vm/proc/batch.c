@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The threads' pages of events. */
+#include "proc/batch.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/lock.h"
+#include "base/log.h"
+#include "base/ticks.h"
+#include "term/atom.h"
+#include "usdt.h"
+
+#define PATIENCE_MS 100
+#define LEAVING_TRIES 1000
+#define TERM_DEPTH 3 /* so many arities has the word of a term */
+#define PAGE_WORDS ((BATCH_PAGE_BYTES - sizeof(struct batch_header)) / 8)
+
+/* A thread's page. Owns: itself, for the VM's life. */
+struct batch {
+	struct batch *next;      /* of all */
+	uint64_t old_ticks;      /* from then on the page is to be handed over */
+	int64_t old_ns;          /* the same moment */
+	uint32_t watchers;       /* batch_watchers when the names were told */
+	uint64_t *told;          /* a bit an atom: its name was told */
+	size_t told_words;
+	atomic_bool leaving;     /* it is being handed over */
+	struct batch_header header;
+	uint64_t records[PAGE_WORDS];
+};
+_Static_assert(offsetof(struct batch, records) == offsetof(struct batch, header) + sizeof(struct batch_header), "a page is one piece");
+
+static struct {
+	struct batch *_Atomic all;
+	atomic_uint threads;
+	atomic_bool closed;
+} batches;
+static _Thread_local struct batch *self;
+
+/* ---- who watches */
+
+#if ERLVM_PROBES
+
+/* The sum of all semaphores of provider erlang_batch: it grows when somebody begins to watch. */
+static uint32_t batch_watchers(void)
+{
+	uint32_t sum = 0;
+
+#define PROBE(probe, family, nargs, text) sum += PROBE_BATCHES(probe);
+#include "probes.def"
+	return sum;
+}
+
+unsigned short erlang_batch_flush_semaphore __attribute__((section(".probes"), visibility("hidden")));
+
+static PROBE_COLD void fire_flush(const struct batch_header *page)
+{
+	register const void *at = page;
+	register uint64_t bytes = page->bytes;
+
+	STAP_PROBE2(erlang_batch, flush, at, bytes);
+}
+
+#else
+
+static uint32_t batch_watchers(void) { return 0; }
+static void fire_flush(const struct batch_header *page) { (void)page; }
+
+#endif
+
+/* ---- pages */
+
+static struct batch *make_batch(void)
+{
+	struct batch *b = mem_zalloc(sizeof(*b));
+
+	b->header.magic = BATCH_MAGIC;
+	b->header.bytes = sizeof(b->header);
+	b->header.thread = atomic_fetch_add(&batches.threads, 1) + 1;
+	b->header.tid = (uint32_t)gettid();
+	b->told_words = (atom_limit() + 63) / 64;
+	b->told = mem_zalloc(b->told_words * 8);
+	b->next = atomic_load(&batches.all);
+	while (!atomic_compare_exchange_weak(&batches.all, &b->next, b)) {
+	}
+	self = b;
+	return b;
+}
+
+static bool is_empty(const struct batch *b) { return b->header.bytes == sizeof(b->header); }
+
+/* The page's first record is about to be written. Somebody who has begun to watch since needs the names again. */
+static void begin_page(struct batch *b)
+{
+	uint32_t watchers = batch_watchers();
+
+	if (watchers > b->watchers)
+		memset(b->told, 0, b->told_words * 8);
+	b->watchers = watchers;
+	b->header.begin_ticks = ticks_now();
+	b->header.begin_ns = (uint64_t)clock_monotonic_ns();
+	b->old_ticks = b->header.begin_ticks + PATIENCE_MS * ticks_per_ms();
+	b->old_ns = (int64_t)b->header.begin_ns + PATIENCE_MS * INT64_C(1000000);
+}
+
+static void hand_over(struct batch *b)
+{
+	atomic_store(&b->leaving, true);
+	b->header.sequence++;
+	b->header.end_ticks = ticks_now();
+	b->header.end_ns = (uint64_t)clock_monotonic_ns();
+	fire_flush(&b->header);
+	b->header.bytes = sizeof(b->header);
+	atomic_store(&b->leaving, false);
+}
+
+void batch_hand_over(void)
+{
+	if (self != NULL && !is_empty(self))
+		hand_over(self);
+}
+
+int64_t batch_deadline_ns(void)
+{
+	return self != NULL && !is_empty(self) ? self->old_ns : 0;
+}
+
+void batch_hand_over_old(void)
+{
+	if (self != NULL && !is_empty(self) && ticks_now() >= self->old_ticks)
+		hand_over(self);
+}
+
+void batch_wait(struct cond *c, struct lock *l)
+{
+	int64_t deadline = batch_deadline_ns();
+
+	if (deadline == 0)
+		cond_wait(c, l);
+	else if (!cond_wait_until(c, l, deadline))
+		batch_hand_over();
+}
+
+/* Room for `words`, the header word among them. */
+static uint64_t *take_room(struct batch *b, unsigned words, uint64_t now)
+{
+	size_t used = (b->header.bytes - sizeof(b->header)) / 8;
+
+	if (used > 0 && (used + words > PAGE_WORDS || now >= b->old_ticks)) {
+		hand_over(b);
+		used = 0;
+	}
+	if (used == 0)
+		begin_page(b);
+	return b->records + used;
+}
+
+/* The record that take_room gave room for is whole. */
+static void end_record(struct batch *b, unsigned words)
+{
+	__atomic_store_n(&b->header.bytes, b->header.bytes + words * 8, __ATOMIC_RELEASE);
+}
+
+static uint64_t header_word(const struct batch *b, uint64_t now, unsigned words, enum batch_event event)
+{
+	uint64_t since = now > b->header.begin_ticks ? now - b->header.begin_ticks : 0;
+
+	return since << 16 | (uint64_t)(words - 1) << 8 | event;
+}
+
+/* ---- records */
+
+static size_t text_words(size_t bytes) { return (bytes + 7) / 8; }
+
+static void put_text(uint64_t *at, const char *text, size_t bytes)
+{
+	if (bytes == 0)
+		return;
+	at[text_words(bytes) - 1] = 0;
+	memcpy(at, text, bytes);
+}
+
+/* Words of the record: all that is written. Zeros at the end are not, where no text stands behind them. */
+static unsigned measure(const uint64_t *words, unsigned n, const char *const *texts)
+{
+	unsigned all = n;
+
+	if (texts == NULL) {
+		while (all > 0 && words[all - 1] == 0)
+			all--;
+		return all;
+	}
+	for (unsigned i = 0; i < n; i++)
+		if (texts[i] != NULL)
+			all += (unsigned)text_words(words[i]);
+	return all;
+}
+
+void batch_write(enum batch_event event, const uint64_t *words, unsigned n, const char *const *texts)
+{
+	struct batch *b = self != NULL ? self : make_batch();
+	unsigned all = 1 + measure(words, n, texts);
+	uint64_t now = ticks_now(), *at;
+
+	if (unlikely(atomic_load_explicit(&batches.closed, memory_order_relaxed)))
+		return;
+	at = take_room(b, all, now);
+	at[0] = header_word(b, now, all, event);
+	if (texts == NULL) {
+		for (unsigned i = 0; i < all - 1; i++)
+			at[1 + i] = words[i];
+	} else {
+		memcpy(at + 1, words, n * 8);
+		at += 1 + n;
+		for (unsigned i = 0; i < n; i++)
+			if (texts[i] != NULL) {
+				put_text(at, texts[i], words[i]);
+				at += text_words(words[i]);
+			}
+	}
+	end_record(b, all);
+}
+
+/* ---- atoms */
+
+static void tell_atom(struct batch *b, uint32_t index)
+{
+	size_t bytes;
+	const char *text = atom_text(ATOM_TERM((Term)index), &bytes);
+
+	batch_write(BATCH_ATOM, (const uint64_t[]){ index, bytes }, 2, (const char *const[]){ NULL, text });
+	b->told[index / 64] |= UINT64_C(1) << index % 64; /* after the write, which may begin a page and forget what was told */
+}
+
+/* Its index; whoever reads the next event of this thread knows the name. */
+static uint64_t told_index(Term atom)
+{
+	struct batch *b = self != NULL ? self : make_batch();
+	uint32_t index = atom_index(atom);
+
+	if (unlikely(is_empty(b)))
+		begin_page(b);
+	if (unlikely(!(b->told[index / 64] >> index % 64 & 1)))
+		tell_atom(b, index);
+	return index;
+}
+
+/* ---- words of the units */
+
+static uint64_t identity(enum batch_identity kind, uint64_t bits) { return (uint64_t)kind << 60 | bits; }
+
+uint64_t batch_identity(Term t)
+{
+	if (term_is_local_pid(t))
+		return identity(BATCH_PID, (uint64_t)pid_serial(t) << ID_NUMBER_BITS | pid_number(t));
+	if (term_is_local_port(t))
+		return identity(BATCH_PORT, port_number(t));
+	if (term_is_atom(t))
+		return identity(BATCH_NAME, told_index(t));
+	return t == TERM_NONE ? identity(BATCH_NOBODY, 0) : identity(BATCH_REMOTE, 0);
+}
+
+uint64_t batch_node(Term node) { return term_is_atom(node) ? told_index(node) + 1 : 0; }
+
+uint64_t batch_mfa(struct mfa mfa)
+{
+	if (!term_is_atom(mfa.module) || !term_is_atom(mfa.function))
+		return 0;
+	return told_index(mfa.module) << (BATCH_INDEX_BITS + 8) | told_index(mfa.function) << 8 | (mfa.arity & 0xff);
+}
+
+static enum batch_shape shape_of(Term t)
+{
+	if (t == TERM_NONE)
+		return BATCH_NO_TERM;
+	if (term_is_atom(t))
+		return BATCH_SHAPE_ATOM;
+	if (term_is_tuple(t))
+		return BATCH_SHAPE_TUPLE;
+	if (term_is_integer(t))
+		return BATCH_SHAPE_INTEGER;
+	if (term_is_float(t))
+		return BATCH_SHAPE_FLOAT;
+	if (term_is_list(t))
+		return BATCH_SHAPE_LIST;
+	if (term_is_map(t))
+		return BATCH_SHAPE_MAP;
+	if (term_is_bitstring(t))
+		return BATCH_SHAPE_BITSTRING;
+	if (term_is_pid(t))
+		return BATCH_SHAPE_PID;
+	if (term_is_port(t))
+		return BATCH_SHAPE_PORT;
+	return term_is_ref(t) ? BATCH_SHAPE_REFERENCE : BATCH_SHAPE_FUN;
+}
+
+uint64_t batch_term(Term t)
+{
+	uint64_t arities = 0, atom = 0;
+	enum batch_shape shape;
+
+	for (int depth = 0; depth < TERM_DEPTH && t != TERM_NONE && term_is_tuple(t) && tuple_arity(t) > 0; depth++) {
+		size_t arity = tuple_arity(t);
+
+		arities |= (uint64_t)(arity < 255 ? arity : 255) << 8 * depth;
+		t = tuple_get(t, 1);
+	}
+	shape = shape_of(t);
+	if (shape == BATCH_SHAPE_ATOM)
+		atom = told_index(t) + 1;
+	return (uint64_t)shape << 56 | arities << 32 | atom;
+}
+
+/* ---- the end */
+
+/* Another thread may be handing its page over just now: two notes of one page would tell its events twice. Returns false when it takes too
+ * long, or was stopped in the middle. */
+static bool await_leaving(const struct batch *b)
+{
+	for (int tries = 0; tries < LEAVING_TRIES; tries++) {
+		if (!atomic_load(&b->leaving))
+			return true;
+		thread_yield();
+	}
+	return false;
+}
+
+void batch_close(void)
+{
+	if (atomic_exchange(&batches.closed, true))
+		return;
+	for (struct batch *b = atomic_load(&batches.all); b != NULL; b = b->next)
+		if (await_leaving(b) && !is_empty(b))
+			hand_over(b);
+}
+
+/* A crash: what was told last is what somebody will want to read. The signal then does what it does without us. */
+static void close_at_fault(int signal_number)
+{
+	batch_close();
+	raise(signal_number);
+}
+
+void batch_init(void)
+{
+	static const int faults[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT };
+
+	ticks_init();
+	for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++) {
+		struct sigaction now, ours = { .sa_handler = close_at_fault, .sa_flags = SA_RESETHAND | SA_NODEFER };
+
+		if (sigaction(faults[i], NULL, &now) == 0 && now.sa_handler == SIG_DFL)
+			sigaction(faults[i], &ours, NULL);
+	}
+}
