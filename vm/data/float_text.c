@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Floats as text and back. The C library's printf and strtod round correctly; the layout and its limits are Erlang's. */
+/* Floats as text and back. The C library's printf and strtod round correctly and are asked where no faster way is sure to; the layout and its
+ * limits are Erlang's. */
 #include "data/float_text.h"
 
 #include <ctype.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "data/float_shortest.h"
 
 /* No form is longer than this: what does not fit is refused. */
 enum { LONGEST = 255, FAST_DECIMALS = 18 };
@@ -29,23 +31,43 @@ static size_t drop_zeros(const char *text, size_t n)
 	return n;
 }
 
-/* The fraction is rounded by itself, half away from zero. */
-static size_t put_parts(double d, int decimals, char *to)
+/* At least `least` digits. Returns behind the last. */
+static char *put_digits(char *to, uint64_t v, unsigned least)
+{
+	char text[20];
+	unsigned at = sizeof(text);
+
+	do {
+		text[--at] = (char)('0' + v % 10);
+		v /= 10;
+	} while (v > 0);
+	while (sizeof(text) - at < least)
+		text[--at] = '0';
+	memcpy(to, text + at, sizeof(text) - at);
+	return to + sizeof(text) - at;
+}
+
+/* |d| is 2^53 at most. The fraction is rounded by itself, half away from zero. */
+static size_t put_parts(double d, unsigned decimals, char *to)
 {
 	static const double powers[FAST_DECIMALS + 1] = {
 		1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
 	};
-	const char *sign = signbit(d) ? "-" : "";
-	double whole = floor(fabs(d));
-	double part = round((fabs(d) - whole) * powers[decimals]);
+	uint64_t whole = (uint64_t)fabs(d);
+	double part = round((fabs(d) - (double)whole) * powers[decimals]);
+	char *at = to;
 
+	if (signbit(d))
+		*at++ = '-';
 	if (decimals == 0)
-		return (size_t)sprintf(to, "%s%ld", sign, lround(fabs(d)));
+		return (size_t)(put_digits(at, (uint64_t)lround(fabs(d)), 1) - to);
 	if (part >= powers[decimals]) {
-		whole += 1;
+		whole++;
 		part = 0;
 	}
-	return (size_t)sprintf(to, "%s%.0f.%0*lu", sign, whole, decimals, (unsigned long)part);
+	at = put_digits(at, whole, 1);
+	*at++ = '.';
+	return (size_t)(put_digits(at, (uint64_t)part, decimals) - to);
 }
 
 size_t float_text_decimals(double d, int decimals, bool compact, char *to)
@@ -59,107 +81,82 @@ size_t float_text_decimals(double d, int decimals, bool compact, char *to)
 		if (n > LONGEST)
 			return 0;
 	} else {
-		n = (int)put_parts(d, decimals, to);
+		n = (int)put_parts(d, (unsigned)decimals, to);
 	}
 	return compact && decimals > 0 ? drop_zeros(to, (size_t)n) : (size_t)n;
 }
 
 /* ---- shortest */
 
-struct decimal {
-	char digits[18];     /* no zero at the end */
-	int count;
-	int exponent;        /* of the last digit */
-};
-
-/* d > 0 in that many digits. Returns whether it reads back as d. */
-static bool try_digits(double d, int count, struct decimal *r)
-{
-	char text[40];
-
-	snprintf(text, sizeof(text), "%.*e", count - 1, d);
-	r->digits[0] = text[0];
-	memcpy(r->digits + 1, text + 2, (size_t)count - 1);
-	r->count = count;
-	r->exponent = atoi(strchr(text, 'e') + 1) - (count - 1);
-	return strtod(text, NULL) == d;
-}
-
-/* Below a power of two doubles stand twice as close: the next decimal above may read back where the nearest does not. */
-static bool try_above(double d, struct decimal *r)
-{
-	char text[40];
-	int i = r->count - 1;
-	struct decimal up = *r;
-
-	while (i >= 0 && up.digits[i] == '9')
-		i--;
-	if (i < 0)
-		return false;
-	up.digits[i]++;
-	memset(up.digits + i + 1, '0', (size_t)(up.count - 1 - i));
-	snprintf(text, sizeof(text), "%.*se%d", up.count, up.digits, up.exponent);
-	if (strtod(text, NULL) != d)
-		return false;
-	*r = up;
-	return true;
-}
-
-/* Any decimal of 15 digits survives the way to a normal double and back, so a shorter one shows as zeros at the end of 15. */
-static void find_shortest(double d, struct decimal *r)
-{
-	int exponent;
-	bool power = frexp(d, &exponent) == 0.5;
-
-	for (int count = d < 0x1p-1022 ? 1 : 15; count <= 17; count++)
-		if (try_digits(d, count, r) || (power && try_above(d, r)))
-			break;
-	while (r->count > 1 && r->digits[r->count - 1] == '0') {
-		r->count--;
-		r->exponent++;
-	}
-}
-
 /* Is the plain form used? It is where it is no longer than the other, and every integer of 2^53 or more has an exponent. */
-static bool wants_plain(const struct decimal *r)
+static bool wants_plain(const struct shortest *r, int count)
 {
-	int lower = r->count == 1 ? -4 : -(r->count + 2);
-	int upper = r->count == 1 || r->exponent + r->count - 1 >= 10 ? 2 : 1;
-	uint64_t value = 0;
+	int lower = count == 1 ? -4 : -(count + 2);
+	int upper = count == 1 || r->exponent + count - 1 >= 10 ? 2 : 1;
+	uint64_t value = r->digits;
 
 	if (r->exponent < lower || r->exponent > upper)
 		return false;
-	for (int i = 0; i < r->count; i++)
-		value = value * 10 + (uint64_t)(r->digits[i] - '0');
 	for (int i = 0; i < r->exponent; i++)
 		value *= 10;
 	return r->exponent < 0 || value < (uint64_t)1 << 53;
 }
 
-static size_t put_plain(const struct decimal *r, char *to)
+static char *put_bytes(char *to, const char *bytes, int n)
 {
-	int whole = r->count + r->exponent;
+	memcpy(to, bytes, (size_t)n);
+	return to + n;
+}
 
-	if (r->exponent >= 0)
-		return (size_t)sprintf(to, "%.*s%.*s.0", r->count, r->digits, r->exponent, "00");
-	if (whole > 0)
-		return (size_t)sprintf(to, "%.*s.%.*s", whole, r->digits, r->count - whole, r->digits + whole);
-	return (size_t)sprintf(to, "0.%.*s%.*s", -whole, "00000000000000000000", r->count, r->digits);
+static char *put_zeros(char *to, int n)
+{
+	memset(to, '0', (size_t)n);
+	return to + n;
+}
+
+static char *put_plain(char *to, const char *digits, int count, int exponent)
+{
+	int whole = count + exponent;
+
+	if (exponent >= 0) {
+		to = put_zeros(put_bytes(to, digits, count), exponent);
+		return put_bytes(to, ".0", 2);
+	}
+	if (whole > 0) {
+		to = put_bytes(put_bytes(to, digits, whole), ".", 1);
+		return put_bytes(to, digits + whole, count - whole);
+	}
+	to = put_zeros(put_bytes(to, "0.", 2), -whole);
+	return put_bytes(to, digits, count);
+}
+
+static char *put_with_exponent(char *to, const char *digits, int count, int exponent)
+{
+	to = put_bytes(put_bytes(to, digits, 1), ".", 1);
+	to = count > 1 ? put_bytes(to, digits + 1, count - 1) : put_zeros(to, 1);
+	*to++ = 'e';
+	if (exponent < 0)
+		*to++ = '-';
+	return put_digits(to, (uint64_t)abs(exponent), 1);
 }
 
 size_t float_text_short(double d, char *to)
 {
-	struct decimal r;
-	size_t sign = signbit(d) != 0;
+	char digits[20], *at = to;
+	struct shortest r;
+	int count;
 
-	to[0] = '-';
+	if (signbit(d))
+		*at++ = '-';
 	if (d == 0.0)
-		return sign + (size_t)sprintf(to + sign, "0.0");
-	find_shortest(fabs(d), &r);
-	if (wants_plain(&r))
-		return sign + put_plain(&r, to + sign);
-	return sign + (size_t)sprintf(to + sign, "%c.%.*se%d", r.digits[0], r.count > 1 ? r.count - 1 : 1,
-				      r.count > 1 ? r.digits + 1 : "0", r.exponent + r.count - 1);
+		return (size_t)(put_bytes(at, "0.0", 3) - to);
+	r = float_shortest(fabs(d));
+	count = (int)(put_digits(digits, r.digits, 1) - digits);
+	if (wants_plain(&r, count))
+		at = put_plain(at, digits, count, r.exponent);
+	else
+		at = put_with_exponent(at, digits, count, r.exponent + count - 1);
+	return (size_t)(at - to);
 }
 
 /* ---- reading */
@@ -192,6 +189,44 @@ size_t float_text_span(const char *text, size_t n)
 	return exponent > at ? exponent : end;
 }
 
+/* A number of up to 2^53 and a power of ten of up to 10^22 are doubles, and so one operation rounds their product or quotient correctly.
+ * text is sound. False: it is no such number. */
+static bool read_exactly(const char *text, size_t n, double *d)
+{
+	static const double powers[] = {
+		1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+	};
+	const int most = sizeof(powers) / sizeof(powers[0]) - 1;
+	size_t at = text[0] == '-' || text[0] == '+';
+	uint64_t digits = 0;
+	int scale = 0, exponent = 0;
+	bool in_fraction = false, is_down;
+
+	for (; at < n && (text[at] | 0x20) != 'e'; at++) {
+		if (text[at] == '.' || text[at] == ',') {
+			in_fraction = true;
+			continue;
+		}
+		if (digits >= ((uint64_t)1 << 53) / 10)
+			return false;
+		digits = digits * 10 + (uint64_t)(text[at] - '0');
+		scale -= in_fraction;
+	}
+	if (at < n) {
+		is_down = text[++at] == '-';
+		at += is_down || text[at] == '+';
+		for (; at < n && exponent < 1000; at++)
+			exponent = exponent * 10 + (text[at] - '0');
+		scale += is_down ? -exponent : exponent;
+	}
+	if (scale < -most || scale > most)
+		return false;
+	*d = scale < 0 ? (double)digits / powers[-scale] : (double)digits * powers[scale];
+	if (text[0] == '-')
+		*d = -*d;
+	return true;
+}
+
 bool float_text_read(const char *text, size_t n, double *d)
 {
 	char fixed[128];
@@ -199,6 +234,8 @@ bool float_text_read(const char *text, size_t n, double *d)
 
 	if (n == 0 || float_text_span(text, n) != n)
 		return false;
+	if (read_exactly(text, n, d))
+		return true;
 	copy = n < sizeof(fixed) ? fixed : mem_alloc(n + 1);
 	memcpy(copy, text, n);
 	copy[n] = 0;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Hashes, printed terms, floats as text and external terms, held against values of stock OTP 25. */
 #include <errno.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +10,7 @@
 #include "data/binary.h"
 #include "data/compare.h"
 #include "data/etf.h"
+#include "data/float_shortest.h"
 #include "data/float_text.h"
 #include "data/map.h"
 #include "data/number.h"
@@ -74,6 +77,57 @@ START_TEST(test_float_text_short_as_stock)
 
 	text[float_text_short(shortest[_i].d, text)] = 0;
 	ck_assert_str_eq(text, shortest[_i].text);
+}
+END_TEST
+
+/* The shortest decimal reads back, and one digit fewer does not. */
+static void assert_shortest(double d)
+{
+	char text[64], fewer[64];
+	struct shortest r = float_shortest(d);
+	int count, power;
+
+	snprintf(text, sizeof(text), "%llue%d", (unsigned long long)r.digits, r.exponent);
+	ck_assert_msg(strtod(text, NULL) == d, "%a is %s", d, text);
+	count = (int)(strchr(text, 'e') - text);
+	ck_assert_int_ne(text[count - 1], '0');
+	/* Of as many digits none is nearer; next to a power of two the nearest may stand outside. */
+	snprintf(fewer, sizeof(fewer), "%.*e", count - 1, d);
+	ck_assert_msg(frexp(d, &power) == 0.5 || strtod(fewer, NULL) == d, "%a is %s, and %s", d, text, fewer);
+	if (count == 1)
+		return;
+	snprintf(fewer, sizeof(fewer), "%.*e", count - 2, d);
+	ck_assert_msg(strtod(fewer, NULL) != d, "%a is %s, and %s", d, text, fewer);
+}
+
+START_TEST(test_float_shortest_at_every_power)
+{
+	for (uint64_t exponent = 0; exponent < 2047; exponent++)
+		for (uint64_t near = 0; near < 4; near++) {
+			uint64_t word = (exponent << 52) + near * 0x5555555555555 - (near > 1 && exponent > 0);
+			double d;
+
+			memcpy(&d, &word, sizeof(d));
+			if (d != 0.0)
+				assert_shortest(d);
+		}
+}
+END_TEST
+
+/* What is read by one operation is what strtod reads. */
+START_TEST(test_float_read_as_strtod)
+{
+	static const char *const digits[] = { "0", "1", "9007199254740992", "9007199254740993", "900719925474099", "123456789012345678901", "7" };
+	char text[80];
+	double d;
+
+	for (int exponent = -40; exponent <= 40; exponent++)
+		for (size_t i = 0; i < 7; i++)
+			for (size_t k = 0; k < 7; k++) {
+				snprintf(text, sizeof(text), "-%s.%se%d", digits[i], digits[k], exponent);
+				ck_assert(float_text_read(text, strlen(text), &d));
+				ck_assert_msg(d == strtod(text, NULL) && signbit(d), "%s is %a", text, d);
+			}
 }
 END_TEST
 
@@ -300,6 +354,8 @@ Suite *text_suite(void)
 	tcase_add_test(c, test_phash2_as_stock);
 	tcase_add_test(c, test_phash_as_stock);
 	tcase_add_loop_test(c, test_float_text_short_as_stock, 0, sizeof(shortest) / sizeof(shortest[0]));
+	tcase_add_test(c, test_float_shortest_at_every_power);
+	tcase_add_test(c, test_float_read_as_strtod);
 	tcase_add_test(c, test_float_text_forms_as_stock);
 	tcase_add_test(c, test_float_text_read_syntax);
 	tcase_add_test(c, test_print_as_stock);
