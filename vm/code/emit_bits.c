@@ -173,21 +173,18 @@ struct segment {
 	unsigned kind, flags;
 	enum bs_put put;
 	uint32_t bytes;      /* at most; 0 for binaries */
+	uint64_t bits;       /* of an integer of a constant size; else 0 */
 };
-
-static bool is_little(unsigned flags)
-{
-	return (flags & (BITS_LITTLE | BITS_NATIVE)) != 0;
-}
 
 static void choose_integer(struct segment *s, uint64_t bits)
 {
+	s->bits = bits;
 	if (bits == 0 || bits > 64 || (bits & 7) != 0)
 		return;
 	s->bytes = (uint32_t)bits / 8;
 	if (s->bytes == 1)
 		s->put = BS_PUT_8;
-	else if (is_little(s->flags))
+	else if (bits_is_little(s->flags))
 		s->put = BS_PUT_LITTLE;
 	else
 		s->put = s->bytes == 2 ? BS_PUT_16 : s->bytes == 4 ? BS_PUT_32 : BS_PUT_BIG;
@@ -203,7 +200,7 @@ static void choose_put(struct segment *s)
 			choose_integer(s, bits);
 		break;
 	case BITS_SEG_FLOAT:
-		if (read_fixed_size(&s->o[5], s->o[2].u, &bits) && bits == 64 && !is_little(s->flags)) {
+		if (read_fixed_size(&s->o[5], s->o[2].u, &bits) && bits == 64 && !bits_is_little(s->flags)) {
 			s->put = BS_PUT_FLOAT_64;
 			s->bytes = 8;
 		}
@@ -226,6 +223,8 @@ static void choose_put(struct segment *s)
 		break;
 	}
 }
+
+static bool is_append(const struct segment *s) { return s->kind == BITS_SEG_APPEND || s->kind == BITS_SEG_PRIVATE_APPEND; }
 
 static struct segment read_segment(struct emitter *em, const struct genop *g, const struct operand *o)
 {
@@ -252,42 +251,106 @@ static void emit_segment(struct emitter *em, const struct segment *s)
 	emit_word(em, is_string ? NIL : emit_encode_source(&o[4]));
 	emit_word(em, o[5].kind == OPND_U ? term_from_small((int64_t)o[5].u) : emit_encode_source(&o[5]));
 	emit_word(em, is_string ? (Inst)(uintptr_t)o[4].bytes : 0);
-	emit_word(em, s->put | (Inst)s->bytes << 8);
+	emit_word(em, s->put | (Inst)(s->put == BS_PUT_BITS ? s->bits : s->bytes) << 8);
+}
+
+/* The segments of one construction, as far as they are known before it runs. */
+struct creation {
+	struct emitter *em;
+	const struct genop *g;
+	const struct operand *items;
+	uint32_t n;
+	bool append;         /* the first is appended to */
+	bool bitwise;        /* to any bit: all others are put as bits */
+	unsigned bit;        /* else: in its byte, where the next segment starts */
+};
+
+static struct segment read_nth(const struct creation *c, uint32_t i)
+{
+	return read_segment(c->em, c->g, c->items + (size_t)i * SEGMENT_OPERANDS);
+}
+
+static bool is_put_as_bits(const struct segment *s)
+{
+	return s->kind == BITS_SEG_INTEGER && s->bits >= 1 && s->bits <= BS_PUT_BITS_MAX;
+}
+
+/* An append of integers that are no whole bytes together: its result, or a like one's, is the next one's first segment. */
+static bool is_bitwise(const struct creation *c)
+{
+	uint64_t bits = 0;
+
+	for (uint32_t i = 1; i < c->n; i++) {
+		struct segment s = read_nth(c, i);
+
+		if (!is_put_as_bits(&s))
+			return false;
+		bits += s.bits;
+	}
+	return c->append && (bits & 7) != 0 && read_nth(c, 0).put == BS_PUT_BINARY && c->items[2].u == 1;
+}
+
+static struct creation read_creation(struct emitter *em, const struct genop *g, const struct operand *list)
+{
+	struct creation c = { em, g, list->items, list->count / SEGMENT_OPERANDS, false, false, 0 };
+	struct segment first;
+
+	if (c.n == 0)
+		return c;
+	first = read_nth(&c, 0);
+	c.append = is_append(&first);
+	c.bitwise = is_bitwise(&c);
+	return c;
+}
+
+/* Segment i, which follows the one asked for before, with how it is put at its place. */
+static struct segment place_segment(struct creation *c, uint32_t i)
+{
+	struct segment s = read_nth(c, i);
+
+	if (c->bitwise && i == 0)
+		s.put = BS_PUT_BITS;
+	else if (is_put_as_bits(&s) && (c->bitwise || ((c->bit | s.bits) & 7) != 0))
+		s.put = BS_PUT_BITS;
+	else if (c->bit != 0)
+		s.put = BS_PUT_NONE;
+	c->bit = (c->bit + s.bits) & 7;
+	return s;
 }
 
 /* The operation for them: which of the three, and how many bytes they are at most (binaries not counted). */
-static enum opcode choose_create(struct emitter *em, const struct genop *g, const struct operand *list, uint64_t *bytes)
+static enum opcode choose_create(struct creation c, uint64_t *bytes)
 {
-	uint32_t n = list->count / SEGMENT_OPERANDS;
-	bool is_append = false;
+	uint64_t bits = 0;
 
 	*bytes = 0;
-	for (uint32_t i = 0; i < n; i++) {
-		struct segment s = read_segment(em, g, list->items + (size_t)i * SEGMENT_OPERANDS);
+	for (uint32_t i = 0; i < c.n; i++) {
+		struct segment s = place_segment(&c, i);
 
 		if (s.put == BS_PUT_NONE)
 			return OP_bs_create_bin;
-		if (s.kind == BITS_SEG_APPEND || s.kind == BITS_SEG_PRIVATE_APPEND)
-			is_append = true;
-		*bytes += s.bytes;
+		if (s.put == BS_PUT_BITS)
+			bits += s.bits;
+		else
+			*bytes += s.bytes;
 	}
-	if (is_append)
+	*bytes += (bits + 7) / 8 + c.bitwise;
+	if (c.append)
 		return *bytes < 1 << 20 ? OP_bs_create_bin_append : OP_bs_create_bin;
 	return *bytes <= HEAPBIN_LIMIT ? OP_bs_create_bin_small : OP_bs_create_bin;
 }
 
 size_t emit_bs_create_bin(struct emitter *em, const struct genop *g, size_t count)
 {
-	const struct operand *list = &g->args[5];
-	uint32_t n = list->count / SEGMENT_OPERANDS;
+	struct creation c = read_creation(em, g, &g->args[5]);
 	uint64_t bytes;
-	enum opcode op = choose_create(em, g, list, &bytes);
+	enum opcode op = choose_create(c, &bytes);
 
 	(void)count;
 	emit_instr(em, op, (struct operand[]){ g->args[0], g->args[4], g->args[2], operand_u(g->args[1].u),
-					       operand_u(op == OP_bs_create_bin ? 0 : bytes), operand_u(n * BS_SEGMENT_WORDS) });
-	for (uint32_t i = 0; i < n; i++) {
-		struct segment s = read_segment(em, g, list->items + (size_t)i * SEGMENT_OPERANDS);
+					       operand_u(op == OP_bs_create_bin ? 0 : bytes), operand_u(c.n * BS_SEGMENT_WORDS) });
+	for (uint32_t i = 0; i < c.n; i++) {
+		struct segment s = place_segment(&c, i);
 
 		emit_segment(em, &s);
 	}

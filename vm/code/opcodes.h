@@ -29,8 +29,8 @@ static inline Term func_info_function(const Inst *f) { return f[2]; }
 static inline unsigned func_info_arity(const Inst *f) { return (unsigned)f[3]; }
 
 /* Words of one segment in the list of bs_create_bin: kind (data/bits.h) | flags << 8 | unit << 16 | number << 32, value, size, string,
- * and how it is put where all are whole bytes: bs_put | bytes << 8. */
-enum { BS_SEGMENT_WORDS = 5 };
+ * and how it is put: bs_put | bytes (BS_PUT_BITS: bits) << 8. */
+enum { BS_SEGMENT_WORDS = 5, BS_PUT_BITS_MAX = 56 };
 enum bs_put {
 	BS_PUT_NONE,         /* not simple */
 	BS_PUT_8,            /* integers */
@@ -42,6 +42,7 @@ enum bs_put {
 	BS_PUT_UTF8,
 	BS_PUT_BINARY,       /* all of it */
 	BS_PUT_FLOAT_64,     /* big-endian */
+	BS_PUT_BITS,         /* an integer of 1 to BS_PUT_BITS_MAX bits that does not start or end at a byte; a first segment: all of it, to any bit */
 };
 
 /* Words of one command of get_map_elements. */

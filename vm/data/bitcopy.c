@@ -5,20 +5,6 @@
 #include <endian.h>
 #include <string.h>
 
-static inline uint64_t load_be64(const uint8_t *p)
-{
-	uint64_t v;
-
-	memcpy(&v, p, 8);
-	return be64toh(v);
-}
-
-static inline void store_be64(uint8_t *p, uint64_t v)
-{
-	v = htobe64(v);
-	memcpy(p, &v, 8);
-}
-
 uint64_t bitcopy_read(const uint8_t *base, uint64_t offset, unsigned size)
 {
 	const uint8_t *p = base + (offset >> 3);
@@ -29,11 +15,14 @@ uint64_t bitcopy_read(const uint8_t *base, uint64_t offset, unsigned size)
 	if (size == 0)
 		return 0;
 	if (bytes > 8) {
-		v = load_be64(p) << shift | p[8] >> (8 - shift);
+		v = bitcopy_load_64(p) << shift | p[8] >> (8 - shift);
 		return v >> (64 - size);
 	}
-	for (unsigned i = 0; i < bytes; i++)
-		v = v << 8 | p[i];
+	if (bytes == 8)
+		v = bitcopy_load_64(p);
+	else
+		for (unsigned i = 0; i < bytes; i++)
+			v = v << 8 | p[i];
 	v >>= bytes * 8 - shift - size;
 	return size == 64 ? v : v & (((uint64_t)1 << size) - 1);
 }
@@ -94,7 +83,7 @@ void bitcopy_copy(uint8_t *to, uint64_t to_offset, const uint8_t *from, uint64_t
 		uint64_t i = 0;
 
 		for (; size - i * 8 >= 72; i += 8)
-			store_be64(to + i, load_be64(from + i) << shift | from[i + 8] >> (8 - shift));
+			bitcopy_put_64(to + i, bitcopy_load_64(from + i) << shift | from[i + 8] >> (8 - shift));
 		for (; size - i * 8 >= 8; i++)
 			to[i] = (uint8_t)(from[i] << shift | from[i + 1] >> (8 - shift));
 	}

@@ -20,6 +20,18 @@ uint64_t bitcopy_read(const uint8_t *base, uint64_t offset, unsigned size);
 void bitcopy_write(uint8_t *base, uint64_t offset, uint64_t value, unsigned size);
 
 /* Big-endian numbers at any address. */
+static inline uint64_t bitcopy_load_64(const uint8_t *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, 8);
+	return be64toh(v);
+}
+static inline void bitcopy_put_64(uint8_t *to, uint64_t v)
+{
+	v = htobe64(v);
+	memcpy(to, &v, 8);
+}
 static inline void bitcopy_put_16(uint8_t *to, uint16_t v)
 {
 	v = htobe16(v);

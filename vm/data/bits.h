@@ -86,20 +86,47 @@ static inline void bits_set_position(struct match_ctx *m, Term position) { m->of
 /* An integer of any size. TERM_NONE when bits are missing. Words: 0 up to 59 bits, else 1 + bits / 64 rounded up. */
 Term bits_get_integer(struct heap *h, struct match_ctx *m, uint64_t size, unsigned flags);
 static inline size_t bits_integer_words(uint64_t size) { return size < SMALL_BITS ? 0 : 2 + size / 64; }
-/* Fewer than SMALL_BITS bits, unsigned, big-endian. TERM_NONE when bits are missing. */
-static inline Term bits_get_unsigned(struct match_ctx *m, unsigned size)
+static inline bool bits_is_little(unsigned flags)
 {
-	uint64_t at = m->offset_bits, v = 0;
-	const uint8_t *p = m->base + (at >> 3);
+	return (flags & BITS_LITTLE) != 0 || ((flags & BITS_NATIVE) != 0 && __BYTE_ORDER == __LITTLE_ENDIAN);
+}
+/* 1 to 64 bits that were read as a big-endian number, as the little-endian one: the last, partial byte is the highest. */
+static inline uint64_t bits_to_little(uint64_t v, unsigned size)
+{
+	unsigned rest = size & 7, whole = size - rest;
+	uint64_t low = __builtin_bswap64(v << (64 - size));
+
+	if (whole == 64)
+		return low;
+	return (low & (((uint64_t)1 << whole) - 1)) | (v & ((1u << rest) - 1)) << whole;
+}
+/* The other way: what a big-endian number of that size must be for its bits to hold v as a little-endian one. */
+static inline uint64_t bits_from_little(uint64_t v, unsigned size)
+{
+	unsigned rest = size & 7, whole = size - rest;
+	uint64_t turned = whole == 0 ? 0 : __builtin_bswap64(v) >> (64 - whole);
+
+	return rest == 0 ? turned : turned << rest | (v >> whole & ((1u << rest) - 1));
+}
+/* 1 to 64 bits: the sign, as `signed` has it. */
+static inline int64_t bits_extend_sign(uint64_t v, unsigned size) { return (int64_t)(v << (64 - size)) >> (64 - size); }
+/* 1 to SMALL_BITS - 1 bits. TERM_NONE when bits are missing. */
+static inline Term bits_get_small(struct match_ctx *m, unsigned size, unsigned flags)
+{
+	uint64_t at = m->offset_bits, v;
 
 	if (unlikely(m->end_bits - at < size))
 		return TERM_NONE;
 	m->offset_bits = at + size;
-	if (unlikely(((at | size) & 7) != 0))
-		return SMALL(bitcopy_read(m->base, at, size));
-	for (; size > 0; size -= 8)
-		v = v << 8 | *p++;
-	return SMALL(v);
+	if (likely((at & 7) + size <= 64 && (at >> 3) + 8 <= m->end_bits >> 3))
+		v = bitcopy_load_64(m->base + (at >> 3)) << (at & 7) >> (64 - size);
+	else
+		v = bitcopy_read(m->base, at, size);
+	if (flags == 0)
+		return SMALL(v);
+	if (bits_is_little(flags))
+		v = bits_to_little(v, size);
+	return SMALL(flags & BITS_SIGNED ? (uint64_t)bits_extend_sign(v, size) : v);
 }
 /* 8, 16 or 32 unsigned big-endian bits. TERM_NONE when bits are missing. */
 static inline Term bits_get_integer_8(struct match_ctx *m)

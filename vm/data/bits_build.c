@@ -13,11 +13,6 @@
 enum { APPEND_MIN_BYTES = 256, WRITABLE_DEFAULT_BYTES = 1024 };
 #define BITS_MAX ((uint64_t)1 << 59) /* of any bitstring */
 
-static inline bool is_little(unsigned flags)
-{
-	return (flags & BITS_LITTLE) != 0 || ((flags & BITS_NATIVE) != 0 && __BYTE_ORDER == __LITTLE_ENDIAN);
-}
-
 /* ---- room */
 
 Term bits_init(struct heap *h, struct bits_builder *b, uint64_t size)
@@ -233,18 +228,10 @@ static void put_bytes(uint8_t *base, uint64_t at, uint64_t size, struct byte_sou
 	bitcopy_write(base, at, next_byte(s), (unsigned)(end - at));
 }
 
+/* 1 to 64 bits. */
 static void put_word(uint8_t *base, uint64_t at, unsigned size, uint64_t v, bool little)
 {
-	unsigned whole = size & ~7u;
-
-	if (!little) {
-		bitcopy_write(base, at, v, size);
-		return;
-	}
-	for (unsigned i = 0; i < whole; i += 8)
-		bitcopy_write(base, at + i, v >> i & 0xff, 8);
-	if (size > whole)
-		bitcopy_write(base, at + whole, v >> whole, size - whole);
+	bitcopy_write(base, at, little ? bits_from_little(v, size) : v, size);
 }
 
 /* More than 64 bits: the sign fills what is above. */
@@ -261,7 +248,7 @@ static void put_extended(uint8_t *base, uint64_t at, uint64_t size, int64_t v, b
 
 enum bits_error bits_put_integer(struct bits_builder *b, Term value, uint64_t size, unsigned flags)
 {
-	bool little = is_little(flags);
+	bool little = bits_is_little(flags);
 	uint64_t at = b->offset;
 	struct big_view v;
 	struct byte_source s;
@@ -300,7 +287,7 @@ enum bits_error bits_put_float(struct bits_builder *b, Term value, uint64_t size
 		return BITS_BADARG;
 	u32.f = (float)u64.d;
 	bits = size == 64 ? u64.w : size == 32 ? u32.w : half_from_float(u32.f);
-	put_word(b->base, b->offset, (unsigned)size, bits, is_little(flags));
+	put_word(b->base, b->offset, (unsigned)size, bits, bits_is_little(flags));
 	b->offset += size;
 	return BITS_OK;
 }
@@ -382,11 +369,11 @@ enum bits_error bits_put_utf16(struct bits_builder *b, Term value, unsigned flag
 		return BITS_BADARG;
 	if (n == 4) {
 		c -= 0x10000;
-		put_word(b->base, b->offset, 16, 0xd800 | c >> 10, is_little(flags));
+		put_word(b->base, b->offset, 16, 0xd800 | c >> 10, bits_is_little(flags));
 		b->offset += 16;
 		c = 0xdc00 | (c & 0x3ff);
 	}
-	put_word(b->base, b->offset, 16, c, is_little(flags));
+	put_word(b->base, b->offset, 16, c, bits_is_little(flags));
 	b->offset += 16;
 	return BITS_OK;
 }
@@ -395,7 +382,7 @@ enum bits_error bits_put_utf32(struct bits_builder *b, Term value, unsigned flag
 {
 	if (!bits_is_char(value))
 		return BITS_BADARG;
-	put_word(b->base, b->offset, 32, (uint64_t)small_value(value), is_little(flags));
+	put_word(b->base, b->offset, 32, (uint64_t)small_value(value), bits_is_little(flags));
 	b->offset += 32;
 	return BITS_OK;
 }

@@ -11,11 +11,6 @@
 
 enum { LIMB_BITS = 64, STACK_LIMBS = 32 };
 
-static inline bool is_little(unsigned flags)
-{
-	return (flags & BITS_LITTLE) != 0 || ((flags & BITS_NATIVE) != 0 && __BYTE_ORDER == __LITTLE_ENDIAN);
-}
-
 enum bits_error bits_size(Term size, unsigned unit, uint64_t *bits)
 {
 	if (term_is_small(size)) {
@@ -50,14 +45,7 @@ enum bits_error bits_add(struct heap *h, Term a, Term b, unsigned unit, Term *su
 /* Up to 64 bits, lowest byte first; the last, partial byte is the highest. */
 static uint64_t read_little(const uint8_t *base, uint64_t at, unsigned size)
 {
-	unsigned whole = size & ~7u;
-	uint64_t v = 0;
-
-	for (unsigned i = 0; i < whole; i += 8)
-		v |= bitcopy_read(base, at + i, 8) << i;
-	if (size > whole)
-		v |= bitcopy_read(base, at + whole, size - whole) << whole;
-	return v;
+	return size == 0 ? 0 : bits_to_little(bitcopy_read(base, at, size), size);
 }
 
 static void negate_limbs(uint64_t *limbs, size_t count)
@@ -91,7 +79,7 @@ static Term get_big(struct heap *h, const struct match_ctx *m, uint64_t size, un
 	bool negative;
 	Term t;
 
-	read_limbs(m->base, m->offset_bits, size, is_little(flags), limbs);
+	read_limbs(m->base, m->offset_bits, size, bits_is_little(flags), limbs);
 	negative = (flags & BITS_SIGNED) != 0 && (limbs[count - 1] >> (top_bits - 1) & 1) != 0;
 	if (negative) {
 		if (top_bits < LIMB_BITS)
@@ -120,12 +108,12 @@ Term bits_get_integer(struct heap *h, struct match_ctx *m, uint64_t size, unsign
 	m->offset_bits += size;
 	if (size == 0)
 		return SMALL(0);
-	if (is_little(flags))
+	if (bits_is_little(flags))
 		v = read_little(m->base, at, (unsigned)size);
 	else
 		v = bitcopy_read(m->base, at, (unsigned)size);
 	if (flags & BITS_SIGNED)
-		return heap_int(h, (int64_t)(v << (64 - size)) >> (64 - size));
+		return heap_int(h, bits_extend_sign(v, (unsigned)size));
 	return heap_uint(h, v);
 }
 
@@ -151,7 +139,7 @@ Term bits_get_float(struct heap *h, struct match_ctx *m, uint64_t size, unsigned
 	if (bits_left(m) < size)
 		return TERM_NONE;
 	if (size > 0) {
-		v = is_little(flags) ? read_little(m->base, m->offset_bits, (unsigned)size)
+		v = bits_is_little(flags) ? read_little(m->base, m->offset_bits, (unsigned)size)
 				     : bitcopy_read(m->base, m->offset_bits, (unsigned)size);
 		u32.w = (uint32_t)v;
 		u64.w = v;
@@ -227,7 +215,7 @@ Term bits_get_utf8_any(struct match_ctx *m)
 
 static uint32_t read_unit16(const struct match_ctx *m, uint64_t at, unsigned flags)
 {
-	return (uint32_t)(is_little(flags) ? read_little(m->base, at, 16) : bitcopy_read(m->base, at, 16));
+	return (uint32_t)(bits_is_little(flags) ? read_little(m->base, at, 16) : bitcopy_read(m->base, at, 16));
 }
 
 /* RFC 2781. */
@@ -258,7 +246,7 @@ Term bits_get_utf32(struct match_ctx *m, unsigned flags)
 
 	if (bits_left(m) < 32)
 		return TERM_NONE;
-	c = is_little(flags) ? read_little(m->base, m->offset_bits, 32) : bitcopy_read(m->base, m->offset_bits, 32);
+	c = bits_is_little(flags) ? read_little(m->base, m->offset_bits, 32) : bitcopy_read(m->base, m->offset_bits, 32);
 	if (!is_scalar(c))
 		return TERM_NONE;
 	m->offset_bits += 32;
