@@ -21,6 +21,7 @@
 #include "io/cpu_topology.h"
 #include "io/port.h"
 #include "proc/sched.h"
+#include "term/atom_rows.h"
 #include "term/node.h"
 #include "trace/trace.h"
 #include "trace/tracer.h"
@@ -36,6 +37,7 @@ static struct {
 	int64_t last_runtime_ms, last_wall_ms;
 	atomic_int processors; /* that the main thread may run on, when last looked at */
 	_Atomic Term requests_limit; /* a number that purging processes keep to */
+	struct atom_rows info_rows, stat_rows;
 } info;
 
 static int count_processors(void)
@@ -45,8 +47,11 @@ static int count_processors(void)
 	return sched_getaffinity(getpid(), sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
+static void find_rows(void);
+
 void bif_info_init(void)
 {
+	find_rows();
 	info.start_ns = clock_monotonic_ns();
 	bif_time_offset_ns();
 	tracer_unique = bif_time_next_monotonic;
@@ -295,10 +300,12 @@ static Term info_sequential_tracer(Process *p)
 	return heap_tuple(&p->heap, am_sequential_tracer, trace_seq_tracer());
 }
 
-static const struct info_item {
+struct info_item {
 	Term name;
 	Term (*make)(Process *p);
-} info_items[] = {
+};
+
+static const struct info_item info_items[] = {
 #define ITEM(name) { am_##name, info_##name }
 #define ITEM_AS(name, other) { am_##name, info_##other }
 	ITEM(os_type), ITEM(os_version), ITEM(process_count), ITEM(process_limit), ITEM(port_count), ITEM(port_limit), ITEM(snifs), ITEM(ets_count), ITEM(ets_limit), ITEM(atom_count),
@@ -370,6 +377,14 @@ static Term info_pair(Process *p, Term name, Term of)
 	}
 }
 
+/* TERM_NONE: no item has that name. */
+static Term make_named(Process *p, const struct info_item *items, const struct atom_rows *rows, Term name)
+{
+	int i = atom_rows_find(rows, name);
+
+	return i >= 0 ? items[i].make(p) : TERM_NONE;
+}
+
 Term bif_erlang_system_info_1(Process *p, Term *args)
 {
 	Term value = TERM_NONE;
@@ -380,9 +395,8 @@ Term bif_erlang_system_info_1(Process *p, Term *args)
 		value = info_pair(p, tuple_get(args[0], 1), tuple_get(args[0], 2));
 	if (term_is_tuple_of(args[0], 3) && tuple_get(args[0], 1) == am_memory_internal)
 		value = info_request_memory(p, tuple_get(args[0], 2), tuple_get(args[0], 3));
-	for (size_t i = 0; i < sizeof(info_items) / sizeof(info_items[0]); i++)
-		if (info_items[i].name == args[0])
-			value = info_items[i].make(p);
+	if (term_is_atom(args[0]))
+		value = make_named(p, info_items, &info.info_rows, args[0]);
 	return value != TERM_NONE ? value : exc_badarg(p);
 }
 
@@ -576,13 +590,20 @@ static const struct info_item stat_items[] = {
 	{ am_microstate_accounting, info_microstate_accounting }, { am_scheduler_wall_time, info_scheduler_wall_time }, { am_scheduler_wall_time_all, info_scheduler_wall_time },
 };
 
+_Static_assert(sizeof(info_items) / sizeof(info_items[0]) <= ATOM_ROWS_MAX, "rows");
+
+static void find_rows(void)
+{
+	for (unsigned i = 0; i < sizeof(info_items) / sizeof(info_items[0]); i++)
+		atom_rows_add(&info.info_rows, info_items[i].name, i);
+	for (unsigned i = 0; i < sizeof(stat_items) / sizeof(stat_items[0]); i++)
+		atom_rows_add(&info.stat_rows, stat_items[i].name, i);
+}
+
 Term bif_erlang_statistics_1(Process *p, Term *args)
 {
-	Term value = TERM_NONE;
+	Term value = make_named(p, stat_items, &info.stat_rows, args[0]);
 
-	for (size_t i = 0; i < sizeof(stat_items) / sizeof(stat_items[0]); i++)
-		if (stat_items[i].name == args[0])
-			value = stat_items[i].make(p);
 	return value != TERM_NONE ? value : exc_badarg(p);
 }
 

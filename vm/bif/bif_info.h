@@ -9,6 +9,7 @@
 void bif_proc_init(void);
 void bif_persistent_init(void);
 size_t persistent_table_size(void);
+void bif_process_info_init(void);
 /* The items that process_info/2 knows. */
 Term process_info_items(struct heap *h);
 void bif_info_init(void);

@@ -8,4 +8,5 @@ void bif_proc_init(void)
 	bif_info_init();
 	bif_literal_init();
 	bif_persistent_init();
+	bif_process_info_init();
 }

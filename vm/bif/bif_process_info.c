@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Built-in functions: process_info and processes. What is told of another process is made by that process, on its heap,
  * in the order of signals. */
+#include "base/alloc.h"
 #include "bif/process_call.h"
 #include "bif/spawn_opts.h"
 #include "code/code_print.h"
@@ -17,6 +18,7 @@
 #include "proc/registry.h"
 #include "proc/saved_calls.h"
 #include "proc/sched.h"
+#include "term/atom_rows.h"
 #include "term/node.h"
 
 Term bif_erlang_processes_0(Process *p, Term *args)
@@ -470,47 +472,48 @@ static Term info_last_calls(Process *p, struct heap *h)
 	return list;
 }
 
-/* ---- the items. DEFAULT: in process_info/1, in this order. */
-enum { PLAIN, DEFAULT };
+/* ---- the items. DEFAULT: in process_info/1, in this order. OWN: the value holds terms of the process's own heap.
+ * LONG: it may be as long as the heap or the tables are. */
+enum { PLAIN = 0, DEFAULT = 1, OWN = 2, LONG = 4 };
 
 static const struct item {
 	Term name;
 	Term (*make)(Process *p, struct heap *h);
-	int group;
+	int kind;
 } items[] = {
 	{ am_registered_name, info_registered_name, DEFAULT },
 	{ am_current_function, info_current_function, DEFAULT },
 	{ am_initial_call, info_initial_call, DEFAULT },
 	{ am_status, info_status, DEFAULT },
 	{ am_message_queue_len, info_message_queue_len, DEFAULT },
-	{ am_links, info_links, DEFAULT },
-	{ am_dictionary, info_dictionary, DEFAULT },
+	{ am_links, info_links, DEFAULT | LONG },
+	{ am_dictionary, info_dictionary, DEFAULT | OWN | LONG },
 	{ am_trap_exit, info_trap_exit, DEFAULT },
 	{ am_error_handler, info_error_handler, DEFAULT },
 	{ am_priority, info_priority, DEFAULT },
-	{ am_group_leader, info_group_leader, DEFAULT },
+	{ am_group_leader, info_group_leader, DEFAULT | OWN },
 	{ am_total_heap_size, info_total_heap_size, DEFAULT },
 	{ am_heap_size, info_heap_size, DEFAULT },
 	{ am_stack_size, info_stack_size, DEFAULT },
 	{ am_reductions, info_reductions, DEFAULT },
 	{ am_garbage_collection, info_garbage_collection, DEFAULT },
-	{ am_suspending, info_suspending, DEFAULT },
-	{ am_messages, info_messages, PLAIN },
-	{ am_backtrace, info_backtrace, PLAIN },
+	{ am_suspending, info_suspending, DEFAULT | LONG },
+	{ am_messages, info_messages, LONG },
+	{ am_backtrace, info_backtrace, LONG },
 	{ am_message_queue_data, info_message_queue_data, PLAIN },
 	{ am_current_location, info_current_location, PLAIN },
 	{ am_current_stacktrace, info_current_stacktrace, PLAIN },
-	{ am_monitors, info_monitors, PLAIN },
-	{ am_monitored_by, info_monitored_by, PLAIN },
+	{ am_monitors, info_monitors, LONG },
+	{ am_monitored_by, info_monitored_by, LONG },
 	{ am_memory, info_memory, PLAIN },
-	{ am_binary, info_binary, PLAIN },
+	{ am_binary, info_binary, LONG },
 	{ am_max_heap_size, info_max_heap_size, PLAIN },
 	{ am_min_heap_size, info_min_heap_size, PLAIN },
 	{ am_min_bin_vheap_size, info_min_bin_vheap_size, PLAIN },
 	{ am_fullsweep_after, info_fullsweep_after, PLAIN },
 	{ am_garbage_collection_info, info_garbage_collection_info, PLAIN },
-	{ am_sequential_trace_token, info_sequential_trace_token, PLAIN },
-	{ am_catchlevel, info_catchlevel, PLAIN },
+	{ am_sequential_trace_token, info_sequential_trace_token, OWN },
+	{ am_catchlevel, info_catchlevel, LONG },
 	{ am_parent, info_parent, PLAIN },
 	{ am_trace, info_zero, PLAIN },
 	{ am_last_calls, info_last_calls, PLAIN },
@@ -528,91 +531,133 @@ Term process_info_items(struct heap *h)
 	return list;
 }
 
+static struct atom_rows item_rows;
+
+void bif_process_info_init(void)
+{
+	for (unsigned i = 0; i < ITEM_COUNT; i++)
+		atom_rows_add(&item_rows, items[i].name, i);
+}
+
 static const struct item *find_item(Term name)
 {
-	for (size_t i = 0; i < ITEM_COUNT; i++)
-		if (items[i].name == name)
-			return &items[i];
-	return NULL;
+	int i = atom_rows_find(&item_rows, name);
+
+	return i >= 0 ? &items[i] : NULL;
 }
 
-static Term make_item(Process *p, const struct item *item)
+/* {Name, Value} on h, which is p's heap or that of whoever asks. */
+static Term make_item(Process *p, struct heap *h, const struct item *item)
 {
-	return pair(&p->heap, item->name, item->make(p, &p->heap));
+	Term value = item->make(p, h);
+
+	if ((item->kind & OWN) && h != &p->heap)
+		value = copy_to_heap(value, h);
+	return pair(h, item->name, value);
 }
+
+static bool has_no_name(const Process *p)
+{
+	return atomic_load(&p->reg_name) == TERM_NONE;
+}
+
+static Term make_all(Process *p, struct heap *h)
+{
+	Term list = NIL;
+
+	for (size_t i = ITEM_COUNT; i-- > 0;)
+		if ((items[i].kind & DEFAULT) && !(items[i].name == am_registered_name && has_no_name(p)))
+			list = heap_cons(h, make_item(p, h, &items[i]), list);
+	return list;
+}
+
+/* What is asked for: all that process_info/1 tells, one item, or a list of them. */
+enum wish { WISH_ALL, WISH_ONE, WISH_LIST };
 
 /* registered_name of a process without one is [] alone, and absent from process_info/1. */
-static Term make_single(Process *p, Term name)
-{
-	const struct item *item = find_item(name);
-
-	if (name == am_registered_name && atomic_load(&p->reg_name) == TERM_NONE)
-		return NIL;
-	return make_item(p, item);
-}
-
-static Term make_all(Process *p)
+static Term make_wish(Process *p, struct heap *h, enum wish wish, const Term *names, size_t n)
 {
 	Term list = NIL;
 
-	for (size_t i = ITEM_COUNT; i-- > 0;) {
-		if (items[i].group != DEFAULT)
-			continue;
-		if (items[i].name == am_registered_name && atomic_load(&p->reg_name) == TERM_NONE)
-			continue;
-		list = heap_cons(&p->heap, make_item(p, &items[i]), list);
-	}
+	if (wish == WISH_ALL)
+		return make_all(p, h);
+	if (wish == WISH_ONE)
+		return names[0] == am_registered_name && has_no_name(p) ? NIL : make_item(p, h, find_item(names[0]));
+	while (n-- > 0)
+		list = heap_cons(h, make_item(p, h, find_item(names[n])), list);
 	return list;
 }
 
-static Term answer_all(Process *p, struct process_call *c)
+static Term answer_wish(Process *p, struct process_call *c)
 {
-	(void)c;
-	return p != NULL ? make_all(p) : am_undefined;
-}
-
-static Term answer_single(Process *p, struct process_call *c)
-{
-	return p != NULL ? make_single(p, c->items[0]) : am_undefined;
-}
-
-static Term answer_list(Process *p, struct process_call *c)
-{
-	Term list = NIL;
-
 	if (p == NULL)
 		return am_undefined;
-	for (size_t i = c->n; i-- > 0;)
-		list = heap_cons(&p->heap, make_item(p, find_item(c->items[i])), list);
-	return list;
+	return make_wish(p, &p->heap, (enum wish)small_value(c->items[0]), c->items + 1, c->n - 1);
 }
 
-/* Our own answers come at once; another's through a signal. Takes: c. */
-static Term ask(Process *p, Term pid, struct process_call *c, Term ref)
+/* What others sent before counts: our own queue, too. Fails: false when that ends p. */
+static bool handle_own(Process *p)
 {
-	Term result;
+	return !(atomic_load(&p->state) & PS_SIGNALS) || signal_handle_now(p);
+}
 
-	if (pid != p->id) {
-		c->leaves_nothing = true;
-		return process_call_await(p, pid, c, ref);
-	}
-	/* What others sent before counts: our own queue, too. */
-	if ((atomic_load(&p->state) & PS_SIGNALS) && !signal_handle_now(p)) {
-		process_call_free(c);
+/* May whoever asks look himself? Only at what costs little, however many items. */
+enum { SHORT_QUEUE = 32, SHORT_PEERS = 32, SHORT_WORDS = 4096, SHORT_NAMES = 16 };
+
+static bool is_small(const Process *p)
+{
+	return peer_count(&p->links) <= SHORT_PEERS && peer_count(&p->monitors) <= SHORT_PEERS &&
+	       peer_count(&p->monitored_by) <= SHORT_PEERS && block_words(&p->heap) + old_block_words(&p->heap) <= SHORT_WORDS;
+}
+
+static bool is_short(const Process *p, enum wish wish, const Term *names, size_t n)
+{
+	bool is_long = wish == WISH_ALL;
+
+	for (size_t i = 0; i < n; i++)
+		is_long |= (find_item(names[i])->kind & LONG) != 0;
+	return p->msg_length <= SHORT_QUEUE && (!is_long || is_small(p));
+}
+
+/* Of a process that waits for messages, and has nothing to handle first. TERM_NONE: it must tell itself. */
+static Term look_at(Process *p, Term pid, enum wish wish, const Term *names, size_t n)
+{
+	Process *other = process_peek(pid);
+	Term result = TERM_NONE;
+
+	if (other == NULL || !sched_hold(other, pid))
 		return TERM_NONE;
-	}
-	result = c->fn(p, c);
-	process_call_free(c);
+	if (is_short(other, wish, names, n))
+		result = make_wish(other, &p->heap, wish, names, n);
+	sched_let_go(other);
 	return result;
+}
+
+/* Our own answers come at once, and those of who sleeps; another's through a signal. */
+static Term ask(Process *p, Term pid, enum wish wish, const Term *names, size_t n)
+{
+	struct process_call *c;
+	Term result, ref;
+
+	if (pid == p->id)
+		return handle_own(p) ? make_wish(p, &p->heap, wish, names, n) : TERM_NONE;
+	result = n <= SHORT_NAMES ? look_at(p, pid, wish, names, n) : TERM_NONE;
+	if (result != TERM_NONE)
+		return result;
+	ref = heap_ref(&p->heap, 0);
+	c = process_call_new(answer_wish, p->id, ref, n + 1);
+	c->leaves_nothing = true;
+	c->items[0] = SMALL(wish);
+	for (size_t i = 0; i < n; i++)
+		c->items[i + 1] = names[i];
+	return process_call_await(p, pid, c, ref);
 }
 
 Term bif_erlang_process_info_1(Process *p, Term *args)
 {
-	Term ref = heap_ref(&p->heap, 0);
-
 	if (!term_is_local_pid(args[0]))
 		return exc_badarg(p);
-	return ask(p, args[0], process_call_new(answer_all, p->id, ref, 0), ref);
+	return ask(p, args[0], WISH_ALL, NULL, 0);
 }
 
 static size_t count_items(Term list)
@@ -625,38 +670,34 @@ static size_t count_items(Term list)
 	return list == NIL ? n : SIZE_MAX;
 }
 
+static Term ask_list(Process *p, Term pid, Term list, size_t n)
+{
+	Term fixed[SHORT_NAMES] = { NIL }, *names = n <= SHORT_NAMES ? fixed : mem_alloc(n * sizeof(Term)), result;
+
+	for (size_t i = 0; i < n; i++, list = cons_tail(list))
+		names[i] = cons_head(list);
+	result = ask(p, pid, WISH_LIST, names, n);
+	if (names != fixed)
+		mem_free(names);
+	return result;
+}
+
 Term bif_erlang_process_info_2(Process *p, Term *args)
 {
-	Term ref = heap_ref(&p->heap, 0);
-	struct process_call *c;
 	size_t n;
 
 	if (!term_is_local_pid(args[0]))
 		return exc_badarg(p);
-	if (!term_is_list(args[1])) {
-		if (find_item(args[1]) == NULL)
-			return exc_badarg(p);
-		c = process_call_new(answer_single, p->id, ref, 1);
-		c->items[0] = args[1];
-		return ask(p, args[0], c, ref);
-	}
+	if (!term_is_list(args[1]))
+		return find_item(args[1]) != NULL ? ask(p, args[0], WISH_ONE, &args[1], 1) : exc_badarg(p);
 	n = count_items(args[1]);
-	if (n == SIZE_MAX)
-		return exc_badarg(p);
-	c = process_call_new(answer_list, p->id, ref, n);
-	n = 0;
-	for (Term list = args[1]; term_is_cons(list); list = cons_tail(list))
-		c->items[n++] = cons_head(list);
-	return ask(p, args[0], c, ref);
+	return n != SIZE_MAX ? ask_list(p, args[0], args[1], n) : exc_badarg(p);
 }
 
-static Term answer_display(Process *p, struct process_call *c)
+static Term display(Process *p)
 {
 	struct print_buffer b;
 
-	(void)c;
-	if (p == NULL)
-		return am_badarg;
 	print_buffer_init(&b, BACKTRACE_BYTES_MAX);
 	if (!is_sensitive(p)) {
 		print_current(&b, p);
@@ -667,14 +708,26 @@ static Term answer_display(Process *p, struct process_call *c)
 	return am_true;
 }
 
+static Term answer_display(Process *p, struct process_call *c)
+{
+	(void)c;
+	return p != NULL ? display(p) : am_badarg;
+}
+
 /* On standard error: the only thing that can be shown is its stack. */
 Term bif_erts_internal_process_display_2(Process *p, Term *args)
 {
-	Term ref = heap_ref(&p->heap, 0);
+	struct process_call *c;
+	Term ref;
 
 	if (!term_is_local_pid(args[0]))
 		return am_badarg;
 	if (args[1] != am_backtrace)
 		return am_badopt;
-	return ask(p, args[0], process_call_new(answer_display, p->id, ref, 0), ref);
+	if (args[0] == p->id)
+		return handle_own(p) ? display(p) : TERM_NONE;
+	ref = heap_ref(&p->heap, 0);
+	c = process_call_new(answer_display, p->id, ref, 0);
+	c->leaves_nothing = true;
+	return process_call_await(p, args[0], c, ref);
 }

@@ -16,28 +16,19 @@ static Term answer_alive(Process *p, struct process_call *c)
 	return term_from_bool(p != NULL);
 }
 
-static bool has_signals(Term pid)
-{
-	Process *q = process_find(pid);
-	bool found;
-
-	if (q == NULL)
-		return false;
-	found = atomic_load(&q->state) & PS_SIGNALS;
-	process_unref(q);
-	return found;
-}
-
 Term bif_erlang_is_process_alive_1(Process *p, Term *args)
 {
+	uint32_t state;
 	Term ref;
 
 	if (!term_is_local_pid(args[0]))
 		return exc_badarg(p);
 	if (args[0] == p->id)
 		return am_true;
-	if (!has_signals(args[0]))
-		return term_from_bool(process_is_alive(args[0]));
+	if (!process_look(args[0], &state))
+		return am_false;
+	if (!(state & PS_SIGNALS))
+		return am_true;
 	ref = heap_ref(&p->heap, 0);
 	return process_call_await(p, args[0], process_call_new(answer_alive, p->id, ref, 0), ref);
 }

@@ -9,7 +9,7 @@
 
 static struct {
 	struct lock lock;
-	bool on;
+	atomic_bool on;      /* written under the lock */
 	int64_t start, *slept; /* Units: nanoseconds; one a scheduler */
 } wall;
 
@@ -56,6 +56,8 @@ Term info_scheduler_wall_time(Process *p)
 	int64_t now, total;
 	Term list = NIL;
 
+	if (!wall.on)
+		return am_undefined;
 	lock_acquire(&wall.lock);
 	now = clock_monotonic_ns();
 	total = now - wall.start;

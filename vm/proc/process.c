@@ -77,17 +77,22 @@ Process *process_find(Term pid)
 	return found ? p : NULL;
 }
 
-bool process_is_alive(Term pid)
+/* The state first: who has it from this process's memory before its next use finds another id there. */
+bool process_look(Term pid, uint32_t *state)
 {
 	Process *p = process_peek(pid);
-	bool found;
 
 	if (p == NULL)
 		return false;
-	lock_acquire(&p->signals_lock);
-	found = is_living(p, pid);
-	lock_release(&p->signals_lock);
-	return found;
+	*state = atomic_load_explicit(&p->state, memory_order_acquire);
+	return !(*state & (PS_EXITING | PS_DEAD)) && __atomic_load_n(&p->id, __ATOMIC_RELAXED) == pid;
+}
+
+bool process_is_alive(Term pid)
+{
+	uint32_t state;
+
+	return process_look(pid, &state);
 }
 
 void process_ref(Process *p)
@@ -296,7 +301,7 @@ static void publish(Process *p, Term id)
 {
 	lock_acquire(&p->signals_lock);
 	init_queues(p);
-	p->id = id;
+	__atomic_store_n(&p->id, id, __ATOMIC_RELAXED);
 	atomic_store(&p->state, PS_RUNNABLE);
 	lock_release(&p->signals_lock);
 }
@@ -537,7 +542,7 @@ static void leave_table(Process *p)
 	uint32_t number = pid_number(p->id);
 
 	lock_acquire(&p->signals_lock);
-	p->id = TERM_NONE;
+	__atomic_store_n(&p->id, TERM_NONE, __ATOMIC_RELAXED);
 	atomic_store(&p->state, PS_EXITING | PS_DEAD);
 	lock_release(&p->signals_lock);
 	lock_acquire(&table.lock);

@@ -71,7 +71,7 @@ enum exc_kind {
 
 struct process {
 	struct heap heap;    /* first: a struct process * is a struct heap * to the heap rooms */
-	Term id;             /* TERM_NONE while unused; written under signals_lock */
+	Term id;             /* TERM_NONE while unused; written under signals_lock, before the state says that it lives */
 	_Atomic uint32_t state;
 	uint32_t flags;
 	uint32_t woken_from; /* state bits before it was scheduled in; PS_RUNNING once code runs */
@@ -148,6 +148,8 @@ void process_ref(Process *p);
 void process_unref(Process *p);
 /* Whatever memory the pid's slot points to, or NULL, without a reference: only good for signals_lock and a look at id. */
 Process *process_peek(Term pid);
+/* Does it live? *state: its state bits then. Takes no lock. */
+bool process_look(Term pid, uint32_t *state);
 bool process_is_alive(Term pid);
 size_t process_count(void);
 /* Calls see(p, arg) for every process, without a lock: while the world is stopped, or ends. */

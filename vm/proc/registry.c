@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Registered names: pages of slots indexed by the atom's index, made when first needed.
- * Invariant: slots are written under the lock alone. */
+/* Registered names: pages of slots indexed by the atom's index, made when first needed, and a list of the names in use.
+ * Invariant: slots are written under the lock alone; all.names[slot.place] is the name of a slot that has an owner. */
 #include "proc/registry.h"
 
 #include "base/alloc.h"
@@ -8,14 +8,22 @@
 
 enum { PAGE_SLOTS = 1024, PAGES = ATOM_TABLE_MAX / PAGE_SLOTS };
 
+struct slot {
+	_Atomic Term owner;  /* pid or port, or TERM_NONE */
+	uint32_t place;      /* under the lock */
+};
+
 struct page {
-	_Atomic Term slots[PAGE_SLOTS];
+	struct slot slots[PAGE_SLOTS];
 };
 
 static struct {
 	struct lock lock;
 	_Atomic(struct page *) pages[PAGES];
-	size_t count;
+	struct {             /* under the lock */
+		Term *names;
+		uint32_t count, room;
+	} all;
 } registry;
 
 void registry_init(void)
@@ -28,10 +36,10 @@ Term registry_whereis(Term name)
 	uint32_t index = atom_index(name);
 	struct page *page = atomic_load_explicit(&registry.pages[index / PAGE_SLOTS], memory_order_acquire);
 
-	return page == NULL ? TERM_NONE : atomic_load_explicit(&page->slots[index % PAGE_SLOTS], memory_order_acquire);
+	return page == NULL ? TERM_NONE : atomic_load_explicit(&page->slots[index % PAGE_SLOTS].owner, memory_order_acquire);
 }
 
-static _Atomic Term *make_slot(Term name)
+static struct slot *make_slot(Term name)
 {
 	uint32_t index = atom_index(name);
 	struct page *page = atomic_load(&registry.pages[index / PAGE_SLOTS]);
@@ -45,12 +53,17 @@ static _Atomic Term *make_slot(Term name)
 
 static bool take_slot(Term name, Term owner)
 {
-	_Atomic Term *slot = make_slot(name);
+	struct slot *slot = make_slot(name);
 
-	if (atomic_load(slot) != TERM_NONE)
+	if (atomic_load(&slot->owner) != TERM_NONE)
 		return false;
-	atomic_store(slot, owner);
-	registry.count++;
+	if (registry.all.count == registry.all.room) {
+		registry.all.room = registry.all.room * 2 + 64;
+		registry.all.names = mem_realloc(registry.all.names, registry.all.room * sizeof(Term));
+	}
+	slot->place = registry.all.count;
+	registry.all.names[registry.all.count++] = name;
+	atomic_store(&slot->owner, owner);
 	return true;
 }
 
@@ -82,8 +95,12 @@ bool registry_register_port(Term name, Term port)
 
 static void free_slot(Term name)
 {
-	atomic_store(make_slot(name), TERM_NONE);
-	registry.count--;
+	struct slot *slot = make_slot(name);
+	Term last = registry.all.names[--registry.all.count];
+
+	atomic_store(&slot->owner, TERM_NONE);
+	registry.all.names[slot->place] = last;
+	make_slot(last)->place = slot->place;
 }
 
 bool registry_unregister(Term name)
@@ -134,13 +151,8 @@ Term registry_list(struct heap *h)
 	Term list = NIL;
 
 	lock_acquire(&registry.lock);
-	for (uint32_t i = 0; i < PAGES; i++) {
-		struct page *page = atomic_load(&registry.pages[i]);
-
-		for (uint32_t k = 0; page != NULL && k < PAGE_SLOTS; k++)
-			if (atomic_load(&page->slots[k]) != TERM_NONE)
-				list = heap_cons(h, term_from_atom(i * PAGE_SLOTS + k), list);
-	}
+	for (uint32_t i = 0; i < registry.all.count; i++)
+		list = heap_cons(h, registry.all.names[i], list);
 	lock_release(&registry.lock);
 	return list;
 }

@@ -67,6 +67,11 @@ void sched_wake(Process *p, bool message);
 bool sched_raise(Term pid, enum proc_priority priority);
 /* Its timers have changed under it: it looks again when it should wake. */
 void sched_kick(unsigned id);
+/* p, if it has that pid, waits for messages and has neither message nor signal to handle first, is this thread's to look at: nobody runs it until
+ * sched_let_go. Its owner's fields may be read, its heap not be changed. Hold it shortly, and only one. Fails: false when it does anything else, or
+ * is gone. Called from a scheduler. */
+bool sched_hold(Process *p, Term pid);
+void sched_let_go(Process *p);
 /* Called before the VM ends with halt (files and ports flush). At most 4. */
 void sched_at_halt(void (*hook)(void));
 /* The process of this thread ends: its time slice is accounted for, nothing runs. */
