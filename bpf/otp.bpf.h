@@ -169,49 +169,4 @@ static __always_inline void otp_name_resume(const struct otp_layout *layout, __u
         otp_name_mfa(name, args[0], args[1], otp_list_length(args[2]));
 }
 
-static __always_inline __u64 otp_shape(__u64 term, __u64 header)
-{
-    if ((term & 3) == OTP_TAG_LIST)
-        return WIRE_LIST;
-    if ((term & 3) != OTP_TAG_BOXED)
-        return WIRE_OTHER;
-    switch (header >> 2 & 0xf) { /* the sub-tags of boxed things that stay from release to release */
-    case 0: return WIRE_TUPLE;
-    case 4: return WIRE_REF;
-    case 5: return WIRE_FUN;
-    case 6: return WIRE_FLOAT;
-    default: return WIRE_OTHER;
-    }
-}
-
-/* An exit reason as far as it is counted: an atom or integer, alone or first in a tuple (or in a tuple first in a tuple). */
-static __always_inline void otp_name_reason(__u64 term, struct name_text *name)
-{
-    __u64 tuple[2], arities = 0, shape;
-
-    name->form = WIRE_REASON;
-    name->used = 24;
-    for (__u32 depth = 0; depth < 3; depth++) {
-        tuple[0] = 0;
-        tuple[1] = 0;
-        if ((term & 3) == OTP_TAG_BOXED)
-            bpf_probe_read_user(tuple, sizeof tuple, (void *)(term & ~7ull));
-        shape = otp_shape(term, tuple[0]);
-        if (shape != WIRE_TUPLE || !(tuple[0] >> 6) || depth == 2)
-            break;
-        arities |= (tuple[0] >> 6 < 255 ? tuple[0] >> 6 : 255) << depth * 8;
-        term = tuple[1];
-    }
-    name->words[0] = shape;
-    name->words[1] = 0;
-    name->words[2] = arities;
-    if ((term & 0x3f) == OTP_TAG_ATOM) {
-        name->words[0] = WIRE_ATOM;
-        name->words[1] = term >> 6;
-    } else if ((term & 0xf) == OTP_TAG_SMALL) {
-        name->words[0] = WIRE_INTEGER;
-        name->words[1] = (__s64)term >> 4;
-    }
-}
-
 #endif

@@ -65,8 +65,10 @@ enum {
     OTP_TAG_LIST = 1,  /* primary tags, the low two bits */
     OTP_TAG_BOXED = 2,
     OTP_TAG_PID = 0x3, /* immediates, the low four */
+    OTP_TAG_PORT = 0x7,
     OTP_TAG_SMALL = 0xf,
     OTP_TAG_ATOM = 0x0b, /* and the low six */
+    OTP_NIL = 0x3b,      /* the whole word */
     OTP_HEADER_REF = 0x10, /* headers, the low six; above: words that follow */
 };
 

@@ -1,28 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Births and deaths of Erlang processes: totals, by MFA and by reason, and lifetimes.
- * Invariant: each birth and death whose pid can be read is in `totals`, whatever else fails.
+ * Births and deaths of Erlang processes: totals, by MFA and by reason, and lifetimes. They are counted in one of two sides,
+ * while user space reads the other and empties it.
+ * Invariants: each birth and death whose pid can be read is in `totals`, whatever else fails; a program counts all that it
+ * counts in one side.
  */
 #include "erlpid.bpf.h"
 #include "hist.bpf.h"
 #include "otp_call.bpf.h"
+#include "reason.bpf.h"
 #include "spawns.h"
 
 const volatile bool spawns_events = false;
 
+volatile __u32 spawns_side; /* where programs that begin now count: 0 or 1 */
+
+/* Of side 0, then of side 1. */
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-    __uint(max_entries, SPAWNS_NTOTALS);
+    __uint(max_entries, SPAWNS_SIDES * SPAWNS_NTOTALS);
     __type(key, __u32);
     __type(value, __u64);
 } totals SEC(".maps");
 
-struct {
+struct names {
     __uint(type, BPF_MAP_TYPE_HASH);
     __uint(max_entries, 8192);
     __type(key, struct wire_name_key);
     __type(value, struct spawns_count);
-} counts SEC(".maps");
+} counts_0 SEC(".maps"), counts_1 SEC(".maps");
 
 enum { NBIRTHS = 262144 }; /* a power of two; OTP's default limit of processes */
 
@@ -50,41 +56,51 @@ struct {
     __type(value, __u64);
 } more_births SEC(".maps");
 
+/* By side. */
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);
-    __uint(max_entries, 1);
+    __uint(max_entries, SPAWNS_SIDES);
     __type(key, __u32);
     __type(value, struct wire_hist);
 } lifetimes SEC(".maps");
 
-static __always_inline void count_total(__u32 which)
+static __always_inline void count_total(__u32 side, __u32 which)
 {
-    __u64 *total = bpf_map_lookup_elem(&totals, &which);
+    __u32 slot = side * SPAWNS_NTOTALS + which;
+    __u64 *total = bpf_map_lookup_elem(&totals, &slot);
 
     if (total)
         __sync_fetch_and_add(total, 1);
 }
 
-static __noinline __u64 *add_name(const struct wire_name_key *key, const struct name_text *name)
+static __always_inline __u64 *add_name(void *counts, const struct wire_name_key *key, const struct name_text *name)
 {
     struct spawns_count value = {0}, *made;
 
-    if (!key || !name)
-        return 0;
     name_copy(&value.name, name);
     name_announce(key->vm, name);
-    made = probe_upsert(&counts, key, &value);
+    made = probe_upsert(counts, key, &value);
     return made ? &made->count : 0;
 }
 
-static __always_inline void count_name(__u32 vm, __u32 kind, const struct name_text *name)
+static __always_inline void count_name_in(void *counts, __u32 vm, __u32 kind, const struct name_text *name)
 {
     struct wire_name_key key = {vm, kind, name_hash(name)};
-    struct spawns_count *value = bpf_map_lookup_elem(&counts, &key);
-    __u64 *count = value ? &value->count : add_name(&key, name);
+    struct spawns_count *value = bpf_map_lookup_elem(counts, &key);
+    __u64 *count = value ? &value->count : add_name(counts, &key, name);
 
     if (count)
         __sync_fetch_and_add(count, 1);
+}
+
+static __noinline void count_name(__u32 side, __u32 vm, __u32 kind, const struct name_text *name)
+{
+    if (!name)
+        return;
+    if (side)
+        count_name_in(&counts_1, vm, kind, name);
+    else
+        count_name_in(&counts_0, vm, kind, name);
 }
 
 /* lifetime_ns 0: not known. */
@@ -147,14 +163,13 @@ static __always_inline __u64 take_birth(const struct wire_proc *proc)
 }
 
 /* 0: not known. */
-static __always_inline __u64 count_lifetime(const struct wire_proc *proc, __u64 now)
+static __always_inline __u64 count_lifetime(__u32 side, const struct wire_proc *proc, __u64 now)
 {
     __u64 born_ns = take_birth(proc), lifetime_ns;
-    __u32 zero = 0;
-    struct wire_hist *hist = bpf_map_lookup_elem(&lifetimes, &zero);
+    struct wire_hist *hist = bpf_map_lookup_elem(&lifetimes, &side);
 
     if (!born_ns) {
-        count_total(SPAWNS_TOTAL_STRANGERS);
+        count_total(side, SPAWNS_TOTAL_STRANGERS);
         return 0;
     }
     lifetime_ns = now > born_ns ? now - born_ns : 1;
@@ -165,22 +180,26 @@ static __always_inline __u64 count_lifetime(const struct wire_proc *proc, __u64 
 
 static __always_inline void handle_birth(const struct wire_proc *proc, __u64 now, const struct name_text *mfa)
 {
-    count_total(SPAWNS_TOTAL_BIRTHS);
+    __u32 side = spawns_side & 1;
+
+    count_total(side, SPAWNS_TOTAL_BIRTHS);
     keep_birth(proc, now);
-    count_name(proc->vm, SPAWNS_BIRTH, mfa);
+    count_name(side, proc->vm, SPAWNS_BIRTH, mfa);
     if (spawns_events)
         send_record(proc, mfa, SPAWNS_BIRTH, now, 0);
 }
 
-static __always_inline void handle_death(const struct wire_proc *proc, __u64 now, const struct name_text *reason)
+/* `told`: the reason as it is told of this one death. */
+static __always_inline void handle_death(const struct wire_proc *proc, __u64 now, const struct name_text *reason, const struct name_text *told)
 {
+    __u32 side = spawns_side & 1;
     __u64 lifetime_ns;
 
-    count_total(SPAWNS_TOTAL_DEATHS);
-    lifetime_ns = count_lifetime(proc, now);
-    count_name(proc->vm, SPAWNS_DEATH, reason);
+    count_total(side, SPAWNS_TOTAL_DEATHS);
+    lifetime_ns = count_lifetime(side, proc, now);
+    count_name(side, proc->vm, SPAWNS_DEATH, reason);
     if (spawns_events)
-        send_record(proc, reason, SPAWNS_DEATH, now, lifetime_ns);
+        send_record(proc, told, SPAWNS_DEATH, now, lifetime_ns);
 }
 
 SEC("uprobe")
@@ -204,14 +223,15 @@ int on_process__exit(struct pt_regs *ctx)
 {
     struct wire_proc proc = {.vm = probe_vm()};
     __u64 now = bpf_ktime_get_ns();
-    struct name_text reason;
+    struct name_text text, reason;
 
     if (probe_stopped)
         return 0;
     if (erlpid_arg(ctx, PROBE_ID_process__exit, process__exit_pid, &proc.pid))
         return 0;
-    name_arg(ctx, PROBE_ID_process__exit, process__exit_reason, &reason);
-    handle_death(&proc, now, &reason);
+    name_arg(ctx, PROBE_ID_process__exit, process__exit_reason, &text);
+    reason_of_text(&text, &reason);
+    handle_death(&proc, now, &reason, &text);
     return 0;
 }
 
@@ -282,8 +302,8 @@ int at_process__exit(struct pt_regs *ctx)
         otp_read_pid(layout, process, &proc.pid) ||
         otp_read(layout, process, OTP_PROC_FVALUE, &term, sizeof term))
         return 0;
-    otp_name_reason(term, &reason);
-    handle_death(&proc, now, &reason);
+    reason_of_term(term, &reason);
+    handle_death(&proc, now, &reason, &reason);
     return 0;
 }
 

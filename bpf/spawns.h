@@ -9,7 +9,9 @@
 
 enum { SPAWNS_BIRTH = 1, SPAWNS_DEATH = 2 };
 
-/* Slots of the map "totals". */
+enum { SPAWNS_SIDES = 2 };
+
+/* Slots of the map "totals", of each side. */
 enum {
     SPAWNS_TOTAL_BIRTHS,
     SPAWNS_TOTAL_DEATHS,
@@ -17,7 +19,7 @@ enum {
     SPAWNS_NTOTALS
 };
 
-/* Value of "counts": how many births with this MFA, deaths with this reason. */
+/* Value of "counts_0" and "counts_1", by side: how many births with this MFA, deaths with this reason. */
 struct spawns_count {
     __u64 count;
     struct wire_name name;

@@ -31,19 +31,51 @@ enum wire_form {
     WIRE_TEXT,   /* as the VM printed it: untrusted bytes */
     WIRE_MFA,    /* words: indices of the atoms of module and function, arity */
     WIRE_CODE,   /* words: an address in loaded code, 0 when it could not be read; how often code had been purged by then, which lets others take its place */
-    WIRE_REASON, /* words: WIRE_ATOM ..., the atom's index or the integer, arities of the tuples that it is first in, 8 bits each, the outermost lowest */
+    WIRE_REASON, /* words: its shape, the atom's index or the integer, the tuples and lists that it is first in (8 bits each, the outermost lowest) */
+    WIRE_REASON_TEXT, /* the same, the shape WIRE_ATOM, and from the fourth word on the atom as the VM printed it, not terminated: untrusted bytes */
 };
 
-/* What a reason, or the first element of its tuple, is. */
+/* What a reason is, or the first element of its tuple or list: SHAPE(name, how it is shown; NULL: as what it is). */
+#define WIRE_SHAPES(SHAPE)                                                                         \
+    SHAPE(OTHER, "?")                                                                              \
+    SHAPE(ATOM, NULL)                                                                              \
+    SHAPE(SMALL, NULL)                                                                             \
+    SHAPE(INTEGER, "integer()") /* a greater one */                                                \
+    SHAPE(FLOAT, "float()")                                                                        \
+    SHAPE(PID, "pid()")                                                                            \
+    SHAPE(PORT, "port()")                                                                          \
+    SHAPE(REF, "#Ref<...>")                                                                        \
+    SHAPE(FUN, "#Fun<...>")                                                                        \
+    SHAPE(BINARY, "<<...>>")                                                                       \
+    SHAPE(MAP, "#{...}")                                                                           \
+    SHAPE(NIL, "[]")                                                                               \
+    SHAPE(LIST, "[...]") /* a string too */                                                        \
+    SHAPE(EMPTY_TUPLE, "{}")                                                                       \
+    SHAPE(TUPLE, "{...}")
+
 enum wire_shape {
-    WIRE_OTHER,
-    WIRE_ATOM,
-    WIRE_INTEGER,
-    WIRE_LIST,
-    WIRE_TUPLE,
-    WIRE_REF,
-    WIRE_FUN,
-    WIRE_FLOAT,
+#define WIRE_SHAPE_ENUM(name, text) WIRE_##name,
+    WIRE_SHAPES(WIRE_SHAPE_ENUM)
+#undef WIRE_SHAPE_ENUM
+};
+
+/* How a tuple or list holds its first element: HOLDER(name, before it, behind it). */
+#define WIRE_HOLDERS(HOLDER)                                                                       \
+    HOLDER(TUPLE_OF_ONE, "{", "}")                                                                 \
+    HOLDER(TUPLE_OF_MORE, "{", ",...}")                                                            \
+    HOLDER(LIST_OF_ONE, "[", "]")                                                                  \
+    HOLDER(LIST_OF_MORE, "[", "|...]")
+
+enum wire_holder {
+    WIRE_NO_HOLDER,
+#define WIRE_HOLDER_ENUM(name, before, behind) WIRE_##name,
+    WIRE_HOLDERS(WIRE_HOLDER_ENUM)
+#undef WIRE_HOLDER_ENUM
+};
+
+enum {
+    WIRE_REASON_INTEGERS = 999,  /* the greatest that are told one by one */
+    WIRE_REASON_TEXT_BYTES = 72, /* of an atom: cut */
 };
 
 #define WIRE_NO_ATOM 0xffffffffull /* the index of what is no atom */

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Births and deaths of processes. Invariant: the totals are exact; names beyond the top are summed. */
+/*
+ * Births and deaths of processes. Invariant: the totals are exact, and the rows of a result add up to them: names beyond the
+ * top, and those that the kernel's side had no room for, are summed.
+ */
 #include <errno.h>
-#include <string.h>
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <bpf/bpf.h>
 
 #include "cmd.h"
-#include "hist.h"
 #include "session.h"
 #include "tally.h"
 
@@ -16,9 +20,9 @@
 enum { TOP = 20, COUNT_WORDS = sizeof(struct spawns_count) / 8 };
 
 struct state {
+    struct spawns *skel;
     struct tally *counts;
-    uint64_t totals[SPAWNS_NTOTALS];
-    struct wire_hist lifetimes;
+    uint64_t totals[SPAWNS_SIDES][SPAWNS_NTOTALS];
 };
 
 static const struct sink_column event_columns[] = {
@@ -62,18 +66,32 @@ static void on_record(void *ctx, struct session *s, const struct wire_header *he
                                    SINK_S(session_name(s, header->vm, &rec->name))});
 }
 
-static int print_totals(struct state *st, struct session *s, uint64_t *delta)
+/*
+ * What happens from now on is counted in the other side. Returns the one that was counted in, which nobody changes any more: a
+ * program that began before runs under RCU, and the call waits for all of these. Where it cannot, a program needs microseconds.
+ */
+static uint32_t change_sides(struct state *st)
+{
+    uint32_t side = st->skel->bss->spawns_side;
+
+    st->skel->bss->spawns_side = !side;
+    if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
+        usleep(10000);
+    return side;
+}
+
+static int print_totals(struct state *st, struct session *s, uint32_t side, uint64_t *delta)
 {
     double seconds = session_seconds(s);
 
     for (uint32_t i = 0; i < SPAWNS_NTOTALS; i++) {
         uint64_t now;
-        int err = session_read_percpu(s, "totals", i, &now, 1);
+        int err = session_read_percpu(s, "totals", side * SPAWNS_NTOTALS + i, &now, 1);
 
         if (err)
             return err;
-        delta[i] = now - st->totals[i];
-        st->totals[i] = now;
+        delta[i] = now - st->totals[side][i];
+        st->totals[side][i] = now;
     }
 
     uint64_t births = delta[SPAWNS_TOTAL_BIRTHS], deaths = delta[SPAWNS_TOTAL_DEATHS];
@@ -85,8 +103,13 @@ static int print_totals(struct state *st, struct session *s, uint64_t *delta)
     return 0;
 }
 
-static void print_names(struct session *s, const struct sink_table *table, uint32_t kind,
-                        const struct tally_row *rows, size_t n, uint64_t total)
+static void print_name(struct session *s, const struct sink_table *table, uint64_t count, uint64_t total, struct sink_value vm, const char *name)
+{
+    sink_row(session_sink(s), table, (struct sink_value[]){SINK_N(count), SINK_N(count * 100 / total), vm, SINK_S(name)});
+}
+
+/* Of `total` events: the most frequent names, and the rest. */
+static void print_names(struct session *s, const struct sink_table *table, uint32_t kind, const struct tally_row *rows, size_t n, uint64_t total)
 {
     uint64_t rest = total;
     int shown = 0;
@@ -94,47 +117,48 @@ static void print_names(struct session *s, const struct sink_table *table, uint3
     for (size_t i = 0; i < n && shown < TOP; i++) {
         const struct wire_name_key *key = rows[i].key;
         const struct spawns_count *value = (const struct spawns_count *)rows[i].values;
+        uint64_t count = value->count < rest ? value->count : rest;
 
-        if (key->kind != kind)
+        if (key->kind != kind || !count)
             continue;
-        rest -= value->count < rest ? value->count : rest;
+        rest -= count;
         shown++;
-        sink_row(session_sink(s), table,
-                 (struct sink_value[]){SINK_N(value->count),
-                                       SINK_N(total ? value->count * 100 / total : 0),
-                                       SINK_N(key->vm),
-                                       SINK_S(session_name(s, key->vm, &value->name))});
+        print_name(s, table, count, total, SINK_N(key->vm), session_name(s, key->vm, &value->name));
     }
     if (rest)
-        sink_row(session_sink(s), table,
-                 (struct sink_value[]){SINK_N(rest), SINK_N(rest * 100 / total), SINK_NONE,
-                                       SINK_S("(other)")});
+        print_name(s, table, rest, total, SINK_NONE, "(other)");
+}
+
+static int print_lifetimes(struct session *s, uint32_t side)
+{
+    static const struct wire_hist none;
+    struct wire_hist lifetimes;
+    int map = session_map(s, "lifetimes");
+
+    if (bpf_map_lookup_elem(map, &side, &lifetimes) || bpf_map_update_elem(map, &side, &none, BPF_EXIST))
+        return -errno;
+    sink_hist(session_sink(s), "spawns_lifetimes", "Lifetimes", SINK_NS, &lifetimes);
+    return 0;
 }
 
 static int on_result(void *ctx, struct session *s)
 {
+    static const char *const maps[] = {"counts_0", "counts_1"};
     struct state *st = ctx;
+    uint32_t side = change_sides(st);
     uint64_t delta[SPAWNS_NTOTALS];
-    struct wire_hist now, change;
     const struct tally_row *rows;
-    uint32_t zero = 0;
-    int err = print_totals(st, s, delta);
+    int err = print_totals(st, s, side, delta);
     size_t n;
 
     if (!err)
-        err = tally_update(st->counts, session_map(s, "counts"));
+        err = tally_take(st->counts, session_map(s, maps[side]));
     if (err)
         return err;
     n = tally_rows(st->counts, 0, &rows);
     print_names(s, &birth_table, SPAWNS_BIRTH, rows, n, delta[SPAWNS_TOTAL_BIRTHS]);
     print_names(s, &death_table, SPAWNS_DEATH, rows, n, delta[SPAWNS_TOTAL_DEATHS]);
-    if (bpf_map_lookup_elem(session_map(s, "lifetimes"), &zero, &now))
-        return -errno;
-    change = now;
-    hist_subtract(&change, &st->lifetimes);
-    st->lifetimes = now;
-    sink_hist(session_sink(s), "spawns_lifetimes", "Lifetimes", SINK_NS, &change);
-    return 0;
+    return print_lifetimes(s, side);
 }
 
 int cmd_spawns(int argc, char **argv)
@@ -150,7 +174,7 @@ int cmd_spawns(int argc, char **argv)
     if (err || o.done)
         return err;
 
-    struct spawns *skel = spawns__open();
+    struct spawns *skel = st.skel = spawns__open();
 
     st.counts = tally_new(sizeof(struct wire_name_key), COUNT_WORDS, 1);
     if (skel)

@@ -216,21 +216,33 @@ static void append_mfa(struct text *t, struct vm *vm, uint64_t module, uint64_t 
 
 static void append_reason(struct text *t, struct vm *vm, const struct wire_name *name)
 {
-    static const char *const shapes[] = {[WIRE_OTHER] = "...", [WIRE_LIST] = "[...]", [WIRE_TUPLE] = "{...}",
-                                         [WIRE_REF] = "#Ref<...>", [WIRE_FUN] = "#Fun<...>", [WIRE_FLOAT] = "float"};
-    uint64_t shape = name->words[0], arities = name->words[2];
-    int depth;
+    static const char *const shapes[] = {
+#define SHAPE(name, text) text,
+        WIRE_SHAPES(SHAPE)
+#undef SHAPE
+    };
+    static const struct {
+        const char *before, *behind;
+    } holders[] = {{"", ""},
+#define HOLDER(name, before, behind) {before, behind},
+                   WIRE_HOLDERS(HOLDER)
+#undef HOLDER
+    };
+    enum { SHAPES = sizeof shapes / sizeof *shapes, HOLDERS = sizeof holders / sizeof *holders };
+    uint64_t shape = name->words[0], outer = name->words[2] & 0xff, inner = name->words[2] >> 8 & 0xff;
 
-    for (depth = 0; depth < 2 && (arities >> depth * 8 & 0xff); depth++)
-        append(t, "{");
-    if (shape == WIRE_ATOM)
+    outer = outer < HOLDERS ? outer : 0;
+    inner = inner < HOLDERS ? inner : 0;
+    append(t, "%s%s", holders[outer].before, holders[inner].before);
+    if (shape == WIRE_ATOM && name->form == WIRE_REASON_TEXT)
+        append(t, "%.*s", WIRE_REASON_TEXT_BYTES, name->text + 3 * sizeof *name->words);
+    else if (shape == WIRE_ATOM)
         append_atom(t, vm, name->words[1]);
-    else if (shape == WIRE_INTEGER)
+    else if (shape == WIRE_SMALL)
         append(t, "%lld", (long long)name->words[1]);
     else
-        append(t, "%s", shape < sizeof shapes / sizeof *shapes && shapes[shape] ? shapes[shape] : "?");
-    while (depth-- > 0)
-        append(t, (arities >> depth * 8 & 0xff) > 1 ? ",...}" : "}");
+        append(t, "%s", shape < SHAPES ? shapes[shape] : "?");
+    append(t, "%s%s", holders[inner].behind, holders[outer].behind);
 }
 
 static struct place **find_place(struct names *names, uint32_t vm, uint64_t address, uint64_t purges)
@@ -323,7 +335,8 @@ const char *names_text(struct names *names, uint32_t pid, const struct wire_name
     switch (name->form) {
     case WIRE_TEXT: return name->text;
     case WIRE_MFA: append_mfa(&text, vm, name->words[0], name->words[1], name->words[2]); return buf;
-    case WIRE_REASON: append_reason(&text, vm, name); return buf;
+    case WIRE_REASON:
+    case WIRE_REASON_TEXT: append_reason(&text, vm, name); return buf;
     case WIRE_CODE:
         place = name_place(names, pid, name->words[0], name->words[1]);
         if (place)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Invariant: an entry's `before` is the map's value at the last update; entries never move. */
+/* Invariant: an entry's `before` is the map's value at the last update, 0 when the map was emptied since; entries never move. */
 #include "tally.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,10 +34,8 @@ struct tally *tally_new(size_t key_size, size_t words, size_t additive)
     return t;
 }
 
-void tally_free(struct tally *t)
+static void free_entries(struct tally *t)
 {
-    if (!t)
-        return;
     for (size_t i = 0; i < BUCKETS; i++) {
         for (struct entry *e = t->buckets[i], *next; e; e = next) {
             next = e->next;
@@ -44,7 +43,16 @@ void tally_free(struct tally *t)
             free(e->delta);
             free(e);
         }
+        t->buckets[i] = NULL;
     }
+    t->count = 0;
+}
+
+void tally_free(struct tally *t)
+{
+    if (!t)
+        return;
+    free_entries(t);
     free(t->rows);
     free(t);
 }
@@ -86,33 +94,47 @@ static void subtract(const struct tally *t, struct entry *e, const uint64_t *now
     memcpy(e->before, now, t->words * sizeof *now);
 }
 
-int tally_update(struct tally *t, int map_fd)
+/* Walks over the map, whose keys go out of it behind the walk when it is `emptied`. */
+static int read_map(struct tally *t, int map_fd, bool emptied)
 {
-    unsigned char *key, *from = NULL;
-    uint64_t *now;
-    int err;
+    unsigned char *key = calloc(2, t->key_size ? t->key_size : 1), *next = key ? key + t->key_size : NULL, *from = NULL;
+    uint64_t *now = calloc(t->words, sizeof *now);
+    int err = key && now ? 0 : -ENOMEM;
 
-    if (!t)
-        return -ENOMEM;
-    key = calloc(2, t->key_size ? t->key_size : 1);
-    now = calloc(t->words, sizeof *now);
-    err = key && now ? 0 : -ENOMEM;
-    for (size_t i = 0; i < BUCKETS; i++)
-        for (struct entry *e = t->buckets[i]; e; e = e->next)
-            memset(e->delta, 0, t->words * sizeof *e->delta);
-    while (!err && !bpf_map_get_next_key(map_fd, from, key + t->key_size)) {
-        struct entry *e = find_entry(t, key + t->key_size);
+    while (!err && !bpf_map_get_next_key(map_fd, from, next)) {
+        struct entry *e = find_entry(t, next);
 
-        memcpy(key, key + t->key_size, t->key_size);
-        from = key;
+        if (from && emptied)
+            bpf_map_delete_elem(map_fd, from);
+        from = memcpy(key, next, t->key_size);
         if (!e)
             err = -ENOMEM;
         else if (!bpf_map_lookup_elem(map_fd, key, now))
             subtract(t, e, now);
     }
+    if (from && emptied)
+        bpf_map_delete_elem(map_fd, from);
     free(key);
     free(now);
     return err;
+}
+
+int tally_update(struct tally *t, int map_fd)
+{
+    if (!t)
+        return -ENOMEM;
+    for (size_t i = 0; i < BUCKETS; i++)
+        for (struct entry *e = t->buckets[i]; e; e = e->next)
+            memset(e->delta, 0, t->words * sizeof *e->delta);
+    return read_map(t, map_fd, false);
+}
+
+int tally_take(struct tally *t, int map_fd)
+{
+    if (!t)
+        return -ENOMEM;
+    free_entries(t);
+    return read_map(t, map_fd, true);
 }
 
 static int compare_rows(const void *a, const void *b, void *ctx)

@@ -4,6 +4,9 @@
 
 #include "support.h"
 
+/* As much of an atom as is kept: 71 bytes. */
+#define LONG "zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz"
+
 START_TEST(test_spawns_counts_births_and_deaths)
 {
     SUPPORT_BPF();
@@ -30,6 +33,34 @@ START_TEST(test_spawns_names_mfas_and_reasons)
     ck_assert_int_eq(support_number(r->out, "b:g/2", "count"), 7);
     ck_assert_int_eq(support_number(r->out, "killed", "count"), 5);
     ck_assert_int_eq(support_number(r->out, "{bad", "count"), 3);
+}
+END_TEST
+
+/* What a note says of a reason is cut down to its shape, whatever bytes it holds. */
+START_TEST(test_spawns_cuts_reasons_to_their_shape)
+{
+    static const struct {
+        const char *texts, *rows;
+    } runs[] = {
+        {"'{bye,17}' '{bye,18}' '{bye}' '[bye]' '[bye|17]' '[97,98]' '\"ab\"' '[]' '{}' '{{bye}}' '{{{a}}}' '{{bye,1},2}' '{[bye,1],1}' '-999' '{1000,1}' "
+         "'0.5' '{-1.5e-7,1}' '-' 'a b'",
+         "-999 1\n0 1\n[...] 2\n[] 1\n[bye] 1\n[bye|...] 1\na 1\nfloat() 1\n{[bye|...],...} 1\n{bye,...} 2\n{bye} 1\n{float(),...} 1\n"
+         "{integer(),...} 1\n{{bye,...},...} 1\n{{bye},...} 1\n{{{...},...},...} 1\n{} 1\n"},
+        {"'#{a => 1}' '{#Ref<0.1.2.3>,1}' '#Port<0.1>' '#Fun<a.1.2>' 'fun lists:map/2' '<0.1.2>' '<<1,2>>' \"{'{a}',1}\" \"{'a\\\\'b',1}\" "
+         "\"'never closed\" '{' '[{' 'Upper' '{{{{{{{{' \"$(printf '%0200d' 0 | tr 0 z)\" \"{$(printf '%0200d' 0 | tr 0 z)}\" $'\\xc3\\xb6,'",
+         "#Fun<...> 2\n#{...} 1\n'never closed 1\n<<...>> 1\n? 1\n[{?,...}|...] 1\npid() 1\nport() 1\n" LONG " 1\n{#Ref<...>,...} 1\n{'a\\'b',...} 1\n"
+         "{'{a}',...} 1\n{?,...} 1\n{" LONG ",...} 1\n{{{...},...},...} 1\n\xc3\xb6 1\n"}};
+
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "for text in %s; do set -- \"$@\" \"process__exit=1||$text\"; done\n"
+        "$ERLSNOOP spawns --json -- $EMITTER \"$@\" | grep -a '^{' > told; python3 - <<'END'\n"
+        "import json\n"
+        "rows = [(row['reason'], row['count']) for row in map(json.loads, open('told')) if row['type'] == 'spawns_by_reason']\n"
+        "for row in sorted(rows): print(*row)\n"
+        "END", runs[_i].texts);
+
+    ck_assert_str_eq(r->out, runs[_i].rows);
 }
 END_TEST
 
@@ -315,6 +346,7 @@ Suite *spawns_suite(void)
     tcase_set_timeout(live, 60);
     tcase_add_test(live, test_spawns_counts_births_and_deaths);
     tcase_add_test(live, test_spawns_names_mfas_and_reasons);
+    tcase_add_loop_test(live, test_spawns_cuts_reasons_to_their_shape, 0, 2);
     tcase_add_test(live, test_spawns_measures_lifetimes);
     tcase_add_test(live, test_spawns_events_one_line_each);
     tcase_add_test(live, test_spawns_escapes_hostile_text);

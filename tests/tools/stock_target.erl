@@ -2,7 +2,7 @@
 %% What tests of tools run on a stock emulator: work/1 makes the file "ready", waits for the file "go", does what it is asked for a known number
 %% of times, makes the file "done", and waits for "end". Waiting sends no message and makes no process.
 -module(stock_target).
--export([work/1, init/1, child/0, crash/1, echo/2, answer/1, burn/1]).
+-export([work/1, init/1, child/0, crash/1, die/1, echo/2, answer/1, burn/1]).
 
 work([load]) ->
 	Children = [spawn_link(?MODULE, burn, [0]) || _ <- lists:seq(1, 7)],
@@ -32,6 +32,9 @@ do([spawns]) ->
 		R = spawn_request(?MODULE, child, [], [monitor]),
 		receive {spawn_reply, R, ok, P} -> down({P, R}) end
 	end || _ <- lists:seq(1, 5)];
+%% No two reasons of a kind are equal, but for what is kept of them.
+do([reasons]) ->
+	[lists:foreach(fun(I) -> down(spawn_monitor(?MODULE, die, [Reason(I)])) end, lists:seq(1, N)) || {N, Reason} <- reasons()];
 %% 11 servers, 3 with names, 2 supervisors, 5 managers of events; 13 by proc_lib, 7 with a fun.
 do([behaviours]) ->
 	[{ok, _} = gen_server:start(?MODULE, server, []) || _ <- lists:seq(1, 8)],
@@ -68,6 +71,16 @@ file(I) ->
 	[ok = file:write(F, binary:copy(<<"x">>, 31)) || _ <- lists:seq(1, case I of 1 -> 17; _ -> 3 end)],
 	I =:= 1 andalso [{ok, _} = file:pread(F, J, 5) || J <- lists:seq(1, 7)],
 	ok = file:close(F).
+
+reasons() ->
+	[{20011, fun(I) -> {bye, I} end}, {10007, fun(I) -> {bye, I, make_ref()} end}, {9001, fun(I) -> {{bad, I}, [x, I]} end},
+	 {1009, fun(I) -> 1000 + I end}, {701, fun(I) -> {-1000000000000000000000 - I, x} end}, {601, fun(I) -> I / 7 end},
+	 {503, fun(I) -> #{a => I} end}, {401, fun(I) -> [a, I] end}, {307, fun(I) -> "text " ++ integer_to_list(I) end},
+	 {211, fun(I) -> {[I, a], I} end}, {199, fun(I) -> <<I:64, "bytes">> end}, {101, fun(_) -> {make_ref(), 1} end},
+	 {97, fun(I) -> {fun() -> I end, 1} end}, {89, fun(_) -> {self(), 1} end}, {83, fun(_) -> {{{a, b}, c}, d} end},
+	 {79, fun(I) -> {'it\'s \\ odd', I} end}, {73, fun(_) -> [] end}, {71, fun(_) -> {} end}, {67, fun(_) -> -17 end}].
+
+die(X) -> exit(X).
 
 down({P, R}) -> receive {'DOWN', R, process, P, _} -> ok end.
 

@@ -34,6 +34,42 @@ START_TEST(test_stock_spawns_counts_births_and_deaths)
 }
 END_TEST
 
+/*
+ * Reasons that are all different are one row by kind, and rows add up, result for result, to the deaths: on this machine's Erlang,
+ * whose terms are read, and on erlvm, whose notes tell them as text. The script adds up the rows of all results.
+ */
+START_TEST(test_stock_spawns_counts_reasons_that_are_all_different)
+{
+    static const char *const erls[] = {"erl", "$ERLVM"};
+    static const char rows[] =
+        "#{...} 503\n-17 67\n<<...>> 199\n[...] 307\n[] 73\n[a|...] 401\nfloat() 601\ninteger() 1009\n{#Fun<...>,...} 97\n"
+        "{#Ref<...>,...} 101\n{'it\\'s \\\\ odd',...} 79\n{[...],...} 211\n{bye,...} 30018\n{integer(),...} 701\n{pid(),...} 89\n"
+        "{{bad,...},...} 9001\n{{{...},...},...} 83\n{} 71\n";
+
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "erlc $SOURCE/tests/tools/stock_target.erl\n"
+        "%s -noshell -pa . -s stock_target work reasons & P=$!; while [ ! -e ready ] && kill -0 $P; do sleep .05; done\n"
+        "$ERLSNOOP spawns --json -p $P 0.3 > told & E=$!; attached $E; touch go; while [ ! -e done ] && kill -0 $P; do sleep .05; done\n"
+        "sleep .2; kill -INT $E; wait $E; s=$?; touch end; wait $P; python3 - <<'END'\n"
+        "import collections, json\n"
+        "results, told = [], collections.Counter()\n"
+        "for row in map(json.loads, open('told')):\n"
+        "    if row['type'] == 'spawns': results.append([row['births'], row['deaths']])\n"
+        "    if row['type'] == 'spawns_by_mfa': results[-1][0] -= row['count']\n"
+        "    if row['type'] == 'spawns_by_reason':\n"
+        "        results[-1][1] -= row['count']\n"
+        "        told[row['reason']] += row['count']\n"
+        "    assert row['type'] != 'lost' and row.get('share', 0) <= 100, row\n"
+        "assert not any(map(any, results)), results\n"
+        "for reason in sorted(told): print(reason, told[reason])\n"
+        "END\nexit $s", erls[_i]);
+
+    ck_assert_msg(!r->status, "%s", r->err);
+    ck_assert_str_eq(r->out, rows);
+}
+END_TEST
+
 /* Processes that proc_lib begins are told by what they are, not all as proc_lib:init_p/5. */
 START_TEST(test_stock_spawns_tells_what_proc_lib_begins)
 {
@@ -234,6 +270,7 @@ Suite *stock_suite(void)
 
     tcase_set_timeout(live, 90);
     tcase_add_loop_test(live, test_stock_spawns_counts_births_and_deaths, 0, 2);
+    tcase_add_loop_test(live, test_stock_spawns_counts_reasons_that_are_all_different, 0, 2);
     tcase_add_test(live, test_stock_spawns_tells_what_proc_lib_begins);
     tcase_add_test(live, test_stock_spawns_events_tell_pids_and_names);
     tcase_add_loop_test(live, test_stock_msglat_counts_messages_and_waits, 0, 2);
