@@ -7,17 +7,17 @@
 %% together.
 %% What undoes itself (spawn, monitor, ets:new) is measured with what undoes it: {call, Fun, Arguments}.
 -module(native_args).
--export([rows/1, left_out/1, more/0]).
-
-sizes() -> [small, typical, large].
+-export([rows/2]).
 
 count(small) -> 3;
 count(typical) -> 30;
-count(large) -> 10000.
+count(large) -> 10000;
+count(huge) -> 200000.
 
 bytes(small) -> 8;
 bytes(typical) -> 200;
-bytes(large) -> 100000.
+bytes(large) -> 100000;
+bytes(huge) -> 10000000.
 
 %% Why a native is in no row; false: it is in some.
 left_out({M, F, A}) ->
@@ -67,17 +67,27 @@ not_repeated() ->
                                    "waits for the disk, or changes what all processes see"}].
 
 %% ---- rows
-rows({M, F, A} = Native) ->
-    case enumerated(Native) of
+%% {Name, Native, Make} for each row of these natives (but for those left out) and of what is no native, whose Native
+%% is none.
+%% Sizes: which of small, typical, large, huge. Natives whose arguments have no size are in rows without one.
+rows(Natives, Sizes) ->
+    [{name(Native, Label), Native, Make} || Native <- Natives, left_out(Native) =:= false,
+                                            {Label, Make} <- rows_of(Native, Sizes)] ++
+    [{Label, none, Make} || {Label, Make} <- more(Sizes)].
+
+name({M, F, A}, Label) -> lists:flatten(io_lib:format("~s:~ts/~b ~ts", [M, atom_to_list(F), A, Label])).
+
+rows_of({M, F, A} = Native, Sizes) ->
+    case enumerated(Native, Sizes) of
         none when M =:= ets, A > 0 ->
             [{Kind ++ " " ++ atom_to_list(Size), fun() -> ets_row(F, A, list_to_atom(Kind), Size) end}
              || F =/= new, F =/= match_spec_compile, F =/= match_spec_run_r, F =/= is_compiled_ms, F =/= whereis,
-                Kind <- ["set", "ordered_set", "bag"], has_kind(F, Kind), Size <- sizes()] ++
+                Kind <- ["set", "ordered_set", "bag"], has_kind(F, Kind), Size <- Sizes] ++
             [{atom_to_list(Size), fun() -> row(Native, Size) end}
              || lists:member(F, [new, match_spec_compile, match_spec_run_r, is_compiled_ms, whereis]),
                  Size <- [typical]];
         none when A =:= 0 -> [{"", fun() -> row(Native, typical) end}];
-        none -> [{atom_to_list(Size), fun() -> row(Native, Size) end} || Size <- sizes()];
+        none -> [{atom_to_list(Size), fun() -> row(Native, Size) end} || Size <- Sizes];
         Labels -> [{Label, fun() -> {fun M:F/A, Arguments()} end} || {Label, Arguments} <- Labels]
     end.
 
@@ -92,7 +102,7 @@ row({M, F, A} = Native, Size) ->
     end.
 
 %% ---- arguments that are items of a list, each a row
-enumerated({erlang, process_info, 2}) ->
+enumerated({erlang, process_info, 2}, _) ->
     [{atom_to_list(I), fun() -> [self(), I] end}
      || I <- [backtrace, binary, catchlevel, current_function, current_location, current_stacktrace, dictionary,
               error_handler, garbage_collection, garbage_collection_info, group_leader, heap_size, initial_call,
@@ -102,7 +112,7 @@ enumerated({erlang, process_info, 2}) ->
               sequential_trace_token, stack_size, status, suspending, total_heap_size, trap_exit]] ++
     [{"another's " ++ atom_to_list(I), fun() -> [friend(), I] end} || I <- [message_queue_len, current_function, memory,
         dictionary]];
-enumerated({erlang, system_info, 1}) ->
+enumerated({erlang, system_info, 1}, _) ->
     [{atom_to_list(I), fun() -> [I] end}
      || I <- [atom_count, atom_limit, build_type, compat_rel, creation, dirty_cpu_schedulers, dist_ctrl, end_time,
               ets_count, ets_limit, fullsweep_after, garbage_collection, logical_processors, machine, min_heap_size,
@@ -110,72 +120,73 @@ enumerated({erlang, system_info, 1}) ->
               schedulers,
               schedulers_online, start_time, system_architecture, system_version, threads, thread_pool_size, version,
               wordsize]];
-enumerated({erlang, statistics, 1}) ->
+enumerated({erlang, statistics, 1}, _) ->
     [{atom_to_list(I), fun() -> [I] end} || I <- [context_switches, garbage_collection, io, reductions,
                                                   exact_reductions, run_queue, run_queue_lengths,
                                                   total_run_queue_lengths, runtime, wall_clock]];
-enumerated({erlang, memory, 1}) -> [{atom_to_list(I), fun() -> [I] end} || I <- [total, processes, binary, ets, atom]];
-enumerated({erlang, fun_info, 2}) ->
+enumerated({erlang, memory, 1}, _) ->
+    [{atom_to_list(I), fun() -> [I] end} || I <- [total, processes, binary, ets, atom]];
+enumerated({erlang, fun_info, 2}, _) ->
     [{atom_to_list(I), fun() -> [closure(), I] end} || I <- [arity, env, index, module, name, pid, type, uniq]];
-enumerated({erlang, F, 2}) when F =:= float_to_list; F =:= float_to_binary ->
+enumerated({erlang, F, 2}, _) when F =:= float_to_list; F =:= float_to_binary ->
     [{lists:concat([io_lib:write(X), " ", lists:flatten(io_lib:format("~0p", [O]))]), fun() -> [X, O] end}
      || X <- [0.1, 123456.789, 1.0e22, 3.141592653589793, 2.5e-300],
         O <- [[short], [{decimals, 2}], [{decimals, 10}, compact], [{scientific, 6}]],
         X < 1.0e20 orelse not lists:keymember(decimals, 1, O)];
-enumerated({erlang, F, 1}) when F =:= float_to_list; F =:= float_to_binary ->
+enumerated({erlang, F, 1}, _) when F =:= float_to_list; F =:= float_to_binary ->
     [{io_lib:write(X), fun() -> [X] end} || X <- [0.1, 123456.789, 1.0e22, 2.5e-300]];
-enumerated({erlang, F, 1}) when F =:= list_to_float; F =:= binary_to_float -> float_texts(F =:= list_to_float);
-enumerated({string, list_to_float, 1}) -> float_texts(true);
-enumerated({erlang, decode_packet, 3}) ->
+enumerated({erlang, F, 1}, _) when F =:= list_to_float; F =:= binary_to_float -> float_texts(F =:= list_to_float);
+enumerated({string, list_to_float, 1}, _) -> float_texts(true);
+enumerated({erlang, decode_packet, 3}, _) ->
     [{atom_to_list(T), fun() -> [T, B, []] end}
      || {T, B} <- [{raw, text(200)}, {line, <<"a line of text\nanother\n">>}, {http_bin,
          <<"GET /index.html HTTP/1.1\r\n">>},
                    {httph_bin, <<"Content-Type: text/plain\r\n\r\n">>}, {asn1, <<16#30, 3, 1, 2, 3, 4>>}]] ++
     [{integer_to_list(N), fun() -> [N, <<100:N/unit:8, (text(120))/binary>>, []] end} || N <- [1, 2, 4]];
-enumerated({erlang, F, 1}) when F =:= hd; F =:= tl -> [{"", fun() -> [lists:seq(1, 10)] end}];
-enumerated({erlang, F, 1}) when F =:= monotonic_time; F =:= system_time; F =:= time_offset ->
+enumerated({erlang, F, 1}, _) when F =:= hd; F =:= tl -> [{"", fun() -> [lists:seq(1, 10)] end}];
+enumerated({erlang, F, 1}, _) when F =:= monotonic_time; F =:= system_time; F =:= time_offset ->
     [{atom_to_list(U), fun() -> [U] end} || U <- [second, millisecond, microsecond, native]];
-enumerated({os, system_time, 1}) -> [{atom_to_list(U), fun() -> [U] end} || U <- [second, native]];
-enumerated({binary, F, A}) when (F =:= match) or (F =:= matches) or (F =:= split), A < 4 -> searches(A);
-enumerated({re, run, A}) when A < 4 -> expressions(A);
-enumerated({re, compile, A}) ->
+enumerated({os, system_time, 1}, _) -> [{atom_to_list(U), fun() -> [U] end} || U <- [second, native]];
+enumerated({binary, F, A}, Sizes) when (F =:= match) or (F =:= matches) or (F =:= split), A < 4 -> searches(A, Sizes);
+enumerated({re, run, A}, Sizes) when A < 4 -> expressions(A, Sizes);
+enumerated({re, compile, A}, _) ->
     [{P, fun() -> lists:sublist([P, []], A) end} || P <- ["a", "(a|b)*c",
         "^[a-z_][a-zA-Z0-9_]*\\s*=\\s*(\"[^\"]*\"|\\d+)$"]];
-enumerated({re, inspect, 2}) -> [{"", fun() -> {ok, P} = re:compile("(?<x>a)(?<y>b)"), [P, namelist] end}];
-enumerated({unicode, F, 2}) when F =:= characters_to_binary; F =:= characters_to_list ->
+enumerated({re, inspect, 2}, _) -> [{"", fun() -> {ok, P} = re:compile("(?<x>a)(?<y>b)"), [P, namelist] end}];
+enumerated({unicode, F, 2}, Sizes) when F =:= characters_to_binary; F =:= characters_to_list ->
     [{lists:concat([What, " ", Size]), fun() -> [characters(What, Size), unicode] end}
-     || What <- [ascii_binary, ascii_list, wide_binary, wide_list], Size <- sizes()];
-enumerated(_) -> none.
+     || What <- [ascii_binary, ascii_list, wide_binary, wide_list], Size <- Sizes];
+enumerated(_, _) -> none.
 
 float_texts(IsList) ->
     [{T, fun() -> [if IsList -> T; true -> list_to_binary(T) end] end}
      || T <- ["0.1", "3.141592653589793", "1.0e22", "123456789012345678901234567890.5", "2.5e-300"]].
 
 %% Patterns of one, a few and many bytes, found late or never, one and more of them.
-searches(A) ->
+searches(A, Sizes) ->
     [{lists:concat([What, " in ", Size]), fun() -> lists:sublist([text(bytes(Size)), Pattern, []], A) end}
-     || Size <- sizes(), {What, Pattern} <- [{"a byte", <<"#">>}, {"two bytes", <<"#!">>}, {"ten bytes",
+     || Size <- Sizes, {What, Pattern} <- [{"a byte", <<"#">>}, {"two bytes", <<"#!">>}, {"ten bytes",
          <<"abcdefghi#">>},
                                              {"a common byte", <<"a">>}, {"three patterns", [<<"#">>, <<"xyzzy">>,
                                                  <<"jkl#">>]}]] ++
     [{"compiled in large", fun() -> lists:sublist([text(bytes(large)), binary:compile_pattern([<<"#!">>, <<"xyzzy">>]),
         []], A) end}].
 
-expressions(A) ->
+expressions(A, Sizes) ->
     [{lists:concat([Label, " ", Size]), fun() -> {ok, P} = re:compile(Pattern), lists:sublist([text(bytes(Size)), P,
         []], A) end}
      || {Label, Pattern} <- [{"literal", "#!"}, {"class", "[0-9]+"}, {"anchored", "^abc"}, {"captures", "(\\w+)(z)"},
-                             {"alternation", "xyzzy|foo|#"}], Size <- sizes()] ++
+                             {"alternation", "xyzzy|foo|#"}], Size <- Sizes] ++
     [{"not compiled", fun() -> lists:sublist(["some text 42", "[0-9]+", []], A) end}].
 
 %% ---- arguments that hang together
 special(erlang, F, 2, S) when F =:= '+'; F =:= '-'; F =:= '*'; F =:= 'div'; F =:= 'rem'; F =:= 'band'; F =:= 'bor';
     F =:= 'bxor' ->
-    case S of small -> [17, 5]; typical -> [1 bsl 75, 98765432123456789]; large -> [big(4000), big(1900)] end;
+    case S of small -> [17, 5]; typical -> [1 bsl 75, 98765432123456789]; _ -> [big(4000), big(1900)] end;
 special(erlang, F, 2, S) when F =:= '/' ->
-    case S of small -> [17, 5]; typical -> [1.0e10, 3.0]; large -> [big(900), big(500)] end;
+    case S of small -> [17, 5]; typical -> [1.0e10, 3.0]; _ -> [big(900), big(500)] end;
 special(erlang, F, 2, S) when F =:= 'bsl'; F =:= 'bsr' ->
-    case S of small -> [12345, 3]; typical -> [1 bsl 70, 10]; large -> [big(10000), 1001] end;
+    case S of small -> [12345, 3]; typical -> [1 bsl 70, 10]; _ -> [big(10000), 1001] end;
 special(erlang, F, 2, S) when F =:= '=='; F =:= '/='; F =:= '=:='; F =:= '=/='; F =:= '<'; F =:= '=<'; F =:= '>';
     F =:= '>='; F =:= min; F =:= max ->
     [term(S), term(S)];
@@ -186,12 +197,12 @@ special(erlang, apply, 3, _) -> [erlang, abs, [1]];
 special(erlang, 'not', 1, _) -> [true];
 special(erlang, F, 1, S) when F =:= '+'; F =:= '-'; F =:= 'bnot'; F =:= abs -> [integer(S)];
 special(erlang, F, 1, S) when F =:= trunc; F =:= round; F =:= ceil; F =:= floor ->
-    [case S of small -> 7.5; typical -> 1.0e15; large -> 1.0e200 end];
-special(erlang, float, 1, S) -> [case S of large -> big(900); _ -> integer(S) end];
-special(math, pow, 2, S) -> case S of small -> [2, 3]; typical -> [1.5, 20.5]; large -> [10.0, 300] end;
+    [case S of small -> 7.5; typical -> 1.0e15; _ -> 1.0e200 end];
+special(erlang, float, 1, S) -> [case S of small -> 7; typical -> 123456789; _ -> big(900) end];
+special(math, pow, 2, S) -> case S of small -> [2, 3]; typical -> [1.5, 20.5]; _ -> [10.0, 300] end;
 special(math, F, 2, _) when F =:= fmod; F =:= atan2 -> [12.5, 3.0];
 special(math, F, 1, S) ->
-    X = case S of small -> 0.5; typical -> 0.123456789; large -> 0.99 end,
+    X = case S of small -> 0.5; typical -> 0.123456789; _ -> 0.99 end,
     [case F of acosh -> 1 + X; _ -> X end];
 special(erlang, F, 2, S) when F =:= '++'; F =:= append; F =:= '--'; F =:= subtract ->
     [lists:seq(1, count(S)), lists:seq(1, count(S))];
@@ -258,7 +269,7 @@ special(binary, copy, 2, S) -> [text(bytes(S)), 3];
 special(binary, list_to_bin, 1, S) -> [iolist(S)];
 special(binary, encode_unsigned, A, S) -> lists:sublist([integer(S), little], A);
 special(binary, decode_unsigned, A, S) -> lists:sublist([binary:encode_unsigned(integer(S)), little], A);
-special(binary, compile_pattern, 1, S) -> [case S of small -> <<"a">>; typical -> [<<"abc">>, <<"def">>]; large ->
+special(binary, compile_pattern, 1, S) -> [case S of small -> <<"a">>; typical -> [<<"abc">>, <<"def">>]; _ ->
     [<<"word", N:32>> || N <- lists:seq(1, 100)] end];
 special(binary, F, 1, S) when F =:= longest_common_prefix; F =:= longest_common_suffix ->
     [[text(bytes(S)), binary:copy(text(bytes(S)))]];
@@ -414,7 +425,8 @@ default_file(F) when F =:= read_file_info; F =:= read_link_info ->
 %% ---- tables
 table_count(small) -> 10;
 table_count(typical) -> 1000;
-table_count(large) -> 20000.
+table_count(large) -> 20000;
+table_count(huge) -> 200000.
 
 objects(bag, N) -> [{K div 5, K, <<"value">>} || K <- lists:seq(1, N)];
 objects(_, N) -> [{K, K * 2, <<"value">>} || K <- lists:seq(1, N)].
@@ -526,12 +538,13 @@ argument_of(_, _, _, S) -> term(S).
 %% ---- terms
 integer(small) -> 7;
 integer(typical) -> 123456789;
-integer(large) -> big(10000).
+integer(large) -> big(10000);
+integer(huge) -> big(200000).
 
 big(Bits) -> (1 bsl Bits) div 7.
 atom(small) -> ok;
 atom(typical) -> a_typical_atom;
-atom(large) -> list_to_atom(lists:duplicate(250, $a)).
+atom(_) -> list_to_atom(lists:duplicate(250, $a)).
 text(N) -> binary:part(binary:copy(<<"abcdefghij klmno pqrst uvwx ">>, N div 28 + 1), 0, N).
 tuple(S) -> list_to_tuple(lists:seq(1, count(S))).
 map(S) -> maps:from_list(pairs(count(S))).
@@ -551,14 +564,14 @@ characters(wide_binary, S) -> unicode:characters_to_binary(characters(wide_list,
 characters(wide_list, S) -> lists:flatten(lists:duplicate(bytes(S) div 4, [$a, 16#e5, 16#400, 16#1F600])).
 
 %% ---- what is no native: operators on large terms, bits, messages
-more() ->
+more(Sizes) ->
     [{lists:concat([Name, " ", Size]), fun() -> {Fun, Make} = Row, {Fun, Make(Size)} end} || {Name,
-        Row} <- plain_rows(), Size <- sizes()] ++
+        Row} <- plain_rows(), Size <- Sizes] ++
     [{lists:concat(["match ", Name]), fun() -> {Fun, [text(4000)]} end} || {Name, Fun} <- matches()] ++
     [{lists:concat(["build ", Name]), fun() -> {fun() -> build(Fun, 100) end, []} end} || {Name, Fun} <- builds()] ++
     [{lists:concat(["append ", Name]), fun() -> {fun() -> Fun(1000, <<>>) end, []} end} || {Name, Fun} <- appends()] ++
     [{lists:concat(["send to ", Whom, " and back ", Size]), fun() -> {ping(Whom), [term(Size)]} end} || Whom <- [self,
-        another], Size <- sizes()].
+        another], Size <- Sizes].
 
 plain_rows() ->
     [{"equal binaries", {fun(A, B) -> A =:= B end, fun(S) -> [text(bytes(S)), binary:copy(text(bytes(S)))] end}},

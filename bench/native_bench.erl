@@ -1,19 +1,21 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% Measures native functions (native_args has the rows): nanoseconds a call, through a fun, in a loop; the rows
-%% "empty/N" are empty Erlang
-%% functions called through the same loop. Each row has a process of its own. A batch of calls lasts about a
-%% millisecond; the least of
-%% several batches counts.
+%% Measures native functions (native_args has the rows): nanoseconds a call, through a fun, in a loop, less what calls
+%% of an empty
+%% Erlang function take in the same loop, which is measured beside each row, batch by batch: so both met the same
+%% machine. Each row
+%% has a process of its own. A batch of calls lasts about a millisecond; the least of several batches counts.
 %%   list OUT                     OUT: a line "M F A" for each native of this VM
 %%   run OUT FILE SECONDS TEXT    the natives of FILE, and what is no native, whose row names have TEXT in them;
-%%                                OUT: "NANOSECONDS<tab>ARITY<tab>ANSWER<tab>ROW" a line; ANSWER: a hash, "-" where
-%% answers may
-%%                                differ, or "raises ..."
+%%                                OUT: "NANOSECONDS<tab>ANSWER<tab>ROW" a line; ANSWER: a hash, "-" where answers may
+%% differ, or
+%%                                "raises ..."
 -module(native_bench).
--export([list/1, run/1, empty/0, empty/1, empty/2, empty/3, empty/4]).
+-export([list/1, run/1, read_natives/1, empty/0, empty/1, empty/2, empty/3, empty/4]).
 
 -define(BATCH_NS, 1000000).
 -define(BATCHES, 5).
+-define(EMPTY_LOOPS, 20000).
+-define(CALLS, 4). % in one turn of the loop
 
 list([Out]) ->
     ok = file:write_file(Out, [io_lib:format("~s ~s ~b~n", [M, F, A]) || {M, F, A} <- natives()]),
@@ -30,34 +32,29 @@ natives() ->
 run([Out, File, Seconds, Text]) ->
     process_flag(priority, high),
     {ok, Log} = file:open(Out, [write, raw, binary]),
-    {ok, Lines} = file:read_file(File),
-    Natives = [native(Line) || Line <- binary:split(Lines, <<"\n">>, [global, trim_all])],
+    Natives = read_natives(File),
     put(patience, list_to_integer(Seconds) * 1000),
     [ok = file:write(Log, line(Row, Native, Make)) 
-     || {Row, Native, Make} <- rows(Natives), Native =:= empty orelse string:find(Row, Text) =/= nomatch],
+     || {Row, Native, Make} <- native_args:rows(Natives, [small, typical, large]),
+        string:find(Row, Text) =/= nomatch],
     ok = file:close(Log),
     erlang:halt(0).
+
+read_natives(File) ->
+    {ok, Lines} = file:read_file(File),
+    [native(Line) || Line <- binary:split(Lines, <<"\n">>, [global, trim_all])].
 
 native(Line) ->
     [M, F, A] = binary:split(Line, <<" ">>, [global]),
     {binary_to_atom(M), binary_to_atom(F), binary_to_integer(A)}.
 
-rows(Natives) ->
-    [{"empty/" ++ integer_to_list(A), empty, fun() -> {fun ?MODULE:empty/A, lists:seq(1, A)} end} || A <- lists:seq(0,
-        4)] ++
-    [{name(Native, Label), Native, Make} || Native <- Natives, native_args:left_out(Native) =:= false, {Label,
-        Make} <- native_args:rows(Native)] ++
-    [{Label, none, Make} || {Label, Make} <- native_args:more()].
-
-name({M, F, A}, Label) -> lists:flatten(io_lib:format("~s:~ts/~b ~ts", [M, atom_to_list(F), A, Label])).
-
 line(Row, Native, Make) ->
-    {Nanoseconds, Arity, Answer} =
+    {Nanoseconds, Answer} =
         case measure(Make) of
-            {ok, Time, N, Value} -> {Time, N, answer(Native, Row, Value)};
-            {failed, Why} -> {0, 0, "raises " ++ shown(Why)}
+            {ok, Time, Value} -> {Time, answer(Native, Row, Value)};
+            {failed, Why} -> {0, "raises " ++ shown(Why)}
         end,
-    io_lib:format("~.2f\t~b\t~ts\t~ts~n", [float(Nanoseconds), Arity, Answer, Row]).
+    io_lib:format("~.2f\t~ts\t~ts~n", [float(Nanoseconds), Answer, Row]).
 
 shown(Why) -> lists:sublist(lists:flatten(io_lib:format("~0P", [Why, 12])), 100).
 
@@ -76,7 +73,7 @@ is_walk(F, A) ->
 
 digest(Value) -> integer_to_list(erlang:phash2(Value)).
 
-%% {ok, nanoseconds a call, arity, what it answers}
+%% {ok, nanoseconds a call, what it answers}
 measure(Make) ->
     {Pid, Ref} = spawn_monitor(fun() -> process_flag(priority, high), exit({measured, measure_here(Make)}) end),
     Patience = get(patience),
@@ -95,8 +92,7 @@ measure_here(Make) ->
             Kept = native_spec:plain(if is_list(Value), length(Value) < 100000 -> lists:sort(Value); true -> Value end,
                 8),
             Loops = calibrate(Fun, Arguments, 1),
-            Times = [batch(Loops, Fun, Arguments) || _ <- lists:seq(1, batches(Loops, Fun, Arguments))],
-            {ok, lists:min(Times) / (4 * Loops), length(Arguments), Kept}
+            {ok, net(Loops, Fun, Arguments), Kept}
     catch
         Class:Reason -> {failed, {Class, Reason}}
     end.
@@ -107,10 +103,18 @@ calibrate(Fun, Arguments, Loops) ->
         Time -> calibrate(Fun, Arguments, max(Loops * 2, min(Loops * 10, Loops * ?BATCH_NS div max(Time, 1))))
     end.
 
-%% What takes long is repeated less.
-batches(1, Fun, Arguments) ->
-    case batch(1, Fun, Arguments) of Time when Time > 100 * ?BATCH_NS -> 1; _ -> ?BATCHES end;
-batches(_, _, _) -> ?BATCHES.
+%% What takes long is repeated less, and the loop is nothing beside it.
+net(1, Fun, Arguments) ->
+    Times = [batch(1, Fun, Arguments)],
+    Rest = case hd(Times) of Time when Time > 100 * ?BATCH_NS -> 0; _ -> ?BATCHES end,
+    lists:min(Times ++ [batch(1, Fun, Arguments) || _ <- lists:seq(1, Rest)]) / ?CALLS;
+net(Loops, Fun, Arguments) ->
+    Arity = length(Arguments),
+    Empty = fun ?MODULE:empty/Arity,
+    EmptyLoops = min(Loops, ?EMPTY_LOOPS),
+    Both = [{batch(Loops, Fun, Arguments), batch(EmptyLoops, Empty, Arguments)} || _ <- lists:seq(1, ?BATCHES)],
+    {Times, EmptyTimes} = lists:unzip(Both),
+    lists:min(Times) / (?CALLS * Loops) - lists:min(EmptyTimes) / (?CALLS * EmptyLoops).
 
 batch(Loops, Fun, Arguments) ->
     Begin = erlang:monotonic_time(nanosecond),

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every native function on erlvm beside the stock erl (JIT): nanoseconds a call, small, typical and large arguments.
-The two VMs run native_bench.erl in turn; of each row the least time of all runs counts, on both sides.
+"""Every native function on erlvm beside the stock erl (JIT). natives.py times: nanoseconds a call, for small, typical and
+large arguments (native_bench.erl). natives.py gaps: the longest time in which no other process ran, in milliseconds, beside a
+call with huge arguments and beside calls in a loop (native_gaps.erl). The two VMs run in turn; of each row the least of all
+runs counts, on both sides.
 BENCH_SET: only rows whose names have this text in them; BENCH_RUNS: runs of each VM.
-The whole table: build/bench/natives.txt."""
+The whole tables: build/bench/natives.txt, gaps.txt."""
 import glob, math, os, subprocess, sys, tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -12,10 +14,11 @@ VMS = (os.path.join(BUILD, "erlvm"), "erl")
 LIMIT = 1.5
 # Below this a difference of two measured times says nothing: shorter times count as this.
 LEAST_NS = 2.0
+GAP_MS = 20
 
 
-def run_driver(vm, beams, work, function, *arguments):
-    command = [vm, "+S", "1", "-noinput", "-pa", beams, "-run", "native_bench", function, *map(str, arguments)]
+def run_driver(vm, beams, work, module, function, *arguments):
+    command = [vm, "+S", "1", "-noinput", "-pa", beams, "-run", module, function, *map(str, arguments)]
     done = subprocess.run(command, cwd=work, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
     if done.returncode:
         sys.exit("natives.py: %s ended (%d): %s" % (vm, done.returncode, (done.stdout + done.stderr)[-2000:]))
@@ -25,7 +28,7 @@ def list_natives(beams, work):
     """Those of either VM; what each has of its own must be there on both."""
     natives = set()
     for vm in VMS:
-        run_driver(vm, beams, work, "list", f"{work}/natives")
+        run_driver(vm, beams, work, "native_bench", "list", f"{work}/natives")
         natives.update(open(f"{work}/natives").read().splitlines())
     with open(f"{work}/natives", "w") as f:
         f.writelines(line + "\n" for line in sorted(natives))
@@ -33,21 +36,9 @@ def list_natives(beams, work):
 
 
 def read_rows(path):
-    """{row: (nanoseconds, arity, answer)}"""
+    """{row: (nanoseconds, answer)}"""
     rows = (line.rstrip("\n").split("\t") for line in open(path, errors="replace"))
-    return {row: (float(time), arity, answer) for time, arity, answer, row in rows}
-
-
-def merge(best, rows):
-    for row, measured in rows.items():
-        best[row] = min(measured, best.get(row, measured))
-
-
-def take_off_empty(best):
-    """Leaves {row: (nanoseconds, answer)}: what the loop costs is taken off."""
-    empty = {row.split("/")[1]: time for row, (time, _, _) in best.items() if row.startswith("empty/")}
-    return {row: (max(time - empty[arity], LEAST_NS), answer) for row, (time, arity, answer) in best.items()
-            if not row.startswith("empty/")}
+    return {row: (max(float(time), LEAST_NS), answer) for time, answer, row in rows}
 
 
 def measure(beams, work, runs, text):
@@ -56,9 +47,10 @@ def measure(beams, work, runs, text):
     for _ in range(runs):
         for i, vm in enumerate(VMS):
             with tempfile.TemporaryDirectory() as files:
-                run_driver(vm, beams, files, "run", f"{files}/out", f"{work}/natives", 10, text)
-                merge(best[i], read_rows(f"{files}/out"))
-    return [take_off_empty(each) for each in best]
+                run_driver(vm, beams, files, "native_bench", "run", f"{files}/out", f"{work}/natives", 10, text)
+                for row, measured in read_rows(f"{files}/out").items():
+                    best[i][row] = min(measured, best[i].get(row, measured))
+    return best
 
 
 def report(ours, stock, natives, out):
@@ -90,17 +82,47 @@ def line(row, ours, stock, r):
     return "%-58s %14.1f %14.1f %8.2f\n" % (row, ours, stock, r)
 
 
+def measure_gaps(beams, work, runs, text):
+    """One {(called, row): milliseconds} for each VM, the least of all runs."""
+    best = ({}, {})
+    for _ in range(runs):
+        for i, vm in enumerate(VMS):
+            with tempfile.TemporaryDirectory() as files:
+                run_driver(vm, beams, files, "native_gaps", "run", f"{files}/out", f"{work}/natives", 20, text)
+                for line in open(f"{files}/out", errors="replace"):
+                    gap, called, row = line.rstrip("\n").split("\t")
+                    best[i][called, row] = min(float(gap), best[i].get((called, row), math.inf))
+    return best
+
+
+def report_gaps(ours, stock, out):
+    rows = sorted(ours.keys() | stock.keys(), key=lambda key: -ours.get(key, math.inf))
+    lines = {key: "%-66s %11.1f %11.1f\n" % (" ".join(key), ours.get(key, math.nan), stock.get(key, math.nan)) for key in rows}
+    worse = [key for key in rows if ours.get(key, math.inf) > max(stock.get(key, 0), GAP_MS)]
+    with open(out, "w") as table:
+        table.writelines(lines[key] for key in rows)
+    sys.stdout.writelines("    " + lines[key] for key in worse)
+    print("    %d rows; over %d ms and over erl's: %d" % (len(rows), GAP_MS, len(worse)))
+
+
 def main():
-    runs, text = int(os.environ.get("BENCH_RUNS", "3")), os.environ.get("BENCH_SET", "")
-    out = os.path.join(BUILD, "bench", "natives.txt")
+    part, runs, text = sys.argv[1], int(os.environ.get("BENCH_RUNS", "3")), os.environ.get("BENCH_SET", "")
+    out = os.path.join(BUILD, "bench", {"times": "natives.txt", "gaps": "gaps.txt"}[part])
     os.makedirs(os.path.dirname(out), exist_ok=True)
-    print("(e) native functions: nanoseconds a call, the least of %d runs; rows over %.1f" % (runs, LIMIT))
-    print("    %-58s %14s %14s %8s" % ("", "erlvm", "erl (JIT)", "ratio"), flush=True)
+    if part == "times":
+        print("(e) native functions: nanoseconds a call, the least of %d runs; rows over %.1f" % (runs, LIMIT))
+        print("    %-58s %14s %14s %8s" % ("", "erlvm", "erl (JIT)", "ratio"), flush=True)
+    else:
+        print("(g) the longest time in which nobody else ran beside a native, +S 1: milliseconds, the least of %d runs" % runs)
+        print("    %-66s %11s %11s" % ("", "erlvm", "erl (JIT)"), flush=True)
     with tempfile.TemporaryDirectory() as beams, tempfile.TemporaryDirectory() as work:
-        sources = glob.glob(os.path.join(HERE, "native_*.erl")) + [os.path.join(HERE, "../tests/natives/native_spec.erl")]
+        sources = [*glob.glob(os.path.join(HERE, "native_*.erl")), os.path.join(HERE, "../tests/natives/native_spec.erl")]
         subprocess.run(["erlc", "+nowarn_deprecated_function", "-o", beams, *sources], check=True)
         natives = list_natives(beams, work)
-        report(*measure(beams, work, runs, text), natives, out)
+        if part == "times":
+            report(*measure(beams, work, runs, text), natives, out)
+        else:
+            report_gaps(*measure_gaps(beams, work, runs, text), out)
     print("    the whole table: %s" % os.path.relpath(out))
 
 

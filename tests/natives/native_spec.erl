@@ -47,7 +47,7 @@ is_volatile(erlang, F, _) ->
 is_volatile(erts_internal, _, _) -> true;
 is_volatile(erts_debug, _, _) -> true;
 is_volatile(os, F, _) -> lists:member(F, [system_time, timestamp, perf_counter, getpid, env, getenv, version]);
-is_volatile(prim_file, F, _) -> lists:member(F, [read_info_nif, get_cwd_nif, list_dir_nif, get_device_cwd_nif,
+is_volatile(prim_file, F, _) -> lists:member(F, [read_info_nif, get_cwd_nif, get_cwd, list_dir_nif, get_device_cwd_nif,
     get_handle, read_file_info, read_link_info,
                                                               read_handle_info]);
 is_volatile(persistent_term, F, _) -> F =:= info orelse F =:= get;
