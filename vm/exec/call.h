@@ -30,8 +30,7 @@ static inline const Inst *call_export_address(const struct export *e)
 /* Worth a collection at the next safe point? */
 static inline bool call_wants_gc(const Process *p)
 {
-	return (VARIANT_GC_STRESS && heap_is_stressed(&p->heap)) || p->heap.wants_gc || (p->flags & PF_SAFE_POINT) != 0 ||
-	       unlikely(p->heap.fragment_words > (size_t)(p->heap.end - p->heap.start) + 256);
+	return (VARIANT_GC_STRESS && heap_is_stressed(&p->heap)) || p->heap.wants_gc || (p->flags & PF_SAFE_POINT) != 0;
 }
 static inline bool call_receive_timed_out(Process *p)
 {

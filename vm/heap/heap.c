@@ -9,7 +9,10 @@
 #include "heap/refbin.h"
 #include "term/atom.h"
 
-enum { FRAGMENT_MIN_WORDS = 64 };
+enum {
+	FRAGMENT_MIN_WORDS = 64,
+	FRAGMENTS_SPARED_WORDS = 256, /* beside a small heap, too few to collect for */
+};
 
 static struct {
 	atomic_uint_fast64_t next_ref;
@@ -53,6 +56,14 @@ void heap_free(struct heap *h)
 	memset(h, 0, sizeof(*h));
 }
 
+/* More words in fragments than in the block are worth a collection. */
+static void count_fragment_words(struct heap *h, size_t words)
+{
+	h->fragment_words += words;
+	if (h->fragment_words > (size_t)(h->end - h->start) + FRAGMENTS_SPARED_WORDS)
+		h->wants_gc = true;
+}
+
 Term *heap_alloc_fragment(struct heap *h, size_t words)
 {
 	struct fragment *f = h->fragments;
@@ -70,7 +81,7 @@ Term *heap_alloc_fragment(struct heap *h, size_t words)
 	}
 	at = f->words + f->used_words;
 	f->used_words += words;
-	h->fragment_words += words;
+	count_fragment_words(h, words);
 	return at;
 }
 
@@ -281,7 +292,7 @@ void heap_adopt_fragment(struct heap *h, struct fragment *f)
 		if (h->binary_words > h->binary_limit_words)
 			h->wants_gc = true;
 	}
-	h->fragment_words += f->used_words;
+	count_fragment_words(h, f->used_words);
 	f->size_words = f->used_words; /* nothing more is put there: a message's fragment may be part of another block */
 	f->next = h->fragments;
 	h->fragments = f;

@@ -42,7 +42,7 @@ struct heap {
 	uint16_t minor_count; /* since the last major one */
 	uint16_t minor_limit; /* fullsweep_after */
 	bool force_major;
-	bool wants_gc;       /* collect at the next safe point: much garbage may hang from few words */
+	bool wants_gc;       /* collect at the next safe point: much garbage in few words, or fragments outgrew the block */
 };
 
 #define HEAP_MIN_WORDS 233
