@@ -58,6 +58,14 @@ void call_save_x(Process *p, const Term *x, unsigned n)
 	p->live = (uint16_t)n;
 }
 
+bool call_collect_gc(Process *p, size_t words, Term *x, unsigned live)
+{
+	if (likely(!process_wants_apart(p, words)))
+		return process_collect_gc(p, words, x, live);
+	call_save_x(p, x, live);
+	return false;
+}
+
 Term call_resume(Process *p)
 {
 	Term (*resume)(Process *p, void *arg) = p->resume;

@@ -49,14 +49,18 @@
 
 #define HEAP_LACKS(words)                                                                          \
 	unlikely((VARIANT_GC_STRESS && heap_is_stressed(&p->heap)) || (size_t)((char *)E - (char *)HTOP) < (size_t)(words) * sizeof(Term))
-#define COLLECT(words, live)                                                                       \
+#define COLLECT_BY(collect, words, live)                                                           \
 	do {                                                                                       \
 		SWAPOUT();                                                                         \
 		p->i = I;                                                                          \
-		if (!process_collect_gc(p, words, x, live))                                        \
+		if (!collect(p, words, x, live))                                                   \
 			goto exited;                                                               \
 		SWAPIN();                                                                          \
 	} while (0)
+#define COLLECT(words, live) COLLECT_BY(process_collect_gc, words, live)
+/* For an operation that has done nothing yet and needs x[0..live) alone: where the collection is long, a worker does it, and then the
+ * operation begins once more. */
+#define COLLECT_ANEW(words, live) COLLECT_BY(call_collect_gc, words, live)
 /* Room for words; x[0..live) are roots. */
 #define NEED(words, live)                                                                          \
 	do {                                                                                       \
@@ -127,7 +131,7 @@ enum run_result exec_run(struct sched *s, Process *p)
 	I = p->i;
 	if (unlikely(p->resume != NULL))
 		goto resume;
-	if (unlikely(p->heap.wants_gc || (p->flags & PF_SAFE_POINT)) && !process_collect_gc(p, 0, x, p->live))
+	if (unlikely(p->heap.wants_gc || (p->flags & PF_SAFE_POINT)) && !call_collect_gc(p, 0, x, p->live))
 		goto exited_swapped;
 	SWAPIN();
 	DISPATCH();
@@ -156,7 +160,7 @@ raise: /* the exception is set, the site as well; heap stored back */
 		goto exited_swapped;
 	if (unlikely(call_wants_gc(p))) {
 		p->i = I;
-		if (!process_collect_gc(p, 0, x, 4))
+		if (!call_collect_gc(p, 0, x, 4))
 			goto exited_swapped;
 	}
 	SWAPIN();
@@ -165,6 +169,8 @@ raise: /* the exception is set, the site as well; heap stored back */
 exited:
 	SWAPOUT();
 exited_swapped:
+	if (unlikely(p->apart != NULL))
+		return RUN_APART;
 	p->live = 0;
 	process_exit(p, p->exc_reason);
 	return RUN_EXITED;

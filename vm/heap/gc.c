@@ -15,7 +15,7 @@
 #include "heap/literal.h"
 #include "heap/refbin.h"
 
-enum { TRIM_MIN_BYTES = 64 };
+enum { TRIM_MIN_BYTES = 64, LONG_WORDS = 1 << 17 };
 
 struct gc {
 	struct heap *h;
@@ -344,6 +344,15 @@ bool gc_next_is_major(const struct heap *h, size_t need_words)
 	if (h->old_start == NULL)
 		return false;
 	return (size_t)(h->old_end - h->old_top) < count_aged_words(h);
+}
+
+bool gc_is_long(const struct heap *h)
+{
+	size_t words = count_young_words(h);
+
+	if (gc_next_is_major(h, 0))
+		words += (size_t)(h->old_top - h->old_start);
+	return words > LONG_WORDS;
 }
 
 static void prepare_old(struct heap *h)

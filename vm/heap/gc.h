@@ -29,6 +29,8 @@ void gc_fit(struct heap *h);
 bool gc_fits_limit(const struct heap *h, size_t more_words);
 /* Will the next gc_run_gc be a major one? */
 bool gc_next_is_major(const struct heap *h, size_t need_words);
+/* Will it take milliseconds? */
+bool gc_is_long(const struct heap *h);
 /* Next size of the growth sequence that is at least `words`. Units: words. */
 size_t gc_next_size_words(size_t words);
 /* Gives h copies of its own of the literal areas that leave (heap/literal.h) and that a word of h or of the roots may point into; the

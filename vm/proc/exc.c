@@ -135,6 +135,52 @@ Term exc_run_steps(Process *p, struct exc_steps *s, const Term *args, unsigned a
 	return resume_steps(p, s);
 }
 
+/* ---- natives that a worker runs */
+
+struct apart_steps {
+	struct exc_steps steps;
+	Term (*work)(Process *p, Term *args);
+	Term result, reason, trace;
+	uint8_t kind;
+};
+
+static bool work_apart(Process *p)
+{
+	struct apart_steps *s = p->resume_arg;
+	Term args[4];
+
+	memcpy(args, s->steps.args, sizeof(args));
+	s->result = s->work(p, args);
+	s->kind = p->exc_kind;
+	s->reason = p->exc_reason;
+	s->trace = p->exc_trace;
+	ENSURE(s->result != TERM_NONE || s->kind < EXC_TRAP);
+	process_unblock(p);
+	return true;
+}
+
+/* What came in meanwhile may have used the fields of the exception. */
+static Term give_apart(Process *p, struct exc_steps *steps)
+{
+	const struct apart_steps *s = (const struct apart_steps *)steps;
+
+	if (s->result == TERM_NONE) {
+		set_exception(p, (enum exc_kind)s->kind, s->reason);
+		p->exc_trace = s->trace;
+	}
+	return s->result;
+}
+
+Term exc_run_apart(Process *p, Term (*work)(Process *p, Term *args), const Term *args, unsigned arity)
+{
+	struct apart_steps *s = mem_alloc(sizeof(*s));
+
+	*s = (struct apart_steps){ .steps = { .step = give_apart, .arity = arity }, .work = work };
+	memcpy(s->steps.args, args, arity * sizeof(Term));
+	p->apart = work_apart;
+	return exc_wait(p, resume_steps, drop_steps, s);
+}
+
 bool exc_in_steps(const Process *p)
 {
 	return p->resume == resume_steps;

@@ -40,6 +40,9 @@ struct exc_steps {
 #define EXC_MORE ((Term)4) /* no term */
 /* Returns for the native what the first step does, or waits for the next. Takes: s, from mem_alloc, with step, end and place set. */
 Term exc_run_steps(Process *p, struct exc_steps *s, const Term *args, unsigned arity);
+/* Returns for the native what work(p, args) does, on a worker thread: for what takes long and cannot be cut. work has no scheduler
+ * (sched_self), and neither traps nor waits; it may charge reductions. p's heap is not collected before the native has returned. */
+Term exc_run_apart(Process *p, Term (*work)(Process *p, Term *args), const Term *args, unsigned arity);
 /* Is p between two steps? Then it cannot be collected. */
 bool exc_in_steps(const Process *p);
 /* For p in a native that waits (p->resume). False: p is said to be in that native itself. */

@@ -11,6 +11,8 @@ void micro_change(struct sched *s, enum micro_state to)
 {
 	int64_t now = clock_monotonic_ns();
 
+	if (s == NULL) /* a worker */
+		return;
 	s->micro.ns[s->micro.state] += now - s->micro.since_ns;
 	s->micro.since_ns = now;
 	s->micro.state = (uint8_t)to;

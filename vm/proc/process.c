@@ -513,7 +513,26 @@ bool process_hibernate_gc(Process *p, Term *x, unsigned live)
 	return true;
 }
 
+static bool collect_apart(Process *p)
+{
+	if (process_collect_gc(p, p->apart_words, p->x, p->live))
+		return true;
+	process_exit(p, p->exc_reason);
+	return false;
+}
+
+bool process_wants_apart(Process *p, size_t need_words)
+{
+	if (likely(!gc_is_long(&p->heap)) || trace_active)
+		return false;
+	p->apart = collect_apart;
+	p->apart_words = need_words;
+	return true;
+}
+
 /* ---- the end */
+
+enum { LONG_END_PEERS = 1000, LONG_END_MESSAGES = 10000 };
 
 void process_at_exit(void (*hook)(Process *p))
 {
@@ -559,11 +578,10 @@ static void drop_wait(Process *p)
 	p->drop(p, p->resume_arg);
 }
 
-void process_exit(Process *p, Term reason)
+static void end_process(Process *p)
 {
-	p->exc_reason = reason;
-	p->exc_kind = EXC_NONE;
-	drop_wait(p);
+	Term reason = p->exc_reason;
+
 	timer_cancel_receive(p);
 	signal_close(p);
 	task_close(p);
@@ -594,4 +612,30 @@ void process_exit(Process *p, Term reason)
 	finish_literal_calls(p);
 	leave_table(p);
 	process_unref(p);
+}
+
+static bool end_apart(Process *p)
+{
+	end_process(p);
+	return false;
+}
+
+/* Does its end take long, because much hangs from it? */
+static bool is_end_long(const Process *p)
+{
+	return peer_count(&p->links) + peer_count(&p->monitors) + peer_count(&p->monitored_by) > LONG_END_PEERS ||
+	       p->msg_length > LONG_END_MESSAGES || gc_is_long(&p->heap);
+}
+
+void process_exit(Process *p, Term reason)
+{
+	p->exc_reason = reason;
+	p->exc_kind = EXC_NONE;
+	drop_wait(p);
+	if (sched_self() == NULL || trace_active || !is_end_long(p)) {
+		end_process(p);
+		return;
+	}
+	p->apart = end_apart;
+	sched_run_apart(p);
 }

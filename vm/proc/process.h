@@ -88,8 +88,11 @@ struct process {
 	uint8_t bound;       /* stays on its scheduler */
 	_Atomic uint8_t raised; /* priority of its next time slice, when it is above its own: somebody urgent awaits an answer */
 	_Atomic bool has_timers; /* somebody started one that is to send it a message */
+	bool postponed;      /* its turn came while it was raised, and its own priority's turn was put off */
 	bool has_tasks;      /* to run before its next time slice */
 	bool system;         /* the VM's own: init:stop spares it */
+	bool (*apart)(struct process *p); /* see sched_run_apart; NULL: its next slice is a scheduler's */
+	size_t apart_words;  /* what a collection there is to make room for */
 	bool exc_has_trace;  /* raise/3 and friends: exc_trace is already complete */
 	uint32_t trace_flags; /* enum trace_flag, see proc/trace.h */
 	const struct export *trap_export;
@@ -188,6 +191,8 @@ size_t process_message_words(const Process *p);
 /* Collects p, or does what else was asked for its next safe point (PF_SAFE_POINT), with its own roots and `live` X registers at x; fires the gc probes. p runs here.
  * _gc. Fails: when max_heap_size kills it: sets exc and returns false. */
 bool process_collect_gc(Process *p, size_t need_words, Term *x, unsigned live);
+/* Is its next collection long? Then a worker is to do it: p, with its X registers saved, must leave its scheduler (sched_run_apart). */
+bool process_wants_apart(Process *p, size_t need_words);
 /* Room for need words on top: collects when there is none. */
 static inline bool process_need_gc(Process *p, size_t words, Term *x, unsigned live)
 {

@@ -30,9 +30,11 @@
 #include "proc/micro.h"
 #include "proc/os_signal.h"
 #include "proc/probe.h"
+#include "proc/slice_clock.h"
 #include "proc/task.h"
 #include "proc/timer.h"
 #include "proc/trace.h"
+#include "proc/worker.h"
 #include "usdt.h"
 
 enum {
@@ -44,6 +46,7 @@ enum {
 	TIMER_SLICES = 16,   /* ...or so many slices */
 	WATCH_RUNS = 4,      /* so many looks at the timers go by before one at who watches */
 	HALT_HOOKS_MAX = 4,
+	WORKERS_MIN = 4,
 };
 
 struct run_list {
@@ -117,6 +120,8 @@ void sched_init(unsigned count, unsigned online)
 	os_signal_init();
 	lock_init(&scheds.world.lock, LOCK_sched_world);
 	cond_init(&scheds.world.cond);
+	worker_init(count > WORKERS_MIN ? count : WORKERS_MIN);
+	slice_clock_init();
 	scheds.count = count;
 	scheds.online = online;
 	atomic_init(&scheds.active, online);
@@ -647,7 +652,8 @@ static void sleep_idle(struct sched *s, bool aside)
 	lock_release(&q->lock);
 	batch_hand_over_old();
 	atomic_fetch_add_explicit(&s->idle_ns, clock_monotonic_ns() - since, memory_order_relaxed);
-	atomic_store_explicit(&s->idle_since_ns, 0, memory_order_relaxed);
+	atomic_store(&s->idle_since_ns, 0);
+	slice_clock_wake();
 }
 
 /* Outside of the world, whose stop need not wait for s. */
@@ -671,7 +677,7 @@ int64_t sched_idle_ns(unsigned id)
 
 bool sched_is_busy(unsigned id)
 {
-	return atomic_load_explicit(&sched_get(id)->idle_since_ns, memory_order_relaxed) == 0;
+	return atomic_load(&sched_get(id)->idle_since_ns) == 0;
 }
 
 static void set_sleeping(struct sched_queue *q, bool sleeping)
@@ -811,6 +817,44 @@ void sched_leave(Process *p)
 	s->current = NULL;
 }
 
+/* ---- time slices on a worker */
+
+struct apart_job {
+	struct worker_job job; /* first */
+	Process *p;
+};
+
+static void run_apart(struct worker_job *job)
+{
+	Process *p = ((struct apart_job *)job)->p;
+	bool (*apart)(Process *p) = p->apart;
+	uint32_t state;
+	bool lives;
+
+	mem_free(job);
+	p->apart = NULL;
+	world_enter();
+	lives = apart(p);
+	world_leave();
+	if (!lives)
+		return;
+	p->reds_done += (uint64_t)(p->reds_left < SCHED_REDS ? SCHED_REDS - p->reds_left : 1);
+	p->reds_left = SCHED_REDS;
+	state = atomic_load_explicit(&p->state, memory_order_relaxed);
+	while (!atomic_compare_exchange_weak(&p->state, &state, (state & ~(uint32_t)PS_RUNNING) | PS_RUNNABLE))
+		;
+	sched_enqueue(p);
+}
+
+void sched_run_apart(Process *p)
+{
+	struct apart_job *a = mem_alloc(sizeof(*a));
+
+	*a = (struct apart_job){ .job.run = run_apart, .p = p };
+	sched_leave(p);
+	worker_submit(WORKER_BOUNDED, &a->job);
+}
+
 /* Who watches slices: probes, tracing. */
 static PROBE_COLD void watch_end(Process *p, bool waits)
 {
@@ -904,10 +948,14 @@ static void end_slice(struct sched *s, Process *p, enum run_result r)
 {
 	if (r == RUN_EXITED)
 		return;
-	if (r != RUN_YIELD && !come_to_rest(p))
+	if (p->apart == NULL && r != RUN_YIELD && !come_to_rest(p))
 		return;
 	if (unlikely(s->watch != WATCH_NOTHING))
 		watch_end(p, r != RUN_YIELD);
+	if (unlikely(p->apart != NULL)) {
+		sched_run_apart(p);
+		return;
+	}
 	account(s, p);
 	s->current = NULL;
 	if (r == RUN_WAIT && end_running(p, PS_WAITING, PS_SIGNALS | PS_TIMEOUT))
@@ -917,9 +965,11 @@ static void end_slice(struct sched *s, Process *p, enum run_result r)
 	requeue(s, p);
 }
 
-/* What made it urgent is done: its own turn comes by its own priority. */
+/* What made it urgent is done: its own turn comes by its own priority. It loses its place in the queue, but once only: who is asked again and
+ * again, sooner than its turn comes, would never run. */
 static void put_back(struct sched *s, Process *p, uint32_t before)
 {
+	p->postponed = true;
 	if (unlikely(s->watch != WATCH_NOTHING))
 		watch_end(p, false);
 	account(s, p);
@@ -947,10 +997,11 @@ static void run_process(struct sched *s, Process *p)
 		return;
 	if (((before & (PS_SIGNALS | PS_SUSPENDED)) || p->has_tasks) && !prepare(p, before))
 		return;
-	if (unlikely(raised > p->priority)) {
+	if (unlikely(raised > p->priority) && !p->postponed) {
 		put_back(s, p, before);
 		return;
 	}
+	p->postponed = false;
 	p->woken_from = PS_RUNNING;
 	end_slice(s, p, run_slice(s, p));
 }
@@ -1041,6 +1092,7 @@ int sched_start(void)
 		if (error != 0)
 			log_refused("start a scheduler thread", -error);
 	}
+	slice_clock_start();
 	os_signal_run();
 }
 

@@ -15,6 +15,7 @@ enum run_result {
 	RUN_WAIT,    /* message_wait said so: PS_WAITING */
 	RUN_BLOCK,   /* exc_wait: PS_BLOCKED */
 	RUN_EXITED,  /* process_exit was called */
+	RUN_APART,   /* call_collect_gc: a worker goes on with it, see process.apart */
 };
 
 /* What somebody watches through probes, of what a slice does often. */
@@ -72,6 +73,10 @@ void sched_kick(unsigned id);
  * is gone. Called from a scheduler. */
 bool sched_hold(Process *p, Term pid);
 void sched_let_go(Process *p);
+/* p, which runs here and keeps PS_RUNNING, leaves its scheduler: a worker thread (proc/worker.h) calls p->apart(p), which returns false when
+ * it has ended p, and puts it back into a run queue. Signals wait meanwhile, as they do in a time slice, and the world does not stop. The
+ * caller must not touch p any more. */
+void sched_run_apart(Process *p);
 /* Called before the VM ends with halt (files and ports flush). At most 4. */
 void sched_at_halt(void (*hook)(void));
 /* The process of this thread ends: its time slice is accounted for, nothing runs. */
