@@ -7,7 +7,7 @@
 #include "erlpid.bpf.h"
 #include "hist.bpf.h"
 #include "msg_sched.h"
-#include "otp.bpf.h"
+#include "otp_purge.bpf.h"
 
 const volatile bool msg_sched_events = false;
 const volatile __u64 msg_sched_slower_ns = 0;
@@ -279,17 +279,6 @@ int at_process__exit(struct pt_regs *ctx)
     proc.vm = layout->vm;
     if (!otp_read_pid(layout, FIXES_CTX_LOAD(ctx, di), &proc.pid))
         bpf_map_delete_elem(&receivers, &proc);
-    return 0;
-}
-
-/* erts_internal:purge_module/2: functions are told by address, and from here on another may have the address. */
-SEC("uprobe")
-int at_code__purge(struct pt_regs *ctx)
-{
-    struct otp_layout *layout = otp_layout_of(ctx);
-
-    if (layout)
-        __sync_fetch_and_add(&layout->purges, 1);
     return 0;
 }
 

@@ -54,10 +54,17 @@ struct otp_layout {
     __u64 procs, atoms; /* addresses in memory of erts_proc and erts_atom_table */
     __u64 apply; /* where a process resumes that applies its argument registers (module, function, arguments): it begins, or wakes from hibernation; 0: not known */
     __u32 purges; /* of code, since it was watched: counted by the kernel's side */
-    __u32 pad;
+    __u32 purged_others; /* the number of the last purge of a module that the map "otp_purged" had no room for */
+    __u32 jit, pad; /* jit 1: code is machine code */
     struct otp_packing packing;
     __u32 known[OTP_NKNOWN]; /* indices of OTP_ATOMS; WIRE_NO_ATOM: not known */
     __u16 off[(OTP_NFIELDS + 3) / 4 * 4];
+};
+
+/* Key of the map "otp_purged". */
+struct otp_purge_key {
+    __u32 slot;   /* of the VM in "otp_layouts" */
+    __u32 module; /* the index of its name */
 };
 
 /* Terms: Eterm of erl_term.h. */

@@ -5,7 +5,7 @@
  * On the stack of a process, the words whose low two bits are 0 are the return addresses.
  * Invariant: nothing outside [stop, hend) is taken for a process's stack.
  */
-#include "otp.bpf.h"
+#include "otp_purge.bpf.h"
 #include "stacks.h"
 
 const volatile struct wire_pid stacks_only = {0}; /* the process looked at; all 0: every one */
@@ -147,6 +147,22 @@ static __always_inline void walk_stack(struct walk *w, struct stacks_value *valu
     bpf_loop(STACKS_WORDS / CHUNK_WORDS, walk_chunk, w, 0);
 }
 
+/* When there is no room for it, its frames are named when they are printed, if their code is still there. */
+static __always_inline void announce_stack(const struct stacks_key *key, const struct stacks_value *value)
+{
+    struct stacks_new *rec = bpf_ringbuf_reserve(&records, sizeof *rec, 0);
+
+    if (!rec)
+        return;
+    rec->header.time_ns = bpf_ktime_get_ns();
+    rec->header.vm = key->owner.vm;
+    rec->header.kind = STACKS_NEW;
+    rec->key = *key;
+    rec->nframes = value->nframes;
+    __builtin_memcpy(rec->frames, value->frames, sizeof rec->frames);
+    bpf_ringbuf_submit(rec, 0);
+}
+
 /* The stack's entry, made when it is new; NULL (counted) when the map is full. */
 static __always_inline struct stacks_value *find_stack(struct walk *w, __u64 resume, __u64 stop)
 {
@@ -166,6 +182,7 @@ static __always_inline struct stacks_value *find_stack(struct walk *w, __u64 res
     w->keep = 1;
     walk_stack(w, value, resume, stop);
     value->nframes = w->n;
+    announce_stack(&w->key, value);
     return value;
 }
 
@@ -189,6 +206,7 @@ static __always_inline struct stacks_value *count_stack(const struct otp_layout 
     if (resumes)
         otp_read(layout, process, OTP_PROC_I, &resume, 8);
     w->end = hend;
+    w->key.purges = layout->purges;
     walk_stack(w, 0, resume, stop);
     value = find_stack(w, resume, stop);
     if (value)
@@ -427,6 +445,7 @@ int clock_sample(struct bpf_perf_event_data *ctx)
     }
     bpf_get_current_comm(sample->comm, sizeof sample->comm);
     read_regs(sample, bpf_get_current_task_btf());
+    sample->purges = layout->purges;
     if (process)
         sample_process(sample, layout, process);
     sample_native(sample, thread);

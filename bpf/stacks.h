@@ -7,7 +7,7 @@
 
 #include "wire.h"
 
-enum { STACKS_SAMPLE = 1 };
+enum { STACKS_SAMPLE = 1, STACKS_NEW = 2 };
 
 /* What stacks can be counted at: EVENT(name, probe). The function hooked for gc_minor__start does major collections too. */
 #define STACKS_EVENTS(EVENT)                                                                       \
@@ -49,12 +49,21 @@ struct stacks_thread {
 struct stacks_key {
     struct stacks_owner owner;
     __u64 hash; /* of the frames */
+    __u64 purges; /* of code, when the stack was seen: from the next on another function may have a frame's address */
 };
 
 struct stacks_value {
     __u64 count, sum_ns;
     __u64 nframes;
     __u64 frames[STACKS_FRAMES]; /* code addresses, the leaf first; some may be dead words */
+};
+
+/* A stack that came into the map, so that it is named while its code is there. */
+struct stacks_new {
+    struct wire_header header;
+    struct stacks_key key;
+    __u64 nframes;
+    __u64 frames[STACKS_FRAMES];
 };
 
 /* What a CPU did when the clock ticked. Words are copies of memory from the address named on. */
@@ -64,6 +73,7 @@ struct stacks_sample {
     char comm[STACKS_COMM]; /* of the thread */
     __u64 regs[STACKS_NREGS], ip; /* of user mode, in the order of WIRE_REGS */
     __u64 stop, hend; /* of the process; hend 0: no process */
+    __u64 purges; /* of code, by then */
     __u64 native_at, erlang_at;
     __u32 nnative, nerlang, nkernel;
     __u32 on_erlang; /* the stack pointer stood on the process's stack */

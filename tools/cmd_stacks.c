@@ -154,9 +154,9 @@ static int on_hooked(void *ctx, struct session *s, const struct target *t, const
 
 /* ---- frames */
 
-static void set_frame(struct state *st, size_t i, enum profile_kind kind, uint32_t line)
+static void set_frame(struct state *st, size_t i, enum profile_kind kind, uint32_t line, uint64_t address)
 {
-    st->stack[i] = (struct profile_frame){kind, st->names[i], st->files[i], line};
+    st->stack[i] = (struct profile_frame){kind, st->names[i], st->files[i], line, address};
 }
 
 /* Where a process's first function returns to ends every stack, and says nothing. */
@@ -165,29 +165,19 @@ static bool is_bottom(const struct state *st, size_t i)
     return st->stack[i].kind == PROFILE_ERLANG && !strcmp(st->names[i], "erts_beamasm:normal_exit/0");
 }
 
-static void name_erlang(struct state *st, struct session *s, size_t i, uint32_t vm, uint64_t address)
+/* Fails: -ENOENT: there is no code, and it is no frame. */
+static int name_erlang(struct state *st, struct session *s, size_t i, uint32_t vm, uint64_t address, uint64_t purges)
 {
-    struct otp_code *code = names_code(session_names(s), vm);
-    struct wire_name name = {.form = WIRE_MFA};
-    struct otp_code_place place;
-    const char *text;
+    struct otp_code_place place = {.line = 0};
+    int err = names_place(session_names(s), vm, address, purges, &place, st->names[i], NAME_BYTES);
 
-    st->files[i][0] = '\0';
+    if (err == -ENOENT)
+        return err;
     st->frames++;
-    if (!code || otp_code_find(code, address, &place)) {
-        st->unnamed++;
-        snprintf(st->names[i], NAME_BYTES, "0x%" PRIx64, address);
-        set_frame(st, i, PROFILE_ERLANG, 0);
-        return;
-    }
-    name.words[0] = place.module >> 6;
-    name.words[1] = place.function >> 6;
-    name.words[2] = place.arity;
-    text = names_text(session_names(s), vm, &name, st->names[i], NAME_BYTES);
-    if (text != st->names[i])
-        snprintf(st->names[i], NAME_BYTES, "%s", text);
-    snprintf(st->files[i], sizeof st->files[i], "%s", place.file);
-    set_frame(st, i, PROFILE_ERLANG, place.line);
+    st->unnamed += err || place.kind == OTP_CODE_UNKNOWN;
+    snprintf(st->files[i], sizeof st->files[i], "%s", err ? "" : place.file);
+    set_frame(st, i, PROFILE_ERLANG, err ? 0 : place.line, address);
+    return 0;
 }
 
 static void name_native(struct state *st, size_t i, const struct stacks_vm *vm, const struct otp_stack_frame *frame)
@@ -196,7 +186,7 @@ static void name_native(struct state *st, size_t i, const struct stacks_vm *vm, 
     native_name(vm->native, frame->address, frame->caller, st->names[i], NAME_BYTES);
     st->frames++;
     st->unnamed += strstr(st->names[i], "0x") != NULL;
-    set_frame(st, i, PROFILE_NATIVE, 0);
+    set_frame(st, i, PROFILE_NATIVE, 0, frame->address - frame->caller);
 }
 
 static const char *name_call(struct session *s, const struct stacks_owner *owner, char *buf)
@@ -234,7 +224,7 @@ static size_t name_group(struct state *st, struct session *s, const struct stack
                  registered ? registered : name_call(s, owner, buf));
     else
         snprintf(st->names[0], NAME_BYTES, "%s", st->by == BY_NAME && registered ? registered : name_call(s, owner, buf));
-    set_frame(st, 0, PROFILE_GROUP, 0);
+    set_frame(st, 0, PROFILE_GROUP, 0, 0);
     return 1;
 }
 
@@ -274,36 +264,36 @@ static size_t name_kernel(struct state *st, size_t n, const struct stacks_sample
     for (uint32_t i = sample->nkernel; i--; n++) {
         snprintf(st->names[n], NAME_BYTES, "%s", native_kernel_name(sample->kernel[i]));
         st->files[n][0] = '\0';
-        set_frame(st, n, PROFILE_KERNEL, 0);
+        set_frame(st, n, PROFILE_KERNEL, 0, sample->kernel[i]);
     }
     return n;
 }
 
-static void on_record(void *ctx, struct session *s, const struct wire_header *header, size_t size)
+static void take_sample(struct state *st, struct session *s, const struct stacks_sample *sample)
 {
-    const struct stacks_sample *sample = (const struct stacks_sample *)header;
-    struct state *st = ctx;
+    const struct wire_header *header = &sample->header;
     struct stacks_vm *vm = find_vm(st, header->vm);
     struct otp_stack stack = {.n = 0};
     size_t n;
 
-    if (header->kind != STACKS_SAMPLE || size < sizeof *sample || sample->nkernel > STACKS_KERNEL || !vm || !vm->native ||
-        !is_wanted(st, s, &sample->owner))
+    if (sample->nkernel > STACKS_KERNEL || !vm || !vm->native || !is_wanted(st, s, &sample->owner))
         return;
     n = name_group(st, s, &sample->owner);
     if (!sample->hend) {
         st->idle++;
         snprintf(st->names[n], NAME_BYTES, "%.*s", STACKS_COMM, sample->comm);
         st->files[n][0] = '\0';
-        set_frame(st, n++, PROFILE_GROUP, 0);
+        set_frame(st, n++, PROFILE_GROUP, 0, 0);
     }
     otp_stack_walk(sample, vm->native, names_code(session_names(s), header->vm), names_memory(session_names(s), header->vm), &stack);
     for (size_t i = stack.n; i--;) {
+        int err = 0;
+
         if (stack.frames[i].native)
             name_native(st, n, vm, &stack.frames[i]);
         else
-            name_erlang(st, s, n, header->vm, stack.frames[i].address - stack.frames[i].caller);
-        n += !is_bottom(st, n);
+            err = name_erlang(st, s, n, header->vm, stack.frames[i].address - stack.frames[i].caller, sample->purges);
+        n += !err && !is_bottom(st, n);
     }
     n = name_kernel(st, n, sample);
     add_stack(st, n, 1, 1000000000 / st->hz);
@@ -312,13 +302,33 @@ static void on_record(void *ctx, struct session *s, const struct wire_header *he
 /* ---- off the CPU, and at events */
 
 /* Words that are no code are no frames: what a process has left on its stack may look like one. */
-static size_t name_frames(struct state *st, struct session *s, size_t n, uint32_t vm, const uint64_t *frames, uint64_t nframes)
+static size_t name_frames(struct state *st, struct session *s, size_t n, const struct stacks_key *key, const uint64_t *frames, uint64_t nframes)
 {
     for (uint64_t i = nframes < STACKS_FRAMES ? nframes : STACKS_FRAMES; i--;) {
-        name_erlang(st, s, n, vm, frames[i] - (st->mode == MODE_EVENT || i > 0));
-        n += !is_bottom(st, n) && (st->stack[n].line || strncmp(st->names[n], "0x", 2));
+        int err = name_erlang(st, s, n, key->owner.vm, frames[i] - (st->mode == MODE_EVENT || i > 0), key->purges);
+
+        n += !err && !is_bottom(st, n);
     }
     return n;
+}
+
+/* Names a stack when it comes: what is found now is told later, when the VM may have ended. */
+static void see_stack(struct state *st, struct session *s, const struct stacks_new *rec)
+{
+    uint64_t frames = st->frames, unnamed = st->unnamed;
+    size_t n = name_group(st, s, &rec->key.owner);
+
+    name_frames(st, s, n, &rec->key, (const uint64_t *)rec->frames, rec->nframes);
+    st->frames = frames;
+    st->unnamed = unnamed;
+}
+
+static void on_record(void *ctx, struct session *s, const struct wire_header *header, size_t size)
+{
+    if (header->kind == STACKS_SAMPLE && size >= sizeof(struct stacks_sample))
+        take_sample(ctx, s, (const struct stacks_sample *)header);
+    else if (header->kind == STACKS_NEW && size >= sizeof(struct stacks_new))
+        see_stack(ctx, s, (const struct stacks_new *)header);
 }
 
 static int take_counts(struct state *st, struct session *s)
@@ -335,7 +345,7 @@ static int take_counts(struct state *st, struct session *s)
         if (!is_wanted(st, s, &key->owner))
             continue;
         used = name_group(st, s, &key->owner);
-        used = name_frames(st, s, used, key->owner.vm, v + 3, v[2]);
+        used = name_frames(st, s, used, key, v + 3, v[2]);
         add_stack(st, used, v[0], st->mode == MODE_OFF ? v[1] : v[0]);
     }
     return err;
@@ -594,6 +604,18 @@ static int set_pprof(void *ctx, const char *value)
     return 0;
 }
 
+/* Whether this program of the skeleton serves what was asked for. Purges are always followed: names depend on them. */
+static bool is_needed(const struct state *st, const char *program)
+{
+    if (!strcmp(program, "at_code__purge"))
+        return true;
+    switch (st->mode) {
+    case MODE_CPU: return !strncmp(program, "clock_", 6);
+    case MODE_OFF: return !strcmp(program, "at_process__unscheduled") || !strcmp(program, "ret_process__scheduled");
+    default: return !strcmp(program, st->program);
+    }
+}
+
 static int run(struct state *st, const struct options *o)
 {
     static const struct session_ops ops = {.record = on_record, .result = on_result, .hooked = on_hooked, .hooks_only = true};
@@ -606,12 +628,7 @@ static int run(struct state *st, const struct options *o)
         skel->rodata->stacks_only = st->only;
         skel->rodata->stacks_by_pid = st->by == BY_PID;
         bpf_object__for_each_program(program, skel->obj) {
-            const char *name = bpf_program__name(program);
-            bool off = !strcmp(name, "at_process__unscheduled") || !strcmp(name, "ret_process__scheduled");
-
-            bpf_program__set_autoload(program, st->mode == MODE_CPU ? !strncmp(name, "clock_", 6)
-                                               : st->mode == MODE_OFF ? off
-                                                                      : !strcmp(name, st->program));
+            bpf_program__set_autoload(program, is_needed(st, bpf_program__name(program)));
         }
     }
     with_clock.clock_hz = st->mode == MODE_CPU ? st->hz : 0;

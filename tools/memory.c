@@ -131,10 +131,13 @@ int memory_read(struct memory *m, uint64_t address, void *out, size_t size)
 static bool parse_mapping(const char *line, struct memory_mapping *out)
 {
     char access[5];
+    int path = 0;
 
-    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s", &out->start, &out->end, access) != 3)
+    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %*s %*s %*s %n", &out->start, &out->end, access, &path) != 3 || !path)
         return false;
     out->executable = strchr(access, 'x') != NULL;
+    out->shared = access[3] == 's';
+    out->file = line[path] && line[path] != '\n' && !strstr(line + path, " (deleted)");
     return true;
 }
 
@@ -166,7 +169,8 @@ static int read_mappings(struct memory *m)
             m->mappings[n++] = one;
     }
     fclose(file);
-    m->nmappings = n;
+    if (n) /* a process that has ended has none: what was known of it stays */
+        m->nmappings = n;
     return err;
 }
 
@@ -200,4 +204,12 @@ int memory_find_mapping(struct memory *m, uint64_t address, struct memory_mappin
         return -ENOENT;
     *out = *found;
     return 0;
+}
+
+const struct memory_mapping *memory_mappings(struct memory *m, size_t *n)
+{
+    if (read_mappings(m))
+        return NULL;
+    *n = m->nmappings;
+    return m->mappings;
 }

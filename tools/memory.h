@@ -15,6 +15,8 @@ struct memory;
 struct memory_mapping {
     uint64_t start, end; /* addresses: [start, end) */
     bool executable;
+    bool file;   /* of a file that has a name */
+    bool shared; /* a page of it that was never written becomes one when it is read */
 };
 
 /* Owns: memory_close frees. Fails: -errno. No message. */
@@ -35,5 +37,7 @@ int memory_read(struct memory *memory, uint64_t address, void *out, size_t size)
  * it does not hold, but ten times a second at most. Fails: -ENOENT, -errno.
  */
 int memory_find_mapping(struct memory *memory, uint64_t address, struct memory_mapping *out);
+/* All mappings, ascending, read anew; the memory's own, good until the next call. NULL: they cannot be read. */
+const struct memory_mapping *memory_mappings(struct memory *memory, size_t *n);
 
 #endif

@@ -14,33 +14,18 @@
 #include "otp_atoms.h"
 #include "otp_code.h"
 
-enum {
-    MAX_PLACES = 1 << 16,
-    BUCKETS = 4096,
-};
-
-/* A function by an address in it, and how often code had been purged by then. */
-struct place {
-    struct place *next;
-    uint32_t vm;
-    uint64_t address, purges;
-    char text[];
-};
-
 struct vm {
     struct vm *next;
     struct otp_layout layout;
     struct memory *memory;
     struct otp_code *code;
     struct otp_atoms *atoms;
-    int layouts; /* the map "otp_layouts", -1: not known */
+    int layouts, purged; /* the maps "otp_layouts" and "otp_purged", -1: not known */
     uint32_t slot;
 };
 
 struct names {
     struct vm *vms;
-    struct place *places[BUCKETS];
-    size_t nplaces;
 };
 
 struct names *names_new(void)
@@ -56,23 +41,6 @@ static void free_vm(struct vm *vm)
     free(vm);
 }
 
-static void forget_places(struct names *names, uint32_t vm)
-{
-    for (size_t i = 0; i < BUCKETS; i++) {
-        for (struct place **at = &names->places[i]; *at;) {
-            struct place *place = *at;
-
-            if (vm && place->vm != vm) {
-                at = &place->next;
-                continue;
-            }
-            *at = place->next;
-            free(place);
-            names->nplaces--;
-        }
-    }
-}
-
 void names_free(struct names *names)
 {
     if (!names)
@@ -81,7 +49,6 @@ void names_free(struct names *names)
         next = vm->next;
         free_vm(vm);
     }
-    forget_places(names, 0);
     free(names);
 }
 
@@ -106,7 +73,7 @@ int names_add(struct names *names, const struct otp_layout *layout)
         .info_mfa = off[OTP_CODE_INFO_MFA], .info_size = off[OTP_CODE_INFO_SIZE],
         .nfunctions = off[OTP_CODE_NFUNCTIONS], .functions = off[OTP_CODE_FUNCTIONS], .lines = off[OTP_CODE_LINES],
         .fnames = off[OTP_LINES_FNAMES], .loc_size = off[OTP_LINES_LOC_SIZE], .loc = off[OTP_LINES_LOC],
-        .lines_functions = off[OTP_LINES_FUNCTIONS]};
+        .lines_functions = off[OTP_LINES_FUNCTIONS], .native = layout->jit};
     struct vm *vm = calloc(1, sizeof *vm), **at;
     int err;
 
@@ -119,15 +86,18 @@ int names_add(struct names *names, const struct otp_layout *layout)
 
         *at = old->next;
         free_vm(old);
-        forget_places(names, layout->vm);
     }
     vm->layout = *layout;
-    vm->layouts = -1;
+    vm->layouts = vm->purged = -1;
     err = memory_open((int)layout->vm, &vm->memory);
     if (!err)
-        err = otp_code_new(vm->memory, &code, &vm->code);
-    if (!err)
         err = otp_atoms_new(&vm->layout, memory_file(vm->memory), &vm->atoms);
+    if (!err) {
+        uint64_t own = otp_atoms_find(vm->atoms, "erts_beamasm");
+
+        code.own = own == WIRE_NO_ATOM ? 0 : own << 6 | OTP_TAG_ATOM;
+        err = otp_code_new(vm->memory, &code, &vm->code);
+    }
     if (err) {
         free_vm(vm);
         return err;
@@ -137,14 +107,41 @@ int names_add(struct names *names, const struct otp_layout *layout)
     return 0;
 }
 
-void names_follow(struct names *names, uint32_t pid, int layouts, uint32_t slot)
+/* ---- purges */
+
+static uint64_t count_purges(void *ctx)
+{
+    const struct vm *vm = ctx;
+    struct otp_layout now;
+
+    return vm->layouts < 0 || bpf_map_lookup_elem(vm->layouts, &vm->slot, &now) ? 0 : now.purges;
+}
+
+/* What is left in the map of a VM that had the slot before has a number that is too high, or only makes us look again. */
+static uint64_t last_purge(void *ctx, uint64_t module)
+{
+    const struct vm *vm = ctx;
+    struct otp_purge_key key = {vm->slot, (uint32_t)(module >> 6)};
+    struct otp_layout now;
+    uint64_t last = 0;
+
+    if (vm->layouts < 0 || bpf_map_lookup_elem(vm->purged, &key, &last))
+        last = 0;
+    if (vm->layouts < 0 || bpf_map_lookup_elem(vm->layouts, &vm->slot, &now)) /* in this order: a purge is numbered first */
+        return 0;
+    return last > now.purged_others && last <= now.purges ? last : now.purged_others;
+}
+
+void names_follow(struct names *names, uint32_t pid, int layouts, int purged, uint32_t slot)
 {
     struct vm *vm = find_vm(names, pid);
 
-    if (vm) {
-        vm->layouts = layouts;
-        vm->slot = slot;
-    }
+    if (!vm)
+        return;
+    vm->layouts = purged < 0 ? -1 : layouts;
+    vm->purged = purged;
+    vm->slot = slot;
+    otp_code_follow(vm->code, &(struct otp_code_purges){count_purges, last_purge, vm});
 }
 
 uint64_t names_find_atom(struct names *names, uint32_t pid, const char *text)
@@ -245,52 +242,19 @@ static void append_reason(struct text *t, struct vm *vm, const struct wire_name 
     append(t, "%s%s", holders[inner].behind, holders[outer].behind);
 }
 
-static struct place **find_place(struct names *names, uint32_t vm, uint64_t address, uint64_t purges)
+int names_place(struct names *names, uint32_t pid, uint64_t address, uint64_t purges, struct otp_code_place *place, char *buf, size_t size)
 {
-    uint64_t hash = (address ^ vm ^ purges << 48) * 0x9e3779b97f4a7c15u; /* 2^64 by the golden ratio */
-    struct place **at = &names->places[hash >> 52];
-
-    while (*at && ((*at)->address != address || (*at)->purges != purges || (*at)->vm != vm))
-        at = &(*at)->next;
-    return at;
-}
-
-static const char *keep_place(struct names *names, const struct place *key, const struct text *text)
-{
-    struct place *place = names->nplaces < MAX_PLACES ? malloc(sizeof *place + text->used + 1) : NULL;
-
-    if (!place)
-        return NULL;
-    *place = *key;
-    memcpy(place->text, text->bytes, text->used + 1);
-    *find_place(names, key->vm, key->address, key->purges) = place;
-    names->nplaces++;
-    return place->text;
-}
-
-/* Whether code that was there after so many purges still is. */
-static bool is_there(const struct vm *vm, uint64_t purges)
-{
-    struct otp_layout now;
-
-    return vm->layouts < 0 || (!bpf_map_lookup_elem(vm->layouts, &vm->slot, &now) && now.purges == (uint32_t)purges);
-}
-
-/* The function that held the address after so many purges. NULL: none, or nobody asked in time. */
-static const char *name_place(struct names *names, uint32_t pid, uint64_t address, uint64_t purges)
-{
-    const struct place *place = *find_place(names, pid, address, purges);
+    struct text text = {buf, size, 0};
     struct vm *vm = find_vm(names, pid);
-    struct otp_code_place found;
-    char bytes[4 * OTP_ATOM_BYTES];
-    struct text text = {bytes, sizeof bytes, 0};
+    int err = vm ? otp_code_find(vm->code, address, purges, place) : -ESRCH;
 
-    if (place)
-        return place->text;
-    if (!vm || otp_code_find(vm->code, address, &found))
-        return NULL;
-    append_mfa(&text, vm, found.module >> 6, found.function >> 6, found.arity);
-    return is_there(vm, purges) ? keep_place(names, &(struct place){.vm = pid, .address = address, .purges = purges}, &text) : NULL;
+    if (err)
+        append(&text, "0x%llx", (unsigned long long)address);
+    else if (place->kind == OTP_CODE_FUNCTION)
+        append_mfa(&text, vm, place->module >> 6, place->function >> 6, place->arity);
+    else
+        append(&text, place->kind == OTP_CODE_SHARED ? "(shared code)" : "(unknown code)");
+    return err;
 }
 
 struct otp_code *names_code(struct names *names, uint32_t vm)
@@ -329,7 +293,7 @@ const char *names_text(struct names *names, uint32_t pid, const struct wire_name
 {
     struct text text = {buf, size, 0};
     struct vm *vm = find_vm(names, pid);
-    const char *place;
+    struct otp_code_place place;
 
     buf[0] = '\0';
     switch (name->form) {
@@ -338,10 +302,7 @@ const char *names_text(struct names *names, uint32_t pid, const struct wire_name
     case WIRE_REASON:
     case WIRE_REASON_TEXT: append_reason(&text, vm, name); return buf;
     case WIRE_CODE:
-        place = name_place(names, pid, name->words[0], name->words[1]);
-        if (place)
-            return place;
-        append(&text, "0x%llx", (unsigned long long)name->words[0]);
+        names_place(names, pid, name->words[0], name->words[1], &place, buf, size);
         return buf;
     default: return "?";
     }

@@ -3,6 +3,7 @@
 #include "otp_stack.h"
 
 #include <capstone/capstone.h>
+#include <errno.h>
 #include <string.h>
 
 #include "memory.h"
@@ -15,11 +16,14 @@ static void add_frame(struct otp_stack *out, bool native, bool caller, uint64_t 
         out->frames[out->n++] = (struct otp_stack_frame){native, caller, address};
 }
 
-static bool is_code(struct otp_code *code, uint64_t address)
+/* Whether there is code at the address; *function: of a function, not of the emulator's own that functions share. */
+static bool is_code(const struct stacks_sample *s, struct otp_code *code, uint64_t address, bool *function)
 {
-    struct otp_code_place place;
+    struct otp_code_place place = {.kind = OTP_CODE_UNKNOWN};
+    int err = code ? otp_code_find(code, address, s->purges, &place) : -ENOENT;
 
-    return code && address > 4096 && !otp_code_find(code, address, &place);
+    *function = !err && place.kind == OTP_CODE_FUNCTION;
+    return err != -ENOENT;
 }
 
 /* Whether Erlang code that called C takes its stack pointer back from rbp: else it does from the process's `stop`. */
@@ -76,6 +80,7 @@ static bool uses_bp(struct memory *memory, uint64_t ip)
 static void add_erlang(const struct stacks_sample *s, struct otp_code *code, uint64_t sp, bool shared, struct otp_stack *out)
 {
     uint64_t first = (sp - s->erlang_at) / 8;
+    bool function;
 
     if (sp < s->erlang_at || sp % 8)
         return;
@@ -83,7 +88,7 @@ static void add_erlang(const struct stacks_sample *s, struct otp_code *code, uin
         uint64_t word = s->erlang[i];
         bool marked = !(word & 3);
 
-        if (word && (marked || (shared && i == first)) && is_code(code, word - 1))
+        if (word && (marked || (shared && i == first)) && is_code(s, code, word - 1, &function))
             add_frame(out, false, true, word);
     }
 }
@@ -114,13 +119,12 @@ static void walk_native(const struct stacks_sample *s, struct native *native, st
     if (!s->hend)
         return;
     if (stack.outer_ip) {
-        bool is_leaf = !stack.n;
-        bool known = is_code(code, stack.outer_ip - !is_leaf);
+        bool is_leaf = !stack.n, function;
 
-        if (known)
+        if (is_code(s, code, stack.outer_ip - !is_leaf, &function))
             add_frame(out, false, !is_leaf, stack.outer_ip);
         sp = uses_bp(memory, stack.outer_ip) ? stack.outer_bp : s->stop;
-        add_erlang(s, code, sp, !known, out);
+        add_erlang(s, code, sp, !function, out);
     } else {
         add_erlang(s, code, sp, false, out);
     }
@@ -133,11 +137,11 @@ void otp_stack_walk(const struct stacks_sample *s, struct native *native, struct
     if (s->nnative > STACKS_WORDS || s->nerlang > STACKS_WORDS)
         return;
     if (s->on_erlang) {
-        bool known = is_code(code, s->ip);
+        bool function;
 
-        if (known)
+        if (is_code(s, code, s->ip, &function))
             add_frame(out, false, false, s->ip);
-        add_erlang(s, code, s->regs[REG_SP], !known, out);
+        add_erlang(s, code, s->regs[REG_SP], !function, out);
     } else {
         walk_native(s, native, code, memory, out);
     }

@@ -90,6 +90,7 @@ static int choose_layout(struct otp_vm *vm, const struct target *t, char *why, s
 
     t->provider->ops->release(t->elf, release, sizeof release);
     vm->layout.vm = (uint32_t)t->pid;
+    vm->layout.jit = jit;
     vm->layout.release = (uint32_t)strtoul(release, NULL, 10);
     off = otp_layout_find(vm->layout.release, jit, t->elf->nnotes > 0);
     if (off) {

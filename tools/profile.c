@@ -21,6 +21,7 @@ struct profile {
     struct pool functions; /* kind, name, NUL, file, NUL */
     struct pool locations; /* struct location */
     struct pool stacks;    /* numbers of locations */
+    uint64_t *addresses;   /* by location */
     struct {
         uint64_t count, value;
     } *sums; /* by stack */
@@ -114,6 +115,7 @@ void profile_free(struct profile *profile)
     pool_clear(&profile->functions);
     pool_clear(&profile->locations);
     pool_clear(&profile->stacks);
+    free(profile->addresses);
     free(profile->sums);
     free(profile);
 }
@@ -121,6 +123,22 @@ void profile_free(struct profile *profile)
 const struct profile_units *profile_units(const struct profile *profile)
 {
     return &profile->units;
+}
+
+/* The number of a line of a function. Fails: -ENOMEM. */
+static int64_t locate_line(struct profile *profile, uint32_t function, const struct profile_frame *frame)
+{
+    size_t before = profile->locations.n;
+    uint64_t *addresses = realloc(profile->addresses, (before + 1) * sizeof *addresses);
+    int64_t number;
+
+    if (!addresses)
+        return -ENOMEM;
+    profile->addresses = addresses;
+    number = pool_number(&profile->locations, &(struct location){function, frame->line}, sizeof(struct location));
+    if (profile->locations.n > before)
+        addresses[number] = frame->address;
+    return number;
 }
 
 /* The number of the frame's location. Fails: -ENOMEM. */
@@ -139,7 +157,7 @@ static int64_t locate(struct profile *profile, const struct profile_frame *frame
     free(bytes);
     if (function < 0)
         return function;
-    return pool_number(&profile->locations, &(struct location){(uint32_t)function, frame->line}, sizeof(struct location));
+    return locate_line(profile, (uint32_t)function, frame);
 }
 
 int profile_add(struct profile *profile, const struct profile_frame *frames, size_t n, uint64_t count, uint64_t value)
@@ -189,7 +207,8 @@ struct profile_frame profile_location(const struct profile *profile, size_t numb
     const struct location *location = (const struct location *)profile->locations.items[number].bytes;
     const char *bytes = (const char *)profile->functions.items[location->function].bytes;
 
-    return (struct profile_frame){(enum profile_kind)bytes[0], bytes + 1, bytes + 2 + strlen(bytes + 1), location->line};
+    return (struct profile_frame){(enum profile_kind)bytes[0], bytes + 1, bytes + 2 + strlen(bytes + 1), location->line,
+                                  profile->addresses[number]};
 }
 
 /* ---- orders */

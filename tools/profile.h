@@ -17,6 +17,7 @@ struct profile_frame {
     enum profile_kind kind;
     const char *name, *file; /* file: "" when not known */
     uint32_t line;           /* 0: not known */
+    uint64_t address;        /* of an instruction of it, 0: none; no part of what tells frames apart: the first one seen is kept */
 };
 
 /* What the values are: {"cpu", "nanoseconds"}. Literals. */

@@ -15,7 +15,7 @@
 enum { PROFILE_SAMPLE_TYPE = 1, PROFILE_SAMPLE = 2, PROFILE_LOCATION = 4, PROFILE_FUNCTION = 5, PROFILE_STRING = 6, PROFILE_TIME = 9, PROFILE_DURATION = 10, PROFILE_PERIOD_TYPE = 11, PROFILE_PERIOD = 12, PROFILE_DEFAULT_TYPE = 14 };
 enum { VALUE_TYPE = 1, VALUE_UNIT = 2 };
 enum { SAMPLE_LOCATIONS = 1, SAMPLE_VALUES = 2 };
-enum { LOCATION_ID = 1, LOCATION_LINE = 4, LINE_FUNCTION = 1, LINE_LINE = 2 };
+enum { LOCATION_ID = 1, LOCATION_ADDRESS = 3, LOCATION_LINE = 4, LINE_FUNCTION = 1, LINE_LINE = 2 };
 enum { FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_SYSTEM_NAME = 3, FUNCTION_FILE = 4 };
 enum { WIRE_VARINT = 0, WIRE_BYTES = 2 };
 
@@ -133,6 +133,7 @@ static void put_locations(struct message *m, struct message *part, const struct 
         put_number(&line, LINE_FUNCTION, i + 1);
         put_number(&line, LINE_LINE, profile_location(profile, i).line);
         put_number(part, LOCATION_ID, i + 1);
+        put_number(part, LOCATION_ADDRESS, profile_location(profile, i).address);
         put_message(part, LOCATION_LINE, &line);
         put_message(m, PROFILE_LOCATION, part);
         put_number(part, FUNCTION_ID, i + 1);

@@ -78,7 +78,8 @@ static int hook_process(struct watch *w, const struct target *t, struct plan *pl
         plan->vm->layout.known[i] = (uint32_t)names_find_atom(w->names, (uint32_t)t->pid, known_texts[i]);
     sites = attach_hooks(&w->attach, t, plan, &slot);
     if (sites > 0)
-        names_follow(w->names, (uint32_t)t->pid, bpf_object__find_map_fd_by_name(w->attach.object, "otp_layouts"), slot);
+        names_follow(w->names, (uint32_t)t->pid, bpf_object__find_map_fd_by_name(w->attach.object, "otp_layouts"),
+                     bpf_object__find_map_fd_by_name(w->attach.object, "otp_purged"), slot);
     err = sites > 0 && w->ops.hooked ? w->ops.hooked(w->ops.ctx, t, plan, slot) : 0;
     return err ? err : sites;
 }

@@ -14,14 +14,14 @@ static struct profile *make_profile(void)
 {
     static const struct profile_units units = {"cpu", "nanoseconds", 1000};
     struct profile *p = profile_new(&units);
-    struct profile_frame frames[3] = {{PROFILE_GROUP, "group", "", 0}, {PROFILE_ERLANG, "m:f/1", "m.erl", 10}, {PROFILE_NATIVE, "leaf", "", 0}};
+    struct profile_frame frames[3] = {{PROFILE_GROUP, "group", "", 0, 0}, {PROFILE_ERLANG, "m:f/1", "m.erl", 10, 0x123456789}, {PROFILE_NATIVE, "leaf", "", 0, 0}};
 
     ck_assert(p != NULL);
     for (int i = 0; i < 23; i++) {
         frames[1].line = 10 + (uint32_t)i % 2;
         ck_assert_int_eq(profile_add(p, frames, 2 + (size_t)i % 2, 1, 1000), 0);
     }
-    frames[1] = (struct profile_frame){PROFILE_ERLANG, evil, evil, 7};
+    frames[1] = (struct profile_frame){PROFILE_ERLANG, evil, evil, 7, 0};
     ck_assert_int_eq(profile_add(p, frames, 2, 1, 1000), 0);
     return p;
 }
@@ -136,11 +136,13 @@ START_TEST(test_profile_write_pprof_reads_back)
                      "types = [[text[fields(t)[k][0]] for k in (1, 2)] for t in p[1]]\n"
                      "functions = {f[1][0]: text[f[2][0]] for f in map(fields, p[5])}\n"
                      "lines = {l[1][0]: fields(l[4][0]) for l in map(fields, p[4])}\n"
+                     "print([hex(l[3][0]) for l in map(fields, p[4])][:2])\n"
                      "print(text[0] == '', types, p[9][0], p[10][0], p[12][0])\n"
                      "for s in map(fields, p[2]):\n"
                      "    print(s[2], [(functions[lines[l][1][0]], lines[l][2][0]) for l in s[1]][:2])");
 
     ck_assert_ptr_ne(strstr(r->out, "True [['samples', 'count'], ['cpu', 'nanoseconds']] 1700000000000000000 5000000000 1000\n"), NULL);
+    ck_assert_ptr_ne(strstr(r->out, "['0x0', '0x123456789']\n"), NULL);
     ck_assert_ptr_ne(strstr(r->out, "[12, 12000] [('m:f/1', 10), ('group', 0)]\n"), NULL);
     ck_assert_ptr_ne(strstr(r->out, "[11, 11000] [('leaf', 0), ('m:f/1', 11)]\n"), NULL);
 }

@@ -1,7 +1,7 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% What erlsnoop stacks is held against: known shares of time, known numbers of events.
 -module(stacks_target).
--export([shares/0, spend/0, events/0, act/0, nap/1]).
+-export([natives/0, use/1, crash/0, shares/0, spend/0, events/0, act/0, nap/1]).
 
 %% Three functions that spend 50, 30 and 20 parts of the time.
 shares() ->
@@ -18,6 +18,19 @@ fifth(N) -> work(N * 2000, 1), fifth.
 
 work(0, A) -> A;
 work(N, A) -> work(N - 1, (A * 17 + N) band 65535).
+
+%% Built-in functions in a loop, with many modules loaded.
+natives() ->
+    [code:ensure_loaded(list_to_atom(filename:basename(F, ".beam"))) ||
+        L <- [stdlib, compiler], F <- filelib:wildcard(code:lib_dir(L) ++ "/ebin/*.beam")],
+    register(natives, spawn(?MODULE, use, [0])),
+    ready().
+
+use(N) ->
+    T = list_to_tuple(lists:duplicate(10, N)),
+    _ = {erlang:phash2(T), term_to_binary(T), maps:from_list([{N, T}]), length(erlang:pre_loaded()), binary_to_list(list_to_binary("abc"))},
+    self() ! lists:reverse(tuple_to_list(T)),
+    receive _ -> use(N + 1) end.
 
 %% When the file "go" is there: 23 spawns, 1009 sends, 7 naps of 20 ms.
 events() ->
@@ -42,6 +55,14 @@ wait() ->
         true -> ok;
         false -> timer:sleep(50), wait()
     end.
+
+%% When the file "go" is there: 211 sends from each of 23 functions deep, and the node ends.
+crash() ->
+    register(actor, spawn(fun() -> wait(), deep(23), erlang:halt(1) end)),
+    ready().
+
+deep(0) -> tell(spawn(fun drain/0), 211), deep;
+deep(N) -> deep(N - 1), deep.
 
 drain() -> receive _ -> drain() end.
 

@@ -153,6 +153,58 @@ START_TEST(test_stacks_says_what_it_cannot)
 }
 END_TEST
 
+/* Starts the emulator, with this option too, on a loop of built-in functions. */
+#define START_NATIVES(option)                                                                      \
+    "erlc $SOURCE/tests/tools/stacks_target.erl && erl " option " -noshell -pa . -s stacks_target natives > vm.log 2>&1 &\n" \
+    "until [ -e ready ]; do sleep .1; done\n"                                                       \
+    "for q in $(pgrep -g 0 beam.smp); do p=$q; done\n"
+
+/* Only what the loop calls is in the stacks: with and without frame pointers, which the perf map brings. */
+START_TEST(test_stacks_names_nothing_that_was_not_called)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "%s $ERLSNOOP stacks -p $p --proc natives --by none --hz 499 --folded 2 1 > out; kill $p; rm -f /tmp/perf-$p.map\n"
+        "grep -c 'stacks_target:use/1' out; tr ' ;' '\\n\\n' < out | grep -E '^[^ ]+:[^ ]+/[0-9]+$' | "
+        "grep -vE '^(stacks_target|lists|maps|erlang|binary):' | sort | uniq -c; echo; grep -c 'shared' out", _i ? START_NATIVES("+JPperf map") : START_NATIVES(""));
+    char *end;
+
+    ck_assert_int_gt(strtol(r->out, &end, 10), 3);
+    ck_assert_msg(!strncmp(end, "\n\n", 2), "%s", r->out); /* nothing between */
+    ck_assert_int_gt(atoi(end), 0);
+}
+END_TEST
+
+START_TEST(test_stacks_names_are_those_of_the_perf_map)
+{
+    SUPPORT_BPF();
+    static const char *const modes[] = {"--hz 499", "--event send", "--event gc", "--off-cpu"};
+    const struct support_run *r = support_run("%s $ERLSNOOP stacks -p $p %s --pprof a.pb.gz 1 1 > /dev/null\n"
+                                              "python3 $SOURCE/tests/stock/perf_map.py /tmp/perf-$p.map a.pb.gz; s=$?; kill $p; rm -f /tmp/perf-$p.map; exit $s",
+                                              START_NATIVES("+JPperf map"), modes[_i]);
+
+    ck_assert_msg(r->status == 0, "%s", r->out);
+}
+END_TEST
+
+/* The node ends by itself in the middle: what was seen has its names. */
+START_TEST(test_stacks_have_names_when_the_vm_has_ended)
+{
+    SUPPORT_BPF();
+    static const char *const modes[] = {"--event send", "--off-cpu"};
+    const struct support_run *r = support_run(START("crash") "$ERLSNOOP stacks -p $p --proc actor %s --json > out & e=$!\n"
+                                              "attached $e; touch go; wait $e; s=$?; cat out; exit $s", modes[_i]);
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_int_gt(support_number(r->out, "\"type\":\"stacks\"", "frames"), 0);
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"stacks\"", "unnamed"), 0);
+    if (!_i) {
+        ck_assert_int_ge(support_number(r->out, "\"type\":\"stacks\"", "samples"), 211);
+        ck_assert_int_eq(support_number(r->out, "stacks_target:deep/1;stacks_target:tell/2\"", "count"), 211);
+    }
+}
+END_TEST
+
 Suite *stacks_suite(void)
 {
     Suite *suite = suite_create("stacks");
@@ -166,6 +218,9 @@ Suite *stacks_suite(void)
     tcase_add_test(live, test_stacks_writes_files);
     tcase_add_test(live, test_stacks_files_that_cannot_be_written);
     tcase_add_test(live, test_stacks_table_fits_80_columns);
+    tcase_add_loop_test(live, test_stacks_names_nothing_that_was_not_called, 0, 2);
+    tcase_add_loop_test(live, test_stacks_names_are_those_of_the_perf_map, 0, 4);
+    tcase_add_loop_test(live, test_stacks_have_names_when_the_vm_has_ended, 0, 2);
     tcase_add_test(live, test_stacks_refuses_what_makes_no_sense);
     tcase_add_test(live, test_stacks_says_what_it_cannot);
     suite_add_tcase(suite, live);
