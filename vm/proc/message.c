@@ -135,13 +135,35 @@ static void count_send(Process *from, Term to, Term message)
 		trace_hooks.seq_sent(from, to, message);
 }
 
+/* May a message that from sends to itself stay where it is? */
+static bool stays_on_heap(const Process *from, Term message, bool watched)
+{
+	return !term_is_immed(message) && !term_is_literal(message) && !(from->flags & PF_OFF_HEAP_MSGQ) && seq_token_carried(from) == NIL &&
+	       !(watched && trace_wants(from, TRACE_RECEIVE));
+}
+
+static void send_own(Process *p, Term message, bool watched)
+{
+	struct signal *s = signal_new(SIG_MESSAGE);
+
+	s->term = message;
+	s->from = p->id;
+	s->own = true;
+	if (watched && unlikely(is_send_probed()))
+		probe_sent(p, p->id, s);
+	signal_queue_own(p, s);
+	p->own_messages++;
+}
+
 static inline __attribute__((always_inline)) void send_local_watched(Process *from, Term to, Term alias, Term message, bool watched)
 {
 	Process *p = process_peek(to);
 
 	if (unlikely(from != NULL && from->seq_token != NIL))
 		count_send(from, alias != TERM_NONE ? alias : to, message);
-	if (p != NULL)
+	if (p != NULL && p == from && alias == TERM_NONE && stays_on_heap(from, message, watched))
+		send_own(from, message, watched);
+	else if (p != NULL)
 		send_found(from, p, to, make_message(from, alias, message), watched);
 }
 
@@ -372,6 +394,7 @@ static void adopt_words(Process *p, struct signal *s)
 	struct fragment *f = s->fragment;
 	struct heap *h = &p->heap;
 
+	p->own_messages -= s->own;
 	if (f == NULL) {
 		mem_free(s);
 		return;
@@ -462,6 +485,7 @@ bool message_flush_matching(Process *p, bool (*match)(Term message, uint64_t key
 			move_markers(p->markers, &s->next, at);
 		p->msg_save = &p->msg_first;
 		set_length(p, p->msg_length - 1);
+		p->own_messages -= s->own;
 		signal_free(s);
 		return true;
 	}
@@ -508,6 +532,7 @@ static void replace(Process *p, struct signal **at, struct signal *copy)
 		p->msg_save = &copy->next;
 	if (p->markers != NULL)
 		move_markers(p->markers, &s->next, &copy->next);
+	p->own_messages -= s->own;
 	signal_free(s);
 }
 

@@ -24,6 +24,7 @@ struct signal {
 	bool joined;         /* stands in its fragment's block, behind the words: freed and adopted with it */
 	uint8_t priority;    /* of a task */
 	bool collects;       /* the task */
+	bool own;            /* the message stands on the receiver's heap, who sent it: a root (Process.own_messages) */
 	size_t words;        /* size of the message */
 	Term term;           /* message, or reason */
 	Term token;          /* sequential trace token, user tag or NIL; am_undefined: the receiver's stays */

@@ -343,10 +343,26 @@ Process *process_current(void)
 
 /* ---- collection */
 
-static size_t list_roots(Process *p, Term *x, unsigned live, struct gc_root roots[3])
+enum { ROOTS_AT_ONCE = 16, ROOTS_WITHOUT_MESSAGES = 3 };
+
+/* Room for all roots: messages that stand on the heap are one each. */
+static struct gc_root *make_room_for_roots(const Process *p, struct gc_root fixed[ROOTS_AT_ONCE])
 {
+	size_t n = ROOTS_WITHOUT_MESSAGES + (size_t)p->own_messages;
+
+	return n <= ROOTS_AT_ONCE ? fixed : mem_alloc(n * sizeof(*fixed));
+}
+
+static size_t list_roots(Process *p, Term *x, unsigned live, struct gc_root *roots)
+{
+	uint32_t own = p->own_messages;
 	size_t n = 0;
 
+	for (struct signal *s = p->msg_first; own > 0; s = s->next)
+		if (s->own) {
+			roots[n++] = (struct gc_root){ &s->term, 1 };
+			own--;
+		}
 	roots[n++] = (struct gc_root){ &p->exc_reason, PROCESS_ROOTS };
 	if (live > 0)
 		roots[n++] = (struct gc_root){ x, live };
@@ -489,15 +505,16 @@ static bool collect_gc(Process *p, size_t need_words, const struct gc_root *root
 
 bool process_collect_gc(Process *p, size_t need_words, Term *x, unsigned live)
 {
-	struct gc_root roots[3];
+	struct gc_root fixed[ROOTS_AT_ONCE], *roots = make_room_for_roots(p, fixed);
 	size_t n = list_roots(p, x, live, roots);
-	bool fits = true;
+	bool fits = true, copies = p->flags & PF_COPY_LITERALS;
 
-	if (likely(!(p->flags & PF_COPY_LITERALS)))
-		return collect_gc(p, need_words, roots, n);
-	if (take_literals(p, roots, n) || need_words > 0 || p->heap.wants_gc || (p->flags & PF_NEED_GC))
+	if (likely(!copies) || take_literals(p, roots, n) || need_words > 0 || p->heap.wants_gc || (p->flags & PF_NEED_GC))
 		fits = collect_gc(p, need_words, roots, n);
-	finish_literal_calls(p);
+	if (roots != fixed)
+		mem_free(roots);
+	if (unlikely(copies))
+		finish_literal_calls(p);
 	return fits;
 }
 

@@ -112,6 +112,7 @@ struct process {
 	uint32_t in_length;  /* signals_lock: messages in it */
 	/* owner only: */
 	uint32_t msg_length;
+	uint32_t own_messages; /* of the private queue: those that stand on the heap */
 	struct signal *msg_first, **msg_last, **msg_save; /* private message queue; msg_save: the peeking position */
 	struct markers *markers; /* receive markers; NULL: never had one */
 
