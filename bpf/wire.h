@@ -10,7 +10,9 @@
 enum {
     WIRE_PID_TEXT = 32,   /* bytes of "<node.id.serial>" with its NUL, at most */
     WIRE_NAME_BYTES = 96, /* an MFA or a reason: NUL-terminated, zero-filled, cut */
-    WIRE_HIST_SLOTS = 64,
+    WIRE_HIST_STEPS = 8,    /* slots to a power of two */
+    WIRE_HIST_STEP_BITS = 3,
+    WIRE_HIST_SLOTS = (48 - WIRE_HIST_STEP_BITS + 1) * WIRE_HIST_STEPS, /* values up to 2^48: 78 hours in nanoseconds */
     WIRE_MAX_ARGS = 12,
     WIRE_MAX_SPECS = 4096,
 };
@@ -109,7 +111,10 @@ struct wire_resolve {
     struct wire_name name;
 };
 
-/* Slot i counts values v with 2^i <= v < 2^(i+1); slot 0 takes 0 too. */
+/*
+ * Log-linear: values below 2 * WIRE_HIST_STEPS have a slot each, above that each power of two is cut into WIRE_HIST_STEPS slots of one
+ * width. The middle of a slot is then never further than 1/16 from a value in it. The last slot takes what is larger too.
+ */
 struct wire_hist {
     __u64 slots[WIRE_HIST_SLOTS];
     __u64 count, sum, max;

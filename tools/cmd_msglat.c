@@ -134,9 +134,8 @@ static int print_mfas(struct session *s, const struct tally_row *rows, size_t n)
 
         hist_bound_max(hist);
         sink_row(session_sink(s), &mfa_table,
-                 (struct sink_value[]){SINK_N(hist->count), SINK_N(hist_percentile(hist, 0.5)),
-                                       SINK_N(hist_percentile(hist, 0.99)),
-                                       SINK_N(hist_percentile(hist, 0.999)), SINK_N(hist->max),
+                 (struct sink_value[]){SINK_N(hist->count), sink_percentile(hist, 0.5), sink_percentile(hist, 0.99),
+                                       sink_percentile(hist, 0.999), SINK_N(hist->max),
                                        SINK_N(functions[i].vm), SINK_S(functions[i].name)});
     }
     for (size_t i = 0; i < found; i++)

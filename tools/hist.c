@@ -2,25 +2,45 @@
 /* Invariant: a percentile lies in the slot that holds it. */
 #include "hist.h"
 
-uint64_t hist_percentile(const struct wire_hist *hist, double share)
+uint64_t hist_slot_low(int slot)
 {
-    uint64_t total = 0, seen = 0;
+    int step = slot / WIRE_HIST_STEPS;
+
+    if (step == 0)
+        return (uint64_t)slot;
+    return (uint64_t)(WIRE_HIST_STEPS + slot % WIRE_HIST_STEPS) << (step - 1);
+}
+
+static uint64_t count_all(const struct wire_hist *hist)
+{
+    uint64_t total = 0;
 
     for (int i = 0; i < WIRE_HIST_SLOTS; i++)
         total += hist->slots[i];
+    return total;
+}
 
-    double wanted = share * (double)total;
+bool hist_has_percentile(const struct wire_hist *hist, double share)
+{
+    return (double)count_all(hist) * (1 - share) > 1 - 1e-6; /* shares are no binary fractions: 0.999 of 1,000 leaves one */
+}
+
+static uint64_t middle(int slot)
+{
+    uint64_t low = hist_slot_low(slot);
+
+    return low + (hist_slot_low(slot + 1) - low) / 2;
+}
+
+uint64_t hist_percentile(const struct wire_hist *hist, double share)
+{
+    double wanted = share * (double)count_all(hist);
+    uint64_t seen = 0;
 
     for (int i = 0; i < WIRE_HIST_SLOTS; i++) {
-        uint64_t here = hist->slots[i];
-
-        if (here && (double)(seen + here) >= wanted) {
-            double low = i ? (double)(1ull << i) : 0, width = i ? low : 2;
-            double value = low + width * (wanted - (double)seen) / (double)here;
-
-            return value > (double)hist->max ? hist->max : (uint64_t)value;
-        }
-        seen += here;
+        seen += hist->slots[i];
+        if (hist->slots[i] && (double)seen >= wanted)
+            return i == WIRE_HIST_SLOTS - 1 || middle(i) > hist->max ? hist->max : middle(i);
     }
     return hist->max;
 }
@@ -51,6 +71,6 @@ void hist_bound_max(struct wire_hist *hist)
         top--;
     if (top < 0)
         hist->max = 0;
-    else if (top < WIRE_HIST_SLOTS - 1 && hist->max > (2ull << top) - 1)
-        hist->max = (2ull << top) - 1;
+    else if (top < WIRE_HIST_SLOTS - 1 && hist->max >= hist_slot_low(top + 1))
+        hist->max = hist_slot_low(top + 1) - 1;
 }

@@ -3,8 +3,8 @@
  * JSON lines: one object a line. Every object has "time" (UTC, ISO 8601) and "type" (the
  * table's or histogram's name). A row has one member a column, its unit in the name: counts
  * are integers, rates end in _per_s, durations in _ns; what is not known is left out.
- * A histogram has "unit" ("ns" or "count"), "count", "sum", "max", "p50", "p99", "p99.9" and
- * "slots": pairs [lower bound, count] of powers of two. Losses are rows of type "lost".
+ * A histogram has "unit" ("ns" or "count"), "count", "sum", "max" and the percentiles "p50", "p99", "p99_9" with the unit in their names
+ * as a row's have, and "slots": triples [lower bound, bound that is not reached, count]. Losses are rows of type "lost".
  */
 #include <string.h>
 
@@ -63,22 +63,23 @@ static void print_row(struct sink *sink, const struct sink_table *table,
 static void print_hist(struct sink *sink, const char *name, const char *title, enum sink_type type,
                        const struct wire_hist *hist)
 {
-    static const double shares[] = {0.5, 0.99, 0.999};
-    const char *comma = "";
+    const char *comma = "", *unit = type == SINK_NS ? "_ns" : "";
 
     (void)title;
     open_object(sink, name, sink->now_ns);
-    fprintf(sink->out, ",\"unit\":\"%s\",\"count\":%llu,\"sum\":%llu,\"max\":%llu",
+    fprintf(sink->out, ",\"unit\":\"%s\",\"count\":%llu,\"sum%s\":%llu,\"max%s\":%llu",
             type == SINK_NS ? "ns" : "count", (unsigned long long)hist->count,
-            (unsigned long long)hist->sum, (unsigned long long)hist->max);
-    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
-        fprintf(sink->out, ",\"p%g\":%llu", shares[i] * 100,
-                (unsigned long long)hist_percentile(hist, shares[i]));
+            unit, (unsigned long long)hist->sum, unit, (unsigned long long)hist->max);
+#define PERCENTILE(share, text, name)                                                              \
+    if (hist_has_percentile(hist, share))                                                          \
+        fprintf(sink->out, ",\"" name "%s\":%llu", unit, (unsigned long long)hist_percentile(hist, share));
+    HIST_PERCENTILES(PERCENTILE)
+#undef PERCENTILE
     fputs(",\"slots\":[", sink->out);
     for (int i = 0; i < WIRE_HIST_SLOTS; i++) {
         if (!hist->slots[i])
             continue;
-        fprintf(sink->out, "%s[%llu,%llu]", comma, i ? 1ull << i : 0ull,
+        fprintf(sink->out, "%s[%llu,%llu,%llu]", comma, (unsigned long long)hist_slot_low(i), (unsigned long long)hist_slot_low(i + 1),
                 (unsigned long long)hist->slots[i]);
         comma = ",";
     }

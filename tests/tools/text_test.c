@@ -96,12 +96,39 @@ START_TEST(test_hist_percentile_lies_in_its_slot)
 {
     struct wire_hist h = {.count = 100, .max = 1500};
 
-    h.slots[4] = 90; /* 16 .. 31 */
-    h.slots[10] = 10; /* 1024 .. 2047 */
-    ck_assert_uint_ge(hist_percentile(&h, 0.5), 16);
-    ck_assert_uint_lt(hist_percentile(&h, 0.5), 32);
-    ck_assert_uint_ge(hist_percentile(&h, 0.99), 1024);
+    h.slots[16] = 90; /* 16 and 17 */
+    h.slots[65] = 10; /* 1152 .. 1279 */
+    ck_assert_uint_eq(hist_slot_low(65), 1152);
+    ck_assert_uint_eq(hist_percentile(&h, 0.5), 17);
+    ck_assert_uint_eq(hist_percentile(&h, 0.99), 1216);
     ck_assert_uint_le(hist_percentile(&h, 1), 1500);
+}
+END_TEST
+
+START_TEST(test_hist_slots_follow_each_other)
+{
+    for (int i = 0; i < WIRE_HIST_SLOTS; i++) {
+        uint64_t low = hist_slot_low(i), width = hist_slot_low(i + 1) - low;
+
+        ck_assert_uint_gt(width, 0);
+        ck_assert(i < 2 * WIRE_HIST_STEPS ? width == 1 : width * WIRE_HIST_STEPS <= low);
+    }
+    ck_assert_uint_eq(hist_slot_low(WIRE_HIST_SLOTS), 1ull << 48);
+}
+END_TEST
+
+START_TEST(test_hist_tells_no_percentile_of_too_few)
+{
+    struct wire_hist h = {.max = 7};
+
+    h.slots[7] = 1;
+    ck_assert(!hist_has_percentile(&h, 0.5));
+    h.slots[7] = 2;
+    ck_assert(hist_has_percentile(&h, 0.5) && !hist_has_percentile(&h, 0.99));
+    h.slots[7] = 999;
+    ck_assert(hist_has_percentile(&h, 0.99) && !hist_has_percentile(&h, 0.999));
+    h.slots[7] = 1000;
+    ck_assert(hist_has_percentile(&h, 0.999));
 }
 END_TEST
 
@@ -133,6 +160,8 @@ Suite *text_suite(void)
     tcase_add_loop_test(pure, test_escape_text_and_json, 0, sizeof escapes / sizeof *escapes);
     tcase_add_test(pure, test_escape_text_cuts_at_a_whole_escape);
     tcase_add_test(pure, test_hist_percentile_lies_in_its_slot);
+    tcase_add_test(pure, test_hist_slots_follow_each_other);
+    tcase_add_test(pure, test_hist_tells_no_percentile_of_too_few);
     tcase_add_test(pure, test_sink_format_ns_has_a_unit);
     suite_add_tcase(suite, pure);
     return suite;
