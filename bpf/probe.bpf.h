@@ -23,7 +23,7 @@ enum probe_arg_index {
 
 /* PROBE_ID_message__send and so on: the rows of probes.def, in order. */
 enum probe_id {
-#define PROBE(probe, family, nargs, text) PROBE_ID_##probe,
+#define PROBE(probe, family, nargs, watch, text) PROBE_ID_##probe,
 #include "../vm/probes.def"
     PROBE_NIDS
 };

@@ -14,7 +14,7 @@ struct row {
 
 static const struct row rows[] = {
 #define FAMILY(family, title) { .kind = ROW_FAMILY, .text = title },
-#define PROBE(probe, family, nargs, when) { .kind = ROW_PROBE, .name = #probe, .text = when, .last = -1 },
+#define PROBE(probe, family, nargs, watch, when) { .kind = ROW_PROBE, .name = #probe, .text = when, .last = -1 },
 #define PROBE_RANGE(prefix, family, nargs, first, end, when) \
 	{ .kind = ROW_PROBE, .name = #prefix, .text = when, .number = first, .last = end },
 #define ARG(probe, index, arg, ctype, meaning) { .kind = ROW_ARG, .name = #arg, .type = #ctype, .unit = #meaning, .number = index },

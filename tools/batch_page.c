@@ -10,7 +10,7 @@ static const struct {
     unsigned args;
 } events[BATCH_EVENTS] = {
     [BATCH_ATOM] = {"atom", 2},
-#define PROBE(probe, family, nargs, text) [BATCH_##probe] = {#probe, nargs},
+#define PROBE(probe, family, nargs, watch, text) [BATCH_##probe] = {#probe, nargs},
 #define PROBE_RANGE(prefix, family, nargs, first, last, text) [BATCH_##prefix] = {#prefix, nargs},
 #include "../vm/probes.def"
 };

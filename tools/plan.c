@@ -13,7 +13,7 @@
 #include "../bpf/efile_latency.h"
 
 static const char *const probe_names[] = {
-#define PROBE(probe, family, nargs, text) #probe,
+#define PROBE(probe, family, nargs, watch, text) #probe,
 #include "../vm/probes.def"
 #define EVENT(event) #event,
 #include "providers.def"

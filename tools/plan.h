@@ -11,7 +11,7 @@
 #include "otp_vm.h"
 
 enum plan_probe {
-#define PROBE(probe, family, nargs, text) PLAN_##probe,
+#define PROBE(probe, family, nargs, watch, text) PLAN_##probe,
 #include "../vm/probes.def"
     PLAN_NPROBES,
     PLAN_LAST_PROBE = PLAN_NPROBES - 1,

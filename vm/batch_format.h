@@ -49,7 +49,7 @@ struct batch_header {
 
 enum batch_event {
 	BATCH_ATOM,
-#define PROBE(probe, family, nargs, text) BATCH_##probe,
+#define PROBE(probe, family, nargs, watch, text) BATCH_##probe,
 #define PROBE_RANGE(prefix, family, nargs, first, last, text) BATCH_##prefix,
 #include "probes.def"
 	BATCH_EVENTS

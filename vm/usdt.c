@@ -6,7 +6,7 @@
 #include "usdt.h"
 
 #if ERLVM_PROBES
-#define PROBE(probe, family, nargs, text)                                                          \
+#define PROBE(probe, family, nargs, watch, text)                                                          \
     union probe_semaphores erlang_##probe##_semaphore __attribute__((section(".probes")));         \
     __asm__(".hidden erlang_batch_" #probe "_semaphore\n"                                          \
             ".set erlang_batch_" #probe "_semaphore, erlang_" #probe "_semaphore + 2");            \
@@ -17,7 +17,7 @@
  * when the watcher ends, however it ends. */
 __attribute__((used)) static PROBE_COLD void batch_sites(void)
 {
-#define PROBE(probe, family, nargs, text) STAP_PROBE(erlang_batch, probe);
+#define PROBE(probe, family, nargs, watch, text) STAP_PROBE(erlang_batch, probe);
 #include "probes.def"
 }
 #endif
@@ -34,7 +34,7 @@ enum probe_arg_index {
 
 enum probe_totals {
     PROBE_TOTAL_NARGS = 0
-#define PROBE(probe, family, nargs, text) +nargs
+#define PROBE(probe, family, nargs, watch, text) +nargs
 #define PROBE_RANGE(prefix, family, nargs, first, last, text) +nargs
 #include "probes.def"
     ,

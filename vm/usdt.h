@@ -43,7 +43,7 @@ typedef int64_t probe_type_I64;
 #include "probes.def"
 
 enum probe_nargs {
-#define PROBE(probe, family, nargs, text) PROBE_NARGS_##probe = nargs,
+#define PROBE(probe, family, nargs, watch, text) PROBE_NARGS_##probe = nargs,
 #define PROBE_RANGE(prefix, family, nargs, first, last, text) PROBE_NARGS_##prefix = nargs,
 #include "probes.def"
 };
@@ -116,7 +116,7 @@ union probe_semaphores {
     uint32_t both;
 };
 
-#define PROBE(probe, family, nargs, text)                                                          \
+#define PROBE(probe, family, nargs, watch, text)                                                          \
     extern union probe_semaphores erlang_##probe##_semaphore                                       \
         __attribute__((visibility("hidden")));
 #include "probes.def"

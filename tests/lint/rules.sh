@@ -24,6 +24,9 @@ grep -nE '\b(malloc|calloc|realloc|free)\(' vm -r --include='*.c' --include='*.h
 	grep -vE '^vm/base/alloc\.|//|^\S+:\s*\*|/\*' && fail "only vm/base/alloc calls malloc"
 grep -nE '\bpthread_' vm -r --include='*.c' --include='*.inc' | grep -v '^vm/base/lock\.c' && fail "only vm/base/lock touches pthreads"
 grep -niE 'keep (this )?in sync' -r vm bpf tools && fail "a fact written twice: make it a table"
+while read -r class; do
+	[ "$(grep -rlwE "(rw)?lock_init\(.*LOCK_$class" vm --include='*.c' | wc -l)" = 1 ] || fail "locks.def: $class is not the class of the locks of one file"
+done < <(sed -nE 's/^LOCK\((\w+),.*/\1/p' vm/base/locks.def)
 list_places() { sed -n '/^## Where things live/,/^\*\*Arrows/{ s/^\([^ ]*[^ `]\)  .*/\1/p }' docs/design.md; }
 while read -r place; do
 	ls -d $(sed 's/<[a-z]*>/*/g' <<<"$place") >/dev/null 2>&1 || fail "docs/design.md: there is no $place"

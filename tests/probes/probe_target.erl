@@ -2,7 +2,7 @@
 %% What tests/probes/cases.def counts: each function does its thing 23 times and prints the words that the case names.
 -module(probe_target).
 -export([spawn/0, exit_signal/0, wake/0, hibernate/0, grow/0, shrink/0, message/0, copy/0, collect/0, collect_minor/0, calls/0,
-         files/0, crash/0, rest/0]).
+         files/0, crash/0, rest/0, drivers/0]).
 -export([child/1, victim/0, sleeper/0, dozer/1, woken/2, grower/1, shrinker/1, receiver/1, copied/1, collector/2, global/1]).
 
 -define(N, 23).
@@ -135,6 +135,9 @@ collector(Parent, Type) ->
     times(?N, fun(_) -> erlang:garbage_collect(self(), [{type, Type}]) end),
     Parent ! done,
     receive never -> ok end.
+
+%% The VM announced its drivers when it started.
+drivers() -> print([]).
 
 calls() ->
     times(?N, fun(N) -> N = local(N) - 1 end),

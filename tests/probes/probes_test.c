@@ -288,7 +288,7 @@ START_TEST(test_probes_all_have_cases)
     static const struct {
         const char *name, *family;
     } probes[] = {
-#define PROBE(probe, family, nargs, text) {#probe, #family},
+#define PROBE(probe, family, nargs, watch, text) {#probe, #family},
 #include "../../vm/probes.def"
     };
     static const char *const without[] = {

@@ -30,7 +30,7 @@ static char *emitter_bytes(size_t *size)
 static void find_sites(const struct provider *provider, const struct elf_file *elf)
 {
     static const char *const probes[] = {
-#define PROBE(probe, family, nargs, text) #probe,
+#define PROBE(probe, family, nargs, watch, text) #probe,
 #include "../../vm/probes.def"
     };
 

@@ -48,7 +48,7 @@ struct spec {
 #define VALUES_10(p) VALUES_9(p), V(p, 9)
 #define VALUES_11(p) VALUES_10(p), V(p, 10)
 
-#define PROBE(probe, family, nargs, text)                                                          \
+#define PROBE(probe, family, nargs, watch, text)                                                          \
     static PROBE_COLD void probe_##probe(const int64_t *v)                                         \
     {                                                                                              \
         (void)v;                                                                                   \
@@ -65,7 +65,7 @@ struct spec {
 #include "probes.def"
 
 static struct probe probes[] = {
-#define PROBE(probe, family, nargs, text) {#probe, nargs, {0}, {0}, fire_##probe, is_on_##probe},
+#define PROBE(probe, family, nargs, watch, text) {#probe, nargs, {0}, {0}, fire_##probe, is_on_##probe},
 #include "probes.def"
 };
 enum { NPROBES = sizeof probes / sizeof *probes };

@@ -45,7 +45,7 @@ int support_width(const char *text);
 
 enum {
     SUPPORT_NPROBES = 0 /* that the emitter has: all but ranges */
-#define PROBE(probe, family, nargs, text) +1
+#define PROBE(probe, family, nargs, watch, text) +1
 #include "../../vm/probes.def"
 };
 

@@ -56,7 +56,7 @@ void bif_info_init(void)
 	bif_time_offset_ns();
 	tracer_unique = bif_time_next_monotonic;
 	tracer_now_us = bif_time_now_us;
-	lock_init(&info.lock, LOCK_log);
+	lock_init(&info.lock, LOCK_statistics);
 	atomic_init(&info.processors, count_processors());
 	info_wall_init();
 	info_schedulers_init();
@@ -113,8 +113,6 @@ INFO(otp_release, string(&p->heap, "25"))
 INFO(version, string(&p->heap, "13.1.5"))
 INFO(machine, string(&p->heap, "BEAM"))
 INFO(system_architecture, string(&p->heap, "x86_64-pc-linux-gnu"))
-INFO(driver_version, string(&p->heap, "3.3"))
-INFO(nif_version, string(&p->heap, "2.16"))
 INFO(wordsize, SMALL(8))
 INFO(endian, am_little)
 INFO(heap_type, am_private)
@@ -310,7 +308,7 @@ static const struct info_item info_items[] = {
 #define ITEM_AS(name, other) { am_##name, info_##other }
 	ITEM(os_type), ITEM(os_version), ITEM(process_count), ITEM(process_limit), ITEM(port_count), ITEM(port_limit), ITEM(snifs), ITEM(ets_count), ITEM(ets_limit), ITEM(atom_count),
 	ITEM(atom_limit), ITEM(schedulers), ITEM(schedulers_online), ITEM(scheduler_id), ITEM(schedulers_state),
-	ITEM(otp_release), ITEM(version), ITEM(machine), ITEM(system_architecture), ITEM(driver_version), ITEM(nif_version),
+	ITEM(otp_release), ITEM(version), ITEM(machine), ITEM(system_architecture),
 	ITEM(wordsize), ITEM(endian), ITEM(heap_type), ITEM(multi_scheduling), ITEM(build_type), ITEM_AS(emu_type, build_type),
 	ITEM(emu_flavor), ITEM(compat_rel), ITEM(creation), ITEM(c_compiler_used), ITEM(dynamic_trace), ITEM(start_time),
 	ITEM(end_time), ITEM(time_offset), ITEM(time_warp_mode), ITEM(system_logger), ITEM(outstanding_system_requests_limit), ITEM_AS(delayed_node_table_gc, infinity),

@@ -12,6 +12,7 @@
 #include "data/number.h"
 #include "heap/copy.h"
 #include "io/filename.h"
+#include "io/io.h"
 #include "io/io_probe.h"
 #include "io/os_env.h"
 #include "io/port.h"
@@ -210,18 +211,6 @@ static bool get_settings(struct settings *s, Term list)
 	       !(s->o.stderr_to_stdout && !s->o.use_stdio);
 }
 
-/* The driver that is called like the first word of name, or NULL. */
-static const struct port_driver *find_driver(const char *name)
-{
-	static const struct port_driver *const named[] = { &port_tty_driver, &port_ram_driver, &port_trace_file_driver };
-	size_t n = strcspn(name, " ");
-
-	for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++)
-		if (strlen(named[i]->name) == n && memcmp(named[i]->name, name, n) == 0)
-			return named[i];
-	return NULL;
-}
-
 /* -1: none can be called so. */
 static int get_descriptor(Term t)
 {
@@ -266,7 +255,7 @@ static const struct port_driver *get_name(struct settings *s, Term name)
 	kind = tuple_get(name, 1);
 	if (tuple_arity(name) == 2 && (kind == am_spawn || kind == am_spawn_driver)) {
 		s->name = filename_from_term(tuple_get(name, 2), true, &n);
-		driver = s->name != NULL ? find_driver(s->name) : NULL;
+		driver = s->name != NULL ? io_find_driver(s->name, strcspn(s->name, " ")) : NULL; /* its first word */
 		if (driver != NULL)
 			return driver;
 		mem_free(s->name);

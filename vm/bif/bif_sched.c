@@ -15,7 +15,7 @@ static struct {
 
 void info_wall_init(void)
 {
-	lock_init(&wall.lock, LOCK_log);
+	lock_init(&wall.lock, LOCK_wall_time);
 }
 
 static void begin(void)

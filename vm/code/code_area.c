@@ -19,7 +19,7 @@ static struct {
 void code_area_init(void)
 {
 	area.base = (uintptr_t)mem_reserve(CODE_RANGE_BYTES, PROT_READ | PROT_WRITE);
-	lock_init(&area.lock, LOCK_literal);
+	lock_init(&area.lock, LOCK_code_area);
 }
 
 static size_t page_count(size_t words)

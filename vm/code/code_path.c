@@ -38,7 +38,7 @@ const unsigned code_preloaded_count = sizeof(code_preloaded) / sizeof(code_prelo
 
 void code_path_init(void)
 {
-	lock_init(&path.lock, LOCK_module_table);
+	lock_init(&path.lock, LOCK_code_path);
 }
 
 void code_path_add(const char *directory)

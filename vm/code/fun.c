@@ -125,7 +125,7 @@ static void describe_export(const struct export *e, struct export_facts *f)
 
 void fun_init(void)
 {
-	lock_init(&funs.lock, LOCK_export_table);
+	lock_init(&funs.lock, LOCK_fun_table);
 	fun_link_describe = describe_fun;
 	fun_link_get = get_described;
 	fun_link_describe_export = describe_export;

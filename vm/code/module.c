@@ -407,10 +407,9 @@ bool module_is_old_used_by(const struct module *m, const Process *p)
 	return false;
 }
 
-/* Does any process use it? Where probes and reports remember a function of it, they forget it. */
+/* Does any process use it? */
 static bool is_old_used(struct module *m)
 {
-	const struct code_instance *c = old_of(m);
 	struct heap scratch;
 	bool used = false;
 
@@ -421,8 +420,6 @@ static bool is_old_used(struct module *m)
 		if (p == NULL)
 			continue;
 		used = module_is_old_used_by(m, p);
-		if (!used && owns_address(c, p->current_mfa))
-			p->current_mfa = NULL;
 		process_unref(p);
 	}
 	heap_free(&scratch);

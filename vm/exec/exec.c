@@ -14,6 +14,5 @@ void exec_init(void)
 	call_init();
 	sched_run_process = exec_run;
 	module_translate = emit_module;
-	exc_stacktrace = exc_trace_list;
 	probe_find_function = traced_find_function;
 }

@@ -2,22 +2,33 @@
 /* Starts the room and wires it into processes and messages. */
 #include "io/io.h"
 
+#include <string.h>
+
 #include "io/efile.h"
 #include "io/filename.h"
-#include "io/os_env.h"
 #include "io/io_probe.h"
 #include "io/os_env.h"
 #include "io/port.h"
 #include "proc/sched.h"
 
-/* OTP's numbers of the driver interface that the drivers' probes tell. */
-#define DRIVER_MAJOR 3
-#define DRIVER_MINOR 3
+static const struct {
+	const struct port_driver *driver;
+	bool by_name;
+} drivers[] = {
+#define DRIVER(stem, by_name) { &port_##stem##_driver, by_name },
+#include "io/drivers.def"
+};
+enum { DRIVERS = sizeof(drivers) / sizeof(drivers[0]) };
 
-static void init_driver(const struct port_driver *d)
+const struct port_driver *io_find_driver(const char *name, size_t n)
 {
-	if (PROBE_ON(driver__init))
-		probe_driver__init(d->name, DRIVER_MAJOR, DRIVER_MINOR, 0);
+	for (int i = 0; i < DRIVERS; i++) {
+		const struct port_driver *d = drivers[i].driver;
+
+		if (drivers[i].by_name && strlen(d->name) == n && memcmp(d->name, name, n) == 0)
+			return d;
+	}
+	return NULL;
 }
 
 void io_init(void)
@@ -30,7 +41,7 @@ void io_init(void)
 	signal_send_port = port_signal;
 	process_at_exit(efile_process_exit);
 	sched_at_halt(port_flush_all);
-	init_driver(&port_fd_driver);
-	init_driver(&port_spawn_driver);
-	init_driver(&port_file_driver);
+	for (int i = 0; i < DRIVERS; i++)
+		if (PROBE_ON(driver__init))
+			probe_driver__init(drivers[i].driver->name);
 }

@@ -71,9 +71,10 @@ PROBE_COLD void probe_port__not_busy(const struct port *port)
 	PROBE_TELL(port__not_busy, port->id);
 }
 
-PROBE_COLD void probe_driver__init(const char *name, int major, int minor, int flags)
+/* A driver of the VM's own follows no version of an interface. */
+PROBE_COLD void probe_driver__init(const char *name)
 {
-	PROBE_TELL(driver__init, name, major, minor, flags);
+	PROBE_TELL(driver__init, name, 0, 0, 0);
 }
 
 PROBE_COLD void probe_driver__start(const struct port *port, Term pid, const char *driver)

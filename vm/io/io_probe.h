@@ -23,7 +23,7 @@ void probe_port__connect(const struct port *port, Term pid, Term new_pid);
 void probe_port__busy(const struct port *port);
 void probe_port__not_busy(const struct port *port);
 
-void probe_driver__init(const char *name, int major, int minor, int flags);
+void probe_driver__init(const char *name);
 void probe_driver__start(const struct port *port, Term pid, const char *driver);
 void probe_driver__stop(const struct port *port, Term pid, const char *driver);
 void probe_driver__flush(const struct port *port, Term pid);

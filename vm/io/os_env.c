@@ -70,7 +70,7 @@ void os_env_init(void)
 {
 	size_t n = 0;
 
-	lock_init(&own.lock, LOCK_log);
+	lock_init(&own.lock, LOCK_environment);
 	while (environ[n] != NULL)
 		n++;
 	own.room = n + 1;

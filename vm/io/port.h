@@ -54,12 +54,8 @@ struct port_driver {
 	bool tells_list;
 	void (*stop)(struct port *port);
 };
-extern const struct port_driver port_fd_driver;
-extern const struct port_driver port_spawn_driver;
-extern const struct port_driver port_file_driver;
-extern const struct port_driver port_tty_driver;
-extern const struct port_driver port_ram_driver;
-extern const struct port_driver port_trace_file_driver;
+#define DRIVER(stem, by_name) extern const struct port_driver port_##stem##_driver;
+#include "io/drivers.def"
 
 /* Messages for a port that traces; the job brings them to its output. */
 struct port_traces {

@@ -50,7 +50,7 @@ static uint32_t batch_watchers(void)
 {
 	uint32_t sum = 0;
 
-#define PROBE(probe, family, nargs, text) sum += PROBE_BATCHES(probe);
+#define PROBE(probe, family, nargs, watch, text) sum += PROBE_BATCHES(probe);
 #include "probes.def"
 	return sum;
 }

@@ -7,7 +7,6 @@
 #include "base/alloc.h"
 #include "proc/sched.h"
 
-Term (*exc_stacktrace)(Process *p, Term raw);
 atomic_uint exc_depth = EXC_DEPTH_DEFAULT;
 
 static Term set_exception(Process *p, enum exc_kind kind, Term reason)

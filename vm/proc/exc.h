@@ -54,9 +54,8 @@ void process_yield_soon(Process *p);
 /* Account for work. Units: reductions. */
 static inline void process_bump(Process *p, int reds) { p->reds_left -= reds; }
 
-/* exc_trace before the exception is raised: the cause of a badarg, or NIL; while it travels: a list of code addresses as small integers ({M,F,A} args tuple of a BIF or function_clause at its head);
- * exec builds it when the exception is raised, `exc_stacktrace` makes the Erlang list when somebody asks. Wired by exec through main.c. */
-extern Term (*exc_stacktrace)(Process *p, Term raw);
+/* What p->exc_trace holds: the cause of a badarg (an atom), or NIL; with p->exc_has_trace a stack trace: an Erlang list from raise/3, or
+ * a raw trace (exec/exc.h) of an exception that is raised again. exec makes the raw trace when it unwinds, and the list when somebody asks. */
 
 /* How many entries a stack trace may have, as it is set; one is there in any case. */
 enum { EXC_DEPTH_DEFAULT = 8, EXC_DEPTH_MAX = 64 };

@@ -50,7 +50,7 @@ static void drop_all_of(Process *p)
 
 void node_monitor_init(void)
 {
-	lock_init(&monitors.lock, LOCK_node_table);
+	lock_init(&monitors.lock, LOCK_node_monitors);
 	process_at_exit(drop_all_of);
 }
 

@@ -281,7 +281,6 @@ static void init_process(Process *p, Process *parent, Term m, Term f, Term args,
 	p->links = p->monitors = p->monitored_by = (struct peers){ 0 };
 	p->receive_timer = NULL;
 	p->error_handler = am_error_handler;
-	p->current_mfa = NULL;
 	atomic_store(&p->sched, o->scheduler != 0 ? sched_get(o->scheduler) : sched_self());
 	atomic_store(&p->refs, 1);
 	init_heap(p, args, o);

@@ -93,7 +93,7 @@ struct process {
 	bool system;         /* the VM's own: init:stop spares it */
 	bool (*apart)(struct process *p); /* see sched_run_apart; NULL: its next slice is a scheduler's */
 	size_t apart_words;  /* what a collection there is to make room for */
-	bool exc_has_trace;  /* raise/3 and friends: exc_trace is already complete */
+	bool exc_has_trace;  /* exc_trace is a stack trace already */
 	uint32_t trace_flags; /* enum trace_flag, see proc/trace.h */
 	const struct export *trap_export;
 	Term (*resume)(struct process *p, void *arg); /* see exc_wait; NULL: no native function waits */
@@ -102,7 +102,7 @@ struct process {
 
 	/* roots, in one run: PROCESS_ROOTS terms from exc_reason */
 	Term exc_reason;
-	Term exc_trace;      /* raw stack trace: see proc/exc.h */
+	Term exc_trace;      /* see proc/exc.h */
 	Term group_leader;   /* pid */
 	Term seq_token;      /* sequential trace token, NIL without */
 	Term dt_utag;        /* dyntrace user tag (binary) or NIL */
@@ -131,7 +131,6 @@ struct process {
 	struct peers monitored_by;
 	struct timer *receive_timer;
 	Term error_handler;  /* module atom */
-	const Inst *current_mfa; /* func_info word of the last known function, for probes and crash reports; may be NULL */
 	_Atomic(struct sched *) sched; /* whose run queue it belongs to */
 	struct process *run_next; /* run queue; the list of unused processes */
 	atomic_uint refs;    /* process table and finders; the last one gives it back */

@@ -1006,17 +1006,26 @@ static void run_process(struct sched *s, Process *p)
 	end_slice(s, p, run_slice(s, p));
 }
 
+/* By the probes that are enabled. */
+static enum sched_watch find_watch(void)
+{
+	int watched = WATCH_NOTHING;
+
+#define PROBE(probe, family, nargs, watch, text) \
+	if (WATCH_##watch > watched && PROBE_ON(probe)) \
+		watched = WATCH_##watch;
+#include "probes.def"
+	return watched;
+}
+
 static void renew_watch(struct sched *s)
 {
+	enum sched_watch watch = find_watch();
+
 	batch_hand_over_old();
-	if (PROBE_ON(local__function__entry) || PROBE_ON(global__function__entry) || PROBE_ON(function__return) ||
-	    PROBE_ON(bif__entry) || PROBE_ON(bif__return) || PROBE_ON(nif__entry) || PROBE_ON(nif__return))
-		s->watch = WATCH_CALLS;
-	else if (PROBE_ON(message__send) || PROBE_ON(message__queued) || PROBE_ON(message__receive) || PROBE_ON(copy__struct) ||
-		 PROBE_ON(copy__object) || PROBE_ON(process__scheduled) || PROBE_ON(process__unscheduled))
-		s->watch = WATCH_MESSAGES;
-	else
-		s->watch = trace_active || atomic_load_explicit(&micro_counts, memory_order_relaxed) ? WATCH_MESSAGES : WATCH_NOTHING;
+	if (watch == WATCH_NOTHING && (trace_active || atomic_load_explicit(&micro_counts, memory_order_relaxed)))
+		watch = WATCH_MESSAGES;
+	s->watch = watch;
 }
 
 void sched_watch_all(void)
