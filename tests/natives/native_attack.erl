@@ -176,9 +176,24 @@ binary() -> pick([<<>>, <<"abc">>, <<"12">>, <<"1.5">>, <<0>>, <<255, 254>>, <<"
                   <<131, 97, 5>>, <<131, 108, 0, 0, 0, 1, 97, 1, 106>>, term_to_binary({a, [1.5], #{x => <<"y">>}})]).
 bits() -> case rand:uniform(2) of 1 -> binary(); 2 -> pick([<<1:1>>, <<5:3>>, <<1, 2, 3:4>>, <<0:1001>>]) end.
 function() -> pick([fun ?MODULE:f0/0, fun ?MODULE:f1/1, fun ?MODULE:f2/2, fun() -> x end, fun(X) -> X end, fun(X, Y) -> [X | Y] end,
-                    fun(_, _, Z) -> Z end, fun lists:no_such/2]).
+                    fun(_, _, Z) -> Z end, fun lists:no_such/2, fun erlang:self/0, holding(leaf()), holding(['_', {'$1'} | '$2']),
+                    holding(#{a => '$1', '_' => holding(#{})}), evaluated()]).
+holding(X) -> fun() -> [X | X] end.
+
+%% One of the shell's, whose variables are maps.
+evaluated() ->
+    {value, F, _} = erl_eval:expr({'fun', 1, {clauses, [{clause, 1, [], [], [{var, 1, 'X'}]}]}}, #{'X' => '_', 'Y' => #{a => '$1'}}),
+    F.
+
 process() -> pick(get(processes)).
 reference() -> pick(get(references)).
+
+%% What only other nodes make.
+foreign() ->
+    Node = pick([<<119, 3, "a@b">>, <<119, 1, "c">>]),
+    Id = pick([<<88, Node/binary, 1:32, 2:32, 3:32>>, <<89, Node/binary, 7:32, 1:32>>, <<120, Node/binary, 1:64, 2:32>>,
+               <<90, 3:16, Node/binary, 1:32, 2:32, 3:32, 4:32>>, <<90, 5:16, Node/binary, 1:32, 2:32, 3:32, 4:32, 5:32, 6:32>>]),
+    binary_to_term(<<131, Id/binary>>).
 
 f0() -> f0.
 f1(X) -> X.
@@ -189,7 +204,8 @@ port() -> get(port).
 
 any(0) -> leaf();
 any(D) ->
-    case rand:uniform(8) of
+    case rand:uniform(9) of
+        5 -> maps:from_list([{any(0), any(0)} || _ <- lists:seq(1, 40)]);
         1 -> [any(D - 1) || _ <- lists:seq(1, rand:uniform(4))];
         2 -> list_to_tuple([any(D - 1) || _ <- lists:seq(1, rand:uniform(4) - 1)]);
         3 -> maps:from_list([{any(D - 1), any(D - 1)} || _ <- lists:seq(1, rand:uniform(4) - 1)]);
@@ -198,7 +214,9 @@ any(D) ->
     end.
 
 leaf() ->
-    case rand:uniform(12) of
+    case rand:uniform(14) of
+        13 -> function();
+        14 -> foreign();
         1 -> integer();
         2 -> small();
         3 -> number_float();
@@ -255,7 +273,7 @@ make_named(ets, tid, _, _, _) -> reference();
 make_named(ets, tab, _, _, _) -> pick([attack_table, attack_other, reference()]);
 make_named(ets, match_spec, _, _, _) -> match_spec();
 make_named(ets, comp_match_spec, _, _, _) -> ets:match_spec_compile(match_spec());
-make_named(ets, match_pattern, _, _, _) -> pick([{'$1', '_'}, '_', '$1', {'_', '$2', '$1', '$2'}, {abc, '_', '_'}]);
+make_named(ets, match_pattern, _, _, _) -> pick([{'$1', '_'}, '_', '$1', {'_', '$2', '$1', '$2'}, {abc, '_', '_'}, pattern(3), {pattern(2), '$1'}]);
 make_named(erlang, trace_match_spec, _, _, _) -> pick([[{'_', [], [{return_trace}]}], [{['$1', '_'], [{is_atom, '$1'}], []}], [], any(2)]);
 make_named(re, mp, _, _, _) -> element(2, re:compile(pick(["a", "(b)|c*", "[a-c]+"])));
 make_named(binary, cp, _, _, _) -> binary:compile_pattern(pick([<<"b">>, [<<"a">>, <<"bc">>]]));
@@ -272,7 +290,20 @@ make_named(M, Name, Arguments, Env, D) ->
 match_spec() ->
     pick([[{'$1', [], ['$1']}], [{{'$1', '_'}, [{'>', '$1', 3}], ['$$']}], [{{'_', '$1', '$2', '_'}, [], [{{'$1', '$2'}}]}],
           [{'_', [], [true]}], [{{'$1', '_', '_', '_'}, [{'<', {'+', '$1', integer()}, integer()}], [{'*', '$1', integer()}, '$_']}],
-          [{{'$1', '$2'}, [{any(2), '$1'}], [any(2)]}], [{any(2), [any(2)], [any(2)]}]]).
+          [{{'$1', '$2'}, [{any(2), '$1'}], [any(2)]}], [{any(2), [any(2)], [any(2)]}],
+          [{pattern(3), [{'=:=', '$1', {const, any(2)}}], [{const, any(2)}, '$_']}], [{{'$1', pattern(3)}, [], ['$$', #{any(1) => '$1'}, [any(1) | '$1']]}]]).
+
+%% Any term, or a variable, in every position.
+pattern(0) -> pick(['_', '$1', '$2', leaf(), leaf(), function()]);
+pattern(D) ->
+    case rand:uniform(6) of
+        1 -> [pattern(D - 1) || _ <- lists:seq(1, rand:uniform(3))];
+        2 -> list_to_tuple([pattern(D - 1) || _ <- lists:seq(1, rand:uniform(3))]);
+        3 -> maps:from_list([{any(1), pattern(D - 1)} || _ <- lists:seq(1, rand:uniform(3))]);
+        4 -> maps:from_list([{N, pattern(0)} || N <- lists:seq(1, 40)]);
+        5 -> [pattern(D - 1) | pattern(0)];
+        6 -> pattern(0)
+    end.
 
 make_type(union, Types, Env, D) -> make(pick(Types), Env, D);
 make_type(integer, _, _, _) -> integer();

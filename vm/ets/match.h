@@ -81,6 +81,7 @@ struct match_program {
 	uint32_t stack;      /* words */
 	uint32_t cursors;
 	struct fragment *constants;
+	size_t constant_words;
 	uint8_t *open;       /* a bit for each of the constants' words: the object there holds a variable or a map */
 };
 

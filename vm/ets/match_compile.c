@@ -254,7 +254,10 @@ static void count_slots(struct compiler *c)
 /* ---- open terms */
 static size_t constant_index(const struct match_program *m, Term t)
 {
-	return (size_t)(term_ptr(t) - m->constants->words);
+	size_t i = (size_t)(term_ptr(t) - m->constants->words);
+
+	ENSURE(i < m->constant_words);
+	return i;
 }
 
 static bool is_open_object(const struct match_program *m, Term t)
@@ -278,6 +281,12 @@ struct frame {
 	bool open;
 };
 
+/* Can it hold variables? What a fun holds is data. */
+static bool is_container(Term t)
+{
+	return !term_is_immed(t) && !term_is_fun(t);
+}
+
 /* Finds the objects that hold variables or maps, innermost first. */
 static void mark_open(struct match_program *m, Term t)
 {
@@ -285,7 +294,7 @@ static void mark_open(struct match_program *m, Term t)
 	size_t count = 0, room = 0;
 	bool open = false;       /* of the object just left */
 
-	if (term_is_immed(t))
+	if (!is_container(t))
 		return;
 	GROW(frames, count, room);
 	frames[count++] = (struct frame){ t, 0, false };
@@ -304,7 +313,7 @@ static void mark_open(struct match_program *m, Term t)
 			f->next++;
 			if (term_is_atom(inner)) {
 				f->open |= inner == am_underscore || match_variable_number(inner) >= 0;
-			} else if (!term_is_immed(inner)) {
+			} else if (is_container(inner)) {
 				GROW(frames, count, room);
 				frames[count++] = (struct frame){ inner, 0, false };
 			}
@@ -737,6 +746,7 @@ static struct match_program *new_program(Term spec, enum match_dialect dialect, 
 	m->constants = fragment_new(words);
 	top = m->constants->words;
 	spec = copy_term_whole(spec, &top, &m->constants->off_heap);
+	m->constant_words = words;
 	m->open = mem_zalloc(words / 8 + 1);
 	m->clauses = mem_alloc((clauses + 1) * sizeof(*m->clauses));
 	m->clause_count = clauses;
