@@ -29,6 +29,18 @@ static bool text_from_list(Term list, struct text *t)
 	size_t n = 0;
 	Term rest = list;
 
+	for (; n < sizeof(t->fixed) && term_is_cons(rest); rest = cons_tail(rest), n++) {
+		Term c = cons_head(rest);
+
+		if (!term_is_small(c) || (uint64_t)small_value(c) > 255)
+			return false;
+		t->fixed[n] = (char)small_value(c);
+	}
+	if (rest == NIL) {
+		t->bytes = t->fixed;
+		t->size = n;
+		return true;
+	}
 	for (; term_is_cons(rest); rest = cons_tail(rest), n++)
 		if (!term_is_small(cons_head(rest)) || (uint64_t)small_value(cons_head(rest)) > 255)
 			return false;
@@ -239,7 +251,8 @@ static int read_name(const Term *args, char *to)
 		return -1;
 	if (!text_from_binary(args[0], &t))
 		return -1;
-	chars = args[1] == am_latin1 ? (int)(t.size < 256 ? t.size : 256) : count_chars(t.bytes, t.size);
+	chars = args[1] == am_latin1 || atom_is_ascii(t.bytes, t.size) ? (int)(t.size < 256 ? t.size : 256)
+								       : count_chars(t.bytes, t.size);
 	if (chars < 0 || chars > ATOM_MAX_CHARS) {
 		n = chars < 0 ? -1 : -2;
 	} else if (args[1] == am_latin1) {

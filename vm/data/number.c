@@ -480,13 +480,9 @@ size_t num_text_put(Term t, int base, char *to)
 
 static int digit_value(char c)
 {
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'z')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'Z')
-		return c - 'A' + 10;
-	return 36;
+	unsigned digit = (unsigned)c - '0', letter = ((unsigned)c | 0x20) - 'a';
+
+	return digit < 10 ? (int)digit : letter < 26 ? (int)letter + 10 : 36;
 }
 
 bool num_text_is_integer(const char *text, size_t n, int base)
@@ -523,25 +519,30 @@ static Term read_long(struct heap *h, const char *text, size_t n, int base, bool
 	return big_finish(h, at, room, n, negative);
 }
 
+enum { SHORT_DIGITS = 11 }; /* of any base make a small integer: 36^11 < 2^59 */
+
 Term num_from_text(struct heap *h, const char *text, size_t n, int base)
 {
-	bool negative = n > 0 && text[0] == '-';
+	bool negative = n > 0 && text[0] == '-', has_sign = negative || (n > 0 && text[0] == '+');
 	int64_t sum = 0;
 
-	if (!num_text_is_integer(text, n, base))
-		return TERM_NONE;
-	if (text[0] == '-' || text[0] == '+') {
-		text++;
-		n--;
+	if (n - has_sign > SHORT_DIGITS) {
+		if (!num_text_is_integer(text, n, base))
+			return TERM_NONE;
+		for (text += has_sign, n -= has_sign; n > 1 && text[0] == '0'; n--)
+			text++;
+		if (n > SHORT_DIGITS)
+			return read_long(h, text, n, base, negative);
+		has_sign = false;
 	}
-	while (n > 1 && text[0] == '0') {
-		text++;
-		n--;
+	text += has_sign;
+	n -= has_sign;
+	for (size_t i = 0; i < n; i++) {
+		int digit = digit_value(text[i]);
+
+		if (digit >= base)
+			return TERM_NONE;
+		sum = sum * base + digit;
 	}
-	/* 36^11 < 2^59 */
-	if (n > 11)
-		return read_long(h, text, n, base, negative);
-	for (size_t i = 0; i < n; i++)
-		sum = sum * base + digit_value(text[i]);
-	return term_from_small(negative ? -sum : sum);
+	return n > 0 ? term_from_small(negative ? -sum : sum) : TERM_NONE;
 }

@@ -209,11 +209,15 @@ Term atom_from_utf8(const char *text, size_t n, bool *full)
 
 bool atom_is_ascii(const char *text, size_t n)
 {
-	uint8_t all = 0;
+	uint64_t all = 0, word = 0;
 
-	for (size_t i = 0; i < n; i++)
-		all |= (uint8_t)text[i];
-	return all < 0x80;
+	for (; n >= sizeof(word); text += sizeof(word), n -= sizeof(word)) {
+		memcpy(&word, text, sizeof(word));
+		all |= word;
+	}
+	for (; n > 0; n--)
+		all |= (uint8_t)*text++;
+	return (all & 0x8080808080808080) == 0;
 }
 
 Term atom_from_latin1(const char *text, size_t n, bool *full)
