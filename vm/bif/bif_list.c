@@ -7,7 +7,7 @@
 #include "data/phash.h"
 
 /* Units: list cells a reduction; cells copied that cost as much as one looked up in a table. */
-enum { CELLS_A_REDUCTION = 32, SUBTRACT_CELLS = 4 };
+enum { CELLS_A_REDUCTION = 32, SUBTRACT_CELLS = 4, SUBTRACT_SHORT = 16 };
 
 static void charge_cells(Process *p, size_t cells)
 {
@@ -210,6 +210,27 @@ static Term subtract_step(Process *p, struct exc_steps *steps)
 	return heap_list_array(&p->heap, s->count, s->kept, s->list);
 }
 
+/* Short lists: each element is looked for among those still to be taken out. */
+static Term subtract_short(Process *p, Term list, Term wanted, size_t n)
+{
+	Term out[SUBTRACT_SHORT], kept[SUBTRACT_SHORT];
+	size_t left = 0, count = 0;
+
+	for (; term_is_cons(wanted); wanted = cons_tail(wanted))
+		out[left++] = cons_head(wanted);
+	for (; n > 0 && left > 0; n--, list = cons_tail(list)) {
+		size_t i = 0;
+
+		while (i < left && !term_same(out[i], cons_head(list)))
+			i++;
+		if (i < left)
+			out[i] = out[--left];
+		else
+			kept[count++] = cons_head(list);
+	}
+	return heap_list_array(&p->heap, count, kept, list);
+}
+
 Term bif_erlang_subtract_2(Process *p, Term *args)
 {
 	struct subtract_steps *s;
@@ -219,6 +240,8 @@ Term bif_erlang_subtract_2(Process *p, Term *args)
 		return exc_badarg(p);
 	if (n == 0 || k == 0)
 		return args[0];
+	if (n <= SUBTRACT_SHORT && k <= SUBTRACT_SHORT)
+		return subtract_short(p, args[0], args[1], n);
 	s = mem_alloc(sizeof(*s));
 	*s = (struct subtract_steps){ { .step = subtract_step, .end = subtract_end }, .list = args[0], .wanted = args[1] };
 	make_multiset(&s->out, k);

@@ -12,8 +12,9 @@
 #define NS_PER_S ((int64_t)1000000000)
 
 /* The calendar is the same every 400 years. */
-#define CALENDAR_CYCLE_YEARS 400
-#define CALENDAR_CYCLE_S ((int64_t)146097 * 86400)
+#define DAY_S 86400
+#define CYCLE_DAYS 146097       /* of 400 years, after which the Gregorian calendar begins again */
+#define DAYS_TO_EPOCH 719468    /* from March 1 of the year 0 to 1970 */
 
 static struct {
 	_Atomic int64_t offset_ns; /* 0: not yet fixed */
@@ -211,6 +212,35 @@ static Term put_datetime(struct heap *h, const struct tm *tm)
 	return heap_tuple(h, date, put_time(h, tm));
 }
 
+/* Seconds since 1970 of a moment in UTC. Years are counted from March here, so that a leap day is the last of one. */
+static int64_t count_seconds(const struct tm *tm)
+{
+	int month = tm->tm_mon + 1;
+	int64_t year = tm->tm_year + 1900 - (month <= 2), cycle = (year >= 0 ? year : year - 399) / 400;
+	int64_t of_cycle = year - cycle * 400;
+	int64_t of_year = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + tm->tm_mday - 1;
+	int64_t days = cycle * CYCLE_DAYS + of_cycle * 365 + of_cycle / 4 - of_cycle / 100 + of_year - DAYS_TO_EPOCH;
+
+	return days * DAY_S + tm->tm_hour * 3600 + tm->tm_min * 60 + tm->tm_sec;
+}
+
+/* The other way round; the year apart from *tm, whose own is too small for all there are. */
+static int64_t split_seconds(int64_t s, struct tm *tm)
+{
+	int64_t days = (s >= 0 ? s : s - (DAY_S - 1)) / DAY_S, from = days + DAYS_TO_EPOCH;
+	int64_t cycle = (from >= 0 ? from : from - (CYCLE_DAYS - 1)) / CYCLE_DAYS, day = from - cycle * CYCLE_DAYS;
+	int64_t of_cycle = (day - day / 1460 + day / 36524 - day / 146096) / 365;
+	int of_year = (int)(day - (365 * of_cycle + of_cycle / 4 - of_cycle / 100)), month = (5 * of_year + 2) / 153;
+	int of_day = (int)(s - days * DAY_S);
+
+	tm->tm_mday = of_year - (153 * month + 2) / 5 + 1;
+	tm->tm_mon = month < 10 ? month + 2 : month - 10;
+	tm->tm_hour = of_day / 3600;
+	tm->tm_min = of_day / 60 % 60;
+	tm->tm_sec = of_day % 60;
+	return of_cycle + cycle * 400 + (tm->tm_mon < 2);
+}
+
 static struct tm read_clock(bool local)
 {
 	time_t now = (time_t)(clock_system_ns() / NS_PER_S);
@@ -219,7 +249,7 @@ static struct tm read_clock(bool local)
 	if (local)
 		localtime_r(&now, &tm);
 	else
-		gmtime_r(&now, &tm);
+		tm.tm_year = (int)split_seconds(now, &tm) - 1900;
 	return tm;
 }
 
@@ -302,7 +332,7 @@ Term bif_erlang_universaltime_to_localtime_1(Process *p, Term *args)
 
 	if (!read_datetime(args[0], YEAR_MIN_LOCAL, &tm))
 		return exc_badarg(p);
-	t = timegm(&tm);
+	t = (time_t)count_seconds(&tm);
 	if (localtime_r(&t, &tm) == NULL)
 		return exc_badarg(p);
 	return put_datetime(&p->heap, &tm);
@@ -330,24 +360,20 @@ Term bif_erlang_universaltime_to_posixtime_1(Process *p, Term *args)
 
 	if (!read_datetime(args[0], YEAR_MIN_POSIX, &tm))
 		return exc_badarg(p);
-	return heap_int(&p->heap, (int64_t)timegm(&tm));
+	return heap_int(&p->heap, count_seconds(&tm));
 }
 
 Term bif_erlang_posixtime_to_universaltime_1(Process *p, Term *args)
 {
 	struct heap *h = &p->heap;
 	struct tm tm;
-	int64_t s, cycles;
-	time_t t;
+	int64_t s, year;
 	Term date;
 
 	if (!num_get_int64(args[0], &s))
 		return exc_badarg(p);
-	cycles = s / CALENDAR_CYCLE_S;
-	t = (time_t)(s % CALENDAR_CYCLE_S);
-	gmtime_r(&t, &tm);
-	date = heap_tuple(h, term_from_small(tm.tm_year + 1900 + cycles * CALENDAR_CYCLE_YEARS), term_from_small(tm.tm_mon + 1),
-			  term_from_small(tm.tm_mday));
+	year = split_seconds(s, &tm);
+	date = heap_tuple(h, term_from_small(year), term_from_small(tm.tm_mon + 1), term_from_small(tm.tm_mday));
 	return heap_tuple(h, date, put_time(h, &tm));
 }
 

@@ -9,7 +9,10 @@
 #include "data/utf8.h"
 #include "data/word_stack.h"
 
-enum { BYTES_A_REDUCTION = 256 };
+enum {
+	BYTES_A_REDUCTION = 256,
+	PLAIN_CHARS_MAX = 1 << 17, /* what is looked at in one go, in less than a millisecond */
+};
 
 /* A conversion: text goes to `bytes`, which has room for all. */
 struct conversion {
@@ -286,6 +289,53 @@ static bool is_done(Term t, bool latin1)
 	return done;
 }
 
+/* A flat list of characters, and not a long one: it is its own result. */
+static bool is_characters(Term t, bool latin1, size_t *n)
+{
+	uint64_t most = latin1 ? 0xff : 0x10ffff;
+
+	for (*n = 0; *n < PLAIN_CHARS_MAX && term_is_cons(t); t = cons_tail(t), ++*n) {
+		uint64_t ch = (uint64_t)small_value(cons_head(t));
+
+		if (!term_is_small(cons_head(t)) || ch > most || !utf8_is_scalar(ch))
+			return false;
+	}
+	return t == NIL;
+}
+
+/* The list of a binary that is characters from end to end; TERM_NONE: it is not. */
+static Term list_binary(Process *p, Term t, bool latin1)
+{
+	uint8_t *scratch;
+	size_t n, chars;
+	const uint8_t *bytes = binary_bytes(t, &n, &scratch);
+	Term list = TERM_NONE;
+
+	if (bytes != NULL && n > PLAIN_CHARS_MAX)
+		bytes = NULL;
+	if (bytes != NULL && (latin1 || utf8_ascii_prefix(bytes, n) == n))
+		list = heap_list_bytes(&p->heap, bytes, n, NIL);
+	else if (bytes != NULL && utf8_valid_prefix(bytes, n, &chars) == n)
+		list = put_text_list(&p->heap, bytes, n, chars);
+	mem_free(scratch);
+	if (list != TERM_NONE)
+		process_bump(p, (int)(n / BYTES_A_REDUCTION));
+	return list;
+}
+
+/* What needs no conversion, as a list; TERM_NONE: it does. */
+static Term list_plain(Process *p, Term t, bool latin1)
+{
+	size_t n;
+
+	if (term_is_bitstring(t))
+		return list_binary(p, t, latin1);
+	if (!term_is_list(t) || !is_characters(t, latin1, &n))
+		return TERM_NONE;
+	process_bump(p, (int)(n / BYTES_A_REDUCTION));
+	return t;
+}
+
 static Term convert_term(Process *p, Term *args, bool as_list, Term other)
 {
 	struct conversion c = { .h = &p->heap, .latin1 = args[1] == am_latin1, .rest = NIL };
@@ -298,6 +348,12 @@ static Term convert_term(Process *p, Term *args, bool as_list, Term other)
 		return exc_trap(p, export_get(am_unicode, other, 2), 2, args);
 	if (!as_list && term_is_cons(t) && term_is_bitstring(cons_head(t)) && term_is_nil(cons_tail(t)))
 		t = cons_head(t);
+	if (as_list) {
+		Term list = list_plain(p, t, c.latin1);
+
+		if (list != TERM_NONE)
+			return list;
+	}
 	if (!measure(t, c.latin1, &need))
 		return exc_badarg(p);
 	process_bump(p, (int)(need / BYTES_A_REDUCTION));
