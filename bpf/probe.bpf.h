@@ -29,8 +29,8 @@ enum probe_id {
 };
 
 const volatile struct wire_config probe_config SEC(".rodata.session");
-/* Set by the session when it ends: probes detach one after the other, and what some of them count meanwhile would not agree. */
-volatile __u32 probe_stopped SEC(".data.session") = 0;
+/* Cleared by the session once all probes are attached and set before they detach: what some of them count meanwhile would not agree. */
+volatile __u32 probe_stopped SEC(".data.session") = 1;
 
 /*
  * Where the arguments stand when all sites of a probe agree and are known before the load: the

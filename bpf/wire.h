@@ -125,7 +125,8 @@ struct wire_hist {
     LOSS(RING_FULL, "ring buffer full")                                                            \
     LOSS(MAP_FULL, "map full")                                                                     \
     LOSS(BAD_ARG, "unreadable argument")                                                           \
-    LOSS(BAD_PID, "argument is no pid")
+    LOSS(BAD_PID, "argument is no pid")                                                            \
+    LOSS(LATE, "not read before the end") /* counted by the reader of the ring buffer */
 
 enum wire_loss {
 #define WIRE_LOSS_ENUM(name, text) LOSS_##name,

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,10 +37,8 @@ static int find_command(const char *name, char *out)
 static void run_child(char **argv, int go, int failed)
 {
     char byte;
-    sigset_t none;
 
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
+    prctl(PR_SET_PDEATHSIG, SIGTERM); /* a watcher that is killed ends what it began, as one that ends does */
     signal(SIGPIPE, SIG_DFL);
     signal(SIGXFSZ, SIG_DFL);
     if (read(go, &byte, 1) != 1)

@@ -82,6 +82,13 @@ static void check_uprobes(struct doctor *d)
     report(d, "USDT semaphores", text[0], text[0] ? text : "needs kernel 4.20 or later");
 }
 
+static void check_proc(struct doctor *d)
+{
+    bool ours = target_proc_is_ours();
+
+    report(d, "/proc of this namespace", ours, ours ? "/proc" : "mount its own: unshare --mount-proc, or mount -t proc proc /proc");
+}
+
 /* Loads the smallest program that uprobes can run: the rights and the kernel's support in one. */
 static void check_load(struct doctor *d)
 {
@@ -211,6 +218,7 @@ int cmd_doctor(int argc, char **argv)
     sink_init(&d.sink, stdout, o.json, false);
     check_kernel(&d);
     check_uprobes(&d);
+    check_proc(&d);
     check_load(&d);
     check_rights(&d);
     d.each = o.pid;
@@ -219,5 +227,7 @@ int cmd_doctor(int argc, char **argv)
         target_close(&only);
     if (!err)
         err = sink_end(&d.sink);
-    return err ? err : d.missing ? -1 : 0;
+    if (!err && d.missing)
+        err = fail(-ENOTSUP, "%d of the checks say no, and what to do", d.missing);
+    return err;
 }

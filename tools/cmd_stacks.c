@@ -5,12 +5,9 @@
  */
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "clock.h"
 #include "cmd.h"
@@ -22,6 +19,7 @@
 #include "profile.h"
 #include "session.h"
 #include "tally.h"
+#include "whole_file.h"
 
 #include "stacks.skel.h"
 
@@ -54,7 +52,7 @@ struct state {
     uint64_t hz;
     bool lines, folded, seen; /* seen: a stack of what was asked for */
     const char *svg_path, *pprof_path;
-    FILE *svg, *pprof;
+    struct whole_file svg, pprof;
     struct stacks_vm *vms;
     struct profile *now, *whole; /* of this result; of all, with lines, for the files: NULL without */
     struct tally *counts;
@@ -474,30 +472,6 @@ static int on_result(void *ctx, struct session *s)
 
 /* ---- files, written at the end with everything since the beginning */
 
-/* What a file had stays until there is something new. */
-static int open_file(const char *path, FILE **out)
-{
-    int fd = path ? open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666) : -1;
-
-    *out = fd < 0 ? NULL : fdopen(fd, "w");
-    return path && !*out ? fail(-errno, "cannot write '%s': %s", path, strerror(errno)) : 0;
-}
-
-/* A file loses what it had; a pipe has nothing. */
-static int empty_file(FILE *file)
-{
-    struct stat st;
-
-    return !fstat(fileno(file), &st) && S_ISREG(st.st_mode) && ftruncate(fileno(file), 0) ? -errno : 0;
-}
-
-static int close_file(FILE *file, const char *path, int err)
-{
-    if (fclose(file) && !err)
-        err = -errno;
-    return err ? fail(err, "cannot write '%s': %s", path, strerror(-err)) : 0;
-}
-
 static int write_files(struct state *st)
 {
     static const char *const titles[] = {[MODE_CPU] = "On the CPU", [MODE_OFF] = "Off the CPU", [MODE_EVENT] = "At each "};
@@ -511,16 +485,16 @@ static int write_files(struct state *st)
     for (size_t i = 0; i < profile_stacks(st->whole); i++)
         count += profile_stack(st->whole, i).count;
     snprintf(title, sizeof title, "%s%s: %s, %" PRIu64 " samples in %.1f s", titles[st->mode], event, of, count, (double)took_ns / 1e9);
-    if (st->svg) {
-        err = empty_file(st->svg);
-        err = err ? err : profile_write_svg(st->whole, st->lines, title, st->svg);
-        err = close_file(st->svg, st->svg_path, err);
-    }
-    if (st->pprof) {
-        int other = empty_file(st->pprof);
+    if (st->svg.name) {
+        FILE *out = whole_file_begin(&st->svg);
 
-        other = other ? other : profile_write_pprof(st->whole, clock_ns(CLOCK_REALTIME) - took_ns, took_ns, st->pprof);
-        other = close_file(st->pprof, st->pprof_path, other);
+        err = whole_file_end(&st->svg, out ? profile_write_svg(st->whole, st->lines, title, out) : -ENOMEM);
+    }
+    if (st->pprof.name) {
+        FILE *out = whole_file_begin(&st->pprof);
+        int other = out ? profile_write_pprof(st->whole, clock_ns(CLOCK_REALTIME) - took_ns, took_ns, out) : -ENOMEM;
+
+        other = whole_file_end(&st->pprof, other);
         err = err ? err : other;
     }
     return err;
@@ -651,10 +625,10 @@ static int check_options(const struct state *st, const struct options *o)
 static int begin(struct state *st)
 {
     bool files = st->svg_path || st->pprof_path;
-    int err = open_file(st->svg_path, &st->svg);
+    int err = whole_file_open(&st->svg, st->svg_path);
 
     if (!err)
-        err = open_file(st->pprof_path, &st->pprof);
+        err = whole_file_open(&st->pprof, st->pprof_path);
     st->hz = st->hz ? st->hz : DEFAULT_HZ;
     st->begun_ns = clock_ns(CLOCK_MONOTONIC);
     st->now = profile_new(&units_of[st->mode]);

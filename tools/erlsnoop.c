@@ -65,6 +65,8 @@ int main(int argc, char **argv)
     hold_standard_files();
     signal(SIGPIPE, SIG_IGN);
     status = run(argc, argv);
+    if (status && !fail_said())
+        fail(status, "%s failed%s%s", argv[1], status < 0 ? ": " : "", status < 0 ? strerror(-status) : "");
     errno = 0;
     if (fflush(stdout) && errno != EPIPE && !status)
         status = fail(-errno, "cannot write results: %s", strerror(errno));

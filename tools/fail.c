@@ -17,10 +17,18 @@ static void print_line(const char *format, va_list args)
     fprintf(stderr, "erlsnoop: %s\n", safe);
 }
 
+static bool said;
+
+bool fail_said(void)
+{
+    return said;
+}
+
 int fail(int status, const char *format, ...)
 {
     va_list args;
 
+    said = true;
     va_start(args, format);
     print_line(format, args);
     va_end(args);

@@ -5,9 +5,11 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
+
+#include "signals.h"
 
 enum { PATIENCE_MS = 1000 };
 
@@ -20,22 +22,21 @@ static size_t piece(const char *bytes, size_t n)
 }
 
 /* Returns when the reader is ready, 0; an errno when it need not be waited for. */
-static int wait_reader(struct outlet *o)
+static int wait_reader(const struct outlet *o)
 {
     for (;;) {
         struct pollfd fds[] = {{.fd = o->out, .events = POLLOUT}, {.fd = o->signals, .events = POLLIN}};
-        struct signalfd_siginfo info;
+        bool hurried = signals_first_ns() != 0;
 
-        if (poll(fds, 2, o->hurried ? PATIENCE_MS : -1) < 0) {
+        if (poll(fds, hurried ? 1 : 2, hurried ? PATIENCE_MS : -1) < 0) {
             if (errno != EINTR)
                 return errno;
             continue;
         }
         if (fds[0].revents)
             return 0;
-        if (o->hurried)
+        if (hurried)
             return ETIMEDOUT;
-        o->hurried = read(o->signals, &info, sizeof info) == sizeof info;
     }
 }
 

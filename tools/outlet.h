@@ -3,19 +3,17 @@
 #ifndef TOOLS_OUTLET_H
 #define TOOLS_OUTLET_H
 
-#include <stdbool.h>
 #include <stdio.h>
 
 struct outlet {
     FILE *file; /* print to this */
     int out, signals;
-    bool hurried; /* a signal told us to end */
     int failed;   /* an errno; ETIMEDOUT: given up */
 };
 
 /*
- * Writes to `out` wait for the reader, but once a signal is read from the signalfd `signals` for
- * a second at most, and not at all after one more. Owns: neither descriptor.
+ * Writes to `out` wait for the reader, but once a signal came, which `signals` tells (signals.h), for
+ * a second at most. Owns: neither descriptor.
  */
 int outlet_open(struct outlet *o, int out, int signals);
 void outlet_close(struct outlet *o);

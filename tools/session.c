@@ -13,7 +13,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <time.h>
@@ -22,9 +21,12 @@
 #include "clock.h"
 #include "fail.h"
 #include "outlet.h"
+#include "signals.h"
 #include "watch.h"
 
-enum { TURN_RECORDS = 1024, FILES_NEEDED = 64 };
+/* A turn of reading the ring buffer ends with the first of the two; after a signal what is left is read for END_NS. */
+enum { TURN_RECORDS = 1024, TURN_NS = 20000000, END_NS = 150000000 };
+enum { FILES_NEEDED = 64 };
 #define INITIAL_PIDNS_INO 0xEFFFFFFCu /* PROC_PID_INIT_INO of linux/proc_ns.h */
 
 enum source { SOURCE_SIGNAL, SOURCE_TARGET, SOURCE_TICK, SOURCE_SCAN, SOURCE_RING, NSOURCES };
@@ -39,9 +41,11 @@ struct session {
     struct watch watch;
     int epoll, fds[NSOURCES];
     struct ring_buffer *ring;
-    uint64_t begin_ns, now_ns, results, turn; /* turn: records read in this one */
+    uint64_t begin_ns, now_ns, results;
+    uint64_t turn, turn_ns; /* records read in this turn, and when it began */
+    uint64_t left;          /* records that were not read before the end */
     uint64_t losses[WIRE_NLOSSES];
-    bool ending;
+    bool ending, halted;
     char name[4096]; /* of the row being printed */
 };
 
@@ -93,6 +97,14 @@ int session_read_percpu(struct session *s, const char *map, uint32_t slot, uint6
 
 /* ---- results */
 
+/* Whether the time of the result differs from what was asked for by more than a twentieth. */
+static bool is_off_pace(const struct session *s)
+{
+    uint64_t asked = s->options->interval_ns, took = s->now_ns - s->begin_ns, off = took > asked ? took - asked : asked - took;
+
+    return asked && off > asked / 20;
+}
+
 static void print_losses(struct session *s)
 {
     static const struct sink_column columns[] = {{"count", "LOST", SINK_COUNT, 0},
@@ -107,12 +119,35 @@ static void print_losses(struct session *s)
     for (uint32_t i = 0; i < WIRE_NLOSSES; i++) {
         uint64_t total;
 
-        if (session_read_percpu(s, "losses", i, &total, 1) || total == s->losses[i])
+        if (session_read_percpu(s, "losses", i, &total, 1))
+            continue;
+        total += i == LOSS_LATE ? s->left : 0;
+        if (total == s->losses[i])
             continue;
         sink_row(&s->sink, &table,
                  (struct sink_value[]){SINK_N(total - s->losses[i]), SINK_S(texts[i])});
         s->losses[i] = total;
     }
+}
+
+/* How long the result took, where that is not what was asked for: a signal or the VM ended it, or the machine was busy. */
+static void print_interval(struct session *s)
+{
+    static const struct sink_column columns[] = {{"took", "TOOK", SINK_NS, 0}, {"asked", "ASKED", SINK_NS, 0}};
+    static const struct sink_table table = {"interval", NULL, columns, 2};
+
+    if (is_off_pace(s))
+        sink_row(&s->sink, &table, (struct sink_value[]){SINK_N(s->now_ns - s->begin_ns), SINK_N(s->options->interval_ns)});
+}
+
+/* A VM that is stopped tells nothing: it is said when that begins. */
+static void tell_halts(struct session *s)
+{
+    const char *halt = watch_halt(&s->watch);
+
+    if (halt && !s->halted)
+        note("%s", halt);
+    s->halted = halt != NULL;
 }
 
 static int print_result(struct session *s)
@@ -124,18 +159,32 @@ static int print_result(struct session *s)
     err = s->ops->result(s->ctx, s);
     if (err)
         return fail(err, "cannot read results: %s", strerror(-err));
+    print_interval(s);
     print_losses(s);
     s->begin_ns = s->now_ns;
     s->results++;
+    tell_halts(s);
     return sink_flush(&s->sink);
 }
 
+/* Whether what is still to be read is only counted: somebody waits for the end. */
+static bool is_late(const struct session *s)
+{
+    uint64_t told_ns = signals_first_ns(), from_ns = told_ns > s->turn_ns ? told_ns : s->turn_ns;
+
+    return told_ns && clock_ns(CLOCK_MONOTONIC) > from_ns + END_NS;
+}
+
+/* -EAGAIN ends the turn: what is left is read in the next one. */
 static int take_record(void *ctx, void *data, size_t size)
 {
     struct session *s = ctx;
-
     const struct wire_header *header = data;
 
+    if (s->ending && is_late(s)) {
+        s->left++;
+        return 0;
+    }
     names_since(s->watch.names, header->time_ns);
     if (size >= sizeof(struct wire_resolve) && header->kind == WIRE_RESOLVE) {
         names_see(s->watch.names, header->vm, &((const struct wire_resolve *)data)->name);
@@ -143,7 +192,17 @@ static int take_record(void *ctx, void *data, size_t size)
         s->sink.now_ns = header->time_ns;
         s->ops->record(s->ctx, s, data, size);
     }
-    return ++s->turn % TURN_RECORDS || s->ending ? 0 : -EAGAIN; /* what is left comes after the other sources' turn */
+    if (s->ending || (++s->turn < TURN_RECORDS && clock_ns(CLOCK_MONOTONIC) < s->turn_ns + TURN_NS))
+        return 0;
+    return -EAGAIN;
+}
+
+static int read_ring(struct session *s)
+{
+    s->turn = 0;
+    s->turn_ns = clock_ns(CLOCK_MONOTONIC);
+    ring_buffer__consume(s->ring);
+    return sink_flush(&s->sink);
 }
 
 /* ---- set-up */
@@ -183,17 +242,10 @@ static int check_files(void)
 
 static int open_sources(struct session *s)
 {
-    sigset_t set;
-
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGHUP);
-    sigprocmask(SIG_BLOCK, &set, NULL);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* what cannot be written is said */
     s->epoll = epoll_create1(EPOLL_CLOEXEC);
-    s->fds[SOURCE_SIGNAL] = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK) /* the outlet reads it too */;
+    s->fds[SOURCE_SIGNAL] = signals_open();
     s->fds[SOURCE_TICK] = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     s->fds[SOURCE_SCAN] = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     for (int i = 0; i < NSOURCES; i++) {
@@ -278,6 +330,17 @@ static int begin(struct session *s)
     return err;
 }
 
+/* Lets the programs count, or not: the moment when the first result begins, and when the last ends. */
+static void set_counting(struct session *s, bool on)
+{
+    struct bpf_map *map = s->watch.attach.object ? bpf_object__find_map_by_name(s->watch.attach.object, ".data.session") : NULL;
+    uint32_t zero = 0, stopped = !on;
+
+    if (map && bpf_map__fd(map) >= 0)
+        bpf_map_update_elem(bpf_map__fd(map), &zero, &stopped, BPF_ANY);
+    s->now_ns = clock_ns(CLOCK_MONOTONIC);
+}
+
 static int start(struct session *s)
 {
     int err;
@@ -293,12 +356,17 @@ static int start(struct session *s)
     s->watch.attach.clock_hz = s->ops->clock_hz;
     if (!err)
         err = load(s);
-    s->begin_ns = clock_ns(CLOCK_MONOTONIC);
+    if (!err && s->options->all)
+        set_counting(s, true); /* each VM counts for itself: none waits for the others */
     if (!err)
         err = begin(s);
     if (err)
         return err;
+    if (!s->options->all)
+        set_counting(s, true);
+    s->begin_ns = s->now_ns;
     announce(s);
+    tell_halts(s);
     return s->watch.child.pid ? child_release(&s->watch.child) : 0;
 }
 
@@ -332,16 +400,15 @@ static int on_tick(struct session *s)
     if (s->ending)
         return 0;
     s->now_ns = clock_ns(CLOCK_MONOTONIC);
+    if (is_off_pace(s)) /* the next one is as long as asked, though late */
+        set_timer(s, SOURCE_TICK, s->options->interval_ns);
     return print_result(s);
 }
 
 static int handle(struct session *s, enum source source)
 {
     switch (source) {
-    case SOURCE_SIGNAL:
-        drain(s->fds[source]);
-        s->outlet.hurried = true;
-        return 0;
+    case SOURCE_SIGNAL: s->ending = true; return 0;
     case SOURCE_TARGET:
         if (!s->watch.child.pid)
             note("the VM with pid %d ended", s->watch.only.pid);
@@ -351,7 +418,7 @@ static int handle(struct session *s, enum source source)
         return 0;
     case SOURCE_TICK: drain(s->fds[source]); return on_tick(s);
     case SOURCE_SCAN: drain(s->fds[source]); return on_scan(s);
-    case SOURCE_RING: ring_buffer__consume(s->ring); return sink_flush(&s->sink);
+    case SOURCE_RING: return read_ring(s);
     default: return 0;
     }
 }
@@ -368,7 +435,7 @@ static int loop(struct session *s)
             return fail(-errno, "cannot wait for events: %s", strerror(errno));
         for (int i = 0; i < n && !err && !s->ending; i++)
             err = handle(s, events[i].data.u32);
-        s->ending |= s->outlet.hurried;
+        s->ending |= signals_first_ns() != 0;
     }
     return err;
 }
@@ -379,21 +446,10 @@ static void finish(struct session *s)
     watch_close(&s->watch);
     outlet_close(&s->outlet);
     for (int i = 0; i < NSOURCES; i++)
-        if (s->fds[i] >= 0)
+        if (s->fds[i] >= 0 && i != SOURCE_SIGNAL)
             close(s->fds[i]);
     if (s->epoll >= 0)
         close(s->epoll);
-}
-
-/* From here on nothing is counted; it is the moment of the last result. */
-static void stop_counting(struct session *s)
-{
-    struct bpf_map *map = s->watch.attach.object ? bpf_object__find_map_by_name(s->watch.attach.object, ".data.session") : NULL;
-    uint32_t zero = 0, stopped = 1;
-
-    if (map && bpf_map__fd(map) >= 0)
-        bpf_map_update_elem(bpf_map__fd(map), &zero, &stopped, BPF_ANY);
-    s->now_ns = clock_ns(CLOCK_MONOTONIC);
 }
 
 int session_run(const struct options *options, struct bpf_object_skeleton *skeleton,
@@ -406,16 +462,19 @@ int session_run(const struct options *options, struct bpf_object_skeleton *skele
         s.fds[i] = -1;
     if (!skeleton)
         return fail(-ENOMEM, "cannot open the BPF program: %s", strerror(errno));
+    if (!target_proc_is_ours())
+        return fail(-ENOTSUP, "/proc here is of another pid namespace; mount its own (unshare --mount-proc, mount -t proc proc /proc), or "
+                              "run where /proc is mounted");
     err = check_files();
     if (!err)
         err = start(&s);
     if (!err)
         err = loop(&s);
-    stop_counting(&s);
+    set_counting(&s, false);
     watch_stop(&s.watch);
     s.ending = true;
     if (!err && s.ring)
-        ring_buffer__consume(s.ring);
+        err = read_ring(&s);
     if (!err)
         err = print_result(&s);
     if (err < 0 && s.outlet.failed)

@@ -158,6 +158,15 @@ int target_each(const struct target_visitor *v)
     return stop;
 }
 
+bool target_proc_is_ours(void)
+{
+    char text[32];
+    ssize_t n = readlink("/proc/self", text, sizeof text - 1);
+
+    text[n > 0 ? n : 0] = '\0';
+    return atoi(text) == getpid();
+}
+
 /* What follows the name in /proc/PID/stat, from field 3 on. */
 static bool read_stat(int pid, char *text, size_t size, const char **fields)
 {
@@ -209,6 +218,43 @@ bool target_lives(int pid)
 bool target_same_life(const struct target_life *a, const struct target_life *b)
 {
     return a->pid == b->pid && a->started == b->started && a->code == b->code;
+}
+
+/* Whether the control group (v2) of the process, or one above it, is frozen. Source: cgroups(7), cgroup-v2.rst. */
+static bool is_frozen(int pid)
+{
+    char path[64], line[PATH_MAX], events[PATH_MAX + 64];
+    bool frozen = false;
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/%d/cgroup", pid);
+    file = fopen(path, "re");
+    events[0] = '\0';
+    while (file && fgets(line, sizeof line, file))
+        if (!strncmp(line, "0::", 3))
+            snprintf(events, sizeof events, "/sys/fs/cgroup%.*s/cgroup.events", (int)strcspn(line + 3, "\n"), line + 3);
+    if (file)
+        fclose(file);
+    file = events[0] ? fopen(events, "re") : NULL;
+    while (file && fgets(line, sizeof line, file))
+        frozen |= !strcmp(line, "frozen 1\n");
+    if (file)
+        fclose(file);
+    return frozen;
+}
+
+const char *target_halt(int pid)
+{
+    char text[1024];
+    const char *fields;
+
+    if (!read_stat(pid, text, sizeof text, &fields))
+        return NULL;
+    if (fields[0] == ' ' && fields[1] == 'T')
+        return "is stopped by a signal; nothing happens in it until kill -CONT";
+    if (fields[0] == ' ' && fields[1] == 't')
+        return "is stopped by a debugger; nothing happens in it until that lets it go on";
+    return is_frozen(pid) ? "is in a control group that is frozen; nothing happens in it until that is thawed" : NULL;
 }
 
 double target_age_s(int pid)

@@ -38,6 +38,8 @@ struct target_visitor {
 
 /* Visits the processes that run. Returns what `found` returned last. Fails (said): /proc cannot be read. */
 int target_each(const struct target_visitor *visitor);
+/* Whether /proc numbers processes as system calls here do: not so in a new pid namespace under the old /proc. */
+bool target_proc_is_ours(void);
 /* Whether `pid` descends from `ancestor`, or is it. */
 bool target_descends(int pid, int ancestor);
 
@@ -52,6 +54,8 @@ struct target_life {
 int target_read_life(int pid, struct target_life *out);
 bool target_lives(int pid);
 bool target_same_life(const struct target_life *a, const struct target_life *b);
+/* Why no thread of the process runs until somebody lets it, in words that follow its name: "is stopped; ..."; NULL: it may run. */
+const char *target_halt(int pid);
 /* Seconds since the process started; 0 when it is gone. */
 double target_age_s(int pid);
 

@@ -6,6 +6,7 @@
 #include "watch.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -90,6 +91,7 @@ static int attach_target(struct watch *w, const struct target *t, struct plan *p
     int notes = noted ? 0 : attach_notes(&w->attach, t, plan, pid);
     int hooks = notes < 0 ? 0 : hook_process(w, t, plan);
 
+    w->pid = t->pid;
     return notes < 0 ? notes : hooks < 0 ? hooks : notes + hooks;
 }
 
@@ -357,6 +359,24 @@ bool watch_replaced(const struct watch *w)
     struct target_life now;
 
     return w->life.pid && !target_read_life(w->life.pid, &now) && !target_same_life(&now, &w->life);
+}
+
+static const char *tell_halt(struct watch *w, int pid)
+{
+    const char *halt = pid ? target_halt(pid) : NULL;
+
+    if (halt)
+        snprintf(w->halt, sizeof w->halt, "the VM with pid %d %s", pid, halt);
+    return halt ? w->halt : NULL;
+}
+
+const char *watch_halt(struct watch *w)
+{
+    const char *halt = w->options->all ? NULL : tell_halt(w, w->pid);
+
+    for (size_t i = 0; !halt && i < w->nprocesses; i++)
+        halt = tell_halt(w, w->processes[i].life.pid);
+    return halt;
 }
 
 uint64_t watch_interval_ns(const struct watch *w)

@@ -29,6 +29,8 @@ struct watch {
     struct target only; /* the one target, when it was known before the load; elf NULL: it was not */
     struct plan *plan;  /* of it */
     struct target_life life; /* of it, when it ran before us; pid 0: it did not */
+    int pid;            /* of the VM that was attached to last */
+    char halt[256];
     struct timespec since;
     int vms;            /* how many files or processes are watched */
     bool waits;         /* for the VM: it is not found, or not far enough */
@@ -49,6 +51,8 @@ int watch_again(struct watch *w);
 uint64_t watch_interval_ns(const struct watch *w);
 /* Whether the only target runs another program than the one that was looked at: it called exec. */
 bool watch_replaced(const struct watch *w);
+/* That a VM which is watched is stopped, in one line; NULL: none is. Good until the next. */
+const char *watch_halt(struct watch *w);
 /* The process whose end is the end of watching; 0: none. */
 int watch_end(const struct watch *w);
 /* Detaches from everything. */

@@ -106,7 +106,8 @@ START_TEST(test_options_kernel_without_uprobes_says_so)
     }
     ck_assert_int_eq(r->status, 1);
     ck_assert_msg(strstr(r->err, "this kernel has no uprobes") != NULL, "%s", r->err);
-    ck_assert_int_eq(support_lines(r->err, "erlsnoop:"), 1);
+    ck_assert_int_eq(support_lines(r->err, "erlsnoop:"), 2);
+    ck_assert(strstr(r->err, "of the checks say no, and what to do") != NULL);
     ck_assert(strstr(r->out, "needs CONFIG_UPROBE_EVENTS") != NULL);
 }
 END_TEST

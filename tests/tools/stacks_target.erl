@@ -1,7 +1,7 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% What erlsnoop stacks is held against: known shares of time, known numbers of events.
 -module(stacks_target).
--export([natives/0, use/1, crash/0, shares/0, spend/0, events/0, act/0, nap/1]).
+-export([natives/0, use/1, crash/0, shares/0, spend/0, events/0, act/0, nap/1, storm/0, rage/1]).
 
 %% Three functions that spend 50, 30 and 20 parts of the time.
 shares() ->
@@ -74,3 +74,22 @@ tell(Pid, N) -> Pid ! N, tell(Pid, N - 1).
 
 nap(0) -> ok;
 nap(N) -> receive after 20 -> ok end, nap(N - 1).
+
+%% On every CPU deep stacks through many modules, down to built-in functions: samples that cost much to name.
+storm() ->
+    [spawn(?MODULE, rage, [N]) || N <- lists:seq(1, 4)],
+    ready().
+
+rage(N) ->
+    _ = descend(N, 40),
+    rage(N + 1).
+
+descend(N, 0) ->
+    _ = erlang:md5(term_to_binary(lists:seq(1, 200))),
+    _ = string:uppercase(io_lib:format("~p ~s~n", [{N, #{a => [N]}}, "text"])),
+    _ = re:run("some text of no worth", "o.*[w]", []),
+    _ = gb_sets:from_list([N rem K || K <- lists:seq(1, 20)]),
+    1;
+descend(N, Depth) ->
+    [Deeper] = lists:map(fun(D) -> maps:fold(fun(_, V, A) -> A + descend(N, V) end, 0, #{d => D}) end, [Depth - 1]),
+    Deeper + 1.
