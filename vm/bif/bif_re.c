@@ -8,6 +8,8 @@
 #include "data/number.h"
 #include "data/regex_cache.h"
 #include "data/utf8.h"
+#include "heap/copy.h"
+#include "proc/worker.h"
 
 enum { BYTES_A_REDUCTION = 128, ERROR_CHARS = 256 };
 
@@ -400,16 +402,136 @@ static Term put_no_match(Process *p, const struct options *o, int result)
 	}
 }
 
-static Term run_bytes(Process *p, const struct regex *regex, const struct options *o, Term subject, const uint8_t *bytes, size_t n)
+/* ---- a match that takes long: on a worker thread, from its beginning, while the process waits. PCRE2 can be stopped, by callouts between
+ * the items of the pattern, but not be resumed; without callouts it is faster, so that the first try, on the scheduler, has none. */
+
+enum match_state { MATCH_RUNS, MATCH_DONE /* the process's */, MATCH_DROPPED /* the worker's */ };
+
+struct match_job {
+	struct worker_job job; /* first */
+	_Atomic int state;
+	Process *p;          /* counted */
+	struct options o;
+	struct regex_options compile;
+	char *source;
+	size_t source_bytes;
+	struct fragment *kept; /* {Subject, Capture} */
+	Term pair;
+	const uint8_t *bytes; /* of the subject: kept's, or scratch */
+	uint8_t *scratch;
+	size_t n;
+	struct regex regex;
+	struct regex_match m;
+	int result;
+};
+
+static void free_match(struct match_job *j)
+{
+	if (j->m.data != NULL) {
+		pcre2_match_data_free(j->m.data);
+		regex_free(&j->regex);
+	}
+	if (j->kept != NULL)
+		fragment_free(j->kept);
+	mem_free(j->scratch);
+	mem_free(j->source);
+	mem_free(j);
+}
+
+static int stop_dropped(pcre2_callout_block *at, void *arg)
+{
+	const struct match_job *j = arg;
+
+	(void)at;
+	return atomic_load_explicit(&j->state, memory_order_relaxed) == MATCH_DROPPED ? PCRE2_ERROR_CALLOUT : 0;
+}
+
+/* On the worker. A pattern whose callouts make it too large goes without. */
+static void run_match(struct worker_job *job)
+{
+	struct match_job *j = (struct match_job *)job;
+	struct regex_options watched = j->compile;
+	struct regex_limits limits = j->o.limits;
+	Process *p = j->p;
+	int error, state = MATCH_RUNS;
+	size_t offset;
+
+	watched.flags |= PCRE2_AUTO_CALLOUT;
+	limits.callout = stop_dropped;
+	limits.arg = j;
+	if (!regex_compile(&j->regex, j->source, j->source_bytes, &watched, &error, &offset))
+		ENSURE(regex_compile(&j->regex, j->source, j->source_bytes, &j->compile, &error, &offset));
+	j->result = regex_match(&j->regex, j->bytes, j->n, j->o.offset, j->o.run, &limits, &j->m);
+	if (atomic_compare_exchange_strong(&j->state, &state, MATCH_DONE))
+		process_unblock(p);
+	else
+		free_match(j);
+	process_unref(p);
+}
+
+static void drop_match(Process *p, void *arg)
+{
+	struct match_job *j = arg;
+	int state = MATCH_RUNS;
+
+	(void)p;
+	if (!atomic_compare_exchange_strong(&j->state, &state, MATCH_DROPPED))
+		free_match(j);
+}
+
+static Term finish_match(Process *p, void *arg)
+{
+	struct match_job *j = arg;
+	struct answer a;
+	Term t;
+
+	if (atomic_load(&j->state) != MATCH_DONE)
+		return exc_wait(p, finish_match, drop_match, j);
+	heap_adopt_fragment(&p->heap, j->kept);
+	j->kept = NULL;
+	if (j->o.capture != TERM_NONE)
+		j->o.capture = tuple_get(j->pair, 2);
+	a = (struct answer){ p, &j->regex, &j->m, j->o.capture != TERM_NONE ? j->o.capture_type : (Term)am_index, tuple_get(j->pair, 1), j->bytes };
+	t = j->result > 0 ? put_answer(&a, j->o.capture) : put_no_match(p, &j->o, j->result);
+	free_match(j);
+	return t;
+}
+
+/* bytes: the subject's own, or what scratch holds. Takes: scratch. */
+static Term match_apart(Process *p, const struct regex *regex, const struct options *o, Term subject, const uint8_t *bytes, size_t n,
+			uint8_t *scratch)
+{
+	struct match_job *j = mem_zalloc(sizeof(*j));
+	Term capture = o->capture != TERM_NONE ? o->capture : NIL;
+	uint8_t *none;
+
+	*j = (struct match_job){ .job.run = run_match, .p = p, .o = *o, .compile = regex->options, .source = mem_alloc(regex->source_bytes + 1),
+				 .source_bytes = regex->source_bytes, .bytes = bytes, .scratch = scratch, .n = n };
+	memcpy(j->source, regex->source, regex->source_bytes);
+	j->kept = copy_to_fragment(heap_tuple(&p->heap, term_is_bitstring(subject) ? subject : NIL, capture), &j->pair);
+	if (scratch == NULL)
+		j->bytes = binary_bytes(tuple_get(j->pair, 1), &n, &none);
+	process_ref(p);
+	exc_wait(p, finish_match, drop_match, j);
+	worker_submit(WORKER_UNBOUNDED, &j->job);
+	return TERM_NONE;
+}
+
+/* Takes: scratch. */
+static Term run_bytes(Process *p, const struct regex *regex, const struct options *o, Term subject, const uint8_t *bytes, size_t n, uint8_t *scratch)
 {
 	struct regex_match m;
-	int result = regex_match(regex, bytes, n, o->offset, o->run, &o->limits, &m);
+	int result = regex_try(regex, bytes, n, o->offset, o->run, &o->limits, &m);
 	struct answer a = { p, regex, &m, o->capture != TERM_NONE ? o->capture_type : (Term)am_index, subject, bytes };
 	Term t;
 
-	process_bump(p, (int)(n / BYTES_A_REDUCTION));
+	if (o->offset < n)
+		process_bump(p, (int)(((result > 0 && m.places[1] > o->offset ? m.places[1] : n) - o->offset) / BYTES_A_REDUCTION));
+	if (result == REGEX_UNSURE)
+		return match_apart(p, regex, o, subject, bytes, n, scratch);
 	t = result > 0 ? put_answer(&a, o->capture) : put_no_match(p, o, result);
 	pcre2_match_data_free(m.data);
+	mem_free(scratch);
 	return t;
 }
 
@@ -418,15 +540,12 @@ static Term run(Process *p, const struct regex *regex, const struct options *o, 
 	uint8_t *scratch;
 	size_t n;
 	const uint8_t *bytes = binary_bytes(subject, &n, &scratch);
-	Term t;
 
 	if (bytes == NULL)
 		bytes = scratch = iolist_to_bytes(subject, &n);
 	if (bytes == NULL)
 		return exc_badarg(p);
-	t = run_bytes(p, regex, o, subject, bytes, n);
-	mem_free(scratch);
-	return t;
+	return run_bytes(p, regex, o, subject, bytes, n, scratch);
 }
 
 /* A group: its number or its name. */

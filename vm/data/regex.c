@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 
 static void *allocate(size_t n, void *context)
 {
@@ -174,11 +175,99 @@ int regex_match(const struct regex *r, const void *subject, size_t n, size_t off
 		pcre2_set_match_limit(c, limits->match);
 	if (limits->depth != REGEX_NO_LIMIT)
 		pcre2_set_depth_limit(c, limits->depth);
+	if (limits->callout != NULL)
+		pcre2_set_callout(c, limits->callout, limits->arg);
 	m->data = pcre2_match_data_create_from_pattern(r->code, get_memory());
 	m->count = pcre2_match(r->code, subject, n, offset, flags, m->data, c);
 	m->places = pcre2_get_ovector_pointer(m->data);
 	pcre2_match_context_free(c);
 	return m->count;
+}
+
+/* ---- a match with a bound to its work
+ * PCRE2 counts places where it may have to come back to, not bytes: at each of them it may look through the rest of the subject. So the
+ * subject is shown in parts as well. A match that looks beyond the end of a part says so (PCRE2_PARTIAL_HARD), and the next part begins
+ * where that match begins. */
+
+enum { PART_BYTES = 4 << 10, PART_MOST_BYTES = 64 << 10, WORK = 1 << 24, COUNT_MOST = 1 << 14, TRY_NS = 2000000 };
+
+/* Does the place where a match begins to look make no difference to what it finds? */
+static bool may_be_cut(const struct regex *r, uint32_t flags, const struct regex_limits *limits)
+{
+	static const char *const asks[] = { "\\G", "\\K", "(*" };
+
+	if ((r->options.flags | flags) & (PCRE2_ANCHORED | PCRE2_FIRSTLINE))
+		return false;
+	if ((r->options.flags & PCRE2_UTF) && !(flags & PCRE2_NO_UTF_CHECK))
+		return false;
+	for (size_t i = 0; i < sizeof(asks) / sizeof(asks[0]); i++)
+		if (memmem(r->source, r->source_bytes, asks[i], 2) != NULL)
+			return false;
+	return (r->options.newline == 0 || r->options.newline == PCRE2_NEWLINE_LF) && limits->match == REGEX_NO_LIMIT &&
+	       limits->depth == REGEX_NO_LIMIT;
+}
+
+/* Where a part that begins at `at` ends; not within a character. */
+static size_t end_part(const struct regex *r, const uint8_t *subject, size_t at, size_t part)
+{
+	size_t end = at + part;
+
+	while ((r->options.flags & PCRE2_UTF) && end > at && (subject[end] & 0xc0) == 0x80)
+		end--;
+	return end;
+}
+
+static int forget(struct regex_match *m, int result)
+{
+	pcre2_match_data_free(m->data);
+	m->data = NULL;
+	return result;
+}
+
+/* With so many counts that they cannot take long, were each to look at all bytes from `at` to end. */
+static int match_counted(const struct regex *r, const void *subject, size_t end, size_t at, uint32_t flags, const struct regex_limits *limits,
+			 struct regex_match *m)
+{
+	struct regex_limits counted = *limits;
+	size_t most = at < end ? WORK / (end - at) : COUNT_MOST;
+	int result;
+
+	if (most > COUNT_MOST)
+		most = COUNT_MOST;
+	if (counted.match > most)
+		counted.match = (uint32_t)most;
+	result = regex_match(r, subject, end, at, flags, &counted, m);
+	return result == PCRE2_ERROR_MATCHLIMIT && counted.match != limits->match ? forget(m, REGEX_UNSURE) : result;
+}
+
+int regex_try(const struct regex *r, const void *subject, size_t n, size_t offset, uint32_t flags, const struct regex_limits *limits,
+	      struct regex_match *m)
+{
+	bool is_long = offset < n && n - offset > PART_BYTES, cut = is_long && may_be_cut(r, flags, limits);
+	int64_t deadline = cut ? clock_monotonic_ns() + TRY_NS : 0;
+	size_t at = offset, part = PART_BYTES;
+
+	if (is_long && !cut && n - offset > PART_MOST_BYTES) {
+		m->data = NULL;
+		return REGEX_UNSURE;
+	}
+	while (cut && n - at > part) {
+		size_t end = end_part(r, subject, at, part), next = end;
+		int result = match_counted(r, subject, end, at, flags | PCRE2_PARTIAL_HARD, limits, m);
+
+		if (result == PCRE2_ERROR_PARTIAL || (result > 0 && m->places[1] >= end))
+			next = m->places[0];
+		else if (result != PCRE2_ERROR_NOMATCH)
+			return result;
+		forget(m, 0);
+		part = next > at ? PART_BYTES : part * 4;
+		if (next > at)
+			flags &= ~(uint32_t)PCRE2_NOTEMPTY_ATSTART;
+		at = next;
+		if (part > PART_MOST_BYTES || clock_monotonic_ns() > deadline)
+			return REGEX_UNSURE;
+	}
+	return match_counted(r, subject, n, at, flags, limits, m);
 }
 
 const char *regex_name(const struct regex *r, uint32_t i, uint32_t *group)

@@ -45,10 +45,18 @@ struct regex_match {
 #define REGEX_NO_LIMIT UINT32_MAX
 struct regex_limits {
 	uint32_t match, depth; /* REGEX_NO_LIMIT: PCRE2's own */
+	/* NULL, or asked at every item of a pattern that was compiled with PCRE2_AUTO_CALLOUT: not 0 ends the match with that error. */
+	int (*callout)(pcre2_callout_block *at, void *arg);
+	void *arg;
 };
 /* Returns what pcre2_match did: > 0, or PCRE2_ERROR_*. flags: PCRE2_* of pcre2_match. */
 int regex_match(const struct regex *r, const void *subject, size_t n, size_t offset, uint32_t flags,
 		const struct regex_limits *limits, struct regex_match *m);
+
+/* The same within a few milliseconds. Returns REGEX_UNSURE, and m->data NULL, when these are over; PCRE2 cannot go on from there. */
+enum { REGEX_UNSURE = -1000 };
+int regex_try(const struct regex *r, const void *subject, size_t n, size_t offset, uint32_t flags, const struct regex_limits *limits,
+	      struct regex_match *m);
 
 /* Names of groups, sorted; entry i names group *group. Returns the name (NUL-terminated), or NULL past the last. */
 const char *regex_name(const struct regex *r, uint32_t i, uint32_t *group);
