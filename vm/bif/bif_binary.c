@@ -255,10 +255,11 @@ static bool take_part(void *arg, Term binary, uint8_t byte)
 	return true;
 }
 
-static enum iolist_result walk_list(Process *p, struct list_steps *s, iolist_visit visit)
+/* visit is compiled into each of its walks. */
+static inline __attribute__((always_inline)) enum iolist_result walk_list(Process *p, struct list_steps *s, iolist_visit visit)
 {
 	int64_t had = elements_left(p), left = had;
-	enum iolist_result result = iolist_walk_some(&s->walker, visit, s, &left);
+	enum iolist_result result = iolist_walk_with(&s->walker, visit, s, &left);
 
 	process_bump(p, (int)((had - left) / ELEMENTS_A_REDUCTION));
 	return result == IOLIST_ROOM ? IOLIST_LIMIT : result;
@@ -292,14 +293,14 @@ static Term list_step(Process *p, struct exc_steps *steps)
 	if (s->binary == TERM_NONE) {
 		Term t;
 
-		result = walk_list(p, s, s->wanted == LIST_IOVEC ? count_iovec : count_bits);
+		result = s->wanted == LIST_IOVEC ? walk_list(p, s, count_iovec) : walk_list(p, s, count_bits);
 		if (result != IOLIST_OK)
 			return result == IOLIST_MORE ? EXC_MORE : fail_iolist(p, result);
 		t = begin_copy(p, s);
 		if (t != EXC_MORE)
 			return t;
 	}
-	result = walk_list(p, s, s->wanted == LIST_IOVEC ? take_part : copy_bits);
+	result = s->wanted == LIST_IOVEC ? walk_list(p, s, take_part) : walk_list(p, s, copy_bits);
 	if (result == IOLIST_MORE)
 		return EXC_MORE;
 	if (s->wanted == LIST_IOVEC) {

@@ -5,8 +5,6 @@
 #include "base/alloc.h"
 #include "data/bitcopy.h"
 
-static inline bool is_byte(Term t) { return term_is_small(t) && (t >> 4) < 256; }
-
 void iolist_walker_init(struct iolist_walker *w, Term t)
 {
 	w->rest = t;
@@ -18,55 +16,9 @@ void iolist_walker_free(struct iolist_walker *w)
 	word_stack_free(&w->above);
 }
 
-static int64_t cost_of(Term binary) { return 1 + (int64_t)(binary_size_bytes(binary) / 64); }
-
-/* t is no cons. */
-static enum iolist_result visit_end(Term t, iolist_visit visit, void *arg, int64_t *left)
-{
-	if (term_is_nil(t))
-		return IOLIST_OK;
-	if (!term_is_bitstring(t))
-		return IOLIST_BADARG;
-	*left -= cost_of(t);
-	return visit(arg, t, 0) ? IOLIST_OK : IOLIST_ROOM;
-}
-
 enum iolist_result iolist_walk_some(struct iolist_walker *w, iolist_visit visit, void *arg, int64_t *left)
 {
-	enum iolist_result result;
-	int64_t units = *left;
-	Term t = w->rest;
-
-	for (;;) {
-		while (term_is_cons(t)) {
-			Term head = cons_head(t);
-
-			if (unlikely(units-- <= 0)) {
-				*left = 0;
-				w->rest = t;
-				return IOLIST_MORE;
-			}
-			t = cons_tail(t);
-			if (is_byte(head)) {
-				if (!visit(arg, TERM_NONE, (uint8_t)small_value(head)))
-					return IOLIST_ROOM;
-			} else if (term_is_cons(head)) {
-				if (!term_is_nil(t))
-					word_stack_push(&w->above, t);
-				t = head;
-			} else {
-				result = visit_end(head, visit, arg, &units);
-				if (result != IOLIST_OK)
-					return result;
-			}
-		}
-		result = visit_end(t, visit, arg, &units);
-		if (result != IOLIST_OK || w->above.count == 0) {
-			*left = units > 0 ? units : 0;
-			return result;
-		}
-		t = word_stack_pop(&w->above);
-	}
+	return iolist_walk_with(w, visit, arg, left);
 }
 
 enum iolist_result iolist_walk(Term t, iolist_visit visit, void *arg)
@@ -81,20 +33,11 @@ enum iolist_result iolist_walk(Term t, iolist_visit visit, void *arg)
 	return result;
 }
 
-bool iolist_count(void *arg, Term binary, uint8_t byte)
-{
-	struct iolist_count *c = arg;
-	uint64_t bits = binary != TERM_NONE ? binary_size_bits(binary) : 8;
-
-	(void)byte;
-	if (bits & 7)
-		c->partial = true;
-	return !__builtin_add_overflow(c->bits, bits, &c->bits);
-}
+static bool count_visited(void *arg, Term binary, uint8_t byte) { return iolist_count(arg, binary, byte); }
 
 static enum iolist_result measure(Term t, struct iolist_count *c)
 {
-	enum iolist_result result = iolist_walk(t, iolist_count, c);
+	enum iolist_result result = iolist_walk(t, count_visited, c);
 
 	return result == IOLIST_ROOM ? IOLIST_LIMIT : result;
 }

@@ -44,6 +44,65 @@ struct iolist_count {
 	uint64_t bits;
 	bool partial;        /* a bitstring of no whole bytes was seen */
 };
-bool iolist_count(void *count, Term binary, uint8_t byte);
+static inline bool iolist_count(struct iolist_count *c, Term binary, uint8_t byte)
+{
+	uint64_t bits = binary != TERM_NONE ? binary_size_bits(binary) : 8;
+
+	(void)byte;
+	if (binary != TERM_NONE && (bits & 7) != 0)
+		c->partial = true;
+	return !__builtin_add_overflow(c->bits, bits, &c->bits);
+}
+
+/* t is no cons. */
+static inline __attribute__((always_inline)) enum iolist_result iolist_visit_end(Term t, iolist_visit visit, void *arg, int64_t *left)
+{
+	if (term_is_nil(t))
+		return IOLIST_OK;
+	if (!term_is_bitstring(t))
+		return IOLIST_BADARG;
+	*left -= 1 + (int64_t)(binary_size_bytes(t) / 64);
+	return visit(arg, t, 0) ? IOLIST_OK : IOLIST_ROOM;
+}
+
+/* iolist_walk_some, for callers whose visit is to be compiled into the walk. */
+static inline __attribute__((always_inline)) enum iolist_result iolist_walk_with(struct iolist_walker *w, iolist_visit visit, void *arg,
+										 int64_t *left)
+{
+	enum iolist_result result;
+	int64_t units = *left;
+	Term t = w->rest;
+
+	for (;;) {
+		while (term_is_cons(t)) {
+			Term head = cons_head(t);
+
+			if (unlikely(units-- <= 0)) {
+				*left = 0;
+				w->rest = t;
+				return IOLIST_MORE;
+			}
+			t = cons_tail(t);
+			if (likely(term_is_small(head) && (head >> 4) < 256)) {
+				if (!visit(arg, TERM_NONE, (uint8_t)small_value(head)))
+					return IOLIST_ROOM;
+			} else if (term_is_cons(head)) {
+				if (!term_is_nil(t))
+					word_stack_push(&w->above, t);
+				t = head;
+			} else {
+				result = iolist_visit_end(head, visit, arg, &units);
+				if (result != IOLIST_OK)
+					return result;
+			}
+		}
+		result = iolist_visit_end(t, visit, arg, &units);
+		if (result != IOLIST_OK || w->above.count == 0) {
+			*left = units > 0 ? units : 0;
+			return result;
+		}
+		t = word_stack_pop(&w->above);
+	}
+}
 
 #endif

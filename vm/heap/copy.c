@@ -17,17 +17,21 @@ struct pending {
 	size_t count, room;
 };
 
-static void push_pending(struct pending *s, Term t)
+static __attribute__((noinline)) void make_room(struct pending *s)
 {
-	if (s->count == s->room) {
-		Term *more = mem_alloc(s->room * 2 * sizeof(Term));
+	Term *more = mem_alloc(s->room * 2 * sizeof(Term));
 
-		memcpy(more, s->terms, s->count * sizeof(Term));
-		if (s->terms != s->fixed)
-			mem_free(s->terms);
-		s->terms = more;
-		s->room *= 2;
-	}
+	memcpy(more, s->terms, s->count * sizeof(Term));
+	if (s->terms != s->fixed)
+		mem_free(s->terms);
+	s->terms = more;
+	s->room *= 2;
+}
+
+static inline void push_pending(struct pending *s, Term t)
+{
+	if (unlikely(s->count == s->room))
+		make_room(s);
 	s->terms[s->count++] = t;
 }
 
@@ -36,6 +40,23 @@ static inline bool is_copied(Term t, bool whole)
 	unsigned tag = term_primary(t);
 
 	return (tag == TAG_CONS || tag == TAG_BOXED) && (whole || !term_is_literal(t) || literal_is_leaving(term_ptr(t)));
+}
+
+/* Adds what stands at t itself. What has terms in it is put on the stack. */
+static inline void measure_part(struct pending *s, Term t, bool whole, size_t *words)
+{
+	struct object_shape shape;
+
+	if (!is_copied(t, whole))
+		return;
+	if (term_is_boxed(t)) {
+		shape = object_shape(boxed_ptr(t));
+		if (shape.first_term == shape.words) {
+			*words += shape.words;
+			return;
+		}
+	}
+	push_pending(s, t);
 }
 
 static size_t measure(Term t, bool whole)
@@ -48,11 +69,8 @@ static size_t measure(Term t, bool whole)
 	s.room = sizeof(s.fixed) / sizeof(s.fixed[0]);
 	for (;;) {
 		if (term_is_cons(t) && is_copied(t, whole)) {
-			Term head = cons_head(t);
-
 			words += 2;
-			if (is_copied(head, whole))
-				push_pending(&s, head);
+			measure_part(&s, cons_head(t), whole, &words);
 			t = cons_tail(t);
 			continue;
 		}
@@ -62,8 +80,7 @@ static size_t measure(Term t, bool whole)
 
 			words += shape.words;
 			for (uint32_t i = shape.first_term; i < shape.last_term; i++)
-				if (is_copied(p[i], whole))
-					push_pending(&s, p[i]);
+				measure_part(&s, p[i], whole, &words);
 		}
 		if (s.count == 0)
 			break;
@@ -97,7 +114,8 @@ Term copy_object(const Term *p, Term **top, Term **off_heap)
 	Term *at = *top;
 	uint32_t words = object_shape(p).words;
 
-	memcpy(at, p, words * sizeof(Term));
+	for (uint32_t i = 0; i < words; i++)
+		at[i] = p[i];
 	*top = at + words;
 	switch (header_sub(*p)) {
 	case SUB_REFBIN:

@@ -4,7 +4,7 @@
 
 #include "base/log.h"
 
-static struct object_shape map_shape(Term header)
+struct object_shape object_map_shape(Term header)
 {
 	uint32_t n = (uint32_t)map_val(header);
 
@@ -20,22 +20,4 @@ static struct object_shape map_shape(Term header)
 	}
 }
 
-struct object_shape object_shape(const Term *header)
-{
-	uint32_t words = (uint32_t)header_arity(*header) + 1;
-
-	switch (header_sub(*header)) {
-	case SUB_TUPLE:
-		return (struct object_shape){ words, 1, words };
-	case SUB_MAP:
-		return map_shape(*header);
-	case SUB_FUN:
-		return (struct object_shape){ words, FUN_FIRST_TERM, words };
-	case SUB_SUBBIN:
-		return (struct object_shape){ words, SUBBIN_TERM, SUBBIN_TERM + 1 };
-	case SUB_MATCH:
-		return (struct object_shape){ words, MATCH_TERM, MATCH_TERM + 1 };
-	default:
-		return (struct object_shape){ words, words, words };
-	}
-}
+const uint8_t object_first_terms[16] = { [SUB_TUPLE] = 1, [SUB_FUN] = FUN_FIRST_TERM, [SUB_SUBBIN] = SUBBIN_TERM, [SUB_MATCH] = MATCH_TERM };

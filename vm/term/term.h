@@ -274,6 +274,18 @@ struct object_shape {
 	uint32_t first_term; /* index of the first term word; == words when it has none */
 	uint32_t last_term;  /* one past the last term word */
 };
-struct object_shape object_shape(const Term *header);
+extern const uint8_t object_first_terms[16]; /* by SUB_*; 0: none, or a map */
+struct object_shape object_map_shape(Term header);
+static inline struct object_shape object_shape(const Term *header)
+{
+	uint32_t words = (uint32_t)header_arity(*header) + 1;
+	unsigned sub = header_sub(*header), first = object_first_terms[sub];
+
+	if (sub == SUB_TUPLE || sub == SUB_FUN)
+		return (struct object_shape){ words, first, words };
+	if (sub == SUB_MAP)
+		return object_map_shape(*header);
+	return first == 0 ? (struct object_shape){ words, words, words } : (struct object_shape){ words, first, first + 1 };
+}
 
 #endif
