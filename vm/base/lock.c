@@ -3,9 +3,13 @@
 #include "base/lock.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -25,7 +29,7 @@ static _Thread_local struct {
 	int count;
 } order;
 
-static void order_push(uint8_t class)
+void lock_order_push(uint8_t class)
 {
 	for (int i = 0; i < order.count; i++) {
 		if (order.held[i] > class || (order.held[i] == class && !classes[class].many)) {
@@ -38,14 +42,13 @@ static void order_push(uint8_t class)
 	order.held[order.count++] = class;
 }
 
-/* A try never waits, so it may be out of order. */
-static void order_push_try(uint8_t class)
+void lock_order_push_try(uint8_t class)
 {
 	ENSURE(order.count < (int)sizeof(order.held));
 	order.held[order.count++] = class;
 }
 
-static void order_pop(uint8_t class)
+void lock_order_pop(uint8_t class)
 {
 	for (int i = order.count - 1; i >= 0; i--) {
 		if (order.held[i] == class) {
@@ -57,45 +60,46 @@ static void order_pop(uint8_t class)
 	ENSURE(!"lock released that was not held");
 }
 #define SET_CLASS(l, c) ((l)->class = (uint8_t)(c))
-#define ORDER_PUSH(l) order_push((l)->class)
-#define ORDER_PUSH_TRY(l) order_push_try((l)->class)
-#define ORDER_POP(l) order_pop((l)->class)
 #else
 #define SET_CLASS(l, c) ((void)(c))
-#define ORDER_PUSH(l) ((void)(l))
-#define ORDER_PUSH_TRY(l) ((void)(l))
-#define ORDER_POP(l) ((void)(l))
 #endif
+
+/* Returns early when *word is not `value`, or for no reason. deadline_ns 0: none. Fails: false when that is over. */
+static bool futex_wait(_Atomic uint32_t *word, uint32_t value, int64_t deadline_ns)
+{
+	struct timespec at = { .tv_sec = deadline_ns / 1000000000, .tv_nsec = deadline_ns % 1000000000 };
+	long r = syscall(SYS_futex, word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, value, deadline_ns != 0 ? &at : NULL, NULL, FUTEX_BITSET_MATCH_ANY);
+
+	return r == 0 || errno != ETIMEDOUT;
+}
+
+static void futex_wake(_Atomic uint32_t *word, int count)
+{
+	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
+}
 
 void lock_init(struct lock *l, enum lock_class class)
 {
-	pthread_mutex_init(&l->mutex, NULL);
+	atomic_init(&l->word, LOCK_FREE);
 	SET_CLASS(l, class);
 }
 
 void lock_destroy(struct lock *l)
 {
-	pthread_mutex_destroy(&l->mutex);
+	ASSERT(atomic_load(&l->word) == LOCK_FREE);
+	(void)l;
 }
 
-void lock_acquire(struct lock *l)
+/* Who slept takes it as wanted: others may sleep there still. */
+void lock_wait(struct lock *l)
 {
-	ORDER_PUSH(l);
-	pthread_mutex_lock(&l->mutex);
+	while (atomic_exchange_explicit(&l->word, LOCK_WANTED, memory_order_acquire) != LOCK_FREE)
+		futex_wait(&l->word, LOCK_WANTED, 0);
 }
 
-bool lock_try(struct lock *l)
+void lock_wake_one(struct lock *l)
 {
-	if (pthread_mutex_trylock(&l->mutex) != 0)
-		return false;
-	ORDER_PUSH_TRY(l);
-	return true;
-}
-
-void lock_release(struct lock *l)
-{
-	ORDER_POP(l);
-	pthread_mutex_unlock(&l->mutex);
+	futex_wake(&l->word, 1);
 }
 
 void rwlock_init(struct rwlock *l, enum lock_class class)
@@ -111,58 +115,75 @@ void rwlock_destroy(struct rwlock *l)
 
 void rwlock_read(struct rwlock *l)
 {
-	ORDER_PUSH(l);
+	LOCK_ORDER(push, l);
 	pthread_rwlock_rdlock(&l->rwlock);
 }
 
 void rwlock_write(struct rwlock *l)
 {
-	ORDER_PUSH(l);
+	LOCK_ORDER(push, l);
 	pthread_rwlock_wrlock(&l->rwlock);
 }
 
 void rwlock_unread(struct rwlock *l)
 {
-	ORDER_POP(l);
+	LOCK_ORDER(pop, l);
 	pthread_rwlock_unlock(&l->rwlock);
 }
 
 void rwlock_unwrite(struct rwlock *l)
 {
-	ORDER_POP(l);
+	LOCK_ORDER(pop, l);
 	pthread_rwlock_unlock(&l->rwlock);
 }
 
 void cond_init(struct cond *c)
 {
-	pthread_condattr_t attr;
+	atomic_init(&c->signals, 0);
+	atomic_init(&c->waiters, 0);
+}
 
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&c->cond, &attr);
-	pthread_condattr_destroy(&attr);
+static bool wait_for_signal(struct cond *c, struct lock *l, int64_t deadline_ns)
+{
+	uint32_t before = atomic_load(&c->signals);
+	bool in_time;
+
+	/* Whoever changes what is waited for does so under the lock: a signal after that finds a waiter, or another number. */
+	atomic_fetch_add(&c->waiters, 1);
+	if (atomic_exchange_explicit(&l->word, LOCK_FREE, memory_order_release) == LOCK_WANTED)
+		lock_wake_one(l);
+	in_time = futex_wait(&c->signals, before, deadline_ns);
+	atomic_fetch_sub(&c->waiters, 1);
+	if (!lock_take_free(l))
+		lock_wait(l);
+	return in_time;
 }
 
 void cond_wait(struct cond *c, struct lock *l)
 {
-	pthread_cond_wait(&c->cond, &l->mutex);
+	wait_for_signal(c, l, 0);
 }
 
 bool cond_wait_until(struct cond *c, struct lock *l, int64_t deadline_ns)
 {
-	struct timespec at = { .tv_sec = deadline_ns / 1000000000, .tv_nsec = deadline_ns % 1000000000 };
+	return wait_for_signal(c, l, deadline_ns > 0 ? deadline_ns : 1);
+}
 
-	return pthread_cond_timedwait(&c->cond, &l->mutex, &at) != ETIMEDOUT;
+static void signal_waiters(struct cond *c, int count)
+{
+	atomic_fetch_add(&c->signals, 1);
+	if (atomic_load(&c->waiters) != 0)
+		futex_wake(&c->signals, count);
 }
 
 void cond_signal(struct cond *c)
 {
-	pthread_cond_signal(&c->cond);
+	signal_waiters(c, 1);
 }
 
 void cond_broadcast(struct cond *c)
 {
-	pthread_cond_broadcast(&c->cond);
+	signal_waiters(c, INT_MAX);
 }
 
 struct thread_start {

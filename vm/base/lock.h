@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The only door to pthreads: mutexes with an order, condition variables, threads.
+/* The only door to pthreads: locks with an order, condition variables, threads.
  * Invariant: a thread takes locks in rising order of locks.def; a debug build (-DERLVM_DEBUG) aborts on a breach.
  * Locks of the same class may be nested only where locks.def says so (MANY). */
 #ifndef VM_BASE_LOCK_H
 #define VM_BASE_LOCK_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -15,12 +16,14 @@ enum lock_class {
 	LOCK_CLASSES
 };
 
+/* A word that threads sleep at (futex): taking a free lock is one atomic operation, releasing one that nobody waits for another. */
 struct lock {
-	pthread_mutex_t mutex;
+	_Atomic uint32_t word; /* LOCK_FREE ... */
 #ifdef ERLVM_DEBUG
 	uint8_t class;
 #endif
 };
+enum { LOCK_FREE, LOCK_HELD, LOCK_WANTED /* held, and somebody may sleep at it */ };
 
 struct rwlock {
 	pthread_rwlock_t rwlock;
@@ -30,14 +33,55 @@ struct rwlock {
 };
 
 struct cond {
-	pthread_cond_t cond; /* on CLOCK_MONOTONIC */
+	_Atomic uint32_t signals; /* so far: what waiters sleep at */
+	_Atomic uint32_t waiters;
 };
+
+#ifdef ERLVM_DEBUG
+/* Aborts when the order of locks.def is broken. A try never waits, so it may be out of order. */
+void lock_order_push(uint8_t class);
+void lock_order_push_try(uint8_t class);
+void lock_order_pop(uint8_t class);
+#define LOCK_ORDER(what, l) lock_order_##what((l)->class)
+#else
+#define LOCK_ORDER(what, l) ((void)(l))
+#endif
+
+/* Somebody else holds it, or waits for it. */
+void lock_wait(struct lock *l);
+void lock_wake_one(struct lock *l);
+
+static inline bool lock_take_free(struct lock *l)
+{
+	uint32_t expected = LOCK_FREE;
+
+	return atomic_compare_exchange_strong_explicit(&l->word, &expected, LOCK_HELD, memory_order_acquire, memory_order_relaxed);
+}
 
 void lock_init(struct lock *l, enum lock_class class);
 void lock_destroy(struct lock *l);
-void lock_acquire(struct lock *l);
-bool lock_try(struct lock *l);
-void lock_release(struct lock *l);
+
+static inline void lock_acquire(struct lock *l)
+{
+	LOCK_ORDER(push, l);
+	if (__builtin_expect(!lock_take_free(l), false))
+		lock_wait(l);
+}
+
+static inline bool lock_try(struct lock *l)
+{
+	if (atomic_load_explicit(&l->word, memory_order_relaxed) != LOCK_FREE || !lock_take_free(l))
+		return false;
+	LOCK_ORDER(push_try, l);
+	return true;
+}
+
+static inline void lock_release(struct lock *l)
+{
+	LOCK_ORDER(pop, l);
+	if (__builtin_expect(atomic_exchange_explicit(&l->word, LOCK_FREE, memory_order_release) == LOCK_WANTED, false))
+		lock_wake_one(l);
+}
 
 void rwlock_init(struct rwlock *l, enum lock_class class);
 void rwlock_destroy(struct rwlock *l);
@@ -47,6 +91,7 @@ void rwlock_unread(struct rwlock *l);
 void rwlock_unwrite(struct rwlock *l);
 
 void cond_init(struct cond *c);
+/* l is held; it is free while the thread sleeps. Both may return without a signal: look again at what was waited for. */
 void cond_wait(struct cond *c, struct lock *l);
 /* Units: deadline_ns is CLOCK_MONOTONIC. Returns false on time-out. */
 bool cond_wait_until(struct cond *c, struct lock *l, int64_t deadline_ns);
