@@ -117,19 +117,23 @@ Term bif_ets_insert_new_2(Process *p, Term *args)
 static Term list_objects(struct ets_hold *hold, struct heap *h, Term key)
 {
 	const struct ets_store *s = &hold->table->store;
-	const struct ets_object *o = s->is_tree ? tree_lookup(&s->tree, key) : hash_lookup(&s->hash, hold->hash, key);
-	Term list = NIL;
+	const struct ets_object *first = s->is_tree ? tree_lookup(&s->tree, key) : hash_lookup(&s->hash, hold->hash, key);
+	bool has_more = !s->is_tree && s->hash.duplicates != HASH_SET;
+	Term *top, list = NIL;
+	size_t words = 0;
 
-	while (o != NULL) {
-		Term *cell = heap_alloc(h, o->size_words + 2);
-		Term *top = cell + 2;
+	for (const struct ets_object *o = first; o != NULL; o = has_more ? hash_lookup_next(&s->hash, o) : NULL)
+		words += o->size_words + 2;
+	if (words == 0)
+		return NIL;
+	top = heap_alloc(h, words);
+	for (const struct ets_object *o = first; o != NULL; o = has_more ? hash_lookup_next(&s->hash, o) : NULL) {
+		Term *cell = top;
 
+		top += 2;
 		cell[0] = object_copy(o, &top, &h->off_heap);
 		cell[1] = list;
 		list = term_from_cons(cell);
-		if (s->is_tree || s->hash.duplicates == HASH_SET)
-			break;
-		o = hash_lookup_next(&s->hash, o);
 	}
 	return list;
 }
@@ -205,7 +209,7 @@ static void delete_objects(struct ets_hold *hold, Term key, Term object, struct 
 
 	if (s->is_tree) {
 		o = tree_lookup(&s->tree, key);
-		if (o == NULL || (object != TERM_NONE && !term_same(object_tuple(o), object)))
+		if (o == NULL || (object != TERM_NONE && !object_is(o, object)))
 			return;
 		tree_remove(&s->tree, key);
 		change->objects--;
@@ -215,7 +219,7 @@ static void delete_objects(struct ets_hold *hold, Term key, Term object, struct 
 	}
 	at = hash_find(&s->hash, hold->hash, key);
 	while (at != NULL && *at != NULL && hash_has_key(&s->hash, *at, hold->hash, key)) {
-		bool stays = (*at)->deleted || (object != TERM_NONE && !term_same(object_tuple(*at), object));
+		bool stays = (*at)->deleted || (object != TERM_NONE && !object_is(*at, object));
 		bool is_fixed = table_is_fixed(hold->table);
 
 		if (!stays)

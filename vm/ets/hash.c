@@ -106,13 +106,13 @@ void hash_replace(struct ets_object **place, struct ets_object *o, struct ets_ch
 /* In a bag: is the same object there? One that waits for its burial comes back, as the newest of its key. */
 static bool find_twin(const struct ets_hash *h, struct ets_object **first, struct ets_object *o, struct ets_change *change)
 {
-	Term tuple = object_tuple(o);
+	Term tuple = object_tuple(o), key = hash_object_key(h, o);
 
-	for (struct ets_object **at = first; *at != NULL && hash_has_key(h, *at, o->hash, hash_object_key(h, o));
+	for (struct ets_object **at = first; *at != NULL && hash_has_key(h, *at, o->hash, key);
 	     at = &(*at)->next) {
 		struct ets_object *twin = *at;
 
-		if (!term_same(object_tuple(twin), tuple))
+		if (!object_is(twin, tuple))
 			continue;
 		if (twin->deleted) {
 			*at = twin->next;

@@ -61,6 +61,20 @@ void object_free(struct ets_object *o)
 	mem_free(o);
 }
 
+bool object_is(const struct ets_object *o, Term tuple)
+{
+	const Term *p = boxed_ptr(tuple);
+	size_t arity = header_arity(*p);
+
+	/* Most objects of one key differ in an immediate: that is seen before any depth is looked into. */
+	if (o->words[0] != *p)
+		return false;
+	for (size_t i = 1; i <= arity; i++)
+		if (o->words[i] != p[i] && (term_is_immed(o->words[i]) || term_is_immed(p[i])))
+			return false;
+	return object_is_flat(o) || term_same(object_tuple(o), tuple);
+}
+
 Term object_copy(const struct ets_object *o, Term **top, Term **off_heap)
 {
 	Term *at = *top;

@@ -59,6 +59,9 @@ static inline bool object_same_key(Term a, Term b)
 	return a == b || (!term_is_immed(a) && !term_is_immed(b) && term_same(a, b));
 }
 
+/* Is the object =:= that tuple? */
+bool object_is(const struct ets_object *o, Term tuple);
+
 /* Order of two keys where 1 and 1.0 are equal. */
 static inline int object_compare_keys(Term a, Term b)
 {
