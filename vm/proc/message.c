@@ -122,7 +122,7 @@ static inline __attribute__((always_inline)) void send_found(Process *from, Proc
 	if (watched && unlikely(is_send_probed()) && from != NULL)
 		probe_sent(from, id, s);
 	/* The tracer hears of what somebody sends himself when he fetches it. */
-	if (to == from && s->ref == TERM_NONE && !(watched && trace_wants(from, TRACE_RECEIVE)))
+	if (to == from && to->id == id && s->ref == TERM_NONE && !(watched && trace_wants(from, TRACE_RECEIVE)))
 		signal_queue_own(from, s);
 	else if (!push_watched(to, id, s, watched))
 		signal_free(s);
@@ -161,7 +161,7 @@ static inline __attribute__((always_inline)) void send_local_watched(Process *fr
 
 	if (unlikely(from != NULL && from->seq_token != NIL))
 		count_send(from, alias != TERM_NONE ? alias : to, message);
-	if (p != NULL && p == from && alias == TERM_NONE && stays_on_heap(from, message, watched))
+	if (p != NULL && p == from && p->id == to && alias == TERM_NONE && stays_on_heap(from, message, watched))
 		send_own(from, message, watched);
 	else if (p != NULL)
 		send_found(from, p, to, make_message(from, alias, message), watched);

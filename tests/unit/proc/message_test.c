@@ -195,6 +195,54 @@ START_TEST(test_message_send_to_the_dead)
 }
 END_TEST
 
+START_TEST(test_message_to_oneself_stays_on_the_heap)
+{
+	Process *p = fake_process();
+	Term sent[23];
+
+	for (int i = 0; i < 23; i++) {
+		sent[i] = heap_tuple(&p->heap, SMALL((uint64_t)i), heap_float(&p->heap, i + 0.5));
+		message_send(p, p->id, sent[i]);
+	}
+	ck_assert(fake_receive(p) == sent[0]);
+	/* out of the middle: the last takes its place among the roots */
+	message_rewind(p);
+	for (int i = 1; i < 7; i++) {
+		message_peek(p);
+		message_next(p);
+	}
+	ck_assert(message_peek(p) == sent[7]);
+	message_remove(p);
+	for (int round = 0; round < 3; round++) {
+		p->heap.force_major = round == 1;
+		ck_assert(process_collect_gc(p, 100, NULL, 0));
+	}
+	for (int i = 1; i < 23; i++) {
+		Term m = i == 7 ? TERM_NONE : fake_receive(p);
+
+		if (i == 7)
+			continue;
+		ck_assert(heap_owns(&p->heap, boxed_ptr(m)));
+		ck_assert(tuple_get(m, 1) == SMALL((uint64_t)i));
+		ck_assert(float_value(tuple_get(m, 2)) == i + 0.5);
+	}
+	ck_assert(fake_receive(p) == TERM_NONE);
+	ck_assert_uint_eq(p->own_messages, 0);
+}
+END_TEST
+
+START_TEST(test_message_to_who_had_our_place_before)
+{
+	Process *p = fake_process();
+	Term other = term_from_pid(pid_number(p->id), pid_serial(p->id) + 1);
+
+	message_send(p, other, heap_cons(&p->heap, am_ok, NIL));
+	message_send(p, other, am_ok);
+	ck_assert(fake_receive(p) == TERM_NONE);
+	ck_assert_uint_eq(p->msg_length, 0);
+}
+END_TEST
+
 Suite *message_suite(void)
 {
 	Suite *s = suite_create("message");
@@ -213,6 +261,8 @@ Suite *message_suite(void)
 	tcase_add_test(t, test_message_send_to_a_reply_alias_counts_once);
 	tcase_add_test(t, test_message_send_to_a_dropped_alias);
 	tcase_add_test(t, test_message_send_to_the_dead);
+	tcase_add_test(t, test_message_to_oneself_stays_on_the_heap);
+	tcase_add_test(t, test_message_to_who_had_our_place_before);
 	suite_add_tcase(s, t);
 	return s;
 }
