@@ -367,6 +367,7 @@ Term bif_erlang_module_loaded_1(Process *p, Term *args)
 
 struct loaded_list {
 	struct heap *h;
+	Term preloaded;      /* the end of list */
 	Term list;
 };
 
@@ -374,13 +375,18 @@ static void add_loaded(const struct module *m, void *arg)
 {
 	struct loaded_list *l = arg;
 
-	if (!is_preloaded(m->name))
+	Term t = l->preloaded;
+
+	while (term_is_cons(t) && cons_head(t) != m->name)
+		t = cons_tail(t);
+	if (t == NIL)
 		l->list = heap_cons(l->h, m->name, l->list);
 }
 
 Term bif_erlang_loaded_0(Process *p, Term *args)
 {
-	struct loaded_list l = { &p->heap, bif_erlang_pre_loaded_0(p, args) };
+	Term preloaded = bif_erlang_pre_loaded_0(p, args);
+	struct loaded_list l = { &p->heap, preloaded, preloaded };
 
 	module_each(add_loaded, &l);
 	return l.list;

@@ -377,14 +377,11 @@ Term bif_erts_internal_is_process_executing_dirty_1(Process *p, Term *args)
 
 Term bif_erts_internal_is_system_process_1(Process *p, Term *args)
 {
-	Process *other;
-	bool system;
+	const Process *other;
+	uint32_t state;
 
 	if (!term_is_local_pid(args[0]))
 		return term_is_pid(args[0]) ? am_false : exc_badarg(p);
-	other = process_find(args[0]);
-	system = other != NULL && other->system;
-	if (other != NULL)
-		process_unref(other);
-	return term_from_bool(system);
+	other = process_peek(args[0]);
+	return term_from_bool(other != NULL && other->system && process_look(args[0], &state));
 }

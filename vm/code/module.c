@@ -22,6 +22,7 @@ int (*module_translate)(const struct beam_file *f, struct code_instance *c, stru
 static struct {
 	struct lock lock;    /* makes entries; enters new code */
 	_Atomic(struct module *) buckets[BUCKETS];
+	_Atomic(struct module *) all; /* the newest first */
 } modules;
 
 void module_init(void)
@@ -61,7 +62,9 @@ static struct module *get_module(Term name)
 		m = mem_zalloc(sizeof(*m));
 		m->name = name;
 		m->next = atomic_load_explicit(bucket, memory_order_relaxed);
+		m->older = atomic_load_explicit(&modules.all, memory_order_relaxed);
 		atomic_store_explicit(bucket, m, memory_order_release);
+		atomic_store_explicit(&modules.all, m, memory_order_release);
 	}
 	lock_release(&modules.lock);
 	return m;
@@ -79,10 +82,9 @@ static struct code_instance *old_of(const struct module *m)
 
 void module_each(void (*see)(const struct module *m, void *arg), void *arg)
 {
-	for (size_t i = 0; i < BUCKETS; i++)
-		for (struct module *m = atomic_load_explicit(&modules.buckets[i], memory_order_acquire); m != NULL; m = m->next)
-			if (current_of(m) != NULL || old_of(m) != NULL)
-				see(m, arg);
+	for (struct module *m = atomic_load_explicit(&modules.all, memory_order_acquire); m != NULL; m = m->older)
+		if (current_of(m) != NULL || old_of(m) != NULL)
+			see(m, arg);
 }
 
 bool module_is_loaded(Term name)

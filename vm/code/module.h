@@ -47,7 +47,8 @@ struct module {
 	_Atomic(struct code_instance *) current, old;
 	struct code_instance *pending; /* waits for its on_load function, or for its purge when that has failed */
 	struct code_instance *saved_old; /* old code, while failed pending code is purged in its place */
-	struct module *next;
+	struct module *next; /* of those with the same hash */
+	struct module *older; /* of all */
 };
 
 void module_init(void);
