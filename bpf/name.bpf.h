@@ -76,7 +76,7 @@ static __always_inline void name_announce(__u32 vm, const struct name_text *text
     rec = bpf_ringbuf_reserve(&records, sizeof *rec, 0);
     if (!rec)
         return;
-    rec->header.time_ns = 0;
+    rec->header.time_ns = bpf_ktime_get_ns();
     rec->header.vm = vm;
     rec->header.kind = WIRE_RESOLVE;
     name_copy(&rec->name, text);

@@ -33,6 +33,7 @@ struct otp_packing {
     ATOM(SPAWN_INIT, "spawn_init") \
     ATOM(PROC_LIB, "proc_lib") \
     ATOM(INIT_P, "init_p") \
+    ATOM(INITIAL_CALL, "$initial_call") \
     ATOM(GEN, "gen") \
     ATOM(INIT_IT, "init_it") \
     ATOM(INIT, "init") \

@@ -82,4 +82,59 @@ static __always_inline void otp_call_translate(const struct otp_layout *layout, 
         otp_call_proc_lib(layout, call, args);
 }
 
+/* ---- of a process that runs: proc_lib keeps it in the process dictionary */
+
+/* ProcDict: linear hashing; a slot is a pair {key, value}, a list of pairs, or nil. */
+struct otp_dict {
+    __u32 mask, used, size, split;
+    __u64 n;
+};
+
+/* Whether the term is the pair of this key, which gives *value. */
+static __always_inline bool otp_dict_pair(__u64 term, __u64 key, __u64 *value)
+{
+    __u64 tuple[3];
+
+    if ((term & 3) != OTP_TAG_BOXED || bpf_probe_read_user(tuple, sizeof tuple, (void *)(term & ~7ull)) || tuple[0] != 2 << 6 || tuple[1] != key)
+        return false;
+    *value = tuple[2];
+    return true;
+}
+
+/* The value of an atom in the dictionary of the process; 0: none. */
+static __noinline __u64 otp_dict_get(const struct otp_layout *layout, __u64 process, __u64 key)
+{
+    __u64 at = 0, slot = 0, cell[2], value = 0, index = key >> 6;
+    struct otp_dict dict;
+
+    if (!layout || otp_read(layout, process, OTP_PROC_DICTIONARY, &at, sizeof at) || !at ||
+        bpf_probe_read_user(&dict, sizeof dict, (void *)at))
+        return 0;
+    index &= dict.mask;
+    if (index >= dict.used)
+        index &= dict.mask >> 1;
+    if (bpf_probe_read_user(&slot, sizeof slot, (void *)(at + sizeof dict + index * sizeof slot)) || otp_dict_pair(slot, key, &value))
+        return value;
+    for (int i = 0; i < 8 && (slot & 3) == OTP_TAG_LIST; i++) {
+        if (bpf_probe_read_user(cell, sizeof cell, (void *)(slot & ~7ull)) || otp_dict_pair(cell[0], key, &value))
+            return value;
+        slot = cell[1];
+    }
+    return 0;
+}
+
+/* The initial call of a process that lives: what it was spawned with, or what proc_lib is to do in it once it says so. */
+static __always_inline void otp_call_of_process(const struct otp_layout *layout, __u64 process, struct otp_call *call)
+{
+    __u64 triple[3];
+
+    otp_read(layout, process, OTP_PROC_INITIAL, call, sizeof *call);
+    if (!otp_is(layout, call->module, OTP_KNOWN_PROC_LIB) || !otp_is(layout, call->function, OTP_KNOWN_INIT_P) ||
+        !otp_read_triple(otp_dict_get(layout, process, otp_known_atom(layout, OTP_KNOWN_INITIAL_CALL)), triple))
+        return;
+    call->module = triple[0];
+    call->function = triple[1];
+    call->arity = triple[2] >> 4;
+}
+
 #endif

@@ -5,6 +5,7 @@
  * On the stack of a process, the words whose low two bits are 0 are the return addresses.
  * Invariant: nothing outside [stop, hend) is taken for a process's stack.
  */
+#include "otp_call.bpf.h"
 #include "otp_purge.bpf.h"
 #include "stacks.h"
 
@@ -67,19 +68,20 @@ static __always_inline bool is_wanted(const struct wire_pid *pid)
 /* Who the process is. Fails: it is not wanted, or cannot be read (counted). */
 static __always_inline int read_owner(const struct otp_layout *layout, __u64 process, struct stacks_owner *owner)
 {
-    __u64 initial[3] = {0}, reg = 0, name = 0;
+    struct otp_call call = {0};
+    __u64 reg = 0, name = 0;
 
     if (otp_read_pid(layout, process, &owner->pid) || !is_wanted(&owner->pid))
         return -1;
-    otp_read(layout, process, OTP_PROC_INITIAL, initial, sizeof initial);
+    otp_call_of_process(layout, process, &call);
     otp_read(layout, process, OTP_PROC_REG, &reg, sizeof reg);
     if (reg)
         otp_read(layout, reg, OTP_REG_NAME, &name, sizeof name);
     owner->vm = layout->vm;
     owner->registered = otp_atom(name);
-    owner->module = otp_atom(initial[0]);
-    owner->function = otp_atom(initial[1]);
-    owner->arity = initial[2];
+    owner->module = otp_atom(call.module);
+    owner->function = otp_atom(call.function);
+    owner->arity = call.arity;
     return 0;
 }
 

@@ -15,11 +15,14 @@
 
 enum { MAX_FOUND = 1 << 16, BUCKET_BITS = 13 };
 
-/* What was found at an address in a moment of the memory, and since how many purges it is known to have been there. */
+/*
+ * What was found at an address: it is known to have been there when code had been purged `seen` to `known` times. An address has several
+ * when code was purged.
+ */
 struct found {
     struct found *next;
-    uint64_t address, moment, seen;
-    int err;
+    uint64_t address, seen, known;
+    uint64_t moment; /* of the memory, when it was last seen; 0: it is gone */
     struct otp_code_place place;
 };
 
@@ -80,29 +83,57 @@ static size_t bucket_of(uint64_t address)
     return (address * 0x9e3779b97f4a7c15u) >> (64 - BUCKET_BITS); /* 2^64 by the golden ratio */
 }
 
-/* NULL: nothing is kept of the address. */
-static struct found *find_found(const struct otp_code *code, uint64_t address)
+/* What is known to have been there by then; NULL: nothing is. */
+static struct found *find_found(const struct otp_code *code, uint64_t address, uint64_t purges)
 {
     struct found *found = code->found[bucket_of(address)];
 
-    while (found && found->address != address)
+    while (found && (found->address != address || purges < found->seen || purges > found->known))
         found = found->next;
     return found;
 }
 
-/* NULL: out of memory. */
-static struct found *add_found(struct otp_code *code, uint64_t address)
+/* What was there last, of what was there by then. NULL: nothing. */
+static struct found *find_last(const struct otp_code *code, uint64_t address, uint64_t purges)
 {
-    struct found *found = calloc(1, sizeof *found), **bucket = &code->found[bucket_of(address)];
+    struct found *last = NULL;
 
-    if (!found)
-        return NULL;
-    if (code->nfound == MAX_FOUND)
-        forget_found(code);
-    *found = (struct found){.next = *bucket, .address = address};
-    *bucket = found;
-    code->nfound++;
-    return found;
+    for (struct found *found = code->found[bucket_of(address)]; found; found = found->next)
+        if (found->address == address && found->seen <= purges && (!last || found->known > last->known))
+            last = found;
+    return last;
+}
+
+static bool is_same(const struct otp_code_place *a, const struct otp_code_place *b)
+{
+    return a->kind == b->kind && a->module == b->module && a->function == b->function && a->arity == b->arity && a->start == b->start;
+}
+
+/* Keeps what was found in this moment; all else that was there is gone. NULL: out of memory. */
+static struct found *keep_found(struct otp_code *code, uint64_t address, uint64_t seen, uint64_t known, const struct otp_code_place *place)
+{
+    struct found **bucket = &code->found[bucket_of(address)], *kept = NULL;
+
+    for (struct found *found = *bucket; found; found = found->next) {
+        if (found->address != address)
+            continue;
+        found->moment = 0;
+        if (found->seen == seen && is_same(&found->place, place))
+            kept = found;
+    }
+    if (!kept) {
+        if (code->nfound == MAX_FOUND)
+            forget_found(code);
+        kept = calloc(1, sizeof *kept);
+        if (!kept)
+            return NULL;
+        *kept = (struct found){.next = *bucket, .address = address, .seen = seen, .place = *place};
+        *bucket = kept;
+        code->nfound++;
+    }
+    kept->known = known;
+    kept->moment = memory_moment(code->memory);
+    return kept;
 }
 
 /* ---- look-ups */
@@ -138,8 +169,8 @@ static int find_function(struct otp_code *code, struct otp_module *m, uint64_t a
     return 0;
 }
 
-/* What holds the address now; and how often code had been purged when it is known to have held it. */
-static int look_up(struct otp_code *code, uint64_t address, struct otp_code_place *out, uint64_t *seen)
+/* What holds the address now, and how often code had been purged when it is known to have held it. `before`: what was there last, or NULL. */
+static int look_up(struct otp_code *code, uint64_t address, const struct found *before, struct otp_code_place *out, uint64_t *seen)
 {
     enum otp_code_kind kind;
     struct otp_module *m;
@@ -154,52 +185,47 @@ static int look_up(struct otp_code *code, uint64_t address, struct otp_code_plac
         out->kind = kind;
         return 0;
     }
-    err = find_function(code, m, address, out);
     *seen = m->seen;
+    if (before && before->place.kind == OTP_CODE_FUNCTION && before->place.module == m->name && before->seen == m->seen) {
+        *out = before->place; /* the module that was there still is */
+        return 0;
+    }
+    err = find_function(code, m, address, out);
     return !err && otp_modules_purged(code->modules, m->name, m->seen) ? -ESTALE : err;
 }
 
-/*
- * Looks the address up in this moment. What is no code is not kept: there is no end of it, and its mapping tells at once. When the
- * process has ended, what was found before stays, but for code that was purged since. NULL: nothing, with *err.
- */
-static struct found *renew(struct otp_code *code, struct found *found, uint64_t address, int *err)
+/* What was there last, when the process has ended: unless it was purged since. */
+static const struct found *find_ended(const struct otp_code *code, uint64_t address, uint64_t purges)
 {
-    struct otp_code_place place;
-    uint64_t seen;
+    const struct found *last = find_last(code, address, purges);
 
-    *err = look_up(code, address, &place, &seen);
-    if (*err == -ESRCH && found) {
-        bool purged = found->place.kind == OTP_CODE_FUNCTION && otp_modules_purged(code->modules, found->place.module, found->seen);
-
-        found->err = purged ? -ESTALE : found->err;
-        found->moment = memory_moment(code->memory);
-        return found;
-    }
-    if (*err == -ENOENT || *err == -ESRCH)
+    if (last && purges > last->known && last->place.kind == OTP_CODE_FUNCTION &&
+        otp_modules_purged(code->modules, last->place.module, last->seen))
         return NULL;
-    if (!found)
-        found = add_found(code, address);
-    if (!found) {
-        *err = -ENOMEM;
-        return NULL;
-    }
-    found->moment = memory_moment(code->memory);
-    found->place = place;
-    found->seen = seen;
-    found->err = *err;
-    return found;
+    return last;
 }
 
+/* What is no code is not kept: there is no end of it, and its mapping tells at once. */
 int otp_code_find(struct otp_code *code, uint64_t address, uint64_t purges, struct otp_code_place *out)
 {
-    struct found *found = find_found(code, address);
-    int err = 0;
+    const struct found *found;
 
-    if (!found || found->moment != memory_moment(code->memory))
-        found = renew(code, found, address, &err);
-    if (!found)
-        return err;
+    if (purges == OTP_CODE_NOW)
+        purges = otp_modules_purges(code->modules);
+    found = find_found(code, address, purges);
+    if (!found || (found->moment && found->moment != memory_moment(code->memory))) {
+        uint64_t known = otp_modules_purges(code->modules), seen;
+        struct otp_code_place place;
+        int err = look_up(code, address, found, &place, &seen);
+
+        if (err == -ENOENT)
+            return err;
+        if (!err)
+            keep_found(code, address, seen, known, &place);
+        found = err == -ESRCH ? find_ended(code, address, purges) : find_found(code, address, purges);
+        if (!found)
+            return err ? err : -ESTALE;
+    }
     *out = found->place;
-    return found->err ? found->err : found->seen > purges ? -ESTALE : 0;
+    return 0;
 }

@@ -1,7 +1,7 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% What erlsnoop stacks is held against: known shares of time, known numbers of events.
 -module(stacks_target).
--export([natives/0, use/1, crash/0, shares/0, spend/0, events/0, act/0, nap/1, storm/0, rage/1]).
+-export([natives/0, use/1, crash/0, shares/0, spend/0, events/0, act/0, nap/1, storm/0, rage/1, servers/0, init/1, handle_call/3, handle_cast/2, handle_info/2]).
 
 %% Three functions that spend 50, 30 and 20 parts of the time.
 shares() ->
@@ -55,6 +55,24 @@ wait() ->
         true -> ok;
         false -> timer:sleep(50), wait()
     end.
+
+%% A gen_server with many keys in its dictionary, and two processes of proc_lib, one of them with a fun: each wakes every 5 ms.
+servers() ->
+    {ok, _} = gen_server:start(?MODULE, [], []),
+    proc_lib:spawn(?MODULE, nap, [1000000]),
+    proc_lib:spawn(fun() -> nap(1000000) end),
+    ready().
+
+init(_) ->
+    [put({key, N}, N) || N <- lists:seq(1, 211)],
+    handle_info(tick, none),
+    {ok, none}.
+
+handle_call(_, _, State) -> {reply, ok, State}.
+handle_cast(_, State) -> {noreply, State}.
+handle_info(tick, State) ->
+    erlang:send_after(5, self(), tick),
+    {noreply, State}.
 
 %% When the file "go" is there: 211 sends from each of 23 functions deep, and the node ends.
 crash() ->

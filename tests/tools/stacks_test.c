@@ -187,6 +187,17 @@ START_TEST(test_stacks_names_are_those_of_the_perf_map)
 }
 END_TEST
 
+START_TEST(test_stacks_tell_what_proc_lib_does)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(START("servers") "$ERLSNOOP stacks -p $p --off-cpu --by call --folded 1 1 | sed 's/;.*//' | sort -u\n"
+                                              "$ERLSNOOP stacks -p $p --off-cpu --proc stacks_target:init/1 --by none --folded 1 1 | sed 's/ [0-9]*$//'; kill $p");
+
+    ck_assert_msg(strstr(r->out, "stacks_target:'-servers/0-fun-0-'/0\nstacks_target:init/1\nstacks_target:nap/1\n") != NULL, "%s", r->out);
+    ck_assert_ptr_ne(strstr(r->out, "\nproc_lib:init_p_do_apply/3;gen_server:loop/7\n"), NULL);
+}
+END_TEST
+
 /* The node ends by itself in the middle: what was seen has its names. */
 START_TEST(test_stacks_have_names_when_the_vm_has_ended)
 {
@@ -220,6 +231,7 @@ Suite *stacks_suite(void)
     tcase_add_test(live, test_stacks_table_fits_80_columns);
     tcase_add_loop_test(live, test_stacks_names_nothing_that_was_not_called, 0, 2);
     tcase_add_loop_test(live, test_stacks_names_are_those_of_the_perf_map, 0, 4);
+    tcase_add_test(live, test_stacks_tell_what_proc_lib_does);
     tcase_add_loop_test(live, test_stacks_have_names_when_the_vm_has_ended, 0, 2);
     tcase_add_test(live, test_stacks_refuses_what_makes_no_sense);
     tcase_add_test(live, test_stacks_says_what_it_cannot);

@@ -55,6 +55,15 @@ do([calls]) ->
 		P ! {call, R, I},
 		receive {R, I} -> ok end
 	end || I <- lists:seq(1, 211)];
+%% 1,009 messages and answers; after every 5th a version of another module is loaded, run, and purged.
+do([reload]) ->
+	Beams = [beam(reloaded, N) || N <- [1, 2]],
+	P = spawn(?MODULE, echo, [self(), 1009]),
+	[begin
+		P ! {m, I},
+		receive ok -> ok end,
+		I rem 5 =:= 0 andalso reload(lists:nth(1 + I div 5 rem 2, Beams))
+	end || I <- lists:seq(1, 1009)];
 %% 8 opens (3 fail), 5 closes, 29 writes of 31 bytes, 7 reads, 13 renames (2 fail), 11 deletes, 2 directories made and deleted.
 do([files]) ->
 	[file(I) || I <- lists:seq(1, 5)],
@@ -81,6 +90,22 @@ reasons() ->
 	 {79, fun(I) -> {'it\'s \\ odd', I} end}, {73, fun(_) -> [] end}, {71, fun(_) -> {} end}, {67, fun(_) -> -17 end}].
 
 die(X) -> exit(X).
+
+%% A version of a module whose function waits for one message.
+beam(Module, N) ->
+	{ok, Module, Beam} = compile:forms([{attribute, 1, module, Module}, {attribute, 2, export, [{list_to_atom("wait" ++ integer_to_list(N)), 0}]},
+		{function, 3, list_to_atom("wait" ++ integer_to_list(N)), 0,
+			[{clause, 3, [], [], [{'receive', 3, [{clause, 3, [{var, 3, '_'}], [], [{atom, 3, ok}]}]}]}]}]),
+	{N, Beam}.
+
+reload({N, Beam}) ->
+	{module, reloaded} = code:load_binary(reloaded, "reloaded", Beam),
+	{P, R} = spawn_monitor(reloaded, list_to_atom("wait" ++ integer_to_list(N)), []),
+	receive after 1 -> ok end,
+	P ! go,
+	down({P, R}),
+	true = code:delete(reloaded),
+	code:purge(reloaded).
 
 down({P, R}) -> receive {'DOWN', R, process, P, _} -> ok end.
 

@@ -129,6 +129,25 @@ START_TEST(test_stock_msglat_counts_messages_to_aliases)
 }
 END_TEST
 
+/* Other code comes and goes hundreds of times: what stays keeps its name and its one row, what came is never told as another. */
+START_TEST(test_stock_msglat_names_what_stays_while_code_is_purged)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = run_work("reload", "", "msglat");
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_int_gt(support_number(r->out, "\"mfa\":\"stock_target:echo/2\"", "wakeups"), 100);
+    ck_assert_int_gt(support_number(r->out, "\"mfa\":\"code_server:loop/1\"", "wakeups"), 100);
+    ck_assert_int_gt(support_number(r->out, "\"mfa\":\"erts_code_purger:wait_for_request/0\"", "wakeups"), 100);
+    ck_assert_int_eq(support_lines(r->out, "\"mfa\":\"stock_target:echo/2\""), 1);
+    ck_assert_int_eq(support_lines(r->out, "\"mfa\":\"code_server:loop/1\""), 1);
+    /* 100 and 101 times two versions waited, at one place; it is a number where it went before it was looked at, never the other's name */
+    ck_assert_int_le(support_number(r->out, "\"mfa\":\"reloaded:wait1/0\"", "wakeups"), 101);
+    ck_assert_int_le(support_number(r->out, "\"mfa\":\"reloaded:wait2/0\"", "wakeups"), 101);
+    ck_assert_int_le(support_lines(r->out, "\"mfa\":\"0x"), 2);
+}
+END_TEST
+
 START_TEST(test_stock_efile_counts_operations_and_errors)
 {
     SUPPORT_BPF();
@@ -275,6 +294,7 @@ Suite *stock_suite(void)
     tcase_add_test(live, test_stock_spawns_events_tell_pids_and_names);
     tcase_add_loop_test(live, test_stock_msglat_counts_messages_and_waits, 0, 2);
     tcase_add_test(live, test_stock_msglat_counts_messages_to_aliases);
+    tcase_add_test(live, test_stock_msglat_names_what_stays_while_code_is_purged);
     tcase_add_test(live, test_stock_efile_counts_operations_and_errors);
     tcase_add_test(live, test_stock_efile_events_tell_what_was_asked);
     tcase_add_test(live, test_stock_all_sees_vms_that_start_later);
