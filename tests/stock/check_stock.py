@@ -19,6 +19,8 @@ import tempfile
 import threading
 import time
 
+import perf_map
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
 ERLSNOOP = os.path.join(BUILD, "erlsnoop")
@@ -40,6 +42,8 @@ CASES = (
     ("stacks_file", "stacks --event file --proc stacks_actor", "stacks"),
 )
 DOCTOR = ("doctor", "doctor", None)
+MAP = ("map", "stacks", None)
+MAP_OPTIONS = ("--hz 499", "--event gc", "--off-cpu")
 
 
 class Failure(Exception):
@@ -155,13 +159,13 @@ def find_emulator(pid):
 class Work:
     """One VM that works when told to, and says what it did."""
 
-    def __init__(self, otp, kind):
+    def __init__(self, otp, kind, flags=()):
         self.folder = tempfile.mkdtemp(prefix="stock-", dir=os.path.join(otp.root, "tmp"))
         inside = "/" + os.path.relpath(self.folder, otp.root)
         for source in ("stock_work.erl", "stock_upgrade.erl"):
             shutil.copy(os.path.join(HERE, source), self.folder)
         self.run_to_end(otp, ["erlc", "-o", inside, inside + "/stock_work.erl"])
-        words = [otp.erl, "+S", "2", "-noinput", "-kernel", "logger_level", "none", "-pa", inside,
+        words = [otp.erl, "+S", "2", *flags, "-noinput", "-kernel", "logger_level", "none", "-pa", inside,
                  "-s", "stock_work", "start", kind, inside]
         self.process = subprocess.Popen(otp.command(words), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                         text=True, errors="replace", start_new_session=True, cwd="/", env=dict(os.environ, HOME="/tmp", ERL_CRASH_DUMP="/dev/null"))
@@ -192,6 +196,12 @@ class Work:
 
     def lives(self):
         return self.process.poll() is None
+
+    def perf_map(self):
+        """The path of the perf map that it writes, with +JPperf map: named by the process id that it has for itself."""
+        with open(f"/proc/{self.pid}/status", encoding="ascii") as status:
+            inner = next(line for line in status if line.startswith("NSpid:")).split()[-1]
+        return f"/proc/{self.pid}/root/tmp/perf-{inner}.map"
 
     def end(self):
         try:
@@ -346,6 +356,32 @@ def run_doctor(otp):
     return result
 
 
+def run_map(otp):
+    """Each name of code in stacks is what the perf map says that the VM writes itself."""
+    result = Result(otp.name, "stacks (perf map)")
+    for options in MAP_OPTIONS:
+        work = watch = None
+        try:
+            work = Work(otp, "stacks_cpu", ["+JPperf", "map"])
+            profile = os.path.join(work.folder, "profile")
+            watch = Watch(f"stacks {options} --pprof {profile}", "stacks", work.pid)
+            work.go()
+            work.wait_for("done")
+            watch.end()
+            held, wrong = perf_map.compare(perf_map.PerfMap(work.perf_map()), profile)
+            os.unlink(work.perf_map())
+            result.checks += held
+            result.wrong += wrong if held else [f"stacks {options}: no frame is in the map"]
+        except (Failure, subprocess.SubprocessError, OSError, ValueError) as why:
+            result.wrong.append(str(why))
+        finally:
+            if watch:
+                watch.kill()
+            if work:
+                work.end()
+    return result
+
+
 def run_together(otps):
     """All at once under one erlsnoop, which half of them start before; each is told by its own events."""
     result = Result("all at once", "spawns -a")
@@ -386,6 +422,7 @@ def main():
     otps, skipped = find_otps()
     runs = [(run_case, (otp, case)) for otp in otps for case in CASES if wanted(otp, case)]
     runs += [(run_doctor, (otp,)) for otp in otps if wanted(otp, DOCTOR)]
+    runs += [(run_map, (otp,)) for otp in otps if wanted(otp, MAP)]
     if otps and wanted(Otp("together"), CASES[0]):
         runs.append((run_together, (otps,)))
     results = []
