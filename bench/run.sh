@@ -4,7 +4,7 @@
 #   (a) erlvm with probes compiled in but off, against the same without probes: instructions (callgrind) and time
 #   (b) what an enabled event costs: bench/events.sh
 #   (c) workloads on erlvm, on the stock erl (JIT), and on an interpreter flavour of it where there is one
-#   (d) what watching an unmodified erl costs: bench/stock.sh
+#   (d) what watching an unmodified erl costs, and how a flood of stacks ends: bench/stock.sh
 #   (e) every native function on erlvm and on the stock erl (JIT): bench/natives.py
 #   (f) what erlvm carries: the start, idle processes, timers, a large term, deaths, undefined functions: bench/otp.sh
 #   (g) how long natives keep a scheduler from other processes, on erlvm and on erl: bench/natives.py

@@ -121,3 +121,29 @@ for ((round = 0; round < ROUNDS; round++)); do
 	done
 done
 for tool in $tools; do echo "    from start to first output, $tool: $(median < "$dir/first.$tool") ms"; done
+
+# How a flood of stacks ends: samples a second that are kept and lost, and the time from SIGINT to the end.
+flood() { # ROW PID OPTION...
+	local row=$1 vm=$2 w begun; shift 2
+	"$BUILD/erlsnoop" stacks "$@" --json -p "$vm" > "$dir/flood" 2> /dev/null & w=$!
+	sleep 4
+	begun=$(date +%s%N)
+	kill -INT $w
+	wait $w || return 0
+	echo "$((($(date +%s%N) - begun) / 1000000)) $(awk -F'[:,]' '/"type":"stacks"/ { for (i = 1; i < NF; i++) if ($i == "\"samples\"") kept = $(i + 1) }
+		/"type":"lost"/ { for (i = 1; i < NF; i++) if ($i == "\"count\"") lost += $(i + 1) } END { printf "%d %d", kept / 4, lost / 4 }' "$dir/flood")" >> "$dir/$row"
+}
+erlc -o "$dir" tests/tools/stacks_target.erl || exit 1
+(cd "$dir" && exec "$ERL" -noshell -pa . -s stacks_target storm > /dev/null 2>&1) & storm=$! started+=($!)
+for ((i = 0; i < 400; i++)); do [ -e "$dir/ready" ] && break; sleep 0.05; done
+echo "ring 1000000000" >&"${to[ring]}"
+for ((round = 0; round < ROUNDS; round++)); do
+	flood flood.99 $storm --hz 99
+	flood flood.4999 $storm --hz 4999
+	flood flood.off "${pid[ring]}" --off-cpu
+	flood flood.send "${pid[ring]}" --event send
+done
+echo "    stacks of a VM that is busy on every CPU: samples a second kept and lost, from SIGINT to the end"
+for row in "99 storm, 99 a second of each CPU" "4999 storm, 4,999 a second of each CPU" "off ring, off the CPU" "send ring, at each send"; do
+	printf '      %-60s %8s kept %8s lost %6s ms\n' "${row#* }" "$(of "flood.${row%% *}" 2)" "$(of "flood.${row%% *}" 3)" "$(of "flood.${row%% *}" 1)"
+done
