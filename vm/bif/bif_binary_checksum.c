@@ -52,6 +52,26 @@ static bool add_iolist(Process *p, struct checksum *c, Term t)
 	return ok;
 }
 
+/* What is large is summed on a worker thread. */
+enum { LONG_BYTES = 1 << 19, LONG_LIST = 1 << 14 };
+
+static bool is_long(Term t)
+{
+	size_t bytes = 0, n = 0;
+
+	if (term_is_bitstring(t))
+		return binary_size_bytes(t) > LONG_BYTES;
+	for (; term_is_cons(t) && n < LONG_LIST && bytes <= LONG_BYTES; t = cons_tail(t), n++)
+		bytes += term_is_bitstring(cons_head(t)) ? binary_size_bytes(cons_head(t)) : 1;
+	return n == LONG_LIST || bytes > LONG_BYTES;
+}
+
+/* work(p, args), whose arguments end with the I/O list. */
+static Term run(Process *p, Term (*work)(Process *p, Term *args), Term *args, unsigned arity)
+{
+	return is_long(args[arity - 1]) ? exc_run_apart(p, work, args, arity) : work(p, args);
+}
+
 static bool get_uint32(Term t, uLong *value)
 {
 	uint64_t n;
@@ -67,32 +87,52 @@ static Term sum(Process *p, struct checksum *c, Term t)
 	return add_iolist(p, c, t) ? heap_uint(&p->heap, c->value) : exc_badarg(p);
 }
 
-Term bif_erlang_crc32_1(Process *p, Term *args)
+static Term work_crc32_1(Process *p, Term *args)
 {
 	struct checksum c = { .add = add_crc32 };
 
 	return sum(p, &c, args[0]);
 }
 
-Term bif_erlang_crc32_2(Process *p, Term *args)
+Term bif_erlang_crc32_1(Process *p, Term *args)
+{
+	return run(p, work_crc32_1, args, 1);
+}
+
+static Term work_crc32_2(Process *p, Term *args)
 {
 	struct checksum c = { .add = add_crc32 };
 
 	return get_uint32(args[0], &c.value) ? sum(p, &c, args[1]) : exc_badarg(p);
 }
 
-Term bif_erlang_adler32_1(Process *p, Term *args)
+Term bif_erlang_crc32_2(Process *p, Term *args)
+{
+	return run(p, work_crc32_2, args, 2);
+}
+
+static Term work_adler32_1(Process *p, Term *args)
 {
 	struct checksum c = { .add = add_adler32, .value = 1 };
 
 	return sum(p, &c, args[0]);
 }
 
-Term bif_erlang_adler32_2(Process *p, Term *args)
+Term bif_erlang_adler32_1(Process *p, Term *args)
+{
+	return run(p, work_adler32_1, args, 1);
+}
+
+static Term work_adler32_2(Process *p, Term *args)
 {
 	struct checksum c = { .add = add_adler32 };
 
 	return get_uint32(args[0], &c.value) ? sum(p, &c, args[1]) : exc_badarg(p);
+}
+
+Term bif_erlang_adler32_2(Process *p, Term *args)
+{
+	return run(p, work_adler32_2, args, 2);
 }
 
 static Term combine(Process *p, Term *args, uLong (*with)(uLong, uLong, z_off_t))
@@ -124,12 +164,17 @@ static Term put_digest(Process *p, struct md5 *m)
 	return binary_put(&p->heap, digest, sizeof(digest));
 }
 
-Term bif_erlang_md5_1(Process *p, Term *args)
+static Term work_md5_1(Process *p, Term *args)
 {
 	struct checksum c = { .add = add_md5 };
 
 	md5_init(&c.md5);
 	return add_iolist(p, &c, args[0]) ? put_digest(p, &c.md5) : exc_badarg(p);
+}
+
+Term bif_erlang_md5_1(Process *p, Term *args)
+{
+	return run(p, work_md5_1, args, 1);
 }
 
 Term bif_erlang_md5_init_0(Process *p, Term *args)
@@ -155,13 +200,18 @@ static bool get_context(Term t, struct md5 *m)
 	return ok;
 }
 
-Term bif_erlang_md5_update_2(Process *p, Term *args)
+static Term work_md5_update_2(Process *p, Term *args)
 {
 	struct checksum c = { .add = add_md5 };
 
 	if (!get_context(args[0], &c.md5) || !add_iolist(p, &c, args[1]))
 		return exc_badarg(p);
 	return binary_put(&p->heap, &c.md5, sizeof(c.md5));
+}
+
+Term bif_erlang_md5_update_2(Process *p, Term *args)
+{
+	return run(p, work_md5_update_2, args, 2);
 }
 
 Term bif_erlang_md5_final_1(Process *p, Term *args)

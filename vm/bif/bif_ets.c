@@ -102,14 +102,33 @@ static Term insert_list(Process *p, Term table, Term list, bool only_new)
 	return am_true;
 }
 
+/* ---- a list so long that it takes long: on a worker thread, under the table's lock, as nobody may see a part of it */
+enum { LONG_LIST = 5000 };
+
+static bool is_long_list(Term list)
+{
+	size_t n = 0;
+
+	for (; term_is_cons(list) && n < LONG_LIST; list = cons_tail(list))
+		n++;
+	return n == LONG_LIST;
+}
+
+static Term insert_apart(Process *p, Term *args) { return insert_list(p, args[0], args[1], false); }
+static Term insert_new_apart(Process *p, Term *args) { return insert_list(p, args[0], args[1], true); }
+
 Term bif_ets_insert_2(Process *p, Term *args)
 {
-	return term_is_tuple(args[1]) ? insert_one(p, args[0], args[1], false) : insert_list(p, args[0], args[1], false);
+	if (term_is_tuple(args[1]))
+		return insert_one(p, args[0], args[1], false);
+	return is_long_list(args[1]) ? exc_run_apart(p, insert_apart, args, 2) : insert_apart(p, args);
 }
 
 Term bif_ets_insert_new_2(Process *p, Term *args)
 {
-	return term_is_tuple(args[1]) ? insert_one(p, args[0], args[1], true) : insert_list(p, args[0], args[1], true);
+	if (term_is_tuple(args[1]))
+		return insert_one(p, args[0], args[1], true);
+	return is_long_list(args[1]) ? exc_run_apart(p, insert_new_apart, args, 2) : insert_new_apart(p, args);
 }
 
 /* ---- look up */
