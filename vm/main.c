@@ -29,7 +29,6 @@
 #include "proc/batch.h"
 #include "proc/node_monitor.h"
 #include "proc/sched.h"
-#include "term/node.h"
 #include "trace/trace.h"
 
 /* Read by tools from the executable. */
@@ -222,7 +221,6 @@ int main(int argc, char **argv)
 	mem_init();
 	atom_init();
 	literal_init();
-	node_init();
 	if (argv[1] != NULL && (strcmp(argv[1], "--check-beam") == 0 || strcmp(argv[1], "--disasm") == 0)) {
 		init_rooms(&o, argv);
 		return run_tool(argv[1], argv[2]) | finish_output();

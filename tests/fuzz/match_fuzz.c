@@ -102,7 +102,6 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	(void)argv;
 	atom_init();
 	literal_init();
-	node_init();
 	return 0;
 }
 

@@ -14,7 +14,6 @@ static inline void fuzz_start(void)
 {
 	atom_init();
 	literal_init();
-	node_init();
 	export_init();
 	fun_init();
 }

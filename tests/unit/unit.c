@@ -16,7 +16,6 @@ void unit_init(void)
 		return;
 	atom_init();
 	literal_init();
-	node_init();
 	heap_init(&unit.heap, 1000000);
 	unit.ready = true;
 }

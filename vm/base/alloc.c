@@ -116,14 +116,21 @@ void *mem_zalloc(size_t bytes)
 	return memset(mem_alloc(bytes), 0, bytes);
 }
 
-void *mem_realloc(void *ptr, size_t bytes)
+void *mem_try_realloc(void *ptr, size_t bytes)
 {
 	long before = ptr ? (long)malloc_usable_size(ptr) : 0;
 
 	ptr = realloc(ptr, bytes ? bytes : 1);
+	if (likely(ptr != NULL))
+		count_bytes((long)malloc_usable_size(ptr) - before);
+	return ptr;
+}
+
+void *mem_realloc(void *ptr, size_t bytes)
+{
+	ptr = mem_try_realloc(ptr, bytes);
 	if (unlikely(ptr == NULL))
 		report_exhaustion(bytes);
-	count_bytes((long)malloc_usable_size(ptr) - before);
 	return ptr;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The only door to malloc. Exhaustion tells in one line, dumps (log_crash_dump) and aborts, except in the _try_ form. */
+/* The only door to malloc. Exhaustion tells in one line, dumps (log_crash_dump) and aborts, except in the _try_ forms. */
 #ifndef VM_BASE_ALLOC_H
 #define VM_BASE_ALLOC_H
 
@@ -16,6 +16,7 @@ void *mem_realloc(void *ptr, size_t bytes) __attribute__((returns_nonnull));
 char *mem_strdup(const char *text) __attribute__((malloc, returns_nonnull));
 /* Fails: NULL when the memory cannot be had. For sizes that Erlang code chooses. */
 void *mem_try_alloc(size_t bytes) __attribute__((malloc));
+void *mem_try_realloc(void *ptr, size_t bytes);
 /* Gives back the end of a block. Fails: false where a block cannot shrink without moving; it is then as it was. */
 bool mem_shrink_in_place(void *ptr, size_t bytes);
 void mem_free(void *ptr);

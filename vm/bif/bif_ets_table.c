@@ -385,7 +385,7 @@ static Term describe(struct ets_table *t, struct heap *h, Term item)
 	case am_heir: return o->heir;
 	case am_name: return t->name;
 	case am_size: return heap_uint(h, table_objects(t));
-	case am_node: return node_self()->name;
+	case am_node: return node_self().name;
 	case am_named_table: return term_from_bool(o->is_named);
 	case am_type: return text_type(o->type);
 	case am_keypos: return heap_uint(h, o->key_position);

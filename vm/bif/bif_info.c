@@ -125,7 +125,7 @@ INFO(build_type, am_opt)
 #endif
 INFO(emu_flavor, am_emu)
 INFO(compat_rel, SMALL(25))
-INFO(creation, int_term(node_self()->creation))
+INFO(creation, int_term(node_self().creation))
 INFO(c_compiler_used, heap_tuple(&p->heap, am_gnuc, heap_tuple(&p->heap, SMALL(__GNUC__), SMALL(__GNUC_MINOR__), SMALL(__GNUC_PATCHLEVEL__))))
 #if ERLVM_PROBES
 INFO(dynamic_trace, am_systemtap)

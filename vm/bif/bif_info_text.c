@@ -90,7 +90,7 @@ static void write_dist(void)
 {
 	char name[1024];
 
-	print_term_fixed(name, sizeof(name), node_self()->name);
+	print_term_fixed(name, sizeof(name), node_self().name);
 	dump_text("=node:");
 	dump_text(name);
 	dump_text("\n=no_distribution\n");

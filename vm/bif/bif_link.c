@@ -27,8 +27,8 @@ Term bif_erlang_op_send_2(Process *p, Term *args)
 static bool is_at_another_node(Term to)
 {
 	if (term_is_tuple_of(to, 2))
-		return tuple_get(to, 2) != node_self()->name;
-	return term_has_sub(to, SUB_XPID) && ((const struct extern_id *)boxed_ptr(to))->node->name != node_self()->name;
+		return tuple_get(to, 2) != node_self().name;
+	return term_has_sub(to, SUB_XPID) && ((const struct extern_id *)boxed_ptr(to))->node != node_self().name;
 }
 
 Term bif_erlang_send_3(Process *p, Term *args)
@@ -135,11 +135,11 @@ static bool find_watched(Term type, Term what, Term *to, Term *name)
 	if (type == am_process && term_is_pid(what))
 		return true;
 	if (type == am_port && term_is_port(what)) /* those of other nodes cannot be watched */
-		return term_is_local_port(what) || ((const struct extern_id *)boxed_ptr(what))->node->name == node_self()->name;
+		return term_is_local_port(what) || ((const struct extern_id *)boxed_ptr(what))->node == node_self().name;
 	if (term_is_tuple_of(what, 2)) {
 		if (!term_is_atom(tuple_get(what, 1)) || !term_is_atom(tuple_get(what, 2)))
 			return false;
-		if (tuple_get(what, 2) != node_self()->name)
+		if (tuple_get(what, 2) != node_self().name)
 			return false;
 		what = tuple_get(what, 1);
 	}
@@ -268,15 +268,15 @@ Term bif_erlang_node_0(Process *p, Term *args)
 {
 	(void)p;
 	(void)args;
-	return node_self()->name;
+	return node_self().name;
 }
 
 Term bif_erlang_node_1(Process *p, Term *args)
 {
 	if (term_is_local_pid(args[0]) || term_is_local_port(args[0]) || term_is_local_ref(args[0]))
-		return node_self()->name;
+		return node_self().name;
 	if (term_is_pid(args[0]) || term_is_port(args[0]) || term_is_ref(args[0]))
-		return ((const struct extern_id *)boxed_ptr(args[0]))->node->name;
+		return ((const struct extern_id *)boxed_ptr(args[0]))->node;
 	return exc_badarg(p);
 }
 
@@ -303,7 +303,7 @@ Term bif_erlang_nodes_1(Process *p, Term *args)
 	}
 	if (list != NIL)
 		return exc_badarg(p);
-	return own ? heap_cons(&p->heap, node_self()->name, NIL) : NIL;
+	return own ? heap_cons(&p->heap, node_self().name, NIL) : NIL;
 }
 
 /* nodes/2: what it tells of the nodes: those of nodes/1, with their infos. */
@@ -346,7 +346,7 @@ Term bif_erlang_nodes_2(Process *p, Term *args)
 Term bif_erts_internal_get_creation_0(Process *p, Term *args)
 {
 	(void)args;
-	return heap_uint(&p->heap, node_self()->creation);
+	return heap_uint(&p->heap, node_self().creation);
 }
 
 /* ---- what has no other node, no dirty scheduler, no process of the VM's own to tell of */
@@ -355,7 +355,7 @@ Term bif_erlang_monitor_node_2(Process *p, Term *args)
 {
 	if (!term_is_atom(args[0]))
 		return exc_badarg(p);
-	if (args[0] != node_self()->name)
+	if (args[0] != node_self().name)
 		return exc_error(p, am_notalive);
 	return args[1] == am_true || args[1] == am_false ? am_true : exc_badarg(p);
 }

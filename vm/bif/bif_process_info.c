@@ -245,7 +245,7 @@ static void gather_monitor(const struct peer *n, void *arg)
 	if (n->kind != PEER_MONITOR)
 		return;
 	if (n->name != TERM_NONE)
-		what = pair(g->h, n->name, node_self()->name);
+		what = pair(g->h, n->name, node_self().name);
 	g->list = heap_cons(g->h, pair(g->h, term_is_port(n->peer) ? am_port : am_process, what), g->list);
 }
 

@@ -16,7 +16,8 @@ void (*export_make_stub)(struct export *e);
 static struct {
 	struct lock lock;
 	struct export *entries; /* room for EXPORTS_MAX */
-	size_t count;
+	size_t count, foreign_count;
+	atomic_uint loads;
 	_Atomic(struct export *) buckets[BUCKETS];
 } exports;
 
@@ -47,16 +48,29 @@ struct export *export_find(Term module, Term function, uint32_t arity)
 	return find_in(first, module, function, arity);
 }
 
+struct export *export_find_safe(Term module, Term function, uint32_t arity)
+{
+	struct export *e = export_find(module, function, arity);
+
+	return e != NULL && (export_is_loaded(e) || e->made_at != atomic_load(&exports.loads)) ? e : NULL;
+}
+
+void export_count_load(void)
+{
+	atomic_fetch_add(&exports.loads, 1);
+}
+
+/* Only under the lock. */
 static struct export *make_entry(_Atomic(struct export *) *bucket, Term module, Term function, uint32_t arity)
 {
 	struct export *e;
 
-	if (exports.count == EXPORTS_MAX)
-		return NULL;
+	ENSURE(exports.count < EXPORTS_MAX);
 	e = &exports.entries[exports.count];
 	e->module = module;
 	e->function = function;
 	e->arity = arity;
+	e->made_at = atomic_load(&exports.loads);
 	e->next = atomic_load_explicit(bucket, memory_order_relaxed);
 	if (export_make_stub != NULL)
 		export_make_stub(e);
@@ -66,7 +80,7 @@ static struct export *make_entry(_Atomic(struct export *) *bucket, Term module, 
 	return e;
 }
 
-struct export *export_try_get(Term module, Term function, uint32_t arity)
+static struct export *get_entry(Term module, Term function, uint32_t arity, bool is_foreign)
 {
 	_Atomic(struct export *) *bucket = find_bucket(module, function, arity);
 	struct export *e = export_find(module, function, arity);
@@ -75,18 +89,22 @@ struct export *export_try_get(Term module, Term function, uint32_t arity)
 		return e;
 	lock_acquire(&exports.lock);
 	e = find_in(atomic_load_explicit(bucket, memory_order_relaxed), module, function, arity);
-	if (e == NULL)
+	if (e == NULL && (!is_foreign || exports.foreign_count < EXPORTS_FOREIGN_MAX)) {
 		e = make_entry(bucket, module, function, arity);
+		exports.foreign_count += is_foreign;
+	}
 	lock_release(&exports.lock);
 	return e;
 }
 
 struct export *export_get(Term module, Term function, uint32_t arity)
 {
-	struct export *e = export_try_get(module, function, arity);
+	return get_entry(module, function, arity, false);
+}
 
-	ENSURE(e != NULL);
-	return e;
+struct export *export_try_get(Term module, Term function, uint32_t arity)
+{
+	return get_entry(module, function, arity, true);
 }
 
 void export_set_bif(struct export *e, bif_fn fn, const char *name)

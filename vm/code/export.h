@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Exports: one entry a {module, function, arity} that anybody ever named; never freed.
+/* Exports: one entry a {module, function, arity} that anybody ever named; never freed. Those that neither code nor the VM named (funs of
+ * foreign bytes, apply) are EXPORTS_FOREIGN_MAX at most.
  * Invariant: `address` always points to code that can be run: the function, or the entry's own stub. */
 #ifndef VM_CODE_EXPORT_H
 #define VM_CODE_EXPORT_H
@@ -12,6 +13,7 @@ struct export {
 	_Atomic(const Inst *) address;
 	Term module, function;
 	uint32_t arity;
+	uint32_t made_at;    /* how many modules had been loaded when it was made */
 	bool is_nif;         /* OTP has it in a library: its probes are those of NIFs */
 	bool is_own;         /* OTP has it in Erlang, or not at all */
 	bif_fn bif;          /* the C function, or NULL */
@@ -23,13 +25,17 @@ struct export {
 	struct export *next; /* in the table's bucket */
 };
 
-enum { EXPORT_STUB_TRACED = 1 };
+enum { EXPORT_STUB_TRACED = 1, EXPORTS_FOREIGN_MAX = 1 << 20 };
 
 void export_init(void);
 /* The entry, made when it is missing. Any thread. */
 struct export *export_get(Term module, Term function, uint32_t arity);
-/* The same for names from outside. Fails: NULL when the table is full. */
+/* The same for names that Erlang code or foreign bytes choose. Fails: NULL when there are as many of those as may be. */
 struct export *export_try_get(Term module, Term function, uint32_t arity);
+/* The entry if it is safe to name it: it can be called, or was there when a module was loaded last. NULL otherwise. Lock-free. */
+struct export *export_find_safe(Term module, Term function, uint32_t arity);
+/* A module was loaded. */
+void export_count_load(void);
 /* NULL when there is none. Lock-free. */
 struct export *export_find(Term module, Term function, uint32_t arity);
 /* The native function wins over one of the same name in a module's code. Before anything runs. */

@@ -17,6 +17,7 @@ enum { BUCKETS = 1 << 14, LITERALS_AT_ONCE = 256 };
 
 static struct {
 	struct lock lock;
+	size_t foreign_count; /* lock */
 	_Atomic(struct fun_entry *) buckets[BUCKETS];
 	struct literal_area *literals; /* where the next fun M:F/A goes */
 } funs;
@@ -28,28 +29,38 @@ static struct fun_entry *find_in(struct fun_entry *e, Term module, const uint8_t
 	return e;
 }
 
-struct fun_entry *fun_get(Term module, const uint8_t uniq[16], uint32_t index, uint32_t old_index, uint32_t old_uniq)
+/* Of the lambda that f describes; NULL: it is foreign, and there are as many of those as may be. */
+static struct fun_entry *get_entry(const struct fun_facts *f, bool is_foreign)
 {
-	uint64_t h = hash_word(hash_bytes(uniq, 16) + module + index);
+	uint64_t h = hash_word(hash_bytes(f->uniq, 16) + f->module + f->index);
 	_Atomic(struct fun_entry *) *bucket = &funs.buckets[h % BUCKETS];
-	struct fun_entry *e = find_in(atomic_load_explicit(bucket, memory_order_acquire), module, uniq, index);
+	struct fun_entry *e = find_in(atomic_load_explicit(bucket, memory_order_acquire), f->module, f->uniq, f->index);
 
 	if (e != NULL)
 		return e;
 	lock_acquire(&funs.lock);
-	e = find_in(atomic_load_explicit(bucket, memory_order_relaxed), module, uniq, index);
-	if (e == NULL) {
+	e = find_in(atomic_load_explicit(bucket, memory_order_relaxed), f->module, f->uniq, f->index);
+	if (e == NULL && (!is_foreign || funs.foreign_count < FUNS_FOREIGN_MAX)) {
+		funs.foreign_count += is_foreign;
 		e = mem_zalloc(sizeof(*e));
-		e->module = module;
-		e->index = index;
-		e->old_index = old_index;
-		e->old_uniq = old_uniq;
-		memcpy(e->uniq, uniq, sizeof(e->uniq));
+		e->module = f->module;
+		e->index = f->index;
+		e->old_index = f->old_index;
+		e->old_uniq = f->old_uniq;
+		memcpy(e->uniq, f->uniq, sizeof(e->uniq));
 		e->next = atomic_load_explicit(bucket, memory_order_relaxed);
 		atomic_store_explicit(bucket, e, memory_order_release);
 	}
 	lock_release(&funs.lock);
 	return e;
+}
+
+struct fun_entry *fun_get(Term module, const uint8_t uniq[16], uint32_t index, uint32_t old_index, uint32_t old_uniq)
+{
+	struct fun_facts f = { .module = module, .index = index, .old_index = old_index, .old_uniq = old_uniq };
+
+	memcpy(f.uniq, uniq, sizeof(f.uniq));
+	return get_entry(&f, false);
 }
 
 Term fun_put(struct heap *h, struct fun_entry *e, uint32_t arity, uint32_t num_free, const Term *env, Term creator)
@@ -109,9 +120,9 @@ static void describe_fun(const struct fun_entry *e, struct fun_facts *f)
 /* An entry that no code gave its arity has that of the external term that names it. */
 static struct fun_entry *get_described(const struct fun_facts *f)
 {
-	struct fun_entry *e = fun_get(f->module, f->uniq, f->index, f->old_index, f->old_uniq);
+	struct fun_entry *e = get_entry(f, true);
 
-	if (e->function == TERM_NONE)
+	if (e != NULL && e->function == TERM_NONE)
 		e->arity = f->arity;
 	return e;
 }
@@ -129,6 +140,6 @@ void fun_init(void)
 	fun_link_describe = describe_fun;
 	fun_link_get = get_described;
 	fun_link_describe_export = describe_export;
-	fun_link_get_export = export_get;
-	fun_link_find_export = export_find;
+	fun_link_get_export = export_try_get;
+	fun_link_find_export = export_find_safe;
 }

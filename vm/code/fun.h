@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fun entries: one a lambda of a version of a module, keyed by {module, MD5 of the module, index}; never freed.
+/* Fun entries: one a lambda of a version of a module, keyed by {module, MD5 of the module, index}; never freed. Those that only foreign
+ * bytes named are FUNS_FOREIGN_MAX at most.
  * Invariant: `address` is the entry of the lambda's function, or NULL while that version is not loaded
  * (then error_handler:undefined_lambda/3 is called) or just being purged (then the call waits: module_await_purge). */
 #ifndef VM_CODE_FUN_H
@@ -21,6 +22,8 @@ struct fun_entry {
 
 /* After the data room's: wires data/fun_link.h. */
 void fun_init(void);
+enum { FUNS_FOREIGN_MAX = 1 << 20 };
+
 /* The entry, made when it is missing. Any thread. */
 struct fun_entry *fun_get(Term module, const uint8_t uniq[16], uint32_t index, uint32_t old_index, uint32_t old_uniq);
 /* A fun on h. GC: none. env: num_free terms. */

@@ -213,6 +213,7 @@ static void bind_exports(const struct code_instance *c)
 	for (uint32_t i = 0; i < c->export_count; i++)
 		export_set_address(export_get(c->module, c->exports[i].function, c->exports[i].arity),
 				   c->label_address[c->exports[i].label]);
+	export_count_load();
 }
 
 static void tell_leaving(struct code_instance *c)

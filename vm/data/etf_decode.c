@@ -328,14 +328,12 @@ static Term read_binary(struct etf_decoder *d, unsigned tag)
 enum { CREATION_MAX_TINY = 3 };
 
 /* The node of a name and the creation that follows; creations of one byte are small numbers. */
-static const struct node_name *read_node(struct etf_decoder *d, Term name, unsigned creation_bytes)
+static struct node_name read_node(struct etf_decoder *d, Term name, unsigned creation_bytes)
 {
-	uint32_t creation = (uint32_t)take_be(&d->c, creation_bytes);
+	struct node_name node = { name, (uint32_t)take_be(&d->c, creation_bytes) };
 
-	d->c.failed |= creation_bytes == 1 && creation > CREATION_MAX_TINY;
-	if (d->c.failed || node_is_self(name, creation))
-		return node_self();
-	return node_find(name, creation);
+	d->c.failed |= creation_bytes == 1 && node.creation > CREATION_MAX_TINY;
+	return node_is_self(node) ? node_self() : node;
 }
 
 static Term read_pid(struct etf_decoder *d, unsigned creation_bytes)
@@ -428,6 +426,7 @@ static Term read_fun(struct etf_decoder *d)
 {
 	struct fun_facts facts = { 0 };
 	const uint8_t *uniq;
+	struct fun_entry *entry;
 	struct fun *f;
 	uint32_t free_count;
 	Term creator;
@@ -446,9 +445,12 @@ static Term read_fun(struct etf_decoder *d)
 	if (d->c.failed)
 		return NIL;
 	memcpy(facts.uniq, uniq, sizeof(facts.uniq));
+	entry = fun_link_get(&facts);
+	if (entry == NULL)
+		return fail(d);
 	f = (struct fun *)heap_alloc(d->heap, FUN_WORDS + free_count);
 	f->header = HEADER(FUN_WORDS - 1 + free_count, SUB_FUN);
-	f->entry = fun_link_get(&facts);
+	f->entry = entry;
 	f->shape = (uint64_t)facts.arity << 32 | free_count;
 	f->creator = creator;
 	for (uint32_t i = 0; i < free_count; i++)

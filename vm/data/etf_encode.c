@@ -218,10 +218,10 @@ static void put_bitstring(struct etf_encoder *e, Term t)
 static void put_pid(struct etf_encoder *e, const struct extern_facts *f)
 {
 	put_tag(e, ETF_NEW_PID);
-	put_atom(e, f->node->name);
+	put_atom(e, f->node.name);
 	put_be(e, f->ids[0], 4);
 	put_be(e, f->ids[1], 4);
-	put_be(e, f->node->creation, 4);
+	put_be(e, f->node.creation, 4);
 }
 
 static void put_port(struct etf_encoder *e, const struct extern_facts *f)
@@ -229,11 +229,11 @@ static void put_port(struct etf_encoder *e, const struct extern_facts *f)
 	bool large = f->ids[1] != 0 || f->ids[0] >> 28 != 0;
 
 	put_tag(e, large ? ETF_V4_PORT : ETF_NEW_PORT);
-	put_atom(e, f->node->name);
+	put_atom(e, f->node.name);
 	if (large)
 		put_be(e, f->ids[1], 4);
 	put_be(e, f->ids[0], 4);
-	put_be(e, f->node->creation, 4);
+	put_be(e, f->node.creation, 4);
 }
 
 static void put_ref(struct etf_encoder *e, Term t, struct extern_facts *f)
@@ -246,8 +246,8 @@ static void put_ref(struct etf_encoder *e, Term t, struct extern_facts *f)
 		f->count = 5;
 	}
 	put_tagged(e, ETF_NEWER_REFERENCE, f->count, 2);
-	put_atom(e, f->node->name);
-	put_be(e, f->node->creation, 4);
+	put_atom(e, f->node.name);
+	put_be(e, f->node.creation, 4);
 	for (unsigned i = 0; i < f->count; i++)
 		put_be(e, f->ids[i], 4);
 }

@@ -17,7 +17,7 @@ static void describe_ref(const struct ref *r, struct extern_facts *f)
 static void describe_external(const struct extern_id *x, struct extern_facts *f)
 {
 	f->local = false;
-	f->node = x->node;
+	f->node = (struct node_name){ x->node, x->creation };
 	switch (header_sub(x->header)) {
 	case SUB_XPID:
 		f->count = 2;
@@ -55,13 +55,11 @@ void extern_id_describe(Term t, struct extern_facts *f)
 	}
 }
 
-static int compare_nodes(const struct node_name *a, const struct node_name *b)
+static int compare_nodes(struct node_name a, struct node_name b)
 {
-	if (a == b)
-		return 0;
-	if (a->name != b->name)
-		return atom_compare(a->name, b->name);
-	return (a->creation > b->creation) - (a->creation < b->creation);
+	if (a.name != b.name)
+		return atom_compare(a.name, b.name);
+	return (a.creation > b.creation) - (a.creation < b.creation);
 }
 
 /* From the highest number down; those one side lacks count as 0. */
@@ -128,7 +126,8 @@ static Term put_external(struct heap *h, unsigned sub, const struct extern_facts
 	struct extern_id *x = (struct extern_id *)heap_alloc(h, 3 + words);
 
 	x->header = HEADER(2 + words, sub);
-	x->node = (struct node_name *)f->node;
+	x->node = f->node.name;
+	x->creation = f->node.creation;
 	x->count = sub == SUB_XREF ? f->count : 1;
 	for (unsigned i = 0; i < words; i++)
 		x->data[i] = f->ids[2 * i] | (2 * i + 1 < f->count ? (uint64_t)f->ids[2 * i + 1] << 32 : 0);
@@ -141,7 +140,7 @@ Term extern_id_put(struct heap *h, unsigned sub, const struct extern_facts *f)
 {
 	Term t = TERM_NONE;
 
-	if (node_is_self(f->node->name, f->node->creation))
+	if (node_is_self(f->node))
 		t = put_local(h, sub, f);
 	return t != TERM_NONE ? t : put_external(h, sub, f);
 }

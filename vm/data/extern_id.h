@@ -11,7 +11,7 @@
 #define EXTERN_ID_MAX 5
 
 struct extern_facts {
-	const struct node_name *node;
+	struct node_name node;
 	bool local;
 	unsigned count;      /* pid 2 (number, serial), port 2 (low, high half), reference 1..5, lowest first */
 	uint32_t ids[EXTERN_ID_MAX];

@@ -20,11 +20,12 @@ struct export_facts {
 };
 
 extern void (*fun_link_describe)(const struct fun_entry *e, struct fun_facts *f);
-/* The entry, made when it is missing. */
+/* The entry, made when it is missing. Fails: NULL, there are too many already. */
 extern struct fun_entry *(*fun_link_get)(const struct fun_facts *f);
 extern void (*fun_link_describe_export)(const struct export *e, struct export_facts *f);
+/* The same. */
 extern struct export *(*fun_link_get_export)(Term module, Term function, uint32_t arity);
-/* NULL when nobody ever named it. */
+/* NULL when neither code nor the VM ever named it. */
 extern struct export *(*fun_link_find_export)(Term module, Term function, uint32_t arity);
 
 #endif

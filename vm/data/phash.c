@@ -354,7 +354,7 @@ static uint64_t fold_boxed(struct word_stack *s, uint64_t hash, Term t)
 		return fold_bitstring(hash, t);
 	default:
 		extern_id_describe(t, &facts);
-		hash = fold(hash, (uint64_t)facts.node);
+		hash = fold(fold(hash, facts.node.name), facts.node.creation);
 		for (unsigned i = 0; i < facts.count; i++)
 			hash = facts.ids[i] != 0 ? fold(hash, (uint64_t)i << 32 | facts.ids[i]) : hash;
 		return hash;

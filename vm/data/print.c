@@ -199,7 +199,7 @@ static void print_integer(struct print_buffer *b, Term t)
 /* The number that stands for a node in printed pids: 0 for this one. */
 static uint32_t channel_number(const struct extern_facts *f)
 {
-	return f->node->name == node_self()->name ? 0 : atom_index(f->node->name);
+	return f->node.name == node_self().name ? 0 : atom_index(f->node.name);
 }
 
 static void print_id(struct print_buffer *b, Term t)

@@ -105,22 +105,82 @@ static uint32_t flags_of(const char *source, size_t n, uint32_t flags)
 	return is_wrong ? flags | PCRE2_NO_START_OPTIMIZE : flags;
 }
 
-/* A hyphen behind a class in a class, [\d-z], is one to PCRE 8 and an error to PCRE2: it is escaped, one after the other. */
+/* Moves *at from where the error is to the character behind a backslash that is only itself to PCRE 8. */
+static bool find_mute_letter(const char *source, size_t n, int error, size_t *at)
+{
+	switch (error) {
+	case PCRE2_ERROR_UNSUPPORTED_ESCAPE_SEQUENCE:
+		--*at;
+		break;
+	case PCRE2_ERROR_SUBPATTERN_NUMBER_TOO_BIG:
+	case PCRE2_ERROR_BAD_SUBPATTERN_REFERENCE: /* \81 is the characters 81 where there are not so many groups */
+		while (*at > 0 && source[*at - 1] >= '0' && source[*at - 1] <= '9')
+			--*at;
+		break;
+	case PCRE2_ERROR_UNKNOWN_ESCAPE:
+	case PCRE2_ERROR_ESCAPE_INVALID_IN_CLASS:
+		break;
+	default:
+		return false;
+	}
+	if (*at < 1 || *at >= n || source[*at - 1] != '\\')
+		return false;
+	if (error == PCRE2_ERROR_UNSUPPORTED_ESCAPE_SEQUENCE)
+		return source[*at] == 'F';
+	return (source[*at] < '0' || source[*at] > '7') && source[*at] != 'g';
+}
+
+/* What PCRE 8 took and PCRE2 refuses is written otherwise: a hyphen behind a class in a class, [\d-z], is escaped; a letter behind a backslash
+ * that means nothing, there or at all, loses the backslash. Returns a new source of *n bytes, from mem_alloc, for the error at *offset, which
+ * moves as far as *moved tells; NULL: the error is one. */
+static char *mend_source(const char *source, size_t *n, int error, size_t offset, int *moved)
+{
+	size_t at = offset;
+	char *mended;
+
+	if (error == PCRE2_ERROR_CLASS_INVALID_RANGE && offset < *n && source[offset] == '-') {
+		mended = mem_alloc(*n + 1);
+		memcpy(mended, source, at);
+		mended[at] = '\\';
+		memcpy(mended + at + 1, source + at, *n - at);
+		++*n;
+		*moved = 1;
+		return mended;
+	}
+	if (!find_mute_letter(source, *n, error, &at))
+		return NULL;
+	mended = mem_alloc(*n);
+	memcpy(mended, source, at - 1);
+	memcpy(mended + at - 1, source + at, *n - at);
+	--*n;
+	*moved = -1;
+	return mended;
+}
+
+/* Each mend is another pass over the source: a pattern with more of them gets the rest of its bad escapes, of whatever kind, as literals. */
+enum { MENDS_MAX = 100, EXTRA_OPTIONS = PCRE2_EXTRA_ALLOW_LOOKAROUND_BSK };
+
 static pcre2_code *compile_source(const char *source, size_t n, uint32_t flags, int *error, size_t *offset, pcre2_compile_context *c)
 {
-	pcre2_code *code = pcre2_compile((PCRE2_SPTR)source, n, flags, error, offset, c);
-	char *escaped;
+	char *mended = NULL;
+	int moved_in_all = 0, mends = 0;
+	pcre2_code *code;
 
-	if (code != NULL || *error != PCRE2_ERROR_CLASS_INVALID_RANGE || *offset >= n || source[*offset] != '-')
-		return code;
-	escaped = mem_alloc(n + 1);
-	memcpy(escaped, source, *offset);
-	escaped[*offset] = '\\';
-	memcpy(escaped + *offset + 1, source + *offset, n - *offset);
-	code = compile_source(escaped, n + 1, flags, error, offset, c);
+	while ((code = pcre2_compile((PCRE2_SPTR)source, n, flags, error, offset, c)) == NULL) {
+		int moved;
+		char *again = mend_source(source, &n, *error, *offset, &moved);
+
+		if (again == NULL)
+			break;
+		if (++mends == MENDS_MAX)
+			pcre2_set_compile_extra_options(c, EXTRA_OPTIONS | PCRE2_EXTRA_BAD_ESCAPE_IS_LITERAL);
+		mem_free(mended);
+		source = mended = again;
+		moved_in_all += moved;
+	}
 	if (code == NULL)
-		--*offset;
-	mem_free(escaped);
+		*offset = (size_t)((int64_t)*offset - moved_in_all);
+	mem_free(mended);
 	return code;
 }
 
@@ -131,7 +191,7 @@ bool regex_compile(struct regex *r, const void *source, size_t n, const struct r
 	pcre2_set_character_tables(c, get_tables());
 	pcre2_set_newline(c, o->newline != 0 ? o->newline : PCRE2_NEWLINE_LF);
 	pcre2_set_bsr(c, o->bsr != 0 ? o->bsr : PCRE2_BSR_UNICODE);
-	pcre2_set_compile_extra_options(c, PCRE2_EXTRA_BAD_ESCAPE_IS_LITERAL | PCRE2_EXTRA_ALLOW_LOOKAROUND_BSK);
+	pcre2_set_compile_extra_options(c, EXTRA_OPTIONS);
 	r->code = compile_source(source, n, flags_of(source, n, o->flags), error, offset, c);
 	pcre2_compile_context_free(c);
 	if (r->code == NULL)

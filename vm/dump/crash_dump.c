@@ -229,7 +229,7 @@ static void write_sections(void *arg, bool all_stopped)
 	crash_dump_ports();
 	crash_dump_tables();
 	timer_each_message(write_timer, NULL);
-	write_id("=node:", node_self()->name, "\n=no_distribution\n");
+	write_id("=node:", node_self().name, "\n=no_distribution\n");
 	crash_dump_modules();
 	process_each(see_terms, dump);
 	write_atoms();

@@ -171,7 +171,11 @@ struct exc_site call_arith_site(Process *p, Term name, unsigned arity, const Ter
 struct exc_site call_operator_site(Process *p, const Inst *at, enum arith_op op, const Term *args)
 {
 	switch (breakpoint_opcode(at)) {
-	case OP_add_xix: case OP_add_yix: case OP_add_ri: case OP_sub_xix: case OP_sub_yix: case OP_sub_ri:
+	case OP_sub_xix: case OP_sub_yix: case OP_sub_ri:
+		if (small_value(args[1]) < 0)
+			return call_arith_site(p, am_op_minus, 2, args);
+		return (struct exc_site){ .kind = EXC_SITE_NONE };
+	case OP_add_xix: case OP_add_yix: case OP_add_ri:
 		return (struct exc_site){ .kind = EXC_SITE_NONE };
 	case OP_plus:
 		if (source_is_reg(at[2]))
@@ -294,6 +298,18 @@ static void unroll_apply(Term *module, Term *function, Term *x, unsigned *arity)
 	}
 }
 
+/* Where the function begins; NULL: as many functions were named so as may be. */
+static const Inst *enter_applied(Process *p, Term module, Term function, const Term *x, unsigned arity, struct exc_site *site)
+{
+	const struct export *e = export_try_get(module, function, arity);
+
+	if (e != NULL)
+		return call_export_address(e);
+	exc_system_limit(p);
+	*site = call_arith_site(p, am_apply, 3, (const Term[]){ module, function, heap_list_array(&p->heap, arity, x, NIL) });
+	return NULL;
+}
+
 const Inst *call_apply_fixed(Process *p, Term *x, unsigned arity, struct exc_site *site)
 {
 	Term module = x[arity], function = x[arity + 1];
@@ -301,7 +317,7 @@ const Inst *call_apply_fixed(Process *p, Term *x, unsigned arity, struct exc_sit
 	if (!term_is_atom(module) || !term_is_atom(function))
 		return apply_badarg(p, module, function, heap_list_array(&p->heap, arity, x, NIL), site);
 	unroll_apply(&module, &function, x, &arity);
-	return call_export_address(export_get(module, function, arity));
+	return enter_applied(p, module, function, x, arity, site);
 }
 
 const Inst *call_start(Process *p, Term *x, struct exc_site *site)
@@ -314,7 +330,7 @@ const Inst *call_start(Process *p, Term *x, struct exc_site *site)
 	n = list_spread(args, x);
 	if (n < 0 || !term_is_atom(module) || !term_is_atom(function))
 		return apply_badarg(p, module, function, args, site);
-	return call_export_address(export_get(module, function, (unsigned)n));
+	return enter_applied(p, module, function, x, (unsigned)n, site);
 }
 
 /* erts_code_purger:pending_purge_lambda(Module, Fun, Args), once the purge of the fun's code is over; NULL: it is not being purged. */
@@ -409,7 +425,9 @@ static Term apply_3(Process *p, Term *args)
 	}
 	arity = (unsigned)n;
 	unroll_apply(&module, &function, args, &arity);
-	p->trap_export = export_get(module, function, arity);
+	p->trap_export = export_try_get(module, function, arity);
+	if (p->trap_export == NULL)
+		return exc_system_limit(p);
 	saved_calls_note(p, (SavedCall)p->trap_export);
 	p->exc_kind = EXC_TRAP;
 	return TERM_NONE;

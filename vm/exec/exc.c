@@ -60,15 +60,22 @@ static Term raw_head(struct heap *h, const struct exc_site *site)
 	}
 }
 
+/* Is `at` the call that stands at the entry of the native function's own place in its module? That entry is not a caller. */
+static bool is_own_entry(const Inst *at, const struct exc_site *site)
+{
+	return site->kind == EXC_SITE_NATIVE && breakpoint_opcode(at) == OP_call_bif_only && (uint16_t)at[-4] == OP_func_info &&
+	       at[-3] == site->module && at[-2] == site->function;
+}
+
 /* The return addresses of the stack from its top, equal neighbours once, as bytes of a heapbin. */
-static Term raw_addresses(Process *p, const Inst *at, unsigned max)
+static Term raw_addresses(Process *p, const Inst *at, const struct exc_site *site, unsigned max)
 {
 	Term found[EXC_DEPTH_MAX];
 	Term last = TERM_NONE;
 	unsigned n = 0;
 	struct heapbin *b;
 
-	if (export_of_stub(at) == NULL) /* those stand at the head already */
+	if (export_of_stub(at) == NULL && !is_own_entry(at, site)) /* those stand at the head already */
 		found[n++] = last = (Term)(at + 1);
 	for (const Term *slot = p->heap.stop; slot < p->heap.end && n < max; slot++)
 		if (term_is_header(*slot) && *slot != TERM_NONE && *slot != last && *slot != (Term)breakpoint_return)
@@ -92,7 +99,7 @@ static Term raw_make(Process *p, const Inst *at, const struct exc_site *site)
 	if (p->exc_has_trace)
 		return heap_tuple(&p->heap, class, am_true, p->exc_trace);
 	head = raw_head(&p->heap, site);
-	addresses = raw_addresses(p, at, site->kind == EXC_SITE_NATIVE ? depth - 1 : depth);
+	addresses = raw_addresses(p, at, site, site->kind == EXC_SITE_NATIVE ? depth - 1 : depth);
 	return heap_tuple(&p->heap, class, head, addresses);
 }
 

@@ -57,11 +57,16 @@ void binary_unref(struct binary *b)
 
 struct binary *binary_resize(struct binary *b, size_t bytes)
 {
+	struct binary *resized;
+
 	ASSERT(atomic_load(&b->refs) == 1);
 	if (bytes > SIZE_MAX - sizeof(*b))
 		return NULL;
+	resized = mem_try_realloc(b, sizeof(*b) + bytes);
+	if (resized == NULL && bytes > b->size_bytes)
+		return NULL;
+	b = resized != NULL ? resized : b; /* what cannot move to less room stays where it is */
 	count_bytes((long)bytes - (long)b->size_bytes);
-	b = mem_realloc(b, sizeof(*b) + bytes);
 	b->size_bytes = bytes;
 	return b;
 }

@@ -18,7 +18,7 @@ struct binary {
 struct binary *binary_new(size_t bytes);
 void binary_ref(struct binary *b);
 void binary_unref(struct binary *b);
-/* Only while the caller holds the one reference. Fails: NULL, b is unchanged. */
+/* Only while the caller holds the one reference. Fails: NULL, b is unchanged; never when it gets smaller. */
 struct binary *binary_resize(struct binary *b, size_t bytes);
 
 /* Units: bytes that all counted binaries take (approximate between threads). */

@@ -174,6 +174,7 @@ static int read_whole(struct efile_job *job, int fd, size_t size)
 		return ENOMEM;
 	for (;;) {
 		int64_t got = read_full(fd, job->data->data + done, room - done, -1);
+		struct binary *more;
 
 		if (got < 0)
 			return (int)-got;
@@ -181,7 +182,10 @@ static int read_whole(struct efile_job *job, int fd, size_t size)
 		if (done < room || done == size)
 			break;
 		room = done * 2;
-		job->data = binary_resize(job->data, room);
+		more = binary_resize(job->data, room);
+		if (more == NULL)
+			return ENOMEM;
+		job->data = more;
 	}
 	if (done < room)
 		job->data = binary_resize(job->data, done);

@@ -235,7 +235,7 @@ bool message_send_any(Process *from, Term to, Term message)
 		if (!term_is_atom(tuple_get(to, 1)) || !term_is_atom(tuple_get(to, 2)))
 			return false;
 		/* No such name at a node is nothing to the sender; nor is a node that is not connected. */
-		if (tuple_get(to, 2) == node_self()->name)
+		if (tuple_get(to, 2) == node_self().name)
 			send_name(from, tuple_get(to, 1), message);
 		return true;
 	}

@@ -98,7 +98,7 @@ static void refuse_monitor(Process *p, Term to, Term ref, Term reason)
 
 static bool is_of_another_node(Term id)
 {
-	return !term_is_atom(id) && ((const struct extern_id *)boxed_ptr(id))->node->name != node_self()->name;
+	return !term_is_atom(id) && ((const struct extern_id *)boxed_ptr(id))->node != node_self().name;
 }
 
 Term monitor_add(Process *p, Term to, Term name, const struct monitor_options *o)

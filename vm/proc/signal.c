@@ -277,7 +277,7 @@ static void handle_down(Process *p, struct signal *s)
 	parts[2] = n->port ? am_port : am_process;
 	parts[3] = n->peer;
 	if (n->name != TERM_NONE) {
-		name = node_self()->name;
+		name = node_self().name;
 		at = take_spare(s, 3);
 		parts[3] = put_tuple(at, 2, (Term[]){ n->name, name });
 	}

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of nodes, as external pids, ports and references carry them. Invariant: one entry a {name, creation};
- * entries live as long as the VM. */
+/* This node's name. External pids, ports and references hold the name and creation of theirs: there is no table of nodes to keep. */
 #ifndef VM_TERM_NODE_H
 #define VM_TERM_NODE_H
 
@@ -11,11 +10,9 @@ struct node_name {
 	uint32_t creation;
 };
 
-void node_init(void);
-struct node_name *node_find(Term name, uint32_t creation);
 /* This node: nonode@nohost and creation 0 until distribution starts. */
-struct node_name *node_self(void);
+struct node_name node_self(void);
 /* The node whose name external terms call local: same name and creation (or creation 0). */
-bool node_is_self(Term name, uint32_t creation);
+bool node_is_self(struct node_name node);
 
 #endif

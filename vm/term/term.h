@@ -251,11 +251,11 @@ struct flatmap {
 };
 
 /* ---- external pids, ports, references: of other nodes, or of an earlier life of this one */
-struct node_name;        /* term/node.h; never freed */
 struct extern_id {
 	Term header;         /* HEADER(2 + words, SUB_XPID | SUB_XPORT | SUB_XREF) */
-	struct node_name *node;
-	uint64_t count;      /* pid: 1 (number << 32 | serial); port: 1; ref: number of 32-bit ids, 1..5 */
+	Term node;           /* its name, an atom */
+	uint32_t creation;   /* of the node */
+	uint32_t count;      /* pid: 1 (number << 32 | serial); port: 1; ref: number of 32-bit ids, 1..5 */
 	uint64_t data[];     /* pid, port: one word; ref: ids, two to a word, first in the low half */
 };
 static inline bool term_is_pid(Term t) { return term_is_local_pid(t) || term_has_sub(t, SUB_XPID); }

@@ -71,7 +71,7 @@ static void tell_sent(Process *p, Term to, Term message)
 static void tell_received(Process *p, Term from, Term message)
 {
 	bool is_pid = from != TERM_NONE && term_is_local_pid(from);
-	Term sender = is_pid ? node_self()->name : term_is_atom(from) ? from : am_system;
+	Term sender = is_pid ? node_self().name : term_is_atom(from) ? from : am_system;
 	Term parts[3], extra, terms[3] = { sender, is_pid ? from : am_undefined, message };
 	unsigned n = 2;
 
