@@ -80,7 +80,8 @@ static struct export *make_entry(_Atomic(struct export *) *bucket, Term module, 
 	return e;
 }
 
-static struct export *get_entry(Term module, Term function, uint32_t arity, bool is_foreign)
+/* most: so many foreign ones may there be before it; SIZE_MAX: it is none. */
+static struct export *get_entry(Term module, Term function, uint32_t arity, size_t most)
 {
 	_Atomic(struct export *) *bucket = find_bucket(module, function, arity);
 	struct export *e = export_find(module, function, arity);
@@ -89,9 +90,9 @@ static struct export *get_entry(Term module, Term function, uint32_t arity, bool
 		return e;
 	lock_acquire(&exports.lock);
 	e = find_in(atomic_load_explicit(bucket, memory_order_relaxed), module, function, arity);
-	if (e == NULL && (!is_foreign || exports.foreign_count < EXPORTS_FOREIGN_MAX)) {
+	if (e == NULL && exports.foreign_count < most) {
 		e = make_entry(bucket, module, function, arity);
-		exports.foreign_count += is_foreign;
+		exports.foreign_count += most != SIZE_MAX;
 	}
 	lock_release(&exports.lock);
 	return e;
@@ -99,12 +100,17 @@ static struct export *get_entry(Term module, Term function, uint32_t arity, bool
 
 struct export *export_get(Term module, Term function, uint32_t arity)
 {
-	return get_entry(module, function, arity, false);
+	return get_entry(module, function, arity, SIZE_MAX);
 }
 
 struct export *export_try_get(Term module, Term function, uint32_t arity)
 {
-	return get_entry(module, function, arity, true);
+	return get_entry(module, function, arity, EXPORTS_CHOSEN_MAX);
+}
+
+struct export *export_get_foreign(Term module, Term function, uint32_t arity)
+{
+	return get_entry(module, function, arity, EXPORTS_FOREIGN_MAX);
 }
 
 void export_set_bif(struct export *e, bif_fn fn, const char *name)

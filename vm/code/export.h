@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Exports: one entry a {module, function, arity} that anybody ever named; never freed. Those that neither code nor the VM named (funs of
- * foreign bytes, apply) are EXPORTS_FOREIGN_MAX at most.
+ * foreign bytes, apply) are EXPORTS_CHOSEN_MAX at most.
  * Invariant: `address` always points to code that can be run: the function, or the entry's own stub. */
 #ifndef VM_CODE_EXPORT_H
 #define VM_CODE_EXPORT_H
@@ -25,13 +25,15 @@ struct export {
 	struct export *next; /* in the table's bucket */
 };
 
-enum { EXPORT_STUB_TRACED = 1, EXPORTS_FOREIGN_MAX = 1 << 20 };
+enum { EXPORT_STUB_TRACED = 1, EXPORTS_FOREIGN_MAX = 1 << 20, EXPORTS_CHOSEN_MAX = 1 << 21 };
 
 void export_init(void);
 /* The entry, made when it is missing. Any thread. */
 struct export *export_get(Term module, Term function, uint32_t arity);
-/* The same for names that Erlang code or foreign bytes choose. Fails: NULL when there are as many of those as may be. */
+/* The same for names that running code chooses. Fails: NULL when there are EXPORTS_CHOSEN_MAX of those already. */
 struct export *export_try_get(Term module, Term function, uint32_t arity);
+/* The same for foreign bytes, which cannot use up what code may choose. Fails: NULL when there are EXPORTS_FOREIGN_MAX already. */
+struct export *export_get_foreign(Term module, Term function, uint32_t arity);
 /* The entry if it is safe to name it: it can be called, or was there when a module was loaded last. NULL otherwise. Lock-free. */
 struct export *export_find_safe(Term module, Term function, uint32_t arity);
 /* A module was loaded. */

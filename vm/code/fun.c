@@ -140,6 +140,6 @@ void fun_init(void)
 	fun_link_describe = describe_fun;
 	fun_link_get = get_described;
 	fun_link_describe_export = describe_export;
-	fun_link_get_export = export_try_get;
+	fun_link_get_export = export_get_foreign;
 	fun_link_find_export = export_find_safe;
 }
