@@ -221,7 +221,7 @@ int otp_code_find(struct otp_code *code, uint64_t address, uint64_t purges, stru
         if (err == -ENOENT)
             return err;
         if (!err)
-            keep_found(code, address, seen, known, &place);
+            keep_found(code, address, place.kind == OTP_CODE_UNKNOWN ? known : seen, known, &place); /* unknown now says nothing of before */
         found = err == -ESRCH ? find_ended(code, address, purges) : find_found(code, address, purges);
         if (!found)
             return err ? err : -ESTALE;
