@@ -35,7 +35,8 @@ static struct {
 	struct lock lock;    /* what "since the last call" means */
 	uint64_t last_reds;
 	int64_t last_runtime_ms, last_wall_ms;
-	atomic_int processors; /* that the main thread may run on, when last looked at */
+	/* When last looked at (update_cpu_info): processors that the main thread may run on, that are configured, that are online. */
+	atomic_int processors, cores, cores_online;
 	_Atomic Term requests_limit; /* a number that purging processes keep to */
 	struct atom_rows info_rows, stat_rows;
 } info;
@@ -45,6 +46,17 @@ static int count_processors(void)
 	cpu_set_t set;
 
 	return sched_getaffinity(getpid(), sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+/* Did any of the counts change? */
+static bool update_cpu_counts(void)
+{
+	int processors = count_processors(), cores = (int)sysconf(_SC_NPROCESSORS_CONF), online = (int)sysconf(_SC_NPROCESSORS_ONLN);
+	bool changed = atomic_exchange(&info.processors, processors) != processors;
+
+	changed |= atomic_exchange(&info.cores, cores) != cores;
+	changed |= atomic_exchange(&info.cores_online, online) != online;
+	return changed;
 }
 
 static void find_rows(void);
@@ -57,7 +69,7 @@ void bif_info_init(void)
 	tracer_unique = bif_time_next_monotonic;
 	tracer_now_us = bif_time_now_us;
 	lock_init(&info.lock, LOCK_statistics);
-	atomic_init(&info.processors, count_processors());
+	update_cpu_counts();
 	info_wall_init();
 	info_schedulers_init();
 	atomic_init(&info.requests_limit, SMALL(REQUESTS_LIMIT));
@@ -140,8 +152,8 @@ INFO(infinity, am_infinity)
 INFO(system_logger, process_report_logger())
 INFO(time_warp_mode, am_no_time_warp)
 INFO(tolerant_timeofday, am_disabled)
-INFO(cores, int_term(sysconf(_SC_NPROCESSORS_CONF)))
-INFO(cores_online, int_term(sysconf(_SC_NPROCESSORS_ONLN)))
+INFO(cores, int_term(atomic_load(&info.cores)))
+INFO(cores_online, int_term(atomic_load(&info.cores_online)))
 INFO(logical_processors_available, int_term(atomic_load(&info.processors)))
 INFO(scheduler_bind_type, am_unbound)
 INFO(message_queue_data, atomic_load(&spawn_defaults.off_heap_messages) ? am_off_heap : am_on_heap)
@@ -188,10 +200,8 @@ static Term info_all_schedulers_state(Process *p)
 
 static Term info_update_cpu_info(Process *p)
 {
-	int now = count_processors();
-
 	(void)p;
-	return atomic_exchange(&info.processors, now) == now ? am_unchanged : am_changed;
+	return update_cpu_counts() ? am_changed : am_unchanged;
 }
 
 static Term info_scheduler_bindings(Process *p)

@@ -157,15 +157,18 @@ static Term put_list(Process *p, Term map, enum map_part part, Term tail, const 
 	return exc_run_steps(p, &s->steps, args, arity);
 }
 
-Term bif_maps_keys_1(Process *p, Term *args)
+static Term put_parts(Process *p, const Term *args, enum map_part part)
 {
-	return term_is_map(args[0]) ? put_list(p, args[0], MAP_KEYS, NIL, args, 1) : fail_badmap(p, args[0]);
+	if (!term_is_map(args[0]))
+		return fail_badmap(p, args[0]);
+	if (!map_is_flat(args[0]))
+		return put_list(p, args[0], part, NIL, args, 1);
+	bump_pairs(p, map_size(args[0]));
+	return map_list(&p->heap, args[0], part);
 }
 
-Term bif_maps_values_1(Process *p, Term *args)
-{
-	return term_is_map(args[0]) ? put_list(p, args[0], MAP_VALUES, NIL, args, 1) : fail_badmap(p, args[0]);
-}
+Term bif_maps_keys_1(Process *p, Term *args) { return put_parts(p, args, MAP_KEYS); }
+Term bif_maps_values_1(Process *p, Term *args) { return put_parts(p, args, MAP_VALUES); }
 
 /* Units: elements; false for an improper list. */
 static bool count_list(Term list, size_t *n)

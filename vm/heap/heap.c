@@ -138,14 +138,17 @@ Term heap_tuple_array(struct heap *h, size_t arity, const Term *elements)
 
 Term heap_list_array(struct heap *h, size_t n, const Term *elements, Term tail)
 {
-	Term *at = heap_alloc(h, 2 * n);
+	Term *at;
 
-	for (size_t i = n; i-- > 0; at += 2) {
-		at[0] = elements[i];
-		at[1] = tail;
-		tail = term_from_cons(at);
+	if (n == 0)
+		return tail;
+	at = heap_alloc(h, 2 * n);
+	for (size_t i = 0; i < n; i++) {
+		at[2 * i] = elements[i];
+		at[2 * i + 1] = term_from_cons(at + 2 * i + 2);
 	}
-	return tail;
+	at[2 * n - 1] = tail;
+	return term_from_cons(at);
 }
 
 Term heap_list_bytes(struct heap *h, const void *bytes, size_t n, Term tail)
