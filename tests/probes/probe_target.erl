@@ -3,7 +3,7 @@
 -module(probe_target).
 -export([spawn/0, exit_signal/0, wake/0, hibernate/0, grow/0, shrink/0, message/0, copy/0, collect/0, collect_minor/0, calls/0,
          files/0, crash/0, rest/0, drivers/0]).
--export([child/1, victim/0, sleeper/0, dozer/1, woken/2, grower/1, shrinker/1, receiver/1, copied/1, collector/2, global/1]).
+-export([child/1, victim/0, sleeper/0, dozer/1, woken/2, grower/1, shrinker/1, receiver/1, copied/1, taker/1, collector/2, global/1]).
 
 -define(N, 23).
 
@@ -116,12 +116,16 @@ receiver(Parent) ->
 %% 1009 cells sent are 2018 words; the same list as a spawn's argument takes the cells of the argument list and of its closure as well.
 copy() ->
     L = lists:seq(1, 1009),
-    Me = self(),
-    times(?N, fun(_) -> Me ! L, receive L -> ok end end),
+    Taker = erlang:spawn(?MODULE, taker, [self()]),
+    times(?N, fun(_) -> Taker ! L, receive taken -> ok end end),
     times(?N, fun(_) -> wait_dead(spawn_monitor(?MODULE, copied, [{L, a, b, c, d}])) end),
     print([]).
 
 copied(_) -> ok.
+
+taker(From) ->
+    receive _ -> From ! taken end,
+    taker(From).
 
 collect() -> run_collector(major).
 collect_minor() -> run_collector(minor).
