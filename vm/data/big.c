@@ -145,6 +145,8 @@ int big_compare_double(Term t, double d)
 		return (n > d) - (n < d);
 	}
 	big_view(t, &a);
+	if (!term_is_small(t) && fabs(d) < 0x1p53)
+		return a.negative ? -1 : 1;
 	if (a.negative != b.negative)
 		return a.negative ? -1 : 1;
 	b.count = split_double(trunc(d), limbs);

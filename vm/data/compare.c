@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Order and equality of terms, without recursion: frames of arrays still to be compared stand on a stack of their own.
+/* Order and equality of terms, without recursion: frames of arrays still to be compared stand on a stack of their own. What has
+ * nothing to look into, and tuples and flat maps of that, are compared before there are any frames.
  * Invariant: the frames below the top one are those that decide only when all above are equal. */
 #include "data/compare.h"
 
@@ -117,6 +118,36 @@ static int compare_numbers(Term a, Term b, bool exact)
 	return fa ? -big_compare_double(b, float_value(a)) : big_compare_double(a, float_value(b));
 }
 
+/* ---- what needs no frames */
+
+static bool same_words(const Term *a, const Term *b, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && a[i] == b[i])
+		i++;
+	return i == n;
+}
+
+/* Elements of two tuples of one arity, or values of two flat maps whose keys are the same words: they decide. 0 for all else. */
+static size_t find_elements(Term ta, Term tb, const Term **ea, const Term **eb)
+{
+	const Term *a = boxed_ptr(ta), *b = boxed_ptr(tb);
+
+	if (!term_is_boxed(ta) || !term_is_boxed(tb) || *a != *b)
+		return 0;
+	if (header_sub(*a) == SUB_TUPLE) {
+		*ea = a + 1;
+		*eb = b + 1;
+		return header_arity(*a);
+	}
+	if (header_sub(*a) != SUB_MAP || map_kind(*a) != MAP_FLAT || !same_words(boxed_ptr(a[1]), boxed_ptr(b[1]), map_val(*a) + 1))
+		return 0;
+	*ea = a + 2;
+	*eb = b + 2;
+	return map_val(*a);
+}
+
 /* ---- equality */
 
 static unsigned count_children(Term header)
@@ -134,6 +165,8 @@ static bool same_maps(struct frames *s, const Term *a, const Term *b, bool exact
 		return false;
 	if (map_kind(header) == MAP_FLAT) {
 		push_array(s, a + 2, b + 2, map_val(header), exact);
+		if (same_words(boxed_ptr(a[1]), boxed_ptr(b[1]), map_val(header) + 1))
+			return true;
 		push_array(s, a + 1, b + 1, 1, true);
 		return true;
 	}
@@ -206,7 +239,19 @@ static bool same_funs(struct frames *s, const struct fun *a, const struct fun *b
 	return true;
 }
 
-static bool same_boxed(struct frames *s, Term ta, Term tb, bool exact)
+/* Has no terms in it that are compared one by one: nothing is pushed for it. */
+static bool is_leaf(Term t)
+{
+	unsigned sub;
+
+	if (!term_is_boxed(t))
+		return !term_is_cons(t);
+	sub = header_sub(*boxed_ptr(t));
+	return sub != SUB_TUPLE && sub != SUB_MAP && sub != SUB_FUN;
+}
+
+/* Of what has no terms in it. */
+static bool same_boxed_leaves(Term ta, Term tb)
 {
 	const Term *a = boxed_ptr(ta), *b = boxed_ptr(tb);
 	unsigned sub = header_sub(*a);
@@ -222,39 +267,31 @@ static bool same_boxed(struct frames *s, Term ta, Term tb, bool exact)
 	case SUB_FLOAT:
 		return float_value(ta) == float_value(tb);
 	case SUB_REF:
+	case SUB_EXPORT:
 		return a[1] == b[1];
 	case SUB_XREF:
 	case SUB_XPID:
 	case SUB_XPORT:
 		return extern_id_compare(ta, tb) == 0;
-	case SUB_FUN:
-		return same_funs(s, fun_ptr(ta), fun_ptr(tb), exact);
-	case SUB_EXPORT:
-		return a[1] == b[1];
-	case SUB_MAP:
-		return same_maps(s, a, b, exact);
 	default:
 		return false;
 	}
 }
 
-/* Has no terms in it that are compared one by one: nothing is pushed for it. */
-static bool is_leaf(Term t)
-{
-	unsigned sub;
-
-	if (!term_is_boxed(t))
-		return !term_is_cons(t);
-	sub = header_sub(*boxed_ptr(t));
-	return sub != SUB_TUPLE && sub != SUB_MAP && sub != SUB_FUN;
-}
-
-/* Two different words; a is no list and no tuple. */
-static bool same_others(struct frames *s, Term a, Term b, bool exact)
+/* Two different words; a is a leaf. */
+static bool same_leaves(Term a, Term b, bool exact)
 {
 	if (term_is_boxed(a) && term_is_boxed(b) && (exact || !term_is_number(a) || !term_is_number(b)))
-		return same_boxed(s, a, b, exact);
+		return same_boxed_leaves(a, b);
 	return !exact && term_is_number(a) && term_is_number(b) && compare_numbers(a, b, false) == 0;
+}
+
+/* A map or a fun, and another word. */
+static bool same_others(struct frames *s, Term a, Term b, bool exact)
+{
+	if (!term_is_boxed(b) || header_sub(*boxed_ptr(a)) != header_sub(*boxed_ptr(b)))
+		return false;
+	return term_is_map(a) ? same_maps(s, boxed_ptr(a), boxed_ptr(b), exact) : same_funs(s, fun_ptr(a), fun_ptr(b), exact);
 }
 
 /* Compares arrays pair by pair and goes into lists and tuples; what then stands behind is pushed. A cell of a list is an array of two. */
@@ -274,7 +311,7 @@ static bool same_arrays(struct frames *s, const Term *pa, const Term *pb, size_t
 			pb = cons_ptr(b);
 			n = 2;
 		} else if (is_leaf(a)) {
-			if (!same_others(s, a, b, exact))
+			if (!same_leaves(a, b, exact))
 				return false;
 		} else if (!term_is_tuple(a)) {
 			push_array(s, pa, pb, n, exact);
@@ -312,32 +349,30 @@ static bool same_all_children(struct frames *s, const struct frame *f)
 							.kind = FRAME_CHILDREN, .exact = f->exact };
 			return same_children(s, a, b, f->exact);
 		}
-		if (cons_head(a) != cons_head(b) && !same_others(s, cons_head(a), cons_head(b), true))
+		if (cons_head(a) != cons_head(b) && !same_leaves(cons_head(a), cons_head(b), true))
 			return false;
-		if (cons_tail(a) != cons_tail(b) && !same_others(s, cons_tail(a), cons_tail(b), f->exact))
+		if (cons_tail(a) != cons_tail(b) && !same_leaves(cons_tail(a), cons_tail(b), f->exact))
 			return false;
 	}
 	return true;
 }
 
-bool compare_same(Term a, Term b, bool exact)
+/* Apart, so that what needs no frames makes no room for them. */
+static __attribute__((noinline)) bool same_deep(const Term *a, const Term *b, size_t n, bool exact)
 {
 	struct frames s;
 	bool same;
 
-	if (term_is_boxed(a) && term_is_boxed(b) && exact && header_sub(*boxed_ptr(a)) != header_sub(*boxed_ptr(b)) &&
-	    !term_is_bitstring(a))
-		return false;
 	start_frames(&s);
-	same = same_arrays(&s, &a, &b, 1, exact);
+	same = same_arrays(&s, a, b, n, exact);
 	while (s.count > 0) {
-		struct frame f = s.at[s.count - 1];
+		struct frame f;
 
-		if (f.kind == FRAME_MATCH) {
+		if (s.at[s.count - 1].kind == FRAME_MATCH) {
 			same = step_match(&s, same);
 			continue;
 		}
-		s.count--;
+		f = s.at[--s.count];
 		if (!same)
 			continue;
 		same = f.kind == FRAME_CHILDREN ? same_all_children(&s, &f)
@@ -345,6 +380,24 @@ bool compare_same(Term a, Term b, bool exact)
 	}
 	end_frames(&s);
 	return same;
+}
+
+bool compare_same(Term a, Term b, bool exact)
+{
+	const Term *pa, *pb;
+	size_t n;
+
+	if (is_leaf(a))
+		return a == b || same_leaves(a, b, exact);
+	if (is_leaf(b))
+		return false;
+	n = find_elements(a, b, &pa, &pb);
+	if (n == 0)
+		return same_deep(&a, &b, 1, exact);
+	for (; n > 0 && (*pa == *pb || is_leaf(*pa)); n--, pa++, pb++)
+		if (*pa != *pb && !same_leaves(*pa, *pb, exact))
+			return false;
+	return n == 0 || same_deep(pa, pb, n, exact);
 }
 
 /* ---- order */
@@ -386,11 +439,14 @@ static int compare_words(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
+/* a is an export, b any fun. */
 static int compare_exports(Term a, Term b)
 {
 	struct export_facts fa, fb;
 	int order;
 
+	if (!term_has_sub(b, SUB_EXPORT))
+		return 1;
 	fun_link_describe_export(export_fun_ptr(a), &fa);
 	fun_link_describe_export(export_fun_ptr(b), &fb);
 	order = atom_compare(fa.module, fb.module);
@@ -404,11 +460,8 @@ static int compare_funs(struct frames *s, Term a, Term b, bool exact)
 	struct fun_facts fa, fb;
 	int order;
 
-	if (!term_has_sub(a, SUB_FUN) || !term_has_sub(b, SUB_FUN)) {
-		if (term_has_sub(a, SUB_FUN) != term_has_sub(b, SUB_FUN))
-			return term_has_sub(a, SUB_FUN) ? -1 : 1;
-		return compare_exports(a, b);
-	}
+	if (!term_has_sub(b, SUB_FUN))
+		return -1;
 	fun_link_describe(fun_ptr(a)->entry, &fa);
 	fun_link_describe(fun_ptr(b)->entry, &fb);
 	order = atom_compare(fa.module, fb.module);
@@ -474,11 +527,15 @@ static int compare_maps(struct frames *s, Term a, Term b, bool exact)
 	return 0;
 }
 
-/* a and b are no two lists and no two tuples of one arity. 0 when the frames pushed decide. */
-static int order_others(struct frames *s, Term a, Term b, bool exact)
+/* a is a leaf. */
+static int order_leaves(Term a, Term b, bool exact)
 {
-	enum rank rank = rank_term(a), other = rank_term(b);
+	enum rank rank, other;
 
+	if (terms_both_small(a, b))
+		return compare_smalls(a, b);
+	rank = rank_term(a);
+	other = rank_term(b);
 	if (rank != other)
 		return rank < other ? -1 : 1;
 	switch (rank) {
@@ -491,11 +548,7 @@ static int order_others(struct frames *s, Term a, Term b, bool exact)
 	case RANK_PID:
 		return extern_id_compare(a, b);
 	case RANK_FUN:
-		return compare_funs(s, a, b, exact);
-	case RANK_TUPLE:
-		return tuple_arity(a) < tuple_arity(b) ? -1 : 1;
-	case RANK_MAP:
-		return compare_maps(s, a, b, exact);
+		return compare_exports(a, b);
 	case RANK_BITS:
 		return binary_compare(a, b);
 	default:
@@ -503,9 +556,21 @@ static int order_others(struct frames *s, Term a, Term b, bool exact)
 	}
 }
 
-static inline int order_leaves(struct frames *s, Term a, Term b, bool exact)
+/* a is no leaf, and they are no two lists and no two tuples of one arity. 0 when the frames pushed decide. */
+static int order_others(struct frames *s, Term a, Term b, bool exact)
 {
-	return terms_both_small(a, b) ? compare_smalls(a, b) : order_others(s, a, b, exact);
+	enum rank rank = rank_term(a), other = rank_term(b);
+
+	if (rank != other)
+		return rank < other ? -1 : 1;
+	switch (rank) {
+	case RANK_FUN:
+		return compare_funs(s, a, b, exact);
+	case RANK_TUPLE:
+		return tuple_arity(a) < tuple_arity(b) ? -1 : 1;
+	default:
+		return compare_maps(s, a, b, exact);
+	}
 }
 
 /* As same_arrays: the order as far as it can be told; 0 when the frames pushed decide. */
@@ -520,7 +585,7 @@ static int order_arrays(struct frames *s, const Term *pa, const Term *pb, size_t
 		if (a == b)
 			continue;
 		if (is_leaf(a)) {
-			order = order_leaves(s, a, b, exact);
+			order = order_leaves(a, b, exact);
 			continue;
 		}
 		push_array(s, pa, pb, n, exact);
@@ -587,25 +652,43 @@ static int step_race(struct frames *s, int order)
 	return order;
 }
 
-int compare_terms(Term a, Term b, bool exact)
+static __attribute__((noinline)) int order_deep(const Term *a, const Term *b, size_t n, bool exact)
 {
 	struct frames s;
 	int order;
 
 	start_frames(&s);
-	order = order_arrays(&s, &a, &b, 1, exact);
+	order = order_arrays(&s, a, b, n, exact);
 	while (s.count > 0) {
-		struct frame f = s.at[s.count - 1];
+		const struct frame *f = &s.at[s.count - 1];
 
-		if (f.kind == FRAME_RACE) {
+		if (f->kind == FRAME_RACE) {
 			order = step_race(&s, order);
 			continue;
 		}
 		s.count--;
-		if (order != 0)
-			continue;
-		order = order_arrays(&s, f.a, f.b, f.n, f.exact);
+		if (order == 0)
+			order = order_arrays(&s, f->a, f->b, f->n, f->exact);
 	}
 	end_frames(&s);
 	return order;
+}
+
+int compare_terms(Term a, Term b, bool exact)
+{
+	const Term *pa, *pb;
+	int order = 0;
+	size_t n;
+
+	if (a == b)
+		return 0;
+	if (is_leaf(a))
+		return order_leaves(a, b, exact);
+	n = find_elements(a, b, &pa, &pb);
+	if (n == 0)
+		return order_deep(&a, &b, 1, exact);
+	for (; n > 0 && order == 0 && (*pa == *pb || is_leaf(*pa)); n--, pa++, pb++)
+		if (*pa != *pb)
+			order = order_leaves(*pa, *pb, exact);
+	return order != 0 || n == 0 ? order : order_deep(pa, pb, n, exact);
 }

@@ -57,6 +57,65 @@ START_TEST(test_compare_numbers_of_two_kinds)
 }
 END_TEST
 
+enum { ORDERED = 11 };
+
+/* Terms in ascending order; each call makes all of them anew. */
+static void make_ordered(struct heap *h, Term t[ORDERED])
+{
+	Term ordered[ORDERED] = {
+		num_bsl(h, SMALL(-1), SMALL(70)), heap_float(h, -1.5), SMALL(0), heap_float(h, 1e15), num_bsl(h, SMALL(1), SMALL(70)), am_ok,
+		heap_tuple(h, am_ok, heap_float(h, 2.5)), make_map(h, 2, heap_float(h, 0.5)), heap_cons(h, SMALL(1), NIL), binary_put(h, "ab", 2),
+		binary_put(h, "b", 1),
+	};
+
+	memcpy(t, ordered, sizeof(ordered));
+}
+
+enum { WRAPS = 7 };
+
+/* A term in others that say nothing themselves, with what has to be looked into before it, behind it, or nowhere. */
+static Term wrap(struct heap *h, int how, Term t)
+{
+	Term leaf = binary_put(h, "leaf", 4), list = heap_cons(h, leaf, NIL);
+
+	switch (how) {
+	case 0:
+		return heap_tuple(h, t);
+	case 1:
+		return heap_tuple(h, leaf, t, SMALL(1));
+	case 2:
+		return heap_tuple(h, leaf, list, t);
+	case 3:
+		return heap_tuple(h, t, list, leaf);
+	case 4:
+		return make_map(h, 3, t);
+	case 5:
+		return map_from_pairs(h, (Term[]){ leaf, t, list, list }, 2);
+	default:
+		return map_from_pairs(h, (Term[]){ am_ok, heap_tuple(h, leaf), list, t }, 2);
+	}
+}
+
+START_TEST(test_compare_wrapped_terms_as_the_terms)
+{
+	struct heap *h = unit_heap();
+	Term a[ORDERED], b[ORDERED];
+
+	make_ordered(h, a);
+	make_ordered(h, b);
+	for (int i = 0; i < ORDERED * ORDERED * WRAPS; i++) {
+		int x = i % ORDERED, y = i / ORDERED % ORDERED, how = i / ORDERED / ORDERED;
+		Term wa = wrap(h, how, a[x]), wb = wrap(h, how, b[y]);
+		int order = term_compare(wa, wb), plain = term_compare(a[x], b[y]);
+
+		ck_assert_int_eq((plain > 0) - (plain < 0), (x > y) - (x < y));
+		ck_assert_int_eq((order > 0) - (order < 0), (x > y) - (x < y));
+		ck_assert(term_equal(wa, wb) == (x == y) && term_same(wa, wb) == (x == y));
+		ck_assert((term_compare_exact(wa, wb) == 0) == (x == y));
+	}
+}
+END_TEST
+
 START_TEST(test_compare_maps_keys_exact)
 {
 	struct heap *h = unit_heap();
@@ -149,6 +208,7 @@ Suite *compare_suite(void)
 	tcase_set_timeout(c, 60);
 	tcase_add_test(c, test_compare_types_in_order);
 	tcase_add_test(c, test_compare_numbers_of_two_kinds);
+	tcase_add_test(c, test_compare_wrapped_terms_as_the_terms);
 	tcase_add_test(c, test_compare_maps_keys_exact);
 	tcase_add_test(c, test_compare_large_maps);
 	tcase_add_test(c, test_compare_deep_maps_and_lists);
