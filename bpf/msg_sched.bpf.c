@@ -7,6 +7,7 @@
 #include "erlpid.bpf.h"
 #include "hist.bpf.h"
 #include "msg_sched.h"
+#include "otp_call.bpf.h"
 #include "otp_purge.bpf.h"
 
 const volatile bool msg_sched_events = false;

@@ -102,12 +102,56 @@ static __always_inline __u64 otp_atom(__u64 term)
     return (term & 0x3f) == OTP_TAG_ATOM ? term >> 6 : WIRE_NO_ATOM;
 }
 
+enum { OTP_KNOWN_BYTES = 24 };
+
+static const char otp_known_texts[OTP_NKNOWN][OTP_KNOWN_BYTES] = {
+#define OTP_ATOM(name, text) text,
+    OTP_ATOMS(OTP_ATOM)
+#undef OTP_ATOM
+};
+
+/* The text of an atom of fewer than OTP_KNOWN_BYTES bytes, zero-filled; none of a longer one or what cannot be read: nobody has lost it. */
+static __noinline int otp_read_atom(const struct otp_layout *layout, __u32 index, char *out)
+{
+    __u64 at = layout ? layout->atoms + layout->off[OTP_INDEX_SEGMENTS] : 0, atom = 0, name = 0;
+    bool in_binary = layout && layout->off[OTP_ATOM_NAME] == OTP_NOWHERE;
+    __u16 length = 0;
+
+    if (!layout || !out || bpf_probe_read_user(&at, sizeof at, (void *)at) || bpf_probe_read_user(&at, sizeof at, (void *)(at + (index >> 10) * 8)) ||
+        bpf_probe_read_user(&atom, sizeof atom, (void *)(at + (index & 1023) * 8)) ||
+        bpf_probe_read_user(&length, sizeof length, (void *)(atom + layout->off[OTP_ATOM_LEN])) ||
+        bpf_probe_read_user(&name, sizeof name, (void *)(atom + layout->off[in_binary ? OTP_ATOM_BIN : OTP_ATOM_NAME])))
+        return -1;
+    if (in_binary)
+        name = (name & ~7ull) + layout->off[OTP_HEAP_BITS_DATA];
+    FIXES_OPAQUE(length);
+    return length < OTP_KNOWN_BYTES ? bpf_probe_read_user(out, length, (void *)name) : -1;
+}
+
+/* A VM that was hooked at its start makes the atom later, when it loads code that has it: it is known from its first use on. */
+static __noinline bool otp_learn(struct otp_layout *layout, __u32 index, __u32 known)
+{
+    char text[OTP_KNOWN_BYTES] = {0};
+
+    if (!layout || known >= OTP_NKNOWN || otp_read_atom(layout, index, text))
+        return false;
+    for (__u32 i = 0; i < OTP_KNOWN_BYTES; i++)
+        if (text[i] != otp_known_texts[known][i])
+            return false;
+    layout->known[known] = index;
+    return true;
+}
+
 /* Whether a term is this atom. */
 static __always_inline bool otp_is(const struct otp_layout *layout, __u64 term, enum otp_known known)
 {
     __u64 index = otp_atom(term);
 
-    return index != WIRE_NO_ATOM && index == layout->known[known];
+    if (index == WIRE_NO_ATOM)
+        return false;
+    if (layout->known[known] == (__u32)WIRE_NO_ATOM)
+        return otp_learn((struct otp_layout *)layout /* the map's own */, index, known);
+    return index == layout->known[known];
 }
 
 static __always_inline __u64 otp_known_atom(const struct otp_layout *layout, enum otp_known known)
@@ -152,21 +196,6 @@ static __always_inline void otp_name_mfa(struct name_text *name, __u64 module, _
     name->words[1] = otp_atom(function);
     name->words[2] = arity;
     name->used = 24;
-}
-
-/* Where the process at `process` goes on when it is scheduled: one that begins or wakes from hibernation, at the function it applies. */
-static __always_inline void otp_name_resume(const struct otp_layout *layout, __u64 process, struct name_text *name)
-{
-    __u64 args[3] = {0};
-
-    name->form = WIRE_CODE;
-    name->words[0] = 0;
-    name->words[1] = layout->purges;
-    name->used = 16;
-    if (otp_read(layout, process, OTP_PROC_I, name->words, 8) || !layout->apply || name->words[0] != layout->apply)
-        return;
-    if (!otp_read(layout, process, OTP_PROC_ARGS, args, 8) && !bpf_probe_read_user(args, sizeof args, (void *)args[0]))
-        otp_name_mfa(name, args[0], args[1], otp_list_length(args[2]));
 }
 
 #endif

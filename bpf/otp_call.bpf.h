@@ -137,4 +137,23 @@ static __always_inline void otp_call_of_process(const struct otp_layout *layout,
     call->arity = triple[2] >> 4;
 }
 
+/* Where the process at `process` goes on when it is scheduled: one that begins at what it is to do, one that wakes from hibernation at what it applies. */
+static __always_inline void otp_name_resume(const struct otp_layout *layout, __u64 process, struct name_text *name)
+{
+    struct otp_call call;
+    __u64 args[3] = {0};
+
+    name->form = WIRE_CODE;
+    name->words[0] = 0;
+    name->words[1] = layout->purges;
+    name->used = 16;
+    if (otp_read(layout, process, OTP_PROC_I, name->words, 8) || !layout->apply || name->words[0] != layout->apply)
+        return;
+    if (otp_read(layout, process, OTP_PROC_ARGS, args, 8) || bpf_probe_read_user(args, sizeof args, (void *)args[0]))
+        return;
+    call = (struct otp_call){args[0], args[1], 0};
+    otp_call_translate(layout, &call, args[2]);
+    otp_name_mfa(name, call.module, call.function, call.arity);
+}
+
 #endif

@@ -43,6 +43,9 @@ do([behaviours]) ->
 	[{ok, _} = gen_event:start() || _ <- lists:seq(1, 5)],
 	[proc_lib:spawn(?MODULE, child, []) || _ <- lists:seq(1, 13)],
 	[proc_lib:spawn(fun child/0) || _ <- lists:seq(1, 7)];
+%% 13 that proc_lib begins, each with a message that is there before.
+do([begun]) ->
+	[proc_lib:spawn(?MODULE, child, []) ! early || _ <- lists:seq(1, 13)];
 %% 1,009 messages and 1,009 answers.
 do([ring]) ->
 	P = spawn(?MODULE, echo, [self(), 1009]),

@@ -4,16 +4,22 @@
 
 #include "support.h"
 
-/* $P is a VM that is about to do `work`; `erlsnoop COMMAND` watches it, with SETTINGS before it, and is interrupted afterwards. */
-static const struct support_run *run_work(const char *work, const char *settings, const char *command)
+/* $P is a VM that ERL starts and that is about to do `work`; `erlsnoop COMMAND` watches it, with SETTINGS before it, and is interrupted afterwards. */
+static const struct support_run *run_on(const char *erl, const char *work, const char *settings, const char *command)
 {
     return support_run("erlc $SOURCE/tests/tools/stock_target.erl\n"
-                       "erl -noshell -pa . -s stock_target work %s & P=$!; while [ ! -e ready ]; do sleep .05; done\n"
+                       "%s -noshell -pa . -s stock_target work %s & P=$!; while [ ! -e ready ]; do sleep .05; done\n"
                        "%s $ERLSNOOP %s --json -p $P & E=$!; attached $E; touch go; while [ ! -e done ] && kill -0 $P; do sleep .05; done\n"
                        "sleep .2; kill -INT $E; wait $E; s=$?; kill -0 $P || s=77; touch end; wait $P || s=78; exit $s",
-                       work, settings, command);
+                       erl, work, settings, command);
 }
 
+static const struct support_run *run_work(const char *work, const char *settings, const char *command)
+{
+    return run_on("erl", work, settings, command);
+}
+
+static const char *const erls[] = {"erl +S 1", "$ERLVM +S 1"};
 static const char *const ways[] = {"", "ERLSNOOP_PERF_EVENTS=1"};
 
 START_TEST(test_stock_spawns_counts_births_and_deaths)
@@ -40,7 +46,6 @@ END_TEST
  */
 START_TEST(test_stock_spawns_counts_reasons_that_are_all_different)
 {
-    static const char *const erls[] = {"erl", "$ERLVM"};
     static const char rows[] =
         "#{...} 503\n-17 67\n<<...>> 199\n[...] 307\n[] 73\n[a|...] 401\nfloat() 601\ninteger() 1009\n{#Fun<...>,...} 97\n"
         "{#Ref<...>,...} 101\n{'it\\'s \\\\ odd',...} 79\n{[...],...} 211\n{bye,...} 30018\n{integer(),...} 701\n{pid(),...} 89\n"
@@ -70,11 +75,11 @@ START_TEST(test_stock_spawns_counts_reasons_that_are_all_different)
 }
 END_TEST
 
-/* Processes that proc_lib begins are told by what they are, not all as proc_lib:init_p/5. */
+/* Processes that proc_lib begins are told by what they are, not all as proc_lib:init_p/5: by this machine's Erlang, and by erlvm. */
 START_TEST(test_stock_spawns_tells_what_proc_lib_begins)
 {
     SUPPORT_BPF();
-    const struct support_run *r = run_work("behaviours", "", "spawns");
+    const struct support_run *r = run_on(erls[_i], "behaviours", "", "spawns");
 
     ck_assert_int_eq(r->status, 0);
     ck_assert_int_eq(support_number(r->out, "\"mfa\":\"stock_target:init/1\"", "count"), 11);
@@ -83,6 +88,30 @@ START_TEST(test_stock_spawns_tells_what_proc_lib_begins)
     ck_assert_int_eq(support_number(r->out, "\"mfa\":\"stock_target:child/0\"", "count"), 13);
     ck_assert_int_eq(support_number(r->out, "\"mfa\":\"proc_lib:init_p/3\"", "count"), 7);
     ck_assert_int_eq(support_lines(r->out, "proc_lib:init_p/5"), 0);
+    ck_assert_int_eq(support_lines(r->out, "\"lost\""), 0);
+}
+END_TEST
+
+/* A command is hooked before it has loaded proc_lib and gen: the first processes of behaviours are those of its own start. */
+START_TEST(test_stock_command_tells_what_proc_lib_begins_first)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run("$ERLSNOOP spawns --json --events -- erl -noshell -eval 'timer:sleep(300), halt().'");
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_int_ge(support_lines(r->out, ":init/1\"}"), 5);
+    ck_assert_int_ge(support_lines(r->out, "\"supervisor:kernel/1\"}"), 1);
+    ck_assert_int_eq(support_lines(r->out, "proc_lib:init_p/5"), 0);
+}
+END_TEST
+
+/* On one scheduler a message is there before its receiver begins. */
+START_TEST(test_stock_msglat_tells_what_proc_lib_begins)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = run_on(erls[_i], "begun", "", "msglat");
+
+    ck_assert_int_eq(support_number(r->out, "\"mfa\":\"stock_target:child/0\"", "wakeups"), 13);
     ck_assert_int_eq(support_lines(r->out, "\"lost\""), 0);
 }
 END_TEST
@@ -290,7 +319,9 @@ Suite *stock_suite(void)
     tcase_set_timeout(live, 90);
     tcase_add_loop_test(live, test_stock_spawns_counts_births_and_deaths, 0, 2);
     tcase_add_loop_test(live, test_stock_spawns_counts_reasons_that_are_all_different, 0, 2);
-    tcase_add_test(live, test_stock_spawns_tells_what_proc_lib_begins);
+    tcase_add_loop_test(live, test_stock_spawns_tells_what_proc_lib_begins, 0, 2);
+    tcase_add_test(live, test_stock_command_tells_what_proc_lib_begins_first);
+    tcase_add_loop_test(live, test_stock_msglat_tells_what_proc_lib_begins, 0, 2);
     tcase_add_test(live, test_stock_spawns_events_tell_pids_and_names);
     tcase_add_loop_test(live, test_stock_msglat_counts_messages_and_waits, 0, 2);
     tcase_add_test(live, test_stock_msglat_counts_messages_to_aliases);

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "data/print.h"
+#include "proc/initial_call.h"
 #include "proc/probe_tell.h"
 #include "proc/sched.h"
 #include "proc/seq_token.h"
@@ -101,7 +102,9 @@ static struct mfa find_current(const Process *p)
 {
 	struct mfa mfa;
 
-	if (p->i != process_start_code && probe_find_function != NULL && probe_find_function(p->i, &mfa))
+	if (p->i == process_start_code) /* it begins, or wakes from hibernation */
+		return initial_call_tell(p->x[0], p->x[1], p->x[2]);
+	if (probe_find_function != NULL && probe_find_function(p->i, &mfa))
 		return mfa;
 	return (struct mfa){ p->initial_module, p->initial_function, p->initial_arity };
 }
@@ -110,7 +113,7 @@ static struct mfa find_current(const Process *p)
 
 PROBE_COLD void probe_process__spawn(Process *p)
 {
-	PROBE_TELL(process__spawn, p->id, ((struct mfa){ p->initial_module, p->initial_function, p->initial_arity }));
+	PROBE_TELL(process__spawn, p->id, initial_call_tell(p->x[0], p->x[1], p->x[2]));
 }
 
 PROBE_COLD void probe_process__exit(Process *p, Term reason)

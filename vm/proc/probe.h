@@ -11,6 +11,7 @@
 /* Wired by exec: the function that code belongs to. False when `at` is in none. NULL: nobody knows. */
 extern bool (*probe_find_function)(const Inst *at, struct mfa *mfa);
 
+/* Before the process may run: x holds what it is to apply. */
 PROBE_COLD void probe_process__spawn(Process *p);
 PROBE_COLD void probe_process__exit(Process *p, Term reason);
 PROBE_COLD void probe_process__exit_signal(Term from, Term to, Term reason);
