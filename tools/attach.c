@@ -294,6 +294,26 @@ const char *attach_lacks(const struct attach *a, const struct plan *plan)
     return NULL;
 }
 
+enum plan_source attach_serves(const struct bpf_object *object, const struct target *t, const struct plan *plan, enum plan_probe *lacks)
+{
+    enum plan_source served = PLAN_NONE, wanted = t->provider->hooks ? PLAN_HOOK : PLAN_NOTE;
+    struct bpf_program *program;
+
+    *lacks = PLAN_NEVENTS;
+    bpf_object__for_each_program(program, object) {
+        struct goal goal = find_goal(program);
+        enum plan_source source = goal.probe < PLAN_NPROBES ? plan->events[goal.probe].source : PLAN_NONE;
+
+        if (goal.probe >= PLAN_NPROBES)
+            continue;
+        if (source == goal.source && served != PLAN_HOOK)
+            served = source;
+        if (source == PLAN_NONE && goal.source == wanted && *lacks == PLAN_NEVENTS)
+            *lacks = goal.probe;
+    }
+    return *lacks < PLAN_NEVENTS ? PLAN_NONE : served;
+}
+
 /* One line for each event that will not be told. */
 static void tell_lacking(const struct attach *a, const struct target *t, const struct plan *plan)
 {

@@ -13,20 +13,33 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "attach.h"
 #include "cmd.h"
 #include "fail.h"
 #include "options.h"
-#include "plan.h"
 #include "sink.h"
+
+#include "../bpf/efile_latency.h"
+#include "../bpf/msg_sched.h"
+#include "../bpf/spawns.h"
+#include "efile_latency.skel.h"
+#include "msg_sched.skel.h"
+#include "spawns.skel.h"
 
 static const struct sink_column columns[] = {{"check", "CHECK", SINK_TEXT, 22},
                                              {"ok", "OK", SINK_TEXT, 3},
                                              {"found", "FOUND, OR WHAT TO DO", SINK_TEXT, 0}};
 static const struct sink_table table = {"check", NULL, columns, 3};
 
+static const struct sink_column command_columns[] = {{"pid", "PID", SINK_COUNT, 7},
+                                                     {"command", "COMMAND", SINK_TEXT, 7},
+                                                     {"works", "WORKS", SINK_TEXT, 5},
+                                                     {"how", "HOW, OR WHY NOT", SINK_TEXT, -1}};
+static const struct sink_table command_table = {"command", NULL, command_columns, 4};
+
 static const struct sink_column vm_columns[] = {{"pid", "PID", SINK_COUNT, 7},
                                                 {"provider", "PROVIDER", SINK_TEXT, 10},
-                                                {"finding", "FINDING", SINK_TEXT, -1}};
+                                                {"finding", "WHAT WORKS", SINK_TEXT, -1}};
 static const struct sink_table vm_table = {"finding", NULL, vm_columns, 3};
 
 static const struct sink_column event_columns[] = {{"pid", "PID", SINK_COUNT, 7},
@@ -38,7 +51,9 @@ static const struct sink_table event_table = {"event", NULL, event_columns, 4};
 struct doctor {
     struct sink sink;
     int missing;
-    bool each; /* event of the VM is told, not those only that a note does not tell all of */
+    bool each;    /* command and event of the VM is told, not those events only that a note does not tell all of */
+    bool verbose; /* so are events that cannot be had */
+    size_t unlisted; /* of these */
 };
 
 static void report(struct doctor *d, const char *check, bool ok, const char *text)
@@ -177,25 +192,109 @@ static void print_event(struct doctor *d, const struct target *t, const struct p
              (struct sink_value[]){SINK_N((uint64_t)t->pid), SINK_S(plan_probe_name(probe)), SINK_S(sources[event->source]), SINK_S(about)});
 }
 
+/* Whether a subcommand works on a VM, and how, or why not. */
+struct verdict {
+    bool works;
+    char text[256];
+};
+
+static struct verdict judge_notes_and_hooks(const struct bpf_object_skeleton *skeleton, const struct target *t, const struct plan *plan)
+{
+    enum plan_probe lacks = PLAN_NEVENTS;
+    enum plan_source source = skeleton ? attach_serves(*skeleton->obj, t, plan, &lacks) : PLAN_NONE;
+    const char *why = plan->refused[0] ? plan->refused : lacks < PLAN_NEVENTS && plan->events[lacks].why[0] ? plan->events[lacks].why : NULL;
+    struct verdict v = {.works = source != PLAN_NONE};
+
+    if (v.works)
+        snprintf(v.text, sizeof v.text, source == PLAN_HOOK ? "functions of the VM are hooked" : "the VM's own notes");
+    else if (why)
+        snprintf(v.text, sizeof v.text, "%s", why);
+    else
+        snprintf(v.text, sizeof v.text, "this VM has no %s", lacks < PLAN_NEVENTS ? plan_probe_name(lacks) : "event for it");
+    return v;
+}
+
+/* stacks needs no event by name: it reads the memory of an emulator whose layout is known. */
+static struct verdict judge_memory(const struct target *t, const struct plan *plan)
+{
+    struct verdict v = {.works = plan->vm != NULL};
+
+    snprintf(v.text, sizeof v.text, "%s",
+             v.works              ? "the VM's memory is read"
+             : !t->provider->hooks ? "it reads the memory of an emulator of OTP; this VM is none"
+             : plan->refused[0]    ? plan->refused
+                                   : "the VM is not up yet");
+    return v;
+}
+
+enum { NCOMMANDS = 4 };
+static const char *const command_names[NCOMMANDS] = {"spawns", "msglat", "efile", "stacks"};
+
+static void judge_commands(const struct target *t, const struct plan *plan, struct verdict *out)
+{
+    struct spawns *spawns = spawns__open();
+    struct msg_sched *msg_sched = msg_sched__open();
+    struct efile_latency *efile = efile_latency__open();
+
+    out[0] = judge_notes_and_hooks(spawns ? spawns->skeleton : NULL, t, plan);
+    out[1] = judge_notes_and_hooks(msg_sched ? msg_sched->skeleton : NULL, t, plan);
+    out[2] = judge_notes_and_hooks(efile ? efile->skeleton : NULL, t, plan);
+    out[3] = judge_memory(t, plan);
+    spawns__destroy(spawns);
+    msg_sched__destroy(msg_sched);
+    efile_latency__destroy(efile);
+}
+
+/* One line a VM: which subcommands work. */
+static void print_finding(struct doctor *d, const struct target *t, const struct plan *plan, const struct verdict *verdicts)
+{
+    char text[512] = "";
+    size_t used = 0;
+
+    for (size_t i = 0; i < NCOMMANDS; i++)
+        if (verdicts[i].works)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used ? ", " : "", command_names[i]);
+    if (used)
+        snprintf(text + used, sizeof text - used, "%s%s", plan->refused[0] ? "; no hooks: " : "", plan->refused);
+    else
+        snprintf(text, sizeof text, "none: %s", verdicts[0].text);
+    sink_row(&d->sink, &vm_table, (struct sink_value[]){SINK_N((uint64_t)t->pid), SINK_S(t->provider->name), SINK_S(text)});
+}
+
+static void print_commands(struct doctor *d, const struct target *t, const struct verdict *verdicts)
+{
+    for (size_t i = 0; i < NCOMMANDS; i++)
+        sink_row(&d->sink, &command_table,
+                 (struct sink_value[]){SINK_N((uint64_t)t->pid), SINK_S(command_names[i]), SINK_S(verdicts[i].works ? "yes" : "no"),
+                                       SINK_S(verdicts[i].text)});
+}
+
+static void print_events(struct doctor *d, const struct target *t, const struct plan *plan)
+{
+    for (size_t i = 0; i < PLAN_NPROBES; i++)
+        if (plan->events[i].source != PLAN_NONE && (d->each || (plan->events[i].source == PLAN_NOTE && plan->events[i].why[0])))
+            print_event(d, t, plan, (enum plan_probe)i);
+    for (size_t i = 0; d->verbose && i < PLAN_NPROBES; i++)
+        if (plan->events[i].source == PLAN_NONE)
+            print_event(d, t, plan, (enum plan_probe)i);
+}
+
 static int check_target(void *ctx, struct target *t)
 {
     struct doctor *d = ctx;
-    char text[256];
+    struct verdict verdicts[NCOMMANDS];
     struct plan *plan;
     int err;
 
     err = plan_new(t, false, &plan);
     if (err)
         return err;
-    snprintf(text, sizeof text, "%zu of %d events%s%s", plan_count(plan), PLAN_NPROBES, plan->refused[0] ? "; no hooks: " : "", plan->refused);
-    sink_row(&d->sink, &vm_table,
-             (struct sink_value[]){SINK_N((uint64_t)t->pid), SINK_S(t->provider->name), SINK_S(text)});
-    for (size_t i = 0; i < PLAN_NPROBES; i++)
-        if (plan->events[i].source != PLAN_NONE && (d->each || (plan->events[i].source == PLAN_NOTE && plan->events[i].why[0])))
-            print_event(d, t, plan, (enum plan_probe)i);
-    for (size_t i = 0; d->each && i < PLAN_NPROBES; i++)
-        if (plan->events[i].source == PLAN_NONE)
-            print_event(d, t, plan, (enum plan_probe)i);
+    judge_commands(t, plan, verdicts);
+    print_finding(d, t, plan, verdicts);
+    if (d->each)
+        print_commands(d, t, verdicts);
+    print_events(d, t, plan);
+    d->unlisted = d->each && !d->verbose ? PLAN_NPROBES - plan_count(plan) : 0;
     plan_free(plan);
     return 0;
 }
@@ -204,7 +303,7 @@ int cmd_doctor(int argc, char **argv)
 {
     static const struct options_spec spec = {
         "doctor", "Tells what the kernel and your rights allow, and with -p a VM's events.",
-        OPTIONS_PID,
+        OPTIONS_PID | OPTIONS_VERBOSE,
         NULL, NULL};
     struct doctor d = {0};
     struct target only;
@@ -222,11 +321,14 @@ int cmd_doctor(int argc, char **argv)
     check_load(&d);
     check_rights(&d);
     d.each = o.pid;
+    d.verbose = o.verbose;
     err = o.pid ? check_target(&d, &only) : target_each(&(struct target_visitor){.found = check_target, .ctx = &d});
     if (o.pid)
         target_close(&only);
     if (!err)
         err = sink_end(&d.sink);
+    if (!err && d.unlisted)
+        note("%zu events of the catalogue cannot be had; -v lists them", d.unlisted);
     if (!err && d.missing)
         err = fail(-ENOTSUP, "%d of the checks say no, and what to do", d.missing);
     return err;

@@ -30,6 +30,8 @@ static void print_help(const struct options_spec *spec)
                "  -T             print the time with each result\n");
     if (a & OPTIONS_EVENTS)
         printf("  --events       print each event as it happens\n");
+    if (a & OPTIONS_VERBOSE)
+        printf("  -v             print what is usually not worth a line, too\n");
     for (const struct options_extra *x = spec->extras; x && x->name; x++)
         printf("  --%s %-*s %s\n", x->name, (int)(11 - strlen(x->name)), x->metavar ? x->metavar : "",
                x->text);
@@ -88,6 +90,7 @@ static int apply(const struct options_spec *spec, int opt, struct options *out)
         return 0;
     case 'a': out->all = true; return 0;
     case 'T': out->timestamps = true; return 0;
+    case 'v': out->verbose = true; return 0;
     case LONG_JSON: out->json = true; return 0;
     case LONG_EVENTS: out->events = true; return 0;
     default:
@@ -130,6 +133,7 @@ int options_parse(const struct options_spec *spec, int argc, char **argv, struct
     strcat(shorts, spec->accepts & OPTIONS_PID ? "p:" : "");
     strcat(shorts, (spec->accepts & OPTIONS_TARGET) == OPTIONS_TARGET ? "a" : "");
     strcat(shorts, spec->accepts & OPTIONS_PACE ? "T" : "");
+    strcat(shorts, spec->accepts & OPTIONS_VERBOSE ? "v" : "");
     for (int i = 1; i < own; i++)
         if (!strcmp(argv[i], "--"))
             own = i;

@@ -15,6 +15,7 @@ enum {
     OPTIONS_PACE = 4,   /* [interval [count]], -T */
     OPTIONS_EVENTS = 8, /* --events */
     OPTIONS_LIVE = 15,
+    OPTIONS_VERBOSE = 16, /* -v */
 };
 
 /* An option of one subcommand; `set` gets its value (NULL without `metavar`) and returns 0 or FAIL_USAGE. */
@@ -37,7 +38,7 @@ struct options {
     char **child; /* the command after --, NULL-terminated; NULL: none */
     uint64_t interval_ns; /* 0: one result, at the end */
     uint64_t count;       /* 0: no limit */
-    bool timestamps, json, events;
+    bool timestamps, json, events, verbose;
     const char *of_events; /* an option given that needs events; NULL: none */
     bool done; /* help was printed: nothing to do */
 };

@@ -43,7 +43,9 @@ static int require_sites(const struct watch *w, int sites, const struct target *
         return fail(-ENOTSUP, "'%s' cannot be watched: %s", t->name, plan->refused);
     if (lacks)
         return fail(-ENOTSUP, "'%s' cannot be watched: %s", t->name, lacks);
-    return fail(-ENOTSUP, "'%s' has none of the probes needed (%s); see erlsnoop list", t->name, t->provider->text);
+    if (w->ops.hooks_only)
+        return fail(-ENOTSUP, "'%s' is %s: this command reads the memory of an emulator of OTP; use spawns, msglat or efile", t->name, t->provider->text);
+    return fail(-ENOTSUP, "'%s' (%s) has none of the probes needed; erlsnoop doctor -p %d tells which commands work", t->name, t->provider->text, t->pid);
 }
 
 /* Whether one that is not far enough, or so it seems when it is busy, is looked at again. */

@@ -22,7 +22,7 @@ END_TEST
 START_TEST(test_list_shows_a_stock_vm_without_notes)
 {
     const struct support_run *r = support_run(
-        "erl -noshell -noinput -eval 'file:write_file(\"up\", \"up\")' & p=$!; await up; $ERLSNOOP list --json -p $p; $ERLSNOOP doctor --json -p $p; kill $p");
+        "erl -noshell -noinput -eval 'file:write_file(\"up\", \"up\")' & p=$!; await up; $ERLSNOOP list --json -p $p; $ERLSNOOP doctor --json -v -p $p; kill $p");
     const char *none = strstr(r->out, "\"source\":\"none\"");
 
     ck_assert(strstr(r->out, "\"provider\":\"otp-uprobe\"") != NULL);
@@ -53,6 +53,25 @@ START_TEST(test_list_names_a_vm_by_what_it_was_told_to_be)
         at = strstr(at, name);
         ck_assert_msg(at != NULL, "no %s in %s", name, r->out);
     }
+}
+END_TEST
+
+/* What works is said by subcommand; what cannot be had is a list only for who asks. A subcommand that cannot work says which can. */
+START_TEST(test_list_doctor_tells_which_commands_work)
+{
+    const struct support_run *r = support_run(
+        "erl -noshell -noinput -eval 'file:write_file(\"up\", \"up\")' & p=$!; await up; $EMITTER -s 60 process__spawn=1 > /dev/null & n=$!; runs $n emitter\n"
+        "$ERLSNOOP doctor -p $p; $ERLSNOOP doctor -p $n | grep '^ *[0-9]* erlvm'; $ERLSNOOP doctor -p $n | grep stacks\n"
+        "$ERLSNOOP stacks -p $n; s=$?; kill $p $n; exit $s");
+
+    ck_assert_int_eq(r->status, 1);
+    ck_assert_ptr_ne(strstr(r->out, " otp-uprobe spawns, msglat, efile, stacks\n"), NULL);
+    ck_assert_ptr_ne(strstr(r->out, " stacks  yes   the VM's memory is read\n"), NULL);
+    ck_assert_ptr_ne(strstr(r->out, " erlvm      spawns, msglat, efile\n"), NULL);
+    ck_assert_ptr_ne(strstr(r->out, " stacks  no    it reads the memory of an emulator of OTP"), NULL);
+    ck_assert_int_eq(support_lines(r->out, " none "), 0);
+    ck_assert_ptr_ne(strstr(r->err, "events of the catalogue cannot be had; -v lists them"), NULL);
+    ck_assert_ptr_ne(strstr(r->err, "use spawns, msglat or efile"), NULL);
 }
 END_TEST
 
@@ -131,6 +150,7 @@ Suite *list_suite(void)
     tcase_add_test(live, test_list_shows_a_vm_with_notes);
     tcase_add_test(live, test_list_shows_a_stock_vm_without_notes);
     tcase_add_test(live, test_list_names_a_vm_by_what_it_was_told_to_be);
+    tcase_add_test(live, test_list_doctor_tells_which_commands_work);
     tcase_add_test(live, test_list_says_why_a_process_is_not_listed);
     tcase_add_test(live, test_list_without_rights_may_not_say_that_nothing_runs);
     tcase_add_test(live, test_list_escapes_a_hostile_name);
