@@ -59,6 +59,7 @@ static const char *const lines[] = {
 	"-noshell -config %s/none -s init stop",
 	"+Q 1024 -noshell -pa %s -s limits main ports",
 	"-noshell -pa %s -s limits main tables",
+	"+S 1 -noshell -pa %s -s one_scheduler main",
 	"-noshell -pa %s -s limits main sizes",
 	"-noshell -pa %s -s limits main heap",
 	"-noshell -pa %s -s limits main disk",
@@ -125,7 +126,7 @@ static void make_files(void)
 	write_file("sys.config", "[{app, [{a, 1}, {b, \"two\"}]}].\n");
 	write_file("args", "# flags\n-noshell -x \"y z\"\n-eval 'io:format(\"~p~n\", [init:get_argument(x)]), halt().'\n");
 	write_file("words", "-a b#c -x\n# \"d\n-c \"e \\ f\"'g\"h' i\\\tj\\#\n-d '' k\\\nl -e -extra \"m -args_file n\" o\n-f\n");
-	snprintf(command, sizeof(command), "erlc -o %s tests/erl/limits.erl tests/erl/reported.erl", work.directory);
+	snprintf(command, sizeof(command), "erlc -o %s tests/erl/limits.erl tests/erl/one_scheduler.erl tests/erl/reported.erl", work.directory);
 	ck_assert(system(command) == 0);
 	write_file("shell", "X = lists:seq(1, 3).\nlists:sum(X).\n1 / 0.\nf(X).\nq().\n");
 }

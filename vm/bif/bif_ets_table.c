@@ -200,7 +200,7 @@ Term bif_ets_rename_2(Process *p, Term *args)
 	if (table_hold(&hold, p, args[0], ETS_WRITE) != ETS_OK)
 		return exc_hold(p, &hold);
 	ok = table_rename(&hold, args[1]);
-	id = ok ? table_id(hold.table, &p->heap) : TERM_NONE;
+	id = hold.table->options.is_named ? args[1] : args[0];
 	table_release(&hold);
 	return ok ? id : exc_badarg(p);
 }

@@ -16,8 +16,17 @@ struct update {
 	Term *elements;      /* from 1; NULL: still as stored */
 	Term cause;          /* of a failure, or NIL */
 	bool in_place;       /* only immediates gave way to immediates */
-	Term fixed[32];
+	Term fixed[32];      /* not set at the start */
 };
+
+static void begin_update(struct update *u, struct ets_hold *hold, struct ets_object **place)
+{
+	u->hold = hold;
+	u->place = place;
+	u->elements = NULL;
+	u->cause = NIL;
+	u->in_place = false;
+}
 
 static struct ets_object **find_place(struct ets_hold *hold, Term key)
 {
@@ -143,13 +152,20 @@ static Term count_all(struct update *u, struct heap *h, Term ops)
 	return ordered;
 }
 
-/* The commonest: a small by a small in a set. */
-static Term count_quickly(struct ets_object *o, size_t position, Term increment)
+/* The commonest: a small by a small, with a bare increment or {Position, Increment}. TERM_NONE: it is something else, and nothing has changed. */
+static Term count_quickly(struct ets_object *o, size_t key, Term ops)
 {
+	bool is_pair = term_is_tuple_of(ops, 2);
+	Term position_term = is_pair ? tuple_get(ops, 1) : SMALL(key + 1);
+	Term increment = is_pair ? tuple_get(ops, 2) : ops;
 	Term value;
+	size_t position;
 	int64_t sum;
 
-	if (object_arity(o) < position)
+	if (!term_is_small(position_term) || small_value(position_term) < 1)
+		return TERM_NONE;
+	position = (size_t)small_value(position_term);
+	if (position == key || position > object_arity(o))
 		return TERM_NONE;
 	value = o->words[position];
 	if (!terms_both_small(value, increment))
@@ -169,13 +185,12 @@ static Term spell_out(Process *p, const struct ets_table *t, Term ops)
 /* Fails: TERM_NONE with an exception. */
 static Term count_held(struct ets_hold *hold, Process *p, struct ets_object **place, Term ops, struct ets_change *change)
 {
-	struct update u = { .hold = hold, .place = place, .cause = NIL };
-	Term result = TERM_NONE;
+	Term result = count_quickly(*place, table_key(hold->table), ops);
+	struct update u;
 
-	if (term_is_small(ops))
-		result = count_quickly(*place, table_key(hold->table) + 1, ops);
 	if (result != TERM_NONE)
 		return result;
+	begin_update(&u, hold, place);
 	result = count_all(&u, &p->heap, spell_out(p, hold->table, ops));
 	if (result != TERM_NONE)
 		write_object(&u, change);
@@ -268,6 +283,20 @@ Term bif_ets_update_counter_4(Process *p, Term *args)
 }
 
 /* ---- elements */
+/* The commonest: one immediate by another. False: it is something else, and nothing has changed. */
+static bool set_quickly(struct ets_object *o, size_t key, Term pair)
+{
+	size_t position;
+
+	if (!term_is_tuple_of(pair, 2) || !term_is_small(tuple_get(pair, 1)) || !term_is_immed(tuple_get(pair, 2)))
+		return false;
+	position = (size_t)small_value(tuple_get(pair, 1));
+	if (position == 0 || position > object_arity(o) || position == key || !term_is_immed(o->words[position]))
+		return false;
+	o->words[position] = tuple_get(pair, 2);
+	return true;
+}
+
 static bool set_all(struct update *u, Term list)
 {
 	for (; term_is_cons(list); list = cons_tail(list)) {
@@ -287,16 +316,16 @@ Term bif_ets_update_element_3(Process *p, Term *args)
 	Term cell[2] = { args[2], NIL };
 	Term list = term_is_tuple(args[2]) ? term_from_cons(cell) : args[2];
 	struct ets_hold hold;
-	struct update u = { .hold = &hold, .cause = NIL };
+	struct update u;
 	Term result = am_false;
 
 	if (table_hold_key(&hold, p, args[0], ETS_WRITE, args[1]) != ETS_OK)
 		return exc_hold(p, &hold);
-	u.place = find_place(&hold, args[1]);
+	begin_update(&u, &hold, find_place(&hold, args[1]));
 	if (!takes_updates(hold.table)) {
 		result = TERM_NONE;
 	} else if (u.place != NULL) {
-		result = set_all(&u, list) ? am_true : TERM_NONE;
+		result = set_quickly(*u.place, table_key(hold.table), args[2]) || set_all(&u, list) ? am_true : TERM_NONE;
 		if (result != TERM_NONE)
 			write_object(&u, &change);
 		end_update(&u);

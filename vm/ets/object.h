@@ -65,9 +65,11 @@ bool object_is(const struct ets_object *o, Term tuple);
 /* Order of two keys where 1 and 1.0 are equal. */
 static inline int object_compare_keys(Term a, Term b)
 {
+	if (a == b)
+		return 0;
 	if (terms_both_small(a, b))
-		return ((int64_t)a > (int64_t)b) - ((int64_t)a < (int64_t)b);
-	return a == b ? 0 : term_compare(a, b);
+		return (int64_t)a < (int64_t)b ? -1 : 1;
+	return term_compare(a, b);
 }
 
 #endif

@@ -7,8 +7,9 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "ets/tables.h"
+#include "proc/sched.h"
 
-enum lock_kind { HELD_NONE, HELD_MUTEX, HELD_READ, HELD_WRITE, HELD_STRIPE, HELD_STRIPES };
+enum lock_kind { HELD_NONE, HELD_ALONE, HELD_MUTEX, HELD_READ, HELD_WRITE, HELD_STRIPE, HELD_STRIPES };
 enum { SPINS = 64, STRIPED_STEPS = 10000 };
 
 /* Tables are held for less than it takes to sleep: look a few times before. */
@@ -26,7 +27,9 @@ static void lock_whole(struct ets_hold *hold)
 {
 	struct ets_table *t = hold->table;
 
-	if (t->stripes != NULL) {
+	if (sched_is_alone()) {
+		hold->lock_kind = HELD_ALONE;
+	} else if (t->stripes != NULL) {
 		for (int i = 0; i < ETS_STRIPES; i++)
 			lock_acquire(&t->stripes[i].lock);
 		hold->lock_kind = HELD_STRIPES;
@@ -64,6 +67,7 @@ static void unlock(struct ets_hold *hold)
 			lock_release(&t->stripes[i].lock);
 		break;
 	case HELD_NONE:
+	case HELD_ALONE:
 		break;
 	}
 	hold->lock_kind = HELD_NONE;
@@ -81,8 +85,8 @@ static enum ets_failure find_table(struct ets_hold *hold, Term id)
 {
 	hold->is_counted = false;
 	if (term_is_atom(id)) {
-		hold->table = tables_find_name(id);
-		hold->is_counted = true;
+		hold->is_counted = !sched_is_alone();
+		hold->table = hold->is_counted ? tables_find_name(id) : tables_see_name(id);
 		return hold->table != NULL ? ETS_OK : ETS_NO_TABLE;
 	}
 	hold->table = table_from_ref(id);
@@ -144,7 +148,7 @@ static enum ets_failure hold_key(struct ets_hold *hold, Process *p, enum ets_acc
 
 	hold->is_write = access == ETS_WRITE;
 	hold->hash = t->store.is_tree ? 0 : object_hash_key(key);
-	if (t->stripes != NULL) {
+	if (t->stripes != NULL && !sched_is_alone()) {
 		acquire(&t->stripes[hold->hash % ETS_STRIPES].lock);
 		hold->lock_kind = HELD_STRIPE;
 	} else {

@@ -4,7 +4,8 @@
  * table identifier (a magic ref) that names it is gone.
  * Locks: a table is read and written under its lock: a mutex; a read-write lock with read_concurrency, and for
  * ordered tables with write_concurrency too; for hash tables with write_concurrency one of ETS_STRIPES mutexes for one key, all
- * of them (rising) for the whole. */
+ * of them (rising) for the whole. A scheduler that is alone (sched_is_alone) takes no lock: a table is never held while a process
+ * leaves its scheduler, and so nobody else can come until the hold ends. */
 #ifndef VM_ETS_TABLE_H
 #define VM_ETS_TABLE_H
 

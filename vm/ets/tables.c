@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "heap/copy.h"
 #include "proc/message.h"
+#include "proc/sched.h"
 #include "proc/timer.h"
 
 enum { SHARDS = 64, NAME_BUCKETS = 4096, DRAIN_OBJECTS = 5000, DRAIN_PAUSE_MS = 1 };
@@ -52,12 +53,21 @@ static void unlock_name(Term name)
 	lock_release(&tables.name_locks[name_bucket(name) % SHARDS]);
 }
 
-struct ets_table *tables_find_name(Term name)
+struct ets_table *tables_see_name(Term name)
 {
-	struct ets_table *t = *lock_name(name);
+	struct ets_table *t = tables.names[name_bucket(name)];
 
 	while (t != NULL && t->name != name)
 		t = t->next_named;
+	return t;
+}
+
+struct ets_table *tables_find_name(Term name)
+{
+	struct ets_table *t;
+
+	lock_name(name);
+	t = tables_see_name(name);
 	if (t != NULL)
 		resource_ref(&t->resource);
 	unlock_name(name);
@@ -119,13 +129,15 @@ bool table_rename(struct ets_hold *hold, Term name)
 
 Term table_whereis(Process *p, Term name)
 {
-	struct ets_table *t = tables_find_name(name);
+	bool is_counted = !sched_is_alone();
+	struct ets_table *t = is_counted ? tables_find_name(name) : tables_see_name(name);
 	Term ref;
 
 	if (t == NULL)
 		return am_undefined;
 	ref = table_ref(t, &p->heap);
-	resource_unref(&t->resource);
+	if (is_counted)
+		resource_unref(&t->resource);
 	return ref;
 }
 

@@ -8,6 +8,8 @@
 
 /* One reference for the caller. NULL when there is none. */
 struct ets_table *tables_find_name(Term name);
+/* The same without a lock and a reference, on a scheduler that is alone (sched_is_alone): while nothing else runs on it. */
+struct ets_table *tables_see_name(Term name);
 /* The table of a reference that came out of a text or a binary, and so is its number alone. Owns: the caller, a share. Fails: NULL. */
 struct ets_table *tables_find_number(uint64_t number);
 bool tables_is_super_user(Term pid);

@@ -88,6 +88,7 @@ static struct {
 } scheds = { .halting = ATOMIC_FLAG_INIT };
 
 static _Thread_local struct sched *self;
+atomic_uint sched_others;
 
 enum run_result (*sched_run_process)(struct sched *s, Process *p);
 
@@ -123,6 +124,7 @@ void sched_init(unsigned count, unsigned online)
 	worker_init(count > WORKERS_MIN ? count : WORKERS_MIN);
 	slice_clock_init();
 	scheds.count = count;
+	atomic_store(&sched_others, count - 1);
 	scheds.online = online;
 	atomic_init(&scheds.active, online);
 	atomic_init(&scheds.runs, online);
@@ -835,6 +837,7 @@ static void run_apart(struct worker_job *job)
 	p->apart = NULL;
 	world_enter();
 	lives = apart(p);
+	atomic_fetch_sub_explicit(&sched_others, 1, memory_order_release);
 	world_leave();
 	if (!lives)
 		return;
@@ -852,6 +855,7 @@ void sched_run_apart(Process *p)
 
 	*a = (struct apart_job){ .job.run = run_apart, .p = p };
 	sched_leave(p);
+	atomic_fetch_add_explicit(&sched_others, 1, memory_order_relaxed);
 	worker_submit(WORKER_BOUNDED, &a->job);
 }
 

@@ -77,6 +77,14 @@ void sched_let_go(Process *p);
  * it has ended p, and puts it back into a run queue. Signals wait meanwhile, as they do in a time slice, and the world does not stop. The
  * caller must not touch p any more. */
 void sched_run_apart(Process *p);
+/* How many threads besides one scheduler may run natives or end processes: the other schedulers, and the worker threads that
+ * sched_run_apart has given a process to. Only a scheduler adds to it, between two time slices or when its process ends. */
+extern atomic_uint sched_others;
+/* Asked by a native: does nobody else run any, until it returns? What others did before is seen. */
+static inline bool sched_is_alone(void)
+{
+	return atomic_load_explicit(&sched_others, memory_order_acquire) == 0;
+}
 /* Called before the VM ends with halt (files and ports flush). At most 4. */
 void sched_at_halt(void (*hook)(void));
 /* The process of this thread ends: its time slice is accounted for, nothing runs. */
