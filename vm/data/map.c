@@ -104,15 +104,20 @@ static size_t find_sorted(const struct sorted *s, Term key, bool *found)
 
 static void insert_sorted(struct sorted *s, Term key, Term value)
 {
-	bool found;
-	size_t i = find_sorted(s, key, &found);
+	bool found = false;
+	size_t i = s->n;
 
+	/* What comes in order is put behind the last. */
+	if (s->n > 0 && term_compare_exact(s->keys[s->n - 1], key) >= 0)
+		i = find_sorted(s, key, &found);
 	if (found) {
 		s->values[i] = value;
 		return;
 	}
-	memmove(s->keys + i + 1, s->keys + i, (s->n - i) * sizeof(Term));
-	memmove(s->values + i + 1, s->values + i, (s->n - i) * sizeof(Term));
+	for (size_t k = s->n; k > i; k--) {
+		s->keys[k] = s->keys[k - 1];
+		s->values[k] = s->values[k - 1];
+	}
 	s->keys[i] = key;
 	s->values[i] = value;
 	s->n++;
@@ -181,13 +186,17 @@ static Term flat_insert(struct heap *h, Term map, size_t i, Term key, Term value
 	struct flatmap *f;
 
 	tuple[0] = HEADER(n + 1, SUB_TUPLE);
-	memcpy(tuple + 1, keys, i * sizeof(Term));
-	tuple[1 + i] = key;
-	memcpy(tuple + 2 + i, keys + i, (n - i) * sizeof(Term));
 	f = put_flat(h, term_from_boxed(tuple), n + 1);
-	memcpy(f->values, values, i * sizeof(Term));
+	for (size_t k = 0; k < i; k++) {
+		tuple[1 + k] = keys[k];
+		f->values[k] = values[k];
+	}
+	tuple[1 + i] = key;
 	f->values[i] = value;
-	memcpy(f->values + i + 1, values + i, (n - i) * sizeof(Term));
+	for (size_t k = i; k < n; k++) {
+		tuple[2 + k] = keys[k];
+		f->values[k + 1] = values[k];
+	}
 	return term_from_boxed(&f->header);
 }
 

@@ -226,6 +226,18 @@ static inline uint64_t next_limb(const struct big_view *v, size_t i, unsigned *c
 	return limb;
 }
 
+/* Of two that are not negative, b not longer than a. */
+static Term combine_positive(struct heap *h, const struct big_view *a, const struct big_view *b, enum bit_op op)
+{
+	size_t common = b->count, room = op == OP_AND ? common : a->count;
+	Term *at = heap_alloc(h, room + 1);
+
+	for (size_t i = 0; i < common; i++)
+		at[i + 1] = apply_op(op, a->limbs[i], b->limbs[i]);
+	memcpy(at + 1 + common, a->limbs + common, (room - common) * sizeof(Term));
+	return big_finish(h, at, room, room, false);
+}
+
 static Term combine_bits(struct heap *h, Term a, Term b, enum bit_op op)
 {
 	struct big_view va, vb;
@@ -238,6 +250,8 @@ static Term combine_bits(struct heap *h, Term a, Term b, enum bit_op op)
 		return TERM_NONE;
 	big_view(a, &va);
 	big_view(b, &vb);
+	if (!va.negative && !vb.negative)
+		return va.count < vb.count ? combine_positive(h, &vb, &va, op) : combine_positive(h, &va, &vb, op);
 	room = (va.count > vb.count ? va.count : vb.count) + 1;
 	carry_a = va.negative;
 	carry_b = vb.negative;
@@ -394,6 +408,16 @@ bool num_get_uint64(Term t, uint64_t *n)
 	return true;
 }
 
+/* Up to eight bytes. */
+static inline uint64_t read_word(const uint8_t *bytes, size_t n, bool little_endian)
+{
+	uint64_t word = 0;
+
+	for (size_t i = 0; i < n; i++)
+		word = word << 8 | bytes[little_endian ? n - 1 - i : i];
+	return word;
+}
+
 Term num_from_bytes(struct heap *h, const uint8_t *bytes, size_t n, bool little_endian, bool negative)
 {
 	size_t room;
@@ -403,6 +427,8 @@ Term num_from_bytes(struct heap *h, const uint8_t *bytes, size_t n, bool little_
 		bytes += !little_endian;
 		n--;
 	}
+	if (n <= 8 && !negative)
+		return heap_uint(h, read_word(bytes, n, little_endian));
 	room = (n + 7) / 8;
 	if (room > BIG_MAX_LIMBS)
 		return TERM_NONE;
@@ -414,11 +440,8 @@ Term num_from_bytes(struct heap *h, const uint8_t *bytes, size_t n, bool little_
 	}
 	for (size_t limb = 0; limb < room; limb++) {
 		size_t end = n - limb * 8, start = end > 8 ? end - 8 : 0;
-		uint64_t word = 0;
 
-		for (size_t i = start; i < end; i++)
-			word = word << 8 | bytes[i];
-		at[1 + limb] = word;
+		at[1 + limb] = read_word(bytes + start, end - start, false);
 	}
 	return big_finish(h, at, room, room, negative);
 }

@@ -119,22 +119,42 @@ Term dict_erase(Process *p, Term key)
 Term dict_list(const Process *p, struct heap *h)
 {
 	const struct dict *d = p->dict;
-	Term list = NIL;
+	Term list = NIL, *at;
 
-	for (uint32_t i = 0; d != NULL && i < d->room; i++)
-		if (d->pairs[2 * i] != TERM_NONE)
-			list = heap_cons(h, heap_tuple(h, d->pairs[2 * i], d->pairs[2 * i + 1]), list);
+	if (d == NULL)
+		return NIL;
+	at = heap_alloc(h, 5 * (size_t)d->count);
+	for (uint32_t i = 0; i < d->room; i++) {
+		if (d->pairs[2 * i] == TERM_NONE)
+			continue;
+		at[0] = HEADER(2, SUB_TUPLE);
+		at[1] = d->pairs[2 * i];
+		at[2] = d->pairs[2 * i + 1];
+		at[3] = term_from_boxed(at);
+		at[4] = list;
+		list = term_from_cons(at + 3);
+		at += 5;
+	}
 	return list;
 }
 
 Term dict_keys(const Process *p, struct heap *h, const Term *value)
 {
 	const struct dict *d = p->dict;
-	Term list = NIL;
+	Term list = NIL, *cells, *at;
 
-	for (uint32_t i = 0; d != NULL && i < d->room; i++)
-		if (d->pairs[2 * i] != TERM_NONE && (value == NULL || term_same(d->pairs[2 * i + 1], *value)))
-			list = heap_cons(h, d->pairs[2 * i], list);
+	if (d == NULL)
+		return NIL;
+	at = cells = heap_alloc(h, 2 * (size_t)d->count);
+	for (uint32_t i = 0; i < d->room; i++) {
+		if (d->pairs[2 * i] == TERM_NONE || (value != NULL && !term_same(d->pairs[2 * i + 1], *value)))
+			continue;
+		at[0] = d->pairs[2 * i];
+		at[1] = list;
+		list = term_from_cons(at);
+		at += 2;
+	}
+	heap_trim(h, cells, 2 * (size_t)d->count, at);
 	return list;
 }
 
