@@ -14,6 +14,7 @@
 #include "fail.h"
 #include "memory.h"
 #include "native.h"
+#include "otp_registered.h"
 #include "otp_schedulers.h"
 #include "otp_stack.h"
 #include "profile.h"
@@ -28,6 +29,8 @@ enum { DEFAULT_HZ = 99, MAX_HZ = 4999 };
 
 enum stacks_mode { MODE_CPU, MODE_OFF, MODE_EVENT };
 enum stacks_group { BY_NAME, BY_CALL, BY_PID, BY_NONE };
+/* Whether a process that is watched had the name asked for when the last result was told. */
+enum stacks_presence { PRESENCE_UNKNOWN, PRESENCE_NO, PRESENCE_YES };
 
 static const struct {
     const char *name, *program;
@@ -51,6 +54,7 @@ struct state {
     struct wire_pid only;
     uint64_t hz;
     bool lines, folded, seen; /* seen: a stack of what was asked for */
+    enum stacks_presence registered;
     const char *svg_path, *pprof_path;
     struct whole_file svg, pprof;
     struct stacks_vm *vms;
@@ -389,16 +393,20 @@ static void print_row(const struct state *st, struct sink *sink, struct sink_val
     sink_row(sink, &stack_tables[st->mode], row);
 }
 
-/* One row a frame. */
+/* One row a frame. Of a stack that is long the last is shown too: the process, when stacks are grouped. */
 static void print_stack(const struct state *st, struct sink *sink, const struct profile_stack *stack, uint64_t whole)
 {
-    for (size_t i = 0; i < stack->n && i <= SHOWN_FRAMES; i++) {
+    size_t hidden = stack->n > SHOWN_FRAMES + 2 ? stack->n - SHOWN_FRAMES - 1 : 0;
+
+    for (size_t i = 0; i < stack->n; i++) {
         struct profile_frame frame = profile_location(st->now, stack->locations[stack->n - 1 - i]);
         char label[NAME_BYTES + 300];
 
         profile_label(&frame, st->lines, label, sizeof label);
-        if (i == SHOWN_FRAMES)
-            snprintf(label, sizeof label, "(%zu more)", stack->n - SHOWN_FRAMES);
+        if (hidden && i == SHOWN_FRAMES) {
+            snprintf(label, sizeof label, "(%zu more)", hidden);
+            i += hidden - 1;
+        }
         if (i)
             print_row(st, sink, SINK_S(""), SINK_S(""), SINK_S(""), label);
         else
@@ -455,6 +463,53 @@ static int print_tables(struct state *st, struct sink *sink)
     return err ? err : print_stacks(st, sink, json);
 }
 
+/* ---- a process that was not seen */
+
+static enum stacks_presence find_registered(struct session *s, const struct otp_layout *layout, const char *who)
+{
+    struct memory *memory = names_memory(session_names(s), layout->vm);
+    uint64_t slot = 0, atom;
+    int err = memory ? 0 : -ESRCH;
+
+    while (!err && !(err = otp_registered_next(memory, layout, &slot, &atom))) {
+        const char *name = names_atom(session_names(s), layout->vm, atom);
+
+        if (name && !strcmp(name, who))
+            return PRESENCE_YES;
+    }
+    return err == -ENOENT ? PRESENCE_NO : PRESENCE_UNKNOWN;
+}
+
+static void look_for_registered(struct state *st, struct session *s)
+{
+    st->registered = st->vms ? PRESENCE_NO : PRESENCE_UNKNOWN;
+    for (const struct stacks_vm *vm = st->vms; vm && st->registered != PRESENCE_YES; vm = vm->next) {
+        enum stacks_presence found = find_registered(s, &vm->layout, st->who);
+
+        if (found != PRESENCE_NO)
+            st->registered = found;
+    }
+}
+
+static void tell_unseen(const struct state *st)
+{
+    static const char *const did_nothing[] = {
+        [MODE_CPU] = "took no processor: try --off-cpu, or longer", [MODE_OFF] = "was not scheduled", [MODE_EVENT] = "did none of these"};
+
+    if (!st->who)
+        note("no stack of process <0.%u.%u> was seen: it is gone, or %s", st->only.id, st->only.serial, did_nothing[st->mode]);
+    else if (st->registered == PRESENCE_YES)
+        note("no stack of '%s' was seen: it is there, and %s", st->who, did_nothing[st->mode]);
+    else if (strchr(st->who, ':'))
+        note("no stack of a process that began with '%s' was seen: there is none, or it %s", st->who, did_nothing[st->mode]);
+    else if (st->registered == PRESENCE_NO)
+        note("no process is registered as '%s' (--proc takes a registered name, <pid> or initial call M:F/A)", st->who);
+    else
+        note("no stack of '%s' was seen, and whether there is such a process is not known: a VM is gone", st->who);
+}
+
+/* ---- the result */
+
 static int on_result(void *ctx, struct session *s)
 {
     struct state *st = ctx;
@@ -464,6 +519,8 @@ static int on_result(void *ctx, struct session *s)
         err = take_counts(st, s);
     if (!err)
         err = st->folded ? profile_write_folded(st->now, st->lines, session_sink(s)->out) : print_tables(st, session_sink(s));
+    if (!err && !st->seen && st->who)
+        look_for_registered(st, s);
     profile_free(st->now);
     st->now = profile_new(&units_of[st->mode]);
     st->frames = st->unnamed = st->idle = 0;
@@ -682,7 +739,7 @@ int cmd_stacks(int argc, char **argv)
     if (!err)
         err = run(st, &o);
     if (!err && !st->seen && (st->who || st->only.id))
-        note("no stack of the process asked for was seen: it rests, or --proc is not its registered name, <pid> or initial call");
+        tell_unseen(st);
     if (!err && st->whole)
         err = write_files(st);
     end(st);

@@ -136,13 +136,30 @@ void native_free(struct native *native)
     free(native);
 }
 
-/* NULL for memory that is no ELF file's, though it may be mapped from a file, as that of a JIT is. */
+/* Whether the file has code at the address (of the link editor). */
+static bool has_code(Elf *elf, uint64_t address)
+{
+    size_t count = 0;
+    GElf_Phdr ph;
+
+    elf_getphdrnum(elf, &count);
+    for (size_t i = 0; i < count; i++)
+        if (gelf_getphdr(elf, (int)i, &ph) && ph.p_type == PT_LOAD && ph.p_flags & PF_X && address - ph.p_vaddr < ph.p_memsz)
+            return true;
+    return false;
+}
+
+/*
+ * NULL for memory that is no ELF file's, though it may be mapped from a file, as that of a JIT is; and for what libdwfl counts to a
+ * file that lies before it in memory, though it is none of its code.
+ */
 static Dwfl_Module *find_module(struct native *native, uint64_t address)
 {
     Dwfl_Module *module = dwfl_addrmodule(native->dwfl, address);
     GElf_Addr bias;
+    Elf *elf = module ? dwfl_module_getelf(module, &bias) : NULL;
 
-    return module && dwfl_module_getelf(module, &bias) ? module : NULL;
+    return elf && has_code(elf, address - bias) ? module : NULL;
 }
 
 static int take_frame(Dwfl_Frame *frame, void *arg)

@@ -1,7 +1,7 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% What erlsnoop stacks is held against: known shares of time, known numbers of events.
 -module(stacks_target).
--export([natives/0, use/1, crash/0, shares/0, spend/0, events/0, act/0, nap/1, storm/0, rage/1, servers/0, init/1, handle_call/3, handle_cast/2, handle_info/2]).
+-export([natives/0, use/1, crash/0, shares/0, spend/0, events/0, deep/0, dig/1, act/0, nap/1, storm/0, rage/1, servers/0, init/1, handle_call/3, handle_cast/2, handle_info/2]).
 
 %% Three functions that spend 50, 30 and 20 parts of the time.
 shares() ->
@@ -31,6 +31,16 @@ use(N) ->
     _ = {erlang:phash2(T), term_to_binary(T), maps:from_list([{N, T}]), length(erlang:pre_loaded()), binary_to_list(list_to_binary("abc"))},
     self() ! lists:reverse(tuple_to_list(T)),
     receive _ -> use(N + 1) end.
+
+%% When the file "go" is there: 1000 spawns from 41 frames deep.
+deep() ->
+    register(deep, spawn(?MODULE, dig, [40])),
+    ready().
+
+dig(0) -> wait(), make(1000), file:write_file("done", <<>>);
+dig(N) -> dug(N - 1), N.
+
+dug(N) -> dig(N - 1), N.
 
 %% When the file "go" is there: 23 spawns, 1009 sends, 7 naps of 20 ms.
 events() ->

@@ -12,9 +12,10 @@
     "until [ -e ready ]; do sleep .1; done\n"                                                        \
     "for q in $(pgrep -g 0 beam.smp); do p=$q; done\n"
 
-/* Runs erlsnoop with these options while the target acts, until it is done. */
-#define WATCH_EVENTS(options)                                                                      \
-    START("events") "$ERLSNOOP stacks -p $p " options " > out & e=$!\n"                             \
+/* Runs erlsnoop with these options while the target acts (by a function of it), until it is done. */
+#define WATCH_EVENTS(options) WATCH_ACTS("events", options)
+#define WATCH_ACTS(function, options)                                                              \
+    START(function) "$ERLSNOOP stacks -p $p " options " > out & e=$!\n"                             \
     "attached $e; touch go\n" \
     "until [ -e done ]; do sleep .1; done; sleep .3\n" \
     "kill -INT $e; wait $e; s=$?; cat out; kill $p; exit $s"
@@ -115,13 +116,37 @@ START_TEST(test_stacks_files_that_cannot_be_written)
 }
 END_TEST
 
+/* Of whom nothing was seen it is told whether he is there. */
+START_TEST(test_stacks_tells_who_is_not_there)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        START("shares") "for w in nobody kernel_refc nobody:is/0 '<0.9999.0>'; do $ERLSNOOP stacks -p $p --event spawn --proc \"$w\" 0.3 1 > /dev/null || s=1; done; kill $p; exit $s");
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_int_eq(support_lines(r->err, "no process is registered as 'nobody'"), 1);
+    ck_assert_int_eq(support_lines(r->err, "no stack of 'kernel_refc' was seen: it is there, and did none of these"), 1);
+    ck_assert_int_eq(support_lines(r->err, "began with 'nobody:is/0' was seen: there is none, or it did none of these"), 1);
+    ck_assert_int_eq(support_lines(r->err, "no stack of process <0.9999.0> was seen: it is gone, or did none of these"), 1);
+}
+END_TEST
+
+/* Frames are left out of the middle of a stack that is long, not its process. */
+START_TEST(test_stacks_shows_the_process_of_a_long_stack)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run("(" WATCH_ACTS("deep", "--event spawn --proc deep") ") | grep -A 2 'more)' | sed 's/^ *//'");
+
+    ck_assert_msg(!strcmp(r->out, "(33 more)\ndeep\n\n") || !strcmp(r->out, "(33 more)\ndeep\n"), "%s%s", r->out, r->err);
+}
+END_TEST
+
 START_TEST(test_stacks_table_fits_80_columns)
 {
     SUPPORT_BPF();
-    const struct support_run *r = support_run(START("shares") "terminal 80 \"$ERLSNOOP stacks -p $p 1 1\"; s=$?; $ERLSNOOP stacks -p $p --proc nobody 0.3 1 > /dev/null; kill $p; exit $s");
+    const struct support_run *r = support_run(START("shares") "terminal 80 \"$ERLSNOOP stacks -p $p 1 1\"; s=$?; kill $p; exit $s");
 
     ck_assert_int_eq(r->status, 0);
-    ck_assert_int_eq(support_lines(r->err, "no stack of the process asked for was seen"), 1);
     ck_assert_int_le(support_width(r->out), 80);
     ck_assert_ptr_ne(strstr(r->out, "SELF %"), NULL);
 }
@@ -229,6 +254,8 @@ Suite *stacks_suite(void)
     tcase_add_test(live, test_stacks_writes_files);
     tcase_add_test(live, test_stacks_files_that_cannot_be_written);
     tcase_add_test(live, test_stacks_table_fits_80_columns);
+    tcase_add_test(live, test_stacks_tells_who_is_not_there);
+    tcase_add_test(live, test_stacks_shows_the_process_of_a_long_stack);
     tcase_add_loop_test(live, test_stacks_names_nothing_that_was_not_called, 0, 2);
     tcase_add_loop_test(live, test_stacks_names_are_those_of_the_perf_map, 0, 4);
     tcase_add_test(live, test_stacks_tell_what_proc_lib_does);
