@@ -185,7 +185,7 @@ static void print_event(struct doctor *d, const struct target *t, const struct p
     const struct plan_event *event = &plan->events[probe];
     const char *about = event->why[0]                 ? event->why
                         : event->source == PLAN_NONE ? "no place known in this VM"
-                        : event->source == PLAN_NOTE ? "one trap, and the VM prints its strings"
+                        : event->source == PLAN_NOTE ? "one trap; the VM also prints strings"
                                                      : otp_cost_text(event->cost);
 
     sink_row(&d->sink, &event_table,

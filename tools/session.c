@@ -150,10 +150,18 @@ static void tell_halts(struct session *s)
     s->halted = halt != NULL;
 }
 
+/* The terminal shows a Ctrl-C at the place where the first line of the result would begin. */
+static void leave_line(struct session *s)
+{
+    if (signals_first_ns() && !s->results && !s->options->json && isatty(STDOUT_FILENO))
+        fputc('\n', s->sink.out);
+}
+
 static int print_result(struct session *s)
 {
     int err;
 
+    leave_line(s);
     names_since(s->watch.names, s->now_ns);
     sink_moment(&s->sink, s->now_ns);
     err = s->ops->result(s->ctx, s);

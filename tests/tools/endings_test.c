@@ -68,6 +68,18 @@ START_TEST(test_endings_second_signal_says_what_is_lost)
 }
 END_TEST
 
+/* The terminal shows the Ctrl-C in the line where the cursor stands: the table begins in the next one. */
+START_TEST(test_endings_table_begins_below_the_ctrl_c)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run("$EMITTER -s 60 process__spawn=1 > /dev/null & n=$!; runs $n emitter\n"
+                                              "terminal 80 \"echo \\$\\$ > pid; exec $ERLSNOOP spawns -p $n\" > out & t=$!\n"
+                                              "until grep -q 'Ctrl-C ends' out; do sleep .1; done; kill -INT $(cat pid); wait $t; cat out; kill $n");
+
+    ck_assert_msg(strstr(r->out, "Ctrl-C ends\n\n    BIRTHS ") != NULL, "%s%s", r->out, r->err);
+}
+END_TEST
+
 START_TEST(test_endings_nohup_is_respected)
 {
     SUPPORT_BPF();
@@ -173,6 +185,7 @@ Suite *endings_suite(void)
     tcase_add_test(live, test_endings_signals_that_come_together_are_one);
     tcase_add_test(live, test_endings_second_signal_says_what_is_lost);
     tcase_add_test(live, test_endings_nohup_is_respected);
+    tcase_add_test(live, test_endings_table_begins_below_the_ctrl_c);
     tcase_add_test(live, test_endings_kill_leaves_nothing_behind);
     tcase_add_test(live, test_endings_foreign_proc_is_named);
     tcase_add_test(live, test_endings_stopped_vm_is_told);

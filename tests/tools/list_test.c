@@ -75,6 +75,16 @@ START_TEST(test_list_doctor_tells_which_commands_work)
 }
 END_TEST
 
+START_TEST(test_list_doctor_fits_80_columns)
+{
+    const struct support_run *r = support_run("$EMITTER -s 60 process__spawn=1 > /dev/null & n=$!; runs $n emitter\n"
+                                              "terminal 80 \"$ERLSNOOP doctor -v -p $n\"; kill $n");
+
+    ck_assert_ptr_ne(strstr(r->out, "one trap; the VM also prints strings\n"), NULL);
+    ck_assert_int_le(support_width(r->out), 80);
+}
+END_TEST
+
 START_TEST(test_list_says_why_a_process_is_not_listed)
 {
     static const char *const commands[] = {"list", "doctor", "spawns"};
@@ -151,6 +161,7 @@ Suite *list_suite(void)
     tcase_add_test(live, test_list_shows_a_stock_vm_without_notes);
     tcase_add_test(live, test_list_names_a_vm_by_what_it_was_told_to_be);
     tcase_add_test(live, test_list_doctor_tells_which_commands_work);
+    tcase_add_test(live, test_list_doctor_fits_80_columns);
     tcase_add_test(live, test_list_says_why_a_process_is_not_listed);
     tcase_add_test(live, test_list_without_rights_may_not_say_that_nothing_runs);
     tcase_add_test(live, test_list_escapes_a_hostile_name);
