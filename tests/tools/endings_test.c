@@ -73,8 +73,8 @@ START_TEST(test_endings_table_begins_below_the_ctrl_c)
 {
     SUPPORT_BPF();
     const struct support_run *r = support_run("$EMITTER -s 60 process__spawn=1 > /dev/null & n=$!; runs $n emitter\n"
-                                              "terminal 80 \"echo \\$\\$ > pid; exec $ERLSNOOP spawns -p $n\" > out & t=$!\n"
-                                              "until grep -q 'Ctrl-C ends' out; do sleep .1; done; kill -INT $(cat pid); wait $t; cat out; kill $n");
+                                              "script -qfec \"echo \\$\\$ > pid; exec $ERLSNOOP spawns -p $n\" out > /dev/null < /dev/null & t=$!\n"
+                                              "until grep -q 'Ctrl-C ends' out; do sleep .1; done; kill -INT $(cat pid); wait $t; tr -d '\\r' < out; kill $n");
 
     ck_assert_msg(strstr(r->out, "Ctrl-C ends\n\n    BIRTHS ") != NULL, "%s%s", r->out, r->err);
 }
