@@ -256,7 +256,7 @@ START_TEST(test_runs_under_valgrind)
 	const char *build = getenv("BUILD");
 	char vm[512];
 
-	snprintf(vm, sizeof(vm), "valgrind -q --error-exitcode=9 %s/erlvm", build != NULL ? build : "build");
+	snprintf(vm, sizeof(vm), "valgrind -q --error-exitcode=9 --suppressions=tests/erl/valgrind.supp %s/erlvm", build != NULL ? build : "build");
 	ck_assert_int_eq(run_line(vm, "-noshell -eval 'L = lists:seq(1, 20000), io:format(\"~p~n\", [lists:sum([length(L), "
 				      "map_size(maps:from_list([{I, L} || I <- L]))])]), garbage_collect(), halt().'", printed), 0);
 	ck_assert_str_eq(printed, "40000\n");
