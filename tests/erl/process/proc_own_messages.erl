@@ -16,6 +16,7 @@
 %% expect: off heap {moved,[1,2,3]}
 %% expect: flushed 0
 %% expect: died killed
+%% expect: successors collected
 main() ->
     kept(),
     binaries(),
@@ -26,7 +27,8 @@ main() ->
     literal(),
     off_heap(),
     flushed(),
-    died().
+    died(),
+    successors().
 
 kept() ->
     [self() ! {N, integer_to_list(N), float(N)} || N <- lists:seq(1, 499)],
@@ -125,3 +127,13 @@ flushed() ->
 died() ->
     {P, R} = spawn_monitor(fun() -> [self() ! {N, [N]} || N <- lists:seq(1, 50)], erlang:garbage_collect(), exit(self(), kill), receive never -> ok end end),
     receive {'DOWN', R, process, P, Why} -> io:format("died ~w~n", [Why]) end.
+
+%% Who takes the place of a process that left messages to itself unread has none of them.
+successors() ->
+    run_many(fun() -> [self() ! {N, [N]} || N <- lists:seq(1, 20)] end),
+    run_many(fun() -> receive never -> ok after 0 -> erlang:garbage_collect() end end),
+    io:format("successors collected~n").
+
+run_many(F) ->
+    Started = [spawn_monitor(F) || _ <- lists:seq(1, 500)],
+    [receive {'DOWN', R, process, P, normal} -> ok end || {P, R} <- Started].
