@@ -84,9 +84,9 @@ handle_info(tick, State) ->
     erlang:send_after(5, self(), tick),
     {noreply, State}.
 
-%% When the file "go" is there: 211 sends from each of 23 functions deep, and the node ends.
+%% When the file "go" is there: 211 sends from 23 functions deep, and a little later the node ends.
 crash() ->
-    register(actor, spawn(fun() -> wait(), deep(23), erlang:halt(1) end)),
+    register(actor, spawn(fun() -> wait(), deep(23), nap(20), erlang:halt(1) end)),
     ready().
 
 deep(0) -> tell(spawn(fun drain/0), 211), deep;

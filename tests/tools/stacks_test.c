@@ -233,7 +233,7 @@ START_TEST(test_stacks_have_names_when_the_vm_has_ended)
 
     ck_assert_int_eq(r->status, 0);
     ck_assert_int_gt(support_number(r->out, "\"type\":\"stacks\"", "frames"), 0);
-    ck_assert_int_eq(support_number(r->out, "\"type\":\"stacks\"", "unnamed"), 0);
+    ck_assert_msg(support_number(r->out, "\"type\":\"stacks\"", "unnamed") == 0, "%s", r->out);
     if (!_i) {
         ck_assert_int_ge(support_number(r->out, "\"type\":\"stacks\"", "samples"), 211);
         ck_assert_int_eq(support_number(r->out, "stacks_target:deep/1;stacks_target:tell/2\"", "count"), 211);
