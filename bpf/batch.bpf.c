@@ -40,7 +40,7 @@ int on_flush(struct pt_regs *ctx)
         return 0;
     if (bytes <= BATCH_RING_SMALL_BYTES)
         return receive((const void *)page, bytes, BATCH_RING_SMALL_BYTES);
-    return receive((const void *)page, bytes, BATCH_RING_PAGE_BYTES);
+    return receive((const void *)page, bytes, BATCH_PAGE_BYTES);
 }
 
 /* Stands where no code is ever run: that it is attached is all that it does. */

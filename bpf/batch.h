@@ -6,7 +6,6 @@
 #include "wire.h"
 
 enum {
-    BATCH_RING_PAGE_BYTES = 16384,
     BATCH_RING_SMALL_BYTES = 512,
     BATCH_RING_WAKE_BYTES = 1 << 20, /* so much waiting wakes the reader, who otherwise looks every BATCH_RING_LOOK_MS */
     BATCH_RING_LOOK_MS = 50,

@@ -14,7 +14,7 @@ enum { REASON_DEPTH = 2 }; /* tuples and lists that are looked into */
 /* Small integers are told (statuses, codes); others are many. */
 static __always_inline __u64 reason_integer(__s64 value, __u64 *out)
 {
-    if (value < -WIRE_REASON_INTEGERS || value > WIRE_REASON_INTEGERS)
+    if (value < -BATCH_SMALL_MAX || value > BATCH_SMALL_MAX)
         return WIRE_INTEGER;
     *out = value;
     return WIRE_SMALL;

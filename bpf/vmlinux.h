@@ -15,6 +15,8 @@ typedef int __s32;
 typedef unsigned int __u32;
 typedef long long __s64;
 typedef unsigned long long __u64;
+typedef __u32 uint32_t;
+typedef __u64 uint64_t;
 typedef __u16 __be16;
 typedef __u32 __be32;
 typedef __u32 __wsum;

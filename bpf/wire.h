@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The contract between BPF programs and user space: records, histograms, losses, and where
- * the arguments of a probe stand. Needs __u8 .. __s64 defined by the includer.
+ * the arguments of a probe stand. Needs __u8 .. __s64, uint32_t and uint64_t defined by the includer.
  * Invariant: fixed sizes, no implicit padding, the same for both sides.
  */
 #ifndef BPF_WIRE_H
 #define BPF_WIRE_H
+
+#include "../vm/batch_format.h"
 
 enum {
     WIRE_PID_TEXT = 32,   /* bytes of "<node.id.serial>" with its NUL, at most */
@@ -37,46 +39,21 @@ enum wire_form {
     WIRE_REASON_TEXT, /* the same, the shape WIRE_ATOM, and from the fourth word on the atom as the VM printed it, not terminated: untrusted bytes */
 };
 
-/* What a reason is, or the first element of its tuple or list: SHAPE(name, how it is shown; NULL: as what it is). */
-#define WIRE_SHAPES(SHAPE)                                                                         \
-    SHAPE(OTHER, "?")                                                                              \
-    SHAPE(ATOM, NULL)                                                                              \
-    SHAPE(SMALL, NULL)                                                                             \
-    SHAPE(INTEGER, "integer()") /* a greater one */                                                \
-    SHAPE(FLOAT, "float()")                                                                        \
-    SHAPE(PID, "pid()")                                                                            \
-    SHAPE(PORT, "port()")                                                                          \
-    SHAPE(REF, "#Ref<...>")                                                                        \
-    SHAPE(FUN, "#Fun<...>")                                                                        \
-    SHAPE(BINARY, "<<...>>")                                                                       \
-    SHAPE(MAP, "#{...}")                                                                           \
-    SHAPE(NIL, "[]")                                                                               \
-    SHAPE(LIST, "[...]") /* a string too */                                                        \
-    SHAPE(EMPTY_TUPLE, "{}")                                                                       \
-    SHAPE(TUPLE, "{...}")
-
+/* What a reason is, or the first element of its tuple or list. */
 enum wire_shape {
 #define WIRE_SHAPE_ENUM(name, text) WIRE_##name,
-    WIRE_SHAPES(WIRE_SHAPE_ENUM)
+    BATCH_SHAPES(WIRE_SHAPE_ENUM)
 #undef WIRE_SHAPE_ENUM
 };
-
-/* How a tuple or list holds its first element: HOLDER(name, before it, behind it). */
-#define WIRE_HOLDERS(HOLDER)                                                                       \
-    HOLDER(TUPLE_OF_ONE, "{", "}")                                                                 \
-    HOLDER(TUPLE_OF_MORE, "{", ",...}")                                                            \
-    HOLDER(LIST_OF_ONE, "[", "]")                                                                  \
-    HOLDER(LIST_OF_MORE, "[", "|...]")
 
 enum wire_holder {
     WIRE_NO_HOLDER,
 #define WIRE_HOLDER_ENUM(name, before, behind) WIRE_##name,
-    WIRE_HOLDERS(WIRE_HOLDER_ENUM)
+    BATCH_HOLDERS(WIRE_HOLDER_ENUM)
 #undef WIRE_HOLDER_ENUM
 };
 
 enum {
-    WIRE_REASON_INTEGERS = 999,  /* the greatest that are told one by one */
     WIRE_REASON_TEXT_BYTES = 72, /* of an atom: cut */
 };
 

@@ -215,14 +215,14 @@ static void append_reason(struct text *t, struct vm *vm, const struct wire_name 
 {
     static const char *const shapes[] = {
 #define SHAPE(name, text) text,
-        WIRE_SHAPES(SHAPE)
+        BATCH_SHAPES(SHAPE)
 #undef SHAPE
     };
     static const struct {
         const char *before, *behind;
     } holders[] = {{"", ""},
 #define HOLDER(name, before, behind) {before, behind},
-                   WIRE_HOLDERS(HOLDER)
+                   BATCH_HOLDERS(HOLDER)
 #undef HOLDER
     };
     enum { SHAPES = sizeof shapes / sizeof *shapes, HOLDERS = sizeof holders / sizeof *holders };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The page of events that a thread of erlvm hands over through the note erlang_batch:flush(page, bytes): the contract between
- * the VM and who reads batches. Includes only probes.def.
+ * the VM and who reads batches. Includes only probes.def; the includer has defined uint32_t and uint64_t.
  *
  * A page is a struct batch_header, then records without gaps. A record is a header word and `words` further words of 8 bytes:
  *
@@ -11,12 +11,13 @@
  *
  * Forms of the units of probes.def (numbers, never text but for `text`):
  *   pid, port, name   bits 63..60 enum batch_identity; a pid: number in bits 27..0, serial in bits 59..28; a port: its number;
- *                     a name: an atom's index. 0: nobody
+ *                     a name: an atom's index; a pid or port of another node: number in bits 27..0, the index of the node's name in
+ *                     bits 59..28. 0: nobody
  *   node              an atom's index + 1; 0: none
  *   mfa               module's index in bits 57..33, function's in bits 32..8, arity in bits 7..0. 0: unknown
- *   term              bits 63..56 enum batch_shape of the term, or of what is first in its first element's ... (three tuples deep at
- *                     most); bits 55..32 the arities of these tuples, 8 bits each (255: more), the outermost lowest; bits 31..0 an
- *                     atom's index + 1
+ *   term              as exit reasons are counted: bits 63..56 enum batch_shape of the term, or of the first element of the tuples and
+ *                     lists that bits 47..32 tell (enum batch_holder, 8 bits each, the outermost lowest); bits 31..0 an atom's index or,
+ *                     of a small integer, its value. 0: unknown
  *   text              bytes
  *   all others        the number
  *
@@ -27,9 +28,7 @@
 #ifndef VM_BATCH_FORMAT_H
 #define VM_BATCH_FORMAT_H
 
-#include <stdint.h>
-
-#define BATCH_MAGIC 0x31425645u /* "EVB1": the form described here */
+#define BATCH_MAGIC 0x32425645u /* "EVB2": the form described here */
 
 enum {
 	BATCH_PAGE_BYTES = 16384,
@@ -56,11 +55,52 @@ enum batch_event {
 };
 _Static_assert((int)BATCH_EVENTS <= 256, "an event's number has 8 bits");
 
-enum batch_identity { BATCH_NOBODY, BATCH_PID, BATCH_PORT, BATCH_NAME, BATCH_REMOTE };
+enum batch_identity { BATCH_NOBODY, BATCH_PID, BATCH_PORT, BATCH_NAME, BATCH_REMOTE, BATCH_OTHER /* such as an alias */ };
+
+/* What a term is: SHAPE(name, how it is shown; NULL: as what it is). */
+#define BATCH_SHAPES(SHAPE)                                                                        \
+	SHAPE(OTHER, "?")                                                                          \
+	SHAPE(ATOM, NULL)                                                                          \
+	SHAPE(SMALL, NULL)                                                                         \
+	SHAPE(INTEGER, "integer()") /* further from zero than BATCH_SMALL_MAX */                   \
+	SHAPE(FLOAT, "float()")                                                                    \
+	SHAPE(PID, "pid()")                                                                        \
+	SHAPE(PORT, "port()")                                                                      \
+	SHAPE(REF, "#Ref<...>")                                                                    \
+	SHAPE(FUN, "#Fun<...>")                                                                    \
+	SHAPE(BINARY, "<<...>>")                                                                   \
+	SHAPE(MAP, "#{...}")                                                                       \
+	SHAPE(NIL, "[]")                                                                           \
+	SHAPE(LIST, "[...]") /* a string too */                                                    \
+	SHAPE(EMPTY_TUPLE, "{}")                                                                   \
+	SHAPE(TUPLE, "{...}")
 
 enum batch_shape {
-	BATCH_NO_TERM, BATCH_SHAPE_ATOM, BATCH_SHAPE_TUPLE, BATCH_SHAPE_INTEGER, BATCH_SHAPE_FLOAT, BATCH_SHAPE_LIST, BATCH_SHAPE_MAP,
-	BATCH_SHAPE_BITSTRING, BATCH_SHAPE_PID, BATCH_SHAPE_PORT, BATCH_SHAPE_REFERENCE, BATCH_SHAPE_FUN,
+#define BATCH_SHAPE_ENUM(name, text) BATCH_SHAPE_##name,
+	BATCH_SHAPES(BATCH_SHAPE_ENUM)
+#undef BATCH_SHAPE_ENUM
+	BATCH_NSHAPES
+};
+
+/* How a tuple or list holds its first element: HOLDER(name, before it, behind it). A list that begins with an integer is not looked into: it
+ * may be a string. */
+#define BATCH_HOLDERS(HOLDER)                                                                      \
+	HOLDER(TUPLE_OF_ONE, "{", "}")                                                             \
+	HOLDER(TUPLE_OF_MORE, "{", ",...}")                                                        \
+	HOLDER(LIST_OF_ONE, "[", "]")                                                              \
+	HOLDER(LIST_OF_MORE, "[", "|...]")
+
+enum batch_holder {
+	BATCH_NO_HOLDER,
+#define BATCH_HOLDER_ENUM(name, before, behind) BATCH_##name,
+	BATCH_HOLDERS(BATCH_HOLDER_ENUM)
+#undef BATCH_HOLDER_ENUM
+	BATCH_NHOLDERS
+};
+
+enum {
+	BATCH_SMALL_MAX = 999, /* integers up to here, and from its negative on, are told by their value */
+	BATCH_HOLDERS_MAX = 2, /* tuples and lists that are looked into */
 };
 
 #endif

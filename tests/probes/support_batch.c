@@ -109,7 +109,7 @@ static void print_word(const struct support_batch *b, const struct batch_record 
     else if (!strcmp(unit, "text"))
         snprintf(out, TEXT, "%.*s", (int)word, r->texts[i]);
     else if (!strcmp(unit, "term"))
-        snprintf(out, TEXT, "%s", word >> 56 == BATCH_SHAPE_ATOM ? atom(b, (uint32_t)word - 1) : "a term");
+        snprintf(out, TEXT, "%s", word >> 56 == BATCH_SHAPE_ATOM ? atom(b, (uint32_t)word) : "a term");
     else
         snprintf(out, TEXT, "%" PRId64, (int64_t)word);
 }

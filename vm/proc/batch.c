@@ -17,7 +17,6 @@
 
 #define PATIENCE_MS 100
 #define LEAVING_TRIES 1000
-#define TERM_DEPTH 3 /* so many arities has the word of a term */
 #define PAGE_WORDS ((BATCH_PAGE_BYTES - sizeof(struct batch_header)) / 8)
 
 /* A thread's page. Owns: itself, for the VM's life. */
@@ -251,17 +250,28 @@ static uint64_t told_index(Term atom)
 
 /* ---- words of the units */
 
-static uint64_t identity(enum batch_identity kind, uint64_t bits) { return (uint64_t)kind << 60 | bits; }
+static uint64_t identity(enum batch_identity kind, uint64_t high, uint64_t number)
+{
+	return (uint64_t)kind << 60 | (high & UINT32_MAX) << ID_NUMBER_BITS | (number & ((UINT64_C(1) << ID_NUMBER_BITS) - 1));
+}
+
+/* A pid or port of another node, or of an earlier life of this one. */
+static uint64_t remote_identity(const struct extern_id *id)
+{
+	return identity(BATCH_REMOTE, told_index(id->node), term_is_pid(term_from_boxed(&id->header)) ? id->data[0] >> 32 : id->data[0]);
+}
 
 uint64_t batch_identity(Term t)
 {
 	if (term_is_local_pid(t))
-		return identity(BATCH_PID, (uint64_t)pid_serial(t) << ID_NUMBER_BITS | pid_number(t));
+		return identity(BATCH_PID, pid_serial(t), pid_number(t));
 	if (term_is_local_port(t))
-		return identity(BATCH_PORT, port_number(t));
+		return (uint64_t)BATCH_PORT << 60 | port_number(t);
 	if (term_is_atom(t))
-		return identity(BATCH_NAME, told_index(t));
-	return t == TERM_NONE ? identity(BATCH_NOBODY, 0) : identity(BATCH_REMOTE, 0);
+		return identity(BATCH_NAME, 0, told_index(t));
+	if (term_is_pid(t) || term_is_port(t))
+		return remote_identity((const struct extern_id *)boxed_ptr(t));
+	return t == TERM_NONE ? 0 : identity(BATCH_OTHER, 0, 0);
 }
 
 uint64_t batch_node(Term node) { return term_is_atom(node) ? told_index(node) + 1 : 0; }
@@ -273,46 +283,63 @@ uint64_t batch_mfa(struct mfa mfa)
 	return told_index(mfa.module) << (BATCH_INDEX_BITS + 8) | told_index(mfa.function) << 8 | (mfa.arity & 0xff);
 }
 
+static enum batch_shape integer_shape(Term t)
+{
+	bool small = term_is_small(t) && small_value(t) >= -BATCH_SMALL_MAX && small_value(t) <= BATCH_SMALL_MAX;
+
+	return small ? BATCH_SHAPE_SMALL : BATCH_SHAPE_INTEGER;
+}
+
 static enum batch_shape shape_of(Term t)
 {
 	if (t == TERM_NONE)
-		return BATCH_NO_TERM;
+		return BATCH_SHAPE_OTHER;
 	if (term_is_atom(t))
 		return BATCH_SHAPE_ATOM;
 	if (term_is_tuple(t))
-		return BATCH_SHAPE_TUPLE;
+		return tuple_arity(t) > 0 ? BATCH_SHAPE_TUPLE : BATCH_SHAPE_EMPTY_TUPLE;
 	if (term_is_integer(t))
-		return BATCH_SHAPE_INTEGER;
+		return integer_shape(t);
+	if (term_is_list(t))
+		return term_is_nil(t) ? BATCH_SHAPE_NIL : BATCH_SHAPE_LIST;
 	if (term_is_float(t))
 		return BATCH_SHAPE_FLOAT;
-	if (term_is_list(t))
-		return BATCH_SHAPE_LIST;
 	if (term_is_map(t))
 		return BATCH_SHAPE_MAP;
 	if (term_is_bitstring(t))
-		return BATCH_SHAPE_BITSTRING;
+		return BATCH_SHAPE_BINARY;
 	if (term_is_pid(t))
 		return BATCH_SHAPE_PID;
 	if (term_is_port(t))
 		return BATCH_SHAPE_PORT;
-	return term_is_ref(t) ? BATCH_SHAPE_REFERENCE : BATCH_SHAPE_FUN;
+	return term_is_ref(t) ? BATCH_SHAPE_REF : BATCH_SHAPE_FUN;
+}
+
+/* How a tuple or list of that shape holds what is first in it; BATCH_NO_HOLDER when that is not looked at. */
+static enum batch_holder holder_of(enum batch_shape shape, Term t)
+{
+	if (shape == BATCH_SHAPE_TUPLE)
+		return tuple_arity(t) == 1 ? BATCH_TUPLE_OF_ONE : BATCH_TUPLE_OF_MORE;
+	if (shape == BATCH_SHAPE_LIST && !term_is_small(cons_head(t)))
+		return term_is_nil(cons_tail(t)) ? BATCH_LIST_OF_ONE : BATCH_LIST_OF_MORE;
+	return BATCH_NO_HOLDER;
 }
 
 uint64_t batch_term(Term t)
 {
-	uint64_t arities = 0, atom = 0;
-	enum batch_shape shape;
+	uint64_t holders = 0, holder, value = 0;
+	enum batch_shape shape = shape_of(t);
 
-	for (int depth = 0; depth < TERM_DEPTH && t != TERM_NONE && term_is_tuple(t) && tuple_arity(t) > 0; depth++) {
-		size_t arity = tuple_arity(t);
-
-		arities |= (uint64_t)(arity < 255 ? arity : 255) << 8 * depth;
-		t = tuple_get(t, 1);
+	for (int depth = 0; depth < BATCH_HOLDERS_MAX && (holder = holder_of(shape, t)) != BATCH_NO_HOLDER; depth++) {
+		holders |= holder << 8 * depth;
+		t = term_is_list(t) ? cons_head(t) : tuple_get(t, 1);
+		shape = shape_of(t);
 	}
-	shape = shape_of(t);
 	if (shape == BATCH_SHAPE_ATOM)
-		atom = told_index(t) + 1;
-	return (uint64_t)shape << 56 | arities << 32 | atom;
+		value = told_index(t);
+	else if (shape == BATCH_SHAPE_SMALL)
+		value = (uint32_t)small_value(t);
+	return (uint64_t)shape << 56 | holders << 32 | value;
 }
 
 /* ---- the end */

@@ -9,6 +9,8 @@
 #ifndef VM_PROC_BATCH_H
 #define VM_PROC_BATCH_H
 
+#include <stdint.h>
+
 #include "batch_format.h"
 #include "term/term.h"
 

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Events: struct ev_<probe> for each row of probes.def, the form in which every source (notes, hooks on a stock emulator, batches of erlvm,
+ * recordings) hands an event on, and in which every view takes it. Numbers only, but for arguments that are texts: the forms are those of
+ * erlvm's batches (vm/batch_format.h), so that a record of a batch is its event. Nobody else knows where arguments stand.
+ *
+ * For BPF programs and for user space. An event without texts fits the stack of a BPF program; one with texts does not.
+ */
+#ifndef BPF_EVENT_H
+#define BPF_EVENT_H
+
+#include "wire.h"
+
+enum {
+    EV_TEXT_BYTES = 256, /* of a text with its NUL: what a note shows of one */
+    EV_ID_BITS = 28,     /* of the number of a process */
+};
+
+/* An atom, a function or a term by number. The numbers belong to the VM of the event: together with it they are the key of a table. */
+typedef __u64 ev_id;   /* nobody, process, port, name: enum batch_identity in bits 63..60 */
+typedef __u64 ev_node; /* an atom's index + 1; 0: none */
+typedef __u64 ev_mfa;  /* enum ev_mfa_form in bits 63..62; 0: unknown */
+typedef __u64 ev_term; /* enum batch_shape in bits 63..56 */
+
+/* How a function is known. What a source that has no indices of atoms puts there is its own, and it tells the text. */
+enum ev_mfa_form {
+    EV_MFA_ATOMS, /* module's index in bits 57..33, function's in bits 32..8, arity in bits 7..0 */
+    EV_MFA_CODE,  /* a place in loaded code */
+    EV_MFA_TEXT,  /* a text that the source told apart by this number */
+};
+
+/* Bytes of the text up to its NUL, which is always there; `bytes` does not count it. Untrusted: any bytes. */
+struct ev_text {
+    __u64 bytes;
+    char at[EV_TEXT_BYTES];
+};
+
+/* Opens every event. */
+struct ev_head {
+    __u64 time_ns; /* CLOCK_MONOTONIC */
+    __u32 vm;      /* operating system's pid of the VM, in erlsnoop's pid namespace */
+    __u32 event;   /* enum batch_event: which of the structs below */
+};
+
+/* The form of each unit of probes.def. */
+typedef ev_id ev_form_pid;
+typedef ev_id ev_form_port;
+typedef ev_id ev_form_name; /* a process or a registered name */
+typedef ev_node ev_form_node;
+typedef ev_mfa ev_form_mfa;
+typedef ev_term ev_form_term;
+typedef struct ev_text ev_form_text;
+typedef __u64 ev_form_words;
+typedef __u64 ev_form_bytes;
+typedef __u64 ev_form_frames;
+typedef __s64 ev_form_count;
+typedef __s64 ev_form_flag;
+typedef __s64 ev_form_errno;
+typedef __s64 ev_form_efile_op;
+typedef __s64 ev_form_none;
+
+/* A row of a probe ends the struct before it and opens its own, which the rows of its arguments fill. */
+struct ev_none {
+    struct ev_head head;
+#define PROBE(probe, family, nargs, watch, text)                                                   \
+    }                                                                                              \
+    ;                                                                                              \
+    struct ev_##probe {                                                                            \
+        struct ev_head head;
+#define PROBE_RANGE(prefix, family, nargs, first, last, text) PROBE(prefix, family, nargs, NOTHING, text)
+#define ARG(probe, index, arg, type, unit) ev_form_##unit arg;
+#include "../vm/probes.def"
+};
+
+/* Room for any of them. */
+union ev_any {
+    struct ev_head head;
+#define PROBE(probe, family, nargs, watch, text) struct ev_##probe probe;
+#define PROBE_RANGE(prefix, family, nargs, first, last, text) struct ev_##prefix prefix;
+#include "../vm/probes.def"
+};
+
+/* ---- processes, ports and names */
+
+static inline enum batch_identity ev_id_kind(ev_id id)
+{
+    return (enum batch_identity)(id >> 60);
+}
+
+static inline ev_id ev_id_of_pid(__u32 number, __u32 serial)
+{
+    return (__u64)BATCH_PID << 60 | (__u64)serial << EV_ID_BITS | (number & ((1u << EV_ID_BITS) - 1));
+}
+
+static inline ev_id ev_id_of_port(__u64 number)
+{
+    return (__u64)BATCH_PORT << 60 | number;
+}
+
+static inline __u32 ev_id_number(ev_id id)
+{
+    return id & ((1u << EV_ID_BITS) - 1);
+}
+
+/* Of a process; of one of another node (BATCH_REMOTE) what stands there is the index of the node's name. */
+static inline __u32 ev_id_serial(ev_id id)
+{
+    return (__u32)(id >> EV_ID_BITS);
+}
+
+/* Of a port or a name: its number, the atom's index. */
+static inline __u64 ev_id_rest(ev_id id)
+{
+    return id & ((1ull << 60) - 1);
+}
+
+/* ---- functions */
+
+static inline enum ev_mfa_form ev_mfa_form(ev_mfa mfa)
+{
+    return (enum ev_mfa_form)(mfa >> 62);
+}
+
+static inline ev_mfa ev_mfa_of_atoms(__u64 module, __u64 function, __u32 arity)
+{
+    return module << (BATCH_INDEX_BITS + 8) | function << 8 | arity;
+}
+
+static inline __u32 ev_mfa_module(ev_mfa mfa)
+{
+    return mfa >> (BATCH_INDEX_BITS + 8) & ((1u << BATCH_INDEX_BITS) - 1);
+}
+
+static inline __u32 ev_mfa_function(ev_mfa mfa)
+{
+    return mfa >> 8 & ((1u << BATCH_INDEX_BITS) - 1);
+}
+
+static inline __u32 ev_mfa_arity(ev_mfa mfa)
+{
+    return mfa & 0xff;
+}
+
+/* ---- terms */
+
+/* holders: enum batch_holder, 8 bits each, the outermost lowest. value: an atom's index, or a small integer. */
+static inline ev_term ev_term_of(enum batch_shape shape, __u32 holders, __u32 value)
+{
+    return (__u64)shape << 56 | (__u64)holders << 32 | value;
+}
+
+static inline enum batch_shape ev_term_shape(ev_term term)
+{
+    return (enum batch_shape)(term >> 56);
+}
+
+static inline enum batch_holder ev_term_holder(ev_term term, int depth)
+{
+    return (enum batch_holder)(term >> (32 + 8 * depth) & 0xff);
+}
+
+static inline __u32 ev_term_atom(ev_term term)
+{
+    return (__u32)term;
+}
+
+static inline __s32 ev_term_small(ev_term term)
+{
+    return (__s32)term;
+}
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Events: out of records, and what the rows say of their structs. */
+#include <check.h>
+#include <string.h>
+
+#include "event.h"
+
+START_TEST(test_event_row_tells_every_argument)
+{
+    const struct event_row *send = event_row(BATCH_message__send), *open = event_row(BATCH_port__open);
+
+    ck_assert_str_eq(send->name, "message__send");
+    ck_assert_uint_eq(send->nargs, 6);
+    ck_assert_uint_eq(send->size, sizeof(struct ev_head) + 6 * 8);
+    ck_assert_str_eq(send->args[1].name, "receiver");
+    ck_assert_int_eq(send->args[1].unit, EVENT_UNIT_pid);
+    ck_assert_int_eq(open->args[1].unit, EVENT_UNIT_text);
+    ck_assert_uint_eq(open->args[2].offset, offsetof(struct ev_port__open, port));
+    ck_assert_uint_eq(event_row(BATCH_EVENTS)->nargs, 0);
+}
+END_TEST
+
+START_TEST(test_event_find_knows_the_probes)
+{
+    ck_assert_int_eq(event_find("gc_major__end"), BATCH_gc_major__end);
+    ck_assert_int_eq(event_find("nonsense"), BATCH_ATOM);
+    ck_assert_int_eq(event_find(""), BATCH_ATOM);
+}
+END_TEST
+
+/* Every argument stands within its struct, behind the one before it. */
+START_TEST(test_event_rows_are_whole)
+{
+    for (unsigned e = BATCH_ATOM + 1; e < BATCH_EVENTS; e++) {
+        const struct event_row *row = event_row((enum batch_event)e);
+        size_t end = sizeof(struct ev_head);
+
+        ck_assert_uint_ge(row->nargs, 1);
+        for (unsigned i = 0; i < row->nargs; i++) {
+            ck_assert_msg(row->args[i].offset == end, "%s: %s", row->name, row->args[i].name);
+            end += row->args[i].unit == EVENT_UNIT_text ? sizeof(struct ev_text) : 8;
+        }
+        ck_assert_uint_eq(row->size, end);
+    }
+}
+END_TEST
+
+START_TEST(test_event_of_record_gives_numbers)
+{
+    struct batch_record r = {.event = BATCH_gc_minor__end, .ns = 23, .words = {ev_id_of_pid(7, 8), 900}};
+    union ev_any ev;
+
+    event_of_record(&r, 17, &ev);
+    ck_assert_uint_eq(ev.head.time_ns, 23);
+    ck_assert_uint_eq(ev.head.vm, 17);
+    ck_assert_uint_eq(ev.head.event, BATCH_gc_minor__end);
+    ck_assert_int_eq(ev_id_kind(ev.gc_minor__end.pid), BATCH_PID);
+    ck_assert_uint_eq(ev_id_number(ev.gc_minor__end.pid), 7);
+    ck_assert_uint_eq(ev_id_serial(ev.gc_minor__end.pid), 8);
+    ck_assert_uint_eq(ev.gc_minor__end.reclaimed_words, 900);
+}
+END_TEST
+
+START_TEST(test_event_of_record_gives_texts)
+{
+    struct batch_record r = {.event = BATCH_port__open, .words = {ev_id_of_pid(7, 8), 3, ev_id_of_port(9)}, .texts = {NULL, "cat and more"}};
+    union ev_any ev;
+
+    event_of_record(&r, 17, &ev);
+    ck_assert_uint_eq(ev.port__open.port_name.bytes, 3);
+    ck_assert_str_eq(ev.port__open.port_name.at, "cat");
+    ck_assert_uint_eq(ev_id_rest(ev.port__open.port), 9);
+}
+END_TEST
+
+/* Cut to their room, at a character of two bytes that stands across its end. */
+START_TEST(test_event_of_record_cuts_long_texts)
+{
+    char text[BATCH_TEXT_BYTES];
+    struct batch_record r = {.event = BATCH_user_trace__s1, .words = {sizeof text}, .texts = {text}};
+    union ev_any ev;
+
+    memset(text, 'a', sizeof text);
+    event_of_record(&r, 17, &ev);
+    ck_assert_uint_eq(ev.user_trace__s1.message.bytes, EV_TEXT_BYTES - 1);
+    ck_assert_uint_eq(strlen(ev.user_trace__s1.message.at), EV_TEXT_BYTES - 1);
+    memcpy(text + EV_TEXT_BYTES - 2, "\xc3\xa9", 2);
+    event_of_record(&r, 17, &ev);
+    ck_assert_uint_eq(ev.user_trace__s1.message.bytes, EV_TEXT_BYTES - 2);
+    memset(text, 0x80, sizeof text); /* no characters at all */
+    event_of_record(&r, 17, &ev);
+    ck_assert_uint_ge(ev.user_trace__s1.message.bytes, EV_TEXT_BYTES - 5);
+}
+END_TEST
+
+START_TEST(test_event_words_are_taken_apart)
+{
+    ev_mfa mfa = ev_mfa_of_atoms((1u << BATCH_INDEX_BITS) - 1, 5, 255);
+    ev_term term = ev_term_of(BATCH_SHAPE_SMALL, BATCH_LIST_OF_ONE << 8 | BATCH_TUPLE_OF_MORE, (__u32)-7);
+
+    ck_assert_int_eq(ev_mfa_form(mfa), EV_MFA_ATOMS);
+    ck_assert_uint_eq(ev_mfa_module(mfa), (1u << BATCH_INDEX_BITS) - 1);
+    ck_assert_uint_eq(ev_mfa_function(mfa), 5);
+    ck_assert_uint_eq(ev_mfa_arity(mfa), 255);
+    ck_assert_int_eq(ev_term_shape(term), BATCH_SHAPE_SMALL);
+    ck_assert_int_eq(ev_term_holder(term, 0), BATCH_TUPLE_OF_MORE);
+    ck_assert_int_eq(ev_term_holder(term, 1), BATCH_LIST_OF_ONE);
+    ck_assert_int_eq(ev_term_small(term), -7);
+}
+END_TEST
+
+Suite *event_suite(void)
+{
+    Suite *suite = suite_create("event");
+    TCase *events = tcase_create("events");
+
+    tcase_add_test(events, test_event_row_tells_every_argument);
+    tcase_add_test(events, test_event_find_knows_the_probes);
+    tcase_add_test(events, test_event_rows_are_whole);
+    tcase_add_test(events, test_event_of_record_gives_numbers);
+    tcase_add_test(events, test_event_of_record_gives_texts);
+    tcase_add_test(events, test_event_of_record_cuts_long_texts);
+    tcase_add_test(events, test_event_words_are_taken_apart);
+    suite_add_tcase(suite, events);
+    return suite;
+}

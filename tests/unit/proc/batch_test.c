@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Words of a batch: what stands in them of a term and of an identity. */
+#include "unit.h"
+
+#include "proc/batch.h"
+
+static uint64_t word(enum batch_shape shape, uint64_t holders, uint32_t value)
+{
+	return (uint64_t)shape << 56 | holders << 32 | value;
+}
+
+static uint64_t two(enum batch_holder outer, enum batch_holder inner) { return (uint64_t)inner << 8 | outer; }
+
+START_TEST(test_batch_term_tells_what_is_alone)
+{
+	struct heap *h = unit_heap();
+
+	ck_assert_uint_eq(batch_term(TERM_NONE), 0);
+	ck_assert_uint_eq(batch_term(am_ok), word(BATCH_SHAPE_ATOM, 0, atom_index(am_ok)));
+	ck_assert_uint_eq(batch_term(NIL), word(BATCH_SHAPE_NIL, 0, 0));
+	ck_assert_uint_eq(batch_term(heap_float(h, 1.5)), word(BATCH_SHAPE_FLOAT, 0, 0));
+	ck_assert_uint_eq(batch_term(heap_ref(h, 0)), word(BATCH_SHAPE_REF, 0, 0));
+	ck_assert_uint_eq(batch_term(term_from_pid(7, 1)), word(BATCH_SHAPE_PID, 0, 0));
+	ck_assert_uint_eq(batch_term(term_from_port(7)), word(BATCH_SHAPE_PORT, 0, 0));
+	ck_assert_uint_eq(batch_term(heap_tuple_array(h, 0, NULL)), word(BATCH_SHAPE_EMPTY_TUPLE, 0, 0));
+}
+END_TEST
+
+START_TEST(test_batch_term_tells_small_integers_by_value)
+{
+	struct heap *h = unit_heap();
+
+	ck_assert_uint_eq(batch_term(SMALL(0)), word(BATCH_SHAPE_SMALL, 0, 0));
+	ck_assert_uint_eq(batch_term(SMALL(999)), word(BATCH_SHAPE_SMALL, 0, 999));
+	ck_assert_uint_eq(batch_term(term_from_small(-999)), word(BATCH_SHAPE_SMALL, 0, (uint32_t)-999));
+	ck_assert_uint_eq(batch_term(SMALL(1000)), word(BATCH_SHAPE_INTEGER, 0, 0));
+	ck_assert_uint_eq(batch_term(term_from_small(-1000)), word(BATCH_SHAPE_INTEGER, 0, 0));
+	ck_assert_uint_eq(batch_term(heap_uint(h, UINT64_MAX)), word(BATCH_SHAPE_INTEGER, 0, 0));
+}
+END_TEST
+
+/* {a}  {a,b}  [a]  [a,b]  {[a],b}  {{{a}}}: the third tuple is not looked into; "string". */
+START_TEST(test_batch_term_tells_what_is_first)
+{
+	struct heap *h = unit_heap();
+	Term one = heap_tuple(h, am_ok), list = heap_cons(h, am_ok, NIL);
+	uint32_t ok = atom_index(am_ok);
+
+	ck_assert_uint_eq(batch_term(one), word(BATCH_SHAPE_ATOM, BATCH_TUPLE_OF_ONE, ok));
+	ck_assert_uint_eq(batch_term(heap_tuple(h, am_ok, am_true)), word(BATCH_SHAPE_ATOM, BATCH_TUPLE_OF_MORE, ok));
+	ck_assert_uint_eq(batch_term(list), word(BATCH_SHAPE_ATOM, BATCH_LIST_OF_ONE, ok));
+	ck_assert_uint_eq(batch_term(heap_cons(h, am_ok, list)), word(BATCH_SHAPE_ATOM, BATCH_LIST_OF_MORE, ok));
+	ck_assert_uint_eq(batch_term(heap_tuple(h, list, am_true)),
+			  word(BATCH_SHAPE_ATOM, two(BATCH_TUPLE_OF_MORE, BATCH_LIST_OF_ONE), ok));
+	ck_assert_uint_eq(batch_term(heap_tuple(h, heap_tuple(h, one))),
+			  word(BATCH_SHAPE_TUPLE, two(BATCH_TUPLE_OF_ONE, BATCH_TUPLE_OF_ONE), 0));
+	ck_assert_uint_eq(batch_term(heap_cons(h, SMALL('a'), NIL)), word(BATCH_SHAPE_LIST, 0, 0));
+}
+END_TEST
+
+START_TEST(test_batch_identity_tells_whom)
+{
+	unit_init();
+	ck_assert_uint_eq(batch_identity(TERM_NONE), 0);
+	ck_assert_uint_eq(batch_identity(term_from_pid(7, 0xffffffff)), (uint64_t)BATCH_PID << 60 | UINT64_C(0xffffffff) << 28 | 7);
+	ck_assert_uint_eq(batch_identity(term_from_port(8)), (uint64_t)BATCH_PORT << 60 | 8);
+	ck_assert_uint_eq(batch_identity(am_ok), (uint64_t)BATCH_NAME << 60 | atom_index(am_ok));
+	ck_assert_uint_eq(batch_identity(heap_ref(unit_heap(), 0)), (uint64_t)BATCH_OTHER << 60);
+}
+END_TEST
+
+START_TEST(test_batch_identity_tells_the_node_of_a_stranger)
+{
+	Term words[] = { HEADER(3, SUB_XPID), am_undefined, (Term)1 << 32, (Term)17 << 32 | 9 };
+
+	unit_init();
+	ck_assert_uint_eq(batch_identity(term_from_boxed(words)),
+			  (uint64_t)BATCH_REMOTE << 60 | (uint64_t)atom_index(am_undefined) << 28 | 17);
+}
+END_TEST
+
+Suite *batch_suite(void)
+{
+	Suite *suite = suite_create("batch");
+	TCase *words = tcase_create("words");
+
+	tcase_add_test(words, test_batch_term_tells_what_is_alone);
+	tcase_add_test(words, test_batch_term_tells_small_integers_by_value);
+	tcase_add_test(words, test_batch_term_tells_what_is_first);
+	tcase_add_test(words, test_batch_identity_tells_whom);
+	tcase_add_test(words, test_batch_identity_tells_the_node_of_a_stranger);
+	suite_add_tcase(suite, words);
+	return suite;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Invariant: probes.def is the only list of arguments; where one stands is what the compiler says of its struct. */
+#include "event.h"
+
+#include <stddef.h>
+#include <string.h>
+
+static const struct event_row probes[BATCH_EVENTS] = {
+    [BATCH_ATOM] = {"", 0, 0, {{0}}},
+#define PROBE(probe, family, nargs_, watch, text)                                                  \
+    [BATCH_##probe].name = #probe, [BATCH_##probe].size = sizeof(struct ev_##probe), [BATCH_##probe].nargs = nargs_,
+#define PROBE_RANGE(prefix, family, nargs, first, last, text) PROBE(prefix, family, nargs, NOTHING, text)
+#define ARG(probe, index, arg, type, unit)                                                         \
+    [BATCH_##probe].args[index] = {#arg, EVENT_UNIT_##unit, offsetof(struct ev_##probe, arg)},
+#include "../vm/probes.def"
+};
+
+const struct event_row *event_row(enum batch_event event)
+{
+    return &probes[(unsigned)event < BATCH_EVENTS ? event : BATCH_ATOM];
+}
+
+enum batch_event event_find(const char *name)
+{
+    for (unsigned event = BATCH_ATOM + 1; event < BATCH_EVENTS; event++)
+        if (!strcmp(probes[event].name, name))
+            return (enum batch_event)event;
+    return BATCH_ATOM;
+}
+
+/* So many bytes of the text fit, whole characters only. */
+static size_t fitting(const char *text, size_t bytes)
+{
+    size_t room = EV_TEXT_BYTES - 1;
+
+    if (bytes <= room)
+        return bytes;
+    while (room > EV_TEXT_BYTES - 5 && ((unsigned char)text[room] & 0xc0) == 0x80)
+        room--;
+    return room;
+}
+
+static void copy_text(struct ev_text *out, const char *text, size_t bytes)
+{
+    out->bytes = fitting(text, bytes);
+    memcpy(out->at, text, out->bytes);
+    out->at[out->bytes] = '\0';
+}
+
+void event_of_record(const struct batch_record *record, uint32_t vm, union ev_any *out)
+{
+    const struct event_row *row = event_row(record->event);
+
+    out->head = (struct ev_head){record->ns, vm, record->event};
+    for (unsigned i = 0; i < row->nargs; i++) {
+        void *at = (char *)out + row->args[i].offset;
+
+        if (record->texts[i])
+            copy_text(at, record->texts[i], record->words[i]);
+        else
+            memcpy(at, &record->words[i], sizeof record->words[i]);
+    }
+}
