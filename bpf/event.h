@@ -1,45 +1,43 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Events: struct ev_<probe> for each row of probes.def, the form in which every source (notes, hooks on a stock emulator, batches of erlvm,
- * recordings) hands an event on, and in which every view takes it. Numbers only, but for arguments that are texts: the forms are those of
- * erlvm's batches (vm/batch_format.h), so that a record of a batch is its event. Nobody else knows where arguments stand.
+ * recordings) hands an event on, and in which every view takes it. One word an argument, in the form of its unit in erlvm's batches
+ * (vm/batch_format.h), so that a record of a batch is its event. Nobody else knows where arguments stand.
  *
- * For BPF programs and for user space. An event without texts fits the stack of a BPF program; one with texts does not.
+ * What costs something to read (texts, and the names of sources that have no numbers for them) is not read before a view asks: the word
+ * then says where the source finds it, and is good while the event is handled.
+ * For BPF programs and for user space. Invariant: an argument that no view of the session reads may be unset.
  */
 #ifndef BPF_EVENT_H
 #define BPF_EVENT_H
 
 #include "wire.h"
 
-enum {
-    EV_TEXT_BYTES = 256, /* of a text with its NUL: what a note shows of one */
-    EV_ID_BITS = 28,     /* of the number of a process */
-};
+enum { EV_ID_BITS = 28 /* of the number of a process */ };
 
 /* An atom, a function or a term by number. The numbers belong to the VM of the event: together with it they are the key of a table. */
 typedef __u64 ev_id;   /* nobody, process, port, name: enum batch_identity in bits 63..60 */
 typedef __u64 ev_node; /* an atom's index + 1; 0: none */
-typedef __u64 ev_mfa;  /* enum ev_mfa_form in bits 63..62; 0: unknown */
-typedef __u64 ev_term; /* enum batch_shape in bits 63..56 */
+typedef __u64 ev_mfa;  /* bits 63..62 zero: module's index in bits 57..33, function's in bits 32..8, arity in bits 7..0. 0: unknown */
+typedef __u64 ev_term; /* enum batch_shape in bits 63..56, and what goes with it */
 
-/* How a function is known. What a source that has no indices of atoms puts there is its own, and it tells the text. */
-enum ev_mfa_form {
-    EV_MFA_ATOMS, /* module's index in bits 57..33, function's in bits 32..8, arity in bits 7..0 */
-    EV_MFA_CODE,  /* a place in loaded code */
-    EV_MFA_TEXT,  /* a text that the source told apart by this number */
-};
+/* A function, node or term that is to be read when asked for: these bits are not all zero, and the others are the source's own. No key. */
+#define EV_LATER_MFA (3ull << 62)
+#define EV_LATER_TERM (0x80ull << 56)
 
-/* Bytes of the text up to its NUL, which is always there; `bytes` does not count it. Untrusted: any bytes. */
+/* Where a text stands, for whoever knows the source: in erlsnoop's memory, or in the VM's, which BPF programs read. Untrusted: any bytes. */
 struct ev_text {
-    __u64 bytes;
-    char at[EV_TEXT_BYTES];
+    __u64 bytes; /* EV_TEXT_UNKNOWN: up to its NUL, which is there; else without one */
+    __u64 at;    /* an address */
 };
+#define EV_TEXT_UNKNOWN (~0ull)
 
 /* Opens every event. */
 struct ev_head {
     __u64 time_ns; /* CLOCK_MONOTONIC */
     __u32 vm;      /* operating system's pid of the VM, in erlsnoop's pid namespace */
-    __u32 event;   /* enum batch_event: which of the structs below */
+    __u16 event;   /* enum batch_event: which of the structs below */
+    __u16 side;    /* of tables that are written while their other side is read; the engine's own */
 };
 
 /* The form of each unit of probes.def. */
@@ -108,6 +106,12 @@ static inline __u32 ev_id_serial(ev_id id)
     return (__u32)(id >> EV_ID_BITS);
 }
 
+/* Of a process: as programs of views keep it. */
+static inline struct wire_pid ev_id_wire(ev_id id)
+{
+    return (struct wire_pid){0, ev_id_number(id), ev_id_serial(id)};
+}
+
 /* Of a port or a name: its number, the atom's index. */
 static inline __u64 ev_id_rest(ev_id id)
 {
@@ -115,11 +119,6 @@ static inline __u64 ev_id_rest(ev_id id)
 }
 
 /* ---- functions */
-
-static inline enum ev_mfa_form ev_mfa_form(ev_mfa mfa)
-{
-    return (enum ev_mfa_form)(mfa >> 62);
-}
 
 static inline ev_mfa ev_mfa_of_atoms(__u64 module, __u64 function, __u32 arity)
 {

@@ -28,36 +28,16 @@ enum batch_event event_find(const char *name)
     return BATCH_ATOM;
 }
 
-/* So many bytes of the text fit, whole characters only. */
-static size_t fitting(const char *text, size_t bytes)
-{
-    size_t room = EV_TEXT_BYTES - 1;
-
-    if (bytes <= room)
-        return bytes;
-    while (room > EV_TEXT_BYTES - 5 && ((unsigned char)text[room] & 0xc0) == 0x80)
-        room--;
-    return room;
-}
-
-static void copy_text(struct ev_text *out, const char *text, size_t bytes)
-{
-    out->bytes = fitting(text, bytes);
-    memcpy(out->at, text, out->bytes);
-    out->at[out->bytes] = '\0';
-}
-
 void event_of_record(const struct batch_record *record, uint32_t vm, union ev_any *out)
 {
     const struct event_row *row = event_row(record->event);
 
-    out->head = (struct ev_head){record->ns, vm, record->event};
+    out->head = (struct ev_head){record->ns, vm, (uint16_t)record->event, 0};
     for (unsigned i = 0; i < row->nargs; i++) {
-        void *at = (char *)out + row->args[i].offset;
+        char *at = (char *)out + row->args[i].offset;
 
+        memcpy(at, &record->words[i], sizeof record->words[i]);
         if (record->texts[i])
-            copy_text(at, record->texts[i], record->words[i]);
-        else
-            memcpy(at, &record->words[i], sizeof record->words[i]);
+            ((struct ev_text *)at)->at = (uintptr_t)record->texts[i];
     }
 }

@@ -38,7 +38,7 @@ const struct event_row *event_row(enum batch_event event);
 /* The event of that name; BATCH_ATOM: there is none. */
 enum batch_event event_find(const char *name);
 
-/* The record, which is none of BATCH_ATOM, as the event of that VM. Texts are cut to their room, not inside a UTF-8 character. */
+/* The record, which is none of BATCH_ATOM, as the event of that VM. Texts stay in the page. */
 void event_of_record(const struct batch_record *record, uint32_t vm, union ev_any *out);
 
 #endif

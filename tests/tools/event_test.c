@@ -68,28 +68,8 @@ START_TEST(test_event_of_record_gives_texts)
 
     event_of_record(&r, 17, &ev);
     ck_assert_uint_eq(ev.port__open.port_name.bytes, 3);
-    ck_assert_str_eq(ev.port__open.port_name.at, "cat");
+    ck_assert_ptr_eq((const char *)(uintptr_t)ev.port__open.port_name.at, r.texts[1]);
     ck_assert_uint_eq(ev_id_rest(ev.port__open.port), 9);
-}
-END_TEST
-
-/* Cut to their room, at a character of two bytes that stands across its end. */
-START_TEST(test_event_of_record_cuts_long_texts)
-{
-    char text[BATCH_TEXT_BYTES];
-    struct batch_record r = {.event = BATCH_user_trace__s1, .words = {sizeof text}, .texts = {text}};
-    union ev_any ev;
-
-    memset(text, 'a', sizeof text);
-    event_of_record(&r, 17, &ev);
-    ck_assert_uint_eq(ev.user_trace__s1.message.bytes, EV_TEXT_BYTES - 1);
-    ck_assert_uint_eq(strlen(ev.user_trace__s1.message.at), EV_TEXT_BYTES - 1);
-    memcpy(text + EV_TEXT_BYTES - 2, "\xc3\xa9", 2);
-    event_of_record(&r, 17, &ev);
-    ck_assert_uint_eq(ev.user_trace__s1.message.bytes, EV_TEXT_BYTES - 2);
-    memset(text, 0x80, sizeof text); /* no characters at all */
-    event_of_record(&r, 17, &ev);
-    ck_assert_uint_ge(ev.user_trace__s1.message.bytes, EV_TEXT_BYTES - 5);
 }
 END_TEST
 
@@ -98,7 +78,8 @@ START_TEST(test_event_words_are_taken_apart)
     ev_mfa mfa = ev_mfa_of_atoms((1u << BATCH_INDEX_BITS) - 1, 5, 255);
     ev_term term = ev_term_of(BATCH_SHAPE_SMALL, BATCH_LIST_OF_ONE << 8 | BATCH_TUPLE_OF_MORE, (__u32)-7);
 
-    ck_assert_int_eq(ev_mfa_form(mfa), EV_MFA_ATOMS);
+    ck_assert_uint_eq(mfa & EV_LATER_MFA, 0);
+    ck_assert_uint_eq(term & EV_LATER_TERM, 0);
     ck_assert_uint_eq(ev_mfa_module(mfa), (1u << BATCH_INDEX_BITS) - 1);
     ck_assert_uint_eq(ev_mfa_function(mfa), 5);
     ck_assert_uint_eq(ev_mfa_arity(mfa), 255);
@@ -119,7 +100,6 @@ Suite *event_suite(void)
     tcase_add_test(events, test_event_rows_are_whole);
     tcase_add_test(events, test_event_of_record_gives_numbers);
     tcase_add_test(events, test_event_of_record_gives_texts);
-    tcase_add_test(events, test_event_of_record_cuts_long_texts);
     tcase_add_test(events, test_event_words_are_taken_apart);
     suite_add_tcase(suite, events);
     return suite;
