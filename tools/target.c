@@ -205,7 +205,8 @@ int target_read_life(int pid, struct target_life *out)
         sscanf(fields, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu %*u %*d %*u %llu",
                &state, &out->started, &out->code) != 3)
         return -ESRCH;
-    return state == 'Z' || state == 'X' ? -ESRCH : 0;
+    /* One that is ending has no memory any more, and no code in it, before it is a zombie. */
+    return state == 'Z' || state == 'X' || !out->code ? -ESRCH : 0;
 }
 
 bool target_lives(int pid)
