@@ -12,7 +12,7 @@
 count(small) -> 3;
 count(typical) -> 30;
 count(large) -> 10000;
-count(huge) -> 200000.
+count(huge) -> 1000000.
 
 bytes(small) -> 8;
 bytes(typical) -> 200;
@@ -292,7 +292,7 @@ special(erlang, unalias, 1, _) -> [make_ref()];
 special(erlang, register, 2, _) -> {call, fun(N, P) -> register(N, P), unregister(N) end, [native_args_name, friend()]};
 special(erlang, unregister, 1, _) -> {call, fun(N) -> register(N, self()), unregister(N) end, [native_args_name]};
 special(erlang, whereis, 1, _) -> [init];
-special(erlang, is_process_alive, 1, S) -> [case S of small -> self(); typical -> friend(); large -> dead() end];
+special(erlang, is_process_alive, 1, S) -> [case S of small -> self(); typical -> friend(); _ -> dead() end];
 special(erlang, F, A, _) when F =:= send_after; F =:= start_timer ->
     {call, fun(T, P, M) -> erlang:cancel_timer(apply(erlang, F, [T, P, M | [[] || A =:= 4]])) end, [100000, self(), x]};
 special(erlang, F, A, _) when F =:= cancel_timer; F =:= read_timer ->
@@ -426,15 +426,16 @@ default_file(F) when F =:= read_file_info; F =:= read_link_info ->
 table_count(small) -> 10;
 table_count(typical) -> 1000;
 table_count(large) -> 20000;
-table_count(huge) -> 200000.
+table_count(huge) -> 1000000.
 
 objects(bag, N) -> [{K div 5, K, <<"value">>} || K <- lists:seq(1, N)];
 objects(_, N) -> [{K, K * 2, <<"value">>} || K <- lists:seq(1, N)].
 
 match_spec() -> [{{'$1', '$2', '_'}, [{'>', '$2', 10}, {'<', '$1', 20}], ['$1']}].
 
+%% Functions of one key find it in a table of any size: a huge one is made for those that go through it.
 ets_row(F, A, Kind, Size) ->
-    N = table_count(Size),
+    N = table_count(case Size =:= huge andalso not goes_through(F, A) of true -> large; false -> Size end),
     T = ets:new(table, [Kind, public]),
     ets:insert(T, objects(Kind, N)),
     K = case Kind of bag -> N div 10; _ -> N div 2 end,
@@ -442,6 +443,10 @@ ets_row(F, A, Kind, Size) ->
         {call, Fun, Arguments} -> {Fun, Arguments};
         Arguments -> {fun ets:F/A, Arguments}
     end.
+
+goes_through(F, 1) -> F =:= delete;
+goes_through(F, A) ->
+    A =:= 2 andalso lists:member(F, [match, match_object, select, select_reverse, select_count, select_replace]).
 
 ets_arguments(delete, 1, _, K, Kind) -> {call, fun(Name, Objects) -> T = ets:new(Name, [Kind]), ets:insert(T, Objects),
     ets:delete(T) end, [t, objects(Kind, K)]};
@@ -539,7 +544,7 @@ argument_of(_, _, _, S) -> term(S).
 integer(small) -> 7;
 integer(typical) -> 123456789;
 integer(large) -> big(10000);
-integer(huge) -> big(200000).
+integer(huge) -> big(300000).
 
 big(Bits) -> (1 bsl Bits) div 7.
 atom(small) -> ok;
@@ -571,7 +576,42 @@ more(Sizes) ->
     [{lists:concat(["build ", Name]), fun() -> {fun() -> build(Fun, 100) end, []} end} || {Name, Fun} <- builds()] ++
     [{lists:concat(["append ", Name]), fun() -> {fun() -> Fun(1000, <<>>) end, []} end} || {Name, Fun} <- appends()] ++
     [{lists:concat(["send to ", Whom, " and back ", Size]), fun() -> {ping(Whom), [term(Size)]} end} || Whom <- [self,
-        another], Size <- Sizes].
+        another], Size <- Sizes] ++
+    [{Name ++ " huge", fun() -> Make() end} || lists:member(huge, Sizes), {Name, Make} <- lives()].
+
+%% What happens beside calls to a process, or at its end.
+lives() ->
+    N = count(huge),
+    Held = fun(Have) -> fun() -> {fun ended/1, [holder(Have)]} end end,
+    [{"spawn with arguments", fun() -> {fun(T) -> done(spawn_monitor(erlang, hd, [T])) end, [term(huge)]} end},
+     {"end with a heap", Held(fun() -> lists:seq(1, N) end)},
+     {"end with messages", Held(fun() -> [self() ! M || M <- lists:seq(1, N)] end)},
+     {"end with links", Held(fun() -> [link(friend()) || _ <- lists:seq(1, 20000)] end)},
+     {"end with monitors", Held(fun() -> F = friend(), [monitor(process, F) || _ <- lists:seq(1, 100000)] end)},
+     {"end with timers", Held(fun() -> [erlang:send_after(10000000, self(), x) || _ <- lists:seq(1, 100000)] end)},
+     {"end with a table", Held(fun() -> ets:insert(ets:new(t, [set]), objects(set, table_count(huge))) end)},
+     {"exit with a reason", fun() -> {fun(T) -> done(spawn_monitor(fun() -> exit(T) end)) end, [term(huge)]} end},
+     {"collect", fun() -> {fun(T) -> erlang:garbage_collect(), T end, [term(huge)]} end},
+     {"grow", fun() -> {fun(T) -> [{X} || X <- T] end, [term(huge)]} end},
+     {"insert a list", fun() -> {fun ets:insert/2, [ets:new(t, [set]), objects(set, table_count(huge))]} end},
+     {"messages of another", fun() -> {fun(P) -> process_info(P, messages) end, [with_messages(N)]} end}].
+
+done({P, R}) -> receive {'DOWN', R, process, P, _} -> ok end.
+
+ended(P) ->
+    R = monitor(process, P),
+    exit(P, kill),
+    receive {'DOWN', R, process, P, _} -> ok end.
+
+holder(Have) ->
+    Me = self(),
+    P = spawn(fun() -> Kept = Have(), Me ! {self(), made}, receive never -> Kept end end),
+    receive {P, made} -> P end.
+
+with_messages(N) ->
+    P = friend(),
+    _ = [P ! M || M <- lists:seq(1, N)],
+    P.
 
 plain_rows() ->
     [{"equal binaries", {fun(A, B) -> A =:= B end, fun(S) -> [text(bytes(S)), binary:copy(text(bytes(S)))] end}},

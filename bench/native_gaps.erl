@@ -6,23 +6,32 @@
 %% time that passed and the CPU time that the VM used are taken, and the lesser counts: a machine that gives its
 %% processors to others
 %% does not make a gap.
-%%   run OUT FILE SECONDS TEXT    the natives of FILE whose row names have TEXT in them, with huge arguments, then with
+%%   run OUT FILE SECONDS TEXT [ROWS]
+%%                                the natives of FILE whose row names have TEXT in them, with huge arguments, then with
 %% typical ones;
 %%                                OUT: "MILLISECONDS<tab>CALLED<tab>ROW" a line, one for a single call, one for calls
-%% in a loop
+%% in a loop.
+%%                                ROWS: a file of lines "CALLED<tab>ROW": only those
 -module(native_gaps).
 -export([run/1]).
 
--define(LOOP_MS, 100).
+-define(LOOP_MS, 20). % a time slice lasts two milliseconds at most
 
-run([Out, File, Seconds, Text]) ->
+run([Out, File, Seconds, Text]) -> run(Out, File, Seconds, fun(_, Row) -> string:find(Row, Text) =/= nomatch end);
+run([Out, File, Seconds, _, Rows]) ->
+    {ok, Wanted} = file:read_file(Rows),
+    Keys = maps:from_keys(binary:split(Wanted, <<"\n">>, [global, trim_all]), wanted),
+    run(Out, File, Seconds,
+        fun(Called, Row) -> is_map_key(unicode:characters_to_binary([atom_to_list(Called), $\t, Row]), Keys) end).
+
+run(Out, File, Seconds, IsWanted) ->
     {ok, Log} = file:open(Out, [write, raw, binary]),
     Natives = native_bench:read_natives(File),
     Ticker = spawn_opt(fun() -> tick(now_ns(), 0) end, [{priority, normal}]),
     put(patience, list_to_integer(Seconds) * 1000),
     [ok = file:write(Log, line(Ticker, Called, Row, Make))
      || {Called, Sizes} <- [{once, [huge]}, {looped, [typical]}], {Row, _, Make} <- native_args:rows(Natives, Sizes),
-        string:find(Row, Text) =/= nomatch],
+        IsWanted(Called, Row)],
     ok = file:close(Log),
     erlang:halt(0, [{flush, false}]).
 
@@ -67,17 +76,22 @@ ask(Ticker, What) ->
     Ticker ! {What, self()},
     receive {Ticker, Answer} -> Answer end.
 
-%% Notes the time between two of its wakings. The gap that lasts while it is asked counts too.
+%% Notes the time between two of its wakings. Who asks ends the gap of before, and a new one begins at once: what is called
+%% next may hold the scheduler before the timer that is set now has fired.
 tick(Last, Longest) ->
     _ = erlang:send_after(1, self(), tick),
+    wait(Last, Longest).
+
+wait(Last, Longest) ->
     receive
         tick ->
             Now = now_ns(),
             tick(Now, max(Longest, gap_ns(Last, Now)));
         {What, From} ->
-            From ! {self(), max(Longest, gap_ns(Last, now_ns()))},
-            receive tick -> ok end,
-            tick(now_ns(), case What of reset -> 0; longest -> Longest end)
+            Now = now_ns(),
+            Noted = max(Longest, gap_ns(Last, Now)),
+            From ! {self(), Noted},
+            wait(Now, case What of reset -> 0; longest -> Noted end)
     end.
 
 %% What passed, and what this VM's threads ran for.
