@@ -259,6 +259,49 @@ bool elf_file_has_symbol(const struct elf_file *file, const char *name)
     return find_symbol(file->reader->elf, name, &sym);
 }
 
+/* Whether the file is mapped at `start` from `offset` on as one of its segments says; then *bias. */
+static bool is_segment(Elf *elf, uint64_t start, uint64_t offset, uint64_t *bias)
+{
+    size_t n = 0;
+    GElf_Phdr ph;
+
+    if (elf_getphdrnum(elf, &n))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        if (!gelf_getphdr(elf, (int)i, &ph) || ph.p_type != PT_LOAD || (ph.p_offset & ~0xfffull) != offset)
+            continue;
+        *bias = start - (ph.p_vaddr & ~0xfffull);
+        return true;
+    }
+    return false;
+}
+
+uint64_t elf_file_bias(const struct elf_file *file, int pid)
+{
+    unsigned long long start, offset, ino;
+    char path[64], line[512];
+    uint64_t bias = 0;
+    bool found = false;
+    FILE *maps;
+
+    snprintf(path, sizeof path, "/proc/%d/maps", pid);
+    maps = fopen(path, "re");
+    while (maps && !found && fgets(line, sizeof line, maps))
+        if (sscanf(line, "%llx-%*x %*s %llx %*x:%*x %llu", &start, &offset, &ino) == 3 && ino == file->st.st_ino)
+            found = is_segment(file->reader->elf, start, offset, &bias);
+    if (maps)
+        fclose(maps);
+    return bias;
+}
+
+uint64_t elf_file_address(const struct elf_file *file, int pid, const char *name)
+{
+    GElf_Sym sym;
+    uint64_t bias = find_symbol(file->reader->elf, name, &sym) ? elf_file_bias(file, pid) : 0;
+
+    return bias ? bias + sym.st_value : 0;
+}
+
 ssize_t elf_file_read_symbol(const struct elf_file *file, const char *name, void *buf, size_t size)
 {
     GElf_Sym sym;

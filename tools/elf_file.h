@@ -43,6 +43,10 @@ int elf_file_fd(const struct elf_file *elf);
 const struct elf_note *elf_file_find_batch(const struct elf_file *elf, const char *name);
 
 bool elf_file_has_symbol(const struct elf_file *elf, const char *name);
+/* What is added to an address of the link editor in the process, 0 when it does not run this file. */
+uint64_t elf_file_bias(const struct elf_file *elf, int pid);
+/* Where an object of that name is in the process; 0 when the file names none, or the process does not run the file. */
+uint64_t elf_file_address(const struct elf_file *elf, int pid, const char *name);
 /* Whether the file has the text somewhere; what follows it at `out`, a string of `size` bytes at most with its NUL. */
 bool elf_file_find_text(const struct elf_file *elf, const char *text, char *out, size_t size);
 /* Bytes of the data symbol, at most `size`. Fails: -ENOENT. Returns how many. */

@@ -13,29 +13,6 @@
 #include "otp_check.h"
 #include "provider_otp.h"
 
-uint64_t otp_vm_bias(int pid, const struct otp_image *image, const struct stat *file)
-{
-    unsigned long long start, offset, ino;
-    unsigned major, minor;
-    char path[64], line[512];
-    uint64_t bias = 0;
-    FILE *maps;
-
-    snprintf(path, sizeof path, "/proc/%d/maps", pid);
-    maps = fopen(path, "re");
-    if (!maps)
-        return 0;
-    while (!bias && fgets(line, sizeof line, maps)) {
-        if (sscanf(line, "%llx-%*x %*s %llx %x:%x %llu", &start, &offset, &major, &minor, &ino) != 5 || ino != file->st_ino)
-            continue;
-        for (unsigned i = 0; i < image->nsegments && !bias; i++)
-            if ((image->segments[i].offset & ~0xfffull) == offset)
-                bias = start - (image->segments[i].address & ~0xfffull);
-    }
-    fclose(maps);
-    return bias;
-}
-
 static bool read_memory(int pid, uint64_t address, void *out, size_t size)
 {
     char path[64];
@@ -64,7 +41,7 @@ static int find_places(struct otp_vm *vm, const struct target *t, char *why, siz
     struct otp_layout *l = &vm->layout;
     uint64_t apply;
 
-    l->bias = otp_vm_bias(t->pid, otp_symbols_image(vm->symbols), &t->elf->st);
+    l->bias = elf_file_bias(t->elf, t->pid);
     if (!l->bias) {
         snprintf(why, size, "its memory map does not show the executable");
         return -ENOENT;

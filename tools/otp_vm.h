@@ -21,7 +21,5 @@ struct otp_vm {
  */
 int otp_vm_new(const struct target *target, struct otp_vm **out, char *why, size_t size);
 void otp_vm_free(struct otp_vm *vm);
-/* What is added to an address of the link editor in the process, 0 when it does not run `path`'s file. */
-uint64_t otp_vm_bias(int pid, const struct otp_image *image, const struct stat *file);
 
 #endif

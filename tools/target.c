@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "fail.h"
+#include "memory.h"
 
 static int open_path(struct target *t)
 {
@@ -41,6 +42,32 @@ static const char *find_name(const char *args, const char *end)
         }
     }
     return NULL;
+}
+
+/*
+ * The whole name of a node that is in a distribution, `rabbit@a` where it was told `rabbit`, from the memory of an emulator of OTP
+ * that names the object; it stands there as an atom is written, in quotes. Source: erl_node_tables.c.
+ */
+static bool read_node(struct target *t)
+{
+    uint64_t address = elf_file_address(t->elf, t->pid, "erts_this_node_sysname_BUFFER");
+    char text[sizeof t->name], *node = text;
+    struct memory *memory;
+    int err;
+
+    if (!address || memory_open(t->pid, &memory))
+        return false;
+    err = memory_read(memory, address, text, sizeof text);
+    memory_close(memory);
+    text[sizeof text - 1] = '\0';
+    if (err || !strchr(text, '@'))
+        return false;
+    if (*node == '\'')
+        *strchrnul(++node, '\'') = '\0';
+    if (!strcmp(node, "nonode@nohost"))
+        return false;
+    snprintf(t->name, sizeof t->name, "%s", node);
+    return true;
 }
 
 /* Every VM of a machine may be a beam.smp: what it was told to be tells it from the others. */
@@ -79,10 +106,11 @@ int target_open_pid(int pid, struct target *out)
     if (access(out->path, F_OK))
         return -ESRCH;
     snprintf(out->path, sizeof out->path, "/proc/%d/exe", pid);
-    read_name(out);
 
     int err = open_path(out);
 
+    if (!err && !read_node(out))
+        read_name(out);
     return err == -ESRCH ? -ENOEXEC : err; /* a kernel thread, or a zombie, has no executable */
 }
 

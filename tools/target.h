@@ -13,7 +13,7 @@
 struct target {
     int pid;       /* 0: not running yet */
     char path[PATH_MAX]; /* of the executable, through our open file: right in any container, and the file that was looked at */
-    char name[64]; /* of the node, or of the module it was started with, or of the program. Untrusted */
+    char name[256]; /* of the node, or of the module it was started with, or of the program. Untrusted */
     struct elf_file *elf;
     const struct provider *provider;
 };

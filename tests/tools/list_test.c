@@ -56,6 +56,20 @@ START_TEST(test_list_names_a_vm_by_what_it_was_told_to_be)
 }
 END_TEST
 
+/* Two nodes of one short name are told apart by the whole names that the VMs have made of it. */
+START_TEST(test_list_names_a_node_whole)
+{
+    const struct support_run *r = support_run(
+        "cat > told.erl <<'END'\n-module(told).\n-export([start/0]).\n"
+        "start() -> ok = file:write_file(os:getpid(), \"up\"), ok = file:write_file(os:getpid() ++ \".node\", atom_to_list(node())).\nEND\n"
+        "erlc told.erl; erl -noinput -start_epmd false -erl_epmd_port 1 -sname shop -s told & a=$!\n"
+        "await $a.node; $ERLSNOOP list --json -p $a | grep -F \"\\\"name\\\":\\\"$(cat $a.node)\\\"\"; s=$?; cat $a.node; kill $a; exit $s");
+
+    ck_assert_msg(!r->status, "%s%s", r->out, r->err);
+    ck_assert_msg(strstr(r->out, "shop@") != NULL, "%s", r->out);
+}
+END_TEST
+
 /* What works is said by subcommand; what cannot be had is a list only for who asks. A subcommand that cannot work says which can. */
 START_TEST(test_list_doctor_tells_which_commands_work)
 {
@@ -160,6 +174,7 @@ Suite *list_suite(void)
     tcase_add_test(live, test_list_shows_a_vm_with_notes);
     tcase_add_test(live, test_list_shows_a_stock_vm_without_notes);
     tcase_add_test(live, test_list_names_a_vm_by_what_it_was_told_to_be);
+    tcase_add_test(live, test_list_names_a_node_whole);
     tcase_add_test(live, test_list_doctor_tells_which_commands_work);
     tcase_add_test(live, test_list_doctor_fits_80_columns);
     tcase_add_test(live, test_list_says_why_a_process_is_not_listed);

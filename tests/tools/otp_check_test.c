@@ -46,7 +46,6 @@ static bool node_start(struct node *n)
 {
     char exe[64], release[16];
     struct elf_file *elf;
-    struct stat file;
     uint32_t jit = 0;
     const uint16_t *off;
 
@@ -58,6 +57,7 @@ static bool node_start(struct node *n)
     elf_file_read_symbol(elf, "etp_beamasm", &jit, sizeof jit);
     n->layout.release = (uint32_t)atoi(release);
     off = otp_layout_find(n->layout.release, jit, elf->nnotes > 0);
+    n->layout.bias = elf_file_bias(elf, n->pid);
     elf_file_free(elf);
     ck_assert_int_eq(otp_symbols_new(exe, NULL, &n->symbols), 0);
     if (!off) {
@@ -65,8 +65,6 @@ static bool node_start(struct node *n)
         return false;
     }
     memcpy(n->layout.off, off, OTP_NFIELDS * sizeof *off);
-    ck_assert_int_eq(stat(exe, &file), 0);
-    n->layout.bias = otp_vm_bias(n->pid, otp_symbols_image(n->symbols), &file);
     n->layout.procs = locate(n, "erts_proc");
     n->layout.atoms = locate(n, "erts_atom_table");
     return true;
