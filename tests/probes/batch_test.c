@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../bpf.h"
 #include "child.h"
 #include "support_batch.h"
 
@@ -46,10 +47,8 @@ START_TEST(test_batches_are_handed_over_at_a_crash)
     struct target target;
     struct child child;
 
-    if (geteuid() != 0) {
-        printf("SKIP %s: BPF is forbidden here\n", __func__);
+    if (!bpf_allowed(__func__))
         return;
-    }
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     setenv("ERL_CRASH_DUMP_SECONDS", "0", 1);
     snprintf(vm, sizeof vm, "%s/erlvm", build);

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../bpf.h"
 #include "child.h"
 #include "target.h"
 
@@ -262,16 +263,8 @@ static int nfunctions;
 
 START_TEST(test_probes_fire_exactly)
 {
-    const struct bpf_insn code[] = {{.code = BPF_ALU64 | BPF_MOV | BPF_K}, {.code = BPF_JMP | BPF_EXIT}};
-    int fd = bpf_prog_load(BPF_PROG_TYPE_KPROBE, "allowed", "GPL", code, 2, NULL);
-
-    if (fd < 0) {
-        printf("SKIP %s %s: BPF is forbidden here (%s), see erlsnoop doctor\n", __func__,
-               cases[first_rows[_i]].function, strerror(errno));
-        fflush(stdout);
+    if (!bpf_allowed(__func__))
         return;
-    }
-    close(fd);
     hold_function(cases[first_rows[_i]].function);
 }
 END_TEST

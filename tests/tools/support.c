@@ -131,15 +131,6 @@ int support_start_erl(void)
     return pid;
 }
 
-bool support_bpf(const char *test)
-{
-    if (!support_run("$ERLSNOOP doctor")->status)
-        return true;
-    printf("SKIP %s: BPF is forbidden here, see erlsnoop doctor\n", test);
-    fflush(stdout);
-    return false;
-}
-
 const struct support_run *support_hostile(const char *command, const char *fires)
 {
     static const char clean[] = "t:0\nj:0\nparsed\n";

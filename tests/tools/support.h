@@ -13,6 +13,8 @@
 #include <check.h>
 #include <stdbool.h>
 
+#include "../bpf.h"
+
 struct support_run {
     int status; /* exit status, or 128 + signal */
     char out[1 << 18], err[1 << 14];
@@ -22,8 +24,6 @@ struct support_run {
 const struct support_run *support_run(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The pid of the machine's own Erlang, up, in a group of its own that the caller ends. */
 int support_start_erl(void);
-/* False, with a SKIP line, where the machine forbids BPF. */
-bool support_bpf(const char *test);
 /* The number of member `key` in the first JSON line that holds `mark`; -1 when there is none. */
 long support_number(const char *json, const char *mark, const char *key);
 /*
@@ -51,7 +51,7 @@ enum {
 
 #define SUPPORT_BPF()                                                                              \
     do {                                                                                           \
-        if (!support_bpf(__func__))                                                                \
+        if (!bpf_allowed(__func__))                                                                \
             return;                                                                                \
     } while (0)
 
