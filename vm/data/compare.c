@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Order and equality of terms, without recursion: frames of arrays still to be compared stand on a stack of their own. What has
- * nothing to look into, and tuples and flat maps of that, are compared before there are any frames.
+/* Order and equality of terms, without recursion: frames of what is still to be compared stand on a stack of their own. What has
+ * nothing to look into, and tuples and flat maps of the same words, are compared before there are any frames.
  * Invariant: the frames below the top one are those that decide only when all above are equal. */
 #include "data/compare.h"
 
@@ -17,8 +17,8 @@
 enum frame_kind {
 	FRAME_ARRAY,         /* n terms at a and b */
 	FRAME_CHILDREN,      /* n children of two trie nodes with the same shape */
-	FRAME_MATCH,         /* two sets of n leaves whose keys share a hash, in any order */
-	FRAME_RACE,          /* the search for the least key that tells two tries apart */
+	FRAME_MATCH,         /* see struct match */
+	FRAME_RACE,          /* see struct race */
 };
 
 enum step {
@@ -27,75 +27,132 @@ enum step {
 	STEP_VALUES,         /* the next candidate's values */
 };
 
+/* Two sets of n leaves whose keys share a hash, in any order: leaf `next` of a is looked for in b, where `tried` is its turn. */
+struct match {
+	const Term *a, *b;
+	size_t n, next, tried;
+	enum step phase;
+};
+
 struct candidate {
 	Term key;
 	Term values[2];      /* in a, in b; TERM_NONE when the key is not there */
 };
 
-/* n stands between a and b: side by side, gcc loads both as one vector just after they were stored one by one, and the load waits. */
+/* The search for the least key that tells two tries apart. */
+struct race {
+	size_t n, best, next;
+	int result;          /* what the best candidate says; 0 before there is one */
+	enum step phase;
+	struct candidate candidates[];
+};
+
+/* What is small stands between a and b: side by side, gcc loads both as one vector just after they were stored one by one, and the load
+ * waits. */
 struct frame {
-	const Term *a;
-	size_t n;
-	const Term *b;
-	struct candidate *candidates; /* of a race; owned */
-	size_t best, next;
-	int result;          /* of a race: what the best candidate says; 0 before there is one */
+	union {
+		const Term *a;
+		struct match *match; /* owned */
+		struct race *race;   /* owned */
+	};
+	uint32_t n;
 	uint8_t kind;
 	bool exact;
-	uint8_t phase;       /* of a race or a match: enum step */
+	const Term *b;
 };
 
 struct frames {
-	struct frame fixed[24];
-	struct frame *at;
-	size_t count, room;
+	struct frame *top, *base, *end; /* the next free one, the lowest, one past the last */
+	struct frame fixed[32];
 };
 
 static void start_frames(struct frames *s)
 {
-	s->at = s->fixed;
-	s->count = 0;
-	s->room = sizeof(s->fixed) / sizeof(s->fixed[0]);
+	s->top = s->base = s->fixed;
+	s->end = s->fixed + sizeof(s->fixed) / sizeof(s->fixed[0]);
 }
 
 static void end_frames(struct frames *s)
 {
-	while (s->count > 0)
-		if (s->at[--s->count].kind == FRAME_RACE)
-			mem_free(s->at[s->count].candidates);
-	if (s->at != s->fixed)
-		mem_free(s->at);
+	while (s->top > s->base)
+		if ((--s->top)->kind >= FRAME_MATCH)
+			mem_free(s->top->match);
+	if (s->base != s->fixed)
+		mem_free(s->base);
 }
 
-static struct frame *push_frame(struct frames *s, enum frame_kind kind, bool exact)
+static __attribute__((noinline)) void grow_frames(struct frames *s)
 {
-	struct frame *f;
+	size_t n = (size_t)(s->top - s->base);
+	struct frame *more = mem_alloc(2 * n * sizeof(*more));
 
-	if (unlikely(s->count == s->room)) {
-		struct frame *more = mem_alloc(2 * s->room * sizeof(*more));
-
-		memcpy(more, s->at, s->count * sizeof(*more));
-		if (s->at != s->fixed)
-			mem_free(s->at);
-		s->at = more;
-		s->room *= 2;
-	}
-	f = &s->at[s->count++];
-	f->kind = kind;
-	f->exact = exact;
-	return f;
+	memcpy(more, s->base, n * sizeof(*more));
+	if (s->base != s->fixed)
+		mem_free(s->base);
+	s->base = more;
+	s->top = more + n;
+	s->end = more + 2 * n;
 }
 
-static void push_array(struct frames *s, const Term *a, const Term *b, size_t n, bool exact)
+static inline struct frame *push_frame(struct frames *s, enum frame_kind kind, bool exact)
+{
+	if (unlikely(s->top == s->end))
+		grow_frames(s);
+	s->top->kind = kind;
+	s->top->exact = exact;
+	return s->top++;
+}
+
+static inline void push_terms(struct frames *s, enum frame_kind kind, const Term *a, const Term *b, size_t n, bool exact)
 {
 	struct frame *f;
 
 	if (n == 0)
 		return;
-	f = push_frame(s, FRAME_ARRAY, exact);
+	f = push_frame(s, kind, exact);
 	f->a = a;
 	f->b = b;
-	f->n = n;
+	f->n = (uint32_t)n;
+}
+
+static inline void push_array(struct frames *s, const Term *a, const Term *b, size_t n, bool exact)
+{
+	push_terms(s, FRAME_ARRAY, a, b, n, exact);
+}
+
+/* Terms side by side, being compared. */
+struct pairs {
+	const Term *a, *b;
+	size_t n;
+	bool exact;
+};
+
+/* Goes on with the array on top. False: there is none there. */
+static inline bool pop_array(struct frames *s, struct pairs *now)
+{
+	if (s->top == s->base || s->top[-1].kind != FRAME_ARRAY)
+		return false;
+	s->top--;
+	*now = (struct pairs){ s->top->a, s->top->b, s->top->n, s->top->exact };
+	return true;
+}
+
+/* Goes on with n terms inside of two that were just compared; what stands behind those comes later. */
+static inline void enter(struct frames *s, struct pairs *now, const Term *a, const Term *b, size_t n)
+{
+	push_array(s, now->a, now->b, now->n, now->exact);
+	now->a = a;
+	now->b = b;
+	now->n = n;
+}
+
+static inline void skip_same_words(struct pairs *now)
+{
+	while (now->n > 0 && *now->a == *now->b) {
+		now->a++;
+		now->b++;
+		now->n--;
+	}
 }
 
 /* ---- numbers */
@@ -129,23 +186,54 @@ static bool same_words(const Term *a, const Term *b, size_t n)
 	return i == n;
 }
 
-/* Elements of two tuples of one arity, or values of two flat maps whose keys are the same words: they decide. 0 for all else. */
-static size_t find_elements(Term ta, Term tb, const Term **ea, const Term **eb)
+/* The cells of two lists where they first differ, as far as both go. */
+static inline void skip_same_heads(const Term **a, const Term **b)
 {
-	const Term *a = boxed_ptr(ta), *b = boxed_ptr(tb);
-
-	if (!term_is_boxed(ta) || !term_is_boxed(tb) || *a != *b)
-		return 0;
-	if (header_sub(*a) == SUB_TUPLE) {
-		*ea = a + 1;
-		*eb = b + 1;
-		return header_arity(*a);
+	while ((*a)[0] == (*b)[0] && (*a)[1] != (*b)[1] && term_is_cons((*a)[1]) && term_is_cons((*b)[1])) {
+		*a = cons_ptr((*a)[1]);
+		*b = cons_ptr((*b)[1]);
 	}
-	if (header_sub(*a) != SUB_MAP || map_kind(*a) != MAP_FLAT || !same_words(boxed_ptr(a[1]), boxed_ptr(b[1]), map_val(*a) + 1))
+}
+
+/* Elements of two tuples of one arity, values of two flat maps whose keys are the same words, or head and tail of cells of two lists
+ * which are the same up to there: when they are equal, so are the terms. 0 for all else. */
+static inline __attribute__((always_inline)) size_t find_elements(Term ta, Term tb, const Term **a, const Term **b)
+{
+	Term header;
+
+	if ((ta ^ tb) & 3)
 		return 0;
-	*ea = a + 2;
-	*eb = b + 2;
-	return map_val(*a);
+	if (term_is_cons(ta)) {
+		*a = cons_ptr(ta);
+		*b = cons_ptr(tb);
+		skip_same_heads(a, b);
+		return 2;
+	}
+	if (!term_is_boxed(ta) || *boxed_ptr(ta) != *boxed_ptr(tb))
+		return 0;
+	*a = boxed_ptr(ta) + 1;
+	*b = boxed_ptr(tb) + 1;
+	header = *boxed_ptr(ta);
+	if (header_sub(header) == SUB_TUPLE)
+		return header_arity(header);
+	if (header_sub(header) != SUB_MAP || map_kind(header) != MAP_FLAT)
+		return 0;
+	if (**a != **b && !same_words(boxed_ptr(**a), boxed_ptr(**b), map_val(header) + 1))
+		return 0;
+	++*a;
+	++*b;
+	return map_val(header);
+}
+
+/* Has no terms in it that are compared one by one: nothing is pushed for it. */
+static inline bool is_leaf(Term t)
+{
+	unsigned sub;
+
+	if (!term_is_boxed(t))
+		return !term_is_cons(t);
+	sub = header_sub(*boxed_ptr(t));
+	return sub != SUB_TUPLE && sub != SUB_MAP && sub != SUB_FUN;
 }
 
 /* ---- equality */
@@ -158,15 +246,12 @@ static unsigned count_children(Term header)
 static bool same_maps(struct frames *s, const Term *a, const Term *b, bool exact)
 {
 	Term header = *a;
-	struct frame *f;
 	size_t first = 1;
 
 	if (header != *b)
 		return false;
 	if (map_kind(header) == MAP_FLAT) {
 		push_array(s, a + 2, b + 2, map_val(header), exact);
-		if (same_words(boxed_ptr(a[1]), boxed_ptr(b[1]), map_val(header) + 1))
-			return true;
 		push_array(s, a + 1, b + 1, 1, true);
 		return true;
 	}
@@ -175,59 +260,53 @@ static bool same_maps(struct frames *s, const Term *a, const Term *b, bool exact
 			return false;
 		first = 2;
 	}
-	f = push_frame(s, FRAME_CHILDREN, exact);
-	f->a = a + first;
-	f->b = b + first;
-	f->n = count_children(header);
+	push_terms(s, FRAME_CHILDREN, a + first, b + first, count_children(header), exact);
 	return true;
 }
-
-static bool same_arrays(struct frames *s, const Term *pa, const Term *pb, size_t n, bool exact);
 
 /* Two children of trie nodes: keys must be the same exactly. */
 static bool same_children(struct frames *s, Term a, Term b, bool exact)
 {
-	struct frame *f;
+	struct match *m;
 
 	if (term_is_cons(a) || term_is_cons(b)) {
 		if (!term_is_cons(a) || !term_is_cons(b))
 			return false;
 		push_array(s, cons_ptr(a) + 1, cons_ptr(b) + 1, 1, exact);
-		return same_arrays(s, cons_ptr(a), cons_ptr(b), 1, true);
+		push_array(s, cons_ptr(a), cons_ptr(b), 1, true);
+		return true;
 	}
 	if (*boxed_ptr(a) != *boxed_ptr(b))
 		return false;
 	if (!term_is_tuple(a))
 		return same_maps(s, boxed_ptr(a), boxed_ptr(b), exact);
-	f = push_frame(s, FRAME_MATCH, exact);
-	f->a = boxed_ptr(a) + 1;
-	f->b = boxed_ptr(b) + 1;
-	f->n = tuple_arity(a);
-	f->next = f->best = 0;
-	f->phase = STEP_START;
+	m = mem_alloc(sizeof(*m));
+	*m = (struct match){ boxed_ptr(a) + 1, boxed_ptr(b) + 1, tuple_arity(a), 0, 0, STEP_START };
+	push_frame(s, FRAME_MATCH, exact)->match = m;
 	return true;
 }
 
-/* One step of a match, given whether what stood above it was the same: leaf `next` of a against leaf `best` of b, keys first.
- * Returns false at its end when some leaf has no like. */
+/* One step of the match on top, given whether what stood above it was the same: keys first. Returns false at its end when some leaf has
+ * no like. */
 static bool step_match(struct frames *s, bool same)
 {
-	struct frame *f = &s->at[s->count - 1];
-	bool values = f->phase == STEP_KEYS && same;
+	struct match *m = s->top[-1].match;
+	bool values = m->phase == STEP_KEYS && same, exact = s->top[-1].exact;
 
-	if (f->phase == STEP_VALUES && same) {
-		f->next++;
-		f->best = 0;
-	} else if (f->phase == STEP_KEYS && !same) {
-		f->best++;
+	if (m->phase == STEP_VALUES && same) {
+		m->next++;
+		m->tried = 0;
+	} else if (m->phase == STEP_KEYS && !same) {
+		m->tried++;
 	}
-	if ((f->phase == STEP_VALUES && !same) || f->next == f->n || f->best == f->n) {
-		same = f->next == f->n;
-		s->count--;
+	if ((m->phase == STEP_VALUES && !same) || m->next == m->n || m->tried == m->n) {
+		same = m->next == m->n;
+		mem_free(m);
+		s->top--;
 		return same;
 	}
-	f->phase = values ? STEP_VALUES : STEP_KEYS;
-	push_array(s, cons_ptr(f->a[f->next]) + values, cons_ptr(f->b[f->best]) + values, 1, !values || f->exact);
+	m->phase = values ? STEP_VALUES : STEP_KEYS;
+	push_array(s, cons_ptr(m->a[m->next]) + values, cons_ptr(m->b[m->tried]) + values, 1, !values || exact);
 	return true;
 }
 
@@ -237,17 +316,6 @@ static bool same_funs(struct frames *s, const struct fun *a, const struct fun *b
 		return false;
 	push_array(s, a->env, b->env, fun_num_free(a), exact);
 	return true;
-}
-
-/* Has no terms in it that are compared one by one: nothing is pushed for it. */
-static bool is_leaf(Term t)
-{
-	unsigned sub;
-
-	if (!term_is_boxed(t))
-		return !term_is_cons(t);
-	sub = header_sub(*boxed_ptr(t));
-	return sub != SUB_TUPLE && sub != SUB_MAP && sub != SUB_FUN;
 }
 
 /* Of what has no terms in it. */
@@ -286,45 +354,38 @@ static bool same_leaves(Term a, Term b, bool exact)
 	return !exact && term_is_number(a) && term_is_number(b) && compare_numbers(a, b, false) == 0;
 }
 
-/* A map or a fun, and another word. */
+/* A term that is no leaf, and another word; find_elements says nothing of them. */
 static bool same_others(struct frames *s, Term a, Term b, bool exact)
 {
-	if (!term_is_boxed(b) || header_sub(*boxed_ptr(a)) != header_sub(*boxed_ptr(b)))
+	if (!term_is_boxed(a) || !term_is_boxed(b) || header_sub(*boxed_ptr(a)) != header_sub(*boxed_ptr(b)))
 		return false;
+	if (term_is_tuple(a))
+		return tuple_arity(a) == tuple_arity(b);
 	return term_is_map(a) ? same_maps(s, boxed_ptr(a), boxed_ptr(b), exact) : same_funs(s, fun_ptr(a), fun_ptr(b), exact);
 }
 
-/* Compares arrays pair by pair and goes into lists and tuples; what then stands behind is pushed. A cell of a list is an array of two. */
-static bool same_arrays(struct frames *s, const Term *pa, const Term *pb, size_t n, bool exact)
+/* Compares pair by pair, and all arrays on top of the stack. */
+static inline bool same_pairs(struct frames *s, struct pairs now)
 {
-	while (n > 0) {
-		Term a = *pa++, b = *pb++;
+	do {
+		for (skip_same_words(&now); now.n > 0; skip_same_words(&now)) {
+			Term a = *now.a++, b = *now.b++;
+			const Term *ea, *eb;
+			size_t n = find_elements(a, b, &ea, &eb);
 
-		n--;
-		if (a == b)
-			continue;
-		if (term_is_cons(a)) {
-			if (!term_is_cons(b))
-				return false;
-			push_array(s, pa, pb, n, exact);
-			pa = cons_ptr(a);
-			pb = cons_ptr(b);
-			n = 2;
-		} else if (is_leaf(a)) {
-			if (!same_leaves(a, b, exact))
-				return false;
-		} else if (!term_is_tuple(a)) {
-			push_array(s, pa, pb, n, exact);
-			return same_others(s, a, b, exact);
-		} else {
-			if (!term_is_boxed(b) || *boxed_ptr(a) != *boxed_ptr(b))
-				return false;
-			push_array(s, pa, pb, n, exact);
-			pa = boxed_ptr(a) + 1;
-			pb = boxed_ptr(b) + 1;
-			n = tuple_arity(a);
+			now.n--;
+			if (n > 0) {
+				enter(s, &now, ea, eb, n);
+			} else if (is_leaf(a)) {
+				if (!same_leaves(a, b, now.exact))
+					return false;
+			} else {
+				enter(s, &now, NULL, NULL, 0);
+				if (!same_others(s, a, b, now.exact))
+					return false;
+			}
 		}
-	}
+	} while (pop_array(s, &now));
 	return true;
 }
 
@@ -335,23 +396,21 @@ static bool is_leaf_pair(Term t)
 }
 
 /* The children of two trie nodes up to the first that has to be looked into, with those behind it pushed. */
-static bool same_all_children(struct frames *s, const struct frame *f)
+static bool same_all_children(struct frames *s, const Term *pa, const Term *pb, size_t n, bool exact)
 {
-	for (size_t i = 0; i < f->n; i++) {
-		Term a = f->a[i], b = f->b[i];
+	while (n > 0) {
+		Term a = *pa++, b = *pb++;
 
+		n--;
 		if (a == b)
 			continue;
 		if (!is_leaf_pair(a) || !term_is_cons(b)) {
-			if (i + 1 < f->n)
-				*push_frame(s, FRAME_CHILDREN, f->exact) =
-					(struct frame){ .a = f->a + i + 1, .n = f->n - i - 1, .b = f->b + i + 1,
-							.kind = FRAME_CHILDREN, .exact = f->exact };
-			return same_children(s, a, b, f->exact);
+			push_terms(s, FRAME_CHILDREN, pa, pb, n, exact);
+			return same_children(s, a, b, exact);
 		}
 		if (cons_head(a) != cons_head(b) && !same_leaves(cons_head(a), cons_head(b), true))
 			return false;
-		if (cons_tail(a) != cons_tail(b) && !same_leaves(cons_tail(a), cons_tail(b), f->exact))
+		if (cons_tail(a) != cons_tail(b) && !same_leaves(cons_tail(a), cons_tail(b), exact))
 			return false;
 	}
 	return true;
@@ -360,23 +419,23 @@ static bool same_all_children(struct frames *s, const struct frame *f)
 /* Apart, so that what needs no frames makes no room for them. */
 static __attribute__((noinline)) bool same_deep(const Term *a, const Term *b, size_t n, bool exact)
 {
+	struct pairs now = { a, b, n, exact };
 	struct frames s;
-	bool same;
+	bool same = true;
 
 	start_frames(&s);
-	same = same_arrays(&s, a, b, n, exact);
-	while (s.count > 0) {
-		struct frame f;
-
-		if (s.at[s.count - 1].kind == FRAME_MATCH) {
+	for (;;) {
+		same = same && same_pairs(&s, now);
+		if (s.top == s.base)
+			break;
+		now.n = 0;
+		if (s.top[-1].kind == FRAME_MATCH) {
 			same = step_match(&s, same);
 			continue;
 		}
-		f = s.at[--s.count];
-		if (!same)
-			continue;
-		same = f.kind == FRAME_CHILDREN ? same_all_children(&s, &f)
-						: same_arrays(&s, f.a, f.b, f.n, f.exact);
+		s.top--;
+		if (same && s.top->kind == FRAME_CHILDREN)
+			same = same_all_children(&s, s.top->a, s.top->b, s.top->n, s.top->exact);
 	}
 	end_frames(&s);
 	return same;
@@ -384,20 +443,13 @@ static __attribute__((noinline)) bool same_deep(const Term *a, const Term *b, si
 
 bool compare_same(Term a, Term b, bool exact)
 {
-	const Term *pa, *pb;
-	size_t n;
+	struct pairs now;
 
-	if (is_leaf(a))
-		return a == b || same_leaves(a, b, exact);
-	if (is_leaf(b))
-		return false;
-	n = find_elements(a, b, &pa, &pb);
-	if (n == 0)
-		return same_deep(&a, &b, 1, exact);
-	for (; n > 0 && (*pa == *pb || is_leaf(*pa)); n--, pa++, pb++)
-		if (*pa != *pb && !same_leaves(*pa, *pb, exact))
-			return false;
-	return n == 0 || same_deep(pa, pb, n, exact);
+	now.n = find_elements(a, b, &now.a, &now.b);
+	if (now.n == 0)
+		return a == b || (is_leaf(a) ? same_leaves(a, b, exact) : same_deep(&a, &b, 1, exact));
+	skip_same_words(&now);
+	return now.n == 0 || same_deep(now.a, now.b, now.n, exact);
 }
 
 /* ---- order */
@@ -507,7 +559,7 @@ static size_t find_candidates(Term a, Term b, struct candidate *c)
 static int compare_maps(struct frames *s, Term a, Term b, bool exact)
 {
 	size_t n = map_size(a);
-	struct frame *f;
+	struct race *r;
 
 	if (n != map_size(b))
 		return n < map_size(b) ? -1 : 1;
@@ -518,12 +570,10 @@ static int compare_maps(struct frames *s, Term a, Term b, bool exact)
 		push_array(s, pa + 1, pb + 1, 1, true);
 		return 0;
 	}
-	f = push_frame(s, FRAME_RACE, exact);
-	f->candidates = mem_alloc(2 * n * sizeof(struct candidate));
-	f->n = find_candidates(a, b, f->candidates);
-	f->best = f->next = 0;
-	f->result = 0;
-	f->phase = STEP_START;
+	r = mem_alloc(sizeof(*r) + 2 * n * sizeof(struct candidate));
+	*r = (struct race){ .phase = STEP_START };
+	r->n = find_candidates(a, b, r->candidates);
+	push_frame(s, FRAME_RACE, exact)->race = r;
 	return 0;
 }
 
@@ -556,7 +606,7 @@ static int order_leaves(Term a, Term b, bool exact)
 	}
 }
 
-/* a is no leaf, and they are no two lists and no two tuples of one arity. 0 when the frames pushed decide. */
+/* A term that is no leaf, and another word; find_elements says nothing of them. 0 when the frames pushed decide. */
 static int order_others(struct frames *s, Term a, Term b, bool exact)
 {
 	enum rank rank = rank_term(a), other = rank_term(b);
@@ -567,108 +617,106 @@ static int order_others(struct frames *s, Term a, Term b, bool exact)
 	case RANK_FUN:
 		return compare_funs(s, a, b, exact);
 	case RANK_TUPLE:
-		return tuple_arity(a) < tuple_arity(b) ? -1 : 1;
+		return compare_words(tuple_arity(a), tuple_arity(b));
 	default:
 		return compare_maps(s, a, b, exact);
 	}
 }
 
-/* As same_arrays: the order as far as it can be told; 0 when the frames pushed decide. */
-static int order_arrays(struct frames *s, const Term *pa, const Term *pb, size_t n, bool exact)
+/* As same_pairs: the order as far as it can be told; 0 when the frames left decide. */
+static inline int order_pairs(struct frames *s, struct pairs now)
 {
-	int order = 0;
+	do {
+		for (skip_same_words(&now); now.n > 0; skip_same_words(&now)) {
+			Term a = *now.a++, b = *now.b++;
+			const Term *ea, *eb;
+			size_t n = find_elements(a, b, &ea, &eb);
+			int order;
 
-	while (n > 0 && order == 0) {
-		Term a = *pa++, b = *pb++;
-
-		n--;
-		if (a == b)
-			continue;
-		if (is_leaf(a)) {
-			order = order_leaves(a, b, exact);
-			continue;
+			now.n--;
+			if (n > 0) {
+				enter(s, &now, ea, eb, n);
+				continue;
+			}
+			if (is_leaf(a)) {
+				order = order_leaves(a, b, now.exact);
+			} else {
+				enter(s, &now, NULL, NULL, 0);
+				order = order_others(s, a, b, now.exact);
+			}
+			if (order != 0)
+				return order;
 		}
-		push_array(s, pa, pb, n, exact);
-		if (term_is_cons(a) && term_is_cons(b)) {
-			pa = cons_ptr(a);
-			pb = cons_ptr(b);
-			n = 2;
-		} else if (term_is_tuple(a) && term_is_tuple(b) && *boxed_ptr(a) == *boxed_ptr(b)) {
-			pa = boxed_ptr(a) + 1;
-			pb = boxed_ptr(b) + 1;
-			n = tuple_arity(a);
-		} else {
-			return order_others(s, a, b, exact);
-		}
-	}
-	return order;
+	} while (pop_array(s, &now));
+	return 0;
 }
 
 /* Has the candidate at `next` decide from now on? True when its values are to be compared first: they are pushed. */
-static bool take_candidate(struct frames *s, struct frame *f)
+static bool take_candidate(struct frames *s, struct race *r, bool exact)
 {
-	const struct candidate *c = &f->candidates[f->next];
+	const struct candidate *c = &r->candidates[r->next];
 
 	if (c->values[0] != TERM_NONE && c->values[1] != TERM_NONE) {
-		f->phase = STEP_VALUES;
-		push_array(s, &c->values[0], &c->values[1], 1, f->exact);
+		r->phase = STEP_VALUES;
+		push_array(s, &c->values[0], &c->values[1], 1, exact);
 		return true;
 	}
-	f->result = c->values[1] == TERM_NONE ? -1 : 1;
-	f->best = f->next++;
+	r->result = c->values[1] == TERM_NONE ? -1 : 1;
+	r->best = r->next++;
 	return false;
 }
 
-/* One step of a race, given the order found above it. Returns the race's own result at its end, else 0 with frames pushed.
+/* One step of the race on top, given the order found above it. Returns the race's own result at its end, else 0 with frames pushed.
  * Every pair of values is compared once at most, so that nested maps cost no more than their size. */
 static int step_race(struct frames *s, int order)
 {
-	struct frame *f = &s->at[s->count - 1];
-	enum step phase = (enum step)f->phase;
+	struct race *r = s->top[-1].race;
+	bool exact = s->top[-1].exact;
+	enum step phase = r->phase;
 
-	f->phase = STEP_START;
+	r->phase = STEP_START;
 	if (phase == STEP_KEYS && order < 0) {
-		if (take_candidate(s, f))
+		if (take_candidate(s, r, exact))
 			return 0;
 	} else if (phase != STEP_START) {
 		if (phase == STEP_VALUES && order != 0) {
-			f->result = order;
-			f->best = f->next;
+			r->result = order;
+			r->best = r->next;
 		}
-		f->next++;
+		r->next++;
 	}
-	while (f->next < f->n) {
-		if (f->result != 0) {
-			f->phase = STEP_KEYS;
-			push_array(s, &f->candidates[f->next].key, &f->candidates[f->best].key, 1, true);
+	while (r->next < r->n) {
+		if (r->result != 0) {
+			r->phase = STEP_KEYS;
+			push_array(s, &r->candidates[r->next].key, &r->candidates[r->best].key, 1, true);
 			return 0;
 		}
-		if (take_candidate(s, f))
+		if (take_candidate(s, r, exact))
 			return 0;
 	}
-	order = f->result;
-	mem_free(f->candidates);
-	s->count--;
+	order = r->result;
+	mem_free(r);
+	s->top--;
 	return order;
 }
 
 static __attribute__((noinline)) int order_deep(const Term *a, const Term *b, size_t n, bool exact)
 {
+	struct pairs now = { a, b, n, exact };
 	struct frames s;
-	int order;
+	int order = 0;
 
 	start_frames(&s);
-	order = order_arrays(&s, a, b, n, exact);
-	while (s.count > 0) {
-		const struct frame *f = &s.at[s.count - 1];
-
-		if (f->kind == FRAME_RACE) {
-			order = step_race(&s, order);
-			continue;
-		}
-		s.count--;
+	for (;;) {
 		if (order == 0)
-			order = order_arrays(&s, f->a, f->b, f->n, f->exact);
+			order = order_pairs(&s, now);
+		if (s.top == s.base)
+			break;
+		now.n = 0;
+		if (s.top[-1].kind == FRAME_RACE)
+			order = step_race(&s, order);
+		else
+			s.top--;
 	}
 	end_frames(&s);
 	return order;
@@ -676,19 +724,11 @@ static __attribute__((noinline)) int order_deep(const Term *a, const Term *b, si
 
 int compare_terms(Term a, Term b, bool exact)
 {
-	const Term *pa, *pb;
-	int order = 0;
-	size_t n;
+	struct pairs now;
 
-	if (a == b)
-		return 0;
-	if (is_leaf(a))
-		return order_leaves(a, b, exact);
-	n = find_elements(a, b, &pa, &pb);
-	if (n == 0)
-		return order_deep(&a, &b, 1, exact);
-	for (; n > 0 && order == 0 && (*pa == *pb || is_leaf(*pa)); n--, pa++, pb++)
-		if (*pa != *pb)
-			order = order_leaves(*pa, *pb, exact);
-	return order != 0 || n == 0 ? order : order_deep(pa, pb, n, exact);
+	now.n = find_elements(a, b, &now.a, &now.b);
+	if (now.n == 0)
+		return is_leaf(a) ? order_leaves(a, b, exact) : order_deep(&a, &b, 1, exact);
+	skip_same_words(&now);
+	return now.n == 0 ? 0 : order_deep(now.a, now.b, now.n, exact);
 }
