@@ -150,26 +150,31 @@ struct binary *binary_share(Term t, const uint8_t **bytes, size_t *n)
 	return r->binary;
 }
 
+static inline bool are_bytes(const struct bits_view *a, const struct bits_view *b)
+{
+	return likely(((a->offset | b->offset | a->size | b->size) & 7) == 0);
+}
+
 int binary_compare(Term a, Term b)
 {
 	struct bits_view x = binary_view(a), y = binary_view(b);
 	uint64_t common = x.size < y.size ? x.size : y.size;
-	int d = bitcopy_compare(x.base, x.offset, y.base, y.offset, common);
+	int d;
 
-	if (d != 0)
-		return d;
-	return x.size < y.size ? -1 : x.size > y.size;
+	if (are_bytes(&x, &y))
+		d = memcmp(x.base, y.base, common / 8);
+	else
+		d = bitcopy_compare(x.base, x.offset, y.base, y.offset, common);
+	return d != 0 ? d : (x.size > y.size) - (x.size < y.size);
 }
 
 bool binary_equal(Term a, Term b)
 {
-	struct bits_view x, y;
+	struct bits_view x = binary_view(a), y = binary_view(b);
 
-	if (binary_size_bits(a) != binary_size_bits(b))
+	if (x.size != y.size)
 		return false;
-	x = binary_view(a);
-	y = binary_view(b);
-	if (likely(((x.offset | y.offset | x.size) & 7) == 0))
+	if (are_bytes(&x, &y))
 		return memcmp(x.base, y.base, x.size / 8) == 0;
 	return bitcopy_compare(x.base, x.offset, y.base, y.offset, x.size) == 0;
 }

@@ -14,12 +14,14 @@
 #include "data/fun_link.h"
 #include "data/map.h"
 
-enum frame_kind {
-	FRAME_ARRAY,         /* n terms at a and b */
-	FRAME_CHILDREN,      /* n children of two trie nodes with the same shape */
-	FRAME_MATCH,         /* see struct match */
-	FRAME_RACE,          /* see struct race */
-};
+/* In the highest bits of a frame's number, so that an array's is plain. */
+#define FRAME_KIND(k) ((uint64_t)(k) << 56)
+#define FRAME_ARRAY FRAME_KIND(0)    /* n terms at a and b */
+#define FRAME_CHILDREN FRAME_KIND(1) /* n children of two trie nodes with the same shape */
+#define FRAME_LOOSE FRAME_KIND(2)    /* what is below it is not compared exactly, as what is above is: keys of maps */
+#define FRAME_MATCH FRAME_KIND(3)    /* see struct match */
+#define FRAME_RACE FRAME_KIND(4)     /* see struct race */
+#define FRAME_LAST FRAME_KIND(5)     /* nothing is below it */
 
 enum step {
 	STEP_START,          /* nothing is being compared */
@@ -47,7 +49,7 @@ struct race {
 	struct candidate candidates[];
 };
 
-/* What is small stands between a and b: side by side, gcc loads both as one vector just after they were stored one by one, and the load
+/* The number stands between a and b: side by side, gcc loads both as one vector just after they were stored one by one, and the load
  * waits. */
 struct frame {
 	union {
@@ -55,104 +57,130 @@ struct frame {
 		struct match *match; /* owned */
 		struct race *race;   /* owned */
 	};
-	uint32_t n;
-	uint8_t kind;
-	bool exact;
+	uint64_t n;          /* and FRAME_* */
 	const Term *b;
 };
 
-struct frames {
+struct walk {
 	struct frame *top, *base, *end; /* the next free one, the lowest, one past the last */
+	bool exact;          /* no integer equals a float */
 	struct frame fixed[32];
 };
 
-static void start_frames(struct frames *s)
+static inline uint64_t top_kind(const struct walk *w)
 {
-	s->top = s->base = s->fixed;
-	s->end = s->fixed + sizeof(s->fixed) / sizeof(s->fixed[0]);
+	return w->top[-1].n & ~(FRAME_KIND(1) - 1);
 }
 
-static void end_frames(struct frames *s)
+static __attribute__((noinline)) void grow_frames(struct walk *w)
 {
-	while (s->top > s->base)
-		if ((--s->top)->kind >= FRAME_MATCH)
-			mem_free(s->top->match);
-	if (s->base != s->fixed)
-		mem_free(s->base);
-}
-
-static __attribute__((noinline)) void grow_frames(struct frames *s)
-{
-	size_t n = (size_t)(s->top - s->base);
+	size_t n = (size_t)(w->top - w->base);
 	struct frame *more = mem_alloc(2 * n * sizeof(*more));
 
-	memcpy(more, s->base, n * sizeof(*more));
-	if (s->base != s->fixed)
-		mem_free(s->base);
-	s->base = more;
-	s->top = more + n;
-	s->end = more + 2 * n;
+	memcpy(more, w->base, n * sizeof(*more));
+	if (w->base != w->fixed)
+		mem_free(w->base);
+	w->base = more;
+	w->top = more + n;
+	w->end = more + 2 * n;
 }
 
-static inline struct frame *push_frame(struct frames *s, enum frame_kind kind, bool exact)
+static inline struct frame *push_frame(struct walk *w, uint64_t n)
 {
-	if (unlikely(s->top == s->end))
-		grow_frames(s);
-	s->top->kind = kind;
-	s->top->exact = exact;
-	return s->top++;
+	if (unlikely(w->top == w->end))
+		grow_frames(w);
+	w->top->n = n;
+	return w->top++;
 }
 
-static inline void push_terms(struct frames *s, enum frame_kind kind, const Term *a, const Term *b, size_t n, bool exact)
+static inline void push_terms(struct walk *w, uint64_t kind, const Term *a, const Term *b, size_t n)
 {
 	struct frame *f;
 
 	if (n == 0)
 		return;
-	f = push_frame(s, kind, exact);
+	f = push_frame(w, kind | n);
 	f->a = a;
 	f->b = b;
-	f->n = (uint32_t)n;
 }
 
-static inline void push_array(struct frames *s, const Term *a, const Term *b, size_t n, bool exact)
+static inline void push_array(struct walk *w, const Term *a, const Term *b, size_t n)
 {
-	push_terms(s, FRAME_ARRAY, a, b, n, exact);
+	push_terms(w, FRAME_ARRAY, a, b, n);
+}
+
+/* A term each that must be the same exactly, as keys of maps. */
+static void push_key(struct walk *w, const Term *a, const Term *b)
+{
+	if (!w->exact)
+		push_frame(w, FRAME_LOOSE);
+	w->exact = true;
+	push_array(w, a, b, 1);
+}
+
+/* Drops the frame on top. */
+static void pop_frame(struct walk *w)
+{
+	uint64_t kind = top_kind(w);
+
+	w->top--;
+	if (kind == FRAME_LOOSE)
+		w->exact = false;
+	else if (kind == FRAME_MATCH || kind == FRAME_RACE)
+		mem_free(w->top->match);
+}
+
+static void start_walk(struct walk *w, bool exact)
+{
+	w->top = w->base = w->fixed;
+	w->end = w->fixed + sizeof(w->fixed) / sizeof(w->fixed[0]);
+	w->exact = exact;
+	push_frame(w, FRAME_LAST);
+}
+
+static void end_walk(struct walk *w)
+{
+	while (top_kind(w) != FRAME_LAST)
+		pop_frame(w);
+	if (w->base != w->fixed)
+		mem_free(w->base);
 }
 
 /* Terms side by side, being compared. */
 struct pairs {
 	const Term *a, *b;
 	size_t n;
-	bool exact;
 };
 
 /* Goes on with the array on top. False: there is none there. */
-static inline bool pop_array(struct frames *s, struct pairs *now)
+static inline bool pop_array(struct walk *w, struct pairs *now)
 {
-	if (s->top == s->base || s->top[-1].kind != FRAME_ARRAY)
+	const struct frame *f = w->top - 1;
+
+	if (f->n >= FRAME_KIND(1))
 		return false;
-	s->top--;
-	*now = (struct pairs){ s->top->a, s->top->b, s->top->n, s->top->exact };
+	*now = (struct pairs){ f->a, f->b, f->n };
+	w->top--;
 	return true;
 }
 
 /* Goes on with n terms inside of two that were just compared; what stands behind those comes later. */
-static inline void enter(struct frames *s, struct pairs *now, const Term *a, const Term *b, size_t n)
+static inline void enter(struct walk *w, struct pairs *now, const Term *a, const Term *b, size_t n)
 {
-	push_array(s, now->a, now->b, now->n, now->exact);
-	now->a = a;
-	now->b = b;
-	now->n = n;
+	push_array(w, now->a, now->b, now->n);
+	*now = (struct pairs){ a, b, n };
 }
 
 static inline void skip_same_words(struct pairs *now)
 {
-	while (now->n > 0 && *now->a == *now->b) {
-		now->a++;
-		now->b++;
-		now->n--;
-	}
+	const Term *a = now->a, *b = now->b, *end = a + now->n;
+
+	for (; end - a >= 4; a += 4, b += 4)
+		if (((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3])) != 0)
+			break;
+	for (; a < end && *a == *b; a++)
+		b++;
+	*now = (struct pairs){ a, b, (size_t)(end - a) };
 }
 
 /* ---- numbers */
@@ -179,11 +207,10 @@ static int compare_numbers(Term a, Term b, bool exact)
 
 static bool same_words(const Term *a, const Term *b, size_t n)
 {
-	size_t i = 0;
+	struct pairs now = { a, b, n };
 
-	while (i < n && a[i] == b[i])
-		i++;
-	return i == n;
+	skip_same_words(&now);
+	return now.n == 0;
 }
 
 /* The cells of two lists where they first differ, as far as both go. */
@@ -243,7 +270,7 @@ static unsigned count_children(Term header)
 	return map_ways((uint32_t)map_val(header));
 }
 
-static bool same_maps(struct frames *s, const Term *a, const Term *b, bool exact)
+static bool same_maps(struct walk *w, const Term *a, const Term *b)
 {
 	Term header = *a;
 	size_t first = 1;
@@ -251,8 +278,8 @@ static bool same_maps(struct frames *s, const Term *a, const Term *b, bool exact
 	if (header != *b)
 		return false;
 	if (map_kind(header) == MAP_FLAT) {
-		push_array(s, a + 2, b + 2, map_val(header), exact);
-		push_array(s, a + 1, b + 1, 1, true);
+		push_array(w, a + 2, b + 2, map_val(header));
+		push_key(w, a + 1, b + 1);
 		return true;
 	}
 	if (map_kind(header) != MAP_NODE_BITMAP) {
@@ -260,38 +287,38 @@ static bool same_maps(struct frames *s, const Term *a, const Term *b, bool exact
 			return false;
 		first = 2;
 	}
-	push_terms(s, FRAME_CHILDREN, a + first, b + first, count_children(header), exact);
+	push_terms(w, FRAME_CHILDREN, a + first, b + first, count_children(header));
 	return true;
 }
 
-/* Two children of trie nodes: keys must be the same exactly. */
-static bool same_children(struct frames *s, Term a, Term b, bool exact)
+/* Two children of trie nodes. */
+static bool same_children(struct walk *w, Term a, Term b)
 {
 	struct match *m;
 
 	if (term_is_cons(a) || term_is_cons(b)) {
 		if (!term_is_cons(a) || !term_is_cons(b))
 			return false;
-		push_array(s, cons_ptr(a) + 1, cons_ptr(b) + 1, 1, exact);
-		push_array(s, cons_ptr(a), cons_ptr(b), 1, true);
+		push_array(w, cons_ptr(a) + 1, cons_ptr(b) + 1, 1);
+		push_key(w, cons_ptr(a), cons_ptr(b));
 		return true;
 	}
 	if (*boxed_ptr(a) != *boxed_ptr(b))
 		return false;
 	if (!term_is_tuple(a))
-		return same_maps(s, boxed_ptr(a), boxed_ptr(b), exact);
+		return same_maps(w, boxed_ptr(a), boxed_ptr(b));
 	m = mem_alloc(sizeof(*m));
 	*m = (struct match){ boxed_ptr(a) + 1, boxed_ptr(b) + 1, tuple_arity(a), 0, 0, STEP_START };
-	push_frame(s, FRAME_MATCH, exact)->match = m;
+	push_frame(w, FRAME_MATCH)->match = m;
 	return true;
 }
 
 /* One step of the match on top, given whether what stood above it was the same: keys first. Returns false at its end when some leaf has
  * no like. */
-static bool step_match(struct frames *s, bool same)
+static bool step_match(struct walk *w, bool same)
 {
-	struct match *m = s->top[-1].match;
-	bool values = m->phase == STEP_KEYS && same, exact = s->top[-1].exact;
+	struct match *m = w->top[-1].match;
+	bool values = m->phase == STEP_KEYS && same;
 
 	if (m->phase == STEP_VALUES && same) {
 		m->next++;
@@ -301,25 +328,27 @@ static bool step_match(struct frames *s, bool same)
 	}
 	if ((m->phase == STEP_VALUES && !same) || m->next == m->n || m->tried == m->n) {
 		same = m->next == m->n;
-		mem_free(m);
-		s->top--;
+		pop_frame(w);
 		return same;
 	}
 	m->phase = values ? STEP_VALUES : STEP_KEYS;
-	push_array(s, cons_ptr(m->a[m->next]) + values, cons_ptr(m->b[m->tried]) + values, 1, !values || exact);
+	if (values)
+		push_array(w, cons_ptr(m->a[m->next]) + 1, cons_ptr(m->b[m->tried]) + 1, 1);
+	else
+		push_key(w, cons_ptr(m->a[m->next]), cons_ptr(m->b[m->tried]));
 	return true;
 }
 
-static bool same_funs(struct frames *s, const struct fun *a, const struct fun *b, bool exact)
+static bool same_funs(struct walk *w, const struct fun *a, const struct fun *b)
 {
 	if (a->entry != b->entry || a->shape != b->shape)
 		return false;
-	push_array(s, a->env, b->env, fun_num_free(a), exact);
+	push_array(w, a->env, b->env, fun_num_free(a));
 	return true;
 }
 
 /* Of what has no terms in it. */
-static bool same_boxed_leaves(Term ta, Term tb)
+static inline bool same_boxed_leaves(Term ta, Term tb)
 {
 	const Term *a = boxed_ptr(ta), *b = boxed_ptr(tb);
 	unsigned sub = header_sub(*a);
@@ -354,38 +383,46 @@ static bool same_leaves(Term a, Term b, bool exact)
 	return !exact && term_is_number(a) && term_is_number(b) && compare_numbers(a, b, false) == 0;
 }
 
+static inline bool is_same_float(Term a, Term b)
+{
+	return term_is_float(a) && term_is_float(b) && boxed_ptr(a)[1] == boxed_ptr(b)[1];
+}
+
 /* A term that is no leaf, and another word; find_elements says nothing of them. */
-static bool same_others(struct frames *s, Term a, Term b, bool exact)
+static bool same_others(struct walk *w, Term a, Term b)
 {
 	if (!term_is_boxed(a) || !term_is_boxed(b) || header_sub(*boxed_ptr(a)) != header_sub(*boxed_ptr(b)))
 		return false;
 	if (term_is_tuple(a))
 		return tuple_arity(a) == tuple_arity(b);
-	return term_is_map(a) ? same_maps(s, boxed_ptr(a), boxed_ptr(b), exact) : same_funs(s, fun_ptr(a), fun_ptr(b), exact);
+	return term_is_map(a) ? same_maps(w, boxed_ptr(a), boxed_ptr(b)) : same_funs(w, fun_ptr(a), fun_ptr(b));
 }
 
 /* Compares pair by pair, and all arrays on top of the stack. */
-static inline bool same_pairs(struct frames *s, struct pairs now)
+static inline bool same_pairs(struct walk *w, struct pairs now)
 {
 	do {
-		for (skip_same_words(&now); now.n > 0; skip_same_words(&now)) {
+		while (now.n > 0) {
 			Term a = *now.a++, b = *now.b++;
 			const Term *ea, *eb;
-			size_t n = find_elements(a, b, &ea, &eb);
+			size_t n;
 
 			now.n--;
+			if (a == b)
+				continue;
+			n = find_elements(a, b, &ea, &eb);
 			if (n > 0) {
-				enter(s, &now, ea, eb, n);
+				enter(w, &now, ea, eb, n);
 			} else if (is_leaf(a)) {
-				if (!same_leaves(a, b, now.exact))
+				if (!is_same_float(a, b) && !same_leaves(a, b, w->exact))
 					return false;
 			} else {
-				enter(s, &now, NULL, NULL, 0);
-				if (!same_others(s, a, b, now.exact))
+				enter(w, &now, NULL, NULL, 0);
+				if (!same_others(w, a, b))
 					return false;
 			}
 		}
-	} while (pop_array(s, &now));
+	} while (pop_array(w, &now));
 	return true;
 }
 
@@ -396,49 +433,62 @@ static bool is_leaf_pair(Term t)
 }
 
 /* The children of two trie nodes up to the first that has to be looked into, with those behind it pushed. */
-static bool same_all_children(struct frames *s, const Term *pa, const Term *pb, size_t n, bool exact)
+static bool same_all_children(struct walk *w, struct pairs now)
 {
-	while (n > 0) {
-		Term a = *pa++, b = *pb++;
+	while (now.n > 0) {
+		Term a = *now.a++, b = *now.b++;
 
-		n--;
+		now.n--;
 		if (a == b)
 			continue;
 		if (!is_leaf_pair(a) || !term_is_cons(b)) {
-			push_terms(s, FRAME_CHILDREN, pa, pb, n, exact);
-			return same_children(s, a, b, exact);
+			push_terms(w, FRAME_CHILDREN, now.a, now.b, now.n);
+			return same_children(w, a, b);
 		}
 		if (cons_head(a) != cons_head(b) && !same_leaves(cons_head(a), cons_head(b), true))
 			return false;
-		if (cons_tail(a) != cons_tail(b) && !same_leaves(cons_tail(a), cons_tail(b), exact))
+		if (cons_tail(a) != cons_tail(b) && !same_leaves(cons_tail(a), cons_tail(b), w->exact))
 			return false;
 	}
 	return true;
 }
 
+/* What the frame on top says, which is no array, given whether what stood above it was the same. */
+static bool same_frame(struct walk *w, bool same)
+{
+	uint64_t kind = top_kind(w);
+	const struct frame *f = w->top - 1;
+	struct pairs now = { f->a, f->b, f->n - kind };
+
+	if (kind == FRAME_MATCH)
+		return step_match(w, same);
+	pop_frame(w);
+	return same && (kind != FRAME_CHILDREN || same_all_children(w, now));
+}
+
 /* Apart, so that what needs no frames makes no room for them. */
 static __attribute__((noinline)) bool same_deep(const Term *a, const Term *b, size_t n, bool exact)
 {
-	struct pairs now = { a, b, n, exact };
-	struct frames s;
+	struct pairs now = { a, b, n };
+	struct walk w;
 	bool same = true;
 
-	start_frames(&s);
+	start_walk(&w, exact);
 	for (;;) {
-		same = same && same_pairs(&s, now);
-		if (s.top == s.base)
+		same = same && same_pairs(&w, now);
+		if (top_kind(&w) == FRAME_LAST)
 			break;
+		same = same_frame(&w, same);
 		now.n = 0;
-		if (s.top[-1].kind == FRAME_MATCH) {
-			same = step_match(&s, same);
-			continue;
-		}
-		s.top--;
-		if (same && s.top->kind == FRAME_CHILDREN)
-			same = same_all_children(&s, s.top->a, s.top->b, s.top->n, s.top->exact);
 	}
-	end_frames(&s);
+	end_walk(&w);
 	return same;
+}
+
+/* Of terms without elements side by side. */
+static __attribute__((noinline)) bool same_apart(Term a, Term b, bool exact)
+{
+	return is_leaf(a) ? same_leaves(a, b, exact) : same_deep(&a, &b, 1, exact);
 }
 
 bool compare_same(Term a, Term b, bool exact)
@@ -446,8 +496,11 @@ bool compare_same(Term a, Term b, bool exact)
 	struct pairs now;
 
 	now.n = find_elements(a, b, &now.a, &now.b);
-	if (now.n == 0)
-		return a == b || (is_leaf(a) ? same_leaves(a, b, exact) : same_deep(&a, &b, 1, exact));
+	if (now.n == 0) {
+		if (term_is_bitstring(a))
+			return term_is_bitstring(b) && binary_equal(a, b);
+		return a == b || same_apart(a, b, exact);
+	}
 	skip_same_words(&now);
 	return now.n == 0 || same_deep(now.a, now.b, now.n, exact);
 }
@@ -456,7 +509,7 @@ bool compare_same(Term a, Term b, bool exact)
 
 enum rank { RANK_NUMBER, RANK_ATOM, RANK_REF, RANK_FUN, RANK_PORT, RANK_PID, RANK_TUPLE, RANK_MAP, RANK_NIL, RANK_LIST, RANK_BITS };
 
-static enum rank rank_term(Term t)
+static inline enum rank rank_term(Term t)
 {
 	static const uint8_t boxed[16] = {
 		[SUB_TUPLE] = RANK_TUPLE, [SUB_BIG_POS] = RANK_NUMBER, [SUB_BIG_NEG] = RANK_NUMBER, [SUB_REF] = RANK_REF,
@@ -507,7 +560,7 @@ static int compare_exports(Term a, Term b)
 	return order != 0 ? order : compare_words(fa.arity, fb.arity);
 }
 
-static int compare_funs(struct frames *s, Term a, Term b, bool exact)
+static int compare_funs(struct walk *w, Term a, Term b)
 {
 	struct fun_facts fa, fb;
 	int order;
@@ -524,7 +577,7 @@ static int compare_funs(struct frames *s, Term a, Term b, bool exact)
 	if (order == 0)
 		order = compare_words(fun_num_free(fun_ptr(a)), fun_num_free(fun_ptr(b)));
 	if (order == 0)
-		push_array(s, fun_ptr(a)->env, fun_ptr(b)->env, fun_num_free(fun_ptr(a)), exact);
+		push_array(w, fun_ptr(a)->env, fun_ptr(b)->env, fun_num_free(fun_ptr(a)));
 	return order;
 }
 
@@ -556,7 +609,7 @@ static size_t find_candidates(Term a, Term b, struct candidate *c)
 	return by_key;
 }
 
-static int compare_maps(struct frames *s, Term a, Term b, bool exact)
+static int compare_maps(struct walk *w, Term a, Term b)
 {
 	size_t n = map_size(a);
 	struct race *r;
@@ -564,16 +617,14 @@ static int compare_maps(struct frames *s, Term a, Term b, bool exact)
 	if (n != map_size(b))
 		return n < map_size(b) ? -1 : 1;
 	if (map_is_flat(a)) {
-		const Term *pa = boxed_ptr(a), *pb = boxed_ptr(b);
-
-		push_array(s, pa + 2, pb + 2, n, exact);
-		push_array(s, pa + 1, pb + 1, 1, true);
+		push_array(w, boxed_ptr(a) + 2, boxed_ptr(b) + 2, n);
+		push_key(w, boxed_ptr(a) + 1, boxed_ptr(b) + 1);
 		return 0;
 	}
 	r = mem_alloc(sizeof(*r) + 2 * n * sizeof(struct candidate));
 	*r = (struct race){ .phase = STEP_START };
 	r->n = find_candidates(a, b, r->candidates);
-	push_frame(s, FRAME_RACE, exact)->race = r;
+	push_frame(w, FRAME_RACE)->race = r;
 	return 0;
 }
 
@@ -607,7 +658,7 @@ static int order_leaves(Term a, Term b, bool exact)
 }
 
 /* A term that is no leaf, and another word; find_elements says nothing of them. 0 when the frames pushed decide. */
-static int order_others(struct frames *s, Term a, Term b, bool exact)
+static int order_others(struct walk *w, Term a, Term b)
 {
 	enum rank rank = rank_term(a), other = rank_term(b);
 
@@ -615,50 +666,53 @@ static int order_others(struct frames *s, Term a, Term b, bool exact)
 		return rank < other ? -1 : 1;
 	switch (rank) {
 	case RANK_FUN:
-		return compare_funs(s, a, b, exact);
+		return compare_funs(w, a, b);
 	case RANK_TUPLE:
 		return compare_words(tuple_arity(a), tuple_arity(b));
 	default:
-		return compare_maps(s, a, b, exact);
+		return compare_maps(w, a, b);
 	}
 }
 
 /* As same_pairs: the order as far as it can be told; 0 when the frames left decide. */
-static inline int order_pairs(struct frames *s, struct pairs now)
+static inline int order_pairs(struct walk *w, struct pairs now)
 {
 	do {
-		for (skip_same_words(&now); now.n > 0; skip_same_words(&now)) {
+		while (now.n > 0) {
 			Term a = *now.a++, b = *now.b++;
 			const Term *ea, *eb;
-			size_t n = find_elements(a, b, &ea, &eb);
 			int order;
+			size_t n;
 
 			now.n--;
+			if (a == b)
+				continue;
+			n = find_elements(a, b, &ea, &eb);
 			if (n > 0) {
-				enter(s, &now, ea, eb, n);
+				enter(w, &now, ea, eb, n);
 				continue;
 			}
 			if (is_leaf(a)) {
-				order = order_leaves(a, b, now.exact);
+				order = order_leaves(a, b, w->exact);
 			} else {
-				enter(s, &now, NULL, NULL, 0);
-				order = order_others(s, a, b, now.exact);
+				enter(w, &now, NULL, NULL, 0);
+				order = order_others(w, a, b);
 			}
 			if (order != 0)
 				return order;
 		}
-	} while (pop_array(s, &now));
+	} while (pop_array(w, &now));
 	return 0;
 }
 
 /* Has the candidate at `next` decide from now on? True when its values are to be compared first: they are pushed. */
-static bool take_candidate(struct frames *s, struct race *r, bool exact)
+static bool take_candidate(struct walk *w, struct race *r)
 {
 	const struct candidate *c = &r->candidates[r->next];
 
 	if (c->values[0] != TERM_NONE && c->values[1] != TERM_NONE) {
 		r->phase = STEP_VALUES;
-		push_array(s, &c->values[0], &c->values[1], 1, exact);
+		push_array(w, &c->values[0], &c->values[1], 1);
 		return true;
 	}
 	r->result = c->values[1] == TERM_NONE ? -1 : 1;
@@ -668,15 +722,14 @@ static bool take_candidate(struct frames *s, struct race *r, bool exact)
 
 /* One step of the race on top, given the order found above it. Returns the race's own result at its end, else 0 with frames pushed.
  * Every pair of values is compared once at most, so that nested maps cost no more than their size. */
-static int step_race(struct frames *s, int order)
+static int step_race(struct walk *w, int order)
 {
-	struct race *r = s->top[-1].race;
-	bool exact = s->top[-1].exact;
+	struct race *r = w->top[-1].race;
 	enum step phase = r->phase;
 
 	r->phase = STEP_START;
 	if (phase == STEP_KEYS && order < 0) {
-		if (take_candidate(s, r, exact))
+		if (take_candidate(w, r))
 			return 0;
 	} else if (phase != STEP_START) {
 		if (phase == STEP_VALUES && order != 0) {
@@ -688,38 +741,43 @@ static int step_race(struct frames *s, int order)
 	while (r->next < r->n) {
 		if (r->result != 0) {
 			r->phase = STEP_KEYS;
-			push_array(s, &r->candidates[r->next].key, &r->candidates[r->best].key, 1, true);
+			push_key(w, &r->candidates[r->next].key, &r->candidates[r->best].key);
 			return 0;
 		}
-		if (take_candidate(s, r, exact))
+		if (take_candidate(w, r))
 			return 0;
 	}
 	order = r->result;
-	mem_free(r);
-	s->top--;
+	pop_frame(w);
 	return order;
 }
 
 static __attribute__((noinline)) int order_deep(const Term *a, const Term *b, size_t n, bool exact)
 {
-	struct pairs now = { a, b, n, exact };
-	struct frames s;
+	struct pairs now = { a, b, n };
+	struct walk w;
 	int order = 0;
 
-	start_frames(&s);
+	start_walk(&w, exact);
 	for (;;) {
 		if (order == 0)
-			order = order_pairs(&s, now);
-		if (s.top == s.base)
+			order = order_pairs(&w, now);
+		if (top_kind(&w) == FRAME_LAST)
 			break;
-		now.n = 0;
-		if (s.top[-1].kind == FRAME_RACE)
-			order = step_race(&s, order);
+		if (top_kind(&w) == FRAME_RACE)
+			order = step_race(&w, order);
 		else
-			s.top--;
+			pop_frame(&w);
+		now.n = 0;
 	}
-	end_frames(&s);
+	end_walk(&w);
 	return order;
+}
+
+/* Of terms without elements side by side. */
+static __attribute__((noinline)) int order_apart(Term a, Term b, bool exact)
+{
+	return is_leaf(a) ? order_leaves(a, b, exact) : order_deep(&a, &b, 1, exact);
 }
 
 int compare_terms(Term a, Term b, bool exact)
@@ -728,7 +786,7 @@ int compare_terms(Term a, Term b, bool exact)
 
 	now.n = find_elements(a, b, &now.a, &now.b);
 	if (now.n == 0)
-		return is_leaf(a) ? order_leaves(a, b, exact) : order_deep(&a, &b, 1, exact);
+		return term_is_bitstring(a) && term_is_bitstring(b) ? binary_compare(a, b) : order_apart(a, b, exact);
 	skip_same_words(&now);
 	return now.n == 0 ? 0 : order_deep(now.a, now.b, now.n, exact);
 }
