@@ -10,26 +10,6 @@ static bool is_object(const struct ets_table *t, Term term)
 	return term_is_tuple(term) && tuple_arity(term) >= table_key(t);
 }
 
-/* The table is held for the key. Takes: o. */
-static void insert_object(struct ets_hold *hold, struct ets_object *o, struct ets_change *change)
-{
-	struct ets_store *s = &hold->table->store;
-	struct ets_object *old;
-
-	if (!s->is_tree) {
-		hash_insert(&s->hash, o, hold->hash, change);
-		return;
-	}
-	change->words += (long)object_memory_words(o);
-	old = tree_insert(&s->tree, o);
-	if (old == NULL) {
-		change->objects++;
-		return;
-	}
-	change->words -= (long)object_memory_words(old);
-	object_free(old);
-}
-
 static bool is_member(const struct ets_hold *hold, Term key)
 {
 	const struct ets_store *s = &hold->table->store;
@@ -48,7 +28,7 @@ static Term insert_one(Process *p, Term table, Term tuple, bool only_new)
 		table_release(&hold);
 		return am_false;
 	}
-	insert_object(&hold, object_new(tuple), &change);
+	table_insert(&hold, tuple, &change);
 	table_release_changed(&hold, &change);
 	return am_true;
 }
@@ -95,7 +75,7 @@ static Term insert_list(Process *p, Term table, Term list, bool only_new)
 	}
 	for (; list != NIL; list = cons_tail(list)) {
 		aim(&hold, tuple_get(cons_head(list), key));
-		insert_object(&hold, object_new(cons_head(list)), &change);
+		table_insert(&hold, cons_head(list), &change);
 		table_take_change(hold.table, &change);
 	}
 	table_release(&hold);
@@ -132,21 +112,18 @@ Term bif_ets_insert_new_2(Process *p, Term *args)
 }
 
 /* ---- look up */
-/* All objects of the key, the oldest first. */
-static Term list_objects(struct ets_hold *hold, struct heap *h, Term key)
+/* The object and those of its key after it in a bag (NULL: there are none), the last first. */
+static Term list_objects(const struct ets_object *first, const struct ets_hash *bag, struct heap *h)
 {
-	const struct ets_store *s = &hold->table->store;
-	const struct ets_object *first = s->is_tree ? tree_lookup(&s->tree, key) : hash_lookup(&s->hash, hold->hash, key);
-	bool has_more = !s->is_tree && s->hash.duplicates != HASH_SET;
 	Term *top, list = NIL;
 	size_t words = 0;
 
-	for (const struct ets_object *o = first; o != NULL; o = has_more ? hash_lookup_next(&s->hash, o) : NULL)
+	for (const struct ets_object *o = first; o != NULL; o = bag != NULL ? hash_lookup_next(bag, o) : NULL)
 		words += o->size_words + 2;
 	if (words == 0)
 		return NIL;
 	top = heap_alloc(h, words);
-	for (const struct ets_object *o = first; o != NULL; o = has_more ? hash_lookup_next(&s->hash, o) : NULL) {
+	for (const struct ets_object *o = first; o != NULL; o = bag != NULL ? hash_lookup_next(bag, o) : NULL) {
 		Term *cell = top;
 
 		top += 2;
@@ -157,6 +134,16 @@ static Term list_objects(struct ets_hold *hold, struct heap *h, Term key)
 	return list;
 }
 
+/* All objects of the key, the oldest first. */
+static Term list_key(const struct ets_hold *hold, struct heap *h, Term key)
+{
+	const struct ets_store *s = &hold->table->store;
+
+	if (s->is_tree)
+		return list_objects(tree_lookup(&s->tree, key), NULL, h);
+	return list_objects(hash_lookup(&s->hash, hold->hash, key), s->hash.duplicates != HASH_SET ? &s->hash : NULL, h);
+}
+
 Term bif_ets_lookup_2(Process *p, Term *args)
 {
 	struct ets_hold hold;
@@ -164,7 +151,7 @@ Term bif_ets_lookup_2(Process *p, Term *args)
 
 	if (table_hold_key(&hold, p, args[0], ETS_READ, args[1]) != ETS_OK)
 		return exc_hold(p, &hold);
-	list = list_objects(&hold, &p->heap, args[1]);
+	list = list_key(&hold, &p->heap, args[1]);
 	table_release(&hold);
 	return list;
 }
@@ -221,44 +208,73 @@ Term bif_ets_lookup_element_3(Process *p, Term *args)
 
 /* ---- delete */
 /* Removes the key's objects, or those of them equal to `object`. */
-static void delete_objects(struct ets_hold *hold, Term key, Term object, struct ets_change *change)
+static void delete_from_hash(struct ets_hold *hold, Term key, Term object, struct ets_change *change)
 {
-	struct ets_store *s = &hold->table->store;
-	struct ets_object *o, **at;
+	struct ets_hash *h = &hold->table->store.hash;
+	struct ets_object **at = hash_find(h, hold->hash, key);
+	bool is_fixed = table_is_fixed(hold->table);
 
-	if (s->is_tree) {
-		o = tree_lookup(&s->tree, key);
-		if (o == NULL || (object != TERM_NONE && !object_is(o, object)))
-			return;
-		tree_remove(&s->tree, key);
-		change->objects--;
-		change->words -= (long)object_memory_words(o);
-		object_free(o);
-		return;
-	}
-	at = hash_find(&s->hash, hold->hash, key);
-	while (at != NULL && *at != NULL && hash_has_key(&s->hash, *at, hold->hash, key)) {
+	while (at != NULL && *at != NULL && hash_has_key(h, *at, hold->hash, key)) {
 		bool stays = (*at)->deleted || (object != TERM_NONE && !object_is(*at, object));
-		bool is_fixed = table_is_fixed(hold->table);
 
 		if (!stays)
-			hash_remove(&s->hash, at, is_fixed, change);
+			hash_remove(h, at, is_fixed, change);
 		if (stays || is_fixed)
 			at = &(*at)->next;
 	}
 }
 
-Term bif_ets_delete_2(Process *p, Term *args)
+static void delete_object(struct ets_hold *hold, Term key, Term object, struct ets_change *change)
+{
+	struct ets_tree *t = &hold->table->store.tree;
+	const struct ets_object *o;
+
+	if (!hold->table->store.is_tree) {
+		delete_from_hash(hold, key, object, change);
+		return;
+	}
+	o = tree_lookup(t, key);
+	if (o != NULL && object_is(o, object))
+		object_free(tree_remove(t, key, change));
+}
+
+/* Returns what was deleted, as a list, or true. */
+static Term delete_key(struct ets_hold *hold, Process *p, Term key, bool is_wanted, struct ets_change *change)
+{
+	struct ets_store *s = &hold->table->store;
+	struct ets_object *o;
+	Term result = is_wanted ? NIL : am_true;
+
+	if (!s->is_tree) {
+		if (is_wanted)
+			result = list_key(hold, &p->heap, key);
+		delete_from_hash(hold, key, TERM_NONE, change);
+		return result;
+	}
+	o = tree_remove(&s->tree, key, change);
+	if (o == NULL)
+		return result;
+	if (is_wanted)
+		result = list_objects(o, NULL, &p->heap);
+	object_free(o);
+	return result;
+}
+
+static Term delete_or_take(Process *p, Term table, Term key, bool is_taken)
 {
 	struct ets_change change = { 0, 0 };
 	struct ets_hold hold;
+	Term result;
 
-	if (table_hold_key(&hold, p, args[0], ETS_WRITE, args[1]) != ETS_OK)
+	if (table_hold_key(&hold, p, table, ETS_WRITE, key) != ETS_OK)
 		return exc_hold(p, &hold);
-	delete_objects(&hold, args[1], TERM_NONE, &change);
+	result = delete_key(&hold, p, key, is_taken, &change);
 	table_release_changed(&hold, &change);
-	return am_true;
+	return result;
 }
+
+Term bif_ets_delete_2(Process *p, Term *args) { return delete_or_take(p, args[0], args[1], false); }
+Term bif_ets_take_2(Process *p, Term *args) { return delete_or_take(p, args[0], args[1], true); }
 
 Term bif_ets_delete_object_2(Process *p, Term *args)
 {
@@ -269,23 +285,9 @@ Term bif_ets_delete_object_2(Process *p, Term *args)
 		return exc_badarg_beside(p, args[0], ETS_WRITE);
 	if (table_hold_tuple(&hold, p, args[0], ETS_WRITE, args[1]) != ETS_OK)
 		return exc_hold(p, &hold);
-	delete_objects(&hold, tuple_get(args[1], table_key(hold.table)), args[1], &change);
+	delete_object(&hold, tuple_get(args[1], table_key(hold.table)), args[1], &change);
 	table_release_changed(&hold, &change);
 	return am_true;
-}
-
-Term bif_ets_take_2(Process *p, Term *args)
-{
-	struct ets_change change = { 0, 0 };
-	struct ets_hold hold;
-	Term list;
-
-	if (table_hold_key(&hold, p, args[0], ETS_WRITE, args[1]) != ETS_OK)
-		return exc_hold(p, &hold);
-	list = list_objects(&hold, &p->heap, args[1]);
-	delete_objects(&hold, args[1], TERM_NONE, &change);
-	table_release_changed(&hold, &change);
-	return list;
 }
 
 /* ---- one key after the other. Raw: objects that are deleted and wait for the last fixation to end are seen too. */

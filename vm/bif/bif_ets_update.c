@@ -71,12 +71,10 @@ static void write_object(struct update *u, struct ets_change *change)
 		return;
 	}
 	new = object_new_array(u->elements + 1, arity);
-	if (!table_is_tree(u->hold->table)) {
+	if (table_is_tree(u->hold->table))
+		tree_replace(u->place, new, change);
+	else
 		hash_replace(u->place, new, change);
-		return;
-	}
-	change->words += (long)object_memory_words(new) - (long)object_memory_words(o);
-	object_free(tree_replace(u->place, new));
 }
 
 static void end_update(struct update *u)
@@ -206,24 +204,12 @@ static bool takes_updates(const struct ets_table *t)
 }
 
 /* Puts the default object, with the key asked for, into the table. */
-static struct ets_object **insert_default(struct ets_hold *hold, Term key, Term object, struct ets_change *change)
+static struct ets_object **insert_default(struct ets_hold *hold, Process *p, Term key, Term object, struct ets_change *change)
 {
-	struct ets_store *s = &hold->table->store;
-	size_t arity = tuple_arity(object);
-	Term *elements = mem_alloc((arity + 1) * sizeof(Term));
-	struct ets_object *o;
+	Term tuple = heap_tuple_array(&p->heap, tuple_arity(object), boxed_ptr(object) + 1);
 
-	memcpy(elements, boxed_ptr(object) + 1, arity * sizeof(Term));
-	elements[table_key(hold->table) - 1] = key;
-	o = object_new_array(elements, arity);
-	mem_free(elements);
-	if (!s->is_tree) {
-		hash_insert(&s->hash, o, hold->hash, change);
-	} else {
-		change->objects++;
-		change->words += (long)object_memory_words(o);
-		tree_insert(&s->tree, o);
-	}
+	boxed_ptr(tuple)[table_key(hold->table)] = key;
+	table_insert(hold, tuple, change);
 	return find_place(hold, key);
 }
 
@@ -231,12 +217,10 @@ static void delete_default(struct ets_hold *hold, Term key, struct ets_change *c
 {
 	struct ets_store *s = &hold->table->store;
 
-	if (!s->is_tree) {
+	if (s->is_tree)
+		object_free(tree_remove(&s->tree, key, change));
+	else
 		hash_remove(&s->hash, find_place(hold, key), table_is_fixed(hold->table), change);
-		return;
-	}
-	change->objects = change->words = 0;
-	object_free(tree_remove(&s->tree, key));
 }
 
 static Term update_counter(Process *p, Term table, Term key, Term ops, Term object)
@@ -260,7 +244,7 @@ static Term update_counter(Process *p, Term table, Term key, Term ops, Term obje
 	if (place != NULL) {
 		result = count_held(&hold, p, place, ops, &change);
 	} else if (object != TERM_NONE) {
-		result = count_held(&hold, p, insert_default(&hold, key, object, &change), ops, &change);
+		result = count_held(&hold, p, insert_default(&hold, p, key, object, &change), ops, &change);
 		if (result == TERM_NONE)
 			delete_default(&hold, key, &change);
 	} else {

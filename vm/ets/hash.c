@@ -104,12 +104,12 @@ void hash_replace(struct ets_object **place, struct ets_object *o, struct ets_ch
 }
 
 /* In a bag: is the same object there? One that waits for its burial comes back, as the newest of its key. */
-static bool find_twin(const struct ets_hash *h, struct ets_object **first, struct ets_object *o, struct ets_change *change)
+static bool find_twin(const struct ets_hash *h, struct ets_object **first, Term tuple, struct ets_change *change)
 {
-	Term tuple = object_tuple(o), key = hash_object_key(h, o);
+	uint32_t hash = (*first)->hash;
+	Term key = tuple_get(tuple, h->key);
 
-	for (struct ets_object **at = first; *at != NULL && hash_has_key(h, *at, o->hash, key);
-	     at = &(*at)->next) {
+	for (struct ets_object **at = first; *at != NULL && hash_has_key(h, *at, hash, key); at = &(*at)->next) {
 		struct ets_object *twin = *at;
 
 		if (!object_is(twin, tuple))
@@ -126,26 +126,38 @@ static bool find_twin(const struct ets_hash *h, struct ets_object **first, struc
 	return false;
 }
 
-void hash_insert(struct ets_hash *h, struct ets_object *o, uint32_t hash, struct ets_change *change)
+/* In a set. */
+static void replace_with(struct ets_object **place, Term tuple, struct ets_change *change)
 {
-	struct ets_object **place;
+	struct ets_object *o = *place;
 
-	o->hash = hash;
+	if (!object_overwrite(o, tuple)) {
+		hash_replace(place, object_new(tuple), change);
+		return;
+	}
+	change->objects += o->deleted;
 	o->deleted = false;
-	place = hash_find(h, hash, hash_object_key(h, o));
+}
+
+void hash_insert(struct ets_hash *h, Term tuple, uint32_t hash, struct ets_change *change)
+{
+	struct ets_object **place = hash_find(h, hash, tuple_get(tuple, h->key));
+	struct ets_object *o;
+
 	if (place == NULL) {
 		place = hash_chain(h, hash_bucket(h, hash));
 	} else if (h->duplicates == HASH_SET) {
-		hash_replace(place, o, change);
+		replace_with(place, tuple, change);
 		return;
-	} else if (h->duplicates == HASH_BAG && find_twin(h, place, o, change)) {
-		object_free(o);
+	} else if (h->duplicates == HASH_BAG && find_twin(h, place, tuple, change)) {
 		return;
 	}
+	o = object_new(tuple);
+	o->hash = hash;
+	o->deleted = false;
 	o->next = *place;
 	*place = o;
-	change->objects++;
-	change->words += (long)object_memory_words(o);
+	object_count(o, 1, change);
 }
 
 static void dig_grave(struct ets_hash *h, uint32_t bucket)

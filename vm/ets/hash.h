@@ -69,13 +69,8 @@ struct ets_object *hash_lookup(const struct ets_hash *h, uint32_t hash, Term key
 /* The next one with the same key, not deleted. */
 struct ets_object *hash_lookup_next(const struct ets_hash *h, const struct ets_object *o);
 
-/* What a change did to the figures. */
-struct ets_change {
-	long objects;
-	long words;
-};
-/* Takes: o. In a set it replaces the object of its key. */
-void hash_insert(struct ets_hash *h, struct ets_object *o, uint32_t hash, struct ets_change *change);
+/* A copy of the tuple. In a set it replaces the object of its key; a bag that has the same object stays as it is. */
+void hash_insert(struct ets_hash *h, Term tuple, uint32_t hash, struct ets_change *change);
 /* Replaces the one at *place. Takes: o. */
 void hash_replace(struct ets_object **place, struct ets_object *o, struct ets_change *change);
 /* Takes the object at *place out of the table; while fixed it stays in its chain, marked. */

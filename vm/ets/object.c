@@ -8,36 +8,47 @@
 #include "heap/copy.h"
 #include "heap/refbin.h"
 
-static struct ets_object *alloc_object(size_t words)
+/* Words of a tuple that is copied whole. */
+static size_t measure_tuple(Term tuple)
 {
-	struct ets_object *o = mem_alloc(sizeof(*o) + words * sizeof(Term));
+	const Term *p = boxed_ptr(tuple);
+	size_t arity = header_arity(*p), i = 1;
 
-	o->off_heap = NULL;
-	o->size_words = words;
-	o->height = 1;
-	return o;
+	while (i <= arity && term_is_immed(p[i]))
+		i++;
+	return i > arity ? arity + 1 : copy_flat_size_words(tuple);
+}
+
+/* o's words, size_words of them, become those of the tuple. */
+static void fill_object(struct ets_object *o, Term tuple)
+{
+	Term *top = o->words;
+
+	if (o->size_words == tuple_arity(tuple) + 1) {
+		memcpy(o->words, boxed_ptr(tuple), o->size_words * sizeof(Term));
+		return;
+	}
+	copy_term_whole(tuple, &top, &o->off_heap);
+	ASSERT(top == o->words + o->size_words);
 }
 
 struct ets_object *object_new(Term tuple)
 {
-	const Term *p = boxed_ptr(tuple);
-	size_t arity = header_arity(*p);
-	struct ets_object *o;
-	size_t i = 1;
-	Term *top;
+	size_t words = measure_tuple(tuple);
+	struct ets_object *o = mem_alloc(sizeof(*o) + words * sizeof(Term));
 
-	while (i <= arity && term_is_immed(p[i]))
-		i++;
-	if (i > arity) {
-		o = alloc_object(arity + 1);
-		memcpy(o->words, p, (arity + 1) * sizeof(Term));
-		return o;
-	}
-	o = alloc_object(copy_flat_size_words(tuple));
-	top = o->words;
-	copy_term_whole(tuple, &top, &o->off_heap);
-	ASSERT(top == o->words + o->size_words);
+	o->off_heap = NULL;
+	o->size_words = words;
+	fill_object(o, tuple);
 	return o;
+}
+
+bool object_overwrite(struct ets_object *o, Term tuple)
+{
+	if (o->off_heap != NULL || measure_tuple(tuple) != o->size_words)
+		return false;
+	fill_object(o, tuple);
+	return true;
 }
 
 struct ets_object *object_new_array(const Term *elements, size_t arity)
@@ -75,15 +86,36 @@ bool object_is(const struct ets_object *o, Term tuple)
 	return object_is_flat(o) || term_same(object_tuple(o), tuple);
 }
 
+/* Copies the term of an object that stands at `from` to `at`, which is `distance` away, as all it points to will be. Returns its words. */
+static uint32_t move_part(const Term *from, Term *at, Term distance, Term **off_heap)
+{
+	struct object_shape shape = object_shape(from);
+	unsigned sub = header_sub(*from);
+
+	for (uint32_t i = 0; i < shape.words; i++)
+		at[i] = from[i];
+	for (uint32_t i = shape.first_term; i < shape.last_term; i++)
+		at[i] += term_is_immed(at[i]) ? 0 : distance;
+	if (sub == SUB_REFBIN || (sub == SUB_REF && shape.words == MAGIC_WORDS))
+		off_heap_link(at, off_heap);
+	return shape.words;
+}
+
 Term object_copy(const struct ets_object *o, Term **top, Term **off_heap)
 {
 	Term *at = *top;
+	size_t words = o->size_words;
+	Term distance = (Term)at - (Term)o->words;
 
-	if (!object_is_flat(o))
-		return copy_term(object_tuple(o), top, off_heap);
-	for (size_t i = 0; i < o->size_words; i++)
-		at[i] = o->words[i];
-	*top = at + o->size_words;
+	for (size_t i = 0; i < words;) {
+		Term w = o->words[i];
+
+		if (term_is_header(w) && header_sub(w) != SUB_TUPLE)
+			i += move_part(&o->words[i], &at[i], distance, off_heap);
+		else
+			at[i++] = term_is_immed(w) || term_is_header(w) ? w : w + distance;
+	}
+	*top = at + words;
 	return term_from_boxed(at);
 }
 

@@ -32,6 +32,8 @@ struct ets_object {
 struct ets_object *object_new(Term tuple);
 /* The same from a header-less array of elements. */
 struct ets_object *object_new_array(const Term *elements, size_t arity);
+/* The tuple in the place of o's, where it takes the same room. Fails: false, o is unchanged. The tuple must not lead into o. */
+bool object_overwrite(struct ets_object *o, Term tuple);
 void object_free(struct ets_object *o);
 
 static inline Term object_tuple(const struct ets_object *o) { return term_from_boxed(o->words); }
@@ -43,6 +45,17 @@ static inline size_t object_memory_words(const struct ets_object *o)
 }
 /* No element points anywhere: a copy is a memcpy. */
 static inline bool object_is_flat(const struct ets_object *o) { return o->size_words == object_arity(o) + 1; }
+
+/* What a change did to a table's figures. */
+struct ets_change {
+	long objects;
+	long words;
+};
+static inline void object_count(const struct ets_object *o, int sign, struct ets_change *change)
+{
+	change->objects += sign;
+	change->words += sign * (long)object_memory_words(o);
+}
 
 /* The tuple copied to *top, which has size_words of room. */
 Term object_copy(const struct ets_object *o, Term **top, Term **off_heap);
@@ -69,7 +82,12 @@ static inline int object_compare_keys(Term a, Term b)
 		return 0;
 	if (terms_both_small(a, b))
 		return (int64_t)a < (int64_t)b ? -1 : 1;
-	return term_compare(a, b);
+	/* Numbers come first: a small and a tuple, as they meet where keys are of both kinds, are not looked into. */
+	if (term_is_small(a) && !term_is_number(b))
+		return -1;
+	if (term_is_small(b) && !term_is_number(a))
+		return 1;
+	return compare_terms(a, b, false);
 }
 
 #endif

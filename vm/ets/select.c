@@ -158,20 +158,18 @@ static struct ets_object *change_object(struct walk *w, struct tree_walk *steps,
 	Term key = tree_object_key(tree, o);
 	struct ets_object *next;
 
-	w->change->words -= (long)object_memory_words(o);
 	if (w->s->kind == SELECT_REPLACE) {
-		struct ets_object *new = object_new(result);
-
-		w->change->words += (long)object_memory_words(new);
-		tree_replace(tree_find(tree, key), new);
+		key = tuple_get(result, tree->key);
+		tree_replace(tree_find(tree, key), object_new(result), w->change);
+		o = NULL;
 	} else {
-		w->change->objects--;
-		tree_remove(tree, key);
+		tree_remove(tree, key, w->change);
 	}
 	next = tree_walk_after(steps, tree, false, key);
 	if (w->budget == 0 && next != NULL)
 		w->s->last_key = copy_to_heap(key, &w->match.p->heap);
-	object_free(o);
+	if (o != NULL)
+		object_free(o);
 	return next;
 }
 

@@ -9,7 +9,6 @@
 #include "ets/tables.h"
 #include "proc/sched.h"
 
-enum lock_kind { HELD_NONE, HELD_ALONE, HELD_MUTEX, HELD_READ, HELD_WRITE, HELD_STRIPE, HELD_STRIPES };
 enum { SPINS = 64, STRIPED_STEPS = 10000 };
 
 /* Tables are held for less than it takes to sleep: look a few times before. */
@@ -23,81 +22,90 @@ static inline void acquire(struct lock *l)
 	lock_acquire(l);
 }
 
-static void lock_whole(struct ets_hold *hold)
+static __attribute__((noinline)) void lock_against_others(struct ets_hold *hold)
 {
 	struct ets_table *t = hold->table;
 
-	if (sched_is_alone()) {
-		hold->lock_kind = HELD_ALONE;
-	} else if (t->stripes != NULL) {
+	if (t->stripes != NULL) {
 		for (int i = 0; i < ETS_STRIPES; i++)
 			lock_acquire(&t->stripes[i].lock);
-		hold->lock_kind = HELD_STRIPES;
+		hold->lock_kind = ETS_ALL_STRIPES;
 	} else if (t->is_shared) {
 		if (hold->is_write)
 			rwlock_write(&t->rwlock);
 		else
 			rwlock_read(&t->rwlock);
-		hold->lock_kind = hold->is_write ? HELD_WRITE : HELD_READ;
+		hold->lock_kind = hold->is_write ? ETS_WRITE_LOCK : ETS_READ_LOCK;
 	} else {
 		acquire(&t->lock);
-		hold->lock_kind = HELD_MUTEX;
+		hold->lock_kind = ETS_MUTEX;
 	}
+}
+
+static inline void lock_whole(struct ets_hold *hold)
+{
+	hold->lock_kind = ETS_UNLOCKED;
+	if (!sched_is_alone())
+		lock_against_others(hold);
 }
 
 static void unlock(struct ets_hold *hold)
 {
 	struct ets_table *t = hold->table;
 
-	switch ((enum lock_kind)hold->lock_kind) {
-	case HELD_MUTEX:
+	switch ((enum ets_lock)hold->lock_kind) {
+	case ETS_UNLOCKED:
+		break;
+	case ETS_MUTEX:
 		lock_release(&t->lock);
 		break;
-	case HELD_READ:
+	case ETS_READ_LOCK:
 		rwlock_unread(&t->rwlock);
 		break;
-	case HELD_WRITE:
+	case ETS_WRITE_LOCK:
 		rwlock_unwrite(&t->rwlock);
 		break;
-	case HELD_STRIPE:
+	case ETS_ONE_STRIPE:
 		lock_release(&t->stripes[hold->hash % ETS_STRIPES].lock);
 		break;
-	case HELD_STRIPES:
+	case ETS_ALL_STRIPES:
 		for (int i = ETS_STRIPES; i-- > 0;)
 			lock_release(&t->stripes[i].lock);
 		break;
-	case HELD_NONE:
-	case HELD_ALONE:
-		break;
 	}
-	hold->lock_kind = HELD_NONE;
+	hold->lock_kind = ETS_UNLOCKED;
 }
 
-void table_release(struct ets_hold *hold)
+void table_let_go(struct ets_hold *hold)
 {
 	unlock(hold);
 	if (hold->is_counted)
 		resource_unref(&hold->table->resource);
-	hold->table = NULL;
 }
 
-static enum ets_failure find_table(struct ets_hold *hold, Term id)
+/* By a name, or by a number that came out of a text or a binary. */
+static __attribute__((noinline)) enum ets_failure look_up_table(struct ets_hold *hold, Term id)
 {
-	hold->is_counted = false;
 	if (term_is_atom(id)) {
 		hold->is_counted = !sched_is_alone();
 		hold->table = hold->is_counted ? tables_find_name(id) : tables_see_name(id);
 		return hold->table != NULL ? ETS_OK : ETS_NO_TABLE;
 	}
-	hold->table = table_from_ref(id);
-	if (hold->table == NULL && term_is_local_ref(id)) {
+	if (term_is_local_ref(id)) {
 		hold->table = tables_find_number(ref_number(id));
 		hold->is_counted = true;
 	}
 	return hold->table != NULL ? ETS_OK : ETS_NO_ID;
 }
 
-static bool has_right(const struct ets_table *t, Process *p, enum ets_access access)
+static inline enum ets_failure find_table(struct ets_hold *hold, Term id)
+{
+	hold->is_counted = false;
+	hold->table = table_from_ref(id);
+	return likely(hold->table != NULL) ? ETS_OK : look_up_table(hold, id);
+}
+
+static inline bool has_right(const struct ets_table *t, Process *p, enum ets_access access)
 {
 	enum ets_protection protection = t->options.protection;
 
@@ -107,7 +115,7 @@ static bool has_right(const struct ets_table *t, Process *p, enum ets_access acc
 }
 
 /* Locked now: is it still there, and may p? */
-static enum ets_failure check_held(struct ets_hold *hold, Process *p, enum ets_access access)
+static inline enum ets_failure check_held(struct ets_hold *hold, Process *p, enum ets_access access)
 {
 	enum ets_failure f = ETS_OK;
 
@@ -120,7 +128,7 @@ static enum ets_failure check_held(struct ets_hold *hold, Process *p, enum ets_a
 	return f;
 }
 
-static enum ets_failure hold_whole(struct ets_hold *hold, Process *p, Term id, enum ets_access access, bool is_write)
+static inline enum ets_failure hold_whole(struct ets_hold *hold, Process *p, Term id, enum ets_access access, bool is_write)
 {
 	enum ets_failure f = find_table(hold, id);
 
@@ -142,7 +150,7 @@ enum ets_failure table_hold_exclusive(struct ets_hold *hold, Process *p, Term id
 	return hold->failure = hold_whole(hold, p, id, access, true);
 }
 
-static enum ets_failure hold_key(struct ets_hold *hold, Process *p, enum ets_access access, Term key)
+static inline enum ets_failure hold_key(struct ets_hold *hold, Process *p, enum ets_access access, Term key)
 {
 	struct ets_table *t = hold->table;
 
@@ -150,7 +158,7 @@ static enum ets_failure hold_key(struct ets_hold *hold, Process *p, enum ets_acc
 	hold->hash = t->store.is_tree ? 0 : object_hash_key(key);
 	if (t->stripes != NULL && !sched_is_alone()) {
 		acquire(&t->stripes[hold->hash % ETS_STRIPES].lock);
-		hold->lock_kind = HELD_STRIPE;
+		hold->lock_kind = ETS_ONE_STRIPE;
 	} else {
 		lock_whole(hold);
 	}
@@ -261,7 +269,7 @@ void table_release_changed(struct ets_hold *hold, const struct ets_change *chang
 		table_release(hold);
 		return;
 	}
-	if (hold->lock_kind != HELD_STRIPE) {
+	if (hold->lock_kind != ETS_ONE_STRIPE) {
 		/* Many may have gone: as many steps as objects. */
 		for (long n = labs(change->objects); n > 0; n--)
 			resize_locked(t);

@@ -80,9 +80,10 @@ struct ets_table {
 
 /* ---- a table in use */
 enum ets_failure { ETS_OK, ETS_NO_TABLE, ETS_NO_RIGHT, ETS_NO_ID, ETS_NO_KEY };
+enum ets_lock { ETS_UNLOCKED, ETS_MUTEX, ETS_READ_LOCK, ETS_WRITE_LOCK, ETS_ONE_STRIPE, ETS_ALL_STRIPES };
 struct ets_hold {
 	struct ets_table *table;
-	uint8_t lock_kind;
+	uint8_t lock_kind;   /* enum ets_lock */
 	bool is_counted;
 	bool is_write;
 	uint8_t failure;     /* enum ets_failure: what the function that was to hold it returned */
@@ -96,7 +97,13 @@ enum ets_failure table_hold_key(struct ets_hold *hold, Process *p, Term id, enum
 enum ets_failure table_hold_tuple(struct ets_hold *hold, Process *p, Term id, enum ets_access access, Term tuple);
 /* The same with the table's contents to be written although the right asked for is another. */
 enum ets_failure table_hold_exclusive(struct ets_hold *hold, Process *p, Term id, enum ets_access access);
-void table_release(struct ets_hold *hold);
+/* A hold without a lock and a count, as a scheduler that is alone has it, ends of itself. */
+void table_let_go(struct ets_hold *hold);
+static inline void table_release(struct ets_hold *hold)
+{
+	if (unlikely(hold->lock_kind != ETS_UNLOCKED || hold->is_counted))
+		table_let_go(hold);
+}
 /* Books a change of the contents, releases, and splits or joins a bucket when it is time. */
 void table_release_changed(struct ets_hold *hold, const struct ets_change *change);
 /* Books a change only. */
@@ -110,6 +117,16 @@ static inline size_t table_objects(const struct ets_table *t)
 
 	return n > 0 ? (size_t)n : 0;
 }
+/* A copy of the tuple, whose key the hold was taken for (hold->hash is of it). */
+static inline void table_insert(struct ets_hold *hold, Term tuple, struct ets_change *change)
+{
+	struct ets_store *s = &hold->table->store;
+
+	if (s->is_tree)
+		tree_insert(&s->tree, tuple, change);
+	else
+		hash_insert(&s->hash, tuple, hold->hash, change);
+}
 static inline unsigned table_key(const struct ets_table *t) { return (unsigned)t->options.key_position; }
 static inline bool table_is_tree(const struct ets_table *t) { return t->store.is_tree; }
 static inline bool table_is_fixed(const struct ets_table *t)
@@ -122,7 +139,11 @@ size_t table_memory_words(const struct ets_table *t);
 Term table_id(struct ets_table *t, struct heap *h);
 Term table_ref(struct ets_table *t, struct heap *h);
 /* NULL when id is no table identifier. Owns: the term. */
-struct ets_table *table_from_ref(Term id);
+extern const struct resource_type table_type;
+static inline struct ets_table *table_from_ref(Term id)
+{
+	return (struct ets_table *)resource_get(id, &table_type);
+}
 
 /* ---- life */
 /* Fails: NULL when the name is taken. Owns: the registry; the creator must give its identifier away or delete it. */

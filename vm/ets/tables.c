@@ -358,12 +358,7 @@ static void free_table(struct resource *r)
 	mem_free(t);
 }
 
-static const struct resource_type table_type = { "ets table", free_table };
-
-struct ets_table *table_from_ref(Term id)
-{
-	return (struct ets_table *)resource_get(id, &table_type);
-}
+const struct resource_type table_type = { "ets table", free_table };
 
 static void init_store(struct ets_table *t)
 {

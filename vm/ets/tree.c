@@ -92,40 +92,52 @@ static void balance_path(struct ets_object ***path, unsigned depth)
 	}
 }
 
-struct ets_object *tree_replace(struct ets_object **place, struct ets_object *o)
+/* o stands where *place stood. */
+static void inherit_place(struct ets_object **place, struct ets_object *o)
+{
+	o->left = (*place)->left;
+	o->right = (*place)->right;
+	o->height = (*place)->height;
+	*place = o;
+}
+
+void tree_replace(struct ets_object **place, struct ets_object *o, struct ets_change *change)
 {
 	struct ets_object *old = *place;
 
-	o->left = old->left;
-	o->right = old->right;
-	o->height = old->height;
-	*place = o;
-	return old;
+	inherit_place(place, o);
+	object_count(o, 1, change);
+	object_count(old, -1, change);
+	object_free(old);
 }
 
-struct ets_object *tree_insert(struct ets_tree *t, struct ets_object *o)
+void tree_insert(struct ets_tree *t, Term tuple, struct ets_change *change)
 {
 	struct ets_object **path[TREE_MAX_HEIGHT];
 	struct ets_object **at = &t->root;
-	Term key = tree_object_key(t, o);
+	struct ets_object *o;
+	Term key = tuple_get(tuple, t->key);
 	unsigned depth = 0;
 
 	while (*at != NULL) {
 		int order = object_compare_keys(key, tree_object_key(t, *at));
 
-		if (order == 0)
-			return tree_replace(at, o);
+		if (order == 0) {
+			if (!object_overwrite(*at, tuple))
+				tree_replace(at, object_new(tuple), change);
+			return;
+		}
 		path[depth++] = at;
 		at = order < 0 ? &(*at)->left : &(*at)->right;
 	}
+	*at = o = object_new(tuple);
 	o->left = o->right = NULL;
 	o->height = 1;
-	*at = o;
+	object_count(o, 1, change);
 	balance_path(path, depth);
-	return NULL;
 }
 
-struct ets_object *tree_remove(struct ets_tree *t, Term key)
+struct ets_object *tree_remove(struct ets_tree *t, Term key, struct ets_change *change)
 {
 	struct ets_object **path[TREE_MAX_HEIGHT];
 	struct ets_object **at = &t->root;
@@ -156,7 +168,7 @@ struct ets_object *tree_remove(struct ets_tree *t, Term key)
 		}
 		heir = *low;
 		*low = heir->left;
-		tree_replace(at, heir);
+		inherit_place(at, heir);
 		/* The place below o is now the heir's own. */
 		if (depth > place + 1)
 			path[place + 1] = &heir->left;
@@ -164,6 +176,7 @@ struct ets_object *tree_remove(struct ets_tree *t, Term key)
 		*at = o->left != NULL ? o->left : o->right;
 	}
 	balance_path(path, depth);
+	object_count(o, -1, change);
 	return o;
 }
 

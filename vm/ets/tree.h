@@ -21,12 +21,12 @@ static inline Term tree_object_key(const struct ets_tree *t, const struct ets_ob
 struct ets_object *tree_lookup(const struct ets_tree *t, Term key);
 /* The place that points to the key's object, or NULL. */
 struct ets_object **tree_find(struct ets_tree *t, Term key);
-/* Takes: o. Returns the object that it replaced (owned by the caller), or NULL. */
-struct ets_object *tree_insert(struct ets_tree *t, struct ets_object *o);
-/* Puts o, whose key is that of *place, in its stead. Takes: o. Returns the old one, owned by the caller. */
-struct ets_object *tree_replace(struct ets_object **place, struct ets_object *o);
+/* A copy of the tuple. It replaces the object of its key. */
+void tree_insert(struct ets_tree *t, Term tuple, struct ets_change *change);
+/* Puts o, whose key is that of *place, in its stead. Takes: o. */
+void tree_replace(struct ets_object **place, struct ets_object *o, struct ets_change *change);
 /* Returns the object taken out (owned by the caller), or NULL. */
-struct ets_object *tree_remove(struct ets_tree *t, Term key);
+struct ets_object *tree_remove(struct ets_tree *t, Term key, struct ets_change *change);
 
 struct ets_object *tree_first(const struct ets_tree *t);
 struct ets_object *tree_last(const struct ets_tree *t);

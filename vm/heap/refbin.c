@@ -130,16 +130,6 @@ Term resource_put(struct heap *h, struct resource *r)
 	return term_from_boxed((Term *)m);
 }
 
-struct resource *resource_get(Term t, const struct resource_type *type)
-{
-	struct resource *r;
-
-	if (!term_is_local_ref(t) || !ref_is_magic(t))
-		return NULL;
-	r = ((struct magic_ref *)boxed_ptr(t))->resource;
-	return r->type == type ? r : NULL;
-}
-
 Term **off_heap_next(Term *object)
 {
 	if (header_sub(*object) == SUB_REFBIN)

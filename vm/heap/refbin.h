@@ -46,7 +46,15 @@ void resource_unref(struct resource *r);
 /* A magic ref to r on h: takes one more reference. GC: none. */
 Term resource_put(struct heap *h, struct resource *r);
 /* The resource of that type that t names, or NULL. Owns: the term. */
-struct resource *resource_get(Term t, const struct resource_type *type);
+static inline struct resource *resource_get(Term t, const struct resource_type *type)
+{
+	struct resource *r;
+
+	if (!term_is_boxed(t) || *boxed_ptr(t) != HEADER(MAGIC_WORDS - 1, SUB_REF))
+		return NULL;
+	r = ((struct magic_ref *)boxed_ptr(t))->resource;
+	return r->type == type ? r : NULL;
+}
 
 /* The link of an off-heap object (at its header word). */
 Term **off_heap_next(Term *object);

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ets/hash.h"
-#include "unit.h"
+#include <string.h>
 
-static struct ets_object *make_object(Term key, Term value)
-{
-	return object_new_array((Term[]){ key, value }, 2);
-}
+#include "data/map.h"
+#include "ets/hash.h"
+#include "heap/refbin.h"
+#include "unit.h"
 
 static void put(struct ets_hash *h, Term key, Term value, struct ets_change *change)
 {
-	hash_insert(h, make_object(key, value), object_hash_key(key), change);
+	hash_insert(h, heap_tuple(unit_heap(), key, value), object_hash_key(key), change);
 }
 
 static struct ets_object *get(struct ets_hash *h, Term key)
@@ -141,6 +140,59 @@ START_TEST(test_object_copy_is_whole)
 }
 END_TEST
 
+/* What takes the same room is put where the old object stood; a counted binary is let go with it. */
+START_TEST(test_overwrite_takes_the_same_room)
+{
+	struct heap *h = unit_heap();
+	struct binary *b = binary_new(100);
+	Term counted = refbin_put(h, b, 100);
+	struct ets_object *o = object_new(heap_tuple(h, am_ok, heap_float(h, 2.5), SMALL(1)));
+	Term shorter = heap_tuple(h, am_ok, SMALL(7), SMALL(1)), same = heap_tuple(h, am_ok, SMALL(8), heap_float(h, 3.5));
+	struct ets_object *with_binary = object_new(heap_tuple(h, am_ok, counted));
+
+	ck_assert(!object_overwrite(o, shorter));
+	ck_assert(tuple_get(object_tuple(o), 3) == SMALL(1));
+	ck_assert(object_overwrite(o, same));
+	ck_assert(term_same(object_tuple(o), same) && tuple_get(object_tuple(o), 3) != tuple_get(same, 3));
+	ck_assert(!object_overwrite(with_binary, heap_tuple(h, am_ok, counted)));
+	ck_assert_uint_eq(atomic_load(&b->refs), 2);
+	object_free(with_binary);
+	ck_assert_uint_eq(atomic_load(&b->refs), 1);
+	object_free(o);
+}
+END_TEST
+
+/* Each kind of thing with words that are no terms, with counts, with pointers; all lead into the copy. */
+START_TEST(test_object_copy_of_every_kind)
+{
+	struct heap *h = unit_heap();
+	struct binary *b = binary_new(100);
+	Term keys[40], map = NIL, t;
+	struct ets_object *o;
+
+	memset(b->data, 'x', 100);
+	for (int i = 0; i < 40; i++)
+		keys[i] = SMALL(i);
+	map = heap_tuple(h, map_from_pairs(h, keys, 3), map_from_pairs(h, keys, 20));
+	t = heap_tuple(h, heap_float(h, 2.5), refbin_put(h, b, 100), heap_int(h, 1LL << 62), heap_ref(h, 0), map,
+		       heap_cons(h, SMALL(1), heap_cons(h, heap_list_bytes(h, "ab", 2, NIL), am_ok)));
+	o = object_new(t);
+	ck_assert_uint_eq(atomic_load(&b->refs), 2);
+	for (int i = 0; i < 3; i++) {
+		Term *top = heap_alloc(h, o->size_words), *at = top;
+		Term copy = object_copy(o, &top, &h->off_heap);
+
+		ck_assert(top == at + o->size_words && copy == term_from_boxed(at));
+		ck_assert(term_same(copy, t));
+		ck_assert_uint_eq(atomic_load(&b->refs), 3 + (unsigned)i);
+		for (size_t e = 1; e <= 6; e++)
+			ck_assert(term_ptr(tuple_get(copy, e)) > at && term_ptr(tuple_get(copy, e)) < top);
+	}
+	object_free(o);
+	ck_assert_uint_eq(atomic_load(&b->refs), 4);
+}
+END_TEST
+
 Suite *ets_hash_suite(void)
 {
 	Suite *s = suite_create("ets hash");
@@ -151,6 +203,8 @@ Suite *ets_hash_suite(void)
 	tcase_add_test(c, test_insert_bag_keeps_one_of_equal_objects);
 	tcase_add_test(c, test_remove_while_fixed_waits_for_burial);
 	tcase_add_test(c, test_object_copy_is_whole);
+	tcase_add_test(c, test_overwrite_takes_the_same_room);
+	tcase_add_test(c, test_object_copy_of_every_kind);
 	suite_add_tcase(s, c);
 	return s;
 }

@@ -4,9 +4,11 @@
 #include "ets/tree.h"
 #include "unit.h"
 
-static struct ets_object *make_object(Term key)
+static struct ets_change change;
+
+static void insert(struct ets_tree *t, Term key)
 {
-	return object_new_array((Term[]){ key, am_ok }, 2);
+	tree_insert(t, heap_tuple(unit_heap(), key, am_ok), &change);
 }
 
 /* Height of a sound tree. */
@@ -30,8 +32,10 @@ static unsigned check_balance(const struct ets_tree *t, const struct ets_object 
 /* 7919 is prime: i * 7919 mod n visits all of 0 .. n-1 when n is no multiple of it. */
 static void fill(struct ets_tree *t, int n)
 {
+	change = (struct ets_change){ 0, 0 };
 	for (int i = 0; i < n; i++)
-		ck_assert(tree_insert(t, make_object(SMALL((long)i * 7919 % n))) == NULL);
+		insert(t, SMALL((long)i * 7919 % n));
+	ck_assert_int_eq(change.objects, n);
 }
 
 static void drain(struct ets_tree *t)
@@ -65,14 +69,33 @@ END_TEST
 START_TEST(test_insert_replaces_equal_number)
 {
 	struct ets_tree t = { .key = 1 };
-	struct ets_object *old;
 
-	tree_insert(&t, make_object(SMALL(1)));
-	old = tree_insert(&t, make_object(heap_float(unit_heap(), 1.0)));
-	ck_assert(old != NULL && tree_object_key(&t, old) == SMALL(1));
+	change = (struct ets_change){ 0, 0 };
+	insert(&t, SMALL(1));
+	insert(&t, heap_float(unit_heap(), 1.0));
 	ck_assert(term_is_float(tree_object_key(&t, tree_lookup(&t, SMALL(1)))));
-	object_free(old);
+	insert(&t, SMALL(1));
+	ck_assert(tree_object_key(&t, tree_lookup(&t, heap_float(unit_heap(), 1.0))) == SMALL(1));
+	ck_assert_int_eq(change.objects, 1);
+	ck_assert_int_eq(change.words, (long)object_memory_words(t.root));
 	drain(&t);
+}
+END_TEST
+
+/* The order of small integers and of others is told without a look into the others. */
+START_TEST(test_keys_of_several_kinds_stand_in_order)
+{
+	struct heap *h = unit_heap();
+	Term keys[] = { heap_int(h, -(1LL << 62)), heap_float(h, -3.5), SMALL(-3), SMALL(2), heap_float(h, 2.5), SMALL(3),
+			heap_int(h, 1LL << 62), am_ok, heap_tuple(h, SMALL(0)), NIL, heap_cons(h, SMALL(0), NIL) };
+	int n = sizeof(keys) / sizeof(keys[0]);
+
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < n; j++) {
+			int order = object_compare_keys(keys[i], keys[j]);
+
+			ck_assert_int_eq((order > 0) - (order < 0), (i > j) - (i < j));
+		}
 }
 END_TEST
 
@@ -84,11 +107,11 @@ START_TEST(test_remove_keeps_balance)
 	fill(&t, 2003);
 	for (int i = 0; i < 2003; i++) {
 		Term key = SMALL((long)i * 7 % 2003);
-		struct ets_object *o = tree_remove(&t, key);
+		struct ets_object *o = tree_remove(&t, key, &change);
 
 		ck_assert(o != NULL && tree_object_key(&t, o) == key);
 		ck_assert(tree_lookup(&t, key) == NULL);
-		ck_assert(tree_remove(&t, key) == NULL);
+		ck_assert(tree_remove(&t, key, &change) == NULL);
 		object_free(o);
 		if (i % 97 == 0)
 			check_balance(&t, t.root);
@@ -104,7 +127,7 @@ START_TEST(test_next_prev_between_keys)
 
 	unit_init();
 	for (int i = 0; i < 100; i++)
-		tree_insert(&t, make_object(SMALL(i * 10)));
+		insert(&t, SMALL(i * 10));
 	ck_assert(tree_object_key(&t, tree_next(&t, SMALL(55))) == SMALL(60));
 	ck_assert(tree_object_key(&t, tree_next(&t, SMALL(50))) == SMALL(60));
 	ck_assert(tree_object_key(&t, tree_prev(&t, SMALL(55))) == SMALL(50));
@@ -169,6 +192,7 @@ Suite *ets_tree_suite(void)
 
 	tcase_add_test(c, test_insert_keeps_order_and_balance);
 	tcase_add_test(c, test_insert_replaces_equal_number);
+	tcase_add_test(c, test_keys_of_several_kinds_stand_in_order);
 	tcase_add_test(c, test_remove_keeps_balance);
 	tcase_add_test(c, test_next_prev_between_keys);
 	tcase_add_test(c, test_walk_start_finds_range);
