@@ -161,6 +161,7 @@ FUZZ_SECONDS ?= 60
 FUZZ_ROOMS := base term heap data proc code
 FUZZ_CFLAGS = $(filter-out -mno-red-zone,$(VM_CFLAGS)) -O1 -fsanitize=fuzzer-no-link,address
 FUZZ_OBJ := $(patsubst %.c,$(BUILD)/fuzz/%.o,vm/usdt.c $(wildcard $(FUZZ_ROOMS:%=vm/%/*.c)))
+BATCH_READERS := $(addprefix tools/,batch_page batch_merge batch_names event event_text term_text)
 FUZZ_NAMES := $(patsubst tests/fuzz/%_fuzz.c,%,$(wildcard tests/fuzz/*_fuzz.c))
 $(BUILD)/fuzz/%.o: %.c
 	@mkdir -p $(@D)
@@ -179,8 +180,8 @@ $(BUILD)/fuzz/otp_file_fuzz: $(patsubst %,$(BUILD)/fuzz/%.o,tests/fuzz/otp_file_
 	@mkdir -p $(BUILD)/fuzz/corpus/otp_file
 	echo 'int exported(int a) { return a; }' | $(CC) -x c -shared -fPIC -O1 -o $(BUILD)/fuzz/corpus/otp_file/small.so -
 	$(CLANG) -fsanitize=fuzzer,address -o $@ $^ -lelf -lcapstone
-$(BUILD)/fuzz/tests/fuzz/batch_page_fuzz.o: FUZZ_CFLAGS += -Itools
-$(BUILD)/fuzz/batch_page_fuzz: $(patsubst %,$(BUILD)/fuzz/%.o,tests/fuzz/batch_page_fuzz tools/batch_page)
+$(BUILD)/fuzz/tests/fuzz/batch_%_fuzz.o: FUZZ_CFLAGS += -Itools
+$(BUILD)/fuzz/batch_%_fuzz: $(patsubst %,$(BUILD)/fuzz/%.o,tests/fuzz/batch_%_fuzz $(BATCH_READERS))
 	$(CLANG) -fsanitize=fuzzer,address -o $@ $^
 fuzz-%: $(BUILD)/fuzz/%_fuzz
 	@mkdir -p $(BUILD)/fuzz/corpus/$* tests/fuzz/corpus/$*

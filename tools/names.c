@@ -3,9 +3,7 @@
 #include "names.h"
 
 #include <bpf/bpf.h>
-#include <ctype.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +11,7 @@
 #include "memory.h"
 #include "otp_atoms.h"
 #include "otp_code.h"
+#include "term_text.h"
 
 struct vm {
     struct vm *next;
@@ -153,107 +152,50 @@ uint64_t names_find_atom(struct names *names, uint32_t pid, const char *text)
 
 /* ---- texts */
 
-struct text {
-    char *bytes;
-    size_t size, used;
-};
-
-static __attribute__((format(printf, 2, 3))) void append(struct text *t, const char *format, ...)
+static void append_atom(struct term_text *t, struct vm *vm, uint64_t index)
 {
-    va_list args;
-    int n;
-
-    va_start(args, format);
-    n = vsnprintf(t->bytes + t->used, t->size - t->used, format, args);
-    va_end(args);
-    if (n > 0)
-        t->used += (size_t)n < t->size - t->used ? (size_t)n : t->size - t->used - 1;
+    if (index == WIRE_NO_ATOM)
+        term_text_add(t, "?");
+    else
+        term_text_atom(t, find_atom(vm, index), index);
 }
 
-static bool is_plain(const char *atom)
-{
-    static const char *const reserved[] = {
-        "after", "and",  "andalso", "band", "begin", "bnot", "bor",  "bsl",     "bsr",  "bxor", "case", "catch", "cond", "div", "else",
-        "end",   "fun",  "if",      "let",  "maybe", "not",  "of",   "or",      "orelse", "receive", "rem", "try", "when", "xor"};
-
-    if (!islower((unsigned char)*atom) || atom[strspn(atom, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@")])
-        return false;
-    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
-        if (!strcmp(atom, reserved[i]))
-            return false;
-    return true;
-}
-
-/* As Erlang prints it. */
-static void append_atom(struct text *t, struct vm *vm, uint64_t index)
-{
-    const char *atom = find_atom(vm, index);
-
-    if (index == WIRE_NO_ATOM) {
-        append(t, "?");
-    } else if (!atom) {
-        append(t, "atom#%llu", (unsigned long long)index);
-    } else if (is_plain(atom)) {
-        append(t, "%s", atom);
-    } else {
-        append(t, "'");
-        for (; *atom; atom++)
-            append(t, *atom == '\'' || *atom == '\\' ? "\\%c" : "%c", *atom);
-        append(t, "'");
-    }
-}
-
-static void append_mfa(struct text *t, struct vm *vm, uint64_t module, uint64_t function, uint64_t arity)
+static void append_mfa(struct term_text *t, struct vm *vm, uint64_t module, uint64_t function, uint64_t arity)
 {
     append_atom(t, vm, module);
-    append(t, ":");
+    term_text_add(t, ":");
     append_atom(t, vm, function);
-    append(t, arity < 255 ? "/%llu" : "/?", (unsigned long long)arity);
+    term_text_arity(t, arity);
 }
 
-static void append_reason(struct text *t, struct vm *vm, const struct wire_name *name)
+static void append_reason(struct term_text *t, struct vm *vm, const struct wire_name *name)
 {
-    static const char *const shapes[] = {
-#define SHAPE(name, text) text,
-        BATCH_SHAPES(SHAPE)
-#undef SHAPE
-    };
-    static const struct {
-        const char *before, *behind;
-    } holders[] = {{"", ""},
-#define HOLDER(name, before, behind) {before, behind},
-                   BATCH_HOLDERS(HOLDER)
-#undef HOLDER
-    };
-    enum { SHAPES = sizeof shapes / sizeof *shapes, HOLDERS = sizeof holders / sizeof *holders };
-    uint64_t shape = name->words[0], outer = name->words[2] & 0xff, inner = name->words[2] >> 8 & 0xff;
+    uint64_t shape = name->words[0];
 
-    outer = outer < HOLDERS ? outer : 0;
-    inner = inner < HOLDERS ? inner : 0;
-    append(t, "%s%s", holders[outer].before, holders[inner].before);
+    term_text_open(t, name->words[2]);
     if (shape == WIRE_ATOM && name->form == WIRE_REASON_TEXT)
-        append(t, "%.*s", WIRE_REASON_TEXT_BYTES, name->text + 3 * sizeof *name->words);
+        term_text_add(t, "%.*s", WIRE_REASON_TEXT_BYTES, name->text + 3 * sizeof *name->words);
     else if (shape == WIRE_ATOM)
         append_atom(t, vm, name->words[1]);
     else if (shape == WIRE_SMALL)
-        append(t, "%lld", (long long)name->words[1]);
+        term_text_add(t, "%lld", (long long)name->words[1]);
     else
-        append(t, "%s", shape < SHAPES ? shapes[shape] : "?");
-    append(t, "%s%s", holders[inner].behind, holders[outer].behind);
+        term_text_shape(t, shape);
+    term_text_close(t, name->words[2]);
 }
 
 int names_place(struct names *names, uint32_t pid, uint64_t address, uint64_t purges, struct otp_code_place *place, char *buf, size_t size)
 {
-    struct text text = {buf, size, 0};
+    struct term_text text = {buf, size, 0};
     struct vm *vm = find_vm(names, pid);
     int err = vm ? otp_code_find(vm->code, address, purges, place) : -ESRCH;
 
     if (err)
-        append(&text, "0x%llx", (unsigned long long)address);
+        term_text_add(&text, "0x%llx", (unsigned long long)address);
     else if (place->kind == OTP_CODE_FUNCTION)
         append_mfa(&text, vm, place->module >> 6, place->function >> 6, place->arity);
     else
-        append(&text, place->kind == OTP_CODE_SHARED ? "(shared code)" : "(unknown code)");
+        term_text_add(&text, place->kind == OTP_CODE_SHARED ? "(shared code)" : "(unknown code)");
     return err;
 }
 
@@ -291,7 +233,7 @@ void names_see(struct names *names, uint32_t vm, const struct wire_name *name)
 
 const char *names_text(struct names *names, uint32_t pid, const struct wire_name *name, char *buf, size_t size)
 {
-    struct text text = {buf, size, 0};
+    struct term_text text = {buf, size, 0};
     struct vm *vm = find_vm(names, pid);
     struct otp_code_place place;
 

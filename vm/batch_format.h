@@ -44,6 +44,7 @@ struct batch_header {
 	uint32_t tid;         /* as the kernel knows it */
 	uint64_t begin_ticks, end_ticks; /* when the page was begun, and when it was handed over */
 	uint64_t begin_ns, end_ns;       /* the same moments. Units: CLOCK_MONOTONIC */
+	uint64_t events;      /* that the thread told before this page, records of names not among them: a gap is events that nobody received */
 };
 
 enum batch_event {

@@ -60,6 +60,7 @@ START_TEST(test_batches_are_handed_over_at_a_crash)
     dup2(saved, STDERR_FILENO);
     batch = support_batch_new(&target, child.pid);
     support_batch_watch(batch, "process__spawn");
+    support_batch_begin(batch);
     ck_assert_int_eq(child_release(&child), 0);
     if (ways[_i].sent) {
         await_line(pipe_fds[0]);

@@ -243,6 +243,7 @@ static void hold_function(const char *function)
     for (unsigned i = 0; i < NCASES; i++)
         if (!strcmp(cases[i].function, function))
             attach_case(&f, i);
+    support_batch_begin(f.batch);
     run_function(&f, output);
     support_batch_drain(f.batch);
     number_holds();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What erlvm tells in batches, received by the real BPF program and kept as texts, for tests to count. */
+/* What erlvm tells in batches, received as erlsnoop does and kept as texts, for tests to count. */
 #ifndef TESTS_PROBES_SUPPORT_BATCH_H
 #define TESTS_PROBES_SUPPORT_BATCH_H
 
@@ -10,9 +10,11 @@ struct support_batch;
 /* Receives the batches of process `pid`, whose executable is the target's. Aborts the test when it cannot. Owns: support_batch_free frees. */
 struct support_batch *support_batch_new(const struct target *target, int pid);
 void support_batch_free(struct support_batch *batch);
-/* From now on the VM writes this probe into its batches. */
+/* The probe will be written into the VM's batches. */
 void support_batch_watch(struct support_batch *batch, const char *probe);
-/* Takes in all that was handed over. Aborts the test when a page is damaged, or one is missing. */
+/* From now on they are. */
+void support_batch_begin(struct support_batch *batch);
+/* Takes in all that was handed over. Aborts the test when a page is damaged or missing, or events are out of order. */
 void support_batch_drain(struct support_batch *batch);
 /* How many events of the probe had that text as argument `index`. */
 unsigned support_batch_count(const struct support_batch *batch, const char *probe, unsigned index, const char *text);

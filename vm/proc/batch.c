@@ -27,6 +27,7 @@ struct batch {
 	uint32_t watchers;       /* batch_watchers when the names were told */
 	uint64_t *told;          /* a bit an atom: its name was told */
 	size_t told_words;
+	uint64_t events;         /* told so far */
 	atomic_bool leaving;     /* it is being handed over */
 	struct batch_header header;
 	uint64_t records[PAGE_WORDS];
@@ -100,6 +101,7 @@ static void begin_page(struct batch *b)
 	if (watchers > b->watchers)
 		memset(b->told, 0, b->told_words * 8);
 	b->watchers = watchers;
+	b->header.events = b->events;
 	b->header.begin_ticks = ticks_now();
 	b->header.begin_ns = (uint64_t)clock_monotonic_ns();
 	b->old_ticks = b->header.begin_ticks + PATIENCE_MS * ticks_per_ms();
@@ -221,6 +223,7 @@ void batch_write(enum batch_event event, const uint64_t *words, unsigned n, cons
 				at += text_words(words[i]);
 			}
 	}
+	b->events += event != BATCH_ATOM;
 	end_record(b, all);
 }
 

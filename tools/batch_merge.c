@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Invariant: a stream whose next event is known stands in the heap, the earliest at its top; one that waits for pages does not. Events of
+ * one time are told in the order of VM and thread, so that a recording is told as it was live.
+ */
+#include "batch_merge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_STREAMS = 4096 };
+#define FAR_NS 1000000000ull      /* a page that is so old when it arrives has another clock */
+#define MANY_PAGES (1ull << 32)   /* no gap: a thread of another life */
+
+struct page {
+    struct page *next;
+    uint64_t received_ns;
+    size_t size;
+    char bytes[];
+};
+
+/* What one thread tells. */
+struct stream {
+    uint32_t vm, thread;
+    uint64_t sequence; /* of the last page that was opened */
+    uint64_t told;     /* events of the thread up to now, as its pages count them */
+    struct page *first, **end; /* pages that wait; the first is being read when `open` */
+    bool open, counted; /* counted: `told` is known */
+    struct batch_page page;
+    uint64_t base_ns;  /* when the page was handed over, by our clock */
+    struct batch_record record; /* the next event */
+    uint64_t ns;       /* its time by our clock */
+};
+
+struct batch_merge {
+    struct batch_names *names;
+    struct batch_merge_ops ops;
+    struct stream *streams[MAX_STREAMS], *heap[MAX_STREAMS];
+    size_t nstreams, nheap;
+    size_t bytes;      /* of pages that wait */
+    uint64_t last_ns;  /* of the last event told */
+    struct batch_counts counts;
+};
+
+struct batch_merge *batch_merge_new(struct batch_names *names, const struct batch_merge_ops *ops)
+{
+    struct batch_merge *m = calloc(1, sizeof *m);
+
+    if (m) {
+        m->names = names;
+        m->ops = *ops;
+    }
+    return m;
+}
+
+const struct batch_counts *batch_merge_counts(const struct batch_merge *m)
+{
+    return &m->counts;
+}
+
+/* ---- the heap */
+
+static bool is_before(const struct stream *a, const struct stream *b)
+{
+    if (a->ns != b->ns)
+        return a->ns < b->ns;
+    return a->vm != b->vm ? a->vm < b->vm : a->thread < b->thread;
+}
+
+/* The stream at `at` may be later than those below it. */
+static void sift_down(struct batch_merge *m, size_t at)
+{
+    struct stream *s = m->heap[at];
+
+    for (;;) {
+        size_t child = 2 * at + 1;
+
+        if (child + 1 < m->nheap && is_before(m->heap[child + 1], m->heap[child]))
+            child++;
+        if (child >= m->nheap || !is_before(m->heap[child], s))
+            break;
+        m->heap[at] = m->heap[child];
+        at = child;
+    }
+    m->heap[at] = s;
+}
+
+static void push(struct batch_merge *m, struct stream *s)
+{
+    size_t at = m->nheap++;
+
+    for (; at && is_before(s, m->heap[(at - 1) / 2]); at = (at - 1) / 2)
+        m->heap[at] = m->heap[(at - 1) / 2];
+    m->heap[at] = s;
+}
+
+static void pop(struct batch_merge *m)
+{
+    m->heap[0] = m->heap[--m->nheap];
+    if (m->nheap)
+        sift_down(m, 0);
+}
+
+/* ---- streams */
+
+static void count_gap(struct batch_merge *m, struct stream *s)
+{
+    const struct batch_header *h = &s->page.header;
+    uint64_t pages = h->sequence - s->sequence - 1;
+
+    if (s->sequence && h->sequence > s->sequence && pages < MANY_PAGES) {
+        m->counts.lost_pages += pages;
+        if (pages && s->counted && h->events - s->told < pages * BATCH_PAGE_BYTES)
+            m->counts.lost_events += h->events - s->told;
+    }
+    s->sequence = h->sequence;
+    s->told = h->events;
+    s->counted = true;
+}
+
+static void open_page(struct batch_merge *m, struct stream *s)
+{
+    const struct batch_header *h = &s->page.header;
+
+    s->open = batch_page_open(&s->page, s->first->bytes, s->first->size);
+    if (!s->open)
+        return;
+    count_gap(m, s);
+    s->base_ns = h->end_ns > s->first->received_ns || s->first->received_ns - h->end_ns > FAR_NS ? s->first->received_ns : h->end_ns;
+}
+
+static void close_page(struct batch_merge *m, struct stream *s)
+{
+    struct page *page = s->first;
+
+    if (s->page.damaged) {
+        m->counts.damaged++;
+        s->counted = false;
+    }
+    s->page.damaged = s->open = false;
+    s->first = page->next;
+    if (!s->first)
+        s->end = &s->first;
+    m->bytes -= page->size;
+    free(page);
+}
+
+/* Finds the stream's next event. Returns false when its pages hold none. */
+static bool find_event(struct batch_merge *m, struct stream *s)
+{
+    while (s->first) {
+        if (!s->open)
+            open_page(m, s);
+        while (s->open && batch_page_next(&s->page, &s->record)) {
+            uint64_t end_ns = s->page.header.end_ns, before_end = end_ns > s->record.ns ? end_ns - s->record.ns : 0;
+
+            if (s->record.event == BATCH_ATOM) {
+                m->counts.refused += !!batch_names_tell(m->names, s->vm, s->record.words[0], s->record.texts[1], s->record.words[1]);
+                continue;
+            }
+            s->told++;
+            s->ns = before_end < s->base_ns ? s->base_ns - before_end : 0;
+            return true;
+        }
+        close_page(m, s);
+    }
+    return false;
+}
+
+static struct stream *find_stream(struct batch_merge *m, uint32_t vm, uint32_t thread)
+{
+    struct stream *s;
+
+    for (size_t i = 0; i < m->nstreams; i++)
+        if (m->streams[i]->thread == thread && m->streams[i]->vm == vm)
+            return m->streams[i];
+    s = m->nstreams < MAX_STREAMS ? calloc(1, sizeof *s) : NULL;
+    if (!s)
+        return NULL;
+    s->vm = vm;
+    s->thread = thread;
+    s->end = &s->first;
+    m->streams[m->nstreams++] = s;
+    return s;
+}
+
+/* ---- what comes and what goes */
+
+static void tell_first(struct batch_merge *m)
+{
+    struct stream *s = m->heap[0];
+    union ev_any ev;
+
+    m->counts.events++;
+    if (s->ns < m->last_ns)
+        m->counts.late++;
+    else
+        m->last_ns = s->ns;
+    s->record.ns = s->ns;
+    event_of_record(&s->record, s->vm, &ev);
+    m->ops.event(m->ops.ctx, &ev);
+    if (find_event(m, s))
+        sift_down(m, 0);
+    else
+        pop(m);
+}
+
+void batch_merge_until(struct batch_merge *m, uint64_t time_ns)
+{
+    while (m->nheap && m->heap[0]->ns <= time_ns)
+        tell_first(m);
+}
+
+void batch_merge_take(struct batch_merge *m, const struct batch_received *received)
+{
+    const void *bytes = received + 1;
+    struct batch_header header;
+    struct stream *s = NULL;
+    struct page *page = NULL;
+    bool waited;
+
+    m->counts.pages++;
+    if (received->bytes < sizeof header || received->bytes > BATCH_PAGE_BYTES) {
+        m->counts.damaged++;
+        return;
+    }
+    memcpy(&header, bytes, sizeof header);
+    s = find_stream(m, received->vm, header.thread);
+    page = s ? malloc(sizeof *page + received->bytes) : NULL;
+    if (!page) {
+        m->counts.refused++;
+        return;
+    }
+    page->next = NULL;
+    page->received_ns = received->time_ns;
+    page->size = received->bytes;
+    memcpy(page->bytes, bytes, received->bytes);
+    m->bytes += page->size;
+    waited = s->first != NULL;
+    *s->end = page;
+    s->end = &page->next;
+    if (!waited && find_event(m, s))
+        push(m, s);
+    while (m->bytes > BATCH_MERGE_BYTES && m->nheap)
+        tell_first(m);
+}
+
+/* ---- the end */
+
+static void free_stream(struct batch_merge *m, struct stream *s)
+{
+    while (s->first)
+        close_page(m, s);
+    free(s);
+}
+
+void batch_merge_forget(struct batch_merge *m, uint32_t vm)
+{
+    size_t kept = 0;
+
+    m->nheap = 0;
+    for (size_t i = 0; i < m->nstreams; i++) {
+        struct stream *s = m->streams[i];
+
+        if (s->vm == vm) {
+            free_stream(m, s);
+            continue;
+        }
+        m->streams[kept++] = s;
+        if (s->first)
+            push(m, s);
+    }
+    m->nstreams = kept;
+    batch_names_forget(m->names, vm);
+}
+
+void batch_merge_free(struct batch_merge *m)
+{
+    for (size_t i = 0; m && i < m->nstreams; i++)
+        free_stream(m, m->streams[i]);
+    free(m);
+}

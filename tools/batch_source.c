@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Invariant: pages of processes that were not attached to are left out, whatever the kernel's filter let through. */
+#include "batch_source.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "attach.h"
+#include "batch.skel.h"
+#include "fail.h"
+#include "uprobe.h"
+
+enum { TURN_PAGES = 4096 };
+#define INITIAL_PIDNS_INO 0xEFFFFFFCu /* PROC_PID_INIT_INO of linux/proc_ns.h */
+
+struct links {
+    int *fds;
+    size_t n;
+};
+
+struct batch_source {
+    struct batch_source_ops ops;
+    struct batch *skel;
+    struct ring_buffer *ring;
+    struct links flushes, watches;
+    int *pids; /* that were attached to */
+    size_t npids;
+    bool all;
+    bool many;     /* one link for many places */
+    uint32_t specs; /* slots of the map "specs" in use */
+    int pages;     /* handed over in this turn */
+};
+
+/* ---- pages */
+
+static bool is_ours(const struct batch_source *s, uint32_t vm)
+{
+    bool found = s->all;
+
+    for (size_t i = 0; i < s->npids && !found; i++)
+        found = (uint32_t)s->pids[i] == vm;
+    return found;
+}
+
+/* -EAGAIN ends the turn. */
+static int take_page(void *ctx, void *data, size_t size)
+{
+    struct batch_source *s = ctx;
+    const struct batch_received *received = data;
+
+    if (size >= sizeof *received && received->bytes <= size - sizeof *received && is_ours(s, received->vm))
+        s->ops.page(s->ops.ctx, received);
+    return ++s->pages < TURN_PAGES ? 0 : -EAGAIN;
+}
+
+int batch_source_read(struct batch_source *s)
+{
+    s->pages = 0;
+    ring_buffer__consume(s->ring);
+    return s->pages;
+}
+
+int batch_source_fd(const struct batch_source *s)
+{
+    return ring_buffer__epoll_fd(s->ring);
+}
+
+uint64_t batch_source_lost(const struct batch_source *s)
+{
+    int cpus = libbpf_num_possible_cpus();
+    uint64_t *counts = cpus > 0 ? calloc((size_t)cpus, sizeof *counts) : NULL, sum = 0;
+
+    for (uint32_t why = 0; counts && why < WIRE_NLOSSES; why++)
+        if (!bpf_map_lookup_elem(bpf_map__fd(s->skel->maps.losses), &why, counts))
+            for (int i = 0; i < cpus; i++)
+                sum += counts[i];
+    free(counts);
+    return sum;
+}
+
+/* ---- set-up */
+
+/* The process is told by its number in our namespace; one is not taken for granted, as several may be watched. */
+static void configure(struct batch_source *s)
+{
+    struct wire_config config = {0};
+    struct stat st;
+
+    if (!stat("/proc/self/ns/pid", &st) && st.st_ino != INITIAL_PIDNS_INO) {
+        config.pidns_dev = st.st_dev;
+        config.pidns_ino = st.st_ino;
+    }
+    memcpy((void *)&s->skel->rodata_session->probe_config, &config, sizeof config);
+}
+
+static int load(struct batch_source *s)
+{
+    int err;
+
+    s->skel = batch__open();
+    if (!s->skel)
+        return fail(-ENOMEM, "cannot open the BPF program: %s", strerror(errno));
+    configure(s);
+    bpf_map__set_max_entries(s->skel->maps.records, BATCH_RING_BYTES);
+    s->many = !getenv("ERLSNOOP_PERF_EVENTS") && uprobe_has_many();
+    if (s->many)
+        bpf_program__set_expected_attach_type(s->skel->progs.on_watch, (enum bpf_attach_type)UPROBE_ATTACH_MANY);
+    err = batch__load(s->skel);
+    if (err)
+        return attach_explain(err, "cannot load the BPF program");
+    s->ring = ring_buffer__new(bpf_map__fd(s->skel->maps.records), take_page, s, NULL);
+    return s->ring ? 0 : fail(-errno, "no ring buffer: %s", strerror(errno));
+}
+
+int batch_source_new(const struct batch_source_ops *ops, struct batch_source **out)
+{
+    struct batch_source *s = calloc(1, sizeof *s);
+    int err;
+
+    if (!s)
+        return fail(-ENOMEM, "out of memory");
+    s->ops = *ops;
+    err = load(s);
+    if (err)
+        batch_source_free(s);
+    else
+        *out = s;
+    return err;
+}
+
+/* ---- links */
+
+static int keep_link(struct links *links, int fd)
+{
+    int *fds = fd < 0 ? NULL : realloc(links->fds, (links->n + 1) * sizeof *fds);
+
+    if (fd == -ESRCH)
+        return fd;
+    if (fd < 0)
+        return attach_explain(fd, "cannot attach a probe");
+    if (!fds) {
+        close(fd);
+        return fail(-ENOMEM, "out of memory");
+    }
+    links->fds = fds;
+    fds[links->n++] = fd;
+    return 0;
+}
+
+static void keep_first(struct links *links, size_t n)
+{
+    while (links->n > n)
+        close(links->fds[--links->n]);
+}
+
+bool batch_source_serves(const struct target *t)
+{
+    return elf_file_find_batch(t->elf, "flush") != NULL;
+}
+
+/* Where the note of flush has the page and its bytes. */
+static int describe_flush(struct batch_source *s, const struct elf_note *note)
+{
+    struct wire_spec spec = {0};
+    size_t used = provider_usdt_parse_arg(note->args, &spec.args[0]);
+
+    if (!used || note->args[used] != ' ' || !provider_usdt_parse_arg(note->args + used + 1, &spec.args[1]))
+        return fail(-EINVAL, "the note erlang_batch:flush has arguments that are not understood: '%s'", note->args);
+    if (s->specs >= WIRE_MAX_SPECS)
+        return fail(-E2BIG, "more than %d files at once", WIRE_MAX_SPECS);
+    if (bpf_map_update_elem(bpf_map__fd(s->skel->maps.specs), &s->specs, &spec, BPF_ANY))
+        return attach_explain(-errno, "cannot describe a probe site");
+    return 0;
+}
+
+static int attach_flush(struct batch_source *s, const struct target *t, int pid)
+{
+    const struct elf_note *note = elf_file_find_batch(t->elf, "flush");
+    int err = note ? describe_flush(s, note) : fail(-ENOTSUP, "'%s' (%s) hands no pages of events over", t->name, t->provider->text);
+
+    if (err)
+        return err;
+    return keep_link(&s->flushes, uprobe_link_one(bpf_program__fd(s->skel->progs.on_flush), t->path, pid, false,
+                                                  &(struct uprobe_place){note->offset, note->semaphore, s->specs++}));
+}
+
+/* The notes of the wanted probes. Returns how many. */
+static size_t find_watches(const struct target *t, const struct batch_wanted *wanted, struct uprobe_place places[BATCH_EVENTS])
+{
+    static const char *const names[BATCH_EVENTS] = {
+#define PROBE(probe, family, nargs, watch, text) [BATCH_##probe] = #probe,
+#include "../vm/probes.def"
+    };
+    size_t n = 0;
+
+    for (unsigned e = 0; e < BATCH_EVENTS; e++) {
+        const struct elf_note *note = wanted->events[e] && names[e] ? elf_file_find_batch(t->elf, names[e]) : NULL;
+
+        if (note)
+            places[n++] = (struct uprobe_place){note->offset, note->semaphore, 0};
+    }
+    return n;
+}
+
+static int attach_watches(struct batch_source *s, const struct target *t, int pid, const struct uprobe_place *places, size_t n)
+{
+    int program = bpf_program__fd(s->skel->progs.on_watch), err = 0;
+
+    if (s->many)
+        return keep_link(&s->watches, uprobe_link_many(program, t->path, pid, false, places, n));
+    for (size_t i = 0; i < n && !err; i++)
+        err = keep_link(&s->watches, uprobe_link_one(program, t->path, pid, false, &places[i]));
+    return err;
+}
+
+static int remember_pid(struct batch_source *s, int pid)
+{
+    int *pids = realloc(s->pids, (s->npids + 1) * sizeof *pids);
+
+    if (!pids)
+        return fail(-ENOMEM, "out of memory");
+    s->pids = pids;
+    pids[s->npids++] = pid;
+    return 0;
+}
+
+int batch_source_attach(struct batch_source *s, const struct target *t, int pid, const struct batch_wanted *wanted)
+{
+    size_t flushes = s->flushes.n, watches = s->watches.n, n;
+    struct uprobe_place places[BATCH_EVENTS];
+    int err;
+
+    n = find_watches(t, wanted, places);
+    if (!n)
+        return 0;
+    s->all |= pid < 0;
+    err = remember_pid(s, pid);
+    if (!err)
+        err = attach_flush(s, t, pid);
+    if (!err)
+        err = attach_watches(s, t, pid, places, n);
+    if (!err)
+        return (int)n;
+    keep_first(&s->watches, watches);
+    keep_first(&s->flushes, flushes);
+    return err;
+}
+
+void batch_source_stop(struct batch_source *s)
+{
+    keep_first(&s->watches, 0);
+}
+
+void batch_source_free(struct batch_source *s)
+{
+    if (!s)
+        return;
+    keep_first(&s->watches, 0);
+    keep_first(&s->flushes, 0);
+    ring_buffer__free(s->ring);
+    batch__destroy(s->skel);
+    free(s->watches.fds);
+    free(s->flushes.fds);
+    free(s->pids);
+    free(s);
+}

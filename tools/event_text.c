@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Invariant: every word has a text, whatever it holds. */
+#include "event_text.h"
+
+#include <string.h>
+
+static void add_atom(struct term_text *out, const struct batch_names *names, uint32_t vm, uint64_t index)
+{
+    term_text_atom(out, batch_names_find(names, vm, index), index);
+}
+
+void event_text_id(struct term_text *out, const struct batch_names *names, uint32_t vm, ev_id id)
+{
+    switch (ev_id_kind(id)) {
+    case BATCH_PID: term_text_add(out, "<0.%u.%u>", ev_id_number(id), ev_id_serial(id)); break;
+    case BATCH_PORT: term_text_add(out, "#Port<0.%llu>", (unsigned long long)ev_id_rest(id)); break;
+    case BATCH_NAME: add_atom(out, names, vm, ev_id_rest(id)); break;
+    case BATCH_REMOTE:
+        term_text_add(out, "<");
+        add_atom(out, names, vm, ev_id_serial(id));
+        term_text_add(out, ".%u>", ev_id_number(id));
+        break;
+    case BATCH_OTHER: term_text_add(out, "alias"); break;
+    default: term_text_add(out, "undefined");
+    }
+}
+
+void event_text_node(struct term_text *out, const struct batch_names *names, uint32_t vm, ev_node node)
+{
+    if (node)
+        add_atom(out, names, vm, node - 1);
+    else
+        term_text_add(out, "undefined");
+}
+
+void event_text_mfa(struct term_text *out, const struct batch_names *names, uint32_t vm, ev_mfa mfa)
+{
+    if (!mfa || mfa & EV_LATER_MFA) {
+        term_text_add(out, "?");
+        return;
+    }
+    add_atom(out, names, vm, ev_mfa_module(mfa));
+    term_text_add(out, ":");
+    add_atom(out, names, vm, ev_mfa_function(mfa));
+    term_text_arity(out, ev_mfa_arity(mfa));
+}
+
+void event_text_term(struct term_text *out, const struct batch_names *names, uint32_t vm, ev_term term)
+{
+    uint64_t holders = term >> 32 & 0xffffff;
+
+    term_text_open(out, holders);
+    switch (ev_term_shape(term)) {
+    case BATCH_SHAPE_ATOM: add_atom(out, names, vm, ev_term_atom(term)); break;
+    case BATCH_SHAPE_SMALL: term_text_add(out, "%d", ev_term_small(term)); break;
+    default: term_text_shape(out, ev_term_shape(term));
+    }
+    term_text_close(out, holders);
+}
+
+/* Of the text what fits; a NUL in it ends it. */
+static void add_text(struct term_text *out, const struct ev_text *text)
+{
+    term_text_add(out, "%.*s", (int)text->bytes, (const char *)(uintptr_t)text->at);
+}
+
+void event_text_arg(struct term_text *out, const struct batch_names *names, const union ev_any *ev, const struct event_arg *arg)
+{
+    const char *at = (const char *)ev + arg->offset;
+    uint32_t vm = ev->head.vm;
+    uint64_t word;
+
+    memcpy(&word, at, sizeof word);
+    switch (arg->unit) {
+    case EVENT_UNIT_pid:
+    case EVENT_UNIT_port:
+    case EVENT_UNIT_name: event_text_id(out, names, vm, word); break;
+    case EVENT_UNIT_node: event_text_node(out, names, vm, word); break;
+    case EVENT_UNIT_mfa: event_text_mfa(out, names, vm, word); break;
+    case EVENT_UNIT_term: event_text_term(out, names, vm, word); break;
+    case EVENT_UNIT_text: add_text(out, (const struct ev_text *)at); break;
+    default: term_text_add(out, "%lld", (long long)word);
+    }
+}
