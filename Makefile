@@ -43,8 +43,9 @@ endif
 ifneq ($(GC_STRESS),)
 VM_CFLAGS += -DERLVM_GC_STRESS
 endif
-# The loop wants its handlers' dispatch jumps kept apart (clang does so by itself).
-LOOP_CFLAGS := $(shell $(CC) -fno-gcse -fno-crossjumping -Werror -E -x c /dev/null >/dev/null 2>&1 && echo -fno-gcse -fno-crossjumping)
+# The loop wants its handlers' dispatch jumps kept apart, and its registers stored one by one (clang does so by itself).
+LOOP_FLAGS_WANTED := -fno-gcse -fno-crossjumping -fno-tree-slp-vectorize
+LOOP_CFLAGS := $(shell $(CC) $(LOOP_FLAGS_WANTED) -Werror -E -x c /dev/null >/dev/null 2>&1 && echo $(LOOP_FLAGS_WANTED))
 
 VM_LIBS := -lgmp -lz -lm -lpthread $(shell $(PKG_CONFIG) --libs libpcre2-8 2>/dev/null)
 TOOL_LIBS := $(shell $(PKG_CONFIG) --libs libbpf 2>/dev/null || echo -lbpf) -ldw -lelf -lcapstone -lz

@@ -54,21 +54,25 @@ static size_t emit_call_ext(struct emitter *em, const struct genop *g, size_t co
 	return 1;
 }
 
-/* There is no generic tail call of a fun: it is a call with the function's end behind it. */
+/* The fun stands behind the arguments, or is named (call_fun2). There is no generic tail call of a fun: it is a call with the function's
+ * end behind it. */
 static size_t emit_fun_call(struct emitter *em, const struct genop *g, size_t count)
 {
-	bool names_fun = g->op == GENOP_call_fun2; /* tag, arguments, fun */
-	const struct operand *given = names_fun ? g->args + 1 : g->args;
-	unsigned n = names_fun ? 2 : 1;
 	struct operand args[3];
 
+	if (g->op == GENOP_call_fun2) { /* tag, arguments, fun */
+		args[0] = g->args[1];
+		args[1] = g->args[2];
+	} else {
+		args[0] = g->args[0];
+		args[1] = operand_x((unsigned)g->args[0].u);
+	}
 	if (count <= 2 || g[1].op != GENOP_deallocate || g[2].op != GENOP_return) {
-		emit_instr(em, names_fun ? OP_call_fun2 : OP_call_fun, given);
+		emit_instr(em, OP_call_fun, args);
 		return 1;
 	}
-	memcpy(args, given, n * sizeof(*args));
-	args[n] = g[1].args[0];
-	emit_instr(em, names_fun ? OP_call_fun2_last : OP_call_fun_last, args);
+	args[2] = g[1].args[0];
+	emit_instr(em, OP_call_fun_last, args);
 	return 3;
 }
 

@@ -91,7 +91,7 @@
 		goto raise;                                                                        \
 	} while (0)
 
-enum run_result exec_run(struct sched *s, Process *p)
+enum run_result exec_run(struct sched *s, Process *process)
 {
 	static const void *const plain_table[OP_COUNT] = {
 #define OP(name, genop, signature, words) [OP_##name] = &&L_##name,
@@ -111,6 +111,7 @@ enum run_result exec_run(struct sched *s, Process *p)
 	static const void *const *const tables[] = {
 		[WATCH_NOTHING] = plain_table, [WATCH_MESSAGES] = watched_table, [WATCH_CALLS] = traced_table,
 	};
+	register Process *p VARIANT_PIN("r14") = process;
 	const void *const *table = tables[unlikely(p->saved_calls != NULL) ? WATCH_CALLS : s->watch];
 	register Term *x VARIANT_PIN("r15") = s->x;
 	register const Inst *I VARIANT_PIN("rbx"); /* gcc spills it when the function grows */
@@ -125,7 +126,8 @@ enum run_result exec_run(struct sched *s, Process *p)
 	struct exc_site site;
 	struct bits_builder builder = { 0 };
 
-	VARIANT_OPAQUE(x); /* a register of its own, not s and an offset */
+	VARIANT_OPAQUE(p); /* registers of their own, not derived from others */
+	VARIANT_OPAQUE(x);
 	for (unsigned i = 0; i < p->live; i++)
 		x[i] = p->x[i];
 	I = p->i;
