@@ -8,30 +8,42 @@
 
 /* ---- operators. Those that can outgrow a bignum say so; the others fail with badarith alone. */
 
-#define ARITH_2(name, operation)                                       \
-	Term bif_erlang_##name##_2(Process *p, Term *args)             \
-	{                                                              \
-		Term t = operation(&p->heap, args[0], args[1]);        \
-		return t != TERM_NONE ? t : exc_badarith(p);           \
-	}
-#define ARITH_LIMITED_2(name, operation)                               \
-	Term bif_erlang_##name##_2(Process *p, Term *args)             \
-	{                                                              \
-		Term t = operation(&p->heap, args[0], args[1]);        \
-		return t != TERM_NONE ? t : exc_error(p, num_failure(args[0], args[1])); \
+static __attribute__((noinline)) Term call_arith(Process *p, const Term *args, Term (*operation)(struct heap *, Term, Term), bool is_limited)
+{
+	Term t = operation(&p->heap, args[0], args[1]);
+
+	if (t != TERM_NONE)
+		return t;
+	return exc_error(p, is_limited ? num_failure(args[0], args[1]) : am_badarith);
+}
+
+#define ARITH_2(name, fast, operation, is_limited)                                                 \
+	Term bif_erlang_##name##_2(Process *p, Term *args)                                         \
+	{                                                                                          \
+		Term t;                                                                            \
+                                                                                                   \
+		if (likely(terms_both_small(args[0], args[1])) && fast(args[0], args[1], &t))      \
+			return t;                                                                  \
+		return call_arith(p, args, operation, is_limited);                                 \
 	}
 
-ARITH_LIMITED_2(plus, num_add)
-ARITH_LIMITED_2(minus, num_sub)
-ARITH_LIMITED_2(times, num_mul)
-ARITH_LIMITED_2(bsl, num_bsl)
-ARITH_LIMITED_2(bsr, num_bsr)
-ARITH_2(divide, num_div_float)
-ARITH_2(div, num_div_int)
-ARITH_2(rem, num_rem)
-ARITH_2(band, num_band)
-ARITH_2(bor, num_bor)
-ARITH_2(bxor, num_bxor)
+ARITH_2(plus, small_add, num_add, true)
+ARITH_2(minus, small_sub, num_sub, true)
+ARITH_2(times, small_mul, num_mul, true)
+ARITH_2(bsl, small_bsl, num_bsl, true)
+ARITH_2(bsr, small_bsr, num_bsr, true)
+ARITH_2(div, small_div, num_div_int, false)
+ARITH_2(rem, small_rem, num_rem, false)
+ARITH_2(band, small_band, num_band, false)
+ARITH_2(bor, small_bor, num_bor, false)
+ARITH_2(bxor, small_bxor, num_bxor, false)
+
+Term bif_erlang_divide_2(Process *p, Term *args)
+{
+	Term t = num_div_float(&p->heap, args[0], args[1]);
+
+	return likely(t != TERM_NONE) ? t : exc_badarith(p);
+}
 
 Term bif_erlang_plus_1(Process *p, Term *args)
 {
@@ -153,26 +165,21 @@ static inline __attribute__((always_inline)) Term call_math(Process *p, double (
 {
 	double d;
 
-	if (likely(term_is_float(arg)))
-		d = float_value(arg);
-	else if (!term_is_number(arg))
-		return exc_badarg(p);
-	else if (!num_get_double(arg, &d))
-		return exc_badarith(p);
+	if (unlikely(!num_get_double(arg, &d)))
+		return term_is_number(arg) ? exc_badarith(p) : exc_badarg(p);
 	d = function(d);
 	return likely(isfinite(d)) ? heap_float(&p->heap, d) : exc_badarith(p);
 }
 
-static Term call_math_2(Process *p, double (*function)(double, double), const Term *args)
+static inline __attribute__((always_inline)) Term call_math_2(Process *p, double (*function)(double, double), const Term *args)
 {
 	double a, b;
 
-	if (!term_is_number(args[0]) || !term_is_number(args[1]))
-		return exc_badarg(p);
-	if (!num_get_double(args[0], &a) || !num_get_double(args[1], &b))
-		return exc_badarith(p);
-	a = function(a, b);
-	return isfinite(a) ? heap_float(&p->heap, a) : exc_badarith(p);
+	if (likely(num_get_double(args[0], &a)) && likely(num_get_double(args[1], &b))) {
+		a = function(a, b);
+		return likely(isfinite(a)) ? heap_float(&p->heap, a) : exc_badarith(p);
+	}
+	return term_is_number(args[0]) && term_is_number(args[1]) ? exc_badarith(p) : exc_badarg(p);
 }
 
 #define MATH_1(name) Term bif_math_##name##_1(Process *p, Term *args) { return call_math(p, name, args[0]); }

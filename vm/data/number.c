@@ -11,13 +11,9 @@
 #include "data/big.h"
 #include "term/atom.h"
 
-bool num_get_double(Term t, double *d)
+bool num_get_double_of_big(Term t, double *d)
 {
-	if (term_is_float(t)) {
-		*d = float_value(t);
-		return true;
-	}
-	return term_is_integer(t) && big_get_double(t, d);
+	return term_is_big(t) && big_get_double(t, d);
 }
 
 Term num_failure(Term a, Term b)
@@ -33,6 +29,55 @@ static Term put_finite(struct heap *h, double d)
 static bool get_doubles(Term a, Term b, double *da, double *db)
 {
 	return num_get_double(a, da) && num_get_double(b, db);
+}
+
+/* ---- numbers of up to two limbs, in a machine's integers: those that most bignums are */
+
+typedef __int128 wide;
+enum { WIDE_BITS = 126 }; /* of a magnitude, so that sums are none beyond */
+
+static inline bool get_wide(Term t, wide *w)
+{
+	const uint64_t *limbs;
+	unsigned __int128 magnitude;
+
+	if (term_is_small(t)) {
+		*w = small_value(t);
+		return true;
+	}
+	if (!term_is_big(t))
+		return false;
+	limbs = boxed_ptr(t) + 1;
+	magnitude = limbs[0];
+	if (header_arity(limbs[-1]) > 1) {
+		if (header_arity(limbs[-1]) > 2 || limbs[1] >> (WIDE_BITS - 64) != 0)
+			return false;
+		magnitude |= (unsigned __int128)limbs[1] << 64;
+	}
+	*w = header_sub(limbs[-1]) == SUB_BIG_NEG ? -(wide)magnitude : (wide)magnitude;
+	return true;
+}
+
+static inline bool get_wides(Term a, Term b, wide *wa, wide *wb)
+{
+	return get_wide(a, wa) && get_wide(b, wb);
+}
+
+static inline Term put_wide(struct heap *h, wide w)
+{
+	bool negative = w < 0;
+	unsigned __int128 magnitude = negative ? -(unsigned __int128)w : (unsigned __int128)w;
+	unsigned limbs = 1 + (magnitude >> 64 != 0);
+	Term *at;
+
+	if (w >= SMALL_MIN && w <= SMALL_MAX)
+		return term_from_small((int64_t)w);
+	at = heap_alloc(h, limbs + 1);
+	at[0] = HEADER(limbs, negative ? SUB_BIG_NEG : SUB_BIG_POS);
+	at[1] = (uint64_t)magnitude;
+	if (limbs > 1)
+		at[2] = (uint64_t)(magnitude >> 64);
+	return term_from_boxed(at);
 }
 
 /* ---- sums */
@@ -71,9 +116,10 @@ static Term add_integers(struct heap *h, Term a, Term b, bool minus)
 Term num_add(struct heap *h, Term a, Term b)
 {
 	double da, db;
+	wide wa, wb;
 
-	if (terms_both_small(a, b))
-		return heap_int(h, small_value(a) + small_value(b));
+	if (likely(get_wides(a, b, &wa, &wb)))
+		return put_wide(h, wa + wb);
 	if (term_is_integer(a) && term_is_integer(b))
 		return add_integers(h, a, b, false);
 	return get_doubles(a, b, &da, &db) ? put_finite(h, da + db) : TERM_NONE;
@@ -82,9 +128,10 @@ Term num_add(struct heap *h, Term a, Term b)
 Term num_sub(struct heap *h, Term a, Term b)
 {
 	double da, db;
+	wide wa, wb;
 
-	if (terms_both_small(a, b))
-		return heap_int(h, small_value(a) - small_value(b));
+	if (likely(get_wides(a, b, &wa, &wb)))
+		return put_wide(h, wa - wb);
 	if (term_is_integer(a) && term_is_integer(b))
 		return add_integers(h, a, b, true);
 	return get_doubles(a, b, &da, &db) ? put_finite(h, da - db) : TERM_NONE;
@@ -147,10 +194,9 @@ static Term mul_integers(struct heap *h, Term a, Term b)
 Term num_mul(struct heap *h, Term a, Term b)
 {
 	double da, db;
-	int64_t product;
 
-	if (terms_both_small(a, b) && !__builtin_mul_overflow(small_value(a), small_value(b), &product))
-		return heap_int(h, product);
+	if (terms_both_small(a, b))
+		return put_wide(h, (wide)small_value(a) * small_value(b));
 	if (term_is_integer(a) && term_is_integer(b))
 		return mul_integers(h, a, b);
 	return get_doubles(a, b, &da, &db) ? put_finite(h, da * db) : TERM_NONE;
@@ -238,7 +284,7 @@ static Term combine_positive(struct heap *h, const struct big_view *a, const str
 	return big_finish(h, at, room, room, false);
 }
 
-static Term combine_bits(struct heap *h, Term a, Term b, enum bit_op op)
+static Term combine_limbs(struct heap *h, Term a, Term b, enum bit_op op)
 {
 	struct big_view va, vb;
 	unsigned carry_a, carry_b;
@@ -267,19 +313,28 @@ static Term combine_bits(struct heap *h, Term a, Term b, enum bit_op op)
 	return big_finish(h, at, room, room, negative);
 }
 
+static inline Term combine_bits(struct heap *h, Term a, Term b, enum bit_op op)
+{
+	wide wa, wb;
+
+	if (likely(get_wides(a, b, &wa, &wb)))
+		return put_wide(h, op == OP_AND ? wa & wb : op == OP_OR ? wa | wb : wa ^ wb);
+	return combine_limbs(h, a, b, op);
+}
+
 Term num_band(struct heap *h, Term a, Term b)
 {
-	return terms_both_small(a, b) ? a & b : combine_bits(h, a, b, OP_AND);
+	return combine_bits(h, a, b, OP_AND);
 }
 
 Term num_bor(struct heap *h, Term a, Term b)
 {
-	return terms_both_small(a, b) ? a | b : combine_bits(h, a, b, OP_OR);
+	return combine_bits(h, a, b, OP_OR);
 }
 
 Term num_bxor(struct heap *h, Term a, Term b)
 {
-	return terms_both_small(a, b) ? (a ^ b) | TAG_SMALL : combine_bits(h, a, b, OP_XOR);
+	return combine_bits(h, a, b, OP_XOR);
 }
 
 Term num_bnot(struct heap *h, Term a)
@@ -294,7 +349,10 @@ static Term shift_left(struct heap *h, Term a, uint64_t bits)
 	struct big_view v;
 	size_t skip = bits / 64, room;
 	Term *at;
+	wide w;
 
+	if (bits < WIDE_BITS && get_wide(a, &w) && (wide)((unsigned __int128)w << bits) >> bits == w)
+		return put_wide(h, (wide)((unsigned __int128)w << bits));
 	big_view(a, &v);
 	if (v.count == 0)
 		return a;
@@ -319,9 +377,10 @@ static Term shift_right(struct heap *h, Term a, uint64_t bits)
 	size_t skip = bits / 64, left;
 	bool lost = false;
 	Term *at;
+	wide w;
 
-	if (term_is_small(a))
-		return term_from_small(small_value(a) >> (bits > 63 ? 63 : bits));
+	if (get_wide(a, &w))
+		return put_wide(h, w >> (bits < WIDE_BITS ? bits : WIDE_BITS));
 	big_view(a, &v);
 	if (skip >= v.count)
 		return v.negative ? SMALL(-1) : SMALL(0);

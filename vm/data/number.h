@@ -8,6 +8,49 @@
 
 #include "heap/heap.h"
 
+/* The way that most operations take: a and b are small integers. *value is a small integer too; false: it would be none, or an error. */
+static inline bool small_add(Term a, Term b, Term *value)
+{
+	/* a small is value << 4 | 15: the sum of one and another less its tag overflows 64 bits exactly when it is no small */
+	return !__builtin_add_overflow((int64_t)a, (int64_t)(b - TAG_SMALL), (int64_t *)value);
+}
+static inline bool small_sub(Term a, Term b, Term *value)
+{
+	return !__builtin_sub_overflow((int64_t)a, (int64_t)(b - TAG_SMALL), (int64_t *)value);
+}
+static inline bool small_mul(Term a, Term b, Term *value)
+{
+	return likely(!__builtin_mul_overflow(small_value(a), (int64_t)(b - TAG_SMALL), (int64_t *)value)) && (*value |= TAG_SMALL, true);
+}
+static inline bool small_divides(Term b) { return b != SMALL(0) && b != SMALL(-1); } /* SMALL_MIN div -1 is no small */
+static inline bool small_div(Term a, Term b, Term *value)
+{
+	return likely(small_divides(b)) && (*value = term_from_small(small_value(a) / small_value(b)), true);
+}
+static inline bool small_rem(Term a, Term b, Term *value)
+{
+	return likely(small_divides(b)) && (*value = term_from_small(small_value(a) % small_value(b)), true);
+}
+static inline bool small_band(Term a, Term b, Term *value) { return *value = a & b, true; }
+static inline bool small_bor(Term a, Term b, Term *value) { return *value = a | b, true; }
+static inline bool small_bxor(Term a, Term b, Term *value) { return *value = (a ^ b) | TAG_SMALL, true; }
+static inline bool small_shifts(Term b) { return b >> 4 < SMALL_BITS; }
+static inline bool small_bsr(Term a, Term b, Term *value)
+{
+	return likely(small_shifts(b)) && (*value = (Term)((int64_t)a >> (b >> 4)) | TAG_SMALL, true);
+}
+static inline bool small_bsl(Term a, Term b, Term *value)
+{
+	Term bits = a - TAG_SMALL, shifted;
+
+	if (unlikely(!small_shifts(b)))
+		return false;
+	shifted = bits << (b >> 4);
+	*value = shifted | TAG_SMALL;
+	return (int64_t)shifted >> (b >> 4) == (int64_t)bits;
+}
+
+/* The whole operations. */
 Term num_add(struct heap *h, Term a, Term b);
 Term num_sub(struct heap *h, Term a, Term b);
 Term num_mul(struct heap *h, Term a, Term b);
@@ -26,7 +69,17 @@ Term num_bsr(struct heap *h, Term a, Term shift);
 Term num_failure(Term a, Term b);
 
 /* Any number as a finite double. Fails: false when t is no number or too big. */
-bool num_get_double(Term t, double *d);
+bool num_get_double_of_big(Term t, double *d);
+static inline bool num_get_double(Term t, double *d)
+{
+	if (term_is_float(t))
+		*d = float_value(t);
+	else if (term_is_small(t))
+		*d = (double)small_value(t);
+	else
+		return num_get_double_of_big(t, d);
+	return true;
+}
 /* The integer of a finite double, its fraction dropped. */
 Term num_from_double_trunc(struct heap *h, double d);
 /* Fails: false when t is no integer or out of range. */

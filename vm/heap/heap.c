@@ -127,15 +127,6 @@ void heap_release(struct heap *h, const struct heap_mark *m)
 	h->wants_gc = m->wants_gc;
 }
 
-Term heap_tuple_array(struct heap *h, size_t arity, const Term *elements)
-{
-	Term *at = heap_alloc(h, arity + 1);
-
-	at[0] = HEADER(arity, SUB_TUPLE);
-	memcpy(at + 1, elements, arity * sizeof(Term));
-	return term_from_boxed(at);
-}
-
 Term heap_list_array(struct heap *h, size_t n, const Term *elements, Term tail)
 {
 	Term *at;
@@ -185,30 +176,13 @@ Term heap_list_atom(struct heap *h, Term atom)
 	return list;
 }
 
-Term heap_float(struct heap *h, double d)
-{
-	return float_put(heap_alloc(h, FLOAT_WORDS), d);
-}
-
-static Term put_big(struct heap *h, uint64_t limb, unsigned sub)
+Term heap_big(struct heap *h, uint64_t limb, bool negative)
 {
 	Term *at = heap_alloc(h, 2);
 
-	at[0] = HEADER(1, sub);
+	at[0] = HEADER(1, negative ? SUB_BIG_NEG : SUB_BIG_POS);
 	at[1] = limb;
 	return term_from_boxed(at);
-}
-
-Term heap_int(struct heap *h, int64_t n)
-{
-	if (small_fits(n))
-		return term_from_small(n);
-	return n < 0 ? put_big(h, -(uint64_t)n, SUB_BIG_NEG) : put_big(h, (uint64_t)n, SUB_BIG_POS);
-}
-
-Term heap_uint(struct heap *h, uint64_t n)
-{
-	return n <= (uint64_t)SMALL_MAX ? term_from_small((int64_t)n) : put_big(h, n, SUB_BIG_POS);
 }
 
 uint64_t ref_next_number(void)

@@ -6,6 +6,8 @@
 #ifndef VM_HEAP_HEAP_H
 #define VM_HEAP_HEAP_H
 
+#include <string.h>
+
 #include "base/log.h"
 #include "base/variant.h"
 #include "term/term.h"
@@ -90,8 +92,15 @@ static inline Term heap_cons(struct heap *h, Term head, Term tail)
 	return term_from_cons(at);
 }
 
+static inline Term heap_tuple_array(struct heap *h, size_t arity, const Term *elements)
+{
+	Term *at = heap_alloc(h, arity + 1);
+
+	at[0] = HEADER(arity, SUB_TUPLE);
+	memcpy(at + 1, elements, arity * sizeof(Term));
+	return term_from_boxed(at);
+}
 /* heap_tuple(h, a, b, c): a tuple of the terms given. */
-Term heap_tuple_array(struct heap *h, size_t arity, const Term *elements);
 #define heap_tuple(h, ...) \
 	heap_tuple_array(h, sizeof((Term[]){ __VA_ARGS__ }) / sizeof(Term), (Term[]){ __VA_ARGS__ })
 /* A list of n elements. */
@@ -100,10 +109,21 @@ Term heap_list_array(struct heap *h, size_t n, const Term *elements, Term tail);
 Term heap_list_bytes(struct heap *h, const void *bytes, size_t n, Term tail);
 /* A list of the characters of an atom. */
 Term heap_list_atom(struct heap *h, Term atom);
-Term heap_float(struct heap *h, double d);
+static inline Term heap_float(struct heap *h, double d)
+{
+	return float_put(heap_alloc(h, FLOAT_WORDS), d);
+}
+/* A bignum of one limb, which must not fit a small. */
+Term heap_big(struct heap *h, uint64_t limb, bool negative);
 /* An integer, small or big. */
-Term heap_int(struct heap *h, int64_t n);
-Term heap_uint(struct heap *h, uint64_t n);
+static inline Term heap_int(struct heap *h, int64_t n)
+{
+	return likely(small_fits(n)) ? term_from_small(n) : heap_big(h, n < 0 ? -(uint64_t)n : (uint64_t)n, n < 0);
+}
+static inline Term heap_uint(struct heap *h, uint64_t n)
+{
+	return likely(n <= (uint64_t)SMALL_MAX) ? term_from_small((int64_t)n) : heap_big(h, n, false);
+}
 /* A new unique reference. tag: 0, or the pid it is an alias of. */
 Term heap_ref(struct heap *h, Term tag);
 uint64_t ref_next_number(void);
