@@ -184,6 +184,15 @@ $(BUILD)/fuzz/otp_file_fuzz: $(patsubst %,$(BUILD)/fuzz/%.o,tests/fuzz/otp_file_
 $(BUILD)/fuzz/tests/fuzz/batch_%_fuzz.o: FUZZ_CFLAGS += -Itools
 $(BUILD)/fuzz/batch_%_fuzz: $(patsubst %,$(BUILD)/fuzz/%.o,tests/fuzz/batch_%_fuzz $(BATCH_READERS))
 	$(CLANG) -fsanitize=fuzzer,address -o $@ $^
+# Notes of a small file that has two.
+$(BUILD)/fuzz/tests/fuzz/elf_file_fuzz.o $(BUILD)/fuzz/tests/fuzz/otp_memory_fuzz.o: FUZZ_CFLAGS += -Itools
+$(BUILD)/fuzz/elf_file_fuzz: $(patsubst %,$(BUILD)/fuzz/%.o,tests/fuzz/elf_file_fuzz tools/elf_file)
+	@mkdir -p $(BUILD)/fuzz/corpus/elf_file
+	echo 'int noted = 1; int fire(int n) { STAP_PROBE1(erlang, spawn, n); STAP_PROBE1(erlang, exit, n); return n; }' | \
+		$(CC) -include sys/sdt.h -x c -shared -fPIC -O1 -o $(BUILD)/fuzz/corpus/elf_file/noted.so -
+	$(CLANG) -fsanitize=fuzzer,address -o $@ $^ -lelf
+$(BUILD)/fuzz/otp_memory_fuzz: $(patsubst %,$(BUILD)/fuzz/%.o,tests/fuzz/otp_memory_fuzz $(addprefix tools/,memory clock otp_atoms otp_check otp_code otp_image otp_lines otp_modules))
+	$(CLANG) -fsanitize=fuzzer,address -o $@ $^ -lbpf -lelf
 fuzz-%: $(BUILD)/fuzz/%_fuzz
 	@mkdir -p $(BUILD)/fuzz/corpus/$* tests/fuzz/corpus/$*
 	$< -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=4096 -timeout=20 -print_final_stats=1 -verbosity=0 \
