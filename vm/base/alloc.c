@@ -48,6 +48,9 @@ void mem_init(void)
 	mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
 	mallopt(M_TRIM_THRESHOLD, 128 << 20);
 	mallopt(M_TOP_PAD, 1 << 20);
+	/* Freed blocks join their neighbours at once. Those that glibc sets aside are joined all together when somebody asks for more than
+	 * a KB: after the end of a table of 2,000,000 objects that took 400 ms. */
+	mallopt(M_MXFAST, 0);
 	alloc.shrinks_in_place = try_shrinking();
 }
 

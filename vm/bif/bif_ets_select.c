@@ -128,6 +128,7 @@ static Term run_slice(Process *p, struct ets_hold *hold, struct select *s, bool 
 	bool wants_fix = !table_is_tree(t) && hold->is_write;
 	Term result;
 
+	s->has_fixed = is_resumed && wants_fix;
 	process_bump(p, (int)(select_run(s, t, p, ETS_SLICE_OBJECTS, &change) / ETS_OBJECTS_A_REDUCTION + 1));
 	if (s->is_done || (s->limit != 0 && s->count >= s->limit)) {
 		/* What a trap carried may be forged. */

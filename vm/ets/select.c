@@ -10,6 +10,7 @@ struct walk {
 	struct match_context match;
 	struct ets_change *change;
 	size_t budget;
+	bool others_walk;    /* a hash table: what is deleted has to stay in its chain. This walk stands between two buckets. */
 };
 
 /* ---- one object */
@@ -42,12 +43,8 @@ static struct ets_object **visit_place(struct walk *w, struct ets_object **at)
 		hash_replace(at, object_new(result), w->change);
 		return &(*at)->next;
 	}
-	if (table_is_fixed(w->t)) {
-		hash_remove(h, at, true, w->change);
-		return &(*at)->next;
-	}
-	hash_remove(h, at, false, w->change);
-	return at;
+	hash_remove(h, at, w->others_walk, w->change);
+	return w->others_walk ? &(*at)->next : at;
 }
 
 static void visit_key(struct walk *w, Term key)
@@ -211,7 +208,7 @@ static void visit_tree(struct walk *w)
 
 size_t select_run(struct select *s, struct ets_table *t, Process *p, size_t budget, struct ets_change *change)
 {
-	struct walk w = { .s = s, .t = t, .change = change, .budget = budget };
+	struct walk w = { .s = s, .t = t, .change = change, .budget = budget, .others_walk = atomic_load(&t->fixed) > s->has_fixed };
 
 	match_begin(&w.match, p, s->program, true);
 	if (table_is_tree(t))

@@ -13,6 +13,7 @@ struct select {
 	enum select_kind kind;
 	bool reverse;        /* trees: from the last key to the first */
 	bool is_done;
+	bool has_fixed;      /* a hash table: for this walk */
 	size_t limit;        /* results wanted; 0: all */
 	struct match_program *program;
 	uint32_t bucket;     /* next one */

@@ -6,7 +6,8 @@
 
 main() ->
     [erlang:display({Options, run(Options)}) || Options <- [[set], [bag], [duplicate_bag], [set, public, {write_concurrency, true}]]],
-    [erlang:display(binaries(Type)) || Type <- [set, bag, ordered_set]].
+    [erlang:display(binaries(Type)) || Type <- [set, bag, ordered_set]],
+    [erlang:display(walked(Type)) || Type <- [set, bag, duplicate_bag]].
 
 run(Options) ->
     T = ets:new(t, Options),
@@ -36,6 +37,27 @@ binaries(Type) ->
     ets:safe_fixtable(T, false),
     {Both, One, None, Count()}.
 
+%% What a long walk deletes leaves the table at once when the walk alone has it fixed, and waits where others have too.
+walked(Type) ->
+    T = ets:new(w, [Type, public]),
+    N = 200000,
+    All = [{{'_', '_'}, [], [true]}],
+    ets:insert(T, [{I, I} || I <- lists:seq(1, N)]),
+    Watcher = spawn_link(fun() -> watch(T, 0) end),
+    N = ets:select_delete(T, All),
+    Watcher ! {stop, self()},
+    Seen = receive {most, Most} -> Most end,
+    ets:insert(T, [{I, I} || I <- lists:seq(1, N)]),
+    ets:safe_fixtable(T, true),
+    First = ets:first(T),
+    N = ets:select_delete(T, All),
+    Waiting = {kept(T), ets:next(T, First), ets:info(T, size)},
+    ets:safe_fixtable(T, false),
+    {Seen, Waiting, kept(T), ets:info(T, size)}.
+
+watch(T, Most) ->
+    receive {stop, From} -> From ! {most, Most} after 0 -> watch(T, max(Most, kept(T))) end.
+
 kept(T) -> element(7, ets:info(T, stats)).
 %% expect: {[set],{true,{100000,200000},{[{1,again}],[{2,again}],200004},{true,0},0}}
 %% expect: {[bag],{true,{100000,200000},{[{1,again}],[{2,2},{2,again}],200010},{true,0},0}}
@@ -44,3 +66,6 @@ kept(T) -> element(7, ets:info(T, stats)).
 %% expect: {2,{2,1},{2,'$end_of_table'},0}
 %% expect: {2,{2,1},{2,'$end_of_table'},0}
 %% expect: {2,{1,1},{0,'$end_of_table'},0}
+%% expect: {0,{200000,'$end_of_table',0},0,0}
+%% expect: {0,{200000,'$end_of_table',0},0,0}
+%% expect: {0,{200000,'$end_of_table',0},0,0}
