@@ -54,6 +54,7 @@ CHECK_LIBS = $(shell $(PKG_CONFIG) --libs check)
 VM_SRC := $(filter-out vm/main.c,$(wildcard vm/*.c vm/*/*.c))
 TOOL_SRC := $(filter-out tools/erlsnoop.c,$(wildcard tools/*.c))
 BPF_SRC := $(wildcard bpf/*.bpf.c)
+BPF_CC = $(CLANG) -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 -Wall -Werror -I. -Ibpf -I$(GEN)
 SKEL := $(BPF_SRC:bpf/%.bpf.c=$(GEN)/%.skel.h)
 VM_OBJ := $(VM_SRC:%.c=$(BUILD)/obj/%.o)
 TOOL_OBJ := $(TOOL_SRC:%.c=$(BUILD)/obj/%.o)
@@ -86,12 +87,15 @@ $(BUILD)/obj/tools/%.o: tools/%.c | $(SKEL)
 	$(CC) $(TOOL_CFLAGS) -c -o $@ $<
 
 # ---- BPF: CO-RE objects and their skeletons
-$(GEN)/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h bpf/*.def) vm/probes.def
+$(GEN)/tells.def: bpf/tells.sh bpf/views.def
 	@mkdir -p $(@D)
-	$(CLANG) -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 -Wall -Werror -I. -Ibpf -c -o $@ $<
+	bash $^ > $@
+$(GEN)/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h bpf/*.def) vm/probes.def $(GEN)/tells.def
+	@mkdir -p $(@D)
+	$(BPF_CC) -c -o $@ $<
 $(GEN)/%.bpf.o: tests/probes/%.bpf.c tests/probes/record.h $(wildcard bpf/*.h bpf/*.def) vm/probes.def
 	@mkdir -p $(@D)
-	$(CLANG) -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 -Wall -Werror -I. -Ibpf -c -o $@ $<
+	$(BPF_CC) -c -o $@ $<
 $(GEN)/%.skel.h: $(GEN)/%.bpf.o
 	$(BPFTOOL) gen skeleton $< name $(subst .,_,$*) > $@
 

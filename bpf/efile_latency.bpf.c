@@ -254,7 +254,7 @@ int on_efile_drv__return(struct pt_regs *ctx)
         return 0;
     }
     probe_arg(ctx, PROBE_ID_efile_drv__return, efile_drv__return_success, &success);
-    probe_arg(ctx, PROBE_ID_efile_drv__return, efile_drv__return_errno, &err);
+    probe_arg(ctx, PROBE_ID_efile_drv__return, efile_drv__return_error, &err);
     story->return_ns = now;
     story->success = success;
     story->err = err;

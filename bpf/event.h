@@ -13,7 +13,10 @@
 
 #include "wire.h"
 
-enum { EV_ID_BITS = 28 /* of the number of a process */ };
+enum {
+    EV_ID_BITS = 28, /* of the number of a process */
+    EV_NO_ATOM = (1 << BATCH_INDEX_BITS) - 1, /* in a function: a module or name that is not known */
+};
 
 /* An atom, a function or a term by number. The numbers belong to the VM of the event: together with it they are the key of a table. */
 typedef __u64 ev_id;   /* nobody, process, port, name: enum batch_identity in bits 63..60 */
@@ -34,10 +37,17 @@ struct ev_text {
 
 /* Opens every event. */
 struct ev_head {
-    __u64 time_ns; /* CLOCK_MONOTONIC */
+    __u64 time_ns; /* CLOCK_MONOTONIC; 0: now, as view_ns() tells */
     __u32 vm;      /* operating system's pid of the VM, in erlsnoop's pid namespace */
     __u16 event;   /* enum batch_event: which of the structs below */
-    __u16 side;    /* of tables that are written while their other side is read; the engine's own */
+    __u8 side;     /* of tables that are written while their other side is read; the engine's own */
+    __u8 tells;    /* enum ev_tells */
+};
+
+/* What a source tells beside the arguments. */
+enum ev_tells {
+    EV_TELLS_RUNNING = 1, /* whether the process that a message goes to runs just then: nobody need follow who runs */
+    EV_RUNS = 2,          /* with it: that process runs */
 };
 
 /* The form of each unit of probes.def. */

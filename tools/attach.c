@@ -185,7 +185,7 @@ static bool has_hook(const struct attach *a, enum plan_probe probe)
     bpf_object__for_each_program(program, a->object) {
         struct goal goal = find_goal(program);
 
-        if (goal.source == PLAN_HOOK && goal.probe == probe)
+        if (goal.source == PLAN_HOOK && goal.probe == probe && bpf_program__autoload(program))
             return true;
     }
     return false;
@@ -204,9 +204,9 @@ int attach_notes(struct attach *a, const struct target *t, const struct plan *pl
         struct goal goal = find_goal(program);
         int n = 0;
 
-        if (goal.source != PLAN_NOTE)
+        if (goal.source != PLAN_NOTE || !bpf_program__autoload(program))
             continue;
-        if (plan->events[goal.probe].source == PLAN_NOTE && bpf_program__autoload(program))
+        if (plan->events[goal.probe].source == PLAN_NOTE)
             n = attach_note(a, program, t, plan, goal.probe, pid);
         else if (t->elf->nnotes && plan->events[goal.probe].source == PLAN_NONE && !(plan->vm && !has_hook(a, goal.probe)))
             note("'%s' (%s) has no probe %s", t->name, t->provider->name, plan_probe_name(goal.probe));
@@ -304,7 +304,7 @@ enum plan_source attach_serves(const struct bpf_object *object, const struct tar
         struct goal goal = find_goal(program);
         enum plan_source source = goal.probe < PLAN_NPROBES ? plan->events[goal.probe].source : PLAN_NONE;
 
-        if (goal.probe >= PLAN_NPROBES)
+        if (goal.probe >= PLAN_NPROBES || !bpf_program__autoload(program))
             continue;
         if (source == goal.source && served != PLAN_HOOK)
             served = source;

@@ -15,16 +15,14 @@
 
 #include "attach.h"
 #include "cmd.h"
+#include "engine.h"
 #include "fail.h"
 #include "options.h"
 #include "sink.h"
 
 #include "../bpf/efile_latency.h"
-#include "../bpf/msg_sched.h"
-#include "../bpf/spawns.h"
 #include "efile_latency.skel.h"
-#include "msg_sched.skel.h"
-#include "spawns.skel.h"
+#include "views.skel.h"
 
 static const struct sink_column columns[] = {{"check", "CHECK", SINK_TEXT, 22},
                                              {"ok", "OK", SINK_TEXT, 3},
@@ -227,21 +225,28 @@ static struct verdict judge_memory(const struct target *t, const struct plan *pl
     return v;
 }
 
-enum { NCOMMANDS = 4 };
-static const char *const command_names[NCOMMANDS] = {"spawns", "msglat", "efile", "stacks"};
+enum { AT_EFILE = VIEW_COUNT, AT_STACKS, NCOMMANDS };
+static const char *const command_names[NCOMMANDS] = {
+#define VIEW(view, text, what) [VIEW_##view] = #view,
+#include "../bpf/views.def"
+    [AT_EFILE] = "efile", [AT_STACKS] = "stacks"};
 
 static void judge_commands(const struct target *t, const struct plan *plan, struct verdict *out)
 {
-    struct spawns *spawns = spawns__open();
-    struct msg_sched *msg_sched = msg_sched__open();
+    struct views *all = views__open();
     struct efile_latency *efile = efile_latency__open();
 
-    out[0] = judge_notes_and_hooks(spawns ? spawns->skeleton : NULL, t, plan);
-    out[1] = judge_notes_and_hooks(msg_sched ? msg_sched->skeleton : NULL, t, plan);
-    out[2] = judge_notes_and_hooks(efile ? efile->skeleton : NULL, t, plan);
-    out[3] = judge_memory(t, plan);
-    spawns__destroy(spawns);
-    msg_sched__destroy(msg_sched);
+    for (size_t i = 0; i < VIEW_COUNT; i++) {
+        bool on[VIEW_COUNT] = {false};
+
+        on[i] = true;
+        if (all)
+            engine_select(all->obj, on);
+        out[i] = judge_notes_and_hooks(all ? all->skeleton : NULL, t, plan);
+    }
+    out[AT_EFILE] = judge_notes_and_hooks(efile ? efile->skeleton : NULL, t, plan);
+    out[AT_STACKS] = judge_memory(t, plan);
+    views__destroy(all);
     efile_latency__destroy(efile);
 }
 

@@ -198,19 +198,14 @@ static int on_result(void *ctx, struct session *s)
 
 static int set_slower(void *ctx, const char *value)
 {
-    struct state *st = ctx;
-    uint64_t ms;
-    int err = options_number("--slower", value, 0, 3600000, &ms);
-
-    st->slower_ns = ms * 1000000;
-    return err;
+    return options_ns("--slower", value, &((struct state *)ctx)->slower_ns);
 }
 
 int cmd_efile(int argc, char **argv)
 {
     static const struct session_ops ops = {.record = on_record, .result = on_result};
     static const struct options_extra extras[] = {
-        {"slower", "MS", "with --events: only operations of at least MS milliseconds", set_slower, true},
+        {"slower", "TIME", "with --events: only operations of at least TIME (5ms)", set_slower, true},
         {0}};
     struct state st = {0};
     const struct options_spec spec = {

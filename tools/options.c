@@ -51,6 +51,24 @@ int options_number(const char *what, const char *text, uint64_t least, uint64_t 
     return 0;
 }
 
+int options_ns(const char *what, const char *text, uint64_t *out)
+{
+    static const struct {
+        const char *name;
+        double ns;
+    } units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+    char *end;
+    double number = strtod(text, &end);
+
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (strcmp(end, units[i].name) || *text < '0' || *text > '9' || !(number * units[i].ns <= 3600e9))
+            continue;
+        *out = (uint64_t)(number * units[i].ns);
+        return 0;
+    }
+    return fail(FAIL_USAGE, "%s must be a time with its unit, such as 5ms (ns, us, ms, s; an hour at most), not '%s'", what, text);
+}
+
 static int parse_interval(const char *text, uint64_t *ns)
 {
     char *end;

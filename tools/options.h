@@ -47,5 +47,7 @@ struct options {
 int options_parse(const struct options_spec *spec, int argc, char **argv, struct options *out);
 /* Whole number in [least, most]; FAIL_USAGE (said, with `what`) otherwise. */
 int options_number(const char *what, const char *text, uint64_t least, uint64_t most, uint64_t *out);
+/* A time with its unit, `5ms` (ns, us, ms, s), up to an hour; FAIL_USAGE (said, with `what`) otherwise. */
+int options_ns(const char *what, const char *text, uint64_t *out);
 
 #endif

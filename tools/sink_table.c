@@ -38,7 +38,8 @@ static int least_width(const struct sink_column *column)
     if (column->width > 0)
         return column->width;
     switch (column->type) {
-    case SINK_COUNT: return 10;
+    case SINK_COUNT:
+    case SINK_PERCENT: return 10;
     case SINK_RATE: return 10;
     case SINK_NS: return 9;
     case SINK_TIME: return 15;

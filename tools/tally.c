@@ -148,21 +148,30 @@ static int compare_rows(const void *a, const void *b, void *ctx)
     return memcmp(((const struct tally_row *)a)->key, ((const struct tally_row *)b)->key, t->key_size);
 }
 
-size_t tally_rows(struct tally *t, size_t word, const struct tally_row **rows)
+size_t tally_all(struct tally *t, const struct tally_row **rows)
 {
     struct tally_row *all = realloc(t->rows, (t->count + 1) * sizeof *all);
     size_t n = 0;
 
-    *rows = NULL;
+    *rows = all;
     if (!all)
         return 0;
     t->rows = all;
-    t->sort_word = word;
     for (size_t i = 0; i < BUCKETS; i++)
         for (struct entry *e = t->buckets[i]; e; e = e->next)
-            if (e->delta[word])
-                all[n++] = (struct tally_row){e->key, e->delta};
-    qsort_r(all, n, sizeof *all, compare_rows, t);
-    *rows = all;
+            all[n++] = (struct tally_row){e->key, e->delta};
+    return n;
+}
+
+size_t tally_rows(struct tally *t, size_t word, const struct tally_row **rows)
+{
+    size_t all = tally_all(t, rows), n = 0;
+
+    for (size_t i = 0; i < all; i++)
+        if (t->rows[i].values[word])
+            t->rows[n++] = t->rows[i];
+    t->sort_word = word;
+    if (n)
+        qsort_r(t->rows, n, sizeof *t->rows, compare_rows, t);
     return n;
 }

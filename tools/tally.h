@@ -25,6 +25,8 @@ void tally_free(struct tally *tally);
 int tally_update(struct tally *tally, int map_fd);
 /* Reads a map that nobody changes meanwhile, and empties it: rows are what it held. Fails: -errno. */
 int tally_take(struct tally *tally, int map_fd);
+/* All rows, in no order; good until the next update. */
+size_t tally_all(struct tally *tally, const struct tally_row **rows);
 /* Rows whose value number `word` is not 0, the greatest first; good until the next update. */
 size_t tally_rows(struct tally *tally, size_t word, const struct tally_row **rows);
 

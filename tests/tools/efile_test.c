@@ -155,7 +155,7 @@ START_TEST(test_efile_slower_leaves_quick_operations_out_of_events_only)
 {
     SUPPORT_BPF();
     const struct support_run *r = support_run(
-        "$ERLSNOOP efile --json --events --slower 2500 -- $EMITTER -d 30000 "
+        "$ERLSNOOP efile --json --events --slower 2500ms -- $EMITTER -d 30000 "
         "'efile_drv__entry=1|1|1||12|/slow|/slow' 'efile_drv__int_entry=1|1|1|12' gc_minor__start=100 'efile_drv__int_return=1|1|1|12' "
         "'efile_drv__return=1|1|1||12|1|0' 'efile_drv__entry=1|2|1||12|/quick|/quick' 'efile_drv__return=1|2|1||12|1|0'");
 

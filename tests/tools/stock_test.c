@@ -65,7 +65,7 @@ START_TEST(test_stock_spawns_counts_reasons_that_are_all_different)
         "    if row['type'] == 'spawns_by_reason':\n"
         "        results[-1][1] -= row['count']\n"
         "        told[row['reason']] += row['count']\n"
-        "    assert row['type'] != 'lost' and row.get('share', 0) <= 100, row\n"
+        "    assert row['type'] != 'lost' and row.get('share_percent', 0) <= 100, row\n"
         "assert not any(map(any, results)), results\n"
         "for reason in sorted(told): print(reason, told[reason])\n"
         "END\nexit $s", erls[_i]);

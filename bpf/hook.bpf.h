@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Events from the functions of a stock emulator: programs at_<probe> and ret_<probe> (tools/attach.h), each of which makes the event
+ * from registers and memory and hands it to tell_<probe>().
+ */
+#ifndef BPF_HOOK_BPF_H
+#define BPF_HOOK_BPF_H
+
+#include "note.bpf.h"
+#include "otp_call.bpf.h"
+#include "view.bpf.h"
+
+/* Whether a view reads the argument. */
+#define HOOK_WANTS(probe, arg) (event_wanted[PROBE_ID_##probe] & 1 << probe##_##arg)
+
+/* The spawns that threads are in the middle of, by pid and tgid. */
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, 4096);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __type(key, __u64);
+    __type(value, struct otp_call);
+} spawning SEC(".maps");
+
+
+/* An atom's index; what is none, or beyond what an event has room for, is EV_NO_ATOM. */
+static __always_inline __u64 hook_atom(__u64 term)
+{
+    __u64 index = otp_atom(term);
+
+    return index < EV_NO_ATOM ? index : EV_NO_ATOM;
+}
+
+static __always_inline ev_mfa hook_mfa(const struct otp_call *call)
+{
+    return ev_mfa_of_atoms(hook_atom(call->module), hook_atom(call->function), call->arity) & ~EV_LATER_MFA;
+}
+
+/* The process at this address. Fails: counts the loss and returns nonzero. */
+static __always_inline int hook_pid(const struct otp_layout *layout, __u64 process, ev_id *out)
+{
+    struct wire_pid pid;
+
+    if (otp_read_pid(layout, process, &pid))
+        return -1;
+    *out = ev_id_of_pid(pid.id, pid.serial);
+    return 0;
+}
+
+/* Neither inlined nor static: so the kernel verifies it once, and not what follows for each way through it. */
+__noinline __u64 hook_term(__u64 term)
+{
+    struct name_text name;
+
+    reason_of_term(term, &name);
+    return ev_term_of(name.words[0], name.words[2], name.words[1]);
+}
+
+/* erl_create_process(parent, module, function, arguments, options) */
+SEC("uprobe")
+int at_process__spawn(struct pt_regs *ctx)
+{
+    struct otp_call call = {FIXES_CTX_LOAD(ctx, si), FIXES_CTX_LOAD(ctx, dx), 0};
+    __u64 thread = bpf_get_current_pid_tgid();
+    const struct otp_layout *layout = otp_layout_of(ctx);
+
+    if (probe_stopped || !layout)
+        return 0;
+    otp_call_translate(layout, &call, FIXES_CTX_LOAD(ctx, cx));
+    if (bpf_map_update_elem(&spawning, &thread, &call, BPF_ANY))
+        probe_lose(LOSS_MAP_FULL);
+    return 0;
+}
+
+/* Returns a pid, or 0 when the process could not be made. */
+SEC("uprobe")
+int ret_process__spawn(struct pt_regs *ctx)
+{
+    __u64 term = FIXES_CTX_LOAD(ctx, ax), thread = bpf_get_current_pid_tgid();
+    struct otp_call call = {WIRE_NO_ATOM << 6, WIRE_NO_ATOM << 6, OTP_MAX_ARITY}, *kept;
+    const struct otp_layout *layout = otp_layout_of(ctx);
+    struct ev_process__spawn ev;
+    struct wire_pid pid;
+
+    kept = bpf_map_lookup_elem(&spawning, &thread);
+    if (kept) {
+        call = *kept;
+        bpf_map_delete_elem(&spawning, &thread);
+    }
+    if (probe_stopped || !term || !layout || otp_decode_pid(layout, term, &pid))
+        return 0;
+    view_begin(&ev.head, layout->vm);
+    ev.pid = ev_id_of_pid(pid.id, pid.serial);
+    ev.mfa = hook_mfa(&call);
+    tell_process__spawn(&ev);
+    return 0;
+}
+
+/* erts_continue_exit_process(process), which comes again for a process that has much to clean up. */
+SEC("uprobe")
+int at_process__exit(struct pt_regs *ctx)
+{
+    const struct otp_layout *layout = otp_layout_of(ctx);
+    __u64 process = FIXES_CTX_LOAD(ctx, di), begun, reason;
+    struct ev_process__exit ev;
+
+    if (probe_stopped || !layout)
+        return 0;
+    if (otp_read(layout, process, OTP_PROC_TERMINATE, &begun, sizeof begun) || begun || hook_pid(layout, process, &ev.pid) ||
+        otp_read(layout, process, OTP_PROC_FVALUE, &reason, sizeof reason))
+        return 0;
+    view_begin(&ev.head, layout->vm);
+    ev.reason = HOOK_WANTS(process__exit, reason) ? hook_term(reason) & ~EV_LATER_TERM : 0;
+    tell_process__exit(&ev);
+    return 0;
+}
+
+/* erts_send_message(sender, receiver, locks, message), and which 1: erts_proc_sig_send_to_alias(sender, from, to, message, token) */
+SEC("uprobe")
+int at_message__send(struct pt_regs *ctx)
+{
+    const struct otp_layout *layout = otp_layout_of(ctx);
+    __u64 process = FIXES_CTX_LOAD(ctx, si);
+    struct ev_message__send ev;
+    __u32 state, runs;
+
+    if (probe_stopped || !layout)
+        return 0;
+    if (otp_which(ctx))
+        process = otp_find_alias(layout, FIXES_CTX_LOAD(ctx, dx));
+    if (!process || otp_read(layout, process, OTP_PROC_STATE, &state, sizeof state))
+        return 0;
+    view_begin(&ev.head, layout->vm);
+    runs = (state >> (layout->off[OTP_STATE_RUNNING] & 31) | state >> (layout->off[OTP_STATE_DIRTY] & 31)) & 1;
+    ev.head.tells = EV_TELLS_RUNNING | (runs ? EV_RUNS : 0);
+    if (hook_pid(layout, process, &ev.receiver))
+        return 0;
+    tell_message__send(&ev);
+    return 0;
+}
+
+/* erts_schedule returns the process that is to run. */
+SEC("uprobe")
+int ret_process__scheduled(struct pt_regs *ctx)
+{
+    const struct otp_layout *layout = otp_layout_of(ctx);
+    __u64 process = FIXES_CTX_LOAD(ctx, ax);
+    struct ev_process__scheduled ev;
+
+    if (probe_stopped || !layout || hook_pid(layout, process, &ev.pid))
+        return 0;
+    view_begin(&ev.head, layout->vm);
+    ev.head.tells = EV_TELLS_RUNNING;
+    ev.mfa = view_later_resume(process, bpf_get_attach_cookie(ctx));
+    tell_process__scheduled(&ev);
+    return 0;
+}
+
+#endif

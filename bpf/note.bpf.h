@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Events from notes: note_<probe>(ctx, &event) reads the arguments that views of the session want. Nonzero when one that is a number
+ * cannot be read, which is counted: there is no such event then.
+ */
+#ifndef BPF_NOTE_BPF_H
+#define BPF_NOTE_BPF_H
+
+#include "erlpid.bpf.h"
+#include "view.bpf.h"
+
+/* Bit i: argument i of the probe is read by a view. */
+const volatile __u32 event_wanted[PROBE_NIDS] SEC(".rodata.events");
+
+static __always_inline int note_pid(struct pt_regs *ctx, enum probe_id id, __u32 index, ev_id *out)
+{
+    struct wire_pid pid;
+
+    if (erlpid_arg(ctx, id, index, &pid))
+        return -1;
+    *out = ev_id_of_pid(pid.id, pid.serial);
+    if (pid.node)
+        *out = (__u64)BATCH_REMOTE << 60 | (__u64)pid.node << EV_ID_BITS | ev_id_number(*out);
+    return 0;
+}
+
+static __always_inline int note_mfa(struct pt_regs *ctx, enum probe_id id, __u32 index, ev_mfa *out)
+{
+    __u64 at = 0;
+
+    probe_arg(ctx, id, index, &at);
+    *out = view_later_mfa(at);
+    return 0;
+}
+
+static __always_inline int note_term(struct pt_regs *ctx, enum probe_id id, __u32 index, ev_term *out)
+{
+    __u64 at = 0;
+
+    probe_arg(ctx, id, index, &at);
+    *out = view_later_term(at);
+    return 0;
+}
+
+static __always_inline int note_text(struct pt_regs *ctx, enum probe_id id, __u32 index, struct ev_text *out)
+{
+    out->bytes = EV_TEXT_UNKNOWN;
+    out->at = 0;
+    probe_arg(ctx, id, index, &out->at);
+    return 0;
+}
+
+static __always_inline int note_number(struct pt_regs *ctx, enum probe_id id, __u32 index, __u64 *out)
+{
+    return probe_arg(ctx, id, index, out);
+}
+
+/* Ports, nodes and names: no view reads them from a note yet. */
+static __always_inline int note_other(struct pt_regs *ctx, enum probe_id id, __u32 index, __u64 *out)
+{
+    *out = 0;
+    return 0;
+}
+
+#define NOTE_pid note_pid
+#define NOTE_mfa note_mfa
+#define NOTE_term note_term
+#define NOTE_text note_text
+#define NOTE_port note_other
+#define NOTE_node note_other
+#define NOTE_name note_other
+#define NOTE_words note_number
+#define NOTE_bytes note_number
+#define NOTE_frames note_number
+#define NOTE_count note_number
+#define NOTE_flag note_number
+#define NOTE_errno note_number
+#define NOTE_efile_op note_number
+#define NOTE_none note_number
+
+/* A range of probes has no row in enum probe_id, and no views. */
+enum { PROBE_ID_user_trace__n = 0 };
+
+static __always_inline int note_none(void)
+{
+#define PROBE(probe, family, nargs, watch, text)                                                   \
+    return 0;                                                                                      \
+    }                                                                                              \
+    static __always_inline int note_##probe(struct pt_regs *ctx, struct ev_##probe *ev)            \
+    {
+#define PROBE_RANGE(prefix, family, nargs, first, last, text) PROBE(prefix, family, nargs, NOTHING, text)
+#define ARG(probe, index, arg, type, unit)                                                         \
+    if (event_wanted[PROBE_ID_##probe] & 1 << index && NOTE_##unit(ctx, PROBE_ID_##probe, index, (void *)&ev->arg)) \
+        return -1;
+#include "../vm/probes.def"
+    return 0;
+}
+
+#endif

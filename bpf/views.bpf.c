@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * All views in one object: a program a site, which makes the event and hands it to the views that were asked for. What nobody asked
+ * for is not loaded: programs of other probes, maps of other views, and their calls, which the kernel finds dead.
+ */
+#include "view.bpf.h"
+#include "note.bpf.h"
+
+#include "view_msglat.h"
+#include "view_spawns.h"
+
+#define CALL(view, probe)                                                                          \
+    if (VIEW_ON(view))                                                                             \
+        view_##view##_on_##probe(ev);
+#define TELL(probe, calls)                                                                         \
+    static __always_inline void tell_##probe(const struct ev_##probe *ev)                          \
+    {                                                                                              \
+        calls                                                                                      \
+    }                                                                                              \
+    SEC("uprobe")                                                                                  \
+    int on_##probe(struct pt_regs *ctx)                                                            \
+    {                                                                                              \
+        struct ev_##probe ev;                                                                      \
+                                                                                                   \
+        if (probe_stopped || note_##probe(ctx, &ev))                                               \
+            return 0;                                                                              \
+        view_begin(&ev.head, probe_vm());                                                             \
+        tell_##probe(&ev);                                                                         \
+        return 0;                                                                                  \
+    }
+#include "tells.def"
+
+#include "hook.bpf.h"
+#include "otp_purge.bpf.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

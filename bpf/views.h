@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What views.def says, for both sides: numbers of views, members of rows, states and records.
+ *   struct row_<view>_<table>, struct state_<view>_<state>, struct told_<view>_<event>
+ */
+#ifndef BPF_VIEWS_H
+#define BPF_VIEWS_H
+
+#include "event.h"
+
+#define VIEW_UNKNOWN (~0ull) /* a number of a record that is not known */
+
+enum view_id {
+#define VIEW(view, text, what) VIEW_##view,
+#include "views.def"
+    VIEW_COUNT
+};
+
+enum view_filter_id {
+#define FILTER(view, filter, unit, text) VIEW_FILTER_##view##_##filter,
+#include "views.def"
+    VIEW_NFILTERS
+};
+
+/* Kinds of records: wire_header.kind. */
+enum view_record {
+    VIEW_RECORD_NONE = WIRE_RESOLVE,
+#define EVENT(view, event, json) VIEW_RECORD_##view##_##event,
+#include "views.def"
+    VIEW_NRECORDS
+};
+
+/* Words of LABEL columns are numbered from 0 in the order of the row. */
+
+#define VIEW_KEY_TOTAL
+#define VIEW_KEY_NAME struct wire_name name;
+#define VIEW_KEY_NUMBER
+#define VIEW_MEMBER_COUNTER(of) __u64 of;
+#define VIEW_MEMBER_HIST(of) struct wire_hist of;
+#define VIEW_MEMBER_RATE(of)
+#define VIEW_MEMBER_SHARE(of)
+#define VIEW_MEMBER_P50(of)
+#define VIEW_MEMBER_P99(of)
+#define VIEW_MEMBER_P999(of)
+#define VIEW_MEMBER_MAX(of)
+#define VIEW_MEMBER_COUNT(of)
+#define VIEW_MEMBER_VM(of)
+#define VIEW_MEMBER_KEY(of)
+#define VIEW_FIELD_TIME(key)
+#define VIEW_FIELD_VM(key)
+#define VIEW_FIELD_PID(key) ev_id key;
+#define VIEW_FIELD_LABEL(key) __u32 key;
+#define VIEW_FIELD_NS(key) __u64 key;
+#define VIEW_FIELD_COUNT(key) __u64 key;
+#define VIEW_FIELD_NAME(key) struct wire_name key;
+
+struct view_none {
+#define STATE(view, state)                                                                         \
+    }                                                                                              \
+    ;                                                                                              \
+    struct state_##view##_##state {
+#define FIELD(view, state, type, member) type member;
+#define TABLE(view, table, json, title, key, size, top)                                            \
+    }                                                                                              \
+    ;                                                                                              \
+    struct row_##view##_##table {                                                                  \
+        VIEW_KEY_##key
+#define COL(view, table, key, kind, of, unit, head, width, text) VIEW_MEMBER_##kind(of)
+#define EVENT(view, event, json)                                                                   \
+    }                                                                                              \
+    ;                                                                                              \
+    struct told_##view##_##event {                                                                 \
+        struct wire_header header;
+#define ATTR(view, event, key, kind, texts, head, width) VIEW_FIELD_##kind(key)
+#include "views.def"
+};
+
+/* Read-only settings of the session, in section .rodata.views. */
+struct view_settings {
+    __u32 on[VIEW_COUNT];     /* the view is asked for */
+    __u32 events[VIEW_COUNT]; /* and its records are */
+    __u64 filters[VIEW_NFILTERS + 1];
+};
+
+/* Keys of tables by NAME and by NUMBER are struct wire_name_key, kind 0, and hash the number. */
+
+#endif

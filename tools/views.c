@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Invariant: nothing stands here that is not made from bpf/views.def. */
+#include "views.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fail.h"
+
+const struct view views[VIEW_COUNT] = {
+#define VIEW(view, text, what) [VIEW_##view] = {#view, text, what},
+#include "../bpf/views.def"
+};
+
+const struct view_on view_ons[] = {
+#define ON(view, probe, source, args) {VIEW_##view, #probe, VIEW_##source, args},
+#define NEEDS(view, event) {VIEW_##view, #event, VIEW_HOOKS, NULL},
+#include "../bpf/views.def"
+};
+const size_t view_nons = sizeof view_ons / sizeof *view_ons;
+
+const struct view_state view_states[] = {
+#define STATE(view, state) {VIEW_##view, #view "_" #state, sizeof(struct state_##view##_##state) + 16},
+#include "../bpf/views.def"
+};
+const size_t view_nstates = sizeof view_states / sizeof *view_states;
+
+#define AT_COUNTER(row, of) offsetof(struct row, of)
+#define AT_HIST AT_COUNTER
+#define AT_RATE AT_COUNTER
+#define AT_SHARE AT_COUNTER
+#define AT_P50 AT_COUNTER
+#define AT_P99 AT_COUNTER
+#define AT_P999 AT_COUNTER
+#define AT_MAX AT_COUNTER
+#define AT_COUNT AT_COUNTER
+#define AT_VM(row, of) 0
+#define AT_KEY(row, of) 0
+#define KIND_COUNTER VIEW_COUNTER
+#define KIND_HIST VIEW_HIST
+#define KIND_RATE VIEW_RATE
+#define KIND_SHARE VIEW_SHARE
+#define KIND_P50 VIEW_P50
+#define KIND_P99 VIEW_P99
+#define KIND_P999 VIEW_P999
+#define KIND_MAX VIEW_MAX
+#define KIND_COUNT VIEW_COUNTED
+#define KIND_VM VIEW_VM
+#define KIND_KEY VIEW_KEYTEXT
+
+const struct view_column view_columns[] = {
+#define COL(view, table, key, kind, of, unit, head, width, text) \
+    {VIEW_TABLE_##view##_##table, #key, head, text, KIND_##kind, VIEW_UNIT_##unit, width, AT_##kind(row_##view##_##table, of)},
+#include "../bpf/views.def"
+};
+const size_t view_ncolumns = sizeof view_columns / sizeof *view_columns;
+
+const struct view_block view_blocks[] = {
+#define TABLE(view, table, json, title, key, size, top) {VIEW_##view, VIEW_TABLE_##view##_##table, false, 0, json, title},
+#define HISTOGRAM(view, table, of, json, title) \
+    {VIEW_##view, VIEW_TABLE_##view##_##table, true, offsetof(struct row_##view##_##table, of), json, title},
+#include "../bpf/views.def"
+};
+const size_t view_nblocks = sizeof view_blocks / sizeof *view_blocks;
+
+#define IN_RECORD(record, key) offsetof(struct record, key)
+#define IN_HEADER(record, key) 0
+#define IN_TIME IN_HEADER
+#define IN_VM IN_HEADER
+#define IN_PID IN_RECORD
+#define IN_NAME IN_RECORD
+#define IN_NS IN_RECORD
+#define IN_COUNT IN_RECORD
+#define IN_LABEL IN_RECORD
+
+const struct view_attr view_attrs[] = {
+#define ATTR(view, event, key, kind, texts, head, width) \
+    {VIEW_RECORD_##view##_##event, #key, head, texts, VIEW_ATTR_##kind, width, IN_##kind(told_##view##_##event, key)},
+#include "../bpf/views.def"
+};
+const size_t view_nattrs = sizeof view_attrs / sizeof *view_attrs;
+
+const struct view_filter view_filters[] = {
+#define FILTER(view, filter, unit, text) {VIEW_##view, #filter, text, VIEW_UNIT_##unit},
+#include "../bpf/views.def"
+    {VIEW_COUNT, NULL, NULL, VIEW_UNIT_COUNT}};
+const size_t view_nfilters = VIEW_NFILTERS;
+
+/* ---- what sinks are told */
+
+static enum sink_type type_of_column(const struct view_column *c)
+{
+    switch (c->kind) {
+    case VIEW_RATE: return SINK_RATE;
+    case VIEW_SHARE: return SINK_PERCENT;
+    case VIEW_KEYTEXT: return SINK_TEXT;
+    case VIEW_P50:
+    case VIEW_P99:
+    case VIEW_P999:
+    case VIEW_MAX: return c->unit == VIEW_UNIT_NS ? SINK_NS : SINK_COUNT;
+    default: return SINK_COUNT;
+    }
+}
+
+static struct view_table tables[VIEW_NTABLES] = {
+#define TABLE(view, table, json, title, key, size, top) \
+    {VIEW_##view, #view "_" #table, VIEW_##key, sizeof(struct row_##view##_##table), top, {json, title, NULL, 0}, NULL, 0},
+#include "../bpf/views.def"
+};
+
+const struct view_table *view_table(enum view_table_id id)
+{
+    static struct sink_column cells[VIEW_NTABLES][SINK_MAX_COLUMNS];
+    struct view_table *t = &tables[id];
+
+    if (t->columns)
+        return t;
+    for (size_t i = 0; i < view_ncolumns; i++) {
+        const struct view_column *c = &view_columns[i];
+
+        if (c->table != id)
+            continue;
+        t->columns = t->columns ? t->columns : c;
+        t->ncolumns++;
+        if (c->head)
+            cells[id][t->sink.ncolumns++] = (struct sink_column){c->key, c->head, type_of_column(c), c->width};
+    }
+    t->sink.columns = cells[id];
+    return t;
+}
+
+static enum sink_type type_of_attr(enum view_attr_kind kind)
+{
+    static const enum sink_type types[] = {[VIEW_ATTR_TIME] = SINK_TIME, [VIEW_ATTR_VM] = SINK_COUNT,   [VIEW_ATTR_PID] = SINK_TEXT,
+                                           [VIEW_ATTR_NAME] = SINK_TEXT, [VIEW_ATTR_NS] = SINK_NS,      [VIEW_ATTR_COUNT] = SINK_COUNT,
+                                           [VIEW_ATTR_LABEL] = SINK_TEXT};
+
+    return types[kind];
+}
+
+static struct view_record_kind records[VIEW_NRECORDS] = {
+    [VIEW_RECORD_NONE] = {VIEW_COUNT, 0, {0}, NULL},
+#define EVENT(view, event, json) \
+    [VIEW_RECORD_##view##_##event] = {VIEW_##view, sizeof(struct told_##view##_##event), {json, NULL, NULL, 0}, NULL},
+#include "../bpf/views.def"
+};
+
+const struct view_record_kind *view_record_kind(uint32_t kind)
+{
+    static struct sink_column cells[VIEW_NRECORDS][SINK_MAX_COLUMNS];
+    struct view_record_kind *r = kind < VIEW_NRECORDS && kind != VIEW_RECORD_NONE ? &records[kind] : NULL;
+
+    if (!r || r->attrs)
+        return r;
+    for (size_t i = 0; i < view_nattrs; i++) {
+        const struct view_attr *a = &view_attrs[i];
+
+        if (a->record != kind)
+            continue;
+        r->attrs = r->attrs ? r->attrs : a;
+        cells[kind][r->sink.ncolumns++] = (struct sink_column){a->key, a->head, type_of_attr(a->kind), a->width};
+    }
+    r->sink.columns = cells[kind];
+    return r;
+}
+
+bool view_has_events(enum view_id view)
+{
+    for (size_t i = 0; i < VIEW_NRECORDS; i++)
+        if (i != VIEW_RECORD_NONE && records[i].view == view)
+            return true;
+    return false;
+}
+
+/* ---- look-ups */
+
+enum view_id view_find(const char *name, size_t length)
+{
+    size_t i = 0;
+
+    while (i < VIEW_COUNT && (strlen(views[i].name) != length || strncmp(views[i].name, name, length)))
+        i++;
+    return (enum view_id)i;
+}
+
+bool view_wants(enum view_id view, const char *probe, enum view_source source)
+{
+    for (size_t i = 0; i < view_nons; i++)
+        if (view_ons[i].view == view && view_ons[i].source & source && !strcmp(view_ons[i].probe, probe))
+            return true;
+    return false;
+}
+
+static const struct {
+    const char *probe, *name;
+    uint32_t index;
+} args[] = {
+#define ARG(probe, index, arg, type, unit) {#probe, #arg, index},
+#include "../vm/probes.def"
+};
+
+/* The bit of the argument that is named by a word of `length` bytes. */
+static uint32_t find_arg(const char *probe, const char *word, size_t length)
+{
+    for (size_t i = 0; i < sizeof args / sizeof *args; i++)
+        if (!strcmp(args[i].probe, probe) && strlen(args[i].name) == length && !strncmp(args[i].name, word, length))
+            return 1u << args[i].index;
+    fail(-EINVAL, "views.def: %s has no argument %.*s", probe, (int)length, word);
+    abort();
+}
+
+uint32_t view_reads(enum view_id view, const char *probe)
+{
+    uint32_t mask = 0;
+
+    for (size_t i = 0; i < view_nons; i++) {
+        if (view_ons[i].view != view || !view_ons[i].args || strcmp(view_ons[i].probe, probe))
+            continue;
+        for (const char *word = view_ons[i].args; *word; word += strspn(word, " ")) {
+            size_t length = strcspn(word, " ");
+
+            mask |= find_arg(probe, word, length);
+            word += length;
+        }
+    }
+    return mask;
+}

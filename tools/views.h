@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The rows of bpf/views.def as arrays, for whoever asks, prints or documents views.
+ * Invariant: every array is in the order of views.def.
+ */
+#ifndef TOOLS_VIEWS_H
+#define TOOLS_VIEWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "sink.h"
+
+#include "../bpf/views.h"
+
+struct view {
+    const char *name, *text, *what; /* as of VIEW */
+};
+extern const struct view views[VIEW_COUNT];
+
+enum view_source { VIEW_NOTES = 1, VIEW_HOOKS = 2, VIEW_ANY = 3 };
+
+/* A probe that a view is told of; with NEEDS, an event of providers.def: args NULL. */
+struct view_on {
+    enum view_id view;
+    const char *probe;
+    enum view_source source;
+    const char *args; /* names, a space between */
+};
+extern const struct view_on view_ons[];
+extern const size_t view_nons;
+
+/* Of states: the maps <view>_<state>_at, _more; of a place: where it tells whose it is. */
+struct view_state {
+    enum view_id view;
+    const char *map;
+    size_t place_bytes;
+};
+extern const struct view_state view_states[];
+extern const size_t view_nstates;
+
+enum view_key { VIEW_TOTAL, VIEW_NAME, VIEW_NUMBER };
+
+enum view_table_id {
+#define TABLE(view, table, json, title, key, size, top) VIEW_TABLE_##view##_##table,
+#include "../bpf/views.def"
+    VIEW_NTABLES
+};
+
+struct view_table {
+    enum view_id view;
+    const char *map; /* <view>_<table>; of a keyed table: with _0, _1 and _rest behind it */
+    enum view_key key;
+    size_t row_bytes, top;
+    struct sink_table sink;      /* what is shown of it */
+    const struct view_column *columns; /* all, those too that are no cells; cells are in the order of sink's columns */
+    size_t ncolumns;
+};
+/* Filled with the first call. */
+const struct view_table *view_table(enum view_table_id table);
+
+enum view_kind {
+    VIEW_COUNTER, VIEW_HIST, VIEW_RATE, VIEW_SHARE, VIEW_P50, VIEW_P99, VIEW_P999, VIEW_MAX, VIEW_COUNTED, VIEW_VM, VIEW_KEYTEXT
+};
+enum view_unit { VIEW_UNIT_COUNT, VIEW_UNIT_NS, VIEW_UNIT_WORDS, VIEW_UNIT_BYTES };
+
+struct view_column {
+    enum view_table_id table;
+    const char *key, *head, *text; /* head NULL: no cell */
+    enum view_kind kind;
+    enum view_unit unit;
+    int width;
+    size_t at; /* of the member in the row */
+};
+extern const struct view_column view_columns[];
+extern const size_t view_ncolumns;
+
+/* What a result shows, in its order: a table, or the histogram of one (title). */
+struct view_block {
+    enum view_id view;
+    enum view_table_id table;
+    bool hist;
+    size_t at; /* of the histogram in the row */
+    const char *json, *title;
+};
+extern const struct view_block view_blocks[];
+extern const size_t view_nblocks;
+
+enum view_attr_kind { VIEW_ATTR_TIME, VIEW_ATTR_VM, VIEW_ATTR_PID, VIEW_ATTR_NAME, VIEW_ATTR_NS, VIEW_ATTR_COUNT, VIEW_ATTR_LABEL };
+
+struct view_attr {
+    enum view_record record;
+    const char *key, *head, *texts;
+    enum view_attr_kind kind;
+    int width;
+    size_t at; /* in the record */
+};
+extern const struct view_attr view_attrs[];
+extern const size_t view_nattrs;
+
+struct view_record_kind {
+    enum view_id view;
+    size_t bytes;
+    struct sink_table sink;
+    const struct view_attr *attrs; /* as many as sink's columns */
+};
+/* NULL: no such record. */
+const struct view_record_kind *view_record_kind(uint32_t kind);
+
+struct view_filter {
+    enum view_id view;
+    const char *name, *text;
+    enum view_unit unit;
+};
+extern const struct view_filter view_filters[];
+extern const size_t view_nfilters;
+
+bool view_has_events(enum view_id view);
+/* VIEW_COUNT when there is none of that name. */
+enum view_id view_find(const char *name, size_t length);
+/* Whether the view has use for a program at notes or hooks of this probe. */
+bool view_wants(enum view_id view, const char *probe, enum view_source source);
+/* Bit i: the view reads argument i of the probe. A name in views.def that the probe has not aborts. */
+uint32_t view_reads(enum view_id view, const char *probe);
+
+#endif
