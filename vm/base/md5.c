@@ -48,11 +48,6 @@ static void mix_block(uint32_t state[4], const uint8_t block[64])
 	state[3] += d;
 }
 
-void md5_init(struct md5 *m)
-{
-	*m = (struct md5){ .state = { 0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476 } };
-}
-
 void md5_update(struct md5 *m, const void *data, size_t n)
 {
 	const uint8_t *p = data;

@@ -10,17 +10,16 @@
 
 enum { BYTES_A_REDUCTION = 512 };
 
-/* Takes in one run of bytes. */
 struct checksum {
-	void (*add)(struct checksum *c, const uint8_t *bytes, size_t n);
-	uLong value;
-	struct md5 md5;
+	void (*add)(struct checksum *c, const uint8_t *bytes, size_t n); /* takes in one run of bytes */
 	size_t bytes;
+	uLong value;         /* of crc32 and adler32 */
+	struct md5 *md5;
 };
 
 static void add_crc32(struct checksum *c, const uint8_t *bytes, size_t n) { c->value = crc32_z(c->value, bytes, n); }
 static void add_adler32(struct checksum *c, const uint8_t *bytes, size_t n) { c->value = adler32_z(c->value, bytes, n); }
-static void add_md5(struct checksum *c, const uint8_t *bytes, size_t n) { md5_update(&c->md5, bytes, n); }
+static void add_md5(struct checksum *c, const uint8_t *bytes, size_t n) { md5_update(c->md5, bytes, n); }
 
 static bool add_part(void *arg, Term binary, uint8_t byte)
 {
@@ -46,7 +45,7 @@ static bool add_part(void *arg, Term binary, uint8_t byte)
 
 static bool add_iolist(Process *p, struct checksum *c, Term t)
 {
-	bool ok = iolist_walk(t, add_part, c) == IOLIST_OK;
+	bool ok = term_is_bitstring(t) ? add_part(c, t, 0) : iolist_walk(t, add_part, c) == IOLIST_OK;
 
 	process_bump(p, (int)(c->bytes / BYTES_A_REDUCTION));
 	return ok;
@@ -166,10 +165,11 @@ static Term put_digest(Process *p, struct md5 *m)
 
 static Term work_md5_1(Process *p, Term *args)
 {
-	struct checksum c = { .add = add_md5 };
+	struct md5 m;
+	struct checksum c = { .add = add_md5, .md5 = &m };
 
-	md5_init(&c.md5);
-	return add_iolist(p, &c, args[0]) ? put_digest(p, &c.md5) : exc_badarg(p);
+	md5_init(&m);
+	return add_iolist(p, &c, args[0]) ? put_digest(p, &m) : exc_badarg(p);
 }
 
 Term bif_erlang_md5_1(Process *p, Term *args)
@@ -177,14 +177,15 @@ Term bif_erlang_md5_1(Process *p, Term *args)
 	return run(p, work_md5_1, args, 1);
 }
 
+/* A context is a binary of the bytes of a struct md5. */
 Term bif_erlang_md5_init_0(Process *p, Term *args)
 {
-	struct md5 m;
+	uint8_t *bytes;
+	Term t = binary_alloc_on_heap(&p->heap, sizeof(struct md5), &bytes);
 
 	(void)args;
-	memset(&m, 0, sizeof(m));
-	md5_init(&m);
-	return binary_put(&p->heap, &m, sizeof(m));
+	md5_init((struct md5 *)bytes);
+	return t;
 }
 
 static bool get_context(Term t, struct md5 *m)
@@ -202,11 +203,16 @@ static bool get_context(Term t, struct md5 *m)
 
 static Term work_md5_update_2(Process *p, Term *args)
 {
-	struct checksum c = { .add = add_md5 };
+	struct md5 m;
+	struct checksum c = { .add = add_md5, .md5 = &m };
+	uint8_t *bytes;
+	Term t;
 
-	if (!get_context(args[0], &c.md5) || !add_iolist(p, &c, args[1]))
+	if (!get_context(args[0], &m) || !add_iolist(p, &c, args[1]))
 		return exc_badarg(p);
-	return binary_put(&p->heap, &c.md5, sizeof(c.md5));
+	t = binary_alloc_on_heap(&p->heap, sizeof(m), &bytes);
+	memcpy(bytes, &m, sizeof(m));
+	return t;
 }
 
 Term bif_erlang_md5_update_2(Process *p, Term *args)

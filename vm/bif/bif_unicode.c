@@ -11,19 +11,22 @@
 
 enum {
 	BYTES_A_REDUCTION = 256,
-	PLAIN_CHARS_MAX = 1 << 17, /* what is looked at in one go, in less than a millisecond */
+	FEW_BYTES = 512,              /* a text that needs no more is converted on the C stack */
+	PLAIN_CHARS_MAX = 1 << 17, /* what is made a list of in one go, in less than a millisecond */
 };
 
 /* A conversion: text goes to `bytes`, which has room for all. */
 struct conversion {
 	struct heap *h;
 	bool latin1;
-	uint8_t *bytes;
+	uint8_t *bytes;      /* of `binary`, or `few` without one */
+	struct binary *binary;
 	size_t used, chars;
 	uint8_t cut[UTF8_MAX_BYTES]; /* the start of a character whose end is in the next binary */
 	size_t cut_bytes;
 	Term rest;           /* after a failure */
 	struct word_stack tails;
+	uint8_t few[FEW_BYTES];
 };
 
 /* ---- first pass: is it character data, and how many bytes may it take? */
@@ -168,21 +171,29 @@ static bool convert_binary(struct conversion *c, Term t)
 	return false;
 }
 
-static bool convert_integer(struct conversion *c, Term t)
+/* The characters that t begins with. Returns what is behind them. */
+static Term convert_integers(struct conversion *c, Term t)
 {
-	uint64_t v = (uint64_t)small_value(t);
+	uint64_t most = c->latin1 ? 0xff : 0x10ffff;
+	uint8_t *to = c->bytes + c->used;
+	size_t chars = 0;
 
-	if (!term_is_small(t) || c->cut_bytes > 0 || !utf8_is_scalar(v) || (c->latin1 && v > 255))
-		return false;
-	c->used += utf8_encode((uint32_t)v, c->bytes + c->used);
-	c->chars++;
-	return true;
+	for (; term_is_cons(t) && term_is_small(cons_head(t)); t = cons_tail(t), chars++) {
+		uint64_t ch = (uint64_t)small_value(cons_head(t));
+
+		if (ch > most || !utf8_is_scalar(ch) || c->cut_bytes > 0)
+			break;
+		to = utf8_put(to, (uint32_t)ch);
+	}
+	c->used = (size_t)(to - c->bytes);
+	c->chars += chars;
+	return t;
 }
 
 static bool convert_list(struct conversion *c, Term t)
 {
 	for (;;) {
-		while (term_is_cons(t)) {
+		while (term_is_cons(t = convert_integers(c, t))) {
 			Term head = cons_head(t);
 
 			if (term_is_cons(head)) {
@@ -195,7 +206,7 @@ static bool convert_list(struct conversion *c, Term t)
 					c->rest = heap_cons(c->h, c->rest, cons_tail(t));
 					return false;
 				}
-			} else if (!term_is_nil(head) && !convert_integer(c, head)) {
+			} else if (!term_is_nil(head)) {
 				c->rest = t;
 				return false;
 			}
@@ -233,36 +244,41 @@ static bool cut_is_start(const struct conversion *c)
 
 /* ---- results */
 
-static Term put_text_list(struct heap *h, const uint8_t *bytes, size_t n, size_t chars)
+/* bytes are `chars` well-formed characters. */
+static Term put_text_list(struct heap *h, const uint8_t *bytes, size_t chars)
 {
 	Term *at = heap_alloc(h, 2 * chars), *end = at + 2 * chars;
 	Term list = chars > 0 ? term_from_cons(at) : NIL;
-	uint32_t ch;
 
 	for (; at < end; at += 2) {
-		unsigned length = utf8_decode(bytes, n, &ch);
-
-		at[0] = SMALL((uint64_t)ch);
-		at[1] = at + 2 < end ? term_from_cons(at + 2) : NIL;
-		bytes += length;
-		n -= length;
+		at[0] = SMALL((uint64_t)utf8_take(&bytes));
+		at[1] = term_from_cons(at + 2);
 	}
+	if (chars > 0)
+		end[-1] = NIL;
 	return list;
 }
 
-/* Takes: b. */
-static Term put_result(struct conversion *c, struct binary *b, bool ok, bool as_list)
+static Term put_text(struct conversion *c, bool as_list)
 {
-	Term text, rest = c->rest, tag = am_error;
+	struct binary *b = c->binary;
+	Term list;
 
-	if (c->used < b->size_bytes && !as_list)
-		b = binary_resize(b, c->used);
 	if (as_list) {
-		text = put_text_list(c->h, b->data, c->used, c->chars);
-		binary_unref(b);
-	} else {
-		text = binary_from_counted(c->h, b, c->used);
+		list = put_text_list(c->h, c->bytes, c->chars);
+		if (b != NULL)
+			binary_unref(b);
+		return list;
 	}
+	if (b == NULL)
+		return binary_put(c->h, c->bytes, c->used);
+	return binary_from_counted(c->h, c->used > HEAPBIN_LIMIT && c->used < b->size_bytes ? binary_resize(b, c->used) : b, c->used);
+}
+
+static Term put_result(struct conversion *c, bool ok, bool as_list)
+{
+	Term text = put_text(c, as_list), rest = c->rest, tag = am_error;
+
 	if (ok && c->cut_bytes == 0)
 		return text;
 	if (c->cut_bytes > 0) {
@@ -276,17 +292,6 @@ static Term put_result(struct conversion *c, struct binary *b, bool ok, bool as_
 			tag = am_incomplete;
 	}
 	return heap_tuple(c->h, tag, text, rest);
-}
-
-static bool is_done(Term t, bool latin1)
-{
-	uint8_t *scratch;
-	size_t n;
-	const uint8_t *bytes = binary_bytes(t, &n, &scratch);
-	bool done = bytes != NULL && (latin1 ? utf8_ascii_prefix(bytes, n) : utf8_valid_prefix(bytes, n, NULL)) == n;
-
-	mem_free(scratch);
-	return done;
 }
 
 /* A flat list of characters, and not a long one: it is its own result. */
@@ -303,82 +308,92 @@ static bool is_characters(Term t, bool latin1, size_t *n)
 	return t == NIL;
 }
 
-/* The list of a binary that is characters from end to end; TERM_NONE: it is not. */
-static Term list_binary(Process *p, Term t, bool latin1)
+/* What a binary holds that is characters from end to end: itself, or a list of them. TERM_NONE: it is not, or the list is too long to
+ * be made in one go. */
+static Term take_plain_binary(Process *p, Term t, bool latin1, bool as_list)
 {
 	uint8_t *scratch;
 	size_t n, chars;
 	const uint8_t *bytes = binary_bytes(t, &n, &scratch);
-	Term list = TERM_NONE;
+	Term result = TERM_NONE;
 
-	if (bytes != NULL && n > PLAIN_CHARS_MAX)
-		bytes = NULL;
-	if (bytes != NULL && (latin1 || utf8_ascii_prefix(bytes, n) == n))
-		list = heap_list_bytes(&p->heap, bytes, n, NIL);
-	else if (bytes != NULL && utf8_valid_prefix(bytes, n, &chars) == n)
-		list = put_text_list(&p->heap, bytes, n, chars);
+	if (bytes == NULL || (as_list && n > PLAIN_CHARS_MAX))
+		;
+	else if (utf8_ascii_prefix(bytes, n) == n || (latin1 && as_list))
+		result = as_list ? heap_list_bytes(&p->heap, bytes, n, NIL) : t;
+	else if (!latin1 && utf8_valid_prefix(bytes, n, &chars) == n)
+		result = as_list ? put_text_list(&p->heap, bytes, chars) : t;
 	mem_free(scratch);
-	if (list != TERM_NONE)
+	if (result != TERM_NONE)
 		process_bump(p, (int)(n / BYTES_A_REDUCTION));
-	return list;
+	return result;
 }
 
-/* What needs no conversion, as a list; TERM_NONE: it does. */
-static Term list_plain(Process *p, Term t, bool latin1)
+/* The result where nothing is to be converted; TERM_NONE: something is. */
+static Term take_plain(Process *p, Term t, bool latin1, bool as_list)
 {
 	size_t n;
 
 	if (term_is_bitstring(t))
-		return list_binary(p, t, latin1);
-	if (!term_is_list(t) || !is_characters(t, latin1, &n))
+		return take_plain_binary(p, t, latin1, as_list);
+	if (!as_list || !term_is_list(t) || !is_characters(t, latin1, &n))
 		return TERM_NONE;
 	process_bump(p, (int)(n / BYTES_A_REDUCTION));
 	return t;
 }
 
-static Term convert_term(Process *p, Term *args, bool as_list, Term other)
+static Term convert_term(Process *p, Term t, bool latin1, bool as_list)
 {
-	struct conversion c = { .h = &p->heap, .latin1 = args[1] == am_latin1, .rest = NIL };
-	struct binary *b;
-	Term t = args[0];
+	struct conversion c;
 	size_t need;
 	bool ok;
 
-	if (!c.latin1 && args[1] != am_unicode && args[1] != am_utf8)
+	if (!measure(t, latin1, &need))
+		return exc_badarg(p);
+	process_bump(p, (int)(need / BYTES_A_REDUCTION));
+	c.h = &p->heap;
+	c.latin1 = latin1;
+	c.used = c.chars = c.cut_bytes = 0;
+	c.rest = NIL;
+	c.binary = need > FEW_BYTES ? binary_new(need) : NULL;
+	if (need > FEW_BYTES && c.binary == NULL)
+		return exc_system_limit(p);
+	c.bytes = c.binary != NULL ? c.binary->data : c.few;
+	ok = convert(&c, t);
+	return put_result(&c, ok, as_list);
+}
+
+static Term convert_arguments(Process *p, Term *args, bool as_list, Term other)
+{
+	bool latin1 = args[1] == am_latin1;
+	Term t = args[0], plain;
+
+	if (!latin1 && args[1] != am_unicode && args[1] != am_utf8)
 		return exc_trap(p, export_get(am_unicode, other, 2), 2, args);
 	if (!as_list && term_is_cons(t) && term_is_bitstring(cons_head(t)) && term_is_nil(cons_tail(t)))
 		t = cons_head(t);
-	if (as_list) {
-		Term list = list_plain(p, t, c.latin1);
-
-		if (list != TERM_NONE)
-			return list;
-	}
-	if (!measure(t, c.latin1, &need))
-		return exc_badarg(p);
-	process_bump(p, (int)(need / BYTES_A_REDUCTION));
-	if (!as_list && term_is_bitstring(t) && is_done(t, c.latin1))
-		return t;
-	b = binary_new(need);
-	if (b == NULL)
-		return exc_system_limit(p);
-	c.bytes = b->data;
-	ok = convert(&c, t);
-	return put_result(&c, b, ok, as_list);
+	plain = take_plain(p, t, latin1, as_list);
+	return plain != TERM_NONE ? plain : convert_term(p, t, latin1, as_list);
 }
 
 Term bif_unicode_characters_to_binary_2(Process *p, Term *args)
 {
-	return convert_term(p, args, false, am_characters_to_binary_int);
+	return convert_arguments(p, args, false, am_characters_to_binary_int);
 }
 
 Term bif_unicode_characters_to_list_2(Process *p, Term *args)
 {
-	return convert_term(p, args, true, am_characters_to_list_int);
+	return convert_arguments(p, args, true, am_characters_to_list_int);
 }
 
 Term bif_unicode_bin_is_7bit_1(Process *p, Term *args)
 {
+	uint8_t *scratch;
+	size_t n;
+	const uint8_t *bytes = binary_bytes(args[0], &n, &scratch);
+	bool is_ascii = bytes != NULL && utf8_ascii_prefix(bytes, n) == n;
+
 	(void)p;
-	return term_from_bool(is_done(args[0], true));
+	mem_free(scratch);
+	return term_from_bool(is_ascii);
 }

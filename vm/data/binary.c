@@ -5,43 +5,37 @@
 #include "base/alloc.h"
 #include "data/bitcopy.h"
 
-const uint8_t *binary_whole_bytes(Term t, size_t *n, uint8_t **scratch)
+const uint8_t *binary_copy_shifted(const struct bits_view *v, uint8_t **scratch)
 {
-	struct bits_view v = binary_view(t);
+	size_t n = v->size / 8;
 
-	*scratch = NULL;
-	*n = v.size / 8;
-	if (v.offset == 0)
-		return v.base;
-	*scratch = mem_alloc(*n + 1);
-	bitcopy_copy(*scratch, 0, v.base, v.offset, (uint64_t)*n * 8);
+	*scratch = mem_alloc(n + 1);
+	bitcopy_copy(*scratch, 0, v->base, v->offset, (uint64_t)n * 8);
 	return *scratch;
 }
 
-const uint8_t *binary_bytes(Term t, size_t *n, uint8_t **scratch)
+Term binary_alloc_on_heap(struct heap *h, size_t n, uint8_t **bytes)
 {
-	*scratch = NULL;
-	*n = 0;
-	return term_is_binary(t) ? binary_whole_bytes(t, n, scratch) : NULL;
+	size_t words = 2 + (n + 7) / 8;
+	struct heapbin *b = (struct heapbin *)heap_alloc(h, words);
+
+	b->header = HEADER(words - 1, SUB_HEAPBIN);
+	b->size_bytes = n;
+	*bytes = b->data;
+	return term_from_boxed((Term *)b);
 }
 
 Term binary_alloc(struct heap *h, size_t n, uint8_t **bytes)
 {
-	struct heapbin *hb;
 	struct binary *b;
 
-	if (n > HEAPBIN_LIMIT) {
-		b = binary_new(n);
-		if (b == NULL)
-			return TERM_NONE;
-		*bytes = b->data;
-		return refbin_put(h, b, n);
-	}
-	hb = (struct heapbin *)heap_alloc(h, binary_words(n));
-	hb->header = HEADER(binary_words(n) - 1, SUB_HEAPBIN);
-	hb->size_bytes = n;
-	*bytes = hb->data;
-	return term_from_boxed((Term *)hb);
+	if (likely(n <= HEAPBIN_LIMIT))
+		return binary_alloc_on_heap(h, n, bytes);
+	b = binary_new(n);
+	if (b == NULL)
+		return TERM_NONE;
+	*bytes = b->data;
+	return refbin_put(h, b, n);
 }
 
 Term binary_put(struct heap *h, const void *bytes, size_t n)

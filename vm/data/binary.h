@@ -59,15 +59,33 @@ static inline bool term_is_binary(Term t)
 /* t must be a bitstring. Units: whole bytes. */
 static inline size_t binary_size_bytes(Term t) { return boxed_ptr(t)[1]; }
 
-/* The bytes of a binary: in place where they stand on a byte boundary, else copied to *scratch (mem_free it; set to NULL
- * when not needed). Fails: NULL when t is no binary; *n is then 0. */
-const uint8_t *binary_bytes(Term t, size_t *n, uint8_t **scratch);
-/* As that, of a bitstring's whole bytes. */
-const uint8_t *binary_whole_bytes(Term t, size_t *n, uint8_t **scratch);
+/* The whole bytes of v, which does not start at a byte, copied to *scratch (mem_free it). */
+const uint8_t *binary_copy_shifted(const struct bits_view *v, uint8_t **scratch);
+/* The whole bytes of a bitstring: in place where they stand on a byte boundary, else copied to *scratch (mem_free it; set to NULL
+ * when not needed). */
+static inline const uint8_t *binary_whole_bytes(Term t, size_t *n, uint8_t **scratch)
+{
+	struct bits_view v = binary_view(t);
+
+	*scratch = NULL;
+	*n = v.size / 8;
+	return likely(v.offset == 0) ? v.base : binary_copy_shifted(&v, scratch);
+}
+/* The same of a binary. Fails: NULL when t is no binary; *n is then 0. */
+static inline const uint8_t *binary_bytes(Term t, size_t *n, uint8_t **scratch)
+{
+	if (likely(term_is_binary(t)))
+		return binary_whole_bytes(t, n, scratch);
+	*scratch = NULL;
+	*n = 0;
+	return NULL;
+}
 
 /* ---- making. GC: none. Fails: TERM_NONE when memory cannot be had. */
 /* A new binary of n bytes that the caller fills at once. */
 Term binary_alloc(struct heap *h, size_t n, uint8_t **bytes);
+/* The same with its bytes on the heap, though they may be more than HEAPBIN_LIMIT: for few that do not live long. Never fails. */
+Term binary_alloc_on_heap(struct heap *h, size_t n, uint8_t **bytes);
 Term binary_put(struct heap *h, const void *bytes, size_t n);
 /* A new bitstring with a copy of the bits. */
 Term binary_put_bits(struct heap *h, const struct bits_view *v);

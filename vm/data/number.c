@@ -458,13 +458,15 @@ bool num_get_uint64(Term t, uint64_t *n)
 {
 	struct big_view v;
 
-	if (!term_is_integer(t))
+	if (likely(term_is_small(t))) {
+		*n = (uint64_t)small_value(t);
+		return small_value(t) >= 0;
+	}
+	if (!term_is_big(t))
 		return false;
 	big_view(t, &v);
-	if (v.negative || v.count > 1)
-		return false;
-	*n = v.count == 0 ? 0 : v.limbs[0];
-	return true;
+	*n = v.limbs[0];
+	return !v.negative && v.count == 1;
 }
 
 /* Up to eight bytes. */

@@ -40,6 +40,27 @@ static inline uint8_t *utf8_put(uint8_t *to, uint32_t c)
 }
 /* The same; returns how many bytes. */
 static inline unsigned utf8_encode(uint32_t c, uint8_t *to) { return (unsigned)(utf8_put(to, c) - to); }
+/* The character at *at, which is well-formed; *at moves behind it. */
+static inline uint32_t utf8_take(const uint8_t **at)
+{
+	const uint8_t *p = *at;
+	uint32_t first = p[0];
+
+	if (first < 0x80) {
+		*at = p + 1;
+		return first;
+	}
+	if (first < 0xe0) {
+		*at = p + 2;
+		return (first & 0x1f) << 6 | (p[1] & 0x3fu);
+	}
+	if (first < 0xf0) {
+		*at = p + 3;
+		return (first & 0xf) << 12 | (p[1] & 0x3fu) << 6 | (p[2] & 0x3fu);
+	}
+	*at = p + 4;
+	return (first & 7) << 18 | (p[1] & 0x3fu) << 12 | (p[2] & 0x3fu) << 6 | (p[3] & 0x3fu);
+}
 /* Units: bytes at the start that are whole, well-formed characters; *chars (may be NULL) is how many. */
 size_t utf8_valid_prefix(const uint8_t *p, size_t n, size_t *chars);
 /* Units: bytes at the start below 0x80. */

@@ -20,7 +20,28 @@ main() ->
     d([unicode:bom_to_encoding(<<239, 187, 191>>), unicode:encoding_to_bom(utf8)]),
     Big = unicode:characters_to_binary([1024 + I rem 5000 || I <- lists:seq(1, 100000)]),
     d([byte_size(Big), erlang:phash2(unicode:characters_to_list(Big))]),
-    d(try unicode:characters_to_binary(x) catch C:R -> {C, R} end).
+    d(try unicode:characters_to_binary(x) catch C:R -> {C, R} end),
+    rand:seed(exsss, 7),
+    Texts = [text(rand:uniform(200)) || _ <- lists:seq(1, 2000)],
+    Results = [unicode:F(T, E) || T <- Texts, F <- [characters_to_binary, characters_to_list], E <- [unicode, latin1]],
+    d([length([R || R <- Results, tag(R) =:= Tag]) || Tag <- [done, error, incomplete]]),
+    d(erlang:phash2(Results)).
+
+tag({Tag, _, _}) -> Tag;
+tag(_) -> done.
+
+%% N parts: characters, binaries of whole, cut and wrong ones, lists of them; what is wrong is rare.
+text(0) -> case rand:uniform(4) of 1 -> <<"end">>; 2 -> <<226, 130>>; _ -> [] end;
+text(N) -> [part(rand:uniform(40)) | text(N - 1)].
+
+part(1) -> case rand:uniform(20) of 1 -> 16#d800; 2 -> 16#110000; 3 -> -1; 4 -> <<255>>; 5 -> <<195>>; _ -> [] end;
+part(2) -> <<0:1, B:3/binary, _/bits>> = <<0:1, "abc", 0:7>>, B;
+part(3) -> [char() | unicode:characters_to_binary([char(), char()])];
+part(4) -> C = <<(char())/utf8>>, {A, B} = split_binary(C, rand:uniform(byte_size(C)) - 1), [A, B];
+part(5) -> text(rand:uniform(3));
+part(_) -> char().
+
+char() -> element(rand:uniform(6), {$a, $b, 233, 255, 1024, 128512}).
 
 d(T) -> erlang:display(T).
 
@@ -38,3 +59,5 @@ d(T) -> erlang:display(T).
 %% expect: [{utf8,3},<<239,187,191>>]
 %% expect: [279520,11400274]
 %% expect: {error,badarg}
+%% expect: [1160,6484,356]
+%% expect: 2542944

@@ -175,6 +175,49 @@ START_TEST(test_utf8_valid_prefix)
 }
 END_TEST
 
+/* Four bytes as a number, the first one lowest: is what utf8_decode makes of them written as they are, and nothing when cut? */
+static bool is_read_as_written(uint32_t bytes)
+{
+	uint8_t text[4], again[UTF8_MAX_BYTES];
+	uint32_t c = 0;
+	unsigned n;
+
+	memcpy(text, &bytes, sizeof(text));
+	n = utf8_decode(text, sizeof(text), &c);
+	if (n == 0)
+		return true;
+	for (unsigned less = 1; less < n; less++)
+		if (utf8_decode(text, less, &c) != 0)
+			return false;
+	return utf8_is_scalar(c) && utf8_encode(c, again) == n && memcmp(text, again, n) == 0;
+}
+
+static bool is_written_as_read(uint32_t c)
+{
+	uint8_t text[UTF8_MAX_BYTES];
+	unsigned n = utf8_encode(c, text);
+	uint32_t read = 0;
+	size_t chars;
+
+	return utf8_decode(text, n, &read) == n && read == c && utf8_valid_prefix(text, n, &chars) == n && chars == 1;
+}
+
+/* Every character is read as it is written, and no other bytes are one: not overlong, no surrogates, nothing above U+10FFFF. */
+START_TEST(test_utf8_decode_all)
+{
+	size_t wrong = 0;
+
+	for (uint32_t c = 0; c <= 0x10ffff; c++)
+		wrong += utf8_is_scalar(c) && !is_written_as_read(c);
+	for (uint32_t start = 0; start < 0x10000; start++)
+		for (uint32_t end = 0; end < 0x10000; end += 0x1f1f)
+			wrong += !is_read_as_written(start | end << 16);
+	for (uint32_t third = 0; third < 0x1000000; third += 0x101)
+		wrong += !is_read_as_written(third | 0x80000000);
+	ck_assert_uint_eq(wrong, 0);
+}
+END_TEST
+
 static bool find(const char *const *words, size_t count, const char *text, size_t *at, size_t *n)
 {
 	struct search_word w[8];
@@ -260,6 +303,7 @@ Suite *binary_suite(void)
 	tcase_add_test(terms, test_iolist_forms);
 	tcase_add_test(terms, test_iolist_deep);
 	tcase_add_test(bytes, test_utf8_valid_prefix);
+	tcase_add_test(bytes, test_utf8_decode_all);
 	tcase_add_test(bytes, test_search_first_and_longest);
 	tcase_add_test(bytes, test_search_word_at_every_place);
 	suite_add_tcase(s, bits);
