@@ -137,16 +137,7 @@ static size_t split_atom(Term atom, uint32_t chars[ATOM_MAX_CHARS])
 
 Term bif_erlang_atom_to_list_1(Process *p, Term *args)
 {
-	uint32_t chars[ATOM_MAX_CHARS];
-	Term terms[ATOM_MAX_CHARS];
-	size_t n;
-
-	if (!term_is_atom(args[0]))
-		return exc_badarg(p);
-	n = split_atom(args[0], chars);
-	for (size_t i = 0; i < n; i++)
-		terms[i] = term_from_small(chars[i]);
-	return heap_list_array(&p->heap, n, terms, NIL);
+	return term_is_atom(args[0]) ? heap_list_atom(&p->heap, args[0]) : exc_badarg(p);
 }
 
 Term bif_erlang_atom_to_binary_2(Process *p, Term *args)

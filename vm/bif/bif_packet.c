@@ -14,39 +14,26 @@ struct source {
 	bool binaries;       /* texts of HTTP are binaries, not lists */
 };
 
-static const struct {
-	Term name;
-	enum packet_type type;
-	bool binaries;
-} types[] = {
-	{ SMALL(0), PACKET_RAW, false },
-	{ am_raw, PACKET_RAW, false },
-	{ SMALL(1), PACKET_1, false },
-	{ SMALL(2), PACKET_2, false },
-	{ SMALL(4), PACKET_4, false },
-	{ am_asn1, PACKET_ASN1, false },
-	{ am_sunrm, PACKET_SUNRM, false },
-	{ am_cdr, PACKET_CDR, false },
-	{ am_fcgi, PACKET_FCGI, false },
-	{ am_line, PACKET_LINE, false },
-	{ am_tpkt, PACKET_TPKT, false },
-	{ am_http, PACKET_HTTP, false },
-	{ am_httph, PACKET_HTTPH, false },
-	{ am_http_bin, PACKET_HTTP, true },
-	{ am_httph_bin, PACKET_HTTPH, true },
-	{ am_ssl_tls, PACKET_SSL_TLS, false },
-};
-
+/* Fails: false, when it is the name of no type. */
 static bool find_type(Term name, enum packet_type *type, bool *binaries)
 {
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-		if (types[i].name != name)
-			continue;
-		*type = types[i].type;
-		*binaries = types[i].binaries;
-		return true;
+	*binaries = false;
+	switch (name) {
+	case SMALL(0): case am_raw: *type = PACKET_RAW; return true;
+	case SMALL(1): *type = PACKET_1; return true;
+	case SMALL(2): *type = PACKET_2; return true;
+	case SMALL(4): *type = PACKET_4; return true;
+	case am_asn1: *type = PACKET_ASN1; return true;
+	case am_sunrm: *type = PACKET_SUNRM; return true;
+	case am_cdr: *type = PACKET_CDR; return true;
+	case am_fcgi: *type = PACKET_FCGI; return true;
+	case am_line: *type = PACKET_LINE; return true;
+	case am_tpkt: *type = PACKET_TPKT; return true;
+	case am_http: case am_http_bin: *type = PACKET_HTTP; *binaries = name == am_http_bin; return true;
+	case am_httph: case am_httph_bin: *type = PACKET_HTTPH; *binaries = name == am_httph_bin; return true;
+	case am_ssl_tls: *type = PACKET_SSL_TLS; return true;
+	default: return false;
 	}
-	return false;
 }
 
 static bool get_option(struct packet_limits *l, enum packet_type type, Term option)
@@ -125,7 +112,7 @@ static Term put_field(const struct source *s, const struct http_line *l)
 	return heap_tuple(s->h, am_http_header, SMALL((int64_t)l->number), name, given, put_own_text(s, l->value));
 }
 
-static Term put_http(const struct source *s, enum packet_type type, size_t n)
+static __attribute__((noinline)) Term put_http(const struct source *s, enum packet_type type, size_t n)
 {
 	struct heap *h = s->h;
 	struct http_line l;

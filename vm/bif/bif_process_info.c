@@ -49,19 +49,14 @@ static Term info_registered_name(Process *p, struct heap *h)
 
 /* ---- where it is */
 
-static Term put_location(struct heap *h, const struct code_place *place)
+static Term put_place(struct heap *h, const struct code_place *place)
 {
-	if (place->line == 0)
-		return NIL;
-	return heap_cons(h, pair(h, am_file, heap_list_atom(h, place->file)),
-			 heap_cons(h, pair(h, am_line, int_term(place->line)), NIL));
+	return heap_tuple(h, place->module, place->function, int_term(place->arity));
 }
 
-static Term put_place(struct heap *h, const struct code_place *place, bool location)
+static Term put_located(struct heap *h, const struct code_place *place, struct code_file_term *last)
 {
-	Term m = place->module, f = place->function, a = int_term(place->arity);
-
-	return location ? heap_tuple(h, m, f, a, put_location(h, place)) : heap_tuple(h, m, f, a);
+	return heap_tuple(h, place->module, place->function, int_term(place->arity), code_place_list(h, place, last, NIL));
 }
 
 /* Code addresses from the top: where it stands, then the callers. Returns how many. */
@@ -110,26 +105,28 @@ static Term info_current_function(Process *p, struct heap *h)
 {
 	struct code_place place;
 
-	return find_current(p, &place) ? put_place(h, &place, false) : am_undefined;
+	return find_current(p, &place) ? put_place(h, &place) : am_undefined;
 }
 
 static Term info_current_location(Process *p, struct heap *h)
 {
+	struct code_file_term file = { 0 };
 	struct code_place place;
 
-	return find_current(p, &place) ? put_place(h, &place, true) : am_undefined;
+	return find_current(p, &place) ? put_located(h, &place, &file) : am_undefined;
 }
 
 static Term info_current_stacktrace(Process *p, struct heap *h)
 {
 	const Inst *found[EXC_DEPTH_MAX];
 	unsigned n = list_addresses(p, found, atomic_load(&exc_depth));
+	struct code_file_term file = { 0 };
 	struct code_place place;
 	Term list = NIL;
 
 	while (n-- > 0)
 		if (code_find_place(found[n], &place))
-			list = heap_cons(h, put_place(h, &place, true), list);
+			list = heap_cons(h, put_located(h, &place, &file), list);
 	return list;
 }
 

@@ -13,6 +13,7 @@ static struct {
 	uintptr_t base;
 	struct lock lock;
 	size_t next;         /* where the search starts */
+	atomic_uint_fast64_t given;
 	_Atomic(struct code_instance *) owners[PAGES];
 } area;
 
@@ -66,8 +67,11 @@ void code_area_give(Inst *at, size_t words)
 	lock_acquire(&area.lock);
 	for (size_t i = 0; i < n; i++)
 		atomic_store_explicit(&area.owners[first + i], NULL, memory_order_release);
+	atomic_fetch_add_explicit(&area.given, 1, memory_order_release);
 	lock_release(&area.lock);
 }
+
+uint64_t code_area_given(void) { return atomic_load_explicit(&area.given, memory_order_acquire); }
 
 struct code_instance *code_area_owner(const Inst *pc)
 {

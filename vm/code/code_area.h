@@ -14,6 +14,8 @@ void code_area_init(void);
 /* Zeroed, for code of `owner`. Fails: NULL when the range is full. */
 Inst *code_area_take(struct code_instance *owner, size_t words);
 void code_area_give(Inst *at, size_t words);
+/* How often code was given back: what was found out about an address holds until that changes. */
+uint64_t code_area_given(void);
 /* Lock-free; NULL when pc is no loaded code. */
 struct code_instance *code_area_owner(const Inst *pc);
 

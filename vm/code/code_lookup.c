@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From an address to its function and its line. Takes no lock: code is freed only while the world is stopped. */
+/* From an address to its function and its line, and to what a stack trace says of them. Takes no lock: code is freed only while the world is stopped. */
 #include "code/code_area.h"
 #include "code/module.h"
 #include "code/opcodes.h"
@@ -25,15 +25,19 @@ static const Inst *search_function(const struct code_instance *c, const Inst *pc
 	return low > 0 ? c->functions[low - 1] : NULL;
 }
 
-const Inst *code_find_function(const Inst *pc)
+static const Inst *find_function(const struct code_instance *c, const Inst *pc)
 {
-	const struct code_instance *c = code_find_instance(pc);
 	const struct export *e;
 
 	if (c != NULL)
 		return search_function(c, pc);
 	e = export_of_stub(pc - 1);
 	return e != NULL && e->module != TERM_NONE ? e->func_info : NULL;
+}
+
+const Inst *code_find_function(const Inst *pc)
+{
+	return find_function(code_find_instance(pc), pc);
 }
 
 /* The last entry that begins before pc, unless it belongs to an earlier function. */
@@ -53,10 +57,9 @@ static const struct code_line *search_line(const struct code_instance *c, const 
 	return low > 0 && c->lines[low - 1].at >= first ? &c->lines[low - 1] : NULL;
 }
 
-bool code_find_place(const Inst *pc, struct code_place *place)
+static bool find_place(const struct code_instance *c, const Inst *pc, struct code_place *place)
 {
-	const struct code_instance *c = code_find_instance(pc);
-	const Inst *function = code_find_function(pc);
+	const Inst *function = find_function(c, pc);
 	const struct code_line *line;
 
 	if (function == NULL)
@@ -72,4 +75,38 @@ bool code_find_place(const Inst *pc, struct code_place *place)
 		place->line = line->line;
 	}
 	return true;
+}
+
+/* What this thread found last. Who asks about an address asks about it again: the same frames stand below each exception of a process. */
+static _Thread_local struct recent_place {
+	const Inst *pc;
+	uint64_t given;      /* code_area_given() when it was found */
+	struct code_place place;
+} recent[64];
+
+bool code_find_place(const Inst *pc, struct code_place *place)
+{
+	struct recent_place *r = &recent[((uintptr_t)pc >> 3) * 0x9e3779b97f4a7c15 >> 58];
+	uint64_t given = code_area_given();
+
+	if (r->pc != pc || r->given != given) {
+		const struct code_instance *c = code_find_instance(pc);
+
+		r->pc = NULL;
+		if (!find_place(c, pc, &r->place))
+			return false;
+		r->pc = c != NULL ? pc : NULL; /* an address in an export is looked up again: that changes when its module is loaded */
+		r->given = given;
+	}
+	*place = r->place;
+	return true;
+}
+
+Term code_place_list(struct heap *h, const struct code_place *place, struct code_file_term *last, Term tail)
+{
+	if (place->line == 0)
+		return tail;
+	if (last->tuple == 0 || last->file != place->file)
+		*last = (struct code_file_term){ place->file, heap_tuple(h, am_file, heap_list_atom(h, place->file)) };
+	return heap_cons(h, last->tuple, heap_cons(h, heap_tuple(h, am_line, term_from_small(place->line)), tail));
 }

@@ -110,6 +110,12 @@ struct code_place {
 };
 /* Fails: false when it is no code. */
 bool code_find_place(const Inst *pc, struct code_place *place);
+/* [{file, Name}, {line, Line} | tail] of a stack trace; tail where the line is unknown. Frames in turn that stand in one file share the
+ * tuple of its name: *last begins as {0} and is the same for all of one stack trace. */
+struct code_file_term {
+	Term file, tuple;
+};
+Term code_place_list(struct heap *h, const struct code_place *place, struct code_file_term *last, Term tail);
 /* The instance that pc lies in, or NULL. */
 struct code_instance *code_find_instance(const Inst *pc);
 

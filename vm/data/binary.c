@@ -52,13 +52,14 @@ static Term put_subbin(struct heap *h, Term original, uint64_t start, uint64_t s
 {
 	struct subbin *s = (struct subbin *)heap_alloc(h, SUBBIN_WORDS);
 
-	memset(s, 0, sizeof(*s));
-	s->header = HEADER(SUBBIN_WORDS - 1, SUB_SUBBIN);
-	s->size_bytes = size / 8;
-	s->offset_bytes = start / 8;
-	s->bit_size = size & 7;
-	s->bit_offset = start & 7;
-	s->original = original;
+	*s = (struct subbin){
+		.header = HEADER(SUBBIN_WORDS - 1, SUB_SUBBIN),
+		.size_bytes = size / 8,
+		.offset_bytes = start / 8,
+		.bit_size = size & 7,
+		.bit_offset = start & 7,
+		.original = original,
+	};
 	return term_from_boxed((Term *)s);
 }
 
@@ -88,20 +89,36 @@ Term binary_original(Term t, uint64_t *offset)
 	return s->original;
 }
 
+/* memcpy of few bytes. */
+static inline void copy_few(uint8_t *to, const uint8_t *from, size_t n)
+{
+	if (n < sizeof(uint64_t)) {
+		while (n-- > 0)
+			*to++ = *from++;
+		return;
+	}
+	for (size_t i = 0; i + sizeof(uint64_t) < n; i += sizeof(uint64_t))
+		memcpy(to + i, from + i, sizeof(uint64_t));
+	memcpy(to + n - sizeof(uint64_t), from + n - sizeof(uint64_t), sizeof(uint64_t));
+}
+
 Term binary_sub(struct heap *h, Term t, uint64_t start, uint64_t size)
 {
 	uint64_t offset;
 	Term original = binary_original(t, &offset);
+	const uint8_t *from;
+	uint8_t *to;
 
 	start += offset;
-	if ((size & 7) == 0 && size <= HEAPBIN_LIMIT * 8) {
-		uint8_t *to;
-		Term copy = binary_alloc(h, size / 8, &to);
-
-		bitcopy_copy(to, 0, binary_original_bytes(boxed_ptr(original)), start, size);
-		return copy;
-	}
-	return put_subbin(h, original, start, size);
+	if ((size & 7) != 0 || size > HEAPBIN_LIMIT * 8)
+		return put_subbin(h, original, start, size);
+	t = binary_alloc_on_heap(h, size / 8, &to);
+	from = binary_original_bytes(boxed_ptr(original));
+	if (likely((start & 7) == 0))
+		copy_few(to, from + start / 8, size / 8);
+	else
+		bitcopy_copy(to, 0, from, start, size);
+	return t;
 }
 
 Term binary_from_counted(struct heap *h, struct binary *b, size_t n)

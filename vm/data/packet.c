@@ -144,7 +144,7 @@ static const struct known known_methods[] = {
 static unsigned find_known(const struct known *table, size_t count, const uint8_t *name, size_t n)
 {
 	for (size_t i = 0; i < count; i++)
-		if (table[i].n == n && memcmp(table[i].text, name, n) == 0)
+		if (table[i].n == n && (uint8_t)table[i].text[0] == name[0] && memcmp(table[i].text, name, n) == 0)
 			return (unsigned)i + 1;
 	return 0;
 }
@@ -152,7 +152,13 @@ static unsigned find_known(const struct known *table, size_t count, const uint8_
 /* May it stand in the name of a method or header? */
 static bool is_name_char(uint8_t c)
 {
-	return c > 32 && c < 128 && strchr("()<>@,;:\\\"/[]?={}", c) == NULL;
+	switch (c) {
+	case '(': case ')': case '<': case '>': case '@': case ',': case ';': case ':': case '\\': case '"': case '/': case '[': case ']':
+	case '?': case '=': case '{': case '}':
+		return false;
+	default:
+		return c > 32 && c < 128;
+	}
 }
 
 static bool is_digit(uint8_t c) { return c >= '0' && c <= '9'; }

@@ -303,17 +303,9 @@ static Term info_list(struct heap *h, Term info, Term tail)
 	return heap_cons(h, heap_tuple(h, am_error_info, info), tail);
 }
 
-static Term place_list(struct heap *h, const struct code_place *place, Term tail)
+static Term entry_make(struct heap *h, const struct code_place *place, struct code_file_term *last, Term args, Term info)
 {
-	if (place->line == 0)
-		return tail;
-	tail = heap_cons(h, heap_tuple(h, am_line, term_from_small(place->line)), tail);
-	return heap_cons(h, heap_tuple(h, am_file, heap_list_atom(h, place->file)), tail);
-}
-
-static Term entry_make(struct heap *h, const struct code_place *place, Term args, Term info)
-{
-	Term where = place_list(h, place, info_list(h, info, NIL));
+	Term where = code_place_list(h, place, last, info_list(h, info, NIL));
 
 	return heap_tuple(h, place->module, place->function, args != TERM_NONE ? args : term_from_small(place->arity), where);
 }
@@ -323,6 +315,7 @@ Term exc_trace_list(Process *p, Term raw)
 	struct heap *h = &p->heap;
 	Term head, addresses, list = NIL, first_args = TERM_NONE, first_info = NIL;
 	const Inst *found[EXC_DEPTH_MAX];
+	struct code_file_term last = { 0 };
 	size_t n;
 
 	if (!raw_is_valid(raw))
@@ -342,8 +335,8 @@ Term exc_trace_list(Process *p, Term raw)
 
 		if (!code_find_place(found[n], &place))
 			continue;
-		list = heap_cons(h, n == 0 ? entry_make(h, &place, first_args, first_info) :
-					     entry_make(h, &place, TERM_NONE, NIL), list);
+		list = heap_cons(h, n == 0 ? entry_make(h, &place, &last, first_args, first_info) :
+					     entry_make(h, &place, &last, TERM_NONE, NIL), list);
 	}
 	if (term_is_tuple_of(head, 4)) {
 		Term info = info_list(h, tuple_get(head, 4), NIL);

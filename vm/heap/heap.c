@@ -155,25 +155,50 @@ Term heap_list_bytes(struct heap *h, const void *bytes, size_t n, Term tail)
 	return tail;
 }
 
+/* The character that starts at *text, of well-formed UTF-8; *text moves behind it. */
+static uint32_t take_char(const uint8_t **text)
+{
+	const uint8_t *p = *text;
+	uint32_t c = *p++;
+
+	if (c >= 0x80)
+		for (c &= c < 0xe0 ? 0x1f : c < 0xf0 ? 0xf : 7; (*p & 0xc0) == 0x80; p++)
+			c = c << 6 | (*p & 0x3f);
+	*text = p;
+	return c;
+}
+
+static size_t count_chars(const uint8_t *text, size_t n)
+{
+	size_t i = 0, chars;
+
+	for (uint64_t w; n - i >= sizeof(w); i += sizeof(w)) {
+		memcpy(&w, text + i, sizeof(w));
+		if (w & 0x8080808080808080u)
+			break;
+	}
+	for (chars = i; i < n; i++)
+		chars += (text[i] & 0xc0) != 0x80;
+	return chars;
+}
+
 Term heap_list_atom(struct heap *h, Term atom)
 {
-	size_t n;
-	const char *text = atom_text(atom, &n);
-	Term list = NIL;
+	size_t n, chars;
+	const uint8_t *text = (const uint8_t *)atom_text(atom, &n);
+	Term *at, *end;
 
-	while (n > 0) {
-		uint32_t c = (uint8_t)text[--n], bits = 0, more = 0;
-
-		while ((c & 0xc0) == 0x80) {
-			more |= (c & 0x3f) << bits;
-			bits += 6;
-			c = (uint8_t)text[--n];
-		}
-		if (bits != 0)
-			c = (c & (0x3fu >> (bits / 6))) << bits | more;
-		list = heap_cons(h, SMALL(c), list);
+	chars = count_chars(text, n);
+	if (chars == 0)
+		return NIL;
+	at = heap_alloc(h, 2 * chars);
+	end = at + 2 * chars;
+	for (Term *cell = at; cell < end; cell += 2) {
+		cell[0] = SMALL((uint64_t)(likely(*text < 0x80) ? *text++ : take_char(&text)));
+		cell[1] = term_from_cons(cell + 2);
 	}
-	return list;
+	end[-1] = NIL;
+	return term_from_cons(at);
 }
 
 Term heap_big(struct heap *h, uint64_t limb, bool negative)

@@ -97,7 +97,13 @@ static inline Term heap_tuple_array(struct heap *h, size_t arity, const Term *el
 	Term *at = heap_alloc(h, arity + 1);
 
 	at[0] = HEADER(arity, SUB_TUPLE);
-	memcpy(at + 1, elements, arity * sizeof(Term));
+	if (__builtin_constant_p(arity)) { /* each from where it is, not by way of an array */
+#pragma GCC unroll 16
+		for (size_t i = 0; i < arity; i++)
+			at[1 + i] = elements[i];
+	} else {
+		memcpy(at + 1, elements, arity * sizeof(Term));
+	}
 	return term_from_boxed(at);
 }
 /* heap_tuple(h, a, b, c): a tuple of the terms given. */

@@ -26,7 +26,16 @@ main() ->
     d(apply(erlang, process_info, [self(), current_function])),
     [d(try ?MODULE:F(x) catch error:badarith:S -> {F, entry(S)} end) || F <- [up, down, plus, minus, kept]],
     d(try +id(list_to_atom("x")) catch error:badarith:T -> entry(T) end),
-    d(lists:sort([K || {K, _} <- error_handler:module_info()])).
+    d(lists:sort([K || {K, _} <- error_handler:module_info()])),
+    [{_, {_, Trace}}] = lists:map(fun where/1, [current_stacktrace]),
+    d(files(Trace)),
+    d(try lists:map(fun up/1, [x]) catch error:badarith:U -> files(U) end),
+    W = [list_to_atom(T) || T <- ["", "a", [233], [1024, $b, 128512], lists:duplicate(255, 8364), "abcdefg" ++ [255]]],
+    d([erlang:phash2(atom_to_list(A)) || A <- W]).
+
+files(Trace) ->
+    [{M, filename:basename(proplists:get_value(file, L, "none")), is_integer(proplists:get_value(line, L))}
+     || {M, _, _, L} <- Trace, M =/= init].
 
 entry([{M, N, A, _} | _]) -> {M, N, A}.
 
@@ -43,3 +52,6 @@ d(T) -> erlang:display(T).
 %% expect: {kept,{proc_where,kept,1}}
 %% expect: {proc_where,main,0}
 %% expect: [attributes,compile,exports,md5,module]
+%% expect: [{proc_where,"proc_where.erl",true},{lists,"lists.erl",true},{proc_where,"proc_where.erl",true}]
+%% expect: [{proc_where,"proc_where.erl",true},{lists,"lists.erl",true},{proc_where,"proc_where.erl",true}]
+%% expect: [113427502,49011133,18647755,111885361,76646439,54267857]

@@ -51,6 +51,7 @@ START_TEST(test_module_publish_replaces_and_keeps_old)
 {
 	struct literal_area *literals;
 	struct code_instance *first, *second, *third;
+	struct code_place place;
 	const Inst *address;
 	Term m;
 
@@ -67,6 +68,7 @@ START_TEST(test_module_publish_replaces_and_keeps_old)
 	ck_assert_int_eq(module_publish(&second, 1), 0);
 	ck_assert(address_of_f() != address);
 	ck_assert(atomic_load(&module_find(m)->old) == first);
+	ck_assert(code_find_place(address, &place) && place.module == m); /* which is then remembered */
 	third = prepare_version(3);
 	ck_assert(!module_can_publish(m));
 	ck_assert_int_eq(module_publish(&third, 1), -EBUSY);
@@ -76,6 +78,7 @@ START_TEST(test_module_publish_replaces_and_keeps_old)
 	ck_assert_int_eq(module_purge_complete(m, &literals), 0);
 	literal_free(literals);
 	ck_assert_ptr_null(code_find_function(address));
+	ck_assert(!code_find_place(address, &place));
 	ck_assert_int_eq(module_purge_prepare(m, false), -ENOENT);
 	ck_assert_int_eq(module_publish(&third, 1), 0);
 }
