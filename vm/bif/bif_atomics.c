@@ -202,19 +202,13 @@ Term bif_atomics_info_1(Process *p, Term *args)
 {
 	struct words_array *a = find_array(args[0], &atomics_type);
 	struct heap *h = &p->heap;
-	Term pairs[8];
+	static const Term keys[] = { am_max, am_memory, am_min, am_size };
 
 	if (a == NULL)
 		return exc_badarg(p);
-	pairs[0] = am_size;
-	pairs[1] = term_from_small((int64_t)a->count);
-	pairs[2] = am_max;
-	pairs[3] = a->is_signed ? heap_int(h, INT64_MAX) : heap_uint(h, UINT64_MAX);
-	pairs[4] = am_min;
-	pairs[5] = a->is_signed ? heap_int(h, INT64_MIN) : SMALL(0);
-	pairs[6] = am_memory;
-	pairs[7] = memory_of(a);
-	return map_from_pairs(h, pairs, 4);
+	return map_from_atoms(h, 4, keys, (Term[]){ a->is_signed ? heap_int(h, INT64_MAX) : heap_uint(h, UINT64_MAX), memory_of(a),
+						    a->is_signed ? heap_int(h, INT64_MIN) : SMALL(0),
+						    term_from_small((int64_t)a->count) });
 }
 
 /* ---- counters with write concurrency: the value is the sum over the rows */
@@ -223,7 +217,9 @@ static size_t own_row(const struct words_array *a)
 {
 	struct sched *s = sched_self();
 
-	return s != NULL ? (s->id - 1) % a->rows : 0;
+	size_t row = s != NULL ? s->id - 1 : 0;
+
+	return likely(row < a->rows) ? row : row % a->rows;
 }
 
 Term bif_erts_internal_counters_get_2(Process *p, Term *args)
@@ -268,13 +264,52 @@ Term bif_erts_internal_counters_put_3(Process *p, Term *args)
 Term bif_erts_internal_counters_info_1(Process *p, Term *args)
 {
 	struct words_array *a = find_array(args[0], &counters_type);
-	Term pairs[4];
+	static const Term keys[] = { am_memory, am_size };
 
 	if (a == NULL)
 		return exc_badarg(p);
-	pairs[0] = am_size;
-	pairs[1] = term_from_small((int64_t)a->count);
-	pairs[2] = am_memory;
-	pairs[3] = memory_of(a);
-	return map_from_pairs(&p->heap, pairs, 2);
+	return map_from_atoms(&p->heap, 2, keys, (Term[]){ memory_of(a), term_from_small((int64_t)a->count) });
+}
+
+/* ---- counters of either kind: {atomics | write_concurrency, Array}. Module counters has these in Erlang. */
+
+static inline __attribute__((always_inline)) Term call_kind(Process *p, Term counters, Term index, Term value,
+							    Term (*on_atomics)(Process *, Term *), Term (*on_rows)(Process *, Term *))
+{
+	if (unlikely(!term_is_tuple_of(counters, 2)))
+		return exc_badarg(p);
+	switch (tuple_get(counters, 1)) {
+	case am_atomics: return on_atomics(p, (Term[]){ tuple_get(counters, 2), index, value });
+	case am_write_concurrency: return on_rows(p, (Term[]){ tuple_get(counters, 2), index, value });
+	default: return exc_badarg(p);
+	}
+}
+
+Term bif_counters_get_2(Process *p, Term *args)
+{
+	return call_kind(p, args[0], args[1], NIL, bif_atomics_get_2, bif_erts_internal_counters_get_2);
+}
+
+Term bif_counters_add_3(Process *p, Term *args)
+{
+	return call_kind(p, args[0], args[1], args[2], bif_atomics_add_3, bif_erts_internal_counters_add_3);
+}
+
+Term bif_counters_sub_3(Process *p, Term *args)
+{
+	Term added = num_negate(&p->heap, args[2]);
+
+	if (added == TERM_NONE)
+		return exc_badarith(p);
+	return call_kind(p, args[0], args[1], added, bif_atomics_add_3, bif_erts_internal_counters_add_3);
+}
+
+Term bif_counters_put_3(Process *p, Term *args)
+{
+	return call_kind(p, args[0], args[1], args[2], bif_atomics_put_3, bif_erts_internal_counters_put_3);
+}
+
+Term bif_counters_info_1(Process *p, Term *args)
+{
+	return call_kind(p, args[0], NIL, NIL, bif_atomics_info_1, bif_erts_internal_counters_info_1);
 }

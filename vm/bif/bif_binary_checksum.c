@@ -81,6 +81,18 @@ static bool get_uint32(Term t, uLong *value)
 	return true;
 }
 
+/* The bytes of a binary that is worth no reduction. Fails: NULL for all others. */
+static const uint8_t *find_short(Term t, size_t *n)
+{
+	struct bits_view v;
+
+	if (!term_is_binary(t))
+		return NULL;
+	v = binary_view(t);
+	*n = v.size / 8;
+	return v.offset == 0 && *n < BYTES_A_REDUCTION ? v.base : NULL;
+}
+
 static Term sum(Process *p, struct checksum *c, Term t)
 {
 	return add_iolist(p, c, t) ? heap_uint(&p->heap, c->value) : exc_badarg(p);
@@ -95,6 +107,11 @@ static Term work_crc32_1(Process *p, Term *args)
 
 Term bif_erlang_crc32_1(Process *p, Term *args)
 {
+	size_t n;
+	const uint8_t *bytes = find_short(args[0], &n);
+
+	if (bytes != NULL)
+		return heap_uint(&p->heap, crc32_z(0, bytes, n));
 	return run(p, work_crc32_1, args, 1);
 }
 
@@ -107,6 +124,12 @@ static Term work_crc32_2(Process *p, Term *args)
 
 Term bif_erlang_crc32_2(Process *p, Term *args)
 {
+	size_t n;
+	uLong before;
+	const uint8_t *bytes = find_short(args[1], &n);
+
+	if (bytes != NULL && get_uint32(args[0], &before))
+		return heap_uint(&p->heap, crc32_z(before, bytes, n));
 	return run(p, work_crc32_2, args, 2);
 }
 
@@ -119,6 +142,11 @@ static Term work_adler32_1(Process *p, Term *args)
 
 Term bif_erlang_adler32_1(Process *p, Term *args)
 {
+	size_t n;
+	const uint8_t *bytes = find_short(args[0], &n);
+
+	if (bytes != NULL)
+		return heap_uint(&p->heap, adler32_z(1, bytes, n));
 	return run(p, work_adler32_1, args, 1);
 }
 
@@ -131,6 +159,12 @@ static Term work_adler32_2(Process *p, Term *args)
 
 Term bif_erlang_adler32_2(Process *p, Term *args)
 {
+	size_t n;
+	uLong before;
+	const uint8_t *bytes = find_short(args[1], &n);
+
+	if (bytes != NULL && get_uint32(args[0], &before))
+		return heap_uint(&p->heap, adler32_z(before, bytes, n));
 	return run(p, work_adler32_2, args, 2);
 }
 

@@ -181,7 +181,8 @@ static Term encode_unsigned(Process *p, Term t, bool little)
 {
 	struct big_view v;
 	uint8_t *to;
-	size_t n;
+	size_t whole, rest; /* limbs below the highest; bytes of that one */
+	uint64_t highest;
 	Term binary;
 
 	if (!term_is_integer(t))
@@ -189,19 +190,23 @@ static Term encode_unsigned(Process *p, Term t, bool little)
 	big_view(t, &v);
 	if (v.negative)
 		return exc_badarg(p);
-	n = v.count * 8;
-	if (n > 0)
-		n -= (size_t)__builtin_clzll(v.limbs[v.count - 1]) / 8;
-	binary = binary_alloc(&p->heap, n > 0 ? n : 1, &to);
+	whole = v.count > 0 ? v.count - 1 : 0;
+	highest = v.count > 0 ? v.limbs[whole] : 0;
+	rest = (71 - (size_t)__builtin_clzll(highest | 1)) / 8;
+	binary = binary_alloc(&p->heap, whole * 8 + rest, &to);
 	if (binary == TERM_NONE)
 		return exc_system_limit(p);
-	to[0] = 0;
-	for (size_t i = 0; i < n; i++)
-		to[little ? i : n - 1 - i] = (uint8_t)(v.limbs[i / 8] >> i % 8 * 8);
+	for (size_t i = 0; i < whole; i++)
+		if (little)
+			bitcopy_put_64(to + i * 8, __builtin_bswap64(v.limbs[i]));
+		else
+			bitcopy_put_64(to + rest + (whole - 1 - i) * 8, v.limbs[i]);
+	for (size_t i = 0; i < rest; i++, highest >>= 8)
+		to[little ? whole * 8 + i : rest - 1 - i] = (uint8_t)highest;
 	return binary;
 }
 
-static Term decode_unsigned(Process *p, Term t, bool little)
+static __attribute__((noinline)) Term decode_any(Process *p, Term t, bool little)
 {
 	uint8_t *scratch;
 	size_t n;
@@ -213,6 +218,22 @@ static Term decode_unsigned(Process *p, Term t, bool little)
 	number = num_from_bytes(&p->heap, bytes, n, little, false);
 	mem_free(scratch);
 	return number != TERM_NONE ? number : exc_system_limit(p);
+}
+
+/* Those of up to a word are read where they are. */
+static Term decode_unsigned(Process *p, Term t, bool little)
+{
+	uint64_t number = 0;
+	struct bits_view v;
+
+	if (unlikely(!term_is_binary(t)))
+		return exc_badarg(p);
+	v = binary_view(t);
+	if (unlikely(v.offset != 0 || v.size > 64))
+		return decode_any(p, t, little);
+	for (size_t n = v.size / 8, i = 0; i < n; i++)
+		number = number << 8 | v.base[little ? n - 1 - i : i];
+	return heap_uint(&p->heap, number);
 }
 
 Term bif_binary_encode_unsigned_1(Process *p, Term *args)

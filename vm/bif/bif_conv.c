@@ -140,28 +140,31 @@ Term bif_erlang_atom_to_list_1(Process *p, Term *args)
 	return term_is_atom(args[0]) ? heap_list_atom(&p->heap, args[0]) : exc_badarg(p);
 }
 
-Term bif_erlang_atom_to_binary_2(Process *p, Term *args)
+static __attribute__((noinline)) Term put_latin1(Process *p, Term atom)
 {
 	uint32_t chars[ATOM_MAX_CHARS];
 	char latin1[ATOM_MAX_CHARS];
-	const char *text;
-	size_t n;
+	size_t n = split_atom(atom, chars);
 
-	if (!term_is_atom(args[0]))
-		return exc_badarg(p);
-	if (args[1] == am_utf8 || args[1] == am_unicode) {
-		text = atom_text(args[0], &n);
-		return binary_put(&p->heap, text, n);
-	}
-	if (args[1] != am_latin1)
-		return exc_badarg(p);
-	n = split_atom(args[0], chars);
 	for (size_t i = 0; i < n; i++) {
 		if (chars[i] > 255)
 			return exc_badarg(p);
 		latin1[i] = (char)chars[i];
 	}
 	return binary_put(&p->heap, latin1, n);
+}
+
+Term bif_erlang_atom_to_binary_2(Process *p, Term *args)
+{
+	const char *text;
+	size_t n;
+
+	if (unlikely(!term_is_atom(args[0])))
+		return exc_badarg(p);
+	if (unlikely(args[1] != am_utf8 && args[1] != am_unicode))
+		return args[1] == am_latin1 ? put_latin1(p, args[0]) : exc_badarg(p);
+	text = atom_text(args[0], &n);
+	return binary_put(&p->heap, text, n);
 }
 
 /* The UTF-8 of a proper list of characters, at most `max` of them. Returns bytes; -1: no such list; -2: too long. */
@@ -338,34 +341,73 @@ static Term read_integer(Process *p, struct text *t, int base)
 	return result;
 }
 
-Term bif_erlang_list_to_integer_1(Process *p, Term *args)
+static __attribute__((noinline)) Term long_from_list(Process *p, Term list, int base)
 {
 	struct text t;
 
-	return text_from_list(args[0], &t) ? read_integer(p, &t, 10) : exc_badarg(p);
+	return text_from_list(list, &t) ? read_integer(p, &t, base) : exc_badarg(p);
+}
+
+static __attribute__((noinline)) Term long_from_binary(Process *p, Term binary, int base)
+{
+	struct text t;
+
+	return text_from_binary(binary, &t) ? read_integer(p, &t, base) : exc_badarg(p);
+}
+
+/* The digits of an unsigned number, as many as make a small integer in any base, are read where they are. */
+static Term integer_from_list(Process *p, Term list, int base)
+{
+	uint64_t sum = 0;
+	unsigned n = 0;
+	Term rest = list;
+
+	for (; n < NUM_SHORT_DIGITS && term_is_cons(rest); rest = cons_tail(rest), n++) {
+		Term c = cons_head(rest);
+		unsigned digit = term_is_small(c) ? num_digit((uint64_t)small_value(c)) : NUM_NO_DIGIT;
+
+		if (digit >= (unsigned)base)
+			break;
+		sum = sum * (unsigned)base + digit;
+	}
+	return likely(rest == NIL && n > 0) ? term_from_small((int64_t)sum) : long_from_list(p, list, base);
+}
+
+static Term integer_from_binary(Process *p, Term binary, int base)
+{
+	Term t = TERM_NONE;
+	struct bits_view v;
+
+	if (unlikely(!term_is_binary(binary)))
+		return exc_badarg(p);
+	v = binary_view(binary);
+	if (likely(v.offset == 0 && v.size <= NUM_SHORT_DIGITS * 8))
+		t = num_from_text(&p->heap, (const char *)v.base, v.size / 8, base);
+	return likely(t != TERM_NONE) ? t : long_from_binary(p, binary, base);
+}
+
+Term bif_erlang_list_to_integer_1(Process *p, Term *args)
+{
+	return integer_from_list(p, args[0], 10);
 }
 
 Term bif_erlang_list_to_integer_2(Process *p, Term *args)
 {
-	struct text t;
 	int base;
 
-	return get_base(args[1], &base) && text_from_list(args[0], &t) ? read_integer(p, &t, base) : exc_badarg(p);
+	return get_base(args[1], &base) ? integer_from_list(p, args[0], base) : exc_badarg(p);
 }
 
 Term bif_erlang_binary_to_integer_1(Process *p, Term *args)
 {
-	struct text t;
-
-	return text_from_binary(args[0], &t) ? read_integer(p, &t, 10) : exc_badarg(p);
+	return integer_from_binary(p, args[0], 10);
 }
 
 Term bif_erlang_binary_to_integer_2(Process *p, Term *args)
 {
-	struct text t;
 	int base;
 
-	return get_base(args[1], &base) && text_from_binary(args[0], &t) ? read_integer(p, &t, base) : exc_badarg(p);
+	return get_base(args[1], &base) ? integer_from_binary(p, args[0], base) : exc_badarg(p);
 }
 
 /* ---- floats */
@@ -504,15 +546,13 @@ static Term put_front(Process *p, Term number, Term list, size_t n, Term reason)
 	return heap_tuple(&p->heap, number, list);
 }
 
-Term bif_string_list_to_integer_1(Process *p, Term *args)
+static __attribute__((noinline)) Term long_from_front(Process *p, Term list)
 {
 	struct text t;
 	Term number;
 	size_t n;
 
-	if (!term_is_list(args[0]))
-		return heap_tuple(&p->heap, am_error, am_not_a_list);
-	text_from_front(args[0], "+-0123456789", &t);
+	text_from_front(list, "+-0123456789", &t);
 	n = t.size > 0 && (t.bytes[0] == '+' || t.bytes[0] == '-');
 	while (n < t.size && t.bytes[n] >= '0' && t.bytes[n] <= '9')
 		n++;
@@ -522,7 +562,27 @@ Term bif_string_list_to_integer_1(Process *p, Term *args)
 		return exc_system_limit(p);
 	}
 	free_text(&t);
-	return put_front(p, number, args[0], n, am_no_integer);
+	return put_front(p, number, list, n, am_no_integer);
+}
+
+Term bif_string_list_to_integer_1(Process *p, Term *args)
+{
+	uint64_t sum = 0;
+	Term rest = args[0];
+	unsigned n = 0;
+
+	if (!term_is_list(args[0]))
+		return heap_tuple(&p->heap, am_error, am_not_a_list);
+	for (; n <= NUM_SHORT_DIGITS && term_is_cons(rest); rest = cons_tail(rest), n++) {
+		Term c = cons_head(rest);
+
+		if (!term_is_small(c) || (uint64_t)small_value(c) - '0' > 9)
+			break;
+		sum = sum * 10 + (uint64_t)small_value(c) - '0';
+	}
+	if (unlikely(n == 0 || n > NUM_SHORT_DIGITS)) /* a sign, or many digits */
+		return long_from_front(p, args[0]);
+	return heap_tuple(&p->heap, term_from_small((int64_t)sum), rest);
 }
 
 Term bif_string_list_to_float_1(Process *p, Term *args)

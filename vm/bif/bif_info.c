@@ -238,14 +238,34 @@ static Term put_clock(Process *p, Term name, clockid_t id, Term list)
 static Term info_os_monotonic_time_source(Process *p) { return put_clock(p, am_CLOCK_MONOTONIC, CLOCK_MONOTONIC, NIL); }
 static Term info_os_system_time_source(Process *p) { return put_clock(p, am_CLOCK_REALTIME, CLOCK_REALTIME, NIL); }
 
+/* [{Key, Value}] in one block. */
+static Term put_pairs(struct heap *h, size_t n, const Term (*pairs)[2])
+{
+	enum { PAIR_WORDS = 5 };
+	Term *at = heap_alloc(h, PAIR_WORDS * n), *end = at + PAIR_WORDS * n;
+	Term list = term_from_cons(at);
+
+	for (; at < end; at += PAIR_WORDS, pairs++) {
+		at[0] = term_from_boxed(at + 2);
+		at[1] = term_from_cons(at + PAIR_WORDS);
+		at[2] = HEADER(2, SUB_TUPLE);
+		at[3] = (*pairs)[0];
+		at[4] = (*pairs)[1];
+	}
+	end[1 - PAIR_WORDS] = NIL;
+	return list;
+}
+
 static Term info_garbage_collection(Process *p)
 {
-	struct heap *h = &p->heap;
-	Term list = put_pair(h, am_fullsweep_after, int_term(atomic_load(&spawn_defaults.fullsweep_after)), NIL);
+	const Term pairs[][2] = {
+		{ am_max_heap_size, int_term((int64_t)atomic_load(&spawn_defaults.max_heap_words)) },
+		{ am_min_bin_vheap_size, int_term((int64_t)atomic_load(&spawn_defaults.min_bin_vheap_words)) },
+		{ am_min_heap_size, int_term((int64_t)atomic_load(&spawn_defaults.min_heap_words)) },
+		{ am_fullsweep_after, int_term(atomic_load(&spawn_defaults.fullsweep_after)) },
+	};
 
-	list = put_pair(h, am_min_heap_size, int_term((int64_t)atomic_load(&spawn_defaults.min_heap_words)), list);
-	list = put_pair(h, am_min_bin_vheap_size, int_term((int64_t)atomic_load(&spawn_defaults.min_bin_vheap_words)), list);
-	return put_pair(h, am_max_heap_size, int_term((int64_t)atomic_load(&spawn_defaults.max_heap_words)), list);
+	return put_pairs(&p->heap, sizeof(pairs) / sizeof(pairs[0]), pairs);
 }
 
 static Term info_heap_sizes(Process *p)

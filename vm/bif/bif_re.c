@@ -785,9 +785,11 @@ Term bif_re_inspect_2(Process *p, Term *args)
 
 Term bif_re_version_0(Process *p, Term *args)
 {
-	char text[64];
-	int n = pcre2_config(PCRE2_CONFIG_VERSION, text);
+	static _Thread_local char text[64];
+	static _Thread_local int n; /* with the NUL */
 
 	(void)args;
+	if (n == 0)
+		n = pcre2_config(PCRE2_CONFIG_VERSION, text);
 	return binary_put(&p->heap, text, n > 0 ? (size_t)n - 1 : 0);
 }

@@ -227,23 +227,26 @@ static int64_t count_seconds(const struct tm *tm)
 /* The other way round; the year apart from *tm, whose own is too small for all there are. */
 static int64_t split_seconds(int64_t s, struct tm *tm)
 {
+	/* Divisions as multiplications: C. Neri, L. Schneider, Euclidean affine functions and their application to calendar algorithms. */
 	int64_t days = (s >= 0 ? s : s - (DAY_S - 1)) / DAY_S, from = days + DAYS_TO_EPOCH;
-	int64_t cycle = (from >= 0 ? from : from - (CYCLE_DAYS - 1)) / CYCLE_DAYS, day = from - cycle * CYCLE_DAYS;
-	int64_t of_cycle = (day - day / 1460 + day / 36524 - day / 146096) / 365;
-	int of_year = (int)(day - (365 * of_cycle + of_cycle / 4 - of_cycle / 100)), month = (5 * of_year + 2) / 153;
-	int of_day = (int)(s - days * DAY_S);
+	int64_t cycle = (from >= 0 ? from : from - (CYCLE_DAYS - 1)) / CYCLE_DAYS;
+	uint32_t of_day = (uint32_t)(s - days * DAY_S), quarters = (uint32_t)(from - cycle * CYCLE_DAYS) * 4 + 3;
+	uint32_t century = quarters / CYCLE_DAYS;
+	uint64_t years = (uint64_t)2939745 * ((quarters % CYCLE_DAYS) | 3); /* years of a century << 32 */
+	uint32_t of_year = (uint32_t)years / 2939745 / 4, months = 2141 * of_year + 197913; /* months since the start of last year << 16 */
+	bool is_next = of_year >= 306; /* January or February */
 
-	tm->tm_mday = of_year - (153 * month + 2) / 5 + 1;
-	tm->tm_mon = month < 10 ? month + 2 : month - 10;
-	tm->tm_hour = of_day / 3600;
-	tm->tm_min = of_day / 60 % 60;
-	tm->tm_sec = of_day % 60;
-	return of_cycle + cycle * 400 + (tm->tm_mon < 2);
+	tm->tm_mday = (int)((months & 0xffff) / 2141) + 1;
+	tm->tm_mon = (int)(months >> 16) - (is_next ? 13 : 1);
+	tm->tm_hour = (int)(of_day / 3600);
+	tm->tm_min = (int)(of_day / 60 % 60);
+	tm->tm_sec = (int)(of_day % 60);
+	return (int64_t)(years >> 32) + century * 100 + cycle * 400 + is_next;
 }
 
 static struct tm read_clock(bool local)
 {
-	time_t now = (time_t)(clock_system_ns() / NS_PER_S);
+	time_t now = time(NULL);
 	struct tm tm;
 
 	if (local)
@@ -397,9 +400,22 @@ int64_t bif_time_next_monotonic(void)
 	return SMALL_MIN + atomic_fetch_add_explicit(&times.monotonic, 1, memory_order_seq_cst);
 }
 
+/* Threads take numbers by the block, so that most cost no shared write. */
+static int64_t next_unique(void)
+{
+	enum { BLOCK = 1024 };
+	static _Thread_local int64_t next, end;
+
+	if (unlikely(next == end)) {
+		next = atomic_fetch_add_explicit(&times.unique, BLOCK, memory_order_relaxed);
+		end = next + BLOCK;
+	}
+	return next++;
+}
+
 static Term put_unique(Process *p, bool monotonic, bool positive)
 {
-	int64_t n = atomic_fetch_add_explicit(monotonic ? &times.monotonic : &times.unique, 1, memory_order_seq_cst);
+	int64_t n = monotonic ? atomic_fetch_add_explicit(&times.monotonic, 1, memory_order_seq_cst) : next_unique();
 
 	return heap_int(&p->heap, positive ? n + 1 : SMALL_MIN + n);
 }

@@ -6,10 +6,9 @@
 #include <sys/mman.h>
 
 #include "base/alloc.h"
-#include "base/hash.h"
 #include "base/lock.h"
 
-enum { BUCKETS = 1 << 16, EXPORTS_MAX = 1 << 22 };
+enum { BUCKET_BITS = 16, BUCKETS = 1 << BUCKET_BITS, EXPORTS_MAX = 1 << 22 };
 
 void (*export_make_stub)(struct export *e);
 
@@ -29,9 +28,10 @@ void export_init(void)
 
 static _Atomic(struct export *) *find_bucket(Term module, Term function, uint32_t arity)
 {
-	uint64_t h = hash_word(hash_word((uint64_t)atom_index(module) << 32 | atom_index(function)) + arity);
+	/* One multiplication: apply looks up each function that it calls. */
+	uint64_t h = ((uint64_t)atom_index(module) << 32 ^ atom_index(function) ^ (uint64_t)arity << 24) * 0x9e3779b97f4a7c15;
 
-	return &exports.buckets[h % BUCKETS];
+	return &exports.buckets[h >> (64 - BUCKET_BITS)];
 }
 
 static struct export *find_in(struct export *e, Term module, Term function, uint32_t arity)

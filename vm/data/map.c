@@ -148,6 +148,21 @@ Term map_from_pairs(struct heap *h, const Term *pairs, size_t n)
 	return map_from_sorted(h, &s);
 }
 
+Term map_from_atoms(struct heap *h, unsigned n, const Term *keys, const Term *values)
+{
+	Term *at = heap_alloc(h, n + 1 + 2 + n);
+	struct flatmap *m = (struct flatmap *)(at + n + 1);
+
+	at[0] = HEADER(n, SUB_TUPLE);
+	m->header = MAP_HEADER(MAP_FLAT, n);
+	m->keys = term_from_boxed(at);
+	for (unsigned i = 0; i < n; i++) {
+		at[1 + i] = keys[i];
+		m->values[i] = values[i];
+	}
+	return term_from_boxed((Term *)m);
+}
+
 Term map_from_unique_pairs(struct heap *h, const Term *pairs, size_t n)
 {
 	Term map = map_from_pairs(h, pairs, n);

@@ -50,7 +50,9 @@ Term map_remove(struct heap *h, Term map, Term key, Term *removed);
 Term map_merge(struct heap *h, Term a, Term b);
 /* pairs: key, value, key, value...; of equal keys the last wins. */
 Term map_from_pairs(struct heap *h, const Term *pairs, size_t n);
-/* The same with no two keys equal wanted: TERM_NONE when two are (external term format). */
+/* keys: up to MAP_FLAT_MAX atoms in the order of terms, all different. */
+Term map_from_atoms(struct heap *h, unsigned n, const Term *keys, const Term *values);
+/* map_from_pairs with no two keys equal wanted: TERM_NONE when two are (external term format). */
 Term map_from_unique_pairs(struct heap *h, const Term *pairs, size_t n);
 /* put_map_assoc. */
 Term map_put_pairs(struct heap *h, Term map, const Term *pairs, size_t n);

@@ -141,7 +141,7 @@ Term num_negate(struct heap *h, Term a)
 {
 	struct big_view v;
 
-	if (term_is_small(a))
+	if (likely(term_is_small(a)))
 		return heap_int(h, -small_value(a));
 	if (term_is_float(a))
 		return heap_float(h, -float_value(a));
@@ -437,14 +437,10 @@ Term num_from_double_trunc(struct heap *h, double d)
 	return big_from_double(h, trunc(d));
 }
 
-bool num_get_int64(Term t, int64_t *n)
+bool num_get_int64_of_big(Term t, int64_t *n)
 {
 	struct big_view v;
 
-	if (term_is_small(t)) {
-		*n = small_value(t);
-		return true;
-	}
 	if (!term_is_big(t))
 		return false;
 	big_view(t, &v);
@@ -562,13 +558,6 @@ size_t num_text_put(Term t, int base, char *to)
 	return used + count - skip;
 }
 
-static int digit_value(char c)
-{
-	unsigned digit = (unsigned)c - '0', letter = ((unsigned)c | 0x20) - 'a';
-
-	return digit < 10 ? (int)digit : letter < 26 ? (int)letter + 10 : 36;
-}
-
 bool num_text_is_integer(const char *text, size_t n, int base)
 {
 	size_t i = n > 0 && (text[0] == '-' || text[0] == '+');
@@ -576,7 +565,7 @@ bool num_text_is_integer(const char *text, size_t n, int base)
 	if (i == n)
 		return false;
 	for (; i < n; i++)
-		if (digit_value(text[i]) >= base)
+		if (num_digit((uint8_t)text[i]) >= (unsigned)base)
 			return false;
 	return true;
 }
@@ -596,35 +585,33 @@ static Term read_long(struct heap *h, const char *text, size_t n, int base, bool
 	room = n * bits_at_most[base] / 64 + 2;
 	digits = mem_alloc(n);
 	for (size_t i = 0; i < n; i++)
-		digits[i] = (uint8_t)digit_value(text[i]);
+		digits[i] = (uint8_t)num_digit((uint8_t)text[i]);
 	at = heap_alloc(h, room + 1);
 	n = (size_t)mpn_set_str(at + 1, digits, n, base);
 	mem_free(digits);
 	return big_finish(h, at, room, n, negative);
 }
 
-enum { SHORT_DIGITS = 11 }; /* of any base make a small integer: 36^11 < 2^59 */
-
 Term num_from_text(struct heap *h, const char *text, size_t n, int base)
 {
 	bool negative = n > 0 && text[0] == '-', has_sign = negative || (n > 0 && text[0] == '+');
 	int64_t sum = 0;
 
-	if (n - has_sign > SHORT_DIGITS) {
+	if (n - has_sign > NUM_SHORT_DIGITS) {
 		if (!num_text_is_integer(text, n, base))
 			return TERM_NONE;
 		for (text += has_sign, n -= has_sign; n > 1 && text[0] == '0'; n--)
 			text++;
-		if (n > SHORT_DIGITS)
+		if (n > NUM_SHORT_DIGITS)
 			return read_long(h, text, n, base, negative);
 		has_sign = false;
 	}
 	text += has_sign;
 	n -= has_sign;
 	for (size_t i = 0; i < n; i++) {
-		int digit = digit_value(text[i]);
+		unsigned digit = num_digit((uint8_t)text[i]);
 
-		if (digit >= base)
+		if (digit >= (unsigned)base)
 			return TERM_NONE;
 		sum = sum * base + digit;
 	}

@@ -83,7 +83,14 @@ static inline bool num_get_double(Term t, double *d)
 /* The integer of a finite double, its fraction dropped. */
 Term num_from_double_trunc(struct heap *h, double d);
 /* Fails: false when t is no integer or out of range. */
-bool num_get_int64(Term t, int64_t *n);
+bool num_get_int64_of_big(Term t, int64_t *n);
+static inline bool num_get_int64(Term t, int64_t *n)
+{
+	if (unlikely(!term_is_small(t)))
+		return num_get_int64_of_big(t, n);
+	*n = small_value(t);
+	return true;
+}
 bool num_get_uint64(Term t, uint64_t *n);
 /* An integer of n bytes of magnitude. Fails: TERM_NONE when beyond BIG_MAX_LIMBS. */
 Term num_from_bytes(struct heap *h, const uint8_t *bytes, size_t n, bool little_endian, bool negative);
@@ -92,6 +99,14 @@ Term num_from_bytes(struct heap *h, const uint8_t *bytes, size_t n, bool little_
 size_t num_text_size(Term t, int base);
 /* Writes an integer's digits (upper case, no NUL) to at least num_text_size bytes; returns how many. */
 size_t num_text_put(Term t, int base, char *to);
+enum { NUM_NO_DIGIT = 36, NUM_SHORT_DIGITS = 11 }; /* so many of any base make a small integer: 36^11 < 2^59 */
+/* The value of a character as a digit of the largest base; NUM_NO_DIGIT. */
+static inline unsigned num_digit(uint64_t c)
+{
+	if (c - '0' < 10)
+		return (unsigned)(c - '0');
+	return (c | 0x20) - 'a' < 26 ? (unsigned)((c | 0x20) - 'a') + 10 : NUM_NO_DIGIT;
+}
 /* [+-]digits, at least one digit. */
 bool num_text_is_integer(const char *text, size_t n, int base);
 /* Reads [+-]digits, the whole text. Fails: TERM_NONE when it is no such text, or too big. */

@@ -433,20 +433,28 @@ static Term apply_3(Process *p, Term *args)
 	return TERM_NONE;
 }
 
-static Term apply_2(Process *p, Term *args)
+static __attribute__((noinline)) const Inst *apply_fun_slow(Process *p, Term *args, Term fun, unsigned arity)
 {
 	struct exc_site site;
+
+	return call_fun_slow(p, args, fun, arity, &site);
+}
+
+static Term apply_2(Process *p, Term *args)
+{
 	Term fun = args[0], list = args[1];
 	const Inst *entry;
 	int n = list_spread(list, args);
 
-	if (n < 0) {
+	if (unlikely(n < 0)) {
 		args[0] = fun;
 		args[1] = list;
 		return exc_badarg(p);
 	}
-	entry = call_fun_slow(p, args, fun, (unsigned)n, &site);
-	if (entry == NULL) {
+	entry = term_has_sub(fun, SUB_FUN) ? call_enter_fun(args, fun, (unsigned)n) : NULL;
+	if (entry == NULL)
+		entry = apply_fun_slow(p, args, fun, (unsigned)n);
+	if (unlikely(entry == NULL)) {
 		args[0] = fun;
 		args[1] = list;
 		return TERM_NONE;
@@ -538,7 +546,7 @@ static void create_raise(Process *p, const struct bits_failure *f, struct exc_si
 	struct heap *h = &p->heap;
 	Term keys[] = { am_cause, am_function, am_module };
 	Term values[] = { heap_tuple(h, heap_uint(h, f->number), f->type, f->what, f->value), am_format_bs_fail, am_erl_erts_errors };
-	Term info = exc_small_map(h, 3, keys, values);
+	Term info = map_from_atoms(h, 3, keys, values);
 
 	exc_error(p, f->error == BITS_LIMIT ? am_system_limit : am_badarg);
 	*site = (struct exc_site){ .kind = EXC_SITE_CALLER, .args = TERM_NONE, .info = info };

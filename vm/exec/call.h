@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "code/export.h"
+#include "code/fun.h"
 #include "code/opcodes.h"
 #include "data/map.h"
 #include "exec/arith.h"
@@ -67,6 +68,19 @@ const Inst *call_undefined(Process *p, Term *x, struct export *e, struct exc_sit
 const Inst *call_debugger(Process *p, Term *x, const Inst *entry, struct exc_site *site);
 /* apply: x[0..arity) arguments, then module and function. */
 const Inst *call_apply_fixed(Process *p, Term *x, unsigned arity, struct exc_site *site);
+/* The code of a local fun that takes so many arguments, with what it closes over behind them in x; NULL where call_fun_slow must see. */
+static inline const Inst *call_enter_fun(Term *x, Term fun, unsigned arity)
+{
+	const struct fun *f = fun_ptr(fun);
+	const Inst *entry = atomic_load_explicit(&f->entry->address, memory_order_acquire);
+	unsigned n = fun_num_free(f);
+
+	if (unlikely(fun_arity(f) != arity || entry == NULL || f->entry->arity != arity + n))
+		return NULL;
+	for (unsigned i = 0; i < n; i++)
+		x[arity + i] = f->env[i];
+	return entry;
+}
 /* A fun that is no loaded local one of that arity: exports, errors. x[0..arity) arguments. */
 const Inst *call_fun_slow(Process *p, Term *x, Term fun, unsigned arity, struct exc_site *site);
 /* A process begins: x[0..2] module, function, arguments. */

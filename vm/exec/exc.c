@@ -7,19 +7,7 @@
 #include "code/breakpoint.h"
 #include "code/module.h"
 #include "code/opcodes.h"
-
-Term exc_small_map(struct heap *h, unsigned n, const Term *keys, const Term *values)
-{
-	Term *at = heap_alloc(h, n + 1 + 2 + n);
-	struct flatmap *m = (struct flatmap *)(at + n + 1);
-
-	at[0] = HEADER(n, SUB_TUPLE);
-	memcpy(at + 1, keys, n * sizeof(Term));
-	m->header = MAP_HEADER(MAP_FLAT, n);
-	m->keys = term_from_boxed(at);
-	memcpy(m->values, values, n * sizeof(Term));
-	return term_from_boxed((Term *)m);
-}
+#include "data/map.h"
 
 /* ---- classes */
 
@@ -141,7 +129,7 @@ static Term native_info(Process *p, Term module)
 
 	if (module == NIL || p->exc_trace == NIL)
 		return module;
-	return exc_small_map(&p->heap, 2, keys, (Term[]){ p->exc_trace, module });
+	return map_from_atoms(&p->heap, 2, keys, (Term[]){ p->exc_trace, module });
 }
 
 bool exc_is_raiser(const struct export *e)
@@ -299,7 +287,7 @@ static Term info_list(struct heap *h, Term info, Term tail)
 	if (info == NIL)
 		return tail;
 	if (term_is_atom(info))
-		info = exc_small_map(h, 1, keys, &info);
+		info = map_from_atoms(h, 1, keys, &info);
 	return heap_cons(h, heap_tuple(h, am_error_info, info), tail);
 }
 

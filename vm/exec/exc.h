@@ -33,7 +33,4 @@ bool exc_is_raiser(const struct export *e);
 /* A native function that failed. args: NULL when they are gone. GC: none. */
 struct exc_site exc_site_native(Process *p, const struct export *e, const Term *args);
 
-/* #{Key => Value}: up to MAP_FLAT_MAX atoms in the order of terms. GC: none. */
-Term exc_small_map(struct heap *h, unsigned n, const Term *keys, const Term *values);
-
 #endif

@@ -26,7 +26,8 @@
 static struct {
 	struct lock lock;
 	struct port *buckets[TABLE_BUCKETS]; /* lock */
-	size_t count, limit;                 /* lock; those being opened are counted */
+	_Atomic size_t count;                /* changed under the lock; those being opened are counted */
+	size_t limit;                        /* lock */
 	atomic_uint_fast64_t next_number;
 	atomic_uint_fast64_t input_bytes, output_bytes; /* of all ports that ever were */
 } table;
@@ -133,12 +134,7 @@ void port_each(void (*see)(const struct port *port, void *arg), void *arg)
 
 size_t port_count(void)
 {
-	size_t n;
-
-	lock_acquire(&table.lock);
-	n = table.count;
-	lock_release(&table.lock);
-	return n;
+	return atomic_load_explicit(&table.count, memory_order_relaxed);
 }
 
 Term port_list(struct heap *h)

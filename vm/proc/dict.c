@@ -6,7 +6,7 @@
 #include "data/compare.h"
 #include "data/phash.h"
 
-enum { ROOM_MIN = 4 };
+enum { ROOM_MIN = 4, PAIR_WORDS = 5 };
 
 static uint32_t find_place(const struct dict *d, Term key)
 {
@@ -116,46 +116,61 @@ Term dict_erase(Process *p, Term key)
 	return before;
 }
 
+/* The lists of a dictionary are written without branches that would often be foretold wrong: each place to where the next element goes,
+ * which stays there only when the place is taken. Elements stand side by side, each before the last one. */
 Term dict_list(const Process *p, struct heap *h)
 {
 	const struct dict *d = p->dict;
-	Term list = NIL, *at;
+	size_t room;
+	Term *first, *at;
 
 	if (d == NULL)
 		return NIL;
-	at = heap_alloc(h, 5 * (size_t)d->count);
-	for (uint32_t i = 0; i < d->room; i++) {
-		if (d->pairs[2 * i] == TERM_NONE)
-			continue;
+	room = PAIR_WORDS * ((size_t)d->count + 1);
+	first = at = heap_alloc(h, room);
+	for (const Term *pair = d->pairs, *end = pair + 2 * (size_t)d->room; pair < end; pair += 2) {
 		at[0] = HEADER(2, SUB_TUPLE);
-		at[1] = d->pairs[2 * i];
-		at[2] = d->pairs[2 * i + 1];
+		at[1] = pair[0];
+		at[2] = pair[1];
 		at[3] = term_from_boxed(at);
-		at[4] = list;
-		list = term_from_cons(at + 3);
-		at += 5;
+		at[4] = term_from_cons(at + 3 - PAIR_WORDS);
+		at += PAIR_WORDS * (pair[0] != TERM_NONE);
 	}
+	first[4] = NIL;
+	heap_trim(h, first, room, at);
+	return term_from_cons(at + 3 - PAIR_WORDS);
+}
+
+static Term keys_of(const struct dict *d, struct heap *h, Term value)
+{
+	Term list = NIL;
+
+	for (uint32_t i = 0; i < d->room; i++)
+		if (d->pairs[2 * i] != TERM_NONE && term_same(d->pairs[2 * i + 1], value))
+			list = heap_cons(h, d->pairs[2 * i], list);
 	return list;
 }
 
 Term dict_keys(const Process *p, struct heap *h, const Term *value)
 {
 	const struct dict *d = p->dict;
-	Term list = NIL, *cells, *at;
+	size_t room;
+	Term *first, *at;
 
 	if (d == NULL)
 		return NIL;
-	at = cells = heap_alloc(h, 2 * (size_t)d->count);
-	for (uint32_t i = 0; i < d->room; i++) {
-		if (d->pairs[2 * i] == TERM_NONE || (value != NULL && !term_same(d->pairs[2 * i + 1], *value)))
-			continue;
-		at[0] = d->pairs[2 * i];
-		at[1] = list;
-		list = term_from_cons(at);
-		at += 2;
+	if (value != NULL)
+		return keys_of(d, h, *value);
+	room = 2 * ((size_t)d->count + 1);
+	first = at = heap_alloc(h, room);
+	for (const Term *pair = d->pairs, *end = pair + 2 * (size_t)d->room; pair < end; pair += 2) {
+		at[0] = pair[0];
+		at[1] = term_from_cons(at - 2);
+		at += 2 * (pair[0] != TERM_NONE);
 	}
-	heap_trim(h, cells, 2 * (size_t)d->count, at);
-	return list;
+	first[1] = NIL;
+	heap_trim(h, first, room, at);
+	return term_from_cons(at - 2);
 }
 
 void dict_free(Process *p)

@@ -14,7 +14,7 @@
 #include "proc/registry.h"
 #include "proc/sched.h"
 
-enum { LEVELS = 10, DIGIT_BITS = 6, SLOTS = 1 << DIGIT_BITS, NS_PER_MS = 1000000 };
+enum { LEVELS = 10, DIGIT_BITS = 6, SLOTS = 1 << DIGIT_BITS, REMAINDERS = 256, NS_PER_MS = 1000000 };
 
 enum timer_kind { TIMER_RECEIVE, TIMER_CALL, TIMER_MESSAGE };
 
@@ -48,6 +48,7 @@ struct timer_wheel {
 	struct timer **buckets; /* by number */
 	struct timer **receivers; /* as many: by the pid that is sent to */
 	uint32_t mask, named;
+	_Atomic uint32_t remainders[REMAINDERS]; /* timers by their numbers' remainders: changed under the lock, read without */
 	unsigned sched;
 };
 
@@ -139,6 +140,19 @@ static struct timer **find_number(struct timer_wheel *w, uint64_t number)
 	return NULL;
 }
 
+static _Atomic uint32_t *remainder_of(struct timer_wheel *w, uint64_t number)
+{
+	return &w->remainders[number % REMAINDERS];
+}
+
+static void count_named(struct timer_wheel *w, const struct timer *t, int by)
+{
+	_Atomic uint32_t *of = remainder_of(w, t->number);
+
+	w->named += (uint32_t)by;
+	atomic_store_explicit(of, atomic_load_explicit(of, memory_order_relaxed) + (uint32_t)by, memory_order_relaxed);
+}
+
 static struct timer **bucket_of_receiver(struct timer_wheel *w, Term to)
 {
 	return &w->receivers[hash_word(to) & w->mask];
@@ -198,7 +212,7 @@ static void remove_number(struct timer_wheel *w, struct timer *t)
 
 	*at = t->hash_next;
 	remove_receiver(t);
-	w->named--;
+	count_named(w, t, -1);
 }
 
 static void start(struct timer_wheel *w, struct timer *t)
@@ -211,7 +225,7 @@ static void start(struct timer_wheel *w, struct timer *t)
 		if (w->buckets == NULL || w->named > w->mask)
 			grow_numbers(w);
 		put_number(w, t);
-		w->named++;
+		count_named(w, t, 1);
 	}
 	if (get_count(w) == 0)
 		w->now = timer_now_ms(); /* nothing was waiting: nothing to step through */
@@ -395,6 +409,9 @@ static struct timer *find_on(struct timer_wheel *w, uint64_t number, enum timer_
 	struct timer **at, *t = NULL;
 	int64_t left_ns;
 
+	/* Who knows a number learned it after its timer was counted. */
+	if (atomic_load_explicit(remainder_of(w, number), memory_order_relaxed) == 0)
+		return NULL;
 	lock_acquire(&w->lock);
 	at = find_number(w, number);
 	if (at != NULL && (*at)->kind == kind) {
