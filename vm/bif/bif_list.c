@@ -6,7 +6,7 @@
 #include "data/compare.h"
 #include "data/phash.h"
 
-/* Units: list cells a reduction; cells copied that cost as much as one looked up in a table. */
+/* Units: list cells a reduction; cells copied that cost as much as one looked up in a table; cells of short lists. */
 enum { CELLS_A_REDUCTION = 32, SUBTRACT_CELLS = 4, SUBTRACT_SHORT = 16 };
 
 static void charge_cells(Process *p, size_t cells)
@@ -48,11 +48,12 @@ Term bif_erlang_length_1(Process *p, Term *args)
 /* Cells that may be worked on in this time slice. */
 static size_t cells_left(const Process *p) { return (size_t)(p->reds_left > 0 ? p->reds_left : 1) * CELLS_A_REDUCTION; }
 
-/* The first `left` cells of a list are copied, before or behind what is there already. */
+/* The first `left` cells of a list are copied before the tail: in their order into one block (append), or each before the last. */
 struct copy_steps {
 	struct exc_steps steps;
-	Term from, result, tail;
-	Term *at;            /* append: the cells to be filled, one block */
+	Term from, tail;
+	Term result;         /* append: the block's first cell */
+	Term *at;            /* append: the cells to be filled */
 	size_t left;
 };
 
@@ -66,65 +67,127 @@ static size_t take_cells(Process *p, struct copy_steps *s)
 	return n;
 }
 
+/* n cells of a list, side by side from `at` on, each before the next. Returns what is behind the last one in the list. */
+static Term copy_cells(Term *at, Term from, size_t n)
+{
+	for (Term *end = at + 2 * n; at < end; at += 2, from = cons_tail(from)) {
+		at[0] = cons_head(from);
+		at[1] = term_from_cons(at + 2);
+	}
+	return from;
+}
+
 static Term append_step(Process *p, struct exc_steps *steps)
 {
 	struct copy_steps *s = (struct copy_steps *)steps;
+	size_t n = take_cells(p, s);
 
-	for (Term *end = s->at + 2 * take_cells(p, s); s->at < end; s->at += 2, s->from = cons_tail(s->from)) {
-		s->at[0] = cons_head(s->from);
-		s->at[1] = term_from_cons(s->at + 2);
-	}
+	s->from = copy_cells(s->at, s->from, n);
+	s->at += 2 * n;
 	if (s->left > 0)
 		return EXC_MORE;
 	s->at[-1] = s->tail;
 	return s->result;
 }
 
+/* n cells of a list, side by side from `at` on, each behind the next one, the first before tail. Returns what is behind the last one in
+ * the list. */
+static Term reverse_cells(Term *at, Term from, size_t n, Term tail)
+{
+	for (Term *end = at + 2 * n; at < end; at += 2, from = cons_tail(from)) {
+		at[0] = cons_head(from);
+		at[1] = tail;
+		tail = term_from_cons(at);
+	}
+	return from;
+}
+
 static Term reverse_step(Process *p, struct exc_steps *steps)
 {
 	struct copy_steps *s = (struct copy_steps *)steps;
 	size_t n = take_cells(p, s);
+	Term *at = heap_alloc(&p->heap, 2 * n);
 
-	for (Term *at = heap_alloc(&p->heap, 2 * n), *end = at + 2 * n; at < end; at += 2, s->from = cons_tail(s->from)) {
-		at[0] = cons_head(s->from);
-		at[1] = s->result;
-		s->result = term_from_cons(at);
-	}
-	return s->left > 0 ? EXC_MORE : s->result;
+	s->from = reverse_cells(at, s->from, n, s->tail);
+	s->tail = term_from_cons(at + 2 * n - 2);
+	return s->left > 0 ? EXC_MORE : s->tail;
 }
 
-/* At once where the time slice allows it. */
-static Term copy_cells(Process *p, struct copy_steps *s, const Term *args)
+static Term run_copy(Process *p, const struct copy_steps *s, const Term *args)
 {
-	struct copy_steps *kept;
+	struct copy_steps *kept = mem_alloc(sizeof(*kept));
 
-	if (s->left <= cells_left(p))
-		return s->steps.step(p, &s->steps);
-	kept = mem_alloc(sizeof(*kept));
 	*kept = *s;
 	return exc_run_steps(p, &kept->steps, args, 2);
 }
 
+static __attribute__((noinline)) Term append_long(Process *p, Term *at, size_t n, const Term *args)
+{
+	struct copy_steps s = { { .step = append_step }, .from = args[0], .result = term_from_cons(at), .tail = args[1], .at = at, .left = n };
+
+	return run_copy(p, &s, args);
+}
+
 Term bif_erlang_append_2(Process *p, Term *args)
 {
-	struct copy_steps s = { { .step = append_step }, args[0], .tail = args[1] };
+	size_t n;
+	Term *at;
 
-	if (!count_cells(args[0], &s.left))
+	if (!count_cells(args[0], &n))
 		return exc_badarg(p);
-	if (s.left == 0)
+	if (n == 0)
 		return args[1];
 	if (args[1] == NIL)
 		return args[0];
-	s.at = heap_alloc(&p->heap, 2 * s.left);
-	s.result = term_from_cons(s.at);
-	return copy_cells(p, &s, args);
+	at = heap_alloc(&p->heap, 2 * n);
+	if (n > cells_left(p))
+		return append_long(p, at, n, args);
+	copy_cells(at, args[0], n);
+	at[2 * n - 1] = args[1];
+	charge_cells(p, n);
+	return term_from_cons(at);
 }
 
+static __attribute__((noinline)) Term reverse_long(Process *p, size_t n, const Term *args)
+{
+	struct copy_steps s = { { .step = reverse_step }, .from = args[0], .tail = args[1], .left = n };
+
+	return run_copy(p, &s, args);
+}
+
+static Term reverse_counted(Process *p, const Term *args)
+{
+	size_t n;
+	Term *at;
+
+	if (!count_cells(args[0], &n))
+		return exc_badarg(p);
+	if (n == 0)
+		return args[1];
+	if (n > cells_left(p))
+		return reverse_long(p, n, args);
+	at = heap_alloc(&p->heap, 2 * n);
+	reverse_cells(at, args[0], n, args[1]);
+	charge_cells(p, n);
+	return term_from_cons(at + 2 * n - 2);
+}
+
+/* Short lists are not counted first, where there is room for any of them. */
 Term bif_lists_reverse_2(Process *p, Term *args)
 {
-	struct copy_steps s = { { .step = reverse_step }, args[0], .result = args[1] };
+	Term *at = p->heap.top, *end = at + 2 * CELLS_A_REDUCTION, from = args[0], result = args[1];
 
-	return count_cells(args[0], &s.left) ? copy_cells(p, &s, args) : exc_badarg(p);
+	if (end > p->heap.stop)
+		return reverse_counted(p, args);
+	for (; term_is_cons(from) && at < end; at += 2, from = cons_tail(from)) {
+		at[0] = cons_head(from);
+		at[1] = result;
+		result = term_from_cons(at);
+	}
+	if (from != NIL)
+		return reverse_counted(p, args);
+	p->heap.top = at;
+	return result;
 }
 
 /* ---- subtraction: a table of the terms to take out, each with how many times */
@@ -254,24 +317,21 @@ Term bif_erlang_subtract_2(Process *p, Term *args)
 Term bif_lists_member_2(Process *p, Term *args)
 {
 	size_t n = 0, most = cells_left(p);
-	Term t = args[1];
+	Term wanted = args[0], t = args[1];
 
-	for (; n < most && term_is_cons(t); t = cons_tail(t), n++)
-		if (term_same(cons_head(t), args[0])) {
-			charge_cells(p, n);
-			return am_true;
-		}
+	for (; n < most && term_is_cons(t) && !term_same(cons_head(t), wanted); t = cons_tail(t))
+		n++;
 	charge_cells(p, n);
 	if (term_is_cons(t))
-		return exc_trap(p, export_get(am_lists, am_member, 2), 2, (Term[]){ args[0], t });
+		return n < most ? am_true : exc_trap(p, export_get(am_lists, am_member, 2), 2, (Term[]){ wanted, t });
 	return t == NIL ? am_false : exc_badarg(p);
 }
 
 /* The tuple of a list whose element is == key; TERM_NONE without one. Fails: false on bad arguments. */
 static bool find_key(Process *p, const Term *args, Term *found)
 {
-	size_t n = 0;
-	Term t = args[2];
+	Term key = args[0], t = args[2];
+	size_t n = 0, index = (size_t)small_value(args[1]);
 
 	*found = TERM_NONE;
 	if (!term_is_small(args[1]) || small_value(args[1]) < 1)
@@ -279,8 +339,7 @@ static bool find_key(Process *p, const Term *args, Term *found)
 	for (; term_is_cons(t); t = cons_tail(t), n++) {
 		Term e = cons_head(t);
 
-		if (term_is_tuple(e) && tuple_arity(e) >= (size_t)small_value(args[1]) &&
-		    term_equal(args[0], tuple_get(e, (size_t)small_value(args[1])))) {
+		if (term_is_tuple(e) && tuple_arity(e) >= index && term_equal(key, tuple_get(e, index))) {
 			*found = e;
 			break;
 		}

@@ -126,8 +126,8 @@ static Term make_tuple(struct heap *h, Term n, Term t)
 		return TERM_NONE;
 	at = heap_alloc(h, arity + 1);
 	at[0] = HEADER(arity, SUB_TUPLE);
-	for (size_t i = 1; i <= arity; i++)
-		at[i] = t;
+	for (Term *to = at + 1, *end = to + arity; to < end; to++)
+		*to = t;
 	return term_from_boxed(at);
 }
 
@@ -163,9 +163,9 @@ static Term insert_element(struct heap *h, Term tuple, size_t index, Term value)
 	Term *at = heap_alloc(h, arity + 2);
 
 	at[0] = HEADER(arity + 1, SUB_TUPLE);
-	memcpy(at + 1, from + 1, (index - 1) * sizeof(Term));
+	term_copy(at + 1, from + 1, index - 1);
 	at[index] = value;
-	memcpy(at + index + 1, from + index, (arity - index + 1) * sizeof(Term));
+	term_copy(at + index + 1, from + index, arity - index + 1);
 	return term_from_boxed(at);
 }
 
@@ -196,8 +196,8 @@ Term bif_erlang_delete_element_2(Process *p, Term *args)
 	from = boxed_ptr(args[1]);
 	at = heap_alloc(&p->heap, arity);
 	at[0] = HEADER(arity - 1, SUB_TUPLE);
-	memcpy(at + 1, from + 1, (index - 1) * sizeof(Term));
-	memcpy(at + index, from + index + 1, (arity - index) * sizeof(Term));
+	term_copy(at + 1, from + 1, index - 1);
+	term_copy(at + index, from + index + 1, arity - index);
 	return term_from_boxed(at);
 }
 

@@ -129,17 +129,17 @@ void heap_release(struct heap *h, const struct heap_mark *m)
 
 Term heap_list_array(struct heap *h, size_t n, const Term *elements, Term tail)
 {
-	Term *at;
+	Term *first, *at;
 
 	if (n == 0)
 		return tail;
-	at = heap_alloc(h, 2 * n);
-	for (size_t i = 0; i < n; i++) {
-		at[2 * i] = elements[i];
-		at[2 * i + 1] = term_from_cons(at + 2 * i + 2);
+	first = at = heap_alloc(h, 2 * n);
+	for (const Term *end = elements + n; elements < end; elements++, at += 2) {
+		at[0] = *elements;
+		at[1] = term_from_cons(at + 2);
 	}
-	at[2 * n - 1] = tail;
-	return term_from_cons(at);
+	at[-1] = tail;
+	return term_from_cons(first);
 }
 
 Term heap_list_bytes(struct heap *h, const void *bytes, size_t n, Term tail)

@@ -102,7 +102,7 @@ static inline Term heap_tuple_array(struct heap *h, size_t arity, const Term *el
 		for (size_t i = 0; i < arity; i++)
 			at[1 + i] = elements[i];
 	} else {
-		memcpy(at + 1, elements, arity * sizeof(Term));
+		term_copy(at + 1, elements, arity);
 	}
 	return term_from_boxed(at);
 }

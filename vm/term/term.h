@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 typedef uint64_t Term;
 
@@ -64,6 +65,17 @@ static inline Term term_from_boxed(const Term *p) { return (Term)p + TAG_BOXED; 
 
 static inline Term cons_head(Term t) { return cons_ptr(t)[0]; }
 static inline Term cons_tail(Term t) { return cons_ptr(t)[1]; }
+
+/* n words to where none of them stands. Few are copied in place: a call of memcpy would take longer. */
+static inline void term_copy(Term *to, const Term *from, size_t n)
+{
+	if (n > 16) {
+		memcpy(to, from, n * sizeof(Term));
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		to[i] = from[i];
+}
 
 /* ---- headers */
 #define HEADER(arity, sub) (((Term)(arity) << 6) | ((Term)(sub) << 2))
