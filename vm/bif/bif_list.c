@@ -172,22 +172,19 @@ static Term reverse_counted(Process *p, const Term *args)
 	return term_from_cons(at + 2 * n - 2);
 }
 
-/* Short lists are not counted first, where there is room for any of them. */
+/* Short lists are not counted first. */
 Term bif_lists_reverse_2(Process *p, Term *args)
 {
-	Term *at = p->heap.top, *end = at + 2 * CELLS_A_REDUCTION, from = args[0], result = args[1];
+	enum { WORDS = 2 * CELLS_A_REDUCTION };
+	Term *first = heap_alloc(&p->heap, WORDS), *at = first, from = args[0], result = args[1];
 
-	if (end > p->heap.stop)
-		return reverse_counted(p, args);
-	for (; term_is_cons(from) && at < end; at += 2, from = cons_tail(from)) {
+	for (; term_is_cons(from) && at < first + WORDS; at += 2, from = cons_tail(from)) {
 		at[0] = cons_head(from);
 		at[1] = result;
 		result = term_from_cons(at);
 	}
-	if (from != NIL)
-		return reverse_counted(p, args);
-	p->heap.top = at;
-	return result;
+	heap_trim(&p->heap, first, WORDS, from == NIL ? at : first);
+	return from == NIL ? result : reverse_counted(p, args);
 }
 
 /* ---- subtraction: a table of the terms to take out, each with how many times */

@@ -116,6 +116,14 @@ Term bif_erlang_tuple_size_1(Process *p, Term *args)
 	return term_is_tuple(args[0]) ? term_from_small((int64_t)tuple_arity(args[0])) : exc_badarg(p);
 }
 
+static void fill_words(Term *at, const Term *end, Term t)
+{
+	for (; end - at >= 4; at += 4) /* two vectors */
+		at[0] = at[1] = at[2] = at[3] = t;
+	while (at < end)
+		*at++ = t;
+}
+
 /* A tuple of n times t, or TERM_NONE when n is no size of one. */
 static Term make_tuple(struct heap *h, Term n, Term t)
 {
@@ -126,8 +134,7 @@ static Term make_tuple(struct heap *h, Term n, Term t)
 		return TERM_NONE;
 	at = heap_alloc(h, arity + 1);
 	at[0] = HEADER(arity, SUB_TUPLE);
-	for (Term *to = at + 1, *end = to + arity; to < end; to++)
-		*to = t;
+	fill_words(at + 1, at + 1 + arity, t);
 	return term_from_boxed(at);
 }
 

@@ -2,7 +2,8 @@
 /* The collector. A collection allocates a block that would hold everything, evacuates the roots into it, scans what it evacuated
  * (Cheney), and cuts the block to the size that the survivors call for; the stack is moved last, to its end.
  * A small heap is collected in place: survivors are gathered in the thread's scratch words, with the addresses that they will have in
- * the same block, and then put there; nothing is allocated.
+ * the same block, and then put there; nothing is allocated. A small heap with fragments, whose survivors may be too many for the block,
+ * moves to the scratch words and from there back.
  * Invariant: old objects never point to young ones (terms do not change once made). A moved boxed object leaves its new
  * term in place of its header, a moved cons leaves TERM_NONE and its new term. */
 #include "heap/gc.h"
@@ -23,8 +24,10 @@ struct gc {
 	Term *to_top;        /* new block: the address that the next survivor will have */
 	ptrdiff_t gathered;  /* words from that address to where it stands until the end; 0 except in place */
 	Term *old_top;       /* old generation (minor only) */
-	const Term *from_start; /* the young block: most of what is evacuated */
+	const Term *from_start; /* the young block and its newest fragment: most of what is evacuated */
 	size_t from_bytes;
+	const Term *fragment_start;
+	size_t fragment_bytes;
 	const Term *old_start;
 	size_t old_bytes;
 	const Term *young_start; /* objects in [young_start, young_start + aged_bytes) are tenured (minor only) */
@@ -39,7 +42,7 @@ static inline bool is_within(const Term *p, const Term *start, size_t bytes)
 
 static inline bool is_kept(const struct gc *gc, const Term *p)
 {
-	if (likely(is_within(p, gc->from_start, gc->from_bytes)))
+	if (likely(is_within(p, gc->from_start, gc->from_bytes) || is_within(p, gc->fragment_start, gc->fragment_bytes)))
 		return false;
 	return is_within(p, gc->old_start, gc->old_bytes) || literal_owns(p) ||
 	       is_within(p, gc->h->guest_start, gc->h->guest_bytes);
@@ -115,8 +118,7 @@ static Term evacuate_boxed(struct gc *gc, Term t)
 		return *p;
 	words = count_object_words(p);
 	at = take_room(gc, p, words, &address);
-	for (size_t i = 0; i < words; i++)
-		at[i] = p[i];
+	term_copy(at, p, words);
 	*p = term_from_boxed(address);
 	return *p;
 }
@@ -168,14 +170,20 @@ static inline Term *scan_word(struct gc *gc, Term *p)
 	}
 }
 
+/* Scans from p until what has been evacuated ends, which scanning moves. */
+static inline Term *scan_until(struct gc *gc, Term *p, Term *const *end, ptrdiff_t gathered)
+{
+	while (p < *end + gathered)
+		p = term_is_immed(*p) ? p + 1 : scan_word(gc, p);
+	return p;
+}
+
 static void scan_evacuated(struct gc *gc, Term *to_scan, Term *old_scan)
 {
 	to_scan += gc->gathered;
 	while (to_scan < gc->to_top + gc->gathered || old_scan < gc->old_top) {
-		while (to_scan < gc->to_top + gc->gathered)
-			to_scan = scan_word(gc, to_scan);
-		while (old_scan < gc->old_top)
-			old_scan = scan_word(gc, old_scan);
+		to_scan = scan_until(gc, to_scan, &gc->to_top, gc->gathered);
+		old_scan = scan_until(gc, old_scan, &gc->old_top, 0);
 	}
 }
 
@@ -381,6 +389,10 @@ static void evacuate_to(struct gc *gc, Term *start, const struct gc_root *roots,
 	gc->old_top = old_scan;
 	gc->from_start = h->start;
 	gc->from_bytes = (size_t)((uint8_t *)h->top - (uint8_t *)h->start);
+	if (h->fragments != NULL) {
+		gc->fragment_start = h->fragments->words;
+		gc->fragment_bytes = h->fragments->used_words * sizeof(Term);
+	}
 	evacuate_roots(gc, roots, count);
 	scan_evacuated(gc, start, old_scan);
 	if (!gc->major)
@@ -392,6 +404,8 @@ static void evacuate_to(struct gc *gc, Term *start, const struct gc_root *roots,
 /* ---- in place */
 
 enum { IN_PLACE_WORDS = 1 << 15 };
+
+static _Thread_local Term scratch[IN_PLACE_WORDS];
 
 static bool fits_in_place(const struct gc *gc)
 {
@@ -405,7 +419,6 @@ static bool fits_in_place(const struct gc *gc)
 /* False when the block should have another size. */
 static bool collect_in_place(struct gc *gc, size_t need, const struct gc_root *roots, size_t count)
 {
-	static _Thread_local Term scratch[IN_PLACE_WORDS];
 	struct heap *h = gc->h;
 	size_t size = (size_t)(h->end - h->start), live;
 
@@ -437,15 +450,43 @@ static bool collect_from(struct gc *gc, size_t before, size_t need, const struct
 	return install_block(gc, block, room, size < room ? size : room);
 }
 
-static void collect(struct gc *gc, size_t need, const struct gc_root *roots, size_t count)
+/* ---- by way of the scratch words */
+
+enum { BY_SCRATCH_WORDS = 1 << 12 };
+
+/* A small heap with fragments of which little survived the last time: its survivors are gathered before it is known whether they fit into
+ * the block. */
+static bool is_gathered_first(const struct gc *gc)
+{
+	return !VARIANT_GC_STRESS && count_collected_words(gc) <= BY_SCRATCH_WORDS &&
+	       count_aged_words(gc->h) < (size_t)(gc->h->end - gc->h->start) / 4;
+}
+
+/* Puts the heap, whose words are elsewhere but for its stack, into a block of the size that it should have. */
+static void put_back(struct gc *gc, Term *block, size_t need, const struct gc_root *roots, size_t count)
 {
 	struct heap *h = gc->h;
-	size_t before = (size_t)(h->end - h->start);
+	size_t before = (size_t)(h->end - block), stack_words = count_stack_words(h);
+	size_t size = choose_size_words(h, before, count_young_words(h) + stack_words + need);
+	Term *to = size == before ? block : mem_alloc(size * sizeof(Term));
+
+	evacuate_to(gc, to, roots, count);
+	h->start = to;
+	h->top = h->high = gc->to_top;
+	if (to == block)
+		return;
+	memcpy(to + size - stack_words, h->stop, stack_words * sizeof(Term));
+	mem_free(block);
+	h->end = to + size;
+	h->stop = h->end - stack_words;
+}
+
+/* For a second move of what survived, which ages nothing. */
+static struct gc move_again(const struct gc *gc)
+{
+	struct heap *h = gc->h;
 	struct gc again = { .h = h };
 
-	if (fits_in_place(gc) ? collect_in_place(gc, need, roots, count) : collect_from(gc, before, need, roots, count))
-		return;
-	/* The block has not the size that the survivors call for (or cannot be cut: sanitizers): move once more, ageing nothing. */
 	if (!gc->major) {
 		again.old_start = h->old_start;
 		again.old_bytes = (size_t)((uint8_t *)h->old_top - (uint8_t *)h->old_start);
@@ -453,7 +494,38 @@ static void collect(struct gc *gc, size_t need, const struct gc_root *roots, siz
 		mem_free(h->old_start);
 		h->old_start = h->old_top = h->old_end = NULL;
 	}
-	again.h->high = h->start;
+	h->high = h->start;
+	return again;
+}
+
+static void collect_by_scratch(struct gc *gc, size_t need, const struct gc_root *roots, size_t count)
+{
+	struct heap *h = gc->h;
+	Term *block = h->start;
+	struct gc again;
+
+	evacuate_to(gc, scratch, roots, count);
+	h->start = scratch;
+	h->top = gc->to_top;
+	again = move_again(gc);
+	put_back(&again, block, need, roots, count);
+}
+
+static void collect(struct gc *gc, size_t need, const struct gc_root *roots, size_t count)
+{
+	struct heap *h = gc->h;
+	size_t before = (size_t)(h->end - h->start);
+	bool in_place = fits_in_place(gc);
+	struct gc again;
+
+	if (!in_place && is_gathered_first(gc)) {
+		collect_by_scratch(gc, need, roots, count);
+		return;
+	}
+	if (in_place ? collect_in_place(gc, need, roots, count) : collect_from(gc, before, need, roots, count))
+		return;
+	/* The block has not the size that the survivors call for (or cannot be cut: sanitizers): move once more. */
+	again = move_again(gc);
 	before = choose_size_words(h, before, count_young_words(h) + count_stack_words(h) + need);
 	collect_from(&again, before, need, roots, count);
 }

@@ -70,7 +70,7 @@ Term *heap_alloc_fragment(struct heap *h, size_t words)
 	Term *at;
 
 	if (f == NULL || f->size_words - f->used_words < words) {
-		size_t size = f != NULL ? f->size_words * 2 : FRAGMENT_MIN_WORDS;
+		size_t size = f != NULL ? f->size_words * 8 : FRAGMENT_MIN_WORDS;
 
 		if (size > 1 << 16)
 			size = 1 << 16;

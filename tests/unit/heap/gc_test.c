@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "data/binary.h"
 #include "heap/copy.h"
 #include "heap/gc.h"
 #include "heap/literal.h"
@@ -95,6 +96,42 @@ START_TEST(test_gc_run_moves_the_stack)
 	ck_assert(h.end - h.stop == 2);
 	ck_assert(h.stop[0] == (Term)(uintptr_t)code);
 	assert_list(h.stop[1], 200);
+	heap_free(&h);
+}
+END_TEST
+
+/* Garbage fills the heap and fragments beside it; few terms survive, on the stack, in a root, and a binary. */
+START_TEST(test_gc_run_leaves_a_small_block_with_fragments)
+{
+	struct heap h;
+	Term root[2], *block;
+	uint8_t *bytes;
+
+	unit_init();
+	heap_init(&h, HEAP_MIN_WORDS);
+	block = h.start;
+	root[1] = binary_alloc(&h, 100, &bytes);
+	memset(bytes, 7, 100);
+	h.stop -= 2;
+	h.stop[0] = make_list(&h, 2);
+	h.stop[1] = SMALL(5);
+	for (int i = 0; i < 20; i++) {
+		make_list(&h, 40);
+		root[0] = make_list(&h, 3);
+		make_list(&h, 20);
+		ck_assert(h.fragments != NULL);
+		ck_assert(collect(&h, 10, root, 2).major == false);
+		ck_assert_ptr_eq(h.start, VARIANT_GC_STRESS ? h.start : block);
+		assert_list(root[0], 3);
+		assert_list(h.stop[0], 2);
+		ck_assert(h.stop[1] == SMALL(5));
+		ck_assert(binary_view(root[1]).base[99] == 7 && boxed_ptr(root[1])[1] == 100);
+	}
+	root[0] = make_list(&h, 200); /* more than the block holds */
+	collect(&h, 10, root, 2);
+	ck_assert(h.start != block);
+	assert_list(root[0], 200);
+	assert_list(h.stop[0], 2);
 	heap_free(&h);
 }
 END_TEST
@@ -332,6 +369,7 @@ Suite *gc_suite(void)
 	tcase_add_test(c, test_gc_run_keeps_live_terms);
 	tcase_add_test(c, test_gc_run_is_minor_until_told);
 	tcase_add_test(c, test_gc_run_moves_the_stack);
+	tcase_add_test(c, test_gc_run_leaves_a_small_block_with_fragments);
 	tcase_add_test(c, test_gc_run_drops_dead_binaries);
 	tcase_add_test(c, test_gc_run_trims_an_abandoned_buffer);
 	tcase_add_test(c, test_gc_run_leaves_the_room_of_shared_bytes);
