@@ -13,6 +13,8 @@ enum {
 	BYTES_A_REDUCTION = 256,
 	FEW_BYTES = 512,              /* a text that needs no more is converted on the C stack */
 	PLAIN_CHARS_MAX = 1 << 17, /* what is made a list of in one go, in less than a millisecond */
+	AT_ONCE_BYTES = 1 << 18,   /* what is converted in one go; what is longer goes to a worker thread */
+	LOOKED_AT_BYTES = 1 << 22, /* the same for a binary that may be the result */
 };
 
 /* A conversion: text goes to `bytes`, which has room for all. */
@@ -53,19 +55,22 @@ static bool measure_binary(Term t, bool latin1, size_t *need)
 	return true;
 }
 
-/* A bignum ends the measure: the conversion will stop there. */
-static bool measure_list(struct word_stack *tails, Term t, bool latin1, size_t *need)
+/* A bignum ends the measure: the conversion will stop there. So does what needs more than `most`. */
+static bool measure_list(struct word_stack *tails, Term t, bool latin1, size_t most, size_t *need)
 {
 	for (;;) {
 		while (term_is_cons(t)) {
 			Term head = cons_head(t);
 
+			if (*need > most)
+				return true;
 			t = cons_tail(t);
 			if (term_is_small(head)) {
 				*need += UTF8_MAX_BYTES;
 			} else if (term_is_cons(head)) {
 				word_stack_push(tails, t);
 				t = head;
+				++*need; /* it takes time */
 			} else if (term_is_bitstring(head)) {
 				if (!measure_binary(head, latin1, need))
 					return false;
@@ -83,7 +88,7 @@ static bool measure_list(struct word_stack *tails, Term t, bool latin1, size_t *
 	}
 }
 
-static bool measure(Term t, bool latin1, size_t *need)
+static bool measure(Term t, bool latin1, size_t most, size_t *need)
 {
 	struct word_stack tails;
 	bool ok;
@@ -92,7 +97,7 @@ static bool measure(Term t, bool latin1, size_t *need)
 	if (!term_is_list(t) && !term_is_bitstring(t))
 		return false;
 	word_stack_init(&tails);
-	ok = measure_list(&tails, t, latin1, need);
+	ok = measure_list(&tails, t, latin1, most, need);
 	word_stack_free(&tails);
 	return ok;
 }
@@ -342,14 +347,12 @@ static Term take_plain(Process *p, Term t, bool latin1, bool as_list)
 	return t;
 }
 
-static Term convert_term(Process *p, Term t, bool latin1, bool as_list)
+/* need: as measured. */
+static Term convert_measured(Process *p, Term t, bool latin1, bool as_list, size_t need)
 {
 	struct conversion c;
-	size_t need;
 	bool ok;
 
-	if (!measure(t, latin1, &need))
-		return exc_badarg(p);
 	process_bump(p, (int)(need / BYTES_A_REDUCTION));
 	c.h = &p->heap;
 	c.latin1 = latin1;
@@ -363,17 +366,46 @@ static Term convert_term(Process *p, Term t, bool latin1, bool as_list)
 	return put_result(&c, ok, as_list);
 }
 
-static Term convert_arguments(Process *p, Term *args, bool as_list, Term other)
+/* What is to be converted: a list of a binary and nothing else is that binary. */
+static Term get_text(const Term *args, bool as_list)
+{
+	Term t = args[0];
+
+	return !as_list && term_is_cons(t) && term_is_bitstring(cons_head(t)) && term_is_nil(cons_tail(t)) ? cons_head(t) : t;
+}
+
+static Term convert_apart(Process *p, const Term *args, bool as_list)
 {
 	bool latin1 = args[1] == am_latin1;
-	Term t = args[0], plain;
+	Term t = get_text(args, as_list), plain = take_plain(p, t, latin1, as_list);
+	size_t need;
+
+	if (plain != TERM_NONE)
+		return plain;
+	return measure(t, latin1, SIZE_MAX, &need) ? convert_measured(p, t, latin1, as_list, need) : exc_badarg(p);
+}
+
+static Term binary_apart(Process *p, Term *args) { return convert_apart(p, args, false); }
+static Term list_apart(Process *p, Term *args) { return convert_apart(p, args, true); }
+
+static Term convert_arguments(Process *p, Term *args, bool as_list, Term other)
+{
+	bool latin1 = args[1] == am_latin1, is_long;
+	Term t = get_text(args, as_list), plain = TERM_NONE;
+	size_t need;
 
 	if (!latin1 && args[1] != am_unicode && args[1] != am_utf8)
 		return exc_trap(p, export_get(am_unicode, other, 2), 2, args);
-	if (!as_list && term_is_cons(t) && term_is_bitstring(cons_head(t)) && term_is_nil(cons_tail(t)))
-		t = cons_head(t);
-	plain = take_plain(p, t, latin1, as_list);
-	return plain != TERM_NONE ? plain : convert_term(p, t, latin1, as_list);
+	is_long = term_is_bitstring(t) && binary_size_bits(t) / 8 > LOOKED_AT_BYTES;
+	if (!is_long)
+		plain = take_plain(p, t, latin1, as_list);
+	if (plain != TERM_NONE)
+		return plain;
+	if (!is_long && !measure(t, latin1, AT_ONCE_BYTES, &need))
+		return exc_badarg(p);
+	if (is_long || need > AT_ONCE_BYTES)
+		return exc_run_apart(p, as_list ? list_apart : binary_apart, args, 2);
+	return convert_measured(p, t, latin1, as_list, need);
 }
 
 Term bif_unicode_characters_to_binary_2(Process *p, Term *args)

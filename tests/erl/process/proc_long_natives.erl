@@ -1,0 +1,40 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% With one scheduler, another process runs before a native that has much to do is done.
+%% expect: {list_of_list,true,true}
+%% expect: {list_of_binary,true,true}
+%% expect: {binary_of_list,true,true}
+%% expect: {binary_of_nested,true,true}
+%% expect: {mixed,true,true}
+%% expect: {incomplete,true,true}
+-module(proc_long_natives).
+-export([main/0]).
+
+main() ->
+    erlang:system_flag(schedulers_online, 1),
+    unicode(),
+    halt(0).
+
+%% {Name, did we run meanwhile?, is the answer right?}
+long(Name, Native, IsRight) ->
+    Self = self(),
+    spawn_link(fun() ->
+        garbage_collect(),
+        erlang:yield(), %% a whole slice
+        Self ! begun,
+        Self ! {answer, Native()}
+    end),
+    receive begun -> ok end,
+    Meanwhile = receive {answer, _} = A -> self() ! A, false after 0 -> true end,
+    receive {answer, Answer} -> io:format("~p~n", [{Name, Meanwhile, IsRight(Answer)}]) end.
+
+unicode() ->
+    N = 3000000,
+    Wide = lists:append(lists:duplicate(N div 4, [$a, 16#e5, 16#400, 16#1F600])),
+    Binary = binary:copy(<<$a, 16#e5/utf8, 16#400/utf8, 16#1F600/utf8>>, N div 4),
+    long(list_of_list, fun() -> unicode:characters_to_list(Wide) end, fun(L) -> L =:= Wide end),
+    long(list_of_binary, fun() -> unicode:characters_to_list(Binary) end, fun(L) -> L =:= Wide end),
+    long(binary_of_list, fun() -> unicode:characters_to_binary(Wide) end, fun(B) -> B =:= Binary end),
+    long(binary_of_nested, fun() -> unicode:characters_to_binary([[Wide], [[Binary], "abc"]]) end,
+         fun(B) -> B =:= <<Binary/binary, Binary/binary, "abc">> end),
+    long(mixed, fun() -> unicode:characters_to_list([Binary, 16#c3]) end, fun(L) -> L =:= Wide ++ [16#c3] end),
+    long(incomplete, fun() -> unicode:characters_to_list([Binary, <<16#e5>>]) end, fun(R) -> R =:= {incomplete, Wide, <<16#e5>>} end).
