@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -237,6 +238,13 @@ size_t thread_stack_left_bytes(void)
 		pthread_attr_destroy(&attr);
 	}
 	return (size_t)((uintptr_t)&here - (uintptr_t)low);
+}
+
+enum { BACKGROUND_NICE = 10 };
+
+void thread_be_background(void)
+{
+	(void)setpriority(PRIO_PROCESS, (id_t)gettid(), BACKGROUND_NICE);
 }
 
 void thread_yield(void)

@@ -101,6 +101,8 @@ void cond_broadcast(struct cond *c);
 /* Starts `run(arg)` in a thread named `name` (15 bytes at most), all signals blocked but those of faults; nobody waits for its end.
  * Fails: returns -errno. */
 int thread_start(const char *name, void *(*run)(void *), void *arg);
+/* Whenever there are too few processors, threads that do not do this get several times as much of them as this one does from now on. */
+void thread_be_background(void);
 /* In a loop that waits for another thread: lets it run when it has only this processor. */
 void thread_yield(void);
 /* The same for a short wait that began at since_ns (CLOCK_MONOTONIC). Returns false when SPIN_NS are over: better to sleep. */

@@ -2,6 +2,7 @@
 /* Module re. A compiled pattern is {re_pattern, Groups, Unicode, CrLf, Bytes}, see data/regex_cache.h. What the stock re.erl does
  * itself (global runs, Unicode text in lists) is handed to it, as OTP's own emulator does. */
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "bif/bif.h"
 #include "code/export.h"
 #include "data/iolist.h"
@@ -11,7 +12,7 @@
 #include "heap/copy.h"
 #include "proc/worker.h"
 
-enum { BYTES_A_REDUCTION = 128, ERROR_CHARS = 256 };
+enum { BYTES_A_REDUCTION = 128, WORK_A_REDUCTION = 16, REDS_MOST = 1 << 30, ERROR_CHARS = 256 };
 
 /* ---- options */
 
@@ -403,18 +404,16 @@ static Term put_no_match(Process *p, const struct options *o, int result)
 }
 
 /* ---- a match that takes long: on a worker thread, from its beginning, while the process waits. PCRE2 can be stopped, by callouts between
- * the items of the pattern, but not be resumed; without callouts it is faster, so that the first try, on the scheduler, has none. */
+ * the items of the pattern, but not be resumed. */
 
 enum match_state { MATCH_RUNS, MATCH_DONE /* the process's */, MATCH_DROPPED /* the worker's */ };
 
 struct match_job {
 	struct worker_job job; /* first */
+	enum worker_lane lane;
 	_Atomic int state;
 	Process *p;          /* counted */
 	struct options o;
-	struct regex_options compile;
-	char *source;
-	size_t source_bytes;
 	struct fragment *kept; /* {Subject, Capture} */
 	Term pair;
 	const uint8_t *bytes; /* of the subject: kept's, or scratch */
@@ -422,46 +421,42 @@ struct match_job {
 	size_t n;
 	struct regex regex;
 	struct regex_match m;
+	uint64_t work;       /* the worker's, until it is done */
 	int result;
 };
 
 static void free_match(struct match_job *j)
 {
-	if (j->m.data != NULL) {
+	if (j->m.data != NULL)
 		pcre2_match_data_free(j->m.data);
-		regex_free(&j->regex);
-	}
+	regex_free(&j->regex);
 	if (j->kept != NULL)
 		fragment_free(j->kept);
 	mem_free(j->scratch);
-	mem_free(j->source);
 	mem_free(j);
 }
 
-static int stop_dropped(pcre2_callout_block *at, void *arg)
+static bool stop_dropped(void *arg, uint32_t work)
 {
-	const struct match_job *j = arg;
+	struct match_job *j = arg;
 
-	(void)at;
-	return atomic_load_explicit(&j->state, memory_order_relaxed) == MATCH_DROPPED ? PCRE2_ERROR_CALLOUT : 0;
+	j->work += work;
+	worker_pause();
+	return atomic_load_explicit(&j->state, memory_order_relaxed) == MATCH_DROPPED;
 }
 
-/* On the worker. A pattern whose callouts make it too large goes without. */
+/* On the worker. */
 static void run_match(struct worker_job *job)
 {
 	struct match_job *j = (struct match_job *)job;
-	struct regex_options watched = j->compile;
 	struct regex_limits limits = j->o.limits;
 	Process *p = j->p;
-	int error, state = MATCH_RUNS;
-	size_t offset;
+	int state = MATCH_RUNS;
 
-	watched.flags |= PCRE2_AUTO_CALLOUT;
-	limits.callout = stop_dropped;
+	limits.stop = stop_dropped;
 	limits.arg = j;
-	if (!regex_compile(&j->regex, j->source, j->source_bytes, &watched, &error, &offset))
-		ENSURE(regex_compile(&j->regex, j->source, j->source_bytes, &j->compile, &error, &offset));
-	j->result = regex_match(&j->regex, j->bytes, j->n, j->o.offset, j->o.run, &limits, &j->m);
+	if (atomic_load(&j->state) != MATCH_DROPPED)
+		j->result = regex_match(&j->regex, j->bytes, j->n, j->o.offset, j->o.run, &limits, &j->m);
 	if (atomic_compare_exchange_strong(&j->state, &state, MATCH_DONE))
 		process_unblock(p);
 	else
@@ -474,9 +469,18 @@ static void drop_match(Process *p, void *arg)
 	struct match_job *j = arg;
 	int state = MATCH_RUNS;
 
-	(void)p;
-	if (!atomic_compare_exchange_strong(&j->state, &state, MATCH_DROPPED))
+	if (worker_cancel(j->lane, &j->job)) {
 		free_match(j);
+		process_unref(p);
+	} else if (!atomic_compare_exchange_strong(&j->state, &state, MATCH_DROPPED)) {
+		free_match(j);
+	}
+}
+
+/* What took long as well, though on no scheduler. */
+static int work_reds(uint64_t work)
+{
+	return work / WORK_A_REDUCTION < REDS_MOST ? (int)(work / WORK_A_REDUCTION) : REDS_MOST;
 }
 
 static Term finish_match(Process *p, void *arg)
@@ -487,6 +491,7 @@ static Term finish_match(Process *p, void *arg)
 
 	if (atomic_load(&j->state) != MATCH_DONE)
 		return exc_wait(p, finish_match, drop_match, j);
+	process_bump(p, work_reds(j->work));
 	heap_adopt_fragment(&p->heap, j->kept);
 	j->kept = NULL;
 	if (j->o.capture != TERM_NONE)
@@ -505,30 +510,69 @@ static Term match_apart(Process *p, const struct regex *regex, const struct opti
 	Term capture = o->capture != TERM_NONE ? o->capture : NIL;
 	uint8_t *none;
 
-	*j = (struct match_job){ .job.run = run_match, .p = p, .o = *o, .compile = regex->options, .source = mem_alloc(regex->source_bytes + 1),
-				 .source_bytes = regex->source_bytes, .bytes = bytes, .scratch = scratch, .n = n };
-	memcpy(j->source, regex->source, regex->source_bytes);
+	*j = (struct match_job){ .job.run = run_match, .lane = regex->is_deaf ? WORKER_ONE : WORKER_TURNS, .p = p, .o = *o,
+				 .bytes = bytes, .scratch = scratch, .n = n };
+	regex_copy(&j->regex, regex);
 	j->kept = copy_to_fragment(heap_tuple(&p->heap, term_is_bitstring(subject) ? subject : NIL, capture), &j->pair);
 	if (scratch == NULL)
 		j->bytes = binary_bytes(tuple_get(j->pair, 1), &n, &none);
 	process_ref(p);
 	exc_wait(p, finish_match, drop_match, j);
-	worker_submit(WORKER_UNBOUNDED, &j->job);
+	worker_submit(j->lane, &j->job);
 	return TERM_NONE;
+}
+
+/* GRACE_NS: how long a match may still go on when p has no reductions left: what is nearly done need not begin anew. CROWDED_WORK:
+ * about a tenth of a millisecond, for each of many processes that match for long. */
+enum { GRACE_NS = 500000, CROWDED_WORK = 8192 };
+
+struct grace {
+	Process *p;
+	uint64_t work, charged;
+	int64_t end_ns;      /* 0: there were reductions */
+};
+
+/* The clock of time slices takes p's reductions away (proc/slice_clock.h), so it need not be read here before that. */
+static bool is_slice_over(void *arg, uint32_t work)
+{
+	struct grace *g = arg;
+
+	g->work += work;
+	if (g->work - g->charged >= WORK_A_REDUCTION) {
+		process_bump(g->p, work_reds(g->work - g->charged));
+		g->charged = g->work;
+		if (g->work >= CROWDED_WORK && worker_turns_are_wanted())
+			return true;
+	}
+	if (likely(*(volatile int32_t *)&g->p->reds_left > 0))
+		return false;
+	if (g->end_ns == 0)
+		g->end_ns = clock_monotonic_ns() + GRACE_NS;
+	return clock_monotonic_ns() > g->end_ns;
+}
+
+/* What no callout has seen: whether a byte that the pattern needs is there is looked at first. */
+static void charge_bytes(const struct grace *g, size_t bytes)
+{
+	int reds = (int)(bytes / BYTES_A_REDUCTION), charged = work_reds(g->charged);
+
+	if (reds > charged)
+		process_bump(g->p, reds - charged);
 }
 
 /* Takes: scratch. */
 static Term run_bytes(Process *p, const struct regex *regex, const struct options *o, Term subject, const uint8_t *bytes, size_t n, uint8_t *scratch)
 {
 	struct regex_match m;
-	int result = regex_try(regex, bytes, n, o->offset, o->run, &o->limits, &m);
+	struct grace grace = { .p = p };
+	struct regex_limits limits = { o->limits.match, o->limits.depth, is_slice_over, &grace };
+	int result = regex_try(regex, bytes, n, o->offset, o->run, &limits, &m);
 	struct answer a = { p, regex, &m, o->capture != TERM_NONE ? o->capture_type : (Term)am_index, subject, bytes };
 	Term t;
 
-	if (o->offset < n)
-		process_bump(p, (int)(((result > 0 && m.places[1] > o->offset ? m.places[1] : n) - o->offset) / BYTES_A_REDUCTION));
-	if (result == REGEX_UNSURE)
+	if (result == REGEX_STOPPED)
 		return match_apart(p, regex, o, subject, bytes, n, scratch);
+	charge_bytes(&grace, o->offset < n ? (result > 0 && m.places[1] > o->offset ? m.places[1] : n) - o->offset : 0);
 	t = result > 0 ? put_answer(&a, o->capture) : put_no_match(p, o, result);
 	pcre2_match_data_free(m.data);
 	mem_free(scratch);

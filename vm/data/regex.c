@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/clock.h"
 
 static void *allocate(size_t n, void *context)
 {
@@ -184,6 +183,14 @@ static pcre2_code *compile_source(const char *source, size_t n, uint32_t flags, 
 	return code;
 }
 
+static void keep_source(struct regex *r, const void *source, size_t n)
+{
+	r->source = mem_alloc(n + 1);
+	memcpy(r->source, source, n);
+	r->source[n] = 0;
+	r->source_bytes = n;
+}
+
 bool regex_compile(struct regex *r, const void *source, size_t n, const struct regex_options *o, int *error, size_t *offset)
 {
 	pcre2_compile_context *c = pcre2_compile_context_create(get_memory());
@@ -192,16 +199,23 @@ bool regex_compile(struct regex *r, const void *source, size_t n, const struct r
 	pcre2_set_newline(c, o->newline != 0 ? o->newline : PCRE2_NEWLINE_LF);
 	pcre2_set_bsr(c, o->bsr != 0 ? o->bsr : PCRE2_BSR_UNICODE);
 	pcre2_set_compile_extra_options(c, EXTRA_OPTIONS);
-	r->code = compile_source(source, n, flags_of(source, n, o->flags), error, offset, c);
+	r->code = compile_source(source, n, flags_of(source, n, o->flags) | PCRE2_AUTO_CALLOUT, error, offset, c);
+	r->is_deaf = r->code == NULL && *error == PCRE2_ERROR_PATTERN_TOO_LARGE;
+	if (r->is_deaf)
+		r->code = compile_source(source, n, flags_of(source, n, o->flags), error, offset, c);
 	pcre2_compile_context_free(c);
 	if (r->code == NULL)
 		return false;
 	r->options = *o;
-	r->source = mem_alloc(n + 1);
-	memcpy(r->source, source, n);
-	r->source[n] = 0;
-	r->source_bytes = n;
+	keep_source(r, source, n);
 	return true;
+}
+
+void regex_copy(struct regex *to, const struct regex *from)
+{
+	*to = *from;
+	to->code = pcre2_code_copy(from->code);
+	keep_source(to, from->source, from->source_bytes);
 }
 
 void regex_free(struct regex *r)
@@ -226,55 +240,20 @@ bool regex_has_crlf(const struct regex *r)
 	return newline == PCRE2_NEWLINE_CRLF || newline == PCRE2_NEWLINE_ANY || newline == PCRE2_NEWLINE_ANYCRLF;
 }
 
-int regex_match(const struct regex *r, const void *subject, size_t n, size_t offset, uint32_t flags,
-		const struct regex_limits *limits, struct regex_match *m)
+enum { BYTES_A_WORK = 8 };
+
+struct asker {
+	const struct regex_limits *limits;
+	size_t place;        /* at the callout before */
+};
+
+static int ask_to_stop(pcre2_callout_block *at, void *arg)
 {
-	pcre2_match_context *c = pcre2_match_context_create(get_memory());
+	struct asker *a = arg;
+	size_t now = at->current_position, moved = now > a->place ? now - a->place : a->place - now;
 
-	if (limits->match != REGEX_NO_LIMIT)
-		pcre2_set_match_limit(c, limits->match);
-	if (limits->depth != REGEX_NO_LIMIT)
-		pcre2_set_depth_limit(c, limits->depth);
-	if (limits->callout != NULL)
-		pcre2_set_callout(c, limits->callout, limits->arg);
-	m->data = pcre2_match_data_create_from_pattern(r->code, get_memory());
-	m->count = pcre2_match(r->code, subject, n, offset, flags, m->data, c);
-	m->places = pcre2_get_ovector_pointer(m->data);
-	pcre2_match_context_free(c);
-	return m->count;
-}
-
-/* ---- a match with a bound to its work
- * PCRE2 counts places where it may have to come back to, not bytes: at each of them it may look through the rest of the subject. So the
- * subject is shown in parts as well. A match that looks beyond the end of a part says so (PCRE2_PARTIAL_HARD), and the next part begins
- * where that match begins. */
-
-enum { PART_BYTES = 4 << 10, PART_MOST_BYTES = 64 << 10, WORK = 1 << 24, COUNT_MOST = 1 << 14, TRY_NS = 2000000 };
-
-/* Does the place where a match begins to look make no difference to what it finds? */
-static bool may_be_cut(const struct regex *r, uint32_t flags, const struct regex_limits *limits)
-{
-	static const char *const asks[] = { "\\G", "\\K", "(*" };
-
-	if ((r->options.flags | flags) & (PCRE2_ANCHORED | PCRE2_FIRSTLINE))
-		return false;
-	if ((r->options.flags & PCRE2_UTF) && !(flags & PCRE2_NO_UTF_CHECK))
-		return false;
-	for (size_t i = 0; i < sizeof(asks) / sizeof(asks[0]); i++)
-		if (memmem(r->source, r->source_bytes, asks[i], 2) != NULL)
-			return false;
-	return (r->options.newline == 0 || r->options.newline == PCRE2_NEWLINE_LF) && limits->match == REGEX_NO_LIMIT &&
-	       limits->depth == REGEX_NO_LIMIT;
-}
-
-/* Where a part that begins at `at` ends; not within a character. */
-static size_t end_part(const struct regex *r, const uint8_t *subject, size_t at, size_t part)
-{
-	size_t end = at + part;
-
-	while ((r->options.flags & PCRE2_UTF) && end > at && (subject[end] & 0xc0) == 0x80)
-		end--;
-	return end;
+	a->place = now;
+	return a->limits->stop(a->limits->arg, (uint32_t)(1 + moved / BYTES_A_WORK)) ? PCRE2_ERROR_CALLOUT : 0;
 }
 
 static int forget(struct regex_match *m, int result)
@@ -284,50 +263,111 @@ static int forget(struct regex_match *m, int result)
 	return result;
 }
 
-/* With so many counts that they cannot take long, were each to look at all bytes from `at` to end. */
-static int match_counted(const struct regex *r, const void *subject, size_t end, size_t at, uint32_t flags, const struct regex_limits *limits,
-			 struct regex_match *m)
+int regex_match(const struct regex *r, const void *subject, size_t n, size_t offset, uint32_t flags,
+		const struct regex_limits *limits, struct regex_match *m)
+{
+	pcre2_match_context *c = pcre2_match_context_create(get_memory());
+	struct asker asker = { limits, offset };
+
+	if (limits->match != REGEX_NO_LIMIT)
+		pcre2_set_match_limit(c, limits->match);
+	if (limits->depth != REGEX_NO_LIMIT)
+		pcre2_set_depth_limit(c, limits->depth);
+	if (limits->stop != NULL)
+		pcre2_set_callout(c, ask_to_stop, &asker);
+	m->data = pcre2_match_data_create_from_pattern(r->code, get_memory());
+	m->count = pcre2_match(r->code, subject, n, offset, flags, m->data, c);
+	m->places = pcre2_get_ovector_pointer(m->data);
+	pcre2_match_context_free(c);
+	return m->count != PCRE2_ERROR_CALLOUT ? m->count : forget(m, REGEX_STOPPED);
+}
+
+/* ---- a match on a scheduler
+ * Between two callouts a match may look through all of the subject, at a byte a nanosecond, so a large one is shown in parts. A match that
+ * looks beyond the end of a part says so (PCRE2_PARTIAL_HARD); the next part then begins where that match begins. */
+
+enum { WHOLE_BYTES = 4 << 20, PART_BYTES = 256 << 10, DEAF_BYTES = 512, DEAF_COUNTS = 1 << 20 };
+
+static bool is_checked(const struct regex *r, uint32_t flags)
+{
+	return !(r->options.flags & PCRE2_UTF) || (flags & PCRE2_NO_UTF_CHECK);
+}
+
+/* Does the place where a match begins to look make no difference to what it finds? */
+static bool may_be_cut(const struct regex *r, uint32_t flags, const struct regex_limits *limits)
+{
+	static const char *const asks[] = { "\\G", "\\K", "(*" };
+
+	if ((r->options.flags | flags) & (PCRE2_ANCHORED | PCRE2_FIRSTLINE))
+		return false;
+	for (size_t i = 0; i < sizeof(asks) / sizeof(asks[0]); i++)
+		if (memmem(r->source, r->source_bytes, asks[i], 2) != NULL)
+			return false;
+	return (r->options.newline == 0 || r->options.newline == PCRE2_NEWLINE_LF) && limits->match == REGEX_NO_LIMIT &&
+	       limits->depth == REGEX_NO_LIMIT;
+}
+
+/* Where a part that begins at `at` ends; not within a character. */
+static size_t end_part(const struct regex *r, const uint8_t *subject, size_t at)
+{
+	size_t end = at + PART_BYTES;
+
+	while ((r->options.flags & PCRE2_UTF) && end > at && (subject[end] & 0xc0) == 0x80)
+		end--;
+	return end;
+}
+
+/* What is found in the first part without a look beyond it is what the whole match finds. */
+static int try_parts(const struct regex *r, const void *subject, size_t n, size_t offset, uint32_t flags, const struct regex_limits *limits,
+		     struct regex_match *m)
+{
+	bool may_go_on = may_be_cut(r, flags, limits);
+	size_t at = offset;
+
+	do {
+		size_t end = end_part(r, subject, at), next = end;
+		int result = regex_match(r, subject, end, at, flags | PCRE2_PARTIAL_HARD, limits, m);
+
+		if (result == REGEX_STOPPED)
+			return result;
+		if (result == PCRE2_ERROR_PARTIAL || (result > 0 && m->places[1] >= end))
+			next = m->places[0];
+		else if (result != PCRE2_ERROR_NOMATCH || ((r->options.flags | flags) & PCRE2_ANCHORED))
+			return result;
+		forget(m, 0);
+		if (!may_go_on || next <= at || limits->stop(limits->arg, PART_BYTES / BYTES_A_WORK))
+			return REGEX_STOPPED;
+		flags &= ~(uint32_t)PCRE2_NOTEMPTY_ATSTART;
+		at = next;
+	} while (n - at > PART_BYTES);
+	return regex_match(r, subject, n, at, flags, limits, m);
+}
+
+/* Without callouts: as long as it cannot take long, were each count at each place to look at all there is. */
+static int try_deaf(const struct regex *r, const void *subject, size_t n, size_t offset, uint32_t flags, const struct regex_limits *limits,
+		    struct regex_match *m)
 {
 	struct regex_limits counted = *limits;
-	size_t most = at < end ? WORK / (end - at) : COUNT_MOST;
+	size_t left = offset < n ? n - offset + 1 : 1;
 	int result;
 
-	if (most > COUNT_MOST)
-		most = COUNT_MOST;
-	if (counted.match > most)
-		counted.match = (uint32_t)most;
-	result = regex_match(r, subject, end, at, flags, &counted, m);
-	return result == PCRE2_ERROR_MATCHLIMIT && counted.match != limits->match ? forget(m, REGEX_UNSURE) : result;
+	m->data = NULL;
+	if (left > DEAF_BYTES)
+		return REGEX_STOPPED;
+	if (counted.match > DEAF_COUNTS / (left * left))
+		counted.match = (uint32_t)(DEAF_COUNTS / (left * left));
+	result = regex_match(r, subject, n, offset, flags, &counted, m);
+	return result == PCRE2_ERROR_MATCHLIMIT && counted.match != limits->match ? forget(m, REGEX_STOPPED) : result;
 }
 
 int regex_try(const struct regex *r, const void *subject, size_t n, size_t offset, uint32_t flags, const struct regex_limits *limits,
 	      struct regex_match *m)
 {
-	bool is_long = offset < n && n - offset > PART_BYTES, cut = is_long && may_be_cut(r, flags, limits);
-	int64_t deadline = cut ? clock_monotonic_ns() + TRY_NS : 0;
-	size_t at = offset, part = PART_BYTES;
-
-	if (is_long && !cut && n - offset > PART_MOST_BYTES) {
-		m->data = NULL;
-		return REGEX_UNSURE;
-	}
-	while (cut && n - at > part) {
-		size_t end = end_part(r, subject, at, part), next = end;
-		int result = match_counted(r, subject, end, at, flags | PCRE2_PARTIAL_HARD, limits, m);
-
-		if (result == PCRE2_ERROR_PARTIAL || (result > 0 && m->places[1] >= end))
-			next = m->places[0];
-		else if (result != PCRE2_ERROR_NOMATCH)
-			return result;
-		forget(m, 0);
-		part = next > at ? PART_BYTES : part * 4;
-		if (next > at)
-			flags &= ~(uint32_t)PCRE2_NOTEMPTY_ATSTART;
-		at = next;
-		if (part > PART_MOST_BYTES || clock_monotonic_ns() > deadline)
-			return REGEX_UNSURE;
-	}
-	return match_counted(r, subject, n, at, flags, limits, m);
+	if (r->is_deaf)
+		return try_deaf(r, subject, n, offset, flags, limits, m);
+	if (offset < n && n - offset > WHOLE_BYTES && is_checked(r, flags))
+		return try_parts(r, subject, n, offset, flags, limits, m);
+	return regex_match(r, subject, n, offset, flags, limits, m);
 }
 
 const char *regex_name(const struct regex *r, uint32_t i, uint32_t *group)

@@ -8,6 +8,7 @@
 #include <pcre2.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Of pcre2_compile's flags those that module re can ask for. */
 #define REGEX_FLAGS                                                                                                          \
@@ -24,6 +25,7 @@ struct regex_options {
 
 struct regex {
 	pcre2_code *code;
+	bool is_deaf;        /* too large for callouts: regex_limits.stop is never asked */
 	struct regex_options options;
 	char *source;        /* as it was compiled; for a run with other line ends */
 	size_t source_bytes;
@@ -36,6 +38,9 @@ uint32_t regex_captures(const struct regex *r);
 /* Do \r\n count as one line end? */
 bool regex_has_crlf(const struct regex *r);
 
+/* Owns: the caller. */
+void regex_copy(struct regex *to, const struct regex *from);
+
 /* A match. Owns: the caller, `data` (pcre2_match_data_free). */
 struct regex_match {
 	pcre2_match_data *data;
@@ -45,16 +50,16 @@ struct regex_match {
 #define REGEX_NO_LIMIT UINT32_MAX
 struct regex_limits {
 	uint32_t match, depth; /* REGEX_NO_LIMIT: PCRE2's own */
-	/* NULL, or asked at every item of a pattern that was compiled with PCRE2_AUTO_CALLOUT: not 0 ends the match with that error. */
-	int (*callout)(pcre2_callout_block *at, void *arg);
+	/* NULL, or asked between any two items of the pattern: true ends the match. work: done since it was asked before. One item may look
+	 * through all of the subject. Units: some ten nanoseconds. */
+	bool (*stop)(void *arg, uint32_t work);
 	void *arg;
 };
-/* Returns what pcre2_match did: > 0, or PCRE2_ERROR_*. flags: PCRE2_* of pcre2_match. */
+enum { REGEX_STOPPED = -1000 };
+/* Returns what pcre2_match did: > 0, or PCRE2_ERROR_*; or REGEX_STOPPED, with m->data NULL. flags: PCRE2_* of pcre2_match. */
 int regex_match(const struct regex *r, const void *subject, size_t n, size_t offset, uint32_t flags,
 		const struct regex_limits *limits, struct regex_match *m);
-
-/* The same within a few milliseconds. Returns REGEX_UNSURE, and m->data NULL, when these are over; PCRE2 cannot go on from there. */
-enum { REGEX_UNSURE = -1000 };
+/* The same for a scheduler: stops as well when the match may take milliseconds until limits->stop is asked. */
 int regex_try(const struct regex *r, const void *subject, size_t n, size_t offset, uint32_t flags, const struct regex_limits *limits,
 	      struct regex_match *m);
 

@@ -121,7 +121,7 @@ void sched_init(unsigned count, unsigned online)
 	os_signal_init();
 	lock_init(&scheds.world.lock, LOCK_sched_world);
 	cond_init(&scheds.world.cond);
-	worker_init(count > WORKERS_MIN ? count : WORKERS_MIN);
+	worker_init(count > WORKERS_MIN ? count : WORKERS_MIN, online);
 	slice_clock_init();
 	scheds.count = count;
 	atomic_store(&sched_others, count - 1);
@@ -606,6 +606,7 @@ bool sched_stop_world_within(int64_t wait_ns, void (*fn)(void *arg, bool all_sto
 void sched_set_active(unsigned online, bool only_one)
 {
 	scheds.online = online;
+	worker_set_turns(online);
 	atomic_store(&scheds.active, only_one ? 1 : online);
 	for (unsigned i = 0; i < scheds.count; i++)
 		wake_sched(scheds.all[i]);
