@@ -48,7 +48,7 @@ LOOP_FLAGS_WANTED := -fno-gcse -fno-crossjumping -fno-tree-slp-vectorize
 LOOP_CFLAGS := $(shell $(CC) $(LOOP_FLAGS_WANTED) -Werror -E -x c /dev/null >/dev/null 2>&1 && echo $(LOOP_FLAGS_WANTED))
 
 VM_LIBS := -lgmp -lz -lm -lpthread $(shell $(PKG_CONFIG) --libs libpcre2-8 2>/dev/null)
-TOOL_LIBS := $(shell $(PKG_CONFIG) --libs libbpf 2>/dev/null || echo -lbpf) -ldw -lelf -lcapstone -lz
+TOOL_LIBS := $(shell $(PKG_CONFIG) --libs libbpf 2>/dev/null || echo -lbpf) -ldw -lelf -lcapstone -lz -lzstd
 CHECK_LIBS = $(shell $(PKG_CONFIG) --libs check)
 
 VM_SRC := $(filter-out vm/main.c,$(wildcard vm/*.c vm/*/*.c))
@@ -76,7 +76,7 @@ $(BUILD)/erlsnoop: $(BUILD)/obj/tools/erlsnoop.o $(TOOL_OBJ)
 	$(CC) $(LDFLAGS) -o $@ $^ $(TOOL_LIBS)
 
 $(BUILD)/obj/vm/main.o: VM_CFLAGS += -DVERSION='"$(VERSION)"'
-$(BUILD)/obj/tools/erlsnoop.o: TOOL_CFLAGS += -DVERSION='"$(VERSION)"'
+$(BUILD)/obj/tools/erlsnoop.o $(BUILD)/obj/tools/cmd_trace.o: TOOL_CFLAGS += -DVERSION='"$(VERSION)"'
 $(BUILD)/obj/vm/exec/loop.o: VM_CFLAGS += $(LOOP_CFLAGS)
 $(BUILD)/obj/vm/%.o: vm/%.c
 	@mkdir -p $(@D)
@@ -197,6 +197,9 @@ $(BUILD)/fuzz/elf_file_fuzz: $(patsubst %,$(BUILD)/fuzz/%.o,tests/fuzz/elf_file_
 	$(CLANG) -fsanitize=fuzzer,address -o $@ $^ -lelf
 $(BUILD)/fuzz/otp_memory_fuzz: $(patsubst %,$(BUILD)/fuzz/%.o,tests/fuzz/otp_memory_fuzz $(addprefix tools/,memory clock otp_atoms otp_check otp_code otp_image otp_lines otp_modules))
 	$(CLANG) -fsanitize=fuzzer,address -o $@ $^ -lbpf -lelf
+$(BUILD)/fuzz/tests/fuzz/recording_fuzz.o: FUZZ_CFLAGS += -Itools
+$(BUILD)/fuzz/recording_fuzz: $(patsubst %,$(BUILD)/fuzz/%.o,tests/fuzz/recording_fuzz tools/recording tools/recording_read $(BATCH_READERS))
+	$(CLANG) -fsanitize=fuzzer,address -o $@ $^ -lz -lzstd
 fuzz-%: $(BUILD)/fuzz/%_fuzz
 	@mkdir -p $(BUILD)/fuzz/corpus/$* tests/fuzz/corpus/$*
 	$< -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=4096 -timeout=20 -print_final_stats=1 -verbosity=0 \

@@ -19,6 +19,7 @@ valgrind                                valgrind
 /usr/include/elfutils/libdwfl.h         libdw-dev
 /usr/lib/*/libdebuginfod.so.1           libdebuginfod1
 /usr/include/zlib.h                     zlib1g-dev
+/usr/include/zstd.h                     libzstd-dev
 /usr/include/*/gmp.h                    libgmp-dev
 /usr/include/pcre2.h                    libpcre2-dev
 /usr/include/check.h                    check

@@ -7,7 +7,7 @@
 
 enum {
     BATCH_RING_SMALL_BYTES = 512,
-    BATCH_RING_BYTES = 8 << 20,
+    BATCH_RING_BYTES = 16 << 20,
     BATCH_RING_WAKE_BYTES = 1 << 20, /* so much waiting wakes the reader, who otherwise looks every BATCH_RING_LOOK_MS */
     BATCH_RING_LOOK_MS = 50,
 };

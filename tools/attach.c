@@ -7,6 +7,8 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,6 +16,32 @@
 #include "clock.h"
 #include "fail.h"
 #include "uprobe.h"
+
+#define INITIAL_PIDNS_INO 0xEFFFFFFCu /* PROC_PID_INIT_INO of linux/proc_ns.h */
+
+static int drop_message(enum libbpf_print_level level, const char *format, va_list args)
+{
+    if (!getenv("ERLSNOOP_DEBUG") || level == LIBBPF_DEBUG)
+        return 0;
+    return vfprintf(stderr, format, args);
+}
+
+void attach_hush(void)
+{
+    libbpf_set_print(drop_message);
+}
+
+struct wire_config attach_config(uint32_t vm)
+{
+    struct wire_config config = {.vm = vm};
+    struct stat st;
+
+    if (!stat("/proc/self/ns/pid", &st) && st.st_ino != INITIAL_PIDNS_INO) {
+        config.pidns_dev = st.st_dev;
+        config.pidns_ino = st.st_ino;
+    }
+    return config;
+}
 
 int attach_explain(int err, const char *what)
 {

@@ -55,6 +55,10 @@ const char *attach_lacks(const struct attach *a, const struct plan *plan);
 void attach_drop(struct attach *a, int pid);
 /* Removes every probe; the semaphores fall back to what they were. */
 void attach_clear(struct attach *a);
+/* From now on libbpf says nothing, but where ERLSNOOP_DEBUG is set. */
+void attach_hush(void);
+/* The settings of a program that watches that VM, or any (0). */
+struct wire_config attach_config(uint32_t vm);
 /* Says why the kernel refused, with what to do. Returns err. */
 int attach_explain(int err, const char *what);
 

@@ -110,6 +110,22 @@ bool batch_page_next(struct batch_page *page, struct batch_record *out)
         return false;
     out->ns = to_ns(&page->header, head >> 16);
     page->at += 8 + words * 8;
+    page->events += out->event != BATCH_ATOM;
     page->damaged = false;
     return true;
+}
+
+bool batch_page_next_atom(struct batch_page *page, struct batch_record *out)
+{
+    uint64_t head;
+
+    while (!page->damaged && page->at < page->header.bytes) {
+        memcpy(&head, page->bytes + page->at, sizeof head);
+        if ((head & 0xff) == BATCH_ATOM)
+            return batch_page_next(page, out);
+        page->at += 8 + (head >> 8 & 0xff) * 8;
+        page->events++;
+        page->damaged = page->at > page->header.bytes;
+    }
+    return false;
 }

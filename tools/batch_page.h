@@ -25,6 +25,7 @@ struct batch_page {
     struct batch_header header;
     const char *bytes; /* the caller's, must outlive this */
     size_t at;         /* of the next record */
+    uint32_t events;   /* that were read or passed over */
     bool damaged;      /* something made no sense: what stands from there on was not read */
 };
 
@@ -32,6 +33,9 @@ struct batch_page {
 bool batch_page_open(struct batch_page *page, const void *bytes, size_t size);
 /* The next record. Returns false at the end, or where the page is damaged. */
 bool batch_page_next(struct batch_page *page, struct batch_record *out);
+
+/* The next record that tells an atom; the others are passed over. */
+bool batch_page_next_atom(struct batch_page *page, struct batch_record *out);
 
 /* The name that probes.def gives an event, "atom" for BATCH_ATOM; how many arguments it has. */
 const char *batch_event_name(enum batch_event event);

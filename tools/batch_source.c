@@ -15,7 +15,6 @@
 #include "uprobe.h"
 
 enum { TURN_PAGES = 4096 };
-#define INITIAL_PIDNS_INO 0xEFFFFFFCu /* PROC_PID_INIT_INO of linux/proc_ns.h */
 
 struct links {
     int *fds;
@@ -84,27 +83,16 @@ uint64_t batch_source_lost(const struct batch_source *s)
 
 /* ---- set-up */
 
-/* The process is told by its number in our namespace; one is not taken for granted, as several may be watched. */
-static void configure(struct batch_source *s)
-{
-    struct wire_config config = {0};
-    struct stat st;
-
-    if (!stat("/proc/self/ns/pid", &st) && st.st_ino != INITIAL_PIDNS_INO) {
-        config.pidns_dev = st.st_dev;
-        config.pidns_ino = st.st_ino;
-    }
-    memcpy((void *)&s->skel->rodata_session->probe_config, &config, sizeof config);
-}
-
 static int load(struct batch_source *s)
 {
+    struct wire_config config = attach_config(0); /* a page is of who fires the note, whatever the kernel's filter lets through */
     int err;
 
+    attach_hush();
     s->skel = batch__open();
     if (!s->skel)
         return fail(-ENOMEM, "cannot open the BPF program: %s", strerror(errno));
-    configure(s);
+    memcpy((void *)&s->skel->rodata_session->probe_config, &config, sizeof config);
     bpf_map__set_max_entries(s->skel->maps.records, BATCH_RING_BYTES);
     s->many = !getenv("ERLSNOOP_PERF_EVENTS") && uprobe_has_many();
     if (s->many)
@@ -189,7 +177,7 @@ static int attach_flush(struct batch_source *s, const struct target *t, int pid)
 }
 
 /* The notes of the wanted probes. Returns how many. */
-static size_t find_watches(const struct target *t, const struct batch_wanted *wanted, struct uprobe_place places[BATCH_EVENTS])
+static size_t find_watches(const struct target *t, const struct wanted *wanted, struct uprobe_place places[BATCH_EVENTS])
 {
     static const char *const names[BATCH_EVENTS] = {
 #define PROBE(probe, family, nargs, watch, text) [BATCH_##probe] = #probe,
@@ -228,7 +216,7 @@ static int remember_pid(struct batch_source *s, int pid)
     return 0;
 }
 
-int batch_source_attach(struct batch_source *s, const struct target *t, int pid, const struct batch_wanted *wanted)
+int batch_source_attach(struct batch_source *s, const struct target *t, int pid, const struct wanted *wanted)
 {
     size_t flushes = s->flushes.n, watches = s->watches.n, n;
     struct uprobe_place places[BATCH_EVENTS];

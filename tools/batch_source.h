@@ -8,19 +8,14 @@
 #define TOOLS_BATCH_SOURCE_H
 
 #include "target.h"
+#include "wanted.h"
 
 #include "../bpf/batch.h"
-#include "../vm/batch_format.h"
 
 /* What a thread holds when nobody wants it any more is handed over by then. */
 #define BATCH_SOURCE_DRAIN_NS 200000000ull
 
 struct batch_source;
-
-/* The probes that are wanted, by enum batch_event. */
-struct batch_wanted {
-    bool events[BATCH_EVENTS];
-};
 
 struct batch_source_ops {
     /* A page, behind `received`; good during the call. Not trusted beyond what struct batch_received says. */
@@ -38,7 +33,7 @@ bool batch_source_serves(const struct target *target);
  * Receives the pages of process `pid`, or of all that run the target's file (-1), and has the wanted probes written into them. Returns how
  * many of these the target has. Fails: said, but for -ESRCH: the process has ended.
  */
-int batch_source_attach(struct batch_source *source, const struct target *target, int pid, const struct batch_wanted *wanted);
+int batch_source_attach(struct batch_source *source, const struct target *target, int pid, const struct wanted *wanted);
 /* No probe is written any more; what threads still hold comes within BATCH_SOURCE_DRAIN_NS. */
 void batch_source_stop(struct batch_source *source);
 /* Becomes readable when much waits; who wants less of a delay reads every BATCH_RING_LOOK_MS. */

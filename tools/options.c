@@ -12,12 +12,21 @@
 
 enum { LONG_JSON = 256, LONG_EVENTS, LONG_EXTRA, MAX_EXTRAS = 16 };
 
+static const struct options_extra *find_extra(const struct options_spec *spec, const char *name)
+{
+    for (const struct options_extra *x = spec->extras; x && x->name; x++)
+        if (!strcmp(x->name, name))
+            return x;
+    return NULL;
+}
+
 static void print_help(const struct options_spec *spec)
 {
+    const struct options_extra *words = find_extra(spec, "");
     unsigned a = spec->accepts;
 
-    printf("Usage: erlsnoop %s [options]%s%s\n%s\n\n", spec->command,
-           a & OPTIONS_PACE ? " [interval [count]]" : "",
+    printf("Usage: erlsnoop %s [options]%s%s%s%s\n%s\n\n", spec->command,
+           a & OPTIONS_PACE ? " [interval [count]]" : "", words ? " " : "", words ? words->metavar : "",
            (a & OPTIONS_TARGET) == OPTIONS_TARGET ? " [-- CMD ARGS]" : "", spec->text);
     if (a & OPTIONS_PID)
         printf("  -p PID         watch the VM with this process id\n");
@@ -32,9 +41,12 @@ static void print_help(const struct options_spec *spec)
         printf("  --events       print each event as it happens\n");
     if (a & OPTIONS_VERBOSE)
         printf("  -v             print what is usually not worth a line, too\n");
+    if (words)
+        printf("  %-12s %s\n", words->metavar, words->text);
     for (const struct options_extra *x = spec->extras; x && x->name; x++)
-        printf("  --%s %-*s %s\n", x->name, (int)(11 - strlen(x->name)), x->metavar ? x->metavar : "",
-               x->text);
+        if (x->name[0])
+            printf("  %s%s %-*s %s\n", x->name[1] ? "--" : "-", x->name, (int)(12 - strlen(x->name) - !!x->name[1]),
+                   x->metavar ? x->metavar : "", x->text);
     printf("  --json         one JSON object a line: time, type, a member a column\n"
            "  -h, --help     print this\n");
 }
@@ -69,6 +81,21 @@ int options_ns(const char *what, const char *text, uint64_t *out)
     return fail(FAIL_USAGE, "%s must be a time with its unit, such as 5ms (ns, us, ms, s; an hour at most), not '%s'", what, text);
 }
 
+int options_bytes(const char *what, const char *text, uint64_t *out)
+{
+    static const char units[] = "KMG";
+    char *end;
+    double number = strtod(text, &end);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+
+    if (unit && !end[1] && *text >= '0' && *text <= '9')
+        number *= (double)(1024ull << 10 * (unit - units));
+    if (!unit || end[1] || *text < '0' || *text > '9' || !(number >= 64 << 10 && number <= 1e15))
+        return fail(FAIL_USAGE, "%s must be a size with its unit, such as 64M (K, M, G; 64K at least), not '%s'", what, text);
+    *out = (uint64_t)number;
+    return 0;
+}
+
 static int parse_interval(const char *text, uint64_t *ns)
 {
     char *end;
@@ -82,6 +109,13 @@ static int parse_interval(const char *text, uint64_t *ns)
 
 static int parse_positional(const struct options_spec *spec, int n, char **words, struct options *out)
 {
+    const struct options_extra *extra = find_extra(spec, "");
+    int err = 0;
+
+    for (int i = 0; extra && i < n && !err; i++)
+        err = extra->set(spec->ctx, words[i]);
+    if (extra)
+        return err;
     if (n > (spec->accepts & OPTIONS_PACE ? 2 : 0))
         return fail(FAIL_USAGE, "unexpected argument '%s'; see erlsnoop %s -h", words[n - 1],
                     spec->command);
@@ -90,6 +124,16 @@ static int parse_positional(const struct options_spec *spec, int n, char **words
     if (n > 1)
         return options_number("count", words[1], 1, 1000000000, &out->count);
     return 0;
+}
+
+/* By its number, or its letter. */
+static int apply_extra(const struct options_spec *spec, int opt, struct options *out)
+{
+    const struct options_extra *x = opt < LONG_EXTRA ? find_extra(spec, (char[]){(char)opt, '\0'}) : &spec->extras[opt - LONG_EXTRA];
+
+    if (x->of_events)
+        out->of_events = x->name;
+    return x->set(spec->ctx, optarg);
 }
 
 static int apply(const struct options_spec *spec, int opt, struct options *out)
@@ -111,10 +155,7 @@ static int apply(const struct options_spec *spec, int opt, struct options *out)
     case 'v': out->verbose = true; return 0;
     case LONG_JSON: out->json = true; return 0;
     case LONG_EVENTS: out->events = true; return 0;
-    default:
-        if (spec->extras[opt - LONG_EXTRA].of_events)
-            out->of_events = spec->extras[opt - LONG_EXTRA].name;
-        return spec->extras[opt - LONG_EXTRA].set(spec->ctx, optarg);
+    default: return apply_extra(spec, opt, out);
     }
 }
 
@@ -134,7 +175,8 @@ static void list_longs(const struct options_spec *spec, struct option *longs)
     if (spec->accepts & OPTIONS_EVENTS)
         longs[n++] = (struct option){"events", no_argument, NULL, LONG_EVENTS};
     for (int i = 0; spec->extras && spec->extras[i].name && i < MAX_EXTRAS; i++)
-        longs[n++] = (struct option){spec->extras[i].name,
+        if (strlen(spec->extras[i].name) > 1)
+            longs[n++] = (struct option){spec->extras[i].name,
                                      spec->extras[i].metavar ? required_argument : no_argument,
                                      NULL, LONG_EXTRA + i};
     longs[n] = (struct option){0};
@@ -143,7 +185,7 @@ static void list_longs(const struct options_spec *spec, struct option *longs)
 int options_parse(const struct options_spec *spec, int argc, char **argv, struct options *out)
 {
     struct option longs[MAX_EXTRAS + 4];
-    char shorts[16] = ":h";
+    char shorts[16 + 2 * MAX_EXTRAS] = ":h";
     int own = argc, opt, err;
 
     *out = (struct options){0};
@@ -152,6 +194,9 @@ int options_parse(const struct options_spec *spec, int argc, char **argv, struct
     strcat(shorts, (spec->accepts & OPTIONS_TARGET) == OPTIONS_TARGET ? "a" : "");
     strcat(shorts, spec->accepts & OPTIONS_PACE ? "T" : "");
     strcat(shorts, spec->accepts & OPTIONS_VERBOSE ? "v" : "");
+    for (const struct options_extra *x = spec->extras; x && x->name; x++)
+        if (strlen(x->name) == 1)
+            snprintf(shorts + strlen(shorts), sizeof shorts - strlen(shorts), "%s%s", x->name, x->metavar ? ":" : "");
     for (int i = 1; i < own; i++)
         if (!strcmp(argv[i], "--"))
             own = i;

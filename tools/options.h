@@ -18,7 +18,8 @@ enum {
     OPTIONS_VERBOSE = 16, /* -v */
 };
 
-/* An option of one subcommand; `set` gets its value (NULL without `metavar`) and returns 0 or FAIL_USAGE. */
+/* An option of one subcommand; `set` gets its value (NULL without `metavar`) and returns 0 or FAIL_USAGE. A name of one letter is -o, others
+ * are --name. The one with the name "" is set for each word that is no option, in place of interval and count. */
 struct options_extra {
     const char *name, *metavar, *text;
     int (*set)(void *ctx, const char *value);
@@ -49,5 +50,7 @@ int options_parse(const struct options_spec *spec, int argc, char **argv, struct
 int options_number(const char *what, const char *text, uint64_t least, uint64_t most, uint64_t *out);
 /* A time with its unit, `5ms` (ns, us, ms, s), up to an hour; FAIL_USAGE (said, with `what`) otherwise. */
 int options_ns(const char *what, const char *text, uint64_t *out);
+/* A size with its unit, `64M` (K, M, G: powers of 1024), of 64K at least; FAIL_USAGE (said, with `what`) otherwise. */
+int options_bytes(const char *what, const char *text, uint64_t *out);
 
 #endif

@@ -27,7 +27,6 @@
 /* A turn of reading the ring buffer ends with the first of the two; after a signal what is left is read for END_NS. */
 enum { TURN_RECORDS = 1024, TURN_NS = 20000000, END_NS = 150000000 };
 enum { FILES_NEEDED = 64 };
-#define INITIAL_PIDNS_INO 0xEFFFFFFCu /* PROC_PID_INIT_INO of linux/proc_ns.h */
 
 enum source { SOURCE_SIGNAL, SOURCE_TARGET, SOURCE_TICK, SOURCE_SCAN, SOURCE_RING, NSOURCES };
 
@@ -215,23 +214,11 @@ static int read_ring(struct session *s)
 
 /* ---- set-up */
 
-static int drop_message(enum libbpf_print_level level, const char *format, va_list args)
-{
-    if (!getenv("ERLSNOOP_DEBUG") || level == LIBBPF_DEBUG)
-        return 0;
-    return vfprintf(stderr, format, args);
-}
-
 static void configure(struct session *s)
 {
     struct bpf_map *map = bpf_object__find_map_by_name(*s->skeleton->obj, ".rodata.session");
-    struct wire_config config = {.vm = (uint32_t)s->watch.only.pid};
-    struct stat st;
+    struct wire_config config = attach_config((uint32_t)s->watch.only.pid);
 
-    if (!stat("/proc/self/ns/pid", &st) && st.st_ino != INITIAL_PIDNS_INO) {
-        config.pidns_dev = st.st_dev;
-        config.pidns_ino = st.st_ino;
-    }
     if (!map || bpf_map__set_initial_value(map, &config, sizeof config)) {
         fail(-EINVAL, "the program has no settings of the session");
         abort();
@@ -353,14 +340,14 @@ static int start(struct session *s)
 {
     int err;
 
-    libbpf_set_print(drop_message);
+    attach_hush();
     err = open_sources(s);
     if (!err)
         err = outlet_open(&s->outlet, STDOUT_FILENO, s->fds[SOURCE_SIGNAL]);
     if (err)
         return err;
     sink_init(&s->sink, s->outlet.file, s->options->json, s->options->timestamps);
-    err = watch_open(&s->watch, s->options, &(struct watch_ops){tell_hooked, s, s->ops->hooks_only});
+    err = watch_open(&s->watch, s->options, &(struct watch_ops){.hooked = tell_hooked, .ctx = s, .hooks_only = s->ops->hooks_only});
     s->watch.attach.clock_hz = s->ops->clock_hz;
     if (!err)
         err = load(s);

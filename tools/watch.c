@@ -90,10 +90,13 @@ static int hook_process(struct watch *w, const struct target *t, struct plan *pl
 /* Notes for process `pid` or all (-1), unless `noted` already, and hooks. Returns how many sites. */
 static int attach_target(struct watch *w, const struct target *t, struct plan *plan, int pid, bool noted)
 {
-    int notes = noted ? 0 : attach_notes(&w->attach, t, plan, pid);
-    int hooks = notes < 0 ? 0 : hook_process(w, t, plan);
+    int notes, hooks;
 
     w->pid = t->pid;
+    if (w->ops.attach)
+        return w->ops.attach(w->ops.ctx, t, pid, noted);
+    notes = noted ? 0 : attach_notes(&w->attach, t, plan, pid);
+    hooks = notes < 0 ? 0 : hook_process(w, t, plan);
     return notes < 0 ? notes : hooks < 0 ? hooks : notes + hooks;
 }
 

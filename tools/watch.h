@@ -18,6 +18,9 @@ struct watch_ops {
     int (*hooked)(void *ctx, const struct target *target, const struct plan *plan, uint32_t slot);
     void *ctx;
     bool hooks_only; /* as of plan_new */
+    /* Attaches in place of the plan: returns how many sites, 0 or a failure, said, but for -ESRCH: the process has ended. `pid` -1: all that run
+     * the file, if `noted` they are attached to already. NULL: as the plan says. */
+    int (*attach)(void *ctx, const struct target *target, int pid, bool noted);
 };
 
 struct watch {

@@ -19,7 +19,7 @@ struct event {
 struct support_batch {
     const struct target *target;
     int pid;
-    struct batch_wanted wanted;
+    struct wanted wanted;
     struct batch_source *source;
     struct batch_merge *merge;
     struct batch_names *names;

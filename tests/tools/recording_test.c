@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Recordings: written and read again, rotated, kept in memory, cut off, damaged. */
+#include <check.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "batch_page.h"
+#include "recording_read.h"
+#include "recording_write.h"
+#include "support_page.h"
+
+enum { VM = 17, S_NS = 1000000000, PAGES = 23, MANY = 307, MAX_FILE = 1 << 20 };
+
+static char dir[64], path[128];
+
+static void set_up(void)
+{
+    strcpy(dir, "/tmp/recording.XXXXXX");
+    ck_assert(mkdtemp(dir) != NULL);
+    snprintf(path, sizeof path, "%s/rec", dir);
+}
+
+static void tear_down(void)
+{
+    char command[128];
+
+    snprintf(command, sizeof command, "rm -rf %s", dir);
+    ck_assert_int_eq(system(command), 0);
+}
+
+/* Page `i` of thread 1: one event of time i seconds, and a name of its own. Numbers that do not repeat cannot be compressed. */
+static const struct batch_received *make_page(struct support_page *p, uint64_t i)
+{
+    char name[32];
+
+    snprintf(name, sizeof name, "atom_%llu", (unsigned long long)i);
+    support_page_begin(p, VM, 1, i + 1, i, i * S_NS);
+    support_page_atom(p, 100 + i, name);
+    while (p->n < SUPPORT_PAGE_WORDS - 8)
+        support_page_number(p, BATCH_copy__struct, i * S_NS, (i * 131071 + p->n) * 0x9e3779b97f4a7c15);
+    return support_page_end(p, i * S_NS + 1);
+}
+
+static struct recording_writer *begin(struct recording_plan plan)
+{
+    struct recording_writer *w;
+
+    plan.path = path;
+    plan.writer = "test";
+    plan.files = plan.files ? plan.files : 1;
+    ck_assert_int_eq(recording_begin(&plan, &w), 0);
+    ck_assert_int_eq(recording_vm(w, VM, "shop@here"), 0);
+    return w;
+}
+
+/* Writes pages number `from` up to `to`, each in a chunk of its own. Returns what was returned last. */
+static int write_pages(struct recording_writer *w, uint64_t from, uint64_t to)
+{
+    struct support_page p;
+    int err = 0;
+
+    for (uint64_t i = from; i < to && !err; i++) {
+        err = recording_page(w, make_page(&p, i));
+        if (!err)
+            err = recording_look(w, (i + 2) * S_NS);
+    }
+    return err;
+}
+
+struct content {
+    struct batch_names *names;
+    uint64_t first, pages, lost;
+    char vm[64], damage[256];
+};
+
+/* Reads the file, and asserts that it holds pages one behind the other as make_page makes them. */
+static struct content read_file(const char *name)
+{
+    struct content c = {.names = batch_names_new()};
+    struct recording_item item;
+    struct recording *r;
+    FILE *file = fopen(name, "re");
+
+    ck_assert_msg(file != NULL, "no file %s", name);
+    ck_assert_int_eq(recording_open(file, name, c.names, &r), 0);
+    while (recording_next(r, &item)) {
+        struct support_page p;
+
+        if (item.kind == RECORDING_VM)
+            strcpy(c.vm, item.vm->name);
+        if (item.kind == RECORDING_LOST)
+            c.lost = item.number;
+        if (item.kind != RECORDING_PAGES)
+            continue;
+        if (!c.pages++)
+            c.first = item.page->time_ns / S_NS;
+        make_page(&p, c.first + c.pages - 1);
+        ck_assert_uint_eq(item.page->bytes, p.received.bytes);
+        ck_assert(!memcmp(item.page, &p.received, sizeof p.received + p.received.bytes));
+    }
+    snprintf(c.damage, sizeof c.damage, "%s", recording_damage(r) ? recording_damage(r) : "");
+    recording_close(r);
+    return c;
+}
+
+START_TEST(test_recording_is_read_as_it_was_written)
+{
+    struct recording_writer *w = begin((struct recording_plan){0});
+    struct recording_told told;
+    struct content c;
+
+    ck_assert_int_eq(write_pages(w, 0, PAGES), 0);
+    recording_lost(w, 5);
+    ck_assert_int_eq(recording_end(w, &told), 0);
+    ck_assert_uint_eq(told.pages, PAGES);
+    ck_assert_uint_gt(told.events, PAGES);
+    ck_assert_uint_eq(told.lost_pages, 5);
+    c = read_file(path);
+    ck_assert_str_eq(c.damage, "");
+    ck_assert_str_eq(c.vm, "shop@here");
+    ck_assert_uint_eq(c.pages, PAGES);
+    ck_assert_uint_eq(c.lost, 5);
+    batch_names_free(c.names);
+}
+END_TEST
+
+/* Each file can be read alone: names that were told in an earlier one are in it. */
+START_TEST(test_recording_goes_on_in_another_file)
+{
+    struct recording_writer *w = begin((struct recording_plan){.max_bytes = 65536, .files = 3});
+    char names[3][160];
+    uint64_t next = MANY;
+
+    ck_assert_int_eq(write_pages(w, 0, MANY), 0);
+    ck_assert_int_eq(recording_end(w, NULL), 0);
+    for (int i = 0; i < 3; i++) {
+        struct content c;
+        struct stat st;
+
+        snprintf(names[i], sizeof names[i], i ? "%s.%d" : "%s", path, i);
+        c = read_file(names[i]);
+        ck_assert_str_eq(c.damage, "");
+        ck_assert_uint_eq(c.first + c.pages, next);
+        ck_assert_str_eq(batch_names_find(c.names, VM, 100), "atom_0");
+        ck_assert_str_eq(c.vm, "shop@here");
+        ck_assert(!stat(names[i], &st) && st.st_size <= 65536);
+        next = c.first;
+        batch_names_free(c.names);
+    }
+    ck_assert_uint_gt(next, 0); /* the oldest are gone */
+    snprintf(names[0], sizeof names[0], "%s.3", path);
+    ck_assert_int_eq(access(names[0], F_OK), -1);
+}
+END_TEST
+
+START_TEST(test_recording_of_one_file_ends_when_it_is_full)
+{
+    struct recording_writer *w = begin((struct recording_plan){.max_ns = 5ull * S_NS});
+    struct content c;
+
+    ck_assert_int_eq(write_pages(w, 0, PAGES), 1);
+    ck_assert_int_eq(recording_end(w, NULL), 0);
+    c = read_file(path);
+    ck_assert_str_eq(c.damage, "");
+    ck_assert_uint_eq(c.pages, 6); /* of second 0 up to and with second 5 */
+    batch_names_free(c.names);
+}
+END_TEST
+
+START_TEST(test_recording_keeps_what_is_recent)
+{
+    struct recording_writer *w = begin((struct recording_plan){.ring_ns = 4ull * S_NS, .files = 2});
+    char before[160];
+    struct content c;
+
+    snprintf(before, sizeof before, "%s.1", path);
+    ck_assert_int_eq(write_pages(w, 0, PAGES), 0);
+    ck_assert_int_eq(recording_dump(w), 0);
+    ck_assert_int_eq(access(before, F_OK), -1);
+    c = read_file(path);
+    ck_assert_str_eq(c.damage, "");
+    ck_assert_uint_eq(c.first, PAGES - 5);
+    ck_assert_uint_eq(c.pages, 5);
+    ck_assert_str_eq(batch_names_find(c.names, VM, 100), "atom_0");
+    batch_names_free(c.names);
+    ck_assert_int_eq(write_pages(w, PAGES, PAGES + 2), 0);
+    ck_assert_int_eq(recording_dump(w), 0);
+    c = read_file(path);
+    ck_assert_uint_eq(c.first, PAGES - 3);
+    batch_names_free(c.names);
+    c = read_file(before);
+    ck_assert_uint_eq(c.first, PAGES - 5);
+    batch_names_free(c.names);
+    ck_assert_int_eq(recording_end(w, NULL), 0);
+}
+END_TEST
+
+/* ---- damage */
+
+static size_t load(char bytes[MAX_FILE])
+{
+    FILE *file = fopen(path, "re");
+    size_t n;
+
+    ck_assert(file != NULL);
+    n = fread(bytes, 1, MAX_FILE, file);
+    fclose(file);
+    return n;
+}
+
+static void store(const char *bytes, size_t n)
+{
+    FILE *file = fopen(path, "we");
+
+    ck_assert(file != NULL);
+    ck_assert_uint_eq(fwrite(bytes, 1, n, file), n);
+    ck_assert_int_eq(fclose(file), 0);
+}
+
+/* Cut off anywhere: all whole chunks before the cut are read, and it is said. */
+START_TEST(test_recording_that_is_cut_off_is_read_up_to_there)
+{
+    static char bytes[MAX_FILE];
+    struct recording_writer *w = begin((struct recording_plan){0});
+    uint64_t before = 0;
+    size_t n;
+
+    ck_assert_int_eq(write_pages(w, 0, 3), 0);
+    ck_assert_int_eq(recording_end(w, NULL), 0);
+    n = load(bytes);
+    for (size_t cut = sizeof(struct recording_head); cut < n; cut += 7) {
+        struct content c;
+
+        store(bytes, cut);
+        c = read_file(path);
+        ck_assert_str_ne(c.damage, "");
+        ck_assert_uint_ge(c.pages, before);
+        before = c.pages;
+        batch_names_free(c.names);
+    }
+    ck_assert_uint_eq(before, 3);
+}
+END_TEST
+
+/* One byte of it changed: what stands before is read, nothing that is wrong is told. */
+START_TEST(test_recording_that_is_damaged_is_read_up_to_there)
+{
+    static char bytes[MAX_FILE];
+    struct recording_writer *w = begin((struct recording_plan){0});
+    size_t n;
+
+    ck_assert_int_eq(write_pages(w, 0, 3), 0);
+    ck_assert_int_eq(recording_end(w, NULL), 0);
+    n = load(bytes);
+    for (size_t at = sizeof(struct recording_head); at < n; at += 13) {
+        struct content c;
+
+        bytes[at] ^= 0x40;
+        store(bytes, n);
+        bytes[at] ^= 0x40;
+        c = read_file(path);
+        ck_assert_msg(strstr(c.damage, "what follows was not read") != NULL, "byte %zu: '%s'", at, c.damage);
+        ck_assert_uint_le(c.pages, 3);
+        batch_names_free(c.names);
+    }
+    store(bytes, n);
+    bytes[n] = 'x';
+    store(bytes, n + 1);
+    ck_assert_str_ne(read_file(path).damage, "");
+}
+END_TEST
+
+static int try_open(void)
+{
+    struct batch_names *names = batch_names_new();
+    struct recording *r = NULL;
+    FILE *file = fopen(path, "re");
+    int err = recording_open(file, path, names, &r);
+
+    recording_close(r);
+    batch_names_free(names);
+    return err;
+}
+
+START_TEST(test_recording_of_another_version_is_refused)
+{
+    static char bytes[MAX_FILE];
+    struct recording_writer *w = begin((struct recording_plan){0});
+    struct recording_head head;
+    size_t n;
+
+    ck_assert_int_eq(recording_end(w, NULL), 0);
+    n = load(bytes);
+    ck_assert_int_eq(try_open(), 0);
+    memcpy(&head, bytes, sizeof head);
+    head.form++;
+    store((char *)&head, sizeof head);
+    ck_assert_int_eq(try_open(), -EINVAL);
+    head.form--;
+    head.catalogue++;
+    store((char *)&head, sizeof head);
+    ck_assert_int_eq(try_open(), -EINVAL);
+    store("ERLSNREX and more than a head has of bytes", 40);
+    ck_assert_int_eq(try_open(), -EINVAL);
+    store(bytes, sizeof head - 1);
+    ck_assert_int_eq(try_open(), -EINVAL);
+    ck_assert_uint_gt(n, sizeof head);
+}
+END_TEST
+
+/* No room: it is a failure, and the file holds what was written before, in whole chunks. */
+START_TEST(test_recording_without_room_is_readable)
+{
+    struct recording_writer *w = begin((struct recording_plan){0});
+    struct rlimit before, little;
+    struct content c;
+    int err;
+
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &before);
+    little = (struct rlimit){16384, before.rlim_max};
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &little), 0);
+    err = write_pages(w, 0, PAGES);
+    ck_assert_int_eq(err, -EFBIG);
+    ck_assert_int_eq(recording_end(w, NULL), 0); /* it was said */
+    setrlimit(RLIMIT_FSIZE, &before);
+    c = read_file(path);
+    ck_assert_uint_ge(c.pages, 3);
+    ck_assert_uint_lt(c.pages, PAGES);
+    ck_assert_str_ne(c.damage, ""); /* it has no end */
+    batch_names_free(c.names);
+}
+END_TEST
+
+Suite *recording_suite(void)
+{
+    Suite *suite = suite_create("recording");
+    TCase *tests = tcase_create("recording");
+
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, test_recording_is_read_as_it_was_written);
+    tcase_add_test(tests, test_recording_goes_on_in_another_file);
+    tcase_add_test(tests, test_recording_of_one_file_ends_when_it_is_full);
+    tcase_add_test(tests, test_recording_keeps_what_is_recent);
+    tcase_add_test(tests, test_recording_that_is_cut_off_is_read_up_to_there);
+    tcase_add_test(tests, test_recording_that_is_damaged_is_read_up_to_there);
+    tcase_add_test(tests, test_recording_of_another_version_is_refused);
+    tcase_add_test(tests, test_recording_without_room_is_readable);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* erlsnoop trace and report on erlvms that run: what the programs did is in the recording, exactly. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "recording_write.h"
+#include "support.h"
+#include "support_page.h"
+
+#define VM "$ERLVM -quick +S 2 -pa $BEAMS -s probe_target"
+
+/* 23 children end with probe_reason; each is told by one birth and one death, in this order. */
+START_TEST(test_trace_records_what_happened)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run("$ERLSNOOP trace --json -o r processes -- " VM " spawn 2> /dev/null\n"
+                                              "$ERLSNOOP report --json r; $ERLSNOOP report --json --events r | grep -v report > e\n"
+                                              "echo deaths $(grep -c 'process__exit\".*\"reason\":\"probe_reason\"' e)\n"
+                                              "echo births $(grep -c 'process__spawn\".*\"mfa\":\"probe_target:child/1\"' e)\n"
+                                              "cut -d, -f1 e | sort -c && echo in order");
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert(strstr(r->out, "deaths 23\nbirths 23\nin order\n") != NULL);
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"trace\"", "lost_pages"), 0);
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"trace\"", "events"), support_number(r->out, "\"type\":\"report\"", "events"));
+    ck_assert_ptr_null(strstr(r->out, "\"type\":\"lost\""));
+    ck_assert_ptr_null(strstr(r->out, "message__send"));
+    ck_assert(strstr(r->out, "\"name\":\"probe_target\"") || strstr(r->out, "\"name\":\"erlvm\""));
+}
+END_TEST
+
+/* Ctrl-C: what threads that sleep hold in their pages is recorded too. The program says a line once it has done its births. */
+START_TEST(test_trace_is_whole_after_a_signal)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run("$ERLSNOOP trace -o r -- " VM " rest 2> up > t & p=$!; await up; kill -INT $p; wait $p; echo status $?\n"
+                                              "$ERLSNOOP report --json --events r | grep -c '\"reason\":\"probe_reason\"'");
+
+    ck_assert_str_eq(r->out, "status 0\n23\n");
+}
+END_TEST
+
+/* One of these two, and only what came after that. */
+START_TEST(test_trace_records_a_vm_that_runs)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "cat > busy.erl << 'E'\n-module(busy).\n-export([start/0, child/1]).\n"
+        "start() -> {P, R} = spawn_monitor(?MODULE, child, [1]), receive {'DOWN', R, process, P, _} -> ok end, start().\n"
+        "child(N) -> exit({odd, N}).\nE\nerlc busy.erl\n"
+        "$ERLVM -quick -pa . -s busy & a=$!; $ERLVM -quick -pa . -s busy & b=$!; runs $a erlvm; runs $b erlvm\n"
+        "$ERLSNOOP trace -o r -p $a process-exit --max-time 300ms --files 1 > t; echo status $?; kill $a $b\n"
+        "$ERLSNOOP report r --json --events > e; echo others $(grep '\"event\"' e | grep -vc \"\\\"vm\\\":$a,.*\\\"reason\\\":\\\"{odd,...}\\\"\")\n"
+        "echo some $(grep -c odd e)");
+
+    ck_assert_msg(strstr(r->out, "status 0\nothers 0\nsome ") != NULL, "%s%s", r->out, r->err);
+    ck_assert(strstr(r->out, "some 0\n") == NULL);
+    ck_assert(strstr(r->err, "'r' is as long as it may be") != NULL);
+}
+END_TEST
+
+START_TEST(test_trace_goes_on_in_another_file)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "printf '%%s\\n' '-module(b).' '-export([start/0, c/0]).' 'start() -> spawn(b, c, []), start().' 'c() -> ok.' > b.erl; erlc b.erl\n"
+        "$ERLVM -quick -pa . -s b & p=$!; runs $p erlvm; $ERLSNOOP trace -o r -p $p --max-size 64K --files 3 > t & e=$!\n"
+        "await r.2; await r.1; kill -INT $e; wait $e; echo status $?; kill $p\n"
+        "for f in r.2 r.1; do [ $(stat -c %%s $f) -le 65536 ] && $ERLSNOOP report --json --events $f process-spawn | grep -m1 -o b:c/0; done; ls r.*\n"
+        "$ERLSNOOP report r.2 r.1 r > all; echo status $?; grep nobody all");
+
+    ck_assert_str_eq(r->out, "status 0\nb:c/0\nb:c/0\nr.1\nr.2\nstatus 0\n");
+}
+END_TEST
+
+/* No room: one line, status 1, and what was written is read. */
+START_TEST(test_trace_on_a_full_disk_keeps_what_was_written)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "printf '%%s\\n' '-module(b).' '-export([start/0, c/0]).' 'start() -> spawn(b, c, []), start().' 'c() -> ok.' > b.erl; erlc b.erl\n"
+        "$ERLVM -quick -pa . -s b & p=$!; runs $p erlvm; (ulimit -f 1024; $ERLSNOOP trace -o r -p $p > t); echo status $?; kill $p\n"
+        "$ERLSNOOP report --json r | grep '\"type\":\"report\"'; echo status ${PIPESTATUS[0]}");
+
+    ck_assert_msg(!strncmp(r->out, "status 1\n", 9), "%s%s", r->out, r->err);
+    ck_assert(strstr(r->err, "cannot write 'r': File too large; what was written until then can be read") != NULL);
+    ck_assert_int_gt(support_number(r->out, "\"type\":\"report\"", "events"), 0);
+    ck_assert(strstr(r->out, "status 1\n{") != NULL && strstr(r->err, "its writer was ended before its time") != NULL);
+}
+END_TEST
+
+/* ---- the flight recorder */
+
+/* The last two seconds, when a signal asks and when the VM ends: the program does 23 births, sleeps 3 s, does them again, and rests. */
+#define TWICE                                                                                          \
+    "cat > twice.erl << 'E'\n-module(twice).\n-export([start/0, first/0, second/0]).\n"                \
+    "start() -> [spawn(?MODULE, first, []) || _ <- lists:seq(1, 23)], receive after 3000 -> ok end,\n" \
+    "  [spawn(?MODULE, second, []) || _ <- lists:seq(1, 23)], erlang:display_string(\"up\\n\"), receive after 1500 -> halt() end.\n" \
+    "first() -> ok.\nsecond() -> ok.\nE\nerlc twice.erl\n"
+
+START_TEST(test_trace_ring_is_written_when_the_vm_ends)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(TWICE "$ERLSNOOP trace --ring 2500ms -o r processes -- $ERLVM -quick -pa . -s twice 2> err > t; echo status $?\n"
+                                              "$ERLSNOOP report --json --events r > e; grep -c twice:first/0 e; grep '\"process__spawn' e | grep -c twice:second/0\n"
+                                              "grep -o 'the VM ended.*' err; ls r*");
+
+    ck_assert_str_eq(r->out, "status 0\n0\n23\nthe VM ended: 'r' holds the last 2.5 s\nr\n");
+}
+END_TEST
+
+START_TEST(test_trace_ring_is_written_on_a_signal)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(TWICE "$ERLSNOOP trace --ring 60s -o r processes -- $ERLVM -quick -pa . -s twice 2> up > t & p=$!; await up\n"
+                                              "kill -USR1 $p; until grep -q asked up; do sleep .02; done; $ERLSNOOP report --json --events r > e\n"
+                                              "grep '\"process__spawn' e | grep -c twice:first/0; wait $p; echo status $?; $ERLSNOOP report --json --events r.1 | cmp - e && echo same\n"
+                                              "$ERLSNOOP report --json --events r | grep '\"process__spawn' | grep -c twice:second/0");
+
+    ck_assert_str_eq(r->out, "23\nstatus 0\nsame\n23\n");
+}
+END_TEST
+
+/* ---- what cannot be */
+
+static const struct {
+    const char *script, *says;
+    int status;
+} refused[] = {
+    {"$ERLSNOOP trace -p $$", "a file is missing: -o FILE", 2},
+    {"$ERLSNOOP trace -o r nonsense", "no probe, and no family of probes, is called 'nonsense'", 2},
+    {"$ERLSNOOP trace -o r --max-size 5", "--max-size must be a size with its unit", 2},
+    {"$ERLSNOOP trace -o r --max-size 1K", "64K at least", 2},
+    {"$ERLSNOOP trace -o r --max-time 5", "--max-time must be a time with its unit", 2},
+    {"$ERLSNOOP trace -o r --files 0", "--files must be a number from 1", 2},
+    {"$ERLSNOOP trace -o r --ring 1s --max-time 1s", "choose one of --ring and --max-time", 2},
+    {"$ERLSNOOP trace -o", "a value is missing after '-o'", 2},
+    {"$ERLSNOOP trace -o /nowhere/r -- " VM " spawn", "cannot write '/nowhere/r': No such file", 1},
+    {"$ERLSNOOP trace -o /dev/full -- " VM " spawn", "cannot write '/dev/full': No space left", 1},
+    {"erl -noinput & p=$!; runs $p beam.smp; $ERLSNOOP trace -o r -p $p; s=$?; kill $p; exit $s", "cannot be recorded: only erlvm tells events by the page", 1},
+    {"$ERLSNOOP report", "a file is missing", 2},
+    {"$ERLSNOOP report nothing", "cannot read 'nothing': No such file", 1},
+    {"$ERLSNOOP report $ERLSNOOP", "is no recording of erlsnoop trace", 1},
+    {"$ERLSNOOP report /dev/null", "is no recording of erlsnoop trace", 1},
+    {"$ERLSNOOP report .", "is no recording of erlsnoop trace", 1},
+};
+
+START_TEST(test_trace_refuses_in_one_line)
+{
+    if (strstr(refused[_i].script, "trace") && refused[_i].status == 1)
+        SUPPORT_BPF();
+    const struct support_run *r = support_run("%s", refused[_i].script);
+
+    ck_assert_int_eq(r->status, refused[_i].status);
+    ck_assert_msg(strstr(r->err, refused[_i].says) != NULL, "%s", r->err);
+}
+END_TEST
+
+/* ---- recordings by hand */
+
+/* A recording of one VM whose name and whose atoms are hostile. */
+static void write_hostile(const char *path)
+{
+    struct recording_plan plan = {.path = path, .writer = "test", .files = 1};
+    struct recording_writer *w;
+    struct support_page p;
+
+    ck_assert_int_eq(recording_begin(&plan, &w), 0);
+    ck_assert_int_eq(recording_vm(w, 17, "\033]0;x\a\n\xff"), 0);
+    support_page_begin(&p, 17, 1, 1, 0, 1000);
+    support_page_atom(&p, 1, "\033[2J\x80\"\\\t\n\xe2\x80\xae");
+    support_page_head(&p, BATCH_process__spawn, 2, 1000);
+    support_page_word(&p, 0);
+    support_page_word(&p, (uint64_t)1 << 33 | 1 << 8 | 2);
+    support_page_head(&p, BATCH_process__exit, 2, 1000);
+    support_page_word(&p, UINT64_MAX);
+    support_page_word(&p, UINT64_MAX);
+    ck_assert_int_eq(recording_page(w, support_page_end(&p, 1010)), 0);
+    ck_assert_int_eq(recording_end(w, NULL), 0);
+}
+
+START_TEST(test_report_escapes_what_it_tells)
+{
+    char path[] = "/tmp/hostile.XXXXXX";
+    const struct support_run *r;
+
+    close(mkstemp(path));
+    write_hostile(path);
+    r = support_run("$ERLSNOOP report --events %s > t; $ERLSNOOP report --events --json %s > j\n"
+                    "LC_ALL=C grep -c $'[\\x01-\\x09\\x0b-\\x1f\\x7f\\x80-\\xff]' t j; wc -l < j\n"
+                    "python3 -c 'import sys,json\nfor l in sys.stdin: json.loads(l)' < j && echo parsed; cat t", path, path);
+    unlink(path);
+    ck_assert_msg(!strncmp(r->out, "t:0\nj:0\n7\nparsed\n", 17), "%s", r->out);
+    ck_assert(strstr(r->out, "process__spawn       pid=undefined mfa='\\x1b[2J\\x80\"\\\\\\x09\\x0a") != NULL);
+}
+END_TEST
+
+Suite *trace_suite(void)
+{
+    Suite *suite = suite_create("trace");
+    TCase *live = tcase_create("live"), *lines = tcase_create("lines");
+
+    tcase_set_timeout(live, 60);
+    tcase_set_timeout(lines, 30);
+    tcase_add_test(live, test_trace_records_what_happened);
+    tcase_add_test(live, test_trace_is_whole_after_a_signal);
+    tcase_add_test(live, test_trace_records_a_vm_that_runs);
+    tcase_add_test(live, test_trace_goes_on_in_another_file);
+    tcase_add_test(live, test_trace_on_a_full_disk_keeps_what_was_written);
+    tcase_add_test(live, test_trace_ring_is_written_when_the_vm_ends);
+    tcase_add_test(live, test_trace_ring_is_written_on_a_signal);
+    tcase_add_loop_test(lines, test_trace_refuses_in_one_line, 0, sizeof refused / sizeof *refused);
+    tcase_add_test(lines, test_report_escapes_what_it_tells);
+    suite_add_tcase(suite, live);
+    suite_add_tcase(suite, lines);
+    return suite;
+}

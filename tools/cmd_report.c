@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads recordings: what happened, how often and when, or each event. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "batch_merge.h"
+#include "cmd.h"
+#include "event_text.h"
+#include "fail.h"
+#include "options.h"
+#include "recording_read.h"
+#include "sink.h"
+#include "wanted.h"
+
+enum { MAX_FILES = 1024, MAX_VMS = 1024, TIMES = 20, LINE_BYTES = 4096, MAX_ARGS = BATCH_MAX_ARGS };
+#define FINE_NS 10000000ull /* of the times that are counted; ten times as much where they get too many */
+enum { MAX_FINE = 1 << 20 };
+
+struct state {
+    const char *files[MAX_FILES];
+    size_t nfiles;
+    struct wanted wanted;
+    bool chosen; /* words chose what is wanted */
+    const struct options *options;
+    struct sink sink;
+    struct batch_names *names;
+    struct batch_merge *merge;
+    struct recording_vm vms[MAX_VMS];
+    size_t nvms;
+    uint64_t counts[BATCH_EVENTS], events;
+    uint64_t first_ns, last_ns;
+    uint64_t *fine, fine_ns; /* events by time since the first */
+    size_t nfine;
+    uint64_t lost_pages;     /* in the kernel, of all files */
+    bool damaged;
+};
+
+/* ---- a listing of events */
+
+/* The columns of a probe's events: time, VM, probe, its arguments. */
+struct listing {
+    struct sink_column columns[3 + MAX_ARGS];
+    struct sink_table table;
+};
+
+static const struct sink_table *json_table(const struct event_row *row)
+{
+    static struct listing listings[BATCH_EVENTS];
+    struct listing *l = &listings[event_find(row->name)];
+
+    if (l->table.name)
+        return &l->table;
+    l->columns[0] = (struct sink_column){"time", "TIME", SINK_TIME, 0};
+    l->columns[1] = (struct sink_column){"vm", "VM", SINK_COUNT, 7};
+    l->columns[2] = (struct sink_column){"probe", "PROBE", SINK_TEXT, 0};
+    for (unsigned i = 0; i < row->nargs; i++)
+        l->columns[3 + i] = (struct sink_column){row->args[i].name, row->args[i].name, SINK_TEXT, 0};
+    l->table = (struct sink_table){"event", NULL, l->columns, (int)(3 + row->nargs)};
+    return &l->table;
+}
+
+static bool is_number(enum event_unit unit)
+{
+    return unit >= EVENT_UNIT_words;
+}
+
+/* Each argument is a member; numbers that are negative are told as text. */
+static void list_json(struct state *st, const union ev_any *ev, const struct event_row *row)
+{
+    struct sink_value values[3 + MAX_ARGS] = {SINK_N(ev->head.time_ns), SINK_N(ev->head.vm), SINK_S(row->name)};
+    static char texts[MAX_ARGS][2 * BATCH_TEXT_BYTES];
+
+    for (unsigned i = 0; i < row->nargs; i++) {
+        uint64_t number;
+
+        memcpy(&number, (const char *)ev + row->args[i].offset, sizeof number);
+        texts[i][0] = '\0';
+        event_text_arg(&(struct term_text){texts[i], sizeof texts[i], 0}, st->names, ev, &row->args[i]);
+        values[3 + i] = is_number(row->args[i].unit) && (int64_t)number >= 0 ? SINK_N(number) : SINK_S(texts[i]);
+    }
+    sink_row(&st->sink, json_table(row), values);
+}
+
+static void list_text(struct state *st, const union ev_any *ev, const struct event_row *row)
+{
+    static const struct sink_column columns[] = {
+        {"time", "TIME", SINK_TIME, 0}, {"vm", "VM", SINK_COUNT, 7}, {"probe", "PROBE", SINK_TEXT, 20}, {"what", "WHAT", SINK_TEXT, -1}};
+    static const struct sink_table table = {"event", NULL, columns, 4};
+    static char line[LINE_BYTES];
+    struct term_text text = {line, sizeof line, 0};
+
+    for (unsigned i = 0; i < row->nargs; i++) {
+        term_text_add(&text, i ? " %s=" : "%s=", row->args[i].name);
+        event_text_arg(&text, st->names, ev, &row->args[i]);
+    }
+    sink_row(&st->sink, &table, (struct sink_value[]){SINK_N(ev->head.time_ns), SINK_N(ev->head.vm), SINK_S(row->name), SINK_S(line)});
+}
+
+/* ---- counts */
+
+/* Ten of the times that are counted become one. */
+static void coarsen(struct state *st)
+{
+    for (size_t i = 0; i < st->nfine; i++) {
+        uint64_t count = st->fine[i];
+
+        st->fine[i] = 0;
+        st->fine[i / 10] += count;
+    }
+    st->nfine = st->nfine / 10 + 1;
+    st->fine_ns *= 10;
+}
+
+static void count_time(struct state *st, uint64_t ns)
+{
+    uint64_t since, at;
+
+    if (!st->events)
+        st->first_ns = ns;
+    if (ns > st->last_ns)
+        st->last_ns = ns;
+    since = ns > st->first_ns ? ns - st->first_ns : 0;
+    while ((at = since / st->fine_ns) >= MAX_FINE)
+        coarsen(st);
+    if (at >= st->nfine)
+        st->nfine = at + 1;
+    st->fine[at]++;
+}
+
+static void on_event(void *ctx, const union ev_any *ev)
+{
+    struct state *st = ctx;
+    const struct event_row *row = event_row((enum batch_event)ev->head.event);
+
+    if (!st->wanted.events[ev->head.event])
+        return;
+    count_time(st, ev->head.time_ns);
+    st->events++;
+    st->counts[ev->head.event]++;
+    if (!st->options->events)
+        return;
+    if (st->options->json)
+        list_json(st, ev, row);
+    else
+        list_text(st, ev, row);
+}
+
+/* ---- results */
+
+static double seconds_of(const struct state *st)
+{
+    return (double)(st->last_ns - st->first_ns) / 1e9;
+}
+
+static void print_totals(struct state *st)
+{
+    static const struct sink_column columns[] = {{"events", "EVENTS", SINK_COUNT, 0}, {"rate", "PER S", SINK_RATE, 0},
+                                                 {"begun", "BEGUN", SINK_TIME, 0}, {"took", "TOOK", SINK_NS, 0}};
+    static const struct sink_table table = {"report", NULL, columns, 4};
+    double seconds = seconds_of(st);
+
+    sink_row(&st->sink, &table, (struct sink_value[]){SINK_N(st->events), seconds > 0 ? SINK_R((double)st->events / seconds) : SINK_NONE,
+                                                      st->events ? SINK_N(st->first_ns) : SINK_NONE, SINK_N(st->last_ns - st->first_ns)});
+}
+
+static void print_vms(struct state *st)
+{
+    static const struct sink_column columns[] = {{"vm", "VM", SINK_COUNT, 7}, {"name", "NAME", SINK_TEXT, -1}};
+    static const struct sink_table table = {"report_vm", NULL, columns, 2};
+
+    for (size_t i = 0; i < st->nvms; i++)
+        sink_row(&st->sink, &table, (struct sink_value[]){SINK_N(st->vms[i].vm), SINK_S(st->vms[i].name)});
+}
+
+struct count {
+    enum batch_event event;
+    uint64_t count;
+};
+
+static int compare_counts(const void *a, const void *b)
+{
+    const struct count *x = a, *y = b;
+
+    return x->count != y->count ? (x->count < y->count) - (x->count > y->count) : (int)x->event - (int)y->event;
+}
+
+static void print_probes(struct state *st)
+{
+    static const struct sink_column columns[] = {
+        {"events", "EVENTS", SINK_COUNT, 0}, {"rate", "PER S", SINK_RATE, 0}, {"probe", "PROBE", SINK_TEXT, -1}};
+    static const struct sink_table table = {"report_by_probe", NULL, columns, 3};
+    struct count counts[BATCH_EVENTS];
+    double seconds = seconds_of(st);
+
+    for (unsigned e = 0; e < BATCH_EVENTS; e++)
+        counts[e] = (struct count){(enum batch_event)e, st->counts[e]};
+    qsort(counts, BATCH_EVENTS, sizeof *counts, compare_counts);
+    for (unsigned i = 0; i < BATCH_EVENTS && counts[i].count; i++)
+        sink_row(&st->sink, &table, (struct sink_value[]){SINK_N(counts[i].count),
+                                                          seconds > 0 ? SINK_R((double)counts[i].count / seconds) : SINK_NONE,
+                                                          SINK_S(event_row(counts[i].event)->name)});
+}
+
+/* How many of the times that were counted make a row, so that rows are no more than TIMES, and of a width that reads well. */
+static size_t row_width(size_t nfine)
+{
+    static const size_t steps[] = {1, 2, 5};
+    size_t width = 1;
+
+    for (size_t i = 0, ten = 1; (nfine + width - 1) / width > TIMES; i++) {
+        ten *= i && i % 3 == 0 ? 10 : 1;
+        width = steps[i % 3] * ten;
+    }
+    return width;
+}
+
+static void print_times(struct state *st)
+{
+    static const struct sink_column columns[] = {{"from", "FROM", SINK_TIME, 0}, {"for", "FOR", SINK_NS, 0}, {"events", "EVENTS", SINK_COUNT, 0}};
+    static const struct sink_table table = {"report_by_time", NULL, columns, 3};
+    size_t width = row_width(st->nfine);
+
+    for (size_t i = 0; i < st->nfine; i += width) {
+        uint64_t count = 0;
+
+        for (size_t j = i; j < i + width && j < st->nfine; j++)
+            count += st->fine[j];
+        sink_row(&st->sink, &table,
+                 (struct sink_value[]){SINK_N(st->first_ns + i * st->fine_ns), SINK_N(width * st->fine_ns), SINK_N(count)});
+    }
+}
+
+static void print_lost(struct state *st)
+{
+    static const struct sink_column columns[] = {{"count", "LOST", SINK_COUNT, 0}, {"why", "WHY", SINK_TEXT, -1}};
+    static const struct sink_table table = {"lost", NULL, columns, 2};
+    const struct batch_counts *c = batch_merge_counts(st->merge);
+    const struct {
+        uint64_t count;
+        const char *why;
+    } rows[] = {{c->lost_events, "events of pages that nobody received"},
+                {c->lost_pages, "pages that nobody received"},
+                {st->lost_pages, "pages for which the ring buffer had no room"},
+                {c->damaged, "pages that made no sense, from some event on"},
+                {c->refused, "pages or names for which there was no room"},
+                {c->late, "events out of their order (they are told)"}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].count)
+            sink_row(&st->sink, &table, (struct sink_value[]){SINK_N(rows[i].count), SINK_S(rows[i].why)});
+}
+
+static int print_result(struct state *st)
+{
+    sink_moment(&st->sink, st->last_ns);
+    print_totals(st);
+    print_vms(st);
+    print_probes(st);
+    print_times(st);
+    print_lost(st);
+    return sink_end(&st->sink);
+}
+
+/* ---- reading */
+
+static void add_vm(struct state *st, const struct recording_vm *vm)
+{
+    for (size_t i = 0; i < st->nvms; i++)
+        if (st->vms[i].vm == vm->vm)
+            return;
+    if (st->nvms < MAX_VMS)
+        st->vms[st->nvms++] = *vm;
+}
+
+/* What came long before this page has come from every thread. */
+static int take_page(struct state *st, const struct batch_received *page)
+{
+    uint64_t now = page->time_ns;
+
+    batch_merge_take(st->merge, page);
+    if (now > BATCH_MERGE_PATIENCE_NS)
+        batch_merge_until(st->merge, now - BATCH_MERGE_PATIENCE_NS);
+    return st->options->events ? sink_flush(&st->sink) : 0;
+}
+
+static int read_items(struct state *st, struct recording *r)
+{
+    struct recording_item item;
+    uint64_t lost = 0;
+    int err = 0;
+
+    while (!err && recording_next(r, &item)) {
+        switch (item.kind) {
+        case RECORDING_CLOCK: st->sink.wall_offset_ns = item.number; break;
+        case RECORDING_VM: add_vm(st, item.vm); break;
+        case RECORDING_LOST: lost = item.number; break;
+        default: err = take_page(st, item.page);
+        }
+    }
+    st->lost_pages = lost > st->lost_pages ? lost : st->lost_pages;
+    return err;
+}
+
+static int read_file(struct state *st, const char *name)
+{
+    FILE *file = fopen(name, "re");
+    struct recording *r;
+    int err = file ? recording_open(file, name, st->names, &r) : fail(-errno, "cannot read '%s': %s", name, strerror(errno));
+
+    if (err)
+        return err;
+    err = read_items(st, r);
+    if (recording_damage(r)) {
+        note("'%s': %s", name, recording_damage(r));
+        st->damaged = true;
+    }
+    recording_close(r);
+    return err;
+}
+
+static int run(struct state *st)
+{
+    int err = 0;
+
+    st->names = batch_names_new();
+    st->merge = st->names ? batch_merge_new(st->names, &(struct batch_merge_ops){on_event, st}) : NULL;
+    st->fine = calloc(MAX_FINE, sizeof *st->fine);
+    st->fine_ns = FINE_NS;
+    if (!st->merge || !st->fine)
+        return fail(-ENOMEM, "out of memory");
+    sink_init(&st->sink, stdout, st->options->json, st->options->timestamps);
+    for (size_t i = 0; i < st->nfiles && !err; i++)
+        err = read_file(st, st->files[i]);
+    batch_merge_until(st->merge, UINT64_MAX);
+    return err == -EPIPE ? 0 : err ? err : print_result(st);
+}
+
+/* ---- the command line */
+
+static int add_word(void *ctx, const char *word)
+{
+    struct state *st = ctx;
+
+    if (st->nfiles && wanted_add(&st->wanted, word)) {
+        st->chosen = true;
+        return 0;
+    }
+    if (st->nfiles == MAX_FILES)
+        return fail(FAIL_USAGE, "more than %d files", MAX_FILES);
+    st->files[st->nfiles++] = word;
+    return 0;
+}
+
+int cmd_report(int argc, char **argv)
+{
+    static struct state st;
+    static const struct options_extra extras[] = {
+        {"", "FILE ... [PROBE ...]", "recordings, oldest first; what is wanted of them", add_word, false}, {0}};
+    static const struct options_spec spec = {"report", "Tells what a recording of erlsnoop trace holds.", OPTIONS_EVENTS, extras, &st};
+    struct options o;
+    int err = options_parse(&spec, argc, argv, &o);
+
+    if (err || o.done)
+        return err;
+    if (!st.nfiles)
+        return fail(FAIL_USAGE, "a file is missing; see erlsnoop report -h");
+    if (!st.chosen)
+        wanted_add(&st.wanted, "all");
+    st.options = &o;
+    err = run(&st);
+    batch_merge_free(st.merge);
+    batch_names_free(st.names);
+    free(st.fine);
+    return err ? err : st.damaged ? -EIO : 0;
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Records the pages that erlvms hand over. Invariant: pages go from the kernel to the file as they are; what they tell is looked at by
+ * erlsnoop report.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "batch_source.h"
+#include "clock.h"
+#include "cmd.h"
+#include "fail.h"
+#include "recording_write.h"
+#include "signals.h"
+#include "sink.h"
+#include "watch.h"
+
+enum { LOOK_MS = 200 };
+
+struct state {
+    struct wanted wanted;
+    bool chosen; /* words chose what is wanted */
+    struct recording_plan plan;
+    struct recording_writer *writer;
+    struct batch_source *source;
+    struct watch watch;
+    int target;  /* descriptor whose reading tells that the target has ended, -1: none */
+    int err;     /* of writing; 1: the recording is as long as it may be */
+    bool ended;
+};
+
+/* ---- pages */
+
+static void take_page(void *ctx, const struct batch_received *received)
+{
+    struct state *st = ctx;
+
+    if (!st->err)
+        st->err = recording_page(st->writer, received);
+}
+
+static void read_pages(struct state *st)
+{
+    while (batch_source_read(st->source) > 0 && !st->err && !signals_first_ns())
+        ;
+    recording_lost(st->writer, batch_source_lost(st->source));
+    if (!st->err)
+        st->err = recording_look(st->writer, clock_ns(CLOCK_MONOTONIC));
+}
+
+static int attach_target(void *ctx, const struct target *t, int pid, bool noted)
+{
+    struct state *st = ctx;
+    int sites = 1;
+
+    if (!batch_source_serves(t))
+        return fail(-ENOTSUP, "'%s' (%s) cannot be recorded: only erlvm tells events by the page", t->name, t->provider->text);
+    if (!noted)
+        sites = batch_source_attach(st->source, t, pid, &st->wanted);
+    if (sites > 0)
+        st->err = recording_vm(st->writer, (uint32_t)t->pid, t->name);
+    return sites;
+}
+
+/* ---- memory that is written on request */
+
+static volatile sig_atomic_t asked;
+
+static void ask(int number)
+{
+    (void)number;
+    asked = 1;
+}
+
+static void dump(struct state *st, const char *why)
+{
+    asked = 0;
+    st->err = recording_dump(st->writer);
+    if (!st->err)
+        note("%s: '%s' holds the last %.3g s", why, st->plan.path, (double)st->plan.ring_ns / 1e9);
+}
+
+/* ---- the loop */
+
+static int watch_end_of_target(struct state *st)
+{
+    int pid = watch_end(&st->watch);
+
+    st->target = pid ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+    return pid && st->target < 0 ? fail(-errno, "cannot look at process %d: %s", pid, strerror(errno)) : 0;
+}
+
+static int look_for_targets(struct state *st, uint64_t *next_ns)
+{
+    uint64_t now = clock_ns(CLOCK_MONOTONIC), every = watch_interval_ns(&st->watch);
+
+    if (!every || now < *next_ns)
+        return 0;
+    *next_ns = now + every;
+    st->ended |= watch_replaced(&st->watch);
+    return st->ended ? 0 : watch_again(&st->watch);
+}
+
+static int loop(struct state *st)
+{
+    struct pollfd fds[] = {{.fd = batch_source_fd(st->source), .events = POLLIN}, {.fd = st->target, .events = POLLIN}};
+    uint64_t next_ns = 0;
+    int err = 0;
+
+    while (!err && !st->err && !st->ended && !signals_first_ns()) {
+        poll(fds, 2, watch_interval_ns(&st->watch) && st->watch.waits ? 10 : LOOK_MS);
+        st->ended = fds[1].revents != 0;
+        read_pages(st);
+        if (asked && !st->err)
+            dump(st, "asked by a signal");
+        if (!st->ended)
+            err = look_for_targets(st, &next_ns);
+    }
+    return err;
+}
+
+/* What threads still hold comes within a moment, unless they are gone. */
+static void drain(struct state *st)
+{
+    uint64_t until = clock_ns(CLOCK_MONOTONIC) + BATCH_SOURCE_DRAIN_NS;
+
+    batch_source_stop(st->source);
+    while (!st->ended && !st->err && clock_ns(CLOCK_MONOTONIC) < until) {
+        usleep(10000);
+        while (batch_source_read(st->source) > 0 && !st->err)
+            ;
+    }
+    while (batch_source_read(st->source) > 0 && !st->err)
+        ;
+    recording_lost(st->writer, batch_source_lost(st->source));
+}
+
+/* ---- the life of it */
+
+static void print_result(const struct state *st, const struct options *o, const struct recording_told *told)
+{
+    static const struct sink_column columns[] = {{"events", "EVENTS", SINK_COUNT, 0}, {"pages", "PAGES", SINK_COUNT, 0},
+                                                 {"bytes", "BYTES", SINK_COUNT, 0}, {"stored_bytes", "STORED", SINK_COUNT, 0},
+                                                 {"lost_pages", "LOST PAGES", SINK_COUNT, 0}, {"file", "FILE", SINK_TEXT, -1}};
+    static const struct sink_table table = {"trace", NULL, columns, sizeof columns / sizeof *columns};
+    struct sink sink;
+
+    sink_init(&sink, stdout, o->json, o->timestamps);
+    sink_moment(&sink, clock_ns(CLOCK_MONOTONIC));
+    sink_row(&sink, &table, (struct sink_value[]){SINK_N(told->events), SINK_N(told->pages), SINK_N(told->raw), SINK_N(told->stored),
+                                                  SINK_N(told->lost_pages), SINK_S(st->plan.path)});
+    sink_end(&sink);
+}
+
+static int record(struct state *st)
+{
+    int err = watch_begin(&st->watch);
+
+    if (!err)
+        err = watch_end_of_target(st);
+    if (!err && st->watch.child.pid)
+        err = child_release(&st->watch.child);
+    if (!err)
+        err = loop(st);
+    drain(st);
+    if (!st->err && st->plan.ring_ns)
+        dump(st, st->ended ? "the VM ended" : "ended by a signal");
+    if (!err && !st->ended && st->err == 1)
+        note("'%s' is as long as it may be", st->plan.path);
+    return err ? err : st->err < 0 ? st->err : 0;
+}
+
+static int run(struct state *st, const struct options *o)
+{
+    int fd = signals_open(), err;
+
+    if (fd < 0)
+        return fail(fd, "cannot wait for signals: %s", strerror(-fd));
+    signal(SIGXFSZ, SIG_IGN); /* what cannot be written is said */
+    if (st->plan.ring_ns)
+        sigaction(SIGUSR1, &(struct sigaction){.sa_handler = ask}, NULL);
+    err = watch_open(&st->watch, o, &(struct watch_ops){.ctx = st, .attach = attach_target});
+    if (!err)
+        err = batch_source_new(&(struct batch_source_ops){take_page, st}, &st->source);
+    if (!err)
+        err = recording_begin(&st->plan, &st->writer);
+    if (!err) {
+        struct recording_told told;
+        int ended;
+
+        err = record(st);
+        ended = recording_end(st->writer, &told);
+        print_result(st, o, &told);
+        err = err ? err : ended;
+    }
+    batch_source_free(st->source);
+    watch_close(&st->watch);
+    if (st->target >= 0)
+        close(st->target);
+    return err;
+}
+
+/* ---- the command line */
+
+static int set_path(void *ctx, const char *value)
+{
+    ((struct state *)ctx)->plan.path = value;
+    return 0;
+}
+
+static int set_bytes(void *ctx, const char *value)
+{
+    return options_bytes("--max-size", value, &((struct state *)ctx)->plan.max_bytes);
+}
+
+static int set_time(void *ctx, const char *value)
+{
+    return options_ns("--max-time", value, &((struct state *)ctx)->plan.max_ns);
+}
+
+static int set_files(void *ctx, const char *value)
+{
+    uint64_t number;
+    int err = options_number("--files", value, 1, 1000, &number);
+
+    ((struct state *)ctx)->plan.files = (unsigned)number;
+    return err;
+}
+
+static int set_ring(void *ctx, const char *value)
+{
+    return options_ns("--ring", value, &((struct state *)ctx)->plan.ring_ns);
+}
+
+static int add_wanted(void *ctx, const char *word)
+{
+    struct state *st = ctx;
+
+    st->chosen = true;
+    return wanted_add(&st->wanted, word) ? 0 : fail(FAIL_USAGE, "no probe, and no family of probes, is called '%s'; see erlsnoop trace -h", word);
+}
+
+int cmd_trace(int argc, char **argv)
+{
+    static struct state st = {.plan = {.files = 2, .writer = VERSION}, .target = -1};
+    static const struct options_extra extras[] = {
+        {"", "[PROBE ...]", "probes, families (messages, processes), all; or all but functions", add_wanted, false},
+        {"o", "FILE", "the recording, which erlsnoop report reads", set_path, false},
+        {"max-size", "SIZE", "of a file: then it becomes FILE.1, and a new one begins", set_bytes, false},
+        {"max-time", "TIME", "that a file covers, likewise", set_time, false},
+        {"files", "N", "that are kept (2); 1: the recording ends with its first", set_files, false},
+        {"ring", "TIME", "keep so much in memory; SIGUSR1 and the end write it", set_ring, false},
+        {0}};
+    static const struct options_spec spec = {"trace", "Records the events of erlvm, for erlsnoop report.", OPTIONS_TARGET, extras, &st};
+    struct options o;
+    int err = options_parse(&spec, argc, argv, &o);
+
+    if (err || o.done)
+        return err;
+    if (!st.plan.path)
+        return fail(FAIL_USAGE, "a file is missing: -o FILE; see erlsnoop trace -h");
+    if (st.plan.ring_ns && st.plan.max_ns)
+        return fail(FAIL_USAGE, "choose one of --ring and --max-time");
+    if (!st.chosen)
+        wanted_default(&st.wanted);
+    return run(&st, &o);
+}

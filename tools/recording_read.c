@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Invariant: nothing of a chunk is looked at before its sum was right; every length is checked against what is there all the same. */
+#include "recording_read.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "fail.h"
+
+struct recording {
+    FILE *file;
+    struct batch_names *names;
+    ZSTD_DCtx *unpacker;
+    struct recording_chunk chunk;
+    size_t at;        /* of the chunk's next piece */
+    uint64_t offset;  /* in the file, behind the chunks that were read */
+    uint32_t chunks;
+    bool ended;       /* the chunk END was read */
+    char damage[160]; /* "": none was met */
+    char *stored;     /* room for a chunk as it is in the file */
+    size_t room;
+    _Alignas(8) char raw[RECORDING_CHUNK_BYTES];
+};
+
+static bool damaged(struct recording *r, const char *what)
+{
+    snprintf(r->damage, sizeof r->damage, "%s at byte %llu: what follows was not read", what, (unsigned long long)r->offset);
+    return false;
+}
+
+static int read_head(FILE *file, const char *name)
+{
+    struct recording_head head;
+
+    if (fread(&head, sizeof head, 1, file) != 1 || memcmp(head.magic, RECORDING_MAGIC, sizeof head.magic))
+        return fail(-EINVAL, "'%s' is no recording of erlsnoop trace", name);
+    if (head.form != RECORDING_FORM || head.catalogue != recording_catalogue())
+        return fail(-EINVAL, "'%s' was recorded by another erlsnoop (version '%.*s', form %u); read it with that one", name,
+                    (int)strnlen(head.writer, sizeof head.writer), head.writer, head.form);
+    return 0;
+}
+
+int recording_open(FILE *file, const char *name, struct batch_names *names, struct recording **out)
+{
+    struct recording *r;
+    int err = read_head(file, name);
+
+    if (err) {
+        fclose(file);
+        return err;
+    }
+    r = calloc(1, sizeof *r);
+    if (!r) {
+        fclose(file);
+        return fail(-ENOMEM, "out of memory");
+    }
+    *r = (struct recording){.file = file, .names = names, .unpacker = ZSTD_createDCtx(), .offset = sizeof(struct recording_head),
+                            .room = ZSTD_compressBound(RECORDING_CHUNK_BYTES)};
+    r->stored = malloc(r->room);
+    if (!r->unpacker || !r->stored) {
+        recording_close(r);
+        return fail(-ENOMEM, "out of memory");
+    }
+    *out = r;
+    return 0;
+}
+
+void recording_close(struct recording *r)
+{
+    if (!r)
+        return;
+    ZSTD_freeDCtx(r->unpacker);
+    free(r->stored);
+    fclose(r->file);
+    free(r);
+}
+
+const char *recording_damage(const struct recording *r)
+{
+    return r->damage[0] ? r->damage : NULL;
+}
+
+/* ---- chunks */
+
+static bool read_chunk(struct recording *r)
+{
+    struct recording_chunk *c = &r->chunk;
+    size_t got = fread(c, 1, sizeof *c, r->file);
+
+    if (!got && !ferror(r->file)) {
+        c->raw = 0;
+        return r->ended ? false : damaged(r, "its writer was ended before its time: it ends");
+    }
+    if (got < sizeof *c)
+        return damaged(r, "it is cut off");
+    if (r->ended)
+        return damaged(r, "there is something behind its end");
+    if (c->magic != RECORDING_CHUNK_MAGIC || c->number != r->chunks || c->stored > r->room || c->raw > sizeof r->raw)
+        return damaged(r, "it is damaged");
+    if (fread(r->stored, 1, c->stored, r->file) != c->stored)
+        return damaged(r, "it is cut off");
+    if (c->sum != recording_sum(c, r->stored) || ZSTD_decompressDCtx(r->unpacker, r->raw, c->raw, r->stored, c->stored) != c->raw)
+        return damaged(r, "it is damaged");
+    r->offset += sizeof *c + c->stored;
+    r->chunks++;
+    r->at = 0;
+    return true;
+}
+
+/* A piece of the chunk: a struct of `size` bytes and what it says stands behind it. */
+static bool take_piece(struct recording *r, size_t size, const void **out)
+{
+    if (r->chunk.raw - r->at < size)
+        return false;
+    *out = r->raw + r->at;
+    r->at += size;
+    return true;
+}
+
+static bool take_bytes(struct recording *r, size_t bytes)
+{
+    if (bytes > r->chunk.raw - r->at)
+        return false;
+    r->at += bytes == r->chunk.raw - r->at ? bytes : recording_padded(bytes);
+    return r->at <= r->chunk.raw;
+}
+
+static bool read_names(struct recording *r)
+{
+    const struct recording_name *name;
+
+    while (r->at < r->chunk.raw) {
+        if (!take_piece(r, sizeof *name, (const void **)&name) || !take_bytes(r, name->bytes))
+            return damaged(r, "it is damaged");
+        batch_names_tell(r->names, name->vm, name->index, (const char *)(name + 1), name->bytes);
+    }
+    return true;
+}
+
+static bool read_page(struct recording *r, struct recording_item *out)
+{
+    if (!take_piece(r, sizeof *out->page, (const void **)&out->page) || !take_bytes(r, out->page->bytes))
+        return damaged(r, "it is damaged");
+    return true;
+}
+
+static bool read_number(struct recording *r, struct recording_item *out)
+{
+    const uint64_t *number;
+
+    if (!take_piece(r, sizeof *number, (const void **)&number))
+        return damaged(r, "it is damaged");
+    out->number = *number;
+    return true;
+}
+
+static bool read_vm(struct recording *r, struct recording_item *out)
+{
+    if (!take_piece(r, sizeof *out->vm, (const void **)&out->vm) || out->vm->name[RECORDING_NAME_BYTES - 1])
+        return damaged(r, "it is damaged");
+    return true;
+}
+
+bool recording_next(struct recording *r, struct recording_item *out)
+{
+    while (!r->damage[0]) {
+        *out = (struct recording_item){.kind = (enum recording_kind)r->chunk.kind};
+        if (r->at >= r->chunk.raw) {
+            if (!read_chunk(r))
+                return false;
+            r->ended = r->chunk.kind == RECORDING_END;
+            continue;
+        }
+        switch (out->kind) {
+        case RECORDING_NAMES: read_names(r); break;
+        case RECORDING_CLOCK:
+        case RECORDING_LOST: return read_number(r, out);
+        case RECORDING_VM: return read_vm(r, out);
+        case RECORDING_PAGES: return read_page(r, out);
+        default: return damaged(r, "it is damaged");
+        }
+    }
+    return false;
+}

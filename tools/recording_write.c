@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Invariant: a file begins with all that its pages need (clock, VMs, names), so that each can be read alone; after a failure it ends with
+ * its last whole chunk.
+ */
+#include "recording_write.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "batch_names.h"
+#include "batch_page.h"
+#include "clock.h"
+#include "fail.h"
+
+enum {
+    LEVEL = -3,      /* of zstd: a gigabyte a second, a fifth of the bytes */
+    END_BYTES = 128, /* more than the chunks that end a file */
+};
+#define RING_BYTES ((uint64_t)64 << 20)
+#define WAIT_NS 1000000000ull
+
+/* A chunk in memory. */
+struct kept {
+    struct kept *next;
+    uint64_t time_ns; /* of its last page */
+    struct recording_chunk chunk;
+    char stored[];
+};
+
+struct recording_writer {
+    struct recording_plan plan;
+    int fd;
+    uint64_t written, begun_ns; /* of the file; when it was begun, 0: by its next page */
+    uint32_t chunks;
+    ZSTD_CCtx *packer;
+    struct batch_names *names;
+    struct recording_vm *vms;
+    size_t nvms;
+    uint64_t lost, lost_told;
+    uint64_t first_ns, last_ns; /* of the pages that wait */
+    struct kept *kept, **kept_end;
+    uint64_t kept_bytes;
+    struct recording_told told;
+    bool full;
+    bool dumped; /* the file holds what memory held before */
+    char *stored; /* room for one chunk */
+    size_t room, used, limit; /* limit: of `used`, so that a chunk fits a file */
+    _Alignas(8) char raw[RECORDING_CHUNK_BYTES]; /* what waits: pages, while the file is begun names */
+};
+
+/* ---- files */
+
+static int complain(const struct recording_writer *w, int err)
+{
+    return fail(err, "cannot write '%s': %s%s", w->plan.path, strerror(-err),
+                w->chunks ? "; what was written until then can be read" : "");
+}
+
+static int write_all(struct recording_writer *w, const void *bytes, size_t size)
+{
+    for (size_t done = 0; done < size;) {
+        ssize_t got = write(w->fd, (const char *)bytes + done, size - done);
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return -errno;
+        done += (size_t)got;
+    }
+    return 0;
+}
+
+static int write_chunk(struct recording_writer *w, struct recording_chunk *chunk, const void *stored)
+{
+    int err;
+
+    chunk->number = w->chunks;
+    chunk->sum = recording_sum(chunk, stored);
+    err = write_all(w, chunk, sizeof *chunk);
+    if (!err)
+        err = write_all(w, stored, chunk->stored);
+    if (err) {
+        if (ftruncate(w->fd, (off_t)w->written)) /* a pipe cannot be cut; its reader sees where it ends */
+            errno = 0;
+        complain(w, err);
+        close(w->fd);
+        w->fd = -1;
+        return err;
+    }
+    w->chunks++;
+    w->written += sizeof *chunk + chunk->stored;
+    w->told.stored += sizeof *chunk + chunk->stored;
+    return 0;
+}
+
+/* What `used` bytes of raw hold becomes a chunk: its bytes are in w->stored. */
+static void pack(struct recording_writer *w, enum recording_kind kind, const void *raw, size_t size, struct recording_chunk *out)
+{
+    size_t stored = ZSTD_compressCCtx(w->packer, w->stored, w->room, raw, size, LEVEL);
+
+    *out = (struct recording_chunk){.magic = RECORDING_CHUNK_MAGIC, .kind = kind, .stored = (uint32_t)stored, .raw = (uint32_t)size};
+}
+
+static int put(struct recording_writer *w, enum recording_kind kind, const void *raw, size_t size)
+{
+    struct recording_chunk chunk;
+
+    pack(w, kind, raw, size, &chunk);
+    return write_chunk(w, &chunk, w->stored);
+}
+
+/* ---- the beginning of a file */
+
+struct name_table {
+    struct recording_writer *w;
+    char *bytes;
+    size_t used;
+};
+
+static int put_table(struct name_table *t)
+{
+    int err = t->used ? put(t->w, RECORDING_NAMES, t->bytes, t->used) : 0;
+
+    t->used = 0;
+    return err;
+}
+
+static int add_name(void *ctx, uint32_t vm, uint64_t index, const char *text)
+{
+    struct name_table *t = ctx;
+    struct recording_name name = {.vm = vm, .index = (uint32_t)index, .bytes = (uint32_t)strlen(text)};
+    size_t size = sizeof name + recording_padded(name.bytes);
+    int err = t->used + size > RECORDING_CHUNK_BYTES ? put_table(t) : 0;
+
+    memset(t->bytes + t->used, 0, size);
+    memcpy(t->bytes + t->used, &name, sizeof name);
+    memcpy(t->bytes + t->used + sizeof name, text, name.bytes);
+    t->used += size;
+    return err;
+}
+
+static int put_names(struct recording_writer *w)
+{
+    struct name_table table = {w, malloc(RECORDING_CHUNK_BYTES), 0};
+    int err = table.bytes ? batch_names_each(w->names, add_name, &table) : fail(-ENOMEM, "out of memory");
+
+    if (!err)
+        err = put_table(&table);
+    free(table.bytes);
+    return err;
+}
+
+static int put_prelude(struct recording_writer *w)
+{
+    struct recording_clock clock = {.wall_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC)};
+    int err = put(w, RECORDING_CLOCK, &clock, sizeof clock);
+
+    if (!err && w->nvms)
+        err = put(w, RECORDING_VM, w->vms, w->nvms * sizeof *w->vms);
+    w->lost_told = 0;
+    return err ? err : put_names(w);
+}
+
+static int open_file(struct recording_writer *w)
+{
+    struct recording_head head = {.magic = RECORDING_MAGIC, .form = RECORDING_FORM, .catalogue = recording_catalogue()};
+    int err;
+
+    snprintf(head.writer, sizeof head.writer, "%s", w->plan.writer);
+    w->chunks = 0;
+    w->begun_ns = 0;
+    w->fd = open(w->plan.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (w->fd < 0)
+        return complain(w, -errno);
+    err = write_all(w, &head, sizeof head);
+    w->written = sizeof head;
+    if (!err)
+        return put_prelude(w);
+    close(w->fd);
+    w->fd = -1;
+    return complain(w, err);
+}
+
+/* ---- the end of a file */
+
+static int put_lost(struct recording_writer *w)
+{
+    int err = w->lost != w->lost_told ? put(w, RECORDING_LOST, &w->lost, sizeof w->lost) : 0;
+
+    w->lost_told = w->lost;
+    return err;
+}
+
+static int close_file(struct recording_writer *w)
+{
+    int err = put_lost(w);
+
+    if (!err)
+        err = put(w, RECORDING_END, "", 0);
+    if (w->fd >= 0 && close(w->fd) && !err)
+        err = complain(w, -errno);
+    w->fd = -1;
+    return err;
+}
+
+/* PATH becomes PATH.1, that PATH.2 and so on; the last is replaced. */
+static int shift_files(const struct recording_writer *w)
+{
+    char from[PATH_MAX + 16], to[PATH_MAX + 16];
+
+    for (unsigned i = w->plan.files - 1; i > 0; i--) {
+        snprintf(to, sizeof to, "%s.%u", w->plan.path, i);
+        snprintf(from, sizeof from, i > 1 ? "%s.%u" : "%s", w->plan.path, i - 1);
+        if (rename(from, to) && errno != ENOENT)
+            return fail(-errno, "cannot rename '%s' to '%s': %s", from, to, strerror(errno));
+    }
+    return 0;
+}
+
+static int next_file(struct recording_writer *w)
+{
+    int err = close_file(w);
+
+    if (!err)
+        err = shift_files(w);
+    return err ? err : open_file(w);
+}
+
+/* ---- memory */
+
+static void drop_oldest(struct recording_writer *w)
+{
+    struct kept *k = w->kept;
+
+    w->kept = k->next;
+    if (!w->kept)
+        w->kept_end = &w->kept;
+    w->kept_bytes -= sizeof *k + k->chunk.stored;
+    free(k);
+}
+
+static int keep_chunk(struct recording_writer *w, const struct recording_chunk *chunk)
+{
+    uint64_t limit = w->plan.max_bytes ? w->plan.max_bytes : RING_BYTES;
+    struct kept *k = malloc(sizeof *k + chunk->stored);
+
+    if (!k)
+        return fail(-ENOMEM, "out of memory");
+    k->next = NULL;
+    k->time_ns = w->last_ns;
+    k->chunk = *chunk;
+    memcpy(k->stored, w->stored, chunk->stored);
+    *w->kept_end = k;
+    w->kept_end = &k->next;
+    w->kept_bytes += sizeof *k + chunk->stored;
+    while (w->kept != k && (w->kept->time_ns + w->plan.ring_ns < k->time_ns || w->kept_bytes > limit))
+        drop_oldest(w);
+    return 0;
+}
+
+/* ---- pages */
+
+/* Whether a chunk of that size does not belong into this file any more. */
+static bool is_long(const struct recording_writer *w, size_t size)
+{
+    if (w->plan.max_bytes && w->written + size + END_BYTES > w->plan.max_bytes)
+        return true;
+    return w->plan.max_ns && w->begun_ns && w->last_ns > w->begun_ns + w->plan.max_ns;
+}
+
+static int flush(struct recording_writer *w)
+{
+    struct recording_chunk chunk;
+    int err = 0;
+
+    if (!w->used)
+        return 0;
+    pack(w, RECORDING_PAGES, w->raw, w->used, &chunk);
+    w->used = 0;
+    if (w->plan.ring_ns)
+        return keep_chunk(w, &chunk);
+    if (is_long(w, sizeof chunk + chunk.stored)) {
+        w->full = w->plan.files == 1;
+        if (w->full)
+            return 1;
+        err = next_file(w); /* which packs as well */
+        pack(w, RECORDING_PAGES, w->raw, chunk.raw, &chunk);
+    }
+    if (!err)
+        err = write_chunk(w, &chunk, w->stored);
+    w->begun_ns = w->begun_ns ? w->begun_ns : w->first_ns;
+    return err ? err : put_lost(w);
+}
+
+static void learn_names(struct recording_writer *w, const struct batch_received *received)
+{
+    struct batch_page page;
+    struct batch_record atom;
+
+    if (!batch_page_open(&page, received + 1, received->bytes))
+        return;
+    while (batch_page_next_atom(&page, &atom))
+        batch_names_tell(w->names, received->vm, atom.words[0], atom.texts[1], atom.words[1]);
+    w->told.events += page.events;
+}
+
+int recording_page(struct recording_writer *w, const struct batch_received *received)
+{
+    size_t bytes = sizeof *received + received->bytes, size = recording_padded(bytes);
+    int err = w->used + size > w->limit ? flush(w) : 0;
+
+    if (err || w->full || size > w->limit)
+        return err ? err : w->full;
+    if (!w->used)
+        w->first_ns = received->time_ns;
+    w->last_ns = received->time_ns;
+    memset(w->raw + w->used + size - 8, 0, 8);
+    memcpy(w->raw + w->used, received, bytes);
+    w->used += size;
+    w->told.pages++;
+    w->told.raw += bytes;
+    learn_names(w, received);
+    return 0;
+}
+
+int recording_look(struct recording_writer *w, uint64_t now_ns)
+{
+    return w->used && now_ns > w->first_ns + WAIT_NS ? flush(w) : w->full;
+}
+
+void recording_lost(struct recording_writer *w, uint64_t pages)
+{
+    w->lost = pages;
+}
+
+int recording_vm(struct recording_writer *w, uint32_t vm, const char *name)
+{
+    struct recording_vm *vms = realloc(w->vms, (w->nvms + 1) * sizeof *vms), *added;
+
+    if (!vms)
+        return fail(-ENOMEM, "out of memory");
+    w->vms = vms;
+    added = &vms[w->nvms];
+    *added = (struct recording_vm){.vm = vm};
+    snprintf(added->name, sizeof added->name, "%s", name);
+    if ((w->nvms + 1) * sizeof *vms <= RECORDING_CHUNK_BYTES)
+        w->nvms++;
+    return w->fd >= 0 ? put(w, RECORDING_VM, added, sizeof *added) : 0;
+}
+
+/* ---- the life of a recording */
+
+int recording_begin(const struct recording_plan *plan, struct recording_writer **out)
+{
+    struct recording_writer *w = calloc(1, sizeof *w);
+    int err;
+
+    if (!w)
+        return fail(-ENOMEM, "out of memory");
+    w->plan = *plan;
+    w->fd = -1;
+    w->limit = plan->max_bytes && plan->max_bytes < 2 * sizeof w->raw ? plan->max_bytes / 2 : sizeof w->raw;
+    w->kept_end = &w->kept;
+    w->packer = ZSTD_createCCtx();
+    w->names = batch_names_new();
+    w->room = ZSTD_compressBound(RECORDING_CHUNK_BYTES);
+    w->stored = malloc(w->room);
+    err = w->packer && w->names && w->stored ? 0 : fail(-ENOMEM, "out of memory");
+    if (!err && strlen(plan->path) >= PATH_MAX)
+        err = complain(w, -ENAMETOOLONG);
+    if (!err)
+        err = open_file(w);
+    if (!err && plan->ring_ns) /* it can be written: that will do for now */
+        err = close_file(w);
+    *out = w;
+    if (err) {
+        recording_end(w, NULL);
+        *out = NULL;
+    }
+    return err;
+}
+
+int recording_dump(struct recording_writer *w)
+{
+    int err = flush(w);
+
+    if (!err && w->dumped)
+        err = shift_files(w);
+    w->dumped = true;
+    if (!err)
+        err = open_file(w);
+    for (struct kept *k = w->kept; k && !err; k = k->next)
+        err = write_chunk(w, &k->chunk, k->stored);
+    return err ? err : close_file(w);
+}
+
+int recording_end(struct recording_writer *w, struct recording_told *told)
+{
+    int err = w->fd >= 0 && !w->full ? flush(w) : 0;
+
+    if (w->fd >= 0)
+        err = close_file(w) || err < 0 ? -EIO : 0;
+    w->told.lost_pages = w->lost;
+    if (told)
+        *told = w->told;
+    while (w->kept)
+        drop_oldest(w);
+    ZSTD_freeCCtx(w->packer);
+    batch_names_free(w->names);
+    free(w->stored);
+    free(w->vms);
+    free(w);
+    return err;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writes recordings (recording.h): to a file and those that follow it, or into memory, of which what is recent is written on request.
+ */
+#ifndef TOOLS_RECORDING_WRITE_H
+#define TOOLS_RECORDING_WRITE_H
+
+#include "recording.h"
+
+struct recording_plan {
+    const char *path;
+    const char *writer; /* the version of this erlsnoop */
+    uint64_t max_bytes; /* of a file; of what is kept in memory; 64 KB at least. 0: no limit (in memory 64 MB) */
+    uint64_t max_ns;    /* that a file covers; 0: no limit */
+    unsigned files;     /* the newest that are kept: PATH, PATH.1 ... before it; 1: the recording ends with its first */
+    uint64_t ring_ns;   /* not 0: what is older is dropped, and nothing is written before recording_dump */
+};
+
+struct recording_writer;
+
+/* Begins the file, so that what is wrong with it is known at once. Owns: recording_end frees, the strings stay the caller's. Fails: said. */
+int recording_begin(const struct recording_plan *plan, struct recording_writer **out);
+/* A VM whose pages may come. Fails: as recording_page. */
+int recording_vm(struct recording_writer *w, uint32_t vm, const char *name);
+/* Copies a page. Fails: said; what was written until then can be read. 1: the recording is as long as it may be. */
+int recording_page(struct recording_writer *w, const struct batch_received *received);
+/* Pages that could not be received, since the beginning. */
+void recording_lost(struct recording_writer *w, uint64_t pages);
+/* To be called now and then: what waits for more than a second is written. As recording_page. */
+int recording_look(struct recording_writer *w, uint64_t now_ns);
+/* Writes what memory holds, and keeps it. Fails: said. */
+int recording_dump(struct recording_writer *w);
+/* What came, and what was written, since the beginning. */
+struct recording_told {
+    uint64_t pages, events, lost_pages;
+    uint64_t raw, stored; /* bytes: of pages, and of files, compressed */
+};
+
+/* Writes what waits, and the end; `told`: what it came to, may be NULL. Frees. Fails: said. */
+int recording_end(struct recording_writer *w, struct recording_told *told);
+
+#endif
