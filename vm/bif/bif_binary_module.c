@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Module binary, without its searches (bif_binary_search.c). */
+#include <endian.h>
+
 #include "base/alloc.h"
 #include "bif/bif.h"
 #include "data/big.h"
@@ -177,6 +179,18 @@ Term bif_binary_longest_common_suffix_1(Process *p, Term *args)
 	return longest_common(p, args, true);
 }
 
+/* A binary on the heap has room for the whole word. */
+static Term encode_small(struct heap *h, uint64_t value, bool little)
+{
+	size_t n = (71 - (size_t)__builtin_clzll(value | 1)) / 8;
+	uint64_t word = little ? htole64(value) : htobe64(value << (64 - 8 * n));
+	uint8_t *to;
+	Term binary = binary_alloc_on_heap(h, n, &to);
+
+	memcpy(to, &word, sizeof(word));
+	return binary;
+}
+
 static Term encode_unsigned(Process *p, Term t, bool little)
 {
 	struct big_view v;
@@ -185,14 +199,16 @@ static Term encode_unsigned(Process *p, Term t, bool little)
 	uint64_t highest;
 	Term binary;
 
-	if (!term_is_integer(t))
+	if (term_is_small(t) && small_value(t) >= 0)
+		return encode_small(&p->heap, (uint64_t)small_value(t), little);
+	if (!term_is_big(t))
 		return exc_badarg(p);
 	big_view(t, &v);
 	if (v.negative)
 		return exc_badarg(p);
-	whole = v.count > 0 ? v.count - 1 : 0;
-	highest = v.count > 0 ? v.limbs[whole] : 0;
-	rest = (71 - (size_t)__builtin_clzll(highest | 1)) / 8;
+	whole = v.count - 1;
+	highest = v.limbs[whole];
+	rest = (71 - (size_t)__builtin_clzll(highest)) / 8;
 	binary = binary_alloc(&p->heap, whole * 8 + rest, &to);
 	if (binary == TERM_NONE)
 		return exc_system_limit(p);

@@ -7,25 +7,12 @@
 
 enum { BYTES_A_REDUCTION = 128, PLACE_BYTES = 32, WORDS_ON_STACK = 16 }; /* what to note a place costs as much as so many bytes */
 
-struct pattern {
-	struct resource resource;
-	struct search *search;
-};
-
-static void release_pattern(struct resource *r)
-{
-	search_free(((struct pattern *)r)->search);
-	mem_free(r);
-}
-
-static const struct resource_type pattern_type = { "binary pattern", release_pattern };
-
 /* ---- patterns */
 
 /* The words of a pattern and the copies made of those not at a byte. */
 struct words {
 	struct search_word fixed[WORDS_ON_STACK], *words;
-	uint8_t **scratch;
+	uint8_t *fixed_scratch[WORDS_ON_STACK], **scratch;
 	size_t count, room;
 };
 
@@ -34,8 +21,6 @@ static bool add_word(struct words *w, Term t)
 	struct search_word *word = &w->words[w->count];
 
 	word->bytes = binary_bytes(t, &word->n, &w->scratch[w->count]);
-	if (word->bytes == NULL)
-		return false;
 	w->count++;
 	return word->n > 0;
 }
@@ -53,27 +38,34 @@ static bool add_words(struct words *w, Term t)
 /* A search for a binary or a list of binaries. Owns: the caller. Fails: NULL. */
 static struct search *make_search(Term t)
 {
-	struct words w = { .count = 0, .room = 1 };
+	struct words w;
 	struct search *s = NULL;
 
+	w.count = 0;
+	w.room = 1;
 	for (Term list = t; term_is_cons(list); list = cons_tail(list))
 		w.room++;
 	w.words = w.room <= WORDS_ON_STACK ? w.fixed : mem_alloc(w.room * sizeof(*w.words));
-	w.scratch = mem_zalloc(w.room * sizeof(*w.scratch));
+	w.scratch = w.room <= WORDS_ON_STACK ? w.fixed_scratch : mem_alloc(w.room * sizeof(*w.scratch));
 	if (add_words(&w, t) && w.count > 0)
 		s = search_new(w.words, w.count);
-	for (size_t i = 0; i < w.room; i++)
+	for (size_t i = 0; i < w.count; i++)
 		mem_free(w.scratch[i]);
-	mem_free(w.scratch);
-	if (w.words != w.fixed)
+	if (w.words != w.fixed) {
+		mem_free(w.scratch);
 		mem_free(w.words);
+	}
 	return s;
+}
+
+static Term name_kind(const struct search *s)
+{
+	return search_is_single(s) ? am_bm : am_ac;
 }
 
 /* The search of a pattern of any form; *own: to be freed. Fails: NULL. */
 static struct search *get_search(Term t, bool *own)
 {
-	struct resource *r;
 	struct search *s;
 
 	*own = false;
@@ -81,27 +73,19 @@ static struct search *get_search(Term t, bool *own)
 		*own = true;
 		return make_search(t);
 	}
-	r = resource_get(tuple_get(t, 2), &pattern_type);
-	if (r == NULL)
-		return NULL;
-	s = ((struct pattern *)r)->search;
-	return tuple_get(t, 1) == (search_is_single(s) ? (Term)am_bm : (Term)am_ac) ? s : NULL;
+	s = search_get(tuple_get(t, 2));
+	return s != NULL && tuple_get(t, 1) == name_kind(s) ? s : NULL;
 }
 
 Term bif_binary_compile_pattern_1(Process *p, Term *args)
 {
 	struct search *s = make_search(args[0]);
-	struct pattern *pattern;
-	Term ref;
+	Term kind;
 
 	if (s == NULL)
 		return exc_badarg(p);
-	pattern = mem_alloc(sizeof(*pattern));
-	resource_init(&pattern->resource, &pattern_type);
-	pattern->search = s;
-	ref = resource_put(&p->heap, &pattern->resource);
-	resource_unref(&pattern->resource);
-	return heap_tuple(&p->heap, search_is_single(s) ? am_bm : am_ac, ref);
+	kind = name_kind(s);
+	return heap_tuple(&p->heap, kind, search_put(&p->heap, s));
 }
 
 /* ---- options */

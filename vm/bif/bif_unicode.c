@@ -249,28 +249,13 @@ static bool cut_is_start(const struct conversion *c)
 
 /* ---- results */
 
-/* bytes are `chars` well-formed characters. */
-static Term put_text_list(struct heap *h, const uint8_t *bytes, size_t chars)
-{
-	Term *at = heap_alloc(h, 2 * chars), *end = at + 2 * chars;
-	Term list = chars > 0 ? term_from_cons(at) : NIL;
-
-	for (; at < end; at += 2) {
-		at[0] = SMALL((uint64_t)utf8_take(&bytes));
-		at[1] = term_from_cons(at + 2);
-	}
-	if (chars > 0)
-		end[-1] = NIL;
-	return list;
-}
-
 static Term put_text(struct conversion *c, bool as_list)
 {
 	struct binary *b = c->binary;
 	Term list;
 
 	if (as_list) {
-		list = put_text_list(c->h, c->bytes, c->chars);
+		list = utf8_put_list(c->h, c->bytes, c->chars);
 		if (b != NULL)
 			binary_unref(b);
 		return list;
@@ -327,7 +312,7 @@ static Term take_plain_binary(Process *p, Term t, bool latin1, bool as_list)
 	else if (utf8_ascii_prefix(bytes, n) == n || (latin1 && as_list))
 		result = as_list ? heap_list_bytes(&p->heap, bytes, n, NIL) : t;
 	else if (!latin1 && utf8_valid_prefix(bytes, n, &chars) == n)
-		result = as_list ? put_text_list(&p->heap, bytes, chars) : t;
+		result = as_list ? utf8_put_list(&p->heap, bytes, chars) : t;
 	mem_free(scratch);
 	if (result != TERM_NONE)
 		process_bump(p, (int)(n / BYTES_A_REDUCTION));

@@ -14,17 +14,6 @@ const uint8_t *binary_copy_shifted(const struct bits_view *v, uint8_t **scratch)
 	return *scratch;
 }
 
-Term binary_alloc_on_heap(struct heap *h, size_t n, uint8_t **bytes)
-{
-	size_t words = 2 + (n + 7) / 8;
-	struct heapbin *b = (struct heapbin *)heap_alloc(h, words);
-
-	b->header = HEADER(words - 1, SUB_HEAPBIN);
-	b->size_bytes = n;
-	*bytes = b->data;
-	return term_from_boxed((Term *)b);
-}
-
 Term binary_alloc(struct heap *h, size_t n, uint8_t **bytes)
 {
 	struct binary *b;

@@ -85,7 +85,16 @@ static inline const uint8_t *binary_bytes(Term t, size_t *n, uint8_t **scratch)
 /* A new binary of n bytes that the caller fills at once. */
 Term binary_alloc(struct heap *h, size_t n, uint8_t **bytes);
 /* The same with its bytes on the heap, though they may be more than HEAPBIN_LIMIT: for few that do not live long. Never fails. */
-Term binary_alloc_on_heap(struct heap *h, size_t n, uint8_t **bytes);
+static inline Term binary_alloc_on_heap(struct heap *h, size_t n, uint8_t **bytes)
+{
+	size_t words = 2 + (n + 7) / 8;
+	struct heapbin *b = (struct heapbin *)heap_alloc(h, words);
+
+	b->header = HEADER(words - 1, SUB_HEAPBIN);
+	b->size_bytes = n;
+	*bytes = b->data;
+	return term_from_boxed((Term *)b);
+}
 Term binary_put(struct heap *h, const void *bytes, size_t n);
 /* A new bitstring with a copy of the bits. */
 Term binary_put_bits(struct heap *h, const struct bits_view *v);

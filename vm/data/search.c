@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Searching bytes for words. Several words make an automaton with a transition for every byte.
+/* Searching bytes for words. Several words make an automaton with a transition for every class of bytes: each byte that stands in a word is a
+ * class, all others are one.
  * Invariant: state 0 is the root; `depth` of a state is the length of the longest start of a word that ends here. */
 #include "data/search.h"
 
@@ -9,25 +10,57 @@
 #include "base/log.h"
 
 struct state {
-	uint32_t next[256];
 	uint32_t fail;       /* the state of the longest proper suffix */
 	size_t depth;
 	size_t found;        /* length of the longest word that ends here; 0: none */
 };
 
 struct search {
-	uint8_t *word;       /* of a single one */
-	size_t n;
+	struct resource resource; /* of one that has a name */
+	size_t n;            /* of a single word; 0: there are several */
 	struct state *states;
-	uint32_t count;
+	uint32_t *next;      /* of state s by class c: next[s * classes + c] */
+	uint32_t count, room; /* states */
+	uint32_t classes;
+	uint8_t bytes[];     /* the word, or the class of each byte, then whether a word begins with it */
 };
+
+enum { BYTE_VALUES = 256, ROOM_MOST = 64 /* states to begin with: more only if words do not share their starts */ };
+
+static const uint8_t *get_starts(const struct search *s) { return s->bytes + BYTE_VALUES; }
+
+/* The classes in the order of the words' bytes; behind them, that of all others. */
+static void number_classes(struct search *s, const struct search_word *words, size_t count)
+{
+	uint8_t seen[BYTE_VALUES] = { 0 };
+
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < words[i].n; k++) {
+			uint8_t byte = words[i].bytes[k];
+
+			if (!seen[byte])
+				s->bytes[byte] = (uint8_t)s->classes++;
+			seen[byte] = 1;
+		}
+	if (s->classes == BYTE_VALUES)
+		return;
+	for (unsigned byte = 0; byte < BYTE_VALUES; byte++)
+		if (!seen[byte])
+			s->bytes[byte] = (uint8_t)s->classes;
+	s->classes++;
+}
+
+static uint32_t *next_of(const struct search *s, uint32_t state) { return s->next + (size_t)state * s->classes; }
 
 static uint32_t add_state(struct search *s, size_t depth)
 {
-	if ((s->count & (s->count - 1)) == 0)
-		s->states = mem_realloc(s->states, (s->count ? s->count * 2 : 1) * sizeof(*s->states));
-	memset(&s->states[s->count], 0, sizeof(*s->states));
-	s->states[s->count].depth = depth;
+	if (s->count == s->room) {
+		s->room *= 2;
+		s->states = mem_realloc(s->states, s->room * sizeof(*s->states));
+		s->next = mem_realloc(s->next, (size_t)s->room * s->classes * sizeof(*s->next));
+	}
+	memset(next_of(s, s->count), 0, s->classes * sizeof(*s->next));
+	s->states[s->count] = (struct state){ .depth = depth };
 	return s->count++;
 }
 
@@ -35,12 +68,14 @@ static void add_word(struct search *s, const struct search_word *w)
 {
 	uint32_t at = 0;
 
+	s->bytes[BYTE_VALUES + w->bytes[0]] = 1;
 	for (size_t i = 0; i < w->n; i++) {
-		uint32_t next = s->states[at].next[w->bytes[i]];
+		uint8_t class = s->bytes[w->bytes[i]];
+		uint32_t next = next_of(s, at)[class];
 
 		if (next == 0) {
 			next = add_state(s, i + 1);
-			s->states[at].next[w->bytes[i]] = next;
+			next_of(s, at)[class] = next;
 		}
 		at = next;
 	}
@@ -55,15 +90,15 @@ static void complete(struct search *s)
 
 	queue[last++] = 0;
 	while (first < last) {
-		struct state *from = &s->states[queue[first++]];
-		bool root = from == s->states;
+		uint32_t from = queue[first++];
+		const uint32_t *others = next_of(s, s->states[from].fail);
+		uint32_t *next = next_of(s, from);
 
-		for (unsigned c = 0; c < 256; c++) {
-			uint32_t to = from->next[c];
-			uint32_t other = root ? 0 : s->states[from->fail].next[c];
+		for (uint32_t c = 0; c < s->classes; c++) {
+			uint32_t to = next[c], other = from == 0 ? 0 : others[c];
 
 			if (to == 0) {
-				from->next[c] = other;
+				next[c] = other;
 				continue;
 			}
 			s->states[to].fail = other;
@@ -75,16 +110,29 @@ static void complete(struct search *s)
 	mem_free(queue);
 }
 
+static struct search *new_single(const struct search_word *word)
+{
+	struct search *s = mem_alloc(sizeof(*s) + word->n);
+
+	*s = (struct search){ .n = word->n };
+	memcpy(s->bytes, word->bytes, word->n);
+	return s;
+}
+
 struct search *search_new(const struct search_word *words, size_t count)
 {
-	struct search *s = mem_zalloc(sizeof(*s));
+	struct search *s;
+	size_t bytes = 0;
 
-	if (count == 1) {
-		s->n = words->n;
-		s->word = mem_alloc(s->n);
-		memcpy(s->word, words->bytes, s->n);
-		return s;
-	}
+	if (count == 1)
+		return new_single(words);
+	for (size_t i = 0; i < count; i++)
+		bytes += words[i].n;
+	s = mem_zalloc(sizeof(*s) + 2 * BYTE_VALUES);
+	number_classes(s, words, count);
+	s->room = bytes < ROOM_MOST ? (uint32_t)bytes + 1 : ROOM_MOST;
+	s->states = mem_alloc(s->room * sizeof(*s->states));
+	s->next = mem_alloc((size_t)s->room * s->classes * sizeof(*s->next));
 	add_state(s, 0);
 	for (size_t i = 0; i < count; i++)
 		add_word(s, &words[i]);
@@ -94,12 +142,28 @@ struct search *search_new(const struct search_word *words, size_t count)
 
 void search_free(struct search *s)
 {
-	mem_free(s->word);
 	mem_free(s->states);
+	mem_free(s->next);
 	mem_free(s);
 }
 
-bool search_is_single(const struct search *s) { return s->word != NULL; }
+static void release_search(struct resource *r) { search_free((struct search *)r); }
+
+static const struct resource_type search_type = { "binary pattern", release_search };
+
+Term search_put(struct heap *h, struct search *s)
+{
+	Term ref;
+
+	resource_init(&s->resource, &search_type);
+	ref = resource_put(h, &s->resource);
+	resource_unref(&s->resource);
+	return ref;
+}
+
+struct search *search_get(Term t) { return (struct search *)resource_get(t, &search_type); }
+
+bool search_is_single(const struct search *s) { return s->n > 0; }
 
 /* ---- one word: its last byte with memchr while that is rare, then its first and last byte together, 32 places at a time, and where
  * even these are found in vain too often, memmem, whose time is linear */
@@ -174,6 +238,8 @@ static const uint8_t *find_word(const uint8_t *from, size_t n, const uint8_t *wo
 
 	if (n < m)
 		return NULL;
+	if (m == 1)
+		return memchr(from, word[0], n);
 	for (size_t hits = 1; last < end; hits++) {
 		last = memchr(last, word[m - 1], (size_t)(end - last));
 		if (last == NULL)
@@ -192,7 +258,7 @@ static enum search_result find_single(const struct search *s, const uint8_t *byt
 {
 	size_t starts = (size_t)*left > s->n ? (size_t)*left : s->n;
 	size_t room = end - r->from, n = room > starts && room - starts >= s->n ? starts + s->n - 1 : room;
-	const uint8_t *from = bytes + r->from, *p = find_word(from, n, s->word, s->n);
+	const uint8_t *from = bytes + r->from, *p = find_word(from, n, s->bytes, s->n);
 
 	if (p != NULL) {
 		*left -= p - from + (int64_t)s->n;
@@ -208,9 +274,9 @@ static enum search_result find_single(const struct search *s, const uint8_t *byt
 }
 
 /* The first byte from i that some word begins with. */
-static size_t skip_root(const struct state *root, const uint8_t *bytes, size_t i, size_t stop)
+static size_t skip_root(const uint8_t *starts, const uint8_t *bytes, size_t i, size_t stop)
 {
-	while (i < stop && root->next[bytes[i]] == 0)
+	while (i < stop && !starts[bytes[i]])
 		i++;
 	return i;
 }
@@ -226,32 +292,35 @@ static void take_best(struct search_run *r, size_t start, size_t n)
 
 enum search_result search_some(const struct search *s, const uint8_t *bytes, size_t end, struct search_run *r, int64_t *left, size_t *at, size_t *n)
 {
-	const struct state *state;
+	uint32_t state = r->state;
 	size_t i = r->from, stop;
 
 	if (*left <= 0)
 		return SEARCH_MORE;
 	*n = s->n;
-	if (s->word != NULL)
+	if (s->n > 0)
 		return find_single(s, bytes, end, r, left, at);
 	stop = end - i > (size_t)*left ? i + (size_t)*left : end;
-	for (state = &s->states[r->state]; i < stop; i++) {
-		if (state == s->states && r->n == 0) {
-			i = skip_root(state, bytes, i, stop);
+	for (; i < stop; i++) {
+		const struct state *to;
+
+		if (state == 0 && r->n == 0) {
+			i = skip_root(get_starts(s), bytes, i, stop);
 			if (i == stop)
 				break;
 		}
-		state = &s->states[state->next[bytes[i]]];
+		state = next_of(s, state)[s->bytes[bytes[i]]];
+		to = &s->states[state];
 		/* Words that could still end later start behind the best one. */
-		if (r->n != 0 && i + 1 - state->depth > r->at)
+		if (r->n != 0 && i + 1 - to->depth > r->at)
 			break;
-		if (state->found != 0)
-			take_best(r, i + 1 - state->found, state->found);
+		if (to->found != 0)
+			take_best(r, i + 1 - to->found, to->found);
 	}
 	*left -= (int64_t)(i - r->from);
 	if (i == stop && stop < end) {
 		r->from = i;
-		r->state = (uint32_t)(state - s->states);
+		r->state = state;
 		return SEARCH_MORE;
 	}
 	if (r->n == 0)

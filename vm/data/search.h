@@ -4,9 +4,7 @@
 #ifndef VM_DATA_SEARCH_H
 #define VM_DATA_SEARCH_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "heap/refbin.h"
 
 struct search_word {
 	const uint8_t *bytes;
@@ -18,6 +16,10 @@ struct search;
 struct search *search_new(const struct search_word *words, size_t count);
 void search_free(struct search *s);
 bool search_is_single(const struct search *s);
+/* A magic ref to the search, which is then freed with the last of them. Takes: s. GC: none. */
+Term search_put(struct heap *h, struct search *s);
+/* The search that t names, or NULL. Owns: the term. */
+struct search *search_get(Term t);
 
 /* A search that may stop on its way; begins as { .from = F }. */
 struct search_run {

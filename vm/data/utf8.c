@@ -73,3 +73,16 @@ size_t utf8_valid_prefix(const uint8_t *p, size_t n, size_t *chars)
 		*chars = count;
 	return i;
 }
+
+Term utf8_put_list(struct heap *h, const uint8_t *p, size_t chars)
+{
+	Term *at = heap_alloc(h, 2 * chars), *end = at + 2 * chars, list = chars > 0 ? term_from_cons(at) : NIL;
+
+	for (; at < end; at += 2) {
+		at[0] = SMALL((uint64_t)utf8_take(&p));
+		at[1] = term_from_cons(at + 2);
+	}
+	if (chars > 0)
+		end[-1] = NIL;
+	return list;
+}

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "heap/heap.h"
+
 #define UTF8_MAX_BYTES 4
 
 /* Units: bytes that a character with this first byte says it has; 0 when none starts so. */
@@ -63,6 +65,8 @@ static inline uint32_t utf8_take(const uint8_t **at)
 }
 /* Units: bytes at the start that are whole, well-formed characters; *chars (may be NULL) is how many. */
 size_t utf8_valid_prefix(const uint8_t *p, size_t n, size_t *chars);
+/* A list of the `chars` characters at p, which are well-formed. GC: none. */
+Term utf8_put_list(struct heap *h, const uint8_t *p, size_t chars);
 /* Units: bytes at the start below 0x80. */
 size_t utf8_ascii_prefix(const uint8_t *p, size_t n);
 

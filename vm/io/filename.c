@@ -67,6 +67,22 @@ static void push_rest(struct rest *r, Term t)
 	r->terms[r->n++] = t;
 }
 
+/* The characters of ASCII that list begins with, as many as there is room for. Returns what is behind them. */
+static Term add_ascii(struct text *t, Term list)
+{
+	char *to = t->bytes + t->n, *end = t->bytes + t->room - 1;
+
+	for (; to < end && term_is_cons(list); list = cons_tail(list)) {
+		Term head = cons_head(list);
+
+		if (!term_is_small(head) || small_value(head) <= 0 || small_value(head) >= 0x80)
+			break;
+		*to++ = (char)small_value(head);
+	}
+	t->n = (size_t)(to - t->bytes);
+	return list;
+}
+
 /* A deep list, its tails proper. */
 static bool add_list(struct text *t, Term list)
 {
@@ -74,6 +90,7 @@ static bool add_list(struct text *t, Term list)
 	bool ok = true;
 
 	for (;;) {
+		list = add_ascii(t, list);
 		if (term_is_cons(list)) {
 			Term head = cons_head(list);
 
@@ -140,7 +157,7 @@ char *filename_from_term(Term name, bool atoms, size_t *n)
 		ok = atoms && add_atom(&t, name);
 	else
 		ok = add_binary(&t, name);
-	if (!ok || memchr(t.bytes, 0, t.n) != NULL) {
+	if (!ok || (!term_is_list(name) && memchr(t.bytes, 0, t.n) != NULL)) {
 		mem_free(t.bytes);
 		return NULL;
 	}
@@ -153,24 +170,11 @@ char *filename_from_term(Term name, bool atoms, size_t *n)
 
 Term filename_put(struct heap *h, const char *text, size_t n)
 {
-	const uint8_t *at = (const uint8_t *)text, *end = at + n;
 	size_t chars;
-	Term *p, list;
 
 	if (!filename.utf8)
 		return heap_list_bytes(h, text, n, NIL);
-	if (utf8_valid_prefix(at, n, &chars) < n)
+	if (utf8_valid_prefix((const uint8_t *)text, n, &chars) < n)
 		return TERM_NONE;
-	if (chars == 0)
-		return NIL;
-	p = heap_alloc(h, 2 * chars);
-	list = term_from_cons(p);
-	for (; chars > 0; chars--, p += 2) {
-		uint32_t c;
-
-		at += utf8_decode(at, (size_t)(end - at), &c);
-		p[0] = SMALL((uint64_t)c);
-		p[1] = chars == 1 ? NIL : term_from_cons(p + 2);
-	}
-	return list;
+	return utf8_put_list(h, (const uint8_t *)text, chars);
 }

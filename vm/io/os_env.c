@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A plain array of strings, which is searched from its start: environments are short. */
+/* An array of strings, searched from its start by the hashes of their names: environments are short. */
 #include "io/os_env.h"
 
 #include <stdlib.h>
@@ -7,12 +7,17 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "base/lock.h"
 
+struct variable {
+	uint64_t hash;       /* of its name */
+	char *string;
+};
 static struct {
 	struct lock lock;
-	char **strings;      /* lock; NULL at the end */
-	size_t count, room;  /* lock; of strings, room for the NULL included */
+	struct variable *all; /* lock */
+	size_t count, room;  /* lock */
 } own;
 
 char *os_env_string(const char *name, const char *value)
@@ -28,92 +33,72 @@ char *os_env_string(const char *name, const char *value)
 	return text;
 }
 
-/* Where name stands, or the NULL behind the last. */
-static char **find(char **env, const char *name)
+/* NULL: it is not set. */
+static struct variable *find(const char *name, size_t n)
 {
-	size_t n = strlen(name);
+	uint64_t hash = hash_bytes(name, n);
 
-	while (*env != NULL && !(strncmp(*env, name, n) == 0 && (*env)[n] == '='))
-		env++;
-	return env;
+	for (struct variable *v = own.all, *end = v + own.count; v < end; v++)
+		if (v->hash == hash && strncmp(v->string, name, n) == 0 && v->string[n] == '=')
+			return v;
+	return NULL;
 }
 
-static void drop(char **at)
+static void add(uint64_t hash, char *string)
 {
-	char **last = at;
-
-	if (*at == NULL)
-		return;
-	while (last[1] != NULL)
-		last++;
-	mem_free(*at);
-	*at = *last;
-	*last = NULL;
-}
-
-/* env has room. */
-static void change(char **env, const char *name, const char *value)
-{
-	char **at = find(env, name);
-
-	if (value == NULL) {
-		drop(at);
-		return;
+	if (own.count == own.room) {
+		own.room = own.room * 2 + 16;
+		own.all = mem_realloc(own.all, own.room * sizeof(*own.all));
 	}
-	if (*at == NULL)
-		at[1] = NULL;
-	mem_free(*at);
-	*at = os_env_string(name, value);
+	own.all[own.count++] = (struct variable){ hash, string };
+}
+
+/* Takes: string, "Name=Value" with a name of n bytes; NULL: the variable is dropped. */
+static void change(const char *name, size_t n, char *string)
+{
+	struct variable *v = find(name, n);
+	char *before = v != NULL ? v->string : NULL;
+
+	if (string != NULL && v == NULL)
+		add(hash_bytes(name, n), string);
+	else if (string != NULL)
+		v->string = string;
+	else if (v != NULL)
+		*v = own.all[--own.count];
+	mem_free(before);
 }
 
 void os_env_init(void)
 {
-	size_t n = 0;
-
 	lock_init(&own.lock, LOCK_environment);
-	while (environ[n] != NULL)
-		n++;
-	own.room = n + 1;
-	own.strings = mem_zalloc(own.room * sizeof(char *));
-	for (size_t i = 0; i < n; i++) {
-		const char *equals = strchr(environ[i], '=');
-		char *name;
+	for (char **e = environ; *e != NULL; e++) { /* of several of one name the last counts, as in OTP */
+		const char *equals = strchr(*e, '=');
 
-		if (equals == NULL)
-			continue;
-		name = mem_strdup(environ[i]);
-		name[equals - environ[i]] = 0;
-		change(own.strings, name, equals + 1); /* of several the last counts, as in OTP */
-		mem_free(name);
+		if (equals != NULL)
+			change(*e, (size_t)(equals - *e), mem_strdup(*e));
 	}
-	for (own.count = 0; own.strings[own.count] != NULL; own.count++)
-		;
 }
 
 char *os_env_get(const char *name)
 {
-	char *value = NULL, *string;
+	size_t n = strlen(name);
+	char *value = NULL;
+	const struct variable *v;
 
 	lock_acquire(&own.lock);
-	string = *find(own.strings, name);
-	if (string != NULL)
-		value = mem_strdup(string + strlen(name) + 1);
+	v = find(name, n);
+	if (v != NULL)
+		value = mem_strdup(v->string + n + 1);
 	lock_release(&own.lock);
 	return value;
 }
 
 void os_env_set(const char *name, const char *value)
 {
+	char *string = value != NULL ? os_env_string(name, value) : NULL;
+
 	lock_acquire(&own.lock);
-	if (own.count + 2 > own.room) {
-		own.room = own.room * 2 + 16;
-		own.strings = mem_realloc(own.strings, own.room * sizeof(char *));
-	}
-	change(own.strings, name, value);
-	while (own.count > 0 && own.strings[own.count - 1] == NULL)
-		own.count--;
-	if (own.strings[own.count] != NULL)
-		own.count++;
+	change(name, strlen(name), string);
 	lock_release(&own.lock);
 }
 
@@ -124,7 +109,7 @@ char **os_env_copy(size_t room)
 	lock_acquire(&own.lock);
 	env = mem_zalloc((own.count + room + 1) * sizeof(char *));
 	for (size_t i = 0; i < own.count; i++)
-		env[i] = mem_strdup(own.strings[i]);
+		env[i] = mem_strdup(own.all[i].string);
 	lock_release(&own.lock);
 	return env;
 }
@@ -185,11 +170,12 @@ void os_env_free(char **env)
 
 const char *os_env_peek(const char *name)
 {
-	const char *string;
+	size_t n = strlen(name);
+	const struct variable *v;
 
 	if (!lock_try(&own.lock))
 		return NULL;
-	string = *find(own.strings, name);
+	v = find(name, n);
 	lock_release(&own.lock);
-	return string != NULL ? string + strlen(name) + 1 : NULL;
+	return v != NULL ? v->string + n + 1 : NULL;
 }

@@ -54,11 +54,29 @@ environment() ->
     p(deep, [os:putenv(["DE", [$E], "P"], [1000 | "x"]), os:getenv("DEEP"), os:cmd("printenv DEEP")]),
     p(gone, [os:unsetenv("DEEP"), os:getenv("DEEP", none), os:cmd("printenv DEEP")]),
     [p(bad, try os:putenv(N, V) catch error:E -> E end) || {N, V} <- [{"=", "x"}, {"A=B", "x"}, {a, "x"}, {"A", <<"x">>}, {"A", [0]}, {"A", a}]],
+    many_variables(),
     true = os:putenv("TZ", "Asia/Tokyo"),
     p(zone, os:cmd("printenv TZ")),
     p(env, [rest(open_port({spawn, "env | grep ^ENV_"}, [exit_status, {env, E}])) ||
                E <- [[{"ENV_A", "1"}, {"ENV_B", "2"}, {"ENV_A", false}, {"ENV_B", ["3"]}], [{"ENV_A", "1"}, {"ENV_A", ""}], [{"", "1"}, {"ENV_", "2"}]]]),
     [p(bad_env, failure({spawn, "ls"}, [{env, [E]}])) || E <- [{"=", "1"}, {"A=", "1"}, {"A", <<"b">>}, {<<"A">>, "b"}, {"A", true}, a]].
+
+%% Set, changed and dropped in any order: the environment is what a map of the same changes is.
+many_variables() ->
+    Names = ["MANY" ++ integer_to_list(I) || I <- lists:seq(1, 40)],
+    rand:seed(exsss, 3),
+    Change =
+        fun(_, Map) ->
+            Name = lists:nth(rand:uniform(40), Names),
+            case rand:uniform(3) of
+                1 -> os:unsetenv(Name), maps:remove(Name, Map);
+                _ -> Value = lists:duplicate(rand:uniform(100) - 1, 96 + rand:uniform(26)), os:putenv(Name, Value), Map#{Name => Value}
+            end
+        end,
+    Map = lists:foldl(Change, #{}, lists:seq(1, 3000)),
+    p(many, [maps:with(Names, maps:from_list(os:env())) =:= Map, length(os:env()) - map_size(Map) =:= length(os:env() -- maps:to_list(Map)),
+             [N || N <- Names, os:getenv(N, none) =/= maps:get(N, Map, none)]]),
+    lists:foreach(fun os:unsetenv/1, Names).
 
 %% What is no command, or not the owner's, is told to the owner.
 strangers() ->
@@ -118,6 +136,7 @@ rest(P) ->
 %% expect: bad badarg
 %% expect: bad badarg
 %% expect: bad badarg
+%% expect: many [true,true,[]]
 %% expect: zone "Asia/Tokyo\n"
 %% expect: env [[{data,"ENV_B=3\n"},{exit_status,0},{exit,normal}],
 %% expect:      [{exit_status,1},{exit,normal}],

@@ -17,6 +17,10 @@ main() ->
     d([base64:encode(<<"hello">>), base64:decode(<<"aGVsbG8=">>), erlang:crc32(B), erlang:adler32(B), erlang:md5(B)]),
     d([erlang:crc32_combine(erlang:crc32(<<"ab">>), erlang:crc32(<<"cd">>), 2) =:= erlang:crc32(<<"abcd">>),
        erlang:md5_final(erlang:md5_update(erlang:md5_init(), B)) =:= erlang:md5(B), erlang:crc32(7, [B, "x"])]),
+    Numbers = [X || K <- lists:seq(0, 300), X <- [1 bsl K, (1 bsl K) - 1, (1 bsl K) * 16#55 div 7]],
+    Encoded = [{X, E, binary:encode_unsigned(X, E)} || X <- Numbers, E <- [big, little]],
+    d([[X || {X, E, Y} <- Encoded, binary:decode_unsigned(Y, E) =/= X], erlang:phash2(Encoded),
+       [try binary:encode_unsigned(X) catch error:badarg -> no end || X <- [-1, -(1 bsl 70), 1.0, a]]]),
     Big = binary:copy(<<"0123456789">>, 10000),
     d([length(binary:matches(Big, <<"9012">>)), byte_size(binary:replace(Big, <<"5">>, <<>>, [global])), binary:referenced_byte_size(binary:part(Big, 5, 10))]),
     [d(try F() catch C:R -> {C, R} end) || F <- [fun() -> binary:at(B, 99) end, fun() -> binary:part(B, 1, 99) end, fun() -> binary:match(B, id(<<>>)) end,
@@ -32,6 +36,7 @@ id(X) -> X.
 %% expect: [<<18,52,86>>,<<86,52,18>>,66051,197121,<<"01AB">>,<<1,171>>]
 %% expect: [<<"aGVsbG8=">>,<<"hello">>,2445345482,1200490292,<<48,243,201,62,70,67,109,235,88,186,112,129,106,142,193,36>>]
 %% expect: [true,true,381180604]
+%% expect: [[],92931372,[no,no,no,no]]
 %% expect: [9999,90000,10]
 %% expect: {error,badarg}
 %% expect: {error,badarg}

@@ -7,7 +7,12 @@ main() ->
     Results = [{T, try_packet(T, B, O)} || {T, B, O} <- cases()],
     [io:format("~w ~p~n", [T, R]) || {T, R} <- every(23, Results)],
     [io:format("~w ~w ~w~n", [T, erlang:phash2([R || {U, R} <- Results, U =:= T]), erlang:phash2(made_up(T))]) || T <- types()],
+    io:format("bytes in names ~w~n", [erlang:phash2([every_byte(C) || C <- lists:seq(0, 255)])]),
     sub_binaries().
+
+every_byte(C) ->
+    [try_packet(httph_bin, <<"Hos", C, "t: value\r\n\r\n">>, []), try_packet(http, <<"GE", C, "T /x HTTP/1.1\r\n">>, []),
+     try_packet(httph, <<C, ": v\r\n\r\n">>, [])].
 
 every(N, L) when length(L) < N -> [];
 every(N, [X | _] = L) -> [X | every(N, lists:nthtail(N, L))].
@@ -122,6 +127,7 @@ sub_binaries() ->
 %% expect: http_bin 93392108 65814900
 %% expect: httph_bin 115203831 78250124
 %% expect: ssl_tls 61611352 117320272
+%% expect: bytes in names 95657897
 %% expect: {http_request,'GET',{abs_path,<<"/a/path/that/goes/on">>},{1,1}} <<"GET /a/path/that/goes/on HTTP/1.1\r\n">> 5043
 %% expect: {http_request,'GET',{abs_path,<<"/a/path/that/goes/on">>},{1,1}} <<"GET /a/path/that/goes/on HTTP/1.1\r\n">> 5043
 %% expect: {http_request,'GET',{abs_path,<<"/a/path/that/goes/on">>},{1,1}} <<"GET /a/path/that/goes/on HTTP/1.1\r\n">> 5043

@@ -2,6 +2,8 @@
 /* Binaries, runs of bits, I/O lists, UTF-8, searches. */
 #include "data/binary.h"
 
+#include <stdlib.h>
+
 #include "base/alloc.h"
 #include "data/bitcopy.h"
 #include "data/iolist.h"
@@ -263,6 +265,56 @@ START_TEST(test_search_first_and_longest)
 END_TEST
 
 /* Every length of word and of text around the width of a vector, over two letters, and texts whose ends of words stand everywhere. */
+/* The first place where a word stands, and the longest there, by trying all. */
+static bool find_slowly(const struct search_word *words, size_t count, const uint8_t *text, size_t size, size_t *at, size_t *n)
+{
+	for (*at = 0; *at < size; ++*at) {
+		*n = 0;
+		for (size_t i = 0; i < count; i++)
+			if (words[i].n > *n && words[i].n <= size - *at && memcmp(text + *at, words[i].bytes, words[i].n) == 0)
+				*n = words[i].n;
+		if (*n > 0)
+			return true;
+	}
+	return false;
+}
+
+/* Words and texts over alphabets of 2 to 256 bytes, the largest with every byte in some word. */
+START_TEST(test_search_random)
+{
+	static const unsigned alphabets[] = { 2, 3, 10, 256 };
+	uint8_t bytes[512], text[300];
+	struct search_word words[200];
+	size_t found = 0;
+
+	srand(11);
+	for (unsigned round = 0; round < 4000; round++) {
+		unsigned alphabet = alphabets[round % 4];
+		size_t count = 2 + (size_t)rand() % (alphabet == 256 ? 199 : 6), at, n, slow_at, slow_n;
+		struct search_run run = { .from = 0 };
+		int64_t budget = INT64_MAX;
+		struct search *s;
+		bool slowly;
+
+		for (size_t i = 0; i < sizeof(bytes); i++)
+			bytes[i] = alphabet == 256 ? (uint8_t)i : (uint8_t)(rand() % (int)alphabet);
+		for (size_t i = 0; i < sizeof(text); i++)
+			text[i] = (uint8_t)(rand() % (int)alphabet);
+		for (size_t i = 0; i < count; i++) {
+			words[i].n = 1 + (size_t)rand() % 8;
+			words[i].bytes = bytes + (size_t)rand() % (sizeof(bytes) - words[i].n);
+		}
+		s = search_new(words, count);
+		slowly = find_slowly(words, count, text, sizeof(text), &slow_at, &slow_n);
+		ck_assert((search_some(s, text, sizeof(text), &run, &budget, &at, &n) == SEARCH_FOUND) == slowly);
+		ck_assert(!slowly || (at == slow_at && n == slow_n));
+		found += slowly;
+		search_free(s);
+	}
+	ck_assert_uint_gt(found, 1000);
+}
+END_TEST
+
 START_TEST(test_search_word_at_every_place)
 {
 	char text[300], word[40];
@@ -306,6 +358,7 @@ Suite *binary_suite(void)
 	tcase_add_test(bytes, test_utf8_decode_all);
 	tcase_add_test(bytes, test_search_first_and_longest);
 	tcase_add_test(bytes, test_search_word_at_every_place);
+	tcase_add_test(bytes, test_search_random);
 	suite_add_tcase(s, bits);
 	suite_add_tcase(s, terms);
 	suite_add_tcase(s, bytes);
