@@ -31,43 +31,62 @@ static size_t drop_zeros(const char *text, size_t n)
 	return n;
 }
 
+static const uint64_t powers_of_ten[] = {
+	1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000, 10000000000, 100000000000, 1000000000000, 10000000000000,
+	100000000000000, 1000000000000000, 10000000000000000, 100000000000000000, 1000000000000000000, 10000000000000000000u,
+};
+
+static unsigned count_digits(uint64_t v)
+{
+	unsigned least = (64 - (unsigned)__builtin_clzll(v | 1)) * 1233 >> 12; /* the bits by the logarithm of 2, of base 10 */
+
+	return least + (v >= powers_of_ten[least]) + (v == 0);
+}
+
 /* At least `least` digits. Returns behind the last. */
 static char *put_digits(char *to, uint64_t v, unsigned least)
 {
-	char text[20];
-	unsigned at = sizeof(text);
+	static const char pairs[] =
+	"0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849"
+	"5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899";
+	unsigned n = count_digits(v);
+	char *end;
 
-	do {
-		text[--at] = (char)('0' + v % 10);
-		v /= 10;
-	} while (v > 0);
-	while (sizeof(text) - at < least)
-		text[--at] = '0';
-	memcpy(to, text + at, sizeof(text) - at);
-	return to + sizeof(text) - at;
+	if (n < least)
+		n = least;
+	end = to + n;
+	for (; n >= 2; n -= 2, v /= 100)
+		memcpy(to + n - 2, pairs + v % 100 * 2, 2);
+	if (n == 1)
+		*to = (char)('0' + v);
+	return end;
+}
+
+/* 0 <= d < 2^63. */
+static uint64_t round_half_up(double d)
+{
+	uint64_t whole = (uint64_t)(int64_t)d;
+
+	return whole + (d - (double)whole >= 0.5);
 }
 
 /* |d| is 2^53 at most. The fraction is rounded by itself, half away from zero. */
 static size_t put_parts(double d, unsigned decimals, char *to)
 {
-	static const double powers[FAST_DECIMALS + 1] = {
-		1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
-	};
-	uint64_t whole = (uint64_t)fabs(d);
-	double part = round((fabs(d) - (double)whole) * powers[decimals]);
+	uint64_t whole = (uint64_t)fabs(d), part = round_half_up((fabs(d) - (double)whole) * (double)powers_of_ten[decimals]);
 	char *at = to;
 
 	if (signbit(d))
 		*at++ = '-';
-	if (decimals == 0)
-		return (size_t)(put_digits(at, (uint64_t)lround(fabs(d)), 1) - to);
-	if (part >= powers[decimals]) {
+	if (part >= powers_of_ten[decimals]) {
 		whole++;
 		part = 0;
 	}
 	at = put_digits(at, whole, 1);
+	if (decimals == 0)
+		return (size_t)(at - to);
 	*at++ = '.';
-	return (size_t)(put_digits(at, (uint64_t)part, decimals) - to);
+	return (size_t)(put_digits(at, part, decimals) - to);
 }
 
 size_t float_text_decimals(double d, int decimals, bool compact, char *to)
