@@ -42,6 +42,7 @@ struct ev_head {
     __u16 event;   /* enum batch_event: which of the structs below */
     __u8 side;     /* of tables that are written while their other side is read; the engine's own */
     __u8 tells;    /* enum ev_tells */
+    __u64 where;   /* the source's own: where it finds more of the process that the event is about; 0: nowhere */
 };
 
 /* What a source tells beside the arguments. */

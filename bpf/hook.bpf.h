@@ -56,6 +56,12 @@ __noinline __u64 hook_term(__u64 term)
     return ev_term_of(name.words[0], name.words[2], name.words[1]);
 }
 
+/* What an event's `where` says: the emulator's slot and the address of the process. */
+static __always_inline __u64 hook_where(struct pt_regs *ctx, __u64 process)
+{
+    return view_later_resume(process, bpf_get_attach_cookie(ctx));
+}
+
 /* erl_create_process(parent, module, function, arguments, options) */
 SEC("uprobe")
 int at_process__spawn(struct pt_regs *ctx)
@@ -153,6 +159,81 @@ int ret_process__scheduled(struct pt_regs *ctx)
     ev.head.tells = EV_TELLS_RUNNING;
     ev.mfa = view_later_resume(process, bpf_get_attach_cookie(ctx));
     tell_process__scheduled(&ev);
+    return 0;
+}
+
+/* ---- collections */
+
+/* One that a thread is in. */
+struct hook_collection {
+    __u64 process, words; /* in use when it began */
+    __u64 old;            /* where the old heap was */
+};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, 4096);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __type(key, __u64);
+    __type(value, struct hook_collection);
+} collecting SEC(".maps");
+
+/* What the heaps of a process hold, in words: what other processes sent stands beside them. */
+static __always_inline int hook_heap(const struct otp_layout *layout, __u64 process, struct hook_collection *out)
+{
+    __u64 heap, top, old_top;
+
+    if (otp_read(layout, process, OTP_PROC_HEAP, &heap, sizeof heap) || otp_read(layout, process, OTP_PROC_HTOP, &top, sizeof top) ||
+        otp_read(layout, process, OTP_PROC_OLD_HEAP, &out->old, sizeof out->old) ||
+        otp_read(layout, process, OTP_PROC_OLD_HTOP, &old_top, sizeof old_top))
+        return -1;
+    out->process = process;
+    out->words = (top - heap) / 8 + (old_top - out->old) / 8;
+    return 0;
+}
+
+/* garbage_collect(process, ...): of which kind it is shows at its end. */
+SEC("uprobe")
+int at_gc_minor__start(struct pt_regs *ctx)
+{
+    __u64 process = FIXES_CTX_LOAD(ctx, di), thread = bpf_get_current_pid_tgid();
+    const struct otp_layout *layout = otp_layout_of(ctx);
+    struct hook_collection now;
+    struct ev_gc_minor__start ev;
+
+    if (probe_stopped || !layout || hook_pid(layout, process, &ev.pid) || hook_heap(layout, process, &now))
+        return 0;
+    if (bpf_map_update_elem(&collecting, &thread, &now, BPF_ANY))
+        probe_lose(LOSS_MAP_FULL);
+    view_begin(&ev.head, layout->vm);
+    ev.head.where = hook_where(ctx, process);
+    ev.needed_words = 0;
+    tell_gc_minor__start(&ev);
+    return 0;
+}
+
+/* It was a major one when the old heap there was is gone. */
+SEC("uprobe")
+int ret_gc_minor__end(struct pt_regs *ctx)
+{
+    __u64 thread = bpf_get_current_pid_tgid();
+    const struct otp_layout *layout = otp_layout_of(ctx);
+    struct hook_collection before, now, *kept = bpf_map_lookup_elem(&collecting, &thread);
+    struct ev_gc_minor__end ev;
+
+    if (!kept)
+        return 0;
+    before = *kept;
+    bpf_map_delete_elem(&collecting, &thread);
+    if (probe_stopped || !layout || hook_pid(layout, before.process, &ev.pid) || hook_heap(layout, before.process, &now))
+        return 0;
+    view_begin(&ev.head, layout->vm);
+    ev.head.where = hook_where(ctx, before.process);
+    ev.reclaimed_words = before.words > now.words ? before.words - now.words : 0;
+    if (before.old && !now.old)
+        tell_gc_major__end((const struct ev_gc_major__end *)&ev);
+    else
+        tell_gc_minor__end(&ev);
     return 0;
 }
 

@@ -5,8 +5,7 @@
  *   view_ns(h)                                               when it happened
  *   struct state_v_s *v_s_get(h, id), *v_s_upsert(h, id)     of a process; NULL: there is none; no room (counted)
  *   bool v_s_take(h, id, &out)                               the process's state, which it then has no more
- *   view_mfa(h, mfa, &name), view_term(h, term, &name)       a name to be counted by or told; of a term, what is told of one event
- *   view_shape(&name, &shape)                                of a term's name: what terms are counted by
+ *   view_mfa, view_term, view_shape, view_owner              names (view_name.bpf.h, view_owners.h)
  *   struct row_v_t *v_t_row(h)                               of a TOTAL table; with a name or number, the row of that key
  *   VIEW_ADD(row, member, n)  VIEW_OBSERVE(row, member, value)  nothing when row is NULL
  *   struct told_v_e *v_e_record(h, ns)                       NULL: nobody asked, or no room (counted); else end it with VIEW_TELL(record)
@@ -18,11 +17,9 @@
 #define BPF_VIEW_BPF_H
 
 #include "hist.bpf.h"
-#include "otp_call.bpf.h"
-#include "reason.bpf.h"
+#include "view_name.bpf.h"
 #include "views.h"
 
-#define VIEW_INLINE static __always_inline
 #define VIEW_ON(view) (view_settings.on[VIEW_##view])
 #define VIEW_FILTER(view, filter) (view_settings.filters[VIEW_FILTER_##view##_##filter])
 
@@ -51,90 +48,6 @@ VIEW_INLINE __u64 view_ns(const struct ev_head *h)
     return h->time_ns ? h->time_ns : bpf_ktime_get_ns();
 }
 
-/* What is to be read when asked for: in the two highest bits of a function, the highest of a term. */
-enum { VIEW_LATER_SHIFT = 62, VIEW_LATER_TEXT = 1, VIEW_LATER_RESUME = 2, VIEW_SLOT_SHIFT = 48, VIEW_SLOT_MASK = 0x3fff };
-#define VIEW_ADDRESS_MASK ((1ull << VIEW_SLOT_SHIFT) - 1)
-
-/* The function or term that a note prints at this address. */
-VIEW_INLINE ev_mfa view_later_mfa(__u64 at)
-{
-    return (__u64)VIEW_LATER_TEXT << VIEW_LATER_SHIFT | (at & VIEW_ADDRESS_MASK);
-}
-
-VIEW_INLINE ev_term view_later_term(__u64 at)
-{
-    return EV_LATER_TERM | (at & VIEW_ADDRESS_MASK);
-}
-
-/* Where the process goes on that stands at this address of the stock emulator with this slot. */
-VIEW_INLINE ev_mfa view_later_resume(__u64 process, __u32 slot)
-{
-    return (__u64)VIEW_LATER_RESUME << VIEW_LATER_SHIFT | (__u64)slot << VIEW_SLOT_SHIFT | (process & VIEW_ADDRESS_MASK);
-}
-
-/* The text at this address of the VM. What cannot be read is an empty text, and counted; at 0 there is none. */
-VIEW_INLINE void view_text_at(__u64 at, struct name_text *out)
-{
-    long used = at ? bpf_probe_read_user_str(out->words, sizeof out->words, (void *)at) : 0;
-
-    if (used < 0)
-        probe_lose(LOSS_BAD_ARG);
-    if (used <= 0)
-        out->words[0] = 0;
-    out->form = WIRE_TEXT;
-    out->used = used > 0 ? used : 1;
-}
-
-VIEW_INLINE __u64 view_atom(__u32 index)
-{
-    return index == EV_NO_ATOM ? WIRE_NO_ATOM : index;
-}
-
-VIEW_INLINE void view_mfa(const struct ev_head *h, ev_mfa mfa, struct name_text *out)
-{
-    __u32 slot = mfa >> VIEW_SLOT_SHIFT & VIEW_SLOT_MASK;
-    const struct otp_layout *layout;
-
-    switch (mfa >> VIEW_LATER_SHIFT) {
-    case VIEW_LATER_TEXT: view_text_at(mfa & VIEW_ADDRESS_MASK, out); return;
-    case VIEW_LATER_RESUME:
-        layout = bpf_map_lookup_elem(&otp_layouts, &slot);
-        if (layout)
-            otp_name_resume(layout, mfa & VIEW_ADDRESS_MASK, out);
-        else
-            view_text_at(0, out);
-        return;
-    default:
-        out->form = WIRE_MFA;
-        out->used = 24;
-        out->words[0] = view_atom(mfa ? ev_mfa_module(mfa) : EV_NO_ATOM);
-        out->words[1] = view_atom(mfa ? ev_mfa_function(mfa) : EV_NO_ATOM);
-        out->words[2] = ev_mfa_arity(mfa);
-    }
-}
-
-VIEW_INLINE void view_term(const struct ev_head *h, ev_term term, struct name_text *out)
-{
-    if (term & EV_LATER_TERM) {
-        view_text_at(term & VIEW_ADDRESS_MASK, out);
-        return;
-    }
-    out->form = WIRE_REASON;
-    out->used = 24;
-    out->words[0] = ev_term_shape(term);
-    out->words[1] = ev_term_shape(term) == BATCH_SHAPE_SMALL ? (__u64)(__s64)ev_term_small(term) : ev_term_atom(term);
-    out->words[2] = ev_term_holder(term, 0) | ev_term_holder(term, 1) << 8;
-}
-
-/* Of a text, what the term is; of a term, itself. */
-VIEW_INLINE void view_shape(const struct name_text *name, struct name_text *out)
-{
-    if (name->form == WIRE_TEXT)
-        reason_of_text(name, out);
-    else
-        *out = *name;
-}
-
 /* ---- tables */
 
 #define VIEW_ADD(row, member, n)                                                                   \
@@ -147,8 +60,16 @@ VIEW_INLINE void view_shape(const struct name_text *name, struct name_text *out)
     do {                                                                                           \
         __typeof__(row) view_row = (row);                                                          \
         if (view_row)                                                                              \
-            hist_add(&view_row->member, value);                                                    \
+            view_observe(&view_row->member, value);                                                \
     } while (0)
+
+/* Neither inlined nor static: so the kernel verifies it once. */
+__noinline int view_observe(struct wire_hist *hist, __u64 value)
+{
+    if (hist)
+        hist_add(hist, value);
+    return 0;
+}
 
 /* The row of a key that is not in the map yet, zero but for what comes behind; NULL (counted) when there is no room. */
 static __always_inline void *view_make_row(void *map, const struct wire_name_key *key)
@@ -220,6 +141,9 @@ static __always_inline void *view_rest(void *map, const struct ev_head *h)
         return row;                                                                                \
     }
 
+/* By the name of an owner, as view_owner() gives it. */
+#define VIEW_MAP_OWNER(view, table, size) VIEW_MAP_NAME(view, table, size)
+
 #define VIEW_MAP_NUMBER(view, table, size)                                                         \
     VIEW_MAP_KEYED(view, table, size)                                                              \
     static __noinline struct row_##view##_##table *view##_##table##_row(const struct ev_head *h, __u64 number) \
@@ -241,7 +165,7 @@ enum { VIEW_PLACES = 262144 }; /* a power of two; OTP's default limit of process
 const volatile __u32 view_place_mask SEC(".rodata.places") = VIEW_PLACES - 1;
 
 /* Key of what has no place. */
-struct view_owner {
+struct view_whose {
     ev_id id;
     __u64 vm;
 };
@@ -272,7 +196,7 @@ VIEW_INLINE __u64 view_who(const struct ev_head *h, ev_id id)
         __uint(type, BPF_MAP_TYPE_HASH);                                                           \
         __uint(max_entries, VIEW_PLACES);                                                          \
         __uint(map_flags, BPF_F_NO_PREALLOC);                                                      \
-        __type(key, struct view_owner);                                                            \
+        __type(key, struct view_whose);                                                            \
         __type(value, struct state_##view##_##kept);                                              \
     } view##_##kept##_more SEC(".maps");                                                          \
     VIEW_INLINE struct place_##view##_##kept *view##_##kept##_place(const struct ev_head *h, ev_id id) \
@@ -284,7 +208,7 @@ VIEW_INLINE __u64 view_who(const struct ev_head *h, ev_id id)
     VIEW_INLINE struct state_##view##_##kept *view##_##kept##_get(const struct ev_head *h, ev_id id) \
     {                                                                                              \
         struct place_##view##_##kept *place = view##_##kept##_place(h, id);                     \
-        struct view_owner owner = {id, h->vm};                                                     \
+        struct view_whose owner = {id, h->vm};                                                     \
                                                                                                    \
         if (place && (!place->who || place->who == view_who(h, id)))                              \
             return place->who ? &place->state : 0;                                                 \
@@ -294,7 +218,7 @@ VIEW_INLINE __u64 view_who(const struct ev_head *h, ev_id id)
     {                                                                                              \
         struct place_##view##_##kept *place = view##_##kept##_place(h, id);                     \
         struct state_##view##_##kept none = {0};                                                  \
-        struct view_owner owner = {id, h->vm};                                                     \
+        struct view_whose owner = {id, h->vm};                                                     \
         __u64 who = view_who(h, id), taken;                                                       \
                                                                                                    \
         taken = !place ? ~0ull : place->who ? place->who : __sync_val_compare_and_swap(&place->who, 0, who); \
@@ -308,7 +232,7 @@ VIEW_INLINE __u64 view_who(const struct ev_head *h, ev_id id)
     {                                                                                              \
         struct place_##view##_##kept *place = view##_##kept##_place(h, id);                     \
         struct state_##view##_##kept *more;                                                       \
-        struct view_owner owner = {id, h->vm};                                                     \
+        struct view_whose owner = {id, h->vm};                                                     \
                                                                                                    \
         if (place && place->who == view_who(h, id)) {                                             \
             *out = place->state;                                                                   \

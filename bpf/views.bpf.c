@@ -6,6 +6,8 @@
 #include "view.bpf.h"
 #include "note.bpf.h"
 
+#include "view_owners.h"
+#include "view_gc.h"
 #include "view_msglat.h"
 #include "view_spawns.h"
 

@@ -12,6 +12,7 @@
 
 enum view_id {
 #define VIEW(view, text, what) VIEW_##view,
+#define HELPER(view) VIEW_##view,
 #include "views.def"
     VIEW_COUNT
 };
@@ -34,6 +35,7 @@ enum view_record {
 
 #define VIEW_KEY_TOTAL
 #define VIEW_KEY_NAME struct wire_name name;
+#define VIEW_KEY_OWNER struct wire_name name;
 #define VIEW_KEY_NUMBER
 #define VIEW_MEMBER_COUNTER(of) __u64 of;
 #define VIEW_MEMBER_HIST(of) struct wire_hist of;
@@ -52,6 +54,7 @@ enum view_record {
 #define VIEW_FIELD_LABEL(key) __u32 key;
 #define VIEW_FIELD_NS(key) __u64 key;
 #define VIEW_FIELD_COUNT(key) __u64 key;
+#define VIEW_FIELD_WORDS(key) __u64 key;
 #define VIEW_FIELD_NAME(key) struct wire_name key;
 
 struct view_none {

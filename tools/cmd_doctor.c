@@ -225,9 +225,15 @@ static struct verdict judge_memory(const struct target *t, const struct plan *pl
     return v;
 }
 
-enum { AT_EFILE = VIEW_COUNT, AT_STACKS, NCOMMANDS };
+enum {
+#define VIEW(view, text, what) AT_##view,
+#include "../bpf/views.def"
+    AT_EFILE,
+    AT_STACKS,
+    NCOMMANDS
+};
 static const char *const command_names[NCOMMANDS] = {
-#define VIEW(view, text, what) [VIEW_##view] = #view,
+#define VIEW(view, text, what) #view,
 #include "../bpf/views.def"
     [AT_EFILE] = "efile", [AT_STACKS] = "stacks"};
 
@@ -236,10 +242,10 @@ static void judge_commands(const struct target *t, const struct plan *plan, stru
     struct views *all = views__open();
     struct efile_latency *efile = efile_latency__open();
 
-    for (size_t i = 0; i < VIEW_COUNT; i++) {
+    for (size_t i = 0; i < AT_EFILE; i++) {
         bool on[VIEW_COUNT] = {false};
 
-        on[i] = true;
+        on[view_find(command_names[i], strlen(command_names[i]))] = true;
         if (all)
             engine_select(all->obj, on);
         out[i] = judge_notes_and_hooks(all ? all->skeleton : NULL, t, plan);
@@ -309,7 +315,7 @@ int cmd_doctor(int argc, char **argv)
     static const struct options_spec spec = {
         "doctor", "Tells what the kernel and your rights allow, and with -p a VM's events.",
         OPTIONS_PID | OPTIONS_VERBOSE,
-        NULL, NULL};
+        NULL, NULL, NULL};
     struct doctor d = {0};
     struct target only;
     struct options o;

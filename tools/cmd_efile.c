@@ -210,7 +210,7 @@ int cmd_efile(int argc, char **argv)
     struct state st = {0};
     const struct options_spec spec = {
         "efile", "Follows file operations from the caller through the async threads and back.", OPTIONS_LIVE,
-        extras, &st};
+        extras, &st, NULL};
     struct options o;
     int err = options_parse(&spec, argc, argv, &o);
 

@@ -94,7 +94,7 @@ int cmd_list(int argc, char **argv)
 {
     static const struct options_spec spec = {
         "list", "Lists Erlang VMs: their provider, release, and how many events they serve.",
-        OPTIONS_PID, NULL, NULL};
+        OPTIONS_PID, NULL, NULL, NULL};
     struct state st = {0};
     struct options o;
     int err = options_parse(&spec, argc, argv, &o);

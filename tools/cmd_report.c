@@ -357,7 +357,7 @@ int cmd_report(int argc, char **argv)
     static struct state st;
     static const struct options_extra extras[] = {
         {"", "FILE ... [PROBE ...]", "recordings, oldest first; what is wanted of them", add_word, false}, {0}};
-    static const struct options_spec spec = {"report", "Tells what a recording of erlsnoop trace holds.", OPTIONS_EVENTS, extras, &st};
+    static const struct options_spec spec = {"report", "Tells what a recording of erlsnoop trace holds.", OPTIONS_EVENTS, extras, &st, NULL};
     struct options o;
     int err = options_parse(&spec, argc, argv, &o);
 

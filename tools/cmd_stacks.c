@@ -725,7 +725,7 @@ int cmd_stacks(int argc, char **argv)
                                            {"pprof", "FILE", "write a profile for pprof at the end", set_pprof, false},
                                            {0}};
     const struct options_spec spec = {"stacks", "Where Erlang processes are: on the CPU (the default), off it, or at an event.",
-                                      OPTIONS_TARGET | OPTIONS_PACE, extras, st};
+                                      OPTIONS_TARGET | OPTIONS_PACE, extras, st, NULL};
     struct options o;
     int err = st ? options_parse(&spec, argc, argv, &o) : fail(-ENOMEM, "out of memory");
 

@@ -256,7 +256,7 @@ int cmd_trace(int argc, char **argv)
         {"files", "N", "that are kept (2); 1: the recording ends with its first", set_files, false},
         {"ring", "TIME", "keep so much in memory; SIGUSR1 and the end write it", set_ring, false},
         {0}};
-    static const struct options_spec spec = {"trace", "Records the events of erlvm, for erlsnoop report.", OPTIONS_TARGET, extras, &st};
+    static const struct options_spec spec = {"trace", "Records the events of erlvm, for erlsnoop report.", OPTIONS_TARGET, extras, &st, NULL};
     struct options o;
     int err = options_parse(&spec, argc, argv, &o);
 

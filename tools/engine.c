@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <linux/membarrier.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -120,20 +121,25 @@ static void on_record(void *ctx, struct session *s, const struct wire_header *he
 
 /* ---- subcommands */
 
-static int set_filter(struct engine *e, enum view_filter_id filter, const char *what, const char *value)
+/* For all views that are on and have a filter of that name. */
+static int set_filter(struct engine *e, const char *name, const char *value)
 {
+    char what[64];
     uint64_t ns;
-    int err = options_ns(what, value, &ns);
+    int err;
 
-    if (!err)
-        e->settings.filters[filter] = ns;
+    snprintf(what, sizeof what, "--%s", name);
+    err = options_ns(what, value, &ns);
+    for (size_t i = 0; !err && i < view_nfilters; i++)
+        if (e->on[view_filters[i].view] && !strcmp(view_filters[i].name, name))
+            e->settings.filters[i] = ns;
     return err;
 }
 
 #define FILTER(view, filter, unit, text)                                                           \
     static int set_##view##_##filter(void *ctx, const char *value)                                 \
     {                                                                                              \
-        return set_filter(ctx, VIEW_FILTER_##view##_##filter, "--" #filter, value);                \
+        return set_filter(ctx, #filter, value);                                                    \
     }
 #include "../bpf/views.def"
 
@@ -149,6 +155,8 @@ static int run(struct engine *e, const struct options *o)
 
     for (size_t v = 0; v < VIEW_COUNT; v++)
         e->settings.events[v] = o->events;
+    for (size_t i = 0; i < view_nuses; i++)
+        e->on[view_uses[i].helper] |= e->on[view_uses[i].view];
     e->skeleton = views__open();
     if (e->skeleton)
         configure(e);
@@ -157,27 +165,71 @@ static int run(struct engine *e, const struct options *o)
     return err;
 }
 
-/* The subcommand of one view. */
-static int run_view(enum view_id view, int argc, char **argv)
+static bool has_extra(const struct options_extra *extras, const char *name)
+{
+    while (extras->name && strcmp(extras->name, name))
+        extras++;
+    return extras->name != NULL;
+}
+
+/* Parses the line of a subcommand of the views that are on, and runs it. */
+static int run_views(struct engine *e, const char *command, const char *operands, const char *what, int argc, char **argv)
 {
     struct options_extra extras[VIEW_NFILTERS + 1] = {0};
-    struct engine e = {0};
-    struct options_spec spec = {views[view].name, views[view].what, OPTIONS_LIVE, extras, &e};
+    const struct options_spec spec = {command, what, OPTIONS_LIVE, extras, e, operands};
     struct options o;
     size_t n = 0;
     int err;
 
-    e.on[view] = true;
     for (size_t i = 0; i < view_nfilters; i++)
-        if (view_filters[i].view == view)
+        if (e->on[view_filters[i].view] && !has_extra(extras, filters[i].name))
             extras[n++] = filters[i];
     err = options_parse(&spec, argc, argv, &o);
-    return err || o.done ? err : run(&e, &o);
+    return err || o.done ? err : run(e, &o);
 }
 
 #define VIEW(view, text, what)                                                                     \
     int cmd_##view(int argc, char **argv)                                                          \
     {                                                                                              \
-        return run_view(VIEW_##view, argc, argv);                                                  \
+        struct engine e = {.on = {[VIEW_##view] = true}};                                          \
+                                                                                                   \
+        return run_views(&e, #view, NULL, what, argc, argv);                                             \
     }
 #include "../bpf/views.def"
+
+/* ---- several views at once */
+
+/* Turns on the views of a list, with commas between. */
+static int choose_views(struct engine *e, const char *list)
+{
+    for (const char *name = list;; name++) {
+        size_t length = strcspn(name, ",");
+        enum view_id view = view_find(name, length);
+
+        if (view == VIEW_COUNT || !views[view].text)
+            return fail(FAIL_USAGE, "no view '%.*s'; see erlsnoop watch -h", (int)length, name);
+        if (e->on[view])
+            return fail(FAIL_USAGE, "view %s is named twice", views[view].name);
+        e->on[view] = true;
+        name += length;
+        if (!*name)
+            return 0;
+    }
+}
+
+int cmd_watch(int argc, char **argv)
+{
+    static const char what[] = "Asks several questions at once, each event of the VM told once; VIEWS are some of these, with commas between:"
+#define VIEW(view, text, what) " " #view
+#include "../bpf/views.def"
+        ".";
+    struct engine e = {0};
+    bool named = argc > 1 && *argv[1] != '-';
+    int err = named ? choose_views(&e, argv[1]) : 0;
+
+    if (err)
+        return err;
+    if (!named && (argc < 2 || (strcmp(argv[1], "-h") && strcmp(argv[1], "--help"))))
+        return fail(FAIL_USAGE, "which views? see erlsnoop watch -h");
+    return run_views(&e, "watch", "VIEWS", what, argc - named, argv + named);
+}

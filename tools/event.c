@@ -32,7 +32,7 @@ void event_of_record(const struct batch_record *record, uint32_t vm, union ev_an
 {
     const struct event_row *row = event_row(record->event);
 
-    out->head = (struct ev_head){record->ns, vm, (uint16_t)record->event, 0, 0};
+    out->head = (struct ev_head){record->ns, vm, (uint16_t)record->event, 0, 0, 0};
     for (unsigned i = 0; i < row->nargs; i++) {
         char *at = (char *)out + row->args[i].offset;
 

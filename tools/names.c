@@ -11,6 +11,8 @@
 #include "memory.h"
 #include "otp_atoms.h"
 #include "otp_code.h"
+
+#include "../bpf/event.h"
 #include "term_text.h"
 
 struct vm {
@@ -243,6 +245,9 @@ const char *names_text(struct names *names, uint32_t pid, const struct wire_name
     case WIRE_MFA: append_mfa(&text, vm, name->words[0], name->words[1], name->words[2]); return buf;
     case WIRE_REASON:
     case WIRE_REASON_TEXT: append_reason(&text, vm, name); return buf;
+    case WIRE_PROCESS:
+        snprintf(buf, size, "<0.%u.%u>", ev_id_number(name->words[0]), ev_id_serial(name->words[0]));
+        return buf;
     case WIRE_CODE:
         names_place(names, pid, name->words[0], name->words[1], &place, buf, size);
         return buf;

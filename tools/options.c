@@ -25,7 +25,7 @@ static void print_help(const struct options_spec *spec)
     const struct options_extra *words = find_extra(spec, "");
     unsigned a = spec->accepts;
 
-    printf("Usage: erlsnoop %s [options]%s%s%s%s\n%s\n\n", spec->command,
+    printf("Usage: erlsnoop %s%s%s [options]%s%s%s%s\n%s\n\n", spec->command, spec->operands ? " " : "", spec->operands ? spec->operands : "",
            a & OPTIONS_PACE ? " [interval [count]]" : "", words ? " " : "", words ? words->metavar : "",
            (a & OPTIONS_TARGET) == OPTIONS_TARGET ? " [-- CMD ARGS]" : "", spec->text);
     if (a & OPTIONS_PID)

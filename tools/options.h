@@ -31,6 +31,7 @@ struct options_spec {
     unsigned accepts;
     const struct options_extra *extras; /* ends with a NULL name; may be NULL */
     void *ctx;                          /* for extras */
+    const char *operands;               /* what stands between the command and its options, for the help; NULL: nothing */
 };
 
 struct options {

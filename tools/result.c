@@ -142,7 +142,7 @@ static void merge_lines(struct counted *c)
 static const char *name_row(struct session *s, const struct view_table *t, const struct wire_name_key *key, const uint64_t *row, char *buf,
                             size_t size)
 {
-    if (t->key == VIEW_NAME)
+    if (t->key != VIEW_NUMBER)
         return session_name(s, key->vm, (const struct wire_name *)row);
     snprintf(buf, size, "%llu", (unsigned long long)key->hash);
     return buf;

@@ -12,10 +12,10 @@
 
 #include "wire_user.h"
 
-enum sink_type { SINK_TEXT, SINK_COUNT, SINK_PERCENT, SINK_RATE, SINK_NS, SINK_TIME };
+enum sink_type { SINK_TEXT, SINK_COUNT, SINK_PERCENT, SINK_RATE, SINK_NS, SINK_WORDS, SINK_TIME };
 
 struct sink_column {
-    const char *name; /* the JSON key; a unit is added to it: _ns, _per_s, _percent; "time" is the object's own */
+    const char *name; /* the JSON key; a unit is added to it: _ns, _per_s, _percent, _words; "time" is the object's own */
     const char *head;
     enum sink_type type;
     int width; /* at least; 0: by type, and for SINK_TEXT what stands in it; -1: never cut (last column only) */

@@ -2,7 +2,7 @@
 /*
  * JSON lines: one object a line. Every object has "time" (UTC, ISO 8601) and "type" (the
  * table's or histogram's name). A row has one member a column, its unit in the name: counts
- * are integers, rates end in _per_s, durations in _ns, shares in _percent; what is not known is left out.
+ * are integers, rates end in _per_s, durations in _ns, shares in _percent, words of memory in _words; what is not known is left out.
  * A histogram has "unit" ("ns" or "count"), "count", "sum", "max" and the percentiles "p50", "p99", "p99_9" with the unit in their names
  * as a row's have, and "slots": triples [lower bound, bound that is not reached, count]. Losses are rows of type "lost".
  */
@@ -23,7 +23,7 @@ static void open_object(struct sink *sink, const char *type, uint64_t time_ns)
 static void print_value(struct sink *sink, const struct sink_column *column, const struct sink_value *v)
 {
     static const char *const units[] = {[SINK_TEXT] = "", [SINK_COUNT] = "", [SINK_PERCENT] = "_percent",
-                                        [SINK_RATE] = "_per_s", [SINK_NS] = "_ns", [SINK_TIME] = ""};
+                                        [SINK_RATE] = "_per_s", [SINK_NS] = "_ns", [SINK_WORDS] = "_words", [SINK_TIME] = ""};
     const char *unit = units[column->type];
     char text[4096];
 

@@ -39,6 +39,7 @@ static int least_width(const struct sink_column *column)
         return column->width;
     switch (column->type) {
     case SINK_COUNT:
+    case SINK_WORDS:
     case SINK_PERCENT: return 10;
     case SINK_RATE: return 10;
     case SINK_NS: return 9;

@@ -10,8 +10,15 @@
 
 const struct view views[VIEW_COUNT] = {
 #define VIEW(view, text, what) [VIEW_##view] = {#view, text, what},
+#define HELPER(view) [VIEW_##view] = {#view, NULL, NULL},
 #include "../bpf/views.def"
 };
+
+const struct view_use view_uses[] = {
+#define USES(view, helper) {VIEW_##view, VIEW_##helper},
+#include "../bpf/views.def"
+};
+const size_t view_nuses = sizeof view_uses / sizeof *view_uses;
 
 const struct view_on view_ons[] = {
 #define ON(view, probe, source, args) {VIEW_##view, #probe, VIEW_##source, args},
@@ -72,6 +79,7 @@ const size_t view_nblocks = sizeof view_blocks / sizeof *view_blocks;
 #define IN_NAME IN_RECORD
 #define IN_NS IN_RECORD
 #define IN_COUNT IN_RECORD
+#define IN_WORDS IN_RECORD
 #define IN_LABEL IN_RECORD
 
 const struct view_attr view_attrs[] = {
@@ -89,16 +97,25 @@ const size_t view_nfilters = VIEW_NFILTERS;
 
 /* ---- what sinks are told */
 
+static enum sink_type type_of_unit(enum view_unit unit)
+{
+    static const enum sink_type types[] = {[VIEW_UNIT_COUNT] = SINK_COUNT, [VIEW_UNIT_NS] = SINK_NS, [VIEW_UNIT_WORDS] = SINK_WORDS,
+                                           [VIEW_UNIT_BYTES] = SINK_COUNT};
+
+    return types[unit];
+}
+
 static enum sink_type type_of_column(const struct view_column *c)
 {
     switch (c->kind) {
     case VIEW_RATE: return SINK_RATE;
     case VIEW_SHARE: return SINK_PERCENT;
     case VIEW_KEYTEXT: return SINK_TEXT;
+    case VIEW_COUNTER:
     case VIEW_P50:
     case VIEW_P99:
     case VIEW_P999:
-    case VIEW_MAX: return c->unit == VIEW_UNIT_NS ? SINK_NS : SINK_COUNT;
+    case VIEW_MAX: return type_of_unit(c->unit);
     default: return SINK_COUNT;
     }
 }
@@ -134,7 +151,8 @@ static enum sink_type type_of_attr(enum view_attr_kind kind)
 {
     static const enum sink_type types[] = {[VIEW_ATTR_TIME] = SINK_TIME, [VIEW_ATTR_VM] = SINK_COUNT,   [VIEW_ATTR_PID] = SINK_TEXT,
                                            [VIEW_ATTR_NAME] = SINK_TEXT, [VIEW_ATTR_NS] = SINK_NS,      [VIEW_ATTR_COUNT] = SINK_COUNT,
-                                           [VIEW_ATTR_LABEL] = SINK_TEXT};
+                                           [VIEW_ATTR_LABEL] = SINK_TEXT,
+                                           [VIEW_ATTR_WORDS] = SINK_WORDS};
 
     return types[kind];
 }

@@ -16,7 +16,14 @@
 struct view {
     const char *name, *text, *what; /* as of VIEW */
 };
-extern const struct view views[VIEW_COUNT];
+extern const struct view views[VIEW_COUNT]; /* of helpers: text and what NULL */
+
+/* Which helpers a view uses. */
+struct view_use {
+    enum view_id view, helper;
+};
+extern const struct view_use view_uses[];
+extern const size_t view_nuses;
 
 enum view_source { VIEW_NOTES = 1, VIEW_HOOKS = 2, VIEW_ANY = 3 };
 
@@ -39,7 +46,7 @@ struct view_state {
 extern const struct view_state view_states[];
 extern const size_t view_nstates;
 
-enum view_key { VIEW_TOTAL, VIEW_NAME, VIEW_NUMBER };
+enum view_key { VIEW_TOTAL, VIEW_NAME, VIEW_OWNER, VIEW_NUMBER };
 
 enum view_table_id {
 #define TABLE(view, table, json, title, key, size, top) VIEW_TABLE_##view##_##table,
@@ -86,7 +93,7 @@ struct view_block {
 extern const struct view_block view_blocks[];
 extern const size_t view_nblocks;
 
-enum view_attr_kind { VIEW_ATTR_TIME, VIEW_ATTR_VM, VIEW_ATTR_PID, VIEW_ATTR_NAME, VIEW_ATTR_NS, VIEW_ATTR_COUNT, VIEW_ATTR_LABEL };
+enum view_attr_kind { VIEW_ATTR_TIME, VIEW_ATTR_VM, VIEW_ATTR_PID, VIEW_ATTR_NAME, VIEW_ATTR_NS, VIEW_ATTR_COUNT, VIEW_ATTR_WORDS, VIEW_ATTR_LABEL };
 
 struct view_attr {
     enum view_record record;

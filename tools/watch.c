@@ -44,7 +44,7 @@ static int require_sites(const struct watch *w, int sites, const struct target *
     if (lacks)
         return fail(-ENOTSUP, "'%s' cannot be watched: %s", t->name, lacks);
     if (w->ops.hooks_only)
-        return fail(-ENOTSUP, "'%s' is %s: this command reads the memory of an emulator of OTP; use spawns, msglat or efile", t->name, t->provider->text);
+        return fail(-ENOTSUP, "'%s' is %s: this command reads the memory of an emulator of OTP; erlsnoop doctor -p %d tells which work", t->name, t->provider->text, t->pid);
     return fail(-ENOTSUP, "'%s' (%s) has none of the probes needed; erlsnoop doctor -p %d tells which commands work", t->name, t->provider->text, t->pid);
 }
 

@@ -14,6 +14,7 @@ static const struct {
 } runs[] = {
     {"spawns --events", "'process__spawn=7||a:f/1' 'process__spawn=1|<0.7.0>|b:f/1' 'process__exit=5||killed' process__exit=1"},
     {"msglat --events", "'message__send=7||<0.%d.0>' 'process__scheduled=4|<0.%d.0>|a:f/1' 'process__scheduled=6|<0.%d.0>|b:g/2' message__send=2"},
+    {"gc --events", "'process__spawn=3|<0.%d.0>|a:f/1' process__spawn=1 'gc_minor__start=5|<0.%d.0>' 'gc_minor__end=5|<0.%d.0>|1000' gc_major__start=2 gc_major__end=3"},
 };
 
 /* UPDATE_GOLDEN=1 writes the files anew. */
@@ -21,17 +22,73 @@ START_TEST(test_views_print_what_the_golden_files_have)
 {
     SUPPORT_BPF();
     const struct support_run *r = support_run(
-        "set -- %s\n"
-        "$ERLSNOOP %s -- $EMITTER \"$@\" | grep -vE '^[a-z_]+ [0-9]+ [0-9]+$| [.][.] ' | sed -E 's,[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]+,T,; "
-        "s, +[0-9.]+/s,  R/s,g; s, +[0-9.]+ (ns|us|ms|s)\\b,  T,g; s, +[0-9]{4}[0-9]*( +[<a-z{(]), V\\1,' > now.txt\n"
-        "$ERLSNOOP %s --json -- $EMITTER \"$@\" | grep '^{' | sed -E 's,\"time\":\"[^\"]*\",\"time\":T,; s,(_per_s\":)[0-9.]+,\\1R,g; "
-        "s,((_|\")[a-z0-9_]+_ns\":)[0-9]+,\\1T,g; s,\"vm\":[0-9]+,\"vm\":V,; s,\"slots\":.*,\"slots\":[]},' > now.json\n"
+        "ask() { rm -f go; $EMITTER -w go \"${fires[@]}\" > counts & p=$!; runs $p emitter; $ERLSNOOP %s $1 -p $p > told 2> said & e=$!; attached $e\n"
+        "touch go; wait $e; }; fires=(%s)\n"
+        "ask; sed -E \"/ [.][.] /d; s,[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]+,T,; s, +[0-9.]+/s,  R/s,g; s, +[0-9.]+ (ns|us|ms|s)\\\\b,  T,g; "
+        "s, +$p( +[<a-z{(]), V\\\\1,\" told > now.txt\n"
+        "ask --json; sed -E 's,\"time\":\"[^\"]*\",\"time\":T,; s,(_per_s\":)[0-9.]+,\\1R,g; "
+        "s,((_|\")[a-z0-9_]+_ns\":)[0-9]+,\\1T,g; s,\"vm\":[0-9]+,\"vm\":V,; s,\"slots\":.*,\"slots\":[]},' told > now.json\n"
         "cd $SOURCE/tests/tools/golden; v=%.*s; [ -z \"$UPDATE_GOLDEN\" ] || cp $OLDPWD/now.txt $v.txt; [ -z \"$UPDATE_GOLDEN\" ] || cp $OLDPWD/now.json $v.json\n"
         "diff $v.txt $OLDPWD/now.txt && diff $v.json $OLDPWD/now.json",
-        runs[_i].fires, runs[_i].command, runs[_i].command, (int)strcspn(runs[_i].command, " "), runs[_i].command);
+        runs[_i].command, runs[_i].fires, (int)strcspn(runs[_i].command, " "), runs[_i].command);
 
     ck_assert_str_eq(r->out, "");
     ck_assert_int_eq(r->status, 0);
+}
+END_TEST
+
+/* Each probe is attached to once, by the program that hands its events to both. */
+START_TEST(test_views_watch_asks_two_with_one_link_a_probe)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "$EMITTER -w go 'message__send=23||<0.%%d.0>' 'process__spawn=19|<0.%%d.0>' 'process__scheduled=17|<0.%%d.0>' "
+        "'process__exit=13|<0.%%d.0>' & p=$!; runs $p emitter\n"
+        "$ERLSNOOP watch spawns,msglat --json -p $p & e=$!; attached $e\n"
+        "echo \"{\\\"links\\\":$(ls -l /proc/$e/fd | grep -c bpf_link)}\"; touch go; wait $e");
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"spawns\"", "births"), 19);
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"spawns\"", "deaths"), 13);
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"msglat\"", "messages"), 23);
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"msglat\"", "wakeups"), 17);
+    ck_assert_int_eq(support_number(r->out, "\"links\"", "links"), 5);
+}
+END_TEST
+
+/* A process at rest that is told to collect, by its registered name; the VM collects others meanwhile. */
+START_TEST(test_views_gc_counts_collections_of_a_process)
+{
+    static const char *const vms[] = {"erl", "$ERLVM"};
+
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "cat > resting.erl <<'END'\n"
+        "-module(resting).\n-export([main/0, rest/0]).\n"
+        "rest() -> receive stop -> ok end.\n"
+        "main() ->\n"
+        "    Pid = spawn(resting, rest, []),\n"
+        "    register(at_rest, Pid),\n"
+        "    file:write_file(\"ready\", \"1\"),\n"
+        "    wait(\"go\"),\n"
+        "    [true = erlang:garbage_collect(Pid) || _ <- lists:seq(1, 23)],\n"
+        "    file:write_file(\"done\", \"1\"),\n"
+        "    wait(\"end\"),\n"
+        "    halt().\n"
+        "wait(Name) ->\n"
+        "    case filelib:is_file(Name) of\n"
+        "        true -> ok;\n"
+        "        false -> timer:sleep(20), wait(Name)\n"
+        "    end.\nEND\n"
+        "erlc resting.erl; %s -noshell -pa . -s resting main & p=$!; await ready\n"
+        "$ERLSNOOP gc --json -p $p > told & e=$!; attached $e; touch go; await done; kill -INT $e; wait $e; s=$?; touch end; wait $p; cat told; exit $s",
+        vms[_i]);
+    const char *owner = _i ? "\"pauses\":23" : "\"owner\":\"at_rest\"";
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_int_eq(support_number(r->out, owner, "pauses"), 23);
+    ck_assert_int_ge(support_number(r->out, "\"type\":\"gc\"", "major"), _i ? 23 : 0);
+    ck_assert_int_ge(support_number(r->out, "\"gc_pauses\"", "count"), 23);
 }
 END_TEST
 
@@ -48,7 +105,7 @@ END_TEST
 START_TEST(test_views_with_state_are_told_of_exits)
 {
     for (size_t i = 0; i < view_nstates; i++)
-        ck_assert_msg(view_wants(view_states[i].view, "process__exit", VIEW_ANY), "%s keeps states of processes that ended", view_states[i].map);
+        ck_assert_msg(view_wants(view_states[i].view, "process__exit", VIEW_NOTES), "%s keeps states of processes that ended", view_states[i].map);
 }
 END_TEST
 
@@ -76,6 +133,8 @@ Suite *views_suite(void)
     suite_add_tcase(suite, rows);
     tcase_set_timeout(live, 60);
     tcase_add_loop_test(live, test_views_print_what_the_golden_files_have, 0, sizeof runs / sizeof *runs);
+    tcase_add_test(live, test_views_watch_asks_two_with_one_link_a_probe);
+    tcase_add_loop_test(live, test_views_gc_counts_collections_of_a_process, 0, 2);
     suite_add_tcase(suite, live);
     return suite;
 }

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Names that events tell, for handlers of views; h is the head of the event in hand.
+ *   view_mfa(h, mfa, &name), view_term(h, term, &name)   to be counted by, or told; of a term, what is told of one event
+ *   view_shape(&name, &shape)                            of a term's name: what terms are counted by
+ *   view_pid(id, &name)                                  a process by its number
+ *   view_keep_name(h, &name), view_kept_name(h, kept, &name)   by a number, until the VM ends
+ * What an event has not read yet (EV_LATER_MFA, EV_LATER_TERM, ev_head.where) is read here: from the VM's memory.
+ */
+#ifndef BPF_VIEW_NAME_BPF_H
+#define BPF_VIEW_NAME_BPF_H
+
+#include "otp_call.bpf.h"
+#include "reason.bpf.h"
+#include "event.h"
+
+#define VIEW_INLINE static __always_inline
+
+/* What is to be read when asked for: in the two highest bits of a function, the highest of a term. */
+enum { VIEW_LATER_SHIFT = 62, VIEW_LATER_TEXT = 1, VIEW_LATER_RESUME = 2, VIEW_SLOT_SHIFT = 48, VIEW_SLOT_MASK = 0x3fff };
+#define VIEW_ADDRESS_MASK ((1ull << VIEW_SLOT_SHIFT) - 1)
+
+/* The function or term that a note prints at this address. */
+VIEW_INLINE ev_mfa view_later_mfa(__u64 at)
+{
+    return (__u64)VIEW_LATER_TEXT << VIEW_LATER_SHIFT | (at & VIEW_ADDRESS_MASK);
+}
+
+VIEW_INLINE ev_term view_later_term(__u64 at)
+{
+    return EV_LATER_TERM | (at & VIEW_ADDRESS_MASK);
+}
+
+/* Where the process goes on that stands at this address of the stock emulator with this slot. */
+VIEW_INLINE ev_mfa view_later_resume(__u64 process, __u32 slot)
+{
+    return (__u64)VIEW_LATER_RESUME << VIEW_LATER_SHIFT | (__u64)slot << VIEW_SLOT_SHIFT | (process & VIEW_ADDRESS_MASK);
+}
+
+/* The text at this address of the VM. What cannot be read is an empty text, and counted; at 0 there is none. */
+VIEW_INLINE void view_text_at(__u64 at, struct name_text *out)
+{
+    long used = at ? bpf_probe_read_user_str(out->words, sizeof out->words, (void *)at) : 0;
+
+    if (used < 0)
+        probe_lose(LOSS_BAD_ARG);
+    if (used <= 0)
+        out->words[0] = 0;
+    out->form = WIRE_TEXT;
+    out->used = used > 0 ? used : 1;
+}
+
+VIEW_INLINE __u64 view_atom(__u32 index)
+{
+    return index == EV_NO_ATOM ? WIRE_NO_ATOM : index;
+}
+
+VIEW_INLINE void view_mfa(const struct ev_head *h, ev_mfa mfa, struct name_text *out)
+{
+    __u32 slot = mfa >> VIEW_SLOT_SHIFT & VIEW_SLOT_MASK;
+    const struct otp_layout *layout;
+
+    switch (mfa >> VIEW_LATER_SHIFT) {
+    case VIEW_LATER_TEXT: view_text_at(mfa & VIEW_ADDRESS_MASK, out); return;
+    case VIEW_LATER_RESUME:
+        layout = bpf_map_lookup_elem(&otp_layouts, &slot);
+        if (layout)
+            otp_name_resume(layout, mfa & VIEW_ADDRESS_MASK, out);
+        else
+            view_text_at(0, out);
+        return;
+    default:
+        out->form = WIRE_MFA;
+        out->used = 24;
+        out->words[0] = view_atom(mfa ? ev_mfa_module(mfa) : EV_NO_ATOM);
+        out->words[1] = view_atom(mfa ? ev_mfa_function(mfa) : EV_NO_ATOM);
+        out->words[2] = ev_mfa_arity(mfa);
+    }
+}
+
+VIEW_INLINE void view_term(const struct ev_head *h, ev_term term, struct name_text *out)
+{
+    if (term & EV_LATER_TERM) {
+        view_text_at(term & VIEW_ADDRESS_MASK, out);
+        return;
+    }
+    out->form = WIRE_REASON;
+    out->used = 24;
+    out->words[0] = ev_term_shape(term);
+    out->words[1] = ev_term_shape(term) == BATCH_SHAPE_SMALL ? (__u64)(__s64)ev_term_small(term) : ev_term_atom(term);
+    out->words[2] = ev_term_holder(term, 0) | ev_term_holder(term, 1) << 8;
+}
+
+/* ---- names that are kept: by their hash, until the VM ends */
+
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, 16384);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __type(key, struct wire_name_key);
+    __type(value, struct wire_name);
+} view_names SEC(".maps");
+
+/* Returns what view_kept_name finds it by; 0 (counted): there is no room. */
+static __noinline __u64 view_keep_name(const struct ev_head *h, const struct name_text *name)
+{
+    struct wire_name_key key = {.vm = h->vm, .hash = name_hash(name)};
+    struct wire_name text;
+
+    if (bpf_map_lookup_elem(&view_names, &key))
+        return key.hash;
+    name_copy(&text, name);
+    name_announce(h->vm, name);
+    return probe_upsert(&view_names, &key, &text) ? key.hash : 0;
+}
+
+static __noinline int view_kept_name(const struct ev_head *h, __u64 kept, struct name_text *out)
+{
+    struct wire_name_key key = {.vm = h->vm, .hash = kept};
+    const struct wire_name *name = bpf_map_lookup_elem(&view_names, &key);
+
+    if (!name)
+        return -1;
+    __builtin_memcpy(out->words, name->words, sizeof out->words);
+    out->form = name->form;
+    out->used = sizeof out->words;
+    return 0;
+}
+
+VIEW_INLINE void view_pid(ev_id id, struct name_text *out)
+{
+    out->form = WIRE_PROCESS;
+    out->used = 8;
+    out->words[0] = id;
+}
+
+/*
+ * The registered name of a stock emulator's process, or else its initial call: `where` of an event. Neither inlined nor static: so the
+ * kernel verifies it once.
+ */
+__noinline int view_owner_at(__u64 where, struct name_text *out)
+{
+    __u64 process = where & VIEW_ADDRESS_MASK, registered = 0, name = 0;
+    __u32 slot = where >> VIEW_SLOT_SHIFT & VIEW_SLOT_MASK;
+    const struct otp_layout *layout = bpf_map_lookup_elem(&otp_layouts, &slot);
+    struct otp_call call;
+
+    if (!layout || !out)
+        return -1;
+    bpf_probe_read_user(&registered, sizeof registered, (void *)(process + layout->off[OTP_PROC_REG]));
+    if (registered && !bpf_probe_read_user(&name, sizeof name, (void *)(registered + layout->off[OTP_REG_NAME])) && otp_atom(name) != WIRE_NO_ATOM) {
+        out->form = WIRE_REASON;
+        out->used = 24;
+        out->words[0] = WIRE_ATOM;
+        out->words[1] = otp_atom(name);
+        out->words[2] = 0;
+        return 0;
+    }
+    otp_call_of_process(layout, process, &call);
+    otp_name_mfa(out, call.module, call.function, call.arity);
+    return 0;
+}
+
+/* Of a text, what the term is; of a term, itself. */
+VIEW_INLINE void view_shape(const struct name_text *name, struct name_text *out)
+{
+    if (name->form == WIRE_TEXT)
+        reason_of_text(name, out);
+    else
+        *out = *name;
+}
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What a person calls a process: its registered name, else what it was to do when it began, else its pid. A stock emulator's memory tells the
+ * two first; with notes a process is known by its initial call when its birth was seen.
+ */
+#ifndef BPF_VIEW_OWNERS_H
+#define BPF_VIEW_OWNERS_H
+
+VIEW_INLINE void view_owners_on_process__spawn(const struct ev_process__spawn *ev)
+{
+    struct state_owners_calls *call = owners_calls_upsert(&ev->head, ev->pid);
+    struct name_text mfa;
+
+    if (!call)
+        return;
+    view_mfa(&ev->head, ev->mfa, &mfa);
+    call->name = view_keep_name(&ev->head, &mfa);
+}
+
+VIEW_INLINE void view_owners_on_process__exit(const struct ev_process__exit *ev)
+{
+    struct state_owners_calls gone;
+
+    owners_calls_take(&ev->head, ev->pid, &gone);
+}
+
+/* The name of the process that the event is about. */
+VIEW_INLINE void view_owner(const struct ev_head *h, ev_id id, struct name_text *out)
+{
+    struct state_owners_calls *call;
+
+    if (h->where && !view_owner_at(h->where, out))
+        return;
+    call = h->where ? 0 : owners_calls_get(h, id);
+    if (call && !view_kept_name(h, call->name, out))
+        return;
+    view_pid(id, out);
+}
+
+#endif
