@@ -27,12 +27,27 @@ Term binary_alloc(struct heap *h, size_t n, uint8_t **bytes)
 	return refbin_put(h, b, n);
 }
 
+/* memcpy of few bytes. */
+static inline void copy_few(uint8_t *to, const uint8_t *from, size_t n)
+{
+	if (n < sizeof(uint64_t)) {
+		while (n-- > 0)
+			*to++ = *from++;
+		return;
+	}
+	for (size_t i = 0; i + sizeof(uint64_t) < n; i += sizeof(uint64_t))
+		memcpy(to + i, from + i, sizeof(uint64_t));
+	memcpy(to + n - sizeof(uint64_t), from + n - sizeof(uint64_t), sizeof(uint64_t));
+}
+
 Term binary_put(struct heap *h, const void *bytes, size_t n)
 {
 	uint8_t *to;
 	Term t = binary_alloc(h, n, &to);
 
-	if (t != TERM_NONE && n > 0)
+	if (likely(n <= HEAPBIN_LIMIT))
+		copy_few(to, bytes, n);
+	else if (t != TERM_NONE)
 		memcpy(to, bytes, n);
 	return t;
 }
@@ -76,19 +91,6 @@ Term binary_original(Term t, uint64_t *offset)
 	}
 	*offset = s->offset_bytes * 8 + s->bit_offset;
 	return s->original;
-}
-
-/* memcpy of few bytes. */
-static inline void copy_few(uint8_t *to, const uint8_t *from, size_t n)
-{
-	if (n < sizeof(uint64_t)) {
-		while (n-- > 0)
-			*to++ = *from++;
-		return;
-	}
-	for (size_t i = 0; i + sizeof(uint64_t) < n; i += sizeof(uint64_t))
-		memcpy(to + i, from + i, sizeof(uint64_t));
-	memcpy(to + n - sizeof(uint64_t), from + n - sizeof(uint64_t), sizeof(uint64_t));
 }
 
 Term binary_sub(struct heap *h, Term t, uint64_t start, uint64_t size)

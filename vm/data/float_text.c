@@ -62,18 +62,15 @@ static char *put_digits(char *to, uint64_t v, unsigned least)
 	return end;
 }
 
-/* 0 <= d < 2^63. */
-static uint64_t round_half_up(double d)
-{
-	uint64_t whole = (uint64_t)(int64_t)d;
-
-	return whole + (d - (double)whole >= 0.5);
-}
+/* 0 <= d < 2^63, half away from zero. What is added is the double below 0.5: it makes no sum of a lesser fraction a whole number, and rounding
+ * makes one of every sum with 0.5 itself. */
+static uint64_t round_half_up(double d) { return (uint64_t)(int64_t)(d + 0x1.fffffffffffffp-2); }
 
 /* |d| is 2^53 at most. The fraction is rounded by itself, half away from zero. */
-static size_t put_parts(double d, unsigned decimals, char *to)
+static size_t put_parts(double d, unsigned decimals, bool compact, char *to)
 {
-	uint64_t whole = (uint64_t)fabs(d), part = round_half_up((fabs(d) - (double)whole) * (double)powers_of_ten[decimals]);
+	uint64_t whole = (uint64_t)(int64_t)fabs(d);
+	uint64_t part = round_half_up((fabs(d) - (double)(int64_t)whole) * (double)(int64_t)powers_of_ten[decimals]);
 	char *at = to;
 
 	if (signbit(d))
@@ -86,7 +83,7 @@ static size_t put_parts(double d, unsigned decimals, char *to)
 	if (decimals == 0)
 		return (size_t)(at - to);
 	*at++ = '.';
-	return (size_t)(put_digits(at, part, decimals) - to);
+	return (size_t)(put_digits(at, part, compact && part == 0 ? 1 : decimals) - to);
 }
 
 size_t float_text_decimals(double d, int decimals, bool compact, char *to)
@@ -100,7 +97,7 @@ size_t float_text_decimals(double d, int decimals, bool compact, char *to)
 		if (n > LONGEST)
 			return 0;
 	} else {
-		n = (int)put_parts(d, (unsigned)decimals, to);
+		n = (int)put_parts(d, (unsigned)decimals, compact, to);
 	}
 	return compact && decimals > 0 ? drop_zeros(to, (size_t)n) : (size_t)n;
 }

@@ -20,7 +20,20 @@ main() ->
      || F <- [fun() -> 1 / id(0) end, fun() -> id(1.0e308) * 10 end, fun() -> math:sqrt(id(-1)) end, fun() -> math:log(id(0)) end,
               fun() -> list_to_float(id("1")) end, fun() -> float(id(1 bsl 2000)) end]],
     erlang:display(lists:sort([3, 1.5, 2, -1.0, 1, 1.0, 0])  == [-1.0, 0, 1, 1.0, 1.5, 2, 3]),
-    p(lists:foldl(fun(I, A) -> A + 1 / I end, 0, lists:seq(1, 1000))).
+    p(lists:foldl(fun(I, A) -> A + 1 / I end, 0, lists:seq(1, 1000))),
+    rand:seed(exsss, 19),
+    %% `compact` without decimals drops zeros of the number itself on OTP 25.
+    erlang:display([erlang:phash2([float_to_binary(X, [{decimals, D} | More]) || X <- decimal_floats(), More <- [[] | [[compact] || D > 0]]])
+                    || D <- lists:seq(0, 20)]),
+    erlang:display(erlang:phash2([float_to_binary(X, [short]) || X <- decimal_floats()])).
+
+%% Around halves of the last digit, of every size, and what is next to them.
+decimal_floats() ->
+    Halves = [(N + 0.5) / math:pow(10, D) || N <- [0, 1, 4, 9, 99, 12345, 999999], D <- lists:seq(0, 18)],
+    Near = [begin <<B:64>> = <<X/float>>, <<Y/float>> = <<(B + Step):64>>, Y end || X <- Halves, Step <- [-1, 0, 1]],
+    Whole = [math:pow(2, E) - Less || E <- lists:seq(0, 54), Less <- [0, 0.25, 0.5, 1]],
+    Any = [rand:uniform() * math:pow(10, rand:uniform(40) - 20) || _ <- lists:seq(1, 1000)],
+    [Sign * X || X <- Near ++ Whole ++ Any ++ [0.0, 1.0e200], Sign <- [1, -1]].
 
 p(X) -> erlang:display(float_to_list(X, [short])).
 
@@ -62,3 +75,5 @@ id(X) -> X.
 %% expect: {error,badarg}
 %% expect: true
 %% expect: "7.485470860550343"
+%% expect: [85175623,77223082,74191534,9942027,77598459,65643465,53962479,85250060,21159715,44691225,9735226,96080070,30548257,18642463,68264413,106676383,88527872,35747656,30737529,112302292,64556337]
+%% expect: 17495467
