@@ -21,11 +21,8 @@ static size_t find_flat(Term map, Term key)
 	const Term *keys = flat_keys(map);
 	size_t n = map_size(map), i;
 
-	if (term_is_immed(key)) {
-		for (i = 0; i < n && keys[i] != key; i++)
-			;
-		return i;
-	}
+	if (term_is_immed(key))
+		return map_find_word(keys, n, key);
 	for (i = 0; i < n && !term_same(keys[i], key); i++)
 		;
 	return i;
@@ -243,20 +240,25 @@ Term map_update(struct heap *h, Term map, Term key, Term value)
 	size_t i;
 
 	if (!map_is_flat(map))
-		return map_get_slow(map, key) == TERM_NONE ? TERM_NONE : map_trie_put(h, map, key, value);
+		return map_trie_update(h, map, key, value);
 	i = find_flat(map, key);
 	return i < map_size(map) ? flat_set_value(h, map, i, value) : TERM_NONE;
 }
 
 static Term flat_remove(struct heap *h, Term map, size_t i)
 {
-	size_t n = map_size(map);
-	struct sorted s;
+	size_t n = map_size(map) - 1;
+	const Term *keys = flat_keys(map), *values = flat_ptr(map)->values;
+	Term *tuple = heap_alloc(h, 2 * n + 3);
+	struct flatmap *f = (struct flatmap *)(tuple + n + 1);
 
-	sorted_from_flat(&s, map);
-	memmove(s.keys + i, s.keys + i + 1, (n - i - 1) * sizeof(Term));
-	memmove(s.values + i, s.values + i + 1, (n - i - 1) * sizeof(Term));
-	return flat_from_arrays(h, s.keys, s.values, n - 1);
+	tuple[0] = HEADER(n, SUB_TUPLE);
+	term_copy(tuple + 1, keys, i);
+	term_copy(tuple + 1 + i, keys + i + 1, n - i);
+	*f = (struct flatmap){ MAP_HEADER(MAP_FLAT, n), term_from_boxed(tuple) };
+	term_copy(f->values, values, i);
+	term_copy(f->values + i, values + i + 1, n - i);
+	return term_from_boxed(&f->header);
 }
 
 /* A trie that is one pair too small to stay one. */
@@ -273,27 +275,30 @@ static Term trie_to_flat(struct heap *h, Term map, Term without)
 	return flat_from_arrays(h, s.keys, s.values, s.n);
 }
 
+static Term flat_take(struct heap *h, Term map, Term key, Term *removed)
+{
+	size_t i = find_flat(map, key);
+
+	if (i == map_size(map)) {
+		*removed = TERM_NONE;
+		return map;
+	}
+	*removed = flat_ptr(map)->values[i];
+	return flat_remove(h, map, i);
+}
+
 Term map_remove(struct heap *h, Term map, Term key, Term *removed)
 {
-	Term value = TERM_NONE;
-	size_t i = 0;
+	Term value;
 
-	if (map_is_flat(map)) {
-		i = find_flat(map, key);
-		if (i < map_size(map))
-			value = flat_ptr(map)->values[i];
-	} else {
-		value = map_get_slow(map, key);
-	}
-	if (removed != NULL)
-		*removed = value;
-	if (value == TERM_NONE)
-		return map;
+	if (removed == NULL)
+		removed = &value;
 	if (map_is_flat(map))
-		return flat_remove(h, map, i);
-	if (map_size(map) == MAP_FLAT_MAX + 1)
-		return trie_to_flat(h, map, key);
-	return map_trie_remove(h, map, key);
+		return flat_take(h, map, key, removed);
+	if (map_size(map) > MAP_FLAT_MAX + 1)
+		return map_trie_remove(h, map, key, removed);
+	*removed = map_get_slow(map, key);
+	return *removed != TERM_NONE ? trie_to_flat(h, map, key) : map;
 }
 
 /* ---- several keys at once */

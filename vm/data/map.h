@@ -23,18 +23,33 @@ static inline size_t map_size(Term map)
 uint64_t map_hash(Term key);
 Term map_get_hashed(Term map, Term key, uint64_t hash); /* for tries; hash = map_hash(key) */
 Term map_get_slow(Term map, Term key);
+/* The index of a word, or n. */
+static inline size_t map_find_word(const Term *keys, size_t n, Term key)
+{
+	size_t i = 0;
+
+	for (; n - i >= 4; i += 4) {
+		if (keys[i] == key)
+			return i;
+		if (keys[i + 1] == key)
+			return i + 1;
+		if (keys[i + 2] == key)
+			return i + 2;
+		if (keys[i + 3] == key)
+			return i + 3;
+	}
+	while (i < n && keys[i] != key)
+		i++;
+	return i;
+}
 static inline Term map_get(Term map, Term key)
 {
 	const struct flatmap *f = (const struct flatmap *)boxed_ptr(map);
 
 	if (map_kind(f->header) == MAP_FLAT && term_is_immed(key)) {
-		const Term *keys = boxed_ptr(f->keys) + 1;
-		size_t n = map_val(f->header);
+		size_t n = map_val(f->header), i = map_find_word(boxed_ptr(f->keys) + 1, n, key);
 
-		for (size_t i = 0; i < n; i++)
-			if (keys[i] == key)
-				return f->values[i];
-		return TERM_NONE;
+		return i < n ? f->values[i] : TERM_NONE;
 	}
 	return map_get_slow(map, key);
 }

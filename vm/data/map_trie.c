@@ -29,11 +29,18 @@ static inline struct node view_node(Term t)
 	return (struct node){ (uint32_t)map_val(*p), p + (map_kind(*p) == MAP_NODE_BITMAP ? 1 : 2) };
 }
 
-static inline unsigned node_count(const struct node *n) { return map_ways(n->bitmap); }
+/* Most nodes that are passed on a way down have all children. */
+static inline bool node_is_full(const struct node *n) { return n->bitmap == (1u << WAYS) - 1; }
+static inline unsigned node_count(const struct node *n) { return node_is_full(n) ? WAYS : map_ways(n->bitmap); }
 static inline bool node_has(const struct node *n, unsigned way) { return n->bitmap >> way & 1; }
 static inline unsigned node_index(const struct node *n, unsigned way)
 {
-	return map_ways(n->bitmap & ((1u << way) - 1));
+	return node_is_full(n) ? way : map_ways(n->bitmap & ((1u << way) - 1));
+}
+/* TERM_NONE: none at that way. */
+static inline Term node_child(const struct node *n, unsigned way)
+{
+	return node_has(n, way) ? n->children[node_index(n, way)] : TERM_NONE;
 }
 
 /* Returns where the children go. size: of a head; 0 for a node below it. */
@@ -56,25 +63,37 @@ static Term make_node(struct heap *h, uint32_t bitmap, const Term *children, siz
 {
 	Term node, *to = open_node(h, bitmap, size, &node);
 
-	memcpy(to, children, map_ways(bitmap) * sizeof(Term));
+	term_copy(to, children, map_ways(bitmap));
 	return node;
 }
 
-/* The node with another child at a way (TERM_NONE: without it). */
-static Term node_with(struct heap *h, const struct node *n, unsigned way, Term child, size_t size)
+/* The node with another child at a way that has one, or without that. */
+static Term node_replace(struct heap *h, const struct node *n, unsigned way, Term child, size_t size)
 {
-	bool puts = child != TERM_NONE, had = node_has(n, way);
-	unsigned at = node_index(n, way), count = node_count(n) + puts - had;
-	const Term *from = n->children;
-	Term node, *to = open_node(h, puts ? n->bitmap | 1u << way : n->bitmap & ~(1u << way), size, &node);
+	unsigned at = node_index(n, way), count = node_count(n);
+	Term node, *to;
 
-	for (unsigned i = 0; i < at; i++)
-		to[i] = from[i];
-	if (puts)
+	if (child != TERM_NONE) {
+		to = open_node(h, n->bitmap, size, &node);
+		term_copy(to, n->children, count);
 		to[at] = child;
-	from += had - puts;
-	for (unsigned i = at + puts; i < count; i++)
-		to[i] = from[i];
+		return node;
+	}
+	to = open_node(h, n->bitmap & ~(1u << way), size, &node);
+	term_copy(to, n->children, at);
+	term_copy(to + at, n->children + at + 1, count - at - 1);
+	return node;
+}
+
+/* The node with a child at a way that had none. */
+static Term node_add(struct heap *h, const struct node *n, unsigned way, Term child, size_t size)
+{
+	unsigned at = node_index(n, way);
+	Term node, *to = open_node(h, n->bitmap | 1u << way, size, &node);
+
+	term_copy(to, n->children, at);
+	to[at] = child;
+	term_copy(to + at + 1, n->children + at, node_count(n) - at);
 	return node;
 }
 
@@ -104,10 +123,9 @@ static Term get_in_child(Term child, Term key, uint64_t hash, unsigned level)
 			return TERM_NONE;
 		}
 		n = view_node(child);
-		if (!node_has(&n, way_of(hash, level)))
+		child = node_child(&n, way_of(hash, level++));
+		if (child == TERM_NONE)
 			return TERM_NONE;
-		child = n.children[node_index(&n, way_of(hash, level))];
-		level++;
 	}
 	return term_same(cons_head(child), key) ? cons_tail(child) : TERM_NONE;
 }
@@ -123,8 +141,17 @@ struct put {
 	struct heap *h;
 	Term key, value;
 	uint64_t hash;
-	bool added;
+	bool updates;        /* a key that is missing is not added */
+	bool added, missing;
 };
+
+/* The key is not there. Is it to be added? */
+static bool may_add(struct put *p)
+{
+	p->missing = true;
+	p->added = !p->updates;
+	return p->added;
+}
 
 /* Two leaves whose hashes agree above `level`. */
 static Term join_leaves(struct heap *h, Term a, uint64_t a_hash, Term b, uint64_t b_hash, unsigned level)
@@ -151,7 +178,8 @@ static Term put_in_leaf(struct put *p, Term leaf, unsigned level)
 
 	if (term_same(key, p->key))
 		return cons_tail(leaf) == p->value ? leaf : heap_cons(p->h, key, p->value);
-	p->added = true;
+	if (!may_add(p))
+		return leaf;
 	return join_leaves(p->h, leaf, map_hash(key), heap_cons(p->h, p->key, p->value), p->hash, level);
 }
 
@@ -172,7 +200,8 @@ static Term put_in_tuple(struct put *p, Term tuple)
 		boxed_ptr(tuple)[i] = leaf;
 		return tuple;
 	}
-	p->added = true;
+	if (!may_add(p))
+		return tuple;
 	at = heap_alloc(p->h, n + 2);
 	at[0] = HEADER(n + 1, SUB_TUPLE);
 	memcpy(at + 1, boxed_ptr(tuple) + 1, n * sizeof(Term));
@@ -180,85 +209,119 @@ static Term put_in_tuple(struct put *p, Term tuple)
 	return term_from_boxed(at);
 }
 
-static Term put_in_child(struct put *p, Term child, unsigned level)
+static Term put_in_child(struct put *p, Term child, unsigned level);
+
+/* size: of a head, before; else 0. */
+static Term put_in_node(struct put *p, Term node, unsigned level, size_t size)
 {
-	unsigned way;
-	struct node n;
+	struct node n = view_node(node);
+	unsigned way = way_of(p->hash, level);
 	Term old, new;
 
-	if (child == TERM_NONE) {
-		p->added = true;
-		return heap_cons(p->h, p->key, p->value);
+	if (!node_has(&n, way)) {
+		if (!may_add(p))
+			return node;
+		return node_add(p->h, &n, way, heap_cons(p->h, p->key, p->value), size + (size != 0));
 	}
+	old = n.children[node_index(&n, way)];
+	new = put_in_child(p, old, level + 1);
+	return new == old ? node : node_replace(p->h, &n, way, new, size + (size != 0 && p->added));
+}
+
+static Term put_in_child(struct put *p, Term child, unsigned level)
+{
 	if (term_is_cons(child))
 		return put_in_leaf(p, child, level);
-	if (term_is_tuple(child))
-		return put_in_tuple(p, child);
-	n = view_node(child);
-	way = way_of(p->hash, level);
-	old = node_has(&n, way) ? n.children[node_index(&n, way)] : TERM_NONE;
-	new = put_in_child(p, old, level + 1);
-	return new == old ? child : node_with(p->h, &n, way, new, 0);
+	return term_is_tuple(child) ? put_in_tuple(p, child) : put_in_node(p, child, level, 0);
 }
 
 Term map_trie_put(struct heap *h, Term map, Term key, Term value)
 {
-	struct put p = { h, key, value, map_hash(key), false };
-	struct node n = view_node(map);
-	unsigned way = way_of(p.hash, 0);
-	Term old = node_has(&n, way) ? n.children[node_index(&n, way)] : TERM_NONE;
-	Term new = put_in_child(&p, old, 1);
+	struct put p = { .h = h, .key = key, .value = value, .hash = map_hash(key) };
 
-	return new == old ? map : node_with(h, &n, way, new, map_size(map) + p.added);
+	return put_in_node(&p, map, 0, map_size(map));
+}
+
+Term map_trie_update(struct heap *h, Term map, Term key, Term value)
+{
+	struct put p = { .h = h, .key = key, .value = value, .hash = map_hash(key), .updates = true };
+	Term result = put_in_node(&p, map, 0, map_size(map));
+
+	return p.missing ? TERM_NONE : result;
 }
 
 /* ---- remove */
 
-static Term remove_from_tuple(struct heap *h, Term tuple, Term key)
+struct removal {
+	struct heap *h;
+	Term key, value;     /* value: TERM_NONE until the key is found */
+	uint64_t hash;
+};
+
+static Term remove_from_tuple(struct removal *r, Term tuple)
 {
-	size_t n = tuple_arity(tuple), count = 0;
+	size_t n = tuple_arity(tuple), found = 0;
 	Term *at;
 
+	for (size_t i = 1; i <= n && found == 0; i++)
+		if (term_same(cons_head(tuple_get(tuple, i)), r->key))
+			found = i;
+	if (found == 0)
+		return tuple;
+	r->value = cons_tail(tuple_get(tuple, found));
 	if (n == 2)
-		return tuple_get(tuple, term_same(cons_head(tuple_get(tuple, 1)), key) ? 2 : 1);
-	at = heap_alloc(h, n);
+		return tuple_get(tuple, 3 - found);
+	at = heap_alloc(r->h, n);
 	at[0] = HEADER(n - 1, SUB_TUPLE);
-	for (size_t i = 1; i <= n; i++)
-		if (!term_same(cons_head(tuple_get(tuple, i)), key))
-			at[++count] = tuple_get(tuple, i);
+	term_copy(at + 1, boxed_ptr(tuple) + 1, found - 1);
+	term_copy(at + found, boxed_ptr(tuple) + found + 1, n - found);
 	return term_from_boxed(at);
 }
 
-/* The child without the key, which it has; a leaf that stays alone takes the place of its node. */
-static Term remove_from_child(struct heap *h, Term child, Term key, uint64_t hash, unsigned level)
+/* The child without the key; itself when the key is not there; TERM_NONE when nothing is left of it. */
+static Term remove_from_child(struct removal *r, Term child, unsigned level);
+
+/* The same of a node; one that would have a leaf alone below it becomes that leaf, but for a head. size: of a head, before; else 0. */
+static Term remove_from_node(struct removal *r, Term node, unsigned level, size_t size)
 {
-	unsigned way = 0, i;
-	struct node n;
+	struct node n = view_node(node);
+	unsigned way = way_of(r->hash, level), i;
 	Term rest;
 
-	if (term_is_cons(child))
-		return TERM_NONE;
-	if (term_is_tuple(child))
-		return remove_from_tuple(h, child, key);
-	n = view_node(child);
-	way = way_of(hash, level);
+	if (!node_has(&n, way))
+		return node;
 	i = node_index(&n, way);
-	rest = remove_from_child(h, n.children[i], key, hash, level + 1);
+	rest = remove_from_child(r, n.children[i], level + 1);
+	if (rest == n.children[i])
+		return node;
+	if (size != 0)
+		return node_replace(r->h, &n, way, rest, size - 1);
 	if (rest == TERM_NONE && node_count(&n) == 2 && term_is_cons(n.children[1 - i]))
 		return n.children[1 - i];
 	if (rest != TERM_NONE && node_count(&n) == 1 && term_is_cons(rest))
 		return rest;
-	return node_with(h, &n, way, rest, 0);
+	return node_replace(r->h, &n, way, rest, 0);
 }
 
-Term map_trie_remove(struct heap *h, Term map, Term key)
+static Term remove_from_child(struct removal *r, Term child, unsigned level)
 {
-	uint64_t hash = map_hash(key);
-	struct node n = view_node(map);
-	unsigned way = way_of(hash, 0);
-	Term rest = remove_from_child(h, n.children[node_index(&n, way)], key, hash, 1);
+	if (term_is_tuple(child))
+		return remove_from_tuple(r, child);
+	if (!term_is_cons(child))
+		return remove_from_node(r, child, level, 0);
+	if (!term_same(cons_head(child), r->key))
+		return child;
+	r->value = cons_tail(child);
+	return TERM_NONE;
+}
 
-	return node_with(h, &n, way, rest, map_size(map) - 1);
+Term map_trie_remove(struct heap *h, Term map, Term key, Term *removed)
+{
+	struct removal r = { h, key, TERM_NONE, map_hash(key) };
+
+	map = remove_from_node(&r, map, 0, map_size(map));
+	*removed = r.value;
+	return map;
 }
 
 /* ---- merge */
@@ -279,7 +342,7 @@ static size_t count_leaves(Term child)
 
 static Term put_leaf(struct heap *h, Term child, Term leaf, unsigned level, size_t *common)
 {
-	struct put p = { h, cons_head(leaf), cons_tail(leaf), map_hash(cons_head(leaf)), false };
+	struct put p = { .h = h, .key = cons_head(leaf), .value = cons_tail(leaf), .hash = map_hash(cons_head(leaf)) };
 	Term result = put_in_child(&p, child, level);
 
 	*common += !p.added;
@@ -315,11 +378,16 @@ static bool is_node(Term child) { return !term_is_cons(child) && !term_is_tuple(
 static void open_level(struct map_merger *m, unsigned depth, Term a, Term b)
 {
 	struct map_merge_level *l = &m->levels[depth];
+	struct node x = view_node(a), y = view_node(b);
 
 	m->depth = depth;
 	l->a = a;
 	l->b = b;
-	l->way = l->count = 0;
+	l->at_a = x.children;
+	l->at_b = y.children;
+	l->ways_a = x.bitmap;
+	l->ways_b = y.bitmap;
+	l->count = 0;
 }
 
 void map_merge_begin(struct map_merger *m, struct heap *h, Term a, Term b)
@@ -329,24 +397,24 @@ void map_merge_begin(struct map_merger *m, struct heap *h, Term a, Term b)
 	open_level(m, 0, a, b);
 }
 
-/* The children at the next way, if any; two nodes open a level below. */
-static void merge_way(struct map_merger *m, int64_t *pairs)
+/* The children at the next way that either has; two nodes open a level below. */
+static void merge_way(struct map_merger *m, struct map_merge_level *l, int64_t *pairs)
 {
-	struct map_merge_level *l = &m->levels[m->depth];
-	struct node x = view_node(l->a), y = view_node(l->b);
-	unsigned way = l->way++;
-	Term a = node_has(&x, way) ? x.children[node_index(&x, way)] : TERM_NONE;
-	Term b = node_has(&y, way) ? y.children[node_index(&y, way)] : TERM_NONE;
+	uint32_t ways = l->ways_a | l->ways_b, way = ways & -ways;
+	bool has_a = l->ways_a & way, has_b = l->ways_b & way;
+	Term a = has_a ? *l->at_a++ : TERM_NONE, b = has_b ? *l->at_b++ : TERM_NONE;
 	size_t before = m->common;
 
-	if (a != TERM_NONE && b != TERM_NONE && a != b && is_node(a) && is_node(b)) {
+	l->ways_a &= ~way;
+	l->ways_b &= ~way;
+	if (!has_a || !has_b) {
+		l->children[l->count++] = has_a ? a : b;
+	} else if (a != b && is_node(a) && is_node(b)) {
 		open_level(m, m->depth + 1, a, b);
 		return;
-	}
-	if (a != TERM_NONE && b != TERM_NONE)
+	} else {
 		l->children[l->count++] = merge_ends(m->h, a, b, m->depth + 1, &m->common);
-	else if (a != TERM_NONE || b != TERM_NONE)
-		l->children[l->count++] = a != TERM_NONE ? a : b;
+	}
 	*pairs -= 1 + (int64_t)(m->common - before);
 }
 
@@ -354,12 +422,13 @@ Term map_merge_some(struct map_merger *m, int64_t *pairs)
 {
 	while (*pairs > 0) {
 		struct map_merge_level *l = &m->levels[m->depth];
-		uint32_t bitmap = view_node(l->a).bitmap | view_node(l->b).bitmap;
+		uint32_t bitmap;
 
-		if (l->way < WAYS) {
-			merge_way(m, pairs);
+		if ((l->ways_a | l->ways_b) != 0) {
+			merge_way(m, l, pairs);
 			continue;
 		}
+		bitmap = view_node(l->a).bitmap | view_node(l->b).bitmap;
 		if (m->depth == 0)
 			return make_node(m->h, bitmap, l->children, map_size(l->a) + map_size(l->b) - m->common);
 		m->depth--;

@@ -9,8 +9,10 @@
 void map_trie_children(Term node, const Term **at, const Term **end);
 Term map_trie_get(Term map, Term key, uint64_t hash);
 Term map_trie_put(struct heap *h, Term map, Term key, Term value);
-/* The key must be there, and MAP_FLAT_MAX + 1 others at least. */
-Term map_trie_remove(struct heap *h, Term map, Term key);
+/* TERM_NONE when the key is missing. */
+Term map_trie_update(struct heap *h, Term map, Term key, Term value);
+/* *removed: the value taken out; TERM_NONE when the key is missing. There must be MAP_FLAT_MAX + 1 other keys at least. */
+Term map_trie_remove(struct heap *h, Term map, Term key, Term *removed);
 /* Of equal keys the last wins. A flat map when too few keys differ. */
 Term map_trie_from_pairs(struct heap *h, const Term *pairs, size_t n);
 
@@ -30,8 +32,10 @@ struct map_merger {
 	size_t common;       /* keys of both, as far as seen */
 	unsigned depth;
 	struct map_merge_level {
-		Term a, b;           /* nodes; the children of both merged so far: */
-		unsigned way, count;
+		Term a, b;           /* nodes */
+		const Term *at_a, *at_b; /* their next children */
+		uint32_t ways_a, ways_b; /* of those */
+		unsigned count;      /* the children of both merged so far: */
 		Term children[16];
 	} levels[MAP_MAX_DEPTH];
 };

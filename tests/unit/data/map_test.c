@@ -62,8 +62,12 @@ START_TEST(test_put_remove_random)
 			ck_assert(removed == values[i]);
 			values[i] = TERM_NONE;
 		} else {
+			Term updated = map_update(h, map, keys[i], SMALL((int64_t)round));
+
+			ck_assert((updated == TERM_NONE) == (values[i] == TERM_NONE));
 			values[i] = SMALL((int64_t)round);
 			map = map_put(h, map, keys[i], values[i]);
+			ck_assert(updated == TERM_NONE || term_same(map, updated));
 		}
 		if (round % 2000 == 0)
 			check_map(map, keys, values, KEYS);
