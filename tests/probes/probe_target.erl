@@ -2,8 +2,8 @@
 %% What tests/probes/cases.def counts: each function does its thing 23 times and prints the words that the case names.
 -module(probe_target).
 -export([spawn/0, exit_signal/0, wake/0, hibernate/0, grow/0, shrink/0, message/0, copy/0, collect/0, collect_minor/0, calls/0,
-         files/0, crash/0, rest/0, drivers/0]).
--export([child/1, victim/0, sleeper/0, dozer/1, woken/2, grower/1, shrinker/1, receiver/1, copied/1, taker/1, collector/2, global/1]).
+         files/0, crash/0, rest/0, drivers/0, ports/0, busy/0, flush/0, output_by_fd/0, token/0, advise/0]).
+-export([child/1, linked/1, sender/2, victim/0, sleeper/0, dozer/1, woken/2, grower/1, shrinker/1, receiver/1, copied/1, taker/1, collector/2, global/1]).
 
 -define(N, 23).
 
@@ -13,6 +13,8 @@ print(Words) ->
     halt(0).
 
 to_list(P) when is_pid(P) -> pid_to_list(P);
+to_list(P) when is_port(P) -> erlang:port_to_list(P);
+to_list(L) when is_list(L) -> L;
 to_list(I) when is_integer(I) -> integer_to_list(I).
 
 times(0, _) -> ok;
@@ -21,12 +23,15 @@ times(N, F) -> F(N), times(N - 1, F).
 wait_dead({P, R}) -> receive {'DOWN', R, process, P, _} -> ok end.
 
 spawn() ->
-    times(?N, fun(N) -> wait_dead(spawn_monitor(?MODULE, child, [N])) end),
-    print([]).
+    print([born()]).
 
 child(_) -> exit(probe_reason).
 
-born() -> times(?N, fun(N) -> wait_dead(spawn_monitor(?MODULE, child, [N])) end).
+%% The last of them.
+born() -> last(fun(N) -> {P, R} = spawn_monitor(?MODULE, child, [N]), wait_dead({P, R}), P end).
+
+%% What the last call returns.
+last(F) -> times(?N - 1, F), F(1).
 
 %% Ends the VM by a broken invariant.
 crash() ->
@@ -40,12 +45,13 @@ rest() ->
     receive never -> ok end.
 
 exit_signal() ->
-    times(?N, fun(_) ->
+    Victim = last(fun(_) ->
         {P, R} = spawn_monitor(?MODULE, victim, []),
         exit(P, probe_signal),
-        wait_dead({P, R})
+        wait_dead({P, R}),
+        P
     end),
-    print([self()]).
+    print([self(), Victim]).
 
 victim() -> receive never -> ok end.
 
@@ -78,36 +84,48 @@ woken(Parent, N) -> receive wake -> doze(Parent, N + 1) end.
 %% One allocation that no heap of the first size holds.
 grow() ->
     {P, R} = spawn_monitor(?MODULE, grower, [self()]),
-    receive {size, S} -> ok end,
+    receive {sizes, Old, New} -> ok end,
     wait_dead({P, R}),
-    print([P, S]).
+    print([P, Old, New]).
 
 grower(Parent) ->
+    {total_heap_size, Old} = process_info(self(), total_heap_size),
     T = erlang:make_tuple(50000, a),
     true = erlang:garbage_collect(),
-    {total_heap_size, S} = process_info(self(), total_heap_size),
-    Parent ! {size, S},
+    {total_heap_size, New} = process_info(self(), total_heap_size),
+    Parent ! {sizes, Old, New},
     50000 = tuple_size(T).
 
 shrink() ->
     {P, R} = spawn_monitor(?MODULE, shrinker, [self()]),
-    receive {size, S} -> ok end,
+    receive {sizes, Old, New} -> ok end,
     wait_dead({P, R}),
-    print([P, S]).
+    print([P, Old, New]).
 
 shrinker(Parent) ->
     50000 = tuple_size(erlang:make_tuple(50000, a)),
+    {total_heap_size, Old} = process_info(self(), total_heap_size),
     true = erlang:garbage_collect(),
     true = erlang:garbage_collect(),
-    {total_heap_size, S} = process_info(self(), total_heap_size),
-    Parent ! {size, S}.
+    {total_heap_size, New} = process_info(self(), total_heap_size),
+    Parent ! {sizes, Old, New}.
 
 %% With one scheduler, all are sent before the receiver runs.
 message() ->
     P = erlang:spawn(?MODULE, receiver, [self()]),
     times(?N, fun(N) -> P ! {a, b, N} end),
     receive done -> ok end,
-    print([P]).
+    print([P, self()]).
+
+%% The same with a sequential token; prints its serials at the last message.
+token() ->
+    P = erlang:spawn(?MODULE, receiver, [self()]),
+    erlang:seq_trace(label, 17),
+    times(?N, fun(N) -> P ! {a, b, N} end),
+    {serial, {Previous, Current}} = erlang:seq_trace_info(serial),
+    erlang:seq_trace(sequential_trace_token, []),
+    receive done -> ok end,
+    print([P, Previous, Current]).
 
 receiver(Parent) ->
     times(?N, fun(_) -> receive {a, b, _} -> ok end end),
@@ -118,8 +136,7 @@ copy() ->
     L = lists:seq(1, 1009),
     Taker = erlang:spawn(?MODULE, taker, [self()]),
     times(?N, fun(_) -> Taker ! L, receive taken -> ok end end),
-    times(?N, fun(_) -> wait_dead(spawn_monitor(?MODULE, copied, [{L, a, b, c, d}])) end),
-    print([]).
+    print([last(fun(_) -> {P, R} = spawn_monitor(?MODULE, copied, [{L, a, b, c, d}]), wait_dead({P, R}), P end)]).
 
 copied(_) -> ok.
 
@@ -127,6 +144,7 @@ taker(From) ->
     receive _ -> From ! taken end,
     taker(From).
 
+%% Each collection gives back a tuple of 1,009 elements, and nine words of the call before it.
 collect() -> run_collector(major).
 collect_minor() -> run_collector(minor).
 
@@ -136,12 +154,76 @@ run_collector(Type) ->
     print([P]).
 
 collector(Parent, Type) ->
-    times(?N, fun(_) -> erlang:garbage_collect(self(), [{type, Type}]) end),
+    times(?N, fun(_) -> 1009 = tuple_size(erlang:make_tuple(1009, a)), erlang:garbage_collect(self(), [{type, Type}]) end),
     Parent ! done,
     receive never -> ok end.
 
 %% The VM announced its drivers when it started.
 drivers() -> print([]).
+
+%% A port of a program that answers each byte with the same byte.
+ports() ->
+    {Port, Linked} = last(fun(_) -> use_port() end),
+    print([self(), Port, Linked]).
+
+use_port() ->
+    Port = open_port({spawn, "cat"}, [binary]),
+    Port ! {self(), {command, <<"x">>}},
+    receive {Port, {data, <<"x">>}} -> ok end,
+    Port ! {self(), {connect, self()}},
+    receive {Port, connected} -> ok end,
+    {P, R} = spawn_monitor(?MODULE, linked, [Port]),
+    wait_dead({P, R}),
+    {'EXIT', {badarg, _}} = (catch port_control(Port, 7, <<"abc">>)),
+    Port ! {self(), close},
+    receive {Port, closed} -> {Port, P} end.
+
+linked(Port) -> link(Port).
+
+%% What a pipe holds, and so much more that the port is busy, before anybody reads: then the rest is written at once.
+busy() ->
+    Go = "/tmp/probe_target." ++ os:getpid(),
+    Wait = "while [ ! -e " ++ Go ++ " ]; do sleep 0.01; done; cat > /dev/null",
+    Port = open_port({spawn_executable, "/bin/sh"}, [{args, ["-c", Wait]}, binary]),
+    {P, R} = spawn_monitor(?MODULE, sender, [Port, binary:copy(<<"x">>, 65536 + 16384)]),
+    wait_queued(Port, 16384),
+    ok = prim_file:write_file(Go, <<>>),
+    wait_dead({P, R}),
+    ok = prim_file:delete(Go),
+    print([Port, P, self()]).
+
+sender(Port, Data) -> true = port_command(Port, Data).
+
+wait_queued(Port, Bytes) ->
+    case erlang:port_info(Port, queue_size) of
+        {queue_size, Bytes} -> ok;
+        {queue_size, _} -> erlang:yield(), wait_queued(Port, Bytes)
+    end.
+
+%% A port of a FIFO that is closed while there is something left to write, which its thread does as soon as somebody has read.
+flush() ->
+    Fifo = "/tmp/probe_target." ++ os:getpid(),
+    Maker = open_port({spawn, "mkfifo " ++ Fifo}, [exit_status]),
+    receive {Maker, {exit_status, 0}} -> ok end,
+    {ok, File} = prim_file:open(Fifo, [read, write, raw, binary]),
+    ok = prim_file:delete(Fifo),
+    <<Fd:32/native>> = prim_file:get_handle(File),
+    Port = open_port({fd, Fd, Fd}, [out, binary]),
+    true = port_command(Port, binary:copy(<<"x">>, 65536 + 1)),
+    Port ! {self(), close},
+    {ok, <<"x", _/binary>>} = prim_file:read(File, 65536),
+    receive {Port, closed} -> ok end,
+    print([Port, self(), integer_to_list(Fd) ++ "/" ++ integer_to_list(Fd)]).
+
+%% A thread writes; the port is closed when it has.
+output_by_fd() ->
+    Last = last(fun(_) ->
+        Port = open_port({fd, 2, 2}, [out, binary]),
+        Port ! {self(), {command, <<" ">>}},
+        Port ! {self(), close},
+        receive {Port, closed} -> Port end
+    end),
+    print([self(), Last]).
 
 calls() ->
     times(?N, fun(N) -> N = local(N) - 1 end),
@@ -156,4 +238,11 @@ global(N) -> N + 1.
 files() ->
     erlang:dt_put_tag(<<"probe tag">>),
     times(?N, fun(_) -> {error, enoent} = prim_file:rename("/nonexistent/old", "/nonexistent/new") end),
-    print([]).
+    print([self()]).
+
+%% The operation with the most numbers.
+advise() ->
+    {ok, File} = prim_file:open("/dev/zero", [read, raw, binary]),
+    <<Fd:32/native>> = prim_file:get_handle(File),
+    times(?N, fun(_) -> prim_file:advise(File, 17, 19, sequential) end),
+    print([Fd]).
