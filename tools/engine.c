@@ -2,6 +2,7 @@
 /* Invariant: an event is handed to all views that are on by the one program of its site. */
 #include "engine.h"
 
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <linux/membarrier.h>
 #include <stdio.h>
@@ -13,6 +14,8 @@
 #include "cmd.h"
 #include "fail.h"
 #include "result.h"
+#include "session.h"
+#include "tally.h"
 
 #include "views.skel.h"
 
@@ -20,6 +23,8 @@ struct engine {
     struct views *skeleton;
     bool on[VIEW_COUNT];
     struct view_settings settings;
+    struct session *session;
+    uint32_t side; /* that is being read */
 };
 
 /* ---- what is loaded */
@@ -106,17 +111,95 @@ static uint32_t change_sides(struct engine *e)
     return counted;
 }
 
+/* The row of a TOTAL table, CPU by CPU; zero from then on. */
+static int take_total(struct engine *e, const struct view_table *t, struct result_taken *out)
+{
+    int cpus = libbpf_num_possible_cpus(), map = session_map(e->session, t->map), err = 0;
+    uint64_t *each = cpus > 0 ? calloc((size_t)cpus, t->row_bytes) : NULL;
+
+    if (!each)
+        return -ENOMEM;
+    if (bpf_map_lookup_elem(map, &e->side, each))
+        err = -errno;
+    for (int i = 0; !err && i < cpus; i++)
+        result_merge(t, out->rest, each + (size_t)i * (t->row_bytes / sizeof *each));
+    memset(each, 0, (size_t)cpus * t->row_bytes);
+    if (!err && bpf_map_update_elem(map, &e->side, each, BPF_EXIST))
+        err = -errno;
+    free(each);
+    return err;
+}
+
+/* What a keyed table had no room for; zero from then on. */
+static int take_rest(struct engine *e, const struct view_table *t, struct result_taken *out)
+{
+    uint64_t *zeros = calloc(1, t->row_bytes);
+    char name[64];
+    int map, err = zeros ? 0 : -ENOMEM;
+
+    snprintf(name, sizeof name, "%s_rest", t->map);
+    map = session_map(e->session, name);
+    if (!err && (bpf_map_lookup_elem(map, &e->side, out->rest) || bpf_map_update_elem(map, &e->side, zeros, BPF_EXIST)))
+        err = -errno;
+    free(zeros);
+    return err;
+}
+
+static int take_rows(struct engine *e, const struct view_table *t, struct result_taken *out)
+{
+    struct tally *tally = tally_new(sizeof(struct wire_name_key), t->row_bytes / 8, 0);
+    const struct tally_row *rows;
+    char name[64];
+    size_t n;
+    int err;
+
+    snprintf(name, sizeof name, "%s_%u", t->map, e->side);
+    err = tally_take(tally, session_map(e->session, name));
+    n = err ? 0 : tally_all(tally, &rows);
+    for (size_t i = 0; i < n && !err; i++) {
+        const struct wire_name_key *key = rows[i].key;
+
+        err = result_add(out, key->vm, key->hash, rows[i].values);
+    }
+    tally_free(tally);
+    return err;
+}
+
+static int take(void *ctx, const struct view_table *t, struct result_taken *out)
+{
+    int err;
+
+    if (t->key == VIEW_TOTAL)
+        return take_total(ctx, t, out);
+    err = take_rows(ctx, t, out);
+    return err ? err : take_rest(ctx, t, out);
+}
+
+static const char *name(void *ctx, uint32_t vm, const struct wire_name *told)
+{
+    return session_name(((struct engine *)ctx)->session, vm, told);
+}
+
+static struct result_source source_of(struct engine *e, struct session *s)
+{
+    e->session = s;
+    return (struct result_source){e, take, name, session_sink(s), session_seconds(s)};
+}
+
 static int on_result(void *ctx, struct session *s)
 {
     struct engine *e = ctx;
+    struct result_source source = source_of(e, s);
 
-    return result_print(s, change_sides(e), e->on);
+    e->side = change_sides(e);
+    return result_print(&source, e->on);
 }
 
 static void on_record(void *ctx, struct session *s, const struct wire_header *header, size_t size)
 {
-    (void)ctx;
-    result_record(s, header, size);
+    struct result_source source = source_of(ctx, s);
+
+    result_record(&source, header, size);
 }
 
 /* ---- subcommands */

@@ -5,6 +5,7 @@
 
 #include "wire_user.h"
 
+void hist_add(struct wire_hist *hist, uint64_t value);
 /* The least value of a slot; of WIRE_HIST_SLOTS, where the last slot ends. */
 uint64_t hist_slot_low(int slot);
 /* Whether so many values were counted that a `share` (0 to 1) of them means something: one value at least lies above. */

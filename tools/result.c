@@ -2,15 +2,12 @@
 /* Invariant: the rows of a table add up to what was counted: those beyond the top, and what the kernel's side had no room for, are (other). */
 #include "result.h"
 
-#include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "hist.h"
-#include "tally.h"
 
 /* A row, or several with the same text: a stock emulator's processes go on at several places of a function. */
 struct line {
@@ -38,7 +35,7 @@ static struct wire_hist *hist_of(uint64_t *row, size_t at)
     return (struct wire_hist *)member(row, at);
 }
 
-static void merge_row(const struct view_table *t, uint64_t *to, uint64_t *from)
+void result_merge(const struct view_table *t, uint64_t *to, uint64_t *from)
 {
     for (const struct view_column *c = t->columns; c < t->columns + t->ncolumns; c++) {
         if (c->kind == VIEW_COUNTER)
@@ -62,44 +59,17 @@ static uint64_t weigh(const struct view_table *t, uint64_t *row)
 
 /* ---- reading */
 
-/* The row of a TOTAL table, summed over CPUs; zero from then on. */
-static int take_total(struct session *s, const struct view_table *t, uint32_t side, uint64_t *all)
+int result_add(struct result_taken *taken, uint32_t vm, uint64_t key, const uint64_t *words)
 {
-    int cpus = libbpf_num_possible_cpus(), map = session_map(s, t->map), err = 0;
-    size_t words = t->row_bytes / sizeof *all;
-    uint64_t *each = cpus > 0 ? calloc((size_t)cpus, t->row_bytes) : NULL;
+    struct result_row *rows = taken->nrows & (taken->nrows + 1) ? taken->rows : realloc(taken->rows, 2 * (taken->nrows + 1) * sizeof *rows);
+    uint64_t *copy = rows ? malloc(taken->row_bytes) : NULL;
 
-    if (!each)
+    taken->rows = rows ? rows : taken->rows;
+    if (!copy)
         return -ENOMEM;
-    if (bpf_map_lookup_elem(map, &side, each))
-        err = -errno;
-    for (int i = 0; !err && i < cpus; i++)
-        merge_row(t, all, each + (size_t)i * words);
-    memset(each, 0, (size_t)cpus * t->row_bytes);
-    if (!err && bpf_map_update_elem(map, &side, each, BPF_EXIST))
-        err = -errno;
-    free(each);
-    return err;
-}
-
-/* What the keyed table had no room for; zero from then on. */
-static int take_rest(struct session *s, const struct view_table *t, uint32_t side, uint64_t *all)
-{
-    uint64_t *rest = calloc(1, t->row_bytes);
-    char name[64];
-    int map, err = rest ? 0 : -ENOMEM;
-
-    snprintf(name, sizeof name, "%s_rest", t->map);
-    map = session_map(s, name);
-    if (!err && bpf_map_lookup_elem(map, &side, rest))
-        err = -errno;
-    if (!err) {
-        merge_row(t, all, rest);
-        memset(rest, 0, t->row_bytes);
-        err = bpf_map_update_elem(map, &side, rest, BPF_EXIST) ? -errno : 0;
-    }
-    free(rest);
-    return err;
+    memcpy(copy, words, taken->row_bytes);
+    taken->rows[taken->nrows++] = (struct result_row){vm, key, copy};
+    return 0;
 }
 
 static int compare_names(const void *a, const void *b)
@@ -125,7 +95,7 @@ static void merge_lines(struct counted *c)
         qsort(c->lines, c->nlines, sizeof *c->lines, compare_names);
     for (size_t i = 0; i < c->nlines; i++) {
         if (kept && !compare_names(&c->lines[kept - 1], &c->lines[i])) {
-            merge_row(c->table, c->lines[kept - 1].row, c->lines[i].row);
+            result_merge(c->table, c->lines[kept - 1].row, c->lines[i].row);
             free(c->lines[i].name);
             free(c->lines[i].row);
         } else {
@@ -139,56 +109,31 @@ static void merge_lines(struct counted *c)
         qsort(c->lines, kept, sizeof *c->lines, compare_weights);
 }
 
-static const char *name_row(struct session *s, const struct view_table *t, const struct wire_name_key *key, const uint64_t *row, char *buf,
-                            size_t size)
+static const char *name_row(const struct result_source *s, const struct view_table *t, const struct result_row *row, char *buf, size_t size)
 {
     if (t->key != VIEW_NUMBER)
-        return session_name(s, key->vm, (const struct wire_name *)row);
-    snprintf(buf, size, "%llu", (unsigned long long)key->hash);
+        return s->name(s->ctx, row->vm, (const struct wire_name *)row->words);
+    snprintf(buf, size, "%llu", (unsigned long long)row->key);
     return buf;
 }
 
-static int add_lines(struct session *s, struct counted *c, const struct tally_row *rows, size_t n)
+/* The rows' words become the lines'. */
+static int add_lines(const struct result_source *s, struct counted *c, struct result_taken *taken)
 {
     char buf[32];
 
-    c->lines = calloc(n + 1, sizeof *c->lines);
-    for (size_t i = 0; c->lines && i < n; i++) {
-        const struct wire_name_key *key = rows[i].key;
-        struct line line = {key->vm, strdup(name_row(s, c->table, key, rows[i].values, buf, sizeof buf)), malloc(c->table->row_bytes), 0};
+    c->lines = calloc(taken->nrows + 1, sizeof *c->lines);
+    for (size_t i = 0; c->lines && i < taken->nrows; i++) {
+        struct result_row *row = &taken->rows[i];
+        char *name = strdup(name_row(s, c->table, row, buf, sizeof buf));
 
-        if (!line.name || !line.row) {
-            free(line.name);
-            free(line.row);
+        if (!name)
             return -ENOMEM;
-        }
-        memcpy(line.row, rows[i].values, c->table->row_bytes);
-        merge_row(c->table, c->all, line.row);
-        c->lines[c->nlines++] = line;
+        result_merge(c->table, c->all, row->words);
+        c->lines[c->nlines++] = (struct line){row->vm, name, row->words, 0};
+        row->words = NULL;
     }
     return c->lines ? 0 : -ENOMEM;
-}
-
-static int take_rows(struct session *s, struct counted *c, uint32_t side)
-{
-    struct tally *tally = tally_new(sizeof(struct wire_name_key), c->table->row_bytes / 8, 0);
-    const struct tally_row *rows;
-    char name[64];
-    size_t n;
-    int err;
-
-    snprintf(name, sizeof name, "%s_%u", c->table->map, side);
-    err = tally_take(tally, session_map(s, name));
-    if (!err) {
-        n = tally_all(tally, &rows);
-        err = add_lines(s, c, rows, n);
-    }
-    tally_free(tally);
-    if (!err)
-        err = take_rest(s, c->table, side, c->all);
-    if (!err)
-        merge_lines(c);
-    return err;
 }
 
 static void free_counted(struct counted *c)
@@ -201,13 +146,21 @@ static void free_counted(struct counted *c)
     free(c->all);
 }
 
-static int take_table(struct session *s, struct counted *c, const struct view_table *table, uint32_t side)
+static int take_table(const struct result_source *s, struct counted *c, const struct view_table *table)
 {
+    struct result_taken taken = {.row_bytes = table->row_bytes, .rest = calloc(1, table->row_bytes)};
+    int err = taken.rest ? s->take(s->ctx, table, &taken) : -ENOMEM;
+
     c->table = table;
-    c->all = calloc(1, table->row_bytes);
-    if (!c->all)
-        return -ENOMEM;
-    return table->key == VIEW_TOTAL ? take_total(s, table, side, c->all) : take_rows(s, c, side);
+    c->all = taken.rest;
+    if (!err && table->key != VIEW_TOTAL)
+        err = add_lines(s, c, &taken);
+    if (!err)
+        merge_lines(c);
+    for (size_t i = 0; i < taken.nrows; i++)
+        free(taken.rows[i].words);
+    free(taken.rows);
+    return err;
 }
 
 /* ---- printing */
@@ -238,7 +191,7 @@ static struct sink_value make_cell(const struct view_column *c, const struct sho
     }
 }
 
-static void print_row(struct session *s, const struct view_table *t, const struct shown *row)
+static void print_row(const struct result_source *s, const struct view_table *t, const struct shown *row)
 {
     struct sink_value cells[SINK_MAX_COLUMNS];
     int n = 0;
@@ -246,7 +199,7 @@ static void print_row(struct session *s, const struct view_table *t, const struc
     for (const struct view_column *c = t->columns; c < t->columns + t->ncolumns; c++)
         if (c->head)
             cells[n++] = make_cell(c, row);
-    sink_row(session_sink(s), &t->sink, cells);
+    sink_row(s->sink, &t->sink, cells);
 }
 
 /* Takes the members of `part` from those of `whole`: what is left is the rest. */
@@ -260,9 +213,9 @@ static void subtract_row(const struct view_table *t, uint64_t *whole, uint64_t *
     }
 }
 
-static int print_table(struct session *s, struct counted *c)
+static int print_table(const struct result_source *s, struct counted *c)
 {
-    struct shown row = {0, "(other)", c->all, c->all, session_seconds(s)};
+    struct shown row = {0, "(other)", c->all, c->all, s->seconds};
     uint64_t *rest;
 
     if (c->table->key == VIEW_TOTAL) {
@@ -294,7 +247,7 @@ static enum sink_type hist_type(const struct view_block *b)
     return SINK_COUNT;
 }
 
-static int print_blocks(struct session *s, struct counted *tables, const bool on[VIEW_COUNT])
+static int print_blocks(const struct result_source *s, struct counted *tables, const bool on[VIEW_COUNT])
 {
     int err = 0;
 
@@ -304,21 +257,21 @@ static int print_blocks(struct session *s, struct counted *tables, const bool on
         if (!on[b->view])
             continue;
         if (b->hist)
-            sink_hist(session_sink(s), b->json, b->title, hist_type(b), hist_of(tables[b->table].all, b->at));
+            sink_hist(s->sink, b->json, b->title, hist_type(b), hist_of(tables[b->table].all, b->at));
         else
             err = print_table(s, &tables[b->table]);
     }
     return err;
 }
 
-int result_print(struct session *s, uint32_t side, const bool on[VIEW_COUNT])
+int result_print(const struct result_source *s, const bool on[VIEW_COUNT])
 {
     struct counted tables[VIEW_NTABLES] = {0};
     int err = 0;
 
     for (size_t i = 0; i < VIEW_NTABLES && !err; i++)
         if (on[view_table((enum view_table_id)i)->view])
-            err = take_table(s, &tables[i], view_table((enum view_table_id)i), side);
+            err = take_table(s, &tables[i], view_table((enum view_table_id)i));
     if (!err)
         err = print_blocks(s, tables, on);
     for (size_t i = 0; i < VIEW_NTABLES; i++)
@@ -337,7 +290,7 @@ static const char *pick_word(const char *words, uint32_t which, char *buf, size_
     return buf;
 }
 
-static struct sink_value make_attr(struct session *s, const struct view_attr *a, const struct wire_header *header, char *buf, size_t size)
+static struct sink_value make_attr(const struct result_source *s, const struct view_attr *a, const struct wire_header *header, char *buf, size_t size)
 {
     const void *at = (const char *)header + a->at;
     struct wire_pid pid;
@@ -350,7 +303,7 @@ static struct sink_value make_attr(struct session *s, const struct view_attr *a,
         pid = ev_id_wire(*(const ev_id *)at);
         snprintf(buf, size, "<%u.%u.%u>", pid.node, pid.id, pid.serial);
         return SINK_S(buf);
-    case VIEW_ATTR_NAME: return SINK_S(session_name(s, header->vm, at));
+    case VIEW_ATTR_NAME: return SINK_S(s->name(s->ctx, header->vm, at));
     case VIEW_ATTR_LABEL: return SINK_S(pick_word(a->texts, *(const uint32_t *)at, buf, size));
     default:
         memcpy(&number, at, sizeof number);
@@ -358,7 +311,7 @@ static struct sink_value make_attr(struct session *s, const struct view_attr *a,
     }
 }
 
-void result_record(struct session *s, const struct wire_header *header, size_t size)
+void result_record(const struct result_source *s, const struct wire_header *header, size_t size)
 {
     const struct view_record_kind *kind = view_record_kind(header->kind);
     struct sink_value cells[SINK_MAX_COLUMNS];
@@ -368,5 +321,5 @@ void result_record(struct session *s, const struct wire_header *header, size_t s
         return;
     for (int i = 0; i < kind->sink.ncolumns; i++)
         cells[i] = make_attr(s, &kind->attrs[i], header, texts[i], sizeof texts[i]);
-    sink_row(session_sink(s), &kind->sink, cells);
+    sink_row(s->sink, &kind->sink, cells);
 }

@@ -1,16 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What the tables of views counted, as rows of a sink: the kernel's side fills one side of each table while this reads the other.
- */
+/* What the tables and records of views hold, as rows of a sink; wherever they were counted. */
 #ifndef TOOLS_RESULT_H
 #define TOOLS_RESULT_H
 
-#include "session.h"
 #include "views.h"
 
-/* Prints the tables of the views that are on, from the side that nobody counts in any more, and empties it. Fails: -errno. */
-int result_print(struct session *s, uint32_t side, const bool on[VIEW_COUNT]);
+struct result_row {
+    uint32_t vm;
+    uint64_t key;    /* a NUMBER table's number */
+    uint64_t *words; /* struct row_<view>_<table> */
+};
+
+/* A table that was read. */
+struct result_taken {
+    struct result_row *rows;
+    size_t nrows, row_bytes;
+    uint64_t *rest; /* what there was no room for; of a TOTAL table its row */
+};
+/* Adds a copy of a row. Fails: -ENOMEM. */
+int result_add(struct result_taken *taken, uint32_t vm, uint64_t key, const uint64_t *words);
+
+/* Where results come from, and go to. */
+struct result_source {
+    void *ctx;
+    /* Reads a table and empties it: rows by result_add, the rest into *out->rest. Fails: -errno. */
+    int (*take)(void *ctx, const struct view_table *table, struct result_taken *out);
+    /* The text of a name: untrusted, good until the next. */
+    const char *(*name)(void *ctx, uint32_t vm, const struct wire_name *name);
+    struct sink *sink;
+    double seconds; /* that the result covers */
+};
+
+/* Adds the members of a row to those of another. */
+void result_merge(const struct view_table *table, uint64_t *to, uint64_t *from);
+/* Prints the tables of the views that are on. Fails: -errno. */
+int result_print(const struct result_source *source, const bool on[VIEW_COUNT]);
 /* Prints a record of a view; one that is too short, or none, is left out. */
-void result_record(struct session *s, const struct wire_header *header, size_t size);
+void result_record(const struct result_source *source, const struct wire_header *header, size_t size);
 
 #endif

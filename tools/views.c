@@ -27,11 +27,10 @@ const struct view_on view_ons[] = {
 };
 const size_t view_nons = sizeof view_ons / sizeof *view_ons;
 
-const struct view_state view_states[] = {
-#define STATE(view, state) {VIEW_##view, #view "_" #state, sizeof(struct state_##view##_##state) + 16},
+const struct view_state view_states[VIEW_NSTATES] = {
+#define STATE(view, state) {VIEW_##view, #view "_" #state, sizeof(struct state_##view##_##state)},
 #include "../bpf/views.def"
 };
-const size_t view_nstates = sizeof view_states / sizeof *view_states;
 
 #define AT_COUNTER(row, of) offsetof(struct row, of)
 #define AT_HIST AT_COUNTER

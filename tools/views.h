@@ -37,14 +37,19 @@ struct view_on {
 extern const struct view_on view_ons[];
 extern const size_t view_nons;
 
-/* Of states: the maps <view>_<state>_at, _more; of a place: where it tells whose it is. */
+enum view_state_id {
+#define STATE(view, state) VIEW_STATE_##view##_##state,
+#include "../bpf/views.def"
+    VIEW_NSTATES
+};
+
+/* Of states: the maps <view>_<state>_at, _more. */
 struct view_state {
     enum view_id view;
     const char *map;
-    size_t place_bytes;
+    size_t bytes;
 };
-extern const struct view_state view_states[];
-extern const size_t view_nstates;
+extern const struct view_state view_states[VIEW_NSTATES];
 
 enum view_key { VIEW_TOTAL, VIEW_NAME, VIEW_OWNER, VIEW_NUMBER };
 

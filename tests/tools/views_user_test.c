@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Views in user space: the handlers of bpf/view_<view>.h over events that are told by number, and their results. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "support.h"
+#include "views_user.h"
+
+static char *printed;
+static size_t nprinted;
+static struct sink sink;
+static struct result_source source;
+
+static const char *name_of(void *ctx, uint32_t vm, const struct wire_name *name)
+{
+    static char text[96];
+
+    (void)ctx, (void)vm;
+    snprintf(text, sizeof text, "%u:%u:%u", (unsigned)name->words[0], (unsigned)name->words[1], (unsigned)name->words[2]);
+    return text;
+}
+
+static void told(void *ctx, const struct wire_header *record, size_t size)
+{
+    result_record(ctx, record, size);
+}
+
+static void begin(bool events)
+{
+    struct view_settings settings = {.on = {[VIEW_spawns] = 1, [VIEW_msglat] = 1, [VIEW_gc] = 1}};
+
+    for (int i = 0; i < VIEW_COUNT; i++)
+        settings.events[i] = events;
+    sink_init(&sink, open_memstream(&printed, &nprinted), true, false);
+    source = (struct result_source){NULL, views_user_take, name_of, &sink, 1};
+    ck_assert_int_eq(views_user_begin(&settings, told, &source), 0);
+}
+
+/* What was printed until now. */
+static const char *result(void)
+{
+    static const bool on[VIEW_COUNT] = {[VIEW_spawns] = true, [VIEW_msglat] = true, [VIEW_gc] = true};
+
+    ck_assert_int_eq(result_print(&source, on), 0);
+    ck_assert_int_eq(sink_flush(&sink), 0);
+    return printed;
+}
+
+static void end(void)
+{
+    views_user_end();
+    fclose(sink.out);
+    free(printed);
+}
+
+static struct ev_head head(enum batch_event event, uint64_t ns)
+{
+    return (struct ev_head){.time_ns = ns, .vm = 17, .event = (uint16_t)event};
+}
+
+static void spawn(uint32_t number, uint64_t ns)
+{
+    views_user_tell(&(union ev_any){.process__spawn = {head(BATCH_process__spawn, ns), ev_id_of_pid(number, 0), ev_mfa_of_atoms(5, 6, 1)}});
+}
+
+static void exit_of(uint32_t number, uint64_t ns)
+{
+    views_user_tell(&(union ev_any){.process__exit = {head(BATCH_process__exit, ns), ev_id_of_pid(number, 0), ev_term_of(BATCH_SHAPE_ATOM, 0, 9)}});
+}
+
+START_TEST(test_views_user_counts_births_deaths_and_lifetimes)
+{
+    begin(true);
+    for (uint32_t i = 0; i < 23; i++)
+        spawn(i, 1000);
+    for (uint32_t i = 0; i < 19; i++)
+        exit_of(i, 1000 + 4096);
+    exit_of(7, 6000); /* which ended before */
+    const char *out = result();
+
+    ck_assert_int_eq(support_number(out, "\"type\":\"spawns\"", "births"), 23);
+    ck_assert_int_eq(support_number(out, "\"type\":\"spawns\"", "deaths"), 20);
+    ck_assert_int_eq(support_number(out, "\"type\":\"spawns\"", "unseen"), 1);
+    ck_assert_int_eq(support_number(out, "\"spawns_lifetimes\"", "count"), 19);
+    ck_assert_int_eq(support_number(out, "\"spawns_lifetimes\"", "sum_ns"), 19 * 4096);
+    ck_assert_int_eq(support_number(out, "\"mfa\":\"5:6:1\"", "count"), 23);
+    ck_assert_int_eq(support_lines(out, "\"event\":\"birth\""), 23);
+    ck_assert_int_eq(support_lines(out, "\"event\":\"death\""), 20);
+    ck_assert_int_eq(support_lines(out, "\"lived_ns\":4096"), 19);
+    end();
+}
+END_TEST
+
+START_TEST(test_views_user_measures_waits_and_pauses)
+{
+    ev_id pid = ev_id_of_pid(3, 1);
+
+    begin(false);
+    spawn(4, 10);
+    for (int i = 0; i < 7; i++)
+        views_user_tell(&(union ev_any){.message__send = {.head = head(BATCH_message__send, 100 + (uint64_t)i), .receiver = pid}});
+    views_user_tell(&(union ev_any){.process__scheduled = {head(BATCH_process__scheduled, 100 + 2048), pid, ev_mfa_of_atoms(1, 2, 3)}});
+    views_user_tell(&(union ev_any){.message__send = {.head = head(BATCH_message__send, 3000), .receiver = pid}});
+    views_user_tell(&(union ev_any){.gc_major__start = {head(BATCH_gc_major__start, 4000), ev_id_of_pid(4, 0), 0}});
+    views_user_tell(&(union ev_any){.gc_major__end = {head(BATCH_gc_major__end, 4000 + 8192), ev_id_of_pid(4, 0), 610}});
+    const char *out = result();
+
+    ck_assert_int_eq(support_number(out, "\"type\":\"msglat\"", "messages"), 8);
+    ck_assert_int_eq(support_number(out, "\"type\":\"msglat\"", "to_running"), 1);
+    ck_assert_int_eq(support_number(out, "\"mfa\":\"1:2:3\"", "wakeups"), 1);
+    ck_assert_int_eq(support_number(out, "\"mfa\":\"1:2:3\"", "max_ns"), 2048);
+    ck_assert_int_eq(support_number(out, "\"type\":\"gc\"", "major"), 1);
+    ck_assert_int_eq(support_number(out, "\"owner\":\"5:6:1\"", "reclaimed_words"), 610);
+    ck_assert_int_eq(support_number(out, "\"owner\":\"5:6:1\"", "max_ns"), 8192);
+    end();
+}
+END_TEST
+
+/* A result begins empty, but what is kept by process stays until the VM ends. */
+START_TEST(test_views_user_results_begin_empty_and_a_vm_that_ended_is_forgotten)
+{
+    begin(false);
+    spawn(1, 10);
+    spawn(2, 10);
+    result();
+    exit_of(1, 20);
+    views_user_drop_vm(17);
+    exit_of(2, 30);
+    result();
+    const char *last = strstr(printed + 1, "{\"time\""); /* behind the first line */
+
+    while (last && strstr(last + 1, "\"type\":\"spawns\","))
+        last = strstr(last + 1, "\"type\":\"spawns\",");
+    ck_assert_ptr_nonnull(last);
+    ck_assert_int_eq(support_number(last, "\"type\":\"spawns\"", "births"), 0);
+    ck_assert_int_eq(support_number(last, "\"type\":\"spawns\"", "deaths"), 2);
+    ck_assert_int_eq(support_number(last, "\"type\":\"spawns\"", "unseen"), 1);
+    end();
+}
+END_TEST
+
+/* Twice as many names as there is room for: rows and the rest add up. */
+START_TEST(test_views_user_full_table_is_counted_and_rows_add_up)
+{
+    long shown = 0;
+
+    begin(false);
+    for (uint32_t i = 0; i < 2 * 8192; i++)
+        views_user_tell(&(union ev_any){.process__spawn = {head(BATCH_process__spawn, 5), ev_id_of_pid(i, 0), ev_mfa_of_atoms(i + 1, 6, 1)}});
+    const char *out = result();
+
+    for (const char *at = out; (at = strstr(at, "\"spawns_by_mfa\",")); at++)
+        shown += support_number(at - 40, "\"spawns_by_mfa\"", "count");
+    ck_assert_int_eq(shown, 2 * 8192);
+    ck_assert_int_eq(support_number(out, "(other)", "count"), 2 * 8192 - 20);
+    ck_assert_uint_eq(views_user_lost(), 8192);
+    end();
+}
+END_TEST
+
+Suite *views_user_suite(void)
+{
+    Suite *suite = suite_create("views_user");
+    TCase *all = tcase_create("all");
+
+    tcase_add_test(all, test_views_user_counts_births_deaths_and_lifetimes);
+    tcase_add_test(all, test_views_user_measures_waits_and_pauses);
+    tcase_add_test(all, test_views_user_results_begin_empty_and_a_vm_that_ended_is_forgotten);
+    tcase_add_test(all, test_views_user_full_table_is_counted_and_rows_add_up);
+    suite_add_tcase(suite, all);
+    return suite;
+}

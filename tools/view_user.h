@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The accessors of bpf/view.bpf.h and bpf/view_name.bpf.h in user space, for the same handlers: tables are hash tables, and there is one side,
+ * because nobody counts while it is read. For views_user.c, which has the state: view_user_hold(). An event here knows all by number:
+ * there is nothing to read later.
+ */
+#ifndef TOOLS_VIEW_USER_H
+#define TOOLS_VIEW_USER_H
+
+#include <string.h>
+
+#include "hist.h"
+#include "view_store.h"
+#include "views.h"
+
+#define VIEW_INLINE static inline __attribute__((unused))
+#define VIEW_ON(view) (view_user.settings.on[VIEW_##view])
+#define VIEW_FILTER(view, filter) (view_user.settings.filters[VIEW_FILTER_##view##_##filter])
+
+struct name_text {
+    __u64 words[WIRE_NAME_BYTES / 8];
+    __u32 form, used;
+};
+
+struct view_user {
+    struct view_settings settings;
+    struct view_store tables[VIEW_NTABLES], states[VIEW_NSTATES + 1], names;
+    uint64_t *rest[VIEW_NTABLES]; /* the row of what there is no room for; of a TOTAL table its row */
+    void (*told)(void *ctx, const struct wire_header *record, size_t size);
+    void *ctx;
+    uint64_t lost; /* rows and states that there was no room for */
+    union {
+        struct wire_header header;
+#define EVENT(view, record, json) struct told_##view##_##record view##_##record;
+#include "../bpf/views.def"
+    } record;
+};
+static struct view_user view_user;
+
+enum { VIEW_USER_STATES = 1 << 20, VIEW_USER_NAMES = 1 << 16 };
+
+/* ---- of events */
+
+VIEW_INLINE __u64 view_ns(const struct ev_head *h)
+{
+    return h->time_ns;
+}
+
+VIEW_INLINE void view_words(struct name_text *out, __u32 form, __u64 first, __u64 second, __u64 third)
+{
+    *out = (struct name_text){.words = {first, second, third}, .form = form, .used = 24};
+}
+
+VIEW_INLINE void view_mfa(const struct ev_head *h, ev_mfa mfa, struct name_text *out)
+{
+    (void)h;
+    if (mfa)
+        view_words(out, WIRE_MFA, ev_mfa_module(mfa), ev_mfa_function(mfa), ev_mfa_arity(mfa));
+    else
+        view_words(out, WIRE_MFA, WIRE_NO_ATOM, WIRE_NO_ATOM, 255);
+}
+
+VIEW_INLINE void view_term(const struct ev_head *h, ev_term term, struct name_text *out)
+{
+    (void)h;
+    view_words(out, WIRE_REASON, ev_term_shape(term),
+               ev_term_shape(term) == BATCH_SHAPE_SMALL ? (__u64)(__s64)ev_term_small(term) : ev_term_atom(term),
+               ev_term_holder(term, 0) | ev_term_holder(term, 1) << 8);
+}
+
+VIEW_INLINE void view_shape(const struct name_text *name, struct name_text *out)
+{
+    *out = *name;
+}
+
+VIEW_INLINE void view_pid(ev_id id, struct name_text *out)
+{
+    view_words(out, WIRE_PROCESS, id, 0, 0);
+}
+
+VIEW_INLINE __u64 name_hash(const struct name_text *name)
+{
+    __u64 hash = name->form;
+
+    for (size_t i = 0; i < 3; i++) {
+        hash = (hash ^ name->words[i]) * 0x9e3779b97f4a7c15u;
+        hash ^= hash >> 29;
+    }
+    return hash;
+}
+
+VIEW_INLINE void name_copy(struct wire_name *to, const struct name_text *name)
+{
+    to->form = name->form;
+    memcpy(to->words, name->words, sizeof to->words);
+}
+
+/* No event here comes from a stock emulator's memory. */
+VIEW_INLINE int view_owner_at(__u64 where, struct name_text *out)
+{
+    (void)where, (void)out;
+    return -1;
+}
+
+VIEW_INLINE __u64 view_keep_name(const struct ev_head *h, const struct name_text *name)
+{
+    __u64 key = name_hash(name);
+    struct wire_name *kept = view_store_find(&view_user.names, h->vm, key, true);
+
+    if (kept)
+        name_copy(kept, name);
+    else
+        view_user.lost++;
+    return kept ? key : 0;
+}
+
+VIEW_INLINE int view_kept_name(const struct ev_head *h, __u64 key, struct name_text *out)
+{
+    const struct wire_name *kept = view_store_find(&view_user.names, h->vm, key, false);
+
+    if (!kept)
+        return -1;
+    view_words(out, (__u32)kept->form, kept->words[0], kept->words[1], kept->words[2]);
+    return 0;
+}
+
+/* ---- tables, states, records */
+
+#define VIEW_ADD(row, member, n)                                                                   \
+    do {                                                                                           \
+        __typeof__(row) view_row = (row);                                                          \
+        if (view_row)                                                                              \
+            view_row->member += (n);                                                               \
+    } while (0)
+#define VIEW_OBSERVE(row, member, value)                                                           \
+    do {                                                                                           \
+        __typeof__(row) view_row = (row);                                                          \
+        if (view_row)                                                                              \
+            hist_add(&view_row->member, value);                                                    \
+    } while (0)
+
+VIEW_INLINE void *view_user_row(enum view_table_id table, uint64_t vm, uint64_t key)
+{
+    void *row = view_store_find(&view_user.tables[table], vm, key, true);
+
+    view_user.lost += !row;
+    return row ? row : view_user.rest[table];
+}
+
+#define VIEW_ROW_TOTAL(view, table)                                                                \
+    VIEW_INLINE struct row_##view##_##table *view##_##table##_row(const struct ev_head *h)         \
+    {                                                                                              \
+        (void)h;                                                                                   \
+        return (void *)view_user.rest[VIEW_TABLE_##view##_##table];                                \
+    }
+#define VIEW_ROW_NAME(view, table)                                                                 \
+    VIEW_INLINE struct row_##view##_##table *view##_##table##_row(const struct ev_head *h, const struct name_text *name) \
+    {                                                                                              \
+        struct row_##view##_##table *row = view_user_row(VIEW_TABLE_##view##_##table, h->vm, name_hash(name)); \
+                                                                                                   \
+        if (row && !row->name.form && !row->name.words[0])                                         \
+            name_copy(&row->name, name);                                                           \
+        return row;                                                                                \
+    }
+#define VIEW_ROW_OWNER VIEW_ROW_NAME
+#define VIEW_ROW_NUMBER(view, table)                                                               \
+    VIEW_INLINE struct row_##view##_##table *view##_##table##_row(const struct ev_head *h, __u64 number) \
+    {                                                                                              \
+        return view_user_row(VIEW_TABLE_##view##_##table, h->vm, number);                          \
+    }
+#define TABLE(view, table, json, title, key, size, top) VIEW_ROW_##key(view, table)
+#include "../bpf/views.def"
+
+#define STATE(view, kept)                                                                          \
+    VIEW_INLINE struct state_##view##_##kept *view##_##kept##_get(const struct ev_head *h, ev_id id) \
+    {                                                                                              \
+        return view_store_find(&view_user.states[VIEW_STATE_##view##_##kept], h->vm, id, false);   \
+    }                                                                                              \
+    VIEW_INLINE struct state_##view##_##kept *view##_##kept##_upsert(const struct ev_head *h, ev_id id) \
+    {                                                                                              \
+        void *state = view_store_find(&view_user.states[VIEW_STATE_##view##_##kept], h->vm, id, true); \
+                                                                                                   \
+        view_user.lost += !state;                                                                  \
+        return state;                                                                              \
+    }                                                                                              \
+    VIEW_INLINE bool view##_##kept##_take(const struct ev_head *h, ev_id id, struct state_##view##_##kept *out) \
+    {                                                                                              \
+        struct state_##view##_##kept *state = view##_##kept##_get(h, id);                          \
+                                                                                                   \
+        if (!state)                                                                                \
+            return false;                                                                          \
+        *out = *state;                                                                             \
+        view_store_drop(&view_user.states[VIEW_STATE_##view##_##kept], h->vm, id);                 \
+        return true;                                                                               \
+    }
+#include "../bpf/views.def"
+
+#define EVENT(view, told, json)                                                                    \
+    VIEW_INLINE struct told_##view##_##told *view##_##told##_record(const struct ev_head *h, __u64 ns) \
+    {                                                                                              \
+        if (!view_user.settings.events[VIEW_##view])                                               \
+            return NULL;                                                                           \
+        view_user.record.header = (struct wire_header){ns, h->vm, VIEW_RECORD_##view##_##told};    \
+        return &view_user.record.view##_##told;                                                    \
+    }
+#include "../bpf/views.def"
+#define VIEW_TELL(record) view_user.told(view_user.ctx, &(record)->header, sizeof *(record))
+
+#endif
