@@ -382,11 +382,11 @@ static Term list_bucket(const struct ets_hash *h, struct heap *heap, uint32_t bu
 static Term list_nth(const struct ets_tree *t, struct heap *heap, size_t n)
 {
 	struct tree_walk w;
-	struct ets_object *o = tree_walk_start(&w, t, false, NULL, NULL);
+	const struct ets_object *o = tree_walk_start(&w, t, false, NULL, NULL);
 
 	while (n-- > 0 && o != NULL)
 		o = tree_walk_step(&w, false);
-	return heap_cons(heap, object_copy_to_heap(o, heap), NIL);
+	return list_objects(o, NULL, heap);
 }
 
 Term bif_ets_slot_2(Process *p, Term *args)

@@ -406,8 +406,9 @@ static const Term info_items[] = {
 
 Term bif_ets_info_1(Process *p, Term *args)
 {
+	enum { ITEMS = sizeof(info_items) / sizeof(info_items[0]), ITEM_WORDS = 2 + 3 };
 	struct ets_hold hold;
-	Term list = NIL;
+	Term *at, list = NIL;
 
 	switch (table_hold(&hold, p, args[0], ETS_INFO)) {
 	case ETS_OK:
@@ -417,10 +418,14 @@ Term bif_ets_info_1(Process *p, Term *args)
 	default:
 		return exc_hold(p, &hold);
 	}
-	for (size_t i = 0; i < sizeof(info_items) / sizeof(info_items[0]); i++) {
-		Term value = describe(hold.table, &p->heap, info_items[i]);
-
-		list = heap_cons(&p->heap, heap_tuple(&p->heap, info_items[i], value), list);
+	at = heap_alloc(&p->heap, ITEMS * ITEM_WORDS);
+	for (size_t i = 0; i < ITEMS; i++, at += ITEM_WORDS) {
+		at[0] = term_from_boxed(at + 2);
+		at[1] = list;
+		at[2] = HEADER(2, SUB_TUPLE);
+		at[3] = info_items[i];
+		at[4] = describe(hold.table, &p->heap, info_items[i]);
+		list = term_from_cons(at);
 	}
 	table_release(&hold);
 	return list;

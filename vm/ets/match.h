@@ -2,12 +2,13 @@
 /* Match specifications, compiled to small programs that run over one term at a time.
  * A program is clauses, tried in turn: the head's operations walk the term with a cursor and bind variables, the guards' and the
  * body's work on a stack. Both dialects are of the reference manual, "Match Specifications in Erlang".
- * Invariant: a program's constants stand in its own fragment, so that it depends on nothing but itself.
+ * Invariant: a program's constants stand in its own memory, so that it depends on nothing but itself.
  * Depth and length of a specification cost no C stack. */
 #ifndef VM_ETS_MATCH_H
 #define VM_ETS_MATCH_H
 
 #include "data/print.h"
+#include "ets/object.h"
 #include "heap/refbin.h"
 #include "proc/process.h"
 
@@ -73,16 +74,18 @@ struct match_clause {
 struct match_program {
 	struct resource resource; /* first */
 	enum match_dialect dialect;
-	struct match_op *ops;
+	struct match_op *ops; /* fixed_ops, or in a block of their own */
 	uint32_t op_count;
-	struct match_clause *clauses;
 	uint32_t clause_count;
+	struct match_clause *clauses; /* in the program's block, as `constants` and `open` are */
 	uint32_t variables;  /* with temporaries */
 	uint32_t stack;      /* words */
 	uint32_t cursors;
-	struct fragment *constants;
+	Term *constants;
 	size_t constant_words;
+	Term *off_heap;      /* of the constants */
 	uint8_t *open;       /* a bit for each of the constants' words: the object there holds a variable or a map */
+	struct match_op fixed_ops[];
 };
 
 /* What was wrong with a specification. */
@@ -125,6 +128,7 @@ struct match_context {
 	Process *p;
 	const struct match_program *program;
 	Term subject;
+	const struct ets_object *object; /* whose tuple the subject is, or NULL */
 	bool copies;         /* subjects stand outside p's heap: results are copied to it */
 	Term *variables, *stack;
 	const Term **cursors;
@@ -138,5 +142,7 @@ void match_begin(struct match_context *c, Process *p, const struct match_program
 void match_end(struct match_context *c);
 /* The body's value for the first clause that fits; TERM_NONE when none does. GC: none. */
 Term match_run(struct match_context *c, Term subject);
+/* The same for a stored object. */
+Term match_run_object(struct match_context *c, const struct ets_object *o);
 
 #endif

@@ -71,13 +71,16 @@ struct variable {
 	uint32_t slot;
 };
 
+/* Most specifications are small: their arrays stand in the compiler, which stands on the C stack. */
+enum { FIXED_WORKS = 32, FIXED_VARIABLES = 16, FIXED_LABELS = 8, FIXED_FRAMES = 16 };
+
 struct compiler {
 	struct match_program *m;
 	match_find_fn find;
 	struct match_errors *errors;
 	bool failed;
 	bool in_guard;
-	uint32_t op_room;
+	size_t op_count, op_room;   /* of the program */
 	struct work *works;
 	size_t work_count, work_room;
 	struct variable *variables; /* of the clause, by number */
@@ -85,17 +88,55 @@ struct compiler {
 	uint32_t slots;             /* of the clause, temporaries too */
 	uint32_t stack, cursors;    /* now */
 	uint32_t *labels;           /* operation of each */
-	uint32_t label_count, label_room;
+	size_t label_count, label_room;
+	struct work fixed_works[FIXED_WORKS];
+	struct variable fixed_variables[FIXED_VARIABLES];
+	uint32_t fixed_labels[FIXED_LABELS];
 };
 
-/* Room for one more; doubles. */
-#define GROW(array, count, room) \
+static void begin_compiling(struct compiler *c, match_find_fn find, struct match_errors *errors)
+{
+	c->m = NULL;
+	c->find = find;
+	c->errors = errors;
+	c->failed = false;
+	c->works = c->fixed_works;
+	c->variables = c->fixed_variables;
+	c->labels = c->fixed_labels;
+	c->op_count = c->work_count = 0;
+	c->work_room = FIXED_WORKS;
+	c->variable_room = FIXED_VARIABLES;
+	c->label_room = FIXED_LABELS;
+}
+
+/* Twice the room for an array that began as `fixed`. */
+static __attribute__((noinline)) void *double_room(void *array, const void *fixed, size_t *room, size_t size)
+{
+	size_t bytes = *room * size;
+
+	*room *= 2;
+	return array == fixed ? memcpy(mem_alloc(2 * bytes), fixed, bytes) : mem_realloc(array, 2 * bytes);
+}
+
+/* Room for one more. */
+#define GROW(array, fixed, count, room) \
 	do { \
-		if ((count) == (room)) { \
-			(room) = (room) ? (room) * 2 : 16; \
-			(array) = mem_realloc((array), (room) * sizeof(*(array))); \
-		} \
+		if (unlikely((count) == (room))) \
+			(array) = double_room((array), (fixed), &(room), sizeof(*(array))); \
 	} while (0)
+
+static void free_array(void *array, const void *fixed)
+{
+	if (array != fixed)
+		mem_free(array);
+}
+
+static void end_compiling(struct compiler *c)
+{
+	free_array(c->works, c->fixed_works);
+	free_array(c->variables, c->fixed_variables);
+	free_array(c->labels, c->fixed_labels);
+}
 
 static __attribute__((format(printf, 3, 4))) void add_text(struct compiler *c, Term t, const char *format, ...)
 {
@@ -139,7 +180,7 @@ void match_errors_free(struct match_errors *e)
 }
 
 /* What an operation leaves on the stack, less what it takes. */
-static int stack_effect(const struct match_op *op)
+static inline int stack_effect(const struct match_op *op)
 {
 	switch ((enum match_code)op->code) {
 	case MATCH_PUSH: case MATCH_PUSH_VAR: case MATCH_PUSH_ALL: case MATCH_PUSH_SUBJECT: case MATCH_PUSH_SELF:
@@ -148,60 +189,65 @@ static int stack_effect(const struct match_op *op)
 		return 1 - (int)op->n;
 	case MATCH_MAKE_MAP:
 		return 1 - 2 * (int)op->n;
-	case MATCH_MAKE_CONS: case MATCH_AND_ALSO: case MATCH_OR_ELSE: case MATCH_GUARD: case MATCH_DROP:
-	case MATCH_RETURN:
-	case MATCH_LESS: case MATCH_LESS_EQUAL: case MATCH_MORE: case MATCH_MORE_EQUAL:
-	case MATCH_EQUAL: case MATCH_NOT_EQUAL: case MATCH_EXACT: case MATCH_NOT_EXACT:
-		return -1;
-	default:
+	case MATCH_BODY:
 		return 0;
+	default:
+		return -1;
 	}
 }
 
-static void emit(struct compiler *c, struct match_op op)
+/* How many places the head keeps from the operation on, less before. */
+static int cursor_effect(const struct match_op *op)
+{
+	return op->code == MATCH_BACK ? -1 : op->copies;
+}
+
+static inline void emit(struct compiler *c, struct match_op op)
 {
 	struct match_program *m = c->m;
 
-	GROW(m->ops, m->op_count, c->op_room);
-	m->ops[m->op_count++] = op;
-	c->stack += (uint32_t)stack_effect(&op);
-	if (c->stack > m->stack)
-		m->stack = c->stack;
-	switch (op.code) {
-	case MATCH_TUPLE: case MATCH_CONS: case MATCH_MAP:
-		c->cursors += op.copies;
-		if (c->cursors > m->cursors)
-			m->cursors = c->cursors;
-		break;
-	case MATCH_BACK:
-		c->cursors--;
-		break;
-	default:
-		break;
+	GROW(m->ops, m->fixed_ops, c->op_count, c->op_room);
+	m->ops[c->op_count++] = op;
+	if (op.code <= MATCH_BACK) {
+		c->cursors += (uint32_t)cursor_effect(&op);
+		m->cursors = c->cursors > m->cursors ? c->cursors : m->cursors;
+	} else {
+		c->stack += (uint32_t)stack_effect(&op);
+		m->stack = c->stack > m->stack ? c->stack : m->stack;
 	}
 }
 
 #define OP(...) ((struct match_op){ __VA_ARGS__ })
 
-static void push_work(struct compiler *c, struct work w)
+static struct work *push_work(struct compiler *c)
 {
-	GROW(c->works, c->work_count, c->work_room);
-	c->works[c->work_count++] = w;
+	GROW(c->works, c->fixed_works, c->work_count, c->work_room);
+	return &c->works[c->work_count++];
 }
 
 static void push_op(struct compiler *c, struct match_op op)
 {
-	push_work(c, (struct work){ .kind = WORK_EMIT, .op = op });
+	struct work *w = push_work(c);
+
+	w->kind = WORK_EMIT;
+	w->op = op;
 }
 
 static void push_expression(struct compiler *c, Term t)
 {
-	push_work(c, (struct work){ .kind = WORK_EXPRESSION, .term = t });
+	struct work *w = push_work(c);
+
+	w->kind = WORK_EXPRESSION;
+	w->term = t;
 }
 
 static void push_pattern(struct compiler *c, Term t, bool is_last)
 {
-	push_work(c, (struct work){ .kind = WORK_PATTERN, .term = t, .is_last = is_last });
+	struct work *w = push_work(c);
+
+	w->kind = WORK_PATTERN;
+	w->term = t;
+	w->is_last = is_last;
 }
 
 /* ---- variables */
@@ -254,7 +300,7 @@ static void count_slots(struct compiler *c)
 /* ---- open terms */
 static size_t constant_index(const struct match_program *m, Term t)
 {
-	size_t i = (size_t)(term_ptr(t) - m->constants->words);
+	size_t i = (size_t)(term_ptr(t) - m->constants);
 
 	ENSURE(i < m->constant_words);
 	return i;
@@ -290,13 +336,12 @@ static bool is_container(Term t)
 /* Finds the objects that hold variables or maps, innermost first. */
 static void mark_open(struct match_program *m, Term t)
 {
-	struct frame *frames = NULL;
-	size_t count = 0, room = 0;
+	struct frame fixed[FIXED_FRAMES], *frames = fixed;
+	size_t count = 0, room = FIXED_FRAMES;
 	bool open = false;       /* of the object just left */
 
 	if (!is_container(t))
 		return;
-	GROW(frames, count, room);
 	frames[count++] = (struct frame){ t, 0, false };
 	while (count > 0) {
 		struct frame *f = &frames[count - 1];
@@ -314,7 +359,7 @@ static void mark_open(struct match_program *m, Term t)
 			if (term_is_atom(inner)) {
 				f->open |= inner == am_underscore || match_variable_number(inner) >= 0;
 			} else if (is_container(inner)) {
-				GROW(frames, count, room);
+				GROW(frames, fixed, count, room);
 				frames[count++] = (struct frame){ inner, 0, false };
 			}
 			continue;
@@ -327,7 +372,7 @@ static void mark_open(struct match_program *m, Term t)
 		}
 		count--;
 	}
-	mem_free(frames);
+	free_array(frames, fixed);
 }
 
 /* ---- heads */
@@ -360,7 +405,7 @@ static void compile_variable(struct compiler *c, long number)
 		emit(c, OP(.code = MATCH_SAME, .n = c->variables[at].slot));
 		return;
 	}
-	GROW(c->variables, c->variable_count, c->variable_room);
+	GROW(c->variables, c->fixed_variables, c->variable_count, c->variable_room);
 	memmove(&c->variables[at + 1], &c->variables[at], (c->variable_count - at) * sizeof(*c->variables));
 	c->variables[at] = (struct variable){ number, c->slots++ };
 	c->variable_count++;
@@ -447,7 +492,8 @@ static void fail_expression(struct compiler *c, Term t, const char *text)
 static void compile_shortcut(struct compiler *c, Term t, uint8_t code)
 {
 	size_t n = tuple_arity(t);
-	uint32_t label = c->label_count;
+	uint32_t label = (uint32_t)c->label_count;
+	struct work *w;
 
 	if (n == 1) {
 		fail_expression(c, t, code == MATCH_AND_ALSO ?
@@ -455,9 +501,11 @@ static void compile_shortcut(struct compiler *c, Term t, uint8_t code)
 				"Special form 'orelse' called without arguments in @.");
 		return;
 	}
-	GROW(c->labels, c->label_count, c->label_room);
+	GROW(c->labels, c->fixed_labels, c->label_count, c->label_room);
 	c->labels[c->label_count++] = 0;
-	push_work(c, (struct work){ .kind = WORK_LABEL, .op.n = label });
+	w = push_work(c);
+	w->kind = WORK_LABEL;
+	w->op.n = label;
 	for (size_t i = n; i >= 2; i--) {
 		if (i < n)
 			push_op(c, OP(.code = code, .n = label));
@@ -598,20 +646,20 @@ static void compile_expression(struct compiler *c, Term t)
 static void run_works(struct compiler *c)
 {
 	while (c->work_count > 0) {
-		struct work w = c->works[--c->work_count];
+		const struct work *w = &c->works[--c->work_count]; /* until the next is pushed */
 
-		switch (w.kind) {
+		switch (w->kind) {
 		case WORK_PATTERN:
-			compile_pattern(c, w.term, w.is_last);
+			compile_pattern(c, w->term, w->is_last);
 			break;
 		case WORK_EXPRESSION:
-			compile_expression(c, w.term);
+			compile_expression(c, w->term);
 			break;
 		case WORK_EMIT:
-			emit(c, w.op);
+			emit(c, w->op);
 			break;
 		case WORK_LABEL:
-			c->labels[w.op.n] = c->m->op_count;
+			c->labels[w->op.n] = (uint32_t)c->op_count;
 			break;
 		}
 	}
@@ -664,9 +712,9 @@ static void compile_body(struct compiler *c, Term body)
 	}
 }
 
-static void resolve_labels(struct compiler *c, uint32_t start)
+static void resolve_labels(struct compiler *c, size_t start)
 {
-	for (uint32_t i = start; i < c->m->op_count; i++) {
+	for (size_t i = start; i < c->op_count; i++) {
 		struct match_op *op = &c->m->ops[i];
 
 		if (op->code == MATCH_AND_ALSO || op->code == MATCH_OR_ELSE)
@@ -688,14 +736,15 @@ static void compile_clause(struct compiler *c, struct match_clause *clause)
 	}
 	c->variable_count = c->label_count = 0;
 	c->slots = c->stack = c->cursors = 0;
-	clause->start = c->m->op_count;
+	clause->start = (uint32_t)c->op_count;
 	mark_open(c->m, clause->head);
 	push_pattern(c, clause->head, true);
 	run_works(c);
 	compile_guards(c, clause->guards);
 	c->stack = 0;
 	compile_body(c, clause->body);
-	resolve_labels(c, clause->start);
+	if (c->label_count > 0)
+		resolve_labels(c, clause->start);
 }
 
 /* ---- programs */
@@ -703,10 +752,8 @@ static void release_program(struct resource *r)
 {
 	struct match_program *m = (struct match_program *)r;
 
-	mem_free(m->ops);
-	mem_free(m->clauses);
-	fragment_free(m->constants);
-	mem_free(m->open);
+	free_array(m->ops, m->fixed_ops);
+	off_heap_free(m->off_heap);
 	mem_free(m);
 }
 
@@ -734,49 +781,49 @@ static const char *count_clauses(Term spec, bool may_be_empty, uint32_t *count)
 	return NULL;
 }
 
-static struct match_program *new_program(Term spec, enum match_dialect dialect, uint32_t clauses)
+/* Makes c->m, with room for as many operations as most specifications of this size need. */
+static void new_program(struct compiler *c, Term spec, enum match_dialect dialect, uint32_t clauses)
 {
-	struct match_program *m = mem_zalloc(sizeof(*m));
-	size_t words = copy_flat_size_words(spec);
-	uint32_t i = 0;
+	size_t words = copy_flat_size_words(spec), open_bytes = words / 8 + 1, ops = words / 2 + 4;
+	struct match_program *m = mem_alloc(sizeof(*m) + ops * sizeof(*m->ops) + clauses * sizeof(*m->clauses) +
+					    words * sizeof(Term) + open_bytes);
 	Term *top;
 
+	*m = (struct match_program){ .dialect = dialect, .clause_count = clauses, .constant_words = words };
 	resource_init(&m->resource, &program_type);
-	m->dialect = dialect;
-	m->constants = fragment_new(words);
-	top = m->constants->words;
-	spec = copy_term_whole(spec, &top, &m->constants->off_heap);
-	m->constant_words = words;
-	m->open = mem_zalloc(words / 8 + 1);
-	m->clauses = mem_alloc((clauses + 1) * sizeof(*m->clauses));
-	m->clause_count = clauses;
-	for (; spec != NIL; spec = cons_tail(spec), i++) {
+	m->ops = m->fixed_ops;
+	m->clauses = (struct match_clause *)(m->ops + ops);
+	m->constants = top = (Term *)(m->clauses + clauses);
+	spec = copy_term_whole(spec, &top, &m->off_heap);
+	m->open = memset(top, 0, open_bytes);
+	for (uint32_t i = 0; i < clauses; i++, spec = cons_tail(spec)) {
 		Term clause = cons_head(spec);
 
 		m->clauses[i] = (struct match_clause){
 			tuple_get(clause, 1), tuple_get(clause, 2), tuple_get(clause, 3), 0
 		};
 	}
-	return m;
+	c->m = m;
+	c->op_room = ops;
 }
 
 struct match_program *match_compile(Term spec, enum match_dialect dialect, match_find_fn find,
 				    struct match_errors *errors)
 {
-	struct compiler c = { .find = find, .errors = errors };
+	struct compiler c;
 	uint32_t clauses;
 	const char *wrong = count_clauses(spec, errors == NULL, &clauses);
 
+	begin_compiling(&c, find, errors);
 	if (wrong != NULL) {
 		add_text(&c, NIL, "%s", wrong);
 		return NULL;
 	}
-	c.m = new_program(spec, dialect, clauses);
+	new_program(&c, spec, dialect, clauses);
 	for (uint32_t i = 0; i < clauses && (!c.failed || errors != NULL); i++)
 		compile_clause(&c, &c.m->clauses[i]);
-	mem_free(c.works);
-	mem_free(c.variables);
-	mem_free(c.labels);
+	c.m->op_count = (uint32_t)c.op_count;
+	end_compiling(&c);
 	if (!c.failed)
 		return c.m;
 	resource_unref(&c.m->resource);

@@ -212,7 +212,8 @@ static Term run_clause(struct match_context *c, const struct match_op *op)
 			*top++ = take_value(c, c->variables[op->n], in_body);
 			break;
 		case MATCH_PUSH_SUBJECT:
-			*top++ = take_value(c, c->subject, in_body);
+			*top++ = c->object != NULL && in_body ? object_copy_to_heap(c->object, &c->p->heap) :
+				 take_value(c, c->subject, in_body);
 			break;
 		case MATCH_PUSH_ALL:
 			*top++ = push_all(c, op);
@@ -266,11 +267,10 @@ static Term run_clause(struct match_context *c, const struct match_op *op)
 	}
 }
 
-Term match_run(struct match_context *c, Term subject)
+static Term run_clauses(struct match_context *c)
 {
 	const struct match_program *m = c->program;
 
-	c->subject = subject;
 	for (uint32_t i = 0; i < m->clause_count; i++) {
 		const struct match_op *op = match_head(c, m->ops + m->clauses[i].start);
 		Term result;
@@ -282,4 +282,18 @@ Term match_run(struct match_context *c, Term subject)
 			return result;
 	}
 	return TERM_NONE;
+}
+
+Term match_run(struct match_context *c, Term subject)
+{
+	c->object = NULL;
+	c->subject = subject;
+	return run_clauses(c);
+}
+
+Term match_run_object(struct match_context *c, const struct ets_object *o)
+{
+	c->object = o;
+	c->subject = object_tuple(o);
+	return run_clauses(c);
 }

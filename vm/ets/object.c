@@ -72,22 +72,21 @@ void object_free(struct ets_object *o)
 	mem_free(o);
 }
 
-bool object_is(const struct ets_object *o, Term tuple)
+bool object_has_same(const struct ets_object *o, Term tuple)
 {
-	const Term *p = boxed_ptr(tuple);
-	size_t arity = header_arity(*p);
+	size_t i = object_arity(o);
 
-	/* Most objects of one key differ in an immediate: that is seen before any depth is looked into. */
-	if (o->words[0] != *p)
-		return false;
-	for (size_t i = 1; i <= arity; i++)
-		if (o->words[i] != p[i] && (term_is_immed(o->words[i]) || term_is_immed(p[i])))
-			return false;
-	return object_is_flat(o) || term_same(object_tuple(o), tuple);
+	while (i > 0 && term_same(o->words[i], tuple_get(tuple, i)))
+		i--;
+	return i == 0;
 }
 
+/* By subtag: have no terms in them and no count. */
+enum { RAW_SUBS = 1 << SUB_BIG_POS | 1 << SUB_BIG_NEG | 1 << SUB_FLOAT | 1 << SUB_EXPORT | 1 << SUB_HEAPBIN | 1 << SUB_XPID |
+		  1 << SUB_XPORT | 1 << SUB_XREF };
+
 /* Copies the term of an object that stands at `from` to `at`, which is `distance` away, as all it points to will be. Returns its words. */
-static uint32_t move_part(const Term *from, Term *at, Term distance, Term **off_heap)
+static uint32_t move_term(const Term *from, Term *at, Term distance, Term **off_heap)
 {
 	struct object_shape shape = object_shape(from);
 	unsigned sub = header_sub(*from);
@@ -103,20 +102,31 @@ static uint32_t move_part(const Term *from, Term *at, Term distance, Term **off_
 
 Term object_copy(const struct ets_object *o, Term **top, Term **off_heap)
 {
-	Term *at = *top;
-	size_t words = o->size_words;
-	Term distance = (Term)at - (Term)o->words;
+	const Term *from = o->words, *end = from + o->size_words;
+	Term *start = *top, *to = start;
+	Term distance = (Term)to - (Term)from;
 
-	for (size_t i = 0; i < words;) {
-		Term w = o->words[i];
+	while (from < end) {
+		Term w = *from;
 
-		if (term_is_header(w) && header_sub(w) != SUB_TUPLE)
-			i += move_part(&o->words[i], &at[i], distance, off_heap);
-		else
-			at[i++] = term_is_immed(w) || term_is_header(w) ? w : w + distance;
+		if (term_is_immed(w) || w == HEADER(header_arity(w), SUB_TUPLE)) {
+			*to++ = w;
+			from++;
+		} else if (!term_is_header(w)) {
+			*to++ = w + distance;
+			from++;
+		} else if ((RAW_SUBS >> header_sub(w)) & 1) {
+			for (size_t n = header_arity(w) + 1; n > 0; n--)
+				*to++ = *from++;
+		} else {
+			uint32_t n = move_term(from, to, distance, off_heap);
+
+			from += n;
+			to += n;
+		}
 	}
-	*top = at + words;
-	return term_from_boxed(at);
+	*top = to;
+	return term_from_boxed(start);
 }
 
 Term object_copy_to_heap(const struct ets_object *o, struct heap *h)

@@ -72,8 +72,22 @@ static inline bool object_same_key(Term a, Term b)
 	return a == b || (!term_is_immed(a) && !term_is_immed(b) && term_same(a, b));
 }
 
+/* Are its elements =:= those of a tuple of as many? */
+bool object_has_same(const struct ets_object *o, Term tuple);
+
 /* Is the object =:= that tuple? */
-bool object_is(const struct ets_object *o, Term tuple);
+static inline bool object_is(const struct ets_object *o, Term tuple)
+{
+	const Term *a = o->words, *b = boxed_ptr(tuple), *end = a + header_arity(*b);
+
+	if (*a != *b)
+		return false;
+	/* Most objects of one key differ in an immediate: that is seen before any depth is looked into. */
+	while (a < end)
+		if (*++a != *++b && (term_is_immed(*a) || term_is_immed(*b)))
+			return false;
+	return object_has_same(o, tuple);
+}
 
 /* Order of two keys where 1 and 1.0 are equal. */
 static inline int object_compare_keys(Term a, Term b)

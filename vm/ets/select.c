@@ -19,7 +19,7 @@ static bool try_object(struct walk *w, const struct ets_object *o, Term *result)
 	struct select *s = w->s;
 
 	w->budget -= w->budget > 0;
-	*result = match_run(&w->match, object_tuple(o));
+	*result = match_run_object(&w->match, o);
 	if (*result == TERM_NONE)
 		return false;
 	if (s->kind == SELECT_LIST)

@@ -230,6 +230,17 @@ struct ets_object *tree_prev(const struct ets_tree *t, Term key)
 }
 
 /* ---- walks */
+/* From o, whose path stands in w, down to the first (backward: last) object below it. */
+static struct ets_object *walk_down(struct tree_walk *w, struct ets_object *o, bool backward)
+{
+	unsigned depth = w->depth;
+
+	for (; o != NULL; o = backward ? o->right : o->left)
+		w->steps[depth++] = o;
+	w->depth = depth;
+	return depth > 0 ? w->steps[depth - 1] : NULL;
+}
+
 struct ets_object *tree_walk_start(struct tree_walk *w, const struct ets_tree *t, bool backward, tree_place_fn place,
 				   const void *sought)
 {
@@ -237,8 +248,10 @@ struct ets_object *tree_walk_start(struct tree_walk *w, const struct ets_tree *t
 	unsigned best = 0;
 
 	w->depth = 0;
+	if (place == NULL)
+		return walk_down(w, o, backward);
 	while (o != NULL) {
-		int side = place != NULL ? place(sought, tree_object_key(t, o)) : 0;
+		int side = place(sought, tree_object_key(t, o));
 		bool go_left = side != 0 ? side > 0 : !backward;
 
 		w->steps[w->depth++] = o;
@@ -274,13 +287,8 @@ struct ets_object *tree_walk_step(struct tree_walk *w, bool backward)
 	struct ets_object *o = w->steps[w->depth - 1];
 	struct ets_object *down = backward ? o->left : o->right;
 
-	if (down != NULL) {
-		while (down != NULL) {
-			w->steps[w->depth++] = down;
-			down = backward ? down->right : down->left;
-		}
-		return w->steps[w->depth - 1];
-	}
+	if (down != NULL)
+		return walk_down(w, down, backward);
 	while (--w->depth > 0) {
 		struct ets_object *above = w->steps[w->depth - 1];
 
