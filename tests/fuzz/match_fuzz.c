@@ -86,7 +86,7 @@ static void try_group(struct heap *h, Term ctx, const uint8_t *group, const uint
 			check_integer(t, data, at, size, 0);
 		break;
 	default:
-		t = bits_get_integer_16(m);
+		t = bits_get_whole(m, 16, false, false);
 		size = 16;
 		if (t != TERM_NONE)
 			check_integer(t, data, at, 16, 0);

@@ -25,6 +25,7 @@ void emit_init(void)
 		ENSURE(rows.counts[g] < ROWS_PER_GENOP);
 		rows.ops[g][rows.counts[g]++] = (uint16_t)op;
 	}
+	emit_runs_init();
 }
 
 /* Makes room for one more element of an array. */
@@ -142,12 +143,15 @@ void emit_instr(struct emitter *em, enum opcode op, const struct operand *args)
 {
 	const struct opcode_info *info = opcode_info(op);
 
+	em->bases[0] = em->bases[1];
+	em->bases[1] = em->base;
 	em->base = (uint32_t)em->count;
 	emit_word(em, op);
 	for (unsigned i = 1; i < info->words; i++)
 		emit_word(em, 0);
 	for (unsigned i = 0; i < info->count; i++)
 		put_field(em, &info->fields[i], &args[i]);
+	emit_join_run(em);
 }
 
 static bool fields_accept(const struct opcode_info *info, const struct operand *args)

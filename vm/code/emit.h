@@ -30,6 +30,7 @@ struct emitter {
 	Inst *words;
 	size_t count, room;
 	uint32_t base;       /* the instruction being written */
+	uint32_t bases[2];   /* the two written before it */
 	uint32_t *label_at;  /* by label: word + 1; 0: not yet */
 	struct emit_fix *fixes;
 	size_t fix_count, fix_room;
@@ -74,6 +75,9 @@ typedef size_t (*emit_special)(struct emitter *em, const struct genop *g, size_t
 /* NULL: none. */
 emit_special emit_special_of(unsigned genop);
 
+/* The instruction that was just written may end a run that can be done as one. */
+void emit_join_run(struct emitter *em);
+void emit_runs_init(void);
 size_t emit_select_val(struct emitter *em, const struct genop *g, size_t count);
 size_t emit_select_arity(struct emitter *em, const struct genop *g, size_t count);
 size_t emit_guard(struct emitter *em, const struct genop *g, size_t count);

@@ -30,19 +30,25 @@ static bool read_fixed_size(const struct operand *size, uint64_t unit, uint64_t 
 	return !__builtin_mul_overflow((uint64_t)small_value(size->term), unit, bits) && *bits < (1u << 30);
 }
 
+static enum opcode choose_get(uint64_t bits, bool is_little, bool is_signed)
+{
+	static const struct { uint8_t bits; bool is_little, is_signed; uint16_t op; } whole[] = {
+#define WHOLE(name, bits, is_little, is_signed) { bits, is_little, is_signed, OP_bs_get_integer_##name },
+#include "data/bits_whole.def"
+	};
+
+	for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++)
+		if (whole[i].bits == bits && whole[i].is_little == is_little && whole[i].is_signed == is_signed)
+			return whole[i].op;
+	return OP_bs_get_integer_fixed;
+}
+
 static void emit_get_fixed(struct emitter *em, const struct operand *fail, const struct operand *context, const struct operand *live,
 			   uint64_t bits, unsigned flags, const struct operand *to)
 {
 	struct operand args[] = { *fail, *context, *to, *live, operand_u(flags), operand_u(bits) };
 
-	if (bits == 8 && (flags & BITS_SIGNED) == 0)
-		emit_instr(em, OP_bs_get_integer_8, args);
-	else if (bits == 16 && (flags & (BITS_SIGNED | BITS_LITTLE | BITS_NATIVE)) == 0)
-		emit_instr(em, OP_bs_get_integer_16, args);
-	else if (bits == 32 && (flags & (BITS_SIGNED | BITS_LITTLE | BITS_NATIVE)) == 0)
-		emit_instr(em, OP_bs_get_integer_32, args);
-	else
-		emit_instr(em, OP_bs_get_integer_fixed, args);
+	emit_instr(em, choose_get(bits, bits > 8 && bits_is_little(flags), (flags & BITS_SIGNED) != 0), args);
 }
 
 /* {Fail, Context, Live, Size, Unit, Flags, Destination} */

@@ -128,41 +128,30 @@ static inline Term bits_get_small(struct match_ctx *m, unsigned size, unsigned f
 		v = bits_to_little(v, size);
 	return SMALL(flags & BITS_SIGNED ? (uint64_t)bits_extend_sign(v, size) : v);
 }
-/* 8, 16 or 32 unsigned big-endian bits. TERM_NONE when bits are missing. */
-static inline Term bits_get_integer_8(struct match_ctx *m)
+/* An integer of 8, 16 or 32 bits at a byte (bits_whole.def). */
+static inline Term bits_load_whole(const uint8_t *p, unsigned size, bool is_little, bool is_signed)
 {
-	uint64_t at = m->offset_bits;
+	uint32_t v = p[0];
 
-	if (unlikely(m->end_bits - at < 8))
-		return TERM_NONE;
-	m->offset_bits = at + 8;
-	if (likely((at & 7) == 0))
-		return SMALL(m->base[at >> 3]);
-	return SMALL(bitcopy_read(m->base, at, 8));
+	if (size == 16)
+		v = is_little ? p[1] << 8 | v : v << 8 | p[1];
+	if (size == 32) {
+		memcpy(&v, p, sizeof(v));
+		v = is_little ? le32toh(v) : be32toh(v);
+	}
+	return SMALL(is_signed ? (uint64_t)bits_extend_sign(v, size) : v);
 }
-static inline Term bits_get_integer_16(struct match_ctx *m)
+/* The next one, anywhere. TERM_NONE when bits are missing. */
+static inline Term bits_get_whole(struct match_ctx *m, unsigned size, bool is_little, bool is_signed)
 {
 	uint64_t at = m->offset_bits;
-	const uint8_t *p = m->base + (at >> 3);
 
-	if (unlikely(m->end_bits - at < 16))
+	if (unlikely((at & 7) != 0))
+		return bits_get_small(m, size, (is_little ? BITS_LITTLE : 0u) | (is_signed ? BITS_SIGNED : 0u));
+	if (unlikely(m->end_bits - at < size))
 		return TERM_NONE;
-	m->offset_bits = at + 16;
-	if (likely((at & 7) == 0))
-		return SMALL(p[0] << 8 | p[1]);
-	return SMALL(bitcopy_read(m->base, at, 16));
-}
-static inline Term bits_get_integer_32(struct match_ctx *m)
-{
-	uint64_t at = m->offset_bits;
-	const uint8_t *p = m->base + (at >> 3);
-
-	if (unlikely(m->end_bits - at < 32))
-		return TERM_NONE;
-	m->offset_bits = at + 32;
-	if (likely((at & 7) == 0))
-		return SMALL((uint64_t)p[0] << 24 | p[1] << 16 | p[2] << 8 | p[3]);
-	return SMALL(bitcopy_read(m->base, at, 32));
+	m->offset_bits = at + size;
+	return bits_load_whole(m->base + (at >> 3), size, is_little, is_signed);
 }
 /* 16, 32 or 64 bits; TERM_NONE for other sizes, missing bits, infinities and NaN. Words: FLOAT_WORDS. */
 Term bits_get_float(struct heap *h, struct match_ctx *m, uint64_t size, unsigned flags);
@@ -241,7 +230,20 @@ static inline Term bits_get_utf8(struct match_ctx *m)
 	}
 	return bits_get_utf8_any(m);
 }
-Term bits_get_utf16(struct match_ctx *m, unsigned flags);
+Term bits_get_utf16_any(struct match_ctx *m, unsigned flags);
+static inline Term bits_get_utf16(struct match_ctx *m, unsigned flags)
+{
+	uint64_t at = m->offset_bits;
+	Term unit;
+
+	if (unlikely((at & 7) != 0 || bits_left(m) < 16))
+		return bits_get_utf16_any(m, flags);
+	unit = bits_load_whole(m->base + (at >> 3), 16, bits_is_little(flags), false);
+	if (unlikely(unit >= SMALL(0xd800) && unit <= SMALL(0xdfff)))
+		return bits_get_utf16_any(m, flags);
+	m->offset_bits = at + 16;
+	return unit;
+}
 Term bits_get_utf32(struct match_ctx *m, unsigned flags);
 /* A Unicode scalar value: 0..0xd7ff, 0xe000..0x10ffff (bs_validate_unicode). */
 bool bits_is_char(Term t);

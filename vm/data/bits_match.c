@@ -219,7 +219,7 @@ static uint32_t read_unit16(const struct match_ctx *m, uint64_t at, unsigned fla
 }
 
 /* RFC 2781. */
-Term bits_get_utf16(struct match_ctx *m, unsigned flags)
+Term bits_get_utf16_any(struct match_ctx *m, unsigned flags)
 {
 	uint64_t at = m->offset_bits, left = bits_left(m);
 	uint32_t high, low;

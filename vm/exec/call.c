@@ -175,7 +175,7 @@ struct exc_site call_operator_site(Process *p, const Inst *at, enum arith_op op,
 		if (small_value(args[1]) < 0)
 			return call_arith_site(p, am_op_minus, 2, args);
 		return (struct exc_site){ .kind = EXC_SITE_NONE };
-	case OP_add_xix: case OP_add_yix: case OP_add_ri:
+	case OP_add_xix: case OP_add_xix_call_only: case OP_add_yix: case OP_add_ri:
 		return (struct exc_site){ .kind = EXC_SITE_NONE };
 	case OP_plus:
 		if (source_is_reg(at[2]))

@@ -89,15 +89,15 @@ START_TEST(test_get_integer_fast_at_bit_offset)
 	static const uint8_t bytes[] = { 0xf2, 0x34, 0x56, 0x78, 0x9a };
 	struct match_ctx *m = match_bytes(bytes, 5);
 
-	ck_assert(bits_get_integer_8(m) == SMALL(0xf2));
-	ck_assert(bits_get_integer_32(m) == SMALL(0x3456789a));
-	ck_assert(bits_get_integer_8(m) == TERM_NONE);
+	ck_assert(bits_get_whole(m, 8, false, false) == SMALL(0xf2));
+	ck_assert(bits_get_whole(m, 32, false, false) == SMALL(0x3456789a));
+	ck_assert(bits_get_whole(m, 8, false, false) == TERM_NONE);
 	bits_set_position(m, SMALL(4));
-	ck_assert(bits_get_integer_8(m) == SMALL(0x23));
-	ck_assert(bits_get_integer_16(m) == SMALL(0x4567));
-	ck_assert(bits_get_integer_16(m) == TERM_NONE);
+	ck_assert(bits_get_whole(m, 8, false, false) == SMALL(0x23));
+	ck_assert(bits_get_whole(m, 16, false, false) == SMALL(0x4567));
+	ck_assert(bits_get_whole(m, 16, false, false) == TERM_NONE);
 	bits_set_position(m, SMALL(7));
-	ck_assert(bits_get_integer_32(m) == SMALL(0x1a2b3c4d));
+	ck_assert(bits_get_whole(m, 32, false, false) == SMALL(0x1a2b3c4d));
 	ck_assert(bits_get_position(m) == SMALL(39));
 }
 END_TEST
