@@ -5,8 +5,9 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
-/* FNV-1a folded by a finaliser. Not for tables that foreign input can attack. */
+/* Neither is for tables that foreign input can attack. */
 static inline uint64_t hash_word(uint64_t w)
 {
 	w ^= w >> 32;
@@ -19,11 +20,16 @@ static inline uint64_t hash_word(uint64_t w)
 static inline uint64_t hash_bytes(const void *data, size_t n)
 {
 	const unsigned char *p = data;
-	uint64_t h = 0xcbf29ce484222325u;
+	uint64_t h = 0xcbf29ce484222325u ^ n, w = 0;
 
-	for (size_t i = 0; i < n; i++)
-		h = (h ^ p[i]) * 0x100000001b3u;
-	return hash_word(h);
+	for (; n >= sizeof(w); p += sizeof(w), n -= sizeof(w)) {
+		memcpy(&w, p, sizeof(w));
+		h = (h ^ w) * 0x9e3779b97f4a7c15u;
+		h ^= h >> 32;
+	}
+	for (w = 0; n > 0; n--)
+		w = w << 8 | *p++;
+	return hash_word(h ^ w);
 }
 
 #endif

@@ -333,22 +333,10 @@ Term bif_erts_internal_purge_module_2(Process *p, Term *args)
 
 /* ---- which modules there are */
 
-static bool is_preloaded(Term module)
-{
-	for (unsigned i = 0; i < code_preloaded_count; i++)
-		if (atom_from_text(code_preloaded[i]) == module)
-			return true;
-	return false;
-}
-
 Term bif_erlang_pre_loaded_0(Process *p, Term *args)
 {
-	Term list = NIL;
-
 	(void)args;
-	for (unsigned i = code_preloaded_count; i-- > 0;)
-		list = heap_cons(&p->heap, atom_from_text(code_preloaded[i]), list);
-	return list;
+	return heap_list_array(&p->heap, code_preloaded_count, code_preloaded, NIL);
 }
 
 /* Without OTP's start, as long as no code server runs, who asks for a module gets it: modules that the library counts on are loaded by the question.
@@ -362,12 +350,11 @@ Term bif_erlang_module_loaded_1(Process *p, Term *args)
 {
 	if (!term_is_atom(args[0]))
 		return exc_badarg(p);
-	return term_from_bool(module_is_loaded(args[0]) || is_preloaded(args[0]) || load_without_server(args[0]));
+	return term_from_bool(module_is_loaded(args[0]) || code_is_preloaded(args[0]) || load_without_server(args[0]));
 }
 
 struct loaded_list {
 	struct heap *h;
-	Term preloaded;      /* the end of list */
 	Term list;
 };
 
@@ -375,18 +362,13 @@ static void add_loaded(const struct module *m, void *arg)
 {
 	struct loaded_list *l = arg;
 
-	Term t = l->preloaded;
-
-	while (term_is_cons(t) && cons_head(t) != m->name)
-		t = cons_tail(t);
-	if (t == NIL)
+	if (!code_is_preloaded(m->name))
 		l->list = heap_cons(l->h, m->name, l->list);
 }
 
 Term bif_erlang_loaded_0(Process *p, Term *args)
 {
-	Term preloaded = bif_erlang_pre_loaded_0(p, args);
-	struct loaded_list l = { &p->heap, preloaded, preloaded };
+	struct loaded_list l = { &p->heap, bif_erlang_pre_loaded_0(p, args) };
 
 	module_each(add_loaded, &l);
 	return l.list;
@@ -469,7 +451,7 @@ static const struct code_instance *find_current(Term module)
 
 	if (!term_is_atom(module))
 		return NULL;
-	if (!module_is_loaded(module) && is_preloaded(module))
+	if (!module_is_loaded(module) && code_is_preloaded(module))
 		code_autoload(module);
 	m = module_find(module);
 	return m != NULL ? atomic_load(&m->current) : NULL;

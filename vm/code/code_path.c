@@ -29,12 +29,24 @@ static struct {
 	const char *root;
 } path;
 
-const char *const code_preloaded[] = {
-	"persistent_term", "counters", "atomics", "erts_dirty_process_signal_handler", "erts_literal_area_collector", "erl_tracer",
-	"erts_internal", "erlang", "erl_prim_loader", "prim_zip", "zlib", "prim_file", "prim_inet", "prim_eval", "prim_buffer", "init",
-	"erl_init", "erts_code_purger",
-};
+#define PRELOADED(X) \
+	X(persistent_term) X(counters) X(atomics) X(erts_dirty_process_signal_handler) \
+	X(erts_literal_area_collector) X(erl_tracer) X(erts_internal) X(erlang) X(erl_prim_loader) X(prim_zip) \
+	X(zlib) X(prim_file) X(prim_inet) X(prim_eval) X(prim_buffer) X(init) X(erl_init) X(erts_code_purger)
+#define ROW(name) am_##name,
+#define CASE(name) case am_##name:
+const Term code_preloaded[] = { PRELOADED(ROW) };
 const unsigned code_preloaded_count = sizeof(code_preloaded) / sizeof(code_preloaded[0]);
+
+bool code_is_preloaded(Term module)
+{
+	switch (module) {
+	PRELOADED(CASE)
+		return true;
+	default:
+		return false;
+	}
+}
 
 void code_path_init(void)
 {
@@ -260,12 +272,12 @@ int code_preload(const char **missing)
 	*missing = "erts";
 	lib = join(code_path_root(), "lib", ok ? erts : "");
 	for (unsigned i = 0; i < code_preloaded_count && ok; i++) {
-		*missing = code_preloaded[i];
-		snprintf(name, sizeof(name), "ebin/%s.beam", code_preloaded[i]);
+		*missing = atom_text(code_preloaded[i], NULL);
+		snprintf(name, sizeof(name), "ebin/%s.beam", *missing);
 		file = join(lib, name, "");
-		ok = load_file(atom_from_text(code_preloaded[i]), file);
+		ok = load_file(code_preloaded[i], file);
 		mem_free(file);
-		drop_places(code_preloaded[i]);
+		drop_places(*missing);
 	}
 	mem_free(lib);
 	mem_free(erts);

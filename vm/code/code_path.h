@@ -8,8 +8,9 @@
 
 void code_path_init(void);
 /* The modules that stand in ERTS itself with OTP. Sockets of the `socket` module are not among them: they are not supported. */
-extern const char *const code_preloaded[];
+extern const Term code_preloaded[];
 extern const unsigned code_preloaded_count;
+bool code_is_preloaded(Term module);
 /* Loads them from the installation, then ends the search: what is undefined from now on is OTP's error_handler's to find. Before anything
  * runs. Fails: -ENOENT with *missing when one is not there. */
 int code_preload(const char **missing);

@@ -22,7 +22,19 @@ main() ->
     io:format("~p~n", [lists:member("-noshell", erlang:system_info(emu_args)) orelse erlang:system_info(emu_args)]),
     allocators(),
     topology(),
-    leaves_nothing().
+    leaves_nothing(),
+    modules().
+
+%% Every module once: those of the system itself, what is loaded, what was just loaded; not what is gone.
+modules() ->
+    Loaded = erlang:loaded(),
+    {ok, fresh_one, Code} = compile:forms([{attribute, 1, module, fresh_one}]),
+    {module, fresh_one} = code:load_binary(fresh_one, "nowhere", Code),
+    New = erlang:loaded() -- Loaded,
+    io:format("~p~n", [[Loaded -- lists:usort(Loaded), erlang:pre_loaded() -- Loaded, lists:member(?MODULE, Loaded), lists:member(fresh_one, New)]]),
+    true = code:delete(fresh_one),
+    _ = code:purge(fresh_one),
+    io:format("~p~n", [[M || M <- erlang:loaded(), M =:= fresh_one orelse not erlang:module_loaded(M)]]).
 
 %% Every processor that Linux has a place for is a leaf; no tree where it has not one for all.
 topology() ->
@@ -83,3 +95,5 @@ leaves_nothing() ->
 %% expect: true
 %% expect: [true,true,true]
 %% expect: {0,0}
+%% expect: [[],[],true,true]
+%% expect: []
