@@ -13,16 +13,13 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "attach.h"
 #include "cmd.h"
-#include "engine.h"
 #include "fail.h"
 #include "options.h"
+#include "plan.h"
 #include "sink.h"
+#include "verdict.h"
 
-#include "../bpf/efile_latency.h"
-#include "efile_latency.skel.h"
-#include "views.skel.h"
 
 static const struct sink_column columns[] = {{"check", "CHECK", SINK_TEXT, 22},
                                              {"ok", "OK", SINK_TEXT, 3},
@@ -190,81 +187,15 @@ static void print_event(struct doctor *d, const struct target *t, const struct p
              (struct sink_value[]){SINK_N((uint64_t)t->pid), SINK_S(plan_probe_name(probe)), SINK_S(sources[event->source]), SINK_S(about)});
 }
 
-/* Whether a subcommand works on a VM, and how, or why not. */
-struct verdict {
-    bool works;
-    char text[256];
-};
-
-static struct verdict judge_notes_and_hooks(const struct bpf_object_skeleton *skeleton, const struct target *t, const struct plan *plan)
-{
-    enum plan_probe lacks = PLAN_NEVENTS;
-    enum plan_source source = skeleton ? attach_serves(*skeleton->obj, t, plan, &lacks) : PLAN_NONE;
-    const char *why = plan->refused[0] ? plan->refused : lacks < PLAN_NEVENTS && plan->events[lacks].why[0] ? plan->events[lacks].why : NULL;
-    struct verdict v = {.works = source != PLAN_NONE};
-
-    if (v.works)
-        snprintf(v.text, sizeof v.text, source == PLAN_HOOK ? "functions of the VM are hooked" : "the VM's own notes");
-    else if (why)
-        snprintf(v.text, sizeof v.text, "%s", why);
-    else
-        snprintf(v.text, sizeof v.text, "this VM has no %s", lacks < PLAN_NEVENTS ? plan_probe_name(lacks) : "event for it");
-    return v;
-}
-
-/* stacks needs no event by name: it reads the memory of an emulator whose layout is known. */
-static struct verdict judge_memory(const struct target *t, const struct plan *plan)
-{
-    struct verdict v = {.works = plan->vm != NULL};
-
-    snprintf(v.text, sizeof v.text, "%s",
-             v.works              ? "the VM's memory is read"
-             : !t->provider->hooks ? "it reads the memory of an emulator of OTP; this VM is none"
-             : plan->refused[0]    ? plan->refused
-                                   : "the VM is not up yet");
-    return v;
-}
-
-enum {
-#define VIEW(view, text, what) AT_##view,
-#include "../bpf/views.def"
-    AT_EFILE,
-    AT_STACKS,
-    NCOMMANDS
-};
-static const char *const command_names[NCOMMANDS] = {
-#define VIEW(view, text, what) #view,
-#include "../bpf/views.def"
-    [AT_EFILE] = "efile", [AT_STACKS] = "stacks"};
-
-static void judge_commands(const struct target *t, const struct plan *plan, struct verdict *out)
-{
-    struct views *all = views__open();
-    struct efile_latency *efile = efile_latency__open();
-
-    for (size_t i = 0; i < AT_EFILE; i++) {
-        bool on[VIEW_COUNT] = {false};
-
-        on[view_find(command_names[i], strlen(command_names[i]))] = true;
-        if (all)
-            engine_select(all->obj, on);
-        out[i] = judge_notes_and_hooks(all ? all->skeleton : NULL, t, plan);
-    }
-    out[AT_EFILE] = judge_notes_and_hooks(efile ? efile->skeleton : NULL, t, plan);
-    out[AT_STACKS] = judge_memory(t, plan);
-    views__destroy(all);
-    efile_latency__destroy(efile);
-}
-
 /* One line a VM: which subcommands work. */
 static void print_finding(struct doctor *d, const struct target *t, const struct plan *plan, const struct verdict *verdicts)
 {
     char text[512] = "";
     size_t used = 0;
 
-    for (size_t i = 0; i < NCOMMANDS; i++)
+    for (size_t i = 0; i < VERDICT_COMMANDS; i++)
         if (verdicts[i].works)
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used ? ", " : "", command_names[i]);
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used ? ", " : "", verdict_commands[i]);
     if (used)
         snprintf(text + used, sizeof text - used, "%s%s", plan->refused[0] ? "; no hooks: " : "", plan->refused);
     else
@@ -274,9 +205,9 @@ static void print_finding(struct doctor *d, const struct target *t, const struct
 
 static void print_commands(struct doctor *d, const struct target *t, const struct verdict *verdicts)
 {
-    for (size_t i = 0; i < NCOMMANDS; i++)
+    for (size_t i = 0; i < VERDICT_COMMANDS; i++)
         sink_row(&d->sink, &command_table,
-                 (struct sink_value[]){SINK_N((uint64_t)t->pid), SINK_S(command_names[i]), SINK_S(verdicts[i].works ? "yes" : "no"),
+                 (struct sink_value[]){SINK_N((uint64_t)t->pid), SINK_S(verdict_commands[i]), SINK_S(verdicts[i].works ? "yes" : "no"),
                                        SINK_S(verdicts[i].text)});
 }
 
@@ -293,14 +224,14 @@ static void print_events(struct doctor *d, const struct target *t, const struct 
 static int check_target(void *ctx, struct target *t)
 {
     struct doctor *d = ctx;
-    struct verdict verdicts[NCOMMANDS];
+    struct verdict verdicts[VERDICT_COMMANDS];
     struct plan *plan;
     int err;
 
     err = plan_new(t, false, &plan);
     if (err)
         return err;
-    judge_commands(t, plan, verdicts);
+    verdict_all(t, plan, verdicts);
     print_finding(d, t, plan, verdicts);
     if (d->each)
         print_commands(d, t, verdicts);

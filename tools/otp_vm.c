@@ -113,3 +113,13 @@ void otp_vm_free(struct otp_vm *vm)
     otp_symbols_free(vm->symbols);
     free(vm);
 }
+
+int otp_vm_processes(const struct otp_vm *vm, uint64_t *out)
+{
+    uint32_t count;
+
+    if (!read_memory((int)vm->layout.vm, vm->layout.procs + vm->layout.off[OTP_PTAB_COUNT], &count, sizeof count))
+        return -ESRCH;
+    *out = count;
+    return 0;
+}

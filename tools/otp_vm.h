@@ -21,5 +21,7 @@ struct otp_vm {
  */
 int otp_vm_new(const struct target *target, struct otp_vm **out, char *why, size_t size);
 void otp_vm_free(struct otp_vm *vm);
+/* How many processes it has now. Fails: -ESRCH. */
+int otp_vm_processes(const struct otp_vm *vm, uint64_t *out);
 
 #endif

@@ -34,6 +34,22 @@ START_TEST(test_list_shows_a_stock_vm_without_notes)
 }
 END_TEST
 
+/* What an operator asks of a VM first: as many processes and schedulers as it says itself, and how long it runs. */
+START_TEST(test_list_tells_what_a_vm_is_about)
+{
+    const struct support_run *r = support_run(
+        "erl +S 3 -noinput -eval 'timer:sleep(100), file:write_file(\"count\", integer_to_list(erlang:system_info(process_count)))' & p=$!\n"
+        "await count; $ERLSNOOP list --json -p $p; $ERLSNOOP list -p $p; echo \"{\\\"told\\\":$(cat count)}\"; kill $p");
+
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"vm\"", "schedulers"), 3);
+    /* the one that counted has ended, or not yet */
+    ck_assert_int_le(labs(support_number(r->out, "\"type\":\"vm\"", "processes") - support_number(r->out, "told", "told")), 1);
+    ck_assert_int_gt(support_number(r->out, "\"type\":\"vm\"", "up_ns"), 100000000);
+    ck_assert(strstr(r->out, "\"commands\":\"all\"") != NULL);
+    ck_assert_msg(strstr(r->out, "OTP ") != NULL, "%s", r->out);
+}
+END_TEST
+
 /* The arguments tell VMs apart: the node's name, or else the module it was started with; none behind -extra. */
 START_TEST(test_list_names_a_vm_by_what_it_was_told_to_be)
 {
@@ -173,6 +189,7 @@ Suite *list_suite(void)
     tcase_set_timeout(live, 30);
     tcase_add_test(live, test_list_shows_a_vm_with_notes);
     tcase_add_test(live, test_list_shows_a_stock_vm_without_notes);
+    tcase_add_test(live, test_list_tells_what_a_vm_is_about);
     tcase_add_test(live, test_list_names_a_vm_by_what_it_was_told_to_be);
     tcase_add_test(live, test_list_names_a_node_whole);
     tcase_add_test(live, test_list_doctor_tells_which_commands_work);

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Invariant: a verdict is what the subcommand's own program and the VM's own plan say; nothing is attached. */
+#include "verdict.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "attach.h"
+#include "engine.h"
+#include "plan.h"
+
+#include "../bpf/efile_latency.h"
+#include "efile_latency.skel.h"
+#include "views.skel.h"
+
+enum {
+#define VIEW(view, text, what) AT_##view,
+#include "../bpf/views.def"
+    AT_EFILE,
+    AT_STACKS
+};
+const char *const verdict_commands[VERDICT_COMMANDS] = {
+#define VIEW(view, text, what) #view,
+#include "../bpf/views.def"
+    [AT_EFILE] = "efile", [AT_STACKS] = "stacks"};
+
+static struct verdict judge_notes_and_hooks(const struct bpf_object_skeleton *skeleton, const struct target *t, const struct plan *plan)
+{
+    enum plan_probe lacks = PLAN_NEVENTS;
+    enum plan_source source = skeleton ? attach_serves(*skeleton->obj, t, plan, &lacks) : PLAN_NONE;
+    const char *why = plan->refused[0] ? plan->refused : lacks < PLAN_NEVENTS && plan->events[lacks].why[0] ? plan->events[lacks].why : NULL;
+    struct verdict v = {.works = source != PLAN_NONE};
+
+    if (v.works)
+        snprintf(v.text, sizeof v.text, source == PLAN_HOOK ? "functions of the VM are hooked" : "the VM's own notes");
+    else if (why)
+        snprintf(v.text, sizeof v.text, "%s", why);
+    else
+        snprintf(v.text, sizeof v.text, "this VM has no %s", lacks < PLAN_NEVENTS ? plan_probe_name(lacks) : "event for it");
+    return v;
+}
+
+/* stacks needs no event by name: it reads the memory of an emulator whose layout is known. */
+static struct verdict judge_memory(const struct target *t, const struct plan *plan)
+{
+    struct verdict v = {.works = plan->vm != NULL};
+
+    snprintf(v.text, sizeof v.text, "%s",
+             v.works              ? "the VM's memory is read"
+             : !t->provider->hooks ? "it reads the memory of an emulator of OTP; this VM is none"
+             : plan->refused[0]    ? plan->refused
+                                   : "the VM is not up yet");
+    return v;
+}
+
+void verdict_all(const struct target *t, const struct plan *plan, struct verdict *out)
+{
+    struct views *all = views__open();
+    struct efile_latency *efile = efile_latency__open();
+
+    for (size_t i = 0; i < AT_EFILE; i++) {
+        bool on[VIEW_COUNT] = {false};
+
+        on[view_find(verdict_commands[i], strlen(verdict_commands[i]))] = true;
+        if (all)
+            engine_select(all->obj, on);
+        out[i] = judge_notes_and_hooks(all ? all->skeleton : NULL, t, plan);
+    }
+    out[AT_EFILE] = judge_notes_and_hooks(efile ? efile->skeleton : NULL, t, plan);
+    out[AT_STACKS] = judge_memory(t, plan);
+    views__destroy(all);
+    efile_latency__destroy(efile);
+}

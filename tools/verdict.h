@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which subcommands work on a VM.
+ */
+#ifndef TOOLS_VERDICT_H
+#define TOOLS_VERDICT_H
+
+#include <stdbool.h>
+
+struct plan;
+struct target;
+
+enum {
+    VERDICT_COMMANDS = 2 /* efile and stacks, behind the views */
+#define VIEW(view, text, what) +1
+#include "../bpf/views.def"
+};
+
+/* Whether a subcommand works on a VM, and how, or why not: one line. */
+struct verdict {
+    bool works;
+    char text[256];
+};
+
+/* Names of subcommands, in the order of verdicts. */
+extern const char *const verdict_commands[VERDICT_COMMANDS];
+/* Fills VERDICT_COMMANDS rows. */
+void verdict_all(const struct target *target, const struct plan *plan, struct verdict *out);
+
+#endif
