@@ -228,10 +228,10 @@ deps:
 
 docs: $(BUILD)/docs/probes.md
 
-$(BUILD)/docs/probes.md: docs/probes.c vm/probes.def
-	@mkdir -p $(@D)
-	$(CC) -std=c17 $(WARN) -o $(BUILD)/docs/print_probes $<
-	$(BUILD)/docs/print_probes > $@
+$(BUILD)/docs/probes.md: docs/probes.c vm/probes.def $(BUILD)/obj/tools/elf_file.o $(BUILD)/erlvm
+	@mkdir -p $(BUILD)/docs
+	$(CC) -std=c17 -D_GNU_SOURCE $(WARN) -o $(BUILD)/docs/print_probes $< $(BUILD)/obj/tools/elf_file.o -lelf
+	$(BUILD)/docs/print_probes $(BUILD)/erlvm > $@
 
 clean:
 	rm -rf build

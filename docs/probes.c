@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints the probe reference, in Markdown, from vm/probes.def: what `make docs` writes. */
+/* Prints the probe reference, in Markdown, from vm/probes.def and the notes of the erlvm that is its argument: what `make docs` writes. */
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "../tools/elf_file.h"
 
 /* Rows in the order of the file; each ARG belongs to the probe before it, of the same name. */
 enum kind { ROW_FAMILY, ROW_PROBE, ROW_ARG, ROW_OP };
@@ -49,12 +52,21 @@ static const char *c_type(const char *type)
 	return strcmp(type, "STR") == 0 ? "string" : strcmp(type, "INT") == 0 ? "int" : "int64";
 }
 
-static void print_probe(const struct row *r)
+static bool has_site(const struct elf_file *vm, const char *probe)
+{
+	for (size_t i = 0; i < vm->nnotes; i++)
+		if (strcmp(vm->notes[i].name, probe) == 0)
+			return true;
+	return false;
+}
+
+static void print_probe(const struct elf_file *vm, const struct row *r)
 {
 	if (r->last >= 0)
-		printf("\n### %s%d .. %s%d\n%s.\n\n", r->name, r->number, r->name, r->last, r->text);
+		printf("\n### %s%d .. %s%d\n%s.\n", r->name, r->number, r->name, r->last, r->text);
 	else
-		printf("\n### %s\n%s.\n\n", r->name, r->text);
+		printf("\n### %s\n%s.\n", r->name, r->text);
+	printf(r->last >= 0 || !has_site(vm, r->name) ? "erlvm does not fire it yet.\n\n" : "\n");
 	printf("| argument | name | type | meaning |\n|---|---|---|---|\n");
 }
 
@@ -67,8 +79,14 @@ static void print_op(const struct row *r, int first)
 	       r->more[2], r->more[3]);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	struct elf_file *vm;
+
+	if (argc != 2 || elf_file_new(argv[1], &vm)) {
+		fprintf(stderr, "usage: print_probes ERLVM\n");
+		return 1;
+	}
 	printf("# The probes of provider `erlang`\n"
 	       "Made from vm/probes.def by `make docs`. Arguments are numbered as bpftrace does: `arg0`, `arg1`, ...\n"
 	       "Strings are NUL-terminated UTF-8, 255 bytes at most, cut with `...`. A note costs a test of a 16-bit\n"
@@ -78,12 +96,13 @@ int main(void)
 
 		switch (r->kind) {
 		case ROW_FAMILY: printf("\n## %s\n", r->text); break;
-		case ROW_PROBE: print_probe(r); break;
+		case ROW_PROBE: print_probe(vm, r); break;
 		case ROW_ARG:
 			printf("| arg%d | %s | %s | %s |\n", r->number, r->name, c_type(r->type), explain(r->unit));
 			break;
 		case ROW_OP: print_op(r, rows[i - 1].kind != ROW_OP); break;
 		}
 	}
+	elf_file_free(vm);
 	return 0;
 }
