@@ -10,6 +10,8 @@
 #include "otp_call.bpf.h"
 #include "view.bpf.h"
 
+/* The size of a message is not known without a walk through it; as the notes say it. */
+#define HOOK_UNKNOWN_WORDS 0xffffffffu
 /* Whether a view reads the argument. */
 #define HOOK_WANTS(probe, arg) (event_wanted[PROBE_ID_##probe] & 1 << probe##_##arg)
 
@@ -116,6 +118,7 @@ int at_process__exit(struct pt_regs *ctx)
         otp_read(layout, process, OTP_PROC_FVALUE, &reason, sizeof reason))
         return 0;
     view_begin(&ev.head, layout->vm);
+    ev.head.where = hook_where(ctx, process);
     ev.reason = HOOK_WANTS(process__exit, reason) ? hook_term(reason) & ~EV_LATER_TERM : 0;
     tell_process__exit(&ev);
     return 0;
@@ -139,6 +142,8 @@ int at_message__send(struct pt_regs *ctx)
     view_begin(&ev.head, layout->vm);
     runs = (state >> (layout->off[OTP_STATE_RUNNING] & 31) | state >> (layout->off[OTP_STATE_DIRTY] & 31)) & 1;
     ev.head.tells = EV_TELLS_RUNNING | (runs ? EV_RUNS : 0);
+    ev.head.where = hook_where(ctx, process);
+    ev.words = HOOK_UNKNOWN_WORDS;
     if (hook_pid(layout, process, &ev.receiver))
         return 0;
     tell_message__send(&ev);
@@ -159,6 +164,22 @@ int ret_process__scheduled(struct pt_regs *ctx)
     ev.head.tells = EV_TELLS_RUNNING;
     ev.mfa = view_later_resume(process, bpf_get_attach_cookie(ctx));
     tell_process__scheduled(&ev);
+    return 0;
+}
+
+/* erts_schedule(scheduler, process, calls): no process when the scheduler ran none. */
+SEC("uprobe")
+int at_process__unscheduled(struct pt_regs *ctx)
+{
+    const struct otp_layout *layout = otp_layout_of(ctx);
+    __u64 process = FIXES_CTX_LOAD(ctx, si);
+    struct ev_process__unscheduled ev;
+
+    if (probe_stopped || !layout || !process || hook_pid(layout, process, &ev.pid))
+        return 0;
+    view_begin(&ev.head, layout->vm);
+    ev.head.where = hook_where(ctx, process);
+    tell_process__unscheduled(&ev);
     return 0;
 }
 

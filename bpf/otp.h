@@ -38,7 +38,9 @@ struct otp_packing {
     ATOM(INIT_IT, "init_it") \
     ATOM(INIT, "init") \
     ATOM(SUPERVISOR, "supervisor") \
-    ATOM(NO_CALLBACK, "no callback module")
+    ATOM(NO_CALLBACK, "no callback module") \
+    ATOM(NORMAL, "normal") \
+    ATOM(SHUTDOWN, "shutdown")
 
 enum otp_known {
 #define OTP_ATOM(name, text) OTP_KNOWN_##name,

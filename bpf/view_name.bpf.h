@@ -3,6 +3,7 @@
  * Names that events tell, for handlers of views; h is the head of the event in hand.
  *   view_mfa(h, mfa, &name), view_term(h, term, &name)   to be counted by, or told; of a term, what is told of one event
  *   view_shape(&name, &shape)                            of a term's name: what terms are counted by
+ *   view_orderly(h, &shape)                              whether a reason is normal, or a shutdown
  *   view_pid(id, &name)                                  a process by its number
  *   view_keep_name(h, &name), view_kept_name(h, kept, &name)   by a number, until the VM ends
  * What an event has not read yet (EV_LATER_MFA, EV_LATER_TERM, ev_head.where) is read here: from the VM's memory.
@@ -157,8 +158,32 @@ __noinline int view_owner_at(__u64 where, struct name_text *out)
         return 0;
     }
     otp_call_of_process(layout, process, &call);
+    if (otp_atom(call.module) == WIRE_NO_ATOM) /* it exits */
+        return -1;
     otp_name_mfa(out, call.module, call.function, call.arity);
     return 0;
+}
+
+/*
+ * Whether the reason is normal, shutdown or {shutdown,...}. `name` is what view_shape made of it: a text has its atom from the fourth
+ * word on, which is not terminated.
+ */
+VIEW_INLINE bool view_orderly(const struct ev_head *h, const struct name_text *name)
+{
+    __u64 atom = name->words[3], normal = 0x6c616d726f6eull /* "normal" */, shutdown = 0x6e776f6474756873ull /* "shutdown" */;
+    __u32 slot = h->where >> VIEW_SLOT_SHIFT & VIEW_SLOT_MASK, bytes = name->used - 24;
+    const struct otp_layout *layout;
+
+    if (name->words[0] != WIRE_ATOM)
+        return false;
+    if (name->form == WIRE_REASON_TEXT)
+        return (bytes == 6 && !name->words[2] && (atom & 0xffffffffffffull) == normal) ||
+               (bytes == 8 && atom == shutdown && (!name->words[2] || name->words[2] == WIRE_TUPLE_OF_MORE));
+    layout = bpf_map_lookup_elem(&otp_layouts, &slot);
+    if (!layout)
+        return false;
+    return (!name->words[2] && name->words[1] == layout->known[OTP_KNOWN_NORMAL]) ||
+           ((!name->words[2] || name->words[2] == WIRE_TUPLE_OF_MORE) && name->words[1] == layout->known[OTP_KNOWN_SHUTDOWN]);
 }
 
 /* Of a text, what the term is; of a term, itself. */

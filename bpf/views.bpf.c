@@ -7,8 +7,11 @@
 #include "note.bpf.h"
 
 #include "view_owners.h"
+#include "view_exits.h"
 #include "view_gc.h"
+#include "view_messages.h"
 #include "view_msglat.h"
+#include "view_sched.h"
 #include "view_spawns.h"
 
 #define CALL(view, probe)                                                                          \

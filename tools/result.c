@@ -183,7 +183,7 @@ static struct sink_value make_cell(const struct view_column *c, const struct sho
     case VIEW_P50: return sink_percentile(hist_of(r->row, c->at), 0.5);
     case VIEW_P99: return sink_percentile(hist_of(r->row, c->at), 0.99);
     case VIEW_P999: return sink_percentile(hist_of(r->row, c->at), 0.999);
-    case VIEW_MAX: return SINK_N(hist_of(r->row, c->at)->max);
+    case VIEW_MAX: return hist_of(r->row, c->at)->count ? SINK_N(hist_of(r->row, c->at)->max) : SINK_NONE;
     case VIEW_COUNTED: return SINK_N(hist_of(r->row, c->at)->count);
     case VIEW_VM: return r->vm ? SINK_N(r->vm) : SINK_NONE;
     case VIEW_KEYTEXT: return SINK_S(r->name);

@@ -47,7 +47,7 @@ static struct verdict judge_memory(const struct target *t, const struct plan *pl
 
     snprintf(v.text, sizeof v.text, "%s",
              v.works              ? "the VM's memory is read"
-             : !t->provider->hooks ? "it reads the memory of an emulator of OTP; this VM is none"
+             : !t->provider->hooks ? "it reads the memory of an OTP emulator; this VM is none"
              : plan->refused[0]    ? plan->refused
                                    : "the VM is not up yet");
     return v;

@@ -24,7 +24,7 @@ struct name_text {
 
 struct view_user {
     struct view_settings settings;
-    struct view_store tables[VIEW_NTABLES], states[VIEW_NSTATES + 1], names;
+    struct view_store tables[VIEW_NTABLES], states[VIEW_NSTATES + 1], names, atoms;
     uint64_t *rest[VIEW_NTABLES]; /* the row of what there is no room for; of a TOTAL table its row */
     void (*told)(void *ctx, const struct wire_header *record, size_t size);
     void *ctx;
@@ -38,6 +38,8 @@ struct view_user {
 static struct view_user view_user;
 
 enum { VIEW_USER_STATES = 1 << 20, VIEW_USER_NAMES = 1 << 16 };
+/* Keys of `atoms`: words of views_user_atom. */
+enum { VIEW_USER_NORMAL, VIEW_USER_SHUTDOWN, VIEW_USER_KNOWN };
 
 /* ---- of events */
 
@@ -71,6 +73,17 @@ VIEW_INLINE void view_term(const struct ev_head *h, ev_term term, struct name_te
 VIEW_INLINE void view_shape(const struct name_text *name, struct name_text *out)
 {
     *out = *name;
+}
+
+VIEW_INLINE bool view_orderly(const struct ev_head *h, const struct name_text *name)
+{
+    const uint64_t *normal = view_store_find(&view_user.atoms, h->vm, VIEW_USER_NORMAL, false);
+    const uint64_t *shutdown = view_store_find(&view_user.atoms, h->vm, VIEW_USER_SHUTDOWN, false);
+
+    if (name->words[0] != WIRE_ATOM)
+        return false;
+    return (normal && !name->words[2] && name->words[1] == *normal) ||
+           (shutdown && (!name->words[2] || name->words[2] == WIRE_TUPLE_OF_MORE) && name->words[1] == *shutdown);
 }
 
 VIEW_INLINE void view_pid(ev_id id, struct name_text *out)

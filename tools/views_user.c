@@ -9,8 +9,11 @@
 
 #include "../bpf/view_owners.h"
 
+#include "../bpf/view_exits.h"
 #include "../bpf/view_gc.h"
+#include "../bpf/view_messages.h"
 #include "../bpf/view_msglat.h"
+#include "../bpf/view_sched.h"
 #include "../bpf/view_spawns.h"
 
 #define CALL(view, probe)                                                                          \
@@ -42,7 +45,8 @@ int views_user_begin(const struct view_settings *settings, void (*told)(void *ct
     };
     int err = 0;
 
-    view_user = (struct view_user){.settings = *settings, .told = told, .ctx = ctx, .names = {sizeof(struct wire_name), VIEW_USER_NAMES, 0, 0, NULL}};
+    view_user = (struct view_user){.settings = *settings, .told = told, .ctx = ctx, .names = {sizeof(struct wire_name), VIEW_USER_NAMES, 0, 0, NULL},
+                                    .atoms = {sizeof(uint64_t), VIEW_USER_NAMES, 0, 0, NULL}};
     for (size_t i = 0; i < view_nuses; i++)
         view_user.settings.on[view_uses[i].helper] |= view_user.settings.on[view_uses[i].view];
     for (size_t i = 0; i < VIEW_NTABLES; i++) {
@@ -79,6 +83,19 @@ void views_user_drop_vm(uint32_t vm)
     for (size_t i = 0; i < VIEW_NSTATES; i++)
         view_store_drop_vm(&view_user.states[i], vm);
     view_store_drop_vm(&view_user.names, vm);
+    view_store_drop_vm(&view_user.atoms, vm);
+}
+
+void views_user_atom(uint32_t vm, uint32_t index, const char *text, size_t bytes)
+{
+    static const char *const known[VIEW_USER_KNOWN] = {"normal", "shutdown"};
+
+    for (uint64_t i = 0; i < VIEW_USER_KNOWN; i++) {
+        uint64_t *atom = strlen(known[i]) == bytes && !memcmp(known[i], text, bytes) ? view_store_find(&view_user.atoms, vm, i, true) : NULL;
+
+        if (atom)
+            *atom = index;
+    }
 }
 
 uint64_t views_user_lost(void)
@@ -95,5 +112,6 @@ void views_user_end(void)
     for (size_t i = 0; i < VIEW_NSTATES; i++)
         view_store_clear(&view_user.states[i]);
     view_store_clear(&view_user.names);
+    view_store_clear(&view_user.atoms);
     view_user = (struct view_user){0};
 }

@@ -3,7 +3,7 @@
  * Views in user space: the handlers of bpf/view_<view>.h over events that come from batches and recordings. One set at a time in a process.
  *
  *   views_user_begin(&settings, told, ctx);            which views, with which filters
- *   views_user_tell(event);                            in the order of time
+ *   views_user_atom(...), views_user_tell(event);      in the order of time
  *   result_print(&(struct result_source){..., .take = views_user_take}, on);   now and then
  *   views_user_end();
  */
@@ -16,6 +16,8 @@
 /* `told` gets each record (settings.events), for result_record; may be NULL when there are none. Helpers of the views are on too. Fails: -ENOMEM. */
 int views_user_begin(const struct view_settings *settings, void (*told)(void *ctx, const struct wire_header *record, size_t size), void *ctx);
 void views_user_tell(const union ev_any *event);
+/* The number of an atom of a VM, before an event that has it: some reasons are told apart by it. */
+void views_user_atom(uint32_t vm, uint32_t index, const char *text, size_t bytes);
 /* As of struct result_source. */
 int views_user_take(void *ctx, const struct view_table *table, struct result_taken *out);
 /* A VM has ended: what was kept of its processes goes. */

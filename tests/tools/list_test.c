@@ -95,10 +95,10 @@ START_TEST(test_list_doctor_tells_which_commands_work)
         "$ERLSNOOP stacks -p $n; s=$?; kill $p $n; exit $s");
 
     ck_assert_int_eq(r->status, 1);
-    ck_assert_ptr_ne(strstr(r->out, " otp-uprobe spawns, msglat, gc, efile, stacks\n"), NULL);
-    ck_assert_ptr_ne(strstr(r->out, " stacks  yes   the VM's memory is read\n"), NULL);
-    ck_assert_ptr_ne(strstr(r->out, " erlvm      spawns, msglat, gc, efile\n"), NULL);
-    ck_assert_ptr_ne(strstr(r->out, " stacks  no    it reads the memory of an emulator of OTP"), NULL);
+    ck_assert_ptr_ne(strstr(r->out, " otp-uprobe spawns, msglat, gc, sched, exits, messages, efile, stacks\n"), NULL);
+    ck_assert_ptr_ne(strstr(r->out, " stacks   yes   the VM's memory is read\n"), NULL);
+    ck_assert_ptr_ne(strstr(r->out, " erlvm      spawns, msglat, gc, sched, exits, messages, efile\n"), NULL);
+    ck_assert_ptr_ne(strstr(r->out, " stacks   no    it reads the memory of an OTP emulator"), NULL);
     ck_assert_int_eq(support_lines(r->out, " none "), 0);
     ck_assert_ptr_ne(strstr(r->err, "events of the catalogue cannot be had; -v lists them"), NULL);
     ck_assert_ptr_ne(strstr(r->err, "tells which work"), NULL);

@@ -15,6 +15,11 @@ static const struct {
     {"spawns --events", "'process__spawn=7||a:f/1' 'process__spawn=1|<0.7.0>|b:f/1' 'process__exit=5||killed' process__exit=1"},
     {"msglat --events", "'message__send=7||<0.%d.0>' 'process__scheduled=4|<0.%d.0>|a:f/1' 'process__scheduled=6|<0.%d.0>|b:g/2' message__send=2"},
     {"gc --events", "'process__spawn=3|<0.%d.0>|a:f/1' process__spawn=1 'gc_minor__start=5|<0.%d.0>' 'gc_minor__end=5|<0.%d.0>|1000' gc_major__start=2 gc_major__end=3"},
+    {"sched --events", "'process__spawn=3|<0.%d.0>|a:f/1' 'process__scheduled=3|<0.%d.0>' 'process__unscheduled=4|<0.%d.0>'"},
+    {"exits --events", "'process__spawn=3|<0.%d.0>|a:f/1' 'process__exit=2|<0.1%d.0>|normal' 'process__exit=2|<0.2%d.0>|{shutdown,x}' "
+                       "'process__exit=2|<0.3%d.0>|{normal,x}' 'process__exit=3|<0.%d.0>|{bad,1}' process__exit_signal=5 "
+                       "'process__exit_signal=3|<0.1.0>|<0.2.0>|kill'"},
+    {"messages", "'process__spawn=3|<0.%d.0>|a:f/1' 'message__send=5||<0.%d.0>|23' 'message__queued=3|<0.%d.0>|23|7' message__receive=2"},
 };
 
 /* UPDATE_GOLDEN=1 writes the files anew. */
@@ -92,6 +97,54 @@ START_TEST(test_views_gc_counts_collections_of_a_process)
 }
 END_TEST
 
+/* 23 processes crash, 19 end normally; a registered one gets 29 messages. */
+START_TEST(test_views_watch_counts_what_a_vm_did)
+{
+    static const char *const vms[] = {"erl", "$ERLVM"};
+
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "cat > busy.erl <<'END'\n"
+        "-module(busy).\n-export([main/0, crash/1, pass/0, take/1]).\n"
+        "crash(N) -> exit({bad_day, N}).\n"
+        "pass() -> ok.\n"
+        "take(0) -> main ! taken, receive stop -> ok end;\n"
+        "take(N) -> receive {message, _} -> take(N - 1) end.\n"
+        "main() ->\n"
+        "    register(main, self()), register(taker, spawn(busy, take, [29])),\n"
+        "    file:write_file(\"ready\", \"1\"),\n"
+        "    wait(\"go\"),\n"
+        "    [spawn(busy, crash, [N]) || N <- lists:seq(1, 23)],\n"
+        "    [spawn(busy, pass, []) || _ <- lists:seq(1, 19)],\n"
+        "    timer:sleep(100),\n"
+        "    [taker ! {message, N} || N <- lists:seq(1, 29)],\n"
+        "    receive taken -> file:write_file(\"done\", \"1\") end,\n"
+        "    wait(\"end\"),\n"
+        "    halt().\n"
+        "wait(Name) ->\n"
+        "    case filelib:is_file(Name) of\n"
+        "        true -> ok;\n"
+        "        false -> timer:sleep(20), wait(Name)\n"
+        "    end.\nEND\n"
+        "erlc busy.erl; %s -noshell -pa . -s busy main & p=$!; await ready\n"
+        "$ERLSNOOP watch exits,messages,sched --json -p $p > told & e=$!; attached $e; touch go; await done; kill -INT $e; wait $e; s=$?\n"
+        "touch end; wait $p; cat told; exit $s",
+        vms[_i]);
+
+    ck_assert_msg(!r->status, "%s", r->err);
+    ck_assert_int_eq(support_number(r->out, "{bad_day,...}", "count"), 23);
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"exits\"", "abnormal"), 23);
+    ck_assert_int_ge(support_number(r->out, "\"type\":\"exits\"", "exits"), 42);
+    ck_assert_int_eq(support_number(strstr(r->out, "\"exits_by_owner\""), "\"owner\":\"busy:crash/1\"", "count"), 23);
+    ck_assert_int_ge(support_number(r->out, "\"type\":\"messages\"", "sent"), 29);
+    ck_assert_int_ge(support_number(r->out, "\"type\":\"sched\"", "slices"), 43);
+    if (!_i)
+        ck_assert_int_eq(support_number(strstr(r->out, "\"messages_by_owner\""), "\"owner\":\"taker\"", "sent"), 29);
+    else
+        ck_assert_int_ge(support_number(r->out, "\"type\":\"messages\"", "received"), 29);
+}
+END_TEST
+
 START_TEST(test_views_name_probes_and_arguments_that_there_are)
 {
     for (size_t i = 0; i < view_nons; i++) {
@@ -134,6 +187,7 @@ Suite *views_suite(void)
     tcase_set_timeout(live, 60);
     tcase_add_loop_test(live, test_views_print_what_the_golden_files_have, 0, sizeof runs / sizeof *runs);
     tcase_add_test(live, test_views_watch_asks_two_with_one_link_a_probe);
+    tcase_add_loop_test(live, test_views_watch_counts_what_a_vm_did, 0, 2);
     tcase_add_loop_test(live, test_views_gc_counts_collections_of_a_process, 0, 2);
     suite_add_tcase(suite, live);
     return suite;

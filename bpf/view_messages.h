@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Messages by who receives them: how many, how large, and the queues that they join. */
+#ifndef BPF_VIEW_MESSAGES_H
+#define BPF_VIEW_MESSAGES_H
+
+enum { MESSAGES_UNKNOWN_WORDS = 0xffffffffu }; /* as probes.def says it of message__queued */
+
+VIEW_INLINE void view_messages_on_message__send(const struct ev_message__send *ev)
+{
+    struct row_messages_by_owner *row;
+    struct name_text owner;
+
+    VIEW_ADD(messages_totals_row(&ev->head), sent, 1);
+    view_owner(&ev->head, ev->receiver, &owner);
+    row = messages_by_owner_row(&ev->head, &owner);
+    VIEW_ADD(row, sent, 1);
+    if (ev->words != MESSAGES_UNKNOWN_WORDS)
+        VIEW_OBSERVE(row, size, ev->words);
+}
+
+VIEW_INLINE void view_messages_on_message__queued(const struct ev_message__queued *ev)
+{
+    struct name_text owner;
+
+    VIEW_ADD(messages_totals_row(&ev->head), queued, 1);
+    view_owner(&ev->head, ev->receiver, &owner);
+    VIEW_OBSERVE(messages_by_owner_row(&ev->head, &owner), queue, ev->queue_len);
+}
+
+VIEW_INLINE void view_messages_on_message__receive(const struct ev_message__receive *ev)
+{
+    VIEW_ADD(messages_totals_row(&ev->head), received, 1);
+}
+
+#endif

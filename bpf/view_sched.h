@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Time on schedulers: from the moment when a process is scheduled in to the one when it is scheduled out. */
+#ifndef BPF_VIEW_SCHED_H
+#define BPF_VIEW_SCHED_H
+
+VIEW_INLINE void view_sched_on_process__scheduled(const struct ev_process__scheduled *ev)
+{
+    struct state_sched_slices *slice = sched_slices_upsert(&ev->head, ev->pid);
+
+    if (slice)
+        slice->begun_ns = view_ns(&ev->head);
+}
+
+VIEW_INLINE void view_sched_on_process__unscheduled(const struct ev_process__unscheduled *ev)
+{
+    struct row_sched_totals *totals = sched_totals_row(&ev->head);
+    __u64 now = view_ns(&ev->head), ran;
+    struct row_sched_by_owner *row;
+    struct state_sched_slices slice;
+    struct told_sched_slice *record;
+    struct name_text owner;
+
+    VIEW_ADD(totals, slices, 1);
+    if (!sched_slices_take(&ev->head, ev->pid, &slice)) {
+        VIEW_ADD(totals, unseen, 1);
+        return;
+    }
+    ran = now > slice.begun_ns ? now - slice.begun_ns : 0;
+    VIEW_ADD(totals, ran, ran);
+    view_owner(&ev->head, ev->pid, &owner);
+    row = sched_by_owner_row(&ev->head, &owner);
+    VIEW_ADD(row, ran, ran);
+    VIEW_OBSERVE(row, slice, ran);
+    record = ran < VIEW_FILTER(sched, slower) ? 0 : sched_slice_record(&ev->head, now);
+    if (!record)
+        return;
+    record->pid = ev->pid;
+    record->ran = ran;
+    name_copy(&record->owner, &owner);
+    VIEW_TELL(record);
+}
+
+VIEW_INLINE void view_sched_on_process__exit(const struct ev_process__exit *ev)
+{
+    struct state_sched_slices gone;
+
+    sched_slices_take(&ev->head, ev->pid, &gone);
+}
+
+#endif
