@@ -311,32 +311,48 @@ Term bif_erlang_subtract_2(Process *p, Term *args)
 
 /* ---- search */
 
+/* Up to n cells of *list are looked at. Returns how many come before the first with that head; *list begins there. */
+static size_t skip_others(Term *list, size_t n, Term wanted)
+{
+	size_t left = n;
+	Term t = *list;
+
+	if (term_is_immed(wanted))
+		for (; left > 0 && term_is_cons(t) && cons_head(t) != wanted; left--)
+			t = cons_tail(t);
+	else
+		for (; left > 0 && term_is_cons(t) && !term_same(cons_head(t), wanted); left--)
+			t = cons_tail(t);
+	*list = t;
+	return n - left;
+}
+
 Term bif_lists_member_2(Process *p, Term *args)
 {
-	size_t n = 0, most = cells_left(p);
-	Term wanted = args[0], t = args[1];
+	Term t = args[1];
+	size_t most = cells_left(p), n = skip_others(&t, most, args[0]);
 
-	for (; n < most && term_is_cons(t) && !term_same(cons_head(t), wanted); t = cons_tail(t))
-		n++;
 	charge_cells(p, n);
 	if (term_is_cons(t))
-		return n < most ? am_true : exc_trap(p, export_get(am_lists, am_member, 2), 2, (Term[]){ wanted, t });
+		return n < most ? am_true : exc_trap(p, export_get(am_lists, am_member, 2), 2, (Term[]){ args[0], t });
 	return t == NIL ? am_false : exc_badarg(p);
 }
 
 /* The tuple of a list whose element is == key; TERM_NONE without one. Fails: false on bad arguments. */
 static bool find_key(Process *p, const Term *args, Term *found)
 {
-	Term key = args[0], t = args[2];
+	Term key = args[0], t = args[2], least = HEADER(small_value(args[1]), SUB_TUPLE); /* of a tuple that has the element */
 	size_t n = 0, index = (size_t)small_value(args[1]);
 
 	*found = TERM_NONE;
 	if (!term_is_small(args[1]) || small_value(args[1]) < 1)
 		return false;
+	if (index > UINT32_MAX)
+		least = ~(Term)0;
 	for (; term_is_cons(t); t = cons_tail(t), n++) {
 		Term e = cons_head(t);
 
-		if (term_is_tuple(e) && tuple_arity(e) >= index && term_equal(key, tuple_get(e, index))) {
+		if (term_is_tuple(e) && *boxed_ptr(e) >= least && term_equal(key, tuple_get(e, index))) {
 			*found = e;
 			break;
 		}

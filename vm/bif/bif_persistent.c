@@ -19,7 +19,7 @@
 #include "heap/copy_shared.h"
 #include "heap/literal.h"
 
-enum { FIRST_BUCKETS = 1024 };
+enum { FIRST_BUCKETS = 64 };
 
 /* What readers without the lock look at is atomic. */
 typedef _Atomic(struct entry *) Link;

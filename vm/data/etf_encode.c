@@ -116,41 +116,35 @@ static inline __attribute__((always_inline)) void put_tagged(struct etf_encoder 
 
 /* ---- leaves */
 
-/* The text as Latin-1 into to[255]. Fails: false when a character is none. */
-static bool convert_latin1(const char *text, size_t n, uint8_t *to, size_t *size)
+/* UTF-8 whose characters are all of Latin-1, as that. */
+static void write_latin1(uint8_t *to, const char *text, size_t n)
 {
-	size_t k = 0;
-
 	for (size_t i = 0; i < n; i++) {
 		unsigned char c = (unsigned char)text[i];
 
-		if (c >= 0x80) {
-			if (c != 0xc2 && c != 0xc3)
-				return false;
-			c = (unsigned char)((c & 3) << 6 | (text[++i] & 0x3f));
-		}
-		to[k++] = c;
+		*to++ = c < 0x80 ? c : (uint8_t)((c & 3) << 6 | (text[++i] & 0x3f));
 	}
-	*size = k;
-	return true;
 }
 
 static void put_atom(struct etf_encoder *e, Term t)
 {
-	uint8_t latin1[ATOM_MAX_CHARS];
-	size_t n;
+	size_t n, latin1;
 	const char *text = atom_text(t, &n);
+	uint8_t *at;
 
-	if ((e->flags & ETF_ATOMS_LATIN1) && atom_is_ascii(text, n)) {
-		put_tagged(e, ETF_ATOM, n, 2);
-	} else if ((e->flags & ETF_ATOMS_LATIN1) && convert_latin1(text, n, latin1, &n)) {
-		put_tagged(e, ETF_ATOM, n, 2);
-		text = (const char *)latin1;
-	} else if (n < 256) {
-		put_tagged(e, ETF_SMALL_ATOM_UTF8, n, 1);
-	} else {
-		put_tagged(e, ETF_ATOM_UTF8, n, 2);
+	if ((e->flags & ETF_ATOMS_LATIN1) && atom_latin1_size(t, &latin1)) {
+		put_tagged(e, ETF_ATOM, latin1, 2);
+		at = take_room(e, latin1);
+		if (at != NULL && latin1 == n)
+			memcpy(at, text, n);
+		else if (at != NULL)
+			write_latin1(at, text, n);
+		return;
 	}
+	if (n < 256)
+		put_tagged(e, ETF_SMALL_ATOM_UTF8, n, 1);
+	else
+		put_tagged(e, ETF_ATOM_UTF8, n, 2);
 	put_bytes(e, text, n);
 }
 
@@ -301,8 +295,7 @@ static void put_fun(struct etf_encoder *e, const struct fun *p)
 
 static void end_fun(struct etf_encoder *e, size_t start)
 {
-	if (e->data != NULL)
-		write_be(e->data + start, e->used - start, 4);
+	write_be(e->data + start, e->used - start, 4);
 }
 
 /* Is t a proper list of bytes, short enough? */
@@ -450,6 +443,106 @@ static void put_rest(struct etf_encoder *e, Term t, int64_t *left)
 	}
 }
 
+/* ---- counting only: what is in a term may come in any order */
+
+static void count_atom(struct etf_encoder *e, Term t)
+{
+	size_t n;
+
+	if ((e->flags & ETF_ATOMS_LATIN1) && atom_latin1_size(t, &n))
+		e->used += 3 + n;
+	else
+		put_atom(e, t);
+}
+
+static void count_boxed(struct etf_encoder *e, Term t)
+{
+	const Term *p = boxed_ptr(t);
+	unsigned sub = header_sub(*p);
+
+	if (sub == SUB_TUPLE || (sub == SUB_MAP && map_kind(*p) == MAP_FLAT))
+		word_stack_push(&e->todo, t);
+	else if (sub == SUB_FLOAT && !(e->flags & ETF_MINOR_0))
+		e->used += 1 + sizeof(double);
+	else
+		put_boxed(e, t);
+}
+
+/* What has nothing inside is counted at once, what comes often without a look at how it is written. */
+static inline void count_term(struct etf_encoder *e, Term t)
+{
+	if (term_is_small(t) && small_value(t) == (int32_t)small_value(t))
+		e->used += (uint64_t)small_value(t) < 256 ? 2 : 5;
+	else if (term_is_boxed(t))
+		count_boxed(e, t);
+	else if (term_is_cons(t))
+		word_stack_push(&e->todo, t);
+	else if (term_is_atom(t))
+		count_atom(e, t);
+	else if (t == NIL)
+		e->used++;
+	else
+		put_term(e, t);
+}
+
+static void count_terms(struct etf_encoder *e, const Term *at, size_t n, int64_t *left)
+{
+	for (const Term *end = at + n; at < end; at++)
+		count_term(e, *at);
+	*left -= (int64_t)n;
+}
+
+static void count_rest(struct etf_encoder *e, Term t, int64_t *left)
+{
+	for (; term_is_cons(t) && *left > 0; --*left, t = cons_tail(t))
+		count_term(e, cons_head(t));
+	if (!term_is_cons(t)) {
+		count_term(e, t);
+		return;
+	}
+	word_stack_push(&e->todo, t);
+	word_stack_push(&e->todo, MARK_REST);
+}
+
+static void count_list(struct etf_encoder *e, Term t, int64_t *left)
+{
+	size_t n;
+
+	if (is_byte_string(t, &n)) {
+		e->used += 3 + n;
+		return;
+	}
+	e->used += 5;
+	count_rest(e, t, left);
+}
+
+static void count_some(struct etf_encoder *e, int64_t *left)
+{
+	while (e->todo.count > 0 && !e->failed && *left > 0) {
+		Term t = word_stack_pop(&e->todo);
+
+		--*left;
+		if (t == MARK_REST) {
+			count_rest(e, word_stack_pop(&e->todo), left);
+		} else if (t == MARK_FUN_END) {
+			word_stack_pop(&e->todo);
+		} else if (term_is_cons(t)) {
+			count_list(e, t, left);
+		} else if (term_is_tuple(t)) {
+			e->used += tuple_arity(t) < 256 ? 2 : 5;
+			count_terms(e, boxed_ptr(t) + 1, tuple_arity(t), left);
+		} else if (term_is_map(t) && map_is_flat(t)) {
+			e->used += 5;
+			count_terms(e, boxed_ptr(boxed_ptr(t)[1]) + 1, map_size(t), left);
+			count_terms(e, boxed_ptr(t) + 2, map_size(t), left);
+		} else {
+			put_term(e, t);
+		}
+	}
+}
+
+/* ---- steps */
+
 enum { BYTES_A_UNIT = 64 };
 
 static void encode_some(struct etf_encoder *e, int64_t *left)
@@ -581,7 +674,10 @@ static void encoder_drop(struct etf_encoder *e)
 
 static int encoder_step(struct etf_encoder *e, int64_t *left)
 {
-	encode_some(e, left);
+	if (e->data != NULL)
+		encode_some(e, left);
+	else
+		count_some(e, left);
 	if (!e->failed && e->todo.count == 0 && (e->flags & ETF_COMPRESSED))
 		deflate_some(e, left);
 	if (e->failed)

@@ -17,8 +17,11 @@ struct atom {
 	uint32_t next;       /* chain: index + 1; 0 ends it */
 	uint32_t hash;       /* OTP's hash of the name */
 	uint16_t bytes;
+	uint16_t latin1_bytes; /* NOT_LATIN1: the name has other characters */
 	char *text;
 };
+
+enum { NOT_LATIN1 = UINT16_MAX };
 
 static struct {
 	struct rwlock lock;
@@ -84,6 +87,19 @@ static uint32_t hash_name(const unsigned char *s, size_t n)
 	return h;
 }
 
+/* Of valid UTF-8. */
+static uint16_t count_latin1(const unsigned char *s, size_t n)
+{
+	uint16_t count = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (s[i] >= 0xc4)
+			return NOT_LATIN1;
+		count += (s[i] & 0xc0) != 0x80;
+	}
+	return count;
+}
+
 static uint32_t *find_bucket(uint64_t hash)
 {
 	return &atoms.buckets[hash & atoms.bucket_mask];
@@ -137,6 +153,7 @@ static Term insert_locked(uint64_t hash, const char *text, size_t n)
 	memcpy(a->text, text, n);
 	a->text[n] = 0;
 	a->bytes = (uint16_t)n;
+	a->latin1_bytes = count_latin1((const unsigned char *)text, n);
 	a->hash = hash_name((const unsigned char *)text, n);
 	bucket = find_bucket(hash);
 	a->next = *bucket;
@@ -259,6 +276,12 @@ const char *atom_text(Term atom, size_t *n)
 	if (n)
 		*n = a->bytes;
 	return a->text;
+}
+
+bool atom_latin1_size(Term atom, size_t *n)
+{
+	*n = find_entry(atom_index(atom))->latin1_bytes;
+	return *n != NOT_LATIN1;
 }
 
 int atom_compare(Term a, Term b)

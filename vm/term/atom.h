@@ -40,6 +40,8 @@ Term atom_existing_utf8(const char *text, size_t n);
 
 /* Owns: the table. UTF-8, NUL-terminated. Units: *n bytes. */
 const char *atom_text(Term atom, size_t *n);
+/* Units: *n bytes of the name in Latin-1. Fails: false when a character is none of it. */
+bool atom_latin1_size(Term atom, size_t *n);
 /* Order of two atoms by their characters: <0, 0, >0. */
 int atom_compare(Term a, Term b);
 /* The hash that phash2 and erlang's own hash tables give the atom's name (OTP's hashpjw over its Latin-1 or UTF-8 form). */
