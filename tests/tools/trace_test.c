@@ -69,7 +69,7 @@ START_TEST(test_trace_goes_on_in_another_file)
         "$ERLVM -quick -pa . -s b & p=$!; runs $p erlvm; $ERLSNOOP trace -o r -p $p --max-size 64K --files 3 > t & e=$!\n"
         "await r.2; await r.1; kill -INT $e; wait $e; echo status $?; kill $p\n"
         "for f in r.2 r.1; do [ $(stat -c %%s $f) -le 65536 ] && $ERLSNOOP report --json $f | grep -c '\"report\",\"events\":[1-9]'; done; ls r.*\n"
-        "$ERLSNOOP report r.2 r.1 r > all; echo status $?; grep nobody all");
+        "$ERLSNOOP report r.2 r.1 r > all; echo status $?");
 
     ck_assert_str_eq(r->out, "status 0\n1\n1\nr.1\nr.2\nstatus 0\n");
 }
