@@ -44,13 +44,16 @@ static void take_page(void *ctx, const struct batch_received *received)
         st->err = recording_page(st->writer, received);
 }
 
-static void read_pages(struct state *st)
+/* Returns whether more may wait. */
+static bool read_pages(struct state *st)
 {
-    while (batch_source_read(st->source) > 0 && !st->err && !signals_first_ns())
-        ;
+    bool some = batch_source_read(st->source) > 0;
+
     recording_lost(st->writer, batch_source_lost(st->source));
+    batch_source_look(st->source, clock_ns(CLOCK_MONOTONIC));
     if (!st->err)
         st->err = recording_look(st->writer, clock_ns(CLOCK_MONOTONIC));
+    return some;
 }
 
 static int attach_target(void *ctx, const struct target *t, int pid, bool noted)
@@ -110,12 +113,13 @@ static int loop(struct state *st)
 {
     struct pollfd fds[] = {{.fd = batch_source_fd(st->source), .events = POLLIN}, {.fd = st->target, .events = POLLIN}};
     uint64_t next_ns = 0;
+    bool more = false;
     int err = 0;
 
     while (!err && !st->err && !st->ended && !signals_first_ns()) {
-        poll(fds, 2, watch_interval_ns(&st->watch) && st->watch.waits ? 10 : LOOK_MS);
+        poll(fds, 2, more ? 0 : watch_interval_ns(&st->watch) && st->watch.waits ? 10 : LOOK_MS);
         st->ended = fds[1].revents != 0;
-        read_pages(st);
+        more = read_pages(st);
         if (asked && !st->err)
             dump(st, "asked by a signal");
         if (!st->ended)
