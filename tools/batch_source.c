@@ -5,8 +5,6 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,14 +14,7 @@
 #include "fail.h"
 #include "uprobe.h"
 
-enum { TURN_PAGES = 4096, MAX_ASKED = 256 };
-#define ASK_NS 2000000000ull
-
-/* A file that is watched, held open, and one of its notes. */
-struct watched {
-    int fd, pid;
-    struct uprobe_place place;
-};
+enum { TURN_PAGES = 4096 };
 
 struct links {
     int *fds;
@@ -34,10 +25,7 @@ struct batch_source {
     struct batch_source_ops ops;
     struct batch *skel;
     struct ring_buffer *ring;
-    struct links flushes, watches, asks;
-    struct watched *watched;
-    size_t nwatched;
-    uint64_t asked_ns, asked_lost; /* when names were asked for, and what was lost by then */
+    struct links flushes, watches;
     int *pids; /* that were attached to */
     size_t npids;
     bool all;
@@ -206,45 +194,6 @@ static size_t find_watches(const struct target *t, const struct wanted *wanted, 
     return n;
 }
 
-static int remember_file(struct batch_source *s, const struct target *t, int pid, const struct uprobe_place *place)
-{
-    struct watched *all = realloc(s->watched, (s->nwatched + 1) * sizeof *all);
-    int fd = all ? open(t->path, O_RDONLY | O_CLOEXEC) : -1;
-
-    if (!all)
-        return fail(-ENOMEM, "out of memory");
-    s->watched = all;
-    if (fd < 0)
-        return fail(-errno, "cannot open '%s': %s", t->path, strerror(errno));
-    all[s->nwatched++] = (struct watched){fd, pid, *place};
-    return 0;
-}
-
-static void ask(struct batch_source *s, const struct watched *w)
-{
-    int program = bpf_program__fd(s->skel->progs.on_watch), link;
-    char path[64];
-
-    snprintf(path, sizeof path, "/proc/self/fd/%d", w->fd);
-    link = s->many ? uprobe_link_many(program, path, w->pid, false, &w->place, 1) : uprobe_link_one(program, path, w->pid, false, &w->place);
-    if (link >= 0)
-        keep_link(&s->asks, link);
-}
-
-void batch_source_look(struct batch_source *s, uint64_t now_ns)
-{
-    uint64_t lost = batch_source_lost(s);
-
-    if (lost == s->asked_lost || now_ns < s->asked_ns + ASK_NS)
-        return;
-    s->asked_ns = now_ns;
-    s->asked_lost = lost;
-    if (s->asks.n >= MAX_ASKED)
-        keep_first(&s->asks, 0);
-    for (size_t i = 0; i < s->nwatched; i++)
-        ask(s, &s->watched[i]);
-}
-
 static int attach_watches(struct batch_source *s, const struct target *t, int pid, const struct uprobe_place *places, size_t n)
 {
     int program = bpf_program__fd(s->skel->progs.on_watch), err = 0;
@@ -283,8 +232,6 @@ int batch_source_attach(struct batch_source *s, const struct target *t, int pid,
     if (!err)
         err = attach_watches(s, t, pid, places, n);
     if (!err)
-        err = remember_file(s, t, pid, places);
-    if (!err)
         return (int)n;
     keep_first(&s->watches, watches);
     keep_first(&s->flushes, flushes);
@@ -294,19 +241,14 @@ int batch_source_attach(struct batch_source *s, const struct target *t, int pid,
 void batch_source_stop(struct batch_source *s)
 {
     keep_first(&s->watches, 0);
-    keep_first(&s->asks, 0);
 }
 
 void batch_source_free(struct batch_source *s)
 {
     if (!s)
         return;
-    batch_source_stop(s);
+    keep_first(&s->watches, 0);
     keep_first(&s->flushes, 0);
-    for (size_t i = 0; i < s->nwatched; i++)
-        close(s->watched[i].fd);
-    free(s->watched);
-    free(s->asks.fds);
     ring_buffer__free(s->ring);
     batch__destroy(s->skel);
     free(s->watches.fds);

@@ -40,11 +40,6 @@ void batch_source_stop(struct batch_source *source);
 int batch_source_fd(const struct batch_source *source);
 /* Hands over the pages that wait, a limited number at a time. Returns how many. */
 int batch_source_read(struct batch_source *source);
-/*
- * To be called now and then. Names of atoms were told in pages that were lost: the VMs are made to tell them again, by one more watcher of a
- * probe that is watched already.
- */
-void batch_source_look(struct batch_source *source, uint64_t now_ns);
 /* Pages that could not be received, since the beginning: the ring buffer was full, or the page could not be read. */
 uint64_t batch_source_lost(const struct batch_source *source);
 

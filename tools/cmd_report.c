@@ -10,7 +10,9 @@
 #include "fail.h"
 #include "options.h"
 #include "recording_read.h"
+#include "result.h"
 #include "sink.h"
+#include "views_user.h"
 #include "wanted.h"
 
 enum { MAX_FILES = 1024, MAX_VMS = 1024, TIMES = 20, LINE_BYTES = 4096, MAX_ARGS = BATCH_MAX_ARGS };
@@ -22,6 +24,7 @@ struct state {
     size_t nfiles;
     struct wanted wanted;
     bool chosen; /* words chose what is wanted */
+    bool on[VIEW_COUNT], viewed; /* views were asked for: the events are theirs */
     const struct options *options;
     struct sink sink;
     struct batch_names *names;
@@ -133,12 +136,14 @@ static void on_event(void *ctx, const union ev_any *ev)
     struct state *st = ctx;
     const struct event_row *row = event_row((enum batch_event)ev->head.event);
 
-    if (!st->wanted.events[ev->head.event])
+    if (st->viewed)
+        views_user_tell(ev);
+    else if (!st->wanted.events[ev->head.event])
         return;
     count_time(st, ev->head.time_ns);
     st->events++;
     st->counts[ev->head.event]++;
-    if (!st->options->events)
+    if (!st->options->events || st->viewed)
         return;
     if (st->options->json)
         list_json(st, ev, row);
@@ -251,15 +256,65 @@ static void print_lost(struct state *st)
             sink_row(&st->sink, &table, (struct sink_value[]){SINK_N(rows[i].count), SINK_S(rows[i].why)});
 }
 
+/* ---- views */
+
+static const char *name_text(void *ctx, uint32_t vm, const struct wire_name *name)
+{
+    static char text[LINE_BYTES];
+
+    text[0] = '\0';
+    event_text_name(&(struct term_text){text, sizeof text, 0}, ((struct state *)ctx)->names, vm, name);
+    return text;
+}
+
+static struct result_source source_of(struct state *st)
+{
+    return (struct result_source){st, views_user_take, name_text, &st->sink, seconds_of(st)};
+}
+
+static void on_record(void *ctx, const struct wire_header *record, size_t size)
+{
+    struct result_source source = source_of(ctx);
+
+    result_record(&source, record, size);
+}
+
+static int begin_views(struct state *st)
+{
+    struct view_settings settings = {0};
+
+    for (size_t v = 0; v < VIEW_COUNT; v++) {
+        settings.on[v] = st->on[v];
+        settings.events[v] = st->on[v] && st->options->events;
+    }
+    return views_user_begin(&settings, on_record, st) ? fail(-ENOMEM, "out of memory") : 0;
+}
+
+static int print_views(struct state *st)
+{
+    struct result_source source = source_of(st);
+    int err = result_print(&source, st->on);
+
+    return err ? fail(err, "cannot print results: %s", strerror(-err)) : 0;
+}
+
+/* ---- the result */
+
 static int print_result(struct state *st)
 {
+    int err = 0;
+
     sink_moment(&st->sink, st->last_ns);
-    print_totals(st);
-    print_vms(st);
-    print_probes(st);
-    print_times(st);
+    if (st->viewed) {
+        err = print_views(st);
+    } else {
+        print_totals(st);
+        print_vms(st);
+        print_probes(st);
+        print_times(st);
+    }
     print_lost(st);
-    return sink_end(&st->sink);
+    return err ? err : sink_end(&st->sink);
 }
 
 /* ---- reading */
@@ -330,6 +385,8 @@ static int run(struct state *st)
     if (!st->merge || !st->fine)
         return fail(-ENOMEM, "out of memory");
     sink_init(&st->sink, stdout, st->options->json, st->options->timestamps);
+    if (st->viewed)
+        err = begin_views(st);
     for (size_t i = 0; i < st->nfiles && !err; i++)
         err = read_file(st, st->files[i]);
     batch_merge_until(st->merge, UINT64_MAX);
@@ -341,7 +398,12 @@ static int run(struct state *st)
 static int add_word(void *ctx, const char *word)
 {
     struct state *st = ctx;
+    enum view_id view = st->nfiles ? view_find(word, strlen(word)) : VIEW_COUNT;
 
+    if (view != VIEW_COUNT) {
+        st->on[view] = st->viewed = true;
+        return 0;
+    }
     if (st->nfiles && wanted_add(&st->wanted, word)) {
         st->chosen = true;
         return 0;
@@ -356,7 +418,7 @@ int cmd_report(int argc, char **argv)
 {
     static struct state st;
     static const struct options_extra extras[] = {
-        {"", "FILE ... [PROBE ...]", "recordings, oldest first; what is wanted of them", add_word, false}, {0}};
+        {"", "FILE ... [VIEW|PROBE ...]", "recordings, oldest first; what is asked of them", add_word, false}, {0}};
     static const struct options_spec spec = {"report", "Tells what a recording of erlsnoop trace holds.", OPTIONS_EVENTS, extras, &st, NULL};
     struct options o;
     int err = options_parse(&spec, argc, argv, &o);
@@ -365,10 +427,14 @@ int cmd_report(int argc, char **argv)
         return err;
     if (!st.nfiles)
         return fail(FAIL_USAGE, "a file is missing; see erlsnoop report -h");
+    if (st.chosen && st.viewed)
+        return fail(FAIL_USAGE, "choose views, or probes");
     if (!st.chosen)
         wanted_add(&st.wanted, "all");
     st.options = &o;
     err = run(&st);
+    if (st.viewed)
+        views_user_end();
     batch_merge_free(st.merge);
     batch_names_free(st.names);
     free(st.fine);

@@ -50,7 +50,6 @@ static bool read_pages(struct state *st)
     bool some = batch_source_read(st->source) > 0;
 
     recording_lost(st->writer, batch_source_lost(st->source));
-    batch_source_look(st->source, clock_ns(CLOCK_MONOTONIC));
     if (!st->err)
         st->err = recording_look(st->writer, clock_ns(CLOCK_MONOTONIC));
     return some;
@@ -246,14 +245,14 @@ static int add_wanted(void *ctx, const char *word)
     struct state *st = ctx;
 
     st->chosen = true;
-    return wanted_add(&st->wanted, word) ? 0 : fail(FAIL_USAGE, "no probe, and no family of probes, is called '%s'; see erlsnoop trace -h", word);
+    return wanted_add(&st->wanted, word) ? 0 : fail(FAIL_USAGE, "no probe, family of probes or view is called '%s'; see erlsnoop trace -h", word);
 }
 
 int cmd_trace(int argc, char **argv)
 {
     static struct state st = {.plan = {.files = 2, .writer = VERSION}, .target = -1};
     static const struct options_extra extras[] = {
-        {"", "[PROBE ...]", "probes, families (messages, processes), all; or all but functions", add_wanted, false},
+        {"", "[PROBE ...]", "probes, their families, views, all; or all but functions", add_wanted, false},
         {"o", "FILE", "the recording, which erlsnoop report reads", set_path, false},
         {"max-size", "SIZE", "of a file: then it becomes FILE.1, and a new one begins", set_bytes, false},
         {"max-time", "TIME", "that a file covers, likewise", set_time, false},

@@ -6,7 +6,10 @@
 
 static void add_atom(struct term_text *out, const struct batch_names *names, uint32_t vm, uint64_t index)
 {
-    term_text_atom(out, batch_names_find(names, vm, index), index);
+    if (index == WIRE_NO_ATOM)
+        term_text_add(out, "?");
+    else
+        term_text_atom(out, batch_names_find(names, vm, index), index);
 }
 
 void event_text_id(struct term_text *out, const struct batch_names *names, uint32_t vm, ev_id id)
@@ -33,29 +36,46 @@ void event_text_node(struct term_text *out, const struct batch_names *names, uin
         term_text_add(out, "undefined");
 }
 
+static void add_mfa(struct term_text *out, const struct batch_names *names, uint32_t vm, uint64_t module, uint64_t function, uint64_t arity)
+{
+    add_atom(out, names, vm, module);
+    term_text_add(out, ":");
+    add_atom(out, names, vm, function);
+    term_text_arity(out, arity);
+}
+
+static void add_term(struct term_text *out, const struct batch_names *names, uint32_t vm, uint64_t shape, uint64_t value, uint64_t holders)
+{
+    term_text_open(out, holders);
+    switch (shape) {
+    case BATCH_SHAPE_ATOM: add_atom(out, names, vm, value); break;
+    case BATCH_SHAPE_SMALL: term_text_add(out, "%d", (int)value); break;
+    default: term_text_shape(out, shape);
+    }
+    term_text_close(out, holders);
+}
+
 void event_text_mfa(struct term_text *out, const struct batch_names *names, uint32_t vm, ev_mfa mfa)
 {
-    if (!mfa || mfa & EV_LATER_MFA) {
+    if (!mfa || mfa & EV_LATER_MFA)
         term_text_add(out, "?");
-        return;
-    }
-    add_atom(out, names, vm, ev_mfa_module(mfa));
-    term_text_add(out, ":");
-    add_atom(out, names, vm, ev_mfa_function(mfa));
-    term_text_arity(out, ev_mfa_arity(mfa));
+    else
+        add_mfa(out, names, vm, ev_mfa_module(mfa), ev_mfa_function(mfa), ev_mfa_arity(mfa));
 }
 
 void event_text_term(struct term_text *out, const struct batch_names *names, uint32_t vm, ev_term term)
 {
-    uint64_t holders = term >> 32 & 0xffffff;
+    add_term(out, names, vm, ev_term_shape(term), ev_term_atom(term), term >> 32 & 0xffff);
+}
 
-    term_text_open(out, holders);
-    switch (ev_term_shape(term)) {
-    case BATCH_SHAPE_ATOM: add_atom(out, names, vm, ev_term_atom(term)); break;
-    case BATCH_SHAPE_SMALL: term_text_add(out, "%d", ev_term_small(term)); break;
-    default: term_text_shape(out, ev_term_shape(term));
+void event_text_name(struct term_text *out, const struct batch_names *names, uint32_t vm, const struct wire_name *name)
+{
+    switch (name->form) {
+    case WIRE_MFA: add_mfa(out, names, vm, name->words[0], name->words[1], name->words[2]); break;
+    case WIRE_REASON: add_term(out, names, vm, name->words[0], name->words[1], name->words[2]); break;
+    case WIRE_PROCESS: event_text_id(out, names, vm, name->words[0]); break;
+    default: term_text_add(out, "?");
     }
-    term_text_close(out, holders);
 }
 
 /* Of the text what fits; a NUL in it ends it. */

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "views.h"
+
 static const struct {
     const char *name, *family;
     enum batch_event event;
@@ -26,10 +28,23 @@ static void spell(const char *word, char *out, size_t size)
     out[used] = '\0';
 }
 
+static void add_view(struct wanted *w, enum view_id view)
+{
+    for (size_t i = 0; i < NPROBES; i++)
+        w->events[probes[i].event] |= view_wants(view, probes[i].name, VIEW_NOTES);
+    for (size_t i = 0; i < view_nuses; i++)
+        if (view_uses[i].view == view)
+            add_view(w, view_uses[i].helper);
+}
+
 bool wanted_add(struct wanted *w, const char *word)
 {
-    bool found = false;
+    enum view_id view = view_find(word, strlen(word));
+    bool found = view != VIEW_COUNT;
     char name[64];
+
+    if (found)
+        add_view(w, view);
 
     spell(word, name, sizeof name);
     for (size_t i = 0; i < NPROBES; i++) {

@@ -12,7 +12,8 @@ struct wanted {
     bool events[BATCH_EVENTS];
 };
 
-/* Adds what the word means: a probe (message-send, message__send), a family of probes (messages), all. False: it means nothing. */
+/* Adds what the word means: a probe (message-send, message__send), a family of probes (messages), what a view is told of (msglat), all. False:
+ * it means nothing. */
 bool wanted_add(struct wanted *w, const char *word);
 /* All but function calls, which fire at every call. */
 void wanted_default(struct wanted *w);

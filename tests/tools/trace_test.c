@@ -31,6 +31,30 @@ START_TEST(test_trace_records_what_happened)
 }
 END_TEST
 
+/* The same run, told by notes with texts to the view, and by the recording: the same rows. */
+START_TEST(test_report_of_a_view_tells_what_the_view_told)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "cat > w.erl << 'E'\n-module(w).\n-export([start/0, c/1, d/0]).\n"
+        "start() -> case prim_file:read_file_info(\"go\") of {ok, _} -> work(23); _ -> receive after 20 -> start() end end.\n"
+        "work(0) -> halt();\n"
+        "work(N) -> [wait(spawn_monitor(?MODULE, c, [X])) || X <- [normal, {a, N}, {N + 1000, a}, [a], \"s\", #{}, 1.0, 1000, 7, {b}, self()]],\n"
+        "  wait(spawn_monitor(?MODULE, d, [])), work(N - 1).\n"
+        "wait({P, R}) -> receive {'DOWN', R, process, P, _} -> ok end.\nc(X) -> exit(X).\nd() -> ok.\nE\nerlc w.erl\n"
+        "$ERLVM -quick +S 2 -pa . -s w & p=$!; runs $p erlvm; $ERLSNOOP spawns --json -p $p > live & a=$!; $ERLSNOOP trace -o r -p $p spawns > t & b=$!\n"
+        "attached $a; attached $b; touch go; wait $a $b; $ERLSNOOP report r --json spawns > told\n"
+        "rows() { grep -E 'by_mfa|by_reason' $1 | cut -d, -f2- | sort; }; rows live > l; rows told > t; cmp l t && echo same; wc -l < l\n"
+        "cat live; $ERLSNOOP report r --json --events spawns | grep -c '\"event\":\"death\"'");
+
+    ck_assert_msg(!strncmp(r->out, "same\n", 5), "%s%s", r->out, r->err);
+    ck_assert_int_eq(atoi(r->out + 5), 13); /* 11 reasons, normal twice, and 2 functions */
+    ck_assert_int_eq(support_number(r->out, "\"mfa\":\"w:c/1\"", "count"), 11 * 23);
+    ck_assert_int_eq(support_number(r->out, "\"reason\":\"{a,...}\"", "count"), 23);
+    ck_assert(strstr(r->out, "\n276\n") != NULL);
+}
+END_TEST
+
 /* Ctrl-C: what threads that sleep hold in their pages is recorded too. The program says a line once it has done its births. */
 START_TEST(test_trace_is_whole_after_a_signal)
 {
@@ -130,7 +154,7 @@ static const struct {
     int status;
 } refused[] = {
     {"$ERLSNOOP trace -p $$", "a file is missing: -o FILE", 2},
-    {"$ERLSNOOP trace -o r nonsense", "no probe, and no family of probes, is called 'nonsense'", 2},
+    {"$ERLSNOOP trace -o r nonsense", "no probe, family of probes or view is called 'nonsense'", 2},
     {"$ERLSNOOP trace -o r --max-size 5", "--max-size must be a size with its unit", 2},
     {"$ERLSNOOP trace -o r --max-size 1K", "64K at least", 2},
     {"$ERLSNOOP trace -o r --max-time 5", "--max-time must be a time with its unit", 2},
@@ -205,6 +229,7 @@ Suite *trace_suite(void)
     tcase_set_timeout(live, 60);
     tcase_set_timeout(lines, 30);
     tcase_add_test(live, test_trace_records_what_happened);
+    tcase_add_test(live, test_report_of_a_view_tells_what_the_view_told);
     tcase_add_test(live, test_trace_is_whole_after_a_signal);
     tcase_add_test(live, test_trace_records_a_vm_that_runs);
     tcase_add_test(live, test_trace_goes_on_in_another_file);

@@ -16,6 +16,7 @@
 #include "usdt.h"
 
 #define PATIENCE_MS 100
+#define NAMES_NS INT64_C(1000000000)
 #define LEAVING_TRIES 1000
 #define PAGE_WORDS ((BATCH_PAGE_BYTES - sizeof(struct batch_header)) / 8)
 
@@ -25,6 +26,7 @@ struct batch {
 	uint64_t old_ticks;      /* from then on the page is to be handed over */
 	int64_t old_ns;          /* the same moment */
 	uint32_t watchers;       /* batch_watchers when the names were told */
+	int64_t names_ns;        /* from then on they are told again */
 	uint64_t *told;          /* a bit an atom: its name was told */
 	size_t told_words;
 	uint64_t events;         /* told so far */
@@ -93,17 +95,26 @@ static struct batch *make_batch(void)
 
 static bool is_empty(const struct batch *b) { return b->header.bytes == sizeof(b->header); }
 
-/* The page's first record is about to be written. Somebody who has begun to watch since needs the names again. */
-static void begin_page(struct batch *b)
+/* The names are told again to somebody who has begun to watch since, and once a second: the pages that told them may have been lost, and a second
+ * watcher of the same probes does not raise their semaphores (the kernel counts a note once, however many are attached to it). */
+static void renew_names(struct batch *b, int64_t now_ns)
 {
 	uint32_t watchers = batch_watchers();
 
-	if (watchers > b->watchers)
+	if (watchers > b->watchers || now_ns >= b->names_ns) {
 		memset(b->told, 0, b->told_words * 8);
+		b->names_ns = now_ns + NAMES_NS;
+	}
 	b->watchers = watchers;
+}
+
+/* The page's first record is about to be written. */
+static void begin_page(struct batch *b)
+{
 	b->header.events = b->events;
 	b->header.begin_ticks = ticks_now();
 	b->header.begin_ns = (uint64_t)clock_monotonic_ns();
+	renew_names(b, (int64_t)b->header.begin_ns);
 	b->old_ticks = b->header.begin_ticks + PATIENCE_MS * ticks_per_ms();
 	b->old_ns = (int64_t)b->header.begin_ns + PATIENCE_MS * INT64_C(1000000);
 }
