@@ -24,6 +24,7 @@ struct options {
 	Term capture, capture_type; /* TERM_NONE without */
 	bool only_compile, only_run; /* options of one kind alone were seen */
 	bool unicode, global, report_errors;
+	unsigned newline_bits, bsr_bits; /* of the options for lines, as PCRE 8 counts them */
 };
 
 /* Options without a value. only: 'c' for compiling, 'r' for running, 'b' for both. */
@@ -71,34 +72,33 @@ static bool set_simple(struct options *o, Term name)
 	o->unicode |= name == am_unicode;
 	o->global |= name == am_global;
 	o->report_errors |= name == am_report_errors;
-	if (name == am_bsr_anycrlf)
-		o->compile.bsr = PCRE2_BSR_ANYCRLF;
-	else if (name == am_bsr_unicode)
-		o->compile.bsr = PCRE2_BSR_UNICODE;
+	o->bsr_bits |= name == am_bsr_anycrlf ? 1 : name == am_bsr_unicode ? 2 : 0;
 	return true;
 }
 
+/* Of several options each adds the bits that it had with PCRE 8: cr and lf make crlf, and what makes no known number is refused. */
 static bool set_newline(struct options *o, Term value)
 {
 	switch (value) {
-	case am_cr:
-		o->compile.newline = PCRE2_NEWLINE_CR;
-		return true;
-	case am_lf:
-		o->compile.newline = PCRE2_NEWLINE_LF;
-		return true;
-	case am_crlf:
-		o->compile.newline = PCRE2_NEWLINE_CRLF;
-		return true;
-	case am_anycrlf:
-		o->compile.newline = PCRE2_NEWLINE_ANYCRLF;
-		return true;
-	case am_any:
-		o->compile.newline = PCRE2_NEWLINE_ANY;
-		return true;
-	default:
-		return false;
+	case am_cr: o->newline_bits |= 1; return true;
+	case am_lf: o->newline_bits |= 2; return true;
+	case am_crlf: o->newline_bits |= 3; return true;
+	case am_any: o->newline_bits |= 4; return true;
+	case am_anycrlf: o->newline_bits |= 5; return true;
+	default: return false;
 	}
+}
+
+static void set_lines(struct options *o)
+{
+	static const uint32_t newlines[8] = {
+		0, PCRE2_NEWLINE_CR, PCRE2_NEWLINE_LF, PCRE2_NEWLINE_CRLF, PCRE2_NEWLINE_ANY, PCRE2_NEWLINE_ANYCRLF, REGEX_CONTRADICTION,
+		REGEX_CONTRADICTION,
+	};
+	static const uint32_t bsrs[4] = { 0, PCRE2_BSR_ANYCRLF, PCRE2_BSR_UNICODE, REGEX_CONTRADICTION };
+
+	o->compile.newline = newlines[o->newline_bits];
+	o->compile.bsr = bsrs[o->bsr_bits];
 }
 
 static bool set_valued(struct options *o, Term name, Term value)
@@ -143,6 +143,7 @@ static bool get_options(struct options *o, Term list)
 			return false;
 		}
 	}
+	set_lines(o);
 	return term_is_nil(list);
 }
 
@@ -153,8 +154,7 @@ static Term put_compile_error(Process *p, int error, size_t offset, bool in_run)
 {
 	struct heap *h = &p->heap;
 	char text[ERROR_CHARS];
-	int n = pcre2_get_error_message(error, (PCRE2_UCHAR *)text, sizeof(text));
-	Term t = heap_list_bytes(h, text, n > 0 ? (size_t)n : 0, NIL);
+	Term t = heap_list_bytes(h, text, regex_error_text(error, text, sizeof(text)), NIL);
 
 	t = heap_tuple(h, t, term_from_small((int64_t)offset));
 	if (in_run)

@@ -3,9 +3,11 @@
 #include "data/regex.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "data/regex_loop.h"
 
 static void *allocate(size_t n, void *context)
 {
@@ -183,6 +185,22 @@ static pcre2_code *compile_source(const char *source, size_t n, uint32_t flags, 
 	return code;
 }
 
+/* What PCRE 8 refuses and PCRE2 has no number for, which are from 100 on. */
+enum { ERROR_CONTRADICTION = 1, ERROR_LOOP };
+
+size_t regex_error_text(int error, char *text, size_t room)
+{
+	int n;
+
+	if (error == ERROR_CONTRADICTION)
+		n = snprintf(text, room, "inconsistent NEWLINE options");
+	else if (error == ERROR_LOOP)
+		n = snprintf(text, room, "recursive call could loop indefinitely");
+	else
+		n = pcre2_get_error_message(error, (PCRE2_UCHAR *)text, room);
+	return n > 0 ? (size_t)n : 0;
+}
+
 static void keep_source(struct regex *r, const void *source, size_t n)
 {
 	r->source = mem_alloc(n + 1);
@@ -193,8 +211,14 @@ static void keep_source(struct regex *r, const void *source, size_t n)
 
 bool regex_compile(struct regex *r, const void *source, size_t n, const struct regex_options *o, int *error, size_t *offset)
 {
-	pcre2_compile_context *c = pcre2_compile_context_create(get_memory());
+	pcre2_compile_context *c;
 
+	if (o->newline == REGEX_CONTRADICTION || o->bsr == REGEX_CONTRADICTION) {
+		*error = ERROR_CONTRADICTION;
+		*offset = 0;
+		return false;
+	}
+	c = pcre2_compile_context_create(get_memory());
 	pcre2_set_character_tables(c, get_tables());
 	pcre2_set_newline(c, o->newline != 0 ? o->newline : PCRE2_NEWLINE_LF);
 	pcre2_set_bsr(c, o->bsr != 0 ? o->bsr : PCRE2_BSR_UNICODE);
@@ -203,6 +227,11 @@ bool regex_compile(struct regex *r, const void *source, size_t n, const struct r
 	r->is_deaf = r->code == NULL && *error == PCRE2_ERROR_PATTERN_TOO_LARGE;
 	if (r->is_deaf)
 		r->code = compile_source(source, n, flags_of(source, n, o->flags), error, offset, c);
+	if (r->code != NULL && regex_has_loop(source, n, flags_of(source, n, o->flags), c, offset)) {
+		pcre2_code_free(r->code);
+		r->code = NULL;
+		*error = ERROR_LOOP;
+	}
 	pcre2_compile_context_free(c);
 	if (r->code == NULL)
 		return false;

@@ -31,8 +31,12 @@ struct regex {
 	size_t source_bytes;
 };
 
-/* Fails: false; *error is PCRE2's number, *offset where. */
+/* A newline or bsr that two options contradict each other about: such a pattern does not compile. */
+#define REGEX_CONTRADICTION UINT32_MAX
+/* Fails: false; *error for regex_error_text, *offset where. */
 bool regex_compile(struct regex *r, const void *source, size_t n, const struct regex_options *o, int *error, size_t *offset);
+/* Writes what an error says; returns how many bytes, without a NUL. */
+size_t regex_error_text(int error, char *text, size_t room);
 void regex_free(struct regex *r);
 uint32_t regex_captures(const struct regex *r);
 /* Do \r\n count as one line end? */
