@@ -7,6 +7,7 @@
 #include "bif/bif.h"
 #include "data/iolist.h"
 #include "data/number.h"
+#include "proc/sched.h"
 
 enum { BYTES_A_REDUCTION = 512 };
 
@@ -45,8 +46,11 @@ static bool add_part(void *arg, Term binary, uint8_t byte)
 
 static bool add_iolist(Process *p, struct checksum *c, Term t)
 {
-	bool ok = term_is_bitstring(t) ? add_part(c, t, 0) : iolist_walk(t, add_part, c) == IOLIST_OK;
+	bool ok;
 
+	sched_go_outside();
+	ok = term_is_bitstring(t) ? add_part(c, t, 0) : iolist_walk(t, add_part, c) == IOLIST_OK;
+	sched_go_inside();
 	process_bump(p, (int)(c->bytes / BYTES_A_REDUCTION));
 	return ok;
 }

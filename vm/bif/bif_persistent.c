@@ -229,17 +229,72 @@ static struct literal_area *enter(const struct pair *made)
 	return before;
 }
 
-Term bif_persistent_term_put_2(Process *p, Term *args)
+static bool has_value(Term key, Term value)
 {
-	Term before = get_value(args[0]);
+	Term before = get_value(key);
+
+	return before != TERM_NONE && term_same(before, value);
+}
+
+/* made: by make_pair, which says ok. Takes: what is in made. */
+static Term put_pair(Process *p, const Term *args, const struct pair *made, bool ok)
+{
+	if (!ok)
+		return literal_released_words() > 0 ? bif_literal_wait(p, export_get(am_persistent_term, am_put, 2), 2, args) : exc_system_limit(p);
+	bif_literal_collect(enter(made));
+	return am_ok;
+}
+
+struct put_steps {
+	struct exc_steps steps;
+	struct pair made;    /* owned */
+	bool is_there, ok;
+};
+
+/* On a worker thread, with p's heap at rest. */
+static void make_apart(Process *p, struct exc_steps *steps)
+{
+	struct put_steps *s = (struct put_steps *)steps;
+
+	(void)p;
+	s->is_there = has_value(steps->args[0], steps->args[1]);
+	s->ok = !s->is_there && make_pair(steps->args[0], steps->args[1], &s->made);
+}
+
+static Term put_made(Process *p, struct exc_steps *steps)
+{
+	struct put_steps *s = (struct put_steps *)steps;
+	struct pair made = s->made;
+
+	s->made.area = NULL;
+	return s->is_there ? (Term)am_ok : put_pair(p, steps->args, &made, s->ok);
+}
+
+static void drop_made(struct exc_steps *steps)
+{
+	literal_free(((struct put_steps *)steps)->made.area);
+}
+
+static Term put_at_once(Process *p, const Term *args)
+{
 	struct pair made;
 
-	if (before != TERM_NONE && term_same(before, args[1]))
+	if (has_value(args[0], args[1]))
 		return am_ok;
-	if (bif_literal_is_behind() || !make_pair(args[0], args[1], &made))
-		return literal_released_words() > 0 ? bif_literal_wait(p, export_get(am_persistent_term, am_put, 2), 2, args) : exc_system_limit(p);
-	bif_literal_collect(enter(&made));
-	return am_ok;
+	return put_pair(p, args, &made, !bif_literal_is_behind() && make_pair(args[0], args[1], &made));
+}
+
+Term bif_persistent_term_put_2(Process *p, Term *args)
+{
+	struct put_steps *s;
+
+	if (!copy_is_longer(args[0], EXC_WORDS_AT_ONCE) && !copy_is_longer(args[1], EXC_WORDS_AT_ONCE))
+		return put_at_once(p, args);
+	if (bif_literal_is_behind())
+		return put_pair(p, args, NULL, false);
+	s = mem_alloc(sizeof(*s));
+	*s = (struct put_steps){ .steps = { .step = put_made, .apart = make_apart, .end = drop_made } };
+	return exc_run_steps_apart(p, &s->steps, args, 2);
 }
 
 Term bif_persistent_term_get_1(Process *p, Term *args)

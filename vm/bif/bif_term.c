@@ -241,28 +241,49 @@ static bool get_range(Term t, uint64_t *range)
 	return num_get_uint64(t, range) && *range >= 1 && *range <= (uint64_t)1 << 32;
 }
 
+static bool is_long(Term t)
+{
+	return term_is_bitstring(t) ? binary_size_bytes(t) / sizeof(Term) > EXC_WORDS_AT_ONCE : copy_is_longer(t, EXC_WORDS_AT_ONCE);
+}
+
+/* hash(args[0]) in a range: of args[1], or of 27 bits. */
+static Term hash_in_range(Term *args, unsigned arity, uint32_t (*hash)(Term t))
+{
+	uint64_t range = 1 << 27;
+	uint32_t value;
+
+	if (arity == 2)
+		get_range(args[1], &range);
+	value = hash(args[0]);
+	return term_from_small((int64_t)(value % range) + (hash == phash));
+}
+
+static Term phash_2(Process *p, Term *args) { (void)p; return hash_in_range(args, 2, phash); }
+static Term phash2_1(Process *p, Term *args) { (void)p; return hash_in_range(args, 1, phash2); }
+static Term phash2_2(Process *p, Term *args) { (void)p; return hash_in_range(args, 2, phash2); }
+
+static Term hash_apart(Process *p, Term (*work)(Process *p, Term *args), Term *args, unsigned arity)
+{
+	return !term_is_immed(args[0]) && is_long(args[0]) ? exc_run_apart(p, work, args, arity) : work(p, args);
+}
+
 Term bif_erlang_phash_2(Process *p, Term *args)
 {
 	uint64_t range;
 
-	if (!get_range(args[1], &range))
-		return exc_badarg(p);
-	return term_from_small((int64_t)(1 + phash(args[0]) % range));
+	return get_range(args[1], &range) ? hash_apart(p, phash_2, args, 2) : exc_badarg(p);
 }
 
 Term bif_erlang_phash2_1(Process *p, Term *args)
 {
-	(void)p;
-	return term_from_small(phash2(args[0]) & ((1 << 27) - 1));
+	return hash_apart(p, phash2_1, args, 1);
 }
 
 Term bif_erlang_phash2_2(Process *p, Term *args)
 {
 	uint64_t range;
 
-	if (!get_range(args[1], &range))
-		return exc_badarg(p);
-	return term_from_small((int64_t)(phash2(args[0]) % range));
+	return get_range(args[1], &range) ? hash_apart(p, phash2_2, args, 2) : exc_badarg(p);
 }
 
 /* ---- external terms */

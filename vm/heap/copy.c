@@ -59,7 +59,8 @@ static inline void measure_part(struct pending *s, Term t, bool whole, size_t *w
 	push_pending(s, t);
 }
 
-static size_t measure(Term t, bool whole)
+/* most: more words than that need not be counted. */
+static inline __attribute__((always_inline)) size_t measure(Term t, bool whole, size_t most)
 {
 	struct pending s;
 	size_t words = 0;
@@ -67,7 +68,7 @@ static size_t measure(Term t, bool whole)
 	s.terms = s.fixed;
 	s.count = 0;
 	s.room = sizeof(s.fixed) / sizeof(s.fixed[0]);
-	for (;;) {
+	while (words <= most) {
 		if (term_is_cons(t) && is_copied(t, whole)) {
 			words += 2;
 			measure_part(&s, cons_head(t), whole, &words);
@@ -79,7 +80,7 @@ static size_t measure(Term t, bool whole)
 			struct object_shape shape = object_shape(p);
 
 			words += shape.words;
-			for (uint32_t i = shape.first_term; i < shape.last_term; i++)
+			for (uint32_t i = shape.first_term; i < shape.last_term && words <= most; i++)
 				measure_part(&s, p[i], whole, &words);
 		}
 		if (s.count == 0)
@@ -93,12 +94,17 @@ static size_t measure(Term t, bool whole)
 
 size_t copy_size_words(Term t)
 {
-	return is_copied(t, false) ? measure(t, false) : 0;
+	return is_copied(t, false) ? measure(t, false, SIZE_MAX) : 0;
 }
 
 size_t copy_flat_size_words(Term t)
 {
-	return is_copied(t, true) ? measure(t, true) : 0;
+	return is_copied(t, true) ? measure(t, true, SIZE_MAX) : 0;
+}
+
+bool copy_is_longer(Term t, size_t words)
+{
+	return is_copied(t, true) && measure(t, true, words) > words;
 }
 
 /* A writable binary may be moved by its owner: shared, it is so no more. */

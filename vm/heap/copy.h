@@ -10,6 +10,8 @@
 size_t copy_size_words(Term t);
 /* The same with literals counted (erts_debug:flat_size/1). */
 size_t copy_flat_size_words(Term t);
+/* Is that more than so many words? Looks at no more of them. */
+bool copy_is_longer(Term t, size_t words);
 /* Copies t to *top (which has room for copy_size_words(t)), moves *top on, links refbins and magic refs into *off_heap
  * (and takes their references). */
 Term copy_term(Term t, Term **top, Term **off_heap);

@@ -143,19 +143,34 @@ struct apart_steps {
 	uint8_t kind;
 };
 
-static bool work_apart(Process *p)
+static bool run_state_apart(Process *p)
 {
-	struct apart_steps *s = p->resume_arg;
+	struct exc_steps *s = p->resume_arg;
+
+	s->apart(p, s);
+	process_unblock(p);
+	return true;
+}
+
+Term exc_run_steps_apart(Process *p, struct exc_steps *s, const Term *args, unsigned arity)
+{
+	s->arity = arity;
+	memcpy(s->args, args, arity * sizeof(Term));
+	p->apart = run_state_apart;
+	return exc_wait(p, resume_steps, drop_steps, s);
+}
+
+static void work_apart(Process *p, struct exc_steps *steps)
+{
+	struct apart_steps *s = (struct apart_steps *)steps;
 	Term args[4];
 
-	memcpy(args, s->steps.args, sizeof(args));
+	memcpy(args, steps->args, sizeof(args));
 	s->result = s->work(p, args);
 	s->kind = p->exc_kind;
 	s->reason = p->exc_reason;
 	s->trace = p->exc_trace;
 	ENSURE(s->result != TERM_NONE || s->kind < EXC_TRAP);
-	process_unblock(p);
-	return true;
 }
 
 /* What came in meanwhile may have used the fields of the exception. */
@@ -174,10 +189,8 @@ Term exc_run_apart(Process *p, Term (*work)(Process *p, Term *args), const Term 
 {
 	struct apart_steps *s = mem_alloc(sizeof(*s));
 
-	*s = (struct apart_steps){ .steps = { .step = give_apart, .arity = arity }, .work = work };
-	memcpy(s->steps.args, args, arity * sizeof(Term));
-	p->apart = work_apart;
-	return exc_wait(p, resume_steps, drop_steps, s);
+	*s = (struct apart_steps){ .steps = { .step = give_apart, .apart = work_apart }, .work = work };
+	return exc_run_steps_apart(p, &s->steps, args, arity);
 }
 
 bool exc_in_steps(const Process *p)

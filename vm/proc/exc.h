@@ -32,6 +32,7 @@ bool exc_returns_later(const Process *p);
 struct exc_steps {
 	/* Works as long as p->reds_left > 0, charging for it. Returns the result, TERM_NONE with an exception, or EXC_MORE. */
 	Term (*step)(Process *p, struct exc_steps *s);
+	void (*apart)(Process *p, struct exc_steps *s); /* see exc_run_steps_apart */
 	void (*end)(struct exc_steps *s); /* drops what the state holds, not itself; NULL: nothing */
 	struct exc_place { Term module, function; unsigned arity; } place; /* where p is said to be meanwhile; all 0: in the native */
 	unsigned arity;
@@ -43,6 +44,11 @@ Term exc_run_steps(Process *p, struct exc_steps *s, const Term *args, unsigned a
 /* Returns for the native what work(p, args) does, on a worker thread: for what takes long and cannot be cut. work has no scheduler
  * (sched_self), and neither traps nor waits; it may charge reductions. p's heap is not collected before the native has returned. */
 Term exc_run_apart(Process *p, Term (*work)(Process *p, Term *args), const Term *args, unsigned arity);
+/* The same for a native with a state of its own: s->apart(p, s) on the worker thread, with the native's arguments in s->args, then the steps
+ * as of exc_run_steps, which may trap and wait. Takes: s. */
+Term exc_run_steps_apart(Process *p, struct exc_steps *s, const Term *args, unsigned arity);
+/* So many words of terms are looked through or copied in well less than a millisecond: what is longer is better done apart. */
+enum { EXC_WORDS_AT_ONCE = 1 << 15 };
 /* Is p between two steps? Then it cannot be collected. */
 bool exc_in_steps(const Process *p);
 /* For p in a native that waits (p->resume). False: p is said to be in that native itself. */

@@ -80,6 +80,8 @@ static struct {
 		struct lock lock;
 		struct cond cond;
 		unsigned active;    /* schedulers that may run a process */
+		unsigned apart;     /* worker threads that work for one */
+		unsigned stopping;  /* who waits for these, and keeps more from beginning */
 		_Atomic bool stop;
 	} world;
 	void (*halt_hooks[HALT_HOOKS_MAX])(void);
@@ -557,6 +559,36 @@ static void world_enter(void)
 	lock_release(&scheds.world.lock);
 }
 
+static void apart_leave(void)
+{
+	lock_acquire(&scheds.world.lock);
+	scheds.world.apart--;
+	if (scheds.world.stopping > 0)
+		cond_broadcast(&scheds.world.cond);
+	lock_release(&scheds.world.lock);
+}
+
+static void apart_enter(void)
+{
+	lock_acquire(&scheds.world.lock);
+	while (scheds.world.stopping > 0)
+		cond_wait(&scheds.world.cond, &scheds.world.lock);
+	scheds.world.apart++;
+	lock_release(&scheds.world.lock);
+}
+
+void sched_go_outside(void)
+{
+	if (self == NULL)
+		apart_leave();
+}
+
+void sched_go_inside(void)
+{
+	if (self == NULL)
+		apart_enter();
+}
+
 static void stop_runs(bool stop)
 {
 	atomic_store(&scheds.world.stop, stop);
@@ -570,7 +602,9 @@ void sched_stop_world(void (*fn)(void *), void *arg)
 	if (own)
 		world_leave();
 	lock_acquire(&scheds.world.lock);
-	while (atomic_load(&scheds.world.stop))
+	/* the other schedulers go on as long as worker threads do */
+	scheds.world.stopping++;
+	while (scheds.world.apart > 0 || atomic_load(&scheds.world.stop))
 		cond_wait(&scheds.world.cond, &scheds.world.lock);
 	stop_runs(true);
 	while (scheds.world.active > 0)
@@ -579,6 +613,7 @@ void sched_stop_world(void (*fn)(void *), void *arg)
 	fn(arg);
 	lock_acquire(&scheds.world.lock);
 	stop_runs(false);
+	scheds.world.stopping--;
 	scheds.world.active += own;
 	cond_broadcast(&scheds.world.cond);
 	lock_release(&scheds.world.lock);
@@ -596,7 +631,7 @@ bool sched_stop_world_within(int64_t wait_ns, void (*fn)(void *arg, bool all_sto
 		thread_yield();
 		if (!lock_try(&scheds.world.lock))
 			continue;
-		stopped = scheds.world.active <= own;
+		stopped = scheds.world.active <= own && scheds.world.apart == 0;
 		lock_release(&scheds.world.lock);
 	}
 	fn(arg, stopped);
@@ -836,10 +871,10 @@ static void run_apart(struct worker_job *job)
 
 	mem_free(job);
 	p->apart = NULL;
-	world_enter();
+	apart_enter();
 	lives = apart(p);
 	atomic_fetch_sub_explicit(&sched_others, 1, memory_order_release);
-	world_leave();
+	apart_leave();
 	if (!lives)
 		return;
 	p->reds_done += (uint64_t)(p->reds_left < SCHED_REDS ? SCHED_REDS - p->reds_left : 1);

@@ -77,6 +77,9 @@ void sched_let_go(Process *p);
  * it has ended p, and puts it back into a run queue. Signals wait meanwhile, as they do in a time slice, and the world does not stop. The
  * caller must not touch p any more. */
 void sched_run_apart(Process *p);
+/* Within p->apart, before and after what takes long and only reads p's terms: the world may be stopped meanwhile. On a scheduler: nothing. */
+void sched_go_outside(void);
+void sched_go_inside(void);
 /* How many threads besides one scheduler may run natives or end processes: the other schedulers, and the worker threads that
  * sched_run_apart has given a process to. Only a scheduler adds to it, between two time slices or when its process ends. */
 extern atomic_uint sched_others;

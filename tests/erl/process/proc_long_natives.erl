@@ -6,12 +6,19 @@
 %% expect: {binary_of_nested,true,true}
 %% expect: {mixed,true,true}
 %% expect: {incomplete,true,true}
+%% expect: {persistent,true,true}
+%% expect: {persistent_again,true,true}
+%% expect: {hash,true,true}
+%% expect: {hash_range,true,true}
+%% expect: {world_stopped,true}
 -module(proc_long_natives).
 -export([main/0]).
 
 main() ->
     erlang:system_flag(schedulers_online, 1),
     unicode(),
+    terms(),
+    world(),
     halt(0).
 
 %% {Name, did we run meanwhile?, is the answer right?}
@@ -38,3 +45,27 @@ unicode() ->
          fun(B) -> B =:= <<Binary/binary, Binary/binary, "abc">> end),
     long(mixed, fun() -> unicode:characters_to_list([Binary, 16#c3]) end, fun(L) -> L =:= Wide ++ [16#c3] end),
     long(incomplete, fun() -> unicode:characters_to_list([Binary, <<16#e5>>]) end, fun(R) -> R =:= {incomplete, Wide, <<16#e5>>} end).
+
+terms() ->
+    Term = [{N, [a, b, N], #{id => N}} || N <- lists:seq(1, 300000)],
+    Key = {?MODULE, key},
+    long(persistent, fun() -> persistent_term:put(Key, Term) end, fun(ok) -> persistent_term:get(Key) =:= Term end),
+    long(persistent_again, fun() -> persistent_term:put(Key, [x | Term]) end, fun(ok) -> tl(persistent_term:get(Key)) =:= Term end),
+    true = persistent_term:erase(Key),
+    long(hash, fun() -> erlang:phash2(Term) end, fun(H) -> H =:= 37113986 end),
+    long(hash_range, fun() -> erlang:phash2(Term, 1 bsl 32) end, fun(H) -> H band 16#7ffffff =:= 37113986 end).
+
+%% What takes a worker thread does not keep the world from being stopped.
+world() ->
+    Self = self(),
+    Binary = binary:copy(<<"abcdefgh">>, 50000000),
+    spawn_link(fun() -> Self ! begun, Self ! {sum, erlang:md5(Binary)} end),
+    receive begun -> ok end,
+    [erlang:yield() || _ <- lists:seq(1, 10000)],
+    erlang:trace(new, true, [procs]),
+    erlang:trace(new, false, [procs]),
+    [erlang:yield() || _ <- lists:seq(1, 10000)], %% a millisecond
+    say_stopped(receive {sum, _} = S -> self() ! S, false after 0 -> true end),
+    receive {sum, _} -> ok end.
+
+say_stopped(Meanwhile) -> io:format("~p~n", [{world_stopped, Meanwhile}]).
