@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "batch_merge.h"
 #include "batch_source.h"
 #include "clock.h"
 #include "cmd.h"
@@ -18,9 +19,12 @@
 #include "recording_write.h"
 #include "signals.h"
 #include "sink.h"
+#include "views_user.h"
 #include "watch.h"
+#include "when.h"
 
 enum { LOOK_MS = 200 };
+#define JUDGE_NS 1000000000ull
 
 struct state {
     struct wanted wanted;
@@ -30,6 +34,11 @@ struct state {
     struct batch_source *source;
     struct watch watch;
     int target;  /* descriptor whose reading tells that the target has ended, -1: none */
+    struct when when; /* that asks for memory to be written; text NULL: none */
+    struct batch_names *names;  /* with it: what pages tell is looked at */
+    struct batch_merge *merge;
+    uint64_t judged_ns;
+    bool met;
     int err;     /* of writing; 1: the recording is as long as it may be */
     bool ended;
 };
@@ -42,6 +51,8 @@ static void take_page(void *ctx, const struct batch_received *received)
 
     if (!st->err)
         st->err = recording_page(st->writer, received);
+    if (st->merge)
+        batch_merge_take(st->merge, received);
 }
 
 /* Returns whether more may wait. */
@@ -87,6 +98,49 @@ static void dump(struct state *st, const char *why)
         note("%s: '%s' holds the last %.3g s", why, st->plan.path, (double)st->plan.ring_ns / 1e9);
 }
 
+/* ---- a threshold that asks for it */
+
+static void on_event(void *ctx, const union ev_any *ev)
+{
+    (void)ctx;
+    views_user_tell(ev);
+}
+
+static int begin_when(struct state *st)
+{
+    struct view_settings settings = {0};
+
+    settings.on[st->when.view] = 1;
+    st->names = batch_names_new();
+    st->merge = st->names ? batch_merge_new(st->names, &(struct batch_merge_ops){on_event, st}) : NULL;
+    if (!st->merge || views_user_begin(&settings, NULL, NULL))
+        return fail(-ENOMEM, "out of memory");
+    return 0;
+}
+
+static void end_when(struct state *st)
+{
+    if (st->merge)
+        views_user_end();
+    batch_merge_free(st->merge);
+    batch_names_free(st->names);
+}
+
+/* Each second is judged for itself. What is asked for once is not asked for again before it was not so for a second. */
+static void judge(struct state *st, uint64_t now_ns)
+{
+    bool met = false;
+
+    batch_merge_until(st->merge, now_ns - BATCH_MERGE_PATIENCE_NS);
+    if (now_ns < st->judged_ns + JUDGE_NS)
+        return;
+    st->judged_ns = now_ns;
+    st->err = when_look(&st->when, &met);
+    if (met && !st->met && !st->err)
+        dump(st, st->when.text);
+    st->met = met;
+}
+
 /* ---- the loop */
 
 static int watch_end_of_target(struct state *st)
@@ -121,6 +175,8 @@ static int loop(struct state *st)
         more = read_pages(st);
         if (asked && !st->err)
             dump(st, "asked by a signal");
+        if (st->merge && !st->err)
+            judge(st, clock_ns(CLOCK_MONOTONIC));
         if (!st->ended)
             err = look_for_targets(st, &next_ns);
     }
@@ -190,6 +246,8 @@ static int run(struct state *st, const struct options *o)
     err = watch_open(&st->watch, o, &(struct watch_ops){.ctx = st, .attach = attach_target});
     if (!err)
         err = batch_source_new(&(struct batch_source_ops){take_page, st}, &st->source);
+    if (!err && st->when.text)
+        err = begin_when(st);
     if (!err)
         err = recording_begin(&st->plan, &st->writer);
     if (!err) {
@@ -202,6 +260,7 @@ static int run(struct state *st, const struct options *o)
         err = err ? err : ended;
     }
     batch_source_free(st->source);
+    end_when(st);
     watch_close(&st->watch);
     if (st->target >= 0)
         close(st->target);
@@ -240,6 +299,11 @@ static int set_ring(void *ctx, const char *value)
     return options_ns("--ring", value, &((struct state *)ctx)->plan.ring_ns);
 }
 
+static int set_when(void *ctx, const char *value)
+{
+    return when_parse(value, &((struct state *)ctx)->when);
+}
+
 static int add_wanted(void *ctx, const char *word)
 {
     struct state *st = ctx;
@@ -258,6 +322,7 @@ int cmd_trace(int argc, char **argv)
         {"max-time", "TIME", "that a file covers, likewise", set_time, false},
         {"files", "N", "that are kept (2); 1: the recording ends with its first", set_files, false},
         {"ring", "TIME", "keep so much in memory; SIGUSR1 and the end write it", set_ring, false},
+        {"when", "WHAT", "with --ring: also write it when 'msglat.p99 > 50ms' or so", set_when, false},
         {0}};
     static const struct options_spec spec = {"trace", "Records the events of erlvm, for erlsnoop report.", OPTIONS_TARGET, extras, &st, NULL};
     struct options o;
@@ -269,7 +334,11 @@ int cmd_trace(int argc, char **argv)
         return fail(FAIL_USAGE, "a file is missing: -o FILE; see erlsnoop trace -h");
     if (st.plan.ring_ns && st.plan.max_ns)
         return fail(FAIL_USAGE, "choose one of --ring and --max-time");
+    if (st.when.text && !st.plan.ring_ns)
+        return fail(FAIL_USAGE, "--when needs --ring; see erlsnoop trace -h");
     if (!st.chosen)
         wanted_default(&st.wanted);
+    if (st.when.text)
+        wanted_add(&st.wanted, views[st.when.view].name);
     return run(&st, &o);
 }

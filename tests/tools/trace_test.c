@@ -147,6 +147,18 @@ START_TEST(test_trace_ring_is_written_on_a_signal)
 }
 END_TEST
 
+/* Births come at two moments, 3 s apart: for each the last second meets the threshold once. */
+START_TEST(test_trace_ring_is_written_when_a_threshold_is_met)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(TWICE "$ERLSNOOP trace --ring 60s --when 'spawns.births > 20' --files 9 -o r processes -- $ERLVM -quick -pa . -s twice 2> err > t\n"
+                                              "echo status $?; grep -c 'spawns.births > 20: .r. holds' err; for f in r.2 r.1 r; do\n"
+                                              "$ERLSNOOP report --json --events $f > e; grep '\"process__spawn' e | grep -c first/0; grep '\"process__spawn' e | grep -c second/0; done");
+
+    ck_assert_msg(!strcmp(r->out, "status 0\n2\n23\n0\n23\n23\n23\n23\n"), "%s%s", r->out, r->err);
+}
+END_TEST
+
 /* ---- what cannot be */
 
 static const struct {
@@ -160,6 +172,12 @@ static const struct {
     {"$ERLSNOOP trace -o r --max-time 5", "--max-time must be a time with its unit", 2},
     {"$ERLSNOOP trace -o r --files 0", "--files must be a number from 1", 2},
     {"$ERLSNOOP trace -o r --ring 1s --max-time 1s", "choose one of --ring and --max-time", 2},
+    {"$ERLSNOOP trace -o r --ring 1s --when msglat", "--when must be VIEW.COLUMN > VALUE", 2},
+    {"$ERLSNOOP trace -o r --ring 1s --when 'msglat.p98 > 5ms'", "no view has a column 'msglat.p98'", 2},
+    {"$ERLSNOOP trace -o r --ring 1s --when 'msglat.p99 > 5'", "must be a time with its unit", 2},
+    {"$ERLSNOOP trace -o r --ring 1s --when 'spawns.births > 5ms'", "must be a number", 2},
+    {"$ERLSNOOP trace -o r --ring 1s --when 'spawns.births > 5 or so'", "--when must be", 2},
+    {"$ERLSNOOP trace -o r --when 'spawns.births > 5'", "--when needs --ring", 2},
     {"$ERLSNOOP trace -o", "a value is missing after '-o'", 2},
     {"$ERLSNOOP trace -o /nowhere/r -- " VM " spawn", "cannot write '/nowhere/r': No such file", 1},
     {"$ERLSNOOP trace -o /dev/full -- " VM " spawn", "cannot write '/dev/full': No space left", 1},
@@ -236,6 +254,7 @@ Suite *trace_suite(void)
     tcase_add_test(live, test_trace_on_a_full_disk_keeps_what_was_written);
     tcase_add_test(live, test_trace_ring_is_written_when_the_vm_ends);
     tcase_add_test(live, test_trace_ring_is_written_on_a_signal);
+    tcase_add_test(live, test_trace_ring_is_written_when_a_threshold_is_met);
     tcase_add_loop_test(lines, test_trace_refuses_in_one_line, 0, sizeof refused / sizeof *refused);
     tcase_add_test(lines, test_report_escapes_what_it_tells);
     suite_add_tcase(suite, live);

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A threshold of a view: `msglat.p99 > 50ms`. The view counts in user space (views_user.h), and is read and emptied each time it is looked at. */
+#ifndef TOOLS_WHEN_H
+#define TOOLS_WHEN_H
+
+#include "views.h"
+
+struct when {
+    const char *text;  /* as it was written */
+    enum view_id view;
+    const struct view_column *column; /* over all rows of its table */
+    bool above;        /* it is met above the limit, else below */
+    uint64_t limit;    /* nanoseconds, or a number */
+};
+
+/* `text` stays the caller's. Fails: FAIL_USAGE, said. */
+int when_parse(const char *text, struct when *out);
+/* What came since the last look. A percentile that too few values were counted for meets nothing, nor does a greatest of none. Fails: -ENOMEM. */
+int when_look(const struct when *w, bool *met);
+
+#endif
