@@ -104,12 +104,11 @@ void hash_replace(struct ets_object **place, struct ets_object *o, struct ets_ch
 }
 
 /* In a bag: is the same object there? One that waits for its burial comes back, as the newest of its key. */
-static bool find_twin(const struct ets_hash *h, struct ets_object **first, Term tuple, struct ets_change *change)
+static bool find_twin(struct ets_object **first, Term tuple, struct ets_change *change)
 {
 	uint32_t hash = (*first)->hash;
-	Term key = tuple_get(tuple, h->key);
 
-	for (struct ets_object **at = first; *at != NULL && hash_has_key(h, *at, hash, key); at = &(*at)->next) {
+	for (struct ets_object **at = first; *at != NULL && (*at)->hash == hash; at = &(*at)->next) {
 		struct ets_object *twin = *at;
 
 		if (!object_is(twin, tuple))
@@ -149,7 +148,7 @@ void hash_insert(struct ets_hash *h, Term tuple, uint32_t hash, struct ets_chang
 	} else if (h->duplicates == HASH_SET) {
 		replace_with(place, tuple, change);
 		return;
-	} else if (h->duplicates == HASH_BAG && find_twin(h, place, tuple, change)) {
+	} else if (h->duplicates == HASH_BAG && find_twin(place, tuple, change)) {
 		return;
 	}
 	o = object_new(tuple);
@@ -277,21 +276,25 @@ long hash_join(struct ets_hash *h)
 
 bool hash_drain(struct ets_hash *h, uint32_t *from, size_t n)
 {
+	const struct hash_directory *d = atomic_load(&h->directory);
 	uint32_t active = atomic_load(&h->active);
 
-	for (; *from < active; ++*from) {
-		struct ets_object **at = hash_chain(h, *from);
+	for (uint32_t bucket = *from; bucket < active; bucket++) {
+		struct ets_object **at = &d->segments[bucket / HASH_SEGMENT][bucket % HASH_SEGMENT];
 
-		if (*from + DRAIN_AHEAD < active)
-			__builtin_prefetch(*hash_chain(h, *from + DRAIN_AHEAD));
+		if (bucket % HASH_SEGMENT < HASH_SEGMENT - DRAIN_AHEAD)
+			__builtin_prefetch(at[DRAIN_AHEAD]);
 		while (*at != NULL) {
 			struct ets_object *o = *at;
 
-			if (n-- == 0)
+			if (n-- == 0) {
+				*from = bucket;
 				return false;
+			}
 			*at = o->next;
 			object_free(o);
 		}
 	}
+	*from = active;
 	return true;
 }
