@@ -337,16 +337,7 @@ static void charge_units(Process *p, int64_t had, int64_t left) { process_bump(p
 struct encode_steps {
 	struct exc_steps steps;
 	struct etf_encoder *encoder;
-	bool as_iovec;
 };
-
-/* One binary is an I/O vector too. */
-static Term end_encoding(Process *p, int status, Term t, bool as_iovec)
-{
-	if (status != 0)
-		return exc_system_limit(p);
-	return as_iovec ? heap_cons(&p->heap, t, NIL) : t;
-}
 
 static Term encode_step(Process *p, struct exc_steps *steps)
 {
@@ -356,7 +347,9 @@ static Term encode_step(Process *p, struct exc_steps *steps)
 	int status = etf_encoder_step(s->encoder, &left, &p->heap, &t);
 
 	charge_units(p, had, left);
-	return status == -EAGAIN ? EXC_MORE : end_encoding(p, status, t, s->as_iovec);
+	if (status == -EAGAIN)
+		return EXC_MORE;
+	return status == 0 ? t : exc_system_limit(p);
 }
 
 static void encode_end(struct exc_steps *steps)
@@ -378,14 +371,15 @@ static Term encode_term(Process *p, const Term *args, unsigned arity, enum encod
 
 	if (arity == 2 && !read_encode_options(args[1], &flags))
 		return exc_badarg(p);
+	if (wanted == ENCODE_IOVEC)
+		flags |= ETF_IOVEC;
 	status = etf_encode_start(args[0], flags, wanted == ENCODE_SIZE, &left, &p->heap, &t, &rest);
 	charge_units(p, had, left);
 	if (status != -EAGAIN)
-		return end_encoding(p, status, t, wanted == ENCODE_IOVEC);
+		return status == 0 ? t : exc_system_limit(p);
 	s = mem_alloc(sizeof(*s));
 	s->steps = (struct exc_steps){ .step = encode_step, .end = encode_end, .place = { am_erts_internal, am_term_to_binary_trap, 1 } };
 	s->encoder = rest;
-	s->as_iovec = wanted == ENCODE_IOVEC;
 	return exc_run_steps(p, &s->steps, args, arity);
 }
 

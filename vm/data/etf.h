@@ -13,13 +13,14 @@ enum {
 	ETF_DETERMINISTIC = 4, /* encode: map pairs in the order of terms */
 	ETF_MINOR_0 = 8,     /* encode: floats as text */
 	ETF_ATOMS_LATIN1 = 16, /* encode: atoms as ATOM_EXT where they can (minor_version 0 and 1) */
+	ETF_IOVEC = 32,      /* encode onto a heap: a list of binaries, large ones of the term among them as they are */
 };
 #define ETF_LEVEL(level) ((unsigned)(level) << 8)
 
 /* With the version byte (131) at the start.
  * Owns: the caller gets a binary of exactly size_bytes, one reference. Fails: NULL when too big for memory. */
 struct binary *etf_encode(Term t, unsigned flags);
-/* The same onto h and in steps, for t that does not move. *result: a binary, or with count_only the size.
+/* The same onto h and in steps, for t that does not move. *result: a binary, a list of them with ETF_IOVEC, or with count_only the size.
  * Takes what it does from *left, a unit a term or byte deflated. Fails: -EAGAIN when there is more to do: *rest, the caller's until
  * etf_encoder_free, goes on, each step as the start; -ENOMEM. */
 struct etf_encoder;

@@ -23,6 +23,12 @@
 
 enum { FIXED_BYTES = 512 };
 
+/* A binary of the term that is an element of the I/O vector itself: it stands before the byte `at` of what is written. */
+struct piece {
+	size_t at;
+	Term binary;
+};
+
 struct etf_encoder {
 	uint8_t *data;       /* of `fixed` or `out`; NULL: count only */
 	size_t used, room;
@@ -32,6 +38,8 @@ struct etf_encoder {
 	struct word_stack todo;
 	struct binary *deflated; /* NULL: not wanted, not yet, or no shorter */
 	z_stream *z;         /* while it is being made, of `out` */
+	struct piece *pieces; /* of an I/O vector, by rising `at` */
+	size_t piece_count, piece_room;
 	uint8_t fixed[FIXED_BYTES];
 };
 
@@ -189,6 +197,25 @@ static void put_float(struct etf_encoder *e, Term t)
 	put_tagged(e, ETF_NEW_FLOAT, boxed_ptr(t)[1], 8);
 }
 
+/* Is it shared with the I/O vector? Then its bits behind the last whole byte alone are written. */
+static bool take_piece(struct etf_encoder *e, Term t, const struct bits_view *v)
+{
+	uint64_t offset;
+
+	if ((e->flags & (ETF_IOVEC | ETF_COMPRESSED)) != ETF_IOVEC || v->size / 8 <= HEAPBIN_LIMIT || v->offset != 0 || e->data == NULL)
+		return false;
+	if (header_sub(*boxed_ptr(binary_original(t, &offset))) != SUB_REFBIN)
+		return false;
+	if (e->piece_count == e->piece_room) {
+		e->piece_room = e->piece_room * 2 + 16;
+		e->pieces = mem_realloc(e->pieces, e->piece_room * sizeof(*e->pieces));
+	}
+	e->pieces[e->piece_count++] = (struct piece){ e->used, t };
+	if (v->size % 8 != 0)
+		put_be(e, v->base[v->size / 8] & (0xff00u >> v->size % 8 & 0xff), 1);
+	return true;
+}
+
 static void put_bitstring(struct etf_encoder *e, Term t)
 {
 	struct bits_view v = binary_view(t);
@@ -202,6 +229,8 @@ static void put_bitstring(struct etf_encoder *e, Term t)
 	put_tagged(e, v.size % 8 == 0 ? ETF_BINARY : ETF_BIT_BINARY, bytes, 4);
 	if (v.size % 8 != 0)
 		put_be(e, v.size % 8, 1);
+	if (take_piece(e, t, &v))
+		return;
 	at = take_room(e, bytes);
 	if (at == NULL || bytes == 0)
 		return;
@@ -573,6 +602,8 @@ static void encoder_init(struct etf_encoder *e, Term t, unsigned flags, bool cou
 	e->failed = false;
 	e->deflated = NULL;
 	e->z = NULL;
+	e->pieces = NULL;
+	e->piece_count = e->piece_room = 0;
 	word_stack_init(&e->todo);
 	put_tag(e, ETF_VERSION);
 	word_stack_push(&e->todo, t);
@@ -668,6 +699,7 @@ static void encoder_drop(struct etf_encoder *e)
 		binary_unref(e->out);
 	drop_deflated(e);
 	end_deflate(e);
+	mem_free(e->pieces);
 }
 
 /* ---- the ends */
@@ -699,16 +731,48 @@ static struct binary *take_binary(struct etf_encoder *e)
 	return b;
 }
 
-static Term put_result(struct etf_encoder *e, struct heap *h)
+static Term put_written(struct etf_encoder *e, struct heap *h)
 {
 	struct binary *b;
 
-	if (e->data == NULL)
-		return heap_uint(h, e->used);
 	if (e->out == NULL && e->used <= HEAPBIN_LIMIT)
 		return binary_put(h, e->data, e->used);
 	b = take_binary(e);
 	return b != NULL ? binary_from_counted(h, b, b->size_bytes) : TERM_NONE;
+}
+
+/* The bytes [from, to) of what is written, before the rest of the I/O vector. */
+static Term put_part(struct heap *h, Term written, size_t from, size_t to, Term rest)
+{
+	return from < to ? heap_cons(h, binary_sub(h, written, (uint64_t)from * 8, (uint64_t)(to - from) * 8), rest) : rest;
+}
+
+static Term put_iovec(const struct etf_encoder *e, struct heap *h, Term written)
+{
+	size_t to = e->used;
+	Term list = NIL;
+
+	if (e->piece_count == 0)
+		return heap_cons(h, written, NIL);
+	for (size_t i = e->piece_count; i-- > 0; to = e->pieces[i].at) {
+		const struct piece *p = &e->pieces[i];
+		uint64_t bits = (uint64_t)binary_size_bytes(p->binary) * 8;
+
+		list = put_part(h, written, p->at, to, list);
+		list = heap_cons(h, binary_size_bits(p->binary) == bits ? p->binary : binary_sub(h, p->binary, 0, bits), list);
+	}
+	return put_part(h, written, 0, to, list);
+}
+
+/* Fails: TERM_NONE, out of memory. */
+static Term put_result(struct etf_encoder *e, struct heap *h)
+{
+	Term written;
+
+	if (e->data == NULL)
+		return heap_uint(h, e->used);
+	written = put_written(e, h);
+	return written != TERM_NONE && (e->flags & ETF_IOVEC) ? put_iovec(e, h, written) : written;
 }
 
 int etf_encoder_step(struct etf_encoder *e, int64_t *left, struct heap *h, Term *result)
