@@ -43,9 +43,13 @@ endif
 ifneq ($(GC_STRESS),)
 VM_CFLAGS += -DERLVM_GC_STRESS
 endif
-# The loop wants its handlers' dispatch jumps kept apart, and its registers stored one by one (clang does so by itself).
-LOOP_FLAGS_WANTED := -fno-gcse -fno-crossjumping -fno-tree-slp-vectorize
-LOOP_CFLAGS := $(shell $(CC) $(LOOP_FLAGS_WANTED) -Werror -E -x c /dev/null >/dev/null 2>&1 && echo $(LOOP_FLAGS_WANTED))
+# $(call accepted,FLAGS): those flags if the compiler knows them.
+accepted = $(shell $(CC) $(1) -Werror -E -x c /dev/null >/dev/null 2>&1 && echo $(1))
+# Two neighbouring words that were just stored one by one, as registers of the loop are, cannot be forwarded to one load of both: the load
+# waits until they have reached the cache.
+VM_CFLAGS += $(call accepted,-fno-tree-slp-vectorize)
+# The loop wants its handlers' dispatch jumps kept apart (clang does so by itself).
+LOOP_CFLAGS := $(call accepted,-fno-gcse -fno-crossjumping)
 
 VM_LIBS := -lgmp -lz -lm -lpthread $(shell $(PKG_CONFIG) --libs libpcre2-8 2>/dev/null)
 TOOL_LIBS := $(shell $(PKG_CONFIG) --libs libbpf 2>/dev/null || echo -lbpf) -ldw -lelf -lcapstone -lz -lzstd

@@ -81,13 +81,11 @@ static struct export *make_entry(_Atomic(struct export *) *bucket, Term module, 
 }
 
 /* most: so many foreign ones may there be before it; SIZE_MAX: it is none. */
-static struct export *get_entry(Term module, Term function, uint32_t arity, size_t most)
+static __attribute__((noinline)) struct export *add_entry(Term module, Term function, uint32_t arity, size_t most)
 {
 	_Atomic(struct export *) *bucket = find_bucket(module, function, arity);
-	struct export *e = export_find(module, function, arity);
+	struct export *e;
 
-	if (e != NULL)
-		return e;
 	lock_acquire(&exports.lock);
 	e = find_in(atomic_load_explicit(bucket, memory_order_relaxed), module, function, arity);
 	if (e == NULL && exports.foreign_count < most) {
@@ -96,6 +94,13 @@ static struct export *get_entry(Term module, Term function, uint32_t arity, size
 	}
 	lock_release(&exports.lock);
 	return e;
+}
+
+static inline struct export *get_entry(Term module, Term function, uint32_t arity, size_t most)
+{
+	struct export *e = export_find(module, function, arity);
+
+	return likely(e != NULL) ? e : add_entry(module, function, arity, most);
 }
 
 struct export *export_get(Term module, Term function, uint32_t arity)

@@ -281,10 +281,15 @@ static const Inst *apply_badarg(Process *p, Term module, Term function, Term arg
 	return NULL;
 }
 
+static inline bool is_apply(Term module, Term function, unsigned arity)
+{
+	return module == am_erlang && function == am_apply && arity == 3;
+}
+
 /* While what is applied is erlang:apply/3 itself: x has what that applies. Its errors are left to it. */
 static void unroll_apply(Term *module, Term *function, Term *x, unsigned *arity)
 {
-	while (*module == am_erlang && *function == am_apply && *arity == 3) {
+	while (is_apply(*module, *function, *arity)) {
 		Term inner[3] = { x[0], x[1], x[2] };
 		int n = term_is_atom(inner[0]) && term_is_atom(inner[1]) ? list_spread(inner[2], x) : -1;
 
@@ -407,30 +412,38 @@ bool call_is_function(Term t, Term arity)
 	return term_has_sub(t, SUB_EXPORT) && export_fun_ptr(t)->arity == (uint64_t)small_value(arity);
 }
 
+/* Sets out to call what apply/3 names, with x as its arguments. */
+static Term trap_to(Process *p, Term module, Term function, unsigned arity)
+{
+	p->trap_export = export_try_get(module, function, arity);
+	if (unlikely(p->trap_export == NULL))
+		return exc_system_limit(p);
+	saved_calls_note(p, (SavedCall)p->trap_export);
+	p->exc_kind = EXC_TRAP;
+	return TERM_NONE;
+}
+
+static __attribute__((noinline)) Term apply_apply(Process *p, Term module, Term function, Term *x, unsigned arity)
+{
+	unroll_apply(&module, &function, x, &arity);
+	return trap_to(p, module, function, arity);
+}
+
 /* erlang:apply/3. args are the X registers: the arguments are spread over them and the call goes on as a trap. */
 static Term apply_3(Process *p, Term *args)
 {
 	Term module = args[0], function = args[1], list = args[2];
-	unsigned arity;
-	int n;
+	int n = likely(term_is_atom(module) && term_is_atom(function)) ? list_spread(list, args) : -1;
 
-	if (!term_is_atom(module) || !term_is_atom(function))
-		return exc_badarg(p);
-	n = list_spread(list, args);
-	if (n < 0) {
+	if (unlikely(n < 0)) {
 		args[0] = module;
 		args[1] = function;
 		args[2] = list;
 		return exc_badarg(p);
 	}
-	arity = (unsigned)n;
-	unroll_apply(&module, &function, args, &arity);
-	p->trap_export = export_try_get(module, function, arity);
-	if (p->trap_export == NULL)
-		return exc_system_limit(p);
-	saved_calls_note(p, (SavedCall)p->trap_export);
-	p->exc_kind = EXC_TRAP;
-	return TERM_NONE;
+	if (unlikely(is_apply(module, function, (unsigned)n)))
+		return apply_apply(p, module, function, args, (unsigned)n);
+	return trap_to(p, module, function, (unsigned)n);
 }
 
 static __attribute__((noinline)) const Inst *apply_fun_slow(Process *p, Term *args, Term fun, unsigned arity)
