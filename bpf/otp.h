@@ -15,7 +15,8 @@ enum otp_field {
 
 enum {
     OTP_NOWHERE = 0xffff, /* the offset of a member that this build has not */
-    OTP_MAX_LAYOUTS = 64,
+    OTP_MAX_LAYOUTS = 4096, /* VMs at once; user space asks for fewer when it watches one */
+    OTP_FEW_LAYOUTS = 64,
 };
 
 /*

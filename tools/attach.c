@@ -102,7 +102,12 @@ void attach_prepare(struct attach *a, struct bpf_object *object, const struct ta
     struct wire_spec fixed[PLAN_NPROBES] = {0};
     struct bpf_program *program;
 
+    struct bpf_map *layouts = bpf_object__find_map_by_name(object, "otp_layouts");
+
     a->object = object;
+    a->nslots = only ? OTP_FEW_LAYOUTS : OTP_MAX_LAYOUTS;
+    if (layouts)
+        bpf_map__set_max_entries(layouts, a->nslots);
     a->multi = !getenv("ERLSNOOP_PERF_EVENTS") && uprobe_has_many();
     for (size_t i = 0; only && i < PLAN_NPROBES; i++)
         fixed[i] = find_fixed(only, plan_probe_name((enum plan_probe)i));
@@ -252,7 +257,7 @@ static int take_slot(struct attach *a, const struct otp_layout *layout, uint32_t
 {
     int map = bpf_object__find_map_fd_by_name(a->object, "otp_layouts");
 
-    for (uint32_t i = 0; i < OTP_MAX_LAYOUTS; i++) {
+    for (uint32_t i = 0; i < a->nslots; i++) {
         if (a->slots[i])
             continue;
         if (bpf_map_update_elem(map, &i, layout, BPF_ANY))
@@ -261,7 +266,7 @@ static int take_slot(struct attach *a, const struct otp_layout *layout, uint32_t
         *slot = i;
         return 0;
     }
-    return fail(-E2BIG, "more than %d stock Erlang VMs at once", OTP_MAX_LAYOUTS);
+    return fail(-E2BIG, "more than %u stock Erlang VMs at once", a->nslots);
 }
 
 /* All hooks of one program's probe. Returns how many. */

@@ -22,6 +22,7 @@ struct attach {
     struct attach_link *links;
     size_t nlinks;
     uint32_t nspecs; /* slots of the map "specs" in use */
+    uint32_t nslots; /* of the map "otp_layouts" */
     int slots[OTP_MAX_LAYOUTS]; /* of the map "otp_layouts": the process that has it, 0: free */
     uint64_t clock_hz; /* of programs clock_<name>; 0: they are not attached */
     bool ticking;

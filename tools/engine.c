@@ -94,6 +94,80 @@ static void configure(struct engine *e)
     engine_select(object, e->on);
 }
 
+/* ---- states: tables by process */
+
+enum { LEAST_PLACES = 1024, MOST_PLACES = 1 << 22, DEFAULT_PLACES = 262144, PLACES_AT_ONCE = 1024 };
+
+static struct bpf_map *find_map(const struct engine *e, const char *state, const char *part)
+{
+    char name[64];
+
+    snprintf(name, sizeof name, "%s_%s", state, part);
+    return bpf_object__find_map_by_name(*e->skeleton->skeleton->obj, name);
+}
+
+/* A place for each process that the target may have. */
+static void size_states(void *ctx, uint64_t processes)
+{
+    struct engine *e = ctx;
+    uint32_t places = processes ? LEAST_PLACES : DEFAULT_PLACES, mask;
+
+    while (places < processes && places < MOST_PLACES)
+        places *= 2;
+    mask = places - 1;
+    set_rodata(*e->skeleton->skeleton->obj, ".rodata.places", &mask, sizeof mask);
+    for (size_t i = 0; i < VIEW_NSTATES; i++)
+        bpf_map__set_max_entries(find_map(e, view_states[i].map, "at"), places);
+}
+
+/* Frees the places of a VM. Their form: struct place_<view>_<state> of bpf/view.bpf.h. */
+static void drop_places(int map, uint32_t places, size_t place_words, uint32_t vm)
+{
+    uint64_t *all = calloc(PLACES_AT_ONCE + 1, place_words * sizeof *all), *zeros = all ? all + PLACES_AT_ONCE * place_words : NULL;
+    uint32_t keys[PLACES_AT_ONCE], batch = 0, count = PLACES_AT_ONCE;
+
+    for (uint32_t read = 0; all && read < places && count; read += count) {
+        count = PLACES_AT_ONCE;
+        if (bpf_map_lookup_batch(map, read ? &batch : NULL, &batch, keys, all, &count, NULL) && errno != ENOENT)
+            break;
+        for (uint32_t i = 0; i < count; i++)
+            if (all[i * place_words] && all[(i + 1) * place_words - 1] == vm)
+                bpf_map_update_elem(map, &keys[i], zeros, BPF_EXIST);
+    }
+    free(all);
+}
+
+/* Removes the entries of a VM from a map whose keys have it where `at` says. */
+static void drop_keys(int map, size_t key_bytes, size_t at, uint32_t vm)
+{
+    unsigned char key[32], next[32];
+    bool any = !bpf_map_get_next_key(map, NULL, next);
+
+    while (any) {
+        memcpy(key, next, key_bytes);
+        any = !bpf_map_get_next_key(map, key, next);
+        if (!memcmp(key + at, &vm, sizeof vm))
+            bpf_map_delete_elem(map, key);
+    }
+}
+
+/* A VM has ended: nothing that was kept of it is there for one that gets its process id. */
+static void on_ended(void *ctx, struct session *s, int pid)
+{
+    struct engine *e = ctx;
+
+    for (size_t i = 0; i < VIEW_NSTATES; i++) {
+        const struct view_state *state = &view_states[i];
+        struct bpf_map *at = find_map(e, state->map, "at");
+
+        if (!e->on[state->view])
+            continue;
+        drop_places(bpf_map__fd(at), bpf_map__max_entries(at), bpf_map__value_size(at) / 8, (uint32_t)pid);
+        drop_keys(bpf_map__fd(find_map(e, state->map, "more")), 2 * sizeof(uint64_t), sizeof(uint64_t), (uint32_t)pid);
+    }
+    drop_keys(session_map(s, "view_names"), sizeof(struct wire_name_key), 0, (uint32_t)pid);
+}
+
 /* ---- results */
 
 /*
@@ -233,7 +307,7 @@ static const struct options_extra filters[] = {
 
 static int run(struct engine *e, const struct options *o)
 {
-    static const struct session_ops ops = {.record = on_record, .result = on_result};
+    static const struct session_ops ops = {.record = on_record, .result = on_result, .opened = size_states, .ended = on_ended};
     int err;
 
     for (size_t v = 0; v < VIEW_COUNT; v++)

@@ -114,12 +114,23 @@ void otp_vm_free(struct otp_vm *vm)
     free(vm);
 }
 
+/* A member of the table of processes, of 32 bits. */
+static int read_table(const struct otp_vm *vm, enum otp_field field, uint64_t *out)
+{
+    uint32_t number;
+
+    if (!read_memory((int)vm->layout.vm, vm->layout.procs + vm->layout.off[field], &number, sizeof number))
+        return -ESRCH;
+    *out = number;
+    return 0;
+}
+
 int otp_vm_processes(const struct otp_vm *vm, uint64_t *out)
 {
-    uint32_t count;
+    return read_table(vm, OTP_PTAB_COUNT, out);
+}
 
-    if (!read_memory((int)vm->layout.vm, vm->layout.procs + vm->layout.off[OTP_PTAB_COUNT], &count, sizeof count))
-        return -ESRCH;
-    *out = count;
-    return 0;
+int otp_vm_limit(const struct otp_vm *vm, uint64_t *out)
+{
+    return read_table(vm, OTP_PTAB_MAX, out);
 }

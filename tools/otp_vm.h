@@ -23,5 +23,7 @@ int otp_vm_new(const struct target *target, struct otp_vm **out, char *why, size
 void otp_vm_free(struct otp_vm *vm);
 /* How many processes it has now. Fails: -ESRCH. */
 int otp_vm_processes(const struct otp_vm *vm, uint64_t *out);
+/* How many it may have. Fails: -ESRCH. */
+int otp_vm_limit(const struct otp_vm *vm, uint64_t *out);
 
 #endif

@@ -225,12 +225,16 @@ static void configure(struct session *s)
     }
 }
 
-/* libbpf does not always say that files ran out. */
+/* Each hook of each process is a file, so as many as may be are allowed. libbpf does not always say that they ran out. */
 static int check_files(void)
 {
     struct rlimit limit;
 
-    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= FILES_NEEDED)
+    if (getrlimit(RLIMIT_NOFILE, &limit))
+        return 0;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_cur >= FILES_NEEDED)
         return 0;
     return fail(-EMFILE, "only %d open files are allowed; raise ulimit -n to %d at least", (int)limit.rlim_cur, FILES_NEEDED);
 }
@@ -302,11 +306,21 @@ static int tell_hooked(void *ctx, const struct target *t, const struct plan *pla
     return s->ops->hooked ? s->ops->hooked(s->ctx, s, t, plan, slot) : 0;
 }
 
+static void tell_ended(void *ctx, int pid)
+{
+    struct session *s = ctx;
+
+    if (s->ops->ended)
+        s->ops->ended(s->ctx, s, pid);
+}
+
 static int load(struct session *s)
 {
     int err;
 
     configure(s);
+    if (s->ops->opened)
+        s->ops->opened(s->ctx, watch_processes(&s->watch));
     watch_prepare(&s->watch, *s->skeleton->obj);
     err = bpf_object__load_skeleton(s->skeleton);
     return err ? attach_explain(err, "cannot load the BPF program") : open_ring(s);
@@ -347,7 +361,7 @@ static int start(struct session *s)
     if (err)
         return err;
     sink_init(&s->sink, s->outlet.file, s->options->json, s->options->timestamps);
-    err = watch_open(&s->watch, s->options, &(struct watch_ops){.hooked = tell_hooked, .ctx = s, .hooks_only = s->ops->hooks_only});
+    err = watch_open(&s->watch, s->options, &(struct watch_ops){.hooked = tell_hooked, .ended = tell_ended, .ctx = s, .hooks_only = s->ops->hooks_only});
     s->watch.attach.clock_hz = s->ops->clock_hz;
     if (!err)
         err = load(s);

@@ -28,6 +28,10 @@ struct session_ops {
     int (*result)(void *ctx, struct session *s);
     /* A stock emulator was hooked: its slot of the map "otp_layouts". Fails: -errno, said. May be NULL. */
     int (*hooked)(void *ctx, struct session *s, const struct target *target, const struct plan *plan, uint32_t slot);
+    /* Before the load; processes: as many as the target may have, 0: not known. May be NULL. */
+    void (*opened)(void *ctx, uint64_t processes);
+    /* A VM that was watched has ended. May be NULL. */
+    void (*ended)(void *ctx, struct session *s, int pid);
     bool hooks_only;   /* no notes of a stock emulator: programs read its memory */
     uint64_t clock_hz; /* how often programs clock_<name> run, on each CPU; 0: there are none */
 };

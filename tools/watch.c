@@ -143,6 +143,18 @@ static struct watch_process *find_process(struct watch *w, int pid)
     return NULL;
 }
 
+static int remember_process(struct watch *w, int pid)
+{
+    struct watch_process *all = realloc(w->processes, (w->nprocesses + 1) * sizeof *all);
+
+    if (!all)
+        return fail(-ENOMEM, "out of memory");
+    w->processes = all;
+    if (!target_read_life(pid, &all[w->nprocesses].life))
+        w->nprocesses++;
+    return 0;
+}
+
 static bool skip_known(void *ctx, int pid, const struct stat *st)
 {
     const struct watch_file *file = find_file(ctx, st);
@@ -151,6 +163,8 @@ static bool skip_known(void *ctx, int pid, const struct stat *st)
         return false;
     if (file->hooks)
         return find_process(ctx, pid) != NULL;
+    if (file->watched && !find_process(ctx, pid))
+        remember_process(ctx, pid);
     return file->watched || (file->changed.tv_sec == st->st_ctim.tv_sec && file->changed.tv_nsec == st->st_ctim.tv_nsec);
 }
 
@@ -179,18 +193,6 @@ static void remember_other(void *ctx, const struct stat *st)
         file->watched = file->hooks = false;
 }
 
-static int remember_process(struct watch *w, int pid)
-{
-    struct watch_process *all = realloc(w->processes, (w->nprocesses + 1) * sizeof *all);
-
-    if (!all)
-        return fail(-ENOMEM, "out of memory");
-    w->processes = all;
-    if (!target_read_life(pid, &all[w->nprocesses].life))
-        w->nprocesses++;
-    return 0;
-}
-
 /* A VM that cannot be watched is not the end of watching others; one that is young may not be far enough yet. */
 static int attach_found(void *ctx, struct target *t)
 {
@@ -214,7 +216,14 @@ static int attach_found(void *ctx, struct target *t)
     if ((sites < 0 || (!sites && why)) && target_lives(t->pid))
         note("'%s' (process %d) is not watched%s%s", t->name, t->pid, why ? ": " : "", why ? why : "");
     plan_free(plan);
-    return file->hooks ? remember_process(w, t->pid) : 0;
+    return file->hooks || file->watched ? remember_process(w, t->pid) : 0;
+}
+
+static void drop_process(struct watch *w, int pid)
+{
+    attach_drop(&w->attach, pid);
+    if (w->ops.ended)
+        w->ops.ended(w->ops.ctx, pid);
 }
 
 /* Forgets processes that have ended, or run another program. */
@@ -228,7 +237,7 @@ static void drop_ended(struct watch *w)
         if (!target_read_life(w->processes[i].life.pid, &now) && target_same_life(&now, &w->processes[i].life))
             w->processes[kept++] = w->processes[i];
         else
-            attach_drop(&w->attach, w->processes[i].life.pid);
+            drop_process(w, w->processes[i].life.pid);
     }
     w->nprocesses = kept;
 }
@@ -321,6 +330,13 @@ void watch_prepare(struct watch *w, struct bpf_object *object)
     bool final = w->plan && !w->plan->early;
 
     attach_prepare(&w->attach, object, w->only.elf ? &w->only : NULL, final ? w->plan : NULL);
+}
+
+uint64_t watch_processes(const struct watch *w)
+{
+    uint64_t most;
+
+    return w->plan && w->plan->vm && !otp_vm_limit(w->plan->vm, &most) ? most : 0;
 }
 
 /* The one target that is known. */

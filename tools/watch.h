@@ -16,6 +16,8 @@
 struct watch_ops {
     /* A stock emulator was hooked: its slot of the map "otp_layouts". Nonzero is a failure, said, that ends the session. May be NULL. */
     int (*hooked)(void *ctx, const struct target *target, const struct plan *plan, uint32_t slot);
+    /* A VM that was watched has ended, or runs another program. May be NULL. */
+    void (*ended)(void *ctx, int pid);
     void *ctx;
     bool hooks_only; /* as of plan_new */
     /* Attaches in place of the plan: returns how many sites, 0 or a failure, said, but for -ESRCH: the process has ended. `pid` -1: all that run
@@ -39,7 +41,7 @@ struct watch {
     bool waits;         /* for the VM: it is not found, or not far enough */
     struct watch_file *files; /* executables that were looked at */
     size_t nfiles;
-    struct watch_process *processes; /* of stock emulators, hooked or refused */
+    struct watch_process *processes; /* with -a: VMs that were looked at */
     size_t nprocesses;
 };
 
@@ -47,6 +49,8 @@ struct watch {
 int watch_open(struct watch *w, const struct options *options, const struct watch_ops *ops);
 /* Before the programs are loaded. */
 void watch_prepare(struct watch *w, struct bpf_object *object);
+/* As many processes as the only target may have; 0: that is not known. */
+uint64_t watch_processes(const struct watch *w);
 /* Attaches to what there is. Fails: said. */
 int watch_begin(struct watch *w);
 /* To be called every watch_interval_ns while that is not 0. Fails: said. */

@@ -145,6 +145,27 @@ START_TEST(test_views_watch_counts_what_a_vm_did)
 }
 END_TEST
 
+/* The kernel numbers the second emitter as the first: what was kept of the first is not there for it. */
+START_TEST(test_views_forget_a_vm_that_ended)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "[ -w /proc/sys/kernel/ns_last_pid ] || exit 77\n"
+        "$EMITTER -s 60 process__heap_grow=1 > /dev/null & k=$!; runs $k emitter\n"
+        "$ERLSNOOP spawns -a --json --events > out & e=$!; attached $e; $EMITTER -s 1 'process__spawn=7|<0.%%d.0>' > first & p=$!; wait $p; sleep 1.5\n"
+        "for i in $(seq 300); do echo $((p - 1)) > /proc/sys/kernel/ns_last_pid; "
+        "$EMITTER -w go$i 'process__exit=7|<0.%%d.0>' > second$i & q=$!; [ $q = $p ] && break; kill $q; done\n"
+        "touch go$i; wait $q; kill -INT $e; wait $e; kill $k; echo \"{\\\"same\\\":$((p == q))}\"; grep spawns_event out | grep \"\\\"vm\\\":$p,\"");
+
+    if (r->status == 77)
+        return;
+    ck_assert_int_eq(support_number(r->out, "\"same\"", "same"), 1);
+    ck_assert_int_eq(support_lines(r->out, "\"birth\""), 7);
+    ck_assert_int_eq(support_lines(r->out, "\"death\""), 7);
+    ck_assert_int_eq(support_lines(r->out, "\"lived_ns\""), 0);
+}
+END_TEST
+
 START_TEST(test_views_name_probes_and_arguments_that_there_are)
 {
     for (size_t i = 0; i < view_nons; i++) {
@@ -188,6 +209,7 @@ Suite *views_suite(void)
     tcase_add_loop_test(live, test_views_print_what_the_golden_files_have, 0, sizeof runs / sizeof *runs);
     tcase_add_test(live, test_views_watch_asks_two_with_one_link_a_probe);
     tcase_add_loop_test(live, test_views_watch_counts_what_a_vm_did, 0, 2);
+    tcase_add_test(live, test_views_forget_a_vm_that_ended);
     tcase_add_loop_test(live, test_views_gc_counts_collections_of_a_process, 0, 2);
     suite_add_tcase(suite, live);
     return suite;
