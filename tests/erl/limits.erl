@@ -32,6 +32,14 @@ limit(sizes, _) ->
         fun() -> erlang:make_tuple(1 bsl 40, a) end,
         fun() -> list_to_atom(lists:duplicate(256, $a)) end,
         fun() -> binary_to_atom(binary:copy(<<"a">>, 256)) end]];
+%% Functions that foreign bytes name, then those that code chooses: when no more of them are kept, known ones go on.
+limit(exports, _) ->
+    io:format("~p~n", [first]), % what prints must be loaded before
+    Foreign = fun(M, F, A) -> binary_to_term(<<131, 113, (atom_bytes(M))/binary, (atom_bytes(F))/binary, 97, A>>) end,
+    {Named, NoMore} = count_functions(Foreign, foreign),
+    {Chosen, NoneAtAll} = count_functions(fun erlang:make_fun/3, chosen),
+    {Named div 100000, NoMore, Chosen div 100000, NoneAtAll, attempt(fun() -> apply(id(unknown_module), id(f), []) end),
+     apply(Foreign(lists, reverse, 1), [[1, 2]])};
 limit(heap, _) ->
     Limit = #{size => 100000, kill => true, error_logger => false},
     {_, Ref} = spawn_opt(fun() -> grow([]) end, [monitor, {max_heap_size, Limit}]),
@@ -104,3 +112,15 @@ atoms(N) ->
 grow(L) -> grow([L | L]).
 wait() -> receive stop -> ok end.
 id(X) -> X.
+
+atom_bytes(Atom) -> Text = atom_to_binary(Atom), <<119, (byte_size(Text)), Text/binary>>.
+
+%% How many functions of a module can be named, and what the next one gives.
+count_functions(Make, Module) -> count_functions(Make, Module, 0).
+
+count_functions(Make, Module, N) ->
+    Function = list_to_atom("f" ++ integer_to_list(N div 256)),
+    case attempt(fun() -> is_function(Make(Module, Function, N rem 256)) end) of
+        true -> count_functions(Make, Module, N + 1);
+        Error -> {N, Error}
+    end.

@@ -162,6 +162,35 @@ START_TEST(test_gc_run_drops_dead_binaries)
 }
 END_TEST
 
+/* Sizes that no machine has, and those that do not even fit a size_t with what stands before the bytes. */
+START_TEST(test_binary_resize_fails_and_leaves_it)
+{
+	static const size_t impossible[] = {
+		SIZE_MAX, SIZE_MAX - 1,
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* whose allocators end who asks for so much */
+		SIZE_MAX - sizeof(struct binary), (size_t)1 << 62,
+#endif
+	};
+	struct binary *b = binary_new(100);
+	size_t total;
+
+	memset(b->data, 'x', 100);
+	total = binary_total_bytes();
+	for (size_t i = 0; i < sizeof(impossible) / sizeof(impossible[0]); i++) {
+		ck_assert_ptr_null(binary_new(impossible[i]));
+		ck_assert_ptr_null(binary_resize(b, impossible[i]));
+		ck_assert_uint_eq(b->size_bytes, 100);
+	}
+	ck_assert_uint_eq(binary_total_bytes(), total);
+	b = binary_resize(b, 200);
+	ck_assert_ptr_nonnull(b);
+	ck_assert_uint_eq(b->size_bytes, 200);
+	for (size_t i = 0; i < 100; i++)
+		ck_assert_uint_eq(b->data[i], 'x');
+	binary_unref(b);
+}
+END_TEST
+
 START_TEST(test_gc_run_trims_an_abandoned_buffer)
 {
 	struct heap h;
@@ -380,6 +409,7 @@ Suite *gc_suite(void)
 	tcase_add_test(c, test_gc_take_literals_keeps_what_leaves);
 	tcase_add_test(c, test_literal_new_takes_what_was_freed);
 	tcase_add_test(c, test_copy_term_counts_binaries);
+	tcase_add_test(c, test_binary_resize_fails_and_leaves_it);
 	suite_add_tcase(s, c);
 	return s;
 }
