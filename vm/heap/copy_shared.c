@@ -43,18 +43,26 @@ void shared_objects_free(struct shared_objects *s)
 	mem_free(s);
 }
 
+/* Of addresses: within a page, within the smallest object. */
+enum { PAGE_BITS = 12, CELL_BITS = 4 };
+
+/* Objects of one page of memory, which are mostly met one after the other, have their slots side by side; one whose slot is taken goes on
+ * at steps of its own. */
 static size_t *find_slot(const struct shared_objects *s, Term t)
 {
-	size_t mask = 2 * s->room - 1, i = hash_word(t) & mask;
+	size_t mask = 2 * s->room - 1, step = 0, i = (hash_word(t >> PAGE_BITS) + (t >> CELL_BITS)) & mask;
 
-	while (s->slots[i] != 0 && s->met[s->slots[i] - 1].from != t)
-		i = (i + 1) & mask;
+	while (s->slots[i] != 0 && s->met[s->slots[i] - 1].from != t) {
+		if (step == 0)
+			step = hash_word(t) | 1;
+		i = (i + step) & mask;
+	}
 	return &s->slots[i];
 }
 
 static void grow(struct shared_objects *s)
 {
-	s->room *= 2;
+	s->room *= 4;
 	s->met = mem_realloc(s->met, s->room * sizeof(*s->met));
 	mem_free(s->slots);
 	s->slots = mem_zalloc(2 * s->room * sizeof(*s->slots));
@@ -123,8 +131,25 @@ Term shared_objects_find(const struct shared_objects *s, Term t)
 	return is_object(s, t) ? s->met[*find_slot(s, t) - 1].to : t;
 }
 
+/* As shared_objects_find, from the object that was first met after those already found: copies are looked through in the order in which
+ * objects were met, so that this is the one, or it had been met before. */
+static Term find_next(const struct shared_objects *s, Term t, size_t *next)
+{
+	size_t i = *next;
+
+	if (!is_object(s, t))
+		return t;
+	if (i == s->count || s->met[i].from != t)
+		i = *find_slot(s, t) - 1;
+	if (i >= *next)
+		*next = i + 1;
+	return s->met[i].to;
+}
+
 void shared_objects_copy(struct shared_objects *s, Term **top, Term **off_heap)
 {
+	size_t next = 0;
+
 	for (size_t i = 0; i < s->count; i++)
 		s->met[i].to = copy_flat(s->met[i].from, top, off_heap);
 	for (size_t i = 0; i < s->count; i++) {
@@ -133,6 +158,6 @@ void shared_objects_copy(struct shared_objects *s, Term **top, Term **off_heap)
 		Term *at = (Term *)term_ptr(to);
 
 		for (uint32_t k = shape.first_term; k < shape.last_term; k++)
-			at[k] = shared_objects_find(s, at[k]);
+			at[k] = find_next(s, at[k], &next);
 	}
 }
