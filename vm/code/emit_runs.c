@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The translation: runs of internal operations that are done as one. The first of a run gets another operation number and keeps its
- * fields, and the others stay behind it: the joined operation does all of them where everything is as it mostly is, and otherwise goes to
- * the first one's own code. So a run may have labels in it, and what is rare or traced is nobody's business but the single operations'. */
+/* The translation: runs of internal operations that are done as one.
+ * The first operation of a run gets another number and keeps its fields; the others stay behind it. The joined operation
+ * does all of them in the usual case, and otherwise goes to the code of the first one alone. So a label may stand inside
+ * a run, and unusual cases, errors and traces are left to the single operations. */
 #include "code/emit.h"
 
 /* A field of 16 bits. */
@@ -21,7 +22,7 @@ static bool joins_start(const Inst *start, const Inst *get, const Inst *test)
 	       half(test, 1) == context && half(test, 2) == 8;
 }
 
-/* bs_start_match3_position {live, to, position | source}, bs_get_integer_8 {context, to}, which is the second or the last */
+/* bs_start_match3_position {live, to, position | source}, bs_get_integer_8 {context, to} */
 static bool joins_start_position(const Inst *start, const Inst *get, const Inst *last)
 {
 	unsigned context = half(start, 2);
@@ -62,7 +63,8 @@ static const struct run {
 	{ OP_bs_start_match3, OP_bs_get_integer_##name, OP_bs_test_unit, OP_bs_start_get_##name, joins_start },
 #include "data/bits_whole.def"
 	{ OP_bs_start_match3_position, OP_COUNT, OP_bs_get_integer_8, OP_bs_start_position_get_8, joins_start_position },
-	{ OP_bs_start_position_get_8, OP_bs_get_integer_8, OP_bs_get_position, OP_bs_start_position_get_8_position, joins_position },
+	{ OP_bs_start_position_get_8, OP_bs_get_integer_8, OP_bs_get_position, OP_bs_start_position_get_8_position,
+	  joins_position },
 	{ OP_bs_set_position, OP_COUNT, OP_bs_test_unit, OP_bs_set_position_test_unit, joins_same },
 	{ OP_add_xxx, OP_COUNT, OP_call_only, OP_add_xxx_call_only, joins_always },
 	{ OP_add_xix, OP_COUNT, OP_call_only, OP_add_xix_call_only, joins_always },

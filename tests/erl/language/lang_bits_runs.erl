@@ -1,8 +1,8 @@
 %% SPDX-License-Identifier: Apache-2.0
 -module(lang_bits_runs).
 -export([main/0, u16/2]).
-%% Loops over integers of whole bytes, which run as few operations, beside the same with sizes that are variables: from every bit of a
-%% byte on, with every number of bits missing at the end; and traced.
+%% Loops over integers of whole bytes, which run as few operations, beside the same with sizes that are variables: from
+%% every bit of a byte on, with every number of bits missing at the end; and traced.
 %% expect: [ok,ok,ok,ok,ok,ok,ok,ok,ok,ok]
 %% expect: utf16 ok
 %% expect: words {3,3,3} {0,0,0} no
@@ -32,7 +32,8 @@ check(Fixed, Sized, Inputs) ->
 
 %% Bits that are no whole character in UTF-16 here and there, behind some that are skipped.
 cut({Skip, Bits}) ->
-    <<_:Skip, Part:Bits/bits, _/bits>> = <<16#81, 16#fe, 16#d8, 16#3d, 16#de, 16#00, 16#7f, 16#80, 16#d8, 16#11, 16#ff>>,
+    All = <<16#81, 16#fe, 16#d8, 16#3d, 16#de, 16#00, 16#7f, 16#80, 16#d8, 16#11, 16#ff>>,
+    <<_:Skip, Part:Bits/bits, _/bits>> = All,
     Part.
 
 u8(<<X, R/binary>>, A) -> u8(R, A + X);
