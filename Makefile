@@ -230,7 +230,12 @@ bench: deps
 deps:
 	@bash deps.sh
 
-docs: $(BUILD)/docs/probes.md
+docs: $(BUILD)/docs/probes.md $(BUILD)/docs/views.md
+
+$(BUILD)/docs/views.md: docs/views.c bpf/views.def
+	@mkdir -p $(@D)
+	$(CC) -std=c17 $(WARN) -o $(BUILD)/docs/print_views $<
+	$(BUILD)/docs/print_views > $@
 
 $(BUILD)/docs/probes.md: docs/probes.c vm/probes.def $(BUILD)/obj/tools/elf_file.o $(BUILD)/erlvm
 	@mkdir -p $(BUILD)/docs

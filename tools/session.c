@@ -225,15 +225,17 @@ static void configure(struct session *s)
     }
 }
 
-/* Each hook of each process is a file, so as many as may be are allowed. libbpf does not always say that they ran out. */
-static int check_files(void)
+/* With -a each hook of each process is a file: as many as may be are allowed. libbpf does not always say that they ran out. */
+static int check_files(const struct options *options)
 {
     struct rlimit limit;
 
     if (getrlimit(RLIMIT_NOFILE, &limit))
         return 0;
-    limit.rlim_cur = limit.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &limit);
+    if (options->all) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
     if (limit.rlim_cur >= FILES_NEEDED)
         return 0;
     return fail(-EMFILE, "only %d open files are allowed; raise ulimit -n to %d at least", (int)limit.rlim_cur, FILES_NEEDED);
@@ -474,7 +476,7 @@ int session_run(const struct options *options, struct bpf_object_skeleton *skele
     if (!target_proc_is_ours())
         return fail(-ENOTSUP, "/proc here is of another pid namespace; mount its own (unshare --mount-proc, mount -t proc proc /proc), or "
                               "run where /proc is mounted");
-    err = check_files();
+    err = check_files(options);
     if (!err)
         err = start(&s);
     if (!err)

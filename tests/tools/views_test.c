@@ -3,6 +3,7 @@
  * What all views have in common: their output, held against tests/tools/golden/<view>.txt and .json, and the rows of bpf/views.def against
  * what they name. In the files what differs from run to run is a letter: R a rate, T a time, V the VM; lines of histograms are left out.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "plan.h"
@@ -183,6 +184,25 @@ START_TEST(test_views_with_state_are_told_of_exits)
 }
 END_TEST
 
+/* The reference of views has a line for each column that is shown, by the name that it has in JSON. */
+START_TEST(test_views_reference_has_every_column)
+{
+    const struct support_run *r = support_run("gcc -o print $SOURCE/docs/views.c && ./print");
+    char line[256];
+
+    ck_assert_int_eq(r->status, 0);
+    for (size_t i = 0; i < VIEW_NTABLES; i++) {
+        const struct view_table *t = view_table((enum view_table_id)i);
+
+        for (size_t c = 0; c < t->ncolumns; c++) {
+            snprintf(line, sizeof line, "| %s | %s", t->columns[c].head ? t->columns[c].head : "", t->columns[c].key);
+            ck_assert_msg(!t->columns[c].head || strstr(r->out, line), "%s", line);
+        }
+    }
+    ck_assert(strstr(r->out, "| PER S | births_per_s |") && strstr(r->out, "| P99 | p99_ns |") && !strstr(r->out, "owners"));
+}
+END_TEST
+
 START_TEST(test_views_tables_fit_their_sinks)
 {
     for (size_t i = 0; i < VIEW_NTABLES; i++) {
@@ -191,7 +211,7 @@ START_TEST(test_views_tables_fit_their_sinks)
         ck_assert_int_gt(t->sink.ncolumns, 0);
         ck_assert_int_le(t->sink.ncolumns, SINK_MAX_COLUMNS);
         for (size_t c = 0; c < t->ncolumns; c++)
-            ck_assert_msg(t->columns[c].table == i, "%s: its columns do not follow it", t->sink.name);
+            ck_assert_msg(t->columns[c].table == i && *t->columns[c].text, "%s: a column does not follow it, or says nothing", t->sink.name);
     }
 }
 END_TEST
@@ -203,6 +223,7 @@ Suite *views_suite(void)
 
     tcase_add_test(rows, test_views_name_probes_and_arguments_that_there_are);
     tcase_add_test(rows, test_views_with_state_are_told_of_exits);
+    tcase_add_test(rows, test_views_reference_has_every_column);
     tcase_add_test(rows, test_views_tables_fit_their_sinks);
     suite_add_tcase(suite, rows);
     tcase_set_timeout(live, 60);

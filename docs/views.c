@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Prints the reference of views, in Markdown, from bpf/views.def: what `make docs` writes. */
+#include <stdio.h>
+#include <string.h>
+
+/* Rows in the order of the file; what belongs to a view or a table follows it. */
+enum kind { ROW_VIEW, ROW_ON, ROW_TABLE, ROW_COL, ROW_HISTOGRAM, ROW_EVENT, ROW_ATTR, ROW_FILTER };
+
+struct row {
+	enum kind kind;
+	const char *name, *text, *head, *type, *unit;
+};
+
+static const struct row rows[] = {
+#define VIEW(view, text, what) { ROW_VIEW, #view, what, NULL, NULL, NULL },
+#define HELPER(view) { ROW_VIEW, #view, NULL, NULL, NULL, NULL },
+#define ON(view, probe, source, args) { ROW_ON, #probe, args, NULL, #source, NULL },
+#define TABLE(view, table, json, title, key, size, top) { ROW_TABLE, json, title, NULL, #key, NULL },
+#define COL(view, table, key, kind, of, unit, head, width, text) { ROW_COL, #key, text, head, #kind, #unit },
+#define HISTOGRAM(view, table, of, json, title) { ROW_HISTOGRAM, json, title, NULL, NULL, NULL },
+#define EVENT(view, event, json) { ROW_EVENT, json, NULL, NULL, NULL, NULL },
+#define ATTR(view, event, key, kind, texts, head, width) { ROW_ATTR, #key, texts, head, #kind, #kind },
+#define FILTER(view, filter, unit, text) { ROW_FILTER, #filter, text, NULL, NULL, #unit },
+#include "../bpf/views.def"
+};
+
+/* What JSON adds to a key: as tools/sink_jsonl.c does. */
+static const char *suffix(const struct row *r)
+{
+	static const char *const plain[] = { "COUNT", "VM", "KEY", "TIME", "PID", "NAME", "LABEL" };
+
+	if (strcmp(r->type, "RATE") == 0)
+		return "_per_s";
+	if (strcmp(r->type, "SHARE") == 0)
+		return "_percent";
+	for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+		if (strcmp(r->type, plain[i]) == 0)
+			return "";
+	return strcmp(r->unit, "NS") == 0 ? "_ns" : strcmp(r->unit, "WORDS") == 0 ? "_words" : "";
+}
+
+static void print_row(const struct row *r)
+{
+	switch (r->kind) {
+	case ROW_VIEW: printf("\n## erlsnoop %s\n%s\n\nTold of:", r->name, r->text); break;
+	case ROW_ON:
+		printf(" `%s`%s", r->name, strcmp(r->type, "NOTES") == 0 ? " (from notes)" : strcmp(r->type, "HOOKS") == 0 ? " (from hooks)" : "");
+		break;
+	case ROW_TABLE: printf("\n\n### %s\n| column | JSON | meaning |\n|---|---|---|\n", r->name); break;
+	case ROW_COL:
+		if (r->head)
+			printf("| %s | %s%s | %s |\n", r->head, r->name, suffix(r), r->text);
+		break;
+	case ROW_HISTOGRAM: printf("\n### %s\nA histogram: %s.\n", r->name, r->text); break;
+	case ROW_EVENT: printf("\n### %s (`--events`)\n| column | JSON |\n|---|---|\n", r->name); break;
+	case ROW_ATTR: printf("| %s | %s%s |\n", r->head, r->name, suffix(r)); break;
+	case ROW_FILTER: printf("\n`--%s TIME`: %s.\n", r->name, r->text); break;
+	}
+}
+
+int main(void)
+{
+	int helper = 0;
+
+	printf("# The questions of erlsnoop\n\nGenerated from bpf/views.def.\n");
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		helper = rows[i].kind == ROW_VIEW ? !rows[i].text : helper;
+		if (!helper)
+			print_row(&rows[i]);
+	}
+	return 0;
+}
