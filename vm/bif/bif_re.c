@@ -10,9 +10,10 @@
 #include "data/regex_cache.h"
 #include "data/utf8.h"
 #include "heap/copy.h"
+#include "proc/sched.h"
 #include "proc/worker.h"
 
-enum { BYTES_A_REDUCTION = 128, WORK_A_REDUCTION = 16, REDS_MOST = 1 << 30, ERROR_CHARS = 256 };
+enum { BYTES_A_REDUCTION = 128, WORK_A_REDUCTION = 16, REDS_MOST = 1 << 30, ERROR_CHARS = 256, COMPILED_AT_ONCE = 2048 };
 
 /* ---- options */
 
@@ -190,26 +191,44 @@ static bool compile_text(Process *p, Term text, const struct options *o, bool in
 		return false;
 	}
 	n = strlen((char *)source); /* a NUL ends a pattern, as in OTP */
+	sched_go_outside();
 	ok = regex_compile(regex, source, n, &o->compile, &error, &offset);
+	sched_go_inside();
 	mem_free(source);
 	if (!ok)
 		*failure = in_run && !o->report_errors ? exc_badarg(p) : put_compile_error(p, error, offset, in_run);
 	return ok;
 }
 
-Term bif_re_compile_2(Process *p, Term *args)
+/* What PCRE2 has to read often, for its bad escapes (data/regex.c), takes as long as the square of its length. */
+static bool is_long_pattern(Term text)
+{
+	size_t n;
+
+	return term_is_bitstring(text) ? binary_size_bytes(text) > COMPILED_AT_ONCE : iolist_size(text, &n) == IOLIST_OK && n > COMPILED_AT_ONCE;
+}
+
+static Term compile_whole(Process *p, Term *args)
 {
 	struct options o;
 	struct regex regex;
 	Term failure;
 
+	get_options(&o, args[1]);
+	if (!compile_text(p, args[0], &o, false, &regex, &failure))
+		return failure;
+	return heap_tuple(&p->heap, am_ok, put_pattern(p, &regex, o.unicode));
+}
+
+Term bif_re_compile_2(Process *p, Term *args)
+{
+	struct options o;
+
 	if (!get_options(&o, args[1]) || o.only_run)
 		return exc_badarg_cause(p, am_badopt);
 	if (o.unicode && !term_is_binary(args[0]))
 		return exc_trap(p, export_get(am_re, am_ucompile, 2), 2, args);
-	if (!compile_text(p, args[0], &o, false, &regex, &failure))
-		return failure;
-	return heap_tuple(&p->heap, am_ok, put_pattern(p, &regex, o.unicode));
+	return is_long_pattern(args[0]) ? exc_run_apart(p, compile_whole, args, 2) : compile_whole(p, args);
 }
 
 Term bif_re_compile_1(Process *p, Term *args)

@@ -158,8 +158,9 @@ static char *mend_source(const char *source, size_t *n, int error, size_t offset
 	return mended;
 }
 
-/* Each mend is another pass over the source: a pattern with more of them gets the rest of its bad escapes, of whatever kind, as literals. */
-enum { MENDS_MAX = 100, EXTRA_OPTIONS = PCRE2_EXTRA_ALLOW_LOOKAROUND_BSK };
+/* Each mend is another pass over the source: a pattern with more of them gets the rest of its bad escapes, of whatever kind, as literals. One
+ * that would have to be read still more often is refused for what is wrong with it then. */
+enum { MENDS_MAX = 100, READ_MOST_BYTES = 1 << 27, EXTRA_OPTIONS = PCRE2_EXTRA_ALLOW_LOOKAROUND_BSK };
 
 static pcre2_code *compile_source(const char *source, size_t n, uint32_t flags, int *error, size_t *offset, pcre2_compile_context *c)
 {
@@ -169,7 +170,7 @@ static pcre2_code *compile_source(const char *source, size_t n, uint32_t flags, 
 
 	while ((code = pcre2_compile((PCRE2_SPTR)source, n, flags, error, offset, c)) == NULL) {
 		int moved;
-		char *again = mend_source(source, &n, *error, *offset, &moved);
+		char *again = (size_t)mends <= READ_MOST_BYTES / (n + 1) ? mend_source(source, &n, *error, *offset, &moved) : NULL;
 
 		if (again == NULL)
 			break;

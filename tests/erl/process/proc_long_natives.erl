@@ -10,6 +10,7 @@
 %% expect: {persistent_again,true,true}
 %% expect: {hash,true,true}
 %% expect: {hash_range,true,true}
+%% expect: {pattern,error}
 %% expect: {world_stopped,true}
 -module(proc_long_natives).
 -export([main/0]).
@@ -18,6 +19,7 @@ main() ->
     erlang:system_flag(schedulers_online, 1),
     unicode(),
     terms(),
+    pattern(),
     world(),
     halt(0).
 
@@ -54,6 +56,11 @@ terms() ->
     true = persistent_term:erase(Key),
     long(hash, fun() -> erlang:phash2(Term) end, fun(H) -> H =:= 37113986 end),
     long(hash_range, fun() -> erlang:phash2(Term, 1 bsl 32) end, fun(H) -> H band 16#7ffffff =:= 37113986 end).
+
+%% Each of these ranges is one that PCRE2 refuses and PCRE 8 takes, up to the size that a pattern may have.
+pattern() ->
+    {Answer, _} = re:compile(lists:append(lists:duplicate(150000, "[a-w\\d-x]"))),
+    io:format("~p~n", [{pattern, Answer}]).
 
 %% What takes a worker thread does not keep the world from being stopped.
 world() ->
