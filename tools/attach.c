@@ -318,6 +318,8 @@ const char *attach_lacks(const struct attach *a, const struct plan *plan)
 {
     struct bpf_program *program;
 
+    if (!a->object) /* the session attaches by itself */
+        return NULL;
     bpf_object__for_each_program(program, a->object) {
         struct goal goal = find_goal(program);
 

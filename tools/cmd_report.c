@@ -367,7 +367,7 @@ static int read_file(struct state *st, const char *name)
         return err;
     err = read_items(st, r);
     if (recording_damage(r)) {
-        note("'%s': %s", name, recording_damage(r));
+        fail(-EIO, "'%s': %s", name, recording_damage(r));
         st->damaged = true;
     }
     recording_close(r);

@@ -23,7 +23,7 @@
 #include "watch.h"
 #include "when.h"
 
-enum { LOOK_MS = 200 };
+enum { LOOK_MS = 200, MAX_VMS = 1024 };
 #define JUDGE_NS 1000000000ull
 
 struct state {
@@ -39,16 +39,39 @@ struct state {
     struct batch_merge *merge;
     uint64_t judged_ns;
     bool met;
+    uint32_t vms[MAX_VMS]; /* that the recording knows by name */
+    size_t nvms;
     int err;     /* of writing; 1: the recording is as long as it may be */
     bool ended;
 };
 
 /* ---- pages */
 
+/* A VM of which a page comes for the first time. With -a it may run a file that another one brought here. */
+static int know_vm(struct state *st, uint32_t vm)
+{
+    struct target target;
+    int err;
+
+    for (size_t i = 0; i < st->nvms; i++)
+        if (st->vms[i] == vm)
+            return 0;
+    if (st->nvms == MAX_VMS)
+        return 0;
+    st->vms[st->nvms++] = vm;
+    if (target_open_pid((int)vm, &target))
+        return recording_vm(st->writer, vm, st->watch.only.name);
+    err = recording_vm(st->writer, vm, target.name);
+    target_close(&target);
+    return err;
+}
+
 static void take_page(void *ctx, const struct batch_received *received)
 {
     struct state *st = ctx;
 
+    if (!st->err)
+        st->err = know_vm(st, received->vm);
     if (!st->err)
         st->err = recording_page(st->writer, received);
     if (st->merge)
@@ -71,12 +94,12 @@ static int attach_target(void *ctx, const struct target *t, int pid, bool noted)
     struct state *st = ctx;
     int sites = 1;
 
+    if (!batch_source_serves(t) && st->watch.options->all)
+        return 0;
     if (!batch_source_serves(t))
         return fail(-ENOTSUP, "'%s' (%s) cannot be recorded: only erlvm tells events by the page", t->name, t->provider->text);
     if (!noted)
         sites = batch_source_attach(st->source, t, pid, &st->wanted);
-    if (sites > 0)
-        st->err = recording_vm(st->writer, (uint32_t)t->pid, t->name);
     return sites;
 }
 

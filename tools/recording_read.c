@@ -19,9 +19,9 @@ struct recording {
     uint32_t chunks;
     bool ended;       /* the chunk END was read */
     char damage[160]; /* "": none was met */
-    char *stored;     /* room for a chunk as it is in the file */
+    char *raw;        /* room for a chunk, unpacked */
+    char *stored;     /* and as it is in the file */
     size_t room;
-    _Alignas(8) char raw[RECORDING_CHUNK_BYTES];
 };
 
 static bool damaged(struct recording *r, const char *what)
@@ -59,7 +59,8 @@ int recording_open(FILE *file, const char *name, struct batch_names *names, stru
     *r = (struct recording){.file = file, .names = names, .unpacker = ZSTD_createDCtx(), .offset = sizeof(struct recording_head),
                             .room = ZSTD_compressBound(RECORDING_CHUNK_BYTES)};
     r->stored = malloc(r->room);
-    if (!r->unpacker || !r->stored) {
+    r->raw = malloc(RECORDING_CHUNK_BYTES);
+    if (!r->unpacker || !r->stored || !r->raw) {
         recording_close(r);
         return fail(-ENOMEM, "out of memory");
     }
@@ -73,6 +74,7 @@ void recording_close(struct recording *r)
         return;
     ZSTD_freeDCtx(r->unpacker);
     free(r->stored);
+    free(r->raw);
     fclose(r->file);
     free(r);
 }
@@ -97,7 +99,7 @@ static bool read_chunk(struct recording *r)
         return damaged(r, "it is cut off");
     if (r->ended)
         return damaged(r, "there is something behind its end");
-    if (c->magic != RECORDING_CHUNK_MAGIC || c->number != r->chunks || c->stored > r->room || c->raw > sizeof r->raw)
+    if (c->magic != RECORDING_CHUNK_MAGIC || c->number != r->chunks || c->stored > r->room || c->raw > RECORDING_CHUNK_BYTES)
         return damaged(r, "it is damaged");
     if (fread(r->stored, 1, c->stored, r->file) != c->stored)
         return damaged(r, "it is cut off");

@@ -48,7 +48,7 @@ struct recording_writer {
     uint64_t first_ns, last_ns; /* of the pages that wait */
     struct kept *kept, **kept_end;
     uint64_t kept_bytes;
-    struct recording_told told;
+    struct recording_told told, waiting; /* waiting: of the pages that wait */
     bool full;
     bool dumped; /* the file holds what memory held before */
     char *stored; /* room for one chunk */
@@ -276,6 +276,14 @@ static bool is_long(const struct recording_writer *w, size_t size)
     return w->plan.max_ns && w->begun_ns && w->last_ns > w->begun_ns + w->plan.max_ns;
 }
 
+static void count_waiting(struct recording_writer *w)
+{
+    w->told.pages += w->waiting.pages;
+    w->told.events += w->waiting.events;
+    w->told.raw += w->waiting.raw;
+    w->waiting = (struct recording_told){0};
+}
+
 static int flush(struct recording_writer *w)
 {
     struct recording_chunk chunk;
@@ -285,8 +293,10 @@ static int flush(struct recording_writer *w)
         return 0;
     pack(w, RECORDING_PAGES, w->raw, w->used, &chunk);
     w->used = 0;
-    if (w->plan.ring_ns)
+    if (w->plan.ring_ns) {
+        count_waiting(w);
         return keep_chunk(w, &chunk);
+    }
     if (is_long(w, sizeof chunk + chunk.stored)) {
         w->full = w->plan.files == 1;
         if (w->full)
@@ -296,6 +306,8 @@ static int flush(struct recording_writer *w)
     }
     if (!err)
         err = write_chunk(w, &chunk, w->stored);
+    if (!err)
+        count_waiting(w);
     w->begun_ns = w->begun_ns ? w->begun_ns : w->first_ns;
     return err ? err : put_lost(w);
 }
@@ -309,7 +321,7 @@ static void learn_names(struct recording_writer *w, const struct batch_received 
         return;
     while (batch_page_next_atom(&page, &atom))
         batch_names_tell(w->names, received->vm, atom.words[0], atom.texts[1], atom.words[1]);
-    w->told.events += page.events;
+    w->waiting.events += page.events;
 }
 
 int recording_page(struct recording_writer *w, const struct batch_received *received)
@@ -325,8 +337,8 @@ int recording_page(struct recording_writer *w, const struct batch_received *rece
     memset(w->raw + w->used + size - 8, 0, 8);
     memcpy(w->raw + w->used, received, bytes);
     w->used += size;
-    w->told.pages++;
-    w->told.raw += bytes;
+    w->waiting.pages++;
+    w->waiting.raw += bytes;
     learn_names(w, received);
     return 0;
 }

@@ -21,6 +21,20 @@ static void check_record(const struct batch_record *r, const uint8_t *bytes, siz
             ensure(r->texts[i] >= (const char *)bytes && r->texts[i] + r->words[i] <= (const char *)bytes + n);
 }
 
+/* Names alone, the other records passed over by their lengths. */
+static void check_names(const uint8_t *bytes, size_t n)
+{
+    struct batch_page page;
+    struct batch_record r;
+
+    batch_page_open(&page, bytes, n);
+    while (batch_page_next_atom(&page, &r)) {
+        ensure(r.event == BATCH_ATOM && r.texts[1] && r.words[1] <= BATCH_TEXT_BYTES);
+        check_record(&r, bytes, n);
+    }
+    ensure(page.events <= page.header.bytes / 8);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
     struct batch_page page;
@@ -35,5 +49,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
         ensure(r.ns >= page.header.begin_ns && r.ns <= page.header.end_ns);
     }
     ensure(page.damaged || page.at == page.header.bytes);
+    check_names(bytes, n);
     return 0;
 }

@@ -33,9 +33,11 @@ static void on_event(void *ctx, const union ev_any *ev)
 static void put_chunk(FILE *file, uint32_t number, uint8_t kind, const uint8_t *raw, size_t size)
 {
     static char stored[1 << 18];
+    static ZSTD_CCtx *packer;
     struct recording_chunk chunk = {.magic = RECORDING_CHUNK_MAGIC, .kind = kind, .number = number, .raw = (uint32_t)size};
 
-    chunk.stored = (uint32_t)ZSTD_compress(stored, sizeof stored, raw, size, 1);
+    packer = packer ? packer : ZSTD_createCCtx();
+    chunk.stored = (uint32_t)ZSTD_compressCCtx(packer, stored, sizeof stored, raw, size, 1);
     chunk.sum = recording_sum(&chunk, stored);
     fwrite(&chunk, sizeof chunk, 1, file);
     fwrite(stored, 1, chunk.stored, file);

@@ -85,6 +85,20 @@ START_TEST(test_trace_records_a_vm_that_runs)
 }
 END_TEST
 
+/* Both, and not the stock one, which cannot be recorded. */
+START_TEST(test_trace_records_all_vms)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "printf '%%s\\n' '-module(b).' '-export([start/0, c/0]).' 'start() -> spawn(b, c, []), receive after 5 -> start() end.' 'c() -> ok.' > b.erl; erlc b.erl\n"
+        "erl -noinput & o=$!; runs $o beam.smp; for i in 1 2; do $ERLVM -quick -pa . -s b & p[i]=$!; runs $! erlvm; done\n"
+        "$ERLSNOOP trace -a -o r process-exit > t 2> err & e=$!; until $ERLSNOOP report --events r 2> /dev/null > e; grep -q \"${p[1]} .*normal\" e && grep -q \"${p[2]} .*normal\" e\n"
+        "do sleep .2; done; kill -INT $e; wait $e; echo status $?; kill $o ${p[1]} ${p[2]}; $ERLSNOOP report r | grep -cE \" (${p[1]}|${p[2]}) b$\"; cat err");
+
+    ck_assert_msg(!strcmp(r->out, "status 0\n2\n"), "%s%s", r->out, r->err);
+}
+END_TEST
+
 START_TEST(test_trace_goes_on_in_another_file)
 {
     SUPPORT_BPF();
@@ -250,6 +264,7 @@ Suite *trace_suite(void)
     tcase_add_test(live, test_report_of_a_view_tells_what_the_view_told);
     tcase_add_test(live, test_trace_is_whole_after_a_signal);
     tcase_add_test(live, test_trace_records_a_vm_that_runs);
+    tcase_add_test(live, test_trace_records_all_vms);
     tcase_add_test(live, test_trace_goes_on_in_another_file);
     tcase_add_test(live, test_trace_on_a_full_disk_keeps_what_was_written);
     tcase_add_test(live, test_trace_ring_is_written_when_the_vm_ends);
