@@ -6,7 +6,9 @@
 
 #include <string.h>
 
-enum { LEVELS = 252 }; /* PCRE2 compiles no pattern with more than 250 groups open */
+/* PCRE2 compiles no pattern with more than 250 groups open. What stands before calls is compiled as far as so many bytes: after that, in patterns
+ * with thousands of calls, loops are left to the match. */
+enum { LEVELS = 252, COMPILED_MOST_BYTES = 1 << 18 };
 
 struct level {
 	size_t open, branch; /* its parenthesis; the start of its branch */
@@ -25,6 +27,7 @@ struct scan {
 	bool extended;
 	pcre2_compile_context *context;
 	int64_t groups;
+	size_t compiled_bytes;
 	size_t depth;
 	struct level levels[LEVELS];
 };
@@ -80,7 +83,7 @@ static size_t skip_class(const struct scan *s, size_t at)
 	return behind(s, at);
 }
 
-static bool may_be_empty(const struct scan *s, size_t from, size_t to)
+static bool may_be_empty(struct scan *s, size_t from, size_t to)
 {
 	uint32_t empty = 0;
 	size_t offset;
@@ -89,6 +92,9 @@ static bool may_be_empty(const struct scan *s, size_t from, size_t to)
 
 	if (from == to)
 		return true;
+	s->compiled_bytes += to - from;
+	if (s->compiled_bytes > COMPILED_MOST_BYTES)
+		return false;
 	code = pcre2_compile((PCRE2_SPTR)s->source + from, to - from, s->flags, &error, &offset, s->context);
 	if (code != NULL)
 		pcre2_pattern_info(code, PCRE2_INFO_MATCHEMPTY, &empty);
@@ -98,7 +104,7 @@ static bool may_be_empty(const struct scan *s, size_t from, size_t to)
 
 /* Is the call at `at`, of the group on a level, a loop? What stands before it in a group may name groups outside that: then it does not
  * compile alone, and the call is left to the match. */
-static bool is_loop(const struct scan *s, size_t level, size_t at)
+static bool is_loop(struct scan *s, size_t level, size_t at)
 {
 	for (; level <= s->depth; level++) {
 		const struct level *l = &s->levels[level];
@@ -117,7 +123,7 @@ static bool is_name(const struct level *l, const struct scan *s, size_t from, si
 }
 
 /* What is called stands in [from, to): R, a number, one with a sign, or a name. */
-static bool calls_loop(const struct scan *s, size_t at, size_t from, size_t to)
+static bool calls_loop(struct scan *s, size_t at, size_t from, size_t to)
 {
 	char first = from < to ? s->source[from] : 0;
 	bool is_relative = first == '+' || first == '-', is_number = first >= '0' && first <= '9';
@@ -304,6 +310,7 @@ bool regex_has_loop(const char *source, size_t n, uint32_t flags, pcre2_compile_
 	s.n = n;
 	s.at = s.depth = 0;
 	s.groups = 0;
+	s.compiled_bytes = 0;
 	s.flags = flags & ~(uint32_t)PCRE2_ANCHORED;
 	s.extended = (flags & PCRE2_EXTENDED) != 0;
 	s.context = c;

@@ -9,6 +9,7 @@ main() ->
     rand:seed(exsss, 5),
     Made = [{Pattern, compiled(Pattern, [])} || _ <- lists:seq(1, 20000), Pattern <- [made_up()]],
     io:format("made up ~p ~p~n", [length([P || {P, {loop, _}} <- Made]) > 500, erlang:phash2(Made)]),
+    io:format("many ~w~n", [[compiled(lists:append(lists:duplicate(1500, Part)), []) || Part <- ["b?(a(?R))?", "a(?R)?"]]]),
     [io:format("~0p ~0p~n", [First, [{Second, with_lines([First, Second])} || Second <- lines()]]) || First <- lines()],
     io:format("~0p~n", [[re:run("a\r\nb", "a$", O) || O <- [[{newline, cr}, {newline, lf}], [{newline, cr}], [{newline, cr}, {newline, any}]]]]).
 
@@ -90,6 +91,7 @@ with_lines(Options) ->
 %% expect: (?<=a)(?R) [{loop,9},{loop,9},{loop,9}]
 %% expect: ((((a?)))(?R)) [{loop,12},{loop,12},{loop,12}]
 %% expect: made up true 49144101
+%% expect: many [ok,ok]
 %% expect: bsr_anycrlf [{bsr_anycrlf,0},{bsr_unicode,{"inconsistent NEWLINE options",0}},{{newline,cr},0},{{newline,lf},0},{{newline,crlf},1},{{newline,anycrlf},1},{{newline,any},1}]
 %% expect: bsr_unicode [{bsr_anycrlf,{"inconsistent NEWLINE options",0}},{bsr_unicode,0},{{newline,cr},0},{{newline,lf},0},{{newline,crlf},1},{{newline,anycrlf},1},{{newline,any},1}]
 %% expect: {newline,cr} [{bsr_anycrlf,0},{bsr_unicode,0},{{newline,cr},0},{{newline,lf},1},{{newline,crlf},1},{{newline,anycrlf},1},{{newline,any},1}]
