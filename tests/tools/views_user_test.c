@@ -116,6 +116,31 @@ START_TEST(test_views_user_measures_waits_and_pauses)
 }
 END_TEST
 
+/* Atoms are told by number: which of them is normal is said before. */
+START_TEST(test_views_user_tells_abnormal_exits_apart)
+{
+    static const bool on[VIEW_COUNT] = {[VIEW_exits] = true};
+    struct view_settings settings = {.on = {[VIEW_exits] = 1}};
+
+    begin(false);
+    views_user_end();
+    ck_assert_int_eq(views_user_begin(&settings, told, &source), 0);
+    views_user_atom(17, 9, "normal", 6);
+    views_user_atom(17, 10, "shutdown", 8);
+    views_user_atom(17, 11, "normally", 8);
+    spawn(1, 100);
+    exit_of(1, 200); /* atom 9 */
+    for (uint32_t atom = 9; atom < 12; atom++)
+        views_user_tell(&(union ev_any){
+            .process__exit = {head(BATCH_process__exit, 300), ev_id_of_pid(atom, 0), ev_term_of(BATCH_SHAPE_ATOM, BATCH_TUPLE_OF_MORE, atom)}});
+    ck_assert_int_eq(result_print(&source, on), 0);
+    ck_assert_int_eq(sink_flush(&sink), 0);
+    ck_assert_int_eq(support_number(printed, "\"type\":\"exits\"", "exits"), 4);
+    ck_assert_int_eq(support_number(printed, "\"type\":\"exits\"", "abnormal"), 2); /* {normal,...} and {normally,...} */
+    end();
+}
+END_TEST
+
 /* A result begins empty, but what is kept by process stays until the VM ends. */
 START_TEST(test_views_user_results_begin_empty_and_a_vm_that_ended_is_forgotten)
 {
@@ -165,6 +190,7 @@ Suite *views_user_suite(void)
 
     tcase_add_test(all, test_views_user_counts_births_deaths_and_lifetimes);
     tcase_add_test(all, test_views_user_measures_waits_and_pauses);
+    tcase_add_test(all, test_views_user_tells_abnormal_exits_apart);
     tcase_add_test(all, test_views_user_results_begin_empty_and_a_vm_that_ended_is_forgotten);
     tcase_add_test(all, test_views_user_full_table_is_counted_and_rows_add_up);
     suite_add_tcase(suite, all);
