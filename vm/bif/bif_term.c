@@ -241,49 +241,52 @@ static bool get_range(Term t, uint64_t *range)
 	return num_get_uint64(t, range) && *range >= 1 && *range <= (uint64_t)1 << 32;
 }
 
-static bool is_long(Term t)
-{
-	return term_is_bitstring(t) ? binary_size_bytes(t) / sizeof(Term) > EXC_WORDS_AT_ONCE : copy_is_longer(t, EXC_WORDS_AT_ONCE);
-}
-
-/* hash(args[0]) in a range: of args[1], or of 27 bits. */
-static Term hash_in_range(Term *args, unsigned arity, uint32_t (*hash)(Term t))
+/* hash(args[0]) in a range: of args[1], or of 27 bits. TERM_NONE: it has more than `left` words. */
+static Term hash_in_range(Term *args, unsigned arity, int64_t left, bool (*hash)(Term t, int64_t *left, uint32_t *out))
 {
 	uint64_t range = 1 << 27;
 	uint32_t value;
 
 	if (arity == 2)
 		get_range(args[1], &range);
-	value = hash(args[0]);
-	return term_from_small((int64_t)(value % range) + (hash == phash));
+	if (!hash(args[0], &left, &value))
+		return TERM_NONE;
+	return term_from_small((int64_t)(value % range) + (hash == phash_within));
 }
 
-static Term phash_2(Process *p, Term *args) { (void)p; return hash_in_range(args, 2, phash); }
-static Term phash2_1(Process *p, Term *args) { (void)p; return hash_in_range(args, 1, phash2); }
-static Term phash2_2(Process *p, Term *args) { (void)p; return hash_in_range(args, 2, phash2); }
+static Term phash_2(Process *p, Term *args) { (void)p; return hash_in_range(args, 2, INT64_MAX, phash_within); }
+static Term phash2_1(Process *p, Term *args) { (void)p; return hash_in_range(args, 1, INT64_MAX, phash2_within); }
+static Term phash2_2(Process *p, Term *args) { (void)p; return hash_in_range(args, 2, INT64_MAX, phash2_within); }
 
-static Term hash_apart(Process *p, Term (*work)(Process *p, Term *args), Term *args, unsigned arity)
+/* About a millisecond of hashing. */
+enum { HASH_WORDS_AT_ONCE = 1 << 18 };
+
+/* Here when it is short, else by `work` on a worker thread, from the beginning. */
+static Term hash_here_or_apart(Process *p, Term *args, unsigned arity, bool (*hash)(Term t, int64_t *left, uint32_t *out),
+			       Term (*work)(Process *p, Term *args))
 {
-	return !term_is_immed(args[0]) && is_long(args[0]) ? exc_run_apart(p, work, args, arity) : work(p, args);
+	Term result = hash_in_range(args, arity, HASH_WORDS_AT_ONCE, hash);
+
+	return result != TERM_NONE ? result : exc_run_apart(p, work, args, arity);
 }
 
 Term bif_erlang_phash_2(Process *p, Term *args)
 {
 	uint64_t range;
 
-	return get_range(args[1], &range) ? hash_apart(p, phash_2, args, 2) : exc_badarg(p);
+	return get_range(args[1], &range) ? hash_here_or_apart(p, args, 2, phash_within, phash_2) : exc_badarg(p);
 }
 
 Term bif_erlang_phash2_1(Process *p, Term *args)
 {
-	return hash_apart(p, phash2_1, args, 1);
+	return hash_here_or_apart(p, args, 1, phash2_within, phash2_1);
 }
 
 Term bif_erlang_phash2_2(Process *p, Term *args)
 {
 	uint64_t range;
 
-	return get_range(args[1], &range) ? hash_apart(p, phash2_2, args, 2) : exc_badarg(p);
+	return get_range(args[1], &range) ? hash_here_or_apart(p, args, 2, phash2_within, phash2_2) : exc_badarg(p);
 }
 
 /* ---- external terms */

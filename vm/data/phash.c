@@ -146,13 +146,14 @@ static uint32_t mix_id(uint32_t hash, Term t)
 	return mix_words(hash, f.ids[0], 0, TYPE_REF);
 }
 
-/* The bytes at the front of a list are mixed four at a time. Returns what follows them. */
-static Term mix_string(uint32_t *hash, Term t)
+/* The bytes at the front of a list are mixed four at a time. Returns what follows them. Each takes one of *left; it ends where none is. */
+static Term mix_string(uint32_t *hash, Term t, int64_t *left)
 {
 	uint32_t word = 0;
 	unsigned count = 0;
+	int64_t bytes = *left;
 
-	while (term_is_cons(t) && term_is_small(cons_head(t)) && (uint64_t)small_value(cons_head(t)) < 256) {
+	while (bytes-- > 0 && term_is_cons(t) && term_is_small(cons_head(t)) && (uint64_t)small_value(cons_head(t)) < 256) {
 		word = word << 8 | (uint32_t)small_value(cons_head(t));
 		if (++count == 4) {
 			*hash = mix_words(*hash, word, 0, TYPE_STRING);
@@ -162,6 +163,7 @@ static Term mix_string(uint32_t *hash, Term t)
 	}
 	if (count > 0)
 		*hash = mix_words(*hash, word, 0, TYPE_STRING);
+	*left = bytes;
 	return t;
 }
 
@@ -208,7 +210,7 @@ static uint32_t mix_map(struct word_stack *s, uint32_t hash, uint32_t *pairs, Te
 	return 0;
 }
 
-static uint32_t mix_boxed(struct word_stack *s, uint32_t hash, uint32_t *pairs, Term t)
+static uint32_t mix_boxed(struct word_stack *s, uint32_t hash, uint32_t *pairs, Term t, int64_t *left)
 {
 	const Term *p = boxed_ptr(t);
 
@@ -231,7 +233,8 @@ static uint32_t mix_boxed(struct word_stack *s, uint32_t hash, uint32_t *pairs, 
 	case SUB_REFBIN:
 	case SUB_HEAPBIN:
 	case SUB_SUBBIN:
-		return mix_bitstring(hash, t);
+		*left -= (int64_t)(binary_size_bytes(t) / sizeof(Term));
+		return *left >= 0 ? mix_bitstring(hash, t) : 0;
 	default:
 		return mix_id(hash, t);
 	}
@@ -248,16 +251,18 @@ static uint32_t mix_immediate(uint32_t hash, Term t)
 	return mix_id(hash, t);
 }
 
-uint32_t phash2(Term t)
+bool phash2_within(Term t, int64_t *left, uint32_t *out)
 {
 	struct word_stack s;
 	uint32_t hash = 0, pairs = 0;
 
-	if (term_is_immed(t))
-		return mix_immediate(0, t);
+	if (term_is_immed(t)) {
+		*out = mix_immediate(0, t);
+		return true;
+	}
 	word_stack_init(&s);
 	word_stack_push(&s, t);
-	while (s.count > 0) {
+	while (s.count > 0 && --*left >= 0) {
 		t = word_stack_pop(&s);
 		if (t == MARK_PAIR) {
 			pairs ^= hash;
@@ -266,19 +271,29 @@ uint32_t phash2(Term t)
 			hash = mix_words((uint32_t)word_stack_pop(&s), pairs, 0, TYPE_PAIRS);
 			pairs = (uint32_t)word_stack_pop(&s);
 		} else if (term_is_cons(t)) {
-			t = mix_string(&hash, t);
+			t = mix_string(&hash, t, left);
 			if (term_is_cons(t)) {
 				word_stack_push(&s, cons_tail(t));
 				t = cons_head(t);
 			}
 			word_stack_push(&s, t);
 		} else if (term_is_boxed(t)) {
-			hash = mix_boxed(&s, hash, &pairs, t);
+			hash = mix_boxed(&s, hash, &pairs, t, left);
 		} else {
 			hash = mix_immediate(hash, t);
 		}
 	}
 	word_stack_free(&s);
+	*out = hash;
+	return *left >= 0;
+}
+
+uint32_t phash2(Term t)
+{
+	int64_t left = INT64_MAX;
+	uint32_t hash;
+
+	phash2_within(t, &left, &hash);
 	return hash;
 }
 

@@ -86,10 +86,11 @@ static uint32_t step_export(uint32_t hash, Term t)
 	return hash * PRIME_ATOM + atom_hash(facts.function);
 }
 
-static uint32_t step_boxed(struct word_stack *s, uint32_t hash, Term t)
+static uint32_t step_boxed(struct word_stack *s, uint32_t hash, Term t, int64_t *left)
 {
 	const Term *p = boxed_ptr(t);
 	uint64_t bits;
+	uint32_t inner = 0;
 
 	switch (header_sub(*p)) {
 	case SUB_TUPLE:
@@ -108,11 +109,13 @@ static uint32_t step_boxed(struct word_stack *s, uint32_t hash, Term t)
 	case SUB_EXPORT:
 		return step_export(hash, t);
 	case SUB_MAP:
-		return hash * PRIME_MAP + MAP_ADDEND + phash2(t);
+		phash2_within(t, left, &inner);
+		return hash * PRIME_MAP + MAP_ADDEND + inner;
 	case SUB_REFBIN:
 	case SUB_HEAPBIN:
 	case SUB_SUBBIN:
-		return step_bitstring(hash, t);
+		*left -= (int64_t)(binary_size_bytes(t) / sizeof(Term));
+		return *left >= 0 ? step_bitstring(hash, t) : 0;
 	default:
 		return step_id(hash, t);
 	}
@@ -131,13 +134,16 @@ static uint32_t step_immediate(uint32_t hash, Term t)
 	return t == NIL ? hash * PRIME_POSITIVE + 1 : step_id(hash, t);
 }
 
-/* The bytes at the front are a step each; what follows is pushed. */
-static uint32_t step_list(struct word_stack *s, uint32_t hash, Term t)
+/* The bytes at the front are a step each, and take one of *left; what follows is pushed. */
+static uint32_t step_list(struct word_stack *s, uint32_t hash, Term t, int64_t *left)
 {
-	while (term_is_cons(t) && term_is_small(cons_head(t)) && (uint64_t)small_value(cons_head(t)) < 256) {
+	int64_t bytes = *left;
+
+	while (bytes-- > 0 && term_is_cons(t) && term_is_small(cons_head(t)) && (uint64_t)small_value(cons_head(t)) < 256) {
 		hash = hash * PRIME_INTEGER + (uint32_t)small_value(cons_head(t));
 		t = cons_tail(t);
 	}
+	*left = bytes;
 	if (term_is_cons(t)) {
 		word_stack_push(s, cons_tail(t));
 		word_stack_push(s, MARK_TAIL);
@@ -149,28 +155,38 @@ static uint32_t step_list(struct word_stack *s, uint32_t hash, Term t)
 	return hash;
 }
 
-uint32_t phash(Term t)
+bool phash_within(Term t, int64_t *left, uint32_t *out)
 {
 	struct word_stack s;
 	uint32_t hash = 0;
 
 	word_stack_init(&s);
 	word_stack_push(&s, t);
-	while (s.count > 0) {
+	while (s.count > 0 && --*left >= 0) {
 		t = word_stack_pop(&s);
 		if (t == MARK_TAIL)
-			hash = step_list(&s, hash, word_stack_pop(&s));
+			hash = step_list(&s, hash, word_stack_pop(&s), left);
 		else if (t == MARK_LIST_END)
 			hash *= PRIME_LIST_END;
 		else if (term_is_header(t))
 			hash = hash * PRIME_TUPLE + (uint32_t)header_arity(t) - 2;
 		else if (term_is_cons(t))
-			hash = step_list(&s, hash, t);
+			hash = step_list(&s, hash, t, left);
 		else if (term_is_boxed(t))
-			hash = step_boxed(&s, hash, t);
+			hash = step_boxed(&s, hash, t, left);
 		else
 			hash = step_immediate(hash, t);
 	}
 	word_stack_free(&s);
+	*out = hash;
+	return *left >= 0;
+}
+
+uint32_t phash(Term t)
+{
+	int64_t left = INT64_MAX;
+	uint32_t hash;
+
+	phash_within(t, &left, &hash);
 	return hash;
 }

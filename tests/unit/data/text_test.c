@@ -60,6 +60,23 @@ START_TEST(test_phash_as_stock)
 }
 END_TEST
 
+/* A list of three tuples of two, and a short binary as its tail. */
+START_TEST(test_hashes_stop_at_a_limit)
+{
+	Term t = TERM_OF("l\0\0\0\3h\2a\1a\2h\2a\1a\2h\2a\1a\2m\0\0\0\5abcde");
+	uint32_t hash = 0, old = 0;
+	int64_t left = 64;
+
+	ck_assert(phash2_within(t, &left, &hash));
+	ck_assert_uint_eq(hash, phash2(t));
+	ck_assert_int_lt(left, 64);
+	ck_assert(phash_within(t, &(int64_t){ 64 }, &old));
+	ck_assert_uint_eq(old, phash(t));
+	ck_assert(!phash2_within(t, &(int64_t){ 3 }, &hash));
+	ck_assert(!phash_within(t, &(int64_t){ 3 }, &old));
+}
+END_TEST
+
 static const struct {
 	double d;
 	const char *text;
@@ -353,6 +370,7 @@ Suite *text_suite(void)
 	tcase_set_timeout(c, 60);
 	tcase_add_test(c, test_phash2_as_stock);
 	tcase_add_test(c, test_phash_as_stock);
+	tcase_add_test(c, test_hashes_stop_at_a_limit);
 	tcase_add_loop_test(c, test_float_text_short_as_stock, 0, sizeof(shortest) / sizeof(shortest[0]));
 	tcase_add_test(c, test_float_shortest_at_every_power);
 	tcase_add_test(c, test_float_read_as_strtod);
