@@ -82,11 +82,12 @@ $(BUILD)/erlsnoop: $(BUILD)/obj/tools/erlsnoop.o $(TOOL_OBJ)
 $(BUILD)/obj/vm/main.o: VM_CFLAGS += -DVERSION='"$(VERSION)"'
 $(BUILD)/obj/tools/erlsnoop.o $(BUILD)/obj/tools/cmd_trace.o: TOOL_CFLAGS += -DVERSION='"$(VERSION)"'
 $(BUILD)/obj/vm/exec/loop.o: VM_CFLAGS += $(LOOP_CFLAGS)
-$(BUILD)/obj/vm/%.o: vm/%.c
+# Flags stand in this file: an object that was made with others is made again.
+$(BUILD)/obj/vm/%.o: vm/%.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(VM_CFLAGS) -c -o $@ $<
 
-$(BUILD)/obj/tools/%.o: tools/%.c | $(SKEL)
+$(BUILD)/obj/tools/%.o: tools/%.c Makefile | $(SKEL)
 	@mkdir -p $(@D)
 	$(CC) $(TOOL_CFLAGS) -c -o $@ $<
 
