@@ -163,8 +163,8 @@ static Term put_compile_error(Process *p, int error, size_t offset, bool in_run)
 	return heap_tuple(h, am_error, t);
 }
 
-/* Takes: the regex. */
-static Term put_pattern(Process *p, struct regex *regex, bool unicode)
+/* Takes: the share. */
+static Term put_pattern(Process *p, const struct regex *regex, bool unicode)
 {
 	size_t n = regex_image_bytes(regex);
 	uint8_t *image = mem_alloc(n);
@@ -174,30 +174,30 @@ static Term put_pattern(Process *p, struct regex *regex, bool unicode)
 	t = heap_tuple(&p->heap, am_re_pattern, SMALL(regex_captures(regex)), SMALL(unicode), SMALL(regex_has_crlf(regex)),
 		       binary_put(&p->heap, image, n));
 	mem_free(image);
-	regex_free(regex);
+	regex_release(regex);
 	return t;
 }
 
-/* Fails: false, and *failure is what to return. */
-static bool compile_text(Process *p, Term text, const struct options *o, bool in_run, struct regex *regex, Term *failure)
+/* Owns: the caller, a share. Fails: NULL, and *failure is what to return. */
+static const struct regex *compile_text(Process *p, Term text, const struct options *o, bool in_run, Term *failure)
 {
 	size_t n, offset;
 	uint8_t *source = iolist_to_bytes(text, &n);
+	const struct regex *regex;
 	int error;
-	bool ok;
 
 	if (source == NULL) {
 		*failure = exc_badarg(p);
-		return false;
+		return NULL;
 	}
 	n = strlen((char *)source); /* a NUL ends a pattern, as in OTP */
 	sched_go_outside();
-	ok = regex_compile(regex, source, n, &o->compile, &error, &offset);
+	regex = regex_obtain(source, n, &o->compile, &error, &offset);
 	sched_go_inside();
 	mem_free(source);
-	if (!ok)
+	if (regex == NULL)
 		*failure = in_run && !o->report_errors ? exc_badarg(p) : put_compile_error(p, error, offset, in_run);
-	return ok;
+	return regex;
 }
 
 /* What PCRE2 has to read often, for its bad escapes (data/regex.c), takes as long as the square of its length. */
@@ -210,14 +210,13 @@ static bool is_long_pattern(Term text)
 
 static Term compile_whole(Process *p, Term *args)
 {
+	const struct regex *regex;
 	struct options o;
-	struct regex regex;
 	Term failure;
 
 	get_options(&o, args[1]);
-	if (!compile_text(p, args[0], &o, false, &regex, &failure))
-		return failure;
-	return heap_tuple(&p->heap, am_ok, put_pattern(p, &regex, o.unicode));
+	regex = compile_text(p, args[0], &o, false, &failure);
+	return regex != NULL ? heap_tuple(&p->heap, am_ok, put_pattern(p, regex, o.unicode)) : failure;
 }
 
 Term bif_re_compile_2(Process *p, Term *args)
@@ -649,22 +648,23 @@ static bool needs_urun(const struct options *o, Term subject, bool unicode)
 
 static Term run_text(Process *p, Term *args, const struct options *o)
 {
-	struct regex regex;
 	Term t, trap[3] = { args[0], args[1], args[2] };
+	const struct regex *regex;
 
 	if (!term_is_bitstring(args[1]) && !term_is_list(args[1]))
 		return exc_badarg(p);
 	if (needs_urun(o, args[0], o->unicode) || (o->unicode && !term_is_bitstring(args[1])))
 		return exc_trap(p, export_get(am_re, am_urun, 3), 3, trap);
-	if (!compile_text(p, args[1], o, true, &regex, &t))
+	regex = compile_text(p, args[1], o, true, &t);
+	if (regex == NULL)
 		return t;
 	if (o->global) {
 		trap[2] = heap_tuple(&p->heap, args[2], term_from_bool(o->only_compile), args[1]);
-		trap[1] = put_pattern(p, &regex, o->unicode);
+		trap[1] = put_pattern(p, regex, o->unicode);
 		return exc_trap(p, export_get(am_re, am_grun, 3), 3, trap);
 	}
-	t = run(p, &regex, o, args[0]);
-	regex_free(&regex);
+	t = run(p, regex, o, args[0]);
+	regex_release(regex);
 	return t;
 }
 

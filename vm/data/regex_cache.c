@@ -46,25 +46,17 @@ void regex_image_put(const struct regex *r, uint8_t *to)
 	memcpy(to + sizeof(h), r->source, r->source_bytes);
 }
 
-/* What an image says. */
-struct image {
+/* A pattern that is asked for. */
+struct wanted {
 	struct regex_options options;
-	const uint8_t *source;
+	const void *source;
 	size_t n;
 	uint64_t hash;
 };
 
-static bool read_image(struct image *i, const uint8_t *bytes, size_t n)
+static struct wanted want(const void *source, size_t n, const struct regex_options *o)
 {
-	struct header h;
-
-	if (n < sizeof(h))
-		return false;
-	memcpy(&h, bytes, sizeof(h));
-	if (memcmp(h.mark, mark, MARK_BYTES) != 0 || (h.options.flags & ~(uint32_t)REGEX_FLAGS) != 0)
-		return false;
-	*i = (struct image){ h.options, bytes + sizeof(h), n - sizeof(h), hash_bytes(bytes, n) };
-	return true;
+	return (struct wanted){ *o, source, n, hash_bytes(source, n) ^ hash_bytes(o, sizeof(*o)) };
 }
 
 static struct kept **slot_of(uint64_t hash, unsigned which)
@@ -72,21 +64,21 @@ static struct kept **slot_of(uint64_t hash, unsigned which)
 	return &cache.slots[(which == 0 ? hash : hash >> 32) % SLOTS];
 }
 
-static bool is_image_of(const struct kept *k, const struct image *i)
+static bool is_wanted(const struct kept *k, const struct wanted *w)
 {
-	return k->regex.source_bytes == i->n && memcmp(&k->regex.options, &i->options, sizeof(i->options)) == 0 &&
-	       memcmp(k->regex.source, i->source, i->n) == 0;
+	return k->regex.source_bytes == w->n && memcmp(&k->regex.options, &w->options, sizeof(w->options)) == 0 &&
+	       memcmp(k->regex.source, w->source, w->n) == 0;
 }
 
-static struct kept *find(const struct image *i)
+static struct kept *find(const struct wanted *w)
 {
 	struct kept *found = NULL;
 
 	lock_acquire(&cache.lock);
 	for (unsigned which = 0; which < 2 && found == NULL; which++) {
-		struct kept *k = *slot_of(i->hash, which);
+		struct kept *k = *slot_of(w->hash, which);
 
-		if (k != NULL && is_image_of(k, i)) {
+		if (k != NULL && is_wanted(k, w)) {
 			atomic_fetch_add(&k->refs, 1);
 			found = k;
 		}
@@ -111,26 +103,35 @@ static void keep(struct kept *k, uint64_t hash)
 		regex_release(&old->regex);
 }
 
-const struct regex *regex_acquire(const uint8_t *bytes, size_t n)
+const struct regex *regex_obtain(const void *source, size_t n, const struct regex_options *o, int *error, size_t *offset)
 {
-	struct image i;
-	struct kept *k;
-	size_t offset;
-	int error;
+	struct wanted w = want(source, n, o);
+	struct kept *k = find(&w);
 
-	if (!read_image(&i, bytes, n))
-		return NULL;
-	k = find(&i);
 	if (k != NULL)
 		return &k->regex;
 	k = mem_alloc(sizeof(*k));
-	if (!regex_compile(&k->regex, i.source, i.n, &i.options, &error, &offset)) {
+	if (!regex_compile(&k->regex, source, n, o, error, offset)) {
 		mem_free(k);
 		return NULL;
 	}
 	atomic_init(&k->refs, 2);
-	keep(k, i.hash);
+	keep(k, w.hash);
 	return &k->regex;
+}
+
+const struct regex *regex_acquire(const uint8_t *image, size_t n)
+{
+	struct header h;
+	size_t offset;
+	int error;
+
+	if (n < sizeof(h))
+		return NULL;
+	memcpy(&h, image, sizeof(h));
+	if (memcmp(h.mark, mark, MARK_BYTES) != 0 || (h.options.flags & ~(uint32_t)REGEX_FLAGS) != 0)
+		return NULL;
+	return regex_obtain(image + sizeof(h), n - sizeof(h), &h.options, &error, &offset);
 }
 
 void regex_release(const struct regex *r)

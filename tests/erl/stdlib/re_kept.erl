@@ -1,0 +1,37 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% re: a pattern that is compiled again is the same one; of other options, or with an error, it is never taken for it.
+-module(re_kept).
+-export([main/0]).
+
+main() ->
+    Options = [[], [caseless], [extended], [anchored], [{newline, cr}], [multiline, {newline, crlf}], [unicode], [dotall, ungreedy]],
+    Subjects = ["xa b", "ab", "AB", "a\nb", "a\rb", "a\r\nb", "aab"],
+    Once = [[found(S, P, O) || S <- Subjects] || P <- ["a b|a$", "^b", "a.b", "a+", "(?<n>a)+b?"], O <- Options],
+    Again = [[found(S, P, O) || S <- Subjects] || P <- ["a b|a$", "^b", "a.b", "a+", "(?<n>a)+b?"], O <- lists:reverse(Options)],
+    io:format("~w ~w~n", [erlang:phash2(Once), erlang:phash2(Again)]),
+    io:format("~0p~n", [[begin {error, {_, Place}} = re:compile(P, O), Place end || P <- ["(a", "(a", "a)", "(a"], O <- [[], [caseless]]]]),
+    {ok, First} = re:compile("k(e)pt"),
+    {ok, First} = re:compile(<<"k(e)pt">>),
+    {ok, First} = re:compile([["k", $(], <<"e)p">>, "t"], []),
+    %% More patterns than are kept, each compiled and run by two processes at a time.
+    Numbers = [spawn_monitor(fun() -> exit(lists:sum([sum(N) || N <- lists:seq(1, 1500)])) end) || _ <- [1, 2]],
+    io:format("~w~n", [[receive {'DOWN', Ref, process, Pid, Sum} -> Sum end || {Pid, Ref} <- Numbers]]),
+    io:format("~w~n", [re:run("kept", First)]).
+
+%% Compiled, then run; and compiled by the run itself.
+found(Subject, Pattern, Options) ->
+    {ok, Compiled} = re:compile(Pattern, Options),
+    Found = re:run(Subject, Compiled),
+    Found = re:run(Subject, Pattern, Options).
+
+sum(N) ->
+    Text = integer_to_list(N),
+    {ok, Compiled} = re:compile(["x", Text, "(y)"]),
+    {match, [{1, Size} | _]} = re:run([$-, "x", Text, "y"], Compiled),
+    {match, [{1, Size} | _]} = re:run([$-, "x", Text, "y"], ["x", Text, "(y)"]),
+    Size.
+
+%% expect: 117461220 1843288
+%% expect: [2,2,2,2,1,1,2,2]
+%% expect: [7893,7893]
+%% expect: {match,[{0,4},{1,1}]}
