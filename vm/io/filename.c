@@ -176,5 +176,5 @@ Term filename_put(struct heap *h, const char *text, size_t n)
 		return heap_list_bytes(h, text, n, NIL);
 	if (utf8_valid_prefix((const uint8_t *)text, n, &chars) < n)
 		return TERM_NONE;
-	return utf8_put_list(h, (const uint8_t *)text, chars);
+	return chars == n ? heap_list_bytes(h, text, n, NIL) : utf8_put_list(h, (const uint8_t *)text, chars);
 }
