@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 enum { NOTE_STAPSDT = 3, MAX_NOTES = 65536, DESC_ADDRS = 3 * 8 };
+#define SECTION_BYTES ((uint64_t)64 << 20) /* that are read at once: a file may say that it has more than there is memory */
 
 struct elf_reader {
     int fd;
@@ -38,6 +39,24 @@ static uint64_t file_offset(Elf *elf, uint64_t address, uint32_t flags)
             return address - ph.p_vaddr + ph.p_offset;
     }
     return 0;
+}
+
+/* Takes the section's bytes from *left. Returns false where they are more, or compressed: these may become any number. */
+static bool may_read(const GElf_Shdr *sh, uint64_t *left)
+{
+    if (sh->sh_flags & SHF_COMPRESSED || sh->sh_size > *left)
+        return false;
+    *left -= sh->sh_size;
+    return true;
+}
+
+/* The same for the section of that number. */
+static bool may_read_strings(Elf *elf, size_t number, uint64_t *left)
+{
+    Elf_Scn *section = elf_getscn(elf, number);
+    GElf_Shdr sh;
+
+    return section && gelf_getshdr(section, &sh) && may_read(&sh, left);
 }
 
 /* The string at *at within [*at, end), NUL included; NULL when it does not end. */
@@ -143,10 +162,11 @@ static void read_notes(struct elf_file *file, Elf_Scn *section)
 static void read_sections(struct elf_file *file)
 {
     Elf *elf = file->reader->elf;
+    uint64_t left = SECTION_BYTES;
     size_t names;
     GElf_Shdr sh;
 
-    if (elf_getshdrstrndx(elf, &names))
+    if (elf_getshdrstrndx(elf, &names) || !may_read_strings(elf, names, &left))
         return;
     for (Elf_Scn *s = NULL; (s = elf_nextscn(elf, s));) {
         const char *name = gelf_getshdr(s, &sh) ? elf_strptr(elf, names, sh.sh_name) : NULL;
@@ -159,7 +179,7 @@ static void read_sections(struct elf_file *file)
         }
     }
     for (Elf_Scn *s = NULL; (s = elf_nextscn(elf, s));)
-        if (gelf_getshdr(s, &sh) && sh.sh_type == SHT_NOTE)
+        if (gelf_getshdr(s, &sh) && sh.sh_type == SHT_NOTE && may_read(&sh, &left))
             read_notes(file, s);
 }
 
@@ -233,10 +253,12 @@ int elf_file_fd(const struct elf_file *file)
 
 static bool find_symbol(Elf *elf, const char *name, GElf_Sym *sym)
 {
+    uint64_t left = SECTION_BYTES;
     GElf_Shdr sh;
 
     for (Elf_Scn *s = NULL; (s = elf_nextscn(elf, s));) {
-        if (!gelf_getshdr(s, &sh) || (sh.sh_type != SHT_SYMTAB && sh.sh_type != SHT_DYNSYM))
+        if (!gelf_getshdr(s, &sh) || (sh.sh_type != SHT_SYMTAB && sh.sh_type != SHT_DYNSYM) || !may_read(&sh, &left) ||
+            !may_read_strings(elf, sh.sh_link, &left))
             continue;
 
         Elf_Data *data = elf_getdata(s, NULL);

@@ -167,6 +167,26 @@ static void shift_notes(char *bytes, int word, int by)
     }
 }
 
+/* What a section says it holds is read into memory: it is passed over when it is larger than any that is needed, or may become so. */
+START_TEST(test_elf_file_passes_over_sections_without_bounds)
+{
+    size_t size;
+    char *bytes = emitter_bytes(&size);
+    Elf64_Shdr *notes = find_section(bytes, ".note.stapsdt"), *strings = find_section(bytes, ".shstrtab");
+    size_t more = (size_t)256 << 20;
+    char *large = calloc(1, size + more);
+
+    ck_assert_ptr_nonnull(large);
+    memcpy(large, bytes, size);
+    find_section(large, ".note.stapsdt")->sh_size += more - notes->sh_offset;
+    ck_assert_int_eq(look_at(large, size + more), 0);
+    strings->sh_flags |= SHF_COMPRESSED;
+    ck_assert_int_eq(look_at(bytes, size), 0);
+    free(large);
+    free(bytes);
+}
+END_TEST
+
 /* A probe that is no nop would break the code it stands in, a semaphore that is none other data. */
 START_TEST(test_elf_file_takes_no_note_that_was_shifted)
 {
@@ -201,6 +221,7 @@ Suite *elf_file_suite(void)
     tcase_add_test(files, test_elf_file_survives_truncation);
     tcase_add_test(files, test_elf_file_survives_random_damage);
     tcase_add_test(files, test_elf_file_takes_no_note_that_was_shifted);
+    tcase_add_test(files, test_elf_file_passes_over_sections_without_bounds);
     suite_add_tcase(suite, files);
     return suite;
 }
