@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Invariant: what one VM tells takes no more than VM_BYTES, and there are no more than MAX_VMS. */
+/* Invariant: what one VM tells takes no more than VM_BYTES, all of them no more than ALL_BYTES, and there are no more than MAX_VMS. */
 #include "batch_names.h"
 
 #include <errno.h>
@@ -8,8 +8,9 @@
 
 #include "../vm/batch_format.h"
 
-enum { CHUNK = 1024, CHUNKS = (1 << BATCH_INDEX_BITS) / CHUNK, MAX_VMS = 1024 };
-#define VM_BYTES ((size_t)256 << 20) /* a million atoms of 255 bytes */
+enum { CHUNK = 1024, CHUNKS = (1 << BATCH_INDEX_BITS) / CHUNK, MAX_VMS = 1024, TEXT_COST = 32 };
+#define VM_BYTES ((size_t)320 << 20) /* a million atoms of 255 bytes */
+#define ALL_BYTES ((size_t)2 << 30)
 
 struct vm {
     struct vm *next;
@@ -19,6 +20,7 @@ struct vm {
 };
 
 struct batch_names {
+    size_t bytes; /* of all */
     struct vm *vms;
     size_t nvms;
 };
@@ -47,6 +49,7 @@ void batch_names_forget(struct batch_names *names, uint32_t pid)
             continue;
         *at = vm->next;
         names->nvms--;
+        names->bytes -= vm->bytes;
         free_vm(vm);
         return;
     }
@@ -95,30 +98,56 @@ static char *copy_text(const char *text, size_t bytes)
     return copy;
 }
 
+/* What a text takes in memory, with what stands around it. */
+static size_t cost(const char *text)
+{
+    return text ? strlen(text) + TEXT_COST : 0;
+}
+
+/* `text` takes the place of *at. Takes: the text, also after a failure. */
+static int put_text(struct batch_names *names, struct vm *vm, char **at, char *text)
+{
+    size_t more = cost(text), less = cost(*at);
+
+    if (!text)
+        return -ENOMEM;
+    if (vm->bytes - less + more > VM_BYTES || names->bytes - less + more > ALL_BYTES) {
+        free(text);
+        return -E2BIG;
+    }
+    vm->bytes += more - less;
+    names->bytes += more - less;
+    free(*at);
+    *at = text;
+    return 0;
+}
+
+static int add_chunk(struct batch_names *names, struct vm *vm, size_t number)
+{
+    size_t more = CHUNK * sizeof **vm->chunks;
+
+    if (vm->bytes + more > VM_BYTES || names->bytes + more > ALL_BYTES)
+        return -E2BIG;
+    vm->chunks[number] = calloc(CHUNK, sizeof **vm->chunks);
+    if (!vm->chunks[number])
+        return -ENOMEM;
+    vm->bytes += more;
+    names->bytes += more;
+    return 0;
+}
+
 int batch_names_tell(struct batch_names *names, uint32_t pid, uint64_t index, const char *text, size_t bytes)
 {
     struct vm *vm = find_vm(names, pid);
-    char ***chunk, *copy;
+    int err = 0;
 
     if (index >= (uint64_t)CHUNKS * CHUNK || bytes > BATCH_TEXT_BYTES)
         return -EINVAL;
     if (!vm && !(vm = add_vm(names, pid)))
         return -ENOMEM;
-    if (vm->bytes + bytes > VM_BYTES)
-        return -E2BIG;
-    chunk = &vm->chunks[index / CHUNK];
-    if (!*chunk && !(*chunk = calloc(CHUNK, sizeof **chunk)))
-        return -ENOMEM;
-    copy = copy_text(text, bytes);
-    if (!copy)
-        return -ENOMEM;
-    vm->bytes += bytes;
-    if ((*chunk)[index % CHUNK]) {
-        vm->bytes -= strlen((*chunk)[index % CHUNK]) < vm->bytes ? strlen((*chunk)[index % CHUNK]) : vm->bytes;
-        free((*chunk)[index % CHUNK]);
-    }
-    (*chunk)[index % CHUNK] = copy;
-    return 0;
+    if (!vm->chunks[index / CHUNK])
+        err = add_chunk(names, vm, index / CHUNK);
+    return err ? err : put_text(names, vm, &vm->chunks[index / CHUNK][index % CHUNK], copy_text(text, bytes));
 }
 
 const char *batch_names_find(const struct batch_names *names, uint32_t pid, uint64_t index)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Streams of threads merged: in order, with gaps, damaged, and from hostile VMs. */
 #include <check.h>
+#include <errno.h>
 
 #include "batch_merge.h"
 #include "support_page.h"
@@ -159,6 +160,25 @@ END_TEST
 
 /* ---- clocks */
 
+/* A name is counted as what it takes, a NUL as the two bytes it becomes: told twice, it does not make room for others. */
+START_TEST(test_batch_merge_bounds_the_names_of_a_vm)
+{
+    static const char nuls[BATCH_TEXT_BYTES];
+    uint64_t told = 0;
+    int err = 0;
+
+    for (; told < 1 << 20 && !err; told++) {
+        err = batch_names_tell(names, VM, told, nuls, sizeof nuls);
+        if (!err)
+            err = batch_names_tell(names, VM, told, nuls, sizeof nuls);
+    }
+    ck_assert_int_eq(err, -E2BIG);
+    ck_assert_uint_lt(told, 1 << 18);
+    ck_assert_int_eq(batch_names_tell(names, VM, 0, "short", 5), 0);
+    ck_assert_str_eq(batch_names_find(names, VM, 0), "short");
+}
+END_TEST
+
 /* A VM of another time namespace: its clock is hours away from ours. */
 START_TEST(test_batch_merge_believes_our_clock)
 {
@@ -300,6 +320,7 @@ Suite *batch_merge_suite(void)
     tcase_add_test(tests, test_batch_merge_counts_what_comes_late);
     tcase_add_test(tests, test_batch_merge_counts_what_is_lost);
     tcase_add_test(tests, test_batch_merge_learns_names);
+    tcase_add_test(tests, test_batch_merge_bounds_the_names_of_a_vm);
     tcase_add_test(tests, test_batch_merge_forgets_a_vm);
     tcase_add_test(tests, test_batch_merge_believes_our_clock);
     tcase_add_test(tests, test_batch_merge_outlives_a_page_of_all_times);
