@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #include <zstd.h>
@@ -211,6 +212,17 @@ static int close_file(struct recording_writer *w)
     return err;
 }
 
+/* Another file is to take the place of the first: of a device, as of a link to one, it would take it from everybody. */
+static int refuse_special(const struct recording_plan *plan)
+{
+    bool followed = plan->files > 1 && (plan->max_bytes || plan->max_ns || plan->ring_ns);
+    struct stat st;
+
+    if (!followed || lstat(plan->path, &st) || S_ISREG(st.st_mode))
+        return 0;
+    return fail(-EINVAL, "cannot write '%s': it is no regular file, and cannot become '%s.1'; choose --files 1", plan->path, plan->path);
+}
+
 /* PATH becomes PATH.1, that PATH.2 and so on; the last is replaced. */
 static int shift_files(const struct recording_writer *w)
 {
@@ -388,6 +400,8 @@ int recording_begin(const struct recording_plan *plan, struct recording_writer *
     err = w->packer && w->names && w->stored ? 0 : fail(-ENOMEM, "out of memory");
     if (!err && strlen(plan->path) >= PATH_MAX)
         err = complain(w, -ENAMETOOLONG);
+    if (!err)
+        err = refuse_special(plan);
     if (!err)
         err = open_file(w);
     if (!err && plan->ring_ns) /* it can be written: that will do for now */
