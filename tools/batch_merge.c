@@ -24,6 +24,7 @@ struct stream {
     uint32_t vm, thread;
     uint64_t sequence; /* of the last page that was opened */
     uint64_t told;     /* events of the thread up to now, as its pages count them */
+    uint64_t received_ns; /* when the last page came */
     struct page *first, **end; /* pages that wait; the first is being read when `open` */
     bool open, counted; /* counted: `told` is known */
     struct batch_page page;
@@ -167,6 +168,17 @@ static bool find_event(struct batch_merge *m, struct stream *s)
     return false;
 }
 
+/* The stream without pages that had none for the longest time: that of a thread that has ended, as likely as not. */
+static struct stream *find_idle(const struct batch_merge *m)
+{
+    struct stream *idle = NULL;
+
+    for (size_t i = 0; i < m->nstreams; i++)
+        if (!m->streams[i]->first && (!idle || m->streams[i]->received_ns < idle->received_ns))
+            idle = m->streams[i];
+    return idle;
+}
+
 static struct stream *find_stream(struct batch_merge *m, uint32_t vm, uint32_t thread)
 {
     struct stream *s;
@@ -175,12 +187,12 @@ static struct stream *find_stream(struct batch_merge *m, uint32_t vm, uint32_t t
         if (m->streams[i]->thread == thread && m->streams[i]->vm == vm)
             return m->streams[i];
     s = m->nstreams < MAX_STREAMS ? calloc(1, sizeof *s) : NULL;
-    if (!s)
-        return NULL;
-    s->vm = vm;
-    s->thread = thread;
-    s->end = &s->first;
-    m->streams[m->nstreams++] = s;
+    if (s)
+        m->streams[m->nstreams++] = s;
+    else
+        s = find_idle(m);
+    if (s)
+        *s = (struct stream){.vm = vm, .thread = thread, .end = &s->first};
     return s;
 }
 
@@ -237,6 +249,7 @@ void batch_merge_take(struct batch_merge *m, const struct batch_received *receiv
     memcpy(page->bytes, bytes, received->bytes);
     m->bytes += page->size;
     waited = s->first != NULL;
+    s->received_ns = received->time_ns;
     *s->end = page;
     s->end = &page->next;
     if (!waited && find_event(m, s))

@@ -21,8 +21,9 @@ struct vm {
 
 struct batch_names {
     size_t bytes; /* of all */
-    struct vm *vms;
+    struct vm *vms; /* who told a name last comes first */
     size_t nvms;
+    void (*told)(uint32_t vm, uint32_t index, const char *text, size_t bytes);
 };
 
 struct batch_names *batch_names_new(void)
@@ -40,19 +41,28 @@ static void free_vm(struct vm *vm)
     free(vm);
 }
 
+/* Takes the VM out of the list; NULL: it is not there. */
+static struct vm *unlink_vm(struct batch_names *names, uint32_t pid)
+{
+    for (struct vm **at = &names->vms; *at; at = &(*at)->next)
+        if ((*at)->pid == pid) {
+            struct vm *vm = *at;
+
+            *at = vm->next;
+            return vm;
+        }
+    return NULL;
+}
+
 void batch_names_forget(struct batch_names *names, uint32_t pid)
 {
-    for (struct vm **at = &names->vms; *at; at = &(*at)->next) {
-        struct vm *vm = *at;
+    struct vm *vm = unlink_vm(names, pid);
 
-        if (vm->pid != pid)
-            continue;
-        *at = vm->next;
-        names->nvms--;
-        names->bytes -= vm->bytes;
-        free_vm(vm);
+    if (!vm)
         return;
-    }
+    names->nvms--;
+    names->bytes -= vm->bytes;
+    free_vm(vm);
 }
 
 void batch_names_free(struct batch_names *names)
@@ -70,17 +80,40 @@ static struct vm *find_vm(const struct batch_names *names, uint32_t pid)
     return NULL;
 }
 
-static struct vm *add_vm(struct batch_names *names, uint32_t pid)
+static uint32_t last_pid(const struct batch_names *names)
 {
-    struct vm *vm = names->nvms < MAX_VMS ? calloc(1, sizeof *vm) : NULL;
+    const struct vm *vm = names->vms;
 
-    if (!vm)
-        return NULL;
-    vm->pid = pid;
+    while (vm->next)
+        vm = vm->next;
+    return vm->pid;
+}
+
+/* The VM, at the head of the list from now on. NULL: out of memory. */
+static struct vm *first_vm(struct batch_names *names, uint32_t pid)
+{
+    struct vm *vm = names->vms && names->vms->pid == pid ? names->vms : NULL;
+
+    if (vm)
+        return vm;
+    vm = unlink_vm(names, pid);
+    if (!vm) {
+        if (names->nvms == MAX_VMS)
+            batch_names_forget(names, last_pid(names));
+        vm = calloc(1, sizeof *vm);
+        if (!vm)
+            return NULL;
+        vm->pid = pid;
+        names->nvms++;
+    }
     vm->next = names->vms;
     names->vms = vm;
-    names->nvms++;
     return vm;
+}
+
+void batch_names_follow(struct batch_names *names, void (*told)(uint32_t vm, uint32_t index, const char *text, size_t bytes))
+{
+    names->told = told;
 }
 
 /* As a string: a NUL inside becomes C0 80. */
@@ -138,12 +171,15 @@ static int add_chunk(struct batch_names *names, struct vm *vm, size_t number)
 
 int batch_names_tell(struct batch_names *names, uint32_t pid, uint64_t index, const char *text, size_t bytes)
 {
-    struct vm *vm = find_vm(names, pid);
+    struct vm *vm;
     int err = 0;
 
     if (index >= (uint64_t)CHUNKS * CHUNK || bytes > BATCH_TEXT_BYTES)
         return -EINVAL;
-    if (!vm && !(vm = add_vm(names, pid)))
+    if (names->told)
+        names->told(pid, (uint32_t)index, text, bytes);
+    vm = first_vm(names, pid);
+    if (!vm)
         return -ENOMEM;
     if (!vm->chunks[index / CHUNK])
         err = add_chunk(names, vm, index / CHUNK);

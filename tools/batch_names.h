@@ -8,9 +8,14 @@
 
 struct batch_names;
 
-/* Owns: batch_names_free frees. NULL: out of memory. */
+/*
+ * Of 1024 VMs: one that tells its first name then takes the place of the one that has told none for the longest time.
+ * Owns: batch_names_free frees. NULL: out of memory.
+ */
 struct batch_names *batch_names_new(void);
 void batch_names_free(struct batch_names *names);
+/* Has every name handed to `told` from now on, whether there is room for it or not. */
+void batch_names_follow(struct batch_names *names, void (*told)(uint32_t vm, uint32_t index, const char *text, size_t bytes));
 /* The atom's text, in place of what was told before. Fails: -ENOMEM, -EINVAL no such index, -E2BIG the VM has told more than fits. */
 int batch_names_tell(struct batch_names *names, uint32_t vm, uint64_t index, const char *text, size_t bytes);
 /* NULL: not told. A NUL in it stands as C0 80. Good until it is told anew or forgotten. */

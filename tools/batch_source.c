@@ -243,12 +243,17 @@ void batch_source_stop(struct batch_source *s)
     keep_first(&s->watches, 0);
 }
 
+void batch_source_leave(struct batch_source *s)
+{
+    keep_first(&s->watches, 0);
+    keep_first(&s->flushes, 0);
+}
+
 void batch_source_free(struct batch_source *s)
 {
     if (!s)
         return;
-    keep_first(&s->watches, 0);
-    keep_first(&s->flushes, 0);
+    batch_source_leave(s);
     ring_buffer__free(s->ring);
     batch__destroy(s->skel);
     free(s->watches.fds);

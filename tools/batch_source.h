@@ -36,6 +36,8 @@ bool batch_source_serves(const struct target *target);
 int batch_source_attach(struct batch_source *source, const struct target *target, int pid, const struct wanted *wanted);
 /* No probe is written any more; what threads still hold comes within BATCH_SOURCE_DRAIN_NS. */
 void batch_source_stop(struct batch_source *source);
+/* No page comes any more: what waits is all. */
+void batch_source_leave(struct batch_source *source);
 /* Becomes readable when much waits; who wants less of a delay reads every BATCH_RING_LOOK_MS. */
 int batch_source_fd(const struct batch_source *source);
 /* Hands over the pages that wait, a limited number at a time. Returns how many. */

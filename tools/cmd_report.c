@@ -249,7 +249,8 @@ static void print_lost(struct state *st)
                 {st->lost_pages, "pages for which the ring buffer had no room"},
                 {c->damaged, "pages that made no sense, from some event on"},
                 {c->refused, "pages or names for which there was no room"},
-                {c->late, "events out of their order (they are told)"}};
+                {c->late, "events out of their order (they are told)"},
+                {views_user_lost(), "names, counts or states for which the views had no room"}};
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].count)
@@ -287,6 +288,7 @@ static int begin_views(struct state *st)
         settings.on[v] = st->on[v];
         settings.events[v] = st->on[v] && st->options->events;
     }
+    batch_names_follow(st->names, views_user_atom);
     return views_user_begin(&settings, on_record, st) ? fail(-ENOMEM, "out of memory") : 0;
 }
 

@@ -39,7 +39,7 @@ struct state {
     struct batch_merge *merge;
     uint64_t judged_ns;
     bool met;
-    uint32_t vms[MAX_VMS]; /* that the recording knows by name */
+    uint32_t vms[MAX_VMS]; /* that the recording knows by name, the last MAX_VMS */
     size_t nvms;
     int err;     /* of writing; 1: the recording is as long as it may be */
     bool ended;
@@ -53,12 +53,10 @@ static int know_vm(struct state *st, uint32_t vm)
     struct target target;
     int err;
 
-    for (size_t i = 0; i < st->nvms; i++)
+    for (size_t i = 0; i < st->nvms && i < MAX_VMS; i++)
         if (st->vms[i] == vm)
             return 0;
-    if (st->nvms == MAX_VMS)
-        return 0;
-    st->vms[st->nvms++] = vm;
+    st->vms[st->nvms++ % MAX_VMS] = vm;
     if (target_open_pid((int)vm, &target))
         return recording_vm(st->writer, vm, st->watch.only.name);
     err = recording_vm(st->writer, vm, target.name);
@@ -138,6 +136,7 @@ static int begin_when(struct state *st)
     st->merge = st->names ? batch_merge_new(st->names, &(struct batch_merge_ops){on_event, st}) : NULL;
     if (!st->merge || views_user_begin(&settings, NULL, NULL))
         return fail(-ENOMEM, "out of memory");
+    batch_names_follow(st->names, views_user_atom);
     return 0;
 }
 
@@ -212,11 +211,10 @@ static void drain(struct state *st)
     uint64_t until = clock_ns(CLOCK_MONOTONIC) + BATCH_SOURCE_DRAIN_NS;
 
     batch_source_stop(st->source);
-    while (!st->ended && !st->err && clock_ns(CLOCK_MONOTONIC) < until) {
-        usleep(10000);
-        while (batch_source_read(st->source) > 0 && !st->err)
-            ;
-    }
+    while (!st->ended && !st->err && clock_ns(CLOCK_MONOTONIC) < until)
+        if (!batch_source_read(st->source))
+            usleep(10000);
+    batch_source_leave(st->source); /* a VM that somebody else watches, or that is not what it says it is, would have more and more to tell */
     while (batch_source_read(st->source) > 0 && !st->err)
         ;
     recording_lost(st->writer, batch_source_lost(st->source));

@@ -178,7 +178,7 @@ static struct sink_value make_cell(const struct view_column *c, const struct sho
     uint64_t *at = member(r->row, c->at), *all = member(r->all, c->at);
 
     switch (c->kind) {
-    case VIEW_RATE: return SINK_R((double)*at / r->seconds);
+    case VIEW_RATE: return r->seconds > 0 ? SINK_R((double)*at / r->seconds) : SINK_NONE;
     case VIEW_SHARE: return *all ? SINK_N(*at * 100 / *all) : SINK_NONE;
     case VIEW_P50: return sink_percentile(hist_of(r->row, c->at), 0.5);
     case VIEW_P99: return sink_percentile(hist_of(r->row, c->at), 0.99);

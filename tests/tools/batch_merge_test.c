@@ -160,6 +160,24 @@ END_TEST
 
 /* ---- clocks */
 
+/* Threads and VMs that have ended make room for those that come: what 5000 VMs tell, one after the other, is told. */
+START_TEST(test_batch_merge_has_room_for_many_short_lives)
+{
+    struct support_page p;
+
+    for (uint32_t vm = 1; vm <= 5000; vm++) {
+        support_page_begin(&p, vm, 1, 1, 0, vm * 1000);
+        support_page_atom(&p, 7, "name");
+        support_page_number(&p, BATCH_copy__struct, vm * 1000, vm);
+        batch_merge_take(merge, support_page_end(&p, vm * 1000 + 10));
+        batch_merge_until(merge, vm * 1000 + 10);
+        ck_assert_str_eq(batch_names_find(names, vm, 7), "name");
+    }
+    ck_assert_uint_eq(counts()->events, 5000);
+    ck_assert_uint_eq(counts()->refused, 0);
+}
+END_TEST
+
 /* A name is counted as what it takes, a NUL as the two bytes it becomes: told twice, it does not make room for others. */
 START_TEST(test_batch_merge_bounds_the_names_of_a_vm)
 {
@@ -321,6 +339,7 @@ Suite *batch_merge_suite(void)
     tcase_add_test(tests, test_batch_merge_counts_what_is_lost);
     tcase_add_test(tests, test_batch_merge_learns_names);
     tcase_add_test(tests, test_batch_merge_bounds_the_names_of_a_vm);
+    tcase_add_test(tests, test_batch_merge_has_room_for_many_short_lives);
     tcase_add_test(tests, test_batch_merge_forgets_a_vm);
     tcase_add_test(tests, test_batch_merge_believes_our_clock);
     tcase_add_test(tests, test_batch_merge_outlives_a_page_of_all_times);

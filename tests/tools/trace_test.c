@@ -55,6 +55,22 @@ START_TEST(test_report_of_a_view_tells_what_the_view_told)
 }
 END_TEST
 
+/* Which exits are orderly is told by the names of their reasons: 11 children end as they should, 23 with probe_reason. */
+START_TEST(test_report_tells_orderly_exits_from_others)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "cat > o.erl << 'E'\n-module(o).\n-export([start/0]).\n"
+        "start() -> [wait(X) || X <- lists:duplicate(11, normal) ++ lists:duplicate(7, shutdown) ++ lists:duplicate(23, probe_reason)], halt().\n"
+        "wait(X) -> {P, R} = spawn_monitor(fun() -> exit(X) end), receive {'DOWN', R, process, P, _} -> ok end.\nE\nerlc o.erl\n"
+        "$ERLSNOOP trace -o r exits -- $ERLVM -quick +S 2 -pa . -s o > t; $ERLSNOOP report r --json exits");
+
+    ck_assert_msg(support_number(r->out, "\"reason\":\"probe_reason\"", "count") == 23, "%s%s", r->out, r->err);
+    ck_assert_ptr_null(strstr(r->out, "\"reason\":\"normal\""));
+    ck_assert_ptr_null(strstr(r->out, "\"reason\":\"shutdown\""));
+}
+END_TEST
+
 /* Ctrl-C: what threads that sleep hold in their pages is recorded too. The program says a line once it has done its births. */
 START_TEST(test_trace_is_whole_after_a_signal)
 {
@@ -185,6 +201,7 @@ static const struct {
     {"$ERLSNOOP trace -o r --max-size 1K", "64K at least", 2},
     {"$ERLSNOOP trace -o r --max-time 5", "--max-time must be a time with its unit", 2},
     {"$ERLSNOOP trace -o r --files 0", "--files must be a number from 1", 2},
+    {"mkfifo f; $ERLSNOOP trace -o f --max-size 1M -- " VM " spawn", "it is no regular file, and cannot become 'f.1'; choose --files 1", 1},
     {"$ERLSNOOP trace -o r --ring 1s --max-time 1s", "choose one of --ring and --max-time", 2},
     {"$ERLSNOOP trace -o r --ring 1s --when msglat", "--when must be VIEW.COLUMN > VALUE", 2},
     {"$ERLSNOOP trace -o r --ring 1s --when 'msglat.p98 > 5ms'", "no view has a column 'msglat.p98'", 2},
@@ -262,6 +279,7 @@ Suite *trace_suite(void)
     tcase_set_timeout(lines, 30);
     tcase_add_test(live, test_trace_records_what_happened);
     tcase_add_test(live, test_report_of_a_view_tells_what_the_view_told);
+    tcase_add_test(live, test_report_tells_orderly_exits_from_others);
     tcase_add_test(live, test_trace_is_whole_after_a_signal);
     tcase_add_test(live, test_trace_records_a_vm_that_runs);
     tcase_add_test(live, test_trace_records_all_vms);
