@@ -8,7 +8,7 @@ VIEW_INLINE void view_sched_on_process__scheduled(const struct ev_process__sched
     struct state_sched_slices *slice = sched_slices_upsert(&ev->head, ev->pid);
 
     if (slice)
-        slice->begun_ns = view_ns(&ev->head);
+        *slice = (struct state_sched_slices){view_ns(&ev->head), 0};
 }
 
 VIEW_INLINE void view_sched_on_process__unscheduled(const struct ev_process__unscheduled *ev)
@@ -27,7 +27,8 @@ VIEW_INLINE void view_sched_on_process__unscheduled(const struct ev_process__uns
     }
     ran = now > slice.begun_ns ? now - slice.begun_ns : 0;
     VIEW_ADD(totals, ran, ran);
-    view_owner(&ev->head, ev->pid, &owner);
+    if (!slice.ended || view_kept_name(&ev->head, slice.ended, &owner))
+        view_owner(&ev->head, ev->pid, &owner);
     row = sched_by_owner_row(&ev->head, &owner);
     VIEW_ADD(row, ran, ran);
     VIEW_OBSERVE(row, slice, ran);
@@ -40,11 +41,16 @@ VIEW_INLINE void view_sched_on_process__unscheduled(const struct ev_process__uns
     VIEW_TELL(record);
 }
 
+/* It is scheduled out once more: of its last slice only the name is kept, which nobody can tell later. */
 VIEW_INLINE void view_sched_on_process__exit(const struct ev_process__exit *ev)
 {
-    struct state_sched_slices gone;
+    struct state_sched_slices *slice = sched_slices_get(&ev->head, ev->pid);
+    struct name_text owner;
 
-    sched_slices_take(&ev->head, ev->pid, &gone);
+    if (!slice)
+        return;
+    view_owner(&ev->head, ev->pid, &owner);
+    slice->ended = view_keep_name(&ev->head, &owner);
 }
 
 #endif

@@ -339,10 +339,10 @@ int cmd_trace(int argc, char **argv)
     static const struct options_extra extras[] = {
         {"", "[PROBE ...]", "probes, their families, views, all; or all but functions", add_wanted, false},
         {"o", "FILE", "the recording, which erlsnoop report reads", set_path, false},
-        {"max-size", "SIZE", "of a file: then it becomes FILE.1, and a new one begins", set_bytes, false},
-        {"max-time", "TIME", "that a file covers, likewise", set_time, false},
-        {"files", "N", "that are kept (2); 1: the recording ends with its first", set_files, false},
-        {"ring", "TIME", "keep so much in memory; SIGUSR1 and the end write it", set_ring, false},
+        {"max-size", "SIZE", "at this size FILE becomes FILE.1, and a new one begins", set_bytes, false},
+        {"max-time", "TIME", "likewise when FILE covers this time", set_time, false},
+        {"files", "N", "so many are kept (2); 1: the recording ends with its first", set_files, false},
+        {"ring", "TIME", "keep the last TIME in memory; SIGUSR1 and the end write it", set_ring, false},
         {"when", "WHAT", "with --ring: also write it when 'msglat.p99 > 50ms' or so", set_when, false},
         {0}};
     static const struct options_spec spec = {"trace", "Records the events of erlvm, for erlsnoop report.", OPTIONS_TARGET, extras, &st, NULL};

@@ -356,6 +356,11 @@ static int run_views(struct engine *e, const char *command, const char *operands
 
 /* ---- several views at once */
 
+static const char view_names[] = ""
+#define VIEW(view, text, what) " " #view
+#include "../bpf/views.def"
+    ;
+
 /* Turns on the views of a list, with commas between. */
 static int choose_views(struct engine *e, const char *list)
 {
@@ -364,7 +369,7 @@ static int choose_views(struct engine *e, const char *list)
         enum view_id view = view_find(name, length);
 
         if (view == VIEW_COUNT || !views[view].text)
-            return fail(FAIL_USAGE, "no view '%.*s'; see erlsnoop watch -h", (int)length, name);
+            return fail(FAIL_USAGE, "watch cannot ask '%.*s'; it can ask%s", (int)length, name, view_names);
         if (e->on[view])
             return fail(FAIL_USAGE, "view %s is named twice", views[view].name);
         e->on[view] = true;
@@ -376,10 +381,10 @@ static int choose_views(struct engine *e, const char *list)
 
 int cmd_watch(int argc, char **argv)
 {
-    static const char what[] = "Asks several questions at once, each event of the VM told once; VIEWS are some of these, with commas between:"
+    static const char what[] = "Asks several questions at once. VIEWS are some of these, with commas between:\n"
 #define VIEW(view, text, what) " " #view
 #include "../bpf/views.def"
-        ".";
+        ;
     struct engine e = {0};
     bool named = argc > 1 && *argv[1] != '-';
     int err = named ? choose_views(&e, argv[1]) : 0;
@@ -387,6 +392,6 @@ int cmd_watch(int argc, char **argv)
     if (err)
         return err;
     if (!named && (argc < 2 || (strcmp(argv[1], "-h") && strcmp(argv[1], "--help"))))
-        return fail(FAIL_USAGE, "which views? see erlsnoop watch -h");
+        return fail(FAIL_USAGE, "watch wants the views to ask first, such as spawns,msglat; it can ask%s", view_names);
     return run_views(&e, "watch", "VIEWS", what, argc - named, argv + named);
 }

@@ -42,7 +42,7 @@ static void print_help(const struct options_spec *spec)
     if (a & OPTIONS_VERBOSE)
         printf("  -v             print what is usually not worth a line, too\n");
     if (words)
-        printf("  %-12s %s\n", words->metavar, words->text);
+        printf("  %-14s %s\n", words->metavar, words->text);
     for (const struct options_extra *x = spec->extras; x && x->name; x++)
         if (x->name[0])
             printf("  %s%s %-*s %s\n", x->name[1] ? "--" : "-", x->name, (int)(12 - strlen(x->name) - !!x->name[1]),

@@ -15,6 +15,7 @@ struct line {
     char *name;
     uint64_t *row; /* the columns' members at their places */
     uint64_t weight;
+    bool orderly; /* a reason of VIEW_REASON that is no failure: it stands behind those that are */
 };
 
 /* A table that was read. */
@@ -83,7 +84,14 @@ static int compare_weights(const void *a, const void *b)
 {
     const struct line *x = a, *y = b;
 
+    if (x->orderly != y->orderly)
+        return x->orderly ? 1 : -1;
     return x->weight != y->weight ? (x->weight < y->weight ? 1 : -1) : compare_names(a, b);
+}
+
+static bool is_orderly(const char *reason)
+{
+    return !strcmp(reason, "normal") || !strcmp(reason, "shutdown") || !strcmp(reason, "{shutdown,...}");
 }
 
 /* Lines of the same VM and text become one. */
@@ -103,8 +111,10 @@ static void merge_lines(struct counted *c)
         }
     }
     c->nlines = kept;
-    for (size_t i = 0; i < kept; i++)
+    for (size_t i = 0; i < kept; i++) {
         c->lines[i].weight = weigh(c->table, c->lines[i].row);
+        c->lines[i].orderly = c->table->key == VIEW_REASON && is_orderly(c->lines[i].name);
+    }
     if (kept)
         qsort(c->lines, kept, sizeof *c->lines, compare_weights);
 }
@@ -130,7 +140,7 @@ static int add_lines(const struct result_source *s, struct counted *c, struct re
         if (!name)
             return -ENOMEM;
         result_merge(c->table, c->all, row->words);
-        c->lines[c->nlines++] = (struct line){row->vm, name, row->words, 0};
+        c->lines[c->nlines++] = (struct line){row->vm, name, row->words, 0, false};
         row->words = NULL;
     }
     return c->lines ? 0 : -ENOMEM;

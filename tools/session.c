@@ -363,6 +363,7 @@ static int start(struct session *s)
     if (err)
         return err;
     sink_init(&s->sink, s->outlet.file, s->options->json, s->options->timestamps);
+    s->sink.one_vm = !s->options->all && !s->options->child;
     err = watch_open(&s->watch, s->options, &(struct watch_ops){.hooked = tell_hooked, .ended = tell_ended, .ctx = s, .hooks_only = s->ops->hooks_only});
     s->watch.attach.clock_hz = s->ops->clock_hz;
     if (!err)

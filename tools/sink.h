@@ -58,6 +58,7 @@ struct sink {
     const struct sink_ops *ops;
     FILE *out;
     bool timestamps;
+    bool one_vm; /* there is no other: text tables leave out the column "vm". Set it after sink_init */
     uint64_t wall_offset_ns;         /* CLOCK_REALTIME - CLOCK_MONOTONIC at the start */
     uint64_t now_ns;                 /* CLOCK_MONOTONIC of the result being printed */
     const struct sink_table *headed; /* the table whose head was printed last */

@@ -13,6 +13,7 @@
 #include "sink.h"
 
 enum {
+    HIDDEN = -1, /* the width of a column that is not printed, nor the space behind it */
     DEFAULT_LINE = 80,
     MAX_LINE = 10000,
     CELL_BYTES = SINK_PAGE_BYTES / 2 / SINK_MAX_COLUMNS,
@@ -109,6 +110,8 @@ static char *print_cell(FILE *out, int *spaces, char *text, int width, bool righ
     char *next = text + strlen(text) + 1;
     int pad;
 
+    if (width == HIDDEN)
+        return next;
     cut(text, width);
     pad = width - count_columns(text);
     *spaces += right ? pad : 0;
@@ -169,7 +172,7 @@ static void begin_page(struct sink *sink, const struct sink_table *table)
     for (int i = 0; i < table->ncolumns; i++) {
         int head = count_columns(table->columns[i].head), least = least_width(&table->columns[i]);
 
-        page->widths[i] = head > least ? head : least;
+        page->widths[i] = sink->one_vm && !strcmp(table->columns[i].name, "vm") ? HIDDEN : head > least ? head : least;
     }
 }
 
@@ -180,7 +183,7 @@ static void format_value(struct sink *sink, enum sink_type type, const struct si
     else if (v->kind == SINK_STRING)
         escape_text(out, CELL_BYTES, v->text, CELL_BYTES);
     else if (v->kind == SINK_REAL)
-        snprintf(out, CELL_BYTES, type == SINK_RATE ? "%.1f/s" : "%.2f", v->real);
+        snprintf(out, CELL_BYTES, type == SINK_RATE ? "%.1f" : "%.2f", v->real);
     else if (type == SINK_NS)
         sink_format_ns(out, CELL_BYTES, v->number);
     else if (type == SINK_TIME)
@@ -203,7 +206,8 @@ static void add_row(struct sink *sink, const struct sink_table *table, const str
 
         format_value(sink, table->columns[i].type, &values[i], cell);
         columns = count_columns(cell);
-        page->widths[i] = columns > page->widths[i] ? columns : page->widths[i];
+        if (page->widths[i] != HIDDEN && columns > page->widths[i])
+            page->widths[i] = columns;
         page->used += strlen(cell) + 1;
     }
 }

@@ -176,6 +176,7 @@ VIEW_INLINE void *view_user_row(enum view_table_id table, uint64_t vm, uint64_t 
         return row;                                                                                \
     }
 #define VIEW_ROW_OWNER VIEW_ROW_NAME
+#define VIEW_ROW_REASON VIEW_ROW_NAME
 #define VIEW_ROW_NUMBER(view, table)                                                               \
     VIEW_INLINE struct row_##view##_##table *view##_##table##_row(const struct ev_head *h, __u64 number) \
     {                                                                                              \

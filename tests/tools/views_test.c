@@ -13,10 +13,10 @@
 static const struct {
     const char *command, *fires;
 } runs[] = {
-    {"spawns --events", "'process__spawn=7||a:f/1' 'process__spawn=1|<0.7.0>|b:f/1' 'process__exit=5||killed' process__exit=1"},
+    {"spawns --events", "'process__spawn=7||a:f/1' 'process__spawn=1|<0.7.0>|b:f/1' 'process__exit=5||killed' process__exit=1 'process__exit=9||normal'"},
     {"msglat --events", "'message__send=7||<0.%d.0>' 'process__scheduled=4|<0.%d.0>|a:f/1' 'process__scheduled=6|<0.%d.0>|b:g/2' message__send=2"},
     {"gc --events", "'process__spawn=3|<0.%d.0>|a:f/1' process__spawn=1 'gc_minor__start=5|<0.%d.0>' 'gc_minor__end=5|<0.%d.0>|1000' gc_major__start=2 gc_major__end=3"},
-    {"sched --events", "'process__spawn=3|<0.%d.0>|a:f/1' 'process__scheduled=3|<0.%d.0>' 'process__unscheduled=4|<0.%d.0>'"},
+    {"sched --events", "'process__spawn=3|<0.%d.0>|a:f/1' 'process__scheduled=3|<0.%d.0>' 'process__exit=2|<0.%d.0>|x' 'process__unscheduled=4|<0.%d.0>'"},
     {"exits --events", "'process__spawn=3|<0.%d.0>|a:f/1' 'process__exit=2|<0.1%d.0>|normal' 'process__exit=2|<0.2%d.0>|{shutdown,x}' "
                        "'process__exit=2|<0.3%d.0>|{normal,x}' 'process__exit=3|<0.%d.0>|{bad,1}' process__exit_signal=5 "
                        "'process__exit_signal=3|<0.1.0>|<0.2.0>|kill'"},
@@ -30,7 +30,7 @@ START_TEST(test_views_print_what_the_golden_files_have)
     const struct support_run *r = support_run(
         "ask() { rm -f go; $EMITTER -w go \"${fires[@]}\" > counts & p=$!; runs $p emitter; $ERLSNOOP %s $1 -p $p > told 2> said & e=$!; attached $e\n"
         "touch go; wait $e; }; fires=(%s)\n"
-        "ask; sed -E \"/ [.][.] /d; s,[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]+,T,; s, +[0-9.]+/s,  R/s,g; s, +[0-9.]+ (ns|us|ms|s)\\\\b,  T,g; "
+        "ask; sed -E \"/ [.][.] /d; s,[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]+,T,; s, +[0-9.]+ (ns|us|ms|s)\\\\b,  T,g; s, +[0-9]+[.][0-9]( |$),  R\\1,g; "
         "s, +$p( +[<a-z{(]), V\\\\1,\" told > now.txt\n"
         "ask --json; sed -E 's,\"time\":\"[^\"]*\",\"time\":T,; s,(_per_s\":)[0-9.]+,\\1R,g; "
         "s,((_|\")[a-z0-9_]+_ns\":)[0-9]+,\\1T,g; s,\"vm\":[0-9]+,\"vm\":V,; s,\"slots\":.*,\"slots\":[]},' told > now.json\n"
@@ -139,6 +139,7 @@ START_TEST(test_views_watch_counts_what_a_vm_did)
     ck_assert_int_eq(support_number(strstr(r->out, "\"exits_by_owner\""), "\"owner\":\"busy:crash/1\"", "count"), 23);
     ck_assert_int_ge(support_number(r->out, "\"type\":\"messages\"", "sent"), 29);
     ck_assert_int_ge(support_number(r->out, "\"type\":\"sched\"", "slices"), 43);
+    ck_assert_int_le(support_number(r->out, "\"type\":\"sched\"", "unseen"), 4); /* what ran when it began */
     if (!_i)
         ck_assert_int_eq(support_number(strstr(r->out, "\"messages_by_owner\""), "\"owner\":\"taker\"", "sent"), 29);
     else
