@@ -30,7 +30,7 @@ struct batch {
 	uint64_t *told;          /* a bit an atom: its name was told */
 	size_t told_words;
 	uint64_t events;         /* told so far */
-	atomic_bool leaving;     /* it is being handed over */
+	atomic_bool leaving;     /* it is being handed over; at the end, by batch_close, from then on */
 	struct batch_header header;
 	uint64_t records[PAGE_WORDS];
 };
@@ -93,7 +93,8 @@ static struct batch *make_batch(void)
 	return b;
 }
 
-static bool is_empty(const struct batch *b) { return b->header.bytes == sizeof(b->header); }
+/* Also for batch_close, which sees all that end_record made whole. */
+static bool is_empty(const struct batch *b) { return __atomic_load_n(&b->header.bytes, __ATOMIC_ACQUIRE) == sizeof(b->header); }
 
 /* The names are told again to somebody who has begun to watch since, and once a second: the pages that told them may have been lost, and a second
  * watcher of the same probes does not raise their semaphores (the kernel counts a note once, however many are attached to it). */
@@ -119,31 +120,46 @@ static void begin_page(struct batch *b)
 	b->old_ns = (int64_t)b->header.begin_ns + PATIENCE_MS * INT64_C(1000000);
 }
 
-static void hand_over(struct batch *b)
+/* Of a page that nobody else hands over: `leaving` is the caller's. */
+static void tell_page(struct batch *b)
 {
-	atomic_store(&b->leaving, true);
 	b->header.sequence++;
 	b->header.end_ticks = ticks_now();
 	b->header.end_ns = (uint64_t)clock_monotonic_ns();
 	fire_flush(&b->header);
+}
+
+/* Returns false when batch_close has taken the page: its thread writes nothing any more. */
+static bool hand_over(struct batch *b)
+{
+	if (unlikely(atomic_exchange(&b->leaving, true)))
+		return false;
+	tell_page(b);
 	b->header.bytes = sizeof(b->header);
 	atomic_store(&b->leaving, false);
+	return true;
+}
+
+/* Whether this thread has something to hand over. At the end what it holds is not its own any more. */
+static bool holds_page(void)
+{
+	return self != NULL && !is_empty(self) && !atomic_load_explicit(&batches.closed, memory_order_relaxed);
 }
 
 void batch_hand_over(void)
 {
-	if (self != NULL && !is_empty(self))
+	if (holds_page())
 		hand_over(self);
 }
 
 int64_t batch_deadline_ns(void)
 {
-	return self != NULL && !is_empty(self) ? self->old_ns : 0;
+	return holds_page() ? self->old_ns : 0;
 }
 
 void batch_hand_over_old(void)
 {
-	if (self != NULL && !is_empty(self) && ticks_now() >= self->old_ticks)
+	if (holds_page() && ticks_now() >= self->old_ticks)
 		hand_over(self);
 }
 
@@ -157,13 +173,14 @@ void batch_wait(struct cond *c, struct lock *l)
 		batch_hand_over();
 }
 
-/* Room for `words`, the header word among them. */
+/* Room for `words`, the header word among them. NULL: the VM ends. */
 static uint64_t *take_room(struct batch *b, unsigned words, uint64_t now)
 {
 	size_t used = (b->header.bytes - sizeof(b->header)) / 8;
 
 	if (used > 0 && (used + words > PAGE_WORDS || now >= b->old_ticks)) {
-		hand_over(b);
+		if (!hand_over(b))
+			return NULL;
 		used = 0;
 	}
 	if (used == 0)
@@ -221,6 +238,8 @@ void batch_write(enum batch_event event, const uint64_t *words, unsigned n, cons
 	if (unlikely(atomic_load_explicit(&batches.closed, memory_order_relaxed)))
 		return;
 	at = take_room(b, all, now);
+	if (unlikely(at == NULL))
+		return;
 	at[0] = header_word(b, now, all, event);
 	if (texts == NULL) {
 		for (unsigned i = 0; i < all - 1; i++)
@@ -358,12 +377,14 @@ uint64_t batch_term(Term t)
 
 /* ---- the end */
 
-/* Another thread may be handing its page over just now: two notes of one page would tell its events twice. Returns false when it takes too
- * long, or was stopped in the middle. */
-static bool await_leaving(const struct batch *b)
+/*
+ * The page is this thread's from then on: its own may be handing it over just now, and two notes of one page would tell its events twice.
+ * Returns false when that takes too long, or was stopped in the middle.
+ */
+static bool take_page(struct batch *b)
 {
 	for (int tries = 0; tries < LEAVING_TRIES; tries++) {
-		if (!atomic_load(&b->leaving))
+		if (!atomic_exchange(&b->leaving, true))
 			return true;
 		thread_yield();
 	}
@@ -375,8 +396,8 @@ void batch_close(void)
 	if (atomic_exchange(&batches.closed, true))
 		return;
 	for (struct batch *b = atomic_load(&batches.all); b != NULL; b = b->next)
-		if (await_leaving(b) && !is_empty(b))
-			hand_over(b);
+		if (take_page(b) && !is_empty(b))
+			tell_page(b);
 }
 
 /* A crash: what was told last is what somebody will want to read. The signal then does what it does without us. */
