@@ -62,7 +62,7 @@ unsigned short erlang_batch_flush_semaphore __attribute__((section(".probes"), v
 static PROBE_COLD void fire_flush(const struct batch_header *page)
 {
 	register const void *at = page;
-	register uint64_t bytes = page->bytes;
+	register uint64_t bytes = __atomic_load_n(&page->bytes, __ATOMIC_ACQUIRE); /* batch_close's page may still be written to */
 
 	STAP_PROBE2(erlang_batch, flush, at, bytes);
 }
