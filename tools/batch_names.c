@@ -35,8 +35,10 @@ static void free_vm(struct vm *vm)
 {
     for (size_t i = 0; i < CHUNKS; i++) {
         for (size_t j = 0; vm->chunks[i] && j < CHUNK; j++)
-            free(vm->chunks[i][j]);
-        free(vm->chunks[i]);
+            if (vm->chunks[i][j]) /* few of them are there */
+                free(vm->chunks[i][j]);
+        if (vm->chunks[i])
+            free(vm->chunks[i]);
     }
     free(vm);
 }
