@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "batch_merge.h"
 #include "cmd.h"
@@ -363,7 +364,9 @@ static int read_file(struct state *st, const char *name)
 {
     FILE *file = fopen(name, "re");
     struct recording *r;
-    int err = file ? recording_open(file, name, st->names, &r) : fail(-errno, "cannot read '%s': %s", name, strerror(errno));
+    int err = file ? recording_open(file, name, st->names, &r)
+                   : fail(-errno, "cannot read '%s': %s%s", name, strerror(errno),
+                          name != st->files[0] && errno == ENOENT ? "; nor is a view or probe called so" : "");
 
     if (err)
         return err;
@@ -374,6 +377,35 @@ static int read_file(struct state *st, const char *name)
     }
     recording_close(r);
     return err;
+}
+
+/* All names of a recording, before its events: a thread may tell one late, when somebody watched before us. Damage is said when it is read. */
+static int learn_file(struct state *st, const char *name)
+{
+    FILE *file = fopen(name, "re");
+    struct recording_item item;
+    struct batch_page page;
+    struct batch_record atom;
+    struct recording *r;
+    struct stat is;
+    int err;
+
+    if (!file || fstat(fileno(file), &is) || !S_ISREG(is.st_mode)) {
+        if (file)
+            fclose(file);
+        return 0;
+    }
+    err = recording_open(file, name, st->names, &r);
+    if (err)
+        return err;
+    while (recording_next(r, &item)) {
+        if (item.kind != RECORDING_PAGES || !batch_page_open(&page, item.page + 1, item.page->bytes))
+            continue;
+        while (batch_page_next_atom(&page, &atom))
+            batch_names_tell(st->names, item.page->vm, atom.words[0], atom.texts[1], atom.words[1]);
+    }
+    recording_close(r);
+    return 0;
 }
 
 static int run(struct state *st)
@@ -389,6 +421,8 @@ static int run(struct state *st)
     sink_init(&st->sink, stdout, st->options->json, st->options->timestamps);
     if (st->viewed)
         err = begin_views(st);
+    for (size_t i = 0; i < st->nfiles && !err && (st->viewed || st->options->events); i++)
+        err = learn_file(st, st->files[i]);
     for (size_t i = 0; i < st->nfiles && !err; i++)
         err = read_file(st, st->files[i]);
     batch_merge_until(st->merge, UINT64_MAX);

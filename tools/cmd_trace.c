@@ -87,6 +87,11 @@ static bool read_pages(struct state *st)
     return some;
 }
 
+static int refuse(const struct target *t)
+{
+    return fail(-ENOTSUP, "'%s' (%s) cannot be recorded: only erlvm tells events by the page", t->name, t->provider->text);
+}
+
 static int attach_target(void *ctx, const struct target *t, int pid, bool noted)
 {
     struct state *st = ctx;
@@ -95,7 +100,7 @@ static int attach_target(void *ctx, const struct target *t, int pid, bool noted)
     if (!batch_source_serves(t) && st->watch.options->all)
         return 0;
     if (!batch_source_serves(t))
-        return fail(-ENOTSUP, "'%s' (%s) cannot be recorded: only erlvm tells events by the page", t->name, t->provider->text);
+        return refuse(t);
     if (!noted)
         sites = batch_source_attach(st->source, t, pid, &st->wanted);
     return sites;
@@ -269,6 +274,8 @@ static int run(struct state *st, const struct options *o)
         err = batch_source_new(&(struct batch_source_ops){take_page, st}, &st->source);
     if (!err && st->when.text)
         err = begin_when(st);
+    if (!err && st->watch.only.elf && !batch_source_serves(&st->watch.only))
+        err = refuse(&st->watch.only); /* before a recording of the same name is written over */
     if (!err)
         err = recording_begin(&st->plan, &st->writer);
     if (!err) {

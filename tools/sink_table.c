@@ -17,6 +17,7 @@ enum {
     DEFAULT_LINE = 80,
     MAX_LINE = 10000,
     CELL_BYTES = SINK_PAGE_BYTES / 2 / SINK_MAX_COLUMNS,
+    LEAST_TAIL = 4,    /* of it, where that makes the line fit; numbers alone may be longer than a short line */
     TAIL_COLUMNS = 12, /* of the last column stay, whatever stands before it */
 };
 
@@ -100,8 +101,8 @@ static void fit_widths(const struct sink_page *page, int line, int *widths)
     for (int i = last - 1; i >= 0; i--)
         if (table->columns[i].type == SINK_TEXT)
             excess = narrow(&widths[i], least_width(&table->columns[i]), excess);
-    if (table->columns[last].type == SINK_TEXT)
-        narrow(&widths[last], 1, excess);
+    if (table->columns[last].type == SINK_TEXT && widths[last] - excess >= LEAST_TAIL)
+        narrow(&widths[last], LEAST_TAIL, excess);
 }
 
 /* Prints `text` and returns what follows it. Spaces that stand before the next text of the line are printed with it: none end a line. */

@@ -212,7 +212,7 @@ static const struct {
     {"$ERLSNOOP trace -o", "a value is missing after '-o'", 2},
     {"$ERLSNOOP trace -o /nowhere/r -- " VM " spawn", "cannot write '/nowhere/r': No such file", 1},
     {"$ERLSNOOP trace -o /dev/full -- " VM " spawn", "cannot write '/dev/full': No space left", 1},
-    {"erl -noinput & p=$!; runs $p beam.smp; $ERLSNOOP trace -o r -p $p; s=$?; kill $p; exit $s", "cannot be recorded: only erlvm tells events by the page", 1},
+    {"erl -noinput & p=$!; runs $p beam.smp; $ERLSNOOP trace -o r -p $p; s=$?; kill $p; [ -e r ] && exit 3; exit $s", "cannot be recorded: only erlvm tells events by the page", 1},
     {"$ERLSNOOP report", "a file is missing", 2},
     {"$ERLSNOOP report nothing", "cannot read 'nothing': No such file", 1},
     {"$ERLSNOOP report $ERLSNOOP", "is no recording of erlsnoop trace", 1},
@@ -270,6 +270,31 @@ START_TEST(test_report_escapes_what_it_tells)
 }
 END_TEST
 
+/* What a thread told before we watched it tells again later: the events before that have its name too. */
+START_TEST(test_report_knows_names_that_are_told_late)
+{
+    char path[] = "/tmp/late.XXXXXX";
+    struct recording_plan plan = {.path = path, .writer = "test", .files = 1};
+    const struct support_run *r;
+    struct recording_writer *w;
+    struct support_page p;
+
+    close(mkstemp(path));
+    ck_assert_int_eq(recording_begin(&plan, &w), 0);
+    support_page_begin(&p, 17, 1, 1, 0, 1000);
+    support_page_head(&p, BATCH_process__spawn, 2, 1000);
+    support_page_word(&p, 0);
+    support_page_word(&p, (uint64_t)1 << 33 | 1 << 8 | 2);
+    support_page_atom(&p, 1, "late");
+    ck_assert_int_eq(recording_page(w, support_page_end(&p, 1010)), 0);
+    ck_assert_int_eq(recording_end(w, NULL), 0);
+    r = support_run("$ERLSNOOP report --events %s; $ERLSNOOP report --events %s spawns; $ERLSNOOP report %s nothing", path, path, path);
+    unlink(path);
+    ck_assert_msg(strstr(r->out, "mfa=late:late/2") && strstr(r->out, " late:late/2\n"), "%s", r->out);
+    ck_assert_ptr_ne(strstr(r->err, "cannot read 'nothing': No such file or directory; nor is a view or probe called so"), NULL);
+}
+END_TEST
+
 Suite *trace_suite(void)
 {
     Suite *suite = suite_create("trace");
@@ -290,6 +315,7 @@ Suite *trace_suite(void)
     tcase_add_test(live, test_trace_ring_is_written_when_a_threshold_is_met);
     tcase_add_loop_test(lines, test_trace_refuses_in_one_line, 0, sizeof refused / sizeof *refused);
     tcase_add_test(lines, test_report_escapes_what_it_tells);
+    tcase_add_test(lines, test_report_knows_names_that_are_told_late);
     suite_add_tcase(suite, live);
     suite_add_tcase(suite, lines);
     return suite;
