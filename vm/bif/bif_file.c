@@ -685,14 +685,13 @@ Term bif_prim_file_get_device_cwd_nif_1(Process *p, Term *args)
 
 Term bif_prim_file_internal_name2native_1(Process *p, Term *args)
 {
-	size_t n;
-	char *path = filename_from_term(args[0], false, &n);
+	struct filename_text path;
 	Term native;
 
-	if (path == NULL)
+	if (!filename_read(&path, args[0], false))
 		return exc_badarg(p);
-	native = binary_put(&p->heap, path, n + 1);
-	mem_free(path);
+	native = binary_put(&p->heap, path.bytes, path.n + 1);
+	filename_text_free(&path);
 	return native;
 }
 

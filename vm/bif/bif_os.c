@@ -11,23 +11,20 @@
 #include "io/os_env.h"
 #include "proc/os_signal.h"
 
-/* A deep list of characters as the system's bytes. Owns: the caller. Fails: NULL. */
-static char *read_text(Term t)
+/* A deep list of characters as the system's bytes. Owns: the caller, filename_text_free. Fails: false. */
+static bool read_text(struct filename_text *text, Term t)
 {
-	size_t n;
-
-	return term_is_list(t) ? filename_from_term(t, false, &n) : NULL;
+	return term_is_list(t) && filename_read(text, t, false);
 }
 
-static char *read_name(Term t)
+static bool read_name(struct filename_text *name, Term t)
 {
-	char *name = read_text(t);
-
-	if (name != NULL && strchr(name, '=') != NULL) {
-		mem_free(name);
-		return NULL;
-	}
-	return name;
+	if (!read_text(name, t))
+		return false;
+	if (memchr(name->bytes, '=', name->n) == NULL)
+		return true;
+	filename_text_free(name);
+	return false;
 }
 
 /* Bytes that are not in the encoding are characters of Latin-1. */
@@ -40,39 +37,43 @@ static Term put_text(struct heap *h, const char *text, size_t n)
 
 Term bif_os_getenv_1(Process *p, Term *args)
 {
-	char *name = read_name(args[0]), *value;
+	struct filename_text name;
+	char *value;
 	Term result;
 
-	if (name == NULL)
+	if (!read_name(&name, args[0]))
 		return exc_badarg(p);
-	value = os_env_get(name);
+	value = os_env_get(name.bytes);
 	result = value != NULL ? put_text(&p->heap, value, strlen(value)) : am_false;
 	mem_free(value);
-	mem_free(name);
+	filename_text_free(&name);
 	return result;
 }
 
 Term bif_os_putenv_2(Process *p, Term *args)
 {
-	char *name = read_name(args[0]);
-	char *value = read_text(args[1]);
-	bool ok = name != NULL && value != NULL;
+	struct filename_text name, value;
+	bool ok;
 
-	if (ok)
-		os_env_set(name, value);
-	mem_free(name);
-	mem_free(value);
+	if (!read_name(&name, args[0]))
+		return exc_badarg(p);
+	ok = read_text(&value, args[1]);
+	if (ok) {
+		os_env_set(name.bytes, value.bytes);
+		filename_text_free(&value);
+	}
+	filename_text_free(&name);
 	return ok ? am_true : exc_badarg(p);
 }
 
 Term bif_os_unsetenv_1(Process *p, Term *args)
 {
-	char *name = read_name(args[0]);
+	struct filename_text name;
 
-	if (name == NULL)
+	if (!read_name(&name, args[0]))
 		return exc_badarg(p);
-	os_env_set(name, NULL);
-	mem_free(name);
+	os_env_set(name.bytes, NULL);
+	filename_text_free(&name);
 	return am_true;
 }
 

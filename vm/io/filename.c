@@ -33,19 +33,25 @@ void filename_set_utf8(bool utf8)
 
 /* ---- names to bytes */
 
-struct text {
-	char *bytes;
-	size_t n, room;
-};
+/* Units: bytes that t has room for from now on, at least. */
+static void make_room(struct filename_text *t, size_t room)
+{
+	bool is_here = t->bytes == t->here;
 
-static bool add_char(struct text *t, int64_t c)
+	if (room <= t->room)
+		return;
+	t->bytes = mem_realloc(is_here ? NULL : t->bytes, room);
+	if (is_here)
+		memcpy(t->bytes, t->here, t->n);
+	t->room = room;
+}
+
+static bool add_char(struct filename_text *t, int64_t c)
 {
 	if (c <= 0 || !utf8_is_scalar((uint64_t)c) || (!filename.utf8 && c > 255))
 		return false;
-	if (t->n + UTF8_MAX_BYTES + 1 > t->room) {
-		t->room = t->room * 2 + 64;
-		t->bytes = mem_realloc(t->bytes, t->room);
-	}
+	if (t->n + UTF8_MAX_BYTES + 1 > t->room)
+		make_room(t, t->room * 2 + 64);
 	if (filename.utf8)
 		t->n += utf8_encode((uint32_t)c, (uint8_t *)t->bytes + t->n);
 	else
@@ -68,7 +74,7 @@ static void push_rest(struct rest *r, Term t)
 }
 
 /* The characters of ASCII that list begins with, as many as there is room for. Returns what is behind them. */
-static Term add_ascii(struct text *t, Term list)
+static Term add_ascii(struct filename_text *t, Term list)
 {
 	char *to = t->bytes + t->n, *end = t->bytes + t->room - 1;
 
@@ -84,7 +90,7 @@ static Term add_ascii(struct text *t, Term list)
 }
 
 /* A deep list, its tails proper. */
-static bool add_list(struct text *t, Term list)
+static bool add_list(struct filename_text *t, Term list)
 {
 	struct rest rest = { 0 };
 	bool ok = true;
@@ -117,7 +123,7 @@ static bool add_list(struct text *t, Term list)
 	return ok;
 }
 
-static bool add_binary(struct text *t, Term name)
+static bool add_binary(struct filename_text *t, Term name)
 {
 	uint8_t *scratch = NULL;
 	const uint8_t *bytes;
@@ -126,44 +132,64 @@ static bool add_binary(struct text *t, Term name)
 	if (!term_is_binary(name))
 		return false;
 	bytes = binary_bytes(name, &n, &scratch);
-	t->room = n + 1;
-	t->bytes = mem_realloc(t->bytes, t->room);
+	make_room(t, n + 1);
 	memcpy(t->bytes, bytes, n);
 	t->n = n;
 	mem_free(scratch);
 	return true;
 }
 
-static bool add_atom(struct text *t, Term name)
+static bool add_atom(struct filename_text *t, Term name)
 {
 	size_t n;
 	const char *bytes = atom_text(name, &n);
 
-	t->room = n + 1;
-	t->bytes = mem_realloc(t->bytes, t->room);
+	make_room(t, n + 1);
 	memcpy(t->bytes, bytes, n);
 	t->n = n;
 	return true;
 }
 
-char *filename_from_term(Term name, bool atoms, size_t *n)
+bool filename_read(struct filename_text *t, Term name, bool atoms)
 {
-	struct text t = { .bytes = mem_alloc(64), .room = 64 };
 	bool ok;
 
+	t->bytes = t->here;
+	t->n = 0;
+	t->room = sizeof(t->here);
 	if (term_is_list(name))
-		ok = add_list(&t, name);
+		ok = add_list(t, name);
 	else if (term_is_atom(name))
-		ok = atoms && add_atom(&t, name);
+		ok = atoms && add_atom(t, name);
 	else
-		ok = add_binary(&t, name);
-	if (!ok || (!term_is_list(name) && memchr(t.bytes, 0, t.n) != NULL)) {
-		mem_free(t.bytes);
-		return NULL;
+		ok = add_binary(t, name);
+	if (!ok || (!term_is_list(name) && memchr(t->bytes, 0, t->n) != NULL)) {
+		filename_text_free(t);
+		return false;
 	}
-	t.bytes[t.n] = '\0';
+	t->bytes[t->n] = '\0';
+	return true;
+}
+
+void filename_text_free(struct filename_text *t)
+{
+	if (t->bytes != t->here)
+		mem_free(t->bytes);
+}
+
+char *filename_from_term(Term name, bool atoms, size_t *n)
+{
+	struct filename_text t;
+	char *bytes;
+
+	if (!filename_read(&t, name, atoms))
+		return NULL;
 	*n = t.n;
-	return t.bytes;
+	if (t.bytes != t.here)
+		return t.bytes;
+	bytes = mem_alloc(t.n + 1);
+	memcpy(bytes, t.bytes, t.n + 1);
+	return bytes;
 }
 
 /* ---- bytes to names */
