@@ -161,7 +161,7 @@ static double seconds_of(const struct state *st)
 
 static void print_totals(struct state *st)
 {
-    static const struct sink_column columns[] = {{"events", "EVENTS", SINK_COUNT, 0}, {"rate", "PER S", SINK_RATE, 0},
+    static const struct sink_column columns[] = {{"events", "EVENTS", SINK_COUNT, 0}, {"events", "PER S", SINK_RATE, 0},
                                                  {"begun", "BEGUN", SINK_TIME, 0}, {"took", "TOOK", SINK_NS, 0}};
     static const struct sink_table table = {"report", NULL, columns, 4};
     double seconds = seconds_of(st);
@@ -194,7 +194,7 @@ static int compare_counts(const void *a, const void *b)
 static void print_probes(struct state *st)
 {
     static const struct sink_column columns[] = {
-        {"events", "EVENTS", SINK_COUNT, 0}, {"rate", "PER S", SINK_RATE, 0}, {"probe", "PROBE", SINK_TEXT, -1}};
+        {"events", "EVENTS", SINK_COUNT, 0}, {"events", "PER S", SINK_RATE, 0}, {"probe", "PROBE", SINK_TEXT, -1}};
     static const struct sink_table table = {"report_by_probe", NULL, columns, 3};
     struct count counts[BATCH_EVENTS];
     double seconds = seconds_of(st);

@@ -270,6 +270,22 @@ START_TEST(test_report_escapes_what_it_tells)
 }
 END_TEST
 
+/* Each kind of line that a report prints stands in the manual, with each of its members. */
+START_TEST(test_report_prints_json_that_the_manual_has)
+{
+    char path[] = "/tmp/manual.XXXXXX";
+    const struct support_run *r;
+
+    close(mkstemp(path));
+    write_hostile(path);
+    r = support_run("$ERLSNOOP report --json %s > j; m=$SOURCE/docs/erlsnoop.md\n"
+                    "for t in $(grep -o '\"type\":\"[a-z_]*' j | sort -u); do grep -q \"^| .*\\`${t##*\\\"}\\`\" $m || echo no $t; done\n"
+                    "for k in $(grep -o '\"[a-z_]*\":' j | tr -d '\":' | sort -u); do grep -q \"^| .*\\b$k\\b\\|\\`$k\\`\" $m || echo no $k; done; wc -l < j", path);
+    unlink(path);
+    ck_assert_str_eq(r->out, "5\n");
+}
+END_TEST
+
 /* What a thread told before we watched it tells again later: the events before that have its name too. */
 START_TEST(test_report_knows_names_that_are_told_late)
 {
@@ -315,6 +331,7 @@ Suite *trace_suite(void)
     tcase_add_test(live, test_trace_ring_is_written_when_a_threshold_is_met);
     tcase_add_loop_test(lines, test_trace_refuses_in_one_line, 0, sizeof refused / sizeof *refused);
     tcase_add_test(lines, test_report_escapes_what_it_tells);
+    tcase_add_test(lines, test_report_prints_json_that_the_manual_has);
     tcase_add_test(lines, test_report_knows_names_that_are_told_late);
     suite_add_tcase(suite, live);
     suite_add_tcase(suite, lines);
