@@ -29,7 +29,7 @@ static void print_help(const struct options_spec *spec)
            a & OPTIONS_PACE ? " [interval [count]]" : "", words ? " " : "", words ? words->metavar : "",
            (a & OPTIONS_TARGET) == OPTIONS_TARGET ? " [-- CMD ARGS]" : "", spec->text);
     if (a & OPTIONS_PID)
-        printf("  -p PID         watch the VM with this process id\n");
+        printf("  -p PID         %s the VM with this process id\n", (a & OPTIONS_TARGET) == OPTIONS_TARGET ? "watch" : "only");
     if ((a & OPTIONS_TARGET) == OPTIONS_TARGET)
         printf("  -a             watch every VM, those started later too once found\n"
                "  -- CMD ARGS    start this command, and watch it until it ends\n");
@@ -40,9 +40,9 @@ static void print_help(const struct options_spec *spec)
     if (a & OPTIONS_EVENTS)
         printf("  --events       print each event as it happens\n");
     if (a & OPTIONS_VERBOSE)
-        printf("  -v             print what is usually not worth a line, too\n");
+        printf("  -v             each event of each VM, those too that cannot be had\n");
     if (words)
-        printf("  %-14s %s\n", words->metavar, words->text);
+        printf(strlen(words->metavar) > 14 ? "  %s\n                 %s\n" : "  %-14s %s\n", words->metavar, words->text);
     for (const struct options_extra *x = spec->extras; x && x->name; x++)
         if (x->name[0])
             printf("  %s%s %-*s %s\n", x->name[1] ? "--" : "-", x->name, (int)(12 - strlen(x->name) - !!x->name[1]),

@@ -135,7 +135,7 @@ END_TEST
 
 START_TEST(test_options_help_is_status_0)
 {
-    static const char *const lines[] = {"-h", "--help", "list -h", "doctor --help", "spawns -h", "trace -h", "report -h"};
+    static const char *const lines[] = {"-h", "--help", "list -h", "doctor --help", "spawns -h", "trace -h", "report -h", "watch -h"};
     const struct support_run *r = support_run("$ERLSNOOP %s", lines[_i]);
 
     ck_assert_int_eq(r->status, 0);
@@ -212,7 +212,7 @@ Suite *options_suite(void)
     tcase_add_test(lines, test_options_missing_right_says_what_to_do);
     tcase_add_test(lines, test_options_kernel_without_uprobes_says_so);
     tcase_add_test(lines, test_options_perf_events_count_the_same);
-    tcase_add_loop_test(lines, test_options_help_is_status_0, 0, 7);
+    tcase_add_loop_test(lines, test_options_help_is_status_0, 0, 8);
     tcase_add_test(lines, test_options_version_is_that_of_erlvm);
     tcase_add_loop_test(lines, test_options_erlvm_output_that_cannot_be_written_is_status_1, 0, 2);
     tcase_add_test(lines, test_options_too_few_open_files_says_what_to_do);
