@@ -3,13 +3,24 @@
 #include "view_store.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
 
 enum { FIRST_BUCKETS = 64 };
 
+static uint64_t seed;
+
+__attribute__((constructor)) static void choose_seed(void)
+{
+    memcpy(&seed, (const void *)getauxval(AT_RANDOM), sizeof seed);
+}
+
+/* Keys come from VMs: without the seed, one could choose those that all fall into one bucket. */
 static size_t choose_bucket(const struct view_store *s, uint64_t vm, uint64_t key)
 {
-    uint64_t hash = (key ^ vm << 32) * 0x9e3779b97f4a7c15u;
+    uint64_t hash = (key ^ seed) * 0x9e3779b97f4a7c15u;
 
+    hash = (hash ^ hash >> 32 ^ vm) * 0xd6e8feb86659fd93u;
     return (hash ^ hash >> 32) & (s->nbuckets - 1);
 }
 
