@@ -223,7 +223,10 @@ START_TEST(test_stacks_tell_what_proc_lib_does)
 }
 END_TEST
 
-/* The node ends by itself in the middle: what was seen has its names. */
+/*
+ * The node ends by itself in the middle: what was seen has its names. Off the CPU it is last seen where it waits for its own end,
+ * when nobody may be left to read the names of that one stack.
+ */
 START_TEST(test_stacks_have_names_when_the_vm_has_ended)
 {
     SUPPORT_BPF();
@@ -233,8 +236,11 @@ START_TEST(test_stacks_have_names_when_the_vm_has_ended)
 
     ck_assert_int_eq(r->status, 0);
     ck_assert_int_gt(support_number(r->out, "\"type\":\"stacks\"", "frames"), 0);
-    ck_assert_msg(support_number(r->out, "\"type\":\"stacks\"", "unnamed") == 0, "%s", r->out);
-    if (!_i) {
+    if (_i) {
+        ck_assert_msg(support_lines(r->out, "stacks_target:nap/1") > 0, "%s", r->out);
+        ck_assert_msg(support_number(r->out, "\"type\":\"stacks\"", "unnamed") * 3 <= support_number(r->out, "\"type\":\"stacks\"", "frames"), "%s", r->out);
+    } else {
+        ck_assert_msg(support_number(r->out, "\"type\":\"stacks\"", "unnamed") == 0, "%s", r->out);
         ck_assert_int_ge(support_number(r->out, "\"type\":\"stacks\"", "samples"), 211);
         ck_assert_int_eq(support_number(r->out, "stacks_target:deep/1;stacks_target:tell/2\"", "count"), 211);
     }
