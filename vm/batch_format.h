@@ -34,6 +34,9 @@ enum {
 	BATCH_PAGE_BYTES = 16384,
 	BATCH_TEXT_BYTES = 1024, /* of one text at most */
 	BATCH_INDEX_BITS = 25,   /* of an atom */
+	/* The thread of the VM's last page, which is empty: no thread holds anything any more. A VM that is killed hands over
+	 * none. */
+	BATCH_NO_THREAD = 0,
 };
 
 struct batch_header {

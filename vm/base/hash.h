@@ -17,6 +17,18 @@ static inline uint64_t hash_word(uint64_t w)
 	return w ^ (w >> 32);
 }
 
+/* All of n bytes, fewer than 8, in one word. */
+static inline uint64_t hash_few_bytes(const unsigned char *p, size_t n)
+{
+	uint32_t low, high;
+
+	if (n < sizeof(low))
+		return n > 0 ? (uint64_t)p[0] | (uint64_t)p[n / 2] << 8 | (uint64_t)p[n - 1] << 16 : 0;
+	memcpy(&low, p, sizeof(low));
+	memcpy(&high, p + n - sizeof(high), sizeof(high));
+	return low | (uint64_t)high << 32;
+}
+
 static inline uint64_t hash_bytes(const void *data, size_t n)
 {
 	const unsigned char *p = data;
@@ -27,9 +39,7 @@ static inline uint64_t hash_bytes(const void *data, size_t n)
 		h = (h ^ w) * 0x9e3779b97f4a7c15u;
 		h ^= h >> 32;
 	}
-	for (w = 0; n > 0; n--)
-		w = w << 8 | *p++;
-	return hash_word(h ^ w);
+	return hash_word(h ^ hash_few_bytes(p, n));
 }
 
 #endif

@@ -108,6 +108,8 @@ void thread_yield(void);
 /* The same for a short wait that began at since_ns (CLOCK_MONOTONIC). Returns false when SPIN_NS are over: better to sleep. */
 enum { SPIN_NS = 50000 };
 bool thread_spin(int64_t since_ns);
+/* The address that this thread's local storage is found from: on x86-64 the base of register fs. */
+static inline uintptr_t thread_pointer(void) { return (uintptr_t)pthread_self(); }
 /* Units: bytes of this thread's stack that are left. */
 size_t thread_stack_left_bytes(void);
 

@@ -41,6 +41,23 @@ Term bif_list(struct heap *h)
 	return list;
 }
 
+Term bif_put_pairs(struct heap *h, size_t n, const Term (*pairs)[2])
+{
+	enum { PAIR_WORDS = 5 };
+	Term *at = heap_alloc(h, PAIR_WORDS * n), *end = at + PAIR_WORDS * n;
+	Term list = term_from_cons(at);
+
+	for (; at < end; at += PAIR_WORDS, pairs++) {
+		at[0] = term_from_boxed(at + 2);
+		at[1] = term_from_cons(at + PAIR_WORDS);
+		at[2] = HEADER(2, SUB_TUPLE);
+		at[3] = (*pairs)[0];
+		at[4] = (*pairs)[1];
+	}
+	end[1 - PAIR_WORDS] = NIL;
+	return list;
+}
+
 void bif_init(void)
 {
 	bif_proc_init();

@@ -16,6 +16,8 @@
 
 /* Enters every row of bifs.def in the export table. */
 void bif_init(void);
+/* [{Key, Value}], in one block; n > 0. */
+Term bif_put_pairs(struct heap *h, size_t n, const Term (*pairs)[2]);
 /* [{Module, Function, Arity}] of all rows that are built-in functions in OTP. */
 Term bif_list(struct heap *h);
 

@@ -55,7 +55,7 @@ static bool add_iolist(Process *p, struct checksum *c, Term t)
 	return ok;
 }
 
-/* What is large is summed on a worker thread. */
+/* The scheduler is lent for what is large. */
 enum { LONG_BYTES = 1 << 19, LONG_LIST = 1 << 14 };
 
 static bool is_long(Term t)
@@ -72,7 +72,7 @@ static bool is_long(Term t)
 /* work(p, args), whose arguments end with the I/O list. */
 static Term run(Process *p, Term (*work)(Process *p, Term *args), Term *args, unsigned arity)
 {
-	return is_long(args[arity - 1]) ? exc_run_apart(p, work, args, arity) : work(p, args);
+	return is_long(args[arity - 1]) ? exc_run_lent(p, work, args) : work(p, args);
 }
 
 static bool get_uint32(Term t, uLong *value)

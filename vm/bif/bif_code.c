@@ -16,6 +16,7 @@
 #include "data/iolist.h"
 #include "data/print.h"
 #include "proc/registry.h"
+#include "proc/sched.h"
 
 /* ---- prepared code */
 
@@ -78,7 +79,9 @@ Term bif_erts_internal_prepare_loading_2(Process *p, Term *args)
 			mem_free(scratch);
 		return exc_badarg(p);
 	}
+	sched_lend();
 	c = module_prepare(bytes, n, &error);
+	sched_reclaim();
 	mem_free(scratch);
 	process_bump(p, (int)(n / 256));
 	if (c != NULL && c->module == args[0])
@@ -480,30 +483,36 @@ Term bif_erlang_get_module_info_1(Process *p, Term *args)
 
 /* ---- beam files as binaries */
 
-static bool is_chunk_id(const uint8_t *id, size_t n)
+enum { CHUNK_ID_BYTES = 4 };
+
+/* A list of bytes. Fails: false. */
+static bool read_chunk_id(Term list, char id[CHUNK_ID_BYTES])
 {
-	return id != NULL && n == 4;
+	for (int i = 0; i < CHUNK_ID_BYTES; i++, list = cons_tail(list)) {
+		if (!term_is_cons(list) || !term_is_small(cons_head(list)) || (uint64_t)small_value(cons_head(list)) > UINT8_MAX)
+			return false;
+		id[i] = (char)small_value(cons_head(list));
+	}
+	return list == NIL;
 }
 
+/* A part of the file's own binary; an empty chunk is as good as none. */
 Term bif_erts_internal_beamfile_chunk_2(Process *p, Term *args)
 {
-	uint8_t *scratch, *id;
+	char id[CHUNK_ID_BYTES];
+	uint8_t *scratch;
 	const uint8_t *bytes, *chunk;
-	size_t n, id_n, size = 0;
-	Term result;
+	size_t n, size = 0;
+	Term result = am_undefined;
 
+	if (!read_chunk_id(args[1], id))
+		return exc_badarg(p);
 	bytes = binary_bytes(args[0], &n, &scratch);
 	if (bytes == NULL)
 		return exc_badarg(p);
-	id = term_is_cons(args[1]) ? iolist_to_bytes(args[1], &id_n) : NULL;
-	if (id == NULL || !is_chunk_id(id, id_n)) {
-		mem_free(id);
-		mem_free(scratch);
-		return exc_badarg(p);
-	}
-	chunk = beam_file_chunk(bytes, n, (const char *)id, &size);
-	result = chunk != NULL ? binary_put(&p->heap, chunk, size) : am_undefined;
-	mem_free(id);
+	chunk = beam_file_chunk(bytes, n, id, &size);
+	if (chunk != NULL && size > 0)
+		result = binary_sub(&p->heap, args[0], (uint64_t)(chunk - bytes) * 8, (uint64_t)size * 8);
 	mem_free(scratch);
 	return result;
 }

@@ -3,6 +3,9 @@
  * Invariant: a table is held from its look-up to its release, and nothing between them blocks or traps. */
 #include "bif/bif.h"
 #include "bif/bif_ets.h"
+#include "proc/sched.h"
+
+#include <limits.h>
 
 /* ---- insert */
 static bool is_object(const struct ets_table *t, Term term)
@@ -82,7 +85,7 @@ static Term insert_list(Process *p, Term table, Term list, bool only_new)
 	return am_true;
 }
 
-/* ---- a list so long that it takes long: on a worker thread, under the table's lock, as nobody may see a part of it */
+/* ---- a list so long that it takes long: with the scheduler lent, under the table's lock, as nobody may see a part of it */
 enum { LONG_LIST = 5000 };
 
 static bool is_long_list(Term list)
@@ -94,32 +97,40 @@ static bool is_long_list(Term list)
 	return n == LONG_LIST;
 }
 
-static Term insert_apart(Process *p, Term *args) { return insert_list(p, args[0], args[1], false); }
-static Term insert_new_apart(Process *p, Term *args) { return insert_list(p, args[0], args[1], true); }
+static Term insert_all(Process *p, Term *args) { return insert_list(p, args[0], args[1], false); }
+static Term insert_all_new(Process *p, Term *args) { return insert_list(p, args[0], args[1], true); }
 
 Term bif_ets_insert_2(Process *p, Term *args)
 {
 	if (term_is_tuple(args[1]))
 		return insert_one(p, args[0], args[1], false);
-	return is_long_list(args[1]) ? exc_run_apart(p, insert_apart, args, 2) : insert_apart(p, args);
+	return is_long_list(args[1]) ? exc_run_lent(p, insert_all, args) : insert_all(p, args);
 }
 
 Term bif_ets_insert_new_2(Process *p, Term *args)
 {
 	if (term_is_tuple(args[1]))
 		return insert_one(p, args[0], args[1], true);
-	return is_long_list(args[1]) ? exc_run_apart(p, insert_new_apart, args, 2) : insert_new_apart(p, args);
+	return is_long_list(args[1]) ? exc_run_lent(p, insert_all_new, args) : insert_all_new(p, args);
 }
 
 /* ---- look up */
-/* The object and those of its key after it in a bag (NULL: there are none), the last first. */
-static Term list_objects(const struct ets_object *first, const struct ets_hash *bag, struct heap *h)
+/* Words of the object and of those of its key after it in a bag (NULL: there are none), as a list. When they are more than `most`: more
+ * than that, and no more of them are looked at. */
+static inline size_t count_words(const struct ets_object *first, const struct ets_hash *bag, size_t most)
 {
-	Term *top, list = NIL;
 	size_t words = 0;
 
-	for (const struct ets_object *o = first; o != NULL; o = bag != NULL ? hash_lookup_next(bag, o) : NULL)
+	for (const struct ets_object *o = first; o != NULL && words <= most; o = bag != NULL ? hash_lookup_next(bag, o) : NULL)
 		words += o->size_words + 2;
+	return words;
+}
+
+/* A list of them, the last first. words: by count_words, all of them. */
+static Term list_counted(const struct ets_object *first, const struct ets_hash *bag, size_t words, struct heap *h)
+{
+	Term *top, list = NIL;
+
 	if (words == 0)
 		return NIL;
 	top = heap_alloc(h, words);
@@ -134,24 +145,50 @@ static Term list_objects(const struct ets_object *first, const struct ets_hash *
 	return list;
 }
 
-/* All objects of the key, the oldest first. */
-static Term list_key(const struct ets_hold *hold, struct heap *h, Term key)
+static Term list_objects(const struct ets_object *first, const struct ets_hash *bag, struct heap *h)
+{
+	return list_counted(first, bag, count_words(first, bag, SIZE_MAX), h);
+}
+
+/* The first object of the key, as list_objects wants it. */
+static inline const struct ets_object *find_key(const struct ets_hold *hold, Term key, const struct ets_hash **bag)
 {
 	const struct ets_store *s = &hold->table->store;
 
-	if (s->is_tree)
-		return list_objects(tree_lookup(&s->tree, key), NULL, h);
-	return list_objects(hash_lookup(&s->hash, hold->hash, key), s->hash.duplicates != HASH_SET ? &s->hash : NULL, h);
+	*bag = !s->is_tree && s->hash.duplicates != HASH_SET ? &s->hash : NULL;
+	return s->is_tree ? tree_lookup(&s->tree, key) : hash_lookup(&s->hash, hold->hash, key);
 }
 
+/* All objects of the key, the oldest first. */
+static Term list_key(const struct ets_hold *hold, struct heap *h, Term key)
+{
+	const struct ets_hash *bag;
+	const struct ets_object *first = find_key(hold, key, &bag);
+
+	return list_objects(first, bag, h);
+}
+
+/* Large objects, or many, are looked up once more, under the table's lock: a scheduler lends itself only while it holds no table. */
 Term bif_ets_lookup_2(Process *p, Term *args)
 {
+	const struct ets_object *first;
+	const struct ets_hash *bag;
 	struct ets_hold hold;
+	size_t words;
 	Term list;
 
 	if (table_hold_key(&hold, p, args[0], ETS_READ, args[1]) != ETS_OK)
 		return exc_hold(p, &hold);
-	list = list_key(&hold, &p->heap, args[1]);
+	first = find_key(&hold, args[1], &bag);
+	words = count_words(first, bag, EXC_WORDS_AT_ONCE);
+	if (unlikely(words > EXC_WORDS_AT_ONCE)) {
+		if (sched_on_duty()) {
+			table_release(&hold);
+			return exc_run_lent(p, bif_ets_lookup_2, args);
+		}
+		words = count_words(first, bag, SIZE_MAX);
+	}
+	list = list_counted(first, bag, words, &p->heap);
 	table_release(&hold);
 	return list;
 }
@@ -378,21 +415,19 @@ static Term list_bucket(const struct ets_hash *h, struct heap *heap, uint32_t bu
 	return list;
 }
 
-/* A tree's n-th object is found by counting. */
-static Term list_nth(const struct ets_tree *t, struct heap *heap, size_t n)
+static Term list_nth(Process *p, struct ets_tree *t, size_t n)
 {
-	struct tree_walk w;
-	const struct ets_object *o = tree_walk_start(&w, t, false, NULL, NULL);
+	size_t steps;
+	const struct ets_object *o = tree_nth(t, n, &steps);
 
-	while (n-- > 0 && o != NULL)
-		o = tree_walk_step(&w, false);
-	return list_objects(o, NULL, heap);
+	process_bump(p, (int)(steps / ETS_OBJECTS_A_REDUCTION < INT_MAX ? steps / ETS_OBJECTS_A_REDUCTION : INT_MAX));
+	return list_objects(o, NULL, &p->heap);
 }
 
 Term bif_ets_slot_2(Process *p, Term *args)
 {
 	struct ets_hold hold;
-	const struct ets_store *s;
+	struct ets_store *s;
 	size_t n, end;
 	Term result = am_end_of_table;
 
@@ -404,7 +439,7 @@ Term bif_ets_slot_2(Process *p, Term *args)
 	n = (size_t)small_value(args[1]);
 	end = s->is_tree ? table_objects(hold.table) : atomic_load(&s->hash.active);
 	if (n < end)
-		result = s->is_tree ? list_nth(&s->tree, &p->heap, n) : list_bucket(&s->hash, &p->heap, (uint32_t)n);
+		result = s->is_tree ? list_nth(p, &s->tree, n) : list_bucket(&s->hash, &p->heap, (uint32_t)n);
 	table_release(&hold);
 	return n <= end ? result : exc_badarg(p);
 }

@@ -276,20 +276,36 @@ Term bif_ets_setopts_2(Process *p, Term *args)
 	return ok ? am_true : exc_badarg(p);
 }
 
-Term bif_ets_safe_fixtable_2(Process *p, Term *args)
+static Term fix_table(Process *p, Term *args)
 {
 	struct ets_hold hold;
 
-	if (args[1] != am_true && args[1] != am_false)
-		return exc_badarg_beside(p, args[0], ETS_READ);
 	if (table_hold_exclusive(&hold, p, args[0], ETS_READ) != ETS_OK)
 		return exc_hold(p, &hold);
-	if (args[1] == am_true)
-		table_fix(hold.table, p->id);
-	else
-		table_unfix(hold.table, p->id);
+	table_fix(hold.table, p->id);
 	table_release(&hold);
 	return am_true;
+}
+
+/* With the last fixation goes all that was deleted meanwhile. */
+static Term unfix_table(Process *p, Term *args)
+{
+	struct ets_hold hold;
+
+	if (table_hold_exclusive(&hold, p, args[0], ETS_READ) != ETS_OK)
+		return exc_hold(p, &hold);
+	table_unfix(hold.table, p->id);
+	table_release(&hold);
+	return am_true;
+}
+
+Term bif_ets_safe_fixtable_2(Process *p, Term *args)
+{
+	switch (args[1]) {
+	case am_true: return fix_table(p, args);
+	case am_false: return exc_run_lent(p, unfix_table, args);
+	default: return exc_badarg_beside(p, args[0], ETS_READ);
+	}
 }
 
 /* ---- info */

@@ -72,7 +72,7 @@ static void write_object(struct update *u, struct ets_change *change)
 	}
 	new = object_new_array(u->elements + 1, arity);
 	if (table_is_tree(u->hold->table))
-		tree_replace(u->place, new, change);
+		tree_replace(&u->hold->table->store.tree, u->place, new, change);
 	else
 		hash_replace(u->place, new, change);
 }

@@ -238,24 +238,6 @@ static Term put_clock(Process *p, Term name, clockid_t id, Term list)
 static Term info_os_monotonic_time_source(Process *p) { return put_clock(p, am_CLOCK_MONOTONIC, CLOCK_MONOTONIC, NIL); }
 static Term info_os_system_time_source(Process *p) { return put_clock(p, am_CLOCK_REALTIME, CLOCK_REALTIME, NIL); }
 
-/* [{Key, Value}] in one block. */
-static Term put_pairs(struct heap *h, size_t n, const Term (*pairs)[2])
-{
-	enum { PAIR_WORDS = 5 };
-	Term *at = heap_alloc(h, PAIR_WORDS * n), *end = at + PAIR_WORDS * n;
-	Term list = term_from_cons(at);
-
-	for (; at < end; at += PAIR_WORDS, pairs++) {
-		at[0] = term_from_boxed(at + 2);
-		at[1] = term_from_cons(at + PAIR_WORDS);
-		at[2] = HEADER(2, SUB_TUPLE);
-		at[3] = (*pairs)[0];
-		at[4] = (*pairs)[1];
-	}
-	end[1 - PAIR_WORDS] = NIL;
-	return list;
-}
-
 static Term info_garbage_collection(Process *p)
 {
 	const Term pairs[][2] = {
@@ -265,7 +247,7 @@ static Term info_garbage_collection(Process *p)
 		{ am_fullsweep_after, int_term(atomic_load(&spawn_defaults.fullsweep_after)) },
 	};
 
-	return put_pairs(&p->heap, sizeof(pairs) / sizeof(pairs[0]), pairs);
+	return bif_put_pairs(&p->heap, sizeof(pairs) / sizeof(pairs[0]), pairs);
 }
 
 static Term info_heap_sizes(Process *p)
@@ -415,16 +397,16 @@ static Term make_named(Process *p, const struct info_item *items, const struct a
 
 Term bif_erlang_system_info_1(Process *p, Term *args)
 {
-	Term value = TERM_NONE;
+	Term value = make_named(p, info_items, &info.info_rows, args[0]);
 
+	if (likely(value != TERM_NONE))
+		return value;
 	if (is_cpu_topology(args[0]))
 		return info_cpu_topology(p);
 	if (term_is_tuple_of(args[0], 2))
 		value = info_pair(p, tuple_get(args[0], 1), tuple_get(args[0], 2));
 	if (term_is_tuple_of(args[0], 3) && tuple_get(args[0], 1) == am_memory_internal)
 		value = info_request_memory(p, tuple_get(args[0], 2), tuple_get(args[0], 3));
-	if (term_is_atom(args[0]))
-		value = make_named(p, info_items, &info.info_rows, args[0]);
 	return value != TERM_NONE ? value : exc_badarg(p);
 }
 
@@ -637,21 +619,34 @@ Term bif_erlang_statistics_1(Process *p, Term *args)
 
 /* ---- memory */
 
-static void sum_processes(void *arg)
-{
-	size_t *sum = arg;
-	struct heap scratch;
+/* The sum over the processes, so many at a stop of the world. */
+enum { SUMMED_AT_ONCE = 1000, SUMMED_A_RED = 2 };
 
-	heap_init(&scratch, HEAP_MIN_WORDS);
-	for (Term list = process_list(&scratch); term_is_cons(list); list = cons_tail(list)) {
-		Process *p = process_find(cons_head(list));
+struct sum {
+	struct heap pids;
+	Term left;           /* a list on it */
+	size_t bytes;
+};
+
+static void begin_sum(struct sum *s)
+{
+	*s = (struct sum){ .bytes = 0 };
+	heap_init(&s->pids, HEAP_MIN_WORDS);
+	s->left = process_list(&s->pids);
+}
+
+static void sum_some(void *arg)
+{
+	struct sum *s = arg;
+
+	for (int n = 0; n < SUMMED_AT_ONCE && term_is_cons(s->left); n++, s->left = cons_tail(s->left)) {
+		Process *p = process_find(cons_head(s->left));
 
 		if (p == NULL)
 			continue;
-		*sum += process_info_bytes(p);
+		s->bytes += process_info_bytes(p);
 		process_unref(p);
 	}
-	heap_free(&scratch);
 }
 
 struct memory {
@@ -671,11 +666,10 @@ static void sum_code(const struct module *m, void *arg)
 }
 
 /* Code lies in a range of its own, which mem_total_bytes does not count. */
-static struct memory measure_memory(void)
+static struct memory measure_memory(size_t processes)
 {
-	struct memory m = { .processes = 0 };
+	struct memory m = { .processes = processes };
 
-	sched_stop_world(sum_processes, &m.processes);
 	m.atoms = atom_memory_bytes();
 	m.binaries = binary_total_bytes();
 	m.ets = table_words_total() * sizeof(Term);
@@ -708,31 +702,24 @@ static Term memory_of(const struct memory *m, Term kind)
 	}
 }
 
-Term info_memory(Process *p)
+static Term put_memory(Process *p, const struct memory *m)
 {
 	static const Term kinds[] = { am_ets, am_code, am_binary, am_atom_used, am_atom, am_system, am_processes_used, am_processes, am_total };
-	struct memory m = measure_memory();
 	Term list = NIL;
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		list = put_pair(&p->heap, kinds[i], memory_of(&m, kinds[i]), list);
+		list = put_pair(&p->heap, kinds[i], memory_of(m, kinds[i]), list);
 	return list;
 }
 
-Term bif_erlang_memory_0(Process *p, Term *args)
+/* wanted: one kind, or a list of them. */
+static Term put_wanted_memory(Process *p, const struct memory *m, Term wanted)
 {
-	(void)args;
-	return info_memory(p);
-}
-
-Term bif_erlang_memory_1(Process *p, Term *args)
-{
-	struct memory m = measure_memory();
-	bool single = term_is_atom(args[0]);
-	Term list = single ? heap_cons(&p->heap, args[0], NIL) : args[0], result = NIL;
+	bool single = term_is_atom(wanted);
+	Term list = single ? heap_cons(&p->heap, wanted, NIL) : wanted, result = NIL;
 
 	for (; term_is_cons(list); list = cons_tail(list)) {
-		Term kind = cons_head(list), value = memory_of(&m, kind);
+		Term kind = cons_head(list), value = memory_of(m, kind);
 
 		if (value == TERM_NONE)
 			return exc_badarg(p);
@@ -746,3 +733,53 @@ Term bif_erlang_memory_1(Process *p, Term *args)
 		list = heap_cons(&p->heap, cons_head(result), list);
 	return list;
 }
+
+Term info_memory(Process *p)
+{
+	struct memory m;
+	struct sum sum;
+
+	begin_sum(&sum);
+	while (term_is_cons(sum.left))
+		sched_stop_world(sum_some, &sum);
+	heap_free(&sum.pids);
+	m = measure_memory(sum.bytes);
+	return put_memory(p, &m);
+}
+
+struct memory_steps {
+	struct exc_steps steps; /* with no argument, or the one */
+	struct sum sum;
+};
+
+static void end_memory(struct exc_steps *steps)
+{
+	heap_free(&((struct memory_steps *)steps)->sum.pids);
+}
+
+static Term memory_step(Process *p, struct exc_steps *steps)
+{
+	struct sum *sum = &((struct memory_steps *)steps)->sum;
+	struct memory m;
+
+	while (term_is_cons(sum->left)) {
+		if (p->reds_left <= 0)
+			return EXC_MORE;
+		sched_stop_world(sum_some, sum);
+		process_bump(p, SUMMED_AT_ONCE / SUMMED_A_RED);
+	}
+	m = measure_memory(sum->bytes);
+	return steps->arity == 0 ? put_memory(p, &m) : put_wanted_memory(p, &m, steps->args[0]);
+}
+
+static Term run_memory(Process *p, Term *args, unsigned arity)
+{
+	struct memory_steps *s = mem_alloc(sizeof(*s));
+
+	*s = (struct memory_steps){ .steps = { .step = memory_step, .end = end_memory } };
+	begin_sum(&s->sum);
+	return exc_run_steps(p, &s->steps, args, arity);
+}
+
+Term bif_erlang_memory_0(Process *p, Term *args) { return run_memory(p, args, 0); }
+Term bif_erlang_memory_1(Process *p, Term *args) { return run_memory(p, args, 1); }

@@ -251,8 +251,8 @@ Term bif_erlang_unalias_1(Process *p, Term *args)
 {
 	if (!term_is_local_ref(args[0]))
 		return term_is_ref(args[0]) ? am_false : exc_badarg(p);
-	if (is_foreign(p, args[0]))
-		return exc_badarg(p);
+	if (ref_tag(args[0]) != p->id) /* an alias has the process's pid */
+		return is_foreign(p, args[0]) ? exc_badarg(p) : am_false;
 	return term_from_bool(monitor_alias_drop(p, args[0]));
 }
 

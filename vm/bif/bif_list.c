@@ -5,6 +5,7 @@
 #include "code/export.h"
 #include "data/compare.h"
 #include "data/phash.h"
+#include "proc/sched.h"
 
 /* Units: list cells a reduction; cells copied that cost as much as one looked up in a table; cells of short lists. */
 enum { CELLS_A_REDUCTION = 32, SUBTRACT_CELLS = 4, SUBTRACT_SHORT = 16 };
@@ -250,8 +251,20 @@ static void subtract_end(struct exc_steps *steps)
 {
 	struct subtract_steps *s = (struct subtract_steps *)steps;
 
+	sched_lend();
 	mem_free(s->out.slots);
 	mem_free(s->kept);
+	sched_reclaim();
+}
+
+static Term put_rest(Process *p, const struct subtract_steps *s)
+{
+	Term list;
+
+	sched_lend();
+	list = heap_list_array(&p->heap, s->count, s->kept, s->list);
+	sched_reclaim();
+	return list;
 }
 
 static Term subtract_step(Process *p, struct exc_steps *steps)
@@ -267,7 +280,7 @@ static Term subtract_step(Process *p, struct exc_steps *steps)
 	charge_cells(p, (most - n) * SUBTRACT_CELLS);
 	if (n == 0)
 		return EXC_MORE;
-	return heap_list_array(&p->heap, s->count, s->kept, s->list);
+	return put_rest(p, s);
 }
 
 /* Short lists: each element is looked for among those still to be taken out. */
@@ -304,7 +317,9 @@ Term bif_erlang_subtract_2(Process *p, Term *args)
 		return subtract_short(p, args[0], args[1], n);
 	s = mem_alloc(sizeof(*s));
 	*s = (struct subtract_steps){ { .step = subtract_step, .end = subtract_end }, .list = args[0], .wanted = args[1] };
+	sched_lend();
 	make_multiset(&s->out, k);
+	sched_reclaim();
 	s->kept = mem_alloc((n + 1) * sizeof(Term));
 	return exc_run_steps(p, &s->steps, args, 2);
 }
@@ -338,26 +353,35 @@ Term bif_lists_member_2(Process *p, Term *args)
 	return t == NIL ? am_false : exc_badarg(p);
 }
 
+/* The first tuple of a list that has an element of that index which is == key, or what ends the list. *count: cells before it. */
+static Term skip_other_keys(Term t, size_t index, Term key, size_t *count)
+{
+	size_t n = 0;
+
+	for (; term_is_cons(t); t = cons_tail(t), n++) {
+		const Term *e = boxed_ptr(cons_head(t));
+
+		/* A header turned so that its subtag stands highest: a tuple's is its arity, all others are far above. */
+		if (likely(term_is_boxed(cons_head(t))) && likely((*e >> 6 | *e << 58) - index <= UINT32_MAX) && term_equal(key, e[index]))
+			break;
+	}
+	*count = n;
+	return t;
+}
+
 /* The tuple of a list whose element is == key; TERM_NONE without one. Fails: false on bad arguments. */
 static bool find_key(Process *p, const Term *args, Term *found)
 {
-	Term key = args[0], t = args[2], least = HEADER(small_value(args[1]), SUB_TUPLE); /* of a tuple that has the element */
-	size_t n = 0, index = (size_t)small_value(args[1]);
+	size_t n;
+	Term t;
 
 	*found = TERM_NONE;
 	if (!term_is_small(args[1]) || small_value(args[1]) < 1)
 		return false;
-	if (index > UINT32_MAX)
-		least = ~(Term)0;
-	for (; term_is_cons(t); t = cons_tail(t), n++) {
-		Term e = cons_head(t);
-
-		if (term_is_tuple(e) && *boxed_ptr(e) >= least && term_equal(key, tuple_get(e, index))) {
-			*found = e;
-			break;
-		}
-	}
+	t = skip_other_keys(args[2], (size_t)small_value(args[1]), args[0], &n);
 	charge_cells(p, n);
+	if (term_is_cons(t))
+		*found = cons_head(t);
 	return *found != TERM_NONE || t == NIL;
 }
 

@@ -131,7 +131,9 @@ Term bif_erts_literal_area_collector_release_area_switch_0(Process *p, Term *arg
 		return exc_error(p, am_notsup);
 	sched_stop_world(switch_stopped, &change);
 	if (change.gone != NULL) {
+		sched_lend();
 		literal_free(change.gone);
+		sched_reclaim();
 		resume_waiters();
 	}
 	return term_from_bool(change.any);

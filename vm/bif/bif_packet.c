@@ -150,17 +150,24 @@ static Term put_tls(const struct source *s, size_t n)
 	return heap_tuple(s->h, am_ssl_tls, NIL, SMALL((int64_t)r.type), heap_tuple(s->h, SMALL((int64_t)r.major), SMALL((int64_t)r.minor)), data);
 }
 
-static Term put_packet(const struct source *s, enum packet_type type, size_t n)
+/* Is the packet a part of its bytes? */
+static bool is_plain(enum packet_type type) { return type != PACKET_HTTP && type != PACKET_HTTPH && type != PACKET_SSL_TLS; }
+
+/* {ok, Body, Rest}, in one piece of the heap: most packets are small, and this is most of what they cost. Units: bits, of the packet and of
+ * the source. */
+static Term put_plain(const struct source *s, struct packet_text body, uint64_t size, uint64_t all)
 {
-	switch (type) {
-	case PACKET_HTTP:
-	case PACKET_HTTPH:
-		return put_http(s, type, n);
-	case PACKET_SSL_TLS:
-		return put_tls(s, n);
-	default:
-		return put_part(s, packet_body(type, s->bytes, n));
-	}
+	enum { OK_WORDS = 4, MOST_WORDS = OK_WORDS + 2 * BINARY_SUB_WORDS };
+	uint64_t offset;
+	Term original = binary_original(s->binary, &offset), *at = heap_alloc(s->h, MOST_WORDS), *top = at + OK_WORDS;
+	const uint8_t *base = binary_original_bytes(boxed_ptr(original));
+
+	at[0] = HEADER(OK_WORDS - 1, SUB_TUPLE);
+	at[1] = am_ok;
+	at[2] = binary_put_part(&top, original, base, offset + (uint64_t)(body.at - s->bytes) * 8, (uint64_t)body.n * 8);
+	at[3] = binary_put_part(&top, original, base, offset + size, all - size);
+	heap_trim(s->h, at, MOST_WORDS, top);
+	return term_from_boxed(at);
 }
 
 static Term decode(Process *p, const struct source *s, enum packet_type type, size_t n, const struct packet_limits *l)
@@ -173,7 +180,9 @@ static Term decode(Process *p, const struct source *s, enum packet_type type, si
 		return heap_tuple(s->h, am_error, am_invalid);
 	if (size == PACKET_UNKNOWN || (uint64_t)size > n)
 		return heap_tuple(s->h, am_more, size == PACKET_UNKNOWN ? (Term)am_undefined : SMALL(size));
-	packet = put_packet(s, type, (size_t)size);
+	if (is_plain(type))
+		return put_plain(s, packet_body(type, s->bytes, (size_t)size), (uint64_t)size * 8, bits);
+	packet = type == PACKET_SSL_TLS ? put_tls(s, (size_t)size) : put_http(s, type, (size_t)size);
 	if (packet == TERM_NONE)
 		return exc_system_limit(p);
 	return heap_tuple(s->h, am_ok, packet, binary_sub(s->h, s->binary, (uint64_t)size * 8, bits - (uint64_t)size * 8));

@@ -157,8 +157,8 @@ static bool make_pair(Term key, Term value, struct pair *made)
 	if (term_is_immed(key) && term_is_immed(value))
 		return true;
 	objects = shared_objects_new(true);
-	shared_objects_add(objects, key);
 	shared_objects_add(objects, value);
+	shared_objects_add(objects, key);
 	made->words = shared_objects_words(objects);
 	made->area = literal_new(made->words);
 	if (made->area != NULL) {
@@ -245,37 +245,7 @@ static Term put_pair(Process *p, const Term *args, const struct pair *made, bool
 	return am_ok;
 }
 
-struct put_steps {
-	struct exc_steps steps;
-	struct pair made;    /* owned */
-	bool is_there, ok;
-};
-
-/* On a worker thread, with p's heap at rest. */
-static void make_apart(Process *p, struct exc_steps *steps)
-{
-	struct put_steps *s = (struct put_steps *)steps;
-
-	(void)p;
-	s->is_there = has_value(steps->args[0], steps->args[1]);
-	s->ok = !s->is_there && make_pair(steps->args[0], steps->args[1], &s->made);
-}
-
-static Term put_made(Process *p, struct exc_steps *steps)
-{
-	struct put_steps *s = (struct put_steps *)steps;
-	struct pair made = s->made;
-
-	s->made.area = NULL;
-	return s->is_there ? (Term)am_ok : put_pair(p, steps->args, &made, s->ok);
-}
-
-static void drop_made(struct exc_steps *steps)
-{
-	literal_free(((struct put_steps *)steps)->made.area);
-}
-
-static Term put_at_once(Process *p, const Term *args)
+static Term put_at_once(Process *p, Term *args)
 {
 	struct pair made;
 
@@ -286,15 +256,11 @@ static Term put_at_once(Process *p, const Term *args)
 
 Term bif_persistent_term_put_2(Process *p, Term *args)
 {
-	struct put_steps *s;
-
 	if (!copy_is_longer(args[0], EXC_WORDS_AT_ONCE) && !copy_is_longer(args[1], EXC_WORDS_AT_ONCE))
 		return put_at_once(p, args);
 	if (bif_literal_is_behind())
 		return put_pair(p, args, NULL, false);
-	s = mem_alloc(sizeof(*s));
-	*s = (struct put_steps){ .steps = { .step = put_made, .apart = make_apart, .end = drop_made } };
-	return exc_run_steps_apart(p, &s->steps, args, 2);
+	return exc_run_lent(p, put_at_once, args);
 }
 
 Term bif_persistent_term_get_1(Process *p, Term *args)

@@ -456,14 +456,14 @@ static Term set_node_monitor(Process *p, Term options, Term value)
 /* Stays on that scheduler from its next time slice on; 0: on none. */
 static Term set_scheduler(Process *p, Term value)
 {
-	Term before = SMALL(p->bound ? (uint64_t)atomic_load(&p->sched)->id : 0);
+	Term before = SMALL(p->bound ? (uint64_t)atomic_load(&p->scheduler) : 0);
 	unsigned id;
 
 	if (!term_is_small(value) || small_value(value) < 0 || small_value(value) > (int64_t)sched_count())
 		return exc_badarg(p);
 	id = (unsigned)small_value(value);
 	if (id != 0)
-		atomic_store(&p->sched, sched_get(id));
+		atomic_store(&p->scheduler, id);
 	p->bound = id != 0;
 	return id != 0 && id != sched_self()->id ? exc_return_later(p, before) : before;
 }

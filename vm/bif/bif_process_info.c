@@ -418,15 +418,6 @@ static Term info_fullsweep_after(Process *p, struct heap *h)
 	return int_term(p->heap.minor_limit);
 }
 
-static Term put_pairs(struct heap *h, size_t n, const Term (*pairs)[2])
-{
-	Term list = NIL;
-
-	while (n-- > 0)
-		list = heap_cons(h, pair(h, pairs[n][0], pairs[n][1]), list);
-	return list;
-}
-
 static Term info_garbage_collection(Process *p, struct heap *h)
 {
 	const Term pairs[][2] = {
@@ -435,7 +426,7 @@ static Term info_garbage_collection(Process *p, struct heap *h)
 		{ am_minor_gcs, int_term(p->heap.minor_count) },
 	};
 
-	return put_pairs(h, 5, pairs);
+	return bif_put_pairs(h, sizeof(pairs) / sizeof(pairs[0]), pairs);
 }
 
 static Term info_garbage_collection_info(Process *p, struct heap *h)
@@ -543,13 +534,42 @@ static const struct item *find_item(Term name)
 	return i >= 0 ? &items[i] : NULL;
 }
 
+enum { SHORT_QUEUE = 32, SHORT_PEERS = 32, SHORT_WORDS = 4096, SHORT_NAMES = 16 };
+
+/* Of its messages that do not stand on its heap. */
+static size_t queue_words(const Process *p)
+{
+	size_t words = 0;
+
+	for (const struct signal *s = p->msg_first; s != NULL; s = s->next)
+		if (s->fragment != NULL)
+			words += s->fragment->used_words;
+	return words;
+}
+
+/* Is what the LONG items tell of p soon told? */
+static bool is_small(const Process *p)
+{
+	const struct heap *h = &p->heap;
+	size_t used = block_words(h) - (size_t)(h->stop - h->top) + (size_t)(h->old_top - h->old_start) + h->fragment_words;
+
+	return peer_count(&p->links) <= SHORT_PEERS && peer_count(&p->monitors) <= SHORT_PEERS &&
+	       peer_count(&p->monitored_by) <= SHORT_PEERS && p->msg_length <= SHORT_QUEUE && used + queue_words(p) <= SHORT_WORDS;
+}
+
 /* {Name, Value} on h, which is p's heap or that of whoever asks. */
 static Term make_item(Process *p, struct heap *h, const struct item *item)
 {
-	Term value = item->make(p, h);
+	bool is_long = (item->kind & LONG) != 0 && !is_small(p);
+	Term value;
 
+	if (is_long)
+		sched_lend();
+	value = item->make(p, h);
 	if ((item->kind & OWN) && h != &p->heap)
 		value = copy_to_heap(value, h);
+	if (is_long)
+		sched_reclaim();
 	return pair(h, item->name, value);
 }
 
@@ -568,10 +588,15 @@ static Term make_all(Process *p, struct heap *h)
 	return list;
 }
 
+/* registered_name of a process without one is [] alone, and absent from process_info/1. */
+static Term make_one(Process *p, struct heap *h, const struct item *item)
+{
+	return item->name == am_registered_name && has_no_name(p) ? NIL : make_item(p, h, item);
+}
+
 /* What is asked for: all that process_info/1 tells, one item, or a list of them. */
 enum wish { WISH_ALL, WISH_ONE, WISH_LIST };
 
-/* registered_name of a process without one is [] alone, and absent from process_info/1. */
 static Term make_wish(Process *p, struct heap *h, enum wish wish, const Term *names, size_t n)
 {
 	Term list = NIL;
@@ -579,7 +604,7 @@ static Term make_wish(Process *p, struct heap *h, enum wish wish, const Term *na
 	if (wish == WISH_ALL)
 		return make_all(p, h);
 	if (wish == WISH_ONE)
-		return names[0] == am_registered_name && has_no_name(p) ? NIL : make_item(p, h, find_item(names[0]));
+		return make_one(p, h, find_item(names[0]));
 	while (n-- > 0)
 		list = heap_cons(h, make_item(p, h, find_item(names[n])), list);
 	return list;
@@ -599,14 +624,6 @@ static bool handle_own(Process *p)
 }
 
 /* May whoever asks look himself? Only at what costs little, however many items. */
-enum { SHORT_QUEUE = 32, SHORT_PEERS = 32, SHORT_WORDS = 4096, SHORT_NAMES = 16 };
-
-static bool is_small(const Process *p)
-{
-	return peer_count(&p->links) <= SHORT_PEERS && peer_count(&p->monitors) <= SHORT_PEERS &&
-	       peer_count(&p->monitored_by) <= SHORT_PEERS && block_words(&p->heap) + old_block_words(&p->heap) <= SHORT_WORDS;
-}
-
 static bool is_short(const Process *p, enum wish wish, const Term *names, size_t n)
 {
 	bool is_long = wish == WISH_ALL;
@@ -681,12 +698,15 @@ static Term ask_list(Process *p, Term pid, Term list, size_t n)
 
 Term bif_erlang_process_info_2(Process *p, Term *args)
 {
+	const struct item *item = find_item(args[1]);
 	size_t n;
 
+	if (args[0] == p->id && item != NULL)
+		return handle_own(p) ? make_one(p, &p->heap, item) : TERM_NONE;
 	if (!term_is_local_pid(args[0]))
 		return exc_badarg(p);
 	if (!term_is_list(args[1]))
-		return find_item(args[1]) != NULL ? ask(p, args[0], WISH_ONE, &args[1], 1) : exc_badarg(p);
+		return item != NULL ? ask(p, args[0], WISH_ONE, &args[1], 1) : exc_badarg(p);
 	n = count_items(args[1]);
 	return n != SIZE_MAX ? ask_list(p, args[0], args[1], n) : exc_badarg(p);
 }

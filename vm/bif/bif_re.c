@@ -129,7 +129,7 @@ static bool set_valued(struct options *o, Term name, Term value)
 
 static bool get_options(struct options *o, Term list)
 {
-	*o = (struct options){ .capture = TERM_NONE, .limits = { REGEX_NO_LIMIT, REGEX_NO_LIMIT } };
+	*o = (struct options){ .capture = TERM_NONE, .limits = { .match = REGEX_NO_LIMIT, .depth = REGEX_NO_LIMIT } };
 	for (; term_is_cons(list); list = cons_tail(list)) {
 		Term t = cons_head(list);
 
@@ -166,35 +166,58 @@ static Term put_compile_error(Process *p, int error, size_t offset, bool in_run)
 /* Takes: the share. */
 static Term put_pattern(Process *p, const struct regex *regex, bool unicode)
 {
-	size_t n = regex_image_bytes(regex);
-	uint8_t *image = mem_alloc(n);
-	Term t;
+	uint8_t *bytes;
+	Term image = binary_alloc(&p->heap, regex_image_bytes(regex), &bytes), t = TERM_NONE;
 
-	regex_image_put(regex, image);
-	t = heap_tuple(&p->heap, am_re_pattern, SMALL(regex_captures(regex)), SMALL(unicode), SMALL(regex_has_crlf(regex)),
-		       binary_put(&p->heap, image, n));
-	mem_free(image);
+	if (image != TERM_NONE) {
+		regex_image_put(regex, bytes);
+		t = heap_tuple(&p->heap, am_re_pattern, SMALL(regex_captures(regex)), SMALL(unicode), SMALL(regex_has_crlf(regex)),
+			       image);
+	}
 	regex_release(regex);
-	return t;
+	return t != TERM_NONE ? t : exc_system_limit(p);
+}
+
+/* The bytes of a pattern's text: its own, or a copy here or in scratch. */
+struct source {
+	const uint8_t *bytes;
+	size_t n;
+	uint8_t *scratch;    /* owned, or NULL */
+	uint8_t here[256];
+};
+
+/* Owns: the caller, s->scratch. Fails: false. */
+static bool read_source(struct source *s, Term text)
+{
+	s->bytes = binary_bytes(text, &s->n, &s->scratch);
+	if (s->bytes == NULL) {
+		if (iolist_size(text, &s->n) != IOLIST_OK)
+			return false;
+		s->bytes = s->n <= sizeof(s->here) ? s->here : (s->scratch = mem_try_alloc(s->n));
+		if (s->bytes == NULL)
+			return false;
+		iolist_copy(text, (uint8_t *)s->bytes, s->n);
+	}
+	s->n = strnlen((const char *)s->bytes, s->n); /* a NUL ends a pattern, as in OTP */
+	return true;
 }
 
 /* Owns: the caller, a share. Fails: NULL, and *failure is what to return. */
 static const struct regex *compile_text(Process *p, Term text, const struct options *o, bool in_run, Term *failure)
 {
-	size_t n, offset;
-	uint8_t *source = iolist_to_bytes(text, &n);
+	struct source source;
 	const struct regex *regex;
+	size_t offset;
 	int error;
 
-	if (source == NULL) {
+	if (!read_source(&source, text)) {
 		*failure = exc_badarg(p);
 		return NULL;
 	}
-	n = strlen((char *)source); /* a NUL ends a pattern, as in OTP */
 	sched_go_outside();
-	regex = regex_obtain(source, n, &o->compile, &error, &offset);
+	regex = regex_obtain(source.bytes, source.n, &o->compile, &error, &offset);
 	sched_go_inside();
-	mem_free(source);
+	mem_free(source.scratch);
 	if (regex == NULL)
 		*failure = in_run && !o->report_errors ? exc_badarg(p) : put_compile_error(p, error, offset, in_run);
 	return regex;
@@ -212,11 +235,14 @@ static Term compile_whole(Process *p, Term *args)
 {
 	const struct regex *regex;
 	struct options o;
-	Term failure;
+	Term failure, pattern;
 
 	get_options(&o, args[1]);
 	regex = compile_text(p, args[0], &o, false, &failure);
-	return regex != NULL ? heap_tuple(&p->heap, am_ok, put_pattern(p, regex, o.unicode)) : failure;
+	pattern = regex != NULL ? put_pattern(p, regex, o.unicode) : TERM_NONE;
+	if (regex == NULL)
+		return failure;
+	return pattern != TERM_NONE ? heap_tuple(&p->heap, am_ok, pattern) : TERM_NONE;
 }
 
 Term bif_re_compile_2(Process *p, Term *args)
@@ -227,7 +253,7 @@ Term bif_re_compile_2(Process *p, Term *args)
 		return exc_badarg_cause(p, am_badopt);
 	if (o.unicode && !term_is_binary(args[0]))
 		return exc_trap(p, export_get(am_re, am_ucompile, 2), 2, args);
-	return is_long_pattern(args[0]) ? exc_run_apart(p, compile_whole, args, 2) : compile_whole(p, args);
+	return is_long_pattern(args[0]) ? exc_run_lent(p, compile_whole, args) : compile_whole(p, args);
 }
 
 Term bif_re_compile_1(Process *p, Term *args)
@@ -295,11 +321,12 @@ static Term put_group(const struct answer *a, int64_t i)
 /* Of the groups with that name the first that matched. */
 static int64_t find_named(const struct answer *a, const char *name)
 {
+	struct regex_names names = regex_names(a->regex);
 	const char *at;
 	uint32_t group;
 	int64_t found = -1;
 
-	for (uint32_t i = 0; (at = regex_name(a->regex, i, &group)) != NULL; i++) {
+	for (uint32_t i = 0; (at = regex_name(&names, i, &group)) != NULL; i++) {
 		if (strcmp(at, name) != 0)
 			continue;
 		if ((int64_t)group < a->m->count && a->m->places[2 * group] != PCRE2_UNSET)
@@ -318,17 +345,25 @@ static Term put_from(const struct answer *a, int64_t first)
 	return list;
 }
 
+/* Several groups may have one name by an option, or by (?J) in the pattern. Only the option makes them one, as in OTP. */
+static bool may_share_names(const struct regex *r)
+{
+	return (r->options.flags & PCRE2_DUPNAMES) != 0;
+}
+
 static Term put_all_names(const struct answer *a)
 {
+	struct regex_names names = regex_names(a->regex);
+	bool has_option = may_share_names(a->regex);
 	Term list = NIL, *link = &list;
 	const char *name, *last = NULL;
 	uint32_t group;
 
-	for (uint32_t i = 0; (name = regex_name(a->regex, i, &group)) != NULL; i++) {
-		if (last != NULL && strcmp(last, name) == 0)
+	for (uint32_t i = 0; (name = regex_name(&names, i, &group)) != NULL; i++) {
+		if (has_option && last != NULL && strcmp(name, last) == 0)
 			continue;
 		last = name;
-		*link = heap_cons(&a->p->heap, put_group(a, find_named(a, name)), NIL);
+		*link = heap_cons(&a->p->heap, put_group(a, has_option ? find_named(a, name) : (int64_t)group), NIL);
 		link = &cons_ptr(*link)[1];
 	}
 	return list;
@@ -372,8 +407,6 @@ static Term put_listed(const struct answer *a, Term specs)
 
 static Term put_answer(const struct answer *a, Term values)
 {
-	const char *name;
-	uint32_t group;
 	Term list;
 
 	switch (values) {
@@ -391,8 +424,7 @@ static Term put_answer(const struct answer *a, Term values)
 		list = heap_cons(&a->p->heap, put_group(a, 0), NIL);
 		break;
 	case am_all_names:
-		name = regex_name(a->regex, 0, &group);
-		if (name == NULL)
+		if (regex_names(a->regex).count == 0)
 			return am_match;
 		list = put_all_names(a);
 		break;
@@ -437,7 +469,7 @@ struct match_job {
 	const uint8_t *bytes; /* of the subject: kept's, or scratch */
 	uint8_t *scratch;
 	size_t n;
-	struct regex regex;
+	const struct regex *regex; /* a share */
 	struct regex_match m;
 	uint64_t work;       /* the worker's, until it is done */
 	int result;
@@ -447,7 +479,7 @@ static void free_match(struct match_job *j)
 {
 	if (j->m.data != NULL)
 		pcre2_match_data_free(j->m.data);
-	regex_free(&j->regex);
+	regex_release(j->regex);
 	if (j->kept != NULL)
 		fragment_free(j->kept);
 	mem_free(j->scratch);
@@ -474,7 +506,7 @@ static void run_match(struct worker_job *job)
 	limits.stop = stop_dropped;
 	limits.arg = j;
 	if (atomic_load(&j->state) != MATCH_DROPPED)
-		j->result = regex_match(&j->regex, j->bytes, j->n, j->o.offset, j->o.run, &limits, &j->m);
+		j->result = regex_match(j->regex, j->bytes, j->n, j->o.offset, j->o.run, &limits, &j->m);
 	if (atomic_compare_exchange_strong(&j->state, &state, MATCH_DONE))
 		process_unblock(p);
 	else
@@ -514,7 +546,7 @@ static Term finish_match(Process *p, void *arg)
 	j->kept = NULL;
 	if (j->o.capture != TERM_NONE)
 		j->o.capture = tuple_get(j->pair, 2);
-	a = (struct answer){ p, &j->regex, &j->m, j->o.capture != TERM_NONE ? j->o.capture_type : (Term)am_index, tuple_get(j->pair, 1), j->bytes };
+	a = (struct answer){ p, j->regex, &j->m, j->o.capture != TERM_NONE ? j->o.capture_type : (Term)am_index, tuple_get(j->pair, 1), j->bytes };
 	t = j->result > 0 ? put_answer(&a, j->o.capture) : put_no_match(p, &j->o, j->result);
 	free_match(j);
 	return t;
@@ -529,8 +561,7 @@ static Term match_apart(Process *p, const struct regex *regex, const struct opti
 	uint8_t *none;
 
 	*j = (struct match_job){ .job.run = run_match, .lane = regex->is_deaf ? WORKER_ONE : WORKER_TURNS, .p = p, .o = *o,
-				 .bytes = bytes, .scratch = scratch, .n = n };
-	regex_copy(&j->regex, regex);
+				 .bytes = bytes, .scratch = scratch, .n = n, .regex = regex_share(regex) };
 	j->kept = copy_to_fragment(heap_tuple(&p->heap, term_is_bitstring(subject) ? subject : NIL, capture), &j->pair);
 	if (scratch == NULL)
 		j->bytes = binary_bytes(tuple_get(j->pair, 1), &n, &none);
@@ -661,6 +692,8 @@ static Term run_text(Process *p, Term *args, const struct options *o)
 	if (o->global) {
 		trap[2] = heap_tuple(&p->heap, args[2], term_from_bool(o->only_compile), args[1]);
 		trap[1] = put_pattern(p, regex, o->unicode);
+		if (trap[1] == TERM_NONE)
+			return TERM_NONE;
 		return exc_trap(p, export_get(am_re, am_grun, 3), 3, trap);
 	}
 	t = run(p, regex, o, args[0]);
@@ -672,7 +705,7 @@ static Term run_text(Process *p, Term *args, const struct options *o)
 static Term run_recompiled(Process *p, const struct regex *old, const struct options *o, Term subject)
 {
 	struct regex_options changed = old->options;
-	struct regex regex;
+	const struct regex *regex;
 	size_t offset;
 	int error;
 	Term t;
@@ -681,10 +714,11 @@ static Term run_recompiled(Process *p, const struct regex *old, const struct opt
 		changed.newline = o->compile.newline;
 	if (o->compile.bsr != 0)
 		changed.bsr = o->compile.bsr;
-	if (!regex_compile(&regex, old->source, old->source_bytes, &changed, &error, &offset))
+	regex = regex_obtain(old->source, old->source_bytes, &changed, &error, &offset);
+	if (regex == NULL)
 		return exc_badarg(p);
-	t = run(p, &regex, o, subject);
-	regex_free(&regex);
+	t = run(p, regex, o, subject);
+	regex_release(regex);
 	return t;
 }
 
@@ -825,9 +859,11 @@ Term bif_re_inspect_2(Process *p, Term *args)
 {
 	bool unicode;
 	const struct regex *regex = get_pattern(args[0], &unicode);
+	struct regex_names names;
 	Term list = NIL, *link = &list;
 	const char *name, *last = NULL;
 	uint32_t group;
+	bool has_option;
 
 	if (regex == NULL)
 		return exc_badarg(p);
@@ -835,8 +871,10 @@ Term bif_re_inspect_2(Process *p, Term *args)
 		regex_release(regex);
 		return exc_badarg(p);
 	}
-	for (uint32_t i = 0; (name = regex_name(regex, i, &group)) != NULL; i++) {
-		if (last == NULL || strcmp(last, name) != 0) {
+	names = regex_names(regex);
+	has_option = may_share_names(regex);
+	for (uint32_t i = 0; (name = regex_name(&names, i, &group)) != NULL; i++) {
+		if (!has_option || last == NULL || strcmp(name, last) != 0) {
 			*link = heap_cons(&p->heap, binary_put(&p->heap, name, strlen(name)), NIL);
 			link = &cons_ptr(*link)[1];
 		}

@@ -12,6 +12,7 @@
 #include "data/number.h"
 #include "data/phash.h"
 #include "heap/copy.h"
+#include "proc/sched.h"
 
 /* The largest tuple. */
 #define TUPLE_MAX (((size_t)1 << 24) - 1)
@@ -125,16 +126,20 @@ static void fill_words(Term *at, const Term *end, Term t)
 }
 
 /* A tuple of n times t, or TERM_NONE when n is no size of one. */
-static Term make_tuple(struct heap *h, Term n, Term t)
+static inline Term make_tuple(struct heap *h, Term n, Term t)
 {
 	size_t arity = (size_t)small_value(n);
 	Term *at;
 
 	if (!term_is_small(n) || small_value(n) < 0 || arity > TUPLE_MAX)
 		return TERM_NONE;
+	if (arity > EXC_WORDS_AT_ONCE)
+		sched_lend();
 	at = heap_alloc(h, arity + 1);
 	at[0] = HEADER(arity, SUB_TUPLE);
 	fill_words(at + 1, at + 1 + arity, t);
+	if (arity > EXC_WORDS_AT_ONCE)
+		sched_reclaim();
 	return term_from_boxed(at);
 }
 
@@ -208,29 +213,48 @@ Term bif_erlang_delete_element_2(Process *p, Term *args)
 	return term_from_boxed(at);
 }
 
+static Term put_elements(Process *p, Term *args)
+{
+	return heap_list_array(&p->heap, tuple_arity(args[0]), boxed_ptr(args[0]) + 1, NIL);
+}
+
 Term bif_erlang_tuple_to_list_1(Process *p, Term *args)
 {
 	if (!term_is_tuple(args[0]))
 		return exc_badarg(p);
-	return heap_list_array(&p->heap, tuple_arity(args[0]), boxed_ptr(args[0]) + 1, NIL);
+	return tuple_arity(args[0]) > EXC_WORDS_AT_ONCE ? exc_run_lent(p, put_elements, args) : put_elements(p, args);
+}
+
+static Term put_tuple(Process *p, Term list, size_t n)
+{
+	Term *at = heap_alloc(&p->heap, n + 1);
+
+	at[0] = HEADER(n, SUB_TUPLE);
+	for (size_t i = 1; i <= n; i++, list = cons_tail(list))
+		at[i] = cons_head(list);
+	return term_from_boxed(at);
+}
+
+static Term list_to_tuple_whole(Process *p, Term *args)
+{
+	Term t = args[0];
+	size_t n = 0;
+
+	for (; term_is_cons(t); t = cons_tail(t))
+		n++;
+	return t == NIL && n <= TUPLE_MAX ? put_tuple(p, args[0], n) : exc_badarg(p);
 }
 
 Term bif_erlang_list_to_tuple_1(Process *p, Term *args)
 {
 	Term t = args[0];
 	size_t n = 0;
-	Term *at;
 
-	for (; term_is_cons(t); t = cons_tail(t))
+	for (; term_is_cons(t) && n < EXC_WORDS_AT_ONCE; t = cons_tail(t))
 		n++;
-	if (t != NIL || n > TUPLE_MAX)
-		return exc_badarg(p);
-	at = heap_alloc(&p->heap, n + 1);
-	at[0] = HEADER(n, SUB_TUPLE);
-	t = args[0];
-	for (size_t i = 1; i <= n; i++, t = cons_tail(t))
-		at[i] = cons_head(t);
-	return term_from_boxed(at);
+	if (term_is_cons(t))
+		return exc_run_lent(p, list_to_tuple_whole, args);
+	return t == NIL ? put_tuple(p, args[0], n) : exc_badarg(p);
 }
 
 /* ---- hashes */
@@ -241,52 +265,56 @@ static bool get_range(Term t, uint64_t *range)
 	return num_get_uint64(t, range) && *range >= 1 && *range <= (uint64_t)1 << 32;
 }
 
-/* hash(args[0]) in a range: of args[1], or of 27 bits. TERM_NONE: it has more than `left` words. */
-static Term hash_in_range(Term *args, unsigned arity, int64_t left, bool (*hash)(Term t, int64_t *left, uint32_t *out))
+/* hash(args[0]) in a range: of args[1], or of 27 bits. TERM_NONE: it has more than `most` words. */
+static Term hash_in_range(Process *p, Term *args, unsigned arity, int64_t most, bool (*hash)(Term t, int64_t *left, uint32_t *out))
 {
 	uint64_t range = 1 << 27;
+	int64_t left = most;
 	uint32_t value;
+	bool is_whole;
 
 	if (arity == 2)
 		get_range(args[1], &range);
-	if (!hash(args[0], &left, &value))
+	is_whole = hash(args[0], &left, &value);
+	process_bump_words(p, (size_t)(most - left));
+	if (!is_whole)
 		return TERM_NONE;
 	return term_from_small((int64_t)(value % range) + (hash == phash_within));
 }
 
-static Term phash_2(Process *p, Term *args) { (void)p; return hash_in_range(args, 2, INT64_MAX, phash_within); }
-static Term phash2_1(Process *p, Term *args) { (void)p; return hash_in_range(args, 1, INT64_MAX, phash2_within); }
-static Term phash2_2(Process *p, Term *args) { (void)p; return hash_in_range(args, 2, INT64_MAX, phash2_within); }
+static Term phash_2(Process *p, Term *args) { return hash_in_range(p, args, 2, INT64_MAX, phash_within); }
+static Term phash2_1(Process *p, Term *args) { return hash_in_range(p, args, 1, INT64_MAX, phash2_within); }
+static Term phash2_2(Process *p, Term *args) { return hash_in_range(p, args, 2, INT64_MAX, phash2_within); }
 
 /* About a millisecond of hashing. */
 enum { HASH_WORDS_AT_ONCE = 1 << 18 };
 
-/* Here when it is short, else by `work` on a worker thread, from the beginning. */
-static Term hash_here_or_apart(Process *p, Term *args, unsigned arity, bool (*hash)(Term t, int64_t *left, uint32_t *out),
+/* At once when it is short, else by `work`, from the beginning, with the scheduler lent. */
+static Term hash_short_or_long(Process *p, Term *args, unsigned arity, bool (*hash)(Term t, int64_t *left, uint32_t *out),
 			       Term (*work)(Process *p, Term *args))
 {
-	Term result = hash_in_range(args, arity, HASH_WORDS_AT_ONCE, hash);
+	Term result = hash_in_range(p, args, arity, HASH_WORDS_AT_ONCE, hash);
 
-	return result != TERM_NONE ? result : exc_run_apart(p, work, args, arity);
+	return result != TERM_NONE ? result : exc_run_lent(p, work, args);
 }
 
 Term bif_erlang_phash_2(Process *p, Term *args)
 {
 	uint64_t range;
 
-	return get_range(args[1], &range) ? hash_here_or_apart(p, args, 2, phash_within, phash_2) : exc_badarg(p);
+	return get_range(args[1], &range) ? hash_short_or_long(p, args, 2, phash_within, phash_2) : exc_badarg(p);
 }
 
 Term bif_erlang_phash2_1(Process *p, Term *args)
 {
-	return hash_here_or_apart(p, args, 1, phash2_within, phash2_1);
+	return hash_short_or_long(p, args, 1, phash2_within, phash2_1);
 }
 
 Term bif_erlang_phash2_2(Process *p, Term *args)
 {
 	uint64_t range;
 
-	return get_range(args[1], &range) ? hash_here_or_apart(p, args, 2, phash2_within, phash2_2) : exc_badarg(p);
+	return get_range(args[1], &range) ? hash_short_or_long(p, args, 2, phash2_within, phash2_2) : exc_badarg(p);
 }
 
 /* ---- external terms */

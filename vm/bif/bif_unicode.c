@@ -13,7 +13,7 @@ enum {
 	BYTES_A_REDUCTION = 256,
 	FEW_BYTES = 512,              /* a text that needs no more is converted on the C stack */
 	PLAIN_CHARS_MAX = 1 << 17, /* what is made a list of in one go, in less than a millisecond */
-	AT_ONCE_BYTES = 1 << 18,   /* what is converted in one go; what is longer goes to a worker thread */
+	AT_ONCE_BYTES = 1 << 18,   /* what is converted in one go; for what is longer the scheduler is lent */
 	LOOKED_AT_BYTES = 1 << 22, /* the same for a binary that may be the result */
 };
 
@@ -359,7 +359,7 @@ static Term get_text(const Term *args, bool as_list)
 	return !as_list && term_is_cons(t) && term_is_bitstring(cons_head(t)) && term_is_nil(cons_tail(t)) ? cons_head(t) : t;
 }
 
-static Term convert_apart(Process *p, const Term *args, bool as_list)
+static Term convert_whole(Process *p, const Term *args, bool as_list)
 {
 	bool latin1 = args[1] == am_latin1;
 	Term t = get_text(args, as_list), plain = take_plain(p, t, latin1, as_list);
@@ -370,8 +370,8 @@ static Term convert_apart(Process *p, const Term *args, bool as_list)
 	return measure(t, latin1, SIZE_MAX, &need) ? convert_measured(p, t, latin1, as_list, need) : exc_badarg(p);
 }
 
-static Term binary_apart(Process *p, Term *args) { return convert_apart(p, args, false); }
-static Term list_apart(Process *p, Term *args) { return convert_apart(p, args, true); }
+static Term binary_whole(Process *p, Term *args) { return convert_whole(p, args, false); }
+static Term list_whole(Process *p, Term *args) { return convert_whole(p, args, true); }
 
 static Term convert_arguments(Process *p, Term *args, bool as_list, Term other)
 {
@@ -389,7 +389,7 @@ static Term convert_arguments(Process *p, Term *args, bool as_list, Term other)
 	if (!is_long && !measure(t, latin1, AT_ONCE_BYTES, &need))
 		return exc_badarg(p);
 	if (is_long || need > AT_ONCE_BYTES)
-		return exc_run_apart(p, as_list ? list_apart : binary_apart, args, 2);
+		return exc_run_lent(p, as_list ? list_whole : binary_whole, args);
 	return convert_measured(p, t, latin1, as_list, need);
 }
 

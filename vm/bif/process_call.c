@@ -6,6 +6,7 @@
 #include "code/export.h"
 #include "heap/copy.h"
 #include "proc/message.h"
+#include "proc/sched.h"
 #include "proc/task.h"
 
 struct process_call *process_call_new(process_call_fn fn, Term from, Term ref, size_t n)
@@ -63,7 +64,9 @@ static void send_answer(const struct process_call *c, Term from, Term result)
 
 	if (to == NULL)
 		return;
+	sched_lend();
 	f = make_answer(c, result, &message);
+	sched_reclaim();
 	message_deliver(to, from, message, f);
 	process_unref(to);
 }

@@ -88,10 +88,10 @@ bool max_heap_read(Term t, size_t *words, uint32_t *flags)
 
 Term max_heap_map(struct heap *h, size_t words, uint32_t flags)
 {
-	Term pairs[6] = { am_error_logger, term_from_bool(!(flags & PF_MAX_HEAP_SILENT)), am_kill,
-			  term_from_bool(!(flags & PF_MAX_HEAP_SPARE)), am_size, term_from_small((int64_t)words) };
+	static const Term keys[] = { am_error_logger, am_kill, am_size };
 
-	return map_from_pairs(h, pairs, 3);
+	return map_from_atoms(h, 3, keys, (Term[]){ term_from_bool(!(flags & PF_MAX_HEAP_SILENT)),
+						    term_from_bool(!(flags & PF_MAX_HEAP_SPARE)), term_from_small((int64_t)words) });
 }
 
 static bool read_count(Term t, int64_t max, int64_t *n)

@@ -6,6 +6,9 @@
 
 #include "base/alloc.h"
 #include "base/lock.h"
+#include "code/module.h"
+#include "code/opcodes.h"
+#include "layout.h"
 
 enum { PAGE_BYTES = 4096, PAGES = CODE_RANGE_BYTES / PAGE_BYTES };
 
@@ -48,6 +51,7 @@ Inst *code_area_take(struct code_instance *owner, size_t words)
 	if (words == 0 || words > CODE_RANGE_BYTES / sizeof(Inst))
 		return NULL;
 	lock_acquire(&area.lock);
+	owner->taken = code_area_given();
 	first = find_run(area.next, n);
 	if (first == PAGES)
 		first = find_run(0, n);
@@ -81,3 +85,10 @@ struct code_instance *code_area_owner(const Inst *pc)
 		return NULL;
 	return atomic_load_explicit(&area.owners[offset / PAGE_BYTES], memory_order_acquire);
 }
+
+/* For who reads our memory from outside. */
+static const uint32_t layout_numbers[] = {
+#define LAYOUT_CODE LAYOUT_NUMBER
+#include "layout.def"
+};
+LAYOUT_PART(layout_code, area);

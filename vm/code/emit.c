@@ -143,8 +143,8 @@ void emit_instr(struct emitter *em, enum opcode op, const struct operand *args)
 {
 	const struct opcode_info *info = opcode_info(op);
 
-	em->bases[0] = em->bases[1];
-	em->bases[1] = em->base;
+	memmove(em->bases + 1, em->bases, sizeof(em->bases) - sizeof(em->bases[0]));
+	em->bases[0] = em->base;
 	em->base = (uint32_t)em->count;
 	emit_word(em, op);
 	for (unsigned i = 1; i < info->words; i++)

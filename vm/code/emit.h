@@ -30,7 +30,7 @@ struct emitter {
 	Inst *words;
 	size_t count, room;
 	uint32_t base;       /* the instruction being written */
-	uint32_t bases[2];   /* the two written before it */
+	uint32_t bases[4];   /* those written before it, the last one first */
 	uint32_t *label_at;  /* by label: word + 1; 0: not yet */
 	struct emit_fix *fixes;
 	size_t fix_count, fix_room;

@@ -13,61 +13,74 @@ static unsigned half(const Inst *at, unsigned n)
 
 static bool is_x(unsigned reg) { return !(reg & REG_Y_BIT); }
 
+enum { RUN_MAX = 5 };
+
 /* bs_start_match3 {live, to | source}, bs_get_integer {context, to}, bs_test_unit {context, unit} */
-static bool joins_start(const Inst *start, const Inst *get, const Inst *test)
+static bool joins_start(const Inst *const at[])
 {
+	const Inst *start = at[0], *get = at[1], *test = at[2];
 	unsigned context = half(start, 2);
 
 	return is_x(context) && start[2] == source_from_reg(context) && half(get, 1) == context && is_x(half(get, 2)) &&
 	       half(test, 1) == context && half(test, 2) == 8;
 }
 
-/* bs_start_match3_position {live, to, position | source}, bs_get_integer_8 {context, to} */
-static bool joins_start_position(const Inst *start, const Inst *get, const Inst *last)
+/* The same, joined before; add {a, what was got, to}, call_only */
+static bool joins_sum(const Inst *const at[])
 {
+	unsigned got = half(at[1], 2);
+
+	return half(at[3], 1) != got && half(at[3], 2) == got;
+}
+
+/* bs_start_match3_position {live, to, position | source}, bs_get_integer_8 {context, to} */
+static bool joins_start_position(const Inst *const at[])
+{
+	const Inst *start = at[0], *get = at[1];
 	unsigned context = half(start, 2);
 
-	(void)last;
 	return source_is_reg(start[2]) && is_x((unsigned)(start[2] >> 2)) && is_x(context) && is_x(half(start, 3)) &&
 	       half(get, 1) == context && is_x(half(get, 2));
 }
 
 /* The same, joined before; bs_get_position {context, position} */
-static bool joins_position(const Inst *start, const Inst *get, const Inst *last)
+static bool joins_position(const Inst *const at[])
 {
-	(void)get;
-	return half(last, 1) == half(start, 2) && is_x(half(last, 2));
+	return half(at[2], 1) == half(at[0], 2) && is_x(half(at[2], 2));
 }
+
+/* The same, joined before; is_eq_exact {what was got} */
+static bool joins_eq(const Inst *const at[]) { return half(at[3], 1) == half(at[1], 2) && half(at[2], 2) != half(at[1], 2); }
 
 /* bs_set_position {context}, bs_test_unit {context} */
-static bool joins_same(const Inst *first, const Inst *second, const Inst *last)
-{
-	(void)second;
-	return half(first, 1) == half(last, 1);
-}
+static bool joins_same(const Inst *const at[]) { return half(at[0], 1) == half(at[1], 1); }
 
-static bool joins_always(const Inst *first, const Inst *second, const Inst *third)
+static bool joins_always(const Inst *const at[])
 {
-	(void)first;
-	(void)second;
-	(void)third;
+	(void)at;
 	return true;
 }
 
-/* second: OP_COUNT when the run is of two operations, the first and the last. */
+/* A row whose first operation is another row's joined one goes on from there. */
 static const struct run {
-	uint16_t first, second, last, joined;
-	bool (*fits)(const Inst *first, const Inst *second, const Inst *last);
+	uint8_t count;
+	uint16_t ops[RUN_MAX], joined;
+	bool (*fits)(const Inst *const at[]);
 } runs[] = {
 #define WHOLE(name, bits, is_little, is_signed) \
-	{ OP_bs_start_match3, OP_bs_get_integer_##name, OP_bs_test_unit, OP_bs_start_get_##name, joins_start },
+	{ 3, { OP_bs_start_match3, OP_bs_get_integer_##name, OP_bs_test_unit }, OP_bs_start_get_##name, joins_start }, \
+	{ 5, { OP_bs_start_get_##name, OP_bs_get_integer_##name, OP_bs_test_unit, OP_add_xxx, OP_call_only }, \
+	  OP_bs_start_get_##name##_sum, joins_sum },
 #include "data/bits_whole.def"
-	{ OP_bs_start_match3_position, OP_COUNT, OP_bs_get_integer_8, OP_bs_start_position_get_8, joins_start_position },
-	{ OP_bs_start_position_get_8, OP_bs_get_integer_8, OP_bs_get_position, OP_bs_start_position_get_8_position,
+	{ 2, { OP_bs_start_match3_position, OP_bs_get_integer_8 }, OP_bs_start_position_get_8, joins_start_position },
+	{ 3, { OP_bs_start_position_get_8, OP_bs_get_integer_8, OP_bs_get_position }, OP_bs_start_position_get_8_position,
 	  joins_position },
-	{ OP_bs_set_position, OP_COUNT, OP_bs_test_unit, OP_bs_set_position_test_unit, joins_same },
-	{ OP_add_xxx, OP_COUNT, OP_call_only, OP_add_xxx_call_only, joins_always },
-	{ OP_add_xix, OP_COUNT, OP_call_only, OP_add_xix_call_only, joins_always },
+	{ 4, { OP_bs_start_position_get_8_position, OP_bs_get_integer_8, OP_bs_get_position, OP_is_eq_exact_xk },
+	  OP_bs_start_position_get_8_eq, joins_eq },
+	{ 2, { OP_bs_set_position, OP_bs_test_unit }, OP_bs_set_position_test_unit, joins_same },
+	{ 2, { OP_add_xxx, OP_call_only }, OP_add_xxx_call_only, joins_always },
+	{ 2, { OP_add_xix, OP_call_only }, OP_add_xix_call_only, joins_always },
+	{ 2, { OP_add_xix, OP_move_xx_call_only }, OP_add_xix_move_call_only, joins_always },
 };
 
 static bool ends_run[OP_COUNT];
@@ -75,43 +88,38 @@ static bool ends_run[OP_COUNT];
 void emit_runs_init(void)
 {
 	for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++)
-		ends_run[runs[i].last] = true;
-}
-
-static uint16_t op_at(const struct emitter *em, size_t at)
-{
-	return (uint16_t)em->words[at];
-}
-
-/* Does the instruction at `next` stand right behind the one at `at`? */
-static bool follows(const struct emitter *em, size_t at, size_t next)
-{
-	return at + opcode_info(op_at(em, at))->words == next;
+		ends_run[runs[i].ops[runs[i].count - 1]] = true;
 }
 
 static bool is_run(const struct emitter *em, const struct run *r)
 {
-	size_t last = em->base, before = em->bases[1], first = em->bases[0];
+	const Inst *at[RUN_MAX];
+	size_t end = em->base;
 
-	if (op_at(em, last) != r->last || !follows(em, before, last))
+	at[r->count - 1] = em->words + em->base;
+	if ((uint16_t)em->words[em->base] != r->ops[r->count - 1])
 		return false;
-	if (r->second == OP_COUNT)
-		return op_at(em, before) == r->first;
-	return op_at(em, before) == r->second && follows(em, first, before) && op_at(em, first) == r->first;
+	for (unsigned i = r->count - 1; i-- > 0;) {
+		size_t base = em->bases[r->count - 2 - i];
+		uint16_t op = (uint16_t)em->words[base];
+
+		if (op != r->ops[i] || base + opcode_info(op)->words != end)
+			return false;
+		at[i] = em->words + base;
+		end = base;
+	}
+	return r->fits(at);
 }
 
 void emit_join_run(struct emitter *em)
 {
-	if (!ends_run[op_at(em, em->base)])
+	if (!ends_run[(uint16_t)em->words[em->base]])
 		return;
 	for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
 		const struct run *r = &runs[i];
-		Inst *at = em->words + (r->second == OP_COUNT ? em->bases[1] : em->bases[0]);
+		Inst *first = em->words + em->bases[r->count - 2];
 
-		if (!is_run(em, r))
-			continue;
-		if (r->fits(at, em->words + em->bases[1], em->words + em->base))
-			*at = (*at & ~(Inst)0xffff) | r->joined;
-		return;
+		if (is_run(em, r))
+			*first = (*first & ~(Inst)0xffff) | r->joined;
 	}
 }

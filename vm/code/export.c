@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/lock.h"
+#include "layout.h"
 
 enum { BUCKET_BITS = 16, BUCKETS = 1 << BUCKET_BITS, EXPORTS_MAX = 1 << 22 };
 
@@ -158,3 +159,10 @@ void export_each(void (*see)(struct export *e, void *arg), void *arg)
 		for (struct export *e = atomic_load_explicit(&exports.buckets[i], memory_order_acquire); e != NULL; e = e->next)
 			see(e, arg);
 }
+
+/* For who reads our memory from outside. */
+static const uint32_t layout_numbers[] = {
+#define LAYOUT_EXPORTS LAYOUT_NUMBER
+#include "layout.def"
+};
+LAYOUT_PART(layout_exports, exports);

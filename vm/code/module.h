@@ -22,6 +22,7 @@ struct code_instance {
 	uint8_t md5[16];
 	Inst *words;         /* E: by code_alloc */
 	size_t word_count;   /* E: by code_alloc */
+	uint64_t taken;      /* E: by code_alloc: code_area_given() then */
 	const Inst **functions; /* E: func_info blocks by rising address; mem_alloc */
 	uint32_t function_count; /* E */
 	struct code_line *lines; /* E: by rising `at`; mem_alloc; may be NULL */

@@ -165,8 +165,13 @@ int binary_compare(Term a, Term b)
 
 bool binary_equal(Term a, Term b)
 {
-	struct bits_view x = binary_view(a), y = binary_view(b);
+	const Term *p = boxed_ptr(a), *q = boxed_ptr(b);
+	struct bits_view x, y;
 
+	if (likely(header_sub(*p) != SUB_SUBBIN && header_sub(*q) != SUB_SUBBIN))
+		return p[1] == q[1] && memcmp(binary_original_bytes(p), binary_original_bytes(q), p[1]) == 0;
+	x = binary_view(a);
+	y = binary_view(b);
 	if (x.size != y.size)
 		return false;
 	if (are_bytes(&x, &y))

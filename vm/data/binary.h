@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "data/bitcopy.h"
 #include "heap/refbin.h"
 
 /* The bits of a bitstring. Owns: the term. */
@@ -101,6 +102,25 @@ Term binary_put_bits(struct heap *h, const struct bits_view *v);
 /* Bits [start, start + size) of t, which must have them. Whole bytes, HEAPBIN_LIMIT or less, are copied, so that they keep no large
  * binary alive; others are shared. */
 Term binary_sub(struct heap *h, Term t, uint64_t start, uint64_t size);
+/* The same of a heapbin or refbin, whose bytes stand at base, in the caller's room at *top, which advances; at most BINARY_SUB_WORDS. */
+static inline Term binary_put_part(Term **top, Term original, const uint8_t *base, uint64_t start, uint64_t size)
+{
+	Term *at = *top;
+	struct subbin *s = (struct subbin *)at;
+	struct heapbin *b = (struct heapbin *)at;
+
+	if ((size & 7) == 0 && size <= HEAPBIN_LIMIT * 8) {
+		b->header = HEADER(1 + (size + 63) / 64, SUB_HEAPBIN);
+		b->size_bytes = size / 8;
+		bitcopy_copy_short(b->data, base, start, size);
+		*top = at + 2 + (size + 63) / 64;
+		return term_from_boxed(at);
+	}
+	*s = (struct subbin){ .header = HEADER(SUBBIN_WORDS - 1, SUB_SUBBIN), .size_bytes = size / 8, .offset_bytes = start / 8,
+			      .bit_size = size & 7, .bit_offset = start & 7, .original = original };
+	*top = at + SUBBIN_WORDS;
+	return term_from_boxed(at);
+}
 /* A binary over bytes already in b. Takes: the reference. Small ones are copied and b dropped. */
 Term binary_from_counted(struct heap *h, struct binary *b, size_t n);
 

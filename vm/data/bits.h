@@ -158,21 +158,7 @@ Term bits_get_float(struct heap *h, struct match_ctx *m, uint64_t size, unsigned
 /* Bits [start, start + size) of the context's original at *top, which advances; at most BINARY_SUB_WORDS. As binary_sub. */
 static inline Term bits_put_part(Term **top, const struct match_ctx *m, uint64_t start, uint64_t size)
 {
-	Term *at = *top;
-	struct subbin *s = (struct subbin *)at;
-	struct heapbin *b = (struct heapbin *)at;
-
-	if ((size & 7) == 0 && size <= HEAPBIN_LIMIT * 8) {
-		b->header = HEADER(1 + (size + 63) / 64, SUB_HEAPBIN);
-		b->size_bytes = size / 8;
-		bitcopy_copy_short(b->data, m->base, start, size);
-		*top = at + 2 + (size + 63) / 64;
-		return term_from_boxed(at);
-	}
-	*s = (struct subbin){ .header = HEADER(SUBBIN_WORDS - 1, SUB_SUBBIN), .size_bytes = size / 8, .offset_bytes = start / 8,
-			      .bit_size = size & 7, .bit_offset = start & 7, .original = m->original };
-	*top = at + SUBBIN_WORDS;
-	return term_from_boxed(at);
+	return binary_put_part(top, m->original, m->base, start, size);
 }
 /* All that is left; the position stays (bs_get_tail). */
 Term bits_get_tail(struct heap *h, const struct match_ctx *m);

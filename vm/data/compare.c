@@ -777,6 +777,8 @@ static __attribute__((noinline)) int order_deep(const Term *a, const Term *b, si
 /* Of terms without elements side by side. */
 static __attribute__((noinline)) int order_apart(Term a, Term b, bool exact)
 {
+	if (term_is_number(a) && term_is_number(b))
+		return compare_numbers(a, b, exact);
 	return is_leaf(a) ? order_leaves(a, b, exact) : order_deep(&a, &b, 1, exact);
 }
 

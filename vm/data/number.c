@@ -278,8 +278,14 @@ static Term combine_positive(struct heap *h, const struct big_view *a, const str
 	size_t common = b->count, room = op == OP_AND ? common : a->count;
 	Term *at = heap_alloc(h, room + 1);
 
-	for (size_t i = 0; i < common; i++)
-		at[i + 1] = apply_op(op, a->limbs[i], b->limbs[i]);
+	if (common == 0)
+		; /* GMP's functions take one limb at least */
+	else if (op == OP_AND)
+		mpn_and_n(at + 1, a->limbs, b->limbs, (mp_size_t)common);
+	else if (op == OP_OR)
+		mpn_ior_n(at + 1, a->limbs, b->limbs, (mp_size_t)common);
+	else
+		mpn_xor_n(at + 1, a->limbs, b->limbs, (mp_size_t)common);
 	memcpy(at + 1 + common, a->limbs + common, (room - common) * sizeof(Term));
 	return big_finish(h, at, room, room, false);
 }

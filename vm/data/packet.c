@@ -7,6 +7,9 @@
 
 /* ---- how long */
 
+static uint32_t read_big_16(const uint8_t *p) { return (uint32_t)p[0] << 8 | p[1]; }
+static uint32_t read_big_32(const uint8_t *p) { return read_big_16(p) << 16 | read_big_16(p + 2); }
+
 static uint32_t read_big(const uint8_t *p, unsigned n)
 {
 	uint32_t v = 0;
@@ -91,13 +94,13 @@ static int64_t body_size(enum packet_type type, const uint8_t *p)
 {
 	switch (type) {
 	case PACKET_1: return p[0];
-	case PACKET_2: return read_big(p, 2);
-	case PACKET_4: return read_big(p, 4);
-	case PACKET_SUNRM: return read_big(p, 4) & INT32_MAX;
-	case PACKET_CDR: return memcmp(p, "GIOP", 4) != 0 ? -1 : (int64_t)((p[6] & 1) != 0 ? read_little(p + 8) : read_big(p + 8, 4));
-	case PACKET_FCGI: return p[0] == 1 ? (int64_t)read_big(p + 4, 2) + p[6] : -1;
-	case PACKET_TPKT: return p[0] == 3 ? (int64_t)read_big(p + 2, 2) - 4 : -1;
-	default: return (p[0] & 0x80) != 0 && p[2] == 1 ? (int64_t)(read_big(p, 2) & 0x7fff) - 3 : read_big(p + 3, 2); /* TLS */
+	case PACKET_2: return read_big_16(p);
+	case PACKET_4: return read_big_32(p);
+	case PACKET_SUNRM: return read_big_32(p) & INT32_MAX;
+	case PACKET_CDR: return memcmp(p, "GIOP", 4) != 0 ? -1 : (int64_t)((p[6] & 1) != 0 ? read_little(p + 8) : read_big_32(p + 8));
+	case PACKET_FCGI: return p[0] == 1 ? (int64_t)read_big_16(p + 4) + p[6] : -1;
+	case PACKET_TPKT: return p[0] == 3 ? (int64_t)read_big_16(p + 2) - 4 : -1;
+	default: return (p[0] & 0x80) != 0 && p[2] == 1 ? (int64_t)(read_big_16(p) & 0x7fff) - 3 : read_big_16(p + 3); /* TLS */
 	}
 }
 

@@ -188,11 +188,23 @@ static uint32_t mix_export(uint32_t hash, Term t)
 	return mix_words(hash, atom_hash(facts.function), 0, TYPE_FUNCTION);
 }
 
-/* Pairs are hashed each by itself and their hashes xored, so that their order does not matter. */
-static uint32_t mix_map(struct word_stack *s, uint32_t hash, uint32_t *pairs, Term t)
+static uint32_t mix_immediate(uint32_t hash, Term t)
+{
+	if (term_is_small(t))
+		return mix_small(hash, small_value(t));
+	if (term_is_atom(t))
+		return hash == 0 ? atom_hash(t) : mix_words(hash, atom_hash(t), 0, TYPE_ATOM);
+	if (t == NIL)
+		return hash == 0 ? NIL_ALONE : mix_words(hash, NIL_WORD, 0, TYPE_NIL);
+	return mix_id(hash, t);
+}
+
+/* Pairs are hashed each by itself and their hashes xored, so that their order does not matter. Immediate ones are hashed here. */
+static uint32_t mix_map(struct word_stack *s, uint32_t hash, uint32_t *pairs, Term t, int64_t *left)
 {
 	struct map_iter it;
 	Term key, value;
+	uint32_t done = 0;
 
 	hash = mix_words(hash, (uint32_t)map_size(t), 0, TYPE_MAP);
 	if (map_size(t) == 0)
@@ -201,12 +213,16 @@ static uint32_t mix_map(struct word_stack *s, uint32_t hash, uint32_t *pairs, Te
 	word_stack_push(s, hash);
 	word_stack_push(s, MARK_MAP_END);
 	map_iter_init(&it, t);
-	while (map_iter_next(&it, &key, &value)) {
+	while (map_iter_next(&it, &key, &value) && --*left >= 0) {
+		if (term_is_immed(key) && term_is_immed(value)) {
+			done ^= mix_immediate(mix_immediate(0, key), value);
+			continue;
+		}
 		word_stack_push(s, MARK_PAIR);
 		word_stack_push(s, value);
 		word_stack_push(s, key);
 	}
-	*pairs = 0;
+	*pairs = done;
 	return 0;
 }
 
@@ -216,6 +232,10 @@ static uint32_t mix_boxed(struct word_stack *s, uint32_t hash, uint32_t *pairs, 
 
 	switch (header_sub(*p)) {
 	case SUB_TUPLE:
+		if (unlikely((int64_t)header_arity(*p) > *left)) {
+			*left = -1;
+			return 0;
+		}
 		for (size_t i = header_arity(*p); i > 0; i--)
 			word_stack_push(s, p[i]);
 		return mix_words(hash, (uint32_t)header_arity(*p), 0, TYPE_TUPLE);
@@ -229,7 +249,7 @@ static uint32_t mix_boxed(struct word_stack *s, uint32_t hash, uint32_t *pairs, 
 	case SUB_EXPORT:
 		return mix_export(hash, t);
 	case SUB_MAP:
-		return mix_map(s, hash, pairs, t);
+		return mix_map(s, hash, pairs, t, left);
 	case SUB_REFBIN:
 	case SUB_HEAPBIN:
 	case SUB_SUBBIN:
@@ -238,17 +258,6 @@ static uint32_t mix_boxed(struct word_stack *s, uint32_t hash, uint32_t *pairs, 
 	default:
 		return mix_id(hash, t);
 	}
-}
-
-static uint32_t mix_immediate(uint32_t hash, Term t)
-{
-	if (term_is_small(t))
-		return mix_small(hash, small_value(t));
-	if (term_is_atom(t))
-		return hash == 0 ? atom_hash(t) : mix_words(hash, atom_hash(t), 0, TYPE_ATOM);
-	if (t == NIL)
-		return hash == 0 ? NIL_ALONE : mix_words(hash, NIL_WORD, 0, TYPE_NIL);
-	return mix_id(hash, t);
 }
 
 bool phash2_within(Term t, int64_t *left, uint32_t *out)

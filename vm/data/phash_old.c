@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* erlang:phash/2, the older portable hash: byte by byte, multiplying by a prime a type. The primes are part of its definition. */
+#include <endian.h>
+
 #include "data/binary.h"
 #include "data/bitcopy.h"
 #include "data/extern_id.h"
@@ -20,11 +22,12 @@ enum {
 #define MARK_LIST_END HEADER(1, SUB_MOVED)
 #define MARK_TUPLE_END(arity) HEADER((arity) + 2, SUB_MOVED)
 
-static uint32_t step_word(uint32_t hash, uint32_t w, uint32_t prime)
+/* Four steps of hash * prime + byte, from the lowest byte of w on, multiplied out: one multiplication waits for the hash before. */
+static inline uint32_t step_word(uint32_t hash, uint32_t w, uint32_t prime)
 {
-	for (int i = 0; i < 4; i++, w >>= 8)
-		hash = hash * prime + (w & 0xff);
-	return hash;
+	uint32_t square = prime * prime, cube = square * prime;
+
+	return hash * (square * square) + (w & 0xff) * cube + (w >> 8 & 0xff) * square + (w >> 16 & 0xff) * prime + (w >> 24);
 }
 
 /* A magnitude's limbs: as many 32-bit words as it needs, at least one. */
@@ -42,9 +45,13 @@ static uint32_t step_bitstring(uint32_t hash, Term t)
 {
 	struct bits_view v = binary_view(t);
 	unsigned bits = v.size % 8;
-	uint64_t bytes = v.size / 8;
+	uint64_t bytes = v.size / 8, i = 0;
 
-	for (uint64_t i = 0; i < bytes; i++)
+	for (uint32_t w; v.offset == 0 && bytes - i >= sizeof(w); i += sizeof(w)) {
+		memcpy(&w, v.base + i, sizeof(w));
+		hash = step_word(hash, le32toh(w), PRIME_ATOM);
+	}
+	for (; i < bytes; i++)
 		hash = hash * PRIME_ATOM + (uint32_t)bitcopy_read(v.base, v.offset + i * 8, 8);
 	if (bits > 0)
 		hash = (hash * PRIME_ATOM + (uint32_t)bitcopy_read(v.base, v.offset + bytes * 8, bits)) * PRIME_BITS + bits;
@@ -86,6 +93,37 @@ static uint32_t step_export(uint32_t hash, Term t)
 	return hash * PRIME_ATOM + atom_hash(facts.function);
 }
 
+static uint32_t step_immediate(uint32_t hash, Term t)
+{
+	uint64_t magnitude;
+
+	if (term_is_small(t)) {
+		magnitude = small_value(t) < 0 ? -(uint64_t)small_value(t) : (uint64_t)small_value(t);
+		return step_integer(hash, &magnitude, 1, small_value(t) < 0);
+	}
+	if (term_is_atom(t))
+		return hash * PRIME_ATOM + atom_hash(t);
+	return t == NIL ? hash * PRIME_POSITIVE + 1 : step_id(hash, t);
+}
+
+/* Elements at the front of a tuple are a step each while they are immediate, and take one of *left; what follows is pushed. */
+static uint32_t step_tuple(struct word_stack *s, uint32_t hash, const Term *p, int64_t *left)
+{
+	size_t arity = header_arity(*p), i = 1;
+
+	if (unlikely((int64_t)arity > *left)) {
+		*left = -1;
+		return 0;
+	}
+	for (; i <= arity && term_is_immed(p[i]); i++)
+		hash = step_immediate(hash, p[i]);
+	*left -= (int64_t)(i - 1);
+	word_stack_push(s, MARK_TUPLE_END(arity));
+	for (size_t k = arity; k >= i; k--)
+		word_stack_push(s, p[k]);
+	return hash;
+}
+
 static uint32_t step_boxed(struct word_stack *s, uint32_t hash, Term t, int64_t *left)
 {
 	const Term *p = boxed_ptr(t);
@@ -94,10 +132,7 @@ static uint32_t step_boxed(struct word_stack *s, uint32_t hash, Term t, int64_t 
 
 	switch (header_sub(*p)) {
 	case SUB_TUPLE:
-		word_stack_push(s, MARK_TUPLE_END(header_arity(*p)));
-		for (size_t i = header_arity(*p); i > 0; i--)
-			word_stack_push(s, p[i]);
-		return hash;
+		return step_tuple(s, hash, p, left);
 	case SUB_BIG_POS:
 	case SUB_BIG_NEG:
 		return step_integer(hash, p + 1, header_arity(*p), header_sub(*p) == SUB_BIG_NEG);
@@ -121,29 +156,21 @@ static uint32_t step_boxed(struct word_stack *s, uint32_t hash, Term t, int64_t 
 	}
 }
 
-static uint32_t step_immediate(uint32_t hash, Term t)
-{
-	uint64_t magnitude;
+static inline bool is_byte(Term t) { return (t & ~(Term)0xff0) == TAG_SMALL; }
 
-	if (term_is_small(t)) {
-		magnitude = small_value(t) < 0 ? -(uint64_t)small_value(t) : (uint64_t)small_value(t);
-		return step_integer(hash, &magnitude, 1, small_value(t) < 0);
-	}
-	if (term_is_atom(t))
-		return hash * PRIME_ATOM + atom_hash(t);
-	return t == NIL ? hash * PRIME_POSITIVE + 1 : step_id(hash, t);
-}
-
-/* The bytes at the front are a step each, and take one of *left; what follows is pushed. */
+/* Immediate elements at the front are a step each, and take one of *left; what follows is pushed. */
 static uint32_t step_list(struct word_stack *s, uint32_t hash, Term t, int64_t *left)
 {
-	int64_t bytes = *left;
+	int64_t elements = *left;
 
-	while (bytes-- > 0 && term_is_cons(t) && term_is_small(cons_head(t)) && (uint64_t)small_value(cons_head(t)) < 256) {
-		hash = hash * PRIME_INTEGER + (uint32_t)small_value(cons_head(t));
-		t = cons_tail(t);
+	for (; elements-- > 0 && term_is_cons(t) && term_is_immed(cons_head(t)); t = cons_tail(t)) {
+		Term head = cons_head(t);
+
+		hash = is_byte(head) ? hash * PRIME_INTEGER + (uint32_t)small_value(head) : step_immediate(hash, head);
 	}
-	*left = bytes;
+	*left = elements;
+	if (t == NIL)
+		return step_immediate(hash, t) * PRIME_LIST_END;
 	if (term_is_cons(t)) {
 		word_stack_push(s, cons_tail(t));
 		word_stack_push(s, MARK_TAIL);

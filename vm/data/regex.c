@@ -62,6 +62,7 @@ static void extend_tables(uint8_t *t)
 static struct {
 	_Atomic(const uint8_t *) tables;
 	_Atomic(pcre2_general_context *) memory;
+	_Atomic(pcre2_compile_context *) usual; /* of patterns without options for lines; nobody writes to it */
 } shared;
 
 static pcre2_general_context *get_memory(void)
@@ -96,7 +97,43 @@ static const uint8_t *get_tables(void)
 	return tables;
 }
 
-/* ---- compiling, as PCRE 8 did: escapes that mean nothing are the character, \K may stand in a lookaround */
+/* How lines end is the pattern's own; the rest is as in PCRE 8, where \K may stand in a lookaround. */
+enum { EXTRA_OPTIONS = PCRE2_EXTRA_ALLOW_LOOKAROUND_BSK };
+
+static pcre2_compile_context *new_context(const struct regex_options *o)
+{
+	pcre2_compile_context *c = pcre2_compile_context_create(get_memory());
+
+	pcre2_set_character_tables(c, get_tables());
+	pcre2_set_newline(c, o->newline != 0 ? o->newline : PCRE2_NEWLINE_LF);
+	pcre2_set_bsr(c, o->bsr != 0 ? o->bsr : PCRE2_BSR_UNICODE);
+	pcre2_set_compile_extra_options(c, EXTRA_OPTIONS);
+	return c;
+}
+
+static pcre2_compile_context *get_context(const struct regex_options *o)
+{
+	pcre2_compile_context *usual, *made;
+
+	if (o->newline != 0 || o->bsr != 0)
+		return new_context(o);
+	usual = atomic_load(&shared.usual);
+	if (usual != NULL)
+		return usual;
+	made = new_context(o);
+	if (atomic_compare_exchange_strong(&shared.usual, &usual, made))
+		return made;
+	pcre2_compile_context_free(made);
+	return usual;
+}
+
+static void drop_context(pcre2_compile_context *c)
+{
+	if (c != atomic_load(&shared.usual))
+		pcre2_compile_context_free(c);
+}
+
+/* ---- compiling, as PCRE 8 did: escapes that mean nothing are the character */
 
 /* PCRE2 to 10.42 leaves letters above 127 of our tables out of what \w may start with. */
 static uint32_t flags_of(const char *source, size_t n, uint32_t flags)
@@ -160,10 +197,11 @@ static char *mend_source(const char *source, size_t *n, int error, size_t offset
 
 /* Each mend is another pass over the source: a pattern with more of them gets the rest of its bad escapes, of whatever kind, as literals. One
  * that would have to be read still more often is refused for what is wrong with it then. */
-enum { MENDS_MAX = 100, READ_MOST_BYTES = 1 << 27, EXTRA_OPTIONS = PCRE2_EXTRA_ALLOW_LOOKAROUND_BSK };
+enum { MENDS_MAX = 100, READ_MOST_BYTES = 1 << 27 };
 
 static pcre2_code *compile_source(const char *source, size_t n, uint32_t flags, int *error, size_t *offset, pcre2_compile_context *c)
 {
+	pcre2_compile_context *lenient = NULL;
 	char *mended = NULL;
 	int moved_in_all = 0, mends = 0;
 	pcre2_code *code;
@@ -174,14 +212,17 @@ static pcre2_code *compile_source(const char *source, size_t n, uint32_t flags, 
 
 		if (again == NULL)
 			break;
-		if (++mends == MENDS_MAX)
+		if (++mends == MENDS_MAX) {
+			c = lenient = pcre2_compile_context_copy(c);
 			pcre2_set_compile_extra_options(c, EXTRA_OPTIONS | PCRE2_EXTRA_BAD_ESCAPE_IS_LITERAL);
+		}
 		mem_free(mended);
 		source = mended = again;
 		moved_in_all += moved;
 	}
 	if (code == NULL)
 		*offset = (size_t)((int64_t)*offset - moved_in_all);
+	pcre2_compile_context_free(lenient);
 	mem_free(mended);
 	return code;
 }
@@ -202,14 +243,6 @@ size_t regex_error_text(int error, char *text, size_t room)
 	return n > 0 ? (size_t)n : 0;
 }
 
-static void keep_source(struct regex *r, const void *source, size_t n)
-{
-	r->source = mem_alloc(n + 1);
-	memcpy(r->source, source, n);
-	r->source[n] = 0;
-	r->source_bytes = n;
-}
-
 bool regex_compile(struct regex *r, const void *source, size_t n, const struct regex_options *o, int *error, size_t *offset)
 {
 	pcre2_compile_context *c;
@@ -219,11 +252,7 @@ bool regex_compile(struct regex *r, const void *source, size_t n, const struct r
 		*offset = 0;
 		return false;
 	}
-	c = pcre2_compile_context_create(get_memory());
-	pcre2_set_character_tables(c, get_tables());
-	pcre2_set_newline(c, o->newline != 0 ? o->newline : PCRE2_NEWLINE_LF);
-	pcre2_set_bsr(c, o->bsr != 0 ? o->bsr : PCRE2_BSR_UNICODE);
-	pcre2_set_compile_extra_options(c, EXTRA_OPTIONS);
+	c = get_context(o);
 	r->code = compile_source(source, n, flags_of(source, n, o->flags) | PCRE2_AUTO_CALLOUT, error, offset, c);
 	r->is_deaf = r->code == NULL && *error == PCRE2_ERROR_PATTERN_TOO_LARGE;
 	if (r->is_deaf)
@@ -233,25 +262,16 @@ bool regex_compile(struct regex *r, const void *source, size_t n, const struct r
 		r->code = NULL;
 		*error = ERROR_LOOP;
 	}
-	pcre2_compile_context_free(c);
-	if (r->code == NULL)
-		return false;
+	drop_context(c);
 	r->options = *o;
-	keep_source(r, source, n);
-	return true;
-}
-
-void regex_copy(struct regex *to, const struct regex *from)
-{
-	*to = *from;
-	to->code = pcre2_code_copy(from->code);
-	keep_source(to, from->source, from->source_bytes);
+	r->source = source;
+	r->source_bytes = n;
+	return r->code != NULL;
 }
 
 void regex_free(struct regex *r)
 {
 	pcre2_code_free(r->code);
-	mem_free(r->source);
 }
 
 uint32_t regex_captures(const struct regex *r)
@@ -400,17 +420,25 @@ int regex_try(const struct regex *r, const void *subject, size_t n, size_t offse
 	return regex_match(r, subject, n, offset, flags, limits, m);
 }
 
-const char *regex_name(const struct regex *r, uint32_t i, uint32_t *group)
+struct regex_names regex_names(const struct regex *r)
 {
-	uint32_t count = 0, bytes = 0;
-	PCRE2_SPTR table = NULL;
+	struct regex_names names = { 0 };
 
-	pcre2_pattern_info(r->code, PCRE2_INFO_NAMECOUNT, &count);
-	if (i >= count)
+	pcre2_pattern_info(r->code, PCRE2_INFO_NAMECOUNT, &names.count);
+	if (names.count > 0) {
+		pcre2_pattern_info(r->code, PCRE2_INFO_NAMEENTRYSIZE, &names.entry_bytes);
+		pcre2_pattern_info(r->code, PCRE2_INFO_NAMETABLE, &names.entries);
+	}
+	return names;
+}
+
+/* An entry is the group's number in two bytes, the name, and a NUL. */
+const char *regex_name(const struct regex_names *names, uint32_t i, uint32_t *group)
+{
+	const uint8_t *entry = names->entries + (size_t)i * names->entry_bytes;
+
+	if (i >= names->count)
 		return NULL;
-	pcre2_pattern_info(r->code, PCRE2_INFO_NAMEENTRYSIZE, &bytes);
-	pcre2_pattern_info(r->code, PCRE2_INFO_NAMETABLE, &table);
-	table += (size_t)i * bytes;
-	*group = (uint32_t)(table[0] << 8 | table[1]);
-	return (const char *)table + 2;
+	*group = (uint32_t)(entry[0] << 8 | entry[1]);
+	return (const char *)entry + 2;
 }

@@ -27,13 +27,14 @@ struct regex {
 	pcre2_code *code;
 	bool is_deaf;        /* too large for callouts: regex_limits.stop is never asked */
 	struct regex_options options;
-	char *source;        /* as it was compiled; for a run with other line ends */
+	const char *source;  /* as it was given */
 	size_t source_bytes;
 };
 
 /* A newline or bsr that two options contradict each other about: such a pattern does not compile. */
 #define REGEX_CONTRADICTION UINT32_MAX
-/* Fails: false; *error for regex_error_text, *offset where. */
+/* Owns: the caller, the source, which must live as long as r, and what regex_free frees. Fails: false; *error for regex_error_text,
+ * *offset where. */
 bool regex_compile(struct regex *r, const void *source, size_t n, const struct regex_options *o, int *error, size_t *offset);
 /* Writes what an error says; returns how many bytes, without a NUL. */
 size_t regex_error_text(int error, char *text, size_t room);
@@ -41,9 +42,6 @@ void regex_free(struct regex *r);
 uint32_t regex_captures(const struct regex *r);
 /* Do \r\n count as one line end? */
 bool regex_has_crlf(const struct regex *r);
-
-/* Owns: the caller. */
-void regex_copy(struct regex *to, const struct regex *from);
 
 /* A match. Owns: the caller, `data` (pcre2_match_data_free). */
 struct regex_match {
@@ -67,7 +65,13 @@ int regex_match(const struct regex *r, const void *subject, size_t n, size_t off
 int regex_try(const struct regex *r, const void *subject, size_t n, size_t offset, uint32_t flags, const struct regex_limits *limits,
 	      struct regex_match *m);
 
-/* Names of groups, sorted; entry i names group *group. Returns the name (NUL-terminated), or NULL past the last. */
-const char *regex_name(const struct regex *r, uint32_t i, uint32_t *group);
+/* Names of groups, sorted: they live as long as r. */
+struct regex_names {
+	const uint8_t *entries;
+	uint32_t count, entry_bytes;
+};
+struct regex_names regex_names(const struct regex *r);
+/* Entry i names group *group. Returns the name (NUL-terminated), or NULL past the last. */
+const char *regex_name(const struct regex_names *names, uint32_t i, uint32_t *group);
 
 #endif

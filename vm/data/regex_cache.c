@@ -20,11 +20,17 @@ struct header {
 struct kept {
 	struct regex regex; /* first */
 	atomic_uint refs;
+	char source[];       /* the regex's */
+};
+
+struct slot {
+	uint64_t hash;
+	struct kept *kept;   /* or NULL */
 };
 
 static struct {
 	struct lock lock;
-	struct kept *slots[SLOTS];
+	struct slot slots[SLOTS]; /* lock */
 } cache;
 
 void regex_cache_init(void)
@@ -59,48 +65,71 @@ static struct wanted want(const void *source, size_t n, const struct regex_optio
 	return (struct wanted){ *o, source, n, hash_bytes(source, n) ^ hash_bytes(o, sizeof(*o)) };
 }
 
-static struct kept **slot_of(uint64_t hash, unsigned which)
+static struct slot *slot_of(uint64_t hash, unsigned which)
 {
 	return &cache.slots[(which == 0 ? hash : hash >> 32) % SLOTS];
 }
 
-static bool is_wanted(const struct kept *k, const struct wanted *w)
+static bool is_wanted(const struct slot *s, const struct wanted *w)
 {
-	return k->regex.source_bytes == w->n && memcmp(&k->regex.options, &w->options, sizeof(w->options)) == 0 &&
+	const struct kept *k = s->kept;
+
+	return s->hash == w->hash && k != NULL && k->regex.source_bytes == w->n && memcmp(&k->regex.options, &w->options, sizeof(w->options)) == 0 &&
 	       memcmp(k->regex.source, w->source, w->n) == 0;
+}
+
+/* Lock held. Owns: the caller, a share. */
+static struct kept *find_locked(const struct wanted *w)
+{
+	for (unsigned which = 0; which < 2; which++) {
+		const struct slot *s = slot_of(w->hash, which);
+
+		if (is_wanted(s, w)) {
+			atomic_fetch_add(&s->kept->refs, 1);
+			return s->kept;
+		}
+	}
+	return NULL;
 }
 
 static struct kept *find(const struct wanted *w)
 {
-	struct kept *found = NULL;
+	struct kept *found;
 
 	lock_acquire(&cache.lock);
-	for (unsigned which = 0; which < 2 && found == NULL; which++) {
-		struct kept *k = *slot_of(w->hash, which);
-
-		if (k != NULL && is_wanted(k, w)) {
-			atomic_fetch_add(&k->refs, 1);
-			found = k;
-		}
-	}
+	found = find_locked(w);
 	lock_release(&cache.lock);
 	return found;
 }
 
-/* One share for the slot. */
-static void keep(struct kept *k, uint64_t hash)
+/* Lock held. k gets a slot, with one of its shares. Returns what stood there before, or NULL. */
+static struct kept *take_slot(struct kept *k, uint64_t hash)
 {
-	struct kept **slot, *old;
+	struct slot *slot = slot_of(hash, 0);
+	struct kept *before;
+
+	if (slot->kept != NULL && slot_of(hash, 1)->kept == NULL)
+		slot = slot_of(hash, 1);
+	before = slot->kept;
+	*slot = (struct slot){ hash, k };
+	return before;
+}
+
+/* Takes: k, with a share for the slot and one for the caller. Returns what the caller gets: k, or what another thread has kept for w since
+ * the caller looked. */
+static struct kept *keep(struct kept *k, const struct wanted *w)
+{
+	struct kept *other, *leaves;
 
 	lock_acquire(&cache.lock);
-	slot = slot_of(hash, 0);
-	if (*slot != NULL && *slot_of(hash, 1) == NULL)
-		slot = slot_of(hash, 1);
-	old = *slot;
-	*slot = k;
+	other = find_locked(w);
+	leaves = other != NULL ? k : take_slot(k, w->hash);
 	lock_release(&cache.lock);
-	if (old != NULL)
-		regex_release(&old->regex);
+	if (other != NULL)
+		atomic_store(&k->refs, 1);
+	if (leaves != NULL)
+		regex_release(&leaves->regex);
+	return other != NULL ? other : k;
 }
 
 const struct regex *regex_obtain(const void *source, size_t n, const struct regex_options *o, int *error, size_t *offset)
@@ -110,14 +139,14 @@ const struct regex *regex_obtain(const void *source, size_t n, const struct rege
 
 	if (k != NULL)
 		return &k->regex;
-	k = mem_alloc(sizeof(*k));
-	if (!regex_compile(&k->regex, source, n, o, error, offset)) {
+	k = mem_alloc(sizeof(*k) + n);
+	memcpy(k->source, source, n);
+	if (!regex_compile(&k->regex, k->source, n, o, error, offset)) {
 		mem_free(k);
 		return NULL;
 	}
 	atomic_init(&k->refs, 2);
-	keep(k, w.hash);
-	return &k->regex;
+	return &keep(k, &w)->regex;
 }
 
 const struct regex *regex_acquire(const uint8_t *image, size_t n)
@@ -132,6 +161,12 @@ const struct regex *regex_acquire(const uint8_t *image, size_t n)
 	if (memcmp(h.mark, mark, MARK_BYTES) != 0 || (h.options.flags & ~(uint32_t)REGEX_FLAGS) != 0)
 		return NULL;
 	return regex_obtain(image + sizeof(h), n - sizeof(h), &h.options, &error, &offset);
+}
+
+const struct regex *regex_share(const struct regex *r)
+{
+	atomic_fetch_add(&((struct kept *)r)->refs, 1);
+	return r;
 }
 
 void regex_release(const struct regex *r)

@@ -18,6 +18,9 @@ void regex_image_put(const struct regex *r, uint8_t *to);
 const struct regex *regex_obtain(const void *source, size_t n, const struct regex_options *o, int *error, size_t *offset);
 /* The pattern of an image, compiled. Owns: the caller, a share (regex_release). Any bytes will do. Fails: NULL when they are no image. */
 const struct regex *regex_acquire(const uint8_t *image, size_t n);
+/* r, of one of the two. Owns: the caller, a share more. */
+const struct regex *regex_share(const struct regex *r);
+/* Takes: a share. */
 void regex_release(const struct regex *r);
 
 #endif

@@ -300,11 +300,23 @@ static bool take_item(struct scan *s, size_t *offset)
 	}
 }
 
+static bool has_pair(const char *source, size_t n, char first, char second)
+{
+	const char *at = source, *end = source + n;
+
+	while (at < end && (at = memchr(at, second, (size_t)(end - at))) != NULL) {
+		if (at > source && at[-1] == first)
+			return true;
+		at++;
+	}
+	return false;
+}
+
 bool regex_has_loop(const char *source, size_t n, uint32_t flags, pcre2_compile_context *c, size_t *offset)
 {
 	struct scan s;
 
-	if (memmem(source, n, "(?", 2) == NULL && memmem(source, n, "\\g", 2) == NULL)
+	if (!has_pair(source, n, '(', '?') && !has_pair(source, n, '\\', 'g'))
 		return false;
 	s.source = source;
 	s.n = n;

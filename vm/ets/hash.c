@@ -103,15 +103,29 @@ void hash_replace(struct ets_object **place, struct ets_object *o, struct ets_ch
 	object_free(old);
 }
 
-/* In a bag: is the same object there? One that waits for its burial comes back, as the newest of its key. */
-static bool find_twin(struct ets_object **first, Term tuple, struct ets_change *change)
+/* A word of the tuple in which objects of its key are likely to differ from it, and then are not the same: an immediate beside the key; the
+ * header when there is none. */
+static size_t find_telling(const Term *tuple, size_t key)
 {
+	size_t arity = header_arity(*tuple);
+
+	for (size_t i = 1; i <= arity; i++)
+		if (i != key && term_is_immed(tuple[i]))
+			return i;
+	return 0;
+}
+
+/* In a bag: is the same object there? One that waits for its burial comes back, as the newest of its key. */
+static bool find_twin(struct ets_object **first, Term tuple, size_t key, struct ets_change *change)
+{
+	const Term *words = boxed_ptr(tuple);
+	size_t telling = find_telling(words, key);
 	uint32_t hash = (*first)->hash;
 
 	for (struct ets_object **at = first; *at != NULL && (*at)->hash == hash; at = &(*at)->next) {
 		struct ets_object *twin = *at;
 
-		if (!object_is(twin, tuple))
+		if (twin->words[0] != words[0] || twin->words[telling] != words[telling] || !object_is(twin, tuple))
 			continue;
 		if (twin->deleted) {
 			*at = twin->next;
@@ -148,7 +162,7 @@ void hash_insert(struct ets_hash *h, Term tuple, uint32_t hash, struct ets_chang
 	} else if (h->duplicates == HASH_SET) {
 		replace_with(place, tuple, change);
 		return;
-	} else if (h->duplicates == HASH_BAG && find_twin(place, tuple, change)) {
+	} else if (h->duplicates == HASH_BAG && find_twin(place, tuple, h->key, change)) {
 		return;
 	}
 	o = object_new(tuple);

@@ -157,7 +157,7 @@ static struct ets_object *change_object(struct walk *w, struct tree_walk *steps,
 
 	if (w->s->kind == SELECT_REPLACE) {
 		key = tuple_get(result, tree->key);
-		tree_replace(tree_find(tree, key), object_new(result), w->change);
+		tree_replace(tree, tree_find(tree, key), object_new(result), w->change);
 		o = NULL;
 	} else {
 		tree_remove(tree, key, w->change);

@@ -2,6 +2,8 @@
 /* Ordered tables. */
 #include "ets/tree.h"
 
+#include "base/alloc.h"
+
 struct ets_object *tree_lookup(const struct ets_tree *t, Term key)
 {
 	struct ets_object *o = t->root;
@@ -92,6 +94,13 @@ static void balance_path(struct ets_object ***path, unsigned depth)
 	}
 }
 
+/* What stands where has changed, or will. */
+static void forget_cursor(struct ets_tree *t)
+{
+	if (unlikely(atomic_load_explicit(&t->cursor, memory_order_relaxed) != NULL))
+		mem_free(atomic_exchange(&t->cursor, NULL));
+}
+
 /* o stands where *place stood. */
 static void inherit_place(struct ets_object **place, struct ets_object *o)
 {
@@ -101,10 +110,11 @@ static void inherit_place(struct ets_object **place, struct ets_object *o)
 	*place = o;
 }
 
-void tree_replace(struct ets_object **place, struct ets_object *o, struct ets_change *change)
+void tree_replace(struct ets_tree *t, struct ets_object **place, struct ets_object *o, struct ets_change *change)
 {
 	struct ets_object *old = *place;
 
+	forget_cursor(t);
 	inherit_place(place, o);
 	object_count(o, 1, change);
 	object_count(old, -1, change);
@@ -124,12 +134,13 @@ void tree_insert(struct ets_tree *t, Term tuple, struct ets_change *change)
 
 		if (order == 0) {
 			if (!object_overwrite(*at, tuple))
-				tree_replace(at, object_new(tuple), change);
+				tree_replace(t, at, object_new(tuple), change);
 			return;
 		}
 		path[depth++] = at;
 		at = order < 0 ? &(*at)->left : &(*at)->right;
 	}
+	forget_cursor(t);
 	*at = o = object_new(tuple);
 	o->left = o->right = NULL;
 	o->height = 1;
@@ -156,6 +167,7 @@ struct ets_object *tree_remove(struct ets_tree *t, Term key, struct ets_change *
 		path[depth++] = at;
 		at = order < 0 ? &o->left : &o->right;
 	}
+	forget_cursor(t);
 	if (o->left != NULL && o->right != NULL) {
 		unsigned place = depth;
 		struct ets_object **low = &o->left;
@@ -299,8 +311,58 @@ struct ets_object *tree_walk_step(struct tree_walk *w, bool backward)
 	return NULL;
 }
 
+/* ---- places by number */
+struct tree_cursor {
+	size_t n;            /* of the object that the walk stands at */
+	struct tree_walk walk;
+};
+
+/* Takes the tree's cursor, or makes one. Returns the object it is at; NULL: there is none. */
+static struct ets_object *take_cursor(struct ets_tree *t, size_t n, struct tree_cursor **taken)
+{
+	struct tree_cursor *c = atomic_exchange(&t->cursor, NULL);
+	struct ets_object *o;
+
+	if (c != NULL && (n >= c->n || n >= c->n - n)) {
+		*taken = c;
+		return c->walk.steps[c->walk.depth - 1];
+	}
+	*taken = c != NULL ? c : mem_alloc(sizeof(*c));
+	o = tree_walk_start(&(*taken)->walk, t, false, NULL, NULL);
+	(*taken)->n = 0;
+	return o;
+}
+
+/* Gives it back, unless another reader was sooner. */
+static void give_cursor(struct ets_tree *t, struct tree_cursor *c)
+{
+	struct tree_cursor *none = NULL;
+
+	if (!atomic_compare_exchange_strong(&t->cursor, &none, c))
+		mem_free(c);
+}
+
+struct ets_object *tree_nth(struct ets_tree *t, size_t n, size_t *steps)
+{
+	struct tree_cursor *c;
+	struct ets_object *o = take_cursor(t, n, &c);
+	bool backward = n < c->n;
+	size_t left = backward ? c->n - n : n - c->n;
+
+	*steps = left;
+	while (o != NULL && left-- > 0)
+		o = tree_walk_step(&c->walk, backward);
+	c->n = n;
+	if (o != NULL)
+		give_cursor(t, c);
+	else
+		mem_free(c);
+	return o;
+}
+
 void tree_drain_start(struct tree_drain *d, struct ets_tree *t)
 {
+	forget_cursor(t);
 	d->depth = 0;
 	if (t->root != NULL)
 		d->roots[d->depth++] = t->root;

@@ -7,13 +7,17 @@
 #ifndef VM_ETS_TREE_H
 #define VM_ETS_TREE_H
 
+#include <stdatomic.h>
+
 #include "ets/object.h"
 
 enum { TREE_MAX_HEIGHT = 96 };
 
+struct tree_cursor;
 struct ets_tree {
 	struct ets_object *root;
 	unsigned key;        /* position, from 1 */
+	_Atomic(struct tree_cursor *) cursor; /* where tree_nth was last, or NULL: the tree has changed since, or somebody is at it */
 };
 
 static inline Term tree_object_key(const struct ets_tree *t, const struct ets_object *o) { return o->words[t->key]; }
@@ -24,7 +28,7 @@ struct ets_object **tree_find(struct ets_tree *t, Term key);
 /* A copy of the tuple. It replaces the object of its key. */
 void tree_insert(struct ets_tree *t, Term tuple, struct ets_change *change);
 /* Puts o, whose key is that of *place, in its stead. Takes: o. */
-void tree_replace(struct ets_object **place, struct ets_object *o, struct ets_change *change);
+void tree_replace(struct ets_tree *t, struct ets_object **place, struct ets_object *o, struct ets_change *change);
 /* Returns the object taken out (owned by the caller), or NULL. */
 struct ets_object *tree_remove(struct ets_tree *t, Term key, struct ets_change *change);
 
@@ -33,6 +37,10 @@ struct ets_object *tree_last(const struct ets_tree *t);
 /* The one after (before) the key, whether the key is there or not. */
 struct ets_object *tree_next(const struct ets_tree *t, Term key);
 struct ets_object *tree_prev(const struct ets_tree *t, Term key);
+
+/* The n-th object, from 0, or NULL. It is found by counting, from where the call before was when that is nearer than the beginning. *steps: how
+ * many objects were counted. Any number of readers at a time. */
+struct ets_object *tree_nth(struct ets_tree *t, size_t n, size_t *steps);
 
 /* A position in a walk: the way from the root to the current object, which is steps[depth - 1].
  * Valid until the tree changes. */

@@ -13,6 +13,7 @@
 #include "data/compare.h"
 #include "data/map.h"
 #include "exec/exec.h"
+#include "layout.h"
 #include "proc/registry.h"
 #include "proc/saved_calls.h"
 #include "proc/sched.h"
@@ -56,14 +57,6 @@ void call_save_x(Process *p, const Term *x, unsigned n)
 	}
 	memcpy(p->x, x, n * sizeof(Term));
 	p->live = (uint16_t)n;
-}
-
-bool call_collect_gc(Process *p, size_t words, Term *x, unsigned live)
-{
-	if (likely(!process_wants_apart(p, words)))
-		return process_collect_gc(p, words, x, live);
-	call_save_x(p, x, live);
-	return false;
 }
 
 Term call_resume(Process *p)
@@ -614,3 +607,10 @@ void call_init(void)
 	export_set_bif(export_get(am_erlang, am_apply, 2), apply_2, "apply_2");
 	export_set_bif(export_get(am_erlang, am_apply, 3), apply_3, "apply_3");
 }
+
+/* For who reads our memory from outside. */
+static const uint32_t layout_numbers[] = {
+#define LAYOUT_STUBS LAYOUT_NUMBER
+#include "layout.def"
+};
+LAYOUT_PART(layout_stubs, stubs);

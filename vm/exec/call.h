@@ -55,9 +55,6 @@ static inline bool call_trap_raises(const Process *p)
 {
 	return p->trap_export != NULL && exc_is_raiser(p->trap_export);
 }
-/* As process_collect_gc, but a long collection is left to a worker: x is saved, p->apart is set, and it returns false as well. p->i must be
- * where p can go on, or begin anew, with x[0..live) alone. */
-bool call_collect_gc(Process *p, size_t words, Term *x, unsigned live);
 /* The result of a native that waited. After an error p->resume_arg is its arguments, or NULL. */
 Term call_resume(Process *p);
 /* Ends erlang:hibernate/3: empties the stack; p->i is where it will wake. _gc. Fails: false when p is killed. */

@@ -49,18 +49,14 @@
 
 #define HEAP_LACKS(words)                                                                          \
 	unlikely((VARIANT_GC_STRESS && heap_is_stressed(&p->heap)) || (size_t)((char *)E - (char *)HTOP) < (size_t)(words) * sizeof(Term))
-#define COLLECT_BY(collect, words, live)                                                           \
+#define COLLECT(words, live)                                                                       \
 	do {                                                                                       \
 		SWAPOUT();                                                                         \
 		p->i = I;                                                                          \
-		if (!collect(p, words, x, live))                                                   \
+		if (!process_collect_gc(p, words, x, live))                                        \
 			goto exited;                                                               \
 		SWAPIN();                                                                          \
 	} while (0)
-#define COLLECT(words, live) COLLECT_BY(process_collect_gc, words, live)
-/* For an operation that has done nothing yet and needs x[0..live) alone: where the collection is long, a worker does it, and then the
- * operation begins once more. */
-#define COLLECT_ANEW(words, live) COLLECT_BY(call_collect_gc, words, live)
 /* Room for words; x[0..live) are roots. */
 #define NEED(words, live)                                                                          \
 	do {                                                                                       \
@@ -73,6 +69,20 @@
 		if (unlikely(--p->reds_left < 0)) /* of the sign alone: one instruction */         \
 			goto preempt;                                                              \
 		DISPATCH();                                                                        \
+	} while (0)
+
+/* A last call, which most often goes where the last call before went: then the next operation is found by that address, which is known,
+ * rather than by one that is made of a field of this operation. In short loops each operation would wait for the address of the one before. */
+#define LOOP_TO(at)                                                                                \
+	do {                                                                                       \
+		const Inst *at_ = (at);                                                            \
+                                                                                                   \
+		if (likely(at_ == loop_start))                                                     \
+			at_ = loop_start; /* read again: the processor does not wait for `at` */   \
+		else                                                                               \
+			loop_start = at_;                                                          \
+		I = at_;                                                                           \
+		ENTER();                                                                           \
 	} while (0)
 
 #define RETURN()                                                                                   \
@@ -119,7 +129,7 @@ enum run_result exec_run(struct sched *s, Process *process)
 	/* shared by the tails of operations */
 	Term r, args[3];
 	const struct export *e;
-	const Inst *next;
+	const Inst *next, *volatile loop_start = NULL;
 	uint32_t live, dst, frame;
 	int32_t fail;
 	enum arith_op arith;
@@ -133,7 +143,7 @@ enum run_result exec_run(struct sched *s, Process *process)
 	I = p->i;
 	if (unlikely(p->resume != NULL))
 		goto resume;
-	if (unlikely(p->heap.wants_gc || (p->flags & PF_SAFE_POINT)) && !call_collect_gc(p, 0, x, p->live))
+	if (unlikely(p->heap.wants_gc || (p->flags & PF_SAFE_POINT)) && !process_collect_gc(p, 0, x, p->live))
 		goto exited_swapped;
 	SWAPIN();
 	DISPATCH();
@@ -162,7 +172,7 @@ raise: /* the exception is set, the site as well; heap stored back */
 		goto exited_swapped;
 	if (unlikely(call_wants_gc(p))) {
 		p->i = I;
-		if (!call_collect_gc(p, 0, x, 4))
+		if (!process_collect_gc(p, 0, x, 4))
 			goto exited_swapped;
 	}
 	SWAPIN();
@@ -171,8 +181,6 @@ raise: /* the exception is set, the site as well; heap stored back */
 exited:
 	SWAPOUT();
 exited_swapped:
-	if (unlikely(p->apart != NULL))
-		return RUN_APART;
 	p->live = 0;
 	process_exit(p, p->exc_reason);
 	return RUN_EXITED;

@@ -97,6 +97,11 @@ size_t copy_size_words(Term t)
 	return is_copied(t, false) ? measure(t, false, SIZE_MAX) : 0;
 }
 
+size_t copy_size_within(Term t, size_t most)
+{
+	return is_copied(t, false) ? measure(t, false, most) : 0;
+}
+
 size_t copy_flat_size_words(Term t)
 {
 	return is_copied(t, true) ? measure(t, true, SIZE_MAX) : 0;

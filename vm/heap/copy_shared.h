@@ -18,6 +18,6 @@ size_t shared_objects_words(const struct shared_objects *s);
  * entered then. */
 void shared_objects_copy(struct shared_objects *s, Term **top, Term **off_heap);
 /* After the copy: the copy of t, which was entered. */
-Term shared_objects_find(const struct shared_objects *s, Term t);
+Term shared_objects_find(struct shared_objects *s, Term t);
 
 #endif

@@ -123,6 +123,32 @@ static Term evacuate_boxed(struct gc *gc, Term t)
 	return *p;
 }
 
+/* The cells of a list, from the one that *slot leads to, for as long as each is young, has nothing in its head to look at and comes to
+ * stand right behind the word that leads to it, as it does when all that was evacuated has been scanned. Returns the last such word. */
+static __attribute__((noinline)) Term *evacuate_cells(struct gc *gc, Term *slot)
+{
+	Term *to = gc->to_top, *p;
+	Term t = *slot;
+
+	while (slot + 1 == to + gc->gathered && term_is_cons(t)) {
+		p = cons_ptr(t);
+		if (!is_within(p, gc->from_start, gc->from_bytes) && !is_within(p, gc->fragment_start, gc->fragment_bytes))
+			break;
+		if (!term_is_immed(p[0]) || is_within(p, gc->young_start, gc->aged_bytes))
+			break;
+		t = p[1];
+		slot[0] = term_from_cons(to);
+		slot[1] = p[0];
+		p[0] = TERM_NONE;
+		p[1] = slot[0];
+		slot += 2;
+		to += 2;
+		slot[0] = t;
+	}
+	gc->to_top = to;
+	return slot;
+}
+
 static inline __attribute__((always_inline)) void evacuate(struct gc *gc, Term *slot)
 {
 	Term t = *slot;
@@ -144,11 +170,13 @@ static void scan_match(struct gc *gc, struct match_ctx *m)
 }
 
 /* Scans the object (or cons cell's word) at p; returns what follows it. */
-static inline Term *scan_word(struct gc *gc, Term *p)
+static inline __attribute__((always_inline)) Term *scan_word(struct gc *gc, Term *p)
 {
 	struct object_shape shape;
 
 	if (!term_is_header(*p)) {
+		if (p + 1 == gc->to_top + gc->gathered && term_is_cons(*p))
+			p = evacuate_cells(gc, p);
 		evacuate(gc, p);
 		return p + 1;
 	}
@@ -171,7 +199,7 @@ static inline Term *scan_word(struct gc *gc, Term *p)
 }
 
 /* Scans from p until what has been evacuated ends, which scanning moves. */
-static inline Term *scan_until(struct gc *gc, Term *p, Term *const *end, ptrdiff_t gathered)
+static inline __attribute__((always_inline)) Term *scan_until(struct gc *gc, Term *p, Term *const *end, ptrdiff_t gathered)
 {
 	while (p < *end + gathered)
 		p = term_is_immed(*p) ? p + 1 : scan_word(gc, p);
@@ -276,10 +304,10 @@ size_t gc_next_size_words(size_t words)
 	return b;
 }
 
-enum { SHRINK_ANYWAY_WORDS = 8000 };
+enum { SHRINK_NEVER_WORDS = 3000, SHRINK_ANYWAY_WORDS = 8000 };
 
-/* Grows when a quarter is not free. Shrinks when three quarters are, but a young heap not below the old generation's block, so that
- * a process with long-lived data does not collect all the time. */
+/* Grows when a quarter is not free. Shrinks when three quarters are, but not a small block, and a young heap not below the old generation's
+ * block, so that a process with long-lived data does not collect all the time. */
 static size_t choose_size_words(const struct heap *h, size_t before, size_t needed)
 {
 	size_t least = (size_t)(h->old_end - h->old_start), smaller;
@@ -289,7 +317,7 @@ static size_t choose_size_words(const struct heap *h, size_t before, size_t need
 
 		return size > h->min_words ? size : h->min_words;
 	}
-	if (needed >= before / 4 || before <= h->min_words || (before <= SHRINK_ANYWAY_WORDS && before <= least))
+	if (needed >= before / 4 || before <= SHRINK_NEVER_WORDS || before <= h->min_words || (before <= SHRINK_ANYWAY_WORDS && before <= least))
 		return before;
 	if (least < h->min_words)
 		least = h->min_words;
@@ -432,6 +460,15 @@ static bool collect_in_place(struct gc *gc, size_t need, const struct gc_root *r
 
 /* ---- to a new block */
 
+/* The block's size, or the one that would have had room for what is in fragments: so a heap grows as if it had been collected before each of
+ * them was taken. */
+static size_t count_block_words(const struct heap *h)
+{
+	size_t size = (size_t)(h->end - h->start), used = count_young_words(h) + count_stack_words(h);
+
+	return used > size ? gc_next_size_words(used) : size;
+}
+
 /* False when the block that it left is larger than it should be. */
 static bool collect_from(struct gc *gc, size_t before, size_t need, const struct gc_root *roots, size_t count)
 {
@@ -463,12 +500,12 @@ static bool is_gathered_first(const struct gc *gc)
 }
 
 /* Puts the heap, whose words are elsewhere but for its stack, into a block of the size that it should have. */
-static void put_back(struct gc *gc, Term *block, size_t need, const struct gc_root *roots, size_t count)
+static void put_back(struct gc *gc, Term *block, size_t before, size_t need, const struct gc_root *roots, size_t count)
 {
 	struct heap *h = gc->h;
-	size_t before = (size_t)(h->end - block), stack_words = count_stack_words(h);
+	size_t stack_words = count_stack_words(h);
 	size_t size = choose_size_words(h, before, count_young_words(h) + stack_words + need);
-	Term *to = size == before ? block : mem_alloc(size * sizeof(Term));
+	Term *to = size == (size_t)(h->end - block) ? block : mem_alloc(size * sizeof(Term));
 
 	evacuate_to(gc, to, roots, count);
 	h->start = to;
@@ -501,6 +538,7 @@ static struct gc move_again(const struct gc *gc)
 static void collect_by_scratch(struct gc *gc, size_t need, const struct gc_root *roots, size_t count)
 {
 	struct heap *h = gc->h;
+	size_t before = count_block_words(h);
 	Term *block = h->start;
 	struct gc again;
 
@@ -508,13 +546,13 @@ static void collect_by_scratch(struct gc *gc, size_t need, const struct gc_root 
 	h->start = scratch;
 	h->top = gc->to_top;
 	again = move_again(gc);
-	put_back(&again, block, need, roots, count);
+	put_back(&again, block, before, need, roots, count);
 }
 
 static void collect(struct gc *gc, size_t need, const struct gc_root *roots, size_t count)
 {
 	struct heap *h = gc->h;
-	size_t before = (size_t)(h->end - h->start);
+	size_t before = count_block_words(h);
 	bool in_place = fits_in_place(gc);
 	struct gc again;
 

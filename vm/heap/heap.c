@@ -56,11 +56,11 @@ void heap_free(struct heap *h)
 	memset(h, 0, sizeof(*h));
 }
 
-/* More words in fragments than in the block are worth a collection. */
+/* More words in fragments than in a quarter of the block are worth a collection. */
 static void count_fragment_words(struct heap *h, size_t words)
 {
 	h->fragment_words += words;
-	if (h->fragment_words > (size_t)(h->end - h->start) + FRAGMENTS_SPARED_WORDS)
+	if (h->fragment_words > (size_t)(h->end - h->start) / 4 + FRAGMENTS_SPARED_WORDS)
 		h->wants_gc = true;
 }
 
@@ -189,8 +189,8 @@ Term heap_list_atom(struct heap *h, Term atom)
 	Term *at, *end;
 
 	chars = count_chars(text, n);
-	if (chars == 0)
-		return NIL;
+	if (chars == n)
+		return heap_list_bytes(h, text, n, NIL);
 	at = heap_alloc(h, 2 * chars);
 	end = at + 2 * chars;
 	for (Term *cell = at; cell < end; cell += 2) {

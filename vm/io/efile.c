@@ -263,7 +263,7 @@ static void enter_job(struct efile_job *job, Process *p)
 {
 	struct sched *s = sched_self();
 
-	if (s != NULL) {
+	if (sched_on_duty()) {
 		job->thread = s->id;
 		job->tag = ++s->efile_tag;
 	} else {

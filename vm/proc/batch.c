@@ -393,11 +393,20 @@ static bool take_page(struct batch *b)
 
 void batch_close(void)
 {
+	static struct batch_header last = { .magic = BATCH_MAGIC, .bytes = sizeof(last), .thread = BATCH_NO_THREAD };
+	bool all = true;
+
 	if (atomic_exchange(&batches.closed, true))
 		return;
-	for (struct batch *b = atomic_load(&batches.all); b != NULL; b = b->next)
-		if (take_page(b) && !is_empty(b))
+	for (struct batch *b = atomic_load(&batches.all); b != NULL; b = b->next) {
+		bool taken = take_page(b);
+
+		if (taken && !is_empty(b))
 			tell_page(b);
+		all &= taken;
+	}
+	if (all)
+		fire_flush(&last);
 }
 
 /* A crash: what was told last is what somebody will want to read. The signal then does what it does without us. */

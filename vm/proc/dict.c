@@ -8,7 +8,7 @@
 
 enum { ROOM_MIN = 4, PAIR_WORDS = 5 };
 
-static uint32_t find_place(const struct dict *d, Term key)
+static inline uint32_t find_place(const struct dict *d, Term key)
 {
 	uint32_t mask = d->room - 1;
 	uint32_t i = (uint32_t)hash_internal(key) & mask;

@@ -134,63 +134,14 @@ Term exc_run_steps(Process *p, struct exc_steps *s, const Term *args, unsigned a
 	return resume_steps(p, s);
 }
 
-/* ---- natives that a worker runs */
-
-struct apart_steps {
-	struct exc_steps steps;
-	Term (*work)(Process *p, Term *args);
-	Term result, reason, trace;
-	uint8_t kind;
-};
-
-static bool run_state_apart(Process *p)
+Term exc_run_lent(Process *p, Term (*work)(Process *p, Term *args), Term *args)
 {
-	struct exc_steps *s = p->resume_arg;
+	Term t;
 
-	s->apart(p, s);
-	process_unblock(p);
-	return true;
-}
-
-Term exc_run_steps_apart(Process *p, struct exc_steps *s, const Term *args, unsigned arity)
-{
-	s->arity = arity;
-	memcpy(s->args, args, arity * sizeof(Term));
-	p->apart = run_state_apart;
-	return exc_wait(p, resume_steps, drop_steps, s);
-}
-
-static void work_apart(Process *p, struct exc_steps *steps)
-{
-	struct apart_steps *s = (struct apart_steps *)steps;
-	Term args[4];
-
-	memcpy(args, steps->args, sizeof(args));
-	s->result = s->work(p, args);
-	s->kind = p->exc_kind;
-	s->reason = p->exc_reason;
-	s->trace = p->exc_trace;
-	ENSURE(s->result != TERM_NONE || s->kind < EXC_TRAP);
-}
-
-/* What came in meanwhile may have used the fields of the exception. */
-static Term give_apart(Process *p, struct exc_steps *steps)
-{
-	const struct apart_steps *s = (const struct apart_steps *)steps;
-
-	if (s->result == TERM_NONE) {
-		set_exception(p, (enum exc_kind)s->kind, s->reason);
-		p->exc_trace = s->trace;
-	}
-	return s->result;
-}
-
-Term exc_run_apart(Process *p, Term (*work)(Process *p, Term *args), const Term *args, unsigned arity)
-{
-	struct apart_steps *s = mem_alloc(sizeof(*s));
-
-	*s = (struct apart_steps){ .steps = { .step = give_apart, .apart = work_apart }, .work = work };
-	return exc_run_steps_apart(p, &s->steps, args, arity);
+	sched_lend();
+	t = work(p, args);
+	sched_reclaim();
+	return t;
 }
 
 bool exc_in_steps(const Process *p)

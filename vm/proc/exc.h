@@ -32,7 +32,6 @@ bool exc_returns_later(const Process *p);
 struct exc_steps {
 	/* Works as long as p->reds_left > 0, charging for it. Returns the result, TERM_NONE with an exception, or EXC_MORE. */
 	Term (*step)(Process *p, struct exc_steps *s);
-	void (*apart)(Process *p, struct exc_steps *s); /* see exc_run_steps_apart */
 	void (*end)(struct exc_steps *s); /* drops what the state holds, not itself; NULL: nothing */
 	struct exc_place { Term module, function; unsigned arity; } place; /* where p is said to be meanwhile; all 0: in the native */
 	unsigned arity;
@@ -41,13 +40,9 @@ struct exc_steps {
 #define EXC_MORE ((Term)4) /* no term */
 /* Returns for the native what the first step does, or waits for the next. Takes: s, from mem_alloc, with step, end and place set. */
 Term exc_run_steps(Process *p, struct exc_steps *s, const Term *args, unsigned arity);
-/* Returns for the native what work(p, args) does, on a worker thread: for what takes long and cannot be cut. work has no scheduler
- * (sched_self), and neither traps nor waits; it may charge reductions. p's heap is not collected before the native has returned. */
-Term exc_run_apart(Process *p, Term (*work)(Process *p, Term *args), const Term *args, unsigned arity);
-/* The same for a native with a state of its own: s->apart(p, s) on the worker thread, with the native's arguments in s->args, then the steps
- * as of exc_run_steps, which may trap and wait. Takes: s. */
-Term exc_run_steps_apart(Process *p, struct exc_steps *s, const Term *args, unsigned arity);
-/* So many words of terms are looked through or copied in well less than a millisecond: what is longer is better done apart. */
+/* Returns what work(p, args) does, with p's scheduler lent meanwhile (sched_lend): for what takes long and cannot be cut. */
+Term exc_run_lent(Process *p, Term (*work)(Process *p, Term *args), Term *args);
+/* So many words of terms are looked through or copied in well less than a millisecond: for what is longer the scheduler is lent. */
 enum { EXC_WORDS_AT_ONCE = 1 << 15 };
 /* Is p between two steps? Then it cannot be collected. */
 bool exc_in_steps(const Process *p);
@@ -59,6 +54,9 @@ void process_unblock(Process *p);
 void process_yield_soon(Process *p);
 /* Account for work. Units: reductions. */
 static inline void process_bump(Process *p, int reds) { p->reds_left -= reds; }
+/* The same for so many words of terms that were looked through or copied. */
+enum { EXC_WORDS_A_REDUCTION = 64 };
+static inline void process_bump_words(Process *p, size_t words) { p->reds_left -= (int32_t)(words / EXC_WORDS_A_REDUCTION); }
 
 /* What p->exc_trace holds: the cause of a badarg (an atom), or NIL; with p->exc_has_trace a stack trace: an Erlang list from raise/3, or
  * a raw trace (exec/exc.h) of an exception that is raised again. exec makes the raw trace when it unwinds, and the list when somebody asks. */

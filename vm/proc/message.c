@@ -9,6 +9,7 @@
 #include "heap/copy.h"
 #include "heap/literal.h"
 #include "heap/refbin.h"
+#include "proc/exc.h"
 #include "proc/probe.h"
 #include "proc/registry.h"
 #include "proc/saved_calls.h"
@@ -33,10 +34,9 @@ void signal_queue_own(Process *p, struct signal *s)
 	set_length(p, p->msg_length + 1);
 }
 
-/* The message with its token and, to an alias, the reference, in one block. */
-static struct signal *make_message(Process *from, Term alias, Term message)
+/* The message, of so many words, with its token and, to an alias, the reference, in one block. */
+static struct signal *copy_message(Process *from, Term alias, Term message, size_t words)
 {
-	size_t words = copy_size_words(message);
 	Term token = from != NULL ? seq_token_carried(from) : NIL;
 	size_t extra = 0;
 	struct signal *s;
@@ -65,6 +65,23 @@ static struct signal *make_message(Process *from, Term alias, Term message)
 	}
 	if (unlikely(token != NIL))
 		s->token = copy_term(token, &top, &f->off_heap);
+	return s;
+}
+
+static struct signal *make_message(Process *from, Term alias, Term message)
+{
+	size_t words = copy_size_within(message, EXC_WORDS_AT_ONCE);
+	struct signal *s;
+
+	if (likely(words <= EXC_WORDS_AT_ONCE)) {
+		s = copy_message(from, alias, message, words);
+	} else {
+		sched_lend();
+		s = copy_message(from, alias, message, copy_size_words(message));
+		sched_reclaim();
+	}
+	if (from != NULL)
+		process_bump_words(from, s->words);
 	return s;
 }
 

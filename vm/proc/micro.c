@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Invariant: the counters change while their scheduler is in the world (see sched.c), so that who has stopped the world may read them. A
+/* Invariant: the counters change while their scheduler is in the world (see sched_world.h), so that who has stopped the world may read them. A
  * scheduler that is not in it sleeps, or has been stopped; its state says which. */
 #include "proc/micro.h"
 
@@ -11,8 +11,6 @@ void micro_change(struct sched *s, enum micro_state to)
 {
 	int64_t now = clock_monotonic_ns();
 
-	if (s == NULL) /* a worker */
-		return;
 	s->micro.ns[s->micro.state] += now - s->micro.since_ns;
 	s->micro.since_ns = now;
 	s->micro.state = (uint8_t)to;

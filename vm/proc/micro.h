@@ -15,10 +15,10 @@ bool micro_reset(void);
 void micro_read(unsigned id, int64_t ns[MICRO_STATES]);
 
 void micro_change(struct sched *s, enum micro_state to);
-/* s, of this thread, goes over to that. */
+/* s, of this thread, goes over to that. A thread that works without its scheduler is not counted. */
 static inline void micro_enter(struct sched *s, enum micro_state to)
 {
-	if (unlikely(atomic_load_explicit(&micro_counts, memory_order_relaxed)))
+	if (unlikely(atomic_load_explicit(&micro_counts, memory_order_relaxed)) && sched_on_duty())
 		micro_change(s, to);
 }
 

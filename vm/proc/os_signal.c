@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
+#include "proc/batch.h"
 #include "proc/message.h"
 #include "proc/registry.h"
 
@@ -108,6 +109,7 @@ void os_signal_run(void)
 	for (;;) {
 		unsigned char byte;
 
+		batch_hand_over(); /* what the start of the VM told, and signals that were sent on */
 		/* ThreadSanitizer runs no handler while a thread waits in read. */
 		if (poll(&ready, 1, -1) != 1 || read(pipe_ends[0], &byte, 1) != 1)
 			continue;

@@ -8,7 +8,9 @@
 
 #include "base/alloc.h"
 #include "heap/copy.h"
+#include "layout.h"
 #include "proc/dict.h"
+#include "proc/exc.h"
 #include "proc/message.h"
 #include "proc/micro.h"
 #include "proc/monitor.h"
@@ -22,7 +24,7 @@
 #include "proc/trace.h"
 #include "usdt.h"
 
-enum { HOOKS_MAX = 8 };
+enum { HOOKS_MAX = 8, LISTED_AT_ONCE = 1 << 14 };
 
 static struct {
 	struct lock lock;
@@ -132,9 +134,8 @@ size_t process_limit(void)
 	return table.limit;
 }
 
-Term process_list(struct heap *h)
+static Term list_living(struct heap *h, size_t used)
 {
-	size_t used = atomic_load(&table.used);
 	Term list = NIL;
 
 	for (size_t i = used; i-- > 0;) {
@@ -150,6 +151,20 @@ Term process_list(struct heap *h)
 		if (id != TERM_NONE)
 			list = heap_cons(h, id, list);
 	}
+	return list;
+}
+
+Term process_list(struct heap *h)
+{
+	size_t used = atomic_load(&table.used);
+	bool is_long = used > LISTED_AT_ONCE;
+	Term list;
+
+	if (is_long)
+		sched_lend();
+	list = list_living(h, used);
+	if (is_long)
+		sched_reclaim();
 	return list;
 }
 
@@ -210,9 +225,8 @@ static Process *take_slot(Term *id)
 	return p;
 }
 
-static void init_heap(Process *p, Term args, const struct spawn_options *o)
+static void init_heap(Process *p, Term args, size_t words, const struct spawn_options *o)
 {
-	size_t words = copy_size_words(args);
 	size_t min = o->min_heap_words <= HEAP_MIN_WORDS ? HEAP_MIN_WORDS : gc_next_size_words(o->min_heap_words);
 	size_t size = words <= min ? min : gc_next_size_words(words);
 	Term *top;
@@ -227,6 +241,20 @@ static void init_heap(Process *p, Term args, const struct spawn_options *o)
 	top = p->heap.top;
 	p->x[2] = copy_term(args, &top, &p->heap.off_heap);
 	p->heap.top = top;
+}
+
+/* With the arguments, which may be long, on its heap. */
+static void make_heap(Process *p, Term args, const struct spawn_options *o)
+{
+	size_t words = copy_size_within(args, EXC_WORDS_AT_ONCE);
+
+	if (likely(words <= EXC_WORDS_AT_ONCE)) {
+		init_heap(p, args, words, o);
+		return;
+	}
+	sched_lend();
+	init_heap(p, args, copy_size_words(args), o);
+	sched_reclaim();
 }
 
 static uint32_t count_list(Term list)
@@ -282,9 +310,9 @@ static void init_process(Process *p, Process *parent, Term m, Term f, Term args,
 	p->links = p->monitors = p->monitored_by = (struct peers){ 0 };
 	p->receive_timer = NULL;
 	p->error_handler = am_error_handler;
-	atomic_store(&p->sched, o->scheduler != 0 ? sched_get(o->scheduler) : sched_self());
+	atomic_store(&p->scheduler, o->scheduler != 0 ? o->scheduler : sched_self() != NULL ? sched_self()->id : 0);
 	atomic_store(&p->refs, 1);
-	init_heap(p, args, o);
+	make_heap(p, args, o);
 	if (parent != NULL && parent->seq_token != NIL)
 		seq_token_inherit(parent, p);
 }
@@ -470,18 +498,21 @@ enum { LITERAL_WORDS_PER_RED = 400 };
 static bool take_literals(Process *p, const struct gc_root *roots, size_t n)
 {
 	const struct heap *h = &p->heap;
-	size_t seen = (size_t)(h->top - h->start) + (size_t)(h->old_top - h->old_start) + h->fragment_words;
+	size_t seen = (size_t)(h->top - h->start) + (size_t)(h->old_top - h->old_start) + h->fragment_words, taken;
 
 	p->flags &= ~(uint32_t)PF_COPY_LITERALS;
 	p->reds_left -= (int32_t)(seen / LITERAL_WORDS_PER_RED);
-	return gc_take_literals(&p->heap, roots, n) > 0;
+	sched_lend();
+	taken = gc_take_literals(&p->heap, roots, n);
+	sched_reclaim();
+	return taken > 0;
 }
 
 static bool collect_gc(Process *p, size_t need_words, const struct gc_root *roots, size_t n)
 {
 	size_t work = (size_t)(p->heap.top - p->heap.start) + p->heap.fragment_words;
+	bool fits, is_long = gc_is_long(&p->heap);
 	struct gc_result r;
-	bool fits;
 
 	if (is_gc_probed())
 		probe_before(p, gc_next_is_major(&p->heap, need_words), need_words);
@@ -490,7 +521,11 @@ static bool collect_gc(Process *p, size_t need_words, const struct gc_root *root
 	p->flags &= ~(uint32_t)PF_NEED_GC;
 	shelter_message(p);
 	micro_enter(sched_self(), MICRO_GC);
+	if (is_long)
+		sched_lend();
 	fits = gc_run_gc(&p->heap, need_words, roots, n, &r);
+	if (is_long)
+		sched_reclaim();
 	micro_enter(sched_self(), MICRO_EMULATOR);
 	p->reds_left -= (int32_t)((work - r.reclaimed_words < work ? work - r.reclaimed_words : work) / 10);
 	sched_count_gc(r.reclaimed_words);
@@ -527,23 +562,6 @@ bool process_hibernate_gc(Process *p, Term *x, unsigned live)
 	if (!process_collect_gc(p, 0, x, live))
 		return false;
 	gc_fit(&p->heap);
-	return true;
-}
-
-static bool collect_apart(Process *p)
-{
-	if (process_collect_gc(p, p->apart_words, p->x, p->live))
-		return true;
-	process_exit(p, p->exc_reason);
-	return false;
-}
-
-bool process_wants_apart(Process *p, size_t need_words)
-{
-	if (likely(!gc_is_long(&p->heap)) || trace_active)
-		return false;
-	p->apart = collect_apart;
-	p->apart_words = need_words;
 	return true;
 }
 
@@ -631,12 +649,6 @@ static void end_process(Process *p)
 	process_unref(p);
 }
 
-static bool end_apart(Process *p)
-{
-	end_process(p);
-	return false;
-}
-
 /* Does its end take long, because much hangs from it? */
 static bool is_end_long(const Process *p)
 {
@@ -649,10 +661,16 @@ void process_exit(Process *p, Term reason)
 	p->exc_reason = reason;
 	p->exc_kind = EXC_NONE;
 	drop_wait(p);
-	if (sched_self() == NULL || trace_active || !is_end_long(p)) {
+	if (!sched_on_duty() || trace_active || !is_end_long(p)) {
 		end_process(p);
 		return;
 	}
-	p->apart = end_apart;
-	sched_run_apart(p);
+	sched_end_apart(p, end_process);
 }
+
+/* For who reads our memory from outside. */
+static const uint32_t layout_numbers[] = {
+#define LAYOUT_PROCESSES LAYOUT_NUMBER
+#include "layout.def"
+};
+LAYOUT_PART(layout_processes, table);

@@ -91,8 +91,6 @@ struct process {
 	bool postponed;      /* its turn came while it was raised, and its own priority's turn was put off */
 	bool has_tasks;      /* to run before its next time slice */
 	bool system;         /* the VM's own: init:stop spares it */
-	bool (*apart)(struct process *p); /* see sched_run_apart; NULL: its next slice is a scheduler's */
-	size_t apart_words;  /* what a collection there is to make room for */
 	bool exc_has_trace;  /* exc_trace is a stack trace already */
 	uint32_t trace_flags; /* enum trace_flag, see proc/trace.h */
 	const struct export *trap_export;
@@ -120,9 +118,9 @@ struct process {
 	struct tasks *tasks; /* NULL: never had one */
 	struct tracee *tracee; /* NULL: never traced */
 	struct saved_calls *saved_calls; /* NULL: none wanted */
-	uint32_t initial_arity;
 	uint32_t suspend_count;
-	Term initial_module, initial_function;
+	Term initial_module, initial_function; /* these three in a run, see layout.def */
+	uint64_t initial_arity;
 	Term parent;         /* pid, or NIL: the VM */
 	_Atomic Term reg_name; /* atom or TERM_NONE; written under the registry lock */
 	struct dict *dict;   /* process dictionary; NULL when empty */
@@ -131,7 +129,7 @@ struct process {
 	struct peers monitored_by;
 	struct timer *receive_timer;
 	Term error_handler;  /* module atom */
-	_Atomic(struct sched *) sched; /* whose run queue it belongs to */
+	_Atomic uint32_t scheduler; /* whose run queue it belongs to; 0: nobody's yet */
 	struct process *run_next; /* run queue; the list of unused processes */
 	atomic_uint refs;    /* process table and finders; the last one gives it back */
 };
@@ -191,8 +189,6 @@ size_t process_message_words(const Process *p);
 /* Collects p, or does what else was asked for its next safe point (PF_SAFE_POINT), with its own roots and `live` X registers at x; fires the gc probes. p runs here.
  * _gc. Fails: when max_heap_size kills it: sets exc and returns false. */
 bool process_collect_gc(Process *p, size_t need_words, Term *x, unsigned live);
-/* Is its next collection long? Then a worker is to do it: p, with its X registers saved, must leave its scheduler (sched_run_apart). */
-bool process_wants_apart(Process *p, size_t need_words);
 /* Room for need words on top: collects when there is none. */
 static inline bool process_need_gc(Process *p, size_t words, Term *x, unsigned live)
 {

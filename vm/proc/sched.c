@@ -11,7 +11,10 @@
  * wander between cores). At most one wakes at a time.
  *
  * Schedulers with an id above `active` stand aside (schedulers_online, multi_scheduling): they give their processes to the others, except those
- * bound to them, and run nothing but their timers. `runs` is what every slice looks at: `active`, or 0 while the world stops.
+ * bound to them, and run nothing but their timers. sched_world_runs is what every slice looks at: `active`, or 0 while the world stops.
+ *
+ * A scheduler that was lent may get another thread (sched_lend.c). What others find by its id, to wake it or to give it a process, is its
+ * struct sched_queue, which stays.
  *
  * A scheduler that was woken less than SPIN_NS after its work ran out expects that again, and waits so long before it sleeps: falling
  * asleep and waking cost more. The first wait in vain is the last. */
@@ -24,12 +27,15 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "layout.h"
 #include "proc/batch.h"
 #include "proc/exc.h"
 #include "proc/message.h"
 #include "proc/micro.h"
 #include "proc/os_signal.h"
 #include "proc/probe.h"
+#include "proc/sched_lend.h"
+#include "proc/sched_world.h"
 #include "proc/slice_clock.h"
 #include "proc/task.h"
 #include "proc/timer.h"
@@ -53,6 +59,7 @@ struct run_list {
 	Process *first, **last;
 };
 
+/* One for each scheduler: it stays when another thread takes the scheduler over. */
 struct sched_queue {
 	struct lock lock;
 	struct cond cond;
@@ -62,53 +69,84 @@ struct sched_queue {
 	bool sleeping;       /* lock */
 	_Atomic bool wake;   /* written under the lock */
 	int64_t woken_ns;    /* lock: when wake was set */
-	bool spins;          /* own thread: wait before the next sleep */
-	int32_t timer_reds;  /* own thread: until the next look at the timers */
-	uint32_t timer_runs; /* own thread: looks so far */
+	unsigned id;
+	_Atomic int64_t idle_ns, idle_since_ns; /* slept so far; since when it sleeps, or 0 */
 };
 
 static struct {
 	unsigned count, online;
+	int64_t self_at;            /* bytes from thread_pointer() to `self`, in every thread */
 	_Atomic unsigned active;    /* changed while the world is stopped */
-	_Atomic unsigned runs;
-	struct sched **all;
+	struct sched_queue *queues; /* by id */
+	_Atomic(struct sched *) *all; /* by id: who has it */
+	_Atomic(struct sched *) threads; /* these, and those that may take one over */
 	_Atomic uint32_t idle;      /* asleep, or about to be */
 	_Atomic uint32_t searching; /* woken, and not yet busy */
 	_Atomic uint32_t next;      /* round robin for processes without a scheduler */
 	bool may_spin;              /* there is a processor for whoever wakes us */
-	struct {
-		struct lock lock;
-		struct cond cond;
-		unsigned active;    /* schedulers that may run a process */
-		unsigned apart;     /* worker threads that work for one */
-		unsigned stopping;  /* who waits for these, and keeps more from beginning */
-		_Atomic bool stop;
-	} world;
 	void (*halt_hooks[HALT_HOOKS_MAX])(void);
 	unsigned halt_hook_count;
 	atomic_flag halting;
 } scheds = { .halting = ATOMIC_FLAG_INIT };
 
 static _Thread_local struct sched *self;
+static void *run_sched(void *sched);
 atomic_uint sched_others;
 
 enum run_result (*sched_run_process)(struct sched *s, Process *p);
 
 /* ---- the set of schedulers */
 
-static struct sched *make_sched(unsigned id)
+static void init_queue(struct sched_queue *q, unsigned id)
 {
-	struct sched *s = mem_zalloc(sizeof(*s));
-	struct sched_queue *q = mem_zalloc(sizeof(*q));
-
 	lock_init(&q->lock, LOCK_run_queue);
 	cond_init(&q->cond);
 	for (int i = 0; i < PRIO_COUNT; i++)
 		q->lists[i].last = &q->lists[i].first;
-	s->id = id;
-	s->queue = q;
-	s->wheel = timer_wheel_new();
+	q->id = id;
+}
+
+static struct sched *make_thread(void)
+{
+	struct sched *s = mem_zalloc(sizeof(*s));
+
+	s->next_thread = atomic_load(&scheds.threads);
+	while (!atomic_compare_exchange_weak(&scheds.threads, &s->next_thread, s))
+		;
 	return s;
+}
+
+static void make_sched(unsigned id)
+{
+	struct sched *s = make_thread();
+
+	init_queue(&scheds.queues[id - 1], id);
+	s->id = id;
+	s->queue = &scheds.queues[id - 1];
+	s->wheel = timer_wheel_new();
+	atomic_store(&scheds.all[id - 1], s);
+}
+
+struct sched *sched_make_spare(void)
+{
+	struct sched *s = make_thread();
+
+	atomic_store(&s->lent, LENT_TAKEN);
+	return s;
+}
+
+void sched_pass_on(struct sched *from, struct sched *to)
+{
+	to->id = from->id;
+	to->queue = from->queue;
+	to->wheel = from->wheel;
+	to->efile_tag = from->efile_tag;
+	to->told_active = from->told_active;
+	to->micro = from->micro;
+	if (atomic_load(&micro_counts))
+		micro_change(to, MICRO_OTHER);
+	to->timer_reds = 0;
+	atomic_store(&scheds.all[to->id - 1], to);
 }
 
 static int count_processors(void)
@@ -121,19 +159,20 @@ static int count_processors(void)
 void sched_init(unsigned count, unsigned online)
 {
 	os_signal_init();
-	lock_init(&scheds.world.lock, LOCK_sched_world);
-	cond_init(&scheds.world.cond);
 	worker_init(count > WORKERS_MIN ? count : WORKERS_MIN, online);
+	sched_lend_init(count > WORKERS_MIN ? count : WORKERS_MIN, run_sched);
 	slice_clock_init();
 	scheds.count = count;
+	scheds.self_at = (int64_t)((uintptr_t)&self - thread_pointer());
 	atomic_store(&sched_others, count - 1);
 	scheds.online = online;
 	atomic_init(&scheds.active, online);
-	atomic_init(&scheds.runs, online);
+	sched_world_init();
 	scheds.may_spin = count_processors() > 1;
+	scheds.queues = mem_zalloc(count * sizeof(*scheds.queues));
 	scheds.all = mem_zalloc(count * sizeof(*scheds.all));
-	for (unsigned i = 0; i < count; i++)
-		scheds.all[i] = make_sched(i + 1);
+	for (unsigned id = 1; id <= count; id++)
+		make_sched(id);
 }
 
 unsigned sched_count(void)
@@ -156,16 +195,24 @@ struct sched *sched_self(void)
 	return self;
 }
 
+bool sched_on_duty(void)
+{
+	return self != NULL && (atomic_load_explicit(&self->lent, memory_order_relaxed) & LENT_MASK) == LENT_NOT;
+}
+
 struct sched *sched_get(unsigned id)
 {
-	return id >= 1 && id <= scheds.count ? scheds.all[id - 1] : NULL;
+	return id >= 1 && id <= scheds.count ? atomic_load(&scheds.all[id - 1]) : NULL;
+}
+
+static struct sched_queue *queue_of(unsigned id)
+{
+	return &scheds.queues[id - 1];
 }
 
 size_t sched_run_queue_of(unsigned id)
 {
-	struct sched *s = sched_get(id);
-
-	return s != NULL ? atomic_load(&s->queue->length) : 0;
+	return id >= 1 && id <= scheds.count ? atomic_load(&queue_of(id)->length) : 0;
 }
 
 size_t sched_run_queue_length(void)
@@ -195,9 +242,7 @@ struct sched_totals sched_totals(void)
 {
 	struct sched_totals t = { 0 };
 
-	for (unsigned i = 0; i < scheds.count; i++) {
-		struct sched *s = scheds.all[i];
-
+	for (const struct sched *s = atomic_load(&scheds.threads); s != NULL; s = s->next_thread) {
 		t.reds += __atomic_load_n(&s->reds_done, __ATOMIC_RELAXED);
 		t.switches += __atomic_load_n(&s->switches, __ATOMIC_RELAXED);
 		t.collections += __atomic_load_n(&s->collections, __ATOMIC_RELAXED);
@@ -284,9 +329,9 @@ static Process *queue_take(struct sched_queue *q)
 	return p;
 }
 
-static bool is_active(const struct sched *s)
+static bool is_active(const struct sched_queue *q)
 {
-	return s->id <= atomic_load(&scheds.active);
+	return q->id <= atomic_load(&scheds.active);
 }
 
 /* The first that is not bound, the most urgent first. Queue lock held. */
@@ -331,12 +376,12 @@ static Process *steal(struct sched *s)
 	unsigned active = atomic_load(&scheds.active);
 
 	for (unsigned i = 1; i < active; i++) {
-		struct sched *victim = scheds.all[(s->id - 1 + i) % active];
+		struct sched_queue *victim = &scheds.queues[(s->id - 1 + i) % active];
 		Process *p;
 
-		if (atomic_load(&victim->queue->length) == 0)
+		if (atomic_load(&victim->length) == 0)
 			continue;
-		p = queue_steal(victim->queue, s->queue);
+		p = queue_steal(victim, s->queue);
 		if (p != NULL)
 			return p;
 	}
@@ -345,9 +390,8 @@ static Process *steal(struct sched *s)
 
 /* ---- waking schedulers */
 
-static bool wake_sched(struct sched *s)
+static bool wake_sched(struct sched_queue *q)
 {
-	struct sched_queue *q = s->queue;
 	bool woken;
 
 	lock_acquire(&q->lock);
@@ -364,9 +408,9 @@ static bool wake_sched(struct sched *s)
 }
 
 /* Round robin. */
-static struct sched *next_sched(void)
+static struct sched_queue *next_queue(void)
 {
-	return scheds.all[atomic_fetch_add_explicit(&scheds.next, 1, memory_order_relaxed) % atomic_load(&scheds.active)];
+	return &scheds.queues[atomic_fetch_add_explicit(&scheds.next, 1, memory_order_relaxed) % atomic_load(&scheds.active)];
 }
 
 /* After something was queued. */
@@ -379,7 +423,7 @@ static void wake_one(void)
 		return;
 	first = atomic_fetch_add_explicit(&scheds.next, 1, memory_order_relaxed);
 	for (unsigned i = 0; i < active; i++)
-		if (wake_sched(scheds.all[(first + i) % active]))
+		if (wake_sched(&scheds.queues[(first + i) % active]))
 			return;
 }
 
@@ -394,8 +438,8 @@ static void nudge(Process *running)
 
 void sched_kick(unsigned id)
 {
-	if (scheds.all[id - 1] != self)
-		wake_sched(scheds.all[id - 1]);
+	if (!sched_on_duty() || self->id != id)
+		wake_sched(queue_of(id));
 }
 
 static void enqueue_here(struct sched *s, Process *p)
@@ -410,28 +454,29 @@ static void enqueue_here(struct sched *s, Process *p)
 		nudge(s->current);
 }
 
-static void enqueue_there(struct sched *s, Process *p)
+static void enqueue_there(struct sched_queue *q, Process *p)
 {
 	bool bound = p->bound; /* once in the queue, it may run at once */
 
-	queue_put(s->queue, p);
-	if (atomic_load(&scheds.idle) == 0 && is_active(s))
+	queue_put(q, p);
+	if (atomic_load(&scheds.idle) == 0 && is_active(q))
 		return;
-	if (!wake_sched(s) && !bound)
+	if (!wake_sched(q) && !bound)
 		wake_one();
 }
 
 void sched_enqueue(Process *p)
 {
-	struct sched *s = atomic_load_explicit(&p->sched, memory_order_relaxed);
+	unsigned id = atomic_load_explicit(&p->scheduler, memory_order_relaxed);
 
-	if (self != NULL && (!p->bound || s == self)) {
+	if (sched_on_duty() && (!p->bound || id == self->id)) {
 		enqueue_here(self, p);
 		return;
 	}
-	if (s == NULL || (!p->bound && !is_active(s)))
-		s = next_sched();
-	enqueue_there(s, p);
+	if (id == 0 || (!p->bound && !is_active(queue_of(id))))
+		enqueue_there(next_queue(), p);
+	else
+		enqueue_there(queue_of(id), p);
 }
 
 void sched_wake(Process *p, bool message)
@@ -470,7 +515,7 @@ static void lift_queued(Process *p)
 	bool found = false;
 
 	for (unsigned i = 0; i < scheds.count && !found; i++) {
-		struct sched_queue *q = scheds.all[i]->queue;
+		struct sched_queue *q = &scheds.queues[i];
 
 		lock_acquire(&q->lock);
 		found = lift(q, p, level_of(p));
@@ -539,112 +584,13 @@ void process_unblock(Process *p)
 		sched_enqueue(p);
 }
 
-/* ---- the world: schedulers that may run a process */
-
-static void world_leave(void)
-{
-	lock_acquire(&scheds.world.lock);
-	scheds.world.active--;
-	if (atomic_load(&scheds.world.stop))
-		cond_broadcast(&scheds.world.cond);
-	lock_release(&scheds.world.lock);
-}
-
-static void world_enter(void)
-{
-	lock_acquire(&scheds.world.lock);
-	while (atomic_load(&scheds.world.stop))
-		cond_wait(&scheds.world.cond, &scheds.world.lock);
-	scheds.world.active++;
-	lock_release(&scheds.world.lock);
-}
-
-static void apart_leave(void)
-{
-	lock_acquire(&scheds.world.lock);
-	scheds.world.apart--;
-	if (scheds.world.stopping > 0)
-		cond_broadcast(&scheds.world.cond);
-	lock_release(&scheds.world.lock);
-}
-
-static void apart_enter(void)
-{
-	lock_acquire(&scheds.world.lock);
-	while (scheds.world.stopping > 0)
-		cond_wait(&scheds.world.cond, &scheds.world.lock);
-	scheds.world.apart++;
-	lock_release(&scheds.world.lock);
-}
-
-void sched_go_outside(void)
-{
-	if (self == NULL)
-		apart_leave();
-}
-
-void sched_go_inside(void)
-{
-	if (self == NULL)
-		apart_enter();
-}
-
-static void stop_runs(bool stop)
-{
-	atomic_store(&scheds.world.stop, stop);
-	atomic_store(&scheds.runs, stop ? 0 : atomic_load(&scheds.active));
-}
-
-void sched_stop_world(void (*fn)(void *), void *arg)
-{
-	unsigned own = self != NULL ? 1 : 0;
-
-	if (own)
-		world_leave();
-	lock_acquire(&scheds.world.lock);
-	/* the other schedulers go on as long as worker threads do */
-	scheds.world.stopping++;
-	while (scheds.world.apart > 0 || atomic_load(&scheds.world.stop))
-		cond_wait(&scheds.world.cond, &scheds.world.lock);
-	stop_runs(true);
-	while (scheds.world.active > 0)
-		cond_wait(&scheds.world.cond, &scheds.world.lock);
-	lock_release(&scheds.world.lock);
-	fn(arg);
-	lock_acquire(&scheds.world.lock);
-	stop_runs(false);
-	scheds.world.stopping--;
-	scheds.world.active += own;
-	cond_broadcast(&scheds.world.cond);
-	lock_release(&scheds.world.lock);
-}
-
-bool sched_stop_world_within(int64_t wait_ns, void (*fn)(void *arg, bool all_stopped), void *arg)
-{
-	int64_t deadline = clock_monotonic_ns() + wait_ns;
-	unsigned own = self != NULL ? 1 : 0;
-	bool stopped = false;
-
-	stop_runs(true);
-	/* those that run notice it between two slices; the lock may be our own already */
-	while (!stopped && clock_monotonic_ns() < deadline) {
-		thread_yield();
-		if (!lock_try(&scheds.world.lock))
-			continue;
-		stopped = scheds.world.active <= own && scheds.world.apart == 0;
-		lock_release(&scheds.world.lock);
-	}
-	fn(arg, stopped);
-	return stopped;
-}
-
 void sched_set_active(unsigned online, bool only_one)
 {
 	scheds.online = online;
 	worker_set_turns(online);
 	atomic_store(&scheds.active, only_one ? 1 : online);
 	for (unsigned i = 0; i < scheds.count; i++)
-		wake_sched(scheds.all[i]);
+		wake_sched(&scheds.queues[i]);
 }
 
 /* ---- idling */
@@ -652,7 +598,7 @@ void sched_set_active(unsigned online, bool only_one)
 static bool anything_queued(void)
 {
 	for (unsigned i = 0; i < atomic_load(&scheds.active); i++)
-		if (atomic_load(&scheds.all[i]->queue->length) != 0)
+		if (atomic_load(&scheds.queues[i].length) != 0)
 			return true;
 	return false;
 }
@@ -676,8 +622,8 @@ static void sleep_idle(struct sched *s, bool aside)
 	int64_t deadline = earlier(timer_wheel_deadline_ns(s->wheel), batch_deadline_ns());
 	int64_t since = clock_monotonic_ns();
 
-	atomic_store_explicit(&s->idle_since_ns, since, memory_order_relaxed);
-	if (q->spins && !aside)
+	atomic_store_explicit(&q->idle_since_ns, since, memory_order_relaxed);
+	if (s->spins && !aside)
 		spin(q, since);
 	lock_acquire(&q->lock);
 	while (!q->wake && (aside || atomic_load(&q->length) == 0)) {
@@ -686,11 +632,11 @@ static void sleep_idle(struct sched *s, bool aside)
 		else if (!cond_wait_until(&q->cond, &q->lock, deadline))
 			break;
 	}
-	q->spins = scheds.may_spin && q->wake && q->woken_ns - since < SPIN_NS;
+	s->spins = scheds.may_spin && q->wake && q->woken_ns - since < SPIN_NS;
 	lock_release(&q->lock);
 	batch_hand_over_old();
-	atomic_fetch_add_explicit(&s->idle_ns, clock_monotonic_ns() - since, memory_order_relaxed);
-	atomic_store(&s->idle_since_ns, 0);
+	atomic_fetch_add_explicit(&q->idle_ns, clock_monotonic_ns() - since, memory_order_relaxed);
+	atomic_store(&q->idle_since_ns, 0);
 	slice_clock_wake();
 }
 
@@ -698,24 +644,24 @@ static void sleep_idle(struct sched *s, bool aside)
 static void sleep_outside(struct sched *s, bool aside)
 {
 	micro_enter(s, MICRO_SLEEP);
-	world_leave();
+	sched_world_leave(s);
 	sleep_idle(s, aside);
-	world_enter();
+	sched_world_enter(s);
 	micro_enter(s, MICRO_OTHER);
 }
 
 int64_t sched_idle_ns(unsigned id)
 {
-	const struct sched *s = sched_get(id);
-	int64_t since = atomic_load_explicit(&s->idle_since_ns, memory_order_relaxed);
-	int64_t idle = atomic_load_explicit(&s->idle_ns, memory_order_relaxed);
+	const struct sched_queue *q = queue_of(id);
+	int64_t since = atomic_load_explicit(&q->idle_since_ns, memory_order_relaxed);
+	int64_t idle = atomic_load_explicit(&q->idle_ns, memory_order_relaxed);
 
 	return since != 0 ? idle + clock_monotonic_ns() - since : idle;
 }
 
 bool sched_is_busy(unsigned id)
 {
-	return atomic_load(&sched_get(id)->idle_since_ns) == 0;
+	return atomic_load(&queue_of(id)->idle_since_ns) == 0;
 }
 
 static void set_sleeping(struct sched_queue *q, bool sleeping)
@@ -750,7 +696,7 @@ static Process *idle(struct sched *s)
 		sleep_outside(s, false);
 	}
 	announce_idle(s->queue, false);
-	if (p == NULL && is_active(s)) {
+	if (p == NULL && is_active(s->queue)) {
 		p = queue_take(s->queue);
 		if (p == NULL)
 			p = steal(s);
@@ -782,7 +728,7 @@ static void stand_aside(struct sched *s)
 
 	set_sleeping(s->queue, true);
 	while ((p = take_unbound(s->queue)) != NULL)
-		enqueue_there(next_sched(), p);
+		enqueue_there(next_queue(), p);
 	sleep_outside(s, true);
 	set_sleeping(s->queue, false);
 	/* Who looked for an idle scheduler meanwhile may have taken s for one. */
@@ -818,13 +764,13 @@ static bool end_running(Process *p, uint32_t how, uint32_t unless)
 static void requeue(struct sched *s, Process *p)
 {
 	uint32_t state = atomic_load_explicit(&p->state, memory_order_relaxed), next, n;
-	struct sched *to = p->bound ? atomic_load(&p->sched) : s;
+	bool elsewhere = !sched_on_duty() || (p->bound && atomic_load(&p->scheduler) != s->id);
 
 	do
 		next = (state & ~(uint32_t)PS_RUNNING) | PS_RUNNABLE;
 	while (!atomic_compare_exchange_weak(&p->state, &state, next));
-	if (to != s) {
-		enqueue_there(to, p);
+	if (elsewhere) {
+		sched_enqueue(p);
 		return;
 	}
 	n = queue_put(s->queue, p);
@@ -842,7 +788,7 @@ static void account(struct sched *s, Process *p)
 	p->reds_left = SCHED_REDS;
 	p->reds_kept = 0;
 	count_more(&s->reds_done, (uint64_t)used);
-	s->queue->timer_reds -= used;
+	s->timer_reds -= used;
 }
 
 void sched_leave(Process *p)
@@ -855,41 +801,30 @@ void sched_leave(Process *p)
 	s->current = NULL;
 }
 
-/* ---- time slices on a worker */
+/* ---- ends of processes on a worker thread */
 
 struct apart_job {
 	struct worker_job job; /* first */
 	Process *p;
+	void (*end)(Process *p);
 };
 
 static void run_apart(struct worker_job *job)
 {
-	Process *p = ((struct apart_job *)job)->p;
-	bool (*apart)(Process *p) = p->apart;
-	uint32_t state;
-	bool lives;
+	struct apart_job a = *(struct apart_job *)job;
 
 	mem_free(job);
-	p->apart = NULL;
-	apart_enter();
-	lives = apart(p);
+	sched_world_enter_apart();
+	a.end(a.p);
 	atomic_fetch_sub_explicit(&sched_others, 1, memory_order_release);
-	apart_leave();
-	if (!lives)
-		return;
-	p->reds_done += (uint64_t)(p->reds_left < SCHED_REDS ? SCHED_REDS - p->reds_left : 1);
-	p->reds_left = SCHED_REDS;
-	state = atomic_load_explicit(&p->state, memory_order_relaxed);
-	while (!atomic_compare_exchange_weak(&p->state, &state, (state & ~(uint32_t)PS_RUNNING) | PS_RUNNABLE))
-		;
-	sched_enqueue(p);
+	sched_world_leave_apart();
 }
 
-void sched_run_apart(Process *p)
+void sched_end_apart(Process *p, void (*end)(Process *p))
 {
 	struct apart_job *a = mem_alloc(sizeof(*a));
 
-	*a = (struct apart_job){ .job.run = run_apart, .p = p };
+	*a = (struct apart_job){ .job.run = run_apart, .p = p, .end = end };
 	sched_leave(p);
 	atomic_fetch_add_explicit(&sched_others, 1, memory_order_relaxed);
 	worker_submit(WORKER_BOUNDED, &a->job);
@@ -977,7 +912,7 @@ static enum run_result run_slice(struct sched *s, Process *p)
 		p->reds_kept = 0;
 		if (atomic_load(&scheds.idle) > 0 && atomic_load(&s->queue->length) > 0)
 			wake_one();
-		if (p->reds_left <= 0 || (atomic_load(&p->state) & PS_SIGNALS) || s->id > atomic_load(&scheds.runs))
+		if (p->reds_left <= 0 || (atomic_load(&p->state) & PS_SIGNALS) || s->id > atomic_load(&sched_world_runs))
 			break;
 		r = sched_run_process(s, p);
 	}
@@ -988,14 +923,10 @@ static void end_slice(struct sched *s, Process *p, enum run_result r)
 {
 	if (r == RUN_EXITED)
 		return;
-	if (p->apart == NULL && r != RUN_YIELD && !come_to_rest(p))
+	if (r != RUN_YIELD && !come_to_rest(p))
 		return;
 	if (unlikely(s->watch != WATCH_NOTHING))
 		watch_end(p, r != RUN_YIELD);
-	if (unlikely(p->apart != NULL)) {
-		sched_run_apart(p);
-		return;
-	}
 	account(s, p);
 	s->current = NULL;
 	if (r == RUN_WAIT && end_running(p, PS_WAITING, PS_SIGNALS | PS_TIMEOUT))
@@ -1029,7 +960,7 @@ static void run_process(struct sched *s, Process *p)
 	s->current = p;
 	p->woken_from = before;
 	if (!p->bound)
-		atomic_store_explicit(&p->sched, s, memory_order_relaxed);
+		atomic_store_explicit(&p->scheduler, s->id, memory_order_relaxed);
 	p->reds_left = SCHED_REDS;
 	p->reds_kept = 0;
 	count_more(&s->switches, 1);
@@ -1070,25 +1001,32 @@ static void renew_watch(struct sched *s)
 
 void sched_watch_all(void)
 {
-	for (unsigned i = 0; i < scheds.count; i++)
-		renew_watch(scheds.all[i]);
+	for (unsigned id = 1; id <= scheds.count; id++)
+		renew_watch(sched_get(id));
 }
 
 void sched_trace(bool on)
 {
 	trace_active = on;
-	for (unsigned i = 0; i < scheds.count; i++)
-		if (scheds.all[i]->watch < WATCH_MESSAGES && on)
-			scheds.all[i]->watch = WATCH_MESSAGES;
+	for (unsigned id = 1; id <= scheds.count; id++)
+		if (sched_get(id)->watch < WATCH_MESSAGES && on)
+			sched_get(id)->watch = WATCH_MESSAGES;
 }
 
 static void run_timers(struct sched *s)
 {
-	if (++s->queue->timer_runs % WATCH_RUNS == 0)
+	if (++s->timer_runs % WATCH_RUNS == 0)
 		renew_watch(s);
-	s->queue->timer_reds = TIMER_REDS;
+	s->timer_reds = TIMER_REDS;
 	if (timer_wheel_deadline_ns(s->wheel) != 0)
 		timer_wheel_run(s->wheel, clock_monotonic_ns());
+}
+
+/* The thread has a scheduler. */
+static void begin(struct sched *s)
+{
+	sched_world_enter(s);
+	renew_watch(s);
 }
 
 static void *run_sched(void *arg)
@@ -1096,22 +1034,26 @@ static void *run_sched(void *arg)
 	struct sched *s = arg;
 
 	self = s;
-	renew_watch(s);
-	world_enter();
+	if (sched_on_duty())
+		begin(s);
 	for (;;) {
 		Process *p;
 
-		if (unlikely(s->id > atomic_load_explicit(&scheds.runs, memory_order_relaxed))) {
-			world_leave();
-			world_enter();
-			if (!is_active(s)) {
+		if (unlikely(!sched_on_duty())) {
+			sched_lend_rest(s);
+			begin(s);
+		}
+		if (unlikely(s->id > atomic_load_explicit(&sched_world_runs, memory_order_relaxed))) {
+			sched_world_leave(s);
+			sched_world_enter(s);
+			if (!is_active(s->queue)) {
 				run_timers(s);
 				stand_aside(s);
 				continue;
 			}
 		}
-		s->queue->timer_reds -= TIMER_REDS / TIMER_SLICES;
-		if (s->queue->timer_reds <= 0)
+		s->timer_reds -= TIMER_REDS / TIMER_SLICES;
+		if (s->timer_reds <= 0)
 			run_timers(s);
 		p = queue_take(s->queue);
 		if (p == NULL) {
@@ -1132,12 +1074,12 @@ static void *run_sched(void *arg)
 
 int sched_start(void)
 {
-	for (unsigned i = 0; i < scheds.count; i++) {
+	for (unsigned id = 1; id <= scheds.count; id++) {
 		char name[16];
 		int error;
 
-		snprintf(name, sizeof(name), "sched_%u", scheds.all[i]->id);
-		error = thread_start(name, run_sched, scheds.all[i]);
+		snprintf(name, sizeof(name), "sched_%u", id);
+		error = thread_start(name, run_sched, sched_get(id));
 		if (error != 0)
 			log_refused("start a scheduler thread", -error);
 	}
@@ -1162,3 +1104,10 @@ void sched_halt(int status)
 	fflush(NULL);
 	_exit(status);
 }
+
+/* For who reads our memory from outside. */
+static const uint32_t layout_numbers[] = {
+#define LAYOUT_SCHEDULERS LAYOUT_NUMBER
+#include "layout.def"
+};
+LAYOUT_PART(layout_schedulers, scheds);

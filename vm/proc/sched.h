@@ -15,7 +15,6 @@ enum run_result {
 	RUN_WAIT,    /* message_wait said so: PS_WAITING */
 	RUN_BLOCK,   /* exc_wait: PS_BLOCKED */
 	RUN_EXITED,  /* process_exit was called */
-	RUN_APART,   /* call_collect_gc: a worker goes on with it, see process.apart */
 };
 
 /* What somebody watches through probes, of what a slice does often. */
@@ -24,6 +23,7 @@ enum sched_watch { WATCH_NOTHING, WATCH_MESSAGES /* and slices */, WATCH_CALLS /
 /* What it spends its time on. Ports and files are served by other threads, or within a native function. */
 enum micro_state { MICRO_OTHER, MICRO_EMULATOR, MICRO_GC, MICRO_SLEEP, MICRO_STATES };
 
+/* A thread that runs processes, and the scheduler that it has. */
 struct sched {
 	unsigned id;         /* from 1, as system_info(scheduler_id) */
 	Process *current;
@@ -32,14 +32,22 @@ struct sched {
 	double f[F_REGS];
 	uint64_t reds_done;  /* statistics; written by its thread alone */
 	uint64_t switches, collections, reclaimed_words;
-	_Atomic int64_t idle_ns, idle_since_ns; /* slept so far; since when it sleeps, or 0 */
 	struct {             /* see proc/micro.h */
 		int64_t ns[MICRO_STATES], since_ns;
 		uint8_t state;
 	} micro;
+	bool told_active;    /* system_profile's receiver was told since its last sleep that it is active */
 	uint64_t efile_tag;  /* counter of file operations, {id, efile_tag} */
 	struct sched_queue *queue; /* private to sched.c */
 	struct timer_wheel *wheel; /* private to timer.c */
+	int32_t timer_reds;  /* until the next look at the timers */
+	uint32_t timer_runs; /* looks so far */
+	bool spins;          /* waits before its next sleep */
+	_Atomic uint32_t lent; /* private to sched_lend.c */
+	uint32_t loans;      /* nested */
+	uint8_t part;        /* private to sched_world.c */
+	struct sched *next_resting; /* private to sched_lend.c */
+	struct sched *next_thread;  /* private to sched.c */
 };
 
 /* Wired in main.c before sched_start: runs p until its slice ends. X registers are loaded and saved by it. */
@@ -58,7 +66,16 @@ unsigned sched_active(void);
 /* From the end of this stop of the world on only the first `online` run processes; or only the first. Called by what sched_stop_world runs. */
 void sched_set_active(unsigned online, bool only_one);
 struct sched *sched_self(void); /* of this thread; NULL elsewhere */
+/* The thread that has that scheduler now. NULL: there is none of that id. */
 struct sched *sched_get(unsigned id);
+/* What p, which runs here, does between these two may last long: when it does, another thread takes this scheduler over, so that others run.
+ * The caller holds no ETS table: it may have been held without a lock (sched_is_alone). They may be nested. Elsewhere than on a scheduler:
+ * nothing. */
+void sched_lend(void);
+/* When it was taken over, this thread is none of a scheduler any more: p goes on here until its time slice ends, which is at its next call. */
+void sched_reclaim(void);
+/* Has this thread a scheduler, which it has not lent? Else it is no scheduler to others, whatever sched_self says. */
+bool sched_on_duty(void);
 /* Makes p runnable (already marked so). Any thread. */
 void sched_enqueue(Process *p);
 /* p has got a signal (a message or another) or a time-out: makes it runnable when it sleeps. Any thread. */
@@ -73,15 +90,15 @@ void sched_kick(unsigned id);
  * is gone. Called from a scheduler. */
 bool sched_hold(Process *p, Term pid);
 void sched_let_go(Process *p);
-/* p, which runs here and keeps PS_RUNNING, leaves its scheduler: a worker thread (proc/worker.h) calls p->apart(p), which returns false when
- * it has ended p, and puts it back into a run queue. Signals wait meanwhile, as they do in a time slice, and the world does not stop. The
- * caller must not touch p any more. */
-void sched_run_apart(Process *p);
-/* Within p->apart, before and after what takes long and only reads p's terms: the world may be stopped meanwhile. On a scheduler: nothing. */
+/* p, which runs here and keeps PS_RUNNING, leaves its scheduler: a worker thread (proc/worker.h) calls end(p), which ends it. The world does not
+ * stop meanwhile. The caller must not touch p any more. */
+void sched_end_apart(Process *p, void (*end)(Process *p));
+/* With the scheduler lent, before and after what takes long and only reads p's terms: the world may be stopped meanwhile. Else: nothing. */
 void sched_go_outside(void);
 void sched_go_inside(void);
 /* How many threads besides one scheduler may run natives or end processes: the other schedulers, and the worker threads that
- * sched_run_apart has given a process to. Only a scheduler adds to it, between two time slices or when its process ends. */
+ * sched_end_apart has given a process to, or which have lent their scheduler. It becomes more than 0 only between two time slices, when a process
+ * ends, and by sched_lend. */
 extern atomic_uint sched_others;
 /* Asked by a native: does nobody else run any, until it returns? What others did before is seen. */
 static inline bool sched_is_alone(void)

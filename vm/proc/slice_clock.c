@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every PERIOD_MS the clock looks which schedulers are in the time slice that they were in at the look before, and takes away the
- * reductions that are left of it, so that the process gives way at its next call. A slice lasts at most two periods and one native then.
+ * reductions that are left of it, so that the process gives way at its next call. A slice lasts at most two periods and one native then. A native
+ * that lasts as long itself has lent its scheduler, which is given to another thread.
  * Invariant: the clock rests only while no scheduler is busy; one that becomes busy wakes it. */
 #include "proc/slice_clock.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/lock.h"
-#include "proc/sched.h"
+#include "proc/sched_lend.h"
 
 enum { PERIOD_MS = 1, IDLE_LOOKS = 16 /* so many in vain before the clock rests */ };
 
@@ -15,7 +16,10 @@ static struct {
 	struct lock lock;
 	struct cond cond;
 	_Atomic bool rests;
-	uint64_t *slices;    /* by scheduler: its count of slices at the last look */
+	struct look {
+		uint64_t slices; /* its count of slices */
+		uint32_t lent;   /* see proc/sched_lend.h */
+	} *looks;            /* by scheduler: what was seen at the last look */
 } slice_clock;
 
 void slice_clock_init(void)
@@ -76,8 +80,10 @@ static void *run_clock(void *arg)
 		idle = is_any_busy() ? 0 : idle + 1;
 		if (idle >= IDLE_LOOKS)
 			rest();
-		for (unsigned id = 1; id <= sched_count(); id++)
-			end_long_slice(sched_get(id), &slice_clock.slices[id - 1]);
+		for (unsigned id = 1; id <= sched_count(); id++) {
+			end_long_slice(sched_get(id), &slice_clock.looks[id - 1].slices);
+			sched_lend_look(sched_get(id), &slice_clock.looks[id - 1].lent);
+		}
 	}
 	return NULL;
 }
@@ -86,7 +92,7 @@ void slice_clock_start(void)
 {
 	int error;
 
-	slice_clock.slices = mem_zalloc(sched_count() * sizeof(*slice_clock.slices));
+	slice_clock.looks = mem_zalloc(sched_count() * sizeof(*slice_clock.looks));
 	error = thread_start("slice_clock", run_clock, NULL);
 	if (error != 0)
 		log_refused("start the clock of time slices", -error);

@@ -231,7 +231,7 @@ static void start(struct timer_wheel *w, struct timer *t)
 		w->now = timer_now_ms(); /* nothing was waiting: nothing to step through */
 	place(w, t);
 	set_count(w, get_count(w) + 1);
-	sooner = sched_self() == NULL;
+	sooner = !sched_on_duty();
 	lock_release(&w->lock);
 	if (sooner && sched_get(w->sched) != NULL)
 		sched_kick(w->sched);

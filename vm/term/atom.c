@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/lock.h"
 #include "base/log.h"
+#include "layout.h"
 
 enum { SEGMENT_BITS = 12, SEGMENT_SIZE = 1 << SEGMENT_BITS, SEGMENTS = ATOM_TABLE_MAX / SEGMENT_SIZE };
 
@@ -25,12 +26,12 @@ enum { NOT_LATIN1 = UINT16_MAX };
 
 static struct {
 	struct rwlock lock;
-	struct atom *segments[SEGMENTS];
 	atomic_uint count;
 	uint32_t limit;
 	atomic_size_t text_bytes; /* of all names, with their NULs */
 	uint32_t *buckets;
 	uint32_t bucket_mask;
+	struct atom *segments[SEGMENTS];
 } atoms;
 
 /* What this thread looked up lately, by hash (index + 1): most names come again, and a look at the table writes the lock's word. */
@@ -320,3 +321,10 @@ uint32_t atom_count(void)
 {
 	return atomic_load_explicit(&atoms.count, memory_order_acquire);
 }
+
+/* For who reads our memory from outside. */
+static const uint32_t layout_numbers[] = {
+#define LAYOUT_ATOMS LAYOUT_NUMBER
+#include "layout.def"
+};
+LAYOUT_PART(layout_atoms, atoms);

@@ -19,12 +19,11 @@ _Atomic int64_t watch_gc_sleep_ms;
 static _Atomic Term ports_pid = NIL;
 static _Atomic uint32_t ports_time;
 
-/* Of this scheduler. */
+/* Of this thread's time slice. */
 static _Thread_local struct {
 	int64_t slice_ns, gc_ns; /* when it began */
 	Term place[4];       /* where the slice began, in place_term */
 	Term place_term;
-	bool told_active;    /* since its last sleep */
 } here;
 
 /* ---- who watches */
@@ -199,17 +198,21 @@ static void tell_scheduler(unsigned id, Term state, uint32_t active)
 /* Whoever profiles would keep himself busy with what it takes to hear of it: a scheduler is at work when it runs another. */
 static void note_work(void)
 {
-	if (here.told_active)
+	struct sched *s = sched_self();
+
+	if (s->told_active)
 		return;
-	here.told_active = true;
-	tell_scheduler(sched_self()->id, am_active, atomic_fetch_add(&active_schedulers, 1) + 1);
+	s->told_active = true;
+	tell_scheduler(s->id, am_active, atomic_fetch_add(&active_schedulers, 1) + 1);
 }
 
 void watch_sched_idle(unsigned id)
 {
-	if (!here.told_active)
+	struct sched *s = sched_self();
+
+	if (!s->told_active)
 		return;
-	here.told_active = false;
+	s->told_active = false;
 	if (profile.scheduler)
 		tell_scheduler(id, am_inactive, atomic_fetch_sub(&active_schedulers, 1) - 1);
 	else

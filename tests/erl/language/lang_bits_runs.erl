@@ -8,6 +8,8 @@
 %% expect: words {3,3,3} {0,0,0} no
 %% expect: calls 6 of u16/2
 %% expect: big 1152921504606846986
+%% expect: others [{576460752303423515,0},{6.5,0},{badarith,{erlang,'+',[a,1]}},{0,19}]
+%% expect: traced [{u8,[[1,2],0]},{u8,[[2],1]},{u8,[[],3]}]
 main() ->
     Inputs = [{Skip, Bits} || Skip <- lists:seq(0, 7), Bits <- lists:seq(0, 70)],
     io:format("~w~n", [[check(Fixed, Sized, Inputs) || {Fixed, Sized} <- pairs()]]),
@@ -15,7 +17,28 @@ main() ->
     io:format("words ~w ~w ~w~n", [words(<<"abcab", 1, "abc", 2, "ab", 3, "abcab">>, {0, 0, 0}), words(<<>>, {0, 0, 0}),
                                    try words(<<"ab", 5:3>>, {0, 0, 0}) catch error:function_clause -> no end]),
     io:format("calls ~w of u16/2~n", [traced_calls()]),
-    io:format("big ~w~n", [u16(<<5:16, 5:16>>, 1 bsl 60)]).
+    io:format("big ~w~n", [u16(<<5:16, 5:16>>, 1 bsl 60)]),
+    io:format("others ~w~n", [[u8(binary:copy(<<255>>, 3), (1 bsl 59) - 738), u8(<<1, 2, 3>>, 0.5), failed(), u8(<<4, 6, 5:3>>, 0)]]),
+    io:format("traced ~w~n", [traced()]).
+
+failed() -> try u8(<<1>>, id(a)) catch error:Why:Trace -> {Why, list_to_tuple(lists:sublist(tuple_to_list(hd(Trace)), 3))} end.
+
+id(X) -> X.
+
+%% A trace that begins while the loop runs.
+traced() ->
+    Me = self(),
+    P = spawn_link(fun() -> receive go -> Me ! {done, u8(<<1, 2>>, 0)} end end),
+    erlang:trace(P, true, [call]),
+    erlang:trace_pattern({?MODULE, u8, 2}, true, [local]),
+    P ! go,
+    receive {done, {3, 0}} -> ok end,
+    Seen = traces(3),
+    erlang:trace_pattern({?MODULE, u8, 2}, false, [local]),
+    Seen.
+
+traces(0) -> [];
+traces(N) -> receive {trace, _, call, {_, F, [B, A]}} -> [{F, [binary_to_list(B), A]} | traces(N - 1)] end.
 
 pairs() ->
     [{fun u8/2, sized(8, big, unsigned)}, {fun s8/2, sized(8, big, signed)},

@@ -2,6 +2,7 @@
 %% erlang:phash2 gives the same values everywhere.
 -module(lang_phash2).
 -export([main/0]).
+-compile(nowarn_deprecated_function).
 
 main() ->
     [erlang:display(erlang:phash2(T))
@@ -18,7 +19,12 @@ main() ->
     erlang:display(erlang:phash2(maps:from_list([{I, I} || I <- lists:seq(1, 1000)]))),
     Ts = terms(20000, 17, []),
     erlang:display(erlang:phash2([erlang:phash2(T) || T <- Ts])),
-    erlang:display(lists:foldl(fun(T, A) -> (A * 31 + erlang:phash2(T)) band 16#ffffffffffff end, 0, Ts)).
+    erlang:display(lists:foldl(fun(T, A) -> (A * 31 + erlang:phash2(T)) band 16#ffffffffffff end, 0, Ts)),
+    %% the older hash of all of them, and of parts of binaries from every bit of a byte on
+    erlang:display(lists:foldl(fun(T, A) -> (A * 31 + erlang:phash(T, 1 bsl 32)) band 16#ffffffffffff end, 0, Ts)),
+    erlang:display(lists:sum([erlang:phash(part(Skip, N), 1 bsl 32) || Skip <- lists:seq(0, 8), N <- lists:seq(0, 90)])).
+
+part(Skip, N) -> <<_:Skip, Part:N/bits, _/bits>> = <<"parts of a binary">>, Part.
 
 %% A large set of terms out of a congruential generator.
 terms(0, _, A) -> A;
@@ -105,3 +111,5 @@ next(S) -> (S * 1103515245 + 12345) band 16#7fffffff.
 %% expect: 66609305
 %% expect: 11289653
 %% expect: 134697199359060
+%% expect: 55056916070687
+%% expect: 1672798086840

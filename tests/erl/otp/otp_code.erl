@@ -19,7 +19,19 @@ main() ->
     erlang:display(erlang:system_info(process_count) - Count),
     [exit(P, stop) || {P, _} <- Ended],
     [receive {'DOWN', R, process, _, stop} -> ok end || {_, R} <- Ended],
-    erlang:display(erlang:system_info(process_count) - Count).
+    erlang:display(erlang:system_info(process_count) - Count),
+    erlang:display(chunks()).
+
+%% A chunk is part of the file's own binary, which may begin at any bit.
+chunks() ->
+    Chunk = fun(Beam, Id) -> try erts_internal:beamfile_chunk(Beam, Id) catch error:E -> E end end,
+    Long = binary:copy(<<"0123456789">>, 10),
+    Form = <<"BEAM", "Shrt", 3:32, "abc", 0, "Long", 100:32, Long/binary, "None", 0:32>>,
+    Beam = <<"FOR1", (byte_size(Form)):32, Form/binary>>,
+    <<_:3, Moved/bitstring>> = <<5:3, Beam/binary>>,
+    true = binary:referenced_byte_size(Chunk(Beam, "Long")) >= byte_size(Beam),
+    [{Chunk(B, "Shrt"), Chunk(B, "Long") =:= Long, [Chunk(B, Id) || Id <- ["None", "Else", "Sho", "Short", [$S, 256, $r, $t], <<"Shrt">>,
+        ["Sh", $r, $t], "Shr" ++ $t]]} || B <- [Beam, Moved, binary:part(Beam, 0, byte_size(Beam) - 1), <<Beam/binary, 0>>, x]].
 
 beam(M) ->
     A = erl_anno:new(1),
@@ -35,3 +47,4 @@ beam(M) ->
 %% expect: {{name,[]},{module,code_a},{arity,0}}
 %% expect: 100
 %% expect: 0
+%% expect: [{<<"abc">>,true,[undefined,undefined,badarg,badarg,badarg,badarg,badarg,badarg]},{<<"abc">>,true,[undefined,undefined,badarg,badarg,badarg,badarg,badarg,badarg]},{undefined,false,[undefined,undefined,badarg,badarg,badarg,badarg,badarg,badarg]},{<<"abc">>,true,[undefined,undefined,badarg,badarg,badarg,badarg,badarg,badarg]},{badarg,false,[badarg,badarg,badarg,badarg,badarg,badarg,badarg,badarg]}]

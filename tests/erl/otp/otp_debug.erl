@@ -18,6 +18,7 @@ main() ->
     d(Copy =:= Mixed),
     {_, Fun, _, _, _, _, _} = Copy,
     d(Fun() =:= Map),
+    d(graphs()),
     [{depth, _}, {arrays, _, []}, {bitmaps, Bitmaps, Of}, {leafs, 1000, At}] = erts_debug:map_info(Map),
     d({lists:sum(tuple_to_list(Of)) =:= Bitmaps, lists:sum(tuple_to_list(At))}),
     d(length(erts_internal:map_hashmap_children(Map)) > 1),
@@ -68,6 +69,34 @@ collide(Names) ->
     [ets:delete(Name) || Name <- [otp_debug, other | Names], ets:whereis(Name) =/= undefined],
     {length(Names), Left =:= [[{name, Name}] || Name <- Names -- [Second]]}.
 
+%% Terms whose parts are shared at random, some behind a collection, in whatever order they stand in memory.
+graphs() ->
+    _ = rand:seed(exsss, {1, 2, 3}),
+    Long = [lists:seq(1, 3000), lists:reverse(lists:seq(1, 3000)), [{N, [N]} || N <- lists:seq(1, 3000)]],
+    Graphs = [grow(rand:uniform(400), parts(60, [x, atom_to_list(x), rand:uniform()]), []) || _ <- lists:seq(1, 200)] ++
+        [[L | T] || L <- Long, T <- Long] ++ [{lists:last(Long), Tail} || Tail <- tails(lists:last(Long))],
+    erlang:phash2([graph(T) || T <- Graphs]).
+
+tails([_ | T]) -> [T, lists:nthtail(1500, T)].
+
+%% Small ones, each of at most four levels.
+parts(0, Parts) -> Parts;
+parts(N, Parts) -> parts(N - 1, Parts ++ [{one(lists:sublist(Parts, 3 + N rem 4 * 10)), [one(lists:sublist(Parts, 3))]}]).
+
+one(Parts) -> lists:nth(rand:uniform(length(Parts)), Parts).
+
+grow(0, _, T) -> T;
+grow(100, Parts, T) -> erlang:garbage_collect(), grow(99, Parts, T);
+grow(N, Parts, T) ->
+    grow(N - 1, Parts, case rand:uniform(3) of 1 -> [one(Parts) | T]; 2 -> {one(Parts), T, one(Parts)}; 3 -> [T, one(Parts)] end).
+
+graph(T) ->
+    Copy = erts_debug:copy_shared(T, true),
+    persistent_term:put({?MODULE, T}, [T, T]),
+    [Kept, Kept] = persistent_term:get({?MODULE, T}),
+    persistent_term:erase({?MODULE, T}),
+    {erts_debug:size_shared(T), erlang:phash2(Copy) =:= erlang:phash2(T), erlang:phash2(Kept) =:= erlang:phash2(T)}.
+
 copied(Term, Literals) ->
     Copy = erts_debug:copy_shared(Term, Literals),
     {Copy =:= Term, erts_debug:size_shared(Copy)}.
@@ -79,6 +108,7 @@ d(T) -> erlang:display(T).
 %% expect: [{true,206},{true,206}]
 %% expect: true
 %% expect: true
+%% expect: 36151713
 %% expect: {true,1000}
 %% expect: true
 %% expect: [badarg,{badmap,a}]

@@ -23,8 +23,10 @@ main() ->
     world(),
     halt(0).
 
-%% {Name, did we run meanwhile?, is the answer right?}
-long(Name, Native, IsRight) ->
+%% {Name, did we run meanwhile?, is the answer right?} On a busy machine it may end before it gives way: then it is called again.
+long(Name, Native, IsRight) -> long(Name, Native, IsRight, 50).
+
+long(Name, Native, IsRight, Rounds) ->
     Self = self(),
     spawn_link(fun() ->
         garbage_collect(),
@@ -34,7 +36,10 @@ long(Name, Native, IsRight) ->
     end),
     receive begun -> ok end,
     Meanwhile = receive {answer, _} = A -> self() ! A, false after 0 -> true end,
-    receive {answer, Answer} -> io:format("~p~n", [{Name, Meanwhile, IsRight(Answer)}]) end.
+    receive
+        {answer, _} when not Meanwhile, Rounds > 1 -> long(Name, Native, IsRight, Rounds - 1);
+        {answer, Answer} -> io:format("~p~n", [{Name, Meanwhile, IsRight(Answer)}])
+    end.
 
 unicode() ->
     N = 3000000,
@@ -51,8 +56,8 @@ unicode() ->
 terms() ->
     Term = [{N, [a, b, N], #{id => N}} || N <- lists:seq(1, 300000)],
     Key = {?MODULE, key},
-    long(persistent, fun() -> persistent_term:put(Key, Term) end, fun(ok) -> persistent_term:get(Key) =:= Term end),
-    long(persistent_again, fun() -> persistent_term:put(Key, [x | Term]) end, fun(ok) -> tl(persistent_term:get(Key)) =:= Term end),
+    long(persistent, fun() -> persistent_term:erase(Key), persistent_term:put(Key, Term) end, fun(ok) -> persistent_term:get(Key) =:= Term end),
+    long(persistent_again, fun() -> persistent_term:put(Key, x), persistent_term:put(Key, [x | Term]) end, fun(ok) -> tl(persistent_term:get(Key)) =:= Term end),
     true = persistent_term:erase(Key),
     long(hash, fun() -> erlang:phash2(Term) end, fun(H) -> H =:= 37113986 end),
     long(hash_range, fun() -> erlang:phash2(Term, 1 bsl 32) end, fun(H) -> H band 16#7ffffff =:= 37113986 end).
@@ -62,7 +67,7 @@ pattern() ->
     {Answer, _} = re:compile(lists:append(lists:duplicate(150000, "[a-w\\d-x]"))),
     io:format("~p~n", [{pattern, Answer}]).
 
-%% What takes a worker thread does not keep the world from being stopped.
+%% What has lent its scheduler does not keep the world from being stopped.
 world() ->
     Self = self(),
     Binary = binary:copy(<<"abcdefgh">>, 50000000),

@@ -10,6 +10,8 @@
 %% expect: sums []
 %% expect: dictionary []
 %% expect: unique 3000
+%% expect: keys []
+%% expect: refused keys [badarg,badarg,badarg,badarg,badarg,{1},false]
 main() ->
     io:format("dates ~p~n", [[S || S <- seconds(), erlang:posixtime_to_universaltime(S) =/= datetime(S)]]),
     io:format("unsigned ~p~n", [[{N, E} || N <- numbers(), E <- [little, big], not survives(N, E)]]),
@@ -18,7 +20,24 @@ main() ->
     io:format("counters ~p~n", [counted(counters:new(3, [])) ++ refused(counters:new(3, [write_concurrency]))]),
     io:format("sums ~p~n", [[N || N <- [0, 1, 7, 64, 511, 512, 513, 5000], not is_summed(binary:copy(<<"x">>, N))]]),
     io:format("dictionary ~p~n", [[N || N <- [0, 1, 2, 3, 4, 30, 48, 49, 200], not is_listed(N)]]),
-    io:format("unique ~p~n", [length(lists:usort([erlang:unique_integer() || _ <- lists:seq(1, 3000)]))]).
+    io:format("unique ~p~n", [length(lists:usort([erlang:unique_integer() || _ <- lists:seq(1, 3000)]))]),
+    io:format("keys ~p~n", [[{I, K} || I <- [1, 2, 3, 4, 5, 1 bsl 32, (1 bsl 59) - 1], K <- keys(), not is_found(K, I, keyed())]]),
+    io:format("refused keys ~w~n", [[outcome(fun() -> lists:keyfind(K, I, L) end)
+                                     || {K, I, L} <- [{a, 0, []}, {a, -1, [{a}]}, {a, x, []}, {a, 1, [b | c]}, {a, 1 bsl 70, []},
+                                                      {1.0, 1, [x, {1} | y]}, {a, 2, [x, {a}]}]]]).
+
+keys() -> [a, b, 1, 1.0, 2, 2.0, 1 bsl 64, float(1 bsl 64), <<"a">>, "a", {a}, 3, [], #{}].
+
+%% Tuples of several sizes, among them what is none.
+keyed() ->
+    Plain = [x, [], 5, 1.0, <<"ab">>, binary:copy(<<"x">>, 100), #{a => 1}, make_ref(), self(), 1 bsl 70, fun id/1, fun lists:map/2, [a]],
+    Plain ++ [{}, {c}, {c, a}] ++ [list_to_tuple(lists:duplicate(N - 1, c) ++ [K]) || N <- [1, 2, 4], K <- keys()] ++ Plain.
+
+%% As the library finds it, written in Erlang.
+is_found(Key, N, List) ->
+    Found = case [T || T <- List, is_tuple(T), tuple_size(T) >= N, element(N, T) == Key] of [] -> false; [T | _] -> T end,
+    {Found, Found =/= false, case Found of false -> false; _ -> {value, Found} end} =:=
+        {lists:keyfind(Key, N, List), lists:keymember(Key, N, List), lists:keysearch(Key, N, List)}.
 
 signs() ->
     [list_to_integer("-7"), list_to_integer("+7"), binary_to_integer(<<"+0000000000000000007">>),

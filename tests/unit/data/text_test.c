@@ -77,6 +77,27 @@ START_TEST(test_hashes_stop_at_a_limit)
 }
 END_TEST
 
+/* Its elements count, also where they are hashed without being pushed; one that is too long is not looked into. */
+START_TEST(test_hashes_count_elements_of_tuples)
+{
+	enum { ARITY = 100 };
+	bool (*const hashes[])(Term t, int64_t *left, uint32_t *hash) = { phash_within, phash2_within };
+	Term elements[ARITY], t;
+
+	for (int i = 0; i < ARITY; i++)
+		elements[i] = SMALL(i);
+	t = heap_tuple_array(unit_heap(), ARITY, elements);
+	for (size_t i = 0; i < sizeof(hashes) / sizeof(hashes[0]); i++) {
+		int64_t left = 2 * ARITY;
+		uint32_t hash;
+
+		ck_assert(hashes[i](t, &left, &hash));
+		ck_assert_int_le(left, ARITY);
+		ck_assert(!hashes[i](t, &(int64_t){ ARITY / 2 }, &hash));
+	}
+}
+END_TEST
+
 static const struct {
 	double d;
 	const char *text;
@@ -371,6 +392,7 @@ Suite *text_suite(void)
 	tcase_add_test(c, test_phash2_as_stock);
 	tcase_add_test(c, test_phash_as_stock);
 	tcase_add_test(c, test_hashes_stop_at_a_limit);
+	tcase_add_test(c, test_hashes_count_elements_of_tuples);
 	tcase_add_loop_test(c, test_float_text_short_as_stock, 0, sizeof(shortest) / sizeof(shortest[0]));
 	tcase_add_test(c, test_float_shortest_at_every_power);
 	tcase_add_test(c, test_float_read_as_strtod);

@@ -169,6 +169,63 @@ START_TEST(test_walk_start_finds_range)
 }
 END_TEST
 
+/* Is the n-th of an untouched tree of the keys 0 .. count - 1, for places near and far from the one before? */
+static void check_places(struct ets_tree *t, size_t count, size_t stride)
+{
+	size_t steps, before = 0;
+
+	for (size_t i = 0, n = 0; i < count; i++, n = (n + stride) % count) {
+		ck_assert(tree_object_key(t, tree_nth(t, n, &steps)) == SMALL((long)n));
+		ck_assert_uint_le(steps, n);
+		if (i > 0)
+			ck_assert_uint_le(steps, n > before ? n - before : before - n);
+		before = n;
+	}
+}
+
+START_TEST(test_nth_counts_from_the_place_before)
+{
+	struct ets_tree t = { .key = 1 };
+	size_t steps;
+
+	unit_init();
+	ck_assert(tree_nth(&t, 0, &steps) == NULL);
+	fill(&t, 1009);
+	check_places(&t, 1009, 1);
+	check_places(&t, 1009, 1008);
+	check_places(&t, 1009, 389);
+	ck_assert(tree_nth(&t, 1009, &steps) == NULL);
+	drain(&t);
+}
+END_TEST
+
+START_TEST(test_nth_sees_changes)
+{
+	struct ets_tree t = { .key = 1 };
+	struct ets_change c = { 0, 0 };
+	size_t steps;
+
+	unit_init();
+	fill(&t, 1009);
+	for (long i = 0; i < 500; i++) {
+		ck_assert(tree_object_key(&t, tree_nth(&t, 500, &steps)) == SMALL(500 + i));
+		object_free(tree_remove(&t, SMALL(i), &c));
+	}
+	for (long i = 1; i <= 500; i++) {
+		insert(&t, SMALL(-i));
+		ck_assert(tree_object_key(&t, tree_nth(&t, 0, &steps)) == SMALL(-i));
+		ck_assert(tree_object_key(&t, tree_nth(&t, (size_t)i, &steps)) == SMALL(500));
+	}
+	for (long i = 500; i < 1009; i++) {
+		Term tuple = heap_tuple(unit_heap(), SMALL(i), am_true, am_false);
+
+		tree_replace(&t, tree_find(&t, SMALL(i)), object_new(tuple), &c);
+		ck_assert_uint_eq(object_arity(tree_nth(&t, (size_t)i, &steps)), 3);
+	}
+	drain(&t);
+}
+END_TEST
+
 START_TEST(test_drain_goes_in_slices)
 {
 	struct ets_tree t = { .key = 1 };
@@ -197,6 +254,8 @@ Suite *ets_tree_suite(void)
 	tcase_add_test(c, test_next_prev_between_keys);
 	tcase_add_test(c, test_walk_start_finds_range);
 	tcase_add_test(c, test_drain_goes_in_slices);
+	tcase_add_test(c, test_nth_counts_from_the_place_before);
+	tcase_add_test(c, test_nth_sees_changes);
 	suite_add_tcase(s, c);
 	return s;
 }

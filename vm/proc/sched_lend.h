@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The other side of sched_lend (proc/sched.h): threads that take over schedulers which were lent for long. For
+ * sched.c, sched_world.c and slice_clock.c alone. */
+#ifndef VM_PROC_SCHED_LEND_H
+#define VM_PROC_SCHED_LEND_H
+
+#include "proc/sched.h"
+
+/* sched.lent: one of these, and above them how often it was lent. */
+enum { LENT_NOT, LENT_MAY_BE_TAKEN, LENT_TAKEN, LENT_MASK = 3, LENT_ONCE = 4 };
+
+/* most: how many threads may work without their scheduler at a time. run: what a scheduler's thread does. */
+void sched_lend_init(unsigned most, void *(*run)(void *sched));
+/* Is s lent since the look before, and waits a process or a timer for it? Then another thread takes it over. *seen:
+ * s->lent at the look before. Called by the clock of time slices alone. */
+void sched_lend_look(struct sched *s, uint32_t *seen);
+/* All that others have lent are taken over, as far as threads rest: whoever calls is about to stop the world. */
+void sched_lend_take_all(void);
+/* Has another thread lent its scheduler? */
+bool sched_lend_is_any(void);
+/* The thread of s, whose scheduler was taken over or which never had one, has nothing to do: waits until it takes one
+ * over. */
+void sched_lend_rest(struct sched *s);
+/* In sched.c. One for a thread that rests. */
+struct sched *sched_make_spare(void);
+/* In sched.c. What belongs to the scheduler `from` belongs to `to` from now on. */
+void sched_pass_on(struct sched *from, struct sched *to);
+
+#endif

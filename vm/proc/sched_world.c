@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The world: who runs processes, and its stop.
+ * Invariant (lock): `active` counts the schedulers in it, `apart` the threads that work for a process without a
+ * scheduler; sched.part says which of them a scheduler's own thread is. While `stop` is set no scheduler enters, while
+ * `stopping` is not 0 no thread begins to work apart. */
+#include "proc/sched_world.h"
+
+#include "base/clock.h"
+#include "proc/sched_lend.h"
+
+enum { PART_OUTSIDE, PART_ACTIVE, PART_APART, STOP_ROUNDS = 3 };
+
+static struct {
+	struct lock lock;
+	struct cond cond;
+	unsigned active, apart;
+	unsigned stopping;   /* who waits for these, and keeps more from working apart */
+	_Atomic bool stop;
+} world;
+
+_Atomic unsigned sched_world_runs;
+static _Thread_local bool works_apart; /* a worker thread, between the two */
+
+void sched_world_init(void)
+{
+	lock_init(&world.lock, LOCK_sched_world);
+	cond_init(&world.cond);
+	atomic_store(&sched_world_runs, sched_active());
+}
+
+/* Has s another thread now? Does not change while the lock is held. */
+static bool is_taken(const struct sched *s)
+{
+	return (atomic_load(&s->lent) & LENT_MASK) == LENT_TAKEN;
+}
+
+/* Lock held. s NULL: a worker thread. */
+static void count_in(struct sched *s)
+{
+	bool is_apart = s == NULL || is_taken(s);
+
+	*(is_apart ? &world.apart : &world.active) += 1;
+	if (s != NULL)
+		s->part = is_apart ? PART_APART : PART_ACTIVE;
+}
+
+static void enter(struct sched *s)
+{
+	lock_acquire(&world.lock);
+	while (s == NULL || is_taken(s) ? world.stopping > 0 : atomic_load(&world.stop))
+		cond_wait(&world.cond, &world.lock);
+	count_in(s);
+	lock_release(&world.lock);
+}
+
+static void leave(struct sched *s)
+{
+	lock_acquire(&world.lock);
+	*(s == NULL || s->part == PART_APART ? &world.apart : &world.active) -= 1;
+	if (s != NULL)
+		s->part = PART_OUTSIDE;
+	if (world.stopping > 0 || atomic_load(&world.stop))
+		cond_broadcast(&world.cond);
+	lock_release(&world.lock);
+}
+
+void sched_world_enter(struct sched *s) { enter(s); }
+void sched_world_leave(struct sched *s) { leave(s); }
+
+void sched_world_enter_apart(void)
+{
+	enter(NULL);
+	works_apart = true;
+}
+
+void sched_world_leave_apart(void)
+{
+	works_apart = false;
+	leave(NULL);
+}
+
+bool sched_world_is_in(const struct sched *s)
+{
+	bool is_in;
+
+	lock_acquire(&world.lock);
+	is_in = s->part != PART_OUTSIDE;
+	lock_release(&world.lock);
+	return is_in;
+}
+
+void sched_go_outside(void)
+{
+	if (!sched_on_duty())
+		leave(sched_self());
+}
+
+void sched_go_inside(void)
+{
+	if (!sched_on_duty())
+		enter(sched_self());
+}
+
+/* Lock held. Who works apart is waited for before the world stops, not while it is stopped. */
+static bool may_part(const struct sched *s, bool for_stop)
+{
+	return !atomic_load(&world.stop) && (for_stop || world.stopping == 0 || s->part == PART_OUTSIDE);
+}
+
+bool sched_world_part(struct sched *s, uint32_t lent, struct sched *to, bool for_stop)
+{
+	bool taken;
+
+	lock_acquire(&world.lock);
+	taken = may_part(s, for_stop) && atomic_compare_exchange_strong(&s->lent, &lent, lent - LENT_MAY_BE_TAKEN + LENT_TAKEN);
+	if (taken) {
+		if (s->part == PART_ACTIVE) {
+			world.active--;
+			world.apart++;
+			s->part = PART_APART;
+		}
+		sched_pass_on(s, to);
+	}
+	lock_release(&world.lock);
+	return taken;
+}
+
+/* ---- the stop */
+
+static void stop_runs(bool stop)
+{
+	atomic_store(&world.stop, stop);
+	atomic_store(&sched_world_runs, stop ? 0 : sched_active());
+}
+
+static void go_on(void)
+{
+	lock_acquire(&world.lock);
+	stop_runs(false);
+	cond_broadcast(&world.cond);
+	lock_release(&world.lock);
+}
+
+/* The schedulers go on as long as threads work apart. */
+static void stop_after_apart(void)
+{
+	lock_acquire(&world.lock);
+	while (world.apart > 0 || atomic_load(&world.stop))
+		cond_wait(&world.cond, &world.lock);
+	stop_runs(true);
+	lock_release(&world.lock);
+}
+
+/* Who has lent a scheduler may last: it gets another thread, so that it goes on until the first works apart no more. */
+static void wait_for_all(void)
+{
+	lock_acquire(&world.lock);
+	world.stopping++;
+	lock_release(&world.lock);
+	for (int round = 1;; round++) {
+		sched_lend_take_all();
+		stop_after_apart();
+		if (round == STOP_ROUNDS || !sched_lend_is_any())
+			break;
+		go_on();
+	}
+	lock_acquire(&world.lock);
+	while (world.active > 0)
+		cond_wait(&world.cond, &world.lock);
+	lock_release(&world.lock);
+}
+
+void sched_stop_world(void (*fn)(void *), void *arg)
+{
+	struct sched *s = sched_self();
+	bool is_in = s != NULL || works_apart;
+
+	if (is_in)
+		leave(s);
+	sched_lend();
+	wait_for_all();
+	sched_reclaim();
+	fn(arg);
+	lock_acquire(&world.lock);
+	stop_runs(false);
+	world.stopping--;
+	if (is_in)
+		count_in(s);
+	cond_broadcast(&world.cond);
+	lock_release(&world.lock);
+}
+
+bool sched_stop_world_within(int64_t wait_ns, void (*fn)(void *arg, bool all_stopped), void *arg)
+{
+	int64_t deadline = clock_monotonic_ns() + wait_ns;
+	const struct sched *s = sched_self();
+	unsigned own = s != NULL && s->part != PART_OUTSIDE ? 1 : 0;
+	bool stopped = false;
+
+	stop_runs(true);
+	/* those that run notice it between two slices; the lock may be our own already */
+	while (!stopped && clock_monotonic_ns() < deadline) {
+		thread_yield();
+		if (!lock_try(&world.lock))
+			continue;
+		stopped = world.active + world.apart <= own;
+		lock_release(&world.lock);
+	}
+	fn(arg, stopped);
+	return stopped;
+}
