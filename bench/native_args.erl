@@ -150,8 +150,7 @@ enumerated({os, system_time, 1}, _) -> [{atom_to_list(U), fun() -> [U] end} || U
 enumerated({binary, F, A}, Sizes) when (F =:= match) or (F =:= matches) or (F =:= split), A < 4 -> searches(A, Sizes);
 enumerated({re, run, A}, Sizes) when A < 4 -> expressions(A, Sizes);
 enumerated({re, compile, A}, _) ->
-    [{P, fun() -> lists:sublist([P, []], A) end} || P <- ["a", "(a|b)*c",
-        "^[a-z_][a-zA-Z0-9_]*\\s*=\\s*(\"[^\"]*\"|\\d+)$"]];
+    [{P, fun() -> lists:sublist([P, []], A) end} || P <- compiled()];
 enumerated({re, inspect, 2}, _) -> [{"", fun() -> {ok, P} = re:compile("(?<x>a)(?<y>b)"), [P, namelist] end}];
 enumerated({unicode, F, 2}, Sizes) when F =:= characters_to_binary; F =:= characters_to_list ->
     [{lists:concat([What, " ", Size]), fun() -> [characters(What, Size), unicode] end}
@@ -171,6 +170,21 @@ searches(A, Sizes) ->
                                                  <<"jkl#">>]}]] ++
     [{"compiled in large", fun() -> lists:sublist([text(bytes(large)), binary:compile_pattern([<<"#!">>, <<"xyzzy">>]),
         []], A) end}].
+
+compiled() -> ["a", "(a|b)*c", "^[a-z_][a-zA-Z0-9_]*\\s*=\\s*(\"[^\"]*\"|\\d+)$"].
+
+%% Compiles another pattern at each call, of so many that one which comes again is long forgotten. They are literals, so
+%% that no collection moves them.
+compile_others(Pattern) ->
+    persistent_term:put(native_args_patterns, [iolist_to_binary([Pattern, integer_to_list(N)]) || N <- lists:seq(1,
+        30000)]),
+    put(patterns, []),
+    fun() ->
+        [P | Rest] = case get(patterns) of [] -> persistent_term:get(native_args_patterns); Left -> Left end,
+        put(patterns, Rest),
+        {ok, _} = re:compile(P, []),
+        ok
+    end.
 
 expressions(A, Sizes) ->
     [{lists:concat([Label, " ", Size]), fun() -> {ok, P} = re:compile(Pattern), lists:sublist([text(bytes(Size)), P,
@@ -577,6 +591,7 @@ more(Sizes) ->
     [{lists:concat(["append ", Name]), fun() -> {fun() -> Fun(1000, <<>>) end, []} end} || {Name, Fun} <- appends()] ++
     [{lists:concat(["send to ", Whom, " and back ", Size]), fun() -> {ping(Whom), [term(Size)]} end} || Whom <- [self,
         another], Size <- Sizes] ++
+    [{"re:compile/2 never seen " ++ P, fun() -> {compile_others(P), []} end} || P <- compiled()] ++
     [{Name ++ " huge", fun() -> Make() end} || lists:member(huge, Sizes), {Name, Make} <- lives()].
 
 %% What happens beside calls to a process, or at its end.

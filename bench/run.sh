@@ -8,13 +8,14 @@
 #   (e) every native function on erlvm and on the stock erl (JIT): bench/natives.py
 #   (f) what erlvm carries: the start, idle processes, timers, a large term, deaths, undefined functions: bench/otp.sh
 #   (g) how long natives keep a scheduler from other processes, on erlvm and on erl: bench/natives.py
+#   (h) events told by the page beside notes, LTTng and erlang:trace/3; the flight recorder; several views: bench/engine.py
 # BENCH_ONLY="a c"     parts to run          BENCH_RUNS=5    runs of each (medians are shown)
 # BENCH_DIV=10         1/N of the work       BENCH_SET="fib ring"   workloads of (c); of (e) and (g) the rows with this text in their names
 # ERL_EMU=/path/to/erl an Erlang whose emulator is the interpreter flavour
 set -eu
 cd "$(dirname "$0")/.."
 BUILD=${BUILD:-build}
-parts=${BENCH_ONLY:-a b c d e f g}
+parts=${BENCH_ONLY:-a b c d e f g h}
 runs=${BENCH_RUNS:-5}
 div=${BENCH_DIV:-10}
 ours=$BUILD/erlvm
@@ -145,6 +146,7 @@ for part in $parts; do
 	e) BUILD=$BUILD BENCH_RUNS=${BENCH_RUNS:-3} python3 bench/natives.py times ;;
 	f) BUILD=$BUILD BENCH_RUNS=$runs bash bench/otp.sh ;;
 	g) BUILD=$BUILD BENCH_RUNS=${BENCH_RUNS:-3} python3 bench/natives.py gaps ;;
+	h) BUILD=$BUILD BENCH_RUNS=$runs python3 bench/engine.py ;;
 	*) echo "bench/run.sh: no part $part" >&2; exit 2 ;;
 	esac
 done

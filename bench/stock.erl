@@ -1,13 +1,14 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% Work of an unmodified erl that is watched: bench/stock.sh, tests/stock/soak.py.
 %%   stock:serve()   prints its process id; for each line "KIND N" does N of that and prints "WALL CPU", nanoseconds each;
-%%                   KIND: call, send, ring; traced_ring: under erlang:trace/3
+%%                   KIND: call, send, ring; busy_ring: with 1 us of work a hop; traced_ring, port_traced_ring: under
+%%                   erlang:trace/3 to a process, to a port; session_traced_ring: under a trace session (OTP 27)
 %%   stock:load()    prints its process id, then twice a second how many answers were right; ends at one that is not
 -module(stock).
 -behaviour(gen_server).
 -export([serve/0, load/0]).
 -export([init/1, handle_call/3, handle_cast/2]).
--export([hop/1, swallow/0, answer/1]).
+-export([hop/2, swallow/0, answer/1]).
 
 serve() ->
     say_pid(),
@@ -30,6 +31,23 @@ measure("traced_" ++ Kind, N, Server) ->
     erlang:trace(all, true, [{tracer, Tracer}, send, running]),
     Spent = measure(Kind, N, Server),
     erlang:trace(all, false, [all]),
+    exit(Tracer, kill),
+    Spent;
+measure("port_traced_" ++ Kind, N, Server) ->
+    File = "/tmp/erlsnoop-bench-" ++ os:getpid(),
+    Port = (dbg:trace_port(file, File))(),
+    erlang:trace(all, true, [{tracer, Port}, send, running]),
+    Spent = measure(Kind, N, Server),
+    erlang:trace(all, false, [all]),
+    port_close(Port),
+    ok = file:delete(File),
+    Spent;
+measure("session_traced_" ++ Kind, N, Server) ->
+    Tracer = spawn(?MODULE, swallow, []),
+    Session = trace:session_create(bench, Tracer, []),
+    trace:process(Session, all, true, [send, running]),
+    Spent = measure(Kind, N, Server),
+    trace:session_destroy(Session),
     exit(Tracer, kill),
     Spent;
 measure(Kind, N, Server) ->
@@ -58,10 +76,27 @@ work("send", N, _) ->
     exit(Sink, kill);
 %% N messages through a ring of 100 processes: each makes its receiver run.
 work("ring", N, _) ->
-    First = lists:foldl(fun(_, Next) -> spawn(?MODULE, hop, [Next]) end, self(), lists:seq(1, 99)),
+    ring_of(0, N);
+work("busy_ring", N, _) ->
+    ring_of(steps_in_a_microsecond(), N).
+
+ring_of(Steps, N) ->
+    First = lists:foldl(fun(_, Next) -> spawn(?MODULE, hop, [Next, Steps]) end, self(), lists:seq(1, 99)),
     ring(First, N div 100),
     First ! stop,
     receive stop -> ok end.
+
+%% Others take of the machine too: the fastest of some short loops tells.
+steps_in_a_microsecond() ->
+    max(1, 20000000 div lists:min([time_of_steps(20000) || _ <- lists:seq(1, 50)])).
+
+time_of_steps(N) ->
+    T = erlang:monotonic_time(nanosecond),
+    step(N),
+    erlang:monotonic_time(nanosecond) - T.
+
+step(0) -> ok;
+step(N) -> step(N - 1).
 
 call(_, 0) -> ok;
 call(Server, N) ->
@@ -75,9 +110,9 @@ flood(Sink, N) -> Sink ! token, flood(Sink, N - 1).
 ring(_, 0) -> ok;
 ring(First, N) -> First ! token, receive token -> ring(First, N - 1) end.
 
-hop(Next) ->
+hop(Next, Steps) ->
     receive
-        token -> Next ! token, hop(Next);
+        token -> step(Steps), Next ! token, hop(Next, Steps);
         stop -> Next ! stop
     end.
 

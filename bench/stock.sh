@@ -11,6 +11,7 @@ ROUNDS=${ROUNDS:-5}
 N=${N:-1000000}
 ERL=${ERL:-erl}
 NOTES_ERL=${NOTES_ERL:-}
+export ERLSNOOP_BUDGET=off # what an event costs is asked, but where a row says otherwise
 echo "(d) an unmodified erl, watched: medians of $ROUNDS rounds"
 [ "$(id -u)" = 0 ] || { echo "    SKIP: needs root"; exit 0; }
 command -v "$ERL" > /dev/null || { echo "    SKIP: no erl"; exit 0; }
@@ -56,6 +57,7 @@ watched() {
 	cat "$dir/spent" >> "$dir/$row"
 }
 snoop() { watched "$1" "$2" "$3" '"type"' "$BUILD/erlsnoop" "$4" --json -p {} 0.25; }
+governed() { watched "$1" "$2" "$3" '"type"' "$BUILD/erlsnoop" "$4" --budget 10% --json -p {} 0.25; }
 note() { watched "$1" notes send up bpftrace -p {} -e "usdt:*:erlang:message__send { @n = count(); $2 } interval:ms:200 { printf(\"up\\n\"); } BEGIN { @runs[\"\"] = 1; @sent[\"\"] = 1; }"; }
 
 median() { sort -n | awk '{ v[NR] = $1 } END { print NR ? v[int((NR + 1) / 2)] : "-" }'; }
@@ -75,6 +77,7 @@ for vm in "${!pid[@]}"; do work "$vm" send > /dev/null; done
 for ((round = 0; round < ROUNDS; round++)); do
 	work calls call >> "$dir/calls"
 	for tool in $tools; do snoop "calls.$tool" calls call "$tool"; done
+	governed calls.budget calls call msglat
 	for kind in send ring; do
 		work ring $kind >> "$dir/$kind"
 		snoop $kind.msglat ring $kind msglat
@@ -91,6 +94,8 @@ for tool in $tools; do
 	awk -v t=$tool -v w="$(of calls 1)" -v c="$(of calls 2)" -v ww="$(of calls.$tool 1)" -v cw="$(of calls.$tool 2)" 'BEGIN {
 		printf "      under %-8s throughput %5.1f %%, per processor second %5.1f %%, %d ns more each\n", t, 100 * w / ww, 100 * c / cw, cw - c }'
 done
+awk -v w="$(of calls 1)" -v c="$(of calls 2)" -v ww="$(of calls.budget 1)" -v cw="$(of calls.budget 2)" 'BEGIN {
+	printf "      under msglat with its budget of 10 %%: throughput %5.1f %%, per processor second %5.1f %%\n", 100 * w / ww, 100 * c / cw }'
 
 # cost ROW PLAIN: processor time that an event costs more.
 cost() { echo $(($(of "$1" 2) - $(of "$2" 2))); }
