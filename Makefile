@@ -52,7 +52,7 @@ VM_CFLAGS += $(call accepted,-fno-tree-slp-vectorize)
 LOOP_CFLAGS := $(call accepted,-fno-gcse -fno-crossjumping)
 
 VM_LIBS := -lgmp -lz -lm -lpthread $(shell $(PKG_CONFIG) --libs libpcre2-8 2>/dev/null)
-TOOL_LIBS := $(shell $(PKG_CONFIG) --libs libbpf 2>/dev/null || echo -lbpf) -ldw -lelf -lcapstone -lz -lzstd
+TOOL_LIBS := $(shell $(PKG_CONFIG) --libs libbpf 2>/dev/null || echo -lbpf) -ldw -lelf -lcapstone -lz -lzstd -lmicrohttpd
 CHECK_LIBS = $(shell $(PKG_CONFIG) --libs check)
 
 VM_SRC := $(filter-out vm/main.c,$(wildcard vm/*.c vm/*/*.c))
@@ -64,7 +64,7 @@ VM_OBJ := $(VM_SRC:%.c=$(BUILD)/obj/%.o)
 TOOL_OBJ := $(TOOL_SRC:%.c=$(BUILD)/obj/%.o)
 TEST_ROOMS := unit probes tools erl
 
-.PHONY: all deps docs demo check check-stock check-services soak check-otp check-natives check-compile lint bench fuzz clean tests $(TEST_ROOMS:%=check-%)
+.PHONY: all deps docs demo check check-kernels check-stock check-services soak check-otp check-natives check-compile lint bench fuzz fuzz-targets clean tests $(TEST_ROOMS:%=check-%)
 .DELETE_ON_ERROR:
 .SECONDARY:
 all: $(BUILD)/erlvm $(BUILD)/erl $(if $(wildcard tools/erlsnoop.c),$(BUILD)/erlsnoop)
@@ -80,7 +80,7 @@ $(BUILD)/erlsnoop: $(BUILD)/obj/tools/erlsnoop.o $(TOOL_OBJ)
 	$(CC) $(LDFLAGS) -o $@ $^ $(TOOL_LIBS)
 
 $(BUILD)/obj/vm/main.o: VM_CFLAGS += -DVERSION='"$(VERSION)"'
-$(BUILD)/obj/tools/erlsnoop.o $(BUILD)/obj/tools/cmd_trace.o: TOOL_CFLAGS += -DVERSION='"$(VERSION)"'
+$(BUILD)/obj/tools/erlsnoop.o $(BUILD)/obj/tools/cmd_trace.o $(BUILD)/obj/tools/cmd_serve.o: TOOL_CFLAGS += -DVERSION='"$(VERSION)"'
 $(BUILD)/obj/vm/exec/loop.o: VM_CFLAGS += $(LOOP_CFLAGS)
 # Flags stand in this file: an object that was made with others is made again.
 $(BUILD)/obj/vm/%.o: vm/%.c Makefile
@@ -148,6 +148,9 @@ check-stock: all
 	@BUILD=$(BUILD) python3 tests/stock/check_stock.py
 check-services: all
 	@BUILD=$(BUILD) python3 tests/stock/check_services.py
+# Kernels of distributions booted in qemu, and the tools' live tests in each (tests/kernels); KERNELS="6.1 6.12" names some.
+check-kernels: all $(BUILD)/tests/tools $(BUILD)/tests/emitter
+	@BUILD=$(BUILD) python3 tests/kernels/check_kernels.py
 # Attaching to an erl under load and detaching again, SOAK_ROUNDS times (1000).
 soak: all
 	@BUILD=$(BUILD) python3 tests/stock/soak.py
@@ -186,7 +189,7 @@ $(BUILD)/fuzz/args_fuzz: $(patsubst %,$(BUILD)/fuzz/%.o,tests/fuzz/args_fuzz vm/
 	$(CLANG) -fsanitize=fuzzer,address -Wl,--wrap=exit,--wrap=daemon,--wrap=setenv,--wrap=execvp -o $@ $^ $(VM_LIBS)
 # The reading of an emulator's file, from a small one on.
 $(BUILD)/fuzz/tools/%.o $(BUILD)/fuzz/tests/fuzz/otp_file_fuzz.o: FUZZ_CFLAGS += -Itools
-$(BUILD)/fuzz/otp_file_fuzz: $(patsubst %,$(BUILD)/fuzz/%.o,tests/fuzz/otp_file_fuzz tools/otp_image tools/otp_symbols tools/otp_slide tools/otp_recover)
+$(BUILD)/fuzz/otp_file_fuzz: $(patsubst %,$(BUILD)/fuzz/%.o,tests/fuzz/otp_file_fuzz tools/otp_image tools/frame_table tools/otp_symbols tools/otp_slide tools/otp_recover)
 	@mkdir -p $(BUILD)/fuzz/corpus/otp_file
 	echo 'int exported(int a) { return a; }' | $(CC) -x c -shared -fPIC -O1 -o $(BUILD)/fuzz/corpus/otp_file/small.so -
 	$(CLANG) -fsanitize=fuzzer,address -o $@ $^ -lelf -lcapstone
@@ -194,13 +197,14 @@ $(BUILD)/fuzz/tests/fuzz/batch_%_fuzz.o: FUZZ_CFLAGS += -Itools
 $(BUILD)/fuzz/batch_%_fuzz: $(patsubst %,$(BUILD)/fuzz/%.o,tests/fuzz/batch_%_fuzz $(BATCH_READERS))
 	$(CLANG) -fsanitize=fuzzer,address -o $@ $^
 # Notes of a small file that has two.
-$(BUILD)/fuzz/tests/fuzz/elf_file_fuzz.o $(BUILD)/fuzz/tests/fuzz/otp_memory_fuzz.o: FUZZ_CFLAGS += -Itools
-$(BUILD)/fuzz/elf_file_fuzz: $(patsubst %,$(BUILD)/fuzz/%.o,tests/fuzz/elf_file_fuzz tools/elf_file)
+$(BUILD)/fuzz/tests/fuzz/elf_file_fuzz.o $(BUILD)/fuzz/tests/fuzz/otp_memory_fuzz.o $(BUILD)/fuzz/tests/fuzz/erlvm_memory_fuzz.o: FUZZ_CFLAGS += -Itools
+$(BUILD)/fuzz/elf_file_fuzz: $(patsubst %,$(BUILD)/fuzz/%.o,tests/fuzz/elf_file_fuzz $(addprefix tools/,elf_file memory clock))
 	@mkdir -p $(BUILD)/fuzz/corpus/elf_file
 	echo 'int noted = 1; int fire(int n) { STAP_PROBE1(erlang, spawn, n); STAP_PROBE1(erlang, exit, n); return n; }' | \
 		$(CC) -include sys/sdt.h -x c -shared -fPIC -O1 -o $(BUILD)/fuzz/corpus/elf_file/noted.so -
-	$(CLANG) -fsanitize=fuzzer,address -o $@ $^ -lelf
-$(BUILD)/fuzz/otp_memory_fuzz: $(patsubst %,$(BUILD)/fuzz/%.o,tests/fuzz/otp_memory_fuzz $(addprefix tools/,memory clock otp_atoms otp_check otp_code otp_image otp_lines otp_modules))
+	$(CLANG) -fsanitize=fuzzer,address -o $@ $^ -lbpf -lelf
+$(BUILD)/fuzz/otp_memory_fuzz $(BUILD)/fuzz/erlvm_memory_fuzz: $(BUILD)/fuzz/%_fuzz: $(BUILD)/fuzz/tests/fuzz/%_fuzz.o \
+	$(patsubst %,$(BUILD)/fuzz/tools/%.o,memory clock erlvm_code erlvm_layout frame_table otp_atoms otp_check otp_code otp_image otp_lines otp_modules otp_registered)
 	$(CLANG) -fsanitize=fuzzer,address -o $@ $^ -lbpf -lelf
 $(BUILD)/fuzz/tests/fuzz/recording_fuzz.o: FUZZ_CFLAGS += -Itools
 $(BUILD)/fuzz/recording_fuzz: $(patsubst %,$(BUILD)/fuzz/%.o,tests/fuzz/recording_fuzz tools/recording tools/recording_read $(BATCH_READERS))
@@ -209,11 +213,13 @@ fuzz-%: $(BUILD)/fuzz/%_fuzz
 	@mkdir -p $(BUILD)/fuzz/corpus/$* tests/fuzz/corpus/$*
 	$< -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=4096 -timeout=20 -print_final_stats=1 -verbosity=0 \
 		-artifact_prefix=$(BUILD)/fuzz/$*- $(BUILD)/fuzz/corpus/$* tests/fuzz/corpus/$*
+fuzz-targets: $(FUZZ_NAMES:%=$(BUILD)/fuzz/%_fuzz)
 fuzz: deps
 	$(MAKE) $(FUZZ_NAMES:%=fuzz-%)
 
+# The fuzz targets are built too, so that they keep up with the code; they run by `make fuzz`.
 check: deps
-	$(MAKE) lint tests
+	$(MAKE) lint tests fuzz-targets
 	@$(TEST_ENV) bash tests/check.sh $(TEST_BINS)
 
 lint:
@@ -238,9 +244,10 @@ $(BUILD)/docs/views.md: docs/views.c bpf/views.def
 	$(CC) -std=c17 $(WARN) -o $(BUILD)/docs/print_views $<
 	$(BUILD)/docs/print_views > $@
 
-$(BUILD)/docs/probes.md: docs/probes.c vm/probes.def $(BUILD)/obj/tools/elf_file.o $(BUILD)/erlvm
+DOCS_OBJ := $(addprefix $(BUILD)/obj/tools/,elf_file.o memory.o clock.o)
+$(BUILD)/docs/probes.md: docs/probes.c vm/probes.def $(DOCS_OBJ) $(BUILD)/erlvm
 	@mkdir -p $(BUILD)/docs
-	$(CC) -std=c17 -D_GNU_SOURCE $(WARN) -o $(BUILD)/docs/print_probes $< $(BUILD)/obj/tools/elf_file.o -lelf
+	$(CC) -std=c17 -D_GNU_SOURCE $(WARN) -o $(BUILD)/docs/print_probes $< $(DOCS_OBJ) $(TOOL_LIBS)
 	$(BUILD)/docs/print_probes $(BUILD)/erlvm > $@
 
 clean:

@@ -10,7 +10,7 @@ static __always_inline __u64 wakes(void)
 }
 
 /* Copies `bytes` of the page into a record of `room` bytes. */
-static __always_inline int receive(const void *page, __u64 bytes, __u64 room)
+static __always_inline int receive(__u32 vm, const void *page, __u64 bytes, __u64 room)
 {
     struct batch_received *out = bpf_ringbuf_reserve(&records, sizeof *out + room, 0);
 
@@ -19,7 +19,7 @@ static __always_inline int receive(const void *page, __u64 bytes, __u64 room)
         return 0;
     }
     out->time_ns = bpf_ktime_get_ns();
-    out->vm = probe_vm();
+    out->vm = vm;
     out->bytes = bytes;
     if (bytes > room || bpf_probe_read_user(out + 1, bytes, page)) {
         probe_lose(LOSS_BAD_ARG);
@@ -33,14 +33,15 @@ static __always_inline int receive(const void *page, __u64 bytes, __u64 room)
 SEC("uprobe")
 int on_flush(struct pt_regs *ctx)
 {
-    const struct wire_spec *spec = probe_spec(ctx);
+    __u32 vm = probe_vm();
+    const struct wire_spec *spec = vm ? probe_spec(ctx) : 0;
     __u64 page = 0, bytes = 0;
 
     if (probe_arg_of(ctx, spec, 0, &page) || probe_arg_of(ctx, spec, 1, &bytes))
         return 0;
     if (bytes <= BATCH_RING_SMALL_BYTES)
-        return receive((const void *)page, bytes, BATCH_RING_SMALL_BYTES);
-    return receive((const void *)page, bytes, BATCH_PAGE_BYTES);
+        return receive(vm, (const void *)page, bytes, BATCH_RING_SMALL_BYTES);
+    return receive(vm, (const void *)page, bytes, BATCH_PAGE_BYTES);
 }
 
 /* Stands where no code is ever run: that it is attached is all that it does. */

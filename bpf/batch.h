@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the program that receives erlvm's batches hands on: a record of its ring buffer, a page of vm/batch_format.h behind it. */
+/*
+ * What the program that receives erlvm's batches hands on: a record of its ring buffer, a page of vm/batch_format.h
+ * behind it.
+ */
 #ifndef BPF_BATCH_H
 #define BPF_BATCH_H
 

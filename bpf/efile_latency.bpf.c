@@ -7,10 +7,13 @@
 #include "erlpid.bpf.h"
 #include "hist.bpf.h"
 #include "efile_latency.h"
-#include "otp.bpf.h"
+#include "stacks.h"
+#include "view_name.bpf.h"
 
 const volatile bool efile_events = false;
 const volatile __u64 efile_slower_ns = 0;
+const volatile __u32 efile_top = 0; /* of the slowest so many are kept, EFILE_SLOWEST at most */
+volatile __u32 efile_side = 0; /* of "slowest" that programs write: 0 or 1 */
 
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);
@@ -43,12 +46,27 @@ struct {
     __type(value, struct efile_op);
 } by_op SEC(".maps");
 
+/* Stays zero: what an operation's row begins with. */
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, __u32);
+    __type(value, struct efile_op);
+} empty_op SEC(".maps");
+
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);
     __uint(max_entries, 1);
     __type(key, __u32);
     __type(value, struct wire_hist);
 } durations SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, 2);
+    __type(key, __u32);
+    __type(value, struct efile_slowest);
+} slowest SEC(".maps");
 
 static __always_inline void count_total(__u32 which)
 {
@@ -58,23 +76,18 @@ static __always_inline void count_total(__u32 which)
         __sync_fetch_and_add(total, 1);
 }
 
-static __always_inline void raise_max(__u64 *max, __u64 value)
-{
-    for (int i = 0; i < 4; i++) {
-        __u64 seen = *max;
-
-        if (value <= seen || __sync_val_compare_and_swap(max, seen, value) == seen)
-            break;
-    }
-}
-
-/* {thread, tag} of a probe whose first two arguments they are. */
+/*
+ * {thread, tag} of a probe whose first two arguments they are. Fails: it is not one of the VM that is watched; an
+ * argument cannot be read (counted).
+ */
 static __always_inline int read_key(struct pt_regs *ctx, enum probe_id id, struct efile_key *key)
 {
     __u64 thread;
 
     __builtin_memset(key, 0, sizeof *key);
     key->vm = probe_vm();
+    if (!key->vm)
+        return -1;
     if (probe_arg(ctx, id, efile_drv__entry_thread, &thread) ||
         probe_arg(ctx, id, efile_drv__entry_tag, &key->tag))
         return -1;
@@ -146,7 +159,7 @@ int on_efile_drv__entry(struct pt_regs *ctx)
         return 0;
     story->entry_ns = now;
     read_ints(ctx, story);
-    if (efile_events)
+    if (efile_events || efile_top)
         read_details(ctx, story);
     return 0;
 }
@@ -189,30 +202,90 @@ static __always_inline __u64 whole_span(const struct efile_story *story)
     return span(story->entry_ns ? story->entry_ns : story->work_ns, story->return_ns ? story->return_ns : story->worked_ns);
 }
 
+/* Neither inlined nor static: so the kernel verifies it once. */
+__noinline int observe(struct wire_hist *hist, __u64 value)
+{
+    if (hist)
+        hist_add(hist, value);
+    return 0;
+}
+
 static __always_inline void count_op(const struct efile_key *key, const struct efile_story *story)
 {
     struct efile_op_key op_key = {key->vm, story->command};
-    struct efile_op none = {0}, *op = probe_upsert(&by_op, &op_key, &none);
-    __u64 queued = span(story->entry_ns, story->work_ns), work = span(story->work_ns, story->worked_ns);
-    __u64 total = whole_span(story);
     __u32 zero = 0;
-    struct wire_hist *hist = bpf_map_lookup_elem(&durations, &zero);
+    void *empty = bpf_map_lookup_elem(&empty_op, &zero);
+    struct efile_op *op = empty ? probe_upsert(&by_op, &op_key, empty) : 0;
+    struct wire_hist *all = bpf_map_lookup_elem(&durations, &zero);
 
-    if (hist)
-        hist_add(hist, total);
+    observe(all, whole_span(story));
     if (!op)
         return;
-    __sync_fetch_and_add(&op->count, 1);
     if (!story->success)
         __sync_fetch_and_add(&op->errors, 1);
     if (story->entry_ns && story->work_ns)
         __sync_fetch_and_add(&op->queued_count, 1);
-    __sync_fetch_and_add(&op->queued_ns, queued);
-    __sync_fetch_and_add(&op->work_ns, work);
-    __sync_fetch_and_add(&op->total_ns, total);
-    raise_max(&op->queued_max_ns, queued);
-    raise_max(&op->work_max_ns, work);
-    raise_max(&op->total_max_ns, total);
+    __sync_fetch_and_add(&op->queued_ns, span(story->entry_ns, story->work_ns));
+    __sync_fetch_and_add(&op->work_ns, span(story->work_ns, story->worked_ns));
+    observe(&op->total, whole_span(story));
+}
+
+/* ---- the slowest */
+
+/*
+ * The place of the one that took the least, EFILE_SLOWEST when all are being written; how long that took in *least.
+ * Without branches, of which the kernel would follow each combination.
+ */
+static __always_inline __u32 find_least(const struct efile_slowest *all, __u64 *least)
+{
+    __u64 found = EFILE_SLOWEST;
+
+    *least = ~0ull >> 1;
+    for (__u32 i = 0; i < EFILE_SLOWEST && i < efile_top; i++) {
+        const struct efile_slow *slow = &all->at[i];
+        __u64 total = slow->total_ns, less = (total - *least) >> 63 & (slow->taken ^ 1);
+
+        FIXES_OPAQUE(less);
+        *least += (total - *least) * less;
+        found += (i - found) * less;
+    }
+    return found;
+}
+
+/* Neither inlined nor static: so the kernel verifies it once. */
+__noinline int keep_slow(struct efile_slowest *all, const struct efile_key *key, const struct efile_story *story, __u64 total)
+{
+    struct efile_slow *slow;
+    __u64 least;
+    __u32 at;
+
+    if (!all || !key || !story)
+        return 0;
+    at = find_least(all, &least);
+    if (at >= EFILE_SLOWEST || total <= least)
+        return 0;
+    slow = &all->at[at];
+    if (__sync_val_compare_and_swap(&slow->taken, 0, 1))
+        return 0;
+    if (slow->total_ns < total) { /* nobody was here in between */
+        slow->total_ns = total;
+        slow->key = *key;
+        bpf_probe_read_kernel(&slow->story, sizeof slow->story, story);
+    }
+    slow->taken = 0;
+    find_least(all, &least);
+    all->floor_ns = least;
+    return 0;
+}
+
+static __always_inline void look_at_slowest(const struct efile_key *key, const struct efile_story *story)
+{
+    __u32 side = efile_side & 1;
+    struct efile_slowest *all = efile_top ? bpf_map_lookup_elem(&slowest, &side) : 0;
+    __u64 total = whole_span(story);
+
+    if (all && total > all->floor_ns)
+        keep_slow(all, key, story, total);
 }
 
 static __always_inline void send_story(const struct efile_key *key, const struct efile_story *story, __u64 now)
@@ -232,6 +305,7 @@ static __always_inline void send_story(const struct efile_key *key, const struct
 static __always_inline void end_story(const struct efile_key *key, const struct efile_story *story, __u64 now)
 {
     count_op(key, story);
+    look_at_slowest(key, story);
     send_story(key, story, now);
     bpf_map_delete_elem(&stories, key);
 }
@@ -335,6 +409,31 @@ static __always_inline void read_path(const struct otp_layout *layout, __u64 pat
         probe_lose(LOSS_BAD_ARG);
 }
 
+/* The threads that are schedulers. */
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, 4096);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __type(key, struct stacks_thread_key);
+    __type(value, struct stacks_thread);
+} threads SEC(".maps");
+
+/* Who asks: the process that this thread runs. */
+static __always_inline void read_owner(struct pt_regs *ctx, const struct otp_layout *layout, struct efile_story *story)
+{
+    struct task_struct *task = bpf_get_current_task_btf();
+    struct stacks_thread_key key = {.fs_base = task->thread.fsbase, .vm = layout->vm};
+    const struct stacks_thread *thread = bpf_map_lookup_elem(&threads, &key);
+    __u64 process = 0, slot = (__u32)bpf_get_attach_cookie(ctx);
+    struct name_text name;
+
+    if (!thread || otp_read(layout, thread->scheduler, OTP_SCHED_CURRENT, &process, 8) || !process)
+        return;
+    if (otp_read_pid(layout, process, &story->pid) || view_owner_at(slot << VIEW_SLOT_SHIFT | process, &name))
+        return;
+    name_copy(&story->owner, &name);
+}
+
 static __always_inline void read_call(struct pt_regs *ctx, const struct otp_layout *layout, const struct hook *hook,
                                       struct efile_story *story)
 {
@@ -370,8 +469,10 @@ int at_efile_drv__entry(struct pt_regs *ctx)
         return 0;
     if (bpf_map_update_elem(&errnos, &thread, &err_at, BPF_ANY))
         probe_lose(LOSS_MAP_FULL);
-    if (efile_events)
+    if (efile_events || efile_top) {
         read_call(ctx, layout, hook, story);
+        read_owner(ctx, layout, story);
+    }
     story->work_ns = bpf_ktime_get_ns();
     return 0;
 }

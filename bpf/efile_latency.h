@@ -18,7 +18,10 @@ enum {
     EFILE_NTOTALS
 };
 
-/* One operation of one VM. A stock emulator has no tags: its operations go by the thread of the operating system that does one at a time. */
+/*
+ * One operation of one VM. A stock emulator has no tags: its operations go by the thread of the operating system that
+ * does one at a time.
+ */
 struct efile_key {
     __u64 tag; /* EFILE_NO_TAG: there is none */
     __u32 vm, thread;
@@ -31,12 +34,12 @@ struct efile_op_key {
 };
 
 struct efile_op {
-    __u64 count, errors;
-    __u64 queued_count; /* those whose time queued is known */
-    __u64 queued_ns, work_ns, total_ns; /* sums */
-    __u64 queued_max_ns, work_max_ns, total_max_ns;
+    __u64 errors;
+    __u64 queued_count;       /* those whose time queued is known */
+    __u64 queued_ns, work_ns; /* sums */
+    struct wire_hist total;   /* last, because all but its last word only grows */
 };
-enum { EFILE_OP_ADDITIVE = 6 };
+enum { EFILE_OP_ADDITIVE = sizeof(struct efile_op) / 8 - 1 };
 
 /* Its story. Times: CLOCK_MONOTONIC ns, 0 when that step was not seen. */
 struct efile_story {
@@ -46,6 +49,24 @@ struct efile_story {
     __s64 ints[EFILE_INTS];
     char s1[EFILE_PATH_BYTES], s2[EFILE_PATH_BYTES];
     char user_tag[EFILE_TAG_BYTES], port[32];
+    struct wire_pid pid; /* of the process that asked for it; all 0: not known */
+    __u32 pad;
+    struct wire_name owner; /* what that is called */
+};
+
+/* Value of "slowest", which has two sides: the operations that took the longest, in no order. */
+enum { EFILE_SLOWEST = 32 };
+
+struct efile_slow {
+    __u64 total_ns; /* 0: there is none */
+    __u32 taken, pad; /* it is being written */
+    struct efile_key key;
+    struct efile_story story;
+};
+
+struct efile_slowest {
+    __u64 floor_ns; /* the least of them: what took no longer is none of them */
+    struct efile_slow at[EFILE_SLOWEST];
 };
 
 struct efile_record {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Events: struct ev_<probe> for each row of probes.def, the form in which every source (notes, hooks on a stock emulator, batches of erlvm,
- * recordings) hands an event on, and in which every view takes it. One word an argument, in the form of its unit in erlvm's batches
- * (vm/batch_format.h), so that a record of a batch is its event. Nobody else knows where arguments stand.
+ * Events: struct ev_<probe> for each row of probes.def, the form in which every source (notes, hooks on a stock
+ * emulator, batches of erlvm, recordings) hands an event on, and in which every view takes it. One word an argument, in
+ * the form of its unit in erlvm's batches (vm/batch_format.h), so that a record of a batch is its event. Nobody else
+ * knows where arguments stand.
  *
- * What costs something to read (texts, and the names of sources that have no numbers for them) is not read before a view asks: the word
- * then says where the source finds it, and is good while the event is handled.
- * For BPF programs and for user space. Invariant: an argument that no view of the session reads may be unset.
+ * What costs something to read (texts, and the names of sources that have no numbers for them) is not read before a
+ * view asks: the word then says where the source finds it, and is good while the event is handled. For BPF programs and
+ * for user space. Invariant: an argument that no view of the session reads may be unset.
  */
 #ifndef BPF_EVENT_H
 #define BPF_EVENT_H
@@ -18,17 +19,26 @@ enum {
     EV_NO_ATOM = (1 << BATCH_INDEX_BITS) - 1, /* in a function: a module or name that is not known */
 };
 
-/* An atom, a function or a term by number. The numbers belong to the VM of the event: together with it they are the key of a table. */
+/*
+ * An atom, a function or a term by number. The numbers belong to the VM of the event: together with it they are the key
+ * of a table.
+ */
 typedef __u64 ev_id;   /* nobody, process, port, name: enum batch_identity in bits 63..60 */
 typedef __u64 ev_node; /* an atom's index + 1; 0: none */
 typedef __u64 ev_mfa;  /* bits 63..62 zero: module's index in bits 57..33, function's in bits 32..8, arity in bits 7..0. 0: unknown */
 typedef __u64 ev_term; /* enum batch_shape in bits 63..56, and what goes with it */
 
-/* A function, node or term that is to be read when asked for: these bits are not all zero, and the others are the source's own. No key. */
+/*
+ * A function, node or term that is to be read when asked for: these bits are not all zero, and the others are the
+ * source's own. No key.
+ */
 #define EV_LATER_MFA (3ull << 62)
 #define EV_LATER_TERM (0x80ull << 56)
 
-/* Where a text stands, for whoever knows the source: in erlsnoop's memory, or in the VM's, which BPF programs read. Untrusted: any bytes. */
+/*
+ * Where a text stands, for whoever knows the source: in erlsnoop's memory, or in the VM's, which BPF programs read.
+ * Untrusted: any bytes.
+ */
 struct ev_text {
     __u64 bytes; /* EV_TEXT_UNKNOWN: up to its NUL, which is there; else without one */
     __u64 at;    /* an address */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Events from the functions of a stock emulator: programs at_<probe> and ret_<probe> (tools/attach.h), each of which makes the event
- * from registers and memory and hands it to tell_<probe>().
+ * Events from the functions of a stock emulator: programs at_<probe> and ret_<probe> (tools/attach.h), each of which
+ * makes the event from registers and memory and hands it to tell_<probe>().
  */
 #ifndef BPF_HOOK_BPF_H
 #define BPF_HOOK_BPF_H
@@ -124,7 +124,10 @@ int at_process__exit(struct pt_regs *ctx)
     return 0;
 }
 
-/* erts_send_message(sender, receiver, locks, message), and which 1: erts_proc_sig_send_to_alias(sender, from, to, message, token) */
+/*
+ * erts_send_message(sender, receiver, locks, message), and which 1: erts_proc_sig_send_to_alias(sender, from, to,
+ * message, token)
+ */
 SEC("uprobe")
 int at_message__send(struct pt_regs *ctx)
 {

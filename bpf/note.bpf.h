@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Events from notes: note_<probe>(ctx, &event) reads the arguments that views of the session want. Nonzero when one that is a number
- * cannot be read, which is counted: there is no such event then.
+ * Events from notes: note_<probe>(ctx, &event) reads the arguments that views of the session want. Nonzero when one
+ * that is a number cannot be read, which is counted: there is no such event then.
  */
 #ifndef BPF_NOTE_BPF_H
 #define BPF_NOTE_BPF_H

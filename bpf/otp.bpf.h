@@ -19,7 +19,24 @@ struct {
     __type(value, struct otp_layout);
 } otp_layouts SEC(".maps");
 
-/* NULL (counted) when the cookie names none. */
+/* The slot of each VM that has one, by its process id. */
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, OTP_MAX_LAYOUTS);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __type(key, __u32);
+    __type(value, __u32);
+} otp_slots SEC(".maps");
+
+/* NULL when it has none. */
+static __always_inline struct otp_layout *otp_layout_of_vm(__u32 vm)
+{
+    __u32 *slot = bpf_map_lookup_elem(&otp_slots, &vm);
+
+    return slot ? bpf_map_lookup_elem(&otp_layouts, slot) : 0;
+}
+
+/* The layout of the VM that runs us. NULL: the process is another; the cookie names none (counted). */
 static __always_inline struct otp_layout *otp_layout_of(struct pt_regs *ctx)
 {
     __u32 slot = bpf_get_attach_cookie(ctx);
@@ -27,6 +44,8 @@ static __always_inline struct otp_layout *otp_layout_of(struct pt_regs *ctx)
 
     if (!layout)
         probe_lose(LOSS_BAD_ARG);
+    else if (!probe_is(layout->vm))
+        return 0;
     return layout;
 }
 
@@ -73,10 +92,38 @@ static __always_inline int otp_read_pid(const struct otp_layout *layout, __u64 p
     return otp_read(layout, process, OTP_PROC_ID, &term, sizeof term) || otp_decode_pid(layout, term, pid);
 }
 
+/* How often code had gone by now. */
+static __always_inline __u64 otp_purges(const struct otp_layout *layout)
+{
+    __u64 given = 0;
+
+    if (!layout->is_ours)
+        return layout->purges;
+    if (bpf_probe_read_user(&given, sizeof given, (void *)layout->ours.given))
+        probe_lose(LOSS_BAD_ARG);
+    return given;
+}
+
+/* The registered name of the process at `process`, a term; 0: it has none. */
+static __always_inline __u64 otp_registered(const struct otp_layout *layout, __u64 process)
+{
+    __u64 reg = 0, name = 0;
+
+    bpf_probe_read_user(&reg, sizeof reg, (void *)(process + layout->off[OTP_PROC_REG]));
+    if (layout->is_ours)
+        return reg;
+    if (reg)
+        bpf_probe_read_user(&name, sizeof name, (void *)(reg + layout->off[OTP_REG_NAME]));
+    return name;
+}
+
 /* The struct process of a local pid; 0 when there is none any more. */
 static __always_inline __u64 otp_find_process(const struct otp_layout *layout, __u64 pid)
 {
     __u64 mask = layout->packing.pix_mask, place = mask ? pid >> 4 & mask : pid >> 32, table, process = 0, id = 0;
+
+    if (layout->is_ours)
+        place = pid >> 4 & 0xfffffff;
 
     if (otp_read(layout, layout->procs, OTP_PTAB_TAB, &table, sizeof table))
         return 0;
@@ -117,7 +164,7 @@ static __noinline int otp_read_atom(const struct otp_layout *layout, __u32 index
     bool in_binary = layout && layout->off[OTP_ATOM_NAME] == OTP_NOWHERE;
     __u16 length = 0;
 
-    if (!layout || !out || bpf_probe_read_user(&at, sizeof at, (void *)at) || bpf_probe_read_user(&at, sizeof at, (void *)(at + (index >> 10) * 8)) ||
+    if (!layout || layout->is_ours /* has all that we know from its start on */ || !out || bpf_probe_read_user(&at, sizeof at, (void *)at) || bpf_probe_read_user(&at, sizeof at, (void *)(at + (index >> 10) * 8)) ||
         bpf_probe_read_user(&atom, sizeof atom, (void *)(at + (index & 1023) * 8)) ||
         bpf_probe_read_user(&length, sizeof length, (void *)(atom + layout->off[OTP_ATOM_LEN])) ||
         bpf_probe_read_user(&name, sizeof name, (void *)(atom + layout->off[in_binary ? OTP_ATOM_BIN : OTP_ATOM_NAME])))

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * How the memory of a stock emulator is read, for both sides: one layout a watched process of the
- * operating system. Needs __u16 .. __u64 defined by the includer.
- * Source: erts/emulator/beam of OTP; bpf/otp_fields.def for the members.
+ * operating system. Needs __u16 .. __u64 defined by the includer. An erlvm is read likewise: its terms are tagged as those of OTP 25, and
+ * where its structures differ is in otp_ours.
+ * Source: erts/emulator/beam of OTP; bpf/otp_fields.def for the members; vm/layout.def.
  */
 #ifndef BPF_OTP_H
 #define BPF_OTP_H
@@ -29,6 +30,20 @@ struct otp_packing {
     __u32 cl_shift, cli_shift, number_bits, pad;
 };
 
+/* An erlvm; all 0 in the layout of a stock emulator. PROC_REG is the registered name itself there. */
+struct otp_ours {
+    __u64 code;     /* where pages of code begin */
+    __s64 self;     /* from the base of a thread's register fs to its pointer to what it is as a scheduler, NULL when it is none */
+    __u64 given;    /* address of how often code went: what OTP's purges are counted by */
+    __u64 waits;    /* where a process resumes that waits in a native, whose export it names */
+    __u64 segments; /* address of the pointers to segments of the atom table, which hold the atoms */
+    __u32 native;   /* in a process: pointer to that export */
+    __u32 stub;     /* in an export: its words of code */
+    __u32 room, pairs; /* in a dictionary: how many pairs (32 bits), and the first */
+    __u32 atom_bits, atom_bytes; /* of a number within its segment; of an atom */
+    __u32 code_bytes, pad; /* of all pages of code */
+};
+
 /* Atoms that say what a new process is to do: ATOM(name, its text). */
 #define OTP_ATOMS(ATOM) \
     ATOM(SPAWN_INIT, "spawn_init") \
@@ -50,7 +65,7 @@ enum otp_known {
     OTP_NKNOWN
 };
 
-/* Value of the map "otp_layouts", whose slot is in the low half of the cookie of a hook. */
+/* Value of the map "otp_layouts", whose slot is in the low half of the cookie of a hook, and by the VM in the map "otp_slots". */
 struct otp_layout {
     __u32 vm; /* process id, in erlsnoop's pid namespace */
     __u32 release;
@@ -59,7 +74,8 @@ struct otp_layout {
     __u64 apply; /* where a process resumes that applies its argument registers (module, function, arguments): it begins, or wakes from hibernation; 0: not known */
     __u32 purges; /* of code, since it was watched: counted by the kernel's side */
     __u32 purged_others; /* the number of the last purge of a module that the map "otp_purged" had no room for */
-    __u32 jit, pad; /* jit 1: code is machine code */
+    __u32 jit, is_ours; /* jit 1: code is machine code; is_ours 1: an erlvm */
+    struct otp_ours ours;
     struct otp_packing packing;
     __u32 known[OTP_NKNOWN]; /* indices of OTP_ATOMS; WIRE_NO_ATOM: not known */
     __u16 off[(OTP_NFIELDS + 3) / 4 * 4];

@@ -36,7 +36,10 @@ static __always_inline __u64 otp_call_applied(struct otp_call *call, __u64 args)
     return applied[2];
 }
 
-/* A behaviour's process is that of its callback module: Module:init/1, or supervisor:Module/1; without one, as gen_event, gen:init_it's. */
+/*
+ * A behaviour's process is that of its callback module: Module:init/1, or supervisor:Module/1; without one, as
+ * gen_event, gen:init_it's.
+ */
 static __noinline int otp_call_behaviour(const struct otp_layout *layout, struct otp_call *call, __u64 args)
 {
     __u64 words[6] = {0}, child[3]; /* behaviour, starter, parent, (name,) module, argument */
@@ -72,7 +75,10 @@ static __noinline int otp_call_proc_lib(const struct otp_layout *layout, struct 
     return 0;
 }
 
-/* What a process begins with that is spawned to apply call->function of call->module to the list `args`. Sets all of *call. */
+/*
+ * What a process begins with that is spawned to apply call->function of call->module to the list `args`. Sets all of
+ * *call.
+ */
 static __always_inline void otp_call_translate(const struct otp_layout *layout, struct otp_call *call, __u64 args)
 {
     if (otp_is(layout, call->function, OTP_KNOWN_SPAWN_INIT))
@@ -101,12 +107,36 @@ static __always_inline bool otp_dict_pair(__u64 term, __u64 key, __u64 *value)
     return true;
 }
 
+/* The same of an erlvm: open addressing. Source: vm/proc/dict.c, hash_word of vm/base/hash.h. */
+static __noinline __u64 otp_dict_get_ours(const struct otp_layout *layout, __u64 process, __u64 key)
+{
+    enum { MOST_TRIES = 16 };
+    __u64 at = 0, pair[2], hash = key ^ key >> 32;
+    __u32 room = 0;
+
+    hash *= 0x9e3779b97f4a7c15ull;
+    hash = (hash ^ hash >> 29) * 0xbf58476d1ce4e5b9ull;
+    hash ^= hash >> 32;
+    if (!layout || otp_read(layout, process, OTP_PROC_DICTIONARY, &at, sizeof at) || !at ||
+        bpf_probe_read_user(&room, sizeof room, (void *)(at + layout->ours.room)))
+        return 0;
+    for (__u32 i = 0; i < MOST_TRIES; i++, hash++) {
+        if (bpf_probe_read_user(pair, sizeof pair, (void *)(at + layout->ours.pairs + ((__u32)hash & (room - 1)) * sizeof pair)) || !pair[0])
+            return 0;
+        if (pair[0] == key)
+            return pair[1];
+    }
+    return 0;
+}
+
 /* The value of an atom in the dictionary of the process; 0: none. */
 static __noinline __u64 otp_dict_get(const struct otp_layout *layout, __u64 process, __u64 key)
 {
     __u64 at = 0, slot = 0, cell[2], value = 0, index = key >> 6;
     struct otp_dict dict;
 
+    if (layout && layout->is_ours)
+        return otp_dict_get_ours(layout, process, key);
     if (!layout || otp_read(layout, process, OTP_PROC_DICTIONARY, &at, sizeof at) || !at ||
         bpf_probe_read_user(&dict, sizeof dict, (void *)at))
         return 0;
@@ -123,7 +153,9 @@ static __noinline __u64 otp_dict_get(const struct otp_layout *layout, __u64 proc
     return 0;
 }
 
-/* The initial call of a process that lives: what it was spawned with, or what proc_lib is to do in it once it says so. */
+/*
+ * The initial call of a process that lives: what it was spawned with, or what proc_lib is to do in it once it says so.
+ */
 static __always_inline void otp_call_of_process(const struct otp_layout *layout, __u64 process, struct otp_call *call)
 {
     __u64 triple[3];
@@ -137,7 +169,10 @@ static __always_inline void otp_call_of_process(const struct otp_layout *layout,
     call->arity = triple[2] >> 4;
 }
 
-/* Where the process at `process` goes on when it is scheduled: one that begins at what it is to do, one that wakes from hibernation at what it applies. */
+/*
+ * Where the process at `process` goes on when it is scheduled: one that begins at what it is to do, one that wakes from
+ * hibernation at what it applies.
+ */
 static __always_inline void otp_name_resume(const struct otp_layout *layout, __u64 process, struct name_text *name)
 {
     struct otp_call call;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Purges of code of a stock emulator, the only way in which code goes: a function is told by its address, and from a purge on
- * another may have the address. They are numbered by the VM from 1.
- * Invariant: a purge is counted before its code goes, and each module's last one is in the map or its number in purged_others.
+ * Purges of code of a stock emulator, the only way in which code goes: a function is told by its address, and from a
+ * purge on another may have the address. They are numbered by the VM from 1. Invariant: a purge is counted before its
+ * code goes, and each module's last one is in the map or its number in purged_others.
  */
 #ifndef BPF_OTP_PURGE_BPF_H
 #define BPF_OTP_PURGE_BPF_H

@@ -65,18 +65,39 @@ static __always_inline void probe_lose(__u32 why)
         __sync_fetch_and_add(count, 1);
 }
 
-/* The VM that runs us, as a pid of erlsnoop's namespace; 0 when it is not visible there. */
-static __always_inline __u32 probe_vm(void)
+/*
+ * The process that runs us, as a pid of erlsnoop's namespace; 0 when it is in another pid namespace: it has no such pid
+ * that we could know.
+ */
+static __always_inline __u32 probe_tgid(void)
 {
     struct bpf_pidns_info ns;
 
-    if (probe_config.vm)
-        return probe_config.vm;
     if (!probe_config.pidns_ino)
         return bpf_get_current_pid_tgid() >> 32;
     if (bpf_get_ns_current_pid_tgid(probe_config.pidns_dev, probe_config.pidns_ino, &ns, sizeof ns))
         return 0;
     return ns.tgid;
+}
+
+/*
+ * Whether the process that runs us is this VM. Every program asks: the kernel's filter by process lets others through
+ * at returns (before 6.12), and in links that are for any process. Of a process in another pid namespace the kernel's
+ * filter is believed.
+ */
+static __always_inline bool probe_is(__u32 vm)
+{
+    __u32 tgid = probe_tgid();
+
+    return !tgid || tgid == vm;
+}
+
+/* The VM that runs us, as a pid of erlsnoop's namespace; 0: it is not the one that is watched, or not visible there. */
+static __always_inline __u32 probe_vm(void)
+{
+    if (!probe_config.vm)
+        return probe_tgid();
+    return probe_is(probe_config.vm) ? probe_config.vm : 0;
 }
 
 static __always_inline const struct wire_spec *probe_spec(struct pt_regs *ctx)

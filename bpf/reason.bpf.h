@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Exit reasons as they are counted: by their shape (WIRE_REASON), so that reasons that are all different, such as {bye, 17}
- * and {bye, 18}, are one row. From a term in a stock emulator's memory, or from the text of a term that a note has.
- * Invariant: a reason has the same shape from both; of a text it is not always seen that a tuple or list has one element only.
+ * Exit reasons as they are counted: by their shape (WIRE_REASON), so that reasons that are all different, such as {bye,
+ * 17} and {bye, 18}, are one row. From a term in a stock emulator's memory, or from the text of a term that a note has.
+ * Invariant: a reason has the same shape from both; of a text it is not always seen that a tuple or list has one
+ * element only.
  */
 #ifndef BPF_REASON_BPF_H
 #define BPF_REASON_BPF_H
@@ -60,7 +61,10 @@ static __always_inline __u64 reason_immediate(__u64 term, __u64 *out)
     }
 }
 
-/* `words`: the first two at the term. How it holds its first element, 0 when that is not looked at: strings are lists of integers. */
+/*
+ * `words`: the first two at the term. How it holds its first element, 0 when that is not looked at: strings are lists
+ * of integers.
+ */
 static __always_inline __u64 reason_holder(__u64 shape, const __u64 *words)
 {
     if (shape == WIRE_TUPLE)
@@ -126,8 +130,8 @@ static __always_inline int reason_follows(__u8 c)
 }
 
 /*
- * Bytes of the atom or number that the token begins with, its quotes included, and what follows it. Neither inlined nor static:
- * so the kernel verifies the loop once, and not again for each way that leads to it.
+ * Bytes of the atom or number that the token begins with, its quotes included, and what follows it. Neither inlined nor
+ * static: so the kernel verifies the loop once, and not again for each way that leads to it.
  */
 __noinline int reason_token_length(const struct reason_token *token)
 {
@@ -190,7 +194,9 @@ static __always_inline __s64 reason_number(const __u8 *bytes, __u32 length)
     return negative ? -value : value;
 }
 
-/* The word that the token begins with: sets what the name says of it. Returns whether its tuple or list ends behind it. */
+/*
+ * The word that the token begins with: sets what the name says of it. Returns whether its tuple or list ends behind it.
+ */
 static __always_inline bool reason_of_word(struct reason_token *token, struct name_text *name)
 {
     int found = reason_token_length(token);

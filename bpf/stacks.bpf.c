@@ -20,14 +20,6 @@ struct {
     __type(value, struct stacks_thread);
 } threads SEC(".maps");
 
-/* The VMs watched: process id to slot of "otp_layouts". */
-struct {
-    __uint(type, BPF_MAP_TYPE_HASH);
-    __uint(max_entries, OTP_MAX_LAYOUTS);
-    __type(key, __u32);
-    __type(value, __u32);
-} vms SEC(".maps");
-
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
     __uint(max_entries, 16384);
@@ -69,16 +61,12 @@ static __always_inline bool is_wanted(const struct wire_pid *pid)
 static __always_inline int read_owner(const struct otp_layout *layout, __u64 process, struct stacks_owner *owner)
 {
     struct otp_call call = {0};
-    __u64 reg = 0, name = 0;
 
     if (otp_read_pid(layout, process, &owner->pid) || !is_wanted(&owner->pid))
         return -1;
     otp_call_of_process(layout, process, &call);
-    otp_read(layout, process, OTP_PROC_REG, &reg, sizeof reg);
-    if (reg)
-        otp_read(layout, reg, OTP_REG_NAME, &name, sizeof name);
     owner->vm = layout->vm;
-    owner->registered = otp_atom(name);
+    owner->registered = otp_atom(otp_registered(layout, process));
     owner->module = otp_atom(call.module);
     owner->function = otp_atom(call.function);
     owner->arity = call.arity;
@@ -188,9 +176,22 @@ static __always_inline struct stacks_value *find_stack(struct walk *w, __u64 res
     return value;
 }
 
+/* Where the process goes on; 0: unknown. One of an erlvm that waits in a native is in that native's words of code. */
+static __always_inline __u64 read_resume(const struct otp_layout *layout, __u64 process)
+{
+    __u64 resume = 0;
+
+    otp_read(layout, process, OTP_PROC_I, &resume, 8);
+    if (!layout->is_ours || resume != layout->ours.waits)
+        return resume;
+    if (bpf_probe_read_user(&resume, sizeof resume, (void *)(process + layout->ours.native)) || !resume)
+        return 0;
+    return resume + layout->ours.stub;
+}
+
 /*
- * Counts the stack of a process that stands in C, having saved its stack pointer. `resume`: where
- * it goes on, when that stands in the process and not on the stack; 0 else. The key in *w.
+ * Counts the stack of a process that stands in C, having saved its stack pointer. `resumes`: where
+ * it goes on stands in the process and not on the stack. The key in *w.
  */
 static __always_inline struct stacks_value *count_stack(const struct otp_layout *layout, __u64 process, bool resumes,
                                                         struct walk *w)
@@ -206,9 +207,9 @@ static __always_inline struct stacks_value *count_stack(const struct otp_layout 
         return 0;
     }
     if (resumes)
-        otp_read(layout, process, OTP_PROC_I, &resume, 8);
+        resume = read_resume(layout, process);
     w->end = hend;
-    w->key.purges = layout->purges;
+    w->key.purges = otp_purges(layout);
     walk_stack(w, 0, resume, stop);
     value = find_stack(w, resume, stop);
     if (value)
@@ -225,32 +226,61 @@ static __always_inline const struct stacks_thread *current_thread(__u32 vm)
     return bpf_map_lookup_elem(&threads, &key);
 }
 
-/* The process that a scheduler runs at an event, when it runs one. */
-static __always_inline int count_event(struct pt_regs *ctx)
+/* What this thread is as a scheduler: an address in the VM; 0: it is none. */
+static __always_inline __u64 current_scheduler(const struct otp_layout *layout, const struct stacks_thread *thread)
 {
-    const struct otp_layout *layout = otp_layout_of(ctx);
-    const struct stacks_thread *thread;
+    __u64 scheduler = 0;
+
+    if (!layout->is_ours)
+        return thread ? thread->scheduler : 0;
+    bpf_probe_read_user(&scheduler, sizeof scheduler, (void *)(bpf_get_current_task_btf()->thread.fsbase + layout->ours.self));
+    return scheduler;
+}
+
+/* The process that it runs; 0: none. */
+static __always_inline __u64 current_process(const struct otp_layout *layout, const struct stacks_thread *thread)
+{
+    __u64 scheduler = current_scheduler(layout, thread), process = 0;
+
+    if (scheduler)
+        otp_read(layout, scheduler, OTP_SCHED_CURRENT, &process, 8);
+    return process;
+}
+
+/*
+ * The process that a scheduler runs at an event, when it runs one. Of a stock emulator the topmost return address says where it is; in an
+ * erlvm the native that tells the event was called by no address on the stack.
+ */
+static __always_inline int count_event(const struct otp_layout *layout)
+{
     struct walk w = {0};
-    __u64 process = 0;
+    __u64 process;
 
     if (probe_stopped || !layout)
         return 0;
-    thread = current_thread(layout->vm);
-    if (!thread || otp_read(layout, thread->scheduler, OTP_SCHED_CURRENT, &process, 8) || !process ||
-        read_owner(layout, process, &w.key.owner))
+    process = current_process(layout, current_thread(layout->vm));
+    if (!process || read_owner(layout, process, &w.key.owner))
         return 0;
     forget_pid(&w.key.owner);
-    count_stack(layout, process, false, &w);
+    count_stack(layout, process, layout->is_ours, &w);
     return 0;
 }
 
-#define COUNT_EVENT(name, probe)                                                                   \
+#define COUNT_HOOK(name, probe)                                                                    \
     SEC("uprobe")                                                                                  \
     int at_##probe(struct pt_regs *ctx)                                                            \
     {                                                                                              \
-        return count_event(ctx);                                                                   \
+        return count_event(otp_layout_of(ctx));                                                    \
     }
-STACKS_EVENTS(COUNT_EVENT)
+#define COUNT_NOTE(name, probe)                                                                    \
+    SEC("uprobe")                                                                                  \
+    int on_##probe(struct pt_regs *ctx)                                                            \
+    {                                                                                              \
+        return count_event(otp_layout_of_vm(probe_tgid()));                                       \
+    }
+STACKS_EVENTS(COUNT_HOOK)
+STACKS_EVENTS(COUNT_NOTE)
+STACKS_NOTES(COUNT_NOTE)
 
 /* ---- time off the CPU */
 
@@ -263,19 +293,13 @@ static __always_inline bool is_exiting(const struct otp_layout *layout, __u64 pr
     return state >> (layout->off[OTP_STATE_EXITING] & 31) & 1;
 }
 
-SEC("uprobe")
-int at_process__unscheduled(struct pt_regs *ctx)
+static __always_inline int leave_cpu(const struct otp_layout *layout, __u64 process)
 {
-    __u64 process = FIXES_CTX_LOAD(ctx, si);
-    const struct otp_layout *layout;
     struct wire_proc proc = {0};
     struct walk w = {0};
     struct away away = {0};
 
-    if (probe_stopped || !process)
-        return 0;
-    layout = otp_layout_of(ctx);
-    if (!layout || is_exiting(layout, process) || read_owner(layout, process, &w.key.owner))
+    if (!process || is_exiting(layout, process) || read_owner(layout, process, &w.key.owner))
         return 0;
     proc.vm = layout->vm;
     proc.pid = w.key.owner.pid;
@@ -289,19 +313,14 @@ int at_process__unscheduled(struct pt_regs *ctx)
     return 0;
 }
 
-SEC("uprobe")
-int ret_process__scheduled(struct pt_regs *ctx)
+static __always_inline int come_back(const struct otp_layout *layout, __u64 process)
 {
-    __u64 process = FIXES_CTX_LOAD(ctx, ax), now = bpf_ktime_get_ns();
-    const struct otp_layout *layout;
+    __u64 now = bpf_ktime_get_ns();
     struct wire_proc proc = {0};
     struct stacks_value *value;
     struct away *away;
 
-    if (probe_stopped || !process)
-        return 0;
-    layout = otp_layout_of(ctx);
-    if (!layout || otp_read_pid(layout, process, &proc.pid))
+    if (!process || otp_read_pid(layout, process, &proc.pid))
         return 0;
     proc.vm = layout->vm;
     away = bpf_map_lookup_elem(&aways, &proc);
@@ -314,19 +333,42 @@ int ret_process__scheduled(struct pt_regs *ctx)
     return 0;
 }
 
-/* ---- time on the CPU */
-
-/* The current process of the operating system as a pid of erlsnoop's namespace, whether it is a VM or not. */
-static __always_inline __u32 current_pid(void)
+SEC("uprobe")
+int at_process__unscheduled(struct pt_regs *ctx)
 {
-    struct bpf_pidns_info ns;
+    __u64 process = FIXES_CTX_LOAD(ctx, si);
+    const struct otp_layout *layout = probe_stopped || !process ? 0 : otp_layout_of(ctx);
 
-    if (!probe_config.pidns_ino)
-        return bpf_get_current_pid_tgid() >> 32;
-    if (bpf_get_ns_current_pid_tgid(probe_config.pidns_dev, probe_config.pidns_ino, &ns, sizeof ns))
-        return 0;
-    return ns.tgid;
+    return layout ? leave_cpu(layout, process) : 0;
 }
+
+SEC("uprobe")
+int ret_process__scheduled(struct pt_regs *ctx)
+{
+    __u64 process = FIXES_CTX_LOAD(ctx, ax);
+    const struct otp_layout *layout = probe_stopped || !process ? 0 : otp_layout_of(ctx);
+
+    return layout ? come_back(layout, process) : 0;
+}
+
+/* The notes of an erlvm: its scheduler runs the process still, or already. */
+SEC("uprobe")
+int on_process__unscheduled(struct pt_regs *ctx)
+{
+    const struct otp_layout *layout = probe_stopped ? 0 : otp_layout_of_vm(probe_tgid());
+
+    return layout ? leave_cpu(layout, current_process(layout, 0)) : 0;
+}
+
+SEC("uprobe")
+int on_process__scheduled(struct pt_regs *ctx)
+{
+    const struct otp_layout *layout = probe_stopped ? 0 : otp_layout_of_vm(probe_tgid());
+
+    return layout ? come_back(layout, current_process(layout, 0)) : 0;
+}
+
+/* ---- time on the CPU */
 
 /* Words of [from, to), as many as there is room for; 0 when they cannot be read. */
 static __always_inline __u32 copy_words(__u64 *out, __u64 from, __u64 to)
@@ -371,6 +413,29 @@ static __always_inline __u64 as_stack_top(__u64 word, __u64 heap, __u64 hend)
     return word >= heap && word < hend && !(word & 7) ? word : 0;
 }
 
+/* The topmost word of an erlvm's stack is 0 while a function with a frame runs, and the return address while one without does. */
+static __always_inline bool is_our_top(const struct otp_layout *layout, __u64 at)
+{
+    __u64 word = 1;
+
+    return at && !bpf_probe_read_user(&word, sizeof word, (void *)at) && (!word || word - layout->ours.code < layout->ours.code_bytes);
+}
+
+/*
+ * Of an erlvm: its loop has the process in r14 and its stack pointer in r12 (vm/exec/loop.c), which the functions that it calls save. While one
+ * of them runs that uses r12, the stack begins near where it was when the VM last stored it.
+ */
+static __always_inline __u64 find_our_stack(struct stacks_sample *sample, const struct otp_layout *layout, __u64 process, __u64 heap)
+{
+    __u64 at = sample->regs[14] == process ? as_stack_top(sample->regs[12], heap, sample->hend) : 0;
+
+    if (is_our_top(layout, at))
+        return at;
+    if (sample->stop >= heap + STACKS_SLACK * 8)
+        return sample->stop - STACKS_SLACK * 8;
+    return heap;
+}
+
 /* The process's part: who it is, and its stack from the lowest place where it may end. */
 static __always_inline void sample_process(struct stacks_sample *sample, const struct otp_layout *layout, __u64 process)
 {
@@ -379,9 +444,15 @@ static __always_inline void sample_process(struct stacks_sample *sample, const s
     if (otp_read(layout, process, OTP_PROC_HEAP, &heap, 8) || otp_read(layout, process, OTP_PROC_HEND, &sample->hend, 8) ||
         otp_read(layout, process, OTP_PROC_STOP, &sample->stop, 8))
         return;
-    at = as_stack_top(sp, heap, sample->hend + 1);
+    at = layout->is_ours ? 0 : as_stack_top(sp, heap, sample->hend + 1);
     sample->on_erlang = at != 0;
-    if (!at) {
+    if (layout->is_ours) {
+        sample->process = process;
+        sample->resume = read_resume(layout, process);
+        if (heap > sample->stop) /* a small heap is being collected by way of other memory */
+            heap = sample->stop - STACKS_SLACK * 8;
+        at = find_our_stack(sample, layout, process, heap);
+    } else if (!at) {
         at = as_stack_top(bp, heap, sample->hend);
         if (!at || (sample->stop >= heap && sample->stop < at))
             at = sample->stop;
@@ -393,26 +464,28 @@ static __always_inline void sample_process(struct stacks_sample *sample, const s
     sample->nerlang = copy_words(sample->erlang, at, sample->hend);
 }
 
+/*
+ * From a few words below the stack pointer: at a function's last instruction the words where it saved registers lie there, and the tables that
+ * unwinding goes by (gcc's) still name them.
+ */
 static __always_inline void sample_native(struct stacks_sample *sample, const struct stacks_thread *thread)
 {
-    __u64 sp = sample->regs[4];
+    __u64 from = sample->regs[4] - STACKS_BELOW * 8;
 
     if (sample->on_erlang)
         return;
-    sample->native_at = sp;
-    if (thread && thread->top > sp && thread->top - sp < 1 << 20)
-        sample->nnative = copy_words(sample->native, sp, thread->top);
+    sample->native_at = from;
+    if (thread && thread->top > from && thread->top - from < 1 << 20)
+        sample->nnative = copy_words(sample->native, from, thread->top);
     else
-        sample->nnative = copy_open_words(sample->native, sp);
+        sample->nnative = copy_open_words(sample->native, from);
 }
 
 /* The sample's owner; the address of the process in *process. Fails: not wanted. */
 static __always_inline int sample_owner(struct stacks_sample *sample, const struct otp_layout *layout,
                                         const struct stacks_thread *thread, __u64 *process)
 {
-    *process = 0;
-    if (thread && thread->scheduler)
-        otp_read(layout, thread->scheduler, OTP_SCHED_CURRENT, process, 8);
+    *process = current_process(layout, thread);
     if (*process) {
         if (read_owner(layout, *process, &sample->owner))
             return -1;
@@ -426,9 +499,8 @@ static __always_inline int sample_owner(struct stacks_sample *sample, const stru
 SEC("perf_event")
 int clock_sample(struct bpf_perf_event_data *ctx)
 {
-    __u32 vm = current_pid();
-    __u32 *slot = bpf_map_lookup_elem(&vms, &vm);
-    const struct otp_layout *layout = slot ? bpf_map_lookup_elem(&otp_layouts, slot) : 0;
+    __u32 vm = probe_tgid();
+    const struct otp_layout *layout = otp_layout_of_vm(vm);
     const struct stacks_thread *thread;
     struct stacks_sample *sample;
     __u64 process;
@@ -447,7 +519,7 @@ int clock_sample(struct bpf_perf_event_data *ctx)
     }
     bpf_get_current_comm(sample->comm, sizeof sample->comm);
     read_regs(sample, bpf_get_current_task_btf());
-    sample->purges = layout->purges;
+    sample->purges = otp_purges(layout);
     if (process)
         sample_process(sample, layout, process);
     sample_native(sample, thread);

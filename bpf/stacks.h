@@ -9,16 +9,25 @@
 
 enum { STACKS_SAMPLE = 1, STACKS_NEW = 2 };
 
-/* What stacks can be counted at: EVENT(name, probe). The function hooked for gc_minor__start does major collections too. */
+/*
+ * What stacks can be counted at: EVENT(name, probe). The function hooked for gc_minor__start does major collections
+ * too.
+ */
 #define STACKS_EVENTS(EVENT)                                                                       \
     EVENT(spawn, process__spawn)                                                                   \
     EVENT(send, message__send)                                                                     \
     EVENT(file, efile_drv__entry)                                                                  \
     EVENT(gc, gc_minor__start)
 
+/* Notes of an erlvm that tell the same events as one of these. */
+#define STACKS_NOTES(EVENT)                                                                        \
+    EVENT(gc, gc_major__start)
+
 enum {
     STACKS_FRAMES = 64,  /* of a stack that is counted in the kernel */
     STACKS_WORDS = 512,  /* of each stack that is looked at */
+    STACKS_BELOW = 8,    /* of a native stack, words below its pointer */
+    STACKS_SLACK = 128,  /* of them, those looked at before where the top of an erlvm's stack was last stored */
     STACKS_KERNEL = 32,
     STACKS_COMM = 16,
     STACKS_NO_PROCESS = 256,
@@ -73,6 +82,7 @@ struct stacks_sample {
     char comm[STACKS_COMM]; /* of the thread */
     __u64 regs[STACKS_NREGS], ip; /* of user mode, in the order of WIRE_REGS */
     __u64 stop, hend; /* of the process; hend 0: no process */
+    __u64 process, resume; /* of an erlvm: its address, and where it resumes, as last stored */
     __u64 purges; /* of code, by then */
     __u64 native_at, erlang_at;
     __u32 nnative, nerlang, nkernel;

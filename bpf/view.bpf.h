@@ -6,12 +6,17 @@
  *   struct state_v_s *v_s_get(h, id), *v_s_upsert(h, id)     of a process; NULL: there is none; no room (counted)
  *   bool v_s_take(h, id, &out)                               the process's state, which it then has no more
  *   view_mfa, view_term, view_shape, view_owner              names (view_name.bpf.h, view_owners.h)
- *   struct row_v_t *v_t_row(h)                               of a TOTAL table; with a name or number, the row of that key
+ *   struct row_v_t *v_t_row(h)                               of a TOTAL table; with a name or number, the row of that
+ * key
  *   VIEW_ADD(row, member, n)  VIEW_OBSERVE(row, member, value)  nothing when row is NULL
- *   struct told_v_e *v_e_record(h, ns)                       NULL: nobody asked, or no room (counted); else end it with VIEW_TELL(record)
+ *   VIEW_SWAP(at, value)                                     what a __u64 of a state was, which `value` takes the place of
+ *   VIEW_REPLACE(at, expected, value)                        the same, where it still is what was expected
+ *   struct told_v_e *v_e_record(h, ns)                       NULL: nobody asked, or no room (counted); else end it with
+ * VIEW_TELL(record)
  *
- * Tables have two sides. Events are counted in one, while user space reads the other and empties it, which nobody changes meanwhile.
- * Invariant: what a table has no room for is in its row "rest", so that rows add up to what was counted.
+ * Tables have two sides. Events are counted in one, while user space reads the other and empties it, which nobody
+ * changes meanwhile. Invariant: what a table has no room for is in its row "rest", so that rows add up to what was
+ * counted.
  */
 #ifndef BPF_VIEW_BPF_H
 #define BPF_VIEW_BPF_H
@@ -62,6 +67,9 @@ VIEW_INLINE __u64 view_ns(const struct ev_head *h)
         if (view_row)                                                                              \
             view_observe(&view_row->member, value);                                                \
     } while (0)
+
+#define VIEW_SWAP(at, value) __sync_lock_test_and_set(at, value)
+#define VIEW_REPLACE(at, expected, value) __sync_val_compare_and_swap(at, expected, value)
 
 /* Neither inlined nor static: so the kernel verifies it once. */
 __noinline int view_observe(struct wire_hist *hist, __u64 value)
@@ -178,8 +186,8 @@ VIEW_INLINE __u64 view_who(const struct ev_head *h, ev_id id)
 }
 
 /*
- * Processes stand by their id, so that those born one after the other are side by side: half the cost of a hash, whose every access
- * misses the cache. One whose place is taken goes to the hash.
+ * Processes stand by their id, so that those born one after the other are side by side: half the cost of a hash, whose
+ * every access misses the cache. One whose place is taken goes to the hash.
  */
 #define VIEW_STATE_MAPS(view, kept)                                                               \
     struct place_##view##_##kept {                                                                \
@@ -249,7 +257,7 @@ VIEW_INLINE __u64 view_who(const struct ev_head *h, ev_id id)
         bpf_map_delete_elem(&view##_##kept##_more, &owner);                                        \
         return true;                                                                               \
     }
-#define STATE(view, state) VIEW_STATE_MAPS(view, state)
+#define STATE(view, state, of) VIEW_STATE_MAPS(view, state)
 #include "views.def"
 
 /* ---- records */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Exits for another reason than normal or a shutdown: of whom, of what, after how long; and exit signals with such reasons. */
+/*
+ * Exits for another reason than normal or a shutdown: of whom, of what, after how long; and exit signals with such
+ * reasons.
+ */
 #ifndef BPF_VIEW_EXITS_H
 #define BPF_VIEW_EXITS_H
 

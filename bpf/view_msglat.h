@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * From a send to the moment when its receiver is scheduled. A process waits from the first message that is sent to it while it does not
- * run until it is scheduled. Invariant: each send is in the totals, each wait in one histogram.
+ * From a send to the moment when its receiver is scheduled. A process waits from the first message that is sent to it
+ * while it does not run until it is scheduled. Invariant: each send is in the totals, each wait in one histogram.
  */
 #ifndef BPF_VIEW_MSGLAT_H
 #define BPF_VIEW_MSGLAT_H
 
-/* What a receiver's state is below: it does not run and nothing waits, it runs; greater: when the oldest waiting message was sent. */
+/*
+ * What a receiver's state is below: it does not run and nothing waits, it runs; greater: when the oldest waiting
+ * message was sent.
+ */
 enum { MSGLAT_IDLE, MSGLAT_RUNS };
 
 VIEW_INLINE void view_msglat_on_message__send(const struct ev_message__send *ev)
@@ -23,7 +26,7 @@ VIEW_INLINE void view_msglat_on_message__send(const struct ev_message__send *ev)
     if (runs || !r)
         return;
     if (state <= MSGLAT_RUNS)
-        __sync_val_compare_and_swap(&r->state, state, view_ns(&ev->head));
+        VIEW_REPLACE(&r->state, state, view_ns(&ev->head));
     VIEW_ADD(r, waiting, 1);
 }
 
@@ -31,13 +34,13 @@ VIEW_INLINE void view_msglat_on_process__scheduled(const struct ev_process__sche
 {
     bool told = ev->head.tells & EV_TELLS_RUNNING;
     struct state_msglat_receivers *r = told ? msglat_receivers_get(&ev->head, ev->pid) : msglat_receivers_upsert(&ev->head, ev->pid);
-    __u64 first = r ? __sync_lock_test_and_set(&r->state, MSGLAT_RUNS) : MSGLAT_IDLE, messages, now, latency;
+    __u64 first = r ? VIEW_SWAP(&r->state, MSGLAT_RUNS) : MSGLAT_IDLE, messages, now, latency;
     struct told_msglat_wait *record;
     struct name_text mfa;
 
     if (first <= MSGLAT_RUNS)
         return;
-    messages = __sync_lock_test_and_set(&r->waiting, 0);
+    messages = VIEW_SWAP(&r->waiting, 0);
     now = view_ns(&ev->head);
     latency = now > first ? now - first : 0;
     VIEW_ADD(msglat_totals_row(&ev->head), wakeups, 1);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Names that events tell, for handlers of views; h is the head of the event in hand.
- *   view_mfa(h, mfa, &name), view_term(h, term, &name)   to be counted by, or told; of a term, what is told of one event
+ *   view_mfa(h, mfa, &name), view_term(h, term, &name)   to be counted by, or told; of a term, what is told of one
+ * event
  *   view_shape(&name, &shape)                            of a term's name: what terms are counted by
  *   view_orderly(h, &shape)                              whether a reason is normal, or a shutdown
  *   view_pid(id, &name)                                  a process by its number
@@ -103,7 +104,7 @@ struct {
 } view_names SEC(".maps");
 
 /* Returns what view_kept_name finds it by; 0 (counted): there is no room. */
-static __noinline __u64 view_keep_name(const struct ev_head *h, const struct name_text *name)
+static __noinline __attribute__((unused)) __u64 view_keep_name(const struct ev_head *h, const struct name_text *name)
 {
     struct wire_name_key key = {.vm = h->vm, .hash = name_hash(name)};
     struct wire_name text;
@@ -115,7 +116,7 @@ static __noinline __u64 view_keep_name(const struct ev_head *h, const struct nam
     return probe_upsert(&view_names, &key, &text) ? key.hash : 0;
 }
 
-static __noinline int view_kept_name(const struct ev_head *h, __u64 kept, struct name_text *out)
+static __noinline __attribute__((unused)) int view_kept_name(const struct ev_head *h, __u64 kept, struct name_text *out)
 {
     struct wire_name_key key = {.vm = h->vm, .hash = kept};
     const struct wire_name *name = bpf_map_lookup_elem(&view_names, &key);
@@ -136,20 +137,20 @@ VIEW_INLINE void view_pid(ev_id id, struct name_text *out)
 }
 
 /*
- * The registered name of a stock emulator's process, or else its initial call: `where` of an event. Neither inlined nor static: so the
- * kernel verifies it once.
+ * The registered name of a stock emulator's process, or else its initial call: `where` of an event. Neither inlined nor
+ * static: so the kernel verifies it once.
  */
 __noinline int view_owner_at(__u64 where, struct name_text *out)
 {
-    __u64 process = where & VIEW_ADDRESS_MASK, registered = 0, name = 0;
+    __u64 process = where & VIEW_ADDRESS_MASK, name;
     __u32 slot = where >> VIEW_SLOT_SHIFT & VIEW_SLOT_MASK;
     const struct otp_layout *layout = bpf_map_lookup_elem(&otp_layouts, &slot);
     struct otp_call call;
 
     if (!layout || !out)
         return -1;
-    bpf_probe_read_user(&registered, sizeof registered, (void *)(process + layout->off[OTP_PROC_REG]));
-    if (registered && !bpf_probe_read_user(&name, sizeof name, (void *)(registered + layout->off[OTP_REG_NAME])) && otp_atom(name) != WIRE_NO_ATOM) {
+    name = otp_registered(layout, process);
+    if (otp_atom(name) != WIRE_NO_ATOM) {
         out->form = WIRE_REASON;
         out->used = 24;
         out->words[0] = WIRE_ATOM;
@@ -164,9 +165,22 @@ __noinline int view_owner_at(__u64 where, struct name_text *out)
     return 0;
 }
 
+/* The same of an erlvm's process by its number, for events that only tell that. */
+__noinline int view_owner_of(__u32 vm, __u64 id, struct name_text *out)
+{
+    __u32 *slot = bpf_map_lookup_elem(&otp_slots, &vm);
+    const struct otp_layout *layout = slot ? bpf_map_lookup_elem(&otp_layouts, slot) : 0;
+    __u64 process;
+
+    if (!layout || !layout->is_ours || !out || id >> 60 != BATCH_PID)
+        return -1;
+    process = otp_find_process(layout, (__u64)ev_id_serial(id) << 32 | (__u64)ev_id_number(id) << 4 | OTP_TAG_PID);
+    return process ? view_owner_at((__u64)*slot << VIEW_SLOT_SHIFT | (process & VIEW_ADDRESS_MASK), out) : -1;
+}
+
 /*
- * Whether the reason is normal, shutdown or {shutdown,...}. `name` is what view_shape made of it: a text has its atom from the fourth
- * word on, which is not terminated.
+ * Whether the reason is normal, shutdown or {shutdown,...}. `name` is what view_shape made of it: a text has its atom
+ * from the fourth word on, which is not terminated.
  */
 VIEW_INLINE bool view_orderly(const struct ev_head *h, const struct name_text *name)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a person calls a process: its registered name, else what it was to do when it began, else its pid. A stock emulator's memory tells the
- * two first; with notes a process is known by its initial call when its birth was seen.
+ * What a person calls a process: its registered name, else what it was to do when it began, else its pid. A stock
+ * emulator's memory tells the two first, and so does that of an erlvm for processes that were there before; with notes
+ * a process is known by its initial call when its birth was seen.
  */
 #ifndef BPF_VIEW_OWNERS_H
 #define BPF_VIEW_OWNERS_H
@@ -33,6 +34,8 @@ VIEW_INLINE void view_owner(const struct ev_head *h, ev_id id, struct name_text 
         return;
     call = h->where ? 0 : owners_calls_get(h, id);
     if (call && !view_kept_name(h, call->name, out))
+        return;
+    if (!h->where && !view_owner_of(h->vm, id, out))
         return;
     view_pid(id, out);
 }

@@ -59,7 +59,7 @@ enum view_record {
 #define VIEW_FIELD_NAME(key) struct wire_name key;
 
 struct view_none {
-#define STATE(view, state)                                                                         \
+#define STATE(view, state, of)                                                                     \
     }                                                                                              \
     ;                                                                                              \
     struct state_##view##_##state {

@@ -90,8 +90,9 @@ struct wire_resolve {
 };
 
 /*
- * Log-linear: values below 2 * WIRE_HIST_STEPS have a slot each, above that each power of two is cut into WIRE_HIST_STEPS slots of one
- * width. The middle of a slot is then never further than 1/16 from a value in it. The last slot takes what is larger too.
+ * Log-linear: values below 2 * WIRE_HIST_STEPS have a slot each, above that each power of two is cut into
+ * WIRE_HIST_STEPS slots of one width. The middle of a slot is then never further than 1/16 from a value in it. The last
+ * slot takes what is larger too.
  */
 struct wire_hist {
     __u64 slots[WIRE_HIST_SLOTS];

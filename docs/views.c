@@ -39,17 +39,36 @@ static const char *suffix(const struct row *r)
 	return strcmp(r->unit, "NS") == 0 ? "_ns" : strcmp(r->unit, "WORDS") == 0 ? "_words" : "";
 }
 
+/* The metric of a column, or a dash: as tools/metrics.c names it. table: its name in JSON. */
+static const char *metric(const struct row *r, const char *table)
+{
+	static char text[128];
+	int counter = strcmp(r->type, "COUNTER") == 0, plain = counter && strcmp(r->name, "count") == 0;
+	const char *unit = strcmp(r->unit, "NS") == 0 ? "_seconds" : strcmp(r->unit, "COUNT") == 0 ? "" : "_bytes";
+
+	if (!counter && strcmp(r->type, "HIST") != 0)
+		return "-";
+	snprintf(text, sizeof text, "erlsnoop_%s%s%s%s%s", table, plain ? "" : "_", plain ? "" : r->name, unit,
+		 counter ? "_total" : "");
+	return text;
+}
+
 static void print_row(const struct row *r)
 {
+	static const char *table;
+
 	switch (r->kind) {
 	case ROW_VIEW: printf("\n## erlsnoop %s\n%s\n\nTold of:", r->name, r->text); break;
 	case ROW_ON:
 		printf(" `%s`%s", r->name, strcmp(r->type, "NOTES") == 0 ? " (from notes)" : strcmp(r->type, "HOOKS") == 0 ? " (from hooks)" : "");
 		break;
-	case ROW_TABLE: printf("\n\n### %s\n| column | JSON | meaning |\n|---|---|---|\n", r->name); break;
+	case ROW_TABLE:
+		table = r->name;
+		printf("\n\n### %s\n| column | JSON | metric | meaning |\n|---|---|---|---|\n", r->name);
+		break;
 	case ROW_COL:
-		if (r->head)
-			printf("| %s | %s%s | %s |\n", r->head, r->name, suffix(r), r->text);
+		printf("| %s | %s%s | %s | %s |\n", r->head ? r->head : "-", r->head ? r->name : "-",
+		       r->head ? suffix(r) : "", metric(r, table), r->text);
 		break;
 	case ROW_HISTOGRAM: printf("\n### %s\nA histogram: %s.\n", r->name, r->text); break;
 	case ROW_EVENT: printf("\n### %s (`--events`)\n| column | JSON |\n|---|---|\n", r->name); break;

@@ -45,6 +45,8 @@ struct wire_config attach_config(uint32_t vm)
 
 int attach_explain(int err, const char *what)
 {
+    if (err == -EACCES && !geteuid())
+        return fail(err, "%s: this kernel does not accept it; ERLSNOOP_DEBUG=1 in the environment shows why", what);
     if (err == -EPERM || err == -EACCES)
         return fail(err, "%s: not permitted; run as root, or see erlsnoop doctor", what);
     if (err == -ENOTSUP)
@@ -108,7 +110,7 @@ void attach_prepare(struct attach *a, struct bpf_object *object, const struct ta
     a->nslots = only ? OTP_FEW_LAYOUTS : OTP_MAX_LAYOUTS;
     if (layouts)
         bpf_map__set_max_entries(layouts, a->nslots);
-    a->multi = !getenv("ERLSNOOP_PERF_EVENTS") && uprobe_has_many();
+    a->links.many = !getenv("ERLSNOOP_PERF_EVENTS") && uprobe_has_many();
     for (size_t i = 0; only && i < PLAN_NPROBES; i++)
         fixed[i] = find_fixed(only, plan_probe_name((enum plan_probe)i));
     if (!map || bpf_map__set_initial_value(map, fixed, sizeof fixed)) {
@@ -120,42 +122,32 @@ void attach_prepare(struct attach *a, struct bpf_object *object, const struct ta
 
         if (goal.source == PLAN_NONE)
             continue;
-        if (a->multi)
+        if (a->links.many)
             bpf_program__set_expected_attach_type(program, (enum bpf_attach_type)UPROBE_ATTACH_MANY);
         if (plan && plan->events[goal.probe].source != goal.source && plan->events[goal.probe].source != PLAN_NONE)
             bpf_program__set_autoload(program, false);
     }
 }
 
-static int keep_link(struct attach *a, int link, int pid)
+/* Says why a link cannot be made, but for -ESRCH. */
+static int explain_link(int err)
 {
-    struct attach_link *links = link < 0 ? NULL : realloc(a->links, (a->nlinks + 1) * sizeof *links);
-
-    if (link == -ESRCH)
-        return link;
-    if (link < 0)
-        return attach_explain(link, "cannot attach a probe");
-    if (!links) {
-        close(link);
-        return fail(-ENOMEM, "out of memory");
-    }
-    a->links = links;
-    a->links[a->nlinks++] = (struct attach_link){link, pid};
-    return 0;
+    return err && err != -ESRCH ? attach_explain(err, "cannot attach a probe") : err;
 }
 
-/* `hooked`: the process whose functions these are, 0 for notes. */
-static int link_places(struct attach *a, int program, const char *path, int pid, int hooked, enum otp_side side,
+/* `hooked`: the process whose functions these are, 0 for notes. Names depend on purges, whatever is looked at else. */
+static int link_places(struct attach *a, const struct bpf_program *program, const struct target *t, int pid, int hooked,
                        const struct uprobe_place *places, size_t n)
 {
-    bool returns = side == OTP_RETURN;
-    int err = 0;
+    struct goal goal = find_goal(program);
+    struct links_wish wish = {.program = bpf_program__fd(program),
+                              .file = elf_file_fd(t->elf),
+                              .pid = pid,
+                              .owner = hooked,
+                              .returns = goal.side == OTP_RETURN,
+                              .stays = goal.probe == PLAN_code__purge};
 
-    if (a->multi)
-        return keep_link(a, uprobe_link_many(program, path, pid, returns, places, n), hooked);
-    for (size_t i = 0; i < n && !err; i++)
-        err = keep_link(a, uprobe_link_one(program, path, pid, returns, &places[i]), hooked);
-    return err;
+    return explain_link(links_add(&a->links, &wish, places, n));
 }
 
 static int describe_site(struct attach *a, const struct provider_site *site, struct uprobe_place *out)
@@ -196,18 +188,12 @@ static int attach_note(struct attach *a, const struct bpf_program *program, cons
 {
     struct uprobe_place *places = NULL;
     int n = find_places(a, t, plan_probe_name(probe), &places);
-    int err = n > 0 ? link_places(a, bpf_program__fd(program), t->path, pid, 0, OTP_ENTRY, places, (size_t)n) : n;
+    int err = n > 0 ? link_places(a, program, t, pid, 0, places, (size_t)n) : n;
 
     free(places);
     if (!err && plan->events[probe].why[0])
         note("%s of '%s' (%s): %s", plan_probe_name(probe), t->name, t->provider->name, plan->events[probe].why);
     return err ? err : n;
-}
-
-static void keep_first(struct attach *a, size_t nlinks)
-{
-    while (a->nlinks > nlinks)
-        close(a->links[--a->nlinks].fd);
 }
 
 /* Whether the object has a program that would go to hooks of the probe. */
@@ -227,12 +213,15 @@ static bool has_hook(const struct attach *a, enum plan_probe probe)
 int attach_notes(struct attach *a, const struct target *t, const struct plan *plan, int pid)
 {
     struct bpf_program *program;
-    size_t nlinks = a->nlinks;
+    size_t groups = a->links.n;
     uint32_t nspecs = a->nspecs;
     int sites = 0;
 
     if (t->elf->damaged)
         note("%d notes of '%s' are left alone: they make no sense, or lead to no probe site", t->elf->damaged, t->name);
+    if (t->elf->unsafe)
+        note("%d notes of '%s' are left alone: a probe there could overwrite what their function keeps below the stack pointer",
+             t->elf->unsafe, t->name);
     bpf_object__for_each_program(program, a->object) {
         struct goal goal = find_goal(program);
         int n = 0;
@@ -244,13 +233,18 @@ int attach_notes(struct attach *a, const struct target *t, const struct plan *pl
         else if (t->elf->nnotes && plan->events[goal.probe].source == PLAN_NONE && !(plan->vm && !has_hook(a, goal.probe)))
             note("'%s' (%s) has no probe %s", t->name, t->provider->name, plan_probe_name(goal.probe));
         if (n < 0) {
-            keep_first(a, nlinks);
+            links_cut(&a->links, groups);
             a->nspecs = nspecs;
             return n;
         }
         sites += n;
     }
     return sites;
+}
+
+static int find_slots(const struct attach *a)
+{
+    return bpf_object__find_map_fd_by_name(a->object, "otp_slots");
 }
 
 static int take_slot(struct attach *a, const struct otp_layout *layout, uint32_t *slot)
@@ -260,7 +254,7 @@ static int take_slot(struct attach *a, const struct otp_layout *layout, uint32_t
     for (uint32_t i = 0; i < a->nslots; i++) {
         if (a->slots[i])
             continue;
-        if (bpf_map_update_elem(map, &i, layout, BPF_ANY))
+        if (bpf_map_update_elem(map, &i, layout, BPF_ANY) || bpf_map_update_elem(find_slots(a), &layout->vm, &i, BPF_ANY))
             return attach_explain(-errno, "cannot describe a process");
         a->slots[i] = (int)layout->vm;
         *slot = i;
@@ -283,7 +277,7 @@ static int attach_hook(struct attach *a, const struct bpf_program *program, cons
         if (plan->hooks[i].probe == goal.probe && plan->hooks[i].side == goal.side)
             places[n++] = (struct uprobe_place){plan->hooks[i].site.offset, 0, (uint64_t)plan->hooks[i].which << 32 | slot};
     if (n)
-        err = link_places(a, bpf_program__fd(program), t->path, t->pid, t->pid, goal.side, places, n);
+        err = link_places(a, program, t, t->pid, t->pid, places, n);
     free(places);
     return err ? err : (int)n;
 }
@@ -300,7 +294,7 @@ static int attach_clocks(struct attach *a)
         for (int cpu = 0; !err && !a->ticking && cpu < libbpf_num_possible_cpus(); cpu++) {
             int link = clock_link(bpf_program__fd(program), a->clock_hz, cpu);
 
-            err = link == -ENODEV ? 0 : keep_link(a, link, 0);
+            err = link == -ENODEV ? 0 : explain_link(link < 0 ? link : links_take(&a->links, link));
         }
         programs++;
     }
@@ -398,22 +392,26 @@ int attach_hooks(struct attach *a, const struct target *t, const struct plan *pl
 
 void attach_drop(struct attach *a, int pid)
 {
-    size_t kept = 0;
-
-    for (size_t i = 0; i < a->nlinks; i++) {
-        if (a->links[i].pid == pid)
-            close(a->links[i].fd);
-        else
-            a->links[kept++] = a->links[i];
+    links_drop(&a->links, pid);
+    for (size_t i = 0; i < OTP_MAX_LAYOUTS; i++) {
+        if (a->slots[i] != pid)
+            continue;
+        a->slots[i] = 0;
+        bpf_map_delete_elem(find_slots(a), &pid);
     }
-    a->nlinks = kept;
-    for (size_t i = 0; i < OTP_MAX_LAYOUTS; i++)
-        a->slots[i] = a->slots[i] == pid ? 0 : a->slots[i];
+}
+
+void attach_pause(struct attach *a)
+{
+    links_leave(&a->links);
+}
+
+int attach_resume(struct attach *a)
+{
+    return explain_link(links_return(&a->links));
 }
 
 void attach_clear(struct attach *a)
 {
-    keep_first(a, 0);
-    free(a->links);
-    a->links = NULL;
+    links_cut(&a->links, 0);
 }

@@ -10,23 +10,17 @@
 #include <bpf/libbpf.h>
 #include <stdbool.h>
 
+#include "links.h"
 #include "plan.h"
-
-struct attach_link {
-    int fd;
-    int pid; /* of the process whose functions it hooks; 0: a note's */
-};
 
 struct attach {
     struct bpf_object *object;
-    struct attach_link *links;
-    size_t nlinks;
+    struct links_set links;
     uint32_t nspecs; /* slots of the map "specs" in use */
     uint32_t nslots; /* of the map "otp_layouts" */
     int slots[OTP_MAX_LAYOUTS]; /* of the map "otp_layouts": the process that has it, 0: free */
     uint64_t clock_hz; /* of programs clock_<name>; 0: they are not attached */
     bool ticking;
-    bool multi;      /* one link a program, without perf events (kernel 6.6 and later) */
 };
 
 /*
@@ -54,6 +48,10 @@ enum plan_source attach_serves(const struct bpf_object *object, const struct tar
 const char *attach_lacks(const struct attach *a, const struct plan *plan);
 /* Removes the hooks of a process. */
 void attach_drop(struct attach *a, int pid);
+/* Takes the probes of events away for a while; clocks, and what names depend on, stay. */
+void attach_pause(struct attach *a);
+/* Puts them back. Fails: said. */
+int attach_resume(struct attach *a);
 /* Removes every probe; the semaphores fall back to what they were. */
 void attach_clear(struct attach *a);
 /* From now on libbpf says nothing, but where ERLSNOOP_DEBUG is set. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Invariant: a stream whose next event is known stands in the heap, the earliest at its top; one that waits for pages does not. Events of
- * one time are told in the order of VM and thread, so that a recording is told as it was live.
+ * Invariant: a stream whose next event is known stands in the heap, the earliest at its top; one that waits for pages
+ * does not. Events of one time are told in the order of VM and thread, so that a recording is told as it was live.
  */
 #include "batch_merge.h"
 
@@ -27,6 +27,7 @@ struct stream {
     uint64_t received_ns; /* when the last page came */
     struct page *first, **end; /* pages that wait; the first is being read when `open` */
     bool open, counted; /* counted: `told` is known */
+    bool gap;          /* events are missing before the next */
     struct batch_page page;
     uint64_t base_ns;  /* when the page was handed over, by our clock */
     struct batch_record record; /* the next event */
@@ -109,10 +110,11 @@ static void count_gap(struct batch_merge *m, struct stream *s)
     const struct batch_header *h = &s->page.header;
     uint64_t pages = h->sequence - s->sequence - 1;
 
-    if (s->sequence && h->sequence > s->sequence && pages < MANY_PAGES) {
+    if (s->sequence && h->sequence > s->sequence && pages && pages < MANY_PAGES) {
         m->counts.lost_pages += pages;
-        if (pages && s->counted && h->events - s->told < pages * BATCH_PAGE_BYTES)
+        if (s->counted && h->events - s->told < pages * BATCH_PAGE_BYTES)
             m->counts.lost_events += h->events - s->told;
+        s->gap = true;
     }
     s->sequence = h->sequence;
     s->told = h->events;
@@ -137,6 +139,7 @@ static void close_page(struct batch_merge *m, struct stream *s)
     if (s->page.damaged) {
         m->counts.damaged++;
         s->counted = false;
+        s->gap = true;
     }
     s->page.damaged = s->open = false;
     s->first = page->next;
@@ -208,6 +211,9 @@ static void tell_first(struct batch_merge *m)
         m->counts.late++;
     else
         m->last_ns = s->ns;
+    if (s->gap && m->ops.gap)
+        m->ops.gap(m->ops.ctx, s->vm);
+    s->gap = false;
     s->record.ns = s->ns;
     event_of_record(&s->record, s->vm, &ev);
     m->ops.event(m->ops.ctx, &ev);
@@ -237,10 +243,17 @@ void batch_merge_take(struct batch_merge *m, const struct batch_received *receiv
         return;
     }
     memcpy(&header, bytes, sizeof header);
+    if (header.thread == BATCH_NO_THREAD) {
+        if (m->ops.closed)
+            m->ops.closed(m->ops.ctx, received->vm);
+        return;
+    }
     s = find_stream(m, received->vm, header.thread);
     page = s ? malloc(sizeof *page + received->bytes) : NULL;
     if (!page) {
         m->counts.refused++;
+        if (s)
+            s->gap = true;
         return;
     }
     page->next = NULL;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pages of all threads of all VMs as one stream of events, in the order of their times. A thread hands its page over when it is full, and
- * when its first event is 100 ms old: what happened BATCH_MERGE_PATIENCE_NS ago has arrived from every thread, and is told.
- * The bytes come from the memory of other processes: they may hold anything. Invariants: the kernel's time of a page is believed, not its
- * own; what waits takes no more than BATCH_MERGE_BYTES, and what cannot be told is counted.
+ * The pages of all threads of all VMs as one stream of events, in the order of their times. A thread hands its page
+ * over when it is full, and when its first event is 100 ms old: what happened BATCH_MERGE_PATIENCE_NS ago has arrived
+ * from every thread, and is told. The bytes come from the memory of other processes: they may hold anything.
+ * Invariants: the kernel's time of a page is believed, not its own; what waits takes no more than BATCH_MERGE_BYTES,
+ * and what cannot be told is counted.
  */
 #ifndef TOOLS_BATCH_MERGE_H
 #define TOOLS_BATCH_MERGE_H
@@ -26,15 +27,24 @@ struct batch_counts {
 
 struct batch_merge_ops {
     void (*event)(void *ctx, const union ev_any *ev); /* good during the call */
+    /* Events of the VM are missing between those told before and those told from now on. May be NULL. */
+    void (*gap)(void *ctx, uint32_t vm);
+    /* The VM ends as it should: all that its threads held has come. May be NULL. */
+    void (*closed)(void *ctx, uint32_t vm);
     void *ctx;
 };
 
-/* `names` learns the atoms that pages tell, and stays the caller's. Owns: batch_merge_free frees. NULL: out of memory. */
+/*
+ * `names` learns the atoms that pages tell, and stays the caller's. Owns: batch_merge_free frees. NULL: out of memory.
+ */
 struct batch_merge *batch_merge_new(struct batch_names *names, const struct batch_merge_ops *ops);
 void batch_merge_free(struct batch_merge *merge);
 /* Copies a page; its bytes are behind `received`, which the kernel wrote. Tells events where too many wait. */
 void batch_merge_take(struct batch_merge *merge, const struct batch_received *received);
-/* Tells all events up to this time (CLOCK_MONOTONIC): what is older than BATCH_MERGE_PATIENCE_NS, or UINT64_MAX at the end. */
+/*
+ * Tells all events up to this time (CLOCK_MONOTONIC): what is older than BATCH_MERGE_PATIENCE_NS, or UINT64_MAX at the
+ * end.
+ */
 void batch_merge_until(struct batch_merge *merge, uint64_t time_ns);
 /* The VM has ended: nothing that comes with its pid has to do with what came. All it told is to be told before. */
 void batch_merge_forget(struct batch_merge *merge, uint32_t vm);

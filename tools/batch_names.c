@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Invariant: what one VM tells takes no more than VM_BYTES, all of them no more than ALL_BYTES, and there are no more than MAX_VMS. */
+/*
+ * Invariant: what one VM tells takes no more than VM_BYTES, all of them no more than ALL_BYTES, and there are no more
+ * than MAX_VMS.
+ */
 #include "batch_names.h"
 
 #include <errno.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The texts of atoms that batches tell, by VM and index. They come from the memory of other processes: bounded, any bytes. */
+/*
+ * The texts of atoms that batches tell, by VM and index. They come from the memory of other processes: bounded, any
+ * bytes.
+ */
 #ifndef TOOLS_BATCH_NAMES_H
 #define TOOLS_BATCH_NAMES_H
 
@@ -16,7 +19,10 @@ struct batch_names *batch_names_new(void);
 void batch_names_free(struct batch_names *names);
 /* Has every name handed to `told` from now on, whether there is room for it or not. */
 void batch_names_follow(struct batch_names *names, void (*told)(uint32_t vm, uint32_t index, const char *text, size_t bytes));
-/* The atom's text, in place of what was told before. Fails: -ENOMEM, -EINVAL no such index, -E2BIG the VM has told more than fits. */
+/*
+ * The atom's text, in place of what was told before. Fails: -ENOMEM, -EINVAL no such index, -E2BIG the VM has told more
+ * than fits.
+ */
 int batch_names_tell(struct batch_names *names, uint32_t vm, uint64_t index, const char *text, size_t bytes);
 /* NULL: not told. A NUL in it stands as C0 80. Good until it is told anew or forgotten. */
 const char *batch_names_find(const struct batch_names *names, uint32_t vm, uint64_t index);

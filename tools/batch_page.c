@@ -57,17 +57,20 @@ bool batch_page_open(struct batch_page *page, const void *bytes, size_t size)
         h->end_ticks < h->begin_ticks || h->end_ns < h->begin_ns)
         return false;
     page->damaged = false;
+    if (h->end_ticks > h->begin_ticks)
+        page->ns_per_tick = (double)(h->end_ns - h->begin_ns) / (double)(h->end_ticks - h->begin_ticks);
     return true;
 }
 
 /* Between the two moments of which the header tells both times. */
-static uint64_t to_ns(const struct batch_header *h, uint64_t since)
+static uint64_t to_ns(const struct batch_page *page, uint64_t since)
 {
-    uint64_t ticks = h->end_ticks - h->begin_ticks, ns = h->end_ns - h->begin_ns;
+    const struct batch_header *h = &page->header;
+    double ns = (double)since * page->ns_per_tick;
 
-    if (since >= ticks)
+    if (since >= h->end_ticks - h->begin_ticks || ns >= (double)(h->end_ns - h->begin_ns))
         return h->end_ns;
-    return h->begin_ns + (uint64_t)((double)since * (double)ns / (double)ticks);
+    return h->begin_ns + (uint64_t)ns;
 }
 
 /* The texts behind `n` arguments. Returns false when they do not fill the record's `words` words. */
@@ -76,6 +79,7 @@ static bool find_text_bytes(struct batch_record *out, const char *at, unsigned n
     unsigned used = n;
 
     for (unsigned i = 0; i < n; i++) {
+        out->texts[i] = NULL;
         if (!(texts_of[out->event] >> i & 1))
             continue;
         if (out->words[i] > BATCH_TEXT_BYTES)
@@ -86,6 +90,17 @@ static bool find_text_bytes(struct batch_record *out, const char *at, unsigned n
             return false;
     }
     return used == words;
+}
+
+/* The arguments; those that were left out at the end are zero. */
+static void read_words(struct batch_record *out, const char *at, unsigned n, unsigned words)
+{
+    unsigned i = 0;
+
+    for (; i < n && i < words; i++)
+        memcpy(&out->words[i], at + i * 8, 8);
+    for (; i < n; i++)
+        out->words[i] = 0;
 }
 
 bool batch_page_next(struct batch_page *page, struct batch_record *out)
@@ -99,16 +114,17 @@ bool batch_page_next(struct batch_page *page, struct batch_record *out)
     page->damaged = true;
     memcpy(&head, at, sizeof head);
     words = head >> 8 & 0xff;
-    *out = (struct batch_record){.event = (enum batch_event)(head & 0xff)};
+    out->event = (enum batch_event)(head & 0xff);
     if (out->event >= BATCH_EVENTS || page->at + 8 + words * 8 > page->header.bytes)
         return false;
     n = events[out->event].args;
-    if (texts_of[out->event] ? words < n : words > n)
+    out->has_texts = texts_of[out->event] != 0;
+    if (out->has_texts ? words < n : words > n)
         return false;
-    memcpy(out->words, at + 8, (words < n ? words : n) * 8);
-    if (texts_of[out->event] && !find_text_bytes(out, at + 8, n, words))
+    read_words(out, at + 8, n, words);
+    if (out->has_texts && !find_text_bytes(out, at + 8, n, words))
         return false;
-    out->ns = to_ns(&page->header, head >> 16);
+    out->ns = to_ns(page, head >> 16);
     page->at += 8 + words * 8;
     page->events += out->event != BATCH_ATOM;
     page->damaged = false;

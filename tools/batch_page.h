@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads the pages of events that erlvm's threads hand over (vm/batch_format.h). The bytes come from the memory of another process:
- * they may hold anything. Invariant: what is told of a record lies inside the page.
+ * Reads the pages of events that erlvm's threads hand over (vm/batch_format.h). The bytes come from the memory of
+ * another process: they may hold anything. Invariant: what is told of a record lies inside the page.
  */
 #ifndef TOOLS_BATCH_PAGE_H
 #define TOOLS_BATCH_PAGE_H
@@ -17,14 +17,16 @@ enum { BATCH_MAX_ARGS = 12 };
 struct batch_record {
     enum batch_event event;
     uint64_t ns;                      /* CLOCK_MONOTONIC of the VM */
-    uint64_t words[BATCH_MAX_ARGS];   /* the arguments in the forms of their units; a text's is its bytes */
-    const char *texts[BATCH_MAX_ARGS]; /* in the page, not ended by a NUL; NULL: the argument is no text. May hold any bytes */
+    uint64_t words[BATCH_MAX_ARGS];   /* as many as it has arguments, in the forms of their units; a text's is its bytes */
+    bool has_texts;                   /* some argument is a text */
+    const char *texts[BATCH_MAX_ARGS]; /* with it: in the page, not ended by a NUL, any bytes; NULL: the argument is none */
 };
 
 struct batch_page {
     struct batch_header header;
     const char *bytes; /* the caller's, must outlive this */
     size_t at;         /* of the next record */
+    double ns_per_tick;
     uint32_t events;   /* that were read or passed over */
     bool damaged;      /* something made no sense: what stands from there on was not read */
 };

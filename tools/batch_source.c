@@ -68,6 +68,11 @@ int batch_source_fd(const struct batch_source *s)
     return ring_buffer__epoll_fd(s->ring);
 }
 
+const struct bpf_object *batch_source_object(const struct batch_source *s)
+{
+    return s->skel->obj;
+}
+
 uint64_t batch_source_lost(const struct batch_source *s)
 {
     int cpus = libbpf_num_possible_cpus();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pages of events that erlvms hand over (vm/batch_format.h), received through the kernel. What is written into them is told by
- * semaphores alone: attaching to a probe's note of provider erlang_batch, which is never run, makes the VM write the probe, and the kernel
- * takes that back when we end.
+ * The pages of events that erlvms hand over (vm/batch_format.h), received through the kernel. What is written into them
+ * is told by semaphores alone: attaching to a probe's note of provider erlang_batch, which is never run, makes the VM
+ * write the probe, and the kernel takes that back when we end.
  */
 #ifndef TOOLS_BATCH_SOURCE_H
 #define TOOLS_BATCH_SOURCE_H
@@ -16,6 +16,7 @@
 #define BATCH_SOURCE_DRAIN_NS 200000000ull
 
 struct batch_source;
+struct bpf_object;
 
 struct batch_source_ops {
     /* A page, behind `received`; good during the call. Not trusted beyond what struct batch_received says. */
@@ -30,8 +31,8 @@ void batch_source_free(struct batch_source *source);
 /* Whether the target hands pages over. */
 bool batch_source_serves(const struct target *target);
 /*
- * Receives the pages of process `pid`, or of all that run the target's file (-1), and has the wanted probes written into them. Returns how
- * many of these the target has. Fails: said, but for -ESRCH: the process has ended.
+ * Receives the pages of process `pid`, or of all that run the target's file (-1), and has the wanted probes written
+ * into them. Returns how many of these the target has. Fails: said, but for -ESRCH: the process has ended.
  */
 int batch_source_attach(struct batch_source *source, const struct target *target, int pid, const struct wanted *wanted);
 /* No probe is written any more; what threads still hold comes within BATCH_SOURCE_DRAIN_NS. */
@@ -42,6 +43,8 @@ void batch_source_leave(struct batch_source *source);
 int batch_source_fd(const struct batch_source *source);
 /* Hands over the pages that wait, a limited number at a time. Returns how many. */
 int batch_source_read(struct batch_source *source);
+/* The program that receives. */
+const struct bpf_object *batch_source_object(const struct batch_source *source);
 /* Pages that could not be received, since the beginning: the ring buffer was full, or the page could not be read. */
 uint64_t batch_source_lost(const struct batch_source *source);
 

@@ -10,7 +10,7 @@
 
 uint64_t clock_ns(clockid_t id)
 {
-    struct timespec ts;
+    struct timespec ts = {0};
 
     clock_gettime(id, &ts);
     return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;

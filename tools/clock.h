@@ -8,7 +8,10 @@
 
 /* Nanoseconds. */
 uint64_t clock_ns(clockid_t id);
-/* Links `program` (SEC("perf_event")) to the CPU's clock. Returns a descriptor, or -errno: -ENODEV for a CPU that is off. */
+/*
+ * Links `program` (SEC("perf_event")) to the CPU's clock. Returns a descriptor, or -errno: -ENODEV for a CPU that is
+ * off.
+ */
 int clock_link(int program, uint64_t hz, int cpu);
 
 #endif

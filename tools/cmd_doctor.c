@@ -15,6 +15,7 @@
 
 #include "cmd.h"
 #include "fail.h"
+#include "kernel.h"
 #include "options.h"
 #include "plan.h"
 #include "sink.h"
@@ -73,12 +74,17 @@ static void read_line(const char *path, char *out, size_t size)
 static void check_kernel(struct doctor *d)
 {
     struct utsname name;
-    int major = 0, minor = 0;
+    char text[128];
 
     uname(&name);
-    sscanf(name.release, "%d.%d", &major, &minor);
-    report(d, "kernel 5.15 or later", major > 5 || (major == 5 && minor >= 15), name.release);
     report(d, "machine x86_64", !strcmp(name.machine, "x86_64"), name.machine);
+    for (int i = 0; i < KERNEL_NNEEDS; i++) {
+        const struct kernel_need_row *need = &kernel_needs[i];
+        bool has = kernel_has((enum kernel_need)i);
+
+        snprintf(text, sizeof text, "for %s: kernel %s or later", need->who, need->since);
+        report(d, need->name, has, has ? name.release : text);
+    }
 }
 
 static void check_uprobes(struct doctor *d)
@@ -112,14 +118,6 @@ static void check_load(struct doctor *d)
                                               : strerror(err));
     if (fd >= 0)
         close(fd);
-    fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "doctor", 0, 0, (uint32_t)sysconf(_SC_PAGESIZE), NULL);
-    err = fd < 0 ? errno : 0;
-    report(d, "ring buffer", !err,
-           !err                               ? "made one"
-           : err == EPERM || err == EACCES ? "run as root, or with CAP_BPF"
-                                              : "needs kernel 5.8 or later");
-    if (fd >= 0)
-        close(fd);
 }
 
 /* Whether the executable of a process may be seen; one that has none, or has ended, may. */
@@ -139,7 +137,9 @@ static bool has_capability(int capability)
     return !syscall(SYS_capget, &header, data) && data[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability);
 }
 
-/* Some may be hidden from root too: it is the right that may be missing, and each process that shows whether it helps. */
+/*
+ * Some may be hidden from root too: it is the right that may be missing, and each process that shows whether it helps.
+ */
 static void check_processes(struct doctor *d)
 {
     bool right = has_capability(CAP_SYS_PTRACE);

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* File operations by kind, and each one's story. Invariant: counts are of operations that ended while we watched. */
+/*
+ * File operations by kind, the slowest, and each one's story. Invariant: counts are of operations that ended while we
+ * watched.
+ */
 #include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <bpf/bpf.h>
@@ -8,6 +13,7 @@
 #include "cmd.h"
 #include "fail.h"
 #include "hist.h"
+#include "otp_threads.h"
 #include "session.h"
 #include "tally.h"
 
@@ -18,7 +24,8 @@ struct state {
     struct tally *by_op;
     uint64_t totals[EFILE_NTOTALS];
     struct wire_hist durations;
-    uint64_t slower_ns;
+    uint64_t slower_ns, top;
+    struct efile_latency *skeleton;
 };
 
 /* What a command is called, and what its arguments hold. */
@@ -87,6 +94,15 @@ static void describe_return(struct text *t, const struct efile_story *story)
         append(t, "%s (errno %u)", name ? name : "error", story->err);
 }
 
+/* Who asked for it: the name of the process, or else its pid; NULL: not known. */
+static const char *owner_of(struct session *s, uint32_t vm, const struct efile_story *story, char *buf, size_t size)
+{
+    if (story->owner.form != WIRE_TEXT)
+        return session_name(s, vm, &story->owner);
+    snprintf(buf, size, "<0.%u.%u>", story->pid.id, story->pid.serial);
+    return story->pid.id || story->pid.serial ? buf : NULL;
+}
+
 static void print_step(struct session *s, const struct efile_record *rec, const char *step, uint64_t at_ns,
                        const char *what)
 {
@@ -107,11 +123,16 @@ static void on_record(void *ctx, struct session *s, const struct wire_header *he
     const struct efile_record *rec = (const struct efile_record *)header;
     const struct efile_story *story = &rec->story;
     struct text entry = {.used = 0}, result = {.used = 0};
+    char pid[WIRE_PID_TEXT];
+    const char *owner;
 
     (void)ctx;
     if (size < sizeof *rec)
         return;
+    owner = owner_of(s, rec->key.vm, story, pid, sizeof pid);
     describe_entry(&entry, story);
+    if (owner)
+        append(&entry, " by %s", owner);
     describe_return(&result, story);
     print_step(s, rec, "entry", story->entry_ns, entry.bytes);
     print_step(s, rec, "work begins", story->work_ns, "");
@@ -122,32 +143,29 @@ static void on_record(void *ctx, struct session *s, const struct wire_header *he
 /* ---- results */
 
 static const struct sink_column op_columns[] = {
-    {"op", "OPERATION", SINK_TEXT, 10},     {"count", "COUNT", SINK_COUNT, 8},
-    {"errors", "ERRORS", SINK_COUNT, 7},    {"queued", "QUEUED", SINK_NS, 0},
-    {"work", "SYSCALL", SINK_NS, 0},        {"total", "TOTAL", SINK_NS, 0},
-    {"total_max", "MAX", SINK_NS, 0},       {"vm", "VM", SINK_COUNT, 7}};
-static const struct sink_table op_table = {"efile", "Means by operation: time queued, in the system call, in all", op_columns, 8};
-
-static uint64_t mean(uint64_t sum, uint64_t count)
-{
-    return count ? sum / count : 0;
-}
+    {"op", "OPERATION", SINK_TEXT, 10}, {"count", "COUNT", SINK_COUNT, 7}, {"errors", "ERRORS", SINK_COUNT, 6},
+    {"queued", "QUEUED", SINK_NS, 8},   {"work", "SYSCALL", SINK_NS, 8},   {"p50", "P50", SINK_NS, 8},
+    {"p99", "P99", SINK_NS, 8},         {"max", "MAX", SINK_NS, 8},        {"vm", "VM", SINK_COUNT, 7}};
+static const struct sink_table op_table = {
+    "efile", "By operation: all time queued, all in system calls; of one operation, in all", op_columns, 9};
 
 static void print_ops(struct state *st, struct session *s)
 {
     const struct tally_row *rows;
-    size_t n = tally_rows(st->by_op, 0, &rows);
+    size_t n = tally_rows(st->by_op, offsetof(struct efile_op, total.count) / 8, &rows);
 
     for (size_t i = 0; i < n; i++) {
         const struct efile_op_key *key = rows[i].key;
         struct efile_op op;
 
         memcpy(&op, rows[i].values, sizeof op);
+        hist_bound_max(&op.total);
         sink_row(session_sink(s), &op_table,
-                 (struct sink_value[]){SINK_S(find_op(key->command)->name), SINK_N(op.count), SINK_N(op.errors),
-                                       op.queued_count ? SINK_N(mean(op.queued_ns, op.queued_count)) : SINK_NONE, SINK_N(mean(op.work_ns, op.count)),
-                                       SINK_N(mean(op.total_ns, op.count)), SINK_N(op.total_max_ns),
-                                       SINK_N(key->vm)});
+                 (struct sink_value[]){SINK_S(find_op(key->command)->name), SINK_N(op.total.count), SINK_N(op.errors),
+                                       op.queued_count ? SINK_N(op.queued_ns) : SINK_NONE,
+                                       op.work_ns ? SINK_N(op.work_ns) : SINK_NONE,
+                                       sink_percentile(&op.total, 0.5), sink_percentile(&op.total, 0.99),
+                                       SINK_N(op.total.max), SINK_N(key->vm)});
     }
 }
 
@@ -175,18 +193,80 @@ static int print_totals(struct state *st, struct session *s)
     return 0;
 }
 
-static int on_result(void *ctx, struct session *s)
+/* ---- the slowest */
+
+static const struct sink_column slow_columns[] = {
+    {"began", "BEGAN", SINK_TIME, 0}, {"total", "TOOK", SINK_NS, 8}, {"queued", "QUEUED", SINK_NS, 8},
+    {"work", "SYSCALL", SINK_NS, 8},  {"vm", "VM", SINK_COUNT, 7},   {"owner", "OWNER", SINK_TEXT, 0},
+    {"what", "WHAT", SINK_TEXT, 0}};
+static const struct sink_table slow_table = {"efile_slowest", "The slowest", slow_columns, 7};
+
+static int compare_slow(const void *a, const void *b)
 {
-    struct state *st = ctx;
+    const struct efile_slow *x = a, *y = b;
+
+    return (x->total_ns < y->total_ns) - (x->total_ns > y->total_ns);
+}
+
+static struct sink_value span_of(uint64_t from, uint64_t to)
+{
+    return from && to >= from ? SINK_N(to - from) : SINK_NONE;
+}
+
+static void print_slow(struct session *s, const struct efile_slow *slow)
+{
+    const struct efile_story *story = &slow->story;
+    char pid[WIRE_PID_TEXT];
+    const char *owner = owner_of(s, slow->key.vm, story, pid, sizeof pid);
+    struct text what = {.used = 0};
+
+    describe_entry(&what, story);
+    if (!story->success) {
+        append(&what, ": ");
+        describe_return(&what, story);
+    }
+    sink_row(session_sink(s), &slow_table,
+             (struct sink_value[]){SINK_N(story->entry_ns ? story->entry_ns : story->work_ns), SINK_N(slow->total_ns),
+                                   span_of(story->entry_ns, story->work_ns), span_of(story->work_ns, story->worked_ns),
+                                   SINK_N(slow->key.vm), owner ? SINK_S(owner) : SINK_NONE, SINK_S(what.bytes)});
+}
+
+/* Operations go by the thread that does them, which tells whose they are. */
+static int on_hooked(void *ctx, struct session *s, const struct target *t, const struct plan *plan, uint32_t slot)
+{
+    int err = 0;
+
+    (void)ctx;
+    if (!plan->vm->ours) /* an erlvm's schedulers are laid out in another way: who asks there is not told */
+        err = otp_threads_put(names_memory(session_names(s), (uint32_t)t->pid), &plan->vm->layout, plan->vm->symbols,
+                              slot, session_map(s, "threads"));
+    if (err)
+        note("who asks for operations of '%s' (process %d) is not told: %s", t->name, t->pid, strerror(-err));
+    return 0;
+}
+
+/* What took the longest since the last result; programs write the other side from now on. */
+static int print_slowest(struct state *st, struct session *s)
+{
+    uint32_t side = session_change_sides(&st->skeleton->bss->efile_side);
+    struct efile_slowest *all = calloc(2, sizeof *all);
+    int err = all ? 0 : -ENOMEM, map = session_map(s, "slowest");
+
+    if (!err && (bpf_map_lookup_elem(map, &side, &all[0]) || bpf_map_update_elem(map, &side, &all[1], BPF_EXIST)))
+        err = -errno;
+    if (!err)
+        qsort(all->at, EFILE_SLOWEST, sizeof *all->at, compare_slow);
+    for (size_t i = 0; !err && i < EFILE_SLOWEST && all->at[i].total_ns; i++)
+        print_slow(s, &all->at[i]);
+    free(all);
+    return err;
+}
+
+static int print_durations(struct state *st, struct session *s)
+{
     struct wire_hist now, change;
     uint32_t zero = 0;
-    int err = print_totals(st, s);
 
-    if (!err)
-        err = tally_update(st->by_op, session_map(s, "by_op"));
-    if (err)
-        return err;
-    print_ops(st, s);
     if (bpf_map_lookup_elem(session_map(s, "durations"), &zero, &now))
         return -errno;
     change = now;
@@ -196,6 +276,33 @@ static int on_result(void *ctx, struct session *s)
     return 0;
 }
 
+/* Operations that were under way may have ended unseen. */
+static void on_missed(void *ctx, struct session *s)
+{
+    (void)ctx;
+    session_forget(s, "stories");
+    session_forget(s, "errnos");
+}
+
+static int on_result(void *ctx, struct session *s)
+{
+    struct state *st = ctx;
+    int err = print_totals(st, s);
+
+    if (!err)
+        err = tally_update(st->by_op, session_map(s, "by_op"));
+    if (err)
+        return err;
+    print_ops(st, s);
+    err = print_durations(st, s);
+    return !err && st->top ? print_slowest(st, s) : err;
+}
+
+static int set_top(void *ctx, const char *value)
+{
+    return options_number("--top", value, 0, EFILE_SLOWEST, &((struct state *)ctx)->top);
+}
+
 static int set_slower(void *ctx, const char *value)
 {
     return options_ns("--slower", value, &((struct state *)ctx)->slower_ns);
@@ -203,11 +310,13 @@ static int set_slower(void *ctx, const char *value)
 
 int cmd_efile(int argc, char **argv)
 {
-    static const struct session_ops ops = {.record = on_record, .result = on_result};
+    static const struct session_ops ops = {
+        .record = on_record, .result = on_result, .hooked = on_hooked, .missed = on_missed};
     static const struct options_extra extras[] = {
+        {"top", "N", "of the slowest operations so many (5); 0: none", set_top, false},
         {"slower", "TIME", "with --events: only operations of at least TIME (5ms)", set_slower, true},
         {0}};
-    struct state st = {0};
+    struct state st = {.top = 5};
     const struct options_spec spec = {
         "efile", "Follows file operations from the caller through the async threads and back.", OPTIONS_LIVE,
         extras, &st, NULL};
@@ -217,12 +326,13 @@ int cmd_efile(int argc, char **argv)
     if (err || o.done)
         return err;
 
-    struct efile_latency *skel = efile_latency__open();
+    struct efile_latency *skel = st.skeleton = efile_latency__open();
 
     st.by_op = tally_new(sizeof(struct efile_op_key), sizeof(struct efile_op) / 8, EFILE_OP_ADDITIVE);
     if (skel) {
         skel->rodata->efile_events = o.events;
         skel->rodata->efile_slower_ns = st.slower_ns;
+        skel->rodata->efile_top = (uint32_t)st.top;
     }
     err = session_run(&o, skel ? skel->skeleton : NULL, &ops, &st);
     efile_latency__destroy(skel);

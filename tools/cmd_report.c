@@ -5,10 +5,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "batch_merge.h"
 #include "cmd.h"
 #include "event_text.h"
 #include "fail.h"
+#include "feed.h"
 #include "options.h"
 #include "recording_read.h"
 #include "result.h"
@@ -28,8 +28,7 @@ struct state {
     bool on[VIEW_COUNT], viewed; /* views were asked for: the events are theirs */
     const struct options *options;
     struct sink sink;
-    struct batch_names *names;
-    struct batch_merge *merge;
+    struct feed *feed;
     struct recording_vm vms[MAX_VMS];
     size_t nvms;
     uint64_t counts[BATCH_EVENTS], events;
@@ -80,7 +79,7 @@ static void list_json(struct state *st, const union ev_any *ev, const struct eve
 
         memcpy(&number, (const char *)ev + row->args[i].offset, sizeof number);
         texts[i][0] = '\0';
-        event_text_arg(&(struct term_text){texts[i], sizeof texts[i], 0}, st->names, ev, &row->args[i]);
+        event_text_arg(&(struct term_text){texts[i], sizeof texts[i], 0}, feed_names(st->feed), ev, &row->args[i]);
         values[3 + i] = is_number(row->args[i].unit) && (int64_t)number >= 0 ? SINK_N(number) : SINK_S(texts[i]);
     }
     sink_row(&st->sink, json_table(row), values);
@@ -96,7 +95,7 @@ static void list_text(struct state *st, const union ev_any *ev, const struct eve
 
     for (unsigned i = 0; i < row->nargs; i++) {
         term_text_add(&text, i ? " %s=" : "%s=", row->args[i].name);
-        event_text_arg(&text, st->names, ev, &row->args[i]);
+        event_text_arg(&text, feed_names(st->feed), ev, &row->args[i]);
     }
     sink_row(&st->sink, &table, (struct sink_value[]){SINK_N(ev->head.time_ns), SINK_N(ev->head.vm), SINK_S(row->name), SINK_S(line)});
 }
@@ -137,9 +136,7 @@ static void on_event(void *ctx, const union ev_any *ev)
     struct state *st = ctx;
     const struct event_row *row = event_row((enum batch_event)ev->head.event);
 
-    if (st->viewed)
-        views_user_tell(ev);
-    else if (!st->wanted.events[ev->head.event])
+    if (!st->viewed && !st->wanted.events[ev->head.event])
         return;
     count_time(st, ev->head.time_ns);
     st->events++;
@@ -208,7 +205,10 @@ static void print_probes(struct state *st)
                                                           SINK_S(event_row(counts[i].event)->name)});
 }
 
-/* How many of the times that were counted make a row, so that rows are no more than TIMES, and of a width that reads well. */
+/*
+ * How many of the times that were counted make a row, so that rows are no more than TIMES, and of a width that reads
+ * well.
+ */
 static size_t row_width(size_t nfine)
 {
     static const size_t steps[] = {1, 2, 5};
@@ -241,37 +241,19 @@ static void print_lost(struct state *st)
 {
     static const struct sink_column columns[] = {{"count", "LOST", SINK_COUNT, 0}, {"why", "WHY", SINK_TEXT, -1}};
     static const struct sink_table table = {"lost", NULL, columns, 2};
-    const struct batch_counts *c = batch_merge_counts(st->merge);
-    const struct {
-        uint64_t count;
-        const char *why;
-    } rows[] = {{c->lost_events, "events of pages that nobody received"},
-                {c->lost_pages, "pages that nobody received"},
-                {st->lost_pages, "pages for which the ring buffer had no room"},
-                {c->damaged, "pages that made no sense, from some event on"},
-                {c->refused, "pages or names for which there was no room"},
-                {c->late, "events out of their order (they are told)"},
-                {views_user_lost(), "names, counts or states for which the views had no room"}};
+    struct feed_loss losses[FEED_LOSSES];
 
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (rows[i].count)
-            sink_row(&st->sink, &table, (struct sink_value[]){SINK_N(rows[i].count), SINK_S(rows[i].why)});
+    feed_losses(st->feed, st->lost_pages, losses);
+    for (size_t i = 0; i < FEED_LOSSES; i++)
+        if (losses[i].count)
+            sink_row(&st->sink, &table, (struct sink_value[]){SINK_N(losses[i].count), SINK_S(losses[i].why)});
 }
 
 /* ---- views */
 
-static const char *name_text(void *ctx, uint32_t vm, const struct wire_name *name)
-{
-    static char text[LINE_BYTES];
-
-    text[0] = '\0';
-    event_text_name(&(struct term_text){text, sizeof text, 0}, ((struct state *)ctx)->names, vm, name);
-    return text;
-}
-
 static struct result_source source_of(struct state *st)
 {
-    return (struct result_source){st, views_user_take, name_text, &st->sink, seconds_of(st)};
+    return (struct result_source){st->feed, views_user_take, feed_name, &st->sink, seconds_of(st)};
 }
 
 static void on_record(void *ctx, const struct wire_header *record, size_t size)
@@ -281,7 +263,8 @@ static void on_record(void *ctx, const struct wire_header *record, size_t size)
     result_record(&source, record, size);
 }
 
-static int begin_views(struct state *st)
+/* Without views the feed only puts events in order. */
+static int begin_feed(struct state *st)
 {
     struct view_settings settings = {0};
 
@@ -289,8 +272,10 @@ static int begin_views(struct state *st)
         settings.on[v] = st->on[v];
         settings.events[v] = st->on[v] && st->options->events;
     }
-    batch_names_follow(st->names, views_user_atom);
-    return views_user_begin(&settings, on_record, st) ? fail(-ENOMEM, "out of memory") : 0;
+    if (feed_new(&settings, &st->feed))
+        return fail(-ENOMEM, "out of memory");
+    feed_listen(st->feed, &(struct feed_ops){on_record, on_event, st});
+    return 0;
 }
 
 static int print_views(struct state *st)
@@ -336,9 +321,9 @@ static int take_page(struct state *st, const struct batch_received *page)
 {
     uint64_t now = page->time_ns;
 
-    batch_merge_take(st->merge, page);
+    feed_take(st->feed, page);
     if (now > BATCH_MERGE_PATIENCE_NS)
-        batch_merge_until(st->merge, now - BATCH_MERGE_PATIENCE_NS);
+        feed_until(st->feed, now - BATCH_MERGE_PATIENCE_NS);
     return st->options->events ? sink_flush(&st->sink) : 0;
 }
 
@@ -364,7 +349,7 @@ static int read_file(struct state *st, const char *name)
 {
     FILE *file = fopen(name, "re");
     struct recording *r;
-    int err = file ? recording_open(file, name, st->names, &r)
+    int err = file ? recording_open(file, name, feed_names(st->feed), &r)
                    : fail(-errno, "cannot read '%s': %s%s", name, strerror(errno),
                           name != st->files[0] && errno == ENOENT ? "; nor is a view or probe called so" : "");
 
@@ -379,7 +364,10 @@ static int read_file(struct state *st, const char *name)
     return err;
 }
 
-/* All names of a recording, before its events: a thread may tell one late, when somebody watched before us. Damage is said when it is read. */
+/*
+ * All names of a recording, before its events: a thread may tell one late, when somebody watched before us. Damage is
+ * said when it is read.
+ */
 static int learn_file(struct state *st, const char *name)
 {
     FILE *file = fopen(name, "re");
@@ -395,14 +383,14 @@ static int learn_file(struct state *st, const char *name)
             fclose(file);
         return 0;
     }
-    err = recording_open(file, name, st->names, &r);
+    err = recording_open(file, name, feed_names(st->feed), &r);
     if (err)
         return err;
     while (recording_next(r, &item)) {
         if (item.kind != RECORDING_PAGES || !batch_page_open(&page, item.page + 1, item.page->bytes))
             continue;
         while (batch_page_next_atom(&page, &atom))
-            batch_names_tell(st->names, item.page->vm, atom.words[0], atom.texts[1], atom.words[1]);
+            batch_names_tell(feed_names(st->feed), item.page->vm, atom.words[0], atom.texts[1], atom.words[1]);
     }
     recording_close(r);
     return 0;
@@ -412,20 +400,19 @@ static int run(struct state *st)
 {
     int err = 0;
 
-    st->names = batch_names_new();
-    st->merge = st->names ? batch_merge_new(st->names, &(struct batch_merge_ops){on_event, st}) : NULL;
     st->fine = calloc(MAX_FINE, sizeof *st->fine);
     st->fine_ns = FINE_NS;
-    if (!st->merge || !st->fine)
+    if (!st->fine)
         return fail(-ENOMEM, "out of memory");
+    err = begin_feed(st);
+    if (err)
+        return err;
     sink_init(&st->sink, stdout, st->options->json, st->options->timestamps);
-    if (st->viewed)
-        err = begin_views(st);
     for (size_t i = 0; i < st->nfiles && !err && (st->viewed || st->options->events); i++)
         err = learn_file(st, st->files[i]);
     for (size_t i = 0; i < st->nfiles && !err; i++)
         err = read_file(st, st->files[i]);
-    batch_merge_until(st->merge, UINT64_MAX);
+    feed_until(st->feed, UINT64_MAX);
     return err == -EPIPE ? 0 : err ? err : print_result(st);
 }
 
@@ -469,10 +456,7 @@ int cmd_report(int argc, char **argv)
         wanted_add(&st.wanted, "all");
     st.options = &o;
     err = run(&st);
-    if (st.viewed)
-        views_user_end();
-    batch_merge_free(st.merge);
-    batch_names_free(st.names);
+    feed_free(st.feed);
     free(st.fine);
     return err ? err : st.damaged ? -EIO : 0;
 }

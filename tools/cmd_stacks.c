@@ -12,10 +12,11 @@
 #include "clock.h"
 #include "cmd.h"
 #include "fail.h"
+#include "kernel.h"
 #include "memory.h"
 #include "native.h"
 #include "otp_registered.h"
-#include "otp_schedulers.h"
+#include "otp_threads.h"
 #include "otp_stack.h"
 #include "profile.h"
 #include "session.h"
@@ -32,11 +33,11 @@ enum stacks_group { BY_NAME, BY_CALL, BY_PID, BY_NONE };
 /* Whether a process that is watched had the name asked for when the last result was told. */
 enum stacks_presence { PRESENCE_UNKNOWN, PRESENCE_NO, PRESENCE_YES };
 
-static const struct {
-    const char *name, *program;
+static const struct event {
+    const char *name, *probe;
 } events[] = {
-#define EVENT(name, probe) {#name, "at_" #probe},
-    STACKS_EVENTS(EVENT)
+#define EVENT(name, probe) {#name, #probe},
+    STACKS_EVENTS(EVENT) STACKS_NOTES(EVENT)
 #undef EVENT
 };
 
@@ -50,7 +51,8 @@ struct stacks_vm {
 struct state {
     enum stacks_mode mode;
     enum stacks_group by;
-    const char *program, *who; /* of MODE_EVENT; the process asked for by name or initial call */
+    const struct event *event; /* of MODE_EVENT: the first of its name */
+    const char *who; /* the process asked for by name or initial call */
     struct wire_pid only;
     uint64_t hz;
     bool lines, folded, seen; /* seen: a stack of what was asked for */
@@ -99,25 +101,6 @@ static struct stacks_vm *find_vm(const struct state *st, uint32_t pid)
     return vm;
 }
 
-/* The schedulers' threads go into the map "threads". */
-static int put_threads(struct session *s, const struct stacks_vm *vm, struct otp_symbols *symbols, uint32_t slot)
-{
-    struct memory *memory = names_memory(session_names(s), vm->layout.vm);
-    struct otp_scheduler *schedulers = NULL;
-    size_t n = 0;
-    int err = !memory ? -ESRCH : otp_schedulers_find(memory_file(memory), otp_symbols_image(symbols), &vm->layout, &schedulers, &n);
-
-    for (size_t i = 0; !err && i < n; i++) {
-        struct stacks_thread_key key = {.fs_base = schedulers[i].thread, .vm = vm->layout.vm};
-        struct stacks_thread thread = {.scheduler = schedulers[i].data, .top = schedulers[i].registers, .slot = slot};
-
-        if (bpf_map_update_elem(session_map(s, "threads"), &key, &thread, BPF_ANY))
-            err = -errno;
-    }
-    free(schedulers);
-    return err;
-}
-
 static void free_vm(struct stacks_vm *vm)
 {
     native_free(vm->native);
@@ -134,10 +117,9 @@ static int on_hooked(void *ctx, struct session *s, const struct target *t, const
     if (!vm)
         return fail(-ENOMEM, "out of memory");
     vm->layout = plan->vm->layout;
-    if (st->mode != MODE_OFF)
-        err = put_threads(s, vm, plan->vm->symbols, slot);
-    if (!err && bpf_map_update_elem(session_map(s, "vms"), &pid, &slot, BPF_ANY))
-        err = -errno;
+    if (st->mode != MODE_OFF && !vm->layout.is_ours) /* threads of an erlvm name their scheduler themselves */
+        err = otp_threads_put(names_memory(session_names(s), pid), &vm->layout, plan->vm->symbols, slot,
+                              session_map(s, "threads"));
     if (err) {
         free_vm(vm);
         return fail(err, "the schedulers of '%s' (process %d) cannot be found: %s", t->name, t->pid, strerror(-err));
@@ -287,7 +269,7 @@ static void take_sample(struct state *st, struct session *s, const struct stacks
         st->files[n][0] = '\0';
         set_frame(st, n++, PROFILE_GROUP, 0, 0);
     }
-    otp_stack_walk(sample, vm->native, names_code(session_names(s), header->vm), names_memory(session_names(s), header->vm), &stack);
+    otp_stack_walk(sample, vm->layout.is_ours, vm->native, names_code(session_names(s), header->vm), names_memory(session_names(s), header->vm), &stack);
     for (size_t i = stack.n; i--;) {
         int err = 0;
 
@@ -306,8 +288,11 @@ static void take_sample(struct state *st, struct session *s, const struct stacks
 /* Words that are no code are no frames: what a process has left on its stack may look like one. */
 static size_t name_frames(struct state *st, struct session *s, size_t n, const struct stacks_key *key, const uint64_t *frames, uint64_t nframes)
 {
+    const struct stacks_vm *vm = find_vm(st, key->owner.vm);
+    bool resumes = st->mode == MODE_OFF || (vm && vm->layout.is_ours); /* the first is no return address */
+
     for (uint64_t i = nframes < STACKS_FRAMES ? nframes : STACKS_FRAMES; i--;) {
-        int err = name_erlang(st, s, n, key->owner.vm, frames[i] - (st->mode == MODE_EVENT || i > 0), key->purges);
+        int err = name_erlang(st, s, n, key->owner.vm, frames[i] - (!resumes || i > 0), key->purges);
 
         n += !err && !is_bottom(st, n);
     }
@@ -533,7 +518,7 @@ static int write_files(struct state *st)
 {
     static const char *const titles[] = {[MODE_CPU] = "On the CPU", [MODE_OFF] = "Off the CPU", [MODE_EVENT] = "At each "};
     uint64_t took_ns = clock_ns(CLOCK_MONOTONIC) - st->begun_ns, count = 0;
-    const char *event = st->mode == MODE_EVENT ? st->program + strlen("at_") : "";
+    const char *event = st->mode == MODE_EVENT ? st->event->probe : "";
     char title[128], of[32] = "several VMs";
     int err = 0;
 
@@ -573,9 +558,11 @@ static int set_event(void *ctx, const char *value)
     if (st->mode == MODE_CPU)
         st->mode = MODE_EVENT;
     for (size_t i = 0; i < sizeof events / sizeof *events; i++)
-        if (!strcmp(events[i].name, value))
-            st->program = events[i].program;
-    return st->program ? 0 : fail(FAIL_USAGE, "no event '%s'; there are spawn, send, file and gc", value);
+        if (!strcmp(events[i].name, value)) {
+            st->event = &events[i];
+            return 0;
+        }
+    return fail(FAIL_USAGE, "no event '%s'; there are spawn, send, file and gc", value);
 }
 
 static int set_hz(void *ctx, const char *value)
@@ -635,21 +622,40 @@ static int set_pprof(void *ctx, const char *value)
     return 0;
 }
 
+static bool is_event(const char *name, const char *probe)
+{
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++)
+        if (!strcmp(events[i].name, name) && !strcmp(events[i].probe, probe))
+            return true;
+    return false;
+}
+
 /* Whether this program of the skeleton serves what was asked for. Purges are always followed: names depend on them. */
 static bool is_needed(const struct state *st, const char *program)
 {
+    const char *event;
+
     if (!strcmp(program, "at_code__purge"))
         return true;
+    event = strchr(program, '_') + 1;
     switch (st->mode) {
     case MODE_CPU: return !strncmp(program, "clock_", 6);
-    case MODE_OFF: return !strcmp(program, "at_process__unscheduled") || !strcmp(program, "ret_process__scheduled");
-    default: return !strcmp(program, st->program);
+    case MODE_OFF: return !strcmp(event, "process__unscheduled") || !strcmp(event, "process__scheduled");
+    default: return is_event(st->event->name, event);
     }
+}
+
+/* Processes that were scheduled out may have run meanwhile. */
+static void on_missed(void *ctx, struct session *s)
+{
+    (void)ctx;
+    session_forget(s, "aways");
 }
 
 static int run(struct state *st, const struct options *o)
 {
-    static const struct session_ops ops = {.record = on_record, .result = on_result, .hooked = on_hooked, .hooks_only = true};
+    static const struct session_ops ops = {.record = on_record, .result = on_result, .hooked = on_hooked,
+                                           .missed = on_missed, .hooks_only = true};
     struct session_ops with_clock = ops;
     struct stacks *skel = stacks__open();
     struct bpf_program *program;
@@ -661,8 +667,11 @@ static int run(struct state *st, const struct options *o)
         bpf_object__for_each_program(program, skel->obj) {
             bpf_program__set_autoload(program, is_needed(st, bpf_program__name(program)));
         }
+        if (!kernel_has_late_maps())
+            bpf_map__set_map_flags(skel->maps.threads, 0);
     }
     with_clock.clock_hz = st->mode == MODE_CPU ? st->hz : 0;
+    with_clock.needs = st->mode == MODE_CPU ? 0 : 1u << KERNEL_LOOP;
     err = session_run(o, skel ? skel->skeleton : NULL, &with_clock, st);
     stacks__destroy(skel);
     return err;
@@ -670,7 +679,7 @@ static int run(struct state *st, const struct options *o)
 
 static int check_options(const struct state *st, const struct options *o)
 {
-    if (st->mode == MODE_OFF && st->program)
+    if (st->mode == MODE_OFF && st->event)
         return fail(FAIL_USAGE, "choose one of --off-cpu and --event");
     if (st->mode != MODE_CPU && st->hz)
         return fail(FAIL_USAGE, "--hz is for time on the CPU: every event is counted");
@@ -725,7 +734,7 @@ int cmd_stacks(int argc, char **argv)
                                            {"pprof", "FILE", "write a profile for pprof at the end", set_pprof, false},
                                            {0}};
     const struct options_spec spec = {"stacks", "Where Erlang processes are: on the CPU (the default), off it, or at an event.",
-                                      OPTIONS_TARGET | OPTIONS_PACE, extras, st, NULL};
+                                      OPTIONS_TARGET | OPTIONS_PACE | OPTIONS_BUDGET, extras, st, NULL};
     struct options o;
     int err = st ? options_parse(&spec, argc, argv, &o) : fail(-ENOMEM, "out of memory");
 

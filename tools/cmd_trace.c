@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records the pages that erlvms hand over. Invariant: pages go from the kernel to the file as they are; what they tell is looked at by
- * erlsnoop report.
+ * Records the pages that erlvms hand over. Invariant: pages go from the kernel to the file as they are; what they tell
+ * is looked at by erlsnoop report.
  */
 #include <errno.h>
 #include <poll.h>
@@ -11,15 +11,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "batch_merge.h"
 #include "batch_source.h"
 #include "clock.h"
 #include "cmd.h"
 #include "fail.h"
+#include "feed.h"
 #include "recording_write.h"
 #include "signals.h"
 #include "sink.h"
-#include "views_user.h"
 #include "watch.h"
 #include "when.h"
 
@@ -35,8 +34,7 @@ struct state {
     struct watch watch;
     int target;  /* descriptor whose reading tells that the target has ended, -1: none */
     struct when when; /* that asks for memory to be written; text NULL: none */
-    struct batch_names *names;  /* with it: what pages tell is looked at */
-    struct batch_merge *merge;
+    struct feed *feed; /* with it: what pages tell is looked at */
     uint64_t judged_ns;
     bool met;
     uint32_t vms[MAX_VMS]; /* that the recording knows by name, the last MAX_VMS */
@@ -72,8 +70,8 @@ static void take_page(void *ctx, const struct batch_received *received)
         st->err = know_vm(st, received->vm);
     if (!st->err)
         st->err = recording_page(st->writer, received);
-    if (st->merge)
-        batch_merge_take(st->merge, received);
+    if (st->feed)
+        feed_take(st->feed, received);
 }
 
 /* Returns whether more may wait. */
@@ -126,31 +124,20 @@ static void dump(struct state *st, const char *why)
 
 /* ---- a threshold that asks for it */
 
-static void on_event(void *ctx, const union ev_any *ev)
-{
-    (void)ctx;
-    views_user_tell(ev);
-}
-
 static int begin_when(struct state *st)
 {
     struct view_settings settings = {0};
 
     settings.on[st->when.view] = 1;
-    st->names = batch_names_new();
-    st->merge = st->names ? batch_merge_new(st->names, &(struct batch_merge_ops){on_event, st}) : NULL;
-    if (!st->merge || views_user_begin(&settings, NULL, NULL))
-        return fail(-ENOMEM, "out of memory");
-    batch_names_follow(st->names, views_user_atom);
-    return 0;
+    return feed_new(&settings, &st->feed) ? fail(-ENOMEM, "out of memory") : 0;
 }
 
-static void end_when(struct state *st)
+static void end_vm(void *ctx, int pid)
 {
-    if (st->merge)
-        views_user_end();
-    batch_merge_free(st->merge);
-    batch_names_free(st->names);
+    struct state *st = ctx;
+
+    if (st->feed)
+        feed_end_vm(st->feed, (uint32_t)pid, clock_ns(CLOCK_MONOTONIC));
 }
 
 /* Each second is judged for itself. What is asked for once is not asked for again before it was not so for a second. */
@@ -158,7 +145,7 @@ static void judge(struct state *st, uint64_t now_ns)
 {
     bool met = false;
 
-    batch_merge_until(st->merge, now_ns - BATCH_MERGE_PATIENCE_NS);
+    feed_until(st->feed, now_ns - BATCH_MERGE_PATIENCE_NS);
     if (now_ns < st->judged_ns + JUDGE_NS)
         return;
     st->judged_ns = now_ns;
@@ -202,7 +189,7 @@ static int loop(struct state *st)
         more = read_pages(st);
         if (asked && !st->err)
             dump(st, "asked by a signal");
-        if (st->merge && !st->err)
+        if (st->feed && !st->err)
             judge(st, clock_ns(CLOCK_MONOTONIC));
         if (!st->ended)
             err = look_for_targets(st, &next_ns);
@@ -269,7 +256,7 @@ static int run(struct state *st, const struct options *o)
     signal(SIGXFSZ, SIG_IGN); /* what cannot be written is said */
     if (st->plan.ring_ns)
         sigaction(SIGUSR1, &(struct sigaction){.sa_handler = ask}, NULL);
-    err = watch_open(&st->watch, o, &(struct watch_ops){.ctx = st, .attach = attach_target});
+    err = watch_open(&st->watch, o, &(struct watch_ops){.ctx = st, .ended = end_vm, .attach = attach_target});
     if (!err)
         err = batch_source_new(&(struct batch_source_ops){take_page, st}, &st->source);
     if (!err && st->when.text)
@@ -288,7 +275,7 @@ static int run(struct state *st, const struct options *o)
         err = err ? err : ended;
     }
     batch_source_free(st->source);
-    end_when(st);
+    feed_free(st->feed);
     watch_close(&st->watch);
     if (st->target >= 0)
         close(st->target);

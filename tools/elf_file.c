@@ -14,6 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "memory.h"
+
 enum { NOTE_STAPSDT = 3, MAX_NOTES = 65536, DESC_ADDRS = 3 * 8 };
 #define SECTION_BYTES ((uint64_t)64 << 20) /* that are read at once: a file may say that it has more than there is memory */
 
@@ -41,7 +43,9 @@ static uint64_t file_offset(Elf *elf, uint64_t address, uint32_t flags)
     return 0;
 }
 
-/* Takes the section's bytes from *left. Returns false where they are more, or compressed: these may become any number. */
+/*
+ * Takes the section's bytes from *left. Returns false where they are more, or compressed: these may become any number.
+ */
 static bool may_read(const GElf_Shdr *sh, uint64_t *left)
 {
     if (sh->sh_flags & SHF_COMPRESSED || sh->sh_size > *left)
@@ -69,12 +73,15 @@ static const char *take_string(const char **at, const char *end)
 }
 
 /* A probe site is a nop of one byte or five: anywhere else a probe could break the code. */
-static bool is_site(const struct elf_reader *r, uint64_t offset)
+static bool is_site(const struct elf_reader *r, struct elf_note *note)
 {
     static const unsigned char nop5[] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
     unsigned char code[sizeof nop5] = {0};
 
-    return offset && pread(r->fd, code, sizeof code, (off_t)offset) > 0 && (*code == 0x90 || !memcmp(code, nop5, sizeof nop5));
+    if (!note->offset || pread(r->fd, code, sizeof code, (off_t)note->offset) <= 0)
+        return false;
+    note->wide = !memcmp(code, nop5, sizeof nop5);
+    return note->wide || *code == 0x90;
 }
 
 /* The kernel counts up what stands there. */
@@ -124,7 +131,7 @@ static int read_desc(struct elf_file *file, const char *desc, size_t size)
     }
     note.offset = file_offset(file->reader->elf, address[0], PF_X);
     note.semaphore = address[2] ? file_offset(file->reader->elf, address[2], PF_W) : 0;
-    if (!is_site(file->reader, note.offset) || (address[2] && (!note.semaphore || !is_semaphore(file->reader, address[2]))))
+    if (!is_site(file->reader, &note) || (address[2] && (!note.semaphore || !is_semaphore(file->reader, address[2]))))
         return -1;
     note.name = strdup(name);
     note.args = strdup(args);
@@ -215,13 +222,40 @@ int elf_file_new(const char *path, struct elf_file **out)
     return 0;
 }
 
+static void free_note(struct elf_note *note)
+{
+    free((char *)note->name);
+    free((char *)note->args);
+}
+
 static void free_notes(struct elf_note *notes, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        free((char *)notes[i].name);
-        free((char *)notes[i].args);
-    }
+    for (size_t i = 0; i < count; i++)
+        free_note(&notes[i]);
     free(notes);
+}
+
+/* Returns how many are left. */
+static size_t drop_wide(struct elf_note *notes, size_t count, bool (*keeps)(void *ctx, uint64_t offset), void *ctx)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!notes[i].wide || keeps(ctx, notes[i].offset))
+            notes[kept++] = notes[i];
+        else
+            free_note(&notes[i]);
+    }
+    return kept;
+}
+
+void elf_file_drop_wide(struct elf_file *file, bool (*keeps)(void *ctx, uint64_t offset), void *ctx)
+{
+    size_t before = file->nnotes + file->nbatches;
+
+    file->nnotes = drop_wide(file->notes, file->nnotes, keeps, ctx);
+    file->nbatches = drop_wide(file->batches, file->nbatches, keeps, ctx);
+    file->unsafe += (int)(before - file->nnotes - file->nbatches);
 }
 
 const struct elf_note *elf_file_find_batch(const struct elf_file *file, const char *name)
@@ -298,22 +332,24 @@ static bool is_segment(Elf *elf, uint64_t start, uint64_t offset, uint64_t *bias
     return false;
 }
 
+struct bias_search {
+    const struct elf_file *file;
+    uint64_t bias; /* 0: not found yet */
+};
+
+static bool take_segment(void *context, const struct memory_mapping *m)
+{
+    struct bias_search *search = context;
+
+    return m->inode == search->file->st.st_ino && is_segment(search->file->reader->elf, m->start, m->offset, &search->bias);
+}
+
 uint64_t elf_file_bias(const struct elf_file *file, int pid)
 {
-    unsigned long long start, offset, ino;
-    char path[64], line[512];
-    uint64_t bias = 0;
-    bool found = false;
-    FILE *maps;
+    struct bias_search search = {.file = file};
 
-    snprintf(path, sizeof path, "/proc/%d/maps", pid);
-    maps = fopen(path, "re");
-    while (maps && !found && fgets(line, sizeof line, maps))
-        if (sscanf(line, "%llx-%*x %*s %llx %*x:%*x %llu", &start, &offset, &ino) == 3 && ino == file->st.st_ino)
-            found = is_segment(file->reader->elf, start, offset, &bias);
-    if (maps)
-        fclose(maps);
-    return bias;
+    memory_each_mapping(pid, take_segment, &search);
+    return search.bias;
 }
 
 uint64_t elf_file_address(const struct elf_file *file, int pid, const char *name)

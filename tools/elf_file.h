@@ -17,6 +17,7 @@
 struct elf_note {
     const char *name, *args;
     uint64_t offset, semaphore;
+    bool wide; /* the site is a nop of five bytes, which kernels since 6.18 make a call */
 };
 
 struct elf_file {
@@ -25,6 +26,7 @@ struct elf_file {
     struct elf_note *batches; /* those of provider "erlang_batch": whoever raises a semaphore has the probe written into batches */
     size_t nbatches;
     char build_id[41]; /* hexadecimal, "" without */
+    int unsafe;        /* notes that were dropped (elf_file_drop_wide) */
     int damaged;       /* notes that were skipped: they make no sense, or lead to no nop or to no semaphore */
     struct stat st; /* of the file that was opened */
     struct elf_reader *reader;
@@ -41,6 +43,9 @@ int elf_file_fd(const struct elf_file *elf);
 
 /* The note of provider erlang_batch of that name; NULL: there is none. */
 const struct elf_note *elf_file_find_batch(const struct elf_file *elf, const char *name);
+
+/* Drops the wide notes whose site `keeps` says no to. */
+void elf_file_drop_wide(struct elf_file *elf, bool (*keeps)(void *ctx, uint64_t offset), void *ctx);
 
 bool elf_file_has_symbol(const struct elf_file *elf, const char *name);
 /* What is added to an address of the link editor in the process, 0 when it does not run this file. */

@@ -4,18 +4,18 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <linux/membarrier.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "cmd.h"
 #include "fail.h"
+#include "kernel.h"
+#include "feed.h"
 #include "result.h"
 #include "session.h"
 #include "tally.h"
+#include "views_user.h"
 
 #include "views.skel.h"
 
@@ -24,7 +24,11 @@ struct engine {
     bool on[VIEW_COUNT];
     struct view_settings settings;
     struct session *session;
-    uint32_t side; /* that is being read */
+    const struct engine_taker *taker; /* NULL: results are printed */
+    struct feed *feed; /* of VMs that hand pages of events over; NULL: their notes are asked for */
+    bool notes_only, pages_only; /* asked for: no pages; no VM that hands none over */
+    uint32_t side;     /* that is being read */
+    bool cut;          /* it was chosen when the result ended */
 };
 
 /* ---- what is loaded */
@@ -120,7 +124,7 @@ static void size_states(void *ctx, uint64_t processes)
         bpf_map__set_max_entries(find_map(e, view_states[i].map, "at"), places);
 }
 
-/* Frees the places of a VM. Their form: struct place_<view>_<state> of bpf/view.bpf.h. */
+/* Frees the places of a VM, or all of them (0). Their form: struct place_<view>_<state> of bpf/view.bpf.h. */
 static void drop_places(int map, uint32_t places, size_t place_words, uint32_t vm)
 {
     uint64_t *all = calloc(PLACES_AT_ONCE + 1, place_words * sizeof *all), *zeros = all ? all + PLACES_AT_ONCE * place_words : NULL;
@@ -131,7 +135,7 @@ static void drop_places(int map, uint32_t places, size_t place_words, uint32_t v
         if (bpf_map_lookup_batch(map, read ? &batch : NULL, &batch, keys, all, &count, NULL) && errno != ENOENT)
             break;
         for (uint32_t i = 0; i < count; i++)
-            if (all[i * place_words] && all[(i + 1) * place_words - 1] == vm)
+            if (all[i * place_words] && (!vm || all[(i + 1) * place_words - 1] == vm))
                 bpf_map_update_elem(map, &keys[i], zeros, BPF_EXIST);
     }
     free(all);
@@ -151,12 +155,10 @@ static void drop_keys(int map, size_t key_bytes, size_t at, uint32_t vm)
     }
 }
 
-/* A VM has ended: nothing that was kept of it is there for one that gets its process id. */
-static void on_ended(void *ctx, struct session *s, int pid)
+/* Removes what was kept of a VM, which has ended: nothing of it is there for one that gets its process id. */
+static void drop_states(struct engine *e, struct session *s, int pid)
 {
-    struct engine *e = ctx;
-
-    for (size_t i = 0; i < VIEW_NSTATES; i++) {
+    for (size_t i = 0; session_loaded(s) && i < VIEW_NSTATES; i++) {
         const struct view_state *state = &view_states[i];
         struct bpf_map *at = find_map(e, state->map, "at");
 
@@ -165,24 +167,37 @@ static void on_ended(void *ctx, struct session *s, int pid)
         drop_places(bpf_map__fd(at), bpf_map__max_entries(at), bpf_map__value_size(at) / 8, (uint32_t)pid);
         drop_keys(bpf_map__fd(find_map(e, state->map, "more")), 2 * sizeof(uint64_t), sizeof(uint64_t), (uint32_t)pid);
     }
-    drop_keys(session_map(s, "view_names"), sizeof(struct wire_name_key), 0, (uint32_t)pid);
+    if (session_loaded(s))
+        drop_keys(session_map(s, "view_names"), sizeof(struct wire_name_key), 0, (uint32_t)pid);
+}
+
+/* What helpers know of processes stays true. */
+static void on_missed(void *ctx, struct session *s)
+{
+    struct engine *e = ctx;
+    char more[64];
+
+    if (!session_loaded(s))
+        return;
+    for (size_t i = 0; i < VIEW_NSTATES; i++) {
+        const struct view_state *state = &view_states[i];
+        struct bpf_map *at = find_map(e, state->map, "at");
+
+        if (!e->on[state->view] || !views[state->view].text)
+            continue;
+        drop_places(bpf_map__fd(at), bpf_map__max_entries(at), bpf_map__value_size(at) / 8, 0);
+        snprintf(more, sizeof more, "%s_more", state->map);
+        session_forget(s, more);
+    }
+    session_forget(s, "spawning");
+    session_forget(s, "collecting");
 }
 
 /* ---- results */
 
-/*
- * What happens from now on is counted in the other side. Returns the one that was counted in, which nobody changes any more: a
- * program that began before runs under RCU, and the call waits for all of these. Where it cannot, a program needs microseconds.
- */
 static uint32_t change_sides(struct engine *e)
 {
-    volatile uint32_t *side = &e->skeleton->data_views->view_side;
-    uint32_t counted = *side;
-
-    *side = !counted;
-    if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
-        usleep(10000);
-    return counted;
+    return session_change_sides(&e->skeleton->data_views->view_side);
 }
 
 /* The row of a TOTAL table, CPU by CPU; zero from then on. */
@@ -239,19 +254,30 @@ static int take_rows(struct engine *e, const struct view_table *t, struct result
     return err;
 }
 
-static int take(void *ctx, const struct view_table *t, struct result_taken *out)
+static int take_maps(struct engine *e, const struct view_table *t, struct result_taken *out)
 {
     int err;
 
     if (t->key == VIEW_TOTAL)
-        return take_total(ctx, t, out);
-    err = take_rows(ctx, t, out);
-    return err ? err : take_rest(ctx, t, out);
+        return take_total(e, t, out);
+    err = take_rows(e, t, out);
+    return err ? err : take_rest(e, t, out);
+}
+
+/* What was counted in the kernel, and in user space. */
+static int take(void *ctx, const struct view_table *t, struct result_taken *out)
+{
+    struct engine *e = ctx;
+    int err = session_loaded(e->session) ? take_maps(e, t, out) : 0;
+
+    return !err && e->feed ? views_user_take(NULL, t, out) : err;
 }
 
 static const char *name(void *ctx, uint32_t vm, const struct wire_name *told)
 {
-    return session_name(((struct engine *)ctx)->session, vm, told);
+    struct engine *e = ctx;
+
+    return e->feed && feed_has(e->feed, vm) ? feed_name(e->feed, vm, told) : session_name(e->session, vm, told);
 }
 
 static struct result_source source_of(struct engine *e, struct session *s)
@@ -260,20 +286,45 @@ static struct result_source source_of(struct engine *e, struct session *s)
     return (struct result_source){e, take, name, session_sink(s), session_seconds(s)};
 }
 
+static void on_cut(void *ctx, struct session *s)
+{
+    struct engine *e = ctx;
+
+    if (session_loaded(s))
+        e->side = change_sides(e);
+    e->cut = true;
+}
+
 static int on_result(void *ctx, struct session *s)
 {
     struct engine *e = ctx;
     struct result_source source = source_of(e, s);
 
-    e->side = change_sides(e);
-    return result_print(&source, e->on);
+    if (!e->cut && session_loaded(s))
+        e->side = change_sides(e);
+    e->cut = false;
+    return e->taker ? e->taker->result(e->taker->ctx, s, &source, e->on) : result_print(&source, e->on);
+}
+
+/* What was counted of it is taken before another VM has its process id. */
+static void on_ended(void *ctx, struct session *s, int pid)
+{
+    struct engine *e = ctx;
+
+    if (e->taker)
+        on_result(e, s);
+    drop_states(e, s, pid);
 }
 
 static void on_record(void *ctx, struct session *s, const struct wire_header *header, size_t size)
 {
-    struct result_source source = source_of(ctx, s);
+    struct engine *e = ctx;
+    struct result_source source = source_of(e, s);
 
-    result_record(&source, header, size);
+    if (e->taker)
+        e->taker->record(e->taker->ctx, &source, header, size);
+    else
+        result_record(&source, header, size);
 }
 
 /* ---- subcommands */
@@ -305,42 +356,69 @@ static const struct options_extra filters[] = {
 #include "../bpf/views.def"
     {0}};
 
+static int set_source(void *ctx, const char *value)
+{
+    struct engine *e = ctx;
+
+    e->notes_only = !strcmp(value, "notes");
+    e->pages_only = !strcmp(value, "batches");
+    return e->notes_only || e->pages_only ? 0 : fail(FAIL_USAGE, "--source must be batches or notes, not '%s'", value);
+}
+
 static int run(struct engine *e, const struct options *o)
 {
-    static const struct session_ops ops = {.record = on_record, .result = on_result, .opened = size_states, .ended = on_ended};
+    struct session_ops ops = {.record = on_record, .result = on_result, .opened = size_states, .ended = on_ended,
+                              .cut = on_cut, .missed = on_missed, .needs = 1u << KERNEL_UNSET,
+                              .pages_only = e->pages_only, .silent = e->taker != NULL};
     int err;
 
     for (size_t v = 0; v < VIEW_COUNT; v++)
-        e->settings.events[v] = o->events;
+        e->settings.events[v] = e->taker ? view_has_exemplars((enum view_id)v) : o->events;
     for (size_t i = 0; i < view_nuses; i++)
         e->on[view_uses[i].helper] |= e->on[view_uses[i].view];
     e->skeleton = views__open();
     if (e->skeleton)
         configure(e);
+    if (!e->notes_only && feed_new(&e->settings, &e->feed))
+        return fail(-ENOMEM, "out of memory");
+    ops.feed = e->feed;
     err = session_run(o, e->skeleton ? e->skeleton->skeleton : NULL, &ops, e);
+    feed_free(e->feed);
     views__destroy(e->skeleton);
     return err;
 }
 
-static bool has_extra(const struct options_extra *extras, const char *name)
+static struct options_extra *find_extra(struct options_extra *extras, const char *name)
 {
     while (extras->name && strcmp(extras->name, name))
         extras++;
-    return extras->name != NULL;
+    return extras;
+}
+
+/* The options of the views that are on. What several views have is one, for each of them. */
+static void list_filters(const struct engine *e, struct options_extra *extras)
+{
+    for (size_t i = 0; i < view_nfilters; i++) {
+        struct options_extra *extra = find_extra(extras, filters[i].name);
+        bool shared = extra->name != NULL;
+
+        if (e->on[view_filters[i].view])
+            *extra = filters[i];
+        if (e->on[view_filters[i].view] && shared)
+            extra->text = "with --events: only what took at least TIME (5ms)";
+    }
 }
 
 /* Parses the line of a subcommand of the views that are on, and runs it. */
 static int run_views(struct engine *e, const char *command, const char *operands, const char *what, int argc, char **argv)
 {
-    struct options_extra extras[VIEW_NFILTERS + 1] = {0};
+    struct options_extra extras[VIEW_NFILTERS + 2] = {
+        {"source", "WAY", "ask an erlvm by batches of events (unless said) or by notes", set_source, false}};
     const struct options_spec spec = {command, what, OPTIONS_LIVE, extras, e, operands};
     struct options o;
-    size_t n = 0;
     int err;
 
-    for (size_t i = 0; i < view_nfilters; i++)
-        if (e->on[view_filters[i].view] && !has_extra(extras, filters[i].name))
-            extras[n++] = filters[i];
+    list_filters(e, extras);
     err = options_parse(&spec, argc, argv, &o);
     return err || o.done ? err : run(e, &o);
 }
@@ -361,18 +439,17 @@ static const char view_names[] = ""
 #include "../bpf/views.def"
     ;
 
-/* Turns on the views of a list, with commas between. */
-static int choose_views(struct engine *e, const char *list)
+int engine_choose(const char *command, const char *list, bool on[VIEW_COUNT])
 {
     for (const char *name = list;; name++) {
         size_t length = strcspn(name, ",");
         enum view_id view = view_find(name, length);
 
         if (view == VIEW_COUNT || !views[view].text)
-            return fail(FAIL_USAGE, "watch cannot ask '%.*s'; it can ask%s", (int)length, name, view_names);
-        if (e->on[view])
+            return fail(FAIL_USAGE, "%s cannot ask '%.*s'; it can ask%s", command, (int)length, name, view_names);
+        if (on[view])
             return fail(FAIL_USAGE, "view %s is named twice", views[view].name);
-        e->on[view] = true;
+        on[view] = true;
         name += length;
         if (!*name)
             return 0;
@@ -387,11 +464,26 @@ int cmd_watch(int argc, char **argv)
         ;
     struct engine e = {0};
     bool named = argc > 1 && *argv[1] != '-';
-    int err = named ? choose_views(&e, argv[1]) : 0;
+    int err = named ? engine_choose("watch", argv[1], e.on) : 0;
 
     if (err)
         return err;
     if (!named && (argc < 2 || (strcmp(argv[1], "-h") && strcmp(argv[1], "--help"))))
         return fail(FAIL_USAGE, "watch wants the views to ask first, such as spawns,msglat; it can ask%s", view_names);
+    for (size_t v = 0; v < VIEW_COUNT && !named; v++)
+        e.on[v] = views[v].text != NULL; /* their options are told */
     return run_views(&e, "watch", "VIEWS", what, argc - named, argv + named);
+}
+
+/* ---- for takers */
+
+int engine_take(const bool on[VIEW_COUNT], const struct options *options, const struct engine_taker *taker)
+{
+    struct engine e = {.taker = taker};
+
+    memcpy(e.on, on, sizeof e.on);
+    for (size_t i = 0; i < view_nfilters; i++)
+        if (!strcmp(view_filters[i].name, "slower"))
+            e.settings.filters[i] = taker->slower_ns;
+    return run(&e, options);
 }

@@ -28,11 +28,9 @@ enum batch_event event_find(const char *name)
     return BATCH_ATOM;
 }
 
-void event_of_record(const struct batch_record *record, uint32_t vm, union ev_any *out)
+/* Texts take two words in an event, all else one. */
+static void put_texts(const struct batch_record *record, const struct event_row *row, union ev_any *out)
 {
-    const struct event_row *row = event_row(record->event);
-
-    out->head = (struct ev_head){record->ns, vm, (uint16_t)record->event, 0, 0, 0};
     for (unsigned i = 0; i < row->nargs; i++) {
         char *at = (char *)out + row->args[i].offset;
 
@@ -40,4 +38,17 @@ void event_of_record(const struct batch_record *record, uint32_t vm, union ev_an
         if (record->texts[i])
             ((struct ev_text *)at)->at = (uintptr_t)record->texts[i];
     }
+}
+
+void event_of_record(const struct batch_record *record, uint32_t vm, union ev_any *out)
+{
+    const struct event_row *row = event_row(record->event);
+    __u64 *words = (__u64 *)((char *)out + sizeof out->head);
+
+    out->head = (struct ev_head){record->ns, vm, (uint16_t)record->event, 0, 0, 0};
+    if (record->has_texts)
+        put_texts(record, row, out);
+    else
+        for (unsigned i = 0; i < row->nargs; i++)
+            words[i] = record->words[i];
 }

@@ -8,7 +8,9 @@
 void hist_add(struct wire_hist *hist, uint64_t value);
 /* The least value of a slot; of WIRE_HIST_SLOTS, where the last slot ends. */
 uint64_t hist_slot_low(int slot);
-/* Whether so many values were counted that a `share` (0 to 1) of them means something: one value at least lies above. */
+/*
+ * Whether so many values were counted that a `share` (0 to 1) of them means something: one value at least lies above.
+ */
 bool hist_has_percentile(const struct wire_hist *hist, double share);
 /* The value below which `share` of the counts lie: the middle of its slot, at most 1/16 wrong; never above max. */
 uint64_t hist_percentile(const struct wire_hist *hist, double share);

@@ -32,18 +32,26 @@ struct memory {
     uint64_t mappings_ns; /* when they were read; 0: never */
 };
 
+int memory_open_file(int pid)
+{
+    char path[64];
+    int fd;
+
+    snprintf(path, sizeof path, "/proc/%d/mem", pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    return fd < 0 ? -errno : fd;
+}
+
 int memory_open(int pid, struct memory **out)
 {
     struct memory *m = calloc(1, sizeof *m);
-    char path[64];
 
     if (!m)
         return -ENOMEM;
-    snprintf(path, sizeof path, "/proc/%d/mem", pid);
-    *m = (struct memory){.pid = pid, .fd = open(path, O_RDONLY | O_CLOEXEC), .moment = 1, .moment_ns = clock_ns(CLOCK_MONOTONIC)};
+    *m = (struct memory){.pid = pid, .fd = memory_open_file(pid), .moment = 1, .moment_ns = clock_ns(CLOCK_MONOTONIC)};
     m->bytes = m->fd < 0 ? NULL : calloc(SLOTS, PAGE);
     if (!m->bytes) {
-        int err = m->fd < 0 ? -errno : -ENOMEM;
+        int err = m->fd < 0 ? m->fd : -ENOMEM;
 
         memory_close(m);
         return err;
@@ -83,12 +91,20 @@ int memory_file(const struct memory *m)
 
 /* ---- bytes */
 
-static int read_bytes(const struct memory *m, uint64_t address, void *out, size_t size, size_t *got)
+static int read_bytes(int file, uint64_t address, void *out, size_t size, size_t *got)
 {
-    ssize_t n = address <= INT64_MAX ? pread(m->fd, out, size, (off_t)address) : 0;
+    ssize_t n = address <= INT64_MAX ? pread(file, out, size, (off_t)address) : 0;
 
     *got = n > 0 ? (size_t)n : 0;
     return n > 0 ? 0 : -EFAULT;
+}
+
+bool memory_read_file(int file, uint64_t address, void *out, size_t size)
+{
+    size_t got;
+
+    read_bytes(file, address, out, size, &got);
+    return got == size;
 }
 
 /* The slot of a page, filled. */
@@ -99,7 +115,7 @@ static const struct slot *fill_slot(struct memory *m, uint64_t page)
 
     if (slot->page != page || slot->moment != m->moment) {
         *slot = (struct slot){.page = page, .moment = m->moment};
-        read_bytes(m, page << PAGE_BITS, m->bytes[i], PAGE, &slot->size);
+        read_bytes(m->fd, page << PAGE_BITS, m->bytes[i], PAGE, &slot->size);
     }
     return slot;
 }
@@ -108,11 +124,8 @@ int memory_read(struct memory *m, uint64_t address, void *out, size_t size)
 {
     size_t got;
 
-    if (size > DIRECT) {
-        int err = read_bytes(m, address, out, size, &got);
-
-        return err ? err : got == size ? 0 : -EFAULT;
-    }
+    if (size > DIRECT)
+        return memory_read_file(m->fd, address, out, size) ? 0 : -EFAULT;
     for (size_t done = 0; done < size; done += got) {
         const struct slot *slot = fill_slot(m, (address + done) >> PAGE_BITS);
         size_t at = (address + done) % PAGE;
@@ -133,7 +146,8 @@ static bool parse_mapping(const char *line, struct memory_mapping *out)
     char access[5];
     int path = 0;
 
-    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %*s %*s %*s %n", &out->start, &out->end, access, &path) != 3 || !path)
+    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %" SCNu64 " %n", &out->start, &out->end, access, &out->offset, &out->inode,
+               &path) != 5 || !path)
         return false;
     out->executable = strchr(access, 'x') != NULL;
     out->shared = access[3] == 's';
@@ -141,37 +155,62 @@ static bool parse_mapping(const char *line, struct memory_mapping *out)
     return true;
 }
 
-static int read_mappings(struct memory *m)
+int memory_each_mapping(int pid, bool (*take)(void *context, const struct memory_mapping *mapping), void *context)
 {
-    size_t room = m->nmappings, n = 0;
+    bool whole = true, done = false;
     char path[64], line[512];
-    bool whole = true;
-    int err = 0;
     FILE *file;
 
-    snprintf(path, sizeof path, "/proc/%d/maps", m->pid);
+    snprintf(path, sizeof path, "/proc/%d/maps", pid);
     file = fopen(path, "re");
     if (!file)
         return -errno;
-    m->mappings_ns = clock_ns(CLOCK_MONOTONIC);
-    while (!err && fgets(line, sizeof line, file)) {
+    while (!done && fgets(line, sizeof line, file)) {
         struct memory_mapping one;
-        bool found = whole && parse_mapping(line, &one);
 
+        done = whole && parse_mapping(line, &one) && take(context, &one);
         whole = strchr(line, '\n') != NULL; /* what follows a cut line is its rest */
-        if (found && n == room) {
-            void *more = realloc(m->mappings, (room = 2 * room + 64) * sizeof one);
-
-            err = more ? 0 : -ENOMEM;
-            m->mappings = more ? more : m->mappings;
-        }
-        if (found && !err)
-            m->mappings[n++] = one;
     }
     fclose(file);
-    if (n) /* a process that has ended has none: what was known of it stays */
-        m->nmappings = n;
-    return err;
+    return 0;
+}
+
+struct mappings {
+    struct memory_mapping *all;
+    size_t n, room;
+    bool full; /* no memory for more */
+};
+
+static bool keep_mapping(void *context, const struct memory_mapping *one)
+{
+    struct mappings *to = context;
+
+    if (to->n == to->room) {
+        void *more = realloc(to->all, (2 * to->room + 64) * sizeof *one);
+
+        to->full = !more;
+        if (!more)
+            return true;
+        to->all = more;
+        to->room = 2 * to->room + 64;
+    }
+    to->all[to->n++] = *one;
+    return false;
+}
+
+static int read_mappings(struct memory *m)
+{
+    struct mappings found = {.all = m->mappings, .room = m->nmappings};
+    uint64_t now = clock_ns(CLOCK_MONOTONIC);
+    int err = memory_each_mapping(m->pid, keep_mapping, &found);
+
+    m->mappings = found.all;
+    if (err)
+        return err;
+    m->mappings_ns = now;
+    if (found.n) /* a process that has ended has none: what was known of it stays */
+        m->nmappings = found.n;
+    return found.full ? -ENOMEM : 0;
 }
 
 static const struct memory_mapping *search_mapping(const struct memory *m, uint64_t address)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "erlvm_layout.h"
 #include "memory.h"
 #include "otp_atoms.h"
 #include "otp_code.h"
@@ -18,12 +19,17 @@
 struct vm {
     struct vm *next;
     struct otp_layout layout;
+    struct erlvm_layout ours; /* of an erlvm */
     struct memory *memory;
     struct otp_code *code;
     struct otp_atoms *atoms;
     int layouts, purged; /* the maps "otp_layouts" and "otp_purged", -1: not known */
     uint32_t slot;
+    unsigned results; /* that may still name it; 0: it runs */
 };
+
+/* One that was counted before the end was noticed, and one with what was still to be read by then. */
+enum { LAST_RESULTS = 2 };
 
 struct names {
     struct vm *vms;
@@ -67,14 +73,14 @@ static const char *find_atom(const struct vm *vm, uint64_t index)
     return vm ? otp_atoms_text(vm->atoms, index) : NULL;
 }
 
-int names_add(struct names *names, const struct otp_layout *layout)
+int names_add(struct names *names, const struct otp_layout *layout, const struct erlvm_layout *ours)
 {
     const uint16_t *off = layout->off;
     struct otp_code_layout code = {
         .info_mfa = off[OTP_CODE_INFO_MFA], .info_size = off[OTP_CODE_INFO_SIZE],
         .nfunctions = off[OTP_CODE_NFUNCTIONS], .functions = off[OTP_CODE_FUNCTIONS], .lines = off[OTP_CODE_LINES],
         .fnames = off[OTP_LINES_FNAMES], .loc_size = off[OTP_LINES_LOC_SIZE], .loc = off[OTP_LINES_LOC],
-        .lines_functions = off[OTP_LINES_FUNCTIONS], .native = layout->jit};
+        .lines_functions = off[OTP_LINES_FUNCTIONS], .native = layout->jit, .ours = NULL};
     struct vm *vm = calloc(1, sizeof *vm), **at;
     int err;
 
@@ -89,6 +95,10 @@ int names_add(struct names *names, const struct otp_layout *layout)
         free_vm(old);
     }
     vm->layout = *layout;
+    if (ours) {
+        vm->ours = *ours;
+        code.ours = &vm->ours;
+    }
     vm->layouts = vm->purged = -1;
     err = memory_open((int)layout->vm, &vm->memory);
     if (!err)
@@ -108,6 +118,26 @@ int names_add(struct names *names, const struct otp_layout *layout)
     return 0;
 }
 
+void names_end(struct names *names, uint32_t pid)
+{
+    struct vm *vm = find_vm(names, pid);
+
+    if (vm)
+        vm->results = LAST_RESULTS;
+}
+
+void names_end_result(struct names *names)
+{
+    for (struct vm **at = &names->vms, *vm; (vm = *at);) {
+        if (!vm->results || --vm->results) {
+            at = &vm->next;
+            continue;
+        }
+        *at = vm->next;
+        free_vm(vm);
+    }
+}
+
 /* ---- purges */
 
 static uint64_t count_purges(void *ctx)
@@ -118,7 +148,9 @@ static uint64_t count_purges(void *ctx)
     return vm->layouts < 0 || bpf_map_lookup_elem(vm->layouts, &vm->slot, &now) ? 0 : now.purges;
 }
 
-/* What is left in the map of a VM that had the slot before has a number that is too high, or only makes us look again. */
+/*
+ * What is left in the map of a VM that had the slot before has a number that is too high, or only makes us look again.
+ */
 static uint64_t last_purge(void *ctx, uint64_t module)
 {
     const struct vm *vm = ctx;

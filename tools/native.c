@@ -14,7 +14,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { DWARF_NREGS = 17, DWARF_BP = 6, DWARF_RA = 16 };
+#include "frame_table.h"
+
+enum { DWARF_NREGS = 17, DWARF_BX = 3, DWARF_RA = 16, REG_BX = 3 };
+
+/* The encoding of the register whose number in DWARF is the place (psABI, 3.6.2). */
+static const unsigned char encoding[DWARF_RA] = {0, 2, 1, 3, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15};
 
 /* A name that was found: finding one goes through all symbols of a file. */
 struct named {
@@ -31,6 +36,7 @@ struct native {
     int pid;
     const struct native_thread *thread; /* while it is unwound */
     struct native_stack *out;
+    uint64_t bx; /* of the frame in hand. A function that does not say where it saved the register left it alone; libdw 0.188 counts it as lost */
 };
 
 /* Files as the process sees them, in its own root. */
@@ -54,7 +60,10 @@ static int find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwar
     return dwfl_linux_proc_find_elf(module, userdata, name, base, file_name, elf);
 }
 
-/* Debug files of this machine only: the standard search would also ask servers (DEBUGINFOD_URLS), and samples come meanwhile. */
+/*
+ * Debug files of this machine only: the standard search would also ask servers (DEBUGINFOD_URLS), and samples come
+ * meanwhile.
+ */
 static const Dwfl_Callbacks callbacks = {.find_elf = find_elf, .find_debuginfo = dwfl_build_id_find_debuginfo};
 
 static pid_t next_thread(Dwfl *dwfl, void *arg, void **thread_arg)
@@ -90,8 +99,6 @@ static bool read_stack(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *result, void 
 
 static bool set_registers(Dwfl_Thread *thread, void *arg)
 {
-    /* The encoding of the register whose number in DWARF is the place (psABI, 3.6.2). */
-    static const unsigned char encoding[DWARF_RA] = {0, 2, 1, 3, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15};
     const struct native_thread *t = ((struct native *)arg)->thread;
     Dwarf_Word regs[DWARF_NREGS];
 
@@ -150,8 +157,8 @@ static bool has_code(Elf *elf, uint64_t address)
 }
 
 /*
- * NULL for memory that is no ELF file's, though it may be mapped from a file, as that of a JIT is; and for what libdwfl counts to a
- * file that lies before it in memory, though it is none of its code.
+ * NULL for memory that is no ELF file's, though it may be mapped from a file, as that of a JIT is; and for what libdwfl
+ * counts to a file that lies before it in memory, though it is none of its code.
  */
 static Dwfl_Module *find_module(struct native *native, uint64_t address)
 {
@@ -162,20 +169,39 @@ static Dwfl_Module *find_module(struct native *native, uint64_t address)
     return elf && has_code(elf, address - bias) ? module : NULL;
 }
 
+/* Whether the stack of the thread in hand ends with code at `pc`. */
+static bool is_outer(struct native *native, uint64_t pc, bool is_leaf)
+{
+    char name[64];
+
+    if (!find_module(native, pc))
+        return true;
+    if (!native->thread->until)
+        return false;
+    native_name(native, pc, !is_leaf, name, sizeof name);
+    return !strcmp(name, native->thread->until);
+}
+
 static int take_frame(Dwfl_Frame *frame, void *arg)
 {
     struct native *native = arg;
     struct native_stack *out = native->out;
     Dwarf_Addr pc;
+    Dwarf_Word bx;
     bool is_leaf;
 
     if (!dwfl_frame_pc(frame, &pc, &is_leaf))
         return DWARF_CB_ABORT;
-    if (!find_module(native, pc)) {
-        Dwarf_Word bp;
-
+    if (dwfl_frame_reg(frame, DWARF_BX, &bx) == 0)
+        native->bx = bx;
+    if (is_outer(native, pc, !out->n)) {
         out->outer_ip = pc;
-        out->outer_bp = dwfl_frame_reg(frame, DWARF_BP, &bp) == 0 ? bp : 0;
+        for (unsigned i = 0; i < DWARF_RA; i++) {
+            Dwarf_Word word;
+
+            out->outer[encoding[i]] = dwfl_frame_reg(frame, i, &word) == 0 ? word : 0;
+        }
+        out->outer[REG_BX] = native->bx;
         return DWARF_CB_ABORT;
     }
     out->frames[out->n++] = pc;
@@ -187,46 +213,30 @@ void native_unwind(struct native *native, const struct native_thread *thread, st
     *out = (struct native_stack){0};
     native->thread = thread;
     native->out = out;
+    native->bx = thread->regs[REG_BX];
     dwfl_getthread_frames(native->dwfl, native->pid, take_frame, native);
     native->thread = NULL;
     native->out = NULL;
 }
 
-/*
- * Where the function that holds the address (of the link editor) begins, by the table of .eh_frame_hdr (LSB, 10.6.2),
- * which files keep that have lost their symbols; the address itself when it tells nothing.
- */
+/* Where the function that holds the address (of the link editor) begins; the address itself when the file does not tell. */
 static uint64_t function_start(Elf *elf, uint64_t address)
 {
-    static const unsigned char form[] = {1, 0x1b, 0x03, 0x3b}; /* version; encodings: all of four bytes, relative */
-    Elf_Data *data = NULL;
+    struct frame_table table = {0};
+    size_t count = 0, upto;
     GElf_Phdr ph;
-    uint32_t n, low = 0;
-    int32_t start;
-    size_t count = 0;
 
     elf_getphdrnum(elf, &count);
-    for (size_t i = 0; i < count && !data; i++)
-        if (gelf_getphdr(elf, (int)i, &ph) && ph.p_type == PT_GNU_EH_FRAME)
-            data = elf_getdata_rawchunk(elf, (int64_t)ph.p_offset, ph.p_filesz, ELF_T_BYTE);
-    if (!data || data->d_size < 12 || memcmp(data->d_buf, form, sizeof form))
-        return address;
-    memcpy(&n, (const char *)data->d_buf + 8, sizeof n);
-    if (n > (data->d_size - 12) / 8)
-        return address;
-    for (uint32_t high = n; low < high;) {
-        uint32_t mid = low + (high - low) / 2;
+    for (size_t i = 0; i < count && !table.n; i++) {
+        Elf_Data *data = gelf_getphdr(elf, (int)i, &ph) && ph.p_type == PT_GNU_EH_FRAME
+                             ? elf_getdata_rawchunk(elf, (int64_t)ph.p_offset, ph.p_filesz, ELF_T_BYTE)
+                             : NULL;
 
-        memcpy(&start, (const char *)data->d_buf + 12 + 8 * (size_t)mid, sizeof start);
-        if (ph.p_vaddr + (uint64_t)(int64_t)start <= address)
-            low = mid + 1;
-        else
-            high = mid;
+        if (data)
+            table = frame_table_of(data->d_buf, data->d_size, ph.p_vaddr);
     }
-    if (!low)
-        return address;
-    memcpy(&start, (const char *)data->d_buf + 12 + 8 * (size_t)(low - 1), sizeof start);
-    return ph.p_vaddr + (uint64_t)(int64_t)start;
+    upto = frame_table_upto(&table, address);
+    return upto ? frame_table_function(&table, upto - 1) : address;
 }
 
 static void find_name(struct native *native, uint64_t address, bool caller, char *out, size_t size)

@@ -20,12 +20,14 @@ struct native_thread {
     uint64_t stack_at; /* address of stack[0] */
     const uint64_t *stack;
     size_t nstack;
+    const char *until; /* a function whose frame ends the stack, as code of no file does; NULL: none */
 };
 
 struct native_stack {
     uint64_t frames[NATIVE_FRAMES]; /* addresses in ELF files, the leaf first */
     size_t n;
-    uint64_t outer_ip, outer_bp; /* where code of no file called them, e.g. of a JIT; 0: not reached */
+    uint64_t outer_ip; /* where code of no file called them, e.g. of a JIT, or `until` did; 0: not reached */
+    uint64_t outer[NATIVE_NREGS]; /* its registers, 0 where they are not known */
 };
 
 struct native;
@@ -34,7 +36,10 @@ struct native;
 int native_new(int pid, struct native **out);
 void native_free(struct native *native);
 void native_unwind(struct native *native, const struct native_thread *thread, struct native_stack *out);
-/* "malloc", or where the function begins in its file, "beam.smp+0x1f40", when it has no symbol; `caller`: the address is a return address. */
+/*
+ * "malloc", or where the function begins in its file, "beam.smp+0x1f40", when it has no symbol; `caller`: the address
+ * is a return address.
+ */
 void native_name(struct native *native, uint64_t address, bool caller, char *out, size_t size);
 
 /* "vfs_read_[k]"; "[kernel]" when /proc/kallsyms tells no addresses. */

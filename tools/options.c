@@ -10,7 +10,9 @@
 
 #include "fail.h"
 
-enum { LONG_JSON = 256, LONG_EVENTS, LONG_EXTRA, MAX_EXTRAS = 16 };
+enum { LONG_JSON = 256, LONG_EVENTS, LONG_BUDGET, LONG_EXTRA, MAX_EXTRAS = 16 };
+
+static const char DEFAULT_BUDGET[] = "10%";
 
 static const struct options_extra *find_extra(const struct options_spec *spec, const char *name)
 {
@@ -18,6 +20,15 @@ static const struct options_extra *find_extra(const struct options_spec *spec, c
         if (!strcmp(x->name, name))
             return x;
     return NULL;
+}
+
+/* An option's line; its text stands below where the name leaves too little room. */
+static void print_extra(const struct options_extra *x)
+{
+    char name[64];
+
+    snprintf(name, sizeof name, "%s%s %s", x->name[1] ? "--" : "-", x->name, x->metavar ? x->metavar : "");
+    printf(strlen(name) > 14 ? "  %s\n                 %s\n" : "  %-14s %s\n", name, x->text);
 }
 
 static void print_help(const struct options_spec *spec)
@@ -37,6 +48,8 @@ static void print_help(const struct options_spec *spec)
         printf("  interval       seconds between results; without, one result at the end\n"
                "  count          how many results\n"
                "  -T             print the time with each result\n");
+    if (a & OPTIONS_BUDGET)
+        printf("  --budget SHARE at most this share of the VM's processor time (10%%), or off\n");
     if (a & OPTIONS_EVENTS)
         printf("  --events       print each event as it happens\n");
     if (a & OPTIONS_VERBOSE)
@@ -45,10 +58,10 @@ static void print_help(const struct options_spec *spec)
         printf(strlen(words->metavar) > 14 ? "  %s\n                 %s\n" : "  %-14s %s\n", words->metavar, words->text);
     for (const struct options_extra *x = spec->extras; x && x->name; x++)
         if (x->name[0])
-            printf("  %s%s %-*s %s\n", x->name[1] ? "--" : "-", x->name, (int)(12 - strlen(x->name) - !!x->name[1]),
-                   x->metavar ? x->metavar : "", x->text);
-    printf("  --json         one JSON object a line: time, type, a member a column\n"
-           "  -h, --help     print this\n");
+            print_extra(x);
+    if (!(a & OPTIONS_NO_JSON))
+        printf("  --json         one JSON object a line: time, type, a member a column\n");
+    printf("  -h, --help     print this\n");
 }
 
 int options_number(const char *what, const char *text, uint64_t least, uint64_t most, uint64_t *out)
@@ -94,6 +107,29 @@ int options_bytes(const char *what, const char *text, uint64_t *out)
         return fail(FAIL_USAGE, "%s must be a size with its unit, such as 64M (K, M, G; 64K at least), not '%s'", what, text);
     *out = (uint64_t)number;
     return 0;
+}
+
+/* A share such as 10%, or off, which is 0. */
+static int parse_budget(const char *what, const char *text, double *out)
+{
+    char *end;
+    double percent = strtod(text, &end);
+
+    *out = 0;
+    if (!strcmp(text, "off"))
+        return 0;
+    if (*text < '0' || *text > '9' || strcmp(end, *end ? "%" : "") || !(percent >= 0.1 && percent <= 100))
+        return fail(FAIL_USAGE, "%s must be a share of processor time from 0.1%% to 100%%, or off, not '%s'", what,
+                    text);
+    *out = percent / 100;
+    return 0;
+}
+
+static int default_budget(double *out)
+{
+    const char *said = getenv("ERLSNOOP_BUDGET");
+
+    return parse_budget("ERLSNOOP_BUDGET", said ? said : DEFAULT_BUDGET, out);
 }
 
 static int parse_interval(const char *text, uint64_t *ns)
@@ -155,6 +191,7 @@ static int apply(const struct options_spec *spec, int opt, struct options *out)
     case 'v': out->verbose = true; return 0;
     case LONG_JSON: out->json = true; return 0;
     case LONG_EVENTS: out->events = true; return 0;
+    case LONG_BUDGET: return parse_budget("--budget", optarg, &out->budget);
     default: return apply_extra(spec, opt, out);
     }
 }
@@ -165,15 +202,18 @@ static int complain(const struct options_spec *spec, int opt, const char *word)
                 opt == ':' ? "a value is missing after" : "unknown option", word, spec->command);
 }
 
-/* Long options: --json and --help always, --events and the extras when accepted. */
+/* Long options: --help always, the others when accepted. */
 static void list_longs(const struct options_spec *spec, struct option *longs)
 {
     int n = 0;
 
     longs[n++] = (struct option){"help", no_argument, NULL, 'h'};
-    longs[n++] = (struct option){"json", no_argument, NULL, LONG_JSON};
+    if (!(spec->accepts & OPTIONS_NO_JSON))
+        longs[n++] = (struct option){"json", no_argument, NULL, LONG_JSON};
     if (spec->accepts & OPTIONS_EVENTS)
         longs[n++] = (struct option){"events", no_argument, NULL, LONG_EVENTS};
+    if (spec->accepts & OPTIONS_BUDGET)
+        longs[n++] = (struct option){"budget", required_argument, NULL, LONG_BUDGET};
     for (int i = 0; spec->extras && spec->extras[i].name && i < MAX_EXTRAS; i++)
         if (strlen(spec->extras[i].name) > 1)
             longs[n++] = (struct option){spec->extras[i].name,
@@ -184,11 +224,14 @@ static void list_longs(const struct options_spec *spec, struct option *longs)
 
 int options_parse(const struct options_spec *spec, int argc, char **argv, struct options *out)
 {
-    struct option longs[MAX_EXTRAS + 4];
+    struct option longs[MAX_EXTRAS + 5];
     char shorts[16 + 2 * MAX_EXTRAS] = ":h";
     int own = argc, opt, err;
 
     *out = (struct options){0};
+    err = spec->accepts & OPTIONS_BUDGET ? default_budget(&out->budget) : 0;
+    if (err)
+        return err;
     list_longs(spec, longs);
     strcat(shorts, spec->accepts & OPTIONS_PID ? "p:" : "");
     strcat(shorts, (spec->accepts & OPTIONS_TARGET) == OPTIONS_TARGET ? "a" : "");

@@ -8,14 +8,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a subcommand accepts beyond -h and --json. */
+/* What a subcommand accepts beyond -h and, unless it says otherwise, --json. */
 enum {
     OPTIONS_PID = 1,    /* -p PID */
     OPTIONS_TARGET = 3, /* -p PID, -a, -- CMD ARGS */
     OPTIONS_PACE = 4,   /* [interval [count]], -T */
     OPTIONS_EVENTS = 8, /* --events */
-    OPTIONS_LIVE = 15,
+    OPTIONS_BUDGET = 64, /* --budget */
+    OPTIONS_LIVE = 15 | OPTIONS_BUDGET,
     OPTIONS_VERBOSE = 16, /* -v */
+    OPTIONS_NO_JSON = 32, /* it prints no results */
 };
 
 /* An option of one subcommand; `set` gets its value (NULL without `metavar`) and returns 0 or FAIL_USAGE. A name of one letter is -o, others
@@ -40,6 +42,7 @@ struct options {
     char **child; /* the command after --, NULL-terminated; NULL: none */
     uint64_t interval_ns; /* 0: one result, at the end */
     uint64_t count;       /* 0: no limit */
+    double budget;        /* of the VMs' processor time, that watching may take; 0: any */
     bool timestamps, json, events, verbose;
     const char *of_events; /* an option given that needs events; NULL: none */
     bool done; /* help was printed: nothing to do */

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
-#include <unistd.h>
+
+#include "memory.h"
 
 enum {
     SEGMENT = 1024, /* atoms; also the most that one process_vm_readv takes */
@@ -25,11 +26,6 @@ struct otp_atoms {
     char **texts;
     size_t n;
 };
-
-static bool read_at(int memory, uint64_t address, void *out, size_t size)
-{
-    return address < 1ull << 47 && pread(memory, out, size, (off_t)address) == (ssize_t)size;
-}
 
 static uint64_t word_at(const char *bytes, size_t offset)
 {
@@ -76,11 +72,11 @@ static uint64_t find_bytes(const struct otp_layout *l, int memory, uint64_t bina
     char bits[MAX_BITS];
     uint64_t header;
 
-    if (!read_at(memory, binary, &header, sizeof header))
+    if (!memory_read_file(memory, binary, &header, sizeof header))
         return 0;
     if ((header & 0x3f) == TAG_HEAP_BITS)
         return binary + l->off[OTP_HEAP_BITS_DATA];
-    if ((header & 0x3f) != TAG_SUB_BITS || base + 8 > MAX_BITS || start + 8 > MAX_BITS || !read_at(memory, binary, bits, start + 8))
+    if ((header & 0x3f) != TAG_SUB_BITS || base + 8 > MAX_BITS || start + 8 > MAX_BITS || !memory_read_file(memory, binary, bits, start + 8))
         return 0;
     return (word_at(bits, base) & ~3ull) + word_at(bits, start) / 8;
 }
@@ -89,7 +85,7 @@ static bool read_bytes(const struct otp_layout *l, int memory, const struct name
 {
     uint64_t at = in_binary(l) ? find_bytes(l, memory, name->at) : name->at;
 
-    return at && name->length <= OTP_ATOM_BYTES && read_at(memory, at, out, name->length);
+    return at && name->length <= OTP_ATOM_BYTES && memory_read_file(memory, at, out, name->length);
 }
 
 static void write_text(char *out, const char *bytes, size_t length)
@@ -102,19 +98,41 @@ static void write_text(char *out, const char *bytes, size_t length)
     *out = '\0';
 }
 
-int otp_atoms_read(const struct otp_layout *l, int memory, uint32_t index, char *out)
+/* Where the atoms of an erlvm's segment are, from the one with this index on, up to the segment's end. */
+static bool find_ours(const struct otp_layout *l, int memory, uint32_t index, uint64_t *at)
 {
-    uint64_t segments, segment, atom;
-    char head[MAX_HEAD], bytes[OTP_ATOM_BYTES];
-    struct name name;
+    const struct otp_ours *ours = &l->ours;
+    uint64_t segment;
+
+    if (!memory_read_file(memory, ours->segments + (uint64_t)(index >> ours->atom_bits) * 8, &segment, 8))
+        return false;
+    *at = segment + (uint64_t)(index & ((1u << ours->atom_bits) - 1)) * ours->atom_bytes;
+    return true;
+}
+
+/* Where an atom is. Fails: -EFAULT; -ENOENT it is another. */
+static int find_atom(const struct otp_layout *l, int memory, uint32_t index, uint64_t *at)
+{
+    uint64_t segments, segment;
     uint32_t stored;
 
-    if (!head_size(l) || !read_at(memory, l->atoms + l->off[OTP_INDEX_SEGMENTS], &segments, 8) ||
-        !read_at(memory, segments + index / SEGMENT * 8, &segment, 8) || !read_at(memory, segment + index % SEGMENT * 8, &atom, 8) ||
-        !read_at(memory, atom + l->off[OTP_ATOM_INDEX], &stored, sizeof stored) || !read_at(memory, atom, head, head_size(l)))
+    if (l->is_ours)
+        return find_ours(l, memory, index, at) ? 0 : -EFAULT;
+    if (!memory_read_file(memory, l->atoms + l->off[OTP_INDEX_SEGMENTS], &segments, 8) || !memory_read_file(memory, segments + index / SEGMENT * 8, &segment, 8) ||
+        !memory_read_file(memory, segment + index % SEGMENT * 8, at, 8) || !memory_read_file(memory, *at + l->off[OTP_ATOM_INDEX], &stored, sizeof stored))
         return -EFAULT;
-    if (stored != index)
-        return -ENOENT;
+    return stored == index ? 0 : -ENOENT;
+}
+
+int otp_atoms_read(const struct otp_layout *l, int memory, uint32_t index, char *out)
+{
+    char head[MAX_HEAD], bytes[OTP_ATOM_BYTES];
+    struct name name;
+    uint64_t atom;
+    int err = head_size(l) ? find_atom(l, memory, index, &atom) : -EFAULT;
+
+    if (err || !memory_read_file(memory, atom, head, head_size(l)))
+        return err ? err : -EFAULT;
     name = parse_head(l, head);
     if (!read_bytes(l, memory, &name, bytes))
         return -EFAULT;
@@ -166,7 +184,7 @@ static void read_heads(const struct otp_atoms *a, struct batch *b, const uint64_
     }
     whole = read_pieces(a, b->local, b->remote, n);
     for (size_t i = 0; i < n; i++) {
-        bool read = i < whole || read_at(a->memory, pointers[i], b->heads[i], size);
+        bool read = i < whole || memory_read_file(a->memory, pointers[i], b->heads[i], size);
 
         b->names[i] = read ? parse_head(a->layout, b->heads[i]) : (struct name){0, SIZE_MAX};
     }
@@ -199,9 +217,15 @@ static int read_segment(struct otp_atoms *a, struct batch *b, uint64_t table, ui
     size_t first = a->n % SEGMENT, n = SEGMENT - first;
 
     n = n < entries - a->n ? n : entries - a->n;
-    if (!read_at(a->memory, table + a->n / SEGMENT * sizeof segment, &segment, sizeof segment) ||
-        !read_at(a->memory, segment + first * sizeof *pointers, pointers, n * sizeof *pointers))
+    if (a->layout->is_ours) {
+        if (!find_ours(a->layout, a->memory, (uint32_t)a->n, &segment)) /* its segments are not smaller */
+            return -EFAULT;
+        for (size_t i = 0; i < n; i++)
+            pointers[i] = segment + i * a->layout->ours.atom_bytes;
+    } else if (!memory_read_file(a->memory, table + a->n / SEGMENT * sizeof segment, &segment, sizeof segment) ||
+               !memory_read_file(a->memory, segment + first * sizeof *pointers, pointers, n * sizeof *pointers)) {
         return -EFAULT;
+    }
     read_heads(a, b, pointers, n);
     read_names(a, b, a->texts + a->n, n);
     a->n += n;
@@ -218,8 +242,8 @@ static int read_new(struct otp_atoms *a)
     char **texts;
     int err = 0;
 
-    if (!head_size(l) || !read_at(a->memory, l->atoms + l->off[OTP_INDEX_ENTRIES], &entries, sizeof entries) ||
-        !read_at(a->memory, l->atoms + l->off[OTP_INDEX_SEGMENTS], &table, sizeof table))
+    if (!head_size(l) || !memory_read_file(a->memory, l->atoms + l->off[OTP_INDEX_ENTRIES], &entries, sizeof entries) ||
+        !memory_read_file(a->memory, l->atoms + l->off[OTP_INDEX_SEGMENTS], &table, sizeof table))
         return -EFAULT;
     if (entries > MAX_ATOMS || entries <= a->n)
         return entries > MAX_ATOMS ? -E2BIG : 0;

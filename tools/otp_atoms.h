@@ -2,7 +2,8 @@
 /*
  * The atom table of a stock emulator that runs.
  * Texts are UTF-8 with a NUL behind; a NUL inside is the two bytes C0 80, as escape.h reads them.
- * Source: IndexTable and Atom of erts/emulator/beam (index.h, atom.h); erl_bits.h for names in binaries, from OTP 28 on.
+ * Source: IndexTable and Atom of erts/emulator/beam (index.h, atom.h); erl_bits.h for names in binaries, from OTP 28
+ * on.
  */
 #ifndef TOOLS_OTP_ATOMS_H
 #define TOOLS_OTP_ATOMS_H
@@ -15,7 +16,10 @@ enum { OTP_ATOM_BYTES = 1020, OTP_ATOM_TEXT = 2 * OTP_ATOM_BYTES + 1 }; /* 255 c
 
 struct otp_atoms;
 
-/* `memory`: /proc/PID/mem; it and the layout stay the caller's. Reads all there are. Owns: otp_atoms_free frees. Fails: -errno. No message. */
+/*
+ * `memory`: /proc/PID/mem; it and the layout stay the caller's. Reads all there are. Owns: otp_atoms_free frees. Fails:
+ * -errno. No message.
+ */
 int otp_atoms_new(const struct otp_layout *layout, int memory, struct otp_atoms **out);
 void otp_atoms_free(struct otp_atoms *atoms);
 /* The text of an atom, those too that came since; NULL when it cannot be read. Good until the table is freed. */

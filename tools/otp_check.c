@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "memory.h"
 #include "otp_atoms.h"
 
 enum {
@@ -81,7 +82,7 @@ static int too_early(struct check *c, const char *what)
 
 static bool read_memory(const struct check *c, uint64_t address, void *out, size_t size)
 {
-    return address < 1ull << 47 && pread(c->memory, out, size, (off_t)address) == (ssize_t)size;
+    return memory_read_file(c->memory, address, out, size);
 }
 
 /* A member of `size` bytes at most 8, zero-extended. */
@@ -430,13 +431,11 @@ static int check_processes(struct check *c)
 int otp_check(int pid, struct otp_image *image, struct otp_layout *layout, char *why, size_t size)
 {
     struct check c = {.layout = layout, .why = why, .size = size};
-    char path[64];
     int err;
 
-    snprintf(path, sizeof path, "/proc/%d/mem", pid);
-    c.memory = open(path, O_RDONLY | O_CLOEXEC);
+    c.memory = memory_open_file(pid);
     if (c.memory < 0) {
-        err = errno == ENOENT ? -ESRCH : -errno;
+        err = c.memory == -ENOENT ? -ESRCH : c.memory;
         snprintf(why, size, "its memory cannot be read: %s", strerror(-err));
         return err;
     }

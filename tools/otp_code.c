@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "erlvm_code.h"
 #include "memory.h"
 #include "otp_lines.h"
 #include "otp_modules.h"
@@ -16,8 +17,8 @@
 enum { MAX_FOUND = 1 << 16, BUCKET_BITS = 13 };
 
 /*
- * What was found at an address: it is known to have been there when code had been purged `seen` to `known` times. An address has several
- * when code was purged.
+ * What was found at an address: it is known to have been there when code had been purged `seen` to `known` times. An
+ * address has several when code was purged.
  */
 struct found {
     struct found *next;
@@ -28,7 +29,9 @@ struct found {
 
 struct otp_code {
     struct memory *memory;
-    struct otp_modules *modules;
+    struct otp_modules *modules;     /* NULL: an erlvm */
+    const struct erlvm_layout *ours; /* of an erlvm */
+    uint64_t given, given_moment;    /* of an erlvm: how often code had gone, read in this moment of the memory before any code */
     struct found *found[1 << BUCKET_BITS];
     size_t nfound;
 };
@@ -40,8 +43,9 @@ int otp_code_new(struct memory *memory, const struct otp_code_layout *layout, st
     if (!code)
         return -ENOMEM;
     code->memory = memory;
-    code->modules = otp_modules_new(memory, layout);
-    if (!code->modules) {
+    code->ours = layout->ours;
+    code->modules = code->ours ? NULL : otp_modules_new(memory, layout);
+    if (!code->ours && !code->modules) {
         free(code);
         return -ENOMEM;
     }
@@ -67,13 +71,30 @@ void otp_code_free(struct otp_code *code)
     if (!code)
         return;
     forget_found(code);
-    otp_modules_free(code->modules);
+    if (code->modules)
+        otp_modules_free(code->modules);
     free(code);
 }
 
 void otp_code_follow(struct otp_code *code, const struct otp_code_purges *purges)
 {
-    otp_modules_follow(code->modules, purges);
+    if (code->modules)
+        otp_modules_follow(code->modules, purges);
+}
+
+static uint64_t count_purges(struct otp_code *code)
+{
+    if (code->modules)
+        return otp_modules_purges(code->modules);
+    if (code->given_moment != memory_moment(code->memory) && !erlvm_code_given(code->memory, code->ours, &code->given))
+        code->given_moment = memory_moment(code->memory);
+    return code->given;
+}
+
+/* Whether what was found there is gone since: an erlvm that has ended does not tell. */
+static bool was_purged(const struct otp_code *code, const struct found *found)
+{
+    return !code->modules || otp_modules_purged(code->modules, found->place.module, found->seen);
 }
 
 /* ---- what was found */
@@ -169,7 +190,10 @@ static int find_function(struct otp_code *code, struct otp_module *m, uint64_t a
     return 0;
 }
 
-/* What holds the address now, and how often code had been purged when it is known to have held it. `before`: what was there last, or NULL. */
+/*
+ * What holds the address now, and how often code had been purged when it is known to have held it. `before`: what was
+ * there last, or NULL.
+ */
 static int look_up(struct otp_code *code, uint64_t address, const struct found *before, struct otp_code_place *out, uint64_t *seen)
 {
     enum otp_code_kind kind;
@@ -178,6 +202,10 @@ static int look_up(struct otp_code *code, uint64_t address, const struct found *
 
     *out = (struct otp_code_place){.kind = OTP_CODE_UNKNOWN};
     *seen = 0;
+    if (code->ours) {
+        err = erlvm_code_find(code->memory, code->ours, address, out, seen);
+        return !err && *seen > code->given ? -ESTALE : err; /* it came after code had gone */
+    }
     m = otp_modules_find(code->modules, address, &kind, &err);
     if (err)
         return err;
@@ -199,8 +227,7 @@ static const struct found *find_ended(const struct otp_code *code, uint64_t addr
 {
     const struct found *last = find_last(code, address, purges);
 
-    if (last && purges > last->known && last->place.kind == OTP_CODE_FUNCTION &&
-        otp_modules_purged(code->modules, last->place.module, last->seen))
+    if (last && purges > last->known && last->place.kind == OTP_CODE_FUNCTION && was_purged(code, last))
         return NULL;
     return last;
 }
@@ -210,15 +237,17 @@ int otp_code_find(struct otp_code *code, uint64_t address, uint64_t purges, stru
 {
     const struct found *found;
 
+    uint64_t known = count_purges(code);
+
     if (purges == OTP_CODE_NOW)
-        purges = otp_modules_purges(code->modules);
+        purges = known;
     found = find_found(code, address, purges);
     if (!found || (found->moment && found->moment != memory_moment(code->memory))) {
-        uint64_t known = otp_modules_purges(code->modules), seen;
+        uint64_t seen;
         struct otp_code_place place;
         int err = look_up(code, address, found, &place, &seen);
 
-        if (err == -ENOENT)
+        if (err == -ENOENT && !found)
             return err;
         if (!err)
             keep_found(code, address, place.kind == OTP_CODE_UNKNOWN ? known : seen, known, &place); /* unknown now says nothing of before */

@@ -11,18 +11,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct erlvm_layout;
+
 /* Offsets in bytes; the names are those of bpf/otp_fields.def. */
 struct otp_code_layout {
     uint16_t info_mfa, info_size;
     uint16_t nfunctions, functions, lines;                   /* of BeamCodeHeader */
     uint16_t fnames, loc_size, loc, lines_functions;         /* of BeamCodeLineTab */
+    const struct erlvm_layout *ours; /* NULL: a stock emulator; else of an erlvm, to which nothing else here applies. Borrowed */
     bool native;  /* code is machine code, in executable mappings of no file */
     uint64_t own; /* term of the atom that the emulator's own module of code has as its name; 0: not known */
 };
 
 /*
- * What is known of the purges of the VM's code, the only way in which code goes. They are numbered from 1; `count`: the number
- * of the last one; `last`: that of the last one that a module (atom, as a term) was in, 0 without.
+ * What is known of the purges of the VM's code, the only way in which code goes. They are numbered from 1; `count`: the
+ * number of the last one; `last`: that of the last one that a module (atom, as a term) was in, 0 without.
  */
 struct otp_code_purges {
     uint64_t (*count)(void *ctx);
@@ -55,16 +58,16 @@ int otp_code_new(struct memory *memory, const struct otp_code_layout *layout, st
 void otp_code_free(struct otp_code *code);
 
 /*
- * From now on purges are told by *purges, which is copied. Looks at all code there is: what is there before the first purge can be
- * told later, however often other code was purged meanwhile.
+ * From now on purges of a stock emulator are told by *purges, which is copied; an erlvm counts its own. Looks at all
+ * code there is: what is there before the first purge can be told later, however often other code was purged meanwhile.
  */
 void otp_code_follow(struct otp_code *code, const struct otp_code_purges *purges);
 
 /*
- * What held the address when code had been purged `purges` times (OTP_CODE_NOW: what holds it now); of a return address ask for the
- * byte before it. A module is believed that was there by then and was in no purge since, as far as purges are followed.
- * What was found once is told again when the process has ended.
- * Fails: -ENOENT when there is no code, -ESTALE when other code may have been there, -ESRCH when the memory cannot be read. No message.
+ * What held the address when code had been purged `purges` times (OTP_CODE_NOW: what holds it now); of a return address
+ * ask for the byte before it. A module is believed that was there by then and was in no purge since, as far as purges
+ * are followed. What was found once is told again when the process has ended. Fails: -ENOENT when there is no code,
+ * -ESTALE when other code may have been there, -ESRCH when the memory cannot be read. No message.
  */
 int otp_code_find(struct otp_code *code, uint64_t address, uint64_t purges, struct otp_code_place *out);
 

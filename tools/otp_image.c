@@ -14,6 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "frame_table.h"
+
 enum { MAX_SYMBOLS = 4 << 20, MAX_FUNCTIONS = 1 << 20, MAX_STRING = 4096, SYM_SIZE = sizeof(Elf64_Sym) };
 static const uint64_t max_segment = 256 << 20;
 
@@ -350,37 +352,38 @@ uint64_t otp_image_offset(const struct otp_image *image, uint64_t address)
     return segment && address - segment->address < segment->filled ? address - segment->address + segment->offset : 0;
 }
 
+uint64_t otp_image_address(const struct otp_image *image, uint64_t offset)
+{
+    for (unsigned i = 0; i < image->nsegments; i++) {
+        const struct otp_segment *s = &image->segments[i];
+
+        if (s->code && offset >= s->offset && offset - s->offset < s->filled)
+            return s->address + (offset - s->offset);
+    }
+    return 0;
+}
+
 /* ---- bounds of functions */
 
-enum { FRAMES_HEAD = 12, FRAMES_ROW = 8 }; /* bytes */
+static struct frame_table read_table(struct otp_image *image)
+{
+    const unsigned char *head = image->frames ? otp_image_at(image, image->frames, FRAME_TABLE_HEAD) : NULL;
+    size_t size = head ? frame_table_size(head) : 0;
+    bool small = size <= FRAME_TABLE_HEAD + FRAME_TABLE_ROW * (size_t)MAX_FUNCTIONS;
+    const unsigned char *bytes = size && small ? otp_image_at(image, image->frames, size) : NULL;
+
+    return frame_table_of(bytes, bytes ? size : 0, image->frames);
+}
 
 size_t otp_image_functions(struct otp_image *image)
 {
-    static const unsigned char form[] = {1, 0x1b, 0x03, 0x3b}; /* version; encodings: all of four bytes, relative */
-    const unsigned char *head = image->frames ? otp_image_at(image, image->frames, FRAMES_HEAD) : NULL;
-    uint32_t n;
-
-    if (!head || memcmp(head, form, sizeof form))
-        return 0;
-    memcpy(&n, head + sizeof form + 4, sizeof n);
-    return n <= MAX_FUNCTIONS && otp_image_at(image, image->frames + FRAMES_HEAD, FRAMES_ROW * (size_t)n) ? n : 0;
+    return read_table(image).n;
 }
 
-/* A word of a row leads so far from the table's beginning. */
-static uint64_t read_row(struct otp_image *image, size_t i, size_t word)
+/* The same of a table that was read. */
+static bool read_function(struct otp_image *image, const struct frame_table *table, size_t i, uint64_t *address, uint64_t *size)
 {
-    const unsigned char *row = otp_image_at(image, image->frames + FRAMES_HEAD + FRAMES_ROW * i, FRAMES_ROW);
-    int32_t distance;
-
-    if (!row)
-        return 0;
-    memcpy(&distance, row + 4 * word, sizeof distance);
-    return image->frames + (uint64_t)(int64_t)distance;
-}
-
-bool otp_image_function(struct otp_image *image, size_t i, uint64_t *address, uint64_t *size)
-{
-    uint64_t frame = read_row(image, i, 1);
+    uint64_t frame = frame_table_record(table, i);
     const unsigned char *at = otp_image_at(image, frame, 16);
     int32_t start;
     uint32_t length;
@@ -391,23 +394,29 @@ bool otp_image_function(struct otp_image *image, size_t i, uint64_t *address, ui
     memcpy(&length, at + 12, 4);
     *address = frame + 8 + (uint64_t)(int64_t)start; /* relative to where it stands */
     *size = length;
-    return length && *address == read_row(image, i, 0) && otp_image_is_code(image, *address);
+    return length && *address == frame_table_function(table, i) && otp_image_is_code(image, *address);
+}
+
+bool otp_image_function(struct otp_image *image, size_t i, uint64_t *address, uint64_t *size)
+{
+    struct frame_table table = read_table(image);
+
+    return i < table.n && read_function(image, &table, i, address, size);
+}
+
+bool otp_image_function_at(struct otp_image *image, uint64_t inside, uint64_t *address, uint64_t *size)
+{
+    struct frame_table table = read_table(image);
+    size_t n = frame_table_upto(&table, inside);
+
+    return n && read_function(image, &table, n - 1, address, size) && inside - *address < *size;
 }
 
 uint64_t otp_image_function_size(struct otp_image *image, uint64_t address)
 {
-    size_t n = otp_image_functions(image), low = 0, high = n;
     uint64_t start, size;
 
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-
-        if (read_row(image, mid, 0) < address)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low < n && otp_image_function(image, low, &start, &size) && start == address ? size : 0;
+    return otp_image_function_at(image, address, &start, &size) && start == address ? size : 0;
 }
 
 /* ---- jumps */

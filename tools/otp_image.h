@@ -57,7 +57,9 @@ int otp_image_new(const char *path, struct otp_image **out);
 int otp_image_from_fd(int fd, struct otp_image **out);
 void otp_image_free(struct otp_image *image);
 
-/* The `size` bytes at an address as the file has them; NULL when they are not all in the file. Borrowed from the image. */
+/*
+ * The `size` bytes at an address as the file has them; NULL when they are not all in the file. Borrowed from the image.
+ */
 const unsigned char *otp_image_at(struct otp_image *image, uint64_t address, size_t size);
 /* The string at an address, NUL included; NULL when there is none that ends. Borrowed from the image. */
 const char *otp_image_string(struct otp_image *image, uint64_t address);
@@ -65,14 +67,21 @@ const char *otp_image_string(struct otp_image *image, uint64_t address);
 const struct otp_symbol *otp_image_export(const struct otp_image *image, const char *name);
 /* How many functions the table of .eh_frame_hdr lists; 0 without one of the common form. Source: LSB, 10.6.2. */
 size_t otp_image_functions(struct otp_image *image);
-/* The one numbered `i` of them, by address: where it begins and its bytes. False: what the table points to does not say the same. */
+/*
+ * The one numbered `i` of them, by address: where it begins and its bytes. False: what the table points to does not say
+ * the same.
+ */
 bool otp_image_function(struct otp_image *image, size_t i, uint64_t *address, uint64_t *size);
+/* The one that holds an address, by the same table. False: none does. */
+bool otp_image_function_at(struct otp_image *image, uint64_t inside, uint64_t *address, uint64_t *size);
 /* The bytes of the function that begins at the address, by the same table; 0 when none does. */
 uint64_t otp_image_function_size(struct otp_image *image, uint64_t address);
 /* The segment that holds the address; NULL when none does. */
 const struct otp_segment *otp_image_segment(const struct otp_image *image, uint64_t address);
 /* Whether the address is code that stands in the file. */
 bool otp_image_is_code(const struct otp_image *image, uint64_t address);
+/* The address of code that stands there in the file; 0 when no segment of code has it. */
+uint64_t otp_image_address(const struct otp_image *image, uint64_t offset);
 /* Where in the file the address is; 0 when it is not there. */
 uint64_t otp_image_offset(const struct otp_image *image, uint64_t address);
 /*

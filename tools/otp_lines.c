@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Invariant: every index and size read from the process is checked against the bounds of what was read of its tables. */
+/*
+ * Invariant: every index and size read from the process is checked against the bounds of what was read of its tables.
+ */
 #include "otp_lines.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Invariant: kept modules do not overlap; a header is believed when its list of functions ascends within its mapping and leads to
- * infos of one module, and as long as its bytes stay what they were.
+ * Invariant: kept modules do not overlap; a header is believed when its list of functions ascends within its mapping
+ * and leads to infos of one module, and as long as its bytes stay what they were.
  */
 #include "otp_modules.h"
 
@@ -97,7 +97,9 @@ bool otp_modules_purged(const struct otp_modules *ms, uint64_t name, uint64_t se
 
 /* ---- mappings */
 
-/* Machine code stands in executable mappings of no file, or of one without a name; other code in memory like any other. */
+/*
+ * Machine code stands in executable mappings of no file, or of one without a name; other code in memory like any other.
+ */
 static bool may_hold_code(const struct otp_modules *ms, const struct memory_mapping *mapping)
 {
     return !mapping->file && (mapping->executable || !ms->layout.native);
@@ -282,7 +284,10 @@ static struct otp_module *kept_before(const struct otp_modules *ms, const struct
     return rank && ms->kept[rank - 1]->start >= region->start ? ms->kept[rank - 1] : NULL;
 }
 
-/* Whether all functions share the code at the address, which no module holds: it stands before the emulator's own module. */
+/*
+ * Whether all functions share the code at the address, which no module holds: it stands before the emulator's own
+ * module.
+ */
 static bool is_shared(const struct otp_modules *ms, const struct memory_mapping *region, uint64_t address)
 {
     const struct otp_module *before = kept_before(ms, region, address), *after;

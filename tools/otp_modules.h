@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where the modules of a stock emulator are in its memory. In executable memory a module begins with its header, which lists its
- * functions; the emulator's own code that all functions share has none, and stands before the module that the emulator makes of its own.
- * Source: BeamCodeHeader of OTP's beam_code.h; beamasm_init of jit/beam_jit_main.cpp.
+ * Where the modules of a stock emulator are in its memory. In executable memory a module begins with its header, which
+ * lists its functions; the emulator's own code that all functions share has none, and stands before the module that the
+ * emulator makes of its own. Source: BeamCodeHeader of OTP's beam_code.h; beamasm_init of jit/beam_jit_main.cpp.
  */
 #ifndef TOOLS_OTP_MODULES_H
 #define TOOLS_OTP_MODULES_H
@@ -36,13 +36,17 @@ uint64_t otp_modules_purges(const struct otp_modules *modules);
 /* Whether the module was in a purge after the first `seen`. */
 bool otp_modules_purged(const struct otp_modules *modules, uint64_t name, uint64_t seen);
 /*
- * The module whose functions hold the address, as it is in memory now; good until the next call. *kind says what holds it else.
- * Fails: NULL, with -ENOENT in *err when there is no code, -ESRCH when the memory cannot be read, 0 for code of no module.
+ * The module whose functions hold the address, as it is in memory now; good until the next call. *kind says what holds
+ * it else. Fails: NULL, with -ENOENT in *err when there is no code, -ESRCH when the memory cannot be read, 0 for code
+ * of no module.
  */
 struct otp_module *otp_modules_find(struct otp_modules *modules, uint64_t address, enum otp_code_kind *kind, int *err);
 /* All bytes. Fails: -EFAULT. */
 int otp_modules_read(const struct otp_modules *modules, uint64_t address, void *out, size_t size);
-/* Module, function and arity of the info at this address. Fails: -ESRCH when it cannot be read, -ENOENT when it is no info. */
+/*
+ * Module, function and arity of the info at this address. Fails: -ESRCH when it cannot be read, -ENOENT when it is no
+ * info.
+ */
 int otp_modules_read_mfa(const struct otp_modules *modules, uint64_t info, uint64_t *mfa);
 /* The word of its header at this offset. */
 uint64_t otp_module_word(const struct otp_module *module, size_t offset);

@@ -329,7 +329,9 @@ static bool takes(const struct otp_recover *r, const struct span *span, uint64_t
     return false;
 }
 
-/* The next place in memory that is not code, from *at on, where the string stands; it may be the end of a longer one. */
+/*
+ * The next place in memory that is not code, from *at on, where the string stands; it may be the end of a longer one.
+ */
 static bool next_string(struct otp_recover *r, const char *string, uint64_t *at)
 {
     size_t size = strlen(string) + 1;
@@ -485,7 +487,10 @@ static uint64_t mfa_code(const struct otp_recover *r, const char *mfa, const cha
 
 static uint64_t find(struct otp_recover *r, const char *name);
 
-/* The functions that `name` stands for in a clause: of a NIF also those whose address it takes, its body behind a wrapper. */
+/*
+ * The functions that `name` stands for in a clause: of a NIF also those whose address it takes, its body behind a
+ * wrapper.
+ */
 static size_t resolve(struct otp_recover *r, const char *name, struct span spans[MAX_SPANS])
 {
     const char *colon = strchr(name, ':');
@@ -529,8 +534,8 @@ static bool reads(struct otp_recover *r, const struct span *span, uint64_t addre
 }
 
 /*
- * Number, counted from 1, of the first reloc from `from` on that stands so far behind the word of the atom and leads to the
- * address (0: to any); 0 without one.
+ * Number, counted from 1, of the first reloc from `from` on that stands so far behind the word of the atom and leads to
+ * the address (0: to any); 0 without one.
  */
 static size_t in_row_of(struct otp_recover *r, const struct clause *clause, size_t from, uint64_t address)
 {

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Invariant: a scheduler in the list has a thread whose block says so, and the number that its place in the array demands. */
+/*
+ * Invariant: a scheduler in the list has a thread whose block says so, and the number that its place in the array
+ * demands.
+ */
 #include "otp_schedulers.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "memory.h"
 
 enum { MAX_SCHEDULERS = 4096, MAX_DATA = 64 << 20, ALIGNMENT = 64, NTYPES = 3 };
 
@@ -19,7 +23,7 @@ struct search {
 
 static int read_at(const struct search *s, uint64_t address, void *out, size_t size)
 {
-    return pread(s->memory, out, size, (off_t)address) == (ssize_t)size ? 0 : -EFAULT;
+    return memory_read_file(s->memory, address, out, size) ? 0 : -EFAULT;
 }
 
 static bool is_thread(const struct search *s, uint64_t thread)

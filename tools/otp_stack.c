@@ -9,6 +9,8 @@
 #include "memory.h"
 
 enum { REG_SP = 4, REG_BP = 5, AFTER_CALL = 64 };
+/* What the loop of an erlvm keeps where. */
+enum { REG_INSTRUCTION = 3 /* rbx */, REG_TOP = 12, REG_PROCESS = 14 };
 
 static void add_frame(struct otp_stack *out, bool native, bool caller, uint64_t address)
 {
@@ -52,7 +54,9 @@ static bool disassemble_uses_bp(const unsigned char *bytes)
     return found;
 }
 
-/* The same for the code at `ip`, which a C function returns to. Equal bytes say the same: the answers are kept by them. */
+/*
+ * The same for the code at `ip`, which a C function returns to. Equal bytes say the same: the answers are kept by them.
+ */
 static bool uses_bp(struct memory *memory, uint64_t ip)
 {
     enum { BITS = 8 };
@@ -106,7 +110,7 @@ static bool runs_processes(struct native *native, uint64_t address, bool caller)
 static void walk_native(const struct stacks_sample *s, struct native *native, struct otp_code *code, struct memory *memory,
                         struct otp_stack *out)
 {
-    struct native_thread thread = {(const uint64_t *)s->regs, s->ip, s->native_at, (const uint64_t *)s->native, s->nnative};
+    struct native_thread thread = {(const uint64_t *)s->regs, s->ip, s->native_at, (const uint64_t *)s->native, s->nnative, NULL};
     struct native_stack stack;
     uint64_t sp = s->stop;
 
@@ -123,20 +127,50 @@ static void walk_native(const struct stacks_sample *s, struct native *native, st
 
         if (is_code(s, code, stack.outer_ip - !is_leaf, &function))
             add_frame(out, false, !is_leaf, stack.outer_ip);
-        sp = uses_bp(memory, stack.outer_ip) ? stack.outer_bp : s->stop;
+        sp = uses_bp(memory, stack.outer_ip) ? stack.outer[REG_BP] : s->stop;
         add_erlang(s, code, sp, !function, out);
     } else {
         add_erlang(s, code, sp, false, out);
     }
 }
 
-void otp_stack_walk(const struct stacks_sample *s, struct native *native, struct otp_code *code, struct memory *memory,
+/*
+ * Of an erlvm: where its loop is, and the process's stack from where the loop has its top. The loop keeps the process, its instruction and its
+ * stack pointer in registers of their own (vm/exec/loop.c), as functions that it calls leave them, or save them. Where they do not make sense, as
+ * while the process comes and goes, or in a build whose compiler pins no registers, what the VM stored last is told.
+ */
+static void walk_ours(const struct stacks_sample *s, struct native *native, struct otp_code *code, struct otp_stack *out)
+{
+    struct native_thread thread = {(const uint64_t *)s->regs, s->ip, s->native_at, (const uint64_t *)s->native, s->nnative, s->hend ? "exec_run" : NULL};
+    uint64_t ip = s->resume, sp = s->stop;
+    struct native_stack stack;
+    bool function;
+
+    native_unwind(native, &thread, &stack);
+    for (size_t i = 0; i < stack.n; i++)
+        add_frame(out, true, i > 0, stack.frames[i]);
+    if (!s->hend)
+        return;
+    if (stack.outer_ip && stack.outer[REG_PROCESS] == s->process) {
+        uint64_t top = stack.outer[REG_TOP];
+
+        ip = stack.outer[REG_INSTRUCTION];
+        sp = top % 8 == 0 && top >= s->erlang_at && top <= s->hend ? top : s->stop; /* a collection moves the stack */
+    }
+    if (is_code(s, code, ip, &function))
+        add_frame(out, false, false, ip);
+    add_erlang(s, code, sp, false, out);
+}
+
+void otp_stack_walk(const struct stacks_sample *s, bool is_ours, struct native *native, struct otp_code *code, struct memory *memory,
                     struct otp_stack *out)
 {
     out->n = 0;
     if (s->nnative > STACKS_WORDS || s->nerlang > STACKS_WORDS)
         return;
-    if (s->on_erlang) {
+    if (is_ours) {
+        walk_ours(s, native, code, out);
+    } else if (s->on_erlang) {
         bool function;
 
         if (is_code(s, code, s->ip, &function))

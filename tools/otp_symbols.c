@@ -126,7 +126,10 @@ static struct {
     struct timespec since;
 } progress;
 
-/* Called again and again; without the size of the file, `got` counts the calls. Nonzero ends it: the server is silent, or we are to end. */
+/*
+ * Called again and again; without the size of the file, `got` counts the calls. Nonzero ends it: the server is silent,
+ * or we are to end.
+ */
 static int is_too_long(void *client, long got, long all)
 {
     struct timespec now;

@@ -10,22 +10,18 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "memory.h"
 #include "otp_check.h"
 #include "provider_otp.h"
 
 static bool read_memory(int pid, uint64_t address, void *out, size_t size)
 {
-    char path[64];
-    ssize_t got = -1;
-    int fd;
+    int fd = memory_open_file(pid);
+    bool whole = fd >= 0 && memory_read_file(fd, address, out, size);
 
-    snprintf(path, sizeof path, "/proc/%d/mem", pid);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd >= 0) {
-        got = pread(fd, out, size, (off_t)address);
+    if (fd >= 0)
         close(fd);
-    }
-    return got == (ssize_t)size;
+    return whole;
 }
 
 /* The address in memory of an object; 0 when it is not found. */
@@ -79,25 +75,52 @@ static int choose_layout(struct otp_vm *vm, const struct target *t, char *why, s
     return -ENOTSUP;
 }
 
-int otp_vm_new(const struct target *t, struct otp_vm **out, char *why, size_t size)
+static int fill_stock(struct otp_vm *vm, const struct target *t, char *why, size_t size)
 {
-    struct otp_vm *vm = calloc(1, sizeof *vm);
     char root[64];
-    int err = vm ? 0 : -ENOMEM;
+    int err;
 
-    snprintf(why, size, "out of memory");
     snprintf(root, sizeof root, "/proc/%d/root", t->pid);
-    if (!err) {
-        err = otp_symbols_new(t->path, root, &vm->symbols);
-        if (err)
-            snprintf(why, size, "its executable cannot be read: %s", strerror(-err));
-    }
+    err = otp_symbols_new(t->path, root, &vm->symbols);
+    if (err)
+        snprintf(why, size, "its executable cannot be read: %s", strerror(-err));
     if (!err)
         err = choose_layout(vm, t, why, size);
     if (!err)
         err = find_places(vm, t, why, size);
     if (!err)
         err = otp_check(t->pid, otp_symbols_image(vm->symbols), &vm->layout, why, size);
+    return err;
+}
+
+static int fill_ours(struct otp_vm *vm, const struct target *t, char *why, size_t size)
+{
+    struct memory *memory;
+    int err = memory_open(t->pid, &memory);
+
+    if (err) {
+        snprintf(why, size, "its memory cannot be read: %s", strerror(-err));
+        return err;
+    }
+    vm->ours = calloc(1, sizeof *vm->ours);
+    err = vm->ours ? erlvm_layout_read(memory, elf_file_address(t->elf, t->pid, "erlvm_layout"), vm->ours, why, size) : -ENOMEM;
+    memory_close(memory);
+    if (err)
+        return err;
+    vm->layout.vm = (uint32_t)t->pid;
+    vm->layout.bias = elf_file_bias(t->elf, t->pid);
+    erlvm_layout_fill(vm->ours, &vm->layout);
+    return 0;
+}
+
+int otp_vm_new(const struct target *t, struct otp_vm **out, char *why, size_t size)
+{
+    struct otp_vm *vm = calloc(1, sizeof *vm);
+    int err = -ENOMEM;
+
+    snprintf(why, size, "out of memory");
+    if (vm)
+        err = (t->provider->hooks ? fill_stock : fill_ours)(vm, t, why, size);
     if (err) {
         otp_vm_free(vm);
         return err;
@@ -110,7 +133,9 @@ void otp_vm_free(struct otp_vm *vm)
 {
     if (!vm)
         return;
-    otp_symbols_free(vm->symbols);
+    if (vm->symbols)
+        otp_symbols_free(vm->symbols);
+    free(vm->ours);
     free(vm);
 }
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A stock emulator that runs: where its functions are and how its memory is read, verified on
- * the process itself before anything is attached.
+ * A VM that runs: how its memory is read, verified on the process itself before anything is attached. Of a stock emulator also where
+ * its functions are.
  */
 #ifndef TOOLS_OTP_VM_H
 #define TOOLS_OTP_VM_H
 
+#include "erlvm_layout.h"
 #include "otp_symbols.h"
 #include "otp_user.h"
 #include "target.h"
@@ -13,6 +14,7 @@
 struct otp_vm {
     struct otp_symbols *symbols;
     struct otp_layout layout;
+    struct erlvm_layout *ours; /* NULL: a stock emulator; else symbols is NULL */
 };
 
 /*

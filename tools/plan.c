@@ -95,8 +95,8 @@ static int slide_both(struct plan *p, const struct row *row, const struct otp_pl
 }
 
 /*
- * A probe in the middle of an instruction would change what the emulator does: a symbol is believed when the tables that
- * unwinding goes by tell the same of its function, and its code does not tell another.
+ * A probe in the middle of an instruction would change what the emulator does: a symbol is believed when the tables
+ * that unwinding goes by tell the same of its function, and its code does not tell another.
  */
 static bool is_believed(struct plan *p, const char *symbol, struct otp_place *place)
 {
@@ -114,7 +114,7 @@ static int find_hook(struct plan *p, const struct row *row, struct otp_site *sit
     char reason[128];
 
     if (row->side == OTP_RETURN && p->no_returns) {
-        snprintf(why, size, "its system calls are filtered (seccomp), and with this kernel it would die of a probe at a return; 6.14 and later spare it");
+        snprintf(why, size, "%s", p->no_returns);
         return -EPERM;
     }
     if (otp_symbols_find(p->vm->symbols, row->symbol, &place)) {
@@ -134,21 +134,36 @@ static int find_hook(struct plan *p, const struct row *row, struct otp_site *sit
     return 0;
 }
 
-/* Whether the process's system calls are filtered. */
-static bool is_filtered(int pid)
+/* What stands in /proc/PID/status behind `key`, its colon included; "" without. Source: proc(5). */
+static void read_status(int pid, const char *key, char *out, size_t size)
 {
     char path[64], line[256];
-    int mode = 0;
     FILE *file;
 
+    out[0] = '\0';
     snprintf(path, sizeof path, "/proc/%d/status", pid);
     file = fopen(path, "re");
-    while (file && fgets(line, sizeof line, file))
-        if (sscanf(line, "Seccomp: %d", &mode) == 1)
-            break;
+    while (file && !out[0] && fgets(line, sizeof line, file))
+        if (!strncmp(line, key, strlen(key)))
+            snprintf(out, size, "%s", line + strlen(key));
     if (file)
         fclose(file);
-    return mode != 0;
+}
+
+/* A probe at a return puts another address where the process would return to. */
+static const char *find_harm_of_returns(int pid)
+{
+    char filter[32], features[64];
+
+    read_status(pid, "Seccomp:", filter, sizeof filter);
+    read_status(pid, "x86_Thread_features:", features, sizeof features);
+    if (strstr(features, "shstk"))
+        return "it has a shadow stack, a second copy of where it returns to, and would die of a probe at a return, "
+               "which that copy does not know";
+    if (atoi(filter) && !uprobe_returns_pass_filters())
+        return "its system calls are filtered (seccomp), and with this kernel it would die of a probe at a return; "
+               "6.14 and later spare it";
+    return NULL;
 }
 
 /* All rows of one probe. */
@@ -191,7 +206,7 @@ static void plan_hooks(struct plan *p, const struct target *t)
     if (!t->pid)
         return;
     p->early = otp_vm_new(t, &p->vm, p->refused, sizeof p->refused) == -EAGAIN;
-    p->no_returns = p->vm && is_filtered(t->pid) && !uprobe_returns_pass_filters();
+    p->no_returns = p->vm ? find_harm_of_returns(t->pid) : NULL;
     for (size_t i = 0; i < PLAN_NEVENTS; i++) {
         if (wanted[i] && p->vm)
             plan_probe_hooks(p, (enum plan_probe)i);
@@ -200,6 +215,18 @@ static void plan_hooks(struct plan *p, const struct target *t)
     }
     if (p->vm)
         p->refused[0] = '\0';
+}
+
+/* How the memory of an erlvm is read; without, its notes tell all but what was before them. */
+static void plan_memory(struct plan *p, const struct target *t, bool needed)
+{
+    int err = t->pid ? otp_vm_new(t, &p->vm, p->unread, sizeof p->unread) : -EAGAIN;
+
+    if (!err)
+        p->unread[0] = '\0';
+    p->early = needed && err == -EAGAIN;
+    if (needed && err)
+        memcpy(p->refused, p->unread, sizeof p->refused);
 }
 
 int plan_new(const struct target *t, bool hooks_only, struct plan **out)
@@ -214,6 +241,8 @@ int plan_new(const struct target *t, bool hooks_only, struct plan **out)
         plan_notes(p, t);
     if (t->provider->hooks)
         plan_hooks(p, t);
+    else
+        plan_memory(p, t, hooks_only);
     *out = p;
     return 0;
 }

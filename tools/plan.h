@@ -39,14 +39,15 @@ struct plan {
     struct plan_event events[PLAN_NEVENTS];
     struct plan_hook *hooks; /* of the events whose source is HOOK */
     size_t nhooks;
-    struct otp_vm *vm;  /* NULL: no hooks */
-    bool no_returns;    /* probes at returns would harm it (uprobe_returns_pass_filters) */
+    struct otp_vm *vm;  /* NULL: no hooks, and its memory is not read */
+    const char *no_returns; /* why probes at returns would harm it; NULL: they would not */
     bool early;         /* the VM is not far enough to have hooks; ask again */
     char refused[160];  /* why it may have no hooks, "" when it may or never could */
+    char unread[160];   /* why the memory of one without hooks is not read, or "" */
 };
 
 /*
- * `hooks_only`: of a stock emulator, leave notes alone: what is wanted stands in registers and memory.
+ * `hooks_only`: what is wanted stands in memory: of a stock emulator notes are left alone, an erlvm whose memory cannot be read is refused.
  * Owns: the caller frees *out with plan_free. Fails (said): out of memory.
  */
 int plan_new(const struct target *target, bool hooks_only, struct plan **out);

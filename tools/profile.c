@@ -6,14 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "table.h"
+
+/* A string of bytes of a pool. */
+struct item {
+    UT_hash_handle hh;
+    uint32_t number;
+    size_t size;
+    unsigned char bytes[];
+};
+
 /* Different strings of bytes, numbered from 0. */
 struct pool {
-    struct {
-        unsigned char *bytes;
-        size_t size;
-    } *items;
-    uint32_t *slots; /* numbers + 1 by hash; 0: free */
-    size_t n, room;  /* room: slots, a power of two */
+    struct item *table; /* by the bytes */
+    struct item **items; /* by number */
+    size_t n, room;
 };
 
 struct profile {
@@ -31,46 +38,22 @@ struct location {
     uint32_t function, line;
 };
 
-static uint64_t hash_of(const void *bytes, size_t size)
-{
-    const unsigned char *at = bytes;
-    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
-
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ at[i]) * 0x100000001b3u;
-    return hash ^ hash >> 32;
-}
-
 static void pool_clear(struct pool *pool)
 {
+    HASH_CLEAR(hh, pool->table);
     for (size_t i = 0; i < pool->n; i++)
-        free(pool->items[i].bytes);
+        free(pool->items[i]);
     free(pool->items);
-    free(pool->slots);
 }
 
-/* Twice the slots; items grow with them, to half as many. */
 static int pool_grow(struct pool *pool)
 {
     size_t room = pool->room ? 2 * pool->room : 64;
-    uint32_t *slots = calloc(room, sizeof *slots);
-    void *items = realloc(pool->items, room / 2 * sizeof *pool->items);
+    void *items = realloc(pool->items, room * sizeof *pool->items);
 
-    if (items)
-        pool->items = items;
-    if (!slots || !items) {
-        free(slots);
+    if (!items)
         return -ENOMEM;
-    }
-    for (size_t i = 0; i < pool->n; i++) {
-        size_t slot = hash_of(pool->items[i].bytes, pool->items[i].size) & (room - 1);
-
-        while (slots[slot])
-            slot = (slot + 1) & (room - 1);
-        slots[slot] = (uint32_t)i + 1;
-    }
-    free(pool->slots);
-    pool->slots = slots;
+    pool->items = items;
     pool->room = room;
     return 0;
 }
@@ -78,25 +61,26 @@ static int pool_grow(struct pool *pool)
 /* The number of these bytes. Fails: -ENOMEM. */
 static int64_t pool_number(struct pool *pool, const void *bytes, size_t size)
 {
-    unsigned char *copy;
-    size_t slot;
+    struct item *item;
 
-    if (pool->n == pool->room / 2 && pool_grow(pool))
+    HASH_FIND(hh, pool->table, bytes, size, item);
+    if (item)
+        return item->number;
+    if (pool->n == pool->room && pool_grow(pool))
         return -ENOMEM;
-    for (slot = hash_of(bytes, size) & (pool->room - 1); pool->slots[slot]; slot = (slot + 1) & (pool->room - 1)) {
-        uint32_t number = pool->slots[slot] - 1;
-
-        if (pool->items[number].size == size && !memcmp(pool->items[number].bytes, bytes, size))
-            return number;
+    item = calloc(1, sizeof *item + size);
+    if (!item)
+        return -ENOMEM;
+    item->number = (uint32_t)pool->n;
+    item->size = size;
+    memcpy(item->bytes, bytes, size);
+    HASH_ADD(hh, pool->table, bytes, size, item);
+    if (!table_has(item)) {
+        free(item);
+        return -ENOMEM;
     }
-    copy = malloc(size ? size : 1);
-    if (!copy)
-        return -ENOMEM;
-    memcpy(copy, bytes, size);
-    pool->items[pool->n].bytes = copy;
-    pool->items[pool->n].size = size;
-    pool->slots[slot] = (uint32_t)++pool->n;
-    return (int64_t)pool->n - 1;
+    pool->items[pool->n++] = item;
+    return item->number;
 }
 
 struct profile *profile_new(const struct profile_units *units)
@@ -192,8 +176,8 @@ size_t profile_stacks(const struct profile *profile)
 
 struct profile_stack profile_stack(const struct profile *profile, size_t number)
 {
-    return (struct profile_stack){(const uint32_t *)profile->stacks.items[number].bytes,
-                                  profile->stacks.items[number].size / sizeof(uint32_t), profile->sums[number].count,
+    return (struct profile_stack){(const uint32_t *)profile->stacks.items[number]->bytes,
+                                  profile->stacks.items[number]->size / sizeof(uint32_t), profile->sums[number].count,
                                   profile->sums[number].value};
 }
 
@@ -204,8 +188,8 @@ size_t profile_locations(const struct profile *profile)
 
 struct profile_frame profile_location(const struct profile *profile, size_t number)
 {
-    const struct location *location = (const struct location *)profile->locations.items[number].bytes;
-    const char *bytes = (const char *)profile->functions.items[location->function].bytes;
+    const struct location *location = (const struct location *)profile->locations.items[number]->bytes;
+    const char *bytes = (const char *)profile->functions.items[location->function]->bytes;
 
     return (struct profile_frame){(enum profile_kind)bytes[0], bytes + 1, bytes + 2 + strlen(bytes + 1), location->line,
                                   profile->addresses[number]};
@@ -270,7 +254,7 @@ int profile_functions(const struct profile *profile, bool lines, struct profile_
 
         *whole += stack.value;
         for (size_t k = 0; k < stack.n; k++) {
-            const struct location *location = (const struct location *)profile->locations.items[stack.locations[k]].bytes;
+            const struct location *location = (const struct location *)profile->locations.items[stack.locations[k]]->bytes;
 
             number = lines ? stack.locations[k] : location->function;
             (*out)[number].frame = profile_location(profile, stack.locations[k]);

@@ -51,7 +51,10 @@ struct profile_frame profile_location(const struct profile *profile, size_t numb
 /* Numbers of the stacks, those with the greatest values first. Owns: the caller frees *out. Fails: -ENOMEM. */
 int profile_order(const struct profile *profile, uint32_t **out);
 
-/* Values by function (by line, with `lines`), in itself and with what it calls, a recursive one once; the greatest self first. */
+/*
+ * Values by function (by line, with `lines`), in itself and with what it calls, a recursive one once; the greatest self
+ * first.
+ */
 struct profile_function {
     struct profile_frame frame;
     uint64_t self, total;
@@ -70,7 +73,10 @@ struct profile_tree {
     struct profile_node *nodes;
     size_t n;
 };
-/* `lines`: frames of one function that differ by line stay apart. Borrows the profile's names. Owns: free with profile_tree_free. Fails: -ENOMEM. */
+/*
+ * `lines`: frames of one function that differ by line stay apart. Borrows the profile's names. Owns: free with
+ * profile_tree_free. Fails: -ENOMEM.
+ */
 int profile_tree_new(const struct profile *profile, bool lines, struct profile_tree *out);
 void profile_tree_free(struct profile_tree *tree);
 

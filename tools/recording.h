@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A recording: the pages of events that erlvms handed over, with all that is needed to read them on another machine, later. The form:
+ * A recording: the pages of events that erlvms handed over, with all that is needed to read them on another machine,
+ * later. The form:
  *
- *   struct recording_head, then chunks: struct recording_chunk, then `stored` bytes, compressed with zstd, `raw` bytes when unpacked
+ *   struct recording_head, then chunks: struct recording_chunk, then `stored` bytes, compressed with zstd, `raw` bytes
+ * when unpacked
  *
  * What a chunk of each kind holds (all of it little-endian, each piece begins at a multiple of 8):
  *   CLOCK   struct recording_clock
  *   VM      struct recording_vm: a VM that is recorded
- *   NAMES   struct recording_name and its bytes, one behind the other: atoms that pages after it may use without telling them
+ *   NAMES   struct recording_name and its bytes, one behind the other: atoms that pages after it may use without
+ * telling them
  *   PAGES   struct batch_received and its bytes, one behind the other, as they came
  *   LOST    a 64-bit number: pages that could not be received up to now
  *   END     nothing: the recording was ended, and is whole

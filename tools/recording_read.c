@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Invariant: nothing of a chunk is looked at before its sum was right; every length is checked against what is there all the same. */
+/*
+ * Invariant: nothing of a chunk is looked at before its sum was right; every length is checked against what is there
+ * all the same.
+ */
 #include "recording_read.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Invariant: a file begins with all that its pages need (clock, VMs, names), so that each can be read alone; after a failure it ends with
- * its last whole chunk.
+ * Invariant: a file begins with all that its pages need (clock, VMs, names), so that each can be read alone; after a
+ * failure it ends with its last whole chunk.
  */
 #include "recording_write.h"
 
@@ -404,7 +404,7 @@ int recording_begin(const struct recording_plan *plan, struct recording_writer *
         err = refuse_special(plan);
     if (!err)
         err = open_file(w);
-    if (!err && plan->ring_ns) /* it can be written: that will do for now */
+    if (!err && plan->ring_ns) /* the file can be written; the ring writes it when it is asked to */
         err = close_file(w);
     *out = w;
     if (err) {

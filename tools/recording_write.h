@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes recordings (recording.h): to a file and those that follow it, or into memory, of which what is recent is written on request.
+ * Writes recordings (recording.h): to a file and those that follow it, or into memory, of which what is recent is
+ * written on request.
  */
 #ifndef TOOLS_RECORDING_WRITE_H
 #define TOOLS_RECORDING_WRITE_H
@@ -18,7 +19,10 @@ struct recording_plan {
 
 struct recording_writer;
 
-/* Begins the file, so that what is wrong with it is known at once. Owns: recording_end frees, the strings stay the caller's. Fails: said. */
+/*
+ * Begins the file, so that what is wrong with it is known at once. Owns: recording_end frees, the strings stay the
+ * caller's. Fails: said.
+ */
 int recording_begin(const struct recording_plan *plan, struct recording_writer **out);
 /* A VM whose pages may come. Fails: as recording_page. */
 int recording_vm(struct recording_writer *w, uint32_t vm, const char *name);

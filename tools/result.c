@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Invariant: the rows of a table add up to what was counted: those beyond the top, and what the kernel's side had no room for, are (other). */
+/*
+ * Invariant: the rows of a table add up to what was counted: those beyond the top, and what the kernel's side had no
+ * room for, are (other).
+ */
 #include "result.h"
 
 #include <errno.h>
@@ -8,6 +11,8 @@
 #include <string.h>
 
 #include "hist.h"
+
+enum { RECORD_TEXT_BYTES = 4096 }; /* of an attribute; as long as a name of names.h may get */
 
 /* A row, or several with the same text: a stock emulator's processes go on at several places of a function. */
 struct line {
@@ -46,8 +51,7 @@ void result_merge(const struct view_table *t, uint64_t *to, uint64_t *from)
     }
 }
 
-/* What rows are ordered by: the first counter, else the first histogram's count. */
-static uint64_t weigh(const struct view_table *t, uint64_t *row)
+uint64_t result_weigh(const struct view_table *t, uint64_t *row)
 {
     for (const struct view_column *c = t->columns; c < t->columns + t->ncolumns; c++) {
         if (c->kind == VIEW_COUNTER)
@@ -112,7 +116,7 @@ static void merge_lines(struct counted *c)
     }
     c->nlines = kept;
     for (size_t i = 0; i < kept; i++) {
-        c->lines[i].weight = weigh(c->table, c->lines[i].row);
+        c->lines[i].weight = result_weigh(c->table, c->lines[i].row);
         c->lines[i].orderly = c->table->key == VIEW_REASON && is_orderly(c->lines[i].name);
     }
     if (kept)
@@ -241,7 +245,7 @@ static int print_table(const struct result_source *s, struct counted *c)
         print_row(s, c->table, &(struct shown){c->lines[i].vm, c->lines[i].name, c->lines[i].row, c->all, row.seconds});
     }
     row.row = rest;
-    if (weigh(c->table, rest))
+    if (result_weigh(c->table, rest))
         print_row(s, c->table, &row);
     free(rest);
     return 0;
@@ -274,18 +278,49 @@ static int print_blocks(const struct result_source *s, struct counted *tables, c
     return err;
 }
 
-int result_print(const struct result_source *s, const bool on[VIEW_COUNT])
+/* Reads the tables of the views that are on. */
+static int take_tables(const struct result_source *s, struct counted tables[VIEW_NTABLES], const bool on[VIEW_COUNT])
 {
-    struct counted tables[VIEW_NTABLES] = {0};
     int err = 0;
 
     for (size_t i = 0; i < VIEW_NTABLES && !err; i++)
         if (on[view_table((enum view_table_id)i)->view])
             err = take_table(s, &tables[i], view_table((enum view_table_id)i));
+    return err;
+}
+
+int result_print(const struct result_source *s, const bool on[VIEW_COUNT])
+{
+    struct counted tables[VIEW_NTABLES] = {0};
+    int err = take_tables(s, tables, on);
+
     if (!err)
         err = print_blocks(s, tables, on);
     for (size_t i = 0; i < VIEW_NTABLES; i++)
         free_counted(&tables[i]);
+    return err;
+}
+
+/* The lines of a table, and what is left of the sum of all rows without them. */
+static void visit_table(struct counted *c, const struct result_visitor *v)
+{
+    for (size_t i = 0; i < c->nlines; i++) {
+        subtract_row(c->table, c->all, c->lines[i].row);
+        v->row(v->ctx, c->table, c->lines[i].vm, c->lines[i].name, c->lines[i].row);
+    }
+    v->row(v->ctx, c->table, 0, NULL, c->all);
+}
+
+int result_visit(const struct result_source *s, const bool on[VIEW_COUNT], const struct result_visitor *v)
+{
+    struct counted tables[VIEW_NTABLES] = {0};
+    int err = take_tables(s, tables, on);
+
+    for (size_t i = 0; i < VIEW_NTABLES; i++) {
+        if (!err && tables[i].table)
+            visit_table(&tables[i], v);
+        free_counted(&tables[i]);
+    }
     return err;
 }
 
@@ -313,7 +348,9 @@ static struct sink_value make_attr(const struct result_source *s, const struct v
         pid = ev_id_wire(*(const ev_id *)at);
         snprintf(buf, size, "<%u.%u.%u>", pid.node, pid.id, pid.serial);
         return SINK_S(buf);
-    case VIEW_ATTR_NAME: return SINK_S(s->name(s->ctx, header->vm, at));
+    case VIEW_ATTR_NAME:
+        snprintf(buf, size, "%s", s->name(s->ctx, header->vm, at)); /* the next name may be made in the same place */
+        return SINK_S(buf);
     case VIEW_ATTR_LABEL: return SINK_S(pick_word(a->texts, *(const uint32_t *)at, buf, size));
     default:
         memcpy(&number, at, sizeof number);
@@ -325,7 +362,7 @@ void result_record(const struct result_source *s, const struct wire_header *head
 {
     const struct view_record_kind *kind = view_record_kind(header->kind);
     struct sink_value cells[SINK_MAX_COLUMNS];
-    char texts[SINK_MAX_COLUMNS][64];
+    char texts[SINK_MAX_COLUMNS][RECORD_TEXT_BYTES];
 
     if (!kind || size < kind->bytes)
         return;

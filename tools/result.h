@@ -33,8 +33,19 @@ struct result_source {
 
 /* Adds the members of a row to those of another. */
 void result_merge(const struct view_table *table, uint64_t *to, uint64_t *from);
+/* What rows are ordered by: the first counter, else the first histogram's count. */
+uint64_t result_weigh(const struct view_table *table, uint64_t *row);
 /* Prints the tables of the views that are on. Fails: -errno. */
 int result_print(const struct result_source *source, const bool on[VIEW_COUNT]);
+
+struct result_visitor {
+    /* A row with its members, good until the return: of a VM and a name (untrusted), the heaviest first; then one with
+     * vm 0 and no name (NULL): the row of a TOTAL table, else what a keyed table had no room for. */
+    void (*row)(void *ctx, const struct view_table *table, uint32_t vm, const char *name, uint64_t *row);
+    void *ctx;
+};
+/* Reads the tables of the views that are on, as result_print does, for somebody who prints otherwise. Fails: -errno. */
+int result_visit(const struct result_source *source, const bool on[VIEW_COUNT], const struct result_visitor *visitor);
 /* Prints a record of a view; one that is too short, or none, is left out. */
 void result_record(const struct result_source *source, const struct wire_header *header, size_t size);
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Invariant: whatever way it ends, probes are detached first, then what is still in the ring
- * buffer is read, then the last result is printed: nothing that was counted is lost.
+ * buffers is read, then the last result is printed: nothing that was counted is lost.
  */
 #include "session.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <linux/membarrier.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +19,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "batch_source.h"
+#include "budget.h"
 #include "clock.h"
 #include "fail.h"
+#include "feed.h"
+#include "feed_owners.h"
+#include "kernel.h"
 #include "outlet.h"
 #include "signals.h"
 #include "watch.h"
@@ -28,7 +34,22 @@
 enum { TURN_RECORDS = 1024, TURN_NS = 20000000, END_NS = 150000000 };
 enum { FILES_NEEDED = 64 };
 
-enum source { SOURCE_SIGNAL, SOURCE_TARGET, SOURCE_TICK, SOURCE_SCAN, SOURCE_RING, NSOURCES };
+/*
+ * LOOK, PAGES: pages of VMs may wait; LATE: all threads have told what belongs to the result that was cut; COST: it is
+ * time to look at what watching costs.
+ */
+enum source {
+    SOURCE_SIGNAL,
+    SOURCE_TARGET,
+    SOURCE_TICK,
+    SOURCE_SCAN,
+    SOURCE_RING,
+    SOURCE_LOOK,
+    SOURCE_PAGES,
+    SOURCE_LATE,
+    SOURCE_COST,
+    NSOURCES
+};
 
 struct session {
     const struct options *options;
@@ -39,12 +60,19 @@ struct session {
     struct sink sink;
     struct watch watch;
     int epoll, fds[NSOURCES];
-    struct ring_buffer *ring;
+    struct ring_buffer *ring; /* NULL: the object was not loaded */
+    struct batch_source *pages; /* NULL: no VM that hands pages over was seen */
     uint64_t begin_ns, now_ns, results;
+    uint64_t from_ns; /* what came before does not count */
+    uint64_t cut_ns; /* the end of a result that is still to be printed; 0: there is none */
     uint64_t turn, turn_ns; /* records read in this turn, and when it began */
     uint64_t left;          /* records that were not read before the end */
-    uint64_t losses[WIRE_NLOSSES];
-    bool ending, halted;
+    uint64_t losses[WIRE_NLOSSES + FEED_LOSSES]; /* as they were printed last */
+    size_t nlosses;                              /* of these, in the result being printed */
+    bool ending, ended, halted; /* ended: the VM has */
+    struct budget budget;
+    uint64_t watched_ns; /* in the results before this one */
+    bool given_up; /* it was exceeded by far */
     char name[4096]; /* of the row being printed */
 };
 
@@ -63,9 +91,29 @@ const char *session_name(struct session *s, uint32_t vm, const struct wire_name 
     return names_text(s->watch.names, vm, name, s->name, sizeof s->name);
 }
 
+void session_each_vm(struct session *s, void (*vm)(void *ctx, const struct target_life *life, bool watched), void *ctx)
+{
+    watch_each(&s->watch, vm, ctx);
+}
+
+void session_cost(const struct session *s, struct session_cost *out)
+{
+    uint64_t took = s->now_ns - s->begin_ns, watched = budget_watched_ns(&s->budget, s->begin_ns, s->now_ns);
+
+    *out = (struct session_cost){s->watched_ns + watched, took ? (double)watched / (double)took : 1, s->budget.kept,
+                                 s->budget.paid.ns, s->budget.paid.hits};
+}
+
 double session_seconds(const struct session *s)
 {
-    return (double)(s->now_ns - s->begin_ns) / 1e9;
+    uint64_t watched = budget_watched_ns(&s->budget, s->begin_ns, s->now_ns);
+
+    return (double)(watched ? watched : 1) / 1e9;
+}
+
+bool session_loaded(const struct session *s)
+{
+    return s->ring != NULL;
 }
 
 int session_map(struct session *s, const char *name)
@@ -77,6 +125,33 @@ int session_map(struct session *s, const char *name)
         abort();
     }
     return fd;
+}
+
+static void each_program(const struct bpf_object *object, void (*program)(void *ctx, int fd), void *ctx)
+{
+    struct bpf_program *p;
+
+    bpf_object__for_each_program(p, object) {
+        if (bpf_program__fd(p) >= 0)
+            program(ctx, bpf_program__fd(p));
+    }
+}
+
+void session_each_program(struct session *s, void (*program)(void *ctx, int fd), void *ctx)
+{
+    if (session_loaded(s))
+        each_program(s->watch.attach.object, program, ctx);
+    if (s->pages)
+        each_program(batch_source_object(s->pages), program, ctx);
+}
+
+void session_forget(struct session *s, const char *map)
+{
+    int fd = bpf_object__find_map_fd_by_name(s->watch.attach.object, map);
+    unsigned char key[64];
+
+    while (fd >= 0 && !bpf_map_get_next_key(fd, NULL, key) && !bpf_map_delete_elem(fd, key))
+        ;
 }
 
 int session_read_percpu(struct session *s, const char *map, uint32_t slot, uint64_t *out, size_t words)
@@ -94,6 +169,24 @@ int session_read_percpu(struct session *s, const char *map, uint32_t slot, uint6
     return err;
 }
 
+/* A program that began before runs under RCU, and the call waits for all. Where it cannot, a program needs microseconds. */
+uint32_t session_change_sides(volatile uint32_t *side)
+{
+    uint32_t counted = *side;
+
+    *side = !counted;
+    if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
+        usleep(10000);
+    return counted;
+}
+
+static int set_timer(struct session *s, enum source source, uint64_t every_ns)
+{
+    struct timespec ts = {(time_t)(every_ns / 1000000000u), (long)(every_ns % 1000000000u)};
+
+    return timerfd_settime(s->fds[source], 0, &(struct itimerspec){ts, ts}, NULL) ? -errno : 0;
+}
+
 /* ---- results */
 
 /* Whether the time of the result differs from what was asked for by more than a twentieth. */
@@ -104,29 +197,47 @@ static bool is_off_pace(const struct session *s)
     return asked && off > asked / 20;
 }
 
-static void print_losses(struct session *s)
+/* What `total` has grown by since it was printed. */
+static void print_loss(void *ctx, const char *why, uint64_t total)
 {
     static const struct sink_column columns[] = {{"count", "LOST", SINK_COUNT, 0},
                                                  {"why", "WHY", SINK_TEXT, 0}};
     static const struct sink_table table = {"lost", NULL, columns, 2};
+    struct session *s = ctx;
+    uint64_t *printed = &s->losses[s->nlosses++];
+
+    if (total != *printed)
+        sink_row(&s->sink, &table, (struct sink_value[]){SINK_N(total - *printed), SINK_S(why)});
+    *printed = total;
+}
+
+void session_each_loss(struct session *s, void (*loss)(void *ctx, const char *why, uint64_t total), void *ctx)
+{
     static const char *const texts[] = {
 #define TEXT(name, text) text,
         WIRE_LOSSES(TEXT)
 #undef TEXT
     };
+    struct feed_loss losses[FEED_LOSSES];
 
     for (uint32_t i = 0; i < WIRE_NLOSSES; i++) {
-        uint64_t total;
+        uint64_t total = 0;
 
-        if (session_read_percpu(s, "losses", i, &total, 1))
-            continue;
-        total += i == LOSS_LATE ? s->left : 0;
-        if (total == s->losses[i])
-            continue;
-        sink_row(&s->sink, &table,
-                 (struct sink_value[]){SINK_N(total - s->losses[i]), SINK_S(texts[i])});
-        s->losses[i] = total;
+        if (session_loaded(s))
+            session_read_percpu(s, "losses", i, &total, 1);
+        loss(ctx, texts[i], total + (i == LOSS_LATE ? s->left : 0));
     }
+    if (!s->ops->feed)
+        return;
+    feed_losses(s->ops->feed, s->pages ? batch_source_lost(s->pages) : 0, losses);
+    for (size_t i = 0; i < FEED_LOSSES; i++)
+        loss(ctx, losses[i].why, losses[i].count);
+}
+
+static void print_losses(struct session *s)
+{
+    s->nlosses = 0;
+    session_each_loss(s, print_loss, s);
 }
 
 /* How long the result took, where that is not what was asked for: a signal or the VM ended it, or the machine was busy. */
@@ -158,17 +269,25 @@ static void leave_line(struct session *s)
 
 static int print_result(struct session *s)
 {
+    struct budget_cost cost = budget_take(&s->budget, s->begin_ns, s->now_ns);
     int err;
 
     leave_line(s);
     names_since(s->watch.names, s->now_ns);
     sink_moment(&s->sink, s->now_ns);
+    sink_sample(&s->sink, budget_sampled(&s->budget, s->begin_ns, s->now_ns));
     err = s->ops->result(s->ctx, s);
     if (err)
         return fail(err, "cannot read results: %s", strerror(-err));
-    print_interval(s);
-    print_losses(s);
+    if (!s->ops->silent) {
+        budget_print(&s->budget, &s->sink, &cost, budget_watched_ns(&s->budget, s->begin_ns, s->now_ns));
+        print_interval(s);
+        print_losses(s);
+    }
+    s->watched_ns += budget_watched_ns(&s->budget, s->begin_ns, s->now_ns);
     s->begin_ns = s->now_ns;
+    budget_end_result(&s->budget, s->now_ns);
+    names_end_result(s->watch.names);
     s->results++;
     tell_halts(s);
     return sink_flush(&s->sink);
@@ -212,6 +331,129 @@ static int read_ring(struct session *s)
     return sink_flush(&s->sink);
 }
 
+/* ---- pages of events */
+
+static void take_page(void *ctx, const struct batch_received *received)
+{
+    struct session *s = ctx;
+
+    feed_take(s->ops->feed, received);
+}
+
+static void take_told(void *ctx, const struct wire_header *record, size_t size)
+{
+    struct session *s = ctx;
+
+    if (is_late(s)) {
+        s->left++;
+        return;
+    }
+    s->sink.now_ns = record->time_ns;
+    s->ops->record(s->ctx, s, record, size);
+}
+
+/* Tells what no thread can add to any more; what comes behind a cut waits until its result is printed. */
+static int read_pages(struct session *s)
+{
+    uint64_t until;
+
+    s->turn_ns = clock_ns(CLOCK_MONOTONIC);
+    until = s->turn_ns - BATCH_MERGE_PATIENCE_NS;
+    batch_source_read(s->pages);
+    feed_until(s->ops->feed, s->cut_ns && s->cut_ns < until ? s->cut_ns : until);
+    return sink_flush(&s->sink);
+}
+
+static bool serves_pages(void *ctx, const struct target *t)
+{
+    const struct session *s = ctx;
+
+    return s->ops->feed && (s->ops->pages_only || batch_source_serves(t));
+}
+
+static int listen_to_pages(struct session *s)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.u32 = SOURCE_PAGES};
+    int err = batch_source_new(&(struct batch_source_ops){take_page, s}, &s->pages);
+
+    if (err)
+        return err;
+    feed_listen(s->ops->feed, &(struct feed_ops){.record = take_told, .ctx = s});
+    if (epoll_ctl(s->epoll, EPOLL_CTL_ADD, batch_source_fd(s->pages), &event))
+        return fail(-errno, "cannot wait for events: %s", strerror(errno));
+    return set_timer(s, SOURCE_LOOK, BATCH_RING_LOOK_MS * 1000000ull);
+}
+
+static int attach_pages(void *ctx, const struct target *t, int pid, bool noted)
+{
+    struct session *s = ctx;
+    int err, sites;
+
+    if (!batch_source_serves(t) && s->options->all)
+        return 0;
+    if (!batch_source_serves(t))
+        return fail(-ENOTSUP, "'%s' (%s) hands no pages of events over; leave --source out", t->name,
+                    t->provider->text);
+    err = s->pages ? 0 : listen_to_pages(s);
+    if (err)
+        return err;
+    feed_add_vm(s->ops->feed, (uint32_t)t->pid);
+    sites = noted ? 1 : batch_source_attach(s->pages, t, pid, feed_wanted(s->ops->feed));
+    err = sites > 0 ? feed_read_owners(s->ops->feed, t) : 0;
+    return err ? fail(err, "out of memory") : sites;
+}
+
+/* A VM that ends as it should hands over what its threads hold. */
+static void end_pages(struct session *s, int pid)
+{
+    batch_source_read(s->pages);
+    if (!feed_end_vm(s->ops->feed, (uint32_t)pid, clock_ns(CLOCK_MONOTONIC)) && !batch_source_lost(s->pages))
+        note("the VM with pid %d was killed: what its threads did in their last tenth of a second may be missing", pid);
+}
+
+/* The result that was cut, of what is there of it by now. */
+static int print_cut(struct session *s)
+{
+    int err = read_pages(s);
+
+    s->now_ns = s->cut_ns;
+    s->cut_ns = 0;
+    set_timer(s, SOURCE_LATE, 0);
+    return err ? err : print_result(s);
+}
+
+/* A result ends: it is printed when the threads of all VMs have told what belongs to it. */
+static int cut_result(struct session *s)
+{
+    s->cut_ns = s->now_ns;
+    s->ops->cut(s->ctx, s);
+    return set_timer(s, SOURCE_LATE, BATCH_MERGE_PATIENCE_NS);
+}
+
+/* Nobody wants events any more. What threads still hold comes within a moment, unless they are gone. */
+static int finish_pages(struct session *s)
+{
+    uint64_t end_ns = s->now_ns, until = clock_ns(CLOCK_MONOTONIC) + BATCH_SOURCE_DRAIN_NS;
+    int err = 0;
+
+    batch_source_stop(s->pages);
+    while (!s->ended && clock_ns(CLOCK_MONOTONIC) < until)
+        if (!batch_source_read(s->pages))
+            usleep(10000);
+    batch_source_leave(s->pages);
+    while (batch_source_read(s->pages) > 0)
+        ;
+    feed_bound(s->ops->feed, s->from_ns, end_ns);
+    if (s->ended)
+        end_pages(s, s->watch.pid);
+    if (s->cut_ns)
+        err = print_cut(s);
+    s->turn_ns = clock_ns(CLOCK_MONOTONIC);
+    feed_until(s->ops->feed, UINT64_MAX);
+    s->now_ns = end_ns;
+    return err;
+}
+
 /* ---- set-up */
 
 static void configure(struct session *s)
@@ -243,16 +485,18 @@ static int check_files(const struct options *options)
 
 static int open_sources(struct session *s)
 {
+    static const enum source timers[] = {SOURCE_TICK, SOURCE_SCAN, SOURCE_LOOK, SOURCE_LATE, SOURCE_COST};
+
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* what cannot be written is said */
     s->epoll = epoll_create1(EPOLL_CLOEXEC);
     s->fds[SOURCE_SIGNAL] = signals_open();
-    s->fds[SOURCE_TICK] = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-    s->fds[SOURCE_SCAN] = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    for (size_t i = 0; i < sizeof timers / sizeof *timers; i++)
+        s->fds[timers[i]] = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     for (int i = 0; i < NSOURCES; i++) {
         struct epoll_event event = {.events = EPOLLIN, .data.u32 = (uint32_t)i};
 
-        if (i == SOURCE_TARGET || i == SOURCE_RING)
+        if (i == SOURCE_TARGET || i == SOURCE_RING || i == SOURCE_PAGES)
             continue;
         if (s->fds[i] < 0 || epoll_ctl(s->epoll, EPOLL_CTL_ADD, s->fds[i], &event))
             return fail(-errno, "cannot wait for events: %s", strerror(errno));
@@ -283,13 +527,6 @@ static void announce(const struct session *s)
         note("watching '%s' (process %d); Ctrl-C ends", s->watch.only.name, s->watch.only.pid);
 }
 
-static int set_timer(struct session *s, enum source source, uint64_t every_ns)
-{
-    struct timespec ts = {(time_t)(every_ns / 1000000000u), (long)(every_ns % 1000000000u)};
-
-    return timerfd_settime(s->fds[source], 0, &(struct itimerspec){ts, ts}, NULL) ? -errno : 0;
-}
-
 static int watch_end_of(struct session *s, int pid)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.u32 = SOURCE_TARGET};
@@ -312,14 +549,28 @@ static void tell_ended(void *ctx, int pid)
 {
     struct session *s = ctx;
 
+    if (s->pages)
+        end_pages(s, pid);
     if (s->ops->ended)
         s->ops->ended(s->ctx, s, pid);
+}
+
+/* Whether something is, or may be, watched by the object's programs. */
+static bool needs_object(struct session *s)
+{
+    return !s->ops->pages_only && !(s->watch.only.elf && serves_pages(s, &s->watch.only));
 }
 
 static int load(struct session *s)
 {
     int err;
 
+    if (!needs_object(s))
+        return 0;
+    err = kernel_require(s->ops->needs);
+    if (err)
+        return err;
+    budget_open(&s->budget, s->options->budget);
     configure(s);
     if (s->ops->opened)
         s->ops->opened(s->ctx, watch_processes(&s->watch));
@@ -364,7 +615,13 @@ static int start(struct session *s)
         return err;
     sink_init(&s->sink, s->outlet.file, s->options->json, s->options->timestamps);
     s->sink.one_vm = !s->options->all && !s->options->child;
-    err = watch_open(&s->watch, s->options, &(struct watch_ops){.hooked = tell_hooked, .ended = tell_ended, .ctx = s, .hooks_only = s->ops->hooks_only});
+    err = watch_open(&s->watch, s->options,
+                     &(struct watch_ops){.hooked = tell_hooked,
+                                         .ended = tell_ended,
+                                         .ctx = s,
+                                         .hooks_only = s->ops->hooks_only,
+                                         .serves = serves_pages,
+                                         .attach = attach_pages});
     s->watch.attach.clock_hz = s->ops->clock_hz;
     if (!err)
         err = load(s);
@@ -374,9 +631,14 @@ static int start(struct session *s)
         err = begin(s);
     if (err)
         return err;
+    budget_begin(&s->budget, &s->watch);
+    if (s->budget.kept)
+        set_timer(s, SOURCE_COST, GOVERNOR_LOOK_NS);
     if (!s->options->all)
         set_counting(s, true);
-    s->begin_ns = s->now_ns;
+    s->begin_ns = s->from_ns = s->now_ns;
+    if (s->ops->feed)
+        feed_bound(s->ops->feed, s->from_ns, UINT64_MAX);
     announce(s);
     tell_halts(s);
     return s->watch.child.pid ? child_release(&s->watch.child) : 0;
@@ -402,19 +664,56 @@ static int on_scan(struct session *s)
         return 0;
     }
     err = watch_again(&s->watch);
+    if (s->pages && s->options->all) {
+        batch_source_read(s->pages);
+        feed_look(s->ops->feed, target_lives, clock_ns(CLOCK_MONOTONIC));
+    }
     return err ? err : set_timer(s, SOURCE_SCAN, watch_interval_ns(&s->watch));
+}
+
+/* The traps are gone when this returns. */
+static void leave_alone(struct session *s)
+{
+    set_counting(s, false);
+    budget_leave(&s->budget, s->now_ns);
+    attach_pause(&s->watch.attach);
+}
+
+static int come_back(struct session *s)
+{
+    int err;
+
+    if (s->ops->missed)
+        s->ops->missed(s->ctx, s);
+    err = attach_resume(&s->watch.attach);
+    set_counting(s, true);
+    budget_return(&s->budget, s->now_ns);
+    sink_sample(&s->sink, budget_sampled(&s->budget, s->begin_ns, s->now_ns));
+    return err;
+}
+
+static int on_cost(struct session *s)
+{
+    switch (budget_look(&s->budget)) {
+    case GOVERNOR_PAUSES: leave_alone(s); return 0;
+    case GOVERNOR_RESUMES: return come_back(s);
+    case GOVERNOR_GIVES_UP: s->ending = s->given_up = true; return 0;
+    default: return 0;
+    }
 }
 
 static int on_tick(struct session *s)
 {
+    int err = s->cut_ns ? print_cut(s) : 0;
+
     /* The last result is told when nothing is counted any more. */
     s->ending = s->options->count && s->results + 1 == s->options->count;
-    if (s->ending)
-        return 0;
+    if (s->ending || err)
+        return err;
     s->now_ns = clock_ns(CLOCK_MONOTONIC);
     if (is_off_pace(s)) /* the next one is as long as asked, though late */
         set_timer(s, SOURCE_TICK, s->options->interval_ns);
-    return print_result(s);
+    return s->pages ? cut_result(s) : print_result(s);
 }
 
 static int handle(struct session *s, enum source source)
@@ -426,11 +725,15 @@ static int handle(struct session *s, enum source source)
             note("the VM with pid %d ended", s->watch.only.pid);
         else if (!s->watch.vms)
             return fail(-ESRCH, "'%s' started no Erlang VM, or none that lived long enough", s->watch.child.path);
-        s->ending = true;
+        s->ending = s->ended = true;
         return 0;
     case SOURCE_TICK: drain(s->fds[source]); return on_tick(s);
     case SOURCE_SCAN: drain(s->fds[source]); return on_scan(s);
+    case SOURCE_COST: drain(s->fds[source]); return on_cost(s);
     case SOURCE_RING: return read_ring(s);
+    case SOURCE_LOOK: drain(s->fds[source]); return read_pages(s);
+    case SOURCE_PAGES: return read_pages(s);
+    case SOURCE_LATE: drain(s->fds[source]); return s->cut_ns ? print_cut(s) : 0;
     default: return 0;
     }
 }
@@ -455,6 +758,8 @@ static int loop(struct session *s)
 static void finish(struct session *s)
 {
     ring_buffer__free(s->ring);
+    batch_source_free(s->pages);
+    budget_close(&s->budget);
     watch_close(&s->watch);
     outlet_close(&s->outlet);
     for (int i = 0; i < NSOURCES; i++)
@@ -479,6 +784,8 @@ int session_run(const struct options *options, struct bpf_object_skeleton *skele
                               "run where /proc is mounted");
     err = check_files(options);
     if (!err)
+        err = kernel_require(0);
+    if (!err)
         err = start(&s);
     if (!err)
         err = loop(&s);
@@ -487,8 +794,12 @@ int session_run(const struct options *options, struct bpf_object_skeleton *skele
     s.ending = true;
     if (!err && s.ring)
         err = read_ring(&s);
+    if (!err && s.pages)
+        err = finish_pages(&s);
     if (!err)
         err = print_result(&s);
+    if (!err && s.given_up)
+        err = budget_give_up(&s.budget);
     if (err < 0 && s.outlet.failed)
         err = -s.outlet.failed;
     if (err == -ETIMEDOUT)

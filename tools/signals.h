@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The signals that end us: INT, TERM, and HUP where it was not ignored. The first asks for an end with the last result; one
- * more ends the process at once, whatever it does. What comes within a tenth of a second is one: timeout(1) sends twice.
+ * The signals that end us: INT, TERM, and HUP where it was not ignored. The first asks for an end with the last result;
+ * one more ends the process at once, whatever it does. What comes within a tenth of a second is one: timeout(1) sends
+ * twice.
  */
 #ifndef TOOLS_SIGNALS_H
 #define TOOLS_SIGNALS_H
 
 #include <stdint.h>
 
-/* From here on they are caught. Returns a descriptor that can be read once one came, and is not the caller's to close; or -errno. */
+/*
+ * From here on they are caught. Returns a descriptor that can be read once one came, and is not the caller's to close;
+ * or -errno.
+ */
 int signals_open(void);
 /* When the first came (CLOCK_MONOTONIC); 0: none did. */
 uint64_t signals_first_ns(void);

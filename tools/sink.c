@@ -28,6 +28,16 @@ void sink_moment(struct sink *sink, uint64_t now_ns)
     sink->ops->moment(sink);
 }
 
+void sink_sample(struct sink *sink, unsigned sampled)
+{
+    if (sampled == sink->sampled)
+        return;
+    if (sink->ops->flush)
+        sink->ops->flush(sink);
+    sink->headed = NULL;
+    sink->sampled = sampled;
+}
+
 void sink_row(struct sink *sink, const struct sink_table *table, const struct sink_value *values)
 {
     sink->ops->row(sink, table, values);

@@ -59,6 +59,7 @@ struct sink {
     FILE *out;
     bool timestamps;
     bool one_vm; /* there is no other: text tables leave out the column "vm". Set it after sink_init */
+    unsigned sampled; /* one of so many seconds was watched, which every line says; 0: all were. Set by sink_sample */
     uint64_t wall_offset_ns;         /* CLOCK_REALTIME - CLOCK_MONOTONIC at the start */
     uint64_t now_ns;                 /* CLOCK_MONOTONIC of the result being printed */
     const struct sink_table *headed; /* the table whose head was printed last */
@@ -78,6 +79,8 @@ struct sink_ops {
 void sink_init(struct sink *sink, FILE *out, bool json, bool timestamps);
 /* Opens a result: what is printed until the next belongs to `now_ns`. */
 void sink_moment(struct sink *sink, uint64_t now_ns);
+/* What is printed from now on is of one of so many seconds; 0: of all. */
+void sink_sample(struct sink *sink, unsigned sampled);
 void sink_row(struct sink *sink, const struct sink_table *table, const struct sink_value *values);
 /* A histogram of SINK_NS or SINK_COUNT, with its percentiles; nothing when it is empty. */
 void sink_hist(struct sink *sink, const char *name, const char *title, enum sink_type type,

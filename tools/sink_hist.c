@@ -70,7 +70,10 @@ void sink_hist_print(struct sink *sink, const char *name, const char *title, enu
         last = i;
         most = powers[i] > most ? powers[i] : most;
     }
-    fprintf(sink->out, "%s%s\n", sink->printed ? "\n" : "", title);
+    fprintf(sink->out, "%s%s", sink->printed ? "\n" : "", title);
+    if (sink->sampled)
+        fprintf(sink->out, " (sampled 1/%u)", sink->sampled);
+    fputc('\n', sink->out);
     for (int i = first; i >= 0 && i <= last; i++)
         print_power(sink, type, i, powers[i], most);
 #define PERCENTILE(share, text, name) print_percentile(sink, type, hist, share, text);

@@ -18,6 +18,8 @@ static void open_object(struct sink *sink, const char *type, uint64_t time_ns)
 
     sink_format_time(sink, time, sizeof time, time_ns, true);
     fprintf(sink->out, "{\"time\":\"%s\",\"type\":\"%s\"", time, type);
+    if (sink->sampled)
+        fprintf(sink->out, ",\"sampled\":\"1/%u\"", sink->sampled);
 }
 
 static void print_value(struct sink *sink, const struct sink_column *column, const struct sink_value *v)

@@ -18,6 +18,7 @@ enum {
     MAX_LINE = 10000,
     CELL_BYTES = SINK_PAGE_BYTES / 2 / SINK_MAX_COLUMNS,
     LEAST_TAIL = 4,    /* of it, where that makes the line fit; numbers alone may be longer than a short line */
+    SAMPLED_COLUMNS = 8, /* of what each line begins with when it is of samples */
     TAIL_COLUMNS = 12, /* of the last column stay, whatever stands before it */
 };
 
@@ -133,6 +134,8 @@ static void print_head(struct sink *sink, const struct sink_table *table, const 
         fputc('\n', sink->out);
     if (table->title)
         fprintf(sink->out, "%s\n", table->title);
+    if (sink->sampled)
+        fprintf(sink->out, "%*s ", SAMPLED_COLUMNS - 1, "SAMPLED");
     for (int i = 0; i < table->ncolumns; i++) {
         snprintf(cell, sizeof cell, "%s", table->columns[i].head);
         print_cell(sink->out, &spaces, cell, widths[i], table->columns[i].type != SINK_TEXT);
@@ -147,16 +150,20 @@ static void print_page(struct sink *sink)
 {
     struct sink_page *page = &sink->page;
     const struct sink_table *table = page->table;
-    int widths[SINK_MAX_COLUMNS];
+    int widths[SINK_MAX_COLUMNS], line = line_columns();
+    char sampled[16];
 
     if (!page->used)
         return;
-    fit_widths(page, line_columns(), widths);
+    fit_widths(page, sink->sampled && line > SAMPLED_COLUMNS ? line - SAMPLED_COLUMNS : line, widths);
+    snprintf(sampled, sizeof sampled, "1/%u", sink->sampled);
     if (sink->headed != table)
         print_head(sink, table, widths);
     for (char *at = page->cells; at < page->cells + page->used;) {
         int spaces = 0;
 
+        if (sink->sampled)
+            fprintf(sink->out, "%*s ", SAMPLED_COLUMNS - 1, sampled);
         for (int i = 0; i < table->ncolumns; i++)
             at = print_cell(sink->out, &spaces, at, widths[i], table->columns[i].type != SINK_TEXT);
         fputc('\n', sink->out);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Invariant: an entry's `before` is the map's value at the last update, 0 when the map was emptied since; entries never move. */
+/*
+ * Invariant: an entry's `before` is the map's value at the last update, 0 when the map was emptied since; entries never
+ * move.
+ */
 #include "tally.h"
 
 #include <bpf/bpf.h>
@@ -8,17 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "table.h"
+
 struct entry {
-    struct entry *next;
+    UT_hash_handle hh;
     uint64_t *before, *delta;
     unsigned char key[];
 };
 
-enum { BUCKETS = 16384 };
-
 struct tally {
-    size_t key_size, words, additive, count, sort_word;
-    struct entry *buckets[BUCKETS];
+    size_t key_size, words, additive, sort_word;
+    struct entry *entries;
     struct tally_row *rows;
 };
 
@@ -34,18 +37,23 @@ struct tally *tally_new(size_t key_size, size_t words, size_t additive)
     return t;
 }
 
+static void free_entry(struct entry *e)
+{
+    if (!e)
+        return;
+    free(e->before);
+    free(e->delta);
+    free(e);
+}
+
 static void free_entries(struct tally *t)
 {
-    for (size_t i = 0; i < BUCKETS; i++) {
-        for (struct entry *e = t->buckets[i], *next; e; e = next) {
-            next = e->next;
-            free(e->before);
-            free(e->delta);
-            free(e);
-        }
-        t->buckets[i] = NULL;
+    struct entry *e, *next;
+
+    HASH_ITER(hh, t->entries, e, next) {
+        HASH_DEL(t->entries, e);
+        free_entry(e);
     }
-    t->count = 0;
 }
 
 void tally_free(struct tally *t)
@@ -57,34 +65,36 @@ void tally_free(struct tally *t)
     free(t);
 }
 
-static struct entry *find_entry(struct tally *t, const void *key)
+static struct entry *make_entry(const struct tally *t, const void *key)
 {
-    const unsigned char *bytes = key;
-    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
-    struct entry **bucket, *e;
+    struct entry *e = calloc(1, sizeof *e + t->key_size);
 
-    for (size_t i = 0; i < t->key_size; i++)
-        hash = (hash ^ bytes[i]) * 0x100000001b3u;
-    bucket = &t->buckets[(hash ^ hash >> 32) % BUCKETS];
-    for (e = *bucket; e; e = e->next)
-        if (!memcmp(e->key, key, t->key_size))
-            return e;
-    e = calloc(1, sizeof *e + t->key_size);
     if (!e)
         return NULL;
     e->before = calloc(t->words, sizeof *e->before);
     e->delta = calloc(t->words, sizeof *e->delta);
-    if (!e->before || !e->delta) {
-        free(e->before);
-        free(e->delta);
-        free(e);
-        return NULL;
-    }
     memcpy(e->key, key, t->key_size);
-    e->next = *bucket;
-    *bucket = e;
-    t->count++;
-    return e;
+    if (e->before && e->delta)
+        return e;
+    free_entry(e);
+    return NULL;
+}
+
+static struct entry *find_entry(struct tally *t, const void *key)
+{
+    struct entry *e;
+
+    HASH_FIND(hh, t->entries, key, t->key_size, e);
+    if (e)
+        return e;
+    e = make_entry(t, key);
+    if (!e)
+        return NULL;
+    HASH_ADD(hh, t->entries, key, t->key_size, e);
+    if (table_has(e))
+        return e;
+    free_entry(e);
+    return NULL;
 }
 
 static void subtract(const struct tally *t, struct entry *e, const uint64_t *now)
@@ -123,9 +133,8 @@ int tally_update(struct tally *t, int map_fd)
 {
     if (!t)
         return -ENOMEM;
-    for (size_t i = 0; i < BUCKETS; i++)
-        for (struct entry *e = t->buckets[i]; e; e = e->next)
-            memset(e->delta, 0, t->words * sizeof *e->delta);
+    for (struct entry *e = t->entries; e; e = e->hh.next)
+        memset(e->delta, 0, t->words * sizeof *e->delta);
     return read_map(t, map_fd, false);
 }
 
@@ -150,16 +159,15 @@ static int compare_rows(const void *a, const void *b, void *ctx)
 
 size_t tally_all(struct tally *t, const struct tally_row **rows)
 {
-    struct tally_row *all = realloc(t->rows, (t->count + 1) * sizeof *all);
+    struct tally_row *all = realloc(t->rows, (HASH_COUNT(t->entries) + 1) * sizeof *all);
     size_t n = 0;
 
     *rows = all;
     if (!all)
         return 0;
     t->rows = all;
-    for (size_t i = 0; i < BUCKETS; i++)
-        for (struct entry *e = t->buckets[i]; e; e = e->next)
-            all[n++] = (struct tally_row){e->key, e->delta};
+    for (struct entry *e = t->entries; e; e = e->hh.next)
+        all[n++] = (struct tally_row){e->key, e->delta};
     return n;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a BPF hash map counted since the last look: key by key, the difference of two readings. The map is not changed, so
- * nothing that is counted meanwhile is lost. Of a map that nobody counts in at that moment: what it holds, and it is emptied.
+ * What a BPF hash map counted since the last look: key by key, the difference of two readings. The map is not changed,
+ * so nothing that is counted meanwhile is lost. Of a map that nobody counts in at that moment: what it holds, and it is
+ * emptied.
  */
 #ifndef TOOLS_TALLY_H
 #define TOOLS_TALLY_H

@@ -13,6 +13,7 @@
 
 #include "fail.h"
 #include "memory.h"
+#include "red_zone.h"
 
 static int open_path(struct target *t)
 {
@@ -26,10 +27,14 @@ static int open_path(struct target *t)
         return -ENOEXEC;
     }
     snprintf(t->path, sizeof t->path, "/proc/self/fd/%d", elf_file_fd(t->elf));
+    red_zone_guard(t->elf);
     return 0;
 }
 
-/* The name in the first flag of one of these lists that the arguments hold, lists in turn; NULL without. Source: erl(1), init(3). */
+/*
+ * The name in the first flag of one of these lists that the arguments hold, lists in turn; NULL without. Source:
+ * erl(1), init(3).
+ */
 static const char *find_name(const char *args, const char *end)
 {
     static const char *const flags[][2] = {{"-name", "-sname"}, {"-s", "-run"}};
@@ -45,8 +50,8 @@ static const char *find_name(const char *args, const char *end)
 }
 
 /*
- * The whole name of a node that is in a distribution, `rabbit@a` where it was told `rabbit`, from the memory of an emulator of OTP
- * that names the object; it stands there as an atom is written, in quotes. Source: erl_node_tables.c.
+ * The whole name of a node that is in a distribution, `rabbit@a` where it was told `rabbit`, from the memory of an
+ * emulator of OTP that names the object; it stands there as an atom is written, in quotes. Source: erl_node_tables.c.
  */
 static bool read_node(struct target *t)
 {
@@ -205,7 +210,8 @@ static bool read_stat(int pid, char *text, size_t size, const char **fields)
     file = fopen(path, "re");
     if (!file)
         return false;
-    after = fgets(text, (int)size, file) ? strrchr(text, ')') : NULL;
+    text[fread(text, 1, size - 1, file)] = '\0'; /* a name may hold line ends */
+    after = strrchr(text, ')');
     fclose(file);
     *fields = after ? after + 1 : NULL;
     return after != NULL;

@@ -54,7 +54,10 @@ struct target_life {
 int target_read_life(int pid, struct target_life *out);
 bool target_lives(int pid);
 bool target_same_life(const struct target_life *a, const struct target_life *b);
-/* Why no thread of the process runs until somebody lets it, in words that follow its name: "is stopped; ..."; NULL: it may run. */
+/*
+ * Why no thread of the process runs until somebody lets it, in words that follow its name: "is stopped; ..."; NULL: it
+ * may run.
+ */
 const char *target_halt(int pid);
 /* Seconds since the process started; 0 when it is gone. */
 double target_age_s(int pid);

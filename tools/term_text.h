@@ -19,7 +19,10 @@ void term_text_add(struct term_text *t, const char *format, ...) __attribute__((
 void term_text_atom(struct term_text *t, const char *atom, uint64_t index);
 /* Arities from 255 on are not known. */
 void term_text_arity(struct term_text *t, uint64_t arity);
-/* What stands before and behind the first element of tuples and lists (enum batch_holder, 8 bits each, the outermost lowest). */
+/*
+ * What stands before and behind the first element of tuples and lists (enum batch_holder, 8 bits each, the outermost
+ * lowest).
+ */
 void term_text_open(struct term_text *t, uint64_t holders);
 void term_text_close(struct term_text *t, uint64_t holders);
 /* A term of that shape which is told by its kind alone. */

@@ -12,6 +12,7 @@
 #include <linux/filter.h>
 #include <linux/perf_event.h>
 #include <linux/seccomp.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,9 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "clock.h"
+#include "memory.h"
 
 enum { REF_CTR_SHIFT = 32, RETURNS = 1 /* config bit 0, format/retprobe */, MANY_RETURNS = 1 /* BPF_F_UPROBE_MULTI_RETURN */ };
 
@@ -52,23 +56,60 @@ static int load_empty(bool many)
     return bpf_prog_load(BPF_PROG_TYPE_KPROBE, "empty", "GPL", code, 2, &opts);
 }
 
-/* A link to a folder: refused for being none by a kernel that knows such links, for the type by others. */
+/* A link that cannot be made: its path is `path`, its offsets stand nowhere. Returns what the kernel says. */
+static int try_many(int program, const char *path, int pid)
+{
+    int link = create_many(&(struct many_attr){.program = (uint32_t)program,
+                                               .attach_type = UPROBE_ATTACH_MANY,
+                                               .path = (uintptr_t)path,
+                                               .offsets = 1,
+                                               .count = 1,
+                                               .pid = (uint32_t)pid});
+
+    if (link >= 0)
+        close(link);
+    return link;
+}
+
+struct thread_trial {
+    int program, refused;
+};
+
+/* Asks for links that are for this thread alone. */
+static void *try_thread(void *ctx)
+{
+    struct thread_trial *trial = ctx;
+
+    trial->refused = try_many(trial->program, "/proc/self/exe", gettid());
+    return NULL;
+}
+
+/*
+ * Whether a link for a process counts all its threads: a kernel where it does knows no process by the number of a
+ * thread.
+ */
+static bool filters_processes(int program)
+{
+    struct thread_trial trial = {program, 0};
+    pthread_t thread;
+
+    if (pthread_create(&thread, NULL, try_thread, &trial))
+        return false;
+    pthread_join(thread, NULL);
+    return trial.refused == -ESRCH;
+}
+
+/* A link to a folder is refused for being none by a kernel that knows such links, for the type by others. */
 bool uprobe_has_many(void)
 {
-    unsigned long offset = 0;
-    int program = load_empty(true), link;
+    int program = load_empty(true);
+    bool has;
 
     if (program < 0)
         return false;
-    link = create_many(&(struct many_attr){.program = (uint32_t)program,
-                                           .attach_type = UPROBE_ATTACH_MANY,
-                                           .path = (uintptr_t)"/",
-                                           .offsets = (uintptr_t)&offset,
-                                           .count = 1});
+    has = try_many(program, "/", 0) == -EBADF && filters_processes(program);
     close(program);
-    if (link >= 0)
-        close(link);
-    return link == -EBADF;
+    return has;
 }
 
 int uprobe_link_many(int program, const char *path, int pid, bool returns, const struct uprobe_place *places, size_t n)
@@ -130,6 +171,74 @@ int uprobe_link_one(int program, const char *path, int pid, bool returns, const 
     return link;
 }
 
+/* ---- the price of a trap */
+
+/* Where in this program's file its code is. */
+struct own_code {
+    uint64_t address, offset; /* offset: 0 until it is found */
+};
+
+static bool take_own(void *context, const struct memory_mapping *m)
+{
+    struct own_code *code = context;
+
+    if (code->address < m->start || code->address >= m->end)
+        return false;
+    code->offset = code->address - m->start + m->offset;
+    return true;
+}
+
+/* 0: it is not found. */
+static uint64_t own_offset(uint64_t address)
+{
+    struct own_code code = {.address = address};
+
+    memory_each_mapping(getpid(), take_own, &code);
+    return code.offset;
+}
+
+/* Where a probe stands that is measured: at an instruction that the kernel does itself, as those of hooks are. */
+void uprobe_milestone(void);
+__asm__(".text\n.globl uprobe_milestone\n.type uprobe_milestone, @function\n"
+        "uprobe_milestone: push %rbp\npop %rbp\nret\n.size uprobe_milestone, . - uprobe_milestone\n");
+
+/* Processor time of this thread for passing the milestone so often; the least of some tries. */
+static uint64_t pass_milestone(int times)
+{
+    uint64_t least = ~0ull;
+
+    for (int i = 0; i < 5; i++) {
+        uint64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID), took;
+
+        for (int k = 0; k < times; k++)
+            uprobe_milestone();
+        took = clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
+        least = took < least ? took : least;
+    }
+    return least;
+}
+
+uint64_t uprobe_trap_ns(void)
+{
+    enum { TIMES = 300 };
+    struct uprobe_place place = {.offset = own_offset((uintptr_t)uprobe_milestone)};
+    int program = place.offset ? load_empty(false) : -1;
+    int link = program < 0 ? -1 : uprobe_link_one(program, "/proc/self/exe", getpid(), false, &place);
+    struct bpf_prog_info info = {0};
+    uint32_t size = sizeof info;
+    uint64_t trap = 0;
+
+    if (link >= 0) {
+        trap = pass_milestone(TIMES) / TIMES;
+        if (!bpf_obj_get_info_by_fd(program, &info, &size) && info.run_cnt && info.run_time_ns / info.run_cnt < trap)
+            trap -= info.run_time_ns / info.run_cnt;
+        close(link);
+    }
+    if (program >= 0)
+        close(program);
+    return trap;
+}
+
 /* ---- processes whose system calls are filtered */
 
 enum { SYS_URETPROBE = 335 /* of x86-64 */, STUCK_S = 10 };
@@ -139,21 +248,6 @@ static __attribute__((noinline, noclone)) int probed(int x)
 {
     __asm__ volatile("" : "+r"(x));
     return x + 1;
-}
-
-/* Where in this program's file its code at the address is; 0 when it is not found. */
-static uint64_t own_offset(uint64_t address)
-{
-    uint64_t start, end, offset, found = 0;
-    char line[512];
-    FILE *maps = fopen("/proc/self/maps", "re");
-
-    while (maps && !found && fgets(line, sizeof line, maps))
-        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64, &start, &end, &offset) == 3 && address >= start && address < end)
-            found = address - start + offset;
-    if (maps)
-        fclose(maps);
-    return found;
 }
 
 /* The child: under a filter that kills for that one system call, waits for the probe and runs into it. */
@@ -180,10 +274,10 @@ static void run_filtered(int begin, int end)
 static bool try_return(int program, bool many, int child, int begin)
 {
     struct uprobe_place place = {.offset = own_offset((uintptr_t)probed)};
-    int link = many ? uprobe_link_many(program, "/proc/self/exe", child, true, &place, 1)
-                    : uprobe_link_one(program, "/proc/self/exe", child, true, &place);
-    int status = 1;
+    int link, status = 1;
 
+    link = many ? uprobe_link_many(program, "/proc/self/exe", child, true, &place, 1)
+                : uprobe_link_one(program, "/proc/self/exe", child, true, &place);
     if (write(begin, "", 1) != 1)
         kill(child, SIGKILL);
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)

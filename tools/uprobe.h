@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Links of a program to places in a file, in the two ways that kernels have: many at once
- * (6.6 and later, cheaper to make and to hit), or each through a perf event.
+ * (6.10 and later, 6.6 and 6.9 as mended, cheaper to make and to hit), or each through a perf event.
  */
 #ifndef TOOLS_UPROBE_H
 #define TOOLS_UPROBE_H
@@ -18,7 +18,10 @@ struct uprobe_place {
     uint64_t cookie;
 };
 
-/* Whether the kernel has links of many places. */
+/*
+ * Whether the kernel has links of many places that count every thread of a process: the first to have them (6.6 to 6.9,
+ * until it was mended in each) count that thread alone whose number is the process's.
+ */
 bool uprobe_has_many(void);
 /*
  * `pid` -1: every process that maps the file. `returns`: the places are entries of functions,
@@ -26,6 +29,11 @@ bool uprobe_has_many(void);
  */
 int uprobe_link_many(int program, const char *path, int pid, bool returns, const struct uprobe_place *places, size_t n);
 int uprobe_link_one(int program, const char *path, int pid, bool returns, const struct uprobe_place *place);
+/*
+ * The processor time that a trap takes from the thread that runs into it, what the program does left out; 0: it cannot
+ * be tried. It is, on the thread that asks.
+ */
+uint64_t uprobe_trap_ns(void);
 /*
  * Whether a process whose system calls are filtered (seccomp) outlives a probe at the return of a function. Kernels 6.11 to
  * 6.13 end such a probe with a system call that the process makes itself, and the filter may kill it for that. Tried on a child.

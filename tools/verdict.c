@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "attach.h"
+#include "batch_source.h"
 #include "engine.h"
+#include "kernel.h"
 #include "plan.h"
 
 #include "../bpf/efile_latency.h"
@@ -46,8 +48,9 @@ static struct verdict judge_memory(const struct target *t, const struct plan *pl
     struct verdict v = {.works = plan->vm != NULL};
 
     snprintf(v.text, sizeof v.text, "%s",
-             v.works              ? "the VM's memory is read"
-             : !t->provider->hooks ? "it reads the memory of an OTP emulator; this VM is none"
+             v.works && !kernel_has(KERNEL_LOOP) ? "the VM's memory is read; not with --off-cpu and --event on this kernel"
+             : v.works            ? "the VM's memory is read"
+             : !t->provider->hooks ? plan->unread
              : plan->refused[0]    ? plan->refused
                                    : "the VM is not up yet");
     return v;
@@ -65,6 +68,10 @@ void verdict_all(const struct target *t, const struct plan *plan, struct verdict
         if (all)
             engine_select(all->obj, on);
         out[i] = judge_notes_and_hooks(all ? all->skeleton : NULL, t, plan);
+        if (out[i].works && batch_source_serves(t))
+            snprintf(out[i].text, sizeof out[i].text, "its pages of events; with --source notes its notes");
+        else if (out[i].works && !kernel_has(KERNEL_UNSET))
+            out[i] = (struct verdict){false, "this kernel is too old for it; erlsnoop doctor tells what it lacks"};
     }
     out[AT_EFILE] = judge_notes_and_hooks(efile ? efile->skeleton : NULL, t, plan);
     out[AT_STACKS] = judge_memory(t, plan);

@@ -1,107 +1,104 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Invariant: there are as many buckets as rows, at least, up to a doubling that found no memory. */
+/* Invariant: a row is in the table or apart. */
 #include "view_store.h"
 
 #include <stdlib.h>
-#include <string.h>
-#include <sys/auxv.h>
 
-enum { FIRST_BUCKETS = 64 };
+enum { KEY_BYTES = offsetof(struct view_store_row, words) - offsetof(struct view_store_row, vm) };
 
-static uint64_t seed;
-
-__attribute__((constructor)) static void choose_seed(void)
+static struct view_store_row *make_row(struct view_store *s, uint64_t vm, uint64_t key)
 {
-    memcpy(&seed, (const void *)getauxval(AT_RANDOM), sizeof seed);
-}
+    struct view_store_row *row = HASH_COUNT(s->rows) + s->napart < s->most ? calloc(1, sizeof *row + s->row_bytes) : NULL;
 
-/* Keys come from VMs: without the seed, one could choose those that all fall into one bucket. */
-static size_t choose_bucket(const struct view_store *s, uint64_t vm, uint64_t key)
-{
-    uint64_t hash = (key ^ seed) * 0x9e3779b97f4a7c15u;
-
-    hash = (hash ^ hash >> 32 ^ vm) * 0xd6e8feb86659fd93u;
-    return (hash ^ hash >> 32) & (s->nbuckets - 1);
-}
-
-static void grow(struct view_store *s)
-{
-    size_t wanted = s->nbuckets ? 2 * s->nbuckets : FIRST_BUCKETS, before = s->nbuckets;
-    struct view_store_row **old = s->buckets, **buckets = calloc(wanted, sizeof *buckets);
-
-    if (!buckets)
-        return;
-    s->buckets = buckets;
-    s->nbuckets = wanted;
-    for (size_t i = 0; i < before; i++) {
-        for (struct view_store_row *row = old[i], *next; row; row = next) {
-            size_t at = choose_bucket(s, row->vm, row->key);
-
-            next = row->next;
-            row->next = buckets[at];
-            buckets[at] = row;
-        }
-    }
-    free(old);
-}
-
-void *view_store_find(struct view_store *s, uint64_t vm, uint64_t key, bool make)
-{
-    struct view_store_row *row = NULL;
-
-    if (make && s->count >= s->nbuckets)
-        grow(s);
-    if (!s->nbuckets)
-        return NULL;
-    for (row = s->buckets[choose_bucket(s, vm, key)]; row; row = row->next)
-        if (row->key == key && row->vm == vm)
-            return row->words;
-    row = make && s->count < s->most ? calloc(1, sizeof *row + s->row_bytes) : NULL;
     if (!row)
         return NULL;
     row->vm = vm;
     row->key = key;
-    row->next = s->buckets[choose_bucket(s, vm, key)];
-    s->buckets[choose_bucket(s, vm, key)] = row;
-    s->count++;
-    return row->words;
+    HASH_ADD(hh, s->rows, vm, KEY_BYTES, row);
+    if (table_has(row))
+        return row;
+    free(row);
+    return NULL;
 }
 
-static void remove_row(struct view_store *s, struct view_store_row **at)
+static struct view_store_row *find_row(const struct view_store *s, uint64_t vm, uint64_t key)
 {
-    struct view_store_row *row = *at;
+    const uint64_t both[] = {vm, key};
+    struct view_store_row *row;
 
-    *at = row->next;
+    HASH_FIND(hh, s->rows, both, KEY_BYTES, row);
+    return row;
+}
+
+void *view_store_find(struct view_store *s, uint64_t vm, uint64_t key, bool make)
+{
+    struct view_store_row *row = find_row(s, vm, key);
+
+    if (!row && make)
+        row = make_row(s, vm, key);
+    return row ? row->words : NULL;
+}
+
+static void drop_row(struct view_store *s, struct view_store_row *row)
+{
+    HASH_DEL(s->rows, row);
     free(row);
-    s->count--;
 }
 
 void view_store_drop(struct view_store *s, uint64_t vm, uint64_t key)
 {
-    struct view_store_row **at = s->nbuckets ? &s->buckets[choose_bucket(s, vm, key)] : NULL;
+    struct view_store_row *row = find_row(s, vm, key);
 
-    while (at && *at && ((*at)->key != key || (*at)->vm != vm))
-        at = &(*at)->next;
-    if (at && *at)
-        remove_row(s, at);
+    if (row)
+        drop_row(s, row);
 }
 
 void view_store_drop_vm(struct view_store *s, uint64_t vm)
 {
-    for (size_t i = 0; i < s->nbuckets; i++)
-        for (struct view_store_row **at = &s->buckets[i]; *at;)
-            if ((*at)->vm == vm)
-                remove_row(s, at);
-            else
-                at = &(*at)->next;
+    struct view_store_row *row, *next;
+
+    HASH_ITER(hh, s->rows, row, next)
+        if (row->vm == vm)
+            drop_row(s, row);
+}
+
+void view_store_set_apart(struct view_store *s, uint64_t vm, void (*leave)(void *ctx, struct view_store_row *row),
+                          void *ctx)
+{
+    struct view_store_row *row, *next;
+
+    HASH_ITER(hh, s->rows, row, next) {
+        if (row->vm != vm)
+            continue;
+        leave(ctx, row);
+        HASH_DEL(s->rows, row);
+        row->next = s->apart;
+        s->apart = row;
+        s->napart++;
+    }
+}
+
+int view_store_each(const struct view_store *s, int (*visit)(void *ctx, const struct view_store_row *row), void *ctx)
+{
+    int err = 0;
+
+    for (const struct view_store_row *row = s->apart; row && !err; row = row->next)
+        err = visit(ctx, row);
+    for (const struct view_store_row *row = s->rows; row && !err; row = row->hh.next)
+        err = visit(ctx, row);
+    return err;
 }
 
 void view_store_clear(struct view_store *s)
 {
-    for (size_t i = 0; i < s->nbuckets; i++)
-        while (s->buckets[i])
-            remove_row(s, &s->buckets[i]);
-    free(s->buckets);
-    s->buckets = NULL;
-    s->nbuckets = 0;
+    struct view_store_row *row, *next;
+
+    HASH_ITER(hh, s->rows, row, next)
+        drop_row(s, row);
+    for (row = s->apart; row; row = next) {
+        next = row->next;
+        free(row);
+    }
+    s->apart = NULL;
+    s->napart = 0;
 }

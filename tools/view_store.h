@@ -7,14 +7,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "table.h"
+
 struct view_store {
     size_t row_bytes, most; /* most: rows that there is room for */
-    size_t count, nbuckets;
-    struct view_store_row **buckets;
+    struct view_store_row *rows; /* by vm and key */
+    struct view_store_row *apart; /* rows that are not found any more, only visited */
+    size_t napart;
 };
 
 struct view_store_row {
-    struct view_store_row *next;
+    UT_hash_handle hh;
+    struct view_store_row *next; /* of those apart */
     uint64_t vm, key;
     uint64_t words[]; /* the row; zero when it is new */
 };
@@ -24,6 +28,15 @@ void *view_store_find(struct view_store *store, uint64_t vm, uint64_t key, bool 
 void view_store_drop(struct view_store *store, uint64_t vm, uint64_t key);
 /* Drops the rows of a VM. */
 void view_store_drop_vm(struct view_store *store, uint64_t vm);
+/*
+ * Hands each row of a VM to `leave`, and sets it apart: another VM with this number does not find it, and it stays until
+ * all rows go.
+ */
+void view_store_set_apart(struct view_store *store, uint64_t vm, void (*leave)(void *ctx, struct view_store_row *row),
+                          void *ctx);
+/* Visits every row; a nonzero return of `visit` ends it and is returned. */
+int view_store_each(const struct view_store *store, int (*visit)(void *ctx, const struct view_store_row *row),
+                    void *ctx);
 void view_store_clear(struct view_store *store);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The accessors of bpf/view.bpf.h and bpf/view_name.bpf.h in user space, for the same handlers: tables are hash tables, and there is one side,
- * because nobody counts while it is read. For views_user.c, which has the state: view_user_hold(). An event here knows all by number:
- * there is nothing to read later.
+ * The accessors of bpf/view.bpf.h and bpf/view_name.bpf.h in user space, for the same handlers: tables are hash tables,
+ * and there is one side, because nobody counts while it is read. For views_user.c, which has the state:
+ * view_user_hold(). An event here knows all by number: there is nothing to read later.
  */
 #ifndef TOOLS_VIEW_USER_H
 #define TOOLS_VIEW_USER_H
@@ -115,6 +115,13 @@ VIEW_INLINE int view_owner_at(__u64 where, struct name_text *out)
     return -1;
 }
 
+/* Those that were there before are known beforehand (views_user_owner). */
+VIEW_INLINE int view_owner_of(__u32 vm, __u64 id, struct name_text *out)
+{
+    (void)vm, (void)id, (void)out;
+    return -1;
+}
+
 VIEW_INLINE __u64 view_keep_name(const struct ev_head *h, const struct name_text *name)
 {
     __u64 key = name_hash(name);
@@ -152,6 +159,18 @@ VIEW_INLINE int view_kept_name(const struct ev_head *h, __u64 key, struct name_t
             hist_add(&view_row->member, value);                                                    \
     } while (0)
 
+/* One thread runs all handlers. */
+VIEW_INLINE __u64 view_user_swap(__u64 *at, __u64 value)
+{
+    __u64 before = *at;
+
+    *at = value;
+    return before;
+}
+
+#define VIEW_SWAP(at, value) view_user_swap(at, value)
+#define VIEW_REPLACE(at, expected, value) (*(at) == (expected) ? view_user_swap(at, value) : *(at))
+
 VIEW_INLINE void *view_user_row(enum view_table_id table, uint64_t vm, uint64_t key)
 {
     void *row = view_store_find(&view_user.tables[table], vm, key, true);
@@ -185,7 +204,7 @@ VIEW_INLINE void *view_user_row(enum view_table_id table, uint64_t vm, uint64_t 
 #define TABLE(view, table, json, title, key, size, top) VIEW_ROW_##key(view, table)
 #include "../bpf/views.def"
 
-#define STATE(view, kept)                                                                          \
+#define STATE(view, kept, of)                                                                      \
     VIEW_INLINE struct state_##view##_##kept *view##_##kept##_get(const struct ev_head *h, ev_id id) \
     {                                                                                              \
         return view_store_find(&view_user.states[VIEW_STATE_##view##_##kept], h->vm, id, false);   \

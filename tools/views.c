@@ -28,7 +28,8 @@ const struct view_on view_ons[] = {
 const size_t view_nons = sizeof view_ons / sizeof *view_ons;
 
 const struct view_state view_states[VIEW_NSTATES] = {
-#define STATE(view, state) {VIEW_##view, #view "_" #state, sizeof(struct state_##view##_##state)},
+#define STATE(view, state, of) \
+    {VIEW_##view, #view "_" #state, sizeof(struct state_##view##_##state), VIEW_OF_##of == VIEW_OF_SPAN},
 #include "../bpf/views.def"
 };
 
@@ -87,6 +88,15 @@ const struct view_attr view_attrs[] = {
 #include "../bpf/views.def"
 };
 const size_t view_nattrs = sizeof view_attrs / sizeof *view_attrs;
+
+const struct view_exemplar view_exemplars[] = {
+#define EXEMPLAR(view, table, of, event, name, pid, value)                                         \
+    {VIEW_TABLE_##view##_##table, offsetof(struct row_##view##_##table, of), VIEW_RECORD_##view##_##event, \
+     offsetof(struct told_##view##_##event, name), offsetof(struct told_##view##_##event, pid),    \
+     offsetof(struct told_##view##_##event, value)},
+#include "../bpf/views.def"
+};
+const size_t view_nexemplars = sizeof view_exemplars / sizeof *view_exemplars;
 
 const struct view_filter view_filters[] = {
 #define FILTER(view, filter, unit, text) {VIEW_##view, #filter, text, VIEW_UNIT_##unit},
@@ -186,6 +196,14 @@ bool view_has_events(enum view_id view)
 {
     for (size_t i = 0; i < VIEW_NRECORDS; i++)
         if (i != VIEW_RECORD_NONE && records[i].view == view)
+            return true;
+    return false;
+}
+
+bool view_has_exemplars(enum view_id view)
+{
+    for (size_t i = 0; i < view_nexemplars; i++)
+        if (tables[view_exemplars[i].table].view == view)
             return true;
     return false;
 }

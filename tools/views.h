@@ -37,8 +37,9 @@ struct view_on {
 extern const struct view_on view_ons[];
 extern const size_t view_nons;
 
+enum { VIEW_OF_LIFE, VIEW_OF_SPAN };
 enum view_state_id {
-#define STATE(view, state) VIEW_STATE_##view##_##state,
+#define STATE(view, state, of) VIEW_STATE_##view##_##state,
 #include "../bpf/views.def"
     VIEW_NSTATES
 };
@@ -48,6 +49,7 @@ struct view_state {
     enum view_id view;
     const char *map;
     size_t bytes;
+    bool span; /* it is kept between two events */
 };
 extern const struct view_state view_states[VIEW_NSTATES];
 
@@ -119,6 +121,16 @@ struct view_record_kind {
 /* NULL: no such record. */
 const struct view_record_kind *view_record_kind(uint32_t kind);
 
+/* What names a value of a histogram; offsets in the row and in the record. */
+struct view_exemplar {
+    enum view_table_id table;
+    size_t hist_at;
+    enum view_record record;
+    size_t name_at, pid_at, value_at; /* a struct wire_name, an ev_id, nanoseconds */
+};
+extern const struct view_exemplar view_exemplars[];
+extern const size_t view_nexemplars;
+
 struct view_filter {
     enum view_id view;
     const char *name, *text;
@@ -128,6 +140,7 @@ extern const struct view_filter view_filters[];
 extern const size_t view_nfilters;
 
 bool view_has_events(enum view_id view);
+bool view_has_exemplars(enum view_id view);
 /* VIEW_COUNT when there is none of that name. */
 enum view_id view_find(const char *name, size_t length);
 /* Whether the view has use for a program at notes or hooks of this probe. */

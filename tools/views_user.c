@@ -45,8 +45,9 @@ int views_user_begin(const struct view_settings *settings, void (*told)(void *ct
     };
     int err = 0;
 
-    view_user = (struct view_user){.settings = *settings, .told = told, .ctx = ctx, .names = {sizeof(struct wire_name), VIEW_USER_NAMES, 0, 0, NULL},
-                                    .atoms = {sizeof(uint64_t), VIEW_USER_NAMES, 0, 0, NULL}};
+    view_user = (struct view_user){.settings = *settings, .told = told, .ctx = ctx,
+                                   .names = {.row_bytes = sizeof(struct wire_name), .most = VIEW_USER_NAMES},
+                                   .atoms = {.row_bytes = sizeof(uint64_t), .most = VIEW_USER_NAMES}};
     for (size_t i = 0; i < view_nuses; i++)
         view_user.settings.on[view_uses[i].helper] |= view_user.settings.on[view_uses[i].view];
     for (size_t i = 0; i < VIEW_NTABLES; i++) {
@@ -61,25 +62,65 @@ int views_user_begin(const struct view_settings *settings, void (*told)(void *ct
     return err;
 }
 
+static int add_row(void *ctx, const struct view_store_row *row)
+{
+    return result_add(ctx, (uint32_t)row->vm, row->key, row->words);
+}
+
 int views_user_take(void *ctx, const struct view_table *table, struct result_taken *out)
 {
     size_t id = 0;
-    int err = 0;
+    int err;
 
     (void)ctx;
     while (view_table((enum view_table_id)id) != table)
         id++;
-    memcpy(out->rest, view_user.rest[id], table->row_bytes);
+    result_merge(table, out->rest, view_user.rest[id]);
     memset(view_user.rest[id], 0, table->row_bytes);
-    for (size_t i = 0; i < view_user.tables[id].nbuckets && !err; i++)
-        for (struct view_store_row *row = view_user.tables[id].buckets[i]; row && !err; row = row->next)
-            err = result_add(out, (uint32_t)row->vm, row->key, row->words);
+    err = view_store_each(&view_user.tables[id], add_row, out);
     view_store_clear(&view_user.tables[id]);
     return err;
 }
 
-void views_user_drop_vm(uint32_t vm)
+void views_user_gap(uint32_t vm)
 {
+    for (size_t i = 0; i < VIEW_NSTATES; i++)
+        if (view_states[i].span)
+            view_store_drop_vm(&view_user.states[i], vm);
+}
+
+/* ---- VMs that end */
+
+struct leaving {
+    const char *(*name_text)(void *ctx, uint32_t vm, const struct wire_name *name);
+    void *ctx;
+};
+
+static void leave_name(void *ctx, struct view_store_row *row)
+{
+    const struct leaving *leaving = ctx;
+    struct wire_name *name = (struct wire_name *)row->words; /* which a row that is not by number begins with */
+    const char *text = leaving->name_text(leaving->ctx, (uint32_t)row->vm, name);
+
+    *name = (struct wire_name){.form = WIRE_TEXT};
+    memcpy(name->text, text, strnlen(text, sizeof name->text - 1));
+}
+
+static void leave_number(void *ctx, struct view_store_row *row)
+{
+    (void)ctx, (void)row;
+}
+
+void views_user_drop_vm(uint32_t vm, const char *(*name_text)(void *ctx, uint32_t vm, const struct wire_name *name),
+                        void *ctx)
+{
+    struct leaving leaving = {name_text, ctx};
+
+    for (size_t i = 0; i < VIEW_NTABLES; i++) {
+        bool by_number = view_table((enum view_table_id)i)->key == VIEW_NUMBER;
+
+        view_store_set_apart(&view_user.tables[i], vm, by_number ? leave_number : leave_name, &leaving);
+    }
     for (size_t i = 0; i < VIEW_NSTATES; i++)
         view_store_drop_vm(&view_user.states[i], vm);
     view_store_drop_vm(&view_user.names, vm);
@@ -96,6 +137,23 @@ void views_user_atom(uint32_t vm, uint32_t index, const char *text, size_t bytes
         if (atom)
             *atom = index;
     }
+}
+
+bool views_user_wants_owners(void)
+{
+    return VIEW_ON(owners);
+}
+
+void views_user_owner(uint32_t vm, ev_id id, const struct wire_name *name)
+{
+    const struct ev_head head = {.vm = vm};
+    struct state_owners_calls *call = owners_calls_upsert(&head, id);
+    struct name_text text;
+
+    if (!call)
+        return;
+    view_words(&text, (uint32_t)name->form, name->words[0], name->words[1], name->words[2]);
+    call->name = view_keep_name(&head, &text);
 }
 
 uint64_t views_user_lost(void)

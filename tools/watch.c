@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cost.h"
 #include "fail.h"
 
 enum { SCAN_WAIT_NS = 10000000, SCAN_ALL_NS = 250000000, EARLY_S = 10 };
@@ -21,11 +22,12 @@ struct watch_file {
     ino_t ino;
     struct timespec changed;
     bool watched;
-    bool hooks; /* its processes are looked at one by one */
+    bool hooks; /* its processes are looked at one by one: they have hooks, or their memory is read */
 };
 
 struct watch_process {
     struct target_life life;
+    bool watched;
 };
 
 /* What became of a required target. */
@@ -43,8 +45,6 @@ static int require_sites(const struct watch *w, int sites, const struct target *
         return fail(-ENOTSUP, "'%s' cannot be watched: %s", t->name, plan->refused);
     if (lacks)
         return fail(-ENOTSUP, "'%s' cannot be watched: %s", t->name, lacks);
-    if (w->ops.hooks_only)
-        return fail(-ENOTSUP, "'%s' is %s: this command reads the memory of an emulator of OTP; erlsnoop doctor -p %d tells which work", t->name, t->provider->text, t->pid);
     return fail(-ENOTSUP, "'%s' (%s) has none of the probes needed; erlsnoop doctor -p %d tells which commands work", t->name, t->provider->text, t->pid);
 }
 
@@ -69,10 +69,11 @@ static int hook_process(struct watch *w, const struct target *t, struct plan *pl
 {
     uint32_t slot;
     int err, sites;
+    bool read;
 
     if (!plan->vm)
         return 0;
-    err = names_add(w->names, &plan->vm->layout);
+    err = names_add(w->names, &plan->vm->layout, plan->vm->ours);
     if (err && !target_lives(t->pid))
         return -ESRCH;
     if (err)
@@ -80,10 +81,11 @@ static int hook_process(struct watch *w, const struct target *t, struct plan *pl
     for (size_t i = 0; i < OTP_NKNOWN; i++)
         plan->vm->layout.known[i] = (uint32_t)names_find_atom(w->names, (uint32_t)t->pid, known_texts[i]);
     sites = attach_hooks(&w->attach, t, plan, &slot);
-    if (sites > 0)
+    read = sites > 0 || (!sites && plan->vm->ours);
+    if (read)
         names_follow(w->names, (uint32_t)t->pid, bpf_object__find_map_fd_by_name(w->attach.object, "otp_layouts"),
                      bpf_object__find_map_fd_by_name(w->attach.object, "otp_purged"), slot);
-    err = sites > 0 && w->ops.hooked ? w->ops.hooked(w->ops.ctx, t, plan, slot) : 0;
+    err = read && w->ops.hooked ? w->ops.hooked(w->ops.ctx, t, plan, slot) : 0;
     return err ? err : sites;
 }
 
@@ -93,8 +95,10 @@ static int attach_target(struct watch *w, const struct target *t, struct plan *p
     int notes, hooks;
 
     w->pid = t->pid;
-    if (w->ops.attach)
+    if (w->ops.attach && (!w->ops.serves || w->ops.serves(w->ops.ctx, t)))
         return w->ops.attach(w->ops.ctx, t, pid, noted);
+    if (w->ops.hooks_only && !plan->vm)
+        return 0;
     notes = noted ? 0 : attach_notes(&w->attach, t, plan, pid);
     hooks = notes < 0 ? 0 : hook_process(w, t, plan);
     return notes < 0 ? notes : hooks < 0 ? hooks : notes + hooks;
@@ -115,7 +119,7 @@ static int attach_required(struct watch *w, const struct target *t)
             err = require_sites(w, sites || !w->vms ? sites : w->vms, t, plan);
         w->vms += sites > 0;
     }
-    if (!err && !w->waits && plan->vm && w->child.pid)
+    if (!err && !w->waits && plan->vm && (w->ops.hooks_only || !plan->vm->ours) && w->child.pid)
         note("'%s' (process %d) is watched from %.2f s after its start", t->name, t->pid, target_age_s(t->pid));
     plan_free(plan);
     return err;
@@ -143,13 +147,14 @@ static struct watch_process *find_process(struct watch *w, int pid)
     return NULL;
 }
 
-static int remember_process(struct watch *w, int pid)
+static int remember_process(struct watch *w, int pid, bool watched)
 {
     struct watch_process *all = realloc(w->processes, (w->nprocesses + 1) * sizeof *all);
 
     if (!all)
         return fail(-ENOMEM, "out of memory");
     w->processes = all;
+    all[w->nprocesses].watched = watched;
     if (!target_read_life(pid, &all[w->nprocesses].life))
         w->nprocesses++;
     return 0;
@@ -164,7 +169,7 @@ static bool skip_known(void *ctx, int pid, const struct stat *st)
     if (file->hooks)
         return find_process(ctx, pid) != NULL;
     if (file->watched && !find_process(ctx, pid))
-        remember_process(ctx, pid);
+        remember_process(ctx, pid, true);
     return file->watched || (file->changed.tv_sec == st->st_ctim.tv_sec && file->changed.tv_nsec == st->st_ctim.tv_nsec);
 }
 
@@ -204,7 +209,7 @@ static int attach_found(void *ctx, struct target *t)
 
     if (err)
         return err;
-    file->hooks = t->provider->hooks;
+    file->hooks |= t->provider->hooks || plan->vm || plan->early;
     if (plan->early && is_patient(w, t->pid)) {
         plan_free(plan);
         return 0;
@@ -216,7 +221,7 @@ static int attach_found(void *ctx, struct target *t)
     if ((sites < 0 || (!sites && why)) && target_lives(t->pid))
         note("'%s' (process %d) is not watched%s%s", t->name, t->pid, why ? ": " : "", why ? why : "");
     plan_free(plan);
-    return file->hooks || file->watched ? remember_process(w, t->pid) : 0;
+    return file->hooks || file->watched ? remember_process(w, t->pid, sites > 0 || file->watched) : 0;
 }
 
 static void drop_process(struct watch *w, int pid)
@@ -224,6 +229,7 @@ static void drop_process(struct watch *w, int pid)
     attach_drop(&w->attach, pid);
     if (w->ops.ended)
         w->ops.ended(w->ops.ctx, pid);
+    names_end(w->names, (uint32_t)pid);
 }
 
 /* Forgets processes that have ended, or run another program. */
@@ -336,7 +342,7 @@ uint64_t watch_processes(const struct watch *w)
 {
     uint64_t most;
 
-    return w->plan && w->plan->vm && !otp_vm_limit(w->plan->vm, &most) ? most : 0;
+    return w->plan && w->plan->vm && !w->plan->vm->ours && !otp_vm_limit(w->plan->vm, &most) ? most : 0;
 }
 
 /* The one target that is known. */
@@ -398,6 +404,25 @@ const char *watch_halt(struct watch *w)
     for (size_t i = 0; !halt && i < w->nprocesses; i++)
         halt = tell_halt(w, w->processes[i].life.pid);
     return halt;
+}
+
+void watch_each(const struct watch *w, void (*vm)(void *ctx, const struct target_life *life, bool watched), void *ctx)
+{
+    struct target_life life;
+
+    for (size_t i = 0; i < w->nprocesses; i++)
+        vm(ctx, &w->processes[i].life, w->processes[i].watched);
+    if (!w->options->all && w->vms && !target_read_life(w->pid, &life))
+        vm(ctx, &life, true);
+}
+
+uint64_t watch_cpu_ns(const struct watch *w)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < w->nprocesses; i++)
+        sum += cost_cpu_ns(w->processes[i].life.pid);
+    return w->options->all ? sum : cost_cpu_ns(w->pid);
 }
 
 uint64_t watch_interval_ns(const struct watch *w)

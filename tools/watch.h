@@ -14,14 +14,16 @@
 #include "options.h"
 
 struct watch_ops {
-    /* A stock emulator was hooked: its slot of the map "otp_layouts". Nonzero is a failure, said, that ends the session. May be NULL. */
+    /* A stock emulator was hooked, or an erlvm is to be read: its slot of the map "otp_layouts". Nonzero is a failure, said, that ends the session. May be NULL. */
     int (*hooked)(void *ctx, const struct target *target, const struct plan *plan, uint32_t slot);
     /* A VM that was watched has ended, or runs another program. May be NULL. */
     void (*ended)(void *ctx, int pid);
     void *ctx;
     bool hooks_only; /* as of plan_new */
+    /* Whether the session attaches to this target itself. NULL: to each, with `attach`. */
+    bool (*serves)(void *ctx, const struct target *target);
     /* Attaches in place of the plan: returns how many sites, 0 or a failure, said, but for -ESRCH: the process has ended. `pid` -1: all that run
-     * the file, if `noted` they are attached to already. NULL: as the plan says. */
+     * the file, if `noted` they are attached to already. NULL: to none. */
     int (*attach)(void *ctx, const struct target *target, int pid, bool noted);
 };
 
@@ -60,8 +62,12 @@ uint64_t watch_interval_ns(const struct watch *w);
 bool watch_replaced(const struct watch *w);
 /* That a VM which is watched is stopped, in one line; NULL: none is. Good until the next. */
 const char *watch_halt(struct watch *w);
+/* The processor time of the VMs that are watched, those that ended left out. */
+uint64_t watch_cpu_ns(const struct watch *w);
 /* The process whose end is the end of watching; 0: none. */
 int watch_end(const struct watch *w);
+/* Calls `vm` for each VM that was found and runs; watched: else it is one that cannot be. */
+void watch_each(const struct watch *w, void (*vm)(void *ctx, const struct target_life *life, bool watched), void *ctx);
 /* Detaches from everything. */
 void watch_stop(struct watch *w);
 void watch_close(struct watch *w);

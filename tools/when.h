@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A threshold of a view: `msglat.p99 > 50ms`. The view counts in user space (views_user.h), and is read and emptied each time it is looked at. */
+/*
+ * A threshold of a view: `msglat.p99 > 50ms`. The view counts in user space (views_user.h), and is read and emptied
+ * each time it is looked at.
+ */
 #ifndef TOOLS_WHEN_H
 #define TOOLS_WHEN_H
 
@@ -15,7 +18,10 @@ struct when {
 
 /* `text` stays the caller's. Fails: FAIL_USAGE, said. */
 int when_parse(const char *text, struct when *out);
-/* What came since the last look. A percentile that too few values were counted for meets nothing, nor does a greatest of none. Fails: -ENOMEM. */
+/*
+ * What came since the last look. A percentile that too few values were counted for meets nothing, nor does a greatest
+ * of none. Fails: -ENOMEM.
+ */
 int when_look(const struct when *w, bool *met);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A file that is there as a whole or not at all: it is written beside its place and moved there once nothing failed, so that
- * what stood there before stays until then. A pipe or a device is written to as it is.
+ * A file that is there as a whole or not at all: it is written beside its place and moved there once nothing failed, so
+ * that what stood there before stays until then. A pipe or a device is written to as it is.
  *
  *   err = whole_file_open(&f, path);     when the command line was read
  *   out = whole_file_begin(&f);          when there is something to write
@@ -26,7 +26,10 @@ struct whole_file {
 int whole_file_open(struct whole_file *f, const char *name);
 /* What is printed to it is kept until the end. NULL: out of memory, which whole_file_end is to be told. */
 FILE *whole_file_begin(struct whole_file *f);
-/* `err`: 0, or why it is not whole; then nothing is written, and the failure is said. Returns the failure. Frees what f holds. */
+/*
+ * `err`: 0, or why it is not whole; then nothing is written, and the failure is said. Returns the failure. Frees what f
+ * holds.
+ */
 int whole_file_end(struct whole_file *f, int err);
 
 #endif

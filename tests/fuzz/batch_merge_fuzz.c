@@ -69,7 +69,7 @@ static size_t feed(struct batch_merge *m, struct state *st, const uint8_t *bytes
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
     struct state st = {.names = batch_names_new()};
-    struct batch_merge *m = batch_merge_new(st.names, &(struct batch_merge_ops){on_event, &st});
+    struct batch_merge *m = batch_merge_new(st.names, &(struct batch_merge_ops){.event = on_event, .ctx = &st});
 
     for (size_t at = 0; at + 4 < n;) {
         at += feed(m, &st, bytes + at, n - at);

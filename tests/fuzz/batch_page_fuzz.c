@@ -17,7 +17,7 @@ static void check_record(const struct batch_record *r, const uint8_t *bytes, siz
 {
     ensure(r->event < BATCH_EVENTS && batch_event_args(r->event) <= BATCH_MAX_ARGS);
     for (unsigned i = 0; i < batch_event_args(r->event); i++)
-        if (r->texts[i])
+        if (r->has_texts && r->texts[i])
             ensure(r->texts[i] >= (const char *)bytes && r->texts[i] + r->words[i] <= (const char *)bytes + n);
 }
 

@@ -78,9 +78,9 @@ static void try_group(struct heap *h, Term ctx, const uint8_t *group, const uint
 		ENSURE(t == TERM_NONE || enough);
 		break;
 	case 2:
-		if (size >= SMALL_BITS - 1)
+		if (size == 0 || size >= SMALL_BITS)
 			return;
-		t = bits_get_unsigned(m, (unsigned)size);
+		t = bits_get_small(m, (unsigned)size, 0);
 		ENSURE((t != TERM_NONE) == enough);
 		if (enough)
 			check_integer(t, data, at, size, 0);

@@ -46,7 +46,7 @@ static void put_chunk(FILE *file, uint32_t number, uint8_t kind, const uint8_t *
 static void read_all(char *bytes, size_t n)
 {
     struct batch_names *names = batch_names_new();
-    struct batch_merge *merge = batch_merge_new(names, &(struct batch_merge_ops){on_event, NULL});
+    struct batch_merge *merge = batch_merge_new(names, &(struct batch_merge_ops){.event = on_event});
     struct recording_item item;
     struct recording *r;
     FILE *file = fmemopen(bytes, n ? n : 1, "r");

@@ -58,7 +58,7 @@ struct support_batch *support_batch_new(const struct target *target, int pid)
 
     ck_assert(b != NULL);
     *b = (struct support_batch){.target = target, .pid = pid, .names = batch_names_new()};
-    b->merge = batch_merge_new(b->names, &(struct batch_merge_ops){keep_event, b});
+    b->merge = batch_merge_new(b->names, &(struct batch_merge_ops){.event = keep_event, .ctx = b});
     ck_assert_int_eq(batch_source_new(&(struct batch_source_ops){take_page, b}, &b->source), 0);
     return b;
 }

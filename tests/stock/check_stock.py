@@ -24,6 +24,7 @@ import perf_map
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
 ERLSNOOP = os.path.join(BUILD, "erlsnoop")
+os.environ["ERLSNOOP_BUDGET"] = "off"  # every event is to be counted, whatever it costs
 DEADLINE = 90
 INTERVAL = "0.3"
 INTERVALS = {"upgrade": "2"}  # all versions come and go within one, so that each is named only if it was when it was seen

@@ -29,7 +29,7 @@ static void set_up(void)
 {
     ntold = 0;
     names = batch_names_new();
-    merge = batch_merge_new(names, &(struct batch_merge_ops){on_event, NULL});
+    merge = batch_merge_new(names, &(struct batch_merge_ops){.event = on_event});
 }
 
 static void tear_down(void)
@@ -296,7 +296,7 @@ END_TEST
 
 START_TEST(test_batch_merge_bounds_threads)
 {
-    for (uint32_t thread = 0; thread < 5000; thread++)
+    for (uint32_t thread = 1; thread <= 5000; thread++)
         take_pair(thread, 1, 0, 1000);
     batch_merge_until(merge, UINT64_MAX);
     ck_assert_uint_eq(counts()->refused, 5000 - 4096);

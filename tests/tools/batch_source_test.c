@@ -51,7 +51,7 @@ START_TEST(test_batch_source_learns_names_again_after_a_loss)
         usleep(10000);
     batch_source_read(source); /* and nobody keeps what names are told in */
     names = batch_names_new();
-    merge = batch_merge_new(names, &(struct batch_merge_ops){on_event, NULL});
+    merge = batch_merge_new(names, &(struct batch_merge_ops){.event = on_event});
     while (!named) { /* as long as it takes */
         usleep(1000);
         batch_source_read(source);

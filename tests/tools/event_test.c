@@ -63,7 +63,10 @@ END_TEST
 
 START_TEST(test_event_of_record_gives_texts)
 {
-    struct batch_record r = {.event = BATCH_port__open, .words = {ev_id_of_pid(7, 8), 3, ev_id_of_port(9)}, .texts = {NULL, "cat and more"}};
+    struct batch_record r = {.event = BATCH_port__open,
+                             .words = {ev_id_of_pid(7, 8), 3, ev_id_of_port(9)},
+                             .has_texts = true,
+                             .texts = {NULL, "cat and more"}};
     union ev_any ev;
 
     event_of_record(&r, 17, &ev);

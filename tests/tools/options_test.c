@@ -37,6 +37,7 @@ static const struct {
     {"msglat -a --slower 2h", "--slower must be a time with its unit", 2},
     {"msglat -a --slower 5ms", "--slower needs --events", 2},
     {"efile -a --slower 5ms", "--slower needs --events", 2},
+    {"spawns -a --source pages", "--source must be batches or notes, not 'pages'", 2},
     {"watch", "it can ask spawns msglat", 2},
     {"watch -a", "it can ask spawns msglat", 2},
     {"watch spawns,nonsense -a", "cannot ask 'nonsense'; it can ask spawns msglat gc", 2},
@@ -135,13 +136,28 @@ END_TEST
 
 START_TEST(test_options_help_is_status_0)
 {
-    static const char *const lines[] = {"-h", "--help", "list -h", "doctor --help", "spawns -h", "trace -h", "report -h", "watch -h"};
+    static const char *const lines[] = {"-h",        "--help",    "list -h",  "doctor --help", "spawns -h",
+                                        "msglat -h", "gc -h",     "sched -h", "exits -h",      "messages -h",
+                                        "efile -h",  "watch -h",  "serve -h", "stacks -h",     "trace -h",
+                                        "report -h"};
     const struct support_run *r = support_run("$ERLSNOOP %s", lines[_i]);
 
     ck_assert_int_eq(r->status, 0);
     ck_assert(strstr(r->out, "Usage: erlsnoop") == r->out);
     ck_assert_int_le(support_width(r->out), 80);
     ck_assert_str_eq(r->err, "");
+}
+END_TEST
+
+/* All that its views have, where none is named yet; one that several have is told once. */
+START_TEST(test_options_watch_help_has_those_of_views)
+{
+    const struct support_run *r = support_run("$ERLSNOOP watch -h | grep -A1 slower; $ERLSNOOP watch msglat -h | grep slower\n"
+                                              "$ERLSNOOP watch spawns -h | grep -c slower");
+
+    ck_assert_str_eq(r->out, "  --slower TIME  with --events: only what took at least TIME (5ms)\n"
+                             "  --json         one JSON object a line: time, type, a member a column\n"
+                             "  --slower TIME  with --events: only waits of at least TIME (5ms)\n0\n");
 }
 END_TEST
 
@@ -212,8 +228,9 @@ Suite *options_suite(void)
     tcase_add_test(lines, test_options_missing_right_says_what_to_do);
     tcase_add_test(lines, test_options_kernel_without_uprobes_says_so);
     tcase_add_test(lines, test_options_perf_events_count_the_same);
-    tcase_add_loop_test(lines, test_options_help_is_status_0, 0, 8);
+    tcase_add_loop_test(lines, test_options_help_is_status_0, 0, 16);
     tcase_add_test(lines, test_options_version_is_that_of_erlvm);
+    tcase_add_test(lines, test_options_watch_help_has_those_of_views);
     tcase_add_loop_test(lines, test_options_erlvm_output_that_cannot_be_written_is_status_1, 0, 2);
     tcase_add_test(lines, test_options_too_few_open_files_says_what_to_do);
     tcase_add_loop_test(lines, test_options_terminal_without_interval_is_told_how_to_end, 0,

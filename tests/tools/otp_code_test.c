@@ -57,7 +57,7 @@ static void node_start(struct node *n, const char *option)
     while (plan->early && (plan_free(plan), true));
     ck_assert_msg(plan->vm != NULL, "%s", plan->refused);
     n->names = names_new();
-    ck_assert_int_eq(names_add(n->names, &plan->vm->layout), 0);
+    ck_assert_int_eq(names_add(n->names, &plan->vm->layout, NULL), 0);
     names_follow(n->names, (uint32_t)n->pid, -1, -1, 0);
     plan_free(plan);
     target_close(&target);

@@ -1,7 +1,7 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% What erlsnoop stacks is held against: known shares of time, known numbers of events.
 -module(stacks_target).
--export([natives/0, use/1, crash/0, shares/0, spend/0, events/0, deep/0, dig/1, act/0, nap/1, storm/0, rage/1, servers/0, init/1, handle_call/3, handle_cast/2, handle_info/2]).
+-export([plunges/0, plunge/1, swaps/0, swap/2, natives/0, use/1, crash/0, shares/0, spend/0, events/0, deep/0, dig/1, act/0, nap/1, storm/0, rage/1, servers/0, init/1, handle_call/3, handle_cast/2, handle_info/2]).
 
 %% Three functions that spend 50, 30 and 20 parts of the time.
 shares() ->
@@ -31,6 +31,41 @@ use(N) ->
     _ = {erlang:phash2(T), term_to_binary(T), maps:from_list([{N, T}]), length(erlang:pre_loaded()), binary_to_list(list_to_binary("abc"))},
     self() ! lists:reverse(tuple_to_list(T)),
     receive _ -> use(N + 1) end.
+
+%% 40 functions deep comparing, hashing and looking up all the time.
+plunges() ->
+    register(plunge, spawn(?MODULE, plunge, [40])),
+    ready().
+
+plunge(0) -> churn(lists:seq(1, 300), lists:seq(1, 300), maps:from_list([{{N, N}, N} || N <- lists:seq(1, 100)]));
+plunge(N) -> plunged(N - 1), N.
+
+plunged(N) -> plunge(N - 1), N.
+
+churn(A, B, Map) ->
+    true = A =:= B andalso A =< B,
+    #{{17, 17} := 17, {93, 93} := 93} = Map,
+    _ = is_map_key({A, B}, Map),
+    case get(done) of % without an end the compiler would leave the stack out
+        undefined -> churn(B, A, Map);
+        _ -> ok
+    end.
+
+%% When the file "go" is there: two modules take turns in being loaded, and in sending.
+swaps() ->
+    register(swaps, spawn(fun() -> wait(), swap(spawn(fun drain/0), 20), file:write_file("done", <<>>) end)),
+    ready().
+
+swap(_, 0) -> ok;
+swap(Pid, N) ->
+    [begin
+         {module, Module} = code:load_file(Module),
+         ok = Module:tell(Pid, Sends),
+         timer:sleep(50),
+         true = code:delete(Module),
+         false = code:purge(Module)
+     end || {Module, Sends} <- [{here, 101}, {there, 103}]],
+    swap(Pid, N - 1).
 
 %% When the file "go" is there: 1000 spawns from 41 frames deep.
 deep() ->

@@ -26,6 +26,7 @@ static void set_paths(void)
     setenv("ERLVM", path, 1);
     snprintf(path, sizeof path, "%s/tests/probe_beams", full);
     setenv("BEAMS", path, 1);
+    setenv("ERLSNOOP_BUDGET", "off", 1); /* floods are counted whole */
     setenv("SOURCE", getcwd(path, sizeof path) ? path : ".", 1);
     free(full);
 }
@@ -182,6 +183,22 @@ long support_number(const char *json, const char *mark, const char *key)
     snprintf(name, sizeof name, "\"%s\":", key);
     at = strstr(line, name);
     return at && at < end ? strtol(at + strlen(name), NULL, 10) : -1;
+}
+
+long support_sum(const char *json, const char *mark, const char *key)
+{
+    long sum = 0;
+
+    for (const char *at = json; (at = strstr(at, mark)); at += strcspn(at, "\n")) {
+        const char *line = at;
+        long number;
+
+        while (line > json && line[-1] != '\n')
+            line--;
+        number = support_number(line, mark, key);
+        sum += number > 0 ? number : 0;
+    }
+    return sum;
 }
 
 int support_lines(const char *text, const char *mark)

@@ -38,6 +38,8 @@ const struct support_run *support_hostile(const char *command, const char *fires
 void support_interrupt(const char *command, const char *args, const char *mark, const char *key, long total);
 /* Runs `erlsnoop COMMAND --json -a` from before the first firing of two emitters with these arguments; keeps the lines that match. */
 const struct support_run *support_two_vms(const char *command, const char *args1, const char *args2, const char *lines);
+/* The sum of member `key` in all JSON lines that hold `mark`. */
+long support_sum(const char *json, const char *mark, const char *key);
 /* How many lines hold `mark`. */
 int support_lines(const char *text, const char *mark);
 /* The longest line, in bytes. */

@@ -42,7 +42,8 @@ START_TEST(test_report_of_a_view_tells_what_the_view_told)
         "work(N) -> [wait(spawn_monitor(?MODULE, c, [X])) || X <- [normal, {a, N}, {N + 1000, a}, [a], \"s\", #{}, 1.0, 1000, 7, {b}, self()]],\n"
         "  wait(spawn_monitor(?MODULE, d, [])), work(N - 1).\n"
         "wait({P, R}) -> receive {'DOWN', R, process, P, _} -> ok end.\nc(X) -> exit(X).\nd() -> ok.\nE\nerlc w.erl\n"
-        "$ERLVM -quick +S 2 -pa . -s w & p=$!; runs $p erlvm; $ERLSNOOP spawns --json -p $p > live & a=$!; $ERLSNOOP trace -o r -p $p spawns > t & b=$!\n"
+        "$ERLVM -quick +S 2 -pa . -s w & p=$!; runs $p erlvm; $ERLSNOOP spawns --source notes --json -p $p > live & a=$!\n"
+        "$ERLSNOOP trace -o r -p $p spawns > t & b=$!\n"
         "attached $a; attached $b; touch go; wait $a $b; $ERLSNOOP report r --json spawns > told\n"
         "rows() { grep -E 'by_mfa|by_reason' $1 | cut -d, -f2- | sort; }; rows live > l; rows told > t; cmp l t && echo same; wc -l < l\n"
         "cat live; $ERLSNOOP report r --json --events spawns | grep -c '\"event\":\"death\"'");
@@ -107,7 +108,8 @@ START_TEST(test_trace_records_all_vms)
     SUPPORT_BPF();
     const struct support_run *r = support_run(
         "printf '%%s\\n' '-module(b).' '-export([start/0, c/0]).' 'start() -> spawn(b, c, []), receive after 5 -> start() end.' 'c() -> ok.' > b.erl; erlc b.erl\n"
-        "erl -noinput & o=$!; runs $o beam.smp; for i in 1 2; do $ERLVM -quick -pa . -s b & p[i]=$!; runs $! erlvm; done\n"
+        "erl -noinput > erl.log & o=$!; runs $o beam.smp\n"
+        "for i in 1 2; do $ERLVM -quick -pa . -s b & p[i]=$!; runs $! erlvm; done\n"
         "$ERLSNOOP trace -a -o r process-exit > t 2> err & e=$!; until $ERLSNOOP report --events r 2> /dev/null > e; grep -q \"${p[1]} .*normal\" e && grep -q \"${p[2]} .*normal\" e\n"
         "do sleep .2; done; kill -INT $e; wait $e; echo status $?; kill $o ${p[1]} ${p[2]}; $ERLSNOOP report r | grep -cE \" (${p[1]}|${p[2]}) b$\"; cat err");
 

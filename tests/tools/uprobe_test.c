@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Probes in processes whose system calls are filtered. */
+/* Probes in processes whose system calls are filtered, or that have a shadow stack; links of many places. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -52,6 +52,42 @@ START_TEST(test_uprobe_filtered_node_lives)
 }
 END_TEST
 
+/* The machine's Erlang, whose /proc/PID/status says what the script writes: it has a shadow stack. */
+START_TEST(test_uprobe_no_return_is_probed_over_a_shadow_stack)
+{
+    const struct support_run *run;
+
+    SUPPORT_BPF();
+    run = support_run("erl -noinput -eval 'file:write_file(\"up\", \"1\").' & node=$!; await up\n"
+                      "$ERLSNOOP doctor -p $node --json > before; grep 'process__unscheduled\\|process__spawn\"' before\n"
+                      "(grep -v x86_Thread_features: /proc/$node/status; printf 'x86_Thread_features:\\tshstk wrss \\n') > status\n"
+                      "unshare -m bash -c \"mount --bind status /proc/$node/status && \\$ERLSNOOP doctor -p $node -v --json\" > after\n"
+                      "grep '\"pid\":[0-9]*,\"event\":\"process__\\(unscheduled\\|spawn\\)\"' after; kill -9 $node");
+    ck_assert_msg(support_lines(run->out, "\"event\":\"process__spawn\",\"source\":\"hook\"") == 1, "%s%s", run->out, run->err);
+    ck_assert_msg(support_lines(run->out, "\"event\":\"process__spawn\",\"source\":\"none\",\"about\":\"it has a shadow stack") == 1, "%s%s", run->out, run->err);
+    ck_assert_msg(support_lines(run->out, "\"event\":\"process__unscheduled\",\"source\":\"hook\"") >= 1, "%s%s", run->out, run->err);
+}
+END_TEST
+
+/*
+ * Links of many places are made where they count every thread of a process: since 6.10, and wherever that was mended
+ * before.
+ */
+START_TEST(test_uprobe_has_many_where_they_count_every_thread)
+{
+    struct utsname name;
+    int major = 0, minor = 0;
+
+    SUPPORT_BPF();
+    uname(&name);
+    ck_assert_int_eq(sscanf(name.release, "%d.%d", &major, &minor), 2);
+    if (major > 6 || (major == 6 && minor >= 10))
+        ck_assert(uprobe_has_many());
+    if (major < 6 || (major == 6 && minor < 6))
+        ck_assert(!uprobe_has_many());
+}
+END_TEST
+
 Suite *uprobe_suite(void)
 {
     Suite *suite = suite_create("uprobe");
@@ -60,6 +96,8 @@ Suite *uprobe_suite(void)
     tcase_set_timeout(filters, 60);
     tcase_add_test(filters, test_uprobe_returns_pass_filters_as_the_kernel_says);
     tcase_add_test(filters, test_uprobe_filtered_node_lives);
+    tcase_add_test(filters, test_uprobe_no_return_is_probed_over_a_shadow_stack);
+    tcase_add_test(filters, test_uprobe_has_many_where_they_count_every_thread);
     suite_add_tcase(suite, filters);
     return suite;
 }

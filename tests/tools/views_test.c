@@ -21,6 +21,10 @@ static const struct {
                        "'process__exit=2|<0.3%d.0>|{normal,x}' 'process__exit=3|<0.%d.0>|{bad,1}' process__exit_signal=5 "
                        "'process__exit_signal=3|<0.1.0>|<0.2.0>|kill'"},
     {"messages", "'process__spawn=3|<0.%d.0>|a:f/1' 'message__send=5||<0.%d.0>|23' 'message__queued=3|<0.%d.0>|23|7' message__receive=2"},
+    {"efile --events --top 3",
+     "'efile_drv__entry=5|1|%d|tag|12|/tmp/old|/tmp/new|0|0|0|0|#Port<0.7>' 'efile_drv__int_entry=5|1|%d|12' "
+     "'efile_drv__int_return=5|1|%d|12' 'efile_drv__return=5|1|%d|tag|12|0|2' "
+     "'efile_drv__entry=1|2|%d||1|/no' 'efile_drv__return=1|2|%d||1|1|0' 'efile_drv__return=2|3|%d||1|1|0'"},
 };
 
 /* UPDATE_GOLDEN=1 writes the files anew. */
@@ -32,7 +36,7 @@ START_TEST(test_views_print_what_the_golden_files_have)
         "touch go; wait $e; }; fires=(%s)\n"
         "ask; sed -E \"/ [.][.] /d; s,[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]+,T,; s, +[0-9.]+ (ns|us|ms|s)\\\\b,  T,g; s, +[0-9]+[.][0-9]( |$),  R\\1,g; "
         "s, +$p( +[<a-z{(]), V\\\\1,\" told > now.txt\n"
-        "ask --json; sed -E 's,\"time\":\"[^\"]*\",\"time\":T,; s,(_per_s\":)[0-9.]+,\\1R,g; "
+        "ask --json; sed -E 's,\"(time|began)\":\"[^\"]*\",\"\\1\":T,g; s,(_per_s\":)[0-9.]+,\\1R,g; "
         "s,((_|\")[a-z0-9_]+_ns\":)[0-9]+,\\1T,g; s,\"vm\":[0-9]+,\"vm\":V,; s,\"slots\":.*,\"slots\":[]},' told > now.json\n"
         "cd $SOURCE/tests/tools/golden; v=%.*s; [ -z \"$UPDATE_GOLDEN\" ] || cp $OLDPWD/now.txt $v.txt; [ -z \"$UPDATE_GOLDEN\" ] || cp $OLDPWD/now.json $v.json\n"
         "diff $v.txt $OLDPWD/now.txt && diff $v.json $OLDPWD/now.json",
@@ -178,6 +182,32 @@ START_TEST(test_views_name_probes_and_arguments_that_there_are)
 END_TEST
 
 /* What is kept by process ends with it. */
+/* An event of two names tells both: who ended, and of what. */
+START_TEST(test_views_events_tell_owner_and_reason)
+{
+    static const char *const vms[] = {"erl", "$ERLVM"};
+
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "cat > crash.erl <<'END'\n"
+        "-module(crash).\n-export([main/0, child/0]).\n"
+        "main() -> file:write_file(\"ready\", \"1\"), work().\n"
+        "work() ->\n"
+        "    case filelib:is_file(\"go\") of\n"
+        "        true -> [wait(spawn_monitor(?MODULE, child, [])) || _ <- lists:seq(1, 23)], halt();\n"
+        "        false -> timer:sleep(20), work()\n"
+        "    end.\n"
+        "wait({P, R}) -> receive {'DOWN', R, process, P, _} -> ok end.\n"
+        "child() -> exit({bad_day, self()}).\nEND\n"
+        "erlc crash.erl; %s -noshell -pa . -s crash main & p=$!; await ready\n"
+        "$ERLSNOOP exits --events --json -p $p > told & e=$!; attached $e; touch go; wait $e; s=$?; cat told; exit $s",
+        vms[_i]);
+
+    ck_assert_msg(!r->status, "%s", r->err);
+    ck_assert_int_eq(support_lines(r->out, "\"owner\":\"crash:child/0\",\"reason\":\"{bad_day,...}\""), 23);
+}
+END_TEST
+
 START_TEST(test_views_with_state_are_told_of_exits)
 {
     for (size_t i = 0; i < VIEW_NSTATES; i++)
@@ -231,6 +261,7 @@ Suite *views_suite(void)
     tcase_add_loop_test(live, test_views_print_what_the_golden_files_have, 0, sizeof runs / sizeof *runs);
     tcase_add_test(live, test_views_watch_asks_two_with_one_link_a_probe);
     tcase_add_loop_test(live, test_views_watch_counts_what_a_vm_did, 0, 2);
+    tcase_add_loop_test(live, test_views_events_tell_owner_and_reason, 0, 2);
     tcase_add_test(live, test_views_forget_a_vm_that_ended);
     tcase_add_loop_test(live, test_views_gc_counts_collections_of_a_process, 0, 2);
     suite_add_tcase(suite, live);

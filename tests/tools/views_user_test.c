@@ -149,7 +149,7 @@ START_TEST(test_views_user_results_begin_empty_and_a_vm_that_ended_is_forgotten)
     spawn(2, 10);
     result();
     exit_of(1, 20);
-    views_user_drop_vm(17);
+    views_user_drop_vm(17, name_of, NULL);
     exit_of(2, 30);
     result();
     const char *last = strstr(printed + 1, "{\"time\""); /* behind the first line */

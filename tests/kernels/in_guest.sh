@@ -1,0 +1,20 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# What check_kernels.py runs in the guest: what doctor says no to, then suites of the tools' live tests.
+# in_guest.sh BUILD SUITE...
+export BUILD=$1 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp LANG=C.UTF-8 CI=
+shift
+cd "$(dirname "$0")/../.." || exit 1
+echo "release $(uname -r)"
+"$BUILD/erlsnoop" doctor 2>/dev/null > /tmp/doctor
+awk '$1 == "CHECK" { at = index($0, "OK"); next } !NF { exit } at && substr($0, at, 3) == "no " { print "doctor " $0 }' /tmp/doctor
+# A kernel that lacks what every command needs is refused in one line, and nothing else is asked of it.
+if grep -q "for every command: kernel" /tmp/doctor; then
+	"$BUILD/erlsnoop" spawns -a 0.1 1 2> /tmp/said
+	[ $? = 1 ] && [ "$(wc -l < /tmp/said)" = 1 ] && echo "refused $(cat /tmp/said)"
+	exit
+fi
+for suite in "$@"; do
+	echo "suite $suite"
+	CK_RUN_SUITE=$suite CK_TIMEOUT_MULTIPLIER=20 "$BUILD/tests/tools" 2>&1
+done

@@ -1,0 +1,40 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Holds bpf/views.def against what its rows name: probes and their arguments (vm/probes.def), the functions of stock emulators that stand for
+# them (tools/providers.def, bpf/hook.bpf.h), handlers (bpf/view_<view>.h), and both places where those are built.
+cd "$(dirname "$0")/../.." || exit 1
+status=0
+fail() { echo "lint: $*"; status=1; }
+rows() { sed -nE "s/^$1\(([^)]*)\).*/\1/p" "$2"; }
+has() { grep -qE "$1" "$2"; }
+has_hook() { has "^HOOK\($1," tools/providers.def && has "int (at|ret)_$1\(" bpf/hook.bpf.h; }
+
+while IFS=', ' read -r view probe source args; do
+	row="bpf/views.def: ON($view, $probe)"
+	has "^PROBE\($probe," vm/probes.def || fail "$row: probes.def has no such probe"
+	for arg in $(tr -d '"' <<<"$args"); do
+		has "^ARG\($probe, [0-9]+, $arg," vm/probes.def || fail "$row: the probe has no argument $arg"
+	done
+	case $source in
+	NOTES) ;;
+	ANY | HOOKS) has_hook "$probe" || fail "$row: $source, but no function stands for the probe in providers.def and hook.bpf.h" ;;
+	*) fail "$row: $source is no source" ;;
+	esac
+	has "view_${view}_on_$probe\(" "bpf/view_$view.h" || fail "$row: bpf/view_$view.h does not handle it"
+done < <(rows ON bpf/views.def)
+
+while IFS=', ' read -r view event; do
+	has "^EVENT\($event\)" tools/providers.def || fail "bpf/views.def: NEEDS($view, $event): providers.def has no such event"
+done < <(rows NEEDS bpf/views.def)
+
+while IFS=', ' read -r view filter _; do
+	has "VIEW_FILTER\($view, $filter\)" "bpf/view_$view.h" || fail "bpf/views.def: FILTER($view, $filter) filters nothing"
+done < <(rows FILTER bpf/views.def)
+
+while read -r view; do
+	for file in bpf/views.bpf.c tools/views_user.c; do
+		has "view_$view\.h\"" "$file" || fail "$file does not build the view $view"
+	done
+	has "^ON\($view," bpf/views.def || fail "bpf/views.def: $view is told of nothing"
+done < <(sed -nE 's/^(VIEW|HELPER)\((\w+).*/\2/p' bpf/views.def)
+exit $status

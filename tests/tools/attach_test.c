@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Programs count the process that they are for, whatever the kernel's own filter lets through. */
+#include <bpf/bpf.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "attach.h"
+#include "engine.h"
+#include "support.h"
+#include "views.skel.h"
+
+/* An emitter that waits for the file `go` to exist, then fires `spec`. */
+static int start_emitter(const char *go, const char *spec)
+{
+    char path[4096];
+    int pid;
+
+    snprintf(path, sizeof path, "%s/tests/emitter", getenv("BUILD") ? getenv("BUILD") : "build");
+    pid = fork();
+    if (!pid) {
+        dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
+        execl(path, "emitter", "-w", go, spec, (char *)NULL);
+        _exit(127);
+    }
+    return pid;
+}
+
+/* Waits until the process runs the emitter, and opens it. */
+static void open_emitter(int pid, struct target *out)
+{
+    while (target_open_pid(pid, out))
+        ck_assert_msg(!waitpid(pid, NULL, WNOHANG), "no emitter");
+}
+
+/*
+ * The programs of `spawns` for the VM with process id `vm`, loaded and on the notes of every process that runs the
+ * target's file.
+ */
+static struct views *watch_all(const struct target *t, int vm, struct attach *a)
+{
+    struct views *skel = views__open();
+    bool on[VIEW_COUNT] = {[VIEW_spawns] = true};
+    struct plan *plan;
+
+    ck_assert(skel != NULL);
+    *(struct wire_config *)&skel->rodata_session->probe_config = attach_config((uint32_t)vm);
+    ((struct view_settings *)&skel->rodata_views->view_settings)->on[VIEW_spawns] = true;
+    engine_select(skel->obj, on);
+    attach_hush();
+    attach_prepare(a, skel->obj, t, NULL);
+    ck_assert_int_eq(views__load(skel), 0);
+    ck_assert_int_eq(plan_new(t, false, &plan), 0);
+    ck_assert_int_eq(attach_notes(a, t, plan, -1), 2);
+    plan_free(plan);
+    skel->data_session->probe_stopped = 0;
+    return skel;
+}
+
+static uint64_t count_births(struct views *skel)
+{
+    int cpus = libbpf_num_possible_cpus();
+    struct row_spawns_totals *rows = calloc((size_t)cpus, sizeof *rows);
+    uint32_t side = 0;
+    uint64_t births = 0;
+
+    ck_assert_int_eq(bpf_map_lookup_elem(bpf_map__fd(skel->maps.spawns_totals), &side, rows), 0);
+    for (int i = 0; i < cpus; i++)
+        births += rows[i].births;
+    free(rows);
+    return births;
+}
+
+/* Two processes run the file and fire; the program is for the one, and the kernel lets both through. */
+START_TEST(test_attach_counts_its_own_process_only)
+{
+    char dir[] = "/tmp/erlsnoop-test-XXXXXX", go[64];
+    struct attach attach = {0};
+    struct target target;
+    struct views *skel;
+    int ours, other;
+
+    SUPPORT_BPF();
+    ck_assert(mkdtemp(dir) != NULL);
+    snprintf(go, sizeof go, "%s/go", dir);
+    ours = start_emitter(go, "process__spawn=23|<0.1%d.0>");
+    other = start_emitter(go, "process__spawn=19|<0.2%d.0>");
+    open_emitter(ours, &target);
+    skel = watch_all(&target, ours, &attach);
+    close(open(go, O_CREAT | O_WRONLY, 0600));
+    ck_assert_int_eq(waitpid(ours, NULL, 0), ours);
+    ck_assert_int_eq(waitpid(other, NULL, 0), other);
+    ck_assert_uint_eq(count_births(skel), 23);
+    attach_clear(&attach);
+    views__destroy(skel);
+    target_close(&target);
+    unlink(go);
+    rmdir(dir);
+}
+END_TEST
+
+Suite *attach_suite(void)
+{
+    Suite *suite = suite_create("attach");
+    TCase *live = tcase_create("live");
+
+    tcase_set_timeout(live, 30);
+    tcase_add_test(live, test_attach_counts_its_own_process_only);
+    suite_add_tcase(suite, live);
+    return suite;
+}

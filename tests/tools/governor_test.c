@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The budget of watching: decisions on VMs that are made up, then on nodes that do nothing but send. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "governor.h"
+#include "support.h"
+
+/* ---- made up */
+
+/*
+ * A VM of one busy thread, of which watching takes a share while it is attached. Taking probes away takes as long as
+ * this.
+ */
+struct vm {
+    struct governor governor;
+    struct governor_sample sample;
+    double share, busy; /* busy: of a processor */
+    uint64_t slow_ns;
+    int windows;
+    bool given_up;
+};
+
+static void pass(struct vm *vm, uint64_t ns, bool attached)
+{
+    vm->sample.now_ns += ns;
+    vm->sample.cpu_ns += (uint64_t)((double)ns * vm->busy);
+    vm->sample.cost_ns += attached ? (uint64_t)((double)ns * vm->busy * vm->share) : 0;
+}
+
+static void run(struct vm *vm, double budget, double seconds)
+{
+    uint64_t end = vm->sample.now_ns + (uint64_t)(seconds * 1e9);
+    bool attached = true, done = false;
+
+    governor_begin(&vm->governor, budget, &vm->sample);
+    vm->windows = 1;
+    while (vm->sample.now_ns < end && !vm->given_up) {
+        pass(vm, done ? 0 : GOVERNOR_LOOK_NS, attached);
+        done = false;
+        switch (governor_look(&vm->governor, &vm->sample)) {
+        case GOVERNOR_PAUSES: pass(vm, vm->slow_ns, true); attached = false; done = true; break;
+        case GOVERNOR_RESUMES: pass(vm, vm->slow_ns, false); vm->windows++; attached = done = true; break;
+        case GOVERNOR_GIVES_UP: vm->given_up = true; break;
+        default: break;
+        }
+    }
+}
+
+static double spent(const struct vm *vm)
+{
+    return (double)vm->sample.cost_ns / (double)vm->sample.cpu_ns;
+}
+
+START_TEST(test_governor_leaves_cheap_watching_alone)
+{
+    struct vm cheap = {.share = 0.08, .busy = 1}, idle = {.share = 0.9, .busy = 0.01};
+
+    run(&cheap, 0.1, 60);
+    ck_assert_int_eq(cheap.windows, 1);
+    run(&idle, 0.1, 60); /* less than a hundredth of a processor, whatever part of the little that the VM does */
+    ck_assert_int_eq(idle.windows, 1);
+    ck_assert(!cheap.given_up && !idle.given_up);
+}
+END_TEST
+
+/* However dear an event is, and however long the kernel takes to remove probes. */
+START_TEST(test_governor_keeps_the_budget)
+{
+    static const double shares[] = {0.12, 0.3, 0.75, 0.97};
+    static const uint64_t slow[] = {0, 50000000, 500000000};
+
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
+        for (size_t k = 0; k < sizeof slow / sizeof *slow; k++) {
+            struct vm vm = {.share = shares[i], .busy = 1.5, .slow_ns = slow[k]};
+
+            run(&vm, 0.1, 120);
+            ck_assert_msg(!vm.given_up && vm.windows > 10, "%g: %d windows", shares[i], vm.windows);
+            ck_assert_msg(spent(&vm) > 0.08 && spent(&vm) < 0.11, "%g, slow %g s: %g", shares[i], (double)slow[k] / 1e9, spent(&vm));
+        }
+}
+END_TEST
+
+START_TEST(test_governor_gives_up_at_ten_times_the_budget)
+{
+    struct vm dear = {.share = 0.75, .busy = 1, .slow_ns = 500000000}, less = {.share = 0.75, .busy = 1};
+
+    run(&dear, 0.05, 60);
+    ck_assert(dear.given_up);
+    ck_assert_int_eq(dear.windows, 2); /* one alone may be chance */
+    ck_assert(dear.governor.share > 0.7 && dear.governor.share < 0.8);
+    run(&less, 0.08, 60);
+    ck_assert(!less.given_up);
+}
+END_TEST
+
+START_TEST(test_governor_without_budget_does_nothing)
+{
+    struct vm vm = {.share = 0.99, .busy = 2};
+
+    run(&vm, 0, 60);
+    ck_assert_int_eq(vm.windows, 1);
+}
+END_TEST
+
+/* The processor time of VMs falls when one of several ends. */
+START_TEST(test_governor_bears_vms_that_end)
+{
+    struct vm vm = {.share = 0.75, .busy = 1};
+
+    run(&vm, 0.1, 5);
+    vm.sample.cpu_ns = 0;
+    ck_assert_int_ne(governor_look(&vm.governor, &vm.sample), GOVERNOR_GIVES_UP);
+    ck_assert(!vm.given_up);
+}
+END_TEST
+
+/* ---- live */
+
+/*
+ * A node of which two processes pass a message to and fro as fast as they can, counting the rounds; it writes their
+ * number into the file `rounds` when it sees `stop`. Then BODY, with its process id in $p.
+ */
+#define FLOOD(body)                                                                                                          \
+    "cat > flood.erl <<'END'\n"                                                                                             \
+    "-module(flood).\n-export([main/0]).\n"                                                                                \
+    "main() -> Pong = spawn(fun pong/0), file:write_file(\"up\", \"1\"), ping(Pong, 0).\n"                               \
+    "pong() -> receive {P, N} -> P ! N, pong() end.\n"                                                                     \
+    "ping(P, N) when N rem 10000 =:= 9999 ->\n"                                                                            \
+    "    case filelib:is_file(\"stop\") of\n"                                                                              \
+    "        true -> file:write_file(\"rounds\", integer_to_list(N)), halt();\n"                                          \
+    "        false -> pass(P, N)\n    end;\n"                                                                             \
+    "ping(P, N) -> pass(P, N).\n"                                                                                          \
+    "pass(P, N) -> P ! {self(), N}, receive N -> ping(P, N + 1) end.\n"                                                   \
+    "END\nerlc flood.erl; nice -n -15 erl -noinput +S 1 -s flood main & p=$!; await up\n" body
+
+/*
+ * Watched in windows, of which some results have a part: few of the messages are counted, every line says so, and the
+ * node goes on.
+ */
+START_TEST(test_governor_samples_a_node_that_floods)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run("%s",
+        FLOOD("$ERLSNOOP msglat --budget 10% --json -p $p 1 > told & e=$!\n"
+              "until [ $(grep -c '\"type\":\"cost\",\"sampled\"' told) -ge 5 ]; do kill -0 $e || break; sleep .1; done; kill -INT $e; wait $e; s=$?\n"
+              "touch stop; await rounds; wait $p\n"
+              "python3 - <<'END'\n"
+              "import json\n"
+              "rows = [json.loads(line) for line in open('told')]\n"
+              "results = [r for r in rows if r['type'] == 'msglat']\n"
+              "assert sum('sampled' not in r for r in rows if r['type'] != 'interval' and r['type'] != 'lost') <= 4, rows\n"
+              "messages, rounds = sum(r['messages'] for r in results), int(open('rounds').read())\n"
+              "watched = [r['watched_ns'] for r in rows if r['type'] == 'cost']\n"
+              "assert 0 < messages < rounds, (messages, rounds) # of two messages a round\n"
+              "assert sum(w > 0 for w in watched) >= 2, watched\n"
+              "assert all(r['hits_per_s'] > 0 and r['core_percent'] > 0 for r in rows if r['type'] == 'cost' and r['watched_ns'] > 1e8)\n"
+              "END\n"
+              "echo \"python $?\"; exit $s"));
+
+    ck_assert_msg(!r->status && strstr(r->out, "python 0\n"), "%d: %.99s%s", r->status, r->out,
+                  strlen(r->err) > 999 ? r->err + strlen(r->err) - 999 : r->err);
+}
+END_TEST
+
+START_TEST(test_governor_leaves_a_node_that_floods_alone)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run("%s",
+        FLOOD("$ERLSNOOP msglat --budget 3 -p $p; s=$?; kill -0 $p && touch stop && await rounds; wait $p; exit $s"));
+
+    ck_assert_int_eq(r->status, 1);
+    ck_assert_msg(strstr(r->err, "more than 10 times the budget of 3 %: it is left alone; see --budget\n") != NULL, "%s", r->err);
+    ck_assert(strstr(r->out, "SAMPLED") && strstr(r->out, "MESSAGES") && strstr(r->out, "COST % OF A CORE"));
+}
+END_TEST
+
+/* An exporter too: it says how much of the time it watches, and goes on. */
+START_TEST(test_governor_samples_under_an_exporter)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run("%s",
+        FLOOD("$ERLSNOOP serve --views msglat --budget 10% --listen 127.0.0.1:0 -p $p 2> said & e=$!; await said\n"
+              "url=$(grep -o 'http://[^ ]*' said | head -1)\n"
+              "scrape() { python3 -c 'import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1]).read().decode())' $url; }\n"
+              "until scrape | grep -q '^erlsnoop_sampling_ratio 0'; do kill -0 $e || break; sleep .2; done\n"
+              "until scrape | grep '^erlsnoop_msglat_messages_total.* [1-9]'; do kill -0 $e || break; sleep .2; done\n"
+              "kill -INT $e; wait $e; s=$?; touch stop; await rounds; wait $p; exit $s"));
+
+    ck_assert_msg(!r->status && strstr(r->out, "erlsnoop_msglat_messages_total"), "%d: %s%s", r->status, r->out, r->err);
+}
+END_TEST
+
+/* Without a budget each of two messages a round is counted, to the last. */
+START_TEST(test_governor_off_counts_every_message)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run("%s",
+        FLOOD("$ERLSNOOP msglat --budget off --json -p $p > told & e=$!; attached $e; sleep 1; kill -INT $e; wait $e; s=$?\n"
+              "touch stop; await rounds; wait $p; cat told; exit $s"));
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_int_gt(support_number(r->out, "\"type\":\"msglat\"", "messages"), 10000);
+    ck_assert_int_eq(support_lines(r->out, "sampled") + support_lines(r->out, "\"type\":\"cost\""), 0);
+}
+END_TEST
+
+/* A node at rest is watched as ever, whatever the budget. */
+START_TEST(test_governor_counts_every_birth_of_a_quiet_node)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "$ERLSNOOP spawns --budget 10%% --json -- $EMITTER -d 10000 process__spawn=101 process__exit=97");
+
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"spawns\"", "births"), 101);
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"spawns\"", "deaths"), 97);
+    ck_assert_int_eq(support_lines(r->out, "sampled"), 0);
+}
+END_TEST
+
+START_TEST(test_governor_refuses_other_budgets)
+{
+    static const char *const words[] = {"0", "-1", "101%", "10%%", "ten", "5ms", ""};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const struct support_run *r = support_run("$ERLSNOOP spawns --budget '%s' -p $$", words[i]);
+
+        ck_assert_int_eq(r->status, 2);
+        ck_assert_msg(strstr(r->err, "--budget must be a share") != NULL, "%s", r->err);
+    }
+}
+END_TEST
+
+Suite *governor_suite(void)
+{
+    Suite *suite = suite_create("governor");
+    TCase *made_up = tcase_create("made_up"), *live = tcase_create("live");
+
+    tcase_add_test(made_up, test_governor_leaves_cheap_watching_alone);
+    tcase_add_test(made_up, test_governor_keeps_the_budget);
+    tcase_add_test(made_up, test_governor_gives_up_at_ten_times_the_budget);
+    tcase_add_test(made_up, test_governor_without_budget_does_nothing);
+    tcase_add_test(made_up, test_governor_bears_vms_that_end);
+    suite_add_tcase(suite, made_up);
+    tcase_set_timeout(live, 90);
+    tcase_add_test(live, test_governor_samples_a_node_that_floods);
+    tcase_add_test(live, test_governor_samples_under_an_exporter);
+    tcase_add_test(live, test_governor_leaves_a_node_that_floods_alone);
+    tcase_add_test(live, test_governor_off_counts_every_message);
+    tcase_add_test(live, test_governor_counts_every_birth_of_a_quiet_node);
+    tcase_add_test(live, test_governor_refuses_other_budgets);
+    suite_add_tcase(suite, live);
+    return suite;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kernels that lack something: what needs it is refused in one line, the rest works. A library put before libbpf plays
+ * the older kernel.
+ */
+#include <string.h>
+
+#include "support.h"
+
+/*
+ * `lacks`: what libbpf's question after a helper of that number is answered with no; 0: none. `late`: late maps are
+ * refused.
+ */
+static const struct support_run *run_lacking(int helper, bool late, const char *commands)
+{
+    return support_run("cat > older.c <<'END'\n"
+                       "#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <errno.h>\n#include <string.h>\n"
+                       "int libbpf_probe_bpf_helper(int type, int id, const void *o) { (void)type; (void)o; return id != HELPER; }\n"
+                       "int bpf_prog_load(int type, const char *name, const char *licence, const void *code, unsigned long n, const void *o)\n"
+                       "{ int (*real)(int, const char *, const char *, const void *, unsigned long, const void *) = dlsym(RTLD_NEXT, \"bpf_prog_load\");\n"
+                       "  return LATE && name && !strcmp(name, \"late\") ? -EINVAL : real(type, name, licence, code, n, o); }\n"
+                       "END\n"
+                       "gcc -shared -fPIC -DHELPER=%d -DLATE=%d -o older.so older.c || exit 99\n"
+                       "erl -noinput -eval 'spawn(fun F() -> lists:seq(1, 1000), F() end), file:write_file(\"up\", \"1\").' & p=$!; await up\n"
+                       "older() { LD_PRELOAD=$PWD/older.so $ERLSNOOP \"$@\"; }\n%s\nkill $p",
+                       helper, late, commands);
+}
+
+START_TEST(test_kernel_without_loops_refuses_what_needs_them)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = run_lacking(181 /* bpf_loop */, false,
+                                              "older stacks --off-cpu -p $p 0.2 1; echo off $?; older stacks --event send -p $p 0.2 1; echo event $?\n"
+                                              "older stacks -p $p 0.2 1 > told; echo cpu $?; older spawns -p $p 0.2 1 > told; echo spawns $?\n"
+                                              "older doctor -p $p; echo doctor $?");
+
+    ck_assert_msg(strstr(r->out, "off 1\nevent 1\ncpu 0\nspawns 0\n") != NULL, "%s%s", r->out, r->err);
+    ck_assert_int_eq(support_lines(r->err, "has no loops in programs, which came with 5.17; it is needed for stacks --off-cpu and --event"), 2);
+    ck_assert(strstr(r->out, "loops in programs       no  for stacks") && strstr(r->out, "stacks   yes   the VM's memory is read; not with --off-cpu"));
+    ck_assert(strstr(r->out, "doctor 1\n") != NULL);
+}
+END_TEST
+
+START_TEST(test_kernel_without_cookies_refuses_every_command)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = run_lacking(174 /* bpf_get_attach_cookie */, false, "older spawns -p $p 0.2 1; echo spawns $?; older efile -p $p 0.2 1; echo efile $?");
+
+    ck_assert_str_eq(r->out, "spawns 1\nefile 1\n");
+    ck_assert_int_eq(support_lines(r->err, "which came with 5.15"), 2);
+}
+END_TEST
+
+START_TEST(test_kernel_without_late_maps_has_stacks)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = run_lacking(0, true, "older stacks --json -p $p 0.5 1");
+
+    ck_assert_int_gt(support_number(r->out, "\"type\":\"stacks\"", "samples"), 0);
+}
+END_TEST
+
+Suite *kernel_suite(void)
+{
+    Suite *suite = suite_create("kernel");
+    TCase *older = tcase_create("older");
+
+    tcase_set_timeout(older, 60);
+    tcase_add_test(older, test_kernel_without_loops_refuses_what_needs_them);
+    tcase_add_test(older, test_kernel_without_cookies_refuses_every_command);
+    tcase_add_test(older, test_kernel_without_late_maps_has_stacks);
+    suite_add_tcase(suite, older);
+    return suite;
+}

@@ -1,0 +1,202 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""
+The real Prometheus scrapes `erlsnoop serve -a` while VMs come and go, and the dashboard of share/grafana has data.
+
+scrape.py SOURCE ERLSNOOP ERLVM, in an empty folder. Prints what is wrong, a line each; the status is 1 if anything is.
+Other VMs may run on this machine: only ours are looked at.
+"""
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+
+PATIENCE_S = 50
+SOURCE, ERLSNOOP, ERLVM = sys.argv[1:]
+UNPACKED = SOURCE + "/build/deps/prometheus/usr/bin/"
+LOAD = """
+-module(%s).
+-export([main/0, child/1, take/0, slow/0]).
+child(N) ->
+    timer:sleep(N rem 5),
+    case N rem 3 of 0 -> exit({bad_day, N}); _ -> ok end.
+take() -> receive {m, _} -> take() end.
+slow() -> receive {m, L} -> lists:sort(L), slow() end.
+main() ->
+    register(taker, spawn(?MODULE, take, [])),
+    register(slow, spawn(?MODULE, slow, [])),
+    loop(0).
+loop(N) ->
+    spawn(?MODULE, child, [N]),
+    taker ! {m, lists:seq(1, N rem 50)},
+    slow ! {m, lists:seq(1, 1000)},
+    erlang:garbage_collect(),
+    timer:sleep(5),
+    loop(N + 1).
+"""
+children = []
+wrong = []
+
+
+def start(*args, **options):
+    child = subprocess.Popen(args, stdin=subprocess.DEVNULL, **options)
+    children.append(child)
+    return child
+
+
+def start_vm(name):
+    if not os.path.exists(name + ".beam"):
+        with open(name + ".erl", "w") as file:
+            file.write(LOAD % name)
+        subprocess.run(["erlc", name + ".erl"], check=True)
+    return start(ERLVM, "-noshell", "-pa", ".", "-s", name, "main",
+                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def await_that(what, ask):
+    """The answer of `ask`, which is asked until it is true, or the patience ends."""
+    end = time.monotonic() + PATIENCE_S
+    while time.monotonic() < end:
+        answer = ask()
+        if answer:
+            return answer
+        time.sleep(0.2)
+    wrong.append("never: " + what)
+    return None
+
+
+def find_in(path, pattern):
+    with open(path) as file:
+        found = re.search(pattern, file.read())
+    return found and found.group(1)
+
+
+def find_program(name):
+    return shutil.which(name) or UNPACKED + name
+
+
+class Prometheus:
+    def __init__(self, target):
+        with open("prometheus.yml", "w") as file:
+            json.dump({"global": {"scrape_interval": "1s", "scrape_timeout": "1s"}, "scrape_configs": [
+                {"job_name": "erlsnoop", "static_configs": [{"targets": [target]}]}]}, file)
+        with open("prometheus.log", "w") as log:
+            start(find_program("prometheus"), "--config.file=prometheus.yml", "--storage.tsdb.path=data",
+                  "--web.listen-address=127.0.0.1:0", "--enable-feature=exemplar-storage", stdout=log, stderr=log)
+        listening = r'msg="Listening on" address=(\S+)'
+        self.at = await_that("prometheus listens", lambda: find_in("prometheus.log", listening))
+
+    def get(self, path, **query):
+        url = "http://%s/api/v1/%s?%s" % (self.at, path, urllib.parse.urlencode(query))
+        try:
+            with urllib.request.urlopen(url) as answer:
+                return json.load(answer)["data"]
+        except urllib.error.HTTPError as error:
+            wrong.append("%s %s: %s" % (path, query, error.read()))
+        except OSError:
+            pass
+        return None
+
+    def ask(self, query):
+        """Samples that are numbers: of histogram_quantile, NaN says that nothing was counted."""
+        data = self.get("query", query=query)
+        return [s for s in data["result"] if s["value"][1] != "NaN"] if data else []
+
+
+def scrape(where, accept):
+    request = urllib.request.Request("http://%s/metrics" % where, headers={"Accept": accept})
+    with urllib.request.urlopen(request) as answer:
+        return answer.read().decode()
+
+
+def check_text(where):
+    text = scrape(where, "text/plain")
+    said = subprocess.run([find_program("promtool"), "check", "metrics"], input=text, capture_output=True, text=True)
+    if said.returncode or said.stdout or said.stderr:
+        wrong.append("promtool: %s%s" % (said.stdout, said.stderr))
+    families = {f.name for f in text_string_to_metric_families(scrape(where, "application/openmetrics-text"))}
+    old = set(re.findall(r"^# TYPE (\S+?)(?:_total|_info)? ", text, re.MULTILINE))
+    if families != old:
+        wrong.append("families differ: %s" % (families ^ old))
+
+
+def queries(dashboard):
+    """Of panels and of variables, for our VMs, as Grafana would ask them here."""
+    for panel in dashboard["panels"]:
+        for target in panel.get("targets", []):
+            expr = target["expr"].replace("$__rate_interval", "10s").replace("$name", "cart|shop")
+            yield panel["title"], re.sub(r'"\$\w+"', '".*"', expr)
+    for variable in dashboard["templating"]["list"]:
+        found = re.fullmatch(r"label_values\((\w+), (\w+)\)", str(variable["query"]))
+        if found:
+            yield variable["name"], "count by (%s) (%s)" % (found.group(2), found.group(1))
+
+
+def check_dashboard(prometheus):
+    with open(SOURCE + "/share/grafana/erlsnoop.json") as file:
+        dashboard = json.load(file)
+    ids = [panel["id"] for panel in dashboard["panels"]]
+    asked = list(queries(dashboard))
+    if len(ids) != len(set(ids)) or len(asked) < 40:
+        wrong.append("the dashboard has ids twice, or only %d queries" % len(asked))
+    for title, query in asked:
+        if "$" in query:
+            wrong.append("what is %s" % query)
+        await_that("data for %s: %s" % (title, query), lambda q=query: prometheus.ask(q))
+
+
+def main():
+    cart, stock = start_vm("cart"), start_vm("stock")
+    with open("said", "w") as said:
+        serve = start(ERLSNOOP, "serve", "-a", "--listen", "127.0.0.1:0", "--linger", "3s", "--slower", "1us",
+                      "--budget", "100%", stderr=said)
+    where = await_that("erlsnoop serves", lambda: find_in("said", r"http://(\S+)/metrics"))
+    prometheus = Prometheus(where)
+    up = 'erlsnoop_up{name="%s",vm="%d"} == %d'
+    births = 'erlsnoop_spawns_by_mfa_total{vm="%d",mfa="%s:child/1"} > 23'
+    for name, vm in (("cart", cart), ("stock", stock)):
+        await_that(name + " is up", lambda n=name, v=vm: prometheus.ask(up % (n, v.pid, 1)))
+        await_that(name + " is counted", lambda n=name, v=vm: prometheus.ask(births % (v.pid, n)))
+    stock.kill()
+    stock.wait()
+    shop, begun = start_vm("shop"), time.time()
+    await_that("stock is down", lambda: prometheus.ask(up % ("stock", stock.pid, 0)))
+    await_that("shop is up", lambda: prometheus.ask(up % ("shop", shop.pid, 1)))
+    await_that("stock is gone", lambda: not prometheus.ask('{vm="%d"}' % stock.pid))
+    begin = 'erlsnoop_spawns_by_mfa_created{vm="%d"}' % shop.pid
+    created = await_that("shop has a begin", lambda: prometheus.ask(begin))
+    if created and float(created[0]["value"][1]) < begun - 2:
+        wrong.append("shop begins before it was started: %s, %s" % (created, begun))
+    check_text(where)
+    check_dashboard(prometheus)
+    pauses = 'erlsnoop_gc_by_owner_pause_seconds_bucket{name=~"cart|shop"}'
+    await_that("exemplars", lambda: prometheus.get("query_exemplars", query=pauses, start=begun, end=time.time()))
+    if not prometheus.ask('resets(erlsnoop_spawns_births_total[5m]) == 0'):
+        wrong.append("births fell")
+    for target in prometheus.get("targets", state="active")["activeTargets"]:
+        if target["lastError"] or prometheus.ask("min_over_time(up[5m]) != 1"):
+            wrong.append("a scrape failed: %s" % target)
+    serve.send_signal(signal.SIGTERM)
+    if serve.wait(PATIENCE_S):
+        wrong.append("erlsnoop serve ended with status %d" % serve.returncode)
+
+
+try:
+    main()
+finally:
+    for child in children:
+        if child.poll() is None:
+            child.kill()
+        child.wait()
+for line in wrong:
+    print(line)
+sys.exit(bool(wrong))

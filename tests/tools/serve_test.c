@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* erlsnoop serve: its pages, who asks them, and the real Prometheus with the dashboard of share/grafana. */
+#include <string.h>
+
+#include "support.h"
+
+/* In the shell: `serve OPTIONS` begins and waits until it is attached, $e its pid, $at its address and port; `page`
+ * prints the metrics. */
+#define SERVE                                                                                      \
+    "serve() { $ERLSNOOP serve --listen 127.0.0.1:0 \"$@\" > out 2> said & e=$!; "                 \
+    "until at=$(sed -n 's,.*http://\\(.*\\)/metrics.*,\\1,p' said | grep .); do "                  \
+    "kill -0 $e || break; sleep .05; done; attached $e; }\n"                                       \
+    "page() { curl -s -H \"Accept: ${1:-application/openmetrics-text}\" http://$at/metrics; }\n"    \
+    "until_page() { until page | grep -qE \"$1\"; do kill -0 $e || break; sleep .1; done; }\n"
+
+START_TEST(test_serve_counts_since_its_start)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        SERVE "$EMITTER -w go -s 60 'process__spawn=23||a:f/1' 'process__exit=19||normal' & p=$!; runs $p emitter\n"
+              "serve --views spawns,exits -p $p; touch go; until_page '^erlsnoop_spawns_deaths_total 19$'\n"
+              "page > one; sleep 1.5; page > two\n"
+              "page text/plain > old; grep -hE '^erlsnoop_(spawns|exits)_.*(births|exits|mfa)_total' one two old\n"
+              "grep -c . out; kill -TERM $e; wait $e; echo status $?; kill $p");
+
+    ck_assert_int_eq(support_lines(r->out, "erlsnoop_spawns_births_total 23"), 3);
+    ck_assert_int_eq(support_lines(r->out, "erlsnoop_exits_exits_total 19"), 3);
+    ck_assert_int_eq(support_lines(r->out, ",name=\"emitter\",mfa=\"a:f/1\"} 23"), 3);
+    ck_assert_msg(strstr(r->out, "\n0\nstatus 0\n") != NULL, "%s", r->out); /* it prints nothing */
+}
+END_TEST
+
+/* What an erlvm tells by the page is counted as what others tell; what of it would be lost is told by its reasons too. */
+START_TEST(test_serve_counts_an_erlvm_by_its_pages)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        SERVE "cat > paged.erl << 'END'\n-module(paged).\n-export([start/0, c/0]).\n"
+              "start() -> ok = prim_file:write_file(\"ready\", \"1\"), {ok, _} = prim_file:read_file(\"go\"),\n"
+              "  [spawn(paged, c, []) || _ <- lists:seq(1, 23)], receive stop -> ok end.\nc() -> exit({odd, 1}).\nEND\n"
+              "erlc paged.erl; mkfifo go; $ERLVM -quick -pa . -s paged & p=$!; await ready; serve --views spawns,exits -p $p\n"
+              "ls -l /proc/$e/fd | grep -c bpf_link; echo > go; until_page '^erlsnoop_exits_abnormal_total 23$'; page\n"
+              "kill -TERM $e; wait $e; echo status $?; kill $p");
+
+    ck_assert_msg(!strncmp(r->out, "2\n", 2) && strstr(r->out, "\nstatus 0\n"), "%s%s", r->out, r->err);
+    ck_assert_int_eq(support_lines(r->out, ",mfa=\"paged:c/0\"} 23"), 1);
+    ck_assert_int_eq(support_lines(r->out, "erlsnoop_lost_total{why=\"pages that nobody received\"} 0"), 1);
+    ck_assert_int_eq(support_lines(r->out, "erlsnoop_lost_total{why=\"ring buffer full\"} 0"), 1);
+}
+END_TEST
+
+/* Control characters, bad UTF-8, quotes and marks that turn text around, in names and in the VM's own name. */
+START_TEST(test_serve_tells_hostile_names_as_labels)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        SERVE "evil=$'\\e]0;x\\a\\e[2J\\x80\\xff\\u202e\"\\\\\\t\\n'; cp $EMITTER \"$evil\"\n"
+              "./\"$evil\" -w go -s 60 \"process__spawn=3||$evil:f/1\" \"process__exit=3||$evil\" > counts & p=$!\n"
+              "runs $p x; serve --views spawns,exits -p $p; touch go; until_page '^erlsnoop_spawns_deaths_total 3$'\n"
+              "page > new; page text/plain > old; LC_ALL=C grep -c $'[\\x01-\\x09\\x0b-\\x1f\\x7f\\x80-\\xff]' new old\n"
+              "grep -c 'mfa=\".*\\\\\\\\x1b.*\\\\\"' new\n"
+              "/usr/bin/python3 -c 'import sys; from prometheus_client.openmetrics import parser\n"
+              "print(len([1 for f in parser.text_string_to_metric_families(open(\"new\").read()) for s in f.samples "
+              "if \"]0;x\" in str(s.labels.get(\"mfa\")) and \"]0;x\" in s.labels[\"name\"]]))'; kill $e $p");
+
+    ck_assert_str_eq(r->out, "new:0\nold:0\n2\n2\n");
+}
+END_TEST
+
+START_TEST(test_serve_ends_with_its_vm)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(SERVE "$EMITTER -w go process__spawn=2 & p=$!; runs $p emitter\n"
+                                                    "serve -p $p; touch go; wait $e; echo status $?; cat said");
+
+    ck_assert(strstr(r->out, "status 0\n") && strstr(r->out, "ended"));
+}
+END_TEST
+
+/* The kernel numbers the second emitter as the first, whose metrics are still told. */
+START_TEST(test_serve_begins_anew_with_a_vm_that_has_a_used_pid)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        SERVE "[ -w /proc/sys/kernel/ns_last_pid ] || exit 77\n"
+              "$EMITTER -s 60 process__heap_grow=1 > /dev/null & k=$!; runs $k emitter; serve --views spawns -a\n"
+              "$EMITTER -s 2 'process__spawn=7||a:f/1' > first & p=$!\n"
+              "until_page \"vm=\\\"$p\\\".*a:f/1\\\"} 7\"; wait $p\n"
+              "until_page \"^erlsnoop_up.*vm=\\\"$p\\\".* 0\"\n"
+              "for i in $(seq 300); do echo $((p - 1)) > /proc/sys/kernel/ns_last_pid; "
+              "$EMITTER -w go$i -s 60 'process__spawn=3||a:f/1' > second & q=$!; [ $q = $p ] && break; kill $q; done\n"
+              "until_page \"^erlsnoop_up.*vm=\\\"$p\\\".* 1\"; touch go$i; until_page \"vm=\\\"$p\\\".*a:f/1\\\"} 3\"\n"
+              "page | grep -c \"mfa_total.vm=\\\"$p\\\".*a:f/1\"; kill $q $k; kill $e; wait $e; echo status $?");
+
+    if (r->status == 77)
+        return;
+    ck_assert_str_eq(r->out, "1\nstatus 0\n");
+}
+END_TEST
+
+START_TEST(test_serve_answers_scrapers_whoever_else_asks)
+{
+    SUPPORT_BPF();
+    const struct support_run *r =
+        support_run(SERVE "$EMITTER -s 90 process__spawn=2 > counts & p=$!; runs $p emitter; serve -p $p\n"
+                          "/usr/bin/python3 $SOURCE/tests/tools/hostile_http.py $at\n"
+                          "kill $e; wait $e; echo status $?; kill $p");
+
+    ck_assert_str_eq(r->out, "status 0\n");
+}
+END_TEST
+
+static const struct {
+    const char *run, *says;
+    int status;
+} refusals[] = {
+    {"python3 -c 'import socket,time; s=socket.socket(); s.bind((\"127.0.0.1\",0)); s.listen(); "
+     "print(s.getsockname()[1], flush=True); time.sleep(60)' > port & p=$!; await port\n"
+     "$ERLSNOOP serve -a --listen 127.0.0.1:$(cat port); s=$?; kill $p; exit $s",
+     "somebody does already", 1},
+    {"$ERLSNOOP serve -a --listen 192.0.2.1:9464", "no interface of this machine", 1},
+    {"setpriv --reuid 65534 --clear-groups --inh-caps=-all $ERLSNOOP serve -a --listen 127.0.0.1:1",
+     "ports below 1024 are for root", 1},
+    {"$ERLSNOOP serve -p 4194303", "no process with pid", 1},
+    {"$ERLSNOOP serve -a --listen localhost", "must be ADDRESS:PORT", 2},
+    {"$ERLSNOOP serve -a --views gc,cake", "serve cannot ask 'cake'", 2},
+    {"$ERLSNOOP serve -a --views gc,gc", "named twice", 2},
+    {"$ERLSNOOP serve -a --linger 5", "--linger must be a time with its unit", 2},
+    {"$ERLSNOOP serve -a --json", "unknown option", 2},
+    {"$ERLSNOOP serve -a 5", "unexpected argument", 2},
+};
+
+START_TEST(test_serve_refuses_in_one_line)
+{
+    const struct support_run *r =
+        support_run("cp $ERLSNOOP here; chmod 755 here; ERLSNOOP=$PWD/here; %s", refusals[_i].run);
+
+    ck_assert_msg(r->status == refusals[_i].status && strstr(r->err, refusals[_i].says), "%d: %s", r->status, r->err);
+    ck_assert_int_eq(support_lines(r->err, "erlsnoop: "), 1);
+    ck_assert_str_eq(r->out, "");
+}
+END_TEST
+
+START_TEST(test_serve_feeds_a_real_prometheus_and_the_dashboard)
+{
+    SUPPORT_BPF();
+    const struct support_run *r =
+        support_run("/usr/bin/python3 $SOURCE/tests/tools/scrape.py $SOURCE $ERLSNOOP $ERLVM");
+
+    ck_assert_msg(!r->status && !*r->out, "%s%s", r->out, r->err);
+}
+END_TEST
+
+Suite *serve_suite(void)
+{
+    Suite *suite = suite_create("serve");
+    TCase *pages = tcase_create("pages"), *prometheus = tcase_create("prometheus");
+
+    tcase_set_timeout(pages, 60);
+    tcase_add_test(pages, test_serve_counts_since_its_start);
+    tcase_add_test(pages, test_serve_counts_an_erlvm_by_its_pages);
+    tcase_add_test(pages, test_serve_tells_hostile_names_as_labels);
+    tcase_add_test(pages, test_serve_ends_with_its_vm);
+    tcase_add_test(pages, test_serve_begins_anew_with_a_vm_that_has_a_used_pid);
+    tcase_add_test(pages, test_serve_answers_scrapers_whoever_else_asks);
+    tcase_add_loop_test(pages, test_serve_refuses_in_one_line, 0, sizeof refusals / sizeof *refusals);
+    suite_add_tcase(suite, pages);
+    tcase_set_timeout(prometheus, 120);
+    tcase_add_test(prometheus, test_serve_feeds_a_real_prometheus_and_the_dashboard);
+    suite_add_tcase(suite, prometheus);
+    return suite;
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What views tell of one run of an erlvm does not depend on how they are told: by its notes, which programs in the kernel
+ * count, or by its pages of events, which are counted in user space.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "support.h"
+#include "views.h"
+
+/*
+ * both.erl: rests, "ready", until something is written into the fifo "go", then does some of everything and ends, on one
+ * scheduler: what happens at the same time on two has no order. same NOTES PAGES: says "same" and how many lines, of
+ * results without what differs from run to run: times.
+ */
+static const char setting[] =
+    "cat > both.erl << 'END'\n"
+    "-module(both).\n-export([start/0, child/1, take/2, hop/1, grow/1]).\n"
+    "start() ->\n"
+    "    ok = prim_file:write_file(\"ready\", \"1\"),\n"
+    "    {ok, _} = prim_file:read_file(\"go\"),\n"
+    "    Reasons = [normal, shutdown, {shutdown, 1}, {a, 1}, killed, \"s\", #{}, 7 | lists:duplicate(23, {odd, [x]})],\n"
+    "    [wait(spawn_monitor(both, child, [X])) || X <- Reasons],\n"
+    "    Taker = spawn(both, take, [self(), 29]),\n"
+    "    [Taker ! {message, lists:seq(1, N)} || N <- lists:seq(1, 29)],\n"
+    "    receive taken -> ok end,\n"
+    "    First = lists:foldl(fun(_, Next) -> spawn(both, hop, [Next]) end, self(), lists:seq(1, 17)),\n"
+    "    ring(First, 50),\n"
+    "    wait(spawn_monitor(both, grow, [5])),\n"
+    "    halt().\n"
+    "wait({P, R}) -> receive {'DOWN', R, process, P, _} -> ok end.\n"
+    "child(X) -> exit(X).\n"
+    "take(Main, 0) -> Main ! taken;\n"
+    "take(Main, N) -> receive {message, _} -> take(Main, N - 1) end.\n"
+    "hop(Next) -> receive token -> Next ! token, hop(Next) end.\n"
+    "ring(_, 0) -> ok;\n"
+    "ring(First, N) -> First ! token, receive token -> ring(First, N - 1) end.\n"
+    "grow(0) -> ok;\n"
+    "grow(N) -> L = lists:seq(1, 20000), true = erlang:garbage_collect(), 20000 = length(L), grow(N - 1).\n"
+    "END\n"
+    "same() { python3 - $1 $2 << 'END'\n"
+    "import json, sys\n"
+    "def rows(name):\n"
+    "    out = []\n"
+    "    for o in map(json.loads, open(name)):\n"
+    "        if o.get('unit') == 'ns': o.pop('slots')\n"
+    "        for k in [k for k in o if k in ('time', 'ran_percent') or k.endswith(('_ns', '_per_s'))]: del o[k]\n"
+    "        out.append(json.dumps(o))\n"
+    "    return sorted(out)\n"
+    "a, b = rows(sys.argv[1]), rows(sys.argv[2])\n"
+    "print(*(['same', len(a)] if a == b else ['one has', set(a) ^ set(b)]))\n"
+    "END\n"
+    "}\n"
+    "erlc both.erl; mkfifo go\n";
+
+/* A view, or all at once. */
+static const char *const asked[] = {
+#define VIEW(view, text, what) #view,
+#include "../../bpf/views.def"
+    "watch "
+#define VIEW(view, text, what) #view ","
+#include "../../bpf/views.def"
+};
+
+START_TEST(test_sources_tell_the_same)
+{
+    char command[256];
+
+    snprintf(command, sizeof command, "%.*s", (int)(strlen(asked[_i]) - (strchr(asked[_i], ',') != NULL)), asked[_i]);
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "%s$ERLVM -quick +S 1 -pa . -s both & p=$!; await ready\n"
+        "$ERLSNOOP %s --json --source notes -p $p > notes & a=$!; $ERLSNOOP %s --json --source batches -p $p > pages & b=$!\n"
+        "attached $a; attached $b; echo > go; wait $a; s=$?; wait $b; t=$?\n"
+        "same notes pages; grep -c '\"lost\"' notes pages; echo status $s $t",
+        setting, command, command);
+    int lines = 0;
+
+    ck_assert_msg(sscanf(r->out, "same %d", &lines) == 1, "%s%s", r->out, r->err);
+    ck_assert_int_gt(lines, 3);
+    ck_assert_ptr_ne(strstr(r->out, "notes:0\npages:0\nstatus 0 0\n"), NULL);
+    ck_assert_ptr_eq(strstr(r->err, "killed"), NULL);
+}
+END_TEST
+
+/* Batches are what an erlvm is asked by when nothing is said: the programs for notes are not even loaded. */
+START_TEST(test_sources_batches_are_the_default)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "%s$ERLVM -quick +S 1 -pa . -s both & p=$!; await ready; $ERLSNOOP msglat --json -p $p > told & a=$!; attached $a\n"
+        "ls -l /proc/$a/fd | grep -c bpf_link; echo > go; wait $a; cat told", setting);
+
+    /* One to the pages, and one to all sites that say which events are wanted. */
+    ck_assert_msg(!strncmp(r->out, "2\n", 2), "%s", r->out);
+    ck_assert_int_gt(support_number(r->out, "\"type\":\"msglat\"", "messages"), 900);
+}
+END_TEST
+
+/* A process that was there before has its registered name, or what proc_lib is to do in it, either way. */
+START_TEST(test_sources_tell_owners_that_were_there_before)
+{
+    SUPPORT_BPF();
+    static const char *const ways[] = {"", "--source notes"};
+    const struct support_run *r = support_run(
+        "erlc $SOURCE/tests/tools/stacks_target.erl; $ERLVM -noshell -pa . -s stacks_target servers > vm.log 2>&1 & p=$!\n"
+        "until [ -e ready ]; do sleep .1; done; $ERLSNOOP sched -p $p %s --json 1 1; s=$?; kill $p; exit $s", ways[_i]);
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_msg(support_lines(r->out, "\"owner\":\"stacks_target:init/1\"") > 0, "%s", r->out);
+    ck_assert_msg(support_lines(r->out, "\"owner\":\"stacks_target:nap/1\"") > 0, "%s", r->out);
+    ck_assert_msg(support_lines(r->out, "\"owner\":\"<0.") == 0, "%s", r->out);
+}
+END_TEST
+
+START_TEST(test_sources_vm_without_pages_is_refused_them)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run("$ERLSNOOP spawns --source batches -- $EMITTER process__spawn=1");
+
+    ck_assert_int_eq(r->status, 1);
+    ck_assert_msg(strstr(r->err, "hands no pages of events over; leave --source out") != NULL, "%s", r->err);
+}
+END_TEST
+
+/* One that has pages and one that has not, in one result. */
+START_TEST(test_sources_are_merged_with_all_vms)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "%s$ERLVM -quick +S 1 -pa . -s both & p=$!; await ready; $EMITTER -e 'process__spawn=11||both:child/1' & q=$!; runs $q emitter\n"
+        "$ERLSNOOP spawns --json -a > told & a=$!; attached $a; echo > go; wait $p $q; sleep .5; kill -INT $a; wait $a; s=$?\n"
+        "sed \"s/:$p,/:1,/; s/:$q,/:2,/\" told; exit $s", setting);
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_int_eq(support_number(r->out, "\"vm\":1,\"mfa\":\"both:child/1\"", "count"), 31);
+    ck_assert_int_eq(support_number(r->out, "\"vm\":2,\"mfa\":\"both:child/1\"", "count"), 11);
+    ck_assert_int_ge(support_number(r->out, "\"type\":\"spawns\"", "births"), 50 + 11);
+}
+END_TEST
+
+/* A program that does `step` 23 times, 20 ms between them. */
+#define STEPS(step)                                                                                     \
+    "printf '%%s\\n' '-module(steps).' '-export([start/0, c/0]).' 'start() -> steps(23).' 'c() -> ok.' \\\n" \
+    "'steps(0) -> halt();' 'steps(N) -> " step ", receive after 20 -> steps(N - 1) end.' > steps.erl; erlc steps.erl\n"
+
+/* Each event is in one result, though results come before all threads have told theirs. */
+START_TEST(test_sources_intervals_add_up)
+{
+    static const char *const intervals[] = {"0.1", "0.3"};
+
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        STEPS("spawn(steps, c, [])") "$ERLSNOOP spawns --json %s -- $ERLVM -quick -pa . -s steps > told; echo status $?\n"
+        "grep '\"mfa\":\"steps:c/0\"' told | grep -o 'count\":[0-9]*' | cut -d: -f2 |\n"
+        "awk '{ s += $1; n++ } END { print \"{\\\"sum\\\":\" s \",\\\"n\\\":\" n \"}\" }'",
+        intervals[_i]);
+
+    ck_assert_msg(!strncmp(r->out, "status 0\n", 9), "%s%s", r->out, r->err);
+    ck_assert_int_eq(support_number(r->out, "sum", "sum"), 23);
+    ck_assert_int_gt(support_number(r->out, "sum", "n"), 1);
+}
+END_TEST
+
+START_TEST(test_sources_events_are_told_in_order)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        STEPS("spawn(steps, c, [])") "$ERLSNOOP spawns --json --events -- $ERLVM -quick -pa . -s steps > told; echo status $?\n"
+        "grep '\"name\":\"steps:c/0\"' told | wc -l; grep spawns_event told | cut -d, -f1 | sort -c && echo in order");
+
+    ck_assert_msg(!strcmp(r->out, "status 0\n23\nin order\n"), "%s%s", r->out, r->err);
+}
+END_TEST
+
+/* A VM that is killed keeps what its threads held, and it is said; one that ends hands it over. */
+START_TEST(test_sources_kill_is_told)
+{
+    static const char *const ends[] = {"kill -9 $p", "echo > go"};
+
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "%s$ERLVM -quick +S 1 -pa . -s both & p=$!; await ready; $ERLSNOOP spawns --json %s > told 2> said & a=$!; attached $a\n"
+        "%s; wait $p; sleep .8; kill -INT $a; wait $a; echo status $?; grep \"pid $p was killed\" said; sed \"s/:$p,/:17,/\" told",
+        setting, _i < 2 ? "-p $p" : "-a", ends[_i % 2]);
+    bool killed = strstr(r->out, "was killed: what its threads did in their last tenth of a second may be missing") != NULL;
+
+    ck_assert_ptr_ne(strstr(r->out, "status 0\n"), NULL);
+    ck_assert_msg(killed == !(_i % 2), "%s%s", r->out, r->err);
+    if (_i % 2)
+        ck_assert_int_eq(support_number(r->out, "\"vm\":17,\"mfa\":\"both:child/1\"", "count"), 31);
+}
+END_TEST
+
+/* Nobody reads while the VM tells more than there is room for: what is missing is counted, to the event. */
+START_TEST(test_sources_losses_have_sizes)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "cat > many.erl << 'END'\n"
+        "-module(many).\n-export([start/0, c/0]).\n"
+        "start() ->\n"
+        "    ok = prim_file:write_file(\"ready\", \"1\"), {ok, _} = prim_file:read_file(\"go\"), many(600000),\n"
+        "    ok = prim_file:write_file(\"full\", \"1\"), {ok, _} = prim_file:read_file(\"end\"), many(1000), halt().\n"
+        "c() -> ok.\n"
+        "many(0) -> ok;\n"
+        "many(N) -> {P, R} = spawn_monitor(many, c, []), receive {_, R, _, P, _} -> many(N - 1) end.\n"
+        "END\n"
+        "erlc many.erl; mkfifo go end; $ERLVM -quick +S 1 -pa . -s many & p=$!; await ready\n"
+        "$ERLSNOOP spawns --json -p $p .2 > told & a=$!; attached $a\n"
+        "kill -STOP $a; echo > go; await full; kill -CONT $a; await told; sleep 1; echo > end; wait $a; echo status $?\n"
+        "python3 -c 'import json\n"
+        "rows = [json.loads(line) for line in open(\"told\")]\n"
+        "told = sum(row[\"births\"] + row[\"deaths\"] for row in rows if row[\"type\"] == \"spawns\")\n"
+        "lost = sum(row[\"count\"] for row in rows if row.get(\"why\") == \"events of pages that nobody received\")\n"
+        "print(lost > 0, told + lost)'");
+
+    ck_assert_msg(!strcmp(r->out, "status 0\nTrue 1202000\n"), "%s%s", r->out, r->err);
+}
+END_TEST
+
+/* An erlvm that tells as much as it can, to a reader that is slow: the prompt is back soon all the same. */
+START_TEST(test_sources_one_signal_ends_a_flood)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "printf '%%s\\n' '-module(flood).' '-export([start/0, c/0]).' 'start() -> spawn(flood, c, []), start().' 'c() -> ok.'\\\n"
+        " > flood.erl; erlc flood.erl; $ERLVM -quick -pa . -s flood & p=$!; runs $p erlvm; mkfifo f\n"
+        "python3 -c 'import os, time\n"
+        "source, sink = os.open(\"f\", os.O_RDONLY), open(\"out\", \"wb\")\n"
+        "while data := os.read(source, 20000):\n"
+        "    sink.write(data)\n"
+        "    time.sleep(0 if os.path.exists(\"asked\") else .02)' & reader=$!\n"
+        "$ERLSNOOP spawns --events --json -p $p > f & a=$!; await out; sleep 1; kill -INT $a; touch asked\n"
+        "wait $a; echo status $?; wait $reader; kill $p\n"
+        "grep -v '\"spawns_event\"' out");
+
+    ck_assert_msg(strstr(r->out, "status 0\n") != NULL, "%.500s%s", r->out, r->err);
+    ck_assert_int_gt(support_number(r->out, "\"type\":\"spawns\"", "births"), 0);
+    ck_assert_int_gt(support_number(r->out, "not read before the end", "count"), 0);
+}
+END_TEST
+
+Suite *sources_suite(void)
+{
+    Suite *suite = suite_create("sources");
+    TCase *live = tcase_create("live");
+
+    tcase_set_timeout(live, 60);
+    tcase_add_loop_test(live, test_sources_tell_the_same, 0, sizeof asked / sizeof *asked);
+    tcase_add_test(live, test_sources_batches_are_the_default);
+    tcase_add_loop_test(live, test_sources_tell_owners_that_were_there_before, 0, 2);
+    tcase_add_test(live, test_sources_vm_without_pages_is_refused_them);
+    tcase_add_test(live, test_sources_are_merged_with_all_vms);
+    tcase_add_loop_test(live, test_sources_intervals_add_up, 0, 2);
+    tcase_add_test(live, test_sources_events_are_told_in_order);
+    tcase_add_loop_test(live, test_sources_kill_is_told, 0, 4);
+    tcase_add_test(live, test_sources_losses_have_sizes);
+    tcase_add_test(live, test_sources_one_signal_ends_a_flood);
+    suite_add_tcase(suite, live);
+    return suite;
+}

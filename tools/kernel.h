@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the kernel that runs has of what programs need (kernel_needs.def): tried, whatever its version says. */
+#ifndef TOOLS_KERNEL_H
+#define TOOLS_KERNEL_H
+
+#include <stdbool.h>
+
+enum kernel_need {
+#define NEED(need, name, since, who, probe) KERNEL_##need,
+#include "kernel_needs.def"
+    KERNEL_NNEEDS
+};
+
+struct kernel_need_row {
+    const char *name, *since, *who;
+};
+
+extern const struct kernel_need_row kernel_needs[KERNEL_NNEEDS];
+
+/* Without the right to ask it is said to have it: loading then says what is not permitted. */
+bool kernel_has(enum kernel_need need);
+/*
+ * Whether programs of clocks may use hashes whose entries are allocated as they are made: not before 6.1, where such a
+ * map must be whole.
+ */
+bool kernel_has_late_maps(void);
+/* Whether it has what every command needs, and `more` (a bit for each need). Fails: -ENOTSUP, said. */
+int kernel_require(unsigned more);
+
+#endif

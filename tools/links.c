@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Invariant: closing a link's descriptor removes it; a group that is away has no descriptors but its file's. */
+#include "links.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { THREADS = 8 };
+
+/* ---- several at once: the kernel waits tens of milliseconds for each */
+
+struct work {
+    struct links_set *links;
+    int (*each)(struct links_set *l, struct links_group *group);
+    size_t next;
+    int err; /* the first that was not -ESRCH */
+};
+
+static void *run_work(void *ctx)
+{
+    struct work *w = ctx;
+    size_t i;
+
+    while ((i = __atomic_fetch_add(&w->next, 1, __ATOMIC_RELAXED)) < w->links->n) {
+        int err = w->each(w->links, &w->links->groups[i]), none = 0;
+
+        if (err && err != -ESRCH)
+            __atomic_compare_exchange_n(&w->err, &none, err, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    }
+    return NULL;
+}
+
+static int for_each(struct links_set *l, int (*each)(struct links_set *l, struct links_group *group))
+{
+    struct work work = {l, each, 0, 0};
+    pthread_t threads[THREADS];
+    size_t n = 0;
+
+    while (n < THREADS && n + 1 < l->n && !pthread_create(&threads[n], NULL, run_work, &work))
+        n++;
+    run_work(&work);
+    while (n)
+        pthread_join(threads[--n], NULL);
+    return work.err;
+}
+
+/* ---- one group */
+
+static void unlink_group(struct links_group *g)
+{
+    while (g->nfds)
+        close(g->fds[--g->nfds]);
+}
+
+static int link_group(struct links_set *l, struct links_group *g)
+{
+    const struct links_wish *w = &g->wish;
+    size_t wanted = l->many ? 1 : g->nplaces;
+    char path[32];
+
+    snprintf(path, sizeof path, "/proc/self/fd/%d", w->file);
+    while (g->nfds < wanted) {
+        int link = l->many ? uprobe_link_many(w->program, path, w->pid, w->returns, g->places, g->nplaces)
+                           : uprobe_link_one(w->program, path, w->pid, w->returns, &g->places[g->nfds]);
+
+        if (link < 0) {
+            unlink_group(g);
+            return link;
+        }
+        g->fds[g->nfds++] = link;
+    }
+    return 0;
+}
+
+static void free_group(struct links_group *g)
+{
+    if (g->wish.file >= 0)
+        close(g->wish.file);
+    free(g->places);
+    free(g->fds);
+}
+
+static struct links_group *new_group(struct links_set *l, const struct links_wish *wish, size_t nplaces)
+{
+    struct links_group *all = realloc(l->groups, (l->n + 1) * sizeof *all), *g;
+
+    if (!all)
+        return NULL;
+    l->groups = all;
+    g = &all[l->n];
+    *g = (struct links_group){.wish = *wish, .nplaces = nplaces};
+    g->fds = calloc(nplaces + 1, sizeof *g->fds);
+    g->places = calloc(nplaces + 1, sizeof *g->places);
+    if (wish->file >= 0)
+        g->wish.file = fcntl(wish->file, F_DUPFD_CLOEXEC, 0);
+    if (!g->fds || !g->places || (wish->file >= 0 && g->wish.file < 0)) {
+        free_group(g);
+        return NULL;
+    }
+    l->n++;
+    return g;
+}
+
+/* ---- all of them */
+
+int links_add(struct links_set *l, const struct links_wish *wish, const struct uprobe_place *places, size_t n)
+{
+    struct links_group *g = new_group(l, wish, n);
+    int err;
+
+    if (!g)
+        return errno == EMFILE ? -EMFILE : -ENOMEM;
+    memcpy(g->places, places, n * sizeof *places);
+    err = l->away && !wish->stays ? 0 : link_group(l, g);
+    if (err)
+        free_group(&l->groups[--l->n]);
+    return err;
+}
+
+int links_take(struct links_set *l, int link)
+{
+    struct links_group *g = new_group(l, &(struct links_wish){.file = -1, .stays = true}, 0);
+
+    if (!g) {
+        close(link);
+        return -ENOMEM;
+    }
+    g->fds[g->nfds++] = link;
+    return 0;
+}
+
+static int remove_group(struct links_set *l, struct links_group *g)
+{
+    (void)l;
+    unlink_group(g);
+    free_group(g);
+    return 0;
+}
+
+void links_cut(struct links_set *l, size_t n)
+{
+    struct links_set behind = {.groups = l->groups + n, .n = l->n - n};
+
+    if (l->n <= n)
+        return;
+    for_each(&behind, remove_group);
+    l->n = n;
+    if (!n) {
+        free(l->groups);
+        l->groups = NULL;
+    }
+}
+
+void links_drop(struct links_set *l, int owner)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < l->n; i++) {
+        if (l->groups[i].wish.owner == owner)
+            remove_group(l, &l->groups[i]);
+        else
+            l->groups[kept++] = l->groups[i];
+    }
+    l->n = kept;
+}
+
+static int leave_group(struct links_set *l, struct links_group *g)
+{
+    (void)l;
+    if (!g->wish.stays)
+        unlink_group(g);
+    return 0;
+}
+
+void links_leave(struct links_set *l)
+{
+    l->away = true;
+    for_each(l, leave_group);
+}
+
+static int return_group(struct links_set *l, struct links_group *g)
+{
+    return g->wish.stays ? 0 : link_group(l, g);
+}
+
+int links_return(struct links_set *l)
+{
+    l->away = false;
+    return for_each(l, return_group);
+}
