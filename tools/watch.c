@@ -147,29 +147,28 @@ static struct watch_process *find_process(struct watch *w, int pid)
     return NULL;
 }
 
-static int remember_process(struct watch *w, int pid, bool watched)
+static int remember_process(struct watch *w, const struct target_life *life, bool watched)
 {
     struct watch_process *all = realloc(w->processes, (w->nprocesses + 1) * sizeof *all);
 
     if (!all)
         return fail(-ENOMEM, "out of memory");
     w->processes = all;
-    all[w->nprocesses].watched = watched;
-    if (!target_read_life(pid, &all[w->nprocesses].life))
-        w->nprocesses++;
+    all[w->nprocesses++] = (struct watch_process){*life, watched};
     return 0;
 }
 
 static bool skip_known(void *ctx, int pid, const struct stat *st)
 {
     const struct watch_file *file = find_file(ctx, st);
+    struct target_life life;
 
     if (!file)
         return false;
     if (file->hooks)
         return find_process(ctx, pid) != NULL;
-    if (file->watched && !find_process(ctx, pid))
-        remember_process(ctx, pid, true);
+    if (file->watched && !find_process(ctx, pid) && !target_read_life(pid, &life))
+        remember_process(ctx, &life, true);
     return file->watched || (file->changed.tv_sec == st->st_ctim.tv_sec && file->changed.tv_nsec == st->st_ctim.tv_nsec);
 }
 
@@ -198,15 +197,24 @@ static void remember_other(void *ctx, const struct stat *st)
         file->watched = file->hooks = false;
 }
 
-/* A VM that cannot be watched is not the end of watching others; one that is young may not be far enough yet. */
+/*
+ * A VM that cannot be watched is not the end of watching others; one that is young may not be far enough yet. One that ends
+ * while it is attached to is remembered too: the next look lets go of what was opened for it.
+ */
 static int attach_found(void *ctx, struct target *t)
 {
     struct watch *w = ctx;
+    struct target_life life;
     struct watch_file *file = remember_file(w, &t->elf->st);
     struct plan *plan;
     const char *why;
-    int sites, err = file ? plan_new(t, w->ops.hooks_only, &plan) : fail(-ENOMEM, "out of memory");
+    int sites, err;
 
+    if (!file)
+        return fail(-ENOMEM, "out of memory");
+    if (target_read_life(t->pid, &life))
+        return 0;
+    err = plan_new(t, w->ops.hooks_only, &plan);
     if (err)
         return err;
     file->hooks |= t->provider->hooks || plan->vm || plan->early;
@@ -221,7 +229,7 @@ static int attach_found(void *ctx, struct target *t)
     if ((sites < 0 || (!sites && why)) && target_lives(t->pid))
         note("'%s' (process %d) is not watched%s%s", t->name, t->pid, why ? ": " : "", why ? why : "");
     plan_free(plan);
-    return file->hooks || file->watched ? remember_process(w, t->pid, sites > 0 || file->watched) : 0;
+    return file->hooks || file->watched ? remember_process(w, &life, sites > 0 || file->watched) : 0;
 }
 
 static void drop_process(struct watch *w, int pid)
