@@ -59,8 +59,20 @@ static inline void measure_part(struct pending *s, Term t, bool whole, size_t *w
 	push_pending(s, t);
 }
 
-/* most: more words than that need not be counted. */
-static inline __attribute__((always_inline)) size_t measure(Term t, bool whole, size_t most)
+/* May more be counted? */
+static inline bool goes_on(size_t words, size_t *most, void (*passed)(void))
+{
+	if (likely(words <= *most))
+		return true;
+	if (passed == NULL)
+		return false;
+	passed();
+	*most = SIZE_MAX;
+	return true;
+}
+
+/* When more than `most` words are counted, passed is called and the rest counted too; without passed, the rest is not. */
+static inline __attribute__((always_inline)) size_t measure(Term t, bool whole, size_t most, void (*passed)(void))
 {
 	struct pending s;
 	size_t words = 0;
@@ -68,7 +80,7 @@ static inline __attribute__((always_inline)) size_t measure(Term t, bool whole, 
 	s.terms = s.fixed;
 	s.count = 0;
 	s.room = sizeof(s.fixed) / sizeof(s.fixed[0]);
-	while (words <= most) {
+	while (goes_on(words, &most, passed)) {
 		if (term_is_cons(t) && is_copied(t, whole)) {
 			words += 2;
 			measure_part(&s, cons_head(t), whole, &words);
@@ -80,7 +92,7 @@ static inline __attribute__((always_inline)) size_t measure(Term t, bool whole, 
 			struct object_shape shape = object_shape(p);
 
 			words += shape.words;
-			for (uint32_t i = shape.first_term; i < shape.last_term && words <= most; i++)
+			for (uint32_t i = shape.first_term; i < shape.last_term && goes_on(words, &most, passed); i++)
 				measure_part(&s, p[i], whole, &words);
 		}
 		if (s.count == 0)
@@ -94,22 +106,22 @@ static inline __attribute__((always_inline)) size_t measure(Term t, bool whole, 
 
 size_t copy_size_words(Term t)
 {
-	return is_copied(t, false) ? measure(t, false, SIZE_MAX) : 0;
+	return is_copied(t, false) ? measure(t, false, SIZE_MAX, NULL) : 0;
 }
 
-size_t copy_size_within(Term t, size_t most)
+size_t copy_size_telling(Term t, size_t most, void (*passed)(void))
 {
-	return is_copied(t, false) ? measure(t, false, most) : 0;
+	return is_copied(t, false) ? measure(t, false, most, passed) : 0;
 }
 
 size_t copy_flat_size_words(Term t)
 {
-	return is_copied(t, true) ? measure(t, true, SIZE_MAX) : 0;
+	return is_copied(t, true) ? measure(t, true, SIZE_MAX, NULL) : 0;
 }
 
 bool copy_is_longer(Term t, size_t words)
 {
-	return is_copied(t, true) && measure(t, true, words) > words;
+	return is_copied(t, true) && measure(t, true, words, NULL) > words;
 }
 
 /* A writable binary may be moved by its owner: shared, it is so no more. */

@@ -8,8 +8,8 @@
 
 /* Units: words the term's objects take, shared ones counted each time, literals and immediates 0. */
 size_t copy_size_words(Term t);
-/* The same when it is at most so many; else more than that, and no more of the term is looked at. */
-size_t copy_size_within(Term t, size_t most);
+/* The same; passed is called once, when more than so many are counted. */
+size_t copy_size_telling(Term t, size_t most, void (*passed)(void));
 /* copy_size_words with literals counted (erts_debug:flat_size/1). */
 size_t copy_flat_size_words(Term t);
 /* Is that more than so many words? Looks at no more of them. */

@@ -70,16 +70,11 @@ static struct signal *copy_message(Process *from, Term alias, Term message, size
 
 static struct signal *make_message(Process *from, Term alias, Term message)
 {
-	size_t words = copy_size_within(message, EXC_WORDS_AT_ONCE);
-	struct signal *s;
+	size_t words = copy_size_telling(message, EXC_WORDS_AT_ONCE, sched_lend);
+	struct signal *s = copy_message(from, alias, message, words);
 
-	if (likely(words <= EXC_WORDS_AT_ONCE)) {
-		s = copy_message(from, alias, message, words);
-	} else {
-		sched_lend();
-		s = copy_message(from, alias, message, copy_size_words(message));
+	if (unlikely(words > EXC_WORDS_AT_ONCE))
 		sched_reclaim();
-	}
 	if (from != NULL)
 		process_bump_words(from, s->words);
 	return s;

@@ -246,15 +246,11 @@ static void init_heap(Process *p, Term args, size_t words, const struct spawn_op
 /* With the arguments, which may be long, on its heap. */
 static void make_heap(Process *p, Term args, const struct spawn_options *o)
 {
-	size_t words = copy_size_within(args, EXC_WORDS_AT_ONCE);
+	size_t words = copy_size_telling(args, EXC_WORDS_AT_ONCE, sched_lend);
 
-	if (likely(words <= EXC_WORDS_AT_ONCE)) {
-		init_heap(p, args, words, o);
-		return;
-	}
-	sched_lend();
-	init_heap(p, args, copy_size_words(args), o);
-	sched_reclaim();
+	init_heap(p, args, words, o);
+	if (unlikely(words > EXC_WORDS_AT_ONCE))
+		sched_reclaim();
 }
 
 static uint32_t count_list(Term list)

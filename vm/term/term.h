@@ -287,7 +287,18 @@ struct object_shape {
 	uint32_t last_term;  /* one past the last term word */
 };
 extern const uint8_t object_first_terms[16]; /* by SUB_*; 0: none, or a map */
-struct object_shape object_map_shape(Term header);
+static inline struct object_shape object_map_shape(Term header)
+{
+	uint32_t n = (uint32_t)map_val(header), first = 1;
+
+	if (map_kind(header) != MAP_FLAT) {
+		n = map_ways(n);
+		first += map_kind(header) != MAP_NODE_BITMAP;
+		return (struct object_shape){ n + first, first, n + first };
+	}
+	return (struct object_shape){ n + 2, first, n + 2 };
+}
+
 static inline struct object_shape object_shape(const Term *header)
 {
 	uint32_t words = (uint32_t)header_arity(*header) + 1;

@@ -372,6 +372,40 @@ START_TEST(test_copy_term_of_deep_nesting)
 }
 END_TEST
 
+static unsigned times_told;
+
+static void count_telling(void)
+{
+	times_told++;
+}
+
+/* A tuple of so many pairs, each with a list of one cell. */
+static Term make_wide(struct heap *h, size_t width)
+{
+	Term *at = heap_alloc(h, width + 1);
+
+	at[0] = HEADER(width, SUB_TUPLE);
+	for (size_t i = 1; i <= width; i++)
+		at[i] = heap_tuple(h, am_ok, heap_cons(h, SMALL(i), NIL));
+	return term_from_boxed(at);
+}
+
+START_TEST(test_copy_size_telling_tells_once)
+{
+	struct heap *h = unit_heap();
+	Term wide = make_wide(h, 100), t = heap_cons(h, wide, heap_cons(h, wide, NIL));
+	size_t words = copy_size_words(t);
+
+	ck_assert_uint_eq(words, 2 * (101 + 100 * 5) + 4);
+	for (size_t most = 0; most <= words + 1; most++) {
+		times_told = 0;
+		ck_assert_uint_eq(copy_size_telling(t, most, count_telling), words);
+		ck_assert_uint_eq(times_told, most < words);
+	}
+	ck_assert(copy_is_longer(t, words - 1) && !copy_is_longer(t, words));
+}
+END_TEST
+
 START_TEST(test_copy_term_shares_literals)
 {
 	struct literal_area *area;
