@@ -45,6 +45,27 @@ static const struct {
 	{ am_not, OP_bif_not },
 };
 
+/* Of one argument in a register, never failing. */
+static const struct {
+	Term name;
+	uint16_t op;
+} type_ops[] = {
+	{ am_is_list, OP_bif_is_list },
+	{ am_is_atom, OP_bif_is_atom },
+	{ am_is_integer, OP_bif_is_integer },
+	{ am_is_tuple, OP_bif_is_tuple },
+	{ am_is_map, OP_bif_is_map },
+	{ am_is_binary, OP_bif_is_binary },
+	{ am_is_bitstring, OP_bif_is_bitstr },
+	{ am_is_float, OP_bif_is_float },
+	{ am_is_number, OP_bif_is_number },
+	{ am_is_pid, OP_bif_is_pid },
+	{ am_is_reference, OP_bif_is_reference },
+	{ am_is_port, OP_bif_is_port },
+	{ am_is_boolean, OP_bif_is_boolean },
+	{ am_is_function, OP_bif_is_function },
+};
+
 /* Of any two arguments, never failing. swapped: the operation takes them the other way round. */
 static const struct {
 	Term name;
@@ -113,6 +134,11 @@ static bool emit_unary(struct emitter *em, struct guard *q, Term name)
 	for (size_t i = 0; i < LENGTH(register_ops); i++)
 		if (register_ops[i].name == name) {
 			emit_instr(em, register_ops[i].op, (struct operand[]){ q->fail, q->from[0], q->to });
+			return true;
+		}
+	for (size_t i = 0; i < LENGTH(type_ops); i++)
+		if (type_ops[i].name == name) {
+			emit_instr(em, type_ops[i].op, (struct operand[]){ q->from[0], q->to });
 			return true;
 		}
 	if (name == am_length) {

@@ -5,6 +5,8 @@
 #ifndef VM_DATA_BITS_H
 #define VM_DATA_BITS_H
 
+#include <math.h>
+
 #include "data/binary.h"
 #include "data/bitcopy.h"
 #include "term/atom.h"
@@ -26,7 +28,12 @@ enum bits_error {
 
 /* ---- sizes */
 /* size (an integer term) times unit. Fails: BITS_BADARG when it is no integer or negative; BITS_LIMIT when it is huge. */
-enum bits_error bits_size(Term size, unsigned unit, uint64_t *bits);
+static inline enum bits_error bits_size(Term size, unsigned unit, uint64_t *bits)
+{
+	if (likely(term_is_small(size) && small_value(size) >= 0))
+		return __builtin_mul_overflow((uint64_t)small_value(size), (uint64_t)unit, bits) ? BITS_LIMIT : BITS_OK;
+	return term_has_sub(size, SUB_BIG_POS) ? BITS_LIMIT : BITS_BADARG;
+}
 /* bs_add: *sum = a + b * unit, as an integer term (on h when big). */
 enum bits_error bits_add(struct heap *h, Term a, Term b, unsigned unit, Term *sum);
 
@@ -152,6 +159,33 @@ static inline Term bits_get_whole(struct match_ctx *m, unsigned size, bool is_li
 		return TERM_NONE;
 	m->offset_bits = at + size;
 	return bits_load_whole(m->base + (at >> 3), size, is_little, is_signed);
+}
+/* A float's bits, 32 or 64 of them. */
+static inline double bits_to_double(uint64_t bits, unsigned size)
+{
+	union { uint32_t w; float f; } u32 = { .w = (uint32_t)bits };
+	union { uint64_t w; double d; } u64 = { .w = bits };
+
+	return size == 32 ? (double)u32.f : u64.d;
+}
+/* The usual float: 32 or 64 big-endian bits at a byte, neither an infinity nor a NaN. Fails: false for all else. */
+static inline bool bits_take_double(struct match_ctx *m, uint64_t size, unsigned flags, double *d)
+{
+	uint64_t at = m->offset_bits, v;
+
+	if ((size != 64 && size != 32) || (flags & (BITS_LITTLE | BITS_NATIVE)) != 0 || (at & 7) != 0 || bits_left(m) < size)
+		return false;
+	if (size == 64) {
+		v = bitcopy_load_64(m->base + (at >> 3));
+	} else {
+		uint32_t half;
+
+		memcpy(&half, m->base + (at >> 3), sizeof(half));
+		v = be32toh(half);
+	}
+	*d = bits_to_double(v, (unsigned)size);
+	m->offset_bits = isfinite(*d) ? at + size : at;
+	return isfinite(*d);
 }
 /* 16, 32 or 64 bits; TERM_NONE for other sizes, missing bits, infinities and NaN. Words: FLOAT_WORDS. */
 Term bits_get_float(struct heap *h, struct match_ctx *m, uint64_t size, unsigned flags);

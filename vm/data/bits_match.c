@@ -11,20 +11,6 @@
 
 enum { LIMB_BITS = 64, STACK_LIMBS = 32 };
 
-enum bits_error bits_size(Term size, unsigned unit, uint64_t *bits)
-{
-	if (term_is_small(size)) {
-		int64_t n = small_value(size);
-
-		if (n < 0)
-			return BITS_BADARG;
-		return __builtin_mul_overflow((uint64_t)n, (uint64_t)unit, bits) ? BITS_LIMIT : BITS_OK;
-	}
-	if (term_is_big(size) && header_sub(*boxed_ptr(size)) == SUB_BIG_POS)
-		return BITS_LIMIT;
-	return BITS_BADARG;
-}
-
 enum bits_error bits_add(struct heap *h, Term a, Term b, unsigned unit, Term *sum)
 {
 	uint64_t x, y, total;
@@ -129,8 +115,6 @@ bool bits_match_value(struct match_ctx *m, unsigned size, uint64_t value)
 
 Term bits_get_float(struct heap *h, struct match_ctx *m, uint64_t size, unsigned flags)
 {
-	union { uint32_t w; float f; } u32;
-	union { uint64_t w; double d; } u64;
 	uint64_t v;
 	double d = 0.0;
 
@@ -141,9 +125,7 @@ Term bits_get_float(struct heap *h, struct match_ctx *m, uint64_t size, unsigned
 	if (size > 0) {
 		v = bits_is_little(flags) ? read_little(m->base, m->offset_bits, (unsigned)size)
 				     : bitcopy_read(m->base, m->offset_bits, (unsigned)size);
-		u32.w = (uint32_t)v;
-		u64.w = v;
-		d = size == 16 ? half_to_double((uint16_t)v) : size == 32 ? (double)u32.f : u64.d;
+		d = size == 16 ? half_to_double((uint16_t)v) : bits_to_double(v, (unsigned)size);
 	}
 	if (!isfinite(d))
 		return TERM_NONE;

@@ -171,13 +171,20 @@ static inline void enter(struct walk *w, struct pairs *now, const Term *a, const
 	*now = (struct pairs){ a, b, n };
 }
 
+/* Two words, anywhere. */
+typedef Term word_pair __attribute__((vector_size(2 * sizeof(Term)), aligned(sizeof(Term)), may_alias));
+
 static inline void skip_same_words(struct pairs *now)
 {
 	const Term *a = now->a, *b = now->b, *end = a + now->n;
 
-	for (; end - a >= 4; a += 4, b += 4)
-		if (((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3])) != 0)
+	for (; end - a >= 8; a += 8, b += 8) {
+		const word_pair *va = (const word_pair *)a, *vb = (const word_pair *)b;
+		word_pair other = (va[0] ^ vb[0]) | (va[1] ^ vb[1]) | (va[2] ^ vb[2]) | (va[3] ^ vb[3]);
+
+		if ((other[0] | other[1]) != 0)
 			break;
+	}
 	for (; a < end && *a == *b; a++)
 		b++;
 	*now = (struct pairs){ a, b, (size_t)(end - a) };
@@ -188,6 +195,11 @@ static inline void skip_same_words(struct pairs *now)
 static int compare_doubles(double a, double b)
 {
 	return (a > b) - (a < b);
+}
+
+static inline bool are_floats(Term a, Term b)
+{
+	return term_is_boxed(a) && term_is_boxed(b) && *boxed_ptr(a) == HEADER(1, SUB_FLOAT) && *boxed_ptr(b) == HEADER(1, SUB_FLOAT);
 }
 
 static int compare_numbers(Term a, Term b, bool exact)
@@ -495,6 +507,8 @@ bool compare_same(Term a, Term b, bool exact)
 {
 	struct pairs now;
 
+	if (are_floats(a, b))
+		return float_value(a) == float_value(b);
 	now.n = find_elements(a, b, &now.a, &now.b);
 	if (now.n == 0) {
 		if (term_is_bitstring(a))
@@ -786,6 +800,8 @@ int compare_terms(Term a, Term b, bool exact)
 {
 	struct pairs now;
 
+	if (are_floats(a, b))
+		return compare_doubles(float_value(a), float_value(b));
 	now.n = find_elements(a, b, &now.a, &now.b);
 	if (now.n == 0)
 		return term_is_bitstring(a) && term_is_bitstring(b) ? binary_compare(a, b) : order_apart(a, b, exact);

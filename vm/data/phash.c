@@ -188,7 +188,7 @@ static uint32_t mix_export(uint32_t hash, Term t)
 	return mix_words(hash, atom_hash(facts.function), 0, TYPE_FUNCTION);
 }
 
-static uint32_t mix_immediate(uint32_t hash, Term t)
+static inline uint32_t mix_immediate(uint32_t hash, Term t)
 {
 	if (term_is_small(t))
 		return mix_small(hash, small_value(t));
@@ -260,6 +260,11 @@ static uint32_t mix_boxed(struct word_stack *s, uint32_t hash, uint32_t *pairs, 
 	}
 }
 
+static inline bool starts_string(Term t)
+{
+	return term_is_small(cons_head(t)) && (uint64_t)small_value(cons_head(t)) < 256;
+}
+
 bool phash2_within(Term t, int64_t *left, uint32_t *out)
 {
 	struct word_stack s;
@@ -270,27 +275,29 @@ bool phash2_within(Term t, int64_t *left, uint32_t *out)
 		return true;
 	}
 	word_stack_init(&s);
-	word_stack_push(&s, t);
-	while (s.count > 0 && --*left >= 0) {
-		t = word_stack_pop(&s);
-		if (t == MARK_PAIR) {
-			pairs ^= hash;
-			hash = 0;
-		} else if (t == MARK_MAP_END) {
-			hash = mix_words((uint32_t)word_stack_pop(&s), pairs, 0, TYPE_PAIRS);
-			pairs = (uint32_t)word_stack_pop(&s);
-		} else if (term_is_cons(t)) {
-			t = mix_string(&hash, t, left);
+	while (--*left >= 0) {
+		if (term_is_cons(t)) {
+			if (starts_string(t))
+				t = mix_string(&hash, t, left);
 			if (term_is_cons(t)) {
 				word_stack_push(&s, cons_tail(t));
 				t = cons_head(t);
 			}
-			word_stack_push(&s, t);
-		} else if (term_is_boxed(t)) {
+			continue;
+		}
+		if (term_is_boxed(t))
 			hash = mix_boxed(&s, hash, &pairs, t, left);
+		else if (t == MARK_PAIR)
+			pairs ^= hash, hash = 0;
+		else if (t == MARK_MAP_END) {
+			hash = mix_words((uint32_t)word_stack_pop(&s), pairs, 0, TYPE_PAIRS);
+			pairs = (uint32_t)word_stack_pop(&s);
 		} else {
 			hash = mix_immediate(hash, t);
 		}
+		if (s.count == 0)
+			break;
+		t = word_stack_pop(&s);
 	}
 	word_stack_free(&s);
 	*out = hash;

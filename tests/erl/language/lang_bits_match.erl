@@ -31,7 +31,18 @@ main() ->
     erlang:display({Big, Neg}),
     erlang:display(sum(<<1, 2, 3, 4, 5>>, 0)),
     erlang:display(words(<<"the quick  brown fox">>, <<>>, [])),
-    erlang:display([huge(<<1:N>>) || N <- [8, 16#1001 + 8]]).
+    erlang:display([huge(<<1:N>>) || N <- [8, 16#1001 + 8]]),
+    erlang:display([doubles(T, []) || T <- [<<-2.5/float, 1.0e300/float>>, <<1.5/float, -1:64>>, <<0:63>>, <<16#7ff0:16, 0:48>>]]),
+    erlang:display([singles(T, []) || T <- [<<-2.5:32/float, 0.5:32/float>>, <<0.5:32/float, 3.0:32/float, 1:3>>, <<16#7f80:16, 0:16>>,
+                                            <<1, 2, 3>>]]),
+    <<_:3, Unaligned/bits>> = <<5:3, 0.5:32/float, 3.0:32/float>>,
+    erlang:display(singles(Unaligned, [])).
+
+doubles(<<F/float, R/bits>>, A) -> doubles(R, [trunc(F / 2) | A]);
+doubles(R, A) -> {length(A), hd(A ++ [none]) =:= trunc(1.0e300 / 2), bit_size(R)}.
+
+singles(<<F:32/float, R/bits>>, A) -> singles(R, [trunc(F * 4) | A]);
+singles(R, A) -> {A, bit_size(R)}.
 
 %% Tails that no binary has.
 huge(<<_:8, _:16#1_0000_0000_0000_0000>>) -> huge;
@@ -73,3 +84,6 @@ words(<<>>, W, Ws) -> lists:reverse([W | Ws]).
 %% expect: 15
 %% expect: [<<"the">>,<<"quick">>,<<"brown">>,<<"fox">>]
 %% expect: [small,0]
+%% expect: [{2,true,0},{1,false,64},{0,false,63},{0,false,64}]
+%% expect: [{[2,-10],0},{[12,2],3},{[],32},{[],24}]
+%% expect: {[12,2],0}

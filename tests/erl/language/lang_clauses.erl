@@ -10,6 +10,8 @@ main() ->
     erlang:display([guard(X, Y) || {X, Y} <- [{1, 2}, {2, 1}, {a, 1}, {1, 1.0}]]),
     erlang:display(same(1, 1)),
     erlang:display(same(1, 1.0)),
+    erlang:display([types(T) || T <- [0, 1 bsl 64, 1.5, [], [x], {}, a, true, <<>>, <<1:3>>, #{}, self(), make_ref(), hd(erlang:ports()),
+                                      fun main/0]]),
     erlang:display([nested(T) || T <- [{ok, [1, {2, 3} | t]}, {ok, [1]}, {error, {why, [deep]}}, other]]).
 
 kind(0) -> zero;
@@ -31,6 +33,13 @@ kind(F) when is_function(F, 1) -> unary;
 kind(F) when is_function(F) -> other_fun.
 
 sign(N) -> if N < 0 -> negative; N == 0 -> zero; true -> positive end.
+
+%% The names of the tests that are true, as values, not as guards.
+types(T) ->
+    Tests = [{list, is_list(T)}, {atom, is_atom(T)}, {integer, is_integer(T)}, {tuple, is_tuple(T)}, {map, is_map(T)},
+             {binary, is_binary(T)}, {bits, is_bitstring(T)}, {float, is_float(T)}, {number, is_number(T)}, {pid, is_pid(T)},
+             {ref, is_reference(T)}, {port, is_port(T)}, {boolean, is_boolean(T)}, {function, is_function(T)}],
+    [Name || {Name, true} <- Tests].
 
 guard(X, Y) when X > Y; is_atom(X) -> first;
 guard(X, Y) when X == Y, not (X =:= Y) -> second;
@@ -69,4 +78,5 @@ nested(T) ->
 %% expect: [third,first,first,second]
 %% expect: true
 %% expect: false
+%% expect: [[integer,number],[integer,number],[float,number],[list],[list],[tuple],[atom],[atom,boolean],[binary,bits],[bits],[map],[pid],[ref],[port],[function]]
 %% expect: [{1,2,3,t},short,deep,none]
