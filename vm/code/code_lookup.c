@@ -3,6 +3,7 @@
 #include "code/code_area.h"
 #include "code/module.h"
 #include "code/opcodes.h"
+#include "proc/batch.h"
 
 struct code_instance *code_find_instance(const Inst *pc)
 {
@@ -82,23 +83,48 @@ static _Thread_local struct recent_place {
 	const Inst *pc;
 	uint64_t given;      /* code_area_given() when it was found */
 	struct code_place place;
-} recent[64];
+} recent[256];
+
+static __attribute__((noinline)) bool renew_place(struct recent_place *r, const Inst *pc, uint64_t given)
+{
+	const struct code_instance *c = code_find_instance(pc);
+	bool found;
+
+	r->pc = NULL;
+	found = find_place(c, pc, &r->place);
+	r->given = given;
+	if (found && c != NULL) /* an address in an export is looked up again: that changes when its module is loaded */
+		r->pc = pc;
+	return found;
+}
+
+/* NULL: pc is no code. In this thread's memory, until it asks again. */
+static inline const struct code_place *peek_place(const Inst *pc)
+{
+	struct recent_place *r = &recent[((uintptr_t)pc >> 3) * 0x9e3779b97f4a7c15 >> 56];
+	uint64_t given = code_area_given();
+
+	return likely(r->pc == pc && r->given == given) || renew_place(r, pc, given) ? &r->place : NULL;
+}
 
 bool code_find_place(const Inst *pc, struct code_place *place)
 {
-	struct recent_place *r = &recent[((uintptr_t)pc >> 3) * 0x9e3779b97f4a7c15 >> 58];
-	uint64_t given = code_area_given();
+	const struct code_place *found = peek_place(pc);
 
-	if (r->pc != pc || r->given != given) {
-		const struct code_instance *c = code_find_instance(pc);
+	if (found != NULL)
+		*place = *found;
+	return found != NULL;
+}
 
-		r->pc = NULL;
-		if (!find_place(c, pc, &r->place))
-			return false;
-		r->pc = c != NULL ? pc : NULL; /* an address in an export is looked up again: that changes when its module is loaded */
-		r->given = given;
-	}
-	*place = r->place;
+bool code_find_mfa(const Inst *at, struct mfa *mfa)
+{
+	const struct code_place *found = peek_place(at + 1);
+
+	if (unlikely(found == NULL))
+		return false;
+	mfa->module = found->module;
+	mfa->function = found->function;
+	mfa->arity = found->arity;
 	return true;
 }
 

@@ -14,5 +14,5 @@ void exec_init(void)
 	call_init();
 	sched_run_process = exec_run;
 	module_translate = emit_module;
-	probe_find_function = traced_find_function;
+	probe_find_function = code_find_mfa;
 }

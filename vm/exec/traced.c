@@ -18,16 +18,6 @@ static struct mfa export_mfa(const struct export *e)
 	return (struct mfa){ e->module, e->function, e->arity };
 }
 
-bool traced_find_function(const Inst *at, struct mfa *mfa)
-{
-	const Inst *info = code_find_function(at + 1);
-
-	if (info == NULL)
-		return false;
-	*mfa = info_mfa(info);
-	return true;
-}
-
 /* Frames on the stack: words that are return addresses. */
 static int count_frames(const Process *p)
 {

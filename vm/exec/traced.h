@@ -7,8 +7,6 @@
 #include "code/export.h"
 #include "proc/probe.h"
 
-/* probe_find_function. */
-bool traced_find_function(const Inst *at, struct mfa *mfa);
 /* Notes a call through e, when p saves its calls. */
 void traced_save(Process *p, const struct export *e);
 /* Calls. entry: the function's first instruction. pushed: 1 when the call is about to leave a return address, 0 for tail calls;

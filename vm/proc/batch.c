@@ -18,22 +18,7 @@
 #define PATIENCE_MS 100
 #define NAMES_NS INT64_C(1000000000)
 #define LEAVING_TRIES 1000
-#define PAGE_WORDS ((BATCH_PAGE_BYTES - sizeof(struct batch_header)) / 8)
 
-/* A thread's page. Owns: itself, for the VM's life. */
-struct batch {
-	struct batch *next;      /* of all */
-	uint64_t old_ticks;      /* from then on the page is to be handed over */
-	int64_t old_ns;          /* the same moment */
-	uint32_t watchers;       /* batch_watchers when the names were told */
-	int64_t names_ns;        /* from then on they are told again */
-	uint64_t *told;          /* a bit an atom: its name was told */
-	size_t told_words;
-	uint64_t events;         /* told so far */
-	atomic_bool leaving;     /* it is being handed over; at the end, by batch_close, from then on */
-	struct batch_header header;
-	uint64_t records[PAGE_WORDS];
-};
 _Static_assert(offsetof(struct batch, records) == offsetof(struct batch, header) + sizeof(struct batch_header), "a page is one piece");
 
 static struct {
@@ -41,7 +26,10 @@ static struct {
 	atomic_uint threads;
 	atomic_bool closed;
 } batches;
-static _Thread_local struct batch *self;
+
+/* Of threads that have told nothing: it is always to be begun first. */
+static struct batch nobody;
+_Thread_local struct batch *batch_self = &nobody;
 
 /* ---- who watches */
 
@@ -89,7 +77,7 @@ static struct batch *make_batch(void)
 	b->next = atomic_load(&batches.all);
 	while (!atomic_compare_exchange_weak(&batches.all, &b->next, b)) {
 	}
-	self = b;
+	batch_self = b;
 	return b;
 }
 
@@ -109,15 +97,19 @@ static void renew_names(struct batch *b, int64_t now_ns)
 	b->watchers = watchers;
 }
 
-/* The page's first record is about to be written. */
 static void begin_page(struct batch *b)
 {
+	uint64_t old_ticks;
+
+	b->header.bytes = sizeof(b->header);
 	b->header.events = b->events;
 	b->header.begin_ticks = ticks_now();
 	b->header.begin_ns = (uint64_t)clock_monotonic_ns();
-	renew_names(b, (int64_t)b->header.begin_ns);
-	b->old_ticks = b->header.begin_ticks + PATIENCE_MS * ticks_per_ms();
 	b->old_ns = (int64_t)b->header.begin_ns + PATIENCE_MS * INT64_C(1000000);
+	old_ticks = b->header.begin_ticks + PATIENCE_MS * ticks_per_ms();
+	__atomic_store_n(&b->old_ticks, old_ticks, __ATOMIC_SEQ_CST);
+	if (unlikely(atomic_load(&batches.closed)))
+		__atomic_store_n(&b->old_ticks, 0, __ATOMIC_RELAXED);
 }
 
 /* Of a page that nobody else hands over: `leaving` is the caller's. */
@@ -129,38 +121,50 @@ static void tell_page(struct batch *b)
 	fire_flush(&b->header);
 }
 
-/* Returns false when batch_close has taken the page: its thread writes nothing any more. */
+/* The page is to be begun then. Returns false when batch_close has taken it: its thread writes nothing any more. */
 static bool hand_over(struct batch *b)
 {
 	if (unlikely(atomic_exchange(&b->leaving, true)))
 		return false;
 	tell_page(b);
 	b->header.bytes = sizeof(b->header);
+	__atomic_store_n(&b->old_ticks, 0, __ATOMIC_RELAXED);
 	atomic_store(&b->leaving, false);
+	return true;
+}
+
+bool batch_turn(void)
+{
+	struct batch *b = batch_self != &nobody ? batch_self : make_batch();
+
+	if (unlikely(atomic_load(&batches.closed)) || (!is_empty(b) && !hand_over(b)))
+		return false;
+	begin_page(b);
+	renew_names(b, (int64_t)b->header.begin_ns);
 	return true;
 }
 
 /* Whether this thread has something to hand over. At the end what it holds is not its own any more. */
 static bool holds_page(void)
 {
-	return self != NULL && !is_empty(self) && !atomic_load_explicit(&batches.closed, memory_order_relaxed);
+	return batch_self != &nobody && !is_empty(batch_self) && !atomic_load_explicit(&batches.closed, memory_order_relaxed);
 }
 
 void batch_hand_over(void)
 {
 	if (holds_page())
-		hand_over(self);
+		hand_over(batch_self);
 }
 
 int64_t batch_deadline_ns(void)
 {
-	return holds_page() ? self->old_ns : 0;
+	return holds_page() ? batch_self->old_ns : 0;
 }
 
 void batch_hand_over_old(void)
 {
-	if (holds_page() && ticks_now() >= self->old_ticks)
-		hand_over(self);
+	if (holds_page() && ticks_now() >= batch_self->old_ticks)
+		hand_over(batch_self);
 }
 
 void batch_wait(struct cond *c, struct lock *l)
@@ -173,112 +177,69 @@ void batch_wait(struct cond *c, struct lock *l)
 		batch_hand_over();
 }
 
-/* Room for `words`, the header word among them. NULL: the VM ends. */
-static uint64_t *take_room(struct batch *b, unsigned words, uint64_t now)
-{
-	size_t used = (b->header.bytes - sizeof(b->header)) / 8;
-
-	if (used > 0 && (used + words > PAGE_WORDS || now >= b->old_ticks)) {
-		if (!hand_over(b))
-			return NULL;
-		used = 0;
-	}
-	if (used == 0)
-		begin_page(b);
-	return b->records + used;
-}
-
-/* The record that take_room gave room for is whole. */
-static void end_record(struct batch *b, unsigned words)
-{
-	__atomic_store_n(&b->header.bytes, b->header.bytes + words * 8, __ATOMIC_RELEASE);
-}
-
-static uint64_t header_word(const struct batch *b, uint64_t now, unsigned words, enum batch_event event)
-{
-	uint64_t since = now > b->header.begin_ticks ? now - b->header.begin_ticks : 0;
-
-	return since << 16 | (uint64_t)(words - 1) << 8 | event;
-}
-
-/* ---- records */
+/* ---- texts */
 
 static size_t text_words(size_t bytes) { return (bytes + 7) / 8; }
 
-static void put_text(uint64_t *at, const char *text, size_t bytes)
+static uint64_t *put_text(uint64_t *at, const char *text, size_t bytes)
 {
+	size_t words = text_words(bytes);
+
 	if (bytes == 0)
-		return;
-	at[text_words(bytes) - 1] = 0;
+		return at;
+	at[words - 1] = 0;
 	memcpy(at, text, bytes);
+	return at + words;
 }
 
-/* Words of the record: all that is written. Zeros at the end are not, where no text stands behind them. */
-static unsigned measure(const uint64_t *words, unsigned n, const char *const *texts)
+/*
+ * Room for a record of so many words behind its head, and for one without texts behind it. NULL: the VM ends. A page that is begun here tells
+ * no names again: those of the event may have been told in the page before.
+ */
+static uint64_t *take_room(struct batch *b, size_t words)
 {
-	unsigned all = n;
-
-	if (texts == NULL) {
-		while (all > 0 && words[all - 1] == 0)
-			all--;
-		return all;
+	if (b->header.bytes + 8 * (1 + words) > BATCH_FULL_BYTES) {
+		if (!hand_over(b))
+			return NULL;
+		begin_page(b);
 	}
-	for (unsigned i = 0; i < n; i++)
-		if (texts[i] != NULL)
-			all += (unsigned)text_words(words[i]);
-	return all;
+	return (uint64_t *)((char *)&b->header + b->header.bytes);
 }
 
-void batch_write(enum batch_event event, const uint64_t *words, unsigned n, const char *const *texts)
+static void end_record(struct batch *b, size_t words)
 {
-	struct batch *b = self != NULL ? self : make_batch();
-	unsigned all = 1 + measure(words, n, texts);
-	uint64_t now = ticks_now(), *at;
+	__atomic_store_n(&b->header.bytes, b->header.bytes + (uint32_t)(8 * (1 + words)), __ATOMIC_RELEASE);
+}
 
-	if (unlikely(atomic_load_explicit(&batches.closed, memory_order_relaxed)))
-		return;
-	at = take_room(b, all, now);
+void batch_write_texts(enum batch_event event, uint64_t ticks, const uint64_t *words, unsigned n, const char *const *texts)
+{
+	struct batch *b = batch_self;
+	size_t all = n;
+	uint64_t *at;
+
+	for (unsigned i = 0; i < n; i++)
+		all += texts[i] != NULL ? text_words(words[i]) : 0;
+	at = take_room(b, all);
 	if (unlikely(at == NULL))
 		return;
-	at[0] = header_word(b, now, all, event);
-	if (texts == NULL) {
-		for (unsigned i = 0; i < all - 1; i++)
-			at[1 + i] = words[i];
-	} else {
-		memcpy(at + 1, words, n * 8);
-		at += 1 + n;
-		for (unsigned i = 0; i < n; i++)
-			if (texts[i] != NULL) {
-				put_text(at, texts[i], words[i]);
-				at += text_words(words[i]);
-			}
-	}
+	*at++ = batch_head(b, ticks, (unsigned)all, event);
+	memcpy(at, words, n * 8);
+	at += n;
+	for (unsigned i = 0; i < n; i++)
+		if (texts[i] != NULL)
+			at = put_text(at, texts[i], words[i]);
 	b->events += event != BATCH_ATOM;
 	end_record(b, all);
 }
 
-/* ---- atoms */
-
-static void tell_atom(struct batch *b, uint32_t index)
+void batch_tell_atom(uint32_t index)
 {
+	struct batch *b = batch_self;
 	size_t bytes;
 	const char *text = atom_text(ATOM_TERM((Term)index), &bytes);
 
-	batch_write(BATCH_ATOM, (const uint64_t[]){ index, bytes }, 2, (const char *const[]){ NULL, text });
-	b->told[index / 64] |= UINT64_C(1) << index % 64; /* after the write, which may begin a page and forget what was told */
-}
-
-/* Its index; whoever reads the next event of this thread knows the name. */
-static uint64_t told_index(Term atom)
-{
-	struct batch *b = self != NULL ? self : make_batch();
-	uint32_t index = atom_index(atom);
-
-	if (unlikely(is_empty(b)))
-		begin_page(b);
-	if (unlikely(!(b->told[index / 64] >> index % 64 & 1)))
-		tell_atom(b, index);
-	return index;
+	batch_write_texts(BATCH_ATOM, ticks_now(), (const uint64_t[]){ index, bytes }, 2, (const char *const[]){ NULL, text });
+	b->told[index / 64] |= UINT64_C(1) << index % 64;
 }
 
 /* ---- words of the units */
@@ -291,29 +252,18 @@ static uint64_t identity(enum batch_identity kind, uint64_t high, uint64_t numbe
 /* A pid or port of another node, or of an earlier life of this one. */
 static uint64_t remote_identity(const struct extern_id *id)
 {
-	return identity(BATCH_REMOTE, told_index(id->node), term_is_pid(term_from_boxed(&id->header)) ? id->data[0] >> 32 : id->data[0]);
+	return identity(BATCH_REMOTE, batch_atom(id->node), term_is_pid(term_from_boxed(&id->header)) ? id->data[0] >> 32 : id->data[0]);
 }
 
-uint64_t batch_identity(Term t)
+uint64_t batch_identity_any(Term t)
 {
-	if (term_is_local_pid(t))
-		return identity(BATCH_PID, pid_serial(t), pid_number(t));
 	if (term_is_local_port(t))
 		return (uint64_t)BATCH_PORT << 60 | port_number(t);
 	if (term_is_atom(t))
-		return identity(BATCH_NAME, 0, told_index(t));
+		return identity(BATCH_NAME, 0, batch_atom(t));
 	if (term_is_pid(t) || term_is_port(t))
 		return remote_identity((const struct extern_id *)boxed_ptr(t));
 	return t == TERM_NONE ? 0 : identity(BATCH_OTHER, 0, 0);
-}
-
-uint64_t batch_node(Term node) { return term_is_atom(node) ? told_index(node) + 1 : 0; }
-
-uint64_t batch_mfa(struct mfa mfa)
-{
-	if (!term_is_atom(mfa.module) || !term_is_atom(mfa.function))
-		return 0;
-	return told_index(mfa.module) << (BATCH_INDEX_BITS + 8) | told_index(mfa.function) << 8 | (mfa.arity & 0xff);
 }
 
 static enum batch_shape integer_shape(Term t)
@@ -369,7 +319,7 @@ uint64_t batch_term(Term t)
 		shape = shape_of(t);
 	}
 	if (shape == BATCH_SHAPE_ATOM)
-		value = told_index(t);
+		value = batch_atom(t);
 	else if (shape == BATCH_SHAPE_SMALL)
 		value = (uint32_t)small_value(t);
 	return (uint64_t)shape << 56 | holders << 32 | value;
@@ -399,8 +349,10 @@ void batch_close(void)
 	if (atomic_exchange(&batches.closed, true))
 		return;
 	for (struct batch *b = atomic_load(&batches.all); b != NULL; b = b->next) {
-		bool taken = take_page(b);
+		bool taken;
 
+		__atomic_store_n(&b->old_ticks, 0, __ATOMIC_SEQ_CST); /* its thread looks, at its next event, whether it may tell it */
+		taken = take_page(b);
 		if (taken && !is_empty(b))
 			tell_page(b);
 		all &= taken;

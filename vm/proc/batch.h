@@ -9,8 +9,11 @@
 #ifndef VM_PROC_BATCH_H
 #define VM_PROC_BATCH_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 
+#include "base/log.h"
+#include "base/ticks.h"
 #include "batch_format.h"
 #include "term/term.h"
 
@@ -19,12 +22,84 @@ struct mfa {
 	uint32_t arity;
 };
 
+enum {
+	BATCH_ARGS_MAX = 12,                   /* of a probe */
+	BATCH_PLAIN_WORDS = 1 + BATCH_ARGS_MAX, /* of a record without texts, at most */
+	BATCH_FULL_BYTES = BATCH_PAGE_BYTES - 8 * BATCH_PLAIN_WORDS, /* of a page that may have no room for one */
+};
+
+/* A thread's page. Owns: itself, for the VM's life. */
+struct batch {
+	uint64_t old_ticks;      /* from then on the page is to be handed over; 0: it is to be begun first */
+	uint64_t events;         /* told so far */
+	uint64_t *told;          /* a bit an atom: its name was told */
+	size_t told_words;
+	int64_t old_ns;          /* the moment of old_ticks */
+	int64_t names_ns;        /* from then on the names are told again */
+	uint32_t watchers;       /* batch_watchers when they were told */
+	atomic_bool leaving;     /* it is being handed over; at the end, by batch_close, from then on */
+	struct batch *next;      /* of all */
+	struct batch_header header;
+	uint64_t records[(BATCH_PAGE_BYTES - sizeof(struct batch_header)) / 8];
+};
+
+/* This thread's; before its first event, one that is never written to. */
+extern _Thread_local struct batch *batch_self __attribute__((visibility("hidden")));
+
 /* Once, before the first event: prepares handing over what the threads hold when the VM ends or crashes. */
 void batch_init(void);
 
-/* Writes one event of n argument words and, where the probe has texts, their bytes: texts[i] belongs to words[i], which is its length;
- * NULL: no text. texts NULL: none at all. Any thread. */
-void batch_write(enum batch_event event, const uint64_t *words, unsigned n, const char *const *texts);
+/* Hands the page over if it is full or old, and begins one. Returns false when the VM ends: nothing is told any more. */
+bool batch_turn(void);
+/* Tells the name of an atom that this thread has not told. */
+void batch_tell_atom(uint32_t index);
+
+/*
+ * An event is told between batch_begin and the one batch_write or batch_write_texts. In between the words of its arguments are made, which
+ * may tell names; after batch_begin the page has room for a record without texts, whatever names come before it.
+ */
+
+/* Returns the event's time, in ticks; 0: it is not to be told. */
+static inline uint64_t batch_begin(void)
+{
+	const struct batch *b = batch_self;
+	uint64_t now = ticks_now();
+
+	if (unlikely(now >= __atomic_load_n(&b->old_ticks, __ATOMIC_RELAXED) || b->header.bytes > BATCH_FULL_BYTES))
+		return batch_turn() ? now : 0;
+	return now;
+}
+
+static inline uint64_t batch_head(const struct batch *b, uint64_t ticks, unsigned words, enum batch_event event)
+{
+	uint64_t since = ticks > b->header.begin_ticks ? ticks - b->header.begin_ticks : 0;
+
+	return since << 16 | (uint64_t)words << 8 | event;
+}
+
+/* Those of n words, n being a constant, that are to be written: zeros at the end are left out. */
+#define BATCH_ENDS(i) (n >= (i) && words[n >= (i) ? (i) - 1 : 0] != 0) ? (i) :
+#define BATCH_USED                                                                                 \
+	(BATCH_ENDS(12) BATCH_ENDS(11) BATCH_ENDS(10) BATCH_ENDS(9) BATCH_ENDS(8) BATCH_ENDS(7)    \
+	 BATCH_ENDS(6) BATCH_ENDS(5) BATCH_ENDS(4) BATCH_ENDS(3) BATCH_ENDS(2) BATCH_ENDS(1) 0)
+
+/* Writes one event of n argument words. */
+static inline __attribute__((always_inline)) void batch_write(enum batch_event event, uint64_t ticks, const uint64_t *words, unsigned n)
+{
+	struct batch *b = batch_self;
+	uint32_t bytes = b->header.bytes;
+	uint64_t *at = (uint64_t *)((char *)&b->header + bytes);
+	unsigned used = BATCH_USED;
+
+	for (unsigned i = 0; i < n; i++)
+		at[1 + i] = words[i];
+	at[0] = batch_head(b, ticks, used, event);
+	b->events++;
+	__atomic_store_n(&b->header.bytes, bytes + 8 + used * 8, __ATOMIC_RELEASE);
+}
+
+/* The same of a probe that has texts: texts[i] belongs to words[i], which is its length; NULL: no text. */
+void batch_write_texts(enum batch_event event, uint64_t ticks, const uint64_t *words, unsigned n, const char *const *texts);
 
 /* Hands this thread's page over when its first event is 100 ms old. Cheap when there is nothing. */
 void batch_hand_over_old(void);
@@ -40,10 +115,34 @@ void batch_hand_over(void);
 /* The VM ends: hands the pages of all threads over; later events are dropped. Safe in a signal handler. */
 void batch_close(void);
 
-/* Words of the units; see vm/batch_format.h. Those that hold atoms tell their names first. */
-uint64_t batch_identity(Term t);
-uint64_t batch_node(Term node);
-uint64_t batch_mfa(struct mfa mfa);
+/* ---- words of the units; see vm/batch_format.h. Between batch_begin and batch_write: those that hold atoms tell their names first. */
+
+static inline uint64_t batch_atom(Term atom)
+{
+	uint32_t index = atom_index(atom);
+
+	if (unlikely(!(batch_self->told[index / 64] >> index % 64 & 1)))
+		batch_tell_atom(index);
+	return index;
+}
+
+/* Of what is no local pid. */
+uint64_t batch_identity_any(Term t);
 uint64_t batch_term(Term t);
+
+/* A local pid's number and serial stand in both as far apart. */
+static inline uint64_t batch_identity(Term t)
+{
+	return likely(term_is_local_pid(t)) ? t >> 4 | (uint64_t)BATCH_PID << 60 : batch_identity_any(t);
+}
+
+static inline uint64_t batch_node(Term node) { return term_is_atom(node) ? batch_atom(node) + 1 : 0; }
+
+static inline uint64_t batch_mfa(struct mfa mfa)
+{
+	if (unlikely(!term_is_atom(mfa.module) || !term_is_atom(mfa.function)))
+		return 0;
+	return batch_atom(mfa.module) << (BATCH_INDEX_BITS + 8) | batch_atom(mfa.function) << 8 | (mfa.arity & 0xff);
+}
 
 #endif

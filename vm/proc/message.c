@@ -80,19 +80,20 @@ static struct signal *make_message(Process *from, Term alias, Term message)
 	return s;
 }
 
-static PROBE_COLD void probe_sent(Process *from, Term to, const struct signal *s)
+static PROBE_COLD void probe_copied(Term to, const struct signal *s)
 {
 	if (PROBE_ON(copy__struct))
 		probe_copy__struct(s->words);
 	if (PROBE_ON(copy__object))
 		probe_copy__object(to, s->words);
-	if (PROBE_ON(message__send))
-		probe_message__send(from, to, s->words, s->token);
 }
 
-static inline bool is_send_probed(void)
+static inline void probe_sent(Process *from, Term to, const struct signal *s)
 {
-	return PROBE_ON(message__send) || PROBE_ON(copy__object) || PROBE_ON(copy__struct);
+	if (PROBE_ON(copy__object) || PROBE_ON(copy__struct))
+		probe_copied(to, s);
+	if (PROBE_ON(message__send))
+		probe_message__send(from, to, s->words, s->token);
 }
 
 /* Links s in. Fails: false when `id` is not to's any more (s stays the caller's). */
@@ -131,7 +132,7 @@ static bool push(Process *to, Term id, struct signal *s)
 
 static inline __attribute__((always_inline)) void send_found(Process *from, Process *to, Term id, struct signal *s, bool watched)
 {
-	if (watched && unlikely(is_send_probed()) && from != NULL)
+	if (watched && likely(from != NULL))
 		probe_sent(from, id, s);
 	/* The tracer hears of what somebody sends himself when he fetches it. */
 	if (to == from && to->id == id && s->ref == TERM_NONE && !(watched && trace_wants(from, TRACE_RECEIVE)))
@@ -161,7 +162,7 @@ static void send_own(Process *p, Term message, bool watched)
 	s->term = message;
 	s->from = p->id;
 	s->own = true;
-	if (watched && unlikely(is_send_probed()))
+	if (watched)
 		probe_sent(p, p->id, s);
 	signal_queue_own(p, s);
 	p->own_messages++;

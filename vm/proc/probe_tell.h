@@ -120,15 +120,19 @@ TELL_UNIT(none, number, probe_word_number)
 #define PROBE_TELL_N(n, probe, ...)                                                                \
     do {                                                                                           \
         TELL_VALUES_##n(probe, __VA_ARGS__)                                                        \
-        if (PROBE_NOTES(probe))                                                                    \
-            PROBE_FIRE(probe, TELL_EACH_##n(TELL_NOTE, TELL_COMMA, probe));                        \
-        if (PROBE_BATCHES(probe)) {                                                                \
+        uint64_t tell_ticks = PROBE_BATCHES(probe) ? batch_begin() : 0;                            \
+                                                                                                   \
+        if (likely(tell_ticks != 0)) {                                                             \
             const uint64_t tell_words[] = { TELL_EACH_##n(TELL_WORD, TELL_COMMA, probe) };         \
             const char *const tell_texts[] = { TELL_EACH_##n(TELL_BYTES, TELL_COMMA, probe) };     \
-            bool has_texts = (TELL_EACH_##n(TELL_IS_TEXT, TELL_PLUS, probe)) != 0;                 \
                                                                                                    \
-            batch_write(BATCH_##probe, tell_words, n, has_texts ? tell_texts : NULL);              \
+            if (TELL_EACH_##n(TELL_IS_TEXT, TELL_PLUS, probe))                                     \
+                batch_write_texts(BATCH_##probe, tell_ticks, tell_words, n, tell_texts);           \
+            else                                                                                   \
+                batch_write(BATCH_##probe, tell_ticks, tell_words, n);                             \
         }                                                                                          \
+        if (unlikely(PROBE_NOTES(probe)))                                                          \
+            PROBE_FIRE(probe, TELL_EACH_##n(TELL_NOTE, TELL_COMMA, probe));                        \
     } while (0)
 
 #endif

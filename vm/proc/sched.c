@@ -830,8 +830,13 @@ void sched_end_apart(Process *p, void (*end)(Process *p))
 	worker_submit(WORKER_BOUNDED, &a->job);
 }
 
-/* Who watches slices: probes, tracing. */
-static PROBE_COLD void watch_end(Process *p, bool waits)
+/* Who else watches slices than probes: microstate accounting, tracing. */
+static inline bool is_slice_followed(void)
+{
+	return unlikely(atomic_load_explicit(&micro_counts, memory_order_relaxed) || trace_active);
+}
+
+static PROBE_COLD void follow_end(Process *p, bool waits)
 {
 	micro_enter(self, MICRO_OTHER);
 	if (PROBE_ON(process__unscheduled))
@@ -840,8 +845,16 @@ static PROBE_COLD void watch_end(Process *p, bool waits)
 		trace_hooks.slice_ended(p, waits);
 }
 
+static PROBE_COLD void watch_end(Process *p, bool waits)
+{
+	if (is_slice_followed())
+		follow_end(p, waits);
+	else if (PROBE_ON(process__unscheduled))
+		probe_process__unscheduled(p);
+}
+
 /* Returns false when p has ended. */
-static PROBE_COLD bool watch_begin(Process *p, uint32_t before)
+static PROBE_COLD bool follow_begin(Process *p, uint32_t before)
 {
 	micro_enter(self, MICRO_EMULATOR);
 	if (PROBE_ON(process__scheduled))
@@ -852,6 +865,16 @@ static PROBE_COLD bool watch_begin(Process *p, uint32_t before)
 		return true;
 	process_exit(p, p->exc_reason);
 	return false;
+}
+
+/* The same. */
+static PROBE_COLD bool watch_begin(Process *p, uint32_t before)
+{
+	if (is_slice_followed())
+		return follow_begin(p, before);
+	if (PROBE_ON(process__scheduled))
+		probe_process__scheduled(p);
+	return true;
 }
 
 /* Back to sleep, when nothing came that p waits for. */

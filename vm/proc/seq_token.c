@@ -78,11 +78,11 @@ void seq_token_receive(Process *p, Term token)
 		t->seq_clock = t->seq_previous;
 }
 
-struct seq_token_numbers seq_token_numbers(Term token)
+struct seq_token_numbers seq_token_numbers_of(Term token)
 {
 	struct seq_token_numbers n = { 0, 0, 0 };
 
-	if (token == NIL || !term_is_tuple_of(token, 5))
+	if (!term_is_tuple_of(token, 5))
 		return n;
 	n.label = (int)count_at(token, SEQ_TOKEN_LABEL);
 	n.previous = (int)count_at(token, SEQ_TOKEN_PREVIOUS);

@@ -26,6 +26,10 @@ void seq_token_set_counts(Process *p, int64_t previous, int64_t serial);
 struct seq_token_numbers {
 	int label, previous, current;
 };
-struct seq_token_numbers seq_token_numbers(Term token);
+struct seq_token_numbers seq_token_numbers_of(Term token);
+static inline struct seq_token_numbers seq_token_numbers(Term token)
+{
+	return token == NIL ? (struct seq_token_numbers){ 0, 0, 0 } : seq_token_numbers_of(token);
+}
 
 #endif

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Words of a batch: what stands in them of a term and of an identity. */
+/* Batches: the words of a record, and the page that records come into. */
 #include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
 
 #include "proc/batch.h"
 
@@ -79,11 +82,95 @@ START_TEST(test_batch_identity_tells_the_node_of_a_stranger)
 }
 END_TEST
 
+/* ---- pages */
+
+static const uint64_t *record_at(size_t word) { return batch_self->records + word; }
+
+START_TEST(test_batch_write_leaves_zeros_out_at_the_end)
+{
+	const uint64_t some[] = { 7, 0, 9, 0, 0, 0 }, none[] = { 0 };
+	size_t used = (batch_self->header.bytes - sizeof(struct batch_header)) / 8;
+	uint64_t events = batch_self->events;
+
+	batch_write(BATCH_message__send, batch_begin(), some, 6);
+	batch_write(BATCH_process__unscheduled, batch_begin(), none, 1);
+	ck_assert_uint_eq(*record_at(used) & 0xffff, 3 << 8 | BATCH_message__send);
+	ck_assert_mem_eq(record_at(used + 1), some, 3 * sizeof(*some));
+	ck_assert_uint_eq(*record_at(used + 4) & 0xffff, 0 << 8 | BATCH_process__unscheduled);
+	ck_assert_uint_eq(batch_self->header.bytes, sizeof(struct batch_header) + (used + 5) * 8);
+	ck_assert_uint_eq(batch_self->events, events + 2);
+}
+END_TEST
+
+/* Names that fill the page are not told twice, and leave room for the event that they are told for. */
+START_TEST(test_batch_write_has_room_whatever_names_come_first)
+{
+	enum { NAMES = 3 * BATCH_PAGE_BYTES / 256, BYTES = 250 };
+	const uint64_t words[BATCH_ARGS_MAX] = { [BATCH_ARGS_MAX - 1] = 1 };
+	uint64_t pages = batch_self->header.sequence;
+	char name[BYTES + 1];
+
+	for (int i = 0; i < NAMES; i++) {
+		snprintf(name, sizeof(name), "%0*d", BYTES, i);
+		ck_assert_uint_ne(batch_begin(), 0);
+		batch_atom(atom_from_text(name));
+		ck_assert_uint_le(batch_self->header.bytes, BATCH_FULL_BYTES);
+		batch_write(BATCH_efile_drv__entry, ticks_now(), words, BATCH_ARGS_MAX);
+		ck_assert_uint_le(batch_self->header.bytes, BATCH_PAGE_BYTES);
+	}
+	ck_assert_uint_ge(batch_self->header.sequence, pages + 3);
+	ck_assert_uint_eq(batch_self->events, NAMES);
+}
+END_TEST
+
+START_TEST(test_batch_begin_tells_nothing_once_the_vm_ends)
+{
+	const uint64_t word[] = { 23 };
+
+	batch_write(BATCH_process__unscheduled, batch_begin(), word, 1);
+	batch_close();
+	ck_assert_uint_eq(batch_begin(), 0);
+	ck_assert_uint_eq(batch_self->events, 1);
+	ck_assert_int_eq(batch_deadline_ns(), 0);
+}
+END_TEST
+
+START_TEST(test_batch_hand_over_begins_a_page_at_the_next_event)
+{
+	const uint64_t word[] = { 23 };
+	uint64_t begun;
+
+	batch_write(BATCH_process__unscheduled, batch_begin(), word, 1);
+	begun = batch_self->header.begin_ticks;
+	ck_assert_int_ne(batch_deadline_ns(), 0);
+	batch_hand_over();
+	ck_assert_int_eq(batch_deadline_ns(), 0);
+	batch_write(BATCH_process__unscheduled, batch_begin(), word, 1);
+	ck_assert_uint_gt(batch_self->header.begin_ticks, begun);
+	ck_assert_uint_eq(batch_self->header.events, 1);
+	ck_assert_uint_eq(batch_self->header.sequence, 1);
+}
+END_TEST
+
+static void begin_event(void)
+{
+	unit_init();
+	batch_init();
+	ck_assert_uint_ne(batch_begin(), 0);
+}
+
 Suite *batch_suite(void)
 {
 	Suite *suite = suite_create("batch");
-	TCase *words = tcase_create("words");
+	TCase *words = tcase_create("words"), *pages = tcase_create("pages");
 
+	tcase_add_checked_fixture(words, begin_event, NULL);
+	tcase_add_checked_fixture(pages, begin_event, NULL);
+	tcase_add_test(pages, test_batch_write_leaves_zeros_out_at_the_end);
+	tcase_add_test(pages, test_batch_write_has_room_whatever_names_come_first);
+	tcase_add_test(pages, test_batch_begin_tells_nothing_once_the_vm_ends);
+	tcase_add_test(pages, test_batch_hand_over_begins_a_page_at_the_next_event);
+	suite_add_tcase(suite, pages);
 	tcase_add_test(words, test_batch_term_tells_what_is_alone);
 	tcase_add_test(words, test_batch_term_tells_small_integers_by_value);
 	tcase_add_test(words, test_batch_term_tells_what_is_first);
