@@ -9,11 +9,14 @@
 
 #include "table.h"
 
+enum { VIEW_STORE_RECENT = 1024 };
+
 struct view_store {
     size_t row_bytes, most; /* most: rows that there is room for */
     struct view_store_row *rows; /* by vm and key */
     struct view_store_row *apart; /* rows that are not found any more, only visited */
     size_t napart;
+    struct view_store_row *recent[VIEW_STORE_RECENT]; /* rows of the table that were found last, by their key */
 };
 
 struct view_store_row {
