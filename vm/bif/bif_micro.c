@@ -17,9 +17,10 @@ Term info_set_microstate_accounting(Process *p, Term how)
 static Term put_scheduler(struct heap *h, unsigned id)
 {
 	int64_t ns[MICRO_STATES];
-	Term counters[14] = { am_aux, SMALL(0), am_check_io, SMALL(0), am_port, SMALL(0) }, row[6];
+	Term counters[14] = { am_aux, SMALL(0), am_check_io, SMALL(0), am_port }, row[6];
 
 	micro_read(id, ns);
+	counters[5] = heap_int(h, ns[MICRO_PORT]);
 	counters[6] = am_emulator;
 	counters[7] = heap_int(h, ns[MICRO_EMULATOR]);
 	counters[8] = am_gc;

@@ -334,24 +334,24 @@ static bool get_command_flags(Term list, bool *force, bool *nosuspend)
 }
 
 /* Takes: the port's reference. */
-static Term command_port(Process *p, struct port *port, Term data, bool nosuspend)
+static Term command_port(Process *p, struct port *port, Term data, bool force, bool nosuspend)
 {
 	struct byte_queue bytes;
-	Term result = am_true;
+	Term refused = TERM_NONE;
 
 	byte_queue_init(&bytes);
-	if (nosuspend && atomic_load_explicit(&port->busy, memory_order_relaxed))
-		result = am_false;
+	if (force && !port->driver->soft_busy)
+		refused = am_notsup;
+	else if (nosuspend && !force && atomic_load_explicit(&port->busy, memory_order_relaxed))
+		refused = am_false;
 	else if (!port_put_iodata(&bytes, data))
-		result = am_badarg;
+		refused = am_badarg;
 	process_bump(p, 1 + (int)(bytes.size_bytes >> 10));
-	if (result == am_true && !port_command(port, p->id, &bytes))
-		result = am_badarg;
+	if (refused == TERM_NONE)
+		return port_ask_command(p, port, &bytes, force, nosuspend);
 	byte_queue_clear(&bytes);
-	if (result == am_true && !nosuspend)
-		return port_wait_not_busy(port, p);
 	port_unref(port);
-	return result;
+	return refused;
 }
 
 Term bif_erts_internal_port_command_3(Process *p, Term *args)
@@ -362,47 +362,29 @@ Term bif_erts_internal_port_command_3(Process *p, Term *args)
 	if (!get_command_flags(args[2], &force, &nosuspend))
 		return am_badopt;
 	port = get_port(args[0]);
-	if (port == NULL)
-		return am_badarg;
-	if (force) {
-		port_unref(port);
-		return am_notsup;
-	}
-	return command_port(p, port, args[1], nosuspend);
+	return port != NULL ? command_port(p, port, args[1], force, nosuspend) : am_badarg;
 }
 
 Term bif_erts_internal_port_close_1(Process *p, Term *args)
 {
 	struct port *port = get_port(args[0]);
-	bool open;
 
-	if (port == NULL)
-		return am_badarg;
-	open = port_close(port, p->id, am_normal);
-	port_unref(port);
-	return open ? am_true : am_badarg;
+	return port != NULL ? port_ask_close(p, port) : am_badarg;
 }
 
 Term bif_erts_internal_port_connect_2(Process *p, Term *args)
 {
-	struct port *port = get_port(args[0]);
-	bool open;
+	struct port *port = term_is_local_pid(args[1]) ? get_port(args[0]) : NULL;
 
-	if (port == NULL)
-		return am_badarg;
-	open = term_is_local_pid(args[1]) && port_connect(port, p, args[1]);
-	port_unref(port);
-	return open ? am_true : am_badarg;
+	return port != NULL ? port_ask_connect(p, port, args[1]) : am_badarg;
 }
 
 Term bif_erts_internal_port_control_3(Process *p, Term *args)
 {
-	uint8_t reply[64];
-	size_t n, reply_bytes = sizeof(reply);
 	uint64_t command;
 	struct port *port;
 	uint8_t *data;
-	bool ok = false;
+	size_t n;
 
 	if (!num_get_uint64(args[1], &command) || command > UINT32_MAX)
 		return am_badarg;
@@ -410,12 +392,10 @@ Term bif_erts_internal_port_control_3(Process *p, Term *args)
 	if (data == NULL)
 		return am_badarg;
 	port = get_port(args[0]);
-	if (port != NULL) {
-		ok = port_control(port, p->id, (unsigned)command, data, n, reply, &reply_bytes);
-		port_unref(port);
-	}
+	if (port != NULL)
+		return port_ask_control(p, port, (unsigned)command, data, n);
 	mem_free(data);
-	return ok ? heap_list_bytes(&p->heap, reply, reply_bytes, NIL) : am_badarg;
+	return am_badarg;
 }
 
 /* No driver here has a call callback. */
@@ -444,7 +424,7 @@ static Term watchers(struct heap *h, const struct port *port)
 	return list;
 }
 
-/* The value of an item, lock held; TERM_NONE: there is no such item. */
+/* The value of an item; TERM_NONE: there is no such item. */
 static Term item_value(struct heap *h, const struct port *port, Term item)
 {
 	switch (item) {
@@ -485,47 +465,47 @@ static Term all_items(struct heap *h, const struct port *port)
 	return list;
 }
 
+static Term look_all(struct port *port, struct heap *h, Term arg)
+{
+	(void)arg;
+	return all_items(h, port);
+}
+
 Term bif_erts_internal_port_info_1(Process *p, Term *args)
 {
 	struct port *port;
-	Term result = am_undefined;
 
 	if (!term_is_atom(args[0]) && !term_is_local_port(args[0]))
 		return am_badarg;
 	port = get_port(args[0]);
-	if (port == NULL)
-		return am_undefined;
-	port_enter(port, am_info);
-	if (port->state == PORT_OPEN)
-		result = all_items(&p->heap, port);
-	port_leave(port, am_info);
-	port_unref(port);
-	return result;
+	return port != NULL ? port_ask(p, port, look_all, NIL, am_undefined) : am_undefined;
+}
+
+static Term look_item(struct port *port, struct heap *h, Term item)
+{
+	Term value = item_value(h, port, item);
+
+	if (value != TERM_NONE)
+		return heap_tuple(h, item, value);
+	return item == am_registered_name ? NIL : am_badarg;
 }
 
 Term bif_erts_internal_port_info_2(Process *p, Term *args)
 {
 	struct port *port;
-	Term value, result = am_undefined;
 
 	if (!term_is_atom(args[0]) && !term_is_local_port(args[0]))
 		return am_badtype;
 	port = get_port(args[0]);
 	if (port == NULL)
 		return am_undefined;
-	port_enter(port, am_info);
-	if (port->state == PORT_OPEN) {
-		value = item_value(&p->heap, port, args[1]);
-		if (value != TERM_NONE)
-			result = heap_tuple(&p->heap, args[1], value);
-		else
-			result = args[1] == am_registered_name ? NIL : am_badarg;
-	}
-	port_leave(port, am_info);
+	if (term_is_atom(args[1]))
+		return port_ask(p, port, look_item, args[1], am_undefined);
 	port_unref(port);
-	return result;
+	return am_badarg;
 }
 
+/* Its data is the process's term until its turn comes: rarely is somebody else at it. */
 Term bif_erlang_port_set_data_2(Process *p, Term *args)
 {
 	struct port *port = get_port(args[0]);
@@ -533,7 +513,9 @@ Term bif_erlang_port_set_data_2(Process *p, Term *args)
 
 	if (port == NULL)
 		return exc_badarg(p);
+	port_hold(port);
 	open = port_set_data(port, args[1]);
+	port_let_go(port);
 	port_unref(port);
 	return open ? am_true : exc_badarg(p);
 }
@@ -545,10 +527,10 @@ Term bif_erlang_port_get_data_1(Process *p, Term *args)
 
 	if (port == NULL)
 		return exc_badarg(p);
-	lock_acquire(&port->lock);
+	port_hold(port);
 	if (port->state == PORT_OPEN)
 		data = copy_to_heap(port->data, &p->heap);
-	lock_release(&port->lock);
+	port_let_go(port);
 	port_unref(port);
 	return data != TERM_NONE ? data : exc_badarg(p);
 }

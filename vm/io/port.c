@@ -17,6 +17,7 @@
 #include "proc/exc.h"
 #include "proc/probe.h"
 #include "proc/registry.h"
+#include "proc/sched.h"
 #include "proc/trace.h"
 
 #define TABLE_BUCKETS 1024
@@ -165,14 +166,15 @@ void port_unref(struct port *port)
 	byte_queue_clear(&port->write_job_bytes);
 	if (port->data_fragment != NULL)
 		fragment_free(port->data_fragment);
-	lock_destroy(&port->lock);
+	port_hold_free(port);
+	mem_free(port->fd_input);
 	mem_free(port->links);
 	mem_free(port->waiters);
 	mem_free(port->name);
 	mem_free(port);
 }
 
-/* ---- links and monitors; lock held */
+/* ---- links and monitors; the port is held */
 
 static void add_link(struct port *port, Term pid)
 {
@@ -238,7 +240,8 @@ static struct port *make_port(const struct port_driver *driver, const struct por
 {
 	struct port *port = mem_zalloc(sizeof(*port));
 
-	lock_init(&port->lock, LOCK_port);
+	port_hold_init(port);
+	port->hold.word = PORT_HELD;
 	atomic_init(&port->refs, 1);
 	port->id = port_new_id();
 	port->driver = driver;
@@ -250,7 +253,8 @@ static struct port *make_port(const struct port_driver *driver, const struct por
 	port->exit_status = o->exit_status;
 	port->packet_bytes = o->packet_bytes;
 	port->line_bytes = o->line_bytes;
-	port->read_watch.fd = port->write_watch.fd = port->exit_watch.fd = -1;
+	port->registered = TERM_NONE;
+	port->caller = TERM_NONE;
 	port->tracer = NIL;
 	port_traces_init(port);
 	return port;
@@ -274,6 +278,19 @@ static void tell_opened(struct port *port, Term owner)
 	trace_hooks.port_ended(port, am_open);
 }
 
+/* It has started, and has a place in the table. */
+static void enter(struct port *port, Term owner)
+{
+	if (PROBE_ON(driver__start))
+		probe_driver__start(port, owner, port->driver->name);
+	if (PROBE_ON(port__open))
+		probe_port__open(port, owner);
+	port_ref(port);
+	enter_table(port);
+	tell_opened(port, owner);
+	add_link(port, owner);
+}
+
 int port_open(Process *p, const struct port_driver *driver, const struct port_options *o, Term *id)
 {
 	struct port *port;
@@ -282,35 +299,43 @@ int port_open(Process *p, const struct port_driver *driver, const struct port_op
 	if (!take_place())
 		return -EXFULL;
 	port = make_port(driver, o, p->id);
-	lock_acquire(&port->lock);
 	error = driver->start(port, o);
 	if (error != 0) {
 		atomic_store(&port->state, PORT_CLOSED);
-		lock_release(&port->lock);
+		port_let_go(port);
 		give_place_back();
 		port_unref(port);
 		return error;
 	}
 	*id = port->id;
-	if (PROBE_ON(driver__start))
-		probe_driver__start(port, p->id, driver->name);
-	if (PROBE_ON(port__open))
-		probe_port__open(port, p->id);
-	port_ref(port);
-	enter_table(port);
-	tell_opened(port, p->id);
-	add_link(port, p->id);
+	enter(port, p->id);
 	if (peer_find(&p->links, port->id) == NULL)
 		peer_insert(&p->links, port->id, PEER_LINK);
 	if (port->reads)
-		poll_want(&port->read_watch, WATCH_IN);
-	lock_release(&port->lock);
+		port_watch_want(&port->read_watch, WATCH_IN, true);
+	port_let_go(port);
 	port_unref(port);
 	return 0;
 }
 
+struct port *port_open_like(struct port *from, Term owner, void *driver_data)
+{
+	const struct port_options o = { .name = from->name, .in = true, .out = true, .binary = from->binary };
+	struct port *port;
+
+	if (!take_place())
+		return NULL;
+	port = make_port(from->driver, &o, owner);
+	port->driver_data = driver_data;
+	enter(port, owner);
+	if (!signal_send_plain(SIG_LINK, port->id, owner, TERM_NONE))
+		port_exit(port, am_noproc);
+	return port;
+}
+
 /* ---- the end */
 
+/* The hold's lock is held. */
 static void wake_waiters(struct port *port)
 {
 	for (size_t k = 0; k < port->waiter_count; k++) {
@@ -320,38 +345,42 @@ static void wake_waiters(struct port *port)
 	port->waiter_count = 0;
 }
 
-static void set_busy(struct port *port, bool busy)
+void port_set_busy(struct port *port, bool busy)
 {
 	if (port->busy == busy)
 		return;
-	port->busy = busy;
 	if (busy) {
 		if (PROBE_ON(port__busy))
 			probe_port__busy(port);
 	} else {
 		if (PROBE_ON(port__not_busy))
 			probe_port__not_busy(port);
-		wake_waiters(port);
 	}
-}
-
-static void finish_close(struct port *port)
-{
-	atomic_store(&port->state, PORT_CLOSED);
-	if (PROBE_ON(driver__stop))
-		probe_driver__stop(port, port->owner, port->driver->name);
-	port->driver->stop(port);
-	byte_queue_clear(&port->out);
-	set_busy(port, false);
-	if (port->closed_wanted)
-		port_deliver_atom(port, port->closed_to, am_closed);
-	leave_table(port);
-	port_unref(port);
+	lock_acquire(&port->hold.lock);
+	port->busy = busy;
+	if (!busy)
+		wake_waiters(port);
+	lock_release(&port->hold.lock);
 }
 
 static bool has_output(const struct port *port)
 {
 	return port->out.size_bytes > 0 || port->write_job_runs;
+}
+
+static void finish_close(struct port *port)
+{
+	atomic_store(&port->state, PORT_CLOSED);
+	port_cancel_timer(port);
+	if (PROBE_ON(driver__stop))
+		probe_driver__stop(port, port->owner, port->driver->name);
+	port->driver->stop(port);
+	byte_queue_clear(&port->out);
+	port_set_busy(port, false);
+	if (port->closed_wanted)
+		port_deliver_atom(port, port->closed_to, am_closed);
+	leave_table(port);
+	port_unref(port);
 }
 
 void port_exit(struct port *port, Term reason)
@@ -372,20 +401,24 @@ void port_exit(struct port *port, Term reason)
 	drop_monitors(port, reason);
 	if (port->registered != TERM_NONE)
 		registry_unregister_port(port->id, port->registered);
-	if (port->driver->flushes && has_output(port)) {
-		if (PROBE_ON(driver__flush))
-			probe_driver__flush(port, port->owner);
+	if (!port->driver->flushes || !has_output(port))
 		return;
-	}
-	finish_close(port);
+	if (PROBE_ON(driver__flush))
+		probe_driver__flush(port, port->owner);
+	if (port->driver->flush != NULL)
+		port->driver->flush(port);
+}
+
+void port_settle(struct port *port)
+{
+	if (port->state == PORT_FLUSHING && !(port->driver->flushes && has_output(port)))
+		finish_close(port);
 }
 
 void port_output_done(struct port *port)
 {
 	if (port->busy && port->out.size_bytes <= PORT_LOW_BYTES)
-		set_busy(port, false);
-	if (port->state == PORT_FLUSHING && !has_output(port))
-		finish_close(port);
+		port_set_busy(port, false);
 }
 
 /* ---- commands */
@@ -429,15 +462,11 @@ static bool packet_fits(const struct port *port, size_t n)
 	return port->packet_bytes == 0 || port->packet_bytes == 4 || n >> (8 * port->packet_bytes) == 0;
 }
 
-void port_output(struct port *port, Term caller, struct byte_queue *data)
+static void output_framed(struct port *port, struct byte_queue *data)
 {
 	size_t n = data->size_bytes;
 	uint8_t header[4];
 
-	port->output_bytes += n;
-	atomic_fetch_add_explicit(&table.output_bytes, n, memory_order_relaxed);
-	if (PROBE_ON(driver__output))
-		probe_driver__output(port, caller, (int64_t)n);
 	if (!port->writes || !packet_fits(port, n)) {
 		byte_queue_clear(data);
 		port_exit(port, packet_fits(port, n) ? posix_error_atom(EBADF) : am_einval);
@@ -448,10 +477,28 @@ void port_output(struct port *port, Term caller, struct byte_queue *data)
 	if (port->out.size_bytes > 0)
 		port->driver->output(port);
 	if (port->state == PORT_OPEN && port->out.size_bytes >= PORT_HIGH_BYTES)
-		set_busy(port, true);
+		port_set_busy(port, true);
 }
 
-static void command_locked(struct port *port, Term caller, struct byte_queue *data)
+void port_output(struct port *port, Term caller, struct byte_queue *data)
+{
+	size_t n = data->size_bytes;
+
+	port->output_bytes += n;
+	atomic_fetch_add_explicit(&table.output_bytes, n, memory_order_relaxed);
+	if (port->driver->outputv == NULL) {
+		if (PROBE_ON(driver__output))
+			probe_driver__output(port, caller, (int64_t)n);
+		output_framed(port, data);
+		return;
+	}
+	port->caller = caller;
+	port->driver->outputv(port, data);
+	port->caller = TERM_NONE;
+	byte_queue_clear(data);
+}
+
+static void command_held(struct port *port, Term caller, struct byte_queue *data)
 {
 	if (PROBE_ON(port__command))
 		probe_port__command(port, caller, "command");
@@ -461,18 +508,17 @@ static void command_locked(struct port *port, Term caller, struct byte_queue *da
 
 bool port_command(struct port *port, Term caller, struct byte_queue *data)
 {
-	bool open;
+	bool open = port->state == PORT_OPEN;
 
 	port_enter(port, am_command);
-	open = port->state == PORT_OPEN;
 	if (open)
-		command_locked(port, caller, data);
+		command_held(port, caller, data);
 	port_leave(port, am_command);
 	byte_queue_clear(data);
 	return open;
 }
 
-bool port_control(struct port *port, Term caller, unsigned command, const uint8_t *data, size_t n, uint8_t *reply, size_t *reply_bytes)
+bool port_control(struct port *port, Term caller, unsigned command, const uint8_t *data, size_t n, struct port_answer *a)
 {
 	bool ok = false;
 
@@ -483,75 +529,17 @@ bool port_control(struct port *port, Term caller, unsigned command, const uint8_
 		probe_driver__control(port, caller, (int)command, (int64_t)n);
 	if (port->state == PORT_OPEN) {
 		port_tell_control(port, caller, command, data, n);
-		ok = port->driver->control != NULL && port->driver->control(port, command, data, n, reply, reply_bytes);
+		port->caller = caller;
+		ok = port->driver->control != NULL && port->driver->control(port, command, data, n, a);
+		port->caller = TERM_NONE;
 	}
 	if (ok)
-		port_tell_answer(port, caller, reply, *reply_bytes);
+		port_tell_answer(port, caller, a->bytes, a->n);
 	port_leave(port, am_control);
 	return ok;
 }
 
-/* False: nothing to wait for. */
-static bool join_waiters(struct port *port, Process *p)
-{
-	bool wait;
-
-	lock_acquire(&port->lock);
-	wait = port->busy && port->state == PORT_OPEN;
-	if (wait) {
-		if (port->waiter_count == port->waiter_room) {
-			port->waiter_room = port->waiter_room * 2 + 4;
-			port->waiters = mem_realloc(port->waiters, port->waiter_room * sizeof(Process *));
-		}
-		process_ref(p);
-		port->waiters[port->waiter_count++] = p;
-	}
-	lock_release(&port->lock);
-	return wait;
-}
-
-/* p ends before the port has room. Takes: the port's reference. */
-static void leave_waiters(Process *p, void *arg)
-{
-	struct port *port = arg;
-	size_t left = 0;
-
-	lock_acquire(&port->lock);
-	for (size_t k = 0; k < port->waiter_count; k++) {
-		if (port->waiters[k] == p)
-			process_unref(p);
-		else
-			port->waiters[left++] = port->waiters[k];
-	}
-	port->waiter_count = left;
-	lock_release(&port->lock);
-	port_unref(port);
-}
-
-static Term resume_not_busy(Process *p, void *arg)
-{
-	struct port *port = arg;
-
-	if (join_waiters(port, p))
-		return exc_wait(p, resume_not_busy, leave_waiters, port);
-	if (PROBE_ON(process__port_unblocked))
-		probe_process__port_unblocked(p, port->id);
-	port_unref(port);
-	return am_true;
-}
-
-Term port_wait_not_busy(struct port *port, Process *p)
-{
-	if (join_waiters(port, p)) {
-		if (unlikely(trace_active))
-			trace_hooks.port_busy(p, port->id);
-		return exc_wait(p, resume_not_busy, leave_waiters, port);
-	}
-	port_unref(port);
-	return am_true;
-}
-
-static void connect_locked(struct port *port, Term caller, Term new_owner)
+static void connect_held(struct port *port, Term caller, Term new_owner)
 {
 	if (PROBE_ON(port__connect))
 		probe_port__connect(port, caller, new_owner);
@@ -559,21 +547,19 @@ static void connect_locked(struct port *port, Term caller, Term new_owner)
 	port_tell_received(port, caller, am_connect, new_owner);
 }
 
-bool port_connect(struct port *port, Process *p, Term new_owner)
+bool port_connect(struct port *port, Term caller, Term new_owner)
 {
-	bool open;
-
 	Term words[3] = { HEADER(2, SUB_TUPLE), port->id, am_connected };
+	bool open = port->state == PORT_OPEN && process_is_alive(new_owner);
 
 	port_enter(port, am_connect);
-	open = port->state == PORT_OPEN && process_is_alive(new_owner);
 	if (open) {
 		if (PROBE_ON(port__command))
-			probe_port__command(port, p->id, "connect");
+			probe_port__command(port, caller, "connect");
 		add_link(port, new_owner);
 		signal_send_plain(SIG_LINK, port->id, new_owner, TERM_NONE);
-		connect_locked(port, p->id, new_owner);
-		port_tell_sent(port, p->id, term_from_boxed(words)); /* the result of the call */
+		connect_held(port, caller, new_owner);
+		port_tell_sent(port, caller, term_from_boxed(words)); /* the result of the call */
 	}
 	port_leave(port, am_connect);
 	return open;
@@ -581,10 +567,9 @@ bool port_connect(struct port *port, Process *p, Term new_owner)
 
 bool port_close(struct port *port, Term caller, Term reason)
 {
-	bool open;
+	bool open = port->state == PORT_OPEN;
 
 	port_enter(port, am_close);
-	open = port->state == PORT_OPEN;
 	if (open) {
 		if (PROBE_ON(port__command))
 			probe_port__command(port, caller, "close");
@@ -597,24 +582,17 @@ bool port_close(struct port *port, Term caller, Term reason)
 
 bool port_set_data(struct port *port, Term data)
 {
-	struct fragment *f, *old = NULL;
+	struct fragment *f;
 	Term copy;
-	bool open;
 
+	if (port->state != PORT_OPEN)
+		return false;
 	f = copy_to_fragment(data, &copy);
-	lock_acquire(&port->lock);
-	open = port->state == PORT_OPEN;
-	if (open) {
-		old = port->data_fragment;
-		port->data_fragment = f;
-		port->data = copy;
-	} else {
-		old = f;
-	}
-	lock_release(&port->lock);
-	if (old != NULL)
-		fragment_free(old);
-	return open;
+	if (port->data_fragment != NULL)
+		fragment_free(port->data_fragment);
+	port->data_fragment = f;
+	port->data = copy;
+	return true;
 }
 
 Term port_register(Term id, Term name)
@@ -624,7 +602,7 @@ Term port_register(Term id, Term name)
 
 	if (port == NULL)
 		return am_none;
-	lock_acquire(&port->lock);
+	port_hold(port);
 	if (port->registered != TERM_NONE)
 		result = am_registered_name;
 	else if (port->state == PORT_OPEN && registry_register_port(name, id))
@@ -633,7 +611,7 @@ Term port_register(Term id, Term name)
 		port->registered = name;
 		port_tell(port, am_register, name);
 	}
-	lock_release(&port->lock);
+	port_let_go(port);
 	port_unref(port);
 	return result;
 }
@@ -645,14 +623,14 @@ bool port_unregister(Term id)
 
 	if (port == NULL)
 		return false;
-	lock_acquire(&port->lock);
+	port_hold(port);
 	ok = port->registered != TERM_NONE;
 	if (ok) {
 		registry_unregister_port(id, port->registered);
 		port_tell(port, am_unregister, port->registered);
 	}
 	port->registered = TERM_NONE;
-	lock_release(&port->lock);
+	port_let_go(port);
 	port_unref(port);
 	return ok;
 }
@@ -670,7 +648,7 @@ static void send_close(struct port *port, Term owner)
 }
 
 /* False: not a command, or not from the owner. */
-static bool obey_locked(struct port *port, Term message)
+static bool obey_held(struct port *port, Term message)
 {
 	Term owner = port->owner, what;
 	struct byte_queue data;
@@ -687,7 +665,7 @@ static bool obey_locked(struct port *port, Term message)
 	if (tuple_get(what, 1) == am_connect && process_is_alive(tuple_get(what, 2))) {
 		if (PROBE_ON(port__command))
 			probe_port__command(port, owner, "connect");
-		connect_locked(port, owner, tuple_get(what, 2));
+		connect_held(port, owner, tuple_get(what, 2));
 		port_deliver_atom(port, owner, am_connected);
 		return true;
 	}
@@ -696,7 +674,7 @@ static bool obey_locked(struct port *port, Term message)
 		byte_queue_clear(&data);
 		return false;
 	}
-	command_locked(port, owner, &data);
+	command_held(port, owner, &data);
 	byte_queue_clear(&data);
 	return true;
 }
@@ -711,20 +689,57 @@ static Term name_command(Term message)
 	return term_is_atom(what) ? what : SMALL(0);
 }
 
+static void obey(struct port *port, Term message)
+{
+	Term what = name_command(message);
+
+	port_enter(port, what);
+	if (port->state == PORT_OPEN && !obey_held(port, message))
+		signal_send_reason(SIG_EXIT, port->id, port->owner, TERM_NONE, am_badsig); /* whoever sent it */
+	port_leave(port, what);
+}
+
+/* A message whose turn has not come. */
+struct waiting_message {
+	struct port_task task;
+	struct fragment *fragment; /* NULL: no words */
+	Term message;
+};
+
+static void run_message(struct port *port, struct port_task *task)
+{
+	struct waiting_message *m = (struct waiting_message *)task;
+
+	obey(port, m->message);
+	if (m->fragment != NULL)
+		fragment_free(m->fragment);
+	mem_free(m);
+}
+
+static void put_message_off(struct port *port, Term message)
+{
+	struct waiting_message *m = mem_alloc(sizeof(*m));
+
+	m->task.run = run_message;
+	m->fragment = copy_to_fragment(message, &m->message);
+	port_submit(port, &m->task);
+}
+
 bool port_send(Process *from, Term id, Term message)
 {
 	struct port *port = port_find(id);
-	Term what = name_command(message);
 
 	if (port == NULL)
 		return true;
-	port_enter(port, what);
-	if (port->state == PORT_OPEN && !obey_locked(port, message))
-		signal_send_reason(SIG_EXIT, port->id, port->owner, TERM_NONE, am_badsig); /* whoever sent it */
+	if (port_try_hold(port)) {
+		obey(port, message);
+		port_let_go(port);
+	} else {
+		put_message_off(port, message);
+	}
 	/* A send cannot wait for a port that is busy; it can make room for others. */
 	if (port->busy)
 		process_yield_soon(from);
-	port_leave(port, what);
 	port_unref(port);
 	return true;
 }
@@ -756,6 +771,12 @@ static void handle_signal(struct port *port, struct signal *s)
 		if (s->term != am_normal || s->from == port->owner)
 			port_exit(port, s->term);
 		break;
+	case SIG_DOWN:
+		if (PROBE_ON(driver__process_exit))
+			probe_driver__process_exit(port, s->from);
+		if (port->driver->process_exit != NULL)
+			port->driver->process_exit(port, s->from, ref_number(s->ref));
+		break;
 	case SIG_MONITOR:
 		add_monitor(port, s);
 		break;
@@ -779,27 +800,70 @@ static Term name_signal(const struct signal *s)
 	}
 }
 
+/* Takes: s. */
+static void take_signal(struct port *port, struct signal *s)
+{
+	Term what = name_signal(s);
+
+	port_enter(port, what);
+	if (port->state == PORT_OPEN) {
+		handle_signal(port, s);
+		signal_free(s);
+	} else {
+		signal_reject(port->id, s);
+	}
+	port_leave(port, what);
+}
+
+/* A signal whose turn has not come. */
+struct waiting_signal {
+	struct port_task task;
+	struct signal *signal;
+};
+
+static void run_signal(struct port *port, struct port_task *task)
+{
+	struct waiting_signal *w = (struct waiting_signal *)task;
+
+	take_signal(port, w->signal);
+	mem_free(w);
+}
+
 bool port_signal(Term to, struct signal *s)
 {
 	struct port *port = port_find(to);
-	Term what = name_signal(s);
-	bool open;
 
 	if (port == NULL) {
 		signal_reject(to, s);
 		return false;
 	}
-	port_enter(port, what);
-	open = port->state == PORT_OPEN;
-	if (open)
-		handle_signal(port, s);
-	port_leave(port, what);
+	if (port_try_hold(port)) {
+		take_signal(port, s);
+		port_let_go(port);
+	} else {
+		struct waiting_signal *w = mem_alloc(sizeof(*w));
+
+		w->task.run = run_signal;
+		w->signal = s;
+		port_submit(port, &w->task);
+	}
 	port_unref(port);
-	if (open)
-		signal_free(s);
-	else
-		signal_reject(to, s);
-	return open;
+	return true;
+}
+
+uint64_t port_monitor(struct port *port, Term pid)
+{
+	Term words[REF_WORDS];
+	uint64_t number = ref_next_number();
+
+	return signal_send_plain(SIG_MONITOR, port->id, pid, peer_put_ref(words, number, 0)) ? number : 0;
+}
+
+void port_demonitor(struct port *port, Term pid, uint64_t monitor)
+{
+	Term words[REF_WORDS];
+
+	signal_send_plain(SIG_DEMONITOR, port->id, pid, peer_put_ref(words, monitor, 0));
 }
 
 /* ---- halt */
@@ -808,9 +872,9 @@ static bool owes_output(struct port *port)
 {
 	bool owes;
 
-	lock_acquire(&port->lock);
+	port_hold(port);
 	owes = port->driver->flushes && port->state != PORT_CLOSED && has_output(port);
-	lock_release(&port->lock);
+	port_let_go(port);
 	return owes;
 }
 
@@ -840,7 +904,8 @@ void port_flush_all(void)
 
 	for (size_t k = 0; k < n; k++) {
 		while (owes_output(ports[k]))
-			nanosleep(&nap, NULL);
+			if (!sched_job_run()) /* this may be the only scheduler */
+				nanosleep(&nap, NULL);
 		port_unref(ports[k]);
 	}
 	mem_free(ports);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ports: what stands between a process and a descriptor, or a program of the system.
- * A port is a state machine under its lock: PORT_OPEN, then PORT_FLUSHING while a driver still writes what was handed
- * to it, then PORT_CLOSED. Links and names go when it leaves PORT_OPEN.
+ * A port is a state machine: PORT_OPEN, then PORT_FLUSHING while a driver still writes what was handed to it, then
+ * PORT_CLOSED. Links and names go when it leaves PORT_OPEN. Nobody locks a port: somebody holds it, for a moment, and what
+ * others want of it meanwhile are tasks, which schedulers run in the order they came. What a process wants of a port that
+ * nobody holds, and nothing waits for, is done at once on that process's scheduler.
  * Invariant: signals and messages from one port reach a process in the order the port made them. */
 #ifndef VM_IO_PORT_H
 #define VM_IO_PORT_H
@@ -14,6 +16,7 @@
 #include "io/byte_queue.h"
 #include "io/poll.h"
 #include "proc/message.h"
+#include "proc/sched_job.h"
 
 /* Bytes queued at which senders have to wait, and at which they go on. As OTP's default watermarks. */
 #define PORT_HIGH_BYTES 8192
@@ -37,44 +40,100 @@ struct port_options {
 #define PORT_OPTIONS_DEFAULT { .use_stdio = true }
 
 struct port;
+struct port_watch;
 
-/* Every callback but `ready_*` is called with the port's lock held. */
+/* What a control answers. Owns: grown bytes, until answer_free. */
+struct port_answer {
+	uint8_t *bytes;         /* small, or memory */
+	size_t n, room;
+	uint8_t small[128];
+};
+void answer_init(struct port_answer *a);
+void answer_free(struct port_answer *a);
+void answer_put(struct port_answer *a, const void *bytes, size_t n);
+static inline void answer_put_byte(struct port_answer *a, unsigned byte)
+{
+	answer_put(a, &(uint8_t){ (uint8_t)byte }, 1);
+}
+
+/* Callbacks run on a scheduler, as tasks of their port, one at a time; no lock is held. Those that are NULL have nothing to do. */
 struct port_driver {
 	const char *name;
-	/* Fails: -errno. */
+	/* By the scheduler of the process that opens it. Fails: -errno. */
 	int (*start)(struct port *port, const struct port_options *o);
-	/* There are bytes in port->out. */
+	/* There are bytes in port->out, framed as the options say. */
 	void (*output)(struct port *port);
-	/* Answers into a reply of the caller's (*reply_bytes room). Fails: false, or no control: badarg. */
-	bool (*control)(struct port *port, unsigned command, const uint8_t *data, size_t n, uint8_t *reply,
-			size_t *reply_bytes);
+	/* Instead of output: what was sent, as it was. port->caller is who sent it. Takes: the bytes of data, or leaves them to be dropped. */
+	void (*outputv)(struct port *port, struct byte_queue *data);
+	/* Fails: false, or no control: badarg. */
+	bool (*control)(struct port *port, unsigned command, const uint8_t *data, size_t n, struct port_answer *a);
+	void (*ready_input)(struct port *port, struct port_watch *w);
+	void (*ready_output)(struct port *port, struct port_watch *w);
+	/* The port's async job has run on the pool. */
+	void (*ready_async)(struct port *port);
+	/* The time of port_set_timer is over. */
+	void (*timeout)(struct port *port);
+	/* The port closes while output is left: drops what is not worth waiting for. */
+	void (*flush)(struct port *port);
+	/* A process that port_monitor watched has ended. */
+	void (*process_exit)(struct port *port, Term pid, uint64_t monitor);
 	/* Must what is queued be written before the stop? */
 	bool flushes;
 	/* Are commands told to tracers as lists of binaries? */
 	bool tells_list;
+	/* Who sends to a busy port waits before the command, not after it, and may force it. */
+	bool soft_busy;
 	void (*stop)(struct port *port);
 };
 #define DRIVER(stem, by_name) extern const struct port_driver port_##stem##_driver;
 #include "io/drivers.def"
 
-/* Messages for a port that traces; the job brings them to its output. */
+/* Something to do for whoever holds the port. */
+struct port_task {
+	struct port_task *next;
+	void (*run)(struct port *port, struct port_task *task); /* may free the task, or submit it again */
+};
+
+/* A descriptor that a port waits for. Belongs to the port's driver, but for what port_task.c does. */
+struct port_watch {
+	struct poll_watch poll;
+	struct port *port;
+	struct port_task task;
+	atomic_uint ready;       /* events that the task is to tell */
+	unsigned wants;          /* WATCH_*, of the driver */
+	unsigned armed;          /* asked of the poll thread, and not come yet */
+	bool used, closes;       /* closes: the descriptor is ours */
+};
+
+/* Who holds a port runs its callbacks. */
+struct port_hold {
+	_Atomic uint32_t word;       /* PORT_HELD | PORT_WANTED: tasks wait */
+	struct lock lock;
+	struct port_task *first, **last; /* lock */
+	bool scheduled;              /* lock: the job was submitted, and has a reference to the port */
+	struct sched_job job;
+};
+enum { PORT_HELD = 1, PORT_WANTED = 2 };
+
+/* Messages for a port that traces; the task brings them to its output. */
 struct port_traces {
 	struct lock lock;
 	struct port_trace *first, **last;
 	atomic_bool wait;           /* is there any? */
-	bool job_waits;             /* submitted, and with a reference to the port */
-	struct async_job job;
+	bool task_waits;            /* submitted */
+	struct port_task task;
 };
 
 struct port {
-	struct lock lock;
+	struct port_hold hold;
 	atomic_uint refs;
 	Term id;
-	_Atomic uint32_t state;     /* written under the lock */
+	Term caller;                /* who sent the command or control that runs; TERM_NONE: nobody */
+	_Atomic uint32_t state;     /* as all that follows: written by who holds the port */
 	const struct port_driver *driver;
 	void *driver_data;          /* the driver's own, until its stop */
 	char *name;
-	_Atomic Term owner;         /* connected pid; written under the lock */
+	_Atomic Term owner;         /* connected pid */
 	Term registered;            /* atom or TERM_NONE */
 	Term *links;
 	size_t link_count, link_room;
@@ -90,25 +149,32 @@ struct port {
 	struct byte_queue in;       /* a line or packet that is not whole yet */
 	uint64_t input_bytes;
 	bool at_end;
-	struct poll_watch read_watch;
+	struct port_watch read_watch;
+	struct fd_input *fd_input;  /* what the poll thread has read, of the fd driver */
 	bool reads;
 	/* output */
 	struct byte_queue out;
 	uint64_t output_bytes;
-	struct poll_watch write_watch;
+	struct port_watch write_watch;
 	bool writes;
-	atomic_bool busy;           /* written under the lock */
-	Process **waiters;          /* counted; blocked until not busy */
+	atomic_bool busy;           /* written under the hold's lock */
+	Process **waiters;          /* the hold's lock; counted; blocked until not busy */
 	size_t waiter_count, waiter_room;
-	struct async_job write_job;
+	struct async_job write_job; /* the driver's work on the pool */
+	struct port_task write_job_done;
 	bool write_job_runs;
+	int write_job_error;        /* errno, of the job */
 	struct byte_queue write_job_bytes;
+	/* the timer */
+	uint64_t timer;             /* 0: none runs */
+	uint64_t timer_ms;          /* when it fires, of timer_now_ms */
+	atomic_bool timer_fired;    /* the task is submitted */
+	struct port_task timer_task;
 	/* a program */
 	pid_t os_pid;               /* 0: none */
 	bool exited;
 	int wait_status;
-	struct poll_watch exit_watch;
-	bool waits;
+	struct port_watch exit_watch;
 	/* tracing */
 	uint32_t trace_flags;       /* enum trace_flag; not 0 only with a tracer */
 	Term tracer;                /* pid or port; NIL: nobody */
@@ -136,8 +202,6 @@ void port_unref(struct port *port);
 size_t port_count(void);
 /* Calls see(port, arg) for every port, without a lock: while the world is stopped, or ends. */
 void port_each(void (*see)(const struct port *port, void *arg), void *arg);
-/* For drivers: n bytes came in. Locks: port. */
-void port_count_input(struct port *port, size_t n);
 /* Bytes that went in and out through ports since the start. */
 void port_io_bytes(uint64_t *in, uint64_t *out);
 Term port_list(struct heap *h);
@@ -146,14 +210,86 @@ Term port_list(struct heap *h);
 int port_open(Process *p, const struct port_driver *driver, const struct port_options *o, Term *id);
 /* The bytes of iodata at the end of q. Fails: false when it is no iodata. */
 bool port_put_iodata(struct byte_queue *q, Term iodata);
+
+/* ---- the port is held by the caller in all that follows, up to port_task.c */
 /* Hands bytes over. Takes: the bytes of `data` (left empty). Fails: false when the port is not open. */
 bool port_command(struct port *port, Term caller, struct byte_queue *data);
-/* What a BIF returns that ends with a command: true, once the port is not busy. Takes: the port's reference. */
-Term port_wait_not_busy(struct port *port, Process *p);
 /* Fails: false when the port is not open. */
-bool port_connect(struct port *port, Process *p, Term new_owner);
+bool port_connect(struct port *port, Term caller, Term new_owner);
 bool port_close(struct port *port, Term caller, Term reason);
 bool port_set_data(struct port *port, Term data);
+/* port_control/3. Fails: false is badarg. */
+bool port_control(struct port *port, Term caller, unsigned command, const uint8_t *data, size_t n, struct port_answer *a);
+/* n bytes for the port's program or descriptor, framed as the options say. Takes: the bytes of data. */
+void port_output(struct port *port, Term caller, struct byte_queue *data);
+
+/* ---- for drivers */
+/* n bytes came in, which port_input does not count. */
+void port_count_input(struct port *port, size_t n);
+/* Bytes for the owner: framed as the options say, sent. */
+void port_input(struct port *port, const uint8_t *bytes, size_t n);
+/* {Port, {data, [H1, H2, ... | Bytes]}} to the owner, Bytes as the port's option binary says; bytes NULL: a proper list of the header. */
+void port_reply(struct port *port, const uint8_t *header, size_t header_bytes, const uint8_t *bytes, size_t n);
+/* No more input: {Port, eof}, or the end of the port. */
+void port_input_end(struct port *port);
+void port_send_exit_status(struct port *port, int status);
+/* message, whose words are f's, to a process. Takes: f. */
+void port_deliver(struct port *port, Term to, Term message, struct fragment *f);
+/* port_io.c: {Port, What} to the owner. */
+void port_deliver_atom(struct port *port, Term to, Term what);
+/* The port ends with that reason; kill is killed to others. Its driver stops when what runs now has returned and its output is gone. */
+void port_exit(struct port *port, Term reason);
+/* The queue is shorter: wakes who waited for that. */
+void port_output_done(struct port *port);
+/* It stops, when it was to, and nothing is left to be written. */
+void port_settle(struct port *port);
+/* Senders wait until it is not busy any more. */
+void port_set_busy(struct port *port, bool busy);
+/* A port of the same driver and options as `from`, open, owned by and linked to a process that may have ended; driver_data is its own. The
+ * caller holds it, too, and lets it go. Fails: NULL, there are as many ports as there may be. */
+struct port *port_open_like(struct port *from, Term owner, void *driver_data);
+/* Watches a process: process_exit is called when it ends. Returns the monitor's number, 0 when there is no such process. */
+uint64_t port_monitor(struct port *port, Term pid);
+void port_demonitor(struct port *port, Term pid, uint64_t monitor);
+
+/* ---- port_task.c: holding ports */
+void port_hold_init(struct port *port);
+void port_hold_free(struct port *port);
+/* On a scheduler, when nobody holds the port and no task waits. */
+bool port_try_hold(struct port *port);
+/* Waits for who holds it. For what is rare, and where no other port is held. */
+void port_hold(struct port *port);
+void port_let_go(struct port *port);
+/* The task runs when its turn comes. Any thread. The caller has a reference, or holds the port. */
+void port_submit(struct port *port, struct port_task *task);
+
+/* The driver's ready_input and ready_output are called for fd, as port_watch_want says. closes: fd is closed in the end, and if it cannot be
+ * watched. Fails: -errno. */
+int port_watch_add(struct port *port, struct port_watch *w, int fd, bool closes);
+/* The bits (WATCH_IN, WATCH_OUT) are wanted from now on, or not. */
+void port_watch_want(struct port_watch *w, unsigned bits, bool on);
+/* As WATCH_IN wanted, after some time; it must not be wanted now. Called from ready_input. */
+void port_watch_pause(struct port_watch *w, int64_t ns);
+/* What the poll thread does with its events; a driver may set w->poll.ready, after port_watch_add, to what calls this in the end. */
+void port_watch_ready(struct poll_watch *poll, unsigned events);
+/* No callback follows. */
+void port_watch_drop(struct port_watch *w);
+/* The driver's timeout is called after ms, once; instead of an earlier one. */
+void port_set_timer(struct port *port, uint64_t ms);
+void port_cancel_timer(struct port *port);
+/* port->write_job.run is called on the pool, and calls port_async_done in the end; then the driver's ready_async is. */
+void port_async_start(struct port *port);
+void port_async_done(struct port *port);
+
+/* ---- port_ask.c: what processes want of a port; at once, or while they wait for their turn. The port's reference is taken. */
+Term port_ask_command(Process *p, struct port *port, struct byte_queue *data, bool force, bool nosuspend);
+Term port_ask_control(Process *p, struct port *port, unsigned command, uint8_t *data, size_t n);
+Term port_ask_close(Process *p, struct port *port);
+Term port_ask_connect(Process *p, struct port *port, Term new_owner);
+/* What `look` returns for an open port, built on that heap; `closed` for another. */
+Term port_ask(Process *p, struct port *port, Term (*look)(struct port *port, struct heap *h, Term arg), Term arg, Term closed);
+/* What a BIF returns that ends with a command: true, once the port is not busy. */
+Term port_wait_not_busy(struct port *port, Process *p);
 
 /* register/2: true, or why not: registered_name (it has one), none (the name is taken, or the port is not open). */
 Term port_register(Term id, Term name);
@@ -165,32 +301,12 @@ bool port_send(Process *from, Term id, Term message);
 /* Signals to ports: links, exits, monitors. Takes: s. Returns false when there is no such port. */
 bool port_signal(Term to, struct signal *s);
 
-/* ---- for drivers, with the lock held */
-/* Bytes for the owner: framed as the options say, sent. */
-void port_input(struct port *port, const uint8_t *bytes, size_t n);
-/* {Port, {data, [H1, H2, ... | Bytes]}} to the owner, Bytes as the port's option binary says; bytes NULL: a proper list of the header. */
-void port_reply(struct port *port, const uint8_t *header, size_t header_bytes, const uint8_t *bytes, size_t n);
-/* No more input: {Port, eof}, or the end of the port. */
-void port_input_end(struct port *port);
-void port_send_exit_status(struct port *port, int status);
-/* The port ends with that reason; kill is killed to others. */
-void port_exit(struct port *port, Term reason);
-/* The queue is shorter: wakes who waited for that, ends a flush. */
-void port_output_done(struct port *port);
-/* port_io.c: {Port, What} to the owner. */
-void port_deliver_atom(struct port *port, Term to, Term what);
-
-/* n bytes for the port's program or descriptor, framed as the options say. Takes: the bytes of data. Locks: port. */
-void port_output(struct port *port, Term caller, struct byte_queue *data);
-/* port_control/3. Answers into a reply of the caller's (*reply_bytes room). Fails: false is badarg. */
-bool port_control(struct port *port, Term caller, unsigned command, const uint8_t *data, size_t n, uint8_t *reply, size_t *reply_bytes);
-
-/* ---- port_trace.c */
-/* Takes the port's lock to do `what` (an atom; SMALL(0): what came from outside), and gives it back: told to who traces with running_ports.
+/* ---- port_trace.c; the port is held */
+/* Begins, and ends, to do `what` (an atom; SMALL(0): what came from outside): told to who traces with running_ports.
  * The traces that wait for this port as a tracer go out first. */
 void port_enter(struct port *port, Term what);
 void port_leave(struct port *port, Term what);
-/* What happens, with the lock held. {trace, Port, Event, Data} of `ports` */
+/* What happens. {trace, Port, Event, Data} of `ports` */
 void port_tell(struct port *port, Term event, Term data);
 /* 'receive': {From, What} or, with an argument (else TERM_NONE), {From, {What, Argument}} */
 void port_tell_received(struct port *port, Term from, Term what, Term argument);
@@ -200,7 +316,7 @@ void port_tell_sent(struct port *port, Term to, Term message);
 /* A control's answer, sent as a message would be. */
 void port_tell_answer(struct port *port, Term to, const uint8_t *reply, size_t n);
 
-/* A port as a tracer. */
+/* A port as a tracer; the port is not held. */
 bool port_is_open(Term id);
 /* The port takes a command in time: at once it does nothing, so that any lock may be held, but a mailbox's. Takes: the bytes of data. */
 void port_trace_command(Term id, Term from, struct byte_queue *data);

@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/log.h"
 #include "io/io_probe.h"
 #include "io/posix.h"
@@ -19,11 +20,6 @@
 /* The owner has this many messages it has not even looked at: rest a little before the next read. */
 #define OWNER_QUEUE_LONG 128
 #define PAUSE_NS 5000000
-
-static struct port *port_of_read(struct poll_watch *w)
-{
-	return (struct port *)((char *)w - offsetof(struct port, read_watch));
-}
 
 static bool owner_is_behind(struct port *port)
 {
@@ -39,76 +35,103 @@ static bool owner_is_behind(struct port *port)
 
 static struct {
 	atomic_bool held;
-	_Atomic(struct poll_watch *) waiting; /* found its input held */
+	_Atomic(struct port *) waiting; /* found its input held; counted */
 } standard_in;
+
+/* Its turn to read comes again. */
+static void read_again(struct port *port, struct port_task *task)
+{
+	(void)task;
+	port_watch_want(&port->read_watch, WATCH_IN, true);
+}
 
 void port_hold_stdin(bool on)
 {
-	struct poll_watch *w;
+	static struct port_task task = { .run = read_again };
+	struct port *port;
 
 	atomic_store(&standard_in.held, on);
-	if (!on && (w = atomic_exchange(&standard_in.waiting, NULL)) != NULL)
-		poll_want(w, WATCH_IN);
+	if (on || (port = atomic_exchange(&standard_in.waiting, NULL)) == NULL)
+		return;
+	port_submit(port, &task);
+	port_unref(port);
 }
 
-static bool is_held(struct poll_watch *w)
+/* Somebody else reads. */
+static void wait_until_free(struct port *port, struct port_watch *w)
 {
-	if (likely(!atomic_load_explicit(&standard_in.held, memory_order_relaxed)) || w->fd != STDIN_FILENO)
-		return false;
-	atomic_store(&standard_in.waiting, w);
+	struct port *before;
+
+	port_watch_want(w, WATCH_IN, false);
+	port_ref(port);
+	before = atomic_exchange(&standard_in.waiting, port);
+	if (before != NULL)
+		port_unref(before);
 	if (!atomic_load(&standard_in.held)) /* let go meanwhile */
 		port_hold_stdin(false);
-	return true;
 }
 
-static void read_ready(struct poll_watch *w, unsigned events)
-{
-	static _Thread_local uint8_t buffer[READ_BYTES];
-	struct port *port = port_of_read(w);
+/* What the poll thread has read: the descriptor is shared, so that a read may wait although there was input a moment before, and no scheduler
+ * waits. */
+struct fd_input {
 	ssize_t n;
 	int error;
+	uint8_t bytes[];
+};
 
-	(void)events;
-	if (is_held(w))
-		return;
-	n = read(w->fd, buffer, sizeof(buffer));
-	error = errno;
-	if (n < 0 && (error == EINTR || error == EAGAIN)) {
-		poll_want(w, WATCH_IN);
-		return;
+static void read_ready(struct poll_watch *poll, unsigned events)
+{
+	static uint8_t buffer[READ_BYTES]; /* of the one poll thread */
+	struct port_watch *w = (struct port_watch *)poll;
+	struct fd_input *input;
+	ssize_t n;
+
+	if (!atomic_load_explicit(&standard_in.held, memory_order_relaxed) || poll->fd != STDIN_FILENO) {
+		n = read(poll->fd, buffer, sizeof(buffer));
+		input = mem_alloc(sizeof(*input) + (n > 0 ? (size_t)n : 0));
+		input->n = n;
+		input->error = errno;
+		if (n > 0)
+			memcpy(input->bytes, buffer, (size_t)n);
+		w->port->fd_input = input;
 	}
-	port_enter(port, SMALL(0));
-	if (n > 0)
-		port_input(port, buffer, (size_t)n);
-	else if (n == 0)
+	port_watch_ready(poll, events);
+}
+
+static void take_input(struct port *port, struct port_watch *w, const struct fd_input *input)
+{
+	if (input->n < 0 && (input->error == EINTR || input->error == EAGAIN))
+		return;
+	if (input->n <= 0)
+		port_watch_want(w, WATCH_IN, false);
+	if (input->n > 0)
+		port_input(port, input->bytes, (size_t)input->n);
+	else if (input->n == 0)
 		port_input_end(port);
 	else
-		port_exit(port, posix_error_atom(error));
-	port_leave(port, SMALL(0));
-	if (n <= 0)
-		return;
-	if (owner_is_behind(port))
-		poll_pause(w, PAUSE_NS);
+		port_exit(port, posix_error_atom(input->error));
+	if (input->n > 0 && owner_is_behind(port)) {
+		port_watch_want(w, WATCH_IN, false);
+		port_watch_pause(w, PAUSE_NS);
+	}
+}
+
+static void input_fd(struct port *port, struct port_watch *w)
+{
+	struct fd_input *input = port->fd_input;
+
+	port->fd_input = NULL;
+	if (input != NULL)
+		take_input(port, w, input);
 	else
-		poll_want(w, WATCH_IN);
-}
-
-static void read_dropped(struct poll_watch *w)
-{
-	port_unref(port_of_read(w));
-}
-
-static struct port *port_of_job(struct async_job *job)
-{
-	return (struct port *)((char *)job - offsetof(struct port, write_job));
+		wait_until_free(port, w);
+	mem_free(input);
 }
 
 static void start_write(struct port *port)
 {
 	byte_queue_move(&port->write_job_bytes, &port->out);
-	port->write_job_runs = true;
-	port_ref(port);
-	async_submit(&port->write_job);
+	port_async_start(port);
 }
 
 /* On the pool: write_job_bytes is the job's alone while write_job_runs. */
@@ -134,43 +157,38 @@ static int write_queue(struct byte_queue *q, int fd)
 
 static void run_write(struct async_job *job)
 {
-	struct port *port = port_of_job(job);
-	int error = write_queue(&port->write_job_bytes, port->write_watch.fd);
+	struct port *port = (struct port *)((char *)job - offsetof(struct port, write_job));
 
+	port->write_job_error = write_queue(&port->write_job_bytes, port->write_watch.poll.fd);
 	byte_queue_clear(&port->write_job_bytes);
-	lock_acquire(&port->lock);
-	if (PROBE_ON(driver__ready_async))
-		probe_driver__ready_async(port, port->owner);
-	port->write_job_runs = false;
-	if (error != 0) {
+	port_async_done(port);
+}
+
+static void async_fd(struct port *port)
+{
+	if (port->write_job_error != 0) {
 		byte_queue_clear(&port->out);
-		port_exit(port, posix_error_atom(error));
+		port_exit(port, posix_error_atom(port->write_job_error));
 	} else if (port->out.size_bytes > 0) {
 		start_write(port);
 	}
 	port_output_done(port);
-	lock_release(&port->lock);
-	port_unref(port);
 }
 
 static int start_fd(struct port *port, const struct port_options *o)
 {
+	int error;
+
 	if (o->fd_in < 0 || o->fd_out < 0)
 		return -EINVAL;
-	port->write_watch.fd = o->fd_out;
+	port->write_watch.poll.fd = o->fd_out;
 	port->writes = o->out;
 	port->write_job.run = run_write;
-	port->write_job.port = port->id;
 	if (o->in) {
-		int error;
-
-		port->read_watch.fd = o->fd_in;
-		port->read_watch.ready = read_ready;
-		port->read_watch.dropped = read_dropped;
-		error = poll_add(&port->read_watch, 0);
+		error = port_watch_add(port, &port->read_watch, o->fd_in, false);
 		if (error != 0)
 			return error;
-		port_ref(port);
+		port->read_watch.poll.ready = read_ready;
 		port->reads = true;
 	}
 	return 0;
@@ -182,8 +200,7 @@ static void output_fd(struct port *port)
 		start_write(port);
 }
 
-static bool control_fd(struct port *port, unsigned command, const uint8_t *data, size_t n, uint8_t *reply,
-		       size_t *reply_bytes)
+static bool control_fd(struct port *port, unsigned command, const uint8_t *data, size_t n, struct port_answer *a)
 {
 	struct winsize size;
 	uint32_t answer[2];
@@ -192,21 +209,18 @@ static bool control_fd(struct port *port, unsigned command, const uint8_t *data,
 	(void)n;
 	if (command != CONTROL_GET_WINDOW_SIZE)
 		return false;
-	if ((!port->writes || ioctl(port->write_watch.fd, TIOCGWINSZ, &size) < 0) &&
-	    (!port->reads || ioctl(port->read_watch.fd, TIOCGWINSZ, &size) < 0))
+	if ((!port->writes || ioctl(port->write_watch.poll.fd, TIOCGWINSZ, &size) < 0) &&
+	    (!port->reads || ioctl(port->read_watch.poll.fd, TIOCGWINSZ, &size) < 0))
 		return false;
 	answer[0] = size.ws_col;
 	answer[1] = size.ws_row;
-	ENSURE(*reply_bytes >= sizeof(answer));
-	memcpy(reply, answer, sizeof(answer));
-	*reply_bytes = sizeof(answer);
+	answer_put(a, answer, sizeof(answer));
 	return true;
 }
 
 static void stop_fd(struct port *port)
 {
-	if (port->reads)
-		poll_drop(&port->read_watch);
+	port_watch_drop(&port->read_watch);
 	port->reads = false;
 }
 
@@ -215,6 +229,8 @@ const struct port_driver port_fd_driver = {
 	.start = start_fd,
 	.output = output_fd,
 	.control = control_fd,
+	.ready_input = input_fd,
+	.ready_async = async_fd,
 	.flushes = true,
 	.tells_list = true,
 	.stop = stop_fd,

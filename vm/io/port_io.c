@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What ports tell their owners: data framed as the options say, ends, exit statuses. All with the port's lock held.
+/* What ports tell their owners: data framed as the options say, ends, exit statuses. Who calls holds the port.
  * Invariant: the bytes of port->in are a line or packet that is not whole yet. */
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 #define TUPLE2_WORDS 3
 
-static void deliver(struct port *port, Term to, Term message, struct fragment *f)
+void port_deliver(struct port *port, Term to, Term message, struct fragment *f)
 {
 	Process *p = process_find(to);
 
@@ -39,7 +39,7 @@ void port_deliver_atom(struct port *port, Term to, Term what)
 	Term *top = f->words, message = put_tuple2(&top, port->id, what);
 
 	f->used_words = TUPLE2_WORDS;
-	deliver(port, to, message, f);
+	port_deliver(port, to, message, f);
 }
 
 static Term put_bytes_list(Term **top, const uint8_t *bytes, size_t n, Term tail)
@@ -86,7 +86,7 @@ static void deliver_data(struct port *port, Term kind, const uint8_t *bytes, siz
 		data = put_tuple2(&top, kind, data);
 	message = put_tuple2(&top, port->id, put_tuple2(&top, am_data, data));
 	f->used_words = (size_t)(top - f->words);
-	deliver(port, port->owner, message, f);
+	port_deliver(port, port->owner, message, f);
 }
 
 void port_reply(struct port *port, const uint8_t *header, size_t header_bytes, const uint8_t *bytes, size_t n)
@@ -100,7 +100,7 @@ void port_reply(struct port *port, const uint8_t *header, size_t header_bytes, c
 	data = put_bytes_list(&top, header, header_bytes, data);
 	data = put_tuple2(&top, port->id, put_tuple2(&top, am_data, data));
 	f->used_words = (size_t)(top - f->words);
-	deliver(port, port->owner, data, f);
+	port_deliver(port, port->owner, data, f);
 }
 
 /* The first n bytes of port->in as one message. */
@@ -159,8 +159,6 @@ void port_input(struct port *port, const uint8_t *bytes, size_t n)
 {
 	if (port->state != PORT_OPEN)
 		return;
-	if (PROBE_ON(driver__ready_input))
-		probe_driver__ready_input(port, port->owner);
 	port_count_input(port, n);
 	if (port->line_bytes == 0 && port->packet_bytes == 0) {
 		deliver_data(port, TERM_NONE, bytes, n);
@@ -196,5 +194,5 @@ void port_send_exit_status(struct port *port, int status)
 	Term message = put_tuple2(&top, port->id, what);
 
 	f->used_words = 2 * TUPLE2_WORDS;
-	deliver(port, port->owner, message, f);
+	port_deliver(port, port->owner, message, f);
 }

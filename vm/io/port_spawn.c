@@ -26,8 +26,6 @@ struct pipes {
 	int from[2];
 };
 
-#define PORT_OF(w, member) ((struct port *)((char *)(w) - offsetof(struct port, member)))
-
 /* ---- starting a program */
 
 static int open_pipes(struct pipes *p)
@@ -140,76 +138,58 @@ static void tell_end(struct port *port)
 	port_input_end(port);
 }
 
-static void exit_ready(struct poll_watch *w, unsigned events)
+static void input_exit(struct port *port, struct port_watch *w)
 {
-	struct port *port = PORT_OF(w, exit_watch);
 	int status = 0;
 
-	(void)events;
 	while (waitpid(port->os_pid, &status, 0) < 0 && errno == EINTR) {
 	}
-	port_enter(port, SMALL(0));
 	port->exited = true;
 	port->wait_status = status;
 	if (port->at_end && port->exit_status && port->state == PORT_OPEN)
 		tell_end(port);
-	port_leave(port, SMALL(0));
-	poll_drop(w);
-}
-
-static void exit_dropped(struct poll_watch *w)
-{
-	close(w->fd);
-	port_unref(PORT_OF(w, exit_watch));
+	port_watch_drop(w);
 }
 
 /* ---- input */
 
-static void read_ready(struct poll_watch *w, unsigned events)
+static void input_spawn(struct port *port, struct port_watch *w)
 {
 	static _Thread_local uint8_t buffer[READ_BYTES];
-	struct port *port = PORT_OF(w, read_watch);
-	ssize_t n = read(w->fd, buffer, sizeof(buffer));
-	int error = errno;
+	ssize_t n;
 
-	(void)events;
-	if (n < 0 && (error == EINTR || error == EAGAIN)) {
-		poll_want(w, WATCH_IN);
+	if (w == &port->exit_watch) {
+		input_exit(port, w);
 		return;
 	}
-	port_enter(port, SMALL(0));
+	n = read(w->poll.fd, buffer, sizeof(buffer));
+	if (n < 0 && (errno == EINTR || errno == EAGAIN))
+		return;
 	if (n > 0) {
 		port_input(port, buffer, (size_t)n);
-	} else if (n < 0) {
-		port_exit(port, posix_error_atom(error));
+		return;
+	}
+	port_watch_want(w, WATCH_IN, false);
+	if (n < 0) {
+		port_exit(port, posix_error_atom(errno));
 	} else if (port->state == PORT_OPEN) {
 		port->at_end = true;
 		tell_end(port);
 	}
-	port_leave(port, SMALL(0));
-	if (n > 0)
-		poll_want(w, WATCH_IN);
-}
-
-static void read_dropped(struct poll_watch *w)
-{
-	close(w->fd);
-	port_unref(PORT_OF(w, read_watch));
 }
 
 /* ---- output */
 
-/* Writes what goes without waiting. Lock held. */
+/* Writes what goes without waiting. */
 static void write_now(struct port *port)
 {
 	while (port->out.size_bytes > 0) {
 		struct iovec iov[16];
-		ssize_t n = writev(port->write_watch.fd, iov, byte_queue_peek(&port->out, iov, 16));
+		ssize_t n = writev(port->write_watch.poll.fd, iov, byte_queue_peek(&port->out, iov, 16));
 
 		if (n >= 0) {
 			byte_queue_drop(&port->out, (size_t)n);
 		} else if (errno == EAGAIN) {
-			poll_want(&port->write_watch, WATCH_OUT);
 			break;
 		} else if (errno != EINTR) {
 			byte_queue_clear(&port->out);
@@ -217,53 +197,29 @@ static void write_now(struct port *port)
 			return;
 		}
 	}
+	port_watch_want(&port->write_watch, WATCH_OUT, port->out.size_bytes > 0);
 	port_output_done(port);
 }
 
-static void write_ready(struct poll_watch *w, unsigned events)
+static void ready_spawn(struct port *port, struct port_watch *w)
 {
-	struct port *port = PORT_OF(w, write_watch);
-
-	(void)events;
-	port_enter(port, SMALL(0));
-	if (PROBE_ON(driver__ready_output))
-		probe_driver__ready_output(port, port->owner);
+	(void)w;
 	if (port->state == PORT_OPEN)
 		write_now(port);
-	port_leave(port, SMALL(0));
-}
-
-static void write_dropped(struct poll_watch *w)
-{
-	close(w->fd);
-	port_unref(PORT_OF(w, write_watch));
 }
 
 /* ---- the driver */
 
-/* Owns fd, also when it fails: -errno. */
-static int add_watch(struct port *port, struct poll_watch *w, int fd, void (*ready)(struct poll_watch *, unsigned),
-		     void (*dropped)(struct poll_watch *), unsigned wanted)
-{
-	int error;
-
-	w->fd = fd;
-	w->ready = ready;
-	w->dropped = dropped;
-	port_ref(port);
-	error = poll_add(w, wanted);
-	if (error != 0) {
-		close(fd);
-		port_unref(port);
-	}
-	return error;
-}
-
 static int watch_end(struct port *port)
 {
-	int fd = (int)syscall(SYS_pidfd_open, port->os_pid, 0);
+	int fd = (int)syscall(SYS_pidfd_open, port->os_pid, 0), error;
 
-	return fd < 0 ? -errno : add_watch(port, &port->exit_watch, fd, exit_ready, exit_dropped, WATCH_IN);
+	if (fd < 0)
+		return -errno;
+	error = port_watch_add(port, &port->exit_watch, fd, true);
+	if (error == 0)
+		port_watch_want(&port->exit_watch, WATCH_IN, true);
+	return error;
 }
 
 static int watch_pipes(struct port *port, const struct port_options *o, const struct pipes *p)
@@ -271,14 +227,14 @@ static int watch_pipes(struct port *port, const struct port_options *o, const st
 	int error = 0;
 
 	if (o->in) {
-		error = add_watch(port, &port->read_watch, p->from[0], read_ready, read_dropped, 0);
+		error = port_watch_add(port, &port->read_watch, p->from[0], true);
 		port->reads = error == 0;
 	} else {
 		close(p->from[0]);
 		port->at_end = true;
 	}
 	if (error == 0 && o->out) {
-		error = add_watch(port, &port->write_watch, p->to[1], write_ready, write_dropped, 0);
+		error = port_watch_add(port, &port->write_watch, p->to[1], true);
 		port->writes = error == 0;
 	} else {
 		close(p->to[1]);
@@ -286,12 +242,11 @@ static int watch_pipes(struct port *port, const struct port_options *o, const st
 	return error;
 }
 
+/* The program is waited for longer: its end may come after the port's. */
 static void stop_spawn(struct port *port)
 {
-	if (port->reads)
-		poll_drop(&port->read_watch);
-	if (port->writes)
-		poll_drop(&port->write_watch);
+	port_watch_drop(&port->read_watch);
+	port_watch_drop(&port->write_watch);
 	port->reads = false;
 	port->writes = false;
 }
@@ -371,6 +326,8 @@ const struct port_driver port_spawn_driver = {
 	.name = "spawn",
 	.start = start_spawn,
 	.output = output_spawn,
+	.ready_input = input_spawn,
+	.ready_output = ready_spawn,
 	.stop = stop_spawn,
 };
 
@@ -403,5 +360,7 @@ const struct port_driver port_file_driver = {
 	.name = "vanilla",
 	.start = start_file,
 	.output = output_spawn,
+	.ready_input = input_spawn,
+	.ready_output = ready_spawn,
 	.stop = stop_spawn,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ports and tracing: what is told of a port, and what a port takes that is a tracer.
- * Whoever traces may hold the lock of another port: what is for a port waits in its mailbox, until somebody comes with its lock. */
+ * Whoever traces may hold another port: what is for a port waits in its mailbox, until somebody comes who holds it. */
 #include "base/alloc.h"
 #include "data/binary.h"
 #include "io/port.h"
@@ -14,12 +14,7 @@ struct port_trace {
 	struct byte_queue data;
 };
 
-static struct port *port_of_job(struct async_job *job)
-{
-	return (struct port *)((char *)job - offsetof(struct port, traces.job));
-}
-
-static struct port_trace *take_list(struct port_traces *t, bool by_job)
+static struct port_trace *take_list(struct port_traces *t, bool by_task)
 {
 	struct port_trace *list;
 
@@ -28,18 +23,17 @@ static struct port_trace *take_list(struct port_traces *t, bool by_job)
 	t->first = NULL;
 	t->last = &t->first;
 	atomic_store(&t->wait, false);
-	if (by_job)
-		t->job_waits = false;
+	if (by_task)
+		t->task_waits = false;
 	lock_release(&t->lock);
 	return list;
 }
 
-/* Lock held. */
-static void take_traces(struct port *port, bool by_job)
+static void take_traces(struct port *port, bool by_task)
 {
 	struct port_trace *next;
 
-	for (struct port_trace *t = take_list(&port->traces, by_job); t != NULL; t = next) {
+	for (struct port_trace *t = take_list(&port->traces, by_task); t != NULL; t = next) {
 		next = t->next;
 		if (port->state == PORT_OPEN)
 			port_output(port, t->from, &t->data);
@@ -48,14 +42,10 @@ static void take_traces(struct port *port, bool by_job)
 	}
 }
 
-static void run_job(struct async_job *job)
+static void run_task(struct port *port, struct port_task *task)
 {
-	struct port *port = port_of_job(job);
-
-	lock_acquire(&port->lock);
+	(void)task;
 	take_traces(port, true);
-	lock_release(&port->lock);
-	port_unref(port);
 }
 
 void port_traces_init(struct port *port)
@@ -64,8 +54,7 @@ void port_traces_init(struct port *port)
 
 	lock_init(&t->lock, LOCK_port_traces);
 	t->last = &t->first;
-	t->job.run = run_job;
-	t->job.port = port->id;
+	t->task.run = run_task;
 }
 
 void port_traces_free(struct port *port)
@@ -104,20 +93,18 @@ void port_trace_command(Term id, Term from, struct byte_queue *data)
 	*t->last = new;
 	t->last = &new->next;
 	atomic_store(&t->wait, true);
-	is_first = !t->job_waits;
-	t->job_waits = true;
+	is_first = !t->task_waits;
+	t->task_waits = true;
 	lock_release(&t->lock);
 	if (is_first)
-		async_submit(&t->job); /* with the reference */
-	else
-		port_unref(port);
+		port_submit(port, &t->task);
+	port_unref(port);
 }
 
-/* ---- a port that is traced; lock held */
+/* ---- a port that is traced */
 
 void port_enter(struct port *port, Term what)
 {
-	lock_acquire(&port->lock);
 	if (unlikely(atomic_load_explicit(&port->traces.wait, memory_order_relaxed)))
 		take_traces(port, false);
 	if (unlikely(trace_active) && port->state == PORT_OPEN)
@@ -128,7 +115,6 @@ void port_leave(struct port *port, Term what)
 {
 	if (unlikely(trace_active) && port->state == PORT_OPEN)
 		trace_hooks.port_ended(port, what);
-	lock_release(&port->lock);
 }
 
 static Term put_tuple2(Term at[3], Term a, Term b)

@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -147,59 +146,20 @@ static void free_file(struct trace_file *f)
 	mem_free(f);
 }
 
-static struct port *port_of_timer(struct poll_watch *w)
-{
-	return (struct port *)((char *)w - offsetof(struct port, read_watch));
-}
-
 static void fail(struct port *port, int error)
 {
 	if (error != 0)
 		port_exit(port, posix_error_atom(-error));
 }
 
-static void timer_ready(struct poll_watch *w, unsigned events)
+static void timeout_trace_file(struct port *port)
 {
-	struct port *port = port_of_timer(w);
-	uint64_t times;
+	struct trace_file *f = port->driver_data;
 
-	(void)events;
-	if (read(w->fd, &times, sizeof(times)) == sizeof(times)) {
-		port_enter(port, SMALL(0));
-		if (port->state == PORT_OPEN)
-			fail(port, wrap(port->driver_data));
-		port_leave(port, SMALL(0));
-	}
-	poll_want(w, WATCH_IN);
-}
-
-static void timer_dropped(struct poll_watch *w)
-{
-	close(w->fd);
-	port_unref(port_of_timer(w));
-}
-
-/* The port "reads" the ticks. */
-static int start_timer(struct port *port, unsigned ms)
-{
-	struct timespec period = { ms / 1000, (long)(ms % 1000) * 1000000 };
-	struct itimerspec every = { period, period };
-	int error;
-
-	port->read_watch.fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	port->read_watch.ready = timer_ready;
-	port->read_watch.dropped = timer_dropped;
-	if (port->read_watch.fd < 0)
-		return -errno;
-	timerfd_settime(port->read_watch.fd, 0, &every, NULL);
-	error = poll_add(&port->read_watch, 0);
-	if (error != 0) {
-		close(port->read_watch.fd);
-		return error;
-	}
-	port_ref(port);
-	port->reads = true;
-	return 0;
+	if (port->state == PORT_OPEN)
+		fail(port, wrap(f));
+	if (port->state == PORT_OPEN)
+		port_set_timer(port, f->ms);
 }
 
 static int start_trace_file(struct port *port, const struct port_options *o)
@@ -211,13 +171,13 @@ static int start_trace_file(struct port *port, const struct port_options *o)
 	f->files = 1;
 	if (read_name(o->name, f))
 		error = open_file(f);
-	if (error == 0 && f->ms != 0)
-		error = start_timer(port, f->ms);
 	if (error != 0) {
 		free_file(f);
 		return error;
 	}
 	port->driver_data = f;
+	if (f->ms != 0)
+		port_set_timer(port, f->ms);
 	port->writes = true;
 	return 0;
 }
@@ -242,15 +202,14 @@ static void output_trace_file(struct port *port)
 }
 
 /* Control CONTROL_FLUSH: [0]. */
-static bool control_trace_file(struct port *port, unsigned command, const uint8_t *data, size_t n, uint8_t *reply, size_t *reply_bytes)
+static bool control_trace_file(struct port *port, unsigned command, const uint8_t *data, size_t n, struct port_answer *a)
 {
 	(void)data;
 	(void)n;
 	if (command != CONTROL_FLUSH)
 		return false;
 	fail(port, flush(port->driver_data));
-	reply[0] = 0;
-	*reply_bytes = 1;
+	answer_put_byte(a, 0);
 	return true;
 }
 
@@ -258,9 +217,6 @@ static void stop_trace_file(struct port *port)
 {
 	struct trace_file *f = port->driver_data;
 
-	if (port->reads)
-		poll_drop(&port->read_watch);
-	port->reads = false;
 	if (f->fd >= 0)
 		flush(f);
 	free_file(f);
@@ -272,5 +228,6 @@ const struct port_driver port_trace_file_driver = {
 	.start = start_trace_file,
 	.output = output_trace_file,
 	.control = control_trace_file,
+	.timeout = timeout_trace_file,
 	.stop = stop_trace_file,
 };

@@ -200,22 +200,19 @@ static void output_tty(struct port *port)
 		port_fd_driver.output(port);
 }
 
-static bool control_tty(struct port *port, unsigned command, const uint8_t *data, size_t n, uint8_t *reply, size_t *reply_bytes)
+static bool control_tty(struct port *port, unsigned command, const uint8_t *data, size_t n, struct port_answer *a)
 {
 	struct winsize size = get_size();
 	uint32_t sides[2] = { size.ws_col, size.ws_row };
 
 	(void)port;
-	ENSURE(*reply_bytes >= sizeof(sides));
 	switch (command - CONTROL_BASE) {
 	case GET_WINDOW_SIZE:
-		memcpy(reply, sides, sizeof(sides));
-		*reply_bytes = sizeof(sides);
+		answer_put(a, sides, sizeof(sides));
 		return true;
 	case SET_UNICODE:
 	case GET_UNICODE:
-		reply[0] = tty.line.utf8;
-		*reply_bytes = 1;
+		answer_put_byte(a, tty.line.utf8);
 		if (command - CONTROL_BASE == SET_UNICODE && n > 0)
 			tty.line.utf8 = data[0] != 0;
 		return true;
@@ -233,11 +230,23 @@ static void stop_tty(struct port *port)
 	atomic_store(&tty.taken, false);
 }
 
+static void input_tty(struct port *port, struct port_watch *w)
+{
+	port_fd_driver.ready_input(port, w);
+}
+
+static void async_tty(struct port *port)
+{
+	port_fd_driver.ready_async(port);
+}
+
 const struct port_driver port_tty_driver = {
 	.name = "tty_sl",
 	.start = start_tty,
 	.output = output_tty,
 	.control = control_tty,
+	.ready_input = input_tty,
+	.ready_async = async_tty,
 	.flushes = true,
 	.stop = stop_tty,
 };

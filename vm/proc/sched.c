@@ -34,6 +34,7 @@
 #include "proc/micro.h"
 #include "proc/os_signal.h"
 #include "proc/probe.h"
+#include "proc/sched_job.h"
 #include "proc/sched_lend.h"
 #include "proc/sched_world.h"
 #include "proc/slice_clock.h"
@@ -168,6 +169,7 @@ void sched_init(unsigned count, unsigned online)
 	scheds.online = online;
 	atomic_init(&scheds.active, online);
 	sched_world_init();
+	sched_job_init();
 	scheds.may_spin = count_processors() > 1;
 	scheds.queues = mem_zalloc(count * sizeof(*scheds.queues));
 	scheds.all = mem_zalloc(count * sizeof(*scheds.all));
@@ -427,6 +429,11 @@ static void wake_one(void)
 			return;
 }
 
+void sched_wake_idle(void)
+{
+	wake_one();
+}
+
 /* The running process comes back soon; if its queue is not empty then, another scheduler is woken. */
 static void nudge(Process *running)
 {
@@ -600,7 +607,7 @@ static bool anything_queued(void)
 	for (unsigned i = 0; i < atomic_load(&scheds.active); i++)
 		if (atomic_load(&scheds.queues[i].length) != 0)
 			return true;
-	return false;
+	return sched_job_waits();
 }
 
 static void spin(struct sched_queue *q, int64_t since)
@@ -626,7 +633,7 @@ static void sleep_idle(struct sched *s, bool aside)
 	if (s->spins && !aside)
 		spin(q, since);
 	lock_acquire(&q->lock);
-	while (!q->wake && (aside || atomic_load(&q->length) == 0)) {
+	while (!q->wake && (aside || (atomic_load(&q->length) == 0 && !sched_job_waits()))) {
 		if (deadline == 0)
 			cond_wait(&q->cond, &q->lock);
 		else if (!cond_wait_until(&q->cond, &q->lock, deadline))
@@ -1052,6 +1059,15 @@ static void begin(struct sched *s)
 	renew_watch(s);
 }
 
+/* What ports have to do. */
+static void run_job(struct sched *s)
+{
+	micro_enter(s, MICRO_PORT);
+	if (sched_job_run())
+		s->timer_reds -= TIMER_REDS / TIMER_SLICES;
+	micro_enter(s, MICRO_OTHER);
+}
+
 static void *run_sched(void *arg)
 {
 	struct sched *s = arg;
@@ -1078,12 +1094,14 @@ static void *run_sched(void *arg)
 		s->timer_reds -= TIMER_REDS / TIMER_SLICES;
 		if (s->timer_reds <= 0)
 			run_timers(s);
+		if (sched_job_waits())
+			run_job(s);
 		p = queue_take(s->queue);
 		if (p == NULL) {
 			run_timers(s);
 			p = queue_take(s->queue);
 		}
-		if (p == NULL) {
+		if (p == NULL && !sched_job_waits()) {
 			p = idle(s);
 			renew_watch(s);
 		}

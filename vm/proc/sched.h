@@ -20,8 +20,8 @@ enum run_result {
 /* What somebody watches through probes, of what a slice does often. */
 enum sched_watch { WATCH_NOTHING, WATCH_MESSAGES /* and slices */, WATCH_CALLS /* as well */ };
 
-/* What it spends its time on. Ports and files are served by other threads, or within a native function. */
-enum micro_state { MICRO_OTHER, MICRO_EMULATOR, MICRO_GC, MICRO_SLEEP, MICRO_STATES };
+/* What it spends its time on. Files are served by other threads, or within a native function. */
+enum micro_state { MICRO_OTHER, MICRO_EMULATOR, MICRO_GC, MICRO_PORT, MICRO_SLEEP, MICRO_STATES };
 
 /* A thread that runs processes, and the scheduler that it has. */
 struct sched {
@@ -76,6 +76,8 @@ void sched_lend(void);
 void sched_reclaim(void);
 /* Has this thread a scheduler, which it has not lent? Else it is no scheduler to others, whatever sched_self says. */
 bool sched_on_duty(void);
+/* Something came that any of them may do: wakes one that sleeps, unless one is being woken already. Any thread. */
+void sched_wake_idle(void);
 /* Makes p runnable (already marked so). Any thread. */
 void sched_enqueue(Process *p);
 /* p has got a signal (a message or another) or a time-out: makes it runnable when it sleeps. Any thread. */

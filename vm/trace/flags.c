@@ -147,13 +147,13 @@ static bool change_one_port(struct port *port, const struct change *c)
 	Term tracer;
 	bool ok;
 
-	lock_acquire(&port->lock);
+	port_hold(port);
 	flags = port->trace_flags;
 	tracer = port->tracer;
 	ok = port->state == PORT_OPEN && apply_change(c, &flags, &tracer);
 	if (ok)
 		trace_port_set(port, flags, tracer);
-	lock_release(&port->lock);
+	port_let_go(port);
 	return ok;
 }
 
@@ -274,9 +274,9 @@ static void count_traced(Process *p, void *arg)
 
 static void count_traced_port(struct port *port, void *arg)
 {
-	lock_acquire(&port->lock);
+	port_hold(port);
 	*(bool *)arg |= port->trace_flags != 0;
-	lock_release(&port->lock);
+	port_let_go(port);
 }
 
 void trace_review(void)
@@ -305,12 +305,12 @@ static void look_port(struct look *l)
 
 	if (port == NULL)
 		return;
-	lock_acquire(&port->lock);
+	port_hold(port);
 	trace_port_tracer(port);
 	l->flags = port->trace_flags;
 	l->tracer = port->tracer;
 	l->found = port->state == PORT_OPEN;
-	lock_release(&port->lock);
+	port_let_go(port);
 	port_unref(port);
 }
 

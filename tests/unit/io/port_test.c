@@ -13,6 +13,7 @@
 #include "data/print.h"
 #include "io/io.h"
 #include "proc/sched.h"
+#include "proc/sched_job.h"
 #include "unit.h"
 
 extern char **environ;
@@ -25,6 +26,7 @@ static void setup(void)
 	Term pid;
 
 	unit_init();
+	signal(SIGPIPE, SIG_IGN); /* as the schedulers block it */
 	process_table_init(1024);
 	sched_init(1, 1);
 	async_init(2);
@@ -46,6 +48,13 @@ static struct signal *next_signal(void)
 	return s;
 }
 
+/* What ports have to do, as no scheduler does it. */
+static void run_jobs(void)
+{
+	while (sched_job_run())
+		;
+}
+
 /* The next signal to the owner: a message, or 'EXIT' and the reason. The port's id is shown as P. */
 static void check_next(Term port, const char *want)
 {
@@ -53,7 +62,7 @@ static void check_next(Term port, const char *want)
 	char text[256], id[32], shown[320], *at;
 	struct signal *s = NULL;
 
-	for (int k = 0; k < 5000 && (s = next_signal()) == NULL; k++)
+	for (int k = 0; k < 5000 && (run_jobs(), s = next_signal()) == NULL; k++)
 		nanosleep(&ms, NULL);
 	ck_assert_msg(s != NULL, "nothing came, want %s", want);
 	seen = s;
@@ -74,6 +83,7 @@ static void check_quiet(void)
 	struct timespec ms = { .tv_nsec = 50000000 };
 
 	nanosleep(&ms, NULL);
+	run_jobs();
 	ck_assert_ptr_null(next_signal());
 }
 
@@ -95,7 +105,9 @@ static void command(Term id, const char *text, size_t n)
 
 	byte_queue_init(&q);
 	ck_assert(byte_queue_put(&q, text, n));
+	port_hold(port);
 	ck_assert(port_command(port, owner->id, &q));
+	port_let_go(port);
 	port_unref(port);
 }
 
@@ -104,9 +116,11 @@ static void close_port(Term id)
 {
 	struct port *port = port_find(id);
 
+	port_hold(port);
 	ck_assert(port_close(port, owner->id, am_normal));
+	port_let_go(port);
 	ck_assert_ptr_null(port_find(id));
-	while (atomic_load(&port->refs) > 1)
+	while (run_jobs(), atomic_load(&port->refs) > 1)
 		usleep(1000);
 	port_unref(port);
 }
@@ -259,7 +273,7 @@ START_TEST(test_port_busy_then_not)
 	ck_assert(port_wait_not_busy(port, owner) == TERM_NONE);
 	ck_assert_int_eq(owner->exc_kind, EXC_WAIT);
 	port_ref(port);
-	for (int k = 0; k < 5000 && atomic_load(&port->busy); k++)
+	for (int k = 0; k < 5000 && (run_jobs(), atomic_load(&port->busy)); k++)
 		usleep(1000);
 	ck_assert(!atomic_load(&port->busy));
 	ck_assert(owner->resume(owner, owner->resume_arg) == am_true);
@@ -273,9 +287,9 @@ static size_t count_waiters(struct port *port)
 {
 	size_t n;
 
-	lock_acquire(&port->lock);
+	lock_acquire(&port->hold.lock);
 	n = port->waiter_count;
-	lock_release(&port->lock);
+	lock_release(&port->hold.lock);
 	return n;
 }
 

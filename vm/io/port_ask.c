@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What processes want of ports. A question is asked at once when nobody holds the port; else it is a task, and the process waits for the answer.
+ * Invariant: a question that is a task belongs to the task until it has run, and then to the process; when the process ends before, to the task
+ * alone. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "heap/copy.h"
+#include "io/io_probe.h"
+#include "proc/exc.h"
+#include "proc/probe.h"
+#include "proc/trace.h"
+
+struct question {
+	struct port_task task;
+	void (*run)(struct port *port, struct question *q);
+	Term (*finish)(Process *p, struct question *q); /* the BIF's result */
+	struct port *port;       /* counted */
+	Process *waiter;         /* counted, while it is a task */
+	_Atomic uint32_t state;
+	bool ok;
+	Term caller, argument;   /* immediate */
+	unsigned command;
+	struct byte_queue data;
+	uint8_t *bytes;          /* owned */
+	size_t n;
+	struct port_answer answer;
+	Term (*look)(struct port *port, struct heap *h, Term arg);
+	struct heap *heap;       /* p's, or our own */
+	Term closed, result;
+};
+enum { ASKED, ANSWERED, DROPPED };
+
+/* What q holds, not q. */
+static void clear(struct question *q)
+{
+	byte_queue_clear(&q->data);
+	mem_free(q->bytes);
+	answer_free(&q->answer);
+	port_unref(q->port);
+}
+
+static void free_question(struct question *q)
+{
+	if (q->heap != NULL) {
+		heap_free(q->heap);
+		mem_free(q->heap);
+	}
+	clear(q);
+	mem_free(q);
+}
+
+static void run_question(struct port *port, struct port_task *task)
+{
+	struct question *q = (struct question *)task;
+	Process *waiter = q->waiter;
+
+	answer_init(&q->answer);
+	q->run(port, q);
+	if (atomic_exchange(&q->state, ANSWERED) == DROPPED)
+		free_question(q);
+	else
+		process_unblock(waiter);
+	process_unref(waiter);
+}
+
+static void drop(Process *p, void *arg)
+{
+	struct question *q = arg;
+
+	(void)p;
+	if (atomic_exchange(&q->state, DROPPED) == ANSWERED)
+		free_question(q);
+}
+
+static Term resume(Process *p, void *arg)
+{
+	struct question *q = arg;
+	Term t;
+
+	if (atomic_load(&q->state) != ANSWERED)
+		return exc_wait(p, resume, drop, q);
+	t = q->finish(p, q);
+	free_question(q);
+	return t;
+}
+
+/* Its turn comes later. */
+static Term ask_in_turn(Process *p, const struct question *q)
+{
+	struct question *waiting = mem_alloc(sizeof(*waiting));
+
+	*waiting = *q;
+	waiting->task.run = run_question;
+	waiting->waiter = p;
+	process_ref(p);
+	if (q->look != NULL) {
+		waiting->heap = mem_alloc(sizeof(struct heap));
+		heap_init(waiting->heap, HEAP_MIN_WORDS);
+	}
+	answer_init(&waiting->answer);
+	port_submit(q->port, &waiting->task);
+	return exc_wait(p, resume, drop, waiting);
+}
+
+static Term ask(Process *p, struct question *q)
+{
+	Term t;
+
+	if (!port_try_hold(q->port))
+		return ask_in_turn(p, q);
+	q->heap = &p->heap;
+	q->run(q->port, q);
+	port_let_go(q->port);
+	q->heap = NULL;
+	t = q->finish(p, q);
+	clear(q);
+	return t;
+}
+
+static void init(struct question *q, Process *p, struct port *port)
+{
+	memset(q, 0, offsetof(struct question, answer));
+	q->port = port;
+	q->caller = p->id;
+	q->look = NULL;
+	q->heap = NULL;
+	answer_init(&q->answer);
+}
+
+static Term finish_ok(Process *p, struct question *q)
+{
+	(void)p;
+	return q->ok ? am_true : am_badarg;
+}
+
+/* ---- waiting for room */
+
+/* False: nothing to wait for. */
+static bool join_waiters(struct port *port, Process *p)
+{
+	bool wait;
+
+	lock_acquire(&port->hold.lock);
+	wait = port->busy && port->state == PORT_OPEN;
+	if (wait) {
+		if (port->waiter_count == port->waiter_room) {
+			port->waiter_room = port->waiter_room * 2 + 4;
+			port->waiters = mem_realloc(port->waiters, port->waiter_room * sizeof(Process *));
+		}
+		process_ref(p);
+		port->waiters[port->waiter_count++] = p;
+	}
+	lock_release(&port->hold.lock);
+	return wait;
+}
+
+/* p ends before the port has room. */
+static void leave_waiters(Process *p, struct port *port)
+{
+	size_t left = 0;
+
+	lock_acquire(&port->hold.lock);
+	for (size_t k = 0; k < port->waiter_count; k++) {
+		if (port->waiters[k] == p)
+			process_unref(p);
+		else
+			port->waiters[left++] = port->waiters[k];
+	}
+	port->waiter_count = left;
+	lock_release(&port->hold.lock);
+}
+
+/* Takes: the port's reference. */
+static void drop_not_busy(Process *p, void *arg)
+{
+	leave_waiters(p, arg);
+	port_unref(arg);
+}
+
+static void tell_unblocked(Process *p, const struct port *port)
+{
+	if (PROBE_ON(process__port_unblocked))
+		probe_process__port_unblocked(p, port->id);
+}
+
+static Term resume_not_busy(Process *p, void *arg)
+{
+	struct port *port = arg;
+
+	if (join_waiters(port, p))
+		return exc_wait(p, resume_not_busy, drop_not_busy, port);
+	tell_unblocked(p, port);
+	port_unref(port);
+	return am_true;
+}
+
+Term port_wait_not_busy(struct port *port, Process *p)
+{
+	if (join_waiters(port, p)) {
+		if (unlikely(trace_active))
+			trace_hooks.port_busy(p, port->id);
+		return exc_wait(p, resume_not_busy, drop_not_busy, port);
+	}
+	port_unref(port);
+	return am_true;
+}
+
+/* ---- commands */
+
+static void run_command(struct port *port, struct question *q)
+{
+	q->ok = port_command(port, q->caller, &q->data);
+}
+
+/* The drivers that make their senders wait afterwards. */
+static Term finish_command(Process *p, struct question *q)
+{
+	if (!q->ok || q->port->driver->soft_busy || q->command != 0)
+		return finish_ok(p, q);
+	port_ref(q->port);
+	return port_wait_not_busy(q->port, p);
+}
+
+static void drop_before(Process *p, void *arg)
+{
+	struct question *q = arg;
+
+	leave_waiters(p, q->port);
+	free_question(q);
+}
+
+static Term resume_before(Process *p, void *arg)
+{
+	struct question *q = arg, now;
+
+	if (join_waiters(q->port, p))
+		return exc_wait(p, resume_before, drop_before, q);
+	tell_unblocked(p, q->port);
+	now = *q;
+	answer_init(&now.answer);
+	mem_free(q);
+	return ask(p, &now);
+}
+
+/* The port was busy before. */
+static Term wait_before(Process *p, const struct question *q)
+{
+	struct question *waiting = mem_alloc(sizeof(*waiting));
+
+	*waiting = *q;
+	answer_init(&waiting->answer);
+	if (unlikely(trace_active))
+		trace_hooks.port_busy(p, q->port->id);
+	return exc_wait(p, resume_before, drop_before, waiting);
+}
+
+Term port_ask_command(Process *p, struct port *port, struct byte_queue *data, bool force, bool nosuspend)
+{
+	struct question q;
+
+	init(&q, p, port);
+	q.run = run_command;
+	q.finish = finish_command;
+	q.command = nosuspend;
+	byte_queue_init(&q.data);
+	byte_queue_move(&q.data, data);
+	if (port->driver->soft_busy && !force && join_waiters(port, p))
+		return wait_before(p, &q);
+	return ask(p, &q);
+}
+
+static void run_control(struct port *port, struct question *q)
+{
+	q->ok = port_control(port, q->caller, q->command, q->bytes, q->n, &q->answer);
+}
+
+static Term finish_control(Process *p, struct question *q)
+{
+	return q->ok ? heap_list_bytes(&p->heap, q->answer.bytes, q->answer.n, NIL) : am_badarg;
+}
+
+Term port_ask_control(Process *p, struct port *port, unsigned command, uint8_t *data, size_t n)
+{
+	struct question q;
+
+	init(&q, p, port);
+	q.run = run_control;
+	q.finish = finish_control;
+	q.command = command;
+	q.bytes = data;
+	q.n = n;
+	return ask(p, &q);
+}
+
+static void run_close(struct port *port, struct question *q)
+{
+	q->ok = port_close(port, q->caller, am_normal);
+}
+
+Term port_ask_close(Process *p, struct port *port)
+{
+	struct question q;
+
+	init(&q, p, port);
+	q.run = run_close;
+	q.finish = finish_ok;
+	return ask(p, &q);
+}
+
+static void run_connect(struct port *port, struct question *q)
+{
+	q->ok = port_connect(port, q->caller, q->argument);
+}
+
+Term port_ask_connect(Process *p, struct port *port, Term new_owner)
+{
+	struct question q;
+
+	init(&q, p, port);
+	q.run = run_connect;
+	q.finish = finish_ok;
+	q.argument = new_owner;
+	return ask(p, &q);
+}
+
+/* ---- what it knows of itself */
+
+static void run_look(struct port *port, struct question *q)
+{
+	port_enter(port, am_info);
+	q->result = port->state == PORT_OPEN ? q->look(port, q->heap, q->argument) : q->closed;
+	port_leave(port, am_info);
+}
+
+/* Built on p's heap, or to be copied there. */
+static Term finish_look(Process *p, struct question *q)
+{
+	return q->heap == NULL ? q->result : copy_to_heap(q->result, &p->heap);
+}
+
+Term port_ask(Process *p, struct port *port, Term (*look)(struct port *port, struct heap *h, Term arg), Term arg, Term closed)
+{
+	struct question q;
+
+	init(&q, p, port);
+	q.run = run_look;
+	q.finish = finish_look;
+	q.look = look;
+	q.argument = arg;
+	q.closed = closed;
+	return ask(p, &q);
+}
+
+/* ---- answers */
+
+void answer_init(struct port_answer *a)
+{
+	a->bytes = a->small;
+	a->n = 0;
+	a->room = sizeof(a->small);
+}
+
+void answer_free(struct port_answer *a)
+{
+	if (a->bytes != a->small)
+		mem_free(a->bytes);
+}
+
+void answer_put(struct port_answer *a, const void *bytes, size_t n)
+{
+	if (n > a->room - a->n) {
+		uint8_t *grown = mem_alloc((a->n + n) * 2);
+
+		memcpy(grown, a->bytes, a->n);
+		answer_free(a);
+		a->bytes = grown;
+		a->room = (a->n + n) * 2;
+	}
+	if (n > 0)
+		memcpy(a->bytes + a->n, bytes, n);
+	a->n += n;
+}
