@@ -202,13 +202,51 @@ static void set_file_names(struct options *o, const char *flag, const char *valu
 	o->file_names = value[1] == 'a' ? 0 : value[1];
 }
 
-/* Dirty schedulers: there are none. */
-static void check_dirty(struct options *o, const char *flag, const char *value)
+/* [N][:M], as set_schedulers. There are no more of them, nor online, than schedulers: see erl_args_settle. */
+static void set_dirty_cpu(struct options *o, const char *flag, const char *value)
 {
-	unsigned n, m;
+	unsigned n, online;
 
-	(void)o;
-	parse_pair(flag, value, 1024, &n, &m);
+	parse_pair(flag, value, 1024, &n, &online);
+	if (n > 0)
+		o->dirty_cpu = n;
+	if (online > o->dirty_cpu)
+		erl_args_fail("%s %s: more dirty CPU schedulers online than there are (%u)", flag, value, o->dirty_cpu);
+	if (online > 0)
+		o->dirty_cpu_online = online;
+	else if (o->dirty_cpu_online > o->dirty_cpu)
+		o->dirty_cpu_online = o->dirty_cpu;
+}
+
+/* The same in percent of what there would be. */
+static void set_dirty_percent(struct options *o, const char *flag, const char *value)
+{
+	unsigned n, online;
+
+	parse_pair(flag, value, 100, &n, &online);
+	if (n > 0)
+		o->dirty_cpu_percent = n;
+	if (online > 0)
+		o->dirty_online_percent = online;
+}
+
+static void set_dirty_io(struct options *o, const char *flag, const char *value)
+{
+	o->dirty_io = (unsigned)parse_count(flag, value, 1, 1024);
+}
+
+static unsigned between(unsigned n, unsigned most)
+{
+	return n < 1 ? 1 : n > most ? most : n;
+}
+
+void erl_args_settle(struct options *o)
+{
+	if (o->online > o->schedulers)
+		o->online = o->schedulers;
+	o->dirty_cpu = between(o->dirty_cpu * o->dirty_cpu_percent / 100, o->schedulers);
+	o->dirty_cpu_online = between(o->dirty_cpu_online * o->dirty_online_percent / 100, o->online);
+	o->dirty_cpu_online = between(o->dirty_cpu_online, o->dirty_cpu);
 }
 
 /* Where a flag's value stands. */
@@ -245,9 +283,9 @@ static const struct emulator_flag {
 	{ "W", VALUE_EITHER, set_warnings, NULL, 0, 0 },
 	{ "f", VALUE_ATTACHED, set_file_names, NULL, 0, 0 },
 	{ "B", VALUE_ATTACHED, set_break, NULL, 0, 0 },
-	{ "SDcpu", VALUE_EITHER, check_dirty, NULL, 0, 0 },
-	{ "SDPcpu", VALUE_EITHER, NULL, NULL, 0, 0 },
-	{ "SDio", VALUE_EITHER, NULL, NULL, 1, 1024 },
+	{ "SDcpu", VALUE_EITHER, set_dirty_cpu, NULL, 0, 0 },
+	{ "SDPcpu", VALUE_EITHER, set_dirty_percent, NULL, 0, 0 },
+	{ "SDio", VALUE_EITHER, set_dirty_io, NULL, 0, 0 },
 	{ "IOt", VALUE_EITHER, NULL, NULL, 1, 1024 },
 	{ "IOp", VALUE_EITHER, NULL, NULL, 1, 1024 },
 	{ "IOPt", VALUE_EITHER, NULL, NULL, 0, 100 },

@@ -27,6 +27,7 @@
 #include "io/io.h"
 #include "io/port.h"
 #include "proc/batch.h"
+#include "proc/dirty.h"
 #include "proc/node_monitor.h"
 #include "proc/sched.h"
 #include "trace/trace.h"
@@ -153,12 +154,14 @@ static void apply_defaults(const struct options *o, char **words)
 	};
 }
 
-static void init_rooms(const struct options *o, char **words)
+static void init_rooms(struct options *o, char **words)
 {
+	erl_args_settle(o);
 	process_table_init(o->processes);
 	node_monitor_init();
 	batch_init();
-	sched_init(o->schedulers, o->online < o->schedulers ? o->online : o->schedulers);
+	sched_init(o->schedulers, o->online);
+	dirty_init(o->dirty_cpu, o->dirty_cpu_online, o->dirty_io);
 	export_init();
 	fun_init();
 	module_init();

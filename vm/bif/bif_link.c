@@ -349,7 +349,7 @@ Term bif_erts_internal_get_creation_0(Process *p, Term *args)
 	return heap_uint(&p->heap, node_self().creation);
 }
 
-/* ---- what has no other node, no dirty scheduler, no process of the VM's own to tell of */
+/* ---- what has no other node to tell of; dirty schedulers; the VM's own processes */
 
 Term bif_erlang_monitor_node_2(Process *p, Term *args)
 {
@@ -372,7 +372,11 @@ Term bif_erlang_monitor_node_3(Process *p, Term *args)
 
 Term bif_erts_internal_is_process_executing_dirty_1(Process *p, Term *args)
 {
-	return term_is_pid(args[0]) ? am_false : exc_badarg(p);
+	uint32_t state;
+
+	if (!term_is_local_pid(args[0]))
+		return exc_badarg(p);
+	return term_from_bool(process_look(args[0], &state) && (state & PS_DIRTY_RUNNING));
 }
 
 Term bif_erts_internal_is_system_process_1(Process *p, Term *args)

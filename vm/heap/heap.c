@@ -299,3 +299,17 @@ void heap_adopt_fragment(struct heap *h, struct fragment *f)
 	f->next = h->fragments;
 	h->fragments = f;
 }
+
+void heap_adopt(struct heap *h, struct heap *made)
+{
+	struct fragment *f = made->fragments, *next;
+
+	if (f != NULL)
+		f->off_heap = made->off_heap; /* all that is off the heap is named by words of fragments */
+	made->fragments = NULL;
+	made->off_heap = NULL;
+	for (; f != NULL; f = next) {
+		next = f->next;
+		heap_adopt_fragment(h, f);
+	}
+}

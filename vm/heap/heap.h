@@ -145,5 +145,7 @@ struct fragment *fragment_new(size_t words);
 void fragment_free(struct fragment *f);
 /* The fragment becomes part of h: its terms live as h's. Takes: f. */
 void heap_adopt_fragment(struct heap *h, struct fragment *f);
+/* The same for all that `made` has, whose block is empty: it has nothing afterwards. */
+void heap_adopt(struct heap *h, struct heap *made);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "proc/dirty.h"
 #include "proc/sched.h"
 
 atomic_uint exc_depth = EXC_DEPTH_DEFAULT;
@@ -144,18 +145,27 @@ Term exc_run_lent(Process *p, Term (*work)(Process *p, Term *args), Term *args)
 	return t;
 }
 
-bool exc_in_steps(const Process *p)
+static bool is_in_steps(const Process *p)
 {
 	return p->resume == resume_steps;
 }
 
+bool exc_holds_terms(const Process *p)
+{
+	return is_in_steps(p) || p->dirty != NULL;
+}
+
 bool exc_find_place(const Process *p, struct exc_place *place)
 {
-	const struct exc_steps *s = exc_in_steps(p) ? p->resume_arg : NULL;
+	const struct exc_place *known = NULL;
 
-	if (s == NULL || s->place.module == TERM_NONE)
+	if (is_in_steps(p))
+		known = &((const struct exc_steps *)p->resume_arg)->place;
+	else if (p->dirty != NULL)
+		known = &p->dirty->place;
+	if (known == NULL || known->module == TERM_NONE)
 		return false;
-	*place = s->place;
+	*place = *known;
 	return true;
 }
 

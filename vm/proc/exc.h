@@ -44,8 +44,8 @@ Term exc_run_steps(Process *p, struct exc_steps *s, const Term *args, unsigned a
 Term exc_run_lent(Process *p, Term (*work)(Process *p, Term *args), Term *args);
 /* So many words of terms are looked through or copied in well less than a millisecond: for what is longer the scheduler is lent. */
 enum { EXC_WORDS_AT_ONCE = 1 << 15 };
-/* Is p between two steps? Then it cannot be collected. */
-bool exc_in_steps(const Process *p);
+/* Is p between two steps, or is its native on a dirty scheduler (proc/dirty.h)? Then it cannot be collected. */
+bool exc_holds_terms(const Process *p);
 /* For p in a native that waits (p->resume). False: p is said to be in that native itself. */
 bool exc_find_place(const Process *p, struct exc_place *place);
 /* p: counted by the caller; it may have ended. */

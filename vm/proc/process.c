@@ -10,6 +10,7 @@
 #include "heap/copy.h"
 #include "layout.h"
 #include "proc/dict.h"
+#include "proc/dirty.h"
 #include "proc/exc.h"
 #include "proc/message.h"
 #include "proc/micro.h"
@@ -295,6 +296,7 @@ static void init_process(Process *p, Process *parent, Term m, Term f, Term args,
 	p->system = o->system;
 	p->trap_export = NULL;
 	p->resume = NULL;
+	p->dirty = NULL;
 	p->exc_reason = p->exc_trace = p->seq_token = p->dt_utag = NIL;
 	p->parent = parent != NULL ? parent->id : NIL;
 	p->initial_module = m;
@@ -635,6 +637,12 @@ static void end_process(Process *p)
 	if (unlikely(p->saved_calls != NULL))
 		saved_calls_set(p, 0);
 	sched_leave(p);
+	if (likely(p->dirty == NULL) || !dirty_keeps(p))
+		process_end_memory(p);
+}
+
+void process_end_memory(Process *p)
+{
 	free_messages(p);
 	dict_free(p);
 	if (p->x != p->saved_x)

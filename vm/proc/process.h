@@ -25,6 +25,7 @@ struct tracee;
 struct saved_calls;
 struct literal_call;
 struct tasks;
+struct dirty_work;
 
 enum proc_priority { PRIO_LOW, PRIO_NORMAL, PRIO_HIGH, PRIO_MAX, PRIO_COUNT };
 
@@ -41,6 +42,7 @@ enum {
 	PS_TIMEOUT = 1 << 8,   /* its receive timer fired */
 	PS_UNBLOCKED = 1 << 9, /* process_unblock was called: resume is to run */
 	PS_HIBERNATED = 1 << 10, /* and waiting */
+	PS_DIRTY_RUNNING = 1 << 11, /* a dirty scheduler works for it (proc/dirty.h); otherwise it is PS_BLOCKED */
 };
 
 /* flags (owner only) */
@@ -97,6 +99,7 @@ struct process {
 	Term (*resume)(struct process *p, void *arg); /* see exc_wait; NULL: no native function waits */
 	void (*drop)(struct process *p, void *arg);
 	void *resume_arg;
+	struct dirty_work *dirty; /* see proc/dirty.h; NULL: none */
 
 	/* roots, in one run: PROCESS_ROOTS terms from exc_reason */
 	Term exc_reason;
@@ -227,6 +230,8 @@ Term process_report_set_logger(Term logger);
 /* Ends p, which runs here: reason in exc_reason. Sends exit signals and 'DOWN's, drops its names, timers and tables, fires process__exit.
  * Afterwards p is not to be touched. */
 void process_exit(Process *p, Term reason);
+/* The last of it, for a dirty scheduler whose work outlived p: frees its memory and its place in the table. In the world. */
+void process_end_memory(Process *p);
 
 /* Rooms above hang what must happen when a process ends (ets tables, ports, open files). Called by main.c at start; at most 8. */
 void process_at_exit(void (*hook)(Process *p));

@@ -29,6 +29,7 @@
 #include "base/clock.h"
 #include "layout.h"
 #include "proc/batch.h"
+#include "proc/dirty.h"
 #include "proc/exc.h"
 #include "proc/message.h"
 #include "proc/micro.h"
@@ -126,6 +127,11 @@ static void make_sched(unsigned id)
 	s->queue = &scheds.queues[id - 1];
 	s->wheel = timer_wheel_new();
 	atomic_store(&scheds.all[id - 1], s);
+}
+
+void sched_be(struct sched *s)
+{
+	self = s;
 }
 
 struct sched *sched_make_spare(void)
@@ -884,6 +890,12 @@ static PROBE_COLD bool watch_begin(Process *p, uint32_t before)
 	return true;
 }
 
+/* Is p scheduled only for what came in, while a dirty scheduler has its native? Such a slice is nobody's business. */
+static bool is_away(const Process *p, uint32_t before)
+{
+	return unlikely(p->dirty != NULL) && !(before & PS_UNBLOCKED);
+}
+
 /* Back to sleep, when nothing came that p waits for. */
 static bool sleep_again(Process *p, uint32_t before)
 {
@@ -896,7 +908,8 @@ static bool sleep_again(Process *p, uint32_t before)
 		unless = PS_SIGNALS;
 	else if (!blocked && (!(how & PS_WAITING) || *p->msg_save != NULL || (state & PS_TIMEOUT)))
 		return false;
-	watch_end(p, true);
+	if (!is_away(p, before))
+		watch_end(p, true);
 	self->current = NULL;
 	if (end_running(p, how, unless))
 		return true;
@@ -907,7 +920,7 @@ static bool sleep_again(Process *p, uint32_t before)
 /* Does what was asked for where its registers are saved; while a native holds terms that is later. Returns false when that ended p. */
 static bool come_to_rest(Process *p)
 {
-	if (likely(!p->has_tasks && !(p->flags & PF_SAFE_POINT)) || exc_in_steps(p))
+	if (likely(!p->has_tasks && !(p->flags & PF_SAFE_POINT)) || exc_holds_terms(p))
 		return true;
 	if (task_run(p) && (!(p->flags & PF_SAFE_POINT) || process_collect_gc(p, 0, p->x, p->live)))
 		return true;
@@ -920,6 +933,8 @@ static bool prepare(Process *p, uint32_t before)
 {
 	for (;;) {
 		if ((atomic_load(&p->state) & PS_SIGNALS) && !signal_handle_now(p)) {
+			if (unlikely(self->watch != WATCH_NOTHING) && is_away(p, before) && !p->dirty->is_told)
+				watch_begin(p, 0); /* its end tells that it is scheduled out */
 			process_exit(p, p->exc_reason);
 			return false;
 		}
@@ -994,9 +1009,11 @@ static void run_process(struct sched *s, Process *p)
 	p->reds_left = SCHED_REDS;
 	p->reds_kept = 0;
 	count_more(&s->switches, 1);
-	if (unlikely(s->watch != WATCH_NOTHING) && !watch_begin(p, before))
+	if (unlikely(s->watch != WATCH_NOTHING) && !is_away(p, before) && !watch_begin(p, before))
 		return;
 	if (((before & (PS_SIGNALS | PS_SUSPENDED)) || p->has_tasks) && !prepare(p, before))
+		return;
+	if (unlikely(s->watch != WATCH_NOTHING) && is_away(p, before) && !watch_begin(p, PS_BLOCKED))
 		return;
 	if (unlikely(raised > p->priority) && !p->postponed) {
 		put_back(s, p, before);
@@ -1005,6 +1022,21 @@ static void run_process(struct sched *s, Process *p)
 	p->postponed = false;
 	p->woken_from = PS_RUNNING;
 	end_slice(s, p, run_slice(s, p));
+}
+
+void sched_tell_slice(Process *p, bool begins)
+{
+	if (begins) {
+		if (PROBE_ON(process__scheduled))
+			probe_process__scheduled(p);
+		if (trace_active)
+			trace_hooks.slice_began(p, false);
+		return;
+	}
+	if (PROBE_ON(process__unscheduled))
+		probe_process__unscheduled(p);
+	if (trace_active)
+		trace_hooks.slice_ended(p, false);
 }
 
 /* By the probes that are enabled. */
@@ -1019,7 +1051,7 @@ static enum sched_watch find_watch(void)
 	return watched;
 }
 
-static void renew_watch(struct sched *s)
+void sched_look_who_watches(struct sched *s)
 {
 	enum sched_watch watch = find_watch();
 
@@ -1032,7 +1064,7 @@ static void renew_watch(struct sched *s)
 void sched_watch_all(void)
 {
 	for (unsigned id = 1; id <= scheds.count; id++)
-		renew_watch(sched_get(id));
+		sched_look_who_watches(sched_get(id));
 }
 
 void sched_trace(bool on)
@@ -1046,7 +1078,7 @@ void sched_trace(bool on)
 static void run_timers(struct sched *s)
 {
 	if (++s->timer_runs % WATCH_RUNS == 0)
-		renew_watch(s);
+		sched_look_who_watches(s);
 	s->timer_reds = TIMER_REDS;
 	if (timer_wheel_deadline_ns(s->wheel) != 0)
 		timer_wheel_run(s->wheel, clock_monotonic_ns());
@@ -1056,7 +1088,7 @@ static void run_timers(struct sched *s)
 static void begin(struct sched *s)
 {
 	sched_world_enter(s);
-	renew_watch(s);
+	sched_look_who_watches(s);
 }
 
 /* What ports have to do. */
@@ -1103,7 +1135,7 @@ static void *run_sched(void *arg)
 		}
 		if (p == NULL && !sched_job_waits()) {
 			p = idle(s);
-			renew_watch(s);
+			sched_look_who_watches(s);
 		}
 		if (p != NULL)
 			run_process(s, p);

@@ -46,6 +46,7 @@ struct sched {
 	_Atomic uint32_t lent; /* private to sched_lend.c */
 	uint32_t loans;      /* nested */
 	uint8_t part;        /* private to sched_world.c */
+	bool is_dirty;       /* a dirty scheduler's thread (proc/dirty.h), which never has a scheduler */
 	struct sched *next_resting; /* private to sched_lend.c */
 	struct sched *next_thread;  /* private to sched.c */
 };
@@ -55,6 +56,7 @@ extern enum run_result (*sched_run_process)(struct sched *s, Process *p);
 
 /* online: so many of them run processes. 1 <= online <= count. */
 void sched_init(unsigned count, unsigned online);
+
 /* Starts the threads; returns when sched_stop was called, with the exit status. */
 int sched_start(void);
 /* halt/1: flushes standard output when asked, ends the VM from any thread. */

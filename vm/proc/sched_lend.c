@@ -53,7 +53,7 @@ void sched_lend(void)
 	struct sched *s = sched_self();
 	uint32_t lent;
 
-	if (s == NULL || s->current == NULL || s->loans++ > 0)
+	if (s == NULL || s->is_dirty || s->current == NULL || s->loans++ > 0)
 		return;
 	lent = lent_of(s);
 	if ((lent & LENT_MASK) != LENT_NOT)
@@ -67,7 +67,7 @@ void sched_reclaim(void)
 	struct sched *s = sched_self();
 	uint32_t lent;
 
-	if (s == NULL || s->current == NULL || --s->loans > 0)
+	if (s == NULL || s->is_dirty || s->current == NULL || --s->loans > 0)
 		return;
 	lent = lent_of(s);
 	if (may_be_taken(lent) && atomic_compare_exchange_strong(&s->lent, &lent, lent - LENT_MAY_BE_TAKEN))

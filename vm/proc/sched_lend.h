@@ -21,9 +21,16 @@ bool sched_lend_is_any(void);
 /* The thread of s, whose scheduler was taken over or which never had one, has nothing to do: waits until it takes one
  * over. */
 void sched_lend_rest(struct sched *s);
-/* In sched.c. One for a thread that rests. */
+/* In sched.c. One for a thread that rests, or for ever without a scheduler (proc/dirty.c). */
 struct sched *sched_make_spare(void);
 /* In sched.c. What belongs to the scheduler `from` belongs to `to` from now on. */
 void sched_pass_on(struct sched *from, struct sched *to);
+
+/* For proc/dirty.c, in sched.c. This thread is s from now on. */
+void sched_be(struct sched *s);
+/* Looks up s->watch, and hands over the thread's events when they are old. */
+void sched_look_who_watches(struct sched *s);
+/* Tells who watches that p, which counts as running here, is scheduled in or out. */
+void sched_tell_slice(Process *p, bool begins);
 
 #endif

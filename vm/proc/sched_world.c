@@ -89,16 +89,30 @@ bool sched_world_is_in(const struct sched *s)
 	return is_in;
 }
 
+/* This thread's, unless it is a worker or a dirty scheduler, which are in the world as who works apart. */
+static struct sched *own_sched(void)
+{
+	struct sched *s = sched_self();
+
+	return s != NULL && s->is_dirty ? NULL : s;
+}
+
+/* A dirty scheduler is outside already. */
+static bool is_outside(void)
+{
+	return sched_self() != NULL && sched_self()->is_dirty && !works_apart;
+}
+
 void sched_go_outside(void)
 {
-	if (!sched_on_duty())
-		leave(sched_self());
+	if (!sched_on_duty() && !is_outside())
+		leave(own_sched());
 }
 
 void sched_go_inside(void)
 {
-	if (!sched_on_duty())
-		enter(sched_self());
+	if (!sched_on_duty() && !is_outside())
+		enter(own_sched());
 }
 
 /* Lock held. Who works apart is waited for before the world stops, not while it is stopped. */
@@ -172,7 +186,7 @@ static void wait_for_all(void)
 
 void sched_stop_world(void (*fn)(void *), void *arg)
 {
-	struct sched *s = sched_self();
+	struct sched *s = own_sched();
 	bool is_in = s != NULL || works_apart;
 
 	if (is_in)

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "heap/copy.h"
+#include "proc/dirty.h"
 #include "proc/exc.h"
 #include "proc/message.h"
 #include "proc/monitor.h"
@@ -323,6 +324,8 @@ static void handle_resume(Process *p)
 {
 	if (p->suspend_count > 0 && --p->suspend_count == 0)
 		atomic_fetch_and(&p->state, ~(uint32_t)PS_SUSPENDED);
+	if (unlikely(p->dirty != NULL))
+		dirty_look_again(p);
 }
 
 /* Those that leave s to be freed. */
