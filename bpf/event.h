@@ -45,6 +45,9 @@ struct ev_text {
 };
 #define EV_TEXT_UNKNOWN (~0ull)
 
+/* An integer argument of a file operation that the source does not tell. */
+#define EV_NO_NUMBER (-0x7fffffffffffffffll - 1)
+
 /* Opens every event. */
 struct ev_head {
     __u64 time_ns; /* CLOCK_MONOTONIC; 0: now, as view_ns() tells */
@@ -63,6 +66,7 @@ enum ev_tells {
 
 /* The form of each unit of probes.def. */
 typedef ev_id ev_form_pid;
+typedef ev_id ev_form_caller;
 typedef ev_id ev_form_port;
 typedef ev_id ev_form_name; /* a process or a registered name */
 typedef ev_node ev_form_node;

@@ -24,6 +24,25 @@ static __always_inline int note_pid(struct pt_regs *ctx, enum probe_id id, __u32
     return 0;
 }
 
+/* What is no pid is nobody. Not inlined: an event with a caller has many arguments on the stack. */
+static __noinline __attribute__((unused)) ev_id note_caller_at(__u64 at)
+{
+    struct erlpid_text text = {{0}};
+    struct wire_pid pid = {0};
+
+    if (bpf_probe_read_user_str(text.bytes, sizeof text.bytes, (void *)at) < 0 || erlpid_parse(&text, &pid))
+        return 0;
+    return ev_id_of_pid(pid.id, pid.serial);
+}
+
+static __always_inline int note_caller(struct pt_regs *ctx, enum probe_id id, __u32 index, ev_id *out)
+{
+    __u64 at = 0;
+
+    *out = probe_arg(ctx, id, index, &at) ? 0 : note_caller_at(at);
+    return 0;
+}
+
 static __always_inline int note_mfa(struct pt_regs *ctx, enum probe_id id, __u32 index, ev_mfa *out)
 {
     __u64 at = 0;
@@ -63,6 +82,7 @@ static __always_inline int note_other(struct pt_regs *ctx, enum probe_id id, __u
 }
 
 #define NOTE_pid note_pid
+#define NOTE_caller note_caller
 #define NOTE_mfa note_mfa
 #define NOTE_term note_term
 #define NOTE_text note_text

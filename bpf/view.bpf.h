@@ -13,6 +13,12 @@
  *   VIEW_REPLACE(at, expected, value)                        the same, where it still is what was expected
  *   struct told_v_e *v_e_record(h, ns)                       NULL: nobody asked, or no room (counted); else end it with
  * VIEW_TELL(record)
+ *   v_e_keep(h, &told, value)                                the record, its header set, if it is one of the slowest
+ *   struct state_v_s *v_s_make(h, part, key), *v_s_get(h, part, key), void v_s_drop(h, part, key)
+ *                                                            of a KEY; make: zeros, in place of what there was
+ *   view_text(h, &text, out, size)                           a text, cut and terminated
+ *   VIEW_DETAILS(v, e)                                       whether anybody prints more of an event than counts
+ *   VIEW_COPY(to, from)                                      a whole struct
  *
  * Tables have two sides. Events are counted in one, while user space reads the other and empties it, which nobody
  * changes meanwhile. Invariant: what a table has no room for is in its row "rest", so that rows add up to what was
@@ -27,6 +33,8 @@
 
 #define VIEW_ON(view) (view_settings.on[VIEW_##view])
 #define VIEW_FILTER(view, filter) (view_settings.filters[VIEW_FILTER_##view##_##filter])
+#define VIEW_DETAILS(view, event) (view_settings.events[VIEW_##view] || view_settings.slowest[VIEW_SLOWEST_##view##_##event])
+#define VIEW_COPY(to, from) bpf_probe_read_kernel(to, sizeof *(to), from)
 
 const volatile struct view_settings view_settings SEC(".rodata.views");
 volatile __u32 view_side SEC(".data.views"); /* where programs that begin now count: 0 or 1 */
@@ -51,6 +59,12 @@ VIEW_INLINE void view_begin(struct ev_head *h, __u32 vm)
 VIEW_INLINE __u64 view_ns(const struct ev_head *h)
 {
     return h->time_ns ? h->time_ns : bpf_ktime_get_ns();
+}
+
+VIEW_INLINE void view_text(const struct ev_head *h, const struct ev_text *text, char *out, __u32 size)
+{
+    if (text->at && bpf_probe_read_user_str(out, size, (void *)text->at) < 0)
+        probe_lose(LOSS_BAD_ARG);
 }
 
 /* ---- tables */
@@ -257,7 +271,54 @@ VIEW_INLINE __u64 view_who(const struct ev_head *h, ev_id id)
         bpf_map_delete_elem(&view##_##kept##_more, &owner);                                        \
         return true;                                                                               \
     }
-#define STATE(view, state, of) VIEW_STATE_MAPS(view, state)
+
+/* ---- states by a key: {part, key} */
+
+enum { VIEW_KEYED = 65536 };
+
+/* The VM stands where it does in the keys of states by process. */
+VIEW_INLINE struct view_whose view_key(const struct ev_head *h, __u32 part, __u64 key)
+{
+    return (struct view_whose){key, (__u64)part << 32 | h->vm};
+}
+
+#define VIEW_KEYED_MAP(view, kept)                                                                 \
+    struct {                                                                                       \
+        __uint(type, BPF_MAP_TYPE_HASH);                                                           \
+        __uint(max_entries, VIEW_KEYED);                                                           \
+        __uint(map_flags, BPF_F_NO_PREALLOC);                                                      \
+        __type(key, struct view_whose);                                                            \
+        __type(value, struct state_##view##_##kept);                                               \
+    } view##_##kept##_more SEC(".maps");                                                           \
+    VIEW_INLINE struct state_##view##_##kept *view##_##kept##_get(const struct ev_head *h, __u32 part, __u64 key) \
+    {                                                                                              \
+        struct view_whose whose = view_key(h, part, key);                                          \
+                                                                                                   \
+        return bpf_map_lookup_elem(&view##_##kept##_more, &whose);                                 \
+    }                                                                                              \
+    VIEW_INLINE struct state_##view##_##kept *view##_##kept##_make(const struct ev_head *h, __u32 part, __u64 key) \
+    {                                                                                              \
+        struct view_whose whose = view_key(h, part, key);                                          \
+        struct state_##view##_##kept *state = 0;                                                   \
+        __u32 zero = 0;                                                                            \
+        void *zeros = bpf_map_lookup_elem(&view_zeros, &zero);                                     \
+                                                                                                   \
+        if (zeros && !bpf_map_update_elem(&view##_##kept##_more, &whose, zeros, BPF_ANY))          \
+            state = bpf_map_lookup_elem(&view##_##kept##_more, &whose);                            \
+        if (!state)                                                                                \
+            probe_lose(LOSS_MAP_FULL);                                                             \
+        return state;                                                                              \
+    }                                                                                              \
+    VIEW_INLINE void view##_##kept##_drop(const struct ev_head *h, __u32 part, __u64 key)          \
+    {                                                                                              \
+        struct view_whose whose = view_key(h, part, key);                                          \
+                                                                                                   \
+        bpf_map_delete_elem(&view##_##kept##_more, &whose);                                        \
+    }
+#define VIEW_STATE_LIFE(view, state) VIEW_STATE_MAPS(view, state)
+#define VIEW_STATE_SPAN(view, state) VIEW_STATE_MAPS(view, state)
+#define VIEW_STATE_KEY(view, state) VIEW_KEYED_MAP(view, state)
+#define STATE(view, state, of) VIEW_STATE_##of(view, state)
 #include "views.def"
 
 /* ---- records */
@@ -271,5 +332,63 @@ VIEW_INLINE __u64 view_who(const struct ev_head *h, ev_id id)
     }
 #include "views.def"
 #define VIEW_TELL(record) bpf_ringbuf_submit(record, 0)
+
+/* ---- the slowest: of one side, as tables */
+
+/*
+ * least: the place of the one with the least value, its value in *value; `most` when all are being written. Without
+ * branches, of which the kernel would follow each combination. put: neither inlined nor static, so that the kernel
+ * verifies it once; whoever finds a place being written goes without.
+ */
+#define SLOWEST(view, event, json, title, by, most, shown)                                         \
+    struct {                                                                                       \
+        __uint(type, BPF_MAP_TYPE_ARRAY);                                                          \
+        __uint(max_entries, 2);                                                                    \
+        __type(key, __u32);                                                                        \
+        __type(value, struct slowest_##view##_##event);                                            \
+    } view##_##event##_slowest SEC(".maps");                                                       \
+    static __always_inline __u32 view##_##event##_least(const struct slowest_##view##_##event *all, __u64 *value) \
+    {                                                                                              \
+        __u64 found = most, n = view_settings.slowest[VIEW_SLOWEST_##view##_##event];              \
+                                                                                                   \
+        *value = ~0ull >> 1;                                                                       \
+        for (__u32 i = 0; i < most && i < n; i++) {                                                \
+            __u64 here = all->at[i].value, less = (here - *value) >> 63 & (all->at[i].taken ^ 1);  \
+                                                                                                   \
+            FIXES_OPAQUE(less);                                                                    \
+            *value += (here - *value) * less;                                                      \
+            found += (i - found) * less;                                                           \
+        }                                                                                          \
+        return found;                                                                              \
+    }                                                                                              \
+    __noinline int view##_##event##_put(struct slowest_##view##_##event *all, const struct told_##view##_##event *told, __u64 value) \
+    {                                                                                              \
+        __u64 least = 0;                                                                           \
+        __u32 at;                                                                                  \
+                                                                                                   \
+        if (!all || !told)                                                                         \
+            return 0;                                                                              \
+        at = view##_##event##_least(all, &least);                                                  \
+        if (at >= most || value <= least || __sync_val_compare_and_swap(&all->at[at].taken, 0, 1)) \
+            return 0;                                                                              \
+        if (all->at[at].value < value) { /* nobody was here in between */                          \
+            all->at[at].value = value;                                                             \
+            VIEW_COPY(&all->at[at].told, told);                                                    \
+        }                                                                                          \
+        all->at[at].taken = 0;                                                                     \
+        view##_##event##_least(all, &least);                                                       \
+        all->floor = least;                                                                        \
+        return 0;                                                                                  \
+    }                                                                                              \
+    VIEW_INLINE void view##_##event##_keep(const struct ev_head *h, const struct told_##view##_##event *told, __u64 value) \
+    {                                                                                              \
+        __u32 side = h->side;                                                                      \
+        struct slowest_##view##_##event *all =                                                     \
+            view_settings.slowest[VIEW_SLOWEST_##view##_##event] ? bpf_map_lookup_elem(&view##_##event##_slowest, &side) : 0; \
+                                                                                                   \
+        if (all && value > all->floor)                                                             \
+            view##_##event##_put(all, told, value);                                                \
+    }
+#include "views.def"
 
 #endif

@@ -7,6 +7,7 @@
 #include "note.bpf.h"
 
 #include "view_owners.h"
+#include "view_efile.h"
 #include "view_exits.h"
 #include "view_gc.h"
 #include "view_messages.h"
@@ -37,6 +38,7 @@
 #include "tells.def"
 
 #include "hook.bpf.h"
+#include "hook_efile.bpf.h"
 #include "otp_purge.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -6,6 +6,7 @@
 #ifndef BPF_VIEWS_H
 #define BPF_VIEWS_H
 
+#include "efile.h"
 #include "event.h"
 
 #define VIEW_UNKNOWN (~0ull) /* a number of a record that is not known */
@@ -21,6 +22,12 @@ enum view_filter_id {
 #define FILTER(view, filter, unit, text) VIEW_FILTER_##view##_##filter,
 #include "views.def"
     VIEW_NFILTERS
+};
+
+enum view_slowest_id {
+#define SLOWEST(view, event, json, title, by, most, shown) VIEW_SLOWEST_##view##_##event,
+#include "views.def"
+    VIEW_NSLOWEST
 };
 
 /* Kinds of records: wire_header.kind. */
@@ -47,6 +54,7 @@ enum view_record {
 #define VIEW_MEMBER_P999(of)
 #define VIEW_MEMBER_MAX(of)
 #define VIEW_MEMBER_COUNT(of)
+#define VIEW_MEMBER_SUM(of)
 #define VIEW_MEMBER_VM(of)
 #define VIEW_MEMBER_KEY(of)
 #define VIEW_FIELD_TIME(key)
@@ -57,6 +65,11 @@ enum view_record {
 #define VIEW_FIELD_COUNT(key) __u64 key;
 #define VIEW_FIELD_WORDS(key) __u64 key;
 #define VIEW_FIELD_NAME(key) struct wire_name key;
+#define VIEW_FIELD_MADE(key)
+#define VIEW_FIELD_STEP_TIME(key)
+#define VIEW_FIELD_STEP(key)
+#define VIEW_FIELD_AFTER(key)
+#define VIEW_FIELD_STEP_TEXT(key)
 
 struct view_none {
 #define STATE(view, state, of)                                                                     \
@@ -75,15 +88,29 @@ struct view_none {
     ;                                                                                              \
     struct told_##view##_##event {                                                                 \
         struct wire_header header;
+#define MEMBER(view, event, type, member) type member;
 #define ATTR(view, event, key, kind, texts, head, width) VIEW_FIELD_##kind(key)
 #include "views.def"
 };
+
+/* What is kept for SLOWEST, in no order. */
+#define SLOWEST(view, event, json, title, by, most, shown)                                         \
+    struct slowest_##view##_##event {                                                              \
+        __u64 floor; /* the least value of them: what has no more is none of them */               \
+        struct {                                                                                   \
+            __u64 value; /* 0: there is none */                                                    \
+            __u64 taken; /* it is being written */                                                 \
+            struct told_##view##_##event told;                                                     \
+        } at[most];                                                                                \
+    };
+#include "views.def"
 
 /* Read-only settings of the session, in section .rodata.views. */
 struct view_settings {
     __u32 on[VIEW_COUNT];     /* the view is asked for */
     __u32 events[VIEW_COUNT]; /* and its records are */
     __u64 filters[VIEW_NFILTERS + 1];
+    __u64 slowest[VIEW_NSLOWEST]; /* so many are kept */
 };
 
 /* Keys of tables by NAME and by NUMBER are struct wire_name_key, kind 0, and hash the number. */

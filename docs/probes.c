@@ -32,6 +32,7 @@ static const char *explain(const char *unit)
 	static const struct {
 		const char *unit, *text;
 	} texts[] = { { "pid", "`<node.id.serial>`" },
+		      { "caller", "pid of who asked, or `undefined`" },
 		      { "port", "`#Port<node.id>`" },
 		      { "mfa", "`module:function/arity`" },
 		      { "term", "printed term" },

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Rows in the order of the file; what belongs to a view or a table follows it. */
-enum kind { ROW_VIEW, ROW_ON, ROW_TABLE, ROW_COL, ROW_HISTOGRAM, ROW_EVENT, ROW_ATTR, ROW_FILTER };
+enum kind { ROW_VIEW, ROW_ON, ROW_TABLE, ROW_COL, ROW_HISTOGRAM, ROW_EVENT, ROW_ATTR, ROW_SLOWEST, ROW_FILTER };
 
 struct row {
 	enum kind kind;
@@ -19,7 +19,9 @@ static const struct row rows[] = {
 #define COL(view, table, key, kind, of, unit, head, width, text) { ROW_COL, #key, text, head, #kind, #unit },
 #define HISTOGRAM(view, table, of, json, title) { ROW_HISTOGRAM, json, title, NULL, NULL, NULL },
 #define EVENT(view, event, json) { ROW_EVENT, json, NULL, NULL, NULL, NULL },
-#define ATTR(view, event, key, kind, texts, head, width) { ROW_ATTR, #key, texts, head, #kind, #kind },
+#define ATTR(view, event, key, kind, texts, head, width) { ROW_ATTR, #key, NULL, head, #kind, #kind },
+#define SLOWEST(view, event, json, title, by, most, shown) { ROW_SLOWEST, json, title, NULL, NULL, NULL },
+#define SLOW(view, event, key, kind, of, head, width) { ROW_ATTR, #key, NULL, head, #kind, #kind },
 #define FILTER(view, filter, unit, text) { ROW_FILTER, #filter, text, NULL, NULL, #unit },
 #include "../bpf/views.def"
 };
@@ -27,7 +29,9 @@ static const struct row rows[] = {
 /* What JSON adds to a key: as tools/sink_jsonl.c does. */
 static const char *suffix(const struct row *r)
 {
-	static const char *const plain[] = { "COUNT", "VM", "KEY", "TIME", "PID", "NAME", "LABEL" };
+	static const char *const plain[] = { "COUNT", "VM", "KEY", "TIME", "PID", "NAME", "LABEL",
+					     "MADE", "STEP_TIME", "STEP", "STEP_TEXT", "MOMENT", "OWNER" };
+
 
 	if (strcmp(r->type, "RATE") == 0)
 		return "_per_s";
@@ -36,7 +40,7 @@ static const char *suffix(const struct row *r)
 	for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
 		if (strcmp(r->type, plain[i]) == 0)
 			return "";
-	return strcmp(r->unit, "NS") == 0 ? "_ns" : strcmp(r->unit, "WORDS") == 0 ? "_words" : "";
+	return strcmp(r->unit, "NS") == 0 || strcmp(r->unit, "AFTER") == 0 ? "_ns" : strcmp(r->unit, "WORDS") == 0 ? "_words" : "";
 }
 
 /* The metric of a column, or a dash: as tools/metrics.c names it. table: its name in JSON. */
@@ -72,6 +76,7 @@ static void print_row(const struct row *r)
 		break;
 	case ROW_HISTOGRAM: printf("\n### %s\nA histogram: %s.\n", r->name, r->text); break;
 	case ROW_EVENT: printf("\n### %s (`--events`)\n| column | JSON |\n|---|---|\n", r->name); break;
+	case ROW_SLOWEST: printf("\n### %s (`--top N`)\n%s. Records of --events.\n\n| column | JSON |\n|---|---|\n", r->name, r->text); break;
 	case ROW_ATTR: printf("| %s | %s%s |\n", r->head, r->name, suffix(r)); break;
 	case ROW_FILTER: printf("\n`--%s TIME`: %s.\n", r->name, r->text); break;
 	}

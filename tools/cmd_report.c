@@ -26,6 +26,7 @@ struct state {
     struct wanted wanted;
     bool chosen; /* words chose what is wanted */
     bool on[VIEW_COUNT], viewed; /* views were asked for: the events are theirs */
+    __u64 slowest[VIEW_NSLOWEST]; /* as of struct view_settings */
     const struct options *options;
     struct sink sink;
     struct feed *feed;
@@ -253,7 +254,7 @@ static void print_lost(struct state *st)
 
 static struct result_source source_of(struct state *st)
 {
-    return (struct result_source){st->feed, views_user_take, feed_name, &st->sink, seconds_of(st)};
+    return (struct result_source){st->feed, views_user_take, feed_name, &st->sink, seconds_of(st), views_user_slowest, st->slowest};
 }
 
 static void on_record(void *ctx, const struct wire_header *record, size_t size)
@@ -272,6 +273,7 @@ static int begin_feed(struct state *st)
         settings.on[v] = st->on[v];
         settings.events[v] = st->on[v] && st->options->events;
     }
+    memcpy(settings.slowest, st->slowest, sizeof st->slowest);
     if (feed_new(&settings, &st->feed))
         return fail(-ENOMEM, "out of memory");
     feed_listen(st->feed, &(struct feed_ops){on_record, on_event, st});
@@ -455,6 +457,7 @@ int cmd_report(int argc, char **argv)
     if (!st.chosen)
         wanted_add(&st.wanted, "all");
     st.options = &o;
+    view_slowest_default(st.on, st.slowest);
     err = run(&st);
     feed_free(st.feed);
     free(st.fine);

@@ -173,7 +173,7 @@ static int set_slower(void *ctx, const char *value)
 
 static const struct options_extra extras[] = {
     {"views", "VIEWS",
-     "some, with commas (all):"
+     "with commas (all):"
 #define VIEW(view, text, what) " " #view
 #include "../bpf/views.def"
      , set_views, false},

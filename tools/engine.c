@@ -12,11 +12,13 @@
 #include "fail.h"
 #include "kernel.h"
 #include "feed.h"
+#include "otp_threads.h"
 #include "result.h"
 #include "session.h"
 #include "tally.h"
 #include "views_user.h"
 
+#include "../bpf/stacks.h"
 #include "views.skel.h"
 
 struct engine {
@@ -121,7 +123,8 @@ static void size_states(void *ctx, uint64_t processes)
     mask = places - 1;
     set_rodata(*e->skeleton->skeleton->obj, ".rodata.places", &mask, sizeof mask);
     for (size_t i = 0; i < VIEW_NSTATES; i++)
-        bpf_map__set_max_entries(find_map(e, view_states[i].map, "at"), places);
+        if (!view_states[i].keyed)
+            bpf_map__set_max_entries(find_map(e, view_states[i].map, "at"), places);
 }
 
 /* Frees the places of a VM, or all of them (0). Their form: struct place_<view>_<state> of bpf/view.bpf.h. */
@@ -164,11 +167,14 @@ static void drop_states(struct engine *e, struct session *s, int pid)
 
         if (!e->on[state->view])
             continue;
-        drop_places(bpf_map__fd(at), bpf_map__max_entries(at), bpf_map__value_size(at) / 8, (uint32_t)pid);
+        if (at)
+            drop_places(bpf_map__fd(at), bpf_map__max_entries(at), bpf_map__value_size(at) / 8, (uint32_t)pid);
         drop_keys(bpf_map__fd(find_map(e, state->map, "more")), 2 * sizeof(uint64_t), sizeof(uint64_t), (uint32_t)pid);
     }
     if (session_loaded(s))
         drop_keys(session_map(s, "view_names"), sizeof(struct wire_name_key), 0, (uint32_t)pid);
+    if (session_loaded(s) && e->on[VIEW_efile])
+        drop_keys(session_map(s, "efile_threads"), sizeof(struct stacks_thread_key), offsetof(struct stacks_thread_key, vm), (uint32_t)pid);
 }
 
 /* What helpers know of processes stays true. */
@@ -185,12 +191,28 @@ static void on_missed(void *ctx, struct session *s)
 
         if (!e->on[state->view] || !views[state->view].text)
             continue;
-        drop_places(bpf_map__fd(at), bpf_map__max_entries(at), bpf_map__value_size(at) / 8, 0);
+        if (at)
+            drop_places(bpf_map__fd(at), bpf_map__max_entries(at), bpf_map__value_size(at) / 8, 0);
         snprintf(more, sizeof more, "%s_more", state->map);
         session_forget(s, more);
     }
     session_forget(s, "spawning");
     session_forget(s, "collecting");
+    session_forget(s, "efile_errnos");
+}
+
+/* File operations of a stock emulator go by the thread that does them, which tells whose they are. */
+static int on_hooked(void *ctx, struct session *s, const struct target *t, const struct plan *plan, uint32_t slot)
+{
+    struct engine *e = ctx;
+    int err = 0;
+
+    if (e->on[VIEW_efile] && !plan->vm->ours)
+        err = otp_threads_put(names_memory(session_names(s), (uint32_t)t->pid), &plan->vm->layout, plan->vm->symbols,
+                              slot, session_map(s, "efile_threads"));
+    if (err)
+        note("who asks for operations of '%s' (process %d) is not told: %s", t->name, t->pid, strerror(-err));
+    return 0;
 }
 
 /* ---- results */
@@ -273,6 +295,31 @@ static int take(void *ctx, const struct view_table *t, struct result_taken *out)
     return !err && e->feed ? views_user_take(NULL, t, out) : err;
 }
 
+/* The slowest of the kernel's side. */
+static int take_slowest_map(struct engine *e, const struct view_slowest *slowest, struct result_kept *out)
+{
+    int map = session_map(e->session, slowest->map), err = 0;
+    size_t bytes = bpf_map__value_size(bpf_object__find_map_by_name(*e->skeleton->skeleton->obj, slowest->map));
+    char *all = calloc(2, bytes);
+
+    if (!all)
+        return -ENOMEM;
+    if (bpf_map_lookup_elem(map, &e->side, all) || bpf_map_update_elem(map, &e->side, all + bytes, BPF_EXIST))
+        err = -errno;
+    if (!err)
+        err = result_keep(out, slowest, all);
+    free(all);
+    return err;
+}
+
+static int take_slowest(void *ctx, enum view_slowest_id id, struct result_kept *out)
+{
+    struct engine *e = ctx;
+    int err = session_loaded(e->session) ? take_slowest_map(e, view_slowest(id), out) : 0;
+
+    return !err && e->feed ? views_user_slowest(NULL, id, out) : err;
+}
+
 static const char *name(void *ctx, uint32_t vm, const struct wire_name *told)
 {
     struct engine *e = ctx;
@@ -283,7 +330,7 @@ static const char *name(void *ctx, uint32_t vm, const struct wire_name *told)
 static struct result_source source_of(struct engine *e, struct session *s)
 {
     e->session = s;
-    return (struct result_source){e, take, name, session_sink(s), session_seconds(s)};
+    return (struct result_source){e, take, name, session_sink(s), session_seconds(s), take_slowest, e->settings.slowest};
 }
 
 static void on_cut(void *ctx, struct session *s)
@@ -356,6 +403,14 @@ static const struct options_extra filters[] = {
 #include "../bpf/views.def"
     {0}};
 
+/* For all views that are on and keep some. */
+static int set_top(void *ctx, const char *value)
+{
+    struct engine *e = ctx;
+
+    return view_slowest_parse(e->on, value, e->settings.slowest);
+}
+
 static int set_source(void *ctx, const char *value)
 {
     struct engine *e = ctx;
@@ -367,7 +422,7 @@ static int set_source(void *ctx, const char *value)
 
 static int run(struct engine *e, const struct options *o)
 {
-    struct session_ops ops = {.record = on_record, .result = on_result, .opened = size_states, .ended = on_ended,
+    struct session_ops ops = {.record = on_record, .result = on_result, .hooked = on_hooked, .opened = size_states, .ended = on_ended,
                               .cut = on_cut, .missed = on_missed, .needs = 1u << KERNEL_UNSET,
                               .pages_only = e->pages_only, .silent = e->taker != NULL};
     int err;
@@ -412,13 +467,17 @@ static void list_filters(const struct engine *e, struct options_extra *extras)
 /* Parses the line of a subcommand of the views that are on, and runs it. */
 static int run_views(struct engine *e, const char *command, const char *operands, const char *what, int argc, char **argv)
 {
-    struct options_extra extras[VIEW_NFILTERS + 2] = {
+    struct options_extra extras[VIEW_NFILTERS + 3] = {
         {"source", "WAY", "ask an erlvm by batches of events (unless said) or by notes", set_source, false}};
     const struct options_spec spec = {command, what, OPTIONS_LIVE, extras, e, operands};
     struct options o;
     int err;
 
     list_filters(e, extras);
+    if (view_keeps_slowest(e->on)) {
+        *find_extra(extras, "top") = (struct options_extra){"top", "N", VIEW_SLOWEST_TEXT, set_top, false};
+        view_slowest_default(e->on, e->settings.slowest);
+    }
     err = options_parse(&spec, argc, argv, &o);
     return err || o.done ? err : run(e, &o);
 }

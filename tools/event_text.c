@@ -94,6 +94,7 @@ void event_text_arg(struct term_text *out, const struct batch_names *names, cons
     memcpy(&word, at, sizeof word);
     switch (arg->unit) {
     case EVENT_UNIT_pid:
+    case EVENT_UNIT_caller:
     case EVENT_UNIT_port:
     case EVENT_UNIT_name: event_text_id(out, names, vm, word); break;
     case EVENT_UNIT_node: event_text_node(out, names, vm, word); break;

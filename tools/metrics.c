@@ -323,6 +323,22 @@ static const struct view_exemplar *find_exemplar(uint32_t kind)
     return NULL;
 }
 
+/* What the row is called that counted the record. */
+static const char *name_exemplar(const struct result_source *source, const struct view_exemplar *of,
+                                 const struct wire_header *header)
+{
+    static char buf[32];
+    const char *at = (const char *)header + of->name_at;
+    const struct view_table *t = view_table(of->table);
+
+    if (t->key != VIEW_NUMBER)
+        return source->name(source->ctx, header->vm, (const struct wire_name *)at);
+    if (t->number)
+        return t->number(*(const uint64_t *)at);
+    snprintf(buf, sizeof buf, "%llu", (unsigned long long)*(const uint64_t *)at);
+    return buf;
+}
+
 void metrics_record(struct metrics *m, const struct result_source *source, const struct wire_header *header,
                     size_t size)
 {
@@ -340,8 +356,7 @@ void metrics_record(struct metrics *m, const struct result_source *source, const
         .vm = header->vm,
         .is = {*(const uint64_t *)(at + of->value_at), header->time_ns + m->settings.wall_offset_ns, ""}};
     snprintf(e->is.pid, sizeof e->is.pid, "<%u.%u.%u>", pid.node, pid.id, pid.serial);
-    make_label(e->label, view_table(of->table),
-               source->name(source->ctx, header->vm, (const struct wire_name *)(at + of->name_at)));
+    make_label(e->label, view_table(of->table), name_exemplar(source, of, header));
     m->nexemplars++;
 }
 

@@ -10,7 +10,7 @@
 #include "fail.h"
 #include "uprobe.h"
 
-#include "../bpf/efile_latency.h"
+#include "../bpf/efile.h"
 
 static const char *const probe_names[] = {
 #define PROBE(probe, family, nargs, watch, text) #probe,

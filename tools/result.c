@@ -127,6 +127,8 @@ static const char *name_row(const struct result_source *s, const struct view_tab
 {
     if (t->key != VIEW_NUMBER)
         return s->name(s->ctx, row->vm, (const struct wire_name *)row->words);
+    if (t->number)
+        return t->number(row->key);
     snprintf(buf, size, "%llu", (unsigned long long)row->key);
     return buf;
 }
@@ -198,6 +200,7 @@ static struct sink_value make_cell(const struct view_column *c, const struct sho
     case VIEW_P99: return sink_percentile(hist_of(r->row, c->at), 0.99);
     case VIEW_P999: return sink_percentile(hist_of(r->row, c->at), 0.999);
     case VIEW_MAX: return hist_of(r->row, c->at)->count ? SINK_N(hist_of(r->row, c->at)->max) : SINK_NONE;
+    case VIEW_SUM: return hist_of(r->row, c->at)->count ? SINK_N(hist_of(r->row, c->at)->sum) : SINK_NONE;
     case VIEW_COUNTED: return SINK_N(hist_of(r->row, c->at)->count);
     case VIEW_VM: return r->vm ? SINK_N(r->vm) : SINK_NONE;
     case VIEW_KEYTEXT: return SINK_S(r->name);
@@ -289,6 +292,157 @@ static int take_tables(const struct result_source *s, struct counted tables[VIEW
     return err;
 }
 
+/* ---- records */
+
+/* Word number `which` of `words`. */
+static const char *pick_word(const char *words, uint32_t which, char *buf, size_t size)
+{
+    while (which-- && *words)
+        words += strcspn(words, " ") + (strchr(words, ' ') != NULL);
+    snprintf(buf, size, "%.*s", (int)strcspn(words, " "), *words ? words : "?");
+    return buf;
+}
+
+/* A record, and if it has steps one of them. */
+struct told {
+    const struct result_source *source;
+    const struct wire_header *header;
+    const struct view_step *step;
+    uint64_t first_ns; /* when the first step was that was seen */
+};
+
+static uint64_t number_at(const struct wire_header *header, size_t at)
+{
+    uint64_t number;
+
+    memcpy(&number, (const char *)header + at, sizeof number);
+    return number;
+}
+
+static struct sink_value make_text(const struct told *t, view_maker *make, char *buf, size_t size)
+{
+    *buf = '\0';
+    if (make)
+        make(buf, size, t->header, &(struct view_namer){t->source->name, t->source->ctx});
+    return SINK_S(buf);
+}
+
+static struct sink_value make_name(const struct told *t, const struct wire_name *name, char *buf, size_t size)
+{
+    snprintf(buf, size, "%s", t->source->name(t->source->ctx, t->header->vm, name)); /* the next may be made in the same place */
+    return SINK_S(buf);
+}
+
+static struct sink_value make_pid(ev_id id, char *buf, size_t size)
+{
+    struct wire_pid pid = ev_id_wire(id);
+
+    snprintf(buf, size, "<%u.%u.%u>", pid.node, pid.id, pid.serial);
+    return SINK_S(buf);
+}
+
+static struct sink_value make_attr(const struct told *t, const struct view_attr *a, char *buf, size_t size)
+{
+    const void *at = (const char *)t->header + a->at;
+    uint64_t step_ns = t->step ? number_at(t->header, t->step->at) : 0;
+
+    switch (a->kind) {
+    case VIEW_ATTR_TIME: return SINK_N(t->header->time_ns);
+    case VIEW_ATTR_VM: return SINK_N(t->header->vm);
+    case VIEW_ATTR_PID: return make_pid(*(const ev_id *)at, buf, size);
+    case VIEW_ATTR_OWNER:
+        if (((const struct wire_name *)at)->form == WIRE_TEXT && !*((const struct wire_name *)at)->text)
+            return SINK_NONE;
+        return make_name(t, at, buf, size);
+    case VIEW_ATTR_NAME: return make_name(t, at, buf, size);
+    case VIEW_ATTR_LABEL: return SINK_S(pick_word(a->texts, *(const uint32_t *)at, buf, size));
+    case VIEW_ATTR_MADE: return make_text(t, a->make, buf, size);
+    case VIEW_ATTR_STEP_TIME: return step_ns ? SINK_N(step_ns) : SINK_NONE;
+    case VIEW_ATTR_STEP: return SINK_S(t->step->name);
+    case VIEW_ATTR_AFTER: return step_ns ? SINK_N(step_ns - t->first_ns) : SINK_NONE;
+    case VIEW_ATTR_STEP_TEXT: return make_text(t, t->step->make, buf, size);
+    default: return number_at(t->header, a->at) == VIEW_UNKNOWN ? SINK_NONE : SINK_N(number_at(t->header, a->at));
+    }
+}
+
+static void print_told(const struct told *t, const struct sink_table *table, const struct view_attr *attrs)
+{
+    struct sink_value cells[SINK_MAX_COLUMNS];
+    char texts[SINK_MAX_COLUMNS][RECORD_TEXT_BYTES];
+
+    for (int i = 0; i < table->ncolumns; i++)
+        cells[i] = make_attr(t, &attrs[i], texts[i], sizeof texts[i]);
+    sink_row(t->source->sink, table, cells);
+}
+
+void result_record(const struct result_source *s, const struct wire_header *header, size_t size)
+{
+    const struct view_record_kind *kind = view_record_kind(header->kind);
+    struct told told = {s, header, NULL, 0};
+
+    if (!kind || size < kind->bytes)
+        return;
+    if (!kind->nsteps)
+        print_told(&told, &kind->sink, kind->attrs);
+    for (size_t i = 0; i < kind->nsteps; i++) {
+        told.step = &kind->steps[i];
+        told.first_ns = told.first_ns ? told.first_ns : number_at(header, told.step->at);
+        print_told(&told, &kind->sink, kind->attrs);
+    }
+}
+
+/* ---- the slowest */
+
+int result_keep(struct result_kept *kept, const struct view_slowest *slowest, const void *all)
+{
+    const char *at = (const char *)all + sizeof(uint64_t);
+    void **records = realloc(kept->records, (kept->nrecords + slowest->most) * sizeof *records);
+
+    if (!records)
+        return -ENOMEM;
+    kept->records = records;
+    for (size_t i = 0; i < slowest->most; i++, at += slowest->record_bytes) {
+        struct view_slowest_place place;
+
+        memcpy(&place, at, sizeof place);
+        at += sizeof place;
+        if (!place.value)
+            continue;
+        records[kept->nrecords] = malloc(slowest->record_bytes);
+        if (!records[kept->nrecords])
+            return -ENOMEM;
+        memcpy(records[kept->nrecords++], at, slowest->record_bytes);
+    }
+    return 0;
+}
+
+static int compare_slow(const void *a, const void *b, void *by_at)
+{
+    uint64_t x = number_at(*(void *const *)a, *(size_t *)by_at), y = number_at(*(void *const *)b, *(size_t *)by_at);
+
+    return (x < y) - (x > y);
+}
+
+static int print_slowest(const struct result_source *s, enum view_slowest_id id)
+{
+    const struct view_slowest *slowest = view_slowest(id);
+    struct result_kept kept = {0};
+    size_t by_at = slowest->by_at;
+    int err = s->slowest(s->ctx, id, &kept);
+
+    if (!err && kept.nrecords)
+        qsort_r(kept.records, kept.nrecords, sizeof *kept.records, compare_slow, &by_at);
+    for (size_t i = 0; i < kept.nrecords; i++) {
+        if (!err && i < s->shown[id])
+            print_told(&(struct told){s, kept.records[i], NULL, 0}, &slowest->sink, slowest->attrs);
+        free(kept.records[i]);
+    }
+    free(kept.records);
+    return err;
+}
+
+/* ---- results */
+
 int result_print(const struct result_source *s, const bool on[VIEW_COUNT])
 {
     struct counted tables[VIEW_NTABLES] = {0};
@@ -296,6 +450,9 @@ int result_print(const struct result_source *s, const bool on[VIEW_COUNT])
 
     if (!err)
         err = print_blocks(s, tables, on);
+    for (size_t i = 0; i < VIEW_NSLOWEST && !err; i++)
+        if (s->slowest && on[view_slowest((enum view_slowest_id)i)->view])
+            err = print_slowest(s, (enum view_slowest_id)i);
     for (size_t i = 0; i < VIEW_NTABLES; i++)
         free_counted(&tables[i]);
     return err;
@@ -322,51 +479,4 @@ int result_visit(const struct result_source *s, const bool on[VIEW_COUNT], const
         free_counted(&tables[i]);
     }
     return err;
-}
-
-/* ---- records */
-
-/* Word number `which` of `words`. */
-static const char *pick_word(const char *words, uint32_t which, char *buf, size_t size)
-{
-    while (which-- && *words)
-        words += strcspn(words, " ") + (strchr(words, ' ') != NULL);
-    snprintf(buf, size, "%.*s", (int)strcspn(words, " "), *words ? words : "?");
-    return buf;
-}
-
-static struct sink_value make_attr(const struct result_source *s, const struct view_attr *a, const struct wire_header *header, char *buf, size_t size)
-{
-    const void *at = (const char *)header + a->at;
-    struct wire_pid pid;
-    uint64_t number;
-
-    switch (a->kind) {
-    case VIEW_ATTR_TIME: return SINK_N(header->time_ns);
-    case VIEW_ATTR_VM: return SINK_N(header->vm);
-    case VIEW_ATTR_PID:
-        pid = ev_id_wire(*(const ev_id *)at);
-        snprintf(buf, size, "<%u.%u.%u>", pid.node, pid.id, pid.serial);
-        return SINK_S(buf);
-    case VIEW_ATTR_NAME:
-        snprintf(buf, size, "%s", s->name(s->ctx, header->vm, at)); /* the next name may be made in the same place */
-        return SINK_S(buf);
-    case VIEW_ATTR_LABEL: return SINK_S(pick_word(a->texts, *(const uint32_t *)at, buf, size));
-    default:
-        memcpy(&number, at, sizeof number);
-        return number == VIEW_UNKNOWN ? SINK_NONE : SINK_N(number);
-    }
-}
-
-void result_record(const struct result_source *s, const struct wire_header *header, size_t size)
-{
-    const struct view_record_kind *kind = view_record_kind(header->kind);
-    struct sink_value cells[SINK_MAX_COLUMNS];
-    char texts[SINK_MAX_COLUMNS][RECORD_TEXT_BYTES];
-
-    if (!kind || size < kind->bytes)
-        return;
-    for (int i = 0; i < kind->sink.ncolumns; i++)
-        cells[i] = make_attr(s, &kind->attrs[i], header, texts[i], sizeof texts[i]);
-    sink_row(s->sink, &kind->sink, cells);
 }

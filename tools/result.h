@@ -20,6 +20,14 @@ struct result_taken {
 /* Adds a copy of a row. Fails: -ENOMEM. */
 int result_add(struct result_taken *taken, uint32_t vm, uint64_t key, const uint64_t *words);
 
+/* The slowest records that were kept, in no order. */
+struct result_kept {
+    void **records;
+    size_t nrecords;
+};
+/* Adds copies of the records in a slowest_<view>_<event> of bpf/views.h. Fails: -ENOMEM. */
+int result_keep(struct result_kept *kept, const struct view_slowest *slowest, const void *all);
+
 /* Where results come from, and go to. */
 struct result_source {
     void *ctx;
@@ -29,6 +37,9 @@ struct result_source {
     const char *(*name)(void *ctx, uint32_t vm, const struct wire_name *name);
     struct sink *sink;
     double seconds; /* that the result covers */
+    /* Reads the slowest and empties it, by result_keep, as many as were to be kept. Fails: -errno. NULL: there are none. */
+    int (*slowest)(void *ctx, enum view_slowest_id id, struct result_kept *out);
+    const __u64 *shown; /* VIEW_NSLOWEST: of each so many are printed */
 };
 
 /* Adds the members of a row to those of another. */

@@ -11,20 +11,17 @@
 #include "kernel.h"
 #include "plan.h"
 
-#include "../bpf/efile_latency.h"
-#include "efile_latency.skel.h"
 #include "views.skel.h"
 
 enum {
 #define VIEW(view, text, what) AT_##view,
 #include "../bpf/views.def"
-    AT_EFILE,
     AT_STACKS
 };
 const char *const verdict_commands[VERDICT_COMMANDS] = {
 #define VIEW(view, text, what) #view,
 #include "../bpf/views.def"
-    [AT_EFILE] = "efile", [AT_STACKS] = "stacks"};
+    [AT_STACKS] = "stacks"};
 
 static struct verdict judge_notes_and_hooks(const struct bpf_object_skeleton *skeleton, const struct target *t, const struct plan *plan)
 {
@@ -59,9 +56,8 @@ static struct verdict judge_memory(const struct target *t, const struct plan *pl
 void verdict_all(const struct target *t, const struct plan *plan, struct verdict *out)
 {
     struct views *all = views__open();
-    struct efile_latency *efile = efile_latency__open();
 
-    for (size_t i = 0; i < AT_EFILE; i++) {
+    for (size_t i = 0; i < AT_STACKS; i++) {
         bool on[VIEW_COUNT] = {false};
 
         on[view_find(verdict_commands[i], strlen(verdict_commands[i]))] = true;
@@ -73,8 +69,6 @@ void verdict_all(const struct target *t, const struct plan *plan, struct verdict
         else if (out[i].works && !kernel_has(KERNEL_UNSET))
             out[i] = (struct verdict){false, "this kernel is too old for it; erlsnoop doctor tells what it lacks"};
     }
-    out[AT_EFILE] = judge_notes_and_hooks(efile ? efile->skeleton : NULL, t, plan);
     out[AT_STACKS] = judge_memory(t, plan);
     views__destroy(all);
-    efile_latency__destroy(efile);
 }

@@ -11,7 +11,7 @@ struct plan;
 struct target;
 
 enum {
-    VERDICT_COMMANDS = 2 /* efile and stacks, behind the views */
+    VERDICT_COMMANDS = 1 /* stacks, behind the views */
 #define VIEW(view, text, what) +1
 #include "../bpf/views.def"
 };

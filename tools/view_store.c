@@ -78,7 +78,7 @@ void view_store_drop_vm(struct view_store *s, uint64_t vm)
     struct view_store_row *row, *next;
 
     HASH_ITER(hh, s->rows, row, next)
-        if (row->vm == vm)
+        if ((uint32_t)row->vm == vm)
             drop_row(s, row);
 }
 

@@ -22,14 +22,14 @@ struct view_store {
 struct view_store_row {
     UT_hash_handle hh;
     struct view_store_row *next; /* of those apart */
-    uint64_t vm, key;
+    uint64_t vm, key; /* vm: above the VM's 32 bits there may be more of the key */
     uint64_t words[]; /* the row; zero when it is new */
 };
 
 /* The row, made when it is new and `make`; NULL: there is none, no room or no memory. It never moves. */
 void *view_store_find(struct view_store *store, uint64_t vm, uint64_t key, bool make);
 void view_store_drop(struct view_store *store, uint64_t vm, uint64_t key);
-/* Drops the rows of a VM. */
+/* Drops the rows of a VM: whose `vm` has it in its low 32 bits. */
 void view_store_drop_vm(struct view_store *store, uint64_t vm);
 /*
  * Hands each row of a VM to `leave`, and sets it apart: another VM with this number does not find it, and it stays until

@@ -15,6 +15,8 @@
 
 #define VIEW_INLINE static inline __attribute__((unused))
 #define VIEW_ON(view) (view_user.settings.on[VIEW_##view])
+#define VIEW_DETAILS(view, event) (view_user.settings.events[VIEW_##view] || view_user.settings.slowest[VIEW_SLOWEST_##view##_##event])
+#define VIEW_COPY(to, from) (*(to) = *(from))
 #define VIEW_FILTER(view, filter) (view_user.settings.filters[VIEW_FILTER_##view##_##filter])
 
 struct name_text {
@@ -34,10 +36,12 @@ struct view_user {
 #define EVENT(view, record, json) struct told_##view##_##record view##_##record;
 #include "../bpf/views.def"
     } record;
+#define SLOWEST(view, event, json, title, by, most, shown) struct slowest_##view##_##event view##_##event##_slowest;
+#include "../bpf/views.def"
 };
 static struct view_user view_user;
 
-enum { VIEW_USER_STATES = 1 << 20, VIEW_USER_NAMES = 1 << 16 };
+enum { VIEW_USER_STATES = 1 << 20, VIEW_USER_KEYED = 1 << 16, VIEW_USER_NAMES = 1 << 16 };
 /* Keys of `atoms`: words of views_user_atom. */
 enum { VIEW_USER_NORMAL, VIEW_USER_SHUTDOWN, VIEW_USER_KNOWN };
 
@@ -46,6 +50,16 @@ enum { VIEW_USER_NORMAL, VIEW_USER_SHUTDOWN, VIEW_USER_KNOWN };
 VIEW_INLINE __u64 view_ns(const struct ev_head *h)
 {
     return h->time_ns;
+}
+
+/* A NUL in the text ends it. */
+VIEW_INLINE void view_text(const struct ev_head *h, const struct ev_text *text, char *out, __u32 size)
+{
+    size_t bytes = text->bytes < size ? text->bytes : size - 1;
+
+    (void)h;
+    memcpy(out, (const char *)(uintptr_t)text->at, bytes);
+    out[bytes] = '\0';
 }
 
 VIEW_INLINE void view_words(struct name_text *out, __u32 form, __u64 first, __u64 second, __u64 third)
@@ -204,7 +218,27 @@ VIEW_INLINE void *view_user_row(enum view_table_id table, uint64_t vm, uint64_t 
 #define TABLE(view, table, json, title, key, size, top) VIEW_ROW_##key(view, table)
 #include "../bpf/views.def"
 
-#define STATE(view, kept, of)                                                                      \
+#define VIEW_STATE_KEY(view, kept)                                                                 \
+    VIEW_INLINE struct state_##view##_##kept *view##_##kept##_get(const struct ev_head *h, __u32 part, __u64 key) \
+    {                                                                                              \
+        return view_store_find(&view_user.states[VIEW_STATE_##view##_##kept], (__u64)part << 32 | h->vm, key, false); \
+    }                                                                                              \
+    VIEW_INLINE void view##_##kept##_drop(const struct ev_head *h, __u32 part, __u64 key)          \
+    {                                                                                              \
+        view_store_drop(&view_user.states[VIEW_STATE_##view##_##kept], (__u64)part << 32 | h->vm, key); \
+    }                                                                                              \
+    VIEW_INLINE struct state_##view##_##kept *view##_##kept##_make(const struct ev_head *h, __u32 part, __u64 key) \
+    {                                                                                              \
+        struct state_##view##_##kept *state =                                                      \
+            view_store_find(&view_user.states[VIEW_STATE_##view##_##kept], (__u64)part << 32 | h->vm, key, true); \
+                                                                                                   \
+        view_user.lost += !state;                                                                  \
+        if (state)                                                                                 \
+            *state = (struct state_##view##_##kept){0};                                            \
+        return state;                                                                              \
+    }
+#define VIEW_STATE_SPAN VIEW_STATE_LIFE
+#define VIEW_STATE_LIFE(view, kept)                                                                \
     VIEW_INLINE struct state_##view##_##kept *view##_##kept##_get(const struct ev_head *h, ev_id id) \
     {                                                                                              \
         return view_store_find(&view_user.states[VIEW_STATE_##view##_##kept], h->vm, id, false);   \
@@ -226,6 +260,7 @@ VIEW_INLINE void *view_user_row(enum view_table_id table, uint64_t vm, uint64_t 
         view_store_drop(&view_user.states[VIEW_STATE_##view##_##kept], h->vm, id);                 \
         return true;                                                                               \
     }
+#define STATE(view, kept, of) VIEW_STATE_##of(view, kept)
 #include "../bpf/views.def"
 
 #define EVENT(view, told, json)                                                                    \
@@ -235,6 +270,25 @@ VIEW_INLINE void *view_user_row(enum view_table_id table, uint64_t vm, uint64_t 
             return NULL;                                                                           \
         view_user.record.header = (struct wire_header){ns, h->vm, VIEW_RECORD_##view##_##told};    \
         return &view_user.record.view##_##told;                                                    \
+    }
+#include "../bpf/views.def"
+/* In the place of the one with the least value. */
+#define SLOWEST(view, event, json, title, by, most, shown)                                         \
+    VIEW_INLINE void view##_##event##_keep(const struct ev_head *h, const struct told_##view##_##event *told, __u64 value) \
+    {                                                                                              \
+        struct slowest_##view##_##event *all = &view_user.view##_##event##_slowest;                \
+        __u64 n = view_user.settings.slowest[VIEW_SLOWEST_##view##_##event], least = 0;            \
+                                                                                                   \
+        (void)h;                                                                                   \
+        if (!n || value <= all->floor)                                                             \
+            return;                                                                                \
+        for (__u64 i = 1; i < n; i++)                                                              \
+            least = all->at[i].value < all->at[least].value ? i : least;                           \
+        all->at[least].value = value;                                                              \
+        all->at[least].told = *told;                                                               \
+        all->floor = value;                                                                        \
+        for (__u64 i = 0; i < n; i++)                                                              \
+            all->floor = all->at[i].value < all->floor ? all->at[i].value : all->floor;            \
     }
 #include "../bpf/views.def"
 #define VIEW_TELL(record) view_user.told(view_user.ctx, &(record)->header, sizeof *(record))

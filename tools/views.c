@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "efile_text.h"
 #include "fail.h"
+#include "options.h"
 
 const struct view views[VIEW_COUNT] = {
 #define VIEW(view, text, what) [VIEW_##view] = {#view, text, what},
@@ -29,7 +31,7 @@ const size_t view_nons = sizeof view_ons / sizeof *view_ons;
 
 const struct view_state view_states[VIEW_NSTATES] = {
 #define STATE(view, state, of) \
-    {VIEW_##view, #view "_" #state, sizeof(struct state_##view##_##state), VIEW_OF_##of == VIEW_OF_SPAN},
+    {VIEW_##view, #view "_" #state, sizeof(struct state_##view##_##state), VIEW_OF_##of != VIEW_OF_LIFE, VIEW_OF_##of == VIEW_OF_KEY},
 #include "../bpf/views.def"
 };
 
@@ -42,6 +44,7 @@ const struct view_state view_states[VIEW_NSTATES] = {
 #define AT_P999 AT_COUNTER
 #define AT_MAX AT_COUNTER
 #define AT_COUNT AT_COUNTER
+#define AT_SUM AT_COUNTER
 #define AT_VM(row, of) 0
 #define AT_KEY(row, of) 0
 #define KIND_COUNTER VIEW_COUNTER
@@ -53,6 +56,7 @@ const struct view_state view_states[VIEW_NSTATES] = {
 #define KIND_P999 VIEW_P999
 #define KIND_MAX VIEW_MAX
 #define KIND_COUNT VIEW_COUNTED
+#define KIND_SUM VIEW_SUM
 #define KIND_VM VIEW_VM
 #define KIND_KEY VIEW_KEYTEXT
 
@@ -81,13 +85,57 @@ const size_t view_nblocks = sizeof view_blocks / sizeof *view_blocks;
 #define IN_COUNT IN_RECORD
 #define IN_WORDS IN_RECORD
 #define IN_LABEL IN_RECORD
+#define IN_MOMENT IN_RECORD
+#define IN_OWNER IN_RECORD
+#define IN_MADE IN_HEADER
+#define IN_STEP_TIME IN_HEADER
+#define IN_STEP IN_HEADER
+#define IN_AFTER IN_HEADER
+#define IN_STEP_TEXT IN_HEADER
+/* What stands in the place of `texts`: words, or the function that makes the text. */
+#define WORDS(texts) texts, NULL
+#define MADE_TIME WORDS
+#define MADE_VM WORDS
+#define MADE_PID WORDS
+#define MADE_NAME WORDS
+#define MADE_NS WORDS
+#define MADE_COUNT WORDS
+#define MADE_WORDS WORDS
+#define MADE_LABEL WORDS
+#define MADE_STEP_TIME WORDS
+#define MADE_STEP WORDS
+#define MADE_AFTER WORDS
+#define MADE_STEP_TEXT WORDS
+#define MADE_MADE(function) NULL, function
 
 const struct view_attr view_attrs[] = {
-#define ATTR(view, event, key, kind, texts, head, width) \
-    {VIEW_RECORD_##view##_##event, #key, head, texts, VIEW_ATTR_##kind, width, IN_##kind(told_##view##_##event, key)},
+#define ATTR(view, event, key, kind, texts, head, width)                                           \
+    {VIEW_RECORD_##view##_##event, #key, head, VIEW_ATTR_##kind, width, IN_##kind(told_##view##_##event, key), MADE_##kind(texts)},
 #include "../bpf/views.def"
 };
 const size_t view_nattrs = sizeof view_attrs / sizeof *view_attrs;
+
+static const struct view_step steps[] = {
+#define STEP(view, event, at, name, text) {VIEW_RECORD_##view##_##event, offsetof(struct told_##view##_##event, at), name, text},
+#include "../bpf/views.def"
+};
+
+#define SLOW_NS(of) NULL, NULL
+#define SLOW_VM SLOW_NS
+#define SLOW_MOMENT SLOW_NS
+#define SLOW_OWNER SLOW_NS
+#define SLOW_MADE(of) NULL, of
+#define SLOW_AT_NS IN_RECORD
+#define SLOW_AT_MOMENT IN_RECORD
+#define SLOW_AT_OWNER IN_RECORD
+#define SLOW_AT_VM IN_HEADER
+#define SLOW_AT_MADE IN_HEADER
+
+static const struct view_attr slows[] = {
+#define SLOW(view, event, key, kind, of, head, width)                                              \
+    {VIEW_RECORD_##view##_##event, #key, head, VIEW_ATTR_##kind, width, SLOW_AT_##kind(told_##view##_##event, of), SLOW_##kind(of)},
+#include "../bpf/views.def"
+};
 
 const struct view_exemplar view_exemplars[] = {
 #define EXEMPLAR(view, table, of, event, name, pid, value)                                         \
@@ -124,6 +172,7 @@ static enum sink_type type_of_column(const struct view_column *c)
     case VIEW_P50:
     case VIEW_P99:
     case VIEW_P999:
+    case VIEW_SUM:
     case VIEW_MAX: return type_of_unit(c->unit);
     default: return SINK_COUNT;
     }
@@ -131,7 +180,15 @@ static enum sink_type type_of_column(const struct view_column *c)
 
 static struct view_table tables[VIEW_NTABLES] = {
 #define TABLE(view, table, json, title, key, size, top) \
-    {VIEW_##view, #view "_" #table, VIEW_##key, sizeof(struct row_##view##_##table), top, {json, title, NULL, 0}, NULL, 0},
+    {VIEW_##view, #view "_" #table, VIEW_##key, sizeof(struct row_##view##_##table), top, {json, title, NULL, 0}, NULL, 0, NULL},
+#include "../bpf/views.def"
+};
+
+static const struct {
+    enum view_table_id table;
+    const char *(*text)(uint64_t number);
+} numbers[] = {
+#define NUMBERS(view, table, text) {VIEW_TABLE_##view##_##table, text},
 #include "../bpf/views.def"
 };
 
@@ -153,6 +210,9 @@ const struct view_table *view_table(enum view_table_id id)
             cells[id][t->sink.ncolumns++] = (struct sink_column){c->key, c->head, type_of_column(c), c->width};
     }
     t->sink.columns = cells[id];
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (numbers[i].table == id)
+            t->number = numbers[i].text;
     return t;
 }
 
@@ -160,16 +220,17 @@ static enum sink_type type_of_attr(enum view_attr_kind kind)
 {
     static const enum sink_type types[] = {[VIEW_ATTR_TIME] = SINK_TIME, [VIEW_ATTR_VM] = SINK_COUNT,   [VIEW_ATTR_PID] = SINK_TEXT,
                                            [VIEW_ATTR_NAME] = SINK_TEXT, [VIEW_ATTR_NS] = SINK_NS,      [VIEW_ATTR_COUNT] = SINK_COUNT,
-                                           [VIEW_ATTR_LABEL] = SINK_TEXT,
-                                           [VIEW_ATTR_WORDS] = SINK_WORDS};
+                                           [VIEW_ATTR_LABEL] = SINK_TEXT, [VIEW_ATTR_WORDS] = SINK_WORDS, [VIEW_ATTR_MADE] = SINK_TEXT,
+                                           [VIEW_ATTR_STEP_TIME] = SINK_TIME, [VIEW_ATTR_STEP] = SINK_TEXT, [VIEW_ATTR_AFTER] = SINK_NS,
+                                           [VIEW_ATTR_STEP_TEXT] = SINK_TEXT, [VIEW_ATTR_MOMENT] = SINK_TIME, [VIEW_ATTR_OWNER] = SINK_TEXT};
 
     return types[kind];
 }
 
 static struct view_record_kind records[VIEW_NRECORDS] = {
-    [VIEW_RECORD_NONE] = {VIEW_COUNT, 0, {0}, NULL},
+    [VIEW_RECORD_NONE] = {VIEW_COUNT, 0, {0}, NULL, NULL, 0},
 #define EVENT(view, event, json) \
-    [VIEW_RECORD_##view##_##event] = {VIEW_##view, sizeof(struct told_##view##_##event), {json, NULL, NULL, 0}, NULL},
+    [VIEW_RECORD_##view##_##event] = {VIEW_##view, sizeof(struct told_##view##_##event), {json, NULL, NULL, 0}, NULL, NULL, 0},
 #include "../bpf/views.def"
 };
 
@@ -189,7 +250,64 @@ const struct view_record_kind *view_record_kind(uint32_t kind)
         cells[kind][r->sink.ncolumns++] = (struct sink_column){a->key, a->head, type_of_attr(a->kind), a->width};
     }
     r->sink.columns = cells[kind];
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        r->steps = steps[i].record == kind && !r->steps ? &steps[i] : r->steps;
+        r->nsteps += steps[i].record == kind;
+    }
     return r;
+}
+
+static struct view_slowest all_slowest[VIEW_NSLOWEST] = {
+#define SLOWEST(view, event, json, title, by, most, shown)                                         \
+    {VIEW_##view, VIEW_RECORD_##view##_##event, #view "_" #event "_slowest", most, shown,         \
+     sizeof(struct told_##view##_##event), offsetof(struct told_##view##_##event, by), {json, title, NULL, 0}, NULL},
+#include "../bpf/views.def"
+};
+
+const struct view_slowest *view_slowest(enum view_slowest_id id)
+{
+    static struct sink_column cells[VIEW_NSLOWEST][SINK_MAX_COLUMNS];
+    struct view_slowest *s = &all_slowest[id];
+
+    if (s->attrs)
+        return s;
+    for (size_t i = 0; i < sizeof slows / sizeof *slows; i++) {
+        const struct view_attr *a = &slows[i];
+
+        if (a->record != s->record)
+            continue;
+        s->attrs = s->attrs ? s->attrs : a;
+        cells[id][s->sink.ncolumns++] = (struct sink_column){a->key, a->head, type_of_attr(a->kind), a->width};
+    }
+    s->sink.columns = cells[id];
+    return s;
+}
+
+bool view_keeps_slowest(const bool on[VIEW_COUNT])
+{
+    for (size_t i = 0; i < VIEW_NSLOWEST; i++)
+        if (on[all_slowest[i].view])
+            return true;
+    return false;
+}
+
+void view_slowest_default(const bool on[VIEW_COUNT], __u64 *shown)
+{
+    for (size_t i = 0; i < VIEW_NSLOWEST; i++)
+        shown[i] = on[all_slowest[i].view] ? all_slowest[i].shown : 0;
+}
+
+int view_slowest_parse(const bool on[VIEW_COUNT], const char *text, __u64 *shown)
+{
+    uint64_t number = 0;
+    int err = 0;
+
+    for (size_t i = 0; i < VIEW_NSLOWEST && !err; i++)
+        if (on[all_slowest[i].view])
+            err = options_number("--top", text, 0, all_slowest[i].most, &number);
+    for (size_t i = 0; i < VIEW_NSLOWEST && !err; i++)
+        shown[i] = on[all_slowest[i].view] ? number : 0;
+    return err;
 }
 
 bool view_has_events(enum view_id view)

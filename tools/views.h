@@ -37,7 +37,7 @@ struct view_on {
 extern const struct view_on view_ons[];
 extern const size_t view_nons;
 
-enum { VIEW_OF_LIFE, VIEW_OF_SPAN };
+enum { VIEW_OF_LIFE, VIEW_OF_SPAN, VIEW_OF_KEY };
 enum view_state_id {
 #define STATE(view, state, of) VIEW_STATE_##view##_##state,
 #include "../bpf/views.def"
@@ -50,6 +50,7 @@ struct view_state {
     const char *map;
     size_t bytes;
     bool span; /* it is kept between two events */
+    bool keyed; /* by two numbers, in place of a process: it has no map _at */
 };
 extern const struct view_state view_states[VIEW_NSTATES];
 
@@ -69,12 +70,13 @@ struct view_table {
     struct sink_table sink;      /* what is shown of it */
     const struct view_column *columns; /* all, those too that are no cells; cells are in the order of sink's columns */
     size_t ncolumns;
+    const char *(*number)(uint64_t number); /* what a number is called; NULL: as it is */
 };
 /* Filled with the first call. */
 const struct view_table *view_table(enum view_table_id table);
 
 enum view_kind {
-    VIEW_COUNTER, VIEW_HIST, VIEW_RATE, VIEW_SHARE, VIEW_P50, VIEW_P99, VIEW_P999, VIEW_MAX, VIEW_COUNTED, VIEW_VM, VIEW_KEYTEXT
+    VIEW_COUNTER, VIEW_HIST, VIEW_RATE, VIEW_SHARE, VIEW_P50, VIEW_P99, VIEW_P999, VIEW_MAX, VIEW_COUNTED, VIEW_SUM, VIEW_VM, VIEW_KEYTEXT
 };
 enum view_unit { VIEW_UNIT_COUNT, VIEW_UNIT_NS, VIEW_UNIT_WORDS, VIEW_UNIT_BYTES };
 
@@ -100,14 +102,27 @@ struct view_block {
 extern const struct view_block view_blocks[];
 extern const size_t view_nblocks;
 
-enum view_attr_kind { VIEW_ATTR_TIME, VIEW_ATTR_VM, VIEW_ATTR_PID, VIEW_ATTR_NAME, VIEW_ATTR_NS, VIEW_ATTR_COUNT, VIEW_ATTR_WORDS, VIEW_ATTR_LABEL };
+enum view_attr_kind {
+    VIEW_ATTR_TIME, VIEW_ATTR_VM, VIEW_ATTR_PID, VIEW_ATTR_NAME, VIEW_ATTR_NS, VIEW_ATTR_COUNT, VIEW_ATTR_WORDS, VIEW_ATTR_LABEL,
+    VIEW_ATTR_MADE, VIEW_ATTR_STEP_TIME, VIEW_ATTR_STEP, VIEW_ATTR_AFTER, VIEW_ATTR_STEP_TEXT, VIEW_ATTR_MOMENT, VIEW_ATTR_OWNER
+};
+
+/* Who tells the text of a name: untrusted, good until the next. */
+struct view_namer {
+    const char *(*name)(void *ctx, uint32_t vm, const struct wire_name *name);
+    void *ctx;
+};
+/* Makes a text, terminated, out of a record. */
+typedef void view_maker(char *out, size_t size, const void *record, const struct view_namer *namer);
 
 struct view_attr {
     enum view_record record;
-    const char *key, *head, *texts;
+    const char *key, *head;
     enum view_attr_kind kind;
     int width;
     size_t at; /* in the record */
+    const char *texts;
+    view_maker *make;
 };
 extern const struct view_attr view_attrs[];
 extern const size_t view_nattrs;
@@ -117,16 +132,47 @@ struct view_record_kind {
     size_t bytes;
     struct sink_table sink;
     const struct view_attr *attrs; /* as many as sink's columns */
+    const struct view_step *steps; /* each of which is a line; NULL: the record is one */
+    size_t nsteps;
 };
+struct view_step {
+    enum view_record record;
+    size_t at; /* of its time in the record, 0: it was not seen */
+    const char *name;
+    view_maker *make; /* NULL: no text */
+};
+
 /* NULL: no such record. */
 const struct view_record_kind *view_record_kind(uint32_t kind);
+
+/* The slowest records of a kind: the map <view>_<event>_slowest, whose value is a floor and `most` places (bpf/views.h). */
+struct view_slowest {
+    enum view_id view;
+    enum view_record record;
+    const char *map;
+    size_t most, shown; /* shown: unless asked for otherwise */
+    size_t record_bytes, by_at; /* by_at: of the member that says how slow */
+    struct sink_table sink;
+    const struct view_attr *attrs; /* as many as sink's columns */
+};
+const struct view_slowest *view_slowest(enum view_slowest_id id);
+/* Whether one of the views keeps some; sets how many of each it shows unless --top says otherwise. */
+bool view_keeps_slowest(const bool on[VIEW_COUNT]);
+void view_slowest_default(const bool on[VIEW_COUNT], __u64 *shown);
+/* --top N for the views that are on; its line of help. Fails: FAIL_USAGE, said. */
+int view_slowest_parse(const bool on[VIEW_COUNT], const char *text, __u64 *shown);
+#define VIEW_SLOWEST_TEXT "of the slowest operations so many (5); 0: none"
+/* A place of such a map: this, then the record. */
+struct view_slowest_place {
+    uint64_t value, taken;
+};
 
 /* What names a value of a histogram; offsets in the row and in the record. */
 struct view_exemplar {
     enum view_table_id table;
     size_t hist_at;
     enum view_record record;
-    size_t name_at, pid_at, value_at; /* a struct wire_name, an ev_id, nanoseconds */
+    size_t name_at, pid_at, value_at; /* a struct wire_name or the number of a NUMBER table, an ev_id, nanoseconds */
 };
 extern const struct view_exemplar view_exemplars[];
 extern const size_t view_nexemplars;

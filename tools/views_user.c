@@ -9,6 +9,7 @@
 
 #include "../bpf/view_owners.h"
 
+#include "../bpf/view_efile.h"
 #include "../bpf/view_exits.h"
 #include "../bpf/view_gc.h"
 #include "../bpf/view_messages.h"
@@ -58,7 +59,7 @@ int views_user_begin(const struct view_settings *settings, void (*told)(void *ct
         err = view_user.rest[i] ? err : -ENOMEM;
     }
     for (size_t i = 0; i < VIEW_NSTATES; i++)
-        view_user.states[i] = (struct view_store){.row_bytes = view_states[i].bytes, .most = VIEW_USER_STATES};
+        view_user.states[i] = (struct view_store){.row_bytes = view_states[i].bytes, .most = view_states[i].keyed ? VIEW_USER_KEYED : VIEW_USER_STATES};
     return err;
 }
 
@@ -82,6 +83,30 @@ int views_user_take(void *ctx, const struct view_table *table, struct result_tak
     return err;
 }
 
+/* The places of the slowest records of a kind, behind a floor. */
+static char *slowest_of(enum view_slowest_id id, size_t *bytes)
+{
+    switch (id) {
+#define SLOWEST(view, event, json, title, by, most, shown)                                         \
+    case VIEW_SLOWEST_##view##_##event:                                                            \
+        *bytes = sizeof view_user.view##_##event##_slowest;                                        \
+        return (char *)&view_user.view##_##event##_slowest;
+#include "../bpf/views.def"
+    default: return NULL;
+    }
+}
+
+int views_user_slowest(void *ctx, enum view_slowest_id id, struct result_kept *out)
+{
+    size_t bytes;
+    char *all = slowest_of(id, &bytes);
+    int err = result_keep(out, view_slowest(id), all);
+
+    (void)ctx;
+    memset(all, 0, bytes);
+    return err;
+}
+
 void views_user_gap(uint32_t vm)
 {
     for (size_t i = 0; i < VIEW_NSTATES; i++)
@@ -91,6 +116,16 @@ void views_user_gap(uint32_t vm)
 
 /* ---- VMs that end */
 
+/* The text of the name in place of it: nobody can tell it later. */
+static void name_at(struct wire_name *name, uint32_t vm,
+                    const char *(*name_text)(void *ctx, uint32_t vm, const struct wire_name *name), void *ctx)
+{
+    const char *text = name_text(ctx, vm, name);
+
+    *name = (struct wire_name){.form = WIRE_TEXT};
+    memcpy(name->text, text, strnlen(text, sizeof name->text - 1));
+}
+
 struct leaving {
     const char *(*name_text)(void *ctx, uint32_t vm, const struct wire_name *name);
     void *ctx;
@@ -99,16 +134,31 @@ struct leaving {
 static void leave_name(void *ctx, struct view_store_row *row)
 {
     const struct leaving *leaving = ctx;
-    struct wire_name *name = (struct wire_name *)row->words; /* which a row that is not by number begins with */
-    const char *text = leaving->name_text(leaving->ctx, (uint32_t)row->vm, name);
 
-    *name = (struct wire_name){.form = WIRE_TEXT};
-    memcpy(name->text, text, strnlen(text, sizeof name->text - 1));
+    /* a row that is not by number begins with it */
+    name_at((struct wire_name *)row->words, (uint32_t)row->vm, leaving->name_text, leaving->ctx);
 }
 
 static void leave_number(void *ctx, struct view_store_row *row)
 {
     (void)ctx, (void)row;
+}
+
+/* The names in those of the slowest records that are of the VM. */
+static void leave_slowest(uint32_t vm, const struct leaving *leaving)
+{
+    for (size_t i = 0; i < VIEW_NSLOWEST; i++) {
+        const struct view_slowest *s = view_slowest((enum view_slowest_id)i);
+        size_t bytes;
+        char *at = slowest_of((enum view_slowest_id)i, &bytes) + sizeof(uint64_t);
+
+        for (size_t k = 0; k < s->most; k++, at += s->record_bytes) {
+            at += sizeof(struct view_slowest_place);
+            for (int c = 0; ((struct wire_header *)at)->vm == vm && c < s->sink.ncolumns; c++)
+                if (s->attrs[c].kind == VIEW_ATTR_OWNER)
+                    name_at((struct wire_name *)(at + s->attrs[c].at), vm, leaving->name_text, leaving->ctx);
+        }
+    }
 }
 
 void views_user_drop_vm(uint32_t vm, const char *(*name_text)(void *ctx, uint32_t vm, const struct wire_name *name),
@@ -121,6 +171,7 @@ void views_user_drop_vm(uint32_t vm, const char *(*name_text)(void *ctx, uint32_
 
         view_store_set_apart(&view_user.tables[i], vm, by_number ? leave_number : leave_name, &leaving);
     }
+    leave_slowest(vm, &leaving);
     for (size_t i = 0; i < VIEW_NSTATES; i++)
         view_store_drop_vm(&view_user.states[i], vm);
     view_store_drop_vm(&view_user.names, vm);

@@ -27,6 +27,7 @@ void views_user_owner(uint32_t vm, ev_id id, const struct wire_name *name);
 bool views_user_wants_owners(void);
 /* As of struct result_source; adds to what is there. */
 int views_user_take(void *ctx, const struct view_table *table, struct result_taken *out);
+int views_user_slowest(void *ctx, enum view_slowest_id id, struct result_kept *out);
 /* Events of a VM are missing before the next: what lasts between two events goes. */
 void views_user_gap(uint32_t vm);
 /*

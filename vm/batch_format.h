@@ -10,7 +10,8 @@
  *   texts         behind all the arguments, in their order: the bytes of each, filled up with zeros to whole words
  *
  * Forms of the units of probes.def (numbers, never text but for `text`):
- *   pid, port, name   bits 63..60 enum batch_identity; a pid: number in bits 27..0, serial in bits 59..28; a port: its number;
+ *   pid, caller, port, name
+ *                     bits 63..60 enum batch_identity; a pid: number in bits 27..0, serial in bits 59..28; a port: its number;
  *                     a name: an atom's index; a pid or port of another node: number in bits 27..0, the index of the node's name in
  *                     bits 59..28. 0: nobody
  *   node              an atom's index + 1; 0: none

@@ -42,7 +42,7 @@ awk '
 				status = 1
 			}
 		}
-		if (n < 20) {
+		if (n < 18) {
 			print "lint: only " n + 0 " BPF programs were found"
 			status = 1
 		}

@@ -6,8 +6,8 @@ cd "$(dirname "$0")/../.." || exit 1
 status=0
 fail() { echo "lint: $*"; status=1; }
 rows() { sed -nE "s/^$1\(([^)]*)\).*/\1/p" "$2"; }
-has() { grep -qE "$1" "$2"; }
-has_hook() { has "^HOOK\($1," tools/providers.def && has "int (at|ret)_$1\(" bpf/hook.bpf.h; }
+has() { grep -qE "$1" "${@:2}"; }
+has_hook() { has "^ *HOOK\($1," tools/providers.def && has "int (at|ret)_$1\(" bpf/hook*.bpf.h; }
 
 while IFS=', ' read -r view probe source args; do
 	row="bpf/views.def: ON($view, $probe)"
@@ -17,7 +17,7 @@ while IFS=', ' read -r view probe source args; do
 	done
 	case $source in
 	NOTES) ;;
-	ANY | HOOKS) has_hook "$probe" || fail "$row: $source, but no function stands for the probe in providers.def and hook.bpf.h" ;;
+	ANY | HOOKS) has_hook "$probe" || fail "$row: $source, but no function stands for the probe in providers.def and hook*.bpf.h" ;;
 	*) fail "$row: $source is no source" ;;
 	esac
 	has "view_${view}_on_$probe\(" "bpf/view_$view.h" || fail "$row: bpf/view_$view.h does not handle it"

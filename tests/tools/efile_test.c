@@ -244,7 +244,6 @@ START_TEST(test_efile_interrupt_gives_result_and_detaches)
 }
 END_TEST
 
-/* Its notes tell the operations; its memory, which is read too, has no schedulers of a stock emulator. */
 START_TEST(test_efile_counts_operations_of_erlvm)
 {
     SUPPORT_BPF();
@@ -266,6 +265,58 @@ START_TEST(test_efile_counts_operations_of_erlvm)
     ck_assert_int_eq(support_number(r->out, "\"op\":\"WRITE\"", "count"), 23);
     ck_assert_int_eq(support_number(r->out, "\"op\":\"FSYNC\"", "count"), 7);
     ck_assert_int_eq(support_number(r->out, "\"op\":\"FSYNC\"", "errors"), 0);
+}
+END_TEST
+
+/*
+ * On an erlvm the event of an operation tells who asked, by notes and by pages: one that is registered, one that was
+ * there before, one that was born later.
+ */
+START_TEST(test_efile_tells_who_asked_on_erlvm)
+{
+    static const char *const sources[] = {"notes", "batches"};
+
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "cat > who.erl << 'END'\n-module(who).\n-export([main/0, idle/1, born/1]).\n"
+        "main() ->\n"
+        "    register(writer, spawn(who, idle, [self()])), Other = spawn(who, idle, [self()]),\n"
+        "    ok = prim_file:write_file(\"ready\", \"1\"), {ok, _} = prim_file:read_file(\"go\"),\n"
+        "    writer ! {go, \"w1\"}, Other ! {go, \"w2\"}, spawn(who, born, [self()]),\n"
+        "    receive done -> receive done -> receive done -> halt() end end end.\n"
+        "idle(Main) -> receive {go, Name} -> open(Main, Name) end.\n"
+        "born(Main) -> open(Main, \"w3\").\n"
+        "open(Main, Name) -> [{ok, _} = prim_file:open(Name, [write]) || _ <- lists:seq(1, 23)], Main ! done.\n"
+        "END\n"
+        "erlc who.erl; mkfifo go; $ERLVM -quick -pa . -s who main & p=$!; await ready\n"
+        "$ERLSNOOP efile --json --events --top 32 --source %s -p $p > told & e=$!; attached $e; echo > go; wait $e; s=$?; cat told; exit $s",
+        sources[_i]);
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_int_eq(support_lines(r->out, "OPEN (1) w1 flags=2 by writer\""), 23);
+    ck_assert_int_eq(support_lines(r->out, "OPEN (1) w2 flags=2 by who:idle/1\""), 23);
+    ck_assert_int_eq(support_lines(r->out, "OPEN (1) w3 flags=2 by who:born/1\""), 23);
+    ck_assert_int_eq(support_lines(r->out, "\"efile_slowest\""), 32);
+    ck_assert_int_eq(support_lines(r->out, "\"owner\":\"writer\",\"what\":\"OPEN (1) w1 ") +
+                         support_lines(r->out, "\"owner\":\"who:idle/1\",\"what\":\"OPEN (1) w2 ") +
+                         support_lines(r->out, "\"owner\":\"who:born/1\",\"what\":\"OPEN (1) w3 "),
+                     support_lines(r->out, "\"what\":\"OPEN (1) w") - 69);
+    ck_assert_int_eq(support_lines(r->out, "\"lost\""), 0);
+}
+END_TEST
+
+/* With others, of all VMs, and as metrics. */
+START_TEST(test_efile_is_asked_with_other_views)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "$EMITTER -w go " RENAMES(23, "1|0") "'process__spawn=19|<0.%%d.0>' & p=$!; runs $p emitter\n"
+        "$ERLSNOOP watch spawns,efile --top 2 --json -p $p & e=$!; attached $e; touch go; wait $e");
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_int_eq(support_number(r->out, "\"RENAME\"", "count"), 23);
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"spawns\"", "births"), 19);
+    ck_assert_int_eq(support_lines(r->out, "\"efile_slowest\""), 2);
 }
 END_TEST
 
@@ -302,6 +353,8 @@ Suite *efile_suite(void)
     tcase_add_test(live, test_efile_escapes_hostile_text);
     tcase_add_test(live, test_efile_interrupt_gives_result_and_detaches);
     tcase_add_test(live, test_efile_counts_operations_of_erlvm);
+    tcase_add_loop_test(live, test_efile_tells_who_asked_on_erlvm, 0, 2);
+    tcase_add_test(live, test_efile_is_asked_with_other_views);
     tcase_add_test(live, test_efile_table_fits_80_columns);
     suite_add_tcase(suite, live);
     return suite;

@@ -47,6 +47,7 @@ struct spec {
 #define VALUES_9(p) VALUES_8(p), V(p, 8)
 #define VALUES_10(p) VALUES_9(p), V(p, 9)
 #define VALUES_11(p) VALUES_10(p), V(p, 10)
+#define VALUES_12(p) VALUES_11(p), V(p, 11)
 
 #define PROBE(probe, family, nargs, watch, text)                                                          \
     static PROBE_COLD void probe_##probe(const int64_t *v)                                         \
@@ -100,7 +101,7 @@ static const char *text_of(struct spec *s, int i)
     static const struct {
         const char *unit, *text;
     } defaults[] = {{"pid", "<0.1%d.0>"}, {"name", "<0.1%d.0>"},       {"mfa", "lists:map/2"},
-                    {"node", "a@host"},   {"port", "#Port<0.1%d>"}, {"term", "normal"}};
+                    {"node", "a@host"},   {"port", "#Port<0.1%d>"}, {"term", "normal"}, {"caller", "undefined"}};
     const char *from = s->args[i] && *s->args[i] ? s->args[i] : NULL;
 
     for (size_t k = 0; !from && k < sizeof defaults / sizeof *defaults; k++)

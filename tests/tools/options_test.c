@@ -152,10 +152,11 @@ END_TEST
 /* All that its views have, where none is named yet; one that several have is told once. */
 START_TEST(test_options_watch_help_has_those_of_views)
 {
-    const struct support_run *r = support_run("$ERLSNOOP watch -h | grep -A1 slower; $ERLSNOOP watch msglat -h | grep slower\n"
+    const struct support_run *r = support_run("$ERLSNOOP watch -h | grep -A2 slower; $ERLSNOOP watch msglat -h | grep slower\n"
                                               "$ERLSNOOP watch spawns -h | grep -c slower");
 
     ck_assert_str_eq(r->out, "  --slower TIME  with --events: only what took at least TIME (5ms)\n"
+                             "  --top N        of the slowest operations so many (5); 0: none\n"
                              "  --json         one JSON object a line: time, type, a member a column\n"
                              "  --slower TIME  with --events: only waits of at least TIME (5ms)\n0\n");
 }

@@ -25,21 +25,24 @@ static void told(void *ctx, const struct wire_header *record, size_t size)
     result_record(ctx, record, size);
 }
 
+static const __u64 kept[VIEW_NSLOWEST] = {3};
+
 static void begin(bool events)
 {
-    struct view_settings settings = {.on = {[VIEW_spawns] = 1, [VIEW_msglat] = 1, [VIEW_gc] = 1}};
+    struct view_settings settings = {.on = {[VIEW_spawns] = 1, [VIEW_msglat] = 1, [VIEW_gc] = 1, [VIEW_efile] = 1}};
 
+    memcpy(settings.slowest, kept, sizeof kept);
     for (int i = 0; i < VIEW_COUNT; i++)
         settings.events[i] = events;
     sink_init(&sink, open_memstream(&printed, &nprinted), true, false);
-    source = (struct result_source){NULL, views_user_take, name_of, &sink, 1};
+    source = (struct result_source){NULL, views_user_take, name_of, &sink, 1, views_user_slowest, kept};
     ck_assert_int_eq(views_user_begin(&settings, told, &source), 0);
 }
 
 /* What was printed until now. */
 static const char *result(void)
 {
-    static const bool on[VIEW_COUNT] = {[VIEW_spawns] = true, [VIEW_msglat] = true, [VIEW_gc] = true};
+    static const bool on[VIEW_COUNT] = {[VIEW_spawns] = true, [VIEW_msglat] = true, [VIEW_gc] = true, [VIEW_efile] = true};
 
     ck_assert_int_eq(result_print(&source, on), 0);
     ck_assert_int_eq(sink_flush(&sink), 0);
@@ -112,6 +115,50 @@ START_TEST(test_views_user_measures_waits_and_pauses)
     ck_assert_int_eq(support_number(out, "\"type\":\"gc\"", "major"), 1);
     ck_assert_int_eq(support_number(out, "\"owner\":\"5:6:1\"", "reclaimed_words"), 610);
     ck_assert_int_eq(support_number(out, "\"owner\":\"5:6:1\"", "max_ns"), 8192);
+    end();
+}
+END_TEST
+
+/* An operation by thread 2 with this tag, on a file of that name, that takes `ns`. */
+static void operate(uint64_t tag, const char *path, uint64_t begun, uint64_t ns)
+{
+    struct ev_text s1 = {strlen(path), (uintptr_t)path};
+
+    views_user_tell(&(union ev_any){.efile_drv__entry = {.head = head(BATCH_efile_drv__entry, begun), .thread = 2, .tag = (__s64)tag, .command = 11,
+                                                         .s1 = s1, .pid = ev_id_of_pid(4, 0)}});
+    views_user_tell(&(union ev_any){.efile_drv__int_entry = {head(BATCH_efile_drv__int_entry, begun + 10), 2, (__s64)tag, 11}});
+    views_user_tell(&(union ev_any){.efile_drv__int_return = {head(BATCH_efile_drv__int_return, begun + ns - 10), 2, (__s64)tag, 11}});
+    views_user_tell(&(union ev_any){.efile_drv__return = {.head = head(BATCH_efile_drv__return, begun + ns), .thread = 2, .tag = (__s64)tag,
+                                                          .success = tag % 2, .error = 2}});
+}
+
+/* Of 23 operations the three that take longest are told, the longest first, with who asked; of each result anew. */
+START_TEST(test_views_user_follows_operations_and_keeps_the_slowest)
+{
+    char path[] = "a??"; /* not ended by its NUL where it is told */
+
+    begin(false);
+    spawn(4, 10);
+    for (uint32_t i = 0; i < 23; i++) {
+        path[1] = (char)('a' + i * 7 % 23);
+        operate(i, path, 1000 * i + 1000, 100 + i * 7 % 23);
+    }
+    const char *out = result(), *slow = strstr(out, "\"efile_slowest\"");
+
+    ck_assert_int_eq(support_number(out, "\"efile_totals\"", "started"), 23);
+    ck_assert_int_eq(support_number(out, "\"efile_totals\"", "ended"), 23);
+    ck_assert_int_eq(support_number(out, "\"DELETE\"", "count"), 23);
+    ck_assert_int_eq(support_number(out, "\"DELETE\"", "errors"), 12);
+    ck_assert_int_eq(support_number(out, "\"DELETE\"", "queued_ns"), 230);
+    ck_assert_int_eq(support_number(out, "\"DELETE\"", "max_ns"), 122);
+    ck_assert_int_eq(support_lines(out, "\"efile_slowest\""), 3);
+    ck_assert_int_eq(support_number(slow - 40, "\"efile_slowest\"", "total_ns"), 122);
+    ck_assert_int_eq(support_number(slow - 40, "\"efile_slowest\"", "work_ns"), 102);
+    ck_assert_int_eq(support_lines(out, "\"owner\":\"5:6:1\",\"what\":\"DELETE (11) aw?\""), 1);
+    ck_assert_int_eq(support_lines(out, "DELETE (11) av?"), 1);
+    ck_assert_int_eq(support_lines(out, "DELETE (11) au?: ENOENT (errno 2)"), 1);
+    result();
+    ck_assert_int_eq(support_lines(printed, "\"efile_slowest\""), 3);
     end();
 }
 END_TEST
@@ -190,6 +237,7 @@ Suite *views_user_suite(void)
 
     tcase_add_test(all, test_views_user_counts_births_deaths_and_lifetimes);
     tcase_add_test(all, test_views_user_measures_waits_and_pauses);
+    tcase_add_test(all, test_views_user_follows_operations_and_keeps_the_slowest);
     tcase_add_test(all, test_views_user_tells_abnormal_exits_apart);
     tcase_add_test(all, test_views_user_results_begin_empty_and_a_vm_that_ended_is_forgotten);
     tcase_add_test(all, test_views_user_full_table_is_counted_and_rows_add_up);

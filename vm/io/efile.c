@@ -272,7 +272,7 @@ static void enter_job(struct efile_job *job, Process *p)
 	if (p != NULL && (PROBE_ON(efile_drv__entry) || PROBE_ON(efile_drv__return)))
 		job->user_tag = copy_user_tag(p->dt_utag);
 	if (PROBE_ON(efile_drv__entry))
-		probe_efile_drv__entry(job, efile.port);
+		probe_efile_drv__entry(job, efile.port, p != NULL ? p->id : TERM_NONE);
 }
 
 static void queue_job(struct efile_job *job)

@@ -14,10 +14,10 @@ PROBE_COLD void probe_aio_pool__get(Term port, int length)
 	PROBE_TELL(aio_pool__get, port, length);
 }
 
-PROBE_COLD void probe_efile_drv__entry(const struct efile_job *job, Term port)
+PROBE_COLD void probe_efile_drv__entry(const struct efile_job *job, Term port, Term pid)
 {
 	PROBE_TELL(efile_drv__entry, job->thread, job->tag, job->user_tag, job->command, job->s[0], job->s[1], job->i[0],
-		   job->i[1], job->i[2], job->i[3], port);
+		   job->i[1], job->i[2], job->i[3], port, pid);
 }
 
 PROBE_COLD void probe_efile_drv__int_entry(const struct efile_job *job)

@@ -10,7 +10,7 @@
 void probe_aio_pool__add(Term port, int length);
 void probe_aio_pool__get(Term port, int length);
 
-void probe_efile_drv__entry(const struct efile_job *job, Term port);
+void probe_efile_drv__entry(const struct efile_job *job, Term port, Term pid);
 void probe_efile_drv__int_entry(const struct efile_job *job);
 void probe_efile_drv__int_return(const struct efile_job *job);
 void probe_efile_drv__return(const struct efile_job *job);

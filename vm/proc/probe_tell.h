@@ -3,7 +3,7 @@
  * PROBE_TELL(probe, values...): one event, told in both forms from the same values, to those who watch each: the note of provider erlang
  * with texts, and a record of numbers in this thread's batch. What a value is follows from the unit of its row in probes.def:
  *
- *   pid, port, name, node, term   Term     (TERM_NONE: nobody, undefined)
+ *   pid, caller, port, name, node, term   Term     (TERM_NONE: nobody, undefined)
  *   mfa                           struct mfa
  *   text                          const char *, NUL-terminated (NULL: empty)
  *   all others                    a number
@@ -55,6 +55,7 @@ typedef int64_t probe_note_type_number;
 typedef char probe_kind_id[1], probe_kind_mfa[1], probe_kind_number[1], probe_kind_text[2];
 
 TELL_UNIT(pid, id, batch_identity)
+TELL_UNIT(caller, id, batch_identity)
 TELL_UNIT(port, id, batch_identity)
 TELL_UNIT(name, id, batch_identity)
 TELL_UNIT(node, id, batch_node)
