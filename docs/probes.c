@@ -61,13 +61,21 @@ static bool has_site(const struct elf_file *vm, const char *probe)
 	return false;
 }
 
+static bool has_numbered_site(const struct elf_file *vm, const struct row *r)
+{
+	char probe[64];
+
+	snprintf(probe, sizeof probe, "%s%d", r->name, r->last);
+	return has_site(vm, probe);
+}
+
 static void print_probe(const struct elf_file *vm, const struct row *r)
 {
 	if (r->last >= 0)
 		printf("\n### %s%d .. %s%d\n%s.\n", r->name, r->number, r->name, r->last, r->text);
 	else
 		printf("\n### %s\n%s.\n", r->name, r->text);
-	printf(r->last >= 0 || !has_site(vm, r->name) ? "erlvm does not fire it yet.\n\n" : "\n");
+	printf(!(r->last >= 0 ? has_numbered_site(vm, r) : has_site(vm, r->name)) ? "erlvm does not fire it yet.\n\n" : "\n");
 	printf("| argument | name | type | meaning |\n|---|---|---|---|\n");
 }
 

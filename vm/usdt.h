@@ -45,7 +45,8 @@ typedef int64_t probe_type_I64;
 
 enum probe_nargs {
 #define PROBE(probe, family, nargs, watch, text) PROBE_NARGS_##probe = nargs,
-#define PROBE_RANGE(prefix, family, nargs, first, last, text) PROBE_NARGS_##prefix = nargs,
+#define PROBE_RANGE(prefix, family, nargs, first, last, text)                                      \
+    PROBE_NARGS_##prefix = nargs, PROBE_FIRST_##prefix = first, PROBE_LAST_##prefix = last,
 #include "probes.def"
 };
 

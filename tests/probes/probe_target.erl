@@ -2,8 +2,9 @@
 %% What tests/probes/cases.def counts: each function does its thing 23 times and prints the words that the case names.
 -module(probe_target).
 -export([spawn/0, exit_signal/0, wake/0, hibernate/0, grow/0, shrink/0, message/0, copy/0, collect/0, collect_minor/0, calls/0,
-         files/0, crash/0, rest/0, drivers/0, ports/0, busy/0, flush/0, output_by_fd/0, token/0, advise/0]).
--export([child/1, linked/1, sender/2, victim/0, sleeper/0, dozer/1, woken/2, grower/1, shrinker/1, receiver/1, copied/1, taker/1, collector/2, global/1]).
+         files/0, crash/0, rest/0, drivers/0, ports/0, busy/0, flush/0, output_by_fd/0, token/0, advise/0,
+         user/0, numbered/0, traced/0]).
+-export([child/1, linked/1, sender/2, victim/0, sleeper/0, dozer/1, woken/2, grower/1, shrinker/1, receiver/1, copied/1, taker/1, collector/2, global/1, answerer/1]).
 
 -define(N, 23).
 
@@ -246,3 +247,40 @@ advise() ->
     <<Fd:32/native>> = prim_file:get_handle(File),
     times(?N, fun(_) -> prim_file:advise(File, 17, 19, sequential) end),
     print([Fd]).
+
+%% Numbers beyond 64 bits, atoms and what is too long are not told.
+user() ->
+    Long = binary:copy(<<"x">>, 1025),
+    times(?N, fun(_) ->
+        true = dyntrace:user_trace_s1(["probe ", <<"message">>]),
+        true = dyntrace:user_trace_i4s4(<<"probe tag">>, 1, 2, 1 bsl 64, 1 bsl 62, "probe text", "second", Long, [<<"fou">>, "rth"])
+    end),
+    badarg = dyntrace:user_trace_s1(Long),
+    badarg = dyntrace:user_trace_s1(undef),
+    print([self()]).
+
+%% Each of the numbered probes once.
+numbered() ->
+    Watched = [N || N <- lists:seq(0, 950), dyntrace:user_trace_n(N, <<"tag">>, N, undef, undef, -N, "text", undef, undef, "last")],
+    [badarg] = lists:usort([dyntrace:user_trace_n(N, undef, 0, 0, 0, 0, "", "", "", "") || N <- [-1, 951, 1 bsl 64, n]]),
+    print([self(), length(Watched)]).
+
+%% Another process is traced by dyntrace (which erlang:trace/3 would load, by a code server), and takes and sends messages; some with a sequential token.
+traced() ->
+    P = erlang:spawn(?MODULE, answerer, [self()]),
+    1 = erts_internal:trace(P, true, [send, 'receive', {tracer, dyntrace, probe_state}]),
+    {tracer, {dyntrace, probe_state}} = erlang:trace_info(P, tracer),
+    times(?N, fun(_) -> P ! probe_message, receive probe_answer -> ok end end),
+    1 = erts_internal:trace(P, false, [all]),
+    false = erlang:system_flag(sequential_tracer, {dyntrace, probe_state}),
+    erlang:seq_trace(label, 17),
+    erlang:seq_trace(send, true),
+    times(?N, fun(_) -> self() ! probe_token end),
+    erlang:seq_trace(sequential_trace_token, []),
+    {dyntrace, probe_state} = erlang:system_flag(sequential_tracer, false),
+    Self = pid_to_list(self()),
+    print([P, self(), ["{send,{0,", integer_to_list(?N), "},", Self, ",", Self, ",probe_token}"]]).
+
+answerer(To) ->
+    receive probe_message -> To ! probe_answer end,
+    answerer(To).

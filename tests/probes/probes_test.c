@@ -47,8 +47,9 @@ enum { NCASES = sizeof cases / sizeof *cases };
 struct holds_row {
     int of_case;
     const char *arg, *value;
+    bool note_alone; /* pages of events hold it in short */
 };
-static struct holds_row holds[128];
+static struct holds_row holds[256];
 static int nholds;
 
 static void number_holds(void)
@@ -57,7 +58,8 @@ static void number_holds(void)
 
     nholds = 0;
 #define CASE(function, probe, key_arg, key, count) at++;
-#define HOLDS(argument, text) holds[nholds++] = (struct holds_row){at, #argument, text};
+#define HOLDS(argument, text) holds[nholds++] = (struct holds_row){at, #argument, text, false};
+#define NOTE_HOLDS(argument, text) holds[nholds++] = (struct holds_row){at, #argument, text, true};
 #include "cases.def"
 }
 
@@ -85,6 +87,7 @@ struct fixture {
     struct target target;
     struct child child;
     struct bpf_link *links[NCASES];
+    int output; /* what the VM writes */
     struct support_batch *batch; /* the same events, told a second time */
     char words[3][64]; /* that the program printed */
 };
@@ -175,7 +178,7 @@ static void check_batch(const struct fixture *f, unsigned number)
     for (int i = 0; i < nholds; i++) {
         const char *got;
 
-        if (holds[i].of_case != (int)number)
+        if (holds[i].of_case != (int)number || holds[i].note_alone)
             continue;
         expand(f, holds[i].value, true, want);
         got = support_batch_last(f->batch, c->probe, key, text, find_arg(c->probe, holds[i].arg)->index);
@@ -199,7 +202,7 @@ static void check_case(const struct fixture *f, unsigned number)
 }
 
 /* Runs the function to its end, what it prints into the fixture's words. */
-static void run_function(struct fixture *f, int output)
+static void run_function(struct fixture *f)
 {
     char text[256] = "";
     int status;
@@ -207,7 +210,7 @@ static void run_function(struct fixture *f, int output)
 
     ck_assert_int_eq(child_release(&f->child), 0);
     ck_assert_int_eq(waitpid(f->child.pid, &status, 0), f->child.pid);
-    n = pread(output, text, sizeof text - 1, 0);
+    n = pread(f->output, text, sizeof text - 1, 0);
     ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the VM ended with status %d: %s", status, text);
     if (n > 0)
         sscanf(text, "%63s %63s %63s", f->words[0], f->words[1], f->words[2]);
@@ -223,39 +226,52 @@ static int open_output(void)
     return fd;
 }
 
-static void hold_function(const char *function)
+/* A VM that is about to run the function. */
+static void open_fixture(struct fixture *f, const char *function)
 {
     const char *build = getenv("BUILD") ? getenv("BUILD") : "build";
     char vm[512], dir[512];
     char *argv[] = {vm, "-quick", "+S", "1", "-pa", dir, "-s", "probe_target", (char *)function, NULL};
-    struct fixture f = {.skel = record__open_and_load()};
-    int output = open_output(), saved = dup(STDERR_FILENO);
+    int saved = dup(STDERR_FILENO);
 
-    ck_assert_msg(f.skel != NULL, "the recording program does not load");
+    *f = (struct fixture){.skel = record__open_and_load(), .output = open_output()};
+    ck_assert_msg(f->skel != NULL, "the recording program does not load");
     snprintf(vm, sizeof vm, "%s/erlvm", build);
     snprintf(dir, sizeof dir, "%s/tests/probe_beams", build);
-    ck_assert_int_eq(target_open_file(vm, &f.target), 0);
-    dup2(output, STDERR_FILENO);
-    ck_assert_int_eq(child_start(argv, &f.child), 0);
+    ck_assert_int_eq(target_open_file(vm, &f->target), 0);
+    dup2(f->output, STDERR_FILENO);
+    ck_assert_int_eq(child_start(argv, &f->child), 0);
     dup2(saved, STDERR_FILENO);
     close(saved);
+}
+
+static void close_fixture(struct fixture *f)
+{
+    for (unsigned i = 0; i < NCASES; i++)
+        bpf_link__destroy(f->links[i]);
+    target_close(&f->target);
+    record__destroy(f->skel);
+    close(f->output);
+}
+
+static void hold_function(const char *function)
+{
+    struct fixture f;
+
+    open_fixture(&f, function);
     f.batch = support_batch_new(&f.target, f.child.pid);
     for (unsigned i = 0; i < NCASES; i++)
         if (!strcmp(cases[i].function, function))
             attach_case(&f, i);
     support_batch_begin(f.batch);
-    run_function(&f, output);
+    run_function(&f);
     support_batch_drain(f.batch);
     number_holds();
     for (unsigned i = 0; i < NCASES; i++)
         if (!strcmp(cases[i].function, function))
             check_case(&f, i);
-    for (unsigned i = 0; i < NCASES; i++)
-        bpf_link__destroy(f.links[i]);
     support_batch_free(f.batch);
-    target_close(&f.target);
-    record__destroy(f.skel);
-    close(output);
+    close_fixture(&f);
 }
 
 /* The case rows that begin a function's run of rows. */
@@ -302,6 +318,91 @@ START_TEST(test_probes_with_a_site_have_cases)
 }
 END_TEST
 
+/* ---- the probes with a number */
+
+enum { NUMBERED = 951, HELD = 12 };
+
+static void find_numbered(const struct target *target, unsigned number, struct provider_site *site)
+{
+    char probe[32];
+    size_t cursor = 0;
+
+    snprintf(probe, sizeof probe, "user_trace__n%u", number);
+    ck_assert_msg(target->provider->ops->next_site(target->elf, probe, &cursor, site) == 1, "the VM has no note of %s", probe);
+    ck_assert(site->semaphore != 0 && site->bad_args == 0);
+}
+
+static int order_offsets(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* Each has a place and a semaphore of its own. */
+START_TEST(test_probes_with_numbers_are_apart)
+{
+    static uint64_t at[2 * NUMBERED];
+    const char *build = getenv("BUILD") ? getenv("BUILD") : "build";
+    struct provider_site site;
+    struct target target;
+    char vm[512];
+
+    snprintf(vm, sizeof vm, "%s/erlvm", build);
+    ck_assert_int_eq(target_open_file(vm, &target), 0);
+    for (unsigned i = 0; i < NUMBERED; i++) {
+        find_numbered(&target, i, &site);
+        at[2 * i] = site.offset;
+        at[2 * i + 1] = site.semaphore;
+    }
+    qsort(at, 2 * NUMBERED, sizeof *at, order_offsets);
+    for (unsigned i = 1; i < 2 * NUMBERED; i++)
+        ck_assert(at[i] != at[i - 1]);
+    target_close(&target);
+}
+END_TEST
+
+/* All fire once, and those that are watched are told of, with what they were fired with. */
+START_TEST(test_probes_with_numbers_fire)
+{
+    static const unsigned held[HELD] = {0, 1, 9, 10, 99, 100, 101, 499, 500, 899, 949, 950};
+    struct record_site record_site = {.key_arg = 2, .strings = 1 << 0 | 1 << 1 | 0xf << 6};
+    struct fixture f = {.skel = NULL};
+
+    if (!bpf_allowed(__func__))
+        return;
+    open_fixture(&f, "numbered");
+    for (unsigned i = 0; i < HELD; i++) {
+        struct provider_site site;
+        LIBBPF_OPTS(bpf_uprobe_opts, opts, .bpf_cookie = i);
+
+        find_numbered(&f.target, held[i], &site);
+        opts.ref_ctr_offset = site.semaphore;
+        bpf_map_update_elem(bpf_map__fd(f.skel->maps.sites), &i, &record_site, BPF_ANY);
+        bpf_map_update_elem(bpf_map__fd(f.skel->maps.specs), &i, &site.spec, BPF_ANY);
+        f.links[i] = bpf_program__attach_uprobe_opts(f.skel->progs.record_any, f.child.pid, f.target.path, site.offset, &opts);
+        ck_assert(f.links[i] != NULL);
+    }
+    run_function(&f);
+    ck_assert_str_eq(f.words[1], "12");
+    for (unsigned i = 0; i < HELD; i++) {
+        struct record_key key = {.site = i};
+        struct record_count got = {0};
+
+        memcpy(key.text, &(uint64_t){held[i]}, sizeof(uint64_t));
+        bpf_map_lookup_elem(bpf_map__fd(f.skel->maps.counts), &key, &got);
+        ck_assert_msg(got.count == 1, "user_trace__n%u fired %llu times", held[i], (unsigned long long)got.count);
+        ck_assert_str_eq(got.texts[0], f.words[0]);
+        ck_assert_str_eq(got.texts[1], "tag");
+        ck_assert_int_eq((int64_t)got.values[5], -(int64_t)held[i]);
+        ck_assert_str_eq(got.texts[6], "text");
+        ck_assert_str_eq(got.texts[7], "");
+        ck_assert_str_eq(got.texts[9], "last");
+    }
+    close_fixture(&f);
+}
+END_TEST
+
 /* Whether some case holds the argument, as its key or by a value. */
 static bool is_held(const struct arg_row *arg)
 {
@@ -341,6 +442,8 @@ Suite *probes_suite(void)
     tcase_add_loop_test(c, test_probes_fire_exactly, 0, nfunctions);
     tcase_add_test(c, test_probes_with_a_site_have_cases);
     tcase_add_test(c, test_probes_arguments_are_held);
+    tcase_add_test(c, test_probes_with_numbers_are_apart);
+    tcase_add_test(c, test_probes_with_numbers_fire);
     suite_add_tcase(s, c);
     return s;
 }

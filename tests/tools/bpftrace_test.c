@@ -22,7 +22,8 @@ enum { GROUP = 6, MAX_ONELINERS = 64, ROUNDS = 7 };
     "'bif__entry=2|<0.6.0>|erlang:md5/1' 'bif__return=1|<0.6.0>|erlang:md5/1' "                                      \
     "'global__function__entry=4|<0.6.0>|lists:map/2|3' 'local__function__entry=1|<0.6.0>|m:l/1|%d' "                 \
     "'process__unscheduled=1|<0.6.0>' 'efile_drv__entry=3|1|%d|tag|12|/a|/b' 'aio_pool__add=1|#Port<0.1>|%d' "       \
-    "'efile_drv__int_entry=3|1|%d|12' 'efile_drv__int_return=3|1|%d|12' 'efile_drv__return=3|1|%d|tag|12|0|2'"
+    "'efile_drv__int_entry=3|1|%d|12' 'efile_drv__int_return=3|1|%d|12' 'efile_drv__return=3|1|%d|tag|12|0|2' "          \
+    "'user_trace__s1=1|told' 'user_trace__i4s4=1|<0.6.0>|tag|%d' 'trace=1|<0.6.0>|send|[]|message|<0.7.0>'"
 
 /*
  * How a figure is taken from what was printed: lines that match (LINES), numbers of histograms in all (HIST), numbers of the
@@ -56,6 +57,10 @@ static const struct expectation oneliners[] = {
     {"File operations, by command number", "LINES", "^@\\[12\\]: 21$", 1},
     {"File operations that fail, with their errno", "LINES", "^@\\[12, 2\\]: 21$", 1},
     {"Jobs waiting for the async threads", "HIST", "", ROUNDS},
+    {"Texts that Erlang code tells by user_trace_s1 of the module dyntrace, as they come", "LINES", "^told$", ROUNDS},
+    {"First integers that Erlang code tells by p of the module dyntrace (of pn, the probe is user_trace__n and a number), in all",
+     "LINES", "^@\\[<0\\.6\\.0>, tag\\]: 21$", 1},
+    {"What a trace with the tracer {dyntrace, State} tells, as it happens", "LINES", "^<0\\.6\\.0> send message <0\\.7\\.0>$", ROUNDS},
 };
 
 static const struct expectation scripts[] = {
@@ -189,6 +194,25 @@ START_TEST(test_bpftrace_scripts_print_what_is_expected)
 }
 END_TEST
 
+/* The tag that a process put goes with its request to the file server, which asks the pool of threads. */
+START_TEST(test_bpftrace_tells_a_rename_with_its_tag)
+{
+    char *root = realpath("bpftrace", NULL);
+    const struct support_run *r;
+
+    SUPPORT_BPF();
+    r = support_run("%s$(dirname $ERLVM)/erl -noshell -eval 'W = fun W() -> case prim_file:read_file_info(\"go\") of {ok, _} -> ok; _ -> timer:sleep(50), W() end end,\n"
+                    "W(), dyntrace:put_tag(<<\"some-user-tag\">>), {error, enoent} = file:rename(\"old-name\", \"new-name\"), halt().' & p=$!\n"
+                    "runs $p erlvm; watch 'bpftrace -p PID %s/efile.bt'; fire\n"
+                    "grep -E 'enter .*user tag some-user-tag . command 12 . (/.*/)?old-name (/.*/)?new-name$' 1.out | wc -l\n"
+                    "grep -E 'async worker .*command 12 . (begins|ends)$' 1.out | wc -l\n"
+                    "grep -E 'return .*user tag some-user-tag . command 12 . errno 2$' 1.out | wc -l; head -c 900 1.out >&2\n",
+                    prologue, root);
+    ck_assert_msg(!strcmp(r->out, "1\n2\n1\n"), "%s%s", r->out, r->err);
+    free(root);
+}
+END_TEST
+
 START_TEST(test_bpftrace_every_file_is_tested)
 {
     const struct support_run *r = support_run("ls %s/bpftrace/*.bt | sed 's,.*/,,'", getenv("PWD"));
@@ -214,6 +238,7 @@ Suite *bpftrace_suite(void)
     tcase_add_test(live, test_bpftrace_every_file_is_tested);
     tcase_add_loop_test(live, test_bpftrace_oneliners_print_what_is_expected, 0, (MAX_ONELINERS + GROUP - 1) / GROUP);
     tcase_add_test(live, test_bpftrace_scripts_print_what_is_expected);
+    tcase_add_test(live, test_bpftrace_tells_a_rename_with_its_tag);
     suite_add_tcase(suite, live);
     return suite;
 }

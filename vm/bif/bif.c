@@ -25,7 +25,8 @@ static const struct bif_row rows[] = {
 /* Modules whose natives are NIFs in OTP. */
 static bool is_nif_module(Term module)
 {
-	return module == am_prim_file || module == am_prim_buffer || module == am_zlib || module == am_erl_tracer;
+	return module == am_prim_file || module == am_prim_buffer || module == am_zlib || module == am_erl_tracer ||
+	       module == am_dyntrace;
 }
 
 Term bif_list(struct heap *h)

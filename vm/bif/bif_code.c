@@ -255,12 +255,14 @@ Term bif_erlang_load_nif_2(Process *p, Term *args)
 {
 	static const char sorry[] = "native libraries are not supported by this virtual machine";
 	struct native_search s = { 0 };
+	const char *name;
 	size_t n;
 	uint8_t *path = iolist_to_bytes(args[0], &n);
 
 	if (path == NULL)
 		return exc_badarg(p);
-	s.module = atom_existing_utf8((const char *)path, n);
+	name = strrchr((const char *)path, '/') != NULL ? strrchr((const char *)path, '/') + 1 : (const char *)path;
+	s.module = atom_existing_utf8(name, strlen(name));
 	mem_free(path);
 	if (s.module != TERM_NONE)
 		export_each(see_native, &s);

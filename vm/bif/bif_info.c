@@ -307,7 +307,7 @@ static Term info_trace_control_word(Process *p)
 
 static Term info_sequential_tracer(Process *p)
 {
-	return heap_tuple(&p->heap, am_sequential_tracer, trace_seq_tracer());
+	return heap_tuple(&p->heap, am_sequential_tracer, tracer_put(&p->heap, trace_seq_tracer()));
 }
 
 struct info_item {
@@ -492,7 +492,7 @@ Term bif_erlang_system_flag_2(Process *p, Term *args)
 		trace_seq_reset();
 		return am_true;
 	case am_sequential_tracer:
-		before = trace_seq_set_tracer(args[1]);
+		before = tracer_put(&p->heap, trace_seq_set_tracer(args[1]));
 		break;
 	case am_time_offset:
 		if (args[1] == am_finalize)

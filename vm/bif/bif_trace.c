@@ -193,7 +193,7 @@ static Term info_of_flags(Process *p, Term *args)
 		return exc_badarg(p);
 	if (!trace_look(args[0], &flags, &tracer))
 		return am_undefined;
-	return heap_tuple(&p->heap, args[1], args[1] == am_flags ? trace_flags_list(&p->heap, flags) : tracer);
+	return heap_tuple(&p->heap, args[1], args[1] == am_flags ? trace_flags_list(&p->heap, flags) : tracer_put(&p->heap, tracer));
 }
 
 static Term put_spec(struct heap *h, bool is_on, const struct match_program *program)
@@ -230,7 +230,7 @@ static Term put_item(Process *p, const struct trace_point_info *info, Term item,
 		return put_spec(h, kinds & (TRACE_KIND_GLOBAL | TRACE_KIND_LOCAL), info->program);
 	case am_meta:
 		if (info->meta_tracer != NIL)
-			return info->meta_tracer;
+			return tracer_put(h, info->meta_tracer);
 		return on_load ? am_false : NIL;
 	case am_meta_match_spec:
 		return put_spec(h, kinds & TRACE_KIND_META, info->meta_program);

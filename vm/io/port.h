@@ -177,7 +177,7 @@ struct port {
 	struct port_watch exit_watch;
 	/* tracing */
 	uint32_t trace_flags;       /* enum trace_flag; not 0 only with a tracer */
-	Term tracer;                /* pid or port; NIL: nobody */
+	Term tracer;                /* as that of a process (proc/trace.h) */
 	struct port_traces traces;  /* for this port as a tracer */
 	struct port *next;          /* table */
 };

@@ -19,7 +19,7 @@ enum trace_flag {
 
 /* What a traced process has beside its flags. */
 struct tracee {
-	Term tracer;         /* local pid or port; NIL: nobody */
+	Term tracer;         /* local pid or port, or a small that stands for a module; NIL: nobody */
 	/* call_time: the function that runs (0: none counted), and since when */
 	uint32_t timed;
 	int64_t timed_ns;

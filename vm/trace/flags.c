@@ -9,6 +9,7 @@
 #include "trace/point.h"
 #include "trace/trace.h"
 #include "trace/tracer.h"
+#include "trace/tracer_module.h"
 #include "trace/watch.h"
 
 enum flag_who { WHO_TIME, WHO_BOTH, WHO_PROCESS, WHO_PORT };
@@ -58,6 +59,8 @@ Term trace_read_tracer(Term t, Term tag)
 		state = tuple_get(t, 2);
 	else if (term_is_tuple_of(t, 3) && tuple_get(t, 1) == tag && tuple_get(t, 2) == am_erl_tracer)
 		state = tuple_get(t, 3);
+	else if (term_is_tuple_of(t, 3) && tuple_get(t, 1) == tag)
+		return tracer_module_get(tuple_get(t, 2), tuple_get(t, 3));
 	return state != TERM_NONE && (term_is_local_pid(state) || term_is_local_port(state)) ? state : TERM_NONE;
 }
 
@@ -279,7 +282,7 @@ static void count_traced_port(struct port *port, void *arg)
 	port_let_go(port);
 }
 
-void trace_review(void)
+static bool anybody_traces(void)
 {
 	bool any = born.process_flags != 0 || born.port_flags != 0 || point_count() != 0 || watch_is_on();
 
@@ -287,7 +290,17 @@ void trace_review(void)
 		trace_each_process(count_traced, &any);
 	if (!any)
 		trace_each_port(count_traced_port, &any);
-	sched_trace(any);
+	return any;
+}
+
+void trace_review(void)
+{
+	sched_trace(anybody_traces());
+}
+
+bool trace_is_used(void)
+{
+	return anybody_traces() || trace_seq_tracer() != am_false;
 }
 
 /* ---- looks */

@@ -8,6 +8,7 @@
 #include "trace/events.h"
 #include "trace/trace.h"
 #include "trace/tracer.h"
+#include "trace/tracer_module.h"
 
 enum seq_flag {
 	SEQ_SEND = 1, SEQ_RECEIVE = 2, SEQ_PRINT = 4, SEQ_TIMESTAMP = 8, SEQ_STRICT_MONOTONIC = 16, SEQ_MONOTONIC = 32,
@@ -48,9 +49,13 @@ Term trace_seq_set_tracer(Term tracer)
 {
 	Term before = trace_seq_tracer();
 
+	if (tracer_is_module(tracer)) /* a number of Erlang code's own */
+		return TERM_NONE;
 	if (term_is_tuple_of(tracer, 2) && tuple_get(tracer, 1) == am_erl_tracer)
 		tracer = tuple_get(tracer, 2);
-	if (tracer != am_false && !tracer_is_alive(tracer))
+	else if (term_is_tuple_of(tracer, 2))
+		tracer = tracer_module_get(tuple_get(tracer, 1), tuple_get(tracer, 2));
+	if (tracer == TERM_NONE || (tracer != am_false && !tracer_is_alive(tracer)))
 		return TERM_NONE;
 	atomic_store(&seq_tracer, tracer);
 	return before;

@@ -3,12 +3,14 @@
 #include "trace/trace.h"
 
 #include "trace/events.h"
+#include "trace/tracer_module.h"
 #include "trace/point.h"
 
 void trace_init(void)
 {
 	point_init();
 	point_call_init();
+	tracer_modules_init();
 	trace_events_init();
 	trace_ports_init();
 	trace_seq_init();

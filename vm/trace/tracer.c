@@ -10,6 +10,7 @@
 #include "io/port.h"
 #include "proc/message.h"
 #include "proc/sched.h"
+#include "trace/tracer_module.h"
 
 enum { TIME_WORDS = 4, ALL_PARTS_MAX = TRACER_PARTS_MAX + 4 };
 
@@ -18,6 +19,8 @@ _Atomic bool tracer_takes_cpu_time;
 
 bool tracer_is_alive(Term tracer)
 {
+	if (tracer_is_module(tracer))
+		return tracer_module_is_alive(tracer);
 	return term_is_local_pid(tracer) ? process_is_alive(tracer) : term_is_local_port(tracer) && port_is_open(tracer);
 }
 
@@ -97,6 +100,10 @@ void tracer_tell(Term tracer, Term from, uint32_t flags, Term tag, Term id, unsi
 	const struct sched *s = sched_self();
 	unsigned count = 0;
 
+	if (tracer_is_module(tracer)) {
+		tracer_module_tell(tracer, tag, id, n, parts);
+		return;
+	}
 	all[count++] = tag == am_trace && (flags & TRACE_TIMES) ? am_trace_ts : tag;
 	all[count++] = id;
 	for (unsigned i = 0; i < n; i++)
@@ -109,6 +116,11 @@ void tracer_tell(Term tracer, Term from, uint32_t flags, Term tag, Term id, unsi
 		send_port(tracer, from, count, all);
 	else
 		send_process(tracer, from, count, all);
+}
+
+Term tracer_put(struct heap *h, Term tracer)
+{
+	return tracer_is_module(tracer) ? tracer_module_put(h, tracer) : tracer;
 }
 
 Term tracer_of(Process *p)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tracers: the processes and ports that hear of what is traced. Messages are built outside every heap; ports get them in the external term
+/* Tracers: the processes, ports and modules that hear of what is traced. Messages are built outside every heap; ports get them in the external term
  * format, each as a command.
  * Source of their forms: erlang:trace/3 and erl_tracer(3) of OTP 25's reference manual. */
 #ifndef VM_TRACE_TRACER_H
@@ -14,7 +14,10 @@ extern int64_t (*tracer_unique)(void), (*tracer_now_us)(void);
 /* trace(all, _, [cpu_timestamp]): the time of `timestamp` is that of the processor. */
 extern _Atomic bool tracer_takes_cpu_time;
 
+/* tracer: a local pid or port, or the number of {Module, State} (trace/tracer_module.h). */
 bool tracer_is_alive(Term tracer);
+/* As Erlang code sees it: a pid or port, or {Module, State} on h. What is no tracer stays as it is. */
+Term tracer_put(struct heap *h, Term tracer);
 /* {Tag, Id, Parts...} and what flags add (scheduler, time) to tracer. tag: am_trace, or am_seq_trace; with a time am_trace becomes
  * am_trace_ts. from: who causes it, for the order of messages; or TERM_NONE. Parts may stand anywhere. GC: none. */
 void tracer_tell(Term tracer, Term from, uint32_t flags, Term tag, Term id, unsigned n, const Term *parts);
