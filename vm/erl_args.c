@@ -228,6 +228,8 @@ static void set_dirty_percent(struct options *o, const char *flag, const char *v
 		o->dirty_cpu_percent = n;
 	if (online > 0)
 		o->dirty_online_percent = online;
+	else if (n > 0 && o->dirty_online_percent > n)
+		o->dirty_online_percent = n;
 }
 
 static void set_dirty_io(struct options *o, const char *flag, const char *value)

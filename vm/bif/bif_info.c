@@ -20,6 +20,7 @@
 #include "io/async.h"
 #include "io/cpu_topology.h"
 #include "io/port.h"
+#include "proc/dirty.h"
 #include "proc/sched.h"
 #include "term/atom_rows.h"
 #include "term/node.h"
@@ -114,7 +115,9 @@ INFO(atom_limit, int_term(atom_limit()))
 INFO(schedulers, int_term(sched_count()))
 INFO(schedulers_online, int_term(sched_online()))
 INFO(scheduler_id, int_term(sched_self()->id))
-INFO(zero, SMALL(0))
+INFO(dirty_cpu_schedulers, int_term(dirty_count(DIRTY_CPU)))
+INFO(dirty_cpu_schedulers_online, int_term(dirty_online(DIRTY_CPU)))
+INFO(dirty_io_schedulers, int_term(dirty_count(DIRTY_IO)))
 INFO(true, am_true)
 INFO(false, am_false)
 INFO(nil, NIL)
@@ -164,10 +167,11 @@ INFO(max_heap_size, max_heap_map(&p->heap, atomic_load(&spawn_defaults.max_heap_
 
 static Term info_system_version(Process *p)
 {
-	char text[128];
+	char text[160];
 
-	snprintf(text, sizeof(text), "Erlang/OTP 25 [erts-13.1.5] [erlvm] [64-bit] [smp:%u:%u] [async-threads:%u]\n", sched_count(),
-		 sched_online(), (unsigned)async_thread_count());
+	snprintf(text, sizeof(text), "Erlang/OTP 25 [erts-13.1.5] [erlvm] [64-bit] [smp:%u:%u] [ds:%u:%u:%u] [async-threads:%u]\n",
+		 sched_count(), sched_online(), dirty_count(DIRTY_CPU), dirty_online(DIRTY_CPU), dirty_count(DIRTY_IO),
+		 (unsigned)async_thread_count());
 	return string(&p->heap, text);
 }
 
@@ -192,9 +196,9 @@ static Term put_state(struct heap *h, Term kind, unsigned count, unsigned online
 static Term info_all_schedulers_state(Process *p)
 {
 	struct heap *h = &p->heap;
-	Term list = put_state(h, am_dirty_io, 0, 0, 0, NIL);
+	Term list = put_state(h, am_dirty_io, dirty_count(DIRTY_IO), dirty_online(DIRTY_IO), dirty_active(DIRTY_IO), NIL);
 
-	list = put_state(h, am_dirty_cpu, 0, 0, 0, list);
+	list = put_state(h, am_dirty_cpu, dirty_count(DIRTY_CPU), dirty_online(DIRTY_CPU), dirty_active(DIRTY_CPU), list);
 	return put_state(h, am_normal, sched_count(), sched_online(), sched_active(), list);
 }
 
@@ -330,8 +334,8 @@ static const struct info_item info_items[] = {
 	ITEM(heap_sizes), ITEM(thread_pool_size), ITEM_AS(logical_processors, cores), ITEM(logical_processors_available),
 	ITEM_AS(logical_processors_online, cores_online), ITEM_AS(threads, true), ITEM_AS(smp_support, true),
 	ITEM_AS(kernel_poll, true), ITEM_AS(eager_check_io, true), ITEM_AS(time_correction, true),
-	ITEM_AS(debug_compiled, false), ITEM_AS(port_parallelism, false), ITEM_AS(dirty_cpu_schedulers, zero),
-	ITEM_AS(dirty_cpu_schedulers_online, zero), ITEM_AS(dirty_io_schedulers, zero), ITEM(trace_control_word), ITEM(sequential_tracer),
+	ITEM_AS(debug_compiled, false), ITEM_AS(port_parallelism, false), ITEM(dirty_cpu_schedulers),
+	ITEM(dirty_cpu_schedulers_online), ITEM(dirty_io_schedulers), ITEM(trace_control_word), ITEM(sequential_tracer),
 	ITEM_AS(dist_ctrl, nil), ITEM(multi_scheduling_blockers), ITEM(normal_multi_scheduling_blockers),
 	ITEM(context_reductions), ITEM(dist_buf_busy_limit), ITEM(ethread_info), ITEM_AS(schedulers_total, schedulers),
 	ITEM_AS(run_queues, schedulers), ITEM_AS(constant_pool_support, true),
@@ -469,6 +473,8 @@ Term bif_erlang_system_flag_2(Process *p, Term *args)
 		break;
 	case am_schedulers_online:
 		return info_set_schedulers_online(p, args[1]);
+	case am_dirty_cpu_schedulers_online:
+		return info_set_dirty_online(p, args[1]);
 	case am_multi_scheduling:
 		return info_set_multi_scheduling(p, args[1]);
 	case am_microstate_accounting:
@@ -560,44 +566,60 @@ static Term stat_io(Process *p)
 	return heap_tuple(h, heap_tuple(h, am_input, heap_uint(h, in)), heap_tuple(h, am_output, heap_uint(h, out)));
 }
 
-static Term stat_run_queue(Process *p)
+/* What waits for a kind of dirty schedulers, with what they run. */
+static int64_t dirty_tasks(enum dirty_kind kind, bool running)
 {
-	(void)p;
-	return int_term((int64_t)sched_run_queue_length());
+	return (int64_t)(dirty_queue_length(kind) + (running ? dirty_running(kind) : 0));
 }
 
-/* One a scheduler; _all adds the queue of dirty schedulers, of which there are none. */
-static Term put_lengths(Process *p, bool running)
+/* One a scheduler and one for all dirty CPU schedulers; with io one more, for the other dirty ones. */
+static Term put_lengths(Process *p, bool running, bool io)
 {
-	Term list = NIL;
+	Term list = io ? heap_cons(&p->heap, int_term(dirty_tasks(DIRTY_IO, running)), NIL) : NIL;
 
+	list = heap_cons(&p->heap, int_term(dirty_tasks(DIRTY_CPU, running)), list);
 	for (unsigned i = sched_count(); i >= 1; i--)
 		list = heap_cons(&p->heap, int_term((int64_t)sched_run_queue_of(i) + (running && sched_is_busy(i))), list);
 	return list;
 }
 
-static Term stat_queue_lengths(Process *p) { return put_lengths(p, false); }
-static Term stat_active_tasks(Process *p) { return put_lengths(p, true); }
+static Term stat_queue_lengths(Process *p) { return put_lengths(p, false, false); }
+static Term stat_queue_lengths_all(Process *p) { return put_lengths(p, false, true); }
+static Term stat_active_tasks(Process *p) { return put_lengths(p, true, false); }
+static Term stat_active_tasks_all(Process *p) { return put_lengths(p, true, true); }
 
-static Term stat_total_active(Process *p)
+/* The sum of those. */
+static Term sum_lengths(bool running, bool io)
 {
-	int64_t n = (int64_t)sched_run_queue_length();
+	int64_t n = (int64_t)sched_run_queue_length() + dirty_tasks(DIRTY_CPU, running) + (io ? dirty_tasks(DIRTY_IO, running) : 0);
 
-	(void)p;
-	for (unsigned i = sched_count(); i >= 1; i--)
+	for (unsigned i = sched_count(); i >= 1 && running; i--)
 		n += sched_is_busy(i);
 	return int_term(n);
 }
+
+#define STAT(name, value)                                                                          \
+	static Term stat_##name(Process *p)                                                        \
+	{                                                                                          \
+		(void)p;                                                                           \
+		return (value);                                                                    \
+	}
+
+STAT(run_queue, sum_lengths(false, false))
+STAT(run_queue_all, sum_lengths(false, true))
+STAT(total_active, sum_lengths(true, false))
+STAT(total_active_all, sum_lengths(true, true))
 
 static const struct info_item stat_items[] = {
 	{ am_reductions, stat_reductions }, { am_exact_reductions, stat_reductions }, { am_runtime, stat_runtime },
 	{ am_wall_clock, stat_wall_clock }, { am_garbage_collection, stat_garbage_collection },
 	{ am_context_switches, stat_context_switches }, { am_io, stat_io }, { am_run_queue, stat_run_queue },
-	{ am_run_queue_lengths, stat_queue_lengths }, { am_run_queue_lengths_all, stat_queue_lengths },
-	{ am_total_run_queue_lengths, stat_run_queue }, { am_total_run_queue_lengths_all, stat_run_queue },
-	{ am_active_tasks, stat_active_tasks }, { am_active_tasks_all, stat_active_tasks },
-	{ am_total_active_tasks, stat_total_active }, { am_total_active_tasks_all, stat_total_active },
-	{ am_microstate_accounting, info_microstate_accounting }, { am_scheduler_wall_time, info_scheduler_wall_time }, { am_scheduler_wall_time_all, info_scheduler_wall_time },
+	{ am_run_queue_lengths, stat_queue_lengths }, { am_run_queue_lengths_all, stat_queue_lengths_all },
+	{ am_total_run_queue_lengths, stat_run_queue }, { am_total_run_queue_lengths_all, stat_run_queue_all },
+	{ am_active_tasks, stat_active_tasks }, { am_active_tasks_all, stat_active_tasks_all },
+	{ am_total_active_tasks, stat_total_active }, { am_total_active_tasks_all, stat_total_active_all },
+	{ am_microstate_accounting, info_microstate_accounting }, { am_scheduler_wall_time, info_scheduler_wall_time },
+	{ am_scheduler_wall_time_all, info_scheduler_wall_time_all },
 };
 
 _Static_assert(sizeof(info_items) / sizeof(info_items[0]) <= ATOM_ROWS_MAX, "rows");

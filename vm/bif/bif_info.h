@@ -37,6 +37,7 @@ Term info_normal_multi_scheduling_blockers(Process *p);
 Term info_schedulers_state(Process *p);
 Term info_set_multi_scheduling(Process *p, Term how);
 Term info_set_schedulers_online(Process *p, Term n);
+Term info_set_dirty_online(Process *p, Term n);
 /* bif_info_text.c: binaries. */
 Term info_info(Process *p);
 Term info_procs(Process *p);
@@ -51,6 +52,8 @@ Term info_microstate_accounting(Process *p);
 Term info_set_microstate_accounting(Process *p, Term how);
 /* statistics(scheduler_wall_time): undefined while it is off. */
 Term info_scheduler_wall_time(Process *p);
+/* The same with the dirty I/O schedulers. */
+Term info_scheduler_wall_time_all(Process *p);
 /* system_flag(scheduler_wall_time, on): kernel_refc, where it runs, counts who wants it. */
 Term info_set_scheduler_wall_time(Process *p, Term on);
 

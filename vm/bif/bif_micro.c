@@ -14,12 +14,10 @@ Term info_set_microstate_accounting(Process *p, Term how)
 }
 
 /* #{type, id, counters}; states that schedulers do not know here stay 0. */
-static Term put_scheduler(struct heap *h, unsigned id)
+static Term put_thread(struct heap *h, Term type, unsigned id, const int64_t ns[MICRO_STATES])
 {
-	int64_t ns[MICRO_STATES];
 	Term counters[14] = { am_aux, SMALL(0), am_check_io, SMALL(0), am_port }, row[6];
 
-	micro_read(id, ns);
 	counters[5] = heap_int(h, ns[MICRO_PORT]);
 	counters[6] = am_emulator;
 	counters[7] = heap_int(h, ns[MICRO_EMULATOR]);
@@ -34,15 +32,30 @@ static Term put_scheduler(struct heap *h, unsigned id)
 	row[2] = am_id;
 	row[3] = SMALL((uint64_t)id);
 	row[4] = am_type;
-	row[5] = am_scheduler;
+	row[5] = type;
 	return map_from_pairs(h, row, 3);
+}
+
+static Term put_dirty(struct heap *h, Term type, enum dirty_kind kind, Term list)
+{
+	int64_t ns[MICRO_STATES];
+
+	for (unsigned i = dirty_count(kind); i >= 1; i--) {
+		micro_read_dirty(kind, i, ns);
+		list = heap_cons(h, put_thread(h, type, i, ns), list);
+	}
+	return list;
 }
 
 Term info_microstate_accounting(Process *p)
 {
-	Term list = NIL;
+	Term list = put_dirty(&p->heap, am_dirty_io_scheduler, DIRTY_IO, NIL);
+	int64_t ns[MICRO_STATES];
 
-	for (unsigned i = sched_count(); i >= 1; i--)
-		list = heap_cons(&p->heap, put_scheduler(&p->heap, i), list);
+	list = put_dirty(&p->heap, am_dirty_cpu_scheduler, DIRTY_CPU, list);
+	for (unsigned i = sched_count(); i >= 1; i--) {
+		micro_read(i, ns);
+		list = heap_cons(&p->heap, put_thread(&p->heap, am_scheduler, i, ns), list);
+	}
 	return list;
 }

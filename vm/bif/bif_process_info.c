@@ -12,6 +12,7 @@
 #include "heap/copy.h"
 #include "heap/refbin.h"
 #include "proc/dict.h"
+#include "proc/dirty.h"
 #include "proc/message.h"
 #include "proc/monitor.h"
 #include "proc/probe.h"
@@ -182,6 +183,8 @@ static Term info_status(Process *p, struct heap *h)
 	(void)h;
 	if (atomic_load(&p->state) & PS_SUSPENDED)
 		return am_suspended;
+	if (dirty_is_queued(p))
+		return am_runnable;
 	if (before == PS_RUNNING || p->resume != NULL) /* in a native function that waits */
 		return am_running;
 	return before & PS_WAITING ? am_waiting : am_runnable;

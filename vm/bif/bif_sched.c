@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "bif/bif_info.h"
 #include "code/export.h"
+#include "proc/dirty.h"
 #include "proc/registry.h"
 #include "proc/sched.h"
 
@@ -11,6 +12,7 @@ static struct {
 	struct lock lock;
 	atomic_bool on;      /* written under the lock */
 	int64_t start, *slept; /* Units: nanoseconds; one a scheduler */
+	int64_t *dirty[DIRTY_KINDS]; /* how long each dirty one had worked */
 } wall;
 
 void info_wall_init(void)
@@ -22,6 +24,12 @@ static void begin(void)
 {
 	if (wall.slept == NULL)
 		wall.slept = mem_alloc(sched_count() * sizeof(*wall.slept));
+	for (int kind = 0; kind < DIRTY_KINDS; kind++) {
+		if (wall.dirty[kind] == NULL)
+			wall.dirty[kind] = mem_alloc(dirty_count(kind) * sizeof(*wall.dirty[kind]));
+		for (unsigned i = 0; i < dirty_count(kind); i++)
+			wall.dirty[kind][i] = dirty_busy_ns(kind, i + 1);
+	}
 	wall.start = clock_monotonic_ns();
 	for (unsigned i = 0; i < sched_count(); i++)
 		wall.slept[i] = sched_idle_ns(i + 1);
@@ -51,22 +59,40 @@ Term info_set_scheduler_wall_time(Process *p, Term on)
 	return exc_trap(p, export_get(am_erts_internal, am_system_flag_scheduler_wall_time, 1), 1, &on);
 }
 
-Term info_scheduler_wall_time(Process *p)
+static Term put_times(struct heap *h, unsigned id, int64_t active, int64_t total, Term list)
 {
-	int64_t now, total;
+	active = active < 0 ? 0 : active > total ? total : active;
+	return heap_cons(h, heap_tuple(h, SMALL((uint64_t)id), heap_int(h, active), heap_int(h, total)), list);
+}
+
+/* Their numbers go on where those of the schedulers before end. Lock held. */
+static Term put_dirty_times(struct heap *h, enum dirty_kind kind, unsigned before, int64_t total, Term list)
+{
+	for (unsigned i = dirty_count(kind); i >= 1; i--)
+		list = put_times(h, before + i, dirty_busy_ns(kind, i) - wall.dirty[kind][i - 1], total, list);
+	return list;
+}
+
+static Term put_wall_time(Process *p, bool io)
+{
+	struct heap *h = &p->heap;
+	unsigned n = sched_count();
 	Term list = NIL;
+	int64_t total;
 
 	if (!wall.on)
 		return am_undefined;
 	lock_acquire(&wall.lock);
-	now = clock_monotonic_ns();
-	total = now - wall.start;
-	for (unsigned i = sched_count(); i >= 1 && wall.on; i--) {
-		int64_t active = total - (sched_idle_ns(i) - wall.slept[i - 1]);
-
-		list = heap_cons(&p->heap, heap_tuple(&p->heap, term_from_small(i), heap_int(&p->heap, active > 0 ? active : 0),
-						      heap_int(&p->heap, total)), list);
-	}
+	total = clock_monotonic_ns() - wall.start;
+	if (wall.on && io)
+		list = put_dirty_times(h, DIRTY_IO, n + dirty_count(DIRTY_CPU), total, list);
+	if (wall.on)
+		list = put_dirty_times(h, DIRTY_CPU, n, total, list);
+	for (unsigned i = n; i >= 1 && wall.on; i--)
+		list = put_times(h, i, total - (sched_idle_ns(i) - wall.slept[i - 1]), total, list);
 	lock_release(&wall.lock);
 	return list != NIL ? list : am_undefined;
 }
+
+Term info_scheduler_wall_time(Process *p) { return put_wall_time(p, false); }
+Term info_scheduler_wall_time_all(Process *p) { return put_wall_time(p, true); }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How many schedulers run processes: system_flag(schedulers_online), system_flag(multi_scheduling).
+/* How many schedulers run processes: system_flag(schedulers_online), system_flag(multi_scheduling),
+ * system_flag(dirty_cpu_schedulers_online).
  * Invariant: what is here changes only while the world is stopped, so whoever runs a process may read it. */
 #include "base/alloc.h"
 #include "bif/bif_info.h"
+#include "proc/dirty.h"
 #include "proc/sched.h"
 
 enum block_kind { BLOCK_ALL, BLOCK_NORMAL, BLOCK_KINDS };
@@ -56,6 +58,13 @@ struct change {
 	bool block;
 };
 
+static void follow_blockers(void)
+{
+	atomic_store(&blockers.blocks, blockers.count);
+	sched_set_active(sched_online(), blockers.count > 0);
+	dirty_block(is_blocked(BLOCK_ALL));
+}
+
 static void apply_block(void *arg)
 {
 	const struct change *c = arg;
@@ -67,8 +76,7 @@ static void apply_block(void *arg)
 	} else if (b != NULL && b->times[c->kind] > 0 && --b->times[c->kind] == 0 && b->times[!c->kind] == 0) {
 		remove_blocker(b);
 	}
-	atomic_store(&blockers.blocks, blockers.count);
-	sched_set_active(sched_online(), blockers.count > 0);
+	follow_blockers();
 }
 
 static void apply_end(void *arg)
@@ -77,13 +85,29 @@ static void apply_end(void *arg)
 
 	if (b != NULL)
 		remove_blocker(b);
-	atomic_store(&blockers.blocks, blockers.count);
-	sched_set_active(sched_online(), blockers.count > 0);
+	follow_blockers();
+}
+
+/* Of dirty CPU schedulers as many are online, by OTP's arithmetic, as the change is of the schedulers. */
+static unsigned follow_online(unsigned online)
+{
+	unsigned total_percent = dirty_count(DIRTY_CPU) * 100 / sched_count();
+	unsigned dirty = dirty_online(DIRTY_CPU) * (online * total_percent / sched_online()) / 100;
+
+	return dirty < 1 ? 1 : dirty > dirty_count(DIRTY_CPU) ? dirty_count(DIRTY_CPU) : dirty;
 }
 
 static void apply_online(void *arg)
 {
-	sched_set_active(*(const unsigned *)arg, blockers.count > 0);
+	unsigned online = *(const unsigned *)arg;
+
+	dirty_set_online(follow_online(online));
+	sched_set_active(online, blockers.count > 0);
+}
+
+static void apply_dirty_online(void *arg)
+{
+	dirty_set_online(*(const unsigned *)arg);
 }
 
 static void follow_exit(Process *p)
@@ -124,6 +148,11 @@ Term info_set_multi_scheduling(Process *p, Term how)
 	if (!c.block && how != am_unblock && how != am_unblock_normal)
 		return exc_badarg(p);
 	sched_stop_world(apply_block, &c);
+	if (how == am_block) {
+		sched_lend();
+		dirty_await_stop();
+		sched_reclaim();
+	}
 	return told(p, info_multi_scheduling(p));
 }
 
@@ -136,6 +165,19 @@ Term info_set_schedulers_online(Process *p, Term n)
 	online = (unsigned)small_value(n);
 	sched_stop_world(apply_online, &online);
 	return told(p, SMALL(before));
+}
+
+/* No more than schedulers are online. */
+Term info_set_dirty_online(Process *p, Term n)
+{
+	unsigned before = dirty_online(DIRTY_CPU), online;
+
+	if (!term_is_small(n) || small_value(n) < 1 || small_value(n) > (int64_t)dirty_count(DIRTY_CPU) ||
+	    small_value(n) > (int64_t)sched_online())
+		return exc_badarg(p);
+	online = (unsigned)small_value(n);
+	sched_stop_world(apply_dirty_online, &online);
+	return SMALL(before);
 }
 
 static Term list_blockers(struct heap *h, enum block_kind kind)

@@ -3,6 +3,7 @@
 #ifndef VM_PROC_MICRO_H
 #define VM_PROC_MICRO_H
 
+#include "proc/dirty.h"
 #include "proc/sched.h"
 
 extern atomic_bool micro_counts;
@@ -13,6 +14,8 @@ bool micro_switch(bool on);
 bool micro_reset(void);
 /* Of a scheduler, by state, so far. Units: nanoseconds. */
 void micro_read(unsigned id, int64_t ns[MICRO_STATES]);
+/* The same of the dirty scheduler of that number, from 1. */
+void micro_read_dirty(enum dirty_kind kind, unsigned number, int64_t ns[MICRO_STATES]);
 
 void micro_change(struct sched *s, enum micro_state to);
 /* s, of this thread, goes over to that. A thread that works without its scheduler is not counted. */
