@@ -222,8 +222,8 @@ check: deps
 	$(MAKE) lint tests fuzz-targets
 	@$(TEST_ENV) bash tests/check.sh $(TEST_BINS)
 
-lint:
-	@for l in tests/lint/*.sh; do bash $$l || exit 1; done
+lint: $(GEN)/tells.def
+	@for l in tests/lint/*.sh; do BPF_CC="$(BPF_CC)" bash $$l || exit 1; done
 
 demo: deps
 	$(MAKE) all

@@ -41,7 +41,7 @@ static __always_inline ev_mfa hook_mfa(const struct otp_call *call)
 /* The process at this address. Fails: counts the loss and returns nonzero. */
 static __always_inline int hook_pid(const struct otp_layout *layout, __u64 process, ev_id *out)
 {
-    struct wire_pid pid;
+    struct wire_pid pid = {0};
 
     if (otp_read_pid(layout, process, &pid))
         return -1;
@@ -52,7 +52,7 @@ static __always_inline int hook_pid(const struct otp_layout *layout, __u64 proce
 /* Neither inlined nor static: so the kernel verifies it once, and not what follows for each way through it. */
 __noinline __u64 hook_term(__u64 term)
 {
-    struct name_text name;
+    struct name_text name = {0};
 
     reason_of_term(term, &name);
     return ev_term_of(name.words[0], name.words[2], name.words[1]);
@@ -88,7 +88,7 @@ int ret_process__spawn(struct pt_regs *ctx)
     struct otp_call call = {WIRE_NO_ATOM << 6, WIRE_NO_ATOM << 6, OTP_MAX_ARITY}, *kept;
     const struct otp_layout *layout = otp_layout_of(ctx);
     struct ev_process__spawn ev;
-    struct wire_pid pid;
+    struct wire_pid pid = {0};
 
     kept = bpf_map_lookup_elem(&spawning, &thread);
     if (kept) {

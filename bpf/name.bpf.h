@@ -44,10 +44,14 @@ static __always_inline __u64 name_word(const struct name_text *text, __u32 i)
     return left >= 8 ? text->words[i] : text->words[i] & ((1ull << left * 8) - 1);
 }
 
-static __always_inline __u64 name_hash(const struct name_text *text)
+/* This and name_copy are neither inlined nor static: so the kernel verifies them once, and not for each name. */
+__noinline __u64 name_hash(const struct name_text *text)
 {
-    __u64 hash = text->used | (__u64)text->form << 32;
+    __u64 hash;
 
+    if (!text)
+        return 0;
+    hash = text->used | (__u64)text->form << 32;
 #pragma unroll
     for (__u32 i = 0; i < WIRE_NAME_BYTES / 8; i++) {
         if (i * 8 >= text->used)
@@ -58,12 +62,16 @@ static __always_inline __u64 name_hash(const struct name_text *text)
     return hash;
 }
 
-static __always_inline void name_copy(struct wire_name *to, const struct name_text *text)
+/* Returns 0: a function of its own must return something. */
+__noinline int name_copy(struct wire_name *to, const struct name_text *text)
 {
+    if (!to || !text)
+        return 0;
     to->form = text->form;
 #pragma unroll
     for (__u32 i = 0; i < WIRE_NAME_BYTES / 8; i++)
         to->words[i] = name_word(text, i);
+    return 0;
 }
 
 /* When there is no room for it, the name is tried again when it is printed. */

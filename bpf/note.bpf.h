@@ -14,7 +14,7 @@ const volatile __u32 event_wanted[PROBE_NIDS] SEC(".rodata.events");
 
 static __always_inline int note_pid(struct pt_regs *ctx, enum probe_id id, __u32 index, ev_id *out)
 {
-    struct wire_pid pid;
+    struct wire_pid pid = {0};
 
     if (erlpid_arg(ctx, id, index, &pid))
         return -1;

@@ -40,7 +40,7 @@ static __always_inline __u64 otp_call_applied(struct otp_call *call, __u64 args)
  * A behaviour's process is that of its callback module: Module:init/1, or supervisor:Module/1; without one, as
  * gen_event, gen:init_it's.
  */
-static __noinline int otp_call_behaviour(const struct otp_layout *layout, struct otp_call *call, __u64 args)
+__noinline int otp_call_behaviour(const struct otp_layout *layout, struct otp_call *call, __u64 args)
 {
     __u64 words[6] = {0}, child[3]; /* behaviour, starter, parent, (name,) module, argument */
     __u32 named = call && call->arity == 7;
@@ -61,7 +61,7 @@ static __noinline int otp_call_behaviour(const struct otp_layout *layout, struct
 }
 
 /* What proc_lib:init_p(parent, ancestors, module, function, arguments) is to apply. */
-static __noinline int otp_call_proc_lib(const struct otp_layout *layout, struct otp_call *call, __u64 args)
+__noinline int otp_call_proc_lib(const struct otp_layout *layout, struct otp_call *call, __u64 args)
 {
     __u64 words[5];
 
@@ -107,8 +107,8 @@ static __always_inline bool otp_dict_pair(__u64 term, __u64 key, __u64 *value)
     return true;
 }
 
-/* The same of an erlvm: open addressing. Source: vm/proc/dict.c, hash_word of vm/base/hash.h. */
-static __noinline __u64 otp_dict_get_ours(const struct otp_layout *layout, __u64 process, __u64 key)
+/* The value of an atom in the dictionary of an erlvm's process; 0: none. Open addressing. Source: vm/proc/dict.c, hash_word of vm/base/hash.h. */
+__noinline __u64 otp_dict_get_ours(const struct otp_layout *layout, __u64 process, __u64 key)
 {
     enum { MOST_TRIES = 16 };
     __u64 at = 0, pair[2], hash = key ^ key >> 32;
@@ -129,14 +129,12 @@ static __noinline __u64 otp_dict_get_ours(const struct otp_layout *layout, __u64
     return 0;
 }
 
-/* The value of an atom in the dictionary of the process; 0: none. */
-static __noinline __u64 otp_dict_get(const struct otp_layout *layout, __u64 process, __u64 key)
+/* The value of an atom in the dictionary of a stock emulator's process; 0: none. */
+__noinline __u64 otp_dict_get(const struct otp_layout *layout, __u64 process, __u64 key)
 {
     __u64 at = 0, slot = 0, cell[2], value = 0, index = key >> 6;
     struct otp_dict dict;
 
-    if (layout && layout->is_ours)
-        return otp_dict_get_ours(layout, process, key);
     if (!layout || otp_read(layout, process, OTP_PROC_DICTIONARY, &at, sizeof at) || !at ||
         bpf_probe_read_user(&dict, sizeof dict, (void *)at))
         return 0;
@@ -158,11 +156,11 @@ static __noinline __u64 otp_dict_get(const struct otp_layout *layout, __u64 proc
  */
 static __always_inline void otp_call_of_process(const struct otp_layout *layout, __u64 process, struct otp_call *call)
 {
-    __u64 triple[3];
+    __u64 triple[3], key = otp_known_atom(layout, OTP_KNOWN_INITIAL_CALL);
 
     otp_read(layout, process, OTP_PROC_INITIAL, call, sizeof *call);
     if (!otp_is(layout, call->module, OTP_KNOWN_PROC_LIB) || !otp_is(layout, call->function, OTP_KNOWN_INIT_P) ||
-        !otp_read_triple(otp_dict_get(layout, process, otp_known_atom(layout, OTP_KNOWN_INITIAL_CALL)), triple))
+        !otp_read_triple(layout->is_ours ? otp_dict_get_ours(layout, process, key) : otp_dict_get(layout, process, key), triple))
         return;
     call->module = triple[0];
     call->function = triple[1];
@@ -175,7 +173,7 @@ static __always_inline void otp_call_of_process(const struct otp_layout *layout,
  */
 static __always_inline void otp_name_resume(const struct otp_layout *layout, __u64 process, struct name_text *name)
 {
-    struct otp_call call;
+    struct otp_call call = {0};
     __u64 args[3] = {0};
 
     name->form = WIRE_CODE;

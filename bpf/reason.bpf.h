@@ -218,14 +218,22 @@ static __always_inline bool reason_of_word(struct reason_token *token, struct na
     return found & REASON_CLOSED;
 }
 
-static __always_inline void reason_of_text(const struct name_text *text, struct name_text *name)
+/* Neither inlined nor static, as above. Returns 0. */
+__noinline int reason_of_text(const struct name_text *text, struct name_text *name)
 {
-    const __u8 *bytes = (const __u8 *)text->words;
-    struct reason_token *token = (struct reason_token *)(name->words + 3);
-    __u64 outer = reason_opens(bytes[0], bytes[1]), inner = outer ? reason_opens(bytes[1], bytes[2]) : 0;
-    __u32 start = !!outer + !!inner;
+    struct reason_token *token;
+    const __u8 *bytes;
+    __u64 outer, inner;
     bool closed = false;
+    __u32 start;
 
+    if (!text || !name)
+        return 0;
+    bytes = (const __u8 *)text->words;
+    token = (struct reason_token *)(name->words + 3);
+    outer = reason_opens(bytes[0], bytes[1]);
+    inner = outer ? reason_opens(bytes[1], bytes[2]) : 0;
+    start = !!outer + !!inner;
     name->form = WIRE_REASON;
     name->used = 24;
     name->words[0] = WIRE_OTHER;
@@ -233,7 +241,7 @@ static __always_inline void reason_of_text(const struct name_text *text, struct 
     name->words[2] = 0;
     FIXES_OPAQUE(start);
     if (start > REASON_DEPTH)
-        return;
+        return 0;
     bpf_probe_read_kernel(token, sizeof *token, bytes + start);
     name->words[0] = reason_printed(token->bytes[0], token->bytes[1]);
     if (name->words[0] == WIRE_ATOM || name->words[0] == WIRE_INTEGER)
@@ -243,6 +251,7 @@ static __always_inline void reason_of_text(const struct name_text *text, struct 
     else if (closed && outer)
         outer += WIRE_TUPLE_OF_ONE - WIRE_TUPLE_OF_MORE;
     name->words[2] = outer | inner << 8;
+    return 0;
 }
 
 #endif

@@ -8,7 +8,7 @@ enum { MESSAGES_UNKNOWN_WORDS = 0xffffffffu }; /* as probes.def says it of messa
 VIEW_INLINE void view_messages_on_message__send(const struct ev_message__send *ev)
 {
     struct row_messages_by_owner *row;
-    struct name_text owner;
+    struct name_text owner = {0};
 
     VIEW_ADD(messages_totals_row(&ev->head), sent, 1);
     view_owner(&ev->head, ev->receiver, &owner);
@@ -20,7 +20,7 @@ VIEW_INLINE void view_messages_on_message__send(const struct ev_message__send *e
 
 VIEW_INLINE void view_messages_on_message__queued(const struct ev_message__queued *ev)
 {
-    struct name_text owner;
+    struct name_text owner = {0};
 
     VIEW_ADD(messages_totals_row(&ev->head), queued, 1);
     view_owner(&ev->head, ev->receiver, &owner);

@@ -36,7 +36,7 @@ VIEW_INLINE void view_msglat_on_process__scheduled(const struct ev_process__sche
     struct state_msglat_receivers *r = told ? msglat_receivers_get(&ev->head, ev->pid) : msglat_receivers_upsert(&ev->head, ev->pid);
     __u64 first = r ? VIEW_SWAP(&r->state, MSGLAT_RUNS) : MSGLAT_IDLE, messages, now, latency;
     struct told_msglat_wait *record;
-    struct name_text mfa;
+    struct name_text mfa = {0};
 
     if (first <= MSGLAT_RUNS)
         return;

@@ -104,11 +104,15 @@ struct {
 } view_names SEC(".maps");
 
 /* Returns what view_kept_name finds it by; 0 (counted): there is no room. */
-static __noinline __attribute__((unused)) __u64 view_keep_name(const struct ev_head *h, const struct name_text *name)
+__noinline __u64 view_keep_name(const struct ev_head *h, const struct name_text *name)
 {
-    struct wire_name_key key = {.vm = h->vm, .hash = name_hash(name)};
-    struct wire_name text;
+    struct wire_name_key key = {0};
+    struct wire_name text = {0};
 
+    if (!h || !name)
+        return 0;
+    key.vm = h->vm;
+    key.hash = name_hash(name);
     if (bpf_map_lookup_elem(&view_names, &key))
         return key.hash;
     name_copy(&text, name);
@@ -116,11 +120,15 @@ static __noinline __attribute__((unused)) __u64 view_keep_name(const struct ev_h
     return probe_upsert(&view_names, &key, &text) ? key.hash : 0;
 }
 
-static __noinline __attribute__((unused)) int view_kept_name(const struct ev_head *h, __u64 kept, struct name_text *out)
+__noinline int view_kept_name(const struct ev_head *h, __u64 kept, struct name_text *out)
 {
-    struct wire_name_key key = {.vm = h->vm, .hash = kept};
-    const struct wire_name *name = bpf_map_lookup_elem(&view_names, &key);
+    struct wire_name_key key = {.hash = kept};
+    const struct wire_name *name;
 
+    if (!h || !out)
+        return -1;
+    key.vm = h->vm;
+    name = bpf_map_lookup_elem(&view_names, &key);
     if (!name)
         return -1;
     __builtin_memcpy(out->words, name->words, sizeof out->words);
@@ -145,7 +153,7 @@ __noinline int view_owner_at(__u64 where, struct name_text *out)
     __u64 process = where & VIEW_ADDRESS_MASK, name;
     __u32 slot = where >> VIEW_SLOT_SHIFT & VIEW_SLOT_MASK;
     const struct otp_layout *layout = bpf_map_lookup_elem(&otp_layouts, &slot);
-    struct otp_call call;
+    struct otp_call call = {0};
 
     if (!layout || !out)
         return -1;
@@ -165,17 +173,20 @@ __noinline int view_owner_at(__u64 where, struct name_text *out)
     return 0;
 }
 
-/* The same of an erlvm's process by its number, for events that only tell that. */
-__noinline int view_owner_of(__u32 vm, __u64 id, struct name_text *out)
+/*
+ * `where` of an erlvm's process by its number, for events that only tell that; 0: it is not known. It returns before
+ * view_owner_at is called, so that the stack of only one of them is in use.
+ */
+__noinline __u64 view_where(__u32 vm, __u64 id)
 {
     __u32 *slot = bpf_map_lookup_elem(&otp_slots, &vm);
     const struct otp_layout *layout = slot ? bpf_map_lookup_elem(&otp_layouts, slot) : 0;
     __u64 process;
 
-    if (!layout || !layout->is_ours || !out || id >> 60 != BATCH_PID)
-        return -1;
+    if (!layout || !layout->is_ours || id >> 60 != BATCH_PID)
+        return 0;
     process = otp_find_process(layout, (__u64)ev_id_serial(id) << 32 | (__u64)ev_id_number(id) << 4 | OTP_TAG_PID);
-    return process ? view_owner_at((__u64)*slot << VIEW_SLOT_SHIFT | (process & VIEW_ADDRESS_MASK), out) : -1;
+    return process ? (__u64)*slot << VIEW_SLOT_SHIFT | (process & VIEW_ADDRESS_MASK) : 0;
 }
 
 /*

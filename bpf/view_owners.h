@@ -10,7 +10,7 @@
 VIEW_INLINE void view_owners_on_process__spawn(const struct ev_process__spawn *ev)
 {
     struct state_owners_calls *call = owners_calls_upsert(&ev->head, ev->pid);
-    struct name_text mfa;
+    struct name_text mfa = {0};
 
     if (!call)
         return;
@@ -28,16 +28,15 @@ VIEW_INLINE void view_owners_on_process__exit(const struct ev_process__exit *ev)
 /* The name of the process that the event is about. */
 VIEW_INLINE void view_owner(const struct ev_head *h, ev_id id, struct name_text *out)
 {
-    struct state_owners_calls *call;
+    struct state_owners_calls *call = h->where ? 0 : owners_calls_get(h, id);
+    __u64 where = h->where;
 
-    if (h->where && !view_owner_at(h->where, out))
-        return;
-    call = h->where ? 0 : owners_calls_get(h, id);
     if (call && !view_kept_name(h, call->name, out))
         return;
-    if (!h->where && !view_owner_of(h->vm, id, out))
-        return;
-    view_pid(id, out);
+    if (!where)
+        where = view_where(h->vm, id);
+    if (!where || view_owner_at(where, out))
+        view_pid(id, out);
 }
 
 #endif
