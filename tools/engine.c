@@ -10,7 +10,6 @@
 
 #include "cmd.h"
 #include "fail.h"
-#include "kernel.h"
 #include "feed.h"
 #include "otp_threads.h"
 #include "result.h"
@@ -423,8 +422,7 @@ static int set_source(void *ctx, const char *value)
 static int run(struct engine *e, const struct options *o)
 {
     struct session_ops ops = {.record = on_record, .result = on_result, .hooked = on_hooked, .opened = size_states, .ended = on_ended,
-                              .cut = on_cut, .missed = on_missed, .needs = 1u << KERNEL_UNSET,
-                              .pages_only = e->pages_only, .silent = e->taker != NULL};
+                              .cut = on_cut, .missed = on_missed, .pages_only = e->pages_only, .silent = e->taker != NULL};
     int err;
 
     for (size_t v = 0; v < VIEW_COUNT; v++)

@@ -16,21 +16,6 @@ const struct kernel_need_row kernel_needs[KERNEL_NNEEDS] = {
 #include "kernel_needs.def"
 };
 
-/* Whether a program may read what it has not written on its stack: compilers do, where what is read is not used. */
-static bool kernel_reads_unset(void)
-{
-    const struct bpf_insn code[] = {
-        {.code = BPF_LDX | BPF_MEM | BPF_DW, .dst_reg = BPF_REG_0, .src_reg = BPF_REG_10, .off = -8},
-        {.code = BPF_ALU64 | BPF_MOV | BPF_K},
-        {.code = BPF_JMP | BPF_EXIT},
-    };
-    int program = bpf_prog_load(BPF_PROG_TYPE_KPROBE, "unset", "GPL", code, sizeof code / sizeof *code, NULL);
-
-    if (program >= 0)
-        close(program);
-    return program >= 0;
-}
-
 /* Whether maps may be made at all: without that right no answer means anything. */
 static bool may_ask(void)
 {

@@ -66,8 +66,6 @@ void verdict_all(const struct target *t, const struct plan *plan, struct verdict
         out[i] = judge_notes_and_hooks(all ? all->skeleton : NULL, t, plan);
         if (out[i].works && batch_source_serves(t))
             snprintf(out[i].text, sizeof out[i].text, "its pages of events; with --source notes its notes");
-        else if (out[i].works && !kernel_has(KERNEL_UNSET))
-            out[i] = (struct verdict){false, "this kernel is too old for it; erlsnoop doctor tells what it lacks"};
     }
     out[AT_STACKS] = judge_memory(t, plan);
     views__destroy(all);

@@ -7,7 +7,7 @@
   SUITES            which suites of build/tests/tools are run, in order
   KERNELS_CACHE     where packages are kept: build/kernels
   KERNEL_SECONDS    each kernel may take: 3000
-  UBUNTU_KEYS       the key of Ubuntu's archive, without which its kernels are left out
+  UBUNTU_KEYS       the key of Ubuntu's archive; by default that of Debian's package ubuntu-keyring
 
 The machine's root is the guest's, read only, through 9p; what tests write is in memory. Where there is /dev/kvm that works it is
 used, else qemu interprets: a boot takes a minute then. Prints a line a kernel, and under it a row for each thing that the
@@ -31,14 +31,14 @@ CACHE = os.path.abspath(os.environ.get("KERNELS_CACHE", os.path.join(BUILD, "ker
 SECONDS = int(os.environ.get("KERNEL_SECONDS", "3000"))
 SUITES = os.environ.get("SUITES", "kernel attach uprobe spawns msglat efile").split()
 DEBIAN_KEYS = "/usr/share/keyrings/debian-archive-keyring.gpg"
-UBUNTU_KEYS = os.environ.get("UBUNTU_KEYS", "/usr/share/keyrings/ubuntu-archive-keyring.gpg")
+UBUNTU_KEYS = os.environ.get("UBUNTU_KEYS")
 DEBIAN, UBUNTU = "http://deb.debian.org/debian", "http://archive.ubuntu.com/ubuntu"
 
 # name: archive, suite, key, package that leads to the newest, suites of tests that pass there (none: the tools refuse)
 KERNELS = {
     "5.10": (DEBIAN, "bullseye", DEBIAN_KEYS, "linux-image-amd64", []),
-    "5.15": (UBUNTU, "jammy-updates", UBUNTU_KEYS, "linux-image-generic", ["efile"]),
-    "6.1": (DEBIAN, "bookworm", DEBIAN_KEYS, "linux-image-amd64", ["efile"]),
+    "5.15": (UBUNTU, "jammy-updates", UBUNTU_KEYS, "linux-image-generic", SUITES),
+    "6.1": (DEBIAN, "bookworm", DEBIAN_KEYS, "linux-image-amd64", SUITES),
     "6.8": (UBUNTU, "noble-updates", UBUNTU_KEYS, "linux-image-generic", SUITES),
     "6.12": (DEBIAN, "trixie", DEBIAN_KEYS, "linux-image-amd64", SUITES),
     "newest": (DEBIAN, "sid", DEBIAN_KEYS, "linux-image-amd64", SUITES),
@@ -79,6 +79,7 @@ class Archive:
     """One suite of one archive, with lists and packages of its own, through apt."""
 
     def __init__(self, name, url, suite, key):
+        key = key or ubuntu_key()
         if not os.path.exists(key):
             raise Failure(f"the key of {url} is not at {key}")
         self.dir = os.path.join(CACHE, name)
@@ -117,6 +118,12 @@ class Archive:
                 os.unlink(os.path.join(self.dir, "debs", deb))
             os.rename(out + ".new", out)
         return out
+
+
+def ubuntu_key():
+    """Where Debian's archive, whose key is here, has it."""
+    files = Archive("keys", DEBIAN, "trixie", DEBIAN_KEYS).unpack(["ubuntu-keyring"])
+    return os.path.join(files, "usr/share/keyrings/ubuntu-archive-keyring.gpg")
 
 
 # ---- the first file system
