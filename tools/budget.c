@@ -76,9 +76,9 @@ uint64_t budget_watched_ns(const struct budget *b, uint64_t begin_ns, uint64_t n
 unsigned budget_sampled(const struct budget *b, uint64_t begin_ns, uint64_t now_ns)
 {
     uint64_t took = now_ns - begin_ns, watched = budget_watched_ns(b, begin_ns, now_ns);
-    uint64_t of = watched ? (took + watched / 2) / watched : MOST_SAMPLED;
+    uint64_t of = watched ? (took + watched / 2) / watched : 0;
 
-    return watched == took ? 0 : of < 2 ? 2 : of < MOST_SAMPLED ? (unsigned)of : MOST_SAMPLED;
+    return !watched || watched == took ? 0 : of < 2 ? 2 : of < MOST_SAMPLED ? (unsigned)of : MOST_SAMPLED;
 }
 
 struct budget_cost budget_take(struct budget *b, uint64_t begin_ns, uint64_t now_ns)

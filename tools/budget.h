@@ -37,7 +37,7 @@ enum governor_says budget_look(struct budget *b);
 /* The probes have gone, and have returned. */
 void budget_leave(struct budget *b, uint64_t now_ns);
 void budget_return(struct budget *b, uint64_t now_ns);
-/* Of the result from `begin_ns` to `now_ns`: how long there were probes; of how many seconds one had them, 0: all. */
+/* Of the result from `begin_ns` to `now_ns`: how long there were probes; of how many seconds one had them, 0: all, or none. */
 uint64_t budget_watched_ns(const struct budget *b, uint64_t begin_ns, uint64_t now_ns);
 unsigned budget_sampled(const struct budget *b, uint64_t begin_ns, uint64_t now_ns);
 /* What that result cost; what follows is of the next. */

@@ -290,8 +290,15 @@ static int take(void *ctx, const struct view_table *t, struct result_taken *out)
 {
     struct engine *e = ctx;
     int err = session_loaded(e->session) ? take_maps(e, t, out) : 0;
+    uint64_t *rest = out->rest;
 
-    return !err && e->feed ? views_user_take(NULL, t, out) : err;
+    if (err || !e->feed)
+        return err;
+    out->rest = out->whole;
+    err = views_user_take(NULL, t, out);
+    out->rest = rest;
+    result_merge(t, out->rest, out->whole);
+    return err;
 }
 
 /* The slowest of the kernel's side. */
@@ -329,7 +336,7 @@ static const char *name(void *ctx, uint32_t vm, const struct wire_name *told)
 static struct result_source source_of(struct engine *e, struct session *s)
 {
     e->session = s;
-    return (struct result_source){e, take, name, session_sink(s), session_seconds(s), take_slowest, e->settings.slowest};
+    return (struct result_source){e, take, name, session_sink(s), session_seconds(s), session_whole_seconds(s), take_slowest, e->settings.slowest};
 }
 
 static void on_cut(void *ctx, struct session *s)
@@ -349,6 +356,8 @@ static int on_result(void *ctx, struct session *s)
     if (!e->cut && session_loaded(s))
         e->side = change_sides(e);
     e->cut = false;
+    if (!e->taker && session_saw_nothing(s))
+        return 0;
     return e->taker ? e->taker->result(e->taker->ctx, s, &source, e->on) : result_print(&source, e->on);
 }
 

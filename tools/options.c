@@ -76,6 +76,18 @@ int options_number(const char *what, const char *text, uint64_t least, uint64_t 
     return 0;
 }
 
+/* A decimal number without a sign and an exponent; *end is `text` when there is none. */
+static double read_decimal(const char *text, char **end)
+{
+    size_t digits = strspn(text, "0123456789.");
+    double number = strtod(text, end);
+
+    if (*end == text + digits)
+        return number;
+    *end = (char *)text;
+    return 0;
+}
+
 int options_ns(const char *what, const char *text, uint64_t *out)
 {
     static const struct {
@@ -83,10 +95,10 @@ int options_ns(const char *what, const char *text, uint64_t *out)
         double ns;
     } units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
     char *end;
-    double number = strtod(text, &end);
+    double number = read_decimal(text, &end);
 
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        if (strcmp(end, units[i].name) || *text < '0' || *text > '9' || !(number * units[i].ns <= 3600e9))
+        if (end == text || strcmp(end, units[i].name) || !(number * units[i].ns <= 3600e9))
             continue;
         *out = (uint64_t)(number * units[i].ns);
         return 0;
@@ -98,12 +110,12 @@ int options_bytes(const char *what, const char *text, uint64_t *out)
 {
     static const char units[] = "KMG";
     char *end;
-    double number = strtod(text, &end);
-    const char *unit = *end ? strchr(units, *end) : NULL;
+    double number = read_decimal(text, &end);
+    const char *unit = end > text && *end ? strchr(units, *end) : NULL;
 
-    if (unit && !end[1] && *text >= '0' && *text <= '9')
+    if (unit && !end[1])
         number *= (double)(1024ull << 10 * (unit - units));
-    if (!unit || end[1] || *text < '0' || *text > '9' || !(number >= 64 << 10 && number <= 1e15))
+    if (!unit || end[1] || !(number >= 64 << 10 && number <= 1e15))
         return fail(FAIL_USAGE, "%s must be a size with its unit, such as 64M (K, M, G; 64K at least), not '%s'", what, text);
     *out = (uint64_t)number;
     return 0;
@@ -113,12 +125,12 @@ int options_bytes(const char *what, const char *text, uint64_t *out)
 static int parse_budget(const char *what, const char *text, double *out)
 {
     char *end;
-    double percent = strtod(text, &end);
+    double percent = read_decimal(text, &end);
 
     *out = 0;
     if (!strcmp(text, "off"))
         return 0;
-    if (*text < '0' || *text > '9' || strcmp(end, *end ? "%" : "") || !(percent >= 0.1 && percent <= 100))
+    if (end == text || strcmp(end, *end ? "%" : "") || !(percent >= 0.1 && percent <= 100))
         return fail(FAIL_USAGE, "%s must be a share of processor time from 0.1%% to 100%%, or off, not '%s'", what,
                     text);
     *out = percent / 100;
@@ -135,7 +147,7 @@ static int default_budget(double *out)
 static int parse_interval(const char *text, uint64_t *ns)
 {
     char *end;
-    double seconds = strtod(text, &end);
+    double seconds = read_decimal(text, &end);
 
     if (*end || end == text || !(seconds >= 0.01 && seconds <= 86400))
         return fail(FAIL_USAGE, "interval must be seconds from 0.01 to 86400, not '%s'", text);

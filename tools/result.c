@@ -28,7 +28,8 @@ struct counted {
     const struct view_table *table;
     struct line *lines; /* merged, the heaviest first */
     size_t nlines;
-    uint64_t *all; /* the sum of all rows */
+    uint64_t *all;   /* the sum of all rows */
+    uint64_t *whole; /* what of it was watched all the time; only of a TOTAL table */
 };
 
 static uint64_t *member(uint64_t *row, size_t at)
@@ -160,15 +161,18 @@ static void free_counted(struct counted *c)
     }
     free(c->lines);
     free(c->all);
+    free(c->whole);
 }
 
 static int take_table(const struct result_source *s, struct counted *c, const struct view_table *table)
 {
-    struct result_taken taken = {.row_bytes = table->row_bytes, .rest = calloc(1, table->row_bytes)};
-    int err = taken.rest ? s->take(s->ctx, table, &taken) : -ENOMEM;
+    struct result_taken taken = {.row_bytes = table->row_bytes, .rest = calloc(1, table->row_bytes),
+                                 .whole = calloc(1, table->row_bytes)};
+    int err = taken.rest && taken.whole ? s->take(s->ctx, table, &taken) : -ENOMEM;
 
     c->table = table;
     c->all = taken.rest;
+    c->whole = taken.whole;
     if (!err && table->key != VIEW_TOTAL)
         err = add_lines(s, c, &taken);
     if (!err)
@@ -181,20 +185,26 @@ static int take_table(const struct result_source *s, struct counted *c, const st
 
 /* ---- printing */
 
-/* A row: of one VM and name, or of all (vm 0). `all`: what shares are of. */
+/* A row: of one VM and name, or of all (vm 0). `all`: what shares are of. `whole`: what of it was watched all the time. */
 struct shown {
     uint32_t vm;
     const char *name;
-    uint64_t *row, *all;
-    double seconds;
+    uint64_t *row, *all, *whole;
 };
 
-static struct sink_value make_cell(const struct view_column *c, const struct shown *r)
+static struct sink_value make_rate(const struct result_source *s, uint64_t count, uint64_t whole)
+{
+    double rate = whole ? (double)whole / s->whole_seconds : 0;
+
+    return s->seconds > 0 ? SINK_R(rate + (double)(count - whole) / s->seconds) : SINK_NONE;
+}
+
+static struct sink_value make_cell(const struct result_source *s, const struct view_column *c, const struct shown *r)
 {
     uint64_t *at = member(r->row, c->at), *all = member(r->all, c->at);
 
     switch (c->kind) {
-    case VIEW_RATE: return r->seconds > 0 ? SINK_R((double)*at / r->seconds) : SINK_NONE;
+    case VIEW_RATE: return make_rate(s, *at, *member(r->whole, c->at));
     case VIEW_SHARE: return *all ? SINK_N(*at * 100 / *all) : SINK_NONE;
     case VIEW_P50: return sink_percentile(hist_of(r->row, c->at), 0.5);
     case VIEW_P99: return sink_percentile(hist_of(r->row, c->at), 0.99);
@@ -215,7 +225,7 @@ static void print_row(const struct result_source *s, const struct view_table *t,
 
     for (const struct view_column *c = t->columns; c < t->columns + t->ncolumns; c++)
         if (c->head)
-            cells[n++] = make_cell(c, row);
+            cells[n++] = make_cell(s, c, row);
     sink_row(s->sink, &t->sink, cells);
 }
 
@@ -232,7 +242,7 @@ static void subtract_row(const struct view_table *t, uint64_t *whole, uint64_t *
 
 static int print_table(const struct result_source *s, struct counted *c)
 {
-    struct shown row = {0, "(other)", c->all, c->all, s->seconds};
+    struct shown row = {0, "(other)", c->all, c->all, c->whole};
     uint64_t *rest;
 
     if (c->table->key == VIEW_TOTAL) {
@@ -245,7 +255,7 @@ static int print_table(const struct result_source *s, struct counted *c)
     memcpy(rest, c->all, c->table->row_bytes);
     for (size_t i = 0; i < c->nlines && i < c->table->top; i++) {
         subtract_row(c->table, rest, c->lines[i].row);
-        print_row(s, c->table, &(struct shown){c->lines[i].vm, c->lines[i].name, c->lines[i].row, c->all, row.seconds});
+        print_row(s, c->table, &(struct shown){c->lines[i].vm, c->lines[i].name, c->lines[i].row, c->all, c->whole});
     }
     row.row = rest;
     if (result_weigh(c->table, rest))

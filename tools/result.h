@@ -15,7 +15,8 @@ struct result_row {
 struct result_taken {
     struct result_row *rows;
     size_t nrows, row_bytes;
-    uint64_t *rest; /* what there was no room for; of a TOTAL table its row */
+    uint64_t *rest;  /* what there was no room for; of a TOTAL table its row */
+    uint64_t *whole; /* what of it comes from VMs that were watched all the time though the others were not */
 };
 /* Adds a copy of a row. Fails: -ENOMEM. */
 int result_add(struct result_taken *taken, uint32_t vm, uint64_t key, const uint64_t *words);
@@ -36,7 +37,8 @@ struct result_source {
     /* The text of a name: untrusted, good until the next. */
     const char *(*name)(void *ctx, uint32_t vm, const struct wire_name *name);
     struct sink *sink;
-    double seconds; /* that the result covers */
+    double seconds;       /* that were watched */
+    double whole_seconds; /* that the result covers */
     /* Reads the slowest and empties it, by result_keep, as many as were to be kept. Fails: -errno. NULL: there are none. */
     int (*slowest)(void *ctx, enum view_slowest_id id, struct result_kept *out);
     const __u64 *shown; /* VIEW_NSLOWEST: of each so many are printed */

@@ -111,6 +111,22 @@ double session_seconds(const struct session *s)
     return (double)(watched ? watched : 1) / 1e9;
 }
 
+double session_whole_seconds(const struct session *s)
+{
+    return (double)(s->now_ns > s->begin_ns ? s->now_ns - s->begin_ns : 1) / 1e9;
+}
+
+/* The budget took the probes away before the result being printed began, and they have not come back. */
+static bool was_left_alone(const struct session *s)
+{
+    return s->now_ns > s->begin_ns && !budget_watched_ns(&s->budget, s->begin_ns, s->now_ns);
+}
+
+bool session_saw_nothing(const struct session *s)
+{
+    return was_left_alone(s) && !s->pages;
+}
+
 bool session_loaded(const struct session *s)
 {
     return s->ring != NULL;
@@ -250,6 +266,16 @@ static void print_interval(struct session *s)
         sink_row(&s->sink, &table, (struct sink_value[]){SINK_N(s->now_ns - s->begin_ns), SINK_N(s->options->interval_ns)});
 }
 
+static void print_left_alone(struct session *s)
+{
+    static const struct sink_column columns[] = {{"took", "NOT WATCHED", SINK_NS, 0}, {"why", "WHY", SINK_TEXT, -1}};
+    static const struct sink_table table = {"unwatched", NULL, columns, 2};
+
+    if (was_left_alone(s))
+        sink_row(&s->sink, &table,
+                 (struct sink_value[]){SINK_N(s->now_ns - s->begin_ns), SINK_S("no probes: their budget was used up before")});
+}
+
 /* A VM that is stopped tells nothing: it is said when that begins. */
 static void tell_halts(struct session *s)
 {
@@ -280,6 +306,7 @@ static int print_result(struct session *s)
     if (err)
         return fail(err, "cannot read results: %s", strerror(-err));
     if (!s->ops->silent) {
+        print_left_alone(s);
         budget_print(&s->budget, &s->sink, &cost, budget_watched_ns(&s->budget, s->begin_ns, s->now_ns));
         print_interval(s);
         print_losses(s);

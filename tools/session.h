@@ -86,7 +86,10 @@ struct session_cost {
     uint64_t ns, hits;   /* processor time of the VMs, an estimate: programs and traps; how often probes were hit */
 };
 void session_cost(const struct session *s, struct session_cost *out);
-/* Seconds that were watched for the result being printed. */
+/* Seconds of the result being printed: that there were probes, and all, as pages of events have no gaps. */
 double session_seconds(const struct session *s);
+double session_whole_seconds(const struct session *s);
+/* There were no probes for all of the result being printed, and no VM tells by pages: there is nothing to print. */
+bool session_saw_nothing(const struct session *s);
 
 #endif

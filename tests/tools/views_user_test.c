@@ -35,7 +35,7 @@ static void begin(bool events)
     for (int i = 0; i < VIEW_COUNT; i++)
         settings.events[i] = events;
     sink_init(&sink, open_memstream(&printed, &nprinted), true, false);
-    source = (struct result_source){NULL, views_user_take, name_of, &sink, 1, views_user_slowest, kept};
+    source = (struct result_source){NULL, views_user_take, name_of, &sink, 1, 1, views_user_slowest, kept};
     ck_assert_int_eq(views_user_begin(&settings, told, &source), 0);
 }
 
@@ -188,6 +188,30 @@ START_TEST(test_views_user_tells_abnormal_exits_apart)
 }
 END_TEST
 
+static int take_of_both(void *ctx, const struct view_table *table, struct result_taken *out)
+{
+    (void)ctx;
+    if (!strcmp(table->map, "spawns_totals")) {
+        ((struct row_spawns_totals *)out->rest)->births = 100;
+        ((struct row_spawns_totals *)out->whole)->births = 60;
+    }
+    return 0;
+}
+
+/* Of a VM that was watched for half a second of two 40 births, of one that was watched all the time 60. */
+START_TEST(test_views_user_rates_are_of_the_time_that_each_vm_was_watched)
+{
+    static const bool on[VIEW_COUNT] = {[VIEW_spawns] = true};
+
+    begin(false);
+    ck_assert_int_eq(result_print(&(struct result_source){.take = take_of_both, .name = name_of, .sink = &sink, .seconds = 0.5, .whole_seconds = 2}, on), 0);
+    ck_assert_int_eq(sink_flush(&sink), 0);
+    ck_assert_int_eq(support_number(printed, "\"type\":\"spawns\"", "births"), 100);
+    ck_assert_int_eq(support_number(printed, "\"type\":\"spawns\"", "births_per_s"), 40 * 2 + 60 / 2);
+    end();
+}
+END_TEST
+
 /* A result begins empty, but what is kept by process stays until the VM ends. */
 START_TEST(test_views_user_results_begin_empty_and_a_vm_that_ended_is_forgotten)
 {
@@ -239,6 +263,7 @@ Suite *views_user_suite(void)
     tcase_add_test(all, test_views_user_measures_waits_and_pauses);
     tcase_add_test(all, test_views_user_follows_operations_and_keeps_the_slowest);
     tcase_add_test(all, test_views_user_tells_abnormal_exits_apart);
+    tcase_add_test(all, test_views_user_rates_are_of_the_time_that_each_vm_was_watched);
     tcase_add_test(all, test_views_user_results_begin_empty_and_a_vm_that_ended_is_forgotten);
     tcase_add_test(all, test_views_user_full_table_is_counted_and_rows_add_up);
     suite_add_tcase(suite, all);
