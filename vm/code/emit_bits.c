@@ -204,19 +204,22 @@ static void choose_put(struct segment *s)
 	case BITS_SEG_INTEGER:
 		if (read_fixed_size(&s->o[5], s->o[2].u, &bits))
 			choose_integer(s, bits);
+		else if (!bits_is_little(s->flags))
+			s->put = BS_PUT_SIZED;
 		break;
 	case BITS_SEG_FLOAT:
-		if (read_fixed_size(&s->o[5], s->o[2].u, &bits) && bits == 64 && !bits_is_little(s->flags)) {
-			s->put = BS_PUT_FLOAT_64;
-			s->bytes = 8;
-		}
+		if (!read_fixed_size(&s->o[5], s->o[2].u, &bits) || (bits != 64 && bits != 32) || bits_is_little(s->flags))
+			break;
+		s->put = bits == 64 ? BS_PUT_FLOAT_64 : BS_PUT_FLOAT_32;
+		s->bytes = (uint32_t)bits / 8;
 		break;
 	case BITS_SEG_STRING:
 		s->put = BS_PUT_STRING;
 		s->bytes = (uint32_t)(s->o[5].kind == OPND_U ? s->o[5].u : (uint64_t)small_value(s->o[5].term));
 		break;
 	case BITS_SEG_UTF8:
-		s->put = BS_PUT_UTF8;
+	case BITS_SEG_UTF16:
+		s->put = s->kind == BITS_SEG_UTF8 ? BS_PUT_UTF8 : BS_PUT_UTF16;
 		s->bytes = 4;
 		break;
 	case BITS_SEG_BINARY:
@@ -318,7 +321,7 @@ static struct segment place_segment(struct creation *c, uint32_t i)
 		s.put = BS_PUT_BITS;
 	else if (is_put_as_bits(&s) && (c->bitwise || ((c->bit | s.bits) & 7) != 0))
 		s.put = BS_PUT_BITS;
-	else if (c->bit != 0)
+	else if (s.put == BS_PUT_SIZED ? c->append || i + 1 < c->n : c->bit != 0)
 		s.put = BS_PUT_NONE;
 	c->bit = (c->bit + s.bits) & 7;
 	return s;

@@ -42,6 +42,9 @@ enum bs_put {
 	BS_PUT_UTF8,
 	BS_PUT_BINARY,       /* all of it */
 	BS_PUT_FLOAT_64,     /* big-endian */
+	BS_PUT_FLOAT_32,
+	BS_PUT_UTF16,
+	BS_PUT_SIZED,        /* the last segment: a big-endian integer of as many bits as its size says when it runs */
 	BS_PUT_BITS,         /* an integer of 1 to BS_PUT_BITS_MAX bits that does not start or end at a byte; a first segment: all of it, to any bit */
 };
 

@@ -5,6 +5,7 @@
 #ifndef VM_DATA_BITS_H
 #define VM_DATA_BITS_H
 
+#include <byteswap.h>
 #include <math.h>
 
 #include "data/binary.h"
@@ -302,6 +303,20 @@ enum bits_error bits_put_utf32(struct bits_builder *b, Term value, unsigned flag
 /* Units: bytes of the character; 0 when it is none. */
 unsigned bits_utf8_size(Term value);
 unsigned bits_utf16_size(Term value);
+/* The 2 or 4 bytes of a scalar value; returns what is behind them. */
+static inline uint8_t *bits_put_utf16_at(uint8_t *at, uint32_t c, bool is_little)
+{
+	uint16_t unit = (uint16_t)c;
+
+	if (c >= 0x10000) {
+		unit = (uint16_t)(0xd800 | (c - 0x10000) >> 10);
+		bitcopy_put_16(at, is_little ? bswap_16(unit) : unit);
+		at += 2;
+		unit = 0xdc00 | (c & 0x3ff);
+	}
+	bitcopy_put_16(at, is_little ? bswap_16(unit) : unit);
+	return at + 2;
+}
 
 /* ---- construction as one (bs_create_bin, OTP 25 and later) */
 enum bits_kind {
