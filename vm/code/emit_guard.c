@@ -150,6 +150,10 @@ static bool emit_unary(struct emitter *em, struct guard *q, Term name)
 
 static bool emit_order(struct emitter *em, struct guard *q, Term name)
 {
+	if (name == am_eq_exact && q->from[0].kind == OPND_X && q->from[1].kind == OPND_X) {
+		emit_instr(em, OP_bif_eq_exact_xx, (struct operand[]){ q->from[0], q->from[1], q->to });
+		return true;
+	}
 	for (size_t i = 0; i < LENGTH(order_ops); i++)
 		if (order_ops[i].name == name) {
 			unsigned first = order_ops[i].swapped;

@@ -15,7 +15,7 @@ static bool is_x(unsigned reg) { return !(reg & REG_Y_BIT); }
 
 enum { RUN_MAX = 5 };
 
-/* bs_start_match3 {live, to | source}, bs_get_integer {context, to}, bs_test_unit {context, unit} */
+/* bs_start_match3 {live, to | source}, bs_get_integer or bs_get_utf8 {context, to}, bs_test_unit {context, unit} */
 static bool joins_start(const Inst *const at[])
 {
 	const Inst *start = at[0], *get = at[1], *test = at[2];
@@ -72,6 +72,7 @@ static const struct run {
 	{ 5, { OP_bs_start_get_##name, OP_bs_get_integer_##name, OP_bs_test_unit, OP_add_xxx, OP_call_only }, \
 	  OP_bs_start_get_##name##_sum, joins_sum },
 #include "data/bits_whole.def"
+	{ 3, { OP_bs_start_match3, OP_bs_get_utf8, OP_bs_test_unit }, OP_bs_start_get_utf8, joins_start },
 	{ 2, { OP_bs_start_match3_position, OP_bs_get_integer_8 }, OP_bs_start_position_get_8, joins_start_position },
 	{ 3, { OP_bs_start_position_get_8, OP_bs_get_integer_8, OP_bs_get_position }, OP_bs_start_position_get_8_position,
 	  joins_position },

@@ -185,6 +185,12 @@ static inline void skip_same_words(struct pairs *now)
 		if ((other[0] | other[1]) != 0)
 			break;
 	}
+	for (; end - a >= 2; a += 2, b += 2) {
+		word_pair other = *(const word_pair *)a ^ *(const word_pair *)b;
+
+		if ((other[0] | other[1]) != 0)
+			break;
+	}
 	for (; a < end && *a == *b; a++)
 		b++;
 	*now = (struct pairs){ a, b, (size_t)(end - a) };
@@ -503,20 +509,37 @@ static __attribute__((noinline)) bool same_apart(Term a, Term b, bool exact)
 	return is_leaf(a) ? same_leaves(a, b, exact) : same_deep(&a, &b, 1, exact);
 }
 
-bool compare_same(Term a, Term b, bool exact)
+/* All but tuples and bitstrings of one kind. */
+static __attribute__((noinline)) bool same_others_apart(Term a, Term b, bool exact)
 {
 	struct pairs now;
 
 	if (are_floats(a, b))
 		return float_value(a) == float_value(b);
 	now.n = find_elements(a, b, &now.a, &now.b);
-	if (now.n == 0) {
-		if (term_is_bitstring(a))
-			return term_is_bitstring(b) && binary_equal(a, b);
+	if (now.n == 0)
 		return a == b || same_apart(a, b, exact);
-	}
 	skip_same_words(&now);
 	return now.n == 0 || same_deep(now.a, now.b, now.n, exact);
+}
+
+/* What is short and common needs no frame of C. */
+bool compare_same(Term a, Term b, bool exact)
+{
+	struct pairs now;
+	Term header;
+
+	if (!term_is_boxed(a) || !term_is_boxed(b))
+		return same_others_apart(a, b, exact);
+	header = *boxed_ptr(a);
+	if (header == HEADER(header_arity(header), SUB_TUPLE) && header == *boxed_ptr(b)) {
+		now = (struct pairs){ boxed_ptr(a) + 1, boxed_ptr(b) + 1, header_arity(header) };
+		skip_same_words(&now);
+		return now.n == 0 || same_deep(now.a, now.b, now.n, exact);
+	}
+	if (term_is_bitstring(a) && term_is_bitstring(b))
+		return binary_equal(a, b);
+	return same_others_apart(a, b, exact);
 }
 
 /* ---- order */
@@ -800,11 +823,12 @@ int compare_terms(Term a, Term b, bool exact)
 {
 	struct pairs now;
 
-	if (are_floats(a, b))
-		return compare_doubles(float_value(a), float_value(b));
 	now.n = find_elements(a, b, &now.a, &now.b);
-	if (now.n == 0)
+	if (now.n == 0) {
+		if (are_floats(a, b))
+			return compare_doubles(float_value(a), float_value(b));
 		return term_is_bitstring(a) && term_is_bitstring(b) ? binary_compare(a, b) : order_apart(a, b, exact);
+	}
 	skip_same_words(&now);
 	return now.n == 0 ? 0 : order_deep(now.a, now.b, now.n, exact);
 }
