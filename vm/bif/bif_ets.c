@@ -85,7 +85,8 @@ static Term insert_list(Process *p, Term table, Term list, bool only_new)
 	return am_true;
 }
 
-/* ---- a list so long that it takes long: with the scheduler lent, under the table's lock, as nobody may see a part of it */
+/* ---- a list so long, or an object so large, that it takes long: with the scheduler lent, under the table's lock, as nobody may see a part of
+ * it */
 enum { LONG_LIST = 5000 };
 
 static bool is_long_list(Term list)
@@ -97,20 +98,36 @@ static bool is_long_list(Term list)
 	return n == LONG_LIST;
 }
 
+/* Most objects have only numbers, atoms and binaries in them: those are not looked through. */
+static bool is_large_object(Term tuple)
+{
+	const Term *p = boxed_ptr(tuple);
+	size_t arity = tuple_arity(tuple);
+
+	if (unlikely(arity > EXC_WORDS_AT_ONCE))
+		return true;
+	for (size_t i = 1; i <= arity; i++)
+		if (term_is_cons(p[i]) || term_is_tuple(p[i]) || term_is_map(p[i]) || term_is_fun(p[i]))
+			return copy_is_longer(tuple, EXC_WORDS_AT_ONCE);
+	return false;
+}
+
+static Term insert_large(Process *p, Term *args) { return insert_one(p, args[0], args[1], false); }
+static Term insert_large_new(Process *p, Term *args) { return insert_one(p, args[0], args[1], true); }
 static Term insert_all(Process *p, Term *args) { return insert_list(p, args[0], args[1], false); }
 static Term insert_all_new(Process *p, Term *args) { return insert_list(p, args[0], args[1], true); }
 
 Term bif_ets_insert_2(Process *p, Term *args)
 {
 	if (term_is_tuple(args[1]))
-		return insert_one(p, args[0], args[1], false);
+		return is_large_object(args[1]) ? exc_run_lent(p, insert_large, args) : insert_one(p, args[0], args[1], false);
 	return is_long_list(args[1]) ? exc_run_lent(p, insert_all, args) : insert_all(p, args);
 }
 
 Term bif_ets_insert_new_2(Process *p, Term *args)
 {
 	if (term_is_tuple(args[1]))
-		return insert_one(p, args[0], args[1], true);
+		return is_large_object(args[1]) ? exc_run_lent(p, insert_large_new, args) : insert_one(p, args[0], args[1], true);
 	return is_long_list(args[1]) ? exc_run_lent(p, insert_all_new, args) : insert_all_new(p, args);
 }
 
@@ -150,22 +167,18 @@ static Term list_objects(const struct ets_object *first, const struct ets_hash *
 	return list_counted(first, bag, count_words(first, bag, SIZE_MAX), h);
 }
 
+static bool is_bag(const struct ets_store *s)
+{
+	return !s->is_tree && s->hash.duplicates != HASH_SET;
+}
+
 /* The first object of the key, as list_objects wants it. */
 static inline const struct ets_object *find_key(const struct ets_hold *hold, Term key, const struct ets_hash **bag)
 {
 	const struct ets_store *s = &hold->table->store;
 
-	*bag = !s->is_tree && s->hash.duplicates != HASH_SET ? &s->hash : NULL;
+	*bag = is_bag(s) ? &s->hash : NULL;
 	return s->is_tree ? tree_lookup(&s->tree, key) : hash_lookup(&s->hash, hold->hash, key);
-}
-
-/* All objects of the key, the oldest first. */
-static Term list_key(const struct ets_hold *hold, struct heap *h, Term key)
-{
-	const struct ets_hash *bag;
-	const struct ets_object *first = find_key(hold, key, &bag);
-
-	return list_objects(first, bag, h);
 }
 
 /* Large objects, or many, are looked up once more, under the table's lock: a scheduler lends itself only while it holds no table. */
@@ -275,43 +288,46 @@ static void delete_object(struct ets_hold *hold, Term key, Term object, struct e
 		object_free(tree_remove(t, key, change));
 }
 
-/* Returns what was deleted, as a list, or true. */
-static Term delete_key(struct ets_hold *hold, Process *p, Term key, bool is_wanted, struct ets_change *change)
+static void delete_key(struct ets_hold *hold, Term key, struct ets_change *change)
 {
 	struct ets_store *s = &hold->table->store;
 	struct ets_object *o;
-	Term result = is_wanted ? NIL : am_true;
 
 	if (!s->is_tree) {
-		if (is_wanted)
-			result = list_key(hold, &p->heap, key);
 		delete_from_hash(hold, key, TERM_NONE, change);
-		return result;
+		return;
 	}
 	o = tree_remove(&s->tree, key, change);
-	if (o == NULL)
-		return result;
-	if (is_wanted)
-		result = list_objects(o, NULL, &p->heap);
-	object_free(o);
-	return result;
+	if (o != NULL)
+		object_free(o);
 }
 
-static Term delete_or_take(Process *p, Term table, Term key, bool is_taken)
+/* As bif_ets_lookup_2: many objects, or large ones that are copied, are looked up once more with the scheduler lent, by `again`. */
+static Term delete_or_take(Process *p, Term *args, bool is_taken, Term (*again)(Process *p, Term *args))
 {
 	struct ets_change change = { 0, 0 };
+	const struct ets_object *first = NULL;
+	const struct ets_hash *bag = NULL;
 	struct ets_hold hold;
-	Term result;
+	Term result = am_true;
 
-	if (table_hold_key(&hold, p, table, ETS_WRITE, key) != ETS_OK)
+	if (table_hold_key(&hold, p, args[0], ETS_WRITE, args[1]) != ETS_OK)
 		return exc_hold(p, &hold);
-	result = delete_key(&hold, p, key, is_taken, &change);
+	if (is_taken || is_bag(&hold.table->store))
+		first = find_key(&hold, args[1], &bag);
+	if (unlikely(count_words(first, bag, EXC_WORDS_AT_ONCE) > EXC_WORDS_AT_ONCE) && sched_on_duty()) {
+		table_release(&hold);
+		return exc_run_lent(p, again, args);
+	}
+	if (is_taken)
+		result = list_objects(first, bag, &p->heap);
+	delete_key(&hold, args[1], &change);
 	table_release_changed(&hold, &change);
 	return result;
 }
 
-Term bif_ets_delete_2(Process *p, Term *args) { return delete_or_take(p, args[0], args[1], false); }
-Term bif_ets_take_2(Process *p, Term *args) { return delete_or_take(p, args[0], args[1], true); }
+Term bif_ets_delete_2(Process *p, Term *args) { return delete_or_take(p, args, false, bif_ets_delete_2); }
+Term bif_ets_take_2(Process *p, Term *args) { return delete_or_take(p, args, true, bif_ets_take_2); }
 
 Term bif_ets_delete_object_2(Process *p, Term *args)
 {
