@@ -144,9 +144,10 @@ struct sched *sched_make_spare(void)
 
 void sched_pass_on(struct sched *from, struct sched *to)
 {
-	to->id = from->id;
+	/* the clock of time slices may be looking at these two */
+	__atomic_store_n(&to->id, from->id, __ATOMIC_RELAXED);
+	__atomic_store_n(&to->wheel, from->wheel, __ATOMIC_RELAXED);
 	to->queue = from->queue;
-	to->wheel = from->wheel;
 	to->efile_tag = from->efile_tag;
 	to->told_active = from->told_active;
 	to->micro = from->micro;

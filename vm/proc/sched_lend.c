@@ -127,11 +127,12 @@ void sched_lend_rest(struct sched *s)
 
 /* ---- the taking */
 
+/* s may have given its scheduler away by now, and be given another one: the answer is then of either, and taking it fails. */
 static bool is_wanted(const struct sched *s)
 {
-	int64_t deadline = timer_wheel_deadline_ns(s->wheel);
+	int64_t deadline = timer_wheel_deadline_ns(__atomic_load_n(&s->wheel, __ATOMIC_RELAXED));
 
-	return sched_run_queue_of(s->id) > 0 || (deadline != 0 && deadline <= clock_monotonic_ns());
+	return sched_run_queue_of(__atomic_load_n(&s->id, __ATOMIC_RELAXED)) > 0 || (deadline != 0 && deadline <= clock_monotonic_ns());
 }
 
 static void take(struct sched *s, uint32_t lent, bool for_stop)
