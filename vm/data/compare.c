@@ -618,6 +618,25 @@ static int compare_funs(struct walk *w, Term a, Term b)
 	return order;
 }
 
+/* Most tries that are compared have the same keys: both are then walked in the same order, by hash, side by side. *count: of those keys
+ * whose values are not the same words. False: a key differs. */
+static bool have_same_keys(Term a, Term b, struct candidate *c, size_t *count)
+{
+	struct map_iter in_a, in_b;
+	Term key, other, value, other_value;
+
+	*count = 0;
+	map_iter_init(&in_a, a);
+	map_iter_init(&in_b, b);
+	while (map_iter_next(&in_a, &key, &value) && map_iter_next(&in_b, &other, &other_value)) {
+		if (!term_same(key, other))
+			return false;
+		if (value != other_value)
+			c[(*count)++] = (struct candidate){ key, { value, other_value } };
+	}
+	return true;
+}
+
 /* Collects what may tell two tries of the same size apart: the keys that only one has, or, when the keys are the same,
  * those whose values are not the same words. */
 static size_t find_candidates(Term a, Term b, struct candidate *c)
@@ -626,6 +645,9 @@ static size_t find_candidates(Term a, Term b, struct candidate *c)
 	size_t by_value = 0, by_key = 0;
 	Term key, value;
 
+	if (have_same_keys(a, b, c, &by_value))
+		return by_value;
+	by_value = 0;
 	map_iter_init(&it, a);
 	while (map_iter_next(&it, &key, &value)) {
 		Term other = map_get(b, key);
