@@ -12,6 +12,10 @@
 %% expect: {insert,true}
 %% expect: {lookup,true}
 %% expect: {lookup_bag,true}
+%% expect: {insert_large,true}
+%% expect: {take_bag,true}
+%% expect: {delete_bag,true}
+%% expect: {taken,true,true}
 %% expect: {unfix,true}
 %% expect: {tuple_to_list,true}
 %% expect: {make_tuple,true}
@@ -40,6 +44,11 @@ main() ->
     gives_way(lookup, fun() -> filled([{a, List}]) end, fun(T) -> ets:lookup(T, a) end),
     Bag = [{a, N} || N <- lists:seq(1, 300000)],
     gives_way(lookup_bag, fun() -> filled(Bag, [duplicate_bag]) end, fun(T) -> ets:lookup(T, a) end),
+    gives_way(insert_large, fun() -> filled([]) end, fun(T) -> ets:insert(T, {a, List}) end),
+    gives_way(take_bag, fun() -> filled(Bag, [duplicate_bag]) end, fun(T) -> ets:take(T, a) end),
+    gives_way(delete_bag, fun() -> filled(Bag, [duplicate_bag]) end, fun(T) -> ets:delete(T, a) end),
+    Kept = filled([{b, List} | Bag], [duplicate_bag]),
+    io:format("~p~n", [{taken, lists:sort(ets:take(Kept, a)) =:= Bag, ets:take(Kept, b) ++ ets:tab2list(Kept) =:= [{b, List}]}]),
     gives_way(unfix, fun() -> fixed(Objects) end, fun(T) -> ets:safe_fixtable(T, false) end),
     Tuple = list_to_tuple(List),
     gives_way(tuple_to_list, fun() -> tuple_to_list(Tuple) end),
