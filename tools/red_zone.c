@@ -8,16 +8,39 @@
 
 enum { MAX_BYTES = 1 << 20 }; /* of a function: a file may say that it has any */
 
-/*
- * Whether the instruction reads or writes below what a stack or frame pointer points to. Without a red zone functions
- * use a frame pointer so too.
- */
-static bool is_below(const cs_insn *insn)
+/* What a function has done to its stack, up to its first jump. */
+struct frame {
+    bool has, jumped; /* has: the frame pointer points where the stack pointer did */
+    int64_t room;     /* bytes that the stack pointer has gone down since */
+};
+
+static bool is_register(const cs_insn *insn, uint8_t i, x86_reg reg)
+{
+    const cs_x86 *x = &insn->detail->x86;
+
+    return i < x->op_count && x->operands[i].type == X86_OP_REG && x->operands[i].reg == reg;
+}
+
+static void follow(struct frame *f, csh capstone, const cs_insn *insn)
+{
+    f->jumped |= cs_insn_group(capstone, insn, CS_GRP_JUMP);
+    if (f->jumped)
+        return;
+    if (insn->id == X86_INS_PUSH && f->has)
+        f->room += 8;
+    else if (insn->id == X86_INS_SUB && f->has && is_register(insn, 0, X86_REG_RSP) && insn->detail->x86.operands[1].type == X86_OP_IMM)
+        f->room += insn->detail->x86.operands[1].imm;
+    f->has |= insn->id == X86_INS_MOV && is_register(insn, 0, X86_REG_RBP) && is_register(insn, 1, X86_REG_RSP);
+}
+
+/* Whether the instruction reads or writes below the stack pointer, or where that cannot be told from the frame pointer. */
+static bool is_below(const struct frame *f, const cs_insn *insn)
 {
     for (uint8_t i = 0; i < insn->detail->x86.op_count; i++) {
         const cs_x86_op *op = &insn->detail->x86.operands[i];
+        int64_t room = op->mem.base == X86_REG_RBP ? f->room : 0;
 
-        if (op->type == X86_OP_MEM && op->mem.disp < 0 && (op->mem.base == X86_REG_RSP || op->mem.base == X86_REG_RBP))
+        if (op->type == X86_OP_MEM && op->mem.disp < -room && (op->mem.base == X86_REG_RSP || op->mem.base == X86_REG_RBP))
             return true;
     }
     return false;
@@ -26,6 +49,7 @@ static bool is_below(const cs_insn *insn)
 /* A compiler gives a red zone to functions without a call only. */
 static bool is_free(csh capstone, cs_insn *insn, const uint8_t *code, size_t size, uint64_t address)
 {
+    struct frame frame = {0};
     bool below = false;
 
     while (size) {
@@ -33,7 +57,8 @@ static bool is_free(csh capstone, cs_insn *insn, const uint8_t *code, size_t siz
             return false;
         if (cs_insn_group(capstone, insn, CS_GRP_CALL))
             return true;
-        below |= is_below(insn);
+        follow(&frame, capstone, insn);
+        below |= is_below(&frame, insn);
     }
     return !below;
 }

@@ -65,7 +65,7 @@ END_TEST
 /* Compiled without a red zone, or with notes of one byte, which stay traps. */
 START_TEST(test_red_zone_keeps_notes_that_are_safe)
 {
-    static const char *const flags[] = {"-DWIDE -mno-red-zone", ""};
+    static const char *const flags[] = {"-DWIDE -mno-red-zone", "-DWIDE -mno-red-zone -fno-omit-frame-pointer", ""};
     struct target t;
     bool notes[3];
 
@@ -95,7 +95,7 @@ Suite *red_zone_suite(void)
 
     tcase_set_timeout(notes, 30);
     tcase_add_test(notes, test_red_zone_drops_wide_notes_that_could_overwrite);
-    tcase_add_loop_test(notes, test_red_zone_keeps_notes_that_are_safe, 0, 2);
+    tcase_add_loop_test(notes, test_red_zone_keeps_notes_that_are_safe, 0, 3);
     tcase_add_test(notes, test_red_zone_drops_what_it_cannot_tell);
     suite_add_tcase(suite, notes);
     return suite;
