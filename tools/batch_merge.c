@@ -204,7 +204,7 @@ static struct stream *find_stream(struct batch_merge *m, uint32_t vm, uint32_t t
 static void tell_first(struct batch_merge *m)
 {
     struct stream *s = m->heap[0];
-    union ev_any ev;
+    union ev_any room;
 
     m->counts.events++;
     if (s->ns < m->last_ns)
@@ -215,8 +215,7 @@ static void tell_first(struct batch_merge *m)
         m->ops.gap(m->ops.ctx, s->vm);
     s->gap = false;
     s->record.ns = s->ns;
-    event_of_record(&s->record, s->vm, &ev);
-    m->ops.event(m->ops.ctx, &ev);
+    m->ops.event(m->ops.ctx, event_of_record(&s->record, s->vm, &room));
     if (find_event(m, s))
         sift_down(m, 0);
     else

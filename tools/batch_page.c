@@ -4,14 +4,17 @@
 
 #include <string.h>
 
-/* Of each event: how many arguments, and which of them are texts, a bit each. */
-static const struct {
-    const char *name;
-    unsigned args;
-} events[BATCH_EVENTS] = {
-    [BATCH_ATOM] = {"atom", 2},
-#define PROBE(probe, family, nargs, watch, text) [BATCH_##probe] = {#probe, nargs},
-#define PROBE_RANGE(prefix, family, nargs, first, last, text) [BATCH_##prefix] = {#prefix, nargs},
+static const char *const event_names[BATCH_EVENTS] = {
+    [BATCH_ATOM] = "atom",
+#define PROBE(probe, family, nargs, watch, text) [BATCH_##probe] = #probe,
+#define PROBE_RANGE(prefix, family, nargs, first, last, text) [BATCH_##prefix] = #prefix,
+#include "../vm/probes.def"
+};
+
+static const uint8_t event_args[BATCH_EVENTS] = {
+    [BATCH_ATOM] = 2,
+#define PROBE(probe, family, nargs, watch, text) [BATCH_##probe] = nargs,
+#define PROBE_RANGE(prefix, family, nargs, first, last, text) [BATCH_##prefix] = nargs,
 #include "../vm/probes.def"
 };
 
@@ -26,7 +29,7 @@ static const struct {
 #include "../vm/probes.def"
 };
 
-static uint16_t texts_of[BATCH_EVENTS];
+static uint16_t texts_of[BATCH_EVENTS]; /* which of the arguments are texts, a bit each */
 
 __attribute__((constructor)) static void find_texts(void)
 {
@@ -37,12 +40,20 @@ __attribute__((constructor)) static void find_texts(void)
 
 const char *batch_event_name(enum batch_event event)
 {
-    return (unsigned)event < BATCH_EVENTS ? events[event].name : "";
+    return (unsigned)event < BATCH_EVENTS ? event_names[event] : "";
 }
 
 unsigned batch_event_args(enum batch_event event)
 {
-    return (unsigned)event < BATCH_EVENTS ? events[event].args : 0;
+    return (unsigned)event < BATCH_EVENTS ? event_args[event] : 0;
+}
+
+/* What makes no sense has no more than UINT64_MAX: to_ns ends with the page. */
+static uint64_t tick_length(uint64_t ns, uint64_t ticks)
+{
+    unsigned __int128 length = ticks ? ((unsigned __int128)ns << 32) / ticks : 0;
+
+    return length > UINT64_MAX ? UINT64_MAX : (uint64_t)length;
 }
 
 bool batch_page_open(struct batch_page *page, const void *bytes, size_t size)
@@ -57,8 +68,7 @@ bool batch_page_open(struct batch_page *page, const void *bytes, size_t size)
         h->end_ticks < h->begin_ticks || h->end_ns < h->begin_ns)
         return false;
     page->damaged = false;
-    if (h->end_ticks > h->begin_ticks)
-        page->ns_per_tick = (double)(h->end_ns - h->begin_ns) / (double)(h->end_ticks - h->begin_ticks);
+    page->tick_ns = tick_length(h->end_ns - h->begin_ns, h->end_ticks - h->begin_ticks);
     return true;
 }
 
@@ -66,11 +76,9 @@ bool batch_page_open(struct batch_page *page, const void *bytes, size_t size)
 static uint64_t to_ns(const struct batch_page *page, uint64_t since)
 {
     const struct batch_header *h = &page->header;
-    double ns = (double)since * page->ns_per_tick;
+    uint64_t ns = (uint64_t)((unsigned __int128)since * page->tick_ns >> 32), most = h->end_ns - h->begin_ns;
 
-    if (since >= h->end_ticks - h->begin_ticks || ns >= (double)(h->end_ns - h->begin_ns))
-        return h->end_ns;
-    return h->begin_ns + (uint64_t)ns;
+    return since < h->end_ticks - h->begin_ticks && ns < most ? h->begin_ns + ns : h->end_ns;
 }
 
 /* The texts behind `n` arguments. Returns false when they do not fill the record's `words` words. */
@@ -117,7 +125,7 @@ bool batch_page_next(struct batch_page *page, struct batch_record *out)
     out->event = (enum batch_event)(head & 0xff);
     if (out->event >= BATCH_EVENTS || page->at + 8 + words * 8 > page->header.bytes)
         return false;
-    n = events[out->event].args;
+    n = event_args[out->event];
     out->has_texts = texts_of[out->event] != 0;
     if (out->has_texts ? words < n : words > n)
         return false;

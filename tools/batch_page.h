@@ -10,14 +10,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../vm/batch_format.h"
+#include "wire_user.h"
+
+#include "../bpf/event.h"
 
 enum { BATCH_MAX_ARGS = 12 };
 
 struct batch_record {
     enum batch_event event;
     uint64_t ns;                      /* CLOCK_MONOTONIC of the VM */
-    uint64_t words[BATCH_MAX_ARGS];   /* as many as it has arguments, in the forms of their units; a text's is its bytes */
+    union {
+        struct {
+            struct ev_head head; /* for event_of_record */
+            uint64_t words[BATCH_MAX_ARGS]; /* as many as it has arguments, in the forms of their units; a text's is its bytes */
+        };
+        union ev_any as_event; /* without texts: words stand where its struct has its arguments */
+    };
     bool has_texts;                   /* some argument is a text */
     const char *texts[BATCH_MAX_ARGS]; /* with it: in the page, not ended by a NUL, any bytes; NULL: the argument is none */
 };
@@ -26,7 +34,7 @@ struct batch_page {
     struct batch_header header;
     const char *bytes; /* the caller's, must outlive this */
     size_t at;         /* of the next record */
-    double ns_per_tick;
+    uint64_t tick_ns;  /* length of a tick. Units: 2^-32 ns */
     uint32_t events;   /* that were read or passed over */
     bool damaged;      /* something made no sense: what stands from there on was not read */
 };

@@ -40,15 +40,18 @@ static void put_texts(const struct batch_record *record, const struct event_row 
     }
 }
 
-void event_of_record(const struct batch_record *record, uint32_t vm, union ev_any *out)
-{
-    const struct event_row *row = event_row(record->event);
-    __u64 *words = (__u64 *)((char *)out + sizeof out->head);
+#define PROBE(probe, family, nargs, watch, text)                                                                                 \
+    _Static_assert(sizeof(struct ev_##probe) >= sizeof(struct ev_head) + (nargs) * sizeof(uint64_t), "a word an argument, or two");
+#include "../vm/probes.def"
+_Static_assert(offsetof(struct batch_record, words) == offsetof(struct batch_record, as_event) + sizeof(struct ev_head),
+               "arguments stand behind the head");
 
-    out->head = (struct ev_head){record->ns, vm, (uint16_t)record->event, 0, 0, 0};
-    if (record->has_texts)
-        put_texts(record, row, out);
-    else
-        for (unsigned i = 0; i < row->nargs; i++)
-            words[i] = record->words[i];
+const union ev_any *event_of_record(struct batch_record *record, uint32_t vm, union ev_any *room)
+{
+    record->head = (struct ev_head){record->ns, vm, (uint16_t)record->event, 0, 0, 0};
+    if (!record->has_texts)
+        return &record->as_event;
+    room->head = record->head;
+    put_texts(record, event_row(record->event), room);
+    return room;
 }

@@ -4,9 +4,6 @@
 #define TOOLS_EVENT_H
 
 #include "batch_page.h"
-#include "wire_user.h"
-
-#include "../bpf/event.h"
 
 /* The units of probes.def: UNIT(unit). */
 #define EVENT_UNITS(UNIT)                                                                          \
@@ -38,7 +35,10 @@ const struct event_row *event_row(enum batch_event event);
 /* The event of that name; BATCH_ATOM: there is none. */
 enum batch_event event_find(const char *name);
 
-/* The record, which is none of BATCH_ATOM, as the event of that VM. Texts stay in the page. */
-void event_of_record(const struct batch_record *record, uint32_t vm, union ev_any *out);
+/*
+ * The record, which is none of BATCH_ATOM, as the event of that VM. Texts stay in the page. Returns where it is: in the
+ * record itself, or in `room`.
+ */
+const union ev_any *event_of_record(struct batch_record *record, uint32_t vm, union ev_any *room);
 
 #endif

@@ -6,16 +6,9 @@
 
 enum { KEY_BYTES = offsetof(struct view_store_row, words) - offsetof(struct view_store_row, vm) };
 
-/* Who chooses keys that share a place gains nothing: the table is as it would be without. */
-static struct view_store_row **recent_place(struct view_store *s, uint64_t key)
-{
-    return &s->recent[key * 0x9e3779b97f4a7c15u >> 54];
-}
-_Static_assert(VIEW_STORE_RECENT == 1 << (64 - 54), "a place for each value of the highest bits");
-
 static void forget_row(struct view_store *s, struct view_store_row *row)
 {
-    struct view_store_row **place = recent_place(s, row->key);
+    struct view_store_row **place = view_store_recent(s, row->key);
 
     if (*place == row)
         *place = NULL;
@@ -39,18 +32,16 @@ static struct view_store_row *make_row(struct view_store *s, uint64_t vm, uint64
 
 static struct view_store_row *find_row(struct view_store *s, uint64_t vm, uint64_t key)
 {
-    struct view_store_row **place = recent_place(s, key), *row = *place;
     const uint64_t both[] = {vm, key};
+    struct view_store_row *row;
 
-    if (row && row->key == key && row->vm == vm)
-        return row;
     HASH_FIND(hh, s->rows, both, KEY_BYTES, row);
     if (row)
-        *place = row;
+        *view_store_recent(s, key) = row;
     return row;
 }
 
-void *view_store_find(struct view_store *s, uint64_t vm, uint64_t key, bool make)
+void *view_store_look_up(struct view_store *s, uint64_t vm, uint64_t key, bool make)
 {
     struct view_store_row *row = find_row(s, vm, key);
 

@@ -48,16 +48,16 @@ END_TEST
 START_TEST(test_event_of_record_gives_numbers)
 {
     struct batch_record r = {.event = BATCH_gc_minor__end, .ns = 23, .words = {ev_id_of_pid(7, 8), 900}};
-    union ev_any ev;
+    union ev_any room;
+    const union ev_any *ev = event_of_record(&r, 17, &room);
 
-    event_of_record(&r, 17, &ev);
-    ck_assert_uint_eq(ev.head.time_ns, 23);
-    ck_assert_uint_eq(ev.head.vm, 17);
-    ck_assert_uint_eq(ev.head.event, BATCH_gc_minor__end);
-    ck_assert_int_eq(ev_id_kind(ev.gc_minor__end.pid), BATCH_PID);
-    ck_assert_uint_eq(ev_id_number(ev.gc_minor__end.pid), 7);
-    ck_assert_uint_eq(ev_id_serial(ev.gc_minor__end.pid), 8);
-    ck_assert_uint_eq(ev.gc_minor__end.reclaimed_words, 900);
+    ck_assert_uint_eq(ev->head.time_ns, 23);
+    ck_assert_uint_eq(ev->head.vm, 17);
+    ck_assert_uint_eq(ev->head.event, BATCH_gc_minor__end);
+    ck_assert_int_eq(ev_id_kind(ev->gc_minor__end.pid), BATCH_PID);
+    ck_assert_uint_eq(ev_id_number(ev->gc_minor__end.pid), 7);
+    ck_assert_uint_eq(ev_id_serial(ev->gc_minor__end.pid), 8);
+    ck_assert_uint_eq(ev->gc_minor__end.reclaimed_words, 900);
 }
 END_TEST
 
@@ -67,12 +67,12 @@ START_TEST(test_event_of_record_gives_texts)
                              .words = {ev_id_of_pid(7, 8), 3, ev_id_of_port(9)},
                              .has_texts = true,
                              .texts = {NULL, "cat and more"}};
-    union ev_any ev;
+    union ev_any room;
+    const union ev_any *ev = event_of_record(&r, 17, &room);
 
-    event_of_record(&r, 17, &ev);
-    ck_assert_uint_eq(ev.port__open.port_name.bytes, 3);
-    ck_assert_ptr_eq((const char *)(uintptr_t)ev.port__open.port_name.at, r.texts[1]);
-    ck_assert_uint_eq(ev_id_rest(ev.port__open.port), 9);
+    ck_assert_uint_eq(ev->port__open.port_name.bytes, 3);
+    ck_assert_ptr_eq((const char *)(uintptr_t)ev->port__open.port_name.at, r.texts[1]);
+    ck_assert_uint_eq(ev_id_rest(ev->port__open.port), 9);
 }
 END_TEST
 
