@@ -5,28 +5,32 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "attach.h"
 #include "batch.skel.h"
+#include "batch_drain.h"
+#include "batch_ring.h"
+#include "clock.h"
 #include "fail.h"
+#include "links.h"
 #include "uprobe.h"
 
-enum { TURN_PAGES = 4096 };
-
-struct links {
-    int *fds;
-    size_t n;
-};
+enum { TURN_PAGES = 4096, READ_MS = 2 };
+#define SLACK_NS 10000000ull /* from when a thread is to wake until it has handed its page over */
 
 struct batch_source {
     struct batch_source_ops ops;
     struct batch *skel;
-    struct ring_buffer *ring;
-    struct links flushes, watches;
-    int *pids; /* that were attached to */
+    struct batch_ring *ring;
+    struct links_set links;
+    struct batch_drain drain;
+    pthread_t stopping; /* removes the links */
+    bool stops;
+    int *pids; /* that were attached to; with `all`, that handed a page over */
     size_t npids;
     bool all;
     bool many;     /* one link for many places */
@@ -36,13 +40,29 @@ struct batch_source {
 
 /* ---- pages */
 
-static bool is_ours(const struct batch_source *s, uint32_t vm)
+static bool is_known(const struct batch_source *s, int pid)
 {
-    bool found = s->all;
+    for (size_t i = 0; i < s->npids; i++)
+        if (s->pids[i] == pid)
+            return true;
+    return false;
+}
 
-    for (size_t i = 0; i < s->npids && !found; i++)
-        found = (uint32_t)s->pids[i] == vm;
-    return found;
+static int remember_pid(struct batch_source *s, int pid)
+{
+    int *pids = is_known(s, pid) ? s->pids : realloc(s->pids, (s->npids + 1) * sizeof *pids);
+
+    if (!pids)
+        return fail(-ENOMEM, "out of memory");
+    s->pids = pids;
+    if (!is_known(s, pid))
+        pids[s->npids++] = pid;
+    return 0;
+}
+
+static bool is_ours(struct batch_source *s, uint32_t vm)
+{
+    return s->all ? !remember_pid(s, (int)vm) : is_known(s, (int)vm);
 }
 
 /* -EAGAIN ends the turn. */
@@ -51,21 +71,23 @@ static int take_page(void *ctx, void *data, size_t size)
     struct batch_source *s = ctx;
     const struct batch_received *received = data;
 
-    if (size >= sizeof *received && received->bytes <= size - sizeof *received && is_ours(s, received->vm))
+    if (size >= sizeof *received && received->bytes <= size - sizeof *received && is_ours(s, received->vm)) {
+        batch_drain_take(&s->drain, received);
         s->ops.page(s->ops.ctx, received);
+    }
     return ++s->pages < TURN_PAGES ? 0 : -EAGAIN;
 }
 
 int batch_source_read(struct batch_source *s)
 {
     s->pages = 0;
-    ring_buffer__consume(s->ring);
+    batch_ring_read(s->ring, take_page, s);
     return s->pages;
 }
 
 int batch_source_fd(const struct batch_source *s)
 {
-    return ring_buffer__epoll_fd(s->ring);
+    return bpf_map__fd(s->skel->maps.records);
 }
 
 const struct bpf_object *batch_source_object(const struct batch_source *s)
@@ -105,7 +127,8 @@ static int load(struct batch_source *s)
     err = batch__load(s->skel);
     if (err)
         return attach_explain(err, "cannot load the BPF program");
-    s->ring = ring_buffer__new(bpf_map__fd(s->skel->maps.records), take_page, s, NULL);
+    s->skel->data_session->probe_stopped = 0;
+    s->ring = batch_ring_new(bpf_map__fd(s->skel->maps.records), BATCH_RING_BYTES, sizeof(struct batch_received) + BATCH_PAGE_BYTES);
     return s->ring ? 0 : fail(-errno, "no ring buffer: %s", strerror(errno));
 }
 
@@ -127,27 +150,13 @@ int batch_source_new(const struct batch_source_ops *ops, struct batch_source **o
 
 /* ---- links */
 
-static int keep_link(struct links *links, int fd)
+static int keep_link(struct batch_source *s, int link)
 {
-    int *fds = fd < 0 ? NULL : realloc(links->fds, (links->n + 1) * sizeof *fds);
-
-    if (fd == -ESRCH)
-        return fd;
-    if (fd < 0)
-        return attach_explain(fd, "cannot attach a probe");
-    if (!fds) {
-        close(fd);
-        return fail(-ENOMEM, "out of memory");
-    }
-    links->fds = fds;
-    fds[links->n++] = fd;
-    return 0;
-}
-
-static void keep_first(struct links *links, size_t n)
-{
-    while (links->n > n)
-        close(links->fds[--links->n]);
+    if (link == -ESRCH)
+        return link;
+    if (link < 0)
+        return attach_explain(link, "cannot attach a probe");
+    return links_take(&s->links, link) ? fail(-ENOMEM, "out of memory") : 0;
 }
 
 bool batch_source_serves(const struct target *t)
@@ -177,8 +186,8 @@ static int attach_flush(struct batch_source *s, const struct target *t, int pid)
 
     if (err)
         return err;
-    return keep_link(&s->flushes, uprobe_link_one(bpf_program__fd(s->skel->progs.on_flush), t->path, pid, false,
-                                                  &(struct uprobe_place){note->offset, note->semaphore, s->specs++}));
+    return keep_link(s, uprobe_link_one(bpf_program__fd(s->skel->progs.on_flush), t->path, pid, false,
+                                        &(struct uprobe_place){note->offset, note->semaphore, s->specs++}));
 }
 
 /* The notes of the wanted probes. Returns how many. */
@@ -204,26 +213,15 @@ static int attach_watches(struct batch_source *s, const struct target *t, int pi
     int program = bpf_program__fd(s->skel->progs.on_watch), err = 0;
 
     if (s->many)
-        return keep_link(&s->watches, uprobe_link_many(program, t->path, pid, false, places, n));
+        return keep_link(s, uprobe_link_many(program, t->path, pid, false, places, n));
     for (size_t i = 0; i < n && !err; i++)
-        err = keep_link(&s->watches, uprobe_link_one(program, t->path, pid, false, &places[i]));
+        err = keep_link(s, uprobe_link_one(program, t->path, pid, false, &places[i]));
     return err;
-}
-
-static int remember_pid(struct batch_source *s, int pid)
-{
-    int *pids = realloc(s->pids, (s->npids + 1) * sizeof *pids);
-
-    if (!pids)
-        return fail(-ENOMEM, "out of memory");
-    s->pids = pids;
-    pids[s->npids++] = pid;
-    return 0;
 }
 
 int batch_source_attach(struct batch_source *s, const struct target *t, int pid, const struct wanted *wanted)
 {
-    size_t flushes = s->flushes.n, watches = s->watches.n, n;
+    size_t links = s->links.n, n;
     struct uprobe_place places[BATCH_EVENTS];
     int err;
 
@@ -238,31 +236,56 @@ int batch_source_attach(struct batch_source *s, const struct target *t, int pid,
         err = attach_watches(s, t, pid, places, n);
     if (!err)
         return (int)n;
-    keep_first(&s->watches, watches);
-    keep_first(&s->flushes, flushes);
+    links_cut(&s->links, links);
     return err;
+}
+
+/* ---- the end */
+
+static bool waits(const struct batch_source *s)
+{
+    for (size_t i = 0; i < s->npids; i++)
+        if (batch_drain_waits(&s->drain, s->pids[i]))
+            return true;
+    return false;
+}
+
+void batch_source_drain(struct batch_source *s)
+{
+    uint64_t begun = clock_ns(CLOCK_MONOTONIC), now = begun;
+
+    s->drain.since_ns = begun;
+    while (now < begun + BATCH_PATIENCE_MS * 1000000ull + SLACK_NS || (now < begun + BATCH_SOURCE_DRAIN_NS && waits(s))) {
+        if (!batch_source_read(s))
+            usleep(READ_MS * 1000);
+        now = clock_ns(CLOCK_MONOTONIC);
+    }
+}
+
+static void *remove_links(void *ctx)
+{
+    links_cut(ctx, 0);
+    return NULL;
 }
 
 void batch_source_stop(struct batch_source *s)
 {
-    keep_first(&s->watches, 0);
-}
-
-void batch_source_leave(struct batch_source *s)
-{
-    keep_first(&s->watches, 0);
-    keep_first(&s->flushes, 0);
+    if (s->stops)
+        return;
+    s->skel->data_session->probe_stopped = 1;
+    s->stops = !pthread_create(&s->stopping, NULL, remove_links, &s->links);
 }
 
 void batch_source_free(struct batch_source *s)
 {
     if (!s)
         return;
-    batch_source_leave(s);
-    ring_buffer__free(s->ring);
+    if (s->stops)
+        pthread_join(s->stopping, NULL);
+    links_cut(&s->links, 0);
+    batch_drain_free(&s->drain);
+    batch_ring_free(s->ring);
     batch__destroy(s->skel);
-    free(s->watches.fds);
-    free(s->flushes.fds);
     free(s->pids);
     free(s);
 }

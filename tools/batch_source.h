@@ -12,9 +12,6 @@
 
 #include "../bpf/batch.h"
 
-/* What a thread holds when nobody wants it any more is handed over by then. */
-#define BATCH_SOURCE_DRAIN_NS 200000000ull
-
 struct batch_source;
 struct bpf_object;
 
@@ -35,10 +32,17 @@ bool batch_source_serves(const struct target *target);
  * into them. Returns how many of these the target has. Fails: said, but for -ESRCH: the process has ended.
  */
 int batch_source_attach(struct batch_source *source, const struct target *target, int pid, const struct wanted *wanted);
-/* No probe is written any more; what threads still hold comes within BATCH_SOURCE_DRAIN_NS. */
+/*
+ * Hands over the pages with all that happened before the call. It lasts a little longer than BATCH_PATIENCE_MS, and up to
+ * BATCH_SOURCE_DRAIN_NS where a thread that may hold events does not get to run.
+ */
+#define BATCH_SOURCE_DRAIN_NS 250000000ull
+void batch_source_drain(struct batch_source *source);
+/*
+ * No page comes any more: what waits is all. The kernel takes tens of milliseconds to remove probes, which batch_source_free
+ * waits for.
+ */
 void batch_source_stop(struct batch_source *source);
-/* No page comes any more: what waits is all. */
-void batch_source_leave(struct batch_source *source);
 /* Becomes readable when much waits; who wants less of a delay reads every BATCH_RING_LOOK_MS. */
 int batch_source_fd(const struct batch_source *source);
 /* Hands over the pages that wait, a limited number at a time. Returns how many. */

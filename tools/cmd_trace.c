@@ -200,13 +200,9 @@ static int loop(struct state *st)
 /* What threads still hold comes within a moment, unless they are gone. */
 static void drain(struct state *st)
 {
-    uint64_t until = clock_ns(CLOCK_MONOTONIC) + BATCH_SOURCE_DRAIN_NS;
-
+    if (!st->ended && !st->err)
+        batch_source_drain(st->source);
     batch_source_stop(st->source);
-    while (!st->ended && !st->err && clock_ns(CLOCK_MONOTONIC) < until)
-        if (!batch_source_read(st->source))
-            usleep(10000);
-    batch_source_leave(st->source); /* a VM that somebody else watches, or that is not what it says it is, would have more and more to tell */
     while (batch_source_read(st->source) > 0 && !st->err)
         ;
     recording_lost(st->writer, batch_source_lost(st->source));

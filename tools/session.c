@@ -460,14 +460,12 @@ static int cut_result(struct session *s)
 /* Nobody wants events any more. What threads still hold comes within a moment, unless they are gone. */
 static int finish_pages(struct session *s)
 {
-    uint64_t end_ns = s->now_ns, until = clock_ns(CLOCK_MONOTONIC) + BATCH_SOURCE_DRAIN_NS;
+    uint64_t end_ns = s->now_ns;
     int err = 0;
 
+    if (!s->ended)
+        batch_source_drain(s->pages);
     batch_source_stop(s->pages);
-    while (!s->ended && clock_ns(CLOCK_MONOTONIC) < until)
-        if (!batch_source_read(s->pages))
-            usleep(10000);
-    batch_source_leave(s->pages);
     while (batch_source_read(s->pages) > 0)
         ;
     feed_bound(s->ops->feed, s->from_ns, end_ns);

@@ -50,7 +50,7 @@ struct spec {
 #define VALUES_12(p) VALUES_11(p), V(p, 11)
 
 #define PROBE(probe, family, nargs, watch, text)                                                          \
-    static PROBE_COLD void probe_##probe(const int64_t *v)                                         \
+    static PROBE_COLD __attribute__((cold)) void probe_##probe(const int64_t *v)                   \
     {                                                                                              \
         (void)v;                                                                                   \
         PROBE_FIRE(probe, VALUES_##nargs(probe));                                                  \

@@ -14,7 +14,7 @@ START_TEST(test_endings_one_signal_ends_a_flood_that_is_read_slowly)
 {
     SUPPORT_BPF();
     const struct support_run *r = support_run(
-        FLOOD "mkfifo f; exec 3<>f; $ERLSNOOP spawns --events --json -p $v > f 2> err & s=$!\n"
+        FLOOD "mkfifo f; exec 3<>f; head -c 65536 /dev/zero > f; $ERLSNOOP spawns --events --json -p $v > f 2> err & s=$!\n"
               "python3 -c 'import os, time\n"
               "while True: os.read(3, 2000); time.sleep(.02)' & reader=$!\n"
               "attached $s; kill -INT $s; sleep .5; kill $reader; cat <&3 > out & wait $s; echo status $?\n"
@@ -60,7 +60,7 @@ START_TEST(test_endings_second_signal_says_what_is_lost)
 {
     SUPPORT_BPF();
     const struct support_run *r = support_run(
-        FLOOD "mkfifo f; exec 3<>f; $ERLSNOOP spawns --events --json -p $v > f 2> err & s=$!; attached $s\n"
+        FLOOD "mkfifo f; exec 3<>f; head -c 65536 /dev/zero > f; $ERLSNOOP spawns --events --json -p $v > f 2> err & s=$!; attached $s\n"
               "kill -INT $s; sleep .3; kill -INT $s; wait $s; echo status $?; cat err");
 
     ck_assert_msg(strstr(r->out, "status 1") != NULL, "%s", r->out);

@@ -15,7 +15,6 @@
 #include "term/atom.h"
 #include "usdt.h"
 
-#define PATIENCE_MS 100
 #define NAMES_NS INT64_C(1000000000)
 #define LEAVING_TRIES 1000
 
@@ -105,8 +104,8 @@ static void begin_page(struct batch *b)
 	b->header.events = b->events;
 	b->header.begin_ticks = ticks_now();
 	b->header.begin_ns = (uint64_t)clock_monotonic_ns();
-	b->old_ns = (int64_t)b->header.begin_ns + PATIENCE_MS * INT64_C(1000000);
-	old_ticks = b->header.begin_ticks + PATIENCE_MS * ticks_per_ms();
+	b->old_ns = (int64_t)b->header.begin_ns + BATCH_PATIENCE_MS * INT64_C(1000000);
+	old_ticks = b->header.begin_ticks + BATCH_PATIENCE_MS * ticks_per_ms();
 	__atomic_store_n(&b->old_ticks, old_ticks, __ATOMIC_SEQ_CST);
 	if (unlikely(atomic_load(&batches.closed)))
 		__atomic_store_n(&b->old_ticks, 0, __ATOMIC_RELAXED);

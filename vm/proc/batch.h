@@ -101,7 +101,7 @@ static inline __attribute__((always_inline)) void batch_write(enum batch_event e
 /* The same of a probe that has texts: texts[i] belongs to words[i], which is its length; NULL: no text. */
 void batch_write_texts(enum batch_event event, uint64_t ticks, const uint64_t *words, unsigned n, const char *const *texts);
 
-/* Hands this thread's page over when its first event is 100 ms old. Cheap when there is nothing. */
+/* Hands this thread's page over when its first event is BATCH_PATIENCE_MS old. Cheap when there is nothing. */
 void batch_hand_over_old(void);
 /* When that will be. Units: CLOCK_MONOTONIC; 0: the page is empty. A thread that sleeps wakes then and calls batch_hand_over_old. */
 int64_t batch_deadline_ns(void);
