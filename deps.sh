@@ -29,6 +29,8 @@ valgrind                                valgrind
 /usr/include/*/sys/sdt.h                systemtap-sdt-dev
 /usr/include/*/asm/types.h              linux-libc-dev
 erlc                                    erlang-base
+/usr/lib/erlang/usr/include/erl_nif.h   erlang-dev
+/usr/lib/erlang/lib/crypto-*            erlang-crypto
 /usr/lib/erlang/lib/runtime_tools-*     erlang-runtime-tools
 /usr/lib/erlang/lib/observer-*          erlang-observer
 elixir                                  elixir

@@ -26,6 +26,7 @@
 #include "io/filename.h"
 #include "io/io.h"
 #include "io/port.h"
+#include "nif/nif.h"
 #include "proc/batch.h"
 #include "proc/dirty.h"
 #include "proc/node_monitor.h"
@@ -171,6 +172,7 @@ static void init_rooms(struct options *o, char **words)
 	trace_init();
 	async_init(o->async_threads);
 	io_init();
+	nif_init();
 	apply_defaults(o, words);
 }
 

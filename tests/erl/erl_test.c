@@ -3,6 +3,8 @@
  * run on the stock erl and on erlvm; each run is one test, and a failure shows the first line that differs.
  * A program in a folder otpNN has its .beam beside it, made by the compiler of OTP NN (tests/erl/compile.sh makes it anew): that is what
  * runs, and an older stock erl, which cannot load it, is skipped.
+ * The programs of the folder nif have native functions: each .c file there is compiled with the header of the machine's Erlang/OTP to one
+ * library, or to one a line `build: NAME OPTIONS` of its first comment. Without that header they are skipped.
  * ERL_TEST=name runs the programs whose name contains it. */
 #include <check.h>
 #include <errno.h>
@@ -26,6 +28,7 @@ static struct {
 	char *paths[PROGRAMS_MAX];
 	char directory[512];     /* of the compiled programs */
 	char erlvm[512];
+	char nif_headers[512];   /* where erl_nif.h is; empty: nowhere */
 	int stock_release;
 } programs;
 
@@ -148,6 +151,31 @@ static int read_stock_release(void)
 	return release;
 }
 
+/* Not within a test. */
+static void find_nif_headers(void)
+{
+	FILE *erl = popen("erl -noshell -eval 'io:put_chars(code:root_dir()), halt().' </dev/null", "r");
+	char root[400] = "", header[600];
+
+	if (erl == NULL)
+		return;
+	if (fgets(root, sizeof(root), erl) != NULL) {
+		snprintf(header, sizeof(header), "%s/usr/include/erl_nif.h", root);
+		if (access(header, R_OK) == 0)
+			snprintf(programs.nif_headers, sizeof(programs.nif_headers), "%s/usr/include", root);
+	}
+	pclose(erl);
+}
+
+/* Prints why, when the program cannot be run here. */
+static bool is_skipped(const char *path)
+{
+	if (strstr(path, "/nif/") == NULL || programs.nif_headers[0] != 0)
+		return false;
+	printf("SKIP %s: there is no erl_nif.h (package erlang-dev)\n", path);
+	return true;
+}
+
 /* Where the program's .beam is. */
 static void get_beam_directory(const char *path, char *directory, size_t room)
 {
@@ -160,34 +188,6 @@ static void get_beam_directory(const char *path, char *directory, size_t room)
 }
 
 /* ---- compile: all at once, before the first test */
-static bool is_stale(const char *path)
-{
-	struct stat source, beam;
-	char module[256], target[1024];
-
-	get_module(path, module, sizeof(module));
-	snprintf(target, sizeof(target), "%s/%s.beam", programs.directory, module);
-	return stat(path, &source) != 0 || stat(target, &beam) != 0 || beam.st_mtime < source.st_mtime;
-}
-
-static void compile_programs(void)
-{
-	char *argv[PROGRAMS_MAX + 4] = { "erlc", "-o", programs.directory };
-	char command[600], errors[600];
-	int n = 3;
-
-	snprintf(command, sizeof(command), "mkdir -p '%s'", programs.directory);
-	ck_assert(system(command) == 0);
-	for (int i = 0; i < programs.count; i++)
-		if (committed_release(programs.paths[i]) == 0 && is_stale(programs.paths[i]))
-			argv[n++] = programs.paths[i];
-	if (n == 3)
-		return;
-	snprintf(errors, sizeof(errors), "%s/erlc.log", programs.directory);
-	ck_assert_msg(wait_child(start_child(argv, NULL, errors)) == 0, "erlc failed: see %s", errors);
-}
-
-/* ---- compare */
 /* The next line of *text as a string of its own; NULL at the end. */
 static char *next_line(char **text)
 {
@@ -208,6 +208,87 @@ static char *next_line(char **text)
 	return line;
 }
 
+static bool is_stale(const char *path)
+{
+	struct stat source, beam;
+	char module[256], target[1024];
+
+	get_module(path, module, sizeof(module));
+	snprintf(target, sizeof(target), "%s/%s.beam", programs.directory, module);
+	return stat(path, &source) != 0 || stat(target, &beam) != 0 || beam.st_mtime < source.st_mtime;
+}
+
+static void compile_library(const char *source, const char *name, const char *options)
+{
+	char command[3000];
+
+	snprintf(command, sizeof(command), "cc -shared -fPIC -O1 -g -Wall -Wextra -Werror -I'%s' %s -o '%s/%s.so' '%s'", programs.nif_headers,
+		 options, programs.directory, name, source);
+	ck_assert_msg(system(command) == 0, "%s", command);
+}
+
+static void compile_libraries_of(const char *source)
+{
+	static const char mark[] = " * build: ";
+	char *text = read_file(source), *at = text, *line, name[256];
+	int built = 0;
+
+	while ((line = next_line(&at)) != NULL && strncmp(line, "#include", 8) != 0) {
+		if (strncmp(line, mark, sizeof(mark) - 1) != 0 || sscanf(line + sizeof(mark) - 1, "%255s", name) != 1)
+			continue;
+		line += sizeof(mark) - 1 + strlen(name);
+		line[strcspn(line, "*")] = 0;
+		compile_library(source, name, line);
+		built++;
+	}
+	if (built == 0) {
+		const char *slash = strrchr(source, '/');
+
+		snprintf(name, sizeof(name), "%.*s", (int)(strlen(slash + 1) - 2), slash + 1);
+		compile_library(source, name, "");
+	}
+	free(text);
+}
+
+static void compile_libraries(void)
+{
+	glob_t files;
+
+	if (programs.nif_headers[0] == 0 || glob("tests/erl/nif/*.c", 0, NULL, &files) != 0)
+		return;
+	for (size_t i = 0; i < files.gl_pathc; i++)
+		compile_libraries_of(files.gl_pathv[i]);
+	globfree(&files);
+}
+
+static bool has_natives(void)
+{
+	for (int i = 0; i < programs.count; i++)
+		if (strstr(programs.paths[i], "/nif/") != NULL)
+			return true;
+	return false;
+}
+
+static void compile_programs(void)
+{
+	char *argv[PROGRAMS_MAX + 4] = { "erlc", "-o", programs.directory };
+	char command[600], errors[600];
+	int n = 3;
+
+	snprintf(command, sizeof(command), "mkdir -p '%s'", programs.directory);
+	ck_assert(system(command) == 0);
+	if (has_natives())
+		compile_libraries();
+	for (int i = 0; i < programs.count; i++)
+		if (committed_release(programs.paths[i]) == 0 && is_stale(programs.paths[i]))
+			argv[n++] = programs.paths[i];
+	if (n == 3)
+		return;
+	snprintf(errors, sizeof(errors), "%s/erlc.log", programs.directory);
+	ck_assert_msg(wait_child(start_child(argv, NULL, errors)) == 0, "erlc failed: see %s", errors);
+}
+
+/* ---- compare */
 /* The next line that the program should print; NULL when it was the last. */
 static char *next_expected(char **source)
 {
@@ -275,6 +356,8 @@ START_TEST(test_program_on_stock_erl)
 {
 	const char *path = programs.paths[_i];
 
+	if (is_skipped(path))
+		return;
 	if (committed_release(path) > programs.stock_release)
 		printf("SKIP %s on erl: made by the compiler of OTP %d, erl is OTP %d\n", path, committed_release(path), programs.stock_release);
 	else
@@ -284,7 +367,8 @@ END_TEST
 
 START_TEST(test_program_on_erlvm)
 {
-	run_program(programs.paths[_i], programs.erlvm, "erlvm");
+	if (!is_skipped(programs.paths[_i]))
+		run_program(programs.paths[_i], programs.erlvm, "erlvm");
 }
 END_TEST
 
@@ -295,6 +379,7 @@ Suite *erl_suite(void)
 
 	find_programs();
 	programs.stock_release = read_stock_release();
+	find_nif_headers();
 	tcase_add_unchecked_fixture(ours, compile_programs, NULL);
 	tcase_add_unchecked_fixture(stock, compile_programs, NULL);
 	tcase_set_timeout(ours, RUN_SECONDS);

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "bif/bif.h"
 #include "bif/bif_literal.h"
+#include "code/breakpoint.h"
 #include "code/code_path.h"
 #include "code/module.h"
 #include "code/opcodes.h"
@@ -15,6 +16,7 @@
 #include "data/etf.h"
 #include "data/iolist.h"
 #include "data/print.h"
+#include "nif/library.h"
 #include "proc/registry.h"
 #include "proc/sched.h"
 
@@ -237,7 +239,7 @@ Term bif_erlang_finish_after_on_load_2(Process *p, Term *args)
 	return module_finish_on_load(args[0], args[1] == am_true) == 0 ? am_true : exc_badarg(p);
 }
 
-/* ---- native libraries: only modules whose natives are the VM's own have what they want */
+/* ---- libraries of native functions. What the VM has itself in the place of one is there already. */
 
 struct native_search {
 	Term module;
@@ -248,28 +250,16 @@ static void see_native(struct export *e, void *arg)
 {
 	struct native_search *s = arg;
 
-	s->found |= e->module == s->module && e->bif != NULL;
+	s->found |= e->module == s->module && e->bif != NULL && e->is_nif;
 }
 
 Term bif_erlang_load_nif_2(Process *p, Term *args)
 {
-	static const char sorry[] = "native libraries are not supported by this virtual machine";
-	struct native_search s = { 0 };
-	const char *name;
-	size_t n;
-	uint8_t *path = iolist_to_bytes(args[0], &n);
+	const Inst *caller = code_find_function(p->i + 1);
+	struct native_search s = { .module = caller != NULL ? func_info_module(caller) : TERM_NONE };
 
-	if (path == NULL)
-		return exc_badarg(p);
-	name = strrchr((const char *)path, '/') != NULL ? strrchr((const char *)path, '/') + 1 : (const char *)path;
-	s.module = atom_existing_utf8(name, strlen(name));
-	mem_free(path);
-	if (s.module != TERM_NONE)
-		export_each(see_native, &s);
-	if (s.found)
-		return am_ok;
-	return heap_tuple(&p->heap, am_error,
-			  heap_tuple(&p->heap, am_load_failed, heap_list_bytes(&p->heap, sorry, sizeof(sorry) - 1, NIL)));
+	export_each(see_native, &s);
+	return s.found ? am_ok : nif_library_load(p, args[0], args[1]);
 }
 
 /* ---- old code */
@@ -419,6 +409,13 @@ static void add_nif(struct export *e, void *arg)
 static Term list_nifs(Process *p, const struct code_instance *c)
 {
 	struct nif_list l = { &p->heap, c->module, NIL };
+
+	for (uint32_t i = c->function_count; i-- > 0;) {
+		const Inst *f = c->functions[i];
+
+		if (breakpoint_opcode(f + FUNC_INFO_WORDS) == OP_call_nif)
+			l.list = heap_cons(l.h, heap_tuple(l.h, func_info_function(f), term_from_small(func_info_arity(f))), l.list);
+	}
 
 	export_each(add_nif, &l);
 	return l.list;

@@ -490,7 +490,7 @@ static Term list_binaries(struct heap *h, const struct ets_object *o, Term list)
 		if (header_sub(*at) != SUB_REFBIN)
 			continue;
 		list = heap_cons(h, heap_tuple(h, heap_uint(h, (uintptr_t)r->binary), heap_uint(h, r->binary->size_bytes),
-					       heap_uint(h, atomic_load(&r->binary->refs))), list);
+					       heap_uint(h, binary_refs(r->binary))), list);
 	}
 	return list;
 }

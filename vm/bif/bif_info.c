@@ -11,7 +11,6 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "bif/bif_time.h"
 #include "bif/spawn_opts.h"
 #include "code/export.h"
 #include "code/module.h"
@@ -22,6 +21,7 @@
 #include "io/port.h"
 #include "proc/dirty.h"
 #include "proc/sched.h"
+#include "proc/vm_time.h"
 #include "term/atom_rows.h"
 #include "term/node.h"
 #include "trace/trace.h"
@@ -66,9 +66,9 @@ void bif_info_init(void)
 {
 	find_rows();
 	info.start_ns = clock_monotonic_ns();
-	bif_time_offset_ns();
-	tracer_unique = bif_time_next_monotonic;
-	tracer_now_us = bif_time_now_us;
+	vm_time_offset_ns();
+	tracer_unique = vm_time_next_monotonic;
+	tracer_now_us = vm_time_now_us;
 	lock_init(&info.lock, LOCK_statistics);
 	update_cpu_counts();
 	info_wall_init();
@@ -126,6 +126,7 @@ INFO(unknown, am_unknown)
 INFO(thread_pool_size, int_term(async_thread_count()))
 INFO(otp_release, string(&p->heap, "25"))
 INFO(version, string(&p->heap, "13.1.5"))
+INFO(nif_version, string(&p->heap, "2.16"))
 INFO(machine, string(&p->heap, "BEAM"))
 INFO(system_architecture, string(&p->heap, "x86_64-pc-linux-gnu"))
 INFO(wordsize, SMALL(8))
@@ -324,7 +325,7 @@ static const struct info_item info_items[] = {
 #define ITEM_AS(name, other) { am_##name, info_##other }
 	ITEM(os_type), ITEM(os_version), ITEM(process_count), ITEM(process_limit), ITEM(port_count), ITEM(port_limit), ITEM(snifs), ITEM(ets_count), ITEM(ets_limit), ITEM(atom_count),
 	ITEM(atom_limit), ITEM(schedulers), ITEM(schedulers_online), ITEM(scheduler_id), ITEM(schedulers_state),
-	ITEM(otp_release), ITEM(version), ITEM(machine), ITEM(system_architecture),
+	ITEM(otp_release), ITEM(version), ITEM(nif_version), ITEM(machine), ITEM(system_architecture),
 	ITEM(wordsize), ITEM(endian), ITEM(heap_type), ITEM(multi_scheduling), ITEM(build_type), ITEM_AS(emu_type, build_type),
 	ITEM(emu_flavor), ITEM(compat_rel), ITEM(creation), ITEM(c_compiler_used), ITEM(dynamic_trace), ITEM(start_time),
 	ITEM(end_time), ITEM(time_offset), ITEM(time_warp_mode), ITEM(system_logger), ITEM(outstanding_system_requests_limit), ITEM_AS(delayed_node_table_gc, infinity),

@@ -392,7 +392,7 @@ static Term info_binary(Process *p, struct heap *h)
 			if (header_sub(*at) != SUB_REFBIN)
 				continue;
 			list = heap_cons(h, heap_tuple(h, heap_uint(h, (uintptr_t)b->binary), int_term(b->binary->size_bytes),
-						       int_term(atomic_load(&b->binary->refs))), list);
+						       int_term(binary_refs(b->binary))), list);
 		}
 	}
 	return list;

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Built-in functions: clocks, calendars, unique integers. Native time is in nanoseconds. Erlang monotonic time is
- * CLOCK_MONOTONIC; Erlang system time is that plus an offset fixed at start (no time warp). */
-#include <stdatomic.h>
-
+/* Built-in functions: clocks (proc/vm_time.h), calendars, unique integers. */
 #include "base/clock.h"
 #include "bif/bif.h"
-#include "bif/bif_time.h"
 #include "data/compare.h"
 #include "data/number.h"
+#include "proc/vm_time.h"
 
 #define NS_PER_S ((int64_t)1000000000)
 
@@ -16,27 +13,9 @@
 #define CYCLE_DAYS 146097       /* of 400 years, after which the Gregorian calendar begins again */
 #define DAYS_TO_EPOCH 719468    /* from March 1 of the year 0 to 1970 */
 
-static struct {
-	_Atomic int64_t offset_ns; /* 0: not yet fixed */
-	_Atomic int64_t now_us;    /* last result of now/0 */
-	_Atomic int64_t unique, monotonic;
-} times;
-
-int64_t bif_time_offset_ns(void)
-{
-	int64_t none = 0, offset = atomic_load(&times.offset_ns);
-
-	if (offset != 0)
-		return offset;
-	offset = clock_system_ns() - clock_monotonic_ns();
-	if (!atomic_compare_exchange_strong(&times.offset_ns, &none, offset))
-		offset = none;
-	return offset;
-}
-
 static int64_t erlang_system_ns(void)
 {
-	return clock_monotonic_ns() + bif_time_offset_ns();
+	return clock_monotonic_ns() + vm_time_offset_ns();
 }
 
 /* Parts a second of a unit. Fails: 0. */
@@ -121,12 +100,12 @@ Term bif_erlang_system_time_1(Process *p, Term *args)
 Term bif_erlang_time_offset_0(Process *p, Term *args)
 {
 	(void)args;
-	return heap_int(&p->heap, bif_time_offset_ns());
+	return heap_int(&p->heap, vm_time_offset_ns());
 }
 
 Term bif_erlang_time_offset_1(Process *p, Term *args)
 {
-	return put_in_unit(p, bif_time_offset_ns(), args[0]);
+	return put_in_unit(p, vm_time_offset_ns(), args[0]);
 }
 
 Term bif_os_system_time_0(Process *p, Term *args)
@@ -177,20 +156,10 @@ Term bif_os_timestamp_0(Process *p, Term *args)
 	return put_timestamp(p, clock_system_ns() / 1000);
 }
 
-int64_t bif_time_now_us(void)
-{
-	int64_t us = erlang_system_ns() / 1000, last = atomic_load(&times.now_us), next;
-
-	do
-		next = us > last ? us : last + 1;
-	while (!atomic_compare_exchange_weak(&times.now_us, &last, next));
-	return next;
-}
-
 Term bif_erlang_now_0(Process *p, Term *args)
 {
 	(void)args;
-	return put_timestamp(p, bif_time_now_us());
+	return put_timestamp(p, vm_time_now_us());
 }
 
 /* ---- calendars */
@@ -395,29 +364,11 @@ static bool read_modifiers(Term list, bool *monotonic, bool *positive)
 	return list == NIL;
 }
 
-int64_t bif_time_next_monotonic(void)
-{
-	return SMALL_MIN + atomic_fetch_add_explicit(&times.monotonic, 1, memory_order_seq_cst);
-}
-
-/* Threads take numbers by the block, so that most cost no shared write. */
-static int64_t next_unique(void)
-{
-	enum { BLOCK = 1024 };
-	static _Thread_local int64_t next, end;
-
-	if (unlikely(next == end)) {
-		next = atomic_fetch_add_explicit(&times.unique, BLOCK, memory_order_relaxed);
-		end = next + BLOCK;
-	}
-	return next++;
-}
-
 static Term put_unique(Process *p, bool monotonic, bool positive)
 {
-	int64_t n = monotonic ? atomic_fetch_add_explicit(&times.monotonic, 1, memory_order_seq_cst) : next_unique();
+	int64_t n = monotonic ? vm_time_next_monotonic() : vm_time_next_unique();
 
-	return heap_int(&p->heap, positive ? n + 1 : SMALL_MIN + n);
+	return heap_int(&p->heap, positive ? n - VM_TIME_UNIQUE_FIRST + 1 : n);
 }
 
 Term bif_erlang_unique_integer_0(Process *p, Term *args)

@@ -2,6 +2,7 @@
 /* From an address to its function and its line, and to what a stack trace says of them. Takes no lock: code is freed only while the world is stopped. */
 #include "code/code_area.h"
 #include "code/module.h"
+#include "code/nif.h"
 #include "code/opcodes.h"
 #include "proc/batch.h"
 
@@ -33,7 +34,9 @@ static const Inst *find_function(const struct code_instance *c, const Inst *pc)
 	if (c != NULL)
 		return search_function(c, pc);
 	e = export_of_stub(pc - 1);
-	return e != NULL && e->module != TERM_NONE ? e->func_info : NULL;
+	if (e == NULL)
+		return nif_detour_info(pc - 1);
+	return e->module != TERM_NONE ? e->func_info : NULL;
 }
 
 const Inst *code_find_function(const Inst *pc)

@@ -239,6 +239,17 @@ static void add_native(struct emitter *em)
 		emit_instr(em, OP_call_bif_only, args);
 }
 
+/* The function in hand stands in an attribute -nifs. */
+static void note_nif(struct emitter *em)
+{
+	struct code_instance *c = em->c;
+
+	if (c->declared_nifs == NULL)
+		c->declared_nifs = mem_zalloc(em->f->function_count + 1);
+	if (em->function_count > 0 && em->function_count <= em->f->function_count)
+		c->declared_nifs[em->function_count - 1] = true;
+}
+
 static size_t emit_one(struct emitter *em, const struct genop *g, size_t count)
 {
 	emit_special special;
@@ -256,7 +267,10 @@ static size_t emit_one(struct emitter *em, const struct genop *g, size_t count)
 	case GENOP_func_info:
 		add_func_info(em, g);
 		return 1;
-	case GENOP_on_load: case GENOP_nif_start: case GENOP_executable_line: case GENOP_debug_line:
+	case GENOP_nif_start:
+		note_nif(em);
+		return 1;
+	case GENOP_on_load: case GENOP_executable_line: case GENOP_debug_line:
 	case GENOP_recv_mark: case GENOP_recv_set: case GENOP_fclearerror: case GENOP_fcheckerror:
 		return 1;
 	case GENOP_int_code_end:

@@ -11,6 +11,7 @@
 #include "code/breakpoint.h"
 #include "code/code_area.h"
 #include "code/code_path.h"
+#include "code/nif.h"
 #include "code/opcodes.h"
 #include "proc/message.h"
 #include "proc/sched.h"
@@ -30,6 +31,7 @@ void module_init(void)
 	lock_init(&modules.lock, LOCK_module_table);
 	code_area_init();
 	code_path_init();
+	nif_code_init();
 }
 
 static _Atomic(struct module *) *find_bucket(Term name)
@@ -164,6 +166,7 @@ static void free_code(struct code_instance *c)
 	mem_free(c->functions);
 	mem_free(c->lines);
 	mem_free(c->label_address);
+	mem_free(c->declared_nifs);
 	mem_free((void *)c->strings);
 	mem_free(c->files);
 	mem_free(c->exports);
@@ -341,6 +344,7 @@ struct change {
 	bool flag;           /* keep, failed */
 	int status;
 	struct literal_area *literals;
+	struct nif_library *nif;
 };
 
 static int change_stopped(Term name, bool flag, void (*change)(void *))
@@ -396,13 +400,19 @@ int module_delete(Term name)
 
 /* ---- purging */
 
+/* Is it about to run a native function of the library of c? */
+static bool is_in_detour(const struct code_instance *c, const Process *p)
+{
+	return c->nif != NULL && p->nif_detour != NULL && p->i == &p->nif_detour->entry && p->nif_detour->function.library == c->nif;
+}
+
 bool module_is_old_used_by(const struct module *m, const Process *p)
 {
 	const struct code_instance *c = old_of(m);
 
 	if (c == NULL)
 		return false;
-	if (owns_address(c, p->i))
+	if (owns_address(c, p->i) || is_in_detour(c, p))
 		return true;
 	for (const Term *t = p->heap.stop; t < p->heap.end; t++)
 		if (term_is_header(*t) && owns_address(c, (const Inst *)*t))
@@ -562,6 +572,7 @@ static void complete_stopped(void *arg)
 	if (change->status != 0)
 		return;
 	change->literals = c->literal_area;
+	change->nif = c->nif;
 	free_code(c);
 }
 
@@ -574,6 +585,8 @@ int module_purge_complete(Term name, struct literal_area **literals)
 		return -EINVAL;
 	sched_stop_world(complete_stopped, &change);
 	*literals = change.literals;
+	if (change.nif != NULL)
+		nif_release_library(change.nif);
 	end_purge();
 	return 0;
 }

@@ -40,6 +40,9 @@ struct code_instance {
 	uint8_t *attributes, *compile; /* external terms */
 	size_t attributes_bytes, compile_bytes;
 	uint32_t on_load_label;
+	bool *declared_nifs; /* E: by function, whether it may be native; mem_alloc; NULL: all may */
+	struct nif_library *nif; /* NULL: none */
+	_Atomic bool loads_nif; /* somebody is loading one */
 	const Inst *on_load; /* entry of the on_load function while it has not run; else NULL */
 };
 

@@ -179,6 +179,14 @@ struct exc_site call_operator_site(Process *p, const Inst *at, enum arith_op op,
 	}
 }
 
+struct exc_site call_nif_site(Process *p, const Inst *entry, const Term *x)
+{
+	const struct nif_function *f = nif_of_inst(*entry);
+
+	return (struct exc_site){ .kind = EXC_SITE_NATIVE, .module = f->module, .function = f->function,
+				  .args = heap_list_array(&p->heap, f->arity, x, NIL), .info = NIL };
+}
+
 Term call_badkey(Process *p, Term key)
 {
 	return heap_tuple(&p->heap, am_badkey, key);

@@ -10,6 +10,7 @@
 
 #include "code/export.h"
 #include "code/fun.h"
+#include "code/nif.h"
 #include "code/opcodes.h"
 #include "data/map.h"
 #include "exec/arith.h"
@@ -61,6 +62,8 @@ Term call_resume(Process *p);
 bool call_hibernate_gc(Process *p, Term *x);
 
 const Inst *call_undefined(Process *p, Term *x, struct export *e, struct exc_site *site);
+/* The native function of a library that stands at `entry` has failed. x: its arguments. */
+struct exc_site call_nif_site(Process *p, const Inst *entry, const Term *x);
 /* The function that begins at `entry` is called: error_handler:breakpoint/3 in its place. */
 const Inst *call_debugger(Process *p, Term *x, const Inst *entry, struct exc_site *site);
 /* apply: x[0..arity) arguments, then module and function. */

@@ -51,7 +51,11 @@ static Term raw_head(struct heap *h, const struct exc_site *site)
 /* Is `at` the call that stands at the entry of the native function's own place in its module? That entry is not a caller. */
 static bool is_own_entry(const Inst *at, const struct exc_site *site)
 {
-	return site->kind == EXC_SITE_NATIVE && breakpoint_opcode(at) == OP_call_bif_only && (uint16_t)at[-4] == OP_func_info &&
+	enum opcode op = breakpoint_opcode(at);
+
+	if (op == OP_call_nif)
+		return true;
+	return site->kind == EXC_SITE_NATIVE && op == OP_call_bif_only && (uint16_t)at[-4] == OP_func_info &&
 	       at[-3] == site->module && at[-2] == site->function;
 }
 

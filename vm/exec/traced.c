@@ -2,6 +2,7 @@
 /* The probes of function calls, and calls to be saved. The probes themselves are proc/probe.c's; here is which function it is that is called or returns. */
 #include "exec/traced.h"
 
+#include "code/breakpoint.h"
 #include "code/fun.h"
 #include "code/module.h"
 #include "code/opcodes.h"
@@ -38,13 +39,14 @@ void traced_save(Process *p, const struct export *e)
 void traced_enter(Process *p, const Inst *entry, int pushed)
 {
 	/* Stubs are no functions: natives have probes of their own, and what gets loaded is entered after that. */
-	if (PROBE_ON(global__function__entry) && (uint16_t)*entry != OP_export_bif && (uint16_t)*entry != OP_export_undefined)
+	if (PROBE_ON(global__function__entry) && (uint16_t)*entry != OP_export_bif && (uint16_t)*entry != OP_export_undefined &&
+	    breakpoint_opcode(entry) != OP_call_nif)
 		probe_global__function__entry(p, info_mfa(entry - FUNC_INFO_WORDS), count_frames(p) + pushed);
 }
 
 void traced_local_call(Process *p, const Inst *entry, int pushed)
 {
-	if (PROBE_ON(local__function__entry))
+	if (PROBE_ON(local__function__entry) && breakpoint_opcode(entry) != OP_call_nif)
 		probe_local__function__entry(p, info_mfa(entry - FUNC_INFO_WORDS), count_frames(p) + pushed);
 }
 
@@ -115,5 +117,18 @@ Term traced_bif(Process *p, const struct export *e, Term *args)
 	result = call_native(p, e, args);
 	if (PROBE_ON(bif__return))
 		probe_bif__return(p, export_mfa(e));
+	return result;
+}
+
+Term traced_nif(Process *p, const struct nif_function *f, Term *x)
+{
+	struct mfa mfa = { f->module, f->function, f->arity }; /* the library may go while it runs */
+	Term result;
+
+	if (PROBE_ON(nif__entry))
+		probe_nif__entry(p, mfa);
+	result = f->call(p, f, x);
+	if (PROBE_ON(nif__return))
+		probe_nif__return(p, mfa);
 	return result;
 }

@@ -5,6 +5,7 @@
 #define VM_EXEC_TRACED_H
 
 #include "code/export.h"
+#include "code/nif.h"
 #include "proc/probe.h"
 
 /* Notes a call through e, when p saves its calls. */
@@ -21,6 +22,7 @@ void traced_start(Process *p, const Term *x);
 /* The function that `at` lies in returns. */
 void traced_return(Process *p, const Inst *at);
 /* Calls the native function between its two probes. */
+Term traced_nif(Process *p, const struct nif_function *f, Term *x);
 Term traced_bif(Process *p, const struct export *e, Term *args);
 
 #endif

@@ -47,9 +47,18 @@ void binary_ref(struct binary *b)
 	atomic_fetch_add_explicit(&b->refs, 1, memory_order_relaxed);
 }
 
+static struct resource *resource_of(const struct binary *b)
+{
+	return *(struct resource *const *)b->data;
+}
+
 void binary_unref(struct binary *b)
 {
-	if (atomic_fetch_sub_explicit(&b->refs, 1, memory_order_acq_rel) != 1)
+	uint64_t before = atomic_fetch_sub_explicit(&b->refs, 1, memory_order_acq_rel);
+
+	if (unlikely(before == (BINARY_OF_RESOURCE | 1)))
+		resource_unref(resource_of(b));
+	else if (before != 1)
 		return;
 	count_bytes(-(long)(sizeof(*b) + b->size_bytes));
 	mem_free(b);
@@ -96,6 +105,24 @@ Term refbin_put(struct heap *h, struct binary *b, size_t size_bytes)
 {
 	count_binary(h, size_bytes);
 	return refbin_put_at(heap_alloc(h, REFBIN_WORDS), &h->off_heap, b, b->data, size_bytes);
+}
+
+Term refbin_put_resource(struct heap *h, struct resource *r, const void *bytes, size_t size_bytes)
+{
+	struct binary *b = mem_alloc(sizeof(*b) + sizeof(r));
+
+	count_bytes((long)(sizeof(*b) + sizeof(r)));
+	atomic_init(&b->refs, BINARY_OF_RESOURCE | 1);
+	b->size_bytes = sizeof(r);
+	memcpy(b->data, &r, sizeof(r));
+	return refbin_put_at(heap_alloc(h, REFBIN_WORDS), &h->off_heap, b, (uint8_t *)bytes, size_bytes);
+}
+
+struct resource *binary_resource(const struct binary *b, const struct resource_type *type)
+{
+	struct resource *r = atomic_load(&b->refs) & BINARY_OF_RESOURCE ? resource_of(b) : NULL;
+
+	return r != NULL && r->type == type ? r : NULL;
 }
 
 void resource_init(struct resource *r, const struct resource_type *type)

@@ -9,10 +9,14 @@
 #include "heap/heap.h"
 
 struct binary {
-	atomic_uint_fast64_t refs;
+	atomic_uint_fast64_t refs; /* and BINARY_OF_RESOURCE */
 	size_t size_bytes;   /* of data; at least what every refbin shows */
 	uint8_t data[];
 };
+
+/* The bytes are elsewhere, and stay as long as a resource does, which is counted: `data` is a pointer to it. */
+#define BINARY_OF_RESOURCE ((uint64_t)1 << 62)
+static inline uint64_t binary_refs(const struct binary *b) { return atomic_load(&b->refs) & ~BINARY_OF_RESOURCE; }
 
 /* Owns: the caller, one reference. Fails: NULL when memory cannot be had. */
 struct binary *binary_new(size_t bytes);
@@ -55,6 +59,11 @@ static inline struct resource *resource_get(Term t, const struct resource_type *
 	r = ((struct magic_ref *)boxed_ptr(t))->resource;
 	return r->type == type ? r : NULL;
 }
+
+/* A refbin on h over bytes that stay as long as r does. Takes: one reference of r. GC: none. */
+Term refbin_put_resource(struct heap *h, struct resource *r, const void *bytes, size_t size_bytes);
+/* The resource of that type that b's bytes stay with, or NULL. Owns: b. */
+struct resource *binary_resource(const struct binary *b, const struct resource_type *type);
 
 /* The link of an off-heap object (at its header word). */
 Term **off_heap_next(Term *object);

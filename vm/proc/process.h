@@ -24,6 +24,7 @@ struct dict;
 struct tracee;
 struct saved_calls;
 struct literal_call;
+struct nif_detour;
 struct tasks;
 struct dirty_work;
 
@@ -121,6 +122,7 @@ struct process {
 	struct tasks *tasks; /* NULL: never had one */
 	struct tracee *tracee; /* NULL: never traced */
 	struct saved_calls *saved_calls; /* NULL: none wanted */
+	struct nif_detour *nif_detour; /* NULL: never had one; see code/nif.h */
 	uint32_t suspend_count;
 	Term initial_module, initial_function; /* these three in a run, see layout.def */
 	uint64_t initial_arity;

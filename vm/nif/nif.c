@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The start of the room. */
+#include "nif/nif.h"
+
+#include "nif/call.h"
+#include "nif/resource.h"
+
+static void follow_exit(Process *p)
+{
+	nif_monitor_exit(p);
+	nif_call_exit(p);
+}
+
+void nif_init(void)
+{
+	nif_resource_init();
+	nif_monitor_init();
+	process_at_exit(follow_exit);
+}
