@@ -167,11 +167,29 @@ static void find_nif_headers(void)
 	pclose(erl);
 }
 
+static bool lacks_crypto(const char *path)
+{
+	char pattern[600];
+	glob_t found;
+	bool there;
+
+	if (strstr(path, "crypto") == NULL)
+		return false;
+	snprintf(pattern, sizeof(pattern), "%s/../../lib/crypto-*/priv", programs.nif_headers);
+	there = glob(pattern, 0, NULL, &found) == 0;
+	globfree(&found);
+	if (!there)
+		printf("SKIP %s: there is no crypto (package erlang-crypto)\n", path);
+	return !there;
+}
+
 /* Prints why, when the program cannot be run here. */
 static bool is_skipped(const char *path)
 {
-	if (strstr(path, "/nif/") == NULL || programs.nif_headers[0] != 0)
+	if (strstr(path, "/nif/") == NULL)
 		return false;
+	if (programs.nif_headers[0] != 0)
+		return lacks_crypto(path);
 	printf("SKIP %s: there is no erl_nif.h (package erlang-dev)\n", path);
 	return true;
 }

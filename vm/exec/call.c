@@ -179,6 +179,13 @@ struct exc_site call_operator_site(Process *p, const Inst *at, enum arith_op op,
 	}
 }
 
+const struct export *call_nif_export(const Inst *entry)
+{
+	const struct nif_function *f = nif_of_inst(*entry);
+
+	return export_get(f->module, f->function, f->arity);
+}
+
 struct exc_site call_nif_site(Process *p, const Inst *entry, const Term *x)
 {
 	const struct nif_function *f = nif_of_inst(*entry);

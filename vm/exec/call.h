@@ -62,7 +62,9 @@ Term call_resume(Process *p);
 bool call_hibernate_gc(Process *p, Term *x);
 
 const Inst *call_undefined(Process *p, Term *x, struct export *e, struct exc_site *site);
-/* The native function of a library that stands at `entry` has failed. x: its arguments. */
+/* The name by which the native function of a library that stands at `entry` waits, and may fail later. */
+const struct export *call_nif_export(const Inst *entry);
+/* It has failed. x: its arguments. */
 struct exc_site call_nif_site(Process *p, const Inst *entry, const Term *x);
 /* The function that begins at `entry` is called: error_handler:breakpoint/3 in its place. */
 const Inst *call_debugger(Process *p, Term *x, const Inst *entry, struct exc_site *site);

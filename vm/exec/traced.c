@@ -128,7 +128,7 @@ Term traced_nif(Process *p, const struct nif_function *f, Term *x)
 	if (PROBE_ON(nif__entry))
 		probe_nif__entry(p, mfa);
 	result = f->call(p, f, x);
-	if (PROBE_ON(nif__return))
+	if (PROBE_ON(nif__return) && (result != TERM_NONE || p->exc_kind != EXC_WAIT)) /* one that waits returns later */
 		probe_nif__return(p, mfa);
 	return result;
 }

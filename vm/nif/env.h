@@ -13,12 +13,12 @@ struct nif_library;
 
 struct nif_env {
 	struct heap *heap;   /* the process's, or `own` */
-	Process *process;    /* whose native function runs; NULL: none's */
+	Process *process;    /* whose native function runs, or its stand-in (proc/dirty.h); NULL: none's */
 	struct nif_library *library; /* whose function runs; NULL: none's */
 	struct nif_temporary *temporaries;
 	bool raised;         /* the process's exception is set */
 	bool detoured;       /* it goes on in another native function */
-	bool is_dirty;       /* runs on a thread that may be late to hear of the process's end */
+	struct dirty_call *dirty; /* of a dirty scheduler: see call.c; NULL: it is none */
 	struct nif_opened *opened; /* while the library is loaded: see nif/resource.h */
 	struct heap own;
 };
@@ -32,7 +32,7 @@ static inline void nif_env_init(struct nif_env *env, struct heap *h, Process *p,
 	env->temporaries = NULL;
 	env->raised = false;
 	env->detoured = false;
-	env->is_dirty = false;
+	env->dirty = NULL;
 	env->opened = NULL;
 }
 /* With a heap of its own. */

@@ -15,5 +15,6 @@ void nif_init(void)
 {
 	nif_resource_init();
 	nif_monitor_init();
+	nif_select_init();
 	process_at_exit(follow_exit);
 }

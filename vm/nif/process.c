@@ -3,6 +3,7 @@
 #include "heap/copy.h"
 #include "io/port.h"
 #include "nif/env.h"
+#include "proc/dirty.h"
 #include "proc/message.h"
 #include "proc/registry.h"
 #include "proc/sched.h"
@@ -18,6 +19,8 @@ struct nif_pid *enif_self(struct nif_env *env, struct nif_pid *pid)
 
 int enif_is_current_process_alive(struct nif_env *env)
 {
+	if (env->dirty != NULL)
+		return dirty_is_wanted();
 	return env->process != NULL && process_is_alive(env->process->id);
 }
 
@@ -84,7 +87,7 @@ int enif_send(struct nif_env *env, const struct nif_pid *to_pid, struct nif_env 
 
 	if (to == NULL)
 		return 0;
-	if (env != NULL && env->process != NULL && !env->is_dirty) {
+	if (env != NULL && env->process != NULL && env->dirty == NULL) {
 		send_from(env->process, to, message);
 	} else {
 		struct fragment *f = copy_to_fragment(message, &copy);
@@ -109,5 +112,9 @@ int enif_port_command(struct nif_env *env, const struct nif_port *port, struct n
 
 int enif_thread_type(void)
 {
+	enum dirty_kind kind;
+
+	if (dirty_is_here(&kind))
+		return kind == DIRTY_CPU ? NIF_THREAD_DIRTY_CPU : NIF_THREAD_DIRTY_IO;
 	return sched_self() != NULL ? NIF_THREAD_SCHEDULER : NIF_THREAD_OTHER;
 }

@@ -53,6 +53,9 @@ struct nif_library *nif_type_calls(struct nif_type *type, struct nif_type_init *
 /* The resource that t names: a reference, or a binary of enif_make_resource_binary. Owns: the term. NULL: none. */
 struct nif_resource *nif_resource_from_term(Term t);
 
+/* ---- select.c */
+void nif_select_init(void);
+
 /* ---- monitor.c */
 void nif_monitor_init(void);
 /* The resource is dead. */

@@ -1,0 +1,207 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% Native functions: resources, monitors, messages, threads, dirty functions, functions in place of others, descriptors, queues.
+%% expect: {resource,true,{1,1,0,0},badarg}
+%% expect: {sent_around,{1,1,0,0}}
+%% expect: {bytes,<<1,0,0,0>>}
+%% expect: {bytes,<<2,0,0,0>>}
+%% expect: [{dtor,5,1}]
+%% expect: [{dtor,3,1}]
+%% expect: {bytes,<<2,0,0,0>>}
+%% expect: {many,1000}
+%% expect: true
+%% expect: {kept,[],<<2,0,0,0>>}
+%% expect: {monitor,0,-1}
+%% expect: [{down,10,2}]
+%% expect: {monitor,0,{0,1,1}}
+%% expect: {dead,1,[]}
+%% expect: {monitor,0}
+%% expect: [{dtor,11,1}]
+%% expect: {10,10,0,0}
+%% expect: {sent,3,[once,again,once]}
+%% expect: {sent,0}
+%% expect: {thread,[10,1,1,1,1],same}
+%% expect: {known,[1,0,0,1,1,1,"a value"]}
+%% expect: {times,true,true,true,true,true}
+%% expect: {dirty_cpu,2,{"term",dirty_cpu},1,true,{"term",dirty_cpu}}
+%% expect: {dirty_cpu,raised,{reason,dirty_cpu,[reason]}}
+%% expect: {dirty_io,3,{"term",dirty_io},1,true,{"term",dirty_io}}
+%% expect: {dirty_io,raised,{reason,dirty_io,[reason]}}
+%% expect: {many,[1000]}
+%% expect: {count,{sum,5050}}
+%% expect: {counts,true}
+%% expect: {bad_later,badarg}
+%% expect: {slices,1}
+%% expect: {pipe,0,0}
+%% expect: {ready,ok}
+%% expect: {again,0,ok}
+%% expect: {custom,0,ok}
+%% expect: {cancelled,0,16,0}
+%% expect: {nothing,[]}
+%% expect: {write,0,ok}
+%% expect: {bad,1}
+%% expect: {stopped,1,[{stop,20,1}]}
+%% expect: {queued,219,true,<<"irst">>}
+%% expect: {long,51,10}
+%% expect: {bad,badarg,badarg}
+-module(nif_life).
+-export([main/0]).
+-export([make_told/1, number_of/1, bytes/1, monitor/2, demonitor/1, send_thrice/2, thread_sends/2, known/2, times/0, dirty_cpu/1, dirty_io/1,
+         count/2, slices/0, open_pipe/1, select_pipe/3, use_pipe/2, queued/1]).
+-compile({no_auto_import, [monitor/2, demonitor/1]}).
+-compile({nowarn_deprecated_function, {erlang, now, 0}}).
+-on_load(load/0).
+
+load() -> erlang:load_nif(filename:join(filename:dirname(code:which(?MODULE)), "nif_life"), 0).
+
+make_told(_) -> erlang:nif_error(not_loaded).
+number_of(_) -> erlang:nif_error(not_loaded).
+bytes(_) -> erlang:nif_error(not_loaded).
+monitor(_, _) -> erlang:nif_error(not_loaded).
+demonitor(_) -> erlang:nif_error(not_loaded).
+send_thrice(_, _) -> erlang:nif_error(not_loaded).
+thread_sends(_, _) -> erlang:nif_error(not_loaded).
+known(_, _) -> erlang:nif_error(not_loaded).
+times() -> erlang:nif_error(not_loaded).
+dirty_cpu(_) -> erlang:nif_error(not_loaded).
+dirty_io(_) -> erlang:nif_error(not_loaded).
+count(_, _) -> erlang:nif_error(not_loaded).
+slices() -> erlang:nif_error(not_loaded).
+open_pipe(_) -> erlang:nif_error(not_loaded).
+select_pipe(_, _, _) -> erlang:nif_error(not_loaded).
+use_pipe(_, _) -> erlang:nif_error(not_loaded).
+queued(_) -> erlang:nif_error(not_loaded).
+
+main() ->
+    resources(),
+    monitors(),
+    messages(),
+    facts(),
+    dirty(),
+    instead(),
+    descriptors(),
+    queues().
+
+resources() ->
+    R = make_told(1),
+    show({resource, is_reference(R), number_of(R), catch_badarg(fun() -> number_of(make_ref()) end)}),
+    show({sent_around, number_of(pass_on(R))}),
+    show({bytes, bytes(R)}),
+    drop(R),
+    %% one that only a binary holds, one in a table, one in a message that nobody takes, one of a process that ends
+    B = bytes(make_told(2)),
+    T = ets:new(t, []),
+    ets:insert(T, {a, make_told(3)}),
+    Self = self(),
+    {P, M} = spawn_monitor(fun() -> process_flag(priority, high), X = make_told(4), Self ! {self(), made}, receive stop -> X end end),
+    receive {P, made} -> ok end,
+    P ! {never_taken, make_told(5)},
+    garbage_collect(),
+    show({bytes, B}),
+    erlang:exit(P, kill),
+    receive {'DOWN', M, _, _, killed} -> ok end,
+    show(wait_for([{dtor, 5, 1}])),
+    ets:delete(T),
+    show(wait_for([{dtor, 3, 1}])),
+    show({bytes, binary:copy(B)}),
+    show({many, length([make_told(N) || N <- lists:seq(100, 1099)])}),
+    garbage_collect(),
+    show(wait_for([{dtor, N, 1} || N <- lists:seq(100, 1099)]) =:= [{dtor, N, 1} || N <- lists:seq(100, 1099)]),
+    show({kept, [N || {dtor, 2, N} <- flush()], B}).
+
+drop(_) -> ok.
+
+pass_on(X) ->
+    Self = self(),
+    P = spawn(fun() -> receive {Self, Y} -> garbage_collect(), Self ! {self(), Y} end end),
+    P ! {self(), X},
+    receive {P, Y} -> Y end.
+
+monitors() ->
+    P = spawn(fun() -> receive stop -> ok end end),
+    R = make_told(10),
+    show({monitor, monitor(R, P), monitor(none, P)}),
+    P ! stop,
+    show(wait_for([{down, 10, 2}])),
+    Q = spawn(fun() -> receive stop -> ok end end),
+    show({monitor, monitor(R, Q), demonitor(R)}),
+    {_, M} = {Q, erlang:monitor(process, Q)},
+    Q ! stop,
+    receive {'DOWN', M, _, _, _} -> ok end,
+    show({dead, monitor(R, Q), flush()}),
+    Alive = spawn(fun() -> receive stop -> ok end end),
+    show({monitor, monitor(make_told(11), Alive)}),
+    garbage_collect(),
+    show(wait_for([{dtor, 11, 1}])),
+    Alive ! stop,
+    show(number_of(R)).
+
+messages() ->
+    T = {"text", <<1, 2, 3>>, binary:copy(<<"x">>, 100), #{a => [1.5]}, 1 bsl 80},
+    show({sent, send_thrice(self(), T), [receive T -> once; {again, T} -> again end || _ <- [1, 2, 3]]}),
+    Dead = spawn(fun() -> ok end),
+    M = erlang:monitor(process, Dead),
+    receive {'DOWN', M, _, _, _} -> ok end,
+    show({sent, send_thrice(Dead, T)}),
+    show({thread, thread_sends(self(), T), receive T -> same end}).
+
+facts() ->
+    os:putenv("NIF_LIFE", "a value"),
+    show({known, known(init, no_such_name)}),
+    [1, 1, 1, -2, Offset, {A, B, C}] = times(),
+    show({times, abs(Offset - erlang:time_offset(second)) =< 1, is_integer(A), B < 1000000, C < 1000000, now() > {A, B, C}}).
+
+dirty() ->
+    [begin
+         {Type, T, L, Alive} = ?MODULE:F({"term", F}),
+         garbage_collect(),
+         show({F, Type, T, Alive, lists:all(fun(X) -> X =:= binary:copy(<<(byte_size(X)):8>>, byte_size(X)) end, L), receive {from_dirty, X} -> X end}),
+         show({F, raised, try ?MODULE:F(reason) catch error:E:S -> {E, element(2, hd(S)), element(3, hd(S))} end})
+     end || F <- [dirty_cpu, dirty_io]],
+    Self = self(),
+    Many = [spawn(fun() -> {2, N, L, 1} = dirty_cpu(N), receive {from_dirty, N} -> Self ! {self(), length(L)} end end) || N <- lists:seq(1, 20)],
+    show({many, lists:usort([receive {P, N} -> N end || P <- Many])}).
+
+instead() ->
+    show({count, count(100, 0)}),
+    Self = self(),
+    Pids = [spawn(fun() -> Self ! {self(), count(N, 0)} end) || N <- lists:seq(1, 30)],
+    show({counts, [element(2, receive {P, R} -> R end) || P <- Pids] =:= [N * (N + 1) div 2 || N <- lists:seq(1, 30)]}),
+    show({bad_later, catch_badarg(fun() -> count(3, not_a_number) end)}),
+    show({slices, slices()}).
+
+descriptors() ->
+    R = make_told(20),
+    Ref = make_ref(),
+    flush(), % the destructor of what is no more used
+    show({pipe, open_pipe(R), select_pipe(R, read, Ref)}),
+    1 = use_pipe(R, put),
+    show({ready, receive {select, R, Ref, ready_input} -> ok end}),
+    show({again, select_pipe(R, read, undefined), receive {select, R, undefined, ready_input} -> ok end}),
+    show({custom, select_pipe(R, custom, {my, "own", Ref}), receive {my, "own", Ref} -> ok end}),
+    1 = use_pipe(R, get),
+    show({cancelled, select_pipe(R, read, Ref), select_pipe(R, cancel, Ref), select_pipe(R, cancel, Ref)}),
+    1 = use_pipe(R, put),
+    receive after 20 -> ok end,
+    show({nothing, [Got || Got <- flush(), element(1, Got) =:= select]}),
+    show({write, select_pipe(R, write, Ref), receive {select, R, Ref, ready_output} -> ok end}),
+    show({bad, select_pipe(R, bad, Ref)}),
+    show({stopped, select_pipe(R, stop, Ref), wait_for([{stop, 20, 1}])}).
+
+queues() ->
+    L = [<<"first">>, binary:copy(<<"0123456789">>, 10), <<>>, <<"last">>],
+    {Size, Bytes, [], [], 1, Head, 0} = queued(L),
+    <<_, Rest/binary>> = All = iolist_to_binary(L),
+    show({queued, Size, Bytes =:= <<Rest/binary, All/binary, "yz">>, Head}),
+    Long = [<<N>> || N <- lists:seq(1, 30)],
+    {Size2, _, [], Left, 1, _, 0} = queued(Long),
+    show({long, Size2, length(Left)}),
+    show({bad, catch_badarg(fun() -> queued([<<"a">>, b]) end), catch_badarg(fun() -> queued(<<"a">>) end)}).
+
+%% Those of the messages that come, in their order.
+wait_for(Messages) -> [receive M -> M after 60000 -> {missing, M} end || M <- Messages].
+
+catch_badarg(F) -> try F() catch error:badarg -> badarg end.
+
+flush() -> receive M -> [M | flush()] after 0 -> [] end.
+
+show(T) -> io:format("~0p~n", [T]).
