@@ -8,6 +8,8 @@
 
 /* Counted per thread and folded in now and then, as memory is. */
 enum { FOLD_BYTES = 1 << 14 };
+/* Behind the bytes of a binary, as in OTP: libraries that print into one end it with a NUL that they did not ask room for. */
+enum { SPARE_BYTES = 7 };
 static atomic_long counted_bytes;
 static _Thread_local long unfolded_bytes;
 
@@ -31,9 +33,9 @@ struct binary *binary_new(size_t bytes)
 {
 	struct binary *b;
 
-	if (bytes > SIZE_MAX - sizeof(*b))
+	if (bytes > SIZE_MAX - sizeof(*b) - SPARE_BYTES)
 		return NULL;
-	b = mem_try_alloc(sizeof(*b) + bytes);
+	b = mem_try_alloc(sizeof(*b) + bytes + SPARE_BYTES);
 	if (b == NULL)
 		return NULL;
 	count_bytes((long)(sizeof(*b) + bytes));
@@ -69,9 +71,9 @@ struct binary *binary_resize(struct binary *b, size_t bytes)
 	struct binary *resized;
 
 	ASSERT(atomic_load(&b->refs) == 1);
-	if (bytes > SIZE_MAX - sizeof(*b))
+	if (bytes > SIZE_MAX - sizeof(*b) - SPARE_BYTES)
 		return NULL;
-	resized = mem_try_realloc(b, sizeof(*b) + bytes);
+	resized = mem_try_realloc(b, sizeof(*b) + bytes + SPARE_BYTES);
 	if (resized == NULL && bytes > b->size_bytes)
 		return NULL;
 	b = resized != NULL ? resized : b; /* what cannot move to less room stays where it is */
