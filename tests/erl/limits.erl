@@ -32,7 +32,8 @@ limit(sizes, _) ->
         fun() -> erlang:make_tuple(1 bsl 40, a) end,
         fun() -> list_to_atom(lists:duplicate(256, $a)) end,
         fun() -> binary_to_atom(binary:copy(<<"a">>, 256)) end]];
-%% Functions that foreign bytes name, then those that code chooses: when no more of them are kept, known ones go on.
+%% Functions that foreign bytes name, then those that code chooses: when no more of them are kept, known ones go on,
+%% and what is applied is found undefined as ever.
 limit(exports, _) ->
     io:format("~p~n", [first]), % what prints must be loaded before
     Foreign = fun(M, F, A) -> binary_to_term(<<131, 113, (atom_bytes(M))/binary, (atom_bytes(F))/binary, 97, A>>) end,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Exports: one entry a {module, function, arity} that anybody ever named; never freed. Those that neither code nor the VM named (funs of
- * foreign bytes, apply) are EXPORTS_CHOSEN_MAX at most.
+ * foreign bytes, make_fun) are EXPORTS_CHOSEN_MAX at most; what is applied and in no table gets no entry.
  * Invariant: `address` always points to code that can be run: the function, or the entry's own stub. */
 #ifndef VM_CODE_EXPORT_H
 #define VM_CODE_EXPORT_H
@@ -25,7 +25,7 @@ struct export {
 	struct export *next; /* in the table's bucket */
 };
 
-enum { EXPORT_STUB_TRACED = 1, EXPORTS_FOREIGN_MAX = 1 << 20, EXPORTS_CHOSEN_MAX = 1 << 21 };
+enum { EXPORT_STUB_TRACED = 1, EXPORTS_FOREIGN_MAX = 1 << 18, EXPORTS_CHOSEN_MAX = 1 << 21 };
 
 void export_init(void);
 /* The entry, made when it is missing. Any thread. */

@@ -222,11 +222,14 @@ static const Inst *undefined_raise(Process *p, const Term *x, const struct expor
 /* error_handler:Function(A, B, C) in place of what cannot be called; NULL when that is not loaded either. */
 static const Inst *handler_enter(Process *p, Term *x, Term function, Term a, Term b, Term c)
 {
-	const struct export *handler = export_get(p->error_handler, function, 3);
+	const struct export *handler;
 
 	if (p->error_handler == am_error_handler && code_path_is_open() && registry_whereis(am_code_server) == TERM_NONE)
 		return NULL; /* it would ask the code server */
-	if (!export_is_loaded(handler) && !(code_autoload(p->error_handler) && export_is_loaded(handler)))
+	handler = export_find(p->error_handler, function, 3);
+	if ((handler == NULL || !export_is_loaded(handler)) && code_autoload(p->error_handler))
+		handler = export_find(p->error_handler, function, 3);
+	if (handler == NULL || !export_is_loaded(handler))
 		return NULL;
 	x[0] = a;
 	x[1] = b;
@@ -311,11 +314,24 @@ static void unroll_apply(Term *module, Term *function, Term *x, unsigned *arity)
 	}
 }
 
-/* Where the function begins; NULL: as many functions were named so as may be. */
-static const Inst *enter_applied(Process *p, Term module, Term function, const Term *x, unsigned arity, struct exc_site *site)
+/* No code has named the function: the error handler is asked at once, so that names made up by the million leave no entries behind. NULL: the
+ * function needs one, by which it is loaded or called undefined. */
+static const Inst *enter_unnamed(Process *p, Term *x, Term module, Term function, unsigned arity)
 {
-	const struct export *e = export_try_get(module, function, arity);
+	if (code_path_is_open() || module == p->error_handler)
+		return NULL;
+	return handler_enter(p, x, am_undefined_function, module, function, heap_list_array(&p->heap, arity, x, NIL));
+}
 
+/* Where the function begins; NULL: as many functions were named so as may be. */
+static const Inst *enter_applied(Process *p, Term module, Term function, Term *x, unsigned arity, struct exc_site *site)
+{
+	const struct export *e = export_find(module, function, arity);
+	const Inst *handler = likely(e != NULL) ? NULL : enter_unnamed(p, x, module, function, arity);
+
+	if (handler != NULL)
+		return handler;
+	e = likely(e != NULL) ? e : export_try_get(module, function, arity);
 	if (e != NULL)
 		return call_export_address(e);
 	exc_system_limit(p);
@@ -420,12 +436,25 @@ bool call_is_function(Term t, Term arity)
 	return term_has_sub(t, SUB_EXPORT) && export_fun_ptr(t)->arity == (uint64_t)small_value(arity);
 }
 
-/* Sets out to call what apply/3 names, with x as its arguments. */
-static Term trap_to(Process *p, Term module, Term function, unsigned arity)
+static __attribute__((noinline)) Term trap_to_unnamed(Process *p, Term *x, Term module, Term function, unsigned arity)
 {
-	p->trap_export = export_try_get(module, function, arity);
-	if (unlikely(p->trap_export == NULL))
+	const Inst *handler = enter_unnamed(p, x, module, function, arity);
+
+	p->resume_arg = (void *)handler;
+	if (handler == NULL)
+		p->trap_export = export_try_get(module, function, arity);
+	if (handler == NULL && p->trap_export == NULL)
 		return exc_system_limit(p);
+	p->exc_kind = EXC_TRAP;
+	return TERM_NONE;
+}
+
+/* Sets out to call what apply/3 names, with x as its arguments. */
+static Term trap_to(Process *p, Term *x, Term module, Term function, unsigned arity)
+{
+	p->trap_export = export_find(module, function, arity);
+	if (unlikely(p->trap_export == NULL))
+		return trap_to_unnamed(p, x, module, function, arity);
 	saved_calls_note(p, (SavedCall)p->trap_export);
 	p->exc_kind = EXC_TRAP;
 	return TERM_NONE;
@@ -434,7 +463,7 @@ static Term trap_to(Process *p, Term module, Term function, unsigned arity)
 static __attribute__((noinline)) Term apply_apply(Process *p, Term module, Term function, Term *x, unsigned arity)
 {
 	unroll_apply(&module, &function, x, &arity);
-	return trap_to(p, module, function, arity);
+	return trap_to(p, x, module, function, arity);
 }
 
 /* erlang:apply/3. args are the X registers: the arguments are spread over them and the call goes on as a trap. */
@@ -451,7 +480,7 @@ static Term apply_3(Process *p, Term *args)
 	}
 	if (unlikely(is_apply(module, function, (unsigned)n)))
 		return apply_apply(p, module, function, args, (unsigned)n);
-	return trap_to(p, module, function, (unsigned)n);
+	return trap_to(p, args, module, function, (unsigned)n);
 }
 
 static __attribute__((noinline)) const Inst *apply_fun_slow(Process *p, Term *args, Term fun, unsigned arity)

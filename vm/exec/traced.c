@@ -71,8 +71,10 @@ void traced_fun(Process *p, Term fun, int pushed)
 
 static void enter_mfa(Process *p, Term module, Term function, unsigned arity, int pushed)
 {
-	if (term_is_atom(module) && term_is_atom(function))
-		traced_global_call(p, export_get(module, function, arity), pushed);
+	const struct export *e = term_is_atom(module) && term_is_atom(function) ? export_try_get(module, function, arity) : NULL;
+
+	if (e != NULL)
+		traced_global_call(p, e, pushed);
 }
 
 void traced_apply(Process *p, const Term *x, unsigned arity, int pushed)
