@@ -31,6 +31,7 @@
 #include "proc/dirty.h"
 #include "proc/node_monitor.h"
 #include "proc/sched.h"
+#include "term/node.h"
 #include "trace/trace.h"
 
 /* Read by tools from the executable. */
@@ -225,6 +226,7 @@ int main(int argc, char **argv)
 	}
 	mem_init();
 	atom_init();
+	node_init();
 	literal_init();
 	if (argv[1] != NULL && (strcmp(argv[1], "--check-beam") == 0 || strcmp(argv[1], "--disasm") == 0)) {
 		init_rooms(&o, argv);

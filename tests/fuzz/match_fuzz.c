@@ -101,6 +101,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	(void)argc;
 	(void)argv;
 	atom_init();
+	node_init();
 	literal_init();
 	return 0;
 }

@@ -13,6 +13,7 @@
 static inline void fuzz_start(void)
 {
 	atom_init();
+	node_init();
 	literal_init();
 	export_init();
 	fun_init();

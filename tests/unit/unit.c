@@ -15,6 +15,7 @@ void unit_init(void)
 	if (unit.ready)
 		return;
 	atom_init();
+	node_init();
 	literal_init();
 	heap_init(&unit.heap, 1000000);
 	unit.ready = true;

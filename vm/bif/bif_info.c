@@ -121,6 +121,7 @@ INFO(dirty_io_schedulers, int_term(dirty_count(DIRTY_IO)))
 INFO(true, am_true)
 INFO(false, am_false)
 INFO(nil, NIL)
+INFO(zero, SMALL(0))
 INFO(undefined, am_undefined)
 INFO(unknown, am_unknown)
 INFO(thread_pool_size, int_term(async_thread_count()))
@@ -152,7 +153,6 @@ INFO(start_time, heap_int(&p->heap, info.start_ns))
 INFO(end_time, heap_int(&p->heap, INT64_MAX))
 INFO(time_offset, am_final)
 INFO(outstanding_system_requests_limit, atomic_load(&info.requests_limit))
-INFO(infinity, am_infinity)
 INFO(system_logger, process_report_logger())
 INFO(time_warp_mode, am_no_time_warp)
 INFO(tolerant_timeofday, am_disabled)
@@ -328,7 +328,7 @@ static const struct info_item info_items[] = {
 	ITEM(otp_release), ITEM(version), ITEM(nif_version), ITEM(machine), ITEM(system_architecture),
 	ITEM(wordsize), ITEM(endian), ITEM(heap_type), ITEM(multi_scheduling), ITEM(build_type), ITEM_AS(emu_type, build_type),
 	ITEM(emu_flavor), ITEM(compat_rel), ITEM(creation), ITEM(c_compiler_used), ITEM(dynamic_trace), ITEM(start_time),
-	ITEM(end_time), ITEM(time_offset), ITEM(time_warp_mode), ITEM(system_logger), ITEM(outstanding_system_requests_limit), ITEM_AS(delayed_node_table_gc, infinity),
+	ITEM(end_time), ITEM(time_offset), ITEM(time_warp_mode), ITEM(system_logger), ITEM(outstanding_system_requests_limit), ITEM_AS(delayed_node_table_gc, zero),
 	ITEM(update_cpu_info), ITEM_AS(break_ignored, false), ITEM(system_version), ITEM(tolerant_timeofday), ITEM(scheduler_bind_type),
 	ITEM(message_queue_data), ITEM(fullsweep_after), ITEM(min_heap_size), ITEM(min_bin_vheap_size), ITEM(max_heap_size),
 	ITEM(scheduler_bindings), ITEM(os_monotonic_time_source), ITEM(os_system_time_source), ITEM(garbage_collection),

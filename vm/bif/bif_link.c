@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Built-in functions: sending, names, links, monitors, aliases. */
 #include "bif/spawn_opts.h"
-#include "data/map.h"
 #include "io/port.h"
 #include "proc/message.h"
 #include "proc/monitor.h"
@@ -28,7 +27,7 @@ static bool is_at_another_node(Term to)
 {
 	if (term_is_tuple_of(to, 2))
 		return tuple_get(to, 2) != node_self().name;
-	return term_has_sub(to, SUB_XPID) && ((const struct extern_id *)boxed_ptr(to))->node != node_self().name;
+	return term_has_sub(to, SUB_XPID) && node_of(to).name != node_self().name;
 }
 
 Term bif_erlang_send_3(Process *p, Term *args)
@@ -109,12 +108,9 @@ Term bif_erlang_registered_0(Process *p, Term *args)
 
 Term bif_erlang_link_1(Process *p, Term *args)
 {
-	if (term_is_local_pid(args[0]) || term_is_local_port(args[0]))
-		return link_add(p, args[0]) ? am_true : exc_error(p, am_noproc);
-	if (!term_is_pid(args[0]))
+	if (!term_is_pid(args[0]) && !term_is_local_port(args[0]))
 		return exc_badarg(p);
-	signal_send_reason(SIG_EXIT, args[0], p->id, TERM_NONE, am_noconnection);
-	return am_true;
+	return link_add(p, args[0]) ? am_true : exc_error(p, am_noproc);
 }
 
 Term bif_erlang_unlink_1(Process *p, Term *args)
@@ -135,7 +131,7 @@ static bool find_watched(Term type, Term what, Term *to, Term *name)
 	if (type == am_process && term_is_pid(what))
 		return true;
 	if (type == am_port && term_is_port(what)) /* those of other nodes cannot be watched */
-		return term_is_local_port(what) || ((const struct extern_id *)boxed_ptr(what))->node == node_self().name;
+		return node_of(what).name == node_self().name;
 	if (term_is_tuple_of(what, 2)) {
 		if (!term_is_atom(tuple_get(what, 1)) || !term_is_atom(tuple_get(what, 2)))
 			return false;
@@ -188,19 +184,20 @@ static bool is_down_of(Term message, uint64_t number)
 	       ref_number(tuple_get(message, 2)) == number;
 }
 
-/* A reference made by somebody else is none of ours to drop. */
+/* A reference made by somebody else is none of ours to drop; one of an earlier life of this node is nobody's. */
 static bool is_foreign(const Process *p, Term ref)
 {
+	if (!term_is_local_ref(ref))
+		return node_of(ref).name != node_self().name;
 	return ref_tag(ref) != 0 && ref_tag(ref) != p->id;
 }
 
 Term bif_erlang_demonitor_1(Process *p, Term *args)
 {
-	if (!term_is_local_ref(args[0]))
-		return term_is_ref(args[0]) ? am_true : exc_badarg(p);
-	if (is_foreign(p, args[0]))
+	if (!term_is_ref(args[0]) || is_foreign(p, args[0]))
 		return exc_badarg(p);
-	monitor_drop(p, args[0]);
+	if (term_is_local_ref(args[0]))
+		monitor_drop(p, args[0]);
 	return am_true;
 }
 
@@ -217,12 +214,10 @@ Term bif_erlang_demonitor_2(Process *p, Term *args)
 		else
 			return exc_badarg(p);
 	}
-	if (list != NIL || !term_is_ref(args[0]))
+	if (list != NIL || !term_is_ref(args[0]) || is_foreign(p, args[0]))
 		return exc_badarg(p);
 	if (!term_is_local_ref(args[0]))
 		return info ? am_false : am_true;
-	if (is_foreign(p, args[0]))
-		return exc_badarg(p);
 	found = monitor_drop(p, args[0]);
 	if (!found && flush)
 		message_flush_matching(p, is_down_of, ref_number(args[0]));
@@ -256,7 +251,7 @@ Term bif_erlang_unalias_1(Process *p, Term *args)
 	return term_from_bool(monitor_alias_drop(p, args[0]));
 }
 
-/* ---- references and nodes */
+/* ---- references */
 
 Term bif_erlang_make_ref_0(Process *p, Term *args)
 {
@@ -264,111 +259,7 @@ Term bif_erlang_make_ref_0(Process *p, Term *args)
 	return heap_ref(&p->heap, 0);
 }
 
-Term bif_erlang_node_0(Process *p, Term *args)
-{
-	(void)p;
-	(void)args;
-	return node_self().name;
-}
-
-Term bif_erlang_node_1(Process *p, Term *args)
-{
-	if (term_is_local_pid(args[0]) || term_is_local_port(args[0]) || term_is_local_ref(args[0]))
-		return node_self().name;
-	if (term_is_pid(args[0]) || term_is_port(args[0]) || term_is_ref(args[0]))
-		return ((const struct extern_id *)boxed_ptr(args[0]))->node;
-	return exc_badarg(p);
-}
-
-Term bif_erlang_nodes_0(Process *p, Term *args)
-{
-	(void)p;
-	(void)args;
-	return NIL;
-}
-
-/* Of the kinds of nodes, only this one is there. */
-Term bif_erlang_nodes_1(Process *p, Term *args)
-{
-	Term list = term_is_list(args[0]) ? args[0] : heap_cons(&p->heap, args[0], NIL);
-	bool own = false;
-
-	for (; term_is_cons(list); list = cons_tail(list)) {
-		Term kind = cons_head(list);
-
-		if (kind == am_this || kind == am_known)
-			own = true;
-		else if (kind != am_visible && kind != am_hidden && kind != am_connected)
-			return exc_badarg(p);
-	}
-	if (list != NIL)
-		return exc_badarg(p);
-	return own ? heap_cons(&p->heap, node_self().name, NIL) : NIL;
-}
-
-/* nodes/2: what it tells of the nodes: those of nodes/1, with their infos. */
-static Term put_node_info(Process *p, Term options)
-{
-	struct heap *h = &p->heap;
-	Term pairs[4];
-	size_t n = 0, known = 0;
-
-	if (!term_is_map(options))
-		return TERM_NONE;
-	for (size_t i = 0; i < 2; i++) {
-		Term key = i == 0 ? am_connection_id : am_node_type;
-		Term wanted = map_get(options, key);
-
-		if (wanted != TERM_NONE && wanted != am_true && wanted != am_false)
-			return TERM_NONE;
-		known += wanted != TERM_NONE;
-		if (wanted != am_true)
-			continue;
-		pairs[2 * n] = key;
-		pairs[2 * n + 1] = i == 0 ? am_undefined : am_this;
-		n++;
-	}
-	return known == map_size(options) ? map_from_pairs(h, pairs, n) : TERM_NONE;
-}
-
-Term bif_erlang_nodes_2(Process *p, Term *args)
-{
-	Term names = bif_erlang_nodes_1(p, args), info;
-
-	if (names == TERM_NONE)
-		return TERM_NONE;
-	info = put_node_info(p, args[1]);
-	if (info == TERM_NONE)
-		return exc_badarg(p);
-	return names == NIL ? NIL : heap_cons(&p->heap, heap_tuple(&p->heap, cons_head(names), info), NIL);
-}
-
-Term bif_erts_internal_get_creation_0(Process *p, Term *args)
-{
-	(void)args;
-	return heap_uint(&p->heap, node_self().creation);
-}
-
-/* ---- what has no other node to tell of; dirty schedulers; the VM's own processes */
-
-Term bif_erlang_monitor_node_2(Process *p, Term *args)
-{
-	if (!term_is_atom(args[0]))
-		return exc_badarg(p);
-	if (args[0] != node_self().name)
-		return exc_error(p, am_notalive);
-	return args[1] == am_true || args[1] == am_false ? am_true : exc_badarg(p);
-}
-
-Term bif_erlang_monitor_node_3(Process *p, Term *args)
-{
-	Term list = args[2];
-
-	for (; term_is_cons(list); list = cons_tail(list))
-		if (cons_head(list) != am_allow_passive_connect)
-			return exc_badarg_cause(p, am_badopt);
-	return list == NIL ? bif_erlang_monitor_node_2(p, args) : exc_badarg_cause(p, am_badopt);
-}
+/* ---- dirty schedulers; the VM's own processes */
 
 Term bif_erts_internal_is_process_executing_dirty_1(Process *p, Term *args)
 {

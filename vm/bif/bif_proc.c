@@ -573,8 +573,10 @@ Term bif_erlang_group_leader_0(Process *p, Term *args)
 /* false: group_leader/3 does it. */
 Term bif_erts_internal_group_leader_2(Process *p, Term *args)
 {
-	if (!term_is_pid(args[0]) || !term_is_local_pid(args[1]))
+	if (!term_is_pid(args[0]) || !term_is_pid(args[1]) || node_is_earlier_pid(args[1]))
 		return am_badarg;
+	if (!term_is_local_pid(args[1]))
+		return am_true; /* its node is not connected */
 	if (args[1] != p->id)
 		return am_false;
 	p->group_leader = args[0];

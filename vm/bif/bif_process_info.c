@@ -232,13 +232,13 @@ static void gather_link(const struct peer *n, void *arg)
 	struct gather *g = arg;
 
 	if (n->unlink_id == 0)
-		g->list = heap_cons(g->h, n->key, g->list);
+		g->list = heap_cons(g->h, copy_to_heap(n->peer, g->h), g->list);
 }
 
 static void gather_monitor(const struct peer *n, void *arg)
 {
 	struct gather *g = arg;
-	Term what = n->peer;
+	Term what = copy_to_heap(n->peer, g->h);
 
 	if (n->kind == PEER_TIME_OFFSET)
 		g->list = heap_cons(g->h, pair(g->h, am_time_offset, am_clock_service), g->list);
@@ -253,7 +253,7 @@ static void gather_watcher(const struct peer *n, void *arg)
 {
 	struct gather *g = arg;
 
-	g->list = heap_cons(g->h, n->peer, g->list);
+	g->list = heap_cons(g->h, copy_to_heap(n->peer, g->h), g->list);
 }
 
 static void gather_suspending(const struct peer *n, void *arg)
@@ -673,7 +673,7 @@ static Term ask(Process *p, Term pid, enum wish wish, const Term *names, size_t 
 Term bif_erlang_process_info_1(Process *p, Term *args)
 {
 	if (!term_is_local_pid(args[0]))
-		return exc_badarg(p);
+		return node_is_earlier_pid(args[0]) ? am_undefined : exc_badarg(p);
 	return ask(p, args[0], WISH_ALL, NULL, 0);
 }
 
@@ -706,11 +706,13 @@ Term bif_erlang_process_info_2(Process *p, Term *args)
 
 	if (args[0] == p->id && item != NULL)
 		return handle_own(p) ? make_one(p, &p->heap, item) : TERM_NONE;
+	n = term_is_list(args[1]) ? count_items(args[1]) : item != NULL ? 1 : SIZE_MAX;
+	if (node_is_earlier_pid(args[0]) && n != SIZE_MAX)
+		return am_undefined;
 	if (!term_is_local_pid(args[0]))
 		return exc_badarg(p);
 	if (!term_is_list(args[1]))
 		return item != NULL ? ask(p, args[0], WISH_ONE, &args[1], 1) : exc_badarg(p);
-	n = count_items(args[1]);
 	return n != SIZE_MAX ? ask_list(p, args[0], args[1], n) : exc_badarg(p);
 }
 

@@ -7,6 +7,7 @@
 #include "heap/copy.h"
 #include "proc/message.h"
 #include "proc/sched.h"
+#include "term/node.h"
 
 /* ---- alive? Signals sent before the question count. */
 
@@ -22,7 +23,7 @@ Term bif_erlang_is_process_alive_1(Process *p, Term *args)
 	Term ref;
 
 	if (!term_is_local_pid(args[0]))
-		return exc_badarg(p);
+		return node_is_earlier_pid(args[0]) ? am_false : exc_badarg(p);
 	if (args[0] == p->id)
 		return am_true;
 	if (!process_look(args[0], &state))
@@ -112,7 +113,11 @@ static Term request_task(Process *p, Term from, Term to, Term how_urgent, Term r
 	uint8_t priority = p->priority;
 	struct process_call *c;
 
-	if (!term_is_local_pid(to) || !term_is_local_pid(from) || k == NULL ||
+	if (node_is_earlier_pid(to))
+		to = TERM_NONE; /* nobody answers */
+	else if (!term_is_local_pid(to))
+		return exc_badarg(p);
+	if (!term_is_local_pid(from) || k == NULL ||
 	    (how_urgent != am_inherit && !priority_read(how_urgent, &priority)))
 		return exc_badarg(p);
 	c = process_call_new(k->fn, from, heap_ref(&p->heap, 0), 1);
@@ -207,14 +212,9 @@ static void notify_suspended(Process *p, Term to, Term tag)
 /* Our count of suspensions of that process. */
 static struct peer *find_suspending(Process *p, Term to, bool make)
 {
-	uint64_t key = (uint64_t)1 << 63 | to; /* no number of a reference */
-	struct peer *n = peer_find(&p->monitors, key);
+	struct peer *n = peer_find_suspending(&p->monitors, to);
 
-	if (n == NULL && make) {
-		n = peer_insert(&p->monitors, key, PEER_SUSPENDING);
-		n->peer = to;
-	}
-	return n;
+	return n != NULL || !make ? n : peer_insert(&p->monitors, PEER_SUSPENDING, to, to, TERM_NONE);
 }
 
 /* Results: true, false, badarg, badopt; or a reference whose answer the caller awaits. */

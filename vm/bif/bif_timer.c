@@ -91,9 +91,9 @@ static Term cancel_timer(Process *p, Term ref, Term options)
 	bool async = false, info = true, found = false;
 	int64_t left_ms = 0;
 
-	if (!term_is_local_ref(ref) || !read_flags(options, am_async, &async, am_info, &info))
+	if (!term_is_ref(ref) || !read_flags(options, am_async, &async, am_info, &info))
 		return exc_badarg(p);
-	found = timer_cancel_message(ref_number(ref), &left_ms);
+	found = term_is_local_ref(ref) && timer_cancel_message(ref_number(ref), &left_ms);
 	return answer(p, am_cancel_timer, ref, found, left_ms, async, info);
 }
 
@@ -112,9 +112,9 @@ static Term read_timer(Process *p, Term ref, Term options)
 	bool async = false, found;
 	int64_t left_ms = 0;
 
-	if (!term_is_local_ref(ref) || !read_flags(options, am_async, &async, TERM_NONE, NULL))
+	if (!term_is_ref(ref) || !read_flags(options, am_async, &async, TERM_NONE, NULL))
 		return exc_badarg(p);
-	found = timer_read_message(ref_number(ref), &left_ms);
+	found = term_is_local_ref(ref) && timer_read_message(ref_number(ref), &left_ms);
 	return answer(p, am_read_timer, ref, found, left_ms, async, true);
 }
 

@@ -387,7 +387,7 @@ static inline bool same_boxed_leaves(Term ta, Term tb)
 	case SUB_XREF:
 	case SUB_XPID:
 	case SUB_XPORT:
-		return extern_id_compare(ta, tb) == 0;
+		return extern_id_same(ta, tb);
 	default:
 		return false;
 	}

@@ -2,6 +2,9 @@
 /* Pids, ports, references: one view of local and external ones. */
 #include "data/extern_id.h"
 
+#include <string.h>
+
+#include "base/hash.h"
 #include "term/atom.h"
 
 enum { REF_LOW_BITS = 18, REF_HIGH_SHIFT = REF_LOW_BITS + 32 };
@@ -16,25 +19,12 @@ static void describe_ref(const struct ref *r, struct extern_facts *f)
 
 static void describe_external(const struct extern_id *x, struct extern_facts *f)
 {
+	const uint32_t *ids = x->ids;
+
 	f->local = false;
-	f->node = (struct node_name){ x->node, x->creation };
-	switch (header_sub(x->header)) {
-	case SUB_XPID:
-		f->count = 2;
-		f->ids[0] = (uint32_t)(x->data[0] >> 32);
-		f->ids[1] = (uint32_t)x->data[0];
-		break;
-	case SUB_XPORT:
-		f->count = 2;
-		f->ids[0] = (uint32_t)x->data[0];
-		f->ids[1] = (uint32_t)(x->data[0] >> 32);
-		break;
-	default:
-		f->count = (unsigned)x->count;
-		for (unsigned i = 0; i < f->count; i++)
-			f->ids[i] = (uint32_t)(x->data[i / 2] >> (i % 2 * 32));
-		break;
-	}
+	f->node = x->node->name;
+	f->count = header_sub(x->header) == SUB_XREF ? *ids++ : 2;
+	memcpy(f->ids, ids, f->count * sizeof(*ids));
 }
 
 void extern_id_describe(Term t, struct extern_facts *f)
@@ -90,6 +80,25 @@ int extern_id_compare(Term a, Term b)
 	return order != 0 ? order : compare_ids(&fa, &fb);
 }
 
+static size_t ids_bytes(const struct extern_id *x)
+{
+	return (header_arity(x->header) + 1) * sizeof(Term) - sizeof(*x);
+}
+
+uint64_t extern_id_hash(Term t)
+{
+	const struct extern_id *x = (const struct extern_id *)boxed_ptr(t);
+
+	return hash_word(hash_bytes(x->ids, ids_bytes(x)) ^ (uintptr_t)x->node ^ x->header << 58);
+}
+
+bool extern_id_same(Term a, Term b)
+{
+	const struct extern_id *x = (const struct extern_id *)boxed_ptr(a), *y = (const struct extern_id *)boxed_ptr(b);
+
+	return x->header == y->header && x->node == y->node && memcmp(x->ids, y->ids, ids_bytes(x)) == 0;
+}
+
 static Term put_local_ref(struct heap *h, const struct extern_facts *f)
 {
 	uint64_t tag = f->count == 5 ? (uint64_t)f->ids[4] << 32 | f->ids[3] : 0;
@@ -122,17 +131,19 @@ static Term put_local(struct heap *h, unsigned sub, const struct extern_facts *f
 
 static Term put_external(struct heap *h, unsigned sub, const struct extern_facts *f)
 {
-	unsigned words = sub == SUB_XREF ? (f->count + 1) / 2 : 1;
-	struct extern_id *x = (struct extern_id *)heap_alloc(h, 3 + words);
+	bool counted = sub == SUB_XREF;
+	size_t words = (f->count + counted + 1) / 2;
+	struct extern_id *x = (struct extern_id *)heap_alloc(h, sizeof(*x) / sizeof(Term) + words);
+	uint32_t *ids = x->ids;
 
 	x->header = HEADER(2 + words, sub);
-	x->node = f->node.name;
-	x->creation = f->node.creation;
-	x->count = sub == SUB_XREF ? f->count : 1;
-	for (unsigned i = 0; i < words; i++)
-		x->data[i] = f->ids[2 * i] | (2 * i + 1 < f->count ? (uint64_t)f->ids[2 * i + 1] << 32 : 0);
-	if (sub == SUB_XPID)
-		x->data[0] = (uint64_t)f->ids[0] << 32 | f->ids[1];
+	x->node = node_get(f->node);
+	x->next = h->off_heap;
+	h->off_heap = &x->header;
+	ids[2 * words - 1] = 0;
+	if (counted)
+		*ids++ = f->count;
+	memcpy(ids, f->ids, f->count * sizeof(*ids));
 	return term_from_boxed((Term *)x);
 }
 

@@ -22,6 +22,11 @@ void extern_id_describe(Term t, struct extern_facts *f);
 /* Order of two terms of the same of the three kinds: <0, 0, >0. */
 int extern_id_compare(Term a, Term b);
 
+/* A hash of what an external one is: node, creation, numbers. Not the same in another VM. */
+uint64_t extern_id_hash(Term t);
+/* Are two external ones the same? */
+bool extern_id_same(Term a, Term b);
+
 /* The term that the facts (node, count, ids) describe; a local one when node is this node and the numbers are such as local terms have.
  * sub: SUB_XPID, SUB_XPORT or SUB_XREF. GC: none. */
 Term extern_id_put(struct heap *h, unsigned sub, const struct extern_facts *f);

@@ -70,7 +70,7 @@ static void write_ref(const struct peer *n)
 {
 	Term at[REF_WORDS];
 
-	write_term_text(peer_put_ref(at, n->key, n->ref_tag));
+	write_term_text(peer_ref(n, at));
 }
 
 static void write_peer(const struct peer *n, void *arg)
@@ -80,11 +80,11 @@ static void write_peer(const struct peer *n, void *arg)
 	switch (n->kind) {
 	case PEER_LINK:
 		write_separator(any);
-		write_term_text(n->key);
+		write_term_text(n->peer);
 		break;
 	case PEER_MONITOR:
 	case PEER_WATCHER:
-		if (term_is_immed(n->peer) && n->peer != NIL && !term_is_atom(n->peer)) {
+		if (term_is_pid(n->peer) || term_is_port(n->peer)) {
 			write_separator(any);
 			dump_text(n->kind == PEER_MONITOR ? "{to," : "{from,");
 			write_term_text(n->peer);

@@ -82,8 +82,9 @@ bool object_has_same(const struct ets_object *o, Term tuple)
 }
 
 /* By subtag: have no terms in them and no count. */
-enum { RAW_SUBS = 1 << SUB_BIG_POS | 1 << SUB_BIG_NEG | 1 << SUB_FLOAT | 1 << SUB_EXPORT | 1 << SUB_HEAPBIN | 1 << SUB_XPID |
-		  1 << SUB_XPORT | 1 << SUB_XREF };
+enum { RAW_SUBS = 1 << SUB_BIG_POS | 1 << SUB_BIG_NEG | 1 << SUB_FLOAT | 1 << SUB_EXPORT | 1 << SUB_HEAPBIN };
+/* Have a count, as magic references have. */
+enum { COUNTED_SUBS = 1 << SUB_REFBIN | 1 << SUB_XPID | 1 << SUB_XPORT | 1 << SUB_XREF };
 
 /* Copies the term of an object that stands at `from` to `at`, which is `distance` away, as all it points to will be. Returns its words. */
 static uint32_t move_term(const Term *from, Term *at, Term distance, Term **off_heap)
@@ -95,7 +96,7 @@ static uint32_t move_term(const Term *from, Term *at, Term distance, Term **off_
 		at[i] = from[i];
 	for (uint32_t i = shape.first_term; i < shape.last_term; i++)
 		at[i] += term_is_immed(at[i]) ? 0 : distance;
-	if (sub == SUB_REFBIN || (sub == SUB_REF && shape.words == MAGIC_WORDS))
+	if ((COUNTED_SUBS >> sub & 1) || (sub == SUB_REF && shape.words == MAGIC_WORDS))
 		off_heap_link(at, off_heap);
 	return shape.words;
 }

@@ -149,6 +149,11 @@ Term copy_object(const Term *p, Term **top, Term **off_heap)
 		if (words == MAGIC_WORDS)
 			off_heap_link(at, off_heap);
 		break;
+	case SUB_XPID:
+	case SUB_XPORT:
+	case SUB_XREF:
+		off_heap_link(at, off_heap);
+		break;
 	case SUB_SUBBIN:
 		((struct subbin *)at)->writable = 0;
 		break;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "term/node.h"
 
 /* Counted per thread and folded in now and then, as memory is. */
 enum { FOLD_BYTES = 1 << 14 };
@@ -161,9 +162,14 @@ Term resource_put(struct heap *h, struct resource *r)
 
 Term **off_heap_next(Term *object)
 {
-	if (header_sub(*object) == SUB_REFBIN)
+	switch (header_sub(*object)) {
+	case SUB_REFBIN:
 		return &((struct refbin *)object)->next;
-	return &((struct magic_ref *)object)->next;
+	case SUB_REF:
+		return &((struct magic_ref *)object)->next;
+	default:
+		return &((struct extern_id *)object)->next;
+	}
 }
 
 size_t off_heap_size_words(const Term *object)
@@ -175,18 +181,32 @@ size_t off_heap_size_words(const Term *object)
 
 void off_heap_drop(Term *object)
 {
-	if (header_sub(*object) == SUB_REFBIN)
+	switch (header_sub(*object)) {
+	case SUB_REFBIN:
 		binary_unref(((struct refbin *)object)->binary);
-	else
+		break;
+	case SUB_REF:
 		resource_unref(((struct magic_ref *)object)->resource);
+		break;
+	default:
+		node_unref(((struct extern_id *)object)->node);
+		break;
+	}
 }
 
 void off_heap_link(Term *object, Term **off_heap)
 {
-	if (header_sub(*object) == SUB_REFBIN)
+	switch (header_sub(*object)) {
+	case SUB_REFBIN:
 		binary_ref(((struct refbin *)object)->binary);
-	else
+		break;
+	case SUB_REF:
 		resource_ref(((struct magic_ref *)object)->resource);
+		break;
+	default:
+		node_ref(((struct extern_id *)object)->node);
+		break;
+	}
 	*off_heap_next(object) = *off_heap;
 	*off_heap = object;
 }

@@ -310,7 +310,7 @@ int port_open(Process *p, const struct port_driver *driver, const struct port_op
 	*id = port->id;
 	enter(port, p->id);
 	if (peer_find(&p->links, port->id) == NULL)
-		peer_insert(&p->links, port->id, PEER_LINK);
+		peer_insert(&p->links, PEER_LINK, port->id, port->id, TERM_NONE);
 	if (port->reads)
 		port_watch_want(&port->read_watch, WATCH_IN, true);
 	port_let_go(port);

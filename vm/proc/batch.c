@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/ticks.h"
 #include "term/atom.h"
+#include "term/node.h"
 #include "usdt.h"
 
 #define NAMES_NS INT64_C(1000000000)
@@ -251,7 +252,7 @@ static uint64_t identity(enum batch_identity kind, uint64_t high, uint64_t numbe
 /* A pid or port of another node, or of an earlier life of this one. */
 static uint64_t remote_identity(const struct extern_id *id)
 {
-	return identity(BATCH_REMOTE, batch_atom(id->node), term_is_pid(term_from_boxed(&id->header)) ? id->data[0] >> 32 : id->data[0]);
+	return identity(BATCH_REMOTE, batch_atom(id->node->name.name), id->ids[0]);
 }
 
 uint64_t batch_identity_any(Term t)

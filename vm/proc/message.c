@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "data/print.h"
 #include "heap/copy.h"
 #include "heap/literal.h"
 #include "heap/refbin.h"
@@ -18,6 +19,8 @@
 #include "proc/trace.h"
 #include "term/node.h"
 #include "usdt.h"
+
+enum { LOST_TEXT_BYTES = 1 << 16 }; /* of a message that is reported */
 
 bool (*message_send_port)(Process *from, Term port, Term message);
 
@@ -226,6 +229,26 @@ static bool send_name(Process *from, Term name, Term message)
 	return true;
 }
 
+/* One of an earlier life of this node is reported; a node that is not connected is nothing to the sender. */
+static void send_foreign(Process *from, Term to, Term message)
+{
+	struct node_name node = node_of(to);
+	struct print_buffer b;
+
+	if (node.name != node_self().name)
+		return;
+	print_buffer_init(&b, LOST_TEXT_BYTES);
+	print_text(&b, "Discarding message ");
+	print_term(&b, message);
+	print_text(&b, " from ");
+	print_term(&b, from->id);
+	print_text(&b, " to ");
+	print_term(&b, to);
+	print_format(&b, " in an old incarnation (%u) of this node (%u)\n", node.creation, node_self().creation);
+	process_report_error(from, b.text);
+	print_buffer_free(&b);
+}
+
 bool message_send_any(Process *from, Term to, Term message)
 {
 	saved_calls_note(from, am_send);
@@ -252,7 +275,10 @@ bool message_send_any(Process *from, Term to, Term message)
 			send_name(from, tuple_get(to, 1), message);
 		return true;
 	}
-	return term_has_sub(to, SUB_XPID) || term_has_sub(to, SUB_XPORT) || term_has_sub(to, SUB_XREF);
+	if (!term_is_pid(to) && !term_is_port(to) && !term_is_ref(to))
+		return false;
+	send_foreign(from, to, message);
+	return true;
 }
 
 bool message_send_unwatched(Process *from, Term to, Term message)
@@ -522,10 +548,11 @@ static bool mentions_leaving(const struct signal *s)
 /* The message again, without literals that leave. */
 static struct signal *make_copy(const struct signal *s)
 {
-	struct signal *copy = signal_new_words(SIG_MESSAGE, copy_size_words(s->term) + copy_size_words(s->token), 0);
+	size_t words = copy_size_words(s->term) + copy_size_words(s->token) + peer_id_words(s->from);
+	struct signal *copy = signal_new_words(SIG_MESSAGE, words, 0);
 	Term *top = copy->fragment->words;
 
-	copy->from = s->from;
+	copy->from = peer_put_id(s->from, &top, &copy->fragment->off_heap);
 	copy->words = s->words;
 	copy->term = copy_term(s->term, &top, &copy->fragment->off_heap);
 	copy->token = copy_term(s->token, &top, &copy->fragment->off_heap);

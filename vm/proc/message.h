@@ -31,7 +31,7 @@ struct signal {
 	struct fragment *fragment; /* owned; NULL when no words */
 	union {
 		struct {
-			Term from;   /* sender: pid, port, or TERM_NONE */
+			Term from;   /* sender: pid, port, in the fragment when of another node; or TERM_NONE */
 			Term ref;    /* monitor's reference or alias, in the fragment; of an unlink a small integer; or TERM_NONE */
 		};
 		struct {         /* SIG_CALL, SIG_TASK: p is NULL when the receiver is gone */

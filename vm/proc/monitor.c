@@ -5,7 +5,6 @@
 
 #include "base/alloc.h"
 #include "term/node.h"
-#include "heap/copy.h"
 #include "proc/trace.h"
 
 /* ---- links */
@@ -16,7 +15,7 @@ static void refuse_link(Process *p, Term to, Term reason)
 	struct peer *n = peer_find(&p->links, to);
 
 	if (n == NULL)
-		peer_insert(&p->links, to, PEER_LINK);
+		peer_insert(&p->links, PEER_LINK, to, to, TERM_NONE);
 	else
 		n->unlink_id = 0;
 	signal_send_reason(SIG_LINK_EXIT, to, p->id, TERM_NONE, reason);
@@ -34,12 +33,16 @@ bool link_add(Process *p, Term to)
 	if (n != NULL && n->unlink_id == 0)
 		return true;
 	if (n == NULL)
-		n = peer_insert(&p->links, to, PEER_LINK);
+		n = peer_insert(&p->links, PEER_LINK, to, to, TERM_NONE);
 	n->unlink_id = 0;
 	if (trace_wants(p, TRACE_SET_ON_LINK | TRACE_SET_ON_FIRST_LINK))
 		trace_hooks.linked(p, to);
 	if (signal_send_plain(SIG_LINK, p->id, to, TERM_NONE))
 		return true;
+	if (node_of(to).name != node_self().name) {
+		refuse_link(p, to, am_noconnection);
+		return true;
+	}
 	if (p->flags & PF_TRAP_EXIT) {
 		refuse_link(p, to, am_noproc);
 		return true;
@@ -66,8 +69,8 @@ void link_drop(Process *p, Term to)
 
 void link_add_child(Process *p, Process *child)
 {
-	peer_insert(&p->links, child->id, PEER_LINK);
-	peer_insert(&child->links, p->id, PEER_LINK);
+	peer_insert(&p->links, PEER_LINK, child->id, child->id, TERM_NONE);
+	peer_insert(&child->links, PEER_LINK, p->id, p->id, TERM_NONE);
 }
 
 /* ---- monitors */
@@ -78,15 +81,10 @@ static struct peer *insert_monitor(Process *p, Term to, Term name, const struct 
 	struct peer *n;
 
 	*ref = heap_ref(&p->heap, tag);
-	n = peer_insert(&p->monitors, ref_number(*ref), PEER_MONITOR);
-	n->peer = to;
+	n = peer_insert(&p->monitors, PEER_MONITOR, *ref, to, o->tag);
 	n->name = name;
-	n->ref_tag = tag;
 	n->alias = o->alias;
 	n->port = o->port;
-	n->tag = o->tag;
-	if (o->tag != TERM_NONE && !term_is_immed(o->tag))
-		n->tag_fragment = copy_to_fragment(o->tag, &n->tag);
 	return n;
 }
 
@@ -98,7 +96,7 @@ static void refuse_monitor(Process *p, Term to, Term ref, Term reason)
 
 static bool is_of_another_node(Term id)
 {
-	return !term_is_atom(id) && ((const struct extern_id *)boxed_ptr(id))->node != node_self().name;
+	return !term_is_atom(id) && node_of(id).name != node_self().name;
 }
 
 Term monitor_add(Process *p, Term to, Term name, const struct monitor_options *o)
@@ -118,13 +116,10 @@ Term monitor_add(Process *p, Term to, Term name, const struct monitor_options *o
 
 Term monitor_add_child(Process *p, Process *child, const struct monitor_options *o)
 {
-	struct peer *watcher;
 	Term ref;
 
 	insert_monitor(p, child->id, TERM_NONE, o, &ref);
-	watcher = peer_insert(&child->monitored_by, ref_number(ref), PEER_WATCHER);
-	watcher->peer = p->id;
-	watcher->ref_tag = ref_tag(ref);
+	peer_insert(&child->monitored_by, PEER_WATCHER, ref, p->id, TERM_NONE);
 	return ref;
 }
 
@@ -132,7 +127,7 @@ Term monitor_add_time_offset(Process *p)
 {
 	Term ref = heap_ref(&p->heap, 0);
 
-	peer_insert(&p->monitors, ref_number(ref), PEER_TIME_OFFSET);
+	peer_insert(&p->monitors, PEER_TIME_OFFSET, ref, TERM_NONE, TERM_NONE);
 	return ref;
 }
 
@@ -141,7 +136,7 @@ static void send_demonitor(Process *p, const struct peer *n)
 	Term words[REF_WORDS];
 
 	if (n->kind == PEER_MONITOR && n->peer != p->id)
-		signal_send_plain(SIG_DEMONITOR, p->id, n->peer, peer_put_ref(words, n->key, n->ref_tag));
+		signal_send_plain(SIG_DEMONITOR, p->id, n->peer, peer_ref(n, words));
 }
 
 void monitor_drop_node(Process *p, struct peer *n)
@@ -161,7 +156,7 @@ static void keep_alias_only(Process *p, struct peer *n)
 
 bool monitor_drop(Process *p, Term ref)
 {
-	struct peer *n = peer_find(&p->monitors, ref_number(ref));
+	struct peer *n = peer_find(&p->monitors, ref);
 
 	if (n == NULL || n->kind == PEER_ALIAS)
 		return false;
@@ -178,16 +173,15 @@ void monitor_fired(Process *p, struct peer *n)
 Term monitor_alias_add(Process *p, enum peer_alias how)
 {
 	Term ref = heap_ref(&p->heap, p->id);
-	struct peer *n = peer_insert(&p->monitors, ref_number(ref), PEER_ALIAS);
+	struct peer *n = peer_insert(&p->monitors, PEER_ALIAS, ref, TERM_NONE, TERM_NONE);
 
 	n->alias = (uint8_t)how;
-	n->ref_tag = p->id;
 	return ref;
 }
 
 bool monitor_alias_drop(Process *p, Term ref)
 {
-	struct peer *n = peer_find(&p->monitors, ref_number(ref));
+	struct peer *n = peer_find(&p->monitors, ref);
 
 	if (n == NULL || n->alias == ALIAS_NONE)
 		return false;
@@ -207,7 +201,7 @@ static void end_links(Process *p, Term reason)
 		struct peer *next = n->next;
 
 		if (n->unlink_id == 0)
-			signal_link_exit(p, n->key, reason);
+			signal_link_exit(p, n->peer, reason);
 		peer_free(n);
 		n = next;
 	}
@@ -221,7 +215,7 @@ static void end_watchers(Process *p, Term reason)
 	while (n != NULL) {
 		struct peer *next = n->next;
 
-		signal_send_reason(SIG_DOWN, p->id, n->peer, peer_put_ref(words, n->key, n->ref_tag), reason);
+		signal_send_reason(SIG_DOWN, p->id, n->peer, peer_ref(n, words), reason);
 		peer_free(n);
 		n = next;
 	}

@@ -4,6 +4,9 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
+#include "data/extern_id.h"
+#include "heap/copy.h"
+#include "term/object.h"
 
 struct peer_table {
 	uint32_t count, mask;
@@ -24,16 +27,61 @@ static size_t table_bytes(uint32_t mask)
 	return sizeof(struct peer_table) + (mask + (size_t)1) * sizeof(struct peer *);
 }
 
-struct peer *peer_find(const struct peers *t, uint64_t key)
+static bool is_foreign(Term id)
+{
+	return !term_is_immed(id) && !term_is_local_ref(id);
+}
+
+static uint64_t find_key(Term id)
+{
+	if (term_is_immed(id))
+		return id;
+	return term_is_local_ref(id) ? ref_number(id) : extern_id_hash(id);
+}
+
+static uint64_t suspending_key(Term pid)
+{
+	return (uint64_t)1 << 63 | pid; /* no number of a reference */
+}
+
+static struct peer *find_local(const struct peers *t, uint64_t key)
 {
 	struct peer *n;
 
 	if (t->table == NULL)
 		return NULL;
 	for (n = *find_bucket(t->table, key); n != NULL; n = n->chain)
-		if (n->key == key)
+		if (n->key == key && !n->foreign)
 			return n;
 	return NULL;
+}
+
+static Term foreign_id(const struct peer *n)
+{
+	return n->kind == PEER_WATCHER ? n->foreign_ref : n->peer;
+}
+
+static struct peer *find_foreign(const struct peers *t, Term id)
+{
+	uint64_t key = extern_id_hash(id);
+	struct peer *n;
+
+	if (t->table == NULL)
+		return NULL;
+	for (n = *find_bucket(t->table, key); n != NULL; n = n->chain)
+		if (n->key == key && n->foreign && extern_id_same(foreign_id(n), id))
+			return n;
+	return NULL;
+}
+
+struct peer *peer_find(const struct peers *t, Term id)
+{
+	return is_foreign(id) ? find_foreign(t, id) : find_local(t, find_key(id));
+}
+
+struct peer *peer_find_suspending(const struct peers *t, Term pid)
+{
+	return find_local(t, suspending_key(pid));
 }
 
 static void chain_up(struct peer_table *t, struct peer *n)
@@ -61,13 +109,37 @@ static struct peer_table *grow(struct peer_table *old)
 	return t;
 }
 
-struct peer *peer_insert(struct peers *peers, uint64_t key, enum peer_kind kind)
+/* Literals of the tag are copied too: the entry may outlive them. */
+static void copy_terms(struct peer *n, Term id, Term peer, Term tag)
+{
+	Term ref = n->foreign && n->kind == PEER_WATCHER ? id : TERM_NONE;
+	size_t peer_words = peer_id_words(peer), tag_words = tag != TERM_NONE ? copy_flat_size_words(tag) : 0;
+	size_t words = peer_words + tag_words + peer_id_words(ref);
+	Term *top;
+
+	n->peer = peer;
+	n->tag = tag;
+	if (words == 0)
+		return;
+	n->words = fragment_new(words);
+	top = n->words->words;
+	n->peer = peer_put_id(peer, &top, &n->words->off_heap);
+	if (tag_words != 0)
+		n->tag = copy_term_whole(tag, &top, &n->words->off_heap);
+	if (ref != TERM_NONE)
+		n->foreign_ref = peer_put_id(ref, &top, &n->words->off_heap);
+}
+
+struct peer *peer_insert(struct peers *peers, enum peer_kind kind, Term id, Term peer, Term tag)
 {
 	struct peer *n = mem_zalloc(sizeof(*n));
 	struct peer_table *t = peers->table;
 
-	n->key = key;
 	n->kind = (uint8_t)kind;
+	n->foreign = is_foreign(id);
+	n->key = kind == PEER_SUSPENDING ? suspending_key(id) : find_key(id);
+	n->ref_tag = term_has_sub(id, SUB_REF) ? ref_tag(id) : 0;
+	copy_terms(n, id, peer, tag);
 	if (t == NULL || t->count >= 2 * (t->mask + 1))
 		t = peers->table = grow(t);
 	chain_up(t, n);
@@ -80,7 +152,7 @@ struct peer *peer_insert(struct peers *peers, uint64_t key, enum peer_kind kind)
 
 void peer_free(struct peer *n)
 {
-	fragment_free(n->tag_fragment);
+	fragment_free(n->words);
 	mem_free(n);
 }
 
@@ -130,4 +202,26 @@ size_t peer_count(const struct peers *t)
 size_t peer_size_bytes(const struct peers *t)
 {
 	return t->table == NULL ? 0 : table_bytes(t->table->mask) + t->table->count * sizeof(struct peer);
+}
+
+size_t peer_id_words(Term id)
+{
+	if (id == TERM_NONE || term_is_immed(id))
+		return 0;
+	return term_is_local_ref(id) ? REF_WORDS : object_shape(boxed_ptr(id)).words;
+}
+
+Term peer_put_id(Term id, Term **top, Term **off_heap)
+{
+	if (id == TERM_NONE || term_is_immed(id))
+		return id;
+	if (!term_is_local_ref(id))
+		return copy_object(boxed_ptr(id), top, off_heap);
+	*top += REF_WORDS;
+	return peer_put_ref(*top - REF_WORDS, ref_number(id), ref_tag(id));
+}
+
+Term peer_ref(const struct peer *n, Term local[REF_WORDS])
+{
+	return n->foreign ? n->foreign_ref : peer_put_ref(local, n->key, n->ref_tag);
 }

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Links, monitors and aliases of one process: hash tables that cost a word while empty, and keep the order of insertion.
- * Invariant: at most one node a key in a table. Owner only. */
+ * An entry is found by what its pid, port or reference is: the word of a local pid or port, the number of a local reference; node, creation
+ * and all numbers of those of other nodes. It owns the terms that it names.
+ * Invariant: at most one entry an identity in a table. Owner only. */
 #ifndef VM_PROC_PEER_H
 #define VM_PROC_PEER_H
 
 #include "heap/heap.h"
 
 enum peer_kind {
-	PEER_LINK,       /* key: pid or port of the other end */
-	PEER_MONITOR,    /* key: number of the reference; peer: who is watched */
+	PEER_LINK,       /* found by the other end, which is in peer too */
+	PEER_MONITOR,    /* found by the reference; peer: who is watched */
 	PEER_TIME_OFFSET, /* the same, of the clock service: never fires */
-	PEER_ALIAS,      /* key: number of the reference; no monitor (any more) */
-	PEER_WATCHER,    /* key: number of the reference; peer: who watches */
-	PEER_SUSPENDING, /* key: highest bit and the pid that we suspended; peer: that pid */
+	PEER_ALIAS,      /* found by the reference; no monitor (any more) */
+	PEER_WATCHER,    /* found by the reference; peer: who watches */
+	PEER_SUSPENDING, /* peer: who is suspended; see peer_find_suspending */
 };
 
 enum peer_alias { ALIAS_NONE, ALIAS_EXPLICIT, ALIAS_DEMONITOR, ALIAS_REPLY };
@@ -21,26 +23,33 @@ struct peer {
 	struct peer *next;   /* in the order of insertion */
 	struct peer *before;
 	struct peer *chain;
-	uint64_t key;
+	uint64_t key;        /* of a foreign one a hash, else see above */
 	Term peer;
-	Term name;           /* monitored by that registered name, or TERM_NONE */
-	Term tag;            /* first element of the message; TERM_NONE: 'DOWN' */
+	union {
+		Term name;       /* monitor: watched by that registered name, or TERM_NONE */
+		Term foreign_ref; /* foreign watcher: the reference */
+	};
+	Term tag;            /* monitor: first element of the message; TERM_NONE: 'DOWN' */
 	uint64_t ref_tag;    /* of the reference: see struct ref */
-	struct fragment *tag_fragment;
+	struct fragment *words; /* of its terms; NULL when they need none */
 	uint32_t unlink_id;  /* link: waits for the acknowledgement of this unlink; 0: active */
 	uint32_t count;      /* suspending */
 	uint8_t kind;
 	uint8_t alias;
 	bool port;           /* monitor: a port is watched, not a process */
+	bool foreign;        /* found by an identifier of another node, or of an earlier life of this one */
 };
 
 struct peers {
 	struct peer_table *table; /* NULL while empty */
 };
 
-struct peer *peer_find(const struct peers *t, uint64_t key);
-/* A new node, zeroed but for key and kind; the key must not be there yet. */
-struct peer *peer_insert(struct peers *t, uint64_t key, enum peer_kind kind);
+/* id: a pid, port or reference. */
+struct peer *peer_find(const struct peers *t, Term id);
+struct peer *peer_find_suspending(const struct peers *t, Term pid);
+/* A new entry, with copies of peer and tag (TERM_NONE: none); the rest is zero. id must not be there yet; a link's peer is id, and a process
+ * that is suspended is id and peer. */
+struct peer *peer_insert(struct peers *t, enum peer_kind kind, Term id, Term peer, Term tag);
 void peer_remove(struct peers *t, struct peer *n); /* and frees it */
 /* Takes all nodes out as one list, the oldest first; the caller frees each with peer_free. */
 struct peer *peer_take_all(struct peers *t);
@@ -51,6 +60,13 @@ void peer_each(const struct peers *t, void (*visit)(const struct peer *n, void *
 size_t peer_count(const struct peers *t);
 /* The memory of table and nodes. */
 size_t peer_size_bytes(const struct peers *t);
+
+/* The words that a copy of a pid, port, reference, small integer or TERM_NONE needs: a reference's without its resource. */
+size_t peer_id_words(Term id);
+/* That copy, at *top, which moves on. */
+Term peer_put_id(Term id, Term **top, Term **off_heap);
+/* The reference of a monitor, alias or watcher. local: room for the words of one of this node. */
+Term peer_ref(const struct peer *n, Term local[REF_WORDS]);
 
 /* The reference at `at` (REF_WORDS). */
 static inline Term peer_put_ref(Term *at, uint64_t number, uint64_t tag)

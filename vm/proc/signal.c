@@ -52,31 +52,35 @@ void signal_free(struct signal *s)
 
 bool signal_send_plain(enum signal_kind kind, Term from, Term to, Term ref)
 {
+	size_t words = peer_id_words(from) + peer_id_words(ref);
 	struct signal *s;
 
-	if (ref == TERM_NONE || term_is_immed(ref)) {
+	if (words == 0) {
 		s = signal_new(kind);
+		s->from = from;
 		s->ref = ref;
 	} else {
-		s = signal_new_words(kind, REF_WORDS, 0);
-		s->ref = peer_put_ref(s->fragment->words, ref_number(ref), ref_tag(ref));
+		Term *top;
+
+		s = signal_new_words(kind, words, 0);
+		top = s->fragment->words;
+		s->from = peer_put_id(from, &top, &s->fragment->off_heap);
+		s->ref = peer_put_id(ref, &top, &s->fragment->off_heap);
 	}
-	s->from = from;
 	return signal_send(to, s);
 }
 
 static struct signal *make_reason_signal(enum signal_kind kind, Term from, Term ref, Term reason, Term token)
 {
 	size_t spare = kind == SIG_DOWN ? DOWN_SPARE_WORDS : EXIT_SPARE_WORDS;
-	size_t words = copy_size_words(reason) + copy_size_words(token) + (ref != TERM_NONE ? REF_WORDS : 0);
+	size_t words = copy_size_words(reason) + copy_size_words(token) + peer_id_words(from) + peer_id_words(ref);
 	struct signal *s = signal_new_words(kind, words, spare);
 	Term *top = s->fragment->words;
 
-	s->from = from;
 	s->term = copy_term(reason, &top, &s->fragment->off_heap);
 	s->token = copy_term(token, &top, &s->fragment->off_heap);
-	if (ref != TERM_NONE)
-		s->ref = peer_put_ref(top, ref_number(ref), ref_tag(ref));
+	s->from = peer_put_id(from, &top, &s->fragment->off_heap);
+	s->ref = peer_put_id(ref, &top, &s->fragment->off_heap);
 	return s;
 }
 
@@ -123,19 +127,18 @@ static Term *take_spare(struct signal *s, size_t words)
 static struct signal *widen(struct signal *s, size_t spare)
 {
 	struct signal *wide;
+	size_t words;
+	Term *top;
 
 	if (s->fragment != NULL && s->fragment->size_words - s->fragment->used_words >= spare)
 		return s;
-	wide = signal_new_words(s->kind, copy_size_words(s->term) + copy_size_words(s->token) + (s->ref != TERM_NONE ? REF_WORDS : 0), spare);
-	wide->from = s->from;
-	{
-		Term *top = wide->fragment->words;
-
-		wide->term = copy_term(s->term, &top, &wide->fragment->off_heap);
-		wide->token = copy_term(s->token, &top, &wide->fragment->off_heap);
-		if (s->ref != TERM_NONE)
-			wide->ref = peer_put_ref(top, ref_number(s->ref), ref_tag(s->ref));
-	}
+	words = copy_size_words(s->term) + copy_size_words(s->token) + peer_id_words(s->from) + peer_id_words(s->ref);
+	wide = signal_new_words(s->kind, words, spare);
+	top = wide->fragment->words;
+	wide->term = copy_term(s->term, &top, &wide->fragment->off_heap);
+	wide->token = copy_term(s->token, &top, &wide->fragment->off_heap);
+	wide->from = peer_put_id(s->from, &top, &wide->fragment->off_heap);
+	wide->ref = peer_put_id(s->ref, &top, &wide->fragment->off_heap);
 	signal_free(s);
 	return wide;
 }
@@ -158,11 +161,8 @@ static void queue_as_message(Process *p, struct signal *s, Term message)
 /* {'EXIT', From, Reason} */
 static void queue_exit_message(Process *p, struct signal *s)
 {
-	Term parts[3] = { am_EXIT, s->from, s->term };
-
 	s = widen(s, 4);
-	parts[2] = s->term;
-	queue_as_message(p, s, put_tuple(take_spare(s, 4), 3, parts));
+	queue_as_message(p, s, put_tuple(take_spare(s, 4), 3, (Term[]){ am_EXIT, s->from, s->term }));
 }
 
 /* p ends with that reason. Takes: s. */
@@ -214,7 +214,7 @@ static void handle_link(Process *p, const struct signal *s)
 	struct peer *n = peer_find(&p->links, s->from);
 
 	if (n == NULL)
-		peer_insert(&p->links, s->from, PEER_LINK);
+		peer_insert(&p->links, PEER_LINK, s->from, s->from, TERM_NONE);
 	else
 		n->unlink_id = 0;
 }
@@ -238,18 +238,13 @@ static void handle_unlink_ack(Process *p, const struct signal *s)
 
 static void handle_monitor(Process *p, const struct signal *s)
 {
-	struct peer *n;
-
-	if (peer_find(&p->monitored_by, ref_number(s->ref)) != NULL)
-		return;
-	n = peer_insert(&p->monitored_by, ref_number(s->ref), PEER_WATCHER);
-	n->peer = s->from;
-	n->ref_tag = ref_tag(s->ref);
+	if (peer_find(&p->monitored_by, s->ref) == NULL)
+		peer_insert(&p->monitored_by, PEER_WATCHER, s->ref, s->from, TERM_NONE);
 }
 
 static void handle_demonitor(Process *p, const struct signal *s)
 {
-	struct peer *n = peer_find(&p->monitored_by, ref_number(s->ref));
+	struct peer *n = peer_find(&p->monitored_by, s->ref);
 
 	if (n != NULL)
 		peer_remove(&p->monitored_by, n);
@@ -258,25 +253,26 @@ static void handle_demonitor(Process *p, const struct signal *s)
 /* {Tag, Ref, process | port, Object, Reason} */
 static void handle_down(Process *p, struct signal *s)
 {
-	struct peer *n = peer_find(&p->monitors, ref_number(s->ref));
+	struct peer *n = peer_find(&p->monitors, s->ref);
 	Term parts[5], name, *at;
-	size_t tag_words;
+	size_t words;
 
 	if (n == NULL || n->kind != PEER_MONITOR) {
 		signal_free(s);
 		return;
 	}
-	tag_words = n->tag_fragment != NULL ? n->tag_fragment->used_words : 0;
-	s = widen(s, DOWN_SPARE_WORDS + tag_words);
+	words = n->words != NULL ? n->words->used_words : 0;
+	s = widen(s, DOWN_SPARE_WORDS + words);
 	parts[0] = n->tag != TERM_NONE ? n->tag : am_DOWN;
-	if (tag_words != 0) {
-		Term *top = take_spare(s, tag_words);
-
-		parts[0] = copy_term(n->tag, &top, &s->fragment->off_heap);
-	}
 	parts[1] = s->ref;
 	parts[2] = n->port ? am_port : am_process;
 	parts[3] = n->peer;
+	if (words != 0) {
+		Term *top = take_spare(s, words);
+
+		parts[0] = copy_term(parts[0], &top, &s->fragment->off_heap);
+		parts[3] = peer_put_id(n->peer, &top, &s->fragment->off_heap);
+	}
 	if (n->name != TERM_NONE) {
 		name = node_self().name;
 		at = take_spare(s, 3);
@@ -291,7 +287,7 @@ static void handle_down(Process *p, struct signal *s)
 /* Is a message to that alias of p still wanted? */
 static bool accept_alias(Process *p, Term ref)
 {
-	struct peer *n = peer_find(&p->monitors, ref_number(ref));
+	struct peer *n = peer_find(&p->monitors, ref);
 
 	if (n == NULL || n->alias == ALIAS_NONE)
 		return false;
@@ -462,8 +458,9 @@ static bool handle_one_traced(Process *p, struct signal *s)
 {
 	struct signal **end = p->msg_last;
 	enum signal_kind kind = s->kind;
-	Term from = s->from;
-	bool goes_on, linked = (kind == SIG_LINK || kind == SIG_UNLINK || kind == SIG_LINK_EXIT) && has_link(p, from);
+	bool about_link = kind == SIG_LINK || kind == SIG_UNLINK || kind == SIG_LINK_EXIT;
+	Term from = about_link ? copy_to_heap(s->from, &p->heap) : TERM_NONE; /* s goes */
+	bool goes_on, linked = about_link && has_link(p, from);
 
 	goes_on = handle_one(p, s);
 	if (kind == SIG_LINK_EXIT && linked && goes_on)

@@ -263,12 +263,12 @@ struct flatmap {
 };
 
 /* ---- external pids, ports, references: of other nodes, or of an earlier life of this one */
+struct node;             /* term/node.h; counted */
 struct extern_id {
 	Term header;         /* HEADER(2 + words, SUB_XPID | SUB_XPORT | SUB_XREF) */
-	Term node;           /* its name, an atom */
-	uint32_t creation;   /* of the node */
-	uint32_t count;      /* pid: 1 (number << 32 | serial); port: 1; ref: number of 32-bit ids, 1..5 */
-	uint64_t data[];     /* pid, port: one word; ref: ids, two to a word, first in the low half */
+	Term *next;          /* off-heap list of its heap */
+	struct node *node;   /* counted */
+	uint32_t ids[];      /* pid: number, serial; port: low, high half; ref: how many ids follow, 1..5, and these; 0 fills the last word */
 };
 static inline bool term_is_pid(Term t) { return term_is_local_pid(t) || term_has_sub(t, SUB_XPID); }
 static inline bool term_is_port(Term t) { return term_is_local_port(t) || term_has_sub(t, SUB_XPORT); }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "data/extern_id.h"
 #include "proc/batch.h"
 
 static uint64_t word(enum batch_shape shape, uint64_t holders, uint32_t value)
@@ -74,10 +75,10 @@ END_TEST
 
 START_TEST(test_batch_identity_tells_the_node_of_a_stranger)
 {
-	Term words[] = { HEADER(3, SUB_XPID), am_undefined, (Term)1 << 32, (Term)17 << 32 | 9 };
+	struct extern_facts f = { .node = { am_undefined, 1 }, .count = 2, .ids = { 17, 9 } };
 
 	unit_init();
-	ck_assert_uint_eq(batch_identity(term_from_boxed(words)),
+	ck_assert_uint_eq(batch_identity(extern_id_put(unit_heap(), SUB_XPID, &f)),
 			  (uint64_t)BATCH_REMOTE << 60 | (uint64_t)atom_index(am_undefined) << 28 | 17);
 }
 END_TEST

@@ -3,6 +3,7 @@
 #include "proc/fake.h"
 
 #include "data/compare.h"
+#include "data/extern_id.h"
 
 static bool is_exit_message(Term m, Term from, Term reason)
 {
@@ -26,12 +27,13 @@ END_TEST
 START_TEST(test_link_exit_normal_is_ignored)
 {
 	Process *a = fake_process(), *b = fake_process();
+	Term id = b->id;
 
-	link_add(a, b->id);
+	link_add(a, id);
 	signal_handle(b);
 	process_exit(b, am_normal);
 	ck_assert(signal_handle(a));
-	ck_assert(peer_find(&a->links, b->id) == NULL);
+	ck_assert(peer_find(&a->links, id) == NULL);
 }
 END_TEST
 
@@ -271,6 +273,95 @@ START_TEST(test_messages_before_an_exit_are_kept_in_order)
 }
 END_TEST
 
+/* ---- processes of other nodes */
+
+static Term foreign_id(struct heap *h, unsigned sub, uint32_t creation, uint32_t last)
+{
+	struct extern_facts f = { .node = { am_undefined, creation }, .count = 2, .ids = { 7, last, 0, 0, last } };
+
+	f.count = sub == SUB_XREF ? 5 : 2;
+	return extern_id_put(h, sub, &f);
+}
+
+static void watch_from(const Process *to, uint32_t creation, uint32_t last)
+{
+	struct heap h;
+
+	heap_init(&h, 233);
+	signal_send_plain(SIG_MONITOR, foreign_id(&h, SUB_XPID, creation, 1), to->id, foreign_id(&h, SUB_XREF, creation, last));
+	heap_free(&h);
+}
+
+START_TEST(test_watchers_of_other_nodes_are_told_apart)
+{
+	static const uint32_t watchers[][2] = { { 1, 1 }, { 2, 1 }, { 1, 2 } };
+	Process *a = fake_process();
+
+	for (int i = 0; i < 3; i++)
+		watch_from(a, watchers[i][0], watchers[i][1]);
+	watch_from(a, 1, 1);
+	ck_assert(signal_handle(a));
+	ck_assert_uint_eq(peer_count(&a->monitored_by), 3);
+	for (int i = 0; i < 3; i++) {
+		Term ref = foreign_id(&a->heap, SUB_XREF, watchers[i][0], watchers[i][1]);
+		struct peer *n = peer_find(&a->monitored_by, ref);
+
+		ck_assert(n != NULL);
+		ck_assert(term_same(n->peer, foreign_id(&a->heap, SUB_XPID, watchers[i][0], 1)));
+		signal_send_plain(SIG_DEMONITOR, n->peer, a->id, ref);
+		ck_assert(signal_handle(a));
+		ck_assert_uint_eq(peer_count(&a->monitored_by), 2 - (size_t)i);
+	}
+	process_exit(a, am_normal);
+}
+END_TEST
+
+/* Whom a process is linked to stays known when the term that it was linked by has moved, or is gone. */
+START_TEST(test_link_to_another_node_outlives_the_term)
+{
+	Process *a = fake_process();
+	struct heap h;
+	Term m, to;
+
+	a->flags |= PF_TRAP_EXIT;
+	heap_init(&h, 233);
+	to = foreign_id(&h, SUB_XPID, 3, 1);
+	ck_assert(link_add(a, to));
+	ck_assert(link_add(a, to));
+	heap_free(&h);
+	to = foreign_id(&a->heap, SUB_XPID, 3, 1);
+	ck_assert(peer_find(&a->links, to) != NULL);
+	ck_assert(peer_find(&a->links, foreign_id(&a->heap, SUB_XPID, 4, 1)) == NULL);
+	m = fake_receive(a);
+	ck_assert(term_is_tuple_of(m, 3));
+	ck_assert(term_same(tuple_get(m, 2), to));
+	ck_assert(tuple_get(m, 3) == am_noconnection);
+	ck_assert_uint_eq(peer_count(&a->links), 0);
+}
+END_TEST
+
+START_TEST(test_monitor_at_another_node_outlives_the_term)
+{
+	struct monitor_options o = MONITOR_OPTIONS_DEFAULT;
+	Process *a = fake_process();
+	struct heap h;
+	Term m, ref, to;
+
+	heap_init(&h, 233);
+	o.tag = heap_cons(&h, am_ok, foreign_id(&h, SUB_XREF, 9, 9));
+	ref = monitor_add(a, foreign_id(&h, SUB_XPID, 3, 1), TERM_NONE, &o);
+	heap_free(&h);
+	to = foreign_id(&a->heap, SUB_XPID, 3, 1);
+	m = fake_receive(a);
+	ck_assert(term_is_tuple_of(m, 5));
+	ck_assert(term_same(cons_tail(tuple_get(m, 1)), foreign_id(&a->heap, SUB_XREF, 9, 9)));
+	ck_assert(term_same(tuple_get(m, 2), ref));
+	ck_assert(term_same(tuple_get(m, 4), to));
+	ck_assert(tuple_get(m, 5) == am_noconnection);
+	ck_assert_uint_eq(peer_count(&a->monitors), 0);
+}
+END_TEST
+
 Suite *signal_suite(void)
 {
 	Suite *s = suite_create("signal");
@@ -294,6 +385,9 @@ Suite *signal_suite(void)
 	tcase_add_test(t, test_monitor_with_a_tag);
 	tcase_add_test(t, test_signal_call_of_the_dead_is_answered);
 	tcase_add_test(t, test_messages_before_an_exit_are_kept_in_order);
+	tcase_add_test(t, test_watchers_of_other_nodes_are_told_apart);
+	tcase_add_test(t, test_link_to_another_node_outlives_the_term);
+	tcase_add_test(t, test_monitor_at_another_node_outlives_the_term);
 	suite_add_tcase(s, t);
 	return s;
 }
