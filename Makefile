@@ -184,6 +184,9 @@ $(BUILD)/fuzz/%_fuzz: $(BUILD)/fuzz/tests/fuzz/%_fuzz.o $(FUZZ_OBJ)
 # Native functions need the whole machine; traps find a scheduler of the target's own.
 $(BUILD)/fuzz/natives_fuzz: $(patsubst %.c,$(BUILD)/fuzz/%.o,tests/fuzz/natives_fuzz.c $(VM_SRC))
 	$(CLANG) -fsanitize=fuzzer,address -Wl,--wrap=sched_self -o $@ $^ $(VM_LIBS)
+# Sockets' commands: what is foreign there, and the natives' machine around it.
+$(BUILD)/fuzz/inet_fuzz: $(patsubst %.c,$(BUILD)/fuzz/%.o,tests/fuzz/inet_fuzz.c $(VM_SRC))
+	$(CLANG) -fsanitize=fuzzer,address -o $@ $^ $(VM_LIBS)
 # A refused file of arguments ends the program, which must not end the fuzzer.
 $(BUILD)/fuzz/args_fuzz: $(patsubst %,$(BUILD)/fuzz/%.o,tests/fuzz/args_fuzz vm/erl_args vm/erl_words) $(FUZZ_OBJ)
 	$(CLANG) -fsanitize=fuzzer,address -Wl,--wrap=exit,--wrap=daemon,--wrap=setenv,--wrap=execvp -o $@ $^ $(VM_LIBS)

@@ -2,9 +2,9 @@
 %% What tests/probes/cases.def counts: each function does its thing 23 times and prints the words that the case names.
 -module(probe_target).
 -export([spawn/0, exit_signal/0, wake/0, hibernate/0, grow/0, shrink/0, message/0, copy/0, collect/0, collect_minor/0, calls/0,
-         files/0, crash/0, rest/0, drivers/0, ports/0, busy/0, flush/0, output_by_fd/0, token/0, advise/0,
+         files/0, crash/0, rest/0, drivers/0, ports/0, sockets/0, busy/0, flush/0, output_by_fd/0, token/0, advise/0,
          user/0, numbered/0, traced/0]).
--export([child/1, linked/1, sender/2, victim/0, sleeper/0, dozer/1, woken/2, grower/1, shrinker/1, receiver/1, copied/1, taker/1, collector/2, global/1, answerer/1]).
+-export([child/1, linked/1, sender/2, acceptor/1, victim/0, sleeper/0, dozer/1, woken/2, grower/1, shrinker/1, receiver/1, copied/1, taker/1, collector/2, global/1, answerer/1]).
 
 -define(N, 23).
 
@@ -161,6 +161,29 @@ collector(Parent, Type) ->
 
 %% The VM announced its drivers when it started.
 drivers() -> print([]).
+
+%% A connection: what is sent, and what is waited for in vain; and one that is waited for.
+sockets() ->
+    {ok, L} = prim_inet:open(tcp, inet, stream),
+    {ok, Number} = prim_inet:bind(L, {127,0,0,1}, 0),
+    ok = prim_inet:listen(L),
+    {ok, C} = prim_inet:open(tcp, inet, stream, [{active, false}]),
+    {P, R} = spawn_monitor(?MODULE, acceptor, [L]),
+    wait_accepting(L),
+    ok = prim_inet:connect(C, {127,0,0,1}, Number),
+    wait_dead({P, R}),
+    last(fun(_) -> prim_inet:send(C, <<"question">>) end),
+    last(fun(_) -> {error, timeout} = prim_inet:recv(C, 0, 1) end),
+    print([self(), C, L]).
+
+%% The connection outlives it.
+acceptor(L) -> {ok, S} = prim_inet:accept(L), unlink(S).
+
+wait_accepting(L) ->
+    case prim_inet:getstatus(L) of
+        {ok, [accepting | _]} -> ok;
+        _ -> receive after 1 -> wait_accepting(L) end
+    end.
 
 %% A port of a program that answers each byte with the same byte.
 ports() ->

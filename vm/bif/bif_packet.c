@@ -4,15 +4,7 @@
 #include "bif/bif.h"
 #include "data/binary.h"
 #include "data/number.h"
-#include "data/packet.h"
-
-/* A binary with packets, of which texts are made. */
-struct source {
-	struct heap *h;
-	Term binary;
-	const uint8_t *bytes;
-	bool binaries;       /* texts of HTTP are binaries, not lists */
-};
+#include "data/packet_term.h"
 
 /* Fails: false, when it is the name of no type. */
 static bool find_type(Term name, enum packet_type *type, bool *binaries)
@@ -66,96 +58,12 @@ static bool get_options(struct packet_limits *l, enum packet_type type, Term lis
 	return list == NIL;
 }
 
-/* Bytes of the source's own. */
-static Term put_part(const struct source *s, struct packet_text t)
-{
-	return binary_sub(s->h, s->binary, (uint64_t)(t.at - s->bytes) * 8, (uint64_t)t.n * 8);
-}
-
-/* Any bytes. */
-static Term put_text(const struct source *s, struct packet_text t)
-{
-	return s->binaries ? binary_put(s->h, t.at, t.n) : heap_list_bytes(s->h, t.at, t.n, NIL);
-}
-
-/* Bytes of the source's own, as a text. */
-static Term put_own_text(const struct source *s, struct packet_text t)
-{
-	return s->binaries ? put_part(s, t) : put_text(s, t);
-}
-
-static Term put_uri(const struct source *s, const struct http_uri *uri)
-{
-	struct heap *h = s->h;
-
-	switch (uri->kind) {
-	case am_op_times:
-		return am_op_times;
-	case am_abs_path:
-		return heap_tuple(h, am_abs_path, put_own_text(s, uri->path));
-	case am_scheme:
-		return heap_tuple(h, am_scheme, put_own_text(s, uri->host), put_own_text(s, uri->path));
-	case TERM_NONE:
-		return put_own_text(s, uri->path);
-	default:
-		return heap_tuple(h, am_absoluteURI, uri->kind, put_own_text(s, uri->host),
-				  uri->port != 0 ? SMALL((int64_t)uri->port) : (Term)am_undefined, put_text(s, uri->path));
-	}
-}
-
-static Term put_field(const struct source *s, const struct http_line *l)
-{
-	Term given = put_own_text(s, l->text), name = l->name;
-
-	if (name == TERM_NONE)
-		name = l->fixed_bytes > 0 ? put_text(s, (struct packet_text){ l->fixed, l->fixed_bytes }) : given;
-	return heap_tuple(s->h, am_http_header, SMALL((int64_t)l->number), name, given, put_own_text(s, l->value));
-}
-
-static __attribute__((noinline)) Term put_http(const struct source *s, enum packet_type type, size_t n)
-{
-	struct heap *h = s->h;
-	struct http_line l;
-	Term version;
-
-	packet_read_http(type, s->bytes, n, &l);
-	version = heap_tuple(h, SMALL((int64_t)l.major), SMALL((int64_t)l.minor));
-	switch (l.kind) {
-	case HTTP_REQUEST:
-		return heap_tuple(h, am_http_request, l.name != TERM_NONE ? l.name : put_own_text(s, l.text), put_uri(s, &l.uri), version);
-	case HTTP_RESPONSE:
-		return heap_tuple(h, am_http_response, version, SMALL((int64_t)l.status), put_own_text(s, l.value));
-	case HTTP_FIELD:
-		return put_field(s, &l);
-	case HTTP_END:
-		return am_http_eoh;
-	default:
-		return heap_tuple(h, am_http_error, put_own_text(s, l.value));
-	}
-}
-
-/* Fails: TERM_NONE, out of memory. */
-static Term put_tls(const struct source *s, size_t n)
-{
-	struct tls_record r;
-	uint8_t *bytes;
-	Term data;
-
-	packet_read_tls(s->bytes, n, &r);
-	data = binary_alloc(s->h, r.prefix_bytes + r.data.n, &bytes);
-	if (data == TERM_NONE)
-		return data;
-	memcpy(bytes, r.prefix, r.prefix_bytes);
-	memcpy(bytes + r.prefix_bytes, r.data.at, r.data.n);
-	return heap_tuple(s->h, am_ssl_tls, NIL, SMALL((int64_t)r.type), heap_tuple(s->h, SMALL((int64_t)r.major), SMALL((int64_t)r.minor)), data);
-}
-
 /* Is the packet a part of its bytes? */
 static bool is_plain(enum packet_type type) { return type != PACKET_HTTP && type != PACKET_HTTPH && type != PACKET_SSL_TLS; }
 
 /* {ok, Body, Rest}, in one piece of the heap: most packets are small, and this is most of what they cost. Units: bits, of the packet and of
  * the source. */
-static Term put_plain(const struct source *s, struct packet_text body, uint64_t size, uint64_t all)
+static Term put_plain(const struct packet_source *s, struct packet_text body, uint64_t size, uint64_t all)
 {
 	enum { OK_WORDS = 4, MOST_WORDS = OK_WORDS + 2 * BINARY_SUB_WORDS };
 	uint64_t offset;
@@ -170,7 +78,7 @@ static Term put_plain(const struct source *s, struct packet_text body, uint64_t 
 	return term_from_boxed(at);
 }
 
-static Term decode(Process *p, const struct source *s, enum packet_type type, size_t n, const struct packet_limits *l)
+static Term decode(Process *p, const struct packet_source *s, enum packet_type type, size_t n, const struct packet_limits *l)
 {
 	int64_t size = packet_size(type, s->bytes, n, l);
 	uint64_t bits = binary_size_bits(s->binary);
@@ -182,7 +90,7 @@ static Term decode(Process *p, const struct source *s, enum packet_type type, si
 		return heap_tuple(s->h, am_more, size == PACKET_UNKNOWN ? (Term)am_undefined : SMALL(size));
 	if (is_plain(type))
 		return put_plain(s, packet_body(type, s->bytes, (size_t)size), (uint64_t)size * 8, bits);
-	packet = type == PACKET_SSL_TLS ? put_tls(s, (size_t)size) : put_http(s, type, (size_t)size);
+	packet = packet_put_term(s, type, (size_t)size, NIL);
 	if (packet == TERM_NONE)
 		return exc_system_limit(p);
 	return heap_tuple(s->h, am_ok, packet, binary_sub(s->h, s->binary, (uint64_t)size * 8, bits - (uint64_t)size * 8));
@@ -190,7 +98,7 @@ static Term decode(Process *p, const struct source *s, enum packet_type type, si
 
 Term bif_erlang_decode_packet_3(Process *p, Term *args)
 {
-	struct source s = { .h = &p->heap, .binary = args[1] };
+	struct packet_source s = { .h = &p->heap, .binary = args[1] };
 	struct packet_limits limits;
 	enum packet_type type;
 	uint8_t *scratch;

@@ -97,6 +97,16 @@ PROBE_COLD void probe_driver__output(const struct port *port, Term pid, int64_t 
 	PROBE_TELL(driver__output, pid, port->id, port->name, bytes);
 }
 
+PROBE_COLD void probe_driver__outputv(const struct port *port, Term pid, int64_t bytes)
+{
+	PROBE_TELL(driver__outputv, pid, port->id, port->name, bytes);
+}
+
+PROBE_COLD void probe_driver__timeout(const struct port *port, Term pid)
+{
+	PROBE_TELL(driver__timeout, pid, port->id, port->name);
+}
+
 PROBE_COLD void probe_driver__control(const struct port *port, Term pid, int command, int64_t bytes)
 {
 	PROBE_TELL(driver__control, pid, port->id, port->name, command, bytes);

@@ -28,6 +28,8 @@ void probe_driver__start(const struct port *port, Term pid, const char *driver);
 void probe_driver__stop(const struct port *port, Term pid, const char *driver);
 void probe_driver__flush(const struct port *port, Term pid);
 void probe_driver__output(const struct port *port, Term pid, int64_t bytes);
+void probe_driver__outputv(const struct port *port, Term pid, int64_t bytes);
+void probe_driver__timeout(const struct port *port, Term pid);
 void probe_driver__control(const struct port *port, Term pid, int command, int64_t bytes);
 void probe_driver__ready_input(const struct port *port, Term pid);
 void probe_driver__ready_output(const struct port *port, Term pid);

@@ -409,6 +409,15 @@ void port_exit(struct port *port, Term reason)
 		port->driver->flush(port);
 }
 
+void port_end(struct port *port)
+{
+	if (port->state != PORT_OPEN)
+		return;
+	if (remove_link(port, port->owner))
+		signal_send_plain(SIG_UNLINK, port->id, port->owner, SMALL(0));
+	port_exit(port, am_normal);
+}
+
 void port_settle(struct port *port)
 {
 	if (port->state == PORT_FLUSHING && !(port->driver->flushes && has_output(port)))
@@ -492,6 +501,8 @@ void port_output(struct port *port, Term caller, struct byte_queue *data)
 		output_framed(port, data);
 		return;
 	}
+	if (PROBE_ON(driver__outputv))
+		probe_driver__outputv(port, caller, (int64_t)n);
 	port->caller = caller;
 	port->driver->outputv(port, data);
 	port->caller = TERM_NONE;

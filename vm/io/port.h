@@ -241,6 +241,8 @@ void port_deliver_atom(struct port *port, Term to, Term what);
 void port_exit(struct port *port, Term reason);
 /* The queue is shorter: wakes who waited for that. */
 void port_output_done(struct port *port);
+/* The same, normally; its owner, who was told otherwise, gets no exit signal. */
+void port_end(struct port *port);
 /* It stops, when it was to, and nothing is left to be written. */
 void port_settle(struct port *port);
 /* Senders wait until it is not busy any more. */

@@ -190,8 +190,6 @@ static void watch_dropped(struct poll_watch *poll)
 {
 	struct port_watch *w = (struct port_watch *)poll;
 
-	if (w->closes)
-		close(poll->fd);
 	port_unref(w->port);
 }
 
@@ -238,6 +236,8 @@ void port_watch_drop(struct port_watch *w)
 	w->used = false;
 	w->wants = 0;
 	poll_drop(&w->poll);
+	if (w->closes) /* nobody polls it any more */
+		close(w->poll.fd);
 }
 
 /* ---- the timer */
@@ -250,6 +250,8 @@ static void run_timer(struct port *port, struct port_task *task)
 		return; /* one that was cancelled too late */
 	port->timer = 0;
 	port_enter(port, SMALL(0));
+	if (PROBE_ON(driver__timeout))
+		probe_driver__timeout(port, port->owner);
 	port->driver->timeout(port);
 	port_leave(port, SMALL(0));
 }
