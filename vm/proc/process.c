@@ -664,6 +664,8 @@ void process_exit(Process *p, Term reason)
 {
 	p->exc_reason = reason;
 	p->exc_kind = EXC_NONE;
+	if (unlikely(trace_active) && p->dirty != NULL && p->dirty->is_told)
+		trace_hooks.exit_began(p);
 	drop_wait(p);
 	if (!sched_on_duty() || trace_active || !is_end_long(p)) {
 		end_process(p);

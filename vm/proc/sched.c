@@ -921,8 +921,12 @@ static bool sleep_again(Process *p, uint32_t before)
 /* Does what was asked for where its registers are saved; while a native holds terms that is later. Returns false when that ended p. */
 static bool come_to_rest(Process *p)
 {
-	if (likely(!p->has_tasks && !(p->flags & PF_SAFE_POINT)) || exc_holds_terms(p))
+	if (likely(!p->has_tasks && !(p->flags & PF_SAFE_POINT)))
 		return true;
+	if (exc_holds_terms(p)) {
+		task_run_looks(p);
+		return true;
+	}
 	if (task_run(p) && (!(p->flags & PF_SAFE_POINT) || process_collect_gc(p, 0, p->x, p->live)))
 		return true;
 	process_exit(p, p->exc_reason);

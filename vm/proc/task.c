@@ -90,6 +90,31 @@ static struct signal *take_next(struct tasks *t)
 	return list_take(low);
 }
 
+static struct signal *take_look(struct task_list *l)
+{
+	struct signal **at = &l->first, *s;
+
+	while ((s = *at) != NULL && s->collects)
+		at = &s->next;
+	if (s == NULL)
+		return NULL;
+	*at = s->next;
+	if (*at == NULL)
+		l->last = at;
+	return s;
+}
+
+void task_run_looks(Process *p)
+{
+	struct signal *s;
+
+	for (int i = p->has_tasks ? PRIO_MAX : -1; i >= PRIO_LOW; i--)
+		while ((s = take_look(&p->tasks->ready[i])) != NULL) {
+			s->call(p, s->arg);
+			signal_free(s);
+		}
+}
+
 bool task_run(Process *p)
 {
 	struct signal *s;

@@ -8,7 +8,8 @@
 
 struct signal;
 
-/* A signal that asks `to` to run call(p, arg) as a task; p is NULL when it is gone. collects: it waits while p's collections are off. Any thread. */
+/* A signal that asks `to` to run call(p, arg) as a task; p is NULL when it is gone. collects: it moves terms, and
+ * waits while p's collections are off; else it only looks at p. Any thread. */
 void task_send(Term to, enum proc_priority priority, bool collects, void (*call)(Process *p, void *arg), void *arg);
 
 /* Below, p runs here. */
@@ -16,6 +17,8 @@ void task_send(Term to, enum proc_priority priority, bool collects, void (*call)
 void task_queue(Process *p, struct signal *s);
 /* Runs all that p has. Its X registers are saved. _gc. Fails: false when p must exit (exc set, EXC_EXITED). */
 bool task_run(Process *p);
+/* Runs those that do not collect, while p holds terms (exc_holds_terms): they only look. */
+void task_run_looks(Process *p);
 /* Those that collect wait from now on, or no longer. Returns how it was before: do they run? */
 bool task_allow_collections(Process *p, bool allow);
 /* The end of p: answers what is left. */

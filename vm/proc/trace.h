@@ -44,6 +44,8 @@ struct trace_hooks {
 	/* The rest is told while trace_active, whatever the flags of p. A time slice; waits: p was waiting before, or waits now, or ends */
 	void (*slice_began)(Process *p, bool waits);
 	void (*slice_ended)(Process *p, bool waits);
+	/* p, which was told to run on a dirty scheduler, ends on another, which runs it from now on. */
+	void (*exit_began)(Process *p);
 	/* words: needed, or reclaimed */
 	void (*gc_began)(Process *p, bool major, size_t words);
 	void (*gc_ended)(Process *p, bool major, size_t words);

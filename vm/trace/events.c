@@ -184,6 +184,12 @@ static void slice_began(Process *p, bool waits)
 	watch_slice_began(p, waits);
 }
 
+static void exit_began(Process *p)
+{
+	if (trace_wants(p, TRACE_EXITING))
+		TRACER_TELL_EVENT(p, am_in_exiting, SMALL(0));
+}
+
 static void slice_ended(Process *p, bool waits)
 {
 	bool exits = atomic_load(&p->state) & PS_EXITING;
@@ -234,6 +240,7 @@ void trace_events_init(void)
 	trace_hooks.linked = trace_flags_linked;
 	trace_hooks.slice_began = slice_began;
 	trace_hooks.slice_ended = slice_ended;
+	trace_hooks.exit_began = exit_began;
 	trace_hooks.gc_began = gc_began;
 	trace_hooks.gc_ended = gc_ended;
 	trace_hooks.port_busy = watch_port_busy;
