@@ -178,10 +178,12 @@ static Term info_initial_call(Process *p, struct heap *h)
 
 static Term info_status(Process *p, struct heap *h)
 {
-	uint32_t before = p->woken_from;
+	uint32_t before = p->woken_from, state = atomic_load(&p->state);
 
 	(void)h;
-	if (atomic_load(&p->state) & PS_SUSPENDED)
+	if (state & PS_DIRTY_RUNNING) /* it is suspended, when it is, once its native has ended */
+		return am_running;
+	if (state & PS_SUSPENDED)
 		return am_suspended;
 	if (dirty_is_queued(p))
 		return am_runnable;
