@@ -125,9 +125,9 @@ $(BUILD)/obj/tests/%.o: tests/%.c | $(SKEL)
 	$(CC) $(TOOL_CFLAGS) -Itests/$(firstword $(subst /, ,$*)) -c -o $@ $<
 
 # A program that fires probes by the number, for the tools' tests.
-$(BUILD)/tests/emitter: tests/tools/emitter.c vm/usdt.c vm/usdt.h vm/probes.def
+$(BUILD)/tests/emitter: tests/tools/emitter.c vm/usdt.c vm/usdt.h vm/probes.def Makefile
 	@mkdir -p $(@D)
-	$(CC) $(VM_CFLAGS) -o $@ tests/tools/emitter.c vm/usdt.c
+	$(CC) $(VM_CFLAGS) -fomit-frame-pointer -o $@ tests/tools/emitter.c vm/usdt.c
 
 $(BUILD)/tests/probe_beams/%.beam: tests/probes/%.erl
 	@mkdir -p $(@D)

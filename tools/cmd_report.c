@@ -36,6 +36,11 @@ struct state {
     uint64_t first_ns, last_ns;
     uint64_t *fine, fine_ns; /* events by time since the first */
     size_t nfine;
+    uint64_t interval_ns; /* that a result of views covers; 0: all of it */
+    uint64_t begin_ns;    /* of the first result, 0: not known yet; then of the next one */
+    uint64_t now_ns;      /* the latest page that was taken */
+    bool timestamps;
+    const char *slower, *top; /* as given; NULL: not */
     uint64_t lost_pages;     /* in the kernel, of all files */
     bool damaged;
 };
@@ -157,6 +162,14 @@ static double seconds_of(const struct state *st)
     return (double)(st->last_ns - st->first_ns) / 1e9;
 }
 
+/* Of the result being printed: an interval is as long as was asked for, its last one as there are events. */
+static double result_seconds(const struct state *st)
+{
+    if (!st->interval_ns)
+        return seconds_of(st);
+    return (double)(st->sink.now_ns > st->begin_ns ? st->sink.now_ns - st->begin_ns : 1) / 1e9;
+}
+
 static void print_totals(struct state *st)
 {
     static const struct sink_column columns[] = {{"events", "EVENTS", SINK_COUNT, 0}, {"events", "PER S", SINK_RATE, 0},
@@ -173,6 +186,7 @@ static void print_vms(struct state *st)
     static const struct sink_column columns[] = {{"vm", "VM", SINK_COUNT, 7}, {"name", "NAME", SINK_TEXT, -1}};
     static const struct sink_table table = {"report_vm", NULL, columns, 2};
 
+    st->sink.one_vm = false; /* here it is told which one */
     for (size_t i = 0; i < st->nvms; i++)
         sink_row(&st->sink, &table, (struct sink_value[]){SINK_N(st->vms[i].vm), SINK_S(st->vms[i].name)});
 }
@@ -254,7 +268,7 @@ static void print_lost(struct state *st)
 
 static struct result_source source_of(struct state *st)
 {
-    return (struct result_source){st->feed, views_user_take, feed_name, &st->sink, seconds_of(st), seconds_of(st), views_user_slowest, st->slowest};
+    return (struct result_source){st->feed, views_user_take, feed_name, &st->sink, result_seconds(st), result_seconds(st), views_user_slowest, st->slowest};
 }
 
 static void on_record(void *ctx, const struct wire_header *record, size_t size)
@@ -274,6 +288,8 @@ static int begin_feed(struct state *st)
         settings.events[v] = st->on[v] && st->options->events;
     }
     memcpy(settings.slowest, st->slowest, sizeof st->slowest);
+    if (st->slower && view_filter_parse(st->on, "slower", st->slower, settings.filters))
+        return FAIL_USAGE;
     if (feed_new(&settings, &st->feed))
         return fail(-ENOMEM, "out of memory");
     feed_listen(st->feed, &(struct feed_ops){on_record, on_event, st});
@@ -288,16 +304,36 @@ static int print_views(struct state *st)
     return err ? fail(err, "cannot print results: %s", strerror(-err)) : 0;
 }
 
+/* Tells what happened until then, and on the way each result that ends. */
+static int tell_until(struct state *st, uint64_t until_ns)
+{
+    int err = 0;
+
+    while (st->interval_ns && st->begin_ns && st->begin_ns + st->interval_ns <= until_ns && !err) {
+        uint64_t end_ns = st->begin_ns + st->interval_ns;
+
+        feed_until(st->feed, end_ns);
+        sink_moment(&st->sink, end_ns);
+        err = print_views(st);
+        st->begin_ns = end_ns;
+    }
+    feed_until(st->feed, until_ns);
+    return err;
+}
+
 /* ---- the result */
 
 static int print_result(struct state *st)
 {
     int err = 0;
 
-    sink_moment(&st->sink, st->last_ns);
-    if (st->viewed) {
+    bool told = st->interval_ns && st->last_ns <= st->begin_ns; /* all, in the results before */
+
+    if (!told)
+        sink_moment(&st->sink, st->last_ns);
+    if (st->viewed && !told) {
         err = print_views(st);
-    } else {
+    } else if (!st->viewed) {
         print_totals(st);
         print_vms(st);
         print_probes(st);
@@ -322,11 +358,22 @@ static void add_vm(struct state *st, const struct recording_vm *vm)
 static int take_page(struct state *st, const struct batch_received *page)
 {
     uint64_t now = page->time_ns;
+    int err = 0;
 
+    st->begin_ns = st->begin_ns ? st->begin_ns : now;
+    st->now_ns = now > st->now_ns ? now : st->now_ns;
     feed_take(st->feed, page);
     if (now > BATCH_MERGE_PATIENCE_NS)
-        feed_until(st->feed, now - BATCH_MERGE_PATIENCE_NS);
-    return st->options->events ? sink_flush(&st->sink) : 0;
+        err = tell_until(st, now - BATCH_MERGE_PATIENCE_NS);
+    return err || !st->options->events ? err : sink_flush(&st->sink);
+}
+
+static void take_owner(const struct recording_owner *owner)
+{
+    struct wire_name name = {.form = owner->form, .words = {owner->words[0], owner->words[1], owner->words[2]}};
+
+    if (views_user_wants_owners() && (name.form == WIRE_MFA || name.form == WIRE_REASON))
+        views_user_owner(owner->vm, owner->id, &name);
 }
 
 static int read_items(struct state *st, struct recording *r)
@@ -339,6 +386,7 @@ static int read_items(struct state *st, struct recording *r)
         switch (item.kind) {
         case RECORDING_CLOCK: st->sink.wall_offset_ns = item.number; break;
         case RECORDING_VM: add_vm(st, item.vm); break;
+        case RECORDING_OWNERS: take_owner(item.owner); break;
         case RECORDING_LOST: lost = item.number; break;
         default: err = take_page(st, item.page);
         }
@@ -366,9 +414,25 @@ static int read_file(struct state *st, const char *name)
     return err;
 }
 
+/* When the page's first event was, as far as it can be believed; results begin with the earliest. */
+static void learn_begin(struct state *st, const struct batch_received *page)
+{
+    struct batch_record first;
+    struct batch_page events;
+
+    if (!batch_page_open(&events, page + 1, page->bytes))
+        return;
+    while (batch_page_next(&events, &first))
+        if (first.event != BATCH_ATOM) {
+            if (first.ns <= page->time_ns && (!st->begin_ns || first.ns < st->begin_ns))
+                st->begin_ns = first.ns;
+            return;
+        }
+}
+
 /*
- * All names of a recording, before its events: a thread may tell one late, when somebody watched before us. Damage is
- * said when it is read.
+ * All names and VMs of a recording, before its events: a thread may tell a name late, when somebody watched before us.
+ * Damage is said when it is read.
  */
 static int learn_file(struct state *st, const char *name)
 {
@@ -389,8 +453,11 @@ static int learn_file(struct state *st, const char *name)
     if (err)
         return err;
     while (recording_next(r, &item)) {
+        if (item.kind == RECORDING_VM)
+            add_vm(st, item.vm);
         if (item.kind != RECORDING_PAGES || !batch_page_open(&page, item.page + 1, item.page->bytes))
             continue;
+        learn_begin(st, item.page);
         while (batch_page_next_atom(&page, &atom))
             batch_names_tell(feed_names(st->feed), item.page->vm, atom.words[0], atom.texts[1], atom.words[1]);
     }
@@ -409,26 +476,49 @@ static int run(struct state *st)
     err = begin_feed(st);
     if (err)
         return err;
-    sink_init(&st->sink, stdout, st->options->json, st->options->timestamps);
+    sink_init(&st->sink, stdout, st->options->json, st->timestamps);
     for (size_t i = 0; i < st->nfiles && !err && (st->viewed || st->options->events); i++)
         err = learn_file(st, st->files[i]);
+    st->sink.one_vm = st->nvms == 1;
     for (size_t i = 0; i < st->nfiles && !err; i++)
         err = read_file(st, st->files[i]);
+    if (!err)
+        err = tell_until(st, st->now_ns);
     feed_until(st->feed, UINT64_MAX);
     return err == -EPIPE ? 0 : err ? err : print_result(st);
 }
 
 /* ---- the command line */
 
+/* Views, with commas between. */
+static bool add_views(struct state *st, const char *word)
+{
+    bool on[VIEW_COUNT] = {false};
+
+    for (const char *name = word;; name++) {
+        size_t length = strcspn(name, ",");
+        enum view_id view = view_find(name, length);
+
+        if (view == VIEW_COUNT || !views[view].text)
+            return false;
+        on[view] = true;
+        name += length;
+        if (!*name)
+            break;
+    }
+    for (size_t v = 0; v < VIEW_COUNT; v++)
+        st->on[v] |= on[v];
+    return st->viewed = true;
+}
+
 static int add_word(void *ctx, const char *word)
 {
     struct state *st = ctx;
-    enum view_id view = st->nfiles ? view_find(word, strlen(word)) : VIEW_COUNT;
 
-    if (view != VIEW_COUNT) {
-        st->on[view] = st->viewed = true;
+    if (st->nfiles && add_views(st, word))
         return 0;
-    }
+    if (st->viewed && !st->interval_ns && options_is_interval(word, &st->interval_ns))
+        return 0;
     if (st->nfiles && wanted_add(&st->wanted, word)) {
         st->chosen = true;
         return 0;
@@ -439,25 +529,64 @@ static int add_word(void *ctx, const char *word)
     return 0;
 }
 
+static int set_slower(void *ctx, const char *value)
+{
+    ((struct state *)ctx)->slower = value;
+    return 0;
+}
+
+static int set_top(void *ctx, const char *value)
+{
+    ((struct state *)ctx)->top = value;
+    return 0;
+}
+
+static int set_times(void *ctx, const char *value)
+{
+    (void)value;
+    ((struct state *)ctx)->timestamps = true;
+    return 0;
+}
+
+static int check(const struct state *st)
+{
+    if (!st->nfiles)
+        return fail(FAIL_USAGE, "a file is missing; see erlsnoop report -h");
+    if (st->chosen && st->viewed)
+        return fail(FAIL_USAGE, "choose views, or probes");
+    if (st->slower && !view_has_filter(st->on, "slower"))
+        return fail(FAIL_USAGE, "--slower is of views that tell times, such as msglat");
+    if (st->top && !view_keeps_slowest(st->on))
+        return fail(FAIL_USAGE, "--top is of views that tell the slowest: efile");
+    return 0;
+}
+
 int cmd_report(int argc, char **argv)
 {
     static struct state st;
     static const struct options_extra extras[] = {
-        {"", "FILE ... [VIEW|PROBE ...]", "recordings, oldest first; what is asked of them", add_word, false}, {0}};
+        {"", "FILE ... [VIEWS [interval]|PROBE ...]",
+         "recordings, oldest first; what is asked of them: views\n                 with commas between, a result each interval seconds; or probes",
+         add_word, false},
+        {"T", NULL, "print the time with each result", set_times, false},
+        {"slower", "TIME", "with --events: only what took at least TIME (5ms)", set_slower, true},
+        {"top", "N", VIEW_SLOWEST_TEXT, set_top, false},
+        {0}};
     static const struct options_spec spec = {"report", "Tells what a recording of erlsnoop trace holds.", OPTIONS_EVENTS, extras, &st, NULL};
     struct options o;
     int err = options_parse(&spec, argc, argv, &o);
 
     if (err || o.done)
         return err;
-    if (!st.nfiles)
-        return fail(FAIL_USAGE, "a file is missing; see erlsnoop report -h");
-    if (st.chosen && st.viewed)
-        return fail(FAIL_USAGE, "choose views, or probes");
+    err = check(&st);
+    if (err)
+        return err;
     if (!st.chosen)
         wanted_add(&st.wanted, "all");
     st.options = &o;
     view_slowest_default(st.on, st.slowest);
+    if (st.top && view_slowest_parse(st.on, st.top, st.slowest))
+        return FAIL_USAGE;
     err = run(&st);
     feed_free(st.feed);
     free(st.fine);

@@ -16,6 +16,7 @@
 #include "cmd.h"
 #include "fail.h"
 #include "feed.h"
+#include "owners.h"
 #include "recording_write.h"
 #include "signals.h"
 #include "sink.h"
@@ -90,6 +91,24 @@ static int refuse(const struct target *t)
     return fail(-ENOTSUP, "'%s' (%s) cannot be recorded: only erlvm tells events by the page", t->name, t->provider->text);
 }
 
+static int record_atom(void *ctx, uint32_t vm, uint64_t index, const char *text, size_t bytes)
+{
+    return recording_atom(((struct state *)ctx)->writer, vm, index, text, bytes);
+}
+
+static int record_owner(void *ctx, uint32_t vm, ev_id id, const struct wire_name *name)
+{
+    return recording_owner(((struct state *)ctx)->writer, vm, id, name);
+}
+
+/* Births of its processes so far are in no recording. */
+static int record_owners(struct state *st, const struct target *t)
+{
+    int err = owners_read(t, &(struct owners_ops){record_atom, record_owner, st});
+
+    return err ? err : recording_owners_end(st->writer, (uint32_t)t->pid);
+}
+
 static int attach_target(void *ctx, const struct target *t, int pid, bool noted)
 {
     struct state *st = ctx;
@@ -101,7 +120,9 @@ static int attach_target(void *ctx, const struct target *t, int pid, bool noted)
         return refuse(t);
     if (!noted)
         sites = batch_source_attach(st->source, t, pid, &st->wanted);
-    return sites;
+    if (sites > 0)
+        st->err = st->err ? st->err : record_owners(st, t);
+    return st->err < 0 ? st->err : sites;
 }
 
 /* ---- memory that is written on request */

@@ -384,25 +384,12 @@ static void on_record(void *ctx, struct session *s, const struct wire_header *he
 
 /* ---- subcommands */
 
-/* For all views that are on and have a filter of that name. */
-static int set_filter(struct engine *e, const char *name, const char *value)
-{
-    char what[64];
-    uint64_t ns;
-    int err;
-
-    snprintf(what, sizeof what, "--%s", name);
-    err = options_ns(what, value, &ns);
-    for (size_t i = 0; !err && i < view_nfilters; i++)
-        if (e->on[view_filters[i].view] && !strcmp(view_filters[i].name, name))
-            e->settings.filters[i] = ns;
-    return err;
-}
-
 #define FILTER(view, filter, unit, text)                                                           \
     static int set_##view##_##filter(void *ctx, const char *value)                                 \
     {                                                                                              \
-        return set_filter(ctx, #filter, value);                                                    \
+        struct engine *e = ctx;                                                                    \
+                                                                                                   \
+        return view_filter_parse(e->on, #filter, value, e->settings.filters);                      \
     }
 #include "../bpf/views.def"
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "event_text.h"
+#include "owners.h"
 #include "views_user.h"
 
 enum { TEXT_BYTES = 4096 };
@@ -141,6 +142,28 @@ void feed_look(struct feed *f, bool (*lives)(int pid), uint64_t now_ns)
             vm->ended_ns = now_ns;
         vm->dead = dead;
     }
+}
+
+/* ---- processes that were there before */
+
+static int tell_atom(void *ctx, uint32_t vm, uint64_t index, const char *text, size_t bytes)
+{
+    struct feed *f = ctx;
+    int err = batch_names_find(f->names, vm, index) ? 0 : batch_names_tell(f->names, vm, index, text, bytes);
+
+    return err == -ENOMEM ? err : 0;
+}
+
+static int tell_owner(void *ctx, uint32_t vm, ev_id id, const struct wire_name *name)
+{
+    (void)ctx;
+    views_user_owner(vm, id, name);
+    return 0;
+}
+
+int feed_read_owners(struct feed *f, const struct target *t)
+{
+    return views_user_wants_owners() ? owners_read(t, &(struct owners_ops){tell_atom, tell_owner, f}) : 0;
 }
 
 /* ---- what is asked */

@@ -13,6 +13,7 @@
 
 #include "batch_merge.h"
 #include "result.h"
+#include "target.h"
 #include "wanted.h"
 
 struct feed;
@@ -33,6 +34,8 @@ const struct wanted *feed_wanted(const struct feed *feed);
 void feed_bound(struct feed *feed, uint64_t from_ns, uint64_t to_ns);
 /* A VM that will hand pages over: it is known to have been there though none came. */
 void feed_add_vm(struct feed *feed, uint32_t vm);
+/* Has views know who a VM's processes are that are there already. Fails: -ENOMEM. */
+int feed_read_owners(struct feed *feed, const struct target *t);
 /* Takes a copy of a page. */
 void feed_take(struct feed *feed, const struct batch_received *page);
 /* Tells what happened until then; UINT64_MAX: all, and what is known of VMs that have ended stays. */

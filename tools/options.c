@@ -144,15 +144,20 @@ static int default_budget(double *out)
     return parse_budget("ERLSNOOP_BUDGET", said ? said : DEFAULT_BUDGET, out);
 }
 
-static int parse_interval(const char *text, uint64_t *ns)
+bool options_is_interval(const char *text, uint64_t *ns)
 {
     char *end;
     double seconds = read_decimal(text, &end);
 
     if (*end || end == text || !(seconds >= 0.01 && seconds <= 86400))
-        return fail(FAIL_USAGE, "interval must be seconds from 0.01 to 86400, not '%s'", text);
+        return false;
     *ns = (uint64_t)(seconds * 1e9);
-    return 0;
+    return true;
+}
+
+static int parse_interval(const char *text, uint64_t *ns)
+{
+    return options_is_interval(text, ns) ? 0 : fail(FAIL_USAGE, "interval must be seconds from 0.01 to 86400, not '%s'", text);
 }
 
 static int parse_positional(const struct options_spec *spec, int n, char **words, struct options *out)

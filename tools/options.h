@@ -52,6 +52,8 @@ struct options {
 int options_parse(const struct options_spec *spec, int argc, char **argv, struct options *out);
 /* Whole number in [least, most]; FAIL_USAGE (said, with `what`) otherwise. */
 int options_number(const char *what, const char *text, uint64_t least, uint64_t most, uint64_t *out);
+/* Whether the text is seconds as of an interval (0.01 to 86400), which then are in *ns. */
+bool options_is_interval(const char *text, uint64_t *ns);
 /* A time with its unit, `5ms` (ns, us, ms, s), up to an hour; FAIL_USAGE (said, with `what`) otherwise. */
 int options_ns(const char *what, const char *text, uint64_t *out);
 /* A size with its unit, `64M` (K, M, G: powers of 1024), of 64K at least; FAIL_USAGE (said, with `what`) otherwise. */

@@ -11,6 +11,7 @@
  *   VM      struct recording_vm: a VM that is recorded
  *   NAMES   struct recording_name and its bytes, one behind the other: atoms that pages after it may use without
  * telling them
+ *   OWNERS  struct recording_owner: what a process is called that was there before the recording began
  *   PAGES   struct batch_received and its bytes, one behind the other, as they came
  *   LOST    a 64-bit number: pages that could not be received up to now
  *   END     nothing: the recording was ended, and is whole
@@ -36,7 +37,7 @@ enum {
 };
 
 enum recording_kind {
-    RECORDING_CLOCK = 1, RECORDING_VM, RECORDING_NAMES, RECORDING_PAGES, RECORDING_LOST, RECORDING_END, RECORDING_KINDS
+    RECORDING_CLOCK = 1, RECORDING_VM, RECORDING_NAMES, RECORDING_PAGES, RECORDING_LOST, RECORDING_END, RECORDING_OWNERS, RECORDING_KINDS
 };
 
 struct recording_head {
@@ -66,6 +67,12 @@ struct recording_vm {
 
 struct recording_name {
     uint32_t vm, index, bytes, pad;
+};
+
+struct recording_owner {
+    uint32_t vm, form; /* form, words: a struct wire_name that is no text */
+    uint64_t id;       /* ev_id of bpf/event.h */
+    uint64_t words[3];
 };
 
 /* What the probes and their arguments are, in one number: pages of another catalogue cannot be read. */

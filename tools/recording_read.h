@@ -13,6 +13,7 @@ struct recording_item {
     enum recording_kind kind; /* NAMES come as no item: they are in the table */
     const struct batch_received *page;
     const struct recording_vm *vm;
+    const struct recording_owner *owner;
     uint64_t number; /* CLOCK: wall_ns; LOST */
 };
 

@@ -23,6 +23,8 @@
 
 enum {
     LEVEL = -3,      /* of zstd: a gigabyte a second, a fifth of the bytes */
+    MOST_OWNERS = 1 << 18, /* of all VMs, 10 MB */
+    OWNER_SHARE = 512, /* where the size of a file is limited, an owner for so many bytes of it */
     END_BYTES = 128, /* more than the chunks that end a file */
 };
 #define RING_BYTES ((uint64_t)64 << 20)
@@ -45,6 +47,8 @@ struct recording_writer {
     struct batch_names *names;
     struct recording_vm *vms;
     size_t nvms;
+    struct recording_owner *owners;
+    size_t nowners, owners_written; /* to the file, when they came */
     uint64_t lost, lost_told;
     uint64_t first_ns, last_ns; /* of the pages that wait */
     struct kept *kept, **kept_end;
@@ -122,6 +126,7 @@ static int put(struct recording_writer *w, enum recording_kind kind, const void 
 
 struct name_table {
     struct recording_writer *w;
+    uint32_t vm; /* only its names; 0: all */
     char *bytes;
     size_t used;
 };
@@ -139,6 +144,10 @@ static int add_name(void *ctx, uint32_t vm, uint64_t index, const char *text)
     struct name_table *t = ctx;
     struct recording_name name = {.vm = vm, .index = (uint32_t)index, .bytes = (uint32_t)strlen(text)};
     size_t size = sizeof name + recording_padded(name.bytes);
+
+    if (t->vm && t->vm != vm)
+        return 0;
+
     int err = t->used + size > RECORDING_CHUNK_BYTES ? put_table(t) : 0;
 
     memset(t->bytes + t->used, 0, size);
@@ -148,14 +157,28 @@ static int add_name(void *ctx, uint32_t vm, uint64_t index, const char *text)
     return err;
 }
 
-static int put_names(struct recording_writer *w)
+static int put_names(struct recording_writer *w, uint32_t vm)
 {
-    struct name_table table = {w, malloc(RECORDING_CHUNK_BYTES), 0};
+    struct name_table table = {w, vm, malloc(RECORDING_CHUNK_BYTES), 0};
     int err = table.bytes ? batch_names_each(w->names, add_name, &table) : fail(-ENOMEM, "out of memory");
 
     if (!err)
         err = put_table(&table);
     free(table.bytes);
+    return err;
+}
+
+/* From number `from` on. */
+static int put_owners(struct recording_writer *w, size_t from)
+{
+    enum { MOST = RECORDING_CHUNK_BYTES / sizeof *w->owners };
+    int err = 0;
+
+    for (size_t n; from < w->nowners && !err; from += n) {
+        n = w->nowners - from < MOST ? w->nowners - from : MOST;
+        err = put(w, RECORDING_OWNERS, w->owners + from, n * sizeof *w->owners);
+    }
+    w->owners_written = w->nowners;
     return err;
 }
 
@@ -167,7 +190,9 @@ static int put_prelude(struct recording_writer *w)
     if (!err && w->nvms)
         err = put(w, RECORDING_VM, w->vms, w->nvms * sizeof *w->vms);
     w->lost_told = 0;
-    return err ? err : put_names(w);
+    if (!err)
+        err = put_names(w, 0);
+    return err ? err : put_owners(w, 0);
 }
 
 static int open_file(struct recording_writer *w)
@@ -380,6 +405,39 @@ int recording_vm(struct recording_writer *w, uint32_t vm, const char *name)
     return w->fd >= 0 ? put(w, RECORDING_VM, added, sizeof *added) : 0;
 }
 
+/* ---- processes that were there before */
+
+int recording_atom(struct recording_writer *w, uint32_t vm, uint64_t index, const char *text, size_t bytes)
+{
+    int err = batch_names_find(w->names, vm, index) ? 0 : batch_names_tell(w->names, vm, index, text, bytes);
+
+    return err == -ENOMEM ? fail(err, "out of memory") : 0;
+}
+
+int recording_owner(struct recording_writer *w, uint32_t vm, uint64_t id, const struct wire_name *name)
+{
+    size_t most = w->plan.max_bytes && w->plan.max_bytes / OWNER_SHARE < MOST_OWNERS ? w->plan.max_bytes / OWNER_SHARE : MOST_OWNERS;
+    struct recording_owner *owners = w->owners;
+
+    if (w->nowners >= most)
+        return 0;
+    if (!(w->nowners & (w->nowners - 1)))
+        owners = realloc(owners, (w->nowners ? 2 * w->nowners : 1) * sizeof *owners);
+    if (!owners)
+        return fail(-ENOMEM, "out of memory");
+    w->owners = owners;
+    owners[w->nowners++] = (struct recording_owner){
+        vm, (uint32_t)name->form, id, {name->words[0], name->words[1], name->words[2]}};
+    return 0;
+}
+
+int recording_owners_end(struct recording_writer *w, uint32_t vm)
+{
+    int err = w->fd >= 0 && w->owners_written < w->nowners ? put_names(w, vm) : 0;
+
+    return err || w->fd < 0 ? err : put_owners(w, w->owners_written);
+}
+
 /* ---- the life of a recording */
 
 int recording_begin(const struct recording_plan *plan, struct recording_writer **out)
@@ -443,6 +501,7 @@ int recording_end(struct recording_writer *w, struct recording_told *told)
     batch_names_free(w->names);
     free(w->stored);
     free(w->vms);
+    free(w->owners);
     free(w);
     return err;
 }

@@ -26,6 +26,13 @@ struct recording_writer;
 int recording_begin(const struct recording_plan *plan, struct recording_writer **out);
 /* A VM whose pages may come. Fails: as recording_page. */
 int recording_vm(struct recording_writer *w, uint32_t vm, const char *name);
+/*
+ * What a process of that VM is called, and before it the atoms that its name holds; then recording_owners_end, once the
+ * VM is through. Owners that there is no room for are left out. Fails: said.
+ */
+int recording_atom(struct recording_writer *w, uint32_t vm, uint64_t index, const char *text, size_t bytes);
+int recording_owner(struct recording_writer *w, uint32_t vm, uint64_t id, const struct wire_name *name);
+int recording_owners_end(struct recording_writer *w, uint32_t vm);
 /* Copies a page. Fails: said; what was written until then can be read. 1: the recording is as long as it may be. */
 int recording_page(struct recording_writer *w, const struct batch_received *received);
 /* Pages that could not be received, since the beginning. */

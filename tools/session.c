@@ -24,7 +24,6 @@
 #include "clock.h"
 #include "fail.h"
 #include "feed.h"
-#include "feed_owners.h"
 #include "kernel.h"
 #include "outlet.h"
 #include "signals.h"

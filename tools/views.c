@@ -310,6 +310,28 @@ int view_slowest_parse(const bool on[VIEW_COUNT], const char *text, __u64 *shown
     return err;
 }
 
+bool view_has_filter(const bool on[VIEW_COUNT], const char *name)
+{
+    for (size_t i = 0; i < view_nfilters; i++)
+        if (on[view_filters[i].view] && !strcmp(view_filters[i].name, name))
+            return true;
+    return false;
+}
+
+int view_filter_parse(const bool on[VIEW_COUNT], const char *name, const char *value, __u64 *filters)
+{
+    char what[64];
+    uint64_t ns;
+    int err;
+
+    snprintf(what, sizeof what, "--%s", name);
+    err = options_ns(what, value, &ns);
+    for (size_t i = 0; !err && i < view_nfilters; i++)
+        if (on[view_filters[i].view] && !strcmp(view_filters[i].name, name))
+            filters[i] = ns;
+    return err;
+}
+
 bool view_has_events(enum view_id view)
 {
     for (size_t i = 0; i < VIEW_NRECORDS; i++)

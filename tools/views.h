@@ -187,6 +187,9 @@ extern const size_t view_nfilters;
 
 bool view_has_events(enum view_id view);
 bool view_has_exemplars(enum view_id view);
+/* --NAME VALUE for all views that are on and have a filter of that name. Fails: FAIL_USAGE, said. */
+int view_filter_parse(const bool on[VIEW_COUNT], const char *name, const char *value, __u64 *filters);
+bool view_has_filter(const bool on[VIEW_COUNT], const char *name);
 /* VIEW_COUNT when there is none of that name. */
 enum view_id view_find(const char *name, size_t length);
 /* Whether the view has use for a program at notes or hooks of this probe. */

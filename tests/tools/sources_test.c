@@ -88,6 +88,34 @@ START_TEST(test_sources_tell_the_same)
 }
 END_TEST
 
+/*
+ * A recording tells what the view told while it was made, byte for byte, but for the time of day and what is by second:
+ * the one began a moment before the other. Owners are those of processes that were there before, too.
+ */
+START_TEST(test_sources_recording_tells_the_same)
+{
+    const char *view = asked[_i];
+    bool several = strchr(view, ',') != NULL;
+    char views[256];
+
+    snprintf(views, sizeof views, "%.*s", (int)strlen(several ? strchr(view, ' ') + 1 : view) - several, several ? strchr(view, ' ') + 1 : view);
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "%splain() { sed -E 's/([0-9.]+) (ns|us|ms|s)( |$)/\\1\\2\\3/g; s/[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{6}/T/g; s/ +[0-9]+[.][0-9]( |$)/ R\\1/g' $1; }\n"
+        "$ERLVM -quick +S 2 -pa . -s both & p=$!; await ready\n"
+        "o='%s %s'; $ERLSNOOP %s%s $o -p $p > live & a=$!; $ERLSNOOP trace -o r -p $p $(tr , ' ' <<< %s) > t & b=$!\n"
+        "attached $a; attached $b; echo > go; wait $a; s=$?; wait $b; u=$?; $ERLSNOOP report r %s $o > told; echo status $s $u $?\n"
+        "plain live > l; plain told > o; cmp l o && echo same $(wc -l < l) $(grep -c both: l); diff l o | head -20",
+        setting, strcmp(views, "messages") ? "--events" : "", strstr(views, "efile") ? "--top 32" : "", several ? "watch " : "", views, views, views);
+    int lines = 0, named = 0;
+
+    ck_assert_msg(strstr(r->out, "status 0 0 0\n") && strstr(r->out, "same "), "%s%s", r->out, r->err);
+    ck_assert_int_eq(sscanf(strstr(r->out, "same "), "same %d %d", &lines, &named), 2);
+    ck_assert_int_gt(lines, 10);
+    ck_assert_int_gt(named, 0);
+}
+END_TEST
+
 /* Batches are what an erlvm is asked by when nothing is said: the programs for notes are not even loaded. */
 START_TEST(test_sources_batches_are_the_default)
 {
@@ -253,6 +281,7 @@ Suite *sources_suite(void)
 
     tcase_set_timeout(live, 60);
     tcase_add_loop_test(live, test_sources_tell_the_same, 0, sizeof asked / sizeof *asked);
+    tcase_add_loop_test(live, test_sources_recording_tells_the_same, 0, sizeof asked / sizeof *asked);
     tcase_add_test(live, test_sources_batches_are_the_default);
     tcase_add_loop_test(live, test_sources_tell_owners_that_were_there_before, 0, 2);
     tcase_add_test(live, test_sources_vm_without_pages_is_refused_them);

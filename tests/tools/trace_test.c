@@ -56,6 +56,46 @@ START_TEST(test_report_of_a_view_tells_what_the_view_told)
 }
 END_TEST
 
+/* 23 births a tenth of a second apart, told by the second and all at once: each is in one result. */
+START_TEST(test_report_tells_intervals)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "printf '%%s\\n' '-module(b).' '-export([start/0, c/0]).' 'start() -> steps(23).' 'c() -> ok.' \\\n"
+        " 'steps(0) -> halt();' 'steps(N) -> spawn(b, c, []), receive after 20 -> steps(N - 1) end.' > b.erl; erlc b.erl\n"
+        "$ERLSNOOP trace -o r spawns,gc 2> /dev/null > /dev/null; echo status $?\n"
+        "$ERLSNOOP trace -o r spawns gc -- $ERLVM -quick -pa . -s b > t; $ERLSNOOP report r spawns,gc .1 --json > told; echo status $?\n"
+        "grep '\"mfa\":\"b:c/0\"' told | grep -o 'count\":[0-9]*' | cut -d: -f2 | awk '{ s += $1; n++ } END { print \"{\\\"sum\\\":\" s \",\\\"n\\\":\" n \"}\" }'\n"
+        "grep -c '\"type\":\"gc\",' told; $ERLSNOOP report r spawns | grep -c ' VM '");
+
+    ck_assert_msg(strstr(r->out, "status 2\nstatus 0\n") != NULL, "%s%s", r->out, r->err);
+    ck_assert_int_eq(support_number(r->out, "sum", "sum"), 23);
+    ck_assert_int_gt(support_number(r->out, "sum", "n"), 1);
+    ck_assert_msg(strstr(r->out, "}\n0\n") == NULL && strstr(r->out, "\n0\n") != NULL, "%s", r->out); /* results of both; no column VM */
+}
+END_TEST
+
+/*
+ * Processes that were there before the recording have their names in it: of one that is registered, and of one that is
+ * known by what it is to do. In each file of it.
+ */
+START_TEST(test_report_names_processes_that_were_there_before)
+{
+    static const char *const limits[] = {"", "--max-time 200ms --files 3"};
+
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "erlc $SOURCE/tests/tools/stacks_target.erl; $ERLVM -noshell -pa . -s stacks_target servers > vm.log 2>&1 & p=$!\n"
+        "until [ -e ready ]; do sleep .1; done; $ERLSNOOP trace -o r %s -p $p sched > t & a=$!; attached $a\n"
+        "until [ $(stat -c %%s r) -gt 2000 ] && { [ -z \"%s\" ] || [ -e r.1 ]; }; do sleep .1; done; sleep 1.5; kill -INT $a; wait $a; kill $p\n"
+        "$ERLSNOOP report r --json sched; echo status $?", limits[_i], limits[_i]);
+
+    ck_assert_msg(strstr(r->out, "status 0") != NULL, "%s%s", r->out, r->err);
+    ck_assert_msg(support_lines(r->out, "\"owner\":\"stacks_target:nap/1\"") > 0, "%s", r->out);
+    ck_assert_msg(support_lines(r->out, "\"owner\":\"<0.") == 0, "%s", r->out);
+}
+END_TEST
+
 /* Which exits are orderly is told by the names of their reasons: 11 children end as they should, 23 with probe_reason. */
 START_TEST(test_report_tells_orderly_exits_from_others)
 {
@@ -323,6 +363,8 @@ Suite *trace_suite(void)
     tcase_add_test(live, test_trace_records_what_happened);
     tcase_add_test(live, test_report_of_a_view_tells_what_the_view_told);
     tcase_add_test(live, test_report_tells_orderly_exits_from_others);
+    tcase_add_test(live, test_report_tells_intervals);
+    tcase_add_loop_test(live, test_report_names_processes_that_were_there_before, 0, 2);
     tcase_add_test(live, test_trace_is_whole_after_a_signal);
     tcase_add_test(live, test_trace_records_a_vm_that_runs);
     tcase_add_test(live, test_trace_records_all_vms);

@@ -1,22 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Invariant: what is read of a process is believed only when its pid is that of the slot it was found in. */
-#include "feed_owners.h"
+#include "owners.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "batch_names.h"
 #include "memory.h"
 #include "otp_atoms.h"
 #include "otp_vm.h"
-#include "views_user.h"
-
-#include "../bpf/event.h"
 
 enum { MAX_PROCESSES = 1 << 20, MAX_PAIRS = 4096, ALL_PAIRS = 1 << 22, NUMBER_MASK = 0xfffffff, ATOM_SHIFT = 6, SMALL_SHIFT = 4 };
 
 struct reader {
-    struct feed *feed;
+    const struct owners_ops *ops;
     const struct otp_layout *layout;
     const struct erlvm_layout *ours;
     struct memory *memory;
@@ -83,14 +79,11 @@ static bool read_name(struct reader *r, uint64_t process, struct wire_name *out)
     return is_atom(call[0]) && is_atom(call[1]) && call[2] <= 255;
 }
 
-/* The feed must know the text of an atom before anything that holds it. */
 static int tell_atom(const struct reader *r, uint64_t index)
 {
-    struct batch_names *names = feed_names(r->feed);
-    const char *text = batch_names_find(names, r->layout->vm, index) ? NULL : otp_atoms_text(r->atoms, index);
-    int err = text ? batch_names_tell(names, r->layout->vm, index, text, strlen(text)) : 0;
+    const char *text = otp_atoms_text(r->atoms, index);
 
-    return err == -ENOMEM ? err : 0;
+    return text ? r->ops->atom(r->ops->ctx, r->layout->vm, index, text, strlen(text)) : 0;
 }
 
 static int tell_process(struct reader *r, uint64_t process, uint64_t slot)
@@ -108,7 +101,7 @@ static int tell_process(struct reader *r, uint64_t process, uint64_t slot)
     if (!err && name.form == WIRE_MFA)
         err = tell_atom(r, name.words[1]);
     if (!err)
-        views_user_owner(r->layout->vm, ev_id_of_pid((uint32_t)slot, (uint32_t)(id >> 32)), &name);
+        err = r->ops->owner(r->ops->ctx, r->layout->vm, ev_id_of_pid((uint32_t)slot, (uint32_t)(id >> 32)), &name);
     return err;
 }
 
@@ -129,26 +122,26 @@ static int tell_all(struct reader *r)
     return err;
 }
 
-int feed_read_owners(struct feed *feed, const struct target *t)
+int owners_read(const struct target *t, const struct owners_ops *ops)
 {
-    struct reader r = {.feed = feed};
+    struct reader r = {.ops = ops};
     struct otp_vm *vm = NULL;
     char why[160];
 
-    if (!t->pid || t->provider->hooks || !views_user_wants_owners() || otp_vm_new(t, &vm, why, sizeof why))
+    if (!t->pid || t->provider->hooks || otp_vm_new(t, &vm, why, sizeof why))
         return 0;
     r.layout = &vm->layout;
     r.ours = vm->ours;
 
-    int err = memory_open(t->pid, &r.memory);
+    int err = memory_open(t->pid, &r.memory), told = 0;
 
     if (!err)
         err = otp_atoms_new(r.layout, memory_file(r.memory), &r.atoms);
     if (!err)
-        err = tell_all(&r);
+        told = tell_all(&r);
     otp_atoms_free(r.atoms);
     if (r.memory)
         memory_close(r.memory);
     otp_vm_free(vm);
-    return err == -ENOMEM ? err : 0;
+    return err == -ENOMEM ? err : told;
 }

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who an erlvm's processes are that were there before its events told of their birth: read from its memory. */
+#ifndef TOOLS_OWNERS_H
+#define TOOLS_OWNERS_H
+
+#include "target.h"
+
+#include "../bpf/event.h"
+
+/* Who is told; nonzero ends the reading and is returned. */
+struct owners_ops {
+    /* An atom, before anything that holds it; maybe again and again. */
+    int (*atom)(void *ctx, uint32_t vm, uint64_t index, const char *text, size_t bytes);
+    /* A process: its registered name, or else what it is to do. */
+    int (*owner)(void *ctx, uint32_t vm, ev_id id, const struct wire_name *name);
+    void *ctx;
+};
+
+/*
+ * Tells the processes of the target that can be named; none of a VM that cannot be read, or is none of ours. Fails: as
+ * of `ops`; -ENOMEM.
+ */
+int owners_read(const struct target *t, const struct owners_ops *ops);
+
+#endif
