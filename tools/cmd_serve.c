@@ -177,7 +177,7 @@ static const struct options_extra extras[] = {
 #define VIEW(view, text, what) " " #view
 #include "../bpf/views.def"
      , set_views, false},
-    {"listen", "WHERE", "address and port (127.0.0.1:9464); port 0: one that is free", set_listen, false},
+    {"listen", "WHERE", "address and port (127.0.0.1:9464), or a port; 0: a free one", set_listen, false},
     {"linger", "TIME", "a VM that ended is told for so long (60s)", set_linger, false},
     {"slower", "TIME", "exemplars: only of what took so long (10ms)", set_slower, false},
     {0}};

@@ -10,7 +10,7 @@
 /* Status that main turns into exit status 2; every other negative one into 1. */
 enum { FAIL_USAGE = -10000 };
 
-/* One line on standard error, escaped. Returns `status`. */
+/* A message on standard error, escaped: one line, but on a terminal as many as it needs. Returns `status`. */
 int fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Whether fail said anything yet. */
 bool fail_said(void);

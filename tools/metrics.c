@@ -348,7 +348,7 @@ void metrics_record(struct metrics *m, const struct result_source *source, const
     struct exemplar *e = &m->exemplars[m->nexemplars % MOST_EXEMPLARS];
     struct wire_pid pid;
 
-    if (!kind || !of || size < kind->bytes)
+    if (!kind || !of || size < kind->bytes || *(const uint64_t *)(at + of->value_at) == VIEW_UNKNOWN)
         return;
     pid = ev_id_wire(*(const ev_id *)(at + of->pid_at));
     *e = (struct exemplar){

@@ -149,6 +149,16 @@ START_TEST(test_options_help_is_status_0)
 }
 END_TEST
 
+/* At a terminal a message is broken between words; the status is as ever. */
+START_TEST(test_options_messages_fit_a_terminal)
+{
+    const struct support_run *r = support_run("terminal 80 \"$ERLSNOOP serve --listen localhost:80\"; echo; terminal 200 \"$ERLSNOOP serve --listen localhost:80\"");
+
+    ck_assert_str_eq(r->out, "erlsnoop: --listen must be ADDRESS:PORT, such as 127.0.0.1:9464 or [::1]:9464,\n  not 'localhost:80'\n\n"
+                             "erlsnoop: --listen must be ADDRESS:PORT, such as 127.0.0.1:9464 or [::1]:9464, not 'localhost:80'\n");
+}
+END_TEST
+
 /* All that its views have, where none is named yet; one that several have is told once. */
 START_TEST(test_options_watch_help_has_those_of_views)
 {
@@ -231,6 +241,7 @@ Suite *options_suite(void)
     tcase_add_test(lines, test_options_perf_events_count_the_same);
     tcase_add_loop_test(lines, test_options_help_is_status_0, 0, 16);
     tcase_add_test(lines, test_options_version_is_that_of_erlvm);
+    tcase_add_test(lines, test_options_messages_fit_a_terminal);
     tcase_add_test(lines, test_options_watch_help_has_those_of_views);
     tcase_add_loop_test(lines, test_options_erlvm_output_that_cannot_be_written_is_status_1, 0, 2);
     tcase_add_test(lines, test_options_too_few_open_files_says_what_to_do);
