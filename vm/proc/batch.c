@@ -163,7 +163,7 @@ int64_t batch_deadline_ns(void)
 
 void batch_hand_over_old(void)
 {
-	if (holds_page() && ticks_now() >= batch_self->old_ticks)
+	if (holds_page() && ticks_now() >= __atomic_load_n(&batch_self->old_ticks, __ATOMIC_RELAXED))
 		hand_over(batch_self);
 }
 
