@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Part (b) of `make bench`: nanoseconds of the VM's processor time that an event costs more when somebody watches, medians of
-# five rounds, all watchers side by side in each round. One scheduler, so that each message makes its receiver wait.
+# Part (b) of `make bench`: nanoseconds of the VM's processor time that an event costs more when somebody watches its note (part (h): by
+# the page), medians of five rounds, all watchers side by side in each round. One scheduler, so that each message makes its receiver wait.
 export ERLSNOOP_BUDGET=off # every event is to be told
 set -u
 cd "$(dirname "$0")/.."
@@ -43,14 +43,10 @@ for _ in $(seq "$ROUNDS"); do
 	run ring "$RING" >>"$dir/ring.plain"
 	run ring "$RING" bpftrace -p {} -e "$send" >>"$dir/ring.empty"
 	run ring "$RING" "$BUILD/erlsnoop" msglat --source notes -p {} >>"$dir/ring.erlsnoop"
-	run ring "$((20 * RING))" >>"$dir/ring.alone"
-	run ring "$((20 * RING))" "$BUILD/erlsnoop" msglat -p {} >>"$dir/ring.batches"
 	run ring "$RING" bpftrace -p {} bpftrace/msg-sched.bt >>"$dir/ring.bpftrace"
 	run spawn "$SPAWN" >>"$dir/spawn.plain"
 	run spawn "$SPAWN" bpftrace -p {} -e "$birth" >>"$dir/spawn.empty"
 	run spawn "$SPAWN" "$BUILD/erlsnoop" spawns --source notes -p {} >>"$dir/spawn.erlsnoop"
-	run spawn "$((20 * SPAWN))" >>"$dir/spawn.alone"
-	run spawn "$((20 * SPAWN))" "$BUILD/erlsnoop" spawns -p {} >>"$dir/spawn.batches"
 	run spawn "$SPAWN" bpftrace -p {} bpftrace/spawn-exit-counts.bt >>"$dir/spawn.bpftrace"
 	for k in ring spawn; do
 		n=$([ $k = ring ] && echo "$RING" || echo "$SPAWN")
@@ -70,26 +66,18 @@ report() {
 			else if (b == "-") printf "  %-28s %8d ns\n", w, v - p
 			else printf "  %-28s %8d ns   %.2f of the bpftrace script\n", w, v - p, (b > p) ? (v - p) / (b - p) : 0 }'
 	done
-	# Of a run of its own, twenty times as long.
-	awk -v p="$(median <"$dir/$kind.alone")" -v v="$(median <"$dir/$kind.batches")" -v n="$(median <"$dir/$kind.erlsnoop")" -v u="$plain" -v e="$4" '
-		BEGIN { w = "erlsnoop by batches"
-		if (v == "-") printf "  %-28s lost events\n", w
-		else printf "  %-28s %8d ns   %d ns an event (%d each), %.2f of the unwatched time%s\n", w, v - p, (v - p) / e, e, v / p,
-			(n == "-" || n <= u) ? "" : sprintf(", %.3f of notes", (v - p) / (n - u)) }'
 	plain=$(awk '{ print $2 }' "$dir/$kind.erl" | median)
 	printf '  %-28s %8d ns   (unwatched there: %d ns each)\n' "erlang:trace/3 on stock erl" \
 		"$(awk '{ print $3 - $2 }' "$dir/$kind.erl" | median)" "$plain"
 }
-report ring "erlsnoop msglat by notes" "A message round a ring (sent, receiver scheduled, unscheduled)" 3
-report spawn "erlsnoop spawns by notes" "A process (born, died)" 2
+report ring "erlsnoop msglat by notes" "A message round a ring (sent, receiver scheduled, unscheduled)"
+report spawn "erlsnoop spawns by notes" "A process (born, died)"
 
 # All of MANY messages, told exactly, or what is missing.
 MANY=${MANY:-1000000}
 echo
-for way in notes batches; do
-	ns=$(run ring "$MANY" "$BUILD/erlsnoop" msglat --json --source $way -p {})
-	told=$(grep -o '"messages":[0-9]*' "$dir/watch" | cut -d: -f2)
-	lost=$(grep -c '"type":"lost"' "$dir/watch")
-	echo "$MANY messages round a ring, and 100 that end it: erlsnoop msglat by $way told ${told:-none}, $lost kinds of loss, $ns ns a message"
-	[ "${told:-0}" = $((MANY + 100)) ] && [ "$lost" = 0 ] && echo "  exact" || echo "  NOT EXACT"
-done
+ns=$(run ring "$MANY" "$BUILD/erlsnoop" msglat --json --source notes -p {})
+told=$(grep -o '"messages":[0-9]*' "$dir/watch" | cut -d: -f2)
+lost=$(grep -c '"type":"lost"' "$dir/watch")
+echo "$MANY messages round a ring, and 100 that end it: erlsnoop msglat by notes told ${told:-none}, $lost kinds of loss, $ns ns a message"
+[ "${told:-0}" = $((MANY + 100)) ] && [ "$lost" = 0 ] && echo "  exact" || echo "  NOT EXACT"
