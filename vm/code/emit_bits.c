@@ -2,7 +2,7 @@
 /* The translation of the bit syntax. */
 #include "code/emit.h"
 
-#include "data/bits.h"
+#include "data/bits_build.h"
 
 /* The flags operand: a number, or a list of atoms as bs_create_bin has it. */
 static unsigned read_flags(const struct operand *o)

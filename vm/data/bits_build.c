@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "data/big.h"
-#include "data/bits.h"
+#include "data/bits_build.h"
 #include "data/half.h"
 #include "data/number.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The bit syntax, construction as one operation: all sizes first, then one allocation, then all the puts. */
-#include "data/bits.h"
+#include "data/bits_build.h"
 #include "data/number.h"
 
 static Term segment_type(const struct bits_segment *s)

@@ -11,6 +11,7 @@
 #include "data/map.h"
 #include "heap/copy.h"
 #include "term/atom.h"
+#include "term/object.h"
 
 /* ---- what may be called */
 struct guard_row {

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "heap/copy.h"
 #include "heap/refbin.h"
+#include "term/object.h"
 
 /* Words of a tuple that is copied whole. */
 static size_t measure_tuple(Term tuple)

@@ -9,7 +9,7 @@
 #include "code/code_path.h"
 #include "code/fun.h"
 #include "code/module.h"
-#include "data/bits.h"
+#include "data/bits_build.h"
 #include "data/compare.h"
 #include "data/map.h"
 #include "exec/exec.h"

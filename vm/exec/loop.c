@@ -11,7 +11,7 @@
 #include "code/fun.h"
 #include "code/opcodes.h"
 #include "data/binary.h"
-#include "data/bits.h"
+#include "data/bits_build.h"
 #include "data/compare.h"
 #include "data/map.h"
 #include "data/number.h"

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "heap/literal.h"
 #include "heap/refbin.h"
+#include "term/object.h"
 
 /* A stack of terms still to be looked at. */
 struct pending {

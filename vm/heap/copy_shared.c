@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "heap/copy.h"
 #include "heap/literal.h"
+#include "term/object.h"
 
 enum { FIRST_ROOM = 128 };
 

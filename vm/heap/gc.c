@@ -15,6 +15,7 @@
 #include "heap/copy.h"
 #include "heap/literal.h"
 #include "heap/refbin.h"
+#include "term/object.h"
 
 enum { TRIM_MIN_BYTES = 64, LONG_WORDS = 1 << 17 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The bit syntax. Expected values were printed by a stock OTP 25. */
-#include "data/bits.h"
+#include "data/bits_build.h"
 
 #include "data/number.h"
 #include "unit.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shapes of heap objects: the one place that knows, by header, how long an object is and where its terms are. */
-#include "term/term.h"
+#include "term/object.h"
 
 #include "base/log.h"
 
