@@ -56,7 +56,7 @@ enum { NIF_LATIN1 = 1 };
 
 struct nif_pid { Term pid; };
 struct nif_port { Term port; };
-struct nif_monitor { uint64_t number, spare[3]; };
+struct nif_monitor { uint64_t number, spare[3]; } __attribute__((packed)); /* libraries have it as bytes, at any address */
 
 typedef int64_t nif_time;
 #define NIF_TIME_ERROR INT64_MIN
