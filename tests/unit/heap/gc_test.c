@@ -525,6 +525,7 @@ Suite *gc_suite(void)
 	tcase_add_test(c, test_gc_run_shrinks_after_garbage);
 	tcase_add_test(c, test_gc_run_respects_max_words);
 	tcase_add_test(c, test_copy_term_of_deep_nesting);
+	tcase_add_test(c, test_copy_size_telling_tells_once);
 	tcase_add_test(c, test_copy_term_shares_literals);
 	tcase_add_test(c, test_gc_take_literals_keeps_what_leaves);
 	tcase_add_test(c, test_literal_new_takes_what_was_freed);
