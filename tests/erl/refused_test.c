@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,6 +72,9 @@ static void run_refused(const struct refusal *r, const char *vm, int out)
 	struct rlimit limit = { r->value, r->value };
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* A host that has a domain: OTP's start runs a program to find one where it does not, and ends the VM when it cannot. */
+	if (unshare(CLONE_NEWUTS) < 0 || sethostname("host.test", strlen("host.test")) < 0)
+		_exit(127);
 	dup2(open("/dev/null", O_RDONLY), 0);
 	dup2(out, 1);
 	dup2(out, 2);

@@ -210,12 +210,60 @@ static void ready_spawn(struct port *port, struct port_watch *w)
 
 /* ---- the driver */
 
+struct waiter {
+	pid_t pid;
+	int done;    /* the end of a pipe */
+};
+
+static void *wait_for_end(void *arg)
+{
+	struct waiter *w = arg;
+	siginfo_t info;
+
+	while (waitid(P_PID, (id_t)w->pid, &info, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
+	}
+	while (write(w->done, "", 1) < 0 && errno == EINTR) {
+	}
+	close(w->done);
+	mem_free(w);
+	return NULL;
+}
+
+/* Where there are no descriptors of processes (under valgrind): a pipe that a thread writes to when the program has ended. Fails: -errno. */
+static int open_end_by_thread(pid_t pid)
+{
+	struct waiter *w;
+	int ends[2], error;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -errno;
+	w = mem_alloc(sizeof(*w));
+	*w = (struct waiter){ pid, ends[1] };
+	error = thread_start("port_wait", wait_for_end, w);
+	if (error == 0)
+		return ends[0];
+	close(ends[0]);
+	close(ends[1]);
+	mem_free(w);
+	return error;
+}
+
+/* A descriptor that can be read when the program has ended. Fails: -errno. */
+static int open_end(pid_t pid)
+{
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+
+	if (fd >= 0)
+		return fd;
+	return errno == ENOSYS ? open_end_by_thread(pid) : -errno;
+}
+
 static int watch_end(struct port *port)
 {
-	int fd = (int)syscall(SYS_pidfd_open, port->os_pid, 0), error;
+	int fd = open_end(port->os_pid), error;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	error = port_watch_add(port, &port->exit_watch, fd, true);
 	if (error == 0)
 		port_watch_want(&port->exit_watch, WATCH_IN, true);
