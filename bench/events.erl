@@ -1,12 +1,13 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% Workloads of `make bench`, part (b): what a watched event costs.
-%%   events:start([Kind, N, GoFile])   waits for GoFile, does the work, prints "Kind NanosecondsPerEvent"
+%%   events:start([Kind, N, GoFile])   writes GoFile.waits, waits for GoFile, does the work, prints "Kind NanosecondsPerEvent"
 %%   events:traced([Kind, N])          the same under erlang:trace/3, without and with, on the stock erl
 -module(events).
 -export([start/1, traced/1]).
 -export([hop/1, child/0, swallow/0]).
 
 start([Kind, N, Go]) ->
+    ok = prim_file:write_file(atom_to_list(Go) ++ ".waits", <<"1">>),
     await(atom_to_list(Go)),
     erlang:display_string(atom_to_list(Kind) ++ " " ++ integer_to_list(measure(Kind, number(N))) ++ "\n"),
     halt(0).

@@ -4,9 +4,13 @@
 
 #include "support.h"
 
-/* Runs events:start(KIND, N) of bench/events.erl while COMMAND watches from before its first event to its end. */
+/*
+ * Runs events:start(KIND, N) of bench/events.erl while COMMAND watches from before its first event to its end: when it
+ * waits, the VM has started, whose own messages are not told then.
+ */
 #define WATCH_EVENTS                                                                                                 \
-    "erlc $SOURCE/bench/events.erl; $ERLVM -quick +S %d -pa . -s events start %s %d go > times 2>&1 & p=$!; runs $p erlvm\n" \
+    "erlc $SOURCE/bench/events.erl; $ERLVM -quick +S %d -pa . -s events start %s %d go > times 2>&1 & p=$!\n"       \
+    "await go.waits\n"                                                                                              \
     "$ERLSNOOP %s --json -p $p & e=$!; attached $e; touch go; wait $p; wait $e"
 
 START_TEST(test_vm_spawns_counts_every_process)
