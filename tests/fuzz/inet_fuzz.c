@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "io/inet.h"
+#include "term/atom.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 
@@ -63,8 +64,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 
 	if (n < 2)
 		return 0;
-	if (port == NULL)
+	if (port == NULL) {
+		atom_init();
 		port = mem_zalloc(sizeof(*port));
+	}
 	command = commands[bytes[0] % (sizeof(commands) / sizeof(commands[0]))];
 	family = families[bytes[1] % 3];
 	copy = mem_alloc(n - 1); /* of their own, so that a read behind them is seen */
