@@ -15,7 +15,8 @@ enum { EFILE_PATH_BYTES = 160, EFILE_TAG_BYTES = 48, EFILE_INTS = 4 };
  */
 #define EFILE_NO_TAG (~0ull)
 
-/* Times: CLOCK_MONOTONIC ns, 0 when that step was not seen. Texts and owner are there only when somebody prints them. */
+/* Times: CLOCK_MONOTONIC ns, 0 when that step was not seen. Texts and owner are there only when somebody prints
+ * them. */
 struct efile_story {
     __u64 tag;
     __u32 thread, success, err;

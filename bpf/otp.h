@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * How the memory of a stock emulator is read, for both sides: one layout a watched process of the
- * operating system. Needs __u16 .. __u64 defined by the includer. An erlvm is read likewise: its terms are tagged as those of OTP 25, and
- * where its structures differ is in otp_ours.
+ * operating system. Needs __u16 .. __u64 defined by the includer. An erlvm is read likewise: its terms are tagged as
+ * those of OTP 25, and where its structures differ is in otp_ours.
  * Source: erts/emulator/beam of OTP; bpf/otp_fields.def for the members; vm/layout.def.
  */
 #ifndef BPF_OTP_H
@@ -65,7 +65,8 @@ enum otp_known {
     OTP_NKNOWN
 };
 
-/* Value of the map "otp_layouts", whose slot is in the low half of the cookie of a hook, and by the VM in the map "otp_slots". */
+/* Value of the map "otp_layouts", whose slot is in the low half of the cookie of a hook, and by the VM in the map
+ * "otp_slots". */
 struct otp_layout {
     __u32 vm; /* process id, in erlsnoop's pid namespace */
     __u32 release;

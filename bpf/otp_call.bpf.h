@@ -107,7 +107,8 @@ static __always_inline bool otp_dict_pair(__u64 term, __u64 key, __u64 *value)
     return true;
 }
 
-/* The value of an atom in the dictionary of an erlvm's process; 0: none. Open addressing. Source: vm/proc/dict.c, hash_word of vm/base/hash.h. */
+/* The value of an atom in the dictionary of an erlvm's process; 0: none. Open addressing. Source: vm/proc/dict.c,
+ * hash_word of vm/base/hash.h. */
 __noinline __u64 otp_dict_get_ours(const struct otp_layout *layout, __u64 process, __u64 key)
 {
     enum { MOST_TRIES = 16 };

@@ -233,7 +233,8 @@ static __always_inline __u64 current_scheduler(const struct otp_layout *layout, 
 
     if (!layout->is_ours)
         return thread ? thread->scheduler : 0;
-    bpf_probe_read_user(&scheduler, sizeof scheduler, (void *)(bpf_get_current_task_btf()->thread.fsbase + layout->ours.self));
+    bpf_probe_read_user(&scheduler, sizeof scheduler,
+                        (void *)(bpf_get_current_task_btf()->thread.fsbase + layout->ours.self));
     return scheduler;
 }
 
@@ -248,8 +249,8 @@ static __always_inline __u64 current_process(const struct otp_layout *layout, co
 }
 
 /*
- * The process that a scheduler runs at an event, when it runs one. Of a stock emulator the topmost return address says where it is; in an
- * erlvm the native that tells the event was called by no address on the stack.
+ * The process that a scheduler runs at an event, when it runs one. Of a stock emulator the topmost return address says
+ * where it is; in an erlvm the native that tells the event was called by no address on the stack.
  */
 static __always_inline int count_event(const struct otp_layout *layout)
 {
@@ -413,19 +414,22 @@ static __always_inline __u64 as_stack_top(__u64 word, __u64 heap, __u64 hend)
     return word >= heap && word < hend && !(word & 7) ? word : 0;
 }
 
-/* The topmost word of an erlvm's stack is 0 while a function with a frame runs, and the return address while one without does. */
+/* The topmost word of an erlvm's stack is 0 while a function with a frame runs, and the return address while one
+ * without does. */
 static __always_inline bool is_our_top(const struct otp_layout *layout, __u64 at)
 {
     __u64 word = 1;
 
-    return at && !bpf_probe_read_user(&word, sizeof word, (void *)at) && (!word || word - layout->ours.code < layout->ours.code_bytes);
+    return at && !bpf_probe_read_user(&word, sizeof word, (void *)at) &&
+        (!word || word - layout->ours.code < layout->ours.code_bytes);
 }
 
 /*
- * Of an erlvm: its loop has the process in r14 and its stack pointer in r12 (vm/exec/loop.c), which the functions that it calls save. While one
- * of them runs that uses r12, the stack begins near where it was when the VM last stored it.
+ * Of an erlvm: its loop has the process in r14 and its stack pointer in r12 (vm/exec/loop.c), which the functions that
+ * it calls save. While one of them runs that uses r12, the stack begins near where it was when the VM last stored it.
  */
-static __always_inline __u64 find_our_stack(struct stacks_sample *sample, const struct otp_layout *layout, __u64 process, __u64 heap)
+static __always_inline __u64 find_our_stack(struct stacks_sample *sample, const struct otp_layout *layout,
+                                            __u64 process, __u64 heap)
 {
     __u64 at = sample->regs[14] == process ? as_stack_top(sample->regs[12], heap, sample->hend) : 0;
 
@@ -465,8 +469,8 @@ static __always_inline void sample_process(struct stacks_sample *sample, const s
 }
 
 /*
- * From a few words below the stack pointer: at a function's last instruction the words where it saved registers lie there, and the tables that
- * unwinding goes by (gcc's) still name them.
+ * From a few words below the stack pointer: at a function's last instruction the words where it saved registers lie
+ * there, and the tables that unwinding goes by (gcc's) still name them.
  */
 static __always_inline void sample_native(struct stacks_sample *sample, const struct stacks_thread *thread)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * File operations, each by {thread, tag}: from the scheduler's hand-over through the async worker back to the caller; on a
- * stock emulator, whose callers run on dirty I/O schedulers, from the call of the operation to its return.
+ * File operations, each by {thread, tag}: from the scheduler's hand-over through the async worker back to the caller;
+ * on a stock emulator, whose callers run on dirty I/O schedulers, from the call of the operation to its return.
  * Invariant: an operation is among the states from its entry to its return.
  */
 #ifndef BPF_VIEW_EFILE_H

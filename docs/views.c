@@ -76,7 +76,8 @@ static void print_row(const struct row *r)
 		break;
 	case ROW_HISTOGRAM: printf("\n### %s\nA histogram: %s.\n", r->name, r->text); break;
 	case ROW_EVENT: printf("\n### %s (`--events`)\n| column | JSON |\n|---|---|\n", r->name); break;
-	case ROW_SLOWEST: printf("\n### %s (`--top N`)\n%s. Records of --events.\n\n| column | JSON |\n|---|---|\n", r->name, r->text); break;
+	case ROW_SLOWEST: printf("\n### %s (`--top N`)\n%s. Records of --events.\n\n| column | JSON |\n|---|---|\n",
+				 r->name, r->text); break;
 	case ROW_ATTR: printf("| %s | %s%s |\n", r->head, r->name, suffix(r)); break;
 	case ROW_FILTER: printf("\n`--%s TIME`: %s.\n", r->name, r->text); break;
 	}

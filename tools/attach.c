@@ -254,7 +254,8 @@ static int take_slot(struct attach *a, const struct otp_layout *layout, uint32_t
     for (uint32_t i = 0; i < a->nslots; i++) {
         if (a->slots[i])
             continue;
-        if (bpf_map_update_elem(map, &i, layout, BPF_ANY) || bpf_map_update_elem(find_slots(a), &layout->vm, &i, BPF_ANY))
+        if (bpf_map_update_elem(map, &i, layout, BPF_ANY) ||
+            bpf_map_update_elem(find_slots(a), &layout->vm, &i, BPF_ANY))
             return attach_explain(-errno, "cannot describe a process");
         a->slots[i] = (int)layout->vm;
         *slot = i;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether threads of VMs may still hold events of before a moment. A thread that sleeps holds nothing once BATCH_PATIENCE_MS
- * are over, as it wakes to hand its page over; one that runs, or waits for a processor, holds nothing of before when it has
- * told a page that was begun since.
+ * Whether threads of VMs may still hold events of before a moment. A thread that sleeps holds nothing once
+ * BATCH_PATIENCE_MS are over, as it wakes to hand its page over; one that runs, or waits for a processor, holds
+ * nothing of before when it has told a page that was begun since.
  */
 #ifndef TOOLS_BATCH_DRAIN_H
 #define TOOLS_BATCH_DRAIN_H

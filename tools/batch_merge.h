@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The pages of all threads of all VMs as one stream of events, in the order of their times. A thread hands its page
- * over when it is full, and when its first event is BATCH_PATIENCE_MS old: what happened BATCH_MERGE_PATIENCE_NS ago has arrived
- * from every thread, and is told. The bytes come from the memory of other processes: they may hold anything.
+ * over when it is full, and when its first event is BATCH_PATIENCE_MS old: what happened BATCH_MERGE_PATIENCE_NS ago
+ * has arrived from every thread, and is told. The bytes come from the memory of other processes: they may hold
+ * anything.
  * Invariants: the kernel's time of a page is believed, not its own; what waits takes no more than BATCH_MERGE_BYTES,
  * and what cannot be told is counted.
  */

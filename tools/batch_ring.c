@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Source of the form: Documentation/bpf/ringbuf.rst of Linux. Invariant: what is behind `consumer` is the kernel's again. */
+/* Source of the form: Documentation/bpf/ringbuf.rst of Linux. Invariant: what is behind `consumer` is the kernel's
+ * again. */
 #include "batch_ring.h"
 
 #include <linux/bpf.h>
@@ -67,7 +68,8 @@ void batch_ring_read(struct batch_ring *r, int (*take)(void *ctx, void *record, 
 
     while (!stop && position < (end = __atomic_load_n(r->producer, __ATOMIC_ACQUIRE)))
         while (!stop && position < end) {
-            uint32_t head = __atomic_load_n((const uint32_t *)(r->bytes + (position & (r->size - 1))), __ATOMIC_ACQUIRE);
+            uint32_t head = __atomic_load_n((const uint32_t *)(r->bytes + (position & (r->size - 1))),
+                                            __ATOMIC_ACQUIRE);
             size_t size = head & ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
 
             if (head & BPF_RINGBUF_BUSY_BIT)

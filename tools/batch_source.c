@@ -128,7 +128,8 @@ static int load(struct batch_source *s)
     if (err)
         return attach_explain(err, "cannot load the BPF program");
     s->skel->data_session->probe_stopped = 0;
-    s->ring = batch_ring_new(bpf_map__fd(s->skel->maps.records), BATCH_RING_BYTES, sizeof(struct batch_received) + BATCH_PAGE_BYTES);
+    s->ring = batch_ring_new(bpf_map__fd(s->skel->maps.records), BATCH_RING_BYTES,
+                             sizeof(struct batch_received) + BATCH_PAGE_BYTES);
     return s->ring ? 0 : fail(-errno, "no ring buffer: %s", strerror(errno));
 }
 
@@ -255,7 +256,8 @@ void batch_source_drain(struct batch_source *s)
     uint64_t begun = clock_ns(CLOCK_MONOTONIC), now = begun;
 
     s->drain.since_ns = begun;
-    while (now < begun + BATCH_PATIENCE_MS * 1000000ull + SLACK_NS || (now < begun + BATCH_SOURCE_DRAIN_NS && waits(s))) {
+    while (now < begun + BATCH_PATIENCE_MS * 1000000ull + SLACK_NS ||
+           (now < begun + BATCH_SOURCE_DRAIN_NS && waits(s))) {
         if (!batch_source_read(s))
             usleep(READ_MS * 1000);
         now = clock_ns(CLOCK_MONOTONIC);

@@ -33,14 +33,14 @@ bool batch_source_serves(const struct target *target);
  */
 int batch_source_attach(struct batch_source *source, const struct target *target, int pid, const struct wanted *wanted);
 /*
- * Hands over the pages with all that happened before the call. It lasts a little longer than BATCH_PATIENCE_MS, and up to
- * BATCH_SOURCE_DRAIN_NS where a thread that may hold events does not get to run.
+ * Hands over the pages with all that happened before the call. It lasts a little longer than BATCH_PATIENCE_MS, and up
+ * to BATCH_SOURCE_DRAIN_NS where a thread that may hold events does not get to run.
  */
 #define BATCH_SOURCE_DRAIN_NS 250000000ull
 void batch_source_drain(struct batch_source *source);
 /*
- * No page comes any more: what waits is all. The kernel takes tens of milliseconds to remove probes, which batch_source_free
- * waits for.
+ * No page comes any more: what waits is all. The kernel takes tens of milliseconds to remove probes, which
+ * batch_source_free waits for.
  */
 void batch_source_stop(struct batch_source *source);
 /* Becomes readable when much waits; who wants less of a delay reads every BATCH_RING_LOOK_MS. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The budget of a session: what watching costs is measured, told with each result, and given to the governor to judge. */
+/* The budget of a session: what watching costs is measured, told with each result, and given to the governor to
+ * judge. */
 #ifndef TOOLS_BUDGET_H
 #define TOOLS_BUDGET_H
 
@@ -20,14 +21,15 @@ struct budget {
     uint64_t away_since_ns; /* 0: they are there */
 };
 
-/* What watching took in a result: percent of a processor, of the VMs' processor time (negative: not known); a second. */
+/* What watching took in a result: percent of a processor, of the VMs' processor time (negative: not known); a
+ * second. */
 struct budget_cost {
     double core, of_vm, hits;
 };
 
 /*
- * Before the load, so that a trap is priced meanwhile; share 0: none. Without the right to know the cost there is no budget,
- * which is said. Owns: budget_close frees.
+ * Before the load, so that a trap is priced meanwhile; share 0: none. Without the right to know the cost there is no
+ * budget, which is said. Owns: budget_close frees.
  */
 void budget_open(struct budget *b, double share);
 /* Watching begins. Borrows the watch. */
@@ -37,7 +39,8 @@ enum governor_says budget_look(struct budget *b);
 /* The probes have gone, and have returned. */
 void budget_leave(struct budget *b, uint64_t now_ns);
 void budget_return(struct budget *b, uint64_t now_ns);
-/* Of the result from `begin_ns` to `now_ns`: how long there were probes; of how many seconds one had them, 0: all, or none. */
+/* Of the result from `begin_ns` to `now_ns`: how long there were probes; of how many seconds one had them, 0: all, or
+ * none. */
 uint64_t budget_watched_ns(const struct budget *b, uint64_t begin_ns, uint64_t now_ns);
 unsigned budget_sampled(const struct budget *b, uint64_t begin_ns, uint64_t now_ns);
 /* What that result cost; what follows is of the next. */

@@ -269,7 +269,8 @@ static void take_sample(struct state *st, struct session *s, const struct stacks
         st->files[n][0] = '\0';
         set_frame(st, n++, PROFILE_GROUP, 0, 0);
     }
-    otp_stack_walk(sample, vm->layout.is_ours, vm->native, names_code(session_names(s), header->vm), names_memory(session_names(s), header->vm), &stack);
+    otp_stack_walk(sample, vm->layout.is_ours, vm->native, names_code(session_names(s), header->vm),
+                   names_memory(session_names(s), header->vm), &stack);
     for (size_t i = stack.n; i--;) {
         int err = 0;
 

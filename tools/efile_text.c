@@ -76,7 +76,8 @@ void efile_text_asked(char *out, size_t size, const void *record, const struct v
 
     add_asked(&text, story);
     if (story->owner.form != WIRE_TEXT || story->owner.text[0])
-        term_text_add(&text, " by %s", namer->name(namer->ctx, ((const struct told_efile_op *)record)->header.vm, &story->owner));
+        term_text_add(&text, " by %s", namer->name(namer->ctx, ((const struct told_efile_op *)record)->header.vm,
+                                                   &story->owner));
 }
 
 void efile_text_result(char *out, size_t size, const void *record, const struct view_namer *namer)

@@ -7,7 +7,8 @@
 
 /* What a command is called (EFILE_OP of vm/probes.def); "?": there is none of that number. */
 const char *efile_text_op(uint64_t command);
-/* Of a struct told_efile_op, as of view_maker: {thread,tag}; what was asked, with its arguments, and by whom; how it ended. */
+/* Of a struct told_efile_op, as of view_maker: {thread,tag}; what was asked, with its arguments, and by whom; how it
+ * ended. */
 void efile_text_name(char *out, size_t size, const void *record, const struct view_namer *namer);
 void efile_text_asked(char *out, size_t size, const void *record, const struct view_namer *namer);
 void efile_text_result(char *out, size_t size, const void *record, const struct view_namer *namer);

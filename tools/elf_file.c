@@ -341,7 +341,8 @@ static bool take_segment(void *context, const struct memory_mapping *m)
 {
     struct bias_search *search = context;
 
-    return m->inode == search->file->st.st_ino && is_segment(search->file->reader->elf, m->start, m->offset, &search->bias);
+    return m->inode == search->file->st.st_ino &&
+        is_segment(search->file->reader->elf, m->start, m->offset, &search->bias);
 }
 
 uint64_t elf_file_bias(const struct elf_file *file, int pid)

@@ -173,7 +173,8 @@ static void drop_states(struct engine *e, struct session *s, int pid)
     if (session_loaded(s))
         drop_keys(session_map(s, "view_names"), sizeof(struct wire_name_key), 0, (uint32_t)pid);
     if (session_loaded(s) && e->on[VIEW_efile])
-        drop_keys(session_map(s, "efile_threads"), sizeof(struct stacks_thread_key), offsetof(struct stacks_thread_key, vm), (uint32_t)pid);
+        drop_keys(session_map(s, "efile_threads"), sizeof(struct stacks_thread_key),
+                  offsetof(struct stacks_thread_key, vm), (uint32_t)pid);
 }
 
 /* What helpers know of processes stays true. */
@@ -336,7 +337,8 @@ static const char *name(void *ctx, uint32_t vm, const struct wire_name *told)
 static struct result_source source_of(struct engine *e, struct session *s)
 {
     e->session = s;
-    return (struct result_source){e, take, name, session_sink(s), session_seconds(s), session_whole_seconds(s), take_slowest, e->settings.slowest};
+    return (struct result_source){e, take, name, session_sink(s), session_seconds(s), session_whole_seconds(s),
+                                  take_slowest, e->settings.slowest};
 }
 
 static void on_cut(void *ctx, struct session *s)
@@ -417,7 +419,8 @@ static int set_source(void *ctx, const char *value)
 
 static int run(struct engine *e, const struct options *o)
 {
-    struct session_ops ops = {.record = on_record, .result = on_result, .hooked = on_hooked, .opened = size_states, .ended = on_ended,
+    struct session_ops ops = {.record = on_record, .result = on_result, .hooked = on_hooked, .opened = size_states,
+                              .ended = on_ended,
                               .cut = on_cut, .missed = on_missed, .pages_only = e->pages_only, .silent = e->taker != NULL};
     int err;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Messages on standard error. Invariant: a message is safe on a terminal, where it is broken between words; elsewhere it
- * is one line.
+ * Messages on standard error. Invariant: a message is safe on a terminal, where it is broken between words; elsewhere
+ * it is one line.
  */
 #include "fail.h"
 

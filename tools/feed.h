@@ -18,7 +18,8 @@
 
 struct feed;
 
-/* For the views that are on in `settings`. One at a time in a process. Owns: feed_free frees. Fails: -ENOMEM, not said. */
+/* For the views that are on in `settings`. One at a time in a process. Owns: feed_free frees. Fails: -ENOMEM, not
+ * said. */
 int feed_new(const struct view_settings *settings, struct feed **out);
 void feed_free(struct feed *feed);
 /* Who is told too; each may be NULL. */
@@ -42,8 +43,8 @@ void feed_take(struct feed *feed, const struct batch_received *page);
 void feed_until(struct feed *feed, uint64_t time_ns);
 /*
  * A VM has ended, of which all pages were taken. What is known of it goes as soon as its last event was told. Returns
- * whether it ended as it should, and handed over all that its threads held; a VM that was killed did not. (One that does
- * says so itself: vm/batch_format.h.)
+ * whether it ended as it should, and handed over all that its threads held; a VM that was killed did not. (One that
+ * does says so itself: vm/batch_format.h.)
  */
 bool feed_end_vm(struct feed *feed, uint32_t vm, uint64_t now_ns);
 /*

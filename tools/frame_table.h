@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of .eh_frame_hdr, which files keep that have lost their symbols: where each function of a file begins, and its
- * unwinding record. Only its common form is read: a version 1 table whose rows are two distances of four bytes from its own
- * beginning. Source: LSB, 10.6.2.
+ * The table of .eh_frame_hdr, which files keep that have lost their symbols: where each function of a file begins, and
+ * its unwinding record. Only its common form is read: a version 1 table whose rows are two distances of four bytes
+ * from its own beginning. Source: LSB, 10.6.2.
  */
 #ifndef TOOLS_FRAME_TABLE_H
 #define TOOLS_FRAME_TABLE_H

@@ -146,7 +146,8 @@ static bool parse_mapping(const char *line, struct memory_mapping *out)
     char access[5];
     int path = 0;
 
-    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %" SCNu64 " %n", &out->start, &out->end, access, &out->offset, &out->inode,
+    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %" SCNu64 " %n", &out->start, &out->end, access,
+               &out->offset, &out->inode,
                &path) != 5 || !path)
         return false;
     out->executable = strchr(access, 'x') != NULL;

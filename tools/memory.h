@@ -34,7 +34,8 @@ uint64_t memory_moment(const struct memory *memory);
 int memory_open_file(int pid);
 /* All `size` bytes, by such a descriptor; false: they cannot be read. */
 bool memory_read_file(int file, uint64_t address, void *out, size_t size);
-/* Tells `take` each mapping of the process, ascending, until it answers true. Fails: -errno; what could be read was told. */
+/* Tells `take` each mapping of the process, ascending, until it answers true. Fails: -errno; what could be read was
+ * told. */
 int memory_each_mapping(int pid, bool (*take)(void *context, const struct memory_mapping *mapping), void *context);
 
 /* The descriptor of the memory's own, for memory_read_file. */

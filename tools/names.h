@@ -23,7 +23,8 @@ void names_free(struct names *names);
 /* The index of an atom, WIRE_NO_ATOM when there is none; of a VM that was added. */
 uint64_t names_find_atom(struct names *names, uint32_t vm, const char *text);
 /*
- * A VM that names will come from, in place of what was known of its pid; `ours`: when it is an erlvm, else NULL. Reads its atoms.
+ * A VM that names will come from, in place of what was known of its pid; `ours`: when it is an erlvm, else NULL. Reads
+ * its atoms.
  * Fails: -errno. No message.
  */
 int names_add(struct names *names, const struct otp_layout *layout, const struct erlvm_layout *ours);
@@ -41,8 +42,8 @@ void names_see(struct names *names, uint32_t vm, const struct wire_name *name);
 /* The name as text: `name`'s own, or in `buf`, which it returns. */
 const char *names_text(struct names *names, uint32_t vm, const struct wire_name *name, char *buf, size_t size);
 /*
- * The atom with this index: untrusted, text as of otp_atoms.h, good until the VM is added again or forgotten; NULL when it is not
- * known.
+ * The atom with this index: untrusted, text as of otp_atoms.h, good until the VM is added again or forgotten; NULL
+ * when it is not known.
  */
 const char *names_atom(struct names *names, uint32_t vm, uint64_t index);
 

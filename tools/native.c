@@ -219,7 +219,8 @@ void native_unwind(struct native *native, const struct native_thread *thread, st
     native->out = NULL;
 }
 
-/* Where the function that holds the address (of the link editor) begins; the address itself when the file does not tell. */
+/* Where the function that holds the address (of the link editor) begins; the address itself when the file does not
+ * tell. */
 static uint64_t function_start(Elf *elf, uint64_t address)
 {
     struct frame_table table = {0};

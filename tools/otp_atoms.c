@@ -76,7 +76,8 @@ static uint64_t find_bytes(const struct otp_layout *l, int memory, uint64_t bina
         return 0;
     if ((header & 0x3f) == TAG_HEAP_BITS)
         return binary + l->off[OTP_HEAP_BITS_DATA];
-    if ((header & 0x3f) != TAG_SUB_BITS || base + 8 > MAX_BITS || start + 8 > MAX_BITS || !memory_read_file(memory, binary, bits, start + 8))
+    if ((header & 0x3f) != TAG_SUB_BITS || base + 8 > MAX_BITS || start + 8 > MAX_BITS ||
+        !memory_read_file(memory, binary, bits, start + 8))
         return 0;
     return (word_at(bits, base) & ~3ull) + word_at(bits, start) / 8;
 }
@@ -118,7 +119,8 @@ static int find_atom(const struct otp_layout *l, int memory, uint32_t index, uin
 
     if (l->is_ours)
         return find_ours(l, memory, index, at) ? 0 : -EFAULT;
-    if (!memory_read_file(memory, l->atoms + l->off[OTP_INDEX_SEGMENTS], &segments, 8) || !memory_read_file(memory, segments + index / SEGMENT * 8, &segment, 8) ||
+    if (!memory_read_file(memory, l->atoms + l->off[OTP_INDEX_SEGMENTS], &segments, 8) ||
+        !memory_read_file(memory, segments + index / SEGMENT * 8, &segment, 8) ||
         !memory_read_file(memory, segment + index % SEGMENT * 8, at, 8) || !memory_read_file(memory, *at + l->off[OTP_ATOM_INDEX], &stored, sizeof stored))
         return -EFAULT;
     return stored == index ? 0 : -ENOENT;

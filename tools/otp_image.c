@@ -381,7 +381,8 @@ size_t otp_image_functions(struct otp_image *image)
 }
 
 /* The same of a table that was read. */
-static bool read_function(struct otp_image *image, const struct frame_table *table, size_t i, uint64_t *address, uint64_t *size)
+static bool read_function(struct otp_image *image, const struct frame_table *table, size_t i, uint64_t *address,
+                          uint64_t *size)
 {
     uint64_t frame = frame_table_record(table, i);
     const unsigned char *at = otp_image_at(image, frame, 16);

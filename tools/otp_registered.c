@@ -23,7 +23,8 @@ static bool read_name(struct memory *memory, const struct otp_layout *layout, ui
     if (read_member(memory, process, off[OTP_PROC_REG], &entry, sizeof entry) || !entry)
         return false;
     *name = entry;
-    return layout->is_ours || (!read_member(memory, entry, off[OTP_REG_PROCESS], &owner, sizeof owner) && owner == process &&
+    return layout->is_ours || (!read_member(memory, entry, off[OTP_REG_PROCESS], &owner, sizeof owner) &&
+                               owner == process &&
                                !read_member(memory, entry, off[OTP_REG_NAME], name, sizeof *name));
 }
 

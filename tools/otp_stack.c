@@ -110,7 +110,8 @@ static bool runs_processes(struct native *native, uint64_t address, bool caller)
 static void walk_native(const struct stacks_sample *s, struct native *native, struct otp_code *code, struct memory *memory,
                         struct otp_stack *out)
 {
-    struct native_thread thread = {(const uint64_t *)s->regs, s->ip, s->native_at, (const uint64_t *)s->native, s->nnative, NULL};
+    struct native_thread thread = {(const uint64_t *)s->regs, s->ip, s->native_at, (const uint64_t *)s->native,
+                                   s->nnative, NULL};
     struct native_stack stack;
     uint64_t sp = s->stop;
 
@@ -135,11 +136,13 @@ static void walk_native(const struct stacks_sample *s, struct native *native, st
 }
 
 /*
- * Of an erlvm: where its loop is, and the process's stack from where the loop has its top. The loop keeps the process, its instruction and its
- * stack pointer in registers of their own (vm/exec/loop.c), as functions that it calls leave them, or save them. Where they do not make sense, as
- * while the process comes and goes, or in a build whose compiler pins no registers, what the VM stored last is told.
+ * Of an erlvm: where its loop is, and the process's stack from where the loop has its top. The loop keeps the process,
+ * its instruction and its stack pointer in registers of their own (vm/exec/loop.c), as functions that it calls leave
+ * them, or save them. Where they do not make sense, as while the process comes and goes, or in a build whose compiler
+ * pins no registers, what the VM stored last is told.
  */
-static void walk_ours(const struct stacks_sample *s, struct native *native, struct otp_code *code, struct otp_stack *out)
+static void walk_ours(const struct stacks_sample *s, struct native *native, struct otp_code *code,
+                      struct otp_stack *out)
 {
     struct native_thread thread = {(const uint64_t *)s->regs, s->ip, s->native_at, (const uint64_t *)s->native, s->nnative, s->hend ? "exec_run" : NULL};
     uint64_t ip = s->resume, sp = s->stop;
@@ -162,7 +165,8 @@ static void walk_ours(const struct stacks_sample *s, struct native *native, stru
     add_erlang(s, code, sp, false, out);
 }
 
-void otp_stack_walk(const struct stacks_sample *s, bool is_ours, struct native *native, struct otp_code *code, struct memory *memory,
+void otp_stack_walk(const struct stacks_sample *s, bool is_ours, struct native *native, struct otp_code *code,
+                    struct memory *memory,
                     struct otp_stack *out)
 {
     out->n = 0;

@@ -29,7 +29,8 @@ struct otp_stack {
 struct memory;
 
 /* `is_ours`: an erlvm. `code`, `memory`: of the process; NULL when they are not known. */
-void otp_stack_walk(const struct stacks_sample *sample, bool is_ours, struct native *native, struct otp_code *code, struct memory *memory,
+void otp_stack_walk(const struct stacks_sample *sample, bool is_ours, struct native *native, struct otp_code *code,
+                    struct memory *memory,
                     struct otp_stack *out);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A VM that runs: how its memory is read, verified on the process itself before anything is attached. Of a stock emulator also where
- * its functions are.
+ * A VM that runs: how its memory is read, verified on the process itself before anything is attached. Of a stock
+ * emulator also where its functions are.
  */
 #ifndef TOOLS_OTP_VM_H
 #define TOOLS_OTP_VM_H

@@ -9,7 +9,8 @@
 #include "otp_atoms.h"
 #include "otp_vm.h"
 
-enum { MAX_PROCESSES = 1 << 20, MAX_PAIRS = 4096, ALL_PAIRS = 1 << 22, NUMBER_MASK = 0xfffffff, ATOM_SHIFT = 6, SMALL_SHIFT = 4 };
+enum { MAX_PROCESSES = 1 << 20, MAX_PAIRS = 4096, ALL_PAIRS = 1 << 22, NUMBER_MASK = 0xfffffff, ATOM_SHIFT = 6,
+       SMALL_SHIFT = 4 };
 
 struct reader {
     const struct owners_ops *ops;

@@ -47,7 +47,8 @@ struct plan {
 };
 
 /*
- * `hooks_only`: what is wanted stands in memory: of a stock emulator notes are left alone, an erlvm whose memory cannot be read is refused.
+ * `hooks_only`: what is wanted stands in memory: of a stock emulator notes are left alone, an erlvm whose memory
+ * cannot be read is refused.
  * Owns: the caller frees *out with plan_free. Fails (said): out of memory.
  */
 int plan_new(const struct target *target, bool hooks_only, struct plan **out);

@@ -28,19 +28,22 @@ static void follow(struct frame *f, csh capstone, const cs_insn *insn)
         return;
     if (insn->id == X86_INS_PUSH && f->has)
         f->room += 8;
-    else if (insn->id == X86_INS_SUB && f->has && is_register(insn, 0, X86_REG_RSP) && insn->detail->x86.operands[1].type == X86_OP_IMM)
+    else if (insn->id == X86_INS_SUB && f->has && is_register(insn, 0, X86_REG_RSP) &&
+             insn->detail->x86.operands[1].type == X86_OP_IMM)
         f->room += insn->detail->x86.operands[1].imm;
     f->has |= insn->id == X86_INS_MOV && is_register(insn, 0, X86_REG_RBP) && is_register(insn, 1, X86_REG_RSP);
 }
 
-/* Whether the instruction reads or writes below the stack pointer, or where that cannot be told from the frame pointer. */
+/* Whether the instruction reads or writes below the stack pointer, or where that cannot be told from the frame
+ * pointer. */
 static bool is_below(const struct frame *f, const cs_insn *insn)
 {
     for (uint8_t i = 0; i < insn->detail->x86.op_count; i++) {
         const cs_x86_op *op = &insn->detail->x86.operands[i];
         int64_t room = op->mem.base == X86_REG_RBP ? f->room : 0;
 
-        if (op->type == X86_OP_MEM && op->mem.disp < -room && (op->mem.base == X86_REG_RSP || op->mem.base == X86_REG_RBP))
+        if (op->type == X86_OP_MEM && op->mem.disp < -room &&
+            (op->mem.base == X86_REG_RSP || op->mem.base == X86_REG_RBP))
             return true;
     }
     return false;
@@ -71,7 +74,8 @@ bool red_zone_is_free(struct otp_image *image, uint64_t address)
     cs_insn *insn;
     csh capstone;
 
-    if (!otp_image_function_at(image, address, &start, &size) || size > MAX_BYTES || !(code = otp_image_at(image, start, size)) ||
+    if (!otp_image_function_at(image, address, &start, &size) || size > MAX_BYTES ||
+        !(code = otp_image_at(image, start, size)) ||
         cs_open(CS_ARCH_X86, CS_MODE_64, &capstone))
         return false;
     cs_option(capstone, CS_OPT_DETAIL, CS_OPT_ON);

@@ -185,7 +185,8 @@ static int take_table(const struct result_source *s, struct counted *c, const st
 
 /* ---- printing */
 
-/* A row: of one VM and name, or of all (vm 0). `all`: what shares are of. `whole`: what of it was watched all the time. */
+/* A row: of one VM and name, or of all (vm 0). `all`: what shares are of. `whole`: what of it was watched all the
+ * time. */
 struct shown {
     uint32_t vm;
     const char *name;

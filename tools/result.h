@@ -39,7 +39,8 @@ struct result_source {
     struct sink *sink;
     double seconds;       /* that were watched */
     double whole_seconds; /* that the result covers */
-    /* Reads the slowest and empties it, by result_keep, as many as were to be kept. Fails: -errno. NULL: there are none. */
+    /* Reads the slowest and empties it, by result_keep, as many as were to be kept. Fails: -errno. NULL: there are
+     * none. */
     int (*slowest)(void *ctx, enum view_slowest_id id, struct result_kept *out);
     const __u64 *shown; /* VIEW_NSLOWEST: of each so many are printed */
 };

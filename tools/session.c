@@ -184,7 +184,8 @@ int session_read_percpu(struct session *s, const char *map, uint32_t slot, uint6
     return err;
 }
 
-/* A program that began before runs under RCU, and the call waits for all. Where it cannot, a program needs microseconds. */
+/* A program that began before runs under RCU, and the call waits for all. Where it cannot, a program needs
+ * microseconds. */
 uint32_t session_change_sides(volatile uint32_t *side)
 {
     uint32_t counted = *side;

@@ -49,8 +49,8 @@ struct session_ops {
 };
 
 /*
- * Loads the opened skeleton, which stays the caller's, unless the feed serves all that is watched. Returns 0 or a failure
- * that was said.
+ * Loads the opened skeleton, which stays the caller's, unless the feed serves all that is watched. Returns 0 or a
+ * failure that was said.
  */
 int session_run(const struct options *options, struct bpf_object_skeleton *skeleton,
                 const struct session_ops *ops, void *ctx);
@@ -69,8 +69,8 @@ int session_read_percpu(struct session *s, const char *map, uint32_t slot, uint6
 /* As of watch_each. */
 void session_each_vm(struct session *s, void (*vm)(void *ctx, const struct target_life *life, bool watched), void *ctx);
 /*
- * What happens from now on is counted in the other side, 0 or 1. Returns the one that was counted in, which nobody changes
- * any more.
+ * What happens from now on is counted in the other side, 0 or 1. Returns the one that was counted in, which nobody
+ * changes any more.
  */
 uint32_t session_change_sides(volatile uint32_t *side);
 /* A name that a program sent, as untrusted text; good until the next. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * uthash as every table of the tools has it. Include this, not uthash.h. Keys come from VMs that are watched: the hash has a
- * seed that they cannot know, so that nobody can choose keys that all fall into one bucket. An entry that found no memory is
- * not in its table: table_has says so.
+ * uthash as every table of the tools has it. Include this, not uthash.h. Keys come from VMs that are watched: the hash
+ * has a seed that they cannot know, so that nobody can choose keys that all fall into one bucket. An entry that found
+ * no memory is not in its table: table_has says so.
  */
 #ifndef TOOLS_TABLE_H
 #define TOOLS_TABLE_H

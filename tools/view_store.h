@@ -48,8 +48,8 @@ void view_store_drop(struct view_store *store, uint64_t vm, uint64_t key);
 /* Drops the rows of a VM: whose `vm` has it in its low 32 bits. */
 void view_store_drop_vm(struct view_store *store, uint64_t vm);
 /*
- * Hands each row of a VM to `leave`, and sets it apart: another VM with this number does not find it, and it stays until
- * all rows go.
+ * Hands each row of a VM to `leave`, and sets it apart: another VM with this number does not find it, and it stays
+ * until all rows go.
  */
 void view_store_set_apart(struct view_store *store, uint64_t vm, void (*leave)(void *ctx, struct view_store_row *row),
                           void *ctx);

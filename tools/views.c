@@ -220,8 +220,10 @@ static enum sink_type type_of_attr(enum view_attr_kind kind)
 {
     static const enum sink_type types[] = {[VIEW_ATTR_TIME] = SINK_TIME, [VIEW_ATTR_VM] = SINK_COUNT,   [VIEW_ATTR_PID] = SINK_TEXT,
                                            [VIEW_ATTR_NAME] = SINK_TEXT, [VIEW_ATTR_NS] = SINK_NS,      [VIEW_ATTR_COUNT] = SINK_COUNT,
-                                           [VIEW_ATTR_LABEL] = SINK_TEXT, [VIEW_ATTR_WORDS] = SINK_WORDS, [VIEW_ATTR_MADE] = SINK_TEXT,
-                                           [VIEW_ATTR_STEP_TIME] = SINK_TIME, [VIEW_ATTR_STEP] = SINK_TEXT, [VIEW_ATTR_AFTER] = SINK_NS,
+                                           [VIEW_ATTR_LABEL] = SINK_TEXT, [VIEW_ATTR_WORDS] = SINK_WORDS,
+                                           [VIEW_ATTR_MADE] = SINK_TEXT,
+                                           [VIEW_ATTR_STEP_TIME] = SINK_TIME, [VIEW_ATTR_STEP] = SINK_TEXT,
+                                           [VIEW_ATTR_AFTER] = SINK_NS,
                                            [VIEW_ATTR_STEP_TEXT] = SINK_TEXT, [VIEW_ATTR_MOMENT] = SINK_TIME, [VIEW_ATTR_OWNER] = SINK_TEXT};
 
     return types[kind];

@@ -76,7 +76,8 @@ struct view_table {
 const struct view_table *view_table(enum view_table_id table);
 
 enum view_kind {
-    VIEW_COUNTER, VIEW_HIST, VIEW_RATE, VIEW_SHARE, VIEW_P50, VIEW_P99, VIEW_P999, VIEW_MAX, VIEW_COUNTED, VIEW_SUM, VIEW_VM, VIEW_KEYTEXT
+    VIEW_COUNTER, VIEW_HIST, VIEW_RATE, VIEW_SHARE, VIEW_P50, VIEW_P99, VIEW_P999, VIEW_MAX, VIEW_COUNTED, VIEW_SUM,
+        VIEW_VM, VIEW_KEYTEXT
 };
 enum view_unit { VIEW_UNIT_COUNT, VIEW_UNIT_NS, VIEW_UNIT_WORDS, VIEW_UNIT_BYTES };
 
@@ -103,8 +104,10 @@ extern const struct view_block view_blocks[];
 extern const size_t view_nblocks;
 
 enum view_attr_kind {
-    VIEW_ATTR_TIME, VIEW_ATTR_VM, VIEW_ATTR_PID, VIEW_ATTR_NAME, VIEW_ATTR_NS, VIEW_ATTR_COUNT, VIEW_ATTR_WORDS, VIEW_ATTR_LABEL,
-    VIEW_ATTR_MADE, VIEW_ATTR_STEP_TIME, VIEW_ATTR_STEP, VIEW_ATTR_AFTER, VIEW_ATTR_STEP_TEXT, VIEW_ATTR_MOMENT, VIEW_ATTR_OWNER
+    VIEW_ATTR_TIME, VIEW_ATTR_VM, VIEW_ATTR_PID, VIEW_ATTR_NAME, VIEW_ATTR_NS, VIEW_ATTR_COUNT, VIEW_ATTR_WORDS,
+    VIEW_ATTR_LABEL,
+    VIEW_ATTR_MADE, VIEW_ATTR_STEP_TIME, VIEW_ATTR_STEP, VIEW_ATTR_AFTER, VIEW_ATTR_STEP_TEXT, VIEW_ATTR_MOMENT,
+        VIEW_ATTR_OWNER
 };
 
 /* Who tells the text of a name: untrusted, good until the next. */
@@ -145,7 +148,8 @@ struct view_step {
 /* NULL: no such record. */
 const struct view_record_kind *view_record_kind(uint32_t kind);
 
-/* The slowest records of a kind: the map <view>_<event>_slowest, whose value is a floor and `most` places (bpf/views.h). */
+/* The slowest records of a kind: the map <view>_<event>_slowest, whose value is a floor and `most` places
+ * (bpf/views.h). */
 struct view_slowest {
     enum view_id view;
     enum view_record record;

@@ -31,8 +31,9 @@ int views_user_slowest(void *ctx, enum view_slowest_id id, struct result_kept *o
 /* Events of a VM are missing before the next: what lasts between two events goes. */
 void views_user_gap(uint32_t vm);
 /*
- * A VM has ended: what was kept of its processes goes. What was counted of it stays for the next result, apart from what
- * is counted of another VM that gets its number, and with its names as text: name_text tells them, good until the next.
+ * A VM has ended: what was kept of its processes goes. What was counted of it stays for the next result, apart from
+ * what is counted of another VM that gets its number, and with its names as text: name_text tells them, good until the
+ * next.
  */
 void views_user_drop_vm(uint32_t vm, const char *(*name_text)(void *ctx, uint32_t vm, const struct wire_name *name),
                         void *ctx);

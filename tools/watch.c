@@ -198,8 +198,8 @@ static void remember_other(void *ctx, const struct stat *st)
 }
 
 /*
- * A VM that cannot be watched is not the end of watching others; one that is young may not be far enough yet. One that ends
- * while it is attached to is remembered too: the next look lets go of what was opened for it.
+ * A VM that cannot be watched is not the end of watching others; one that is young may not be far enough yet. One that
+ * ends while it is attached to is remembered too: the next look lets go of what was opened for it.
  */
 static int attach_found(void *ctx, struct target *t)
 {

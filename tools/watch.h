@@ -14,7 +14,8 @@
 #include "options.h"
 
 struct watch_ops {
-    /* A stock emulator was hooked, or an erlvm is to be read: its slot of the map "otp_layouts". Nonzero is a failure, said, that ends the session. May be NULL. */
+    /* A stock emulator was hooked, or an erlvm is to be read: its slot of the map "otp_layouts". Nonzero is a failure,
+     * said, that ends the session. May be NULL. */
     int (*hooked)(void *ctx, const struct target *target, const struct plan *plan, uint32_t slot);
     /* A VM that was watched has ended, or runs another program. May be NULL. */
     void (*ended)(void *ctx, int pid);

@@ -36,8 +36,8 @@ enum {
 	BATCH_TEXT_BYTES = 1024, /* of one text at most */
 	BATCH_PATIENCE_MS = 25,  /* a page is handed over when it was begun so long ago, by a thread that sleeps too */
 	BATCH_INDEX_BITS = 25,   /* of an atom */
-	/* The thread of the VM's last page, which is empty: no thread holds anything any more. A VM that is killed hands over
-	 * none. */
+	/* The thread of the VM's last page, which is empty: no thread holds anything any more. A VM that is killed
+	 * hands over none. */
 	BATCH_NO_THREAD = 0,
 };
 

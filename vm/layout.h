@@ -13,7 +13,8 @@
 
 enum { LAYOUT_VERSION = 1 };
 
-/* The rooms, in the order of their parts: LAYOUT_ROOM(room, its part, its root: what the members of `typeof` are of). */
+/* The rooms, in the order of their parts: LAYOUT_ROOM(room, its part, its root: what the members of `typeof` are
+ * of). */
 #define LAYOUT_ROOMS(LAYOUT_ROOM)                                                                  \
 	LAYOUT_ROOM(ATOMS, layout_atoms, "the atom table")                                         \
 	LAYOUT_ROOM(PROCESSES, layout_processes, "the process table")                              \

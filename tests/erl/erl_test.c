@@ -3,9 +3,9 @@
  * run on the stock erl and on erlvm; each run is one test, and a failure shows the first line that differs.
  * A program in a folder otpNN has its .beam beside it, made by the compiler of OTP NN (tests/erl/compile.sh makes it anew): that is what
  * runs, and an older stock erl, which cannot load it, is skipped.
- * The programs of the folder nif have native functions: each .c file there is compiled with the header of the machine's Erlang/OTP to one
- * library, or to one a line `build: NAME OPTIONS` of its first comment. Without that header they are skipped.
- * ERL_TEST=name runs the programs whose name contains it. */
+ * The programs of the folder nif have native functions: each .c file there is compiled with the header of the
+ * machine's Erlang/OTP to one library, or to one a line `build: NAME OPTIONS` of its first comment. Without that
+ * header they are skipped. ERL_TEST=name runs the programs whose name contains it. */
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -240,7 +240,8 @@ static void compile_library(const char *source, const char *name, const char *op
 {
 	char command[3000];
 
-	snprintf(command, sizeof(command), "cc -shared -fPIC -O1 -g -Wall -Wextra -Werror -I'%s' %s -o '%s/%s.so' '%s'", programs.nif_headers,
+	snprintf(command, sizeof(command), "cc -shared -fPIC -O1 -g -Wall -Wextra -Werror -I'%s' %s -o '%s/%s.so' '%s'",
+		 programs.nif_headers,
 		 options, programs.directory, name, source);
 	ck_assert_msg(system(command) == 0, "%s", command);
 }

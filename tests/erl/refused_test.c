@@ -72,7 +72,8 @@ static void run_refused(const struct refusal *r, const char *vm, int out)
 	struct rlimit limit = { r->value, r->value };
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* A host that has a domain: OTP's start runs a program to find one where it does not, and ends the VM when it cannot. */
+	/* A host that has a domain: OTP's start runs a program to find one where it does not, and ends the VM when it
+	 * cannot. */
 	if (unshare(CLONE_NEWUTS) < 0 || sethostname("host.test", strlen("host.test")) < 0)
 		_exit(127);
 	dup2(open("/dev/null", O_RDONLY), 0);

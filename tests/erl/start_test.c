@@ -234,7 +234,8 @@ static const struct {
 	{ "+t 20000 -noshell -pa %s -s limits main atoms", "first\n{{error,system_limit},{error,badarg},3}\n" },
 	{ "+P 1024 -noshell -pa %s -s limits main processes", "{true,{error,system_limit},true}\n" },
 	{ "-noshell -pa %s -s limits main literals", "{[whole],true}\n" },
-	{ "-noshell -pa %s -s limits main exports", "first\n{2,{error,badarg},18,{error,system_limit},{error,undef},[2,1]}\n" },
+	{ "-noshell -pa %s -s limits main exports",
+	  "first\n{2,{error,badarg},18,{error,system_limit},{error,undef},[2,1]}\n" },
 };
 
 START_TEST(test_bound_is_an_error)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as commands of sockets: addresses, lists of options, interfaces, and their encoding back. Invariants: nothing is read behind the
- * bytes; an address that is read and written is the same; an answer begins with what it is, and is no longer than it may be.
- * The first byte chooses the command, the second the kind of socket. For libFuzzer. */
+/* Any bytes as commands of sockets: addresses, lists of options, interfaces, and their encoding back. Invariants:
+ * nothing is read behind the bytes; an address that is read and written is the same; an answer begins with what it is,
+ * and is no longer than it may be. The first byte chooses the command, the second the kind of socket. For
+ * libFuzzer. */
 #include <string.h>
 #include <unistd.h>
 
@@ -54,7 +55,8 @@ static void check_command(struct inet_socket *s, unsigned command, const uint8_t
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	static const int families[] = { AF_INET, AF_INET6, AF_UNIX };
-	static const unsigned commands[] = { 0, INET_REQ_SETOPTS, INET_REQ_GETOPTS, INET_REQ_GETSTAT, INET_REQ_SETPEER, INET_REQ_SETNAME,
+	static const unsigned commands[] = { 0, INET_REQ_SETOPTS, INET_REQ_GETOPTS, INET_REQ_GETSTAT, INET_REQ_SETPEER,
+					     INET_REQ_SETNAME,
 					     INET_REQ_PEER, INET_REQ_NAME, INET_REQ_GETSTATUS, INET_REQ_GETTYPE, INET_REQ_IFGET, INET_REQ_GETPADDRS };
 	static struct port *port;
 	struct inet_socket *s;

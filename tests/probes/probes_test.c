@@ -328,7 +328,8 @@ static void find_numbered(const struct target *target, unsigned number, struct p
     size_t cursor = 0;
 
     snprintf(probe, sizeof probe, "user_trace__n%u", number);
-    ck_assert_msg(target->provider->ops->next_site(target->elf, probe, &cursor, site) == 1, "the VM has no note of %s", probe);
+    ck_assert_msg(target->provider->ops->next_site(target->elf, probe, &cursor, site) == 1, "the VM has no note of %s",
+                  probe);
     ck_assert(site->semaphore != 0 && site->bad_args == 0);
 }
 
@@ -380,7 +381,8 @@ START_TEST(test_probes_with_numbers_fire)
         opts.ref_ctr_offset = site.semaphore;
         bpf_map_update_elem(bpf_map__fd(f.skel->maps.sites), &i, &record_site, BPF_ANY);
         bpf_map_update_elem(bpf_map__fd(f.skel->maps.specs), &i, &site.spec, BPF_ANY);
-        f.links[i] = bpf_program__attach_uprobe_opts(f.skel->progs.record_any, f.child.pid, f.target.path, site.offset, &opts);
+        f.links[i] = bpf_program__attach_uprobe_opts(f.skel->progs.record_any, f.child.pid, f.target.path, site.offset,
+                                                     &opts);
         ck_assert(f.links[i] != NULL);
     }
     run_function(&f);

@@ -50,7 +50,8 @@ static struct views *watch_all(const struct target *t, int vm, struct attach *a)
     *(struct wire_config *)&skel->rodata_session->probe_config = attach_config((uint32_t)vm);
     ((struct view_settings *)&skel->rodata_views->view_settings)->on[VIEW_spawns] = true;
     for (int i = 0; i < PLAN_NPROBES; i++)
-        ((uint32_t *)skel->rodata_events->event_wanted)[i] = view_reads(VIEW_spawns, plan_probe_name((enum plan_probe)i));
+        ((uint32_t *)skel->rodata_events->event_wanted)[i] = view_reads(VIEW_spawns,
+                                                                        plan_probe_name((enum plan_probe)i));
     engine_select(skel->obj, on);
     attach_hush();
     attach_prepare(a, skel->obj, t, NULL);

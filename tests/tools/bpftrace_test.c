@@ -60,7 +60,8 @@ static const struct expectation oneliners[] = {
     {"Texts that Erlang code tells by user_trace_s1 of the module dyntrace, as they come", "LINES", "^told$", ROUNDS},
     {"First integers that Erlang code tells by p of the module dyntrace (of pn, the probe is user_trace__n and a number), in all",
      "LINES", "^@\\[<0\\.6\\.0>, tag\\]: 21$", 1},
-    {"What a trace with the tracer {dyntrace, State} tells, as it happens", "LINES", "^<0\\.6\\.0> send message <0\\.7\\.0>$", ROUNDS},
+    {"What a trace with the tracer {dyntrace, State} tells, as it happens", "LINES",
+     "^<0\\.6\\.0> send message <0\\.7\\.0>$", ROUNDS},
 };
 
 static const struct expectation scripts[] = {

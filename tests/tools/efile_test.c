@@ -94,7 +94,8 @@ END_TEST
     "-d 100 'efile_drv__entry=1|1|1|tag|9|||17' 'efile_drv__entry=150|2|%%d||4|||3|0|4096' 'efile_drv__return=150|2|%%d||4|1|0' " \
     "'efile_drv__int_entry=1|1|1|9' gc_minor__start=1000 'efile_drv__int_return=1|1|1|9' 'efile_drv__return=1|1|1|tag|9|0|5'"
 
-/* What takes long once in a while is neither in the percentiles nor lost: it is among the slowest, with all that is known. */
+/* What takes long once in a while is neither in the percentiles nor lost: it is among the slowest, with all that is
+ * known. */
 START_TEST(test_efile_slowest_names_the_one_that_took_long)
 {
     SUPPORT_BPF();

@@ -74,8 +74,8 @@ static void take_last(uint32_t vm, uint64_t ns)
 }
 
 /*
- * Another VM gets the number of one that ended: it has no process of the other, its atom 5 is another, and both are told
- * by name.
+ * Another VM gets the number of one that ended: it has no process of the other, its atom 5 is another, and both are
+ * told by name.
  */
 START_TEST(test_feed_keeps_vms_of_one_number_apart)
 {

@@ -76,7 +76,8 @@ START_TEST(test_governor_keeps_the_budget)
 
             run(&vm, 0.1, 120);
             ck_assert_msg(!vm.given_up && vm.windows > 10, "%g: %d windows", shares[i], vm.windows);
-            ck_assert_msg(spent(&vm) > 0.08 && spent(&vm) < 0.11, "%g, slow %g s: %g", shares[i], (double)slow[k] / 1e9, spent(&vm));
+            ck_assert_msg(spent(&vm) > 0.08 && spent(&vm) < 0.11, "%g, slow %g s: %g", shares[i], (double)slow[k] / 1e9,
+                          spent(&vm));
         }
 }
 END_TEST
@@ -175,7 +176,8 @@ START_TEST(test_governor_leaves_a_node_that_floods_alone)
         FLOOD("$ERLSNOOP msglat --budget 3 -p $p; s=$?; kill -0 $p && touch stop && await rounds; wait $p; exit $s"));
 
     ck_assert_int_eq(r->status, 1);
-    ck_assert_msg(strstr(r->err, "more than 10 times the budget of 3 %: it is left alone; see --budget\n") != NULL, "%s", r->err);
+    ck_assert_msg(strstr(r->err, "more than 10 times the budget of 3 %: it is left alone; see --budget\n") != NULL,
+                  "%s", r->err);
     ck_assert(strstr(r->out, "SAMPLED") && strstr(r->out, "MESSAGES") && strstr(r->out, "COST % OF A CORE"));
 }
 END_TEST
@@ -192,7 +194,8 @@ START_TEST(test_governor_samples_under_an_exporter)
               "until scrape | grep '^erlsnoop_msglat_messages_total.* [1-9]'; do kill -0 $e || break; sleep .2; done\n"
               "kill -INT $e; wait $e; s=$?; touch stop; await rounds; wait $p; exit $s"));
 
-    ck_assert_msg(!r->status && strstr(r->out, "erlsnoop_msglat_messages_total"), "%d: %s%s", r->status, r->out, r->err);
+    ck_assert_msg(!r->status && strstr(r->out, "erlsnoop_msglat_messages_total"), "%d: %s%s", r->status, r->out,
+                  r->err);
 }
 END_TEST
 

@@ -30,7 +30,8 @@ START_TEST(test_serve_counts_since_its_start)
 }
 END_TEST
 
-/* What an erlvm tells by the page is counted as what others tell; what of it would be lost is told by its reasons too. */
+/* What an erlvm tells by the page is counted as what others tell; what of it would be lost is told by its reasons
+ * too. */
 START_TEST(test_serve_counts_an_erlvm_by_its_pages)
 {
     SUPPORT_BPF();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What views tell of one run of an erlvm does not depend on how they are told: by its notes, which programs in the kernel
- * count, or by its pages of events, which are counted in user space.
+ * What views tell of one run of an erlvm does not depend on how they are told: by its notes, which programs in the
+ * kernel count, or by its pages of events, which are counted in user space.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,9 +10,9 @@
 #include "views.h"
 
 /*
- * both.erl: rests, "ready", until something is written into the fifo "go", then does some of everything and ends, on one
- * scheduler: what happens at the same time on two has no order. same NOTES PAGES: says "same" and how many lines, of
- * results without what differs from run to run: times.
+ * both.erl: rests, "ready", until something is written into the fifo "go", then does some of everything and ends, on
+ * one scheduler: what happens at the same time on two has no order. same NOTES PAGES: says "same" and how many lines,
+ * of results without what differs from run to run: times.
  */
 static const char setting[] =
     "cat > both.erl << 'END'\n"

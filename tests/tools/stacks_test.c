@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* erlsnoop stacks on the stock Erlang of this machine and on erlvm, held against what stacks_target did. Counts and shares, no times. */
+/* erlsnoop stacks on the stock Erlang of this machine and on erlvm, held against what stacks_target did. Counts and
+ * shares, no times. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +73,8 @@ END_TEST
 START_TEST(test_stacks_counts_events_where_they_happen)
 {
     SUPPORT_BPF();
-    const struct support_run *r = support_run("%s" WATCH_ACTS("--event spawn --proc actor --json"), START_EITHER("events"));
+    const struct support_run *r = support_run("%s" WATCH_ACTS("--event spawn --proc actor --json"),
+                                              START_EITHER("events"));
 
     ck_assert_int_eq(r->status, 0);
     ck_assert_int_eq(support_number(r->out, "\"type\":\"stacks\"", "samples"), 23);
@@ -98,7 +100,8 @@ START_TEST(test_stacks_sums_time_off_the_cpu)
 }
 END_TEST
 
-/* Of a process that stands 40 functions deep and calls natives that store nothing of it before, each stack has all of these. */
+/* Of a process that stands 40 functions deep and calls natives that store nothing of it before, each stack has all of
+ * these. */
 START_TEST(test_stacks_are_whole)
 {
     SUPPORT_BPF();

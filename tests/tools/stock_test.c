@@ -272,7 +272,8 @@ START_TEST(test_stock_all_sees_vms_that_start_later)
 }
 END_TEST
 
-/* However many VMs come and go, and though one ends while it is attached to: nothing of those that have ended stays open. */
+/* However many VMs come and go, and though one ends while it is attached to: nothing of those that have ended stays
+ * open. */
 START_TEST(test_stock_all_forgets_vms_that_have_ended)
 {
     SUPPORT_BPF();

@@ -63,9 +63,11 @@ START_TEST(test_uprobe_no_return_is_probed_over_a_shadow_stack)
                       "(grep -v x86_Thread_features: /proc/$node/status; printf 'x86_Thread_features:\\tshstk wrss \\n') > status\n"
                       "unshare -m bash -c \"mount --bind status /proc/$node/status && \\$ERLSNOOP doctor -p $node -v --json\" > after\n"
                       "grep '\"pid\":[0-9]*,\"event\":\"process__\\(unscheduled\\|spawn\\)\"' after; kill -9 $node");
-    ck_assert_msg(support_lines(run->out, "\"event\":\"process__spawn\",\"source\":\"hook\"") == 1, "%s%s", run->out, run->err);
+    ck_assert_msg(support_lines(run->out, "\"event\":\"process__spawn\",\"source\":\"hook\"") == 1, "%s%s", run->out,
+                  run->err);
     ck_assert_msg(support_lines(run->out, "\"event\":\"process__spawn\",\"source\":\"none\",\"about\":\"it has a shadow stack") == 1, "%s%s", run->out, run->err);
-    ck_assert_msg(support_lines(run->out, "\"event\":\"process__unscheduled\",\"source\":\"hook\"") >= 1, "%s%s", run->out, run->err);
+    ck_assert_msg(support_lines(run->out, "\"event\":\"process__unscheduled\",\"source\":\"hook\"") >= 1, "%s%s",
+                  run->out, run->err);
 }
 END_TEST
 

@@ -211,7 +211,8 @@ END_TEST
 START_TEST(test_views_with_state_are_told_of_exits)
 {
     for (size_t i = 0; i < VIEW_NSTATES; i++)
-        ck_assert_msg(view_states[i].keyed || view_wants(view_states[i].view, "process__exit", VIEW_NOTES), "%s keeps states of processes that ended", view_states[i].map);
+        ck_assert_msg(view_states[i].keyed || view_wants(view_states[i].view, "process__exit", VIEW_NOTES),
+                      "%s keeps states of processes that ended", view_states[i].map);
 }
 END_TEST
 

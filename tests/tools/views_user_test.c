@@ -42,7 +42,8 @@ static void begin(bool events)
 /* What was printed until now. */
 static const char *result(void)
 {
-    static const bool on[VIEW_COUNT] = {[VIEW_spawns] = true, [VIEW_msglat] = true, [VIEW_gc] = true, [VIEW_efile] = true};
+    static const bool on[VIEW_COUNT] = {[VIEW_spawns] = true, [VIEW_msglat] = true, [VIEW_gc] = true,
+                                        [VIEW_efile] = true};
 
     ck_assert_int_eq(result_print(&source, on), 0);
     ck_assert_int_eq(sink_flush(&sink), 0);

@@ -211,7 +211,8 @@ static void set_stack(pthread_attr_t *attr, int kilowords)
 		pthread_attr_setstacksize(attr, bytes > LEAST_BYTES ? bytes : LEAST_BYTES);
 }
 
-int library_thread_start(struct library_thread **t, const char *name, void *(*run)(void *), void *arg, int stack_kilowords)
+int library_thread_start(struct library_thread **t, const char *name, void *(*run)(void *), void *arg,
+			 int stack_kilowords)
 {
 	enum { NAME_BYTES = 16 };
 	struct library_thread *made = mem_zalloc(sizeof(*made));

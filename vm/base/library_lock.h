@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Locks, threads and thread-specific data for the code of libraries: as many as they want, of no class, in no order that we know.
- * Nothing of the VM's own uses them. Names are for people; NULL: none. */
+/* Locks, threads and thread-specific data for the code of libraries: as many as they want, of no class, in no order
+ * that we know. Nothing of the VM's own uses them. Names are for people; NULL: none. */
 #ifndef VM_BASE_LIBRARY_LOCK_H
 #define VM_BASE_LIBRARY_LOCK_H
 
@@ -46,7 +46,8 @@ void library_key_set(int key, void *data);
 void *library_key_get(int key);
 
 /* stack_kilowords 0: as threads have it. Returns 0, or an errno. */
-int library_thread_start(struct library_thread **t, const char *name, void *(*run)(void *), void *arg, int stack_kilowords);
+int library_thread_start(struct library_thread **t, const char *name, void *(*run)(void *), void *arg,
+			 int stack_kilowords);
 /* Ends t's memory. */
 int library_thread_join(struct library_thread *t, void **result);
 void library_thread_exit(void *result) __attribute__((noreturn));

@@ -488,7 +488,8 @@ enum { CHUNK_ID_BYTES = 4 };
 static bool read_chunk_id(Term list, char id[CHUNK_ID_BYTES])
 {
 	for (int i = 0; i < CHUNK_ID_BYTES; i++, list = cons_tail(list)) {
-		if (!term_is_cons(list) || !term_is_small(cons_head(list)) || (uint64_t)small_value(cons_head(list)) > UINT8_MAX)
+		if (!term_is_cons(list) || !term_is_small(cons_head(list)) ||
+		    (uint64_t)small_value(cons_head(list)) > UINT8_MAX)
 			return false;
 		id[i] = (char)small_value(cons_head(list));
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Built-in functions that run on dirty schedulers for those who test them: erts_debug:dirty_cpu/2, dirty_io/2, dirty/3. */
+/* Built-in functions that run on dirty schedulers for those who test them: erts_debug:dirty_cpu/2, dirty_io/2,
+ * dirty/3. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -212,7 +213,8 @@ Term bif_erts_debug_dirty_3(Process *p, Term *args)
 	return args[0] == am_dirty_io ? begin_test(p, DIRTY_IO, args, 3) : exc_badarg(p);
 }
 
-/* ---- what OTP's process for signals of processes that run dirty calls: here they handle their own (proc/dirty.h), and nobody asks it */
+/* ---- what OTP's process for signals of processes that run dirty calls: here they handle their own (proc/dirty.h),
+ * and nobody asks it */
 
 Term bif_erts_internal_dirty_process_handle_signals_1(Process *p, Term *args)
 {

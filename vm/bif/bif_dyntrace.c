@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The natives of dyntrace, by which Erlang code fires probes. Each returns whether somebody watches. Source: OTP 25's dyntrace(3). */
+/* The natives of dyntrace, by which Erlang code fires probes. Each returns whether somebody watches. Source: OTP 25's
+ * dyntrace(3). */
 #include "base/alloc.h"
 #include "bif/bif.h"
 #include "data/iolist.h"

@@ -85,8 +85,8 @@ static Term insert_list(Process *p, Term table, Term list, bool only_new)
 	return am_true;
 }
 
-/* ---- a list so long, or an object so large, that it takes long: with the scheduler lent, under the table's lock, as nobody may see a part of
- * it */
+/* ---- a list so long, or an object so large, that it takes long: with the scheduler lent, under the table's lock, as
+ * nobody may see a part of it */
 enum { LONG_LIST = 5000 };
 
 static bool is_long_list(Term list)
@@ -132,8 +132,8 @@ Term bif_ets_insert_new_2(Process *p, Term *args)
 }
 
 /* ---- look up */
-/* Words of the object and of those of its key after it in a bag (NULL: there are none), as a list. When they are more than `most`: more
- * than that, and no more of them are looked at. */
+/* Words of the object and of those of its key after it in a bag (NULL: there are none), as a list. When they are more
+ * than `most`: more than that, and no more of them are looked at. */
 static inline size_t count_words(const struct ets_object *first, const struct ets_hash *bag, size_t most)
 {
 	size_t words = 0;
@@ -181,7 +181,8 @@ static inline const struct ets_object *find_key(const struct ets_hold *hold, Ter
 	return s->is_tree ? tree_lookup(&s->tree, key) : hash_lookup(&s->hash, hold->hash, key);
 }
 
-/* Large objects, or many, are looked up once more, under the table's lock: a scheduler lends itself only while it holds no table. */
+/* Large objects, or many, are looked up once more, under the table's lock: a scheduler lends itself only while it
+ * holds no table. */
 Term bif_ets_lookup_2(Process *p, Term *args)
 {
 	const struct ets_object *first;
@@ -302,7 +303,8 @@ static void delete_key(struct ets_hold *hold, Term key, struct ets_change *chang
 		object_free(o);
 }
 
-/* As bif_ets_lookup_2: many objects, or large ones that are copied, are looked up once more with the scheduler lent, by `again`. */
+/* As bif_ets_lookup_2: many objects, or large ones that are copied, are looked up once more with the scheduler lent,
+ * by `again`. */
 static Term delete_or_take(Process *p, Term *args, bool is_taken, Term (*again)(Process *p, Term *args))
 {
 	struct ets_change change = { 0, 0 };

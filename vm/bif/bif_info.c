@@ -197,9 +197,11 @@ static Term put_state(struct heap *h, Term kind, unsigned count, unsigned online
 static Term info_all_schedulers_state(Process *p)
 {
 	struct heap *h = &p->heap;
-	Term list = put_state(h, am_dirty_io, dirty_count(DIRTY_IO), dirty_online(DIRTY_IO), dirty_active(DIRTY_IO), NIL);
+	Term list = put_state(h, am_dirty_io, dirty_count(DIRTY_IO), dirty_online(DIRTY_IO), dirty_active(DIRTY_IO),
+			      NIL);
 
-	list = put_state(h, am_dirty_cpu, dirty_count(DIRTY_CPU), dirty_online(DIRTY_CPU), dirty_active(DIRTY_CPU), list);
+	list = put_state(h, am_dirty_cpu, dirty_count(DIRTY_CPU), dirty_online(DIRTY_CPU), dirty_active(DIRTY_CPU),
+			 list);
 	return put_state(h, am_normal, sched_count(), sched_online(), sched_active(), list);
 }
 
@@ -328,7 +330,8 @@ static const struct info_item info_items[] = {
 	ITEM(otp_release), ITEM(version), ITEM(nif_version), ITEM(machine), ITEM(system_architecture),
 	ITEM(wordsize), ITEM(endian), ITEM(heap_type), ITEM(multi_scheduling), ITEM(build_type), ITEM_AS(emu_type, build_type),
 	ITEM(emu_flavor), ITEM(compat_rel), ITEM(creation), ITEM(c_compiler_used), ITEM(dynamic_trace), ITEM(start_time),
-	ITEM(end_time), ITEM(time_offset), ITEM(time_warp_mode), ITEM(system_logger), ITEM(outstanding_system_requests_limit), ITEM_AS(delayed_node_table_gc, zero),
+	ITEM(end_time), ITEM(time_offset), ITEM(time_warp_mode), ITEM(system_logger),
+	ITEM(outstanding_system_requests_limit), ITEM_AS(delayed_node_table_gc, zero),
 	ITEM(update_cpu_info), ITEM_AS(break_ignored, false), ITEM(system_version), ITEM(tolerant_timeofday), ITEM(scheduler_bind_type),
 	ITEM(message_queue_data), ITEM(fullsweep_after), ITEM(min_heap_size), ITEM(min_bin_vheap_size), ITEM(max_heap_size),
 	ITEM(scheduler_bindings), ITEM(os_monotonic_time_source), ITEM(os_system_time_source), ITEM(garbage_collection),

@@ -353,7 +353,8 @@ Term bif_lists_member_2(Process *p, Term *args)
 	return t == NIL ? am_false : exc_badarg(p);
 }
 
-/* The first tuple of a list that has an element of that index which is == key, or what ends the list. *count: cells before it. */
+/* The first tuple of a list that has an element of that index which is == key, or what ends the list. *count: cells
+ * before it. */
 static Term skip_other_keys(Term t, size_t index, Term key, size_t *count)
 {
 	size_t n = 0;
@@ -361,8 +362,10 @@ static Term skip_other_keys(Term t, size_t index, Term key, size_t *count)
 	for (; term_is_cons(t); t = cons_tail(t), n++) {
 		const Term *e = boxed_ptr(cons_head(t));
 
-		/* A header turned so that its subtag stands highest: a tuple's is its arity, all others are far above. */
-		if (likely(term_is_boxed(cons_head(t))) && likely((*e >> 6 | *e << 58) - index <= UINT32_MAX) && term_equal(key, e[index]))
+		/* A header turned so that its subtag stands highest: a tuple's is its arity, all others are far
+		 * above. */
+		if (likely(term_is_boxed(cons_head(t))) && likely((*e >> 6 | *e << 58) - index <= UINT32_MAX) &&
+		    term_equal(key, e[index]))
 			break;
 	}
 	*count = n;

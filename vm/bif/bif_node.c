@@ -44,7 +44,8 @@ static bool read_kinds(struct heap *h, Term what, struct kinds *kinds)
 
 		kinds->this |= kind == am_this || kind == am_known;
 		kinds->known |= kind == am_known;
-		if (kind != am_this && kind != am_known && kind != am_visible && kind != am_hidden && kind != am_connected)
+		if (kind != am_this && kind != am_known && kind != am_visible && kind != am_hidden &&
+		    kind != am_connected)
 			return false;
 	}
 	return list == NIL;

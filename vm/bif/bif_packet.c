@@ -61,8 +61,8 @@ static bool get_options(struct packet_limits *l, enum packet_type type, Term lis
 /* Is the packet a part of its bytes? */
 static bool is_plain(enum packet_type type) { return type != PACKET_HTTP && type != PACKET_HTTPH && type != PACKET_SSL_TLS; }
 
-/* {ok, Body, Rest}, in one piece of the heap: most packets are small, and this is most of what they cost. Units: bits, of the packet and of
- * the source. */
+/* {ok, Body, Rest}, in one piece of the heap: most packets are small, and this is most of what they cost. Units: bits,
+ * of the packet and of the source. */
 static Term put_plain(const struct packet_source *s, struct packet_text body, uint64_t size, uint64_t all)
 {
 	enum { OK_WORDS = 4, MOST_WORDS = OK_WORDS + 2 * BINARY_SUB_WORDS };
@@ -72,13 +72,15 @@ static Term put_plain(const struct packet_source *s, struct packet_text body, ui
 
 	at[0] = HEADER(OK_WORDS - 1, SUB_TUPLE);
 	at[1] = am_ok;
-	at[2] = binary_put_part(&top, original, base, offset + (uint64_t)(body.at - s->bytes) * 8, (uint64_t)body.n * 8);
+	at[2] = binary_put_part(&top, original, base, offset + (uint64_t)(body.at - s->bytes) * 8,
+				(uint64_t)body.n * 8);
 	at[3] = binary_put_part(&top, original, base, offset + size, all - size);
 	heap_trim(s->h, at, MOST_WORDS, top);
 	return term_from_boxed(at);
 }
 
-static Term decode(Process *p, const struct packet_source *s, enum packet_type type, size_t n, const struct packet_limits *l)
+static Term decode(Process *p, const struct packet_source *s, enum packet_type type, size_t n,
+		   const struct packet_limits *l)
 {
 	int64_t size = packet_size(type, s->bytes, n, l);
 	uint64_t bits = binary_size_bits(s->binary);

@@ -559,7 +559,8 @@ static bool is_small(const Process *p)
 	size_t used = block_words(h) - (size_t)(h->stop - h->top) + (size_t)(h->old_top - h->old_start) + h->fragment_words;
 
 	return peer_count(&p->links) <= SHORT_PEERS && peer_count(&p->monitors) <= SHORT_PEERS &&
-	       peer_count(&p->monitored_by) <= SHORT_PEERS && p->msg_length <= SHORT_QUEUE && used + queue_words(p) <= SHORT_WORDS;
+	       peer_count(&p->monitored_by) <= SHORT_PEERS && p->msg_length <= SHORT_QUEUE &&
+		       used + queue_words(p) <= SHORT_WORDS;
 }
 
 /* {Name, Value} on h, which is p's heap or that of whoever asks. */

@@ -171,7 +171,8 @@ static Term put_pattern(Process *p, const struct regex *regex, bool unicode)
 
 	if (image != TERM_NONE) {
 		regex_image_put(regex, bytes);
-		t = heap_tuple(&p->heap, am_re_pattern, SMALL(regex_captures(regex)), SMALL(unicode), SMALL(regex_has_crlf(regex)),
+		t = heap_tuple(&p->heap, am_re_pattern, SMALL(regex_captures(regex)), SMALL(unicode),
+			       SMALL(regex_has_crlf(regex)),
 			       image);
 	}
 	regex_release(regex);
@@ -345,7 +346,8 @@ static Term put_from(const struct answer *a, int64_t first)
 	return list;
 }
 
-/* Several groups may have one name by an option, or by (?J) in the pattern. Only the option makes them one, as in OTP. */
+/* Several groups may have one name by an option, or by (?J) in the pattern. Only the option makes them one, as in
+ * OTP. */
 static bool may_share_names(const struct regex *r)
 {
 	return (r->options.flags & PCRE2_DUPNAMES) != 0;

@@ -266,7 +266,8 @@ static bool get_range(Term t, uint64_t *range)
 }
 
 /* hash(args[0]) in a range: of args[1], or of 27 bits. TERM_NONE: it has more than `most` words. */
-static Term hash_in_range(Process *p, Term *args, unsigned arity, int64_t most, bool (*hash)(Term t, int64_t *left, uint32_t *out))
+static Term hash_in_range(Process *p, Term *args, unsigned arity, int64_t most,
+			  bool (*hash)(Term t, int64_t *left, uint32_t *out))
 {
 	uint64_t range = 1 << 27;
 	int64_t left = most;
@@ -290,7 +291,8 @@ static Term phash2_2(Process *p, Term *args) { return hash_in_range(p, args, 2, 
 enum { HASH_WORDS_AT_ONCE = 1 << 18 };
 
 /* At once when it is short, else by `work`, from the beginning, with the scheduler lent. */
-static Term hash_short_or_long(Process *p, Term *args, unsigned arity, bool (*hash)(Term t, int64_t *left, uint32_t *out),
+static Term hash_short_or_long(Process *p, Term *args, unsigned arity,
+			       bool (*hash)(Term t, int64_t *left, uint32_t *out),
 			       Term (*work)(Process *p, Term *args))
 {
 	Term result = hash_in_range(p, args, arity, HASH_WORDS_AT_ONCE, hash);

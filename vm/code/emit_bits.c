@@ -208,7 +208,8 @@ static void choose_put(struct segment *s)
 			s->put = BS_PUT_SIZED;
 		break;
 	case BITS_SEG_FLOAT:
-		if (!read_fixed_size(&s->o[5], s->o[2].u, &bits) || (bits != 64 && bits != 32) || bits_is_little(s->flags))
+		if (!read_fixed_size(&s->o[5], s->o[2].u, &bits) || (bits != 64 && bits != 32) ||
+		    bits_is_little(s->flags))
 			break;
 		s->put = bits == 64 ? BS_PUT_FLOAT_64 : BS_PUT_FLOAT_32;
 		s->bytes = (uint32_t)bits / 8;

@@ -74,7 +74,8 @@ static const struct run {
 #include "data/bits_whole.def"
 	{ 3, { OP_bs_start_match3, OP_bs_get_utf8, OP_bs_test_unit }, OP_bs_start_get_utf8, joins_start },
 	{ 2, { OP_bs_start_match3_position, OP_bs_get_integer_8 }, OP_bs_start_position_get_8, joins_start_position },
-	{ 3, { OP_bs_start_position_get_8, OP_bs_get_integer_8, OP_bs_get_position }, OP_bs_start_position_get_8_position,
+	{ 3, { OP_bs_start_position_get_8, OP_bs_get_integer_8, OP_bs_get_position },
+	  OP_bs_start_position_get_8_position,
 	  joins_position },
 	{ 4, { OP_bs_start_position_get_8_position, OP_bs_get_integer_8, OP_bs_get_position, OP_is_eq_exact_xk },
 	  OP_bs_start_position_get_8_eq, joins_eq },

@@ -403,7 +403,8 @@ int module_delete(Term name)
 /* Is it about to run a native function of the library of c? */
 static bool is_in_detour(const struct code_instance *c, const Process *p)
 {
-	return c->nif != NULL && p->nif_detour != NULL && p->i == &p->nif_detour->entry && p->nif_detour->function.library == c->nif;
+	return c->nif != NULL && p->nif_detour != NULL && p->i == &p->nif_detour->entry &&
+		p->nif_detour->function.library == c->nif;
 }
 
 bool module_is_old_used_by(const struct module *m, const Process *p)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Putting native functions of libraries in place, and detours. These stand in one reserved range, so that an address in one tells whose it is. */
+/* Putting native functions of libraries in place, and detours. These stand in one reserved range, so that an address
+ * in one tells whose it is. */
 #include "code/nif.h"
 
 #include <sys/mman.h>

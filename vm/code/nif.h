@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Native functions of libraries (NIFs), as the loop sees them. Loading the library puts the operation call_nif over the first operation of
- * the function that stands for it in the module; what stood there is never run again. The operation is one word: its number, and above the
- * lowest 16 bits the address of a struct nif_function.
- * A native function may also ask for another to run in its place (enif_schedule_nif): the process then goes on in a struct nif_detour, which
- * looks like a function of its own, so that the process can be preempted, collected and asked about there.
+/* Native functions of libraries (NIFs), as the loop sees them. Loading the library puts the operation call_nif over
+ * the first operation of the function that stands for it in the module; what stood there is never run again. The
+ * operation is one word: its number, and above the lowest 16 bits the address of a struct nif_function. A native
+ * function may also ask for another to run in its place (enif_schedule_nif): the process then goes on in a struct
+ * nif_detour, which looks like a function of its own, so that the process can be preempted, collected and asked about
+ * there.
  * Invariant: a nif_function stays as long as the code that names it. */
 #ifndef VM_CODE_NIF_H
 #define VM_CODE_NIF_H

@@ -102,7 +102,8 @@ Term binary_put_bits(struct heap *h, const struct bits_view *v);
 /* Bits [start, start + size) of t, which must have them. Whole bytes, HEAPBIN_LIMIT or less, are copied, so that they keep no large
  * binary alive; others are shared. */
 Term binary_sub(struct heap *h, Term t, uint64_t start, uint64_t size);
-/* The same of a heapbin or refbin, whose bytes stand at base, in the caller's room at *top, which advances; at most BINARY_SUB_WORDS. */
+/* The same of a heapbin or refbin, whose bytes stand at base, in the caller's room at *top, which advances; at most
+ * BINARY_SUB_WORDS. */
 static inline Term binary_put_part(Term **top, Term original, const uint8_t *base, uint64_t start, uint64_t size)
 {
 	Term *at = *top;

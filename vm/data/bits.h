@@ -174,7 +174,8 @@ static inline bool bits_take_double(struct match_ctx *m, uint64_t size, unsigned
 {
 	uint64_t at = m->offset_bits, v;
 
-	if ((size != 64 && size != 32) || (flags & (BITS_LITTLE | BITS_NATIVE)) != 0 || (at & 7) != 0 || bits_left(m) < size)
+	if ((size != 64 && size != 32) || (flags & (BITS_LITTLE | BITS_NATIVE)) != 0 || (at & 7) != 0 ||
+	    bits_left(m) < size)
 		return false;
 	if (size == 64) {
 		v = bitcopy_load_64(m->base + (at >> 3));

@@ -19,7 +19,8 @@ struct bits_builder {
 Term bits_init(struct heap *h, struct bits_builder *b, uint64_t size);
 /* bin with room for `size` bits behind it. Where bin is the newest end of a writable buffer, the bytes are not copied.
  * Fails: TERM_NONE and *error: bin is no bitstring, or its size no multiple of unit. */
-Term bits_append(struct heap *h, struct bits_builder *b, Term bin, uint64_t size, unsigned unit, enum bits_error *error);
+Term bits_append(struct heap *h, struct bits_builder *b, Term bin, uint64_t size, unsigned unit,
+		 enum bits_error *error);
 /* The same where nobody else can see bin: its sub-binary is used again. */
 Term bits_private_append(struct heap *h, struct bits_builder *b, Term bin, uint64_t size, unsigned unit,
 			 enum bits_error *error);

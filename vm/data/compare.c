@@ -205,7 +205,8 @@ static int compare_doubles(double a, double b)
 
 static inline bool are_floats(Term a, Term b)
 {
-	return term_is_boxed(a) && term_is_boxed(b) && *boxed_ptr(a) == HEADER(1, SUB_FLOAT) && *boxed_ptr(b) == HEADER(1, SUB_FLOAT);
+	return term_is_boxed(a) && term_is_boxed(b) && *boxed_ptr(a) == HEADER(1, SUB_FLOAT) &&
+		*boxed_ptr(b) == HEADER(1, SUB_FLOAT);
 }
 
 static int compare_numbers(Term a, Term b, bool exact)
@@ -618,8 +619,8 @@ static int compare_funs(struct walk *w, Term a, Term b)
 	return order;
 }
 
-/* Most tries that are compared have the same keys: both are then walked in the same order, by hash, side by side. *count: of those keys
- * whose values are not the same words. False: a key differs. */
+/* Most tries that are compared have the same keys: both are then walked in the same order, by hash, side by side.
+ * *count: of those keys whose values are not the same words. False: a key differs. */
 static bool have_same_keys(Term a, Term b, struct candidate *c, size_t *count)
 {
 	struct map_iter in_a, in_b;

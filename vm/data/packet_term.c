@@ -85,7 +85,8 @@ static Term put_tls(const struct packet_source *s, size_t n, Term socket)
 		return data;
 	memcpy(bytes, r.prefix, r.prefix_bytes);
 	memcpy(bytes + r.prefix_bytes, r.data.at, r.data.n);
-	return heap_tuple(s->h, am_ssl_tls, socket, SMALL((int64_t)r.type), heap_tuple(s->h, SMALL((int64_t)r.major), SMALL((int64_t)r.minor)), data);
+	return heap_tuple(s->h, am_ssl_tls, socket, SMALL((int64_t)r.type),
+			  heap_tuple(s->h, SMALL((int64_t)r.major), SMALL((int64_t)r.minor)), data);
 }
 
 Term packet_put_term(const struct packet_source *s, enum packet_type type, size_t n, Term socket)

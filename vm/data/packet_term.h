@@ -14,7 +14,8 @@ struct packet_source {
 	bool binaries;       /* texts of HTTP are binaries, not lists */
 };
 
-/* The first n bytes, a whole packet of type PACKET_HTTP, PACKET_HTTPH or PACKET_SSL_TLS. socket: the second element of TLS's tuple.
+/* The first n bytes, a whole packet of type PACKET_HTTP, PACKET_HTTPH or PACKET_SSL_TLS. socket: the second element of
+ * TLS's tuple.
  * Fails: TERM_NONE, out of memory. GC: none. */
 Term packet_put_term(const struct packet_source *s, enum packet_type type, size_t n, Term socket);
 

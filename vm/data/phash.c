@@ -199,7 +199,8 @@ static inline uint32_t mix_immediate(uint32_t hash, Term t)
 	return mix_id(hash, t);
 }
 
-/* Pairs are hashed each by itself and their hashes xored, so that their order does not matter. Immediate ones are hashed here. */
+/* Pairs are hashed each by itself and their hashes xored, so that their order does not matter. Immediate ones are
+ * hashed here. */
 static uint32_t mix_map(struct word_stack *s, uint32_t hash, uint32_t *pairs, Term t, int64_t *left)
 {
 	struct map_iter it;

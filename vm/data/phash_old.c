@@ -22,7 +22,8 @@ enum {
 #define MARK_LIST_END HEADER(1, SUB_MOVED)
 #define MARK_TUPLE_END(arity) HEADER((arity) + 2, SUB_MOVED)
 
-/* Four steps of hash * prime + byte, from the lowest byte of w on, multiplied out: one multiplication waits for the hash before. */
+/* Four steps of hash * prime + byte, from the lowest byte of w on, multiplied out: one multiplication waits for the
+ * hash before. */
 static inline uint32_t step_word(uint32_t hash, uint32_t w, uint32_t prime)
 {
 	uint32_t square = prime * prime, cube = square * prime;
@@ -106,7 +107,8 @@ static uint32_t step_immediate(uint32_t hash, Term t)
 	return t == NIL ? hash * PRIME_POSITIVE + 1 : step_id(hash, t);
 }
 
-/* Elements at the front of a tuple are a step each while they are immediate, and take one of *left; what follows is pushed. */
+/* Elements at the front of a tuple are a step each while they are immediate, and take one of *left; what follows is
+ * pushed. */
 static uint32_t step_tuple(struct word_stack *s, uint32_t hash, const Term *p, int64_t *left)
 {
 	size_t arity = header_arity(*p), i = 1;

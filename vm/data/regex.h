@@ -33,8 +33,8 @@ struct regex {
 
 /* A newline or bsr that two options contradict each other about: such a pattern does not compile. */
 #define REGEX_CONTRADICTION UINT32_MAX
-/* Owns: the caller, the source, which must live as long as r, and what regex_free frees. Fails: false; *error for regex_error_text,
- * *offset where. */
+/* Owns: the caller, the source, which must live as long as r, and what regex_free frees. Fails: false; *error for
+ * regex_error_text, *offset where. */
 bool regex_compile(struct regex *r, const void *source, size_t n, const struct regex_options *o, int *error, size_t *offset);
 /* Writes what an error says; returns how many bytes, without a NUL. */
 size_t regex_error_text(int error, char *text, size_t room);

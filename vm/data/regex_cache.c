@@ -74,7 +74,8 @@ static bool is_wanted(const struct slot *s, const struct wanted *w)
 {
 	const struct kept *k = s->kept;
 
-	return s->hash == w->hash && k != NULL && k->regex.source_bytes == w->n && memcmp(&k->regex.options, &w->options, sizeof(w->options)) == 0 &&
+	return s->hash == w->hash && k != NULL && k->regex.source_bytes == w->n &&
+	memcmp(&k->regex.options, &w->options, sizeof(w->options)) == 0 &&
 	       memcmp(k->regex.source, w->source, w->n) == 0;
 }
 
@@ -115,8 +116,8 @@ static struct kept *take_slot(struct kept *k, uint64_t hash)
 	return before;
 }
 
-/* Takes: k, with a share for the slot and one for the caller. Returns what the caller gets: k, or what another thread has kept for w since
- * the caller looked. */
+/* Takes: k, with a share for the slot and one for the caller. Returns what the caller gets: k, or what another thread
+ * has kept for w since the caller looked. */
 static struct kept *keep(struct kept *k, const struct wanted *w)
 {
 	struct kept *other, *leaves;

@@ -103,8 +103,8 @@ void hash_replace(struct ets_object **place, struct ets_object *o, struct ets_ch
 	object_free(old);
 }
 
-/* A word of the tuple in which objects of its key are likely to differ from it, and then are not the same: an immediate beside the key; the
- * header when there is none. */
+/* A word of the tuple in which objects of its key are likely to differ from it, and then are not the same: an
+ * immediate beside the key; the header when there is none. */
 static size_t find_telling(const Term *tuple, size_t key)
 {
 	size_t arity = header_arity(*tuple);

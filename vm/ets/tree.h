@@ -38,8 +38,8 @@ struct ets_object *tree_last(const struct ets_tree *t);
 struct ets_object *tree_next(const struct ets_tree *t, Term key);
 struct ets_object *tree_prev(const struct ets_tree *t, Term key);
 
-/* The n-th object, from 0, or NULL. It is found by counting, from where the call before was when that is nearer than the beginning. *steps: how
- * many objects were counted. Any number of readers at a time. */
+/* The n-th object, from 0, or NULL. It is found by counting, from where the call before was when that is nearer than
+ * the beginning. *steps: how many objects were counted. Any number of readers at a time. */
 struct ets_object *tree_nth(struct ets_tree *t, size_t n, size_t *steps);
 
 /* A position in a walk: the way from the root to the current object, which is steps[depth - 1].

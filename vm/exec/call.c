@@ -314,8 +314,8 @@ static void unroll_apply(Term *module, Term *function, Term *x, unsigned *arity)
 	}
 }
 
-/* No code has named the function: the error handler is asked at once, so that names made up by the million leave no entries behind. NULL: the
- * function needs one, by which it is loaded or called undefined. */
+/* No code has named the function: the error handler is asked at once, so that names made up by the million leave no
+ * entries behind. NULL: the function needs one, by which it is loaded or called undefined. */
 static const Inst *enter_unnamed(Process *p, Term *x, Term module, Term function, unsigned arity)
 {
 	if (code_path_is_open() || module == p->error_handler)

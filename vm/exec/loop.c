@@ -71,8 +71,9 @@
 		DISPATCH();                                                                        \
 	} while (0)
 
-/* A last call, which most often goes where the last call before went: then the next operation is found by that address, which is known,
- * rather than by one that is made of a field of this operation. In short loops each operation would wait for the address of the one before. */
+/* A last call, which most often goes where the last call before went: then the next operation is found by that
+ * address, which is known, rather than by one that is made of a field of this operation. In short loops each operation
+ * would wait for the address of the one before. */
 #define LOOP_TO(at)                                                                                \
 	do {                                                                                       \
 		const Inst *at_ = (at);                                                            \

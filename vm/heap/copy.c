@@ -72,7 +72,8 @@ static inline bool goes_on(size_t words, size_t *most, void (*passed)(void))
 	return true;
 }
 
-/* When more than `most` words are counted, passed is called and the rest counted too; without passed, the rest is not. */
+/* When more than `most` words are counted, passed is called and the rest counted too; without passed, the rest is
+ * not. */
 static inline __attribute__((always_inline)) size_t measure(Term t, bool whole, size_t most, void (*passed)(void))
 {
 	struct pending s;

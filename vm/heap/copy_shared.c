@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Objects are met by address: a list of them in the order they were met, which is also the order in which they are still to be looked into,
- * and a table that finds them. Most terms were built from one end to the other, so a few ranges of addresses are kept that grow at their ends:
- * an object that lies in none was not met yet. As long as that is so of each there is no table.
- * Invariant: a slot of the table is 0, or 1 more than an index of the list. Without a table each object was met once. Ranges are disjoint, and
- * every object that was met lies in one. */
+ * and a table that finds them. Most terms were built from one end to the other, so a few ranges of addresses are kept
+ * that grow at their ends: an object that lies in none was not met yet. As long as that is so of each there is no
+ * table.
+ * Invariant: a slot of the table is 0, or 1 more than an index of the list. Without a table each object was met once.
+ * Ranges are disjoint, and every object that was met lies in one. */
 #include "heap/copy_shared.h"
 
 #include <string.h>

@@ -124,8 +124,9 @@ static Term evacuate_boxed(struct gc *gc, Term t)
 	return *p;
 }
 
-/* The cells of a list, from the one that *slot leads to, for as long as each is young, has nothing in its head to look at and comes to
- * stand right behind the word that leads to it, as it does when all that was evacuated has been scanned. Returns the last such word. */
+/* The cells of a list, from the one that *slot leads to, for as long as each is young, has nothing in its head to look
+ * at and comes to stand right behind the word that leads to it, as it does when all that was evacuated has been
+ * scanned. Returns the last such word. */
 static __attribute__((noinline)) Term *evacuate_cells(struct gc *gc, Term *slot)
 {
 	Term *to = gc->to_top, *p;
@@ -133,7 +134,8 @@ static __attribute__((noinline)) Term *evacuate_cells(struct gc *gc, Term *slot)
 
 	while (slot + 1 == to + gc->gathered && term_is_cons(t)) {
 		p = cons_ptr(t);
-		if (!is_within(p, gc->from_start, gc->from_bytes) && !is_within(p, gc->fragment_start, gc->fragment_bytes))
+		if (!is_within(p, gc->from_start, gc->from_bytes) &&
+		    !is_within(p, gc->fragment_start, gc->fragment_bytes))
 			break;
 		if (!term_is_immed(p[0]) || is_within(p, gc->young_start, gc->aged_bytes))
 			break;
@@ -200,7 +202,8 @@ static inline __attribute__((always_inline)) Term *scan_word(struct gc *gc, Term
 }
 
 /* Scans from p until what has been evacuated ends, which scanning moves. */
-static inline __attribute__((always_inline)) Term *scan_until(struct gc *gc, Term *p, Term *const *end, ptrdiff_t gathered)
+static inline __attribute__((always_inline)) Term *scan_until(struct gc *gc, Term *p, Term *const *end,
+							      ptrdiff_t gathered)
 {
 	while (p < *end + gathered)
 		p = term_is_immed(*p) ? p + 1 : scan_word(gc, p);
@@ -307,8 +310,8 @@ size_t gc_next_size_words(size_t words)
 
 enum { SHRINK_NEVER_WORDS = 3000, SHRINK_ANYWAY_WORDS = 8000 };
 
-/* Grows when a quarter is not free. Shrinks when three quarters are, but not a small block, and a young heap not below the old generation's
- * block, so that a process with long-lived data does not collect all the time. */
+/* Grows when a quarter is not free. Shrinks when three quarters are, but not a small block, and a young heap not below
+ * the old generation's block, so that a process with long-lived data does not collect all the time. */
 static size_t choose_size_words(const struct heap *h, size_t before, size_t needed)
 {
 	size_t least = (size_t)(h->old_end - h->old_start), smaller;
@@ -318,7 +321,8 @@ static size_t choose_size_words(const struct heap *h, size_t before, size_t need
 
 		return size > h->min_words ? size : h->min_words;
 	}
-	if (needed >= before / 4 || before <= SHRINK_NEVER_WORDS || before <= h->min_words || (before <= SHRINK_ANYWAY_WORDS && before <= least))
+	if (needed >= before / 4 || before <= SHRINK_NEVER_WORDS || before <= h->min_words ||
+	    (before <= SHRINK_ANYWAY_WORDS && before <= least))
 		return before;
 	if (least < h->min_words)
 		least = h->min_words;
@@ -461,8 +465,8 @@ static bool collect_in_place(struct gc *gc, size_t need, const struct gc_root *r
 
 /* ---- to a new block */
 
-/* The block's size, or the one that would have had room for what is in fragments: so a heap grows as if it had been collected before each of
- * them was taken. */
+/* The block's size, or the one that would have had room for what is in fragments: so a heap grows as if it had been
+ * collected before each of them was taken. */
 static size_t count_block_words(const struct heap *h)
 {
 	size_t size = (size_t)(h->end - h->start), used = count_young_words(h) + count_stack_words(h);

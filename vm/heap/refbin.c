@@ -9,7 +9,8 @@
 
 /* Counted per thread and folded in now and then, as memory is. */
 enum { FOLD_BYTES = 1 << 14 };
-/* Behind the bytes of a binary, as in OTP: libraries that print into one end it with a NUL that they did not ask room for. */
+/* Behind the bytes of a binary, as in OTP: libraries that print into one end it with a NUL that they did not ask room
+ * for. */
 enum { SPARE_BYTES = 7 };
 static atomic_long counted_bytes;
 static _Thread_local long unfolded_bytes;

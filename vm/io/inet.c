@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands that all sockets know: to open, bind, name, look at. An answer begins with 1 (done), or 0 and the name of the error. */
+/* Commands that all sockets know: to open, bind, name, look at. An answer begins with 1 (done), or 0 and the name of
+ * the error. */
 #include "io/inet.h"
 
 #include <errno.h>
@@ -335,7 +336,8 @@ static void ctl_name(struct inet_socket *s, const uint8_t *data, size_t n, struc
 		inet_answer_error(a, errno);
 }
 
-static void set_name(struct inet_socket *s, struct inet_address **name, const uint8_t *data, size_t n, struct port_answer *a)
+static void set_name(struct inet_socket *s, struct inet_address **name, const uint8_t *data, size_t n,
+		     struct port_answer *a)
 {
 	struct inet_address address;
 	const char *error = NULL;
@@ -458,7 +460,8 @@ static void ctl_fd(struct inet_socket *s, const uint8_t *data, size_t n, struct 
 	put32(a, (uint32_t)s->fd);
 }
 
-enum { STAT_RECV_CNT = 1, STAT_RECV_MAX, STAT_RECV_AVG, STAT_RECV_DVI, STAT_SEND_CNT, STAT_SEND_MAX, STAT_SEND_AVG, STAT_SEND_PEND, STAT_RECV_OCT,
+enum { STAT_RECV_CNT = 1, STAT_RECV_MAX, STAT_RECV_AVG, STAT_RECV_DVI, STAT_SEND_CNT, STAT_SEND_MAX, STAT_SEND_AVG,
+       STAT_SEND_PEND, STAT_RECV_OCT,
        STAT_SEND_OCT };
 
 /* Fails: false, there is none of that number. */

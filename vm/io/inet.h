@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sockets behind gen_tcp and gen_udp: what the drivers tcp_inet and udp_inet share. Source of commands, answers and messages: kernel's
- * prim_inet.erl and inet_int.hrl of OTP 25, whose numbers these are. Numbers go the highest byte first.
- * A socket belongs to its port, and whoever holds the port has it. */
+/* Sockets behind gen_tcp and gen_udp: what the drivers tcp_inet and udp_inet share. Source of commands, answers and
+ * messages: kernel's prim_inet.erl and inet_int.hrl of OTP 25, whose numbers these are. Numbers go the highest byte
+ * first. A socket belongs to its port, and whoever holds the port has it. */
 #ifndef VM_IO_INET_H
 #define VM_IO_INET_H
 
@@ -25,7 +25,8 @@ enum {
 enum inet_active { INET_PASSIVE, INET_ACTIVE, INET_ONCE, INET_MULTI };
 enum { INET_MODE_LIST, INET_MODE_BINARY };
 enum { INET_DELIVER_PORT, INET_DELIVER_TERM };
-enum inet_family { INET_AF_UNSPEC, INET_AF_INET, INET_AF_INET6, INET_AF_ANY, INET_AF_LOOPBACK, INET_AF_LOCAL, INET_AF_UNDEFINED };
+enum inet_family { INET_AF_UNSPEC, INET_AF_INET, INET_AF_INET6, INET_AF_ANY, INET_AF_LOOPBACK, INET_AF_LOCAL,
+		   INET_AF_UNDEFINED };
 enum { INET_TYPE_STREAM = 1, INET_TYPE_DGRAM, INET_TYPE_SEQPACKET };
 enum { INET_BUFFER_BYTES = 1460, INET_PACKETS_AT_ONCE = 5, INET_ANSWER_MAX = 64 << 10, INET_PACKET_MAX = 64 << 20 };
 #define INET_INFINITY UINT32_MAX
@@ -39,7 +40,8 @@ struct inet_address {
 	};
 	socklen_t size;
 };
-/* Address family and address, as prim_inet encodes them, from the front of *at; INET_AF_ANY and INET_AF_LOOPBACK are of that family (AF_*).
+/* Address family and address, as prim_inet encodes them, from the front of *at; INET_AF_ANY and INET_AF_LOOPBACK are
+ * of that family (AF_*).
  * Fails: "einval" or "eafnosupport"; else NULL, and *at, *n are what follows. */
 const char *inet_address_read(struct inet_address *a, int family, const uint8_t **at, size_t *n);
 /* As prim_inet decodes it. Returns false for an address of no known form, of which nothing follows. */
@@ -147,10 +149,14 @@ void inet_end_op(struct inet_socket *s, struct inet_op *op);
 /* Commands: magic number + these. */
 #define INET_MAGIC 0x03f1a300u
 enum inet_command {
-	INET_REQ_OPEN = 1, INET_REQ_CLOSE, INET_REQ_CONNECT, INET_REQ_PEER, INET_REQ_NAME, INET_REQ_BIND, INET_REQ_SETOPTS, INET_REQ_GETOPTS,
-	INET_REQ_GETSTAT = 11, INET_REQ_GETHOSTNAME, INET_REQ_FDOPEN, INET_REQ_GETFD, INET_REQ_GETTYPE, INET_REQ_GETSTATUS,
-	INET_REQ_GETSERVBYNAME, INET_REQ_GETSERVBYPORT, INET_REQ_SETNAME, INET_REQ_SETPEER, INET_REQ_GETIFLIST, INET_REQ_IFGET, INET_REQ_IFSET,
-	INET_REQ_SUBSCRIBE, INET_REQ_GETIFADDRS, INET_REQ_ACCEPT, INET_REQ_LISTEN, INET_REQ_IGNOREFD, INET_REQ_GETLADDRS, INET_REQ_GETPADDRS,
+	INET_REQ_OPEN = 1, INET_REQ_CLOSE, INET_REQ_CONNECT, INET_REQ_PEER, INET_REQ_NAME, INET_REQ_BIND,
+	INET_REQ_SETOPTS, INET_REQ_GETOPTS,
+	INET_REQ_GETSTAT = 11, INET_REQ_GETHOSTNAME, INET_REQ_FDOPEN, INET_REQ_GETFD, INET_REQ_GETTYPE,
+	INET_REQ_GETSTATUS,
+	INET_REQ_GETSERVBYNAME, INET_REQ_GETSERVBYPORT, INET_REQ_SETNAME, INET_REQ_SETPEER, INET_REQ_GETIFLIST,
+	INET_REQ_IFGET, INET_REQ_IFSET,
+	INET_REQ_SUBSCRIBE, INET_REQ_GETIFADDRS, INET_REQ_ACCEPT, INET_REQ_LISTEN, INET_REQ_IGNOREFD,
+	INET_REQ_GETLADDRS, INET_REQ_GETPADDRS,
 	TCP_REQ_RECV = 42, TCP_REQ_UNRECV, TCP_REQ_SHUTDOWN, TCP_REQ_SENDFILE,
 	PACKET_REQ_RECV = 60,
 };
@@ -173,7 +179,8 @@ void inet_get_interface(struct inet_socket *s, const uint8_t *data, size_t n, st
 void inet_set_interface(struct inet_socket *s, const uint8_t *data, size_t n, struct port_answer *a);
 
 /* ---- inet_message.c */
-/* {inet_async, Port, Id, ok}, {inet_async, Port, Id, {ok, What}} or {inet_async, Port, Id, {error, What}} to the op's caller; ends op. */
+/* {inet_async, Port, Id, ok}, {inet_async, Port, Id, {ok, What}} or {inet_async, Port, Id, {error, What}} to the op's
+ * caller; ends op. */
 void inet_op_ok(struct inet_socket *s, struct inet_op *op);
 void inet_op_ok_port(struct inet_socket *s, struct inet_op *op, Term port);
 void inet_op_error(struct inet_socket *s, struct inet_op *op, Term why);
@@ -186,13 +193,15 @@ void inet_tell_owner(struct inet_socket *s, Term what, Term why);
 void inet_tell(struct inet_socket *s, Term to, Term what, Term why);
 /* {sendfile, Port, {ok, Low, High}}, or {error, why} where why is not TERM_NONE. */
 void inet_tell_file(struct inet_socket *s, int64_t sent, Term why);
-/* n bytes at `bytes`, inside b: a whole packet, header included. To the owner, or who receives. shared: b may become part of the message. */
+/* n bytes at `bytes`, inside b: a whole packet, header included. To the owner, or who receives. shared: b may become
+ * part of the message. */
 void inet_deliver_packet(struct inet_socket *s, struct binary *b, const uint8_t *bytes, size_t n, bool shared);
 struct inet_control_data {   /* of a datagram */
 	unsigned count;
 	struct { Term name; int value; } items[4];
 };
-void inet_deliver_datagram(struct inet_socket *s, const struct inet_address *from, struct binary *b, size_t n, const struct inet_control_data *c);
+void inet_deliver_datagram(struct inet_socket *s, const struct inet_address *from, struct binary *b, size_t n,
+			   const struct inet_control_data *c);
 /* Which packets are read now: behind the first line of HTTP come headers. */
 enum packet_type inet_packet_type(const struct inet_socket *s);
 /* Delivered while active: once becomes passive, a count goes down. */

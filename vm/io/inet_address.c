@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Socket addresses as prim_inet encodes and decodes them. The bytes may be anybody's: nothing here reads behind them. */
+/* Socket addresses as prim_inet encodes and decodes them. The bytes may be anybody's: nothing here reads behind
+ * them. */
 #include <stddef.h>
 #include <string.h>
 

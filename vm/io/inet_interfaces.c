@@ -238,7 +238,8 @@ static unsigned short change_flags(unsigned short f, uint32_t wish)
 /* How many bytes it took; 0: wrong. What the kernel refuses is not told. */
 static size_t set_option(struct inet_socket *s, struct ifreq *r, unsigned option, const uint8_t *data, size_t n)
 {
-	static const unsigned long requests[] = { [IFOPT_ADDR] = SIOCSIFADDR, [IFOPT_BROADADDR] = SIOCSIFBRDADDR, [IFOPT_DSTADDR] = SIOCSIFDSTADDR,
+	static const unsigned long requests[] = { [IFOPT_ADDR] = SIOCSIFADDR, [IFOPT_BROADADDR] = SIOCSIFBRDADDR,
+						  [IFOPT_DSTADDR] = SIOCSIFDSTADDR,
 						  [IFOPT_NETMASK] = SIOCSIFNETMASK };
 	size_t used = 0;
 

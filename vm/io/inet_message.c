@@ -181,7 +181,8 @@ static size_t data_words(const struct inet_socket *s, size_t n)
 	return s->mode == INET_MODE_LIST || s->header_bytes > n ? 2 * n : 2 * s->header_bytes + binary_words(n - s->header_bytes);
 }
 
-static Term put_data(const struct inet_socket *s, struct building *b, struct binary *source, const uint8_t *bytes, size_t n)
+static Term put_data(const struct inet_socket *s, struct building *b, struct binary *source, const uint8_t *bytes,
+		     size_t n)
 {
 	size_t header = s->header_bytes;
 
@@ -327,20 +328,23 @@ static void put_source(struct building *b, const struct inet_address *from, Term
 }
 
 /* {udp, Port, IP, PortNumber, Data}, and control data before Data. */
-static void send_datagram(struct inet_socket *s, const struct inet_address *from, struct binary *b, size_t n, const struct inet_control_data *c)
+static void send_datagram(struct inet_socket *s, const struct inet_address *from, struct binary *b, size_t n,
+			  const struct inet_control_data *c)
 {
 	struct building m = begin(data_words(s, n) + 3 * TERMS_WORDS);
 	Term parts[2], data = put_data(s, &m, b, b->data, n);
 
 	put_source(&m, from, parts);
 	if (c != NULL)
-		send_built(s, s->port->owner, &m, PUT_TUPLE(&m, am_udp, s->port->id, parts[0], parts[1], put_control(&m, c), data));
+		send_built(s, s->port->owner, &m,
+			   PUT_TUPLE(&m, am_udp, s->port->id, parts[0], parts[1], put_control(&m, c), data));
 	else
 		send_built(s, s->port->owner, &m, PUT_TUPLE(&m, am_udp, s->port->id, parts[0], parts[1], data));
 }
 
 /* To who receives: [Address... | Data], as prim_inet decodes it, with control data in a pair. */
-static void answer_datagram(struct inet_socket *s, const struct inet_address *from, struct binary *b, size_t n, const struct inet_control_data *c)
+static void answer_datagram(struct inet_socket *s, const struct inet_address *from, struct binary *b, size_t n,
+			    const struct inet_control_data *c)
 {
 	struct port_answer address;
 	struct building m;
@@ -356,7 +360,8 @@ static void answer_datagram(struct inet_socket *s, const struct inet_address *fr
 	end_op(s, s->ops, &m, PUT_TUPLE(&m, am_ok, data));
 }
 
-void inet_deliver_datagram(struct inet_socket *s, const struct inet_address *from, struct binary *b, size_t n, const struct inet_control_data *c)
+void inet_deliver_datagram(struct inet_socket *s, const struct inet_address *from, struct binary *b, size_t n,
+			   const struct inet_control_data *c)
 {
 	port_count_input(s->port, n);
 	if (s->deliver == INET_DELIVER_PORT)

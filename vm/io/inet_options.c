@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Options of sockets: those that the kernel keeps (inet_options.def), those that the driver does, and few of their own form. A list of options is
- * a number and its value, over and over. */
+/* Options of sockets: those that the kernel keeps (inet_options.def), those that the driver does, and few of their own
+ * form. A list of options is a number and its value, over and over. */
 #include <errno.h>
 #include <limits.h>
 #include <net/if.h>
@@ -14,9 +14,12 @@
 enum {
 	OPT_LINGER = 3, OPT_RCVBUF = 7, OPT_PRIORITY = 8, OPT_TOS = 9,
 	OPT_MULTICAST_IF = 11, OPT_ADD_MEMBERSHIP = 14, OPT_DROP_MEMBERSHIP = 15,
-	LOPT_BUFFER = 20, LOPT_HEADER, LOPT_ACTIVE, LOPT_PACKET, LOPT_MODE, LOPT_DELIVER, LOPT_EXIT_ON_CLOSE, LOPT_HIGH, LOPT_LOW,
-	LOPT_SEND_TIMEOUT = 30, LOPT_DELAY_SEND, LOPT_PACKET_SIZE, LOPT_READ_PACKETS, OPT_RAW, LOPT_SEND_TIMEOUT_CLOSE, LOPT_MESSAGE_HIGH,
-	LOPT_MESSAGE_LOW, LOPT_NETNS, LOPT_SHOW_ECONNRESET, LOPT_LINE_DELIMITER, OPT_TCLASS, OPT_BIND_TO_DEVICE, OPT_RECVTOS, OPT_RECVTCLASS,
+	LOPT_BUFFER = 20, LOPT_HEADER, LOPT_ACTIVE, LOPT_PACKET, LOPT_MODE, LOPT_DELIVER, LOPT_EXIT_ON_CLOSE, LOPT_HIGH,
+	LOPT_LOW,
+	LOPT_SEND_TIMEOUT = 30, LOPT_DELAY_SEND, LOPT_PACKET_SIZE, LOPT_READ_PACKETS, OPT_RAW, LOPT_SEND_TIMEOUT_CLOSE,
+	LOPT_MESSAGE_HIGH,
+	LOPT_MESSAGE_LOW, LOPT_NETNS, LOPT_SHOW_ECONNRESET, LOPT_LINE_DELIMITER, OPT_TCLASS, OPT_BIND_TO_DEVICE,
+	OPT_RECVTOS, OPT_RECVTCLASS,
 	OPT_PKTOPTIONS, OPT_TTL, OPT_RECVTTL,
 	LOPT_DEBUG = 99,
 };
@@ -328,7 +331,8 @@ static void put_option(struct port_answer *a, unsigned number, uint32_t value)
 }
 
 /* What a list of options cannot be had of is left out. */
-static void get_kernel_option(const struct inet_socket *s, unsigned number, const struct kernel_option *o, struct port_answer *a)
+static void get_kernel_option(const struct inet_socket *s, unsigned number, const struct kernel_option *o,
+			      struct port_answer *a)
 {
 	int value = 0;
 	socklen_t size = sizeof(value);

@@ -529,7 +529,8 @@ bool port_command(struct port *port, Term caller, struct byte_queue *data)
 	return open;
 }
 
-bool port_control(struct port *port, Term caller, unsigned command, const uint8_t *data, size_t n, struct port_answer *a)
+bool port_control(struct port *port, Term caller, unsigned command, const uint8_t *data, size_t n,
+		  struct port_answer *a)
 {
 	bool ok = false;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ports: what stands between a process and a descriptor, or a program of the system.
  * A port is a state machine: PORT_OPEN, then PORT_FLUSHING while a driver still writes what was handed to it, then
- * PORT_CLOSED. Links and names go when it leaves PORT_OPEN. Nobody locks a port: somebody holds it, for a moment, and what
- * others want of it meanwhile are tasks, which schedulers run in the order they came. What a process wants of a port that
- * nobody holds, and nothing waits for, is done at once on that process's scheduler.
+ * PORT_CLOSED. Links and names go when it leaves PORT_OPEN. Nobody locks a port: somebody holds it, for a moment, and
+ * what others want of it meanwhile are tasks, which schedulers run in the order they came. What a process wants of a
+ * port that nobody holds, and nothing waits for, is done at once on that process's scheduler.
  * Invariant: signals and messages from one port reach a process in the order the port made them. */
 #ifndef VM_IO_PORT_H
 #define VM_IO_PORT_H
@@ -56,14 +56,16 @@ static inline void answer_put_byte(struct port_answer *a, unsigned byte)
 	answer_put(a, &(uint8_t){ (uint8_t)byte }, 1);
 }
 
-/* Callbacks run on a scheduler, as tasks of their port, one at a time; no lock is held. Those that are NULL have nothing to do. */
+/* Callbacks run on a scheduler, as tasks of their port, one at a time; no lock is held. Those that are NULL have
+ * nothing to do. */
 struct port_driver {
 	const char *name;
 	/* By the scheduler of the process that opens it. Fails: -errno. */
 	int (*start)(struct port *port, const struct port_options *o);
 	/* There are bytes in port->out, framed as the options say. */
 	void (*output)(struct port *port);
-	/* Instead of output: what was sent, as it was. port->caller is who sent it. Takes: the bytes of data, or leaves them to be dropped. */
+	/* Instead of output: what was sent, as it was. port->caller is who sent it. Takes: the bytes of data, or
+	 * leaves them to be dropped. */
 	void (*outputv)(struct port *port, struct byte_queue *data);
 	/* Fails: false, or no control: badarg. */
 	bool (*control)(struct port *port, unsigned command, const uint8_t *data, size_t n, struct port_answer *a);
@@ -219,7 +221,8 @@ bool port_connect(struct port *port, Term caller, Term new_owner);
 bool port_close(struct port *port, Term caller, Term reason);
 bool port_set_data(struct port *port, Term data);
 /* port_control/3. Fails: false is badarg. */
-bool port_control(struct port *port, Term caller, unsigned command, const uint8_t *data, size_t n, struct port_answer *a);
+bool port_control(struct port *port, Term caller, unsigned command, const uint8_t *data, size_t n,
+		  struct port_answer *a);
 /* n bytes for the port's program or descriptor, framed as the options say. Takes: the bytes of data. */
 void port_output(struct port *port, Term caller, struct byte_queue *data);
 
@@ -237,7 +240,8 @@ void port_send_exit_status(struct port *port, int status);
 void port_deliver(struct port *port, Term to, Term message, struct fragment *f);
 /* port_io.c: {Port, What} to the owner. */
 void port_deliver_atom(struct port *port, Term to, Term what);
-/* The port ends with that reason; kill is killed to others. Its driver stops when what runs now has returned and its output is gone. */
+/* The port ends with that reason; kill is killed to others. Its driver stops when what runs now has returned and its
+ * output is gone. */
 void port_exit(struct port *port, Term reason);
 /* The queue is shorter: wakes who waited for that. */
 void port_output_done(struct port *port);
@@ -247,10 +251,12 @@ void port_end(struct port *port);
 void port_settle(struct port *port);
 /* Senders wait until it is not busy any more. */
 void port_set_busy(struct port *port, bool busy);
-/* A port of the same driver and options as `from`, open, owned by and linked to a process that may have ended; driver_data is its own. The
- * caller holds it, too, and lets it go. Fails: NULL, there are as many ports as there may be. */
+/* A port of the same driver and options as `from`, open, owned by and linked to a process that may have ended;
+ * driver_data is its own. The caller holds it, too, and lets it go. Fails: NULL, there are as many ports as there may
+ * be. */
 struct port *port_open_like(struct port *from, Term owner, void *driver_data);
-/* Watches a process: process_exit is called when it ends. Returns the monitor's number, 0 when there is no such process. */
+/* Watches a process: process_exit is called when it ends. Returns the monitor's number, 0 when there is no such
+ * process. */
 uint64_t port_monitor(struct port *port, Term pid);
 void port_demonitor(struct port *port, Term pid, uint64_t monitor);
 
@@ -265,14 +271,15 @@ void port_let_go(struct port *port);
 /* The task runs when its turn comes. Any thread. The caller has a reference, or holds the port. */
 void port_submit(struct port *port, struct port_task *task);
 
-/* The driver's ready_input and ready_output are called for fd, as port_watch_want says. closes: fd is closed in the end, and if it cannot be
- * watched. Fails: -errno. */
+/* The driver's ready_input and ready_output are called for fd, as port_watch_want says. closes: fd is closed in the
+ * end, and if it cannot be watched. Fails: -errno. */
 int port_watch_add(struct port *port, struct port_watch *w, int fd, bool closes);
 /* The bits (WATCH_IN, WATCH_OUT) are wanted from now on, or not. */
 void port_watch_want(struct port_watch *w, unsigned bits, bool on);
 /* As WATCH_IN wanted, after some time; it must not be wanted now. Called from ready_input. */
 void port_watch_pause(struct port_watch *w, int64_t ns);
-/* What the poll thread does with its events; a driver may set w->poll.ready, after port_watch_add, to what calls this in the end. */
+/* What the poll thread does with its events; a driver may set w->poll.ready, after port_watch_add, to what calls this
+ * in the end. */
 void port_watch_ready(struct poll_watch *poll, unsigned events);
 /* No callback follows. */
 void port_watch_drop(struct port_watch *w);
@@ -283,13 +290,15 @@ void port_cancel_timer(struct port *port);
 void port_async_start(struct port *port);
 void port_async_done(struct port *port);
 
-/* ---- port_ask.c: what processes want of a port; at once, or while they wait for their turn. The port's reference is taken. */
+/* ---- port_ask.c: what processes want of a port; at once, or while they wait for their turn. The port's reference is
+ * taken. */
 Term port_ask_command(Process *p, struct port *port, struct byte_queue *data, bool force, bool nosuspend);
 Term port_ask_control(Process *p, struct port *port, unsigned command, uint8_t *data, size_t n);
 Term port_ask_close(Process *p, struct port *port);
 Term port_ask_connect(Process *p, struct port *port, Term new_owner);
 /* What `look` returns for an open port, built on that heap; `closed` for another. */
-Term port_ask(Process *p, struct port *port, Term (*look)(struct port *port, struct heap *h, Term arg), Term arg, Term closed);
+Term port_ask(Process *p, struct port *port, Term (*look)(struct port *port, struct heap *h, Term arg), Term arg,
+	      Term closed);
 /* What a BIF returns that ends with a command: true, once the port is not busy. */
 Term port_wait_not_busy(struct port *port, Process *p);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What processes want of ports. A question is asked at once when nobody holds the port; else it is a task, and the process waits for the answer.
- * Invariant: a question that is a task belongs to the task until it has run, and then to the process; when the process ends before, to the task
- * alone. */
+/* What processes want of ports. A question is asked at once when nobody holds the port; else it is a task, and the
+ * process waits for the answer.
+ * Invariant: a question that is a task belongs to the task until it has run, and then to the process; when the process
+ * ends before, to the task alone. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -339,7 +340,8 @@ static Term finish_look(Process *p, struct question *q)
 	return q->heap == NULL ? q->result : copy_to_heap(q->result, &p->heap);
 }
 
-Term port_ask(Process *p, struct port *port, Term (*look)(struct port *port, struct heap *h, Term arg), Term arg, Term closed)
+Term port_ask(Process *p, struct port *port, Term (*look)(struct port *port, struct heap *h, Term arg), Term arg,
+	      Term closed)
 {
 	struct question q;
 

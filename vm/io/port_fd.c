@@ -71,8 +71,8 @@ static void wait_until_free(struct port *port, struct port_watch *w)
 		port_hold_stdin(false);
 }
 
-/* What the poll thread has read: the descriptor is shared, so that a read may wait although there was input a moment before, and no scheduler
- * waits. */
+/* What the poll thread has read: the descriptor is shared, so that a read may wait although there was input a moment
+ * before, and no scheduler waits. */
 struct fd_input {
 	ssize_t n;
 	int error;

@@ -229,7 +229,8 @@ static void *wait_for_end(void *arg)
 	return NULL;
 }
 
-/* Where there are no descriptors of processes (under valgrind): a pipe that a thread writes to when the program has ended. Fails: -errno. */
+/* Where there are no descriptors of processes (under valgrind): a pipe that a thread writes to when the program has
+ * ended. Fails: -errno. */
 static int open_end_by_thread(pid_t pid)
 {
 	struct waiter *w;

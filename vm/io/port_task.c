@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who holds a port, and what waits for its turn: tasks, among them events of descriptors, timers and the pool.
- * Invariant: tasks wait exactly while PORT_WANTED is set. While they do, the port is held, and whoever lets it go submits its job; or the job is
- * submitted. So no task is forgotten. */
+ * Invariant: tasks wait exactly while PORT_WANTED is set. While they do, the port is held, and whoever lets it go
+ * submits its job; or the job is submitted. So no task is forgotten. */
 #include <errno.h>
 #include <unistd.h>
 
@@ -35,7 +35,8 @@ bool port_try_hold(struct port *port)
 {
 	uint32_t free = 0;
 
-	return sched_on_duty() && atomic_compare_exchange_strong_explicit(&port->hold.word, &free, PORT_HELD, memory_order_acquire,
+	return sched_on_duty() && atomic_compare_exchange_strong_explicit(&port->hold.word, &free, PORT_HELD,
+									  memory_order_acquire,
 									  memory_order_relaxed);
 }
 
@@ -88,7 +89,8 @@ void port_let_go(struct port *port)
 	uint32_t held = PORT_HELD;
 
 	port_settle(port);
-	if (!atomic_compare_exchange_strong_explicit(&port->hold.word, &held, 0, memory_order_release, memory_order_relaxed))
+	if (!atomic_compare_exchange_strong_explicit(&port->hold.word, &held, 0, memory_order_release,
+						     memory_order_relaxed))
 		let_go_wanted(port);
 }
 
@@ -146,8 +148,8 @@ static void run_tasks(struct sched_job *job)
 
 /* ---- descriptors */
 
-/* Asks the poll thread for what is wanted and was not asked for. What is not wanted any more may still come, and is then dropped: most often it
- * is wanted again before. */
+/* Asks the poll thread for what is wanted and was not asked for. What is not wanted any more may still come, and is
+ * then dropped: most often it is wanted again before. */
 static void arm(struct port_watch *w)
 {
 	if (w->wants & ~w->armed) {

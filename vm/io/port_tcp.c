@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The driver tcp_inet: connections, and those who listen for them; over the internet, and within the machine (local).
- * Received bytes stay in s->in until they are a packet that somebody wants. What the kernel does not take at once is queued in port->out; above
- * the high watermark the port is busy and its sender has no answer yet, until the queue is below the low one.
- * Invariant: a socket waits for input while it is active and connected, while somebody receives, or accepts; for output while the queue or a file
- * is not sent, or while it connects. */
+ * Received bytes stay in s->in until they are a packet that somebody wants. What the kernel does not take at once is
+ * queued in port->out; above the high watermark the port is busy and its sender has no answer yet, until the queue is
+ * below the low one.
+ * Invariant: a socket waits for input while it is active and connected, while somebody receives, or accepts; for
+ * output while the queue or a file is not sent, or while it connects. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -22,7 +23,8 @@ static void write_queue(struct inet_socket *s);
 
 /* ---- time */
 
-/* The port's timer runs for the earliest deadline. It is left running when that is gone: most often the next one is later. */
+/* The port's timer runs for the earliest deadline. It is left running when that is gone: most often the next one is
+ * later. */
 static void want_timer(struct inet_socket *s, uint64_t deadline_ms)
 {
 	uint64_t now = timer_now_ms();
@@ -298,7 +300,8 @@ static size_t prepare_read(struct inet_socket *s)
 	return s->in.end < s->in.room ? s->in.room - s->in.end : (size_t)missing(s, &ignored);
 }
 
-/* Reads once, and delivers. Returns false when nothing more is to be done: there was nothing, or the connection has ended. */
+/* Reads once, and delivers. Returns false when nothing more is to be done: there was nothing, or the connection has
+ * ended. */
 static bool receive(struct inet_socket *s)
 {
 	size_t want = prepare_read(s);
@@ -737,7 +740,8 @@ static void ctl_listen(struct inet_socket *s, const uint8_t *data, size_t n, str
 }
 
 /* What a connection inherits from who listens. Owns: fd. Fails: NULL, too many ports. */
-static struct inet_socket *copy_socket(const struct inet_socket *s, int fd, Term owner, const struct inet_address *remote)
+static struct inet_socket *copy_socket(const struct inet_socket *s, int fd, Term owner,
+				       const struct inet_address *remote)
 {
 	struct port *port = port_open_like(s->port, owner, NULL);
 	struct inet_socket *c;
@@ -936,9 +940,12 @@ static const struct {
 	unsigned command;
 	void (*run)(struct inet_socket *s, const uint8_t *data, size_t n, struct port_answer *a);
 } commands[] = {
-	{ INET_REQ_OPEN, ctl_open }, { INET_REQ_FDOPEN, ctl_fdopen }, { INET_REQ_CLOSE, ctl_close }, { INET_REQ_CONNECT, ctl_connect },
-	{ INET_REQ_LISTEN, ctl_listen }, { INET_REQ_ACCEPT, ctl_accept }, { INET_REQ_SETOPTS, ctl_setopts }, { INET_REQ_IGNOREFD, ctl_ignore },
-	{ TCP_REQ_RECV, ctl_recv }, { TCP_REQ_UNRECV, ctl_unrecv }, { TCP_REQ_SHUTDOWN, ctl_shutdown }, { TCP_REQ_SENDFILE, ctl_sendfile },
+	{ INET_REQ_OPEN, ctl_open }, { INET_REQ_FDOPEN, ctl_fdopen }, { INET_REQ_CLOSE, ctl_close },
+	{ INET_REQ_CONNECT, ctl_connect },
+	{ INET_REQ_LISTEN, ctl_listen }, { INET_REQ_ACCEPT, ctl_accept }, { INET_REQ_SETOPTS, ctl_setopts },
+	{ INET_REQ_IGNOREFD, ctl_ignore },
+	{ TCP_REQ_RECV, ctl_recv }, { TCP_REQ_UNRECV, ctl_unrecv }, { TCP_REQ_SHUTDOWN, ctl_shutdown },
+	{ TCP_REQ_SENDFILE, ctl_sendfile },
 };
 
 static bool control_tcp(struct port *port, unsigned command, const uint8_t *data, size_t n, struct port_answer *a)

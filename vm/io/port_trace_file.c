@@ -202,7 +202,8 @@ static void output_trace_file(struct port *port)
 }
 
 /* Control CONTROL_FLUSH: [0]. */
-static bool control_trace_file(struct port *port, unsigned command, const uint8_t *data, size_t n, struct port_answer *a)
+static bool control_trace_file(struct port *port, unsigned command, const uint8_t *data, size_t n,
+			       struct port_answer *a)
 {
 	(void)data;
 	(void)n;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The driver udp_inet: datagrams, over the internet and within the machine (local). A datagram is sent at once or not at all.
+/* The driver udp_inet: datagrams, over the internet and within the machine (local). A datagram is sent at once or not
+ * at all.
  * Invariant: a socket waits for input while it is active, or somebody receives. */
 #include <errno.h>
 #include <string.h>
@@ -27,7 +28,8 @@ static int read_number(const struct cmsghdr *c)
 static void read_control(struct msghdr *m, struct inet_control_data *to)
 {
 	static const struct { int level, type; Term name; } kinds[] = {
-		{ IPPROTO_IP, IP_TOS, am_tos }, { IPPROTO_IPV6, IPV6_TCLASS, am_tclass }, { IPPROTO_IP, IP_TTL, am_ttl },
+		{ IPPROTO_IP, IP_TOS, am_tos }, { IPPROTO_IPV6, IPV6_TCLASS, am_tclass },
+		{ IPPROTO_IP, IP_TTL, am_ttl },
 	};
 
 	to->count = 0;
@@ -40,14 +42,16 @@ static void read_control(struct msghdr *m, struct inet_control_data *to)
 }
 
 /* One datagram. Fails: -1 and errno. */
-static ssize_t read_datagram(struct inet_socket *s, struct binary *b, struct inet_address *from, struct inet_control_data *control)
+static ssize_t read_datagram(struct inet_socket *s, struct binary *b, struct inet_address *from,
+			     struct inet_control_data *control)
 {
 	union {
 		struct cmsghdr align;
 		char bytes[CONTROL_BYTES];
 	} raw;
 	struct iovec iov = { b->data, s->buffer_bytes };
-	struct msghdr m = { .msg_name = &from->any, .msg_namelen = offsetof(struct inet_address, size), .msg_iov = &iov, .msg_iovlen = 1 };
+	struct msghdr m = { .msg_name = &from->any, .msg_namelen = offsetof(struct inet_address, size), .msg_iov = &iov,
+			    .msg_iovlen = 1 };
 	ssize_t n;
 
 	if (s->control_options != 0) {
@@ -304,7 +308,8 @@ static const struct {
 	unsigned command;
 	void (*run)(struct inet_socket *s, const uint8_t *data, size_t n, struct port_answer *a);
 } commands[] = {
-	{ INET_REQ_OPEN, ctl_open }, { INET_REQ_FDOPEN, ctl_fdopen }, { INET_REQ_CLOSE, ctl_close }, { INET_REQ_CONNECT, ctl_connect },
+	{ INET_REQ_OPEN, ctl_open }, { INET_REQ_FDOPEN, ctl_fdopen }, { INET_REQ_CLOSE, ctl_close },
+	{ INET_REQ_CONNECT, ctl_connect },
 	{ INET_REQ_SETOPTS, ctl_setopts }, { INET_REQ_LISTEN, ctl_unknown }, { PACKET_REQ_RECV, ctl_recv },
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a library of native functions and the VM have in common: the layouts of erl_nif.h of OTP 25 (version 2.16), as compiled libraries have
- * them, in our own names. The functions that libraries call (enif_*) have no header here: nobody in the VM calls them, and what they look like
- * is what erl_nif_api_funcs.h of the distribution's erlang-dev says; tests/erl/nif holds them against it.
- * What ends in `private` or begins with it is ours to use. */
+/* What a library of native functions and the VM have in common: the layouts of erl_nif.h of OTP 25 (version 2.16), as
+ * compiled libraries have them, in our own names. The functions that libraries call (enif_*) have no header here:
+ * nobody in the VM calls them, and what they look like is what erl_nif_api_funcs.h of the distribution's erlang-dev
+ * says; tests/erl/nif holds them against it. What ends in `private` or begins with it is ours to use. */
 #ifndef VM_NIF_ABI_H
 #define VM_NIF_ABI_H
 
@@ -85,19 +85,23 @@ enum { NIF_DECODE_SAFE = 0x20000000 };
 enum { NIF_HASH_INTERNAL = 1, NIF_HASH_PHASH2 = 2 };
 
 enum nif_term_type {
-	NIF_IS_ATOM = 1, NIF_IS_BITSTRING, NIF_IS_FLOAT, NIF_IS_FUN, NIF_IS_INTEGER, NIF_IS_LIST, NIF_IS_MAP, NIF_IS_PID, NIF_IS_PORT,
+	NIF_IS_ATOM = 1, NIF_IS_BITSTRING, NIF_IS_FLOAT, NIF_IS_FUN, NIF_IS_INTEGER, NIF_IS_LIST, NIF_IS_MAP,
+	NIF_IS_PID, NIF_IS_PORT,
 	NIF_IS_REFERENCE, NIF_IS_TUPLE,
 };
 
 enum { NIF_THREAD_OTHER, NIF_THREAD_SCHEDULER, NIF_THREAD_DIRTY_CPU, NIF_THREAD_DIRTY_IO };
 
 enum {
-	NIF_SELECT_READ = 1, NIF_SELECT_WRITE = 2, NIF_SELECT_STOP = 4, NIF_SELECT_CANCEL = 8, NIF_SELECT_CUSTOM = 16, NIF_SELECT_ERROR = 32,
+	NIF_SELECT_READ = 1, NIF_SELECT_WRITE = 2, NIF_SELECT_STOP = 4, NIF_SELECT_CANCEL = 8, NIF_SELECT_CUSTOM = 16,
+	NIF_SELECT_ERROR = 32,
 };
 /* What enif_select returns: bits; negative with one of the last three that says why. */
 enum {
-	NIF_SELECTED_STOP_CALLED = 1, NIF_SELECTED_STOP_SCHEDULED = 2, NIF_SELECTED_INVALID = 4, NIF_SELECTED_FAILED = 8,
-	NIF_SELECTED_READ_CANCELLED = 16, NIF_SELECTED_WRITE_CANCELLED = 32, NIF_SELECTED_ERROR_CANCELLED = 64, NIF_SELECTED_NOTSUP = 128,
+	NIF_SELECTED_STOP_CALLED = 1, NIF_SELECTED_STOP_SCHEDULED = 2, NIF_SELECTED_INVALID = 4,
+	NIF_SELECTED_FAILED = 8,
+	NIF_SELECTED_READ_CANCELLED = 16, NIF_SELECTED_WRITE_CANCELLED = 32, NIF_SELECTED_ERROR_CANCELLED = 64,
+	NIF_SELECTED_NOTSUP = 128,
 };
 
 enum { NIF_IOVEC_SMALL = 16 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls of a library's functions, from the loop.
- * A function that says that it is dirty runs on a dirty scheduler, where its environment is of a stand-in for the process (proc/dirty.h). One
- * that asks for another in its place (enif_schedule_nif) leaves the process in its detour, a function of its own (code/nif.h). */
+ * A function that says that it is dirty runs on a dirty scheduler, where its environment is of a stand-in for the
+ * process (proc/dirty.h). One that asks for another in its place (enif_schedule_nif) leaves the process in its detour,
+ * a function of its own (code/nif.h). */
 #include "nif/call.h"
 
 #include <string.h>
@@ -150,7 +151,8 @@ Term enif_schedule_nif(struct nif_env *env, const char *name, int flags, nif_nat
 	if (env->process == NULL || env->raised || function == TERM_NONE || argc < 0 || argc > ARITY_MAX ||
 	    (flags != 0 && flags != NIF_DIRTY_CPU && flags != NIF_DIRTY_IO))
 		return nif_env_badarg(env);
-	f = (struct nif_function){ .call = nif_call_of((unsigned)flags), .native = (void *)native, .library = env->library,
+	f = (struct nif_function){ .call = nif_call_of((unsigned)flags), .native = (void *)native,
+				   .library = env->library,
 				   .module = env->library->module, .function = function, .arity = (uint32_t)argc };
 	env->detoured = true;
 	return env->dirty != NULL ? detour_later(env->dirty, &f, argv) : take_detour(env->process, &f, argv);

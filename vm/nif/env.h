@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Environments: where a native function makes its terms. One that a process calls has the process's heap, for as long as the call; all others
- * have a heap of their own, of fragments only.
- * Invariant: terms of one environment are used in another only after enif_make_copy. Nothing here collects: terms of a process's environment
- * stand still until the native function returns. */
+/* Environments: where a native function makes its terms. One that a process calls has the process's heap, for as long
+ * as the call; all others have a heap of their own, of fragments only.
+ * Invariant: terms of one environment are used in another only after enif_make_copy. Nothing here collects: terms of a
+ * process's environment stand still until the native function returns. */
 #ifndef VM_NIF_ENV_H
 #define VM_NIF_ENV_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* I/O vectors, binaries one behind the other, and queues of them. What a queue holds is counted; so is what a vector holds that belongs to no
- * environment. Bytes that stand on a heap are copied where they must outlive it. */
+/* I/O vectors, binaries one behind the other, and queues of them. What a queue holds is counted; so is what a vector
+ * holds that belongs to no environment. Bytes that stand on a heap are copied where they must outlive it. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -177,7 +177,8 @@ int enif_ioq_peek_head(struct nif_env *env, struct nif_ioq *q, size_t *size, Ter
 
 enum { OWNS_BINARIES = 1, OWNS_ARRAYS = 2, OWNS_ITSELF = 4 };
 
-/* How many binaries there are, most of them at most, but one in any case; *rest is what stands behind those. Fails: false: something is no binary. */
+/* How many binaries there are, most of them at most, but one in any case; *rest is what stands behind those. Fails:
+ * false: something is no binary. */
 static bool count_binaries(Term list, size_t most, size_t *n, Term *rest)
 {
 	*n = 0;
@@ -256,7 +257,8 @@ static bool init_vector(struct nif_env *env, struct nif_iovec *v, size_t n, int 
 	return v->parts != NULL && v->counted != NULL;
 }
 
-/* A binary that the environment's terms hold needs no count of ours; one that was made for the vector becomes a term of it. */
+/* A binary that the environment's terms hold needs no count of ours; one that was made for the vector becomes a term
+ * of it. */
 static void leave_to_env(struct nif_env *env, struct nif_iovec *v)
 {
 	for (int i = 0; i < v->count; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Libraries of native functions. Loading one looks at everything that can be wrong before the module's code is touched; what is wrong is
- * told as OTP tells it, {error, {Reason, Text}}. Then the library's load or upgrade runs, and while the world is stopped its functions take
- * the place of those in the module. */
+/* Libraries of native functions. Loading one looks at everything that can be wrong before the module's code is
+ * touched; what is wrong is told as OTP tells it, {error, {Reason, Text}}. Then the library's load or upgrade runs,
+ * and while the world is stopped its functions take the place of those in the module. */
 #include "nif/library.h"
 
 #include <dlfcn.h>
@@ -124,9 +124,11 @@ static bool check_entry(struct attempt *a)
 		return fail(a, am_bad_lib, "That old NIF library (%d.%d) is not compatible with this erts runtime (%d.%d). Try recompile the NIF lib.",
 			    e->major, e->minor, NIF_MAJOR, NIF_MINOR);
 	if (is_at_least(e, 1) && strcmp(e->vm_variant, NIF_VM_VARIANT) != 0)
-		return fail(a, am_bad_lib, "Library (%s) not compiled for this vm variant (%s).", e->vm_variant, NIF_VM_VARIANT);
+		return fail(a, am_bad_lib, "Library (%s) not compiled for this vm variant (%s).", e->vm_variant,
+			    NIF_VM_VARIANT);
 	if (atom_from_latin1(e->name, strlen(e->name), NULL) != a->code->module)
-		return fail(a, am_bad_lib, "Library module name '%s' does not match calling module '%s'", e->name, a->module);
+		return fail(a, am_bad_lib, "Library module name '%s' does not match calling module '%s'", e->name,
+			    a->module);
 	return true;
 }
 
@@ -166,7 +168,8 @@ static uint32_t find_place(const struct code_instance *c, Term function, uint32_
 {
 	uint32_t i = 0;
 
-	while (i < c->function_count && (func_info_function(c->functions[i]) != function || func_info_arity(c->functions[i]) != arity))
+	while (i < c->function_count && (func_info_function(c->functions[i]) != function ||
+					 func_info_arity(c->functions[i]) != arity))
 		i++;
 	return i;
 }
@@ -190,7 +193,8 @@ static bool find_function(struct attempt *a, int i)
 	if (a->code->declared_nifs != NULL && !a->code->declared_nifs[place])
 		return fail(a, am_bad_lib, "Function not declared as nif %s:%s/%u", a->module, f->name, f->arity);
 	if (f->flags != 0 && f->flags != NIF_DIRTY_CPU && f->flags != NIF_DIRTY_IO)
-		return fail(a, am_bad_lib, "Illegal flags field value %d for NIF %s:%s/%u", (int)f->flags, a->module, f->name, f->arity);
+		return fail(a, am_bad_lib, "Illegal flags field value %d for NIF %s:%s/%u", (int)f->flags, a->module,
+			    f->name, f->arity);
 	if (is_place_taken(a, i, a->code->functions[place]))
 		return fail(a, am_bad_lib, "Duplicate NIF entry for %s:%s/%u", a->module, f->name, f->arity);
 	a->places[i] = (Inst *)a->code->functions[place];

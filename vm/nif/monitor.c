@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Resources that monitor processes. Who watches whom stands in one table, by the pid; the process's exit hook looks there.
- * Invariant: an entry is in the table and in its resource's list, or in neither; it does not keep the resource alive. */
+/* Resources that monitor processes. Who watches whom stands in one table, by the pid; the process's exit hook looks
+ * there.
+ * Invariant: an entry is in the table and in its resource's list, or in neither; it does not keep the resource
+ * alive. */
 #include <string.h>
 
 #include "base/alloc.h"

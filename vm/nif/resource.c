@@ -69,7 +69,8 @@ static struct nif_type *make_type(Term module, Term name)
 	return t;
 }
 
-static struct nif_type *open_type(struct nif_env *env, const char *name, const struct nif_type_init *calls, int flags, int *tried)
+static struct nif_type *open_type(struct nif_env *env, const char *name, const struct nif_type_init *calls, int flags,
+				  int *tried)
 {
 	Term atom = atom_from_latin1(name, strlen(name), NULL);
 	struct nif_type *type;
@@ -235,7 +236,8 @@ static void release(struct resource *base)
 
 /* ---- for libraries: types */
 
-struct nif_type *enif_open_resource_type(struct nif_env *env, const char *module, const char *name, void (*dtor)(struct nif_env *, void *),
+struct nif_type *enif_open_resource_type(struct nif_env *env, const char *module, const char *name,
+					 void (*dtor)(struct nif_env *, void *),
 					 int flags, int *tried)
 {
 	struct nif_type_init calls = { .dtor = dtor };
@@ -260,14 +262,16 @@ static struct nif_type_init known_calls(const struct nif_type_init *from, int me
 	return calls;
 }
 
-struct nif_type *enif_open_resource_type_x(struct nif_env *env, const char *name, const struct nif_type_init *init, int flags, int *tried)
+struct nif_type *enif_open_resource_type_x(struct nif_env *env, const char *name, const struct nif_type_init *init,
+					   int flags, int *tried)
 {
 	struct nif_type_init calls = known_calls(init, 3);
 
 	return open_type(env, name, &calls, flags, tried);
 }
 
-struct nif_type *enif_init_resource_type(struct nif_env *env, const char *name, const struct nif_type_init *init, int flags, int *tried)
+struct nif_type *enif_init_resource_type(struct nif_env *env, const char *name, const struct nif_type_init *init,
+					 int flags, int *tried)
 {
 	struct nif_type_init calls = known_calls(init, init->members);
 

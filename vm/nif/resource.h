@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Resources: objects of libraries, which terms name. A resource goes when no term and no library holds it any more; its destructor then runs
- * on a worker thread, as whoever dropped the last term may be in the middle of a collection.
- * Types are known by module and name; a newer version of the module may take them over, with the resources that there are. */
+/* Resources: objects of libraries, which terms name. A resource goes when no term and no library holds it any more;
+ * its destructor then runs on a worker thread, as whoever dropped the last term may be in the middle of a collection.
+ * Types are known by module and name; a newer version of the module may take them over, with the resources that there
+ * are. */
 #ifndef VM_NIF_RESOURCE_H
 #define VM_NIF_RESOURCE_H
 

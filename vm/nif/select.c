@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* enif_select: a process gets a message when a descriptor of a library is ready. One selection a descriptor, which keeps its resource until the
- * library stops it. Events and stop calls come on the poll thread.
- * Invariant: a selection is in the table until it is stopped; what a direction waits to send is there while it is wanted. */
+/* enif_select: a process gets a message when a descriptor of a library is ready. One selection a descriptor, which
+ * keeps its resource until the library stops it. Events and stop calls come on the poll thread.
+ * Invariant: a selection is in the table until it is stopped; what a direction waits to send is there while it is
+ * wanted. */
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
@@ -242,7 +243,8 @@ static struct waiting make_waiting(Term pid, int i, struct nif_resource *r, Term
 	return w;
 }
 
-static int select_fd(struct nif_env *env, int fd, unsigned mode, void *object, const struct nif_pid *pid, Term ref_or_message)
+static int select_fd(struct nif_env *env, int fd, unsigned mode, void *object, const struct nif_pid *pid,
+		     Term ref_or_message)
 {
 	struct nif_resource *r = nif_resource_of(object);
 	struct waiting wants[DIRECTIONS] = { 0 };
@@ -269,7 +271,8 @@ int enif_select(struct nif_env *env, int fd, unsigned mode, void *object, const 
 	return select_fd(env, fd, mode & ~(unsigned)NIF_SELECT_CUSTOM, object, pid, ref);
 }
 
-int enif_select_x(struct nif_env *env, int fd, unsigned mode, void *object, const struct nif_pid *pid, Term message, struct nif_env *message_env)
+int enif_select_x(struct nif_env *env, int fd, unsigned mode, void *object, const struct nif_pid *pid, Term message,
+		  struct nif_env *message_env)
 {
 	int result = select_fd(env, fd, mode | NIF_SELECT_CUSTOM, object, pid, message);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What else a library asks for: other libraries, the environment of the VM, facts about it, texts with terms in them. */
+/* What else a library asks for: other libraries, the environment of the VM, facts about it, texts with terms in
+ * them. */
 #include <dlfcn.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -48,7 +49,8 @@ void *enif_dlsym(void *handle, const char *symbol, void (*handler)(void *arg, co
 void enif_system_info(struct nif_system_info *to, size_t bytes)
 {
 	struct nif_system_info info = {
-		.driver_major = 3, .driver_minor = 3, .erts_version = "13.1.5", .otp_release = "25", .has_threads = 1, .has_smp = 1,
+		.driver_major = 3, .driver_minor = 3, .erts_version = "13.1.5", .otp_release = "25", .has_threads = 1,
+		.has_smp = 1,
 		.async_threads = (int)async_thread_count(), .schedulers = (int)sched_count(), .nif_major = NIF_MAJOR,
 		.nif_minor = NIF_MINOR, .has_dirty_schedulers = 1,
 	};
@@ -56,8 +58,8 @@ void enif_system_info(struct nif_system_info *to, size_t bytes)
 	memcpy(to, &info, bytes < sizeof(info) ? bytes : sizeof(info));
 }
 
-/* As getenv of the environment that Erlang code sees. Returns 0; 1 when the value, with its NUL, needs more room: *room says how much;
- * -1 when it is not set. */
+/* As getenv of the environment that Erlang code sees. Returns 0; 1 when the value, with its NUL, needs more room:
+ * *room says how much; -1 when it is not set. */
 int enif_getenv(const char *name, char *to, size_t *room)
 {
 	char *value = os_env_get(name);
@@ -102,7 +104,8 @@ static void put(struct print_buffer *b, const char *spec, ...)
 		mem_free(text);
 }
 
-/* The conversion at *at, '*' replaced by the number that is its argument, as a string of its own; *at goes behind it. Returns its letter. */
+/* The conversion at *at, '*' replaced by the number that is its argument, as a string of its own; *at goes behind it.
+ * Returns its letter. */
 static char read_spec(char spec[SPEC_MAX], const char **at, va_list *args)
 {
 	size_t n = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* enif_is_*, enif_get_*, and comparing: what libraries learn of terms. They return 1, or 0 where a term is not what was asked for. */
+/* enif_is_*, enif_get_*, and comparing: what libraries learn of terms. They return 1, or 0 where a term is not what
+ * was asked for. */
 #include <limits.h>
 #include <string.h>
 
@@ -81,9 +82,12 @@ int enif_is_map(struct nif_env *env, Term t)
 static enum nif_term_type type_of_boxed(Term t)
 {
 	static const uint8_t types[16] = {
-		[SUB_TUPLE] = NIF_IS_TUPLE, [SUB_BIG_POS] = NIF_IS_INTEGER, [SUB_BIG_NEG] = NIF_IS_INTEGER, [SUB_REF] = NIF_IS_REFERENCE,
-		[SUB_FUN] = NIF_IS_FUN, [SUB_FLOAT] = NIF_IS_FLOAT, [SUB_EXPORT] = NIF_IS_FUN, [SUB_REFBIN] = NIF_IS_BITSTRING,
-		[SUB_HEAPBIN] = NIF_IS_BITSTRING, [SUB_SUBBIN] = NIF_IS_BITSTRING, [SUB_MAP] = NIF_IS_MAP, [SUB_XPID] = NIF_IS_PID,
+		[SUB_TUPLE] = NIF_IS_TUPLE, [SUB_BIG_POS] = NIF_IS_INTEGER, [SUB_BIG_NEG] = NIF_IS_INTEGER,
+		[SUB_REF] = NIF_IS_REFERENCE,
+		[SUB_FUN] = NIF_IS_FUN, [SUB_FLOAT] = NIF_IS_FLOAT, [SUB_EXPORT] = NIF_IS_FUN,
+		[SUB_REFBIN] = NIF_IS_BITSTRING,
+		[SUB_HEAPBIN] = NIF_IS_BITSTRING, [SUB_SUBBIN] = NIF_IS_BITSTRING, [SUB_MAP] = NIF_IS_MAP,
+		[SUB_XPID] = NIF_IS_PID,
 		[SUB_XPORT] = NIF_IS_PORT, [SUB_XREF] = NIF_IS_REFERENCE,
 	};
 

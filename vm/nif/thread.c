@@ -150,7 +150,8 @@ void enif_thread_opts_destroy(struct nif_thread_options *o)
 	mem_free(o);
 }
 
-int enif_thread_create(char *name, struct library_thread **t, void *(*run)(void *), void *arg, struct nif_thread_options *o)
+int enif_thread_create(char *name, struct library_thread **t, void *(*run)(void *), void *arg,
+		       struct nif_thread_options *o)
 {
 	return library_thread_start(t, name, run, arg, o != NULL ? o->suggested_stack_size : 0);
 }

@@ -44,7 +44,8 @@ static Term put_timestamp(struct nif_env *env, int64_t us)
 {
 	int64_t s = us / 1000000;
 
-	return heap_tuple(env->heap, term_from_small(s / 1000000), term_from_small(s % 1000000), term_from_small(us % 1000000));
+	return heap_tuple(env->heap, term_from_small(s / 1000000), term_from_small(s % 1000000),
+			  term_from_small(us % 1000000));
 }
 
 Term enif_now_time(struct nif_env *env)

@@ -147,7 +147,8 @@ bool batch_turn(void)
 /* Whether this thread has something to hand over. At the end what it holds is not its own any more. */
 static bool holds_page(void)
 {
-	return batch_self != &nobody && !is_empty(batch_self) && !atomic_load_explicit(&batches.closed, memory_order_relaxed);
+	return batch_self != &nobody && !is_empty(batch_self) &&
+		!atomic_load_explicit(&batches.closed, memory_order_relaxed);
 }
 
 void batch_hand_over(void)
@@ -193,8 +194,8 @@ static uint64_t *put_text(uint64_t *at, const char *text, size_t bytes)
 }
 
 /*
- * Room for a record of so many words behind its head, and for one without texts behind it. NULL: the VM ends. A page that is begun here tells
- * no names again: those of the event may have been told in the page before.
+ * Room for a record of so many words behind its head, and for one without texts behind it. NULL: the VM ends. A page
+ * that is begun here tells no names again: those of the event may have been told in the page before.
  */
 static uint64_t *take_room(struct batch *b, size_t words)
 {
@@ -211,7 +212,8 @@ static void end_record(struct batch *b, size_t words)
 	__atomic_store_n(&b->header.bytes, b->header.bytes + (uint32_t)(8 * (1 + words)), __ATOMIC_RELEASE);
 }
 
-void batch_write_texts(enum batch_event event, uint64_t ticks, const uint64_t *words, unsigned n, const char *const *texts)
+void batch_write_texts(enum batch_event event, uint64_t ticks, const uint64_t *words, unsigned n,
+		       const char *const *texts)
 {
 	struct batch *b = batch_self;
 	size_t all = n;
@@ -238,7 +240,8 @@ void batch_tell_atom(uint32_t index)
 	size_t bytes;
 	const char *text = atom_text(ATOM_TERM((Term)index), &bytes);
 
-	batch_write_texts(BATCH_ATOM, ticks_now(), (const uint64_t[]){ index, bytes }, 2, (const char *const[]){ NULL, text });
+	batch_write_texts(BATCH_ATOM, ticks_now(), (const uint64_t[]){ index, bytes }, 2,
+			  (const char *const[]){ NULL, text });
 	b->told[index / 64] |= UINT64_C(1) << index % 64;
 }
 

@@ -49,14 +49,16 @@ extern _Thread_local struct batch *batch_self __attribute__((visibility("hidden"
 /* Once, before the first event: prepares handing over what the threads hold when the VM ends or crashes. */
 void batch_init(void);
 
-/* Hands the page over if it is full or old, and begins one. Returns false when the VM ends: nothing is told any more. */
+/* Hands the page over if it is full or old, and begins one. Returns false when the VM ends: nothing is told any
+ * more. */
 bool batch_turn(void);
 /* Tells the name of an atom that this thread has not told. */
 void batch_tell_atom(uint32_t index);
 
 /*
- * An event is told between batch_begin and the one batch_write or batch_write_texts. In between the words of its arguments are made, which
- * may tell names; after batch_begin the page has room for a record without texts, whatever names come before it.
+ * An event is told between batch_begin and the one batch_write or batch_write_texts. In between the words of its
+ * arguments are made, which may tell names; after batch_begin the page has room for a record without texts, whatever
+ * names come before it.
  */
 
 /* Returns the event's time, in ticks; 0: it is not to be told. */
@@ -84,7 +86,8 @@ static inline uint64_t batch_head(const struct batch *b, uint64_t ticks, unsigne
 	 BATCH_ENDS(6) BATCH_ENDS(5) BATCH_ENDS(4) BATCH_ENDS(3) BATCH_ENDS(2) BATCH_ENDS(1) 0)
 
 /* Writes one event of n argument words. */
-static inline __attribute__((always_inline)) void batch_write(enum batch_event event, uint64_t ticks, const uint64_t *words, unsigned n)
+static inline __attribute__((always_inline)) void batch_write(enum batch_event event, uint64_t ticks,
+							      const uint64_t *words, unsigned n)
 {
 	struct batch *b = batch_self;
 	uint32_t bytes = b->header.bytes;
@@ -99,7 +102,8 @@ static inline __attribute__((always_inline)) void batch_write(enum batch_event e
 }
 
 /* The same of a probe that has texts: texts[i] belongs to words[i], which is its length; NULL: no text. */
-void batch_write_texts(enum batch_event event, uint64_t ticks, const uint64_t *words, unsigned n, const char *const *texts);
+void batch_write_texts(enum batch_event event, uint64_t ticks, const uint64_t *words, unsigned n,
+		       const char *const *texts);
 
 /* Hands this thread's page over when its first event is BATCH_PATIENCE_MS old. Cheap when there is nothing. */
 void batch_hand_over_old(void);
@@ -115,7 +119,8 @@ void batch_hand_over(void);
 /* The VM ends: hands the pages of all threads over; later events are dropped. Safe in a signal handler. */
 void batch_close(void);
 
-/* ---- words of the units; see vm/batch_format.h. Between batch_begin and batch_write: those that hold atoms tell their names first. */
+/* ---- words of the units; see vm/batch_format.h. Between batch_begin and batch_write: those that hold atoms tell
+ * their names first. */
 
 static inline uint64_t batch_atom(Term atom)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Dirty schedulers. Invariants: a work stands in its kind's queue exactly while its state is WORK_QUEUED; p->dirty points to it from
- * dirty_run to the end of its resume, or of p, and p neither collects nor runs meanwhile, though it may be scheduled for its signals.
- * Of the end of p and the end of its work the later one frees both (WORK_LEFT, WORK_DONE).
- * The thread of a dirty scheduler has a struct sched, whose scheduler counts as taken over for ever: sched_on_duty is false there. */
+/* Dirty schedulers. Invariants: a work stands in its kind's queue exactly while its state is WORK_QUEUED; p->dirty
+ * points to it from dirty_run to the end of its resume, or of p, and p neither collects nor runs meanwhile, though it
+ * may be scheduled for its signals. Of the end of p and the end of its work the later one frees both (WORK_LEFT,
+ * WORK_DONE). The thread of a dirty scheduler has a struct sched, whose scheduler counts as taken over for ever:
+ * sched_on_duty is false there. */
 #include "proc/dirty.h"
 
 #include <stdio.h>
@@ -201,7 +202,8 @@ static bool hold_blocked(Process *p)
 
 		if (state & (PS_EXITING | PS_DEAD))
 			return false;
-		if (!(state & (PS_RUNNABLE | PS_RUNNING)) && atomic_compare_exchange_weak(&p->state, &state, state | PS_RUNNING))
+		if (!(state & (PS_RUNNABLE | PS_RUNNING)) &&
+		    atomic_compare_exchange_weak(&p->state, &state, state | PS_RUNNING))
 			return true;
 		if (!thread_spin(since))
 			clock_sleep_ms(1);

@@ -40,9 +40,11 @@ struct exc_steps {
 #define EXC_MORE ((Term)4) /* no term */
 /* Returns for the native what the first step does, or waits for the next. Takes: s, from mem_alloc, with step, end and place set. */
 Term exc_run_steps(Process *p, struct exc_steps *s, const Term *args, unsigned arity);
-/* Returns what work(p, args) does, with p's scheduler lent meanwhile (sched_lend): for what takes long and cannot be cut. */
+/* Returns what work(p, args) does, with p's scheduler lent meanwhile (sched_lend): for what takes long and cannot be
+ * cut. */
 Term exc_run_lent(Process *p, Term (*work)(Process *p, Term *args), Term *args);
-/* So many words of terms are looked through or copied in well less than a millisecond: for what is longer the scheduler is lent. */
+/* So many words of terms are looked through or copied in well less than a millisecond: for what is longer the
+ * scheduler is lent. */
 enum { EXC_WORDS_AT_ONCE = 1 << 15 };
 /* Is p between two steps, or is its native on a dirty scheduler (proc/dirty.h)? Then it cannot be collected. */
 bool exc_holds_terms(const Process *p);
@@ -56,7 +58,8 @@ void process_yield_soon(Process *p);
 static inline void process_bump(Process *p, int reds) { p->reds_left -= reds; }
 /* The same for so many words of terms that were looked through or copied. */
 enum { EXC_WORDS_A_REDUCTION = 64 };
-static inline void process_bump_words(Process *p, size_t words) { p->reds_left -= (int32_t)(words / EXC_WORDS_A_REDUCTION); }
+static inline void process_bump_words(Process *p,
+				      size_t words) { p->reds_left -= (int32_t)(words / EXC_WORDS_A_REDUCTION); }
 
 /* What p->exc_trace holds: the cause of a badarg (an atom), or NIL; with p->exc_has_trace a stack trace: an Erlang list from raise/3, or
  * a raw trace (exec/exc.h) of an exception that is raised again. exec makes the raw trace when it unwinds, and the list when somebody asks. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Invariant: the counters change while their scheduler is in the world (see sched_world.h), so that who has stopped the world may read them. A
- * scheduler that is not in it sleeps, or has been stopped; its state says which. */
+/* Invariant: the counters change while their scheduler is in the world (see sched_world.h), so that who has stopped
+ * the world may read them. A scheduler that is not in it sleeps, or has been stopped; its state says which. */
 #include "proc/micro.h"
 
 #include "base/alloc.h"

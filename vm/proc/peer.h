@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Links, monitors and aliases of one process: hash tables that cost a word while empty, and keep the order of insertion.
- * An entry is found by what its pid, port or reference is: the word of a local pid or port, the number of a local reference; node, creation
- * and all numbers of those of other nodes. It owns the terms that it names.
+ * An entry is found by what its pid, port or reference is: the word of a local pid or port, the number of a local
+ * reference; node, creation and all numbers of those of other nodes. It owns the terms that it names.
  * Invariant: at most one entry an identity in a table. Owner only. */
 #ifndef VM_PROC_PEER_H
 #define VM_PROC_PEER_H
@@ -47,8 +47,8 @@ struct peers {
 /* id: a pid, port or reference. */
 struct peer *peer_find(const struct peers *t, Term id);
 struct peer *peer_find_suspending(const struct peers *t, Term pid);
-/* A new entry, with copies of peer and tag (TERM_NONE: none); the rest is zero. id must not be there yet; a link's peer is id, and a process
- * that is suspended is id and peer. */
+/* A new entry, with copies of peer and tag (TERM_NONE: none); the rest is zero. id must not be there yet; a link's
+ * peer is id, and a process that is suspended is id and peer. */
 struct peer *peer_insert(struct peers *t, enum peer_kind kind, Term id, Term peer, Term tag);
 void peer_remove(struct peers *t, struct peer *n); /* and frees it */
 /* Takes all nodes out as one list, the oldest first; the caller frees each with peer_free. */
@@ -61,7 +61,8 @@ size_t peer_count(const struct peers *t);
 /* The memory of table and nodes. */
 size_t peer_size_bytes(const struct peers *t);
 
-/* The words that a copy of a pid, port, reference, small integer or TERM_NONE needs: a reference's without its resource. */
+/* The words that a copy of a pid, port, reference, small integer or TERM_NONE needs: a reference's without its
+ * resource. */
 size_t peer_id_words(Term id);
 /* That copy, at *top, which moves on. */
 Term peer_put_id(Term id, Term **top, Term **off_heap);

@@ -232,7 +232,8 @@ Term process_report_set_logger(Term logger);
 /* Ends p, which runs here: reason in exc_reason. Sends exit signals and 'DOWN's, drops its names, timers and tables, fires process__exit.
  * Afterwards p is not to be touched. */
 void process_exit(Process *p, Term reason);
-/* The last of it, for a dirty scheduler whose work outlived p: frees its memory and its place in the table. In the world. */
+/* The last of it, for a dirty scheduler whose work outlived p: frees its memory and its place in the table. In the
+ * world. */
 void process_end_memory(Process *p);
 
 /* Rooms above hang what must happen when a process ends (ets tables, ports, open files). Called by main.c at start; at most 8. */

@@ -11,10 +11,11 @@
  * wander between cores). At most one wakes at a time.
  *
  * Schedulers with an id above `active` stand aside (schedulers_online, multi_scheduling): they give their processes to the others, except those
- * bound to them, and run nothing but their timers. sched_world_runs is what every slice looks at: `active`, or 0 while the world stops.
+ * bound to them, and run nothing but their timers. sched_world_runs is what every slice looks at: `active`, or 0 while
+ * the world stops.
  *
- * A scheduler that was lent may get another thread (sched_lend.c). What others find by its id, to wake it or to give it a process, is its
- * struct sched_queue, which stays.
+ * A scheduler that was lent may get another thread (sched_lend.c). What others find by its id, to wake it or to give
+ * it a process, is its struct sched_queue, which stays.
  *
  * A scheduler that was woken less than SPIN_NS after its work ran out expects that again, and waits so long before it sleeps: falling
  * asleep and waking cost more. The first wait in vain is the last. */
@@ -419,7 +420,8 @@ static bool wake_sched(struct sched_queue *q)
 /* Round robin. */
 static struct sched_queue *next_queue(void)
 {
-	return &scheds.queues[atomic_fetch_add_explicit(&scheds.next, 1, memory_order_relaxed) % atomic_load(&scheds.active)];
+	return &scheds.queues[atomic_fetch_add_explicit(&scheds.next, 1,
+							memory_order_relaxed) % atomic_load(&scheds.active)];
 }
 
 /* After something was queued. */
@@ -962,7 +964,8 @@ static enum run_result run_slice(struct sched *s, Process *p)
 		p->reds_kept = 0;
 		if (atomic_load(&scheds.idle) > 0 && atomic_load(&s->queue->length) > 0)
 			wake_one();
-		if (p->reds_left <= 0 || (atomic_load(&p->state) & PS_SIGNALS) || s->id > atomic_load(&sched_world_runs))
+		if (p->reds_left <= 0 || (atomic_load(&p->state) & PS_SIGNALS) ||
+		    s->id > atomic_load(&sched_world_runs))
 			break;
 		r = sched_run_process(s, p);
 	}

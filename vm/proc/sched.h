@@ -70,11 +70,12 @@ void sched_set_active(unsigned online, bool only_one);
 struct sched *sched_self(void); /* of this thread; NULL elsewhere */
 /* The thread that has that scheduler now. NULL: there is none of that id. */
 struct sched *sched_get(unsigned id);
-/* What p, which runs here, does between these two may last long: when it does, another thread takes this scheduler over, so that others run.
- * The caller holds no ETS table: it may have been held without a lock (sched_is_alone). They may be nested. Elsewhere than on a scheduler:
- * nothing. */
+/* What p, which runs here, does between these two may last long: when it does, another thread takes this scheduler
+ * over, so that others run. The caller holds no ETS table: it may have been held without a lock (sched_is_alone). They
+ * may be nested. Elsewhere than on a scheduler: nothing. */
 void sched_lend(void);
-/* When it was taken over, this thread is none of a scheduler any more: p goes on here until its time slice ends, which is at its next call. */
+/* When it was taken over, this thread is none of a scheduler any more: p goes on here until its time slice ends, which
+ * is at its next call. */
 void sched_reclaim(void);
 /* Has this thread a scheduler, which it has not lent? Else it is no scheduler to others, whatever sched_self says. */
 bool sched_on_duty(void);
@@ -94,15 +95,16 @@ void sched_kick(unsigned id);
  * is gone. Called from a scheduler. */
 bool sched_hold(Process *p, Term pid);
 void sched_let_go(Process *p);
-/* p, which runs here and keeps PS_RUNNING, leaves its scheduler: a worker thread (proc/worker.h) calls end(p), which ends it. The world does not
- * stop meanwhile. The caller must not touch p any more. */
+/* p, which runs here and keeps PS_RUNNING, leaves its scheduler: a worker thread (proc/worker.h) calls end(p), which
+ * ends it. The world does not stop meanwhile. The caller must not touch p any more. */
 void sched_end_apart(Process *p, void (*end)(Process *p));
-/* With the scheduler lent, before and after what takes long and only reads p's terms: the world may be stopped meanwhile. Else: nothing. */
+/* With the scheduler lent, before and after what takes long and only reads p's terms: the world may be stopped
+ * meanwhile. Else: nothing. */
 void sched_go_outside(void);
 void sched_go_inside(void);
 /* How many threads besides one scheduler may run natives or end processes: the other schedulers, and the worker threads that
- * sched_end_apart has given a process to, or which have lent their scheduler. It becomes more than 0 only between two time slices, when a process
- * ends, and by sched_lend. */
+ * sched_end_apart has given a process to, or which have lent their scheduler. It becomes more than 0 only between two
+ * time slices, when a process ends, and by sched_lend. */
 extern atomic_uint sched_others;
 /* Asked by a native: does nobody else run any, until it returns? What others did before is seen. */
 static inline bool sched_is_alone(void)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One list of jobs for all schedulers. Invariant: sched_jobs counts the list; it is raised before somebody looks for idle schedulers, who look
- * at it once more after they have said that they are idle, so that no job is slept through. */
+/* One list of jobs for all schedulers. Invariant: sched_jobs counts the list; it is raised before somebody looks for
+ * idle schedulers, who look at it once more after they have said that they are idle, so that no job is slept
+ * through. */
 #include "proc/sched_job.h"
 
 #include "base/lock.h"

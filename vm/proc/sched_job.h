@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Work for schedulers that is no process: what ports have to do. A scheduler runs one job between two time slices, so that neither jobs nor
- * processes wait for all of the others.
+/* Work for schedulers that is no process: what ports have to do. A scheduler runs one job between two time slices, so
+ * that neither jobs nor processes wait for all of the others.
  * Invariant: a job runs once for each time it was submitted, on a scheduler, while the world is not stopped. */
 #ifndef VM_PROC_SCHED_JOB_H
 #define VM_PROC_SCHED_JOB_H

@@ -6,8 +6,8 @@
  * What belongs to a scheduler (its id, run queue, timers, counters of its own) stands in, or is pointed to by, the
  * struct sched of the thread that has it; registers and the running process are the thread's.
  * Invariant: a loan ends by one compare-and-swap of sched.lent: either another thread takes the scheduler over
- * (LENT_TAKEN), or the thread that lent it reclaims it (LENT_NOT). Until it has reclaimed it, that thread does not touch
- * what belongs to the scheduler. */
+ * (LENT_TAKEN), or the thread that lent it reclaims it (LENT_NOT). Until it has reclaimed it, that thread does not
+ * touch what belongs to the scheduler. */
 #include "proc/sched_lend.h"
 
 #include <stdio.h>
@@ -127,12 +127,14 @@ void sched_lend_rest(struct sched *s)
 
 /* ---- the taking */
 
-/* s may have given its scheduler away by now, and be given another one: the answer is then of either, and taking it fails. */
+/* s may have given its scheduler away by now, and be given another one: the answer is then of either, and taking it
+ * fails. */
 static bool is_wanted(const struct sched *s)
 {
 	int64_t deadline = timer_wheel_deadline_ns(__atomic_load_n(&s->wheel, __ATOMIC_RELAXED));
 
-	return sched_run_queue_of(__atomic_load_n(&s->id, __ATOMIC_RELAXED)) > 0 || (deadline != 0 && deadline <= clock_monotonic_ns());
+	return sched_run_queue_of(__atomic_load_n(&s->id, __ATOMIC_RELAXED)) > 0 ||
+		(deadline != 0 && deadline <= clock_monotonic_ns());
 }
 
 static void take(struct sched *s, uint32_t lent, bool for_stop)

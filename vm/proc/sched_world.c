@@ -126,7 +126,8 @@ bool sched_world_part(struct sched *s, uint32_t lent, struct sched *to, bool for
 	bool taken;
 
 	lock_acquire(&world.lock);
-	taken = may_part(s, for_stop) && atomic_compare_exchange_strong(&s->lent, &lent, lent - LENT_MAY_BE_TAKEN + LENT_TAKEN);
+	taken = may_part(s, for_stop) && atomic_compare_exchange_strong(&s->lent, &lent,
+									lent - LENT_MAY_BE_TAKEN + LENT_TAKEN);
 	if (taken) {
 		if (s->part == PART_ACTIVE) {
 			world.active--;

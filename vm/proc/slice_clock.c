@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every PERIOD_MS the clock looks which schedulers are in the time slice that they were in at the look before, and takes away the
- * reductions that are left of it, so that the process gives way at its next call. A slice lasts at most two periods and one native then. A native
- * that lasts as long itself has lent its scheduler, which is given to another thread.
+ * reductions that are left of it, so that the process gives way at its next call. A slice lasts at most two periods
+ * and one native then. A native that lasts as long itself has lent its scheduler, which is given to another thread.
  * Invariant: the clock rests only while no scheduler is busy; one that becomes busy wakes it. */
 #include "proc/slice_clock.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The VM's clock. Native time is in nanoseconds. Erlang monotonic time is CLOCK_MONOTONIC; Erlang system time is that plus an offset
- * fixed at start (no time warp). Any thread. */
+/* The VM's clock. Native time is in nanoseconds. Erlang monotonic time is CLOCK_MONOTONIC; Erlang system time is that
+ * plus an offset fixed at start (no time warp). Any thread. */
 #ifndef VM_PROC_VM_TIME_H
 #define VM_PROC_VM_TIME_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of nodes: chained, and as large as what is in it. Foreign bytes choose what is in it, so its hash has a secret.
+/* The table of nodes: chained, and as large as what is in it. Foreign bytes choose what is in it, so its hash has a
+ * secret.
  * Invariant: count is between a quarter of the buckets and twice as many, unless there are BUCKETS_LEAST. */
 #include "term/node.h"
 
@@ -140,7 +141,8 @@ void node_unref(struct node *n)
 	size_t refs = atomic_load_explicit(&n->refs, memory_order_relaxed);
 
 	while (refs > 1)
-		if (atomic_compare_exchange_weak_explicit(&n->refs, &refs, refs - 1, memory_order_release, memory_order_relaxed))
+		if (atomic_compare_exchange_weak_explicit(&n->refs, &refs, refs - 1, memory_order_release,
+							  memory_order_relaxed))
 			return;
 	rwlock_write(&nodes.lock);
 	if (atomic_fetch_sub_explicit(&n->refs, 1, memory_order_acq_rel) == 1)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nodes: a name and a creation each. The table holds those that external pids, ports and references are of, each once, for as long as
- * one of them lives; every such term counts. Invariant: two terms are of the same node when they point to the same struct node. */
+/* Nodes: a name and a creation each. The table holds those that external pids, ports and references are of, each once,
+ * for as long as one of them lives; every such term counts. Invariant: two terms are of the same node when they point
+ * to the same struct node. */
 #ifndef VM_TERM_NODE_H
 #define VM_TERM_NODE_H
 

@@ -14,11 +14,11 @@ void trace_init(void);
 
 /* The bits of a flag's name, 0 for no flag; `all` is every one. */
 uint32_t trace_flag_bits(Term name);
-/* [Flag | {tracer, Pid | Port} | {tracer, erl_tracer, Pid | Port} | {tracer, Module, State}]. *tracer stays TERM_NONE without one. cpu_time: is
- * cpu_timestamp there, too? Fails: false. */
+/* [Flag | {tracer, Pid | Port} | {tracer, erl_tracer, Pid | Port} | {tracer, Module, State}]. *tracer stays TERM_NONE
+ * without one. cpu_time: is cpu_timestamp there, too? Fails: false. */
 bool trace_flags_read(Term list, uint32_t *flags, Term *tracer, bool *cpu_time);
-/* A tracer as options give it: {tag, Pid | Port}, {tag, erl_tracer, Pid | Port} or {tag, Module, State}, which is then a number
- * (trace/tracer_module.h). Fails: TERM_NONE. May stop the world. */
+/* A tracer as options give it: {tag, Pid | Port}, {tag, erl_tracer, Pid | Port} or {tag, Module, State}, which is then
+ * a number (trace/tracer_module.h). Fails: TERM_NONE. May stop the world. */
 Term trace_read_tracer(Term t, Term tag);
 /* The flags as trace_info/2 shows them. */
 Term trace_flags_list(struct heap *h, uint32_t flags);
@@ -85,7 +85,8 @@ Term trace_seq_get(Process *p, Term item);
 /* print: {seq_trace, Label, {print, ...}}. Returns whether p's token wants it. */
 bool trace_seq_print(Process *p, Term message);
 uint64_t trace_seq_bit(Term name);
-/* system_flag(sequential_tracer, _): a pid, port or number of {Module, State}, or am_false. Setting it returns the one before. Fails: TERM_NONE. */
+/* system_flag(sequential_tracer, _): a pid, port or number of {Module, State}, or am_false. Setting it returns the one
+ * before. Fails: TERM_NONE. */
 Term trace_seq_tracer(void);
 Term trace_seq_set_tracer(Term tracer);
 /* No process and no message has a token any more. Stops the world. */

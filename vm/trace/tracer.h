@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tracers: the processes, ports and modules that hear of what is traced. Messages are built outside every heap; ports get them in the external term
- * format, each as a command.
- * Source of their forms: erlang:trace/3 and erl_tracer(3) of OTP 25's reference manual. */
+/* Tracers: the processes, ports and modules that hear of what is traced. Messages are built outside every heap; ports
+ * get them in the external term format, each as a command. Source of their forms: erlang:trace/3 and erl_tracer(3) of
+ * OTP 25's reference manual. */
 #ifndef VM_TRACE_TRACER_H
 #define VM_TRACE_TRACER_H
 

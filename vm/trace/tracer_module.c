@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tracers that are modules. Equal ones have one number. What traces is not counted: when there are many, and nobody traces any
- * more, all are forgotten but the newest, which somebody may be about to use. */
+/* The tracers that are modules. Equal ones have one number. What traces is not counted: when there are many, and
+ * nobody traces any more, all are forgotten but the newest, which somebody may be about to use. */
 #include "trace/tracer_module.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tracers that are modules, {Module, State}: natives of the module hear of what is traced, on the thread where it happens, and no
- * message is sent. dyntrace is the one there is: it fires the probes trace and trace_seq.
+/* Tracers that are modules, {Module, State}: natives of the module hear of what is traced, on the thread where it
+ * happens, and no message is sent. dyntrace is the one there is: it fires the probes trace and trace_seq.
  * Source: erl_tracer(3) and dyntrace(3) of OTP 25. */
 #ifndef VM_TRACE_TRACER_MODULE_H
 #define VM_TRACE_TRACER_MODULE_H
@@ -10,7 +10,8 @@
 void tracer_modules_init(void);
 /* Such a tracer is a small, the number of its {Module, State}; numbers are not used again. */
 static inline bool tracer_is_module(Term tracer) { return term_is_small(tracer); }
-/* Copies the state. Fails: TERM_NONE, for a module that is none, or when thousands of others are in use. May stop the world. */
+/* Copies the state. Fails: TERM_NONE, for a module that is none, or when thousands of others are in use. May stop the
+ * world. */
 Term tracer_module_get(Term module, Term state);
 bool tracer_module_is_alive(Term tracer);
 /* {Module, State} on h; am_false when it is gone. */

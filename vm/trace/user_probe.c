@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The probes that Erlang code fires. Those with a number have no events in pages (proc/batch.h): their notes alone tell. */
+/* The probes that Erlang code fires. Those with a number have no events in pages (proc/batch.h): their notes alone
+ * tell. */
 #include "trace/user_probe.h"
 
 #include "proc/probe_tell.h"
@@ -12,7 +13,8 @@ PROBE_COLD void probe_user_trace__s1(const char *message)
 
 PROBE_COLD void probe_user_trace__i4s4(const Process *p, const struct user_event *e)
 {
-	PROBE_TELL(user_trace__i4s4, p->id, e->tag, e->numbers[0], e->numbers[1], e->numbers[2], e->numbers[3], e->texts[0], e->texts[1],
+	PROBE_TELL(user_trace__i4s4, p->id, e->tag, e->numbers[0], e->numbers[1], e->numbers[2], e->numbers[3],
+		   e->texts[0], e->texts[1],
 		   e->texts[2], e->texts[3]);
 }
 
@@ -66,7 +68,8 @@ bool user_probe_is_on(unsigned number)
 	return *notes != 0;
 }
 
-static PROBE_COLD void emit(unsigned number, probe_arg_user_trace__n_0 probe_a0, probe_arg_user_trace__n_1 probe_a1, const int64_t *numbers,
+static PROBE_COLD void emit(unsigned number, probe_arg_user_trace__n_0 probe_a0, probe_arg_user_trace__n_1 probe_a1,
+			    const int64_t *numbers,
 			    const char *const *texts)
 {
 	int64_t probe_a2 = numbers[0], probe_a3 = numbers[1], probe_a4 = numbers[2], probe_a5 = numbers[3];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The probes that Erlang code fires, through the module dyntrace of runtime_tools, and those of a tracer that is dyntrace.
+/* The probes that Erlang code fires, through the module dyntrace of runtime_tools, and those of a tracer that is
+ * dyntrace.
  * Source: dyntrace(3) of OTP 25. */
 #ifndef VM_TRACE_USER_PROBE_H
 #define VM_TRACE_USER_PROBE_H

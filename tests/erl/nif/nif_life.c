@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What lasts longer than a call, for nif_life.erl: environments, messages, resources, monitors, dirty functions, functions in place of others,
- * threads, descriptors, queues. */
+/* What lasts longer than a call, for nif_life.erl: environments, messages, resources, monitors, dirty functions,
+ * functions in place of others, threads, descriptors, queues. */
 #include <erl_nif.h>
 #include <string.h>
 #include <unistd.h>
@@ -57,7 +57,8 @@ static void told_call(ErlNifEnv *env, void *obj, void *data)
 
 static int load(ErlNifEnv *env, void **data, ERL_NIF_TERM info)
 {
-	ErlNifResourceTypeInit init = { .dtor = told_dtor, .stop = told_stop, .down = told_down, .members = 4, .dyncall = told_call };
+	ErlNifResourceTypeInit init = { .dtor = told_dtor, .stop = told_stop, .down = told_down, .members = 4,
+					.dyncall = told_call };
 	ErlNifResourceFlags tried;
 
 	(void)data;
@@ -93,7 +94,8 @@ static ERL_NIF_TERM number_of(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
 	if (!enif_get_resource(env, argv[0], told_type, &r))
 		return enif_make_badarg(env);
 	missed = enif_dynamic_resource_call(env, atom(env, "nif_life"), atom(env, "told"), argv[0], &called);
-	return enif_make_tuple4(env, enif_make_int(env, ((struct told *)r)->number), enif_make_int(env, called), enif_make_int(env, missed),
+	return enif_make_tuple4(env, enif_make_int(env, ((struct told *)r)->number), enif_make_int(env, called),
+				enif_make_int(env, missed),
 				enif_make_int(env, enif_get_resource(env, argv[0], plain_type, &other)));
 }
 
@@ -142,7 +144,8 @@ static ERL_NIF_TERM demonitor(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
 		return enif_make_badarg(env);
 	r = obj;
 	first = enif_demonitor_process(env, r, &r->monitor);
-	return enif_make_tuple3(env, enif_make_int(env, first), enif_make_int(env, enif_demonitor_process(env, r, &r->monitor) != 0),
+	return enif_make_tuple3(env, enif_make_int(env, first),
+				enif_make_int(env, enif_demonitor_process(env, r, &r->monitor) != 0),
 				enif_make_int(env, enif_is_ref(env, enif_make_monitor_term(env, &r->monitor))));
 }
 
@@ -160,7 +163,8 @@ static ERL_NIF_TERM send_thrice(ErlNifEnv *env, int argc, const ERL_NIF_TERM arg
 		return enif_make_badarg(env);
 	sent += enif_send(env, &pid, message, enif_make_copy(message, argv[1]));
 	enif_clear_env(message);
-	sent += enif_send(env, &pid, message, enif_make_tuple2(message, atom(message, "again"), enif_make_copy(message, argv[1])));
+	sent += enif_send(env, &pid, message,
+			  enif_make_tuple2(message, atom(message, "again"), enif_make_copy(message, argv[1])));
 	enif_clear_env(message);
 	enif_free_env(message);
 	sent += enif_send(env, &pid, NULL, argv[1]);
@@ -209,7 +213,8 @@ static ERL_NIF_TERM thread_sends(ErlNifEnv *env, int argc, const ERL_NIF_TERM ar
 	if (!enif_get_local_pid(env, argv[0], &j.to) || enif_tsd_key_create("key", &j.key) != 0)
 		return enif_make_badarg(env);
 	j.term = enif_make_copy(j.env, argv[1]);
-	names = strcmp(enif_mutex_name(j.mutex), "mutex") == 0 && strcmp(enif_cond_name(j.cond), "cond") == 0 && strcmp(enif_rwlock_name(j.rwlock), "rwlock") == 0;
+	names = strcmp(enif_mutex_name(j.mutex), "mutex") == 0 && strcmp(enif_cond_name(j.cond), "cond") == 0 &&
+		strcmp(enif_rwlock_name(j.rwlock), "rwlock") == 0;
 	options->suggested_stack_size = 128;
 	if (enif_thread_create("job", &tid, run_job, &j, options) != 0)
 		return enif_make_badarg(env);
@@ -218,7 +223,8 @@ static ERL_NIF_TERM thread_sends(ErlNifEnv *env, int argc, const ERL_NIF_TERM ar
 		enif_cond_wait(j.cond, j.mutex);
 	enif_mutex_unlock(j.mutex);
 	enif_thread_join(tid, &result);
-	tries = enif_mutex_trylock(j.mutex) == 0 && enif_rwlock_tryrlock(j.rwlock) == 0 && enif_rwlock_tryrwlock(j.rwlock) != 0;
+	tries = enif_mutex_trylock(j.mutex) == 0 && enif_rwlock_tryrlock(j.rwlock) == 0 &&
+		enif_rwlock_tryrwlock(j.rwlock) != 0;
 	enif_rwlock_runlock(j.rwlock);
 	enif_mutex_unlock(j.mutex);
 	none = enif_tsd_get(j.key) == NULL;
@@ -228,7 +234,8 @@ static ERL_NIF_TERM thread_sends(ErlNifEnv *env, int argc, const ERL_NIF_TERM ar
 	enif_cond_destroy(j.cond);
 	enif_mutex_destroy(j.mutex);
 	enif_free_env(j.env);
-	return enif_make_list(env, 5, enif_make_int(env, j.value), enif_make_int(env, result == &j.seen), enif_make_int(env, names),
+	return enif_make_list(env, 5, enif_make_int(env, j.value), enif_make_int(env, result == &j.seen),
+			      enif_make_int(env, names),
 			      enif_make_int(env, tries), enif_make_int(env, none));
 }
 
@@ -243,16 +250,20 @@ static ERL_NIF_TERM known(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	(void)argc;
 	enif_self(env, &self);
 	enif_set_pid_undefined(&none);
-	return enif_make_list(env, 7, enif_make_int(env, enif_whereis_pid(env, argv[0], &found)), enif_make_int(env, enif_whereis_pid(env, argv[1], &found)),
-			      enif_make_int(env, enif_whereis_port(env, argv[0], &port)), enif_make_int(env, enif_is_current_process_alive(env)),
-			      enif_make_int(env, enif_is_pid_undefined(&none) && !enif_is_pid_undefined(&self)), enif_make_int(env, enif_thread_type()),
+	return enif_make_list(env, 7, enif_make_int(env, enif_whereis_pid(env, argv[0], &found)),
+			      enif_make_int(env, enif_whereis_pid(env, argv[1], &found)),
+			      enif_make_int(env, enif_whereis_port(env, argv[0], &port)),
+			      enif_make_int(env, enif_is_current_process_alive(env)),
+			      enif_make_int(env, enif_is_pid_undefined(&none) && !enif_is_pid_undefined(&self)),
+			      enif_make_int(env, enif_thread_type()),
 			      set == 0 ? enif_make_string(env, value, ERL_NIF_LATIN1) : enif_make_int(env, set));
 }
 
 static ERL_NIF_TERM times(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	ErlNifTime a = enif_monotonic_time(ERL_NIF_NSEC), b = enif_monotonic_time(ERL_NIF_NSEC);
-	ERL_NIF_TERM one = enif_make_unique_integer(env, ERL_NIF_UNIQUE_MONOTONIC), two = enif_make_unique_integer(env, ERL_NIF_UNIQUE_MONOTONIC);
+	ERL_NIF_TERM one = enif_make_unique_integer(env, ERL_NIF_UNIQUE_MONOTONIC),
+		two = enif_make_unique_integer(env, ERL_NIF_UNIQUE_MONOTONIC);
 	ErlNifSInt64 positive;
 
 	(void)argc;
@@ -280,7 +291,8 @@ static ERL_NIF_TERM dirty(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	}
 	enif_self(env, &self);
 	enif_send(env, &self, NULL, enif_make_tuple2(env, atom(env, "from_dirty"), argv[0]));
-	return enif_make_tuple4(env, enif_make_int(env, enif_thread_type()), argv[0], list, enif_make_int(env, enif_is_current_process_alive(env)));
+	return enif_make_tuple4(env, enif_make_int(env, enif_thread_type()), argv[0], list,
+				enif_make_int(env, enif_is_current_process_alive(env)));
 }
 
 /* count(N, Sum): N + ... + 1, in as many calls; each is dirty by turns. */
@@ -333,7 +345,8 @@ static ERL_NIF_TERM select_pipe(ErlNifEnv *env, int argc, const ERL_NIF_TERM arg
 	int result;
 
 	(void)argc;
-	if (!enif_get_resource(env, argv[0], told_type, &obj) || !enif_get_atom(env, argv[1], what, sizeof(what), ERL_NIF_LATIN1))
+	if (!enif_get_resource(env, argv[0], told_type, &obj) ||
+	    !enif_get_atom(env, argv[1], what, sizeof(what), ERL_NIF_LATIN1))
 		return enif_make_badarg(env);
 	r = obj;
 	if (strcmp(what, "read") == 0)
@@ -366,7 +379,8 @@ static ERL_NIF_TERM use_pipe(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
 	return enif_make_int(env, (int)(enif_is_identical(argv[1], atom(env, "put")) ? write(r->fds[1], &c, 1) : read(r->fds[0], &c, 1)));
 }
 
-/* ---- queues: all that a list of binaries holds goes through one; {Size, Bytes taken by and by, Rest of the list, Head} */
+/* ---- queues: all that a list of binaries holds goes through one; {Size, Bytes taken by and by, Rest of the list,
+ * Head} */
 static ERL_NIF_TERM queued(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	ErlNifIOQueue *q = enif_ioq_create(ERL_NIF_IOQ_NORMAL);
@@ -402,14 +416,19 @@ static ERL_NIF_TERM queued(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	}
 	n = enif_ioq_deq(q, 1, &left);
 	enif_ioq_destroy(q);
-	return enif_make_tuple7(env, enif_make_uint64(env, size), bytes, rest, rest2, enif_make_int(env, has_head), head, enif_make_int(env, n));
+	return enif_make_tuple7(env, enif_make_uint64(env, size), bytes, rest, rest2, enif_make_int(env, has_head),
+				head, enif_make_int(env, n));
 }
 
 static ErlNifFunc functions[] = {
-	{ "make_told", 1, make_told, 0 }, { "number_of", 1, number_of, 0 }, { "bytes", 1, bytes, 0 }, { "monitor", 2, monitor, 0 },
-	{ "demonitor", 1, demonitor, 0 }, { "send_thrice", 2, send_thrice, 0 }, { "thread_sends", 2, thread_sends, 0 }, { "known", 2, known, 0 },
-	{ "times", 0, times, 0 }, { "dirty_cpu", 1, dirty, ERL_NIF_DIRTY_JOB_CPU_BOUND }, { "dirty_io", 1, dirty, ERL_NIF_DIRTY_JOB_IO_BOUND },
-	{ "count", 2, count, 0 }, { "slices", 0, slices, 0 }, { "open_pipe", 1, open_pipe, 0 }, { "select_pipe", 3, select_pipe, 0 },
+	{ "make_told", 1, make_told, 0 }, { "number_of", 1, number_of, 0 }, { "bytes", 1, bytes, 0 },
+	{ "monitor", 2, monitor, 0 },
+	{ "demonitor", 1, demonitor, 0 }, { "send_thrice", 2, send_thrice, 0 }, { "thread_sends", 2, thread_sends, 0 },
+	{ "known", 2, known, 0 },
+	{ "times", 0, times, 0 }, { "dirty_cpu", 1, dirty, ERL_NIF_DIRTY_JOB_CPU_BOUND },
+	{ "dirty_io", 1, dirty, ERL_NIF_DIRTY_JOB_IO_BOUND },
+	{ "count", 2, count, 0 }, { "slices", 0, slices, 0 }, { "open_pipe", 1, open_pipe, 0 },
+	{ "select_pipe", 3, select_pipe, 0 },
 	{ "use_pipe", 2, use_pipe, 0 }, { "queued", 1, queued, 0 },
 };
 

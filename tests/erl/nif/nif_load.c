@@ -140,8 +140,10 @@ ErlNifEntry *INIT(void);
 ErlNifEntry *INIT(void)
 {
 	static ErlNifEntry entry = {
-		.major = MAJOR, .minor = MINOR, .name = TEXT(NAME), .num_of_funcs = sizeof(functions) / sizeof(functions[0]),
-		.funcs = (ErlNifFunc *)functions, .load = load, .unload = unload, .vm_variant = TEXT(VARIANT), .options = 1,
+		.major = MAJOR, .minor = MINOR, .name = TEXT(NAME),
+		.num_of_funcs = sizeof(functions) / sizeof(functions[0]),
+		.funcs = (ErlNifFunc *)functions, .load = load, .unload = unload, .vm_variant = TEXT(VARIANT),
+		.options = 1,
 		.sizeof_ErlNifResourceTypeInit = sizeof(ErlNifResourceTypeInit), .min_erts = "erts-99.0",
 #ifndef NO_UPGRADE
 		.upgrade = upgrade,

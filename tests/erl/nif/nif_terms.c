@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Native functions that look at terms and make them, for nif_terms.erl. Compiled with the header of the machine's own Erlang/OTP. */
+/* Native functions that look at terms and make them, for nif_terms.erl. Compiled with the header of the machine's own
+ * Erlang/OTP. */
 #include <erl_nif.h>
 #include <string.h>
 
@@ -12,8 +13,10 @@ static ERL_NIF_TERM pair(ErlNifEnv *env, const char *name, int value)
 static ERL_NIF_TERM kinds(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	static const struct { const char *name; int (*is)(ErlNifEnv *, ERL_NIF_TERM); } rows[] = {
-		{ "atom", enif_is_atom }, { "binary", enif_is_binary }, { "ref", enif_is_ref }, { "fun", enif_is_fun }, { "pid", enif_is_pid },
-		{ "port", enif_is_port }, { "list", enif_is_list }, { "nil", enif_is_empty_list }, { "tuple", enif_is_tuple },
+		{ "atom", enif_is_atom }, { "binary", enif_is_binary }, { "ref", enif_is_ref }, { "fun", enif_is_fun },
+		{ "pid", enif_is_pid },
+		{ "port", enif_is_port }, { "list", enif_is_list }, { "nil", enif_is_empty_list },
+		{ "tuple", enif_is_tuple },
 		{ "number", enif_is_number }, { "map", enif_is_map }, { "exception", enif_is_exception },
 	};
 	ERL_NIF_TERM list = enif_make_list(env, 0);
@@ -74,7 +77,8 @@ static ERL_NIF_TERM atoms(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	room = enif_get_atom(env, argv[0], text, length, ERL_NIF_LATIN1);
 	enif_get_atom(env, argv[0], text, length + 1, ERL_NIF_LATIN1);
 	known = enif_make_existing_atom(env, text, &found, ERL_NIF_LATIN1);
-	return enif_make_tuple6(env, enif_make_int(env, n), enif_make_uint(env, length), enif_make_int(env, room), enif_make_int(env, known),
+	return enif_make_tuple6(env, enif_make_int(env, n), enif_make_uint(env, length), enif_make_int(env, room),
+				enif_make_int(env, known),
 				found, enif_make_string(env, text, ERL_NIF_LATIN1));
 }
 
@@ -94,7 +98,8 @@ static ERL_NIF_TERM unknown_atom(ErlNifEnv *env, int argc, const ERL_NIF_TERM ar
 
 	(void)argc;
 	(void)argv;
-	return enif_make_int(env, enif_make_existing_atom(env, "nobody has ever named this one", &atom, ERL_NIF_LATIN1));
+	return enif_make_int(env, enif_make_existing_atom(env, "nobody has ever named this one", &atom,
+							  ERL_NIF_LATIN1));
 }
 
 /* {Length, Reversed, Elements of a tuple} */
@@ -140,7 +145,8 @@ static ERL_NIF_TERM order(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	ErlNifUInt64 a = enif_hash(ERL_NIF_INTERNAL_HASH, argv[0], 7), b = enif_hash(ERL_NIF_INTERNAL_HASH, argv[1], 7);
 
 	(void)argc;
-	return enif_make_tuple4(env, enif_make_int(env, enif_is_identical(argv[0], argv[1])), enif_make_int(env, (c > 0) - (c < 0)),
+	return enif_make_tuple4(env, enif_make_int(env, enif_is_identical(argv[0], argv[1])),
+				enif_make_int(env, (c > 0) - (c < 0)),
 				enif_make_uint64(env, enif_hash(ERL_NIF_PHASH2, argv[0], 0)), enif_make_int(env, a == b));
 }
 
@@ -229,7 +235,8 @@ static ERL_NIF_TERM external(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
 	safe = enif_binary_to_term(env, b.data, b.size, &t, ERL_NIF_BIN2TERM_SAFE);
 	cut = enif_binary_to_term(env, b.data, b.size - 1, &bytes, 0);
 	bytes = enif_make_binary(env, &b);
-	return enif_make_tuple5(env, bytes, t, enif_make_uint64(env, n), enif_make_uint64(env, safe), enif_make_uint64(env, cut));
+	return enif_make_tuple5(env, bytes, t, enif_make_uint64(env, n), enif_make_uint64(env, safe),
+				enif_make_uint64(env, cut));
 }
 
 /* ---- maps */
@@ -332,27 +339,34 @@ static ERL_NIF_TERM sizes(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	(void)argc;
 	(void)argv;
 	enif_system_info(&info, sizeof(info));
-	return enif_make_list(env, 4, pair(env, "nif_major", info.nif_major_version), pair(env, "nif_minor", info.nif_minor_version),
+	return enif_make_list(env, 4, pair(env, "nif_major", info.nif_major_version),
+			      pair(env, "nif_minor", info.nif_minor_version),
 			      pair(env, "threads", info.thread_support), pair(env, "dirty", info.dirty_scheduler_support));
 }
 
 static ERL_NIF_TERM printed(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	char text[200], few[8];
-	int n = enif_snprintf(text, sizeof(text), "%T|%5d|%-4s|%c|%lu|%%|%.2f|%*d|%x", argv[0], 42, "ab", 'z', 12345678901ul, 2.5, 4, 7, 255);
+	int n = enif_snprintf(text, sizeof(text), "%T|%5d|%-4s|%c|%lu|%%|%.2f|%*d|%x", argv[0], 42, "ab", 'z',
+			      12345678901ul, 2.5, 4, 7, 255);
 	int cut = enif_snprintf(few, sizeof(few), "%s", "longer than that");
 
 	(void)argc;
-	return enif_make_tuple4(env, enif_make_int(env, n), enif_make_string(env, text, ERL_NIF_LATIN1), enif_make_int(env, cut > 8),
+	return enif_make_tuple4(env, enif_make_int(env, n), enif_make_string(env, text, ERL_NIF_LATIN1),
+				enif_make_int(env, cut > 8),
 				enif_make_string(env, few, ERL_NIF_LATIN1));
 }
 
 static ErlNifFunc functions[] = {
-	{ "kinds", 1, kinds, 0 }, { "numbers", 1, numbers, 0 }, { "bad_double", 1, bad_double, 0 }, { "atoms", 1, atoms, 0 },
-	{ "new_atom", 1, new_atom, 0 }, { "unknown_atom", 0, unknown_atom, 0 }, { "lists", 1, lists, 0 }, { "tuples", 1, tuples, 0 },
-	{ "strings", 1, strings, 0 }, { "order", 2, order, 0 }, { "inspected", 1, inspected, 0 }, { "flat", 1, flat, 0 },
+	{ "kinds", 1, kinds, 0 }, { "numbers", 1, numbers, 0 }, { "bad_double", 1, bad_double, 0 },
+	{ "atoms", 1, atoms, 0 },
+	{ "new_atom", 1, new_atom, 0 }, { "unknown_atom", 0, unknown_atom, 0 }, { "lists", 1, lists, 0 },
+	{ "tuples", 1, tuples, 0 },
+	{ "strings", 1, strings, 0 }, { "order", 2, order, 0 }, { "inspected", 1, inspected, 0 },
+	{ "flat", 1, flat, 0 },
 	{ "resized", 1, resized, 0 }, { "grown", 1, grown, 0 }, { "part", 3, part, 0 }, { "external", 1, external, 0 },
-	{ "map_changes", 3, map_changes, 0 }, { "map_of", 1, map_of, 0 }, { "map_walks", 1, map_walks, 0 }, { "raised", 1, raised, 0 },
+	{ "map_changes", 3, map_changes, 0 }, { "map_of", 1, map_of, 0 }, { "map_walks", 1, map_walks, 0 },
+	{ "raised", 1, raised, 0 },
 	{ "refused", 2, refused, 0 }, { "much", 1, much, 0 }, { "sizes", 0, sizes, 0 }, { "printed", 1, printed, 0 },
 };
 

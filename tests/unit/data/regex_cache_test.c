@@ -23,7 +23,8 @@ static void meet(int how_many)
 		thread_yield();
 }
 
-/* A pattern that takes milliseconds: each of the letters that mean nothing behind a backslash is another pass over it (data/regex.c). */
+/* A pattern that takes milliseconds: each of the letters that mean nothing behind a backslash is another pass over it
+ * (data/regex.c). */
 static size_t write_pattern(char *source, size_t room, int number)
 {
 	size_t n = (size_t)snprintf(source, room, "%d", number);

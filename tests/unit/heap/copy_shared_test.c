@@ -27,7 +27,8 @@ static size_t number_of(Term t)
 	return i;
 }
 
-/* Makes them at the places of an order, so far from each other. back: from how many objects before its own a term is taken. */
+/* Makes them at the places of an order, so far from each other. back: from how many objects before its own a term is
+ * taken. */
 static void make_graph(const size_t *order, size_t stride, size_t back)
 {
 	Term *base = heap_alloc(unit_heap(), OBJECTS * stride);

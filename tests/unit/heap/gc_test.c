@@ -192,7 +192,8 @@ START_TEST(test_gc_run_moves_lists_cell_by_cell)
 }
 END_TEST
 
-/* A heap whose natives find no room in it grows, so that they find it the next time; when it holds little, it gets small again. */
+/* A heap whose natives find no room in it grows, so that they find it the next time; when it holds little, it gets
+ * small again. */
 START_TEST(test_gc_run_grows_by_what_was_in_fragments)
 {
 	struct heap h;

@@ -36,7 +36,8 @@ static void check_same(const char *bytes, size_t n, const char *back, size_t bac
 START_TEST(test_inet_address_of_each_family)
 {
 	check_same("\1\x12\x34\1\2\3\4", 7, "\1\x12\x34\1\2\3\4", 7, AF_INET, 0x1234);
-	check_same("\2\0\x50" "0123456789abcdef" "\0\0\0\1\0\0\0\2", 27, "\2\0\x50" "0123456789abcdef", 19, AF_INET6, 80);
+	check_same("\2\0\x50" "0123456789abcdef" "\0\0\0\1\0\0\0\2", 27, "\2\0\x50" "0123456789abcdef", 19, AF_INET6,
+		   80);
 	check_same("\5\4/tmp", 6, "\5\4/tmp", 6, AF_UNIX, -1);
 	check_same("\5\3\0ab", 5, "\5\3\0ab", 5, AF_UNIX, -1);
 	check_same("\3\0\7", 3, "\1\0\7\0\0\0\0", 7, AF_INET, 7);
@@ -46,7 +47,8 @@ END_TEST
 
 START_TEST(test_inet_address_that_is_cut)
 {
-	static const char *const whole[] = { "\1\x12\x34\1\2\3\4", "\2\0\x50" "0123456789abcdef" "\0\0\0\1\0\0\0\2", "\5\4/tmp", "\3\0\7" };
+	static const char *const whole[] = { "\1\x12\x34\1\2\3\4", "\2\0\x50" "0123456789abcdef" "\0\0\0\1\0\0\0\2",
+					     "\5\4/tmp", "\3\0\7" };
 	static const size_t sizes[] = { 7, 27, 6, 3 };
 	struct inet_address a;
 	size_t left;

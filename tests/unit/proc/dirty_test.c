@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Work on dirty schedulers: no more at a time than are online, nothing while it is blocked, what it makes joins the process, and the world
- * stops meanwhile. Slices are functions of ours here; the VM runs in a child, whose status tells. */
+/* Work on dirty schedulers: no more at a time than are online, nothing while it is blocked, what it makes joins the
+ * process, and the world stops meanwhile. Slices are functions of ours here; the VM runs in a child, whose status
+ * tells. */
 #include "unit.h"
 
 #include <stdatomic.h>

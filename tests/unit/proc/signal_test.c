@@ -288,7 +288,8 @@ static void watch_from(const Process *to, uint32_t creation, uint32_t last)
 	struct heap h;
 
 	heap_init(&h, 233);
-	signal_send_plain(SIG_MONITOR, foreign_id(&h, SUB_XPID, creation, 1), to->id, foreign_id(&h, SUB_XREF, creation, last));
+	signal_send_plain(SIG_MONITOR, foreign_id(&h, SUB_XPID, creation, 1), to->id,
+			  foreign_id(&h, SUB_XREF, creation, last));
 	heap_free(&h);
 }
 
