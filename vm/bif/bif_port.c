@@ -15,7 +15,7 @@
 #include "io/io.h"
 #include "io/io_probe.h"
 #include "io/os_env.h"
-#include "io/port.h"
+#include "io/port_ask.h"
 #include "io/posix.h"
 #include "proc/registry.h"
 

@@ -105,6 +105,15 @@ void inet_free(struct inet_socket *s)
 	mem_free(s);
 }
 
+void inet_stop(struct port *port)
+{
+	struct inet_socket *s = port->driver_data;
+
+	inet_ops_error(s, am_closed);
+	inet_free(s);
+	port->driver_data = NULL;
+}
+
 int inet_take_fd(struct inet_socket *s, int fd)
 {
 	int error = port_watch_add(s->port, &s->port->read_watch, fd, !s->prebound);
@@ -640,7 +649,7 @@ static const struct {
 	[INET_REQ_GETPADDRS] = { ctl_paddrs, false },
 };
 
-bool inet_control(struct inet_socket *s, unsigned command, const uint8_t *data, size_t n, struct port_answer *a)
+void inet_control(struct inet_socket *s, unsigned command, const uint8_t *data, size_t n, struct port_answer *a)
 {
 	if (command >= sizeof(commands) / sizeof(commands[0]) || commands[command].run == NULL)
 		inet_answer_word(a, exbadport);
@@ -648,5 +657,18 @@ bool inet_control(struct inet_socket *s, unsigned command, const uint8_t *data, 
 		inet_answer_word(a, exbadport);
 	else
 		commands[command].run(s, data, n, a);
-	return true;
+}
+
+void inet_run(struct port *port, const struct inet_command_row *own, size_t count, unsigned command,
+	      const uint8_t *data, size_t n, struct port_answer *a)
+{
+	struct inet_socket *s = port->driver_data;
+
+	command -= INET_MAGIC;
+	for (size_t i = 0; i < count; i++)
+		if (own[i].command == command) {
+			own[i].run(s, data, n, a);
+			return;
+		}
+	inet_control(s, command, data, n, a);
 }

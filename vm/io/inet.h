@@ -124,6 +124,8 @@ static inline bool inet_is_connected(const struct inet_socket *s)
 struct inet_socket *inet_new(struct port *port, int protocol);
 /* Closes what is open. */
 void inet_free(struct inet_socket *s);
+/* The stop of a driver of sockets: who waits is told that it is closed. */
+void inet_stop(struct port *port);
 /* The descriptor is closed, and the socket's state. */
 void inet_close_fd(struct inet_socket *s);
 /* Makes fd the socket's. Fails: -errno, and fd is closed. */
@@ -131,8 +133,17 @@ int inet_take_fd(struct inet_socket *s, int fd);
 /* Waits for input, output. */
 void inet_want(struct inet_socket *s, unsigned bits, bool on);
 void inet_count(struct inet_stat *stat, size_t n);
-/* Where a command is not for that kind of socket alone. Returns false when there is no such command, of that length. */
-bool inet_control(struct inet_socket *s, unsigned command, const uint8_t *data, size_t n, struct port_answer *a);
+/* A command of one kind of socket alone, with data[n]; answers. */
+struct inet_command_row {
+	unsigned command;
+	void (*run)(struct inet_socket *s, const uint8_t *data, size_t n, struct port_answer *a);
+};
+/* The control of a driver of sockets: a command of its own, or else one that all know. command: INET_MAGIC + enum
+ * inet_command. */
+void inet_run(struct port *port, const struct inet_command_row *own, size_t count, unsigned command,
+	      const uint8_t *data, size_t n, struct port_answer *a);
+/* A command that all know; the answer to another is an error. */
+void inet_control(struct inet_socket *s, unsigned command, const uint8_t *data, size_t n, struct port_answer *a);
 /* Answers of controls. */
 void inet_answer_ok(struct port_answer *a);
 void inet_answer_word(struct port_answer *a, const char *error);

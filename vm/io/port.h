@@ -15,6 +15,7 @@
 #include "io/async.h"
 #include "io/byte_queue.h"
 #include "io/poll.h"
+#include "io/port_task.h"
 #include "proc/message.h"
 #include "proc/sched_job.h"
 
@@ -89,33 +90,6 @@ struct port_driver {
 };
 #define DRIVER(stem, by_name) extern const struct port_driver port_##stem##_driver;
 #include "io/drivers.def"
-
-/* Something to do for whoever holds the port. */
-struct port_task {
-	struct port_task *next;
-	void (*run)(struct port *port, struct port_task *task); /* may free the task, or submit it again */
-};
-
-/* A descriptor that a port waits for. Belongs to the port's driver, but for what port_task.c does. */
-struct port_watch {
-	struct poll_watch poll;
-	struct port *port;
-	struct port_task task;
-	atomic_uint ready;       /* events that the task is to tell */
-	unsigned wants;          /* WATCH_*, of the driver */
-	unsigned armed;          /* asked of the poll thread, and not come yet */
-	bool used, closes;       /* closes: the descriptor is ours */
-};
-
-/* Who holds a port runs its callbacks. */
-struct port_hold {
-	_Atomic uint32_t word;       /* PORT_HELD | PORT_WANTED: tasks wait */
-	struct lock lock;
-	struct port_task *first, **last; /* lock */
-	bool scheduled;              /* lock: the job was submitted, and has a reference to the port */
-	struct sched_job job;
-};
-enum { PORT_HELD = 1, PORT_WANTED = 2 };
 
 /* Messages for a port that traces; the task brings them to its output. */
 struct port_traces {
@@ -213,7 +187,7 @@ int port_open(Process *p, const struct port_driver *driver, const struct port_op
 /* The bytes of iodata at the end of q. Fails: false when it is no iodata. */
 bool port_put_iodata(struct byte_queue *q, Term iodata);
 
-/* ---- the port is held by the caller in all that follows, up to port_task.c */
+/* ---- the port is held by the caller in what follows, up to register */
 /* Hands bytes over. Takes: the bytes of `data` (left empty). Fails: false when the port is not open. */
 bool port_command(struct port *port, Term caller, struct byte_queue *data);
 /* Fails: false when the port is not open. */
@@ -259,48 +233,6 @@ struct port *port_open_like(struct port *from, Term owner, void *driver_data);
  * process. */
 uint64_t port_monitor(struct port *port, Term pid);
 void port_demonitor(struct port *port, Term pid, uint64_t monitor);
-
-/* ---- port_task.c: holding ports */
-void port_hold_init(struct port *port);
-void port_hold_free(struct port *port);
-/* On a scheduler, when nobody holds the port and no task waits. */
-bool port_try_hold(struct port *port);
-/* Waits for who holds it. For what is rare, and where no other port is held. */
-void port_hold(struct port *port);
-void port_let_go(struct port *port);
-/* The task runs when its turn comes. Any thread. The caller has a reference, or holds the port. */
-void port_submit(struct port *port, struct port_task *task);
-
-/* The driver's ready_input and ready_output are called for fd, as port_watch_want says. closes: fd is closed in the
- * end, and if it cannot be watched. Fails: -errno. */
-int port_watch_add(struct port *port, struct port_watch *w, int fd, bool closes);
-/* The bits (WATCH_IN, WATCH_OUT) are wanted from now on, or not. */
-void port_watch_want(struct port_watch *w, unsigned bits, bool on);
-/* As WATCH_IN wanted, after some time; it must not be wanted now. Called from ready_input. */
-void port_watch_pause(struct port_watch *w, int64_t ns);
-/* What the poll thread does with its events; a driver may set w->poll.ready, after port_watch_add, to what calls this
- * in the end. */
-void port_watch_ready(struct poll_watch *poll, unsigned events);
-/* No callback follows. */
-void port_watch_drop(struct port_watch *w);
-/* The driver's timeout is called after ms, once; instead of an earlier one. */
-void port_set_timer(struct port *port, uint64_t ms);
-void port_cancel_timer(struct port *port);
-/* port->write_job.run is called on the pool, and calls port_async_done in the end; then the driver's ready_async is. */
-void port_async_start(struct port *port);
-void port_async_done(struct port *port);
-
-/* ---- port_ask.c: what processes want of a port; at once, or while they wait for their turn. The port's reference is
- * taken. */
-Term port_ask_command(Process *p, struct port *port, struct byte_queue *data, bool force, bool nosuspend);
-Term port_ask_control(Process *p, struct port *port, unsigned command, uint8_t *data, size_t n);
-Term port_ask_close(Process *p, struct port *port);
-Term port_ask_connect(Process *p, struct port *port, Term new_owner);
-/* What `look` returns for an open port, built on that heap; `closed` for another. */
-Term port_ask(Process *p, struct port *port, Term (*look)(struct port *port, struct heap *h, Term arg), Term arg,
-	      Term closed);
-/* What a BIF returns that ends with a command: true, once the port is not busy. */
-Term port_wait_not_busy(struct port *port, Process *p);
 
 /* register/2: true, or why not: registered_name (it has one), none (the name is taken, or the port is not open). */
 Term port_register(Term id, Term name);

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "heap/copy.h"
 #include "io/io_probe.h"
+#include "io/port_ask.h"
 #include "proc/exc.h"
 #include "proc/probe.h"
 #include "proc/trace.h"

@@ -936,10 +936,7 @@ static void ctl_setopts(struct inet_socket *s, const uint8_t *data, size_t n, st
 	inet_answer_ok(a);
 }
 
-static const struct {
-	unsigned command;
-	void (*run)(struct inet_socket *s, const uint8_t *data, size_t n, struct port_answer *a);
-} commands[] = {
+static const struct inet_command_row commands[] = {
 	{ INET_REQ_OPEN, ctl_open }, { INET_REQ_FDOPEN, ctl_fdopen }, { INET_REQ_CLOSE, ctl_close },
 	{ INET_REQ_CONNECT, ctl_connect },
 	{ INET_REQ_LISTEN, ctl_listen }, { INET_REQ_ACCEPT, ctl_accept }, { INET_REQ_SETOPTS, ctl_setopts },
@@ -950,15 +947,8 @@ static const struct {
 
 static bool control_tcp(struct port *port, unsigned command, const uint8_t *data, size_t n, struct port_answer *a)
 {
-	struct inet_socket *s = port->driver_data;
-
-	command -= INET_MAGIC;
-	for (size_t k = 0; k < sizeof(commands) / sizeof(commands[0]); k++)
-		if (commands[k].command == command) {
-			commands[k].run(s, data, n, a);
-			return true;
-		}
-	return inet_control(s, command, data, n, a);
+	inet_run(port, commands, sizeof(commands) / sizeof(commands[0]), command, data, n, a);
+	return true;
 }
 
 static void input_tcp(struct port *port, struct port_watch *w)
@@ -1038,15 +1028,6 @@ static void flush_tcp(struct port *port)
 	inet_want(s, WATCH_IN, false);
 }
 
-static void stop_tcp(struct port *port)
-{
-	struct inet_socket *s = port->driver_data;
-
-	inet_ops_error(s, am_closed);
-	inet_free(s);
-	port->driver_data = NULL;
-}
-
 const struct port_driver port_tcp_driver = {
 	.name = "tcp_inet",
 	.start = start_tcp,
@@ -1060,5 +1041,5 @@ const struct port_driver port_tcp_driver = {
 	.flushes = true,
 	.tells_list = true,
 	.soft_busy = true,
-	.stop = stop_tcp,
+	.stop = inet_stop,
 };

@@ -304,10 +304,7 @@ static void ctl_unknown(struct inet_socket *s, const uint8_t *data, size_t n, st
 	inet_answer_word(a, "exbadport");
 }
 
-static const struct {
-	unsigned command;
-	void (*run)(struct inet_socket *s, const uint8_t *data, size_t n, struct port_answer *a);
-} commands[] = {
+static const struct inet_command_row commands[] = {
 	{ INET_REQ_OPEN, ctl_open }, { INET_REQ_FDOPEN, ctl_fdopen }, { INET_REQ_CLOSE, ctl_close },
 	{ INET_REQ_CONNECT, ctl_connect },
 	{ INET_REQ_SETOPTS, ctl_setopts }, { INET_REQ_LISTEN, ctl_unknown }, { PACKET_REQ_RECV, ctl_recv },
@@ -315,15 +312,8 @@ static const struct {
 
 static bool control_udp(struct port *port, unsigned command, const uint8_t *data, size_t n, struct port_answer *a)
 {
-	struct inet_socket *s = port->driver_data;
-
-	command -= INET_MAGIC;
-	for (size_t k = 0; k < sizeof(commands) / sizeof(commands[0]); k++)
-		if (commands[k].command == command) {
-			commands[k].run(s, data, n, a);
-			return true;
-		}
-	return inet_control(s, command, data, n, a);
+	inet_run(port, commands, sizeof(commands) / sizeof(commands[0]), command, data, n, a);
+	return true;
 }
 
 static void input_udp(struct port *port, struct port_watch *w)
@@ -353,15 +343,6 @@ static int start_udp(struct port *port, const struct port_options *o)
 	return 0;
 }
 
-static void stop_udp(struct port *port)
-{
-	struct inet_socket *s = port->driver_data;
-
-	inet_ops_error(s, am_closed);
-	inet_free(s);
-	port->driver_data = NULL;
-}
-
 const struct port_driver port_udp_driver = {
 	.name = "udp_inet",
 	.start = start_udp,
@@ -370,5 +351,5 @@ const struct port_driver port_udp_driver = {
 	.ready_input = input_udp,
 	.timeout = timeout_udp,
 	.tells_list = true,
-	.stop = stop_udp,
+	.stop = inet_stop,
 };

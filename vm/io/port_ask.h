@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What processes want of a port: done at once when nobody holds it, or else while they wait for their turn. Each returns what
+ * the native that calls it returns. Takes: the reference to the port, and the data. */
+#ifndef VM_IO_PORT_ASK_H
+#define VM_IO_PORT_ASK_H
+
+#include "io/port.h"
+
+Term port_ask_command(Process *p, struct port *port, struct byte_queue *data, bool force, bool nosuspend);
+Term port_ask_control(Process *p, struct port *port, unsigned command, uint8_t *data, size_t n);
+Term port_ask_close(Process *p, struct port *port);
+Term port_ask_connect(Process *p, struct port *port, Term new_owner);
+/* What `look` returns for an open port, built on that heap; `closed` for another. */
+Term port_ask(Process *p, struct port *port, Term (*look)(struct port *port, struct heap *h, Term arg), Term arg,
+	      Term closed);
+/* What a BIF returns that ends with a command: true, once the port is not busy. */
+Term port_wait_not_busy(struct port *port, Process *p);
+
+#endif
