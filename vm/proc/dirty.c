@@ -453,15 +453,19 @@ unsigned dirty_count(enum dirty_kind kind)
 	return queues[kind].count;
 }
 
-unsigned dirty_online(enum dirty_kind kind)
+static unsigned read_count(struct dirty_queue *q, const unsigned *count)
 {
-	struct dirty_queue *q = &queues[kind];
-	unsigned online;
+	unsigned n;
 
 	lock_acquire(&q->lock);
-	online = q->online;
+	n = *count;
 	lock_release(&q->lock);
-	return online;
+	return n;
+}
+
+unsigned dirty_online(enum dirty_kind kind)
+{
+	return read_count(&queues[kind], &queues[kind].online);
 }
 
 unsigned dirty_active(enum dirty_kind kind)
@@ -511,24 +515,12 @@ void dirty_await_stop(void)
 
 size_t dirty_queue_length(enum dirty_kind kind)
 {
-	struct dirty_queue *q = &queues[kind];
-	size_t n;
-
-	lock_acquire(&q->lock);
-	n = q->length;
-	lock_release(&q->lock);
-	return n;
+	return read_count(&queues[kind], &queues[kind].length);
 }
 
 size_t dirty_running(enum dirty_kind kind)
 {
-	struct dirty_queue *q = &queues[kind];
-	size_t n;
-
-	lock_acquire(&q->lock);
-	n = q->running;
-	lock_release(&q->lock);
-	return n;
+	return read_count(&queues[kind], &queues[kind].running);
 }
 
 int64_t dirty_busy_ns(enum dirty_kind kind, unsigned number)
