@@ -9,28 +9,9 @@
 #include "otp_atoms.h"
 #include "otp_code.h"
 #include "otp_registered.h"
+#include "spoil.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
-
-static void hold(bool invariant)
-{
-    if (!invariant)
-        abort();
-}
-
-/* Each ten bytes: where (16 bits), what (64); small words lie within the memory every other time. */
-static void spoil(const uint8_t *bytes, size_t n)
-{
-    for (; n >= 10; bytes += 10, n -= 10) {
-        uint16_t offset;
-        uint64_t word;
-
-        memcpy(&offset, bytes, 2);
-        memcpy(&word, bytes + 2, 8);
-        fake_put(offset < FAKE_SIZE - 8 ? offset : FAKE_SIZE - 8,
-                 word < 2 * FAKE_SIZE && word % 2 ? fake_base + word / 2 : word, 8);
-    }
-}
 
 /* Returns how many addresses have a function and a line. */
 static int look_at_code(struct memory *memory, const struct erlvm_layout *ours)
@@ -82,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     int err;
 
     fake_lay();
-    spoil(bytes, n);
+    spoil(bytes, n, fake_base, FAKE_SIZE, fake_put);
     hold(!memory_open(getpid(), &memory));
     err = erlvm_layout_read(memory, fake_base + FAKE_TABLE, &ours, why, sizeof why);
     hold(!err || (why[0] && n >= 10));

@@ -14,6 +14,7 @@
 #include "otp_atoms.h"
 #include "otp_check.h"
 #include "otp_code.h"
+#include "spoil.h"
 
 enum { SIZE = 1 << 16, FUNCTIONS = 5, LINES = 3, ATOMS = 40 };
 /* Where in the memory what stands. */
@@ -25,12 +26,6 @@ static struct otp_code_layout code_layout;
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
-
-static void hold(bool invariant)
-{
-    if (!invariant)
-        abort();
-}
 
 static void put(uint64_t offset, uint64_t word, size_t size)
 {
@@ -105,19 +100,6 @@ static void lay_atoms(void)
     }
 }
 
-/* Each ten bytes: where (16 bits), what (64); small words lie within the memory every other time. */
-static void spoil(const uint8_t *bytes, size_t n)
-{
-    for (; n >= 10; bytes += 10, n -= 10) {
-        uint16_t offset;
-        uint64_t word;
-
-        memcpy(&offset, bytes, 2);
-        memcpy(&word, bytes + 2, 8);
-        put(offset < SIZE - 8 ? offset : SIZE - 8, word < 2 * SIZE && word % 2 ? base + word / 2 : word, 8);
-    }
-}
-
 /* Returns how many addresses have a function and a line. */
 static int look_at_code(struct memory *memory)
 {
@@ -163,7 +145,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     memset((void *)(uintptr_t)base, 0, SIZE);
     lay_module();
     lay_atoms();
-    spoil(bytes, n);
+    spoil(bytes, n, base, SIZE, put);
     hold(!memory_open(getpid(), &memory));
     hold(look_at_code(memory) || n >= 10);
     look_at_atoms(memory);
