@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The states of views (STATE of views.def) as maps, and their accessors: <view>_<state>_get, _upsert and _take of those by
+ * process, _get, _make and _drop of those by a key. tools/view_user.h has the same in user space. Included by view.bpf.h
+ * alone, whose macros it uses.
+ */
+#ifndef BPF_VIEW_STATE_BPF_H
+#define BPF_VIEW_STATE_BPF_H
+
+/* ---- states, by process */
+
+enum { VIEW_PLACES = 262144 }; /* a power of two; OTP's default limit of processes. User space may ask for another */
+
+const volatile __u32 view_place_mask SEC(".rodata.places") = VIEW_PLACES - 1;
+
+/* Key of what has no place. */
+struct view_whose {
+    ev_id id;
+    __u64 vm;
+};
+
+/* Tells a process from all others, but for one pair in 2^64; never 0. */
+VIEW_INLINE __u64 view_who(const struct ev_head *h, ev_id id)
+{
+    return (id * 0x9e3779b97f4a7c15ull ^ h->vm * 0xbf58476d1ce4e5b9ull) | 1;
+}
+
+/*
+ * Processes stand by their id, so that those born one after the other are side by side: half the cost of a hash, whose
+ * every access misses the cache. One whose place is taken goes to the hash.
+ */
+#define VIEW_STATE_MAPS(view, kept)                                                               \
+    struct place_##view##_##kept {                                                                \
+        __u64 who; /* 0: free */                                                                   \
+        struct state_##view##_##kept state;                                                       \
+        __u64 vm;                                                                                  \
+    };                                                                                             \
+    struct {                                                                                       \
+        __uint(type, BPF_MAP_TYPE_ARRAY);                                                          \
+        __uint(max_entries, VIEW_PLACES);                                                          \
+        __type(key, __u32);                                                                        \
+        __type(value, struct place_##view##_##kept);                                              \
+    } view##_##kept##_at SEC(".maps");                                                            \
+    struct {                                                                                       \
+        __uint(type, BPF_MAP_TYPE_HASH);                                                           \
+        __uint(max_entries, VIEW_PLACES);                                                          \
+        __uint(map_flags, BPF_F_NO_PREALLOC);                                                      \
+        __type(key, struct view_whose);                                                            \
+        __type(value, struct state_##view##_##kept);                                              \
+    } view##_##kept##_more SEC(".maps");                                                          \
+    VIEW_INLINE struct place_##view##_##kept *view##_##kept##_place(const struct ev_head *h, ev_id id) \
+    {                                                                                              \
+        __u32 place = (ev_id_number(id) + h->vm * 0x9e3779b1u) & view_place_mask; /* VMs apart */  \
+                                                                                                   \
+        return bpf_map_lookup_elem(&view##_##kept##_at, &place);                                  \
+    }                                                                                              \
+    VIEW_INLINE struct state_##view##_##kept *view##_##kept##_get(const struct ev_head *h, ev_id id) \
+    {                                                                                              \
+        struct place_##view##_##kept *place = view##_##kept##_place(h, id);                     \
+        struct view_whose owner = {id, h->vm};                                                     \
+                                                                                                   \
+        if (place && (!place->who || place->who == view_who(h, id)))                              \
+            return place->who ? &place->state : 0;                                                 \
+        return bpf_map_lookup_elem(&view##_##kept##_more, &owner);                                 \
+    }                                                                                              \
+    VIEW_INLINE struct state_##view##_##kept *view##_##kept##_upsert(const struct ev_head *h, ev_id id) \
+    {                                                                                              \
+        struct place_##view##_##kept *place = view##_##kept##_place(h, id);                     \
+        struct state_##view##_##kept none = {0};                                                  \
+        struct view_whose owner = {id, h->vm};                                                     \
+        __u64 who = view_who(h, id), taken;                                                       \
+                                                                                                   \
+        taken = !place ? ~0ull : place->who ? place->who : __sync_val_compare_and_swap(&place->who, 0, who); \
+        if (place && !taken)                                                                       \
+            place->vm = h->vm;                                                                     \
+        if (place && (!taken || taken == who))                                                     \
+            return &place->state;                                                                  \
+        return probe_upsert(&view##_##kept##_more, &owner, &none);                                 \
+    }                                                                                              \
+    VIEW_INLINE bool view##_##kept##_take(const struct ev_head *h, ev_id id, struct state_##view##_##kept *out) \
+    {                                                                                              \
+        struct place_##view##_##kept *place = view##_##kept##_place(h, id);                     \
+        struct state_##view##_##kept *more;                                                       \
+        struct view_whose owner = {id, h->vm};                                                     \
+                                                                                                   \
+        if (place && place->who == view_who(h, id)) {                                             \
+            *out = place->state;                                                                   \
+            __builtin_memset(&place->state, 0, sizeof place->state);                               \
+            asm volatile("" ::: "memory"); /* whoever takes the place finds it empty */            \
+            place->who = 0;                                                                        \
+            return true;                                                                           \
+        }                                                                                          \
+        more = bpf_map_lookup_elem(&view##_##kept##_more, &owner);                                 \
+        if (!more)                                                                                 \
+            return false;                                                                          \
+        *out = *more;                                                                              \
+        bpf_map_delete_elem(&view##_##kept##_more, &owner);                                        \
+        return true;                                                                               \
+    }
+
+/* ---- states by a key: {part, key} */
+
+enum { VIEW_KEYED = 65536 };
+
+/* The VM stands where it does in the keys of states by process. */
+VIEW_INLINE struct view_whose view_key(const struct ev_head *h, __u32 part, __u64 key)
+{
+    return (struct view_whose){key, (__u64)part << 32 | h->vm};
+}
+
+#define VIEW_KEYED_MAP(view, kept)                                                                 \
+    struct {                                                                                       \
+        __uint(type, BPF_MAP_TYPE_HASH);                                                           \
+        __uint(max_entries, VIEW_KEYED);                                                           \
+        __uint(map_flags, BPF_F_NO_PREALLOC);                                                      \
+        __type(key, struct view_whose);                                                            \
+        __type(value, struct state_##view##_##kept);                                               \
+    } view##_##kept##_more SEC(".maps");                                                           \
+    VIEW_INLINE struct state_##view##_##kept *view##_##kept##_get(const struct ev_head *h, __u32 part, __u64 key) \
+    {                                                                                              \
+        struct view_whose whose = view_key(h, part, key);                                          \
+                                                                                                   \
+        return bpf_map_lookup_elem(&view##_##kept##_more, &whose);                                 \
+    }                                                                                              \
+    VIEW_INLINE struct state_##view##_##kept *view##_##kept##_make(const struct ev_head *h, __u32 part, __u64 key) \
+    {                                                                                              \
+        struct view_whose whose = view_key(h, part, key);                                          \
+        struct state_##view##_##kept *state = 0;                                                   \
+        __u32 zero = 0;                                                                            \
+        void *zeros = bpf_map_lookup_elem(&view_zeros, &zero);                                     \
+                                                                                                   \
+        if (zeros && !bpf_map_update_elem(&view##_##kept##_more, &whose, zeros, BPF_ANY))          \
+            state = bpf_map_lookup_elem(&view##_##kept##_more, &whose);                            \
+        if (!state)                                                                                \
+            probe_lose(LOSS_MAP_FULL);                                                             \
+        return state;                                                                              \
+    }                                                                                              \
+    VIEW_INLINE void view##_##kept##_drop(const struct ev_head *h, __u32 part, __u64 key)          \
+    {                                                                                              \
+        struct view_whose whose = view_key(h, part, key);                                          \
+                                                                                                   \
+        bpf_map_delete_elem(&view##_##kept##_more, &whose);                                        \
+    }
+#define VIEW_STATE_LIFE(view, state) VIEW_STATE_MAPS(view, state)
+#define VIEW_STATE_SPAN(view, state) VIEW_STATE_MAPS(view, state)
+#define VIEW_STATE_KEY(view, state) VIEW_KEYED_MAP(view, state)
+#define STATE(view, state, of) VIEW_STATE_##of(view, state)
+#include "views.def"
+
+#endif
