@@ -298,9 +298,10 @@ static void *run_thread(void *thread)
 		struct dirty_work *w = next_work(own);
 		Process *p = w->p;
 
-		atomic_fetch_or(&p->state, PS_DIRTY_RUNNING);
 		s->current = p;
 		tell_slice(s, true);
+		/* Whoever sees that it runs dirty, and sends it something, comes after the slice in what tracers hear. */
+		atomic_fetch_or(&p->state, PS_DIRTY_RUNNING);
 		w->result = w->run(&w->stand_in, w);
 		ENSURE(w->result != TERM_NONE || w->stand_in.exc_kind < EXC_TRAP);
 		tell_slice(s, false);
