@@ -139,17 +139,24 @@ bool batch_page_next(struct batch_page *page, struct batch_record *out)
     return true;
 }
 
-bool batch_page_next_atom(struct batch_page *page, struct batch_record *out)
+bool batch_page_next_of(struct batch_page *page, const bool events[1 << 8], struct batch_record *out)
 {
     uint64_t head;
 
     while (!page->damaged && page->at < page->header.bytes) {
         memcpy(&head, page->bytes + page->at, sizeof head);
-        if ((head & 0xff) == BATCH_ATOM)
+        if (events[head & 0xff])
             return batch_page_next(page, out);
         page->at += 8 + (head >> 8 & 0xff) * 8;
         page->events++;
         page->damaged = page->at > page->header.bytes;
     }
     return false;
+}
+
+bool batch_page_next_atom(struct batch_page *page, struct batch_record *out)
+{
+    static const bool atoms[1 << 8] = {[BATCH_ATOM] = true};
+
+    return batch_page_next_of(page, atoms, out);
 }

@@ -44,7 +44,9 @@ bool batch_page_open(struct batch_page *page, const void *bytes, size_t size);
 /* The next record. Returns false at the end, or where the page is damaged. */
 bool batch_page_next(struct batch_page *page, struct batch_record *out);
 
-/* The next record that tells an atom; the others are passed over. */
+/* The next record of these events (a place for each number that a record may have); the others are passed over. */
+bool batch_page_next_of(struct batch_page *page, const bool events[1 << 8], struct batch_record *out);
+/* The next record that tells an atom. */
 bool batch_page_next_atom(struct batch_page *page, struct batch_record *out);
 
 /* The name that probes.def gives an event, "atom" for BATCH_ATOM; how many arguments it has. */

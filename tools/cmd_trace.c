@@ -106,7 +106,7 @@ static int record_owners(struct state *st, const struct target *t)
 {
     int err = owners_read(t, &(struct owners_ops){record_atom, record_owner, st});
 
-    return err ? err : recording_owners_end(st->writer, (uint32_t)t->pid);
+    return err ? err : recording_owners_told(st->writer, (uint32_t)t->pid);
 }
 
 static int attach_target(void *ctx, const struct target *t, int pid, bool noted)
@@ -156,9 +156,11 @@ static int begin_when(struct state *st)
 static void end_vm(void *ctx, int pid)
 {
     struct state *st = ctx;
+    uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
+    recording_vm_ended(st->writer, (uint32_t)pid, now);
     if (st->feed)
-        feed_end_vm(st->feed, (uint32_t)pid, clock_ns(CLOCK_MONOTONIC));
+        feed_end_vm(st->feed, (uint32_t)pid, now);
 }
 
 /* Each second is judged for itself. What is asked for once is not asked for again before it was not so for a second. */

@@ -20,15 +20,17 @@
 #include "batch_page.h"
 #include "clock.h"
 #include "fail.h"
+#include "recording_owners.h"
 
 enum {
     LEVEL = -3,      /* of zstd: a gigabyte a second, a fifth of the bytes */
-    MOST_OWNERS = 1 << 18, /* of all VMs, 10 MB */
+    MOST_OWNERS = 1 << 18, /* of all VMs, 35 MB when there are so many */
     OWNER_SHARE = 512, /* where the size of a file is limited, an owner for so many bytes of it */
     END_BYTES = 128, /* more than the chunks that end a file */
 };
 #define RING_BYTES ((uint64_t)64 << 20)
 #define WAIT_NS 1000000000ull
+#define OWNER_NS (5 * WAIT_NS) /* how long pages that tell more of an ended process may wait */
 
 /* A chunk in memory. */
 struct kept {
@@ -47,8 +49,7 @@ struct recording_writer {
     struct batch_names *names;
     struct recording_vm *vms;
     size_t nvms;
-    struct recording_owner *owners;
-    size_t nowners, owners_written; /* to the file, when they came */
+    struct recording_owners *owners;
     uint64_t lost, lost_told;
     uint64_t first_ns, last_ns; /* of the pages that wait */
     struct kept *kept, **kept_end;
@@ -168,17 +169,37 @@ static int put_names(struct recording_writer *w, uint32_t vm)
     return err;
 }
 
-/* From number `from` on. */
-static int put_owners(struct recording_writer *w, size_t from)
-{
-    enum { MOST = RECORDING_CHUNK_BYTES / sizeof *w->owners };
-    int err = 0;
+struct owner_table {
+    struct recording_writer *w;
+    struct recording_owner *rows; /* of a chunk */
+    size_t n;
+};
 
-    for (size_t n; from < w->nowners && !err; from += n) {
-        n = w->nowners - from < MOST ? w->nowners - from : MOST;
-        err = put(w, RECORDING_OWNERS, w->owners + from, n * sizeof *w->owners);
-    }
-    w->owners_written = w->nowners;
+static int put_owner_rows(struct owner_table *t)
+{
+    int err = t->n ? put(t->w, RECORDING_OWNERS, t->rows, t->n * sizeof *t->rows) : 0;
+
+    t->n = 0;
+    return err;
+}
+
+static int add_owner(void *ctx, const struct recording_owner *owner)
+{
+    struct owner_table *t = ctx;
+
+    t->rows[t->n++] = *owner;
+    return t->n == RECORDING_CHUNK_BYTES / sizeof *t->rows ? put_owner_rows(t) : 0;
+}
+
+/* Of a VM; 0: of all. */
+static int put_owners(struct recording_writer *w, uint32_t vm)
+{
+    struct owner_table table = {w, malloc(RECORDING_CHUNK_BYTES), 0};
+    int err = table.rows ? recording_owners_each(w->owners, vm, add_owner, &table) : fail(-ENOMEM, "out of memory");
+
+    if (!err)
+        err = put_owner_rows(&table);
+    free(table.rows);
     return err;
 }
 
@@ -349,16 +370,39 @@ static int flush(struct recording_writer *w)
     return err ? err : put_lost(w);
 }
 
-static void learn_names(struct recording_writer *w, const struct batch_received *received)
+/* Who is born and who ends is known when the next file begins. */
+static int learn_life(struct recording_writer *w, uint32_t vm, const struct batch_record *record, uint64_t now_ns)
 {
-    struct batch_page page;
-    struct batch_record atom;
+    ev_mfa mfa = record->words[1];
+    struct recording_owner born = {.vm = vm, .form = WIRE_MFA, .id = record->words[0],
+                                   .words = {ev_mfa_module(mfa), ev_mfa_function(mfa), ev_mfa_arity(mfa)}};
+    int err = 0;
 
+    if (record->event == BATCH_process__exit)
+        err = recording_owners_exit(w->owners, vm, record->words[0], now_ns);
+    else if (mfa)
+        err = recording_owners_add(w->owners, &born);
+    return err ? fail(err, "out of memory") : 0;
+}
+
+/* What later pages, also of other files, do not tell again. */
+static int learn(struct recording_writer *w, const struct batch_received *received)
+{
+    static const bool learned[1 << 8] = {[BATCH_ATOM] = true, [BATCH_process__spawn] = true, [BATCH_process__exit] = true};
+    struct batch_page page;
+    struct batch_record r;
+    int err = 0;
+
+    recording_owners_pass(w->owners, received->time_ns);
     if (!batch_page_open(&page, received + 1, received->bytes))
-        return;
-    while (batch_page_next_atom(&page, &atom))
-        batch_names_tell(w->names, received->vm, atom.words[0], atom.texts[1], atom.words[1]);
+        return 0;
+    while (!err && batch_page_next_of(&page, learned, &r))
+        if (r.event == BATCH_ATOM)
+            batch_names_tell(w->names, received->vm, r.words[0], r.texts[1], r.words[1]);
+        else
+            err = learn_life(w, received->vm, &r, received->time_ns);
     w->waiting.events += page.events;
+    return err;
 }
 
 int recording_page(struct recording_writer *w, const struct batch_received *received)
@@ -376,8 +420,7 @@ int recording_page(struct recording_writer *w, const struct batch_received *rece
     w->used += size;
     w->waiting.pages++;
     w->waiting.raw += bytes;
-    learn_names(w, received);
-    return 0;
+    return learn(w, received);
 }
 
 int recording_look(struct recording_writer *w, uint64_t now_ns)
@@ -416,29 +459,32 @@ int recording_atom(struct recording_writer *w, uint32_t vm, uint64_t index, cons
 
 int recording_owner(struct recording_writer *w, uint32_t vm, uint64_t id, const struct wire_name *name)
 {
-    size_t most = w->plan.max_bytes && w->plan.max_bytes / OWNER_SHARE < MOST_OWNERS ? w->plan.max_bytes / OWNER_SHARE : MOST_OWNERS;
-    struct recording_owner *owners = w->owners;
+    const struct recording_owner owner = {vm, (uint32_t)name->form, id, {name->words[0], name->words[1], name->words[2]}};
 
-    if (w->nowners >= most)
-        return 0;
-    if (!(w->nowners & (w->nowners - 1)))
-        owners = realloc(owners, (w->nowners ? 2 * w->nowners : 1) * sizeof *owners);
-    if (!owners)
-        return fail(-ENOMEM, "out of memory");
-    w->owners = owners;
-    owners[w->nowners++] = (struct recording_owner){
-        vm, (uint32_t)name->form, id, {name->words[0], name->words[1], name->words[2]}};
-    return 0;
+    return recording_owners_add(w->owners, &owner) ? fail(-ENOMEM, "out of memory") : 0;
 }
 
-int recording_owners_end(struct recording_writer *w, uint32_t vm)
+int recording_owners_told(struct recording_writer *w, uint32_t vm)
 {
-    int err = w->fd >= 0 && w->owners_written < w->nowners ? put_names(w, vm) : 0;
+    int err = w->fd >= 0 ? put_names(w, vm) : 0;
 
-    return err || w->fd < 0 ? err : put_owners(w, w->owners_written);
+    return err || w->fd < 0 ? err : put_owners(w, vm);
+}
+
+void recording_vm_ended(struct recording_writer *w, uint32_t vm, uint64_t now_ns)
+{
+    recording_owners_exit_vm(w->owners, vm, now_ns);
 }
 
 /* ---- the life of a recording */
+
+/* As many as are known by name at once: a file that may be small is not to be filled by them. */
+static size_t most_owners(const struct recording_plan *plan)
+{
+    uint64_t room = plan->max_bytes / OWNER_SHARE;
+
+    return plan->max_bytes && room < MOST_OWNERS ? (size_t)room : MOST_OWNERS;
+}
 
 int recording_begin(const struct recording_plan *plan, struct recording_writer **out)
 {
@@ -453,9 +499,10 @@ int recording_begin(const struct recording_plan *plan, struct recording_writer *
     w->kept_end = &w->kept;
     w->packer = ZSTD_createCCtx();
     w->names = batch_names_new();
+    w->owners = recording_owners_new(most_owners(plan), plan->ring_ns + OWNER_NS);
     w->room = ZSTD_compressBound(RECORDING_CHUNK_BYTES);
     w->stored = malloc(w->room);
-    err = w->packer && w->names && w->stored ? 0 : fail(-ENOMEM, "out of memory");
+    err = w->packer && w->names && w->owners && w->stored ? 0 : fail(-ENOMEM, "out of memory");
     if (!err && strlen(plan->path) >= PATH_MAX)
         err = complain(w, -ENAMETOOLONG);
     if (!err)
@@ -501,7 +548,7 @@ int recording_end(struct recording_writer *w, struct recording_told *told)
     batch_names_free(w->names);
     free(w->stored);
     free(w->vms);
-    free(w->owners);
+    recording_owners_free(w->owners);
     free(w);
     return err;
 }

@@ -27,12 +27,15 @@ int recording_begin(const struct recording_plan *plan, struct recording_writer *
 /* A VM whose pages may come. Fails: as recording_page. */
 int recording_vm(struct recording_writer *w, uint32_t vm, const char *name);
 /*
- * What a process of that VM is called, and before it the atoms that its name holds; then recording_owners_end, once the
- * VM is through. Owners that there is no room for are left out. Fails: said.
+ * What a process of that VM is called, and before it the atoms that its name holds; then recording_owners_told, once the
+ * VM is through. Who is born later is learned from the pages. Owners that there is no room for are left out. Fails:
+ * said.
  */
 int recording_atom(struct recording_writer *w, uint32_t vm, uint64_t index, const char *text, size_t bytes);
 int recording_owner(struct recording_writer *w, uint32_t vm, uint64_t id, const struct wire_name *name);
-int recording_owners_end(struct recording_writer *w, uint32_t vm);
+int recording_owners_told(struct recording_writer *w, uint32_t vm);
+/* The VM has ended: later files do not begin with its processes. */
+void recording_vm_ended(struct recording_writer *w, uint32_t vm, uint64_t now_ns);
 /* Copies a page. Fails: said; what was written until then can be read. 1: the recording is as long as it may be. */
 int recording_page(struct recording_writer *w, const struct batch_received *received);
 /* Pages that could not be received, since the beginning. */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "batch_page.h"
+#include "recording_owners.h"
 #include "recording_read.h"
 #include "recording_write.h"
 #include "support_page.h"
@@ -199,6 +200,127 @@ START_TEST(test_recording_keeps_what_is_recent)
 }
 END_TEST
 
+/* ---- who lives */
+
+/* A page of births of processes `from` up to `to`, then of ends of as many from `ended` on: each MODULE:f/number. */
+static void write_lives(struct recording_writer *w, uint32_t from, uint32_t to, uint32_t ended, uint32_t ended_to, uint64_t ns)
+{
+    struct support_page p;
+
+    support_page_begin(&p, VM, 2, 1, 0, ns);
+    support_page_atom(&p, 7, "lives");
+    support_page_atom(&p, 8, "f");
+    for (uint32_t i = from; i < to; i++) {
+        support_page_head(&p, BATCH_process__spawn, 2, ns);
+        support_page_word(&p, ev_id_of_pid(i, 0));
+        support_page_word(&p, ev_mfa_of_atoms(7, 8, i));
+    }
+    for (uint32_t i = ended; i < ended_to; i++) {
+        support_page_head(&p, BATCH_process__exit, 2, ns);
+        support_page_word(&p, ev_id_of_pid(i, 0));
+        support_page_word(&p, 0);
+    }
+    ck_assert_int_eq(recording_page(w, support_page_end(&p, ns + 1)), 0);
+}
+
+/* The numbers of the processes that the file begins with: of a set of 64. */
+static uint64_t read_lives(const char *name)
+{
+    struct batch_names *names = batch_names_new();
+    struct recording_item item;
+    struct recording *r;
+    FILE *file = fopen(name, "re");
+    uint64_t lives = 0;
+
+    ck_assert(file && !recording_open(file, name, names, &r));
+    while (recording_next(r, &item)) {
+        if (item.kind != RECORDING_OWNERS)
+            continue;
+        ck_assert_uint_eq(item.owner->vm, VM);
+        ck_assert_uint_eq(item.owner->form, WIRE_MFA);
+        ck_assert_str_eq(batch_names_find(names, VM, item.owner->words[0]), "lives");
+        ck_assert_str_eq(batch_names_find(names, VM, item.owner->words[1]), "f");
+        ck_assert_uint_eq(item.owner->words[2], ev_id_number(item.owner->id));
+        lives |= 1ull << ev_id_number(item.owner->id);
+    }
+    recording_close(r);
+    batch_names_free(names);
+    return lives;
+}
+
+/* Births of 0 to 22, ends of 3 to 6, and of 23, which is born in a page that comes later. */
+START_TEST(test_recording_begins_each_file_with_who_lives)
+{
+    struct recording_writer *w = begin((struct recording_plan){.max_bytes = 65536, .files = 3});
+    const struct wire_name before = {.form = WIRE_MFA, .words = {7, 8, 40}};
+    char name[160];
+
+    ck_assert_int_eq(recording_owner(w, VM, ev_id_of_pid(40, 0), &before), 0);
+    write_lives(w, 0, 23, 23, 24, 10);
+    write_lives(w, 23, 24, 3, 7, 20);
+    ck_assert_int_eq(write_pages(w, 0, MANY), 0);
+    ck_assert_int_eq(recording_end(w, NULL), 0);
+    for (int i = 0; i < 3; i++) {
+        snprintf(name, sizeof name, i ? "%s.%d" : "%s", path, i);
+        ck_assert_uint_eq(read_lives(name), ((1ull << 23) - 1) - 0x78 + (1ull << 40));
+    }
+}
+END_TEST
+
+/* One that ended within the time that is kept is named; those that ended before are not, nor are those of a VM that did. */
+START_TEST(test_recording_in_memory_begins_with_who_lived)
+{
+    struct recording_writer *w = begin((struct recording_plan){.ring_ns = 20ull * S_NS, .files = 2});
+
+    write_lives(w, 0, 5, 0, 1, 10);
+    ck_assert_int_eq(write_pages(w, 1, 60), 0);
+    write_lives(w, 0, 0, 1, 3, 60ull * S_NS);
+    ck_assert_int_eq(write_pages(w, 61, 70), 0);
+    ck_assert_int_eq(recording_dump(w), 0);
+    ck_assert_uint_eq(read_lives(path), 0x1e);
+    recording_vm_ended(w, VM, 70ull * S_NS);
+    ck_assert_int_eq(write_pages(w, 70, 90), 0);
+    ck_assert_int_eq(recording_dump(w), 0);
+    ck_assert_uint_eq(read_lives(path), 0x18);
+    ck_assert_int_eq(write_pages(w, 90, 110), 0);
+    ck_assert_int_eq(recording_dump(w), 0);
+    ck_assert_uint_eq(read_lives(path), 0);
+    ck_assert_int_eq(recording_end(w, NULL), 0);
+}
+END_TEST
+
+static int count_owner(void *ctx, const struct recording_owner *owner)
+{
+    (void)owner;
+    ++*(int *)ctx;
+    return 0;
+}
+
+/* More are born than there is room for: those that live are named first, and there are never more. */
+START_TEST(test_recording_of_many_lives_is_bounded)
+{
+    enum { MOST = 65536 / 512 };
+    struct recording_owners *owners = recording_owners_new(MOST, S_NS);
+    struct recording_owner owner = {.vm = VM, .form = WIRE_MFA};
+    int n = 0;
+
+    for (uint64_t i = 0; i < 1009; i++) {
+        owner.id = ev_id_of_pid((uint32_t)i, 0);
+        ck_assert_int_eq(recording_owners_add(owners, &owner), 0);
+        if (i >= 64)
+            ck_assert_int_eq(recording_owners_exit(owners, VM, owner.id, i), 0);
+    }
+    ck_assert_int_eq(recording_owners_each(owners, VM + 1, count_owner, &n), 0);
+    ck_assert_int_eq(n, 0);
+    ck_assert_int_eq(recording_owners_each(owners, VM, count_owner, &n), 0);
+    ck_assert_int_eq(n, MOST);
+    recording_owners_pass(owners, 1009 + S_NS + 1);
+    ck_assert_int_eq(recording_owners_each(owners, 0, count_owner, &n), 0);
+    ck_assert_int_eq(n, MOST + 64);
+    recording_owners_free(owners);
+}
+END_TEST
+
 /* ---- damage */
 
 static size_t load(char bytes[MAX_FILE])
@@ -347,6 +469,9 @@ Suite *recording_suite(void)
     tcase_add_test(tests, test_recording_goes_on_in_another_file);
     tcase_add_test(tests, test_recording_of_one_file_ends_when_it_is_full);
     tcase_add_test(tests, test_recording_keeps_what_is_recent);
+    tcase_add_test(tests, test_recording_begins_each_file_with_who_lives);
+    tcase_add_test(tests, test_recording_in_memory_begins_with_who_lived);
+    tcase_add_test(tests, test_recording_of_many_lives_is_bounded);
     tcase_add_test(tests, test_recording_that_is_cut_off_is_read_up_to_there);
     tcase_add_test(tests, test_recording_that_is_damaged_is_read_up_to_there);
     tcase_add_test(tests, test_recording_of_another_version_is_refused);

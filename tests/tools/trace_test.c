@@ -96,6 +96,29 @@ START_TEST(test_report_names_processes_that_were_there_before)
 }
 END_TEST
 
+/*
+ * Processes born while it was recorded, in a file long gone: the last file alone tells their names, and no birth. The
+ * VM's one scheduler hands over its pages in their order, so two files later none of these births can come.
+ */
+START_TEST(test_report_names_processes_born_in_an_earlier_file)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "cat > born.erl << 'E'\n-module(born).\n-export([start/0, c/0]).\n"
+        "start() -> case prim_file:read_file_info(\"go\") of {ok, _} -> born(); _ -> receive after 20 -> start() end end.\n"
+        "born() -> [spawn(?MODULE, c, []) || _ <- lists:seq(1, 23)], prim_file:write_file(\"born\", \"1\"), c().\n"
+        "c() -> receive after 5 -> c() end.\nE\nerlc born.erl\n"
+        "$ERLVM -quick +S 1 -pa . -s born & p=$!; runs $p erlvm\n"
+        "$ERLSNOOP trace -o r -p $p --max-time 200ms --files 1000 sched spawns > t & a=$!; attached $a; touch go; await born\n"
+        "n=$(ls r.* 2> /dev/null | wc -l); await r.$((n + 3)); kill -INT $a; wait $a; echo status $?; kill $p\n"
+        "$ERLSNOOP report --events r process-spawn | grep -c born:c/0; $ERLSNOOP report r --json sched");
+
+    ck_assert_msg(strstr(r->out, "status 0\n0\n") != NULL, "%s%s", r->out, r->err);
+    ck_assert_msg(support_lines(r->out, "\"owner\":\"born:c/0\"") == 1, "%s", r->out);
+    ck_assert_msg(support_lines(r->out, "\"owner\":\"<0.") == 0, "%s", r->out);
+}
+END_TEST
+
 /* Which exits are orderly is told by the names of their reasons: 11 children end as they should, 23 with probe_reason. */
 START_TEST(test_report_tells_orderly_exits_from_others)
 {
@@ -365,6 +388,7 @@ Suite *trace_suite(void)
     tcase_add_test(live, test_report_tells_orderly_exits_from_others);
     tcase_add_test(live, test_report_tells_intervals);
     tcase_add_loop_test(live, test_report_names_processes_that_were_there_before, 0, 2);
+    tcase_add_test(live, test_report_names_processes_born_in_an_earlier_file);
     tcase_add_test(live, test_trace_is_whole_after_a_signal);
     tcase_add_test(live, test_trace_records_a_vm_that_runs);
     tcase_add_test(live, test_trace_records_all_vms);
