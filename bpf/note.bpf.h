@@ -74,7 +74,47 @@ static __always_inline int note_number(struct pt_regs *ctx, enum probe_id id, __
     return probe_arg(ctx, id, index, out);
 }
 
-/* Ports, nodes and names: no view reads them from a note yet. */
+/*
+ * "#Port<node.number>", both in decimal; what is no port of this node is nobody. Global, so that the verifier checks it
+ * once and not at each use.
+ */
+__noinline __u64 note_port_at(__u64 at)
+{
+    struct erlpid_text text = {{0}};
+    __u64 part = 0;
+    __u32 dots = 0;
+
+    if (bpf_probe_read_user_str(text.bytes, sizeof text.bytes, (void *)at) < 0) {
+        probe_lose(LOSS_BAD_ARG);
+        return 0;
+    }
+    if (text.bytes[0] != '#' || text.bytes[1] != 'P' || text.bytes[5] != '<')
+        return 0;
+    for (__u32 i = 6; i < WIRE_PID_TEXT; i++) {
+        __u32 c = (__u8)text.bytes[i], digit = c - '0';
+
+        if (digit <= 9) {
+            part = (part * 10 + digit) & ((1ull << 60) - 1);
+            continue;
+        }
+        if (c == '.' && !dots && !part) {
+            dots = 1;
+            continue;
+        }
+        return c == '>' && dots ? ev_id_of_port(part) : 0;
+    }
+    return 0;
+}
+
+static __always_inline int note_port(struct pt_regs *ctx, enum probe_id id, __u32 index, ev_id *out)
+{
+    __u64 at = 0;
+
+    *out = probe_arg(ctx, id, index, &at) ? 0 : note_port_at(at);
+    return 0;
+}
+
+/* Nodes and names: no view reads them from a note yet. */
 static __always_inline int note_other(struct pt_regs *ctx, enum probe_id id, __u32 index, __u64 *out)
 {
     *out = 0;
@@ -86,7 +126,7 @@ static __always_inline int note_other(struct pt_regs *ctx, enum probe_id id, __u
 #define NOTE_mfa note_mfa
 #define NOTE_term note_term
 #define NOTE_text note_text
-#define NOTE_port note_other
+#define NOTE_port note_port
 #define NOTE_node note_other
 #define NOTE_name note_other
 #define NOTE_words note_number

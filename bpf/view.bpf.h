@@ -166,6 +166,7 @@ static __always_inline void *view_rest(void *map, const struct ev_head *h)
 /* By the name of an owner, as view_owner() gives it. */
 #define VIEW_MAP_OWNER(view, table, size) VIEW_MAP_NAME(view, table, size)
 #define VIEW_MAP_REASON(view, table, size) VIEW_MAP_NAME(view, table, size)
+#define VIEW_MAP_PORT(view, table, size) VIEW_MAP_NAME(view, table, size)
 
 #define VIEW_MAP_NUMBER(view, table, size)                                                         \
     VIEW_MAP_KEYED(view, table, size)                                                              \

@@ -6,6 +6,8 @@
  *   view_shape(&name, &shape)                            of a term's name: what terms are counted by
  *   view_orderly(h, &shape)                              whether a reason is normal, or a shutdown
  *   view_pid(id, &name)                                  a process by its number
+ *   view_label(h, &text, &name)                          what a text says, cut
+ *   view_port(h, id, &text, &name)                       a port by its number and its name
  *   view_keep_name(h, &name), view_kept_name(h, kept, &name)   by a number, until the VM ends
  * What an event has not read yet (EV_LATER_MFA, EV_LATER_TERM, ev_head.where) is read here: from the VM's memory.
  */
@@ -142,6 +144,24 @@ VIEW_INLINE void view_pid(ev_id id, struct name_text *out)
     out->form = WIRE_PROCESS;
     out->used = 8;
     out->words[0] = id;
+}
+
+VIEW_INLINE void view_label(const struct ev_head *h, const struct ev_text *text, struct name_text *out)
+{
+    view_text_at(text->at, out);
+}
+
+VIEW_INLINE void view_port(const struct ev_head *h, ev_id id, const struct ev_text *text, struct name_text *out)
+{
+    long used = text->at ? bpf_probe_read_user_str(out->words + 1, sizeof out->words - 8, (void *)text->at) : 0;
+
+    if (used < 0)
+        probe_lose(LOSS_BAD_ARG);
+    if (used <= 0)
+        out->words[1] = 0;
+    out->form = WIRE_PORT_NAME;
+    out->words[0] = id;
+    out->used = 8 + (used > 0 ? used : 1);
 }
 
 /*

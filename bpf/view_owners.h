@@ -39,4 +39,10 @@ VIEW_INLINE void view_owner(const struct ev_head *h, ev_id id, struct name_text 
         view_pid(id, out);
 }
 
+/* Of what has no name. */
+VIEW_INLINE void view_no_name(struct wire_name *to)
+{
+    __builtin_memset(to, 0, sizeof *to);
+}
+
 #endif

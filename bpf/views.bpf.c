@@ -12,6 +12,7 @@
 #include "view_gc.h"
 #include "view_messages.h"
 #include "view_msglat.h"
+#include "view_ports.h"
 #include "view_sched.h"
 #include "view_spawns.h"
 

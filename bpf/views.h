@@ -44,6 +44,7 @@ enum view_record {
 #define VIEW_KEY_NAME struct wire_name name;
 #define VIEW_KEY_OWNER struct wire_name name;
 #define VIEW_KEY_REASON struct wire_name name;
+#define VIEW_KEY_PORT struct wire_name name;
 #define VIEW_KEY_NUMBER
 #define VIEW_MEMBER_COUNTER(of) __u64 of;
 #define VIEW_MEMBER_HIST(of) struct wire_hist of;

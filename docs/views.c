@@ -40,7 +40,8 @@ static const char *suffix(const struct row *r)
 	for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
 		if (strcmp(r->type, plain[i]) == 0)
 			return "";
-	return strcmp(r->unit, "NS") == 0 || strcmp(r->unit, "AFTER") == 0 ? "_ns" : strcmp(r->unit, "WORDS") == 0 ? "_words" : "";
+	return strcmp(r->unit, "NS") == 0 || strcmp(r->unit, "AFTER") == 0 ? "_ns" : strcmp(r->unit, "WORDS") == 0 ? "_words" :
+	       strcmp(r->unit, "BYTES") == 0 ? "_bytes" : "";
 }
 
 /* The metric of a column, or a dash: as tools/metrics.c names it. table: its name in JSON. */

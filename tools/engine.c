@@ -12,6 +12,7 @@
 #include "fail.h"
 #include "feed.h"
 #include "otp_threads.h"
+#include "plan.h"
 #include "result.h"
 #include "session.h"
 #include "tally.h"
@@ -201,12 +202,36 @@ static void on_missed(void *ctx, struct session *s)
     session_forget(s, "efile_errnos");
 }
 
+/* Whether the target has a note or hook for one of the view's probes. */
+static bool has_event(const struct plan *plan, enum view_id view)
+{
+    for (size_t i = 0; i < view_nons; i++)
+        if (view_ons[i].view == view && view_ons[i].args && plan->events[plan_find_probe(view_ons[i].probe)].source != PLAN_NONE)
+            return true;
+    return false;
+}
+
+/* What is asked beside what it can tell: its figures are zeros that say nothing. */
+static void tell_unserved(const struct engine *e, const struct target *t, const struct plan *plan)
+{
+    char unserved[256] = "";
+
+    for (size_t v = 0; v < VIEW_COUNT; v++)
+        if (e->on[v] && views[v].text && !has_event(plan, (enum view_id)v))
+            snprintf(unserved + strlen(unserved), sizeof unserved - strlen(unserved), "%s%s", *unserved ? ", " : "", views[v].name);
+    if (*unserved)
+        note("'%s' (process %d) cannot tell %s: no function of it stands for these events; erlvm and an OTP built with notes can",
+             t->name, t->pid, unserved);
+}
+
 /* File operations of a stock emulator go by the thread that does them, which tells whose they are. */
 static int on_hooked(void *ctx, struct session *s, const struct target *t, const struct plan *plan, uint32_t slot)
 {
     struct engine *e = ctx;
     int err = 0;
 
+    if (!plan->vm->ours)
+        tell_unserved(e, t, plan);
     if (e->on[VIEW_efile] && !plan->vm->ours)
         err = otp_threads_put(names_memory(session_names(s), (uint32_t)t->pid), &plan->vm->layout, plan->vm->symbols,
                               slot, session_map(s, "efile_threads"));

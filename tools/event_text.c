@@ -75,6 +75,10 @@ void event_text_name(struct term_text *out, const struct batch_names *names, uin
     case WIRE_REASON: add_term(out, names, vm, name->words[0], name->words[1], name->words[2]); break;
     case WIRE_TEXT: term_text_add(out, "%.*s", (int)sizeof name->text, name->text); break;
     case WIRE_PROCESS: event_text_id(out, names, vm, name->words[0]); break;
+    case WIRE_PORT_NAME:
+        event_text_id(out, names, vm, name->words[0]);
+        term_text_add(out, "%s%.*s", name->text[8] ? " " : "", WIRE_NAME_BYTES - 8, name->text + 8);
+        break;
     default: term_text_add(out, "?");
     }
 }

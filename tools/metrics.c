@@ -287,10 +287,15 @@ static size_t table_id(const struct view_table *t)
     return id;
 }
 
-/* The label of a row. Owners that are known by their pid alone are one: there may be new ones all the time. */
+/*
+ * The label of a row. Owners that are known by their pid alone are one, and so are ports of one name: there may be new
+ * ones all the time.
+ */
 static void make_label(char label[OPENMETRICS_LABEL_BYTES], const struct view_table *t, const char *name)
 {
-    openmetrics_text(label, t->key == VIEW_OWNER && *name == '<' ? unnamed : name);
+    const char *behind = t->key == VIEW_PORT ? strchr(name, ' ') : NULL;
+
+    openmetrics_text(label, behind ? behind + 1 : t->key == VIEW_OWNER && *name == '<' ? unnamed : name);
 }
 
 void metrics_row(void *ctx, const struct view_table *t, uint32_t pid, const char *name, uint64_t *row)

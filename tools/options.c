@@ -10,7 +10,7 @@
 
 #include "fail.h"
 
-enum { LONG_JSON = 256, LONG_EVENTS, LONG_BUDGET, LONG_EXTRA, MAX_EXTRAS = 16 };
+enum { LONG_JSON = 256, LONG_EVENTS, LONG_BUDGET, LONG_EXTRA, MAX_EXTRAS = 16, HELP_WIDTH = 80, HELP_INDENT = 17 };
 
 static const char DEFAULT_BUDGET[] = "10%";
 
@@ -22,13 +22,35 @@ static const struct options_extra *find_extra(const struct options_spec *spec, c
     return NULL;
 }
 
+/* Breaks lines between words; those that follow a break are indented. `column`: where the text begins. */
+static void print_words(const char *text, size_t column, int indent)
+{
+    while (*text) {
+        size_t word = strcspn(text, " \n"), blanks = strspn(text + word, " ");
+        bool ends = text[word] == '\n', full = column + word + blanks + strcspn(text + word + blanks, " \n") > HELP_WIDTH;
+
+        printf("%.*s", (int)word, text);
+        text += word;
+        if (ends)
+            printf("\n");
+        else if (*text && full)
+            printf("\n%*s", indent, "");
+        else
+            printf("%*s", (int)blanks, "");
+        column = ends ? 0 : full ? (size_t)indent : column + word + blanks;
+        text += ends ? 1 : blanks;
+    }
+}
+
 /* An option's line; its text stands below where the name leaves too little room. */
 static void print_extra(const struct options_extra *x)
 {
     char name[64];
 
     snprintf(name, sizeof name, "%s%s %s", x->name[1] ? "--" : "-", x->name, x->metavar ? x->metavar : "");
-    printf(strlen(name) > 14 ? "  %s\n                 %s\n" : "  %-14s %s\n", name, x->text);
+    printf(strlen(name) > 14 ? "  %s\n                 " : "  %-14s ", name);
+    print_words(x->text, HELP_INDENT, HELP_INDENT);
+    printf("\n");
 }
 
 static void print_help(const struct options_spec *spec)
@@ -36,9 +58,11 @@ static void print_help(const struct options_spec *spec)
     const struct options_extra *words = find_extra(spec, "");
     unsigned a = spec->accepts;
 
-    printf("Usage: erlsnoop %s%s%s [options]%s%s%s%s\n%s\n\n", spec->command, spec->operands ? " " : "", spec->operands ? spec->operands : "",
+    printf("Usage: erlsnoop %s%s%s [options]%s%s%s%s\n", spec->command, spec->operands ? " " : "", spec->operands ? spec->operands : "",
            a & OPTIONS_PACE ? " [interval [count]]" : "", words ? " " : "", words ? words->metavar : "",
-           (a & OPTIONS_TARGET) == OPTIONS_TARGET ? " [-- CMD ARGS]" : "", spec->text);
+           (a & OPTIONS_TARGET) == OPTIONS_TARGET ? " [-- CMD ARGS]" : "");
+    print_words(spec->text, 0, 0);
+    printf("\n\n");
     if (a & OPTIONS_PID)
         printf("  -p PID         %s the VM with this process id\n", (a & OPTIONS_TARGET) == OPTIONS_TARGET ? "watch" : "only");
     if ((a & OPTIONS_TARGET) == OPTIONS_TARGET)

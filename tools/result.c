@@ -360,12 +360,12 @@ static struct sink_value make_attr(const struct told *t, const struct view_attr 
     switch (a->kind) {
     case VIEW_ATTR_TIME: return SINK_N(t->header->time_ns);
     case VIEW_ATTR_VM: return SINK_N(t->header->vm);
-    case VIEW_ATTR_PID: return make_pid(*(const ev_id *)at, buf, size);
+    case VIEW_ATTR_PID: return *(const ev_id *)at ? make_pid(*(const ev_id *)at, buf, size) : SINK_NONE;
+    case VIEW_ATTR_NAME:
     case VIEW_ATTR_OWNER:
         if (((const struct wire_name *)at)->form == WIRE_TEXT && !*((const struct wire_name *)at)->text)
             return SINK_NONE;
         return make_name(t, at, buf, size);
-    case VIEW_ATTR_NAME: return make_name(t, at, buf, size);
     case VIEW_ATTR_LABEL: return SINK_S(pick_word(a->texts, *(const uint32_t *)at, buf, size));
     case VIEW_ATTR_MADE: return make_text(t, a->make, buf, size);
     case VIEW_ATTR_STEP_TIME: return step_ns ? SINK_N(step_ns) : SINK_NONE;

@@ -12,7 +12,7 @@
 
 #include "wire_user.h"
 
-enum sink_type { SINK_TEXT, SINK_COUNT, SINK_PERCENT, SINK_RATE, SINK_NS, SINK_WORDS, SINK_TIME };
+enum sink_type { SINK_TEXT, SINK_COUNT, SINK_PERCENT, SINK_RATE, SINK_NS, SINK_WORDS, SINK_BYTES, SINK_TIME };
 
 struct sink_column {
     const char *name; /* the JSON key; a unit is added to it: _ns, _per_s, _percent, _words; "time" is the object's own */

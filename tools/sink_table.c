@@ -43,6 +43,7 @@ static int least_width(const struct sink_column *column)
     switch (column->type) {
     case SINK_COUNT:
     case SINK_WORDS:
+    case SINK_BYTES:
     case SINK_PERCENT: return 10;
     case SINK_RATE: return 10;
     case SINK_NS: return 9;

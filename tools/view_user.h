@@ -105,11 +105,38 @@ VIEW_INLINE void view_pid(ev_id id, struct name_text *out)
     view_words(out, WIRE_PROCESS, id, 0, 0);
 }
 
+/* The text's bytes into `out`, behind `skip` words of the name; the rest is zeros. A NUL in the text ends it. */
+VIEW_INLINE void view_bytes(const struct ev_text *text, struct name_text *out, size_t skip)
+{
+    size_t room = sizeof out->words - 8 * skip - 1, bytes = text->bytes < room ? text->bytes : room;
+
+    memset(out->words + skip, 0, sizeof out->words - 8 * skip);
+    memcpy(out->words + skip, (const char *)(uintptr_t)text->at, bytes ? strnlen((const char *)(uintptr_t)text->at, bytes) : 0);
+    out->used = sizeof out->words;
+}
+
+VIEW_INLINE void view_label(const struct ev_head *h, const struct ev_text *text, struct name_text *out)
+{
+    (void)h;
+    out->form = WIRE_TEXT;
+    view_bytes(text, out, 0);
+}
+
+VIEW_INLINE void view_port(const struct ev_head *h, ev_id id, const struct ev_text *text, struct name_text *out)
+{
+    (void)h;
+    out->form = WIRE_PORT_NAME;
+    out->words[0] = id;
+    view_bytes(text, out, 1);
+}
+
+/* A text fills all words, with zeros at its end; all else has three. */
 VIEW_INLINE __u64 name_hash(const struct name_text *name)
 {
+    size_t words = name->form == WIRE_TEXT || name->form == WIRE_PORT_NAME ? sizeof name->words / 8 : 3;
     __u64 hash = name->form;
 
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < words; i++) {
         hash = (hash ^ name->words[i]) * 0x9e3779b97f4a7c15u;
         hash ^= hash >> 29;
     }
@@ -154,7 +181,8 @@ VIEW_INLINE int view_kept_name(const struct ev_head *h, __u64 key, struct name_t
 
     if (!kept)
         return -1;
-    view_words(out, (__u32)kept->form, kept->words[0], kept->words[1], kept->words[2]);
+    *out = (struct name_text){.form = (__u32)kept->form, .used = sizeof out->words};
+    memcpy(out->words, kept->words, sizeof out->words);
     return 0;
 }
 
@@ -210,6 +238,7 @@ VIEW_INLINE void *view_user_row(enum view_table_id table, uint64_t vm, uint64_t 
     }
 #define VIEW_ROW_OWNER VIEW_ROW_NAME
 #define VIEW_ROW_REASON VIEW_ROW_NAME
+#define VIEW_ROW_PORT VIEW_ROW_NAME
 #define VIEW_ROW_NUMBER(view, table)                                                               \
     VIEW_INLINE struct row_##view##_##table *view##_##table##_row(const struct ev_head *h, __u64 number) \
     {                                                                                              \

@@ -157,7 +157,7 @@ const size_t view_nfilters = VIEW_NFILTERS;
 static enum sink_type type_of_unit(enum view_unit unit)
 {
     static const enum sink_type types[] = {[VIEW_UNIT_COUNT] = SINK_COUNT, [VIEW_UNIT_NS] = SINK_NS, [VIEW_UNIT_WORDS] = SINK_WORDS,
-                                           [VIEW_UNIT_BYTES] = SINK_COUNT};
+                                           [VIEW_UNIT_BYTES] = SINK_BYTES};
 
     return types[unit];
 }

@@ -54,7 +54,7 @@ struct view_state {
 };
 extern const struct view_state view_states[VIEW_NSTATES];
 
-enum view_key { VIEW_TOTAL, VIEW_NAME, VIEW_OWNER, VIEW_REASON, VIEW_NUMBER };
+enum view_key { VIEW_TOTAL, VIEW_NAME, VIEW_OWNER, VIEW_REASON, VIEW_PORT, VIEW_NUMBER };
 
 enum view_table_id {
 #define TABLE(view, table, json, title, key, size, top) VIEW_TABLE_##view##_##table,

@@ -14,6 +14,7 @@
 #include "../bpf/view_gc.h"
 #include "../bpf/view_messages.h"
 #include "../bpf/view_msglat.h"
+#include "../bpf/view_ports.h"
 #include "../bpf/view_sched.h"
 #include "../bpf/view_spawns.h"
 

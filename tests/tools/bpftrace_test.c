@@ -23,7 +23,9 @@ enum { GROUP = 6, MAX_ONELINERS = 64, ROUNDS = 7 };
     "'global__function__entry=4|<0.6.0>|lists:map/2|3' 'local__function__entry=1|<0.6.0>|m:l/1|%d' "                 \
     "'process__unscheduled=1|<0.6.0>' 'efile_drv__entry=3|1|%d|tag|12|/a|/b' 'aio_pool__add=1|#Port<0.1>|%d' "       \
     "'efile_drv__int_entry=3|1|%d|12' 'efile_drv__int_return=3|1|%d|12' 'efile_drv__return=3|1|%d|tag|12|0|2' "          \
-    "'user_trace__s1=1|told' 'user_trace__i4s4=1|<0.6.0>|tag|%d' 'trace=1|<0.6.0>|send|[]|message|<0.7.0>'"
+    "'user_trace__s1=1|told' 'user_trace__i4s4=1|<0.6.0>|tag|%d' 'trace=1|<0.6.0>|send|[]|message|<0.7.0>' "  \
+    "'port__open=1|<0.6.0>|cat|#Port<0.5>' 'port__command=2|<0.6.0>|#Port<0.5>|cat|command' 'driver__output=2|<0.6.0>|#Port<0.5>|cat|23' " \
+    "'port__busy=1|#Port<0.5>' 'port__not_busy=1|#Port<0.5>' 'port__exit=1|<0.6.0>|#Port<0.5>|cat|normal'"
 
 /*
  * How a figure is taken from what was printed: lines that match (LINES), numbers of histograms in all (HIST), numbers of the
@@ -72,6 +74,9 @@ static const struct expectation scripts[] = {
     {"msg-sched.bt", "LINES", "^@messages: 56$", 1},
     {"efile.bt", "LINES", "^efile_drv (enter .* 12 \\| /a /b$|return .*errno 2$)|^async worker .*(begins|ends)$", 12 * ROUNDS},
     {"efile.bt", "HIST", "", 6 * ROUNDS},
+    {"ports.bt", "LINES", "^(open|close) +#Port<0[.]5> +cat +(by <0[.]6[.]0>|of <0[.]6[.]0>: normal)$", 2 * ROUNDS},
+    {"ports.bt", "HIST", "", ROUNDS},
+    {"ports.bt", "LINES", "^@(commands.*, cat, command\\]: 14|bytes.*, cat\\]: 322)$", 2},
 };
 
 struct oneliner {
@@ -220,7 +225,7 @@ START_TEST(test_bpftrace_every_file_is_tested)
     static struct oneliner all[MAX_ONELINERS];
     int n = read_oneliners(all);
 
-    ck_assert_int_eq(support_lines(r->out, ".bt"), 4);
+    ck_assert_int_eq(support_lines(r->out, ".bt"), 5);
     for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++)
         ck_assert_msg(strstr(r->out, scripts[i].title) != NULL, "no bpftrace/%s", scripts[i].title);
     ck_assert_int_ge(n, 15);

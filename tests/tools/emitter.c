@@ -17,7 +17,7 @@
 
 #include "usdt.h"
 
-enum { MAX_ARGS = 12, MAX_TEXT = 400, MAX_SPECS = 32 };
+enum { MAX_ARGS = 12, MAX_TEXT = 400, MAX_SPECS = 64 };
 
 struct probe {
     const char *name;

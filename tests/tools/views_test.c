@@ -25,6 +25,12 @@ static const struct {
      "'efile_drv__entry=5|1|%d|tag|12|/tmp/old|/tmp/new|0|0|0|0|#Port<0.7>' 'efile_drv__int_entry=5|1|%d|12' "
      "'efile_drv__int_return=5|1|%d|12' 'efile_drv__return=5|1|%d|tag|12|0|2' "
      "'efile_drv__entry=1|2|%d||1|/no' 'efile_drv__return=1|2|%d||1|1|0' 'efile_drv__return=2|3|%d||1|1|0'"},
+    {"ports --events",
+     "'process__spawn=1|<0.7.0>|a:f/1' 'port__open=5|<0.7.0>|cat|#Port<0.%d>' 'port__command=5|<0.7.0>|#Port<0.%d>|cat|command' "
+     "'driver__output=5|<0.7.0>|#Port<0.%d>|cat|23' 'driver__outputv=3|<0.8.0>|#Port<0.77>|tcp_inet|1000' 'port__command=3|<0.7.0>|#Port<0.1>|cat|connect' "
+     "'port__control=7|<0.8.0>|#Port<0.77>|tcp_inet|8' 'driver__ready_input=3|<0.7.0>|#Port<0.2>|cat' 'port__busy=2|#Port<0.%d>' "
+     "'port__busy=1|#Port<0.99>' 'port__not_busy=3|#Port<0.%d>' 'port__not_busy=1|#Port<0.99>' 'port__exit=3|<0.7.0>|#Port<0.%d>|cat|normal' "
+     "'port__exit=2|<0.8.0>|#Port<0.77>|tcp_inet|epipe'"},
 };
 
 /* UPDATE_GOLDEN=1 writes the files anew. */
