@@ -3,10 +3,13 @@
 #include "probe.bpf.h"
 #include "batch.h"
 
-/* The reader looks by itself several times a second: waking it for each page would cost more than the page. */
-static __always_inline __u64 wakes(void)
+/*
+ * The reader looks by itself several times a second: waking it for each page would cost more than the page. It is woken when what waits,
+ * this record of `size` bytes among it, has grown over another BATCH_RING_WAKE_BYTES: not by each page while it is slow.
+ */
+static __always_inline __u64 wakes(__u64 size)
 {
-    return bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA) >= BATCH_RING_WAKE_BYTES ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+    return bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA) % BATCH_RING_WAKE_BYTES < size ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 }
 
 /* Copies `bytes` of the page into a record of `room` bytes. */
@@ -26,7 +29,7 @@ static __always_inline int receive(__u32 vm, const void *page, __u64 bytes, __u6
         bpf_ringbuf_discard(out, 0);
         return 0;
     }
-    bpf_ringbuf_submit(out, wakes());
+    bpf_ringbuf_submit(out, wakes(sizeof *out + room));
     return 0;
 }
 

@@ -65,7 +65,7 @@ static void print_row(const struct row *r)
 	switch (r->kind) {
 	case ROW_VIEW: printf("\n## erlsnoop %s\n%s\n\nTold of:", r->name, r->text); break;
 	case ROW_ON:
-		printf(" `%s`%s", r->name, strcmp(r->type, "NOTES") == 0 ? " (from notes)" : strcmp(r->type, "HOOKS") == 0 ? " (from hooks)" : "");
+		printf(" `%s`%s", r->name, strcmp(r->type, "NOTES") == 0 ? " (from notes)" : strcmp(r->type, "TRAPS") == 0 ? " (from notes, not from pages)" : strcmp(r->type, "HOOKS") == 0 ? " (from hooks)" : "");
 		break;
 	case ROW_TABLE:
 		table = r->name;

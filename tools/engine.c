@@ -38,7 +38,7 @@ struct engine {
 static const struct {
     const char *prefix;
     enum view_source source;
-} entries[] = {{"on_", VIEW_NOTES}, {"at_", VIEW_HOOKS}, {"ret_", VIEW_HOOKS}};
+} entries[] = {{"on_", VIEW_BY_NOTE}, {"at_", VIEW_BY_HOOK}, {"ret_", VIEW_BY_HOOK}};
 
 static bool wants_program(const char *name, const bool on[VIEW_COUNT])
 {

@@ -25,7 +25,16 @@ struct view_use {
 extern const struct view_use view_uses[];
 extern const size_t view_nuses;
 
-enum view_source { VIEW_NOTES = 1, VIEW_HOOKS = 2, VIEW_ANY = 3 };
+enum view_source {
+    VIEW_BY_NOTE = 1,
+    VIEW_BY_HOOK = 2,
+    VIEW_BY_PAGE = 4, /* of erlvm's events */
+    /* the words of ON rows */
+    VIEW_NOTES = VIEW_BY_NOTE | VIEW_BY_PAGE,
+    VIEW_TRAPS = VIEW_BY_NOTE,
+    VIEW_HOOKS = VIEW_BY_HOOK,
+    VIEW_ANY = VIEW_BY_NOTE | VIEW_BY_HOOK | VIEW_BY_PAGE,
+};
 
 /* A probe that a view is told of; with NEEDS, an event of providers.def: args NULL. */
 struct view_on {

@@ -31,7 +31,7 @@ static void spell(const char *word, char *out, size_t size)
 static void add_view(struct wanted *w, enum view_id view)
 {
     for (size_t i = 0; i < NPROBES; i++)
-        w->events[probes[i].event] |= view_wants(view, probes[i].name, VIEW_NOTES);
+        w->events[probes[i].event] |= view_wants(view, probes[i].name, VIEW_BY_PAGE);
     for (size_t i = 0; i < view_nuses; i++)
         if (view_uses[i].view == view)
             add_view(w, view_uses[i].helper);

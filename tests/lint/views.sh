@@ -16,7 +16,7 @@ while IFS=', ' read -r view probe source args; do
 		has "^ARG\($probe, [0-9]+, $arg," vm/probes.def || fail "$row: the probe has no argument $arg"
 	done
 	case $source in
-	NOTES) ;;
+	NOTES|TRAPS) ;;
 	ANY | HOOKS) has_hook "$probe" || fail "$row: $source, but no function stands for the probe in providers.def and hook*.bpf.h" ;;
 	*) fail "$row: $source is no source" ;;
 	esac

@@ -61,6 +61,22 @@ START_TEST(test_event_of_record_gives_numbers)
 }
 END_TEST
 
+START_TEST(test_event_of_record_tells_whether_the_receiver_runs)
+{
+    const ev_id id = ev_id_of_pid(7, 0xffffffff);
+
+    for (int runs = 0; runs < 2; runs++) {
+        enum batch_identity kind = runs ? BATCH_RUNNING : BATCH_PID;
+        struct batch_record r = {.event = BATCH_message__send, .words = {ev_id_of_pid(3, 0), ev_id_rest(id) | (ev_id)kind << 60}};
+        union ev_any room;
+        const union ev_any *ev = event_of_record(&r, 17, &room);
+
+        ck_assert_uint_eq(ev->message__send.receiver, id);
+        ck_assert_uint_eq(ev->head.tells, runs ? EV_TELLS_RUNNING | EV_RUNS : EV_TELLS_RUNNING);
+    }
+}
+END_TEST
+
 START_TEST(test_event_of_record_gives_texts)
 {
     struct batch_record r = {.event = BATCH_port__open,
@@ -102,6 +118,7 @@ Suite *event_suite(void)
     tcase_add_test(events, test_event_find_knows_the_probes);
     tcase_add_test(events, test_event_rows_are_whole);
     tcase_add_test(events, test_event_of_record_gives_numbers);
+    tcase_add_test(events, test_event_of_record_tells_whether_the_receiver_runs);
     tcase_add_test(events, test_event_of_record_gives_texts);
     tcase_add_test(events, test_event_words_are_taken_apart);
     suite_add_tcase(suite, events);

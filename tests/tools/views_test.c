@@ -217,7 +217,7 @@ END_TEST
 START_TEST(test_views_with_state_are_told_of_exits)
 {
     for (size_t i = 0; i < VIEW_NSTATES; i++)
-        ck_assert_msg(view_states[i].keyed || view_wants(view_states[i].view, "process__exit", VIEW_NOTES),
+        ck_assert_msg(view_states[i].keyed || view_wants(view_states[i].view, "process__exit", VIEW_BY_NOTE),
                       "%s keeps states of processes that ended", view_states[i].map);
 }
 END_TEST

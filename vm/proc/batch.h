@@ -32,6 +32,7 @@ enum {
 struct batch {
 	uint64_t old_ticks;      /* from then on the page is to be handed over; 0: it is to be begun first */
 	uint64_t events;         /* told so far */
+	uint64_t turn_ticks;     /* when the last process was scheduled out; 0: this thread has done other things since */
 	uint64_t *told;          /* a bit an atom: its name was told */
 	size_t told_words;
 	int64_t old_ns;          /* the moment of old_ticks */
@@ -61,15 +62,48 @@ void batch_tell_atom(uint32_t index);
  * names come before it.
  */
 
-/* Returns the event's time, in ticks; 0: it is not to be told. */
-static inline uint64_t batch_begin(void)
+/* Returns the time of an event that happened then, in ticks; 0: it is not to be told. */
+static inline uint64_t batch_begin_at(uint64_t then)
 {
 	const struct batch *b = batch_self;
-	uint64_t now = ticks_now();
 
-	if (unlikely(now >= __atomic_load_n(&b->old_ticks, __ATOMIC_RELAXED) || b->header.bytes > BATCH_FULL_BYTES))
-		return batch_turn() ? now : 0;
+	if (unlikely(then >= __atomic_load_n(&b->old_ticks, __ATOMIC_RELAXED) || b->header.bytes > BATCH_FULL_BYTES))
+		return batch_turn() ? then : 0;
+	return then;
+}
+
+/* Of one that happens now. */
+static inline uint64_t batch_begin(void)
+{
+	return batch_begin_at(ticks_now());
+}
+
+/*
+ * A process is scheduled out, and the next one in by the same thread: one moment, told with one reading of the clock, which takes longer than all
+ * else of an event. The time from one to the other, some tens of nanoseconds, is the second's. batch_end_turn: the thread does what may take
+ * longer, so that the next event reads the clock.
+ */
+static inline uint64_t batch_begin_last(void)
+{
+	uint64_t now = batch_begin();
+
+	if (likely(now != 0))
+		batch_self->turn_ticks = now;
 	return now;
+}
+
+static inline void batch_end_turn(void)
+{
+	if (unlikely(batch_self->turn_ticks != 0))
+		batch_self->turn_ticks = 0;
+}
+
+static inline uint64_t batch_begin_next(void)
+{
+	uint64_t then = batch_self->turn_ticks;
+
+	batch_end_turn();
+	return then != 0 ? batch_begin_at(then) : batch_begin();
 }
 
 static inline uint64_t batch_head(const struct batch *b, uint64_t ticks, unsigned words, enum batch_event event)
@@ -94,8 +128,9 @@ static inline __attribute__((always_inline)) void batch_write(enum batch_event e
 	uint64_t *at = (uint64_t *)((char *)&b->header + bytes);
 	unsigned used = BATCH_USED;
 
+	/* Word by word, from registers: in pairs they would be read back from the stack sooner than they arrive there. */
 	for (unsigned i = 0; i < n; i++)
-		at[1 + i] = words[i];
+		__atomic_store_n(&at[1 + i], words[i], __ATOMIC_RELAXED);
 	at[0] = batch_head(b, ticks, used, event);
 	b->events++;
 	__atomic_store_n(&b->header.bytes, bytes + 8 + used * 8, __ATOMIC_RELEASE);

@@ -91,12 +91,18 @@ static PROBE_COLD void probe_copied(Term to, const struct signal *s)
 		probe_copy__object(to, s->words);
 }
 
-static inline void probe_sent(Process *from, Term to, const struct signal *s)
+static inline bool runs(const Process *p)
+{
+	return atomic_load_explicit(&p->state, memory_order_relaxed) & PS_RUNNING;
+}
+
+/* `id` is the receiver's, who may have ended. */
+static inline void probe_sent(Process *from, const Process *to, Term id, const struct signal *s)
 {
 	if (PROBE_ON(copy__object) || PROBE_ON(copy__struct))
-		probe_copied(to, s);
+		probe_copied(id, s);
 	if (PROBE_ON(message__send))
-		probe_message__send(from, to, s->words, s->token);
+		probe_message__send(from, id, s->words, s->token, runs(to));
 }
 
 /* Links s in. Fails: false when `id` is not to's any more (s stays the caller's). */
@@ -136,7 +142,7 @@ static bool push(Process *to, Term id, struct signal *s)
 static inline __attribute__((always_inline)) void send_found(Process *from, Process *to, Term id, struct signal *s, bool watched)
 {
 	if (watched && likely(from != NULL))
-		probe_sent(from, id, s);
+		probe_sent(from, to, id, s);
 	/* The tracer hears of what somebody sends himself when he fetches it. */
 	if (to == from && to->id == id && s->ref == TERM_NONE && !(watched && trace_wants(from, TRACE_RECEIVE)))
 		signal_queue_own(from, s);
@@ -166,7 +172,7 @@ static void send_own(Process *p, Term message, bool watched)
 	s->from = p->id;
 	s->own = true;
 	if (watched)
-		probe_sent(p, p->id, s);
+		probe_sent(p, p, p->id, s);
 	signal_queue_own(p, s);
 	p->own_messages++;
 }

@@ -126,14 +126,14 @@ PROBE_COLD void probe_process__exit_signal(Term from, Term to, Term reason)
 	PROBE_TELL(process__exit_signal, from, to, reason);
 }
 
-PROBE_COLD void probe_process__scheduled(Process *p)
+PROBE_COLD void probe_process__scheduled(Process *p, bool at_once)
 {
-	PROBE_TELL(process__scheduled, p->id, find_current(p));
+	PROBE_TELL_WITH(process__scheduled, at_once ? batch_begin_next() : batch_begin(), (void)0, p->id, find_current(p));
 }
 
-PROBE_COLD void probe_process__unscheduled(Process *p)
+PROBE_COLD void probe_process__unscheduled(Process *p, bool ends)
 {
-	PROBE_TELL(process__unscheduled, p->id);
+	PROBE_TELL_WITH(process__unscheduled, ends ? batch_begin_last() : batch_begin(), (void)0, p->id);
 }
 
 static uint32_t count_list(Term list)
@@ -167,11 +167,12 @@ PROBE_COLD void probe_process__heap_shrink(Process *p, size_t old_words, size_t 
 
 /* ---- messages */
 
-PROBE_COLD void probe_message__send(Process *from, Term to, size_t words, Term token)
+PROBE_COLD void probe_message__send(Process *from, Term to, size_t words, Term token, bool runs)
 {
 	struct seq_token_numbers n = seq_token_numbers(token);
+	uint64_t how = runs ? (uint64_t)(BATCH_RUNNING - BATCH_PID) << 60 : 0;
 
-	PROBE_TELL(message__send, from->id, to, words, n.label, n.previous, n.current);
+	PROBE_TELL_WITH(message__send, batch_begin(), tell_words[1] += how, from->id, to, words, n.label, n.previous, n.current);
 }
 
 PROBE_COLD void probe_message__queued(Process *to, const struct signal *s)

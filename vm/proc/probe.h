@@ -15,16 +15,17 @@ extern bool (*probe_find_function)(const Inst *at, struct mfa *mfa);
 PROBE_COLD void probe_process__spawn(Process *p);
 PROBE_COLD void probe_process__exit(Process *p, Term reason);
 PROBE_COLD void probe_process__exit_signal(Term from, Term to, Term reason);
-PROBE_COLD void probe_process__scheduled(Process *p);
-PROBE_COLD void probe_process__unscheduled(Process *p);
+/* One that is scheduled out (`ends`) and the next (`at_once`) share a reading of the clock: see proc/batch.h. */
+PROBE_COLD void probe_process__scheduled(Process *p, bool at_once);
+PROBE_COLD void probe_process__unscheduled(Process *p, bool ends);
 /* x: module, function, arguments. */
 PROBE_COLD void probe_process__hibernate(Process *p, const Term *x);
 PROBE_COLD void probe_process__port_unblocked(Process *p, Term port);
 PROBE_COLD void probe_process__heap_grow(Process *p, size_t old_words, size_t new_words);
 PROBE_COLD void probe_process__heap_shrink(Process *p, size_t old_words, size_t new_words);
 
-/* from NULL: fired for nobody (timers, drivers); not called then. */
-PROBE_COLD void probe_message__send(Process *from, Term to, size_t words, Term token);
+/* from NULL: fired for nobody (timers, drivers); not called then. runs: the receiver does, just then. */
+PROBE_COLD void probe_message__send(Process *from, Term to, size_t words, Term token, bool runs);
 /* signals_lock of `to` held; s is about to be queued. */
 PROBE_COLD void probe_message__queued(Process *to, const struct signal *s);
 PROBE_COLD void probe_message__receive(Process *p, const struct signal *s);

@@ -116,17 +116,20 @@ TELL_UNIT(none, number, probe_word_number)
 #define TELL_IS_TEXT(p, n) probe_is_text_##p##_##n
 #define TELL_BYTES(p, n) __builtin_choose_expr(probe_is_text_##p##_##n, tell_v##n, NULL)
 
-#define PROBE_TELL(probe, ...) PROBE_TELL_COUNTED(PROBE_COUNT(__VA_ARGS__), probe, __VA_ARGS__)
-#define PROBE_TELL_COUNTED(n, probe, ...) PROBE_TELL_N(n, probe, __VA_ARGS__)
-#define PROBE_TELL_N(n, probe, ...)                                                                \
+#define PROBE_TELL(probe, ...) PROBE_TELL_WITH(probe, batch_begin(), (void)0, __VA_ARGS__)
+/* The same, with what begins the record, and what is done to its words (tell_words) when they are made. */
+#define PROBE_TELL_WITH(probe, begin, adapt, ...) PROBE_TELL_COUNTED(PROBE_COUNT(__VA_ARGS__), probe, begin, adapt, __VA_ARGS__)
+#define PROBE_TELL_COUNTED(n, probe, begin, adapt, ...) PROBE_TELL_N(n, probe, begin, adapt, __VA_ARGS__)
+#define PROBE_TELL_N(n, probe, begin, adapt, ...)                                                  \
     do {                                                                                           \
         TELL_VALUES_##n(probe, __VA_ARGS__)                                                        \
-        uint64_t tell_ticks = PROBE_BATCHES(probe) ? batch_begin() : 0;                            \
+        uint64_t tell_ticks = PROBE_BATCHES(probe) ? (begin) : 0;                                  \
                                                                                                    \
         if (likely(tell_ticks != 0)) {                                                             \
-            const uint64_t tell_words[] = { TELL_EACH_##n(TELL_WORD, TELL_COMMA, probe) };         \
+            uint64_t tell_words[] = { TELL_EACH_##n(TELL_WORD, TELL_COMMA, probe) };               \
             const char *const tell_texts[] = { TELL_EACH_##n(TELL_BYTES, TELL_COMMA, probe) };     \
                                                                                                    \
+            adapt;                                                                                 \
             if (TELL_EACH_##n(TELL_IS_TEXT, TELL_PLUS, probe))                                     \
                 batch_write_texts(BATCH_##probe, tell_ticks, tell_words, n, tell_texts);           \
             else                                                                                   \

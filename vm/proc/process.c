@@ -629,7 +629,7 @@ static void end_process(Process *p)
 		table.hooks[i](p);
 	monitor_exit(p, p->exc_reason);
 	if (PROBE_ON(process__unscheduled))
-		probe_process__unscheduled(p);
+		probe_process__unscheduled(p, false);
 	if (unlikely(trace_active))
 		trace_hooks.slice_ended(p, true);
 	if (unlikely(p->tracee != NULL))

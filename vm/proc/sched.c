@@ -432,6 +432,7 @@ static void wake_one(void)
 
 	if (atomic_load(&scheds.idle) == 0 || atomic_load(&scheds.searching) != 0)
 		return;
+	batch_end_turn();
 	first = atomic_fetch_add_explicit(&scheds.next, 1, memory_order_relaxed);
 	for (unsigned i = 0; i < active; i++)
 		if (wake_sched(&scheds.queues[(first + i) % active]))
@@ -856,7 +857,7 @@ static PROBE_COLD void follow_end(Process *p, bool waits)
 {
 	micro_enter(self, MICRO_OTHER);
 	if (PROBE_ON(process__unscheduled))
-		probe_process__unscheduled(p);
+		probe_process__unscheduled(p, true);
 	if (trace_active)
 		trace_hooks.slice_ended(p, waits);
 }
@@ -866,7 +867,7 @@ static PROBE_COLD void watch_end(Process *p, bool waits)
 	if (is_slice_followed())
 		follow_end(p, waits);
 	else if (PROBE_ON(process__unscheduled))
-		probe_process__unscheduled(p);
+		probe_process__unscheduled(p, true);
 }
 
 /* Returns false when p has ended. */
@@ -874,7 +875,7 @@ static PROBE_COLD bool follow_begin(Process *p, uint32_t before)
 {
 	micro_enter(self, MICRO_EMULATOR);
 	if (PROBE_ON(process__scheduled))
-		probe_process__scheduled(p);
+		probe_process__scheduled(p, true);
 	if (trace_active)
 		trace_hooks.slice_began(p, before & (PS_WAITING | PS_BLOCKED));
 	if (!(before & PS_SIGNALS) || !trace_active || signal_handle_traced(p))
@@ -889,7 +890,7 @@ static PROBE_COLD bool watch_begin(Process *p, uint32_t before)
 	if (is_slice_followed())
 		return follow_begin(p, before);
 	if (PROBE_ON(process__scheduled))
-		probe_process__scheduled(p);
+		probe_process__scheduled(p, true);
 	return true;
 }
 
@@ -938,6 +939,7 @@ static bool come_to_rest(Process *p)
 /* Signals first. Returns false when p is not to run now: it sleeps, or is gone. */
 static bool prepare(Process *p, uint32_t before)
 {
+	batch_end_turn();
 	for (;;) {
 		if ((atomic_load(&p->state) & PS_SIGNALS) && !signal_handle_now(p)) {
 			if (unlikely(self->watch != WATCH_NOTHING) && is_away(p, before) && !p->dirty->is_told)
@@ -1036,13 +1038,13 @@ void sched_tell_slice(Process *p, bool begins)
 {
 	if (begins) {
 		if (PROBE_ON(process__scheduled))
-			probe_process__scheduled(p);
+			probe_process__scheduled(p, false);
 		if (trace_active)
 			trace_hooks.slice_began(p, false);
 		return;
 	}
 	if (PROBE_ON(process__unscheduled))
-		probe_process__unscheduled(p);
+		probe_process__unscheduled(p, false);
 	if (trace_active)
 		trace_hooks.slice_ended(p, false);
 }
@@ -1085,6 +1087,7 @@ void sched_trace(bool on)
 
 static void run_timers(struct sched *s)
 {
+	batch_end_turn();
 	if (++s->timer_runs % WATCH_RUNS == 0)
 		sched_look_who_watches(s);
 	s->timer_reds = TIMER_REDS;
@@ -1102,6 +1105,7 @@ static void begin(struct sched *s)
 /* What ports have to do. */
 static void run_job(struct sched *s)
 {
+	batch_end_turn();
 	micro_enter(s, MICRO_PORT);
 	if (sched_job_run())
 		s->timer_reds -= TIMER_REDS / TIMER_SLICES;

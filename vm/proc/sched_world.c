@@ -6,6 +6,7 @@
 #include "proc/sched_world.h"
 
 #include "base/clock.h"
+#include "proc/batch.h"
 #include "proc/sched_lend.h"
 
 enum { PART_OUTSIDE, PART_ACTIVE, PART_APART, STOP_ROUNDS = 3 };
@@ -64,7 +65,12 @@ static void leave(struct sched *s)
 	lock_release(&world.lock);
 }
 
-void sched_world_enter(struct sched *s) { enter(s); }
+void sched_world_enter(struct sched *s)
+{
+	batch_end_turn();
+	enter(s);
+}
+
 void sched_world_leave(struct sched *s) { leave(s); }
 
 void sched_world_enter_apart(void)

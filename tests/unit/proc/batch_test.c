@@ -124,6 +124,35 @@ START_TEST(test_batch_write_has_room_whatever_names_come_first)
 }
 END_TEST
 
+START_TEST(test_batch_begin_next_is_the_moment_of_the_last_unless_more_was_done)
+{
+	const uint64_t word[] = { 23 };
+	uint64_t last = batch_begin_last(), next;
+
+	batch_write(BATCH_process__unscheduled, last, word, 1);
+	ck_assert_uint_eq(batch_begin_next(), last);
+	next = batch_begin_next();
+	ck_assert_uint_gt(next, last);
+	last = batch_begin_last();
+	batch_end_turn();
+	ck_assert_uint_gt(batch_begin_next(), last);
+}
+END_TEST
+
+/* Its page was handed over: an event that is older than the next page stands at that one's begin. */
+START_TEST(test_batch_begin_next_may_begin_a_page)
+{
+	const uint64_t word[] = { 23 };
+	uint64_t last = batch_begin_last();
+
+	batch_write(BATCH_process__unscheduled, last, word, 1);
+	batch_hand_over();
+	batch_write(BATCH_process__scheduled, batch_begin_next(), word, 1);
+	ck_assert_uint_gt(batch_self->header.begin_ticks, last);
+	ck_assert_uint_eq(*record_at(0) >> 16, 0);
+}
+END_TEST
+
 START_TEST(test_batch_begin_tells_nothing_once_the_vm_ends)
 {
 	const uint64_t word[] = { 23 };
@@ -169,6 +198,8 @@ Suite *batch_suite(void)
 	tcase_add_checked_fixture(pages, begin_event, NULL);
 	tcase_add_test(pages, test_batch_write_leaves_zeros_out_at_the_end);
 	tcase_add_test(pages, test_batch_write_has_room_whatever_names_come_first);
+	tcase_add_test(pages, test_batch_begin_next_is_the_moment_of_the_last_unless_more_was_done);
+	tcase_add_test(pages, test_batch_begin_next_may_begin_a_page);
 	tcase_add_test(pages, test_batch_begin_tells_nothing_once_the_vm_ends);
 	tcase_add_test(pages, test_batch_hand_over_begins_a_page_at_the_next_event);
 	suite_add_tcase(suite, pages);
