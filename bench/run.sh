@@ -9,13 +9,14 @@
 #   (f) what erlvm carries: the start, idle processes, timers, a large term, deaths, undefined functions: bench/otp.sh
 #   (g) how long natives keep a scheduler from other processes, on erlvm and on erl: bench/natives.py
 #   (h) events told by the page beside notes, LTTng and erlang:trace/3; the flight recorder; several views: bench/engine.py
+#   (i) what concerns all of 100,000 processes, and how long the others stand still for it: bench/stops.erl
 # BENCH_ONLY="a c"     parts to run          BENCH_RUNS=5    runs of each (medians are shown)
 # BENCH_DIV=10         1/N of the work       BENCH_SET="fib ring"   workloads of (c); of (e) and (g) the rows with this text in their names
 # ERL_EMU=/path/to/erl an Erlang whose emulator is the interpreter flavour
 set -eu
 cd "$(dirname "$0")/.."
 BUILD=${BUILD:-build}
-parts=${BENCH_ONLY:-a b c d e f g h}
+parts=${BENCH_ONLY:-a b c d e f g h i}
 runs=${BENCH_RUNS:-5}
 div=${BENCH_DIV:-10}
 ours=$BUILD/erlvm
@@ -137,6 +138,30 @@ bench_workloads() {
 	echo
 }
 
+# The least of three runs: what else the machine does only adds to a gap.
+bench_stops() {
+	local i vm
+	echo "(i) 100,000 processes wait, +S 2: one operation, and the longest stand-still of a 1 ms ticker, ms"
+	[ "$dir/stops.beam" -nt bench/stops.erl ] || erlc -o "$dir" bench/stops.erl
+	for ((i = 0; i < 3; i++)); do
+		for vm in "$ours" erl; do
+			timeout 300 $vm +S 2 -noshell -pa "$dir" -run stops main | sed "s/^/${vm##*/} /"
+		done
+	done | awk '
+		{ at = $1 SUBSEP $2 }
+		!($2 in seen) { seen[$2]; order[++n] = $2 }
+		!(at in ms) || $3 < ms[at] { ms[at] = $3 }
+		!(at in gap) || $4 < gap[at] { gap[at] = $4 }
+		END {
+			printf "    %-36s %9s %9s %9s %9s\n", "", "erlvm", "erl", "gap", "erl gap"
+			for (i = 1; i <= n; i++) {
+				o = "erlvm" SUBSEP order[i]; e = "erl" SUBSEP order[i]
+				printf "    %-36s %9.3f %9.3f %9.1f %9.1f\n", order[i], ms[o], ms[e], gap[o], gap[e]
+			}
+		}'
+	echo
+}
+
 for part in $parts; do
 	case $part in
 	a) bench_probes ;;
@@ -147,6 +172,7 @@ for part in $parts; do
 	f) BUILD=$BUILD BENCH_RUNS=$runs bash bench/otp.sh ;;
 	g) BUILD=$BUILD BENCH_RUNS=${BENCH_RUNS:-3} python3 bench/natives.py gaps ;;
 	h) BUILD=$BUILD BENCH_RUNS=$runs python3 bench/engine.py ;;
+	i) bench_stops ;;
 	*) echo "bench/run.sh: no part $part" >&2; exit 2 ;;
 	esac
 done

@@ -13,10 +13,13 @@
 #include "proc/sched.h"
 #include "term/node.h"
 
+enum { WRITTEN_AT_ONCE = 1 << 10 };
+
 struct text {
 	int fd;
 	void (*write)(void);
-	bool whole;
+	size_t slot;
+	bool more, whole;
 };
 
 static void write_stopped(void *arg)
@@ -28,17 +31,49 @@ static void write_stopped(void *arg)
 	t->whole = dump_close();
 }
 
-/* A binary; no memory for it is a system limit. */
-static Term make_text(Process *p, void (*write)(void))
+static void write_all(struct text *t)
 {
-	struct text t = { memfd_create("system_info", MFD_CLOEXEC), write, false };
+	sched_stop_world(write_stopped, t);
+}
+
+static void see_process(Process *p, void *arg)
+{
+	(void)arg;
+	dump_process_summary(p);
+}
+
+static void write_some_processes(void *arg)
+{
+	struct text *t = arg;
+
+	dump_open_fd(t->fd);
+	t->more = process_each_some(&t->slot, WRITTEN_AT_ONCE, see_process, NULL);
+	t->whole &= dump_close();
+}
+
+/* Each process as it was at a moment of its own: the world stops for some of them at a time. */
+static void write_processes(struct text *t)
+{
+	t->whole = true;
+	for (;;) {
+		sched_stop_world(write_some_processes, t);
+		if (!t->more)
+			break;
+		sched_let_world_go_on();
+	}
+}
+
+/* A binary; no memory for it is a system limit. */
+static Term make_text(Process *p, void (*make)(struct text *t), void (*write)(void))
+{
+	struct text t = { .fd = memfd_create("system_info", MFD_CLOEXEC), .write = write };
 	struct stat file;
 	void *bytes = MAP_FAILED;
 	Term result;
 
 	if (t.fd < 0)
 		return exc_system_limit(p);
-	sched_stop_world(write_stopped, &t);
+	make(&t);
 	if (t.whole && fstat(t.fd, &file) == 0 && file.st_size > 0)
 		bytes = mmap(NULL, (size_t)file.st_size, PROT_READ, MAP_PRIVATE, t.fd, 0);
 	close(t.fd);
@@ -96,7 +131,7 @@ static void write_dist(void)
 	dump_text("\n=no_distribution\n");
 }
 
-Term info_info(Process *p) { return make_text(p, crash_dump_memory); }
-Term info_procs(Process *p) { return make_text(p, crash_dump_processes); }
-Term info_loaded(Process *p) { return make_text(p, write_loaded); }
-Term info_dist(Process *p) { return make_text(p, write_dist); }
+Term info_info(Process *p) { return make_text(p, write_all, crash_dump_memory); }
+Term info_procs(Process *p) { return make_text(p, write_processes, NULL); }
+Term info_loaded(Process *p) { return make_text(p, write_all, write_loaded); }
+Term info_dist(Process *p) { return make_text(p, write_all, write_dist); }

@@ -113,15 +113,48 @@ void process_unref(Process *p)
 	lock_release(&table.lock);
 }
 
-void process_each(void (*see)(Process *p, void *arg), void *arg)
+bool process_each_some(size_t *slot, size_t count, void (*see)(Process *p, void *arg), void *arg)
 {
 	size_t used = atomic_load(&table.used);
+	size_t end = used - *slot > count ? *slot + count : used;
 
-	for (size_t i = 0; i < used; i++) {
-		Process *p = atomic_load_explicit(&table.slots[i], memory_order_acquire);
+	for (; *slot < end; ++*slot) {
+		Process *p = atomic_load_explicit(&table.slots[*slot], memory_order_acquire);
 
 		if (p != NULL && p->id != TERM_NONE && !(atomic_load(&p->state) & PS_DEAD))
 			see(p, arg);
+	}
+	return end < used;
+}
+
+void process_each(void (*see)(Process *p, void *arg), void *arg)
+{
+	process_each_some(&(size_t){ 0 }, SIZE_MAX, see, arg);
+}
+
+struct in_parts {
+	size_t slot, count;
+	void (*see)(Process *p, void *arg);
+	void *arg;
+	bool more;
+};
+
+static void see_part(void *arg)
+{
+	struct in_parts *parts = arg;
+
+	parts->more = process_each_some(&parts->slot, parts->count, parts->see, parts->arg);
+}
+
+void process_each_in_parts(size_t count, void (*see)(Process *p, void *arg), void *arg)
+{
+	struct in_parts parts = { 0, count, see, arg, true };
+
+	for (;;) {
+		sched_stop_world(see_part, &parts);
+		if (!parts.more)
+			break;
+		sched_let_world_go_on();
 	}
 }
 

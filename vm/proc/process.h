@@ -160,6 +160,11 @@ bool process_is_alive(Term pid);
 size_t process_count(void);
 /* Calls see(p, arg) for every process, without a lock: while the world is stopped, or ends. */
 void process_each(void (*see)(Process *p, void *arg), void *arg);
+/* The same for `count` slots of the table from *slot on, which is moved on. False: those were the last. */
+bool process_each_some(size_t *slot, size_t count, void (*see)(Process *p, void *arg), void *arg);
+/* The same for all, in several stops of the world for `count` slots each; between them the others run, are born and
+ * end. Called from a scheduler, while the world is not stopped. */
+void process_each_in_parts(size_t count, void (*see)(Process *p, void *arg), void *arg);
 size_t process_limit(void);
 /* Pids of all living processes onto h. */
 Term process_list(struct heap *h);

@@ -16,6 +16,7 @@ static struct {
 	struct cond cond;
 	unsigned active, apart;
 	unsigned stopping;   /* who waits for these, and keeps more from working apart */
+	unsigned held;       /* who waits to come in */
 	_Atomic bool stop;
 } world;
 
@@ -47,9 +48,17 @@ static void count_in(struct sched *s)
 
 static void enter(struct sched *s)
 {
+	bool was_held = false;
+
 	lock_acquire(&world.lock);
-	while (s == NULL || is_taken(s) ? world.stopping > 0 : atomic_load(&world.stop))
+	while (s == NULL || is_taken(s) ? world.stopping > 0 : atomic_load(&world.stop)) {
+		world.held += !was_held;
+		was_held = true;
 		cond_wait(&world.cond, &world.lock);
+	}
+	world.held -= was_held;
+	if (was_held && world.held == 0)
+		cond_broadcast(&world.cond);
 	count_in(s);
 	lock_release(&world.lock);
 }
@@ -209,6 +218,21 @@ void sched_stop_world(void (*fn)(void *), void *arg)
 		count_in(s);
 	cond_broadcast(&world.cond);
 	lock_release(&world.lock);
+}
+
+void sched_let_world_go_on(void)
+{
+	struct sched *s = own_sched();
+	bool is_in = s != NULL || works_apart;
+
+	if (is_in)
+		leave(s);
+	lock_acquire(&world.lock);
+	while (world.held > 0 && world.stopping == 0)
+		cond_wait(&world.cond, &world.lock);
+	lock_release(&world.lock);
+	if (is_in)
+		enter(s);
 }
 
 bool sched_stop_world_within(int64_t wait_ns, void (*fn)(void *arg, bool all_stopped), void *arg)

@@ -6,6 +6,21 @@
 
 struct trace_hooks trace_hooks;
 _Atomic bool trace_active;
+static _Atomic size_t traced; /* processes with flags */
+
+size_t trace_count(void)
+{
+	return atomic_load(&traced);
+}
+
+static void set_flags(Process *p, uint32_t flags)
+{
+	if (p->trace_flags == 0 && flags != 0)
+		atomic_fetch_add(&traced, 1);
+	if (p->trace_flags != 0 && flags == 0)
+		atomic_fetch_sub(&traced, 1);
+	p->trace_flags = flags;
+}
 
 struct tracee *trace_tracee(Process *p)
 {
@@ -20,7 +35,7 @@ void trace_set(Process *p, uint32_t flags, Term tracer)
 {
 	if (tracer == NIL)
 		flags = 0;
-	p->trace_flags = flags;
+	set_flags(p, flags);
 	if (flags != 0)
 		trace_tracee(p)->tracer = tracer;
 	else if (p->tracee != NULL)
@@ -31,5 +46,5 @@ void trace_free(Process *p)
 {
 	mem_free(p->tracee);
 	p->tracee = NULL;
-	p->trace_flags = 0;
+	set_flags(p, 0);
 }

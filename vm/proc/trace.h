@@ -79,6 +79,8 @@ static inline bool trace_wants(const Process *p, uint32_t flags)
 struct tracee *trace_tracee(Process *p);
 /* Nobody: NIL. */
 static inline Term trace_tracer(const Process *p) { return p->tracee != NULL ? p->tracee->tracer : NIL; }
+/* Processes that have flags. */
+size_t trace_count(void);
 /* No flags without a tracer, no tracer without flags. */
 void trace_set(Process *p, uint32_t flags, Term tracer);
 /* The end of p. */

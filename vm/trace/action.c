@@ -212,10 +212,10 @@ static Term act_trace(struct run *r, Process *p, Term *args, unsigned n)
 static Term act_silent(struct run *r, Process *p, Term *args, unsigned n)
 {
 	(void)r; (void)n;
-	if (args[0] == am_true)
-		p->trace_flags |= p->trace_flags != 0 ? (uint32_t)TRACE_SILENT : 0;
+	if (args[0] == am_true && p->trace_flags != 0)
+		trace_set(p, p->trace_flags | TRACE_SILENT, trace_tracer(p));
 	else if (args[0] == am_false)
-		p->trace_flags &= ~(uint32_t)TRACE_SILENT;
+		trace_set(p, p->trace_flags & ~(uint32_t)TRACE_SILENT, trace_tracer(p));
 	return am_true;
 }
 

@@ -96,6 +96,8 @@ Term trace_flags_list(struct heap *h, uint32_t flags)
 
 /* ---- changes. The world is stopped. */
 
+enum { CHANGED_AT_ONCE = 1 << 13 };
+
 struct change {
 	Term spec;
 	bool on;
@@ -104,20 +106,24 @@ struct change {
 	int64_t count;
 };
 
+struct visit {
+	void (*see)(Process *p, void *arg);
+	void *arg;
+};
+
+static void see_living(Process *p, void *arg)
+{
+	const struct visit *v = arg;
+
+	if (!(atomic_load(&p->state) & PS_EXITING))
+		v->see(p, v->arg);
+}
+
 void trace_each_process(void (*see)(Process *p, void *arg), void *arg)
 {
-	struct heap scratch;
+	struct visit v = { see, arg };
 
-	heap_init(&scratch, HEAP_MIN_WORDS);
-	for (Term list = process_list(&scratch); list != NIL; list = cons_tail(list)) {
-		Process *p = process_find(cons_head(list));
-
-		if (p == NULL)
-			continue;
-		see(p, arg);
-		process_unref(p);
-	}
-	heap_free(&scratch);
+	process_each(see_living, &v);
 }
 
 /* Flags and tracer as the change makes them; those of a tracer that is gone are nobody's. Fails: false when somebody else traces. */
@@ -171,7 +177,8 @@ static void change_each(Process *p, void *arg)
 {
 	struct change *c = arg;
 
-	c->count += change_one(p, c);
+	if (!(atomic_load(&p->state) & PS_EXITING))
+		c->count += change_one(p, c);
 }
 
 static void change_pid(struct change *c)
@@ -233,12 +240,18 @@ static const struct spec_row *find_spec(Term name)
 	return NULL;
 }
 
+/* Of processes, or ports, and of both. */
+static uint32_t flags_of(enum flag_who who)
+{
+	return bits_of(who, who) | bits_of(WHO_TIME, WHO_BOTH);
+}
+
+/* All but the processes there are. */
 static void change_stopped(void *arg)
 {
 	struct change *c = arg;
 	const struct spec_row *spec = find_spec(c->spec);
-	uint32_t common = bits_of(WHO_TIME, WHO_BOTH), processes = bits_of(WHO_PROCESS, WHO_PROCESS) | common,
-		 ports = bits_of(WHO_PORT, WHO_PORT) | common;
+	uint32_t processes = flags_of(WHO_PROCESS), ports = flags_of(WHO_PORT);
 
 	if (spec == NULL) {
 		c->count = -1;
@@ -248,8 +261,6 @@ static void change_stopped(void *arg)
 			change_pid(c);
 	} else {
 		/* Flags of ports alone concern no process, nor those of processes alone a port. */
-		if (spec->existing && spec->processes && (c->flags & processes))
-			trace_each_process(change_each, c);
 		if (spec->existing && spec->ports && (c->flags & ports))
 			trace_each_port(change_each_port, c);
 		if (spec->born && spec->processes)
@@ -260,19 +271,25 @@ static void change_stopped(void *arg)
 	trace_review();
 }
 
-int64_t trace_change(Term spec, bool on, uint32_t flags, Term tracer)
+static void review(void *arg)
 {
-	struct change c = { spec, on, flags, tracer, 0 };
-
-	if (!term_is_local_pid(spec) && !term_is_local_port(spec) && find_spec(spec) == NULL)
-		return -1;
-	sched_stop_world(change_stopped, &c);
-	return c.count;
+	(void)arg;
+	trace_review();
 }
 
-static void count_traced(Process *p, void *arg)
+int64_t trace_change(Term spec, bool on, uint32_t flags, Term tracer)
 {
-	*(bool *)arg |= p->trace_flags != 0;
+	const struct spec_row *all = find_spec(spec);
+	struct change c = { spec, on, flags, tracer, 0 };
+
+	if (!term_is_local_pid(spec) && !term_is_local_port(spec) && all == NULL)
+		return -1;
+	sched_stop_world(change_stopped, &c);
+	if (all == NULL || !all->existing || !all->processes || !(flags & flags_of(WHO_PROCESS)))
+		return c.count;
+	process_each_in_parts(CHANGED_AT_ONCE, change_each, &c);
+	sched_stop_world(review, NULL);
+	return c.count;
 }
 
 static void count_traced_port(struct port *port, void *arg)
@@ -284,10 +301,9 @@ static void count_traced_port(struct port *port, void *arg)
 
 static bool anybody_traces(void)
 {
-	bool any = born.process_flags != 0 || born.port_flags != 0 || point_count() != 0 || watch_is_on();
+	bool any = born.process_flags != 0 || born.port_flags != 0 || point_count() != 0 || watch_is_on() ||
+		   trace_count() != 0;
 
-	if (!any)
-		trace_each_process(count_traced, &any);
 	if (!any)
 		trace_each_port(count_traced_port, &any);
 	return any;

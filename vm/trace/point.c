@@ -19,7 +19,7 @@ enum { TIMES_FIRST = 16 };
 
 /* Written while the world is stopped, or in code that is new; numbers and times under the lock. */
 static struct {
-	size_t count;
+	size_t count, at_receives; /* of them, those at a function that begins with a receive */
 	struct point **numbered; /* by number, NULL where there is none any more */
 	uint32_t numbers, room;
 	struct lock lock;
@@ -57,6 +57,12 @@ static struct point *find_point(const Inst *info)
 	return (struct point *)breakpoint_at(info);
 }
 
+/* The instructions at which a process waits. */
+static bool is_receive(enum opcode op)
+{
+	return op == OP_loop_rec || op == OP_wait || op == OP_wait_timeout;
+}
+
 static struct point *make_point(Inst *info, struct export *e)
 {
 	struct point *pt = mem_zalloc(sizeof(*pt));
@@ -64,6 +70,8 @@ static struct point *make_point(Inst *info, struct export *e)
 	pt->breakpoint = (struct breakpoint){ .info = info, .export = e };
 	atomic_store(&pt->meta_tracer, NIL);
 	points.count++;
+	pt->at_receive = is_receive(breakpoint_opcode(info + FUNC_INFO_WORDS));
+	points.at_receives += pt->at_receive;
 	breakpoint_place(&pt->breakpoint);
 	return pt;
 }
@@ -84,6 +92,7 @@ static void give_number(struct point *pt)
 static void free_point(struct point *pt)
 {
 	points.count--;
+	points.at_receives -= pt->at_receive;
 	if (pt->number != 0)
 		points.numbered[pt->number] = NULL;
 	breakpoint_remove(&pt->breakpoint);
@@ -233,15 +242,12 @@ static void visit_module(const struct module *m, void *arg)
 /* Who waits in a receive at the entry of its function goes on there without a call. */
 static void settle_process(Process *p, void *arg)
 {
-	enum opcode op;
-
 	(void)arg;
 	if ((uint16_t)*p->i != OP_breakpoint) {
 		p->flags &= ~(uint32_t)PF_IN_RECEIVE;
 		return;
 	}
-	op = breakpoint_opcode(p->i);
-	if (op != OP_loop_rec && op != OP_wait && op != OP_wait_timeout)
+	if (!is_receive(breakpoint_opcode(p->i)))
 		return;
 	if ((atomic_load(&p->state) & PS_WAITING) || p->msg_save != &p->msg_first)
 		p->flags |= PF_IN_RECEIVE;
@@ -250,6 +256,7 @@ static void settle_process(Process *p, void *arg)
 static void set_stopped(void *arg)
 {
 	struct pattern *q = arg;
+	bool waits = points.at_receives != 0;
 
 	export_each(visit_export, q);
 	if (q->mfa.module == TERM_NONE) {
@@ -260,7 +267,8 @@ static void set_stopped(void *arg)
 		if (m != NULL)
 			visit_module(m, q);
 	}
-	trace_each_process(settle_process, NULL);
+	if (waits || points.at_receives != 0)
+		trace_each_process(settle_process, NULL);
 	trace_review();
 }
 
@@ -331,6 +339,8 @@ static void code_entered(struct code_instance *c)
 
 static void code_leaving(struct code_instance *c)
 {
+	bool waits = points.at_receives != 0;
+
 	if (points.count == 0)
 		return;
 	for (uint32_t i = 0; i < c->function_count; i++)
@@ -341,7 +351,8 @@ static void code_leaving(struct code_instance *c)
 		if (e->bif == NULL)
 			clear_kinds(e->func_info, ~0u);
 	}
-	trace_each_process(settle_process, NULL);
+	if (waits)
+		trace_each_process(settle_process, NULL);
 }
 
 /* ---- call_time */

@@ -19,6 +19,7 @@ struct point {
 	uint32_t number;     /* of one whose time was ever asked for, from 1; or 0 */
 	unsigned kinds;      /* enum trace_kind */
 	bool count_paused, time_paused;
+	bool at_receive;     /* its function begins with a receive */
 	struct match_program *program, *meta_program; /* counted; NULL: every call */
 	_Atomic Term meta_tracer; /* NIL: gone */
 	_Atomic uint64_t count;
