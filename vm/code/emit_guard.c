@@ -66,20 +66,20 @@ static const struct {
 	{ am_is_function, OP_bif_is_function },
 };
 
-/* Of any two arguments, never failing. swapped: the operation takes them the other way round. */
+/* Of any two arguments, never failing. swapped: the operation takes them the other way round; xx: that of two x registers. */
 static const struct {
 	Term name;
-	uint16_t op;
+	uint16_t op, xx;
 	bool swapped;
 } order_ops[] = {
-	{ am_eq_exact, OP_bif_eq_exact, false },
-	{ am_op_ne_exact, OP_bif_ne_exact, false },
-	{ am_op_eq, OP_bif_eq, false },
-	{ am_op_ne, OP_bif_ne, false },
-	{ am_op_lt, OP_bif_lt, false },
-	{ am_op_ge, OP_bif_ge, false },
-	{ am_op_gt, OP_bif_lt, true },
-	{ am_op_le, OP_bif_ge, true },
+	{ am_eq_exact, OP_bif_eq_exact, OP_bif_eq_exact_xx, false },
+	{ am_op_ne_exact, OP_bif_ne_exact, NO_OP, false },
+	{ am_op_eq, OP_bif_eq, OP_bif_eq_xx, false },
+	{ am_op_ne, OP_bif_ne, NO_OP, false },
+	{ am_op_lt, OP_bif_lt, NO_OP, false },
+	{ am_op_ge, OP_bif_ge, NO_OP, false },
+	{ am_op_gt, OP_bif_lt, NO_OP, true },
+	{ am_op_le, OP_bif_ge, NO_OP, true },
 };
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
@@ -150,15 +150,14 @@ static bool emit_unary(struct emitter *em, struct guard *q, Term name)
 
 static bool emit_order(struct emitter *em, struct guard *q, Term name)
 {
-	if (name == am_eq_exact && q->from[0].kind == OPND_X && q->from[1].kind == OPND_X) {
-		emit_instr(em, OP_bif_eq_exact_xx, (struct operand[]){ q->from[0], q->from[1], q->to });
-		return true;
-	}
+	bool is_xx = q->from[0].kind == OPND_X && q->from[1].kind == OPND_X;
+
 	for (size_t i = 0; i < LENGTH(order_ops); i++)
 		if (order_ops[i].name == name) {
 			unsigned first = order_ops[i].swapped;
+			uint16_t op = is_xx && order_ops[i].xx != NO_OP ? order_ops[i].xx : order_ops[i].op;
 
-			emit_instr(em, order_ops[i].op, (struct operand[]){ q->from[first], q->from[1 - first], q->to });
+			emit_instr(em, op, (struct operand[]){ q->from[first], q->from[1 - first], q->to });
 			return true;
 		}
 	if (name == am_element && operand_is_small(&q->from[0]) && small_value(q->from[0].term) > 0 && operand_is_reg(&q->from[1])) {

@@ -232,6 +232,12 @@ static bool same_words(const Term *a, const Term *b, size_t n)
 	return now.n == 0;
 }
 
+/* Of a term's tags, only that of a cell lacks the second bit. */
+static inline bool are_lists(Term a, Term b)
+{
+	return ((a | b) & 2) == 0;
+}
+
 /* The cells of two lists where they first differ, as far as both go. */
 static inline void skip_same_heads(const Term **a, const Term **b)
 {
@@ -524,19 +530,57 @@ static __attribute__((noinline)) bool same_others_apart(Term a, Term b, bool exa
 	return now.n == 0 || same_deep(now.a, now.b, now.n, exact);
 }
 
+/* Of two lists. Cells with the same word as head are passed over. */
+static bool same_lists(Term a, Term b, bool exact)
+{
+	while (cons_head(a) == cons_head(b)) {
+		a = cons_tail(a);
+		b = cons_tail(b);
+		if (a == b)
+			return true;
+		if (!are_lists(a, b))
+			return same_others_apart(a, b, exact);
+	}
+	if (term_is_immed(cons_head(a)) && term_is_immed(cons_head(b)))
+		return false;
+	return same_deep(cons_ptr(a), cons_ptr(b), 2, exact);
+}
+
+/* Of n words side by side, where all that is before them is the same. */
+static inline bool same_rest(const Term *a, const Term *b, size_t n, bool exact)
+{
+	struct pairs now = { a, b, n };
+
+	skip_same_words(&now);
+	return now.n == 0 || same_deep(now.a, now.b, now.n, exact);
+}
+
+/* Of two flat maps of one size. */
+static __attribute__((noinline)) bool same_flat_maps(Term a, Term b, bool exact)
+{
+	const Term *p = boxed_ptr(a), *q = boxed_ptr(b);
+	size_t n = map_val(*p);
+
+	if (p[1] != q[1] && !same_words(boxed_ptr(p[1]) + 1, boxed_ptr(q[1]) + 1, n))
+		return same_deep(&a, &b, 1, exact);
+	return same_rest(p + 2, q + 2, n, exact);
+}
+
 /* What is short and common needs no frame of C. */
 bool compare_same(Term a, Term b, bool exact)
 {
-	struct pairs now;
 	Term header;
 
+	if (are_lists(a, b))
+		return same_lists(a, b, exact);
 	if (!term_is_boxed(a) || !term_is_boxed(b))
 		return same_others_apart(a, b, exact);
 	header = *boxed_ptr(a);
-	if (header == HEADER(header_arity(header), SUB_TUPLE) && header == *boxed_ptr(b)) {
-		now = (struct pairs){ boxed_ptr(a) + 1, boxed_ptr(b) + 1, header_arity(header) };
-		skip_same_words(&now);
-		return now.n == 0 || same_deep(now.a, now.b, now.n, exact);
+	if (header == *boxed_ptr(b)) {
+		if (header_sub(header) == SUB_TUPLE)
+			return same_rest(boxed_ptr(a) + 1, boxed_ptr(b) + 1, header_arity(header), exact);
+		if (header_sub(header) == SUB_MAP && map_kind(header) == MAP_FLAT)
+			return same_flat_maps(a, b, exact);
 	}
 	if (term_is_bitstring(a) && term_is_bitstring(b))
 		return binary_equal(a, b);
