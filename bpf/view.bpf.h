@@ -132,7 +132,26 @@ static __always_inline void *view_rest(void *map, const struct ev_head *h)
         return side ? view_make_row(&view##_##table##_1, key) : view_make_row(&view##_##table##_0, key); \
     }
 
+/* The row of a VM, on this CPU; NULL (counted): no room. */
+static __noinline void *view_vm_row(void *map, const __u32 *vm)
+{
+    __u32 zero = 0;
+    void *zeros, *row = bpf_map_lookup_elem(map, vm);
+
+    if (row)
+        return row;
+    zeros = bpf_map_lookup_elem(&view_zeros, &zero);
+    return zeros ? probe_upsert(map, vm, zeros) : 0;
+}
+
 #define VIEW_MAP_TOTAL(view, table, size)                                                          \
+    struct view##_##table##_of_vms {                                                               \
+        __uint(type, BPF_MAP_TYPE_PERCPU_HASH);                                                    \
+        __uint(max_entries, VIEW_VMS);                                                             \
+        __uint(map_flags, BPF_F_NO_PREALLOC);                                                      \
+        __type(key, __u32);                                                                        \
+        __type(value, struct row_##view##_##table);                                                \
+    } view##_##table##_0 SEC(".maps"), view##_##table##_1 SEC(".maps");                            \
     struct {                                                                                       \
         __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);                                                   \
         __uint(max_entries, 2);                                                                    \
@@ -141,9 +160,12 @@ static __always_inline void *view_rest(void *map, const struct ev_head *h)
     } view##_##table SEC(".maps");                                                                 \
     VIEW_INLINE struct row_##view##_##table *view##_##table##_row(const struct ev_head *h)           \
     {                                                                                              \
+        struct row_##view##_##table *row = 0;                                                      \
         __u32 side = h->side;                                                                      \
                                                                                                    \
-        return bpf_map_lookup_elem(&view##_##table, &side);                                        \
+        if (view_settings.by_vm)                                                                   \
+            row = side ? view_vm_row(&view##_##table##_1, &h->vm) : view_vm_row(&view##_##table##_0, &h->vm); \
+        return row ? row : bpf_map_lookup_elem(&view##_##table, &side);                            \
     }
 
 #define VIEW_MAP_NAME(view, table, size)                                                           \

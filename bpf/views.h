@@ -112,7 +112,10 @@ struct view_settings {
     __u32 events[VIEW_COUNT]; /* and its records are */
     __u64 filters[VIEW_NFILTERS + 1];
     __u64 slowest[VIEW_NSLOWEST]; /* so many are kept */
+    __u64 by_vm; /* TOTAL tables have a row for each VM, VIEW_VMS of them; what has none is in the row for all */
 };
+
+enum { VIEW_VMS = 1024 };
 
 /* Keys of tables by NAME and by NUMBER are struct wire_name_key, kind 0, and hash the number. */
 

@@ -60,7 +60,18 @@ static enum view_id find_owner(const char *map)
     return end ? view_find(map, (size_t)(end - map)) : VIEW_COUNT;
 }
 
-void engine_select(struct bpf_object *object, const bool on[VIEW_COUNT])
+/* The maps of a TOTAL table's rows by VM are not made. */
+static void leave_vms(struct bpf_object *object, const struct view_table *t)
+{
+    char name[64];
+
+    for (unsigned side = 0; t->key == VIEW_TOTAL && side < 2; side++) {
+        snprintf(name, sizeof name, "%s_%u", t->map, side);
+        bpf_map__set_autocreate(bpf_object__find_map_by_name(object, name), false);
+    }
+}
+
+void engine_select(struct bpf_object *object, const bool on[VIEW_COUNT], bool by_vm)
 {
     struct bpf_program *program;
     struct bpf_map *map;
@@ -72,6 +83,8 @@ void engine_select(struct bpf_object *object, const bool on[VIEW_COUNT])
 
         bpf_map__set_autocreate(map, view == VIEW_COUNT || on[view]);
     }
+    for (size_t i = 0; i < VIEW_NTABLES && !by_vm; i++)
+        leave_vms(object, view_table((enum view_table_id)i));
 }
 
 static void set_rodata(struct bpf_object *object, const char *section, const void *value, size_t size)
@@ -97,7 +110,7 @@ static void configure(struct engine *e)
     }
     set_rodata(object, ".rodata.views", &e->settings, sizeof e->settings);
     set_rodata(object, ".rodata.events", wanted, sizeof wanted);
-    engine_select(object, e->on);
+    engine_select(object, e->on, e->settings.by_vm);
 }
 
 /* ---- states: tables by process */
@@ -266,6 +279,27 @@ static int take_total(struct engine *e, const struct view_table *t, struct resul
     return err;
 }
 
+/* Its rows by VM, each CPU by CPU; they go. */
+static int take_vms(struct engine *e, const struct view_table *t, struct result_taken *out)
+{
+    size_t cpus = (size_t)libbpf_num_possible_cpus(), words = t->row_bytes / 8, n;
+    struct tally *tally = tally_new(sizeof(uint32_t), cpus * words, 0);
+    const struct tally_row *rows;
+    char name[64];
+    int err;
+
+    snprintf(name, sizeof name, "%s_%u", t->map, e->side);
+    err = tally_take(tally, session_map(e->session, name));
+    n = err ? 0 : tally_all(tally, &rows);
+    for (size_t i = 0; i < n && !err; i++) {
+        err = result_add(out, *(const uint32_t *)rows[i].key, 0, rows[i].values);
+        for (size_t cpu = 1; cpu < cpus && !err; cpu++)
+            result_merge(t, out->rows[out->nrows - 1].words, (uint64_t *)rows[i].values + cpu * words);
+    }
+    tally_free(tally);
+    return err;
+}
+
 /* What a keyed table had no room for; zero from then on. */
 static int take_rest(struct engine *e, const struct view_table *t, struct result_taken *out)
 {
@@ -305,8 +339,10 @@ static int take_maps(struct engine *e, const struct view_table *t, struct result
 {
     int err;
 
-    if (t->key == VIEW_TOTAL)
-        return take_total(e, t, out);
+    if (t->key == VIEW_TOTAL) {
+        err = e->settings.by_vm ? take_vms(e, t, out) : 0;
+        return err ? err : take_total(e, t, out);
+    }
     err = take_rows(e, t, out);
     return err ? err : take_rest(e, t, out);
 }
@@ -560,7 +596,7 @@ int cmd_watch(int argc, char **argv)
 
 int engine_take(const bool on[VIEW_COUNT], const struct options *options, const struct engine_taker *taker)
 {
-    struct engine e = {.taker = taker};
+    struct engine e = {.taker = taker, .settings.by_vm = true};
 
     memcpy(e.on, on, sizeof e.on);
     for (size_t i = 0; i < view_nfilters; i++)

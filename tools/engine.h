@@ -29,7 +29,7 @@ int engine_choose(const char *command, const char *list, bool on[VIEW_COUNT]);
 /* Asks the views that are on until the session ends. Returns 0 or a failure that was said. */
 int engine_take(const bool on[VIEW_COUNT], const struct options *options, const struct engine_taker *taker);
 
-/* Before the load: leaves of the opened object what these views need. */
-void engine_select(struct bpf_object *object, const bool on[VIEW_COUNT]);
+/* Before the load: leaves of the opened object what these views need. by_vm: as of struct view_settings. */
+void engine_select(struct bpf_object *object, const bool on[VIEW_COUNT], bool by_vm);
 
 #endif

@@ -53,7 +53,7 @@ struct metrics {
     struct vm *vms, *last; /* last: the one that was looked up last, or NULL */
     size_t nvms, nseries;
     uint64_t before_ns, now_ns;   /* what the result covers */
-    uint64_t *rest[VIEW_NTABLES]; /* of a TOTAL table its row; of others what belongs to no VM */
+    uint64_t *rest[VIEW_NTABLES]; /* what belongs to no VM */
     struct exemplar exemplars[MOST_EXEMPLARS];
     size_t nexemplars;
 };
@@ -92,7 +92,7 @@ static void free_vm(struct metrics *m, struct vm *vm)
         for (struct series *s = vm->series[i], *next; s; s = next) {
             next = s->next;
             free_series(s);
-            m->nseries--;
+            m->nseries -= view_table((enum view_table_id)i)->key != VIEW_TOTAL;
         }
         m->nseries -= vm->other[i] != NULL;
         free_series(vm->other[i]);
@@ -137,6 +137,38 @@ static void read_name(const struct metrics *m, struct vm *vm)
         strcpy(vm->name, name);
 }
 
+/* Zero, from the begin of this result on; NULL: no room. One of a TOTAL table there is for each VM, and has room. */
+static struct series *new_series(struct metrics *m, const struct view_table *t, const char *label)
+{
+    bool counted = t->key != VIEW_TOTAL;
+    struct series *s = !counted || m->nseries < MOST_SERIES ? calloc(1, sizeof *s + strlen(label) + 1) : NULL;
+
+    if (!s)
+        return NULL;
+    s->row = calloc(1, t->row_bytes);
+    if (!s->row) {
+        free(s);
+        return NULL;
+    }
+    strcpy(s->label, label);
+    s->begun_ns = m->before_ns;
+    m->nseries += counted;
+    return s;
+}
+
+/* The series of TOTAL tables are there from when it is watched. */
+static void add_totals(struct metrics *m, struct vm *vm)
+{
+    for (size_t i = 0; vm->is.watched && i < VIEW_NTABLES; i++) {
+        const struct view_table *t = view_table((enum view_table_id)i);
+
+        if (t->key != VIEW_TOTAL || !m->settings.on[t->view] || vm->series[i])
+            continue;
+        vm->series[i] = new_series(m, t, "");
+        vm->nseries[i] = vm->series[i] != NULL;
+    }
+}
+
 /* NULL: no room. */
 static struct vm *add_vm(struct metrics *m, const struct metrics_vm *is)
 {
@@ -152,6 +184,7 @@ static struct vm *add_vm(struct metrics *m, const struct metrics_vm *is)
     vm->seen = true;
     vm->first_ns = m->now_ns;
     read_name(m, vm);
+    add_totals(m, vm);
     return vm;
 }
 
@@ -190,6 +223,7 @@ void metrics_see(struct metrics *m, const struct metrics_vm *is)
     vm->is = *is;
     vm->seen = true;
     vm->ended_ns = 0;
+    add_totals(m, vm);
 }
 
 /* ---- series */
@@ -200,24 +234,6 @@ static struct series *find_series(const struct vm *vm, size_t table, const char 
 
     while (s && strcmp(s->label, label))
         s = s->next;
-    return s;
-}
-
-/* Zero, from the begin of this result on; NULL: no room. */
-static struct series *new_series(struct metrics *m, const struct view_table *t, const char *label)
-{
-    struct series *s = m->nseries < MOST_SERIES ? calloc(1, sizeof *s + strlen(label) + 1) : NULL;
-
-    if (!s)
-        return NULL;
-    s->row = calloc(1, t->row_bytes);
-    if (!s->row) {
-        free(s);
-        return NULL;
-    }
-    strcpy(s->label, label);
-    s->begun_ns = m->before_ns;
-    m->nseries++;
     return s;
 }
 
@@ -460,7 +476,8 @@ static void print_vm(const struct metrics *m, struct openmetrics *om, const stru
             char labels[OPENMETRICS_LABELS_BYTES] = "";
 
             label_vm(labels, vm);
-            openmetrics_label(labels, name_label(t), s->label);
+            if (t->key != VIEW_TOTAL)
+                openmetrics_label(labels, name_label(t), s->label);
             print_cell(om, c, labels, s->row, has_exemplars(c) ? s->exemplars : NULL, wall(m, s->begun_ns));
         }
     }
@@ -472,6 +489,14 @@ static void name_family(struct openmetrics_family *f, const struct view_table *t
     bool count = c->kind == VIEW_COUNTER && !strcmp(c->key, "count");
 
     snprintf(f->name, sizeof f->name, "erlsnoop_%s%s%s", t->sink.name, count ? "" : "_", count ? "" : c->key);
+}
+
+static bool has_counted(const struct view_table *t, const uint64_t *row)
+{
+    for (size_t i = 0; i < t->row_bytes / sizeof *row; i++)
+        if (row[i])
+            return true;
+    return false;
 }
 
 static void print_column(const struct metrics *m, struct openmetrics *om, const struct view_table *t,
@@ -487,11 +512,11 @@ static void print_column(const struct metrics *m, struct openmetrics *om, const 
         *at = *at == '_' ? ' ' : *at;
     family.help = help;
     openmetrics_family(om, &family);
-    for (const struct vm *vm = m->vms; t->key != VIEW_TOTAL && vm; vm = vm->next)
+    for (const struct vm *vm = m->vms; vm; vm = vm->next)
         print_vm(m, om, vm, t, c);
     if (t->key != VIEW_TOTAL)
         openmetrics_label(labels, name_label(t), others);
-    if (t->key == VIEW_TOTAL || result_weigh(t, m->rest[c->table]))
+    if (has_counted(t, m->rest[c->table]))
         print_cell(om, c, labels, m->rest[c->table], NULL, wall(m, m->settings.start_ns));
 }
 

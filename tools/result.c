@@ -126,6 +126,8 @@ static void merge_lines(struct counted *c)
 
 static const char *name_row(const struct result_source *s, const struct view_table *t, const struct result_row *row, char *buf, size_t size)
 {
+    if (t->key == VIEW_TOTAL)
+        return "";
     if (t->key != VIEW_NUMBER)
         return s->name(s->ctx, row->vm, (const struct wire_name *)row->words);
     if (t->number)
@@ -173,7 +175,7 @@ static int take_table(const struct result_source *s, struct counted *c, const st
     c->table = table;
     c->all = taken.rest;
     c->whole = taken.whole;
-    if (!err && table->key != VIEW_TOTAL)
+    if (!err)
         err = add_lines(s, c, &taken);
     if (!err)
         merge_lines(c);

@@ -15,7 +15,7 @@ struct result_row {
 struct result_taken {
     struct result_row *rows;
     size_t nrows, row_bytes;
-    uint64_t *rest;  /* what there was no room for; of a TOTAL table its row */
+    uint64_t *rest;  /* what there was no room for; of a TOTAL table its row, or what is in no row of a VM */
     uint64_t *whole; /* what of it comes from VMs that were watched all the time though the others were not */
 };
 /* Adds a copy of a row. Fails: -ENOMEM. */
@@ -53,8 +53,8 @@ uint64_t result_weigh(const struct view_table *table, uint64_t *row);
 int result_print(const struct result_source *source, const bool on[VIEW_COUNT]);
 
 struct result_visitor {
-    /* A row with its members, good until the return: of a VM and a name (untrusted), the heaviest first; then one with
-     * vm 0 and no name (NULL): the row of a TOTAL table, else what a keyed table had no room for. */
+    /* A row with its members, good until the return: of a VM and a name (untrusted; of a TOTAL table empty), the heaviest
+     * first; then one with vm 0 and no name (NULL): what is in no other row. */
     void (*row)(void *ctx, const struct view_table *table, uint32_t vm, const char *name, uint64_t *row);
     void *ctx;
 };

@@ -63,7 +63,7 @@ void verdict_all(const struct target *t, const struct plan *plan, struct verdict
 
         on[view_find(verdict_commands[i], strlen(verdict_commands[i]))] = true;
         if (all)
-            engine_select(all->obj, on);
+            engine_select(all->obj, on, false);
         out[i] = judge_notes_and_hooks(all ? all->skeleton : NULL, t, plan);
         if (out[i].works && batch_source_serves(t))
             snprintf(out[i].text, sizeof out[i].text, "its pages of events; with --source notes its notes");

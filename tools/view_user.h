@@ -27,7 +27,7 @@ struct name_text {
 struct view_user {
     struct view_settings settings;
     struct view_store tables[VIEW_NTABLES], states[VIEW_NSTATES + 1], names, atoms;
-    uint64_t *rest[VIEW_NTABLES]; /* the row of what there is no room for; of a TOTAL table its row */
+    uint64_t *rest[VIEW_NTABLES]; /* the row of what there is no room for; of a TOTAL table its row, or what is in no row of a VM */
     void (*told)(void *ctx, const struct wire_header *record, size_t size);
     void *ctx;
     uint64_t lost; /* rows and states that there was no room for */
@@ -224,7 +224,8 @@ VIEW_INLINE void *view_user_row(enum view_table_id table, uint64_t vm, uint64_t 
 #define VIEW_ROW_TOTAL(view, table)                                                                \
     VIEW_INLINE struct row_##view##_##table *view##_##table##_row(const struct ev_head *h)         \
     {                                                                                              \
-        (void)h;                                                                                   \
+        if (view_user.settings.by_vm)                                                              \
+            return view_user_row(VIEW_TABLE_##view##_##table, h->vm, 0);                           \
         return (void *)view_user.rest[VIEW_TABLE_##view##_##table];                                \
     }
 #define VIEW_ROW_NAME(view, table)                                                                 \

@@ -55,7 +55,7 @@ int views_user_begin(const struct view_settings *settings, void (*told)(void *ct
     for (size_t i = 0; i < VIEW_NTABLES; i++) {
         const struct view_table *t = view_table((enum view_table_id)i);
 
-        view_user.tables[i] = (struct view_store){.row_bytes = t->row_bytes, .most = most[i]};
+        view_user.tables[i] = (struct view_store){.row_bytes = t->row_bytes, .most = t->key == VIEW_TOTAL ? VIEW_VMS : most[i]};
         view_user.rest[i] = calloc(1, t->row_bytes);
         err = view_user.rest[i] ? err : -ENOMEM;
     }
@@ -136,11 +136,11 @@ static void leave_name(void *ctx, struct view_store_row *row)
 {
     const struct leaving *leaving = ctx;
 
-    /* a row that is not by number begins with it */
+    /* a row that is by name begins with it */
     name_at((struct wire_name *)row->words, (uint32_t)row->vm, leaving->name_text, leaving->ctx);
 }
 
-static void leave_number(void *ctx, struct view_store_row *row)
+static void leave_unnamed(void *ctx, struct view_store_row *row)
 {
     (void)ctx, (void)row;
 }
@@ -168,9 +168,9 @@ void views_user_drop_vm(uint32_t vm, const char *(*name_text)(void *ctx, uint32_
     struct leaving leaving = {name_text, ctx};
 
     for (size_t i = 0; i < VIEW_NTABLES; i++) {
-        bool by_number = view_table((enum view_table_id)i)->key == VIEW_NUMBER;
+        enum view_key key = view_table((enum view_table_id)i)->key;
 
-        view_store_set_apart(&view_user.tables[i], vm, by_number ? leave_number : leave_name, &leaving);
+        view_store_set_apart(&view_user.tables[i], vm, key == VIEW_NUMBER || key == VIEW_TOTAL ? leave_unnamed : leave_name, &leaving);
     }
     leave_slowest(vm, &leaving);
     for (size_t i = 0; i < VIEW_NSTATES; i++)

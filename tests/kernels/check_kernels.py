@@ -7,6 +7,7 @@
   SUITES            which suites of build/tests/tools are run, in order
   KERNELS_CACHE     where packages are kept: build/kernels
   KERNEL_SECONDS    each kernel may take: 3000
+  VERBOSE           1: what the guest prints is printed as it comes
   UBUNTU_KEYS       the key of Ubuntu's archive; by default that of Debian's package ubuntu-keyring
 
 The machine's root is the guest's, read only, through 9p; what tests write is in memory. Where there is /dev/kvm that works it is
@@ -24,6 +25,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
@@ -210,7 +212,7 @@ def boot(image, initramfs):
         for line in guest.stdout:
             lines.append(line.rstrip())
             if os.environ.get("VERBOSE"):
-                print("    |", lines[-1], flush=True)
+                print("    |", time.strftime("%H:%M:%S"), lines[-1], flush=True)
             if ENDED in line:
                 break
     finally:

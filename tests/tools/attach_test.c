@@ -52,7 +52,7 @@ static struct views *watch_all(const struct target *t, int vm, struct attach *a)
     for (int i = 0; i < PLAN_NPROBES; i++)
         ((uint32_t *)skel->rodata_events->event_wanted)[i] = view_reads(VIEW_spawns,
                                                                         plan_probe_name((enum plan_probe)i));
-    engine_select(skel->obj, on);
+    engine_select(skel->obj, on, false);
     attach_hush();
     attach_prepare(a, skel->obj, t, NULL);
     ck_assert_int_eq(views__load(skel), 0);

@@ -118,7 +118,10 @@ static void fill(void)
     struct row_gc_totals totals = {.minor = 23, .major = 2, .paused = 1234567, .reclaimed = 1000};
 
     tick(vms, 3);
-    metrics_row(metrics, view_table(VIEW_TABLE_gc_totals), 0, NULL, (uint64_t *)&totals);
+    metrics_row(metrics, view_table(VIEW_TABLE_gc_totals), 17, "", (uint64_t *)&totals);
+    totals.minor = 7;
+    metrics_row(metrics, view_table(VIEW_TABLE_gc_totals), 18, "", (uint64_t *)&totals);
+    metrics_row(metrics, view_table(VIEW_TABLE_gc_totals), 0, NULL, (uint64_t *)&(struct row_gc_totals){0});
     pauses(17, "shop_cart", 1023, 2, 40);
     pauses(17, "shop_cart", 1024, 3, 2);
     pauses(17, "shop_cart", 20000000, 1, 0);
@@ -307,6 +310,33 @@ START_TEST(test_metrics_add_up_and_several_who_ask_see_the_same)
     }
     ck_assert_double_eq(sample(page, "erlsnoop_spawns_by_mfa_created{vm=\"17\",name=\"shop@host\",mfa=\"a:f/1\"}"),
                         1700001000.0);
+    end();
+}
+END_TEST
+
+/* A VM has its totals from the beginning; what belongs to none is told without a label, and only when there is some. */
+START_TEST(test_metrics_of_all_of_a_vm_have_its_label)
+{
+    static const struct metrics_vm vms[] = {{17, 100, true}, {19, 300, true}};
+    const struct view_table *t = view_table(VIEW_TABLE_spawns_totals);
+    struct row_spawns_totals row = {.births = 23}, lost = {.deaths = 3};
+
+    begin(spawns, SECOND);
+    tick(vms, 2);
+    metrics_row(metrics, t, 17, "", (uint64_t *)&row);
+    metrics_row(metrics, t, 0, NULL, (uint64_t *)&(struct row_spawns_totals){0});
+    finish();
+    print(false);
+    ck_assert_double_eq(sample(page, "erlsnoop_spawns_births_total{vm=\"17\",name=\"shop@host\"}"), 23);
+    ck_assert_double_eq(sample(page, "erlsnoop_spawns_births_total{vm=\"19\",name=\"\"}"), 0);
+    ck_assert_double_eq(sample(page, "erlsnoop_spawns_births_total"), -1);
+    tick(vms, 2);
+    metrics_row(metrics, t, 17, "", (uint64_t *)&row);
+    metrics_row(metrics, t, 0, NULL, (uint64_t *)&lost);
+    finish();
+    print(false);
+    ck_assert_double_eq(sample(page, "erlsnoop_spawns_births_total{vm=\"17\",name=\"shop@host\"}"), 46);
+    ck_assert_double_eq(sample(page, "erlsnoop_spawns_deaths_total"), 3);
     end();
 }
 END_TEST
@@ -596,6 +626,7 @@ Suite *metrics_suite(void)
     tcase_add_loop_test(text, test_openmetrics_buckets_hold_what_is_up_to_their_bounds, 0, 3);
     suite_add_tcase(suite, text);
     tcase_add_test(lives, test_metrics_add_up_and_several_who_ask_see_the_same);
+    tcase_add_test(lives, test_metrics_of_all_of_a_vm_have_its_label);
     tcase_add_test(lives, test_metrics_of_a_vm_that_ended_leave_after_a_moment);
     tcase_add_test(lives, test_metrics_of_a_vm_with_a_used_pid_begin_at_zero);
     tcase_add_test(lives, test_metrics_count_a_vm_before_it_is_seen);

@@ -40,6 +40,8 @@ loop(N) ->
     taker ! {m, lists:seq(1, N rem 50)},
     slow ! {m, lists:seq(1, 1000)},
     erlang:garbage_collect(),
+    {error, enoent} = prim_file:read_file("no such file"),
+    {ok, _} = prim_file:read_file("cart.erl"),
     timer:sleep(5),
     loop(N + 1).
 """
@@ -178,8 +180,11 @@ def main():
         wrong.append("shop begins before it was started: %s, %s" % (created, begun))
     check_text(where)
     check_dashboard(prometheus)
-    pauses = 'erlsnoop_gc_by_owner_pause_seconds_bucket{name=~"cart|shop"}'
-    await_that("exemplars", lambda: prometheus.get("query_exemplars", query=pauses, start=begun, end=time.time()))
+    for series in ("gc_by_owner_pause", "efile_took"):
+        query = 'erlsnoop_%s_seconds_bucket{name=~"cart|shop"}' % series
+        await_that("exemplars of " + series, lambda q=query: prometheus.get("query_exemplars", query=q, start=begun, end=time.time()))
+    for vm in (cart, shop):
+        await_that("totals of a VM", lambda v=vm: prometheus.ask('erlsnoop_spawns_births_total{vm="%d"} > 23' % v.pid))
     if not prometheus.ask('resets(erlsnoop_spawns_births_total[5m]) == 0'):
         wrong.append("births fell")
     for target in prometheus.get("targets", state="active")["activeTargets"]:

@@ -18,15 +18,38 @@ START_TEST(test_serve_counts_since_its_start)
     SUPPORT_BPF();
     const struct support_run *r = support_run(
         SERVE "$EMITTER -w go -s 60 'process__spawn=23||a:f/1' 'process__exit=19||normal' & p=$!; runs $p emitter\n"
-              "serve --views spawns,exits -p $p; touch go; until_page '^erlsnoop_spawns_deaths_total 19$'\n"
+              "serve --views spawns,exits -p $p; touch go; until_page '^erlsnoop_spawns_deaths_total{.* 19$'\n"
               "page > one; sleep 1.5; page > two\n"
               "page text/plain > old; grep -hE '^erlsnoop_(spawns|exits)_.*(births|exits|mfa)_total' one two old\n"
               "grep -c . out; kill -TERM $e; wait $e; echo status $?; kill $p");
 
-    ck_assert_int_eq(support_lines(r->out, "erlsnoop_spawns_births_total 23"), 3);
-    ck_assert_int_eq(support_lines(r->out, "erlsnoop_exits_exits_total 19"), 3);
+    ck_assert_int_eq(support_lines(r->out, ",name=\"emitter\"} 23"), 3);
+    ck_assert_int_eq(support_lines(r->out, ",name=\"emitter\"} 19"), 3);
     ck_assert_int_eq(support_lines(r->out, ",name=\"emitter\",mfa=\"a:f/1\"} 23"), 3);
     ck_assert_msg(strstr(r->out, "\n0\nstatus 0\n") != NULL, "%s", r->out); /* it prints nothing */
+}
+END_TEST
+
+/* Two VMs, one by its notes and one by its pages: all that is counted is told of each. */
+START_TEST(test_serve_tells_the_totals_of_each_vm)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        SERVE "cat > paged.erl << 'END'\n-module(paged).\n-export([start/0, c/0]).\n"
+              "start() -> ok = prim_file:write_file(\"ready\", \"1\"), {ok, _} = prim_file:read_file(\"run\"),\n"
+              "  [spawn(paged, c, []) || _ <- lists:seq(1, 23)], receive stop -> ok end.\nc() -> ok.\nEND\n"
+              "erlc paged.erl; mkfifo run; $ERLVM -quick -pa . -s paged & p=$!; await ready\n"
+              "$EMITTER -w go -s 60 'process__spawn=19||a:f/1' 'process__exit=17||normal' > counts & q=$!; runs $q emitter\n"
+              "serve --views spawns -a; until_page \"^erlsnoop_spawns_births_total.vm=.$p.\"; until_page \"^erlsnoop_up.vm=.$q.\"\n"
+              "touch go; echo > run; until_page \"^erlsnoop_spawns_deaths_total.vm=.$p.,name=.* 23$\"\n"
+              "until_page \"^erlsnoop_spawns_deaths_total.vm=.$q.,name=.* 17$\"; page > told\n"
+              "grep -E \"^erlsnoop_spawns_(births|deaths)_total.vm=.($p|$q).\" told | sed \"s/$p/P/; s/$q/Q/\" | sort\n"
+              "grep -cE '^erlsnoop_spawns_(births|deaths)_total ' told; kill $e $p $q");
+
+    ck_assert_str_eq(r->out, "erlsnoop_spawns_births_total{vm=\"P\",name=\"paged\"} 23\n"
+                             "erlsnoop_spawns_births_total{vm=\"Q\",name=\"emitter\"} 19\n"
+                             "erlsnoop_spawns_deaths_total{vm=\"P\",name=\"paged\"} 23\n"
+                             "erlsnoop_spawns_deaths_total{vm=\"Q\",name=\"emitter\"} 17\n0\n");
 }
 END_TEST
 
@@ -40,7 +63,7 @@ START_TEST(test_serve_counts_an_erlvm_by_its_pages)
               "start() -> ok = prim_file:write_file(\"ready\", \"1\"), {ok, _} = prim_file:read_file(\"go\"),\n"
               "  [spawn(paged, c, []) || _ <- lists:seq(1, 23)], receive stop -> ok end.\nc() -> exit({odd, 1}).\nEND\n"
               "erlc paged.erl; mkfifo go; $ERLVM -quick -pa . -s paged & p=$!; await ready; serve --views spawns,exits -p $p\n"
-              "ls -l /proc/$e/fd | grep -c bpf_link; echo > go; until_page '^erlsnoop_exits_abnormal_total 23$'; page\n"
+              "ls -l /proc/$e/fd | grep -c bpf_link; echo > go; until_page '^erlsnoop_exits_abnormal_total{.* 23$'; page\n"
               "kill -TERM $e; wait $e; echo status $?; kill $p");
 
     ck_assert_msg(!strncmp(r->out, "2\n", 2) && strstr(r->out, "\nstatus 0\n"), "%s%s", r->out, r->err);
@@ -57,7 +80,7 @@ START_TEST(test_serve_tells_hostile_names_as_labels)
     const struct support_run *r = support_run(
         SERVE "evil=$'\\e]0;x\\a\\e[2J\\x80\\xff\\u202e\"\\\\\\t\\n'; cp $EMITTER \"$evil\"\n"
               "./\"$evil\" -w go -s 60 \"process__spawn=3||$evil:f/1\" \"process__exit=3||$evil\" > counts & p=$!\n"
-              "runs $p x; serve --views spawns,exits -p $p; touch go; until_page '^erlsnoop_spawns_deaths_total 3$'\n"
+              "runs $p x; serve --views spawns,exits -p $p; touch go; until_page '^erlsnoop_spawns_deaths_total{.* 3$'\n"
               "page > new; page text/plain > old; LC_ALL=C grep -c $'[\\x01-\\x09\\x0b-\\x1f\\x7f\\x80-\\xff]' new old\n"
               "grep -c 'mfa=\".*\\\\\\\\x1b.*\\\\\"' new\n"
               "/usr/bin/python3 -c 'import sys; from prometheus_client.openmetrics import parser\n"
@@ -160,6 +183,7 @@ Suite *serve_suite(void)
     tcase_set_timeout(pages, 60);
     tcase_add_test(pages, test_serve_counts_since_its_start);
     tcase_add_test(pages, test_serve_counts_an_erlvm_by_its_pages);
+    tcase_add_test(pages, test_serve_tells_the_totals_of_each_vm);
     tcase_add_test(pages, test_serve_tells_hostile_names_as_labels);
     tcase_add_test(pages, test_serve_ends_with_its_vm);
     tcase_add_test(pages, test_serve_begins_anew_with_a_vm_that_has_a_used_pid);
