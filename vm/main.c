@@ -19,6 +19,7 @@
 #include "erl_args.h"
 #include "dump/break_menu.h"
 #include "dump/crash_dump.h"
+#include "driver/driver.h"
 #include "ets/ets.h"
 #include "exec/exec.h"
 #include "heap/literal.h"
@@ -174,6 +175,7 @@ static void init_rooms(struct options *o, char **words)
 	async_init(o->async_threads);
 	io_init();
 	nif_init();
+	driver_room_init();
 	apply_defaults(o, words);
 }
 

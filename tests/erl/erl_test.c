@@ -3,7 +3,7 @@
  * run on the stock erl and on erlvm; each run is one test, and a failure shows the first line that differs.
  * A program in a folder otpNN has its .beam beside it, made by the compiler of OTP NN (tests/erl/compile.sh makes it anew): that is what
  * runs, and an older stock erl, which cannot load it, is skipped.
- * The programs of the folder nif have native functions: each .c file there is compiled with the header of the
+ * The programs of the folders nif and driver have libraries: each .c file there is compiled with the header of the
  * machine's Erlang/OTP to one library, or to one a line `build: NAME OPTIONS` of its first comment. Without that
  * header they are skipped. ERL_TEST=name runs the programs whose name contains it. */
 #include <check.h>
@@ -195,14 +195,20 @@ static bool lacks_crypto(const char *path)
 	return !there;
 }
 
+/* Is it of a folder whose C files are libraries for its programs? */
+static bool has_libraries(const char *path)
+{
+	return strstr(path, "/nif/") != NULL || strstr(path, "/driver/") != NULL;
+}
+
 /* Prints why, when the program cannot be run here. */
 static bool is_skipped(const char *path)
 {
-	if (strstr(path, "/nif/") == NULL)
+	if (!has_libraries(path))
 		return false;
 	if (programs.nif_headers[0] != 0)
 		return lacks_crypto(path);
-	printf("SKIP %s: there is no erl_nif.h (package erlang-dev)\n", path);
+	printf("SKIP %s: there is no erl_nif.h nor erl_driver.h (package erlang-dev)\n", path);
 	return true;
 }
 
@@ -285,7 +291,8 @@ static void compile_libraries(void)
 {
 	glob_t files;
 
-	if (programs.nif_headers[0] == 0 || glob("tests/erl/nif/*.c", 0, NULL, &files) != 0)
+	if (programs.nif_headers[0] == 0 || glob("tests/erl/nif/*.c", 0, NULL, &files) != 0 ||
+	    glob("tests/erl/driver/*.c", GLOB_APPEND, NULL, &files) != 0)
 		return;
 	for (size_t i = 0; i < files.gl_pathc; i++)
 		compile_libraries_of(files.gl_pathv[i]);
@@ -295,7 +302,7 @@ static void compile_libraries(void)
 static bool has_natives(void)
 {
 	for (int i = 0; i < programs.count; i++)
-		if (strstr(programs.paths[i], "/nif/") != NULL)
+		if (has_libraries(programs.paths[i]))
 			return true;
 	return false;
 }

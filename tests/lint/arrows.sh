@@ -11,12 +11,13 @@ declare -A may=(
 	[code]="proc data heap term base"
 	[ets]="proc data heap term base"
 	[io]="proc data heap term base"
+	[driver]="io proc data heap term base"
 	[nif]="code io proc data heap term base"
 	[exec]="code proc data heap term base"
 	[dist]="io code proc data heap term base"
 	[trace]="code ets io proc data heap term base"
 	[dump]="code ets io proc data heap term base"
-	[bif]="code ets io dist trace dump nif proc data heap term base"
+	[bif]="code ets io dist trace dump driver nif proc data heap term base"
 )
 status=0
 fail() { echo "lint: $*"; status=1; }

@@ -128,6 +128,7 @@ INFO(thread_pool_size, int_term(async_thread_count()))
 INFO(otp_release, string(&p->heap, "25"))
 INFO(version, string(&p->heap, "13.1.5"))
 INFO(nif_version, string(&p->heap, "2.16"))
+INFO(driver_version, string(&p->heap, "3.3"))
 INFO(machine, string(&p->heap, "BEAM"))
 INFO(system_architecture, string(&p->heap, "x86_64-pc-linux-gnu"))
 INFO(wordsize, SMALL(8))
@@ -327,7 +328,7 @@ static const struct info_item info_items[] = {
 #define ITEM_AS(name, other) { am_##name, info_##other }
 	ITEM(os_type), ITEM(os_version), ITEM(process_count), ITEM(process_limit), ITEM(port_count), ITEM(port_limit), ITEM(snifs), ITEM(ets_count), ITEM(ets_limit), ITEM(atom_count),
 	ITEM(atom_limit), ITEM(schedulers), ITEM(schedulers_online), ITEM(scheduler_id), ITEM(schedulers_state),
-	ITEM(otp_release), ITEM(version), ITEM(nif_version), ITEM(machine), ITEM(system_architecture),
+	ITEM(otp_release), ITEM(version), ITEM(nif_version), ITEM(driver_version), ITEM(machine), ITEM(system_architecture),
 	ITEM(wordsize), ITEM(endian), ITEM(heap_type), ITEM(multi_scheduling), ITEM(build_type), ITEM_AS(emu_type, build_type),
 	ITEM(emu_flavor), ITEM(compat_rel), ITEM(creation), ITEM(c_compiler_used), ITEM(dynamic_trace), ITEM(start_time),
 	ITEM(end_time), ITEM(time_offset), ITEM(time_warp_mode), ITEM(system_logger),

@@ -9,7 +9,9 @@
 #include "base/alloc.h"
 #include "bif/bif.h"
 #include "data/iolist.h"
+#include "data/etf.h"
 #include "data/number.h"
+#include "driver/driver.h"
 #include "heap/copy.h"
 #include "io/filename.h"
 #include "io/io.h"
@@ -17,6 +19,7 @@
 #include "io/os_env.h"
 #include "io/port_ask.h"
 #include "io/posix.h"
+#include "proc/peer.h"
 #include "proc/registry.h"
 
 /* ---- open_port's settings */
@@ -238,7 +241,15 @@ static char *get_path(Term name)
 	return path;
 }
 
-/* The driver that the port's name asks for; NULL: badarg. */
+/* One of the VM's, else one of a library. */
+static const struct port_driver *find_driver(const char *name, size_t n)
+{
+	const struct port_driver *driver = io_find_driver(name, n);
+
+	return driver != NULL ? driver : driver_take(name, n);
+}
+
+/* The driver that the port's name asks for, for driver_release; NULL: badarg. */
 static const struct port_driver *get_name(struct settings *s, Term name)
 {
 	const struct port_driver *driver;
@@ -255,7 +266,7 @@ static const struct port_driver *get_name(struct settings *s, Term name)
 	kind = tuple_get(name, 1);
 	if (tuple_arity(name) == 2 && (kind == am_spawn || kind == am_spawn_driver)) {
 		s->name = filename_from_term(tuple_get(name, 2), true, &n);
-		driver = s->name != NULL ? io_find_driver(s->name, strcspn(s->name, " ")) : NULL; /* its first word */
+		driver = s->name != NULL ? find_driver(s->name, strcspn(s->name, " ")) : NULL; /* its first word */
 		if (driver != NULL)
 			return driver;
 		mem_free(s->name);
@@ -277,9 +288,9 @@ static const struct port_driver *get_name(struct settings *s, Term name)
 	return NULL;
 }
 
-static Term open_with(Process *p, struct settings *s, Term name)
+/* What open_port/2 returns, or waits for. */
+static Term open_driver(Process *p, const struct port_driver *driver, struct settings *s)
 {
-	const struct port_driver *driver = get_name(s, name);
 	Term id;
 	int error;
 
@@ -294,10 +305,23 @@ static Term open_with(Process *p, struct settings *s, Term name)
 	s->o.argv = s->argv;
 	s->o.envp = s->envp;
 	s->o.directory = s->directory;
+	if (driver->acks_start)
+		s->o.ack_ref = ref_next_number();
 	error = port_open(p, driver, &s->o, &id);
 	if (error == -EXFULL)
 		return am_system_limit;
-	return error == 0 ? id : posix_error_atom(-error);
+	if (error != 0)
+		return error == -PORT_BADARG ? am_badarg : posix_error_atom(-error);
+	return driver->acks_start ? peer_put_ref(heap_alloc(&p->heap, REF_WORDS), s->o.ack_ref, 0) : id;
+}
+
+static Term open_with(Process *p, struct settings *s, Term name)
+{
+	const struct port_driver *driver = get_name(s, name);
+	Term result = open_driver(p, driver, s);
+
+	driver_release(driver);
+	return result;
 }
 
 Term bif_erts_internal_open_port_2(Process *p, Term *args)
@@ -398,12 +422,30 @@ Term bif_erts_internal_port_control_3(Process *p, Term *args)
 	return am_badarg;
 }
 
-/* No driver here has a call callback. */
 Term bif_erts_internal_port_call_3(Process *p, Term *args)
 {
-	(void)p;
-	(void)args;
-	return am_badarg;
+	uint64_t command;
+	struct binary *b;
+	struct port *port;
+	uint8_t *data;
+	size_t n;
+
+	if (!num_get_uint64(args[1], &command) || command > UINT32_MAX)
+		return am_badarg;
+	port = get_port(args[0]);
+	if (port == NULL)
+		return am_badarg;
+	b = etf_encode(args[2], 0);
+	if (b == NULL) {
+		port_unref(port);
+		return am_badarg;
+	}
+	n = b->size_bytes;
+	data = mem_alloc(n);
+	memcpy(data, b->data, n);
+	binary_unref(b);
+	process_bump(p, 1 + (int)(n >> 10));
+	return port_ask_call(p, port, (unsigned)command, data, n);
 }
 
 /* ---- about ports */
@@ -425,7 +467,7 @@ static Term watchers(struct heap *h, const struct port *port)
 }
 
 /* The value of an item; TERM_NONE: there is no such item. */
-static Term item_value(struct heap *h, const struct port *port, Term item)
+static Term item_value(struct heap *h, struct port *port, Term item)
 {
 	switch (item) {
 	case am_registered_name: return port->registered;
@@ -440,20 +482,20 @@ static Term item_value(struct heap *h, const struct port *port, Term item)
 	case am_monitored_by: return watchers(h, port);
 	case am_parallelism: return am_false;
 	case am_locking: return am_port_level;
-	case am_queue_size: return heap_uint(h, port->out.size_bytes);
+	case am_queue_size: return heap_uint(h, port_queued(port));
 	case am_memory: return heap_uint(h, port->out.size_bytes + port->in.size_bytes);
 	default: return TERM_NONE;
 	}
 }
 
-static Term item_tuple(struct heap *h, const struct port *port, Term item)
+static Term item_tuple(struct heap *h, struct port *port, Term item)
 {
 	Term value = item_value(h, port, item);
 
 	return heap_tuple(h, item, value);
 }
 
-static Term all_items(struct heap *h, const struct port *port)
+static Term all_items(struct heap *h, struct port *port)
 {
 	static const Term items[] = { am_os_pid, am_output, am_input, am_connected, am_id, am_links, am_name };
 	Term list = NIL;

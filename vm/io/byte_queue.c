@@ -102,6 +102,26 @@ int byte_queue_peek(const struct byte_queue *q, struct iovec *iov, int max)
 	return count;
 }
 
+int byte_queue_peek_binaries(const struct byte_queue *q, struct iovec *iov, struct binary **binaries, int max)
+{
+	int count = 0;
+
+	for (struct byte_piece *piece = q->first; piece != NULL && count < max; piece = piece->next) {
+		binaries[count] = piece->binary;
+		iov[count++] = (struct iovec){ .iov_base = piece->bytes, .iov_len = piece->n };
+	}
+	return count;
+}
+
+size_t byte_queue_count(const struct byte_queue *q)
+{
+	size_t n = 0;
+
+	for (const struct byte_piece *piece = q->first; piece != NULL; piece = piece->next)
+		n++;
+	return n;
+}
+
 struct binary *byte_queue_head(const struct byte_queue *q, uint8_t **bytes, size_t *n)
 {
 	*bytes = q->first->bytes;

@@ -24,6 +24,10 @@ bool byte_queue_put(struct byte_queue *q, const void *bytes, size_t n);
 void byte_queue_put_binary(struct byte_queue *q, struct binary *b, const uint8_t *bytes, size_t n);
 /* Fills at most `max` entries with what comes first; returns how many. Valid until the queue changes. */
 int byte_queue_peek(const struct byte_queue *q, struct iovec *iov, int max);
+/* The same with the binaries that hold the bytes, which stay the queue's. */
+int byte_queue_peek_binaries(const struct byte_queue *q, struct iovec *iov, struct binary **binaries, int max);
+/* How many entries all of it takes. */
+size_t byte_queue_count(const struct byte_queue *q);
 /* The first piece: its binary and its bytes. q is not empty. */
 struct binary *byte_queue_head(const struct byte_queue *q, uint8_t **bytes, size_t *n);
 /* Copies the first n bytes out, n <= size_bytes; they stay. */

@@ -31,6 +31,19 @@ const struct port_driver *io_find_driver(const char *name, size_t n)
 	return NULL;
 }
 
+Term io_list_drivers(struct heap *h)
+{
+	Term list = NIL;
+
+	for (int i = 0; i < DRIVERS; i++) {
+		const char *name = drivers[i].driver->name;
+
+		if (drivers[i].by_name)
+			list = heap_cons(h, heap_list_bytes(h, name, strlen(name), NIL), list);
+	}
+	return list;
+}
+
 void io_init(void)
 {
 	filename_init();
@@ -43,5 +56,5 @@ void io_init(void)
 	sched_at_halt(port_flush_all);
 	for (int i = 0; i < DRIVERS; i++)
 		if (PROBE_ON(driver__init))
-			probe_driver__init(drivers[i].driver->name);
+			probe_driver__init(drivers[i].driver->name, 0, 0, 0);
 }

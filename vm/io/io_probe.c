@@ -71,10 +71,19 @@ PROBE_COLD void probe_port__not_busy(const struct port *port)
 	PROBE_TELL(port__not_busy, port->id);
 }
 
-/* A driver of the VM's own follows no version of an interface. */
-PROBE_COLD void probe_driver__init(const char *name)
+PROBE_COLD void probe_driver__init(const char *name, int major, int minor, int flags)
 {
-	PROBE_TELL(driver__init, name, 0, 0, 0);
+	PROBE_TELL(driver__init, name, major, minor, flags);
+}
+
+PROBE_COLD void probe_driver__finish(const char *name)
+{
+	PROBE_TELL(driver__finish, name);
+}
+
+PROBE_COLD void probe_driver__stop_select(const char *name)
+{
+	PROBE_TELL(driver__stop_select, name);
 }
 
 PROBE_COLD void probe_driver__start(const struct port *port, Term pid, const char *driver)
@@ -110,6 +119,11 @@ PROBE_COLD void probe_driver__timeout(const struct port *port, Term pid)
 PROBE_COLD void probe_driver__control(const struct port *port, Term pid, int command, int64_t bytes)
 {
 	PROBE_TELL(driver__control, pid, port->id, port->name, command, bytes);
+}
+
+PROBE_COLD void probe_driver__call(const struct port *port, Term pid, int command, int64_t bytes)
+{
+	PROBE_TELL(driver__call, pid, port->id, port->name, command, bytes);
 }
 
 PROBE_COLD void probe_driver__ready_input(const struct port *port, Term pid)

@@ -23,7 +23,10 @@ void probe_port__connect(const struct port *port, Term pid, Term new_pid);
 void probe_port__busy(const struct port *port);
 void probe_port__not_busy(const struct port *port);
 
-void probe_driver__init(const char *name);
+/* Of an entry that a library has, or (0, 0, 0) of a driver of the VM's own. */
+void probe_driver__init(const char *name, int major, int minor, int flags);
+void probe_driver__finish(const char *name);
+void probe_driver__stop_select(const char *name);
 void probe_driver__start(const struct port *port, Term pid, const char *driver);
 void probe_driver__stop(const struct port *port, Term pid, const char *driver);
 void probe_driver__flush(const struct port *port, Term pid);
@@ -31,6 +34,7 @@ void probe_driver__output(const struct port *port, Term pid, int64_t bytes);
 void probe_driver__outputv(const struct port *port, Term pid, int64_t bytes);
 void probe_driver__timeout(const struct port *port, Term pid);
 void probe_driver__control(const struct port *port, Term pid, int command, int64_t bytes);
+void probe_driver__call(const struct port *port, Term pid, int command, int64_t bytes);
 void probe_driver__ready_input(const struct port *port, Term pid);
 void probe_driver__ready_output(const struct port *port, Term pid);
 void probe_driver__ready_async(const struct port *port, Term pid);

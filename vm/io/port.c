@@ -85,7 +85,7 @@ size_t port_limit(void)
 	return table.limit;
 }
 
-/* A place in the table, for enter_table or give_place_back. */
+/* A place in the table, for enter_table; leave_table gives it back. */
 static bool take_place(void)
 {
 	bool ok;
@@ -95,13 +95,6 @@ static bool take_place(void)
 	table.count += ok;
 	lock_release(&table.lock);
 	return ok;
-}
-
-static void give_place_back(void)
-{
-	lock_acquire(&table.lock);
-	table.count--;
-	lock_release(&table.lock);
 }
 
 static void enter_table(struct port *port)
@@ -161,6 +154,8 @@ void port_unref(struct port *port)
 	if (atomic_fetch_sub_explicit(&port->refs, 1, memory_order_acq_rel) != 1)
 		return;
 	port_traces_free(port);
+	if (port->driver->freed != NULL)
+		port->driver->freed(port);
 	byte_queue_clear(&port->in);
 	byte_queue_clear(&port->out);
 	byte_queue_clear(&port->write_job_bytes);
@@ -278,15 +273,13 @@ static void tell_opened(struct port *port, Term owner)
 	trace_hooks.port_ended(port, am_open);
 }
 
-/* It has started, and has a place in the table. */
+/* It has started, and is in the table. */
 static void enter(struct port *port, Term owner)
 {
 	if (PROBE_ON(driver__start))
 		probe_driver__start(port, owner, port->driver->name);
 	if (PROBE_ON(port__open))
 		probe_port__open(port, owner);
-	port_ref(port);
-	enter_table(port);
 	tell_opened(port, owner);
 	add_link(port, owner);
 }
@@ -299,11 +292,17 @@ int port_open(Process *p, const struct port_driver *driver, const struct port_op
 	if (!take_place())
 		return -EXFULL;
 	port = make_port(driver, o, p->id);
+	port_ref(port);
+	enter_table(port); /* a driver may say something in the name of its port while it starts */
+	port->caller = p->id;
 	error = driver->start(port, o);
+	port->caller = TERM_NONE;
 	if (error != 0) {
 		atomic_store(&port->state, PORT_CLOSED);
+		port_cancel_timer(port);
+		leave_table(port);
 		port_let_go(port);
-		give_place_back();
+		port_unref(port);
 		port_unref(port);
 		return error;
 	}
@@ -313,20 +312,24 @@ int port_open(Process *p, const struct port_driver *driver, const struct port_op
 		peer_insert(&p->links, PEER_LINK, port->id, port->id, TERM_NONE);
 	if (port->reads)
 		port_watch_want(&port->read_watch, WATCH_IN, true);
+	if (driver->opened != NULL)
+		driver->opened(port);
 	port_let_go(port);
 	port_unref(port);
 	return 0;
 }
 
-struct port *port_open_like(struct port *from, Term owner, void *driver_data)
+struct port *port_open_like(struct port *from, const char *name, Term owner, void *driver_data)
 {
-	const struct port_options o = { .name = from->name, .in = true, .out = true, .binary = from->binary };
+	const struct port_options o = { .name = name, .in = true, .out = true, .binary = from->binary };
 	struct port *port;
 
 	if (!take_place())
 		return NULL;
 	port = make_port(from->driver, &o, owner);
 	port->driver_data = driver_data;
+	port_ref(port);
+	enter_table(port);
 	enter(port, owner);
 	if (!signal_send_plain(SIG_LINK, port->id, owner, TERM_NONE))
 		port_exit(port, am_noproc);
@@ -363,9 +366,14 @@ void port_set_busy(struct port *port, bool busy)
 	lock_release(&port->hold.lock);
 }
 
-static bool has_output(const struct port *port)
+size_t port_queued(struct port *port)
 {
-	return port->out.size_bytes > 0 || port->write_job_runs;
+	return port->driver->queued != NULL ? port->driver->queued(port) : port->out.size_bytes;
+}
+
+static bool has_output(struct port *port)
+{
+	return port_queued(port) > 0 || port->write_job_runs;
 }
 
 static void finish_close(struct port *port)
@@ -409,13 +417,18 @@ void port_exit(struct port *port, Term reason)
 		port->driver->flush(port);
 }
 
-void port_end(struct port *port)
+void port_end_with(struct port *port, Term reason)
 {
 	if (port->state != PORT_OPEN)
 		return;
 	if (remove_link(port, port->owner))
 		signal_send_plain(SIG_UNLINK, port->id, port->owner, SMALL(0));
-	port_exit(port, am_normal);
+	port_exit(port, reason);
+}
+
+void port_end(struct port *port)
+{
+	port_end_with(port, am_normal);
 }
 
 void port_settle(struct port *port)
@@ -495,14 +508,16 @@ void port_output(struct port *port, Term caller, struct byte_queue *data)
 
 	port->output_bytes += n;
 	atomic_fetch_add_explicit(&table.output_bytes, n, memory_order_relaxed);
-	if (port->driver->outputv == NULL) {
+	if (port->driver->outputv == NULL || port->driver->tells_output) {
 		if (PROBE_ON(driver__output))
 			probe_driver__output(port, caller, (int64_t)n);
+	} else if (PROBE_ON(driver__outputv)) {
+		probe_driver__outputv(port, caller, (int64_t)n);
+	}
+	if (port->driver->outputv == NULL) {
 		output_framed(port, data);
 		return;
 	}
-	if (PROBE_ON(driver__outputv))
-		probe_driver__outputv(port, caller, (int64_t)n);
 	port->caller = caller;
 	port->driver->outputv(port, data);
 	port->caller = TERM_NONE;
@@ -548,6 +563,22 @@ bool port_control(struct port *port, Term caller, unsigned command, const uint8_
 	if (ok)
 		port_tell_answer(port, caller, a->bytes, a->n);
 	port_leave(port, am_control);
+	return ok;
+}
+
+bool port_call(struct port *port, Term caller, unsigned command, const uint8_t *data, size_t n, struct port_answer *a)
+{
+	bool ok = false;
+
+	port_enter(port, am_call);
+	if (port->state == PORT_OPEN && port->driver->call != NULL) {
+		if (PROBE_ON(driver__call))
+			probe_driver__call(port, caller, (int)command, (int64_t)n);
+		port->caller = caller;
+		ok = port->driver->call(port, command, data, n, a);
+		port->caller = TERM_NONE;
+	}
+	port_leave(port, am_call);
 	return ok;
 }
 
@@ -908,6 +939,68 @@ static struct port **all_ports(size_t *n)
 	return ports;
 }
 
+/* ---- ends of many */
+
+void port_abort(struct port *port, Term reason)
+{
+	byte_queue_clear(&port->out);
+	port_exit(port, reason);
+}
+
+struct waiting_end {
+	struct port_task task;
+	Term reason;
+};
+
+static void run_end(struct port *port, struct port_task *task)
+{
+	struct waiting_end *w = (struct waiting_end *)task;
+
+	port_abort(port, w->reason);
+	mem_free(w);
+}
+
+void port_exit_all(const struct port_driver *driver, Term reason)
+{
+	size_t n;
+	struct port **ports = all_ports(&n);
+
+	for (size_t k = 0; k < n; k++) {
+		if (ports[k]->driver == driver && port_try_hold(ports[k])) {
+			port_abort(ports[k], reason);
+			port_let_go(ports[k]);
+		} else if (ports[k]->driver == driver) {
+			struct waiting_end *w = mem_alloc(sizeof(*w));
+
+			*w = (struct waiting_end){ .task.run = run_end, .reason = reason };
+			port_submit(ports[k], &w->task);
+		}
+		port_unref(ports[k]);
+	}
+	mem_free(ports);
+}
+
+static void close_in_emergency(const struct port *port, void *arg)
+{
+	(void)arg;
+	if (port->driver->emergency_close != NULL && port->state != PORT_CLOSED)
+		port->driver->emergency_close(port);
+}
+
+void port_emergency_close(void)
+{
+	port_each(close_in_emergency, NULL);
+}
+
+static void stop_at_halt(struct port *port)
+{
+	if (!port->driver->stops_at_halt)
+		return;
+	port_hold(port);
+	port_exit(port, am_killed);
+	port_let_go(port);
+}
+
 void port_flush_all(void)
 {
 	struct timespec nap = { .tv_nsec = 200000 };
@@ -915,6 +1008,7 @@ void port_flush_all(void)
 	struct port **ports = all_ports(&n);
 
 	for (size_t k = 0; k < n; k++) {
+		stop_at_halt(ports[k]);
 		while (owes_output(ports[k]))
 			if (!sched_job_run()) /* this may be the only scheduler */
 				nanosleep(&nap, NULL);

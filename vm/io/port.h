@@ -37,6 +37,7 @@ struct port_options {
 	char **argv;            /* NULL: the name alone */
 	char **envp;            /* the whole environment */
 	const char *directory;  /* NULL: as the VM's */
+	uint64_t ack_ref;       /* a driver that acks_start answers with this reference's number */
 };
 #define PORT_OPTIONS_DEFAULT { .use_stdio = true }
 
@@ -47,6 +48,7 @@ struct port_watch;
 struct port_answer {
 	uint8_t *bytes;         /* small, or memory */
 	size_t n, room;
+	bool binary;            /* it is to be a binary, not a list */
 	uint8_t small[128];
 };
 void answer_init(struct port_answer *a);
@@ -63,6 +65,8 @@ struct port_driver {
 	const char *name;
 	/* By the scheduler of the process that opens it. Fails: -errno. */
 	int (*start)(struct port *port, const struct port_options *o);
+	/* After start, when its owner is linked to it. */
+	void (*opened)(struct port *port);
 	/* There are bytes in port->out, framed as the options say. */
 	void (*output)(struct port *port);
 	/* Instead of output: what was sent, as it was. port->caller is who sent it. Takes: the bytes of data, or
@@ -70,6 +74,8 @@ struct port_driver {
 	void (*outputv)(struct port *port, struct byte_queue *data);
 	/* Fails: false, or no control: badarg. */
 	bool (*control)(struct port *port, unsigned command, const uint8_t *data, size_t n, struct port_answer *a);
+	/* port_call/3: data and answer are terms in the external format. Fails: as control. */
+	bool (*call)(struct port *port, unsigned command, const uint8_t *data, size_t n, struct port_answer *a);
 	void (*ready_input)(struct port *port, struct port_watch *w);
 	void (*ready_output)(struct port *port, struct port_watch *w);
 	/* The port's async job has run on the pool. */
@@ -86,7 +92,21 @@ struct port_driver {
 	bool tells_list;
 	/* Who sends to a busy port waits before the command, not after it, and may force it. */
 	bool soft_busy;
+	/* Who sends to a busy port waits before the command, and may not force it. */
+	bool hard_busy;
+	/* Probes tell what outputv takes as output: the driver's own callback takes one buffer. */
+	bool tells_output;
+	/* open_port/2 waits for a message with a reference (port_options) and its result. */
+	bool acks_start;
+	/* It is stopped when the VM halts. */
+	bool stops_at_halt;
+	/* Instead of port->out: how much is left to be written. Any thread. */
+	size_t (*queued)(struct port *port);
+	/* The VM dies: no callback follows. */
+	void (*emergency_close)(const struct port *port);
 	void (*stop)(struct port *port);
+	/* The last reference is gone. Any thread. */
+	void (*freed)(struct port *port);
 };
 #define DRIVER(stem, by_name) extern const struct port_driver port_##stem##_driver;
 #include "io/drivers.def"
@@ -184,6 +204,7 @@ Term port_list(struct heap *h);
 
 /* Opens; p is its owner, linked. Returns 0 and the id, or -errno: -EXFULL when there are as many as there may be. */
 int port_open(Process *p, const struct port_driver *driver, const struct port_options *o, Term *id);
+enum { PORT_BADARG = 1 << 20 }; /* what start returns, negative, for badarg */
 /* The bytes of iodata at the end of q. Fails: false when it is no iodata. */
 bool port_put_iodata(struct byte_queue *q, Term iodata);
 
@@ -197,6 +218,8 @@ bool port_set_data(struct port *port, Term data);
 /* port_control/3. Fails: false is badarg. */
 bool port_control(struct port *port, Term caller, unsigned command, const uint8_t *data, size_t n,
 		  struct port_answer *a);
+/* port_call/3. Fails: as port_control. */
+bool port_call(struct port *port, Term caller, unsigned command, const uint8_t *data, size_t n, struct port_answer *a);
 /* n bytes for the port's program or descriptor, framed as the options say. Takes: the bytes of data. */
 void port_output(struct port *port, Term caller, struct byte_queue *data);
 
@@ -221,6 +244,10 @@ void port_exit(struct port *port, Term reason);
 void port_output_done(struct port *port);
 /* The same, normally; its owner, who was told otherwise, gets no exit signal. */
 void port_end(struct port *port);
+/* For that reason; those who are linked, but for the owner, hear it. */
+void port_end_with(struct port *port, Term reason);
+/* What is left to be written. Units: bytes. */
+size_t port_queued(struct port *port);
 /* It stops, when it was to, and nothing is left to be written. */
 void port_settle(struct port *port);
 /* Senders wait until it is not busy any more. */
@@ -228,7 +255,7 @@ void port_set_busy(struct port *port, bool busy);
 /* A port of the same driver and options as `from`, open, owned by and linked to a process that may have ended;
  * driver_data is its own. The caller holds it, too, and lets it go. Fails: NULL, there are as many ports as there may
  * be. */
-struct port *port_open_like(struct port *from, Term owner, void *driver_data);
+struct port *port_open_like(struct port *from, const char *name, Term owner, void *driver_data);
 /* Watches a process: process_exit is called when it ends. Returns the monitor's number, 0 when there is no such
  * process. */
 uint64_t port_monitor(struct port *port, Term pid);
@@ -271,6 +298,12 @@ void port_hold_stdin(bool on);
 /* The terminal as it was before a port took it, and (off) as that port wants it. */
 void port_tty_pause(bool on);
 
+/* Every port of that driver ends with the reason, what it has to write is dropped. */
+void port_exit_all(const struct port_driver *driver, Term reason);
+/* Drops what is left to be written; then port_exit. The port is held. */
+void port_abort(struct port *port, Term reason);
+/* The VM dies of a defect: drivers that want to hear of it do. */
+void port_emergency_close(void);
 /* Waits until what was handed to ports has been written, or failed. */
 void port_flush_all(void);
 

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "data/binary.h"
+#include "data/etf.h"
 #include "heap/copy.h"
 #include "io/io_probe.h"
 #include "io/port_ask.h"
@@ -218,7 +220,7 @@ static void run_command(struct port *port, struct question *q)
 /* The drivers that make their senders wait afterwards. */
 static Term finish_command(Process *p, struct question *q)
 {
-	if (!q->ok || q->port->driver->soft_busy || q->command != 0)
+	if (!q->ok || q->port->driver->soft_busy || q->port->driver->hard_busy || q->command != 0)
 		return finish_ok(p, q);
 	port_ref(q->port);
 	return port_wait_not_busy(q->port, p);
@@ -267,7 +269,7 @@ Term port_ask_command(Process *p, struct port *port, struct byte_queue *data, bo
 	q.command = nosuspend;
 	byte_queue_init(&q.data);
 	byte_queue_move(&q.data, data);
-	if (port->driver->soft_busy && !force && join_waiters(port, p))
+	if ((port->driver->soft_busy || port->driver->hard_busy) && !force && join_waiters(port, p))
 		return wait_before(p, &q);
 	return ask(p, &q);
 }
@@ -279,7 +281,11 @@ static void run_control(struct port *port, struct question *q)
 
 static Term finish_control(Process *p, struct question *q)
 {
-	return q->ok ? heap_list_bytes(&p->heap, q->answer.bytes, q->answer.n, NIL) : am_badarg;
+	if (!q->ok)
+		return am_badarg;
+	if (q->answer.binary)
+		return binary_put(&p->heap, q->answer.bytes, q->answer.n);
+	return heap_list_bytes(&p->heap, q->answer.bytes, q->answer.n, NIL);
 }
 
 Term port_ask_control(Process *p, struct port *port, unsigned command, uint8_t *data, size_t n)
@@ -289,6 +295,33 @@ Term port_ask_control(Process *p, struct port *port, unsigned command, uint8_t *
 	init(&q, p, port);
 	q.run = run_control;
 	q.finish = finish_control;
+	q.command = command;
+	q.bytes = data;
+	q.n = n;
+	return ask(p, &q);
+}
+
+static void run_call(struct port *port, struct question *q)
+{
+	q->ok = port_call(port, q->caller, q->command, q->bytes, q->n, &q->answer);
+}
+
+static Term finish_call(Process *p, struct question *q)
+{
+	Term t;
+
+	if (!q->ok || etf_decode_to_heap(q->answer.bytes, q->answer.n, 0, &p->heap, &t, NULL) != 0)
+		return am_badarg;
+	return heap_tuple(&p->heap, am_ok, t);
+}
+
+Term port_ask_call(Process *p, struct port *port, unsigned command, uint8_t *data, size_t n)
+{
+	struct question q;
+
+	init(&q, p, port);
+	q.run = run_call;
+	q.finish = finish_call;
 	q.command = command;
 	q.bytes = data;
 	q.n = n;
@@ -361,6 +394,7 @@ void answer_init(struct port_answer *a)
 {
 	a->bytes = a->small;
 	a->n = 0;
+	a->binary = false;
 	a->room = sizeof(a->small);
 }
 

@@ -8,6 +8,8 @@
 
 Term port_ask_command(Process *p, struct port *port, struct byte_queue *data, bool force, bool nosuspend);
 Term port_ask_control(Process *p, struct port *port, unsigned command, uint8_t *data, size_t n);
+/* data: a term in the external format. {ok, Term} or badarg. */
+Term port_ask_call(Process *p, struct port *port, unsigned command, uint8_t *data, size_t n);
 Term port_ask_close(Process *p, struct port *port);
 Term port_ask_connect(Process *p, struct port *port, Term new_owner);
 /* What `look` returns for an open port, built on that heap; `closed` for another. */

@@ -275,6 +275,13 @@ void port_cancel_timer(struct port *port)
 	port->timer = 0;
 }
 
+uint64_t port_read_timer(const struct port *port)
+{
+	uint64_t now = timer_now_ms();
+
+	return port->timer != 0 && port->timer_ms > now ? port->timer_ms - now : 0;
+}
+
 void port_set_timer(struct port *port, uint64_t ms)
 {
 	port_cancel_timer(port);

@@ -61,6 +61,8 @@ void port_watch_drop(struct port_watch *w);
 /* The driver's timeout is called after ms, once; instead of an earlier one. */
 void port_set_timer(struct port *port, uint64_t ms);
 void port_cancel_timer(struct port *port);
+/* How long it will still run; 0: none runs. Units: ms. */
+uint64_t port_read_timer(const struct port *port);
 /* port->write_job.run is called on the pool, and calls port_async_done in the end; then the driver's ready_async is. */
 void port_async_start(struct port *port);
 void port_async_done(struct port *port);

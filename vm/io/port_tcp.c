@@ -743,7 +743,7 @@ static void ctl_listen(struct inet_socket *s, const uint8_t *data, size_t n, str
 static struct inet_socket *copy_socket(const struct inet_socket *s, int fd, Term owner,
 				       const struct inet_address *remote)
 {
-	struct port *port = port_open_like(s->port, owner, NULL);
+	struct port *port = port_open_like(s->port, s->port->name, owner, NULL);
 	struct inet_socket *c;
 
 	if (port == NULL)

@@ -115,15 +115,6 @@ struct nif_iovec {
 	void *small_counted[NIF_IOVEC_SMALL];
 };
 
-struct nif_system_info {
-	int driver_major, driver_minor;
-	char *erts_version, *otp_release;
-	int has_threads, has_smp;
-	int async_threads, schedulers;
-	int nif_major, nif_minor;
-	int has_dirty_schedulers;
-};
-
 struct nif_thread_options { int suggested_stack_size; };
 
 #endif

@@ -8,10 +8,8 @@
 
 #include "base/alloc.h"
 #include "data/print.h"
-#include "io/async.h"
-#include "io/os_env.h"
+#include "io/library_info.h"
 #include "nif/env.h"
-#include "proc/sched.h"
 
 static void tell_error(void (*handler)(void *arg, const char *text), void *arg)
 {
@@ -46,37 +44,14 @@ void *enif_dlsym(void *handle, const char *symbol, void (*handler)(void *arg, co
 	return at;
 }
 
-void enif_system_info(struct nif_system_info *to, size_t bytes)
+void enif_system_info(struct library_info *to, size_t bytes)
 {
-	struct nif_system_info info = {
-		.driver_major = 3, .driver_minor = 3, .erts_version = "13.1.5", .otp_release = "25", .has_threads = 1,
-		.has_smp = 1,
-		.async_threads = (int)async_thread_count(), .schedulers = (int)sched_count(), .nif_major = NIF_MAJOR,
-		.nif_minor = NIF_MINOR, .has_dirty_schedulers = 1,
-	};
-
-	memcpy(to, &info, bytes < sizeof(info) ? bytes : sizeof(info));
+	library_info_get(to, bytes);
 }
 
-/* As getenv of the environment that Erlang code sees. Returns 0; 1 when the value, with its NUL, needs more room:
- * *room says how much; -1 when it is not set. */
 int enif_getenv(const char *name, char *to, size_t *room)
 {
-	char *value = os_env_get(name);
-	size_t n;
-	int status = 1;
-
-	if (value == NULL)
-		return -1;
-	n = strlen(value) + 1;
-	if (n <= *room) {
-		memcpy(to, value, n);
-		n--;
-		status = 0;
-	}
-	*room = n;
-	mem_free(value);
-	return status;
+	return library_info_getenv(name, to, room);
 }
 
 /* ---- printf with %T, a term */

@@ -1,43 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Time and unique integers for libraries. */
 #include "base/clock.h"
+#include "io/library_info.h"
 #include "nif/env.h"
 #include "proc/vm_time.h"
 
-/* Parts a second; 0: no such unit. */
-static int64_t parts_of(int unit)
-{
-	switch (unit) {
-	case NIF_SEC: return 1;
-	case NIF_MSEC: return 1000;
-	case NIF_USEC: return 1000000;
-	case NIF_NSEC: return 1000000000;
-	default: return 0;
-	}
-}
-
 nif_time enif_convert_time_unit(nif_time value, int from, int to)
 {
-	int64_t from_parts = parts_of(from), to_parts = parts_of(to);
-	__int128 product, result;
-
-	if (from_parts == 0 || to_parts == 0)
-		return NIF_TIME_ERROR;
-	product = (__int128)value * to_parts;
-	result = product / from_parts;
-	if (product < 0 && result * from_parts != product)
-		result--; /* rounded down */
-	return (nif_time)result;
+	return library_time_convert(value, from, to);
 }
 
 nif_time enif_monotonic_time(int unit)
 {
-	return enif_convert_time_unit(clock_monotonic_ns(), NIF_NSEC, unit);
+	return library_time_monotonic(unit);
 }
 
 nif_time enif_time_offset(int unit)
 {
-	return enif_convert_time_unit(vm_time_offset_ns(), NIF_NSEC, unit);
+	return library_time_offset(unit);
 }
 
 static Term put_timestamp(struct nif_env *env, int64_t us)

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What libraries ask. */
+#include "io/library_info.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "io/async.h"
+#include "io/os_env.h"
+#include "proc/sched.h"
+#include "proc/vm_time.h"
+
+void library_info_get(struct library_info *to, size_t bytes)
+{
+	struct library_info info = {
+		.driver_major = 3, .driver_minor = 3, .erts_version = "13.1.5", .otp_release = "25", .has_threads = 1,
+		.has_smp = 1, .async_threads = (int)async_thread_count(), .schedulers = (int)sched_count(),
+		.nif_major = 2, .nif_minor = 16, .has_dirty_schedulers = 1,
+	};
+
+	memcpy(to, &info, bytes < sizeof(info) ? bytes : sizeof(info));
+}
+
+int library_info_getenv(const char *name, char *to, size_t *room)
+{
+	char *value = os_env_get(name);
+	size_t n;
+	int status = 1;
+
+	if (value == NULL)
+		return -1;
+	n = strlen(value) + 1;
+	if (n <= *room) {
+		memcpy(to, value, n);
+		n--;
+		status = 0;
+	}
+	*room = n;
+	mem_free(value);
+	return status;
+}
+
+/* Parts a second; 0: no such unit. */
+static int64_t parts_of(int unit)
+{
+	switch (unit) {
+	case LIBRARY_SEC: return 1;
+	case LIBRARY_MSEC: return 1000;
+	case LIBRARY_USEC: return 1000000;
+	case LIBRARY_NSEC: return 1000000000;
+	default: return 0;
+	}
+}
+
+int64_t library_time_convert(int64_t value, int from, int to)
+{
+	int64_t from_parts = parts_of(from), to_parts = parts_of(to);
+	__int128 product, result;
+
+	if (from_parts == 0 || to_parts == 0)
+		return LIBRARY_TIME_ERROR;
+	product = (__int128)value * to_parts;
+	result = product / from_parts;
+	if (product < 0 && result * from_parts != product)
+		result--;
+	return (int64_t)result;
+}
+
+int64_t library_time_monotonic(int unit)
+{
+	return library_time_convert(clock_monotonic_ns(), LIBRARY_NSEC, unit);
+}
+
+int64_t library_time_offset(int unit)
+{
+	return library_time_convert(vm_time_offset_ns(), LIBRARY_NSEC, unit);
+}
