@@ -99,7 +99,10 @@ static size_t find_sorted(const struct sorted *s, Term key, bool *found)
 	return low;
 }
 
-static void insert_sorted(struct sorted *s, Term key, Term value)
+/* An equal key that is there (0.0 and -0.0 are) stays, or gives way to the new one. */
+enum equal_key { KEY_STAYS, KEY_GIVES_WAY };
+
+static void insert_sorted(struct sorted *s, Term key, Term value, enum equal_key equal)
 {
 	bool found = false;
 	size_t i = s->n;
@@ -108,6 +111,8 @@ static void insert_sorted(struct sorted *s, Term key, Term value)
 	if (s->n > 0 && term_compare_exact(s->keys[s->n - 1], key) >= 0)
 		i = find_sorted(s, key, &found);
 	if (found) {
+		if (equal == KEY_GIVES_WAY)
+			s->keys[i] = key;
 		s->values[i] = value;
 		return;
 	}
@@ -141,7 +146,7 @@ Term map_from_pairs(struct heap *h, const Term *pairs, size_t n)
 		return map_trie_from_pairs(h, pairs, n);
 	s.n = 0;
 	for (size_t i = 0; i < n; i++)
-		insert_sorted(&s, pairs[2 * i], pairs[2 * i + 1]);
+		insert_sorted(&s, pairs[2 * i], pairs[2 * i + 1], KEY_GIVES_WAY);
 	return map_from_sorted(h, &s);
 }
 
@@ -222,7 +227,7 @@ static Term flat_put(struct heap *h, Term map, Term key, Term value)
 		return flat_set_value(h, map, i, value);
 	if (n == MAP_FLAT_MAX) {
 		sorted_from_flat(&s, map);
-		insert_sorted(&s, key, value);
+		insert_sorted(&s, key, value, KEY_STAYS);
 		return map_from_sorted(h, &s);
 	}
 	for (i = 0; i < n && term_compare_exact(keys[i], key) < 0; i++)
@@ -271,7 +276,7 @@ static Term trie_to_flat(struct heap *h, Term map, Term without)
 	map_iter_init(&it, map);
 	while (map_iter_next(&it, &key, &value))
 		if (!term_same(key, without))
-			insert_sorted(&s, key, value);
+			insert_sorted(&s, key, value, KEY_STAYS);
 	return flat_from_arrays(h, s.keys, s.values, s.n);
 }
 
@@ -330,7 +335,7 @@ static bool flat_update_all(struct heap *h, Term map, const Term *pairs, size_t 
 	return true;
 }
 
-/* A small map and as many pairs as there be, by way of an array of all. */
+/* A small map and as many pairs as there be, by way of an array of all. Of equal keys the map's stay. */
 static Term put_many(struct heap *h, Term map, const Term *pairs, size_t n)
 {
 	size_t size = map_size(map);
@@ -341,7 +346,12 @@ static Term put_many(struct heap *h, Term map, const Term *pairs, size_t n)
 		all[2 * i] = flat_keys(map)[i];
 		all[2 * i + 1] = flat_ptr(map)->values[i];
 	}
-	memcpy(all + 2 * size, pairs, n * 2 * sizeof(Term));
+	for (size_t i = 0; i < n; i++) {
+		size_t at = find_flat(map, pairs[2 * i]);
+
+		all[2 * (size + i)] = at < size ? flat_keys(map)[at] : pairs[2 * i];
+		all[2 * (size + i) + 1] = pairs[2 * i + 1];
+	}
 	result = map_from_pairs(h, all, size + n);
 	mem_free(all);
 	return result;
@@ -367,7 +377,7 @@ Term map_put_pairs(struct heap *h, Term map, const Term *pairs, size_t n)
 		return put_many(h, map, pairs, n);
 	sorted_from_flat(&s, map);
 	for (size_t i = 0; i < n; i++)
-		insert_sorted(&s, pairs[2 * i], pairs[2 * i + 1]);
+		insert_sorted(&s, pairs[2 * i], pairs[2 * i + 1], KEY_STAYS);
 	return map_from_sorted(h, &s);
 }
 
@@ -395,6 +405,7 @@ static Term merge_flat(struct heap *h, Term a, Term b)
 	const Term *ka = flat_keys(a), *kb = flat_keys(b);
 	const Term *va = flat_ptr(a)->values, *vb = flat_ptr(b)->values;
 	size_t na = map_size(a), nb = map_size(b), i = 0, j = 0;
+	bool keeps_keys = true; /* those of a */
 	struct sorted s;
 
 	s.n = 0;
@@ -403,12 +414,13 @@ static Term merge_flat(struct heap *h, Term a, Term b)
 
 		s.keys[s.n] = d < 0 ? ka[i] : kb[j];
 		s.values[s.n++] = d < 0 ? va[i] : vb[j];
+		keeps_keys = keeps_keys && (d < 0 || (d == 0 && ka[i] == kb[j]));
 		i += d <= 0;
 		j += d >= 0;
 	}
 	if (s.n == nb)
 		return b;
-	if (s.n == na) {
+	if (keeps_keys) {
 		struct flatmap *f = put_flat(h, flat_ptr(a)->keys, na);
 
 		memcpy(f->values, s.values, na * sizeof(Term));
@@ -441,7 +453,7 @@ Term map_merge(struct heap *h, Term a, Term b)
 	if (map_is_flat(b)) {
 		n = map_size(b);
 		for (size_t i = 0; i < n; i++)
-			a = map_trie_put(h, a, flat_keys(b)[i], flat_ptr(b)->values[i]);
+			a = map_trie_put_pair(h, a, flat_keys(b)[i], flat_ptr(b)->values[i]);
 		return a;
 	}
 	n = map_size(a);

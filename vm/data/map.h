@@ -54,16 +54,17 @@ static inline Term map_get(Term map, Term key)
 	return map_get_slow(map, key);
 }
 
-/* ---- change: a new map, or the same when nothing changes */
+/* ---- change: a new map, or the same when nothing changes. A key that is there and equal to a new one, but looks different (0.0 and -0.0)
+ * stays in a flat map and gives way in a trie whose value changes, as in OTP 25. */
 Term map_new(struct heap *h);
 Term map_put(struct heap *h, Term map, Term key, Term value);
 /* TERM_NONE when the key is missing. */
 Term map_update(struct heap *h, Term map, Term key, Term value);
 /* *removed (when not NULL): the value taken out, or TERM_NONE. */
 Term map_remove(struct heap *h, Term map, Term key, Term *removed);
-/* Pairs of b win. */
+/* Pairs of b win, keys included. */
 Term map_merge(struct heap *h, Term a, Term b);
-/* pairs: key, value, key, value...; of equal keys the last wins. */
+/* pairs: key, value, key, value...; of pairs with equal keys the last is taken. */
 Term map_from_pairs(struct heap *h, const Term *pairs, size_t n);
 /* keys: up to MAP_FLAT_MAX atoms in the order of terms, all different. */
 Term map_from_atoms(struct heap *h, unsigned n, const Term *keys, const Term *values);

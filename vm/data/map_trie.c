@@ -140,6 +140,7 @@ Term map_trie_get(Term map, Term key, uint64_t hash)
 struct put {
 	struct heap *h;
 	Term key, value;
+	Term leaf;           /* a pair of them, which takes the place of the one that is there; TERM_NONE: there is none yet */
 	uint64_t hash;
 	bool updates;        /* a key that is missing is not added */
 	bool added, missing;
@@ -151,6 +152,19 @@ static bool may_add(struct put *p)
 	p->missing = true;
 	p->added = !p->updates;
 	return p->added;
+}
+
+static Term pair_of(const struct put *p)
+{
+	return p->leaf != TERM_NONE ? p->leaf : heap_cons(p->h, p->key, p->value);
+}
+
+/* The leaf that stands where one with an equal key did. */
+static Term replace_leaf(const struct put *p, Term leaf)
+{
+	if (cons_tail(leaf) == p->value && (p->leaf == TERM_NONE || cons_head(leaf) == p->key))
+		return leaf;
+	return pair_of(p);
 }
 
 /* Two leaves whose hashes agree above `level`. */
@@ -177,10 +191,10 @@ static Term put_in_leaf(struct put *p, Term leaf, unsigned level)
 	Term key = cons_head(leaf);
 
 	if (term_same(key, p->key))
-		return cons_tail(leaf) == p->value ? leaf : heap_cons(p->h, key, p->value);
+		return replace_leaf(p, leaf);
 	if (!may_add(p))
 		return leaf;
-	return join_leaves(p->h, leaf, map_hash(key), heap_cons(p->h, p->key, p->value), p->hash, level);
+	return join_leaves(p->h, leaf, map_hash(key), pair_of(p), p->hash, level);
 }
 
 static Term put_in_tuple(struct put *p, Term tuple)
@@ -189,13 +203,13 @@ static Term put_in_tuple(struct put *p, Term tuple)
 	Term *at;
 
 	for (size_t i = 1; i <= n; i++) {
-		Term leaf = tuple_get(tuple, i);
+		Term old = tuple_get(tuple, i), leaf;
 
-		if (!term_same(cons_head(leaf), p->key))
+		if (!term_same(cons_head(old), p->key))
 			continue;
-		if (cons_tail(leaf) == p->value)
+		leaf = replace_leaf(p, old);
+		if (leaf == old)
 			return tuple;
-		leaf = heap_cons(p->h, cons_head(leaf), p->value);
 		tuple = heap_tuple_array(p->h, n, boxed_ptr(tuple) + 1);
 		boxed_ptr(tuple)[i] = leaf;
 		return tuple;
@@ -205,7 +219,7 @@ static Term put_in_tuple(struct put *p, Term tuple)
 	at = heap_alloc(p->h, n + 2);
 	at[0] = HEADER(n + 1, SUB_TUPLE);
 	memcpy(at + 1, boxed_ptr(tuple) + 1, n * sizeof(Term));
-	at[n + 1] = heap_cons(p->h, p->key, p->value);
+	at[n + 1] = pair_of(p);
 	return term_from_boxed(at);
 }
 
@@ -221,7 +235,7 @@ static Term put_in_node(struct put *p, Term node, unsigned level, size_t size)
 	if (!node_has(&n, way)) {
 		if (!may_add(p))
 			return node;
-		return node_add(p->h, &n, way, heap_cons(p->h, p->key, p->value), size + (size != 0));
+		return node_add(p->h, &n, way, pair_of(p), size + (size != 0));
 	}
 	old = n.children[node_index(&n, way)];
 	new = put_in_child(p, old, level + 1);
@@ -238,6 +252,13 @@ static Term put_in_child(struct put *p, Term child, unsigned level)
 Term map_trie_put(struct heap *h, Term map, Term key, Term value)
 {
 	struct put p = { .h = h, .key = key, .value = value, .hash = map_hash(key) };
+
+	return put_in_node(&p, map, 0, map_size(map));
+}
+
+Term map_trie_put_pair(struct heap *h, Term map, Term key, Term value)
+{
+	struct put p = { .h = h, .key = key, .value = value, .leaf = heap_cons(h, key, value), .hash = map_hash(key) };
 
 	return put_in_node(&p, map, 0, map_size(map));
 }
@@ -342,7 +363,8 @@ static size_t count_leaves(Term child)
 
 static Term put_leaf(struct heap *h, Term child, Term leaf, unsigned level, size_t *common)
 {
-	struct put p = { .h = h, .key = cons_head(leaf), .value = cons_tail(leaf), .hash = map_hash(cons_head(leaf)) };
+	struct put p = { .h = h, .key = cons_head(leaf), .value = cons_tail(leaf), .leaf = leaf,
+			 .hash = map_hash(cons_head(leaf)) };
 	Term result = put_in_child(&p, child, level);
 
 	*common += !p.added;
@@ -454,7 +476,7 @@ static int compare_entries(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* Keeps one entry a key, with the last value. */
+/* Keeps one entry a key, the last. */
 static size_t drop_doubles(struct entry *e, size_t n)
 {
 	size_t kept = 0, run = 0;
@@ -466,10 +488,8 @@ static size_t drop_doubles(struct entry *e, size_t n)
 			run = kept;
 		for (j = run; j < kept && !term_same(e[j].key, e[i].key); j++)
 			;
-		if (j < kept)
-			e[j].value = e[i].value;
-		else
-			e[kept++] = e[i];
+		e[j] = e[i];
+		kept += j == kept;
 	}
 	return kept;
 }

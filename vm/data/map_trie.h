@@ -9,6 +9,8 @@
 void map_trie_children(Term node, const Term **at, const Term **end);
 Term map_trie_get(Term map, Term key, uint64_t hash);
 Term map_trie_put(struct heap *h, Term map, Term key, Term value);
+/* The same with the key as it is here, though an equal one is there with the same value. */
+Term map_trie_put_pair(struct heap *h, Term map, Term key, Term value);
 /* TERM_NONE when the key is missing. */
 Term map_trie_update(struct heap *h, Term map, Term key, Term value);
 /* *removed: the value taken out; TERM_NONE when the key is missing. There must be MAP_FLAT_MAX + 1 other keys at least. */
