@@ -38,6 +38,7 @@ KNOWN = [(re.compile(pattern), reason) for pattern, reason in (
     (r"(prim_file|zlib|re):on_load/0|prim_file:(get_cwd|file_desc_to_ref)/", "tell of the machine, the moment"),
     (r"prim_file:(delete|del_dir|list_dir_all|read_link)/1|prim_file:read_file_info/2", "a bit string is no name"),
     (r"binary:referenced_byte_size", "room that is left for appending"),
+    (r"erlang:binary_to_term/2", "how many bytes were used: references are of other lengths"),
     (r"re:", "PCRE2: docs/vm.md"),
 )]
 
