@@ -15,15 +15,21 @@ static bool is_x(unsigned reg) { return !(reg & REG_Y_BIT); }
 
 enum { RUN_MAX = 5 };
 
-/* bs_start_match3 {live, to | source}, bs_get_integer or bs_get_utf8 {context, to}, bs_test_unit {context, unit} */
-static bool joins_start(const Inst *const at[])
+/* bs_start_match3 {live, to | source}, an operation that gets something from that context to `to`, bs_test_unit {context, unit} */
+static bool is_start(const Inst *const at[], unsigned to)
 {
 	const Inst *start = at[0], *get = at[1], *test = at[2];
 	unsigned context = half(start, 2);
 
-	return is_x(context) && start[2] == source_from_reg(context) && half(get, 1) == context && is_x(half(get, 2)) &&
+	return is_x(context) && start[2] == source_from_reg(context) && half(get, 1) == context && is_x(to) &&
 	       half(test, 1) == context && half(test, 2) == 8;
 }
+
+/* bs_get_integer or bs_get_utf8 {context, to} */
+static bool joins_start(const Inst *const at[]) { return is_start(at, half(at[1], 2)); }
+
+/* bs_get_utf16 {context, flags, to} */
+static bool joins_start_utf16(const Inst *const at[]) { return is_start(at, half(at[1], 3)); }
 
 /* The same, joined before; add {a, what was got, to}, call_only */
 static bool joins_sum(const Inst *const at[])
@@ -73,6 +79,7 @@ static const struct run {
 	  OP_bs_start_get_##name##_sum, joins_sum },
 #include "data/bits_whole.def"
 	{ 3, { OP_bs_start_match3, OP_bs_get_utf8, OP_bs_test_unit }, OP_bs_start_get_utf8, joins_start },
+	{ 3, { OP_bs_start_match3, OP_bs_get_utf16, OP_bs_test_unit }, OP_bs_start_get_utf16, joins_start_utf16 },
 	{ 2, { OP_bs_start_match3_position, OP_bs_get_integer_8 }, OP_bs_start_position_get_8, joins_start_position },
 	{ 3, { OP_bs_start_position_get_8, OP_bs_get_integer_8, OP_bs_get_position },
 	  OP_bs_start_position_get_8_position,

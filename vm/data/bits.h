@@ -89,7 +89,14 @@ static inline Term bits_put_match(Term *at, Term source)
 }
 /* bs_get_position, bs_set_position: the position as a small. */
 static inline Term bits_get_position(const struct match_ctx *m) { return term_from_small((int64_t)m->offset_bits); }
-static inline void bits_set_position(struct match_ctx *m, Term position) { m->offset_bits = (uint64_t)small_value(position); }
+/* Often it is where the context is already. Then nothing is stored, and what is read next does not wait for it. */
+static inline void bits_set_position(struct match_ctx *m, Term position)
+{
+	uint64_t at = (uint64_t)small_value(position);
+
+	if (m->offset_bits != at)
+		m->offset_bits = at;
+}
 
 /* An integer of any size. TERM_NONE when bits are missing. Words: 0 up to 59 bits, else 1 + bits / 64 rounded up. */
 Term bits_get_integer(struct heap *h, struct match_ctx *m, uint64_t size, unsigned flags);
