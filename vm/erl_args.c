@@ -3,11 +3,14 @@
 #include "erl_args.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -477,8 +480,6 @@ static int take_flag(char **argv, struct options *o, struct words *boot)
 		setenv(argv[1], argv[2], 1);
 		return 3;
 	}
-	if (strcmp(argv[0], "-sname") == 0 || strcmp(argv[0], "-name") == 0)
-		erl_args_fail("%s: there is no distribution yet", argv[0]);
 	if (strcmp(argv[0], "-man") == 0)
 		show_manual(argv);
 	if (strcmp(argv[0], "-root") == 0 && argv[1] != NULL)
@@ -524,13 +525,51 @@ static char *set_environment(const char *root)
 
 static void add_installation(struct words *boot, const char *root, const char *bindir)
 {
-	const char *home = getenv("HOME");
+	const char *home = getenv("HOME"), *epmd_port = getenv("ERL_EPMD_PORT");
 	const char *const words[] = { "-root", root, "-bindir", bindir, "-progname", getenv("PROGNAME"), "--",
-				      home != NULL ? "-home" : NULL, home, "--" };
+				      home != NULL ? "-home" : NULL, home,
+				      epmd_port != NULL ? "-epmd_port" : NULL, epmd_port, "--" };
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (words[i] != NULL)
 			words_add(boot, words[i]);
+}
+
+/* Has the VM a name, so that other nodes look for it at epmd, and is that to be started? As erl decides. */
+static bool wants_epmd(const struct words *flags)
+{
+	bool named = false;
+
+	for (int i = 0; i < flags->count; i++) {
+		const char *flag = flags->words[i], *value = i + 1 < flags->count ? flags->words[i + 1] : "";
+
+		named = named || strcmp(flag, "-sname") == 0 || strcmp(flag, "-name") == 0;
+		if (strcmp(flag, "-no_epmd") == 0 || (strcmp(flag, "-start_epmd") == 0 && strcmp(value, "false") == 0))
+			return false;
+	}
+	return named;
+}
+
+/* One that runs already says so, and ends. */
+static void start_epmd(const char *bindir)
+{
+	size_t n = strlen(bindir) + sizeof("/epmd");
+	char *program = mem_alloc(n);
+	char *argv[] = { program, "-daemon", NULL };
+	posix_spawnattr_t attributes;
+	sigset_t signals;
+	pid_t pid;
+
+	snprintf(program, n, "%s/epmd", bindir);
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGPIPE);
+	posix_spawnattr_init(&attributes);
+	posix_spawnattr_setsigdefault(&attributes, &signals);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+	if (posix_spawn(&pid, program, NULL, &attributes, argv, environ) == 0)
+		waitpid(pid, NULL, 0);
+	posix_spawnattr_destroy(&attributes);
+	mem_free(program);
 }
 
 void erl_args_parse(char **argv, struct options *o, struct words *boot)
@@ -543,6 +582,8 @@ void erl_args_parse(char **argv, struct options *o, struct words *boot)
 		code_path_set_root(mem_strdup(find_root(&flags)));
 	bindir = set_environment(code_path_root());
 	add_installation(boot, code_path_root(), bindir);
+	if (wants_epmd(&flags))
+		start_epmd(bindir);
 	mem_free(bindir);
 	read_variables(o);
 	for (int i = 0; i < flags.count;)

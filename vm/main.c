@@ -10,13 +10,14 @@
 
 #include "base/alloc.h"
 #include "bif/bif_info.h"
-#include "bif/spawn_opts.h"
+#include "proc/spawn_opts.h"
 #include "boot.h"
 #include "code/code_path.h"
 #include "code/export.h"
 #include "code/fun.h"
 #include "code/module.h"
 #include "erl_args.h"
+#include "dist/dist.h"
 #include "dump/break_menu.h"
 #include "dump/crash_dump.h"
 #include "driver/driver.h"
@@ -174,6 +175,7 @@ static void init_rooms(struct options *o, char **words)
 	trace_init();
 	async_init(o->async_threads);
 	io_init();
+	dist_init();
 	nif_init();
 	driver_room_init();
 	apply_defaults(o, words);

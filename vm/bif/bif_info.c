@@ -11,7 +11,8 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "bif/spawn_opts.h"
+#include "dist/dist.h"
+#include "proc/spawn_opts.h"
 #include "code/export.h"
 #include "code/module.h"
 #include "data/number.h"
@@ -86,14 +87,29 @@ static Term int_term(int64_t n)
 	return term_from_small(n);
 }
 
+static void put_controller(struct channel *c, void *arg)
+{
+	struct { struct heap *h; Term list; } *out = arg;
+
+	if (c->controller != TERM_NONE)
+		out->list = heap_cons(out->h, heap_tuple(out->h, c->node, c->controller), out->list);
+}
+
+/* [{Node, PortOrPid}] */
+static Term info_dist_ctrl(Process *p)
+{
+	struct { struct heap *h; Term list; } out = { &p->heap, NIL };
+
+	channel_each(put_controller, &out);
+	return out.list;
+}
+
 static Term string(struct heap *h, const char *text)
 {
 	return heap_list_bytes(h, text, strlen(text), NIL);
 }
 
 /* ---- system_info */
-
-enum { DIST_BUSY_BYTES = 1 << 20 };
 
 #define INFO(name, value)                                                                          \
 	static Term info_##name(Process *p)                                                        \
@@ -103,7 +119,7 @@ enum { DIST_BUSY_BYTES = 1 << 20 };
 	}
 
 INFO(context_reductions, SMALL(SCHED_REDS))
-INFO(dist_buf_busy_limit, SMALL(DIST_BUSY_BYTES))
+INFO(dist_buf_busy_limit, int_term((int64_t)atomic_load(&channel_busy_bytes)))
 INFO(process_count, int_term((int64_t)process_count()))
 INFO(process_limit, int_term((int64_t)process_limit()))
 INFO(port_count, int_term((int64_t)port_count()))
@@ -341,7 +357,7 @@ static const struct info_item info_items[] = {
 	ITEM_AS(kernel_poll, true), ITEM_AS(eager_check_io, true), ITEM_AS(time_correction, true),
 	ITEM_AS(debug_compiled, false), ITEM_AS(port_parallelism, false), ITEM(dirty_cpu_schedulers),
 	ITEM(dirty_cpu_schedulers_online), ITEM(dirty_io_schedulers), ITEM(trace_control_word), ITEM(sequential_tracer),
-	ITEM_AS(dist_ctrl, nil), ITEM(multi_scheduling_blockers), ITEM(normal_multi_scheduling_blockers),
+	ITEM(dist_ctrl), ITEM(multi_scheduling_blockers), ITEM(normal_multi_scheduling_blockers),
 	ITEM(context_reductions), ITEM(dist_buf_busy_limit), ITEM(ethread_info), ITEM_AS(schedulers_total, schedulers),
 	ITEM_AS(run_queues, schedulers), ITEM_AS(constant_pool_support, true),
 	ITEM_AS(port_tasks, true), ITEM_AS(io_thread, false), ITEM_AS(lock_checking, false),

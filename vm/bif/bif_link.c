@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Built-in functions: sending, names, links, monitors, aliases. */
-#include "bif/spawn_opts.h"
+#include "proc/spawn_opts.h"
+#include "bif/bif.h"
+#include "dist/dist.h"
 #include "io/port.h"
 #include "proc/message.h"
 #include "proc/monitor.h"
 #include "proc/registry.h"
+#include "proc/remote.h"
 #include "proc/sched.h"
+#include "proc/trace.h"
 #include "term/node.h"
 
 /* ---- sending */
@@ -22,29 +26,44 @@ Term bif_erlang_op_send_2(Process *p, Term *args)
 	return bif_erlang_send_2(p, args);
 }
 
-/* A process or a name at another node: none is connected. */
+/* A process, an alias or a name at another node. */
 static bool is_at_another_node(Term to)
 {
 	if (term_is_tuple_of(to, 2))
-		return tuple_get(to, 2) != node_self().name;
-	return term_has_sub(to, SUB_XPID) && node_of(to).name != node_self().name;
+		return term_is_atom(tuple_get(to, 1)) && term_is_atom(tuple_get(to, 2)) &&
+		       tuple_get(to, 2) != node_self().name;
+	return (term_has_sub(to, SUB_XPID) || term_has_sub(to, SUB_XREF)) && node_of(to).name != node_self().name;
+}
+
+static Term send_away(Process *p, Term *args, unsigned flags)
+{
+	if (unlikely(trace_wants(p, TRACE_SEND)))
+		trace_hooks.sent(p, args[0], args[1]);
+	switch (remote_send(p, args[0], args[1], flags)) {
+	case REMOTE_BUSY:
+		return am_nosuspend;
+	case REMOTE_NOT_CONNECTED:
+		return flags & REMOTE_NO_CONNECT ? am_noconnect : am_ok;
+	default:
+		return am_ok;
+	}
 }
 
 Term bif_erlang_send_3(Process *p, Term *args)
 {
 	Term list = args[2];
-	bool connects = true;
+	unsigned flags = 0;
 
 	for (; term_is_cons(list); list = cons_tail(list)) {
 		if (cons_head(list) != am_nosuspend && cons_head(list) != am_noconnect)
 			return exc_badarg_cause(p, am_badopt);
-		connects = connects && cons_head(list) != am_noconnect;
+		flags |= cons_head(list) == am_noconnect ? REMOTE_NO_CONNECT : REMOTE_NO_SUSPEND;
 	}
 	if (list != NIL)
 		return exc_badarg_cause(p, am_badopt);
-	if (!message_send_any(p, args[0], args[1]))
-		return exc_badarg(p);
-	return !connects && is_at_another_node(args[0]) ? am_noconnect : am_ok;
+	if (is_at_another_node(args[0]))
+		return send_away(p, args, flags);
+	return message_send_any(p, args[0], args[1]) ? am_ok : exc_badarg(p);
 }
 
 /* ---- names */
@@ -148,6 +167,11 @@ static bool find_watched(Term type, Term what, Term *to, Term *name)
 	return true;
 }
 
+static bool is_name_elsewhere(Term what)
+{
+	return term_is_tuple_of(what, 2) && is_at_another_node(what) && dist_is_alive();
+}
+
 static Term add_monitor(Process *p, Term type, Term what, struct monitor_options *o)
 {
 	Term to, name;
@@ -156,6 +180,8 @@ static Term add_monitor(Process *p, Term type, Term what, struct monitor_options
 		return what == am_clock_service ? monitor_add_time_offset(p) : exc_badarg(p);
 	if (type != am_process && type != am_port)
 		return exc_badarg_cause(p, am_badtype);
+	if (type == am_process && is_name_elsewhere(what))
+		return monitor_add_name(p, tuple_get(what, 2), tuple_get(what, 1), o);
 	if (!find_watched(type, what, &to, &name))
 		return exc_badarg(p);
 	o->port = type == am_port;

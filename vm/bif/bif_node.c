@@ -3,7 +3,9 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "code/export.h"
 #include "data/map.h"
+#include "dist/dist.h"
 #include "proc/exc.h"
 #include "term/node.h"
 
@@ -21,18 +23,77 @@ Term bif_erlang_node_1(Process *p, Term *args)
 	return exc_badarg(p);
 }
 
-Term bif_erlang_nodes_0(Process *p, Term *args)
-{
-	(void)p;
-	(void)args;
-	return NIL;
-}
-
-/* ---- nodes/1, nodes/2: this one, and those that external terms are of; none is connected */
+/* ---- nodes/0,1,2: this one, those that are connected, and those that external terms are of */
 
 struct kinds {
-	bool this, known;
+	bool this, visible, hidden, known;
 };
+
+struct known_node {
+	Term name, type;
+	uint32_t id;         /* 0: not connected */
+};
+
+struct found_nodes {
+	struct kinds kinds;
+	struct known_node *all;
+	size_t count, room;
+};
+
+static void add_node(struct found_nodes *f, Term name, Term type, uint32_t id)
+{
+	if (f->count == f->room) {
+		f->room = f->room * 2 + 16;
+		f->all = mem_realloc(f->all, f->room * sizeof(*f->all));
+	}
+	f->all[f->count++] = (struct known_node){ name, type, id };
+}
+
+static void note_channel(struct channel *c, void *arg)
+{
+	struct found_nodes *f = arg;
+	bool up, published;
+
+	lock_acquire(&c->lock);
+	up = c->state == CHANNEL_UP;
+	published = c->flags & DIST_PUBLISHED;
+	lock_release(&c->lock);
+	if (up && (published ? f->kinds.visible : f->kinds.hidden))
+		add_node(f, c->node, published ? am_visible : am_hidden, c->id);
+	else if (!up && f->kinds.known)
+		add_node(f, c->node, am_known, 0);
+}
+
+static void note_name(struct node_name node, void *arg)
+{
+	if (node.name != node_self().name)
+		add_node(arg, node.name, am_known, 0);
+}
+
+/* By name; of one name that which is connected first. */
+static int compare_nodes(const void *a, const void *b)
+{
+	const struct known_node *x = a, *y = b;
+
+	if (x->name != y->name)
+		return x->name < y->name ? -1 : 1;
+	return (x->id == 0) - (y->id == 0);
+}
+
+static void find_nodes(struct found_nodes *f)
+{
+	size_t kept = 0;
+
+	channel_each(note_channel, f);
+	if (f->kinds.known)
+		node_each(note_name, f);
+	if (f->count > 0)
+		qsort(f->all, f->count, sizeof(*f->all), compare_nodes);
+	for (size_t i = 0; i < f->count; i++)
+		if (kept == 0 || f->all[i].name != f->all[kept - 1].name)
+			f->all[kept++] = f->all[i];
+	f->count = kept;
+}
 
 static bool read_kinds(struct heap *h, Term what, struct kinds *kinds)
 {
@@ -43,6 +104,8 @@ static bool read_kinds(struct heap *h, Term what, struct kinds *kinds)
 		Term kind = cons_head(list);
 
 		kinds->this |= kind == am_this || kind == am_known;
+		kinds->visible |= kind == am_visible || kind == am_connected || kind == am_known;
+		kinds->hidden |= kind == am_hidden || kind == am_connected || kind == am_known;
 		kinds->known |= kind == am_known;
 		if (kind != am_this && kind != am_known && kind != am_visible && kind != am_hidden &&
 		    kind != am_connected)
@@ -51,61 +114,46 @@ static bool read_kinds(struct heap *h, Term what, struct kinds *kinds)
 	return list == NIL;
 }
 
-struct names {
-	Term *all;
-	size_t count, room;
+/* What is to be told of each node; wanted is NULL for its name alone. */
+struct node_wishes {
+	bool id, type;
 };
 
-static void note_name(struct node_name node, void *arg)
+static Term put_node(struct heap *h, const struct known_node *n, const struct node_wishes *wanted)
 {
-	struct names *names = arg;
+	Term pairs[4];
+	size_t count = 0;
 
-	if (node.name == node_self().name)
-		return;
-	if (names->count == names->room) {
-		names->room = names->room * 2 + 64;
-		names->all = mem_realloc(names->all, names->room * sizeof(Term));
+	if (wanted == NULL)
+		return n->name;
+	if (wanted->id) {
+		pairs[2 * count] = am_connection_id;
+		pairs[2 * count++ + 1] = n->id != 0 ? SMALL((uint64_t)n->id) : (Term)am_undefined;
 	}
-	names->all[names->count++] = node.name;
+	if (wanted->type) {
+		pairs[2 * count] = am_node_type;
+		pairs[2 * count++ + 1] = n->type;
+	}
+	return heap_tuple(h, n->name, map_from_pairs(h, pairs, count));
 }
 
-static int compare_words(const void *a, const void *b)
+static Term list_nodes(struct heap *h, const struct kinds *kinds, const struct node_wishes *wanted)
 {
-	Term x = *(const Term *)a, y = *(const Term *)b;
+	const struct known_node self = { node_self().name, am_this, 0 };
+	struct found_nodes f = { .kinds = *kinds };
+	Term list = kinds->this ? heap_cons(h, put_node(h, &self, wanted), NIL) : NIL;
 
-	return (x > y) - (x < y);
-}
-
-/* Many creations of one name are one node. */
-static void drop_repeated(struct names *names)
-{
-	size_t kept = 0;
-
-	if (names->count == 0)
-		return;
-	qsort(names->all, names->count, sizeof(Term), compare_words);
-	for (size_t i = 1; i < names->count; i++)
-		if (names->all[i] != names->all[kept])
-			names->all[++kept] = names->all[i];
-	names->count = kept + 1;
-}
-
-/* Each with its infos when there are some: this one's, the others'. */
-static Term list_nodes(struct heap *h, const struct kinds *kinds, const Term *infos)
-{
-	struct names names = { 0 };
-	Term self = node_self().name, list = NIL;
-
-	if (kinds->this)
-		list = heap_cons(h, infos != NULL ? heap_tuple(h, self, infos[0]) : self, list);
-	if (!kinds->known)
-		return list;
-	node_each(note_name, &names);
-	drop_repeated(&names);
-	for (size_t i = names.count; i-- > 0;)
-		list = heap_cons(h, infos != NULL ? heap_tuple(h, names.all[i], infos[1]) : names.all[i], list);
-	mem_free(names.all);
+	find_nodes(&f);
+	for (size_t i = f.count; i-- > 0;)
+		list = heap_cons(h, put_node(h, &f.all[i], wanted), list);
+	mem_free(f.all);
 	return list;
+}
+
+Term bif_erlang_nodes_0(Process *p, Term *args)
+{
+	(void)args;
+	return list_nodes(&p->heap, &(struct kinds){ .visible = true }, NULL);
 }
 
 Term bif_erlang_nodes_1(Process *p, Term *args)
@@ -115,56 +163,76 @@ Term bif_erlang_nodes_1(Process *p, Term *args)
 	return read_kinds(&p->heap, args[0], &kinds) ? list_nodes(&p->heap, &kinds, NULL) : exc_badarg(p);
 }
 
-/* What the options want to be told of a node of that type. Fails: TERM_NONE. */
-static Term put_node_info(struct heap *h, Term options, Term type)
+static bool read_wish(Term options, Term key, bool *wish, size_t *seen)
 {
-	const Term infos[2][2] = { { am_connection_id, am_undefined }, { am_node_type, type } };
-	Term pairs[4];
-	size_t n = 0, known = 0;
+	Term value = map_get(options, key);
 
-	if (!term_is_map(options))
-		return TERM_NONE;
-	for (size_t i = 0; i < 2; i++) {
-		Term wanted = map_get(options, infos[i][0]);
-
-		if (wanted != TERM_NONE && wanted != am_true && wanted != am_false)
-			return TERM_NONE;
-		known += wanted != TERM_NONE;
-		if (wanted != am_true)
-			continue;
-		pairs[2 * n] = infos[i][0];
-		pairs[2 * n + 1] = infos[i][1];
-		n++;
-	}
-	return known == map_size(options) ? map_from_pairs(h, pairs, n) : TERM_NONE;
+	*wish = value == am_true;
+	*seen += value != TERM_NONE;
+	return value == TERM_NONE || value == am_true || value == am_false;
 }
 
 Term bif_erlang_nodes_2(Process *p, Term *args)
 {
-	struct heap *h = &p->heap;
+	struct node_wishes wanted;
 	struct kinds kinds;
-	Term infos[2];
+	size_t seen = 0;
 
-	if (!read_kinds(h, args[0], &kinds))
+	if (!read_kinds(&p->heap, args[0], &kinds) || !term_is_map(args[1]) ||
+	    !read_wish(args[1], am_connection_id, &wanted.id, &seen) ||
+	    !read_wish(args[1], am_node_type, &wanted.type, &seen) || seen != map_size(args[1]))
 		return exc_badarg(p);
-	infos[0] = put_node_info(h, args[1], am_this);
-	infos[1] = put_node_info(h, args[1], am_known);
-	return infos[0] != TERM_NONE ? list_nodes(h, &kinds, infos) : exc_badarg(p);
+	return list_nodes(&p->heap, &kinds, &wanted);
 }
 
 Term bif_erts_internal_get_creation_0(Process *p, Term *args)
 {
+	uint32_t creation = node_self().creation;
+
 	(void)args;
-	return heap_uint(&p->heap, node_self().creation);
+	return creation != 0 ? heap_uint(&p->heap, creation) : (Term)am_undefined;
+}
+
+/* ---- monitor_node */
+
+/* Of a connection that is up, or, when it may be made meanwhile, pending. Fails: false. */
+static bool watch_node(Process *p, Term name, bool passively)
+{
+	struct channel *c = passively ? channel_find(name) : dist_connect(name);
+	bool ok = false;
+
+	if (c == NULL)
+		return false;
+	lock_acquire(&c->lock);
+	ok = c->state == CHANNEL_UP || !passively;
+	lock_release(&c->lock);
+	ok = ok && channel_concern(c, p->id);
+	if (ok)
+		remote_watch_node(p, name, c->id);
+	channel_unref(c);
+	return ok;
+}
+
+static Term monitor_node(Process *p, Term *args, Term options)
+{
+	Term name = args[0];
+
+	if (!term_is_atom(name))
+		return exc_badarg(p);
+	if (name != am_nonode_nohost && !dist_is_alive())
+		return exc_error(p, am_notalive);
+	if (args[1] != am_true && args[1] != am_false)
+		return exc_badarg(p);
+	if (args[1] == am_false)
+		remote_unwatch_node(p, name);
+	else if (name != node_self().name && !watch_node(p, name, options != NIL)) /* it answers, or connects */
+		return exc_trap(p, export_get(am_erlang, am_dmonitor_node, 3), 3, (Term[]){ name, args[1], options });
+	return am_true;
 }
 
 Term bif_erlang_monitor_node_2(Process *p, Term *args)
 {
-	if (!term_is_atom(args[0]))
-		return exc_badarg(p);
-	if (args[0] != node_self().name)
-		return exc_error(p, am_notalive);
-	return args[1] == am_true || args[1] == am_false ? am_true : exc_badarg(p);
+	return monitor_node(p, args, NIL);
 }
 
 Term bif_erlang_monitor_node_3(Process *p, Term *args)
@@ -174,5 +242,5 @@ Term bif_erlang_monitor_node_3(Process *p, Term *args)
 	for (; term_is_cons(list); list = cons_tail(list))
 		if (cons_head(list) != am_allow_passive_connect)
 			return exc_badarg_cause(p, am_badopt);
-	return list == NIL ? bif_erlang_monitor_node_2(p, args) : exc_badarg_cause(p, am_badopt);
+	return list == NIL ? monitor_node(p, args, args[2]) : exc_badarg_cause(p, am_badopt);
 }

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 
 #include "bif/process_call.h"
-#include "bif/spawn_opts.h"
+#include "dist/dist.h"
+#include "proc/spawn_opts.h"
 #include "code/export.h"
 #include "data/number.h"
 #include "heap/copy.h"
@@ -102,25 +103,33 @@ Term bif_erts_internal_spawn_request_4(Process *p, Term *args)
 	return answer_request(p, &r, ref, pid, pid == TERM_NONE ? am_system_limit : TERM_NONE);
 }
 
-/* args: node, {M, F, A}, options, spawn_opt | spawn_request. No other node is connected. */
+/* args: node, {M, F, A}, options, spawn_opt | spawn_request. */
 Term bif_erts_internal_dist_spawn_request_4(Process *p, Term *args)
 {
 	struct spawn_request r;
-	Term ref, reason;
+	Term ref, reason = am_badopt;
 
 	if (!term_is_atom(args[0]) || !term_is_tuple_of(args[1], 3) || !is_call(boxed_ptr(args[1]) + 1))
 		return am_badarg;
 	if (!is_proper_list(args[2]))
 		return args[3] == am_spawn_opt ? am_badarg : am_badopt;
-	reason = spawn_opts_read(args[2], true, &r) ? am_noconnection : am_badopt;
-	ref = answer_request(p, &r, TERM_NONE, TERM_NONE, reason);
+	if (!spawn_opts_read(args[2], true, &r))
+		ref = heap_ref(&p->heap, 0);
+	else {
+		ref = heap_ref(&p->heap, r.options.alias != ALIAS_NONE ? p->id : 0);
+		reason = dist_spawn(p, args[0], args[1], args[2], &r, ref);
+	}
+	if (reason != TERM_NONE)
+		answer_request(p, &r, ref, TERM_NONE, reason);
 	return args[3] == am_spawn_opt ? heap_tuple(&p->heap, ref, term_from_bool(r.options.monitor)) : ref;
 }
 
 /* Requests to this node are answered before they return: there is nothing to abandon. */
 Term bif_erlang_spawn_request_abandon_1(Process *p, Term *args)
 {
-	return term_is_ref(args[0]) ? am_false : exc_badarg(p);
+	if (!term_is_ref(args[0]))
+		return exc_badarg(p);
+	return term_from_bool(term_is_local_ref(args[0]) && remote_abandon_spawn(p, args[0]));
 }
 
 /* ---- ends and exceptions */
@@ -225,7 +234,10 @@ Term bif_erlang_exit_2(Process *p, Term *args)
 			return TERM_NONE;
 		return am_true;
 	}
-	return term_is_pid(args[0]) || term_is_port(args[0]) ? am_true : exc_badarg(p);
+	if (!term_is_pid(args[0]))
+		return term_is_port(args[0]) ? am_true : exc_badarg(p);
+	signal_exit(p, args[0], args[1]);
+	return am_true;
 }
 
 Term bif_erlang_exit_signal_2(Process *p, Term *args)
@@ -575,8 +587,10 @@ Term bif_erts_internal_group_leader_2(Process *p, Term *args)
 {
 	if (!term_is_pid(args[0]) || !term_is_pid(args[1]) || node_is_earlier_pid(args[1]))
 		return am_badarg;
-	if (!term_is_local_pid(args[1]))
-		return am_true; /* its node is not connected */
+	if (!term_is_local_pid(args[1])) {
+		dist_send_group_leader(p, args[0], args[1]);
+		return am_true;
+	}
 	if (args[1] != p->id)
 		return am_false;
 	p->group_leader = args[0];

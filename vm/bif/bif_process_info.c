@@ -3,7 +3,7 @@
  * in the order of signals. */
 #include "base/alloc.h"
 #include "bif/process_call.h"
-#include "bif/spawn_opts.h"
+#include "proc/spawn_opts.h"
 #include "code/code_print.h"
 #include "code/export.h"
 #include "code/module.h"
@@ -247,7 +247,7 @@ static void gather_monitor(const struct peer *n, void *arg)
 	if (n->kind != PEER_MONITOR)
 		return;
 	if (n->name != TERM_NONE)
-		what = pair(g->h, n->name, node_self().name);
+		what = pair(g->h, n->name, n->at_node ? n->peer : node_self().name);
 	g->list = heap_cons(g->h, pair(g->h, term_is_port(n->peer) ? am_port : am_process, what), g->list);
 }
 

@@ -2,7 +2,7 @@
 /* Built-in functions: what a process asks another to do: is it alive, collect, is old code used, suspend. */
 #include "base/alloc.h"
 #include "bif/process_call.h"
-#include "bif/spawn_opts.h"
+#include "proc/spawn_opts.h"
 #include "code/module.h"
 #include "heap/copy.h"
 #include "proc/message.h"

@@ -204,7 +204,9 @@ static void send_value(struct inet_socket *s, struct building *b, Term tag, Term
 
 static void deliver_to_port(struct inet_socket *s, struct packet_text body)
 {
-	if (s->mode == INET_MODE_LIST || s->header_bytes > body.n)
+	if (s->port->carrier != NULL)
+		port_carrier.input(s->port, body.at, body.n);
+	else if (s->mode == INET_MODE_LIST || s->header_bytes > body.n)
 		port_reply(s->port, body.at, body.n, NULL, 0);
 	else
 		port_reply(s->port, body.at, s->header_bytes, body.at + s->header_bytes, body.n - s->header_bytes);

@@ -33,6 +33,8 @@ static struct {
 	atomic_uint_fast64_t input_bytes, output_bytes; /* of all ports that ever were */
 } table;
 
+struct port_carrier port_carrier;
+
 void port_init(void)
 {
 	lock_init(&table.lock, LOCK_port_table);
@@ -364,6 +366,8 @@ void port_set_busy(struct port *port, bool busy)
 	if (!busy)
 		wake_waiters(port);
 	lock_release(&port->hold.lock);
+	if (!busy && port->carrier != NULL)
+		port_carrier.writable(port);
 }
 
 size_t port_queued(struct port *port)
@@ -407,6 +411,8 @@ void port_exit(struct port *port, Term reason)
 		signal_send_reason(SIG_LINK_EXIT, port->id, port->links[k], TERM_NONE, reason);
 	port->link_count = 0;
 	drop_monitors(port, reason);
+	if (port->carrier != NULL)
+		port_carrier.closed(port, reason);
 	if (port->registered != TERM_NONE)
 		registry_unregister_port(port->id, port->registered);
 	if (!port->driver->flushes || !has_output(port))
@@ -781,7 +787,7 @@ bool port_send(Process *from, Term id, Term message)
 		put_message_off(port, message);
 	}
 	/* A send cannot wait for a port that is busy; it can make room for others. */
-	if (port->busy)
+	if (port->busy && from != NULL)
 		process_yield_soon(from);
 	port_unref(port);
 	return true;

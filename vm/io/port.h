@@ -104,6 +104,8 @@ struct port_driver {
 	size_t (*queued)(struct port *port);
 	/* The VM dies: no callback follows. */
 	void (*emergency_close)(const struct port *port);
+	/* While port->framed, are several messages taken at once, each behind its length in four bytes? */
+	bool takes_framed;
 	void (*stop)(struct port *port);
 	/* The last reference is gone. Any thread. */
 	void (*freed)(struct port *port);
@@ -175,8 +177,18 @@ struct port {
 	uint32_t trace_flags;       /* enum trace_flag; not 0 only with a tracer */
 	Term tracer;                /* as that of a process (proc/trace.h) */
 	struct port_traces traces;  /* for this port as a tracer */
+	void *carrier;              /* of a connection to another node: see struct port_carrier; NULL: none */
+	bool framed;                /* what is output now has its lengths already */
 	struct port *next;          /* table */
 };
+
+/* A port that carries a connection to another node. Wired by the room dist; the port is held. */
+struct port_carrier {
+	void (*input)(struct port *port, const uint8_t *bytes, size_t n); /* one message */
+	void (*writable)(struct port *port);                              /* it is not busy any more */
+	void (*closed)(struct port *port, Term reason);                   /* it leaves PORT_OPEN */
+};
+extern struct port_carrier port_carrier;
 
 struct port_monitor {
 	struct port_monitor *next;

@@ -602,7 +602,8 @@ static void output_tcp(struct port *port, struct byte_queue *data)
 		return;
 	}
 	byte_queue_init(&all);
-	put_header(s, &all, n);
+	if (!port->framed)
+		put_header(s, &all, n);
 	byte_queue_move(&all, data);
 	inet_count(&s->sent, all.size_bytes);
 	if (port->out.size_bytes > 0 || s->file.runs)
@@ -1041,5 +1042,6 @@ const struct port_driver port_tcp_driver = {
 	.flushes = true,
 	.tells_list = true,
 	.soft_busy = true,
+	.takes_framed = true,
 	.stop = inet_stop,
 };

@@ -13,6 +13,7 @@
 #include "proc/exc.h"
 #include "proc/probe.h"
 #include "proc/registry.h"
+#include "proc/remote.h"
 #include "proc/saved_calls.h"
 #include "proc/sched.h"
 #include "proc/seq_token.h"
@@ -209,6 +210,8 @@ void message_send(Process *from, Term to, Term message)
 		message_send_port(from, to, message);
 	else if (term_is_local_ref(to) && ref_tag(to) != 0)
 		send_local(from, ref_tag(to), to, message);
+	else if (term_has_sub(to, SUB_XPID) || term_has_sub(to, SUB_XREF))
+		remote_send(from, to, message, 0);
 }
 
 void message_deliver(Process *to, Term from, Term message, struct fragment *takes)
@@ -235,14 +238,12 @@ static bool send_name(Process *from, Term name, Term message)
 	return true;
 }
 
-/* One of an earlier life of this node is reported; a node that is not connected is nothing to the sender. */
-static void send_foreign(Process *from, Term to, Term message)
+/* One of an earlier life of this node is reported. */
+static void send_to_earlier_life(Process *from, Term to, Term message)
 {
 	struct node_name node = node_of(to);
 	struct print_buffer b;
 
-	if (node.name != node_self().name)
-		return;
 	print_buffer_init(&b, LOST_TEXT_BYTES);
 	print_text(&b, "Discarding message ");
 	print_term(&b, message);
@@ -276,14 +277,19 @@ bool message_send_any(Process *from, Term to, Term message)
 	if (term_is_tuple_of(to, 2)) {
 		if (!term_is_atom(tuple_get(to, 1)) || !term_is_atom(tuple_get(to, 2)))
 			return false;
-		/* No such name at a node is nothing to the sender; nor is a node that is not connected. */
+		/* No such name at a node is nothing to the sender; nor is a node that cannot be reached. */
 		if (tuple_get(to, 2) == node_self().name)
 			send_name(from, tuple_get(to, 1), message);
+		else
+			remote_send(from, to, message, 0);
 		return true;
 	}
 	if (!term_is_pid(to) && !term_is_port(to) && !term_is_ref(to))
 		return false;
-	send_foreign(from, to, message);
+	if (node_of(to).name == node_self().name)
+		send_to_earlier_life(from, to, message);
+	else
+		remote_send(from, to, message, 0);
 	return true;
 }
 
@@ -302,6 +308,8 @@ bool signal_send(Term to, struct signal *s)
 	if (unlikely(!term_is_local_pid(to))) {
 		if (term_is_local_port(to) && signal_send_port != NULL)
 			return signal_send_port(to, s);
+		if (term_has_sub(to, SUB_XPID))
+			return remote_signal(node_of(to).name, to, s, NULL);
 		signal_free(s);
 		return false;
 	}

@@ -14,6 +14,8 @@ enum signal_kind {
 	SIG_LINK, SIG_UNLINK, SIG_UNLINK_ACK,
 	SIG_MONITOR, SIG_DEMONITOR, SIG_DOWN,
 	SIG_SUSPEND, SIG_RESUME,
+	SIG_NODE_DOWN,   /* the connection is lost: what went over it ends (proc/remote.h) */
+	SIG_SPAWNED,     /* another node's answer to a request to spawn (proc/remote.h) */
 	SIG_CALL,        /* run call(p, arg) on the receiver: process_info and the like */
 	SIG_TASK,        /* run it between two time slices: see proc/task.h */
 };
@@ -21,12 +23,13 @@ enum signal_kind {
 struct signal {
 	struct signal *next;
 	uint8_t kind;        /* enum signal_kind */
-	bool joined;         /* stands in its fragment's block, behind the words: freed and adopted with it */
+	bool joined : 1;     /* stands in its fragment's block, behind the words: freed and adopted with it */
+	bool collects : 1;   /* the task */
+	bool own : 1;        /* the message stands on the receiver's heap, who sent it: a root (Process.own_messages) */
 	uint8_t priority;    /* of a task */
-	bool collects;       /* the task */
-	bool own;            /* the message stands on the receiver's heap, who sent it: a root (Process.own_messages) */
+	uint32_t connection; /* what brought it from another node; 0: from this one */
 	size_t words;        /* size of the message */
-	Term term;           /* message, or reason */
+	Term term;           /* message, or reason; of a monitor from another node the name that it watches, or NIL */
 	Term token;          /* sequential trace token, user tag or NIL; am_undefined: the receiver's stays */
 	struct fragment *fragment; /* owned; NULL when no words */
 	union {
@@ -112,6 +115,11 @@ void signal_link_exit(Process *from, Term to, Term reason);
 void signal_send_reason(enum signal_kind kind, Term from, Term to, Term ref, Term reason);
 /* A signal without words. */
 bool signal_send_plain(enum signal_kind kind, Term from, Term to, Term ref);
+/* The same, of a pair of processes of which one may be at another node: *connection is what it went over, or, when not
+ * 0 before, what it came over. */
+bool signal_send_pair(enum signal_kind kind, Term from, Term to, Term ref, uint32_t *connection);
+/* SIG_LINK_EXIT, SIG_EXIT and SIG_DOWN that came over a connection. */
+void signal_send_reason_from(uint32_t connection, enum signal_kind kind, Term from, Term to, Term ref, Term reason);
 /* Puts a message at the end of p's own queue. p runs here. Takes: s. */
 void signal_queue_own(Process *p, struct signal *s);
 /* What the sender of s must hear when its receiver `to` is gone. Takes: s. */

@@ -4,8 +4,9 @@
 #include "proc/monitor.h"
 
 #include "base/alloc.h"
-#include "term/node.h"
+#include "proc/remote.h"
 #include "proc/trace.h"
+#include "term/node.h"
 
 /* ---- links */
 
@@ -37,7 +38,8 @@ bool link_add(Process *p, Term to)
 	n->unlink_id = 0;
 	if (trace_wants(p, TRACE_SET_ON_LINK | TRACE_SET_ON_FIRST_LINK))
 		trace_hooks.linked(p, to);
-	if (signal_send_plain(SIG_LINK, p->id, to, TERM_NONE))
+	n->connection = 0;
+	if (signal_send_pair(SIG_LINK, p->id, to, TERM_NONE, &n->connection))
 		return true;
 	if (node_of(to).name != node_self().name) {
 		refuse_link(p, to, am_noconnection);
@@ -101,16 +103,30 @@ static bool is_of_another_node(Term id)
 
 Term monitor_add(Process *p, Term to, Term name, const struct monitor_options *o)
 {
+	struct peer *n;
+	bool foreign;
 	Term ref;
 
 	/* One of ourselves never fires: only its alias counts. */
 	if (to == p->id)
 		return o->alias != ALIAS_NONE ? monitor_alias_add(p, o->alias) : heap_ref(&p->heap, 0);
-	insert_monitor(p, to, name, o, &ref);
-	if (!term_is_local_pid(to) && !term_is_local_port(to))
-		refuse_monitor(p, to, ref, is_of_another_node(to) ? am_noconnection : am_noproc);
-	else if (!signal_send_plain(SIG_MONITOR, p->id, to, ref))
-		refuse_monitor(p, to, ref, am_noproc);
+	n = insert_monitor(p, to, name, o, &ref);
+	foreign = is_of_another_node(to);
+	if ((!foreign && !term_is_local_pid(to) && !term_is_local_port(to)) ||
+	    !signal_send_pair(SIG_MONITOR, p->id, to, ref, &n->connection))
+		refuse_monitor(p, to, ref, foreign ? am_noconnection : am_noproc);
+	return ref;
+}
+
+Term monitor_add_name(Process *p, Term node, Term name, const struct monitor_options *o)
+{
+	struct peer *n;
+	Term ref;
+
+	n = insert_monitor(p, node, name, o, &ref);
+	n->at_node = true;
+	if (!remote_monitor_name(p, node, name, ref, &n->connection))
+		refuse_monitor(p, node, ref, am_noconnection);
 	return ref;
 }
 
@@ -135,7 +151,11 @@ static void send_demonitor(Process *p, const struct peer *n)
 {
 	Term words[REF_WORDS];
 
-	if (n->kind == PEER_MONITOR && n->peer != p->id)
+	if (n->kind != PEER_MONITOR || n->peer == p->id)
+		return;
+	if (n->at_node)
+		remote_demonitor_name(p, n);
+	else
 		signal_send_plain(SIG_DEMONITOR, p->id, n->peer, peer_ref(n, words));
 }
 
@@ -215,7 +235,7 @@ static void end_watchers(Process *p, Term reason)
 	while (n != NULL) {
 		struct peer *next = n->next;
 
-		signal_send_reason(SIG_DOWN, p->id, n->peer, peer_ref(n, words), reason);
+		signal_send_reason(SIG_DOWN, n->name != TERM_NONE ? n->name : p->id, n->peer, peer_ref(n, words), reason);
 		peer_free(n);
 		n = next;
 	}

@@ -21,6 +21,8 @@ struct monitor_options {
 /* A new reference on p's heap. GC: none. A target that is not there gives a 'DOWN' with noproc at once (noconnection for
  * those of other nodes, but not of earlier lives of this one). name: TERM_NONE, or the registered name that to was found by. */
 Term monitor_add(Process *p, Term to, Term name, const struct monitor_options *o);
+/* The process with that name at another node. */
+Term monitor_add_name(Process *p, Term node, Term name, const struct monitor_options *o);
 Term monitor_add_child(Process *p, Process *child, const struct monitor_options *o);
 /* monitor(time_offset, clock_service) */
 Term monitor_add_time_offset(Process *p);

@@ -3,6 +3,9 @@
 #include "proc/node_monitor.h"
 
 #include "base/alloc.h"
+#include "data/map.h"
+#include "heap/copy.h"
+#include "proc/message.h"
 
 struct node_monitor {
 	struct node_monitor *next;
@@ -85,4 +88,92 @@ unsigned node_monitor_remove(Process *p, unsigned wishes)
 	}
 	lock_release(&monitors.lock);
 	return before;
+}
+
+/* ---- what they hear */
+
+static Term put_map(struct heap *h, const struct node_change *c, unsigned wishes)
+{
+	Term pairs[6];
+	size_t n = 0;
+
+	if (wishes & NODE_MONITOR_ID) {
+		pairs[2 * n] = am_connection_id;
+		pairs[2 * n++ + 1] = c->connection != 0 ? SMALL((uint64_t)c->connection) : (Term)am_undefined;
+	}
+	if (wishes & (NODE_MONITOR_VISIBLE | NODE_MONITOR_HIDDEN)) {
+		pairs[2 * n] = am_node_type;
+		pairs[2 * n++ + 1] = c->type;
+	}
+	if ((wishes & NODE_MONITOR_REASON) && c->reason != TERM_NONE) {
+		pairs[2 * n] = am_nodedown_reason;
+		pairs[2 * n++ + 1] = c->reason;
+	}
+	return map_from_pairs(h, pairs, n);
+}
+
+static Term put_list(struct heap *h, const struct node_change *c, unsigned wishes)
+{
+	Term list = NIL;
+
+	if (wishes & (NODE_MONITOR_VISIBLE | NODE_MONITOR_HIDDEN))
+		list = heap_cons(h, heap_tuple(h, am_node_type, c->type), list);
+	if ((wishes & NODE_MONITOR_REASON) && c->reason != TERM_NONE)
+		list = heap_cons(h, heap_tuple(h, am_nodedown_reason, c->reason), list);
+	return list;
+}
+
+/* {What, Node}, or {What, Node, Info}. Fails: TERM_NONE, that is not wanted. */
+static Term put_message(struct heap *h, const struct node_change *c, unsigned wishes)
+{
+	unsigned types = wishes & (NODE_MONITOR_VISIBLE | NODE_MONITOR_HIDDEN);
+
+	if (types == 0)
+		types = NODE_MONITOR_VISIBLE;
+	if (!(types & (c->type == am_hidden ? NODE_MONITOR_HIDDEN : NODE_MONITOR_VISIBLE)))
+		return TERM_NONE;
+	if (wishes == 0)
+		return heap_tuple(h, c->what, c->node);
+	return heap_tuple(h, c->what, c->node, wishes & NODE_MONITOR_MAP ? put_map(h, c, wishes) :
+			  put_list(h, c, wishes));
+}
+
+struct listener {
+	Term pid;
+	unsigned wishes, count;
+};
+
+static struct listener *copy_listeners(size_t *n)
+{
+	struct listener *all = NULL;
+	size_t room = 0;
+
+	*n = 0;
+	lock_acquire(&monitors.lock);
+	for (const struct node_monitor *m = monitors.first; m != NULL; m = m->next) {
+		if (*n == room) {
+			room = room * 2 + 16;
+			all = mem_realloc(all, room * sizeof(*all));
+		}
+		all[(*n)++] = (struct listener){ m->pid, m->wishes, m->count };
+	}
+	lock_release(&monitors.lock);
+	return all;
+}
+
+void node_monitor_tell(const struct node_change *c)
+{
+	size_t n;
+	struct listener *all = copy_listeners(&n);
+	struct heap h;
+
+	heap_init(&h, HEAP_MIN_WORDS);
+	for (size_t i = 0; i < n; i++) {
+		Term message = put_message(&h, c, all[i].wishes);
+
+		for (unsigned k = 0; k < all[i].count && message != TERM_NONE; k++)
+			message_send(NULL, all[i].pid, message);
+	}
+	heap_free(&h);
+	mem_free(all);
 }

@@ -14,10 +14,21 @@ enum {
 	NODE_MONITOR_ID = 1 << 4,      /* connection_id */
 };
 
+/* A node came, or went. */
+struct node_change {
+	Term what;           /* nodeup, nodedown */
+	Term node;
+	uint32_t connection; /* 0: this node, which has none */
+	Term type;           /* visible, hidden */
+	Term reason;         /* of nodedown, else TERM_NONE; any term */
+};
+
 void node_monitor_init(void);
 /* One more wish of p for these messages. Returns how many it had. p runs here. */
 unsigned node_monitor_add(Process *p, unsigned wishes);
 /* Ends all of them. Returns how many there were. p runs here. */
 unsigned node_monitor_remove(Process *p, unsigned wishes);
+/* Messages to all who want them. Locks: node_monitors. */
+void node_monitor_tell(const struct node_change *c);
 
 #endif

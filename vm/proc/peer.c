@@ -44,6 +44,11 @@ static uint64_t suspending_key(Term pid)
 	return (uint64_t)1 << 63 | pid; /* no number of a reference */
 }
 
+static uint64_t node_key(Term name)
+{
+	return (uint64_t)1 << 62 | name; /* the same */
+}
+
 static struct peer *find_local(const struct peers *t, uint64_t key)
 {
 	struct peer *n;
@@ -82,6 +87,11 @@ struct peer *peer_find(const struct peers *t, Term id)
 struct peer *peer_find_suspending(const struct peers *t, Term pid)
 {
 	return find_local(t, suspending_key(pid));
+}
+
+struct peer *peer_find_node(const struct peers *t, Term name)
+{
+	return find_local(t, node_key(name));
 }
 
 static void chain_up(struct peer_table *t, struct peer *n)
@@ -137,7 +147,7 @@ struct peer *peer_insert(struct peers *peers, enum peer_kind kind, Term id, Term
 
 	n->kind = (uint8_t)kind;
 	n->foreign = is_foreign(id);
-	n->key = kind == PEER_SUSPENDING ? suspending_key(id) : find_key(id);
+	n->key = kind == PEER_SUSPENDING ? suspending_key(id) : kind == PEER_NODE ? node_key(id) : find_key(id);
 	n->ref_tag = term_has_sub(id, SUB_REF) ? ref_tag(id) : 0;
 	copy_terms(n, id, peer, tag);
 	if (t == NULL || t->count >= 2 * (t->mask + 1))

@@ -15,6 +15,8 @@ enum peer_kind {
 	PEER_ALIAS,      /* found by the reference; no monitor (any more) */
 	PEER_WATCHER,    /* found by the reference; peer: who watches */
 	PEER_SUSPENDING, /* peer: who is suspended; see peer_find_suspending */
+	PEER_NODE,       /* peer: a node's name; see peer_find_node */
+	PEER_SPAWN,      /* found by the reference: a request to spawn at another node; tag: {ReplyTag, MonitorTag} */
 };
 
 enum peer_alias { ALIAS_NONE, ALIAS_EXPLICIT, ALIAS_DEMONITOR, ALIAS_REPLY };
@@ -25,18 +27,22 @@ struct peer {
 	struct peer *chain;
 	uint64_t key;        /* of a foreign one a hash, else see above */
 	Term peer;
-	union {
-		Term name;       /* monitor: watched by that registered name, or TERM_NONE */
-		Term foreign_ref; /* foreign watcher: the reference */
-	};
+	Term name;           /* monitor: watched by that registered name, or TERM_NONE; with at_node peer is a node's
+			      * name. Foreign watcher: by which it watches, or TERM_NONE */
+	Term foreign_ref;    /* foreign watcher: the reference */
 	Term tag;            /* monitor: first element of the message; TERM_NONE: 'DOWN' */
 	uint64_t ref_tag;    /* of the reference: see struct ref */
 	struct fragment *words; /* of its terms; NULL when they need none */
-	uint32_t unlink_id;  /* link: waits for the acknowledgement of this unlink; 0: active */
-	uint32_t count;      /* suspending */
+	union {
+		uint32_t unlink_id;  /* link: waits for the acknowledgement of this unlink; 0: active */
+		uint32_t count;      /* suspending, node */
+		uint32_t wishes;     /* spawn: enum remote_wish (proc/remote.h) */
+	};
+	uint32_t connection; /* to the other end's node; 0: that is this node */
 	uint8_t kind;
 	uint8_t alias;
 	bool port;           /* monitor: a port is watched, not a process */
+	bool at_node;        /* monitor: by a name at the node that peer names */
 	bool foreign;        /* found by an identifier of another node, or of an earlier life of this one */
 };
 
@@ -47,8 +53,9 @@ struct peers {
 /* id: a pid, port or reference. */
 struct peer *peer_find(const struct peers *t, Term id);
 struct peer *peer_find_suspending(const struct peers *t, Term pid);
+struct peer *peer_find_node(const struct peers *t, Term name);
 /* A new entry, with copies of peer and tag (TERM_NONE: none); the rest is zero. id must not be there yet; a link's
- * peer is id, and a process that is suspended is id and peer. */
+ * peer is id, and a process that is suspended, or a node, is id and peer. */
 struct peer *peer_insert(struct peers *t, enum peer_kind kind, Term id, Term peer, Term tag);
 void peer_remove(struct peers *t, struct peer *n); /* and frees it */
 /* Takes all nodes out as one list, the oldest first; the caller frees each with peer_free. */

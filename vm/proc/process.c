@@ -385,6 +385,8 @@ Term process_spawn(Process *parent, Term module, Term function, Term args, const
 		link_add_child(parent, p);
 	if (o->monitor && parent != NULL)
 		*monitor_ref = monitor_add_child(parent, p, &monitor);
+	if (unlikely(o->born != NULL))
+		o->born(p, o->born_arg);
 	if (PROBE_ON(process__spawn))
 		probe_process__spawn(p);
 	if (unlikely(trace_active))

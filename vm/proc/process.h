@@ -183,6 +183,9 @@ struct spawn_options {
 	bool off_heap_messages;
 	bool system;
 	uint32_t flags;      /* PF_MAX_HEAP_* */
+	/* NULL, or what is to be done before it runs, and before anybody here knows of it. */
+	void (*born)(struct process *p, void *arg);
+	void *born_arg;
 };
 #define SPAWN_OPTIONS_DEFAULT { .priority = PRIO_NORMAL, .min_heap_words = HEAP_MIN_WORDS, .min_bin_vheap_words = HEAP_BINARY_MIN_WORDS, .fullsweep_after = 65535, .monitor_tag = TERM_NONE }
 

@@ -11,6 +11,7 @@
 #include "proc/message.h"
 #include "proc/monitor.h"
 #include "proc/probe.h"
+#include "proc/remote.h"
 #include "proc/sched.h"
 #include "proc/seq_token.h"
 #include "proc/task.h"
@@ -50,7 +51,7 @@ void signal_free(struct signal *s)
 	fragment_free(f);
 }
 
-bool signal_send_plain(enum signal_kind kind, Term from, Term to, Term ref)
+static struct signal *make_plain_signal(enum signal_kind kind, Term from, Term ref)
 {
 	size_t words = peer_id_words(from) + peer_id_words(ref);
 	struct signal *s;
@@ -67,6 +68,21 @@ bool signal_send_plain(enum signal_kind kind, Term from, Term to, Term ref)
 		s->from = peer_put_id(from, &top, &s->fragment->off_heap);
 		s->ref = peer_put_id(ref, &top, &s->fragment->off_heap);
 	}
+	return s;
+}
+
+bool signal_send_plain(enum signal_kind kind, Term from, Term to, Term ref)
+{
+	return signal_send(to, make_plain_signal(kind, from, ref));
+}
+
+bool signal_send_pair(enum signal_kind kind, Term from, Term to, Term ref, uint32_t *connection)
+{
+	struct signal *s = make_plain_signal(kind, from, ref);
+
+	s->connection = *connection;
+	if (term_has_sub(to, SUB_XPID))
+		return remote_signal(node_of(to).name, to, s, connection);
 	return signal_send(to, s);
 }
 
@@ -89,6 +105,14 @@ void signal_send_reason(enum signal_kind kind, Term from, Term to, Term ref, Ter
 	if (kind != SIG_DOWN && PROBE_ON(process__exit_signal) && term_is_local_pid(to))
 		probe_process__exit_signal(from, to, reason);
 	signal_send(to, make_reason_signal(kind, from, ref, reason, NIL));
+}
+
+void signal_send_reason_from(uint32_t connection, enum signal_kind kind, Term from, Term to, Term ref, Term reason)
+{
+	struct signal *s = make_reason_signal(kind, from, ref, reason, NIL);
+
+	s->connection = connection;
+	signal_send(to, s);
 }
 
 void signal_exit(Process *from, Term to, Term reason)
@@ -214,9 +238,9 @@ static void handle_link(Process *p, const struct signal *s)
 	struct peer *n = peer_find(&p->links, s->from);
 
 	if (n == NULL)
-		peer_insert(&p->links, PEER_LINK, s->from, s->from, TERM_NONE);
-	else
-		n->unlink_id = 0;
+		n = peer_insert(&p->links, PEER_LINK, s->from, s->from, TERM_NONE);
+	n->unlink_id = 0;
+	n->connection = s->connection;
 }
 
 static void handle_unlink(Process *p, const struct signal *s)
@@ -238,8 +262,13 @@ static void handle_unlink_ack(Process *p, const struct signal *s)
 
 static void handle_monitor(Process *p, const struct signal *s)
 {
-	if (peer_find(&p->monitored_by, s->ref) == NULL)
-		peer_insert(&p->monitored_by, PEER_WATCHER, s->ref, s->from, TERM_NONE);
+	struct peer *n = peer_find(&p->monitored_by, s->ref);
+
+	if (n != NULL)
+		return;
+	n = peer_insert(&p->monitored_by, PEER_WATCHER, s->ref, s->from, TERM_NONE);
+	n->connection = s->connection;
+	n->name = s->connection != 0 && term_is_atom(s->term) ? s->term : TERM_NONE;
 }
 
 static void handle_demonitor(Process *p, const struct signal *s)
@@ -257,7 +286,7 @@ static void handle_down(Process *p, struct signal *s)
 	Term parts[5], name, *at;
 	size_t words;
 
-	if (n == NULL || n->kind != PEER_MONITOR) {
+	if (n == NULL || n->kind != PEER_MONITOR || (s->connection != 0 && s->connection != n->connection)) {
 		signal_free(s);
 		return;
 	}
@@ -274,7 +303,7 @@ static void handle_down(Process *p, struct signal *s)
 		parts[3] = peer_put_id(n->peer, &top, &s->fragment->off_heap);
 	}
 	if (n->name != TERM_NONE) {
-		name = node_self().name;
+		name = n->at_node ? n->peer : node_self().name;
 		at = take_spare(s, 3);
 		parts[3] = put_tuple(at, 2, (Term[]){ n->name, name });
 	}
@@ -282,6 +311,84 @@ static void handle_down(Process *p, struct signal *s)
 	s->token = am_undefined;
 	queue_as_message(p, s, put_tuple(take_spare(s, 6), 5, parts));
 	monitor_fired(p, n);
+}
+
+/* ---- a connection is lost. As if each of the other ends had said so. */
+
+struct lost {
+	uint32_t connection;
+	const struct peer **all;
+	size_t count;
+};
+
+static void note_lost(const struct peer *n, void *arg)
+{
+	struct lost *lost = arg;
+
+	if (n->connection == lost->connection)
+		lost->all[lost->count++] = n;
+}
+
+/* Those of the table that went over the connection. Owns: the caller, the array. */
+static struct lost find_lost(const struct peers *t, uint32_t connection)
+{
+	struct lost lost = { .connection = connection };
+
+	if (peer_count(t) == 0)
+		return lost;
+	lost.all = mem_alloc(peer_count(t) * sizeof(*lost.all));
+	peer_each(t, note_lost, &lost);
+	return lost;
+}
+
+static bool lose_links(Process *p, uint32_t connection)
+{
+	struct lost lost = find_lost(&p->links, connection);
+	bool goes_on = true;
+
+	for (size_t i = 0; i < lost.count && goes_on; i++)
+		goes_on = handle_exit(p, make_reason_signal(SIG_LINK_EXIT, lost.all[i]->peer, TERM_NONE,
+							    am_noconnection, NIL));
+	mem_free(lost.all);
+	return goes_on;
+}
+
+static void lose_monitors(Process *p, uint32_t connection)
+{
+	struct lost lost = find_lost(&p->monitors, connection);
+
+	for (size_t i = 0; i < lost.count; i++) {
+		struct peer *n = (struct peer *)lost.all[i];
+		Term words[REF_WORDS];
+
+		if (n->kind == PEER_MONITOR)
+			handle_down(p, make_reason_signal(SIG_DOWN, TERM_NONE, peer_ref(n, words), am_noconnection,
+							  NIL));
+		else if (n->kind == PEER_NODE)
+			remote_tell_node_down(p, n);
+		else if (n->kind == PEER_SPAWN)
+			remote_fail_spawn(p, n, am_noconnection);
+	}
+	mem_free(lost.all);
+}
+
+static void lose_watchers(Process *p, uint32_t connection)
+{
+	struct lost lost = find_lost(&p->monitored_by, connection);
+
+	for (size_t i = 0; i < lost.count; i++)
+		peer_remove(&p->monitored_by, (struct peer *)lost.all[i]);
+	mem_free(lost.all);
+}
+
+static bool handle_node_down(Process *p, struct signal *s)
+{
+	uint32_t connection = s->connection;
+
+	signal_free(s);
+	lose_watchers(p, connection);
+	lose_monitors(p, connection);
+	return lose_links(p, connection);
 }
 
 /* Is a message to that alias of p still wanted? */
@@ -369,6 +476,11 @@ static inline __attribute__((always_inline)) bool handle_one(Process *p, struct 
 		return handle_exit(p, s);
 	case SIG_DOWN:
 		handle_down(p, s);
+		return true;
+	case SIG_NODE_DOWN:
+		return handle_node_down(p, s);
+	case SIG_SPAWNED:
+		remote_spawned(p, s);
 		return true;
 	case SIG_TASK:
 		task_queue(p, s);
@@ -497,6 +609,9 @@ void signal_reject(Term to, struct signal *s)
 		break;
 	case SIG_MONITOR:
 		signal_send_reason(SIG_DOWN, to, s->from, s->ref, am_noproc);
+		break;
+	case SIG_SPAWNED:
+		remote_spawned_for_nobody(to, s);
 		break;
 	case SIG_CALL:
 	case SIG_TASK:

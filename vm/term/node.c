@@ -13,7 +13,8 @@
 
 enum { BUCKETS_LEAST = 64 };
 
-static const struct node_name self = { am_nonode_nohost, 0 };
+/* The name's index in the table of atoms, and the creation below it, so that both change at once. */
+static _Atomic uint64_t own = (uint64_t)(am_nonode_nohost >> 6) << 32;
 
 static struct {
 	struct rwlock lock;
@@ -35,11 +36,20 @@ void node_init(void)
 
 struct node_name node_self(void)
 {
-	return self;
+	uint64_t word = atomic_load_explicit(&own, memory_order_relaxed);
+
+	return (struct node_name){ term_from_atom((uint32_t)(word >> 32)), (uint32_t)word };
+}
+
+void node_set_self(struct node_name name)
+{
+	atomic_store(&own, (uint64_t)atom_index(name.name) << 32 | name.creation);
 }
 
 bool node_is_self(struct node_name node)
 {
+	struct node_name self = node_self();
+
 	return node.name == self.name && (node.creation == self.creation || node.creation == 0);
 }
 

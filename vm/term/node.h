@@ -24,6 +24,8 @@ struct node {
 void node_init(void);
 /* This node: nonode@nohost and creation 0 until distribution starts. */
 struct node_name node_self(void);
+/* Distribution starts, or ends: local pids, ports and references are of that name from now on. */
+void node_set_self(struct node_name name);
 /* The node whose name external terms call local: same name and creation (or creation 0). */
 bool node_is_self(struct node_name node);
 

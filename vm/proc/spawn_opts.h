@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Options of spawn_opt and monitor, read from their lists. */
-#ifndef VM_BIF_SPAWN_OPTS_H
-#define VM_BIF_SPAWN_OPTS_H
+#ifndef VM_PROC_SPAWN_OPTS_H
+#define VM_PROC_SPAWN_OPTS_H
 
-#include "bif/bif.h"
 #include "proc/monitor.h"
 
 enum spawn_reply { REPLY_SUCCESS = 1, REPLY_ERROR = 2, REPLY_BOTH = 3 };
@@ -32,8 +31,5 @@ struct spawn_defaults {
 	atomic_bool off_heap_messages;
 };
 extern struct spawn_defaults spawn_defaults;
-
-/* Bytes that p holds, off-heap binaries not counted. p runs here, or nobody does. */
-size_t process_info_bytes(Process *p);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Options of spawn_opt and monitor. */
-#include "bif/spawn_opts.h"
+#include "proc/spawn_opts.h"
 
 #include "data/map.h"
 #include "proc/sched.h"

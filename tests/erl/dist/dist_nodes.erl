@@ -1,0 +1,376 @@
+%% SPDX-License-Identifier: Apache-2.0
+-module(dist_nodes).
+-export([main/0, first/1, second/0, sleep/0, echo/0, leave/1]).
+
+%% Two nodes, each this VM or the stock one, in three ways: what one can do with processes of the other. The
+%% program starts them as programs of the system, with an epmd of their own; all of them end with it.
+
+main() ->
+    Self = self_program(),
+    Stock = os:find_executable("erl"),
+    Port = start_epmd(20),
+    [run(Port, First, Second) || {First, Second} <- [{Self, Self}, {Self, Stock}, {Stock, Self}]],
+    ok.
+
+self_program() ->
+    case file:read_link("/proc/self/exe") of
+        {ok, Path} ->
+            case filename:basename(Path) of
+                "beam" ++ _ -> os:find_executable("erl");
+                _ -> Path
+            end
+    end.
+
+%% A port that nobody listens at: another may take it first, so another is tried.
+start_epmd(Tries) when Tries > 0 ->
+    {ok, L} = gen_tcp:listen(0, [{ip, {127, 0, 0, 1}}]),
+    {ok, Number} = inet:port(L),
+    gen_tcp:close(L),
+    Epmd = os:find_executable("epmd"),
+    Line = "\"$1\" -port $2 -address 127.0.0.1 & pid=$!; read end; kill $pid; wait $pid 2>/dev/null",
+    P = open_port({spawn_executable, "/bin/sh"},
+                  [{args, ["-c", Line, "sh", Epmd, integer_to_list(Number)]}, exit_status]),
+    case await_epmd(P, Number) of
+        ok -> Number;
+        failed -> start_epmd(Tries - 1)
+    end.
+
+await_epmd(P, Number) ->
+    case gen_tcp:connect({127, 0, 0, 1}, Number, []) of
+        {ok, S} ->
+            gen_tcp:close(S),
+            ok;
+        {error, _} ->
+            receive
+                {P, {exit_status, _}} -> failed
+            after 20 -> await_epmd(P, Number)
+            end
+    end.
+
+start(Port, Program, Name, Function, Args) ->
+    Directory = filename:dirname(code:which(?MODULE)),
+    open_port({spawn_executable, Program},
+              [{args, ["-noshell", "-pa", Directory, "-name", Name, "-setcookie", "crumbs", "-start_epmd", "false",
+                       "-kernel", "inet_dist_use_interface", "{127,0,0,1}", "logger_level", "none",
+                       "-s", atom_to_list(?MODULE), Function | Args]},
+               {env, [{"ERL_EPMD_PORT", integer_to_list(Port)}]}, exit_status, {line, 1000}, binary]).
+
+run(Port, First, Second) ->
+    B = start(Port, Second, "b@127.0.0.1", "second", []),
+    A = start(Port, First, "a@127.0.0.1", "first", ["b@127.0.0.1"]),
+    print(A),
+    receive {B, {exit_status, S}} -> io:format("second ended ~p~n", [S]) end.
+
+print(A) ->
+    receive
+        {A, {data, {eol, Line}}} ->
+            io:format("~ts~n", [Line]),
+            print(A);
+        {A, {exit_status, S}} ->
+            io:format("first ended ~p~n", [S])
+    end.
+
+%% ---- in the nodes
+
+%% Ends with the program that started it.
+end_with_input() ->
+    spawn(fun F() ->
+                  case io:get_line("") of
+                      eof -> halt(3);
+                      {error, _} -> halt(3);
+                      _ -> F()
+                  end
+          end).
+
+second() ->
+    end_with_input().
+
+sleep() ->
+    receive after infinity -> ok end.
+
+echo() ->
+    receive
+        {From, Message} ->
+            From ! {self(), Message},
+            echo();
+        stop ->
+            ok
+    end.
+
+leave(Reason) ->
+    exit(Reason).
+
+first([Node]) ->
+    end_with_input(),
+    await(fun() -> net_adm:ping(Node) =:= pong end),
+    calls(Node),
+    messages(Node),
+    monitors(Node),
+    links(Node),
+    spawns(Node),
+    services(Node),
+    loss(Node),
+    rpc:cast(Node, erlang, halt, [0]),
+    await(fun() -> nodes() =:= [] end),
+    halt(0).
+
+await(F) ->
+    case F() of
+        true -> ok;
+        _ -> receive after 20 -> await(F) end
+    end.
+
+p(What, Value) ->
+    io:format("~p ~p~n", [What, Value]).
+
+calls(Node) ->
+    p(nodes, nodes() =:= [Node]),
+    p(rpc, rpc:call(Node, erlang, node, []) =:= Node),
+    p(erpc, erpc:call(Node, lists, seq, [1, 5])),
+    p(error, try erpc:call(Node, erlang, error, [foo]) catch error:{exception, E, _} -> E end),
+    p(sees_us, rpc:call(Node, erlang, nodes, []) =:= [node()]).
+
+messages(Node) ->
+    Pid = spawn(Node, ?MODULE, echo, []),
+    Term = {self(), make_ref(), #{a => 1.5, "b" => [<<1:3>>, fun lists:map/2]}, <<0:8000>>, 1 bsl 70, 'atöm'},
+    Pid ! {self(), Term},
+    p(echo, receive {Pid, Term} -> true end),
+    Many = [begin Pid ! {self(), N}, N end || N <- lists:seq(1, 1009)],
+    p(in_order, Many =:= [receive {Pid, N} -> N end || _ <- Many]),
+    Big = binary:copy(<<"big">>, 1000003),
+    Pid ! {self(), Big},
+    p(big, receive {Pid, Big} -> byte_size(Big) end),
+    true = rpc:call(Node, erlang, register, [dist_echo, Pid]),
+    {dist_echo, Node} ! {self(), named},
+    p(named, receive {Pid, named} -> true end),
+    Alias = alias([reply]),
+    Pid ! {Alias, aliased},
+    p(alias, receive {Pid, aliased} -> true end),
+    {no_such_name, Node} ! lost,
+    p(send, [erlang:send(Pid, stop, [noconnect]), erlang:send({foo, 'no@127.0.0.1'}, x, [noconnect])]).
+
+monitors(Node) ->
+    Pid = spawn(Node, ?MODULE, sleep, []),
+    M = monitor(process, Pid),
+    p(monitors, process_info(self(), monitors) =:= {monitors, [{process, Pid}]}),
+    p(monitored_by, rpc:call(Node, erlang, process_info, [Pid, monitored_by]) =:= {monitored_by, [self()]}),
+    exit(Pid, bye),
+    p(down, receive {'DOWN', M, process, Pid, R} -> R end),
+    M2 = monitor(process, Pid),
+    p(dead, receive {'DOWN', M2, process, Pid, R2} -> R2 end),
+    M3 = monitor(process, {no_such_name, Node}),
+    p(no_name, receive {'DOWN', M3, process, {no_such_name, Node}, R3} -> R3 end),
+    M4 = monitor(process, {rex, Node}),
+    p(demonitor, demonitor(M4, [info])),
+    Pid2 = spawn(Node, ?MODULE, sleep, []),
+    true = rpc:call(Node, erlang, register, [dist_sleeper, Pid2]),
+    M5 = monitor(process, {dist_sleeper, Node}, [{tag, gone}]),
+    exit(Pid2, kill),
+    p(tagged, receive {gone, M5, process, {dist_sleeper, Node}, R5} -> R5 end).
+
+links(Node) ->
+    process_flag(trap_exit, true),
+    Pid = spawn_link(Node, ?MODULE, sleep, []),
+    {links, Links} = process_info(self(), links),
+    p(links, lists:member(Pid, Links)),
+    exit(Pid, {a, "reason"}),
+    p(exit, receive {'EXIT', Pid, R} -> R end),
+    link(Pid),
+    p(noproc, receive {'EXIT', Pid, R2} -> R2 end),
+    Pid2 = spawn_link(Node, ?MODULE, sleep, []),
+    unlink(Pid2),
+    M = monitor(process, Pid2),
+    p(unlinked, rpc:call(Node, erlang, process_info, [Pid2, links])),
+    exit(Pid2, kill),
+    p(killed, receive {'DOWN', M, process, Pid2, R3} -> R3 end),
+    p(silent, receive {'EXIT', Pid2, _} -> false after 0 -> true end).
+
+spawns(Node) ->
+    {Pid, M} = spawn_monitor(Node, ?MODULE, leave, [abc]),
+    p(spawn_monitor, receive {'DOWN', M, process, Pid, R} -> R end),
+    Request = erlang:spawn_request(Node, ?MODULE, sleep, [], [monitor, link, {reply_tag, {mine, 1}}]),
+    Pid2 = receive {{mine, 1}, Request, ok, P} -> P end,
+    exit(Pid2, kill),
+    p(request, [receive {'DOWN', Request, process, Pid2, R2} -> R2 end, receive {'EXIT', Pid2, R3} -> R3 end]),
+    Request2 = erlang:spawn_request(Node, ?MODULE, sleep, [], [{priority, foo}]),
+    p(bad_option, receive {spawn_reply, Request2, error, R4} -> R4 end),
+    Request3 = erlang:spawn_request('no@127.0.0.1', ?MODULE, sleep, [], []),
+    p(no_node, receive {spawn_reply, Request3, error, R5} -> R5 end),
+    Self = self(),
+    Pid3 = spawn(Node, fun() -> Self ! {leader, node(group_leader()), node(), node(Self)} end),
+    p(leader, receive {leader, L, N, S} -> {L =:= node(), N =:= node(Pid3), S =:= node()} end),
+    Pid4 = spawn(Node, ?MODULE, sleep, []),
+    group_leader(self(), Pid4),
+    p(group_leader, rpc:call(Node, erlang, process_info, [Pid4, group_leader]) =:= {group_leader, self()}).
+
+services(Node) ->
+    yes = global:register_name(dist_name, self()),
+    await(fun() -> rpc:call(Node, global, whereis_name, [dist_name]) =:= self() end),
+    p(global, rpc:call(Node, global, send, [dist_name, hello]) =:= self()),
+    receive hello -> ok end,
+    {ok, _} = pg:start_link(),
+    _ = rpc:call(Node, pg, start, [pg]),
+    pg:join(group, self()),
+    await(fun() -> rpc:call(Node, pg, get_members, [group]) =:= [self()] end),
+    p(pg, pg:get_members(group) =:= [self()]).
+
+loss(Node) ->
+    global:unregister_name(dist_name),
+    ok = net_kernel:monitor_nodes(true, #{nodedown_reason => true}),
+    monitor_node(Node, true),
+    monitor_node(Node, true),
+    Pid = spawn_link(Node, ?MODULE, sleep, []),
+    M = monitor(process, Pid),
+    M2 = monitor(process, {rex, Node}),
+    p(disconnect, erlang:disconnect_node(Node)),
+    p(node_down, [receive {nodedown, Node} -> true end || _ <- [1, 2]]),
+    p(reason, receive {nodedown, Node, Info} -> Info end),
+    p(down, receive {'DOWN', M, process, Pid, R} -> R end),
+    p(named, receive {'DOWN', M2, process, {rex, Node}, R2} -> R2 end),
+    p(exit, receive {'EXIT', Pid, R3} -> R3 end),
+    await(fun() -> net_adm:ping(Node) =:= pong end),
+    p(node_up, receive {nodeup, Node, Info2} -> Info2 end),
+    p(messages, process_info(self(), messages)),
+    p(no_cookie, no_cookie(Node)),
+    p(still, net_adm:ping(Node)).
+
+%% Of another cookie, it is another node.
+no_cookie(Node) ->
+    true = erlang:disconnect_node(Node),
+    true = erlang:set_cookie(Node, other),
+    Pang = net_adm:ping(Node),
+    true = erlang:set_cookie(Node, erlang:get_cookie()),
+    Pang.
+
+%% expect: nodes true
+%% expect: rpc true
+%% expect: erpc [1,2,3,4,5]
+%% expect: error foo
+%% expect: sees_us true
+%% expect: echo true
+%% expect: in_order true
+%% expect: big 3000009
+%% expect: named true
+%% expect: alias true
+%% expect: send [ok,noconnect]
+%% expect: monitors true
+%% expect: monitored_by true
+%% expect: down bye
+%% expect: dead noproc
+%% expect: no_name noproc
+%% expect: demonitor true
+%% expect: tagged killed
+%% expect: links true
+%% expect: exit {a,"reason"}
+%% expect: noproc noproc
+%% expect: unlinked {links,[]}
+%% expect: killed killed
+%% expect: silent true
+%% expect: spawn_monitor abc
+%% expect: request [killed,killed]
+%% expect: bad_option badopt
+%% expect: no_node noconnection
+%% expect: leader {true,true,true}
+%% expect: group_leader true
+%% expect: global true
+%% expect: pg true
+%% expect: disconnect true
+%% expect: node_down [true,true]
+%% expect: reason #{nodedown_reason => disconnect}
+%% expect: down noconnection
+%% expect: named noconnection
+%% expect: exit noconnection
+%% expect: node_up #{}
+%% expect: messages {messages,[]}
+%% expect: no_cookie pang
+%% expect: still pong
+%% expect: first ended 0
+%% expect: second ended 0
+%% expect: nodes true
+%% expect: rpc true
+%% expect: erpc [1,2,3,4,5]
+%% expect: error foo
+%% expect: sees_us true
+%% expect: echo true
+%% expect: in_order true
+%% expect: big 3000009
+%% expect: named true
+%% expect: alias true
+%% expect: send [ok,noconnect]
+%% expect: monitors true
+%% expect: monitored_by true
+%% expect: down bye
+%% expect: dead noproc
+%% expect: no_name noproc
+%% expect: demonitor true
+%% expect: tagged killed
+%% expect: links true
+%% expect: exit {a,"reason"}
+%% expect: noproc noproc
+%% expect: unlinked {links,[]}
+%% expect: killed killed
+%% expect: silent true
+%% expect: spawn_monitor abc
+%% expect: request [killed,killed]
+%% expect: bad_option badopt
+%% expect: no_node noconnection
+%% expect: leader {true,true,true}
+%% expect: group_leader true
+%% expect: global true
+%% expect: pg true
+%% expect: disconnect true
+%% expect: node_down [true,true]
+%% expect: reason #{nodedown_reason => disconnect}
+%% expect: down noconnection
+%% expect: named noconnection
+%% expect: exit noconnection
+%% expect: node_up #{}
+%% expect: messages {messages,[]}
+%% expect: no_cookie pang
+%% expect: still pong
+%% expect: first ended 0
+%% expect: second ended 0
+%% expect: nodes true
+%% expect: rpc true
+%% expect: erpc [1,2,3,4,5]
+%% expect: error foo
+%% expect: sees_us true
+%% expect: echo true
+%% expect: in_order true
+%% expect: big 3000009
+%% expect: named true
+%% expect: alias true
+%% expect: send [ok,noconnect]
+%% expect: monitors true
+%% expect: monitored_by true
+%% expect: down bye
+%% expect: dead noproc
+%% expect: no_name noproc
+%% expect: demonitor true
+%% expect: tagged killed
+%% expect: links true
+%% expect: exit {a,"reason"}
+%% expect: noproc noproc
+%% expect: unlinked {links,[]}
+%% expect: killed killed
+%% expect: silent true
+%% expect: spawn_monitor abc
+%% expect: request [killed,killed]
+%% expect: bad_option badopt
+%% expect: no_node noconnection
+%% expect: leader {true,true,true}
+%% expect: group_leader true
+%% expect: global true
+%% expect: pg true
+%% expect: disconnect true
+%% expect: node_down [true,true]
+%% expect: reason #{nodedown_reason => disconnect}
+%% expect: down noconnection
+%% expect: named noconnection
+%% expect: exit noconnection
+%% expect: node_up #{}
+%% expect: messages {messages,[]}
+%% expect: no_cookie pang
+%% expect: still pong
+%% expect: first ended 0
+%% expect: second ended 0

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of connections, and the queue of each. */
+#include "dist/channel.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "proc/node_monitor.h"
+
+enum { TABLE_BUCKETS = 64, CONCERNED_LEAST = 64, BUSY_BYTES_DEFAULT = 1 << 20 };
+
+/* What a message costs beyond its bytes: a flood of empty ones fills the channel too. */
+enum { MESSAGE_BYTES = sizeof(struct dist_message) + 2 * sizeof(struct binary) };
+
+atomic_size_t channel_busy_bytes = BUSY_BYTES_DEFAULT;
+
+static struct {
+	struct rwlock lock;
+	struct channel *buckets[TABLE_BUCKETS]; /* by node */
+	uint32_t last_id;
+} table;
+
+void channel_init(void)
+{
+	rwlock_init(&table.lock, LOCK_dist_channels);
+}
+
+static struct channel **bucket_of(Term node)
+{
+	return &table.buckets[hash_word(node) % TABLE_BUCKETS];
+}
+
+void channel_ref(struct channel *c)
+{
+	atomic_fetch_add_explicit(&c->refs, 1, memory_order_relaxed);
+}
+
+size_t dist_message_bytes(const struct dist_message *m)
+{
+	return MESSAGE_BYTES + m->control->size_bytes + (m->payload != NULL ? m->payload->size_bytes : 0);
+}
+
+void dist_message_free(struct dist_message *m)
+{
+	binary_unref(m->control);
+	if (m->payload != NULL)
+		binary_unref(m->payload);
+	mem_free(m);
+}
+
+static void free_messages(struct dist_message *m)
+{
+	while (m != NULL) {
+		struct dist_message *next = m->next;
+
+		dist_message_free(m);
+		m = next;
+	}
+}
+
+void channel_unref(struct channel *c)
+{
+	if (atomic_fetch_sub_explicit(&c->refs, 1, memory_order_acq_rel) != 1)
+		return;
+	free_messages(c->first);
+	if (c->port != NULL)
+		port_unref(c->port);
+	mem_free(c->waiters);
+	mem_free(c->concerned);
+	lock_destroy(&c->lock);
+	mem_free(c);
+}
+
+/* ---- the table */
+
+static struct channel *find(Term node)
+{
+	struct channel *c = *bucket_of(node);
+
+	while (c != NULL && c->node != node)
+		c = c->next;
+	if (c != NULL)
+		channel_ref(c);
+	return c;
+}
+
+struct channel *channel_find(Term node)
+{
+	struct channel *c;
+
+	rwlock_read(&table.lock);
+	c = find(node);
+	rwlock_unread(&table.lock);
+	return c;
+}
+
+struct channel *channel_find_id(uint32_t id)
+{
+	struct channel *found = NULL;
+
+	rwlock_read(&table.lock);
+	for (size_t i = 0; i < TABLE_BUCKETS && found == NULL; i++)
+		for (found = table.buckets[i]; found != NULL && found->id != id; found = found->next)
+			;
+	if (found != NULL)
+		channel_ref(found);
+	rwlock_unread(&table.lock);
+	return found;
+}
+
+static struct channel *make_channel(Term node, uint32_t id)
+{
+	struct channel *c = mem_zalloc(sizeof(*c));
+
+	lock_init(&c->lock, LOCK_dist_channel);
+	atomic_init(&c->refs, 1); /* the table's */
+	c->node = node;
+	c->id = id;
+	c->last = &c->first;
+	c->controller = TERM_NONE;
+	return c;
+}
+
+struct channel *channel_open(Term node, bool *made)
+{
+	struct channel *c;
+
+	rwlock_write(&table.lock);
+	c = find(node);
+	*made = c == NULL;
+	if (c == NULL) {
+		if (++table.last_id == 0)
+			table.last_id = 1;
+		c = make_channel(node, table.last_id);
+		c->next = *bucket_of(node);
+		*bucket_of(node) = c;
+		channel_ref(c);
+	}
+	rwlock_unwrite(&table.lock);
+	return c;
+}
+
+static void leave_table(struct channel *c)
+{
+	struct channel **at = bucket_of(c->node);
+
+	rwlock_write(&table.lock);
+	while (*at != c)
+		at = &(*at)->next;
+	*at = c->next;
+	rwlock_unwrite(&table.lock);
+	channel_unref(c);
+}
+
+void channel_each(void (*see)(struct channel *c, void *arg), void *arg)
+{
+	rwlock_read(&table.lock);
+	for (size_t i = 0; i < TABLE_BUCKETS; i++)
+		for (struct channel *c = table.buckets[i]; c != NULL; c = c->next)
+			see(c, arg);
+	rwlock_unread(&table.lock);
+}
+
+/* ---- who is concerned */
+
+static int compare_words(const void *a, const void *b)
+{
+	Term x = *(const Term *)a, y = *(const Term *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Each once, and only who lives: so there are never many more than that. */
+static void tidy_concerned(struct channel *c)
+{
+	size_t kept = 0;
+
+	qsort(c->concerned, c->concerned_count, sizeof(Term), compare_words);
+	for (size_t i = 0; i < c->concerned_count; i++) {
+		Term pid = c->concerned[i];
+
+		if ((kept == 0 || c->concerned[kept - 1] != pid) && process_is_alive(pid))
+			c->concerned[kept++] = pid;
+	}
+	c->concerned_count = kept;
+	c->concerned_limit = 2 * kept + CONCERNED_LEAST;
+}
+
+/* The lock is held. */
+static void concern(struct channel *c, Term pid)
+{
+	if (pid == TERM_NONE || (c->concerned_count > 0 && c->concerned[c->concerned_count - 1] == pid))
+		return;
+	if (c->concerned_count >= c->concerned_limit)
+		tidy_concerned(c);
+	if (c->concerned_count == c->concerned_room) {
+		c->concerned_room = c->concerned_limit;
+		c->concerned = mem_realloc(c->concerned, c->concerned_room * sizeof(Term));
+	}
+	c->concerned[c->concerned_count++] = pid;
+}
+
+bool channel_concern(struct channel *c, Term pid)
+{
+	bool ok;
+
+	lock_acquire(&c->lock);
+	ok = c->state != CHANNEL_DOWN;
+	if (ok)
+		concern(c, pid);
+	lock_release(&c->lock);
+	return ok;
+}
+
+/* ---- the queue */
+
+bool channel_put(struct channel *c, struct dist_message *m, Term concerned, bool *busy)
+{
+	bool wake = false, tell = false;
+	Term controller;
+
+	lock_acquire(&c->lock);
+	if (c->state == CHANNEL_DOWN) {
+		lock_release(&c->lock);
+		dist_message_free(m);
+		return false;
+	}
+	concern(c, concerned);
+	m->next = NULL;
+	*c->last = m;
+	c->last = &m->next;
+	c->queued_bytes += dist_message_bytes(m);
+	if (c->queued_bytes >= atomic_load_explicit(&channel_busy_bytes, memory_order_relaxed))
+		c->busy = true;
+	*busy = c->busy;
+	controller = c->controller;
+	if (c->state == CHANNEL_UP) {
+		wake = c->port != NULL;
+		tell = c->port == NULL && c->tell_data;
+		c->tell_data = false;
+	}
+	lock_release(&c->lock);
+	if (wake)
+		channel_wake_port(c);
+	if (tell)
+		message_send(NULL, controller, am_dist_data);
+	return true;
+}
+
+/* Those who waited, if nobody has to any more. Owns: the caller, the array. */
+static Term *take_waiters(struct channel *c, size_t *n)
+{
+	Term *waiters = c->waiters;
+
+	*n = c->waiter_count;
+	c->waiters = NULL;
+	c->waiter_count = c->waiter_room = 0;
+	c->busy = false;
+	return waiters;
+}
+
+static void resume(Term *waiters, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		signal_send_plain(SIG_RESUME, TERM_NONE, waiters[i], TERM_NONE);
+	mem_free(waiters);
+}
+
+struct dist_message *channel_take(struct channel *c)
+{
+	struct dist_message *m;
+	Term *waiters = NULL;
+	size_t n = 0;
+
+	lock_acquire(&c->lock);
+	m = c->first;
+	if (m != NULL) {
+		c->first = m->next;
+		if (c->first == NULL)
+			c->last = &c->first;
+		c->queued_bytes -= dist_message_bytes(m);
+		if (c->busy && c->queued_bytes < atomic_load_explicit(&channel_busy_bytes, memory_order_relaxed))
+			waiters = take_waiters(c, &n);
+	}
+	lock_release(&c->lock);
+	resume(waiters, n);
+	return m;
+}
+
+void channel_wait(struct channel *c, Process *p)
+{
+	bool waits;
+
+	lock_acquire(&c->lock);
+	waits = c->busy && c->state != CHANNEL_DOWN;
+	if (waits && c->waiter_count == c->waiter_room) {
+		c->waiter_room = c->waiter_room * 2 + 8;
+		c->waiters = mem_realloc(c->waiters, c->waiter_room * sizeof(Term));
+	}
+	if (waits)
+		c->waiters[c->waiter_count++] = p->id;
+	lock_release(&c->lock);
+	if (waits)
+		process_suspend_self(p); /* whoever resumes it does so by a signal, which it handles later */
+}
+
+bool channel_is_busy(struct channel *c)
+{
+	bool busy;
+
+	lock_acquire(&c->lock);
+	busy = c->busy;
+	lock_release(&c->lock);
+	return busy;
+}
+
+void channel_wake_port(struct channel *c)
+{
+	bool submit;
+
+	lock_acquire(&c->lock);
+	submit = c->port != NULL && !c->output_waits && c->state == CHANNEL_UP;
+	if (submit) {
+		c->output_waits = true;
+		channel_ref(c); /* the task's */
+	}
+	lock_release(&c->lock);
+	if (submit)
+		port_submit(c->port, &c->output);
+}
+
+/* ---- up and down */
+
+bool channel_connect(struct channel *c, Term controller, struct port *port, uint64_t flags)
+{
+	bool ok;
+
+	lock_acquire(&c->lock);
+	ok = c->state == CHANNEL_PENDING;
+	if (ok) {
+		c->state = CHANNEL_UP;
+		c->controller = controller;
+		c->flags = flags;
+		c->port = port;
+	}
+	lock_release(&c->lock);
+	if (!ok)
+		return false;
+	node_monitor_tell(&(struct node_change){ am_nodeup, c->node, c->id, flags & DIST_PUBLISHED ? am_visible :
+						 am_hidden, TERM_NONE });
+	if (port != NULL)
+		channel_wake_port(c);
+	return true;
+}
+
+static void tell_down(const struct channel *c, const Term *pids, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct signal *s = signal_new(SIG_NODE_DOWN);
+
+		s->connection = c->id;
+		signal_send(pids[i], s);
+	}
+}
+
+enum channel_state channel_down(struct channel *c, Term reason)
+{
+	enum channel_state before;
+	struct dist_message *messages;
+	Term *waiters;
+	size_t n;
+
+	lock_acquire(&c->lock);
+	before = c->state;
+	if (before == CHANNEL_DOWN) {
+		lock_release(&c->lock);
+		return before;
+	}
+	c->state = CHANNEL_DOWN;
+	messages = c->first;
+	c->first = NULL;
+	c->last = &c->first;
+	c->queued_bytes = 0;
+	waiters = take_waiters(c, &n);
+	tidy_concerned(c); /* nobody joins them any more */
+	lock_release(&c->lock);
+	leave_table(c);
+	free_messages(messages);
+	resume(waiters, n);
+	tell_down(c, c->concerned, c->concerned_count);
+	if (before == CHANNEL_UP)
+		node_monitor_tell(&(struct node_change){ am_nodedown, c->node, c->id, c->flags & DIST_PUBLISHED ?
+							 am_visible : am_hidden, reason });
+	return before;
+}

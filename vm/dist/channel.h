@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Connections to other nodes: what stands between processes, who hand over messages, and the controller, a port or a
+ * process, that carries the bytes. One is PENDING from the moment that somebody wants it, UP from the end of the
+ * handshake, which is Erlang's (dist_util), and DOWN for ever after. What is handed over meanwhile waits.
+ * Invariant: the table has one for a node at most, and none that is DOWN; each has a number of its own. */
+#ifndef VM_DIST_CHANNEL_H
+#define VM_DIST_CHANNEL_H
+
+#include "heap/refbin.h"
+#include "io/port.h"
+#include "proc/remote.h"
+
+/* What nodes can do. Source: OTP, erts/doc, erl_dist_protocol, "Distribution Flags". */
+#define DIST_FLAG(name, bit) static const uint64_t DIST_##name = (uint64_t)1 << (bit);
+#include "dist/flags.def"
+
+/* One message on its way: the external forms of the control tuple and of what follows it, each with its version. */
+struct dist_message {
+	struct dist_message *next;
+	struct binary *control;
+	struct binary *payload;      /* NULL: nothing follows */
+};
+
+enum channel_state { CHANNEL_PENDING, CHANNEL_UP, CHANNEL_DOWN };
+
+struct channel {
+	struct channel *next;        /* table */
+	atomic_uint refs;
+	Term node;                   /* atom */
+	uint32_t id;
+	struct lock lock;
+	/* lock: */
+	enum channel_state state;
+	uint64_t flags;              /* what both nodes can do; while pending, what we hope for */
+	Term controller;             /* local port or pid; TERM_NONE while pending */
+	struct port *port;           /* counted; NULL: a process carries */
+	struct dist_message *first, **last;
+	size_t queued_bytes;
+	bool busy;                   /* senders wait */
+	bool output_waits;           /* the task is submitted */
+	bool tell_data;              /* the controlling process wants to hear that there is something */
+	bool get_size;               /* dist_ctrl_get_data/1 tells sizes */
+	Term *waiters;               /* suspended until it is not busy */
+	size_t waiter_count, waiter_room;
+	Term *concerned;             /* processes that may have links, monitors or requests that go over it */
+	size_t concerned_count, concerned_room, concerned_limit;
+	/* */
+	struct port_task output;
+	atomic_uint_fast64_t received, sent; /* messages */
+};
+
+void channel_init(void);
+/* Owns: the caller, one reference. NULL: there is none. */
+struct channel *channel_find(Term node);
+struct channel *channel_find_id(uint32_t id);
+/* The one to that node; *made: a new one, pending. */
+struct channel *channel_open(Term node, bool *made);
+void channel_ref(struct channel *c);
+void channel_unref(struct channel *c);
+/* Calls see(c, arg) for each. The table is locked meanwhile. */
+void channel_each(void (*see)(struct channel *c, void *arg), void *arg);
+
+/* Pending becomes up. Takes: a reference to port (NULL: a process carries). Fails: false, it is not pending. */
+bool channel_connect(struct channel *c, Term controller, struct port *port, uint64_t flags);
+/* Whatever it was. Everybody concerned hears of it. reason: an immediate, or a term that stays meanwhile. Returns the
+ * state before. */
+enum channel_state channel_down(struct channel *c, Term reason);
+
+/* Hands m over. concerned: a pid to note, or TERM_NONE. *busy: senders should wait. Takes: m. Fails: false, it is
+ * down. */
+bool channel_put(struct channel *c, struct dist_message *m, Term concerned, bool *busy);
+/* The process is suspended until c is not busy. p runs here. */
+void channel_wait(struct channel *c, Process *p);
+/* The process hears of it when it is lost. Fails: false, it is lost already. */
+bool channel_concern(struct channel *c, Term pid);
+bool channel_is_busy(struct channel *c);
+/* The next one for the controller, no more counted as queued. Owns: the caller. NULL: none. */
+struct dist_message *channel_take(struct channel *c);
+/* Of what takes part in the busy limit. */
+size_t dist_message_bytes(const struct dist_message *m);
+void dist_message_free(struct dist_message *m);
+/* The port has something to write. The port is held, or not. */
+void channel_wake_port(struct channel *c);
+
+/* Bytes at which senders wait. */
+extern atomic_size_t channel_busy_bytes;
+
+#endif

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What comes from other nodes: control messages become signals. The bytes are another node's, which knows the cookie
+ * and may be wrong all the same: what is no message ends the connection, and nothing else. */
+#include "base/alloc.h"
+#include "data/etf.h"
+#include "dist/control.h"
+#include "dist/dist.h"
+#include "heap/copy.h"
+#include "proc/registry.h"
+#include "term/node.h"
+
+enum { CONTROL_ELEMENTS_MAX = 8 };
+
+/* One message that is being read. Its terms are on the heap. */
+struct incoming {
+	struct channel *channel;
+	struct heap *heap;
+	const uint8_t *payload;  /* not read yet */
+	size_t payload_bytes;
+	size_t arity;            /* of control, with the operation */
+	const Term *control;     /* control[1] is the operation */
+};
+
+/* ---- reading */
+
+/* What follows the control tuple, all of it. Fails: false. */
+static bool read_payload(struct incoming *m, Term *payload)
+{
+	size_t used;
+
+	return etf_decode_to_heap(m->payload, m->payload_bytes, 0, m->heap, payload, &used) == 0 &&
+	       used == m->payload_bytes;
+}
+
+/* Does it name a process of the node at the other end? */
+static bool is_theirs(const struct incoming *m, Term t)
+{
+	return (term_has_sub(t, SUB_XPID) || term_has_sub(t, SUB_XREF)) && node_of(t).name == m->channel->node;
+}
+
+/* Of an earlier life of this node: nobody has it any more. */
+static bool is_outlived(Term t)
+{
+	return (term_has_sub(t, SUB_XPID) || term_has_sub(t, SUB_XREF)) && node_of(t).name == node_self().name;
+}
+
+/* A reason stands at that place of the tuple, or follows it when the tuple ends before. */
+static bool read_reason(struct incoming *m, size_t at, Term *reason)
+{
+	if (m->arity == at) {
+		*reason = m->control[at];
+		return m->payload_bytes == 0;
+	}
+	return m->arity == at - 1 && read_payload(m, reason);
+}
+
+/* ---- messages */
+
+/* A copy of message, and of the alias it is for (or TERM_NONE). */
+static void deliver(struct incoming *m, Term to, Term alias, Term message)
+{
+	size_t words = copy_size_words(message);
+	struct signal *s = signal_new_words(SIG_MESSAGE, words + peer_id_words(alias), 0);
+	Term *top = s->fragment->words;
+
+	s->from = TERM_NONE;
+	s->term = copy_term(message, &top, &s->fragment->off_heap);
+	s->words = words;
+	s->ref = peer_put_id(alias, &top, &s->fragment->off_heap);
+	s->connection = m->channel->id;
+	signal_send(to, s);
+}
+
+static bool take_send(struct incoming *m, Term to)
+{
+	Term message;
+
+	if (!term_is_pid(to) || !read_payload(m, &message))
+		return false;
+	if (term_is_local_pid(to))
+		deliver(m, to, TERM_NONE, message);
+	return true;
+}
+
+static bool take_named_send(struct incoming *m, Term name)
+{
+	Term message, to;
+
+	if (!term_is_atom(name) || !read_payload(m, &message))
+		return false;
+	to = registry_whereis(name);
+	if (to != TERM_NONE && term_is_local_pid(to))
+		deliver(m, to, TERM_NONE, message);
+	else if (to != TERM_NONE)
+		message_send(NULL, to, message);
+	return true;
+}
+
+static bool take_alias_send(struct incoming *m, Term alias)
+{
+	Term message;
+
+	if (!term_is_ref(alias) || !read_payload(m, &message))
+		return false;
+	if (term_is_local_ref(alias) && ref_tag(alias) != 0)
+		deliver(m, ref_tag(alias), alias, message);
+	return true;
+}
+
+/* ---- links */
+
+static bool take_link(struct incoming *m, Term from, Term to)
+{
+	uint32_t connection = m->channel->id;
+
+	if (!is_theirs(m, from) || !term_is_pid(to))
+		return false;
+	if (term_is_local_pid(to))
+		channel_concern(m->channel, to);
+	if (!term_is_local_pid(to) || !signal_send_pair(SIG_LINK, from, to, TERM_NONE, &connection))
+		signal_send_reason(SIG_LINK_EXIT, to, from, TERM_NONE, am_noproc);
+	return true;
+}
+
+/* The number is theirs; ours are smaller than any that an immediate cannot hold. */
+static bool take_unlink(struct incoming *m, enum signal_kind kind, Term id, Term from, Term to)
+{
+	uint32_t connection = m->channel->id;
+
+	if (!is_theirs(m, from) || !term_is_pid(to) || !term_is_small(id) || small_value(id) < 0)
+		return false;
+	if ((!term_is_local_pid(to) || !signal_send_pair(kind, from, to, id, &connection)) && kind == SIG_UNLINK &&
+	    !is_outlived(to))
+		signal_send_plain(SIG_UNLINK_ACK, to, from, id);
+	return true;
+}
+
+static bool take_old_unlink(struct incoming *m, Term from, Term to)
+{
+	uint32_t connection = m->channel->id;
+
+	if (!is_theirs(m, from) || !term_is_pid(to))
+		return false;
+	if (term_is_local_pid(to))
+		signal_send_pair(SIG_UNLINK, from, to, SMALL(0), &connection);
+	return true;
+}
+
+static bool take_exit(struct incoming *m, enum signal_kind kind, Term from, Term to, size_t reason_at)
+{
+	Term reason;
+
+	if (!is_theirs(m, from) || !read_reason(m, reason_at, &reason))
+		return false;
+	if (term_is_local_pid(to))
+		signal_send_reason_from(m->channel->id, kind, from, to, TERM_NONE, reason);
+	return term_is_pid(to) || term_is_local_port(to);
+}
+
+/* ---- monitors */
+
+/* watched: `to`, or the name it was found by. */
+static bool send_monitor(struct incoming *m, Term from, Term to, Term watched, Term ref)
+{
+	struct signal *s = signal_new_words(SIG_MONITOR, peer_id_words(from) + peer_id_words(ref), 0);
+	Term *top = s->fragment->words;
+
+	s->from = peer_put_id(from, &top, &s->fragment->off_heap);
+	s->ref = peer_put_id(ref, &top, &s->fragment->off_heap);
+	s->term = term_is_atom(watched) ? watched : NIL;
+	s->connection = m->channel->id;
+	return signal_send(to, s);
+}
+
+static bool take_monitor(struct incoming *m, Term from, Term watched, Term ref)
+{
+	Term to = term_is_atom(watched) ? registry_whereis(watched) : watched;
+
+	if (!is_theirs(m, from) || !is_theirs(m, ref) || !term_has_sub(ref, SUB_XREF))
+		return false;
+	if (!term_is_atom(watched) && !term_is_pid(watched))
+		return false;
+	if (to != TERM_NONE && term_is_local_pid(to)) {
+		channel_concern(m->channel, to);
+		if (send_monitor(m, from, to, watched, ref))
+			return true;
+	}
+	signal_send_reason(SIG_DOWN, watched, from, ref, am_noproc);
+	return true;
+}
+
+static bool take_demonitor(struct incoming *m, Term from, Term watched, Term ref)
+{
+	uint32_t connection = m->channel->id;
+	Term to = term_is_atom(watched) ? registry_whereis(watched) : watched;
+
+	if (!is_theirs(m, from) || !term_is_ref(ref) || (!term_is_atom(watched) && !term_is_pid(watched)))
+		return false;
+	if (to != TERM_NONE && term_is_local_pid(to) && term_has_sub(ref, SUB_XREF))
+		signal_send_pair(SIG_DEMONITOR, from, to, ref, &connection);
+	return true;
+}
+
+static bool take_down(struct incoming *m, Term watched, Term to, Term ref)
+{
+	Term reason;
+
+	if (!term_is_pid(to) || !term_is_ref(ref) || !read_reason(m, 5, &reason))
+		return false;
+	if (!term_is_atom(watched) && !is_theirs(m, watched))
+		return false;
+	if (term_is_local_pid(to) && term_is_local_ref(ref))
+		signal_send_reason_from(m->channel->id, SIG_DOWN, watched, to, ref, reason);
+	return true;
+}
+
+/* ---- the rest */
+
+struct new_leader {
+	struct fragment *fragment; /* NULL: leader is a local pid */
+	Term leader;
+};
+
+static void set_group_leader(Process *p, void *arg)
+{
+	struct new_leader *l = arg;
+
+	if (p != NULL)
+		p->group_leader = copy_to_heap(l->leader, &p->heap);
+	if (l->fragment != NULL)
+		fragment_free(l->fragment);
+	mem_free(l);
+}
+
+static bool take_group_leader(Term leader, Term to)
+{
+	struct new_leader *l;
+	struct signal *s;
+
+	if (!term_is_pid(leader) || !term_is_pid(to))
+		return false;
+	if (!term_is_local_pid(to))
+		return true;
+	l = mem_zalloc(sizeof(*l));
+	l->fragment = copy_to_fragment(leader, &l->leader);
+	s = signal_new(SIG_CALL);
+	s->call = set_group_leader;
+	s->arg = l;
+	if (!process_is_alive(to)) {
+		signal_free(s);
+		set_group_leader(NULL, l);
+		return true;
+	}
+	signal_send(to, s);
+	return true;
+}
+
+static bool take_spawn_reply(struct incoming *m, Term ref, Term to, Term flags, Term result)
+{
+	Term pair[3] = { HEADER(2, SUB_TUPLE), result, flags }, t = term_from_boxed(pair);
+	struct signal *s;
+	Term *top;
+
+	if (!term_is_ref(ref) || !term_is_pid(to) || !term_is_small(flags) || !(term_is_atom(result) || is_theirs(m, result)))
+		return false;
+	if (!term_is_local_ref(ref) || !term_is_local_pid(to))
+		return true;
+	s = signal_new_words(SIG_SPAWNED, copy_flat_size_words(t) + peer_id_words(ref), 0);
+	top = s->fragment->words;
+	s->term = copy_term_whole(t, &top, &s->fragment->off_heap);
+	s->from = TERM_NONE;
+	s->ref = peer_put_id(ref, &top, &s->fragment->off_heap);
+	s->connection = m->channel->id;
+	if (process_is_alive(to)) {
+		channel_concern(m->channel, to);
+		signal_send(to, s);
+	} else {
+		signal_reject(to, s);
+	}
+	return true;
+}
+
+static bool take_spawn_request(struct incoming *m)
+{
+	Term arguments, tuple = term_from_boxed(m->control);
+
+	return read_payload(m, &arguments) && dist_spawn_asked(m->channel, tuple, arguments);
+}
+
+/* With or without a token at its end. */
+static bool has_arity(const struct incoming *m, size_t arity)
+{
+	return m->arity == arity;
+}
+
+static bool dispatch(struct incoming *m)
+{
+	const Term *e = m->control;
+	bool no_payload = m->payload_bytes == 0;
+
+	switch (small_value(e[1])) {
+	case CONTROL_SEND:
+		return has_arity(m, 3) && take_send(m, e[3]);
+	case CONTROL_SEND_SENDER:
+		return has_arity(m, 3) && take_send(m, e[3]);
+	case CONTROL_SEND_TT:
+	case CONTROL_SEND_SENDER_TT:
+		return has_arity(m, 4) && take_send(m, e[3]);
+	case CONTROL_REG_SEND:
+		return has_arity(m, 4) && take_named_send(m, e[4]);
+	case CONTROL_REG_SEND_TT:
+		return has_arity(m, 5) && take_named_send(m, e[4]);
+	case CONTROL_ALIAS_SEND:
+		return has_arity(m, 3) && take_alias_send(m, e[3]);
+	case CONTROL_ALIAS_SEND_TT:
+		return has_arity(m, 4) && take_alias_send(m, e[3]);
+	case CONTROL_LINK:
+		return has_arity(m, 3) && no_payload && take_link(m, e[2], e[3]);
+	case CONTROL_UNLINK:
+		return has_arity(m, 3) && no_payload && take_old_unlink(m, e[2], e[3]);
+	case CONTROL_UNLINK_ID:
+		return has_arity(m, 4) && no_payload && take_unlink(m, SIG_UNLINK, e[2], e[3], e[4]);
+	case CONTROL_UNLINK_ID_ACK:
+		return has_arity(m, 4) && no_payload && take_unlink(m, SIG_UNLINK_ACK, e[2], e[3], e[4]);
+	case CONTROL_EXIT:
+		return has_arity(m, 4) && take_exit(m, SIG_LINK_EXIT, e[2], e[3], 4);
+	case CONTROL_EXIT2:
+		return has_arity(m, 4) && take_exit(m, SIG_EXIT, e[2], e[3], 4);
+	case CONTROL_EXIT_TT:
+		return has_arity(m, 5) && take_exit(m, SIG_LINK_EXIT, e[2], e[3], 5);
+	case CONTROL_EXIT2_TT:
+		return has_arity(m, 5) && take_exit(m, SIG_EXIT, e[2], e[3], 5);
+	case CONTROL_PAYLOAD_EXIT:
+		return has_arity(m, 3) && take_exit(m, SIG_LINK_EXIT, e[2], e[3], 4);
+	case CONTROL_PAYLOAD_EXIT2:
+		return has_arity(m, 3) && take_exit(m, SIG_EXIT, e[2], e[3], 4);
+	case CONTROL_PAYLOAD_EXIT_TT:
+		return has_arity(m, 4) && take_exit(m, SIG_LINK_EXIT, e[2], e[3], 5);
+	case CONTROL_PAYLOAD_EXIT2_TT:
+		return has_arity(m, 4) && take_exit(m, SIG_EXIT, e[2], e[3], 5);
+	case CONTROL_MONITOR:
+		return has_arity(m, 4) && no_payload && take_monitor(m, e[2], e[3], e[4]);
+	case CONTROL_DEMONITOR:
+		return has_arity(m, 4) && no_payload && take_demonitor(m, e[2], e[3], e[4]);
+	case CONTROL_MONITOR_EXIT:
+		return has_arity(m, 5) && take_down(m, e[2], e[3], e[4]);
+	case CONTROL_PAYLOAD_MONITOR_EXIT:
+		return has_arity(m, 4) && take_down(m, e[2], e[3], e[4]);
+	case CONTROL_GROUP_LEADER:
+		return has_arity(m, 3) && no_payload && take_group_leader(e[2], e[3]);
+	case CONTROL_SPAWN_REQUEST:
+		return has_arity(m, 6) && take_spawn_request(m);
+	case CONTROL_SPAWN_REQUEST_TT:
+		return has_arity(m, 7) && take_spawn_request(m);
+	case CONTROL_SPAWN_REPLY:
+		return has_arity(m, 5) && no_payload && take_spawn_reply(m, e[2], e[3], e[4], e[5]);
+	case CONTROL_SPAWN_REPLY_TT:
+		return has_arity(m, 6) && no_payload && take_spawn_reply(m, e[2], e[3], e[4], e[5]);
+	default:
+		return false;
+	}
+}
+
+static bool read_message(struct channel *c, struct heap *h, const uint8_t *bytes, size_t n)
+{
+	struct incoming m = { .channel = c, .heap = h };
+	size_t used;
+	Term control;
+
+	if (etf_decode_to_heap(bytes, n, 0, h, &control, &used) != 0)
+		return false;
+	if (!term_is_tuple(control) || tuple_arity(control) < 3 || !term_is_small(tuple_get(control, 1)))
+		return false;
+	m.payload = bytes + used;
+	m.payload_bytes = n - used;
+	m.arity = tuple_arity(control);
+	m.control = boxed_ptr(control);
+	return dispatch(&m);
+}
+
+bool dist_receive(struct channel *c, const uint8_t *bytes, size_t n)
+{
+	struct heap h;
+	bool ok;
+
+	atomic_fetch_add_explicit(&c->received, 1, memory_order_relaxed);
+	if (n == 0) /* a tick */
+		return true;
+	if (bytes[0] != PASS_THROUGH)
+		return false;
+	heap_init(&h, HEAP_MIN_WORDS);
+	ok = read_message(c, &h, bytes + 1, n - 1);
+	heap_free(&h);
+	return ok;
+}

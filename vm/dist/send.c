@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What processes here have for processes there becomes control messages. */
+#include "base/alloc.h"
+#include "data/etf.h"
+#include "dist/control.h"
+#include "dist/dist.h"
+#include "heap/copy.h"
+#include "proc/exc.h"
+#include "proc/sched.h"
+#include "term/node.h"
+
+enum { CONTROL_WORDS = 8 };
+
+/* A large term is written while others run. */
+static struct binary *encode(Term t)
+{
+	size_t words = copy_size_telling(t, EXC_WORDS_AT_ONCE, sched_lend);
+	struct binary *b = etf_encode(t, 0);
+
+	if (unlikely(words > EXC_WORDS_AT_ONCE))
+		sched_reclaim();
+	return b;
+}
+
+bool dist_put(struct channel *c, size_t n, const Term *control, Term payload, Term concerned, bool *busy)
+{
+	Term words[1 + CONTROL_WORDS] = { HEADER(n, SUB_TUPLE) };
+	struct dist_message *m = mem_zalloc(sizeof(*m));
+
+	ENSURE(n <= CONTROL_WORDS);
+	term_copy(words + 1, control, n);
+	m->control = encode(term_from_boxed(words));
+	ENSURE(m->control != NULL);
+	if (payload != TERM_NONE) {
+		m->payload = encode(payload);
+		ENSURE(m->payload != NULL);
+	}
+	return channel_put(c, m, concerned, busy);
+}
+
+#define PUT(c, payload, concerned, busy, ...) \
+	dist_put(c, sizeof((Term[]){ __VA_ARGS__ }) / sizeof(Term), (Term[]){ __VA_ARGS__ }, payload, concerned, busy)
+
+/* What the node at the other end can do, or, while that is not known, will be able to. */
+static bool can(struct channel *c, uint64_t flag, bool pending)
+{
+	bool can;
+
+	lock_acquire(&c->lock);
+	can = c->state == CHANNEL_PENDING ? pending : (c->flags & flag) != 0;
+	lock_release(&c->lock);
+	return can;
+}
+
+/* ---- signals */
+
+/* The reason stands in the tuple, or follows it. */
+static bool put_reason(struct channel *c, unsigned plain, unsigned with_payload, const Term *head, size_t n,
+		       Term reason, bool *busy)
+{
+	bool follows = can(c, DIST_EXIT_PAYLOAD, false);
+	Term control[CONTROL_WORDS];
+
+	control[0] = SMALL((uint64_t)(follows ? with_payload : plain));
+	term_copy(control + 1, head, n);
+	control[n + 1] = reason;
+	return dist_put(c, follows ? n + 1 : n + 2, control, follows ? reason : TERM_NONE, TERM_NONE, busy);
+}
+
+/* Without UNLINK_ID nobody acknowledges: the link is gone at once. */
+static bool put_unlink(struct channel *c, Term to, const struct signal *s, bool *busy)
+{
+	bool acknowledged = can(c, DIST_UNLINK_ID, true), ok;
+
+	if (acknowledged)
+		return PUT(c, TERM_NONE, TERM_NONE, busy, SMALL(CONTROL_UNLINK_ID), s->ref, s->from, to);
+	ok = PUT(c, TERM_NONE, TERM_NONE, busy, SMALL(CONTROL_UNLINK), s->from, to);
+	signal_send_plain(SIG_UNLINK_ACK, to, s->from, s->ref);
+	return ok;
+}
+
+static bool put_signal(struct channel *c, Term to, const struct signal *s, bool *busy)
+{
+	switch ((enum signal_kind)s->kind) {
+	case SIG_LINK:
+		return PUT(c, TERM_NONE, s->from, busy, SMALL(CONTROL_LINK), s->from, to);
+	case SIG_UNLINK:
+		return put_unlink(c, to, s, busy);
+	case SIG_UNLINK_ACK:
+		if (!can(c, DIST_UNLINK_ID, true))
+			return true;
+		return PUT(c, TERM_NONE, TERM_NONE, busy, SMALL(CONTROL_UNLINK_ID_ACK), s->ref, s->from, to);
+	case SIG_MONITOR:
+		return PUT(c, TERM_NONE, s->from, busy, SMALL(CONTROL_MONITOR), s->from, to, s->ref);
+	case SIG_DEMONITOR:
+		return PUT(c, TERM_NONE, TERM_NONE, busy, SMALL(CONTROL_DEMONITOR), s->from, to, s->ref);
+	case SIG_EXIT:
+		return put_reason(c, CONTROL_EXIT2, CONTROL_PAYLOAD_EXIT2, (Term[]){ s->from, to }, 2, s->term, busy);
+	case SIG_LINK_EXIT:
+		return put_reason(c, CONTROL_EXIT, CONTROL_PAYLOAD_EXIT, (Term[]){ s->from, to }, 2, s->term, busy);
+	case SIG_DOWN:
+		return put_reason(c, CONTROL_MONITOR_EXIT, CONTROL_PAYLOAD_MONITOR_EXIT,
+				  (Term[]){ s->from, to, s->ref }, 3, s->term, busy);
+	default:
+		return false;
+	}
+}
+
+/* Does the process that sends such a signal want the connection, or only to use one that is there? */
+static bool wants_connection(enum signal_kind kind)
+{
+	return kind == SIG_LINK || kind == SIG_MONITOR || kind == SIG_EXIT;
+}
+
+/* The process that runs here sends it, by its own will. */
+static Process *find_sender(const struct signal *s)
+{
+	Process *p = process_current();
+	enum signal_kind kind = s->kind;
+
+	if (p == NULL || p->id != s->from || (!wants_connection(kind) && kind != SIG_UNLINK && kind != SIG_DEMONITOR))
+		return NULL;
+	return p;
+}
+
+static bool send_signal(Term node, Term to, struct signal *s, uint32_t *connection)
+{
+	struct channel *c = wants_connection(s->kind) ? dist_connect(node) : channel_find(node);
+	Process *sender = find_sender(s);
+	bool ok = false, busy = false;
+
+	if (c != NULL) {
+		ok = put_signal(c, to, s, &busy);
+		if (connection != NULL)
+			*connection = c->id;
+		if (busy && sender != NULL)
+			channel_wait(c, sender);
+		channel_unref(c);
+	}
+	signal_free(s);
+	return ok;
+}
+
+void dist_send_group_leader(Process *p, Term leader, Term pid)
+{
+	struct channel *c = dist_connect(node_of(pid).name);
+	bool busy = false;
+
+	if (c == NULL)
+		return;
+	PUT(c, TERM_NONE, TERM_NONE, &busy, SMALL(CONTROL_GROUP_LEADER), leader, pid);
+	if (busy)
+		channel_wait(c, p);
+	channel_unref(c);
+}
+
+/* ---- messages */
+
+static bool put_message(struct channel *c, Process *from, Term to, Term message, bool *busy)
+{
+	Term sender = from != NULL ? from->id : NIL;
+
+	if (term_is_tuple(to))
+		return PUT(c, message, TERM_NONE, busy, SMALL(CONTROL_REG_SEND), sender, am_empty, tuple_get(to, 1));
+	if (term_is_ref(to))
+		return PUT(c, message, TERM_NONE, busy, SMALL(CONTROL_ALIAS_SEND), sender, to);
+	if (from != NULL && can(c, DIST_SEND_SENDER, false))
+		return PUT(c, message, TERM_NONE, busy, SMALL(CONTROL_SEND_SENDER), sender, to);
+	return PUT(c, message, TERM_NONE, busy, SMALL(CONTROL_SEND), am_empty, to);
+}
+
+static enum remote_result send_message(Process *from, Term to, Term message, unsigned flags)
+{
+	Term node = term_is_tuple(to) ? tuple_get(to, 2) : node_of(to).name;
+	struct channel *c = flags & REMOTE_NO_CONNECT ? channel_find(node) : dist_connect(node);
+	enum remote_result result = REMOTE_SENT;
+	bool busy = false;
+
+	if (c == NULL)
+		return REMOTE_NOT_CONNECTED;
+	if ((flags & REMOTE_NO_SUSPEND) && channel_is_busy(c))
+		result = REMOTE_BUSY;
+	else if (!put_message(c, from, to, message, &busy))
+		result = REMOTE_NOT_CONNECTED;
+	else if (busy && from != NULL)
+		channel_wait(c, from);
+	channel_unref(c);
+	return result;
+}
+
+void dist_wire_send(void)
+{
+	remote_hooks = (struct remote_hooks){ .signal = send_signal, .send = send_message };
+}

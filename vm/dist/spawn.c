@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Processes at other nodes: asked for, and born for those who asked there. */
+#include "dist/control.h"
+#include "dist/dist.h"
+#include "heap/copy.h"
+#include "proc/spawn_opts.h"
+#include "term/node.h"
+
+/* Fails: -1, no proper list. */
+static int64_t list_length(Term list)
+{
+	int64_t n = 0;
+
+	for (; term_is_cons(list); list = cons_tail(list))
+		n++;
+	return list == NIL ? n : -1;
+}
+
+/* ---- asking */
+
+/* What the other node is to do: the answer is ours, and the options of the monitor are. */
+static Term clean_options(struct heap *h, Term options)
+{
+	Term clean = NIL;
+
+	for (; term_is_cons(options); options = cons_tail(options)) {
+		Term option = cons_head(options), key = term_is_tuple_of(option, 2) ? tuple_get(option, 1) : NIL;
+
+		if (key == am_monitor)
+			option = am_monitor;
+		if (key != am_reply && key != am_reply_tag)
+			clean = heap_cons(h, option, clean);
+	}
+	return clean;
+}
+
+static struct peer *insert_request(Process *p, const struct channel *c, const struct spawn_request *r, Term ref)
+{
+	struct heap *h = &p->heap;
+	Term monitor_tag = r->options.monitor_tag;
+	Term tags = heap_tuple(h, r->reply_tag, monitor_tag == TERM_NONE ? NIL : heap_cons(h, monitor_tag, NIL));
+	struct peer *n = peer_insert(&p->monitors, PEER_SPAWN, ref, TERM_NONE, tags);
+
+	n->wishes = (r->reply & REPLY_SUCCESS ? REMOTE_WANTS_OK : 0) |
+		    (r->reply & REPLY_ERROR ? REMOTE_WANTS_ERROR : 0) |
+		    (r->options.monitor ? REMOTE_WANTS_MONITOR : 0);
+	n->alias = r->options.alias;
+	n->connection = c->id;
+	return n;
+}
+
+static bool cannot_spawn(struct channel *c)
+{
+	bool cannot;
+
+	lock_acquire(&c->lock);
+	cannot = c->state == CHANNEL_UP && !(c->flags & DIST_SPAWN);
+	lock_release(&c->lock);
+	return cannot;
+}
+
+Term dist_spawn(Process *p, Term node, Term mfa, Term options, const struct spawn_request *r, Term ref)
+{
+	struct channel *c = dist_connect(node);
+	struct heap *h = &p->heap;
+	Term arguments = tuple_get(mfa, 3), call, control[6];
+	bool busy = false;
+	struct peer *n;
+
+	if (c == NULL)
+		return am_noconnection;
+	if (cannot_spawn(c)) {
+		channel_unref(c);
+		return am_notsup;
+	}
+	call = heap_tuple(h, tuple_get(mfa, 1), tuple_get(mfa, 2), SMALL((uint64_t)list_length(arguments)));
+	term_copy(control, (Term[]){ SMALL(CONTROL_SPAWN_REQUEST), ref, p->id, p->group_leader, call,
+				     clean_options(h, options) }, 6);
+	n = insert_request(p, c, r, ref);
+	if (!dist_put(c, 6, control, arguments, p->id, &busy)) {
+		peer_remove(&p->monitors, n);
+		channel_unref(c);
+		return am_noconnection;
+	}
+	if (busy)
+		channel_wait(c, p);
+	channel_unref(c);
+	return TERM_NONE;
+}
+
+/* ---- asked */
+
+struct birth {
+	struct channel *channel;
+	Term ref, parent, leader;
+	bool link, monitor;
+};
+
+static void answer(const struct birth *b, unsigned flags, Term result)
+{
+	bool busy;
+	Term control[] = { SMALL(CONTROL_SPAWN_REPLY), b->ref, b->parent, SMALL((uint64_t)flags), result };
+
+	dist_put(b->channel, 5, control, TERM_NONE, TERM_NONE, &busy);
+}
+
+/* The answer goes before anything that the child may send. */
+static void born(Process *p, void *arg)
+{
+	const struct birth *b = arg;
+	uint32_t connection = b->channel->id;
+
+	p->group_leader = copy_to_heap(b->leader, &p->heap);
+	if (b->link)
+		peer_insert(&p->links, PEER_LINK, b->parent, b->parent, TERM_NONE)->connection = connection;
+	if (b->monitor)
+		peer_insert(&p->monitored_by, PEER_WATCHER, b->ref, b->parent, TERM_NONE)->connection = connection;
+	if (b->link || b->monitor)
+		channel_concern(b->channel, p->id);
+	answer(b, (b->link ? REMOTE_SPAWN_LINKED : 0) | (b->monitor ? REMOTE_SPAWN_MONITORED : 0), p->id);
+}
+
+static bool is_call(Term call, Term arguments)
+{
+	return term_is_tuple_of(call, 3) && term_is_atom(tuple_get(call, 1)) && term_is_atom(tuple_get(call, 2)) &&
+	       term_is_small(tuple_get(call, 3)) && small_value(tuple_get(call, 3)) == list_length(arguments);
+}
+
+bool dist_spawn_asked(struct channel *c, Term control, Term arguments)
+{
+	struct birth b = { .channel = c, .ref = tuple_get(control, 2), .parent = tuple_get(control, 3),
+			   .leader = tuple_get(control, 4) };
+	Term call = tuple_get(control, 5), options = tuple_get(control, 6);
+	struct spawn_request r;
+
+	if (!term_has_sub(b.ref, SUB_XREF) || !term_has_sub(b.parent, SUB_XPID) || node_of(b.parent).name != c->node ||
+	    !term_is_pid(b.leader) || !is_call(call, arguments) || list_length(options) < 0)
+		return false;
+	if (!spawn_opts_read(options, false, &r)) {
+		answer(&b, 0, am_badopt);
+		return true;
+	}
+	b.link = r.options.link;
+	b.monitor = r.options.monitor;
+	r.options.born = born;
+	r.options.born_arg = &b;
+	if (process_spawn(NULL, tuple_get(call, 1), tuple_get(call, 2), arguments, &r.options, NULL) == TERM_NONE)
+		answer(&b, 0, am_system_limit);
+	return true;
+}
