@@ -120,9 +120,11 @@ END_TEST
 
 /*
  * A node of which two processes pass a message to and fro as fast as they can, counting the rounds; it writes their
- * number into the file `rounds` when it sees `stop`. Then BODY, with its process id in $p.
+ * number into the file `rounds` when it sees `stop`. Then BODY, with its process id in $p. It runs before others, or as
+ * HOW says.
  */
-#define FLOOD(body)                                                                                                          \
+#define FLOOD(body) FLOOD_HOW("nice -n -15 ", body)
+#define FLOOD_HOW(how, body)                                                                                            \
     "cat > flood.erl <<'END'\n"                                                                                             \
     "-module(flood).\n-export([main/0]).\n"                                                                                \
     "main() -> Pong = spawn(fun pong/0), file:write_file(\"up\", \"1\"), ping(Pong, 0).\n"                               \
@@ -133,7 +135,7 @@ END_TEST
     "        false -> pass(P, N)\n    end;\n"                                                                             \
     "ping(P, N) -> pass(P, N).\n"                                                                                          \
     "pass(P, N) -> P ! {self(), N}, receive N -> ping(P, N + 1) end.\n"                                                   \
-    "END\nerlc flood.erl; nice -n -15 erl -noinput +S 1 -s flood main & p=$!; await up\n" body
+    "END\nerlc flood.erl; " how "erl -noinput +S 1 -s flood main & p=$!; await up\n" body
 
 /*
  * Watched in windows, of which some results have a part: few of the messages are counted, every line of these results
@@ -166,6 +168,28 @@ START_TEST(test_governor_samples_a_node_that_floods)
 
     ck_assert_msg(!r->status && strstr(r->out, "python 0\n"), "%d: %.99s%s", r->status, r->out,
                   strlen(r->err) > 999 ? r->err + strlen(r->err) - 999 : r->err);
+}
+END_TEST
+
+/*
+ * With -a the probes of all go and return together: of the node that floods and of one that is quiet both have their
+ * windows, and each line says so. A quiet erlvm tells by pages, which are no traps. It goes on until each was counted.
+ */
+START_TEST(test_governor_samples_all_when_one_floods)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run("%s",
+        FLOOD_HOW("", "cat > quiet.erl <<'END'\n"
+              "-module(quiet).\n-export([main/0, child/0]).\n"
+              "main() -> spawn(quiet, child, []), receive after 10 -> main() end.\nchild() -> ok.\nEND\nerlc quiet.erl\n"
+              "erl -noinput +S 1 -s quiet main & q=$!; $ERLVM -quick -pa . -s quiet main & o=$!; runs $q beam.smp; runs $o erlvm\n"
+              "$ERLSNOOP watch spawns,msglat -a --budget 10% --json 1 > told & e=$!\n"
+              "births() { grep -cE \"\\\"type\\\":\\\"spawns_by_mfa\\\",\\\"sampled\\\".*\\\"vm\\\":$1,\\\"mfa\\\":\\\"quiet:child\" told; }\n"
+              "waits() { grep -cE \"\\\"type\\\":\\\"msglat_by_mfa\\\",\\\"sampled\\\".*\\\"vm\\\":$p,\\\"mfa\\\":\\\"flood:\" told; }\n"
+              "until [ $(births $q) -ge 3 -a $(births $o) -ge 3 -a $(waits) -ge 3 ]; do kill -0 $e || break; sleep .1; done\n"
+              "kill -INT $e; wait $e; s=$?; touch stop; await rounds; wait $p; kill $q $o; echo counted; exit $s"));
+
+    ck_assert_msg(!r->status && strstr(r->out, "counted\n"), "%d: %s%s", r->status, r->out, r->err);
 }
 END_TEST
 
@@ -253,6 +277,7 @@ Suite *governor_suite(void)
     tcase_set_timeout(live, 90);
     tcase_add_test(live, test_governor_samples_a_node_that_floods);
     tcase_add_test(live, test_governor_samples_under_an_exporter);
+    tcase_add_test(live, test_governor_samples_all_when_one_floods);
     tcase_add_test(live, test_governor_leaves_a_node_that_floods_alone);
     tcase_add_test(live, test_governor_off_counts_every_message);
     tcase_add_test(live, test_governor_counts_every_birth_of_a_quiet_node);
