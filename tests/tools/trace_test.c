@@ -31,18 +31,19 @@ START_TEST(test_trace_records_what_happened)
 }
 END_TEST
 
-/* The same run, told by notes with texts to the view, and by the recording: the same rows. */
+/* The same run, told by notes with texts to the view, and by the recording: the same rows. Both begin once the VM has. */
 START_TEST(test_report_of_a_view_tells_what_the_view_told)
 {
     SUPPORT_BPF();
     const struct support_run *r = support_run(
         "cat > w.erl << 'E'\n-module(w).\n-export([start/0, c/1, d/0]).\n"
-        "start() -> case prim_file:read_file_info(\"go\") of {ok, _} -> work(23); _ -> receive after 20 -> start() end end.\n"
+        "start() -> receive after 20 -> ok end, prim_file:write_file(\"up\", \"1\"), idle().\n"
+        "idle() -> case prim_file:read_file_info(\"go\") of {ok, _} -> work(23); _ -> receive after 20 -> idle() end end.\n"
         "work(0) -> halt();\n"
         "work(N) -> [wait(spawn_monitor(?MODULE, c, [X])) || X <- [normal, {a, N}, {N + 1000, a}, [a], \"s\", #{}, 1.0, 1000, 7, {b}, self()]],\n"
         "  wait(spawn_monitor(?MODULE, d, [])), work(N - 1).\n"
         "wait({P, R}) -> receive {'DOWN', R, process, P, _} -> ok end.\nc(X) -> exit(X).\nd() -> ok.\nE\nerlc w.erl\n"
-        "$ERLVM -quick +S 2 -pa . -s w & p=$!; runs $p erlvm; $ERLSNOOP spawns --source notes --json -p $p > live & a=$!\n"
+        "$ERLVM -quick +S 2 -pa . -s w & p=$!; await up; $ERLSNOOP spawns --source notes --json -p $p > live & a=$!\n"
         "$ERLSNOOP trace -o r -p $p spawns > t & b=$!\n"
         "attached $a; attached $b; touch go; wait $a $b; $ERLSNOOP report r --json spawns > told\n"
         "rows() { grep -E 'by_mfa|by_reason' $1 | cut -d, -f2- | sort; }; rows live > l; rows told > t; cmp l t && echo same; wc -l < l\n"
