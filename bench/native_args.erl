@@ -194,6 +194,8 @@ expressions(A, Sizes) ->
     [{"not compiled", fun() -> lists:sublist(["some text 42", "[0-9]+", []], A) end}].
 
 %% ---- arguments that hang together
+special(erlang, F, 2, large) when F =:= 'div'; F =:= 'rem' ->
+    [big(4000), (1 bsl 1900) div 11]; % the quotient of two of big/1 would be a power of two: digits that erl passes over
 special(erlang, F, 2, S) when F =:= '+'; F =:= '-'; F =:= '*'; F =:= 'div'; F =:= 'rem'; F =:= 'band'; F =:= 'bor';
     F =:= 'bxor' ->
     case S of small -> [17, 5]; typical -> [1 bsl 75, 98765432123456789]; _ -> [big(4000), big(1900)] end;
