@@ -812,6 +812,8 @@ int etf_encode_start(Term t, unsigned flags, bool count_only, int64_t *left, str
 	status = etf_encoder_step(&e, left, h, result);
 	if (status == -EAGAIN)
 		*rest = move_encoder(&e);
+	else if (count_only)
+		word_stack_free(&e.todo); /* it has nothing else */
 	else
 		encoder_drop(&e);
 	return status;
