@@ -183,8 +183,6 @@ VIEW_INLINE void view_ports_on_port__exit(const struct ev_port__exit *ev)
     }
     view_shape(&reason, &name);
     VIEW_ADD(ports_by_reason_row(&ev->head, &name), count, 1);
-    view_owner(&ev->head, ev->pid, &name);
-    VIEW_ADD(ports_by_owner_row(&ev->head, &name), closed, 1);
 }
 
 #endif

@@ -12,9 +12,12 @@
 #include "view_gc.h"
 #include "view_messages.h"
 #include "view_msglat.h"
+#include "view_nifs.h"
 #include "view_ports.h"
+#include "view_inet.h"
 #include "view_sched.h"
 #include "view_spawns.h"
+#include "view_user.h"
 
 #define CALL(view, probe)                                                                          \
     if (VIEW_ON(view))                                                                             \

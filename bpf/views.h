@@ -9,6 +9,15 @@
 #include "efile.h"
 #include "event.h"
 
+enum { USER_INTS = 4, USER_TEXTS = 4, USER_TEXT_BYTES = 64 };
+
+/* What Erlang code told: texts are cut and terminated, empty when there is none; untrusted bytes. */
+struct user_story {
+    __s64 ints[USER_INTS];
+    char texts[USER_TEXTS][USER_TEXT_BYTES];
+    __u64 has_ints; /* 0: a text alone */
+};
+
 #define VIEW_UNKNOWN (~0ull) /* a number of a record that is not known */
 
 enum view_id {

@@ -187,19 +187,34 @@ static void print_event(struct doctor *d, const struct target *t, const struct p
              (struct sink_value[]){SINK_N((uint64_t)t->pid), SINK_S(plan_probe_name(probe)), SINK_S(sources[event->source]), SINK_S(about)});
 }
 
-/* One line a VM: which subcommands work. */
-static void print_finding(struct doctor *d, const struct target *t, const struct plan *plan, const struct verdict *verdicts)
+/* Names of the subcommands that work, or of those that do not. */
+static size_t list_commands(const struct verdict *verdicts, bool work, char *text, size_t size)
 {
-    char text[512] = "";
     size_t used = 0;
 
     for (size_t i = 0; i < VERDICT_COMMANDS; i++)
-        if (verdicts[i].works)
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used ? ", " : "", verdict_commands[i]);
-    if (used)
-        snprintf(text + used, sizeof text - used, "%s%s", plan->refused[0] ? "; no hooks: " : "", plan->refused);
-    else
+        if (verdicts[i].works == work)
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", verdict_commands[i]);
+    return used;
+}
+
+/* One line a VM: which subcommands work, as the shorter of two lists. */
+static void print_finding(struct doctor *d, const struct target *t, const struct plan *plan, const struct verdict *verdicts)
+{
+    char text[512] = "";
+    size_t works = 0, used;
+
+    for (size_t i = 0; i < VERDICT_COMMANDS; i++)
+        works += verdicts[i].works;
+    if (!works) {
         snprintf(text, sizeof text, "none: %s", verdicts[0].text);
+    } else {
+        bool most = works > VERDICT_COMMANDS / 2;
+
+        used = most ? (size_t)snprintf(text, sizeof text, works < VERDICT_COMMANDS ? "all but " : "all") : 0;
+        used += works < VERDICT_COMMANDS ? list_commands(verdicts, !most, text + used, sizeof text - used) : 0;
+        snprintf(text + used, sizeof text - used, "%s%s", plan->refused[0] ? "; no hooks: " : "", plan->refused);
+    }
     sink_row(&d->sink, &vm_table, (struct sink_value[]){SINK_N((uint64_t)t->pid), SINK_S(t->provider->name), SINK_S(text)});
 }
 

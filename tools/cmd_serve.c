@@ -173,7 +173,7 @@ static int set_slower(void *ctx, const char *value)
 
 static const struct options_extra extras[] = {
     {"views", "VIEWS",
-     "with commas (all):"
+     "with commas (all but nifs):"
 #define VIEW(view, text, what) " " #view
 #include "../bpf/views.def"
      , set_views, false},
@@ -217,7 +217,7 @@ int cmd_serve(int argc, char **argv)
     if (err || o.done)
         return err;
     for (size_t i = 0; i < VIEW_COUNT && !s.chosen; i++)
-        s.on[i] = views[i].text != NULL;
+        s.on[i] = views[i].text != NULL && !view_is_costly((enum view_id)i);
     o.interval_ns = RESULT_NS;
     socket = http_listen(s.listen, s.where);
     return socket < 0 ? socket : run(&s, &o, socket);

@@ -9,12 +9,23 @@
 #include "efile_text.h"
 #include "fail.h"
 #include "options.h"
+#include "user_text.h"
 
 const struct view views[VIEW_COUNT] = {
 #define VIEW(view, text, what) [VIEW_##view] = {#view, text, what},
 #define HELPER(view) [VIEW_##view] = {#view, NULL, NULL},
 #include "../bpf/views.def"
 };
+
+bool view_is_costly(enum view_id view)
+{
+    static const bool costly[VIEW_COUNT] = {
+#define COSTLY(view) [VIEW_##view] = true,
+#include "../bpf/views.def"
+    };
+
+    return costly[view];
+}
 
 const struct view_use view_uses[] = {
 #define USES(view, helper) {VIEW_##view, VIEW_##helper},

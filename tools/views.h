@@ -17,6 +17,7 @@ struct view {
     const char *name, *text, *what; /* as of VIEW */
 };
 extern const struct view views[VIEW_COUNT]; /* of helpers: text and what NULL */
+bool view_is_costly(enum view_id view);     /* as of COSTLY */
 
 /* Which helpers a view uses. */
 struct view_use {

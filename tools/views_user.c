@@ -14,9 +14,12 @@
 #include "../bpf/view_gc.h"
 #include "../bpf/view_messages.h"
 #include "../bpf/view_msglat.h"
+#include "../bpf/view_nifs.h"
 #include "../bpf/view_ports.h"
+#include "../bpf/view_inet.h"
 #include "../bpf/view_sched.h"
 #include "../bpf/view_spawns.h"
+#include "../bpf/view_user.h"
 
 #define CALL(view, probe)                                                                          \
     if (VIEW_ON(view))                                                                             \

@@ -16,7 +16,7 @@
  */
 static const char setting[] =
     "cat > both.erl << 'END'\n"
-    "-module(both).\n-export([start/0, child/1, take/2, hop/1, grow/1, ask/1]).\n"
+    "-module(both).\n-export([start/0, child/1, take/2, hop/1, grow/1, ask/1, talk/0]).\n"
     "start() ->\n"
     "    ok = prim_file:write_file(\"ready\", \"1\"),\n"
     "    {ok, _} = prim_file:read_file(\"go\"),\n"
@@ -31,6 +31,7 @@ static const char setting[] =
     "    [ok = prim_file:write_file(\"written\", \"1\") || _ <- lists:seq(1, 5)],\n"
     "    wait(spawn_monitor(prim_file, delete, [\"missing\"])),\n"
     "    [wait(spawn_monitor(both, ask, [N])) || N <- lists:seq(1, 7)],\n"
+    "    wait(spawn_monitor(both, talk, [])),\n"
     "    halt().\n"
     "wait({P, R}) -> receive {'DOWN', R, process, P, _} -> ok end.\n"
     "child(X) -> exit(X).\n"
@@ -47,6 +48,18 @@ static const char setting[] =
     "    receive {P, {data, _}} -> ok end,\n"
     "    P ! {self(), {command, <<>>}},\n"
     "    true = port_close(P).\n"
+    "talk() ->\n"
+    "    {ok, L} = prim_inet:open(tcp, inet, stream),\n"
+    "    {ok, Port} = prim_inet:bind(L, {127, 0, 0, 1}, 0),\n"
+    "    ok = prim_inet:listen(L, 5),\n"
+    "    {ok, C} = prim_inet:open(tcp, inet, stream),\n"
+    "    ok = prim_inet:connect(C, {127, 0, 0, 1}, Port, -1),\n"
+    "    {ok, S} = prim_inet:accept(L, -1),\n"
+    "    ok = prim_inet:setopt(S, active, false),\n"
+    "    [begin ok = prim_inet:send(C, \"hello\", []), {ok, _} = prim_inet:recv(S, 5) end || _ <- lists:seq(1, 11)],\n"
+    "    dyntrace:put_tag(<<\"told by both:talk\">>),\n"
+    "    [dyntrace:p(N, -N, \"alpha\", <<\"both:\">>) || N <- lists:seq(1, 13)], dyntrace:p(), dyntrace:user_trace_s1(\"both: alone\"),\n"
+    "    [ok = prim_inet:close(X) || X <- [C, S, L]].\n"
     "END\n"
     "same() { python3 - $1 $2 << 'END'\n"
     "import json, sys\n"
@@ -54,14 +67,14 @@ static const char setting[] =
     "    out = []\n"
     "    for o in map(json.loads, open(name)):\n"
     "        if o.get('unit') == 'ns': o.pop('slots')\n"
-    "        for k in [k for k in o if k in ('time', 'began', 'ran_percent') or k.endswith(('_ns', '_per_s'))]: del o[k]\n"
+    "        for k in [k for k in o if k in ('time', 'began', 'ran_percent', 'total_percent') or k.endswith(('_ns', '_per_s'))]: del o[k]\n"
     "        out.append(json.dumps(o))\n"
     "    return sorted(out)\n"
     "a, b = rows(sys.argv[1]), rows(sys.argv[2])\n"
     "print(*(['same', len(a)] if a == b else ['one has', set(a) ^ set(b)]))\n"
     "END\n"
     "}\n"
-    "erlc both.erl; mkfifo go\n";
+    "erlc both.erl; mkfifo go; cp $(dirname $(dirname $(which erlc)))/lib/erlang/lib/runtime_tools-*/ebin/dyntrace.beam .\n";
 
 /* A view, or all at once. */
 static const char *const asked[] = {
@@ -118,8 +131,8 @@ START_TEST(test_sources_recording_tells_the_same)
 
     ck_assert_msg(strstr(r->out, "status 0 0 0\n") && strstr(r->out, "same "), "%s%s", r->out, r->err);
     ck_assert_int_eq(sscanf(strstr(r->out, "same "), "same %d %d", &lines, &named), 2);
-    ck_assert_int_gt(lines, 10);
-    ck_assert_int_gt(named, 0);
+    ck_assert_int_ge(lines, 10);
+    ck_assert_int_ge(named, strcmp(view, "nifs") != 0); /* which has no names of processes */
 }
 END_TEST
 

@@ -31,6 +31,16 @@ static const struct {
      "'port__control=7|<0.8.0>|#Port<0.77>|tcp_inet|8' 'driver__ready_input=3|<0.7.0>|#Port<0.2>|cat' 'port__busy=2|#Port<0.%d>' "
      "'port__busy=1|#Port<0.99>' 'port__not_busy=3|#Port<0.%d>' 'port__not_busy=1|#Port<0.99>' 'port__exit=3|<0.7.0>|#Port<0.%d>|cat|normal' "
      "'port__exit=2|<0.8.0>|#Port<0.77>|tcp_inet|epipe'"},
+    {"nifs --events", "'nif__entry=5|<0.%d.0>|a:n/1' 'nif__return=3|<0.%d.0>|a:n/1' 'nif__return=1|<0.3.0>|a:n/1' 'process__exit=1|<0.4.0>|normal' "
+                      "'nif__return=2|<0.4.0>|a:n/1'"},
+    {"user --events", "'process__spawn=1|<0.7.0>|a:f/1' 'user_trace__i4s4=23|<0.7.0>|red|%d|-1|2|3|alpha||c|' 'user_trace__i4s4=3|<0.8.0>||-7|0|0|0||' "
+                      "'user_trace__s1=2|alpha' 'user_trace__s1=1|beta'"},
+    {"inet", "'port__open=5|<0.7.0>|tcp_inet|#Port<0.%d>' 'port__open=3|<0.7.0>|cat|#Port<0.9>' 'port__open=1|<0.7.0>|sctp_inet|#Port<0.10>' "
+             "'port__control=3|<0.7.0>|#Port<0.1>|tcp_inet|0x03f1a303' 'port__control=2|<0.7.0>|#Port<0.1>|tcp_inet|0x03f1a31a' "
+             "'port__control=7|<0.8.0>|#Port<0.2>|udp_inet|0x03f1a33c' 'port__control=7|<0.8.0>|#Port<0.2>|cat|0x03f1a33c' "
+             "'port__command=11|<0.7.0>|#Port<0.2>|udp_inet|command' 'driver__outputv=11|<0.7.0>|#Port<0.1>|tcp_inet|1000' "
+             "'driver__output=2|<0.7.0>|#Port<0.1>|tcp_inet2|1000' 'driver__ready_input=3|<0.7.0>|#Port<0.2>|udp_inet' "
+             "'port__exit=3|<0.7.0>|#Port<0.1>|tcp_inet|normal' 'port__exit=2|<0.8.0>|#Port<0.2>|udp_inet|{einval,1}'"},
 };
 
 /* UPDATE_GOLDEN=1 writes the files anew. */
