@@ -77,6 +77,7 @@ typedef __u64 ev_form_words;
 typedef __u64 ev_form_bytes;
 typedef __u64 ev_form_frames;
 typedef __s64 ev_form_count;
+typedef __u64 ev_form_ns;
 typedef __s64 ev_form_flag;
 typedef __s64 ev_form_errno;
 typedef __s64 ev_form_efile_op;

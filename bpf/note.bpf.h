@@ -133,6 +133,7 @@ static __always_inline int note_other(struct pt_regs *ctx, enum probe_id id, __u
 #define NOTE_bytes note_number
 #define NOTE_frames note_number
 #define NOTE_count note_number
+#define NOTE_ns note_number
 #define NOTE_flag note_number
 #define NOTE_errno note_number
 #define NOTE_efile_op note_number

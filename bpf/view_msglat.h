@@ -2,6 +2,7 @@
 /*
  * From a send to the moment when its receiver is scheduled. A process waits from the first message that is sent to it
  * while it does not run until it is scheduled. Invariant: each send is in the totals, each wait in one histogram.
+ * Beside that how long messages stood in the mailboxes of processes that were busy, which an erlvm tells.
  */
 #ifndef BPF_VIEW_MSGLAT_H
 #define BPF_VIEW_MSGLAT_H
@@ -62,6 +63,18 @@ VIEW_INLINE void view_msglat_on_process__unscheduled(const struct ev_process__un
 
     if (r && r->state == MSGLAT_RUNS) /* which only this process leaves */
         r->state = MSGLAT_IDLE;
+}
+
+/* Of a message that did not find its receiver at rest before an empty queue. */
+VIEW_INLINE void view_msglat_on_message__waited(const struct ev_message__waited *ev)
+{
+    struct row_msglat_mailbox *row;
+    struct name_text owner = {0};
+
+    view_owner(&ev->head, ev->receiver, &owner);
+    row = msglat_mailbox_row(&ev->head, &owner);
+    VIEW_OBSERVE(row, waited, ev->waited);
+    VIEW_OBSERVE(row, queue, (__u64)ev->queue_len);
 }
 
 VIEW_INLINE void view_msglat_on_process__exit(const struct ev_process__exit *ev)

@@ -37,6 +37,7 @@ static const char *explain(const char *unit)
 		      { "mfa", "`module:function/arity`" },
 		      { "term", "printed term" },
 		      { "words", "words of 8 bytes" },
+		      { "ns", "nanoseconds" },
 		      { "flag", "0 or 1" },
 		      { "efile_op", "file command, below" },
 		      { "name", "pid or registered name" },

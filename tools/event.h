@@ -7,7 +7,7 @@
 
 /* The units of probes.def: UNIT(unit). */
 #define EVENT_UNITS(UNIT)                                                                          \
-    UNIT(pid) UNIT(caller) UNIT(port) UNIT(name) UNIT(node) UNIT(mfa) UNIT(term) UNIT(text) UNIT(words) UNIT(bytes) UNIT(frames) UNIT(count) UNIT(flag) \
+    UNIT(pid) UNIT(caller) UNIT(port) UNIT(name) UNIT(node) UNIT(mfa) UNIT(term) UNIT(text) UNIT(words) UNIT(bytes) UNIT(frames) UNIT(count) UNIT(ns) UNIT(flag) \
     UNIT(errno) UNIT(efile_op) UNIT(none)
 
 enum event_unit {

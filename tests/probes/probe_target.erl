@@ -1,7 +1,7 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% What tests/probes/cases.def counts: each function does its thing 23 times and prints the words that the case names.
 -module(probe_target).
--export([spawn/0, exit_signal/0, wake/0, hibernate/0, grow/0, shrink/0, message/0, copy/0, collect/0, collect_minor/0, calls/0,
+-export([spawn/0, exit_signal/0, wake/0, hibernate/0, grow/0, shrink/0, message/0, wait/0, copy/0, collect/0, collect_minor/0, calls/0,
          files/0, crash/0, rest/0, drivers/0, ports/0, sockets/0, busy/0, flush/0, output_by_fd/0, token/0, advise/0,
          user/0, numbered/0, traced/0]).
 -export([child/1, linked/1, sender/2, acceptor/1, victim/0, sleeper/0, dozer/1, woken/2, grower/1, shrinker/1, receiver/1, copied/1, taker/1, collector/2, global/1, answerer/1]).
@@ -117,6 +117,17 @@ message() ->
     times(?N, fun(N) -> P ! {a, b, N} end),
     receive done -> ok end,
     print([P, self()]).
+
+%% The same while who sends is of higher priority, so that the receiver waits for its turn. Prints how long at least, in nanoseconds.
+wait() ->
+    P = erlang:spawn(?MODULE, receiver, [self()]),
+    process_flag(priority, high),
+    times(?N, fun(N) -> P ! {a, b, N} end),
+    Sent = erlang:monotonic_time(nanosecond),
+    times(100000, fun(_) -> ok end),
+    Least = (erlang:monotonic_time(nanosecond) - Sent) * 9 div 10,
+    receive done -> ok end,
+    print([P, Least]).
 
 %% The same with a sequential token; prints its serials at the last message.
 token() ->

@@ -25,4 +25,7 @@ static inline uint64_t ticks_now(void)
 /* Units: ticks a millisecond, measured since ticks_init. */
 uint64_t ticks_per_ms(void);
 
+/* So many ticks in nanoseconds, by what ticks_per_ms said last. */
+uint64_t ticks_to_ns(uint64_t ticks);
+
 #endif

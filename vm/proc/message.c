@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/ticks.h"
 #include "data/print.h"
 #include "heap/copy.h"
 #include "heap/literal.h"
@@ -39,7 +40,7 @@ void signal_queue_own(Process *p, struct signal *s)
 }
 
 /* The message, of so many words, with its token and, to an alias, the reference, in one block. */
-static struct signal *copy_message(Process *from, Term alias, Term message, size_t words)
+static struct signal *copy_message(Process *from, Term alias, Term message, size_t words, bool stamps)
 {
 	Term token = from != NULL ? seq_token_carried(from) : NIL;
 	size_t extra = 0;
@@ -52,12 +53,12 @@ static struct signal *copy_message(Process *from, Term alias, Term message, size
 	if (unlikely(token != NIL))
 		extra += copy_size_words(token);
 	if (words + extra == 0) {
-		s = signal_new(SIG_MESSAGE);
+		s = stamps ? signal_new_stamped(0) : signal_new(SIG_MESSAGE);
 		s->term = message;
 		s->from = from != NULL ? from->id : TERM_NONE;
 		return s;
 	}
-	s = signal_new_words(SIG_MESSAGE, words + extra, 0);
+	s = stamps ? signal_new_stamped(words + extra) : signal_new_words(SIG_MESSAGE, words + extra, 0);
 	f = s->fragment;
 	top = f->words;
 	s->words = words;
@@ -72,10 +73,10 @@ static struct signal *copy_message(Process *from, Term alias, Term message, size
 	return s;
 }
 
-static struct signal *make_message(Process *from, Term alias, Term message)
+static struct signal *make_message(Process *from, Term alias, Term message, bool watched)
 {
 	size_t words = copy_size_telling(message, EXC_WORDS_AT_ONCE, sched_lend);
-	struct signal *s = copy_message(from, alias, message, words);
+	struct signal *s = copy_message(from, alias, message, words, watched && PROBE_ON(message__waited));
 
 	if (unlikely(words > EXC_WORDS_AT_ONCE))
 		sched_reclaim();
@@ -97,17 +98,27 @@ static inline bool runs(const Process *p)
 	return atomic_load_explicit(&p->state, memory_order_relaxed) & PS_RUNNING;
 }
 
-/* `id` is the receiver's, who may have ended. */
-static inline void probe_sent(Process *from, const Process *to, Term id, const struct signal *s)
+/* `id` is the receiver's, who may have ended. Returns when message__send was told, in ticks; 0: it was not. */
+static inline uint64_t probe_sent(Process *from, const Process *to, Term id, const struct signal *s)
 {
 	if (PROBE_ON(copy__object) || PROBE_ON(copy__struct))
 		probe_copied(id, s);
-	if (PROBE_ON(message__send))
-		probe_message__send(from, id, s->words, s->token, runs(to));
+	return PROBE_ON(message__send) ? probe_message__send(from, id, s->words, s->token, runs(to)) : 0;
 }
 
-/* Links s in. Fails: false when `id` is not to's any more (s stays the caller's). */
-static inline __attribute__((always_inline)) bool push_watched(Process *to, Term id, struct signal *s, bool watched)
+/* One that finds a process at rest before an empty queue has none. signals_lock of `to` held. */
+static PROBE_COLD void stamp(const Process *to, uint32_t state, struct signal *s, uint64_t sent)
+{
+	uint32_t queue_len = to->in_length + __atomic_load_n(&to->msg_length, __ATOMIC_RELAXED);
+
+	if ((state & (PS_WAITING | PS_HIBERNATED)) && queue_len == 1)
+		return;
+	*signal_stamp(s) = (struct signal_stamp){ .ticks = sent != 0 ? sent : ticks_now(), .queue_len = queue_len };
+	s->stamp = SIGNAL_STAMPED;
+}
+
+/* Links s in. sent: as probe_sent returned it. Fails: false when `id` is not to's any more (s stays the caller's). */
+static inline __attribute__((always_inline)) bool push_watched(Process *to, Term id, struct signal *s, bool watched, uint64_t sent)
 {
 	bool is_message = s->kind == SIG_MESSAGE;
 	uint32_t state;
@@ -122,7 +133,9 @@ static inline __attribute__((always_inline)) bool push_watched(Process *to, Term
 	if (is_message) {
 		__atomic_store_n(&to->in_length, to->in_length + 1, __ATOMIC_RELAXED);
 		if (watched && PROBE_ON(message__queued))
-			probe_message__queued(to, s);
+			probe_message__queued(to, s, sent);
+		if (watched && s->stamp != SIGNAL_NO_STAMP)
+			stamp(to, state, s, sent);
 	}
 	*to->in_last = s;
 	to->in_last = &s->next;
@@ -137,17 +150,17 @@ static inline __attribute__((always_inline)) bool push_watched(Process *to, Term
 
 static bool push(Process *to, Term id, struct signal *s)
 {
-	return push_watched(to, id, s, true);
+	return push_watched(to, id, s, true, 0);
 }
 
 static inline __attribute__((always_inline)) void send_found(Process *from, Process *to, Term id, struct signal *s, bool watched)
 {
-	if (watched && likely(from != NULL))
-		probe_sent(from, to, id, s);
+	uint64_t sent = watched && likely(from != NULL) ? probe_sent(from, to, id, s) : 0;
+
 	/* The tracer hears of what somebody sends himself when he fetches it. */
 	if (to == from && to->id == id && s->ref == TERM_NONE && !(watched && trace_wants(from, TRACE_RECEIVE)))
 		signal_queue_own(from, s);
-	else if (!push_watched(to, id, s, watched))
+	else if (!push_watched(to, id, s, watched, sent))
 		signal_free(s);
 }
 
@@ -187,7 +200,7 @@ static inline __attribute__((always_inline)) void send_local_watched(Process *fr
 	if (p != NULL && p == from && p->id == to && alias == TERM_NONE && stays_on_heap(from, message, watched))
 		send_own(from, message, watched);
 	else if (p != NULL)
-		send_found(from, p, to, make_message(from, alias, message), watched);
+		send_found(from, p, to, make_message(from, alias, message, watched), watched);
 }
 
 static void send_local(Process *from, Term to, Term alias, Term message)
@@ -199,7 +212,7 @@ void message_send_to(Process *from, Process *to, Term message)
 {
 	if (unlikely(from != NULL && from->seq_token != NIL))
 		count_send(from, to->id, message);
-	send_found(from, to, to->id, make_message(from, TERM_NONE, message), true);
+	send_found(from, to, to->id, make_message(from, TERM_NONE, message, true), true);
 }
 
 void message_send(Process *from, Term to, Term message)
@@ -216,7 +229,7 @@ void message_send(Process *from, Term to, Term message)
 
 void message_deliver(Process *to, Term from, Term message, struct fragment *takes)
 {
-	struct signal *s = signal_new(SIG_MESSAGE);
+	struct signal *s = PROBE_ON(message__waited) ? signal_new_stamped(0) : signal_new(SIG_MESSAGE);
 
 	s->from = from;
 	s->term = message;
@@ -472,6 +485,8 @@ static inline __attribute__((always_inline)) void remove_watched(Process *p, boo
 	set_length(p, p->msg_length - 1);
 	if (watched && PROBE_ON(message__receive))
 		probe_message__receive(p, s);
+	if (watched && s->stamp == SIGNAL_STAMPED && PROBE_ON(message__waited))
+		probe_message__waited(p, signal_stamp(s));
 	if (unlikely(p->seq_token != NIL || s->token != NIL || p->dt_utag != NIL)) {
 		seq_token_receive(p, s->token);
 		if (s->token != NIL && trace_hooks.seq_received != NULL)

@@ -27,6 +27,7 @@ struct signal {
 	bool collects : 1;   /* the task */
 	bool own : 1;        /* the message stands on the receiver's heap, who sent it: a root (Process.own_messages) */
 	uint8_t priority;    /* of a task */
+	uint8_t stamp;       /* enum signal_stamp_state */
 	uint32_t connection; /* what brought it from another node; 0: from this one */
 	size_t words;        /* size of the message */
 	Term term;           /* message, or reason; of a monitor from another node the name that it watches, or NIL */
@@ -43,6 +44,20 @@ struct signal {
 		};
 	};
 };
+
+/* Stands behind a message that was made while somebody watched message__waited. */
+struct signal_stamp {
+	uint64_t ticks;      /* when it was sent */
+	uint32_t queue_len;  /* of the queue that it joined, itself among it */
+};
+
+enum signal_stamp_state {
+	SIGNAL_NO_STAMP,
+	SIGNAL_STAMP_ROOM,   /* there is room for one */
+	SIGNAL_STAMPED,      /* it found its receiver busy, or others in its queue */
+};
+
+static inline struct signal_stamp *signal_stamp(const struct signal *s) { return (struct signal_stamp *)(s + 1); }
 
 /* to ! message. `to`: local pid, external pid (then noconnection is nothing to the sender), port handled by io. Copies. */
 void message_send(Process *from, Term to, Term message);
@@ -104,6 +119,8 @@ bool signal_send(Term to, struct signal *s);
 /* The same; the receiver handles it at that priority when its own is lower. */
 bool signal_send_raised(Term to, struct signal *s, enum proc_priority priority);
 struct signal *signal_new(enum signal_kind kind);
+/* A message with room for a stamp; words as of signal_new_words, 0: none, and no fragment. */
+struct signal *signal_new_stamped(size_t words);
 /* With a fragment in the same block: used words to be filled at s->fragment->words, and spare ones behind them. */
 struct signal *signal_new_words(enum signal_kind kind, size_t used, size_t spare);
 void signal_free(struct signal *s);

@@ -167,20 +167,21 @@ PROBE_COLD void probe_process__heap_shrink(Process *p, size_t old_words, size_t 
 
 /* ---- messages */
 
-PROBE_COLD void probe_message__send(Process *from, Term to, size_t words, Term token, bool runs)
+PROBE_COLD uint64_t probe_message__send(Process *from, Term to, size_t words, Term token, bool runs)
 {
 	struct seq_token_numbers n = seq_token_numbers(token);
-	uint64_t how = runs ? (uint64_t)(BATCH_RUNNING - BATCH_PID) << 60 : 0;
+	uint64_t how = runs ? (uint64_t)(BATCH_RUNNING - BATCH_PID) << 60 : 0, ticks = 0;
 
-	PROBE_TELL_WITH(message__send, batch_begin(), tell_words[1] += how, from->id, to, words, n.label, n.previous, n.current);
+	PROBE_TELL_WITH(message__send, ticks = batch_begin(), tell_words[1] += how, from->id, to, words, n.label, n.previous, n.current);
+	return ticks;
 }
 
-PROBE_COLD void probe_message__queued(Process *to, const struct signal *s)
+PROBE_COLD void probe_message__queued(Process *to, const struct signal *s, uint64_t sent)
 {
 	struct seq_token_numbers n = seq_token_numbers(s->token);
 	uint32_t length = to->in_length + __atomic_load_n(&to->msg_length, __ATOMIC_RELAXED);
 
-	PROBE_TELL(message__queued, to->id, s->words, length, n.label, n.previous, n.current);
+	PROBE_TELL_WITH(message__queued, sent != 0 ? batch_begin_at(sent) : batch_begin(), (void)0, to->id, s->words, length, n.label, n.previous, n.current);
 }
 
 PROBE_COLD void probe_message__receive(Process *p, const struct signal *s)
@@ -189,6 +190,13 @@ PROBE_COLD void probe_message__receive(Process *p, const struct signal *s)
 	uint32_t length = __atomic_load_n(&p->in_length, __ATOMIC_RELAXED) + p->msg_length;
 
 	PROBE_TELL(message__receive, p->id, s->words, length, n.label, n.previous, n.current);
+}
+
+PROBE_COLD void probe_message__waited(Process *p, const struct signal_stamp *stamp)
+{
+	uint64_t now = ticks_now(), waited = now > stamp->ticks ? ticks_to_ns(now - stamp->ticks) : 0;
+
+	PROBE_TELL_WITH(message__waited, batch_begin_at(now), (void)0, p->id, (int64_t)waited, stamp->queue_len);
 }
 
 /* ---- memory */

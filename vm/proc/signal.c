@@ -31,14 +31,34 @@ struct signal *signal_new(enum signal_kind kind)
 	return s;
 }
 
-struct signal *signal_new_words(enum signal_kind kind, size_t used, size_t spare)
+/* With so many bytes behind the signal. */
+static inline struct signal *make_with_words(enum signal_kind kind, size_t used, size_t spare, size_t behind)
 {
 	size_t words = used + spare;
-	struct fragment *f = mem_alloc(sizeof(*f) + words * sizeof(Term) + sizeof(struct signal));
+	struct fragment *f = mem_alloc(sizeof(*f) + words * sizeof(Term) + sizeof(struct signal) + behind);
 	struct signal *s = (struct signal *)(f->words + words);
 
 	*f = (struct fragment){ .used_words = used, .size_words = words };
 	*s = (struct signal){ .kind = (uint8_t)kind, .joined = true, .token = NIL, .term = NIL, .fragment = f };
+	return s;
+}
+
+struct signal *signal_new_words(enum signal_kind kind, size_t used, size_t spare)
+{
+	return make_with_words(kind, used, spare, 0);
+}
+
+struct signal *signal_new_stamped(size_t words)
+{
+	struct signal *s;
+
+	if (words != 0) {
+		s = make_with_words(SIG_MESSAGE, words, 0, sizeof(struct signal_stamp));
+	} else {
+		s = mem_alloc(sizeof(*s) + sizeof(struct signal_stamp));
+		*s = (struct signal){ .kind = SIG_MESSAGE, .token = NIL, .term = NIL };
+	}
+	s->stamp = SIGNAL_STAMP_ROOM;
 	return s;
 }
 

@@ -3,6 +3,8 @@
 #include "proc/fake.h"
 
 #include "data/compare.h"
+#include "proc/batch.h"
+#include "usdt.h"
 
 START_TEST(test_message_send_keeps_order)
 {
@@ -243,6 +245,55 @@ START_TEST(test_message_to_who_had_our_place_before)
 }
 END_TEST
 
+/* What the last event in this thread's page says of the queue that the message joined; 0: it is another event. */
+static uint64_t last_joined(void)
+{
+	const uint64_t *end = (const uint64_t *)((const char *)&batch_self->header + batch_self->header.bytes);
+
+	return (end[-4] & 0xffff) == (3 << 8 | BATCH_message__waited) ? end[-1] : 0;
+}
+
+/* The second is received first. */
+START_TEST(test_message_waited_is_told_of_the_message_that_is_received)
+{
+	Process *a = fake_process(), *b = fake_process();
+
+	batch_init();
+	erlang_message__waited_semaphore.batches = 1;
+	ck_assert(atomic_load(&b->state) & PS_RUNNABLE);
+	message_send(a, b->id, SMALL(1));
+	message_send(a, b->id, heap_tuple(&a->heap, SMALL(2), am_ok));
+	message_send(a, b->id, SMALL(3));
+	ck_assert(message_peek(b) == SMALL(1));
+	message_next(b);
+	message_remove(b);
+	ck_assert_uint_eq(last_joined(), 2);
+	ck_assert(fake_receive(b) == SMALL(1));
+	ck_assert_uint_eq(last_joined(), 1);
+	ck_assert(fake_receive(b) == SMALL(3));
+	ck_assert_uint_eq(last_joined(), 3);
+	erlang_message__waited_semaphore.batches = 0;
+}
+END_TEST
+
+/* One that rests is only woken, and what a process sends itself waits for nobody else. */
+START_TEST(test_message_waited_is_not_told_of_others)
+{
+	Process *a = fake_process(), *b = fake_process();
+	uint64_t events = batch_self->events;
+
+	batch_init();
+	erlang_message__waited_semaphore.batches = 1;
+	atomic_store(&b->state, PS_WAITING | PS_RUNNABLE); /* another signal has woken it */
+	message_send(a, b->id, SMALL(1));
+	message_send(a, a->id, SMALL(2));
+	ck_assert(fake_receive(b) == SMALL(1));
+	ck_assert(fake_receive(a) == SMALL(2));
+	ck_assert_uint_eq(batch_self->events, events);
+	erlang_message__waited_semaphore.batches = 0;
+}
+END_TEST
+
 Suite *message_suite(void)
 {
 	Suite *s = suite_create("message");
@@ -251,6 +302,8 @@ Suite *message_suite(void)
 	tcase_add_checked_fixture(t, fake_init, NULL);
 	tcase_add_test(t, test_message_send_keeps_order);
 	tcase_add_test(t, test_message_send_copies);
+	tcase_add_test(t, test_message_waited_is_told_of_the_message_that_is_received);
+	tcase_add_test(t, test_message_waited_is_not_told_of_others);
 	tcase_add_test(t, test_message_remove_from_the_middle);
 	tcase_add_test(t, test_message_remove_last_then_append);
 	tcase_add_test(t, test_message_peek_sees_what_arrives_after_the_end);
