@@ -132,10 +132,13 @@ $(BUILD)/tests/emitter: tests/tools/emitter.c vm/usdt.c vm/usdt.h vm/probes.def 
 $(BUILD)/tests/probe_beams/%.beam: tests/probes/%.erl
 	@mkdir -p $(@D)
 	erlc -o $(@D) $<
+$(BUILD)/tests/probe_beams/%.so: tests/probes/%.c vm/driver/abi.h vm/nif/abi.h
+	@mkdir -p $(@D)
+	$(CC) $(VM_CFLAGS) -shared -fPIC -o $@ $<
 $(BUILD)/obj/tests/probes/probes_test.o: $(GEN)/record.skel.h
 
 TEST_BINS := $(foreach room,$(TEST_ROOMS),$(if $(shell find tests/$(room) -name '*_test.c' 2>/dev/null),$(BUILD)/tests/$(room)))
-tests: all $(TEST_BINS) $(BUILD)/tests/probe_beams/probe_target.beam $(if $(wildcard tests/tools/emitter.c),$(BUILD)/tests/emitter)
+tests: all $(TEST_BINS) $(BUILD)/tests/probe_beams/probe_target.beam $(BUILD)/tests/probe_beams/probe_driver.so $(if $(wildcard tests/tools/emitter.c),$(BUILD)/tests/emitter)
 
 # Limits of time only end what is stuck: the slower the build, the more patience.
 TEST_ENV = BUILD=$(BUILD) CK_TIMEOUT_MULTIPLIER=$(if $(SAN)$(GC_STRESS),5,2)

@@ -2,9 +2,9 @@
 %% What tests/probes/cases.def counts: each function does its thing 23 times and prints the words that the case names.
 -module(probe_target).
 -export([spawn/0, exit_signal/0, wake/0, hibernate/0, grow/0, shrink/0, message/0, wait/0, copy/0, collect/0, collect_minor/0, calls/0,
-         files/0, crash/0, rest/0, drivers/0, ports/0, sockets/0, busy/0, flush/0, output_by_fd/0, token/0, advise/0,
-         user/0, numbered/0, traced/0]).
--export([child/1, linked/1, sender/2, acceptor/1, victim/0, sleeper/0, dozer/1, woken/2, grower/1, shrinker/1, receiver/1, copied/1, taker/1, collector/2, global/1, answerer/1]).
+         files/0, crash/0, rest/0, drivers/0, library/0, native/0, ports/0, sockets/0,
+         busy/0, flush/0, output_by_fd/0, token/0, advise/0, user/0, numbered/0, traced/0]).
+-export([child/1, linked/1, watched/1, sender/2, acceptor/1, victim/0, sleeper/0, dozer/1, woken/2, grower/1, shrinker/1, receiver/1, copied/1, taker/1, collector/2, global/1, answerer/1]).
 
 -define(N, 23).
 
@@ -172,6 +172,38 @@ collector(Parent, Type) ->
 
 %% The VM announced its drivers when it started.
 drivers() -> print([]).
+
+%% The driver of a library: each of its callbacks, and the end of it.
+library() ->
+    {ok, loaded} = erl_ddll:try_load(directory(), "probe_driver", []),
+    {Port, Watched} = last(fun(_) -> use_library() end),
+    {ok, pending_driver, Ref} = erl_ddll:try_unload("probe_driver", [{monitor, pending_driver}]),
+    receive {'DOWN', Ref, driver, probe_driver, unloaded} -> ok end,
+    print([self(), Port, Watched]).
+
+directory() -> os:getenv("BUILD", "build") ++ "/tests/probe_beams".
+
+use_library() ->
+    Port = open_port({spawn_driver, "probe_driver"}, []),
+    [] = port_control(Port, 17, <<"abc">>),
+    [receive {Port, {data, What}} -> ok end || What <- ["output", "input", "timeout", "async"]],
+    {P, R} = spawn_monitor(?MODULE, watched, [Port]),
+    wait_dead({P, R}),
+    receive {Port, {data, "exit"}} -> ok end,
+    question = erlang:port_call(Port, 7, question),
+    true = port_command(Port, <<"queued">>),
+    Port ! {self(), close},
+    receive {Port, closed} -> {Port, P} end.
+
+watched(Port) -> [] = port_control(Port, 19, <<>>).
+
+%% The native function of a library.
+native() ->
+    ok = erlang:load_nif(directory() ++ "/probe_driver", 0),
+    times(?N, fun(I) -> I = native(I) end),
+    print([self()]).
+
+native(_) -> erlang:nif_error(undef).
 
 %% A connection: what is sent, and what is waited for in vain; and one that is waited for.
 sockets() ->

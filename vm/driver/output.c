@@ -74,7 +74,6 @@ static Term put_part(struct heap *h, struct driver_binary *b, const void *bytes,
 	return refbin_put_at(heap_alloc(h, REFBIN_WORDS), &h->off_heap, counted, (uint8_t *)bytes, n);
 }
 
-/* A binary, whatever the port's options say. */
 int driver_output_binary(struct driver_port *dp, const char *header, size_t header_bytes, struct driver_binary *b,
 			 size_t offset, size_t n)
 {
@@ -85,11 +84,12 @@ int driver_output_binary(struct driver_port *dp, const char *header, size_t head
 	if (!is_open(dp))
 		return 0;
 	port_count_input(dp->port, header_bytes + n);
-	send_data(dp, header, header_bytes, put_part(&h, b, b->bytes + offset, n), &h);
+	send_data(dp, header, header_bytes, dp->port->binary ? put_part(&h, b, b->bytes + offset, n)
+							    : heap_list_bytes(&h, b->bytes + offset, n, NIL), &h);
 	return 0;
 }
 
-/* The parts behind `skip` bytes, as binaries or as bytes of one list. */
+/* The parts behind `skip` bytes, as bytes of one list, or as binaries: [B1, B2 | B3]. */
 static Term put_parts(struct heap *h, const struct driver_iovec *v, size_t skip, bool binary)
 {
 	Term list = NIL;
@@ -103,10 +103,12 @@ static Term put_parts(struct heap *h, const struct driver_iovec *v, size_t skip,
 		from = skip > before ? skip - before : 0;
 		if (from >= n)
 			continue;
-		if (binary)
-			list = heap_cons(h, put_part(h, v->binaries[i], bytes + from, n - from), list);
-		else
+		if (!binary)
 			list = heap_list_bytes(h, bytes + from, n - from, list);
+		else if (list == NIL)
+			list = put_part(h, v->binaries[i], bytes + from, n - from);
+		else
+			list = heap_cons(h, put_part(h, v->binaries[i], bytes + from, n - from), list);
 	}
 	return list;
 }

@@ -313,10 +313,22 @@ void driver_set_calls(struct driver_library *l)
 
 /* ---- for drivers: their port */
 
+/* {Ref, Result} to who opens the port. */
+static void answer_opener(struct driver_port *dp, Term result)
+{
+	struct heap h = { 0 };
+	Term to = dp->opener, ref = peer_put_ref(heap_alloc(&h, REF_WORDS), dp->ack_ref, 0);
+
+	dp->opener = TERM_NONE;
+	driver_send(TERM_NONE, NULL, to, heap_tuple(&h, ref, result), &h);
+}
+
 static int fail(struct driver_port *dp, Term reason, bool quietly)
 {
 	if (!driver_port_lives(dp))
 		return -1;
+	if (dp->opener != TERM_NONE && !dp->starting)
+		answer_opener(dp, dp->port->id);
 	dp->fails_quietly = quietly;
 	dp->failure = reason;
 	if (!dp->starting)
@@ -440,16 +452,6 @@ int driver_lock_driver(struct driver_port *dp)
 	return 0;
 }
 
-/* {Ref, Result} to who opens the port. */
-static void answer_opener(struct driver_port *dp, Term result)
-{
-	struct heap h = { 0 };
-	Term to = dp->opener, ref = peer_put_ref(heap_alloc(&h, REF_WORDS), dp->ack_ref, 0);
-
-	dp->opener = TERM_NONE;
-	driver_send(TERM_NONE, NULL, to, heap_tuple(&h, ref, result), &h);
-}
-
 void erl_drv_init_ack(struct driver_port *dp, void *data)
 {
 	int error = error_of(data, errno);
@@ -457,9 +459,10 @@ void erl_drv_init_ack(struct driver_port *dp, void *data)
 	if (!driver_port_lives(dp) || dp->opener == TERM_NONE)
 		return;
 	answer_opener(dp, error == 0 ? dp->port->id : error == PORT_BADARG ? am_badarg : posix_error_atom(error));
-	dp->data = data;
 	if (error != 0)
-		fail(dp, am_normal, false);
+		fail(dp, am_normal, true);
+	else
+		dp->data = data;
 }
 
 /* Of the same driver, linked to pid. It is held until the callback that asks for it returns. */

@@ -126,7 +126,7 @@ size_t driver_vec_to_buf(const struct driver_iovec *v, char *to, size_t n)
 
 struct driver_lock {
 	struct library_mutex *mutex;
-	atomic_long refs;    /* the port's, the driver's, and each holder's */
+	atomic_long refs;    /* the port's, each holder's, and those that the driver takes */
 };
 
 static void drop_lock(struct driver_lock *l)
@@ -146,7 +146,7 @@ struct driver_lock *driver_pdl_create(struct driver_port *dp)
 		return NULL;
 	l = mem_zalloc(sizeof(*l));
 	l->mutex = library_mutex_new("port_data_lock");
-	atomic_init(&l->refs, 2);
+	atomic_init(&l->refs, 1);
 	atomic_store(&dp->data_lock, l);
 	return l;
 }

@@ -338,6 +338,102 @@ struct port *port_open_like(struct port *from, const char *name, Term owner, voi
 	return port;
 }
 
+/* ---- messages whose turn has not come */
+
+struct waiting_message {
+	struct port_task task;
+	struct fragment *fragment; /* NULL: no words */
+	Term message;
+	Term sender;               /* of one that is kept: suspended */
+};
+
+static void obey(struct port *port, Term message);
+
+static void free_message(struct waiting_message *m)
+{
+	if (m->fragment != NULL)
+		fragment_free(m->fragment);
+	mem_free(m);
+}
+
+static void run_message(struct port *port, struct port_task *task)
+{
+	struct waiting_message *m = (struct waiting_message *)task;
+
+	obey(port, m->message);
+	free_message(m);
+}
+
+static struct waiting_message *make_message(Term message, Term sender)
+{
+	struct waiting_message *m = mem_alloc(sizeof(*m));
+
+	m->task = (struct port_task){ .run = run_message };
+	m->fragment = copy_to_fragment(message, &m->message);
+	m->sender = sender;
+	return m;
+}
+
+static bool is_command(Term message)
+{
+	Term what = term_is_tuple_of(message, 2) ? tuple_get(message, 2) : NIL;
+
+	return term_is_tuple_of(what, 2) && tuple_get(what, 1) == am_command;
+}
+
+/* A command to a busy port is kept until it is not, and its sender, who runs here, sleeps for as long. False: the port
+ * takes it. */
+static bool keep_message(struct port *port, Process *from, Term message)
+{
+	struct waiting_message *m;
+	bool keeps;
+
+	if (!port->busy || !port->driver->hard_busy || !is_command(message))
+		return false;
+	m = make_message(message, from->id);
+	lock_acquire(&port->hold.lock);
+	keeps = port->busy && port->state == PORT_OPEN;
+	if (keeps) {
+		if (port->kept == NULL)
+			port->kept_last = &port->kept;
+		*port->kept_last = &m->task;
+		port->kept_last = &m->task.next;
+	}
+	lock_release(&port->hold.lock);
+	if (!keeps) {
+		free_message(m);
+		return false;
+	}
+	if (unlikely(trace_active))
+		trace_hooks.port_busy(from, port->id);
+	process_suspend_self(from);
+	return true;
+}
+
+static void wake_sender(const struct port *port, Term sender)
+{
+	Process *p = process_find(sender);
+
+	if (p == NULL)
+		return;
+	if (PROBE_ON(process__port_unblocked))
+		probe_process__port_unblocked(p, port->id);
+	signal_send_plain(SIG_RESUME, port->id, sender, TERM_NONE);
+	process_unref(p);
+}
+
+/* In the order they came. */
+static void let_kept_go(struct port *port, struct port_task *kept)
+{
+	while (kept != NULL) {
+		struct port_task *task = kept;
+
+		kept = task->next;
+		wake_sender(port, ((struct waiting_message *)task)->sender);
+		port_submit(port, task);
+	}
+}
+
 /* ---- the end */
 
 /* The hold's lock is held. */
@@ -352,6 +448,8 @@ static void wake_waiters(struct port *port)
 
 void port_set_busy(struct port *port, bool busy)
 {
+	struct port_task *kept = NULL;
+
 	if (port->busy == busy)
 		return;
 	if (busy) {
@@ -363,11 +461,15 @@ void port_set_busy(struct port *port, bool busy)
 	}
 	lock_acquire(&port->hold.lock);
 	port->busy = busy;
-	if (!busy)
+	if (!busy) {
 		wake_waiters(port);
+		kept = port->kept;
+		port->kept = NULL;
+	}
 	lock_release(&port->hold.lock);
 	if (!busy && port->carrier != NULL)
 		port_carrier.writable(port);
+	let_kept_go(port, kept);
 }
 
 size_t port_queued(struct port *port)
@@ -748,43 +850,21 @@ static void obey(struct port *port, Term message)
 	port_leave(port, what);
 }
 
-/* A message whose turn has not come. */
-struct waiting_message {
-	struct port_task task;
-	struct fragment *fragment; /* NULL: no words */
-	Term message;
-};
-
-static void run_message(struct port *port, struct port_task *task)
-{
-	struct waiting_message *m = (struct waiting_message *)task;
-
-	obey(port, m->message);
-	if (m->fragment != NULL)
-		fragment_free(m->fragment);
-	mem_free(m);
-}
-
-static void put_message_off(struct port *port, Term message)
-{
-	struct waiting_message *m = mem_alloc(sizeof(*m));
-
-	m->task.run = run_message;
-	m->fragment = copy_to_fragment(message, &m->message);
-	port_submit(port, &m->task);
-}
-
 bool port_send(Process *from, Term id, Term message)
 {
 	struct port *port = port_find(id);
 
 	if (port == NULL)
 		return true;
+	if (keep_message(port, from, message)) {
+		port_unref(port);
+		return true;
+	}
 	if (port_try_hold(port)) {
 		obey(port, message);
 		port_let_go(port);
 	} else {
-		put_message_off(port, message);
+		port_submit(port, &make_message(message, TERM_NONE)->task);
 	}
 	/* A send cannot wait for a port that is busy; it can make room for others. */
 	if (port->busy && from != NULL)

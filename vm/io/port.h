@@ -158,6 +158,7 @@ struct port {
 	atomic_bool busy;           /* written under the hold's lock */
 	Process **waiters;          /* the hold's lock; counted; blocked until not busy */
 	size_t waiter_count, waiter_room;
+	struct port_task *kept, **kept_last; /* the hold's lock: messages until it is not busy, senders suspended */
 	struct async_job write_job; /* the driver's work on the pool */
 	struct port_task write_job_done;
 	bool write_job_runs;

@@ -57,7 +57,8 @@ static ErlDrvData start(ErlDrvPort port, char *command)
 	return (ErlDrvData)port;
 }
 
-static ErlDrvSSizeT control(ErlDrvData data, unsigned command, char *bytes, ErlDrvSizeT n, char **answer, ErlDrvSizeT room)
+static ErlDrvSSizeT control(ErlDrvData data, unsigned command, char *bytes, ErlDrvSizeT n, char **answer,
+			    ErlDrvSizeT room)
 {
 	ErlDrvPort port = (ErlDrvPort)data;
 
