@@ -113,6 +113,7 @@ static int start(struct port *port, const struct port_options *o)
 	dp->starting = false;
 	error = error_of(data, error);
 	if (error != 0) {
+		atomic_store(&dp->stopped, true);
 		driver_drop_selections(dp);
 		driver_drop_monitors(dp);
 		atomic_fetch_sub(&dp->library->ports, 1);
@@ -150,6 +151,7 @@ static void stop(struct port *port)
 	if (dp->library->entry.stop != NULL)
 		dp->library->entry.stop(dp->data);
 	driver_leave(dp);
+	atomic_store(&dp->stopped, true);
 	driver_drop_selections(dp);
 	driver_drop_monitors(dp);
 	atomic_fetch_sub(&dp->library->ports, 1);

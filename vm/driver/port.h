@@ -21,6 +21,7 @@ struct driver_port {
 	struct driver_library *library; /* counted */
 	void *data;              /* the driver's own */
 	struct driver_port *outer; /* callbacks of this thread that this one interrupts */
+	atomic_bool stopped;     /* its stop has returned */
 	bool starting;           /* failures wait until it has started */
 	Term failure;            /* TERM_NONE: none */
 	bool fails_quietly;      /* the owner gets no exit signal */
@@ -45,7 +46,7 @@ void driver_leave(struct driver_port *dp);
 /* Drivers may ask for a port that is closed already: false. */
 static inline bool driver_port_lives(const struct driver_port *dp)
 {
-	return dp != NULL && (intptr_t)dp != -1 && atomic_load(&dp->port->state) != PORT_CLOSED;
+	return dp != NULL && (intptr_t)dp != -1 && !atomic_load(&dp->stopped);
 }
 /* The calls that ports of l get. */
 void driver_set_calls(struct driver_library *l);
