@@ -66,7 +66,7 @@ int kernel_require(unsigned more)
     uname(&name);
     for (int i = 0; i < KERNEL_NNEEDS; i++)
         if (wanted >> i & 1 && !kernel_has((enum kernel_need)i))
-            return fail(-ENOTSUP, "this kernel (%s) has no %s, which came with %s; it is needed for %s", name.release,
+            return fail(-ENOTSUP, "this kernel (%s) has no %s: Linux %s or later is needed for %s", name.release,
                         kernel_needs[i].name, kernel_needs[i].since, kernel_needs[i].who);
     return 0;
 }
