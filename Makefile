@@ -151,7 +151,8 @@ check-stock: all
 	@BUILD=$(BUILD) python3 tests/stock/check_stock.py
 check-services: all
 	@BUILD=$(BUILD) python3 tests/stock/check_services.py
-# Kernels of distributions booted in qemu, and the tools' live tests in each (tests/kernels); KERNELS="6.1 6.12" names some.
+# Kernels of distributions booted in qemu, each command and the tools' live tests in each (tests/kernels); KERNELS="6.1 6.12"
+# names some, SUITES= leaves out the tests.
 check-kernels: all $(BUILD)/tests/tools $(BUILD)/tests/emitter
 	@BUILD=$(BUILD) python3 tests/kernels/check_kernels.py
 # Attaching to an erl under load and detaching again, SOAK_ROUNDS times (1000).

@@ -1,19 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Boots kernels of distributions in qemu, with this machine's own files, and runs the live tests of the tools there.
+"""Boots kernels of distributions in qemu, with this machine's own files, and tries the tools there: each command on an
+erl and on an erlvm (commands.sh), then suites of their live tests.
 
   BUILD             where the tests are
   KERNELS           names of rows of the table below, all of them by default
-  SUITES            which suites of build/tests/tools are run, in order
+  SUITES            which suites of build/tests/tools are run, in order; "": none, only the commands are tried
   KERNELS_CACHE     where packages are kept: build/kernels
   KERNEL_SECONDS    each kernel may take: 3000
   VERBOSE           1: what the guest prints is printed as it comes
   UBUNTU_KEYS       the key of Ubuntu's archive; by default that of Debian's package ubuntu-keyring
 
-The machine's root is the guest's, read only, through 9p; what tests write is in memory. Where there is /dev/kvm that works it is
-used, else qemu interprets: a boot takes a minute then. Prints a line a kernel, and under it a row for each thing that the
-kernel cannot do: a check that doctor says no to, a test that was skipped or failed. A kernel that has less than every command
-needs must refuse in one line.
+qemu is installed where it is missing. The machine's root is the guest's, read only, through 9p; what tests write is in
+memory. Where there is /dev/kvm that works it is used, else qemu interprets: a boot takes a minute then, the commands
+five, what compiles Erlang much longer. Prints a line a kernel, and under it a row for each thing that the kernel cannot
+do: a check that doctor says no to, a command that does not work, a test that was skipped or failed. A kernel that has
+less than every command needs must refuse in one line.
 """
 
 import gzip
@@ -36,17 +38,18 @@ DEBIAN_KEYS = "/usr/share/keyrings/debian-archive-keyring.gpg"
 UBUNTU_KEYS = os.environ.get("UBUNTU_KEYS")
 DEBIAN, UBUNTU = "http://deb.debian.org/debian", "http://archive.ubuntu.com/ubuntu"
 
-# name: archive, suite, key, package that leads to the newest, suites of tests that pass there (none: the tools refuse)
+# name: archive, suite, key, package that leads to the newest, whether the tools work there (else they refuse)
 KERNELS = {
-    "5.10": (DEBIAN, "bullseye", DEBIAN_KEYS, "linux-image-amd64", []),
-    "5.15": (UBUNTU, "jammy-updates", UBUNTU_KEYS, "linux-image-generic", SUITES),
-    "6.1": (DEBIAN, "bookworm", DEBIAN_KEYS, "linux-image-amd64", SUITES),
-    "6.8": (UBUNTU, "noble-updates", UBUNTU_KEYS, "linux-image-generic", SUITES),
-    "6.12": (DEBIAN, "trixie", DEBIAN_KEYS, "linux-image-amd64", SUITES),
-    "newest": (DEBIAN, "sid", DEBIAN_KEYS, "linux-image-amd64", SUITES),
+    "5.10": (DEBIAN, "bullseye", DEBIAN_KEYS, "linux-image-amd64", False),
+    "5.15": (UBUNTU, "jammy-updates", UBUNTU_KEYS, "linux-image-generic", True),
+    "6.1": (DEBIAN, "bookworm", DEBIAN_KEYS, "linux-image-amd64", True),
+    "6.8": (UBUNTU, "noble-updates", UBUNTU_KEYS, "linux-image-generic", True),
+    "6.12": (DEBIAN, "trixie", DEBIAN_KEYS, "linux-image-amd64", True),
+    "newest": (DEBIAN, "sid", DEBIAN_KEYS, "linux-image-amd64", True),
 }
 MODULES = ["virtio_pci", "9pnet_virtio", "9p", "overlay"]
 ENDED = "check-kernels: ended"
+REFUSED = re.compile(r"this kernel \S+ has no ") # what it cannot do is a row, no failure
 
 INIT = r"""#!/bin/busybox sh
 /bin/busybox mkdir -p /proc /sys /dev /new
@@ -223,7 +226,7 @@ def boot(image, initramfs):
 
 
 def judge(lines):
-    """Tests that passed and failed, and the rows of what cannot be done."""
+    """Commands and tests that passed and failed, and the rows of what cannot be done."""
     passed, failed, rows, release = 0, 0, [], "?"
     for line in lines:
         if found := re.search(r"release (\S+)$", line):
@@ -233,6 +236,12 @@ def judge(lines):
             passed, failed = passed + checks - bad, failed + bad
         elif found := re.search(r"^tests/\S+:\d+:[FE]:\w+:(\w+):\d+: (.*)", line):
             rows.append(f"{found.group(1)}: {found.group(2)[:150]}")
+        elif found := re.search(r"^(?:command|lost in) (.*)", line):
+            works = line.endswith(": works")
+            passed += works
+            if not works:
+                rows.append(line)
+                failed += not REFUSED.search(line)
         elif found := re.search(r"^doctor (.*)", line):
             rows.append("doctor: " + found.group(1))
         elif line.startswith(("SKIP ", "refused ")):
@@ -244,7 +253,7 @@ def judge(lines):
 
 
 def check(name):
-    url, suite, key, package, suites = KERNELS[name]
+    url, suite, key, package, works = KERNELS[name]
     try:
         archive = Archive(name, url, suite, key)
         files = archive.unpack(archive.newest(package))
@@ -256,7 +265,7 @@ def check(name):
     image = next(os.path.join(folder, f) for folder, _, names in os.walk(files) for f in names if f.startswith("vmlinuz"))
     with tempfile.TemporaryDirectory() as folder:
         initramfs = os.path.join(folder, "initramfs.gz")
-        make_initramfs(initramfs, files, busybox, suites)
+        make_initramfs(initramfs, files, busybox, SUITES)
         lines = boot(image, initramfs)
     release, passed, failed, rows = judge(lines)
     refused = any(row.startswith("refused ") for row in rows)
@@ -265,12 +274,16 @@ def check(name):
           f"{'' if whole else ', did not come to its end'}", flush=True)
     for row in rows if whole else [*rows, *lines[-5:]]:
         print(f"    {row}", flush=True)
-    return whole and refused if not suites else whole and not refused and not failed
+    return whole and not refused and not failed if works else whole and refused
 
 
 def main():
     if not shutil.which("qemu-system-x86_64"):
-        sys.exit("check-kernels needs qemu: apt-get install qemu-system-x86")
+        install = ["apt-get", "install", "-y", "--no-install-recommends", "qemu-system-x86"]
+        if os.geteuid() or subprocess.run(install, capture_output=True).returncode:
+            sys.exit("check-kernels needs qemu; as root, type: apt-get update && " + " ".join(install))
+    os.makedirs(f"{BUILD}/kernel_beams", exist_ok=True)
+    subprocess.run(["erlc", "-o", f"{BUILD}/kernel_beams", f"{TOP}/tests/kernels/kernel_target.erl"], check=True)
     names = os.environ.get("KERNELS", " ".join(KERNELS)).split()
     if unknown := [name for name in names if name not in KERNELS]:
         sys.exit(f"no kernel {unknown[0]}; there are {' '.join(KERNELS)}")

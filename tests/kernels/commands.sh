@@ -1,0 +1,76 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Each command of erlsnoop on an erl and on an erlvm that run: a line each, "command NAME: works" or why not.
+# commands.sh BUILD BEAMS, in an empty folder
+BUILD=$1 BEAMS=$2
+snoop=$BUILD/erlsnoop
+export ERLSNOOP_BUDGET=off # a trap that qemu interprets is dear
+views="spawns msglat gc sched exits messages efile"
+
+# say NAME STATUS PATTERN: whether `out` has what the command should tell.
+say() {
+	if [ "$2" = 0 ] && grep -qE "$3" out; then
+		echo "command $1: works"
+	else
+		echo "command $1: no: status $2, $(grep -v '^$' err out | tail -1 | cut -c1-200)"
+	fi
+}
+
+# run NAME PATTERN ARG...
+run() {
+	local name=$1 pattern=$2
+	shift 2
+	timeout 150 "$snoop" "$@" > out 2> err
+	say "$name" $? "$pattern"
+}
+
+# Every view at once, so that programs are loaded once; the first counter of each is not zero.
+run_views() {
+	local vm=$1 view counted
+	shift
+	timeout 240 "$snoop" watch "${views// /,}" "$@" --json 3 1 > out 2> err
+	local status=$?
+	for view in $views; do
+		counted="\"type\":\"$view\",(\"[a-z_]*\":)?[^,]*[1-9]"
+		[ "$view" = efile ] && counted='"type":"efile","op":"[A-Z_]*","count":[1-9]'
+		say "$view $vm" $status "$counted"
+	done
+	grep '"type":"lost"' out | sed 's/.*"count":\([0-9]*\),"why":"\(.*\)".*/lost in '"$vm"': \1 \2/'
+}
+
+start() {
+	rm -f up
+	"$@" -s kernel_target main > vm.log 2>&1 &
+	vm=$!
+	for _ in $(seq 600); do [ -e up ] && return; sleep .2; done
+	echo "command start: no: $*: $(tail -1 vm.log)"
+}
+
+start erl -noinput +S 1 -pa "$BEAMS"
+run_views erl -p $vm
+run "stacks erl" kernel_target:spin/1 stacks -p $vm 4 1
+run "stacks --event send erl" kernel_target:loop/2 stacks --event send -p $vm 4 1
+run "stacks --off-cpu erl" kernel_target:loop/2 stacks --off-cpu -p $vm 4 1
+kill $vm
+start "$BUILD/erlvm" -noinput +S 1 -pa "$BEAMS"
+run_views "erlvm by pages" -p $vm
+run_views "erlvm by notes" -p $vm --source notes
+run "stacks erlvm" kernel_target:spin/1 stacks -p $vm 4 1
+run "stacks --event send erlvm" kernel_target:loop/2 stacks --event send -p $vm 4 1
+run "stacks --off-cpu erlvm" kernel_target:loop/2 stacks --off-cpu -p $vm 4 1
+timeout 150 "$snoop" trace -o rec -p $vm --max-time 2s --files 1 > out 2> err
+status=$?
+"$snoop" report rec spawns,msglat > out 2>> err
+say "trace and report" $status kernel_target:child/1
+"$snoop" serve -p $vm --listen 127.0.0.1:9464 > out 2> err &
+serve=$!
+for _ in $(seq 300); do
+	curl -s http://127.0.0.1:9464/metrics > out
+	grep -q 'spawns_births_total{.*[1-9]' out && break
+	sleep .5
+done
+kill $serve
+wait $serve
+say serve $? 'spawns_births_total\{.*[1-9]'
+run list kernel_target list
+kill $vm

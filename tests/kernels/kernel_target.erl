@@ -1,0 +1,25 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% A program that does some of all that erlsnoop asks for, all the time.
+-module(kernel_target).
+-export([main/0, child/1, echo/0]).
+
+main() ->
+    Echo = spawn(?MODULE, echo, []),
+    file:write_file("up", "1"),
+    loop(Echo, 0).
+
+loop(Echo, N) ->
+    spawn(?MODULE, child, [N]),
+    Echo ! {self(), lists:seq(1, 100)},
+    receive back -> ok end,
+    erlang:garbage_collect(),
+    prim_file:read_file("up"),
+    spin(20000),
+    receive after 5 -> loop(Echo, N + 1) end.
+
+child(N) -> exit({bad, N}).
+
+echo() -> receive {From, _} -> From ! back, echo() end.
+
+spin(0) -> ok;
+spin(N) -> spin(N - 1).
