@@ -3,6 +3,7 @@
  * in the order of signals. */
 #include "base/alloc.h"
 #include "bif/process_call.h"
+#include "io/port_ask.h"
 #include "proc/spawn_opts.h"
 #include "code/code_print.h"
 #include "code/export.h"
@@ -183,7 +184,7 @@ static Term info_status(Process *p, struct heap *h)
 	(void)h;
 	if (state & PS_DIRTY_RUNNING) /* it is suspended, when it is, once its native has ended */
 		return am_running;
-	if (state & PS_SUSPENDED)
+	if ((state & PS_SUSPENDED) || port_ask_waits(p))
 		return am_suspended;
 	if (dirty_is_queued(p))
 		return am_runnable;

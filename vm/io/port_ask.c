@@ -274,6 +274,11 @@ Term port_ask_command(Process *p, struct port *port, struct byte_queue *data, bo
 	return ask(p, &q);
 }
 
+bool port_ask_waits(const Process *p)
+{
+	return p->resume == resume_before || p->resume == resume_not_busy;
+}
+
 static void run_control(struct port *port, struct question *q)
 {
 	q->ok = port_control(port, q->caller, q->command, q->bytes, q->n, &q->answer);
