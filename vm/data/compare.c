@@ -566,15 +566,16 @@ static __attribute__((noinline)) bool same_flat_maps(Term a, Term b, bool exact)
 	return same_rest(p + 2, q + 2, n, exact);
 }
 
+static inline bool is_bitstring_header(Term header) { return header_sub(header) - SUB_REFBIN <= SUB_SUBBIN - SUB_REFBIN; }
+
 /* What is short and common needs no frame of C. */
 bool compare_same(Term a, Term b, bool exact)
 {
+	unsigned tags = (a | b) & 3; /* no term has the tag 0: the tag that both have, else 3 */
 	Term header;
 
-	if (are_lists(a, b))
-		return same_lists(a, b, exact);
-	if (!term_is_boxed(a) || !term_is_boxed(b))
-		return same_others_apart(a, b, exact);
+	if (tags != TAG_BOXED)
+		return tags == TAG_CONS ? same_lists(a, b, exact) : same_others_apart(a, b, exact);
 	header = *boxed_ptr(a);
 	if (header == *boxed_ptr(b)) {
 		if (header_sub(header) == SUB_TUPLE)
@@ -582,7 +583,7 @@ bool compare_same(Term a, Term b, bool exact)
 		if (header_sub(header) == SUB_MAP && map_kind(header) == MAP_FLAT)
 			return same_flat_maps(a, b, exact);
 	}
-	if (term_is_bitstring(a) && term_is_bitstring(b))
+	if (is_bitstring_header(header) && is_bitstring_header(*boxed_ptr(b)))
 		return binary_equal(a, b);
 	return same_others_apart(a, b, exact);
 }
