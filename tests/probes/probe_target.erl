@@ -2,7 +2,7 @@
 %% What tests/probes/cases.def counts: each function does its thing 23 times and prints the words that the case names.
 -module(probe_target).
 -export([spawn/0, exit_signal/0, wake/0, hibernate/0, grow/0, shrink/0, message/0, wait/0, copy/0, collect/0, collect_minor/0, calls/0,
-         files/0, crash/0, rest/0, drivers/0, library/0, native/0, ports/0, sockets/0,
+         files/0, crash/0, rest/0, drivers/0, library/0, native/0, ports/0, sockets/0, nodes/0,
          busy/0, flush/0, output_by_fd/0, token/0, advise/0, user/0, numbered/0, traced/0]).
 -export([child/1, linked/1, watched/1, sender/2, acceptor/1, victim/0, sleeper/0, dozer/1, woken/2, grower/1, shrinker/1, receiver/1, copied/1, taker/1, collector/2, global/1, answerer/1]).
 
@@ -227,6 +227,32 @@ wait_accepting(L) ->
         {ok, [accepting | _]} -> ok;
         _ -> receive after 1 -> wait_accepting(L) end
     end.
+
+%% The VM is a node, and its net_kernel is this process. The other node is the end of a connection that it reads itself.
+nodes() ->
+    true = register(net_kernel, self()),
+    true = erlang:setnode('probe@here', 1),
+    {ok, L} = prim_inet:open(tcp, inet, stream, [{packet, 4}]),
+    {ok, Number} = prim_inet:bind(L, {127,0,0,1}, 0),
+    ok = prim_inet:listen(L),
+    {ok, C} = prim_inet:open(tcp, inet, stream, [{active, false}, {packet, 4}]),
+    Self = self(),
+    {P, R} = spawn_monitor(fun() -> {ok, S} = prim_inet:accept(L), unlink(S), prim_inet:setopts(S, [{active, false}]),
+                                    erlang:port_connect(S, Self), unlink(S), exit({socket, S}) end),
+    wait_accepting(L),
+    ok = prim_inet:connect(C, {127,0,0,1}, Number),
+    {socket, Other} = receive {'DOWN', R, process, P, Reason} -> Reason end,
+    _ = erts_internal:new_connection('probe@there'),
+    _ = erlang:setnode('probe@there', C, {element(2, erts_internal:get_dflags()) bor 1, 7}),
+    receive {dist_ctrlr, C, 'probe@there', Self} -> ok end,
+    Remote = binary_to_term(<<131, 88, 119, 11, "probe@there", 0:32, 9:32, 7:32>>, []),
+    last(fun(_) -> {name, 'probe@there'} ! {a, b}, {ok, _} = prim_inet:recv(Other, 0) end),
+    last(fun(_) -> exit(Remote, probe_reason), {ok, _} = prim_inet:recv(Other, 0) end),
+    Big = binary:copy(<<"x">>, 1 bsl 20),
+    {P2, R2} = spawn_monitor(fun() -> last(fun(_) -> Remote ! Big end) end),
+    last(fun(_) -> {ok, _} = prim_inet:recv(Other, 0) end),
+    wait_dead({P2, R2}),
+    print([self(), C, P2, Remote]).
 
 %% A port of a program that answers each byte with the same byte.
 ports() ->

@@ -91,7 +91,7 @@ struct fixture {
     struct bpf_link *links[NCASES];
     int output; /* what the VM writes */
     struct support_batch *batch; /* the same events, told a second time */
-    char words[3][64]; /* that the program printed */
+    char words[4][64]; /* that the program printed */
 };
 
 /* Whether an earlier case of the same run has the same probe. */
@@ -223,7 +223,7 @@ static void run_function(struct fixture *f)
     n = pread(f->output, text, sizeof text - 1, 0);
     ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the VM ended with status %d: %s", status, text);
     if (n > 0)
-        sscanf(text, "%63s %63s %63s", f->words[0], f->words[1], f->words[2]);
+        sscanf(text, "%63s %63s %63s %63s", f->words[0], f->words[1], f->words[2], f->words[3]);
 }
 
 static int open_output(void)

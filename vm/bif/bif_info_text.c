@@ -10,6 +10,7 @@
 #include "data/print.h"
 #include "dump/crash_dump.h"
 #include "dump/dump_out.h"
+#include "dump/dump_process.h"
 #include "proc/sched.h"
 #include "term/node.h"
 

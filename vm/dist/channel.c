@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
+#include "dist/dist_probe.h"
 #include "proc/node_monitor.h"
 
 enum { TABLE_BUCKETS = 64, CONCERNED_LEAST = 64, BUSY_BYTES_DEFAULT = 1 << 20 };
@@ -271,6 +272,7 @@ struct dist_message *channel_take(struct channel *c)
 {
 	struct dist_message *m;
 	Term *waiters = NULL;
+	bool drained = false;
 	size_t n = 0;
 
 	lock_acquire(&c->lock);
@@ -280,10 +282,13 @@ struct dist_message *channel_take(struct channel *c)
 		if (c->first == NULL)
 			c->last = &c->first;
 		c->queued_bytes -= dist_message_bytes(m);
-		if (c->busy && c->queued_bytes < atomic_load_explicit(&channel_busy_bytes, memory_order_relaxed))
+		drained = c->busy && c->queued_bytes < atomic_load_explicit(&channel_busy_bytes, memory_order_relaxed);
+		if (drained)
 			waiters = take_waiters(c, &n);
 	}
 	lock_release(&c->lock);
+	if (drained && PROBE_ON(dist__port_not_busy))
+		probe_dist__port_not_busy(c);
 	resume(waiters, n);
 	return m;
 }
@@ -301,6 +306,8 @@ void channel_wait(struct channel *c, Process *p)
 	if (waits)
 		c->waiters[c->waiter_count++] = p->id;
 	lock_release(&c->lock);
+	if (waits && PROBE_ON(dist__port_busy))
+		probe_dist__port_busy(c, p->id);
 	if (waits)
 		process_suspend_self(p); /* whoever resumes it does so by a signal, which it handles later */
 }

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "dist/control.h"
+#include "dist/dist_probe.h"
 #include "heap/copy.h"
 #include "proc/node_monitor.h"
 #include "proc/registry.h"
@@ -121,9 +122,8 @@ static void put_bytes(struct byte_queue *q, struct binary *b)
 }
 
 /* Its bytes, behind their number where the driver takes several. */
-static void put_message(struct byte_queue *q, const struct dist_message *m, bool framed)
+static void put_message(struct byte_queue *q, const struct dist_message *m, size_t n, bool framed)
 {
-	size_t n = 1 + m->control->size_bytes + (m->payload != NULL ? m->payload->size_bytes : 0);
 	uint8_t header[5] = { (uint8_t)(n >> 24), (uint8_t)(n >> 16), (uint8_t)(n >> 8), (uint8_t)n, PASS_THROUGH };
 
 	ENSURE(byte_queue_put(q, framed ? header : header + 4, framed ? 5 : 1));
@@ -155,11 +155,15 @@ static void run_output(struct port *port, struct port_task *task)
 	byte_queue_init(&q);
 	while (port->state == PORT_OPEN && !port->busy && left > 0) {
 		struct dist_message *m = channel_take(c);
+		size_t n;
 
 		if (m == NULL)
 			break;
 		left--;
-		put_message(&q, m, framed);
+		n = 1 + m->control->size_bytes + (m->payload != NULL ? m->payload->size_bytes : 0);
+		put_message(&q, m, n, framed);
+		if (PROBE_ON(dist__outputv))
+			probe_dist__outputv(c, n);
 		dist_message_free(m);
 		atomic_fetch_add_explicit(&c->sent, 1, memory_order_relaxed);
 		if (!framed || q.size_bytes >= OUTPUT_AT_ONCE_BYTES)

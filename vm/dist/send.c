@@ -4,6 +4,7 @@
 #include "data/etf.h"
 #include "dist/control.h"
 #include "dist/dist.h"
+#include "dist/dist_probe.h"
 #include "heap/copy.h"
 #include "proc/exc.h"
 #include "proc/sched.h"
@@ -130,6 +131,8 @@ static bool send_signal(Term node, Term to, struct signal *s, uint32_t *connecti
 	bool ok = false, busy = false;
 
 	if (c != NULL) {
+		if ((s->kind == SIG_EXIT || s->kind == SIG_LINK_EXIT) && PROBE_ON(process__exit_signal__remote))
+			probe_process__exit_signal__remote(c, to, s);
 		ok = put_signal(c, to, s, &busy);
 		if (connection != NULL)
 			*connection = c->id;
@@ -178,6 +181,8 @@ static enum remote_result send_message(Process *from, Term to, Term message, uns
 
 	if (c == NULL)
 		return REMOTE_NOT_CONNECTED;
+	if (from != NULL && PROBE_ON(message__send__remote))
+		probe_message__send__remote(c, from, to, message);
 	if ((flags & REMOTE_NO_SUSPEND) && channel_is_busy(c))
 		result = REMOTE_BUSY;
 	else if (!put_message(c, from, to, message, &busy))

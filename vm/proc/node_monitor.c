@@ -6,6 +6,7 @@
 #include "data/map.h"
 #include "heap/copy.h"
 #include "proc/message.h"
+#include "proc/probe.h"
 
 struct node_monitor {
 	struct node_monitor *next;
@@ -167,6 +168,8 @@ void node_monitor_tell(const struct node_change *c)
 	struct listener *all = copy_listeners(&n);
 	struct heap h;
 
+	if (PROBE_ON(dist__monitor))
+		probe_dist__monitor(c->what, c->node, c->type, c->reason);
 	heap_init(&h, HEAP_MIN_WORDS);
 	for (size_t i = 0; i < n; i++) {
 		Term message = put_message(&h, c, all[i].wishes);

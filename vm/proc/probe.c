@@ -11,6 +11,7 @@
 #include "proc/initial_call.h"
 #include "proc/probe_tell.h"
 #include "proc/sched.h"
+#include "term/node.h"
 #include "proc/seq_token.h"
 
 bool (*probe_find_function)(const Inst *at, struct mfa *mfa);
@@ -72,6 +73,13 @@ const char *probe_shown_text(char *cut, const char *text)
 	memcpy(cut, text, n);
 	strcpy(cut + n, "...");
 	return cut;
+}
+
+const char *probe_node_text(char *cut, Term name)
+{
+	size_t n;
+
+	return term_is_atom(name) ? probe_shown_text(cut, atom_text(name, &n)) : "undefined";
 }
 
 /* Direct mapped; a thread's own. */
@@ -174,6 +182,14 @@ PROBE_COLD uint64_t probe_message__send(Process *from, Term to, size_t words, Te
 
 	PROBE_TELL_WITH(message__send, ticks = batch_begin(), tell_words[1] += how, from->id, to, words, n.label, n.previous, n.current);
 	return ticks;
+}
+
+PROBE_COLD void probe_dist__monitor(Term what, Term node, Term type, Term reason)
+{
+	size_t n;
+
+	PROBE_TELL(dist__monitor, node_self().name, atom_text(what, &n), node, atom_text(type, &n),
+		   reason != TERM_NONE ? reason : NIL);
 }
 
 PROBE_COLD void probe_message__queued(Process *to, const struct signal *s, uint64_t sent)

@@ -32,6 +32,9 @@ PROBE_COLD void probe_message__queued(Process *to, const struct signal *s, uint6
 PROBE_COLD void probe_message__receive(Process *p, const struct signal *s);
 PROBE_COLD void probe_message__waited(Process *p, const struct signal_stamp *stamp);
 
+/* type: visible, hidden; reason: TERM_NONE, nothing to tell. */
+PROBE_COLD void probe_dist__monitor(Term what, Term node, Term type, Term reason);
+
 PROBE_COLD void probe_copy__struct(size_t words);
 PROBE_COLD void probe_copy__object(Term to, size_t words);
 PROBE_COLD void probe_gc_minor__start(Process *p, size_t need);

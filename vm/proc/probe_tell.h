@@ -27,14 +27,18 @@ const char *probe_term_text(char *text, Term t);
 const char *probe_mfa_text(struct mfa mfa);
 /* A text as notes show it: cut with "..." to what PROBE_TEXT_BYTES holds, not inside a UTF-8 character. */
 const char *probe_shown_text(char *cut, const char *text);
+/* A node's name without quotes. */
+const char *probe_node_text(char *cut, Term name);
 
 typedef Term probe_value_id;
 typedef struct mfa probe_value_mfa;
 typedef const char *probe_value_text;
+typedef Term probe_value_node_name;
 typedef int64_t probe_value_number;
 
 static inline const char *probe_note_id(char *text, Term t) { return probe_term_text(text, t); }
 static inline const char *probe_note_mfa(char *text, struct mfa mfa) { return (void)text, probe_mfa_text(mfa); }
+static inline const char *probe_note_node_name(char *cut, Term name) { return probe_node_text(cut, name); }
 static inline const char *probe_note_text(char *cut, const char *text) { return probe_shown_text(cut, text); }
 static inline int64_t probe_note_number(char *text, int64_t n) { return (void)text, n; }
 
@@ -50,15 +54,15 @@ static inline uint64_t probe_word_number(int64_t n) { return (uint64_t)n; }
     }                                                                                              \
     static inline uint64_t probe_word_of_##unit(probe_value_##value v) { return word(v); }         \
     enum { probe_is_text_##unit = sizeof(probe_kind_##value) - 1 };
-typedef const char *probe_note_type_id, *probe_note_type_mfa, *probe_note_type_text;
+typedef const char *probe_note_type_id, *probe_note_type_mfa, *probe_note_type_text, *probe_note_type_node_name;
 typedef int64_t probe_note_type_number;
-typedef char probe_kind_id[1], probe_kind_mfa[1], probe_kind_number[1], probe_kind_text[2];
+typedef char probe_kind_id[1], probe_kind_mfa[1], probe_kind_number[1], probe_kind_node_name[1], probe_kind_text[2];
 
 TELL_UNIT(pid, id, batch_identity)
 TELL_UNIT(caller, id, batch_identity)
 TELL_UNIT(port, id, batch_identity)
 TELL_UNIT(name, id, batch_identity)
-TELL_UNIT(node, id, batch_node)
+TELL_UNIT(node, node_name, batch_node)
 TELL_UNIT(term, id, batch_term)
 TELL_UNIT(mfa, mfa, batch_mfa)
 TELL_UNIT(text, text, probe_word_text)
