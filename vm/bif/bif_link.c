@@ -49,6 +49,14 @@ static Term send_away(Process *p, Term *args, unsigned flags)
 	}
 }
 
+/* By id or registered name: a port whose driver is too busy for the message. */
+static bool is_busy_port(Term to, Term message)
+{
+	if (term_is_atom(to))
+		to = registry_whereis(to);
+	return to != TERM_NONE && term_is_local_port(to) && port_suspends(to, message);
+}
+
 Term bif_erlang_send_3(Process *p, Term *args)
 {
 	Term list = args[2];
@@ -63,6 +71,8 @@ Term bif_erlang_send_3(Process *p, Term *args)
 		return exc_badarg_cause(p, am_badopt);
 	if (is_at_another_node(args[0]))
 		return send_away(p, args, flags);
+	if ((flags & REMOTE_NO_SUSPEND) && is_busy_port(args[0], args[1]))
+		return am_nosuspend;
 	return message_send_any(p, args[0], args[1]) ? am_ok : exc_badarg(p);
 }
 

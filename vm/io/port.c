@@ -850,6 +850,16 @@ static void obey(struct port *port, Term message)
 	port_leave(port, what);
 }
 
+bool port_suspends(Term id, Term message)
+{
+	struct port *port = is_command(message) ? port_find(id) : NULL;
+	bool suspends = port != NULL && port->busy && port->driver->hard_busy;
+
+	if (port != NULL)
+		port_unref(port);
+	return suspends;
+}
+
 bool port_send(Process *from, Term id, Term message)
 {
 	struct port *port = port_find(id);

@@ -281,6 +281,8 @@ bool port_unregister(Term id);
 
 /* Port ! Message, wired to message_send_port. */
 bool port_send(Process *from, Term id, Term message);
+/* Would who sends that be suspended now? */
+bool port_suspends(Term id, Term message);
 /* Signals to ports: links, exits, monitors. Takes: s. Returns false when there is no such port. */
 bool port_signal(Term to, struct signal *s);
 

@@ -7,6 +7,7 @@
 %% expect: {data,"waited for"}
 %% expect: {data,"at once"}
 %% expect: [false,{error,notsup},none]
+%% expect: [nosuspend,none,[],ok,{data,"y"}]
 %% expect: [false,true,{data,"y"}]
 %% expect: [10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32]
 %% expect: [10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32]
@@ -66,6 +67,9 @@ flags() ->
     port_control(P, $b, "1"),
     io:format("~p~n", [[port_command(P, "x", [nosuspend]), try port_command(P, "x", [force]) catch C:R -> {C, R} end,
                         none(P)]]),
+    M = {self(), {command, "y"}},
+    io:format("~p~n", [[erlang:send(P, M, [nosuspend]), none(P), port_control(P, $b, "0"),
+                        erlang:send(P, M, [nosuspend]), next(P)]]),
     port_close(P),
     Q = open("driver_old_lock"),
     port_control(Q, $b, "1"),
