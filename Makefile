@@ -192,6 +192,10 @@ $(BUILD)/fuzz/natives_fuzz: $(patsubst %.c,$(BUILD)/fuzz/%.o,tests/fuzz/natives_
 $(BUILD)/fuzz/inet_fuzz: $(patsubst %.c,$(BUILD)/fuzz/%.o,tests/fuzz/inet_fuzz.c $(VM_SRC))
 	$(CLANG) -fsanitize=fuzzer,address -o $@ $^ $(VM_LIBS)
 $(BUILD)/fuzz/driver_term_fuzz: $(BUILD)/fuzz/vm/driver/term.o
+# Messages of other nodes. Processes here are the target's.
+$(BUILD)/fuzz/dist_fuzz: $(patsubst %.c,$(BUILD)/fuzz/%.o,tests/fuzz/dist_fuzz.c $(VM_SRC))
+	$(CLANG) -fsanitize=fuzzer,address -Wl,--wrap=signal_send,--wrap=process_spawn,--wrap=process_is_alive -o $@ $^ \
+		$(VM_LIBS)
 # A refused file of arguments ends the program, which must not end the fuzzer.
 $(BUILD)/fuzz/args_fuzz: $(patsubst %,$(BUILD)/fuzz/%.o,tests/fuzz/args_fuzz vm/erl_args vm/erl_words) $(FUZZ_OBJ)
 	$(CLANG) -fsanitize=fuzzer,address -Wl,--wrap=exit,--wrap=daemon,--wrap=setenv,--wrap=execvp -o $@ $^ $(VM_LIBS)
