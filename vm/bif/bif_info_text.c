@@ -11,6 +11,7 @@
 #include "dump/crash_dump.h"
 #include "dump/dump_out.h"
 #include "dump/dump_process.h"
+#include "dump/dump_process.h"
 #include "proc/sched.h"
 #include "term/node.h"
 

@@ -216,7 +216,7 @@ static void end_dead(struct worker_job *job)
 /* Who puts the first there starts the job that takes all. */
 static void release(struct resource *base)
 {
-	struct nif_resource *r = (struct nif_resource *)base;
+	struct nif_resource *r = (struct nif_resource *)base, *before = atomic_load(&resources.dead);
 	struct worker_job *job;
 
 	if (!r->type->has_calls) {
@@ -224,10 +224,10 @@ static void release(struct resource *base)
 		mem_free(r);
 		return;
 	}
-	r->next_dead = atomic_load(&resources.dead);
-	while (!atomic_compare_exchange_weak(&resources.dead, &r->next_dead, r)) {
-	}
-	if (r->next_dead != NULL)
+	do
+		r->next_dead = before;
+	while (!atomic_compare_exchange_weak(&resources.dead, &before, r));
+	if (before != NULL) /* r may be gone already */
 		return;
 	job = mem_zalloc(sizeof(*job));
 	job->run = end_dead;

@@ -12,6 +12,7 @@
 
 #include "data/print.h"
 #include "io/io.h"
+#include "io/port_ask.h"
 #include "proc/sched.h"
 #include "proc/sched_job.h"
 #include "unit.h"
