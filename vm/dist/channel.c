@@ -177,7 +177,8 @@ static void tidy_concerned(struct channel *c)
 {
 	size_t kept = 0;
 
-	qsort(c->concerned, c->concerned_count, sizeof(Term), compare_words);
+	if (c->concerned_count > 0)
+		qsort(c->concerned, c->concerned_count, sizeof(Term), compare_words);
 	for (size_t i = 0; i < c->concerned_count; i++) {
 		Term pid = c->concerned[i];
 
