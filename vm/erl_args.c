@@ -254,7 +254,7 @@ void erl_args_settle(struct options *o)
 	o->dirty_cpu_online = between(o->dirty_cpu_online, o->dirty_cpu);
 }
 
-/* Where a flag's value stands. */
+/* Where a flag's value stands. One that is attached may be the next argument, if it is one of the flag's words. */
 enum value { VALUE_NONE, VALUE_ATTACHED, VALUE_EITHER, VALUE_NEXT, VALUE_BOOL };
 
 #define BOOL "true|false"
@@ -287,7 +287,7 @@ static const struct emulator_flag {
 	{ "pc", VALUE_EITHER, set_printable, NULL, 0, 0 },
 	{ "W", VALUE_EITHER, set_warnings, NULL, 0, 0 },
 	{ "f", VALUE_ATTACHED, set_file_names, NULL, 0, 0 },
-	{ "B", VALUE_ATTACHED, set_break, NULL, 0, 0 },
+	{ "B", VALUE_ATTACHED, set_break, "i|c|d", 0, 0 },
 	{ "SDcpu", VALUE_EITHER, set_dirty_cpu, NULL, 0, 0 },
 	{ "SDPcpu", VALUE_EITHER, set_dirty_percent, NULL, 0, 0 },
 	{ "SDio", VALUE_EITHER, set_dirty_io, NULL, 0, 0 },
@@ -376,6 +376,13 @@ static void check_unused(const struct emulator_flag *f, const char *flag, const 
 		parse_count(flag, value, f->min, f->max);
 }
 
+static bool is_attached(const struct emulator_flag *f, const char *attached, const char *next)
+{
+	if (*attached != 0)
+		return f->value == VALUE_ATTACHED || f->value == VALUE_EITHER;
+	return f->value == VALUE_ATTACHED && (next == NULL || !is_one_of(f->words, next));
+}
+
 int erl_args_emulator_flag(char **argv, struct options *o)
 {
 	const struct emulator_flag *f = find_flag(argv[0] + 1);
@@ -388,7 +395,7 @@ int erl_args_emulator_flag(char **argv, struct options *o)
 		return 1;
 	if (f->value == VALUE_BOOL)
 		return is_bool(argv[1]) ? 2 : 1;
-	value = f->value == VALUE_ATTACHED || (f->value == VALUE_EITHER && *attached != 0) ? attached : argv[1];
+	value = is_attached(f, attached, argv[1]) ? attached : argv[1];
 	if (f->set != NULL)
 		f->set(o, argv[0], value);
 	else

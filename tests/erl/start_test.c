@@ -33,6 +33,7 @@ static const char *const lines[] = {
 	"-noshell -pa %s -pz /tmp -eval 'io:format(\"~p~n\", [[hd(code:get_path()), lists:last(code:get_path())]]), halt().'",
 	"+S 2 +A 3 +P 2000 +K true +W w +sbt db +Bd +c true +zdbbl 1024 -noshell -eval "
 	"'io:format(\"~p~n\", [[erlang:system_info(I) || I <- [schedulers, thread_pool_size]]]), halt().'",
+	"+B i +B d +B x -noshell -eval 'io:format(\"~p~n\", [init:get_plain_arguments()]), halt().'",
 	"+A 0 -noshell -eval 'io:format(\"~p~n\", [erlang:system_info(thread_pool_size)]), halt().'",
 	"+Q 5000 +t 200000 +e 9000 +P 100000 +SP 100 -noshell -eval "
 	"'io:format(\"~p~n\", [[erlang:system_info(I) || I <- [port_limit, atom_limit, ets_limit, process_limit, schedulers]]]), halt().'",
