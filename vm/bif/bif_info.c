@@ -19,6 +19,7 @@
 #include "ets/table.h"
 #include "io/async.h"
 #include "io/cpu_topology.h"
+#include "io/poll.h"
 #include "io/port.h"
 #include "proc/dirty.h"
 #include "proc/sched.h"
@@ -274,6 +275,29 @@ static Term info_garbage_collection(Process *p)
 	return bif_put_pairs(&p->heap, sizeof(pairs) / sizeof(pairs[0]), pairs);
 }
 
+/* A list of what each set of descriptors tells; there is one. */
+static Term info_check_io(Process *p)
+{
+	struct poll_counts counts = poll_counts();
+	const Term pairs[][2] = {
+		{ am_name, am_erts_poll },
+		{ am_primary, am_epoll },
+		{ am_kernel_poll, am_epoll },
+		{ am_memory_size, int_term((int64_t)(counts.watched * sizeof(struct poll_watch))) },
+		{ am_total_poll_set_size, int_term((int64_t)counts.watched) },
+		{ am_lazy_updates, am_false },
+		{ am_pending_updates, SMALL(0) },
+		{ am_batch_updates, am_false },
+		{ am_concurrent_updates, am_true },
+		{ am_fallback, am_false },
+		{ am_max_fds, int_term(sysconf(_SC_OPEN_MAX)) },
+		{ am_active_fds, int_term(counts.ready) },
+		{ am_poll_threads, int_term(counts.threads) },
+	};
+
+	return heap_cons(&p->heap, bif_put_pairs(&p->heap, sizeof(pairs) / sizeof(pairs[0]), pairs), NIL);
+}
+
 static Term info_heap_sizes(Process *p)
 {
 	Term sizes[256];
@@ -352,7 +376,7 @@ static const struct info_item info_items[] = {
 	ITEM(update_cpu_info), ITEM_AS(break_ignored, false), ITEM(system_version), ITEM(tolerant_timeofday), ITEM(scheduler_bind_type),
 	ITEM(message_queue_data), ITEM(fullsweep_after), ITEM(min_heap_size), ITEM(min_bin_vheap_size), ITEM(max_heap_size),
 	ITEM(scheduler_bindings), ITEM(os_monotonic_time_source), ITEM(os_system_time_source), ITEM(garbage_collection),
-	ITEM(heap_sizes), ITEM(thread_pool_size), ITEM_AS(logical_processors, cores), ITEM(logical_processors_available),
+	ITEM(heap_sizes), ITEM(check_io), ITEM(thread_pool_size), ITEM_AS(logical_processors, cores), ITEM(logical_processors_available),
 	ITEM_AS(logical_processors_online, cores_online), ITEM_AS(threads, true), ITEM_AS(smp_support, true),
 	ITEM_AS(kernel_poll, true), ITEM_AS(eager_check_io, true), ITEM_AS(time_correction, true),
 	ITEM_AS(debug_compiled, false), ITEM_AS(port_parallelism, false), ITEM(dirty_cpu_schedulers),

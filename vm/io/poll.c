@@ -4,6 +4,7 @@
 #include "io/poll.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -20,6 +21,8 @@ static struct {
 	bool started;
 	int epoll;
 	int wake;
+	atomic_uint ready;
+	size_t watched;             /* lock */
 	struct poll_watch *always;  /* lock */
 	struct poll_watch *paused;  /* lock */
 	struct poll_watch *dropped; /* lock */
@@ -157,6 +160,7 @@ static void *run_poller(void *arg)
 
 		batch_hand_over();
 		n = epoll_wait(poller.epoll, events, ROUND_EVENTS, sleep_ms());
+		atomic_store_explicit(&poller.ready, n > 0 ? (unsigned)n : 0, memory_order_relaxed);
 
 		for (int k = 0; k < n; k++) {
 			struct poll_watch *w = events[k].data.ptr;
@@ -169,6 +173,7 @@ static void *run_poller(void *arg)
 				(void)!read(poller.wake, &count, sizeof(count));
 			}
 		}
+		atomic_store_explicit(&poller.ready, 0, memory_order_relaxed);
 		run_always();
 		end_pauses();
 		run_dropped();
@@ -212,14 +217,14 @@ int poll_add(struct poll_watch *w, unsigned wanted)
 	lock_acquire(&poller.lock);
 	start_poller();
 	w->wanted = wanted;
-	if (epoll_ctl(poller.epoll, EPOLL_CTL_ADD, w->fd, &e) < 0) {
-		if (errno == EPERM) {
-			w->always = true;
-			w->next = poller.always;
-			poller.always = w;
-		} else {
-			error = -errno;
-		}
+	if (epoll_ctl(poller.epoll, EPOLL_CTL_ADD, w->fd, &e) == 0) {
+		poller.watched++;
+	} else if (errno == EPERM) {
+		w->always = true;
+		w->next = poller.always;
+		poller.always = w;
+	} else {
+		error = -errno;
 	}
 	lock_release(&poller.lock);
 	if (w->always)
@@ -273,11 +278,24 @@ void poll_drop(struct poll_watch *w)
 		if (w->paused_until_ns != 0)
 			unlink_paused(w);
 		w->paused_until_ns = 0;
-		if (!w->always)
+		if (!w->always) {
 			epoll_ctl(poller.epoll, EPOLL_CTL_DEL, w->fd, NULL);
+			poller.watched--;
+		}
 		w->pause_next = poller.dropped;
 		poller.dropped = w;
 	}
 	lock_release(&poller.lock);
 	wake_poller();
+}
+
+struct poll_counts poll_counts(void)
+{
+	struct poll_counts counts = { .ready = atomic_load_explicit(&poller.ready, memory_order_relaxed) };
+
+	lock_acquire(&poller.lock);
+	counts.watched = poller.watched + 1;
+	counts.threads = poller.started;
+	lock_release(&poller.lock);
+	return counts;
 }

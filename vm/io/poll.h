@@ -6,6 +6,7 @@
 #define VM_IO_POLL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum { WATCH_IN = 1, WATCH_OUT = 2 };
@@ -32,5 +33,14 @@ void poll_want(struct poll_watch *w, unsigned wanted);
 void poll_pause(struct poll_watch *w, int64_t ns);
 /* No more `ready` begins (one may be running); `dropped` follows. */
 void poll_drop(struct poll_watch *w);
+
+
+struct poll_counts {
+	size_t watched; /* descriptors in epoll, the poll thread's own too */
+	unsigned ready; /* of them, those that the poll thread deals with now */
+	unsigned threads;
+};
+
+struct poll_counts poll_counts(void);
 
 #endif

@@ -20,6 +20,7 @@ main() ->
     erts_debug:set_internal_state(available_internal_state, true),
     adds_up(erts_debug:get_internal_state(memory)),
     io:format("~p~n", [lists:member("-noshell", erlang:system_info(emu_args)) orelse erlang:system_info(emu_args)]),
+    polls(),
     allocators(),
     topology(),
     leaves_nothing(),
@@ -35,6 +36,17 @@ modules() ->
     true = code:delete(fresh_one),
     _ = code:purge(fresh_one),
     io:format("~p~n", [[M || M <- erlang:loaded(), M =:= fresh_one orelse not erlang:module_loaded(M)]]).
+
+%% Sets of descriptors: who asks for a limit of open ones finds Linux's, and one that is opened is in a set.
+polls() ->
+    Get = fun(Key) -> [Value || Set <- erlang:system_info(check_io), {K, Value} <- Set, K =:= Key] end,
+    Limit = list_to_integer(string:trim(os:cmd("ulimit -n"))),
+    io:format("~p~n", [lists:usort(Get(max_fds)) =:= [Limit]]),
+    Before = lists:sum(Get(total_poll_set_size)),
+    Port = open_port({spawn, "cat"}, []),
+    io:format("~p~n", [lists:sum(Get(total_poll_set_size)) > Before]),
+    port_close(Port),
+    io:format("~p~n", [lists:usort([Name || [{name, Name} | _] <- erlang:system_info(check_io)])]).
 
 %% Every processor that Linux has a place for is a leaf; no tree where it has not one for all.
 topology() ->
