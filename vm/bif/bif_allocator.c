@@ -11,8 +11,10 @@
 static const Term disabled[] = {
 	am_temp_alloc, am_sl_alloc, am_std_alloc, am_ll_alloc, am_eheap_alloc, am_ets_alloc, am_fix_alloc, am_literal_alloc,
 	am_binary_alloc, am_driver_alloc,
+	/* what alloc_util takes memory from: no allocators of it, and listed by nobody */
+	am_mseg_alloc, am_erts_mmap,
 };
-enum { DISABLED_COUNT = sizeof(disabled) / sizeof(disabled[0]) };
+enum { DISABLED_COUNT = sizeof(disabled) / sizeof(disabled[0]), UTIL_COUNT = DISABLED_COUNT - 2 };
 
 static Term enabled(struct heap *h, bool is, Term tail)
 {
@@ -33,7 +35,7 @@ Term info_allocator(Process *p)
 
 	sscanf(gnu_get_libc_version(), "%u.%u", &major, &minor);
 	version = heap_list_array(h, 2, (Term[]){ SMALL(major), SMALL(minor) }, NIL);
-	for (size_t i = DISABLED_COUNT; i-- > 0;)
+	for (size_t i = UTIL_COUNT; i-- > 0;)
 		settings = heap_cons(h, heap_tuple(h, disabled[i], enabled(h, false, NIL)), settings);
 	settings = heap_cons(h, heap_tuple(h, am_sys_alloc, sys_options(h)), settings);
 	return heap_tuple(h, am_glibc, version, heap_cons(h, am_sys_alloc, NIL), settings);
@@ -41,7 +43,7 @@ Term info_allocator(Process *p)
 
 Term info_alloc_util_allocators(Process *p)
 {
-	return heap_list_array(&p->heap, DISABLED_COUNT, disabled, NIL);
+	return heap_list_array(&p->heap, UTIL_COUNT, disabled, NIL);
 }
 
 static Term one_allocator(struct heap *h, Term name, bool options)

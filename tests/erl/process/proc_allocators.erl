@@ -12,6 +12,7 @@ main() ->
     p(sys, lists:sublist(erlang:system_info({allocator, sys_alloc}), 1) =/= []),
     p(sizes, erlang:system_info({allocator_sizes, [sys_alloc]})),
     p(each, [is_list(Told) orelse Told =:= false || {_, Told} <- erlang:system_info({allocator_sizes, Util})]),
+    p(below, [is_list(Told) orelse Told =:= false || Told <- [erlang:system_info({allocator, Name}) || Name <- [mseg_alloc, erts_mmap]]]),
     p(blocks, case erts_debug:alloc_blocks_size(ets_alloc) of undefined -> true; Bytes -> Bytes > 0 end),
     p(wrong, [catch_info(Item) || Item <- [{allocator, foo}, {allocator, [foo]}, {allocator_sizes, [sys_alloc | x]}, {allocator, []}]]),
     halt(0).
@@ -25,5 +26,6 @@ catch_info(Item) -> try erlang:system_info(Item) catch error:Reason -> Reason en
 %% expect: {sys,true}
 %% expect: {sizes,[{sys_alloc,[{instance,0,[]}]}]}
 %% expect: {each,[true,true,true,true,true,true,true,true,true,true]}
+%% expect: {below,[true,true]}
 %% expect: {blocks,true}
 %% expect: {wrong,[badarg,badarg,badarg,badarg]}
