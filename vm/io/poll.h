@@ -34,13 +34,13 @@ void poll_pause(struct poll_watch *w, int64_t ns);
 /* No more `ready` begins (one may be running); `dropped` follows. */
 void poll_drop(struct poll_watch *w);
 
-
 struct poll_counts {
 	size_t watched; /* descriptors in epoll, the poll thread's own too */
 	unsigned ready; /* of them, those that the poll thread deals with now */
 	unsigned threads;
 };
 
+/* Now; others may add and drop meanwhile. */
 struct poll_counts poll_counts(void);
 
 #endif
