@@ -44,6 +44,8 @@ polls() ->
     io:format("~p~n", [lists:usort(Get(max_fds)) =:= [Limit]]),
     Before = lists:sum(Get(total_poll_set_size)),
     Port = open_port({spawn, "cat"}, []),
+    port_command(Port, "there"),
+    receive {Port, {data, "there"}} -> ok end,
     io:format("~p~n", [lists:sum(Get(total_poll_set_size)) > Before]),
     port_close(Port),
     io:format("~p~n", [lists:usort([Name || [{name, Name} | _] <- erlang:system_info(check_io)])]).
@@ -102,6 +104,9 @@ leaves_nothing() ->
 %% expect: [true,true,true,true]
 %% expect: [true,true,true,true]
 %% expect: true
+%% expect: true
+%% expect: true
+%% expect: [erts_poll]
 %% expect: true
 %% expect: [badarg,badarg,badarg]
 %% expect: true
