@@ -8,6 +8,7 @@
  * term in place of its header, a moved cons leaves TERM_NONE and its new term. */
 #include "heap/gc.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -344,6 +345,17 @@ static void drop_fragments(struct heap *h)
 	h->fragment_words = 0;
 }
 
+/* The stack stands at the end of another block now. A sample of erlsnoop stacks, taken by an interrupt between two of
+ * these, finds no stack rather than all from the old stack to the new block's end. */
+static void move_stack(struct heap *h, Term *end, size_t stack_words)
+{
+	h->end = NULL;
+	atomic_signal_fence(memory_order_seq_cst);
+	h->stop = end - stack_words;
+	atomic_signal_fence(memory_order_seq_cst);
+	h->end = end;
+}
+
 /* Cuts the new block to size, puts the stack at its end and makes it the heap. False when it could not be cut. */
 static bool install_block(struct gc *gc, Term *block, size_t room, size_t size)
 {
@@ -357,8 +369,7 @@ static bool install_block(struct gc *gc, Term *block, size_t room, size_t size)
 	mem_free(h->start);
 	h->start = block;
 	h->top = h->high = gc->to_top;
-	h->end = block + size;
-	h->stop = h->end - stack_words;
+	move_stack(h, block + size, stack_words);
 	return fits;
 }
 
@@ -519,8 +530,7 @@ static void put_back(struct gc *gc, Term *block, size_t before, size_t need, con
 		return;
 	memcpy(to + size - stack_words, h->stop, stack_words * sizeof(Term));
 	mem_free(block);
-	h->end = to + size;
-	h->stop = h->end - stack_words;
+	move_stack(h, to + size, stack_words);
 }
 
 /* For a second move of what survived, which ages nothing. */
