@@ -114,16 +114,6 @@ struct batch {
 	size_t n;
 };
 
-/* Units: elements; -1 for an improper list. */
-static ssize_t count_list(Term list)
-{
-	ssize_t n = 0;
-
-	for (; term_is_cons(list); list = cons_tail(list))
-		n++;
-	return list == NIL ? n : -1;
-}
-
 static void free_batch(struct batch *b, bool give_back)
 {
 	for (size_t i = 0; give_back && i < b->n; i++)
@@ -194,7 +184,7 @@ static Term list_not_purged(Process *p, const struct batch *b)
 
 Term bif_erlang_finish_loading_1(Process *p, Term *args)
 {
-	ssize_t n = count_list(args[0]);
+	int64_t n = list_length(args[0]);
 	struct batch b = { 0 };
 	bool on_load, taken = false;
 	Term duplicates, result;

@@ -25,16 +25,6 @@ static struct match_program *compile(Term spec)
 	return match_compile(spec, MATCH_TABLE, find_guard, NULL);
 }
 
-/* Cells of a proper list, or -1. */
-static long list_length(Term list)
-{
-	long n = 0;
-
-	for (; term_is_cons(list); list = cons_tail(list))
-		n++;
-	return list == NIL ? n : -1;
-}
-
 /* ---- results */
 /* The first n cells copied before `tail`. */
 static Term copy_cells(struct heap *h, Term list, size_t n, Term tail)
@@ -132,7 +122,7 @@ static Term run_slice(Process *p, struct ets_hold *hold, struct select *s, bool 
 	process_bump(p, (int)(select_run(s, t, p, ETS_SLICE_OBJECTS, &change) / ETS_OBJECTS_A_REDUCTION + 1));
 	if (s->is_done || (s->limit != 0 && s->count >= s->limit)) {
 		/* What a trap carried may be forged. */
-		result = is_resumed && s->kind == SELECT_LIST && list_length(s->list) != (long)s->count ? exc_badarg(p) : finish(p, t, s);
+		result = is_resumed && s->kind == SELECT_LIST && list_length(s->list) != (int64_t)s->count ? exc_badarg(p) : finish(p, t, s);
 		if (is_resumed && wants_fix)
 			table_unfix(t, p->id);
 	} else {

@@ -6,16 +6,6 @@
 #include "proc/spawn_opts.h"
 #include "term/node.h"
 
-/* Fails: -1, no proper list. */
-static int64_t list_length(Term list)
-{
-	int64_t n = 0;
-
-	for (; term_is_cons(list); list = cons_tail(list))
-		n++;
-	return list == NIL ? n : -1;
-}
-
 /* ---- asking */
 
 /* What the other node is to do: the answer is ours, and the options of the monitor are. */

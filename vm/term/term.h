@@ -65,6 +65,15 @@ static inline Term term_from_boxed(const Term *p) { return (Term)p + TAG_BOXED; 
 
 static inline Term cons_head(Term t) { return cons_ptr(t)[0]; }
 static inline Term cons_tail(Term t) { return cons_ptr(t)[1]; }
+/* Cells of a proper list; -1: it is improper, or none. */
+static inline int64_t list_length(Term list)
+{
+	int64_t n = 0;
+
+	for (; term_is_cons(list); list = cons_tail(list))
+		n++;
+	return list == NIL ? n : -1;
+}
 
 /* n words to where none of them stands. Few are copied in place: a call of memcpy would take longer. */
 static inline void term_copy(Term *to, const Term *from, size_t n)
