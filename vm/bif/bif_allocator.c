@@ -8,13 +8,12 @@
 #include "proc/message.h"
 #include "proc/sched.h"
 
-static const Term disabled[] = {
+/* The allocators of OTP's alloc_util. */
+static const Term util[] = {
 	am_temp_alloc, am_sl_alloc, am_std_alloc, am_ll_alloc, am_eheap_alloc, am_ets_alloc, am_fix_alloc, am_literal_alloc,
 	am_binary_alloc, am_driver_alloc,
-	/* what alloc_util takes memory from: no allocators of it, and listed by nobody */
-	am_mseg_alloc, am_erts_mmap,
 };
-enum { DISABLED_COUNT = sizeof(disabled) / sizeof(disabled[0]), UTIL_COUNT = DISABLED_COUNT - 2 };
+enum { UTIL_COUNT = sizeof(util) / sizeof(util[0]) };
 
 static Term enabled(struct heap *h, bool is, Term tail)
 {
@@ -36,14 +35,24 @@ Term info_allocator(Process *p)
 	sscanf(gnu_get_libc_version(), "%u.%u", &major, &minor);
 	version = heap_list_array(h, 2, (Term[]){ SMALL(major), SMALL(minor) }, NIL);
 	for (size_t i = UTIL_COUNT; i-- > 0;)
-		settings = heap_cons(h, heap_tuple(h, disabled[i], enabled(h, false, NIL)), settings);
+		settings = heap_cons(h, heap_tuple(h, util[i], enabled(h, false, NIL)), settings);
 	settings = heap_cons(h, heap_tuple(h, am_sys_alloc, sys_options(h)), settings);
 	return heap_tuple(h, am_glibc, version, heap_cons(h, am_sys_alloc, NIL), settings);
 }
 
 Term info_alloc_util_allocators(Process *p)
 {
-	return heap_list_array(&p->heap, UTIL_COUNT, disabled, NIL);
+	return heap_list_array(&p->heap, UTIL_COUNT, util, NIL);
+}
+
+/* What alloc_util takes memory from may be asked for too, though no list names it. */
+static bool is_disabled(Term name)
+{
+	bool found = name == am_mseg_alloc || name == am_erts_mmap;
+
+	for (size_t i = 0; i < UTIL_COUNT; i++)
+		found |= util[i] == name;
+	return found;
 }
 
 static Term one_allocator(struct heap *h, Term name, bool options)
@@ -55,10 +64,7 @@ static Term one_allocator(struct heap *h, Term name, bool options)
 			told = heap_cons(h, heap_tuple(h, am_options, sys_options(h)), NIL);
 		return heap_cons(h, heap_tuple(h, am_instance, SMALL(0), told), NIL);
 	}
-	for (size_t i = 0; i < DISABLED_COUNT; i++)
-		if (disabled[i] == name)
-			return am_false;
-	return TERM_NONE;
+	return is_disabled(name) ? am_false : TERM_NONE;
 }
 
 /* {Name, false} of each; of sys_alloc, whose one instance the first scheduler tells of: {Name, 0, []}. Fails: TERM_NONE. */

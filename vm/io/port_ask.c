@@ -284,6 +284,15 @@ static void run_control(struct port *port, struct question *q)
 	q->ok = port_control(port, q->caller, q->command, q->bytes, q->n, &q->answer);
 }
 
+/* A question with a number and bytes for the driver. */
+static void init_operation(struct question *q, Process *p, struct port *port, unsigned operation, uint8_t *data, size_t n)
+{
+	init(q, p, port);
+	q->command = operation;
+	q->bytes = data;
+	q->n = n;
+}
+
 static Term finish_control(Process *p, struct question *q)
 {
 	if (!q->ok)
@@ -297,12 +306,9 @@ Term port_ask_control(Process *p, struct port *port, unsigned command, uint8_t *
 {
 	struct question q;
 
-	init(&q, p, port);
+	init_operation(&q, p, port, command, data, n);
 	q.run = run_control;
 	q.finish = finish_control;
-	q.command = command;
-	q.bytes = data;
-	q.n = n;
 	return ask(p, &q);
 }
 
@@ -324,12 +330,9 @@ Term port_ask_call(Process *p, struct port *port, unsigned command, uint8_t *dat
 {
 	struct question q;
 
-	init(&q, p, port);
+	init_operation(&q, p, port, command, data, n);
 	q.run = run_call;
 	q.finish = finish_call;
-	q.command = command;
-	q.bytes = data;
-	q.n = n;
 	return ask(p, &q);
 }
 
