@@ -1,6 +1,7 @@
 %% SPDX-License-Identifier: Apache-2.0
-%% What concerns all processes at once, with 100,000 of them waiting: lines `NAME MS_AN_OPERATION MS_OF_THE_WORST_GAP`, the gap being
-%% the longest time in which a process that wants to run every millisecond, on the other of two schedulers, did not.
+%% What concerns all processes at once, with 100,000 of them waiting: lines `NAME MS_AN_OPERATION MS_OF_THE_WORST_GAP`,
+%% the gap being the longest time in which a process that wants to run every millisecond, on the other of two
+%% schedulers, did not.
 -module(stops).
 -export([main/0]).
 
@@ -24,8 +25,10 @@ rows() ->
      {trace_one_on_and_off, fun() -> both(fun(B) -> erlang:trace(self(), B, [procs]) end) end},
      {trace_all_on_and_off, fun() -> both(fun(B) -> erlang:trace(all, B, [procs]) end) end},
      {trace_info, fun() -> erlang:trace_info({lists, map, 2}, all) end},
-     {system_monitor_on_and_off, fun() -> erlang:system_monitor(self(), [busy_port]), erlang:system_monitor(undefined) end},
-     {system_profile_on_and_off, fun() -> erlang:system_profile(self(), [runnable_procs]), erlang:system_profile(undefined, []) end},
+     {system_monitor_on_and_off,
+      fun() -> erlang:system_monitor(self(), [busy_port]), erlang:system_monitor(undefined) end},
+     {system_profile_on_and_off,
+      fun() -> erlang:system_profile(self(), [runnable_procs]), erlang:system_profile(undefined, []) end},
      {reset_trace, fun() -> seq_trace:reset_trace() end},
      {schedulers_online_1_and_2, fun() -> [erlang:system_flag(schedulers_online, N) || N <- [1, 2]] end},
      {block_and_unblock, fun() -> [erlang:system_flag(multi_scheduling, W) || W <- [block_normal, unblock_normal]] end},

@@ -4,12 +4,14 @@
 #include "batch.h"
 
 /*
- * The reader looks by itself several times a second: waking it for each page would cost more than the page. It is woken when what waits,
- * this record of `size` bytes among it, has grown over another BATCH_RING_WAKE_BYTES: not by each page while it is slow.
+ * The reader looks by itself several times a second: waking it for each page would cost more than the page. It is
+ * woken when what waits, this record of `size` bytes among it, has grown over another BATCH_RING_WAKE_BYTES: not by
+ * each page while it is slow.
  */
 static __always_inline __u64 wakes(__u64 size)
 {
-    return bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA) % BATCH_RING_WAKE_BYTES < size ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+    return bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA) % BATCH_RING_WAKE_BYTES < size ? BPF_RB_FORCE_WAKEUP
+           : BPF_RB_NO_WAKEUP;
 }
 
 /* Copies `bytes` of the page into a record of `room` bytes. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Sockets: the ports whose name is that of OTP's drivers for them, and what the numbers of port_control/3 mean there. The
- * numbers are those of kernel's inet_int.hrl, between prim_inet and the drivers.
+ * Sockets: the ports whose name is that of OTP's drivers for them, and what the numbers of port_control/3 mean there.
+ * The numbers are those of kernel's inet_int.hrl, between prim_inet and the drivers.
  */
 #ifndef BPF_VIEW_INET_H
 #define BPF_VIEW_INET_H
@@ -26,7 +26,8 @@ VIEW_INLINE bool view_inet_name(const struct ev_head *h, ev_id port, const struc
     view_port(h, port, text, name);
     word = name->words[1];
     rest = name->words[2] & 0xffff;
-    return ((word == VIEW_INET_TCP || word == VIEW_INET_UDP) && !(rest & 0xff)) || (word == VIEW_INET_SCTP && rest == 't');
+    return ((word == VIEW_INET_TCP || word == VIEW_INET_UDP) && !(rest & 0xff)) ||
+           (word == VIEW_INET_SCTP && rest == 't');
 }
 
 VIEW_INLINE void view_inet_on_port__open(const struct ev_port__open *ev)

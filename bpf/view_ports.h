@@ -11,7 +11,8 @@ enum { PORTS_OPEN, PORTS_CLOSE, PORTS_FREE }; /* words of the column "event" */
 #define VIEW_PORTS_COMMAND 0x646e616d6d6f63ull /* "command", with its NUL */
 
 /* Makes the port's name, which is kept. NULL: there is no room. */
-VIEW_INLINE struct state_ports_known *view_ports_know(const struct ev_head *h, ev_id port, const struct ev_text *text, struct name_text *name)
+VIEW_INLINE struct state_ports_known *view_ports_know(const struct ev_head *h, ev_id port, const struct ev_text *text,
+                                                      struct name_text *name)
 {
     struct state_ports_known *known = ports_known_get(h, 0, port);
 
@@ -38,7 +39,8 @@ VIEW_INLINE void view_ports_name(const struct state_ports_known *known, ev_id po
     name->used = 9;
 }
 
-VIEW_INLINE struct told_ports_life *view_ports_record(const struct ev_head *h, __u64 now, __u32 what, ev_id owner, __u64 busy, const struct name_text *port)
+VIEW_INLINE struct told_ports_life *view_ports_record(const struct ev_head *h, __u64 now, __u32 what, ev_id owner,
+                                                      __u64 busy, const struct name_text *port)
 {
     struct told_ports_life *record = ports_life_record(h, now);
 
@@ -132,7 +134,8 @@ VIEW_INLINE void view_ports_on_port__busy(const struct ev_port__busy *ev)
 }
 
 /* How long it has been busy, which is counted; VIEW_UNKNOWN: it was not seen to be. */
-VIEW_INLINE __u64 view_ports_free(const struct ev_head *h, struct state_ports_known *known, const struct name_text *name, __u64 now)
+VIEW_INLINE __u64 view_ports_free(const struct ev_head *h, struct state_ports_known *known,
+                                  const struct name_text *name, __u64 now)
 {
     __u64 since = known ? known->busy_ns : 0, busy = now > since ? now - since : 0;
     struct row_ports_by_port *row;

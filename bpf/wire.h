@@ -37,7 +37,9 @@ enum wire_form {
     WIRE_CODE,   /* words: an address in loaded code, 0 when it could not be read; how often code had been purged by then, which lets others take its place */
     WIRE_REASON, /* words: its shape, the atom's index or the integer, the tuples and lists that it is first in (8 bits each, the outermost lowest) */
     WIRE_PROCESS, /* words: a process, ev_id of event.h */
-    WIRE_PORT_NAME, /* words: a port, ev_id of event.h, and from the second word on its name as the VM printed it, terminated: untrusted bytes */
+    /* words: a port, ev_id of event.h, and from the second word on its name as the VM printed it, terminated: untrusted
+     * bytes */
+    WIRE_PORT_NAME,
     WIRE_REASON_TEXT, /* the same, the shape WIRE_ATOM, and from the fourth word on the atom as the VM printed it, not terminated: untrusted bytes */
 };
 

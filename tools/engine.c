@@ -219,7 +219,8 @@ static void on_missed(void *ctx, struct session *s)
 static bool has_event(const struct plan *plan, enum view_id view)
 {
     for (size_t i = 0; i < view_nons; i++)
-        if (view_ons[i].view == view && view_ons[i].args && plan->events[plan_find_probe(view_ons[i].probe)].source != PLAN_NONE)
+        if (view_ons[i].view == view && view_ons[i].args &&
+            plan->events[plan_find_probe(view_ons[i].probe)].source != PLAN_NONE)
             return true;
     return false;
 }
@@ -231,9 +232,11 @@ static void tell_unserved(const struct engine *e, const struct target *t, const 
 
     for (size_t v = 0; v < VIEW_COUNT; v++)
         if (e->on[v] && views[v].text && !has_event(plan, (enum view_id)v))
-            snprintf(unserved + strlen(unserved), sizeof unserved - strlen(unserved), "%s%s", *unserved ? ", " : "", views[v].name);
+            snprintf(unserved + strlen(unserved), sizeof unserved - strlen(unserved), "%s%s", *unserved ? ", " : "",
+                     views[v].name);
     if (*unserved)
-        note("'%s' (process %d) cannot tell %s: no function of it stands for these events; erlvm and an OTP built with notes can",
+        note("'%s' (process %d) cannot tell %s: no function of it stands for these events; "
+             "erlvm and an OTP built with notes can",
              t->name, t->pid, unserved);
 }
 

@@ -281,7 +281,8 @@ const char *names_text(struct names *names, uint32_t pid, const struct wire_name
         snprintf(buf, size, "<0.%u.%u>", ev_id_number(name->words[0]), ev_id_serial(name->words[0]));
         return buf;
     case WIRE_PORT_NAME:
-        snprintf(buf, size, "#Port<0.%llu>%s%.*s", (unsigned long long)ev_id_rest(name->words[0]), name->text[8] ? " " : "", WIRE_NAME_BYTES - 8,
+        snprintf(buf, size, "#Port<0.%llu>%s%.*s", (unsigned long long)ev_id_rest(name->words[0]),
+                 name->text[8] ? " " : "", WIRE_NAME_BYTES - 8,
                  name->text + 8);
         return buf;
     case WIRE_CODE:

@@ -27,7 +27,8 @@ static void print_words(const char *text, size_t column, int indent)
 {
     while (*text) {
         size_t word = strcspn(text, " \n"), blanks = strspn(text + word, " ");
-        bool ends = text[word] == '\n', full = column + word + blanks + strcspn(text + word + blanks, " \n") > HELP_WIDTH;
+        size_t next = word + blanks + strcspn(text + word + blanks, " \n");
+        bool ends = text[word] == '\n', full = column + next > HELP_WIDTH;
 
         printf("%.*s", (int)word, text);
         text += word;
@@ -58,7 +59,8 @@ static void print_help(const struct options_spec *spec)
     const struct options_extra *words = find_extra(spec, "");
     unsigned a = spec->accepts;
 
-    printf("Usage: erlsnoop %s%s%s [options]%s%s%s%s\n", spec->command, spec->operands ? " " : "", spec->operands ? spec->operands : "",
+    printf("Usage: erlsnoop %s%s%s [options]%s%s%s%s\n", spec->command, spec->operands ? " " : "",
+           spec->operands ? spec->operands : "",
            a & OPTIONS_PACE ? " [interval [count]]" : "", words ? " " : "", words ? words->metavar : "",
            (a & OPTIONS_TARGET) == OPTIONS_TARGET ? " [-- CMD ARGS]" : "");
     print_words(spec->text, 0, 0);

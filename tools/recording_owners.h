@@ -11,7 +11,8 @@
 
 struct recording_owners;
 
-/* `most` processes at once; an ended one is kept for keep_ns, or until 65,536 others ended. Owns: recording_owners_free frees. NULL: out of memory. */
+/* `most` processes at once; an ended one is kept for keep_ns, or until 65,536 others ended. Owns:
+ * recording_owners_free frees. NULL: out of memory. */
 struct recording_owners *recording_owners_new(size_t most, uint64_t keep_ns);
 void recording_owners_free(struct recording_owners *owners);
 /* What is called so; one that there is no room for is left out. Fails: -ENOMEM. */
@@ -22,7 +23,8 @@ int recording_owners_exit(struct recording_owners *owners, uint32_t vm, uint64_t
 void recording_owners_exit_vm(struct recording_owners *owners, uint32_t vm, uint64_t now_ns);
 /* Forgets those that ended so long ago that nothing of them may come. */
 void recording_owners_pass(struct recording_owners *owners, uint64_t now_ns);
-/* All of the VM, 0: of all VMs, in the order in which they came. A nonzero return of `visit` ends it and is returned. */
+/* All of the VM, 0: of all VMs, in the order in which they came. A nonzero return of `visit` ends it and is
+ * returned. */
 int recording_owners_each(const struct recording_owners *owners, uint32_t vm,
                           int (*visit)(void *ctx, const struct recording_owner *owner), void *ctx);
 

@@ -388,7 +388,8 @@ static int learn_life(struct recording_writer *w, uint32_t vm, const struct batc
 /* What later pages, also of other files, do not tell again. */
 static int learn(struct recording_writer *w, const struct batch_received *received)
 {
-    static const bool learned[1 << 8] = {[BATCH_ATOM] = true, [BATCH_process__spawn] = true, [BATCH_process__exit] = true};
+    static const bool learned[1 << 8] = {[BATCH_ATOM] = true, [BATCH_process__spawn] = true,
+                                         [BATCH_process__exit] = true};
     struct batch_page page;
     struct batch_record r;
     int err = 0;
@@ -459,7 +460,8 @@ int recording_atom(struct recording_writer *w, uint32_t vm, uint64_t index, cons
 
 int recording_owner(struct recording_writer *w, uint32_t vm, uint64_t id, const struct wire_name *name)
 {
-    const struct recording_owner owner = {vm, (uint32_t)name->form, id, {name->words[0], name->words[1], name->words[2]}};
+    const struct recording_owner owner = {vm, (uint32_t)name->form, id,
+                                          {name->words[0], name->words[1], name->words[2]}};
 
     return recording_owners_add(w->owners, &owner) ? fail(-ENOMEM, "out of memory") : 0;
 }

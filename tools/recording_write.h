@@ -27,9 +27,9 @@ int recording_begin(const struct recording_plan *plan, struct recording_writer *
 /* A VM whose pages may come. Fails: as recording_page. */
 int recording_vm(struct recording_writer *w, uint32_t vm, const char *name);
 /*
- * What a process of that VM is called, and before it the atoms that its name holds; then recording_owners_told, once the
- * VM is through. Who is born later is learned from the pages. Owners that there is no room for are left out. Fails:
- * said.
+ * What a process of that VM is called, and before it the atoms that its name holds; then recording_owners_told, once
+ * the VM is through. Who is born later is learned from the pages. Owners that there is no room for are left out.
+ * Fails: said.
  */
 int recording_atom(struct recording_writer *w, uint32_t vm, uint64_t index, const char *text, size_t bytes);
 int recording_owner(struct recording_writer *w, uint32_t vm, uint64_t id, const struct wire_name *name);

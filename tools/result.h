@@ -53,8 +53,8 @@ uint64_t result_weigh(const struct view_table *table, uint64_t *row);
 int result_print(const struct result_source *source, const bool on[VIEW_COUNT]);
 
 struct result_visitor {
-    /* A row with its members, good until the return: of a VM and a name (untrusted; of a TOTAL table empty), the heaviest
-     * first; then one with vm 0 and no name (NULL): what is in no other row. */
+    /* A row with its members, good until the return: of a VM and a name (untrusted; of a TOTAL table empty), the
+     * heaviest first; then one with vm 0 and no name (NULL): what is in no other row. */
     void (*row)(void *ctx, const struct view_table *table, uint32_t vm, const char *name, uint64_t *row);
     void *ctx;
 };

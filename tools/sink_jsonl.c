@@ -25,7 +25,8 @@ static void open_object(struct sink *sink, const char *type, uint64_t time_ns)
 static void print_value(struct sink *sink, const struct sink_column *column, const struct sink_value *v)
 {
     static const char *const units[] = {[SINK_TEXT] = "", [SINK_COUNT] = "", [SINK_PERCENT] = "_percent",
-                                        [SINK_RATE] = "_per_s", [SINK_NS] = "_ns", [SINK_WORDS] = "_words", [SINK_BYTES] = "_bytes",
+                                        [SINK_RATE] = "_per_s", [SINK_NS] = "_ns", [SINK_WORDS] = "_words",
+                                         [SINK_BYTES] = "_bytes",
                                         [SINK_TIME] = ""};
     const char *unit = units[column->type];
     char text[4096];

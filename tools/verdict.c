@@ -36,7 +36,8 @@ static struct verdict judge_notes_and_hooks(const struct bpf_object_skeleton *sk
         snprintf(v.text, sizeof v.text, "%s", why);
     else
         snprintf(v.text, sizeof v.text, "this VM has no %s",
-                 lacks < PLAN_NEVENTS ? plan_probe_name(lacks) : t->provider->hooks ? "event for it; erlvm and an OTP with notes do" : "event for it");
+                 lacks < PLAN_NEVENTS ? plan_probe_name(lacks) : t->provider->hooks
+                     ? "event for it; erlvm and an OTP with notes do" : "event for it");
     return v;
 }
 

@@ -27,7 +27,8 @@ struct name_text {
 struct view_user {
     struct view_settings settings;
     struct view_store tables[VIEW_NTABLES], states[VIEW_NSTATES + 1], names, atoms;
-    uint64_t *rest[VIEW_NTABLES]; /* the row of what there is no room for; of a TOTAL table its row, or what is in no row of a VM */
+    /* The row of what there is no room for; of a TOTAL table its row, or what is in no row of a VM. */
+    uint64_t *rest[VIEW_NTABLES];
     void (*told)(void *ctx, const struct wire_header *record, size_t size);
     void *ctx;
     uint64_t lost; /* rows and states that there was no room for */
@@ -111,7 +112,8 @@ VIEW_INLINE void view_bytes(const struct ev_text *text, struct name_text *out, s
     size_t room = sizeof out->words - 8 * skip - 1, bytes = text->bytes < room ? text->bytes : room;
 
     memset(out->words + skip, 0, sizeof out->words - 8 * skip);
-    memcpy(out->words + skip, (const char *)(uintptr_t)text->at, bytes ? strnlen((const char *)(uintptr_t)text->at, bytes) : 0);
+    memcpy(out->words + skip, (const char *)(uintptr_t)text->at, bytes
+           ? strnlen((const char *)(uintptr_t)text->at, bytes) : 0);
     out->used = sizeof out->words;
 }
 

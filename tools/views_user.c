@@ -58,7 +58,8 @@ int views_user_begin(const struct view_settings *settings, void (*told)(void *ct
     for (size_t i = 0; i < VIEW_NTABLES; i++) {
         const struct view_table *t = view_table((enum view_table_id)i);
 
-        view_user.tables[i] = (struct view_store){.row_bytes = t->row_bytes, .most = t->key == VIEW_TOTAL ? VIEW_VMS : most[i]};
+        view_user.tables[i] = (struct view_store){.row_bytes = t->row_bytes,
+                                                  .most = t->key == VIEW_TOTAL ? VIEW_VMS : most[i]};
         view_user.rest[i] = calloc(1, t->row_bytes);
         err = view_user.rest[i] ? err : -ENOMEM;
     }
@@ -173,7 +174,8 @@ void views_user_drop_vm(uint32_t vm, const char *(*name_text)(void *ctx, uint32_
     for (size_t i = 0; i < VIEW_NTABLES; i++) {
         enum view_key key = view_table((enum view_table_id)i)->key;
 
-        view_store_set_apart(&view_user.tables[i], vm, key == VIEW_NUMBER || key == VIEW_TOTAL ? leave_unnamed : leave_name, &leaving);
+        view_store_set_apart(&view_user.tables[i], vm,
+                             key == VIEW_NUMBER || key == VIEW_TOTAL ? leave_unnamed : leave_name, &leaving);
     }
     leave_slowest(vm, &leaving);
     for (size_t i = 0; i < VIEW_NSTATES; i++)

@@ -12,8 +12,9 @@
  * Forms of the units of probes.def (numbers, never text but for `text`):
  *   pid, caller, port, name
  *                     bits 63..60 enum batch_identity; a pid: number in bits 27..0, serial in bits 59..28; a port: its number;
- *                     a name: an atom's index; a pid or port of another node: number in bits 27..0, the index of the node's name in
- *                     bits 59..28. 0: nobody. The receiver of message__send is BATCH_RUNNING in place of BATCH_PID when it runs just then
+ *                     a name: an atom's index; a pid or port of another node: number in bits 27..0, the index of the
+ *                     node's name in bits 59..28. 0: nobody. The receiver of message__send is BATCH_RUNNING in place
+ *                     of BATCH_PID when it runs just then
  *   node              an atom's index + 1; 0: none
  *   mfa               module's index in bits 57..33, function's in bits 32..8, arity in bits 7..0. 0: unknown
  *   term              as exit reasons are counted: bits 63..56 enum batch_shape of the term, or of the first element of the tuples and
@@ -61,7 +62,9 @@ enum batch_event {
 };
 _Static_assert((int)BATCH_EVENTS <= 256, "an event's number has 8 bits");
 
-enum batch_identity { BATCH_NOBODY, BATCH_PID, BATCH_PORT, BATCH_NAME, BATCH_REMOTE, BATCH_OTHER /* such as an alias */, BATCH_RUNNING };
+enum batch_identity {
+	BATCH_NOBODY, BATCH_PID, BATCH_PORT, BATCH_NAME, BATCH_REMOTE, BATCH_OTHER /* such as an alias */, BATCH_RUNNING
+};
 
 /* What a term is: SHAPE(name, how it is shown; NULL: as what it is). */
 #define BATCH_SHAPES(SHAPE)                                                                        \

@@ -16,8 +16,8 @@ static inline void hold(bool invariant)
 }
 
 /*
- * Of each ten bytes: where (16 bits), what (64). Small words lie within the memory, whose `size` bytes begin at `base`, every
- * other time. put: writes a word of so many bytes at an offset.
+ * Of each ten bytes: where (16 bits), what (64). Small words lie within the memory, whose `size` bytes begin at
+ * `base`, every other time. put: writes a word of so many bytes at an offset.
  */
 static inline void spoil(const uint8_t *bytes, size_t n, uint64_t base, uint64_t size,
                          void (*put)(uint64_t offset, uint64_t word, size_t size))

@@ -267,7 +267,8 @@ START_TEST(test_recording_begins_each_file_with_who_lives)
 }
 END_TEST
 
-/* One that ended within the time that is kept is named; those that ended before are not, nor are those of a VM that did. */
+/* One that ended within the time that is kept is named; those that ended before are not, nor are those of a VM that
+ * did. */
 START_TEST(test_recording_in_memory_begins_with_who_lived)
 {
     struct recording_writer *w = begin((struct recording_plan){.ring_ns = 20ull * S_NS, .files = 2});

@@ -31,7 +31,8 @@ START_TEST(test_trace_records_what_happened)
 }
 END_TEST
 
-/* The same run, told by notes with texts to the view, and by the recording: the same rows. Both begin once the VM has. */
+/* The same run, told by notes with texts to the view, and by the recording: the same rows. Both begin once the VM
+ * has. */
 START_TEST(test_report_of_a_view_tells_what_the_view_told)
 {
     SUPPORT_BPF();

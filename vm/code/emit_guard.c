@@ -66,7 +66,8 @@ static const struct {
 	{ am_is_function, OP_bif_is_function },
 };
 
-/* Of any two arguments, never failing. swapped: the operation takes them the other way round; xx: that of two x registers. */
+/* Of any two arguments, never failing. swapped: the operation takes them the other way round; xx: that of two x
+ * registers. */
 static const struct {
 	Term name;
 	uint16_t op, xx;

@@ -15,7 +15,8 @@ static bool is_x(unsigned reg) { return !(reg & REG_Y_BIT); }
 
 enum { RUN_MAX = 5 };
 
-/* bs_start_match3 {live, to | source}, an operation that gets something from that context to `to`, bs_test_unit {context, unit} */
+/* bs_start_match3 {live, to | source}, an operation that gets something from that context to `to`, bs_test_unit
+ * {context, unit} */
 static bool is_start(const Inst *const at[], unsigned to)
 {
 	const Inst *start = at[0], *get = at[1], *test = at[2];

@@ -566,7 +566,10 @@ static __attribute__((noinline)) bool same_flat_maps(Term a, Term b, bool exact)
 	return same_rest(p + 2, q + 2, n, exact);
 }
 
-static inline bool is_bitstring_header(Term header) { return header_sub(header) - SUB_REFBIN <= SUB_SUBBIN - SUB_REFBIN; }
+static inline bool is_bitstring_header(Term header)
+{
+	return header_sub(header) - SUB_REFBIN <= SUB_SUBBIN - SUB_REFBIN;
+}
 
 /* What is short and common needs no frame of C. */
 bool compare_same(Term a, Term b, bool exact)

@@ -54,8 +54,8 @@ static inline Term map_get(Term map, Term key)
 	return map_get_slow(map, key);
 }
 
-/* ---- change: a new map, or the same when nothing changes. A key that is there and equal to a new one, but looks different (0.0 and -0.0)
- * stays in a flat map and gives way in a trie whose value changes, as in OTP 25. */
+/* ---- change: a new map, or the same when nothing changes. A key that is there and equal to a new one, but looks
+ * different (0.0 and -0.0) stays in a flat map and gives way in a trie whose value changes, as in OTP 25. */
 Term map_new(struct heap *h);
 Term map_put(struct heap *h, Term map, Term key, Term value);
 /* TERM_NONE when the key is missing. */

@@ -140,7 +140,7 @@ Term map_trie_get(Term map, Term key, uint64_t hash)
 struct put {
 	struct heap *h;
 	Term key, value;
-	Term leaf;           /* a pair of them, which takes the place of the one that is there; TERM_NONE: there is none yet */
+	Term leaf;           /* a pair of them, which takes the place of the one that is there; TERM_NONE: none yet */
 	uint64_t hash;
 	bool updates;        /* a key that is missing is not added */
 	bool added, missing;

@@ -37,7 +37,8 @@ bool dist_is_node_name(Term name)
 		return false;
 	text = atom_text(name, &n);
 	at = memchr(text, '@', n);
-	return at != NULL && at != text && at != text + n - 1 && memchr(at + 1, '@', (size_t)(text + n - at - 1)) == NULL;
+	return at != NULL && at != text && at != text + n - 1 &&
+	       memchr(at + 1, '@', (size_t)(text + n - at - 1)) == NULL;
 }
 
 bool dist_start(Term name, uint32_t creation)

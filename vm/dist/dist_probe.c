@@ -27,8 +27,8 @@ PROBE_COLD void probe_message__send__remote(const struct channel *c, const Proce
 	struct seq_token_numbers n = seq_token_numbers(from->seq_token);
 	Term name = term_is_tuple(to) ? tuple_get(to, 1) : to;
 
-	PROBE_TELL(message__send__remote, from->id, c->node, name, (int64_t)copy_flat_size_words(message), n.label, n.previous,
-		   n.current);
+	PROBE_TELL(message__send__remote, from->id, c->node, name, (int64_t)copy_flat_size_words(message), n.label,
+		   n.previous, n.current);
 }
 
 PROBE_COLD void probe_process__exit_signal__remote(const struct channel *c, Term to, const struct signal *s)

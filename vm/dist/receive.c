@@ -261,7 +261,8 @@ static bool take_spawn_reply(struct incoming *m, Term ref, Term to, Term flags, 
 	struct signal *s;
 	Term *top;
 
-	if (!term_is_ref(ref) || !term_is_pid(to) || !term_is_small(flags) || !(term_is_atom(result) || is_theirs(m, result)))
+	if (!term_is_ref(ref) || !term_is_pid(to) || !term_is_small(flags) ||
+	    !(term_is_atom(result) || is_theirs(m, result)))
 		return false;
 	if (!term_is_local_ref(ref) || !term_is_local_pid(to))
 		return true;

@@ -227,7 +227,8 @@ static int put_vector(struct byte_queue *q, const struct driver_iovec *v, size_t
 		size_t n = v->parts[i].iov_len, from = skip < n ? skip : n;
 
 		skip -= from;
-		if (put_part(q, v->binaries != NULL ? v->binaries[i] : NULL, (uint8_t *)v->parts[i].iov_base + from, n - from) != 0)
+		if (put_part(q, v->binaries != NULL ? v->binaries[i] : NULL, (uint8_t *)v->parts[i].iov_base + from,
+			     n - from) != 0)
 			return -1;
 	}
 	return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What processes want of a port: done at once when nobody holds it, or else while they wait for their turn. Each returns what
- * the native that calls it returns. Takes: the reference to the port, and the data. */
+/* What processes want of a port: done at once when nobody holds it, or else while they wait for their turn. Each
+ * returns what the native that calls it returns. Takes: the reference to the port, and the data. */
 #ifndef VM_IO_PORT_ASK_H
 #define VM_IO_PORT_ASK_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who holds a port runs its driver's callbacks, one at a time; what others want meanwhile are tasks, which schedulers run in
- * the order they came. Descriptors and a timer that a driver waits for become tasks too. */
+/* Who holds a port runs its driver's callbacks, one at a time; what others want meanwhile are tasks, which schedulers
+ * run in the order they came. Descriptors and a timer that a driver waits for become tasks too. */
 #ifndef VM_IO_PORT_TASK_H
 #define VM_IO_PORT_TASK_H
 

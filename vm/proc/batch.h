@@ -32,7 +32,7 @@ enum {
 struct batch {
 	uint64_t old_ticks;      /* from then on the page is to be handed over; 0: it is to be begun first */
 	uint64_t events;         /* told so far */
-	uint64_t turn_ticks;     /* when the last process was scheduled out; 0: this thread has done other things since */
+	uint64_t turn_ticks;     /* when the last process was scheduled out; 0: the thread has done other things since */
 	uint64_t *told;          /* a bit an atom: its name was told */
 	size_t told_words;
 	int64_t old_ns;          /* the moment of old_ticks */
@@ -79,9 +79,9 @@ static inline uint64_t batch_begin(void)
 }
 
 /*
- * A process is scheduled out, and the next one in by the same thread: one moment, told with one reading of the clock, which takes longer than all
- * else of an event. The time from one to the other, some tens of nanoseconds, is the second's. batch_end_turn: the thread does what may take
- * longer, so that the next event reads the clock.
+ * A process is scheduled out, and the next one in by the same thread: one moment, told with one reading of the clock,
+ * which takes longer than all else of an event. The time from one to the other, some tens of nanoseconds, is the
+ * second's. batch_end_turn: the thread does what may take longer, so that the next event reads the clock.
  */
 static inline uint64_t batch_begin_last(void)
 {
@@ -128,7 +128,8 @@ static inline __attribute__((always_inline)) void batch_write(enum batch_event e
 	uint64_t *at = (uint64_t *)((char *)&b->header + bytes);
 	unsigned used = BATCH_USED;
 
-	/* Word by word, from registers: in pairs they would be read back from the stack sooner than they arrive there. */
+	/* Word by word, from registers: in pairs they would be read back from the stack sooner than they arrive
+	 * there. */
 	for (unsigned i = 0; i < n; i++)
 		__atomic_store_n(&at[1 + i], words[i], __ATOMIC_RELAXED);
 	at[0] = batch_head(b, ticks, used, event);

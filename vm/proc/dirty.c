@@ -300,7 +300,7 @@ static void *run_thread(void *thread)
 
 		s->current = p;
 		tell_slice(s, true);
-		/* Whoever sees that it runs dirty, and sends it something, comes after the slice in what tracers hear. */
+		/* Whoever sees that it runs dirty, and sends it something, comes after the slice in what is traced. */
 		atomic_fetch_or(&p->state, PS_DIRTY_RUNNING);
 		w->result = w->run(&w->stand_in, w);
 		ENSURE(w->result != TERM_NONE || w->stand_in.exc_kind < EXC_TRAP);

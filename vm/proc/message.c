@@ -118,7 +118,8 @@ static PROBE_COLD void stamp(const Process *to, uint32_t state, struct signal *s
 }
 
 /* Links s in. sent: as probe_sent returned it. Fails: false when `id` is not to's any more (s stays the caller's). */
-static inline __attribute__((always_inline)) bool push_watched(Process *to, Term id, struct signal *s, bool watched, uint64_t sent)
+static inline __attribute__((always_inline)) bool push_watched(Process *to, Term id, struct signal *s, bool watched,
+							       uint64_t sent)
 {
 	bool is_message = s->kind == SIG_MESSAGE;
 	uint32_t state;

@@ -235,7 +235,8 @@ static void end_watchers(Process *p, Term reason)
 	while (n != NULL) {
 		struct peer *next = n->next;
 
-		signal_send_reason(SIG_DOWN, n->name != TERM_NONE ? n->name : p->id, n->peer, peer_ref(n, words), reason);
+		signal_send_reason(SIG_DOWN, n->name != TERM_NONE ? n->name : p->id, n->peer, peer_ref(n, words),
+				   reason);
 		peer_free(n);
 		n = next;
 	}

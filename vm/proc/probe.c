@@ -136,7 +136,8 @@ PROBE_COLD void probe_process__exit_signal(Term from, Term to, Term reason)
 
 PROBE_COLD void probe_process__scheduled(Process *p, bool at_once)
 {
-	PROBE_TELL_WITH(process__scheduled, at_once ? batch_begin_next() : batch_begin(), (void)0, p->id, find_current(p));
+	PROBE_TELL_WITH(process__scheduled, at_once ? batch_begin_next() : batch_begin(), (void)0, p->id,
+			find_current(p));
 }
 
 PROBE_COLD void probe_process__unscheduled(Process *p, bool ends)
@@ -180,7 +181,8 @@ PROBE_COLD uint64_t probe_message__send(Process *from, Term to, size_t words, Te
 	struct seq_token_numbers n = seq_token_numbers(token);
 	uint64_t how = runs ? (uint64_t)(BATCH_RUNNING - BATCH_PID) << 60 : 0, ticks = 0;
 
-	PROBE_TELL_WITH(message__send, ticks = batch_begin(), tell_words[1] += how, from->id, to, words, n.label, n.previous, n.current);
+	PROBE_TELL_WITH(message__send, ticks = batch_begin(), tell_words[1] += how, from->id, to, words, n.label,
+			n.previous, n.current);
 	return ticks;
 }
 
@@ -197,7 +199,8 @@ PROBE_COLD void probe_message__queued(Process *to, const struct signal *s, uint6
 	struct seq_token_numbers n = seq_token_numbers(s->token);
 	uint32_t length = to->in_length + __atomic_load_n(&to->msg_length, __ATOMIC_RELAXED);
 
-	PROBE_TELL_WITH(message__queued, sent != 0 ? batch_begin_at(sent) : batch_begin(), (void)0, to->id, s->words, length, n.label, n.previous, n.current);
+	PROBE_TELL_WITH(message__queued, sent != 0 ? batch_begin_at(sent) : batch_begin(), (void)0, to->id, s->words,
+			length, n.label, n.previous, n.current);
 }
 
 PROBE_COLD void probe_message__receive(Process *p, const struct signal *s)

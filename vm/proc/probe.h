@@ -24,10 +24,11 @@ PROBE_COLD void probe_process__port_unblocked(Process *p, Term port);
 PROBE_COLD void probe_process__heap_grow(Process *p, size_t old_words, size_t new_words);
 PROBE_COLD void probe_process__heap_shrink(Process *p, size_t old_words, size_t new_words);
 
-/* from NULL: fired for nobody (timers, drivers); not called then. runs: the receiver does, just then. Returns when, in ticks; 0: no batch
- * holds it. */
+/* from NULL: fired for nobody (timers, drivers); not called then. runs: the receiver does, just then. Returns when,
+ * in ticks; 0: no batch holds it. */
 PROBE_COLD uint64_t probe_message__send(Process *from, Term to, size_t words, Term token, bool runs);
-/* signals_lock of `to` held; s is about to be queued. sent: what probe_message__send returned, the moment of both; 0: it was not told. */
+/* signals_lock of `to` held; s is about to be queued. sent: what probe_message__send returned, the moment of both; 0:
+ * it was not told. */
 PROBE_COLD void probe_message__queued(Process *to, const struct signal *s, uint64_t sent);
 PROBE_COLD void probe_message__receive(Process *p, const struct signal *s);
 PROBE_COLD void probe_message__waited(Process *p, const struct signal_stamp *stamp);

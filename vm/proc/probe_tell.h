@@ -123,7 +123,8 @@ TELL_UNIT(none, number, probe_word_number)
 
 #define PROBE_TELL(probe, ...) PROBE_TELL_WITH(probe, batch_begin(), (void)0, __VA_ARGS__)
 /* The same, with what begins the record, and what is done to its words (tell_words) when they are made. */
-#define PROBE_TELL_WITH(probe, begin, adapt, ...) PROBE_TELL_COUNTED(PROBE_COUNT(__VA_ARGS__), probe, begin, adapt, __VA_ARGS__)
+#define PROBE_TELL_WITH(probe, begin, adapt, ...)                                                  \
+    PROBE_TELL_COUNTED(PROBE_COUNT(__VA_ARGS__), probe, begin, adapt, __VA_ARGS__)
 #define PROBE_TELL_COUNTED(n, probe, begin, adapt, ...) PROBE_TELL_N(n, probe, begin, adapt, __VA_ARGS__)
 #define PROBE_TELL_N(n, probe, begin, adapt, ...)                                                  \
     do {                                                                                           \
