@@ -65,11 +65,18 @@ Term big_from_limbs(struct heap *h, const uint64_t *limbs, size_t count, bool ne
 	return big_finish(h, at, count, count, negative);
 }
 
+/* The highest limbs that are the same are passed over by the block: mpn_cmp looks at them one by one. */
 static int compare_magnitudes(const struct big_view *a, const struct big_view *b)
 {
+	enum { BLOCK = 32 };
+	size_t n = a->count, tried;
+
 	if (a->count != b->count)
 		return a->count < b->count ? -1 : 1;
-	return a->count == 0 ? 0 : mpn_cmp(a->limbs, b->limbs, (mp_size_t)a->count);
+	while (n > BLOCK && memcmp(a->limbs + n - BLOCK, b->limbs + n - BLOCK, BLOCK * sizeof(*a->limbs)) == 0)
+		n -= BLOCK;
+	tried = n > BLOCK ? BLOCK : n;
+	return n == 0 ? 0 : mpn_cmp(a->limbs + n - tried, b->limbs + n - tried, (mp_size_t)tried);
 }
 
 int big_compare(Term a, Term b)
