@@ -19,6 +19,7 @@ atomic_size_t channel_busy_bytes = BUSY_BYTES_DEFAULT;
 static struct {
 	struct rwlock lock;
 	struct channel *buckets[TABLE_BUCKETS]; /* by node */
+	atomic_size_t size;  /* written under the lock */
 	uint32_t last_id;
 } table;
 
@@ -136,6 +137,7 @@ struct channel *channel_open(Term node, bool *made)
 		c = make_channel(node, table.last_id);
 		c->next = *bucket_of(node);
 		*bucket_of(node) = c;
+		atomic_fetch_add_explicit(&table.size, 1, memory_order_relaxed);
 		channel_ref(c);
 	}
 	rwlock_unwrite(&table.lock);
@@ -150,12 +152,15 @@ static void leave_table(struct channel *c)
 	while (*at != c)
 		at = &(*at)->next;
 	*at = c->next;
+	atomic_fetch_sub_explicit(&table.size, 1, memory_order_relaxed);
 	rwlock_unwrite(&table.lock);
 	channel_unref(c);
 }
 
 void channel_each(void (*see)(struct channel *c, void *arg), void *arg)
 {
+	if (atomic_load_explicit(&table.size, memory_order_relaxed) == 0)
+		return;
 	rwlock_read(&table.lock);
 	for (size_t i = 0; i < TABLE_BUCKETS; i++)
 		for (struct channel *c = table.buckets[i]; c != NULL; c = c->next)
