@@ -8,6 +8,7 @@
  *   view_pid(id, &name)                                  a process by its number
  *   view_label(h, &text, &name)                          what a text says, cut
  *   view_port(h, id, &text, &name)                       a port by its number and its name
+ *   view_callback(h, &callback, &driver, &name)          a callback of a driver, by both names
  *   view_keep_name(h, &name), view_kept_name(h, kept, &name)   by a number, until the VM ends
  * What an event has not read yet (EV_LATER_MFA, EV_LATER_TERM, ev_head.where) is read here: from the VM's memory.
  */
@@ -162,6 +163,25 @@ VIEW_INLINE void view_port(const struct ev_head *h, ev_id id, const struct ev_te
     out->form = WIRE_PORT_NAME;
     out->words[0] = id;
     out->used = 8 + (used > 0 ? used : 1);
+}
+
+/* The text at this address of the VM into so many bytes of a name, which are zeros. Returns its bytes, with the NUL. */
+VIEW_INLINE __u32 view_part(const struct ev_text *text, __u64 *words, __u32 room)
+{
+    long used = text->at ? bpf_probe_read_user_str(words, room, (void *)text->at) : 0;
+
+    if (used < 0)
+        probe_lose(LOSS_BAD_ARG);
+    return used > 0 ? used : 1;
+}
+
+VIEW_INLINE void view_callback(const struct ev_head *h, const struct ev_text *callback, const struct ev_text *driver,
+                               struct name_text *out)
+{
+    __builtin_memset(out->words, 0, sizeof out->words);
+    view_part(callback, out->words, WIRE_CALLBACK_BYTES);
+    out->form = WIRE_CALLBACK;
+    out->used = WIRE_CALLBACK_BYTES + view_part(driver, out->words + 2, sizeof out->words - WIRE_CALLBACK_BYTES);
 }
 
 /*

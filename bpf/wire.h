@@ -40,6 +40,9 @@ enum wire_form {
     /* words: a port, ev_id of event.h, and from the second word on its name as the VM printed it, terminated: untrusted
      * bytes */
     WIRE_PORT_NAME,
+    /* words: the name of a callback, terminated, in 16 bytes, and from the third word on that of its driver, terminated:
+     * untrusted bytes */
+    WIRE_CALLBACK,
     WIRE_REASON_TEXT, /* the same, the shape WIRE_ATOM, and from the fourth word on the atom as the VM printed it, not terminated: untrusted bytes */
 };
 
@@ -59,6 +62,7 @@ enum wire_holder {
 
 enum {
     WIRE_REASON_TEXT_BYTES = 72, /* of an atom: cut */
+    WIRE_CALLBACK_BYTES = 16,
 };
 
 #define WIRE_NO_ATOM 0xffffffffull /* the index of what is no atom */

@@ -68,6 +68,12 @@ void event_text_term(struct term_text *out, const struct batch_names *names, uin
     add_term(out, names, vm, ev_term_shape(term), ev_term_atom(term), term >> 32 & 0xffff);
 }
 
+void event_text_callback(struct term_text *out, const struct wire_name *name)
+{
+    term_text_add(out, "%.*s %.*s", WIRE_NAME_BYTES - WIRE_CALLBACK_BYTES, name->text + WIRE_CALLBACK_BYTES,
+                  WIRE_CALLBACK_BYTES, name->text);
+}
+
 void event_text_name(struct term_text *out, const struct batch_names *names, uint32_t vm, const struct wire_name *name)
 {
     switch (name->form) {
@@ -79,6 +85,7 @@ void event_text_name(struct term_text *out, const struct batch_names *names, uin
         event_text_id(out, names, vm, name->words[0]);
         term_text_add(out, "%s%.*s", name->text[8] ? " " : "", WIRE_NAME_BYTES - 8, name->text + 8);
         break;
+    case WIRE_CALLBACK: event_text_callback(out, name); break;
     default: term_text_add(out, "?");
     }
 }

@@ -14,6 +14,9 @@ void event_text_arg(struct term_text *out, const struct batch_names *names, cons
 /* A name that a view counts by or tells (bpf/wire.h). */
 void event_text_name(struct term_text *out, const struct batch_names *names, uint32_t vm, const struct wire_name *name);
 
+/* Of a WIRE_CALLBACK: the driver and the callback. */
+void event_text_callback(struct term_text *out, const struct wire_name *name);
+
 /* The same of one word. */
 void event_text_id(struct term_text *out, const struct batch_names *names, uint32_t vm, ev_id id);
 void event_text_node(struct term_text *out, const struct batch_names *names, uint32_t vm, ev_node node);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "erlvm_layout.h"
+#include "event_text.h"
 #include "memory.h"
 #include "otp_atoms.h"
 #include "otp_code.h"
@@ -285,6 +286,7 @@ const char *names_text(struct names *names, uint32_t pid, const struct wire_name
                  name->text[8] ? " " : "", WIRE_NAME_BYTES - 8,
                  name->text + 8);
         return buf;
+    case WIRE_CALLBACK: event_text_callback(&text, name); return buf;
     case WIRE_CODE:
         names_place(names, pid, name->words[0], name->words[1], &place, buf, size);
         return buf;

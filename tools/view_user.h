@@ -132,10 +132,24 @@ VIEW_INLINE void view_port(const struct ev_head *h, ev_id id, const struct ev_te
     view_bytes(text, out, 1);
 }
 
+VIEW_INLINE void view_callback(const struct ev_head *h, const struct ev_text *callback, const struct ev_text *driver,
+                               struct name_text *out)
+{
+    size_t bytes = callback->bytes < WIRE_CALLBACK_BYTES - 1 ? callback->bytes : WIRE_CALLBACK_BYTES - 1;
+
+    (void)h;
+    out->form = WIRE_CALLBACK;
+    memset(out->words, 0, WIRE_CALLBACK_BYTES);
+    memcpy(out->words, (const char *)(uintptr_t)callback->at,
+           bytes ? strnlen((const char *)(uintptr_t)callback->at, bytes) : 0);
+    view_bytes(driver, out, WIRE_CALLBACK_BYTES / 8);
+}
+
 /* A text fills all words, with zeros at its end; all else has three. */
 VIEW_INLINE __u64 name_hash(const struct name_text *name)
 {
-    size_t words = name->form == WIRE_TEXT || name->form == WIRE_PORT_NAME ? sizeof name->words / 8 : 3;
+    bool is_text = name->form == WIRE_TEXT || name->form == WIRE_PORT_NAME || name->form == WIRE_CALLBACK;
+    size_t words = is_text ? sizeof name->words / 8 : 3;
     __u64 hash = name->form;
 
     for (size_t i = 0; i < words; i++) {

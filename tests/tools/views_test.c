@@ -41,6 +41,9 @@ static const struct {
              "'port__command=11|<0.7.0>|#Port<0.2>|udp_inet|command' 'driver__outputv=11|<0.7.0>|#Port<0.1>|tcp_inet|1000' "
              "'driver__output=2|<0.7.0>|#Port<0.1>|tcp_inet2|1000' 'driver__ready_input=3|<0.7.0>|#Port<0.2>|udp_inet' "
              "'port__exit=3|<0.7.0>|#Port<0.1>|tcp_inet|normal' 'port__exit=2|<0.8.0>|#Port<0.2>|udp_inet|{einval,1}'"},
+    {"drivers --events",
+     "'driver__return=7|tcp_inet|#Port<0.1>|outputv|2000' 'driver__return=3|tcp_inet|#Port<0.%d>|ready_input|500' "
+     "'driver__return=1|efile|undefined|init|1000000' 'driver__return=2|a_long_driver|#Port<0.9>|a_callback_of_a_long_name|100'"},
 };
 
 /* UPDATE_GOLDEN=1 writes the files anew. */

@@ -95,6 +95,9 @@ static int check_entry(const struct driver_entry *e, const char *name)
 /* The driver's init; l is what the entry says. Fails: false. */
 static bool begin(struct driver_library *l, const struct driver_entry *e)
 {
+	uint64_t began;
+	int error;
+
 	/* What stands behind it came with 3.2. */
 	memcpy(&l->entry, e, e->major == DRIVER_MAJOR && e->minor >= 2 ? sizeof(*e)
 								     : offsetof(struct driver_entry, emergency_close));
@@ -104,7 +107,10 @@ static bool begin(struct driver_library *l, const struct driver_entry *e)
 		return true;
 	if (PROBE_ON(driver__init))
 		probe_driver__init(l->name, e->major, e->minor, e->flags);
-	if (e->init() == 0)
+	began = io_callback_began();
+	error = e->init();
+	io_callback_returned(l->name, TERM_NONE, "init", began);
+	if (error == 0)
 		return true;
 	if (l->lock != NULL)
 		library_mutex_free(l->lock);
@@ -208,10 +214,14 @@ void driver_library_unref(struct driver_library *l)
 
 static void close_library(struct driver_library *l)
 {
+	uint64_t began;
+
 	if (l->entry.finish != NULL) {
 		if (PROBE_ON(driver__finish))
 			probe_driver__finish(l->name);
+		began = io_callback_began();
 		l->entry.finish();
+		io_callback_returned(l->name, TERM_NONE, "finish", began);
 	}
 	dlclose(l->handle);
 	l->handle = NULL;

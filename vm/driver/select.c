@@ -70,6 +70,7 @@ static int stop_using(struct driver_port *dp, int fd, bool calls)
 {
 	const struct driver_entry *e = &dp->library->entry;
 	struct driver_selection *s = find(dp, fd);
+	uint64_t began;
 
 	if (s != NULL)
 		drop(s);
@@ -77,7 +78,9 @@ static int stop_using(struct driver_port *dp, int fd, bool calls)
 		return calls && s != NULL ? -1 : 0;
 	if (PROBE_ON(driver__stop_select))
 		probe_driver__stop_select(dp->library->name);
+	began = io_callback_began();
 	e->stop_select((void *)(intptr_t)fd, NULL);
+	io_callback_returned(dp->library->name, TERM_NONE, "stop_select", began);
 	return 0;
 }
 

@@ -145,3 +145,10 @@ PROBE_COLD void probe_driver__process_exit(const struct port *port, Term pid)
 {
 	PROBE_TELL(driver__process_exit, pid, port->id, port->name);
 }
+
+PROBE_COLD void probe_driver__return(const char *driver, Term port, const char *callback, uint64_t began)
+{
+	uint64_t now = ticks_now(), took = now > began ? ticks_to_ns(now - began) : 0;
+
+	PROBE_TELL_WITH(driver__return, batch_begin_at(now), (void)0, driver, port, callback, (int64_t)took);
+}

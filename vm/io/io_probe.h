@@ -3,6 +3,7 @@
 #ifndef VM_IO_IO_PROBE_H
 #define VM_IO_IO_PROBE_H
 
+#include "base/ticks.h"
 #include "io/efile.h"
 #include "io/port.h"
 #include "usdt.h"
@@ -39,5 +40,22 @@ void probe_driver__ready_input(const struct port *port, Term pid);
 void probe_driver__ready_output(const struct port *port, Term pid);
 void probe_driver__ready_async(const struct port *port, Term pid);
 void probe_driver__process_exit(const struct port *port, Term pid);
+/* began: what io_callback_began returned. port: its id, TERM_NONE: the callback is about none. */
+void probe_driver__return(const char *driver, Term port, const char *callback, uint64_t began);
+
+/*
+ * Stand around every call of a driver's callback, of the VM's own drivers too: who calls one says which.
+ * Units: ticks; 0: nobody watches.
+ */
+static inline uint64_t io_callback_began(void)
+{
+	return PROBE_ON(driver__return) ? ticks_now() : 0;
+}
+
+static inline void io_callback_returned(const char *driver, Term port, const char *callback, uint64_t began)
+{
+	if (unlikely(began != 0))
+		probe_driver__return(driver, port, callback, began);
+}
 
 #endif

@@ -289,6 +289,7 @@ static void enter(struct port *port, Term owner)
 int port_open(Process *p, const struct port_driver *driver, const struct port_options *o, Term *id)
 {
 	struct port *port;
+	uint64_t began;
 	int error;
 
 	if (!take_place())
@@ -297,7 +298,9 @@ int port_open(Process *p, const struct port_driver *driver, const struct port_op
 	port_ref(port);
 	enter_table(port); /* a driver may say something in the name of its port while it starts */
 	port->caller = p->id;
+	began = io_callback_began();
 	error = driver->start(port, o);
+	io_callback_returned(driver->name, port->id, "start", began);
 	port->caller = TERM_NONE;
 	if (error != 0) {
 		atomic_store(&port->state, PORT_CLOSED);
@@ -484,11 +487,15 @@ static bool has_output(struct port *port)
 
 static void finish_close(struct port *port)
 {
+	uint64_t began;
+
 	atomic_store(&port->state, PORT_CLOSED);
 	port_cancel_timer(port);
 	if (PROBE_ON(driver__stop))
 		probe_driver__stop(port, port->owner, port->driver->name);
+	began = io_callback_began();
 	port->driver->stop(port);
+	io_callback_returned(port->driver->name, port->id, "stop", began);
 	byte_queue_clear(&port->out);
 	port_set_busy(port, false);
 	if (port->closed_wanted)
@@ -499,6 +506,8 @@ static void finish_close(struct port *port)
 
 void port_exit(struct port *port, Term reason)
 {
+	uint64_t began;
+
 	if (port->state != PORT_OPEN)
 		return;
 	atomic_store(&port->state, PORT_FLUSHING);
@@ -521,8 +530,11 @@ void port_exit(struct port *port, Term reason)
 		return;
 	if (PROBE_ON(driver__flush))
 		probe_driver__flush(port, port->owner);
-	if (port->driver->flush != NULL)
-		port->driver->flush(port);
+	if (port->driver->flush == NULL)
+		return;
+	began = io_callback_began();
+	port->driver->flush(port);
+	io_callback_returned(port->driver->name, port->id, "flush", began);
 }
 
 void port_end_with(struct port *port, Term reason)
@@ -604,19 +616,25 @@ static void output_framed(struct port *port, struct byte_queue *data)
 	}
 	byte_queue_put(&port->out, header, header_bytes(port, n, header));
 	byte_queue_move(&port->out, data);
-	if (port->out.size_bytes > 0)
+	if (port->out.size_bytes > 0) {
+		uint64_t began = io_callback_began();
+
 		port->driver->output(port);
+		io_callback_returned(port->driver->name, port->id, "output", began);
+	}
 	if (port->state == PORT_OPEN && port->out.size_bytes >= PORT_HIGH_BYTES)
 		port_set_busy(port, true);
 }
 
 void port_output(struct port *port, Term caller, struct byte_queue *data)
 {
+	bool tells_output = port->driver->outputv == NULL || port->driver->tells_output;
 	size_t n = data->size_bytes;
+	uint64_t began;
 
 	port->output_bytes += n;
 	atomic_fetch_add_explicit(&table.output_bytes, n, memory_order_relaxed);
-	if (port->driver->outputv == NULL || port->driver->tells_output) {
+	if (tells_output) {
 		if (PROBE_ON(driver__output))
 			probe_driver__output(port, caller, (int64_t)n);
 	} else if (PROBE_ON(driver__outputv)) {
@@ -627,7 +645,9 @@ void port_output(struct port *port, Term caller, struct byte_queue *data)
 		return;
 	}
 	port->caller = caller;
+	began = io_callback_began();
 	port->driver->outputv(port, data);
+	io_callback_returned(port->driver->name, port->id, tells_output ? "output" : "outputv", began);
 	port->caller = TERM_NONE;
 	byte_queue_clear(data);
 }
@@ -652,6 +672,15 @@ bool port_command(struct port *port, Term caller, struct byte_queue *data)
 	return open;
 }
 
+static bool run_control(struct port *port, unsigned command, const uint8_t *data, size_t n, struct port_answer *a)
+{
+	uint64_t began = io_callback_began();
+	bool ok = port->driver->control(port, command, data, n, a);
+
+	io_callback_returned(port->driver->name, port->id, "control", began);
+	return ok;
+}
+
 bool port_control(struct port *port, Term caller, unsigned command, const uint8_t *data, size_t n,
 		  struct port_answer *a)
 {
@@ -665,7 +694,7 @@ bool port_control(struct port *port, Term caller, unsigned command, const uint8_
 	if (port->state == PORT_OPEN) {
 		port_tell_control(port, caller, command, data, n);
 		port->caller = caller;
-		ok = port->driver->control != NULL && port->driver->control(port, command, data, n, a);
+		ok = port->driver->control != NULL && run_control(port, command, data, n, a);
 		port->caller = TERM_NONE;
 	}
 	if (ok)
@@ -677,13 +706,16 @@ bool port_control(struct port *port, Term caller, unsigned command, const uint8_
 bool port_call(struct port *port, Term caller, unsigned command, const uint8_t *data, size_t n, struct port_answer *a)
 {
 	bool ok = false;
+	uint64_t began;
 
 	port_enter(port, am_call);
 	if (port->state == PORT_OPEN && port->driver->call != NULL) {
 		if (PROBE_ON(driver__call))
 			probe_driver__call(port, caller, (int)command, (int64_t)n);
 		port->caller = caller;
+		began = io_callback_began();
 		ok = port->driver->call(port, command, data, n, a);
+		io_callback_returned(port->driver->name, port->id, "call", began);
 		port->caller = TERM_NONE;
 	}
 	port_leave(port, am_call);
@@ -885,6 +917,14 @@ bool port_send(Process *from, Term id, Term message)
 
 /* ---- signals */
 
+static void run_process_exit(struct port *port, const struct signal *s)
+{
+	uint64_t began = io_callback_began();
+
+	port->driver->process_exit(port, s->from, ref_number(s->ref));
+	io_callback_returned(port->driver->name, port->id, "process_exit", began);
+}
+
 static void handle_signal(struct port *port, struct signal *s)
 {
 	switch (s->kind) {
@@ -914,7 +954,7 @@ static void handle_signal(struct port *port, struct signal *s)
 		if (PROBE_ON(driver__process_exit))
 			probe_driver__process_exit(port, s->from);
 		if (port->driver->process_exit != NULL)
-			port->driver->process_exit(port, s->from, ref_number(s->ref));
+			run_process_exit(port, s);
 		break;
 	case SIG_MONITOR:
 		add_monitor(port, s);

@@ -162,18 +162,25 @@ static void run_ready(struct port *port, struct port_task *task)
 {
 	struct port_watch *w = (struct port_watch *)((char *)task - offsetof(struct port_watch, task));
 	unsigned events = atomic_exchange(&w->ready, 0) & w->wants;
+	uint64_t began;
 
 	w->armed = 0;
 	port_enter(port, SMALL(0));
 	if ((events & WATCH_IN) && w->used) {
-		if (PROBE_ON(driver__ready_input) && w != &port->exit_watch) /* that is no descriptor of the driver's */
+		bool is_driver = w != &port->exit_watch; /* that is no descriptor of the driver's */
+
+		if (PROBE_ON(driver__ready_input) && is_driver)
 			probe_driver__ready_input(port, port->owner);
+		began = is_driver ? io_callback_began() : 0;
 		port->driver->ready_input(port, w);
+		io_callback_returned(port->driver->name, port->id, "ready_input", began);
 	}
 	if ((events & w->wants & WATCH_OUT) && w->used) {
 		if (PROBE_ON(driver__ready_output))
 			probe_driver__ready_output(port, port->owner);
+		began = io_callback_began();
 		port->driver->ready_output(port, w);
+		io_callback_returned(port->driver->name, port->id, "ready_output", began);
 	}
 	if (w->used)
 		arm(w);
@@ -246,6 +253,8 @@ void port_watch_drop(struct port_watch *w)
 
 static void run_timer(struct port *port, struct port_task *task)
 {
+	uint64_t began;
+
 	(void)task;
 	atomic_store(&port->timer_fired, false);
 	if (port->timer == 0 || timer_now_ms() < port->timer_ms || port->state == PORT_CLOSED)
@@ -254,7 +263,9 @@ static void run_timer(struct port *port, struct port_task *task)
 	port_enter(port, SMALL(0));
 	if (PROBE_ON(driver__timeout))
 		probe_driver__timeout(port, port->owner);
+	began = io_callback_began();
 	port->driver->timeout(port);
+	io_callback_returned(port->driver->name, port->id, "timeout", began);
 	port_leave(port, SMALL(0));
 }
 
