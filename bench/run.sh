@@ -10,13 +10,14 @@
 #   (g) how long natives keep a scheduler from other processes, on erlvm and on erl: bench/natives.py
 #   (h) events told by the page beside notes, LTTng and erlang:trace/3; the flight recorder; several views: bench/engine.py
 #   (i) what concerns all of 100,000 processes, and how long the others stand still for it: bench/stops.erl
+#   (j) the world around it: echo over TCP, messages between nodes, native functions, os:cmd, idle connections: bench/world.py
 # BENCH_ONLY="a c"     parts to run          BENCH_RUNS=5    runs of each (medians are shown)
 # BENCH_DIV=10         1/N of the work       BENCH_SET="fib ring"   workloads of (c); of (e) and (g) the rows with this text in their names
 # ERL_EMU=/path/to/erl an Erlang whose emulator is the interpreter flavour
 set -eu
 cd "$(dirname "$0")/.."
 BUILD=${BUILD:-build}
-parts=${BENCH_ONLY:-a b c d e f g h i}
+parts=${BENCH_ONLY:-a b c d e f g h i j}
 runs=${BENCH_RUNS:-5}
 div=${BENCH_DIV:-10}
 ours=$BUILD/erlvm
@@ -173,6 +174,7 @@ for part in $parts; do
 	g) BUILD=$BUILD BENCH_RUNS=${BENCH_RUNS:-3} python3 bench/natives.py gaps ;;
 	h) BUILD=$BUILD BENCH_RUNS=$runs python3 bench/engine.py ;;
 	i) bench_stops ;;
+	j) BUILD=$BUILD BENCH_RUNS=$runs python3 bench/world.py ;;
 	*) echo "bench/run.sh: no part $part" >&2; exit 2 ;;
 	esac
 done
