@@ -17,7 +17,7 @@
 #include "io/posix.h"
 #include "proc/timer.h"
 
-enum { SEND_PIECES = 64, FILE_CHUNK_BYTES = (1 << 30) - 1, ACCEPT_AT_ONCE = 16, GROW_BYTES = 64 << 10 };
+enum { SEND_PIECES = 64, FILE_CHUNK_BYTES = (1 << 30) - 1, ACCEPT_AT_ONCE = 16, READS_AT_ONCE = 16, GROW_BYTES = 64 << 10 };
 
 static void write_queue(struct inet_socket *s);
 
@@ -300,7 +300,7 @@ static size_t prepare_read(struct inet_socket *s)
 	return s->in.end < s->in.room ? s->in.room - s->in.end : (size_t)missing(s, &ignored);
 }
 
-/* Reads once, and delivers. Returns false when nothing more is to be done: there was nothing, or the connection has
+/* Reads once, and delivers. Returns whether there may be more to read: all the room was filled, and the connection has not
  * ended. */
 static bool receive(struct inet_socket *s)
 {
@@ -324,7 +324,7 @@ static bool receive(struct inet_socket *s)
 	s->in.end += (size_t)n;
 	if (s->in.wanted > 0)
 		s->in.wanted -= (size_t)n < s->in.wanted ? (size_t)n : s->in.wanted;
-	return deliver_whole(s);
+	return deliver_whole(s) && (size_t)n == want;
 }
 
 static void ctl_recv(struct inet_socket *s, const uint8_t *data, size_t n, struct port_answer *a)
@@ -952,14 +952,26 @@ static bool control_tcp(struct port *port, unsigned command, const uint8_t *data
 	return true;
 }
 
+static bool wants_input(const struct inet_socket *s)
+{
+	return inet_is_connected(s) && (s->active != INET_PASSIVE || s->ops != NULL);
+}
+
+/* What has come: the poll thread, and with it two changes of threads, is needed once for several reads. */
+static void receive_some(struct inet_socket *s)
+{
+	for (int reads = 0; reads < READS_AT_ONCE && receive(s) && wants_input(s); reads++)
+		;
+}
+
 static void input_tcp(struct port *port, struct port_watch *w)
 {
 	struct inet_socket *s = port->driver_data;
 
 	if (s->state & INET_LISTENS)
 		accept_ready(s);
-	else if (inet_is_connected(s) && (s->active != INET_PASSIVE || s->ops != NULL))
-		receive(s);
+	else if (wants_input(s))
+		receive_some(s);
 	else
 		port_watch_want(w, WATCH_IN, false);
 }
