@@ -283,6 +283,5 @@ bool boot_start_otp(int count, char **words)
 	spawn_system(am_erts_dirty_process_signal_handler, NIL, PRIO_NORMAL);
 	spawn_system(am_erts_dirty_process_signal_handler, NIL, PRIO_HIGH);
 	spawn_system(am_erts_dirty_process_signal_handler, NIL, PRIO_MAX);
-	spawn_system(am_socket_registry, NIL, PRIO_NORMAL); /* inet asks it for the sockets of the module socket, which are none */
 	return true;
 }

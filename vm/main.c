@@ -28,7 +28,9 @@
 #include "io/filename.h"
 #include "io/io.h"
 #include "io/port.h"
+#include "nif/library.h"
 #include "nif/nif.h"
+#include "socket/socket.h"
 #include "proc/batch.h"
 #include "proc/dirty.h"
 #include "proc/node_monitor.h"
@@ -158,6 +160,8 @@ static void apply_defaults(const struct options *o, char **words)
 	};
 }
 
+static const struct nif_entry *const linked_libraries[] = { &socket_prim_socket, &socket_prim_net, NULL };
+
 static void init_rooms(struct options *o, char **words)
 {
 	erl_args_settle(o);
@@ -177,6 +181,7 @@ static void init_rooms(struct options *o, char **words)
 	io_init();
 	dist_init();
 	nif_init();
+	nif_library_set_linked(linked_libraries);
 	driver_room_init();
 	apply_defaults(o, words);
 }

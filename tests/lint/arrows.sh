@@ -13,6 +13,7 @@ declare -A may=(
 	[io]="proc data heap term base"
 	[driver]="io proc data heap term base"
 	[nif]="code io proc data heap term base"
+	[socket]="nif io proc data heap term base"
 	[exec]="code proc data heap term base"
 	[dist]="io code proc data heap term base"
 	[trace]="code ets io proc data heap term base"

@@ -19,6 +19,9 @@ list_stock() {
 }
 list_ours() {
 	sed -nE 's/^(BIF|INSTRUCTION)\((\w+), "([^"]+)", ([0-9]+),.*/\2:\3\/\4/p' vm/bif/*.def
+	for f in vm/socket/prim_*.c; do # libraries that are linked in: { "name", arity, ... }
+		grep -oE '\{ "nif_\w+", [0-9]+,' "$f" | sed -E "s,.*\"(\w+)\"\, ([0-9]+).*,$(basename "$f" .c):\1/\2,"
+	done
 	sed -nE 's/.*export_set_bif\(export_get\(am_(\w+), am_(\w+), ([0-9]+)\).*/\1:\2\/\3/p' vm/exec/call.c
 }
 # The functions of a row stand in its first column, in backquotes.

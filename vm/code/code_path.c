@@ -32,7 +32,8 @@ static struct {
 #define PRELOADED(X) \
 	X(persistent_term) X(counters) X(atomics) X(erts_dirty_process_signal_handler) \
 	X(erts_literal_area_collector) X(erl_tracer) X(erts_internal) X(erlang) X(erl_prim_loader) X(prim_zip) \
-	X(zlib) X(prim_file) X(prim_inet) X(socket_registry) X(prim_eval) X(prim_buffer) X(init) X(erl_init) X(erts_code_purger)
+	X(prim_net) X(prim_socket) X(socket_registry) X(zlib) X(prim_file) X(prim_inet) \
+	X(prim_eval) X(prim_buffer) X(init) X(erl_init) X(erts_code_purger)
 #define ROW(name) am_##name,
 #define CASE(name) case am_##name:
 const Term code_preloaded[] = { PRELOADED(ROW) };

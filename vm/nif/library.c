@@ -20,6 +20,13 @@
 
 enum { TEXT_MAX_BYTES = 8192, MODULE_TEXT_BYTES = 4 * ATOM_MAX_CHARS + 3 };
 
+static const struct nif_entry *const *linked;
+
+void nif_library_set_linked(const struct nif_entry *const *entries)
+{
+	linked = entries;
+}
+
 /* What an attempt has so far. */
 struct attempt {
 	Process *p;
@@ -87,11 +94,23 @@ static char *full_path(Term path)
 	return full;
 }
 
+/* Whatever file it names, but one in a directory. */
+static const struct nif_entry *find_linked(const struct attempt *a)
+{
+	for (size_t i = 0; linked != NULL && linked[i] != NULL; i++)
+		if (strcmp(a->module, linked[i]->name) == 0 && strchr(a->path, '/') == NULL)
+			return linked[i];
+	return NULL;
+}
+
 static bool open_file(struct attempt *a)
 {
 	const struct nif_entry *(*init)(void);
 	const char *why;
 
+	a->entry = find_linked(a);
+	if (a->entry != NULL)
+		return true;
 	a->handle = dlopen(a->path, RTLD_NOW);
 	if (a->handle == NULL) {
 		why = dlerror();
@@ -339,6 +358,7 @@ void nif_library_unref(struct nif_library *l)
 		l->entry.unload(&env, l->data);
 		nif_env_clear(&env);
 	}
-	dlclose(l->handle);
+	if (l->handle != NULL)
+		dlclose(l->handle);
 	free_library(l);
 }

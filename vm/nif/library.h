@@ -12,7 +12,7 @@
 
 struct nif_library {
 	atomic_uint refs;    /* its code; each of its types that has callbacks */
-	void *handle;        /* of dlopen */
+	void *handle;        /* of dlopen; NULL: it is linked in */
 	struct nif_entry entry; /* whole, whatever its version */
 	struct nif_entry_function *own_functions; /* entry.functions, when that had to be made */
 	void *data;          /* the library's own */
@@ -20,6 +20,8 @@ struct nif_library {
 	struct nif_function functions[]; /* entry.function_count of them */
 };
 
+/* Libraries that are linked in: loaded by the modules of their names. NULL after the last. */
+void nif_library_set_linked(const struct nif_entry *const *entries);
 /* erlang:load_nif/2, called by p from the function that p->i lies in. */
 Term nif_library_load(Process *p, Term path, Term info);
 void nif_library_ref(struct nif_library *l);

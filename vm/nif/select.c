@@ -142,20 +142,34 @@ static void end_selection(struct poll_watch *watch)
 
 /* ---- for libraries */
 
+/* The message is not sent. Returns the bit that says so; 0: nobody waits for it. */
+static int cancel_direction(struct selection *s, int i)
+{
+	if (s->waiting[i].pid == TERM_NONE)
+		return 0;
+	drop_waiting(take_waiting(s, i));
+	return directions[i].cancelled;
+}
+
 static int stop(int fd, struct nif_resource *r)
 {
 	struct selection **slot, *s;
+	int cancelled = 0;
+	bool is_own;
 
 	lock_acquire(&selections.lock);
 	slot = find_slot(fd);
 	s = *slot;
-	if (s != NULL && s->resource == r) {
+	is_own = s != NULL && s->resource == r;
+	if (is_own) {
+		for (int i = 0; i < DIRECTIONS; i++)
+			cancelled |= cancel_direction(s, i);
 		*slot = NULL;
 		poll_drop(&s->watch);
 	}
 	lock_release(&selections.lock);
 	if (s != NULL)
-		return s->resource == r ? NIF_SELECTED_STOP_SCHEDULED : INT_MIN | NIF_SELECTED_INVALID;
+		return is_own ? NIF_SELECTED_STOP_SCHEDULED | cancelled : INT_MIN | NIF_SELECTED_INVALID;
 	call_stop(r, fd, 1);
 	return NIF_SELECTED_STOP_CALLED;
 }
@@ -169,10 +183,8 @@ static int cancel(int fd, struct nif_resource *r, unsigned mode)
 	s = *find_slot(fd);
 	if (s != NULL && s->resource == r) {
 		for (int i = 0; i < DIRECTIONS; i++)
-			if ((mode & directions[i].mode) && s->waiting[i].pid != TERM_NONE) {
-				drop_waiting(take_waiting(s, i));
-				result |= directions[i].cancelled;
-			}
+			if (mode & directions[i].mode)
+				result |= cancel_direction(s, i);
 		poll_want(&s->watch, wanted_of(s));
 	}
 	lock_release(&selections.lock);

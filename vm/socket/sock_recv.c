@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Bytes in. */
+#include <errno.h>
+#include <limits.h>
+#include <sys/socket.h>
+
+#include "base/alloc.h"
+#include "data/binary.h"
+#include "data/map.h"
+#include "socket/sock.h"
+#include "socket/sock_address.h"
+#include "socket/sock_control.h"
+
+/* Up to this many bytes are read where the stack is, and copied to a binary of what there was. */
+enum { SMALL_BYTES = 16 << 10 };
+
+struct incoming {
+	uint8_t *bytes;
+	size_t room;
+	struct nif_binary large; /* owned, where room is more than SMALL_BYTES */
+	uint8_t small[SMALL_BYTES];
+};
+
+/* Fails: false: no memory. */
+static bool begin_buffer(struct incoming *in, size_t room)
+{
+	in->room = room;
+	in->bytes = in->small;
+	in->large.counted = NULL;
+	if (room <= SMALL_BYTES)
+		return true;
+	if (!enif_alloc_binary(room, &in->large))
+		return false;
+	in->bytes = in->large.data;
+	return true;
+}
+
+static void drop_buffer(struct incoming *in)
+{
+	enif_release_binary(&in->large);
+}
+
+/* The first n bytes as a binary. The buffer is used up. */
+static Term take_buffer(struct nif_env *env, struct incoming *in, size_t n)
+{
+	Term t;
+
+	if (in->large.counted != NULL && n > in->room / 2 && (n == in->room || enif_realloc_binary(&in->large, n)))
+		return enif_make_binary(env, &in->large);
+	t = binary_put(env->heap, in->bytes, n);
+	drop_buffer(in);
+	return t;
+}
+
+/* ---- how it went */
+
+static void count_package(struct sock *s, uint64_t bytes)
+{
+	sock_count(s, SOCK_COUNT_read_pkg, 1);
+	sock_count(s, SOCK_COUNT_read_byte, bytes);
+	s->read_now += bytes;
+	sock_count_max(s, SOCK_COUNT_read_pkg_max, s->read_now);
+	s->read_now = 0;
+}
+
+static bool may_not_read(struct nif_env *env, struct sock *s, Term ref, Term *answer)
+{
+	if (!sock_is_open(s, SOCK_READ))
+		*answer = sock_error(env, am_closed);
+	else if (sock_first(s, SOCK_ACCEPTORS) != NULL)
+		*answer = sock_error_invalid(env, am_state);
+	else
+		return sock_must_wait(env, s, SOCK_READERS, ref, answer);
+	return true;
+}
+
+static void next_reader(struct nif_env *env, struct sock *s)
+{
+	if (sock_first(s, SOCK_READERS) != NULL)
+		sock_next(env, s, SOCK_READERS);
+}
+
+/* Fails: false with *answer. */
+static bool wait_read(struct nif_env *env, struct sock *s, Term ref, Term *answer)
+{
+	sock_become_first(env, s, SOCK_READERS, ref);
+	return sock_select_first(env, s, SOCK_READERS, answer);
+}
+
+static Term fail_read(struct nif_env *env, struct sock *s, int error, Term ref)
+{
+	Term answer;
+
+	if (error == EAGAIN || error == EINTR) {
+		if (ref == am_zero)
+			return am_ok;
+		s->buffers_read = 0;
+		return wait_read(env, s, ref, &answer) ? am_select : answer;
+	}
+	answer = sock_errno(env, error);
+	sock_count(s, SOCK_COUNT_read_fails, 1);
+	sock_abort_lane(env, s, SOCK_READERS, sock_elements(answer)[1], false);
+	return answer;
+}
+
+static Term end_stream(struct nif_env *env, struct sock *s, bool tells)
+{
+	sock_count(s, SOCK_COUNT_read_fails, 1);
+	if (tells)
+		sock_abort_lane(env, s, SOCK_READERS, am_closed, false);
+	return sock_error(env, am_closed);
+}
+
+/* ---- recv */
+
+static Term read_all(struct nif_env *env, struct sock *s, struct incoming *in, size_t n)
+{
+	count_package(s, n);
+	s->buffers_read = 0;
+	next_reader(env, s);
+	return sock_ok(env, take_buffer(env, in, n));
+}
+
+/* The buffer is full, and the caller takes what there is: there may be more. */
+static Term read_full(struct nif_env *env, struct sock *s, struct incoming *in, size_t n, Term ref)
+{
+	if (++s->buffers_read >= s->buffer_count)
+		return read_all(env, s, in, n);
+	sock_count(s, SOCK_COUNT_read_byte, n);
+	s->read_now += n;
+	sock_become_first(env, s, SOCK_READERS, ref);
+	return heap_tuple(env->heap, am_more, take_buffer(env, in, n));
+}
+
+/* The caller wants more than there is. */
+static Term read_part(struct nif_env *env, struct sock *s, struct incoming *in, size_t n, Term ref)
+{
+	Term answer;
+
+	sock_count(s, SOCK_COUNT_read_byte, n);
+	if (!wait_read(env, s, ref, &answer)) {
+		drop_buffer(in);
+		return answer;
+	}
+	return heap_tuple(env->heap, am_select, take_buffer(env, in, n));
+}
+
+static Term receive(struct nif_env *env, struct sock *s, size_t length, int flags, Term ref)
+{
+	struct incoming in;
+	Term answer;
+	ssize_t n;
+
+	if (may_not_read(env, s, ref, &answer))
+		return answer;
+	if (!begin_buffer(&in, length != 0 ? length : s->buffer_bytes))
+		return sock_errno(env, ENOMEM);
+	sock_count(s, SOCK_COUNT_read_tries, 1);
+	n = recv(s->fd, in.bytes, in.room, flags);
+	if (n >= 0 && (size_t)n > in.room) /* the flag trunc has it tell the whole length */
+		n = (ssize_t)in.room;
+	if (n > 0 || (n == 0 && s->type != SOCK_STREAM)) {
+		if (s->type != SOCK_STREAM || ((size_t)n == in.room && length != 0))
+			return read_all(env, s, &in, (size_t)n);
+		if ((size_t)n == in.room)
+			return read_full(env, s, &in, (size_t)n, ref);
+		if (length == 0 || ref == am_zero)
+			return read_all(env, s, &in, (size_t)n);
+		return read_part(env, s, &in, (size_t)n, ref);
+	}
+	answer = n == 0 ? end_stream(env, s, true) : fail_read(env, s, errno, ref);
+	drop_buffer(&in);
+	return answer;
+}
+
+/* Lengths and flags: argv[1..count] but the last are unsigned, that an int. Fails: false with *answer. */
+static bool read_numbers(struct nif_env *env, const Term *argv, int count, size_t *lengths, int *flags, Term *answer)
+{
+	for (int i = 0; i < count; i++)
+		if (!term_is_integer(argv[1 + i])) {
+			*answer = enif_make_badarg(env);
+			return false;
+		}
+	for (int i = 0; i < count; i++) {
+		unsigned long n = 0;
+		bool fits = i + 1 < count ? enif_get_ulong(env, argv[1 + i], &n) && n <= SSIZE_MAX :
+					    enif_get_int(env, argv[1 + i], flags);
+
+		if (!fits) {
+			*answer = sock_bad_integer(env, argv[1 + i]);
+			return false;
+		}
+		if (i + 1 < count)
+			lengths[i] = n;
+	}
+	return true;
+}
+
+Term sock_recv(struct nif_env *env, int argc, const Term *argv)
+{
+	struct sock *s = sock_from_term(env, argv[0]);
+	size_t length;
+	int flags;
+	Term answer;
+
+	(void)argc;
+	if (s == NULL || (!sock_is_ref(env, argv[3]) && argv[3] != am_zero))
+		return enif_make_badarg(env);
+	if (!read_numbers(env, argv, 2, &length, &flags, &answer))
+		return answer;
+	lock_acquire(&s->lock);
+	answer = receive(env, s, length, flags, argv[3]);
+	lock_release(&s->lock);
+	return answer;
+}
+
+/* ---- recvfrom, recvmsg */
+
+/* n: what recvfrom or recvmsg said. True: *answer says how it failed. */
+static bool is_no_message(struct nif_env *env, struct sock *s, ssize_t n, Term ref, Term *answer)
+{
+	if (n > 0 || (n == 0 && s->type != SOCK_STREAM))
+		return false;
+	*answer = n == 0 ? end_stream(env, s, false) : fail_read(env, s, errno, ref);
+	return true;
+}
+
+static Term receive_from(struct nif_env *env, struct sock *s, size_t length, int flags, Term ref)
+{
+	struct incoming in;
+	union sock_address from = { 0 };
+	socklen_t from_size = sizeof(from);
+	Term answer;
+	ssize_t n;
+
+	if (may_not_read(env, s, ref, &answer))
+		return answer;
+	if (!begin_buffer(&in, length != 0 ? length : s->buffer_bytes))
+		return sock_errno(env, ENOMEM);
+	sock_count(s, SOCK_COUNT_read_tries, 1);
+	n = recvfrom(s->fd, in.bytes, in.room, flags, &from.any, &from_size);
+	if (is_no_message(env, s, n, ref, &answer)) {
+		drop_buffer(&in);
+		return answer;
+	}
+	sock_count(s, SOCK_COUNT_read_pkg, 1);
+	sock_count(s, SOCK_COUNT_read_byte, (uint64_t)n);
+	next_reader(env, s);
+	answer = take_buffer(env, &in, (size_t)n < in.room ? (size_t)n : in.room);
+	return sock_ok(env, heap_tuple(env->heap, sock_address_put(env->heap, &from, from_size), answer));
+}
+
+Term sock_recvfrom(struct nif_env *env, int argc, const Term *argv)
+{
+	struct sock *s = sock_from_term(env, argv[0]);
+	size_t length;
+	int flags;
+	Term answer;
+
+	(void)argc;
+	if (s == NULL || (!sock_is_ref(env, argv[3]) && argv[3] != am_zero))
+		return enif_make_badarg(env);
+	if (!read_numbers(env, argv, 2, &length, &flags, &answer))
+		return answer;
+	lock_acquire(&s->lock);
+	answer = receive_from(env, s, length, flags, argv[3]);
+	lock_release(&s->lock);
+	return answer;
+}
+
+static Term put_message(struct nif_env *env, struct msghdr *m, struct incoming *in, ssize_t n)
+{
+	struct heap *h = env->heap;
+	size_t bytes = (size_t)n < in->room ? (size_t)n : in->room;
+	Term pairs[8] = { am_iov, heap_cons(h, take_buffer(env, in, bytes), NIL), am_ctrl, sock_control_put(h, m), am_flags,
+			  sock_message_flags_put(h, m->msg_flags), am_addr, NIL };
+
+	if (m->msg_namelen == 0)
+		return map_from_pairs(h, pairs, 3);
+	pairs[7] = sock_address_put(h, m->msg_name, m->msg_namelen);
+	return map_from_pairs(h, pairs, 4);
+}
+
+static Term receive_message(struct nif_env *env, struct sock *s, const size_t *lengths, int flags, Term ref)
+{
+	struct incoming in;
+	union sock_address from = { 0 };
+	struct iovec part;
+	struct msghdr m = { .msg_name = &from, .msg_namelen = sizeof(from), .msg_iov = &part, .msg_iovlen = 1 };
+	Term answer;
+	ssize_t n;
+
+	if (may_not_read(env, s, ref, &answer))
+		return answer;
+	m.msg_controllen = lengths[1] != 0 ? lengths[1] : s->control_in_bytes;
+	m.msg_control = mem_try_alloc(m.msg_controllen);
+	if (m.msg_control == NULL || !begin_buffer(&in, lengths[0] != 0 ? lengths[0] : s->buffer_bytes)) {
+		mem_free(m.msg_control);
+		return sock_errno(env, ENOMEM);
+	}
+	part = (struct iovec){ in.bytes, in.room };
+	sock_count(s, SOCK_COUNT_read_tries, 1);
+	n = recvmsg(s->fd, &m, flags | MSG_CMSG_CLOEXEC);
+	if (is_no_message(env, s, n, ref, &answer)) {
+		drop_buffer(&in);
+	} else {
+		m.msg_flags &= ~(flags & MSG_CMSG_CLOEXEC ? 0 : MSG_CMSG_CLOEXEC);
+		sock_count(s, SOCK_COUNT_read_pkg, 1);
+		sock_count(s, SOCK_COUNT_read_byte, (uint64_t)n);
+		next_reader(env, s);
+		answer = sock_ok(env, put_message(env, &m, &in, n));
+	}
+	mem_free(m.msg_control);
+	return answer;
+}
+
+Term sock_recvmsg(struct nif_env *env, int argc, const Term *argv)
+{
+	struct sock *s = sock_from_term(env, argv[0]);
+	size_t lengths[2];
+	int flags;
+	Term answer;
+
+	(void)argc;
+	if (s == NULL || (!sock_is_ref(env, argv[4]) && argv[4] != am_zero))
+		return enif_make_badarg(env);
+	if (!read_numbers(env, argv, 3, lengths, &flags, &answer))
+		return answer;
+	lock_acquire(&s->lock);
+	answer = receive_message(env, s, lengths, flags, argv[4]);
+	lock_release(&s->lock);
+	return answer;
+}
