@@ -163,35 +163,9 @@ int binary_compare(Term a, Term b)
 	return d != 0 ? d : (x.size > y.size) - (x.size < y.size);
 }
 
-/* Where the bytes of a bitstring stand that has nothing but whole ones; NULL: it starts or ends within a byte. */
-static inline const uint8_t *find_bytes(const Term *p)
-{
-	const struct subbin *s = (const struct subbin *)p;
-
-	if (header_sub(*p) != SUB_SUBBIN)
-		return binary_original_bytes(p);
-	if ((s->bit_size | s->bit_offset) != 0)
-		return NULL;
-	return binary_original_bytes(boxed_ptr(s->original)) + s->offset_bytes;
-}
-
-static __attribute__((noinline)) bool equal_bits(Term a, Term b)
+bool binary_equal_bits(Term a, Term b)
 {
 	struct bits_view x = binary_view(a), y = binary_view(b);
 
 	return x.size == y.size && bitcopy_compare(x.base, x.offset, y.base, y.offset, x.size) == 0;
-}
-
-bool binary_equal(Term a, Term b)
-{
-	const Term *p = boxed_ptr(a), *q = boxed_ptr(b);
-	const uint8_t *x, *y;
-
-	if (p[1] != q[1]) /* whole bytes */
-		return false;
-	x = find_bytes(p);
-	y = find_bytes(q);
-	if (likely(x != NULL && y != NULL))
-		return memcmp(x, y, p[1]) == 0;
-	return equal_bits(a, b);
 }

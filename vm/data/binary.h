@@ -133,6 +133,31 @@ struct binary *binary_share(Term t, const uint8_t **bytes, size_t *n);
 
 /* ---- order of bitstrings: by bytes, then the shorter first. */
 int binary_compare(Term a, Term b);
-bool binary_equal(Term a, Term b);
+/* Of any two bitstrings, those that start or end within a byte too. */
+bool binary_equal_bits(Term a, Term b);
+/* Where the bytes of a bitstring stand that has nothing but whole ones; NULL: it starts or ends within a byte. */
+static inline const uint8_t *binary_find_bytes(const Term *p)
+{
+	const struct subbin *s = (const struct subbin *)p;
+
+	if (header_sub(*p) != SUB_SUBBIN)
+		return binary_original_bytes(p);
+	if ((s->bit_size | s->bit_offset) != 0)
+		return NULL;
+	return binary_original_bytes(boxed_ptr(s->original)) + s->offset_bytes;
+}
+static inline bool binary_equal(Term a, Term b)
+{
+	const Term *p = boxed_ptr(a), *q = boxed_ptr(b);
+	const uint8_t *x, *y;
+
+	if (p[1] != q[1]) /* whole bytes */
+		return false;
+	x = binary_find_bytes(p);
+	y = binary_find_bytes(q);
+	if (likely(x != NULL && y != NULL))
+		return memcmp(x, y, p[1]) == 0;
+	return binary_equal_bits(a, b);
+}
 
 #endif

@@ -580,14 +580,14 @@ bool compare_same(Term a, Term b, bool exact)
 	if (tags != TAG_BOXED)
 		return tags == TAG_CONS ? same_lists(a, b, exact) : same_others_apart(a, b, exact);
 	header = *boxed_ptr(a);
+	if (is_bitstring_header(header) && is_bitstring_header(*boxed_ptr(b)))
+		return binary_equal(a, b);
 	if (header == *boxed_ptr(b)) {
 		if (header_sub(header) == SUB_TUPLE)
 			return same_rest(boxed_ptr(a) + 1, boxed_ptr(b) + 1, header_arity(header), exact);
 		if (header_sub(header) == SUB_MAP && map_kind(header) == MAP_FLAT)
 			return same_flat_maps(a, b, exact);
 	}
-	if (is_bitstring_header(header) && is_bitstring_header(*boxed_ptr(b)))
-		return binary_equal(a, b);
 	return same_others_apart(a, b, exact);
 }
 

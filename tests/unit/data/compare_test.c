@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "data/big.h"
 #include "data/binary.h"
 #include "data/compare.h"
 #include "data/map.h"
@@ -40,6 +41,51 @@ START_TEST(test_compare_types_in_order)
 			ck_assert_int_eq((term_compare_exact(terms[i], terms[k]) > 0) -
 					 (term_compare_exact(terms[i], terms[k]) < 0), (i > k) - (i < k));
 		}
+}
+END_TEST
+
+/* Two magnitudes of each count that differ in one limb, each of them. */
+START_TEST(test_compare_long_integers)
+{
+	struct heap *h = unit_heap();
+	uint64_t limbs[21], other[21];
+
+	for (size_t n = 2; n <= 21; n++) {
+		for (size_t i = 0; i < n; i++)
+			other[i] = limbs[i] = 1000 + i;
+		ck_assert_int_eq(term_compare(big_from_limbs(h, limbs, n, true), big_from_limbs(h, limbs, n, true)), 0);
+		for (size_t i = 0; i < n; i++) {
+			Term less = big_from_limbs(h, limbs, n, false), more;
+
+			other[i] = UINT64_MAX - i;
+			more = big_from_limbs(h, other, n, false);
+			ck_assert_int_lt(term_compare(less, more), 0);
+			ck_assert_int_gt(term_compare(more, less), 0);
+			ck_assert_int_gt(term_compare(big_from_limbs(h, limbs, n, true), big_from_limbs(h, other, n, true)), 0);
+			other[i] = limbs[i];
+		}
+	}
+}
+END_TEST
+
+/* Binaries of each size that differ in one byte, each of them. */
+START_TEST(test_same_binaries)
+{
+	struct heap *h = unit_heap();
+	uint8_t bytes[300];
+
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)i;
+	for (size_t n = 1; n <= sizeof(bytes); n++) {
+		Term whole = binary_put(h, bytes, n);
+
+		ck_assert(term_same(whole, binary_put(h, bytes, n)));
+		for (size_t i = 0; i < n; i += n < 70 ? 1 : 7) {
+			bytes[i] ^= 0x10;
+			ck_assert(!term_same(whole, binary_put(h, bytes, n)));
+			bytes[i] ^= 0x10;
+		}
+	}
 }
 END_TEST
 
@@ -207,6 +253,8 @@ Suite *compare_suite(void)
 
 	tcase_set_timeout(c, 60);
 	tcase_add_test(c, test_compare_types_in_order);
+	tcase_add_test(c, test_compare_long_integers);
+	tcase_add_test(c, test_same_binaries);
 	tcase_add_test(c, test_compare_numbers_of_two_kinds);
 	tcase_add_test(c, test_compare_wrapped_terms_as_the_terms);
 	tcase_add_test(c, test_compare_maps_keys_exact);
