@@ -6,7 +6,7 @@
 #include "data/bitcopy.h"
 #include "data/iolist.h"
 
-enum { ELEMENTS_A_REDUCTION = 64, IOVEC_COPY_BYTES = 4 * HEAPBIN_LIMIT };
+enum { ELEMENTS_A_REDUCTION = 64, LISTED_BYTES_A_REDUCTION = 256, IOVEC_COPY_BYTES = 4 * HEAPBIN_LIMIT };
 
 Term bif_erlang_byte_size_1(Process *p, Term *args)
 {
@@ -107,11 +107,11 @@ static Term put_byte_list(struct heap *h, Term binary, size_t from, size_t n, Te
 static Term byte_step(Process *p, struct exc_steps *steps)
 {
 	struct byte_steps *s = (struct byte_steps *)steps;
-	size_t most = (size_t)elements_left(p), n = s->left < most ? s->left : most;
+	size_t most = (size_t)(p->reds_left > 0 ? p->reds_left : 1) * LISTED_BYTES_A_REDUCTION, n = s->left < most ? s->left : most;
 
 	s->left -= n;
 	s->list = put_byte_list(&p->heap, s->binary, s->from + s->left, n, s->list);
-	process_bump(p, (int)(n / ELEMENTS_A_REDUCTION));
+	process_bump(p, (int)(n / LISTED_BYTES_A_REDUCTION));
 	return s->left > 0 ? EXC_MORE : s->list;
 }
 
