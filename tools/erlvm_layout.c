@@ -42,6 +42,7 @@ static int refuse(char *why, size_t size, int err, const char *text)
 
 /* ---- the table */
 
+/* The dynamic linker fills in the table's pointers. Until it has, they are 0 in a process that has just begun. */
 static int read_part(struct memory *memory, uint64_t address, enum layout_room room, struct erlvm_layout *out)
 {
     uint32_t numbers[MAX_ROWS];
@@ -52,8 +53,13 @@ static int read_part(struct memory *memory, uint64_t address, enum layout_room r
         first++;
     while (first + known < ERLVM_NFIELDS && rows[first + known].room == room)
         known++;
-    if (memory_read(memory, address, part, sizeof part) || part[2] < known || part[2] > MAX_ROWS || !part[0] ||
-        memory_read(memory, part[1], numbers, known * sizeof *numbers))
+    if (!address)
+        return -EAGAIN;
+    if (memory_read(memory, address, part, sizeof part) || part[2] < known || part[2] > MAX_ROWS)
+        return -ENOTSUP;
+    if (!part[0] || !part[1])
+        return -EAGAIN;
+    if (memory_read(memory, part[1], numbers, known * sizeof *numbers))
         return -ENOTSUP;
     out->roots[room] = part[0];
     for (size_t i = 0; i < known; i++) {
@@ -80,10 +86,13 @@ static int read_table(struct memory *memory, uint64_t address, struct erlvm_layo
         return -ENOTSUP;
     }
     for (size_t room = 0; room < LAYOUT_NROOMS; room++) {
-        if (!read_part(memory, table.parts[room], (enum layout_room)room, out))
+        int err = read_part(memory, table.parts[room], (enum layout_room)room, out);
+
+        if (!err)
             continue;
-        snprintf(why, size, "what its table erlvm_layout tells of %s makes no sense", room_names[room]);
-        return -ENOTSUP;
+        snprintf(why, size, "what its table erlvm_layout tells of %s %s", room_names[room],
+                 err == -EAGAIN ? "is not filled in yet" : "makes no sense");
+        return err;
     }
     return 0;
 }
