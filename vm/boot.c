@@ -253,12 +253,14 @@ static void tell_system_exit(const Process *p)
 
 static void follow_system(Process *p)
 {
-	for (int i = 0; i < boot.system_count; i++) {
-		if (boot.system[i] != p->id)
-			continue;
-		tell_system_exit(p);
-		sched_halt(1);
-	}
+	bool needed = p->system; /* as the registry of sockets, which prim_socket starts */
+
+	for (int i = 0; i < boot.system_count; i++)
+		needed |= boot.system[i] == p->id;
+	if (!needed)
+		return;
+	tell_system_exit(p);
+	sched_halt(1);
 }
 
 bool boot_start_otp(int count, char **words)

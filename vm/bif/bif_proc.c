@@ -254,6 +254,7 @@ Term bif_erts_internal_spawn_system_process_3(Process *p, Term *args)
 
 	if (!is_call(args))
 		return exc_badarg(p);
+	o.system = true;
 	pid = process_spawn(NULL, args[0], args[1], args[2], &o, NULL);
 	return pid != TERM_NONE ? pid : exc_system_limit(p);
 }
