@@ -61,6 +61,15 @@ static __always_inline int note_term(struct pt_regs *ctx, enum probe_id id, __u3
     return 0;
 }
 
+static __always_inline int note_node(struct pt_regs *ctx, enum probe_id id, __u32 index, ev_node *out)
+{
+    __u64 at = 0;
+
+    probe_arg(ctx, id, index, &at);
+    *out = view_later_node(at);
+    return 0;
+}
+
 static __always_inline int note_text(struct pt_regs *ctx, enum probe_id id, __u32 index, struct ev_text *out)
 {
     out->bytes = EV_TEXT_UNKNOWN;
@@ -114,7 +123,7 @@ static __always_inline int note_port(struct pt_regs *ctx, enum probe_id id, __u3
     return 0;
 }
 
-/* Nodes and names: no view reads them from a note yet. */
+/* Names: no view reads them from a note yet. */
 static __always_inline int note_other(struct pt_regs *ctx, enum probe_id id, __u32 index, __u64 *out)
 {
     *out = 0;
@@ -127,7 +136,7 @@ static __always_inline int note_other(struct pt_regs *ctx, enum probe_id id, __u
 #define NOTE_term note_term
 #define NOTE_text note_text
 #define NOTE_port note_port
-#define NOTE_node note_other
+#define NOTE_node note_node
 #define NOTE_name note_other
 #define NOTE_words note_number
 #define NOTE_bytes note_number

@@ -8,9 +8,10 @@
  *   view_pid(id, &name)                                  a process by its number
  *   view_label(h, &text, &name)                          what a text says, cut
  *   view_port(h, id, &text, &name)                       a port by its number and its name
+ *   view_node(h, node, &name)                            a node
  *   view_callback(h, &callback, &driver, &name)          a callback of a driver, by both names
  *   view_keep_name(h, &name), view_kept_name(h, kept, &name)   by a number, until the VM ends
- * What an event has not read yet (EV_LATER_MFA, EV_LATER_TERM, ev_head.where) is read here: from the VM's memory.
+ * What an event has not read yet (EV_LATER_MFA, EV_LATER_TERM, EV_LATER_NODE, ev_head.where) is read here: from the VM's memory.
  */
 #ifndef BPF_VIEW_NAME_BPF_H
 #define BPF_VIEW_NAME_BPF_H
@@ -34,6 +35,11 @@ VIEW_INLINE ev_mfa view_later_mfa(__u64 at)
 VIEW_INLINE ev_term view_later_term(__u64 at)
 {
     return EV_LATER_TERM | (at & VIEW_ADDRESS_MASK);
+}
+
+VIEW_INLINE ev_node view_later_node(__u64 at)
+{
+    return EV_LATER_NODE | (at & VIEW_ADDRESS_MASK);
 }
 
 /* Where the process goes on that stands at this address of the stock emulator with this slot. */
@@ -163,6 +169,12 @@ VIEW_INLINE void view_port(const struct ev_head *h, ev_id id, const struct ev_te
     out->form = WIRE_PORT_NAME;
     out->words[0] = id;
     out->used = 8 + (used > 0 ? used : 1);
+}
+
+/* Only notes tell of nodes here. */
+VIEW_INLINE void view_node(const struct ev_head *h, ev_node node, struct name_text *out)
+{
+    view_text_at(node & VIEW_ADDRESS_MASK, out);
 }
 
 /* The text at this address of the VM into so many bytes of a name, which are zeros. Returns its bytes, with the NUL. */

@@ -7,6 +7,7 @@
 #include "note.bpf.h"
 
 #include "view_owners.h"
+#include "view_dist.h"
 #include "view_drivers.h"
 #include "view_efile.h"
 #include "view_exits.h"

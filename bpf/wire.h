@@ -43,6 +43,7 @@ enum wire_form {
     /* words: the name of a callback, terminated, in 16 bytes, and from the third word on that of its driver, terminated:
      * untrusted bytes */
     WIRE_CALLBACK,
+    WIRE_NODE, /* words: the index of the atom that is the name of a node, which is told without quotes */
     WIRE_REASON_TEXT, /* the same, the shape WIRE_ATOM, and from the fourth word on the atom as the VM printed it, not terminated: untrusted bytes */
 };
 

@@ -76,6 +76,8 @@ void event_text_callback(struct term_text *out, const struct wire_name *name)
 
 void event_text_name(struct term_text *out, const struct batch_names *names, uint32_t vm, const struct wire_name *name)
 {
+    const char *text;
+
     switch (name->form) {
     case WIRE_MFA: add_mfa(out, names, vm, name->words[0], name->words[1], name->words[2]); break;
     case WIRE_REASON: add_term(out, names, vm, name->words[0], name->words[1], name->words[2]); break;
@@ -84,6 +86,10 @@ void event_text_name(struct term_text *out, const struct batch_names *names, uin
     case WIRE_PORT_NAME:
         event_text_id(out, names, vm, name->words[0]);
         term_text_add(out, "%s%.*s", name->text[8] ? " " : "", WIRE_NAME_BYTES - 8, name->text + 8);
+        break;
+    case WIRE_NODE:
+        text = name->words[0] == WIRE_NO_ATOM ? NULL : batch_names_find(names, vm, name->words[0]);
+        term_text_add(out, "%s", text ? text : "?");
         break;
     case WIRE_CALLBACK: event_text_callback(out, name); break;
     default: term_text_add(out, "?");

@@ -271,6 +271,7 @@ const char *names_text(struct names *names, uint32_t pid, const struct wire_name
     struct term_text text = {buf, size, 0};
     struct vm *vm = find_vm(names, pid);
     struct otp_code_place place;
+    const char *atom;
 
     buf[0] = '\0';
     switch (name->form) {
@@ -286,6 +287,9 @@ const char *names_text(struct names *names, uint32_t pid, const struct wire_name
                  name->text[8] ? " " : "", WIRE_NAME_BYTES - 8,
                  name->text + 8);
         return buf;
+    case WIRE_NODE:
+        atom = name->words[0] == WIRE_NO_ATOM ? NULL : find_atom(vm, name->words[0]);
+        return atom ? atom : "?";
     case WIRE_CALLBACK: event_text_callback(&text, name); return buf;
     case WIRE_CODE:
         names_place(names, pid, name->words[0], name->words[1], &place, buf, size);

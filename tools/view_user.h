@@ -132,6 +132,12 @@ VIEW_INLINE void view_port(const struct ev_head *h, ev_id id, const struct ev_te
     view_bytes(text, out, 1);
 }
 
+VIEW_INLINE void view_node(const struct ev_head *h, ev_node node, struct name_text *out)
+{
+    (void)h;
+    view_words(out, WIRE_NODE, node ? node - 1 : WIRE_NO_ATOM, 0, 0);
+}
+
 VIEW_INLINE void view_callback(const struct ev_head *h, const struct ev_text *callback, const struct ev_text *driver,
                                struct name_text *out)
 {

@@ -9,6 +9,7 @@
 
 #include "../bpf/view_owners.h"
 
+#include "../bpf/view_dist.h"
 #include "../bpf/view_drivers.h"
 #include "../bpf/view_efile.h"
 #include "../bpf/view_exits.h"

@@ -259,6 +259,9 @@ nodes() ->
     {P2, R2} = spawn_monitor(fun() -> last(fun(_) -> Remote ! Big end) end),
     last(fun(_) -> {ok, _} = prim_inet:recv(Other, 0) end),
     wait_dead({P2, R2}),
+    ok = prim_inet:setopts(C, [{active, true}, {deliver, port}]),
+    Message = [112, term_to_binary({6, Remote, '', net_kernel}), term_to_binary(hello)], % REG_SEND
+    last(fun(_) -> ok = prim_inet:send(Other, Message), receive hello -> ok end end),
     print([self(), C, P2, Remote]).
 
 %% A port of a program that answers each byte with the same byte.

@@ -28,7 +28,9 @@ enum { GROUP = 6, MAX_ONELINERS = 64, ROUNDS = 7 };
     "'port__busy=1|#Port<0.5>' 'port__not_busy=1|#Port<0.5>' 'port__exit=1|<0.6.0>|#Port<0.5>|cat|normal' "  \
     "'nif__entry=1|<0.6.0>|n:f/1' 'nif__return=2|<0.6.0>|n:f/1' 'port__open=1|<0.6.0>|tcp_inet|#Port<0.9>' " \
     "'port__control=3|<0.6.0>|#Port<0.9>|tcp_inet|0x03f1a303' 'driver__outputv=2|<0.6.0>|#Port<0.9>|tcp_inet|100' " \
-    "'driver__return=2|tcp_inet|#Port<0.9>|outputv|2000'"
+    "'driver__return=2|tcp_inet|#Port<0.9>|outputv|2000' 'dist__monitor=1|a@h|nodeup|b@h|visible|[]' " \
+    "'dist__outputv=2|a@h|#Port<0.9>|b@h|100' 'dist__input=1|a@h|#Port<0.9>|b@h|50' " \
+    "'dist__port_busy=1|a@h|#Port<0.9>|b@h|<0.6.0>' 'process__port_unblocked=1|<0.6.0>|#Port<0.9>'"
 
 /*
  * How a figure is taken from what was printed: lines that match (LINES), numbers of histograms in all (HIST), numbers of the
@@ -86,6 +88,9 @@ static const struct expectation scripts[] = {
     {"inet.bt", "LINES", "^open  tcp_inet #Port<0[.]9> by <0[.]6[.]0>$", ROUNDS},
     {"inet.bt", "LINES", "^@(controls\\[<0[.]6[.]0>, 3\\]: 21|bytes.*: 1400)$", 2},
     {"drivers.bt", "LINES", "^@(calls\\[tcp_inet, outputv\\]: 14|ports_ns\\[#Port<0[.]9>, tcp_inet\\]: 28000)$", 2},
+    {"dist.bt", "LINES", "^nodeup b@h visible \\[\\]$", ROUNDS},
+    {"dist.bt", "LINES", "^@(out\\[b@h\\]: 14|out_bytes\\[b@h\\]: 1400|in\\[b@h\\]: 7|in_bytes\\[b@h\\]: 350|suspends\\[b@h\\]: 7)$", 5},
+    {"dist.bt", "HIST", "", ROUNDS},
     {"drivers.bt", "HIST", "", 2 * ROUNDS},
     {"ports.bt", "LINES", "^@(commands.*, cat, command\\]: 14|bytes.*, cat\\]: 322)$", 2},
 };
@@ -236,7 +241,7 @@ START_TEST(test_bpftrace_every_file_is_tested)
     static struct oneliner all[MAX_ONELINERS];
     int n = read_oneliners(all);
 
-    ck_assert_int_eq(support_lines(r->out, ".bt"), 9);
+    ck_assert_int_eq(support_lines(r->out, ".bt"), 10);
     for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++)
         ck_assert_msg(strstr(r->out, scripts[i].title) != NULL, "no bpftrace/%s", scripts[i].title);
     ck_assert_int_ge(n, 15);

@@ -41,6 +41,14 @@ static const struct {
              "'port__command=11|<0.7.0>|#Port<0.2>|udp_inet|command' 'driver__outputv=11|<0.7.0>|#Port<0.1>|tcp_inet|1000' "
              "'driver__output=2|<0.7.0>|#Port<0.1>|tcp_inet2|1000' 'driver__ready_input=3|<0.7.0>|#Port<0.2>|udp_inet' "
              "'port__exit=3|<0.7.0>|#Port<0.1>|tcp_inet|normal' 'port__exit=2|<0.8.0>|#Port<0.2>|udp_inet|{einval,1}'"},
+    {"dist --events",
+     "'process__spawn=1|<0.7.0>|a:f/1' 'dist__monitor=1|a@h|nodeup|b@h|visible|[]' 'dist__monitor=1|a@h|nodeup|c@h|hidden|[]' "
+     "'dist__outputv=23|a@h|#Port<0.5>|b@h|1000' 'dist__output=7|a@h|#Port<0.6>|c@h|10' 'dist__input=11|a@h|#Port<0.5>|b@h|300' "
+     "'dist__port_busy=2|a@h|#Port<0.5>|b@h|<0.7.0>' 'dist__port_busy=1|a@h|#Port<0.5>|b@h|<0.8.0>' "
+     "'dist__port_busy=1|a@h|#Port<0.6>|c@h|<0.9.0>' 'dist__port_not_busy=2|a@h|#Port<0.5>|b@h' "
+     "'process__port_unblocked=2|<0.7.0>|#Port<0.5>' 'process__port_unblocked=1|<0.8.0>|#Port<0.5>' "
+     "'process__exit=1|<0.9.0>|normal' 'process__port_unblocked=1|<0.9.0>|#Port<0.6>' "
+     "'dist__monitor=1|a@h|nodedown|c@h|hidden|connection_closed' 'dist__monitor=1|a@h|nodeupp|c@h|hidden|[]'"},
     {"drivers --events",
      "'driver__return=7|tcp_inet|#Port<0.1>|outputv|2000' 'driver__return=3|tcp_inet|#Port<0.%d>|ready_input|500' "
      "'driver__return=1|efile|undefined|init|1000000' 'driver__return=2|a_long_driver|#Port<0.9>|a_callback_of_a_long_name|100'"},

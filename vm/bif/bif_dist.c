@@ -9,6 +9,7 @@
 #include "data/number.h"
 #include "dist/control.h"
 #include "dist/dist.h"
+#include "dist/dist_probe.h"
 #include "heap/copy.h"
 #include "io/port_ask.h"
 #include "proc/registry.h"
@@ -275,6 +276,8 @@ Term bif_erlang_dist_ctrl_get_data_1(Process *p, Term *args)
 		data = heap_cons(h, put_counted(h, m->payload), data);
 	data = heap_cons(h, put_counted(h, m->control), data);
 	data = heap_cons(h, binary_put(h, &pass_through, 1), data);
+	if (PROBE_ON(dist__outputv))
+		probe_dist__outputv(c, n);
 	dist_message_free(m);
 	atomic_fetch_add_explicit(&c->sent, 1, memory_order_relaxed);
 	if (c->get_size)

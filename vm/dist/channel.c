@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "dist/dist_probe.h"
 #include "proc/node_monitor.h"
+#include "proc/probe.h"
 
 enum { TABLE_BUCKETS = 64, CONCERNED_LEAST = 64, BUSY_BYTES_DEFAULT = 1 << 20 };
 
@@ -267,17 +268,20 @@ static Term *take_waiters(struct channel *c, size_t *n)
 	return waiters;
 }
 
-static void resume(Term *waiters, size_t n)
+static void resume(Term controller, Term *waiters, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		if (PROBE_ON(process__port_unblocked))
+			probe_process__port_unblocked(waiters[i], controller);
 		signal_send_plain(SIG_RESUME, TERM_NONE, waiters[i], TERM_NONE);
+	}
 	mem_free(waiters);
 }
 
 struct dist_message *channel_take(struct channel *c)
 {
+	Term *waiters = NULL, controller;
 	struct dist_message *m;
-	Term *waiters = NULL;
 	bool drained = false;
 	size_t n = 0;
 
@@ -292,10 +296,11 @@ struct dist_message *channel_take(struct channel *c)
 		if (drained)
 			waiters = take_waiters(c, &n);
 	}
-	lock_release(&c->lock);
-	if (drained && PROBE_ON(dist__port_not_busy))
+	if (drained && PROBE_ON(dist__port_not_busy)) /* before it may be busy again */
 		probe_dist__port_not_busy(c);
-	resume(waiters, n);
+	controller = c->controller;
+	lock_release(&c->lock);
+	resume(controller, waiters, n);
 	return m;
 }
 
@@ -311,9 +316,9 @@ void channel_wait(struct channel *c, Process *p)
 	}
 	if (waits)
 		c->waiters[c->waiter_count++] = p->id;
-	lock_release(&c->lock);
-	if (waits && PROBE_ON(dist__port_busy))
+	if (waits && PROBE_ON(dist__port_busy)) /* before it may be resumed */
 		probe_dist__port_busy(c, p->id);
+	lock_release(&c->lock);
 	if (waits)
 		process_suspend_self(p); /* whoever resumes it does so by a signal, which it handles later */
 }
@@ -400,7 +405,7 @@ enum channel_state channel_down(struct channel *c, Term reason)
 	lock_release(&c->lock);
 	leave_table(c);
 	free_messages(messages);
-	resume(waiters, n);
+	resume(c->controller, waiters, n);
 	tell_down(c, c->concerned, c->concerned_count);
 	if (before == CHANNEL_UP)
 		node_monitor_tell(&(struct node_change){ am_nodedown, c->node, c->id, c->flags & DIST_PUBLISHED ?

@@ -22,6 +22,11 @@ PROBE_COLD void probe_dist__outputv(const struct channel *c, size_t bytes)
 	PROBE_TELL(dist__outputv, node_self().name, c->controller, c->node, (int64_t)bytes);
 }
 
+PROBE_COLD void probe_dist__input(const struct channel *c, size_t bytes)
+{
+	PROBE_TELL(dist__input, node_self().name, c->controller, c->node, (int64_t)bytes);
+}
+
 PROBE_COLD void probe_message__send__remote(const struct channel *c, const Process *from, Term to, Term message)
 {
 	struct seq_token_numbers n = seq_token_numbers(from->seq_token);

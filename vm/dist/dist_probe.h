@@ -11,6 +11,8 @@ PROBE_COLD void probe_dist__port_busy(const struct channel *c, Term pid);
 PROBE_COLD void probe_dist__port_not_busy(const struct channel *c);
 /* One message, without its length. */
 PROBE_COLD void probe_dist__outputv(const struct channel *c, size_t bytes);
+/* The same of one that came. */
+PROBE_COLD void probe_dist__input(const struct channel *c, size_t bytes);
 /* to: a pid, an alias, or {Name, Node}. */
 PROBE_COLD void probe_message__send__remote(const struct channel *c, const Process *from, Term to, Term message);
 PROBE_COLD void probe_process__exit_signal__remote(const struct channel *c, Term to, const struct signal *s);

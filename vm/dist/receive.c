@@ -5,6 +5,7 @@
 #include "data/etf.h"
 #include "dist/control.h"
 #include "dist/dist.h"
+#include "dist/dist_probe.h"
 #include "heap/copy.h"
 #include "proc/registry.h"
 #include "term/node.h"
@@ -389,6 +390,8 @@ bool dist_receive(struct channel *c, const uint8_t *bytes, size_t n)
 		return true;
 	if (bytes[0] != PASS_THROUGH)
 		return false;
+	if (PROBE_ON(dist__input))
+		probe_dist__input(c, n);
 	heap_init(&h, HEAP_MIN_WORDS);
 	ok = read_message(c, &h, bytes + 1, n - 1);
 	heap_free(&h);

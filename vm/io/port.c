@@ -420,7 +420,7 @@ static void wake_sender(const struct port *port, Term sender)
 	if (p == NULL)
 		return;
 	if (PROBE_ON(process__port_unblocked))
-		probe_process__port_unblocked(p, port->id);
+		probe_process__port_unblocked(p->id, port->id);
 	signal_send_plain(SIG_RESUME, port->id, sender, TERM_NONE);
 	process_unref(p);
 }

@@ -185,7 +185,7 @@ static void drop_not_busy(Process *p, void *arg)
 static void tell_unblocked(Process *p, const struct port *port)
 {
 	if (PROBE_ON(process__port_unblocked))
-		probe_process__port_unblocked(p, port->id);
+		probe_process__port_unblocked(p->id, port->id);
 }
 
 static Term resume_not_busy(Process *p, void *arg)

@@ -159,9 +159,9 @@ PROBE_COLD void probe_process__hibernate(Process *p, const Term *x)
 	PROBE_TELL(process__hibernate, p->id, ((struct mfa){ x[0], x[1], count_list(x[2]) }));
 }
 
-PROBE_COLD void probe_process__port_unblocked(Process *p, Term port)
+PROBE_COLD void probe_process__port_unblocked(Term pid, Term port)
 {
-	PROBE_TELL(process__port_unblocked, p->id, port);
+	PROBE_TELL(process__port_unblocked, pid, port);
 }
 
 PROBE_COLD void probe_process__heap_grow(Process *p, size_t old_words, size_t new_words)

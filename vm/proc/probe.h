@@ -20,7 +20,7 @@ PROBE_COLD void probe_process__scheduled(Process *p, bool at_once);
 PROBE_COLD void probe_process__unscheduled(Process *p, bool ends);
 /* x: module, function, arguments. */
 PROBE_COLD void probe_process__hibernate(Process *p, const Term *x);
-PROBE_COLD void probe_process__port_unblocked(Process *p, Term port);
+PROBE_COLD void probe_process__port_unblocked(Term pid, Term port);
 PROBE_COLD void probe_process__heap_grow(Process *p, size_t old_words, size_t new_words);
 PROBE_COLD void probe_process__heap_shrink(Process *p, size_t old_words, size_t new_words);
 
