@@ -64,7 +64,7 @@ VM_OBJ := $(VM_SRC:%.c=$(BUILD)/obj/%.o)
 TOOL_OBJ := $(TOOL_SRC:%.c=$(BUILD)/obj/%.o)
 TEST_ROOMS := unit probes tools erl
 
-.PHONY: all deps docs demo check check-kernels check-stock check-services soak check-otp check-natives check-compile lint bench fuzz fuzz-targets clean tests $(TEST_ROOMS:%=check-%)
+.PHONY: all deps docs demo check check-kernels check-stock check-services check-serving soak check-otp check-natives check-compile lint bench fuzz fuzz-targets clean tests $(TEST_ROOMS:%=check-%)
 .DELETE_ON_ERROR:
 .SECONDARY:
 all: $(BUILD)/erlvm $(BUILD)/erl $(if $(wildcard tools/erlsnoop.c),$(BUILD)/erlsnoop)
@@ -151,6 +151,9 @@ check-stock: all
 	@BUILD=$(BUILD) python3 tests/stock/check_stock.py
 check-services: all
 	@BUILD=$(BUILD) python3 tests/stock/check_services.py
+# ejabberd and HTTP servers of Debian 12 served from erlvm and from the machine's erl in turn (SERVING="cowboy" names some).
+check-serving: all
+	@BUILD=$(BUILD) python3 tests/stock/check_serving.py
 # Kernels of distributions booted in qemu, each command and the tools' live tests in each (tests/kernels); KERNELS="6.1 6.12"
 # names some, SUITES= leaves out the tests.
 check-kernels: all $(BUILD)/tests/tools $(BUILD)/tests/emitter

@@ -2,8 +2,9 @@
 %% Load on an XMPP server that lets anonymous users in: pairs of sessions, one that writes to the other;
 %% beside them sessions that come and go.
 %%   xmpp_load:start([Port, Dir])   as service_load:run/3 says
+%%   xmpp_load:log_in(Port)         a session: {Socket, its address}
 -module(xmpp_load).
--export([start/1]).
+-export([start/1, log_in/1]).
 
 -define(PAIRS, 4).
 -define(WINDOW, 50). % messages of a pair on their way
