@@ -178,6 +178,12 @@ static void set_messages(struct options *o, const char *flag, const char *value)
 	o->messages_off_heap = parse_choice(flag, value, "off_heap", "on_heap");
 }
 
+/* Units: KiB. */
+static void set_dist_busy(struct options *o, const char *flag, const char *value)
+{
+	o->dist_busy_bytes = parse_count(flag, value, 1, 2097151) * 1024;
+}
+
 static void set_printable(struct options *o, const char *flag, const char *value)
 {
 	o->printable_unicode = parse_choice(flag, value, "unicode", "latin1");
@@ -332,7 +338,7 @@ static const struct emulator_flag {
 	{ "sss", VALUE_EITHER, NULL, NULL, 20, 8192 },
 	{ "sssdcpu", VALUE_EITHER, NULL, NULL, 20, 8192 },
 	{ "sssdio", VALUE_EITHER, NULL, NULL, 20, 8192 },
-	{ "zdbbl", VALUE_EITHER, NULL, NULL, 1, 2097151 },
+	{ "zdbbl", VALUE_EITHER, set_dist_busy, NULL, 0, 0 },
 	{ "zdntgc", VALUE_EITHER, NULL, NULL, 0, 100000000 },
 	{ "zebwt", VALUE_EITHER, NULL, WAIT, 0, 0 },
 	{ "zosrl", VALUE_EITHER, NULL, NULL, 1, 134217727 },

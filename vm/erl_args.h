@@ -20,6 +20,7 @@ struct options {
 	unsigned fullsweep_after;
 	bool max_heap_spares, max_heap_silent; /* it does not kill; is not reported */
 	bool messages_off_heap;
+	size_t dist_busy_bytes; /* of a connection, at which senders wait; 0: as built in */
 	bool printable_unicode;
 	char warnings;       /* w, i or e: what they are logged as */
 	char on_break;       /* what Ctrl-C does: m the menu, d ends, i nothing, c is for the shell */

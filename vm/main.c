@@ -17,6 +17,7 @@
 #include "code/fun.h"
 #include "code/module.h"
 #include "erl_args.h"
+#include "dist/channel.h"
 #include "dist/dist.h"
 #include "dump/break_menu.h"
 #include "dump/crash_dump.h"
@@ -152,6 +153,8 @@ static void apply_defaults(const struct options *o, char **words)
 	atomic_store(&spawn_defaults.max_heap_words, o->max_heap_words);
 	atomic_store(&spawn_defaults.max_heap_flags, flags);
 	atomic_store(&spawn_defaults.off_heap_messages, o->messages_off_heap);
+	if (o->dist_busy_bytes > 0)
+		atomic_store(&channel_busy_bytes, o->dist_busy_bytes);
 	info_settings = (struct info_settings){
 		.printable_range = o->printable_unicode ? am_unicode : am_latin1,
 		.warning_map = o->warnings == 'i' ? am_info : o->warnings == 'e' ? am_error : am_warning,

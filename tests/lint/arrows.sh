@@ -17,7 +17,7 @@ declare -A may=(
 	[exec]="code proc data heap term base"
 	[dist]="io code proc data heap term base"
 	[trace]="code ets io proc data heap term base"
-	[dump]="code ets io proc data heap term base"
+	[dump]="code dist ets io proc data heap term base"
 	[bif]="code ets io dist trace dump driver nif proc data heap term base"
 )
 status=0

@@ -181,6 +181,7 @@ Term bif_erts_internal_create_dist_channel_3(Process *p, Term *args)
 	c = channel_find(args[0]);
 	if (c == NULL)
 		return am_badarg;
+	atomic_store(&c->creation, creation);
 	n = mem_alloc(sizeof(*n));
 	*n = (struct new_channel){ c, flags & (OFFERED | DIST_PUBLISHED | DIST_NAME_ME), p->id };
 	return term_is_local_port(args[1]) ? connect_port(p, args[1], n) : connect_process(p, args[1], n);

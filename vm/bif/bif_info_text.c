@@ -11,7 +11,6 @@
 #include "dump/crash_dump.h"
 #include "dump/dump_out.h"
 #include "dump/dump_process.h"
-#include "dump/dump_process.h"
 #include "proc/sched.h"
 #include "term/node.h"
 
@@ -123,17 +122,7 @@ static void write_loaded(void)
 	module_each(write_module, NULL);
 }
 
-static void write_dist(void)
-{
-	char name[1024];
-
-	print_term_fixed(name, sizeof(name), node_self().name);
-	dump_text("=node:");
-	dump_text(name);
-	dump_text("\n=no_distribution\n");
-}
-
 Term info_info(Process *p) { return make_text(p, write_all, crash_dump_memory); }
 Term info_procs(Process *p) { return make_text(p, write_processes, NULL); }
 Term info_loaded(Process *p) { return make_text(p, write_all, write_loaded); }
-Term info_dist(Process *p) { return make_text(p, write_all, write_dist); }
+Term info_dist(Process *p) { return make_text(p, write_all, crash_dump_nodes); }

@@ -535,8 +535,7 @@ Term bif_erlang_process_flag_2(Process *p, Term *args)
 	case am_scheduler:
 		return set_scheduler(p, args[1]);
 	case am_async_dist:
-		if (args[1] == am_true || args[1] == am_false)
-			before = am_false;
+		before = set_flag_bit(p, args[1], PF_ASYNC_DIST);
 		break;
 	case am_monitor_nodes:
 		before = set_node_monitor(p, NIL, args[1]);

@@ -319,11 +319,10 @@ static Term info_zero(Process *p, struct heap *h)
 	(void)h;
 	return SMALL(0);
 }
-static Term info_false(Process *p, struct heap *h)
+static Term info_async_dist(Process *p, struct heap *h)
 {
-	(void)p;
 	(void)h;
-	return am_false;
+	return term_from_bool(p->flags & PF_ASYNC_DIST);
 }
 
 static Term info_catchlevel(Process *p, struct heap *h)
@@ -511,7 +510,7 @@ static const struct item {
 	{ am_parent, info_parent, PLAIN },
 	{ am_trace, info_zero, PLAIN },
 	{ am_last_calls, info_last_calls, PLAIN },
-	{ am_async_dist, info_false, PLAIN },
+	{ am_async_dist, info_async_dist, PLAIN },
 };
 
 enum { ITEM_COUNT = sizeof(items) / sizeof(items[0]) };

@@ -9,6 +9,7 @@
 #include "dist/dist_probe.h"
 #include "proc/node_monitor.h"
 #include "proc/probe.h"
+#include "proc/trace.h"
 
 enum { TABLE_BUCKETS = 64, CONCERNED_LEAST = 64, BUSY_BYTES_DEFAULT = 1 << 20 };
 
@@ -169,6 +170,13 @@ void channel_each(void (*see)(struct channel *c, void *arg), void *arg)
 	rwlock_unread(&table.lock);
 }
 
+void channel_peek_each(void (*see)(const struct channel *c, void *arg), void *arg)
+{
+	for (size_t i = 0; i < TABLE_BUCKETS; i++)
+		for (const struct channel *c = table.buckets[i]; c != NULL; c = c->next)
+			see(c, arg);
+}
+
 /* ---- who is concerned */
 
 static int compare_words(const void *a, const void *b)
@@ -306,9 +314,13 @@ struct dist_message *channel_take(struct channel *c)
 
 void channel_wait(struct channel *c, Process *p)
 {
+	Term controller;
 	bool waits;
 
+	if (p->flags & PF_ASYNC_DIST)
+		return;
 	lock_acquire(&c->lock);
+	controller = c->controller;
 	waits = c->busy && c->state != CHANNEL_DOWN;
 	if (waits && c->waiter_count == c->waiter_room) {
 		c->waiter_room = c->waiter_room * 2 + 8;
@@ -319,8 +331,11 @@ void channel_wait(struct channel *c, Process *p)
 	if (waits && PROBE_ON(dist__port_busy)) /* before it may be resumed */
 		probe_dist__port_busy(c, p->id);
 	lock_release(&c->lock);
-	if (waits)
-		process_suspend_self(p); /* whoever resumes it does so by a signal, which it handles later */
+	if (!waits)
+		return;
+	if (unlikely(trace_active) && controller != TERM_NONE)
+		trace_hooks.dist_busy(p, controller);
+	process_suspend_self(p); /* whoever resumes it does so by a signal, which it handles later */
 }
 
 bool channel_is_busy(struct channel *c)

@@ -47,6 +47,7 @@ struct channel {
 	/* */
 	struct port_task output;
 	atomic_uint_fast64_t received, sent; /* messages */
+	atomic_uint creation;        /* the node's; 0 while pending */
 };
 
 void channel_init(void);
@@ -60,6 +61,9 @@ void channel_unref(struct channel *c);
 /* Calls see(c, arg) for each. The table is locked meanwhile. */
 void channel_each(void (*see)(struct channel *c, void *arg), void *arg);
 
+/* The same without a lock, for who has stopped the world. */
+void channel_peek_each(void (*see)(const struct channel *c, void *arg), void *arg);
+
 /* Pending becomes up. Takes: a reference to port (NULL: a process carries). Fails: false, it is not pending. */
 bool channel_connect(struct channel *c, Term controller, struct port *port, uint64_t flags);
 /* Whatever it was. Everybody concerned hears of it. reason: an immediate, or a term that stays meanwhile. Returns the
@@ -69,7 +73,7 @@ enum channel_state channel_down(struct channel *c, Term reason);
 /* Hands m over. concerned: a pid to note, or TERM_NONE. *busy: senders should wait. Takes: m. Fails: false, it is
  * down. */
 bool channel_put(struct channel *c, struct dist_message *m, Term concerned, bool *busy);
-/* The process is suspended until c is not busy. p runs here. */
+/* The process is suspended until c is not busy, unless it has asked never to be (PF_ASYNC_DIST). p runs here. */
 void channel_wait(struct channel *c, Process *p);
 /* The process hears of it when it is lost. Fails: false, it is lost already. */
 bool channel_concern(struct channel *c, Term pid);

@@ -183,11 +183,11 @@ static enum remote_result send_message(Process *from, Term to, Term message, uns
 		return REMOTE_NOT_CONNECTED;
 	if (from != NULL && PROBE_ON(message__send__remote))
 		probe_message__send__remote(c, from, to, message);
-	if ((flags & REMOTE_NO_SUSPEND) && channel_is_busy(c))
+	if ((flags & REMOTE_NO_SUSPEND) && !(from != NULL && from->flags & PF_ASYNC_DIST) && channel_is_busy(c))
 		result = REMOTE_BUSY;
 	else if (!put_message(c, from, to, message, &busy))
 		result = REMOTE_NOT_CONNECTED;
-	else if (busy && from != NULL)
+	else if (busy && from != NULL && !(flags & REMOTE_NO_SUSPEND))
 		channel_wait(c, from);
 	channel_unref(c);
 	return result;

@@ -45,18 +45,13 @@ static void tell_version(void)
 	say("Erlang (erlvm) emulator of Erlang/OTP 25\n");
 }
 
-static void tell_distribution(void)
-{
-	say("=no_distribution\n");
-}
-
 /* After the answer the world goes on, as in OTP. */
 static const struct command {
 	char key;
 	void (*run)(void);
 } commands[] = {
 	{ 'a', leave }, { 'q', leave }, { 'A', dump_and_leave }, { 'c', go_on }, { 'p', crash_dump_processes }, { 'o', crash_dump_ports },
-	{ 'i', crash_dump_memory }, { 'l', crash_dump_modules }, { 'v', tell_version }, { 'D', crash_dump_tables }, { 'd', tell_distribution },
+	{ 'i', crash_dump_memory }, { 'l', crash_dump_modules }, { 'v', tell_version }, { 'D', crash_dump_tables }, { 'd', crash_dump_nodes },
 };
 
 static const char question[] = "\nBREAK: (a)bort (A)bort with dump (c)ontinue (p)roc info (i)nfo\n"

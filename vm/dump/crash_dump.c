@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "code/module.h"
 #include "data/print.h"
+#include "dist/channel.h"
 #include "dump/dump_out.h"
 #include "dump/dump_process.h"
 #include "dump/dump_term.h"
@@ -68,6 +69,31 @@ static void write_schedulers(void)
 		else
 			dump_text("Current Process: \n");
 	}
+}
+
+/* ---- nodes */
+
+/* The number is what printed pids of the node begin with. */
+static void write_connection(const struct channel *c, void *arg)
+{
+	const char *kind = c->state != CHANNEL_UP ? "not_connected" : c->flags & DIST_PUBLISHED ? "visible_node" : "hidden_node";
+
+	(void)arg;
+	dump_format("=%s:%u\n", kind, (unsigned)atom_index(c->node));
+	write_id("Name: ", c->node, "\n");
+	if (c->state != CHANNEL_UP)
+		return;
+	write_id("Controller: ", c->controller, "\n");
+	dump_format("Creation: %u\n", atomic_load(&c->creation));
+}
+
+void crash_dump_nodes(void)
+{
+	write_id("=node:", node_self().name, "\n");
+	if (node_self().name == am_nonode_nohost)
+		dump_text("=no_distribution\n");
+	else
+		channel_peek_each(write_connection, NULL);
 }
 
 /* ---- memory */
@@ -229,7 +255,7 @@ static void write_sections(void *arg, bool all_stopped)
 	crash_dump_ports();
 	crash_dump_tables();
 	timer_each_message(write_timer, NULL);
-	write_id("=node:", node_self().name, "\n=no_distribution\n");
+	crash_dump_nodes();
 	crash_dump_modules();
 	process_each(see_terms, dump);
 	write_atoms();

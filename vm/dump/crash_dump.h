@@ -14,5 +14,6 @@ void crash_dump_processes(void);
 void crash_dump_ports(void);
 void crash_dump_tables(void);
 void crash_dump_modules(void);
+void crash_dump_nodes(void);
 
 #endif

@@ -58,6 +58,7 @@ enum {
 	PF_MONITORS_NODES = 1 << 8, /* see proc/node_monitor.h */
 	PF_TAG_PERMANENT = 1 << 6, /* dt_utag was put here, not brought by a message */
 	PF_TAG_SPREADING = 1 << 7, /* messages take dt_utag along */
+	PF_ASYNC_DIST = 1 << 11, /* no signal to another node suspends it */
 	PF_MAX_HEAP_SPARE = 1 << 4,  /* max_heap_size does not kill */
 	PF_MAX_HEAP_SILENT = 1 << 5, /* nor is reported */
 };
@@ -182,7 +183,7 @@ struct spawn_options {
 	uint16_t fullsweep_after;
 	bool off_heap_messages;
 	bool system;
-	uint32_t flags;      /* PF_MAX_HEAP_* */
+	uint32_t flags;      /* PF_MAX_HEAP_*, PF_ASYNC_DIST */
 	/* NULL, or what is to be done before it runs, and before anybody here knows of it. */
 	void (*born)(struct process *p, void *arg);
 	void *born_arg;

@@ -165,6 +165,7 @@ static bool read_pair(Term key, Term value, bool request, struct spawn_request *
 		o->scheduler = (uint16_t)n;
 		return true;
 	case am_async_dist:
+		o->flags = value == am_true ? o->flags | PF_ASYNC_DIST : o->flags & ~(uint32_t)PF_ASYNC_DIST;
 		return value == am_true || value == am_false;
 	case am_reply:
 		return request && read_reply(value, &r->reply);

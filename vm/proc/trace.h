@@ -51,6 +51,8 @@ struct trace_hooks {
 	void (*gc_ended)(Process *p, bool major, size_t words);
 	/* p waits for a port that is busy. */
 	void (*port_busy)(Process *p, Term port);
+	/* p waits for a connection to another node; who carries it: a port or a pid. */
+	void (*dist_busy)(Process *p, Term controller);
 	/* The scheduler of this thread has nothing to do. */
 	void (*sched_idle)(unsigned id);
 	/* Ports, any thread, with the port's lock held. One opened: does it begin with flags? */

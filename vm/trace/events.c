@@ -244,5 +244,6 @@ void trace_events_init(void)
 	trace_hooks.gc_began = gc_began;
 	trace_hooks.gc_ended = gc_ended;
 	trace_hooks.port_busy = watch_port_busy;
+	trace_hooks.dist_busy = watch_dist_busy;
 	trace_hooks.sched_idle = watch_sched_idle;
 }

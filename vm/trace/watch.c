@@ -135,6 +135,12 @@ void watch_port_busy(Process *p, Term port)
 		tell_limit(p, am_busy_port, port);
 }
 
+void watch_dist_busy(Process *p, Term controller)
+{
+	if (limits.busy_dist_port)
+		tell_limit(p, am_busy_dist_port, controller);
+}
+
 static Term place_or_undefined(Term place)
 {
 	return place != SMALL(0) ? place : am_undefined;

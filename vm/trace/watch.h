@@ -34,6 +34,7 @@ void watch_slice_ended(Process *p, bool waits);
 void watch_gc_began(void);
 void watch_gc_ended(Process *p);
 void watch_port_busy(Process *p, Term port);
+void watch_dist_busy(Process *p, Term controller);
 /* Any thread. */
 void watch_port_began(Term port);
 void watch_port_ended(Term port);

@@ -55,7 +55,7 @@ await_epmd(P, Number) ->
 start(Port, Program, Name, Function, Args) ->
     Directory = filename:dirname(code:which(?MODULE)),
     open_port({spawn_executable, Program},
-              [{args, ["-noshell", "-pa", Directory, "-name", Name, "-setcookie", "crumbs", "-start_epmd", "false",
+              [{args, ["-noshell", "-pa", Directory, "-name", Name, "-setcookie", "crumbs", "-start_epmd", "false", "+zdbbl", "64",
                        "-kernel", "inet_dist_use_interface", "{127,0,0,1}", "logger_level", "none",
                        "-s", atom_to_list(?MODULE), Function | Args]},
                {env, [{"ERL_EPMD_PORT", integer_to_list(Port)}]}, exit_status, {line, 1000}, binary]).
@@ -107,6 +107,8 @@ first([Node]) ->
     await(fun() -> net_adm:ping(Node) =:= pong end),
     calls(Node),
     messages(Node),
+    info(Node),
+    busy(Node),
     monitors(Node),
     links(Node),
     spawns(Node),
@@ -150,6 +152,60 @@ messages(Node) ->
     p(alias, receive {Pid, aliased} -> true end),
     {no_such_name, Node} ! lost,
     p(send, [erlang:send(Pid, stop, [noconnect]), erlang:send({foo, 'no@127.0.0.1'}, x, [noconnect])]).
+
+info(Node) ->
+    [{Node, Controller}] = erlang:system_info(dist_ctrl),
+    Lines = string:lexemes(binary_to_list(erlang:system_info(dist)), "\n"),
+    Wanted = ["=node:'" ++ atom_to_list(node()) ++ "'", "Name: '" ++ atom_to_list(Node) ++ "'",
+              "Controller: " ++ port_to_list(Controller)],
+    p(info, [lists:member(Line, Lines) || Line <- Wanted]),
+    p(visible, [true || "=visible_node:" ++ _ <- Lines]),
+    p(limit, erlang:system_info(dist_buf_busy_limit)).
+
+%% The other node stands still, so that sooner or later nothing more goes out.
+busy(Node) ->
+    [{Node, Controller}] = erlang:system_info(dist_ctrl),
+    Pid = spawn(Node, ?MODULE, echo, []),
+    Stopped = rpc:call(Node, os, getpid, []),
+    os:cmd("kill -STOP " ++ Stopped),
+    undefined = erlang:system_monitor(self(), [busy_dist_port]),
+    {Filler, M} = spawn_monitor(fun() -> fill({no_such_name, Node}, binary:copy(<<0>>, 80021)) end),
+    p(told, receive {monitor, Filler, busy_dist_port, Controller} -> true end),
+    await(fun() -> process_info(Filler, status) =:= {status, suspended} end),
+    await(fun() -> erlang:send({no_such_name, Node}, more, [nosuspend]) =:= nosuspend end),
+    await(fun() -> not erlang:send_nosuspend({no_such_name, Node}, more) end),
+    p(async_dist, never_waits({no_such_name, Node})),
+    erlang:system_monitor(undefined),
+    Filler ! stop,
+    os:cmd("kill -CONT " ++ Stopped),
+    p(filled, receive {'DOWN', M, process, Filler, R} -> R end),
+    Pid ! {self(), back},
+    p(not_busy, receive {Pid, back} -> flush_limits() end).
+
+fill(To, Data) ->
+    receive
+        stop -> ok
+    after 0 ->
+        To ! Data,
+        fill(To, Data)
+    end.
+
+%% An OTP without the flag says so, and is not asked.
+never_waits(To) ->
+    try process_flag(async_dist, true) of
+        false ->
+            [To ! more || _ <- lists:seq(1, 4001)],
+            {async_dist, true} = process_info(self(), async_dist),
+            process_flag(async_dist, false)
+    catch
+        error:badarg -> true
+    end.
+
+flush_limits() ->
+    receive
+        {monitor, _, busy_dist_port, _} -> flush_limits()
+    after 0 -> true
+    end.
 
 monitors(Node) ->
     Pid = spawn(Node, ?MODULE, sleep, []),
@@ -255,6 +311,13 @@ no_cookie(Node) ->
 %% expect: named true
 %% expect: alias true
 %% expect: send [ok,noconnect]
+%% expect: info [true,true,true]
+%% expect: visible [true]
+%% expect: limit 65536
+%% expect: told true
+%% expect: async_dist true
+%% expect: filled normal
+%% expect: not_busy true
 %% expect: monitors true
 %% expect: monitored_by true
 %% expect: down bye
