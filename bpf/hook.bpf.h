@@ -8,7 +8,7 @@
 
 #include "note.bpf.h"
 #include "otp_call.bpf.h"
-#include "view.bpf.h"
+#include "view_event.bpf.h"
 
 /* The size of a message is not known without a walk through it; as the notes say it. */
 #define HOOK_UNKNOWN_WORDS 0xffffffffu

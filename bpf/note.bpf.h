@@ -7,7 +7,7 @@
 #define BPF_NOTE_BPF_H
 
 #include "erlpid.bpf.h"
-#include "view.bpf.h"
+#include "view_event.bpf.h"
 
 /* Bit i: argument i of the probe is read by a view. */
 const volatile __u32 event_wanted[PROBE_NIDS] SEC(".rodata.events");

@@ -28,16 +28,7 @@
 #define BPF_VIEW_BPF_H
 
 #include "hist.bpf.h"
-#include "view_name.bpf.h"
-#include "views.h"
-
-#define VIEW_ON(view) (view_settings.on[VIEW_##view])
-#define VIEW_FILTER(view, filter) (view_settings.filters[VIEW_FILTER_##view##_##filter])
-#define VIEW_DETAILS(view, event) (view_settings.events[VIEW_##view] || view_settings.slowest[VIEW_SLOWEST_##view##_##event])
-#define VIEW_COPY(to, from) bpf_probe_read_kernel(to, sizeof *(to), from)
-
-const volatile struct view_settings view_settings SEC(".rodata.views");
-volatile __u32 view_side SEC(".data.views"); /* where programs that begin now count: 0 or 1 */
+#include "view_event.bpf.h"
 
 enum { VIEW_MAX_ROW = 16384 };
 
@@ -48,24 +39,6 @@ struct {
     __type(key, __u32);
     __type(value, __u8[VIEW_MAX_ROW]);
 } view_zeros SEC(".maps");
-
-VIEW_INLINE void view_begin(struct ev_head *h, __u32 vm)
-{
-    *h = (struct ev_head){.vm = vm, .side = view_side & 1};
-}
-
-/* ---- of events */
-
-VIEW_INLINE __u64 view_ns(const struct ev_head *h)
-{
-    return h->time_ns ? h->time_ns : bpf_ktime_get_ns();
-}
-
-VIEW_INLINE void view_text(const struct ev_head *h, const struct ev_text *text, char *out, __u32 size)
-{
-    if (text->at && bpf_probe_read_user_str(out, size, (void *)text->at) < 0)
-        probe_lose(LOSS_BAD_ARG);
-}
 
 /* ---- tables */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records the pages that erlvms hand over. Invariant: pages go from the kernel to the file as they are; what they tell
- * is looked at by erlsnoop report.
+ * Records the pages that erlvms hand over, and those that are made of other VMs' events. Invariant: pages go to the
+ * file as they come; what they tell is looked at by erlsnoop report.
  */
 #include <errno.h>
 #include <poll.h>
@@ -20,8 +20,11 @@
 #include "recording_write.h"
 #include "signals.h"
 #include "sink.h"
+#include "trap_source.h"
 #include "watch.h"
 #include "when.h"
+
+#include "../bpf/trap.h"
 
 enum { LOOK_MS = 200, MAX_VMS = 1024 };
 #define JUDGE_NS 1000000000ull
@@ -32,6 +35,8 @@ struct state {
     struct recording_plan plan;
     struct recording_writer *writer;
     struct batch_source *source;
+    struct trap_source *traps; /* of VMs that hand no pages over; NULL: there can be none */
+    bool notes_only;           /* erlvms too are asked by their notes */
     struct watch watch;
     int target;  /* descriptor whose reading tells that the target has ended, -1: none */
     struct when when; /* that asks for memory to be written; text NULL: none */
@@ -80,15 +85,12 @@ static bool read_pages(struct state *st)
 {
     bool some = batch_source_read(st->source) > 0;
 
+    if (st->traps)
+        some |= trap_source_read(st->traps) > 0;
     recording_lost(st->writer, batch_source_lost(st->source));
     if (!st->err)
         st->err = recording_look(st->writer, clock_ns(CLOCK_MONOTONIC));
     return some;
-}
-
-static int refuse(const struct target *t)
-{
-    return fail(-ENOTSUP, "'%s' (%s) cannot be recorded: only erlvm tells events by the page", t->name, t->provider->text);
 }
 
 static int record_atom(void *ctx, uint32_t vm, uint64_t index, const char *text, size_t bytes)
@@ -109,15 +111,27 @@ static int record_owners(struct state *st, const struct target *t)
     return err ? err : recording_owners_told(st->writer, (uint32_t)t->pid);
 }
 
+/* Whether its events are received as pages that it hands over. */
+static bool hands_pages(void *ctx, const struct target *t)
+{
+    return !((struct state *)ctx)->notes_only && batch_source_serves(t);
+}
+
+static int hook_target(void *ctx, const struct target *t, const struct plan *plan, uint32_t slot)
+{
+    struct state *st = ctx;
+    int err;
+
+    trap_source_hooked(st->traps, t, plan, slot);
+    err = trap_source_owners(st->traps, t, &(struct owners_ops){record_atom, record_owner, st});
+    return err ? err : recording_owners_told(st->writer, (uint32_t)t->pid);
+}
+
 static int attach_target(void *ctx, const struct target *t, int pid, bool noted)
 {
     struct state *st = ctx;
     int sites = 1;
 
-    if (!batch_source_serves(t) && st->watch.options->all)
-        return 0;
-    if (!batch_source_serves(t))
-        return refuse(t);
     if (!noted)
         sites = batch_source_attach(st->source, t, pid, &st->wanted);
     if (sites > 0)
@@ -158,6 +172,8 @@ static void end_vm(void *ctx, int pid)
     struct state *st = ctx;
     uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
+    if (st->traps)
+        trap_source_end(st->traps, (uint32_t)pid);
     recording_vm_ended(st->writer, (uint32_t)pid, now);
     if (st->feed)
         feed_end_vm(st->feed, (uint32_t)pid, now);
@@ -201,13 +217,16 @@ static int look_for_targets(struct state *st, uint64_t *next_ns)
 
 static int loop(struct state *st)
 {
-    struct pollfd fds[] = {{.fd = batch_source_fd(st->source), .events = POLLIN}, {.fd = st->target, .events = POLLIN}};
+    struct pollfd fds[] = {{.fd = batch_source_fd(st->source), .events = POLLIN},
+                           {.fd = st->target, .events = POLLIN},
+                           {.fd = st->traps ? trap_source_fd(st->traps) : -1, .events = POLLIN}};
+    int look_ms = st->traps ? TRAP_RING_LOOK_MS : LOOK_MS;
     uint64_t next_ns = 0;
     bool more = false;
     int err = 0;
 
     while (!err && !st->err && !st->ended && !signals_first_ns()) {
-        poll(fds, 2, more ? 0 : watch_interval_ns(&st->watch) && st->watch.waits ? 10 : LOOK_MS);
+        poll(fds, 3, more ? 0 : watch_interval_ns(&st->watch) && st->watch.waits ? 10 : look_ms);
         st->ended = fds[1].revents != 0;
         more = read_pages(st);
         if (asked && !st->err)
@@ -223,15 +242,30 @@ static int loop(struct state *st)
 /* What threads still hold comes within a moment, unless they are gone. */
 static void drain(struct state *st)
 {
+    if (st->traps)
+        trap_source_tell(st->traps, false);
     if (!st->ended && !st->err)
         batch_source_drain(st->source);
     batch_source_stop(st->source);
     while (batch_source_read(st->source) > 0 && !st->err)
         ;
     recording_lost(st->writer, batch_source_lost(st->source));
+    if (st->traps) {
+        watch_stop(&st->watch);
+        trap_source_drain(st->traps);
+    }
 }
 
 /* ---- the life of it */
+
+static void print_loss(void *ctx, const char *why, uint64_t total)
+{
+    static const struct sink_column columns[] = {{"count", "LOST", SINK_COUNT, 0}, {"why", "WHY", SINK_TEXT, 0}};
+    static const struct sink_table table = {"lost", NULL, columns, 2};
+
+    if (total)
+        sink_row(ctx, &table, (struct sink_value[]){SINK_N(total), SINK_S(why)});
+}
 
 static void print_result(const struct state *st, const struct options *o, const struct recording_told *told)
 {
@@ -245,13 +279,20 @@ static void print_result(const struct state *st, const struct options *o, const 
     sink_moment(&sink, clock_ns(CLOCK_MONOTONIC));
     sink_row(&sink, &table, (struct sink_value[]){SINK_N(told->events), SINK_N(told->pages), SINK_N(told->raw), SINK_N(told->stored),
                                                   SINK_N(told->lost_pages), SINK_S(st->plan.path)});
+    if (st->traps)
+        trap_source_each_loss(st->traps, print_loss, &sink);
     sink_end(&sink);
 }
 
 static int record(struct state *st)
 {
-    int err = watch_begin(&st->watch);
+    int err;
 
+    if (st->traps && st->watch.options->all)
+        trap_source_tell(st->traps, true);
+    err = watch_begin(&st->watch);
+    if (!err && st->traps)
+        trap_source_tell(st->traps, true);
     if (!err)
         err = watch_end_of_target(st);
     if (!err && st->watch.child.pid)
@@ -275,13 +316,17 @@ static int run(struct state *st, const struct options *o)
     signal(SIGXFSZ, SIG_IGN); /* what cannot be written is said */
     if (st->plan.ring_ns)
         sigaction(SIGUSR1, &(struct sigaction){.sa_handler = ask}, NULL);
-    err = watch_open(&st->watch, o, &(struct watch_ops){.ctx = st, .ended = end_vm, .attach = attach_target});
+    attach_hush();
+    err = watch_open(&st->watch, o,
+                     &(struct watch_ops){.ctx = st, .ended = end_vm, .attach = attach_target, .hooked = hook_target, .serves = hands_pages});
     if (!err)
         err = batch_source_new(&(struct batch_source_ops){take_page, st}, &st->source);
     if (!err && st->when.text)
         err = begin_when(st);
-    if (!err && st->watch.only.elf && !batch_source_serves(&st->watch.only))
-        err = refuse(&st->watch.only); /* before a recording of the same name is written over */
+    if (!err && st->watch.plan && !hands_pages(st, &st->watch.only)) /* before a recording of that name is written over */
+        err = trap_source_require(&st->wanted, &st->watch.only, st->watch.plan);
+    if (!err && !(st->watch.only.elf && hands_pages(st, &st->watch.only)))
+        err = trap_source_new(&(struct trap_source_ops){take_page, st}, &st->wanted, &st->watch, &st->traps);
     if (!err)
         err = recording_begin(&st->plan, &st->writer);
     if (!err) {
@@ -296,6 +341,7 @@ static int run(struct state *st, const struct options *o)
     batch_source_free(st->source);
     feed_free(st->feed);
     watch_close(&st->watch);
+    trap_source_free(st->traps);
     if (st->target >= 0)
         close(st->target);
     return err;
@@ -338,6 +384,16 @@ static int set_when(void *ctx, const char *value)
     return when_parse(value, &((struct state *)ctx)->when);
 }
 
+static int set_source(void *ctx, const char *value)
+{
+    struct state *st = ctx;
+
+    st->notes_only = !strcmp(value, "notes");
+    return st->notes_only || !strcmp(value, "batches")
+               ? 0
+               : fail(FAIL_USAGE, "--source must be batches or notes, not '%s'", value);
+}
+
 static int add_wanted(void *ctx, const char *word)
 {
     struct state *st = ctx;
@@ -356,9 +412,10 @@ int cmd_trace(int argc, char **argv)
         {"max-time", "TIME", "likewise when FILE covers this time", set_time, false},
         {"files", "N", "so many are kept (2); 1: the recording ends with its first", set_files, false},
         {"ring", "TIME", "keep the last TIME in memory; SIGUSR1 and the end write it", set_ring, false},
+        {"source", "WAY", "an erlvm's events by batches of them (unless said) or by notes", set_source, false},
         {"when", "WHAT", "with --ring: also write it when 'msglat.p99 > 50ms' or so", set_when, false},
         {0}};
-    static const struct options_spec spec = {"trace", "Records the events of erlvm, for erlsnoop report.", OPTIONS_TARGET, extras, &st, NULL};
+    static const struct options_spec spec = {"trace", "Records events, for erlsnoop report.", OPTIONS_TARGET, extras, &st, NULL};
     struct options o;
     int err = options_parse(&spec, argc, argv, &o);
 

@@ -14,8 +14,7 @@ static int read_member(struct memory *memory, uint64_t base, uint16_t offset, vo
     return memory_read(memory, base + offset, out, size);
 }
 
-/* The registered name of the process, a term. */
-static bool read_name(struct memory *memory, const struct otp_layout *layout, uint64_t process, uint64_t *name)
+bool otp_registered_name(struct memory *memory, const struct otp_layout *layout, uint64_t process, uint64_t *name)
 {
     const uint16_t *off = layout->off;
     uint64_t entry, owner;
@@ -41,7 +40,7 @@ int otp_registered_next(struct memory *memory, const struct otp_layout *layout, 
         err = read_member(memory, layout->procs, off[OTP_PTAB_MAX], &max, sizeof max);
     while (!err && *slot < max && *slot < MAX_PROCESSES) {
         err = memory_read(memory, table + (*slot)++ * sizeof process, &process, sizeof process);
-        if (err || !process || process == invalid || !read_name(memory, layout, process, &name))
+        if (err || !process || process == invalid || !otp_registered_name(memory, layout, process, &name))
             continue;
         *atom = name >> ATOM_SHIFT;
         return 0;

@@ -15,4 +15,7 @@
  */
 int otp_registered_next(struct memory *memory, const struct otp_layout *layout, uint64_t *slot, uint64_t *atom);
 
+/* The registered name of the process at this address, a term. Fails: false, it has none that can be read. */
+bool otp_registered_name(struct memory *memory, const struct otp_layout *layout, uint64_t process, uint64_t *name);
+
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who an erlvm's processes are that were there before its events told of their birth: read from its memory. */
+/* Who a VM's processes are that were there before its events told of their birth: read from its memory. */
 #ifndef TOOLS_OWNERS_H
 #define TOOLS_OWNERS_H
 
@@ -17,8 +17,8 @@ struct owners_ops {
 };
 
 /*
- * Tells the processes of the target that can be named; none of a VM that cannot be read, or is none of ours. Fails: as
- * of `ops`; -ENOMEM.
+ * Tells the processes of the target that can be named; none of a VM that cannot be read. Fails: as of `ops`;
+ * -ENOMEM.
  */
 int owners_read(const struct target *t, const struct owners_ops *ops);
 

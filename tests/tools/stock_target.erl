@@ -2,7 +2,7 @@
 %% What tests of tools run on a stock emulator: work/1 makes the file "ready", waits for the file "go", does what it is asked for a known number
 %% of times, makes the file "done", and waits for "end". Waiting sends no message and makes no process.
 -module(stock_target).
--export([work/1, init/1, child/0, crash/1, die/1, echo/2, answer/1, burn/1]).
+-export([work/1, init/1, child/0, crash/1, die/1, echo/2, answer/1, burn/1, collect/1]).
 
 work([load]) ->
 	Children = [spawn_link(?MODULE, burn, [0]) || _ <- lists:seq(1, 7)],
@@ -50,6 +50,9 @@ do([begun]) ->
 do([ring]) ->
 	P = spawn(?MODULE, echo, [self(), 1009]),
 	[begin P ! {m, I}, receive ok -> ok end end || I <- lists:seq(1, 1009)];
+%% 23 collections that are asked for, of one process.
+do([collections]) ->
+	down(spawn_monitor(?MODULE, collect, [23]));
 %% 211 requests and 211 replies, which go to aliases.
 do([calls]) ->
 	P = spawn(?MODULE, answer, [211]),
@@ -116,6 +119,7 @@ init(server) -> {ok, none};
 init(supervisor) -> {ok, {#{}, []}}.
 
 child() -> ok.
+collect(N) -> [erlang:garbage_collect() || _ <- lists:seq(1, N)].
 crash(X) -> exit({stock_reason, X}).
 
 echo(_, 0) -> ok;

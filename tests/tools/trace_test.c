@@ -167,7 +167,7 @@ START_TEST(test_trace_records_a_vm_that_runs)
 }
 END_TEST
 
-/* Both, and not the stock one, which cannot be recorded. */
+/* Both, beside a stock one that rests. */
 START_TEST(test_trace_records_all_vms)
 {
     SUPPORT_BPF();
@@ -279,7 +279,9 @@ static const struct {
     {"$ERLSNOOP trace -o", "a value is missing after '-o'", 2},
     {"$ERLSNOOP trace -o /nowhere/r -- " VM " spawn", "cannot write '/nowhere/r': No such file", 1},
     {"$ERLSNOOP trace -o /dev/full -- " VM " spawn", "cannot write '/dev/full': No space left", 1},
-    {"erl -noinput & p=$!; runs $p beam.smp; $ERLSNOOP trace -o r -p $p; s=$?; kill $p; [ -e r ] && exit 3; exit $s", "cannot be recorded: only erlvm tells events by the page", 1},
+    {"$ERLSNOOP trace -o r --source texts", "--source must be batches or notes, not 'texts'", 2},
+    {"erl -noinput -eval 'file:write_file(\"up\", \"1\").' & p=$!; await up; $ERLSNOOP trace -o r -p $p port-open; s=$?; kill $p; [ -e r ] && exit 3; exit $s",
+     "can tell nothing of what is to be recorded; erlsnoop doctor -p", 1},
     {"$ERLSNOOP report", "a file is missing", 2},
     {"$ERLSNOOP report nothing", "cannot read 'nothing': No such file", 1},
     {"$ERLSNOOP report $ERLSNOOP", "is no recording of erlsnoop trace", 1},

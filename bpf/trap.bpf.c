@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Events of VMs that write no pages, each a record of the ring buffer: for recordings. A program a site, of the probes
+ * that views are told of; what nobody asked for is not loaded.
+ */
+#include "view_event.bpf.h"
+#include "note.bpf.h"
+#include "trap.h"
+
+struct {
+    __uint(type, BPF_MAP_TYPE_LRU_HASH);
+    __uint(max_entries, TRAP_THREADS);
+    __type(key, __u64);
+    __type(value, struct trap_thread);
+} threads SEC(".maps");
+
+/* How many events this thread told before this one. Only the thread itself counts them. */
+static __noinline __u64 trap_before(__u32 vm)
+{
+    struct trap_thread zero = {.vm = vm}, *at;
+    __u64 thread = bpf_get_current_pid_tgid();
+
+    at = probe_upsert(&threads, &thread, &zero);
+    return at ? at->told++ : 0;
+}
+
+static __always_inline void trap_begin(struct trap_head *head, const struct ev_head *h, __u64 before)
+{
+    head->header.time_ns = view_ns(h);
+    head->thread = bpf_get_current_pid_tgid();
+    head->tells = h->tells;
+    head->before = before;
+}
+
+_Static_assert(sizeof(struct trap_name) == sizeof(struct name_text), "a name is made where it stands in the record");
+
+static __noinline int trap_mfa(const struct ev_head *h, ev_mfa mfa, struct trap_name *out)
+{
+    view_mfa(h, mfa, (struct name_text *)out);
+    return 0;
+}
+
+/* As it is counted: by its shape. */
+static __noinline int trap_term(const struct ev_head *h, ev_term term, struct trap_name *out)
+{
+    struct name_text name = {0};
+
+    if (!(term & EV_LATER_TERM)) {
+        view_term(h, term, (struct name_text *)out);
+        return 0;
+    }
+    view_text_at(term & VIEW_ADDRESS_MASK, &name);
+    return reason_of_text(&name, (struct name_text *)out);
+}
+
+static __noinline int trap_node(const struct ev_head *h, ev_node node, struct trap_name *out)
+{
+    view_node(h, node, (struct name_text *)out);
+    return 0;
+}
+
+static __noinline int trap_text(__u64 at, struct trap_text *out)
+{
+    long used = at ? bpf_probe_read_user_str(out->text, sizeof out->text, (void *)at) : 0;
+
+    if (used < 0)
+        probe_lose(LOSS_BAD_ARG);
+    out->bytes = used > 0 ? used - 1 : 0;
+    return 0;
+}
+
+#define TRAP_NUMBER(ev, r, arg) (r)->arg = (ev)->arg
+#define TRAP_pid TRAP_NUMBER
+#define TRAP_caller TRAP_NUMBER
+#define TRAP_port TRAP_NUMBER
+#define TRAP_name TRAP_NUMBER
+#define TRAP_words TRAP_NUMBER
+#define TRAP_bytes TRAP_NUMBER
+#define TRAP_frames TRAP_NUMBER
+#define TRAP_count TRAP_NUMBER
+#define TRAP_ns TRAP_NUMBER
+#define TRAP_flag TRAP_NUMBER
+#define TRAP_errno TRAP_NUMBER
+#define TRAP_efile_op TRAP_NUMBER
+#define TRAP_none TRAP_NUMBER
+#define TRAP_mfa(ev, r, arg) trap_mfa(&(ev)->head, (ev)->arg, &(r)->arg)
+#define TRAP_term(ev, r, arg) trap_term(&(ev)->head, (ev)->arg, &(r)->arg)
+#define TRAP_node(ev, r, arg) trap_node(&(ev)->head, (ev)->arg, &(r)->arg)
+#define TRAP_text(ev, r, arg) trap_text((ev)->arg.at, &(r)->arg)
+
+static __always_inline __attribute__((unused)) void trap_fill_none(void)
+{
+#define PROBE(probe, family, nargs, watch, text)                                                   \
+    }                                                                                              \
+    static __always_inline void trap_fill_##probe(const struct ev_##probe *ev, struct trap_##probe *r) \
+    {
+#define PROBE_RANGE(prefix, family, nargs, first, last, text) PROBE(prefix, family, nargs, NOTHING, text)
+#define ARG(probe, index, arg, type, unit)                                                         \
+    if (event_wanted[PROBE_ID_##probe] & 1 << index)                                               \
+        TRAP_##unit(ev, r, arg);                                                                   \
+    else                                                                                           \
+        __builtin_memset(&r->arg, 0, sizeof r->arg);
+#include "../vm/probes.def"
+}
+
+static __always_inline __u64 trap_wakes(void)
+{
+    return bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA) >= TRAP_RING_WAKE_BYTES ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+}
+
+#define TELL(probe, calls)                                                                         \
+    static __always_inline void tell_##probe(const struct ev_##probe *ev)                          \
+    {                                                                                              \
+        __u64 before = trap_before(ev->head.vm);                                                   \
+        struct trap_##probe *r = probe_record(BATCH_##probe, ev->head.vm, 0, sizeof *r);           \
+                                                                                                   \
+        if (!r)                                                                                    \
+            return;                                                                                \
+        trap_begin(&r->head, &ev->head, before);                                                   \
+        trap_fill_##probe(ev, r);                                                                  \
+        bpf_ringbuf_submit(r, trap_wakes());                                                       \
+    }                                                                                              \
+    SEC("uprobe")                                                                                  \
+    int on_##probe(struct pt_regs *ctx)                                                            \
+    {                                                                                              \
+        __u32 vm = probe_stopped ? 0 : probe_vm();                                                 \
+        struct ev_##probe ev = {}; /* what nobody asked for too: a program must not read what was never written */ \
+                                                                                                   \
+        if (!vm || note_##probe(ctx, &ev))                                                         \
+            return 0;                                                                              \
+        view_begin(&ev.head, vm);                                                                  \
+        tell_##probe(&ev);                                                                         \
+        return 0;                                                                                  \
+    }
+#include "tells.def"
+
+#include "hook.bpf.h"
+#include "hook_efile.bpf.h"
+#include "otp_purge.bpf.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Recordings of VMs that write no pages: events as pages, names as atoms, and what a report of them counts. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "batch_merge.h"
+#include "support.h"
+#include "trap_names.h"
+#include "trap_pages.h"
+
+enum { VM = 17, THREAD = 4711 };
+
+/* ---- pages */
+
+struct told {
+    struct batch_merge *merge;
+    struct batch_names *names;
+    struct trap_pages *pages;
+    uint64_t events, sum, gaps, last_ns;
+};
+
+static void take_page(void *ctx, const struct batch_received *page)
+{
+    batch_merge_take(((struct told *)ctx)->merge, page);
+}
+
+static void take_event(void *ctx, const union ev_any *ev)
+{
+    struct told *t = ctx;
+
+    t->events++;
+    ck_assert_uint_ge(ev->head.time_ns, t->last_ns);
+    t->last_ns = ev->head.time_ns;
+    ck_assert_uint_eq(ev->head.event, BATCH_copy__struct);
+    ck_assert_uint_eq(ev->head.vm, VM);
+    t->sum += ev->copy__struct.words;
+}
+
+static void take_gap(void *ctx, uint32_t vm)
+{
+    (void)vm;
+    ((struct told *)ctx)->gaps++;
+}
+
+static void begin(struct told *t)
+{
+    *t = (struct told){.names = batch_names_new()};
+    t->merge = batch_merge_new(t->names, &(struct batch_merge_ops){.event = take_event, .gap = take_gap, .ctx = t});
+    t->pages = trap_pages_new(&(struct trap_pages_ops){take_page, t});
+    ck_assert(t->names && t->merge && t->pages);
+}
+
+static void end(struct told *t)
+{
+    trap_pages_free(t->pages);
+    batch_merge_free(t->merge);
+    batch_names_free(t->names);
+}
+
+/* An event of the thread: a number, which also says how many it told before. */
+static void add(struct told *t, uint32_t thread, uint64_t number, uint64_t ns)
+{
+    trap_pages_add(t->pages, &(struct trap_event){VM, thread, BATCH_copy__struct, ns, number, &number, 1});
+}
+
+/* More than a page of each of two threads, by turns: all are told, in the order of their times. */
+START_TEST(test_trap_pages_tell_events_in_order)
+{
+    enum { EVENTS = 5003 };
+    struct told t;
+
+    begin(&t);
+    for (uint64_t i = 0; i < EVENTS; i++) {
+        add(&t, THREAD, i, 1000 + 2 * i);
+        add(&t, THREAD + 1, i, 1001 + 2 * i);
+        if (i % 997 == 0)
+            trap_pages_flush(t.pages, 2 * i, 1002 + 2 * i);
+    }
+    trap_pages_flush(t.pages, UINT64_MAX, 1002 + 2 * EVENTS);
+    batch_merge_until(t.merge, UINT64_MAX);
+    ck_assert_uint_eq(t.events, 2 * EVENTS);
+    ck_assert_uint_eq(t.sum, EVENTS * (EVENTS - 1));
+    ck_assert_uint_eq(t.last_ns, 1001 + 2 * (EVENTS - 1));
+    ck_assert_uint_eq(t.gaps, 0);
+    ck_assert_uint_eq(batch_merge_counts(t.merge)->late, 0);
+    ck_assert_uint_eq(batch_merge_counts(t.merge)->damaged, 0);
+    end(&t);
+}
+END_TEST
+
+/* Lost at the beginning, in between and at the end: 7, 100,003 and 13, each a gap of that size. */
+START_TEST(test_trap_pages_tell_what_is_missing)
+{
+    struct told t;
+
+    begin(&t);
+    add(&t, THREAD, 7, 1000);
+    add(&t, THREAD, 8, 1001);
+    add(&t, THREAD, 9 + 100003, 1002);
+    trap_pages_flush(t.pages, UINT64_MAX, 1003);
+    trap_pages_told(t.pages, VM, THREAD, 10 + 100003 + 13, 1004);
+    batch_merge_until(t.merge, UINT64_MAX);
+    ck_assert_uint_eq(t.events, 3);
+    ck_assert_uint_eq(t.gaps, 2); /* the last is behind the last event */
+    ck_assert_uint_eq(batch_merge_counts(t.merge)->lost_events, 7 + 100003 + 13);
+    ck_assert_uint_eq(trap_pages_lost(t.pages), 7 + 100003 + 13);
+    end(&t);
+}
+END_TEST
+
+/* A page's names come before it, however many they are. */
+START_TEST(test_trap_pages_tell_names_first)
+{
+    enum { ATOMS = 1009 };
+    char text[32];
+    struct told t;
+
+    begin(&t);
+    for (uint32_t i = 1; i <= ATOMS; i++) {
+        snprintf(text, sizeof text, "atom_%u_with_a_long_name", i);
+        trap_pages_atom(t.pages, VM, i, text, strlen(text), 1000 + i);
+    }
+    add(&t, THREAD, 0, 3000);
+    trap_pages_end(t.pages, VM, 3001);
+    for (uint32_t i = 1; i <= ATOMS; i++) {
+        snprintf(text, sizeof text, "atom_%u_with_a_long_name", i);
+        ck_assert_str_eq(batch_names_find(t.names, VM, i), text);
+    }
+    end(&t);
+}
+END_TEST
+
+/* ---- names */
+
+struct atoms {
+    char texts[32][64];
+};
+
+static const char *text_of(void *ctx, uint32_t vm, const struct wire_name *name)
+{
+    (void)ctx, (void)vm;
+    return name->text;
+}
+
+static const char *atom_of(void *ctx, uint32_t vm, uint64_t index)
+{
+    (void)ctx, (void)vm;
+    return index == 23 ? "normal" : NULL;
+}
+
+static void keep_atom(void *ctx, uint32_t vm, uint32_t index, const char *text, size_t bytes)
+{
+    struct atoms *atoms = ctx;
+
+    ck_assert_uint_eq(vm, VM);
+    ck_assert_uint_lt(index, 32);
+    snprintf(atoms->texts[index], sizeof atoms->texts[index], "%.*s", (int)bytes, text);
+}
+
+static const struct {
+    const char *text, *module, *function; /* module NULL: it is none */
+    unsigned arity;
+} functions[] = {
+    {"lists:map/2", "lists", "map", 2},
+    {"'Elixir.A.B':'do it'/0", "Elixir.A.B", "do it", 0},
+    {"erlang:'/'/2", "erlang", "/", 2},
+    {"m:'-f/1-lc$^0/1-0-'/3", "m", "-f/1-lc$^0/1-0-", 3},
+    {"'it\\'s':'a\\\\b'/254", "it's", "a\\b", 254},
+    {"m:f/?", "m", "f", 255},
+    {"m:f/999999999999999999999999", "m", "f", 255},
+    {"m:cut", "m", "cut", 255},
+    {"?:?/?", NULL, "unknown", 255},
+    {"0x7f0000001000", NULL, NULL, 0},
+    {"(shared code)", NULL, NULL, 0},
+    {"'never ends", NULL, NULL, 0},
+    {"'", NULL, NULL, 0},
+    {"", NULL, NULL, 0},
+};
+
+START_TEST(test_trap_names_read_functions)
+{
+    struct atoms atoms = {{""}};
+    struct trap_names *names = trap_names_new(&(struct trap_names_ops){text_of, atom_of, keep_atom, &atoms});
+    struct wire_name name = {.form = WIRE_TEXT};
+    ev_mfa mfa;
+
+    strcpy(name.text, functions[_i].text);
+    mfa = trap_names_mfa(names, VM, &name);
+    ck_assert_uint_eq(trap_names_mfa(names, VM, &name), mfa);
+    ck_assert_int_eq(mfa != 0, functions[_i].function != NULL);
+    if (functions[_i].module) {
+        ck_assert_str_eq(atoms.texts[ev_mfa_module(mfa)], functions[_i].module);
+        ck_assert_str_eq(atoms.texts[ev_mfa_function(mfa)], functions[_i].function);
+    } else if (mfa) {
+        ck_assert_uint_eq(ev_mfa_module(mfa), EV_NO_ATOM);
+        ck_assert_uint_eq(ev_mfa_function(mfa), EV_NO_ATOM);
+    }
+    if (mfa)
+        ck_assert_uint_eq(ev_mfa_arity(mfa), functions[_i].arity);
+    trap_names_free(names);
+}
+END_TEST
+
+/* The atom of a term that was read and that of one that was printed are one; what is known of others stays. */
+START_TEST(test_trap_names_read_terms)
+{
+    struct atoms atoms = {{""}};
+    struct trap_names *names = trap_names_new(&(struct trap_names_ops){text_of, atom_of, keep_atom, &atoms});
+    struct wire_name read = {.form = WIRE_REASON, .words = {WIRE_ATOM, 23, WIRE_TUPLE_OF_MORE}};
+    struct wire_name printed = {.form = WIRE_REASON_TEXT, .words = {WIRE_ATOM, 0, WIRE_TUPLE_OF_MORE}};
+    struct wire_name small = {.form = WIRE_REASON, .words = {WIRE_SMALL, (uint64_t)-17, 0}};
+    ev_term term = trap_names_term(names, VM, &read);
+
+    memcpy(printed.text + 24, "normal", 6);
+    ck_assert_uint_eq(trap_names_term(names, VM, &printed), term);
+    ck_assert_str_eq(atoms.texts[ev_term_atom(term)], "normal");
+    ck_assert_int_eq(ev_term_holder(term, 0), BATCH_TUPLE_OF_MORE);
+    ck_assert_int_eq(ev_term_small(trap_names_term(names, VM, &small)), -17);
+    read.words[1] = 24;
+    ck_assert_uint_eq(ev_term_atom(trap_names_term(names, VM, &read)), EV_NO_ATOM);
+    read.words[0] = 99;
+    ck_assert_uint_eq(trap_names_term(names, VM, &read), 0);
+    memset(printed.text + 24, 'x', WIRE_REASON_TEXT_BYTES);
+    ck_assert_uint_ne(trap_names_term(names, VM, &printed), term);
+    trap_names_free(names);
+}
+END_TEST
+
+START_TEST(test_trap_names_read_nodes)
+{
+    struct atoms atoms = {{""}};
+    struct trap_names *names = trap_names_new(&(struct trap_names_ops){text_of, atom_of, keep_atom, &atoms});
+    struct wire_name name = {.form = WIRE_TEXT, .text = "there@127.0.0.1"};
+    ev_node node = trap_names_node(names, VM, &name);
+
+    ck_assert_uint_gt(node, 0);
+    ck_assert_str_eq(atoms.texts[node - 1], "there@127.0.0.1");
+    strcpy(name.text, "'it\\'s me@h'");
+    node = trap_names_node(names, VM, &name);
+    ck_assert_str_eq(atoms.texts[node - 1], "it's me@h");
+    memset(name.text, '\\', sizeof name.text);
+    ck_assert_uint_gt(trap_names_node(names, VM, &name), 0);
+    *name.text = '\0';
+    ck_assert_uint_eq(trap_names_node(names, VM, &name), 0);
+    trap_names_free(names);
+}
+END_TEST
+
+/* ---- live */
+
+/* $ERL does `work` while it is recorded with these options; then `views` are asked of the recording. */
+static const struct support_run *run_recorded(const char *erl, const char *work, const char *options, const char *views)
+{
+    return support_run("erlc $SOURCE/tests/tools/stock_target.erl\n"
+                       "%s -noshell -pa . -s stock_target work %s & P=$!; while [ ! -e ready ]; do sleep .05; done\n"
+                       "$ERLSNOOP trace -o r -p $P %s > t & E=$!; attached $E; touch go\n"
+                       "while [ ! -e done ] && kill -0 $P; do sleep .05; done; kill -INT $E; wait $E; s=$?; touch end; wait $P; cat t\n"
+                       "$ERLSNOOP report r --json %s || s=79; exit $s", erl, work, options, views);
+}
+
+static const struct {
+    const char *erl, *options;
+} ways[] = {{"erl +S 1", ""}, {"$ERLVM +S 1", "--source notes"}};
+enum { NWAYS = sizeof ways / sizeof *ways };
+
+static const struct support_run *run_way(int way, const char *work, const char *words, const char *views)
+{
+    char options[128];
+
+    snprintf(options, sizeof options, "%s %s", ways[way].options, words);
+    return run_recorded(ways[way].erl, work, options, views);
+}
+
+/* The number in the line of this type that names this process; -1: there is none. */
+static long owner_number(const char *out, const char *type, const char *owner, const char *key)
+{
+    for (const char *line = out, *end; (end = strchr(line, '\n')); line = end + 1) {
+        char text[1024];
+
+        snprintf(text, sizeof text, "%.*s\n", (int)(end - line), line);
+        if (strstr(text, type) && strstr(text, owner))
+            return support_number(text, type, key);
+    }
+    return -1;
+}
+
+START_TEST(test_trap_recording_tells_births_and_deaths)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = run_way(_i, "spawns", "spawns exits", "spawns,exits");
+
+    ck_assert_msg(!r->status, "%s%s", r->out, r->err);
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"spawns\"", "births"), 35);
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"spawns\"", "deaths"), 35);
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"spawns\"", "unseen"), 0);
+    ck_assert_int_eq(support_number(r->out, "spawns_lifetimes", "count"), 35);
+    ck_assert_int_eq(support_number(r->out, "\"mfa\":\"stock_target:crash/1\"", "count"), 23);
+    ck_assert_int_eq(support_number(r->out, "\"mfa\":\"stock_target:child/0\"", "count"), 12);
+    ck_assert_int_eq(support_number(r->out, "\"reason\":\"{stock_reason,...}\"", "count"), 23);
+    ck_assert_int_eq(support_number(r->out, "\"reason\":\"normal\"", "count"), 12);
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"exits\"", "exits"), 35);
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"exits\"", "abnormal"), 23);
+    ck_assert_int_eq(support_lines(r->out, "\"type\":\"lost\""), 0);
+}
+END_TEST
+
+START_TEST(test_trap_recording_tells_messages)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = run_way(_i, "ring", "msglat messages sched", "msglat,messages,sched");
+    const char *row = "\"type\":\"msglat\"";
+    long messages = support_number(r->out, row, "messages"), wakeups = support_number(r->out, row, "wakeups");
+    long to_running = support_number(r->out, row, "to_running");
+
+    ck_assert_msg(!r->status, "%s%s", r->out, r->err);
+    ck_assert_int_ge(messages, 2 * 1009);
+    ck_assert_int_le(messages, 2 * 1009 + (to_running > 0));
+    ck_assert_int_le(wakeups + to_running, messages);
+    ck_assert_int_ge(wakeups + to_running, 1009);
+    ck_assert_int_gt(support_number(r->out, "\"mfa\":\"stock_target:echo/2\"", "wakeups"), 0);
+    ck_assert_int_eq(owner_number(r->out, "\"messages_by_owner\"", "\"stock_target:echo/2\"", "sent"), 1009);
+    ck_assert_int_gt(owner_number(r->out, "\"sched_by_owner\"", "\"stock_target:echo/2\"", "slices"), 100);
+    ck_assert_int_eq(support_lines(r->out, "\"owner\":\"<0."), 0); /* those that were there before have names */
+    ck_assert_int_eq(support_lines(r->out, "\"type\":\"lost\""), 0);
+}
+END_TEST
+
+START_TEST(test_trap_recording_tells_collections)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = run_way(_i, "collections", "gc", "gc");
+
+    ck_assert_msg(!r->status, "%s%s", r->out, r->err);
+    ck_assert_int_ge(support_number(r->out, "\"type\":\"gc\"", "minor") + support_number(r->out, "\"type\":\"gc\"", "major"), 23);
+    ck_assert_int_eq(support_number(r->out, "\"owner\":\"stock_target:collect/1\"", "pauses"), 23);
+    ck_assert_int_eq(support_lines(r->out, "\"type\":\"lost\""), 0);
+}
+END_TEST
+
+START_TEST(test_trap_recording_tells_file_operations)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = run_way(_i, "files", "efile", "efile --events");
+    const struct {
+        const char *op;
+        int count, errors;
+    } rows[] = {{"\"op\":\"RENAME\"", 13, 2}, {"\"op\":\"DELETE\"", 11, 6}, {"\"op\":\"MKDIR\"", 2, 0}, {"\"op\":\"RMDIR\"", 2, 0}};
+
+    ck_assert_msg(!r->status, "%s%s", r->out, r->err);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ck_assert_int_eq(support_number(r->out, rows[i].op, "count"), rows[i].count);
+        ck_assert_int_eq(support_number(r->out, rows[i].op, "errors"), rows[i].errors);
+    }
+    ck_assert_int_eq(support_lines(r->out, "\"step\":\"entry\",\"what\":\"MKDIR (10) d2"), 1);
+    ck_assert_int_eq(support_lines(r->out, "\"type\":\"lost\""), 0);
+}
+END_TEST
+
+/* What it cannot tell is said in one line, once; the rest is recorded. */
+START_TEST(test_trap_recording_says_what_it_cannot_tell)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = run_recorded("erl", "spawns", "spawns ports inet", "spawns");
+
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"spawns\"", "births"), 35);
+    ck_assert_int_eq(support_lines(r->err, "cannot tell ports, inet: "), 1);
+}
+END_TEST
+
+/* In memory, written when the VM ends. */
+START_TEST(test_trap_recording_in_memory_is_written_when_the_vm_ends)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "erlc $SOURCE/tests/tools/stock_target.erl\n"
+        "erl -noshell -pa . -s stock_target work spawns & P=$!; while [ ! -e ready ]; do sleep .05; done\n"
+        "$ERLSNOOP trace --ring 60s --when 'spawns.births > 20' --files 9 -o r -p $P spawns > t 2> err & E=$!; attached $E; touch go\n"
+        "until grep -q 'births > 20' err || ! kill -0 $E; do sleep .05; done; touch end; wait $P; wait $E; s=$?\n"
+        "$ERLSNOOP report r --json spawns; $ERLSNOOP report r.1 --json spawns | grep '\"type\":\"spawns\"'; exit $s");
+
+    ck_assert_msg(!r->status, "%s%s", r->out, r->err);
+    ck_assert_int_eq(support_number(r->out, "\"mfa\":\"stock_target:crash/1\"", "count"), 23);
+    ck_assert_int_eq(support_lines(r->out, "\"type\":\"spawns\""), 2);
+}
+END_TEST
+
+Suite *trap_suite(void)
+{
+    Suite *suite = suite_create("trap");
+    TCase *pages = tcase_create("pages"), *live = tcase_create("live");
+
+    tcase_add_test(pages, test_trap_pages_tell_events_in_order);
+    tcase_add_test(pages, test_trap_pages_tell_what_is_missing);
+    tcase_add_test(pages, test_trap_pages_tell_names_first);
+    tcase_add_loop_test(pages, test_trap_names_read_functions, 0, sizeof functions / sizeof *functions);
+    tcase_add_test(pages, test_trap_names_read_terms);
+    tcase_add_test(pages, test_trap_names_read_nodes);
+    suite_add_tcase(suite, pages);
+    tcase_set_timeout(live, 90);
+    tcase_add_loop_test(live, test_trap_recording_tells_births_and_deaths, 0, NWAYS);
+    tcase_add_loop_test(live, test_trap_recording_tells_messages, 0, NWAYS);
+    tcase_add_loop_test(live, test_trap_recording_tells_collections, 0, NWAYS);
+    tcase_add_loop_test(live, test_trap_recording_tells_file_operations, 0, NWAYS);
+    tcase_add_test(live, test_trap_recording_says_what_it_cannot_tell);
+    tcase_add_test(live, test_trap_recording_in_memory_is_written_when_the_vm_ends);
+    suite_add_tcase(suite, live);
+    return suite;
+}
