@@ -37,7 +37,7 @@ static struct verdict judge_notes_and_hooks(const struct bpf_object_skeleton *sk
     else
         snprintf(v.text, sizeof v.text, "this VM has no %s",
                  lacks < PLAN_NEVENTS ? plan_probe_name(lacks) : t->provider->hooks
-                     ? "event for it; erlvm and an OTP with notes do" : "event for it");
+                     ? "event for it; erlvm has, the manual says who else" : "event for it");
     return v;
 }
 
