@@ -11,28 +11,19 @@ enum { DIST_UP, DIST_DOWN, DIST_FREE, DIST_RESUMED }; /* words of the column "ev
 #define VIEW_DIST_UP 0x707565646f6eull   /* "nodeup", with its NUL */
 #define VIEW_DIST_DOWN 0x776f6465646f6eull /* "nodedow", what eight bytes hold of "nodedown" with a NUL */
 
-VIEW_INLINE void view_dist_out(const struct ev_head *h, ev_node node, __u64 bytes)
+/* dist__output is not listened to: what carries connections takes vectors, in OTP and here. */
+VIEW_INLINE void view_dist_on_dist__outputv(const struct ev_dist__outputv *ev)
 {
-    struct row_dist_totals *totals = dist_totals_row(h);
+    struct row_dist_totals *totals = dist_totals_row(&ev->head);
     struct row_dist_by_node *row;
     struct name_text name = {0};
 
     VIEW_ADD(totals, out, 1);
-    VIEW_ADD(totals, out_bytes, bytes);
-    view_node(h, node, &name);
-    row = dist_by_node_row(h, &name);
+    VIEW_ADD(totals, out_bytes, ev->bytes);
+    view_node(&ev->head, ev->remote_node, &name);
+    row = dist_by_node_row(&ev->head, &name);
     VIEW_ADD(row, out, 1);
-    VIEW_ADD(row, out_bytes, bytes);
-}
-
-VIEW_INLINE void view_dist_on_dist__output(const struct ev_dist__output *ev)
-{
-    view_dist_out(&ev->head, ev->remote_node, ev->bytes);
-}
-
-VIEW_INLINE void view_dist_on_dist__outputv(const struct ev_dist__outputv *ev)
-{
-    view_dist_out(&ev->head, ev->remote_node, ev->bytes);
+    VIEW_ADD(row, out_bytes, ev->bytes);
 }
 
 VIEW_INLINE void view_dist_on_dist__input(const struct ev_dist__input *ev)

@@ -149,7 +149,7 @@ START_TEST(test_stock_msglat_counts_messages_and_waits)
 
     ck_assert_int_eq(r->status, 0);
     ck_assert_int_ge(messages, 2 * 1009);
-    ck_assert_int_le(messages, 2 * 1009 + (to_running > 0)); /* seldom another is seen, always sent to a process that runs */
+    ck_assert_int_le(messages, 2 * 1009 + (to_running < 5 ? to_running : 5)); /* seldom another is seen, always sent to a process that runs */
     ck_assert_int_le(wakeups, 2 * 1009);
     ck_assert_int_le(wakeups + to_running, messages);
     ck_assert_int_ge(wakeups + to_running, 1009);

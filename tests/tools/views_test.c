@@ -43,7 +43,7 @@ static const struct {
              "'port__exit=3|<0.7.0>|#Port<0.1>|tcp_inet|normal' 'port__exit=2|<0.8.0>|#Port<0.2>|udp_inet|{einval,1}'"},
     {"dist --events",
      "'process__spawn=1|<0.7.0>|a:f/1' 'dist__monitor=1|a@h|nodeup|b@h|visible|[]' 'dist__monitor=1|a@h|nodeup|c@h|hidden|[]' "
-     "'dist__outputv=23|a@h|#Port<0.5>|b@h|1000' 'dist__output=7|a@h|#Port<0.6>|c@h|10' 'dist__input=11|a@h|#Port<0.5>|b@h|300' "
+     "'dist__outputv=23|a@h|#Port<0.5>|b@h|1000' 'dist__outputv=7|a@h|#Port<0.6>|c@h|10' 'dist__input=11|a@h|#Port<0.5>|b@h|300' "
      "'dist__port_busy=2|a@h|#Port<0.5>|b@h|<0.7.0>' 'dist__port_busy=1|a@h|#Port<0.5>|b@h|<0.8.0>' "
      "'dist__port_busy=1|a@h|#Port<0.6>|c@h|<0.9.0>' 'dist__port_not_busy=2|a@h|#Port<0.5>|b@h' "
      "'process__port_unblocked=2|<0.7.0>|#Port<0.5>' 'process__port_unblocked=1|<0.8.0>|#Port<0.5>' "
