@@ -12,7 +12,7 @@
 #include "socket/sock_control.h"
 
 /* Up to this many bytes are read where the stack is, and copied to a binary of what there was. */
-enum { SMALL_BYTES = 16 << 10 };
+enum { SMALL_BYTES = 16 << 10, LENGTHS_MAX = 2 /* of bytes, and of control messages */ };
 
 struct incoming {
 	uint8_t *bytes;
@@ -145,8 +145,9 @@ static Term read_part(struct nif_env *env, struct sock *s, struct incoming *in, 
 	return heap_tuple(env->heap, am_select, take_buffer(env, in, n));
 }
 
-static Term receive(struct nif_env *env, struct sock *s, size_t length, int flags, Term ref)
+static Term receive(struct nif_env *env, struct sock *s, const size_t *lengths, int flags, Term ref)
 {
+	size_t length = lengths[0];
 	struct incoming in;
 	Term answer;
 	ssize_t n;
@@ -196,22 +197,31 @@ static bool read_numbers(struct nif_env *env, const Term *argv, int count, size_
 	return true;
 }
 
-Term sock_recv(struct nif_env *env, int argc, const Term *argv)
+typedef Term (*receive_fn)(struct nif_env *env, struct sock *s, const size_t *lengths, int flags, Term ref);
+
+/* argv: the socket, `count` lengths and flags, the reference. */
+static Term receive_with(struct nif_env *env, const Term *argv, int count, receive_fn receive_one)
 {
 	struct sock *s = sock_from_term(env, argv[0]);
-	size_t length;
+	Term ref = argv[1 + count], answer;
+	size_t lengths[LENGTHS_MAX];
 	int flags;
-	Term answer;
 
-	(void)argc;
-	if (s == NULL || (!sock_is_ref(env, argv[3]) && argv[3] != am_zero))
+	if (s == NULL || (!sock_is_ref(env, ref) && ref != am_zero))
 		return enif_make_badarg(env);
-	if (!read_numbers(env, argv, 2, &length, &flags, &answer))
+	if (!read_numbers(env, argv, count, lengths, &flags, &answer))
 		return answer;
 	lock_acquire(&s->lock);
-	answer = receive(env, s, length, flags, argv[3]);
+	answer = receive_one(env, s, lengths, flags, ref);
 	lock_release(&s->lock);
 	return answer;
+}
+
+/* nif_recv(Socket, Length, Flags, Ref) */
+Term sock_recv(struct nif_env *env, int argc, const Term *argv)
+{
+	(void)argc;
+	return receive_with(env, argv, 2, receive);
 }
 
 /* ---- recvfrom, recvmsg */
@@ -225,7 +235,7 @@ static bool is_no_message(struct nif_env *env, struct sock *s, ssize_t n, Term r
 	return true;
 }
 
-static Term receive_from(struct nif_env *env, struct sock *s, size_t length, int flags, Term ref)
+static Term receive_from(struct nif_env *env, struct sock *s, const size_t *lengths, int flags, Term ref)
 {
 	struct incoming in;
 	union sock_address from = { 0 };
@@ -235,7 +245,7 @@ static Term receive_from(struct nif_env *env, struct sock *s, size_t length, int
 
 	if (may_not_read(env, s, ref, &answer))
 		return answer;
-	if (!begin_buffer(&in, length != 0 ? length : s->buffer_bytes))
+	if (!begin_buffer(&in, lengths[0] != 0 ? lengths[0] : s->buffer_bytes))
 		return sock_errno(env, ENOMEM);
 	sock_count(s, SOCK_COUNT_read_tries, 1);
 	n = recvfrom(s->fd, in.bytes, in.room, flags, &from.any, &from_size);
@@ -250,22 +260,11 @@ static Term receive_from(struct nif_env *env, struct sock *s, size_t length, int
 	return sock_ok(env, heap_tuple(env->heap, sock_address_put(env->heap, &from, from_size), answer));
 }
 
+/* nif_recvfrom(Socket, Length, Flags, Ref) */
 Term sock_recvfrom(struct nif_env *env, int argc, const Term *argv)
 {
-	struct sock *s = sock_from_term(env, argv[0]);
-	size_t length;
-	int flags;
-	Term answer;
-
 	(void)argc;
-	if (s == NULL || (!sock_is_ref(env, argv[3]) && argv[3] != am_zero))
-		return enif_make_badarg(env);
-	if (!read_numbers(env, argv, 2, &length, &flags, &answer))
-		return answer;
-	lock_acquire(&s->lock);
-	answer = receive_from(env, s, length, flags, argv[3]);
-	lock_release(&s->lock);
-	return answer;
+	return receive_with(env, argv, 2, receive_from);
 }
 
 static Term put_message(struct nif_env *env, struct msghdr *m, struct incoming *in, ssize_t n)
@@ -314,20 +313,9 @@ static Term receive_message(struct nif_env *env, struct sock *s, const size_t *l
 	return answer;
 }
 
+/* nif_recvmsg(Socket, Length, ControlLength, Flags, Ref) */
 Term sock_recvmsg(struct nif_env *env, int argc, const Term *argv)
 {
-	struct sock *s = sock_from_term(env, argv[0]);
-	size_t lengths[2];
-	int flags;
-	Term answer;
-
 	(void)argc;
-	if (s == NULL || (!sock_is_ref(env, argv[4]) && argv[4] != am_zero))
-		return enif_make_badarg(env);
-	if (!read_numbers(env, argv, 3, lengths, &flags, &answer))
-		return answer;
-	lock_acquire(&s->lock);
-	answer = receive_message(env, s, lengths, flags, argv[4]);
-	lock_release(&s->lock);
-	return answer;
+	return receive_with(env, argv, 3, receive_message);
 }

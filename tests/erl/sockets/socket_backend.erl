@@ -1,6 +1,5 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% gen_tcp and gen_udp on each of their back ends: the driver, and the module socket.
-%% expect: inet
 %% expect: [true,true]
 %% expect: [{ok,<<"a packet">>},true,{error,timeout}]
 %% expect: <<"one\n">>
@@ -23,34 +22,13 @@
 %% expect: [{ok,<<"within">>},true]
 %% expect: [{error,eaddrinuse},{error,timeout}]
 %% expect: [{error,econnrefused},{error,closed}]
-%% expect: socket
-%% expect: [true,true]
-%% expect: [{ok,<<"a packet">>},true,{error,timeout}]
-%% expect: <<"one\n">>
-%% expect: [<<"two\n">>,<<"three\n">>]
-%% expect: passive
-%% expect: {ok,[{active,false},{packet,line},{mode,binary},{nodelay,false}]}
-%% expect: {ok,[{nodelay,true},{mode,list}]}
-%% expect: [{ok,"12"},{ok,"345"}]
-%% expect: [{send_oct,100035}]
-%% expect: [{error,closed},{error,closed}]
-%% expect: <<"last words">>
-%% expect: closed
-%% expect: {error,closed}
-%% expect: {ok,<<"to another">>}
-%% expect: {error,closed}
-%% expect: "to you"
-%% expect: [<<"and back">>,{error,timeout}]
-%% expect: "connected"
-%% expect: [ok,ok]
-%% expect: [{ok,<<"within">>},true]
-%% expect: [{error,eaddrinuse},{error,timeout}]
-%% expect: [{error,econnrefused},{error,closed}]
+%% expect: the_same
 -module(socket_backend).
 -export([main/0]).
+-include("each.hrl").
 
 main() ->
-    [begin show(B), tcp(B), closing(B), udp(B), local(B), wrong(B) end || B <- [inet, socket]].
+    each(fun(B) -> tcp(B), closing(B), udp(B), local(B), wrong(B) end, [inet, socket]).
 
 pair(B, Options) ->
     {ok, L} = gen_tcp:listen(0, [{inet_backend, B}, binary, {active, false}, {ip, {127, 0, 0, 1}} | Options]),
@@ -136,5 +114,3 @@ wrong(B) ->
     show([gen_tcp:listen(Port, [{inet_backend, B}, {ip, {127, 0, 0, 1}}]), gen_tcp:accept(L, 10)]),
     ok = gen_tcp:close(L),
     show([gen_tcp:connect({127, 0, 0, 1}, Port, [{inet_backend, B}]), gen_tcp:accept(L)]).
-
-show(T) -> io:format("~0p~n", [T]).
