@@ -166,4 +166,19 @@ static __always_inline int note_none(void)
     return 0;
 }
 
+/* The program of a probe's note: hands the event to the includer's tell_<probe>. What nobody asked for is zeros. */
+#define NOTE_PROGRAM(probe)                                                                        \
+    SEC("uprobe")                                                                                  \
+    int on_##probe(struct pt_regs *ctx)                                                            \
+    {                                                                                              \
+        __u32 vm = probe_stopped ? 0 : probe_vm();                                                 \
+        struct ev_##probe ev = {};                                                                 \
+                                                                                                   \
+        if (!vm || note_##probe(ctx, &ev))                                                         \
+            return 0;                                                                              \
+        view_begin(&ev.head, vm);                                                                  \
+        tell_##probe(&ev);                                                                         \
+        return 0;                                                                                  \
+    }
+
 #endif

@@ -120,18 +120,7 @@ static __always_inline __u64 trap_wakes(void)
         trap_fill_##probe(ev, r);                                                                  \
         bpf_ringbuf_submit(r, trap_wakes());                                                       \
     }                                                                                              \
-    SEC("uprobe")                                                                                  \
-    int on_##probe(struct pt_regs *ctx)                                                            \
-    {                                                                                              \
-        __u32 vm = probe_stopped ? 0 : probe_vm();                                                 \
-        struct ev_##probe ev = {}; /* what nobody asked for too: a program must not read what was never written */ \
-                                                                                                   \
-        if (!vm || note_##probe(ctx, &ev))                                                         \
-            return 0;                                                                              \
-        view_begin(&ev.head, vm);                                                                  \
-        tell_##probe(&ev);                                                                         \
-        return 0;                                                                                  \
-    }
+    NOTE_PROGRAM(probe)
 #include "tells.def"
 
 #include "hook.bpf.h"

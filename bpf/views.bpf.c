@@ -29,18 +29,7 @@
     {                                                                                              \
         calls                                                                                      \
     }                                                                                              \
-    SEC("uprobe")                                                                                  \
-    int on_##probe(struct pt_regs *ctx)                                                            \
-    {                                                                                              \
-        __u32 vm = probe_stopped ? 0 : probe_vm();                                                 \
-        struct ev_##probe ev;                                                                      \
-                                                                                                   \
-        if (!vm || note_##probe(ctx, &ev))                                                         \
-            return 0;                                                                              \
-        view_begin(&ev.head, vm);                                                                  \
-        tell_##probe(&ev);                                                                         \
-        return 0;                                                                                  \
-    }
+    NOTE_PROGRAM(probe)
 #include "tells.def"
 
 #include "hook.bpf.h"
