@@ -50,8 +50,9 @@ static const struct {
      "'process__exit=1|<0.9.0>|normal' 'process__port_unblocked=1|<0.9.0>|#Port<0.6>' "
      "'dist__monitor=1|a@h|nodedown|c@h|hidden|connection_closed' 'dist__monitor=1|a@h|nodeupp|c@h|hidden|[]'"},
     {"drivers --events",
+     "'driver__return=2|a_long_driver|#Port<0.9>|a_callback_of_a_long_name|100' " /* first: it says how wide the column is */
      "'driver__return=7|tcp_inet|#Port<0.1>|outputv|2000' 'driver__return=3|tcp_inet|#Port<0.%d>|ready_input|500' "
-     "'driver__return=1|efile|undefined|init|1000000' 'driver__return=2|a_long_driver|#Port<0.9>|a_callback_of_a_long_name|100'"},
+     "'driver__return=1|efile|undefined|init|1000000'"},
 };
 
 /* UPDATE_GOLDEN=1 writes the files anew. */
