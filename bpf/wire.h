@@ -44,7 +44,9 @@ enum wire_form {
      * untrusted bytes */
     WIRE_CALLBACK,
     WIRE_NODE, /* words: the index of the atom that is the name of a node, which is told without quotes */
-    WIRE_REASON_TEXT, /* the same, the shape WIRE_ATOM, and from the fourth word on the atom as the VM printed it, not terminated: untrusted bytes */
+    /* words: as of WIRE_REASON, the shape WIRE_ATOM, and from the fourth word on the atom as the VM printed it, not
+     * terminated: untrusted bytes */
+    WIRE_REASON_TEXT,
 };
 
 /* What a reason is, or the first element of its tuple or list. */

@@ -236,7 +236,7 @@ static void tell_unserved(const struct engine *e, const struct target *t, const 
                      views[v].name);
     if (*unserved)
         note("'%s' (process %d) cannot tell %s: no function of it stands for these events; "
-             "erlvm and an OTP built with notes can",
+             "erlvm can, the manual says who else",
              t->name, t->pid, unserved);
 }
 

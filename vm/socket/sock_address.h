@@ -20,7 +20,7 @@ union sock_address {
 	uint8_t bytes[sizeof(struct sockaddr_storage)];
 };
 
-/* Fails: false. */
+/* *n: its bytes in *a. Fails: false: map is no address. */
 bool sock_address_read(Term map, union sock_address *a, socklen_t *n);
 /* n: 0: unknown, that of the family. a holds at least n bytes. */
 Term sock_address_put(struct heap *h, const union sock_address *a, socklen_t n);
