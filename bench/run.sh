@@ -10,7 +10,7 @@
 #   (g) how long natives keep a scheduler from other processes, on erlvm and on erl: bench/natives.py
 #   (h) events told by the page beside notes, LTTng and erlang:trace/3; the flight recorder; several views: bench/engine.py
 #   (i) what concerns all of 100,000 processes, and how long the others stand still for it: bench/stops.erl
-#   (j) the world around it: echo over TCP, messages between nodes, native functions, os:cmd, idle connections: bench/world.py
+#   (j) the world around it: echo, messages between nodes, native functions, os:cmd, idle connections: bench/world.py
 # BENCH_ONLY="a c"     parts to run          BENCH_RUNS=5    runs of each (medians are shown)
 # BENCH_DIV=10         1/N of the work       BENCH_SET="fib ring"   workloads of (c); of (e) and (g) the rows with this text in their names
 # ERL_EMU=/path/to/erl an Erlang whose emulator is the interpreter flavour

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Part (j) of `make bench`: the world around a VM, erlvm beside the stock erl, probes off: echo over loopback TCP, messages
-between two nodes, calls of native functions, os:cmd, memory of idle connections. Medians of BENCH_RUNS rounds, the VMs in turn in
-each. The clients of the servers are the stock erl's for both, so only the server differs. No ratio is printed where either side failed."""
+"""Part (j) of `make bench`: the world around a VM, erlvm beside the stock erl, probes off: echo over loopback TCP,
+messages between two nodes, calls of native functions, os:cmd, memory of idle connections. Medians of BENCH_RUNS rounds,
+the VMs in turn in each. The clients of the servers are the stock erl's for both, so only the server differs. No ratio
+is printed where either side failed."""
 import os, resource, socket, statistics, subprocess, tempfile, threading, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -13,7 +14,8 @@ TRIPS = 20000
 IDLE = 20000
 SPARE_FDS = 500  # that a VM has open beside its connections
 SIZES = (("small", 8, 200000), ("1 kB", 1024, 100000), ("1 MB", 1 << 20, 200))
-CALLS = (("plain", "without arguments", 3000000), ("add", "of two integers", 3000000), ("dirty", "on a dirty scheduler", 30000))
+CALLS = (("plain", "without arguments", 3000000), ("add", "of two integers", 3000000),
+         ("dirty", "on a dirty scheduler", 30000))
 LIMIT_S = 120    # for one request
 
 
@@ -27,7 +29,8 @@ class Vm:
     def __init__(self, vm, beams, *flags):
         self.process = subprocess.Popen([VMS[vm], "+sbwt", "none", "+Q", "65536", *flags, "-noshell", "-pa", beams,
                                          "-kernel", "logger_level", "none", "-s", "world", "serve"],
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                        text=True)
         self.pid = int(self.process.stdout.readline() or 0)
         if not self.pid:
             raise Failed(f"{vm} does not start")
@@ -170,7 +173,8 @@ class Epmd:
     def __init__(self):
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port = free.getsockname()[1]
-        self.process = subprocess.Popen(["epmd", "-port", str(self.port), "-address", "127.0.0.1"], stderr=subprocess.DEVNULL)
+        self.process = subprocess.Popen(["epmd", "-port", str(self.port), "-address", "127.0.0.1"],
+                                        stderr=subprocess.DEVNULL)
         for _ in range(200):
             try:
                 socket.create_connection(("127.0.0.1", self.port)).close()
@@ -205,7 +209,8 @@ def main():
     rows = Rows()
     with tempfile.TemporaryDirectory() as work:
         subprocess.run(["erlc", "-o", work, os.path.join(HERE, "world.erl")], check=True)
-        root = subprocess.run(["erl", "-noshell", "-eval", "io:put_chars(code:root_dir()), halt()."], stdin=subprocess.DEVNULL,
+        root = subprocess.run(["erl", "-noshell", "-eval", "io:put_chars(code:root_dir()), halt()."],
+                              stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, check=True).stdout
         subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-I", f"{root}/usr/include", "-o", f"{work}/world.so",
                         os.path.join(HERE, "world_nif.c")], check=True)

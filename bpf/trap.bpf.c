@@ -105,7 +105,9 @@ static __always_inline __attribute__((unused)) void trap_fill_none(void)
 
 static __always_inline __u64 trap_wakes(void)
 {
-    return bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA) >= TRAP_RING_WAKE_BYTES ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+    __u64 waits = bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA);
+
+    return waits >= TRAP_RING_WAKE_BYTES ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 }
 
 #define TELL(probe, calls)                                                                         \

@@ -11,7 +11,8 @@
 
 #define VIEW_ON(view) (view_settings.on[VIEW_##view])
 #define VIEW_FILTER(view, filter) (view_settings.filters[VIEW_FILTER_##view##_##filter])
-#define VIEW_DETAILS(view, event) (view_settings.events[VIEW_##view] || view_settings.slowest[VIEW_SLOWEST_##view##_##event])
+#define VIEW_DETAILS(view, event)                                                                  \
+    (view_settings.events[VIEW_##view] || view_settings.slowest[VIEW_SLOWEST_##view##_##event])
 #define VIEW_COPY(to, from) bpf_probe_read_kernel(to, sizeof *(to), from)
 
 const volatile struct view_settings view_settings SEC(".rodata.views");

@@ -11,7 +11,8 @@
  *   view_node(h, node, &name)                            a node
  *   view_callback(h, &callback, &driver, &name)          a callback of a driver, by both names
  *   view_keep_name(h, &name), view_kept_name(h, kept, &name)   by a number, until the VM ends
- * What an event has not read yet (EV_LATER_MFA, EV_LATER_TERM, EV_LATER_NODE, ev_head.where) is read here: from the VM's memory.
+ * What an event has not read yet (EV_LATER_MFA, EV_LATER_TERM, EV_LATER_NODE, ev_head.where) is read here: from the
+ * VM's memory.
  */
 #ifndef BPF_VIEW_NAME_BPF_H
 #define BPF_VIEW_NAME_BPF_H

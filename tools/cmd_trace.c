@@ -318,12 +318,14 @@ static int run(struct state *st, const struct options *o)
         sigaction(SIGUSR1, &(struct sigaction){.sa_handler = ask}, NULL);
     attach_hush();
     err = watch_open(&st->watch, o,
-                     &(struct watch_ops){.ctx = st, .ended = end_vm, .attach = attach_target, .hooked = hook_target, .serves = hands_pages});
+                     &(struct watch_ops){.ctx = st, .ended = end_vm, .attach = attach_target, .hooked = hook_target,
+                                         .serves = hands_pages});
     if (!err)
         err = batch_source_new(&(struct batch_source_ops){take_page, st}, &st->source);
     if (!err && st->when.text)
         err = begin_when(st);
-    if (!err && st->watch.plan && !hands_pages(st, &st->watch.only)) /* before a recording of that name is written over */
+    /* before a recording of that name is written over */
+    if (!err && st->watch.plan && !hands_pages(st, &st->watch.only))
         err = trap_source_require(&st->wanted, &st->watch.only, st->watch.plan);
     if (!err && !(st->watch.only.elf && hands_pages(st, &st->watch.only)))
         err = trap_source_new(&(struct trap_source_ops){take_page, st}, &st->wanted, &st->watch, &st->traps);
@@ -415,7 +417,8 @@ int cmd_trace(int argc, char **argv)
         {"source", "WAY", "an erlvm's events by batches of them (unless said) or by notes", set_source, false},
         {"when", "WHAT", "with --ring: also write it when 'msglat.p99 > 50ms' or so", set_when, false},
         {0}};
-    static const struct options_spec spec = {"trace", "Records events, for erlsnoop report.", OPTIONS_TARGET, extras, &st, NULL};
+    static const struct options_spec spec = {"trace", "Records events, for erlsnoop report.", OPTIONS_TARGET, extras,
+                                             &st, NULL};
     struct options o;
     int err = options_parse(&spec, argc, argv, &o);
 

@@ -10,7 +10,8 @@
 #include "otp_registered.h"
 #include "otp_vm.h"
 
-enum { MAX_PROCESSES = 1 << 20, MAX_PAIRS = 4096, MAX_CHAIN = 64, ALL_PAIRS = 1 << 22, NUMBER_MASK = 0xfffffff, ATOM_SHIFT = 6,
+enum { MAX_PROCESSES = 1 << 20, MAX_PAIRS = 4096, MAX_CHAIN = 64, ALL_PAIRS = 1 << 22, NUMBER_MASK = 0xfffffff,
+       ATOM_SHIFT = 6,
        SMALL_SHIFT = 4 };
 
 struct reader {
@@ -63,7 +64,8 @@ static bool read_proc_lib_of_ours(struct reader *r, uint64_t process, uint64_t c
     return false;
 }
 
-/* As of a ProcDict: linear hashing; a slot is a pair {key, value}, a list of pairs, or nil. Source: bpf/otp_call.bpf.h. */
+/* As of a ProcDict: linear hashing; a slot is a pair {key, value}, a list of pairs, or nil. Source:
+ * bpf/otp_call.bpf.h. */
 struct dict {
     uint32_t mask, used, size, split;
     uint64_t n;
@@ -73,7 +75,8 @@ static bool read_pair(const struct reader *r, uint64_t term, uint64_t *value)
 {
     uint64_t tuple[3];
 
-    if ((term & 3) != OTP_TAG_BOXED || memory_read(r->memory, term & ~7ull, tuple, sizeof tuple) || tuple[0] != 2 << 6 ||
+    if ((term & 3) != OTP_TAG_BOXED || memory_read(r->memory, term & ~7ull, tuple, sizeof tuple) ||
+        tuple[0] != 2 << 6 ||
         tuple[1] != r->initial_call)
         return false;
     *value = tuple[2];
@@ -85,7 +88,8 @@ static bool read_proc_lib_of_stock(struct reader *r, uint64_t process, uint64_t 
     uint64_t at, slot, cell[2], value, index = r->initial_call >> ATOM_SHIFT;
     struct dict dict;
 
-    if (!read_member(r, process, OTP_PROC_DICTIONARY, &at, sizeof at) || !at || memory_read(r->memory, at, &dict, sizeof dict))
+    if (!read_member(r, process, OTP_PROC_DICTIONARY, &at, sizeof at) || !at ||
+        memory_read(r->memory, at, &dict, sizeof dict))
         return false;
     index &= dict.mask;
     if (index >= dict.used)
@@ -185,7 +189,8 @@ static bool read_used(const struct reader *r, uint64_t *used)
     uint32_t most;
 
     if (r->ours)
-        return !memory_read(r->memory, r->ours->roots[LAYOUT_ROOM_PROCESSES] + r->ours->numbers[ERLVM_PROCS_USED], used, sizeof *used);
+        return !memory_read(r->memory, r->ours->roots[LAYOUT_ROOM_PROCESSES] + r->ours->numbers[ERLVM_PROCS_USED],
+                            used, sizeof *used);
     if (!read_member(r, r->layout->procs, OTP_PTAB_MAX, &most, sizeof most))
         return false;
     *used = most;

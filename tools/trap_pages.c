@@ -89,8 +89,8 @@ static struct stream *find_stream(struct trap_pages *pages, uint32_t vm, uint32_
 }
 
 /*
- * As a thread of erlvm would have done: BATCH_PATIENCE_MS after its first event at the latest. Where nothing came for long
- * all threads' pages are handed over at once, and who merges them must not take it that all before has come.
+ * As a thread of erlvm would have done: BATCH_PATIENCE_MS after its first event at the latest. Where nothing came for
+ * long all threads' pages are handed over at once, and who merges them must not take it that all before has come.
  */
 static uint64_t end_of(const struct stream *s, uint64_t now_ns)
 {

@@ -345,7 +345,8 @@ static int load(struct trap_source *s)
     return s->ring ? 0 : fail(-errno, "no ring buffer: %s", strerror(errno));
 }
 
-int trap_source_new(const struct trap_source_ops *ops, const struct wanted *wanted, struct watch *watch, struct trap_source **out)
+int trap_source_new(const struct trap_source_ops *ops, const struct wanted *wanted, struct watch *watch,
+                    struct trap_source **out)
 {
     struct trap_source *s = calloc(1, sizeof *s);
 
@@ -387,7 +388,8 @@ int trap_source_require(const struct wanted *wanted, const struct target *t, con
             plan->events[plan_find_probe(view_ons[v].probe)].source != PLAN_NONE)
             return 0;
     }
-    return fail(-ENOTSUP, "'%s' (%s) can tell nothing of what is to be recorded; erlsnoop doctor -p %d tells what it can",
+    return fail(-ENOTSUP,
+                "'%s' (%s) can tell nothing of what is to be recorded; erlsnoop doctor -p %d tells what it can",
                 t->name, t->provider->text, t->pid);
 }
 
@@ -415,7 +417,8 @@ static void tell_unserved(const struct trap_source *s, const struct target *t, c
             served |= plan->events[plan_find_probe(view_ons[i].probe)].source != PLAN_NONE;
         }
         if (asked && !served)
-            snprintf(unserved + strlen(unserved), sizeof unserved - strlen(unserved), "%s%s", *unserved ? ", " : "", views[v].name);
+            snprintf(unserved + strlen(unserved), sizeof unserved - strlen(unserved), "%s%s", *unserved ? ", " : "",
+                     views[v].name);
     }
     if (*unserved)
         note("'%s' (process %d) cannot tell %s: no function of it stands for these events", t->name, t->pid, unserved);

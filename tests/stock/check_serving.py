@@ -40,7 +40,8 @@ class Failure(Exception):
 
 def run(words, **how):
     try:
-        done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True,
                               timeout=DEADLINE, check=False, **how)
     except subprocess.TimeoutExpired:
         raise Failure(f"{words[0]} is stuck") from None
@@ -62,7 +63,8 @@ class Server:
         if self.listener():
             raise Failure(f"somebody listens on port {self.port} already")
         with open(self.folder + "/server.log", "w", encoding="utf-8") as log:
-            self.process = subprocess.Popen(self.command(), env=self.env, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=log,
+            self.process = subprocess.Popen(self.command(), env=self.env, cwd=self.folder, stdin=subprocess.DEVNULL,
+                                            stdout=log,
                                             stderr=log, start_new_session=True)
         try:
             self.pid = self.await_listener()
@@ -117,7 +119,8 @@ class Ejabberd(Server):
     def __init__(self, erl, folder):
         super().__init__(erl, folder)
         with open(EJABBERDCTL, encoding="utf-8") as file:
-            script = re.sub(r'(?m)^INSTALLUSER=.*$', 'INSTALLUSER=""', re.sub(r"(?m)^ERL=.*$", "ERL=" + erl, file.read()))
+            script = re.sub(r'(?m)^INSTALLUSER=.*$', 'INSTALLUSER=""',
+                            re.sub(r"(?m)^ERL=.*$", "ERL=" + erl, file.read()))
         with open(folder + "/ejabberdctl", "w", encoding="utf-8") as file:
             file.write(script)
         with open(os.path.join(HERE, "ejabberd.yml"), encoding="utf-8") as file:
@@ -128,7 +131,8 @@ class Ejabberd(Server):
             os.mkdir(os.path.join(folder, name))
 
     def ctl(self, *words):
-        return ["bash", self.folder + "/ejabberdctl", "-n", "serving@localhost", "-c", self.folder + "/none", "-f", self.folder + "/ejabberd.yml",
+        return ["bash", self.folder + "/ejabberdctl", "-n", "serving@localhost", "-c", self.folder + "/none", "-f",
+                self.folder + "/ejabberd.yml",
                 "-s", self.folder + "/db", "-l", self.folder + "/log", *words]
 
     def command(self):
@@ -159,13 +163,15 @@ class Http(Server):
 
     def command(self):
         self.env["ERL_LIBS"] = "".join(glob.glob(COWBOY)[:1])
-        return [self.erl, "-noinput", "-pa", os.path.dirname(self.folder), "-run", "http_serve", "start", self.library, str(self.port)]
+        return [self.erl, "-noinput", "-pa", os.path.dirname(self.folder), "-run", "http_serve", "start",
+                self.library, str(self.port)]
 
     def ab(self, what, count, *options):
         begun = self.spent()
         path = "echo" if "-p" in options else ""
         said = run(["ab", "-q", "-c", "20", "-n", str(count), *options, f"http://127.0.0.1:{self.port}/{path}"])
-        told = {name: re.search(name + r":\s+([\d.]+)", said) for name in ("Complete requests", "Failed requests", "Requests per second")}
+        told = {name: re.search(name + r":\s+([\d.]+)", said) for name in ("Complete requests", "Failed requests",
+                                                                           "Requests per second")}
         if "Non-2xx" in said or not all(told.values()) or told["Complete requests"][1] != str(count) or told["Failed requests"][1] != "0":
             raise Failure("not every request was answered: " + said[-300:])
         return what, float(told["Requests per second"][1]), (self.spent() - begun) / count
@@ -253,7 +259,8 @@ def main():
             except Failure as why:
                 print(f"{name}: {why}")
                 failed += 1
-    subprocess.run(["epmd", "-kill"], env=dict(os.environ, **EPMD), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    subprocess.run(["epmd", "-kill"], env=dict(os.environ, **EPMD), stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL, check=False)
     print("check-serving: " + (f"{failed} failed" if failed else "passed"))
     return 1 if failed else 0
 

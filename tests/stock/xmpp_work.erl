@@ -59,7 +59,8 @@ write(_, _, I, N, _) when I > N -> ok;
 write(Socket, Jid, I, N, 0) ->
     receive {read, Some} -> write(Socket, Jid, I, N, Some) end;
 write(Socket, Jid, I, N, Window) ->
-    ok = gen_tcp:send(Socket, ["<message type='chat' to='", Jid, "'><body>#", integer_to_list(I), "#", lists:duplicate(200, $x),
+    ok = gen_tcp:send(Socket, ["<message type='chat' to='", Jid, "'><body>#", integer_to_list(I), "#",
+                               lists:duplicate(200, $x),
         "</body></message>"]),
     write(Socket, Jid, I + 1, N, Window - 1).
 

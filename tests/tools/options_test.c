@@ -138,7 +138,8 @@ START_TEST(test_options_help_is_status_0)
 {
     static const char *const lines[] = {"-h",        "--help",    "list -h",  "doctor --help", "spawns -h",
                                         "msglat -h", "gc -h",     "sched -h", "exits -h",      "messages -h",
-                                        "efile -h",  "ports -h",  "nifs -h", "user -h", "inet -h", "drivers -h", "dist -h",  "watch -h",  "serve -h", "stacks -h",     "trace -h",
+                                        "efile -h",  "ports -h",  "nifs -h", "user -h", "inet -h", "drivers -h",
+                                        "dist -h",  "watch -h",  "serve -h", "stacks -h",     "trace -h",
                                         "report -h"};
     const struct support_run *r = support_run("$ERLSNOOP %s", lines[_i]);
 

@@ -107,7 +107,8 @@ static Term put_byte_list(struct heap *h, Term binary, size_t from, size_t n, Te
 static Term byte_step(Process *p, struct exc_steps *steps)
 {
 	struct byte_steps *s = (struct byte_steps *)steps;
-	size_t most = (size_t)(p->reds_left > 0 ? p->reds_left : 1) * LISTED_BYTES_A_REDUCTION, n = s->left < most ? s->left : most;
+	size_t most = (size_t)(p->reds_left > 0 ? p->reds_left : 1) * LISTED_BYTES_A_REDUCTION;
+	size_t n = s->left < most ? s->left : most;
 
 	s->left -= n;
 	s->list = put_byte_list(&p->heap, s->binary, s->from + s->left, n, s->list);

@@ -122,7 +122,9 @@ static Term run_slice(Process *p, struct ets_hold *hold, struct select *s, bool 
 	process_bump(p, (int)(select_run(s, t, p, ETS_SLICE_OBJECTS, &change) / ETS_OBJECTS_A_REDUCTION + 1));
 	if (s->is_done || (s->limit != 0 && s->count >= s->limit)) {
 		/* What a trap carried may be forged. */
-		result = is_resumed && s->kind == SELECT_LIST && list_length(s->list) != (int64_t)s->count ? exc_badarg(p) : finish(p, t, s);
+		bool forged = is_resumed && s->kind == SELECT_LIST && list_length(s->list) != (int64_t)s->count;
+
+		result = forged ? exc_badarg(p) : finish(p, t, s);
 		if (is_resumed && wants_fix)
 			table_unfix(t, p->id);
 	} else {

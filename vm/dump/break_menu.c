@@ -51,7 +51,8 @@ static const struct command {
 	void (*run)(void);
 } commands[] = {
 	{ 'a', leave }, { 'q', leave }, { 'A', dump_and_leave }, { 'c', go_on }, { 'p', crash_dump_processes }, { 'o', crash_dump_ports },
-	{ 'i', crash_dump_memory }, { 'l', crash_dump_modules }, { 'v', tell_version }, { 'D', crash_dump_tables }, { 'd', crash_dump_nodes },
+	{ 'i', crash_dump_memory }, { 'l', crash_dump_modules }, { 'v', tell_version }, { 'D', crash_dump_tables },
+	{ 'd', crash_dump_nodes },
 };
 
 static const char question[] = "\nBREAK: (a)bort (A)bort with dump (c)ontinue (p)roc info (i)nfo\n"

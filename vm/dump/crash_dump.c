@@ -76,7 +76,8 @@ static void write_schedulers(void)
 /* The number is what printed pids of the node begin with. */
 static void write_connection(const struct channel *c, void *arg)
 {
-	const char *kind = c->state != CHANNEL_UP ? "not_connected" : c->flags & DIST_PUBLISHED ? "visible_node" : "hidden_node";
+	const char *connected = c->flags & DIST_PUBLISHED ? "visible_node" : "hidden_node";
+	const char *kind = c->state == CHANNEL_UP ? connected : "not_connected";
 
 	(void)arg;
 	dump_format("=%s:%u\n", kind, (unsigned)atom_index(c->node));

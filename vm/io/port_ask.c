@@ -285,7 +285,8 @@ static void run_control(struct port *port, struct question *q)
 }
 
 /* A question with a number and bytes for the driver. */
-static void init_operation(struct question *q, Process *p, struct port *port, unsigned operation, uint8_t *data, size_t n)
+static void init_operation(struct question *q, Process *p, struct port *port, unsigned operation, uint8_t *data,
+			   size_t n)
 {
 	init(q, p, port);
 	q->command = operation;

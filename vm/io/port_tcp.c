@@ -17,7 +17,8 @@
 #include "io/posix.h"
 #include "proc/timer.h"
 
-enum { SEND_PIECES = 64, FILE_CHUNK_BYTES = (1 << 30) - 1, ACCEPT_AT_ONCE = 16, READS_AT_ONCE = 16, GROW_BYTES = 64 << 10 };
+enum { SEND_PIECES = 64, FILE_CHUNK_BYTES = (1 << 30) - 1, ACCEPT_AT_ONCE = 16, READS_AT_ONCE = 16,
+       GROW_BYTES = 64 << 10 };
 
 static void write_queue(struct inet_socket *s);
 
@@ -300,8 +301,8 @@ static size_t prepare_read(struct inet_socket *s)
 	return s->in.end < s->in.room ? s->in.room - s->in.end : (size_t)missing(s, &ignored);
 }
 
-/* Reads once, and delivers. Returns whether there may be more to read: all the room was filled, and the connection has not
- * ended. */
+/* Reads once, and delivers. Returns whether there may be more to read: all the room was filled, and the connection has
+ * not ended. */
 static bool receive(struct inet_socket *s)
 {
 	size_t want = prepare_read(s);

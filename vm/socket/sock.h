@@ -134,7 +134,10 @@ Term sock_cancel(struct nif_env *env, int argc, const Term *argv);
 static inline Term sock_ok(struct nif_env *env, Term t) { return heap_tuple(env->heap, am_ok, t); }
 static inline Term sock_error(struct nif_env *env, Term reason) { return heap_tuple(env->heap, am_error, reason); }
 static inline Term sock_invalid(struct nif_env *env, Term what) { return heap_tuple(env->heap, am_invalid, what); }
-static inline Term sock_error_invalid(struct nif_env *env, Term what) { return sock_error(env, sock_invalid(env, what)); }
+static inline Term sock_error_invalid(struct nif_env *env, Term what)
+{
+	return sock_error(env, sock_invalid(env, what));
+}
 static inline Term sock_raise_invalid(struct nif_env *env, Term what)
 {
 	return enif_raise_exception(env, sock_invalid(env, what));

@@ -112,7 +112,8 @@ static Term put_int(struct heap *h, const uint8_t *at, size_t n)
 static Term put_packet(struct heap *h, const uint8_t *at, size_t n)
 {
 	READ(struct in_pktinfo, i);
-	return MAP(h, am_ifindex, term_from_small((unsigned)i.ipi_ifindex), am_spec_dst, sock_in_put(h, &i.ipi_spec_dst), am_addr,
+	return MAP(h, am_ifindex, term_from_small((unsigned)i.ipi_ifindex), am_spec_dst,
+		   sock_in_put(h, &i.ipi_spec_dst), am_addr,
 		   sock_in_put(h, &i.ipi_addr));
 }
 
@@ -190,7 +191,8 @@ static Term put_error(struct heap *h, const uint8_t *at, size_t n)
 
 	put_error_type(&e, &type, &code);
 	offender = n > sizeof(e) ? put_address(h, at + sizeof(e), n - sizeof(e)) : TERM_NONE;
-	return map_from_pairs(h, (Term[]){ am_error, posix_error_atom((int)e.ee_errno), am_origin, put_origin(e.ee_origin), am_type, type,
+	return map_from_pairs(h, (Term[]){ am_error, posix_error_atom((int)e.ee_errno), am_origin,
+					   put_origin(e.ee_origin), am_type, type,
 					   am_code, code, am_info, term_from_small(e.ee_info), am_data,
 					   term_from_small(e.ee_data), am_offender, offender }, offender != TERM_NONE ? 7 : 6);
 }
@@ -274,9 +276,11 @@ static Term put_message(struct heap *h, const struct cmsghdr *c, size_t bytes)
 	const struct kind *k = find_kind(c->cmsg_level, TERM_NONE, c->cmsg_type);
 	Term value = k != NULL && k->put != NULL ? k->put(h, CMSG_DATA(c), bytes) : TERM_NONE;
 
-	return map_from_pairs(h, (Term[]){ am_level, c->cmsg_level == SOL_SOCKET ? am_socket : term_from_small(c->cmsg_level), am_type,
-					   k != NULL ? k->name : term_from_small(c->cmsg_type), am_data,
-					   binary_put(h, CMSG_DATA(c), bytes), am_value, value }, value != TERM_NONE ? 4 : 3);
+	Term level = c->cmsg_level == SOL_SOCKET ? (Term)am_socket : term_from_small(c->cmsg_level);
+
+	return map_from_pairs(h, (Term[]){ am_level, level, am_type, k != NULL ? k->name : term_from_small(c->cmsg_type),
+					   am_data, binary_put(h, CMSG_DATA(c), bytes), am_value, value },
+			      value != TERM_NONE ? 4 : 3);
 }
 
 Term sock_control_put(struct heap *h, struct msghdr *from)

@@ -48,7 +48,8 @@ enum { IFF_LOWER_UP_BIT = 1 << 16, IFF_DORMANT_BIT = 1 << 17, IFF_ECHO_BIT = 1 <
 
 const struct sock_interface_flag sock_interface_flags[] = {
 	{ am_up, IFF_UP, true }, { am_broadcast, IFF_BROADCAST, true }, { am_debug, IFF_DEBUG, true },
-	{ am_loopback, IFF_LOOPBACK, true }, { am_pointopoint, IFF_POINTOPOINT, true }, { am_notrailers, IFF_NOTRAILERS, true },
+	{ am_loopback, IFF_LOOPBACK, true }, { am_pointopoint, IFF_POINTOPOINT, true },
+	{ am_notrailers, IFF_NOTRAILERS, true },
 	{ am_knowsepoch, 0, false }, { am_running, IFF_RUNNING, true }, { am_noarp, IFF_NOARP, true },
 	{ am_promisc, IFF_PROMISC, true }, { am_allmulti, IFF_ALLMULTI, false }, { am_master, IFF_MASTER, true },
 	{ am_oactive, 0, false }, { am_slave, IFF_SLAVE, true }, { am_simplex, 0, false },
@@ -67,7 +68,8 @@ Term sock_put_ioctls(struct nif_env *env)
 	Term list = NIL;
 
 	for (size_t i = 0; i < REQUESTS; i++)
-		list = heap_cons(env->heap, heap_tuple(env->heap, requests[i].name, term_from_small((int64_t)requests[i].number)), list);
+		list = heap_cons(env->heap, heap_tuple(env->heap, requests[i].name,
+						       term_from_small((int64_t)requests[i].number)), list);
 	return list;
 }
 

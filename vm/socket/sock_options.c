@@ -176,7 +176,8 @@ SETTER(source_filter)
 }
 
 static const struct { Term name; int number; } discoveries[] = {
-	{ am_want, IP_PMTUDISC_WANT }, { am_dont, IP_PMTUDISC_DONT }, { am_do, IP_PMTUDISC_DO }, { am_probe, IP_PMTUDISC_PROBE },
+	{ am_want, IP_PMTUDISC_WANT }, { am_dont, IP_PMTUDISC_DONT }, { am_do, IP_PMTUDISC_DO },
+	{ am_probe, IP_PMTUDISC_PROBE },
 };
 enum { DISCOVERIES = sizeof(discoveries) / sizeof(discoveries[0]) };
 
@@ -441,7 +442,8 @@ OTP_SETTER(buffer)
 	unsigned count = 0;
 
 	if (!read_size(value, SOCK_BUFFER_BYTES, &bytes) &&
-	    (!term_is_tuple(value) || tuple_arity(value) != 2 || !enif_get_uint(env, sock_elements(value)[0], &count) || count == 0 ||
+	    (!term_is_tuple(value) || tuple_arity(value) != 2 ||
+	     !enif_get_uint(env, sock_elements(value)[0], &count) || count == 0 ||
 	     !read_size(sock_elements(value)[1], SOCK_BUFFER_BYTES, &bytes)))
 		return BAD_VALUE;
 	s->buffer_bytes = bytes;

@@ -55,7 +55,8 @@ await_epmd(P, Number) ->
 start(Port, Program, Name, Function, Args) ->
     Directory = filename:dirname(code:which(?MODULE)),
     open_port({spawn_executable, Program},
-              [{args, ["-noshell", "-pa", Directory, "-name", Name, "-setcookie", "crumbs", "-start_epmd", "false", "+zdbbl", "64",
+              [{args, ["-noshell", "-pa", Directory, "-name", Name, "-setcookie", "crumbs", "-start_epmd", "false",
+                       "+zdbbl", "64",
                        "-kernel", "inet_dist_use_interface", "{127,0,0,1}", "logger_level", "none",
                        "-s", atom_to_list(?MODULE), Function | Args]},
                {env, [{"ERL_EPMD_PORT", integer_to_list(Port)}]}, exit_status, {line, 1000}, binary]).

@@ -36,7 +36,8 @@ main() ->
     ok = file:make_dir(Dir),
     Inet = #{family => inet, addr => loopback, port => 0},
     each(fun talk/1, [{Inet, Inet}, {Inet#{family := inet6}, Inet#{family := inet6}},
-                      {#{family => local, path => filename:join(Dir, "a")}, #{family => local, path => filename:join(Dir, "b")}}]),
+                      {#{family => local, path => filename:join(Dir, "a")},
+                       #{family => local, path => filename:join(Dir, "b")}}]),
     control(), control6(), errors(),
     [file:delete(filename:join(Dir, F)) || F <- element(2, file:list_dir(Dir))],
     show(file:del_dir(Dir)).
@@ -83,7 +84,8 @@ control() ->
                          #{type := T} -> {T, maps:is_key(data, M)}
                      end || M <- C])),
     show(socket:sendmsg(S, #{addr => At, iov => [<<"x">>], ctrl => [#{level => ip, type => tos, value => strange}]})),
-    show(socket:sendmsg(S, #{addr => At, iov => [<<"x">>], ctrl => [#{level => ip, type => tos, value => 3, data => <<>>}]})),
+    show(socket:sendmsg(S, #{addr => At, iov => [<<"x">>], ctrl => [#{level => ip, type => tos, value => 3,
+                                                                      data => <<>>}]})),
     show(socket:sendmsg(S, #{addr => At, iov => [<<"x">>], ctrl => [#{level => 77777, type => strange, value => 1}]})),
     show(socket:sendmsg(S, #{addr => At, iov => [<<"x">> || _ <- lists:seq(1, 1025)]})),
     show(catch socket:sendmsg(S, #{addr => At, iov => [x]})),

@@ -91,7 +91,8 @@ parts() ->
     {ok, <<"0">>} = socket:recv(S, 1),
     show([socket:recv(S), socket:recv(S), socket:getopt(S, {otp, rcvbuf})]),
     ok = socket:setopt(S, {otp, rcvbuf}, default),
-    show([socket:getopt(S, {otp, rcvbuf}), socket:setopt(S, {otp, rcvbuf}, 0), socket:setopt(S, {otp, rcvbuf}, {0, 9})]),
+    show([socket:getopt(S, {otp, rcvbuf}), socket:setopt(S, {otp, rcvbuf}, 0),
+          socket:setopt(S, {otp, rcvbuf}, {0, 9})]),
     [ok = socket:close(X) || X <- [C, S]].
 
 %% More than the kernel takes at once.
@@ -99,7 +100,8 @@ much() ->
     {C, S, _} = pair(#{family => inet, addr => loopback, port => 0}),
     Bytes = binary:copy(<<"0123456789abcdef">>, 1 bsl 17),
     Me = self(),
-    P = spawn_link(fun () -> Me ! {self(), socket:send(C, Bytes)}, Me ! {self(), socket:sendmsg(C, #{iov => [Bytes, Bytes]})},
+    P = spawn_link(fun () -> Me ! {self(), socket:send(C, Bytes)},
+                   Me ! {self(), socket:sendmsg(C, #{iov => [Bytes, Bytes]})},
                              receive done -> ok end end),
     {ok, One} = socket:recv(S, byte_size(Bytes)),
     {ok, Two} = socket:recv(S, 2 * byte_size(Bytes)),

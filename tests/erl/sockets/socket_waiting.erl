@@ -82,9 +82,11 @@ nowait() ->
 %% Each has what came after it asked, in turn.
 order() ->
     {C, S} = pair(),
-    Readers = [begin P = reader(S), wait(fun () -> maps:get(num_readers, socket:info(S)) =:= N end), P end || N <- [1, 2, 3]],
+    Readers = [begin P = reader(S), wait(fun () -> maps:get(num_readers, socket:info(S)) =:= N end), P end ||
+               N <- [1, 2, 3]],
     [begin ok = socket:send(C, [N]), receive {P, R} -> show(R) end end || {P, N} <- lists:zip(Readers, "123")],
-    [Dies, Stays] = [begin P = reader(S), wait(fun () -> maps:get(num_readers, socket:info(S)) =:= N end), P end || N <- [1, 2]],
+    [Dies, Stays] = [begin P = reader(S), wait(fun () -> maps:get(num_readers, socket:info(S)) =:= N end), P end ||
+                     N <- [1, 2]],
     exit(Dies, kill),
     wait(fun () -> maps:get(num_readers, socket:info(S)) =:= 1 end),
     ok = socket:send(C, "x"),
@@ -178,7 +180,8 @@ monitors() ->
     {C, S} = pair(),
     M = socket:monitor(S),
     N = socket:monitor(C),
-    show([socket:number_of_monitors(), socket:cancel_monitor(N), socket:number_of_monitors(), length(socket:which_sockets())]),
+    show([socket:number_of_monitors(), socket:cancel_monitor(N), socket:number_of_monitors(),
+          length(socket:which_sockets())]),
     ok = socket:close(S),
     receive {'DOWN', M, socket, S, Why} -> show(Why) end,
     show([socket:close(C), wait(fun () -> socket:which_sockets() =:= [] end)]).
