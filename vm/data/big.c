@@ -146,14 +146,15 @@ int big_compare_double(Term t, double d)
 	struct big_view a, b = { .limbs = limbs, .negative = d < 0 };
 	int order;
 
-	if (term_is_small(t) && fabs(d) < 0x1p53) {
-		double n = (double)small_value(t);
+	if (fabs(d) < 0x1p53) {
+		double n;
 
+		if (!term_is_small(t))
+			return term_has_sub(t, SUB_BIG_NEG) ? -1 : 1;
+		n = (double)small_value(t);
 		return (n > d) - (n < d);
 	}
 	big_view(t, &a);
-	if (!term_is_small(t) && fabs(d) < 0x1p53)
-		return a.negative ? -1 : 1;
 	if (a.negative != b.negative)
 		return a.negative ? -1 : 1;
 	b.count = split_double(trunc(d), limbs);
