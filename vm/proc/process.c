@@ -653,7 +653,8 @@ static void end_process(Process *p)
 	timer_cancel_receive(p);
 	signal_close(p);
 	task_close(p);
-	timer_cancel_messages(p);
+	while (!timer_cancel_messages(p)) {
+	}
 	atomic_fetch_sub(&table.living, 1);
 	if (PROBE_ON(process__exit))
 		probe_process__exit(p, reason);
@@ -688,11 +689,11 @@ void process_end_memory(Process *p)
 	process_unref(p);
 }
 
-/* Does its end take long, because much hangs from it? */
-static bool is_end_long(const Process *p)
+/* Does its end take long, because much hangs from it? The first of its timers are cancelled to know. */
+static bool is_end_long(Process *p)
 {
 	return peer_count(&p->links) + peer_count(&p->monitors) + peer_count(&p->monitored_by) > LONG_END_PEERS ||
-	       p->msg_length > LONG_END_MESSAGES || gc_is_long(&p->heap);
+	       p->msg_length > LONG_END_MESSAGES || gc_is_long(&p->heap) || !timer_cancel_messages(p);
 }
 
 void process_exit(Process *p, Term reason)

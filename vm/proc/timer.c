@@ -14,7 +14,7 @@
 #include "proc/registry.h"
 #include "proc/sched.h"
 
-enum { LEVELS = 10, DIGIT_BITS = 6, SLOTS = 1 << DIGIT_BITS, REMAINDERS = 256, NS_PER_MS = 1000000 };
+enum { LEVELS = 10, DIGIT_BITS = 6, SLOTS = 1 << DIGIT_BITS, REMAINDERS = 256, NS_PER_MS = 1000000, CANCELLED_AT_ONCE = 1000 };
 
 enum timer_kind { TIMER_RECEIVE, TIMER_CALL, TIMER_MESSAGE };
 
@@ -478,13 +478,13 @@ static void note_receiver(Term to)
 	process_unref(p);
 }
 
-/* All to that process, off the wheel. */
-static struct timer *take_all_to(struct timer_wheel *w, Term to)
+/* Those to that process, off the wheel: *most at most, which becomes less by as many. */
+static struct timer *take_some_to(struct timer_wheel *w, Term to, size_t *most)
 {
 	struct timer *taken = NULL, *next, *t;
 
 	lock_acquire(&w->lock);
-	for (t = w->receivers != NULL ? *bucket_of_receiver(w, to) : NULL; t != NULL; t = next) {
+	for (t = w->receivers != NULL ? *bucket_of_receiver(w, to) : NULL; t != NULL && *most > 0; t = next) {
 		next = t->to_next;
 		if (t->to != to)
 			continue;
@@ -493,22 +493,26 @@ static struct timer *take_all_to(struct timer_wheel *w, Term to)
 		set_count(w, get_count(w) - 1);
 		t->next = taken;
 		taken = t;
+		--*most;
 	}
 	lock_release(&w->lock);
 	return taken;
 }
 
-void timer_cancel_messages(Process *p)
+bool timer_cancel_messages(Process *p)
 {
+	size_t most = CANCELLED_AT_ONCE;
+
 	if (!atomic_load(&p->has_timers))
-		return;
+		return true;
 	for (unsigned i = 0; i < wheels.count; i++) {
-		for (struct timer *t = take_all_to(wheels.all[i], p->id), *next; t != NULL; t = next) {
+		for (struct timer *t = take_some_to(wheels.all[i], p->id, &most), *next; t != NULL; t = next) {
 			next = t->next;
 			signal_free(t->message);
 			mem_free(t);
 		}
 	}
+	return most > 0;
 }
 
 Term timer_start_message(Process *p, uint64_t at_ms, Term to, Term message, bool wrap)
