@@ -55,6 +55,17 @@ class Vm:
             fields = f.read().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) * 1000000000 // os.sysconf("SC_CLK_TCK")
 
+    def switches(self):
+        """How often its threads gave a processor up, or lost it, so far."""
+        total = 0
+        for thread in os.listdir(f"/proc/{self.pid}/task"):
+            try:
+                with open(f"/proc/{self.pid}/task/{thread}/status") as f:
+                    total += sum(int(line.split()[1]) for line in f if "voluntary_ctxt_switches" in line)
+            except FileNotFoundError:  # it has ended meanwhile
+                pass
+        return total
+
     def resident(self):
         with open(f"/proc/{self.pid}/status") as f:
             return next(int(line.split()[1]) * 1024 for line in f if line.startswith("VmRSS"))
@@ -109,20 +120,22 @@ def connections():
 
 
 def measure_echo(rows, beams, client, vm, kind):
-    """Nanoseconds of a round trip, by the clock and of the server's processors."""
+    """Nanoseconds of a round trip, by the clock and of the server's processors, and its server's switches of context."""
     server = Vm(vm, beams)
     try:
         port = server.ask(f"{kind}_server")
         for n in connections():
             trips = max(TRIPS, 2 * n)
             client.ask("echo", port, n, n)  # they are connected and accepted
-            begun = server.cpu_ns()
+            begun, switches = server.cpu_ns(), server.switches()
             rows.measure((kind, n), vm, lambda: client.ask("echo", port, n, trips))
             rows.measure((kind, n, "cpu"), vm, lambda: (server.cpu_ns() - begun) / trips)
+            rows.measure((kind, n, "switches"), vm, lambda: (server.switches() - switches) / trips)
         client.ask("disconnect")
     except Failed as why:
         for n in connections():
-            rows.failed[(kind, n), vm] = rows.failed[(kind, n, "cpu"), vm] = str(why)
+            for row in ((kind, n), (kind, n, "cpu"), (kind, n, "switches")):
+                rows.failed[row, vm] = str(why)
     finally:
         server.end()
 
@@ -195,6 +208,7 @@ def report(rows, idle):
             text = f"echo, {kind}, {n:,} connection{'s' * (n > 1)}"
             rows.show((kind, n), text, "us", 1000)
             rows.show((kind, n, "cpu"), "  processors of the server", "us", 1000)
+            rows.show((kind, n, "switches"), "  switches of context of the server", "each")
     for name, _, _ in SIZES:
         rows.show(("node", name), f"a message to another node, {name}", "us", 1000)
         print("    %-46s%10s" % ("  from erlvm to erl, us", written(rows.median(("node", name), "mixed"), 1000)))

@@ -24,7 +24,8 @@ WINDOWS = int(os.environ.get("SERVICE_WINDOWS", "3"))
 SECONDS = float(os.environ.get("SERVICE_SECONDS", "5"))
 ROUNDS = int(os.environ.get("ATTACH_ROUNDS", "100"))
 COMMANDS = {"spawns": "births", "msglat": "messages", "efile": "ended", "stacks": "samples"}  # and the total that it tells
-EPMD = {"ERL_EPMD_PORT": "34369"}  # epmds of the host are not ours
+# Ports of ours are below what the kernel gives to clients, so that no client of somebody else has one.
+EPMD = {"ERL_EPMD_PORT": "14370"}  # epmds of the host are not ours
 
 
 class Service:
@@ -38,10 +39,10 @@ class Service:
 def services(root):
     plugins = [d for d in (os.path.join("/usr/lib/rabbitmq/lib", d, "plugins") for d in os.listdir(root + "/usr/lib/rabbitmq/lib"))]
     return (
-        Service("rabbitmq", "rabbit_load", 35672, ["/usr/lib/rabbitmq/bin/rabbitmq-server"],
-                {"HOME": "/var/lib/rabbitmq", "RABBITMQ_NODENAME": "rabbit@localhost", "RABBITMQ_NODE_PORT": "35672",
-                 "RABBITMQ_DIST_PORT": "35673", "RABBITMQ_LOG_BASE": "{}/log", "RABBITMQ_MNESIA_BASE": "{}/db"}, plugins[0]),
-        Service("ejabberd", "xmpp_load", 35222,
+        Service("rabbitmq", "rabbit_load", 15672, ["/usr/lib/rabbitmq/bin/rabbitmq-server"],
+                {"HOME": "/var/lib/rabbitmq", "RABBITMQ_NODENAME": "rabbit@localhost", "RABBITMQ_NODE_PORT": "15672",
+                 "RABBITMQ_DIST_PORT": "15673", "RABBITMQ_LOG_BASE": "{}/log", "RABBITMQ_MNESIA_BASE": "{}/db"}, plugins[0]),
+        Service("ejabberd", "xmpp_load", 15222,
                 ["ejabberdctl", "-c", "{}/none", "-f", "{}/ejabberd.yml", "-s", "{}/db", "-l", "{}/log", "foreground"]),
     )
 

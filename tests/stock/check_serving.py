@@ -124,7 +124,7 @@ class Ejabberd(Server):
         with open(folder + "/ejabberdctl", "w", encoding="utf-8") as file:
             file.write(script)
         with open(os.path.join(HERE, "ejabberd.yml"), encoding="utf-8") as file:
-            config = file.read().replace("35222", str(self.port))
+            config = file.read().replace("15222", str(self.port))
         with open(folder + "/ejabberd.yml", "w", encoding="utf-8") as file:
             file.write(config)
         for name in ("db", "log"):
