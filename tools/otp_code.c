@@ -232,18 +232,22 @@ static const struct found *find_ended(const struct otp_code *code, uint64_t addr
     return last;
 }
 
-/* What is no code is not kept: there is no end of it, and its mapping tells at once. */
+/* Whether it need not be looked up once more: it is gone since, or was found in this moment. */
+static bool is_settled(const struct otp_code *code, const struct found *found)
+{
+    return found && (!found->moment || found->moment == memory_moment(code->memory));
+}
+
+/* What is no code is not kept: there is no end of it, and its mapping tells at once. Counting purges costs a system call. */
 int otp_code_find(struct otp_code *code, uint64_t address, uint64_t purges, struct otp_code_place *out)
 {
     const struct found *found;
 
-    uint64_t known = count_purges(code);
-
     if (purges == OTP_CODE_NOW)
-        purges = known;
+        purges = count_purges(code);
     found = find_found(code, address, purges);
-    if (!found || (found->moment && found->moment != memory_moment(code->memory))) {
-        uint64_t seen;
+    if (!is_settled(code, found)) {
+        uint64_t known = count_purges(code), seen;
         struct otp_code_place place;
         int err = look_up(code, address, found, &place, &seen);
 
