@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs OTP's own emulator and stdlib suites on the stock Erlang and on erlvm: of the cases that pass on stock, how many pass on erlvm?
+"""Runs OTP's own suites (emulator, stdlib, kernel's of sockets) on the stock Erlang and on erlvm: of the cases that
+pass on stock, how many pass on erlvm?
 
 The suites come from the distribution's source package of the installed release; nothing of them is kept in this tree. tests/otp/stub stands
 in for the test server, otp_case.erl runs the cases. One VM runs the cases of a suite one after the other and ends at the first that does
@@ -36,7 +37,10 @@ FILE_BYTES = 4 << 30
 TOOLS = ("eunit/src/eunit_autoexport.erl",) + tuple("syntax_tools/src/%s.erl" % name for name in (
     "erl_syntax", "erl_syntax_lib", "merl", "merl_transform"))  # parse transforms of suites, and what they call
 FEATURES = ["-enable-feature", "maybe_expr"]  # as OTP's own runs of its suites
-ROOMS = (("emulator", "erts/emulator/test"), ("stdlib", "lib/stdlib/test"))
+SOCKETS = ("gen_sctp", "gen_tcp_api", "gen_tcp_echo", "gen_tcp_misc", "gen_udp", "inet", "inet_sockopt", "sendfile",
+           "socket")
+ROOMS = (("emulator", "erts/emulator/test", None), ("stdlib", "lib/stdlib/test", None),
+         ("kernel", "lib/kernel/test", SOCKETS))  # the suites that are run; None: all
 RESULTS = ("ok", "skip", "fail", "timeout", "crash")
 
 
@@ -90,6 +94,12 @@ def download(folder):
 
 # ---- suites and their cases
 
+def is_run(source, chosen):
+    """Is the file of a suite that its room runs, or of no suite?"""
+    name = os.path.basename(source)[:-len(".erl")]
+    return chosen is None or not name.endswith("_SUITE") or name[:-len("_SUITE")] in chosen
+
+
 class Suite:
     def __init__(self, room, source):
         self.room, self.source = room, source
@@ -117,10 +127,10 @@ def compile_all(src):
         run_quiet(["erlc", "-DMERL_NO_TRANSFORM", "-I", os.path.join(src, "lib/syntax_tools/include"), "-o", beams("tools")] +
                   [os.path.join(src, "lib", name) for name in TOOLS], "compile the parse transforms of suites")
     bad = {}
-    for room, folder in ROOMS:
+    for room, folder, chosen in ROOMS:
         os.makedirs(beams(room), exist_ok=True)
         files = [f for f in sorted(glob.glob(os.path.join(src, folder, "*.erl")))
-                 if not os.path.exists(os.path.join(beams(room), os.path.basename(f)[:-4] + ".beam"))]
+                 if is_run(f, chosen) and not os.path.exists(os.path.join(beams(room), os.path.basename(f)[:-4] + ".beam"))]
         if files:
             print("compiling %d files of %s" % (len(files), room), flush=True)
             includes = ":".join([os.path.join(src, "lib"), os.path.join(src, "lib/stdlib/include"), os.path.join(src, "lib/kernel/include")])
@@ -132,15 +142,15 @@ def compile_all(src):
 
 def find_suites(src, bad):
     suites = []
-    for room, folder in ROOMS:
-        for source in sorted(glob.glob(os.path.join(src, folder, "*_SUITE.erl"))):
+    for room, folder, chosen in ROOMS:
+        for source in (f for f in sorted(glob.glob(os.path.join(src, folder, "*_SUITE.erl"))) if is_run(f, chosen)):
             suite = Suite(room, source)
             if os.path.exists(os.path.join(beams(room), suite.name + ".beam")):
                 suites.append(suite)
             else:
                 suite.no_cases = "does not compile: " + bad.get(source, "?")
                 suites.append(suite)
-    for room, _ in ROOMS:
+    for room, _, _ in ROOMS:
         list_cases(room, [s for s in suites if s.room == room and not s.no_cases])
     return suites
 
@@ -217,7 +227,7 @@ def start(vm, suite, cases):
         out.write("".join(case + "\n" for case in cases))
     open(told, "w").close()
     words = [vm.command, "-noinput"] + FEATURES + ["-pa", beams("tools"), beams("stub"), beams(suite.room)]
-    words += ["-pz"] + [beams(room) for room, _ in ROOMS if room != suite.room]  # suites share some modules
+    words += ["-pz"] + [beams(room) for room, _, _ in ROOMS if room != suite.room]  # suites share some modules
     words += ["-run", "otp_case", "run", suite.name, plan, told, suite.data, private]
     with open(vm.file("log", suite), "a") as log:
         process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=private,

@@ -68,7 +68,7 @@ struct inet_socket *inet_new(struct port *port, int protocol)
 	s->protocol = protocol;
 	s->mode = INET_MODE_LIST;
 	s->deliver = INET_DELIVER_TERM;
-	s->active = INET_ACTIVE;
+	s->active = INET_PASSIVE;
 	s->exit_on_close = true;
 	s->buffer_bytes = INET_BUFFER_BYTES;
 	s->delimiter = '\n';
@@ -265,6 +265,20 @@ static int check_bound(int fd, int family)
 	return name.any.sa_family == family ? 0 : EINVAL;
 }
 
+/* The poll thread waits for a descriptor once: the socket has a copy of one that another port waits for already. */
+static int take_foreign_fd(struct inet_socket *s, int fd)
+{
+	int error;
+
+	s->prebound = true;
+	error = inet_take_fd(s, fd);
+	if (error != -EEXIST)
+		return error;
+	s->prebound = false;
+	fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	return fd < 0 ? -errno : inet_take_fd(s, fd);
+}
+
 void inet_fdopen(struct inet_socket *s, const uint8_t *data, size_t n, int type, struct port_answer *a)
 {
 	struct inet_address peer = { .size = sizeof(struct sockaddr_un) };
@@ -279,14 +293,13 @@ void inet_fdopen(struct inet_socket *s, const uint8_t *data, size_t n, int type,
 	fd = (int)inet_read32(data + 2);
 	if (n == 6 || inet_read32(data + 6) != 0)
 		error = check_bound(fd, family);
-	s->prebound = true;
 	if (error == 0)
-		error = -inet_take_fd(s, fd);
+		error = -take_foreign_fd(s, fd);
 	if (error != 0) {
 		inet_answer_error(a, error);
 		return;
 	}
-	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+	fcntl(s->fd, F_SETFL, fcntl(s->fd, F_GETFL) | O_NONBLOCK);
 	s->state = INET_OPEN;
 	if (type == SOCK_STREAM && getpeername(fd, &peer.any, &peer.size) == 0)
 		s->state |= INET_CONNECTED;

@@ -770,7 +770,6 @@ static struct inet_socket *copy_socket(const struct inet_socket *s, int fd, Term
 	c->show_econnreset = s->show_econnreset;
 	c->linger_zero = s->linger_zero;
 	c->delimiter = s->delimiter;
-	c->active = INET_ACTIVE;
 	c->remote = *remote;
 	c->state = INET_OPEN | INET_CONNECTED;
 	if (inet_take_fd(c, fd) != 0)
