@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs OTP's own suites (emulator, stdlib, kernel's of sockets) on the stock Erlang and on erlvm: of the cases that
-pass on stock, how many pass on erlvm?
+"""Runs OTP's own suites on the stock Erlang and on erlvm: of the cases that pass on stock, how many pass on erlvm?
 
 The suites come from the distribution's source package of the installed release; nothing of them is kept in this tree. tests/otp/stub stands
 in for the test server, otp_case.erl runs the cases. One VM runs the cases of a suite one after the other and ends at the first that does
-not pass; that case is then tried again, first in a new VM, and what happens there counts. Cases that start other nodes are skipped on both.
+not pass; that case is then tried again, first in a new VM, and what happens there counts. That VM is a node, with an epmd of its own; what
+cases start (nodes, programs) ends with it. Programs, drivers and native functions of the suites are built (suite_data.py).
 
   BUILD     where erlvm is; everything made here goes to BUILD/otp
   OTP_SRC   the unpacked sources of OTP; without it they are downloaded to BUILD/otp-src
@@ -21,10 +21,13 @@ import os
 import resource
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import time
+
+import suite_data
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
@@ -37,10 +40,9 @@ FILE_BYTES = 4 << 30
 TOOLS = ("eunit/src/eunit_autoexport.erl",) + tuple("syntax_tools/src/%s.erl" % name for name in (
     "erl_syntax", "erl_syntax_lib", "merl", "merl_transform"))  # parse transforms of suites, and what they call
 FEATURES = ["-enable-feature", "maybe_expr"]  # as OTP's own runs of its suites
-SOCKETS = ("gen_sctp", "gen_tcp_api", "gen_tcp_echo", "gen_tcp_misc", "gen_udp", "inet", "inet_sockopt", "sendfile",
-           "socket")
-ROOMS = (("emulator", "erts/emulator/test", None), ("stdlib", "lib/stdlib/test", None),
-         ("kernel", "lib/kernel/test", SOCKETS))  # the suites that are run; None: all
+APPLICATIONS = ("stdlib", "kernel", "runtime_tools", "crypto", "ssl", "inets", "mnesia")
+ROOMS = (("emulator", "erts/emulator/test"),) + tuple((name, "lib/%s/test" % name) for name in APPLICATIONS)
+PARTS = {"mnesia": "mnesia_*_test.erl"}  # its one suite is made of these, which have the form of suites
 RESULTS = ("ok", "skip", "fail", "timeout", "crash")
 
 
@@ -94,23 +96,19 @@ def download(folder):
 
 # ---- suites and their cases
 
-def is_run(source, chosen):
-    """Is the file of a suite that its room runs, or of no suite?"""
-    name = os.path.basename(source)[:-len(".erl")]
-    return chosen is None or not name.endswith("_SUITE") or name[:-len("_SUITE")] in chosen
-
-
 class Suite:
     def __init__(self, room, source):
         self.room, self.source = room, source
         self.name = os.path.basename(source)[:-len(".erl")]
-        self.data = source[:-len(".erl")] + "_data"
+        self.data = os.path.join(beams(room), self.name + "_data")
         self.cases, self.no_cases = [], None
+        self.label = room + "." + self.name.replace("_SUITE", "")  # some rooms have suites of the same name
 
 
 def beams(room):
-    """A folder that is not called as an application: the code server would take it for that application's."""
-    return os.path.join(WORK, "beams", room + "_test")
+    """Where its modules are. Of suites: a copy of their folder, with what is built in it; some look for what else it holds beside themselves.
+    It is not called as an application, since the code server would take it for that one's."""
+    return os.path.join(WORK, "tests", room + "_test")
 
 
 def host(words, what):
@@ -127,13 +125,18 @@ def compile_all(src):
         run_quiet(["erlc", "-DMERL_NO_TRANSFORM", "-I", os.path.join(src, "lib/syntax_tools/include"), "-o", beams("tools")] +
                   [os.path.join(src, "lib", name) for name in TOOLS], "compile the parse transforms of suites")
     bad = {}
-    for room, folder, chosen in ROOMS:
+    root = os.path.dirname(os.path.dirname(os.path.realpath(shutil.which("erl"))))
+    public_key = glob.glob(os.path.join(root, "lib/public_key-*/include"))  # in the sources its records are not made yet
+    for room, folder in ROOMS:
+        for line in suite_data.copy_folder(os.path.join(src, folder), beams(room), root):
+            print("cannot build all of " + line)
         os.makedirs(beams(room), exist_ok=True)
         files = [f for f in sorted(glob.glob(os.path.join(src, folder, "*.erl")))
-                 if is_run(f, chosen) and not os.path.exists(os.path.join(beams(room), os.path.basename(f)[:-4] + ".beam"))]
+                 if not os.path.exists(os.path.join(beams(room), os.path.basename(f)[:-4] + ".beam"))]
         if files:
             print("compiling %d files of %s" % (len(files), room), flush=True)
-            includes = ":".join([os.path.join(src, "lib"), os.path.join(src, "lib/stdlib/include"), os.path.join(src, "lib/kernel/include")])
+            own = [os.path.join(src, "lib", name) for name in ("", "stdlib/include", "kernel/include", room + "/include", room + "/src")]
+            includes = ":".join(public_key + own)
             for line in host(["compile", beams(room), includes] + files, "compile " + room).splitlines():
                 name, _, reason = line.partition("\t")
                 bad[name] = reason
@@ -142,15 +145,15 @@ def compile_all(src):
 
 def find_suites(src, bad):
     suites = []
-    for room, folder, chosen in ROOMS:
-        for source in (f for f in sorted(glob.glob(os.path.join(src, folder, "*_SUITE.erl"))) if is_run(f, chosen)):
+    for room, folder in ROOMS:
+        for source in sorted(glob.glob(os.path.join(src, folder, PARTS.get(room, "*_SUITE.erl")))):
             suite = Suite(room, source)
             if os.path.exists(os.path.join(beams(room), suite.name + ".beam")):
                 suites.append(suite)
             else:
                 suite.no_cases = "does not compile: " + bad.get(source, "?")
                 suites.append(suite)
-    for room, _, _ in ROOMS:
+    for room, _ in ROOMS:
         list_cases(room, [s for s in suites if s.room == room and not s.no_cases])
     return suites
 
@@ -184,12 +187,12 @@ class Vm:
     def file(self, kind, suite):
         folder = os.path.join(WORK, self.name, kind)
         os.makedirs(folder, exist_ok=True)
-        return os.path.join(folder, suite.name)
+        return os.path.join(folder, suite.label)
 
     def results(self, suite):
-        if suite.name not in self.kept:
-            self.kept[suite.name] = self.read(suite)
-        return self.kept[suite.name]
+        if suite.label not in self.kept:
+            self.kept[suite.label] = self.read(suite)
+        return self.kept[suite.label]
 
     def read(self, suite):
         try:
@@ -205,7 +208,7 @@ class Vm:
     def forget(self, suite):
         with open(self.file("results", suite), "w") as out:
             out.write(json.dumps({"mark": self.mark}) + "\n")
-        self.kept[suite.name] = {}
+        self.kept[suite.label] = {}
 
     def keep(self, suite, case, result, reason, ms):
         row = {"case": case, "result": result, "reason": reason, "ms": ms}
@@ -226,13 +229,20 @@ def start(vm, suite, cases):
     with open(plan, "w") as out:
         out.write("".join(case + "\n" for case in cases))
     open(told, "w").close()
-    words = [vm.command, "-noinput"] + FEATURES + ["-pa", beams("tools"), beams("stub"), beams(suite.room)]
-    words += ["-pz"] + [beams(room) for room, _, _ in ROOMS if room != suite.room]  # suites share some modules
+    words = [vm.command, "-noinput", "-sname", "test_server"] + FEATURES + ["-pa", beams("tools"), beams("stub"), beams(suite.room)]
+    words += ["-pz"] + [beams(room) for room, _ in ROOMS if room != suite.room]  # suites share some modules
     words += ["-run", "otp_case", "run", suite.name, plan, told, suite.data, private]
     with open(vm.file("log", suite), "a") as log:
         process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=private,
-                                   env=dict(vm.env, HOME=private), start_new_session=True, preexec_fn=limit_resources)
+                                   env=dict(vm.env, HOME=private, ERL_EPMD_PORT=str(free_port())), start_new_session=True, preexec_fn=limit_resources)
     return process, told, private
+
+
+def free_port():
+    """A port that nobody listens on, for an epmd."""
+    with socket.socket() as one:
+        one.bind(("", 0))
+        return one.getsockname()[1]
 
 
 def adopt_orphans():
@@ -343,16 +353,17 @@ def close(stock, ours, chosen):
     with open(os.path.join(WORK, "failures"), "w") as out:
         for suite, cases in chosen:
             if suite.no_cases:
-                print("%-30s no cases: %s" % (suite.name, suite.no_cases[:90]))
+                print("%-30s no cases: %s" % (suite.label, suite.no_cases[:90]))
                 continue
             theirs = [stock.results(suite)[case] for case in cases]
             passing = [row["case"] for row in theirs if row["result"] == "ok"]
             mine = [ours.results(suite)[case] for case in passing]
-            print(FORM % row_of(suite.name, theirs, mine))
-            table.append(row_of(suite.name[:-len("_SUITE")], theirs, mine))
+            row = row_of(suite.label, theirs, mine)
+            print(FORM % row)
+            table.append(row)
             for row in mine:
                 if row["result"] != "ok":
-                    out.write("%s\t%s\t%s\t%s\n" % (suite.name, row["case"], row["result"], row["reason"]))
+                    out.write("%s\t%s\t%s\t%s\n" % (suite.label, row["case"], row["result"], row["reason"]))
             all_stock += theirs
             all_ours += mine
     print(FORM % row_of("all", all_stock, all_ours))
@@ -369,15 +380,19 @@ def file_mark(path):
         return hashlib.sha256(file.read()).hexdigest()[:16]
 
 
+def asks_for(name, suite):
+    """Whether a word of --suite is this suite, or its room."""
+    return name in (suite.room, suite.label, suite.name, suite.label.split(".")[1])
+
+
 def choose(suites, options):
-    names = options.suite or [s.name for s in suites]
-    names = [n if n.endswith("_SUITE") else n + "_SUITE" for n in names]
-    unknown = set(names) - {s.name for s in suites}
+    unknown = [name for name in options.suite or [] if not any(asks_for(name, suite) for suite in suites)]
     if unknown:
         raise Failure("no suite " + ", ".join(sorted(unknown)))
     chosen = []
-    for name in names:
-        suite = next(s for s in suites if s.name == name)
+    for suite in suites:
+        if options.suite and not any(asks_for(name, suite) for name in options.suite):
+            continue
         wanted = [c for c in suite.cases if not options.case or c in options.case or c.rsplit("/", 1)[-1] in options.case]
         chosen.append((suite, wanted))
     if options.case and not any(wanted for _, wanted in chosen):
@@ -386,8 +401,9 @@ def choose(suites, options):
 
 
 def main():
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("check-otp: ended"))
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--suite", action="append", help="only this suite; may be given again")
+    parser.add_argument("--suite", action="append", help="only this suite (kernel.code, or code), or those of this room; may be given again")
     parser.add_argument("--case", action="append", help="only this case (name or group/name); may be given again")
     parser.add_argument("--limit", type=int, default=10, help="seconds a case may take on stock (default 10); three times that on erlvm")
     parser.add_argument("--again", choices=("stock", "erlvm"), action="append", default=[], help="forget this VM's results of the chosen suites")
@@ -397,10 +413,10 @@ def main():
     chosen = choose(find_suites(src, compile_all(src)), options)
     with open(os.path.join(src, "OTP_VERSION")) as text:
         version = text.read().strip()
-    stock = Vm("stock", shutil.which("erl"), os.environ["PATH"], version)
+    stock = Vm("stock", shutil.which("erl"), os.environ["PATH"], version + ", a node")
     ours = Vm("erlvm", os.path.join(BUILD, "erl"), BUILD + ":" + os.environ["PATH"], file_mark(os.path.join(BUILD, "erlvm")))
     for number, (suite, cases) in enumerate(chosen):
-        print("[%d/%d] %s" % (number + 1, len(chosen), suite.name), end="", flush=True)
+        print("[%d/%d] %s" % (number + 1, len(chosen), suite.label), end="", flush=True)
         for vm in (stock, ours):
             if vm.name in options.again:
                 vm.forget(suite)

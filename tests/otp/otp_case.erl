@@ -39,6 +39,7 @@ list_suite(Suite) ->
 expand(_, {skip, Reason}, _) -> throw({skip, Reason});
 expand(Suite, Cases, Path) -> lists:flatmap(fun(Case) -> expand_case(Suite, Case, Path) end, Cases).
 
+expand_case(Suite, Cases, Path) when is_list(Cases) -> expand(Suite, Cases, Path);
 expand_case(_, Case, Path) when is_atom(Case) -> [path_name([Case | Path])];
 expand_case(_, {testcase, Case, _}, Path) -> [path_name([Case | Path])];
 expand_case(Suite, {group, Group}, Path) -> expand_group(Suite, Group, Path);
