@@ -48,6 +48,8 @@ accepted = $(shell $(CC) $(1) -Werror -E -x c /dev/null >/dev/null 2>&1 && echo 
 # Two neighbouring words that were just stored one by one, as registers of the loop are, cannot be forwarded to one load of both: the load
 # waits until they have reached the cache.
 VM_CFLAGS += $(call accepted,-fno-tree-slp-vectorize)
+# What system_info(compile_info) tells.
+FLAGS_TOLD := $(VM_CFLAGS)
 # The loop wants its handlers' dispatch jumps kept apart (clang does so by itself).
 LOOP_CFLAGS := $(call accepted,-fno-gcse -fno-crossjumping)
 
@@ -79,6 +81,7 @@ $(BUILD)/erl: vm/erl.sh
 $(BUILD)/erlsnoop: $(BUILD)/obj/tools/erlsnoop.o $(TOOL_OBJ)
 	$(CC) $(LDFLAGS) -o $@ $^ $(TOOL_LIBS)
 
+$(BUILD)/obj/vm/bif/bif_info.o: VM_CFLAGS += -DBUILD_CFLAGS='"$(FLAGS_TOLD)"' -DBUILD_LDFLAGS='"$(LDFLAGS) $(VM_LIBS)"'
 $(BUILD)/obj/vm/main.o: VM_CFLAGS += -DVERSION='"$(VERSION)"'
 $(BUILD)/obj/tools/erlsnoop.o $(BUILD)/obj/tools/cmd_trace.o $(BUILD)/obj/tools/cmd_serve.o: TOOL_CFLAGS += -DVERSION='"$(VERSION)"'
 $(BUILD)/obj/vm/exec/loop.o: VM_CFLAGS += $(LOOP_CFLAGS)

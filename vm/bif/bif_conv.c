@@ -9,6 +9,8 @@
 #include "data/float_text.h"
 #include "data/number.h"
 #include "data/print.h"
+#include "dist/channel.h"
+#include "term/atom.h"
 
 /* Text taken from a term. Owns: bytes, unless they stand in `fixed`. */
 struct text {
@@ -635,8 +637,25 @@ Term bif_erlang_fun_to_list_1(Process *p, Term *args)
 	return term_is_fun(args[0]) ? write_printed(p, args[0]) : exc_badarg(p);
 }
 
-/* Reads `prefix`, then `count` numbers with points between, then '>'; the first number must be this node's: 0. */
-static bool read_numbers(Term list, const char *prefix, unsigned count, uint64_t *numbers)
+/* The node that a first number stands for in a printed identifier: 0 for this one, else the place of its name in the table of atoms. Fails:
+ * false, that is no node that is connected. */
+static bool find_numbered_node(uint64_t number, struct node_name *node)
+{
+	struct channel *c;
+
+	*node = node_self();
+	if (number == 0)
+		return true;
+	c = number < atom_count() ? channel_find(term_from_atom((uint32_t)number)) : NULL;
+	if (c == NULL)
+		return false;
+	*node = (struct node_name){ c->node, atomic_load(&c->creation) };
+	channel_unref(c);
+	return node->creation != 0;
+}
+
+/* Reads `prefix`, then `count` numbers with points between, then '>'; the first says the node. */
+static bool read_numbers(Term list, const char *prefix, unsigned count, uint64_t *numbers, struct node_name *node)
 {
 	struct text t;
 	size_t at = strlen(prefix);
@@ -653,35 +672,45 @@ static bool read_numbers(Term list, const char *prefix, unsigned count, uint64_t
 			numbers[i] = numbers[i] * 10 + (uint64_t)(t.bytes[at] - '0');
 		sound = at > start && at < t.size && t.bytes[at++] == (i + 1 < count ? '.' : '>');
 	}
-	sound = sound && at == t.size && numbers[0] == 0;
+	sound = sound && at == t.size && find_numbered_node(numbers[0], node);
 	free_text(&t);
 	return sound;
 }
 
 Term bif_erlang_list_to_pid_1(Process *p, Term *args)
 {
+	struct extern_facts f = { .count = 2 };
 	uint64_t n[3];
 
-	if (!read_numbers(args[0], "<", 3, n) || n[1] >> ID_NUMBER_BITS != 0 || n[2] > UINT32_MAX)
+	if (!read_numbers(args[0], "<", 3, n, &f.node) || n[1] >> ID_NUMBER_BITS != 0 || n[2] > UINT32_MAX)
 		return exc_badarg(p);
-	return term_from_pid((uint32_t)n[1], (uint32_t)n[2]);
+	if (n[0] == 0)
+		return term_from_pid((uint32_t)n[1], (uint32_t)n[2]);
+	f.ids[0] = (uint32_t)n[1];
+	f.ids[1] = (uint32_t)n[2];
+	return extern_id_put(&p->heap, SUB_XPID, &f);
 }
 
 Term bif_erlang_list_to_port_1(Process *p, Term *args)
 {
+	struct extern_facts f = { .count = 2 };
 	uint64_t n[2];
 
-	if (!read_numbers(args[0], "#Port<", 2, n))
+	if (!read_numbers(args[0], "#Port<", 2, n, &f.node))
 		return exc_badarg(p);
-	return term_from_port(n[1]);
+	if (n[0] == 0)
+		return term_from_port(n[1]);
+	f.ids[0] = (uint32_t)n[1];
+	f.ids[1] = (uint32_t)(n[1] >> 32);
+	return extern_id_put(&p->heap, SUB_XPORT, &f);
 }
 
 Term bif_erlang_list_to_ref_1(Process *p, Term *args)
 {
-	struct extern_facts f = { .node = node_self(), .count = 3 };
+	struct extern_facts f = { .count = 3 };
 	uint64_t n[4];
 
-	if (!read_numbers(args[0], "#Ref<", 4, n))
+	if (!read_numbers(args[0], "#Ref<", 4, n, &f.node))
 		return exc_badarg(p);
 	for (unsigned i = 0; i < 3; i++) {
 		if (n[3 - i] > UINT32_MAX)

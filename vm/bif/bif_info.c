@@ -162,6 +162,14 @@ INFO(emu_flavor, am_emu)
 INFO(compat_rel, SMALL(25))
 INFO(creation, int_term(node_self().creation))
 INFO(c_compiler_used, heap_tuple(&p->heap, am_gnuc, heap_tuple(&p->heap, SMALL(__GNUC__), SMALL(__GNUC_MINOR__), SMALL(__GNUC_PATCHLEVEL__))))
+/* {Name, Text}, a list of. */
+static Term info_compile_info(Process *p)
+{
+	Term linking = heap_tuple(&p->heap, am_ldflags, string(&p->heap, BUILD_LDFLAGS));
+	Term compiling = heap_tuple(&p->heap, am_cflags, string(&p->heap, BUILD_CFLAGS));
+
+	return heap_cons(&p->heap, linking, heap_cons(&p->heap, compiling, NIL));
+}
 #if ERLVM_PROBES
 INFO(dynamic_trace, am_systemtap)
 #else
@@ -371,7 +379,7 @@ static const struct info_item info_items[] = {
 	ITEM(otp_release), ITEM(version), ITEM(nif_version), ITEM(driver_version), ITEM(machine),
 	ITEM(system_architecture),
 	ITEM(wordsize), ITEM(endian), ITEM(heap_type), ITEM(multi_scheduling), ITEM(build_type), ITEM_AS(emu_type, build_type),
-	ITEM(emu_flavor), ITEM(compat_rel), ITEM(creation), ITEM(c_compiler_used), ITEM(dynamic_trace), ITEM(start_time),
+	ITEM(emu_flavor), ITEM(compat_rel), ITEM(creation), ITEM(c_compiler_used), ITEM(compile_info), ITEM(dynamic_trace), ITEM(start_time),
 	ITEM(end_time), ITEM(time_offset), ITEM(time_warp_mode), ITEM(system_logger),
 	ITEM(outstanding_system_requests_limit), ITEM_AS(delayed_node_table_gc, zero),
 	ITEM(update_cpu_info), ITEM_AS(break_ignored, false), ITEM(system_version), ITEM(tolerant_timeofday), ITEM(scheduler_bind_type),

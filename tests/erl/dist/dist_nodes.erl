@@ -1,6 +1,6 @@
 %% SPDX-License-Identifier: Apache-2.0
 -module(dist_nodes).
--export([main/0, first/1, second/0, sleep/0, echo/0, leave/1]).
+-export([main/0, first/1, second/0, sleep/0, echo/0, leave/1, a_port/0]).
 
 %% Two nodes, each this VM or the stock one, in three ways: what one can do with processes of the other. The
 %% program starts them as programs of the system, with an epmd of their own; all of them end with it.
@@ -133,7 +133,15 @@ calls(Node) ->
     p(rpc, rpc:call(Node, erlang, node, []) =:= Node),
     p(erpc, erpc:call(Node, lists, seq, [1, 5])),
     p(error, try erpc:call(Node, erlang, error, [foo]) catch error:{exception, E, _} -> E end),
-    p(sees_us, rpc:call(Node, erlang, nodes, []) =:= [node()]).
+    p(sees_us, rpc:call(Node, erlang, nodes, []) =:= [node()]),
+    [Pid, Ref, Port] = [rpc:call(Node, M, F, A) || {M, F, A} <- [{erlang, whereis, [rex]}, {erlang, make_ref, []}, {?MODULE, a_port, []}]],
+    p(read, [list_to_pid(pid_to_list(Pid)) =:= Pid, list_to_ref(ref_to_list(Ref)) =:= Ref, list_to_port(port_to_list(Port)) =:= Port]),
+    p(unknown, [catch_error(F) || F <- [fun() -> list_to_pid("<4000000000.1.0>") end, fun() -> list_to_pid("<1.1.0>") end]]).
+
+a_port() -> hd(erlang:ports()).
+
+catch_error(F) ->
+    try F() catch error:Reason -> Reason end.
 
 messages(Node) ->
     Pid = spawn(Node, ?MODULE, echo, []),
@@ -306,6 +314,8 @@ no_cookie(Node) ->
 %% expect: erpc [1,2,3,4,5]
 %% expect: error foo
 %% expect: sees_us true
+%% expect: read [true,true,true]
+%% expect: unknown [badarg,badarg]
 %% expect: echo true
 %% expect: in_order true
 %% expect: big 3000009

@@ -23,6 +23,7 @@ main() ->
     polls(),
     allocators(),
     topology(),
+    io:format("~p~n", [[is_list(proplists:get_value(Flags, erlang:system_info(compile_info))) || Flags <- [cflags, ldflags]]]),
     leaves_nothing(),
     modules().
 
@@ -111,6 +112,7 @@ leaves_nothing() ->
 %% expect: [badarg,badarg,badarg]
 %% expect: true
 %% expect: [true,true,true]
+%% expect: [true,true]
 %% expect: {0,0}
 %% expect: [[],[],true,true]
 %% expect: []
