@@ -6,6 +6,7 @@ The real Prometheus scrapes `erlsnoop serve -a` while VMs come and go, and the d
 scrape.py SOURCE ERLSNOOP ERLVM, in an empty folder. Prints what is wrong, a line each; the status is 1 if anything is.
 Other VMs may run on this machine: only ours are looked at.
 """
+import glob
 import json
 import os
 import re
@@ -55,11 +56,17 @@ def start(*args, **options):
     return child
 
 
-def start_vm(name):
-    if not os.path.exists(name + ".beam"):
+def compile_load():
+    for name in ("cart", "stock", "shop"):
         with open(name + ".erl", "w") as file:
             file.write(LOAD % name)
-        subprocess.run(["erlc", name + ".erl"], check=True)
+    shutil.copy(SOURCE + "/tests/tools/scrape_wires.erl", ".")
+    dyntrace = os.path.realpath(shutil.which("erlc")) + "/../../lib/runtime_tools-*/ebin/dyntrace.beam"
+    shutil.copy(glob.glob(os.path.normpath(dyntrace))[0], ".")
+    subprocess.run(["erlc", "cart.erl", "stock.erl", "shop.erl", "scrape_wires.erl"], check=True)
+
+
+def start_vm(name):
     return start(ERLVM, "-noshell", "-pa", ".", "-s", name, "main",
                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
@@ -89,7 +96,7 @@ def find_program(name):
 class Prometheus:
     def __init__(self, target):
         with open("prometheus.yml", "w") as file:
-            json.dump({"global": {"scrape_interval": "1s", "scrape_timeout": "1s"}, "scrape_configs": [
+            json.dump({"global": {"scrape_interval": "2s", "scrape_timeout": "2s"}, "scrape_configs": [
                 {"job_name": "erlsnoop", "static_configs": [{"targets": [target]}]}]}, file)
         with open("prometheus.log", "w") as log:
             start(find_program("prometheus"), "--config.file=prometheus.yml", "--storage.tsdb.path=data",
@@ -131,11 +138,17 @@ def check_text(where):
         wrong.append("families differ: %s" % (families ^ old))
 
 
+def views():
+    """All of them: of those that cost, such as nifs, serve has to be told."""
+    with open(SOURCE + "/bpf/views.def") as file:
+        return re.findall(r"^VIEW\((\w+),", file.read(), re.MULTILINE)
+
+
 def queries(dashboard):
-    """Of panels and of variables, for our VMs, as Grafana would ask them here."""
+    """Of panels and of variables, for our VMs, as Grafana would ask them here. One has become a node."""
     for panel in dashboard["panels"]:
         for target in panel.get("targets", []):
-            expr = target["expr"].replace("$__rate_interval", "10s").replace("$name", "cart|shop")
+            expr = target["expr"].replace("$__rate_interval", "10s").replace("$name", "cart|shop|scrape_wires|wires@here")
             yield panel["title"], re.sub(r'"\$\w+"', '".*"', expr)
     for variable in dashboard["templating"]["list"]:
         found = re.fullmatch(r"label_values\((\w+), (\w+)\)", str(variable["query"]))
@@ -148,7 +161,7 @@ def check_dashboard(prometheus):
         dashboard = json.load(file)
     ids = [panel["id"] for panel in dashboard["panels"]]
     asked = list(queries(dashboard))
-    if len(ids) != len(set(ids)) or len(asked) < 40:
+    if len(ids) != len(set(ids)) or len(asked) < 90:
         wrong.append("the dashboard has ids twice, or only %d queries" % len(asked))
     for title, query in asked:
         if "$" in query:
@@ -157,10 +170,12 @@ def check_dashboard(prometheus):
 
 
 def main():
+    compile_load()
     cart, stock = start_vm("cart"), start_vm("stock")
+    start_vm("scrape_wires")
     with open("said", "w") as said:
         serve = start(ERLSNOOP, "serve", "-a", "--listen", "127.0.0.1:0", "--linger", "3s", "--slower", "1us",
-                      "--budget", "100%", stderr=said)
+                      "--budget", "100%", "--views", ",".join(views()), stderr=said)
     where = await_that("erlsnoop serves", lambda: find_in("said", r"http://(\S+)/metrics"))
     prometheus = Prometheus(where)
     up = 'erlsnoop_up{name="%s",vm="%d"} == %d'

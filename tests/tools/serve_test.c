@@ -190,7 +190,7 @@ Suite *serve_suite(void)
     tcase_add_test(pages, test_serve_answers_scrapers_whoever_else_asks);
     tcase_add_loop_test(pages, test_serve_refuses_in_one_line, 0, sizeof refusals / sizeof *refusals);
     suite_add_tcase(suite, pages);
-    tcase_set_timeout(prometheus, 120);
+    tcase_set_timeout(prometheus, 240);
     tcase_add_test(prometheus, test_serve_feeds_a_real_prometheus_and_the_dashboard);
     suite_add_tcase(suite, prometheus);
     return suite;
