@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* driver_select: descriptors that drivers wait for.
- * Invariant: a selection stays in its port's list until the port's last reference is gone, as tasks and the poll thread
- * may name it; one that both have done with is taken for another descriptor. */
+ * Invariant: a selection stays in its port's list until the port's last reference is gone, as tasks and who polls may
+ * name it; one that both have done with is taken for another descriptor. */
 #include <stdatomic.h>
 
 #include "base/alloc.h"
@@ -9,11 +9,11 @@
 #include "io/io_probe.h"
 
 struct driver_selection {
-	struct port_watch watch; /* first: what the poll thread hands back */
+	struct port_watch watch; /* first: what is handed back */
 	struct driver_selection *next;
 	int fd;
 	bool used;           /* the driver has not given it up */
-	atomic_bool polled;  /* the poll thread has not dropped it */
+	atomic_bool polled;  /* it was not dropped */
 };
 
 static void end_watch(struct poll_watch *poll)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The poll thread. Invariant: a dropped watch is out of epoll before its `dropped` runs, and that runs between two
- * rounds of epoll_wait, so that no event of it is left in the air. */
+/* Descriptors that are waited for: those of proc/sched_poll.h by the schedulers, the others by the poll thread.
+ * Invariant: a dropped watch is out of epoll before its `dropped` runs, and that runs between two rounds of
+ * epoll_wait of whoever waits for it, so that no event of it is left in the air. */
 #include "io/poll.h"
 
 #include <errno.h>
@@ -13,19 +14,21 @@
 #include "base/lock.h"
 #include "base/log.h"
 #include "proc/batch.h"
+#include "proc/sched_poll.h"
 
 #define ROUND_EVENTS 64
 
 static struct {
 	struct lock lock;
-	bool started;
-	int epoll;
+	bool started;               /* lock: the poll thread */
+	int epoll;                  /* the poll thread's */
 	int wake;
 	atomic_uint ready;
-	size_t watched;             /* lock */
+	size_t watched;             /* lock: by the poll thread */
 	struct poll_watch *always;  /* lock */
 	struct poll_watch *paused;  /* lock */
-	struct poll_watch *dropped; /* lock */
+	struct poll_watch *dropped; /* lock: of the poll thread */
+	struct poll_watch *dropped_by_scheds; /* lock */
 } poller;
 
 static void wake_poller(void)
@@ -39,6 +42,21 @@ static void wake_poller(void)
 static uint32_t epoll_events(unsigned wanted)
 {
 	return EPOLLONESHOT | (wanted & WATCH_IN ? EPOLLIN : 0) | (wanted & WATCH_OUT ? EPOLLOUT : 0);
+}
+
+static int set_of(const struct poll_watch *w)
+{
+	return w->may_block ? poller.epoll : sched_poll_fd();
+}
+
+/* poll lock held. */
+static void want(struct poll_watch *w, unsigned wanted)
+{
+	struct epoll_event e = { .events = epoll_events(wanted), .data.ptr = w };
+
+	w->wanted = wanted;
+	if (!w->dropping && !w->always)
+		epoll_ctl(set_of(w), EPOLL_CTL_MOD, w->fd, &e);
 }
 
 /* An error or a hang-up makes ready what is wanted: the read or write then tells. */
@@ -79,6 +97,7 @@ static void run_always(void)
 		run_ready(w, WATCH_IN | WATCH_OUT);
 }
 
+/* Of any watch: none is dropped while the lock is held, nor does a dropped one pause. */
 static void end_pauses(void)
 {
 	int64_t now = clock_monotonic_ns();
@@ -86,18 +105,13 @@ static void end_pauses(void)
 
 	lock_acquire(&poller.lock);
 	for (at = &poller.paused; (w = *at) != NULL;) {
-		if (w->paused_until_ns > now && !w->dropping) {
+		if (w->paused_until_ns > now) {
 			at = &w->pause_next;
 			continue;
 		}
 		*at = w->pause_next;
 		w->paused_until_ns = 0;
-		if (w->dropping)
-			continue;
-		lock_release(&poller.lock);
-		poll_want(w, WATCH_IN);
-		lock_acquire(&poller.lock);
-		at = &poller.paused;
+		want(w, WATCH_IN);
 	}
 	lock_release(&poller.lock);
 }
@@ -111,23 +125,39 @@ static void unlink_always(struct poll_watch *w)
 	*at = w->next;
 }
 
-static void run_dropped(void)
+/* Returns how many there were. */
+static int run_dropped(struct poll_watch **list)
 {
-	for (;;) {
+	for (int n = 0;; n++) {
 		struct poll_watch *w;
 
 		lock_acquire(&poller.lock);
-		w = poller.dropped;
+		w = *list;
 		if (w != NULL)
-			poller.dropped = w->pause_next;
+			*list = w->pause_next;
 		if (w != NULL && w->always)
 			unlink_always(w);
 		lock_release(&poller.lock);
 		if (w == NULL)
-			return;
+			return n;
 		w->dropped(w);
 	}
 }
+
+/* What schedulers wait for. */
+static void dispatch(const struct epoll_event *events, int n)
+{
+	atomic_store_explicit(&poller.ready, (unsigned)n, memory_order_relaxed);
+	for (int k = 0; k < n; k++)
+		if (events[k].data.ptr != NULL) /* else it was only woken */
+			run_ready(events[k].data.ptr, ready_events(&events[k]));
+	atomic_store_explicit(&poller.ready, 0, memory_order_relaxed);
+	n = run_dropped(&poller.dropped_by_scheds);
+	if (n != 0)
+		sched_poll_count(-n);
+}
+
+/* ---- the poll thread */
 
 /* Milliseconds epoll may sleep. */
 static int sleep_ms(void)
@@ -160,8 +190,6 @@ static void *run_poller(void *arg)
 
 		batch_hand_over();
 		n = epoll_wait(poller.epoll, events, ROUND_EVENTS, sleep_ms());
-		atomic_store_explicit(&poller.ready, n > 0 ? (unsigned)n : 0, memory_order_relaxed);
-
 		for (int k = 0; k < n; k++) {
 			struct poll_watch *w = events[k].data.ptr;
 
@@ -173,10 +201,9 @@ static void *run_poller(void *arg)
 				(void)!read(poller.wake, &count, sizeof(count));
 			}
 		}
-		atomic_store_explicit(&poller.ready, 0, memory_order_relaxed);
 		run_always();
 		end_pauses();
-		run_dropped();
+		run_dropped(&poller.dropped);
 	}
 	return NULL;
 }
@@ -186,6 +213,7 @@ void poll_init(void)
 	struct epoll_event e = { .events = EPOLLIN };
 
 	lock_init(&poller.lock, LOCK_poll);
+	sched_poll_dispatch = dispatch;
 	poller.epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (poller.epoll >= 0)
 		poller.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -206,42 +234,52 @@ static void start_poller(void)
 	poller.started = true;
 }
 
-int poll_add(struct poll_watch *w, unsigned wanted)
+/* poll lock held. Fails: -errno. */
+static int add(struct poll_watch *w, unsigned wanted)
 {
 	struct epoll_event e = { .events = epoll_events(wanted), .data.ptr = w };
-	int error = 0;
+
+	if (epoll_ctl(set_of(w), EPOLL_CTL_ADD, w->fd, &e) == 0) {
+		poller.watched += w->may_block;
+		return 0;
+	}
+	if (errno != EPERM)
+		return -errno;
+	w->may_block = w->always = true;
+	w->next = poller.always;
+	poller.always = w;
+	return 0;
+}
+
+int poll_add(struct poll_watch *w, unsigned wanted)
+{
+	int error;
 
 	w->dropping = false;
 	w->always = false;
 	w->paused_until_ns = 0;
 	lock_acquire(&poller.lock);
-	start_poller();
 	w->wanted = wanted;
-	if (epoll_ctl(poller.epoll, EPOLL_CTL_ADD, w->fd, &e) == 0) {
-		poller.watched++;
-	} else if (errno == EPERM) {
-		w->always = true;
-		w->next = poller.always;
-		poller.always = w;
-	} else {
-		error = -errno;
-	}
+	error = add(w, wanted);
+	if (error == 0 && w->may_block)
+		start_poller();
 	lock_release(&poller.lock);
+	if (error != 0)
+		return error;
 	if (w->always)
 		wake_poller();
-	return error;
+	else if (!w->may_block)
+		sched_poll_count(1);
+	return 0;
 }
 
 void poll_want(struct poll_watch *w, unsigned wanted)
 {
-	struct epoll_event e = { .events = epoll_events(wanted), .data.ptr = w };
 	bool always;
 
 	lock_acquire(&poller.lock);
-	w->wanted = wanted;
+	want(w, wanted);
 	always = w->always;
-	if (!w->dropping && !always)
-		epoll_ctl(poller.epoll, EPOLL_CTL_MOD, w->fd, &e);
 	lock_release(&poller.lock);
 	if (always)
 		wake_poller();
@@ -251,11 +289,13 @@ void poll_pause(struct poll_watch *w, int64_t ns)
 {
 	lock_acquire(&poller.lock);
 	if (!w->dropping) {
+		start_poller();
 		w->paused_until_ns = clock_monotonic_ns() + ns;
 		w->pause_next = poller.paused;
 		poller.paused = w;
 	}
 	lock_release(&poller.lock);
+	wake_poller(); /* it may sleep for longer */
 }
 
 /* poll lock held. */
@@ -269,24 +309,36 @@ static void unlink_paused(struct poll_watch *w)
 		*at = w->pause_next;
 }
 
+/* poll lock held. */
+static void drop(struct poll_watch *w)
+{
+	struct poll_watch **list = w->may_block ? &poller.dropped : &poller.dropped_by_scheds;
+
+	w->dropping = true;
+	w->wanted = 0;
+	if (w->paused_until_ns != 0)
+		unlink_paused(w);
+	w->paused_until_ns = 0;
+	if (!w->always)
+		epoll_ctl(set_of(w), EPOLL_CTL_DEL, w->fd, NULL);
+	poller.watched -= w->may_block && !w->always;
+	w->pause_next = *list;
+	*list = w;
+}
+
 void poll_drop(struct poll_watch *w)
 {
+	bool may_block;
+
 	lock_acquire(&poller.lock);
-	if (!w->dropping) {
-		w->dropping = true;
-		w->wanted = 0;
-		if (w->paused_until_ns != 0)
-			unlink_paused(w);
-		w->paused_until_ns = 0;
-		if (!w->always) {
-			epoll_ctl(poller.epoll, EPOLL_CTL_DEL, w->fd, NULL);
-			poller.watched--;
-		}
-		w->pause_next = poller.dropped;
-		poller.dropped = w;
-	}
+	may_block = w->may_block;
+	if (!w->dropping)
+		drop(w);
 	lock_release(&poller.lock);
-	wake_poller();
+	if (may_block)
+		wake_poller();
+	else
+		sched_poll_hurry();
 }
 
 struct poll_counts poll_counts(void)
@@ -294,7 +346,7 @@ struct poll_counts poll_counts(void)
 	struct poll_counts counts = { .ready = atomic_load_explicit(&poller.ready, memory_order_relaxed) };
 
 	lock_acquire(&poller.lock);
-	counts.watched = poller.watched + 1;
+	counts.watched = poller.watched + 1 + sched_poll_watched() + 1;
 	counts.threads = poller.started;
 	lock_release(&poller.lock);
 	return counts;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One thread on epoll for every descriptor that ports wait for. Asleep when nothing is ready.
- * Invariant: `ready` and `dropped` of a watch run on the poll thread alone, never at the same time; nothing runs after
- * `dropped`. */
+/* Descriptors that ports and libraries wait for. Schedulers wait for them when they have nothing else to do
+ * (proc/sched_poll.h); for those whose `ready` may block, which are files and descriptors that the VM shares with
+ * others, there is a thread.
+ * Invariant: `ready` and `dropped` of a watch never run at the same time; nothing runs after `dropped`. Both run on a
+ * scheduler between two time slices, or on the thread. */
 #ifndef VM_IO_POLL_H
 #define VM_IO_POLL_H
 
@@ -15,6 +17,7 @@ struct poll_watch {
 	int fd;
 	void (*ready)(struct poll_watch *w, unsigned events);
 	void (*dropped)(struct poll_watch *w);
+	bool may_block;           /* `ready` may; not changed while it is watched but by poll_add */
 	/* private to poll.c, under the poll lock: */
 	unsigned wanted;
 	bool dropping;
@@ -29,14 +32,14 @@ void poll_init(void);
  * Fails: returns -errno. */
 int poll_add(struct poll_watch *w, unsigned wanted);
 void poll_want(struct poll_watch *w, unsigned wanted);
-/* poll_want(w, WATCH_IN) after some time. Called from `ready`. */
+/* poll_want(w, WATCH_IN) after some time. */
 void poll_pause(struct poll_watch *w, int64_t ns);
 /* No more `ready` begins (one may be running); `dropped` follows. */
 void poll_drop(struct poll_watch *w);
 
 struct poll_counts {
-	size_t watched; /* descriptors in epoll, the poll thread's own too */
-	unsigned ready; /* of them, those that the poll thread deals with now */
+	size_t watched; /* descriptors in epoll, our own too */
+	unsigned ready; /* of them, those that a scheduler deals with now */
 	unsigned threads;
 };
 

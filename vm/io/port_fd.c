@@ -185,10 +185,9 @@ static int start_fd(struct port *port, const struct port_options *o)
 	port->writes = o->out;
 	port->write_job.run = run_write;
 	if (o->in) {
-		error = port_watch_add(port, &port->read_watch, o->fd_in, false);
+		error = port_watch_add_shared(port, &port->read_watch, o->fd_in, read_ready);
 		if (error != 0)
 			return error;
-		port->read_watch.poll.ready = read_ready;
 		port->reads = true;
 	}
 	return 0;

@@ -148,7 +148,7 @@ static void run_tasks(struct sched_job *job)
 
 /* ---- descriptors */
 
-/* Asks the poll thread for what is wanted and was not asked for. What is not wanted any more may still come, and is
+/* Asks for what is wanted and was not asked for. What is not wanted any more may still come, and is
  * then dropped: most often it is wanted again before. */
 static void arm(struct port_watch *w)
 {
@@ -202,11 +202,10 @@ static void watch_dropped(struct poll_watch *poll)
 	port_unref(w->port);
 }
 
-int port_watch_add(struct port *port, struct port_watch *w, int fd, bool closes)
+static int add_watch(struct port *port, struct port_watch *w, int fd, bool closes)
 {
 	int error;
 
-	w->poll = (struct poll_watch){ .fd = fd, .ready = port_watch_ready, .dropped = watch_dropped };
 	w->port = port;
 	w->task.run = run_ready;
 	w->closes = closes;
@@ -220,6 +219,19 @@ int port_watch_add(struct port *port, struct port_watch *w, int fd, bool closes)
 		port_unref(port);
 	}
 	return error;
+}
+
+int port_watch_add(struct port *port, struct port_watch *w, int fd, bool closes)
+{
+	w->poll = (struct poll_watch){ .fd = fd, .ready = port_watch_ready, .dropped = watch_dropped };
+	return add_watch(port, w, fd, closes);
+}
+
+int port_watch_add_shared(struct port *port, struct port_watch *w, int fd,
+			  void (*ready)(struct poll_watch *poll, unsigned events))
+{
+	w->poll = (struct poll_watch){ .fd = fd, .ready = ready, .dropped = watch_dropped, .may_block = true };
+	return add_watch(port, w, fd, false);
 }
 
 void port_watch_want(struct port_watch *w, unsigned bits, bool on)

@@ -22,7 +22,7 @@ struct port_watch {
 	struct port_task task;
 	atomic_uint ready;       /* events that the task is to tell */
 	unsigned wants;          /* WATCH_*, of the driver */
-	unsigned armed;          /* asked of the poll thread, and not come yet */
+	unsigned armed;          /* asked for, and not come yet */
 	bool used, closes;       /* closes: the descriptor is ours */
 };
 
@@ -49,12 +49,15 @@ void port_submit(struct port *port, struct port_task *task);
 /* The driver's ready_input and ready_output are called for fd, as port_watch_want says. closes: fd is closed in the
  * end, and if it cannot be watched. Fails: -errno. */
 int port_watch_add(struct port *port, struct port_watch *w, int fd, bool closes);
+/* The same for a descriptor that is shared with others, which stays open: `ready`, which may block and runs on the poll
+ * thread, calls port_watch_ready in the end. */
+int port_watch_add_shared(struct port *port, struct port_watch *w, int fd,
+			  void (*ready)(struct poll_watch *poll, unsigned events));
 /* The bits (WATCH_IN, WATCH_OUT) are wanted from now on, or not. */
 void port_watch_want(struct port_watch *w, unsigned bits, bool on);
 /* As WATCH_IN wanted, after some time; it must not be wanted now. Called from ready_input. */
 void port_watch_pause(struct port_watch *w, int64_t ns);
-/* What the poll thread does with its events; a driver may set w->poll.ready, after port_watch_add, to what calls this
- * in the end. */
+/* What is done with its events. */
 void port_watch_ready(struct poll_watch *poll, unsigned events);
 /* No callback follows. */
 void port_watch_drop(struct port_watch *w);

@@ -957,7 +957,7 @@ static bool wants_input(const struct inet_socket *s)
 	return inet_is_connected(s) && (s->active != INET_PASSIVE || s->ops != NULL);
 }
 
-/* What has come: the poll thread, and with it two changes of threads, is needed once for several reads. */
+/* What has come: the descriptor is asked for once for several reads. */
 static void receive_some(struct inet_socket *s)
 {
 	for (int reads = 0; reads < READS_AT_ONCE && receive(s) && wants_input(s); reads++)

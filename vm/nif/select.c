@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* enif_select: a process gets a message when a descriptor of a library is ready. One selection a descriptor, which
- * keeps its resource until the library stops it. Events and stop calls come on the poll thread.
+ * keeps its resource until the library stops it. Events and stop calls come from io/poll.h.
  * Invariant: a selection is in the table until it is stopped; what a direction waits to send is there while it is
  * wanted. */
 #include <errno.h>
@@ -82,7 +82,7 @@ static void drop_waiting(struct waiting w)
 		fragment_free(w.fragment);
 }
 
-/* ---- the poll thread */
+/* ---- called by io/poll.h */
 
 static void deliver(struct waiting w)
 {

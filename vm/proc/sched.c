@@ -17,6 +17,9 @@
  * A scheduler that was lent may get another thread (sched_lend.c). What others find by its id, to wake it or to give
  * it a process, is its struct sched_queue, which stays.
  *
+ * Of those that sleep one polls (sched_poll.c). It is woken last, so that it goes on polling. Whoever stops polling is
+ * awake, and polls again before it sleeps, or wakes another when it stands aside.
+ *
  * A scheduler that was woken less than SPIN_NS after its work ran out expects that again, and waits so long before it sleeps: falling
  * asleep and waking cost more. The first wait in vain is the last. */
 #include "proc/sched.h"
@@ -38,6 +41,7 @@
 #include "proc/probe.h"
 #include "proc/sched_job.h"
 #include "proc/sched_lend.h"
+#include "proc/sched_poll.h"
 #include "proc/sched_world.h"
 #include "proc/slice_clock.h"
 #include "proc/task.h"
@@ -53,6 +57,7 @@ enum {
 	LOW_EVERY = 8,       /* a low process runs once in so many turns of normal ones */
 	TIMER_REDS = 1000,   /* timers are looked at after so many reductions... */
 	TIMER_SLICES = 16,   /* ...or so many slices */
+	POLL_EVERY = 4,      /* and who is busy looks at descriptors after so many looks at the timers */
 	WATCH_RUNS = 4,      /* so many looks at the timers go by before one at who watches */
 	HALT_HOOKS_MAX = 4,
 	WORKERS_MIN = 4,
@@ -70,6 +75,7 @@ struct sched_queue {
 	_Atomic uint32_t length;
 	uint32_t low_turns;
 	bool sleeping;       /* lock */
+	_Atomic bool polls;  /* written under the lock: it sleeps at descriptors */
 	_Atomic bool wake;   /* written under the lock */
 	int64_t woken_ns;    /* lock: when wake was set */
 	unsigned id;
@@ -178,6 +184,7 @@ void sched_init(unsigned count, unsigned online)
 	atomic_init(&scheds.active, online);
 	sched_world_init();
 	sched_job_init();
+	sched_poll_init();
 	scheds.may_spin = count_processors() > 1;
 	scheds.queues = mem_zalloc(count * sizeof(*scheds.queues));
 	scheds.all = mem_zalloc(count * sizeof(*scheds.all));
@@ -218,6 +225,11 @@ struct sched *sched_get(unsigned id)
 static struct sched_queue *queue_of(unsigned id)
 {
 	return &scheds.queues[id - 1];
+}
+
+bool sched_is_between_slices(void)
+{
+	return sched_on_duty() && self->current == NULL && self->id <= atomic_load(&scheds.active);
 }
 
 size_t sched_run_queue_of(unsigned id)
@@ -402,9 +414,10 @@ static Process *steal(struct sched *s)
 
 static bool wake_sched(struct sched_queue *q)
 {
-	bool woken;
+	bool woken, polls;
 
 	lock_acquire(&q->lock);
+	polls = atomic_load_explicit(&q->polls, memory_order_relaxed);
 	woken = q->sleeping && !q->wake;
 	if (woken) {
 		atomic_store(&q->wake, true);
@@ -412,7 +425,9 @@ static bool wake_sched(struct sched_queue *q)
 		atomic_fetch_add(&scheds.searching, 1);
 	}
 	lock_release(&q->lock);
-	if (woken)
+	if (woken && polls)
+		sched_poll_wake();
+	else if (woken)
 		cond_signal(&q->cond); /* without the lock, which the woken one takes */
 	return woken;
 }
@@ -424,24 +439,37 @@ static struct sched_queue *next_queue(void)
 							memory_order_relaxed) % atomic_load(&scheds.active)];
 }
 
-/* After something was queued. */
+/* After something was queued. Who polls goes on doing that as long as another sleeps. */
 static void wake_one(void)
 {
 	unsigned active = atomic_load(&scheds.active);
+	struct sched_queue *poller = NULL;
 	uint32_t first;
 
 	if (atomic_load(&scheds.idle) == 0 || atomic_load(&scheds.searching) != 0)
 		return;
 	batch_end_turn();
 	first = atomic_fetch_add_explicit(&scheds.next, 1, memory_order_relaxed);
-	for (unsigned i = 0; i < active; i++)
-		if (wake_sched(&scheds.queues[(first + i) % active]))
+	for (unsigned i = 0; i < active; i++) {
+		struct sched_queue *q = &scheds.queues[(first + i) % active];
+
+		if (atomic_load_explicit(&q->polls, memory_order_relaxed))
+			poller = q;
+		else if (wake_sched(q))
 			return;
+	}
+	if (poller != NULL)
+		wake_sched(poller);
 }
 
 void sched_wake_idle(void)
 {
 	wake_one();
+}
+
+bool sched_is_any_idle(void)
+{
+	return atomic_load(&scheds.idle) != 0;
 }
 
 /* The running process comes back soon; if its queue is not empty then, another scheduler is woken. */
@@ -620,10 +648,18 @@ static bool anything_queued(void)
 	return sched_job_waits();
 }
 
-static void spin(struct sched_queue *q, int64_t since)
+/* polls: it has the turn to. */
+static void spin(struct sched_queue *q, int64_t since, bool polls)
 {
-	while (!atomic_load_explicit(&q->wake, memory_order_relaxed) && thread_spin(since))
+	while (!atomic_load_explicit(&q->wake, memory_order_relaxed) && !(polls && sched_poll_look()) &&
+	       thread_spin(since))
 		;
+}
+
+/* Queue lock held, as by wake_sched. */
+static bool may_sleep(const struct sched_queue *q, bool aside)
+{
+	return !q->wake && (aside || (atomic_load(&q->length) == 0 && !sched_job_waits()));
 }
 
 /* Of two deadlines, where 0 is none. */
@@ -632,18 +668,32 @@ static int64_t earlier(int64_t a, int64_t b)
 	return a == 0 || (b != 0 && b < a) ? b : a;
 }
 
-/* Sleeps until woken, or until the next timer, or until its batch of events is to be handed over, or as long as nothing is queued. */
-static void sleep_idle(struct sched *s, bool aside)
+/* Queue lock held. */
+static void sleep_at_descriptors(struct sched_queue *q, int64_t deadline)
+{
+	atomic_store_explicit(&q->polls, true, memory_order_relaxed);
+	lock_release(&q->lock);
+	sched_poll_sleep(deadline);
+	lock_acquire(&q->lock);
+	atomic_store_explicit(&q->polls, false, memory_order_relaxed);
+}
+
+/* Sleeps until woken, or until the next timer, or until its batch of events is to be handed over, or as long as nothing
+ * is queued. Returns whether it has the turn to poll, which it then ends in the world. */
+static bool sleep_idle(struct sched *s, bool aside)
 {
 	struct sched_queue *q = s->queue;
 	int64_t deadline = earlier(timer_wheel_deadline_ns(s->wheel), batch_deadline_ns());
 	int64_t since = clock_monotonic_ns();
+	bool polls = !aside && sched_poll_begin();
 
 	atomic_store_explicit(&q->idle_since_ns, since, memory_order_relaxed);
 	if (s->spins && !aside)
-		spin(q, since);
+		spin(q, since, polls);
 	lock_acquire(&q->lock);
-	while (!q->wake && (aside || (atomic_load(&q->length) == 0 && !sched_job_waits()))) {
+	if (polls && may_sleep(q, aside))
+		sleep_at_descriptors(q, deadline);
+	while (!polls && may_sleep(q, aside)) {
 		if (deadline == 0)
 			cond_wait(&q->cond, &q->lock);
 		else if (!cond_wait_until(&q->cond, &q->lock, deadline))
@@ -655,16 +705,21 @@ static void sleep_idle(struct sched *s, bool aside)
 	atomic_fetch_add_explicit(&q->idle_ns, clock_monotonic_ns() - since, memory_order_relaxed);
 	atomic_store(&q->idle_since_ns, 0);
 	slice_clock_wake();
+	return polls;
 }
 
 /* Outside of the world, whose stop need not wait for s. */
 static void sleep_outside(struct sched *s, bool aside)
 {
+	bool polls;
+
 	micro_enter(s, MICRO_SLEEP);
 	sched_world_leave(s);
-	sleep_idle(s, aside);
+	polls = sleep_idle(s, aside);
 	sched_world_enter(s);
 	micro_enter(s, MICRO_OTHER);
+	if (polls)
+		sched_poll_end();
 }
 
 int64_t sched_idle_ns(unsigned id)
@@ -746,6 +801,9 @@ static void stand_aside(struct sched *s)
 	set_sleeping(s->queue, true);
 	while ((p = take_unbound(s->queue)) != NULL)
 		enqueue_there(next_queue(), p);
+	/* What s would have done, or waited for, another does. */
+	if (anything_queued() || sched_poll_is_vacant())
+		wake_one();
 	sleep_outside(s, true);
 	set_sleeping(s->queue, false);
 	/* Who looked for an idle scheduler meanwhile may have taken s for one. */
@@ -816,35 +874,6 @@ void sched_leave(Process *p)
 		return;
 	account(s, p);
 	s->current = NULL;
-}
-
-/* ---- ends of processes on a worker thread */
-
-struct apart_job {
-	struct worker_job job; /* first */
-	Process *p;
-	void (*end)(Process *p);
-};
-
-static void run_apart(struct worker_job *job)
-{
-	struct apart_job a = *(struct apart_job *)job;
-
-	mem_free(job);
-	sched_world_enter_apart();
-	a.end(a.p);
-	atomic_fetch_sub_explicit(&sched_others, 1, memory_order_release);
-	sched_world_leave_apart();
-}
-
-void sched_end_apart(Process *p, void (*end)(Process *p))
-{
-	struct apart_job *a = mem_alloc(sizeof(*a));
-
-	*a = (struct apart_job){ .job.run = run_apart, .p = p, .end = end };
-	sched_leave(p);
-	atomic_fetch_add_explicit(&sched_others, 1, memory_order_relaxed);
-	worker_submit(WORKER_BOUNDED, &a->job);
 }
 
 /* Who else watches slices than probes: microstate accounting, tracing. */
@@ -1034,55 +1063,11 @@ static void run_process(struct sched *s, Process *p)
 	end_slice(s, p, run_slice(s, p));
 }
 
-void sched_tell_slice(Process *p, bool begins)
+/* Who is busy does not sleep at descriptors, and so looks at them in between. */
+static void poll_in_between(struct sched *s)
 {
-	if (begins) {
-		if (PROBE_ON(process__scheduled))
-			probe_process__scheduled(p, false);
-		if (trace_active)
-			trace_hooks.slice_began(p, false);
-		return;
-	}
-	if (PROBE_ON(process__unscheduled))
-		probe_process__unscheduled(p, false);
-	if (trace_active)
-		trace_hooks.slice_ended(p, false);
-}
-
-/* By the probes that are enabled. */
-static enum sched_watch find_watch(void)
-{
-	int watched = WATCH_NOTHING;
-
-#define PROBE(probe, family, nargs, watch, text) \
-	if (WATCH_##watch > watched && PROBE_ON(probe)) \
-		watched = WATCH_##watch;
-#include "probes.def"
-	return watched;
-}
-
-void sched_look_who_watches(struct sched *s)
-{
-	enum sched_watch watch = find_watch();
-
-	batch_hand_over_old();
-	if (watch == WATCH_NOTHING && (trace_active || atomic_load_explicit(&micro_counts, memory_order_relaxed)))
-		watch = WATCH_MESSAGES;
-	s->watch = watch;
-}
-
-void sched_watch_all(void)
-{
-	for (unsigned id = 1; id <= scheds.count; id++)
-		sched_look_who_watches(sched_get(id));
-}
-
-void sched_trace(bool on)
-{
-	trace_active = on;
-	for (unsigned id = 1; id <= scheds.count; id++)
-		if (sched_get(id)->watch < WATCH_MESSAGES && on)
-			sched_get(id)->watch = WATCH_MESSAGES;
+	if (++s->poll_turns % POLL_EVERY == 0)
+		sched_poll_now();
 }
 
 static void run_timers(struct sched *s)
@@ -1136,8 +1121,10 @@ static void *run_sched(void *arg)
 			}
 		}
 		s->timer_reds -= TIMER_REDS / TIMER_SLICES;
-		if (s->timer_reds <= 0)
+		if (s->timer_reds <= 0) {
 			run_timers(s);
+			poll_in_between(s);
+		}
 		if (sched_job_waits())
 			run_job(s);
 		p = queue_take(s->queue);

@@ -42,6 +42,7 @@ struct sched {
 	struct timer_wheel *wheel; /* private to timer.c */
 	int32_t timer_reds;  /* until the next look at the timers */
 	uint32_t timer_runs; /* looks so far */
+	uint32_t poll_turns; /* looks so far that it was too busy to sleep at descriptors */
 	bool spins;          /* waits before its next sleep */
 	_Atomic uint32_t lent; /* private to sched_lend.c */
 	uint32_t loans;      /* nested */
@@ -81,6 +82,10 @@ void sched_reclaim(void);
 bool sched_on_duty(void);
 /* Something came that any of them may do: wakes one that sleeps, unless one is being woken already. Any thread. */
 void sched_wake_idle(void);
+/* Does one sleep, or is about to? */
+bool sched_is_any_idle(void);
+/* Is this thread a scheduler's between two time slices, which does next what waits for any of them? */
+bool sched_is_between_slices(void);
 /* Makes p runnable (already marked so). Any thread. */
 void sched_enqueue(Process *p);
 /* p has got a signal (a message or another) or a time-out: makes it runnable when it sleeps. Any thread. */

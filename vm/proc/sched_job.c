@@ -29,7 +29,8 @@ void sched_job_submit(struct sched_job *job)
 	jobs.last = &job->next;
 	atomic_fetch_add(&sched_jobs, 1);
 	lock_release(&jobs.lock);
-	sched_wake_idle();
+	if (!sched_is_between_slices())
+		sched_wake_idle();
 }
 
 bool sched_job_run(void)

@@ -17,6 +17,8 @@
 #include "proc/batch.h"
 #include "proc/exc.h"
 #include "proc/micro.h"
+#include "proc/sched_job.h"
+#include "proc/sched_poll.h"
 #include "proc/sched_world.h"
 #include "proc/timer.h"
 
@@ -127,13 +129,15 @@ void sched_lend_rest(struct sched *s)
 
 /* ---- the taking */
 
-/* s may have given its scheduler away by now, and be given another one: the answer is then of either, and taking it
+/* s has processes or a timer, or it would be the one to do what ports have to do and to poll.
+ * s may have given its scheduler away by now, and be given another one: the answer is then of either, and taking it
  * fails. */
 static bool is_wanted(const struct sched *s)
 {
 	int64_t deadline = timer_wheel_deadline_ns(__atomic_load_n(&s->wheel, __ATOMIC_RELAXED));
 
 	return sched_run_queue_of(__atomic_load_n(&s->id, __ATOMIC_RELAXED)) > 0 ||
+		(!sched_is_any_idle() && (sched_job_waits() || sched_poll_is_vacant())) ||
 		(deadline != 0 && deadline <= clock_monotonic_ns());
 }
 

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/lock.h"
 #include "proc/sched_lend.h"
+#include "proc/sched_poll.h"
 
 enum { PERIOD_MS = 1, IDLE_LOOKS = 16 /* so many in vain before the clock rests */ };
 
@@ -80,6 +81,8 @@ static void *run_clock(void *arg)
 		idle = is_any_busy() ? 0 : idle + 1;
 		if (idle >= IDLE_LOOKS)
 			rest();
+		if (sched_poll_is_forgotten())
+			sched_wake_idle();
 		for (unsigned id = 1; id <= sched_count(); id++) {
 			end_long_slice(sched_get(id), &slice_clock.looks[id - 1].slices);
 			sched_lend_look(sched_get(id), &slice_clock.looks[id - 1].lent);

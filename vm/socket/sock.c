@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The life of a socket: made, owned, closed. Closing goes in three steps: sock_close marks it and has the poll thread
- * let go of the descriptor; sock_stop, on the poll thread, tells the closer that it has; and the closer's
+/* The life of a socket: made, owned, closed. Closing goes in three steps: sock_close marks it and has who polls
+ * let go of the descriptor; sock_stop, called then, tells the closer that it has; and the closer's
  * sock_finish_close closes the descriptor. A socket whose closer or owner dies is closed by who hears of it last. */
 #include "socket/sock.h"
 
@@ -155,7 +155,7 @@ Term sock_enter(struct nif_env *env, struct sock *s)
 
 /* ---- closed */
 
-/* The poll thread lets go of the descriptor, all who wait are told. True: sock_stop follows. */
+/* Who polls lets go of the descriptor, all who wait are told. True: sock_stop follows. */
 static bool let_go(struct nif_env *env, struct sock *s)
 {
 	bool selected = (s->state[SOCK_READ] | s->state[SOCK_WRITE]) & SOCK_SELECTED;
@@ -315,7 +315,7 @@ void sock_lose_owner(struct nif_env *env, struct sock *s)
 		close_for_nobody(end(env, s));
 }
 
-/* Before the poll thread has let go, that closes it; else it is closed here. */
+/* Before who polls has let go, that closes it; else it is closed here. */
 static void lose_closer(struct nif_env *env, struct sock *s)
 {
 	s->closer.pid = TERM_NONE;

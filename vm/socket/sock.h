@@ -6,7 +6,7 @@
  * same meanwhile wait in the lane behind it: when the first is done, the next is selected for.
  * Locks: the socket's lock is held over each operation, calls of the kernel included: its descriptor never blocks, but
  * in sock_end_close, which has taken it out before.
- * Invariant: fd is -1 from when CLOSED is set. The descriptor is closed after the poll thread has let go of it. */
+ * Invariant: fd is -1 from when CLOSED is set. The descriptor is closed after who polls has let go of it. */
 #ifndef VM_SOCKET_SOCK_H
 #define VM_SOCKET_SOCK_H
 
@@ -64,7 +64,7 @@ struct sock {
 	struct nif_pid owner, closer; /* TERM_NONE: none */
 	struct nif_monitor owner_monitor, closer_monitor;
 	bool closer_monitored;
-	struct nif_env *close_env; /* owned: where close_ref is; NULL: nobody waits for the poll thread to let go */
+	struct nif_env *close_env; /* owned: where close_ref is; NULL: nobody waits until who polls has let go */
 	Term close_ref;
 	struct nif_env *meta_env; /* owned */
 	Term meta;

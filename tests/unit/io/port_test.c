@@ -15,6 +15,7 @@
 #include "io/port_ask.h"
 #include "proc/sched.h"
 #include "proc/sched_job.h"
+#include "proc/sched_poll.h"
 #include "unit.h"
 
 extern char **environ;
@@ -49,11 +50,12 @@ static struct signal *next_signal(void)
 	return s;
 }
 
-/* What ports have to do, as no scheduler does it. */
+/* What schedulers would do: what has become ready, and what ports have to do with it. */
 static void run_jobs(void)
 {
-	while (sched_job_run())
-		;
+	do
+		sched_poll_now();
+	while (sched_job_run());
 }
 
 /* The next signal to the owner: a message, or 'EXIT' and the reason. The port's id is shown as P. */

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who watches what schedulers do: probes that are enabled, traces, microstate accounting. */
+#include "proc/batch.h"
+#include "proc/micro.h"
+#include "proc/probe.h"
+#include "proc/sched_lend.h"
+#include "proc/trace.h"
+#include "usdt.h"
+
+void sched_tell_slice(Process *p, bool begins)
+{
+	if (begins) {
+		if (PROBE_ON(process__scheduled))
+			probe_process__scheduled(p, false);
+		if (trace_active)
+			trace_hooks.slice_began(p, false);
+		return;
+	}
+	if (PROBE_ON(process__unscheduled))
+		probe_process__unscheduled(p, false);
+	if (trace_active)
+		trace_hooks.slice_ended(p, false);
+}
+
+/* By the probes that are enabled. */
+static enum sched_watch find_watch(void)
+{
+	int watched = WATCH_NOTHING;
+
+#define PROBE(probe, family, nargs, watch, text) \
+	if (WATCH_##watch > watched && PROBE_ON(probe)) \
+		watched = WATCH_##watch;
+#include "probes.def"
+	return watched;
+}
+
+void sched_look_who_watches(struct sched *s)
+{
+	enum sched_watch watch = find_watch();
+
+	batch_hand_over_old();
+	if (watch == WATCH_NOTHING && (trace_active || atomic_load_explicit(&micro_counts, memory_order_relaxed)))
+		watch = WATCH_MESSAGES;
+	s->watch = watch;
+}
+
+void sched_watch_all(void)
+{
+	for (unsigned id = 1; id <= sched_count(); id++)
+		sched_look_who_watches(sched_get(id));
+}
+
+void sched_trace(bool on)
+{
+	trace_active = on;
+	for (unsigned id = 1; id <= sched_count(); id++)
+		if (sched_get(id)->watch < WATCH_MESSAGES && on)
+			sched_get(id)->watch = WATCH_MESSAGES;
+}
