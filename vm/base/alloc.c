@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The only door to malloc. Invariant: held_bytes is the sum of the usable sizes of what is out. */
+/* The only door to malloc. Invariant: the counters of a kind, of all threads, add up to the usable sizes of what is out
+ * of it. */
 #include "base/alloc.h"
 
 #include <errno.h>
@@ -12,23 +13,61 @@
 #include <sys/mman.h>
 
 #include "base/log.h"
+#include "base/variant.h"
 
-/* Counted per thread and folded in now and then: a shared counter would be the most written word of the VM. */
-enum { FOLD_BYTES = 1 << 16, PAGE_BYTES = 4096, MAPPED_BYTES = 32 << 20, KEPT_MAX_BYTES = 256 << 20 };
+enum { PAGE_BYTES = 4096, MAPPED_BYTES = 32 << 20, KEPT_MAX_BYTES = 256 << 20 };
+enum { COUNTED_THREADS = 1 << 10, KIND_MARK = 0xa4, MARK_BYTES = VARIANT_DEBUG };
+
+/* What one thread took, less what it gave back: below zero where it frees what others took. A cache line each, written
+ * by its thread alone, read by whoever asks: a shared counter would be the most written word of the VM. */
+struct thread_bytes {
+	_Alignas(64) atomic_long of[MEM_KINDS];
+};
+
 static struct {
-	atomic_long held_bytes;
 	bool shrinks_in_place;
 	_Atomic(void *) kept;
+	atomic_size_t thread_count; /* that ever counted; what an ended thread counted stays */
+	struct thread_bytes shared; /* of the threads after the first COUNTED_THREADS */
+	struct thread_bytes threads[COUNTED_THREADS];
 } alloc;
-static _Thread_local long unfolded_bytes;
+static _Thread_local struct thread_bytes *own_bytes; /* NULL: the shared ones, or not known yet */
 
-static void count_bytes(long delta)
+static __attribute__((noinline, cold)) void count_first(enum mem_kind kind, long delta)
 {
-	unfolded_bytes += delta;
-	if (unfolded_bytes > FOLD_BYTES || unfolded_bytes < -FOLD_BYTES) {
-		atomic_fetch_add_explicit(&alloc.held_bytes, unfolded_bytes, memory_order_relaxed);
-		unfolded_bytes = 0;
+	static _Thread_local bool is_shared;
+	size_t i = is_shared ? COUNTED_THREADS : atomic_fetch_add_explicit(&alloc.thread_count, 1, memory_order_relaxed);
+
+	if (i < COUNTED_THREADS)
+		own_bytes = &alloc.threads[i];
+	else
+		is_shared = true;
+	atomic_fetch_add_explicit(&(is_shared ? &alloc.shared : own_bytes)->of[kind], delta, memory_order_relaxed);
+}
+
+static inline void count_bytes(enum mem_kind kind, long delta)
+{
+	struct thread_bytes *own = own_bytes;
+
+	if (unlikely(own == NULL)) {
+		count_first(kind, delta);
+		return;
 	}
+	delta += atomic_load_explicit(&own->of[kind], memory_order_relaxed);
+	atomic_store_explicit(&own->of[kind], delta, memory_order_relaxed);
+}
+
+/* Debug builds: the last byte of a block that can be used says its kind. */
+static inline void mark_kind(void *ptr, size_t usable, enum mem_kind kind)
+{
+	if (VARIANT_DEBUG)
+		((uint8_t *)ptr)[usable - 1] = (uint8_t)(KIND_MARK + kind);
+}
+
+static inline void check_kind(const void *ptr, size_t usable, enum mem_kind kind)
+{
+	if (VARIANT_DEBUG)
+		ENSURE(((const uint8_t *)ptr)[usable - 1] == KIND_MARK + kind);
 }
 
 /* Sanitizers, valgrind and other allocators put before glibc's move a block to shrink it. */
@@ -96,22 +135,35 @@ static void give_block(void *ptr, size_t bytes)
 	free(ptr);
 }
 
-void *mem_try_alloc(size_t bytes)
+static inline void *try_alloc_as(enum mem_kind kind, size_t bytes)
 {
-	void *ptr = take_block(bytes);
+	void *ptr = unlikely(bytes > SIZE_MAX - MARK_BYTES) ? NULL : take_block(bytes + MARK_BYTES);
 
-	if (likely(ptr != NULL))
-		count_bytes((long)malloc_usable_size(ptr));
+	if (likely(ptr != NULL)) {
+		size_t usable = malloc_usable_size(ptr);
+
+		mark_kind(ptr, usable, kind);
+		count_bytes(kind, (long)usable);
+	}
 	return ptr;
 }
 
-void *mem_alloc(size_t bytes)
+void *mem_try_alloc(size_t bytes) { return try_alloc_as(MEM_SYSTEM, bytes); }
+
+void *mem_alloc_as(enum mem_kind kind, size_t bytes)
 {
-	void *ptr = mem_try_alloc(bytes);
+	void *ptr = try_alloc_as(kind, bytes);
 
 	if (unlikely(ptr == NULL))
 		report_exhaustion(bytes);
 	return ptr;
+}
+
+void *mem_alloc(size_t bytes) { return mem_alloc_as(MEM_SYSTEM, bytes); }
+
+void *mem_zalloc_as(enum mem_kind kind, size_t bytes)
+{
+	return memset(mem_alloc_as(kind, bytes), 0, bytes);
 }
 
 void *mem_zalloc(size_t bytes)
@@ -121,11 +173,18 @@ void *mem_zalloc(size_t bytes)
 
 void *mem_try_realloc(void *ptr, size_t bytes)
 {
-	long before = ptr ? (long)malloc_usable_size(ptr) : 0;
+	size_t before = ptr ? malloc_usable_size(ptr) : 0, after;
 
-	ptr = realloc(ptr, bytes ? bytes : 1);
-	if (likely(ptr != NULL))
-		count_bytes((long)malloc_usable_size(ptr) - before);
+	if (ptr != NULL)
+		check_kind(ptr, before, MEM_SYSTEM);
+	if (bytes > SIZE_MAX - MARK_BYTES)
+		return NULL;
+	ptr = realloc(ptr, bytes ? bytes + MARK_BYTES : 1);
+	if (unlikely(ptr == NULL))
+		return NULL;
+	after = malloc_usable_size(ptr);
+	mark_kind(ptr, after, MEM_SYSTEM);
+	count_bytes(MEM_SYSTEM, (long)after - (long)before);
 	return ptr;
 }
 
@@ -144,29 +203,35 @@ char *mem_strdup(const char *text)
 	return memcpy(mem_alloc(n), text, n);
 }
 
-bool mem_shrink_in_place(void *ptr, size_t bytes)
+bool mem_shrink_in_place(enum mem_kind kind, void *ptr, size_t bytes)
 {
-	long before = (long)malloc_usable_size(ptr);
+	size_t before = malloc_usable_size(ptr), after;
 	void *same;
 
 	if (!alloc.shrinks_in_place)
 		return false;
-	same = realloc(ptr, bytes);
+	check_kind(ptr, before, kind);
+	same = realloc(ptr, bytes + MARK_BYTES);
 	ENSURE(same == ptr); /* glibc splits the block, or unmaps its tail */
-	count_bytes((long)malloc_usable_size(same) - before);
+	after = malloc_usable_size(same);
+	mark_kind(same, after, kind);
+	count_bytes(kind, (long)after - (long)before);
 	return true;
 }
 
-void mem_free(void *ptr)
+void mem_free_as(enum mem_kind kind, void *ptr)
 {
 	size_t bytes;
 
 	if (ptr == NULL)
 		return;
 	bytes = malloc_usable_size(ptr);
-	count_bytes(-(long)bytes);
+	check_kind(ptr, bytes, kind);
+	count_bytes(kind, -(long)bytes);
 	give_block(ptr, bytes);
 }
+
+void mem_free(void *ptr) { mem_free_as(MEM_SYSTEM, ptr); }
 
 void *mem_reserve(size_t bytes, int protection)
 {
@@ -190,7 +255,19 @@ void mem_show(const void *at, size_t bytes) { (void)at; (void)bytes; }
 
 size_t mem_total_bytes(void)
 {
-	long held = atomic_load_explicit(&alloc.held_bytes, memory_order_relaxed) + unfolded_bytes;
+	size_t total = 0;
 
-	return held > 0 ? (size_t)held : 0;
+	for (int kind = 0; kind < MEM_KINDS; kind++)
+		total += mem_kind_bytes((enum mem_kind)kind);
+	return total;
+}
+
+size_t mem_kind_bytes(enum mem_kind kind)
+{
+	size_t count = atomic_load_explicit(&alloc.thread_count, memory_order_relaxed);
+	long held = atomic_load_explicit(&alloc.shared.of[kind], memory_order_relaxed);
+
+	for (size_t i = 0; i < count && i < COUNTED_THREADS; i++)
+		held += atomic_load_explicit(&alloc.threads[i].of[kind], memory_order_relaxed);
+	return held > 0 ? (size_t)held : 0; /* a block may be seen as given back, and not yet as taken on another thread */
 }

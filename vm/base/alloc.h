@@ -9,8 +9,21 @@
 /* Once, before anything else: heaps come and go, so blocks of up to 32 MB, and one larger one, are kept for
  * reuse instead of given back to the kernel. */
 void mem_init(void);
-/* Owns: the caller; release with mem_free. Never NULL. */
+
+/* What memory is for: it is counted by that. */
+enum mem_kind {
+	MEM_SYSTEM,
+	/* Processes and their table, heaps, dictionaries, links, timers, what is sent to them: what OTP counts as
+	 * `processes` (erl_alloc.c, erts_memory). */
+	MEM_PROCESS,
+	MEM_KINDS
+};
+
+/* Owns: the caller; release with mem_free, what is of a kind with mem_free_as: a debug build aborts on another one.
+ * Never NULL. */
 void *mem_alloc(size_t bytes) __attribute__((malloc, returns_nonnull));
+void *mem_alloc_as(enum mem_kind kind, size_t bytes) __attribute__((malloc, returns_nonnull));
+void *mem_zalloc_as(enum mem_kind kind, size_t bytes) __attribute__((malloc, returns_nonnull));
 void *mem_zalloc(size_t bytes) __attribute__((malloc, returns_nonnull));
 void *mem_realloc(void *ptr, size_t bytes) __attribute__((returns_nonnull));
 char *mem_strdup(const char *text) __attribute__((malloc, returns_nonnull));
@@ -18,15 +31,18 @@ char *mem_strdup(const char *text) __attribute__((malloc, returns_nonnull));
 void *mem_try_alloc(size_t bytes) __attribute__((malloc));
 void *mem_try_realloc(void *ptr, size_t bytes);
 /* Gives back the end of a block. Fails: false where a block cannot shrink without moving; it is then as it was. */
-bool mem_shrink_in_place(void *ptr, size_t bytes);
+bool mem_shrink_in_place(enum mem_kind kind, void *ptr, size_t bytes);
 void mem_free(void *ptr);
+void mem_free_as(enum mem_kind kind, void *ptr);
 /* Address space for the life of the VM, PROT_* as given, without memory behind it. Ends the VM with one line where it is refused. */
 void *mem_reserve(size_t bytes, int protection) __attribute__((returns_nonnull));
 /* For parts of a reserved range: nobody may touch them until they are shown again. Only SAN=address notices who does. */
 void mem_hide(const void *at, size_t bytes);
 void mem_show(const void *at, size_t bytes);
 
-/* Units: bytes now held through this door (approximate between threads). */
+/* Units: bytes now held through this door, of all kinds or of one. No lock: what other threads do meanwhile is in it or
+ * not. */
 size_t mem_total_bytes(void);
+size_t mem_kind_bytes(enum mem_kind kind);
 
 #endif

@@ -11,6 +11,12 @@ enum { VARIANT_GC_STRESS = 1 };
 enum { VARIANT_GC_STRESS = 0 };
 #endif
 
+#ifdef ERLVM_DEBUG
+enum { VARIANT_DEBUG = 1 };
+#else
+enum { VARIANT_DEBUG = 0 };
+#endif
+
 /* Behind a `register` variable: keeps it in that register. Only gcc on x86-64 does; elsewhere the compiler chooses. */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)
 #define VARIANT_PIN(name) __asm__(name)

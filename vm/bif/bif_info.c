@@ -696,38 +696,8 @@ Term bif_erlang_statistics_1(Process *p, Term *args)
 
 /* ---- memory */
 
-/* The sum over the processes, so many at a stop of the world. */
-enum { SUMMED_AT_ONCE = 1000, SUMMED_A_RED = 2 };
-
-struct sum {
-	struct heap pids;
-	Term left;           /* a list on it */
-	size_t bytes;
-};
-
-static void begin_sum(struct sum *s)
-{
-	*s = (struct sum){ .bytes = 0 };
-	heap_init(&s->pids, HEAP_MIN_WORDS);
-	s->left = process_list(&s->pids);
-}
-
-static void sum_some(void *arg)
-{
-	struct sum *s = arg;
-
-	for (int n = 0; n < SUMMED_AT_ONCE && term_is_cons(s->left); n++, s->left = cons_tail(s->left)) {
-		Process *p = process_find(cons_head(s->left));
-
-		if (p == NULL)
-			continue;
-		s->bytes += process_info_bytes(p);
-		process_unref(p);
-	}
-}
-
 struct memory {
-	size_t total, processes, atoms, binaries, code, ets;
+	size_t total, processes, processes_used, atoms, binaries, code, ets;
 };
 
 static size_t code_bytes(const struct code_instance *c)
@@ -743,15 +713,17 @@ static void sum_code(const struct module *m, void *arg)
 }
 
 /* Code lies in a range of its own, which mem_total_bytes does not count. */
-static struct memory measure_memory(size_t processes)
+static struct memory measure_memory(void)
 {
-	struct memory m = { .processes = processes };
+	struct memory m = { .processes = mem_kind_bytes(MEM_PROCESS) };
+	size_t spare = process_spare_bytes();
 
+	m.processes_used = m.processes > spare ? m.processes - spare : 0;
 	m.atoms = atom_memory_bytes();
 	m.binaries = binary_total_bytes();
 	m.ets = table_words_total() * sizeof(Term);
 	module_each(sum_code, &m.code);
-	m.total = mem_total_bytes() + m.code;
+	m.total = m.processes + mem_kind_bytes(MEM_SYSTEM) + m.code;
 	return m;
 }
 
@@ -761,8 +733,9 @@ static Term memory_of(const struct memory *m, Term kind)
 	case am_total:
 		return int_term((int64_t)m->total);
 	case am_processes:
-	case am_processes_used:
 		return int_term((int64_t)m->processes);
+	case am_processes_used:
+		return int_term((int64_t)m->processes_used);
 	case am_system:
 		return int_term((int64_t)(m->total - m->processes));
 	case am_atom:
@@ -813,50 +786,20 @@ static Term put_wanted_memory(Process *p, const struct memory *m, Term wanted)
 
 Term info_memory(Process *p)
 {
-	struct memory m;
-	struct sum sum;
+	struct memory m = measure_memory();
 
-	begin_sum(&sum);
-	while (term_is_cons(sum.left))
-		sched_stop_world(sum_some, &sum);
-	heap_free(&sum.pids);
-	m = measure_memory(sum.bytes);
 	return put_memory(p, &m);
 }
 
-struct memory_steps {
-	struct exc_steps steps; /* with no argument, or the one */
-	struct sum sum;
-};
-
-static void end_memory(struct exc_steps *steps)
+Term bif_erlang_memory_0(Process *p, Term *args)
 {
-	heap_free(&((struct memory_steps *)steps)->sum.pids);
+	(void)args;
+	return info_memory(p);
 }
 
-static Term memory_step(Process *p, struct exc_steps *steps)
+Term bif_erlang_memory_1(Process *p, Term *args)
 {
-	struct sum *sum = &((struct memory_steps *)steps)->sum;
-	struct memory m;
+	struct memory m = measure_memory();
 
-	while (term_is_cons(sum->left)) {
-		if (p->reds_left <= 0)
-			return EXC_MORE;
-		sched_stop_world(sum_some, sum);
-		process_bump(p, SUMMED_AT_ONCE / SUMMED_A_RED);
-	}
-	m = measure_memory(sum->bytes);
-	return steps->arity == 0 ? put_memory(p, &m) : put_wanted_memory(p, &m, steps->args[0]);
+	return put_wanted_memory(p, &m, args[0]);
 }
-
-static Term run_memory(Process *p, Term *args, unsigned arity)
-{
-	struct memory_steps *s = mem_alloc(sizeof(*s));
-
-	*s = (struct memory_steps){ .steps = { .step = memory_step, .end = end_memory } };
-	begin_sum(&s->sum);
-	return exc_run_steps(p, &s->steps, args, arity);
-}
-
-Term bif_erlang_memory_0(Process *p, Term *args) { return run_memory(p, args, 0); }
-Term bif_erlang_memory_1(Process *p, Term *args) { return run_memory(p, args, 1); }

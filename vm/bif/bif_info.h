@@ -57,7 +57,4 @@ Term info_scheduler_wall_time_all(Process *p);
 /* system_flag(scheduler_wall_time, on): kernel_refc, where it runs, counts who wants it. */
 Term info_set_scheduler_wall_time(Process *p, Term on);
 
-/* Bytes that p holds, off-heap binaries not counted. p runs here, or nobody does. */
-size_t process_info_bytes(Process *p);
-
 #endif

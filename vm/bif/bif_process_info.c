@@ -359,7 +359,7 @@ static Term info_total_heap_size(Process *p, struct heap *h)
 	return int_term(block_words(&p->heap) + old_block_words(&p->heap) + p->heap.fragment_words + process_message_words(p));
 }
 
-size_t process_info_bytes(Process *p)
+static size_t count_bytes(Process *p)
 {
 	size_t words = block_words(&p->heap) + old_block_words(&p->heap) + p->heap.fragment_words;
 	size_t bytes = sizeof(*p) + peer_size_bytes(&p->links) + peer_size_bytes(&p->monitors) + peer_size_bytes(&p->monitored_by);
@@ -379,7 +379,7 @@ size_t process_info_bytes(Process *p)
 static Term info_memory(Process *p, struct heap *h)
 {
 	(void)h;
-	return int_term(process_info_bytes(p));
+	return int_term(count_bytes(p));
 }
 
 static Term info_binary(Process *p, struct heap *h)

@@ -51,8 +51,8 @@ void call_save_x(Process *p, const Term *x, unsigned n)
 {
 	if (n > p->x_room) {
 		if (p->x != p->saved_x)
-			mem_free(p->x);
-		p->x = mem_alloc(n * sizeof(Term));
+			mem_free_as(MEM_PROCESS, p->x);
+		p->x = mem_alloc_as(MEM_PROCESS, n * sizeof(Term));
 		p->x_room = (uint16_t)n;
 	}
 	memcpy(p->x, x, n * sizeof(Term));

@@ -338,7 +338,7 @@ static void drop_fragments(struct heap *h)
 	while (f != NULL) {
 		struct fragment *next = f->next;
 
-		mem_free(f);
+		mem_free_as(MEM_PROCESS, f);
 		f = next;
 	}
 	h->fragments = NULL;
@@ -361,12 +361,12 @@ static bool install_block(struct gc *gc, Term *block, size_t room, size_t size)
 {
 	struct heap *h = gc->h;
 	size_t stack_words = (size_t)(h->end - h->stop);
-	bool fits = size == room || mem_shrink_in_place(block, size * sizeof(Term));
+	bool fits = size == room || mem_shrink_in_place(MEM_PROCESS, block, size * sizeof(Term));
 
 	if (!fits)
 		size = room;
 	memcpy(block + size - stack_words, h->stop, stack_words * sizeof(Term));
-	mem_free(h->start);
+	mem_free_as(MEM_PROCESS, h->start);
 	h->start = block;
 	h->top = h->high = gc->to_top;
 	move_stack(h, block + size, stack_words);
@@ -414,7 +414,7 @@ static void prepare_old(struct heap *h)
 	if (h->old_start != NULL || count_aged_words(h) == 0)
 		return;
 	size = gc_next_size_words(count_young_words(h)); /* room for several rounds of what survives */
-	h->old_start = h->old_top = mem_alloc(size * sizeof(Term));
+	h->old_start = h->old_top = mem_alloc_as(MEM_PROCESS, size * sizeof(Term));
 	h->old_end = h->old_start + size;
 }
 
@@ -497,7 +497,7 @@ static bool collect_from(struct gc *gc, size_t before, size_t need, const struct
 		room = before;
 	if (room < h->min_words)
 		room = h->min_words;
-	block = mem_alloc(room * sizeof(Term));
+	block = mem_alloc_as(MEM_PROCESS, room * sizeof(Term));
 	evacuate_to(gc, block, roots, count);
 	size = choose_size_words(h, before, (size_t)(gc->to_top - block) + count_stack_words(h) + need);
 	return install_block(gc, block, room, size < room ? size : room);
@@ -521,7 +521,7 @@ static void put_back(struct gc *gc, Term *block, size_t before, size_t need, con
 	struct heap *h = gc->h;
 	size_t stack_words = count_stack_words(h);
 	size_t size = choose_size_words(h, before, count_young_words(h) + stack_words + need);
-	Term *to = size == (size_t)(h->end - block) ? block : mem_alloc(size * sizeof(Term));
+	Term *to = size == (size_t)(h->end - block) ? block : mem_alloc_as(MEM_PROCESS, size * sizeof(Term));
 
 	evacuate_to(gc, to, roots, count);
 	h->start = to;
@@ -529,7 +529,7 @@ static void put_back(struct gc *gc, Term *block, size_t before, size_t need, con
 	if (to == block)
 		return;
 	memcpy(to + size - stack_words, h->stop, stack_words * sizeof(Term));
-	mem_free(block);
+	mem_free_as(MEM_PROCESS, block);
 	move_stack(h, to + size, stack_words);
 }
 
@@ -543,7 +543,7 @@ static struct gc move_again(const struct gc *gc)
 		again.old_start = h->old_start;
 		again.old_bytes = (size_t)((uint8_t *)h->old_top - (uint8_t *)h->old_start);
 	} else {
-		mem_free(h->old_start);
+		mem_free_as(MEM_PROCESS, h->old_start);
 		h->old_start = h->old_top = h->old_end = NULL;
 	}
 	h->high = h->start;
@@ -601,7 +601,7 @@ static void collect_major(struct heap *h, size_t need, const struct gc_root *roo
 	struct gc gc = { .h = h, .major = true };
 
 	collect(&gc, need, roots, count);
-	mem_free(h->old_start);
+	mem_free_as(MEM_PROCESS, h->old_start);
 	h->old_start = h->old_top = h->old_end = NULL;
 	h->minor_count = 0;
 	h->force_major = false;
@@ -639,7 +639,7 @@ void gc_fit(struct heap *h)
 {
 	size_t size = (size_t)(h->top - h->start) + FIT_SPARE_WORDS;
 
-	if (h->stop != h->end || size >= (size_t)(h->end - h->start) || !mem_shrink_in_place(h->start, size * sizeof(Term)))
+	if (h->stop != h->end || size >= (size_t)(h->end - h->start) || !mem_shrink_in_place(MEM_PROCESS, h->start, size * sizeof(Term)))
 		return;
 	h->end = h->stop = h->start + size;
 	h->wants_gc = true;

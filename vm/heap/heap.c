@@ -22,7 +22,7 @@ void heap_init(struct heap *h, size_t min_words)
 {
 	memset(h, 0, sizeof(*h));
 	h->min_words = min_words;
-	h->start = mem_alloc(min_words * sizeof(Term));
+	h->start = mem_alloc_as(MEM_PROCESS, min_words * sizeof(Term));
 	h->end = h->start + min_words;
 	h->top = h->high = h->start;
 	h->stop = h->end;
@@ -41,7 +41,7 @@ static void free_fragments(struct fragment *f)
 	while (f != NULL) {
 		struct fragment *next = f->next;
 
-		mem_free(f);
+		mem_free_as(MEM_PROCESS, f);
 		f = next;
 	}
 }
@@ -51,8 +51,8 @@ void heap_free(struct heap *h)
 	off_heap_free(h->off_heap);
 	off_heap_free(h->old_off_heap);
 	free_fragments(h->fragments);
-	mem_free(h->start);
-	mem_free(h->old_start);
+	mem_free_as(MEM_PROCESS, h->start);
+	mem_free_as(MEM_PROCESS, h->old_start);
 	memset(h, 0, sizeof(*h));
 }
 
@@ -117,7 +117,7 @@ void heap_release(struct heap *h, const struct heap_mark *m)
 		struct fragment *f = h->fragments;
 
 		h->fragments = f->next;
-		mem_free(f);
+		mem_free_as(MEM_PROCESS, f);
 	}
 	if (h->fragments != NULL)
 		h->fragments->used_words = m->used_words;
@@ -258,7 +258,7 @@ bool heap_owns(const struct heap *h, const Term *p)
 
 struct fragment *fragment_new(size_t words)
 {
-	struct fragment *f = mem_alloc(sizeof(*f) + words * sizeof(Term));
+	struct fragment *f = mem_alloc_as(MEM_PROCESS, sizeof(*f) + words * sizeof(Term));
 
 	f->next = NULL;
 	f->off_heap = NULL;
@@ -271,7 +271,7 @@ void fragment_free(struct fragment *f)
 	if (f == NULL)
 		return;
 	off_heap_free(f->off_heap);
-	mem_free(f);
+	mem_free_as(MEM_PROCESS, f);
 }
 
 void heap_adopt_fragment(struct heap *h, struct fragment *f)

@@ -20,7 +20,7 @@ static inline uint32_t find_place(const struct dict *d, Term key)
 
 static struct dict *new_dict(uint32_t room)
 {
-	struct dict *d = mem_zalloc(sizeof(*d) + 2 * (size_t)room * sizeof(Term));
+	struct dict *d = mem_zalloc_as(MEM_PROCESS, sizeof(*d) + 2 * (size_t)room * sizeof(Term));
 
 	d->room = room;
 	return d;
@@ -42,7 +42,7 @@ static void resize(Process *p, uint32_t room)
 	for (uint32_t i = 0; i < old->room; i++)
 		if (old->pairs[2 * i] != TERM_NONE)
 			put_fresh(d, old->pairs[2 * i], old->pairs[2 * i + 1]);
-	mem_free(old);
+	mem_free_as(MEM_PROCESS, old);
 	p->dict = d;
 }
 
@@ -175,6 +175,6 @@ Term dict_keys(const Process *p, struct heap *h, const Term *value)
 
 void dict_free(Process *p)
 {
-	mem_free(p->dict);
+	mem_free_as(MEM_PROCESS, p->dict);
 	p->dict = NULL;
 }

@@ -397,7 +397,7 @@ Term message_marker_reserve(Process *p)
 	struct markers *m = p->markers;
 
 	if (m == NULL)
-		m = p->markers = mem_zalloc(sizeof(*m));
+		m = p->markers = mem_zalloc_as(MEM_PROCESS, sizeof(*m));
 	if (m->count == MARKERS_MAX)
 		drop_marker(m, &m->all[0]);
 	m->number++;
@@ -463,11 +463,11 @@ static void adopt_words(Process *p, struct signal *s)
 
 	p->own_messages -= s->own;
 	if (f == NULL) {
-		mem_free(s);
+		mem_free_as(MEM_PROCESS, s);
 		return;
 	}
 	if (!s->joined)
-		mem_free(s);
+		mem_free_as(MEM_PROCESS, s);
 	heap_adopt_fragment(h, f);
 	if (h->fragment_words * 2 > (size_t)(h->end - h->start))
 		h->wants_gc = true;

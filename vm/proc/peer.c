@@ -105,7 +105,7 @@ static void chain_up(struct peer_table *t, struct peer *n)
 static struct peer_table *grow(struct peer_table *old)
 {
 	uint32_t mask = old != NULL ? (old->mask + 1) * 4 - 1 : 0;
-	struct peer_table *t = mem_zalloc(table_bytes(mask));
+	struct peer_table *t = mem_zalloc_as(MEM_PROCESS, table_bytes(mask));
 
 	t->mask = mask;
 	if (old == NULL)
@@ -115,7 +115,7 @@ static struct peer_table *grow(struct peer_table *old)
 	t->last = old->last;
 	for (struct peer *n = t->first; n != NULL; n = n->next)
 		chain_up(t, n);
-	mem_free(old);
+	mem_free_as(MEM_PROCESS, old);
 	return t;
 }
 
@@ -142,7 +142,7 @@ static void copy_terms(struct peer *n, Term id, Term peer, Term tag)
 
 struct peer *peer_insert(struct peers *peers, enum peer_kind kind, Term id, Term peer, Term tag)
 {
-	struct peer *n = mem_zalloc(sizeof(*n));
+	struct peer *n = mem_zalloc_as(MEM_PROCESS, sizeof(*n));
 	struct peer_table *t = peers->table;
 
 	n->kind = (uint8_t)kind;
@@ -163,12 +163,12 @@ struct peer *peer_insert(struct peers *peers, enum peer_kind kind, Term id, Term
 void peer_free(struct peer *n)
 {
 	fragment_free(n->words);
-	mem_free(n);
+	mem_free_as(MEM_PROCESS, n);
 }
 
 static void drop_table(struct peers *t)
 {
-	mem_free(t->table);
+	mem_free_as(MEM_PROCESS, t->table);
 	t->table = NULL;
 }
 

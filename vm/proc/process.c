@@ -37,6 +37,7 @@ static struct {
 	_Atomic size_t living; /* of them, those that are not at their end */
 	_Atomic size_t used; /* slots below may be taken */
 	Process *unused;
+	_Atomic size_t made; /* processes that there is memory for: the table's and the unused ones */
 	void (*hooks[HOOKS_MAX])(Process *p);
 	size_t hook_count;
 } table;
@@ -47,7 +48,7 @@ void process_table_init(size_t limit)
 {
 	lock_init(&table.lock, LOCK_proc_table);
 	table.limit = limit;
-	table.slots = mem_zalloc(limit * sizeof(*table.slots));
+	table.slots = mem_zalloc_as(MEM_PROCESS, limit * sizeof(*table.slots));
 	registry_init();
 }
 
@@ -163,6 +164,13 @@ size_t process_count(void)
 	return atomic_load(&table.living);
 }
 
+size_t process_spare_bytes(void)
+{
+	size_t count = atomic_load(&table.count), made = atomic_load(&table.made); /* in this order: as many at least */
+
+	return made > count ? (made - count) * sizeof(Process) : 0;
+}
+
 size_t process_limit(void)
 {
 	return table.limit;
@@ -225,8 +233,9 @@ static bool find_slot(size_t *slot)
 
 static Process *new_memory(void)
 {
-	Process *p = mem_zalloc(sizeof(*p));
+	Process *p = mem_zalloc_as(MEM_PROCESS, sizeof(*p));
 
+	atomic_fetch_add(&table.made, 1);
 	lock_init(&p->signals_lock, LOCK_proc_signals);
 	atomic_init(&p->state, PS_DEAD);
 	return p;
@@ -619,7 +628,7 @@ static void free_messages(Process *p)
 		s = next;
 	}
 	p->msg_first = NULL;
-	mem_free(p->markers);
+	mem_free_as(MEM_PROCESS, p->markers);
 	p->markers = NULL;
 }
 
@@ -682,7 +691,7 @@ void process_end_memory(Process *p)
 	free_messages(p);
 	dict_free(p);
 	if (p->x != p->saved_x)
-		mem_free(p->x);
+		mem_free_as(MEM_PROCESS, p->x);
 	heap_free(&p->heap);
 	finish_literal_calls(p);
 	leave_table(p);

@@ -166,6 +166,8 @@ bool process_each_some(size_t *slot, size_t count, void (*see)(Process *p, void 
 /* The same for all, in several stops of the world for `count` slots each; between them the others run, are born and
  * end. Called from a scheduler, while the world is not stopped. */
 void process_each_in_parts(size_t count, void (*see)(Process *p, void *arg), void *arg);
+/* Memory kept for processes to come: it was that of dead ones. */
+size_t process_spare_bytes(void);
 size_t process_limit(void);
 /* Pids of all living processes onto h. */
 Term process_list(struct heap *h);

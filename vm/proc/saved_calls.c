@@ -8,11 +8,11 @@ uint32_t saved_calls_set(Process *p, uint32_t room)
 {
 	uint32_t before = p->saved_calls != NULL ? p->saved_calls->room : 0;
 
-	mem_free(p->saved_calls);
+	mem_free_as(MEM_PROCESS, p->saved_calls);
 	p->saved_calls = NULL;
 	if (room == 0)
 		return before;
-	p->saved_calls = mem_alloc(sizeof(*p->saved_calls) + room * sizeof(SavedCall));
+	p->saved_calls = mem_alloc_as(MEM_PROCESS, sizeof(*p->saved_calls) + room * sizeof(SavedCall));
 	*p->saved_calls = (struct saved_calls){ .room = room };
 	return before;
 }

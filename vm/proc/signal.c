@@ -25,7 +25,7 @@ bool (*signal_send_port)(Term to, struct signal *s);
 
 struct signal *signal_new(enum signal_kind kind)
 {
-	struct signal *s = mem_alloc(sizeof(*s));
+	struct signal *s = mem_alloc_as(MEM_PROCESS, sizeof(*s));
 
 	*s = (struct signal){ .kind = (uint8_t)kind, .token = NIL, .term = NIL };
 	return s;
@@ -35,7 +35,7 @@ struct signal *signal_new(enum signal_kind kind)
 static inline struct signal *make_with_words(enum signal_kind kind, size_t used, size_t spare, size_t behind)
 {
 	size_t words = used + spare;
-	struct fragment *f = mem_alloc(sizeof(*f) + words * sizeof(Term) + sizeof(struct signal) + behind);
+	struct fragment *f = mem_alloc_as(MEM_PROCESS, sizeof(*f) + words * sizeof(Term) + sizeof(struct signal) + behind);
 	struct signal *s = (struct signal *)(f->words + words);
 
 	*f = (struct fragment){ .used_words = used, .size_words = words };
@@ -55,7 +55,7 @@ struct signal *signal_new_stamped(size_t words)
 	if (words != 0) {
 		s = make_with_words(SIG_MESSAGE, words, 0, sizeof(struct signal_stamp));
 	} else {
-		s = mem_alloc(sizeof(*s) + sizeof(struct signal_stamp));
+		s = mem_alloc_as(MEM_PROCESS, sizeof(*s) + sizeof(struct signal_stamp));
 		*s = (struct signal){ .kind = SIG_MESSAGE, .token = NIL, .term = NIL };
 	}
 	s->stamp = SIGNAL_STAMP_ROOM;
@@ -67,7 +67,7 @@ void signal_free(struct signal *s)
 	struct fragment *f = s->fragment;
 
 	if (!s->joined)
-		mem_free(s);
+		mem_free_as(MEM_PROCESS, s);
 	fragment_free(f);
 }
 
@@ -217,7 +217,7 @@ static bool exit_with(Process *p, struct signal *s, Term reason)
 	p->exc_kind = EXC_EXITED;
 	p->exc_reason = reason;
 	if (!s->joined)
-		mem_free(s);
+		mem_free_as(MEM_PROCESS, s);
 	if (f != NULL)
 		heap_adopt_fragment(&p->heap, f);
 	return false;

@@ -299,7 +299,7 @@ static void fire(struct timer *t)
 		else
 			signal_free(t->message);
 	}
-	mem_free(t);
+	mem_free_as(MEM_PROCESS, t);
 }
 
 /* They were gathered latest first. */
@@ -366,7 +366,7 @@ void timer_start_receive(Process *p, uint64_t ms)
 
 	if (p->receive_timer != NULL)
 		return;
-	t = mem_alloc(sizeof(*t));
+	t = mem_alloc_as(MEM_PROCESS, sizeof(*t));
 	*t = (struct timer){ .kind = TIMER_RECEIVE, .at_ms = timer_deadline_ms(ms), .process = p };
 	p->receive_timer = t;
 	start(own_wheel(), t);
@@ -386,7 +386,7 @@ void timer_cancel_receive(Process *p)
 		set_count(w, get_count(w) - 1);
 	}
 	lock_release(&w->lock);
-	mem_free(t);
+	mem_free_as(MEM_PROCESS, t);
 	p->receive_timer = NULL;
 	atomic_fetch_and(&p->state, ~(uint32_t)PS_TIMEOUT);
 }
@@ -395,7 +395,7 @@ void timer_cancel_receive(Process *p)
 
 uint64_t timer_start_call(uint64_t ms, void (*fire_call)(void *arg), void *arg)
 {
-	struct timer *t = mem_alloc(sizeof(*t));
+	struct timer *t = mem_alloc_as(MEM_PROCESS, sizeof(*t));
 	uint64_t number = ref_next_number();
 
 	*t = (struct timer){ .kind = TIMER_CALL, .at_ms = timer_deadline_ms(ms), .number = number, .fire = fire_call, .arg = arg };
@@ -444,7 +444,7 @@ bool timer_cancel_call(uint64_t number)
 	int64_t left_ms;
 	struct timer *t = find_anywhere(number, TIMER_CALL, true, &left_ms);
 
-	mem_free(t);
+	mem_free_as(MEM_PROCESS, t);
 	return t != NULL;
 }
 
@@ -509,7 +509,7 @@ bool timer_cancel_messages(Process *p)
 		for (struct timer *t = take_some_to(wheels.all[i], p->id, &most), *next; t != NULL; t = next) {
 			next = t->next;
 			signal_free(t->message);
-			mem_free(t);
+			mem_free_as(MEM_PROCESS, t);
 		}
 	}
 	return most > 0;
@@ -517,7 +517,7 @@ bool timer_cancel_messages(Process *p)
 
 Term timer_start_message(Process *p, uint64_t at_ms, Term to, Term message, bool wrap)
 {
-	struct timer *t = mem_alloc(sizeof(*t));
+	struct timer *t = mem_alloc_as(MEM_PROCESS, sizeof(*t));
 	Term ref = heap_ref(&p->heap, 0);
 	int64_t left_ms;
 
@@ -541,7 +541,7 @@ bool timer_cancel_message(uint64_t ref, int64_t *left_ms)
 	if (t == NULL)
 		return false;
 	signal_free(t->message);
-	mem_free(t);
+	mem_free_as(MEM_PROCESS, t);
 	return true;
 }
 

@@ -8,7 +8,6 @@
 %% expect: {messages_of_another,true}
 %% expect: {dictionary,true}
 %% expect: {garbage_collect,true}
-%% expect: {memory,true}
 %% expect: {insert,true}
 %% expect: {lookup,true}
 %% expect: {lookup_bag,true}
@@ -37,8 +36,6 @@ main() ->
     gives_way(messages_of_another, fun() -> holder(List) end, fun(P) -> process_info(P, messages) end),
     gives_way(dictionary, fun() -> [put(N, N) || N <- lists:seq(1, 200000)] end, fun(_) -> process_info(self(), dictionary) end),
     gives_way(garbage_collect, fun() -> lists:seq(1, 1000000) end, fun(L) -> garbage_collect(), hd(L) end),
-    Many = [spawn_link(fun() -> receive stop -> ok end end) || _ <- lists:seq(1, 20000)],
-    gives_way(memory, fun() -> erlang:memory(processes) end),
     Objects = [{N, N} || N <- List],
     gives_way(insert, fun() -> filled(Objects) end),
     gives_way(lookup, fun() -> filled([{a, List}]) end, fun(T) -> ets:lookup(T, a) end),
@@ -54,7 +51,7 @@ main() ->
     gives_way(tuple_to_list, fun() -> tuple_to_list(Tuple) end),
     gives_way(make_tuple, fun() -> erlang:make_tuple(4000000, a) end),
     blocker_ends(List),
-    _ = [P ! stop || P <- [Idle | Many]],
+    Idle ! stop,
     halt(0).
 
 %% Its end takes long, and stops the world, to let the schedulers go on that it has blocked.

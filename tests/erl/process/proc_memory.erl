@@ -15,9 +15,16 @@ main() ->
     B = binary:copy(<<0>>, 1000),
     d(grows(binary, 4900000, fun() -> put(binary, binary:copy(B, 5000)) end)),
     d(grows(binary, -4900000, fun() -> erase(binary), erlang:garbage_collect() end)),
+    Idle = spawn(fun idle/0),
+    d(grows(processes, 7000000, fun() -> put(idle, [spawn_opt(fun idle/0, [{min_heap_size, 1000}]) || _ <- lists:seq(1, 1000)]) end)),
+    d(grows(processes_used, -7000000, fun() -> [exit(P, kill) || P <- erase(idle)] end)),
+    d(grows(processes, 3000000, fun() -> [Idle ! lists:seq(1, 200) || _ <- lists:seq(1, 1000)] end)),
+    d(grows(processes_used, -3000000, fun() -> exit(Idle, kill) end)),
     d(try erlang:memory(foo) catch C:R -> {C, R} end).
 
-%% By at least so many bytes; downwards where they are negative. What one scheduler frees of another's is counted when that one takes it back.
+idle() -> receive never -> ok end.
+
+%% By at least so many bytes; downwards where they are negative. A process that ends is freed a little later.
 grows(Kind, Bytes, F) ->
     Before = erlang:memory(Kind),
     F(),
@@ -34,6 +41,10 @@ d(T) -> erlang:display(T).
 %% expect: [true,true,true,true,true,true,true,true,true]
 %% expect: []
 %% expect: [ets,total]
+%% expect: true
+%% expect: true
+%% expect: true
+%% expect: true
 %% expect: true
 %% expect: true
 %% expect: true
