@@ -23,6 +23,7 @@ struct trap_head {
     __u32 thread;              /* as the kernel knows it */
     __u32 tells;               /* enum ev_tells */
     __u64 before;              /* events that the thread told before, those lost among them */
+    __u64 registered;          /* of a stock emulator's process: its name, as atom's index + 1; 0: none */
 };
 
 /* struct name_text of name.bpf.h: what follows the bytes in use is not set. */

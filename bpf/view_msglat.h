@@ -50,6 +50,7 @@ VIEW_INLINE void view_msglat_on_process__scheduled(const struct ev_process__sche
     record = latency < VIEW_FILTER(msglat, slower) ? 0 : msglat_wait_record(&ev->head, now);
     if (!record)
         return;
+    record->event = 0;
     record->receiver = ev->pid;
     record->latency = latency;
     record->messages = messages;
@@ -69,12 +70,22 @@ VIEW_INLINE void view_msglat_on_process__unscheduled(const struct ev_process__un
 VIEW_INLINE void view_msglat_on_message__waited(const struct ev_message__waited *ev)
 {
     struct row_msglat_mailbox *row;
+    struct told_msglat_taken *record;
     struct name_text owner = {0};
 
     view_owner(&ev->head, ev->receiver, &owner);
     row = msglat_mailbox_row(&ev->head, &owner);
     VIEW_OBSERVE(row, waited, ev->waited);
     VIEW_OBSERVE(row, queue, (__u64)ev->queue_len);
+    record = ev->waited < VIEW_FILTER(msglat, slower) ? 0 : msglat_taken_record(&ev->head, view_ns(&ev->head));
+    if (!record)
+        return;
+    record->event = 0;
+    record->receiver = ev->receiver;
+    record->waited = ev->waited;
+    record->queue = (__u64)ev->queue_len;
+    name_copy(&record->owner, &owner);
+    VIEW_TELL(record);
 }
 
 VIEW_INLINE void view_msglat_on_process__exit(const struct ev_process__exit *ev)

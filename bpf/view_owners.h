@@ -12,7 +12,7 @@ VIEW_INLINE void view_owners_on_process__spawn(const struct ev_process__spawn *e
     struct state_owners_calls *call = owners_calls_upsert(&ev->head, ev->pid);
     struct name_text mfa = {0};
 
-    if (!call)
+    if (!call || call->name) /* a recording may tell its registered name before its birth */
         return;
     view_mfa(&ev->head, ev->mfa, &mfa);
     call->name = view_keep_name(&ev->head, &mfa);

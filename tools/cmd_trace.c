@@ -103,6 +103,14 @@ static int record_owner(void *ctx, uint32_t vm, ev_id id, const struct wire_name
     return recording_owner(((struct state *)ctx)->writer, vm, id, name);
 }
 
+static void take_named(void *ctx, uint32_t vm, ev_id id, const struct wire_name *name)
+{
+    struct state *st = ctx;
+
+    if (!st->err)
+        st->err = recording_named(st->writer, vm, id, name);
+}
+
 /* Births of its processes so far are in no recording. */
 static int record_owners(struct state *st, const struct target *t)
 {
@@ -328,7 +336,7 @@ static int run(struct state *st, const struct options *o)
     if (!err && st->watch.plan && !hands_pages(st, &st->watch.only))
         err = trap_source_require(&st->wanted, &st->watch.only, st->watch.plan);
     if (!err && !(st->watch.only.elf && hands_pages(st, &st->watch.only)))
-        err = trap_source_new(&(struct trap_source_ops){take_page, st}, &st->wanted, &st->watch, &st->traps);
+        err = trap_source_new(&(struct trap_source_ops){take_page, take_named, st}, &st->wanted, &st->watch, &st->traps);
     if (!err)
         err = recording_begin(&st->plan, &st->writer);
     if (!err) {
@@ -396,6 +404,14 @@ static int set_source(void *ctx, const char *value)
                : fail(FAIL_USAGE, "--source must be batches or notes, not '%s'", value);
 }
 
+/* What was asked of a live view is not quietly left out of a recording. */
+static int refuse_budget(void *ctx, const char *value)
+{
+    (void)ctx, (void)value;
+    return fail(FAIL_USAGE, "trace keeps no budget, as a recording with holes is none; name the probes or views that are "
+                            "needed, or watch live");
+}
+
 static int add_wanted(void *ctx, const char *word)
 {
     struct state *st = ctx;
@@ -415,6 +431,7 @@ int cmd_trace(int argc, char **argv)
         {"files", "N", "so many are kept (2); 1: the recording ends with its first", set_files, false},
         {"ring", "TIME", "keep the last TIME in memory; SIGUSR1 and the end write it", set_ring, false},
         {"source", "WAY", "an erlvm's events by batches of them (unless said) or by notes", set_source, false},
+        {"budget", "SHARE", NULL, refuse_budget, false},
         {"when", "WHAT", "with --ring: also write it when 'msglat.p99 > 50ms' or so", set_when, false},
         {0}};
     static const struct options_spec spec = {"trace", "Records events, for erlsnoop report.", OPTIONS_TARGET, extras,

@@ -38,6 +38,12 @@ void event_text_node(struct term_text *out, const struct batch_names *names, uin
 
 static void add_mfa(struct term_text *out, const struct batch_names *names, uint32_t vm, uint64_t module, uint64_t function, uint64_t arity)
 {
+    const char *place = module == WIRE_NO_ATOM || module == EV_NO_ATOM ? batch_names_find(names, vm, function) : NULL;
+
+    if (place && (!strcmp(place, EVENT_TEXT_SHARED) || !strcmp(place, EVENT_TEXT_UNKNOWN))) {
+        term_text_add(out, "%s", place);
+        return;
+    }
     add_atom(out, names, vm, module);
     term_text_add(out, ":");
     add_atom(out, names, vm, function);

@@ -7,6 +7,13 @@
 #include "event.h"
 #include "term_text.h"
 
+/*
+ * What code is called that is no function's: an emulator's own, and what stands in no module. In a recording it is a
+ * function without a module (EV_NO_ATOM), whose name is this.
+ */
+#define EVENT_TEXT_SHARED "(shared code)"
+#define EVENT_TEXT_UNKNOWN "(unknown code)"
+
 /* Adds the argument to `out`: of pids of other nodes the node stands first, nobody is "undefined", what was never told of is a number.
  * Untrusted: names and texts may hold any bytes. */
 void event_text_arg(struct term_text *out, const struct batch_names *names, const union ev_any *ev, const struct event_arg *arg);

@@ -230,7 +230,7 @@ int names_place(struct names *names, uint32_t pid, uint64_t address, uint64_t pu
     else if (place->kind == OTP_CODE_FUNCTION)
         append_mfa(&text, vm, place->module >> 6, place->function >> 6, place->arity);
     else
-        term_text_add(&text, place->kind == OTP_CODE_SHARED ? "(shared code)" : "(unknown code)");
+        term_text_add(&text, place->kind == OTP_CODE_SHARED ? EVENT_TEXT_SHARED : EVENT_TEXT_UNKNOWN);
     return err;
 }
 

@@ -83,7 +83,7 @@ static void print_help(const struct options_spec *spec)
     if (words)
         printf(strlen(words->metavar) > 14 ? "  %s\n                 %s\n" : "  %-14s %s\n", words->metavar, words->text);
     for (const struct options_extra *x = spec->extras; x && x->name; x++)
-        if (x->name[0])
+        if (x->name[0] && x->text)
             print_extra(x);
     if (!(a & OPTIONS_NO_JSON))
         printf("  --json         one JSON object a line: time, type, a member a column\n");

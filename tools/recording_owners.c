@@ -93,7 +93,8 @@ int recording_owners_add(struct recording_owners *owners, const struct recording
     struct entry *e;
     int err = find_entry(owners, owner->vm, owner->id, &e);
 
-    if (!err && e)
+    /* a registered name stays: what a process was born to do may be told behind it */
+    if (!err && e && (e->owner.form != WIRE_REASON || owner->form == WIRE_REASON))
         e->owner = *owner;
     return err;
 }

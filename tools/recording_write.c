@@ -466,6 +466,15 @@ int recording_owner(struct recording_writer *w, uint32_t vm, uint64_t id, const 
     return recording_owners_add(w->owners, &owner) ? fail(-ENOMEM, "out of memory") : 0;
 }
 
+int recording_named(struct recording_writer *w, uint32_t vm, uint64_t id, const struct wire_name *name)
+{
+    const struct recording_owner owner = {vm, (uint32_t)name->form, id,
+                                          {name->words[0], name->words[1], name->words[2]}};
+    int err = recording_owner(w, vm, id, name);
+
+    return err || w->fd < 0 ? err : put(w, RECORDING_OWNERS, &owner, sizeof owner);
+}
+
 int recording_owners_told(struct recording_writer *w, uint32_t vm)
 {
     int err = w->fd >= 0 ? put_names(w, vm) : 0;

@@ -146,6 +146,17 @@ static void print_head(struct sink *sink, const struct sink_table *table, const 
     sink->printed = true;
 }
 
+/* Whether rows of one table may stand under the head of the other. */
+static bool heads_same(const struct sink_table *a, const struct sink_table *b)
+{
+    bool same = a && !a->title && !b->title && a->ncolumns == b->ncolumns;
+
+    for (int i = 0; same && i < a->ncolumns; i++)
+        same = a->columns[i].type == b->columns[i].type && a->columns[i].width == b->columns[i].width &&
+               !strcmp(a->columns[i].head, b->columns[i].head);
+    return a == b || same;
+}
+
 /* The rows that wait. Rows of the same table that follow stand under the same head. */
 static void print_page(struct sink *sink)
 {
@@ -158,7 +169,7 @@ static void print_page(struct sink *sink)
         return;
     fit_widths(page, sink->sampled && line > SAMPLED_COLUMNS ? line - SAMPLED_COLUMNS : line, widths);
     snprintf(sampled, sizeof sampled, "1/%u", sink->sampled);
-    if (sink->headed != table)
+    if (!heads_same(sink->headed, table))
         print_head(sink, table, widths);
     for (char *at = page->cells; at < page->cells + page->used;) {
         int spaces = 0;

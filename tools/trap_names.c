@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "event_text.h"
 #include "table.h"
 
 enum {
@@ -153,13 +154,18 @@ static const char *read_atom(struct trap_names *names, uint32_t vm, const char *
 
 /* ---- functions */
 
-/* "module:function/arity" as it is printed; what is not so is no function. */
+/*
+ * "module:function/arity" as it is printed; what is not so is no function. Code that is no function's is one without a
+ * module, as event_text.h has it.
+ */
 static ev_mfa read_mfa(struct trap_names *names, uint32_t vm, const char *text)
 {
     uint32_t module, function;
     unsigned long arity = ARITY_UNKNOWN;
     const char *at = text;
 
+    if (!strcmp(text, EVENT_TEXT_SHARED) || !strcmp(text, EVENT_TEXT_UNKNOWN))
+        return ev_mfa_of_atoms(EV_NO_ATOM, trap_names_atom(names, vm, text, strlen(text)), ARITY_UNKNOWN);
     if (*at != '\'' && !strchr(at, ':')) /* an address, or what is in brackets */
         return 0;
     at = read_atom(names, vm, at, ':', &module);

@@ -24,7 +24,7 @@
 #include "../bpf/trap.h"
 #include "trap.skel.h"
 
-enum { MOST_RUNNING = 1 << 16, EVENT_WORDS = 255, TURN_RECORDS = 65536 };
+enum { MOST_RUNNING = 1 << 16, MOST_NAMED = 1 << 16, EVENT_WORDS = 255, TURN_RECORDS = 65536 };
 #define SECOND_NS 1000000000ull
 #define FLUSH_NS 10000000ull
 
@@ -33,6 +33,15 @@ struct running {
     struct {
         uint64_t vm, id;
     } key;
+    UT_hash_handle hh;
+};
+
+/* A process whose registered name was told. */
+struct named {
+    struct {
+        uint64_t vm, id;
+    } key;
+    uint64_t registered; /* as of struct trap_head */
     UT_hash_handle hh;
 };
 
@@ -45,6 +54,7 @@ struct trap_source {
     struct trap_names *names;
     struct trap_pages *pages;
     struct running *running;
+    struct named *named;
     uint64_t now_ns;   /* of the record in hand */
     uint64_t flushed_ns, second_ns;
     int taken;         /* records, in this turn */
@@ -123,6 +133,82 @@ static void follow_running(struct trap_source *s, const struct trap_head *head, 
         words[1] = (receiver & (~0ull >> 4)) | (uint64_t)BATCH_RUNNING << 60;
 }
 
+/* ---- registered names */
+
+static void drop_name(struct trap_source *s, struct named *n)
+{
+    HASH_DEL(s->named, n);
+    free(n);
+}
+
+/* Of a VM; 0: of all. */
+static void drop_named(struct trap_source *s, uint32_t vm)
+{
+    struct named *n, *next;
+
+    HASH_ITER(hh, s->named, n, next)
+    {
+        if (!vm || n->key.vm == vm)
+            drop_name(s, n);
+    }
+}
+
+/* NULL: out of memory, or there are too many. */
+static struct named *know_named(struct trap_source *s, const struct named *fresh)
+{
+    struct named *n;
+
+    HASH_FIND(hh, s->named, &fresh->key, sizeof fresh->key, n);
+    if (n || HASH_COUNT(s->named) >= MOST_NAMED)
+        return n;
+    n = malloc(sizeof *n);
+    if (!n)
+        return NULL;
+    *n = *fresh;
+    HASH_ADD(hh, s->named, key, sizeof n->key, n);
+    if (table_has(n))
+        return n;
+    free(n);
+    return NULL;
+}
+
+static void learn_name(struct trap_source *s, uint32_t vm, ev_id id, uint64_t registered)
+{
+    struct named fresh = {.key = {vm, id}}, *n = know_named(s, &fresh);
+    struct wire_name name = {.form = WIRE_REASON, .words = {WIRE_ATOM, EV_NO_ATOM, 0}};
+    const char *text = n && n->registered != registered ? names_atom(s->watch->names, vm, registered - 1) : NULL;
+
+    if (text)
+        name.words[1] = trap_names_atom(s->names, vm, text, strlen(text));
+    if (name.words[1] == EV_NO_ATOM)
+        return;
+    n->registered = registered;
+    s->ops.named(s->ops.ctx, vm, id, &name);
+}
+
+/* Hooks tell the name that the process of the event has: as the live views call it. */
+static void follow_name(struct trap_source *s, const struct trap_head *head, const uint64_t words[])
+{
+    static const struct {
+        bool has;
+        unsigned process; /* which argument it is */
+    } events[BATCH_EVENTS] = {
+        [BATCH_message__send] = {true, 1},       [BATCH_process__scheduled] = {true, 0},
+        [BATCH_process__unscheduled] = {true, 0}, [BATCH_gc_minor__start] = {true, 0},
+        [BATCH_gc_minor__end] = {true, 0},       [BATCH_process__exit] = {true, 0},
+    };
+    ev_id id = events[head->header.kind].has ? words[events[head->header.kind].process] : 0;
+    struct named *n, fresh = {.key = {head->header.vm, id}};
+
+    if (head->registered && ev_id_kind(id) == BATCH_PID)
+        learn_name(s, head->header.vm, id, head->registered);
+    if (head->header.kind != BATCH_process__exit)
+        return;
+    HASH_FIND(hh, s->named, &fresh.key, sizeof fresh.key, n);
+    if (n)
+        drop_name(s, n);
+}
+
 /* ---- records to events */
 
 static unsigned add_text(const struct trap_text *text, uint64_t *argument, uint64_t *at)
@@ -180,6 +266,7 @@ static void take_event(struct trap_source *s, const char *record)
         else
             words[i] = read_word(s, head->header.vm, row->args[i].unit, at);
     }
+    follow_name(s, head, words);
     follow_running(s, head, words);
     trap_pages_add(s->pages, &(struct trap_event){head->header.vm, head->thread, event, head->header.time_ns,
                                                   head->before, words, n});
@@ -370,6 +457,7 @@ void trap_source_free(struct trap_source *s)
     trap_names_free(s->names);
     trap_pages_free(s->pages);
     drop_running(s, 0);
+    drop_named(s, 0);
     free(s);
 }
 
@@ -491,6 +579,7 @@ void trap_source_end(struct trap_source *s, uint32_t vm)
     trap_pages_end(s->pages, vm, clock_ns(CLOCK_MONOTONIC));
     trap_names_forget(s->names, vm);
     drop_running(s, vm);
+    drop_named(s, vm);
 }
 
 static uint64_t read_loss(const struct trap_source *s, uint32_t why)

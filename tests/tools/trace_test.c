@@ -269,6 +269,7 @@ static const struct {
     {"$ERLSNOOP trace -o r --max-time 5", "--max-time must be a time with its unit", 2},
     {"$ERLSNOOP trace -o r --files 0", "--files must be a number from 1", 2},
     {"mkfifo f; $ERLSNOOP trace -o f --max-size 1M -- " VM " spawn", "it is no regular file, and cannot become 'f.1'; choose --files 1", 1},
+    {"$ERLSNOOP trace -o r -p $$ --budget 10%", "trace keeps no budget", 2},
     {"$ERLSNOOP trace -o r --ring 1s --max-time 1s", "choose one of --ring and --max-time", 2},
     {"$ERLSNOOP trace -o r --ring 1s --when msglat", "--when must be VIEW.COLUMN > VALUE", 2},
     {"$ERLSNOOP trace -o r --ring 1s --when 'msglat.p98 > 5ms'", "no view has a column 'msglat.p98'", 2},

@@ -172,7 +172,9 @@ static const struct {
     {"m:cut", "m", "cut", 255},
     {"?:?/?", NULL, "unknown", 255},
     {"0x7f0000001000", NULL, NULL, 0},
-    {"(shared code)", NULL, NULL, 0},
+    {"(shared code)", NULL, "(shared code)", 255},
+    {"(unknown code)", NULL, "(unknown code)", 255},
+    {"(other code)", NULL, NULL, 0},
     {"'never ends", NULL, NULL, 0},
     {"'", NULL, NULL, 0},
     {"", NULL, NULL, 0},
@@ -194,7 +196,10 @@ START_TEST(test_trap_names_read_functions)
         ck_assert_str_eq(atoms.texts[ev_mfa_function(mfa)], functions[_i].function);
     } else if (mfa) {
         ck_assert_uint_eq(ev_mfa_module(mfa), EV_NO_ATOM);
-        ck_assert_uint_eq(ev_mfa_function(mfa), EV_NO_ATOM);
+        if (*functions[_i].function == '(')
+            ck_assert_str_eq(atoms.texts[ev_mfa_function(mfa)], functions[_i].function);
+        else
+            ck_assert_uint_eq(ev_mfa_function(mfa), EV_NO_ATOM);
     }
     if (mfa)
         ck_assert_uint_eq(ev_mfa_arity(mfa), functions[_i].arity);
@@ -313,6 +318,61 @@ START_TEST(test_trap_recording_tells_messages)
 }
 END_TEST
 
+/* Born while it is recorded, registered, then sent 29 messages. */
+START_TEST(test_trap_recording_tells_names_that_are_registered_later)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "cat > late.erl <<'END'\n"
+        "-module(late).\n-export([main/0, take/1]).\n"
+        "main() -> file:write_file(\"ready\", \"1\"), work().\n"
+        "work() ->\n"
+        "    case filelib:is_file(\"go\") of\n"
+        "        true ->\n"
+        "            P = spawn(?MODULE, take, [29]), R = monitor(process, P), register('late one', P),\n"
+        "            [P ! N || N <- lists:seq(1, 29)],\n"
+        "            receive {'DOWN', R, process, P, _} -> halt() end;\n"
+        "        false -> timer:sleep(20), work()\n"
+        "    end.\n"
+        "take(0) -> ok;\n"
+        "take(N) -> receive N0 when is_integer(N0) -> take(N - 1) end.\nEND\n"
+        "erlc late.erl; erl -noshell -pa . -s late main & P=$!; await ready\n"
+        "$ERLSNOOP trace -o r %s-p $P spawns messages > t & E=$!; attached $E; touch go; wait $E; s=$?; wait $P\n"
+        "$ERLSNOOP report r --json messages || s=79; exit $s", _i ? "--ring 60s " : "");
+
+    ck_assert_msg(!r->status, "%s%s", r->out, r->err);
+    ck_assert_int_eq(owner_number(r->out, "\"messages_by_owner\"", "\"'late one'\"", "sent"), 29);
+}
+END_TEST
+
+/* By notes alone, as of an OTP that is built with them. */
+START_TEST(test_trap_recording_tells_what_notes_tell)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "$EMITTER -w go 'process__spawn=23|<0.%%d.0>|a:f/1' 'message__send=29||<0.%%d.0>|7' 'process__scheduled=19|<0.%%d.0>|a:f/1' "
+        "'process__unscheduled=19|<0.%%d.0>' 'gc_minor__start=17|<0.%%d.0>' 'gc_minor__end=17|<0.%%d.0>|1000' "
+        "'gc_major__start=5|<0.%%d.0>' 'gc_major__end=5|<0.%%d.0>|10' 'process__exit=13|<0.%%d.0>|{bad,1}' "
+        "'process__exit=7|<0.2%%d.0>|normal' > counts & p=$!; runs $p emitter\n"
+        "$ERLSNOOP trace -o r -p $p spawns msglat gc exits > t & e=$!; attached $e; touch go; wait $e; s=$?; wait $p\n"
+        "$ERLSNOOP report r --json spawns,msglat,gc,exits || s=79; cat counts t >&2; exit $s");
+
+    ck_assert_msg(!r->status, "%s%s", r->out, r->err);
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"spawns\"", "births"), 23);
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"spawns\"", "deaths"), 20);
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"spawns_by_mfa\"", "count"), 23);
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"msglat\"", "messages"), 29);
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"msglat\"", "wakeups"), 19);
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"gc\"", "minor"), 17);
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"gc\"", "major"), 5);
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"gc\"", "reclaimed_words"), 17 * 1000 + 5 * 10);
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"exits\"", "exits"), 20);
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"exits\"", "abnormal"), 13);
+    ck_assert_int_eq(owner_number(r->out, "\"exits_by_owner\"", "\"a:f/1\"", "count"), 13);
+    ck_assert_int_eq(support_lines(r->out, "\"type\":\"lost\""), 0);
+}
+END_TEST
+
 START_TEST(test_trap_recording_tells_collections)
 {
     SUPPORT_BPF();
@@ -389,6 +449,8 @@ Suite *trap_suite(void)
     tcase_set_timeout(live, 90);
     tcase_add_loop_test(live, test_trap_recording_tells_births_and_deaths, 0, NWAYS);
     tcase_add_loop_test(live, test_trap_recording_tells_messages, 0, NWAYS);
+    tcase_add_loop_test(live, test_trap_recording_tells_names_that_are_registered_later, 0, 2);
+    tcase_add_test(live, test_trap_recording_tells_what_notes_tell);
     tcase_add_loop_test(live, test_trap_recording_tells_collections, 0, NWAYS);
     tcase_add_loop_test(live, test_trap_recording_tells_file_operations, 0, NWAYS);
     tcase_add_test(live, test_trap_recording_says_what_it_cannot_tell);
