@@ -2,7 +2,9 @@
 /* erl's command line. Invariant: words keep their order; -extra ends the reading of flags, here as in init. */
 #include "erl_args.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdarg.h>
@@ -10,11 +12,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "code/code_path.h"
+
+enum { EPMD_PORT = 4369, EPMD_TRIES = 500, EPMD_PAUSE_NS = 2000000 };
 
 void erl_args_fail(const char *format, ...)
 {
@@ -563,6 +569,28 @@ static bool wants_epmd(const struct words *flags)
 	return named;
 }
 
+static bool epmd_answers(void)
+{
+	const char *port = getenv("ERL_EPMD_PORT");
+	struct sockaddr_in to = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) },
+				  .sin_port = htons((uint16_t)(port != NULL ? atoi(port) : EPMD_PORT)) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	bool ok = fd >= 0 && connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0;
+
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
+/* A daemon's first process ends before the daemon listens. We start so fast that net_kernel would be there earlier, and it asks once. */
+static void await_epmd(void)
+{
+	const struct timespec pause = { .tv_nsec = EPMD_PAUSE_NS };
+
+	for (int i = 0; i < EPMD_TRIES && !epmd_answers(); i++)
+		nanosleep(&pause, NULL);
+}
+
 /* One that runs already says so, and ends. */
 static void start_epmd(const char *bindir)
 {
@@ -583,6 +611,7 @@ static void start_epmd(const char *bindir)
 		waitpid(pid, NULL, 0);
 	posix_spawnattr_destroy(&attributes);
 	mem_free(program);
+	await_epmd();
 }
 
 void erl_args_parse(char **argv, struct options *o, struct words *boot)

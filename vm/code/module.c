@@ -356,6 +356,15 @@ static int change_stopped(Term name, bool flag, void (*change)(void *))
 	return c.status;
 }
 
+/* The on_load function is no longer to be found. */
+static void unbind_on_load(const struct code_instance *c)
+{
+	struct export *on_load = export_find(c->module, am_on_load_start, 0);
+
+	if (on_load != NULL && owns_address(c, atomic_load_explicit(&on_load->address, memory_order_relaxed)))
+		export_unset_address(on_load);
+}
+
 static void finish_on_load_stopped(void *arg)
 {
 	struct change *change = arg;
@@ -364,6 +373,7 @@ static void finish_on_load_stopped(void *arg)
 	if (c == NULL || c->on_load == NULL)
 		return;
 	change->status = 0;
+	unbind_on_load(c);
 	c->on_load = NULL;
 	if (!change->flag)
 		return;
@@ -472,15 +482,6 @@ static void release_lambdas(const struct code_instance *c, bool give_back)
 			atomic_store_explicit(&e->address, address, memory_order_release);
 		atomic_store_explicit(&e->withheld, NULL, memory_order_release);
 	}
-}
-
-/* The on_load function is no longer to be found. */
-static void unbind_on_load(const struct code_instance *c)
-{
-	struct export *on_load = export_find(c->module, am_on_load_start, 0);
-
-	if (on_load != NULL && owns_address(c, atomic_load_explicit(&on_load->address, memory_order_relaxed)))
-		export_unset_address(on_load);
 }
 
 static void set_old(struct module *m, struct code_instance *c)

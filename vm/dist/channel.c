@@ -50,7 +50,22 @@ void dist_message_free(struct dist_message *m)
 	binary_unref(m->control);
 	if (m->payload != NULL)
 		binary_unref(m->payload);
+	if (m->refusal != NULL)
+		signal_free(m->refusal);
 	mem_free(m);
+}
+
+/* Those that refuse are sent; all messages go. */
+static void refuse_messages(struct dist_message *m)
+{
+	while (m != NULL) {
+		struct dist_message *next = m->next;
+
+		signal_send(m->asker, m->refusal);
+		m->refusal = NULL;
+		dist_message_free(m);
+		m = next;
+	}
 }
 
 static void free_messages(struct dist_message *m)
@@ -242,8 +257,14 @@ bool channel_put(struct channel *c, struct dist_message *m, Term concerned, bool
 		dist_message_free(m);
 		return false;
 	}
-	concern(c, concerned);
 	m->next = NULL;
+	if (m->refusal != NULL && c->state == CHANNEL_UP && !(c->flags & DIST_SPAWN)) {
+		*busy = false;
+		lock_release(&c->lock);
+		refuse_messages(m);
+		return true;
+	}
+	concern(c, concerned);
 	*c->last = m;
 	c->last = &m->next;
 	c->queued_bytes += dist_message_bytes(m);
@@ -365,8 +386,31 @@ void channel_wake_port(struct channel *c)
 
 /* ---- up and down */
 
+/* Takes the requests out of the queue. The lock is held. */
+static struct dist_message *take_requests(struct channel *c)
+{
+	struct dist_message *taken = NULL, **end = &taken, **at = &c->first;
+
+	while (*at != NULL) {
+		struct dist_message *m = *at;
+
+		if (m->refusal == NULL) {
+			at = &m->next;
+			continue;
+		}
+		*at = m->next;
+		c->queued_bytes -= dist_message_bytes(m);
+		m->next = NULL;
+		*end = m;
+		end = &m->next;
+	}
+	c->last = at;
+	return taken;
+}
+
 bool channel_connect(struct channel *c, Term controller, struct port *port, uint64_t flags)
 {
+	struct dist_message *refused = NULL;
 	bool ok;
 
 	lock_acquire(&c->lock);
@@ -376,8 +420,11 @@ bool channel_connect(struct channel *c, Term controller, struct port *port, uint
 		c->controller = controller;
 		c->flags = flags;
 		c->port = port;
+		if (!(flags & DIST_SPAWN))
+			refused = take_requests(c);
 	}
 	lock_release(&c->lock);
+	refuse_messages(refused);
 	if (!ok)
 		return false;
 	node_monitor_tell(&(struct node_change){ am_nodeup, c->node, c->id, flags & DIST_PUBLISHED ? am_visible :

@@ -19,6 +19,8 @@ struct dist_message {
 	struct dist_message *next;
 	struct binary *control;
 	struct binary *payload;      /* NULL: nothing follows */
+	Term asker;                  /* a local pid; with `refusal` only */
+	struct signal *refusal;      /* of a request to spawn: what the asker hears when that node cannot do it. Or NULL */
 };
 
 enum channel_state { CHANNEL_PENDING, CHANNEL_UP, CHANNEL_DOWN };
@@ -64,7 +66,8 @@ void channel_each(void (*see)(struct channel *c, void *arg), void *arg);
 /* The same without a lock, for who has stopped the world. */
 void channel_peek_each(void (*see)(const struct channel *c, void *arg), void *arg);
 
-/* Pending becomes up. Takes: a reference to port (NULL: a process carries). Fails: false, it is not pending. */
+/* Pending becomes up; requests that the node cannot do are refused. Takes: a reference to port (NULL: a process
+ * carries). Fails: false, it is not pending. */
 bool channel_connect(struct channel *c, Term controller, struct port *port, uint64_t flags);
 /* Whatever it was. Everybody concerned hears of it. reason: an immediate, or a term that stays meanwhile. Returns the
  * state before. */

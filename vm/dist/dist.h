@@ -31,6 +31,8 @@ bool dist_take_process(Process *p, struct channel *c, uint64_t flags, Term setup
 /* ---- send.c */
 /* The control tuple of n elements, what follows (or TERM_NONE), for c. concerned: see channel_put. Fails: false. */
 bool dist_put(struct channel *c, size_t n, const Term *control, Term payload, Term concerned, bool *busy);
+/* The message alone. Owns: the caller. */
+struct dist_message *dist_message_make(size_t n, const Term *control, Term payload);
 /* The group leader of a process of another node. */
 void dist_send_group_leader(Process *p, Term leader, Term pid);
 void dist_wire_send(void);
@@ -44,6 +46,8 @@ struct spawn_request;
 /* What erts_internal:dist_spawn_request asks for: mfa, its options less those of `r`. ref: of the request. Fails:
  * why not, an atom; else TERM_NONE. */
 Term dist_spawn(Process *p, Term node, Term mfa, Term options, const struct spawn_request *r, Term ref);
+/* The answer to a request, for who asked: result a pid or why not. Owns: the caller. */
+struct signal *dist_spawn_reply(const struct channel *c, Term ref, Term result, Term flags);
 /* Another node asks. control: the tuple; payload: the arguments. Fails: false, that is no request. */
 bool dist_spawn_asked(struct channel *c, Term control, Term arguments);
 

@@ -8,6 +8,7 @@
 #include "dist/dist_probe.h"
 #include "heap/copy.h"
 #include "proc/registry.h"
+#include "proc/seq_token.h"
 #include "term/node.h"
 
 enum { CONTROL_ELEMENTS_MAX = 8 };
@@ -57,16 +58,30 @@ static bool read_reason(struct incoming *m, size_t at, Term *reason)
 
 /* ---- messages */
 
-/* A copy of message, and of the alias it is for (or TERM_NONE). */
-static void deliver(struct incoming *m, Term to, Term alias, Term message)
+/* The sequential trace token, the last element of a control tuple that has more than so many; NIL: there is none, or it is no such token. */
+static Term read_token(const struct incoming *m, size_t arity)
+{
+	Term t = m->arity > arity ? m->control[m->arity] : NIL;
+
+	if (!term_is_tuple_of(t, 5) || !term_is_pid(tuple_get(t, SEQ_TOKEN_FROM)))
+		return NIL;
+	if (!term_is_small(tuple_get(t, SEQ_TOKEN_FLAGS)) || !term_is_small(tuple_get(t, SEQ_TOKEN_SERIAL)) ||
+	    !term_is_small(tuple_get(t, SEQ_TOKEN_PREVIOUS)))
+		return NIL;
+	return t;
+}
+
+/* A copy of message, of its token (or NIL), and of the alias it is for (or TERM_NONE). */
+static void deliver(struct incoming *m, Term to, Term alias, Term message, Term token)
 {
 	size_t words = copy_size_words(message);
-	struct signal *s = signal_new_words(SIG_MESSAGE, words + peer_id_words(alias), 0);
+	struct signal *s = signal_new_words(SIG_MESSAGE, words + copy_size_words(token) + peer_id_words(alias), 0);
 	Term *top = s->fragment->words;
 
 	s->from = TERM_NONE;
 	s->term = copy_term(message, &top, &s->fragment->off_heap);
 	s->words = words;
+	s->token = copy_term(token, &top, &s->fragment->off_heap);
 	s->ref = peer_put_id(alias, &top, &s->fragment->off_heap);
 	s->connection = m->channel->id;
 	signal_send(to, s);
@@ -79,7 +94,7 @@ static bool take_send(struct incoming *m, Term to)
 	if (!term_is_pid(to) || !read_payload(m, &message))
 		return false;
 	if (term_is_local_pid(to))
-		deliver(m, to, TERM_NONE, message);
+		deliver(m, to, TERM_NONE, message, read_token(m, 3));
 	return true;
 }
 
@@ -91,7 +106,7 @@ static bool take_named_send(struct incoming *m, Term name)
 		return false;
 	to = registry_whereis(name);
 	if (to != TERM_NONE && term_is_local_pid(to))
-		deliver(m, to, TERM_NONE, message);
+		deliver(m, to, TERM_NONE, message, read_token(m, 4));
 	else if (to != TERM_NONE)
 		message_send(NULL, to, message);
 	return true;
@@ -104,7 +119,7 @@ static bool take_alias_send(struct incoming *m, Term alias)
 	if (!term_is_ref(alias) || !read_payload(m, &message))
 		return false;
 	if (term_is_local_ref(alias) && ref_tag(alias) != 0)
-		deliver(m, ref_tag(alias), alias, message);
+		deliver(m, ref_tag(alias), alias, message, read_token(m, 3));
 	return true;
 }
 
@@ -258,21 +273,14 @@ static bool take_group_leader(Term leader, Term to)
 
 static bool take_spawn_reply(struct incoming *m, Term ref, Term to, Term flags, Term result)
 {
-	Term pair[3] = { HEADER(2, SUB_TUPLE), result, flags }, t = term_from_boxed(pair);
 	struct signal *s;
-	Term *top;
 
 	if (!term_is_ref(ref) || !term_is_pid(to) || !term_is_small(flags) ||
 	    !(term_is_atom(result) || is_theirs(m, result)))
 		return false;
 	if (!term_is_local_ref(ref) || !term_is_local_pid(to))
 		return true;
-	s = signal_new_words(SIG_SPAWNED, copy_flat_size_words(t) + peer_id_words(ref), 0);
-	top = s->fragment->words;
-	s->term = copy_term_whole(t, &top, &s->fragment->off_heap);
-	s->from = TERM_NONE;
-	s->ref = peer_put_id(ref, &top, &s->fragment->off_heap);
-	s->connection = m->channel->id;
+	s = dist_spawn_reply(m->channel, ref, result, flags);
 	if (process_is_alive(to)) {
 		channel_concern(m->channel, to);
 		signal_send(to, s);

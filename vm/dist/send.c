@@ -23,7 +23,7 @@ static struct binary *encode(Term t)
 	return b;
 }
 
-bool dist_put(struct channel *c, size_t n, const Term *control, Term payload, Term concerned, bool *busy)
+struct dist_message *dist_message_make(size_t n, const Term *control, Term payload)
 {
 	Term words[1 + CONTROL_WORDS] = { HEADER(n, SUB_TUPLE) };
 	struct dist_message *m = mem_zalloc(sizeof(*m));
@@ -36,7 +36,12 @@ bool dist_put(struct channel *c, size_t n, const Term *control, Term payload, Te
 		m->payload = encode(payload);
 		ENSURE(m->payload != NULL);
 	}
-	return channel_put(c, m, concerned, busy);
+	return m;
+}
+
+bool dist_put(struct channel *c, size_t n, const Term *control, Term payload, Term concerned, bool *busy)
+{
+	return channel_put(c, dist_message_make(n, control, payload), concerned, busy);
 }
 
 #define PUT(c, payload, concerned, busy, ...) \
@@ -159,17 +164,38 @@ void dist_send_group_leader(Process *p, Term leader, Term pid)
 
 /* ---- messages */
 
-static bool put_message(struct channel *c, Process *from, Term to, Term message, bool *busy)
+struct message_form {
+	unsigned plain, traced; /* the operation; with a sequential trace token as one more element */
+	size_t n;
+	Term parts[3];
+};
+
+static struct message_form message_form(struct channel *c, const Process *from, Term to)
 {
 	Term sender = from != NULL ? from->id : NIL;
 
 	if (term_is_tuple(to))
-		return PUT(c, message, TERM_NONE, busy, SMALL(CONTROL_REG_SEND), sender, am_empty, tuple_get(to, 1));
+		return (struct message_form){ CONTROL_REG_SEND, CONTROL_REG_SEND_TT, 3, { sender, am_empty, tuple_get(to, 1) } };
 	if (term_is_ref(to))
-		return PUT(c, message, TERM_NONE, busy, SMALL(CONTROL_ALIAS_SEND), sender, to);
+		return (struct message_form){ CONTROL_ALIAS_SEND, CONTROL_ALIAS_SEND_TT, 2, { sender, to } };
 	if (from != NULL && can(c, DIST_SEND_SENDER, false))
-		return PUT(c, message, TERM_NONE, busy, SMALL(CONTROL_SEND_SENDER), sender, to);
-	return PUT(c, message, TERM_NONE, busy, SMALL(CONTROL_SEND), am_empty, to);
+		return (struct message_form){ CONTROL_SEND_SENDER, CONTROL_SEND_SENDER_TT, 2, { sender, to } };
+	return (struct message_form){ CONTROL_SEND, CONTROL_SEND_TT, 2, { am_empty, to } };
+}
+
+static bool put_message(struct channel *c, Process *from, Term to, Term message, bool *busy)
+{
+	struct message_form form = message_form(c, from, to);
+	Term control[CONTROL_WORDS] = { SMALL((uint64_t)form.plain) };
+	size_t n = 1 + form.n;
+
+	term_copy(control + 1, form.parts, form.n);
+	if (unlikely(from != NULL && from->seq_token != NIL)) {
+		message_count_send(from, to, message);
+		control[0] = SMALL((uint64_t)form.traced);
+		control[n++] = from->seq_token;
+	}
+	return dist_put(c, n, control, message, TERM_NONE, busy);
 }
 
 static enum remote_result send_message(Process *from, Term to, Term message, unsigned flags)

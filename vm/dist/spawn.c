@@ -39,6 +39,41 @@ static struct peer *insert_request(Process *p, const struct channel *c, const st
 	return n;
 }
 
+struct signal *dist_spawn_reply(const struct channel *c, Term ref, Term result, Term flags)
+{
+	Term pair[3] = { HEADER(2, SUB_TUPLE), result, flags }, t = term_from_boxed(pair);
+	struct signal *s = signal_new_words(SIG_SPAWNED, copy_flat_size_words(t) + peer_id_words(ref), 0);
+	Term *top = s->fragment->words;
+
+	s->term = copy_term_whole(t, &top, &s->fragment->off_heap);
+	s->from = TERM_NONE;
+	s->ref = peer_put_id(ref, &top, &s->fragment->off_heap);
+	s->connection = c->id;
+	return s;
+}
+
+static bool is_pending(struct channel *c)
+{
+	bool pending;
+
+	lock_acquire(&c->lock);
+	pending = c->state == CHANNEL_PENDING;
+	lock_release(&c->lock);
+	return pending;
+}
+
+/* While nobody knows what the node can do, the request goes with what is to be heard when it cannot. */
+static bool put_request(Process *p, struct channel *c, const Term *control, Term arguments, bool *busy)
+{
+	struct dist_message *m = dist_message_make(6, control, arguments);
+
+	if (is_pending(c)) {
+		m->asker = p->id;
+		m->refusal = dist_spawn_reply(c, control[1], am_notsup, SMALL(0));
+	}
+	return channel_put(c, m, p->id, busy);
+}
+
 static bool cannot_spawn(struct channel *c)
 {
 	bool cannot;
@@ -67,7 +102,7 @@ Term dist_spawn(Process *p, Term node, Term mfa, Term options, const struct spaw
 	term_copy(control, (Term[]){ SMALL(CONTROL_SPAWN_REQUEST), ref, p->id, p->group_leader, call,
 				     clean_options(h, options) }, 6);
 	n = insert_request(p, c, r, ref);
-	if (!dist_put(c, 6, control, arguments, p->id, &busy)) {
+	if (!put_request(p, c, control, arguments, &busy)) {
 		peer_remove(&p->monitors, n);
 		channel_unref(c);
 		return am_noconnection;

@@ -165,7 +165,7 @@ static inline __attribute__((always_inline)) void send_found(Process *from, Proc
 		signal_free(s);
 }
 
-static void count_send(Process *from, Term to, Term message)
+void message_count_send(Process *from, Term to, Term message)
 {
 	seq_token_count_send(from);
 	if (trace_hooks.seq_sent != NULL)
@@ -197,7 +197,7 @@ static inline __attribute__((always_inline)) void send_local_watched(Process *fr
 	Process *p = process_peek(to);
 
 	if (unlikely(from != NULL && from->seq_token != NIL))
-		count_send(from, alias != TERM_NONE ? alias : to, message);
+		message_count_send(from, alias != TERM_NONE ? alias : to, message);
 	if (p != NULL && p == from && p->id == to && alias == TERM_NONE && stays_on_heap(from, message, watched))
 		send_own(from, message, watched);
 	else if (p != NULL)
@@ -212,7 +212,7 @@ static void send_local(Process *from, Term to, Term alias, Term message)
 void message_send_to(Process *from, Process *to, Term message)
 {
 	if (unlikely(from != NULL && from->seq_token != NIL))
-		count_send(from, to->id, message);
+		message_count_send(from, to->id, message);
 	send_found(from, to, to->id, make_message(from, TERM_NONE, message, true), true);
 }
 

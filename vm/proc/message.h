@@ -63,6 +63,8 @@ static inline struct signal_stamp *signal_stamp(const struct signal *s) { return
 void message_send(Process *from, Term to, Term message);
 /* To a process already found. Takes: nothing. */
 void message_send_to(Process *from, Process *to, Term message);
+/* from, which has a sequential trace token, is about to send: the token counts it, and who traces tokens hears of it. */
+void message_count_send(Process *from, Term to, Term message);
 /* For rooms without a process (drivers, timers): takes the fragment. from: pid, port or TERM_NONE. */
 void message_deliver(Process *to, Term from, Term message, struct fragment *takes);
 /* The same as message_send_any, without a look at the probes: for slices that nobody watches. */

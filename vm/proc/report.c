@@ -10,12 +10,17 @@
 #include "data/print.h"
 #include "proc/message.h"
 #include "proc/registry.h"
+#include "term/node.h"
 
-static const char crash_format[] = "Error in process ~p with exit value:~n~p~n";
-static const char max_heap_format[] =
-	"     Process:            ~p ~n     Context:            maximum heap size reached~n"
-	"     Max Heap Size:      ~p~n     Total Heap Size:    ~p~n     Kill:               ~p~n"
-	"     Error Logger:       ~p~n     Message Queue Len:  ~p~n     GC Info:            ~p~n";
+/* Formats: of a VM that is a node, and of one that is none. */
+static const char *const crash_format[] = {
+	"Error in process ~p with exit value:~n~p~n", "Error in process ~p on node ~p with exit value:~n~p~n",
+};
+#define MAX_HEAP_FORMAT(where) \
+	"     Process:            ~p " where "~n     Context:            maximum heap size reached~n" \
+	"     Max Heap Size:      ~p~n     Total Heap Size:    ~p~n     Kill:               ~p~n" \
+	"     Error Logger:       ~p~n     Message Queue Len:  ~p~n     GC Info:            ~p~n"
+static const char *const max_heap_format[] = { MAX_HEAP_FORMAT(""), MAX_HEAP_FORMAT("on node ~p") };
 
 static _Atomic Term system_logger = am_logger;
 
@@ -61,13 +66,24 @@ static void tell_logger(Process *p, Term logger, const char *format, Term args)
 	message_send(p, logger, heap_tuple(h, am_log, am_error, text, args, make_metadata(p)));
 }
 
+static bool is_node(void)
+{
+	return node_self().name != am_nonode_nohost;
+}
+
+/* The process, the node that it is at, when there is one, and the rest. */
+static Term put_place(Process *p, struct heap *h, Term rest)
+{
+	return heap_cons(h, p->id, is_node() ? heap_cons(h, node_self().name, rest) : rest);
+}
+
 void process_report_crash(Process *p, Term reason)
 {
 	Term logger = find_logger();
 	struct print_buffer b;
 
 	if (logger != TERM_NONE && logger != p->id) {
-		tell_logger(p, logger, crash_format, heap_cons(&p->heap, p->id, heap_cons(&p->heap, reason, NIL)));
+		tell_logger(p, logger, crash_format[is_node()], put_place(p, &p->heap, heap_cons(&p->heap, reason, NIL)));
 		return;
 	}
 	print_buffer_init(&b, 1 << 16);
@@ -118,10 +134,10 @@ Term process_report_gc_info(const struct heap *own, struct heap *h)
 
 static Term max_heap_args(Process *p, struct heap *h, size_t total_words, Term info)
 {
-	const Term args[] = { p->id, words_term(p->heap.max_words), words_term(total_words), term_from_bool(!(p->flags & PF_MAX_HEAP_SPARE)),
+	const Term args[] = { words_term(p->heap.max_words), words_term(total_words), term_from_bool(!(p->flags & PF_MAX_HEAP_SPARE)),
 			      am_true, words_term(p->msg_length), info };
 
-	return heap_list_array(h, sizeof(args) / sizeof(args[0]), args, NIL);
+	return put_place(p, h, heap_list_array(h, sizeof(args) / sizeof(args[0]), args, NIL));
 }
 
 void process_report_max_heap(Process *p, size_t total_words)
@@ -133,7 +149,7 @@ void process_report_max_heap(Process *p, size_t total_words)
 	p->heap.top = p->heap.stop; /* the room of the collection is the caller's */
 	info = process_report_gc_info(&before, &p->heap);
 	if (logger != TERM_NONE && logger != p->id) {
-		tell_logger(p, logger, max_heap_format, max_heap_args(p, &p->heap, total_words, info));
+		tell_logger(p, logger, max_heap_format[is_node()], max_heap_args(p, &p->heap, total_words, info));
 	} else {
 		print_buffer_init(&b, 1 << 12);
 		print_text(&b, "Maximum heap size reached by process ");

@@ -1,6 +1,6 @@
 %% SPDX-License-Identifier: Apache-2.0
 -module(dist_nodes).
--export([main/0, first/1, second/0, sleep/0, echo/0, leave/1, a_port/0]).
+-export([main/0, first/1, second/0, sleep/0, echo/0, leave/1, a_port/0, token/0]).
 
 %% Two nodes, each this VM or the stock one, in three ways: what one can do with processes of the other. The
 %% program starts them as programs of the system, with an epmd of their own; all of them end with it.
@@ -138,6 +138,9 @@ calls(Node) ->
     p(read, [list_to_pid(pid_to_list(Pid)) =:= Pid, list_to_ref(ref_to_list(Ref)) =:= Ref, list_to_port(port_to_list(Port)) =:= Port]),
     p(unknown, [catch_error(F) || F <- [fun() -> list_to_pid("<4000000000.1.0>") end, fun() -> list_to_pid("<1.1.0>") end]]).
 
+token() ->
+    receive From -> From ! {self(), seq_trace:get_token(label)} end.
+
 a_port() -> hd(erlang:ports()).
 
 catch_error(F) ->
@@ -153,6 +156,11 @@ messages(Node) ->
     Big = binary:copy(<<"big">>, 1000003),
     Pid ! {self(), Big},
     p(big, receive {Pid, Big} -> byte_size(Big) end),
+    Traced = spawn(Node, ?MODULE, token, []),
+    seq_trace:set_token(label, {a, make_ref()}),
+    Traced ! self(),
+    p(token, receive {Traced, Token} -> Token =:= seq_trace:get_token(label) end),
+    seq_trace:set_token([]),
     true = rpc:call(Node, erlang, register, [dist_echo, Pid]),
     {dist_echo, Node} ! {self(), named},
     p(named, receive {Pid, named} -> true end),
@@ -319,6 +327,7 @@ no_cookie(Node) ->
 %% expect: echo true
 %% expect: in_order true
 %% expect: big 3000009
+%% expect: token true
 %% expect: named true
 %% expect: alias true
 %% expect: send [ok,noconnect]

@@ -11,9 +11,9 @@ fail(Format, Arguments) -> fail(lists:flatten(io_lib:format(Format, Arguments)))
 log(Text) -> log(Text, []).
 log(Format, Arguments) when is_list(Arguments) -> io:format(user, Format ++ "~n", Arguments);
 log(_Category, Text) -> log(Text, []).
-log(_Category, Format, Arguments) when is_list(Format), is_list(Arguments) -> log(Format, Arguments);
-log(Format, Arguments, _Options) -> log(Format, Arguments).
-log(_Category, _Importance, Format, Arguments) when is_list(Format) -> log(Format, Arguments);
+log(Format, Arguments, _Options) when is_list(Format) -> log(Format, Arguments);
+log(_Category, Format, Arguments) -> log(Format, Arguments).
+log(_Category, Importance, Format, Arguments) when is_integer(Importance) -> log(Format, Arguments);
 log(_Category, Format, Arguments, _Options) -> log(Format, Arguments).
 log(_Category, _Importance, Format, Arguments, _Options) -> log(Format, Arguments).
 
