@@ -154,8 +154,8 @@ check-stock: all
 	@BUILD=$(BUILD) python3 tests/stock/check_stock.py
 check-services: all
 	@BUILD=$(BUILD) python3 tests/stock/check_services.py
-# ejabberd and HTTP servers of Debian 12 served from erlvm and from the machine's erl in turn (SERVING="cowboy" names
-# some).
+# RabbitMQ, ejabberd and HTTP servers of Debian 12 served from erlvm and from the machine's erl in turn
+# (SERVING="cowboy" names some).
 check-serving: all
 	@BUILD=$(BUILD) python3 tests/stock/check_serving.py
 # Kernels of distributions booted in qemu, each command and the tools' live tests in each (tests/kernels); KERNELS="6.1 6.12"

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Servers of Debian 12 served from erlvm and from the machine's erl in turn: ejabberd, and HTTP by cowboy (RabbitMQ's), mochiweb and httpd.
+"""Servers of Debian 12 served from erlvm and from the machine's erl in turn: RabbitMQ, ejabberd, and HTTP by cowboy (RabbitMQ's), mochiweb and httpd.
 
 Each boots, answers a known amount of work, every answer right, and stops cleanly with status 0. Prints what of the work was done
 a second and what processor time of the server each took; not asserted: the ratios.
   BUILD            where erl (erlvm's) is
-  SERVING          which (ejabberd cowboy mochiweb inets); those whose packages are not installed are skipped
+  SERVING          which (rabbitmq ejabberd cowboy mochiweb inets); those whose packages are not installed are skipped
   SERVING_ROUNDS   turns of each VM (2)
-  SERVING_LOGINS, SERVING_MESSAGES, SERVING_REQUESTS   the work of a turn (1000, 100000, 50000)
+  SERVING_PUBLISHED, SERVING_LOGINS, SERVING_MESSAGES, SERVING_REQUESTS
+                   the work of a turn (100000, 1000, 100000, 50000)
   SERVING_KEEP     a folder for the logs of what failed
 """
 import glob
@@ -23,13 +24,15 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 OURS = os.path.join(os.path.abspath(os.environ.get("BUILD", "build")), "erl")
 STOCK = shutil.which("erl")
-LOGINS, MESSAGES, REQUESTS = (os.environ.get("SERVING_" + name, some)
-                              for name, some in (("LOGINS", "1000"), ("MESSAGES", "100000"), ("REQUESTS", "50000")))
+PUBLISHED, LOGINS, MESSAGES, REQUESTS = (
+    os.environ.get("SERVING_" + name, some)
+    for name, some in (("PUBLISHED", "100000"), ("LOGINS", "1000"), ("MESSAGES", "100000"), ("REQUESTS", "50000")))
 ROUNDS = int(os.environ.get("SERVING_ROUNDS", "2"))
-DEADLINE = 180  # ends only what is stuck
+DEADLINE = 180 + int(PUBLISHED) // 1000  # ends only what is stuck
 EPMD = {"ERL_EPMD_PORT": "14369"}  # epmds of the host are not ours
 BODY = 20000
 EJABBERDCTL = "/usr/sbin/ejabberdctl"
+RABBITMQ = "/usr/lib/rabbitmq/bin/rabbitmq-server"
 COWBOY = "/usr/lib/rabbitmq/lib/*/plugins"
 MOCHIWEB = "/usr/lib/erlang/lib/mochiweb"
 
@@ -110,6 +113,41 @@ class Server:
             raise Failure(f"it stopped with status {status}")
 
 
+def client_work(words, what, env):
+    """What a client of its own did: (how many, in how many seconds)."""
+    said = re.search(what + r" (\d+) ([\d.]+)", run([STOCK, "-noinput", *words], env=env))
+    if not said or not float(said[2]):
+        raise Failure("the client did not say how long it took")
+    return int(said[1]), float(said[2])
+
+
+class Rabbitmq(Server):
+    """Messages that are kept on its disk, published with confirms, and each consumed once and in its order."""
+
+    work_modules = ("rabbit_work",)
+    needs = (RABBITMQ, COWBOY)
+
+    def command(self):
+        path = os.path.dirname(self.erl) + ":" + self.env["PATH"]
+        self.env.update({"PATH": path, "RABBITMQ_NODENAME": "serving@localhost", "RABBITMQ_NODE_PORT": str(self.port),
+                         "RABBITMQ_DIST_PORT": str(self.port + 1), "RABBITMQ_LOG_BASE": self.folder + "/log",
+                         "RABBITMQ_MNESIA_BASE": self.folder + "/db",
+                         "RABBITMQ_ENABLED_PLUGINS_FILE": self.folder + "/plugins"})
+        return [RABBITMQ]
+
+    def work(self):
+        begun = self.spent()
+        env = dict(self.env, PATH=os.environ["PATH"], ERL_LIBS=glob.glob(COWBOY)[0])
+        count, took = client_work(["-pa", os.path.dirname(self.folder), "-s", "rabbit_work", "start", str(self.port),
+                                   PUBLISHED], "messages", env)
+        if count < int(PUBLISHED) - 1000:
+            raise Failure(f"{count} messages only")
+        yield "messages", count / took, (self.spent() - begun) / count
+
+    def ask_to_stop(self):
+        os.kill(self.pid, signal.SIGTERM)
+
+
 class Ejabberd(Server):
     """Anonymous users log in and out; then pairs of them write to each other. Told of by its own ejabberdctl."""
 
@@ -142,13 +180,10 @@ class Ejabberd(Server):
         run(self.ctl("started"), env=self.env)
         if "is started with status: started" not in run(self.ctl("status"), env=self.env):
             raise Failure("ejabberdctl status does not say that it is started")
-        client = [STOCK, "-noinput", "-pa", os.path.dirname(self.folder), "-s", "xmpp_work", "start", str(self.port)]
+        client = ["-pa", os.path.dirname(self.folder), "-s", "xmpp_work", "start", str(self.port)]
         for what, logins, messages in (("logins", LOGINS, "0"), ("messages", "0", MESSAGES)):
             begun = self.spent()
-            said = re.search(what + r" (\d+) ([\d.]+)", run(client + [logins, messages], env=self.env))
-            if not said or not float(said[2]):
-                raise Failure("the client did not say how long it took")
-            count, took = int(said[1]), float(said[2])
+            count, took = client_work(client + [logins, messages], what, self.env)
             yield what, count / took, (self.spent() - begun) / count
 
     def ask_to_stop(self):
@@ -206,13 +241,14 @@ class Inets(Http):
     library, keeps, needs = "inets", False, ("/usr/lib/erlang/lib/inets-*", "/usr/bin/ab")
 
 
-SERVERS = {"ejabberd": Ejabberd, "cowboy": Cowboy, "mochiweb": Mochiweb, "inets": Inets}
+SERVERS = {"rabbitmq": Rabbitmq, "ejabberd": Ejabberd, "cowboy": Cowboy, "mochiweb": Mochiweb, "inets": Inets}
 
 
 def serve(kind, erl, name):
     """Boots, works and stops it: {what: (a second, processor seconds each)}."""
     with tempfile.TemporaryDirectory(prefix="serving-") as above:
-        run(["erlc", "-o", above] + [os.path.join(HERE, module + ".erl") for module in kind.work_modules])
+        run(["erlc", "-o", above] + [os.path.join(HERE, module + ".erl") for module in kind.work_modules],
+            env=dict(os.environ, ERL_LIBS="".join(glob.glob(COWBOY)[:1])))
         folder = os.path.join(above, "run")
         os.mkdir(folder)
         try:

@@ -283,10 +283,9 @@ static Term info_garbage_collection(Process *p)
 	return bif_put_pairs(&p->heap, sizeof(pairs) / sizeof(pairs[0]), pairs);
 }
 
-/* A list of what each set of descriptors tells; there is one. */
-static Term info_check_io(Process *p)
+static Term info_poll_set(Process *p, enum poll_set set)
 {
-	struct poll_counts counts = poll_counts();
+	struct poll_counts counts = poll_counts(set);
 	const Term pairs[][2] = {
 		{ am_name, am_erts_poll },
 		{ am_primary, am_epoll },
@@ -303,7 +302,17 @@ static Term info_check_io(Process *p)
 		{ am_poll_threads, int_term(counts.threads) },
 	};
 
-	return heap_cons(&p->heap, bif_put_pairs(&p->heap, sizeof(pairs) / sizeof(pairs[0]), pairs), NIL);
+	return bif_put_pairs(&p->heap, sizeof(pairs) / sizeof(pairs[0]), pairs);
+}
+
+/* What each set of descriptors tells, the schedulers' first. */
+static Term info_check_io(Process *p)
+{
+	Term list = NIL;
+
+	for (int set = POLL_SETS - 1; set >= 0; set--)
+		list = heap_cons(&p->heap, info_poll_set(p, (enum poll_set)set), list);
+	return list;
 }
 
 static Term info_heap_sizes(Process *p)

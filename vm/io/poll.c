@@ -23,8 +23,8 @@ static struct {
 	bool started;               /* lock: the poll thread */
 	int epoll;                  /* the poll thread's */
 	int wake;
-	atomic_uint ready;
-	size_t watched;             /* lock: by the poll thread */
+	atomic_uint ready[POLL_SETS];
+	size_t watched[POLL_SETS];  /* lock */
 	struct poll_watch *always;  /* lock */
 	struct poll_watch *paused;  /* lock */
 	struct poll_watch *dropped; /* lock: of the poll thread */
@@ -44,9 +44,14 @@ static uint32_t epoll_events(unsigned wanted)
 	return EPOLLONESHOT | (wanted & WATCH_IN ? EPOLLIN : 0) | (wanted & WATCH_OUT ? EPOLLOUT : 0);
 }
 
-static int set_of(const struct poll_watch *w)
+static enum poll_set set_of(const struct poll_watch *w)
 {
-	return w->may_block ? poller.epoll : sched_poll_fd();
+	return w->may_block ? POLL_BY_THREAD : POLL_BY_SCHEDULERS;
+}
+
+static int control(struct poll_watch *w, int op, struct epoll_event *e)
+{
+	return epoll_ctl(w->may_block ? poller.epoll : sched_poll_fd(), op, w->fd, e);
 }
 
 /* poll lock held. */
@@ -56,7 +61,7 @@ static void want(struct poll_watch *w, unsigned wanted)
 
 	w->wanted = wanted;
 	if (!w->dropping && !w->always)
-		epoll_ctl(set_of(w), EPOLL_CTL_MOD, w->fd, &e);
+		control(w, EPOLL_CTL_MOD, &e);
 }
 
 /* An error or a hang-up makes ready what is wanted: the read or write then tells. */
@@ -83,6 +88,11 @@ static void run_ready(struct poll_watch *w, unsigned events)
 	lock_release(&poller.lock);
 	if (run)
 		w->ready(w, events);
+}
+
+static void set_ready(enum poll_set set, int n)
+{
+	atomic_store_explicit(&poller.ready[set], n > 0 ? (unsigned)n : 0, memory_order_relaxed);
 }
 
 static void run_always(void)
@@ -147,11 +157,11 @@ static int run_dropped(struct poll_watch **list)
 /* What schedulers wait for. */
 static void dispatch(const struct epoll_event *events, int n)
 {
-	atomic_store_explicit(&poller.ready, (unsigned)n, memory_order_relaxed);
+	set_ready(POLL_BY_SCHEDULERS, n);
 	for (int k = 0; k < n; k++)
 		if (events[k].data.ptr != NULL) /* else it was only woken */
 			run_ready(events[k].data.ptr, ready_events(&events[k]));
-	atomic_store_explicit(&poller.ready, 0, memory_order_relaxed);
+	set_ready(POLL_BY_SCHEDULERS, 0);
 	n = run_dropped(&poller.dropped_by_scheds);
 	if (n != 0)
 		sched_poll_count(-n);
@@ -190,6 +200,7 @@ static void *run_poller(void *arg)
 
 		batch_hand_over();
 		n = epoll_wait(poller.epoll, events, ROUND_EVENTS, sleep_ms());
+		set_ready(POLL_BY_THREAD, n);
 		for (int k = 0; k < n; k++) {
 			struct poll_watch *w = events[k].data.ptr;
 
@@ -201,6 +212,7 @@ static void *run_poller(void *arg)
 				(void)!read(poller.wake, &count, sizeof(count));
 			}
 		}
+		set_ready(POLL_BY_THREAD, 0);
 		run_always();
 		end_pauses();
 		run_dropped(&poller.dropped);
@@ -239,8 +251,8 @@ static int add(struct poll_watch *w, unsigned wanted)
 {
 	struct epoll_event e = { .events = epoll_events(wanted), .data.ptr = w };
 
-	if (epoll_ctl(set_of(w), EPOLL_CTL_ADD, w->fd, &e) == 0) {
-		poller.watched += w->may_block;
+	if (control(w, EPOLL_CTL_ADD, &e) == 0) {
+		poller.watched[set_of(w)]++;
 		return 0;
 	}
 	if (errno != EPERM)
@@ -319,9 +331,10 @@ static void drop(struct poll_watch *w)
 	if (w->paused_until_ns != 0)
 		unlink_paused(w);
 	w->paused_until_ns = 0;
-	if (!w->always)
-		epoll_ctl(set_of(w), EPOLL_CTL_DEL, w->fd, NULL);
-	poller.watched -= w->may_block && !w->always;
+	if (!w->always) {
+		control(w, EPOLL_CTL_DEL, NULL);
+		poller.watched[set_of(w)]--;
+	}
 	w->pause_next = *list;
 	*list = w;
 }
@@ -341,13 +354,14 @@ void poll_drop(struct poll_watch *w)
 		sched_poll_hurry();
 }
 
-struct poll_counts poll_counts(void)
+struct poll_counts poll_counts(enum poll_set set)
 {
-	struct poll_counts counts = { .ready = atomic_load_explicit(&poller.ready, memory_order_relaxed) };
+	struct poll_counts counts;
 
+	counts.ready = atomic_load_explicit(&poller.ready[set], memory_order_relaxed);
 	lock_acquire(&poller.lock);
-	counts.watched = poller.watched + 1 + sched_poll_watched() + 1;
-	counts.threads = poller.started;
+	counts.watched = poller.watched[set] + 1;
+	counts.threads = set == POLL_BY_THREAD && poller.started;
 	lock_release(&poller.lock);
 	return counts;
 }

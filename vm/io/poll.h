@@ -38,12 +38,13 @@ void poll_pause(struct poll_watch *w, int64_t ns);
 void poll_drop(struct poll_watch *w);
 
 struct poll_counts {
-	size_t watched; /* descriptors in epoll, our own too */
-	unsigned ready; /* of them, those that a scheduler deals with now */
-	unsigned threads;
+	size_t watched;   /* descriptors in epoll, our own too */
+	unsigned ready;   /* of them, those that are dealt with now */
+	unsigned threads; /* for these alone */
 };
+enum poll_set { POLL_BY_SCHEDULERS, POLL_BY_THREAD, POLL_SETS };
 
 /* Now; others may add and drop meanwhile. */
-struct poll_counts poll_counts(void);
+struct poll_counts poll_counts(enum poll_set set);
 
 #endif

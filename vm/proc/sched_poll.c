@@ -66,11 +66,6 @@ void sched_poll_count(int more)
 		sched_wake_idle();
 }
 
-unsigned sched_poll_watched(void)
-{
-	return (unsigned)atomic_load_explicit(&polling.watched, memory_order_relaxed);
-}
-
 /* Not by the thread itself: whoever asks may hold locks. */
 void sched_poll_hurry(void)
 {
@@ -94,7 +89,7 @@ static void wait_for(const struct timespec *timeout)
 	/* kernels before 5.11: by the millisecond, rounded up */
 	if (n < 0 && errno == ENOSYS)
 		n = epoll_wait(polling.epoll, polling.events, ROUND_EVENTS,
-			       timeout != NULL ? (int)(timeout->tv_sec * 1000 + (timeout->tv_nsec + 999999) / 1000000) : -1);
+			       timeout == NULL ? -1 : (int)(timeout->tv_sec * 1000 + (timeout->tv_nsec + 999999) / 1000000));
 	polling.n = n > 0 ? n : 0;
 }
 

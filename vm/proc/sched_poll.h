@@ -46,7 +46,4 @@ bool sched_poll_is_vacant(void);
 /* The same, and nobody has polled since the last call. For one thread. */
 bool sched_poll_is_forgotten(void);
 
-/* How many are watched. */
-unsigned sched_poll_watched(void);
-
 #endif
