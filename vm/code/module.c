@@ -16,7 +16,7 @@
 #include "proc/message.h"
 #include "proc/sched.h"
 
-enum { BUCKETS = 4096 };
+enum { BUCKETS = 4096, SEEN_AT_ONCE = 1 << 12 };
 
 int (*module_translate)(const struct beam_file *f, struct code_instance *c, struct beam_error *error);
 
@@ -431,23 +431,27 @@ bool module_is_old_used_by(const struct module *m, const Process *p)
 	return false;
 }
 
-/* Does any process use it? */
-static bool is_old_used(struct module *m)
+struct use {
+	const struct module *m;
+	bool any;
+};
+
+static void see_use(Process *p, void *arg)
 {
-	struct heap scratch;
-	bool used = false;
+	struct use *use = arg;
 
-	heap_init(&scratch, HEAP_MIN_WORDS);
-	for (Term list = process_list(&scratch); term_is_cons(list) && !used; list = cons_tail(list)) {
-		Process *p = process_find(cons_head(list));
+	if (!use->any && !(atomic_load(&p->state) & PS_EXITING))
+		use->any = module_is_old_used_by(use->m, p);
+}
 
-		if (p == NULL)
-			continue;
-		used = module_is_old_used_by(m, p);
-		process_unref(p);
-	}
-	heap_free(&scratch);
-	return used;
+/* Does any process use it? In many stops of the world: it is being purged, so who was seen not to use it does not begin
+ * to (no export leads into it, its funs are withheld), nor who is born. */
+static bool is_old_used(const struct module *m)
+{
+	struct use use = { m, false };
+
+	process_each_in_parts(SEEN_AT_ONCE, see_use, &use);
+	return use.any;
 }
 
 static struct {
@@ -566,7 +570,6 @@ static void complete_stopped(void *arg)
 	struct module *m = change->m;
 	struct code_instance *c = old_of(m);
 
-	change->status = is_old_used(m) ? -EBUSY : 0;
 	release_lambdas(c, false);
 	unbind_on_load(c);
 	set_old(m, m->saved_old);
@@ -585,6 +588,7 @@ int module_purge_complete(Term name, struct literal_area **literals)
 	*literals = NULL;
 	if (name != atomic_load(&purge.module))
 		return -EINVAL;
+	change.status = is_old_used(change.m) ? -EBUSY : 0;
 	sched_stop_world(complete_stopped, &change);
 	*literals = change.literals;
 	if (change.nif != NULL)
