@@ -57,6 +57,7 @@ enum {
 	LOW_EVERY = 8,       /* a low process runs once in so many turns of normal ones */
 	TIMER_REDS = 1000,   /* timers are looked at after so many reductions... */
 	TIMER_SLICES = 16,   /* ...or so many slices */
+	POLL_AWAY = 4,       /* who was idle has another poll when it is busy for so many slices */
 	POLL_EVERY = 4,      /* and who is busy looks at descriptors after so many looks at the timers */
 	WATCH_RUNS = 4,      /* so many looks at the timers go by before one at who watches */
 	HALT_HOOKS_MAX = 4,
@@ -1063,10 +1064,19 @@ static void run_process(struct sched *s, Process *p)
 	end_slice(s, p, run_slice(s, p));
 }
 
-/* Who is busy does not sleep at descriptors, and so looks at them in between. */
+/* Who is busy for longer leaves it to one that is idle to poll. */
+static bool give_polling_away(void)
+{
+	if (atomic_load(&scheds.idle) == 0 || !sched_poll_is_vacant())
+		return false;
+	wake_one();
+	return true;
+}
+
+/* When there is none that is idle, it looks itself now and then. */
 static void poll_in_between(struct sched *s)
 {
-	if (++s->poll_turns % POLL_EVERY == 0)
+	if (!give_polling_away() && ++s->poll_turns % POLL_EVERY == 0)
 		sched_poll_now();
 }
 
@@ -1120,6 +1130,8 @@ static void *run_sched(void *arg)
 				continue;
 			}
 		}
+		if (++s->busy_turns == POLL_AWAY)
+			give_polling_away();
 		s->timer_reds -= TIMER_REDS / TIMER_SLICES;
 		if (s->timer_reds <= 0) {
 			run_timers(s);
@@ -1134,6 +1146,7 @@ static void *run_sched(void *arg)
 		}
 		if (p == NULL && !sched_job_waits()) {
 			p = idle(s);
+			s->busy_turns = 0;
 			sched_look_who_watches(s);
 		}
 		if (p != NULL)

@@ -42,6 +42,7 @@ struct sched {
 	struct timer_wheel *wheel; /* private to timer.c */
 	int32_t timer_reds;  /* until the next look at the timers */
 	uint32_t timer_runs; /* looks so far */
+	uint32_t busy_turns; /* slices since it was idle */
 	uint32_t poll_turns; /* looks so far that it was too busy to sleep at descriptors */
 	bool spins;          /* waits before its next sleep */
 	_Atomic uint32_t lent; /* private to sched_lend.c */
