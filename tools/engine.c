@@ -16,6 +16,7 @@
 #include "result.h"
 #include "session.h"
 #include "tally.h"
+#include "verdict.h"
 #include "views_user.h"
 
 #include "../bpf/stacks.h"
@@ -215,23 +216,13 @@ static void on_missed(void *ctx, struct session *s)
     session_forget(s, "efile_errnos");
 }
 
-/* Whether the target has a note or hook for one of the view's probes. */
-static bool has_event(const struct plan *plan, enum view_id view)
-{
-    for (size_t i = 0; i < view_nons; i++)
-        if (view_ons[i].view == view && view_ons[i].args &&
-            plan->events[plan_find_probe(view_ons[i].probe)].source != PLAN_NONE)
-            return true;
-    return false;
-}
-
 /* What is asked beside what it can tell: its figures are zeros that say nothing. */
 static void tell_unserved(const struct engine *e, const struct target *t, const struct plan *plan)
 {
     char unserved[256] = "";
 
     for (size_t v = 0; v < VIEW_COUNT; v++)
-        if (e->on[v] && views[v].text && !has_event(plan, (enum view_id)v))
+        if (e->on[v] && views[v].text && !verdict_has_event(plan, (enum view_id)v))
             snprintf(unserved + strlen(unserved), sizeof unserved - strlen(unserved), "%s%s", *unserved ? ", " : "",
                      views[v].name);
     if (*unserved)

@@ -18,6 +18,7 @@
 #include "table.h"
 #include "trap_names.h"
 #include "trap_pages.h"
+#include "verdict.h"
 #include "views.h"
 
 #include "../bpf/stacks.h"
@@ -488,28 +489,32 @@ void trap_source_tell(struct trap_source *s, bool on)
     bpf_map_update_elem(map_of(s, ".data.session"), &zero, &stopped, BPF_ANY);
 }
 
+/* Whether an event is wanted that the view is told of and the VM cannot tell. */
+static bool lacks_wanted(const struct trap_source *s, const struct plan *plan, enum view_id view)
+{
+    for (size_t i = 0; i < view_nons; i++) {
+        enum batch_event event = view_ons[i].args ? event_find(view_ons[i].probe) : BATCH_ATOM;
+
+        if (view_ons[i].view == view && event != BATCH_ATOM && s->wanted.events[event] &&
+            plan->events[plan_find_probe(view_ons[i].probe)].source == PLAN_NONE)
+            return true;
+    }
+    return false;
+}
+
 /* The wanted views that it has no event for. */
 static void tell_unserved(const struct trap_source *s, const struct target *t, const struct plan *plan)
 {
     char unserved[256] = "";
 
-    for (size_t v = 0; v < VIEW_COUNT; v++) {
-        bool asked = false, served = false;
-
-        for (size_t i = 0; views[v].text && i < view_nons; i++) {
-            enum batch_event event = view_ons[i].args ? event_find(view_ons[i].probe) : BATCH_ATOM;
-
-            if (view_ons[i].view != v || event == BATCH_ATOM)
-                continue;
-            asked |= s->wanted.events[event];
-            served |= plan->events[plan_find_probe(view_ons[i].probe)].source != PLAN_NONE;
-        }
-        if (asked && !served)
+    for (size_t v = 0; v < VIEW_COUNT; v++)
+        if (views[v].text && lacks_wanted(s, plan, (enum view_id)v) && !verdict_has_event(plan, (enum view_id)v))
             snprintf(unserved + strlen(unserved), sizeof unserved - strlen(unserved), "%s%s", *unserved ? ", " : "",
                      views[v].name);
-    }
     if (*unserved)
-        note("'%s' (process %d) cannot tell %s: no function of it stands for these events", t->name, t->pid, unserved);
+        note("'%s' (process %d) cannot tell %s: no function of it stands for these events; "
+             "erlvm can, the manual says who else",
+             t->name, t->pid, unserved);
 }
 
 void trap_source_hooked(struct trap_source *s, const struct target *t, const struct plan *plan, uint32_t slot)

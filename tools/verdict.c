@@ -23,6 +23,19 @@ const char *const verdict_commands[VERDICT_COMMANDS] = {
 #include "../bpf/views.def"
     [AT_STACKS] = "stacks"};
 
+bool verdict_has_event(const struct plan *plan, enum view_id view)
+{
+    for (size_t i = 0; i < view_nons; i++) {
+        enum plan_source source = PLAN_NONE;
+
+        if (view_ons[i].view == view && view_ons[i].args)
+            source = plan->events[plan_find_probe(view_ons[i].probe)].source;
+        if (source != PLAN_NONE && view_ons[i].source & (source == PLAN_HOOK ? VIEW_BY_HOOK : VIEW_BY_NOTE))
+            return true;
+    }
+    return false;
+}
+
 static struct verdict judge_notes_and_hooks(const struct bpf_object_skeleton *skeleton, const struct target *t, const struct plan *plan)
 {
     enum plan_probe lacks = PLAN_NEVENTS;

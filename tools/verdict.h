@@ -7,6 +7,8 @@
 
 #include <stdbool.h>
 
+#include "views.h"
+
 struct plan;
 struct target;
 
@@ -22,6 +24,11 @@ struct verdict {
     char text[256];
 };
 
+/*
+ * Whether the VM has a note or a hook for one of the view's probes, of those that it is told of by such: an event that
+ * only ends what others began is none on an emulator that cannot tell these.
+ */
+bool verdict_has_event(const struct plan *plan, enum view_id view);
 /* Names of subcommands, in the order of verdicts. */
 extern const char *const verdict_commands[VERDICT_COMMANDS];
 /* Fills VERDICT_COMMANDS rows. */

@@ -410,10 +410,10 @@ END_TEST
 START_TEST(test_trap_recording_says_what_it_cannot_tell)
 {
     SUPPORT_BPF();
-    const struct support_run *r = run_recorded("erl", "spawns", "spawns ports inet", "spawns");
+    const struct support_run *r = run_recorded("erl", "spawns", "spawns ports inet dist nifs", "spawns");
 
     ck_assert_int_eq(support_number(r->out, "\"type\":\"spawns\"", "births"), 35);
-    ck_assert_int_eq(support_lines(r->err, "cannot tell ports, inet: "), 1);
+    ck_assert_int_eq(support_lines(r->err, "cannot tell ports, nifs, inet, dist: "), 1);
 }
 END_TEST
 
