@@ -10,6 +10,7 @@
 #include "dist/control.h"
 #include "dist/dist.h"
 #include "dist/dist_probe.h"
+#include "dist/packet.h"
 #include "heap/copy.h"
 #include "io/port_ask.h"
 #include "proc/registry.h"
@@ -24,7 +25,7 @@
 #define OFFERED                                                                                                   \
 	(MANDATORY | DIST_MONITOR | DIST_MONITOR_NAME | DIST_UNICODE_IO | DIST_SMALL_ATOM_TAGS | DIST_SEND_SENDER |  \
 	 DIST_BIG_SEQTRACE_LABELS | DIST_EXIT_PAYLOAD | DIST_SPAWN | DIST_V4_NC | DIST_ALIAS | DIST_UNLINK_ID |     \
-	 DIST_MANDATORY_25_DIGEST)
+	 DIST_MANDATORY_25_DIGEST | DIST_HEADER_ATOM_CACHE | DIST_FRAGMENTS)
 /* What a controller may refuse, and what needs messages to stay in their order. */
 #define REJECTABLE (DIST_HEADER_ATOM_CACHE | DIST_FRAGMENTS)
 #define STRICT_ORDER DIST_HEADER_ATOM_CACHE
@@ -247,42 +248,40 @@ Term bif_erlang_dist_ctrl_put_data_2(Process *p, Term *args)
 	return am_ok;
 }
 
-/* The bytes of b, which are shared where they are many. */
-static Term put_counted(struct heap *h, struct binary *b)
+/* n bytes of b, which are shared where they are many. */
+static Term put_counted(struct heap *h, struct binary *b, const uint8_t *bytes, size_t n)
 {
-	if (b->size_bytes <= HEAPBIN_LIMIT)
-		return binary_put(h, b->data, b->size_bytes);
+	Term whole;
+
+	if (n <= HEAPBIN_LIMIT)
+		return binary_put(h, bytes, n);
 	binary_ref(b);
-	return binary_from_counted(h, b, b->size_bytes);
+	whole = binary_from_counted(h, b, b->size_bytes);
+	return n == b->size_bytes ? whole : binary_sub(h, whole, (uint64_t)(bytes - b->data) * 8, (uint64_t)n * 8);
 }
 
 Term bif_erlang_dist_ctrl_get_data_1(Process *p, Term *args)
 {
-	static const uint8_t pass_through = PASS_THROUGH;
 	struct channel *c = find_own(p, args[0]);
 	struct heap *h = &p->heap;
-	struct dist_message *m;
+	struct dist_packet packet;
 	Term data = NIL;
-	size_t n;
 
 	if (c == NULL)
 		return exc_badarg(p);
-	m = channel_take(c);
-	if (m == NULL) {
+	if (!dist_packet_take(c, &packet)) {
 		channel_unref(c);
 		return am_none;
 	}
-	n = 1 + m->control->size_bytes + (m->payload != NULL ? m->payload->size_bytes : 0);
-	if (m->payload != NULL)
-		data = heap_cons(h, put_counted(h, m->payload), data);
-	data = heap_cons(h, put_counted(h, m->control), data);
-	data = heap_cons(h, binary_put(h, &pass_through, 1), data);
+	for (unsigned i = packet.part_count; i-- > 0;)
+		data = heap_cons(h, put_counted(h, packet.parts[i].binary, packet.parts[i].bytes,
+						packet.parts[i].size_bytes), data);
+	data = heap_cons(h, binary_put(h, packet.head, packet.head_bytes), data);
 	if (PROBE_ON(dist__outputv))
-		probe_dist__outputv(c, n);
-	dist_message_free(m);
-	atomic_fetch_add_explicit(&c->sent, 1, memory_order_relaxed);
+		probe_dist__outputv(c, packet.size_bytes);
 	if (c->get_size)
-		data = heap_tuple(h, heap_uint(h, n), data);
+		data = heap_tuple(h, heap_uint(h, packet.size_bytes), data);
+	dist_packet_done(c, &packet);
 	channel_unref(c);
 	return data;
 }
@@ -295,7 +294,7 @@ Term bif_erlang_dist_ctrl_get_data_notification_1(Process *p, Term *args)
 	if (c == NULL)
 		return exc_badarg(p);
 	lock_acquire(&c->lock);
-	now = c->first != NULL;
+	now = channel_has_output(c);
 	c->tell_data = !now;
 	lock_release(&c->lock);
 	channel_unref(c);

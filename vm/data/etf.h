@@ -30,6 +30,21 @@ void etf_encoder_free(struct etf_encoder *e);
 /* Units: bytes that etf_encode would give without compression. */
 size_t etf_size_bytes(Term t, unsigned flags);
 
+/* Atoms that a message between nodes names in its header (format: OTP, erts/doc, erl_ext_dist, "Distribution Header"):
+ * in the terms, which have no version byte, stand references to these. */
+enum { ETF_ATOMS_MAX = 255, ETF_ATOM_PLACES = 512 };
+struct etf_atoms {
+	unsigned count;
+	uint8_t places[ETF_ATOM_PLACES]; /* by the low bits of an atom's index: 1 + where it is in atoms; 0: nowhere */
+	Term atoms[ETF_ATOMS_MAX];
+};
+void etf_atoms_init(struct etf_atoms *atoms);
+/* As etf_encode, without the version byte. Adds the atoms that t has; no two of them have the same low bits. */
+struct binary *etf_encode_atoms(Term t, struct etf_atoms *atoms);
+/* As etf_decode_to_heap, of what etf_encode_atoms gave. */
+int etf_decode_atoms(const uint8_t *bytes, size_t n, const Term *atoms, unsigned count, struct heap *h, Term *term,
+		     size_t *used);
+
 /* Reads one term with its version byte; *used (when not NULL): bytes read. GC: none.
  * Fails: -EINVAL, nothing is left on the heap but garbage. */
 int etf_decode_to_heap(const uint8_t *bytes, size_t n, unsigned flags, struct heap *h, Term *term, size_t *used);

@@ -64,6 +64,8 @@ static size_t take_atom_length(struct cursor *c, unsigned tag)
 	case ETF_SMALL_ATOM:
 	case ETF_SMALL_ATOM_UTF8:
 		return take_be(c, 1);
+	case ETF_ATOM_REFERENCE:
+		return 1;
 	default:
 		c->failed = true;
 		return 0;
@@ -211,6 +213,8 @@ struct etf_decoder {
 	size_t outer_used;   /* of the bytes given, when inflated */
 	z_stream *z;         /* while they are being inflated */
 	unsigned flags;
+	const Term *atoms;   /* that references name */
+	unsigned atom_count;
 	struct heap *heap;
 	Term root;
 	struct job *jobs;
@@ -253,7 +257,14 @@ static Term check_value(struct etf_decoder *d, Term t)
 	return t != TERM_NONE ? t : fail(d);
 }
 
-static Term read_atom(struct etf_decoder *d, unsigned tag)
+static Term read_reference(struct etf_decoder *d)
+{
+	size_t place = take_be(&d->c, 1);
+
+	return place < d->atom_count ? d->atoms[place] : fail(d);
+}
+
+static Term read_text_atom(struct etf_decoder *d, unsigned tag)
 {
 	bool utf8 = tag == ETF_ATOM_UTF8 || tag == ETF_SMALL_ATOM_UTF8;
 	size_t n = take_atom_length(&d->c, tag);
@@ -278,6 +289,11 @@ static Term read_atom(struct etf_decoder *d, unsigned tag)
 		n = k;
 	}
 	return check_value(d, atom_existing_utf8(text, n));
+}
+
+static inline Term read_atom(struct etf_decoder *d, unsigned tag)
+{
+	return tag == ETF_ATOM_REFERENCE ? read_reference(d) : read_text_atom(d, tag);
 }
 
 static Term read_tagged_atom(struct etf_decoder *d)
@@ -714,18 +730,28 @@ static void inflate_some(struct etf_decoder *d, int64_t *left)
 	}
 }
 
-static void decoder_init(struct etf_decoder *d, const uint8_t *bytes, size_t n, unsigned flags, struct heap *h)
+static void decoder_init_bare(struct etf_decoder *d, const uint8_t *bytes, size_t n, unsigned flags, struct heap *h)
 {
 	d->c = (struct cursor){ .at = bytes, .end = bytes + n };
 	d->start = bytes;
 	d->inflated = NULL;
 	d->z = NULL;
 	d->flags = flags;
+	d->atoms = NULL;
+	d->atom_count = 0;
 	d->heap = h;
 	d->root = NIL;
 	d->jobs = d->fixed;
 	d->count = 0;
 	d->room = sizeof(d->fixed) / sizeof(d->fixed[0]);
+	d->ahead = d->c;
+	d->wanted = 1;
+	d->checked = false;
+}
+
+static void decoder_init(struct etf_decoder *d, const uint8_t *bytes, size_t n, unsigned flags, struct heap *h)
+{
+	decoder_init_bare(d, bytes, n, flags, h);
 	if (take_be(&d->c, 1) != ETF_VERSION)
 		d->c.failed = true;
 	if (!d->c.failed && bytes_left(&d->c) > 0 && d->c.at[0] == ETF_ZLIB) {
@@ -733,8 +759,6 @@ static void decoder_init(struct etf_decoder *d, const uint8_t *bytes, size_t n, 
 		begin_inflate(d);
 	}
 	d->ahead = d->c;
-	d->wanted = 1;
-	d->checked = false;
 }
 
 static void decoder_drop(struct etf_decoder *d)
@@ -813,6 +837,21 @@ int etf_decode_to_heap(const uint8_t *bytes, size_t n, unsigned flags, struct he
 
 	decoder_init(&d, bytes, n, flags, h);
 	result = etf_decoder_step(&d, &left, term, used != NULL ? used : &read);
+	decoder_drop(&d);
+	return result;
+}
+
+int etf_decode_atoms(const uint8_t *bytes, size_t n, const Term *atoms, unsigned count, struct heap *h, Term *term,
+		     size_t *used)
+{
+	struct etf_decoder d;
+	int64_t left = INT64_MAX;
+	int result;
+
+	decoder_init_bare(&d, bytes, n, 0, h);
+	d.atoms = atoms;
+	d.atom_count = count;
+	result = etf_decoder_step(&d, &left, term, used);
 	decoder_drop(&d);
 	return result;
 }

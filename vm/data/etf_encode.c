@@ -36,6 +36,7 @@ struct etf_encoder {
 	unsigned flags;
 	bool failed;
 	struct word_stack todo;
+	struct etf_atoms *atoms; /* NULL: each stands in the text */
 	struct binary *deflated; /* NULL: not wanted, not yet, or no shorter */
 	z_stream *z;         /* while it is being made, of `out` */
 	struct piece *pieces; /* of an I/O vector, by rising `at` */
@@ -134,12 +135,36 @@ static void write_latin1(uint8_t *to, const char *text, size_t n)
 	}
 }
 
+/* Where it is in the table, which it joins if there is room for it. Fails: -1. */
+static int find_atom(struct etf_atoms *atoms, Term t)
+{
+	uint8_t *place = &atoms->places[atom_index(t) % ETF_ATOM_PLACES];
+
+	if (*place == 0 && atoms->count < ETF_ATOMS_MAX) {
+		atoms->atoms[atoms->count++] = t;
+		*place = (uint8_t)atoms->count;
+	}
+	return *place != 0 && atoms->atoms[*place - 1] == t ? *place - 1 : -1;
+}
+
+void etf_atoms_init(struct etf_atoms *atoms)
+{
+	atoms->count = 0;
+	memset(atoms->places, 0, sizeof(atoms->places));
+}
+
 static void put_atom(struct etf_encoder *e, Term t)
 {
+	int place = unlikely(e->atoms != NULL) ? find_atom(e->atoms, t) : -1;
 	size_t n, latin1;
-	const char *text = atom_text(t, &n);
+	const char *text;
 	uint8_t *at;
 
+	if (place >= 0) {
+		put_tagged(e, ETF_ATOM_REFERENCE, (uint64_t)place, 1);
+		return;
+	}
+	text = atom_text(t, &n);
 	if ((e->flags & ETF_ATOMS_LATIN1) && atom_latin1_size(t, &latin1)) {
 		put_tagged(e, ETF_ATOM, latin1, 2);
 		at = take_room(e, latin1);
@@ -600,6 +625,7 @@ static void encoder_init(struct etf_encoder *e, Term t, unsigned flags, bool cou
 	e->out = NULL;
 	e->flags = count_only ? flags & ~(unsigned)ETF_COMPRESSED : flags;
 	e->failed = false;
+	e->atoms = NULL;
 	e->deflated = NULL;
 	e->z = NULL;
 	e->pieces = NULL;
@@ -826,6 +852,20 @@ struct binary *etf_encode(Term t, unsigned flags)
 	struct binary *b;
 
 	encoder_init(&e, t, flags, false);
+	b = encoder_step(&e, &left) == 0 ? take_binary(&e) : NULL;
+	encoder_drop(&e);
+	return b;
+}
+
+struct binary *etf_encode_atoms(Term t, struct etf_atoms *atoms)
+{
+	struct etf_encoder e;
+	int64_t left = INT64_MAX;
+	struct binary *b;
+
+	encoder_init(&e, t, 0, false);
+	e.used = 0; /* no version */
+	e.atoms = atoms;
 	b = encoder_step(&e, &left) == 0 ? take_binary(&e) : NULL;
 	encoder_drop(&e);
 	return b;

@@ -7,11 +7,12 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "dist/dist_probe.h"
+#include "dist/packet.h"
 #include "proc/node_monitor.h"
 #include "proc/probe.h"
 #include "proc/trace.h"
 
-enum { TABLE_BUCKETS = 64, CONCERNED_LEAST = 64, BUSY_BYTES_DEFAULT = 1 << 20 };
+enum { TABLE_BUCKETS = 64, CONCERNED_LEAST = 64, BUSY_BYTES_DEFAULT = 1 << 20, WHOLE_BETWEEN_FRAGMENTS = 64 };
 
 /* What a message costs beyond its bytes: a flood of empty ones fills the channel too. */
 enum { MESSAGE_BYTES = sizeof(struct dist_message) + 2 * sizeof(struct binary) };
@@ -73,6 +74,7 @@ static void free_messages(struct dist_message *m)
 	while (m != NULL) {
 		struct dist_message *next = m->next;
 
+		free_messages(m->followers); /* which have none */
 		dist_message_free(m);
 		m = next;
 	}
@@ -83,6 +85,9 @@ void channel_unref(struct channel *c)
 	if (atomic_fetch_sub_explicit(&c->refs, 1, memory_order_acq_rel) != 1)
 		return;
 	free_messages(c->first);
+	free_messages(c->parts);
+	dist_reader_free(c->reader);
+	dist_writer_free(c->writer);
 	if (c->port != NULL)
 		port_unref(c->port);
 	mem_free(c->waiters);
@@ -137,6 +142,7 @@ static struct channel *make_channel(Term node, uint32_t id)
 	c->node = node;
 	c->id = id;
 	c->last = &c->first;
+	c->last_part = &c->parts;
 	c->controller = TERM_NONE;
 	return c;
 }
@@ -307,30 +313,136 @@ static void resume(Term controller, Term *waiters, size_t n)
 	mem_free(waiters);
 }
 
+/* A message that is sent in part, whose sender m has too. The lock is held. */
+static struct dist_message *find_part(struct channel *c, const struct dist_message *m)
+{
+	struct dist_message *part = c->parts;
+
+	while (part != NULL && part->sender != m->sender)
+		part = part->next;
+	return part;
+}
+
+/* Of nobody knows whom: it may have the sender of any other. The lock is held. */
+static bool has_anonymous(const struct channel *c)
+{
+	const struct dist_message *part = c->parts;
+
+	while (part != NULL && part->sender != TERM_NONE)
+		part = part->next;
+	return part != NULL;
+}
+
+static void append(struct dist_message ***last, struct dist_message *m)
+{
+	m->next = NULL;
+	**last = m;
+	*last = &m->next;
+}
+
+/* From one of the queues, which is not empty. */
+static struct dist_message *pop(struct dist_message **first, struct dist_message ***last)
+{
+	struct dist_message *m = *first;
+
+	*first = m->next;
+	if (*first == NULL)
+		*last = first;
+	m->next = NULL;
+	return m;
+}
+
+/* One that may go before the parts; those that may not join what they follow. NULL: none. The lock is held. */
+static struct dist_message *pop_whole(struct channel *c)
+{
+	while (c->first != NULL) {
+		struct dist_message *part;
+
+		if (likely(c->parts == NULL))
+			return pop(&c->first, &c->last);
+		if (c->whole_left == 0 || c->first->sender == TERM_NONE || has_anonymous(c))
+			return NULL;
+		part = find_part(c, c->first);
+		if (part == NULL) {
+			c->whole_left--;
+			return pop(&c->first, &c->last);
+		}
+		append(&part->last_follower, pop(&c->first, &c->last));
+	}
+	return NULL;
+}
+
+bool channel_has_output(const struct channel *c)
+{
+	return c->first != NULL || c->parts != NULL;
+}
+
 struct dist_message *channel_take(struct channel *c)
 {
-	Term *waiters = NULL, controller;
 	struct dist_message *m;
-	bool drained = false;
-	size_t n = 0;
 
 	lock_acquire(&c->lock);
-	m = c->first;
-	if (m != NULL) {
-		c->first = m->next;
-		if (c->first == NULL)
-			c->last = &c->first;
-		c->queued_bytes -= dist_message_bytes(m);
-		drained = c->busy && c->queued_bytes < atomic_load_explicit(&channel_busy_bytes, memory_order_relaxed);
-		if (drained)
-			waiters = take_waiters(c, &n);
+	m = pop_whole(c);
+	if (m == NULL && c->parts != NULL) {
+		m = pop(&c->parts, &c->last_part);
+		c->whole_left = WHOLE_BETWEEN_FRAGMENTS;
 	}
-	if (drained && PROBE_ON(dist__port_not_busy)) /* before it may be busy again */
+	lock_release(&c->lock);
+	return m;
+}
+
+/* m comes again. The lock is held. */
+static void put_part(struct channel *c, struct dist_message *m)
+{
+	if (m->last_follower == NULL)
+		m->last_follower = &m->followers;
+	append(&c->last_part, m);
+}
+
+/* All of m is sent: what follows it goes before the others. The lock is held. */
+static void put_followers(struct channel *c, struct dist_message *m)
+{
+	if (m->followers == NULL)
+		return;
+	*m->last_follower = c->first;
+	if (c->first == NULL)
+		c->last = m->last_follower;
+	c->first = m->followers;
+	m->followers = NULL;
+}
+
+/* Senders go on when there is room. The lock is held. */
+static Term *uncount(struct channel *c, const struct dist_message *m, size_t *n)
+{
+	c->queued_bytes -= dist_message_bytes(m);
+	if (!c->busy || c->queued_bytes >= atomic_load_explicit(&channel_busy_bytes, memory_order_relaxed))
+		return NULL;
+	if (PROBE_ON(dist__port_not_busy)) /* before it may be busy again */
 		probe_dist__port_not_busy(c);
+	return take_waiters(c, n);
+}
+
+void channel_done(struct channel *c, struct dist_message *m)
+{
+	Term *waiters = NULL, controller;
+	size_t n = 0;
+	bool keep;
+
+	lock_acquire(&c->lock);
+	keep = m->fragments_left > 0 && c->state == CHANNEL_UP;
+	if (keep)
+		put_part(c, m);
+	else if (c->state == CHANNEL_UP)
+		put_followers(c, m);
+	if (!keep && c->state == CHANNEL_UP)
+		waiters = uncount(c, m, &n);
 	controller = c->controller;
 	lock_release(&c->lock);
 	resume(controller, waiters, n);
-	return m;
+	if (!keep) {
+		free_messages(m->followers);
+		dist_message_free(m);
+	}
 }
 
 void channel_wait(struct channel *c, Process *p)
@@ -410,8 +522,8 @@ static struct dist_message *take_requests(struct channel *c)
 
 bool channel_connect(struct channel *c, Term controller, struct port *port, uint64_t flags)
 {
+	bool ok, has_headers = (flags & (DIST_HEADER_ATOM_CACHE | DIST_FRAGMENTS)) != 0;
 	struct dist_message *refused = NULL;
-	bool ok;
 
 	lock_acquire(&c->lock);
 	ok = c->state == CHANNEL_PENDING;
@@ -419,6 +531,8 @@ bool channel_connect(struct channel *c, Term controller, struct port *port, uint
 		c->state = CHANNEL_UP;
 		c->controller = controller;
 		c->flags = flags;
+		c->reader = has_headers ? dist_reader_new() : NULL;
+		c->writer = has_headers ? dist_writer_new() : NULL;
 		c->port = port;
 		if (!(flags & DIST_SPAWN))
 			refused = take_requests(c);
@@ -447,7 +561,7 @@ static void tell_down(const struct channel *c, const Term *pids, size_t n)
 enum channel_state channel_down(struct channel *c, Term reason)
 {
 	enum channel_state before;
-	struct dist_message *messages;
+	struct dist_message *messages, *parts;
 	Term *waiters;
 	size_t n;
 
@@ -459,14 +573,17 @@ enum channel_state channel_down(struct channel *c, Term reason)
 	}
 	c->state = CHANNEL_DOWN;
 	messages = c->first;
-	c->first = NULL;
+	parts = c->parts;
+	c->first = c->parts = NULL;
 	c->last = &c->first;
+	c->last_part = &c->parts;
 	c->queued_bytes = 0;
 	waiters = take_waiters(c, &n);
 	tidy_concerned(c); /* nobody joins them any more */
 	lock_release(&c->lock);
 	leave_table(c);
 	free_messages(messages);
+	free_messages(parts);
 	resume(c->controller, waiters, n);
 	tell_down(c, c->concerned, c->concerned_count);
 	if (before == CHANNEL_UP)

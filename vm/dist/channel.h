@@ -14,13 +14,23 @@
 #define DIST_FLAG(name, bit) static const uint64_t DIST_##name = (uint64_t)1 << (bit);
 #include "dist/flags.def"
 
-/* One message on its way: the external forms of the control tuple and of what follows it, each with its version. */
+/* One message on its way: the external forms of the control tuple and of what follows it, each with its version, or
+ * with references to atoms (etf_encode_atoms). */
 struct dist_message {
 	struct dist_message *next;
 	struct binary *control;
 	struct binary *payload;      /* NULL: nothing follows */
 	Term asker;                  /* a local pid; with `refusal` only */
 	struct signal *refusal;      /* of a request to spawn: what the asker hears when that node cannot do it. Or NULL */
+	Term sender;                 /* local pid or port; TERM_NONE: not known */
+	/* Fragments: what is gone, what is left. */
+	uint64_t sequence;
+	size_t fragments_left;       /* 0: none is sent so far */
+	size_t payload_sent_bytes;
+	struct dist_message *followers, **last_follower; /* of the same sender, to be sent behind all of it */
+	bool refers;                 /* to atoms */
+	uint8_t atom_count;
+	Term atoms[];
 };
 
 enum channel_state { CHANNEL_PENDING, CHANNEL_UP, CHANNEL_DOWN };
@@ -37,6 +47,8 @@ struct channel {
 	Term controller;             /* local port or pid; TERM_NONE while pending */
 	struct port *port;           /* counted; NULL: a process carries */
 	struct dist_message *first, **last;
+	struct dist_message *parts, **last_part; /* that have been sent in part */
+	unsigned whole_left;         /* messages to be sent before the next fragment */
 	size_t queued_bytes;
 	bool busy;                   /* senders wait */
 	bool output_waits;           /* the task is submitted */
@@ -46,7 +58,9 @@ struct channel {
 	size_t waiter_count, waiter_room;
 	Term *concerned;             /* processes that may have links, monitors or requests that go over it */
 	size_t concerned_count, concerned_room, concerned_limit;
-	/* */
+	/* Made when it comes up; NULL: its messages have no headers. */
+	struct dist_reader *reader;
+	struct dist_writer *writer;  /* who carries it writes */
 	struct port_task output;
 	atomic_uint_fast64_t received, sent; /* messages */
 	atomic_uint creation;        /* the node's; 0 while pending */
@@ -81,8 +95,13 @@ void channel_wait(struct channel *c, Process *p);
 /* The process hears of it when it is lost. Fails: false, it is lost already. */
 bool channel_concern(struct channel *c, Term pid);
 bool channel_is_busy(struct channel *c);
-/* The next one for the controller, no more counted as queued. Owns: the caller. NULL: none. */
+/* The next one for the controller, which sends all of it, or a fragment. Messages of one sender stay in their order.
+ * Owns: the caller, who gives it to channel_done. NULL: none. */
 struct dist_message *channel_take(struct channel *c);
+/* m has no fragments left: it is freed, and counts as queued no more; else it will come again. Takes: m. */
+void channel_done(struct channel *c, struct dist_message *m);
+/* Has the controller something to take? The lock is held. */
+bool channel_has_output(const struct channel *c);
 /* Of what takes part in the busy limit. */
 size_t dist_message_bytes(const struct dist_message *m);
 void dist_message_free(struct dist_message *m);

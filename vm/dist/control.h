@@ -16,6 +16,4 @@ enum dist_control {
 	CONTROL_ALIAS_SEND = 33, CONTROL_ALIAS_SEND_TT = 34, CONTROL_UNLINK_ID = 35, CONTROL_UNLINK_ID_ACK = 36,
 };
 
-enum { PASS_THROUGH = 112 }; /* the first byte of a message without a header */
-
 #endif

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "dist/control.h"
 #include "dist/dist_probe.h"
+#include "dist/packet.h"
 #include "heap/copy.h"
 #include "proc/node_monitor.h"
 #include "proc/registry.h"
@@ -114,23 +114,21 @@ static void tell_controller(const struct channel *c, Term controller, Term setup
 
 /* ---- ports */
 
-static void put_bytes(struct byte_queue *q, struct binary *b)
-{
-	if (b->size_bytes <= COPIED_BYTES)
-		ENSURE(byte_queue_put(q, b->data, b->size_bytes));
-	else
-		byte_queue_put_binary(q, b, b->data, b->size_bytes);
-}
-
 /* Its bytes, behind their number where the driver takes several. */
-static void put_message(struct byte_queue *q, const struct dist_message *m, size_t n, bool framed)
+static void put_packet(struct byte_queue *q, const struct dist_packet *p, bool framed)
 {
-	uint8_t header[5] = { (uint8_t)(n >> 24), (uint8_t)(n >> 16), (uint8_t)(n >> 8), (uint8_t)n, PASS_THROUGH };
+	size_t n = p->size_bytes;
+	uint8_t length[4] = { (uint8_t)(n >> 24), (uint8_t)(n >> 16), (uint8_t)(n >> 8), (uint8_t)n };
 
-	ENSURE(byte_queue_put(q, framed ? header : header + 4, framed ? 5 : 1));
-	put_bytes(q, m->control);
-	if (m->payload != NULL)
-		put_bytes(q, m->payload);
+	if (framed)
+		ENSURE(byte_queue_put(q, length, sizeof(length)));
+	ENSURE(byte_queue_put(q, p->head, p->head_bytes));
+	for (unsigned i = 0; i < p->part_count; i++) {
+		if (p->parts[i].size_bytes <= COPIED_BYTES)
+			ENSURE(byte_queue_put(q, p->parts[i].bytes, p->parts[i].size_bytes));
+		else
+			byte_queue_put_binary(q, p->parts[i].binary, p->parts[i].bytes, p->parts[i].size_bytes);
+	}
 }
 
 static void flush(struct port *port, struct byte_queue *q)
@@ -155,18 +153,15 @@ static void run_output(struct port *port, struct port_task *task)
 	lock_release(&c->lock);
 	byte_queue_init(&q);
 	while (port->state == PORT_OPEN && !port->busy && left > 0) {
-		struct dist_message *m = channel_take(c);
-		size_t n;
+		struct dist_packet p;
 
-		if (m == NULL)
+		if (!dist_packet_take(c, &p))
 			break;
 		left--;
-		n = 1 + m->control->size_bytes + (m->payload != NULL ? m->payload->size_bytes : 0);
-		put_message(&q, m, n, framed);
+		put_packet(&q, &p, framed);
 		if (PROBE_ON(dist__outputv))
-			probe_dist__outputv(c, n);
-		dist_message_free(m);
-		atomic_fetch_add_explicit(&c->sent, 1, memory_order_relaxed);
+			probe_dist__outputv(c, p.size_bytes);
+		dist_packet_done(c, &p);
 		if (!framed || q.size_bytes >= OUTPUT_AT_ONCE_BYTES)
 			flush(port, &q);
 	}

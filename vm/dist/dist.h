@@ -29,10 +29,11 @@ bool dist_take_port(struct port *port, struct channel *c, uint64_t flags, Term s
 bool dist_take_process(Process *p, struct channel *c, uint64_t flags, Term setup_pid);
 
 /* ---- send.c */
-/* The control tuple of n elements, what follows (or TERM_NONE), for c. concerned: see channel_put. Fails: false. */
-bool dist_put(struct channel *c, size_t n, const Term *control, Term payload, Term concerned, bool *busy);
+/* The control tuple of n elements, what follows (or TERM_NONE), for c. sender: whose signals stay in their order, or
+ * TERM_NONE. concerned: see channel_put. Fails: false. */
+bool dist_put(struct channel *c, Term sender, size_t n, const Term *control, Term payload, Term concerned, bool *busy);
 /* The message alone. Owns: the caller. */
-struct dist_message *dist_message_make(size_t n, const Term *control, Term payload);
+struct dist_message *dist_message_make(struct channel *c, Term sender, size_t n, const Term *control, Term payload);
 /* The group leader of a process of another node. */
 void dist_send_group_leader(Process *p, Term leader, Term pid);
 void dist_wire_send(void);

@@ -6,6 +6,7 @@
 #include "dist/control.h"
 #include "dist/dist.h"
 #include "dist/dist_probe.h"
+#include "dist/packet.h"
 #include "heap/copy.h"
 #include "proc/registry.h"
 #include "proc/seq_token.h"
@@ -19,19 +20,35 @@ struct incoming {
 	struct heap *heap;
 	const uint8_t *payload;  /* not read yet */
 	size_t payload_bytes;
+	const struct dist_terms *terms; /* NULL: the terms have versions, and no references to atoms */
 	size_t arity;            /* of control, with the operation */
 	const Term *control;     /* control[1] is the operation */
 };
 
 /* ---- reading */
 
+/* The next term; the rest is payload. Fails: false. */
+static bool read_term(struct incoming *m, Term *t)
+{
+	size_t used;
+	int status;
+
+	if (m->terms != NULL)
+		status = etf_decode_atoms(m->payload, m->payload_bytes, m->terms->atoms, m->terms->atom_count, m->heap, t,
+					  &used);
+	else
+		status = etf_decode_to_heap(m->payload, m->payload_bytes, 0, m->heap, t, &used);
+	if (status != 0)
+		return false;
+	m->payload += used;
+	m->payload_bytes -= used;
+	return true;
+}
+
 /* What follows the control tuple, all of it. Fails: false. */
 static bool read_payload(struct incoming *m, Term *payload)
 {
-	size_t used;
-
-	return etf_decode_to_heap(m->payload, m->payload_bytes, 0, m->heap, payload, &used) == 0 &&
-	       used == m->payload_bytes;
+	return read_term(m, payload) && m->payload_bytes == 0;
 }
 
 /* Does it name a process of the node at the other end? */
@@ -371,37 +388,57 @@ static bool dispatch(struct incoming *m)
 	}
 }
 
-static bool read_message(struct channel *c, struct heap *h, const uint8_t *bytes, size_t n)
+static bool read_message(struct incoming *m)
 {
-	struct incoming m = { .channel = c, .heap = h };
-	size_t used;
 	Term control;
 
-	if (etf_decode_to_heap(bytes, n, 0, h, &control, &used) != 0)
+	if (!read_term(m, &control))
 		return false;
 	if (!term_is_tuple(control) || tuple_arity(control) < 3 || !term_is_small(tuple_get(control, 1)))
 		return false;
-	m.payload = bytes + used;
-	m.payload_bytes = n - used;
-	m.arity = tuple_arity(control);
-	m.control = boxed_ptr(control);
-	return dispatch(&m);
+	m->arity = tuple_arity(control);
+	m->control = boxed_ptr(control);
+	return dispatch(m);
+}
+
+/* terms: NULL, or those that stand at `bytes`. */
+static bool take_message(struct channel *c, const uint8_t *bytes, size_t n, const struct dist_terms *terms)
+{
+	struct heap h;
+	struct incoming m = { .channel = c, .heap = &h, .payload = bytes, .payload_bytes = n, .terms = terms };
+	bool ok;
+
+	heap_init(&h, HEAP_MIN_WORDS);
+	ok = read_message(&m);
+	heap_free(&h);
+	return ok;
+}
+
+static bool take_packet(struct channel *c, const uint8_t *bytes, size_t n)
+{
+	struct dist_terms terms;
+	bool ok = false;
+
+	switch (dist_reader_read(c->reader, bytes, n, &terms)) {
+	case DIST_READ_WHOLE:
+		ok = take_message(c, terms.bytes, terms.size_bytes, &terms);
+		mem_free(terms.owned);
+		return ok;
+	case DIST_READ_PART:
+		return true;
+	default:
+		return false;
+	}
 }
 
 bool dist_receive(struct channel *c, const uint8_t *bytes, size_t n)
 {
-	struct heap h;
-	bool ok;
-
 	atomic_fetch_add_explicit(&c->received, 1, memory_order_relaxed);
 	if (n == 0) /* a tick */
 		return true;
-	if (bytes[0] != PASS_THROUGH)
+	if (c->reader == NULL && bytes[0] != PASS_THROUGH)
 		return false;
 	if (PROBE_ON(dist__input))
 		probe_dist__input(c, n);
-	heap_init(&h, HEAP_MIN_WORDS);
-	ok = read_message(c, &h, bytes + 1, n - 1);
-	heap_free(&h);
-	return ok;
+	return c->reader != NULL ? take_packet(c, bytes, n) : take_message(c, bytes + 1, n - 1, NULL);
 }

@@ -12,40 +12,34 @@
 
 enum { CONTROL_WORDS = 8 };
 
-/* A large term is written while others run. */
-static struct binary *encode(Term t)
+/* A large term is written while others run. atoms: see etf_encode_atoms; NULL: with its version. */
+static struct binary *encode(Term t, struct etf_atoms *atoms)
 {
 	size_t words = copy_size_telling(t, EXC_WORDS_AT_ONCE, sched_lend);
-	struct binary *b = etf_encode(t, 0);
+	struct binary *b = atoms != NULL ? etf_encode_atoms(t, atoms) : etf_encode(t, 0);
 
 	if (unlikely(words > EXC_WORDS_AT_ONCE))
 		sched_reclaim();
+	ENSURE(b != NULL);
 	return b;
 }
 
-struct dist_message *dist_message_make(size_t n, const Term *control, Term payload)
+static struct dist_message *new_message(Term sender, Term control, Term payload, struct etf_atoms *atoms)
 {
-	Term words[1 + CONTROL_WORDS] = { HEADER(n, SUB_TUPLE) };
-	struct dist_message *m = mem_zalloc(sizeof(*m));
+	struct binary *first = encode(control, atoms);
+	struct binary *second = payload != TERM_NONE ? encode(payload, atoms) : NULL;
+	unsigned count = atoms != NULL ? atoms->count : 0;
+	struct dist_message *m = mem_zalloc(sizeof(*m) + count * sizeof(Term));
 
-	ENSURE(n <= CONTROL_WORDS);
-	term_copy(words + 1, control, n);
-	m->control = encode(term_from_boxed(words));
-	ENSURE(m->control != NULL);
-	if (payload != TERM_NONE) {
-		m->payload = encode(payload);
-		ENSURE(m->payload != NULL);
-	}
+	m->control = first;
+	m->payload = second;
+	m->sender = term_is_local_pid(sender) || term_is_local_port(sender) ? sender : TERM_NONE;
+	m->refers = atoms != NULL;
+	m->atom_count = (uint8_t)count;
+	if (count > 0)
+		term_copy(m->atoms, atoms->atoms, count);
 	return m;
 }
-
-bool dist_put(struct channel *c, size_t n, const Term *control, Term payload, Term concerned, bool *busy)
-{
-	return channel_put(c, dist_message_make(n, control, payload), concerned, busy);
-}
-
-#define PUT(c, payload, concerned, busy, ...) \
-	dist_put(c, sizeof((Term[]){ __VA_ARGS__ }) / sizeof(Term), (Term[]){ __VA_ARGS__ }, payload, concerned, busy)
 
 /* What the node at the other end can do, or, while that is not known, will be able to. */
 static bool can(struct channel *c, uint64_t flag, bool pending)
@@ -57,6 +51,28 @@ static bool can(struct channel *c, uint64_t flag, bool pending)
 	lock_release(&c->lock);
 	return can;
 }
+
+struct dist_message *dist_message_make(struct channel *c, Term sender, size_t n, const Term *control, Term payload)
+{
+	Term words[1 + CONTROL_WORDS] = { HEADER(n, SUB_TUPLE) };
+	struct etf_atoms atoms;
+	bool refers = can(c, DIST_HEADER_ATOM_CACHE, false);
+
+	ENSURE(n <= CONTROL_WORDS);
+	term_copy(words + 1, control, n);
+	if (refers)
+		etf_atoms_init(&atoms);
+	return new_message(sender, term_from_boxed(words), payload, refers ? &atoms : NULL);
+}
+
+bool dist_put(struct channel *c, Term sender, size_t n, const Term *control, Term payload, Term concerned, bool *busy)
+{
+	return channel_put(c, dist_message_make(c, sender, n, control, payload), concerned, busy);
+}
+
+#define PUT(c, sender, payload, concerned, busy, ...)                                                             \
+	dist_put(c, sender, sizeof((Term[]){ __VA_ARGS__ }) / sizeof(Term), (Term[]){ __VA_ARGS__ }, payload,     \
+		 concerned, busy)
 
 /* ---- signals */
 
@@ -70,7 +86,7 @@ static bool put_reason(struct channel *c, unsigned plain, unsigned with_payload,
 	control[0] = SMALL((uint64_t)(follows ? with_payload : plain));
 	term_copy(control + 1, head, n);
 	control[n + 1] = reason;
-	return dist_put(c, follows ? n + 1 : n + 2, control, follows ? reason : TERM_NONE, TERM_NONE, busy);
+	return dist_put(c, head[0], follows ? n + 1 : n + 2, control, follows ? reason : TERM_NONE, TERM_NONE, busy);
 }
 
 /* Without UNLINK_ID nobody acknowledges: the link is gone at once. */
@@ -79,8 +95,8 @@ static bool put_unlink(struct channel *c, Term to, const struct signal *s, bool 
 	bool acknowledged = can(c, DIST_UNLINK_ID, true), ok;
 
 	if (acknowledged)
-		return PUT(c, TERM_NONE, TERM_NONE, busy, SMALL(CONTROL_UNLINK_ID), s->ref, s->from, to);
-	ok = PUT(c, TERM_NONE, TERM_NONE, busy, SMALL(CONTROL_UNLINK), s->from, to);
+		return PUT(c, s->from, TERM_NONE, TERM_NONE, busy, SMALL(CONTROL_UNLINK_ID), s->ref, s->from, to);
+	ok = PUT(c, s->from, TERM_NONE, TERM_NONE, busy, SMALL(CONTROL_UNLINK), s->from, to);
 	signal_send_plain(SIG_UNLINK_ACK, to, s->from, s->ref);
 	return ok;
 }
@@ -89,17 +105,17 @@ static bool put_signal(struct channel *c, Term to, const struct signal *s, bool 
 {
 	switch ((enum signal_kind)s->kind) {
 	case SIG_LINK:
-		return PUT(c, TERM_NONE, s->from, busy, SMALL(CONTROL_LINK), s->from, to);
+		return PUT(c, s->from, TERM_NONE, s->from, busy, SMALL(CONTROL_LINK), s->from, to);
 	case SIG_UNLINK:
 		return put_unlink(c, to, s, busy);
 	case SIG_UNLINK_ACK:
 		if (!can(c, DIST_UNLINK_ID, true))
 			return true;
-		return PUT(c, TERM_NONE, TERM_NONE, busy, SMALL(CONTROL_UNLINK_ID_ACK), s->ref, s->from, to);
+		return PUT(c, s->from, TERM_NONE, TERM_NONE, busy, SMALL(CONTROL_UNLINK_ID_ACK), s->ref, s->from, to);
 	case SIG_MONITOR:
-		return PUT(c, TERM_NONE, s->from, busy, SMALL(CONTROL_MONITOR), s->from, to, s->ref);
+		return PUT(c, s->from, TERM_NONE, s->from, busy, SMALL(CONTROL_MONITOR), s->from, to, s->ref);
 	case SIG_DEMONITOR:
-		return PUT(c, TERM_NONE, TERM_NONE, busy, SMALL(CONTROL_DEMONITOR), s->from, to, s->ref);
+		return PUT(c, s->from, TERM_NONE, TERM_NONE, busy, SMALL(CONTROL_DEMONITOR), s->from, to, s->ref);
 	case SIG_EXIT:
 		return put_reason(c, CONTROL_EXIT2, CONTROL_PAYLOAD_EXIT2, (Term[]){ s->from, to }, 2, s->term, busy);
 	case SIG_LINK_EXIT:
@@ -156,7 +172,7 @@ void dist_send_group_leader(Process *p, Term leader, Term pid)
 
 	if (c == NULL)
 		return;
-	PUT(c, TERM_NONE, TERM_NONE, &busy, SMALL(CONTROL_GROUP_LEADER), leader, pid);
+	PUT(c, p->id, TERM_NONE, TERM_NONE, &busy, SMALL(CONTROL_GROUP_LEADER), leader, pid);
 	if (busy)
 		channel_wait(c, p);
 	channel_unref(c);
@@ -186,7 +202,7 @@ static struct message_form message_form(struct channel *c, const Process *from, 
 static bool put_message(struct channel *c, Process *from, Term to, Term message, bool *busy)
 {
 	struct message_form form = message_form(c, from, to);
-	Term control[CONTROL_WORDS] = { SMALL((uint64_t)form.plain) };
+	Term sender = from != NULL ? from->id : TERM_NONE, control[CONTROL_WORDS] = { SMALL((uint64_t)form.plain) };
 	size_t n = 1 + form.n;
 
 	term_copy(control + 1, form.parts, form.n);
@@ -195,7 +211,7 @@ static bool put_message(struct channel *c, Process *from, Term to, Term message,
 		control[0] = SMALL((uint64_t)form.traced);
 		control[n++] = from->seq_token;
 	}
-	return dist_put(c, n, control, message, TERM_NONE, busy);
+	return dist_put(c, sender, n, control, message, TERM_NONE, busy);
 }
 
 static enum remote_result send_message(Process *from, Term to, Term message, unsigned flags)

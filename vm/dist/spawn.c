@@ -65,7 +65,7 @@ static bool is_pending(struct channel *c)
 /* While nobody knows what the node can do, the request goes with what is to be heard when it cannot. */
 static bool put_request(Process *p, struct channel *c, const Term *control, Term arguments, bool *busy)
 {
-	struct dist_message *m = dist_message_make(6, control, arguments);
+	struct dist_message *m = dist_message_make(c, p->id, 6, control, arguments);
 
 	if (is_pending(c)) {
 		m->asker = p->id;
@@ -126,7 +126,7 @@ static void answer(const struct birth *b, unsigned flags, Term result)
 	bool busy;
 	Term control[] = { SMALL(CONTROL_SPAWN_REPLY), b->ref, b->parent, SMALL((uint64_t)flags), result };
 
-	dist_put(b->channel, 5, control, TERM_NONE, TERM_NONE, &busy);
+	dist_put(b->channel, term_is_pid(result) ? result : TERM_NONE, 5, control, TERM_NONE, TERM_NONE, &busy);
 }
 
 /* The answer goes before anything that the child may send. */

@@ -21,7 +21,8 @@ main() ->
     true = talk(Victim, Port, "friend"),
     Before = {_, Memory} = at_rest(Victim),
     Attacks = [{garbage, fun garbage/2}, {half_open, fun half_open/2}, {wrong_cookie, fun wrong_cookie/2},
-               {no_message, fun no_message/2}, {lying_cache, fun lying_cache/2},
+               {no_message, fun no_message/2}, {bad_header, fun bad_header/2},
+               {lying_cache, fun lying_cache/2},
                {endless, fun endless/2}, {many_begun, fun many_begun/2}, {not_reading, fun not_reading/2}],
     [begin
          Result = Attack(Victim, Port),
@@ -257,6 +258,13 @@ no_message(_, Port) ->
                 [112, <<131, 108, 16#7fffffff:32>>], [112, <<131, 109, 16#ffffffff:32, 1>>],
                 [112, <<131, 80, 16#7fffffff:32, 120, 156, 1>>]]).
 
+%% Terms behind headers have no version.
+bad_header(_, Port) ->
+    ends(Port, ?FLAGS,
+         [<<131>>, <<131, 0>>, <<131, 71, 0:64, 0:64>>, <<131, 68, 0>>, <<131, 68, 0, 131>>,
+          <<131, 68, 0, 104, 255>>, <<131, 68, 0, 104, 1, 97, 2>>, <<131, 69, 1:64, 0:64, 0>>, <<131, 69, 1>>,
+          <<131, 70, 1:64, 1:64, 1>>, <<131, 70, 1:64>>]).
+
 %% Headers with references to atoms that nobody put into the cache, or that are not there.
 lying_cache(_, Port) ->
     Send = <<104, 4, 97, 6, 82, 0, 82, 1, 82, 2>>,
@@ -309,6 +317,7 @@ not_reading(Victim, Port) ->
 %% expect: half_open true true
 %% expect: wrong_cookie [true,[]] true
 %% expect: no_message true true
+%% expect: bad_header true true
 %% expect: lying_cache true true
 %% expect: endless true true
 %% expect: many_begun true true

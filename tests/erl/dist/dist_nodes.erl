@@ -1,6 +1,6 @@
 %% SPDX-License-Identifier: Apache-2.0
 -module(dist_nodes).
--export([main/0, first/1, second/0, sleep/0, echo/0, leave/1, a_port/0, token/0]).
+-export([main/0, count/1, first/1, second/0, sleep/0, echo/0, leave/1, a_port/0, token/0]).
 
 %% Two nodes, each this VM or the stock one, in three ways: what one can do with processes of the other. The
 %% program starts them as programs of the system, with an epmd of their own; all of them end with it.
@@ -108,6 +108,8 @@ first([Node]) ->
     await(fun() -> net_adm:ping(Node) =:= pong end),
     calls(Node),
     messages(Node),
+    large(Node),
+    atoms(Node),
     info(Node),
     busy(Node),
     monitors(Node),
@@ -169,6 +171,63 @@ messages(Node) ->
     p(alias, receive {Pid, aliased} -> true end),
     {no_such_name, Node} ! lost,
     p(send, [erlang:send(Pid, stop, [noconnect]), erlang:send({foo, 'no@127.0.0.1'}, x, [noconnect])]).
+
+%% Large messages of several senders with small ones between: what one sends stays in its order and whole. The last
+%% goes to a name, and the exit of who sent it comes after it.
+large(Node) ->
+    Counter = spawn(Node, ?MODULE, count, [#{}]),
+    true = rpc:call(Node, erlang, register, [dist_counter, Counter]),
+    Senders = [spawn(fun() -> send_mixed(Counter, Node, N) end) || N <- lists:seq(1, 7)],
+    Counter ! {watch, Senders},
+    [Pid ! go || Pid <- Senders],
+    Counter ! {told, self()},
+    p(large, receive {counted, Counts} -> Counts =:= lists:duplicate(7, 47) orelse Counts end).
+
+%% Sizes around that of a fragment, and of several.
+send_mixed(To, Node, N) ->
+    receive go -> ok end,
+    [To ! {self(), I, mixed(I, N)} || I <- lists:seq(1, 46)],
+    {dist_counter, Node} ! {self(), 47, mixed(47, N)},
+    exit({sent, mixed(11, N)}).
+
+mixed(I, N) ->
+    case I rem 3 of
+        0 -> {small, I};
+        1 -> binary:copy(<<I, N>>, 32768 * (I rem 7) + I - N);
+        2 -> {list_to_atom("mixed_" ++ integer_to_list(I)), lists:duplicate(I * 100, {N, mixed, "abc"})}
+    end.
+
+count(Seen) ->
+    receive
+        {watch, Pids} ->
+            [monitor(process, Pid) || Pid <- Pids],
+            count(maps:from_list([{Pid, {N, 0}} || {N, Pid} <- lists:zip(lists:seq(1, 7), Pids)]));
+        {told, To} ->
+            Counts = [count_one(Pid, N, I) || {Pid, {N, I}} <- lists:keysort(2, maps:to_list(Seen))],
+            To ! {counted, Counts}
+    end.
+
+count_one(Pid, N, I) ->
+    receive
+        {Pid, Next, Data} when Next =:= I + 1 ->
+            case Data =:= mixed(Next, N) of
+                true -> count_one(Pid, N, Next);
+                false -> {other, Next}
+            end;
+        {Pid, Next, _} -> {wrong_order, I, Next};
+        {'DOWN', _, process, Pid, {sent, Data}} when I =:= 47 -> case Data =:= mixed(11, N) of true -> I end;
+        {'DOWN', _, process, Pid, _} -> {down, I}
+    end.
+
+%% More than a header has room for, more than a cache has, long ones and none of Latin-1; and all of them again.
+atoms(Node) ->
+    Pid = spawn(Node, ?MODULE, echo, []),
+    Many = [list_to_atom("atom_" ++ integer_to_list(N)) || N <- lists:seq(1, 5003)],
+    Long = [list_to_atom(lists:duplicate(N, $\x{3b1})) || N <- [1, 63, 127, 128, 255]],
+    Terms = [Many, Long, list_to_tuple(Many), maps:from_list([{A, Long} || A <- lists:sublist(Many, 301)]) | Many],
+    [Pid ! {self(), Term} || _ <- [1, 2], Term <- Terms],
+    p(atoms, [length([Term || Term <- Terms, receive {Pid, Back} -> Back =:= Term end]) || _ <- [1, 2]]),
+    Pid ! stop.
 
 info(Node) ->
     [{Node, Controller}] = erlang:system_info(dist_ctrl),
@@ -331,6 +390,8 @@ no_cookie(Node) ->
 %% expect: named true
 %% expect: alias true
 %% expect: send [ok,noconnect]
+%% expect: large true
+%% expect: atoms [5007,5007]
 %% expect: info [true,true,true]
 %% expect: visible [true]
 %% expect: limit 65536

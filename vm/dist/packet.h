@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Messages as packets: headers, in which both ends keep the atoms that came before, and fragments of large messages,
+ * between which others go. Source: OTP, erts/doc, erl_ext_dist, "Distribution Header".
+ * Invariant: what is held of messages that are not whole is bounded by what came; their number is bounded. */
+#ifndef VM_DIST_PACKET_H
+#define VM_DIST_PACKET_H
+
+#include "data/etf.h"
+#include "dist/channel.h"
+
+enum { PASS_THROUGH = 112 }; /* the first byte of a message without a header */
+
+/* ---- what comes in; any thread at a time */
+struct dist_reader;
+struct dist_reader *dist_reader_new(void);
+void dist_reader_free(struct dist_reader *r);
+
+/* The terms of one message. */
+struct dist_terms {
+	const uint8_t *bytes;
+	size_t size_bytes;
+	uint8_t *owned;      /* bytes, when they came in several packets */
+	unsigned atom_count; /* that references in the terms name */
+	Term atoms[ETF_ATOMS_MAX];
+};
+enum dist_read { DIST_READ_WHOLE, DIST_READ_PART, DIST_READ_BAD };
+/* WHOLE: *t is a message; its bytes are those given, or owned, the caller's. */
+enum dist_read dist_reader_read(struct dist_reader *r, const uint8_t *bytes, size_t n, struct dist_terms *t);
+
+/* ---- what goes out; who carries the connection */
+struct dist_writer;
+struct dist_writer *dist_writer_new(void);
+void dist_writer_free(struct dist_writer *w);
+
+/* A message or a fragment of one: its head, then parts of binaries, which stay the message's. */
+struct dist_packet {
+	struct dist_message *message;
+	uint8_t *head;               /* of `fixed`, or owned */
+	size_t head_bytes, size_bytes;
+	struct { struct binary *binary; const uint8_t *bytes; size_t size_bytes; } parts[2];
+	unsigned part_count;
+	uint8_t fixed[512];
+};
+/* The next one. Fails: false, there is nothing to send. */
+bool dist_packet_take(struct channel *c, struct dist_packet *p);
+/* It is written. */
+void dist_packet_done(struct channel *c, struct dist_packet *p);
+
+#endif
