@@ -9,6 +9,8 @@
 %% expect: {"driver_null",{error,driver_init_failed}}
 %% expect: {"driver_no_init",{error,no_driver_init}}
 %% expect: [true,true]
+%% expect: {refused_leave,[{mapped,[]},{drivers,[]},{ports,[]},{descriptors,0}]}
+%% expect: {starts_leave,[{mapped,[]},{drivers,[]},{ports,[]},{descriptors,0}]}
 %% expect: ok
 %% expect: ok
 %% expect: {error,linked_in_driver}
@@ -133,11 +135,54 @@ refused(Dir) ->
     {error, {open_error, _} = F} = erl_ddll:load(Dir, "driver_missing"),
     io:format("~p~n", [[string:find(erl_ddll:format_error(X), T) =/= nomatch
                         || {X, T} <- [{E, "there_is_no_such_function"}, {F, "cannot open shared object file"}]]]),
+    left_behind(Dir),
     io:format("~p~n", [erl_ddll:load(Dir, "driver_two")]),
     io:format("~p~n", [erl_ddll:unload(driver_two)]),
     io:format("~p~n", [erl_ddll:load(Dir, "tcp_inet")]),
     io:format("~p~n", [erl_ddll:try_unload("tcp_inet", [])]),
     io:format("~p~n", [erl_ddll:try_unload("no_such", [])]).
+
+%% Nothing stays of libraries that are refused, nor of ports whose driver does not start.
+left_behind(Dir) ->
+    Before = held(),
+    Refuse = fun() -> [{error, _} = erl_ddll:load(Dir, N)
+                       || N <- ["driver_old", "driver_new_major", "driver_unmarked", "driver_other", "driver_veto",
+                                "driver_null", "driver_no_init", "driver_unresolved", "driver_missing"]] end,
+    [Refuse() || _ <- lists:seq(1, 50)],
+    io:format("~p~n", [{refused_leave, more_than(Before)}]),
+    ok = erl_ddll:load_driver(Dir, driver_good),
+    [{'EXIT', _} = (catch open_port({spawn_driver, "driver_good " ++ W}, []))
+     || _ <- lists:seq(1, 200), W <- ["general", "errno", "badarg"]],
+    M = erl_ddll:monitor(driver, {driver_good, unloaded}),
+    ok = erl_ddll:unload_driver(driver_good),
+    {'DOWN', driver_good, unloaded} = down(M),
+    io:format("~p~n", [{starts_leave, more_than(Before)}]).
+
+held() ->
+    {ok, Drivers} = erl_ddll:loaded_drivers(),
+    {ok, Descriptors} = file:list_dir("/proc/self/fd"),
+    [{mapped, mapped()}, {drivers, Drivers}, {ports, erlang:ports()}, {descriptors, length(Descriptors)}].
+
+%% Names of our libraries in the VM's memory.
+mapped() ->
+    {ok, F} = file:open("/proc/self/maps", [read, raw, binary, read_ahead]),
+    Names = mapped(F, []),
+    ok = file:close(F),
+    lists:usort(Names).
+
+mapped(F, L) ->
+    case file:read_line(F) of
+        {ok, Line} ->
+            case re:run(Line, "/(driver_[a-z_]+)\\.so", [{capture, [1], list}]) of
+                {match, [Name]} -> mapped(F, [Name | L]);
+                nomatch -> mapped(F, L)
+            end;
+        eof -> L
+    end.
+
+more_than(Before) ->
+    [{K, if is_list(Now) -> Now -- Then; true -> Now - Then end}
+     || {{K, Then}, {K, Now}} <- lists:zip(Before, held())].
 
 formats() ->
     [io:format("~p ~s~n", [E, erl_ddll:format_error(E)])
