@@ -199,6 +199,10 @@ $(BUILD)/fuzz/natives_fuzz: $(patsubst %.c,$(BUILD)/fuzz/%.o,tests/fuzz/natives_
 $(BUILD)/fuzz/inet_fuzz: $(patsubst %.c,$(BUILD)/fuzz/%.o,tests/fuzz/inet_fuzz.c $(VM_SRC))
 	$(CLANG) -fsanitize=fuzzer,address -o $@ $^ $(VM_LIBS)
 $(BUILD)/fuzz/driver_term_fuzz: $(BUILD)/fuzz/vm/driver/term.o
+# The module socket's native functions. The kernel is the target's.
+$(BUILD)/fuzz/socket_fuzz: $(patsubst %.c,$(BUILD)/fuzz/%.o,tests/fuzz/socket_fuzz.c $(VM_SRC))
+	$(CLANG) -fsanitize=fuzzer,address $(addprefix -Wl$(comma)--wrap=,ioctl recvfrom recvmsg sendto sendmsg getsockopt \
+		setsockopt enif_get_resource) -o $@ $^ $(VM_LIBS)
 # Messages of other nodes. Processes here are the target's.
 $(BUILD)/fuzz/dist_fuzz: $(patsubst %.c,$(BUILD)/fuzz/%.o,tests/fuzz/dist_fuzz.c $(VM_SRC))
 	$(CLANG) -fsanitize=fuzzer,address -Wl,--wrap=signal_send,--wrap=process_spawn,--wrap=process_is_alive -o $@ $^ \

@@ -37,7 +37,8 @@ list_suite(Suite) ->
     end.
 
 expand(_, {skip, Reason}, _) -> throw({skip, Reason});
-expand(Suite, Cases, Path) -> lists:flatmap(fun(Case) -> expand_case(Suite, Case, Path) end, Cases).
+expand(Suite, Cases, Path) ->
+    lists:flatmap(fun(Case) -> expand_case(Suite, Case, Path) end, lists:flatten(Cases)).
 
 expand_case(Suite, Cases, Path) when is_list(Cases) -> expand(Suite, Cases, Path);
 expand_case(_, Case, Path) when is_atom(Case) -> [path_name([Case | Path])];
