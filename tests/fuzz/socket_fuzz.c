@@ -462,7 +462,8 @@ static void open_socket(uint8_t kind)
 		.owner = { .pid = TERM_NONE }, .closer = { .pid = TERM_NONE }, .meta = am_undefined, .buffer_bytes = 64,
 		.buffer_count = 1, .control_in_bytes = 128, .control_out_bytes = 128,
 	};
-	lock_init(&fuzz.socket.lock, LOCK_socket);
+	lock_init(&fuzz.socket.locks[SOCK_READ], LOCK_socket_read);
+	lock_init(&fuzz.socket.locks[SOCK_WRITE], LOCK_socket_write);
 }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
@@ -488,6 +489,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	else
 		call_native(&natives[which - CHECKS]);
 	heap_free(&h);
-	lock_destroy(&fuzz.socket.lock);
+	for (int side = 0; side < SOCK_SIDES; side++)
+		lock_destroy(&fuzz.socket.locks[side]);
 	return 0;
 }

@@ -92,9 +92,9 @@ static Term info(struct nif_env *env, int argc, const Term *argv)
 	s = sock_from_term(env, argv[0]);
 	if (s == NULL)
 		return enif_make_badarg(env);
-	lock_acquire(&s->lock);
+	sock_lock(s);
 	answer = put_info(env->heap, s);
-	lock_release(&s->lock);
+	sock_unlock(s);
 	return answer;
 }
 
@@ -351,9 +351,9 @@ static Term bind_socket(struct nif_env *env, int argc, const Term *argv)
 		return enif_make_badarg(env);
 	if (!sock_address_read(argv[1], &a, &n))
 		return sock_invalid(env, am_sockaddr);
-	lock_acquire(&s->lock);
+	lock_acquire(&s->locks[SOCK_READ]);
 	answer = bind_to(env, s, &a, n);
-	lock_release(&s->lock);
+	lock_release(&s->locks[SOCK_READ]);
 	return answer;
 }
 
@@ -378,9 +378,9 @@ static Term listen_socket(struct nif_env *env, int argc, const Term *argv)
 		return enif_make_badarg(env);
 	if (!enif_get_int(env, argv[1], &backlog))
 		return sock_bad_integer(env, argv[1]);
-	lock_acquire(&s->lock);
+	lock_acquire(&s->locks[SOCK_READ]);
 	answer = listen_at(env, s, backlog);
-	lock_release(&s->lock);
+	lock_release(&s->locks[SOCK_READ]);
 	return answer;
 }
 
@@ -393,14 +393,14 @@ static Term put_name(struct nif_env *env, const Term *argv, int (*ask)(int fd, s
 
 	if (s == NULL)
 		return enif_make_badarg(env);
-	lock_acquire(&s->lock);
+	lock_acquire(&s->locks[SOCK_READ]);
 	if (!sock_is_open(s, SOCK_READ))
 		answer = sock_error(env, am_closed);
 	else if (ask(s->fd, &a.any, &n) != 0)
 		answer = sock_errno(env, errno);
 	else
 		answer = sock_ok(env, sock_address_put(env->heap, &a, n < sizeof(a) ? n : sizeof(a)));
-	lock_release(&s->lock);
+	lock_release(&s->locks[SOCK_READ]);
 	return answer;
 }
 
@@ -437,12 +437,12 @@ static Term shut(struct nif_env *env, int argc, const Term *argv)
 		return enif_make_badarg(env);
 	if (how < 0)
 		return sock_raise_invalid(env, heap_tuple(env->heap, am_how, argv[1]));
-	lock_acquire(&s->lock);
+	lock_acquire(&s->locks[SOCK_READ]);
 	if (!sock_is_open(s, SOCK_READ))
 		answer = sock_error(env, am_closed);
 	else
 		answer = shutdown(s->fd, how) == 0 ? am_ok : sock_errno(env, errno);
-	lock_release(&s->lock);
+	lock_release(&s->locks[SOCK_READ]);
 	return answer;
 }
 

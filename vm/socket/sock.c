@@ -113,7 +113,8 @@ struct sock *sock_new(int fd, int domain, int type, int protocol)
 	if (s == NULL)
 		return NULL;
 	memset(s, 0, sizeof(*s));
-	lock_init(&s->lock, LOCK_socket);
+	lock_init(&s->locks[SOCK_READ], LOCK_socket_read);
+	lock_init(&s->locks[SOCK_WRITE], LOCK_socket_write);
 	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 	s->fd = fd;
 	s->domain = domain;
@@ -222,9 +223,9 @@ Term sock_close(struct nif_env *env, int argc, const Term *argv)
 	(void)argc;
 	if (s == NULL)
 		return enif_make_badarg(env);
-	lock_acquire(&s->lock);
+	sock_lock(s);
 	answer = begin_close(env, s);
-	lock_release(&s->lock);
+	sock_unlock(s);
 	return answer;
 }
 
@@ -262,9 +263,9 @@ Term sock_finish_close(struct nif_env *env, int argc, const Term *argv)
 	(void)argc;
 	if (s == NULL)
 		return enif_make_badarg(env);
-	lock_acquire(&s->lock);
+	sock_lock(s);
 	answer = finish(env, s, &fd);
-	lock_release(&s->lock);
+	sock_unlock(s);
 	if (answer != TERM_NONE || env->raised)
 		return answer;
 	if (fd < 0)
@@ -293,14 +294,14 @@ void sock_stop(struct nif_env *env, void *object, int fd, int is_direct)
 	int to_close = -1;
 
 	(void)fd;
-	if (is_direct) /* who asked holds the lock, and goes on */
+	if (is_direct) /* who asked holds the locks, and goes on */
 		return;
-	lock_acquire(&s->lock);
+	sock_lock(s);
 	if (s->closer.pid != TERM_NONE)
 		tell_closer(env, s);
 	else if (!(s->state[SOCK_READ] & SOCK_CLOSED))
 		to_close = end(env, s);
-	lock_release(&s->lock);
+	sock_unlock(s);
 	close_for_nobody(to_close);
 }
 
@@ -333,13 +334,13 @@ void sock_down(struct nif_env *env, void *object, struct nif_pid *pid, struct ni
 	struct sock *s = object;
 
 	(void)monitor;
-	lock_acquire(&s->lock);
+	sock_lock(s);
 	if (s->closer.pid == pid->pid)
 		lose_closer(env, s);
 	if (s->owner.pid == pid->pid)
 		sock_lose_owner(env, s);
 	sock_lose_waiter(env, s, pid);
-	lock_release(&s->lock);
+	sock_unlock(s);
 }
 
 /* Nobody else knows of it. */
@@ -357,5 +358,6 @@ void sock_dtor(struct nif_env *env, void *object)
 	if (s->close_env != NULL)
 		enif_free_env(s->close_env);
 	enif_free_env(s->meta_env);
-	lock_destroy(&s->lock);
+	for (int side = 0; side < SOCK_SIDES; side++)
+		lock_destroy(&s->locks[side]);
 }

@@ -4,8 +4,10 @@
  * An operation that would block makes its caller the first of a lane (readers, writers, acceptors, the connector), asks
  * for {'$socket', Socket, select, Handle} and returns; the caller asks again when that has come. Others who want the
  * same meanwhile wait in the lane behind it: when the first is done, the next is selected for.
- * Locks: the socket's lock is held over each operation, calls of the kernel included: its descriptor never blocks, but
- * in sock_end_close, which has taken it out before.
+ * Locks: each side's is held over what reads, or writes, calls of the kernel included: the descriptor never blocks, but
+ * in sock_finish_close, which has taken it out before. So one process that receives and another that sends do not wait
+ * for each other. A side's state, lanes, counters and sizes of buffers are its own; the descriptor, the owner, who
+ * closes and what OTP's own options say are changed with both locks held, and read with either.
  * Invariant: fd is -1 from when CLOSED is set. The descriptor is closed after who polls has let go of it. */
 #ifndef VM_SOCKET_SOCK_H
 #define VM_SOCKET_SOCK_H
@@ -54,7 +56,7 @@ enum sock_counter { SOCK_COUNTERS(SOCK_COUNTER) SOCK_FILE_COUNTERS(SOCK_COUNTER)
 enum { SOCK_BUFFER_BYTES = 8192, SOCK_CONTROL_BYTES = 1024 };
 
 struct sock {
-	struct lock lock;
+	struct lock locks[SOCK_SIDES];
 	int fd, domain, type, protocol;
 	int original_fd;     /* what it was opened from; -1: nothing */
 	bool close_fd;       /* closing it closes the descriptor */
@@ -80,6 +82,17 @@ struct sock {
 static inline bool sock_is_open(const struct sock *s, enum sock_side side)
 {
 	return (s->state[side] & (SOCK_CLOSED | SOCK_CLOSING)) == 0;
+}
+/* Both sides. */
+static inline void sock_lock(struct sock *s)
+{
+	lock_acquire(&s->locks[SOCK_READ]);
+	lock_acquire(&s->locks[SOCK_WRITE]);
+}
+static inline void sock_unlock(struct sock *s)
+{
+	lock_release(&s->locks[SOCK_WRITE]);
+	lock_release(&s->locks[SOCK_READ]);
 }
 static inline void sock_count(struct sock *s, enum sock_counter c, uint64_t n) { s->counters[c] += n; }
 static inline void sock_count_max(struct sock *s, enum sock_counter c, uint64_t n)
@@ -110,7 +123,7 @@ void sock_lose_owner(struct nif_env *env, struct sock *s);
 Term sock_close(struct nif_env *env, int argc, const Term *argv);
 Term sock_finish_close(struct nif_env *env, int argc, const Term *argv);
 
-/* ---- sock_lane.c: who waits. The socket's lock is held. */
+/* ---- sock_lane.c: who waits. The lock of the lane's side is held, both where no lane is named. */
 static inline struct sock_waiter *sock_first(const struct sock *s, enum sock_lane_kind k) { return s->lanes[k].first; }
 bool sock_waits_first(const struct sock *s, enum sock_lane_kind k, struct nif_env *env);
 /* The caller is not to try now: another is at it, behind whom it waits from now on; *answer says so. */

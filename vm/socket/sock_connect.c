@@ -68,9 +68,9 @@ Term sock_connect(struct nif_env *env, int argc, const Term *argv)
 		return enif_make_badarg(env);
 	if (argc == 3 && !sock_address_read(argv[2], &a, &n))
 		return sock_invalid(env, am_sockaddr);
-	lock_acquire(&s->lock);
+	lock_acquire(&s->locks[SOCK_WRITE]);
 	answer = connect_to(env, s, argc == 3 ? &a : NULL, n, argc == 3 ? argv[1] : am_undefined);
-	lock_release(&s->lock);
+	lock_release(&s->locks[SOCK_WRITE]);
 	return answer;
 }
 
@@ -88,11 +88,13 @@ static Term enter_accepted(struct nif_env *env, struct sock *from, int fd)
 	s->buffer_bytes = from->buffer_bytes;
 	s->buffer_count = from->buffer_count;
 	s->control_in_bytes = from->control_in_bytes;
-	s->control_out_bytes = from->control_out_bytes;
 	s->iow = from->iow;
 	s->debug = from->debug;
 	s->use_registry = from->use_registry;
+	lock_acquire(&from->locks[SOCK_WRITE]);
+	s->control_out_bytes = from->control_out_bytes;
 	from->state[SOCK_WRITE] |= SOCK_CONNECTED; /* as OTP has it: of the socket that listens */
+	lock_release(&from->locks[SOCK_WRITE]);
 	return sock_ok(env, sock_enter(env, s));
 }
 
@@ -147,8 +149,8 @@ Term sock_accept(struct nif_env *env, int argc, const Term *argv)
 	(void)argc;
 	if (s == NULL)
 		return enif_make_badarg(env);
-	lock_acquire(&s->lock);
+	lock_acquire(&s->locks[SOCK_READ]);
 	answer = accept_one(env, s, argv[1]);
-	lock_release(&s->lock);
+	lock_release(&s->locks[SOCK_READ]);
 	return answer;
 }

@@ -137,9 +137,9 @@ Term sock_sendfile(struct nif_env *env, int argc, const Term *argv)
 		return sock_bad_integer(env, argv[2]);
 	if (!enif_get_ulong(env, argv[3], &bytes))
 		return sock_bad_integer(env, argv[3]);
-	lock_acquire(&s->lock);
+	lock_acquire(&s->locks[SOCK_WRITE]);
 	answer = argc == 5 ? begin_file(env, s, argv, at, bytes) : continue_file(env, s, argv, at, bytes);
-	lock_release(&s->lock);
+	lock_release(&s->locks[SOCK_WRITE]);
 	return answer;
 }
 
@@ -152,9 +152,9 @@ Term sock_end_sendfile(struct nif_env *env, int argc, const Term *argv)
 	(void)argc;
 	if (s == NULL)
 		return enif_make_badarg(env);
-	lock_acquire(&s->lock);
+	lock_acquire(&s->locks[SOCK_WRITE]);
 	answer = s->file >= 0 ? am_ok : sock_error_invalid(env, am_state);
 	sock_drop_file(s);
-	lock_release(&s->lock);
+	lock_release(&s->locks[SOCK_WRITE]);
 	return answer;
 }

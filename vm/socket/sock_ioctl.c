@@ -269,8 +269,8 @@ Term sock_ioctl(struct nif_env *env, int argc, const Term *argv)
 
 	if (s == NULL || !enif_get_ulong(env, argv[1], &number))
 		return enif_make_badarg(env);
-	lock_acquire(&s->lock);
+	lock_acquire(&s->locks[SOCK_READ]);
 	answer = sock_is_open(s, SOCK_READ) ? run(env, s->fd, number, argc, argv) : sock_error(env, am_closed);
-	lock_release(&s->lock);
+	lock_release(&s->locks[SOCK_READ]);
 	return answer;
 }

@@ -216,7 +216,7 @@ Term sock_count_waiters(const struct sock *s, enum sock_lane_kind k)
 
 /* ---- cancel */
 
-static const struct { Term operation; enum sock_lane_kind kind; } operations[] = {
+static const struct operation { Term name; enum sock_lane_kind kind; } operations[] = {
 	{ am_connect, SOCK_CONNECTOR }, { am_accept, SOCK_ACCEPTORS },
 	{ am_recv, SOCK_READERS }, { am_recvfrom, SOCK_READERS }, { am_recvmsg, SOCK_READERS },
 	{ am_send, SOCK_WRITERS }, { am_sendto, SOCK_WRITERS }, { am_sendmsg, SOCK_WRITERS }, { am_sendfile, SOCK_WRITERS },
@@ -247,20 +247,30 @@ static Term cancel(struct nif_env *env, struct sock *s, enum sock_lane_kind k, T
 	return take_waiter(env, s, &s->lanes[k], self.pid, ref) ? am_ok : am_not_found;
 }
 
+/* NULL: there is none. */
+static const struct operation *find_operation(Term name)
+{
+	for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++)
+		if (operations[i].name == name)
+			return &operations[i];
+	return NULL;
+}
+
 Term sock_cancel(struct nif_env *env, int argc, const Term *argv)
 {
 	struct sock *s = sock_from_term(env, argv[0]);
-	Term answer = TERM_NONE;
+	const struct operation *o = find_operation(argv[1]);
+	enum sock_side side = o != NULL ? kinds[o->kind].side : SOCK_READ;
+	Term answer;
 
 	(void)argc;
 	if (s == NULL)
 		return enif_make_badarg(env);
-	lock_acquire(&s->lock);
-	for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++)
-		if (operations[i].operation == argv[1])
-			answer = cancel(env, s, operations[i].kind, argv[2]);
-	if (answer == TERM_NONE)
-		answer = sock_is_open(s, SOCK_READ) ? enif_make_badarg(env) : sock_error(env, am_closed);
-	lock_release(&s->lock);
+	lock_acquire(&s->locks[side]);
+	if (o != NULL)
+		answer = cancel(env, s, o->kind, argv[2]);
+	else
+		answer = sock_is_open(s, side) ? enif_make_badarg(env) : sock_error(env, am_closed);
+	lock_release(&s->locks[side]);
 	return answer;
 }

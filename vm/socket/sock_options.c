@@ -658,6 +658,27 @@ static bool read_place(struct nif_env *env, const Term *argv, int *level, int *n
 	return false;
 }
 
+/* OTP's options belong to both sides. */
+static Term set_otp_locked(struct nif_env *env, struct sock *s, int number, Term value)
+{
+	Term answer;
+
+	sock_lock(s);
+	answer = set_otp(env, s, number, value);
+	sock_unlock(s);
+	return answer;
+}
+
+static Term get_otp_locked(struct nif_env *env, struct sock *s, int number)
+{
+	Term answer;
+
+	sock_lock(s);
+	answer = get_otp(env, s, number);
+	sock_unlock(s);
+	return answer;
+}
+
 Term sock_setopt(struct nif_env *env, int argc, const Term *argv)
 {
 	struct sock *s = sock_from_term(env, argv[0]);
@@ -669,14 +690,14 @@ Term sock_setopt(struct nif_env *env, int argc, const Term *argv)
 		return enif_make_badarg(env);
 	if (!read_place(env, argv, &level, &number, &answer))
 		return answer;
-	lock_acquire(&s->lock);
 	if (argv[1] == am_otp)
-		answer = set_otp(env, s, number, argv[3]);
-	else if (!sock_is_open(s, SOCK_WRITE))
+		return set_otp_locked(env, s, number, argv[3]);
+	lock_acquire(&s->locks[SOCK_WRITE]);
+	if (!sock_is_open(s, SOCK_WRITE))
 		answer = sock_error(env, am_closed);
 	else
 		answer = is_native ? set_native(env, s, level, number, argv[3]) : set_option(env, s, level, number, argv[3]);
-	lock_release(&s->lock);
+	lock_release(&s->locks[SOCK_WRITE]);
 	return answer;
 }
 
@@ -690,13 +711,13 @@ Term sock_getopt(struct nif_env *env, int argc, const Term *argv)
 		return enif_make_badarg(env);
 	if (!read_place(env, argv, &level, &number, &answer))
 		return answer;
-	lock_acquire(&s->lock);
 	if (argv[1] == am_otp)
-		answer = argc == 3 ? get_otp(env, s, number) : enif_make_badarg(env);
-	else if (!sock_is_open(s, SOCK_READ))
+		return argc == 3 ? get_otp_locked(env, s, number) : enif_make_badarg(env);
+	lock_acquire(&s->locks[SOCK_READ]);
+	if (!sock_is_open(s, SOCK_READ))
 		answer = sock_error(env, am_closed);
 	else
 		answer = argc == 4 ? get_native(env, s, level, number, argv[3]) : get_option(env, s, level, number);
-	lock_release(&s->lock);
+	lock_release(&s->locks[SOCK_READ]);
 	return answer;
 }

@@ -211,9 +211,9 @@ static Term receive_with(struct nif_env *env, const Term *argv, int count, recei
 		return enif_make_badarg(env);
 	if (!read_numbers(env, argv, count, lengths, &flags, &answer))
 		return answer;
-	lock_acquire(&s->lock);
+	lock_acquire(&s->locks[SOCK_READ]);
 	answer = receive_one(env, s, lengths, flags, ref);
-	lock_release(&s->lock);
+	lock_release(&s->locks[SOCK_READ]);
 	return answer;
 }
 

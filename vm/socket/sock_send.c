@@ -111,9 +111,9 @@ Term sock_send(struct nif_env *env, int argc, const Term *argv)
 		return enif_make_badarg(env);
 	if (!enif_get_int(env, argv[2], &flags))
 		return sock_bad_integer(env, argv[2]);
-	lock_acquire(&s->lock);
+	lock_acquire(&s->locks[SOCK_WRITE]);
 	answer = send_bytes(env, s, &b, flags, NULL, 0, argv[3]);
-	lock_release(&s->lock);
+	lock_release(&s->locks[SOCK_WRITE]);
 	return answer;
 }
 
@@ -133,9 +133,9 @@ Term sock_sendto(struct nif_env *env, int argc, const Term *argv)
 		return sock_bad_integer(env, argv[3]);
 	if (!sock_address_read(argv[2], &to, &to_size))
 		return sock_invalid(env, am_sockaddr);
-	lock_acquire(&s->lock);
+	lock_acquire(&s->locks[SOCK_WRITE]);
 	answer = send_bytes(env, s, &b, flags, &to, to_size, argv[4]);
-	lock_release(&s->lock);
+	lock_release(&s->locks[SOCK_WRITE]);
 	return answer;
 }
 
@@ -227,8 +227,8 @@ Term sock_sendmsg(struct nif_env *env, int argc, const Term *argv)
 		return enif_make_badarg(env);
 	if (!enif_get_int(env, argv[2], &flags))
 		return sock_bad_integer(env, argv[2]);
-	lock_acquire(&s->lock);
+	lock_acquire(&s->locks[SOCK_WRITE]);
 	answer = send_message(env, s, argv, flags);
-	lock_release(&s->lock);
+	lock_release(&s->locks[SOCK_WRITE]);
 	return answer;
 }
