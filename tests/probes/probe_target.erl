@@ -7,6 +7,8 @@
 -export([child/1, linked/1, watched/1, sender/2, acceptor/1, victim/0, sleeper/0, dozer/1, woken/2, grower/1, shrinker/1, receiver/1, copied/1, taker/1, collector/2, global/1, answerer/1]).
 
 -define(N, 23).
+%% Flags that a connection is offered, but for those of headers with atom caches and of fragments: its other end writes plain packets.
+-define(PLAIN(Flags), ((Flags) band bnot 16#802000)).
 
 %% Onto standard error, at once.
 print(Words) ->
@@ -250,7 +252,7 @@ nodes() ->
     ok = prim_inet:connect(C, {127,0,0,1}, Number),
     {socket, Other} = receive {'DOWN', R, process, P, Reason} -> Reason end,
     _ = erts_internal:new_connection('probe@there'),
-    _ = erlang:setnode('probe@there', C, {element(2, erts_internal:get_dflags()) bor 1, 7}),
+    _ = erlang:setnode('probe@there', C, {?PLAIN(element(2, erts_internal:get_dflags())) bor 1, 7}),
     receive {dist_ctrlr, C, 'probe@there', Self} -> ok end,
     Remote = binary_to_term(<<131, 88, 119, 11, "probe@there", 0:32, 9:32, 7:32>>, []),
     last(fun(_) -> {name, 'probe@there'} ! {a, b}, {ok, _} = prim_inet:recv(Other, 0) end),

@@ -4,6 +4,9 @@
 -module(scrape_wires).
 -export([main/0, ask/0, fill/0, talk/0, tell/0, node/0, flood/2]).
 
+%% Flags that a connection is offered, but for those of headers with atom caches and of fragments: its other end writes plain packets.
+-define(PLAIN(Flags), ((Flags) band bnot 16#802000)).
+
 main() -> [spawn(?MODULE, F, []) || F <- [ask, fill, talk, tell, node]].
 
 %% Ports that come and go.
@@ -53,7 +56,7 @@ node() ->
     true = erlang:setnode(wires@here, 1),
     {Near, Far} = connect(),
     _ = erts_internal:new_connection(wires@there),
-    _ = erlang:setnode(wires@there, Near, {element(2, erts_internal:get_dflags()) bor 1, 7}),
+    _ = erlang:setnode(wires@there, Near, {?PLAIN(element(2, erts_internal:get_dflags())) bor 1, 7}),
     receive {dist_ctrlr, Near, wires@there, _} -> ok end,
     ok = prim_inet:setopts(Near, [{active, true}, {deliver, port}]),
     exchange(Far, binary_to_term(<<131, 88, 119, 11, "wires@there", 0:32, 9:32, 7:32>>, [])).

@@ -73,7 +73,7 @@ static const char setting[] =
     "    {ok, S} = prim_inet:accept(L, -1),\n"
     "    ok = prim_inet:setopts(S, [{active, false}]),\n"
     "    _ = erts_internal:new_connection('both@there'),\n"
-    "    _ = erlang:setnode('both@there', C, {element(2, erts_internal:get_dflags()) bor 1, 7}),\n"
+    "    _ = erlang:setnode('both@there', C, {element(2, erts_internal:get_dflags()) band bnot 16#802000 bor 1, 7}),\n"
     "    receive {dist_ctrlr, C, 'both@there', _} -> ok end,\n"
     "    Remote = binary_to_term(<<131, 88, 119, 10, \"both@there\", 0:32, 9:32, 7:32>>, []),\n"
     "    [begin {name, 'both@there'} ! {a, N}, {ok, _} = prim_inet:recv(S, 0) end || N <- lists:seq(1, 23)],\n"
