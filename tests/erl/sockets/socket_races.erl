@@ -9,6 +9,7 @@
 %% expect: 0
 -module(socket_races).
 -export([main/0]).
+-include("pair.hrl").
 
 main() ->
     Before = descriptors(),
@@ -161,17 +162,6 @@ connect_some(At, N) ->
     ok = socket:close(C),
     connect_some(At, N - 1).
 
-pair() ->
-    {ok, L} = socket:open(inet, stream, tcp),
-    ok = socket:bind(L, #{family => inet, addr => loopback, port => 0}),
-    ok = socket:listen(L),
-    {ok, At} = socket:sockname(L),
-    {ok, C} = socket:open(inet, stream, tcp),
-    ok = socket:connect(C, At),
-    {ok, S} = socket:accept(L),
-    ok = socket:close(L),
-    {C, S}.
-
 run(Fun) ->
     spawn_monitor(fun () -> exit({done, Fun()}) end).
 
@@ -180,12 +170,3 @@ ended({P, M}) ->
         {'DOWN', M, process, P, {done, R}} -> R;
         {'DOWN', M, process, P, Why} -> exit(Why)
     end.
-
-wait(Is) ->
-    case Is() of true -> ok; false -> erlang:yield(), wait(Is) end.
-
-descriptors() ->
-    {ok, Fds} = file:list_dir("/proc/self/fd"),
-    length(Fds).
-
-show(T) -> io:format("~0p~n", [T]).

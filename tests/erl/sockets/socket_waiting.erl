@@ -40,23 +40,13 @@
 %% expect: 0
 -module(socket_waiting).
 -export([main/0]).
+-include("pair.hrl").
 
 main() ->
     Before = descriptors(),
     nowait(), order(), accepting(), connecting(), closed(), owners(), closers(), monitors(), given(), from_fd(),
     wait(fun () -> descriptors() =:= Before andalso socket:number_of() =:= 0 end),
     show(maps:get(num_sockets, maps:get(counters, socket:info()))).
-
-pair() ->
-    {ok, L} = socket:open(inet, stream, tcp),
-    ok = socket:bind(L, #{family => inet, addr => loopback, port => 0}),
-    ok = socket:listen(L),
-    {ok, At} = socket:sockname(L),
-    {ok, C} = socket:open(inet, stream, tcp),
-    ok = socket:connect(C, At),
-    {ok, S} = socket:accept(L),
-    ok = socket:close(L),
-    {C, S}.
 
 nowait() ->
     {C, S} = pair(),
@@ -203,13 +193,4 @@ from_fd() ->
     [ok = socket:close(X) || X <- [C, S, D]],
     show(socket:open(99999)).
 
-wait(Is) ->
-    case Is() of true -> ok; false -> erlang:yield(), wait(Is) end.
-
-descriptors() ->
-    {ok, Fds} = file:list_dir("/proc/self/fd"),
-    length(Fds).
-
 why(F) -> try F() catch C:R -> {C, R} end.
-
-show(T) -> io:format("~0p~n", [T]).
