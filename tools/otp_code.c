@@ -238,7 +238,8 @@ static bool is_settled(const struct otp_code *code, const struct found *found)
     return found && (!found->moment || found->moment == memory_moment(code->memory));
 }
 
-/* What is no code is not kept: there is no end of it, and its mapping tells at once. Counting purges costs a system call. */
+/* What is no code is not kept: there is no end of it, and its mapping tells at once. Counting purges costs a system
+ * call. */
 int otp_code_find(struct otp_code *code, uint64_t address, uint64_t purges, struct otp_code_place *out)
 {
     const struct found *found;

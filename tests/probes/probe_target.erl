@@ -7,7 +7,8 @@
 -export([child/1, linked/1, watched/1, sender/2, acceptor/1, victim/0, sleeper/0, dozer/1, woken/2, grower/1, shrinker/1, receiver/1, copied/1, taker/1, collector/2, global/1, answerer/1]).
 
 -define(N, 23).
-%% Flags that a connection is offered, but for those of headers with atom caches and of fragments: its other end writes plain packets.
+%% Flags that a connection is offered, but for those of headers with atom caches and of fragments: its other end writes
+%% plain packets.
 -define(PLAIN(Flags), ((Flags) band bnot 16#802000)).
 
 %% Onto standard error, at once.

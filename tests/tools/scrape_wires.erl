@@ -4,7 +4,8 @@
 -module(scrape_wires).
 -export([main/0, ask/0, fill/0, talk/0, tell/0, node/0, flood/2]).
 
-%% Flags that a connection is offered, but for those of headers with atom caches and of fragments: its other end writes plain packets.
+%% Flags that a connection is offered, but for those of headers with atom caches and of fragments: its other end writes
+%% plain packets.
 -define(PLAIN(Flags), ((Flags) band bnot 16#802000)).
 
 main() -> [spawn(?MODULE, F, []) || F <- [ask, fill, talk, tell, node]].

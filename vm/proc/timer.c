@@ -14,7 +14,8 @@
 #include "proc/registry.h"
 #include "proc/sched.h"
 
-enum { LEVELS = 10, DIGIT_BITS = 6, SLOTS = 1 << DIGIT_BITS, REMAINDERS = 256, NS_PER_MS = 1000000, CANCELLED_AT_ONCE = 1000 };
+enum { LEVELS = 10, DIGIT_BITS = 6, SLOTS = 1 << DIGIT_BITS, REMAINDERS = 256, NS_PER_MS = 1000000 };
+enum { CANCELLED_AT_ONCE = 1000 /* timers of a process that ends, while others wait for the wheel */ };
 
 enum timer_kind { TIMER_RECEIVE, TIMER_CALL, TIMER_MESSAGE };
 

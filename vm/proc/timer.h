@@ -19,8 +19,8 @@ bool timer_cancel_call(uint64_t number);
 Term timer_start_message(Process *p, uint64_t at_ms, Term to, Term message, bool wrap);
 /* Units: *left_ms. Fail: false when there is no such timer (any more). */
 bool timer_cancel_message(uint64_t ref, int64_t *left_ms);
-/* Those that would be sent to p, by its pid: p ends. As many as others may wait for; false: there may be more. None is left once this
- * is true and nobody finds p alive any more. */
+/* Those that would be sent to p, by its pid: p ends. As many as others may wait for; false: there may be more. None is
+ * left once this is true and nobody finds p alive any more. */
 bool timer_cancel_messages(Process *p);
 bool timer_read_message(uint64_t ref, int64_t *left_ms);
 
