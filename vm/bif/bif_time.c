@@ -18,28 +18,35 @@ static int64_t erlang_system_ns(void)
 	return clock_monotonic_ns() + vm_time_offset_ns();
 }
 
-/* Parts a second of a unit. Fails: 0. */
-static int64_t parts_per_second(Term unit)
+static inline int64_t floor_div(int64_t a, int64_t b)
 {
-	int64_t n;
+	return a / b - (a % b < 0);
+}
 
+/* In a unit that has a name: each divides by a constant. Fails: false, it has none. */
+static bool in_named_unit(int64_t ns, Term unit, int64_t *result)
+{
 	switch (unit) {
 	case am_native:
 	case am_perf_counter:
 	case am_nanosecond:
 	case am_nano_seconds:
-		return NS_PER_S;
+		*result = ns;
+		return true;
 	case am_microsecond:
 	case am_micro_seconds:
-		return 1000000;
+		*result = floor_div(ns, 1000);
+		return true;
 	case am_millisecond:
 	case am_milli_seconds:
-		return 1000;
+		*result = floor_div(ns, 1000000);
+		return true;
 	case am_second:
 	case am_seconds:
-		return 1;
+		*result = floor_div(ns, NS_PER_S);
+		return true;
 	default:
-		return num_get_int64(unit, &n) && n > 0 ? n : 0;
+		return false;
 	}
 }
 
@@ -59,20 +66,28 @@ static Term put_in_many(Process *p, int64_t ns, Term parts)
 	return num_div_int(h, product, SMALL(NS_PER_S));
 }
 
-static Term put_in_unit(Process *p, int64_t ns, Term unit)
+/* In parts of a second, rounded down. */
+static Term put_in_parts(Process *p, int64_t ns, Term parts)
 {
-	int64_t parts = parts_per_second(unit);
+	int64_t n;
 	__int128 product, result;
 
-	if (parts == 0)
-		return put_in_many(p, ns, unit);
-	product = (__int128)ns * parts;
+	if (!num_get_int64(parts, &n) || n <= 0)
+		return put_in_many(p, ns, parts);
+	product = (__int128)ns * n;
 	result = product / NS_PER_S;
 	if (product < 0 && result * NS_PER_S != product)
-		result--; /* rounded down */
+		result--;
 	if (result > INT64_MAX || result < INT64_MIN)
-		return put_in_many(p, ns, heap_int(&p->heap, parts));
+		return put_in_many(p, ns, parts);
 	return heap_int(&p->heap, (int64_t)result);
+}
+
+static Term put_in_unit(Process *p, int64_t ns, Term unit)
+{
+	int64_t result;
+
+	return in_named_unit(ns, unit, &result) ? heap_int(&p->heap, result) : put_in_parts(p, ns, unit);
 }
 
 Term bif_erlang_monotonic_time_0(Process *p, Term *args)

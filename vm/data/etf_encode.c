@@ -499,14 +499,16 @@ static void put_rest(struct etf_encoder *e, Term t, int64_t *left)
 
 /* ---- counting only: what is in a term may come in any order */
 
-static void count_atom(struct etf_encoder *e, Term t)
+/* Of what comes often and has nothing inside; 0: it is something else. */
+static inline size_t leaf_bytes(Term t, unsigned flags)
 {
 	size_t n;
 
-	if ((e->flags & ETF_ATOMS_LATIN1) && atom_latin1_size(t, &n))
-		e->used += 3 + n;
-	else
-		put_atom(e, t);
+	if (term_is_small(t) && small_value(t) == (int32_t)small_value(t))
+		return (uint64_t)small_value(t) < 256 ? 2 : 5;
+	if (term_is_atom(t))
+		return (flags & ETF_ATOMS_LATIN1) && atom_latin1_size(t, &n) ? 3 + n : 0;
+	return t == NIL;
 }
 
 static void count_boxed(struct etf_encoder *e, Term t)
@@ -525,18 +527,18 @@ static void count_boxed(struct etf_encoder *e, Term t)
 /* What has nothing inside is counted at once, what comes often without a look at how it is written. */
 static inline void count_term(struct etf_encoder *e, Term t)
 {
-	if (term_is_small(t) && small_value(t) == (int32_t)small_value(t))
-		e->used += (uint64_t)small_value(t) < 256 ? 2 : 5;
-	else if (term_is_boxed(t))
+	size_t n;
+
+	if (term_is_boxed(t)) {
 		count_boxed(e, t);
-	else if (term_is_cons(t))
+	} else if (term_is_cons(t)) {
 		word_stack_push(&e->todo, t);
-	else if (term_is_atom(t))
-		count_atom(e, t);
-	else if (t == NIL)
-		e->used++;
-	else
-		put_term(e, t);
+	} else {
+		n = leaf_bytes(t, e->flags);
+		e->used += n;
+		if (unlikely(n == 0))
+			put_term(e, t);
+	}
 }
 
 static void count_terms(struct etf_encoder *e, const Term *at, size_t n, int64_t *left)
@@ -829,11 +831,34 @@ static struct etf_encoder *move_encoder(const struct etf_encoder *from)
 	return e;
 }
 
+/* A leaf or a small tuple of leaves, without an encoder. Fails: 0, it is something else. */
+static size_t small_bytes(Term t, unsigned flags, int64_t *left)
+{
+	size_t n = 2, leaf;
+
+	if (!term_is_tuple(t))
+		return leaf_bytes(t, flags);
+	if (tuple_arity(t) > 255)
+		return 0;
+	for (size_t i = 1; i <= tuple_arity(t); i++, n += leaf) {
+		leaf = leaf_bytes(boxed_ptr(t)[i], flags);
+		if (leaf == 0)
+			return 0;
+	}
+	*left -= (int64_t)tuple_arity(t);
+	return n;
+}
+
 int etf_encode_start(Term t, unsigned flags, bool count_only, int64_t *left, struct heap *h, Term *result, struct etf_encoder **rest)
 {
 	struct etf_encoder e;
 	int status;
+	size_t bytes = count_only ? small_bytes(t, flags, left) : 0;
 
+	if (bytes > 0) {
+		*result = term_from_small((int64_t)(1 + bytes)); /* the version first */
+		return 0;
+	}
 	encoder_init(&e, t, flags, count_only);
 	status = etf_encoder_step(&e, left, h, result);
 	if (status == -EAGAIN)
