@@ -26,11 +26,16 @@ self_program() ->
             end
     end.
 
-%% A port that nobody listens at: another may take it first, so another is tried.
+%% An epmd at a port of this run's own: its number comes from that of this process and lies below those that the kernel
+%% gives to clients, so that runs beside it take others. One that somebody listens at is left alone.
 start_epmd(Tries) when Tries > 0 ->
-    {ok, L} = gen_tcp:listen(0, [{ip, {127, 0, 0, 1}}]),
-    {ok, Number} = inet:port(L),
-    gen_tcp:close(L),
+    Number = 20000 + (list_to_integer(os:getpid()) + 97 * (20 - Tries)) rem 10000,
+    case is_listened_at(Number) of
+        true -> start_epmd(Tries - 1);
+        false -> start_epmd_at(Number, Tries)
+    end.
+
+start_epmd_at(Number, Tries) ->
     Epmd = os:find_executable("epmd"),
     Line = "\"$1\" -port $2 -address 127.0.0.1 & pid=$!; read end; kill $pid; wait $pid 2>/dev/null",
     P = open_port({spawn_executable, "/bin/sh"},
@@ -40,16 +45,18 @@ start_epmd(Tries) when Tries > 0 ->
         failed -> start_epmd(Tries - 1)
     end.
 
-await_epmd(P, Number) ->
+is_listened_at(Number) ->
     case gen_tcp:connect({127, 0, 0, 1}, Number, []) of
         {ok, S} ->
             gen_tcp:close(S),
-            ok;
-        {error, _} ->
-            receive
-                {P, {exit_status, _}} -> failed
-            after 20 -> await_epmd(P, Number)
-            end
+            true;
+        {error, _} -> false
+    end.
+
+await_epmd(P, Number) ->
+    case is_listened_at(Number) of
+        true -> ok;
+        false -> receive {P, {exit_status, _}} -> failed after 20 -> await_epmd(P, Number) end
     end.
 
 start(Port, Program, Name, Function, Args) ->
