@@ -144,13 +144,13 @@ static int remove_group(struct links_set *l, struct links_group *g)
 
 void links_cut(struct links_set *l, size_t n)
 {
-    struct links_set behind = {.groups = l->groups + n, .n = l->n - n};
+    if (l->n > n) {
+        struct links_set behind = {.groups = l->groups + n, .n = l->n - n};
 
-    if (l->n <= n)
-        return;
-    for_each(&behind, remove_group);
-    l->n = n;
-    if (!n) {
+        for_each(&behind, remove_group);
+        l->n = n;
+    }
+    if (!l->n) {
         free(l->groups);
         l->groups = NULL;
     }

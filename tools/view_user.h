@@ -59,7 +59,8 @@ VIEW_INLINE void view_text(const struct ev_head *h, const struct ev_text *text, 
     size_t bytes = text->bytes < size ? text->bytes : size - 1;
 
     (void)h;
-    memcpy(out, (const char *)(uintptr_t)text->at, bytes);
+    if (bytes)
+        memcpy(out, (const char *)(uintptr_t)text->at, bytes);
     out[bytes] = '\0';
 }
 
