@@ -13,7 +13,8 @@
  */
 static const struct support_run *run_lacking(int helper, bool late, const char *commands)
 {
-    return support_run("cat > older.c <<'END'\n"
+    return support_run("export ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0\n"
+                       "cat > older.c <<'END'\n"
                        "#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <errno.h>\n#include <string.h>\n"
                        "int libbpf_probe_bpf_helper(int type, int id, const void *o) { (void)type; (void)o; return id != HELPER; }\n"
                        "int bpf_prog_load(int type, const char *name, const char *licence, const void *code, unsigned long n, const void *o)\n"
@@ -22,7 +23,7 @@ static const struct support_run *run_lacking(int helper, bool late, const char *
                        "END\n"
                        "gcc -shared -fPIC -DHELPER=%d -DLATE=%d -o older.so older.c || exit 99\n"
                        "erl -noinput -eval 'spawn(fun F() -> lists:seq(1, 1000), F() end), file:write_file(\"up\", \"1\").' & p=$!; await up\n"
-                       "older() { ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0 LD_PRELOAD=$PWD/older.so $ERLSNOOP \"$@\"; }\n%s\nkill $p",
+                       "older() { LD_PRELOAD=$PWD/older.so $ERLSNOOP \"$@\"; }\n%s\nkill $p",
                        helper, late, commands);
 }
 
@@ -66,7 +67,7 @@ START_TEST(test_kernel_without_late_maps_has_none_under_the_clock)
 {
     SUPPORT_BPF();
     const struct support_run *r = run_lacking(0, true,
-        "ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0 LD_PRELOAD=$PWD/older.so $ERLSNOOP stacks -p $p > told & e=$!; attached $e\n"
+        "LD_PRELOAD=$PWD/older.so $ERLSNOOP stacks -p $p > told & e=$!; attached $e\n"
         "for f in /proc/$e/fdinfo/*; do grep -q '^prog_type:.7$' $f && id=$(awk '/^prog_id:/ { print $2 }' $f); done\n"
         "for m in $($(command -v bpftool || echo /usr/sbin/bpftool) prog show id $id | sed -n 's/.*map_ids //p' | tr , ' '); do\n"
         "$(command -v bpftool || echo /usr/sbin/bpftool) map show id $m | head -1; done > maps; kill -INT $e; wait $e\n"
