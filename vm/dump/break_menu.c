@@ -133,9 +133,9 @@ static void run_menu(void)
 	port_tty_pause(true);
 	port_hold_stdin(true);
 	sched_stop_world(run_stopped, NULL);
+	sigaction(SIGINT, &before, NULL); /* before the shell answers, after which a Ctrl-C asks for a new menu */
 	port_tty_pause(false);
 	port_hold_stdin(false);
-	sigaction(SIGINT, &before, NULL);
 }
 
 /* The terminal makes no signal of Ctrl-C any more. */
