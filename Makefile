@@ -183,7 +183,8 @@ check-compile: all
 # ---- fuzz: what reads foreign bytes, each target for FUZZ_SECONDS; what it finds goes to $(BUILD)/fuzz/corpus, findings to $(BUILD)/fuzz
 FUZZ_SECONDS ?= 60
 FUZZ_ROOMS := base term heap data proc code
-FUZZ_CFLAGS = $(filter-out -mno-red-zone,$(VM_CFLAGS)) -O1 -fsanitize=fuzzer-no-link,address
+# A fuzz target has AddressSanitizer, beside which ThreadSanitizer cannot be.
+FUZZ_CFLAGS = $(filter-out -mno-red-zone -fsanitize=thread,$(VM_CFLAGS)) -O1 -fsanitize=fuzzer-no-link,address
 FUZZ_OBJ := $(patsubst %.c,$(BUILD)/fuzz/%.o,vm/usdt.c $(wildcard $(FUZZ_ROOMS:%=vm/%/*.c)))
 BATCH_READERS := $(addprefix tools/,batch_page batch_merge batch_names event event_text term_text)
 FUZZ_NAMES := $(patsubst tests/fuzz/%_fuzz.c,%,$(wildcard tests/fuzz/*_fuzz.c))
