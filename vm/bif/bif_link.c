@@ -16,9 +16,9 @@
 
 Term bif_erlang_send_2(Process *p, Term *args)
 {
-	if (!message_send_any(p, args[0], args[1]))
-		return exc_badarg(p);
-	return args[1];
+	if (message_send_any(p, args[0], args[1]))
+		return args[1];
+	return p->exc_kind == EXC_WAIT ? TERM_NONE : exc_badarg(p);
 }
 
 Term bif_erlang_op_send_2(Process *p, Term *args)
@@ -49,17 +49,25 @@ static Term send_away(Process *p, Term *args, unsigned flags)
 	}
 }
 
-/* By id or registered name: a port whose driver is too busy for the message. */
-static bool is_busy_port(Term to, Term message)
+/* By id or registered name; TERM_NONE: it is none. */
+static Term find_port(Term to)
 {
 	if (term_is_atom(to))
 		to = registry_whereis(to);
-	return to != TERM_NONE && term_is_local_port(to) && port_suspends(to, message);
+	return to != TERM_NONE && term_is_local_port(to) ? to : TERM_NONE;
+}
+
+/* To a port, without waiting for it. */
+static Term try_send(Process *p, Term port, Term *args)
+{
+	if (unlikely(trace_wants(p, TRACE_SEND)))
+		trace_hooks.sent(p, args[0], args[1]);
+	return port_try_send(p, port, args[1]) ? am_ok : am_nosuspend;
 }
 
 Term bif_erlang_send_3(Process *p, Term *args)
 {
-	Term list = args[2];
+	Term list = args[2], port;
 	unsigned flags = 0;
 
 	for (; term_is_cons(list); list = cons_tail(list)) {
@@ -71,9 +79,15 @@ Term bif_erlang_send_3(Process *p, Term *args)
 		return exc_badarg_cause(p, am_badopt);
 	if (is_at_another_node(args[0]))
 		return send_away(p, args, flags);
-	if ((flags & REMOTE_NO_SUSPEND) && is_busy_port(args[0], args[1]))
-		return am_nosuspend;
-	return message_send_any(p, args[0], args[1]) ? am_ok : exc_badarg(p);
+	port = flags & REMOTE_NO_SUSPEND ? find_port(args[0]) : TERM_NONE;
+	if (port != TERM_NONE)
+		return try_send(p, port, args);
+	if (message_send_any(p, args[0], args[1]))
+		return am_ok;
+	if (p->exc_kind != EXC_WAIT)
+		return exc_badarg(p);
+	port_send_returns(p, am_ok);
+	return TERM_NONE;
 }
 
 /* ---- names */

@@ -133,13 +133,19 @@ static bool get_env(struct settings *s, Term list)
 	return true;
 }
 
-/* {Low, High} or disabled: accepted, the port keeps its own marks. */
-static bool is_limits(Term t)
+/* {Low, High}, or disabled. */
+static bool get_limits(Term t, size_t *low, size_t *high)
 {
-	uint64_t low, high;
-
-	return t == am_disabled || (term_is_tuple_of(t, 2) && num_get_uint64(tuple_get(t, 1), &low) &&
-				    num_get_uint64(tuple_get(t, 2), &high));
+	if (t == am_disabled) {
+		*low = *high = PORT_NO_LIMIT;
+		return true;
+	}
+	if (!term_is_tuple_of(t, 2) || !num_get_uint64(tuple_get(t, 1), low) || !num_get_uint64(tuple_get(t, 2), high) ||
+	    *low == 0 || *high == 0 || *low >= PORT_NO_LIMIT - 1 || *high >= PORT_NO_LIMIT - 1)
+		return false;
+	if (*low > *high)
+		*low = *high;
+	return true;
 }
 
 static bool get_pair(struct settings *s, Term name, Term value)
@@ -172,8 +178,9 @@ static bool get_pair(struct settings *s, Term name, Term value)
 	case am_parallelism:
 		return value == am_true || value == am_false;
 	case am_busy_limits_port:
+		return get_limits(value, &s->o.port_low, &s->o.port_high);
 	case am_busy_limits_msgq:
-		return is_limits(value);
+		return get_limits(value, &s->o.queue_low, &s->o.queue_high);
 	default:
 		return false;
 	}
@@ -366,7 +373,7 @@ static Term command_port(Process *p, struct port *port, Term data, bool force, b
 	byte_queue_init(&bytes);
 	if (force && !port->driver->soft_busy)
 		refused = am_notsup;
-	else if (nosuspend && !force && atomic_load_explicit(&port->busy, memory_order_relaxed))
+	else if (nosuspend && !force && port_is_busy(port) && port->state == PORT_OPEN)
 		refused = am_false;
 	else if (!port_put_iodata(&bytes, data))
 		refused = am_badarg;

@@ -152,7 +152,7 @@ static void run_output(struct port *port, struct port_task *task)
 	c->output_waits = false;
 	lock_release(&c->lock);
 	byte_queue_init(&q);
-	while (port->state == PORT_OPEN && !port->busy && left > 0) {
+	while (port->state == PORT_OPEN && !port->waits.busy && left > 0) {
 		struct dist_packet p;
 
 		if (!dist_packet_take(c, &p))
@@ -208,6 +208,7 @@ bool dist_take_port(struct port *port, struct channel *c, uint64_t flags, Term s
 	}
 	channel_ref(c);
 	port->carrier = c;
+	port_busy_limits(port, &(size_t){ PORT_NO_LIMIT }, NULL); /* connections have a limit of their own */
 	tell_controller(c, port->id, setup_pid);
 	channel_wake_port(c);
 	return true;

@@ -32,7 +32,7 @@ bool driver_send(Term from, struct driver_port *dp, Term to, Term message, struc
 
 static bool is_open(const struct driver_port *dp)
 {
-	return atomic_load(&dp->port->state) == PORT_OPEN;
+	return atomic_load(&dp->port->state) == PORT_OPEN || dp->says_last;
 }
 
 /* {Port, {data, [H1, H2, ... | Data]}} to the owner. Takes: the heap. */
@@ -155,7 +155,7 @@ static int send_by_id(Term id, Term to, const uint64_t *words, int n)
 
 	if (port == NULL)
 		return -1;
-	if (atomic_load(&port->state) != PORT_OPEN)
+	if (atomic_load(&port->state) != PORT_OPEN && !(dp != NULL && dp->port == port && dp->says_last))
 		result = 0;
 	else
 		result = send_words(id, dp != NULL && dp->port == port ? dp : NULL, to != TERM_NONE ? to : port->owner,

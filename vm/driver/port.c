@@ -74,8 +74,6 @@ static struct driver_port *make(struct port *port, void *data)
 	dp->library = library_of(port->driver);
 	dp->data = data;
 	dp->failure = dp->opener = TERM_NONE;
-	dp->queue_low = PORT_LOW_BYTES;
-	dp->queue_high = PORT_HIGH_BYTES;
 	driver_library_ref(dp->library);
 	atomic_fetch_add(&dp->library->ports, 1);
 	port->driver_data = dp;
@@ -148,8 +146,10 @@ static void stop(struct port *port)
 	struct driver_port *dp = port->driver_data;
 
 	driver_enter(dp);
+	dp->says_last = !port->flushed;
 	if (dp->library->entry.stop != NULL)
 		dp->library->entry.stop(dp->data);
+	dp->says_last = false;
 	driver_leave(dp);
 	atomic_store(&dp->stopped, true);
 	driver_drop_selections(dp);
@@ -305,7 +305,7 @@ void driver_set_calls(struct driver_library *l)
 		.name = l->name, .start = start, .opened = opened, .outputv = e->outputv != NULL ? outputv : output,
 		.tells_output = e->outputv == NULL, .control = control, .call = call, .ready_input = ready_input,
 		.ready_output = ready_output, .timeout = timeout, .flush = flush, .process_exit = driver_process_exit,
-		.flushes = true, .soft_busy = e->flags & DRIVER_SOFT_BUSY, .hard_busy = true,
+		.flushes = true, .soft_busy = e->flags & DRIVER_SOFT_BUSY, .no_queue_limit = e->flags & DRIVER_NO_BUSY_MSGQ,
 		.acks_start = e->flags & DRIVER_INIT_ACK, .stops_at_halt = true, .queued = driver_queued,
 		.emergency_close = close_in_emergency, .stop = stop, .freed = free_port,
 	};

@@ -24,10 +24,10 @@ struct driver_port {
 	atomic_bool stopped;     /* its stop has returned */
 	bool starting;           /* failures wait until it has started */
 	Term failure;            /* TERM_NONE: none */
+	bool says_last;          /* in stop: what it sends is delivered still */
 	bool fails_quietly;      /* the owner gets no exit signal */
 	int control_flags;
 	unsigned slice_used;     /* percent, of one callback */
-	size_t queue_low, queue_high; /* erl_drv_busy_msgq_limits */
 	Term opener;             /* who waits for erl_drv_init_ack; TERM_NONE: nobody */
 	uint64_t ack_ref;
 	struct driver_selection *selections;

@@ -60,19 +60,11 @@ int driver_get_now(struct driver_now *now)
 	return 0;
 }
 
-/* Tells and changes what makes a port's queue of commands busy. 0 in either asks; ~0 in high: it never is. */
+/* 0 in either asks; ~0 in one: there is no limit from now on. */
 void erl_drv_busy_msgq_limits(struct driver_port *dp, size_t *low, size_t *high)
 {
-	if (!driver_port_lives(dp))
-		return;
-	if (low != NULL && *low != 0)
-		dp->queue_low = *low;
-	if (high != NULL && *high != 0)
-		dp->queue_high = *high;
-	if (low != NULL)
-		*low = dp->queue_low;
-	if (high != NULL)
-		*high = dp->queue_high;
+	if (driver_port_lives(dp))
+		port_busy_limits(dp->port, low, high);
 }
 
 void *driver_dl_open(const char *path)

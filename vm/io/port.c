@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The port table; how ports open, are spoken to, and end.
+/* The port table; how ports open, are spoken to by who holds them, and end.
  * Invariant: a port is in the table from its opening until PORT_CLOSED; the table, each running watch or job, and each
  * finder hold one reference. */
 #include "io/port.h"
@@ -13,6 +13,7 @@
 #include "data/iolist.h"
 #include "heap/copy.h"
 #include "io/io_probe.h"
+#include "io/port_signal.h"
 #include "io/posix.h"
 #include "proc/exc.h"
 #include "proc/probe.h"
@@ -166,72 +167,23 @@ void port_unref(struct port *port)
 	port_hold_free(port);
 	mem_free(port->fd_input);
 	mem_free(port->links);
-	mem_free(port->waiters);
 	mem_free(port->name);
 	mem_free(port);
 }
 
-/* ---- links and monitors; the port is held */
-
-static void add_link(struct port *port, Term pid)
-{
-	for (size_t k = 0; k < port->link_count; k++) {
-		if (port->links[k] == pid)
-			return;
-	}
-	port_tell(port, am_getting_linked, pid);
-	if (port->link_count == port->link_room) {
-		port->link_room = port->link_room * 2 + 2;
-		port->links = mem_realloc(port->links, port->link_room * sizeof(Term));
-	}
-	port->links[port->link_count++] = pid;
-}
-
-static bool remove_link(struct port *port, Term pid)
-{
-	for (size_t k = 0; k < port->link_count; k++) {
-		if (port->links[k] == pid) {
-			port->links[k] = port->links[--port->link_count];
-			return true;
-		}
-	}
-	return false;
-}
-
-static void drop_monitors(struct port *port, Term reason)
-{
-	while (port->monitors != NULL) {
-		struct port_monitor *m = port->monitors;
-		Term ref[REF_WORDS];
-
-		port->monitors = m->next;
-		signal_send_reason(SIG_DOWN, port->id, m->pid, peer_put_ref(ref, m->number, m->tag), reason);
-		mem_free(m);
-	}
-}
-
-static void add_monitor(struct port *port, const struct signal *s)
-{
-	struct port_monitor *m = mem_alloc(sizeof(*m));
-
-	*m = (struct port_monitor){ port->monitors, s->from, ref_number(s->ref), ref_tag(s->ref) };
-	port->monitors = m;
-}
-
-static void remove_monitor(struct port *port, Term ref)
-{
-	struct port_monitor **at = &port->monitors, *m;
-
-	while (*at != NULL && (*at)->number != ref_number(ref))
-		at = &(*at)->next;
-	m = *at;
-	if (m == NULL)
-		return;
-	*at = m->next;
-	mem_free(m);
-}
-
 /* ---- opening */
+
+static void set_queue_limits(struct port *port, const struct port_options *o)
+{
+	size_t low = o->queue_low, high = o->queue_high;
+
+	if (port->driver->no_queue_limit)
+		port_busy_init(port, PORT_NO_LIMIT, PORT_NO_LIMIT);
+	else
+		port_busy_init(port, PORT_LOW_BYTES, PORT_HIGH_BYTES);
+	if (high != 0)
+		port_busy_limits(port, &low, &high);
+}
 
 static struct port *make_port(const struct port_driver *driver, const struct port_options *o, Term owner)
 {
@@ -239,9 +191,12 @@ static struct port *make_port(const struct port_driver *driver, const struct por
 
 	port_hold_init(port);
 	port->hold.word = PORT_HELD;
+	port->driver = driver;
+	port->out_low = o->port_high != 0 ? o->port_low : PORT_LOW_BYTES;
+	port->out_high = o->port_high != 0 ? o->port_high : PORT_HIGH_BYTES;
+	set_queue_limits(port, o);
 	atomic_init(&port->refs, 1);
 	port->id = port_new_id();
-	port->driver = driver;
 	port->name = mem_strdup(o->name);
 	atomic_init(&port->owner, owner);
 	port->data = am_undefined;
@@ -283,7 +238,7 @@ static void enter(struct port *port, Term owner)
 	if (PROBE_ON(port__open))
 		probe_port__open(port, owner);
 	tell_opened(port, owner);
-	add_link(port, owner);
+	port_link_add(port, owner);
 }
 
 int port_open(Process *p, const struct port_driver *driver, const struct port_options *o, Term *id)
@@ -341,139 +296,7 @@ struct port *port_open_like(struct port *from, const char *name, Term owner, voi
 	return port;
 }
 
-/* ---- messages whose turn has not come */
-
-struct waiting_message {
-	struct port_task task;
-	struct fragment *fragment; /* NULL: no words */
-	Term message;
-	Term sender;               /* of one that is kept: suspended */
-};
-
-static void obey(struct port *port, Term message);
-
-static void free_message(struct waiting_message *m)
-{
-	if (m->fragment != NULL)
-		fragment_free(m->fragment);
-	mem_free(m);
-}
-
-static void run_message(struct port *port, struct port_task *task)
-{
-	struct waiting_message *m = (struct waiting_message *)task;
-
-	obey(port, m->message);
-	free_message(m);
-}
-
-static struct waiting_message *make_message(Term message, Term sender)
-{
-	struct waiting_message *m = mem_alloc(sizeof(*m));
-
-	m->task = (struct port_task){ .run = run_message };
-	m->fragment = copy_to_fragment(message, &m->message);
-	m->sender = sender;
-	return m;
-}
-
-static bool is_command(Term message)
-{
-	Term what = term_is_tuple_of(message, 2) ? tuple_get(message, 2) : NIL;
-
-	return term_is_tuple_of(what, 2) && tuple_get(what, 1) == am_command;
-}
-
-/* A command to a busy port is kept until it is not, and its sender, who runs here, sleeps for as long. False: the port
- * takes it. */
-static bool keep_message(struct port *port, Process *from, Term message)
-{
-	struct waiting_message *m;
-	bool keeps;
-
-	if (!port->busy || !port->driver->hard_busy || !is_command(message))
-		return false;
-	m = make_message(message, from->id);
-	lock_acquire(&port->hold.lock);
-	keeps = port->busy && port->state == PORT_OPEN;
-	if (keeps) {
-		if (port->kept == NULL)
-			port->kept_last = &port->kept;
-		*port->kept_last = &m->task;
-		port->kept_last = &m->task.next;
-	}
-	lock_release(&port->hold.lock);
-	if (!keeps) {
-		free_message(m);
-		return false;
-	}
-	if (unlikely(trace_active))
-		trace_hooks.port_busy(from, port->id);
-	process_suspend_self(from);
-	return true;
-}
-
-static void wake_sender(const struct port *port, Term sender)
-{
-	Process *p = process_find(sender);
-
-	if (p == NULL)
-		return;
-	if (PROBE_ON(process__port_unblocked))
-		probe_process__port_unblocked(p->id, port->id);
-	signal_send_plain(SIG_RESUME, port->id, sender, TERM_NONE);
-	process_unref(p);
-}
-
-/* In the order they came. */
-static void let_kept_go(struct port *port, struct port_task *kept)
-{
-	while (kept != NULL) {
-		struct port_task *task = kept;
-
-		kept = task->next;
-		wake_sender(port, ((struct waiting_message *)task)->sender);
-		port_submit(port, task);
-	}
-}
-
 /* ---- the end */
-
-/* The hold's lock is held. */
-static void wake_waiters(struct port *port)
-{
-	for (size_t k = 0; k < port->waiter_count; k++) {
-		process_unblock(port->waiters[k]);
-		process_unref(port->waiters[k]);
-	}
-	port->waiter_count = 0;
-}
-
-void port_set_busy(struct port *port, bool busy)
-{
-	struct port_task *kept = NULL;
-
-	if (port->busy == busy)
-		return;
-	if (busy) {
-		if (PROBE_ON(port__busy))
-			probe_port__busy(port);
-	} else {
-		if (PROBE_ON(port__not_busy))
-			probe_port__not_busy(port);
-	}
-	lock_acquire(&port->hold.lock);
-	port->busy = busy;
-	if (!busy) {
-		wake_waiters(port);
-		kept = port->kept;
-		port->kept = NULL;
-	}
-	lock_release(&port->hold.lock);
-	if (!busy && port->carrier != NULL)
-		port_carrier.writable(port);
-	let_kept_go(port, kept);
-}
 
 size_t port_queued(struct port *port)
 {
@@ -497,7 +320,6 @@ static void finish_close(struct port *port)
 	port->driver->stop(port);
 	io_callback_returned(port->driver->name, port->id, "stop", began);
 	byte_queue_clear(&port->out);
-	port_set_busy(port, false);
 	if (port->closed_wanted)
 		port_deliver_atom(port, port->closed_to, am_closed);
 	leave_table(port);
@@ -521,13 +343,15 @@ void port_exit(struct port *port, Term reason)
 	for (size_t k = 0; k < port->link_count; k++)
 		signal_send_reason(SIG_LINK_EXIT, port->id, port->links[k], TERM_NONE, reason);
 	port->link_count = 0;
-	drop_monitors(port, reason);
+	port_monitors_drop(port, reason);
 	if (port->carrier != NULL)
 		port_carrier.closed(port, reason);
 	if (port->registered != TERM_NONE)
 		registry_unregister_port(port->id, port->registered);
+	port_busy_end(port);
 	if (!port->driver->flushes || !has_output(port))
 		return;
+	port->flushed = true;
 	if (PROBE_ON(driver__flush))
 		probe_driver__flush(port, port->owner);
 	if (port->driver->flush == NULL)
@@ -541,7 +365,7 @@ void port_end_with(struct port *port, Term reason)
 {
 	if (port->state != PORT_OPEN)
 		return;
-	if (remove_link(port, port->owner))
+	if (port_link_remove(port, port->owner))
 		signal_send_plain(SIG_UNLINK, port->id, port->owner, SMALL(0));
 	port_exit(port, reason);
 }
@@ -559,7 +383,7 @@ void port_settle(struct port *port)
 
 void port_output_done(struct port *port)
 {
-	if (port->busy && port->out.size_bytes <= PORT_LOW_BYTES)
+	if (port->waits.busy && port->out.size_bytes <= port->out_low)
 		port_set_busy(port, false);
 }
 
@@ -622,7 +446,7 @@ static void output_framed(struct port *port, struct byte_queue *data)
 		port->driver->output(port);
 		io_callback_returned(port->driver->name, port->id, "output", began);
 	}
-	if (port->state == PORT_OPEN && port->out.size_bytes >= PORT_HIGH_BYTES)
+	if (port->state == PORT_OPEN && port->out.size_bytes >= port->out_high)
 		port_set_busy(port, true);
 }
 
@@ -652,7 +476,7 @@ void port_output(struct port *port, Term caller, struct byte_queue *data)
 	byte_queue_clear(data);
 }
 
-static void command_held(struct port *port, Term caller, struct byte_queue *data)
+void port_command_open(struct port *port, Term caller, struct byte_queue *data)
 {
 	if (PROBE_ON(port__command))
 		probe_port__command(port, caller, "command");
@@ -666,7 +490,7 @@ bool port_command(struct port *port, Term caller, struct byte_queue *data)
 
 	port_enter(port, am_command);
 	if (open)
-		command_held(port, caller, data);
+		port_command_open(port, caller, data);
 	port_leave(port, am_command);
 	byte_queue_clear(data);
 	return open;
@@ -722,7 +546,7 @@ bool port_call(struct port *port, Term caller, unsigned command, const uint8_t *
 	return ok;
 }
 
-static void connect_held(struct port *port, Term caller, Term new_owner)
+void port_change_owner(struct port *port, Term caller, Term new_owner)
 {
 	if (PROBE_ON(port__connect))
 		probe_port__connect(port, caller, new_owner);
@@ -739,9 +563,9 @@ bool port_connect(struct port *port, Term caller, Term new_owner)
 	if (open) {
 		if (PROBE_ON(port__command))
 			probe_port__command(port, caller, "connect");
-		add_link(port, new_owner);
+		port_link_add(port, new_owner);
 		signal_send_plain(SIG_LINK, port->id, new_owner, TERM_NONE);
-		connect_held(port, caller, new_owner);
+		port_change_owner(port, caller, new_owner);
 		port_tell_sent(port, caller, term_from_boxed(words)); /* the result of the call */
 	}
 	port_leave(port, am_connect);
@@ -816,233 +640,6 @@ bool port_unregister(Term id)
 	port_let_go(port);
 	port_unref(port);
 	return ok;
-}
-
-/* ---- Port ! {Owner, Command} */
-
-static void send_close(struct port *port, Term owner)
-{
-	if (PROBE_ON(port__command))
-		probe_port__command(port, owner, "close");
-	port->closed_wanted = true;
-	port->closed_to = owner;
-	port_tell_received(port, owner, am_close, TERM_NONE);
-	port_exit(port, am_normal);
-}
-
-/* False: not a command, or not from the owner. */
-static bool obey_held(struct port *port, Term message)
-{
-	Term owner = port->owner, what;
-	struct byte_queue data;
-
-	if (!term_is_tuple_of(message, 2) || tuple_get(message, 1) != owner)
-		return false;
-	what = tuple_get(message, 2);
-	if (what == am_close) {
-		send_close(port, owner);
-		return true;
-	}
-	if (!term_is_tuple_of(what, 2))
-		return false;
-	if (tuple_get(what, 1) == am_connect && process_is_alive(tuple_get(what, 2))) {
-		if (PROBE_ON(port__command))
-			probe_port__command(port, owner, "connect");
-		connect_held(port, owner, tuple_get(what, 2));
-		port_deliver_atom(port, owner, am_connected);
-		return true;
-	}
-	byte_queue_init(&data);
-	if (tuple_get(what, 1) != am_command || !port_put_iodata(&data, tuple_get(what, 2))) {
-		byte_queue_clear(&data);
-		return false;
-	}
-	command_held(port, owner, &data);
-	byte_queue_clear(&data);
-	return true;
-}
-
-/* The command that a message is, as far as its form says. */
-static Term name_command(Term message)
-{
-	Term what = term_is_tuple_of(message, 2) ? tuple_get(message, 2) : NIL;
-
-	if (term_is_tuple_of(what, 2))
-		what = tuple_get(what, 1);
-	return term_is_atom(what) ? what : SMALL(0);
-}
-
-static void obey(struct port *port, Term message)
-{
-	Term what = name_command(message);
-
-	port_enter(port, what);
-	if (port->state == PORT_OPEN && !obey_held(port, message))
-		signal_send_reason(SIG_EXIT, port->id, port->owner, TERM_NONE, am_badsig); /* whoever sent it */
-	port_leave(port, what);
-}
-
-bool port_suspends(Term id, Term message)
-{
-	struct port *port = is_command(message) ? port_find(id) : NULL;
-	bool suspends = port != NULL && port->busy && port->driver->hard_busy;
-
-	if (port != NULL)
-		port_unref(port);
-	return suspends;
-}
-
-bool port_send(Process *from, Term id, Term message)
-{
-	struct port *port = port_find(id);
-
-	if (port == NULL)
-		return true;
-	if (keep_message(port, from, message)) {
-		port_unref(port);
-		return true;
-	}
-	if (port_try_hold(port)) {
-		obey(port, message);
-		port_let_go(port);
-	} else {
-		port_submit(port, &make_message(message, TERM_NONE)->task);
-	}
-	/* A send cannot wait for a port that is busy; it can make room for others. */
-	if (port->busy && from != NULL)
-		process_yield_soon(from);
-	port_unref(port);
-	return true;
-}
-
-/* ---- signals */
-
-static void run_process_exit(struct port *port, const struct signal *s)
-{
-	uint64_t began = io_callback_began();
-
-	port->driver->process_exit(port, s->from, ref_number(s->ref));
-	io_callback_returned(port->driver->name, port->id, "process_exit", began);
-}
-
-static void handle_signal(struct port *port, struct signal *s)
-{
-	switch (s->kind) {
-	case SIG_LINK:
-		add_link(port, s->from);
-		break;
-	case SIG_UNLINK:
-		if (remove_link(port, s->from))
-			port_tell(port, am_getting_unlinked, s->from);
-		signal_send_plain(SIG_UNLINK_ACK, port->id, s->from, s->ref);
-		break;
-	case SIG_LINK_EXIT:
-		if (!remove_link(port, s->from))
-			break;
-		if (PROBE_ON(driver__process_exit))
-			probe_driver__process_exit(port, s->from);
-		port_tell_received(port, s->from, am_close, TERM_NONE);
-		if (s->from == port->owner || s->term != am_normal)
-			port_exit(port, s->term);
-		break;
-	case SIG_EXIT:
-		port_tell_received(port, s->from, am_close, TERM_NONE);
-		if (s->term != am_normal || s->from == port->owner)
-			port_exit(port, s->term);
-		break;
-	case SIG_DOWN:
-		if (PROBE_ON(driver__process_exit))
-			probe_driver__process_exit(port, s->from);
-		if (port->driver->process_exit != NULL)
-			run_process_exit(port, s);
-		break;
-	case SIG_MONITOR:
-		add_monitor(port, s);
-		break;
-	case SIG_DEMONITOR:
-		remove_monitor(port, s->ref);
-		break;
-	default:
-		break;
-	}
-}
-
-static Term name_signal(const struct signal *s)
-{
-	switch (s->kind) {
-	case SIG_LINK: return am_link;
-	case SIG_UNLINK: return am_unlink;
-	case SIG_EXIT: return am_close;
-	case SIG_MONITOR: return am_monitor;
-	case SIG_DEMONITOR: return am_demonitor;
-	default: return SMALL(0);
-	}
-}
-
-/* Takes: s. */
-static void take_signal(struct port *port, struct signal *s)
-{
-	Term what = name_signal(s);
-
-	port_enter(port, what);
-	if (port->state == PORT_OPEN) {
-		handle_signal(port, s);
-		signal_free(s);
-	} else {
-		signal_reject(port->id, s);
-	}
-	port_leave(port, what);
-}
-
-/* A signal whose turn has not come. */
-struct waiting_signal {
-	struct port_task task;
-	struct signal *signal;
-};
-
-static void run_signal(struct port *port, struct port_task *task)
-{
-	struct waiting_signal *w = (struct waiting_signal *)task;
-
-	take_signal(port, w->signal);
-	mem_free(w);
-}
-
-bool port_signal(Term to, struct signal *s)
-{
-	struct port *port = port_find(to);
-
-	if (port == NULL) {
-		signal_reject(to, s);
-		return false;
-	}
-	if (port_try_hold(port)) {
-		take_signal(port, s);
-		port_let_go(port);
-	} else {
-		struct waiting_signal *w = mem_alloc(sizeof(*w));
-
-		w->task.run = run_signal;
-		w->signal = s;
-		port_submit(port, &w->task);
-	}
-	port_unref(port);
-	return true;
-}
-
-uint64_t port_monitor(struct port *port, Term pid)
-{
-	Term words[REF_WORDS];
-	uint64_t number = ref_next_number();
-
-	return signal_send_plain(SIG_MONITOR, port->id, pid, peer_put_ref(words, number, 0)) ? number : 0;
-}
-
-void port_demonitor(struct port *port, Term pid, uint64_t monitor)
-{
-	Term words[REF_WORDS];
-
-	signal_send_plain(SIG_DEMONITOR, port->id, pid, peer_put_ref(words, monitor, 0));
 }
 
 /* ---- halt */

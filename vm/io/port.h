@@ -15,6 +15,7 @@
 #include "io/async.h"
 #include "io/byte_queue.h"
 #include "io/poll.h"
+#include "io/port_busy.h"
 #include "io/port_task.h"
 #include "proc/message.h"
 #include "proc/sched_job.h"
@@ -37,6 +38,8 @@ struct port_options {
 	char **argv;            /* NULL: the name alone */
 	char **envp;            /* the whole environment */
 	const char *directory;  /* NULL: as the VM's */
+	size_t port_low, port_high; /* bytes of output that wait when it is busy no more, and busy; 0: PORT_LOW_BYTES... */
+	size_t queue_low, queue_high; /* of commands that wait (port_busy.h); 0: as the driver has it */
 	uint64_t ack_ref;       /* a driver that acks_start answers with this reference's number */
 };
 #define PORT_OPTIONS_DEFAULT { .use_stdio = true }
@@ -90,10 +93,10 @@ struct port_driver {
 	bool flushes;
 	/* Are commands told to tracers as lists of binaries? */
 	bool tells_list;
-	/* Who sends to a busy port waits before the command, not after it, and may force it. */
+	/* Who sends to a busy port may force it. */
 	bool soft_busy;
-	/* Who sends to a busy port waits before the command, and may not force it. */
-	bool hard_busy;
+	/* Commands that wait for their turn have no limit. */
+	bool no_queue_limit;
 	/* Probes tell what outputv takes as output: the driver's own callback takes one buffer. */
 	bool tells_output;
 	/* open_port/2 waits for a message with a reference (port_options) and its result. */
@@ -139,6 +142,7 @@ struct port {
 	struct fragment *data_fragment; /* port_set_data */
 	Term data;
 	bool binary, eof, exit_status;
+	bool flushed;               /* it ended while there was output left to be written */
 	bool closed_wanted;         /* {Port, closed} is to be sent to closed_to */
 	Term closed_to;
 	/* input */
@@ -155,10 +159,8 @@ struct port {
 	uint64_t output_bytes;
 	struct port_watch write_watch;
 	bool writes;
-	atomic_bool busy;           /* written under the hold's lock */
-	Process **waiters;          /* the hold's lock; counted; blocked until not busy */
-	size_t waiter_count, waiter_room;
-	struct port_task *kept, **kept_last; /* the hold's lock: messages until it is not busy, senders suspended */
+	size_t out_low, out_high;   /* port_options' */
+	struct port_busy waits;
 	struct async_job write_job; /* the driver's work on the pool */
 	struct port_task write_job_done;
 	bool write_job_runs;
@@ -224,6 +226,10 @@ bool port_put_iodata(struct byte_queue *q, Term iodata);
 /* ---- the port is held by the caller in what follows, up to register */
 /* Hands bytes over. Takes: the bytes of `data` (left empty). Fails: false when the port is not open. */
 bool port_command(struct port *port, Term caller, struct byte_queue *data);
+/* The same, of a port that is open; data may be left. */
+void port_command_open(struct port *port, Term caller, struct byte_queue *data);
+/* Its owner changes, and is told by the caller. */
+void port_change_owner(struct port *port, Term caller, Term new_owner);
 /* Fails: false when the port is not open. */
 bool port_connect(struct port *port, Term caller, Term new_owner);
 bool port_close(struct port *port, Term caller, Term reason);
@@ -279,10 +285,15 @@ Term port_register(Term id, Term name);
 /* unregister/1. Fails: false when the port is not open or has no name. */
 bool port_unregister(Term id);
 
-/* Port ! Message, wired to message_send_port. */
-bool port_send(Process *from, Term id, Term message);
-/* Would who sends that be suspended now? */
-bool port_suspends(Term id, Term message);
+/* ---- port_send.c: Port ! Message */
+/* Wired to message_send_port: see there. */
+bool port_send(Process *from, Term id, Term to, Term message);
+/* The same, but that nobody waits. False: nothing was sent, as who sends would wait. */
+bool port_try_send(Process *from, Term id, Term message);
+/* The send of p, which waits for a port, is to return that, not the message. */
+void port_send_returns(Process *p, Term immediate);
+/* Does p wait in a send? */
+bool port_send_waits(const Process *p);
 /* Signals to ports: links, exits, monitors. Takes: s. Returns false when there is no such port. */
 bool port_signal(Term to, struct signal *s);
 

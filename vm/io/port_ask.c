@@ -17,12 +17,13 @@
 
 struct question {
 	struct port_task task;
+	struct port_waiter wait; /* before it is asked */
 	void (*run)(struct port *port, struct question *q);
 	Term (*finish)(Process *p, struct question *q); /* the BIF's result */
 	struct port *port;       /* counted */
 	Process *waiter;         /* counted, while it is a task */
 	_Atomic uint32_t state;
-	bool ok;
+	bool ok, refused;
 	Term caller, argument;   /* immediate */
 	unsigned command;
 	struct byte_queue data;
@@ -34,6 +35,7 @@ struct question {
 	Term closed, result;
 };
 enum { ASKED, ANSWERED, DROPPED };
+enum { COMMAND_WAITS, COMMAND_NOSUSPEND, COMMAND_FORCE };
 
 /* What q holds, not q. */
 static void clear(struct question *q)
@@ -126,7 +128,7 @@ static void init(struct question *q, Process *p, struct port *port)
 {
 	memset(q, 0, offsetof(struct question, answer));
 	q->port = port;
-	q->caller = p->id;
+	q->caller = q->task.sender = p->id;
 	q->look = NULL;
 	q->heap = NULL;
 	answer_init(&q->answer);
@@ -138,99 +140,26 @@ static Term finish_ok(Process *p, struct question *q)
 	return q->ok ? am_true : am_badarg;
 }
 
-/* ---- waiting for room */
-
-/* False: nothing to wait for. */
-static bool join_waiters(struct port *port, Process *p)
-{
-	bool wait;
-
-	lock_acquire(&port->hold.lock);
-	wait = port->busy && port->state == PORT_OPEN;
-	if (wait) {
-		if (port->waiter_count == port->waiter_room) {
-			port->waiter_room = port->waiter_room * 2 + 4;
-			port->waiters = mem_realloc(port->waiters, port->waiter_room * sizeof(Process *));
-		}
-		process_ref(p);
-		port->waiters[port->waiter_count++] = p;
-	}
-	lock_release(&port->hold.lock);
-	return wait;
-}
-
-/* p ends before the port has room. */
-static void leave_waiters(Process *p, struct port *port)
-{
-	size_t left = 0;
-
-	lock_acquire(&port->hold.lock);
-	for (size_t k = 0; k < port->waiter_count; k++) {
-		if (port->waiters[k] == p)
-			process_unref(p);
-		else
-			port->waiters[left++] = port->waiters[k];
-	}
-	port->waiter_count = left;
-	lock_release(&port->hold.lock);
-}
-
-/* Takes: the port's reference. */
-static void drop_not_busy(Process *p, void *arg)
-{
-	leave_waiters(p, arg);
-	port_unref(arg);
-}
-
-static void tell_unblocked(Process *p, const struct port *port)
-{
-	if (PROBE_ON(process__port_unblocked))
-		probe_process__port_unblocked(p->id, port->id);
-}
-
-static Term resume_not_busy(Process *p, void *arg)
-{
-	struct port *port = arg;
-
-	if (join_waiters(port, p))
-		return exc_wait(p, resume_not_busy, drop_not_busy, port);
-	tell_unblocked(p, port);
-	port_unref(port);
-	return am_true;
-}
-
-Term port_wait_not_busy(struct port *port, Process *p)
-{
-	if (join_waiters(port, p)) {
-		if (unlikely(trace_active))
-			trace_hooks.port_busy(p, port->id);
-		return exc_wait(p, resume_not_busy, drop_not_busy, port);
-	}
-	port_unref(port);
-	return am_true;
-}
-
 /* ---- commands */
 
+/* One that is not to wait, and whose turn came when the port was busy, has not been. */
 static void run_command(struct port *port, struct question *q)
 {
-	q->ok = port_command(port, q->caller, &q->data);
+	q->refused = q->command == COMMAND_NOSUSPEND && port_is_busy(port) && port->state == PORT_OPEN;
+	q->ok = q->refused || port_command(port, q->caller, &q->data);
 }
 
-/* The drivers that make their senders wait afterwards. */
 static Term finish_command(Process *p, struct question *q)
 {
-	if (!q->ok || q->port->driver->soft_busy || q->port->driver->hard_busy || q->command != 0)
-		return finish_ok(p, q);
-	port_ref(q->port);
-	return port_wait_not_busy(q->port, p);
+	return q->refused ? (Term)am_false : finish_ok(p, q);
 }
 
 static void drop_before(Process *p, void *arg)
 {
 	struct question *q = arg;
 
-	leave_waiters(p, q->port);
+	(void)p;
+	port_busy_leave(q->port, &q->wait);
 	free_question(q);
 }
 
@@ -238,25 +167,29 @@ static Term resume_before(Process *p, void *arg)
 {
 	struct question *q = arg, now;
 
-	if (join_waiters(q->port, p))
+	if (port_busy_wait(q->port, &q->wait, p))
 		return exc_wait(p, resume_before, drop_before, q);
-	tell_unblocked(p, q->port);
+	if (PROBE_ON(process__port_unblocked))
+		probe_process__port_unblocked(p->id, q->port->id);
 	now = *q;
 	answer_init(&now.answer);
 	mem_free(q);
 	return ask(p, &now);
 }
 
-/* The port was busy before. */
-static Term wait_before(Process *p, const struct question *q)
+/* The port is busy: p waits with a copy of q. False: it is not. */
+static bool wait_before(Process *p, const struct question *q)
 {
 	struct question *waiting = mem_alloc(sizeof(*waiting));
 
 	*waiting = *q;
 	answer_init(&waiting->answer);
-	if (unlikely(trace_active))
-		trace_hooks.port_busy(p, q->port->id);
-	return exc_wait(p, resume_before, drop_before, waiting);
+	if (port_busy_wait(q->port, &waiting->wait, p)) {
+		exc_wait(p, resume_before, drop_before, waiting);
+		return true;
+	}
+	mem_free(waiting);
+	return false;
 }
 
 Term port_ask_command(Process *p, struct port *port, struct byte_queue *data, bool force, bool nosuspend)
@@ -266,17 +199,19 @@ Term port_ask_command(Process *p, struct port *port, struct byte_queue *data, bo
 	init(&q, p, port);
 	q.run = run_command;
 	q.finish = finish_command;
-	q.command = nosuspend;
+	q.command = force ? COMMAND_FORCE : nosuspend ? COMMAND_NOSUSPEND : COMMAND_WAITS;
+	q.task.waits = q.command == COMMAND_WAITS;
+	q.task.command_bytes = data->size_bytes;
 	byte_queue_init(&q.data);
 	byte_queue_move(&q.data, data);
-	if ((port->driver->soft_busy || port->driver->hard_busy) && !force && join_waiters(port, p))
-		return wait_before(p, &q);
+	if (q.task.waits && unlikely(port_is_busy(port)) && wait_before(p, &q))
+		return TERM_NONE;
 	return ask(p, &q);
 }
 
 bool port_ask_waits(const Process *p)
 {
-	return p->resume == resume_before || p->resume == resume_not_busy;
+	return p->resume == resume_before || port_send_waits(p);
 }
 
 static void run_control(struct port *port, struct question *q)

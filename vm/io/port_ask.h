@@ -15,9 +15,7 @@ Term port_ask_connect(Process *p, struct port *port, Term new_owner);
 /* What `look` returns for an open port, built on that heap; `closed` for another. */
 Term port_ask(Process *p, struct port *port, Term (*look)(struct port *port, struct heap *h, Term arg), Term arg,
 	      Term closed);
-/* Does p wait until a port is not busy? p does not run, or asks. */
+/* Does p wait, in a send or port_command, until a port is not busy? p does not run, or asks. */
 bool port_ask_waits(const Process *p);
-/* What a BIF returns that ends with a command: true, once the port is not busy. */
-Term port_wait_not_busy(struct port *port, Process *p);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who holds a port, and what waits for its turn: tasks, among them events of descriptors, timers and the pool.
- * Invariant: tasks wait exactly while PORT_WANTED is set. While they do, the port is held, and whoever lets it go
+ * Invariant: tasks that may run wait only while PORT_WANTED is set. While they do, the port is held, and whoever lets it go
  * submits its job; or the job is submitted. So no task is forgotten. */
 #include <errno.h>
 #include <unistd.h>
@@ -27,7 +27,7 @@ void port_hold_init(struct port *port)
 
 void port_hold_free(struct port *port)
 {
-	ENSURE(port->hold.first == NULL);
+	ENSURE(port->hold.first == NULL && port->waits.kept == NULL);
 	lock_destroy(&port->hold.lock);
 }
 
@@ -58,12 +58,18 @@ void port_hold(struct port *port)
 		thread_yield();
 }
 
+/* One that may run: lock held. */
+static bool has_task(const struct port *port)
+{
+	return port->hold.first != NULL || port_busy_has_task(port);
+}
+
 /* Its job is to run: lock held. Returns whether it is to be submitted. */
 static bool schedule(struct port *port)
 {
 	struct port_hold *h = &port->hold;
 
-	if (h->first == NULL || h->scheduled)
+	if (!has_task(port) || h->scheduled)
 		return false;
 	h->scheduled = true;
 	port_ref(port);
@@ -94,6 +100,18 @@ void port_let_go(struct port *port)
 		let_go_wanted(port);
 }
 
+static bool want_run(struct port *port)
+{
+	uint32_t before = atomic_fetch_or_explicit(&port->hold.word, PORT_WANTED, memory_order_relaxed);
+
+	return !(before & PORT_HELD) && schedule(port);
+}
+
+bool port_want_run(struct port *port)
+{
+	return port_busy_has_task(port) && want_run(port);
+}
+
 void port_submit(struct port *port, struct port_task *task)
 {
 	struct port_hold *h = &port->hold;
@@ -103,24 +121,37 @@ void port_submit(struct port *port, struct port_task *task)
 	lock_acquire(&h->lock);
 	*h->last = task;
 	h->last = &task->next;
-	submit = !(atomic_fetch_or_explicit(&h->word, PORT_WANTED, memory_order_relaxed) & PORT_HELD) && schedule(port);
+	port_busy_submitted(port, task);
+	submit = want_run(port);
 	lock_release(&h->lock);
 	if (submit)
 		sched_job_submit(&h->job);
 }
 
-static struct port_task *take_task(struct port_hold *h)
+static struct port_task *take_first(struct port_hold *h)
 {
+	struct port_task *task = h->first;
+
+	h->first = task->next;
+	if (h->first == NULL)
+		h->last = &h->first;
+	return task;
+}
+
+static struct port_task *take_task(struct port *port)
+{
+	struct port_hold *h = &port->hold;
 	struct port_task *task;
 
 	lock_acquire(&h->lock);
-	task = h->first;
-	if (task != NULL)
-		h->first = task->next;
-	if (h->first == NULL) {
-		h->last = &h->first;
-		atomic_fetch_and_explicit(&h->word, ~(uint32_t)PORT_WANTED, memory_order_relaxed);
+	task = port_busy_take(port);
+	while (task == NULL && h->first != NULL) {
+		task = take_first(h);
+		if (port_busy_keep(port, task))
+			task = NULL;
 	}
+	if (!has_task(port))
+		atomic_fetch_and_explicit(&h->word, ~(uint32_t)PORT_WANTED, memory_order_relaxed);
 	lock_release(&h->lock);
 	return task;
 }
@@ -139,8 +170,12 @@ static void run_tasks(struct sched_job *job)
 	if (held) {
 		struct port_task *task;
 
-		for (int k = 0; k < TASKS_AT_ONCE && (task = take_task(h)) != NULL; k++)
+		for (int k = 0; k < TASKS_AT_ONCE && (task = take_task(port)) != NULL; k++) {
+			size_t bytes = task->command_bytes;
+
 			task->run(port, task);
+			port_busy_ran(port, bytes);
+		}
 		port_let_go(port);
 	}
 	port_unref(port);

@@ -13,6 +13,9 @@ struct port;
 struct port_task {
 	struct port_task *next;
 	void (*run)(struct port *port, struct port_task *task); /* may free the task, or submit it again */
+	Term sender;             /* the process that wants it: TERM_NONE: none, and it may pass others by */
+	size_t command_bytes;    /* of a command: counted against the port's limit */
+	bool waits;              /* it does not run while the port is busy */
 };
 
 /* A descriptor that a port waits for. Belongs to the port's driver, but for what port_task.c does. */
@@ -28,13 +31,13 @@ struct port_watch {
 
 /* Who holds a port runs its callbacks. */
 struct port_hold {
-	_Atomic uint32_t word;       /* PORT_HELD | PORT_WANTED: tasks wait */
+	_Atomic uint32_t word;       /* PORT_HELD | PORT_WANTED: tasks wait | PORT_KEEPS: see port_busy.h */
 	struct lock lock;
 	struct port_task *first, **last; /* lock */
 	bool scheduled;              /* lock: the job was submitted, and has a reference to the port */
 	struct sched_job job;
 };
-enum { PORT_HELD = 1, PORT_WANTED = 2 };
+enum { PORT_HELD = 1, PORT_WANTED = 2, PORT_KEEPS = 4 };
 
 void port_hold_init(struct port *port);
 void port_hold_free(struct port *port);
@@ -45,6 +48,8 @@ void port_hold(struct port *port);
 void port_let_go(struct port *port);
 /* The task runs when its turn comes. Any thread. The caller has a reference, or holds the port. */
 void port_submit(struct port *port, struct port_task *task);
+/* Tasks that were kept may run; the hold's lock is held. True: the caller submits the hold's job, without the lock. */
+bool port_want_run(struct port *port);
 
 /* The driver's ready_input and ready_output are called for fd, as port_watch_want says. closes: fd is closed in the
  * end, and if it cannot be watched. Fails: -errno. */

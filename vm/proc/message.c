@@ -24,7 +24,7 @@
 
 enum { LOST_TEXT_BYTES = 1 << 16 }; /* of a message that is reported */
 
-bool (*message_send_port)(Process *from, Term port, Term message);
+bool (*message_send_port)(Process *from, Term port, Term to, Term message);
 
 static inline void set_length(Process *p, uint32_t n)
 {
@@ -221,7 +221,7 @@ void message_send(Process *from, Term to, Term message)
 	if (likely(term_is_local_pid(to)))
 		send_local(from, to, TERM_NONE, message);
 	else if (term_is_local_port(to) && message_send_port != NULL)
-		message_send_port(from, to, message);
+		message_send_port(NULL, to, to, message);
 	else if (term_is_local_ref(to) && ref_tag(to) != 0)
 		send_local(from, ref_tag(to), to, message);
 	else if (term_has_sub(to, SUB_XPID) || term_has_sub(to, SUB_XREF))
@@ -247,7 +247,7 @@ static bool send_name(Process *from, Term name, Term message)
 	if (to == TERM_NONE)
 		return false;
 	if (term_is_local_port(to))
-		return message_send_port != NULL && message_send_port(from, to, message);
+		return message_send_port != NULL && message_send_port(from, to, name, message);
 	send_local(from, to, TERM_NONE, message);
 	return true;
 }
@@ -282,7 +282,7 @@ bool message_send_any(Process *from, Term to, Term message)
 	if (term_is_atom(to))
 		return send_name(from, to, message);
 	if (term_is_local_port(to))
-		return message_send_port != NULL && message_send_port(from, to, message);
+		return message_send_port != NULL && message_send_port(from, to, to, message);
 	if (term_is_local_ref(to)) {
 		if (ref_tag(to) != 0)
 			send_local(from, ref_tag(to), to, message);
@@ -292,10 +292,10 @@ bool message_send_any(Process *from, Term to, Term message)
 		if (!term_is_atom(tuple_get(to, 1)) || !term_is_atom(tuple_get(to, 2)))
 			return false;
 		/* No such name at a node is nothing to the sender; nor is a node that cannot be reached. */
-		if (tuple_get(to, 2) == node_self().name)
-			send_name(from, tuple_get(to, 1), message);
-		else
+		if (tuple_get(to, 2) != node_self().name)
 			remote_send(from, to, message, 0);
+		else if (!send_name(from, tuple_get(to, 1), message))
+			return from == NULL || from->exc_kind != EXC_WAIT;
 		return true;
 	}
 	if (!term_is_pid(to) && !term_is_port(to) && !term_is_ref(to))

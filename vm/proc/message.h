@@ -70,10 +70,11 @@ void message_deliver(Process *to, Term from, Term message, struct fragment *take
 /* The same as message_send_any, without a look at the probes: for slices that nobody watches. */
 bool message_send_unwatched(Process *from, Term to, Term message);
 /* `to` is a pid, a registered name, {name, node()}, or an alias ref: erlang:send/2's rules. Fails: returns false on badarg
- * (no such name). Ports: through message_send_port. */
+ * (no such name), or when from waits now (exc_kind EXC_WAIT). Ports: through message_send_port. */
 bool message_send_any(Process *from, Term to, Term message);
-/* Wired by io in main.c; NULL: no ports. Returns false for badarg. */
-extern bool (*message_send_port)(Process *from, Term port, Term message);
+/* Wired by io; NULL: no ports. `to` is the port, or the name that it was found by. False: from waits in the send
+ * (exc_wait), which returns the message in the end. Nobody waits when from is NULL. */
+extern bool (*message_send_port)(Process *from, Term port, Term to, Term message);
 
 /* Takes the first message that matches out of p's private queue. False when there is none. */
 bool message_flush_matching(Process *p, bool (*match)(Term message, uint64_t key), uint64_t key);
