@@ -298,7 +298,8 @@ busy() ->
     ok = prim_file:delete(Go),
     print([Port, P, self()]).
 
-sender(Port, Data) -> true = port_command(Port, Data).
+%% The second command waits.
+sender(Port, Data) -> [true, true] = [port_command(Port, D) || D <- [Data, <<"x">>]].
 
 wait_queued(Port, Bytes) ->
     case erlang:port_info(Port, queue_size) of
