@@ -38,7 +38,7 @@ enum {
     FAKE_CODE = 0xa000,
 };
 
-static const uint64_t fake_base = 0x210000000000;
+static const uint64_t fake_base = 0x550000000000;
 
 /* As small as the rows allow, in the order of their structures. */
 static const uint32_t fake_numbers[ERLVM_NFIELDS] = {[ERLVM_ATOMS_SEGMENTS] = 8,
