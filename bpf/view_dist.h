@@ -62,7 +62,7 @@ VIEW_INLINE void view_dist_on_dist__port_busy(const struct ev_dist__port_busy *e
     struct name_text name = {0};
 
     view_node(&ev->head, ev->remote_node, &name);
-    VIEW_ADD(dist_by_node_row(&ev->head, &name), suspends, 1);
+    VIEW_ADD(dist_links_row(&ev->head, &name), suspends, 1);
     hash = name_hash(&name);
     busy = dist_busy_get(&ev->head, 0, hash);
     if (!busy) {
@@ -82,14 +82,14 @@ VIEW_INLINE __u64 view_dist_free(const struct ev_head *h, const struct name_text
 {
     __u64 hash = name_hash(node), since, took;
     struct state_dist_busy *busy = dist_busy_get(h, 0, hash);
-    struct row_dist_by_node *row;
+    struct row_dist_links *row;
 
     if (!busy)
         return VIEW_UNKNOWN;
     since = busy->begun_ns;
     dist_busy_drop(h, 0, hash);
     took = now > since ? now - since : 0;
-    row = dist_by_node_row(h, node);
+    row = dist_links_row(h, node);
     VIEW_OBSERVE(row, busy, took);
     return took;
 }
