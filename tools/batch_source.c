@@ -165,6 +165,11 @@ bool batch_source_serves(const struct target *t)
     return elf_file_find_batch(t->elf, "flush") != NULL;
 }
 
+bool batch_source_tells(const struct target *t, const char *probe)
+{
+    return batch_source_serves(t) && elf_file_find_batch(t->elf, probe) != NULL;
+}
+
 /* Where the note of flush has the page and its bytes. */
 static int describe_flush(struct batch_source *s, const struct elf_note *note)
 {

@@ -27,6 +27,8 @@ int batch_source_new(const struct batch_source_ops *ops, struct batch_source **o
 void batch_source_free(struct batch_source *source);
 /* Whether the target hands pages over. */
 bool batch_source_serves(const struct target *target);
+/* Whether it writes events of this probe (process__spawn) into them. */
+bool batch_source_tells(const struct target *target, const char *probe);
 /*
  * Receives the pages of process `pid`, or of all that run the target's file (-1), and has the wanted probes written
  * into them. Returns how many of these the target has. Fails: said, but for -ESRCH: the process has ended.

@@ -13,6 +13,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "batch_source.h"
 #include "cmd.h"
 #include "fail.h"
 #include "kernel.h"
@@ -173,18 +174,21 @@ static void check_rights(struct doctor *d)
                                                     : "needs CONFIG_DEBUG_INFO_BTF in the kernel");
 }
 
-/* What is had of one event, and how. */
+/* What is had of one event, and how: by the page where the VM hands pages over, as long as nothing else is said. */
 static void print_event(struct doctor *d, const struct target *t, const struct plan *plan, enum plan_probe probe)
 {
     static const char *const sources[] = {[PLAN_NONE] = "none", [PLAN_NOTE] = "note", [PLAN_HOOK] = "hook"};
     const struct plan_event *event = &plan->events[probe];
-    const char *about = event->why[0]                 ? event->why
+    bool pages = batch_source_tells(t, plan_probe_name(probe));
+    const char *about = pages                        ? "told by the page, about 20 ns"
+                        : event->why[0]              ? event->why
                         : event->source == PLAN_NONE ? "no place known in this VM"
                         : event->source == PLAN_NOTE ? "one trap; the VM also prints strings"
                                                      : otp_cost_text(event->cost);
 
     sink_row(&d->sink, &event_table,
-             (struct sink_value[]){SINK_N((uint64_t)t->pid), SINK_S(plan_probe_name(probe)), SINK_S(sources[event->source]), SINK_S(about)});
+             (struct sink_value[]){SINK_N((uint64_t)t->pid), SINK_S(plan_probe_name(probe)),
+                                   SINK_S(pages ? "pages" : sources[event->source]), SINK_S(about)});
 }
 
 /* Names of the subcommands that work, or of those that do not. */

@@ -556,9 +556,9 @@ static int check(const struct state *st)
     if (st->chosen && st->viewed)
         return fail(FAIL_USAGE, "choose views, or probes");
     if (st->slower && !view_has_filter(st->on, "slower"))
-        return fail(FAIL_USAGE, "--slower is of views that tell times, such as msglat");
+        return view_refuse_slower(NULL, NULL);
     if (st->top && !view_keeps_slowest(st->on))
-        return fail(FAIL_USAGE, "--top is of views that tell the slowest: efile");
+        return view_refuse_top(NULL, NULL);
     return 0;
 }
 

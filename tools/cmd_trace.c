@@ -47,6 +47,7 @@ struct state {
     size_t nvms;
     int err;     /* of writing; 1: the recording is as long as it may be */
     bool ended;
+    bool announced; /* it was said that it records */
 };
 
 /* ---- pages */
@@ -223,6 +224,23 @@ static int look_for_targets(struct state *st, uint64_t *next_ns)
     return st->ended ? 0 : watch_again(&st->watch);
 }
 
+/* Probes are attached: what happens from now on is recorded. */
+static void announce(struct state *st)
+{
+    const struct watch *w = &st->watch;
+    const char *path = st->plan.path;
+
+    if (st->announced || w->waits)
+        return;
+    st->announced = true;
+    if (w->options->all)
+        note("every Erlang VM is recorded in '%s'; Ctrl-C ends", path);
+    else if (w->child.pid)
+        note("'%s' is recorded in '%s'", w->child.path, path);
+    else
+        note("'%s' (process %d) is recorded in '%s'; Ctrl-C ends", w->only.name, w->only.pid, path);
+}
+
 static int loop(struct state *st)
 {
     struct pollfd fds[] = {{.fd = batch_source_fd(st->source), .events = POLLIN},
@@ -234,6 +252,7 @@ static int loop(struct state *st)
     int err = 0;
 
     while (!err && !st->err && !st->ended && !signals_first_ns()) {
+        announce(st);
         poll(fds, 3, more ? 0 : watch_interval_ns(&st->watch) && st->watch.waits ? 10 : look_ms);
         st->ended = fds[1].revents != 0;
         more = read_pages(st);
@@ -303,6 +322,8 @@ static int record(struct state *st)
         trap_source_tell(st->traps, true);
     if (!err)
         err = watch_end_of_target(st);
+    if (!err)
+        announce(st);
     if (!err && st->watch.child.pid)
         err = child_release(&st->watch.child);
     if (!err)

@@ -331,6 +331,40 @@ bool view_has_filter(const bool on[VIEW_COUNT], const char *name)
     return false;
 }
 
+/* Names of the views that have the filter (NULL: that keep the slowest), with commas between. */
+static void list_takers(const char *filter, char *text, size_t size)
+{
+    size_t used = 0;
+
+    for (size_t v = 0; v < VIEW_COUNT; v++) {
+        bool only[VIEW_COUNT] = {false};
+
+        only[v] = true;
+        if (filter ? view_has_filter(only, filter) : view_keeps_slowest(only))
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", views[v].name);
+    }
+}
+
+static int refuse_option(const char *option, const char *filter)
+{
+    char takers[256] = "";
+
+    list_takers(filter, takers, sizeof takers);
+    return fail(FAIL_USAGE, "--%s is for %s; none of these is asked: leave it out, or ask one", option, takers);
+}
+
+int view_refuse_slower(void *ctx, const char *value)
+{
+    (void)ctx, (void)value;
+    return refuse_option("slower", "slower");
+}
+
+int view_refuse_top(void *ctx, const char *value)
+{
+    (void)ctx, (void)value;
+    return refuse_option("top", NULL);
+}
+
 int view_filter_parse(const bool on[VIEW_COUNT], const char *name, const char *value, __u64 *filters)
 {
     char what[64];

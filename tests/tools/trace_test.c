@@ -15,7 +15,7 @@
 START_TEST(test_trace_records_what_happened)
 {
     SUPPORT_BPF();
-    const struct support_run *r = support_run("$ERLSNOOP trace --json -o r processes -- " VM " spawn 2> /dev/null\n"
+    const struct support_run *r = support_run("$ERLSNOOP trace --json -o r processes -- " VM " spawn\n"
                                               "$ERLSNOOP report --json r; $ERLSNOOP report --json --events r | grep -v report > e\n"
                                               "echo deaths $(grep -c 'process__exit\".*\"reason\":\"probe_reason\"' e)\n"
                                               "echo births $(grep -c 'process__spawn\".*\"mfa\":\"probe_target:child/1\"' e)\n"
@@ -27,6 +27,7 @@ START_TEST(test_trace_records_what_happened)
     ck_assert_int_eq(support_number(r->out, "\"type\":\"trace\"", "events"), support_number(r->out, "\"type\":\"report\"", "events"));
     ck_assert_ptr_null(strstr(r->out, "\"type\":\"lost\""));
     ck_assert_ptr_null(strstr(r->out, "message__send"));
+    ck_assert_msg(support_lines(r->err, "is recorded in 'r'") == 1, "%s", r->err);
     ck_assert(strstr(r->out, "\"name\":\"probe_target\"") || strstr(r->out, "\"name\":\"erlvm\""));
 }
 END_TEST
@@ -141,7 +142,7 @@ END_TEST
 START_TEST(test_trace_is_whole_after_a_signal)
 {
     SUPPORT_BPF();
-    const struct support_run *r = support_run("$ERLSNOOP trace -o r -- " VM " rest 2> up > t & p=$!; await up; kill -INT $p; wait $p; echo status $?\n"
+    const struct support_run *r = support_run("$ERLSNOOP trace -o r -- " VM " rest 2> up > t & p=$!; until grep -q ^rests up; do sleep .02; done; kill -INT $p; wait $p; echo status $?\n"
                                               "$ERLSNOOP report --json --events r | grep -c '\"reason\":\"probe_reason\"'");
 
     ck_assert_str_eq(r->out, "status 0\n23\n");
@@ -178,7 +179,7 @@ START_TEST(test_trace_records_all_vms)
         "$ERLSNOOP trace -a -o r process-exit > t 2> err & e=$!; until $ERLSNOOP report --events r 2> /dev/null > e; grep -q \"${p[1]} .*normal\" e && grep -q \"${p[2]} .*normal\" e\n"
         "do sleep .2; done; kill -INT $e; wait $e; echo status $?; kill $o ${p[1]} ${p[2]}; $ERLSNOOP report r | grep -cE \" (${p[1]}|${p[2]}) b$\"; cat err");
 
-    ck_assert_msg(!strcmp(r->out, "status 0\n2\n"), "%s%s", r->out, r->err);
+    ck_assert_msg(!strcmp(r->out, "status 0\n2\nerlsnoop: every Erlang VM is recorded in 'r'; Ctrl-C ends\n"), "%s%s", r->out, r->err);
 }
 END_TEST
 
@@ -235,7 +236,7 @@ END_TEST
 START_TEST(test_trace_ring_is_written_on_a_signal)
 {
     SUPPORT_BPF();
-    const struct support_run *r = support_run(TWICE "$ERLSNOOP trace --ring 60s -o r processes -- $ERLVM -quick -pa . -s twice 2> up > t & p=$!; await up\n"
+    const struct support_run *r = support_run(TWICE "$ERLSNOOP trace --ring 60s -o r processes -- $ERLVM -quick -pa . -s twice 2> up > t & p=$!; until grep -q ^up up; do sleep .02; done\n"
                                               "kill -USR1 $p; until grep -q asked up; do sleep .02; done; $ERLSNOOP report --json --events r > e\n"
                                               "grep '\"process__spawn' e | grep -c twice:first/0; wait $p; echo status $?; $ERLSNOOP report --json --events r.1 | cmp - e && echo same\n"
                                               "$ERLSNOOP report --json --events r | grep '\"process__spawn' | grep -c twice:second/0");
