@@ -105,6 +105,33 @@ Term bif_erlang_has_prepared_code_on_load_1(Process *p, Term *args)
 	return term_from_bool(c != NULL && c->on_load != NULL);
 }
 
+/* ---- changes, when those who waited for their turn have had it: a process that was spawned before begins in the code
+ * that was there then */
+
+struct later {
+	struct exc_steps steps;
+	Term (*change)(Process *p, Term arg);
+	bool has_waited;
+};
+
+static Term later_step(Process *p, struct exc_steps *steps)
+{
+	struct later *l = (struct later *)steps;
+
+	if (l->has_waited)
+		return l->change(p, steps->args[0]);
+	l->has_waited = true;
+	return EXC_MORE;
+}
+
+static Term change_later(Process *p, Term (*change)(Process *p, Term arg), Term *args)
+{
+	struct later *l = mem_alloc(sizeof(*l));
+
+	*l = (struct later){ .steps = { .step = later_step }, .change = change };
+	return exc_run_steps(p, &l->steps, args, 1);
+}
+
 /* ---- finish_loading */
 
 /* A batch of prepared code, taken from its references. */
@@ -182,9 +209,9 @@ static Term list_not_purged(Process *p, const struct batch *b)
 	return heap_tuple(&p->heap, am_not_purged, list);
 }
 
-Term bif_erlang_finish_loading_1(Process *p, Term *args)
+static Term finish_loading(Process *p, Term list)
 {
-	int64_t n = list_length(args[0]);
+	int64_t n = list_length(list);
 	struct batch b = { 0 };
 	bool on_load, taken = false;
 	Term duplicates, result;
@@ -193,7 +220,7 @@ Term bif_erlang_finish_loading_1(Process *p, Term *args)
 		return exc_badarg(p);
 	b.from = mem_alloc((size_t)n * sizeof(*b.from) + 1);
 	b.code = mem_alloc((size_t)n * sizeof(*b.code) + 1);
-	if (!take_batch(&b, args[0], &p->heap, &duplicates)) {
+	if (!take_batch(&b, list, &p->heap, &duplicates)) {
 		free_batch(&b, true);
 		return exc_badarg(p);
 	}
@@ -213,6 +240,11 @@ Term bif_erlang_finish_loading_1(Process *p, Term *args)
 	}
 	free_batch(&b, !taken);
 	return result;
+}
+
+Term bif_erlang_finish_loading_1(Process *p, Term *args)
+{
+	return list_length(args[0]) < 0 ? exc_badarg(p) : change_later(p, finish_loading, args);
 }
 
 Term bif_erlang_call_on_load_function_1(Process *p, Term *args)
@@ -254,19 +286,21 @@ Term bif_erlang_load_nif_2(Process *p, Term *args)
 
 /* ---- old code */
 
-Term bif_erlang_delete_module_1(Process *p, Term *args)
+static Term delete_module(Process *p, Term module)
 {
-	int status;
+	int status = module_delete(module);
 
-	if (!term_is_atom(args[0]))
-		return exc_badarg(p);
-	status = module_delete(args[0]);
 	if (status == -ENOENT)
 		return am_undefined;
 	if (status == 0)
 		return am_true;
-	log_line("Module %s must be purged before deleting", atom_text(args[0], NULL));
+	log_line("Module %s must be purged before deleting", atom_text(module, NULL));
 	return exc_badarg(p);
+}
+
+Term bif_erlang_delete_module_1(Process *p, Term *args)
+{
+	return term_is_atom(args[0]) ? change_later(p, delete_module, args) : exc_badarg(p);
 }
 
 static bool has_old(const struct module *m)
