@@ -234,6 +234,7 @@ void message_deliver(Process *to, Term from, Term message, struct fragment *take
 
 	s->from = from;
 	s->term = message;
+	s->token = am_undefined; /* nobody's: what the receiver had goes on */
 	s->fragment = takes;
 	s->words = takes != NULL ? takes->used_words : 0;
 	if (!push(to, to->id, s))

@@ -15,7 +15,16 @@ main() ->
                                                                          {sequential_trace_token, x}, {"label", 1}]],
     p(catch_it(fun() -> erlang:seq_trace_info(nonsense) end)),
     p(seq_trace:print(nothing)),
-    tracer(), talk(), stamps(), spread(), ends(), cleared().
+    tracer(), talk(), stamps(), spread(), ends(), cleared(), from_port().
+
+%% A message that has none leaves the token alone when no process sent it.
+from_port() ->
+    io:format("from a port~n"),
+    seq_trace:set_token(label, 5),
+    Port = open_port({spawn, "echo said"}, []),
+    p(receive {Port, {data, Said}} -> Said end),
+    p(seq_trace:get_token(label)),
+    seq_trace:set_token([]).
 
 tracer() ->
     io:format("tracer~n"),
@@ -172,3 +181,6 @@ p(T) -> io:format("  ~0p~n", [T]).
 %% expect:   true
 %% expect:   []
 %% expect:   []
+%% expect: from a port
+%% expect:   "said\n"
+%% expect:   {label,5}
