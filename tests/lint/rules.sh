@@ -22,7 +22,7 @@ for f in $(sources); do
 done
 grep -nE '\b(malloc|calloc|realloc|free)\(' vm -r --include='*.c' --include='*.h' --include='*.inc' |
 	grep -vE '^vm/base/alloc\.|//|^\S+:\s*\*|/\*' && fail "only vm/base/alloc calls malloc"
-grep -nE '\bpthread_' vm -r --include='*.c' --include='*.inc' | grep -vE '^vm/base/(library_)?lock\.c' && fail "only vm/base/lock and library_lock touch pthreads"
+grep -nE '\bpthread_' vm -r --include='*.c' --include='*.inc' | grep -vE '^vm/base/(lock|library_lock|library_key)\.c' && fail "only vm/base/lock, library_lock and library_key touch pthreads"
 grep -niE 'keep (this )?in sync' -r vm bpf tools && fail "a fact written twice: make it a table"
 while read -r class; do
 	[ "$(grep -rlwE "(rw)?lock_init\(.*LOCK_$class" vm --include='*.c' | wc -l)" = 1 ] || fail "locks.def: $class is not the class of the locks of one file"

@@ -167,33 +167,6 @@ char *library_rwlock_name(struct library_rwlock *l)
 	return l != NULL ? l->name : NULL;
 }
 
-/* ---- data of a thread */
-
-int library_key_new(int *key)
-{
-	pthread_key_t made;
-	int error = pthread_key_create(&made, NULL);
-
-	if (error == 0)
-		*key = (int)made;
-	return error;
-}
-
-void library_key_free(int key)
-{
-	pthread_key_delete((pthread_key_t)key);
-}
-
-void library_key_set(int key, void *data)
-{
-	pthread_setspecific((pthread_key_t)key, data);
-}
-
-void *library_key_get(int key)
-{
-	return pthread_getspecific((pthread_key_t)key);
-}
-
 /* ---- threads */
 
 static void *run_thread(void *arg)

@@ -110,10 +110,10 @@ Term enif_raise_exception(struct nif_env *env, Term reason)
 	return nif_env_raise(env, reason);
 }
 
+/* What enif_schedule_nif returns is no term either, and no exception. */
 int enif_is_exception(struct nif_env *env, Term t)
 {
-	(void)env;
-	return t == TERM_NONE;
+	return t == TERM_NONE && env->raised;
 }
 
 int enif_has_pending_exception(struct nif_env *env, Term *reason)

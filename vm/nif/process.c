@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Processes as libraries see them: who calls, who lives, messages. */
+#include "base/alloc.h"
 #include "heap/copy.h"
 #include "io/port.h"
 #include "nif/env.h"
@@ -80,34 +81,106 @@ static void send_from(Process *from, Process *to, Term message)
 	message_send_to(from, to, message);
 }
 
+/* Of a process on a dirty scheduler, which is held only for what is its own: its tracer, its token. False: it has ended. */
+static bool send_from_dirty(struct nif_env *env, Process *to, Term message)
+{
+	bool told = atomic_load_explicit(&trace_active, memory_order_relaxed) || env->process->seq_token != NIL;
+	Process *p = told ? dirty_hold() : NULL;
+	struct fragment *f;
+	Term copy;
+
+	if (p != NULL) {
+		send_from(p, to, message);
+		dirty_let_go(p);
+		return true;
+	}
+	if (told || !dirty_is_wanted())
+		return false;
+	f = copy_to_fragment(message, &copy);
+	message_deliver(to, env->process->id, copy, f);
+	return true;
+}
+
+static bool send(struct nif_env *env, Process *to, Term message)
+{
+	struct fragment *f;
+	Term copy;
+
+	if (env != NULL && env->process != NULL && env->dirty != NULL)
+		return send_from_dirty(env, to, message);
+	if (env != NULL && env->process != NULL) {
+		send_from(env->process, to, message);
+		return true;
+	}
+	f = copy_to_fragment(message, &copy);
+	message_deliver(to, TERM_NONE, copy, f);
+	return true;
+}
+
 int enif_send(struct nif_env *env, const struct nif_pid *to_pid, struct nif_env *message_env, Term message)
 {
 	Process *to = term_is_local_pid(to_pid->pid) ? process_find(to_pid->pid) : NULL;
-	Term copy;
+	bool sent;
 
 	if (to == NULL)
 		return 0;
-	if (env != NULL && env->process != NULL && env->dirty == NULL) {
-		send_from(env->process, to, message);
-	} else {
-		struct fragment *f = copy_to_fragment(message, &copy);
-
-		message_deliver(to, env != NULL && env->process != NULL ? env->process->id : TERM_NONE, copy, f);
-	}
+	sent = send(env, to, message);
 	process_unref(to);
-	if (message_env != NULL)
+	if (sent && message_env != NULL)
 		nif_env_clear(message_env);
-	return 1;
+	return sent;
 }
 
-/* Commands go to ports by messages and by built-in functions only; a library is told that there is no such port. */
-int enif_port_command(struct nif_env *env, const struct nif_port *port, struct nif_env *message_env, Term message)
+/* ---- commands to ports */
+
+struct command {
+	struct port_task task;
+	Term caller;
+	struct byte_queue data;
+};
+
+static void run_command(struct port *port, struct port_task *task)
 {
-	(void)env;
-	(void)port;
-	(void)message_env;
-	(void)message;
-	return 0;
+	struct command *c = (struct command *)task;
+
+	port_command(port, c->caller, &c->data);
+	byte_queue_clear(&c->data);
+	mem_free(c);
+}
+
+/* Nobody waits for what it does. */
+static bool submit_command(struct port *port, Term caller, Term iodata)
+{
+	struct command *c = mem_zalloc(sizeof(*c));
+
+	c->task.run = run_command;
+	c->task.sender = TERM_NONE;
+	c->caller = caller;
+	byte_queue_init(&c->data);
+	if (port_put_iodata(&c->data, iodata)) {
+		port_submit(port, &c->task);
+		return true;
+	}
+	byte_queue_clear(&c->data);
+	mem_free(c);
+	return false;
+}
+
+int enif_port_command(struct nif_env *env, const struct nif_port *to, struct nif_env *message_env, Term message)
+{
+	struct port *port = NULL;
+	bool sent;
+
+	if (env != NULL && env->process != NULL && term_is_local_port(to->port) &&
+	    (env->dirty == NULL || dirty_is_wanted()))
+		port = port_find(to->port);
+	if (port == NULL)
+		return 0;
+	sent = port->state == PORT_OPEN && submit_command(port, env->process->id, message);
+	port_unref(port);
+	if (sent && message_env != NULL)
+		nif_env_clear(message_env);
+	return sent;
 }
 
 int enif_thread_type(void)

@@ -171,6 +171,69 @@ static ERL_NIF_TERM send_thrice(ErlNifEnv *env, int argc, const ERL_NIF_TERM arg
 	return enif_make_int(env, sent);
 }
 
+/* The same on dirty schedulers: is it a process that sends, whoever traces it? */
+static ERL_NIF_TERM send_dirty(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	ErlNifPid pid;
+
+	(void)argc;
+	if (!enif_get_local_pid(env, argv[0], &pid))
+		return enif_make_badarg(env);
+	return enif_make_int(env, enif_send(env, &pid, NULL, argv[1]));
+}
+
+/* Sends {alive, self()}, waits for the end of its process, and sends what enif_send returns in its name from elsewhere. */
+static ERL_NIF_TERM send_dead(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	ErlNifEnv *other = enif_alloc_env();
+	ErlNifPid pid, self;
+	int sent;
+
+	(void)argc;
+	if (!enif_get_local_pid(env, argv[0], &pid))
+		return enif_make_badarg(env);
+	enif_self(env, &self);
+	enif_send(env, &pid, NULL, enif_make_tuple2(env, atom(env, "alive"), enif_make_pid(env, &self)));
+	while (enif_is_current_process_alive(env))
+		usleep(1000);
+	sent = enif_send(env, &pid, NULL, atom(env, "never"));
+	enif_send(NULL, &pid, other, enif_make_tuple2(other, atom(other, "dead"), enif_make_int(other, sent)));
+	enif_free_env(other);
+	return argv[0];
+}
+
+static ERL_NIF_TERM command(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	ErlNifPort port;
+
+	(void)argc;
+	if (!enif_get_local_port(env, argv[0], &port))
+		return enif_make_badarg(env);
+	return enif_make_int(env, enif_port_command(env, &port, NULL, argv[1]));
+}
+
+/* How many of so many keys at a time have each its value of this thread? */
+static ERL_NIF_TERM keys(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	enum { MANY = 3000 };
+	static ErlNifTSDKey made[MANY];
+	int kept = 0;
+
+	(void)argc;
+	(void)argv;
+	for (int i = 0; i < MANY; i++)
+		if (enif_tsd_key_create("key", &made[i]) != 0)
+			return enif_make_badarg(env);
+	for (int i = 0; i < MANY; i++)
+		enif_tsd_set(made[i], &made[i]);
+	for (int i = 0; i < MANY; i++) {
+		kept += enif_tsd_get(made[i]) == &made[i];
+		enif_tsd_set(made[i], NULL);
+		enif_tsd_key_destroy(made[i]);
+	}
+	return enif_make_int(env, kept);
+}
+
 struct job {
 	ErlNifPid to;
 	ErlNifEnv *env;
@@ -300,6 +363,7 @@ static ERL_NIF_TERM count(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	static const int flags[] = { 0, ERL_NIF_DIRTY_JOB_CPU_BOUND, ERL_NIF_DIRTY_JOB_IO_BOUND };
 	ERL_NIF_TERM next[2];
+	ERL_NIF_TERM later;
 	int n, sum;
 
 	(void)argc;
@@ -309,7 +373,8 @@ static ERL_NIF_TERM count(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 		return enif_make_tuple2(env, atom(env, "sum"), argv[1]);
 	next[0] = enif_make_int(env, n - 1);
 	next[1] = enif_make_int(env, sum + n);
-	return enif_schedule_nif(env, "count", flags[n % 3], count, 2, next);
+	later = enif_schedule_nif(env, "count", flags[n % 3], count, 2, next);
+	return enif_is_exception(env, later) || enif_has_pending_exception(env, NULL) ? atom(env, "exception") : later;
 }
 
 static ERL_NIF_TERM slices(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
@@ -425,6 +490,8 @@ static ErlNifFunc functions[] = {
 	{ "monitor", 2, monitor, 0 },
 	{ "demonitor", 1, demonitor, 0 }, { "send_thrice", 2, send_thrice, 0 }, { "thread_sends", 2, thread_sends, 0 },
 	{ "known", 2, known, 0 },
+	{ "send_dirty", 2, send_dirty, ERL_NIF_DIRTY_JOB_CPU_BOUND }, { "send_dead", 1, send_dead, ERL_NIF_DIRTY_JOB_IO_BOUND },
+	{ "command", 2, command, 0 }, { "command_dirty", 2, command, ERL_NIF_DIRTY_JOB_IO_BOUND }, { "keys", 0, keys, 0 },
 	{ "times", 0, times, 0 }, { "dirty_cpu", 1, dirty, ERL_NIF_DIRTY_JOB_CPU_BOUND },
 	{ "dirty_io", 1, dirty, ERL_NIF_DIRTY_JOB_IO_BOUND },
 	{ "count", 2, count, 0 }, { "slices", 0, slices, 0 }, { "open_pipe", 1, open_pipe, 0 },

@@ -20,6 +20,7 @@
 %% expect: {sent,3,[once,again,once]}
 %% expect: {sent,0}
 %% expect: {thread,[10,1,1,1,1],same}
+%% expect: {keys,3000}
 %% expect: {known,[1,0,0,1,1,1,"a value"]}
 %% expect: {times,true,true,true,true,true}
 %% expect: {dirty_cpu,2,{"term",dirty_cpu},1,true,{"term",dirty_cpu}}
@@ -43,10 +44,13 @@
 %% expect: {queued,219,true,<<"irst">>}
 %% expect: {long,51,10}
 %% expect: {bad,badarg,badarg}
+%% expect: {dirty_sends,1,{trace,send},got}
+%% expect: {dead,0,[]}
+%% expect: {commands,1,<<"plain">>,1,<<"dirty">>,0}
 -module(nif_life).
 -export([main/0]).
 -export([make_told/1, number_of/1, bytes/1, monitor/2, demonitor/1, send_thrice/2, thread_sends/2, known/2, times/0, dirty_cpu/1, dirty_io/1,
-         count/2, slices/0, open_pipe/1, select_pipe/3, use_pipe/2, queued/1]).
+         send_dirty/2, send_dead/1, command/2, command_dirty/2, keys/0, count/2, slices/0, open_pipe/1, select_pipe/3, use_pipe/2, queued/1]).
 -compile({no_auto_import, [monitor/2, demonitor/1]}).
 -compile({nowarn_deprecated_function, {erlang, now, 0}}).
 -on_load(load/0).
@@ -62,6 +66,11 @@ send_thrice(_, _) -> erlang:nif_error(not_loaded).
 thread_sends(_, _) -> erlang:nif_error(not_loaded).
 known(_, _) -> erlang:nif_error(not_loaded).
 times() -> erlang:nif_error(not_loaded).
+send_dirty(_, _) -> erlang:nif_error(not_loaded).
+send_dead(_) -> erlang:nif_error(not_loaded).
+command(_, _) -> erlang:nif_error(not_loaded).
+command_dirty(_, _) -> erlang:nif_error(not_loaded).
+keys() -> erlang:nif_error(not_loaded).
 dirty_cpu(_) -> erlang:nif_error(not_loaded).
 dirty_io(_) -> erlang:nif_error(not_loaded).
 count(_, _) -> erlang:nif_error(not_loaded).
@@ -79,7 +88,9 @@ main() ->
     dirty(),
     instead(),
     descriptors(),
-    queues().
+    queues(),
+    dirty_messages(),
+    commands().
 
 resources() ->
     R = make_told(1),
@@ -145,6 +156,7 @@ messages() ->
     show({thread, thread_sends(self(), T), receive T -> same end}).
 
 facts() ->
+    show({keys, keys()}),
     os:putenv("NIF_LIFE", "a value"),
     show({known, known(init, no_such_name)}),
     [1, 1, 1, -2, Offset, {A, B, C}] = times(),
@@ -196,6 +208,29 @@ queues() ->
     {Size2, _, [], Left, 1, _, 0} = queued(Long),
     show({long, Size2, length(Left)}),
     show({bad, catch_badarg(fun() -> queued([<<"a">>, b]) end), catch_badarg(fun() -> queued(<<"a">>) end)}).
+
+dirty_messages() ->
+    Self = self(),
+    P = spawn(fun() -> receive go -> Self ! {sent, send_dirty(Self, {from, self()})} end end),
+    erlang:trace(P, true, [send]),
+    P ! go,
+    show({dirty_sends, receive {sent, N} -> N end, receive {trace, P, send, {from, P}, Self} -> {trace, send} end,
+          receive {from, P} -> got end}),
+    Q = spawn(fun() -> send_dead(Self) end),
+    receive {alive, Q} -> exit(Q, kill) end,
+    show({dead, receive {dead, Sent} -> Sent end, [never || never <- flush()]}).
+
+commands() ->
+    Port = open_port({spawn, "cat"}, [binary, stream]),
+    Sent = command(Port, "plain"),
+    Plain = take_bytes(Port, 5, <<>>),
+    SentDirty = command_dirty(Port, ["di", <<"rty">>]),
+    Dirty = take_bytes(Port, 5, <<>>),
+    port_close(Port),
+    show({commands, Sent, Plain, SentDirty, Dirty, command(Port, "more")}).
+
+take_bytes(_, N, Bytes) when byte_size(Bytes) >= N -> Bytes;
+take_bytes(Port, N, Bytes) -> receive {Port, {data, More}} -> take_bytes(Port, N, <<Bytes/binary, More/binary>>) end.
 
 %% Those of the messages that come, in their order.
 wait_for(Messages) -> [receive M -> M after 60000 -> {missing, M} end || M <- Messages].
