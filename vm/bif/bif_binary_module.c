@@ -9,7 +9,8 @@
 #include "data/bitcopy.h"
 #include "data/number.h"
 
-enum { BYTES_A_REDUCTION = 512 };
+/* Memory that is new takes longer to write than what is there to read. */
+enum { BYTES_A_REDUCTION = 512, COPIED_A_REDUCTION = 128, COPIED_AT_ONCE = 1 << 16 };
 
 static Term read_byte(Term binary, size_t at)
 {
@@ -40,16 +41,63 @@ Term bif_binary_last_1(Process *p, Term *args)
 	return read_byte(args[0], binary_size_bytes(args[0]) - 1);
 }
 
-static Term copy_times(Process *p, Term binary, uint64_t times)
+/* ---- copies, large ones in steps */
+
+struct copy_steps {
+	struct exc_steps steps;
+	struct bits_view from;
+	size_t once, done, total; /* bytes: of `from`, copied, of the copy */
+	uint8_t *to;
+	Term copy;
+};
+
+/* Fills the next bytes, at most so many. What is there is copied again, so that one byte many times costs few calls. */
+static void copy_some(struct copy_steps *s, size_t most)
+{
+	size_t at = s->done % s->once, n = s->done < s->once ? s->once - s->done : s->done - at;
+
+	if (n > s->total - s->done)
+		n = s->total - s->done;
+	if (n > most)
+		n = most;
+	if (s->done < s->once)
+		bitcopy_copy(s->to + s->done, 0, s->from.base, s->from.offset + (uint64_t)s->done * 8, (uint64_t)n * 8);
+	else
+		memcpy(s->to + s->done, s->to + at, n);
+	s->done += n;
+}
+
+static Term copy_step(Process *p, struct exc_steps *steps)
+{
+	struct copy_steps *s = (struct copy_steps *)steps;
+	size_t before = s->done, most = (size_t)(p->reds_left > 0 ? p->reds_left : 1) * COPIED_A_REDUCTION;
+
+	while (s->done < s->total && s->done - before < most)
+		copy_some(s, most - (s->done - before));
+	process_bump(p, 1 + (int)((s->done - before) / COPIED_A_REDUCTION));
+	return s->done < s->total ? EXC_MORE : s->copy;
+}
+
+static Term copy_in_steps(Process *p, Term *args, unsigned arity, struct bits_view from, Term copy, uint8_t *to,
+			  size_t total)
+{
+	struct copy_steps *s = mem_alloc(sizeof(*s));
+
+	*s = (struct copy_steps){ .steps = { .step = copy_step, .place = { am_erlang, am_binary_copy_trap, 2 } },
+				  .from = from, .once = from.size / 8, .total = total, .to = to, .copy = copy };
+	return exc_run_steps(p, &s->steps, args, arity);
+}
+
+static Term copy_times(Process *p, Term *args, unsigned arity, uint64_t times)
 {
 	struct bits_view v;
 	uint8_t *to;
 	size_t n, total;
 	Term t;
 
-	if (!term_is_bitstring(binary) || (times > 0 && !term_is_binary(binary)))
+	if (!term_is_bitstring(args[0]) || (times > 0 && !term_is_binary(args[0])))
 		return exc_badarg(p);
-	v = binary_view(binary);
+	v = binary_view(args[0]);
 	n = v.size / 8;
 	if (__builtin_mul_overflow(n, times, &total))
 		return exc_system_limit(p);
@@ -58,17 +106,18 @@ static Term copy_times(Process *p, Term binary, uint64_t times)
 		return exc_system_limit(p);
 	if (total == 0)
 		return t;
+	if (total > COPIED_AT_ONCE)
+		return copy_in_steps(p, args, arity, v, t, to, total);
 	bitcopy_copy(to, 0, v.base, v.offset, v.size);
-	/* What is there is doubled, so that one byte many times costs few calls. */
 	for (size_t done = n; done < total; done *= 2)
 		memcpy(to + done, to, done < total - done ? done : total - done);
-	process_bump(p, (int)(total / BYTES_A_REDUCTION));
+	process_bump(p, (int)(total / COPIED_A_REDUCTION));
 	return t;
 }
 
 Term bif_binary_copy_1(Process *p, Term *args)
 {
-	return copy_times(p, args[0], 1);
+	return copy_times(p, args, 1, 1);
 }
 
 Term bif_binary_copy_2(Process *p, Term *args)
@@ -77,7 +126,7 @@ Term bif_binary_copy_2(Process *p, Term *args)
 
 	if (!num_get_uint64(args[1], &times))
 		return exc_badarg(p);
-	return copy_times(p, args[0], times);
+	return copy_times(p, args, 2, times);
 }
 
 Term bif_binary_referenced_byte_size_1(Process *p, Term *args)

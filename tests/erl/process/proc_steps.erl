@@ -50,6 +50,10 @@ works() ->
      {binary_to_list, fun() -> binary_to_list(Bytes) end, fun(R) -> R =:= binary_to_list(Bytes, 1, 1000000) ++ lists:duplicate(byte_size(Bytes) - 1000000, $x) end},
      {binary_to_list_3, fun() -> binary_to_list(Odd, 2, 1999999) end, fun(R) -> length(R) =:= 1999998 andalso lists:all(fun(X) -> X =:= $x end, R) end},
      {bitstring_to_list, fun() -> bitstring_to_list(<<Bytes/binary, 5:3>>) end, fun(R) -> R =:= lists:duplicate(byte_size(Bytes), $x) ++ [<<5:3>>] end},
+     {copy, fun() -> binary:copy(Odd, 40) end, fun(R) -> R =:= iolist_to_binary(lists:duplicate(40, Odd)) end},
+     {copy_short, fun() -> binary:copy(<<"abcdefg">>, 1500001) end,
+      fun(R) -> byte_size(R) =:= 10500007 andalso
+                   binary:matches(R, <<"gabcdef">>) =:= [{I, 7} || I <- lists:seq(6, 10499999, 7)] end},
      {iolist_to_iovec, fun() -> erlang:iolist_to_iovec([[bytes(), I] || I <- [Bytes, <<"y">>, <<"z">>, Odd]]) end,
       fun(R) -> iolist_to_binary(R) =:= iolist_to_binary([[bytes(), I] || I <- [Bytes, <<"y">>, <<"z">>, Odd]]) andalso lists:all(fun is_binary/1, R) end},
      {match, fun() -> binary:match(Long, <<"yxxxxz">>) end, fun(R) -> R =:= {8000000, 6} end},
@@ -94,6 +98,7 @@ places(used) -> [binary_to_term_trap];
 places(re_run) -> [re_run_trap];
 places(Name) when Name =:= binary_to_list; Name =:= binary_to_list_3; Name =:= bitstring_to_list -> [binary_to_list_continue];
 places(Name) when Name =:= match; Name =:= match_any; Name =:= matches; Name =:= matches_any; Name =:= split; Name =:= split_trim -> [binary_find_trap];
+places(Name) when Name =:= copy; Name =:= copy_short -> [binary_copy_trap];
 places(common_prefix) -> [binary_longest_prefix_trap];
 places(common_suffix) -> [binary_longest_suffix_trap];
 places(merge) -> [merge_trap, merge];
@@ -187,6 +192,8 @@ disturb(Pid, N) ->
 %% expect: binary_to_list true gives_way
 %% expect: binary_to_list_3 true gives_way
 %% expect: bitstring_to_list true gives_way
+%% expect: copy true gives_way
+%% expect: copy_short true gives_way
 %% expect: iolist_to_iovec true gives_way
 %% expect: match true gives_way
 %% expect: match_any true gives_way
