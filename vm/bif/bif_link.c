@@ -18,7 +18,7 @@ Term bif_erlang_send_2(Process *p, Term *args)
 {
 	if (message_send_any(p, args[0], args[1]))
 		return args[1];
-	return p->exc_kind == EXC_WAIT ? TERM_NONE : exc_badarg(p);
+	return p->exc_kind != EXC_NONE ? TERM_NONE : exc_badarg(p);
 }
 
 Term bif_erlang_op_send_2(Process *p, Term *args)
@@ -42,6 +42,8 @@ static Term send_away(Process *p, Term *args, unsigned flags)
 	switch (remote_send(p, args[0], args[1], flags)) {
 	case REMOTE_BUSY:
 		return am_nosuspend;
+	case REMOTE_TOO_LARGE:
+		return exc_system_limit(p);
 	case REMOTE_NOT_CONNECTED:
 		return flags & REMOTE_NO_CONNECT ? am_noconnect : am_ok;
 	default:
@@ -84,9 +86,10 @@ Term bif_erlang_send_3(Process *p, Term *args)
 		return try_send(p, port, args);
 	if (message_send_any(p, args[0], args[1]))
 		return am_ok;
-	if (p->exc_kind != EXC_WAIT)
+	if (p->exc_kind == EXC_NONE)
 		return exc_badarg(p);
-	port_send_returns(p, am_ok);
+	if (p->exc_kind == EXC_WAIT)
+		port_send_returns(p, am_ok);
 	return TERM_NONE;
 }
 

@@ -247,7 +247,7 @@ static void gather(struct channel *c, void *arg)
 	g->all[g->count++] = c;
 }
 
-static void end_channel(struct channel *c, Term reason)
+void dist_end_channel(struct channel *c, Term reason)
 {
 	Term controller = c->controller;
 
@@ -264,7 +264,7 @@ static void end_channels(Term controller, Term reason)
 
 	channel_each(gather, &g);
 	for (size_t i = 0; i < g.count; i++) {
-		end_channel(g.all[i], reason);
+		dist_end_channel(g.all[i], reason);
 		channel_unref(g.all[i]);
 	}
 	mem_free(g.all);

@@ -28,11 +28,14 @@ bool dist_take_port(struct port *port, struct channel *c, uint64_t flags, Term s
 /* The process, which runs here, does. */
 bool dist_take_process(Process *p, struct channel *c, uint64_t flags, Term setup_pid);
 
+/* The connection is lost, and what carries it ends. reason: see channel_down. */
+void dist_end_channel(struct channel *c, Term reason);
+
 /* ---- send.c */
 /* The control tuple of n elements, what follows (or TERM_NONE), for c. sender: whose signals stay in their order, or
- * TERM_NONE. concerned: see channel_put. Fails: false. */
+ * TERM_NONE. concerned: see channel_put. Fails: false; terms that are larger than the format can tell end the connection. */
 bool dist_put(struct channel *c, Term sender, size_t n, const Term *control, Term payload, Term concerned, bool *busy);
-/* The message alone. Owns: the caller. */
+/* The message alone. Owns: the caller. Fails: NULL, the terms are larger than the format can tell. */
 struct dist_message *dist_message_make(struct channel *c, Term sender, size_t n, const Term *control, Term payload);
 /* The group leader of a process of another node. */
 void dist_send_group_leader(Process *p, Term leader, Term pid);

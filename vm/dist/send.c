@@ -12,7 +12,8 @@
 
 enum { CONTROL_WORDS = 8 };
 
-/* A large term is written while others run. atoms: see etf_encode_atoms; NULL: with its version. */
+/* A large term is written while others run. atoms: see etf_encode_atoms; NULL: with its version. Fails: NULL, it is larger than the
+ * format can tell. */
 static struct binary *encode(Term t, struct etf_atoms *atoms)
 {
 	size_t words = copy_size_telling(t, EXC_WORDS_AT_ONCE, sched_lend);
@@ -20,17 +21,23 @@ static struct binary *encode(Term t, struct etf_atoms *atoms)
 
 	if (unlikely(words > EXC_WORDS_AT_ONCE))
 		sched_reclaim();
-	ENSURE(b != NULL);
 	return b;
 }
 
 static struct dist_message *new_message(Term sender, Term control, Term payload, struct etf_atoms *atoms)
 {
 	struct binary *first = encode(control, atoms);
-	struct binary *second = payload != TERM_NONE ? encode(payload, atoms) : NULL;
+	struct binary *second = first != NULL && payload != TERM_NONE ? encode(payload, atoms) : NULL;
 	unsigned count = atoms != NULL ? atoms->count : 0;
-	struct dist_message *m = mem_zalloc(sizeof(*m) + count * sizeof(Term));
+	struct dist_message *m;
 
+	if (first == NULL)
+		return NULL;
+	if (second == NULL && payload != TERM_NONE) {
+		binary_unref(first);
+		return NULL;
+	}
+	m = mem_zalloc(sizeof(*m) + count * sizeof(Term));
 	m->control = first;
 	m->payload = second;
 	m->sender = term_is_local_pid(sender) || term_is_local_port(sender) ? sender : TERM_NONE;
@@ -67,7 +74,12 @@ struct dist_message *dist_message_make(struct channel *c, Term sender, size_t n,
 
 bool dist_put(struct channel *c, Term sender, size_t n, const Term *control, Term payload, Term concerned, bool *busy)
 {
-	return channel_put(c, dist_message_make(c, sender, n, control, payload), concerned, busy);
+	struct dist_message *m = dist_message_make(c, sender, n, control, payload);
+
+	if (m != NULL)
+		return channel_put(c, m, concerned, busy);
+	dist_end_channel(c, am_killed);
+	return false;
 }
 
 #define PUT(c, sender, payload, concerned, busy, ...)                                                             \
@@ -199,9 +211,10 @@ static struct message_form message_form(struct channel *c, const Process *from, 
 	return (struct message_form){ CONTROL_SEND, CONTROL_SEND_TT, 2, { am_empty, to } };
 }
 
-static bool put_message(struct channel *c, Process *from, Term to, Term message, bool *busy)
+static enum remote_result put_message(struct channel *c, Process *from, Term to, Term message, bool *busy)
 {
 	struct message_form form = message_form(c, from, to);
+	struct dist_message *m;
 	Term sender = from != NULL ? from->id : TERM_NONE, control[CONTROL_WORDS] = { SMALL((uint64_t)form.plain) };
 	size_t n = 1 + form.n;
 
@@ -211,14 +224,17 @@ static bool put_message(struct channel *c, Process *from, Term to, Term message,
 		control[0] = SMALL((uint64_t)form.traced);
 		control[n++] = from->seq_token;
 	}
-	return dist_put(c, sender, n, control, message, TERM_NONE, busy);
+	m = dist_message_make(c, sender, n, control, message);
+	if (m == NULL)
+		return REMOTE_TOO_LARGE;
+	return channel_put(c, m, TERM_NONE, busy) ? REMOTE_SENT : REMOTE_NOT_CONNECTED;
 }
 
 static enum remote_result send_message(Process *from, Term to, Term message, unsigned flags)
 {
 	Term node = term_is_tuple(to) ? tuple_get(to, 2) : node_of(to).name;
 	struct channel *c = flags & REMOTE_NO_CONNECT ? channel_find(node) : dist_connect(node);
-	enum remote_result result = REMOTE_SENT;
+	enum remote_result result;
 	bool busy = false;
 
 	if (c == NULL)
@@ -227,9 +243,9 @@ static enum remote_result send_message(Process *from, Term to, Term message, uns
 		probe_message__send__remote(c, from, to, message);
 	if ((flags & REMOTE_NO_SUSPEND) && !(from != NULL && from->flags & PF_ASYNC_DIST) && channel_is_busy(c))
 		result = REMOTE_BUSY;
-	else if (!put_message(c, from, to, message, &busy))
-		result = REMOTE_NOT_CONNECTED;
-	else if (busy && from != NULL && !(flags & REMOTE_NO_SUSPEND))
+	else
+		result = put_message(c, from, to, message, &busy);
+	if (result == REMOTE_SENT && busy && from != NULL && !(flags & REMOTE_NO_SUSPEND))
 		channel_wait(c, from);
 	channel_unref(c);
 	return result;

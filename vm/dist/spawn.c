@@ -62,16 +62,18 @@ static bool is_pending(struct channel *c)
 	return pending;
 }
 
-/* While nobody knows what the node can do, the request goes with what is to be heard when it cannot. */
-static bool put_request(Process *p, struct channel *c, const Term *control, Term arguments, bool *busy)
+/* While nobody knows what the node can do, the request goes with what is to be heard when it cannot. Fails: why not. */
+static Term put_request(Process *p, struct channel *c, const Term *control, Term arguments, bool *busy)
 {
 	struct dist_message *m = dist_message_make(c, p->id, 6, control, arguments);
 
+	if (m == NULL)
+		return am_system_limit;
 	if (is_pending(c)) {
 		m->asker = p->id;
 		m->refusal = dist_spawn_reply(c, control[1], am_notsup, SMALL(0));
 	}
-	return channel_put(c, m, p->id, busy);
+	return channel_put(c, m, p->id, busy) ? TERM_NONE : am_noconnection;
 }
 
 static bool cannot_spawn(struct channel *c)
@@ -91,6 +93,7 @@ Term dist_spawn(Process *p, Term node, Term mfa, Term options, const struct spaw
 	Term arguments = tuple_get(mfa, 3), call, control[6];
 	bool busy = false;
 	struct peer *n;
+	Term failure;
 
 	if (c == NULL)
 		return am_noconnection;
@@ -102,10 +105,11 @@ Term dist_spawn(Process *p, Term node, Term mfa, Term options, const struct spaw
 	term_copy(control, (Term[]){ SMALL(CONTROL_SPAWN_REQUEST), ref, p->id, p->group_leader, call,
 				     clean_options(h, options) }, 6);
 	n = insert_request(p, c, r, ref);
-	if (!put_request(p, c, control, arguments, &busy)) {
+	failure = put_request(p, c, control, arguments, &busy);
+	if (failure != TERM_NONE) {
 		peer_remove(&p->monitors, n);
 		channel_unref(c);
-		return am_noconnection;
+		return failure;
 	}
 	if (busy)
 		channel_wait(c, p);

@@ -271,6 +271,15 @@ static void send_to_earlier_life(Process *from, Term to, Term message)
 	print_buffer_free(&b);
 }
 
+/* A node that cannot be reached is nothing to the sender. */
+static bool send_away(Process *from, Term to, Term message)
+{
+	if (likely(remote_send(from, to, message, 0) != REMOTE_TOO_LARGE))
+		return true;
+	exc_system_limit(from);
+	return false;
+}
+
 bool message_send_any(Process *from, Term to, Term message)
 {
 	saved_calls_note(from, am_send);
@@ -292,10 +301,9 @@ bool message_send_any(Process *from, Term to, Term message)
 	if (term_is_tuple_of(to, 2)) {
 		if (!term_is_atom(tuple_get(to, 1)) || !term_is_atom(tuple_get(to, 2)))
 			return false;
-		/* No such name at a node is nothing to the sender; nor is a node that cannot be reached. */
 		if (tuple_get(to, 2) != node_self().name)
-			remote_send(from, to, message, 0);
-		else if (!send_name(from, tuple_get(to, 1), message))
+			return send_away(from, to, message);
+		if (!send_name(from, tuple_get(to, 1), message))
 			return from == NULL || from->exc_kind != EXC_WAIT;
 		return true;
 	}
@@ -304,7 +312,7 @@ bool message_send_any(Process *from, Term to, Term message)
 	if (node_of(to).name == node_self().name)
 		send_to_earlier_life(from, to, message);
 	else
-		remote_send(from, to, message, 0);
+		return send_away(from, to, message);
 	return true;
 }
 

@@ -7,7 +7,7 @@
 
 #include "proc/message.h"
 
-enum remote_result { REMOTE_SENT, REMOTE_NOT_CONNECTED, REMOTE_BUSY };
+enum remote_result { REMOTE_SENT, REMOTE_NOT_CONNECTED, REMOTE_BUSY, REMOTE_TOO_LARGE };
 enum {
 	REMOTE_NO_CONNECT = 1,   /* a node that is not connected stays so: REMOTE_NOT_CONNECTED */
 	REMOTE_NO_SUSPEND = 2,   /* what would have to wait is not sent: REMOTE_BUSY */
