@@ -64,15 +64,16 @@ static void want(struct poll_watch *w, unsigned wanted)
 		control(w, EPOLL_CTL_MOD, &e);
 }
 
-/* An error or a hang-up makes ready what is wanted: the read or write then tells. */
 static unsigned ready_events(const struct epoll_event *e)
 {
 	unsigned events = 0;
 
-	if (e->events & (EPOLLIN | EPOLLHUP | EPOLLERR))
+	if (e->events & EPOLLIN)
 		events |= WATCH_IN;
-	if (e->events & (EPOLLOUT | EPOLLHUP | EPOLLERR))
+	if (e->events & EPOLLOUT)
 		events |= WATCH_OUT;
+	if (e->events & (EPOLLHUP | EPOLLERR))
+		events |= WATCH_ERROR;
 	return events;
 }
 
@@ -81,6 +82,8 @@ static void run_ready(struct poll_watch *w, unsigned events)
 	bool run;
 
 	lock_acquire(&poller.lock);
+	if (events & ~w->wanted & WATCH_ERROR)
+		events |= WATCH_IN | WATCH_OUT; /* the read or write then tells */
 	events &= w->wanted;
 	run = !w->dropping && events != 0;
 	if (run)
@@ -177,7 +180,7 @@ static int sleep_ms(void)
 
 	lock_acquire(&poller.lock);
 	for (struct poll_watch *w = poller.always; w != NULL; w = w->next)
-		ready |= w->wanted != 0 && !w->dropping;
+		ready |= (w->wanted & (WATCH_IN | WATCH_OUT)) != 0 && !w->dropping;
 	for (struct poll_watch *w = poller.paused; w != NULL; w = w->pause_next) {
 		if (until == 0 || w->paused_until_ns < until)
 			until = w->paused_until_ns;

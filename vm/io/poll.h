@@ -11,7 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { WATCH_IN = 1, WATCH_OUT = 2 };
+/* Who does not want errors hears of one, or of a hang-up, by what it wants. */
+enum { WATCH_IN = 1, WATCH_OUT = 2, WATCH_ERROR = 4 };
 
 struct poll_watch {
 	int fd;

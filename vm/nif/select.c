@@ -15,10 +15,11 @@
 #include "nif/resource.h"
 #include "proc/message.h"
 
-enum { DIRECTIONS = 2 };
+enum { DIRECTIONS = 3 };
 static const struct { unsigned mode, watch; Term ready; int cancelled; } directions[DIRECTIONS] = {
 	{ NIF_SELECT_READ, WATCH_IN, am_ready_input, NIF_SELECTED_READ_CANCELLED },
 	{ NIF_SELECT_WRITE, WATCH_OUT, am_ready_output, NIF_SELECTED_WRITE_CANCELLED },
+	{ NIF_SELECT_ERROR, WATCH_ERROR, am_ready_error, NIF_SELECTED_ERROR_CANCELLED },
 };
 
 struct waiting {
@@ -268,9 +269,7 @@ static int select_fd(struct nif_env *env, int fd, unsigned mode, void *object, c
 		return stop(fd, r);
 	if (mode & NIF_SELECT_CANCEL)
 		return cancel(fd, r, mode);
-	if (mode & NIF_SELECT_ERROR)
-		return INT_MIN | NIF_SELECTED_NOTSUP;
-	if (!(mode & (NIF_SELECT_READ | NIF_SELECT_WRITE)) || !term_is_local_pid(to))
+	if (!(mode & (NIF_SELECT_READ | NIF_SELECT_WRITE | NIF_SELECT_ERROR)) || !term_is_local_pid(to))
 		return INT_MIN | NIF_SELECTED_FAILED;
 	for (int i = 0; i < DIRECTIONS; i++)
 		if (mode & directions[i].mode)

@@ -426,6 +426,12 @@ static ERL_NIF_TERM select_pipe(ErlNifEnv *env, int argc, const ERL_NIF_TERM arg
 		result = enif_select(env, r->fds[0], ERL_NIF_SELECT_STOP, r, NULL, argv[2]) > 0;
 	else if (strcmp(what, "stop_write") == 0)
 		result = enif_select(env, r->fds[1], ERL_NIF_SELECT_STOP, r, NULL, argv[2]) > 0;
+	else if (strcmp(what, "error") == 0)
+		result = enif_select(env, r->fds[1], ERL_NIF_SELECT_ERROR, r, NULL, argv[2]);
+	else if (strcmp(what, "custom_error") == 0)
+		result = enif_select_error(env, r->fds[1], r, NULL, argv[2], NULL);
+	else if (strcmp(what, "cancel_error") == 0)
+		result = enif_select(env, r->fds[1], ERL_NIF_SELECT_ERROR | ERL_NIF_SELECT_CANCEL, r, NULL, argv[2]);
 	else
 		result = enif_select(env, -1, ERL_NIF_SELECT_READ, r, NULL, argv[2]) < 0;
 	return enif_make_int(env, result);
@@ -441,6 +447,12 @@ static ERL_NIF_TERM use_pipe(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
 	if (!enif_get_resource(env, argv[0], told_type, &obj))
 		return enif_make_badarg(env);
 	r = obj;
+	if (enif_is_identical(argv[1], atom(env, "close_read"))) {
+		int closed = close(r->fds[0]);
+
+		r->fds[0] = -1;
+		return enif_make_int(env, closed);
+	}
 	return enif_make_int(env, (int)(enif_is_identical(argv[1], atom(env, "put")) ? write(r->fds[1], &c, 1) : read(r->fds[0], &c, 1)));
 }
 

@@ -32,6 +32,10 @@
 %% expect: {counts,true}
 %% expect: {bad_later,badarg}
 %% expect: {slices,1}
+%% expect: {errors,0,64,0}
+%% expect: {error,0,-1,ok}
+%% expect: {error_and_write,0,0,ok,ok}
+%% expect: {stopped,1,[{stop,21,0}]}
 %% expect: {pipe,0,0}
 %% expect: {ready,ok}
 %% expect: {again,0,ok}
@@ -87,6 +91,7 @@ main() ->
     facts(),
     dirty(),
     instead(),
+    errors(),
     descriptors(),
     queues(),
     dirty_messages(),
@@ -180,6 +185,20 @@ instead() ->
     show({counts, [element(2, receive {P, R} -> R end) || P <- Pids] =:= [N * (N + 1) div 2 || N <- lists:seq(1, 30)]}),
     show({bad_later, catch_badarg(fun() -> count(3, not_a_number) end)}),
     show({slices, slices()}).
+
+%% Of a pipe's end for writing: nobody reads any more.
+errors() ->
+    R = make_told(21),
+    Ref = make_ref(),
+    0 = open_pipe(R),
+    show({errors, select_pipe(R, error, Ref), select_pipe(R, cancel_error, Ref), select_pipe(R, cancel_error, Ref)}),
+    0 = select_pipe(R, error, Ref),
+    0 = use_pipe(R, close_read),
+    ok = receive {select, R, Ref, ready_error} -> ok end,
+    show({error, select_pipe(R, custom_error, {my, Ref}), use_pipe(R, put), receive {my, Ref} -> ok end}),
+    show({error_and_write, select_pipe(R, error, Ref), select_pipe(R, write, Ref), receive {select, R, Ref, ready_error} -> ok end,
+          receive {select, R, Ref, ready_output} -> ok end}),
+    show({stopped, select_pipe(R, stop_write, Ref), wait_for([{stop, 21, 0}])}).
 
 descriptors() ->
     R = make_told(20),
