@@ -190,6 +190,8 @@ static bool read_option(Term t, bool request, struct spawn_request *r)
 
 bool spawn_opts_read(Term list, bool request, struct spawn_request *r)
 {
+	bool known = true;
+
 	*r = (struct spawn_request){ .options = SPAWN_OPTIONS_DEFAULT, .reply = REPLY_BOTH, .reply_tag = am_spawn_reply };
 	r->options.fullsweep_after = (uint16_t)atomic_load(&spawn_defaults.fullsweep_after);
 	r->options.min_heap_words = atomic_load(&spawn_defaults.min_heap_words);
@@ -198,7 +200,6 @@ bool spawn_opts_read(Term list, bool request, struct spawn_request *r)
 	r->options.flags = atomic_load(&spawn_defaults.max_heap_flags);
 	r->options.off_heap_messages = atomic_load(&spawn_defaults.off_heap_messages);
 	for (; term_is_cons(list); list = cons_tail(list))
-		if (!read_option(cons_head(list), request, r))
-			return false;
-	return list == NIL;
+		known &= read_option(cons_head(list), request, r);
+	return known && list == NIL;
 }

@@ -13,7 +13,7 @@ struct spawn_request {
 	Term reply_tag;
 };
 
-/* request: also {reply, R} and {reply_tag, T}. Fails: false. */
+/* request: also {reply, R} and {reply_tag, T}. Fails: false; who is to hear of it, and how, is in r all the same. */
 bool spawn_opts_read(Term list, bool request, struct spawn_request *r);
 bool monitor_opts_read(Term list, struct monitor_options *o);
 /* max_heap_size's value: words or a map; sets words and PF_MAX_HEAP_* in flags. Fails: false. */

@@ -5,6 +5,7 @@
 
 main() ->
     process_flag(trap_exit, false),
+    requests(),
     timers(),
     names(),
     numbers(),
@@ -22,6 +23,11 @@ cause([{_, _, _, Info} | _]) ->
     end.
 
 ms(Item) -> erlang:convert_time_unit(erlang:system_info(Item), native, millisecond).
+
+%% What follows an option that nobody knows tells who hears of it, and how.
+requests() ->
+    p(request, fun() -> R = spawn_request(erlang, exit, [x], [links, {reply_tag, tag}]), receive {tag, R, error, W} -> W end end),
+    p(quiet, fun() -> R = spawn_request(erlang, exit, [x], [links, {reply, no}]), receive {_, R, _, W} -> W after 0 -> none end end).
 
 timers() ->
     Abs = [{abs, true}],
@@ -74,6 +80,8 @@ links() ->
     p(link, fun() -> link(Gone) end),
     receive {'EXIT', Gone, Reason} -> erlang:display(Reason) end,
     process_flag(trap_exit, false).
+%% expect: {request,badopt}
+%% expect: {quiet,none}
 %% expect: {before_start,{error,badarg,time}}
 %% expect: {at_start,true}
 %% expect: {before_end,true}
