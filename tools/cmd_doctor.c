@@ -21,6 +21,7 @@
 #include "plan.h"
 #include "sink.h"
 #include "verdict.h"
+#include "watch.h"
 
 
 static const struct sink_column columns[] = {{"check", "CHECK", SINK_TEXT, 22},
@@ -272,6 +273,8 @@ int cmd_doctor(int argc, char **argv)
     int err = options_parse(&spec, argc, argv, &o);
 
     if (err || o.done)
+        return err;
+    if ((err = watch_require_files(&o)))
         return err;
     if (o.pid && (err = target_require(o.pid, &only)))
         return err;

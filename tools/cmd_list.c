@@ -14,6 +14,7 @@
 #include "plan.h"
 #include "sink.h"
 #include "verdict.h"
+#include "watch.h"
 
 static const struct sink_column columns[] = {
     {"pid", "PID", SINK_COUNT, 7},   {"name", "NAME", SINK_TEXT, 24}, {"vm", "VM", SINK_TEXT, 11},      {"up", "UP", SINK_TEXT, 8},
@@ -187,6 +188,8 @@ int cmd_list(int argc, char **argv)
     int err = options_parse(&spec, argc, argv, &o);
 
     if (err || o.done)
+        return err;
+    if ((err = watch_require_files(&o)))
         return err;
     sink_init(&st.sink, stdout, o.json, false);
     st.json = o.json;

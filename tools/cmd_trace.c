@@ -28,6 +28,13 @@
 
 enum { LOOK_MS = 200, MAX_VMS = 1024 };
 #define JUDGE_NS 1000000000ull
+#define HALT_NS 250000000ull /* so often it is looked whether the VM was stopped */
+
+/* A VM of which pages came. */
+struct traced {
+    uint32_t vm;
+    bool hands, closed; /* the pages over itself; and told that no thread holds anything any more */
+};
 
 struct state {
     struct wanted wanted;
@@ -43,14 +50,24 @@ struct state {
     struct feed *feed; /* with it: what pages tell is looked at */
     uint64_t judged_ns;
     bool met;
-    uint32_t vms[MAX_VMS]; /* that the recording knows by name, the last MAX_VMS */
+    struct traced vms[MAX_VMS]; /* that the recording knows by name, the last MAX_VMS */
     size_t nvms;
     int err;     /* of writing; 1: the recording is as long as it may be */
     bool ended;
     bool announced; /* it was said that it records */
+    uint64_t halts_ns; /* when it is looked again whether the VM was stopped */
+    bool halted;
 };
 
 /* ---- pages */
+
+static struct traced *find_vm(struct state *st, uint32_t vm)
+{
+    for (size_t i = 0; i < st->nvms && i < MAX_VMS; i++)
+        if (st->vms[i].vm == vm)
+            return &st->vms[i];
+    return NULL;
+}
 
 /* A VM of which a page comes for the first time. With -a it may run a file that another one brought here. */
 static int know_vm(struct state *st, uint32_t vm)
@@ -58,10 +75,9 @@ static int know_vm(struct state *st, uint32_t vm)
     struct target target;
     int err;
 
-    for (size_t i = 0; i < st->nvms && i < MAX_VMS; i++)
-        if (st->vms[i] == vm)
-            return 0;
-    st->vms[st->nvms++ % MAX_VMS] = vm;
+    if (find_vm(st, vm))
+        return 0;
+    st->vms[st->nvms++ % MAX_VMS] = (struct traced){.vm = vm};
     if (target_open_pid((int)vm, &target))
         return recording_vm(st->writer, vm, st->watch.only.name);
     err = recording_vm(st->writer, vm, target.name);
@@ -79,6 +95,32 @@ static void take_page(void *ctx, const struct batch_received *received)
         st->err = recording_page(st->writer, received);
     if (st->feed)
         feed_take(st->feed, received);
+}
+
+/* One that the VM itself handed over. */
+static void take_handed(void *ctx, const struct batch_received *received)
+{
+    struct batch_header header = {0};
+    struct traced *vm;
+
+    take_page(ctx, received);
+    vm = find_vm(ctx, received->vm);
+    if (!vm || received->bytes < sizeof header)
+        return;
+    memcpy(&header, received + 1, sizeof header);
+    vm->hands = true;
+    vm->closed |= header.thread == BATCH_NO_THREAD;
+}
+
+/* A VM that ends as it should hands over what its threads hold. */
+static void tell_killed(struct state *st, uint32_t vm)
+{
+    struct traced *traced = find_vm(st, vm);
+
+    if (traced && traced->hands && !traced->closed && !batch_source_lost(st->source))
+        note("the VM with pid %u was killed: what its threads did in their last tenth of a second may be missing", vm);
+    if (traced)
+        traced->hands = traced->closed = false; /* of another that gets its process id */
 }
 
 /* Returns whether more may wait. */
@@ -181,6 +223,8 @@ static void end_vm(void *ctx, int pid)
     struct state *st = ctx;
     uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
+    read_pages(st);
+    tell_killed(st, (uint32_t)pid);
     if (st->traps)
         trap_source_end(st->traps, (uint32_t)pid);
     recording_vm_ended(st->writer, (uint32_t)pid, now);
@@ -241,6 +285,21 @@ static void announce(struct state *st)
         note("'%s' (process %d) is recorded in '%s'; Ctrl-C ends", w->only.name, w->only.pid, path);
 }
 
+/* A VM that is stopped tells nothing: it is said when that begins. */
+static void tell_halts(struct state *st)
+{
+    uint64_t now = clock_ns(CLOCK_MONOTONIC);
+    const char *halt;
+
+    if (now < st->halts_ns)
+        return;
+    st->halts_ns = now + HALT_NS;
+    halt = watch_halt(&st->watch);
+    if (halt && !st->halted)
+        note("%s", halt);
+    st->halted = halt != NULL;
+}
+
 static int loop(struct state *st)
 {
     struct pollfd fds[] = {{.fd = batch_source_fd(st->source), .events = POLLIN},
@@ -253,6 +312,7 @@ static int loop(struct state *st)
 
     while (!err && !st->err && !st->ended && !signals_first_ns()) {
         announce(st);
+        tell_halts(st);
         poll(fds, 3, more ? 0 : watch_interval_ns(&st->watch) && st->watch.waits ? 10 : look_ms);
         st->ended = fds[1].revents != 0;
         more = read_pages(st);
@@ -329,6 +389,8 @@ static int record(struct state *st)
     if (!err)
         err = loop(st);
     drain(st);
+    if (st->ended && !watch_replaced(&st->watch))
+        tell_killed(st, (uint32_t)st->watch.pid);
     if (!st->err && st->plan.ring_ns)
         dump(st, st->ended ? "the VM ended" : "ended by a signal");
     if (!err && !st->ended && st->err == 1)
@@ -350,7 +412,7 @@ static int run(struct state *st, const struct options *o)
                      &(struct watch_ops){.ctx = st, .ended = end_vm, .attach = attach_target, .hooked = hook_target,
                                          .serves = hands_pages});
     if (!err)
-        err = batch_source_new(&(struct batch_source_ops){take_page, st}, &st->source);
+        err = batch_source_new(&(struct batch_source_ops){take_handed, st}, &st->source);
     if (!err && st->when.text)
         err = begin_when(st);
     /* before a recording of that name is written over */
@@ -472,5 +534,6 @@ int cmd_trace(int argc, char **argv)
         wanted_default(&st.wanted);
     if (st.when.text)
         wanted_add(&st.wanted, views[st.when.view].name);
-    return run(&st, &o);
+    err = watch_require(&o);
+    return err ? err : run(&st, &o);
 }

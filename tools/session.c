@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <time.h>
@@ -31,7 +30,6 @@
 
 /* A turn of reading the ring buffer ends with the first of the two; after a signal what is left is read for END_NS. */
 enum { TURN_RECORDS = 1024, TURN_NS = 20000000, END_NS = 150000000 };
-enum { FILES_NEEDED = 64 };
 
 /*
  * LOOK, PAGES: pages of VMs may wait; LATE: all threads have told what belongs to the result that was cut; COST: it is
@@ -492,22 +490,6 @@ static void configure(struct session *s)
     }
 }
 
-/* With -a each hook of each process is a file: as many as may be are allowed. libbpf does not always say that they ran out. */
-static int check_files(const struct options *options)
-{
-    struct rlimit limit;
-
-    if (getrlimit(RLIMIT_NOFILE, &limit))
-        return 0;
-    if (options->all) {
-        limit.rlim_cur = limit.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &limit);
-    }
-    if (limit.rlim_cur >= FILES_NEEDED)
-        return 0;
-    return fail(-EMFILE, "only %d open files are allowed; raise ulimit -n to %d at least", (int)limit.rlim_cur, FILES_NEEDED);
-}
-
 static int open_sources(struct session *s)
 {
     static const enum source timers[] = {SOURCE_TICK, SOURCE_SCAN, SOURCE_LOOK, SOURCE_LATE, SOURCE_COST};
@@ -804,10 +786,7 @@ int session_run(const struct options *options, struct bpf_object_skeleton *skele
         s.fds[i] = -1;
     if (!skeleton)
         return fail(-ENOMEM, "cannot open the BPF program: %s", strerror(errno));
-    if (!target_proc_is_ours())
-        return fail(-ENOTSUP, "/proc here is of another pid namespace; mount its own (unshare --mount-proc, mount -t proc proc /proc), or "
-                              "run where /proc is mounted");
-    err = check_files(options);
+    err = watch_require(options);
     if (!err)
         err = kernel_require(0);
     if (!err)

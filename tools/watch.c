@@ -9,12 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "cost.h"
 #include "fail.h"
 
-enum { SCAN_WAIT_NS = 10000000, SCAN_ALL_NS = 250000000, EARLY_S = 10 };
+enum { SCAN_WAIT_NS = 10000000, SCAN_ALL_NS = 250000000, EARLY_S = 10, FILES_NEEDED = 64 };
 
 /* An executable that was looked at. */
 struct watch_file {
@@ -323,6 +324,30 @@ static int open_only(struct watch *w)
     target_read_life(pid, &w->life); /* fails where target_require does */
     err = target_require(pid, &w->only);
     return err ? err : plan_new(&w->only, w->ops.hooks_only, &w->plan);
+}
+
+/* With -a each hook of each process is a file: as many as may be are allowed. libbpf does not always say that they ran out. */
+int watch_require_files(const struct options *options)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit))
+        return 0;
+    if (options->all) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+    if (limit.rlim_cur >= FILES_NEEDED)
+        return 0;
+    return fail(-EMFILE, "only %d open files are allowed; raise ulimit -n to %d at least", (int)limit.rlim_cur, FILES_NEEDED);
+}
+
+int watch_require(const struct options *options)
+{
+    if (!target_proc_is_ours())
+        return fail(-ENOTSUP, "/proc here is of another pid namespace; mount its own (unshare --mount-proc, mount -t proc proc /proc), or "
+                              "run where /proc is mounted");
+    return watch_require_files(options);
 }
 
 int watch_open(struct watch *w, const struct options *options, const struct watch_ops *ops)

@@ -48,6 +48,10 @@ struct watch {
     size_t nprocesses;
 };
 
+/* Whether there are as many descriptors as looking at processes takes; with -a as many as may be. Fails: said. */
+int watch_require_files(const struct options *options);
+/* That, and that /proc tells process ids as the kernel tells them to us. Fails: said. */
+int watch_require(const struct options *options);
 /* Finds the only target, and starts the command, which waits. Owns: watch_close frees, after a failure too. Fails: said. */
 int watch_open(struct watch *w, const struct options *options, const struct watch_ops *ops);
 /* Before the programs are loaded. */

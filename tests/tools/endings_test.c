@@ -112,11 +112,12 @@ START_TEST(test_endings_foreign_proc_is_named)
 {
     const struct support_run *r = support_run(
         REST "unshare -pf true || exit 77\n"
-             "unshare -pf $ERLSNOOP spawns -p $v .1 1; echo status $?; unshare -pf $ERLSNOOP doctor; kill $v");
+             "unshare -pf $ERLSNOOP spawns -p $v .1 1; echo status $?; unshare -pf $ERLSNOOP trace -o r -p $v; echo trace $?\n"
+             "unshare -pf $ERLSNOOP doctor; kill $v");
 
     if (r->status == 77)
         return;
-    ck_assert_msg(strstr(r->out, "status 1") != NULL, "%s", r->out);
+    ck_assert_msg(strstr(r->out, "status 1\ntrace 1\n") != NULL, "%s", r->out);
     ck_assert_msg(strstr(r->err, "/proc here is of another pid namespace; mount its own") != NULL, "%s", r->err);
     ck_assert_ptr_ne(strstr(r->out, "mount its own: unshare --mount-proc"), NULL);
 }
@@ -134,6 +135,33 @@ START_TEST(test_endings_stopped_vm_is_told)
     ck_assert_msg(strstr(r->out, "status 0\n3\n") != NULL, "%s", r->out);
     ck_assert_int_eq(support_lines(r->out, "is stopped by a signal; nothing happens in it until kill -CONT"), 2);
     ck_assert_ptr_eq(strstr(r->out, "early"), NULL);
+}
+END_TEST
+
+START_TEST(test_endings_stopped_vm_is_told_by_trace)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        REST "kill -STOP $v; $ERLSNOOP trace -o r -p $v > t 2> err & s=$!; until grep -q 'is stopped by a signal' err; do sleep .02; done\n"
+             "kill -CONT $v; kill -INT $s; wait $s; echo status $?; grep -c 'is stopped' err; kill $v");
+
+    ck_assert_str_eq(r->out, "status 0\n1\n");
+}
+END_TEST
+
+/* What is lost with a VM is said; one that ends as it should loses nothing. */
+START_TEST(test_endings_killed_vm_is_told_by_trace)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "end() { $ERLVM -noinput -eval 'F = fun F() -> receive after 1 -> spawn(fun() -> ok end), F() end end, spawn(F), "
+        "fun G() -> receive after 10 -> case prim_file:read_file_info(\"go\") of {ok, _} -> halt(); _ -> G() end end end().' & v=$!\n"
+        "runs $v erlvm; $ERLSNOOP trace -o r -p $v processes > t 2> err & s=$!; attached $s\n"
+        "until $ERLSNOOP report r --json 2> /dev/null | grep -q process__spawn; do sleep .05; done; $1; wait $s; echo status $?\n"
+        "grep -c 'was killed: what its threads did' err; }\n"
+        "end 'eval kill -9 $v'; end 'touch go'");
+
+    ck_assert_msg(!strcmp(r->out, "status 0\n1\nstatus 0\n0\n"), "%s%s", r->out, r->err);
 }
 END_TEST
 
@@ -190,6 +218,8 @@ Suite *endings_suite(void)
     tcase_add_test(live, test_endings_kill_leaves_nothing_behind);
     tcase_add_test(live, test_endings_foreign_proc_is_named);
     tcase_add_test(live, test_endings_stopped_vm_is_told);
+    tcase_add_test(live, test_endings_stopped_vm_is_told_by_trace);
+    tcase_add_test(live, test_endings_killed_vm_is_told_by_trace);
     tcase_add_test(live, test_endings_rates_are_of_the_time_that_passed);
     tcase_add_test(live, test_endings_full_disk_leaves_the_old_file);
     suite_add_tcase(suite, live);

@@ -196,10 +196,13 @@ START_TEST(test_options_erlvm_output_that_cannot_be_written_is_status_1)
 }
 END_TEST
 
+static const char *const hungry[] = {"spawns -- $EMITTER process__spawn=1", "trace -o r -- $EMITTER process__spawn=1", "list",
+                                     "doctor"};
+
 START_TEST(test_options_too_few_open_files_says_what_to_do)
 {
     SUPPORT_BPF();
-    const struct support_run *r = support_run("ulimit -n 20; $ERLSNOOP spawns -- $EMITTER process__spawn=1");
+    const struct support_run *r = support_run("ulimit -n 20; $ERLSNOOP %s", hungry[_i]);
 
     ck_assert_int_eq(r->status, 1);
     ck_assert_msg(strstr(r->err, "raise ulimit -n") != NULL, "%s", r->err);
@@ -243,12 +246,12 @@ Suite *options_suite(void)
     tcase_add_test(lines, test_options_missing_right_says_what_to_do);
     tcase_add_test(lines, test_options_kernel_without_uprobes_says_so);
     tcase_add_test(lines, test_options_perf_events_count_the_same);
-    tcase_add_loop_test(lines, test_options_help_is_status_0, 0, 16);
+    tcase_add_loop_test(lines, test_options_help_is_status_0, 0, 22);
     tcase_add_test(lines, test_options_version_is_that_of_erlvm);
     tcase_add_test(lines, test_options_messages_fit_a_terminal);
     tcase_add_test(lines, test_options_watch_help_has_those_of_views);
     tcase_add_loop_test(lines, test_options_erlvm_output_that_cannot_be_written_is_status_1, 0, 2);
-    tcase_add_test(lines, test_options_too_few_open_files_says_what_to_do);
+    tcase_add_loop_test(lines, test_options_too_few_open_files_says_what_to_do, 0, sizeof hungry / sizeof *hungry);
     tcase_add_loop_test(lines, test_options_terminal_without_interval_is_told_how_to_end, 0,
                         sizeof terminal_lines / sizeof *terminal_lines);
     suite_add_tcase(suite, lines);
