@@ -72,8 +72,8 @@ struct inet_socket *inet_new(struct port *port, int protocol)
 	s->exit_on_close = true;
 	s->buffer_bytes = INET_BUFFER_BYTES;
 	s->delimiter = '\n';
-	s->high_bytes = s->message_high = WATERMARK_HIGH;
-	s->low_bytes = s->message_low = WATERMARK_LOW;
+	s->high_bytes = WATERMARK_HIGH;
+	s->low_bytes = WATERMARK_LOW;
 	s->send_timeout_ms = INET_INFINITY;
 	s->read_packets = INET_PACKETS_AT_ONCE;
 	s->busy_caller = TERM_NONE;

@@ -91,7 +91,6 @@ struct inet_socket {
 	struct inet_address *peer_name, *own_name; /* as others are to see them; NULL: as they are */
 	struct inet_stat received, sent;
 	uint32_t high_bytes, low_bytes; /* watermarks of the queue */
-	uint32_t message_high, message_low; /* those of messages to the port; kept only */
 	/* stream */
 	struct inet_buffer in;
 	size_t length;           /* what the receiver asked for; 0: what there is */

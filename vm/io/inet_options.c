@@ -165,6 +165,17 @@ static void set_watermarks(struct inet_socket *s, uint32_t *changed, int32_t val
 		s->high_bytes = s->low_bytes;
 }
 
+/* The limits of the port; one that is 0 remains as it is. Fails: false, the other is not positive. */
+static bool set_busy_limits(struct inet_socket *s, int32_t low, int32_t high)
+{
+	size_t to_low = (size_t)low, to_high = (size_t)high;
+
+	if (low < 0 || high < 0 || low + high == 0)
+		return false;
+	port_busy_limits(s->port, &to_low, &to_high);
+	return true;
+}
+
 /* The driver's own. Fails: false, also when it is none of them. */
 static bool set_own(struct inet_socket *s, unsigned number, int32_t value, struct list *l)
 {
@@ -191,8 +202,8 @@ static bool set_own(struct inet_socket *s, unsigned number, int32_t value, struc
 		if (!is_stream(s) && value > 0)
 			s->read_packets = (uint32_t)value;
 		return is_stream(s) || value > 0;
-	case LOPT_MESSAGE_HIGH: s->message_high = (uint32_t)value; return value > 0;
-	case LOPT_MESSAGE_LOW: s->message_low = (uint32_t)value; return value > 0;
+	case LOPT_MESSAGE_HIGH: return set_busy_limits(s, 0, value);
+	case LOPT_MESSAGE_LOW: return set_busy_limits(s, value, 0);
 	case LOPT_NETNS: return set_text(&s->netns, l, value);
 	case LOPT_SHOW_ECONNRESET: s->show_econnreset = value != 0; return true;
 	case LOPT_LINE_DELIMITER: s->delimiter = (uint8_t)value; return true;
@@ -348,6 +359,15 @@ static void get_active(const struct inet_socket *s, struct port_answer *a)
 		answer_put(a, (uint8_t[]){ (uint8_t)(s->active_count >> 8), (uint8_t)s->active_count }, 2);
 }
 
+static uint32_t busy_limit(const struct inet_socket *s, bool is_high)
+{
+	size_t low = 0, high = 0, limit;
+
+	port_busy_limits(s->port, &low, &high);
+	limit = is_high ? high : low;
+	return limit > INT_MAX ? INT_MAX : (uint32_t)limit;
+}
+
 /* Fails: false, it is none of them. left_out: of the other kind of sockets. */
 static bool get_own(const struct inet_socket *s, unsigned number, uint32_t *value, bool *left_out)
 {
@@ -362,8 +382,8 @@ static bool get_own(const struct inet_socket *s, unsigned number, uint32_t *valu
 	case LOPT_DELIVER: *value = (uint32_t)s->deliver; return true;
 	case LOPT_EXIT_ON_CLOSE: *value = s->exit_on_close; return true;
 	case LOPT_PACKET_SIZE: *value = s->packet_bytes; return true;
-	case LOPT_MESSAGE_HIGH: *value = s->message_high; return true;
-	case LOPT_MESSAGE_LOW: *value = s->message_low; return true;
+	case LOPT_MESSAGE_HIGH: *value = busy_limit(s, true); return true;
+	case LOPT_MESSAGE_LOW: *value = busy_limit(s, false); return true;
 	case LOPT_DEBUG: *value = s->debug; return true;
 	case LOPT_HIGH: *value = s->high_bytes; *left_out = !stream; return true;
 	case LOPT_LOW: *value = s->low_bytes; *left_out = !stream; return true;

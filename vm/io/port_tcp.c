@@ -741,6 +741,14 @@ static void ctl_listen(struct inet_socket *s, const uint8_t *data, size_t n, str
 	}
 }
 
+static void copy_busy_limits(struct port *to, struct port *from)
+{
+	size_t low = 0, high = 0;
+
+	port_busy_limits(from, &low, &high);
+	port_busy_limits(to, &low, &high);
+}
+
 /* What a connection inherits from who listens. Owns: fd. Fails: NULL, too many ports. */
 static struct inet_socket *copy_socket(const struct inet_socket *s, int fd, Term owner,
 				       const struct inet_address *remote)
@@ -765,8 +773,7 @@ static struct inet_socket *copy_socket(const struct inet_socket *s, int fd, Term
 	c->low_bytes = s->low_bytes;
 	c->send_timeout_ms = s->send_timeout_ms;
 	c->send_timeout_close = s->send_timeout_close;
-	c->message_high = s->message_high;
-	c->message_low = s->message_low;
+	copy_busy_limits(c->port, s->port);
 	c->show_econnreset = s->show_econnreset;
 	c->linger_zero = s->linger_zero;
 	c->delimiter = s->delimiter;

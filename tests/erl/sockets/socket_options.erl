@@ -56,6 +56,8 @@
 %% expect: [{error,einval},{error,einval},{ok,[{raw,6,1,<<1,0,0,0>>}]}]
 %% expect: [ok,{ok,[{raw,6,1,<<1,0,0,0>>}]},{error,einval}]
 %% expect: ok
+%% expect: [{3000,3000},{7000,7000},{7000,9000}]
+%% expect: {100,200}
 %% expect: [{ok,{inet,stream}},{ok,{inet,dgram}},{ok,{inet6,dgram}}]
 %% expect: [{ok,[{recv_cnt,0}]},{ok,[{send_pend,0}]},{error,einval}]
 %% expect: [[{addr,{127,0,0,1}},{flags,[up,loopback,running]},{netmask,{255,0,0,0}}]]
@@ -82,11 +84,28 @@ main() ->
     show([inet:getopts(C, [O]) || O <- [foo, {raw, 1, 2}, {raw, 6, 1, 4}]]),
     show([inet:setopts(C, [{raw, 6, 1, <<1:32/native>>}]), inet:getopts(C, [{raw, 6, 1, <<0:32>>}]), inet:setopts(C, [{bind_to_device, <<"no such">>}])]),
     show(inet:setopts(U, [{add_membership, {{224,0,0,7}, {127,0,0,1}}}, {drop_membership, {{224,0,0,7}, {127,0,0,1}}}, {multicast_if, {127,0,0,1}}])),
+    message_watermarks(L, P, C),
     show([prim_inet:gettype(C), prim_inet:gettype(U), prim_inet:gettype(V)]),
     show([inet:getstat(C, [X]) || X <- [recv_cnt, send_pend, foo]]),
     interfaces(U), services(),
     [gen_tcp:close(X) || X <- [L, C]], [gen_udp:close(X) || X <- [U, V]],
     show([inet:setopts(C, [{active, true}]), inet:getopts(C, [active]), inet:getstat(C)]).
+
+%% One moves the other out of its way; a connection inherits both.
+message_watermarks(L, P, C) ->
+    ok = inet:setopts(C, [{low_msgq_watermark, 4000}, {high_msgq_watermark, 8000}]),
+    show([begin ok = inet:setopts(C, [O]), watermarks(C) end
+          || O <- [{high_msgq_watermark, 3000}, {low_msgq_watermark, 7000}, {high_msgq_watermark, 9000}]]),
+    ok = inet:setopts(L, [{low_msgq_watermark, 100}, {high_msgq_watermark, 200}]),
+    {ok, _} = gen_tcp:accept(L), % C's
+    {ok, D} = gen_tcp:connect({127,0,0,1}, P, []),
+    {ok, A} = gen_tcp:accept(L),
+    show(watermarks(A)),
+    [gen_tcp:close(X) || X <- [A, D]].
+
+watermarks(S) ->
+    {ok, [{_, Low}, {_, High}]} = inet:getopts(S, [low_msgq_watermark, high_msgq_watermark]),
+    {Low, High}.
 
 tcp() ->
     [{nodelay, true}, {keepalive, true}, {linger, {true, 3}}, {linger, {false, 0}}, {active, once}, {active, 5}, {active, false}, {packet, line}, {packet, http_bin}, {packet, 0},
