@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The shell on a terminal: the same keys typed at the stock erl and at erlvm, the same answers. */
+#include <arpa/inet.h>
 #include <check.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pty.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -145,6 +149,89 @@ START_TEST(test_shell_without_the_menu)
 }
 END_TEST
 
+/* A child of the test, with that standard output (1) or error (2). It ends with the test. */
+static pid_t start(char **argv, int which, int fd)
+{
+	pid_t pid = fork();
+
+	ck_assert(pid >= 0);
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		dup2(fd, which);
+		execvp(argv[0], argv);
+		_exit(127);
+	}
+	return pid;
+}
+
+static void end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+/* Until an epmd answers there, which is asked for names. */
+static void await_epmd(int port)
+{
+	char answer[4];
+	struct sockaddr_in at = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port),
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int error = -1;
+
+	for (int tries = patience(SECONDS) * 100; error != 0 && tries > 0; tries--) {
+		int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+		error = connect(fd, (struct sockaddr *)&at, sizeof(at));
+		if (error == 0)
+			error = write(fd, "\0\1n", 3) == 3 && read(fd, answer, sizeof(answer)) == sizeof(answer) ? 0 : -1;
+		close(fd);
+		if (error != 0)
+			usleep(10000);
+	}
+	ck_assert_int_eq(error, 0);
+}
+
+/* A node that is up, under an epmd of its own below the ephemeral ports. */
+static void start_node(char *vm, pid_t *epmd, pid_t *node)
+{
+	int number = 20000 + (int)getpid() % 10000, nobody = open("/dev/null", O_WRONLY | O_CLOEXEC), ends[2];
+	char port[16], up[3] = "";
+
+	snprintf(port, sizeof(port), "%d", number);
+	setenv("ERL_EPMD_PORT", port, 1);
+	*epmd = start((char *[]){ "epmd", "-port", port, NULL }, STDERR_FILENO, nobody);
+	close(nobody);
+	await_epmd(number);
+	ck_assert(pipe(ends) == 0);
+	*node = start((char *[]){ vm, "-noinput", "-name", "far@127.0.0.1", "-setcookie", "told", "-eval",
+				  "io:put_chars(\"up\").", NULL },
+		      STDOUT_FILENO, ends[1]);
+	close(ends[1]);
+	for (size_t n = 0; n < 2; n++)
+		ck_assert(read(ends[0], up + n, 1) == 1);
+	ck_assert_str_eq(up, "up");
+	close(ends[0]);
+}
+
+/* The shell of another node (-remsh), under a name that this one is given by it. */
+START_TEST(test_shell_of_another_node)
+{
+	static const struct step talk[] = {
+		{ "", "1> " }, { "node().\r", "\n'far@127.0.0.1'\r\n" }, { "length(nodes(hidden)).\r", "\n1\r\n" }
+	};
+	pid_t epmd, node;
+	char *vm = get_vm(_i / 2);
+
+	start_node(get_vm(_i % 2), &epmd, &node);
+	start_shell((char *[]){ vm, "-name", "undefined@127.0.0.1", "-setcookie", "told", "-remsh", "far@127.0.0.1", NULL });
+	play(vm, talk, sizeof(talk) / sizeof(talk[0]));
+	end(session.pid);
+	close(session.fd);
+	end(node);
+	end(epmd);
+}
+END_TEST
+
 Suite *shell_suite(void)
 {
 	Suite *s = suite_create("shell");
@@ -153,6 +240,7 @@ Suite *shell_suite(void)
 	tcase_set_timeout(t, 4 * SECONDS);
 	tcase_add_loop_test(t, test_shell_answers, 0, 6);
 	tcase_add_loop_test(t, test_shell_without_the_menu, 0, 2);
+	tcase_add_loop_test(t, test_shell_of_another_node, 0, 4);
 	suite_add_tcase(s, t);
 	return s;
 }
