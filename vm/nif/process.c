@@ -154,10 +154,10 @@ static bool submit_command(struct port *port, Term caller, Term iodata)
 	struct command *c = mem_zalloc(sizeof(*c));
 
 	c->task.run = run_command;
-	c->task.sender = TERM_NONE;
-	c->caller = caller;
+	c->task.sender = c->caller = caller;
 	byte_queue_init(&c->data);
 	if (port_put_iodata(&c->data, iodata)) {
+		c->task.command_bytes = c->data.size_bytes;
 		port_submit(port, &c->task);
 		return true;
 	}
@@ -166,11 +166,13 @@ static bool submit_command(struct port *port, Term caller, Term iodata)
 	return false;
 }
 
+/* The environment of the message is the library's still. */
 int enif_port_command(struct nif_env *env, const struct nif_port *to, struct nif_env *message_env, Term message)
 {
 	struct port *port = NULL;
 	bool sent;
 
+	(void)message_env;
 	if (env != NULL && env->process != NULL && term_is_local_port(to->port) &&
 	    (env->dirty == NULL || dirty_is_wanted()))
 		port = port_find(to->port);
@@ -178,8 +180,6 @@ int enif_port_command(struct nif_env *env, const struct nif_port *to, struct nif
 		return 0;
 	sent = port->state == PORT_OPEN && submit_command(port, env->process->id, message);
 	port_unref(port);
-	if (sent && message_env != NULL)
-		nif_env_clear(message_env);
 	return sent;
 }
 
