@@ -326,7 +326,8 @@ static int open_only(struct watch *w)
     return err ? err : plan_new(&w->only, w->ops.hooks_only, &w->plan);
 }
 
-/* With -a each hook of each process is a file: as many as may be are allowed. libbpf does not always say that they ran out. */
+/* With -a each hook of each process is a file: as many as may be are allowed. libbpf does not always say that they
+ * ran out. */
 int watch_require_files(const struct options *options)
 {
     struct rlimit limit;
@@ -345,7 +346,8 @@ int watch_require_files(const struct options *options)
 int watch_require(const struct options *options)
 {
     if (!target_proc_is_ours())
-        return fail(-ENOTSUP, "/proc here is of another pid namespace; mount its own (unshare --mount-proc, mount -t proc proc /proc), or "
+        return fail(-ENOTSUP, "/proc here is of another pid namespace; mount its own "
+                              "(unshare --mount-proc, mount -t proc proc /proc), or "
                               "run where /proc is mounted");
     return watch_require_files(options);
 }

@@ -344,7 +344,8 @@ def run_doctor(otp):
         events = {row["event"]: row for row in map(json.loads, told.stdout.splitlines()) if row["type"] == "event"}
         noted = prints_names(work.pid)
         for name in SERVED:
-            wants = ("hook",) if not noted or name.startswith("efile") or name in ("message__send", "process__spawn") else ("note", "hook")
+            hooked = not noted or name.startswith("efile") or name in ("message__send", "process__spawn")
+            wants = ("hook",) if hooked else ("note", "hook")
             result.checks += 1
             if events[name]["source"] not in wants:
                 result.wrong.append(f"{name} is had from {events[name]['source']}: {events[name]['about']}")

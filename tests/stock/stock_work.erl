@@ -253,7 +253,8 @@ prepare_files(Dir0) ->
         [do_files(Row) || Row <- Rows],
         [ok = prim_file:close(F) || F <- Opened],
         told_files([{"OPEN", 23, 0, none}, {"CLOSE", 23, 0, none} | Rows])
-            ++ [expect("efile_event", [{"what", "RENAME (12) " ++ P("file", I) ++ " " ++ P("new", I) ++ " by *"}], null, 1) || I <- [1, 17]]
+            ++ [expect("efile_event", [{"what", "RENAME (12) " ++ P("file", I) ++ " " ++ P("new", I) ++ " by *"}], null, 1)
+                || I <- [1, 17]]
             ++ [expect("efile_event", [{"what", "OPEN (1) " ++ P("none/", I) ++ " *"}], null, 1) || I <- [1, 7]]
     end.
 

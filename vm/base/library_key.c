@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What threads keep under keys of libraries. The system has keys for a thousand, libraries may want more.
- * Invariants: a key's generation is odd while it is in use, and rises with each change; what a thread keeps counts only as
- * long as the key has the generation that it was set in. Keys never move. */
+ * Invariants: a key's generation is odd while it is in use, and rises with each change; what a thread keeps counts only
+ * as long as the key has the generation that it was set in. Keys never move. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -41,7 +41,8 @@ static void make_values_key(void)
 
 static struct key *key_at(int number)
 {
-	struct key *chunk = number >= 0 && number < KEYS_A_CHUNK * CHUNKS ? atomic_load(&keys.chunks[number / KEYS_A_CHUNK]) : NULL;
+	bool exists = number >= 0 && number < KEYS_A_CHUNK * CHUNKS;
+	struct key *chunk = exists ? atomic_load(&keys.chunks[number / KEYS_A_CHUNK]) : NULL;
 
 	return chunk != NULL ? &chunk[number % KEYS_A_CHUNK] : NULL;
 }

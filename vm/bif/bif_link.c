@@ -4,6 +4,7 @@
 #include "bif/bif.h"
 #include "dist/dist.h"
 #include "io/port.h"
+#include "io/port_send.h"
 #include "proc/message.h"
 #include "proc/monitor.h"
 #include "proc/registry.h"

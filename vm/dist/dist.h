@@ -33,7 +33,8 @@ void dist_end_channel(struct channel *c, Term reason);
 
 /* ---- send.c */
 /* The control tuple of n elements, what follows (or TERM_NONE), for c. sender: whose signals stay in their order, or
- * TERM_NONE. concerned: see channel_put. Fails: false; terms that are larger than the format can tell end the connection. */
+ * TERM_NONE. concerned: see channel_put. Fails: false; terms that are larger than the format can tell end the
+ * connection. */
 bool dist_put(struct channel *c, Term sender, size_t n, const Term *control, Term payload, Term concerned, bool *busy);
 /* The message alone. Owns: the caller. Fails: NULL, the terms are larger than the format can tell. */
 struct dist_message *dist_message_make(struct channel *c, Term sender, size_t n, const Term *control, Term payload);

@@ -12,8 +12,8 @@
 
 enum { CONTROL_WORDS = 8 };
 
-/* A large term is written while others run. atoms: see etf_encode_atoms; NULL: with its version. Fails: NULL, it is larger than the
- * format can tell. */
+/* A large term is written while others run. atoms: see etf_encode_atoms; NULL: with its version. Fails: NULL, it is
+ * larger than the format can tell. */
 static struct binary *encode(Term t, struct etf_atoms *atoms)
 {
 	size_t words = copy_size_telling(t, EXC_WORDS_AT_ONCE, sched_lend);

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "driver/port.h"
+#include "io/port_signal.h"
 
 static struct driver_watched **find(struct driver_port *dp, uint64_t number)
 {

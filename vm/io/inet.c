@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "io/port_signal.h"
 #include "io/posix.h"
 #include "proc/timer.h"
 

@@ -9,6 +9,8 @@
 #include "io/io_probe.h"
 #include "io/os_env.h"
 #include "io/port.h"
+#include "io/port_send.h"
+#include "io/port_signal.h"
 #include "proc/sched.h"
 
 static const struct {

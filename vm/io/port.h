@@ -275,27 +275,11 @@ void port_set_busy(struct port *port, bool busy);
  * driver_data is its own. The caller holds it, too, and lets it go. Fails: NULL, there are as many ports as there may
  * be. */
 struct port *port_open_like(struct port *from, const char *name, Term owner, void *driver_data);
-/* Watches a process: process_exit is called when it ends. Returns the monitor's number, 0 when there is no such
- * process. */
-uint64_t port_monitor(struct port *port, Term pid);
-void port_demonitor(struct port *port, Term pid, uint64_t monitor);
 
 /* register/2: true, or why not: registered_name (it has one), none (the name is taken, or the port is not open). */
 Term port_register(Term id, Term name);
 /* unregister/1. Fails: false when the port is not open or has no name. */
 bool port_unregister(Term id);
-
-/* ---- port_send.c: Port ! Message */
-/* Wired to message_send_port: see there. */
-bool port_send(Process *from, Term id, Term to, Term message);
-/* The same, but that nobody waits. False: nothing was sent, as who sends would wait. */
-bool port_try_send(Process *from, Term id, Term message);
-/* The send of p, which waits for a port, is to return that, not the message. */
-void port_send_returns(Process *p, Term immediate);
-/* Does p wait in a send? */
-bool port_send_waits(const Process *p);
-/* Signals to ports: links, exits, monitors. Takes: s. Returns false when there is no such port. */
-bool port_signal(Term to, struct signal *s);
 
 /* ---- port_trace.c; the port is held */
 /* Begins, and ends, to do `what` (an atom; SMALL(0): what came from outside): told to who traces with running_ports.

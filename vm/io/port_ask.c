@@ -11,6 +11,7 @@
 #include "heap/copy.h"
 #include "io/io_probe.h"
 #include "io/port_ask.h"
+#include "io/port_send.h"
 #include "proc/exc.h"
 #include "proc/probe.h"
 #include "proc/trace.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ports that are busy: who sends them a command waits, in the send, until they are not. A port is busy while its driver
- * says so (port_set_busy), or while the commands among its tasks have more bytes than a limit. A command that was a task
- * before the driver said busy is kept, and with it what the same process wanted of the port afterwards, so that a
- * process's signals reach a port in the order in which they were sent. */
+/* Ports that are busy: who sends them a command waits, in the send, until they are not. A port is busy while its
+ * driver says so (port_set_busy), or while the commands among its tasks have more bytes than a limit. A command that
+ * was a task before the driver said busy is kept, and with it what the same process wanted of the port afterwards,
+ * so that a process's signals reach a port in the order in which they were sent. */
 #ifndef VM_IO_PORT_BUSY_H
 #define VM_IO_PORT_BUSY_H
 

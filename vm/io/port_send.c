@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Port ! {Owner, Command}: done at once when nobody holds the port, else a task. Who sends a command to a busy port waits
- * in the send, and does all of it again when the port is not busy: it may have ended, or its name be gone. */
+/* Port ! {Owner, Command}: done at once when nobody holds the port, else a task. Who sends a command to a busy port
+ * waits in the send, and does all of it again when the port is not busy: it may have ended, or its name be gone. */
+#include "io/port_send.h"
+
 #include <string.h>
 
 #include "base/alloc.h"

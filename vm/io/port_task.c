@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who holds a port, and what waits for its turn: tasks, among them events of descriptors, timers and the pool.
- * Invariant: tasks that may run wait only while PORT_WANTED is set. While they do, the port is held, and whoever lets it go
- * submits its job; or the job is submitted. So no task is forgotten. */
+ * Invariant: tasks that may run wait only while PORT_WANTED is set. While they do, the port is held, and whoever
+ * lets it go submits its job; or the job is submitted. So no task is forgotten. */
 #include <errno.h>
 #include <unistd.h>
 

@@ -14,6 +14,7 @@
 
 #include "base/alloc.h"
 #include "io/inet.h"
+#include "io/port_signal.h"
 #include "io/posix.h"
 #include "proc/timer.h"
 

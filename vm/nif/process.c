@@ -81,7 +81,8 @@ static void send_from(Process *from, Process *to, Term message)
 	message_send_to(from, to, message);
 }
 
-/* Of a process on a dirty scheduler, which is held only for what is its own: its tracer, its token. False: it has ended. */
+/* Of a process on a dirty scheduler, which is held only for what is its own: its tracer, its token. False: it has
+ * ended. */
 static bool send_from_dirty(struct nif_env *env, Process *to, Term message)
 {
 	bool told = atomic_load_explicit(&trace_active, memory_order_relaxed) || env->process->seq_token != NIL;

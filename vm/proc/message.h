@@ -70,7 +70,8 @@ void message_deliver(Process *to, Term from, Term message, struct fragment *take
 /* The same as message_send_any, without a look at the probes: for slices that nobody watches. */
 bool message_send_unwatched(Process *from, Term to, Term message);
 /* `to` is a pid, a registered name, {name, node()}, or an alias ref: erlang:send/2's rules. Fails: returns false on badarg
- * (no such name), when from waits now (exc_kind EXC_WAIT), or with an exception set: larger than a node can be told. Ports: through message_send_port. */
+ * (no such name), when from waits now (exc_kind EXC_WAIT), or with an exception set: larger than a node can be told.
+ * Ports: through message_send_port. from is a process. */
 bool message_send_any(Process *from, Term to, Term message);
 /* Wired by io; NULL: no ports. `to` is the port, or the name that it was found by. False: from waits in the send
  * (exc_wait), which returns the message in the end. Nobody waits when from is NULL. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The driver of driver_queue.erl: tells the length of commands, controls make it busy or not, its last word is "stops". */
+/* The driver of driver_queue.erl: tells the length of commands, controls make it busy or not, its last word is
+ * "stops". */
 #include <erl_driver.h>
 #include <stdio.h>
 

@@ -62,4 +62,5 @@ limits() ->
 
 refused() ->
     Why = fun(Option) -> try open([Option]) catch error:R -> R end end,
-    io:format("~p~n", [{refused, [Why({busy_limits_msgq, {0, 20}}), Why({busy_limits_msgq, {10, x}}), Why({busy_limits_port, 10})]}]).
+    io:format("~p~n", [{refused, [Why({busy_limits_msgq, {0, 20}}), Why({busy_limits_msgq, {10, x}}),
+                                  Why({busy_limits_port, 10})]}]).

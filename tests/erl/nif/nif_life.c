@@ -182,7 +182,8 @@ static ERL_NIF_TERM send_dirty(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
 	return enif_make_int(env, enif_send(env, &pid, NULL, argv[1]));
 }
 
-/* Sends {alive, self()}, waits for the end of its process, and sends what enif_send returns in its name from elsewhere. */
+/* Sends {alive, self()}, waits for the end of its process, and sends what enif_send returns in its name from
+ * elsewhere. */
 static ERL_NIF_TERM send_dead(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	ErlNifEnv *other = enif_alloc_env();

@@ -26,8 +26,14 @@ ms(Item) -> erlang:convert_time_unit(erlang:system_info(Item), native, milliseco
 
 %% What follows an option that nobody knows tells who hears of it, and how.
 requests() ->
-    p(request, fun() -> R = spawn_request(erlang, exit, [x], [links, {reply_tag, tag}]), receive {tag, R, error, W} -> W end end),
-    p(quiet, fun() -> R = spawn_request(erlang, exit, [x], [links, {reply, no}]), receive {_, R, _, W} -> W after 0 -> none end end).
+    p(request, fun() ->
+        R = spawn_request(erlang, exit, [x], [links, {reply_tag, tag}]),
+        receive {tag, R, error, W} -> W end
+    end),
+    p(quiet, fun() ->
+        R = spawn_request(erlang, exit, [x], [links, {reply, no}]),
+        receive {_, R, _, W} -> W after 0 -> none end
+    end).
 
 timers() ->
     Abs = [{abs, true}],

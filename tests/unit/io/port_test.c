@@ -13,6 +13,7 @@
 #include "data/print.h"
 #include "io/io.h"
 #include "io/port_ask.h"
+#include "io/port_send.h"
 #include "proc/sched.h"
 #include "proc/sched_job.h"
 #include "proc/sched_poll.h"
