@@ -14,7 +14,8 @@ VMS = (os.path.join(BUILD, "erlvm"), "erl")
 LIMIT = 1.5
 # Below this a difference of two measured times says nothing: shorter times count as this.
 LEAST_NS = 2.0
-GAP_MS = 20
+# No gap is to be longer than GAP_MS, nor than erl's by more than TICK_MS, which the ticker itself may be late.
+GAP_MS, TICK_MS = 20, 1
 
 
 def run_driver(vm, beams, work, module, function, *arguments):
@@ -102,7 +103,7 @@ def measure_gaps(beams, work, runs, text):
 
 
 def is_bad(key, ours, stock):
-    return ours.get(key, math.inf) > max(stock.get(key, 0), GAP_MS)
+    return ours.get(key, math.inf) > min(stock.get(key, 0) + TICK_MS, GAP_MS)
 
 
 def report_gaps(ours, stock, out):
@@ -112,7 +113,7 @@ def report_gaps(ours, stock, out):
     with open(out, "w") as table:
         table.writelines(lines[key] for key in rows)
     sys.stdout.writelines("    " + lines[key] for key in worse)
-    print("    %d rows; over %d ms and over erl's: %d" % (len(rows), GAP_MS, len(worse)))
+    print("    %d rows; over erl's by more than %d ms, or over %d ms: %d" % (len(rows), TICK_MS, GAP_MS, len(worse)))
 
 
 def main():
@@ -123,7 +124,7 @@ def main():
         print("(e) native functions: nanoseconds a call, the least of %d runs; rows over %.1f" % (runs, LIMIT))
         print("    %-58s %14s %14s %8s" % ("", "erlvm", "erl (JIT)", "ratio"), flush=True)
     else:
-        print("(g) the longest time in which nobody else ran beside a native, +S 1: milliseconds, the least of %d runs" % runs)
+        print("(g) the longest time in which nobody else ran beside a native, +S 1: milliseconds, the least of up to %d runs; bad rows" % runs)
         print("    %-66s %11s %11s" % ("", "erlvm", "erl (JIT)"), flush=True)
     with tempfile.TemporaryDirectory() as beams, tempfile.TemporaryDirectory() as work:
         sources = [*glob.glob(os.path.join(HERE, "native_*.erl")), os.path.join(HERE, "../tests/natives/native_spec.erl")]

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "proc/remote.h"
+#include "proc/sched.h"
 #include "proc/trace.h"
 #include "term/node.h"
 
@@ -223,6 +224,7 @@ static void end_links(Process *p, Term reason)
 		if (n->unlink_id == 0)
 			signal_link_exit(p, n->peer, reason);
 		peer_free(n);
+		sched_end_pause();
 		n = next;
 	}
 }
@@ -238,6 +240,7 @@ static void end_watchers(Process *p, Term reason)
 		signal_send_reason(SIG_DOWN, n->name != TERM_NONE ? n->name : p->id, n->peer, peer_ref(n, words),
 				   reason);
 		peer_free(n);
+		sched_end_pause();
 		n = next;
 	}
 }
@@ -254,6 +257,7 @@ static void end_monitors(Process *p)
 				signal_send_plain(SIG_RESUME, p->id, n->peer, TERM_NONE);
 		send_demonitor(p, n);
 		peer_free(n);
+		sched_end_pause();
 		n = next;
 	}
 }

@@ -104,6 +104,9 @@ void sched_let_go(Process *p);
 /* p, which runs here and keeps PS_RUNNING, leaves its scheduler: a worker thread (proc/worker.h) calls end(p), which
  * ends it. The world does not stop meanwhile. The caller must not touch p any more. */
 void sched_end_apart(Process *p, void (*end)(Process *p));
+/* The end of a process wakes another. A worker thread waits a little now and then, while the run queues are long: all
+ * that a process with very many links wakes at once would come before whoever is made runnable next. */
+void sched_end_pause(void);
 /* With the scheduler lent, before and after what takes long and only reads p's terms: the world may be stopped
  * meanwhile. Else: nothing. */
 void sched_go_outside(void);

@@ -104,6 +104,16 @@ bool sched_world_is_in(const struct sched *s)
 	return is_in;
 }
 
+bool sched_world_is_stopping(void)
+{
+	bool is_stopping;
+
+	lock_acquire(&world.lock);
+	is_stopping = world.stopping > 0;
+	lock_release(&world.lock);
+	return is_stopping;
+}
+
 /* This thread's, unless it is a worker or a dirty scheduler, which are in the world as who works apart. */
 static struct sched *own_sched(void)
 {

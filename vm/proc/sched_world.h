@@ -16,6 +16,8 @@ void sched_world_leave(struct sched *s);
 /* The same for a worker thread that works for a process. It waits already when somebody is about to stop the world. */
 void sched_world_enter_apart(void);
 void sched_world_leave_apart(void);
+/* Does somebody wait for the world to stop? */
+bool sched_world_is_stopping(void);
 /* s, of this thread, is in one of these ways. */
 bool sched_world_is_in(const struct sched *s);
 /* for_stop: the caller is about to stop the world. s->lent was `lent`, which says that it may be taken: now `to` has
