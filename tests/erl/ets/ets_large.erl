@@ -8,11 +8,12 @@ main() ->
     d(crowd(8, 40000)),
     d([costs(Type) || Type <- [set, ordered_set]]).
 
-%% A walk and the end of a large table cost many reductions, so that others run meanwhile; a look-up costs few.
+%% A walk and the end of a large table cost many reductions, so that others run meanwhile; a look-up costs few, the
+%% least of three times: on a busy machine the clock of time slices takes what is left of one away.
 costs(Type) ->
     T = ets:new(t, [Type]),
     ets:insert(T, [{I, I} || I <- lists:seq(1, 100000)]),
-    [reductions(fun() -> ets:match(T, {'_', 0}) end) > 30000, reductions(fun() -> ets:match(T, {7, '$1'}) end) < 1000,
+    [reductions(fun() -> ets:match(T, {'_', 0}) end) > 30000, lists:min([reductions(fun() -> ets:match(T, {7, '$1'}) end) || _ <- "123"]) < 1000,
      reductions(fun() -> ets:delete(T) end) > 30000].
 
 reductions(F) ->
