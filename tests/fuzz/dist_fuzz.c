@@ -21,6 +21,8 @@ Term __wrap_process_spawn(Process *parent, Term module, Term function, Term args
 			  Term *monitor_ref);
 bool __wrap_process_is_alive(Term pid);
 
+enum { HELD_MAX_BYTES = 1000 };
+
 static struct {
 	struct channel *plain, *with_headers;
 	struct dist_reader *peer; /* of the node at the other end of with_headers */
@@ -87,7 +89,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	node_set_self((struct node_name){ atom_from_text("c@d"), 1 });
 	fuzz.plain = connect("a@b", ~(DIST_HEADER_ATOM_CACHE | DIST_FRAGMENTS));
 	fuzz.with_headers = connect("e@f", ~(uint64_t)0);
-	fuzz.peer = dist_reader_new();
+	fuzz.peer = dist_reader_new(SIZE_MAX);
 	return 0;
 }
 
@@ -171,7 +173,7 @@ static void receive_packets(const uint8_t *bytes, size_t n)
 	bool ok = true;
 
 	dist_reader_free(fuzz.with_headers->reader);
-	fuzz.with_headers->reader = dist_reader_new();
+	fuzz.with_headers->reader = dist_reader_new(HELD_MAX_BYTES);
 	for (; ok && n > 0; bytes += length, n -= length) {
 		length = *bytes++;
 		n--;

@@ -3,6 +3,7 @@
 #include "dist/channel.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/hash.h"
@@ -520,6 +521,12 @@ static struct dist_message *take_requests(struct channel *c)
 	return taken;
 }
 
+/* Of fragments of messages that are not whole, in one connection: half of the machine's memory. */
+static size_t held_max_bytes(void)
+{
+	return (size_t)sysconf(_SC_PHYS_PAGES) / 2 * (size_t)sysconf(_SC_PAGESIZE);
+}
+
 bool channel_connect(struct channel *c, Term controller, struct port *port, uint64_t flags)
 {
 	bool ok, has_headers = (flags & (DIST_HEADER_ATOM_CACHE | DIST_FRAGMENTS)) != 0;
@@ -531,7 +538,7 @@ bool channel_connect(struct channel *c, Term controller, struct port *port, uint
 		c->state = CHANNEL_UP;
 		c->controller = controller;
 		c->flags = flags;
-		c->reader = has_headers ? dist_reader_new() : NULL;
+		c->reader = has_headers ? dist_reader_new(held_max_bytes()) : NULL;
 		c->writer = has_headers ? dist_writer_new() : NULL;
 		c->port = port;
 		if (!(flags & DIST_SPAWN))

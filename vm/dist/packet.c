@@ -30,13 +30,15 @@ struct dist_reader {
 	Term cache[CACHE_ATOMS];     /* TERM_NONE: nothing came for it */
 	struct sequence *buckets[SEQUENCE_BUCKETS];
 	size_t sequence_count;
+	size_t held_bytes, held_max_bytes; /* of all sequences */
 };
 
-struct dist_reader *dist_reader_new(void)
+struct dist_reader *dist_reader_new(size_t held_max_bytes)
 {
 	struct dist_reader *r = mem_zalloc(sizeof(*r));
 
 	lock_init(&r->lock, LOCK_dist_reader);
+	r->held_max_bytes = held_max_bytes;
 	for (size_t i = 0; i < CACHE_ATOMS; i++)
 		r->cache[i] = TERM_NONE;
 	return r;
@@ -142,17 +144,35 @@ static struct sequence **find_sequence(struct dist_reader *r, uint64_t id)
 	return at;
 }
 
-static void add_bytes(struct sequence *s, const struct cursor *c)
+/* Room for n more bytes. Fails: false. */
+static bool make_room(struct sequence *s, size_t n)
+{
+	size_t wanted = s->size_bytes + n, room = 2 * s->room > wanted ? 2 * s->room : wanted;
+	uint8_t *bytes;
+
+	if (wanted <= s->room)
+		return true;
+	bytes = mem_try_realloc(s->bytes, room);
+	if (bytes == NULL)
+		return false;
+	s->bytes = bytes;
+	s->room = room;
+	return true;
+}
+
+/* The rest of a fragment. Fails: false, there is no room for it. */
+static bool add_bytes(struct dist_reader *r, struct sequence *s, const struct cursor *c)
 {
 	size_t n = (size_t)(c->end - c->at);
 
-	if (s->size_bytes + n > s->room) {
-		s->room = 2 * s->room > s->size_bytes + n ? 2 * s->room : s->size_bytes + n;
-		s->bytes = mem_realloc(s->bytes, s->room);
-	}
-	if (n > 0)
-		memcpy(s->bytes + s->size_bytes, c->at, n);
+	if (n == 0)
+		return true;
+	if (n > r->held_max_bytes - r->held_bytes || !make_room(s, n))
+		return false;
+	memcpy(s->bytes + s->size_bytes, c->at, n);
 	s->size_bytes += n;
+	r->held_bytes += n;
+	return true;
 }
 
 static enum dist_read read_whole(const struct cursor *c, struct dist_terms *t)
@@ -179,10 +199,9 @@ static enum dist_read read_first(struct dist_reader *r, struct cursor *c, struct
 	s->left = count - 1;
 	s->atom_count = t->atom_count;
 	term_copy(s->atoms, t->atoms, t->atom_count);
-	add_bytes(s, c);
 	*at = s;
 	r->sequence_count++;
-	return DIST_READ_PART;
+	return add_bytes(r, s, c) ? DIST_READ_PART : DIST_READ_BAD;
 }
 
 static enum dist_read read_next(struct dist_reader *r, struct cursor *c, struct dist_terms *t)
@@ -190,13 +209,13 @@ static enum dist_read read_next(struct dist_reader *r, struct cursor *c, struct 
 	uint64_t id = take_be(c, 8), left = take_be(c, 8);
 	struct sequence **at = find_sequence(r, id), *s = *at;
 
-	if (c->failed || s == NULL || s->left != left)
+	if (c->failed || s == NULL || s->left != left || !add_bytes(r, s, c))
 		return DIST_READ_BAD;
-	add_bytes(s, c);
 	if (--s->left > 0)
 		return DIST_READ_PART;
 	*at = s->next;
 	r->sequence_count--;
+	r->held_bytes -= s->size_bytes;
 	t->bytes = t->owned = s->bytes;
 	t->size_bytes = s->size_bytes;
 	t->atom_count = s->atom_count;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages as packets: headers, in which both ends keep the atoms that came before, and fragments of large messages,
  * between which others go. Source: OTP, erts/doc, erl_ext_dist, "Distribution Header".
- * Invariant: what is held of messages that are not whole is bounded by what came; their number is bounded. */
+ * Invariant: what is held of messages that are not whole is bounded by what came; their number and bytes are bounded. */
 #ifndef VM_DIST_PACKET_H
 #define VM_DIST_PACKET_H
 
@@ -12,7 +12,8 @@ enum { PASS_THROUGH = 112 }; /* the first byte of a message without a header */
 
 /* ---- what comes in; any thread at a time */
 struct dist_reader;
-struct dist_reader *dist_reader_new(void);
+/* held_max_bytes: what may be held of messages that are not whole. */
+struct dist_reader *dist_reader_new(size_t held_max_bytes);
 void dist_reader_free(struct dist_reader *r);
 
 /* The terms of one message. */
@@ -24,7 +25,8 @@ struct dist_terms {
 	Term atoms[ETF_ATOMS_MAX];
 };
 enum dist_read { DIST_READ_WHOLE, DIST_READ_PART, DIST_READ_BAD };
-/* WHOLE: *t is a message; its bytes are those given, or owned, the caller's. */
+/* WHOLE: *t is a message; its bytes are those given, or owned, the caller's. BAD: no packet, or none that may come now, or
+ * too much would have to be held; nothing more is to be read. */
 enum dist_read dist_reader_read(struct dist_reader *r, const uint8_t *bytes, size_t n, struct dist_terms *t);
 
 /* ---- what goes out; who carries the connection */
