@@ -21,7 +21,7 @@ static const struct {
                        "'process__exit=2|<0.3%d.0>|{normal,x}' 'process__exit=3|<0.%d.0>|{bad,1}' process__exit_signal=5 "
                        "'process__exit_signal=3|<0.1.0>|<0.2.0>|kill'"},
     {"messages", "'process__spawn=3|<0.%d.0>|a:f/1' 'message__send=5||<0.%d.0>|23' 'message__queued=3|<0.%d.0>|23|7' message__receive=2"},
-    {"efile --events --top 3",
+    {"efile --events --top 6", /* all; which place the one OPEN has among them is not told */
      "'efile_drv__entry=5|1|%d|tag|12|/tmp/old|/tmp/new|0|0|0|0|#Port<0.7>' 'efile_drv__int_entry=5|1|%d|12' "
      "'efile_drv__int_return=5|1|%d|12' 'efile_drv__return=5|1|%d|tag|12|0|2' "
      "'efile_drv__entry=1|2|%d||1|/no' 'efile_drv__return=1|2|%d||1|1|0' 'efile_drv__return=2|3|%d||1|1|0'"},
@@ -62,9 +62,9 @@ START_TEST(test_views_print_what_the_golden_files_have)
     const struct support_run *r = support_run(
         "ask() { rm -f go; $EMITTER -w go \"${fires[@]}\" > counts & p=$!; runs $p emitter; $ERLSNOOP %s $1 -p $p > told 2> said & e=$!; attached $e\n"
         "touch go; wait $e; }; fires=(%s)\n"
-        "ask; sed -E \"/ [.][.] /d; s,[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]+,T,; s, +[0-9.]+ (ns|us|ms|s)\\\\b,  T,g; s, +[0-9]+[.][0-9]( |$),  R\\1,g; "
+        "ask; sed -E \"/ [.][.] /d; /^[0-9:.]+ .* -     OPEN/d; s,[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]+,T,; s, +[0-9.]+ (ns|us|ms|s)\\\\b,  T,g; s, +[0-9]+[.][0-9]( |$),  R\\1,g; "
         "s, +$p( +[<a-z{(]), V\\\\1,\" told > now.txt\n"
-        "ask --json; sed -E 's,\"(time|began)\":\"[^\"]*\",\"\\1\":T,g; s,(_per_s\":)[0-9.]+,\\1R,g; "
+        "ask --json; sed -E '/\"efile_slowest\".*OPEN/d; s,\"(time|began)\":\"[^\"]*\",\"\\1\":T,g; s,(_per_s\":)[0-9.]+,\\1R,g; "
         "s,((_|\")[a-z0-9_]+_ns\":)[0-9]+,\\1T,g; s,\"vm\":[0-9]+,\"vm\":V,; s,\"slots\":.*,\"slots\":[]},' told > now.json\n"
         "cd $SOURCE/tests/tools/golden; v=%.*s; [ -z \"$UPDATE_GOLDEN\" ] || cp $OLDPWD/now.txt $v.txt; [ -z \"$UPDATE_GOLDEN\" ] || cp $OLDPWD/now.json $v.json\n"
         "diff $v.txt $OLDPWD/now.txt && diff $v.json $OLDPWD/now.json",
