@@ -157,7 +157,7 @@ static void take_named(void *ctx, uint32_t vm, ev_id id, const struct wire_name 
 /* Births of its processes so far are in no recording. */
 static int record_owners(struct state *st, const struct target *t)
 {
-    int err = owners_read(t, &(struct owners_ops){record_atom, record_owner, st});
+    int err = owners_read(t, &(struct owners_ops){record_atom, record_owner, st, false});
 
     return err ? err : recording_owners_told(st->writer, (uint32_t)t->pid);
 }
@@ -174,7 +174,7 @@ static int hook_target(void *ctx, const struct target *t, const struct plan *pla
     int err;
 
     trap_source_hooked(st->traps, t, plan, slot);
-    err = trap_source_owners(st->traps, t, &(struct owners_ops){record_atom, record_owner, st});
+    err = trap_source_owners(st->traps, t, &(struct owners_ops){record_atom, record_owner, st, false});
     return err ? err : recording_owners_told(st->writer, (uint32_t)t->pid);
 }
 

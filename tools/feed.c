@@ -163,7 +163,7 @@ static int tell_owner(void *ctx, uint32_t vm, ev_id id, const struct wire_name *
 
 int feed_read_owners(struct feed *f, const struct target *t)
 {
-    return views_user_wants_owners() ? owners_read(t, &(struct owners_ops){tell_atom, tell_owner, f}) : 0;
+    return owners_read(t, &(struct owners_ops){tell_atom, views_user_wants_owners() ? tell_owner : NULL, f, true});
 }
 
 /* ---- what is asked */

@@ -35,7 +35,7 @@ const struct wanted *feed_wanted(const struct feed *feed);
 void feed_bound(struct feed *feed, uint64_t from_ns, uint64_t to_ns);
 /* A VM that will hand pages over: it is known to have been there though none came. */
 void feed_add_vm(struct feed *feed, uint32_t vm);
-/* Has views know who a VM's processes are that are there already. Fails: -ENOMEM. */
+/* Has views know who a VM's processes are that are there already, and how its atoms are called. Fails: -ENOMEM. */
 int feed_read_owners(struct feed *feed, const struct target *t);
 /* Takes a copy of a page. */
 void feed_take(struct feed *feed, const struct batch_received *page);

@@ -300,6 +300,11 @@ const char *otp_atoms_text(struct otp_atoms *a, uint64_t index)
     return a->texts[index];
 }
 
+size_t otp_atoms_count(const struct otp_atoms *a)
+{
+    return a->n;
+}
+
 uint64_t otp_atoms_find(const struct otp_atoms *a, const char *text)
 {
     for (size_t i = 0; i < a->n; i++)

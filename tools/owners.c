@@ -10,7 +10,8 @@
 #include "otp_registered.h"
 #include "otp_vm.h"
 
-enum { MAX_PROCESSES = 1 << 20, MAX_PAIRS = 4096, MAX_CHAIN = 64, ALL_PAIRS = 1 << 22, NUMBER_MASK = 0xfffffff,
+enum { MAX_PROCESSES = 1 << 20, MAX_ATOMS = 1 << 16, MAX_PAIRS = 4096, MAX_CHAIN = 64, ALL_PAIRS = 1 << 22,
+       NUMBER_MASK = 0xfffffff,
        ATOM_SHIFT = 6,
        SMALL_SHIFT = 4 };
 
@@ -197,7 +198,21 @@ static bool read_used(const struct reader *r, uint64_t *used)
     return true;
 }
 
-static int tell_all(struct reader *r)
+/* All of them, or those by which views tell orderly ends from others: they are to know these before the first end. */
+static int tell_atoms(const struct reader *r)
+{
+    static const char *const orderly[] = {"normal", "shutdown"};
+    size_t count = otp_atoms_count(r->atoms);
+    int err = 0;
+
+    for (size_t i = 0; i < sizeof orderly / sizeof *orderly && !err; i++)
+        err = tell_atom(r, otp_atoms_find(r->atoms, orderly[i]));
+    for (size_t i = 0; r->ops->all_atoms && i < count && i < MAX_ATOMS && !err; i++)
+        err = tell_atom(r, i);
+    return err;
+}
+
+static int tell_processes(struct reader *r)
 {
     uint64_t table, used, process;
     int err = 0;
@@ -232,7 +247,9 @@ int owners_read(const struct target *t, const struct owners_ops *ops)
     if (!err)
         err = otp_atoms_new(r.layout, memory_file(r.memory), &r.atoms);
     if (!err)
-        told = tell_all(&r);
+        told = tell_atoms(&r);
+    if (!err && !told && ops->owner)
+        told = tell_processes(&r);
     otp_atoms_free(r.atoms);
     if (r.memory)
         memory_close(r.memory);

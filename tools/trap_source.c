@@ -355,7 +355,7 @@ int trap_source_owners(struct trap_source *s, const struct target *t, const stru
     struct owners_reader reader = {s, ops};
 
     s->now_ns = clock_ns(CLOCK_MONOTONIC);
-    return owners_read(t, &(struct owners_ops){skip_atom, tell_owner, &reader});
+    return owners_read(t, &(struct owners_ops){skip_atom, tell_owner, &reader, false});
 }
 
 /* ---- what is loaded */

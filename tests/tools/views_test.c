@@ -130,6 +130,29 @@ START_TEST(test_views_gc_counts_collections_of_a_process)
 }
 END_TEST
 
+/* Threads of an erlvm have told the names of their atoms to the first watcher, and tell them again a second later. */
+START_TEST(test_views_know_names_that_another_watcher_was_told)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "cat > orderly.erl <<'END'\n"
+        "-module(orderly).\n-export([main/0, main/1, pass/0]).\n"
+        "main() -> file:write_file(\"ready\", \"1\"), main(0).\n"
+        "pass() -> ok.\n"
+        "main(N) -> spawn(orderly, pass, []), timer:sleep(5), main(N + 1).\n"
+        "END\n"
+        "erlc orderly.erl; $ERLVM -noshell -pa . -s orderly main & p=$!; await ready\n"
+        "$ERLSNOOP watch spawns,exits -p $p > first & f=$!; attached $f\n"
+        "$ERLSNOOP watch spawns,exits --json -p $p .2 1; s=$?; kill -INT $f; wait $f; kill $p; exit $s");
+
+    ck_assert_msg(!r->status, "%s", r->err);
+    ck_assert_int_gt(support_number(r->out, "\"type\":\"exits\"", "exits"), 0);
+    ck_assert_msg(!support_number(r->out, "\"type\":\"exits\"", "abnormal"), "%s", r->out);
+    ck_assert_msg(support_lines(r->out, "\"mfa\":\"orderly:pass/0\"") == 1, "%s", r->out);
+    ck_assert_msg(!support_lines(r->out, "atom#"), "%s", r->out);
+}
+END_TEST
+
 /* 23 processes crash, 19 end normally; a registered one gets 29 messages. */
 START_TEST(test_views_watch_counts_what_a_vm_did)
 {
@@ -290,6 +313,7 @@ Suite *views_suite(void)
     tcase_set_timeout(live, 60);
     tcase_add_loop_test(live, test_views_print_what_the_golden_files_have, 0, sizeof runs / sizeof *runs);
     tcase_add_test(live, test_views_watch_asks_two_with_one_link_a_probe);
+    tcase_add_test(live, test_views_know_names_that_another_watcher_was_told);
     tcase_add_loop_test(live, test_views_watch_counts_what_a_vm_did, 0, 2);
     tcase_add_loop_test(live, test_views_events_tell_owner_and_reason, 0, 2);
     tcase_add_test(live, test_views_forget_a_vm_that_ended);
