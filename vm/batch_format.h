@@ -24,7 +24,7 @@
  *   all others        the number
  *
  * Atoms: BATCH_ATOM (index, bytes, then the name's bytes, UTF-8) precedes a thread's first event that holds the atom, and is told again
- * once a second and when somebody begins to watch.
+ * once a second, after a tenth of a second without events and when somebody begins to watch (not when somebody watches already).
  * Time: ticks are CLOCK_MONOTONIC's nanoseconds or the processor's time stamp counter; the two pairs of the header say which.
  */
 #ifndef VM_BATCH_FORMAT_H

@@ -17,6 +17,7 @@
 #include "usdt.h"
 
 #define NAMES_NS INT64_C(1000000000)
+#define SILENCE_NS INT64_C(100000000)
 #define LEAVING_TRIES 1000
 
 _Static_assert(offsetof(struct batch, records) == offsetof(struct batch, header) + sizeof(struct batch_header), "a page is one piece");
@@ -85,12 +86,13 @@ static struct batch *make_batch(void)
 static bool is_empty(const struct batch *b) { return __atomic_load_n(&b->header.bytes, __ATOMIC_ACQUIRE) == sizeof(b->header); }
 
 /* The names are told again to somebody who has begun to watch since, and once a second: the pages that told them may have been lost, and a second
- * watcher of the same probes does not raise their semaphores (the kernel counts a note once, however many are attached to it). */
-static void renew_names(struct batch *b, int64_t now_ns)
+ * watcher of the same probes does not raise their semaphores (the kernel counts a note once, however many are attached to it). Also after a
+ * silence: that a watcher went and another one came meanwhile is not seen. */
+static void renew_names(struct batch *b, int64_t silent_ns, int64_t now_ns)
 {
 	uint32_t watchers = batch_watchers();
 
-	if (watchers > b->watchers || now_ns >= b->names_ns) {
+	if (watchers > b->watchers || now_ns >= b->names_ns || silent_ns >= SILENCE_NS) {
 		memset(b->told, 0, b->told_words * 8);
 		b->names_ns = now_ns + NAMES_NS;
 	}
@@ -137,10 +139,12 @@ bool batch_turn(void)
 {
 	struct batch *b = batch_self != &nobody ? batch_self : make_batch();
 
+	int64_t old_ns = b->old_ns; /* of its last page */
+
 	if (unlikely(atomic_load(&batches.closed)) || (!is_empty(b) && !hand_over(b)))
 		return false;
 	begin_page(b);
-	renew_names(b, (int64_t)b->header.begin_ns);
+	renew_names(b, (int64_t)b->header.begin_ns - old_ns, (int64_t)b->header.begin_ns);
 	return true;
 }
 

@@ -182,6 +182,26 @@ START_TEST(test_batch_hand_over_begins_a_page_at_the_next_event)
 }
 END_TEST
 
+/* Another watcher may have begun meanwhile. */
+START_TEST(test_batch_names_are_told_again_after_a_silence)
+{
+	const uint64_t word[] = { 23 };
+	size_t index = am_ok >> 6;
+
+	batch_atom(am_ok);
+	batch_write(BATCH_process__unscheduled, batch_begin(), word, 1);
+	batch_hand_over();
+	batch_self->names_ns = INT64_MAX;
+	batch_self->old_ns = INT64_MAX; /* no silence */
+	batch_write(BATCH_process__unscheduled, batch_begin(), word, 1);
+	batch_hand_over();
+	ck_assert_uint_ne(batch_self->told[index / 64] >> index % 64 & 1, 0);
+	batch_self->old_ns -= 1000000000; /* as if the page had been begun so much earlier */
+	batch_write(BATCH_process__unscheduled, batch_begin(), word, 1);
+	ck_assert_uint_eq(batch_self->told[index / 64] >> index % 64 & 1, 0);
+}
+END_TEST
+
 static void begin_event(void)
 {
 	unit_init();
@@ -202,6 +222,7 @@ Suite *batch_suite(void)
 	tcase_add_test(pages, test_batch_begin_next_may_begin_a_page);
 	tcase_add_test(pages, test_batch_begin_tells_nothing_once_the_vm_ends);
 	tcase_add_test(pages, test_batch_hand_over_begins_a_page_at_the_next_event);
+	tcase_add_test(pages, test_batch_names_are_told_again_after_a_silence);
 	suite_add_tcase(suite, pages);
 	tcase_add_test(words, test_batch_term_tells_what_is_alone);
 	tcase_add_test(words, test_batch_term_tells_small_integers_by_value);
