@@ -442,7 +442,7 @@ Term bif_erts_internal_port_call_3(Process *p, Term *args)
 	port = get_port(args[0]);
 	if (port == NULL)
 		return am_badarg;
-	b = etf_encode(args[2], 0);
+	b = etf_encode(args[2], ETF_ATOMS_LATIN1); /* as term_to_binary/1 */
 	if (b == NULL) {
 		port_unref(port);
 		return am_badarg;

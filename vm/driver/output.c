@@ -8,22 +8,27 @@
 #include "heap/copy.h"
 #include "proc/message.h"
 
+/* Only who runs a port's callbacks holds the port. */
+static bool is_traced(const struct driver_port *dp)
+{
+	return dp != NULL && driver_current() == dp && port_tells_sent(dp->port);
+}
+
 bool driver_send(Term from, struct driver_port *dp, Term to, Term message, struct heap *h)
 {
 	Process *p = term_is_local_pid(to) ? process_find(to) : NULL;
 	struct fragment *f;
 	Term copy;
 
+	if (is_traced(dp))
+		port_tell_sent(dp->port, to, message);
 	if (p == NULL) {
 		heap_free(h);
 		return false;
 	}
 	f = copy_to_fragment(message, &copy);
 	heap_free(h);
-	if (dp != NULL && driver_current() == dp && term_is_tuple_of(copy, 2))
-		port_deliver(dp->port, to, copy, f);
-	else
-		message_deliver(p, from, copy, f);
+	message_deliver(p, from, copy, f);
 	process_unref(p);
 	return true;
 }
@@ -138,7 +143,7 @@ static int send_words(Term from, struct driver_port *dp, Term to, const uint64_t
 
 	if (n < 0 || !driver_term_check(words, (size_t)n))
 		return -1;
-	if (!term_is_local_pid(to) || !process_is_alive(to))
+	if (!term_is_local_pid(to) || (!process_is_alive(to) && !is_traced(dp)))
 		return 0;
 	if (driver_term_build(words, (size_t)n, &h, &message))
 		return driver_send(from, dp, to, message, &h);

@@ -516,16 +516,19 @@ bool port_control(struct port *port, Term caller, unsigned command, const uint8_
 	if (PROBE_ON(driver__control))
 		probe_driver__control(port, caller, (int)command, (int64_t)n);
 	if (port->state == PORT_OPEN) {
-		port_tell_control(port, caller, command, data, n);
+		port_tell_asked(port, caller, am_control, command, data, n);
 		port->caller = caller;
 		ok = port->driver->control != NULL && run_control(port, command, data, n, a);
 		port->caller = TERM_NONE;
 	}
 	if (ok)
-		port_tell_answer(port, caller, a->bytes, a->n);
+		port_tell_answer(port, caller, am_control, a->bytes, a->n);
 	port_leave(port, am_control);
 	return ok;
 }
+
+/* The first byte of an answer of `call`, of the external format. */
+#define TERM_VERSION 131
 
 bool port_call(struct port *port, Term caller, unsigned command, const uint8_t *data, size_t n, struct port_answer *a)
 {
@@ -536,12 +539,15 @@ bool port_call(struct port *port, Term caller, unsigned command, const uint8_t *
 	if (port->state == PORT_OPEN && port->driver->call != NULL) {
 		if (PROBE_ON(driver__call))
 			probe_driver__call(port, caller, (int)command, (int64_t)n);
+		port_tell_asked(port, caller, am_call, command, data, n);
 		port->caller = caller;
 		began = io_callback_began();
 		ok = port->driver->call(port, command, data, n, a);
 		io_callback_returned(port->driver->name, port->id, "call", began);
 		port->caller = TERM_NONE;
 	}
+	if (ok && a->n > 0 && a->bytes[0] == TERM_VERSION)
+		port_tell_answer(port, caller, am_call, a->bytes, a->n);
 	port_leave(port, am_call);
 	return ok;
 }

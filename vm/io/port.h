@@ -291,10 +291,15 @@ void port_tell(struct port *port, Term event, Term data);
 /* 'receive': {From, What} or, with an argument (else TERM_NONE), {From, {What, Argument}} */
 void port_tell_received(struct port *port, Term from, Term what, Term argument);
 void port_tell_command(struct port *port, Term from, const struct byte_queue *data);
-void port_tell_control(struct port *port, Term from, unsigned command, const uint8_t *data, size_t n);
+/* What port_control and port_call (`what`, an atom) ask. */
+void port_tell_asked(struct port *port, Term from, Term what, unsigned command, const uint8_t *data, size_t n);
+/* 'receive' timeout: the port's timer has fired. */
+void port_tell_timeout(struct port *port);
+/* Is what port_tell_sent says told to somebody? */
+bool port_tells_sent(const struct port *port);
 void port_tell_sent(struct port *port, Term to, Term message);
-/* A control's answer, sent as a message would be. */
-void port_tell_answer(struct port *port, Term to, const uint8_t *reply, size_t n);
+/* The answer of port_control or port_call (`what`), sent as a message would be. */
+void port_tell_answer(struct port *port, Term to, Term what, const uint8_t *reply, size_t n);
 
 /* A port as a tracer; the port is not held. */
 bool port_is_open(Term id);

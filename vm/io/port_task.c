@@ -310,6 +310,7 @@ static void run_timer(struct port *port, struct port_task *task)
 	port_enter(port, SMALL(0));
 	if (PROBE_ON(driver__timeout))
 		probe_driver__timeout(port, port->owner);
+	port_tell_timeout(port);
 	began = io_callback_began();
 	port->driver->timeout(port);
 	io_callback_returned(port->driver->name, port->id, "timeout", began);

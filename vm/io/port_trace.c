@@ -174,33 +174,44 @@ void port_tell_command(struct port *port, Term from, const struct byte_queue *da
 	heap_free(&scratch);
 }
 
-void port_tell_control(struct port *port, Term from, unsigned command, const uint8_t *data, size_t n)
+void port_tell_asked(struct port *port, Term from, Term what, unsigned command, const uint8_t *data, size_t n)
 {
 	struct heap scratch;
 
 	if (likely(!(port->trace_flags & TRACE_RECEIVE)))
 		return;
 	heap_init(&scratch, HEAP_MIN_WORDS);
-	port_tell_received(port, from, am_control, heap_tuple(&scratch, SMALL((uint64_t)command), binary_put(&scratch, data, n)));
+	port_tell_received(port, from, what, heap_tuple(&scratch, SMALL((uint64_t)command), binary_put(&scratch, data, n)));
 	heap_free(&scratch);
+}
+
+void port_tell_timeout(struct port *port)
+{
+	if (unlikely(port->trace_flags & TRACE_RECEIVE))
+		trace_hooks.port_event(port, 2, (Term[]){ am_receive, am_timeout });
+}
+
+bool port_tells_sent(const struct port *port)
+{
+	return unlikely(port->trace_flags & TRACE_SEND);
 }
 
 void port_tell_sent(struct port *port, Term to, Term message)
 {
-	if (likely(!(port->trace_flags & TRACE_SEND)))
+	if (!port_tells_sent(port))
 		return;
 	trace_hooks.port_event(port, 3, (Term[]){ process_is_alive(to) ? am_send : am_send_to_non_existing_process, message, to });
 }
 
-void port_tell_answer(struct port *port, Term to, const uint8_t *reply, size_t n)
+void port_tell_answer(struct port *port, Term to, Term what, const uint8_t *reply, size_t n)
 {
 	struct heap scratch;
 	Term message;
 
-	if (likely(!(port->trace_flags & TRACE_SEND)))
+	if (!port_tells_sent(port))
 		return;
 	heap_init(&scratch, HEAP_MIN_WORDS);
-	message = heap_tuple(&scratch, port->id, heap_tuple(&scratch, am_control, binary_put(&scratch, reply, n)));
+	message = heap_tuple(&scratch, port->id, heap_tuple(&scratch, what, binary_put(&scratch, reply, n)));
 	port_tell_sent(port, to, message);
 	heap_free(&scratch);
 }
