@@ -167,7 +167,7 @@ static int find_places(struct attach *a, const struct target *t, const char *pro
 {
     struct provider_site site;
     size_t cursor = 0;
-    int n = 0, err = 0;
+    int n = 0, err = 0, bad = 0;
 
     while (!err && t->provider->ops->next_site(t->elf, probe, &cursor, &site) == 1) {
         struct uprobe_place *more = realloc(*places, (size_t)(n + 1) * sizeof *more);
@@ -176,9 +176,10 @@ static int find_places(struct attach *a, const struct target *t, const char *pro
             return fail(-ENOMEM, "out of memory");
         *places = more;
         err = describe_site(a, &site, &more[n++]);
-        if (site.bad_args)
-            note("%s of '%s': %d arguments cannot be read", probe, t->name, site.bad_args);
+        bad = site.bad_args > bad ? site.bad_args : bad;
     }
+    if (bad)
+        note("%s of '%s': %d of its arguments cannot be read", probe, t->name, bad);
     return err ? err : n;
 }
 

@@ -48,7 +48,7 @@ static int require_sites(const struct watch *w, int sites, const struct target *
         return fail(-ENOTSUP, "'%s' cannot be watched: %s", t->name, lacks);
     return fail(-ENOTSUP, "'%s' (%s) has none of the probes needed%s; erlsnoop doctor -p %d tells which commands work",
                 t->name, t->provider->text,
-                t->provider->hooks ? ", which erlvm and an OTP built with notes have" : "", t->pid);
+                t->provider->hooks ? ": erlvm has them, the manual says who else" : "", t->pid);
 }
 
 /* Whether one that is not far enough, or so it seems when it is busy, is looked at again. */
