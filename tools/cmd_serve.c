@@ -106,7 +106,7 @@ static int take_result(void *ctx, struct session *s, const struct result_source 
     struct metrics_own own;
     int err;
 
-    if (!serve->told) /* now that it watches */
+    if (!serve->told && !session_ends(s)) /* now that it watches */
         note("metrics at http://%s/metrics", serve->where);
     serve->told = true;
     read_own(s, &own);

@@ -119,6 +119,11 @@ static bool was_left_alone(const struct session *s)
     return s->now_ns > s->begin_ns && !budget_watched_ns(&s->budget, s->begin_ns, s->now_ns);
 }
 
+bool session_ends(const struct session *s)
+{
+    return s->ending;
+}
+
 bool session_saw_nothing(const struct session *s)
 {
     return was_left_alone(s) && !s->pages;

@@ -89,6 +89,8 @@ void session_cost(const struct session *s, struct session_cost *out);
 /* Seconds of the result being printed: that there were probes, and all, as pages of events have no gaps. */
 double session_seconds(const struct session *s);
 double session_whole_seconds(const struct session *s);
+/* Whether the result being printed is the last: the VM has ended, or we are told to. */
+bool session_ends(const struct session *s);
 /* There were no probes for all of the result being printed, and no VM tells by pages: there is nothing to print. */
 bool session_saw_nothing(const struct session *s);
 

@@ -91,6 +91,21 @@ START_TEST(test_serve_tells_hostile_names_as_labels)
 }
 END_TEST
 
+/* Of a VM that ends before the first page there are no metrics anywhere. */
+START_TEST(test_serve_tells_no_address_once_its_vm_ended)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "$EMITTER -w go process__spawn=2 > counts & p=$!; runs $p emitter\n"
+        "$ERLSNOOP serve --listen 127.0.0.1:0 -p $p 2> said & e=$!\n"
+        "attached $e; kill -9 $p; wait $e; echo status $?; sed -n '/ended/,$p' said");
+
+    ck_assert_msg(!strncmp(r->out, "status 0\n", 9), "%s%s", r->out, r->err);
+    ck_assert_int_eq(support_lines(r->out, "ended"), 1);
+    ck_assert_int_eq(support_lines(r->out, "metrics at"), 0);
+}
+END_TEST
+
 START_TEST(test_serve_ends_with_its_vm)
 {
     SUPPORT_BPF();
@@ -186,6 +201,7 @@ Suite *serve_suite(void)
     tcase_add_test(pages, test_serve_tells_the_totals_of_each_vm);
     tcase_add_test(pages, test_serve_tells_hostile_names_as_labels);
     tcase_add_test(pages, test_serve_ends_with_its_vm);
+    tcase_add_test(pages, test_serve_tells_no_address_once_its_vm_ended);
     tcase_add_test(pages, test_serve_begins_anew_with_a_vm_that_has_a_used_pid);
     tcase_add_test(pages, test_serve_answers_scrapers_whoever_else_asks);
     tcase_add_loop_test(pages, test_serve_refuses_in_one_line, 0, sizeof refusals / sizeof *refusals);
