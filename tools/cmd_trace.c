@@ -499,8 +499,14 @@ static int add_wanted(void *ctx, const char *word)
 {
     struct state *st = ctx;
 
+    uint64_t ns;
+
     st->chosen = true;
-    return wanted_add(&st->wanted, word) ? 0 : fail(FAIL_USAGE, "no probe, family of probes or view is called '%s'; see erlsnoop trace -h", word);
+    if (wanted_add(&st->wanted, word))
+        return 0;
+    if (options_is_interval(word, &ns))
+        return fail(FAIL_USAGE, "trace has no interval: --max-time %ss --files 1 ends a recording after that time", word);
+    return fail(FAIL_USAGE, "no probe, family of probes or view is called '%s'; see erlsnoop trace -h", word);
 }
 
 int cmd_trace(int argc, char **argv)

@@ -52,6 +52,7 @@ struct recording_writer {
     struct recording_owners *owners;
     uint64_t lost, lost_told;
     uint64_t first_ns, last_ns; /* of the pages that wait */
+    uint64_t looked_ns; /* first */
     struct kept *kept, **kept_end;
     uint64_t kept_bytes;
     struct recording_told told, waiting; /* waiting: of the pages that wait */
@@ -424,9 +425,21 @@ int recording_page(struct recording_writer *w, const struct batch_received *rece
     return learn(w, received);
 }
 
+/* Whether the one file covers its time, though nothing happens any more; pages of that time were written. */
+static bool ends_by_time(const struct recording_writer *w, uint64_t now_ns)
+{
+    uint64_t begun_ns = w->begun_ns ? w->begun_ns : w->looked_ns;
+
+    return w->plan.files == 1 && w->plan.max_ns && !w->used && now_ns > begun_ns + w->plan.max_ns + WAIT_NS;
+}
+
 int recording_look(struct recording_writer *w, uint64_t now_ns)
 {
-    return w->used && now_ns > w->first_ns + WAIT_NS ? flush(w) : w->full;
+    int err = w->used && now_ns > w->first_ns + WAIT_NS ? flush(w) : w->full;
+
+    w->looked_ns = w->looked_ns ? w->looked_ns : now_ns;
+    w->full |= !err && ends_by_time(w, now_ns);
+    return err ? err : w->full;
 }
 
 void recording_lost(struct recording_writer *w, uint64_t pages)

@@ -42,7 +42,10 @@ void recording_vm_ended(struct recording_writer *w, uint32_t vm, uint64_t now_ns
 int recording_page(struct recording_writer *w, const struct batch_received *received);
 /* Pages that could not be received, since the beginning. */
 void recording_lost(struct recording_writer *w, uint64_t pages);
-/* To be called now and then: what waits for more than a second is written. As recording_page. */
+/*
+ * To be called now and then: what waits for more than a second is written, and a recording that is to last for a time
+ * ends though nothing happens. As recording_page.
+ */
 int recording_look(struct recording_writer *w, uint64_t now_ns);
 /* Writes what memory holds, and keeps it. Fails: said. */
 int recording_dump(struct recording_writer *w);

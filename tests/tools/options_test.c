@@ -48,6 +48,8 @@ static const struct {
     {"watch spawns -a --top 3", "--top is for efile; none of these is asked", 2},
     {"spawns -a --slower 5ms", "--slower is for msglat", 2},
     {"watch spawns -a --slower", "value is missing", 2},
+    {"trace -o f -a 5 1", "trace has no interval: --max-time 5s --files 1 ends a recording", 2},
+    {"trace -o f -a 0", "no probe, family of probes or view is called '0'", 2},
     {"--version > /dev/full", "cannot write results: No space left", 1},
     {"--help > /dev/full", "cannot write results: No space left", 1},
     {"spawns -h > /dev/full", "cannot write results: No space left", 1},

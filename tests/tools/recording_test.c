@@ -172,6 +172,25 @@ START_TEST(test_recording_of_one_file_ends_when_it_is_full)
 }
 END_TEST
 
+/* Though no page comes, or none any more. */
+START_TEST(test_recording_of_one_file_ends_after_its_time)
+{
+    struct recording_writer *w = begin((struct recording_plan){.files = 1, .max_ns = 100 * (uint64_t)S_NS});
+    struct content c;
+
+    ck_assert_int_eq(recording_look(w, S_NS), 0);
+    ck_assert_int_eq(recording_look(w, 100 * (uint64_t)S_NS), 0);
+    ck_assert_int_eq(_i ? write_pages(w, 50, 51) : 0, 0);
+    ck_assert_int_eq(recording_look(w, (_i ? 150 : 101) * (uint64_t)S_NS), 0);
+    ck_assert_int_eq(recording_look(w, (_i ? 152 : 103) * (uint64_t)S_NS), 1);
+    ck_assert_int_eq(recording_end(w, NULL), 0);
+    c = read_file(path);
+    ck_assert_str_eq(c.damage, "");
+    ck_assert_uint_eq(c.pages, (unsigned)_i);
+    batch_names_free(c.names);
+}
+END_TEST
+
 START_TEST(test_recording_keeps_what_is_recent)
 {
     struct recording_writer *w = begin((struct recording_plan){.ring_ns = 4ull * S_NS, .files = 2});
@@ -469,6 +488,7 @@ Suite *recording_suite(void)
     tcase_add_test(tests, test_recording_is_read_as_it_was_written);
     tcase_add_test(tests, test_recording_goes_on_in_another_file);
     tcase_add_test(tests, test_recording_of_one_file_ends_when_it_is_full);
+    tcase_add_loop_test(tests, test_recording_of_one_file_ends_after_its_time, 0, 2);
     tcase_add_test(tests, test_recording_keeps_what_is_recent);
     tcase_add_test(tests, test_recording_begins_each_file_with_who_lives);
     tcase_add_test(tests, test_recording_in_memory_begins_with_who_lived);
