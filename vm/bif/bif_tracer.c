@@ -8,7 +8,7 @@
 Term bif_erl_tracer_enabled_3(Process *p, Term *args)
 {
 	(void)p;
-	if (!tracer_is_alive(args[1]))
+	if (!tracer_is_alive(args[1], args[2]))
 		return args[0] == am_trace_status ? am_remove : am_discard;
 	return args[1] == args[2] ? am_discard : am_trace;
 }

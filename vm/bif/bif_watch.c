@@ -138,7 +138,7 @@ Term bif_erlang_system_profile_2(Process *p, Term *args)
 	Term before, list = args[1];
 
 	if (args[0] != am_undefined && list != NIL) {
-		if (!tracer_is_alive(args[0]))
+		if (!tracer_is_alive(args[0], am_undefined))
 			return exc_badarg(p);
 		w.pid = args[0];
 		for (; term_is_cons(list); list = cons_tail(list))

@@ -12,6 +12,8 @@
 enum { DETOURS_MAX = 1 << 20 };
 
 void (*nif_release_library)(struct nif_library *l);
+bool (*nif_has_tracer)(Term module);
+Term (*nif_call_tracer)(Term module, enum nif_tracer_kind kind, unsigned arity, Process *self, const Term *args);
 
 static struct {
 	struct lock lock;

@@ -45,7 +45,19 @@ void nif_detour_set(struct nif_detour *d, const struct nif_function *f);
 const Inst *nif_detour_info(const Inst *pc);
 void nif_code_init(void);
 
+/* ---- tracers that are modules (erl_tracer(3)): enabled/3 and trace/5, and natives for some events instead of these */
+enum nif_tracer_kind {
+	NIF_TRACER_ANY, NIF_TRACER_SEND, NIF_TRACER_RECEIVE, NIF_TRACER_CALL, NIF_TRACER_RUNNING_PROCS,
+	NIF_TRACER_RUNNING_PORTS, NIF_TRACER_GC, NIF_TRACER_PROCS, NIF_TRACER_PORTS, NIF_TRACER_KINDS,
+};
+
 /* ---- wired by the nif room */
+/* Has the module's current code a library with enabled/3 and trace/5? Any thread. */
+extern bool (*nif_has_tracer)(Term module);
+/* Calls enabled* (arity 3) or trace* (arity 5) of the module's current code, with an environment of its own. self: who
+ * calls, for enif_self; NULL: nobody. Any thread, no lock held that sending a message needs. Returns an atom; am_error
+ * for any other result, or an exception. Fails: TERM_NONE: there is no such library. */
+extern Term (*nif_call_tracer)(Term module, enum nif_tracer_kind kind, unsigned arity, Process *self, const Term *args);
 /* A module's code goes: its library may go too. */
 extern void (*nif_release_library)(struct nif_library *l);
 

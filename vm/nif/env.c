@@ -17,6 +17,7 @@ struct nif_temporary {
 void nif_env_init_own(struct nif_env *env, struct nif_library *l)
 {
 	memset(&env->own, 0, sizeof(env->own));
+	env->traced = NULL;
 	nif_env_init(env, &env->own, NULL, l);
 }
 

@@ -20,10 +20,11 @@ struct nif_env {
 	bool detoured;       /* it goes on in another native function */
 	struct dirty_call *dirty; /* of a dirty scheduler: see call.c; NULL: it is none */
 	struct nif_opened *opened; /* while the library is loaded: see nif/resource.h */
+	Process *traced;     /* with `own` in use: whose event a tracer is told of, by itself; NULL: no such */
 	struct heap own;
 };
 
-/* Everything but `own`, which costs too much to clear for each call. */
+/* Everything but `own`, which costs too much to clear for each call, and `traced`. */
 static inline void nif_env_init(struct nif_env *env, struct heap *h, Process *p, struct nif_library *l)
 {
 	env->heap = h;

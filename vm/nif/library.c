@@ -15,6 +15,7 @@
 #include "io/filename.h"
 #include "nif/call.h"
 #include "nif/resource.h"
+#include "nif/tracer.h"
 #include "proc/exc.h"
 #include "proc/sched.h"
 
@@ -296,6 +297,7 @@ static bool start(struct attempt *a, Term info)
 	if (started) {
 		nif_types_enter(&opened, a->library);
 		sched_stop_world(place_stopped, a);
+		nif_tracer_enter(a->library, a->code);
 	} else {
 		nif_types_forget(&opened);
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Libraries of native functions: loading, taking over from an older version, going.
- * A library stays until its module's code is purged, and no resource is left of a type of its that has callbacks. */
+ * A library stays until its module's code is purged, no resource is left of a type of its that has callbacks, and no
+ * function of its hears of a trace. */
 #ifndef VM_NIF_LIBRARY_H
 #define VM_NIF_LIBRARY_H
 
@@ -11,7 +12,7 @@
 #include "nif/env.h"
 
 struct nif_library {
-	atomic_uint refs;    /* its code; each of its types that has callbacks */
+	atomic_uint refs;    /* its code; each of its types that has callbacks; each call of a tracer's */
 	void *handle;        /* of dlopen; NULL: it is linked in */
 	struct nif_entry entry; /* whole, whatever its version */
 	struct nif_entry_function *own_functions; /* entry.functions, when that had to be made */

@@ -4,6 +4,7 @@
 
 #include "nif/call.h"
 #include "nif/resource.h"
+#include "nif/tracer.h"
 
 static void follow_exit(Process *p)
 {
@@ -16,5 +17,6 @@ void nif_init(void)
 	nif_resource_init();
 	nif_monitor_init();
 	nif_select_init();
+	nif_tracer_init();
 	process_at_exit(follow_exit);
 }

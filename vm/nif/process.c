@@ -12,9 +12,11 @@
 
 struct nif_pid *enif_self(struct nif_env *env, struct nif_pid *pid)
 {
-	if (env->process == NULL)
+	const Process *p = env->heap == &env->own ? env->traced : env->process;
+
+	if (p == NULL)
 		return NULL;
-	pid->pid = env->process->id;
+	pid->pid = p->id;
 	return pid;
 }
 

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/lock.h"
 #include "nif/library.h"
+#include "nif/tracer.h"
 #include "proc/worker.h"
 
 static struct {
@@ -166,6 +167,7 @@ static void forget_types_of(struct nif_library *l)
 static void release_library(struct nif_library *l)
 {
 	forget_types_of(l);
+	nif_tracer_leave(l);
 	nif_library_unref(l);
 }
 

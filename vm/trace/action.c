@@ -202,7 +202,7 @@ static Term act_trace(struct run *r, Process *p, Term *args, unsigned n)
 		return TERM_NONE;
 	if (on_tracer != TERM_NONE)
 		tracer = on_tracer;
-	if (tracer != NIL && !tracer_is_alive(tracer))
+	if (tracer != NIL && !tracer_is_alive(tracer, p->id))
 		return TERM_NONE;
 	if (term_is_atom(who))
 		who = registry_whereis(who);

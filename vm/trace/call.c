@@ -6,6 +6,7 @@
 #include "trace/point.h"
 #include "trace/trace.h"
 #include "trace/tracer.h"
+#include "trace/tracer_module.h"
 
 enum frame_kind { FRAME_RETURN, FRAME_EXCEPTION /* return as well */, FRAME_TO, FRAME_TIME };
 
@@ -83,7 +84,7 @@ static unsigned call_own(const struct call *c, struct breakpoint_frame *frames)
 	struct trace_outcome o;
 	unsigned n = 0;
 
-	if (tracer == NIL)
+	if (tracer == NIL || !tracer_wants_call(p, tracer))
 		return 0;
 	o = run_program(c, c->point->program);
 	if (p->trace_flags & TRACE_SILENT)
@@ -103,11 +104,11 @@ static unsigned call_meta(const struct call *c, struct point *pt, struct breakpo
 
 	if (tracer == NIL || (c->p->flags & PF_SENSITIVE))
 		return 0;
-	if (!tracer_is_alive(tracer)) {
+	if (!tracer_is_alive(tracer, c->p->id)) {
 		atomic_store(&pt->meta_tracer, NIL);
 		return 0;
 	}
-	if (tracer == c->p->id)
+	if (tracer == c->p->id || !tracer_wants_call(c->p, tracer))
 		return 0;
 	o = run_program(c, pt->meta_program);
 	if (o.message != am_false)
@@ -131,6 +132,8 @@ static unsigned tell_called(Process *p, struct breakpoint *b, const Term *args, 
 	struct point *pt = (struct point *)b;
 	unsigned kinds = pt->kinds, n = 0;
 
+	if (trace_wants(p, TRACE_CALL))
+		tracer_check(p);
 	if (!trace_wants(p, TRACE_CALL) || (tracer_of(p) == NIL && trace_tracer(p) != p->id))
 		kinds &= ~(unsigned)(TRACE_KIND_GLOBAL | TRACE_KIND_LOCAL | TRACE_KIND_TIME);
 	if ((kinds & TRACE_KIND_COUNT) && !pt->count_paused)
@@ -156,7 +159,7 @@ static Term find_listener(Process *p, const struct breakpoint_frame *f, uint32_t
 {
 	*flags = META_FLAGS;
 	if (f->tracer != am_true)
-		return tracer_is_alive(f->tracer) ? f->tracer : NIL;
+		return tracer_is_module(f->tracer) || tracer_is_alive(f->tracer, p->id) ? f->tracer : NIL;
 	*flags = p->trace_flags;
 	return trace_wants(p, TRACE_CALL) ? tracer_of(p) : NIL;
 }

@@ -177,6 +177,8 @@ static void slice_began(Process *p, bool waits)
 {
 	Term words[4];
 
+	if (p->trace_flags != 0)
+		tracer_check(p);
 	if (wants_slices(p))
 		TRACER_TELL_EVENT(p, am_in, trace_put_place(p, words));
 	if (p->tracee != NULL)

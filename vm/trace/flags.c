@@ -126,12 +126,11 @@ void trace_each_process(void (*see)(Process *p, void *arg), void *arg)
 	process_each(see_living, &v);
 }
 
-/* Flags and tracer as the change makes them; those of a tracer that is gone are nobody's. Fails: false when somebody else traces. */
-static bool apply_change(const struct change *c, uint32_t *flags, Term *tracer)
+/* Flags and tracer as the change makes them; a tracer that is gone leaves its flags to the next one. Fails: false when
+ * somebody else traces. */
+static bool apply_change(const struct change *c, Term tracee, uint32_t *flags, Term *tracer)
 {
-	if (!tracer_is_alive(*tracer))
-		*flags = 0;
-	if (c->tracer != TERM_NONE && *flags != 0 && *tracer != c->tracer)
+	if (c->tracer != TERM_NONE && *flags != 0 && *tracer != c->tracer && tracer_is_alive(*tracer, tracee))
 		return false;
 	*flags = c->on ? *flags | c->flags : *flags & ~c->flags;
 	if (c->tracer != TERM_NONE)
@@ -143,7 +142,7 @@ static bool change_one(Process *p, const struct change *c)
 {
 	uint32_t flags = p->trace_flags;
 	Term tracer = trace_tracer(p);
-	bool ok = apply_change(c, &flags, &tracer);
+	bool ok = apply_change(c, p->id, &flags, &tracer);
 
 	if (ok)
 		trace_set(p, flags, tracer);
@@ -159,7 +158,7 @@ static bool change_one_port(struct port *port, const struct change *c)
 	port_hold(port);
 	flags = port->trace_flags;
 	tracer = port->tracer;
-	ok = port->state == PORT_OPEN && apply_change(c, &flags, &tracer);
+	ok = port->state == PORT_OPEN && apply_change(c, port->id, &flags, &tracer);
 	if (ok)
 		trace_port_set(port, flags, tracer);
 	port_let_go(port);
@@ -207,7 +206,7 @@ static void change_born(uint32_t *flags, Term *tracer, const struct change *c, u
 {
 	if ((c->flags & mask) == 0)
 		return;
-	if (!tracer_is_alive(*tracer))
+	if (!tracer_is_alive(*tracer, am_undefined))
 		*flags = 0;
 	if (c->on)
 		*flags |= c->flags & mask;
@@ -355,7 +354,7 @@ static void look_stopped(void *arg)
 	p = process_find(l->spec);
 	if (p == NULL)
 		return;
-	if (p->trace_flags != 0 && !tracer_is_alive(trace_tracer(p)))
+	if (p->trace_flags != 0 && !tracer_is_alive(trace_tracer(p), p->id))
 		trace_set(p, 0, NIL);
 	l->flags = p->trace_flags;
 	l->tracer = trace_tracer(p);
@@ -366,7 +365,7 @@ static void look_stopped(void *arg)
 static void look_born(struct look *l, uint32_t flags, Term tracer)
 {
 	l->found = true;
-	if (!tracer_is_alive(tracer))
+	if (!tracer_is_alive(tracer, am_undefined))
 		return;
 	l->flags = flags;
 	l->tracer = tracer;
@@ -406,13 +405,13 @@ static void inherit(Process *from, Process *to, uint32_t once, uint32_t always)
 
 void trace_flags_born_port(struct port *port)
 {
-	if (born.port_flags != 0 && tracer_is_alive(born.port_tracer))
+	if (born.port_flags != 0 && tracer_is_alive(born.port_tracer, am_undefined))
 		trace_port_set(port, born.port_flags, born.port_tracer);
 }
 
 void trace_flags_born(Process *parent, Process *child, bool linked)
 {
-	if (born.process_flags != 0 && tracer_is_alive(born.process_tracer))
+	if (born.process_flags != 0 && tracer_is_alive(born.process_tracer, am_undefined))
 		trace_set(child, born.process_flags, born.process_tracer);
 	if (parent == NULL || parent->trace_flags == 0)
 		return;

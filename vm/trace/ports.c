@@ -3,6 +3,7 @@
 #include "io/port.h"
 #include "trace/events.h"
 #include "trace/tracer.h"
+#include "trace/tracer_module.h"
 #include "trace/watch.h"
 
 void trace_port_set(struct port *port, uint32_t flags, Term tracer)
@@ -15,7 +16,7 @@ Term trace_port_tracer(struct port *port)
 {
 	if (port->tracer == NIL || port->tracer == port->id)
 		return NIL;
-	if (!tracer_is_alive(port->tracer))
+	if (!tracer_is_module(port->tracer) && !tracer_is_alive(port->tracer, port->id))
 		trace_port_set(port, 0, NIL);
 	return port->tracer;
 }
@@ -40,8 +41,8 @@ static void tell_event(struct port *port, unsigned n, const Term *parts)
 {
 	Term tracer = trace_port_tracer(port);
 
-	if (tracer != NIL)
-		tracer_tell(tracer, port->id, port->trace_flags, am_trace, port->id, n, parts);
+	if (tracer != NIL && !tracer_tell(tracer, port->id, port->trace_flags, am_trace, port->id, n, parts))
+		trace_port_set(port, 0, NIL);
 }
 
 static void tell_slice(struct port *port, Term event, Term what)

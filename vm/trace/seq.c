@@ -39,7 +39,7 @@ Term trace_seq_tracer(void)
 {
 	Term tracer = atomic_load(&seq_tracer);
 
-	if (tracer == am_false || tracer_is_alive(tracer))
+	if (tracer == am_false || tracer_is_alive(tracer, am_undefined))
 		return tracer;
 	atomic_compare_exchange_strong(&seq_tracer, &tracer, am_false);
 	return am_false;
@@ -55,7 +55,7 @@ Term trace_seq_set_tracer(Term tracer)
 		tracer = tuple_get(tracer, 2);
 	else if (term_is_tuple_of(tracer, 2))
 		tracer = tracer_module_get(tuple_get(tracer, 1), tuple_get(tracer, 2));
-	if (tracer == TERM_NONE || (tracer != am_false && !tracer_is_alive(tracer)))
+	if (tracer == TERM_NONE || (tracer != am_false && !tracer_is_alive(tracer, am_undefined)))
 		return TERM_NONE;
 	atomic_store(&seq_tracer, tracer);
 	return before;

@@ -17,10 +17,10 @@ enum { TIME_WORDS = 4, ALL_PARTS_MAX = TRACER_PARTS_MAX + 4 };
 int64_t (*tracer_unique)(void), (*tracer_now_us)(void);
 _Atomic bool tracer_takes_cpu_time;
 
-bool tracer_is_alive(Term tracer)
+bool tracer_is_alive(Term tracer, Term tracee)
 {
 	if (tracer_is_module(tracer))
-		return tracer_module_is_alive(tracer);
+		return tracer_module_is_alive(tracer, tracee);
 	return term_is_local_pid(tracer) ? process_is_alive(tracer) : term_is_local_port(tracer) && port_is_open(tracer);
 }
 
@@ -94,16 +94,14 @@ static void send_port(Term port, Term from, unsigned n, const Term *parts)
 	port_trace_command(port, from, &data);
 }
 
-void tracer_tell(Term tracer, Term from, uint32_t flags, Term tag, Term id, unsigned n, const Term *parts)
+bool tracer_tell(Term tracer, Term from, uint32_t flags, Term tag, Term id, unsigned n, const Term *parts)
 {
 	Term all[ALL_PARTS_MAX], time[TIME_WORDS];
 	const struct sched *s = sched_self();
 	unsigned count = 0;
 
-	if (tracer_is_module(tracer)) {
-		tracer_module_tell(tracer, tag, id, n, parts);
-		return;
-	}
+	if (tracer_is_module(tracer))
+		return tracer_module_tell(tracer, from, flags, tag, id, n, parts);
 	all[count++] = tag == am_trace && (flags & TRACE_TIMES) ? am_trace_ts : tag;
 	all[count++] = id;
 	for (unsigned i = 0; i < n; i++)
@@ -116,11 +114,19 @@ void tracer_tell(Term tracer, Term from, uint32_t flags, Term tag, Term id, unsi
 		send_port(tracer, from, count, all);
 	else
 		send_process(tracer, from, count, all);
+	return true;
 }
 
 Term tracer_put(struct heap *h, Term tracer)
 {
 	return tracer_is_module(tracer) ? tracer_module_put(h, tracer) : tracer;
+}
+
+static Term forget_tracer(Process *p)
+{
+	if (p == process_current())
+		trace_set(p, 0, NIL);
+	return NIL;
 }
 
 Term tracer_of(Process *p)
@@ -129,17 +135,30 @@ Term tracer_of(Process *p)
 
 	if (tracer == NIL || tracer == p->id)
 		return NIL;
-	if (tracer_is_alive(tracer))
-		return tracer;
-	if (p == process_current())
-		trace_set(p, 0, NIL);
-	return NIL;
+	return tracer_is_module(tracer) || tracer_is_alive(tracer, p->id) ? tracer : forget_tracer(p);
+}
+
+void tracer_check(Process *p)
+{
+	Term tracer = trace_tracer(p);
+
+	if (tracer != NIL && tracer != p->id && !tracer_is_alive(tracer, p->id))
+		forget_tracer(p);
+}
+
+bool tracer_wants_call(Process *p, Term tracer)
+{
+	enum tracer_answer answer = tracer_is_module(tracer) ? tracer_module_ask(tracer, am_call, p->id) : TRACER_TRACES;
+
+	if (answer == TRACER_IS_OVER && trace_tracer(p) == tracer)
+		forget_tracer(p);
+	return answer == TRACER_TRACES;
 }
 
 void tracer_tell_event(Process *p, unsigned n, const Term *parts)
 {
 	Term tracer = tracer_of(p);
 
-	if (tracer != NIL)
-		tracer_tell(tracer, p->id, p->trace_flags, am_trace, p->id, n, parts);
+	if (tracer != NIL && !tracer_tell(tracer, p->id, p->trace_flags, am_trace, p->id, n, parts))
+		forget_tracer(p);
 }

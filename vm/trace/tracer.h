@@ -14,15 +14,22 @@ extern int64_t (*tracer_unique)(void), (*tracer_now_us)(void);
 /* trace(all, _, [cpu_timestamp]): the time of `timestamp` is that of the processor. */
 extern _Atomic bool tracer_takes_cpu_time;
 
-/* tracer: a local pid or port, or the number of {Module, State} (trace/tracer_module.h). */
-bool tracer_is_alive(Term tracer);
+/* tracer: a local pid or port, or the number of {Module, State} (trace/tracer_module.h), which is asked. tracee: whom it
+ * traces, or am_undefined. */
+bool tracer_is_alive(Term tracer, Term tracee);
 /* As Erlang code sees it: a pid or port, or {Module, State} on h. What is no tracer stays as it is. */
 Term tracer_put(struct heap *h, Term tracer);
 /* {Tag, Id, Parts...} and what flags add (scheduler, time) to tracer. tag: am_trace, or am_seq_trace; with a time am_trace becomes
- * am_trace_ts. from: who causes it, for the order of messages; or TERM_NONE. Parts may stand anywhere. GC: none. */
-void tracer_tell(Term tracer, Term from, uint32_t flags, Term tag, Term id, unsigned n, const Term *parts);
-/* Whom to tell of p's events; NIL when there is nobody, or itself. A tracer that is gone is forgotten. */
+ * am_trace_ts. from: who causes it, for the order of messages; or TERM_NONE. Parts may stand anywhere. Returns
+ * whether the tracer goes on: a module may say that it does not. GC: none. */
+bool tracer_tell(Term tracer, Term from, uint32_t flags, Term tag, Term id, unsigned n, const Term *parts);
+/* Whom to tell of p's events; NIL when there is nobody, or itself. A tracer that is gone is forgotten; a module is not
+ * asked. */
 Term tracer_of(Process *p);
+/* Forgets the tracer of p when it is gone; a module is asked. */
+void tracer_check(Process *p);
+/* Is there any point in looking at a call of p's? A module is asked, and forgotten when it has enough. */
+bool tracer_wants_call(Process *p, Term tracer);
 /* {trace, Pid, Parts...} of p, to its tracer. */
 void tracer_tell_event(Process *p, unsigned n, const Term *parts);
 #define TRACER_TELL_EVENT(p, ...) \

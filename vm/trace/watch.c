@@ -35,12 +35,12 @@ bool watch_is_on(void)
 
 struct watch_limits watch_limits(void)
 {
-	return limits.pid == NIL || tracer_is_alive(limits.pid) ? limits : (struct watch_limits){ .pid = NIL };
+	return limits.pid == NIL || tracer_is_alive(limits.pid, am_undefined) ? limits : (struct watch_limits){ .pid = NIL };
 }
 
 struct watch_profile watch_profile(void)
 {
-	return profile.pid == NIL || tracer_is_alive(profile.pid) ? profile : (struct watch_profile){ .pid = NIL };
+	return profile.pid == NIL || tracer_is_alive(profile.pid, am_undefined) ? profile : (struct watch_profile){ .pid = NIL };
 }
 
 static void set_limits(void *arg)
