@@ -7,6 +7,7 @@
 
 -define(PROCESSES, 100000).
 -define(US_OF_ONE, 500000).
+-define(TERMS, 5000).
 
 main() ->
     [spawn(fun() -> receive never -> ok end end) || _ <- lists:seq(1, ?PROCESSES)],
@@ -21,6 +22,7 @@ rows() ->
      {system_flag_microstate_accounting, fun() -> both(fun(B) -> erlang:system_flag(microstate_accounting, B) end) end},
      {load_and_purge, fun() -> code:purge(Module), {module, _} = code:load_binary(Module, File, Code) end},
      {persistent_term_put_and_erase, fun() -> persistent_term:put(k, {make_ref()}), persistent_term:erase(k) end},
+     {persistent_terms_leave, fun many_leave/0},
      {trace_pattern_on_and_off, fun() -> both(fun(B) -> erlang:trace_pattern({lists, '_', '_'}, B, []) end) end},
      {trace_one_on_and_off, fun() -> both(fun(B) -> erlang:trace(self(), B, [procs]) end) end},
      {trace_all_on_and_off, fun() -> both(fun(B) -> erlang:trace(all, B, [procs]) end) end},
@@ -35,6 +37,11 @@ rows() ->
      {system_info_info, fun() -> erlang:system_info(info) end},
      {system_info_procs, fun() -> erlang:system_info(procs) end},
      {processes, fun() -> processes() end}].
+
+many_leave() ->
+    Keys = [{k, I} || I <- lists:seq(1, ?TERMS)],
+    [persistent_term:put(Key, {make_ref()}) || Key <- Keys],
+    [persistent_term:erase(Key) || Key <- Keys].
 
 both(Do) -> Do(true), Do(false).
 

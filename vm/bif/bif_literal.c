@@ -110,33 +110,33 @@ static bool is_collector(const Process *p)
 	return p->id == atomic_load(&collector.pid);
 }
 
-struct change {
-	struct literal_area *gone;
-	bool any;
-};
-
 static void switch_stopped(void *arg)
 {
-	struct change *change = arg;
-
-	change->any = literal_switch(&change->gone);
+	literal_switch(arg);
 }
 
 Term bif_erts_literal_area_collector_release_area_switch_0(Process *p, Term *args)
 {
-	struct change change;
+	struct literal_change change;
+	bool any;
 
 	(void)args;
 	if (!is_collector(p))
 		return exc_error(p, am_notsup);
+	sched_lend();
+	literal_prepare(&change);
+	sched_reclaim();
+	any = change.count > 0;
 	sched_stop_world(switch_stopped, &change);
-	if (change.gone != NULL) {
+	if (change.count > 0) {
 		sched_lend();
-		literal_free(change.gone);
+		literal_free(literal_finish(&change));
 		sched_reclaim();
 		resume_waiters();
+	} else {
+		literal_finish(&change);
 	}
-	return term_from_bool(change.any);
+	return term_from_bool(any);
 }
 
 static void answer_copied(void *arg)

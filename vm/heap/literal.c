@@ -141,16 +141,20 @@ struct literal_area *literal_new(size_t words)
 	return a;
 }
 
-static void mark_leaving(const struct literal_area *a, bool leaving)
+/* The world is stopped: nobody else writes the bits. */
+static void mark_leaving(size_t first, size_t end)
 {
-	size_t first = area_first(a), end = first + area_granules(a);
+	for (size_t w = first / WORD_BITS; w * WORD_BITS < end; w++)
+		__atomic_store_n(&literal_leaving[w], literal_leaving[w] | mask_in_word(w, first, end), __ATOMIC_RELAXED);
+}
 
+/* Collections look at the bits meanwhile. */
+static void unmark_leaving(size_t first, size_t end)
+{
 	for (size_t w = first / WORD_BITS; w * WORD_BITS < end; w++) {
 		uint64_t mask = mask_in_word(w, first, end);
 
-		if (leaving)
-			__atomic_fetch_or(&literal_leaving[w], mask, __ATOMIC_RELAXED);
-		else if (__atomic_load_n(&literal_leaving[w], __ATOMIC_RELAXED) & mask)
+		if (__atomic_load_n(&literal_leaving[w], __ATOMIC_RELAXED) & mask)
 			__atomic_fetch_and(&literal_leaving[w], ~mask, __ATOMIC_RELAXED);
 	}
 }
@@ -160,7 +164,7 @@ static void free_one(struct literal_area *a)
 	size_t first = area_first(a), n = area_granules(a);
 
 	off_heap_free(a->off_heap);
-	mark_leaving(a, false);
+	unmark_leaving(first, first + n);
 	mem_hide(a, n * LITERAL_GRANULE_BYTES);
 	lock_acquire(&literals.lock);
 	clear_used(first, n);
@@ -224,41 +228,57 @@ static int compare_areas(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Those that left, as a chain. */
-static struct literal_area *chain_leaving(void)
+void literal_prepare(struct literal_change *c)
+{
+	struct literal_area *chain;
+	size_t n = 0;
+
+	*c = (struct literal_change){ 0 };
+	lock_acquire(&literals.lock);
+	chain = literals.released;
+	literals.released = NULL;
+	lock_release(&literals.lock);
+	for (const struct literal_area *a = chain; a != NULL; a = a->next)
+		n++;
+	if (n == 0)
+		return;
+	c->areas = mem_alloc(n * sizeof(*c->areas));
+	c->ends = mem_alloc(n * sizeof(*c->ends));
+	for (const struct literal_area *a = chain; a != NULL; a = a->next)
+		c->areas[c->count++] = a;
+	qsort(c->areas, n, sizeof(*c->areas), compare_areas);
+	for (size_t i = 0; i < n; i++)
+		c->ends[i] = area_first(c->areas[i]) + area_granules(c->areas[i]);
+}
+
+/* Bits and array change in one stop: who finds a bit looks its area up in the array at once. */
+void literal_switch(struct literal_change *c)
+{
+	const struct literal_area **areas = literals.leaving;
+	size_t count = literals.leaving_count;
+
+	for (size_t i = 0; i < c->count; i++)
+		mark_leaving(area_first(c->areas[i]), c->ends[i]);
+	literals.leaving = c->areas;
+	literals.leaving_count = c->count;
+	c->areas = areas;
+	c->count = count;
+}
+
+struct literal_area *literal_finish(struct literal_change *c)
 {
 	struct literal_area *chain = NULL;
 
-	for (size_t i = 0; i < literals.leaving_count; i++) {
-		struct literal_area *a = (struct literal_area *)literals.leaving[i];
+	for (size_t i = 0; i < c->count; i++) {
+		struct literal_area *a = (struct literal_area *)c->areas[i];
 
 		atomic_fetch_sub(&literals.released_words, count_words(a));
 		a->next = chain;
 		chain = a;
 	}
-	mem_free(literals.leaving);
-	literals.leaving = NULL;
-	literals.leaving_count = 0;
+	mem_free(c->areas);
+	mem_free(c->ends);
 	return chain;
-}
-
-bool literal_switch(struct literal_area **gone)
-{
-	size_t n = 0;
-
-	*gone = chain_leaving();
-	for (const struct literal_area *a = literals.released; a != NULL; a = a->next)
-		n++;
-	if (n == 0)
-		return false;
-	literals.leaving = mem_alloc(n * sizeof(*literals.leaving));
-	for (const struct literal_area *a = literals.released; a != NULL; a = a->next) {
-		literals.leaving[literals.leaving_count++] = a;
-		mark_leaving(a, true);
-	}
-	literals.released = NULL;
-	qsort(literals.leaving, n, sizeof(*literals.leaving), compare_areas);
-	return true;
 }
 
 size_t literal_leaving_count(void)

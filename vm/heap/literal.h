@@ -50,9 +50,19 @@ Term literal_put(struct literal_area *a, Term t);
 /* ---- the end of areas */
 /* Takes: the areas. Any thread. */
 void literal_release(struct literal_area *chain);
-/* Nobody points into the areas that left since the last switch any more; those released meanwhile leave now. The world is stopped.
- * Returns: are there any? *gone: the former, for the caller to free (literal_free) when the world goes on. */
-bool literal_switch(struct literal_area **gone);
+/* What a switch exchanges: before it the areas that are to leave, by address; after it those that left. */
+struct literal_change {
+	const struct literal_area **areas;
+	size_t *ends; /* granule after each area that is to leave */
+	size_t count;
+};
+
+/* What was released so far is to leave. Only the one thread that switches. literal_switch and literal_finish must follow. */
+void literal_prepare(struct literal_change *c);
+/* Nobody points into the areas that left since the last switch any more; those of c leave now. The world is stopped. */
+void literal_switch(struct literal_change *c);
+/* Returns: the areas that left, for the caller to free (literal_free). The world goes on. */
+struct literal_area *literal_finish(struct literal_change *c);
 /* Units: words of areas and of their binaries that are released and not yet gone. */
 size_t literal_released_words(void);
 /* The areas that leave, by address; p: literal_is_leaving. Valid until the next switch. */

@@ -433,6 +433,7 @@ START_TEST(test_gc_take_literals_keeps_what_leaves)
 {
 	struct heap *h = unit_heap();
 	struct literal_area *area = literal_new(100), *other = literal_new(100), *gone;
+	struct literal_change change;
 	struct binary *b = binary_new(1000);
 	Term roots[3], inner, kept;
 	struct gc_root root = { roots, 3 };
@@ -449,12 +450,19 @@ START_TEST(test_gc_take_literals_keeps_what_leaves)
 	literal_release(area);
 	ck_assert(!literal_is_leaving(boxed_ptr(inner)));
 	ck_assert_uint_eq(gc_take_literals(h, &root, 1), 0);
-	ck_assert(literal_switch(&gone) && gone == NULL);
+	literal_prepare(&change);
+	ck_assert(change.count == 1 && !literal_is_leaving(boxed_ptr(inner)));
+	literal_switch(&change);
+	ck_assert_ptr_null(literal_finish(&change));
 	ck_assert(literal_is_leaving(boxed_ptr(inner)) && !literal_is_leaving(boxed_ptr(kept)));
 	ck_assert_uint_eq(copy_size_words(roots[1]), 2 + REFBIN_WORDS);
 	ck_assert_uint_gt(gc_take_literals(h, &root, 1), 0);
 	ck_assert(gc_run_gc(h, 0, &root, 1, &r) && r.major);
-	ck_assert(!literal_switch(&gone) && gone == area);
+	literal_prepare(&change);
+	ck_assert_uint_eq(change.count, 0);
+	literal_switch(&change);
+	gone = literal_finish(&change);
+	ck_assert(gone == area && gone->next == NULL);
 	literal_free(gone);
 	ck_assert(!literal_is_leaving(boxed_ptr(inner)));
 	ck_assert_uint_eq(literal_released_words(), 0);
