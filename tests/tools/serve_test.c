@@ -128,6 +128,7 @@ START_TEST(test_serve_begins_anew_with_a_vm_that_has_a_used_pid)
               "until_page \"^erlsnoop_up.*vm=\\\"$p\\\".* 0\"\n"
               "for i in $(seq 300); do echo $((p - 1)) > /proc/sys/kernel/ns_last_pid; "
               "$EMITTER -w go$i -s 60 'process__spawn=3||a:f/1' > second & q=$!; [ $q = $p ] && break; kill $q; done\n"
+              "[ $q = $p ] || { kill $q $k $e; exit 77; }\n" /* another has the number, for longer than we try */
               "until_page \"^erlsnoop_up.*vm=\\\"$p\\\".* 1\"; touch go$i; until_page \"vm=\\\"$p\\\".*a:f/1\\\"} 3\"\n"
               "page | grep -c \"mfa_total.vm=\\\"$p\\\".*a:f/1\"; kill $q $k; kill $e; wait $e; echo status $?");
 
