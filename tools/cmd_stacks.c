@@ -679,6 +679,7 @@ static int run(struct state *st, const struct options *o)
         }
         fill_maps(skel);
     }
+    with_clock.aside = st->folded;
     with_clock.clock_hz = st->mode == MODE_CPU ? st->hz : 0;
     with_clock.needs = st->mode == MODE_CPU ? 0 : 1u << KERNEL_LOOP;
     err = session_run(o, skel ? skel->skeleton : NULL, &with_clock, st);

@@ -296,9 +296,30 @@ static void leave_line(struct session *s)
         fputc('\n', s->sink.out);
 }
 
+/* What is told about a result: what it cost, and what is not in it. */
+static int print_about(struct session *s, const struct budget_cost *cost)
+{
+    FILE *out = s->sink.out;
+    int err = 0;
+
+    if (s->ops->silent)
+        return 0;
+    s->sink.out = s->ops->aside ? stderr : out;
+    print_left_alone(s);
+    budget_print(&s->budget, &s->sink, cost, budget_watched_ns(&s->budget, s->begin_ns, s->now_ns));
+    print_interval(s);
+    print_losses(s);
+    if (s->ops->aside) {
+        err = sink_flush(&s->sink);
+        s->sink.printed = false; /* the next result begins without a line between */
+    }
+    s->sink.out = out;
+    return err;
+}
+
 static int print_result(struct session *s)
 {
-    struct budget_cost cost = budget_take(&s->budget, s->begin_ns, s->now_ns);
+    const struct budget_cost cost = budget_take(&s->budget, s->begin_ns, s->now_ns);
     int err;
 
     leave_line(s);
@@ -308,12 +329,9 @@ static int print_result(struct session *s)
     err = s->ops->result(s->ctx, s);
     if (err)
         return fail(err, "cannot read results: %s", strerror(-err));
-    if (!s->ops->silent) {
-        print_left_alone(s);
-        budget_print(&s->budget, &s->sink, &cost, budget_watched_ns(&s->budget, s->begin_ns, s->now_ns));
-        print_interval(s);
-        print_losses(s);
-    }
+    err = print_about(s, &cost);
+    if (err)
+        return err;
     s->watched_ns += budget_watched_ns(&s->budget, s->begin_ns, s->now_ns);
     s->begin_ns = s->now_ns;
     budget_end_result(&s->budget, s->now_ns);

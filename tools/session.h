@@ -43,6 +43,7 @@ struct session_ops {
     struct feed *feed; /* the caller's: takes the pages of VMs that hand some over; NULL: programs watch these too */
     bool pages_only;   /* other VMs are refused, or with -a left alone, and nothing is loaded for them */
     bool silent;       /* nothing is printed: `result` takes what there is, losses too */
+    bool aside;        /* what is told about a result goes to standard error: the result is read by a program */
     bool hooks_only;   /* no notes of a stock emulator: programs read its memory */
     unsigned needs;    /* of the kernel by the object, beyond what every command needs: a bit for each of kernel.h */
     uint64_t clock_hz; /* how often programs clock_<name> run, on each CPU; 0: there are none */

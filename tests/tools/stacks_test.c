@@ -70,6 +70,19 @@ START_TEST(test_stacks_names_frames_and_lines)
 }
 END_TEST
 
+/* What reads folded stacks reads nothing else: what watching cost stands on standard error. */
+START_TEST(test_stacks_folded_are_nothing_but_stacks)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "%s $ERLSNOOP stacks -p $p --by none --hz 4999 --folded .5 2 > out 2> said; kill $p\n"
+        "grep -c ' [0-9][0-9]*$' out; echo rest; grep -v ' [0-9][0-9]*$' out; echo told; cat said", START_EITHER("shares"));
+
+    ck_assert_int_gt(atol(r->out), 0);
+    ck_assert_msg(strstr(r->out, "\nrest\ntold\n") != NULL, "%s", r->out);
+}
+END_TEST
+
 START_TEST(test_stacks_counts_events_where_they_happen)
 {
     SUPPORT_BPF();
@@ -299,6 +312,7 @@ Suite *stacks_suite(void)
     tcase_set_timeout(live, 120);
     tcase_add_loop_test(live, test_stacks_tells_shares_of_time, 0, EMULATORS);
     tcase_add_loop_test(live, test_stacks_names_frames_and_lines, 0, EMULATORS);
+    tcase_add_loop_test(live, test_stacks_folded_are_nothing_but_stacks, 0, EMULATORS);
     tcase_add_loop_test(live, test_stacks_counts_events_where_they_happen, 0, EMULATORS);
     tcase_add_loop_test(live, test_stacks_sums_time_off_the_cpu, 0, EMULATORS);
     tcase_add_loop_test(live, test_stacks_are_whole, 0, EMULATORS);
