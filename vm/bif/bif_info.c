@@ -19,6 +19,7 @@
 #include "ets/table.h"
 #include "io/async.h"
 #include "io/cpu_topology.h"
+#include "io/library_info.h"
 #include "io/poll.h"
 #include "io/port.h"
 #include "proc/dirty.h"
@@ -137,7 +138,6 @@ INFO(dirty_cpu_schedulers_online, int_term(dirty_online(DIRTY_CPU)))
 INFO(dirty_io_schedulers, int_term(dirty_count(DIRTY_IO)))
 INFO(true, am_true)
 INFO(false, am_false)
-INFO(nil, NIL)
 INFO(zero, SMALL(0))
 INFO(undefined, am_undefined)
 INFO(unknown, am_unknown)
@@ -380,6 +380,11 @@ struct info_item {
 	Term (*make)(Process *p);
 };
 
+static Term info_taints(Process *p)
+{
+	return library_taints(&p->heap);
+}
+
 static const struct info_item info_items[] = {
 #define ITEM(name) { am_##name, info_##name }
 #define ITEM_AS(name, other) { am_##name, info_##other }
@@ -408,7 +413,7 @@ static const struct info_item info_items[] = {
 	ITEM_AS(cpu_quota, unknown), ITEM(info), ITEM(procs), ITEM(loaded), ITEM(dist), ITEM(all_schedulers_state), ITEM(emu_args),
 	ITEM_AS(beam_jump_table, true), ITEM_AS(hipe_architecture, undefined), { am_allocator, info_allocator },
 	{ am_alloc_util_allocators, info_alloc_util_allocators },
-	ITEM_AS(taints, nil), ITEM_AS(modified_timing_level, undefined),
+	ITEM(taints), ITEM_AS(modified_timing_level, undefined),
 #if ERLVM_PROBES
 	ITEM_AS(dynamic_trace_probes, true),
 #else

@@ -8,10 +8,12 @@
 #include "base/lock.h"
 #include "bif/bif.h"
 #include "bif/bif_info.h"
+#include "code/export.h"
 #include "data/binary.h"
 #include "data/map.h"
 #include "ets/tables.h"
 #include "heap/copy.h"
+#include "nif/resource.h"
 #include "proc/sched.h"
 #include "proc/task.h"
 #include "trace/watch.h"
@@ -131,7 +133,7 @@ static void do_nothing(void *arg)
 	(void)arg;
 }
 
-/* Until every scheduler has been through what it was at. */
+/* Until every scheduler has been through what it was at; of aux_work, when no destructor of a library's resource runs any more. */
 static Term set_wait(Process *p, Term what)
 {
 	(void)p;
@@ -332,6 +334,10 @@ Term bif_erts_debug_set_internal_state_2(Process *p, Term *args)
 		return atomic_exchange(&is_available, args[1] == am_true) ? am_true : am_false;
 	if (!atomic_load(&is_available))
 		return exc_error(p, am_undef);
+	if (args[0] == am_wait && args[1] == am_aux_work && nif_resources_are_ending()) {
+		p->reds_left = 0;
+		return exc_trap(p, export_get(am_erts_debug, am_set_internal_state, 2), 2, args);
+	}
 	return CALL_ITEM(p, set_items, args[0], args[1]);
 }
 

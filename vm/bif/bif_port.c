@@ -176,6 +176,7 @@ static bool get_pair(struct settings *s, Term name, Term value)
 		s->directory = filename_from_term(value, true, &n);
 		return s->directory != NULL;
 	case am_parallelism:
+		s->o.parallelism = value == am_true;
 		return value == am_true || value == am_false;
 	case am_busy_limits_port:
 		return get_limits(value, &s->o.port_low, &s->o.port_high);
@@ -487,7 +488,7 @@ static Term item_value(struct heap *h, struct port *port, Term item)
 	case am_os_pid: return port->os_pid != 0 ? SMALL((int64_t)port->os_pid) : am_undefined;
 	case am_monitors: return NIL;
 	case am_monitored_by: return watchers(h, port);
-	case am_parallelism: return am_false;
+	case am_parallelism: return port->parallelism ? am_true : am_false;
 	case am_locking: return am_port_level;
 	case am_queue_size: return heap_uint(h, port_queued(port));
 	case am_memory: return heap_uint(h, port->out.size_bytes + port->in.size_bytes);

@@ -13,6 +13,7 @@
 #include "driver/port.h"
 #include "io/io.h"
 #include "io/io_probe.h"
+#include "io/library_info.h"
 #include "proc/sched_job.h"
 
 static struct {
@@ -133,8 +134,10 @@ static int open_library(struct driver_library *l, const char *path)
 		error = DRIVER_INIT_FAILED;
 	else
 		error = check_entry(e, l->name);
-	if (error == DRIVER_NO_ERROR && !begin(l, e))
-		error = DRIVER_INIT_FAILED;
+	if (error == DRIVER_NO_ERROR) {
+		library_taint_add(atom_from_latin1(l->name, strlen(l->name), NULL));
+		error = begin(l, e) ? DRIVER_NO_ERROR : DRIVER_INIT_FAILED;
+	}
 	if (error != DRIVER_NO_ERROR) {
 		dlclose(l->handle);
 		l->handle = NULL;

@@ -2,6 +2,7 @@
 /* What libraries ask. */
 #include "io/library_info.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -40,6 +41,50 @@ int library_info_getenv(const char *name, char *to, size_t *room)
 	mem_free(value);
 	return status;
 }
+
+/* ---- who has loaded one */
+
+struct taint {
+	struct taint *next;
+	Term name;
+};
+
+static _Atomic(struct taint *) taints; /* the last first; they stay */
+
+static bool is_tainted(const struct taint *t, Term name)
+{
+	while (t != NULL && t->name != name)
+		t = t->next;
+	return t != NULL;
+}
+
+void library_taint_add(Term name)
+{
+	struct taint *first = atomic_load(&taints), *t;
+
+	if (is_tainted(first, name))
+		return;
+	t = mem_alloc(sizeof(*t));
+	t->name = name;
+	do {
+		if (is_tainted(first, name)) {
+			mem_free(t);
+			return;
+		}
+		t->next = first;
+	} while (!atomic_compare_exchange_weak(&taints, &first, t));
+}
+
+Term library_taints(struct heap *h)
+{
+	Term list = NIL;
+
+	for (const struct taint *t = atomic_load(&taints); t != NULL; t = t->next)
+		list = heap_cons(h, t->name, list);
+	return list;
+}
+
+/* ---- time */
 
 /* Parts a second; 0: no such unit. */
 static int64_t parts_of(int unit)

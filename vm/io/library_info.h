@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "heap/heap.h"
+
 /* As ErlDrvSysInfo of erl_drv_nif.h. */
 struct library_info {
 	int driver_major, driver_minor;
@@ -21,6 +23,10 @@ void library_info_get(struct library_info *to, size_t bytes);
 /* As getenv of the environment that Erlang code sees. Returns 0; 1 when the value, with its NUL, needs more room:
  * *room says how much; -1 when it is not set. */
 int library_info_getenv(const char *name, char *to, size_t *room);
+
+/* system_info(taints): the atoms of modules and drivers that have loaded a library since the VM started, in their order. */
+void library_taint_add(Term name);
+Term library_taints(struct heap *h);
 
 #define LIBRARY_TIME_ERROR INT64_MIN
 enum { LIBRARY_SEC, LIBRARY_MSEC, LIBRARY_USEC, LIBRARY_NSEC };

@@ -203,6 +203,7 @@ static struct port *make_port(const struct port_driver *driver, const struct por
 	port->binary = o->binary;
 	port->eof = o->eof;
 	port->exit_status = o->exit_status;
+	port->parallelism = o->parallelism;
 	port->packet_bytes = o->packet_bytes;
 	port->line_bytes = o->line_bytes;
 	port->registered = TERM_NONE;

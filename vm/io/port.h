@@ -30,6 +30,7 @@ enum port_state { PORT_OPEN, PORT_FLUSHING, PORT_CLOSED };
 struct port_options {
 	const char *name;       /* port_info's name: the command, the program, the file, "In/Out" */
 	bool in, out, binary, eof, exit_status;
+	bool parallelism;       /* as port_info tells it */
 	bool use_stdio, stderr_to_stdout;
 	unsigned packet_bytes;  /* 0, 1, 2 or 4 */
 	size_t line_bytes;      /* 0: no lines */
@@ -142,6 +143,7 @@ struct port {
 	struct fragment *data_fragment; /* port_set_data */
 	Term data;
 	bool binary, eof, exit_status;
+	bool parallelism;       /* as it was asked for; nothing else depends on it */
 	bool flushed;               /* it ended while there was output left to be written */
 	bool closed_wanted;         /* {Port, closed} is to be sent to closed_to */
 	Term closed_to;

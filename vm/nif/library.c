@@ -13,6 +13,7 @@
 #include "code/breakpoint.h"
 #include "data/print.h"
 #include "io/filename.h"
+#include "io/library_info.h"
 #include "nif/call.h"
 #include "nif/resource.h"
 #include "nif/tracer.h"
@@ -124,6 +125,7 @@ static bool open_file(struct attempt *a)
 		why = dlerror();
 		return fail(a, am_bad_lib, "Failed to find library init function: '%s'", why != NULL ? why : "nif_init");
 	}
+	library_taint_add(a->code->module);
 	a->entry = init();
 	return a->entry != NULL || fail(a, am_bad_lib, "Library init-call unsuccessful");
 }

@@ -14,6 +14,7 @@ static struct {
 	struct lock lock;
 	struct nif_type *types;        /* lock: those known */
 	_Atomic(struct nif_resource *) dead;
+	atomic_size_t ending;          /* dead ones, until their destructors have returned */
 } resources;
 
 static void release(struct resource *base);
@@ -197,6 +198,12 @@ static void end_resource(struct nif_resource *r)
 	unref_type(type);
 	if (l != NULL)
 		nif_library_unref(l);
+	atomic_fetch_sub(&resources.ending, 1);
+}
+
+bool nif_resources_are_ending(void)
+{
+	return atomic_load(&resources.ending) != 0;
 }
 
 static void end_dead(struct worker_job *job)
@@ -226,6 +233,7 @@ static void release(struct resource *base)
 		mem_free(r);
 		return;
 	}
+	atomic_fetch_add(&resources.ending, 1);
 	do
 		r->next_dead = before;
 	while (!atomic_compare_exchange_weak(&resources.dead, &before, r));

@@ -40,6 +40,8 @@ struct nif_opened {
 };
 
 void nif_resource_init(void);
+/* Is a destructor of a resource that no term holds still to run, or running? */
+bool nif_resources_are_ending(void);
 /* What l has opened is in force. Empties o. */
 void nif_types_enter(struct nif_opened *o, struct nif_library *l);
 /* It is not. */

@@ -38,6 +38,8 @@
 %% expect: {trace,port,send,{port,{call,{bytes,76}}},me}
 %% expect: {trace,port,'receive',{me,{call,{1,<<131,100,0,1,97>>}}}}
 %% expect: {trace,port,'receive',{me,{call,{2,<<131,100,0,1,97>>}}}}
+%% expect: taints
+%% expect: [driver_traced]
 -module(driver_traced).
 -export([main/0]).
 
@@ -57,7 +59,8 @@ main() ->
         [p(clean({C, catch_it(fun() -> erlang:port_call(P, C, X) end)}, [])) || {C, X} <- [{0, {hello, 1.5, [1, 2]}}, {0, binary:copy(<<"x">>, 70)},
             {1, a}, {2, a}]]
     end),
-    ok = erl_ddll:unload_driver(?MODULE).
+    ok = erl_ddll:unload_driver(?MODULE),
+    section("taints"), p([M || M <- erlang:system_info(taints), M =:= ?MODULE]).
 
 traced(Flags, Do) ->
     P = open_port({spawn_driver, ?MODULE}, [binary]), T = tracer(), put(tracer, T),

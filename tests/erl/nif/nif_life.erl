@@ -51,6 +51,8 @@
 %% expect: {dirty_sends,1,{trace,send},got}
 %% expect: {dead,0,[]}
 %% expect: {commands,1,<<"plain">>,1,<<"dirty">>,0}
+%% expect: {settled,[true,true,true,true,true]}
+%% expect: {taints,[nif_life]}
 -module(nif_life).
 -export([main/0]).
 -export([make_told/1, number_of/1, bytes/1, monitor/2, demonitor/1, send_thrice/2, thread_sends/2, known/2, times/0, dirty_cpu/1, dirty_io/1,
@@ -95,7 +97,9 @@ main() ->
     descriptors(),
     queues(),
     dirty_messages(),
-    commands().
+    commands(),
+    settled(),
+    show({taints, [M || M <- erlang:system_info(taints), M =:= ?MODULE]}).
 
 resources() ->
     R = make_told(1),
@@ -123,6 +127,15 @@ resources() ->
     garbage_collect(),
     show(wait_for([{dtor, N, 1} || N <- lists:seq(100, 1099)]) =:= [{dtor, N, 1} || N <- lists:seq(100, 1099)]),
     show({kept, [N || {dtor, 2, N} <- flush()], B}).
+
+%% All destructors have run when auxiliary work is waited for.
+settled() ->
+    catch erts_debug:set_internal_state(available_internal_state, true),
+    show({settled, [begin
+        _ = length([make_told(N) || N <- lists:seq(2000, 2099)]), garbage_collect(), erts_debug:set_internal_state(wait, aux_work),
+        length([told || {dtor, N, 1} <- flush(), N >= 2000]) =:= 100
+    end || _ <- [1, 2, 3, 4, 5]]}),
+    erts_debug:set_internal_state(available_internal_state, false).
 
 drop(_) -> ok.
 

@@ -19,6 +19,8 @@ main() ->
     process_flag(trap_exit, true),
     P = open_port({spawn, "cat"}, []),
     p(name, erlang:port_info(P, name)), p(conn, erlang:port_info(P, connected) =:= {connected, self()}),
+    p(par, [begin O = open_port({spawn, "cat"}, L), I = erlang:port_info(O, parallelism), unlink(O), port_close(O), I end ||
+        L <- [[], [{parallelism, false}], [{parallelism, true}], [{parallelism, true}, {parallelism, false}]]]),
     p(links, erlang:port_info(P, links) =:= {links, [self()]}),
     p(plinks, lists:member(P, element(2, process_info(self(), links)))),
     p(inlist, lists:member(P, erlang:ports())),
@@ -65,6 +67,7 @@ rec(Z, N, A) -> receive {Z, {data, D}} -> rec(Z, N - byte_size(D), [D | A]) end.
 
 %% expect: {name,{name,"cat"}}
 %% expect: {conn,true}
+%% expect: {par,[{parallelism,false},{parallelism,false},{parallelism,true},{parallelism,false}]}
 %% expect: {links,true}
 %% expect: {plinks,true}
 %% expect: {inlist,true}
