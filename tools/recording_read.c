@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Invariant: nothing of a chunk is looked at before its sum was right; every length is checked against what is there
- * all the same.
+ * Invariant: nothing of a chunk is looked at before its sum was right, but of one that is cut off; every length is
+ * checked against what is there all the same.
  */
 #include "recording_read.h"
 
@@ -12,6 +12,9 @@
 
 #include "fail.h"
 
+enum { WINDOW_LOG = 20 }; /* a chunk's bytes: what a file asks for beyond them is refused */
+_Static_assert(RECORDING_CHUNK_BYTES == 1 << WINDOW_LOG, "a window is a chunk");
+
 struct recording {
     FILE *file;
     struct batch_names *names;
@@ -21,6 +24,7 @@ struct recording {
     uint64_t offset;  /* in the file, behind the chunks that were read */
     uint32_t chunks;
     bool ended;       /* the chunk END was read */
+    bool cut;         /* the chunk is what could be unpacked of one that is cut off: the last */
     char damage[160]; /* "": none was met */
     char *raw;        /* room for a chunk, unpacked */
     char *stored;     /* and as it is in the file */
@@ -29,6 +33,7 @@ struct recording {
 
 static bool damaged(struct recording *r, const char *what)
 {
+    what = r->cut ? "it is cut off" : what;
     snprintf(r->damage, sizeof r->damage, "%s at byte %llu: what follows was not read", what, (unsigned long long)r->offset);
     return false;
 }
@@ -63,7 +68,8 @@ int recording_open(FILE *file, const char *name, struct batch_names *names, stru
                             .room = ZSTD_compressBound(RECORDING_CHUNK_BYTES)};
     r->stored = malloc(r->room);
     r->raw = malloc(RECORDING_CHUNK_BYTES);
-    if (!r->unpacker || !r->stored || !r->raw) {
+    if (!r->unpacker || !r->stored || !r->raw ||
+        ZSTD_isError(ZSTD_DCtx_setParameter(r->unpacker, ZSTD_d_windowLogMax, WINDOW_LOG))) {
         recording_close(r);
         return fail(-ENOMEM, "out of memory");
     }
@@ -89,6 +95,23 @@ const char *recording_damage(const struct recording *r)
 
 /* ---- chunks */
 
+/* A chunk of which so many bytes are there: its writer had no room for more, or was killed. No sum is of these. */
+static bool unpack_begun(struct recording *r, size_t bytes)
+{
+    ZSTD_inBuffer in = {r->stored, bytes, 0};
+    ZSTD_outBuffer out = {r->raw, r->chunk.raw, 0};
+    size_t left = 1;
+
+    ZSTD_DCtx_reset(r->unpacker, ZSTD_reset_session_only);
+    while (in.pos < in.size && out.pos < out.size && left && !ZSTD_isError(left))
+        left = ZSTD_decompressStream(r->unpacker, &out, &in);
+    r->cut = true;
+    r->offset += sizeof r->chunk + bytes;
+    r->chunk.raw = (uint32_t)out.pos;
+    r->at = 0;
+    return true;
+}
+
 static bool read_chunk(struct recording *r)
 {
     struct recording_chunk *c = &r->chunk;
@@ -104,8 +127,9 @@ static bool read_chunk(struct recording *r)
         return damaged(r, "there is something behind its end");
     if (c->magic != RECORDING_CHUNK_MAGIC || c->number != r->chunks || c->stored > r->room || c->raw > RECORDING_CHUNK_BYTES)
         return damaged(r, "it is damaged");
-    if (fread(r->stored, 1, c->stored, r->file) != c->stored)
-        return damaged(r, "it is cut off");
+    got = fread(r->stored, 1, c->stored, r->file);
+    if (got < c->stored)
+        return unpack_begun(r, got);
     if (c->sum != recording_sum(c, r->stored) || ZSTD_decompressDCtx(r->unpacker, r->raw, c->raw, r->stored, c->stored) != c->raw)
         return damaged(r, "it is damaged");
     r->offset += sizeof *c + c->stored;
@@ -180,9 +204,11 @@ bool recording_next(struct recording *r, struct recording_item *out)
     while (!r->damage[0]) {
         *out = (struct recording_item){.kind = (enum recording_kind)r->chunk.kind};
         if (r->at >= r->chunk.raw) {
+            if (r->cut)
+                return damaged(r, "it is cut off");
             if (!read_chunk(r))
                 return false;
-            r->ended = r->chunk.kind == RECORDING_END;
+            r->ended = r->chunk.kind == RECORDING_END && !r->cut;
             continue;
         }
         switch (out->kind) {

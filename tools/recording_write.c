@@ -94,9 +94,7 @@ static int write_chunk(struct recording_writer *w, struct recording_chunk *chunk
     err = write_all(w, chunk, sizeof *chunk);
     if (!err)
         err = write_all(w, stored, chunk->stored);
-    if (err) {
-        if (ftruncate(w->fd, (off_t)w->written)) /* a pipe cannot be cut; its reader sees where it ends */
-            errno = 0;
+    if (err) { /* what was written of it can be read */
         complain(w, err);
         close(w->fd);
         w->fd = -1;

@@ -417,6 +417,34 @@ START_TEST(test_recording_that_is_damaged_is_read_up_to_there)
 }
 END_TEST
 
+/* Of a chunk of many pages, what is there of it. */
+START_TEST(test_recording_that_is_cut_off_in_a_chunk_is_read_up_to_there)
+{
+    static char bytes[MAX_FILE];
+    struct recording_writer *w = begin((struct recording_plan){0});
+    struct support_page p;
+    uint64_t before = 0;
+    size_t n;
+
+    for (uint64_t i = 0; i < MANY; i++)
+        ck_assert_int_eq(recording_page(w, make_page(&p, i)), 0);
+    ck_assert_int_eq(recording_end(w, NULL), 0);
+    n = load(bytes) - 3 * sizeof(struct recording_chunk);
+    for (size_t cut = sizeof(struct recording_head); cut < n; cut += 4001) {
+        struct content c;
+
+        store(bytes, cut);
+        c = read_file(path);
+        ck_assert_str_ne(c.damage, "");
+        ck_assert_uint_ge(c.pages, before);
+        before = c.pages;
+        batch_names_free(c.names);
+    }
+    ck_assert_uint_ge(before, MANY / 2); /* zstd's blocks are of 128 KB */
+    ck_assert_uint_lt(before, MANY);
+}
+END_TEST
+
 static int try_open(void)
 {
     struct batch_names *names = batch_names_new();
@@ -494,6 +522,7 @@ Suite *recording_suite(void)
     tcase_add_test(tests, test_recording_in_memory_begins_with_who_lived);
     tcase_add_test(tests, test_recording_of_many_lives_is_bounded);
     tcase_add_test(tests, test_recording_that_is_cut_off_is_read_up_to_there);
+    tcase_add_test(tests, test_recording_that_is_cut_off_in_a_chunk_is_read_up_to_there);
     tcase_add_test(tests, test_recording_that_is_damaged_is_read_up_to_there);
     tcase_add_test(tests, test_recording_of_another_version_is_refused);
     tcase_add_test(tests, test_recording_without_room_is_readable);
