@@ -62,7 +62,8 @@ struct state {
     struct stacks_vm *vms;
     struct profile *now, *whole; /* of this result; of all, with lines, for the files: NULL without */
     struct tally *counts;
-    uint64_t frames, unnamed, idle, begun_ns;
+    uint64_t frames, unnamed, idle; /* of this result; idle: samples without a process */
+    uint64_t begun_ns;
     int failed; /* -ENOMEM */
     char names[MAX_FRAMES][NAME_BYTES], files[MAX_FRAMES][256];
     struct profile_frame stack[MAX_FRAMES];

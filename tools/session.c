@@ -59,17 +59,20 @@ struct session {
     int epoll, fds[NSOURCES];
     struct ring_buffer *ring; /* NULL: the object was not loaded */
     struct batch_source *pages; /* NULL: no VM that hands pages over was seen */
-    uint64_t begin_ns, now_ns, results;
-    uint64_t from_ns; /* what came before does not count */
-    uint64_t cut_ns; /* the end of a result that is still to be printed; 0: there is none */
+    uint64_t begin_ns, now_ns; /* of the result being counted: its begin; its end, once it is due */
+    uint64_t results;          /* printed so far */
+    uint64_t from_ns;          /* what pages tell of before does not count */
+    uint64_t cut_ns;           /* the end of a result whose last pages are still to come; 0: there is none */
     uint64_t turn, turn_ns; /* records read in this turn, and when it began */
     uint64_t left;          /* records that were not read before the end */
     uint64_t losses[WIRE_NLOSSES + FEED_LOSSES]; /* as they were printed last */
     size_t nlosses;                              /* of these, in the result being printed */
-    bool ending, ended, halted; /* ended: the VM has */
+    bool ending; /* the loop is left: the next result is the last */
+    bool ended;  /* the VM has: why */
+    bool halted; /* it was said that the VM is stopped */
     struct budget budget;
     uint64_t watched_ns; /* in the results before this one */
-    bool given_up; /* it was exceeded by far */
+    bool given_up; /* the budget was exceeded by far */
     char name[4096]; /* of the row being printed */
 };
 
