@@ -12,6 +12,7 @@
 #include "data/print.h"
 #include "heap/copy.h"
 #include "heap/refbin.h"
+#include "nif/resource.h"
 #include "proc/dict.h"
 #include "proc/dirty.h"
 #include "proc/message.h"
@@ -277,7 +278,10 @@ static Term gather(const struct peers *t, struct heap *h, void (*visit)(const st
 
 static Term info_links(Process *p, struct heap *h) { return gather(&p->links, h, gather_link); }
 static Term info_monitors(Process *p, struct heap *h) { return gather(&p->monitors, h, gather_monitor); }
-static Term info_monitored_by(Process *p, struct heap *h) { return gather(&p->monitored_by, h, gather_watcher); }
+static Term info_monitored_by(Process *p, struct heap *h)
+{
+	return nif_monitor_list(p->id, h, gather(&p->monitored_by, h, gather_watcher));
+}
 static Term info_suspending(Process *p, struct heap *h) { return gather(&p->monitors, h, gather_suspending); }
 
 /* ---- flags */

@@ -129,6 +129,21 @@ void nif_monitor_exit(Process *p)
 	}
 }
 
+Term nif_monitor_list(Term pid, struct heap *h, Term list)
+{
+	if (!atomic_load(&watches.used))
+		return list;
+	lock_acquire(&watches.lock);
+	for (struct nif_watch *w = *bucket_of(pid); w != NULL; w = w->next) {
+		if (w->pid != pid || !try_keep(w->resource))
+			continue;
+		list = heap_cons(h, resource_put(h, &w->resource->base), list);
+		resource_unref(&w->resource->base); /* the term holds it */
+	}
+	lock_release(&watches.lock);
+	return list;
+}
+
 /* ---- for libraries */
 
 /* Negative: its type has no such call. 1: there is no such process. */

@@ -63,6 +63,8 @@ void nif_select_init(void);
 void nif_monitor_init(void);
 /* The resource is dead. */
 void nif_monitor_forget(struct nif_resource *r);
+/* The resources that monitor the process, as terms on h, in front of list. Any thread. */
+Term nif_monitor_list(Term pid, struct heap *h, Term list);
 /* For process_at_exit. */
 void nif_monitor_exit(Process *p);
 

@@ -52,6 +52,11 @@
 %% expect: {dead,0,[]}
 %% expect: {commands,1,<<"plain">>,1,<<"dirty">>,0}
 %% expect: {settled,[true,true,true,true,true]}
+%% expect: {nobody,{monitored_by,[]}}
+%% expect: {watched,[me,{20,20,0,0},{21,21,0,0}],[true,true]}
+%% expect: {watched,true}
+%% expect: [{down,20,2}]
+%% expect: {gone,undefined}
 %% expect: {taints,[nif_life]}
 -module(nif_life).
 -export([main/0]).
@@ -99,6 +104,7 @@ main() ->
     dirty_messages(),
     commands(),
     settled(),
+    watched(),
     show({taints, [M || M <- erlang:system_info(taints), M =:= ?MODULE]}).
 
 resources() ->
@@ -163,6 +169,17 @@ monitors() ->
     show(wait_for([{dtor, 11, 1}])),
     Alive ! stop,
     show(number_of(R)).
+
+%% Resources are among those who monitor a process.
+watched() ->
+    P = spawn(fun() -> receive stop -> ok end end), R = make_told(20), S = make_told(21), Me = self(),
+    show({nobody, process_info(P, monitored_by)}),
+    0 = monitor(R, P), 0 = monitor(S, P), M = erlang:monitor(process, P),
+    {monitored_by, L} = process_info(P, monitored_by),
+    show({watched, lists:sort([case X of Me -> me; _ -> number_of(X) end || X <- L]), [lists:member(X, L) || X <- [R, S]]}),
+    demonitor(S), {monitored_by, K} = process_info(P, monitored_by), show({watched, lists:sort(K) =:= lists:sort([R, Me])}),
+    P ! stop, receive {'DOWN', M, _, _, _} -> ok end, show(wait_for([{down, 20, 2}])),
+    show({gone, process_info(P, monitored_by)}).
 
 messages() ->
     T = {"text", <<1, 2, 3>>, binary:copy(<<"x">>, 100), #{a => [1.5]}, 1 bsl 80},
