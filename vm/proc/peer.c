@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Chained hash tables of links, monitors and aliases. Invariant: count <= 2 * (mask + 1) after an insert. */
+/* Chained hash tables of links, monitors and aliases; an only entry stands without a table, as most do: a call to a
+ * server makes and drops one at either end. Invariant: count <= 2 * (mask + 1) after an insert. */
 #include "proc/peer.h"
 
 #include "base/alloc.h"
@@ -13,6 +14,18 @@ struct peer_table {
 	struct peer *first, *last;
 	struct peer *buckets[]; /* mask + 1 */
 };
+
+enum { ONLY = 1 }; /* the bit of a word that leads to an entry, not to a table */
+
+static struct peer *only_of(const struct peers *t)
+{
+	return t->word & ONLY ? (struct peer *)(t->word - ONLY) : NULL;
+}
+
+static struct peer_table *table_of(const struct peers *t)
+{
+	return t->word & ONLY ? NULL : (struct peer_table *)t->word;
+}
 
 /* Pids and references that follow one another, which are often asked for in that order, share a cache line of buckets. */
 static struct peer **find_bucket(struct peer_table *t, uint64_t key)
@@ -49,13 +62,17 @@ static uint64_t node_key(Term name)
 	return (uint64_t)1 << 62 | name; /* the same */
 }
 
+/* The entries among which one with that key would be. */
+static struct peer *first_of_chain(const struct peers *t, uint64_t key)
+{
+	struct peer_table *table = table_of(t);
+
+	return table != NULL ? *find_bucket(table, key) : only_of(t);
+}
+
 static struct peer *find_local(const struct peers *t, uint64_t key)
 {
-	struct peer *n;
-
-	if (t->table == NULL)
-		return NULL;
-	for (n = *find_bucket(t->table, key); n != NULL; n = n->chain)
+	for (struct peer *n = first_of_chain(t, key); n != NULL; n = n->chain)
 		if (n->key == key && !n->foreign)
 			return n;
 	return NULL;
@@ -69,11 +86,8 @@ static Term foreign_id(const struct peer *n)
 static struct peer *find_foreign(const struct peers *t, Term id)
 {
 	uint64_t key = extern_id_hash(id);
-	struct peer *n;
 
-	if (t->table == NULL)
-		return NULL;
-	for (n = *find_bucket(t->table, key); n != NULL; n = n->chain)
+	for (struct peer *n = first_of_chain(t, key); n != NULL; n = n->chain)
 		if (n->key == key && n->foreign && extern_id_same(foreign_id(n), id))
 			return n;
 	return NULL;
@@ -140,23 +154,35 @@ static void copy_terms(struct peer *n, Term id, Term peer, Term tag)
 		n->foreign_ref = peer_put_id(ref, &top, &n->words->off_heap);
 }
 
-struct peer *peer_insert(struct peers *peers, enum peer_kind kind, Term id, Term peer, Term tag)
+static void put_in_table(struct peers *peers, struct peer *n)
 {
-	struct peer *n = mem_zalloc_as(MEM_PROCESS, sizeof(*n));
-	struct peer_table *t = peers->table;
+	struct peer_table *t = table_of(peers);
 
-	n->kind = (uint8_t)kind;
-	n->foreign = is_foreign(id);
-	n->key = kind == PEER_SUSPENDING ? suspending_key(id) : kind == PEER_NODE ? node_key(id) : find_key(id);
-	n->ref_tag = term_has_sub(id, SUB_REF) ? ref_tag(id) : 0;
-	copy_terms(n, id, peer, tag);
 	if (t == NULL || t->count >= 2 * (t->mask + 1))
-		t = peers->table = grow(t);
+		t = grow(t);
+	peers->word = (uintptr_t)t;
 	chain_up(t, n);
 	n->before = t->last;
 	*(t->last != NULL ? &t->last->next : &t->first) = n;
 	t->last = n;
 	t->count++;
+}
+
+struct peer *peer_insert(struct peers *peers, enum peer_kind kind, Term id, Term peer, Term tag)
+{
+	struct peer *n = mem_alloc_as(MEM_PROCESS, sizeof(*n)), *only = only_of(peers);
+
+	*n = (struct peer){ .kind = (uint8_t)kind, .foreign = is_foreign(id) };
+	n->key = kind == PEER_SUSPENDING ? suspending_key(id) : kind == PEER_NODE ? node_key(id) : find_key(id);
+	n->ref_tag = term_has_sub(id, SUB_REF) ? ref_tag(id) : 0;
+	copy_terms(n, id, peer, tag);
+	if (peers->word == 0) {
+		peers->word = (uintptr_t)n + ONLY;
+		return n;
+	}
+	if (only != NULL)
+		put_in_table(peers, only);
+	put_in_table(peers, n);
 	return n;
 }
 
@@ -168,13 +194,12 @@ void peer_free(struct peer *n)
 
 static void drop_table(struct peers *t)
 {
-	mem_free_as(MEM_PROCESS, t->table);
-	t->table = NULL;
+	mem_free_as(MEM_PROCESS, table_of(t));
+	t->word = 0;
 }
 
-void peer_remove(struct peers *peers, struct peer *n)
+static void unchain(struct peer_table *t, struct peer *n)
 {
-	struct peer_table *t = peers->table;
 	struct peer **at = find_bucket(t, n->key);
 
 	while (*at != n)
@@ -182,15 +207,31 @@ void peer_remove(struct peers *peers, struct peer *n)
 	*at = n->chain;
 	*(n->before != NULL ? &n->before->next : &t->first) = n->next;
 	*(n->next != NULL ? &n->next->before : &t->last) = n->before;
+	t->count--;
+}
+
+void peer_remove(struct peers *peers, struct peer *n)
+{
+	struct peer_table *t = table_of(peers);
+
+	if (t != NULL)
+		unchain(t, n);
 	peer_free(n);
-	if (--t->count == 0)
+	if (t == NULL || t->count == 0)
 		drop_table(peers);
+}
+
+static struct peer *oldest(const struct peers *t)
+{
+	struct peer_table *table = table_of(t);
+
+	return table != NULL ? table->first : only_of(t);
 }
 
 /* Who waits for one 'DOWN' after the other, as they were set, finds each at the head of its queue. */
 struct peer *peer_take_all(struct peers *t)
 {
-	struct peer *all = t->table != NULL ? t->table->first : NULL;
+	struct peer *all = oldest(t);
 
 	drop_table(t);
 	return all;
@@ -198,20 +239,22 @@ struct peer *peer_take_all(struct peers *t)
 
 void peer_each(const struct peers *t, void (*visit)(const struct peer *n, void *arg), void *arg)
 {
-	if (t->table == NULL)
-		return;
-	for (const struct peer *n = t->table->first; n != NULL; n = n->next)
+	for (const struct peer *n = oldest(t); n != NULL; n = n->next)
 		visit(n, arg);
 }
 
 size_t peer_count(const struct peers *t)
 {
-	return t->table != NULL ? t->table->count : 0;
+	struct peer_table *table = table_of(t);
+
+	return table != NULL ? table->count : t->word != 0;
 }
 
 size_t peer_size_bytes(const struct peers *t)
 {
-	return t->table == NULL ? 0 : table_bytes(t->table->mask) + t->table->count * sizeof(struct peer);
+	struct peer_table *table = table_of(t);
+
+	return (table != NULL ? table_bytes(table->mask) : 0) + peer_count(t) * sizeof(struct peer);
 }
 
 size_t peer_id_words(Term id)

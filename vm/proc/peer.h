@@ -47,7 +47,7 @@ struct peer {
 };
 
 struct peers {
-	struct peer_table *table; /* NULL while empty */
+	uintptr_t word; /* 0: empty; else the only entry, or a table (peer.c) */
 };
 
 /* id: a pid, port or reference. */
