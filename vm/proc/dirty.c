@@ -40,9 +40,10 @@ static struct dirty_queue {
 	struct lock lock;
 	struct cond filled, stopped;
 	struct work_list lists[PRIO_COUNT]; /* lock */
-	unsigned length, low_turns;         /* lock */
+	atomic_uint length, running;        /* lock; read without it by statistics */
+	unsigned low_turns;                 /* lock */
 	unsigned count;
-	unsigned online, started, idle, running; /* lock */
+	unsigned online, started, idle;     /* lock */
 	bool blocked;                       /* lock */
 	struct dirty_thread *threads;       /* all of them, those too that have not started */
 } queues[DIRTY_KINDS] = {
@@ -454,19 +455,15 @@ unsigned dirty_count(enum dirty_kind kind)
 	return queues[kind].count;
 }
 
-static unsigned read_count(struct dirty_queue *q, const unsigned *count)
-{
-	unsigned n;
-
-	lock_acquire(&q->lock);
-	n = *count;
-	lock_release(&q->lock);
-	return n;
-}
-
 unsigned dirty_online(enum dirty_kind kind)
 {
-	return read_count(&queues[kind], &queues[kind].online);
+	struct dirty_queue *q = &queues[kind];
+	unsigned online;
+
+	lock_acquire(&q->lock);
+	online = q->online;
+	lock_release(&q->lock);
+	return online;
 }
 
 unsigned dirty_active(enum dirty_kind kind)
@@ -516,12 +513,12 @@ void dirty_await_stop(void)
 
 size_t dirty_queue_length(enum dirty_kind kind)
 {
-	return read_count(&queues[kind], &queues[kind].length);
+	return queues[kind].length;
 }
 
 size_t dirty_running(enum dirty_kind kind)
 {
-	return read_count(&queues[kind], &queues[kind].running);
+	return queues[kind].running;
 }
 
 int64_t dirty_busy_ns(enum dirty_kind kind, unsigned number)
