@@ -730,10 +730,11 @@ static void inflate_some(struct etf_decoder *d, int64_t *left)
 	}
 }
 
-static void decoder_init_bare(struct etf_decoder *d, const uint8_t *bytes, size_t n, unsigned flags, struct heap *h)
+/* Both cursors are written from registers: a copy of one that has just been written in parts would wait for them. */
+static void decoder_init_at(struct etf_decoder *d, const uint8_t *start, struct cursor c, unsigned flags, struct heap *h)
 {
-	d->c = (struct cursor){ .at = bytes, .end = bytes + n };
-	d->start = bytes;
+	d->c = d->ahead = c;
+	d->start = start;
 	d->inflated = NULL;
 	d->z = NULL;
 	d->flags = flags;
@@ -744,21 +745,24 @@ static void decoder_init_bare(struct etf_decoder *d, const uint8_t *bytes, size_
 	d->jobs = d->fixed;
 	d->count = 0;
 	d->room = sizeof(d->fixed) / sizeof(d->fixed[0]);
-	d->ahead = d->c;
 	d->wanted = 1;
 	d->checked = false;
 }
 
 static void decoder_init(struct etf_decoder *d, const uint8_t *bytes, size_t n, unsigned flags, struct heap *h)
 {
-	decoder_init_bare(d, bytes, n, flags, h);
-	if (take_be(&d->c, 1) != ETF_VERSION)
-		d->c.failed = true;
-	if (!d->c.failed && bytes_left(&d->c) > 0 && d->c.at[0] == ETF_ZLIB) {
-		take(&d->c, 1);
+	struct cursor c = { .at = bytes, .end = bytes + n };
+	bool inflates;
+
+	c.failed = take_be(&c, 1) != ETF_VERSION;
+	inflates = !c.failed && bytes_left(&c) > 0 && c.at[0] == ETF_ZLIB;
+	if (inflates)
+		take(&c, 1);
+	decoder_init_at(d, bytes, c, flags, h);
+	if (inflates) {
 		begin_inflate(d);
+		d->ahead = d->c;
 	}
-	d->ahead = d->c;
 }
 
 static void decoder_drop(struct etf_decoder *d)
@@ -848,7 +852,7 @@ int etf_decode_atoms(const uint8_t *bytes, size_t n, const Term *atoms, unsigned
 	int64_t left = INT64_MAX;
 	int result;
 
-	decoder_init_bare(&d, bytes, n, 0, h);
+	decoder_init_at(&d, bytes, (struct cursor){ .at = bytes, .end = bytes + n }, 0, h);
 	d.atoms = atoms;
 	d.atom_count = count;
 	result = etf_decoder_step(&d, &left, term, used);
