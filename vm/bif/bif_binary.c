@@ -192,10 +192,20 @@ struct list_steps {
 	struct iovec iovec;
 };
 
-static bool copy_bits(void *arg, Term binary, uint8_t byte)
+static void copy_binary(struct list_steps *s, Term binary)
+{
+	struct bits_view v = binary_view(binary);
+
+	if (likely(((s->offset | v.offset | v.size) & 7) == 0))
+		memcpy(s->base + s->offset / 8, v.base + v.offset / 8, v.size / 8);
+	else
+		bitcopy_copy(s->base, s->offset, v.base, v.offset, v.size);
+	s->offset += v.size;
+}
+
+static inline bool copy_bits(void *arg, Term binary, uint8_t byte)
 {
 	struct list_steps *s = arg;
-	struct bits_view v;
 
 	if (binary == TERM_NONE) {
 		if (likely((s->offset & 7) == 0))
@@ -205,9 +215,7 @@ static bool copy_bits(void *arg, Term binary, uint8_t byte)
 		s->offset += 8;
 		return true;
 	}
-	v = binary_view(binary);
-	bitcopy_copy(s->base, s->offset, v.base, v.offset, v.size);
-	s->offset += v.size;
+	copy_binary(s, binary);
 	return true;
 }
 
