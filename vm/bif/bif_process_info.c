@@ -470,8 +470,8 @@ static Term info_last_calls(Process *p, struct heap *h)
 }
 
 /* ---- the items. DEFAULT: in process_info/1, in this order. OWN: the value holds terms of the process's own heap.
- * LONG: it may be as long as the heap or the tables are. */
-enum { PLAIN = 0, DEFAULT = 1, OWN = 2, LONG = 4 };
+ * LONG: it may be as long as the heap or the tables are; DEEP: it takes as long as the stack is. */
+enum { PLAIN = 0, DEFAULT = 1, OWN = 2, LONG = 4, DEEP = 8 };
 
 static const struct item {
 	Term name;
@@ -510,7 +510,7 @@ static const struct item {
 	{ am_fullsweep_after, info_fullsweep_after, PLAIN },
 	{ am_garbage_collection_info, info_garbage_collection_info, PLAIN },
 	{ am_sequential_trace_token, info_sequential_trace_token, OWN },
-	{ am_catchlevel, info_catchlevel, LONG },
+	{ am_catchlevel, info_catchlevel, DEEP },
 	{ am_parent, info_parent, PLAIN },
 	{ am_trace, info_zero, PLAIN },
 	{ am_last_calls, info_last_calls, PLAIN },
@@ -570,7 +570,7 @@ static bool is_small(const Process *p)
 /* {Name, Value} on h, which is p's heap or that of whoever asks. */
 static Term make_item(Process *p, struct heap *h, const struct item *item)
 {
-	bool is_long = (item->kind & LONG) != 0 && !is_small(p);
+	bool is_long = ((item->kind & LONG) && !is_small(p)) || ((item->kind & DEEP) && stack_words(&p->heap) > SHORT_WORDS);
 	Term value;
 
 	if (is_long)
@@ -639,7 +639,7 @@ static bool is_short(const Process *p, enum wish wish, const Term *names, size_t
 	bool is_long = wish == WISH_ALL;
 
 	for (size_t i = 0; i < n; i++)
-		is_long |= (find_item(names[i])->kind & LONG) != 0;
+		is_long |= (find_item(names[i])->kind & (LONG | DEEP)) != 0;
 	return p->msg_length <= SHORT_QUEUE && (!is_long || is_small(p));
 }
 
