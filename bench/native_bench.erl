@@ -5,7 +5,9 @@
 %% machine. Each row
 %% has a process of its own. A batch of calls lasts about a millisecond; the least of several batches counts.
 %%   list OUT                     OUT: a line "M F A" for each native of this VM
-%%   run OUT FILE SECONDS TEXT    the natives of FILE, and what is no native, whose row names have TEXT in them;
+%%   run OUT FILE SECONDS TEXT [ROWS]
+%%                                the natives of FILE, and what is no native, whose row names have TEXT in them, or
+%%                                stand in the file ROWS, one a line;
 %%                                OUT: "NANOSECONDS<tab>ANSWER<tab>ROW" a line; ANSWER: a hash, "-" where answers may
 %% differ, or
 %%                                "raises ..."
@@ -29,14 +31,20 @@ natives() ->
     lists:usort([N || {M, F, A} = N <- native_spec:natives(), lists:member(M, Modules), erlang:function_exported(M, F,
         A)] ++ Around).
 
-run([Out, File, Seconds, Text]) ->
+run([Out, File, Seconds, Text]) -> run(Out, File, Seconds, fun(Row) -> string:find(Row, Text) =/= nomatch end);
+run([Out, File, Seconds, _, Rows]) ->
+    {ok, Wanted} = file:read_file(Rows),
+    Names = maps:from_keys(binary:split(Wanted, <<"\n">>, [global, trim_all]), wanted),
+    run(Out, File, Seconds, fun(Row) -> is_map_key(unicode:characters_to_binary(Row), Names) end).
+
+run(Out, File, Seconds, IsWanted) ->
     process_flag(priority, high),
     {ok, Log} = file:open(Out, [write, raw, binary]),
     Natives = read_natives(File),
     put(patience, list_to_integer(Seconds) * 1000),
     [ok = file:write(Log, line(Row, Native, Make)) 
      || {Row, Native, Make} <- native_args:rows(Natives, [small, typical, large]),
-        string:find(Row, Text) =/= nomatch],
+        IsWanted(Row)],
     ok = file:close(Log),
     erlang:halt(0).
 

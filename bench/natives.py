@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every native function on erlvm beside the stock erl (JIT). natives.py times: nanoseconds a call, for small, typical and
 large arguments (native_bench.erl). natives.py gaps: the longest time in which no other process ran, in milliseconds, beside a
-call with huge arguments and beside calls in a loop (native_gaps.erl); rows that look bad are measured again. The two VMs run
+call with huge arguments and beside calls in a loop (native_gaps.erl). Rows that look bad are measured again. The two VMs run
 in turn; of each row the least of all runs counts, on both sides.
 BENCH_SET: only rows whose names have this text in them; BENCH_RUNS: runs of each VM.
 The whole tables: build/bench/natives.txt, gaps.txt."""
@@ -43,15 +43,27 @@ def read_rows(path):
 
 
 def measure(beams, work, runs, text):
-    """One {row: (nanoseconds, answer)} for each VM. Its files are new in every run."""
-    best = ({}, {})
-    for _ in range(runs):
+    """One {row: (nanoseconds, answer)} for each VM: all rows `runs` times, those over LIMIT still as often once more: where
+    the loader put code and stack makes a nanosecond or two a call, for as long as a VM runs. Files are new in every run."""
+    best, rows = ({}, {}), []
+    for turn in range(2 * runs):
+        if turn >= runs:
+            slow = [row for row in best[0].keys() & best[1].keys() if best[0][row][0] > LIMIT * best[1][row][0]]
+            if not slow:
+                break
+            rows = [write_rows(work, slow)]
         for i, vm in enumerate(VMS):
             with tempfile.TemporaryDirectory() as files:
-                run_driver(vm, beams, files, "native_bench", "run", f"{files}/out", f"{work}/natives", 10, text)
+                run_driver(vm, beams, files, "native_bench", "run", f"{files}/out", f"{work}/natives", 10, text, *rows)
                 for row, measured in read_rows(f"{files}/out").items():
                     best[i][row] = min(measured, best[i].get(row, measured))
     return best
+
+
+def write_rows(work, rows):
+    with open(f"{work}/rows", "w") as f:
+        f.writelines(row + "\n" for row in rows)
+    return f"{work}/rows"
 
 
 def report(ours, stock, natives, out):
@@ -96,9 +108,7 @@ def measure_gaps(beams, work, runs, text):
         bad = [key for key in best[0] if is_bad(key, *best)]
         if not bad:
             break
-        rows = [f"{work}/rows"]
-        with open(rows[0], "w") as f:
-            f.writelines("%s\t%s\n" % key for key in bad)
+        rows = [write_rows(work, ("%s\t%s" % key for key in bad))]
     return best
 
 
@@ -121,7 +131,7 @@ def main():
     out = os.path.join(BUILD, "bench", {"times": "natives.txt", "gaps": "gaps.txt"}[part])
     os.makedirs(os.path.dirname(out), exist_ok=True)
     if part == "times":
-        print("(e) native functions: nanoseconds a call, the least of %d runs; rows over %.1f" % (runs, LIMIT))
+        print("(e) native functions: nanoseconds a call, the least of %d runs, of bad rows of up to %d; rows over %.1f" % (runs, 2 * runs, LIMIT))
         print("    %-58s %14s %14s %8s" % ("", "erlvm", "erl (JIT)", "ratio"), flush=True)
     else:
         print("(g) the longest time in which nobody else ran beside a native, +S 1: milliseconds, the least of up to %d runs; bad rows" % runs)
