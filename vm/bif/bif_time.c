@@ -295,7 +295,7 @@ static int days_of_month(int year, int month)
 }
 
 /* The least years that OTP takes. */
-enum { YEAR_MIN_LOCAL = 1902, YEAR_MIN_POSIX = 1600 };
+enum { YEAR_MIN_LOCAL = 1902, YEAR_MIN_POSIX = 1600, MKTIME_REDUCTIONS = 3 }; /* mktime takes over a microsecond */
 
 /* {{Y, Mo, D}, {H, Mi, S}}, each in its range. Fails: false. */
 static bool read_datetime(Term t, int year_min, struct tm *tm)
@@ -336,6 +336,7 @@ Term bif_erlang_localtime_to_universaltime_2(Process *p, Term *args)
 		return exc_badarg(p);
 	tm.tm_isdst = args[1] == am_undefined ? -1 : args[1] == am_true;
 	t = mktime(&tm);
+	process_bump(p, MKTIME_REDUCTIONS);
 	if (gmtime_r(&t, &tm) == NULL)
 		return exc_badarg(p);
 	return put_datetime(&p->heap, &tm);
