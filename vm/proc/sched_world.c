@@ -16,7 +16,7 @@ static struct {
 	struct cond cond;
 	unsigned active, apart;
 	unsigned stopping;   /* who waits for these, and keeps more from working apart */
-	unsigned held;       /* who waits to come in */
+	_Atomic unsigned held; /* who waits to come in, be it for the lock; goes down with the lock held */
 	_Atomic bool stop;
 } world;
 
@@ -48,16 +48,19 @@ static void count_in(struct sched *s)
 
 static void enter(struct sched *s)
 {
-	bool was_held = false;
+	bool was_held = !lock_try(&world.lock);
 
-	lock_acquire(&world.lock);
+	if (was_held) {
+		atomic_fetch_add(&world.held, 1);
+		lock_acquire(&world.lock);
+	}
 	while (s == NULL || is_taken(s) ? world.stopping > 0 : atomic_load(&world.stop)) {
-		world.held += !was_held;
+		if (!was_held)
+			atomic_fetch_add(&world.held, 1);
 		was_held = true;
 		cond_wait(&world.cond, &world.lock);
 	}
-	world.held -= was_held;
-	if (was_held && world.held == 0)
+	if (was_held && atomic_fetch_sub(&world.held, 1) == 1)
 		cond_broadcast(&world.cond);
 	count_in(s);
 	lock_release(&world.lock);
@@ -191,10 +194,19 @@ static void stop_after_apart(void)
 	lock_release(&world.lock);
 }
 
+/* Lock held. Who waits to come in wakes up later than the last stop ends, or the lock is released: a thread that stops
+ * the world again and again would never let it in. Somebody else's stop is not waited for. */
+static void wait_for_held(void)
+{
+	while (atomic_load(&world.held) > 0 && world.stopping == 0)
+		cond_wait(&world.cond, &world.lock);
+}
+
 /* Who has lent a scheduler may last: it gets another thread, so that it goes on until the first works apart no more. */
 static void wait_for_all(void)
 {
 	lock_acquire(&world.lock);
+	wait_for_held();
 	world.stopping++;
 	lock_release(&world.lock);
 	for (int round = 1;; round++) {
@@ -238,8 +250,7 @@ void sched_let_world_go_on(void)
 	if (is_in)
 		leave(s);
 	lock_acquire(&world.lock);
-	while (world.held > 0 && world.stopping == 0)
-		cond_wait(&world.cond, &world.lock);
+	wait_for_held();
 	lock_release(&world.lock);
 	if (is_in)
 		enter(s);
