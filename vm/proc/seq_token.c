@@ -7,6 +7,8 @@
 #include "heap/copy.h"
 #include "proc/trace.h"
 
+_Atomic unsigned seq_token_resets;
+
 static int64_t count_at(Term token, size_t index)
 {
 	Term t = tuple_get(token, index);
@@ -43,6 +45,8 @@ void seq_token_count_send(Process *p)
 
 void seq_token_inherit(Process *parent, Process *child)
 {
+	if (atomic_load(&seq_token_resets) > 0)
+		return;
 	seq_token_count_send(parent);
 	child->seq_token = copy_to_heap(parent->seq_token, &child->heap);
 	seq_token_set_counts(child, trace_tracee(parent)->seq_clock, trace_tracee(parent)->seq_clock);
@@ -67,7 +71,7 @@ void seq_token_receive(Process *p, Term token)
 	if (token == am_undefined)
 		return;
 	receive_tag(p, token);
-	if (!term_is_tuple_of(token, 5)) {
+	if (!term_is_tuple_of(token, 5) || atomic_load(&seq_token_resets) > 0) {
 		p->seq_token = NIL;
 		return;
 	}

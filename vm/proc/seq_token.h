@@ -8,10 +8,16 @@
 
 enum seq_token_field { SEQ_TOKEN_FLAGS = 1, SEQ_TOKEN_LABEL, SEQ_TOKEN_SERIAL, SEQ_TOKEN_FROM, SEQ_TOKEN_PREVIOUS };
 
+/* How many seq_trace:reset_trace/0 are under way. Meanwhile no message, and no birth, gives a token to a process that a
+ * reset has seen already. */
+extern _Atomic unsigned seq_token_resets;
+
 /* What a message of p carries: the sequential trace token, a spreading user tag (a binary), or NIL. */
 static inline Term seq_token_carried(const Process *p)
 {
-	return p->seq_token != NIL ? p->seq_token : p->flags & PF_TAG_SPREADING ? p->dt_utag : NIL;
+	if (p->seq_token != NIL && atomic_load(&seq_token_resets) == 0)
+		return p->seq_token;
+	return p->flags & PF_TAG_SPREADING ? p->dt_utag : NIL;
 }
 /* p is about to send a message: its token counts one up. GC: none. */
 void seq_token_count_send(Process *p);

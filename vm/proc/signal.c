@@ -142,7 +142,7 @@ void signal_exit(Process *from, Term to, Term reason)
 
 void signal_link_exit(Process *from, Term to, Term reason)
 {
-	if (likely(from->seq_token == NIL) || !term_is_local_pid(to)) {
+	if (likely(from->seq_token == NIL) || atomic_load(&seq_token_resets) > 0 || !term_is_local_pid(to)) {
 		signal_send_reason(SIG_LINK_EXIT, from->id, to, TERM_NONE, reason);
 		return;
 	}

@@ -23,6 +23,7 @@ static const struct seq_row {
 	{ am_strict_monotonic_timestamp, SEQ_STRICT_MONOTONIC, TRACE_STRICT_MONOTONIC },
 	{ am_monotonic_timestamp, SEQ_MONOTONIC, TRACE_MONOTONIC },
 };
+enum { RESET_AT_ONCE = 1 << 13 };
 enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
 
 static _Atomic Term seq_tracer = am_false;
@@ -177,16 +178,19 @@ bool trace_seq_set(Process *p, Term item, Term value)
 
 /* ---- the end of every trace */
 
+/* Of what has come and is not received: messages, and ends of linked processes, which become messages. */
 static void drop_tokens(struct signal *s)
 {
 	for (; s != NULL; s = s->next)
-		if (s->kind == SIG_MESSAGE && term_is_tuple(s->token))
+		if ((s->kind == SIG_MESSAGE || s->kind == SIG_LINK_EXIT) && term_is_tuple(s->token))
 			s->token = NIL;
 }
 
-static void reset_process(Process *p, void *arg)
+static void reset_living(Process *p, void *arg)
 {
 	(void)arg;
+	if (atomic_load(&p->state) & PS_EXITING)
+		return;
 	p->seq_token = NIL;
 	if (p->tracee != NULL)
 		seq_token_set_counts(p, 0, 0);
@@ -196,14 +200,12 @@ static void reset_process(Process *p, void *arg)
 	lock_release(&p->signals_lock);
 }
 
-static void reset_stopped(void *arg)
-{
-	trace_each_process(reset_process, arg);
-}
-
+/* The first stop waits for messages that were begun with a token. */
 void trace_seq_reset(void)
 {
-	sched_stop_world(reset_stopped, NULL);
+	atomic_fetch_add(&seq_token_resets, 1);
+	process_each_in_parts(RESET_AT_ONCE, reset_living, NULL);
+	atomic_fetch_sub(&seq_token_resets, 1);
 }
 
 void trace_seq_init(void)
