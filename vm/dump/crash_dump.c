@@ -100,13 +100,8 @@ void crash_dump_nodes(void)
 /* ---- memory */
 
 struct sums {
-	size_t processes, code, old_code;
+	size_t code, old_code;
 };
-
-static void sum_process(Process *p, void *arg)
-{
-	((struct sums *)arg)->processes += dump_process_bytes(p);
-}
 
 static size_t code_bytes(const struct code_instance *c)
 {
@@ -123,18 +118,19 @@ static struct sums measure(void)
 {
 	struct sums sums = { 0 };
 
-	process_each(sum_process, &sums);
 	module_each(sum_module, &sums);
 	return sums;
 }
 
+/* As erlang:memory/0: none of it walks through the processes, who may be many. */
 void crash_dump_memory(void)
 {
 	struct sums sums = measure();
-	size_t code = sums.code + sums.old_code, total = mem_total_bytes() + code, atoms = atom_memory_bytes();
+	size_t code = sums.code + sums.old_code, processes = mem_kind_bytes(MEM_PROCESS), spare = process_spare_bytes();
+	size_t others = mem_kind_bytes(MEM_SYSTEM) + code, atoms = atom_memory_bytes();
 
-	dump_format("=memory\ntotal: %zu\nprocesses: %zu\nprocesses_used: %zu\nsystem: %zu\n", total, sums.processes, sums.processes,
-		    total - sums.processes);
+	dump_format("=memory\ntotal: %zu\nprocesses: %zu\nprocesses_used: %zu\nsystem: %zu\n", processes + others, processes,
+		    processes > spare ? processes - spare : 0, others);
 	dump_format("atom: %zu\natom_used: %zu\nbinary: %zu\ncode: %zu\nets: %zu\n", atoms, atoms, binary_total_bytes(), code, table_words_total() * sizeof(Term));
 	dump_format("=index_table:atom_tab\nlimit: %u\nentries: %u\n", atom_limit(), atom_count());
 }

@@ -139,7 +139,8 @@ static void count_bytes(const struct signal *s, void *arg)
 	*bytes += sizeof(*s) + (s->fragment != NULL ? s->fragment->size_words * sizeof(Term) : 0);
 }
 
-size_t dump_process_bytes(Process *p)
+/* Units: bytes that its heap, stack and messages take. */
+static size_t memory_of(Process *p)
 {
 	size_t bytes = sizeof(*p) + (stack_heap_words(&p->heap) + old_words(&p->heap) + p->heap.fragment_words) * sizeof(Term);
 
@@ -169,7 +170,7 @@ static void write_sizes(Process *p)
 	write_peers(p);
 	dump_format("Reductions: %llu\nStack+heap: %zu\nOldHeap: %zu\nHeap unused: %zu\nOldHeap unused: %zu\n", (unsigned long long)p->reds_done,
 		    stack_heap_words(h), old_words(h), (size_t)(h->stop - h->top), (size_t)(h->old_end - h->old_top));
-	dump_format("BinVHeap: %zu\nOldBinVHeap: %zu\nMemory: %zu\n", h->binary_words, h->old_binary_words, dump_process_bytes(p));
+	dump_format("BinVHeap: %zu\nOldBinVHeap: %zu\nMemory: %zu\n", h->binary_words, h->old_binary_words, memory_of(p));
 }
 
 void dump_process_summary(Process *p)

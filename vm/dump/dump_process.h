@@ -5,8 +5,6 @@
 
 #include "proc/process.h"
 
-/* Units: bytes that its heap, stack and messages take. */
-size_t dump_process_bytes(Process *p);
 /* The section =proc. */
 void dump_process_summary(Process *p);
 /* Dictionary, messages, stack, heap: of a process that does not run now. */
