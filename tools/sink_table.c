@@ -17,6 +17,7 @@ enum {
     DEFAULT_LINE = 80,
     MAX_LINE = 10000,
     CELL_BYTES = SINK_PAGE_BYTES / 2 / SINK_MAX_COLUMNS,
+    PATH_TAIL = 6,     /* of a path that is cut in front, at least */
     LEAST_TAIL = 4,    /* of it, where that makes the line fit; numbers alone may be longer than a short line */
     SAMPLED_COLUMNS = 8, /* of what each line begins with when it is of samples */
     TAIL_COLUMNS = 12, /* of the last column stay, whatever stands before it */
@@ -61,17 +62,51 @@ static int count_columns(const char *text)
     return columns;
 }
 
+/* The text behind so many columns of it. */
+static char *skip_columns(char *text, int columns)
+{
+    for (; columns > 0; columns--)
+        for (text++; (*text & 0xc0) == 0x80; text++)
+            ;
+    return text;
+}
+
+/* Where a path begins. NULL: there is none. */
+static char *find_path(char *text)
+{
+    char *path = *text == '/' ? text : strstr(text, " /");
+
+    return path && *path == ' ' ? path + 1 : path;
+}
+
+/*
+ * Cuts a path in the text in front: what tells files apart is its end. What stands behind it goes first, where no
+ * PATH_TAIL of the path would be left. Fails: false, it has no path, or one that need not be cut.
+ */
+static bool cut_path(char *text, int width)
+{
+    char *path = find_path(text), *end = path ? path + strcspn(path, " :") : NULL;
+    int behind = path ? count_columns(end) : 0, length = path ? count_columns(path) - behind : 0;
+    int before = path ? count_columns(text) - length - behind : 0, tail = width - before - 2 - behind;
+
+    if (path && tail < PATH_TAIL && behind > 2) {
+        strcpy(end, "..");
+        tail = width - before - 4;
+    }
+    if (!path || tail < PATH_TAIL || tail >= length)
+        return false;
+    end = skip_columns(path, length - tail);
+    memcpy(path, "..", 2);
+    memmove(path + 2, end, strlen(end) + 1);
+    return true;
+}
+
 /* Cuts UTF-8 text to `width` columns, with ".." to show it. */
 static void cut(char *text, int width)
 {
-    char *at = text;
-
-    if (count_columns(text) <= width)
+    if (count_columns(text) <= width || cut_path(text, width) || count_columns(text) <= width)
         return;
-    for (int columns = 0; columns < (width > 2 ? width - 2 : width); columns++)
-        for (at++; (*at & 0xc0) == 0x80; at++)
-            ;
-    strcpy(at, width > 2 ? ".." : "");
+    strcpy(skip_columns(text, width > 2 ? width - 2 : width), width > 2 ? ".." : "");
 }
 
 /* ---- pages */

@@ -331,6 +331,20 @@ START_TEST(test_efile_table_fits_80_columns)
 }
 END_TEST
 
+/* What tells files apart is at the end of their paths. */
+START_TEST(test_efile_cuts_paths_in_front_on_a_terminal)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "terminal 80 \"$ERLSNOOP efile -- $EMITTER 'efile_drv__entry=1|2|%%d||1|/srv/shop/a/directory/of/many/logs/orders.log' "
+        "'efile_drv__int_entry=1|2|%%d|1' 'efile_drv__int_return=1|2|%%d|1' 'efile_drv__return=1|2|%%d||1|0|2'\"");
+
+    ck_assert_int_le(support_width(r->out), 80);
+    ck_assert_msg(strstr(r->out, "OPEN (1) ..") != NULL, "%s%s", r->out, r->err);
+    ck_assert_msg(strstr(r->out, "orders.log") != NULL, "%s%s", r->out, r->err);
+}
+END_TEST
+
 Suite *efile_suite(void)
 {
     Suite *suite = suite_create("efile");
@@ -357,6 +371,7 @@ Suite *efile_suite(void)
     tcase_add_loop_test(live, test_efile_tells_who_asked_on_erlvm, 0, 2);
     tcase_add_test(live, test_efile_is_asked_with_other_views);
     tcase_add_test(live, test_efile_table_fits_80_columns);
+    tcase_add_test(live, test_efile_cuts_paths_in_front_on_a_terminal);
     suite_add_tcase(suite, live);
     return suite;
 }
