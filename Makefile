@@ -98,10 +98,10 @@ $(BUILD)/obj/tools/%.o: tools/%.c Makefile | $(SKEL)
 $(GEN)/tells.def: bpf/tells.sh bpf/views.def
 	@mkdir -p $(@D)
 	bash $^ > $@
-$(GEN)/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h bpf/*.def) vm/probes.def $(GEN)/tells.def
+$(GEN)/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h bpf/*.def) vm/probes.def vm/batch_format.h $(GEN)/tells.def
 	@mkdir -p $(@D)
 	$(BPF_CC) -c -o $@ $<
-$(GEN)/%.bpf.o: tests/probes/%.bpf.c tests/probes/record.h $(wildcard bpf/*.h bpf/*.def) vm/probes.def
+$(GEN)/%.bpf.o: tests/probes/%.bpf.c tests/probes/record.h $(wildcard bpf/*.h bpf/*.def) vm/probes.def vm/batch_format.h
 	@mkdir -p $(@D)
 	$(BPF_CC) -c -o $@ $<
 $(GEN)/%.skel.h: $(GEN)/%.bpf.o

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * What a person calls a process: its registered name, else what it was to do when it began, else its pid. A stock
- * emulator's memory tells the two first, and so does that of an erlvm for processes that were there before; with notes
- * a process is known by its initial call when its birth was seen.
+ * emulator's memory tells the two first, and so does that of an erlvm for processes that were there before; its pages
+ * tell names that are registered since (views_user_owner). With notes a process is known by its initial call when its
+ * birth was seen.
  */
 #ifndef BPF_VIEW_OWNERS_H
 #define BPF_VIEW_OWNERS_H

@@ -162,7 +162,7 @@ static bool find_event(struct batch_merge *m, struct stream *s)
                 m->counts.refused += !!batch_names_tell(m->names, s->vm, s->record.words[0], s->record.texts[1], s->record.words[1]);
                 continue;
             }
-            s->told++;
+            s->told += s->record.event > BATCH_LAST_NAME;
             s->ns = before_end < s->base_ns ? s->base_ns - before_end : 0;
             return true;
         }
@@ -201,12 +201,24 @@ static struct stream *find_stream(struct batch_merge *m, uint32_t vm, uint32_t t
 
 /* ---- what comes and what goes */
 
+static void tell_record(struct batch_merge *m, struct stream *s)
+{
+    union ev_any room;
+
+    s->record.ns = s->ns;
+    if (s->record.event == BATCH_NAMED) {
+        if (m->ops.named)
+            m->ops.named(m->ops.ctx, s->vm, s->record.words[0], s->record.words[1]);
+        return;
+    }
+    m->counts.events++;
+    m->ops.event(m->ops.ctx, event_of_record(&s->record, s->vm, &room));
+}
+
 static void tell_first(struct batch_merge *m)
 {
     struct stream *s = m->heap[0];
-    union ev_any room;
 
-    m->counts.events++;
     if (s->ns < m->last_ns)
         m->counts.late++;
     else
@@ -214,8 +226,7 @@ static void tell_first(struct batch_merge *m)
     if (s->gap && m->ops.gap)
         m->ops.gap(m->ops.ctx, s->vm);
     s->gap = false;
-    s->record.ns = s->ns;
-    m->ops.event(m->ops.ctx, event_of_record(&s->record, s->vm, &room));
+    tell_record(m, s);
     if (find_event(m, s))
         sift_down(m, 0);
     else

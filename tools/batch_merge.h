@@ -16,7 +16,7 @@
 #include "../bpf/batch.h"
 
 #define BATCH_MERGE_PATIENCE_NS 125000000ull
-#define BATCH_MERGE_BYTES ((size_t)10 << 20)
+#define BATCH_MERGE_BYTES ((size_t)8 << 20)
 
 struct batch_counts {
     uint64_t events, pages;
@@ -28,6 +28,8 @@ struct batch_counts {
 
 struct batch_merge_ops {
     void (*event)(void *ctx, const union ev_any *ev); /* good during the call */
+    /* A process, as events tell its pid, registered the name, an atom's index; told in the order of events. May be NULL. */
+    void (*named)(void *ctx, uint32_t vm, ev_id id, uint64_t atom);
     /* Events of the VM are missing between those told before and those told from now on. May be NULL. */
     void (*gap)(void *ctx, uint32_t vm);
     /* The VM ends as it should: all that its threads held has come. May be NULL. */

@@ -6,6 +6,7 @@
 
 static const char *const event_names[BATCH_EVENTS] = {
     [BATCH_ATOM] = "atom",
+    [BATCH_NAMED] = "named",
 #define PROBE(probe, family, nargs, watch, text) [BATCH_##probe] = #probe,
 #define PROBE_RANGE(prefix, family, nargs, first, last, text) [BATCH_##prefix] = #prefix,
 #include "../vm/probes.def"
@@ -13,6 +14,7 @@ static const char *const event_names[BATCH_EVENTS] = {
 
 static const uint8_t event_args[BATCH_EVENTS] = {
     [BATCH_ATOM] = 2,
+    [BATCH_NAMED] = 2,
 #define PROBE(probe, family, nargs, watch, text) [BATCH_##probe] = nargs,
 #define PROBE_RANGE(prefix, family, nargs, first, last, text) [BATCH_##prefix] = nargs,
 #include "../vm/probes.def"
@@ -134,7 +136,7 @@ bool batch_page_next(struct batch_page *page, struct batch_record *out)
         return false;
     out->ns = to_ns(page, head >> 16);
     page->at += 8 + words * 8;
-    page->events += out->event != BATCH_ATOM;
+    page->events += out->event > BATCH_LAST_NAME;
     page->damaged = false;
     return true;
 }
@@ -148,7 +150,7 @@ bool batch_page_next_of(struct batch_page *page, const bool events[1 << 8], stru
         if (events[head & 0xff])
             return batch_page_next(page, out);
         page->at += 8 + (head >> 8 & 0xff) * 8;
-        page->events++;
+        page->events += (head & 0xff) > BATCH_LAST_NAME;
         page->damaged = page->at > page->header.bytes;
     }
     return false;

@@ -49,7 +49,7 @@ bool batch_page_next_of(struct batch_page *page, const bool events[1 << 8], stru
 /* The next record that tells an atom. */
 bool batch_page_next_atom(struct batch_page *page, struct batch_record *out);
 
-/* The name that probes.def gives an event, "atom" for BATCH_ATOM; how many arguments it has. */
+/* The name that probes.def gives an event, "atom" and "named" for records of names; how many arguments it has. */
 const char *batch_event_name(enum batch_event event);
 unsigned batch_event_args(enum batch_event event);
 

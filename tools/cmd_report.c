@@ -424,7 +424,7 @@ static void learn_begin(struct state *st, const struct batch_received *page)
     if (!batch_page_open(&events, page + 1, page->bytes))
         return;
     while (batch_page_next(&events, &first))
-        if (first.event != BATCH_ATOM) {
+        if (first.event > BATCH_LAST_NAME) {
             if (first.ns <= page->time_ns && (!st->begin_ns || first.ns < st->begin_ns))
                 st->begin_ns = first.ns;
             return;

@@ -7,6 +7,7 @@
 
 static const struct event_row probes[BATCH_EVENTS] = {
     [BATCH_ATOM] = {"", 0, 0, {{0}}},
+    [BATCH_NAMED] = {"", 0, 0, {{0}}},
 #define PROBE(probe, family, nargs_, watch, text)                                                  \
     [BATCH_##probe].name = #probe, [BATCH_##probe].size = sizeof(struct ev_##probe), [BATCH_##probe].nargs = nargs_,
 #define PROBE_RANGE(prefix, family, nargs, first, last, text) PROBE(prefix, family, nargs, NOTHING, text)
@@ -22,7 +23,7 @@ const struct event_row *event_row(enum batch_event event)
 
 enum batch_event event_find(const char *name)
 {
-    for (unsigned event = BATCH_ATOM + 1; event < BATCH_EVENTS; event++)
+    for (unsigned event = BATCH_LAST_NAME + 1; event < BATCH_EVENTS; event++)
         if (!strcmp(probes[event].name, name))
             return (enum batch_event)event;
     return BATCH_ATOM;

@@ -31,13 +31,13 @@ struct event_row {
     struct event_arg args[BATCH_MAX_ARGS];
 };
 
-/* Of every probe, by enum batch_event; the row of BATCH_ATOM is empty. */
+/* Of every probe, by enum batch_event; the rows of records of names are empty. */
 const struct event_row *event_row(enum batch_event event);
 /* The event of that name; BATCH_ATOM: there is none. */
 enum batch_event event_find(const char *name);
 
 /*
- * The record, which is none of BATCH_ATOM, as the event of that VM. Texts stay in the page. Returns where it is: in the
+ * The record, which is none of a name, as the event of that VM. Texts stay in the page. Returns where it is: in the
  * record itself, or in `room`.
  */
 const union ev_any *event_of_record(struct batch_record *record, uint32_t vm, union ev_any *room);

@@ -144,7 +144,14 @@ void feed_look(struct feed *f, bool (*lives)(int pid), uint64_t now_ns)
     }
 }
 
-/* ---- processes that were there before */
+/* ---- names of processes */
+
+static void on_named(void *ctx, uint32_t vm, ev_id id, uint64_t atom)
+{
+    (void)ctx;
+    if (views_user_wants_owners())
+        views_user_owner(vm, id, &(struct wire_name){.form = WIRE_REASON, .words = {WIRE_ATOM, atom, 0}});
+}
 
 static int tell_atom(void *ctx, uint32_t vm, uint64_t index, const char *text, size_t bytes)
 {
@@ -228,7 +235,7 @@ int feed_new(const struct view_settings *settings, struct feed **out)
         return -ENOMEM;
     f->to_ns = UINT64_MAX;
     f->names = batch_names_new();
-    f->merge = f->names ? batch_merge_new(f->names, &(struct batch_merge_ops){on_event, on_gap, on_closed, f}) : NULL;
+    f->merge = f->names ? batch_merge_new(f->names, &(struct batch_merge_ops){on_event, on_named, on_gap, on_closed, f}) : NULL;
     if (!f->merge || views_user_begin(settings, on_record, f)) {
         feed_free(f);
         return -ENOMEM;

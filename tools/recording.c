@@ -21,7 +21,7 @@ uint32_t recording_catalogue(void)
     };
     uint32_t magic = BATCH_MAGIC, sum = (uint32_t)crc32(0, (const unsigned char *)&magic, sizeof magic);
 
-    for (unsigned e = BATCH_ATOM + 1; e < BATCH_EVENTS; e++) {
+    for (unsigned e = BATCH_LAST_NAME + 1; e < BATCH_EVENTS; e++) {
         const struct event_row *row = event_row((enum batch_event)e);
 
         sum = add_text(sum, row->name);

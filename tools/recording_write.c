@@ -369,16 +369,19 @@ static int flush(struct recording_writer *w)
     return err ? err : put_lost(w);
 }
 
-/* Who is born and who ends is known when the next file begins. */
+/* Who is born, registers a name and ends is known when the next file begins. */
 static int learn_life(struct recording_writer *w, uint32_t vm, const struct batch_record *record, uint64_t now_ns)
 {
     ev_mfa mfa = record->words[1];
     struct recording_owner born = {.vm = vm, .form = WIRE_MFA, .id = record->words[0],
                                    .words = {ev_mfa_module(mfa), ev_mfa_function(mfa), ev_mfa_arity(mfa)}};
+    const struct recording_owner named = {.vm = vm, .form = WIRE_REASON, .id = record->words[0], .words = {WIRE_ATOM, record->words[1]}};
     int err = 0;
 
     if (record->event == BATCH_process__exit)
         err = recording_owners_exit(w->owners, vm, record->words[0], now_ns);
+    else if (record->event == BATCH_NAMED)
+        err = recording_owners_add(w->owners, &named);
     else if (mfa)
         err = recording_owners_add(w->owners, &born);
     return err ? fail(err, "out of memory") : 0;
@@ -387,7 +390,7 @@ static int learn_life(struct recording_writer *w, uint32_t vm, const struct batc
 /* What later pages, also of other files, do not tell again. */
 static int learn(struct recording_writer *w, const struct batch_received *received)
 {
-    static const bool learned[1 << 8] = {[BATCH_ATOM] = true, [BATCH_process__spawn] = true,
+    static const bool learned[1 << 8] = {[BATCH_ATOM] = true, [BATCH_NAMED] = true, [BATCH_process__spawn] = true,
                                          [BATCH_process__exit] = true};
     struct batch_page page;
     struct batch_record r;

@@ -286,7 +286,7 @@ static int take_record(void *ctx, void *data, size_t size)
     const struct trap_head *head = data;
     unsigned kind = size >= sizeof *head ? head->header.kind : BATCH_EVENTS;
 
-    if (kind == BATCH_ATOM || kind >= BATCH_EVENTS || size < records[kind].size) {
+    if (kind <= BATCH_LAST_NAME || kind >= BATCH_EVENTS || size < records[kind].size) {
         s->lost++;
         return 0;
     }

@@ -25,12 +25,13 @@
  *
  * Atoms: BATCH_ATOM (index, bytes, then the name's bytes, UTF-8) precedes a thread's first event that holds the atom, and is told again
  * once a second, after a tenth of a second without events and when somebody begins to watch (not when somebody watches already).
+ * Processes: BATCH_NAMED (a pid, in its form; an atom's index) says that a process registered that name, while somebody watches births.
  * Time: ticks are CLOCK_MONOTONIC's nanoseconds or the processor's time stamp counter; the two pairs of the header say which.
  */
 #ifndef VM_BATCH_FORMAT_H
 #define VM_BATCH_FORMAT_H
 
-#define BATCH_MAGIC 0x33425645u /* "EVB3": the form described here */
+#define BATCH_MAGIC 0x34425645u /* "EVB4": the form described here */
 
 enum {
 	BATCH_PAGE_BYTES = 16384,
@@ -55,6 +56,8 @@ struct batch_header {
 
 enum batch_event {
 	BATCH_ATOM,
+	BATCH_NAMED,
+	BATCH_LAST_NAME = BATCH_NAMED, /* up to here records tell names, not events */
 #define PROBE(probe, family, nargs, watch, text) BATCH_##probe,
 #define PROBE_RANGE(prefix, family, nargs, first, last, text) BATCH_##prefix,
 #include "probes.def"

@@ -77,6 +77,46 @@ START_TEST(test_batch_merge_orders_threads_by_time)
 }
 END_TEST
 
+static void on_named(void *ctx, uint32_t vm, ev_id id, uint64_t atom)
+{
+    size_t *before = ctx;
+
+    ck_assert_uint_eq(vm, VM);
+    ck_assert_uint_eq(id, 77);
+    ck_assert_uint_eq(atom, 5);
+    ck_assert_uint_eq(*before, SIZE_MAX);
+    *before = ntold;
+}
+
+/* A name that a process registers comes between what happened before and after, and is no event. */
+START_TEST(test_batch_merge_tells_names_of_processes_in_order)
+{
+    size_t before = SIZE_MAX;
+    struct batch_merge *m = batch_merge_new(names, &(struct batch_merge_ops){.event = on_event, .named = on_named, .ctx = &before});
+    struct support_page p;
+
+    support_page_begin(&p, VM, 1, 1, 0, 1000);
+    support_page_number(&p, BATCH_copy__struct, 1000, 1000);
+    support_page_head(&p, BATCH_NAMED, 2, 1007);
+    support_page_word(&p, 77);
+    support_page_word(&p, 5);
+    batch_merge_take(m, support_page_end(&p, 1008));
+    support_page_begin(&p, VM, 1, 3, 1, 1010); /* a page of no events is missing before it */
+    support_page_number(&p, BATCH_copy__struct, 1010, 1010);
+    batch_merge_take(m, support_page_end(&p, 1010));
+    support_page_begin(&p, VM, 2, 1, 0, 1005);
+    support_page_number(&p, BATCH_copy__struct, 1005, 1005);
+    batch_merge_take(m, support_page_end(&p, 1005));
+    batch_merge_until(m, UINT64_MAX);
+    check_told((uint64_t[]){1000, 1005, 1010}, 3);
+    ck_assert_uint_eq(before, 2);
+    ck_assert_uint_eq(batch_merge_counts(m)->events, 3);
+    ck_assert_uint_eq(batch_merge_counts(m)->lost_pages, 1);
+    ck_assert_uint_eq(batch_merge_counts(m)->lost_events + batch_merge_counts(m)->damaged, 0);
+    batch_merge_free(m);
+}
+END_TEST
+
 START_TEST(test_batch_merge_tells_up_to_the_time_asked_for)
 {
     take_pair(1, 1, 0, 1000);
@@ -334,6 +374,7 @@ Suite *batch_merge_suite(void)
 
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, test_batch_merge_orders_threads_by_time);
+    tcase_add_test(tests, test_batch_merge_tells_names_of_processes_in_order);
     tcase_add_test(tests, test_batch_merge_tells_up_to_the_time_asked_for);
     tcase_add_test(tests, test_batch_merge_counts_what_comes_late);
     tcase_add_test(tests, test_batch_merge_counts_what_is_lost);

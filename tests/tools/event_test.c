@@ -31,7 +31,7 @@ END_TEST
 /* Every argument stands within its struct, behind the one before it. */
 START_TEST(test_event_rows_are_whole)
 {
-    for (unsigned e = BATCH_ATOM + 1; e < BATCH_EVENTS; e++) {
+    for (unsigned e = BATCH_LAST_NAME + 1; e < BATCH_EVENTS; e++) {
         const struct event_row *row = event_row((enum batch_event)e);
         size_t end = sizeof(struct ev_head);
 

@@ -92,6 +92,7 @@ static const char setting[] =
     "    out = []\n"
     "    for o in map(json.loads, open(name)):\n"
     "        if o.get('unit') == 'ns': o.pop('slots')\n"
+    "        if o.get('owner') == 'net_kernel': o['owner'] = 'both:node/0' # registered meanwhile: pages alone tell it\n"
     "        for k in [k for k in o if k in ('time', 'began', 'ran_percent', 'total_percent') or k.endswith(('_ns', '_per_s'))]: del o[k]\n"
     "        out.append(json.dumps(o))\n"
     "    return sorted(out)\n"
@@ -188,6 +189,25 @@ START_TEST(test_sources_tell_owners_that_were_there_before)
     ck_assert_msg(support_lines(r->out, "\"owner\":\"stacks_target:init/1\"") > 0, "%s", r->out);
     ck_assert_msg(support_lines(r->out, "\"owner\":\"stacks_target:nap/1\"") > 0, "%s", r->out);
     ck_assert_msg(support_lines(r->out, "\"owner\":\"<0.") == 0, "%s", r->out);
+}
+END_TEST
+
+/* Pages tell the names that processes register while somebody watches: of one born before, and of one born since. */
+START_TEST(test_sources_pages_tell_names_that_are_registered_later)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "cat > late.erl << 'E'\n-module(late).\n-export([start/0, c/0]).\n"
+        "start() -> P = spawn(?MODULE, c, []), wait(), register(known, P), register(young, spawn(?MODULE, c, [])),\n"
+        " prim_file:write_file(\"named\", \"1\"), c().\n"
+        "wait() -> case prim_file:read_file_info(\"go\") of {ok, _} -> ok; _ -> receive after 20 -> wait() end end.\n"
+        "c() -> receive after 5 -> c() end.\nE\nerlc late.erl\n"
+        "$ERLVM -quick +S 1 -pa . -s late & p=$!; runs $p erlvm\n"
+        "$ERLSNOOP sched -p $p --json 3 1 > told & a=$!; attached $a; touch go; wait $a; echo status $?; kill $p; cat told");
+
+    ck_assert_msg(strstr(r->out, "status 0\n") != NULL, "%s%s", r->out, r->err);
+    ck_assert_msg(support_lines(r->out, "\"owner\":\"known\"") > 0, "%s", r->out);
+    ck_assert_msg(support_lines(r->out, "\"owner\":\"young\"") > 0, "%s", r->out);
 }
 END_TEST
 
@@ -329,6 +349,7 @@ Suite *sources_suite(void)
     tcase_add_loop_test(live, test_sources_recording_tells_the_same, 0, sizeof asked / sizeof *asked);
     tcase_add_test(live, test_sources_batches_are_the_default);
     tcase_add_loop_test(live, test_sources_tell_owners_that_were_there_before, 0, 2);
+    tcase_add_test(live, test_sources_pages_tell_names_that_are_registered_later);
     tcase_add_test(live, test_sources_vm_without_pages_is_refused_them);
     tcase_add_test(live, test_sources_are_merged_with_all_vms);
     tcase_add_loop_test(live, test_sources_intervals_add_up, 0, 2);

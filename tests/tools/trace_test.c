@@ -122,6 +122,28 @@ START_TEST(test_report_names_processes_born_in_an_earlier_file)
 }
 END_TEST
 
+/* Names that processes register while it is recorded, one born before: the last file alone tells them too. */
+START_TEST(test_report_names_processes_that_register_later)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "cat > late.erl << 'E'\n-module(late).\n-export([start/0, c/0]).\n"
+        "start() -> P = spawn(?MODULE, c, []), wait(), register(known, P), register(young, spawn(?MODULE, c, [])),\n"
+        " prim_file:write_file(\"named\", \"1\"), c().\n"
+        "wait() -> case prim_file:read_file_info(\"go\") of {ok, _} -> ok; _ -> receive after 20 -> wait() end end.\n"
+        "c() -> receive after 5 -> c() end.\nE\nerlc late.erl\n"
+        "$ERLVM -quick +S 1 -pa . -s late & p=$!; runs $p erlvm\n"
+        "$ERLSNOOP trace -o r -p $p --max-time 200ms --files 1000 sched spawns > t & a=$!; attached $a; touch go; await named\n"
+        "n=$(ls r.* 2> /dev/null | wc -l); await r.$((n + 3)); kill -INT $a; wait $a; echo status $?; kill $p\n"
+        "$ERLSNOOP report r --json sched");
+
+    ck_assert_msg(strstr(r->out, "status 0\n") != NULL, "%s%s", r->out, r->err);
+    ck_assert_msg(support_lines(r->out, "\"owner\":\"known\"") == 1, "%s", r->out);
+    ck_assert_msg(support_lines(r->out, "\"owner\":\"young\"") == 1, "%s", r->out);
+    ck_assert_msg(support_lines(r->out, "\"owner\":\"late:c/0\"") == 0, "%s", r->out);
+}
+END_TEST
+
 /* Which exits are orderly is told by the names of their reasons: 11 children end as they should, 23 with probe_reason. */
 START_TEST(test_report_tells_orderly_exits_from_others)
 {
@@ -397,6 +419,7 @@ Suite *trace_suite(void)
     tcase_add_test(live, test_report_tells_intervals);
     tcase_add_loop_test(live, test_report_names_processes_that_were_there_before, 0, 2);
     tcase_add_test(live, test_report_names_processes_born_in_an_earlier_file);
+    tcase_add_test(live, test_report_names_processes_that_register_later);
     tcase_add_test(live, test_trace_is_whole_after_a_signal);
     tcase_add_test(live, test_trace_records_a_vm_that_runs);
     tcase_add_test(live, test_trace_records_all_vms);

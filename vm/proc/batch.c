@@ -234,7 +234,7 @@ void batch_write_texts(enum batch_event event, uint64_t ticks, const uint64_t *w
 	for (unsigned i = 0; i < n; i++)
 		if (texts[i] != NULL)
 			at = put_text(at, texts[i], words[i]);
-	b->events += event != BATCH_ATOM;
+	b->events += event > BATCH_LAST_NAME;
 	end_record(b, all);
 }
 

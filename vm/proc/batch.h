@@ -133,7 +133,7 @@ static inline __attribute__((always_inline)) void batch_write(enum batch_event e
 	for (unsigned i = 0; i < n; i++)
 		__atomic_store_n(&at[1 + i], words[i], __ATOMIC_RELAXED);
 	at[0] = batch_head(b, ticks, used, event);
-	b->events++;
+	b->events += event > BATCH_LAST_NAME;
 	__atomic_store_n(&b->header.bytes, bytes + 8 + used * 8, __ATOMIC_RELEASE);
 }
 

@@ -129,6 +129,17 @@ PROBE_COLD void probe_process__exit(Process *p, Term reason)
 	PROBE_TELL(process__exit, p->id, reason);
 }
 
+PROBE_COLD void probe_process_named(Term pid, Term name)
+{
+	uint64_t ticks = batch_begin();
+
+	if (ticks != 0) {
+		const uint64_t words[] = { batch_identity(pid), batch_atom(name) };
+
+		batch_write(BATCH_NAMED, ticks, words, 2);
+	}
+}
+
 PROBE_COLD void probe_process__exit_signal(Term from, Term to, Term reason)
 {
 	PROBE_TELL(process__exit_signal, from, to, reason);

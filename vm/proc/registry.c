@@ -4,6 +4,7 @@
 #include "proc/registry.h"
 
 #include "base/alloc.h"
+#include "proc/probe.h"
 #include "proc/trace.h"
 
 enum { PAGE_SLOTS = 1024, PAGES = ATOM_TABLE_MAX / PAGE_SLOTS };
@@ -69,9 +70,11 @@ static bool take_slot(Term name, Term owner)
 
 bool registry_register(Term name, Process *p)
 {
+	Term id;
 	bool ok;
 
 	lock_acquire(&registry.lock);
+	id = p->id;
 	/* An exit that begins after this look waits for the lock, and then finds the name. */
 	ok = !(atomic_load(&p->state) & (PS_EXITING | PS_DEAD)) && atomic_load(&p->reg_name) == TERM_NONE &&
 	     take_slot(name, p->id);
@@ -80,6 +83,8 @@ bool registry_register(Term name, Process *p)
 	if (ok && trace_wants(p, TRACE_PROCS))
 		trace_hooks.event(p, am_register, name);
 	lock_release(&registry.lock);
+	if (ok && unlikely(PROBE_NAMES_ON()))
+		probe_process_named(id, name);
 	return ok;
 }
 
