@@ -14,6 +14,10 @@
 %% expect: {nif_load_flags,{error,{bad_lib,"Illegal flags field value 3 for NIF nif_load_one:generation/0"}}}
 %% expect: {nif_load_veto,{error,{load,"Library load-call unsuccessful (17)."}}}
 %% expect: {nowhere,{error,{load_failed,"Failed to load NIF library"}}}
+%% expect: {text,{error,{load_failed,"Failed to load NIF library"}}}
+%% expect: {cut_off,{error,{load_failed,"Failed to load NIF library"}}}
+%% expect: {empty,{error,{load_failed,"Failed to load NIF library"}}}
+%% expect: {folder,{error,{load_failed,"Failed to load NIF library"}}}
 %% expect: {applied,{error,{bad_lib,"load_nif/2 must be explicitly called from the NIF module. It cannot be called through apply/3."}}}
 %% expect: {badarg,[badarg,badarg,badarg,badarg]}
 %% expect: {binary_name,true}
@@ -56,10 +60,21 @@ refused() ->
     show({stub, catch nif_load_one:generation()}),
     [show({Name, short(nif_load_one:load(path(Name), 1))}) || Name <- [nif_load_newer, nif_load_old, nif_load_ancient, nif_load_variant,
         nif_load_null, nif_load_no_init, nif_load_unresolved, nif_load_other, nif_load_missing, nif_load_twice, nif_load_flags, nif_load_veto, nowhere]],
+    no_libraries(),
     show({applied, apply(id(erlang), load_nif, [path(nif_load_good), 1])}),
     show({badarg, [try nif_load_one:load(P, 1) catch error:E -> E end || P <- [a, 1, [a | b], {}]]}),
     show({binary_name, element(2, catch nif_load_one:load(<<"nowhere">>, 1)) =/= []}),
     show({still_stub, catch nif_load_one:generation()}).
+
+%% Files that are there and hold no library.
+no_libraries() ->
+    Dir = "/tmp/nif_load." ++ os:getpid(),
+    {ok, Whole} = file:read_file(path(nif_load_good) ++ ".so"),
+    ok = filelib:ensure_path(filename:join(Dir, "folder.so")),
+    [ok = file:write_file(filename:join(Dir, Name), Bytes)
+     || {Name, Bytes} <- [{"text.so", <<"no library\n">>}, {"cut_off.so", binary:part(Whole, 0, 40)}, {"empty.so", <<>>}]],
+    [show({Name, short(nif_load_one:load(filename:join(Dir, Name), 1))}) || Name <- [text, cut_off, empty, folder]],
+    ok = file:del_dir_r(Dir).
 
 loaded() ->
     show({loaded, nif_load_one:load(path(nif_load_good), 1), nif_load_one:generation(), nif_load_one:watch(self())}),
