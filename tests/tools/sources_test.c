@@ -136,7 +136,8 @@ END_TEST
 
 /*
  * A recording tells what the view told while it was made, byte for byte, but for the time of day and what is by second:
- * the one began a moment before the other. Owners are those of processes that were there before, too.
+ * the one began a moment before the other, and for the widths of columns: live rows are as wide as what came together.
+ * Owners are those of processes that were there before, too.
  */
 START_TEST(test_sources_recording_tells_the_same)
 {
@@ -147,7 +148,7 @@ START_TEST(test_sources_recording_tells_the_same)
     snprintf(views, sizeof views, "%.*s", (int)strlen(several ? strchr(view, ' ') + 1 : view) - several, several ? strchr(view, ' ') + 1 : view);
     SUPPORT_BPF();
     const struct support_run *r = support_run(
-        "%splain() { sed -E 's/([0-9.]+) (ns|us|ms|s)( |$)/\\1\\2\\3/g; s/[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{6}/T/g; s/ +[0-9]+[.][0-9]( |$)/ R\\1/g' $1; }\n"
+        "%splain() { sed -E 's/([0-9.]+) (ns|us|ms|s)( |$)/\\1\\2\\3/g; s/[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{6}/T/g; s/ +[0-9]+[.][0-9]( |$)/ R\\1/g; s/ +/ /g' $1; }\n"
         "$ERLVM -quick +S 2 -pa . -s both & p=$!; await ready\n"
         "o='%s %s'; $ERLSNOOP %s%s $o -p $p > live & a=$!; $ERLSNOOP trace -o r -p $p $(tr , ' ' <<< %s) > t & b=$!\n"
         "attached $a; attached $b; echo > go; wait $a; s=$?; wait $b; u=$?; $ERLSNOOP report r %s $o > told; echo status $s $u $?\n"
