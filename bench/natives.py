@@ -43,8 +43,8 @@ def read_rows(path):
 
 
 def measure(beams, work, runs, text):
-    """One {row: (nanoseconds, answer)} for each VM: all rows `runs` times, those over LIMIT still as often once more: where
-    the loader put code and stack makes a nanosecond or two a call, for as long as a VM runs. Files are new in every run."""
+    """One {row: (nanoseconds, answer)} for each VM: all rows `runs` times, those over LIMIT as often once more. Where the
+    loader put code and stack makes a nanosecond or two a call, for as long as a VM runs. Files are new in every run."""
     best, rows = ({}, {}), []
     for turn in range(2 * runs):
         if turn >= runs:
@@ -131,7 +131,8 @@ def main():
     out = os.path.join(BUILD, "bench", {"times": "natives.txt", "gaps": "gaps.txt"}[part])
     os.makedirs(os.path.dirname(out), exist_ok=True)
     if part == "times":
-        print("(e) native functions: nanoseconds a call, the least of %d runs, of bad rows of up to %d; rows over %.1f" % (runs, 2 * runs, LIMIT))
+        print("(e) native functions: nanoseconds a call, the least of %d runs, of bad rows of up to %d; rows over %.1f" % (
+            runs, 2 * runs, LIMIT))
         print("    %-58s %14s %14s %8s" % ("", "erlvm", "erl (JIT)", "ratio"), flush=True)
     else:
         print("(g) the longest time in which nobody else ran beside a native, +S 1: milliseconds, the least of up to %d runs; bad rows" % runs)

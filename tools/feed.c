@@ -235,7 +235,9 @@ int feed_new(const struct view_settings *settings, struct feed **out)
         return -ENOMEM;
     f->to_ns = UINT64_MAX;
     f->names = batch_names_new();
-    f->merge = f->names ? batch_merge_new(f->names, &(struct batch_merge_ops){on_event, on_named, on_gap, on_closed, f}) : NULL;
+    if (f->names)
+        f->merge = batch_merge_new(f->names,
+                                   &(struct batch_merge_ops){on_event, on_named, on_gap, on_closed, f});
     if (!f->merge || views_user_begin(settings, on_record, f)) {
         feed_free(f);
         return -ENOMEM;

@@ -375,7 +375,8 @@ static int learn_life(struct recording_writer *w, uint32_t vm, const struct batc
     ev_mfa mfa = record->words[1];
     struct recording_owner born = {.vm = vm, .form = WIRE_MFA, .id = record->words[0],
                                    .words = {ev_mfa_module(mfa), ev_mfa_function(mfa), ev_mfa_arity(mfa)}};
-    const struct recording_owner named = {.vm = vm, .form = WIRE_REASON, .id = record->words[0], .words = {WIRE_ATOM, record->words[1]}};
+    const struct recording_owner named = {.vm = vm, .form = WIRE_REASON, .id = record->words[0],
+                                          .words = {WIRE_ATOM, record->words[1]}};
     int err = 0;
 
     if (record->event == BATCH_process__exit)

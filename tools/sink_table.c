@@ -81,23 +81,30 @@ static char *find_path(char *text)
 
 /*
  * Cuts a path in the text in front: what tells files apart is its end. What stands behind it goes first, where no
- * PATH_TAIL of the path would be left. Fails: false, it has no path, or one that need not be cut.
+ * PATH_TAIL of the path would be left. Fails: false, the path stays whole: there is none, or it is what is behind it
+ * that does not fit (and may be cut already).
  */
 static bool cut_path(char *text, int width)
 {
-    char *path = find_path(text), *end = path ? path + strcspn(path, " :") : NULL;
-    int behind = path ? count_columns(end) : 0, length = path ? count_columns(path) - behind : 0;
-    int before = path ? count_columns(text) - length - behind : 0, tail = width - before - 2 - behind;
+    char *path = find_path(text), *end, *kept;
+    int before, length, behind, tail; /* columns; of the path, its tail is what is kept */
 
-    if (path && tail < PATH_TAIL && behind > 2) {
+    if (!path)
+        return false;
+    end = path + strcspn(path, " :");
+    behind = count_columns(end);
+    length = count_columns(path) - behind;
+    before = count_columns(text) - length - behind;
+    tail = width - before - 2 - behind;
+    if (tail < PATH_TAIL && behind > 2) {
         strcpy(end, "..");
         tail = width - before - 4;
     }
-    if (!path || tail < PATH_TAIL || tail >= length)
+    if (tail < PATH_TAIL || tail >= length)
         return false;
-    end = skip_columns(path, length - tail);
+    kept = skip_columns(path, length - tail);
     memcpy(path, "..", 2);
-    memmove(path + 2, end, strlen(end) + 1);
+    memmove(path + 2, kept, strlen(kept) + 1);
     return true;
 }
 

@@ -25,7 +25,8 @@
  *
  * Atoms: BATCH_ATOM (index, bytes, then the name's bytes, UTF-8) precedes a thread's first event that holds the atom, and is told again
  * once a second, after a tenth of a second without events and when somebody begins to watch (not when somebody watches already).
- * Processes: BATCH_NAMED (a pid, in its form; an atom's index) says that a process registered that name, while somebody watches births.
+ * Processes: BATCH_NAMED (a pid, in its form; an atom's index) says that a process registered that name, while
+ * somebody watches births.
  * Time: ticks are CLOCK_MONOTONIC's nanoseconds or the processor's time stamp counter; the two pairs of the header say which.
  */
 #ifndef VM_BATCH_FORMAT_H

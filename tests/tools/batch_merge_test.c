@@ -92,7 +92,8 @@ static void on_named(void *ctx, uint32_t vm, ev_id id, uint64_t atom)
 START_TEST(test_batch_merge_tells_names_of_processes_in_order)
 {
     size_t before = SIZE_MAX;
-    struct batch_merge *m = batch_merge_new(names, &(struct batch_merge_ops){.event = on_event, .named = on_named, .ctx = &before});
+    const struct batch_merge_ops ops = {.event = on_event, .named = on_named, .ctx = &before};
+    struct batch_merge *m = batch_merge_new(names, &ops);
     struct support_page p;
 
     support_page_begin(&p, VM, 1, 1, 0, 1000);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "support.h"
+#include "support_late.h"
 #include "views.h"
 
 /*
@@ -198,12 +199,7 @@ START_TEST(test_sources_pages_tell_names_that_are_registered_later)
 {
     SUPPORT_BPF();
     const struct support_run *r = support_run(
-        "cat > late.erl << 'E'\n-module(late).\n-export([start/0, c/0]).\n"
-        "start() -> P = spawn(?MODULE, c, []), wait(), register(known, P), register(young, spawn(?MODULE, c, [])),\n"
-        " prim_file:write_file(\"named\", \"1\"), c().\n"
-        "wait() -> case prim_file:read_file_info(\"go\") of {ok, _} -> ok; _ -> receive after 20 -> wait() end end.\n"
-        "c() -> receive after 5 -> c() end.\nE\nerlc late.erl\n"
-        "$ERLVM -quick +S 1 -pa . -s late & p=$!; runs $p erlvm\n"
+        SUPPORT_LATE_NAMES
         "$ERLSNOOP sched -p $p --json 3 1 > told & a=$!; attached $a; touch go; wait $a; echo status $?; kill $p; cat told");
 
     ck_assert_msg(strstr(r->out, "status 0\n") != NULL, "%s%s", r->out, r->err);

@@ -7,6 +7,7 @@
 
 #include "recording_write.h"
 #include "support.h"
+#include "support_late.h"
 #include "support_page.h"
 
 #define VM "$ERLVM -quick +S 2 -pa $BEAMS -s probe_target"
@@ -127,12 +128,7 @@ START_TEST(test_report_names_processes_that_register_later)
 {
     SUPPORT_BPF();
     const struct support_run *r = support_run(
-        "cat > late.erl << 'E'\n-module(late).\n-export([start/0, c/0]).\n"
-        "start() -> P = spawn(?MODULE, c, []), wait(), register(known, P), register(young, spawn(?MODULE, c, [])),\n"
-        " prim_file:write_file(\"named\", \"1\"), c().\n"
-        "wait() -> case prim_file:read_file_info(\"go\") of {ok, _} -> ok; _ -> receive after 20 -> wait() end end.\n"
-        "c() -> receive after 5 -> c() end.\nE\nerlc late.erl\n"
-        "$ERLVM -quick +S 1 -pa . -s late & p=$!; runs $p erlvm\n"
+        SUPPORT_LATE_NAMES
         "$ERLSNOOP trace -o r -p $p --max-time 200ms --files 1000 sched spawns > t & a=$!; attached $a; touch go; await named\n"
         "n=$(ls r.* 2> /dev/null | wc -l); await r.$((n + 3)); kill -INT $a; wait $a; echo status $?; kill $p\n"
         "$ERLSNOOP report r --json sched");

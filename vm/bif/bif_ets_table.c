@@ -164,7 +164,8 @@ Term bif_ets_delete_1(Process *p, Term *args)
 
 	if (table_hold(&hold, p, args[0], ETS_WRITE) != ETS_OK)
 		return exc_hold(p, &hold);
-	process_bump(p, (int)((table_objects(hold.table) % ETS_SLICE_OBJECTS) / ETS_OBJECTS_A_REDUCTION)); /* of the last slice */
+	/* Of the last slice: each of those before costs its own. */
+	process_bump(p, (int)(table_objects(hold.table) % ETS_SLICE_OBJECTS / ETS_OBJECTS_A_REDUCTION));
 	table_delete(&hold, &contents);
 	return start_draining(p, contents, am_true);
 }
