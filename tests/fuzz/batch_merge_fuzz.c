@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Any bytes as pages of threads: each begins with its length, VM, thread and time of arrival, and its header is made valid most of the time.
- * Invariants: no event is later than its page arrived; all that is told is counted; every argument has a text. For libFuzzer.
+ * Invariants: no event is later than its page arrived; all that is told is counted; every argument, and every name
+ * that a process registered, has a text. For libFuzzer.
  */
 #include "batch_merge.h"
 
@@ -34,6 +35,18 @@ static void on_event(void *ctx, const union ev_any *ev)
     for (unsigned i = 0; i < row->nargs; i++)
         event_text_arg(&(struct term_text){text, sizeof text, 0}, st->names, ev, &row->args[i]);
     st->told++;
+}
+
+/* What feed.c makes of it: the name of an owner, that results print. */
+static void on_named(void *ctx, uint32_t vm, ev_id id, uint64_t atom)
+{
+    struct state *st = ctx;
+    const struct wire_name name = {.form = WIRE_REASON, .words = {WIRE_ATOM, atom, 0}};
+    char text[300];
+
+    ensure(vm < 4);
+    event_text_name(&(struct term_text){text, sizeof text, 0}, st->names, vm, &name);
+    event_text_id(&(struct term_text){text, sizeof text, 0}, st->names, vm, id);
 }
 
 /* A page out of the bytes; returns how many it took. */
@@ -69,7 +82,8 @@ static size_t feed(struct batch_merge *m, struct state *st, const uint8_t *bytes
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
     struct state st = {.names = batch_names_new()};
-    struct batch_merge *m = batch_merge_new(st.names, &(struct batch_merge_ops){.event = on_event, .ctx = &st});
+    struct batch_merge *m =
+        batch_merge_new(st.names, &(struct batch_merge_ops){.event = on_event, .named = on_named, .ctx = &st});
 
     for (size_t at = 0; at + 4 < n;) {
         at += feed(m, &st, bytes + at, n - at);
