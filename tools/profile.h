@@ -83,13 +83,16 @@ void profile_tree_free(struct profile_tree *tree);
 /* "lists:map/2", with `lines` "lists:map/2 (lists.erl:1239)", the file without its folder. Unescaped, cut. */
 void profile_label(const struct profile_frame *frame, bool lines, char *out, size_t size);
 
-/* One line a stack, "root;caller;called value", as flamegraph.pl and speedscope read it. */
+/*
+ * One line a stack, "root;caller;called value", as flamegraph.pl and speedscope read it. Fails: -ENOMEM; whether it could
+ * be written is for whoever flushes `out` to say.
+ */
 int profile_write_folded(const struct profile *profile, bool lines, FILE *out);
 /* One self-contained page: click to zoom, / to search. */
 int profile_write_svg(const struct profile *profile, bool lines, const char *title, FILE *out);
 /*
  * profile.proto of github.com/google/pprof, compressed by gzip. `time_ns`: when it began, since 1970.
- * Writers fail: -ENOMEM, or -errno of writing. No message.
+ * These two fail: -ENOMEM, or -errno of writing. No message.
  */
 int profile_write_pprof(const struct profile *profile, uint64_t time_ns, uint64_t duration_ns, FILE *out);
 

@@ -56,5 +56,5 @@ int profile_write_folded(const struct profile *profile, bool lines, FILE *out)
     }
     free(path);
     profile_tree_free(&tree);
-    return err ? err : ferror(out) ? -EIO : 0;
+    return err;
 }

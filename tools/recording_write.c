@@ -325,12 +325,23 @@ static int keep_chunk(struct recording_writer *w, const struct recording_chunk *
 
 /* ---- pages */
 
+static bool is_past(const struct recording_writer *w, uint64_t begun_ns, uint64_t time_ns)
+{
+    return w->plan.max_ns && time_ns > begun_ns + w->plan.max_ns;
+}
+
 /* Whether a chunk of that size does not belong into this file any more. */
 static bool is_long(const struct recording_writer *w, size_t size)
 {
     if (w->plan.max_bytes && w->written + size + END_BYTES > w->plan.max_bytes)
         return true;
-    return w->plan.max_ns && w->begun_ns && w->last_ns > w->begun_ns + w->plan.max_ns;
+    return w->begun_ns && is_past(w, w->begun_ns, w->last_ns);
+}
+
+/* Whether a page belongs into another chunk than those that wait: these have no room for it, or are the last of their file. */
+static bool ends_chunk(const struct recording_writer *w, uint64_t time_ns, size_t size)
+{
+    return w->used + size > w->limit || (w->used && is_past(w, w->begun_ns ? w->begun_ns : w->first_ns, time_ns));
 }
 
 static void count_waiting(struct recording_writer *w)
@@ -412,7 +423,7 @@ static int learn(struct recording_writer *w, const struct batch_received *receiv
 int recording_page(struct recording_writer *w, const struct batch_received *received)
 {
     size_t bytes = sizeof *received + received->bytes, size = recording_padded(bytes);
-    int err = w->used + size > w->limit ? flush(w) : 0;
+    int err = ends_chunk(w, received->time_ns, size) ? flush(w) : 0;
 
     if (err || w->full || size > w->limit)
         return err ? err : w->full;

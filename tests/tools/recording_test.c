@@ -172,6 +172,29 @@ START_TEST(test_recording_of_one_file_ends_when_it_is_full)
 }
 END_TEST
 
+/* Pages of its time that wait when a later one comes belong into it, and to the next file what follows. */
+START_TEST(test_recording_covers_its_time)
+{
+    struct recording_writer *w = begin((struct recording_plan){.max_ns = 5ull * S_NS, .files = 1 + (unsigned)_i});
+    struct support_page p;
+    struct content c;
+    uint64_t i = 0;
+    char before[160];
+    int err = 0;
+
+    while (i < PAGES && !err)
+        err = recording_page(w, make_page(&p, i++)); /* nobody looks: they wait for one another */
+    ck_assert_int_eq(err, _i ? 0 : 1);
+    ck_assert_int_eq(recording_end(w, NULL), 0);
+    snprintf(before, sizeof before, "%s.1", path);
+    c = read_file(_i ? before : path);
+    ck_assert_str_eq(c.damage, "");
+    ck_assert_uint_eq(c.pages, 6); /* of second 0 up to and with second 5, or of 12 to 17 */
+    ck_assert_uint_eq(c.first, _i ? 12 : 0);
+    batch_names_free(c.names);
+}
+END_TEST
+
 /* Though no page comes, or none any more. */
 START_TEST(test_recording_of_one_file_ends_after_its_time)
 {
@@ -516,6 +539,7 @@ Suite *recording_suite(void)
     tcase_add_test(tests, test_recording_is_read_as_it_was_written);
     tcase_add_test(tests, test_recording_goes_on_in_another_file);
     tcase_add_test(tests, test_recording_of_one_file_ends_when_it_is_full);
+    tcase_add_loop_test(tests, test_recording_covers_its_time, 0, 2);
     tcase_add_loop_test(tests, test_recording_of_one_file_ends_after_its_time, 0, 2);
     tcase_add_test(tests, test_recording_keeps_what_is_recent);
     tcase_add_test(tests, test_recording_begins_each_file_with_who_lives);
