@@ -53,6 +53,7 @@ not_repeated() ->
                                    is_process_alive,
                                    check_process_code, garbage_collect, spawn_request, ets_raw_first, ets_raw_next,
                                    ets_lookup_binary_info, mc_refill, mc_iterator, map_next, ets_drain, ets_select,
+                                   yield_return,
                                    counters_new, counters_get, counters_add, counters_put, counters_info,
                                    atomics_new]] ++
           [{ets, F} || F <- [internal_delete_all, internal_request_all, internal_select_delete]] ++

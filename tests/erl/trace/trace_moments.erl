@@ -16,7 +16,11 @@ timeouts() ->
 
 yields() ->
     L = traced([running], fun() -> erlang:yield(), erlang:yield(), ok end),
-    p([{E, Where} || {E, {?MODULE, _, _} = Where} <- L]).
+    p([{E, Where} || {E, {?MODULE, _, _} = Where} <- L]),
+    Natives = [{erlang, F, 1} || F <- [hd, bump_reductions]],
+    [erlang:trace_pattern(MFA, true, [local]) || MFA <- Natives],
+    p([Call || {call, {erlang, _, [_]}} = Call <- traced([call], fun() -> erlang:yield(), erlang:bump_reductions(1000000) end)]),
+    [erlang:trace_pattern(MFA, false, [local]) || MFA <- Natives].
 
 growing() ->
     L = traced([call, timestamp], fun() -> [called(N) || N <- lists:seq(1, 100)] end),
@@ -95,6 +99,7 @@ p(X) -> io:format("~p~n", [X]).
 %% expect:  {out,{trace_moments,'-yields/0-fun-0-',0}},
 %% expect:  {in,{trace_moments,'-yields/0-fun-0-',0}},
 %% expect:  {out,{trace_moments,'-traced/2-fun-0-',2}}]
+%% expect: [{call,{erlang,bump_reductions,[1000000]}}]
 %% expect: {100,true,true,true}
 %% expect: [{true,1}]
 %% expect: [{true,1}]
