@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Invariant: a row is in the table or apart; a recent one is in the table. */
+/* Invariant: a row is in the table, apart or spare; a recent one is in the table. */
 #include "view_store.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-enum { KEY_BYTES = offsetof(struct view_store_row, words) - offsetof(struct view_store_row, vm) };
+enum {
+    KEY_BYTES = offsetof(struct view_store_row, words) - offsetof(struct view_store_row, vm),
+    MOST_SPARE = 64, /* rows; of what begins and ends with each event, such as slices, hardly more are there at once */
+};
 
 static void forget_row(struct view_store *s, struct view_store_row *row)
 {
@@ -15,53 +19,70 @@ static void forget_row(struct view_store *s, struct view_store_row *row)
     HASH_DEL(s->rows, row);
 }
 
-static struct view_store_row *make_row(struct view_store *s, uint64_t vm, uint64_t key)
+/* A row of zeros; NULL: no memory. */
+static struct view_store_row *new_row(struct view_store *s)
 {
-    struct view_store_row *row = HASH_COUNT(s->rows) + s->napart < s->most ? calloc(1, sizeof *row + s->row_bytes) : NULL;
+    struct view_store_row *row = s->spare;
+
+    if (!row)
+        return calloc(1, sizeof *row + s->row_bytes);
+    s->spare = row->next;
+    s->nspare--;
+    memset(row, 0, sizeof *row + s->row_bytes);
+    return row;
+}
+
+static void free_row(struct view_store *s, struct view_store_row *row)
+{
+    if (s->nspare == MOST_SPARE) {
+        free(row);
+        return;
+    }
+    row->next = s->spare;
+    s->spare = row;
+    s->nspare++;
+}
+
+static struct view_store_row *make_row(struct view_store *s, uint64_t vm, uint64_t key, unsigned hash)
+{
+    struct view_store_row *row = HASH_COUNT(s->rows) + s->napart < s->most ? new_row(s) : NULL;
 
     if (!row)
         return NULL;
     row->vm = vm;
     row->key = key;
-    HASH_ADD(hh, s->rows, vm, KEY_BYTES, row);
+    HASH_ADD_BYHASHVALUE(hh, s->rows, vm, KEY_BYTES, hash, row);
     if (table_has(row))
         return row;
-    free(row);
+    free_row(s, row);
     return NULL;
-}
-
-static struct view_store_row *find_row(struct view_store *s, uint64_t vm, uint64_t key)
-{
-    const uint64_t both[] = {vm, key};
-    struct view_store_row *row;
-
-    HASH_FIND(hh, s->rows, both, KEY_BYTES, row);
-    if (row)
-        *view_store_recent(s, key) = row;
-    return row;
 }
 
 void *view_store_look_up(struct view_store *s, uint64_t vm, uint64_t key, bool make)
 {
-    struct view_store_row *row = find_row(s, vm, key);
+    const uint64_t both[] = {vm, key};
+    struct view_store_row *row;
+    unsigned hash;
 
+    HASH_VALUE(both, KEY_BYTES, hash);
+    HASH_FIND_BYHASHVALUE(hh, s->rows, both, KEY_BYTES, hash, row);
     if (!row && make)
-        row = make_row(s, vm, key);
+        row = make_row(s, vm, key, hash);
+    if (row)
+        *view_store_recent(s, key) = row;
     return row ? row->words : NULL;
 }
 
 static void drop_row(struct view_store *s, struct view_store_row *row)
 {
     forget_row(s, row);
-    free(row);
+    free_row(s, row);
 }
 
 void view_store_drop(struct view_store *s, uint64_t vm, uint64_t key)
 {
-    struct view_store_row *row = find_row(s, vm, key);
-
-    if (row)
-        drop_row(s, row);
+    if (view_store_find(s, vm, key, false)) /* it is recent now */
+        drop_row(s, *view_store_recent(s, key));
 }
 
 void view_store_drop_vm(struct view_store *s, uint64_t vm)
@@ -110,6 +131,10 @@ void view_store_clear(struct view_store *s)
         next = row->next;
         free(row);
     }
-    s->apart = NULL;
-    s->napart = 0;
+    for (row = s->spare; row; row = next) {
+        next = row->next;
+        free(row);
+    }
+    s->apart = s->spare = NULL;
+    s->napart = s->nspare = 0;
 }

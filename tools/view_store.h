@@ -15,13 +15,14 @@ struct view_store {
     size_t row_bytes, most; /* most: rows that there is room for */
     struct view_store_row *rows; /* by vm and key */
     struct view_store_row *apart; /* rows that are not found any more, only visited */
-    size_t napart;
+    struct view_store_row *spare; /* that were dropped, to be rows again: memory costs more than all else of a row */
+    size_t napart, nspare;
     struct view_store_row *recent[VIEW_STORE_RECENT]; /* rows of the table that were found last, by their key */
 };
 
 struct view_store_row {
     UT_hash_handle hh;
-    struct view_store_row *next; /* of those apart */
+    struct view_store_row *next; /* of those apart, or spare */
     uint64_t vm, key; /* vm: above the VM's 32 bits there may be more of the key */
     uint64_t words[]; /* the row; zero when it is new */
 };
