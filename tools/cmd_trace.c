@@ -154,10 +154,10 @@ static void take_named(void *ctx, uint32_t vm, ev_id id, const struct wire_name 
         st->err = recording_named(st->writer, vm, id, name);
 }
 
-/* Births of its processes so far are in no recording. */
+/* Births of its processes so far are in no recording, nor are the atoms that its threads told another erlsnoop alone. */
 static int record_owners(struct state *st, const struct target *t)
 {
-    int err = owners_read(t, &(struct owners_ops){record_atom, record_owner, st, false});
+    int err = owners_read(t, &(struct owners_ops){record_atom, record_owner, st, recording_has_room(st->writer)});
 
     return err ? err : recording_owners_told(st->writer, (uint32_t)t->pid);
 }

@@ -29,6 +29,7 @@ enum {
     END_BYTES = 128, /* more than the chunks that end a file */
 };
 #define RING_BYTES ((uint64_t)64 << 20)
+#define ATOMS_BYTES ((uint64_t)8 << 20) /* of a file to begin with all atoms */
 #define WAIT_NS 1000000000ull
 #define OWNER_NS (5 * WAIT_NS) /* how long pages that tell more of an ended process may wait */
 
@@ -476,6 +477,11 @@ int recording_vm(struct recording_writer *w, uint32_t vm, const char *name)
 }
 
 /* ---- processes that were there before */
+
+bool recording_has_room(const struct recording_writer *w)
+{
+    return !w->plan.max_bytes || w->plan.max_bytes >= ATOMS_BYTES;
+}
 
 int recording_atom(struct recording_writer *w, uint32_t vm, uint64_t index, const char *text, size_t bytes)
 {

@@ -27,6 +27,11 @@ int recording_begin(const struct recording_plan *plan, struct recording_writer *
 /* A VM whose pages may come. Fails: as recording_page. */
 int recording_vm(struct recording_writer *w, uint32_t vm, const char *name);
 /*
+ * Whether a file has room for the names of all the VM's atoms, a tenth of a megabyte: its threads tell each name once a
+ * second, so that without them a name may be missing for so long where another erlsnoop watches already.
+ */
+bool recording_has_room(const struct recording_writer *w);
+/*
  * What a process of that VM is called, and before it the atoms that its name holds; then recording_owners_told, once
  * the VM is through. Who is born later is learned from the pages. Owners that there is no room for are left out.
  * Fails: said.
