@@ -2,7 +2,7 @@
 %% What tests of tools run on a stock emulator: work/1 makes the file "ready", waits for the file "go", does what it is asked for a known number
 %% of times, makes the file "done", and waits for "end". Waiting sends no message and makes no process.
 -module(stock_target).
--export([work/1, init/1, child/0, crash/1, die/1, echo/2, answer/1, burn/1, collect/1]).
+-export([work/1, init/1, child/0, crash/1, die/1, echo/2, answer/1, look/0, burn/1, collect/1]).
 
 work([load]) ->
 	Children = [spawn_link(?MODULE, burn, [0]) || _ <- lists:seq(1, 7)],
@@ -61,6 +61,11 @@ do([calls]) ->
 		P ! {call, R, I},
 		receive {R, I} -> ok end
 	end || I <- lists:seq(1, 211)];
+%% 307 messages to who calls a native on a dirty scheduler all the time.
+do([natives]) ->
+	P = spawn(?MODULE, look, []),
+	[begin P ! {m, I}, receive after 1 -> ok end end || I <- lists:seq(1, 307)],
+	exit(P, kill);
 %% 1,009 messages and answers; after every 5th a version of another module is loaded, run, and purged.
 do([reload]) ->
 	Beams = [beam(reloaded, N) || N <- [1, 2]],
@@ -96,6 +101,10 @@ reasons() ->
 	 {79, fun(I) -> {'it\'s \\ odd', I} end}, {73, fun(_) -> [] end}, {71, fun(_) -> {} end}, {67, fun(_) -> -17 end}].
 
 die(X) -> exit(X).
+
+look() ->
+	{ok, _} = prim_file:read_file_info("."),
+	receive {m, _} -> look() after 0 -> look() end.
 
 %% A version of a module whose function waits for one message.
 beam(Module, N) ->

@@ -157,6 +157,18 @@ START_TEST(test_stock_msglat_counts_messages_to_aliases)
 }
 END_TEST
 
+/* Who is sent to while it is on its way to a dirty scheduler, or back, goes on in that native. */
+START_TEST(test_stock_msglat_names_natives_that_go_on)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = run_work("natives", "", "msglat");
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_msg(support_number(r->out, "\"mfa\":\"prim_file:read_info_nif/2\"", "wakeups") > 0, "%s", r->out);
+    ck_assert_msg(!support_lines(r->out, "\"mfa\":\"0x"), "%s", r->out);
+}
+END_TEST
+
 /* Other code comes and goes hundreds of times: what stays keeps its name and its one row, what came is never told as another. */
 START_TEST(test_stock_msglat_names_what_stays_while_code_is_purged)
 {
@@ -367,6 +379,7 @@ Suite *stock_suite(void)
     tcase_add_test(live, test_stock_spawns_events_tell_pids_and_names);
     tcase_add_loop_test(live, test_stock_msglat_counts_messages_and_waits, 0, 2);
     tcase_add_test(live, test_stock_msglat_counts_messages_to_aliases);
+    tcase_add_test(live, test_stock_msglat_names_natives_that_go_on);
     tcase_add_test(live, test_stock_msglat_names_what_stays_while_code_is_purged);
     tcase_add_test(live, test_stock_efile_counts_operations_and_errors);
     tcase_add_test(live, test_stock_efile_events_tell_what_was_asked);
