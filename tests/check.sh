@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the test binaries given, shows what each printed, and closes with one line that adds up their counts.
+# Runs the test binaries given, shows what each printed, and closes with those that failed and one line that adds up their counts.
 # A test that must be skipped prints a line `SKIP <name>: <reason>`, and is not counted as passed; with CI=true, which .ci/run
 # sets, a skip for want of BPF is a failure.
 set -u
@@ -26,5 +26,7 @@ if [ "${CI:-}" = true ] && [ "$bpf" -gt 0 ]; then
 	echo "$bpf tests were skipped for want of BPF, and CI=true"
 	failures=$((failures + bpf)) skips=$((skips - bpf)) status=1
 fi
+# once more, so that the end of a long log names them
+grep -hE '^[^ ]+:[0-9]+:[FE]:' "$log"/* 2>/dev/null
 echo "check: $((checks - failures - errors - skips)) passed, $((failures + errors)) failed, $skips skipped"
 exit $status

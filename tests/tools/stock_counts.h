@@ -18,19 +18,31 @@ static inline void stock_counts_spawns(const char *json)
     ck_assert_int_eq(support_number(json, "\"reason\":\"normal\"", "count"), 12);
 }
 
-/* Its work `ring`, of msglat. */
-static inline void stock_counts_ring(const char *json)
+/* `n` messages and as many answers, one at a time, of msglat. */
+static inline void stock_counts_answered(const char *json, long n)
 {
     const char *row = "\"type\":\"msglat\"";
     long messages = support_number(json, row, "messages"), wakeups = support_number(json, row, "wakeups");
     long to_running = support_number(json, row, "to_running");
 
-    ck_assert_int_ge(messages, 2 * 1009);
+    ck_assert_int_ge(messages, 2 * n);
     /* seldom another is seen, always sent to a process that runs */
-    ck_assert_int_le(messages, 2 * 1009 + (to_running < 5 ? to_running : 5));
-    ck_assert_int_le(wakeups, 2 * 1009);
+    ck_assert_int_le(messages, 2 * n + (to_running < 5 ? to_running : 5));
+    ck_assert_int_le(wakeups, 2 * n);
     ck_assert_int_le(wakeups + to_running, messages);
-    ck_assert_int_ge(wakeups + to_running, 1009);
+    ck_assert_int_ge(wakeups + to_running, n);
+}
+
+/* Its work `ring`. */
+static inline void stock_counts_ring(const char *json)
+{
+    stock_counts_answered(json, 1009);
+}
+
+/* Its work `calls`. */
+static inline void stock_counts_calls(const char *json)
+{
+    stock_counts_answered(json, 211);
 }
 
 #endif

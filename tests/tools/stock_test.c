@@ -152,7 +152,7 @@ START_TEST(test_stock_msglat_counts_messages_to_aliases)
     SUPPORT_BPF();
     const struct support_run *r = run_work("calls", "", "msglat");
 
-    ck_assert_int_eq(support_number(r->out, "\"type\":\"msglat\"", "messages"), 2 * 211);
+    stock_counts_calls(r->out);
     ck_assert_int_eq(support_lines(r->out, "\"lost\""), 0);
 }
 END_TEST
