@@ -180,13 +180,13 @@ messages(Node) ->
     p(send, [erlang:send(Pid, stop, [noconnect]), erlang:send({foo, 'no@127.0.0.1'}, x, [noconnect])]).
 
 %% Large messages of several senders with small ones between: what one sends stays in its order and whole. The last
-%% goes to a name, and the exit of who sent it comes after it.
+%% goes to a name, and the exit of who sent it comes after it. The counter itself lets each sender begin, after its monitor:
+%% one that had sent everything before the monitor came would be down by noproc.
 large(Node) ->
     Counter = spawn(Node, ?MODULE, count, [#{}]),
     true = rpc:call(Node, erlang, register, [dist_counter, Counter]),
     Senders = [spawn(fun() -> send_mixed(Counter, Node, N) end) || N <- lists:seq(1, 7)],
     Counter ! {watch, Senders},
-    [Pid ! go || Pid <- Senders],
     Counter ! {told, self()},
     p(large, receive {counted, Counts} -> Counts =:= lists:duplicate(7, 47) orelse Counts end).
 
@@ -207,7 +207,7 @@ mixed(I, N) ->
 count(Seen) ->
     receive
         {watch, Pids} ->
-            [monitor(process, Pid) || Pid <- Pids],
+            [begin monitor(process, Pid), Pid ! go end || Pid <- Pids],
             count(maps:from_list([{Pid, {N, 0}} || {N, Pid} <- lists:zip(lists:seq(1, 7), Pids)]));
         {told, To} ->
             Counts = [count_one(Pid, N, I) || {Pid, {N, I}} <- lists:keysort(2, maps:to_list(Seen))],
