@@ -362,7 +362,7 @@ static bool read_encode_options(Term list, unsigned *flags)
 }
 
 /* Units of data/etf.h a reduction. */
-enum { ETF_UNITS_A_REDUCTION = 24 };
+enum { ETF_UNITS_A_REDUCTION = 12 };
 
 static int64_t etf_units(const Process *p) { return (int64_t)(p->reds_left > 0 ? p->reds_left : 1) * ETF_UNITS_A_REDUCTION; }
 static void charge_units(Process *p, int64_t had, int64_t left) { process_bump(p, (int)((had - left) / ETF_UNITS_A_REDUCTION)); }

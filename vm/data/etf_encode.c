@@ -16,7 +16,7 @@
 #include "data/word_stack.h"
 #include "term/atom.h"
 
-/* The word below is the rest of a list. */
+/* The word below is the rest of a list; below that, but while only counting, is where the number of its elements is written. */
 #define MARK_REST HEADER(0, SUB_MOVED)
 /* The word below is where a fun's size is to be written. */
 #define MARK_FUN_END HEADER(1, SUB_MOVED)
@@ -364,6 +364,14 @@ static bool is_byte_string(Term t, size_t *length)
 	return t == NIL && n <= ETF_STRING_MAX;
 }
 
+/* t: what is left of a list; the number of its elements is written at `counted` as they go out. */
+static inline void push_rest(struct etf_encoder *e, size_t counted, Term t)
+{
+	word_stack_push(&e->todo, counted);
+	word_stack_push(&e->todo, t);
+	word_stack_push(&e->todo, MARK_REST);
+}
+
 static void put_list(struct etf_encoder *e, Term t)
 {
 	size_t n = 0;
@@ -376,12 +384,8 @@ static void put_list(struct etf_encoder *e, Term t)
 			*at++ = (uint8_t)small_value(cons_head(t));
 		return;
 	}
-	n = 0;
-	for (Term rest = t; term_is_cons(rest); rest = cons_tail(rest))
-		n++;
-	put_tagged(e, ETF_LIST, n, 4);
-	word_stack_push(&e->todo, t);
-	word_stack_push(&e->todo, MARK_REST);
+	put_tagged(e, ETF_LIST, 0, 4);
+	push_rest(e, e->used - 4, t);
 }
 
 static void put_tuple(struct etf_encoder *e, const Term *p)
@@ -478,23 +482,35 @@ static void put_term(struct etf_encoder *e, Term t)
 		put_id(e, t);
 }
 
-/* The elements of a list that need nothing of the stack go out here. */
-static void put_rest(struct etf_encoder *e, Term t, int64_t *left)
+static inline void add_count(struct etf_encoder *e, size_t counted, uint32_t n)
 {
-	for (; term_is_cons(t) && term_is_immed(cons_head(t)) && !e->failed && *left > 0; --*left) {
+	uint32_t so_far;
+
+	if (e->failed)
+		return;
+	memcpy(&so_far, e->data + counted, sizeof(so_far));
+	write_be(e->data + counted, __builtin_bswap32(so_far) + n, 4);
+}
+
+/* The elements of a list that need nothing of the stack go out here. */
+static void put_rest(struct etf_encoder *e, size_t counted, Term t, int64_t *left)
+{
+	uint32_t n = 0;
+
+	for (; term_is_cons(t) && term_is_immed(cons_head(t)) && !e->failed && *left > 0; --*left, n++) {
 		put_term(e, cons_head(t));
 		t = cons_tail(t);
 	}
 	if (!term_is_cons(t)) {
 		word_stack_push(&e->todo, t);
 	} else if (*left <= 0) {
-		word_stack_push(&e->todo, t);
-		word_stack_push(&e->todo, MARK_REST);
+		push_rest(e, counted, t);
 	} else {
-		word_stack_push(&e->todo, cons_tail(t));
-		word_stack_push(&e->todo, MARK_REST);
+		push_rest(e, counted, cons_tail(t));
 		word_stack_push(&e->todo, cons_head(t));
+		n++;
 	}
+	add_count(e, counted, n);
 }
 
 /* ---- counting only: what is in a term may come in any order */
@@ -609,7 +625,8 @@ static void encode_some(struct etf_encoder *e, int64_t *left)
 
 		--*left;
 		if (t == MARK_REST) {
-			put_rest(e, word_stack_pop(&e->todo), left);
+			t = word_stack_pop(&e->todo);
+			put_rest(e, word_stack_pop(&e->todo), t, left);
 		} else if (t == MARK_FUN_END) {
 			end_fun(e, word_stack_pop(&e->todo));
 		} else {
