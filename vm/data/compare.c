@@ -434,6 +434,18 @@ static bool same_others(struct walk *w, Term a, Term b)
 	return term_is_map(a) ? same_maps(w, boxed_ptr(a), boxed_ptr(b)) : same_funs(w, fun_ptr(a), fun_ptr(b));
 }
 
+/* Passes over the same words at the beginning; n > 0. False: there are no others. */
+static inline bool differ_from(const Term **a, const Term **b, size_t *n)
+{
+	while (**a == **b) {
+		if (--*n == 0)
+			return false;
+		++*a;
+		++*b;
+	}
+	return true;
+}
+
 /* Compares pair by pair, and all arrays on top of the stack. */
 static inline bool same_pairs(struct walk *w, struct pairs now)
 {
@@ -448,7 +460,8 @@ static inline bool same_pairs(struct walk *w, struct pairs now)
 				continue;
 			n = find_elements(a, b, &ea, &eb);
 			if (n > 0) {
-				enter(w, &now, ea, eb, n);
+				if (differ_from(&ea, &eb, &n))
+					enter(w, &now, ea, eb, n);
 			} else if (is_leaf(a)) {
 				if (!is_same_float(a, b) && !same_leaves(a, b, w->exact))
 					return false;
@@ -808,7 +821,8 @@ static inline int order_pairs(struct walk *w, struct pairs now)
 				continue;
 			n = find_elements(a, b, &ea, &eb);
 			if (n > 0) {
-				enter(w, &now, ea, eb, n);
+				if (differ_from(&ea, &eb, &n))
+					enter(w, &now, ea, eb, n);
 				continue;
 			}
 			if (is_leaf(a)) {
