@@ -299,10 +299,12 @@ static struct MHD_Daemon *start_daemon(struct http *h, int socket)
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC, 0, NULL, NULL, answer, h,
-                              MHD_OPTION_LISTEN_SOCKET, socket, MHD_OPTION_CONNECTION_LIMIT, (unsigned)MOST_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
-                              (unsigned)IDLE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES,
-                              MHD_OPTION_NOTIFY_CONNECTION, on_connection, h, MHD_OPTION_STRICT_FOR_CLIENT, 1,
-                              MHD_OPTION_END);
+                              MHD_OPTION_LISTEN_SOCKET, socket,
+                              MHD_OPTION_CONNECTION_LIMIT, (unsigned)MOST_CONNECTIONS,
+                              MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S,
+                              MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES,
+                              MHD_OPTION_NOTIFY_CONNECTION, on_connection, h,
+                              MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return daemon;
 }

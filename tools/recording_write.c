@@ -23,7 +23,7 @@
 #include "recording_owners.h"
 
 enum {
-    LEVEL = -3,      /* of zstd: a gigabyte a second, a fifth of the bytes */
+    LEVEL = -2,      /* of zstd: about a gigabyte a second, a fourth to a ninth of the bytes */
     MOST_OWNERS = 1 << 18, /* of all VMs, 35 MB when there are so many */
     OWNER_SHARE = 512, /* where the size of a file is limited, an owner for so many bytes of it */
     END_BYTES = 128, /* more than the chunks that end a file */
