@@ -132,6 +132,12 @@ union probe_semaphores {
 #define PROBE_ON(probe) __builtin_expect(PROBE_READ(probe, both) != 0, 0)
 #define PROBE_NOTES(probe) PROBE_READ(probe, notes)
 #define PROBE_BATCHES(probe) PROBE_READ(probe, batches)
+/* Only its batches are watched, as by erlsnoop. */
+#define PROBE_BATCHES_ONLY(probe)                                                                  \
+    ({                                                                                             \
+        union probe_semaphores probe_now = {.both = PROBE_READ(probe, both)};                      \
+        probe_now.batches != 0 && probe_now.notes == 0;                                            \
+    })
 #define PROBE_EMIT(n, probe) PROBE_STAP(n, probe, PROBE_VARS_##n)
 #define PROBE_STAP(n, probe, ...) STAP_PROBE##n(erlang, probe, __VA_ARGS__)
 
@@ -140,6 +146,7 @@ union probe_semaphores {
 #define PROBE_ON(probe) ((void)PROBE_NARGS_##probe, 0)
 #define PROBE_NOTES(probe) 0
 #define PROBE_BATCHES(probe) 0
+#define PROBE_BATCHES_ONLY(probe) 0
 #define PROBE_EMIT(n, probe) ((void)0)
 
 #endif

@@ -137,6 +137,30 @@ static inline __attribute__((always_inline)) void batch_write(enum batch_event e
 	__atomic_store_n(&b->header.bytes, bytes + 8 + used * 8, __ATOMIC_RELEASE);
 }
 
+/*
+ * All of it at once, for the events told most often: `first` is a process of this node (batch_identity_local), the two
+ * others numbers, which are left out at the end where they are 0. ticks: the moment, as of ticks_counter. Returns false when
+ * nothing is told: the page is to be handed over first, or there is no such moment.
+ */
+static inline __attribute__((always_inline)) bool batch_tell(enum batch_event event, uint64_t ticks, uint64_t first,
+							     uint64_t second, uint64_t third)
+{
+	struct batch *b = batch_self;
+	uint32_t bytes = b->header.bytes;
+	uint64_t *at = (uint64_t *)((char *)&b->header + bytes);
+	unsigned used = third != 0 ? 3 : second != 0 ? 2 : 1;
+
+	if (unlikely(ticks == 0 || ticks >= __atomic_load_n(&b->old_ticks, __ATOMIC_RELAXED) || bytes > BATCH_FULL_BYTES))
+		return false;
+	__atomic_store_n(&at[1], first, __ATOMIC_RELAXED);
+	__atomic_store_n(&at[2], second, __ATOMIC_RELAXED);
+	__atomic_store_n(&at[3], third, __ATOMIC_RELAXED);
+	at[0] = batch_head(b, ticks, used, event);
+	b->events++;
+	__atomic_store_n(&b->header.bytes, bytes + 8 + used * 8, __ATOMIC_RELEASE);
+	return true;
+}
+
 /* The same of a probe that has texts: texts[i] belongs to words[i], which is its length; NULL: no text. */
 void batch_write_texts(enum batch_event event, uint64_t ticks, const uint64_t *words, unsigned n,
 		       const char *const *texts);
@@ -171,10 +195,12 @@ static inline uint64_t batch_atom(Term atom)
 uint64_t batch_identity_any(Term t);
 uint64_t batch_term(Term t);
 
-/* A local pid's number and serial stand in both as far apart. */
+/* Of a local pid: its number and serial stand in both as far apart. */
+static inline uint64_t batch_identity_local(Term pid) { return pid >> 4 | (uint64_t)BATCH_PID << 60; }
+
 static inline uint64_t batch_identity(Term t)
 {
-	return likely(term_is_local_pid(t)) ? t >> 4 | (uint64_t)BATCH_PID << 60 : batch_identity_any(t);
+	return likely(term_is_local_pid(t)) ? batch_identity_local(t) : batch_identity_any(t);
 }
 
 static inline uint64_t batch_node(Term node) { return term_is_atom(node) ? batch_atom(node) + 1 : 0; }

@@ -151,9 +151,24 @@ PROBE_COLD void probe_process__scheduled(Process *p, bool at_once)
 			find_current(p));
 }
 
-PROBE_COLD void probe_process__unscheduled(Process *p, bool ends)
+/*
+ * Those that each message fires have a short way where only batches are watched and the page has room: without calls
+ * it has no registers to save and no texts on its stack, which is half of what such an event costs beside the clock.
+ */
+static PROBE_COLD void tell_unscheduled(Process *p, bool ends)
 {
 	PROBE_TELL_WITH(process__unscheduled, ends ? batch_begin_last() : batch_begin(), (void)0, p->id);
+}
+
+PROBE_COLD void probe_process__unscheduled(Process *p, bool ends)
+{
+	uint64_t now = ticks_counter();
+
+	if (unlikely(!PROBE_BATCHES_ONLY(process__unscheduled) ||
+		     !batch_tell(BATCH_process__unscheduled, now, batch_identity_local(p->id), 0, 0)))
+		tell_unscheduled(p, ends);
+	else if (ends)
+		batch_self->turn_ticks = now;
 }
 
 static uint32_t count_list(Term list)
@@ -187,14 +202,28 @@ PROBE_COLD void probe_process__heap_shrink(Process *p, size_t old_words, size_t 
 
 /* ---- messages */
 
-PROBE_COLD uint64_t probe_message__send(Process *from, Term to, size_t words, Term token, bool runs)
+static inline uint64_t how_it_is(bool runs) { return runs ? (uint64_t)(BATCH_RUNNING - BATCH_PID) << 60 : 0; }
+
+static PROBE_COLD uint64_t tell_send(Process *from, Term to, size_t words, Term token, bool runs)
 {
 	struct seq_token_numbers n = seq_token_numbers(token);
-	uint64_t how = runs ? (uint64_t)(BATCH_RUNNING - BATCH_PID) << 60 : 0, ticks = 0;
+	uint64_t how = how_it_is(runs), ticks = 0;
 
 	PROBE_TELL_WITH(message__send, ticks = batch_begin(), tell_words[1] += how, from->id, to, words, n.label,
 			n.previous, n.current);
 	return ticks;
+}
+
+PROBE_COLD uint64_t probe_message__send(Process *from, Term to, size_t words, Term token, bool runs)
+{
+	if (likely(token == NIL && term_is_local_pid(to) && PROBE_BATCHES_ONLY(message__send))) {
+		uint64_t now = ticks_counter();
+
+		if (likely(batch_tell(BATCH_message__send, now, batch_identity_local(from->id),
+				      batch_identity_local(to) + how_it_is(runs), words)))
+			return now;
+	}
+	return tell_send(from, to, words, token, runs);
 }
 
 PROBE_COLD void probe_dist__monitor(Term what, Term node, Term type, Term reason)
@@ -205,21 +234,37 @@ PROBE_COLD void probe_dist__monitor(Term what, Term node, Term type, Term reason
 		   reason != TERM_NONE ? reason : NIL);
 }
 
-PROBE_COLD void probe_message__queued(Process *to, const struct signal *s, uint64_t sent)
+static PROBE_COLD void tell_queued(Process *to, const struct signal *s, uint64_t sent, uint32_t length)
 {
 	struct seq_token_numbers n = seq_token_numbers(s->token);
-	uint32_t length = to->in_length + __atomic_load_n(&to->msg_length, __ATOMIC_RELAXED);
 
 	PROBE_TELL_WITH(message__queued, sent != 0 ? batch_begin_at(sent) : batch_begin(), (void)0, to->id, s->words,
 			length, n.label, n.previous, n.current);
 }
 
-PROBE_COLD void probe_message__receive(Process *p, const struct signal *s)
+PROBE_COLD void probe_message__queued(Process *to, const struct signal *s, uint64_t sent)
+{
+	uint32_t length = to->in_length + __atomic_load_n(&to->msg_length, __ATOMIC_RELAXED);
+
+	if (unlikely(s->token != NIL || !PROBE_BATCHES_ONLY(message__queued) ||
+		     !batch_tell(BATCH_message__queued, sent, batch_identity_local(to->id), s->words, length)))
+		tell_queued(to, s, sent, length);
+}
+
+static PROBE_COLD void tell_receive(Process *p, const struct signal *s, uint32_t length)
 {
 	struct seq_token_numbers n = seq_token_numbers(s->token);
-	uint32_t length = __atomic_load_n(&p->in_length, __ATOMIC_RELAXED) + p->msg_length;
 
 	PROBE_TELL(message__receive, p->id, s->words, length, n.label, n.previous, n.current);
+}
+
+PROBE_COLD void probe_message__receive(Process *p, const struct signal *s)
+{
+	uint32_t length = __atomic_load_n(&p->in_length, __ATOMIC_RELAXED) + p->msg_length;
+
+	if (unlikely(s->token != NIL || !PROBE_BATCHES_ONLY(message__receive) ||
+		     !batch_tell(BATCH_message__receive, ticks_counter(), batch_identity_local(p->id), s->words, length)))
+		tell_receive(p, s, length);
 }
 
 PROBE_COLD void probe_message__waited(Process *p, const struct signal_stamp *stamp)

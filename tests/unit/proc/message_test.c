@@ -4,6 +4,7 @@
 
 #include "data/compare.h"
 #include "proc/batch.h"
+#include "proc/probe.h"
 #include "usdt.h"
 
 START_TEST(test_message_send_keeps_order)
@@ -294,6 +295,86 @@ START_TEST(test_message_waited_is_not_told_of_others)
 }
 END_TEST
 
+/* ---- events of messages, as pages tell them */
+
+enum { EVENT_WORDS = 24, MANY = 1000 };
+
+static void watch(unsigned short batches, unsigned short notes)
+{
+	const union probe_semaphores who = { .batches = batches, .notes = notes };
+
+	erlang_message__send_semaphore = erlang_message__queued_semaphore = who;
+	erlang_message__receive_semaphore = erlang_process__unscheduled_semaphore = who;
+}
+
+/* What is told of a message that a sends and b receives, without the times. Returns how many words. */
+static size_t tell_messages(Process *a, Process *b, Term message, uint64_t out[EVENT_WORDS])
+{
+	size_t begun, n, at = 0;
+
+	ck_assert_uint_ne(batch_begin(), 0); /* the page is there */
+	begun = batch_self->header.bytes;
+	message_send(a, b->id, message);
+	ck_assert(fake_receive(b) == message);
+	probe_process__unscheduled(b, true);
+	n = (batch_self->header.bytes - begun) / 8;
+	ck_assert_uint_le(n, EVENT_WORDS);
+	memcpy(out, (const char *)&batch_self->header + begun, n * 8);
+	for (; at < n; at += 1 + (out[at] >> 8 & 0xff))
+		out[at] &= 0xffff;
+	ck_assert_uint_eq(at, n);
+	return n;
+}
+
+/* Where notes are watched too, events are told in the long way. */
+START_TEST(test_message_events_are_the_same_whoever_watches)
+{
+	Process *a = fake_process(), *b = fake_process();
+	uint64_t shortly[EVENT_WORDS], at_length[EVENT_WORDS], events;
+	size_t n;
+
+	batch_init();
+	watch(1, 0);
+	events = batch_self->events;
+	n = tell_messages(a, b, SMALL(7), shortly);
+	ck_assert_uint_eq(batch_self->events, events + 4);
+	ck_assert_uint_eq(shortly[0], 2 << 8 | BATCH_message__send); /* no words: left out */
+	ck_assert_uint_eq(shortly[3], 3 << 8 | BATCH_message__queued);
+	ck_assert_uint_eq(shortly[n - 2], 1 << 8 | BATCH_process__unscheduled);
+	ck_assert_uint_ne(batch_self->turn_ticks, 0);
+	watch(1, 1);
+	ck_assert_uint_eq(tell_messages(a, b, SMALL(7), at_length), n);
+	ck_assert_mem_eq(shortly, at_length, n * 8);
+	watch(0, 0);
+}
+END_TEST
+
+/* A page that is full, or old, is handed over in the long way, and the event is in the next. */
+START_TEST(test_message_events_begin_a_page)
+{
+	Process *a = fake_process(), *b = fake_process();
+	uint64_t events, pages;
+
+	batch_init();
+	watch(1, 0);
+	ck_assert_uint_ne(batch_begin(), 0);
+	events = batch_self->events;
+	pages = batch_self->header.sequence;
+	for (uint64_t i = 0; i < MANY; i++) {
+		message_send(a, b->id, SMALL(i));
+		ck_assert(fake_receive(b) == SMALL(i));
+	}
+	ck_assert_uint_eq(batch_self->events, events + 3 * MANY);
+	ck_assert_uint_ge(batch_self->header.sequence, pages + 2);
+	events = batch_self->events;
+	batch_hand_over();
+	message_send(a, b->id, SMALL(8));
+	ck_assert_uint_eq(batch_self->events, events + 2);
+	ck_assert_uint_eq(batch_self->header.events, events);
+	watch(0, 0);
+}
+END_TEST
+
 Suite *message_suite(void)
 {
 	Suite *s = suite_create("message");
@@ -316,6 +397,8 @@ Suite *message_suite(void)
 	tcase_add_test(t, test_message_send_to_the_dead);
 	tcase_add_test(t, test_message_to_oneself_stays_on_the_heap);
 	tcase_add_test(t, test_message_to_who_had_our_place_before);
+	tcase_add_test(t, test_message_events_are_the_same_whoever_watches);
+	tcase_add_test(t, test_message_events_begin_a_page);
 	suite_add_tcase(s, t);
 	return s;
 }
