@@ -30,8 +30,13 @@ struct engine {
     const struct engine_taker *taker; /* NULL: results are printed */
     struct feed *feed; /* of VMs that hand pages of events over; NULL: their notes are asked for */
     bool notes_only, pages_only; /* asked for: no pages; no VM that hands none over */
-    uint32_t side;     /* that is being read */
-    bool cut;          /* it was chosen when the result ended */
+    /*
+     * Programs count in one of two sides of each map while the other is read (session_change_sides). side: the one
+     * whose counts belong to the result that is printed next. cut: that result has ended (on_cut), and programs left
+     * its side then; otherwise they leave it when the result is printed.
+     */
+    uint32_t side;
+    bool cut;
 };
 
 /* ---- what is loaded */

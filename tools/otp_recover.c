@@ -54,8 +54,13 @@ struct otp_recover {
 
 /* ---- rules */
 
+/*
+ * A rule finds the address of a function, or of an object, that has no symbol: the one for which all its clauses hold.
+ * Each kind is a macro of otp_rules.def, which says what it asks of the address; holds() answers. The first clause also
+ * says which addresses are asked about, so that not every function of the emulator is: apply().
+ */
 enum clause_kind {
-    CLAUSE_NONE,
+    CLAUSE_NONE, /* holds: the rest of a rule with fewer clauses than MAX_CLAUSES */
     CLAUSE_CALLED_BY,
     CLAUSE_NOT_CALLED_BY,
     CLAUSE_CALLS,
@@ -72,13 +77,13 @@ enum clause_kind {
 
 struct clause {
     enum clause_kind kind;
-    const char *what;
-    uint64_t offset;
+    const char *what; /* the other function, the string or the atom; NULL: the kind has none */
+    uint64_t offset;  /* or a number of bytes */
 };
 
 static const struct rule {
-    const char *name;
-    bool object;
+    const char *name; /* by which otp_recover_find knows the address */
+    bool object;      /* not a function */
     struct clause clauses[MAX_CLAUSES];
 } rules[] = {
 #define RULE(name, clauses) {#name, false, {clauses}},
@@ -597,8 +602,8 @@ static bool holds(struct otp_recover *r, const struct clause *clause, uint64_t a
 /* What fits a rule so far. */
 struct search {
     const struct rule *rule;
-    uint64_t found;
-    bool two;
+    uint64_t found; /* 0: nothing yet */
+    bool two;       /* another address fits as well: the rule finds none */
 };
 
 static void consider(struct otp_recover *r, struct search *search, uint64_t address)
@@ -663,6 +668,11 @@ static void consider_rows(struct otp_recover *r, struct search *search, const st
             consider(r, search, r->image->relocs[i - 1].address);
 }
 
+/*
+ * The one address that all clauses of the rule hold for; 0: none, or two. Only such addresses are tried as the first
+ * clause speaks of: what its function calls, who refers to its string, the one function that it names, objects of its
+ * rows, objects whose address its function takes.
+ */
 static uint64_t apply(struct otp_recover *r, const struct rule *rule)
 {
     struct search search = {.rule = rule};

@@ -211,6 +211,12 @@ static int set_timer(struct session *s, enum source source, uint64_t every_ns)
 
 /* ---- results */
 
+/*
+ * A result is printed by the subcommand (session_ops.result); print_about adds what is true of any, in four tables of
+ * the sink. They stand here as only the session knows them: when probes were there (print_left_alone), what they cost
+ * (budget_print), how long the result took (print_interval), what was lost (print_losses).
+ */
+
 /* Whether the time of the result differs from what was asked for by more than a twentieth. */
 static bool is_off_pace(const struct session *s)
 {
