@@ -39,7 +39,6 @@ struct state {
     uint64_t interval_ns; /* that a result of views covers; 0: all of it */
     uint64_t begin_ns;    /* of the first result, 0: not known yet; then of the next one */
     uint64_t now_ns;      /* the latest page that was taken */
-    bool timestamps;
     const char *slower, *top; /* as given; NULL: not */
     uint64_t lost_pages;     /* in the kernel, of all files */
     bool damaged;
@@ -477,7 +476,7 @@ static int run(struct state *st)
     err = begin_feed(st);
     if (err)
         return err;
-    sink_init(&st->sink, stdout, st->options->json, st->timestamps);
+    sink_init(&st->sink, stdout, st->options->json, st->options->timestamps);
     for (size_t i = 0; i < st->nfiles && !err && (st->viewed || st->options->events); i++)
         err = learn_file(st, st->files[i]);
     st->sink.one_vm = st->nvms == 1;
@@ -542,13 +541,6 @@ static int set_top(void *ctx, const char *value)
     return 0;
 }
 
-static int set_times(void *ctx, const char *value)
-{
-    (void)value;
-    ((struct state *)ctx)->timestamps = true;
-    return 0;
-}
-
 static int check(const struct state *st)
 {
     if (!st->nfiles)
@@ -569,7 +561,7 @@ int cmd_report(int argc, char **argv)
         {"", "FILE ... [VIEWS [interval]|PROBE ...]",
          "recordings, oldest first; what is asked of them: views\n                 with commas between, a result each interval seconds; or probes",
          add_word, false},
-        {"T", NULL, "print the time with each result", set_times, false},
+        {"T", NULL, "print the time with each result", NULL, false}, /* options_parse itself sets `timestamps` */
         {"slower", "TIME", "with --events: only what took at least TIME (5ms)", set_slower, true},
         {"top", "N", VIEW_SLOWEST_TEXT, set_top, false},
         {0}};

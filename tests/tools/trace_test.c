@@ -60,7 +60,10 @@ START_TEST(test_report_of_a_view_tells_what_the_view_told)
 }
 END_TEST
 
-/* 23 births a tenth of a second apart, told by the second and all at once: each is in one result. */
+/*
+ * 23 births some hundredths of a second apart, told by the tenth of a second and all at once: each is in one result. With
+ * -T each result begins with its time, which the members of --json have.
+ */
 START_TEST(test_report_tells_intervals)
 {
     SUPPORT_BPF();
@@ -70,8 +73,11 @@ START_TEST(test_report_tells_intervals)
         "$ERLSNOOP trace -o r spawns,gc 2> /dev/null > /dev/null; echo status $?\n"
         "$ERLSNOOP trace -o r spawns gc -- $ERLVM -quick -pa . -s b > t; $ERLSNOOP report r spawns,gc .1 --json > told; echo status $?\n"
         "grep '\"mfa\":\"b:c/0\"' told | grep -o 'count\":[0-9]*' | cut -d: -f2 | awk '{ s += $1; n++ } END { print \"{\\\"sum\\\":\" s \",\\\"n\\\":\" n \"}\" }'\n"
-        "grep -c '\"type\":\"gc\",' told; $ERLSNOOP report r spawns | grep -c ' VM '");
+        "grep -c '\"type\":\"gc\",' told; $ERLSNOOP report r spawns | grep -c ' VM '\n"
+        "grep -o '\"time\":\"[^\"]*' told | grep -oE '..\\.[0-9]{6}' | uniq > times; $ERLSNOOP report r spawns,gc .1 -T | "
+        "grep -E '^[0-9:]{8}\\.[0-9]{6}$' | cut -d: -f3 | cmp - times && [ $(sort -u times | wc -l) -gt 1 ] && echo timed");
 
+    ck_assert_msg(strstr(r->out, "\ntimed\n") != NULL, "%s%s", r->out, r->err);
     ck_assert_msg(strstr(r->out, "status 2\nstatus 0\n") != NULL, "%s%s", r->out, r->err);
     ck_assert_int_eq(support_number(r->out, "sum", "sum"), 23);
     ck_assert_int_gt(support_number(r->out, "sum", "n"), 1);
