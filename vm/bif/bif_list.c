@@ -353,64 +353,86 @@ Term bif_lists_member_2(Process *p, Term *args)
 	return t == NIL ? am_false : exc_badarg(p);
 }
 
-/* The first tuple of a list that has an element of that index which is == key, or what ends the list. *count: cells
- * before it. */
-static Term skip_other_keys(Term t, size_t index, Term key, size_t *count)
+/* Has t an element of that index (from 1)? A header turned so that its subtag stands highest: a tuple's is its arity, all others are
+ * far above. */
+static inline bool has_element(Term t, size_t index)
 {
-	size_t n = 0;
+	return likely(term_is_boxed(t)) && likely((*boxed_ptr(t) >> 6 | *boxed_ptr(t) << 58) - index <= UINT32_MAX);
+}
 
-	for (; term_is_cons(t); t = cons_tail(t), n++) {
-		const Term *e = boxed_ptr(cons_head(t));
+/* Of up to *left cells, those are passed over that have no tuple whose element of that index may be == key: an immediate, which
+ * only the same word is. */
+static inline Term skip_unlike_keys(Term t, size_t index, Term key, size_t *left)
+{
+	size_t n = *left;
+	Term next;
 
-		/* A header turned so that its subtag stands highest: a tuple's is its arity, all others are far
-		 * above. */
-		if (likely(term_is_boxed(cons_head(t))) && likely((*e >> 6 | *e << 58) - index <= UINT32_MAX) &&
-		    term_equal(key, e[index]))
+	for (; n > 0 && term_is_cons(t); t = next, n--) {
+		Term head = cons_head(t);
+
+		next = cons_tail(t); /* asked for before all else: the next cell waits for it */
+		if (has_element(head, index) && (boxed_ptr(head)[index] == key || !term_is_immed(boxed_ptr(head)[index])))
 			break;
 	}
-	*count = n;
+	*left = n;
 	return t;
 }
 
-/* The tuple of a list whose element is == key; TERM_NONE without one. Fails: false on bad arguments. */
-static bool find_key(Process *p, const Term *args, Term *found)
+/* Of up to *left cells, those are passed over that have no tuple whose element of that index is == key. */
+static Term skip_other_keys(Term t, size_t index, Term key, size_t *left)
 {
-	size_t n;
+	size_t n = *left;
+
+	if (term_is_immed(key))
+		t = skip_unlike_keys(t, index, key, &n);
+	for (; n > 0 && term_is_cons(t); t = cons_tail(t), n--)
+		if (has_element(cons_head(t), index) && term_equal(key, boxed_ptr(cons_head(t))[index]))
+			break;
+	*left = n;
+	return t;
+}
+
+static __attribute__((noinline)) Term search_rest(Process *p, const Term *args, Term name, Term rest)
+{
+	return exc_trap(p, export_get(am_lists, name, 3), 3, (Term[]){ args[0], args[1], rest });
+}
+
+/* For lists:name/3. am_true: *found is the tuple of a list whose element is == key; am_false: there is none; TERM_NONE: bad
+ * arguments, or a time slice does not do, and name/3 is called with the rest. */
+static Term find_key(Process *p, const Term *args, Term name, Term *found)
+{
+	size_t most = cells_left(p), left = most;
 	Term t;
 
-	*found = TERM_NONE;
 	if (!term_is_small(args[1]) || small_value(args[1]) < 1)
-		return false;
-	t = skip_other_keys(args[2], (size_t)small_value(args[1]), args[0], &n);
-	charge_cells(p, n);
-	if (term_is_cons(t))
-		*found = cons_head(t);
-	return *found != TERM_NONE || t == NIL;
+		return exc_badarg(p);
+	t = skip_other_keys(args[2], (size_t)small_value(args[1]), args[0], &left);
+	charge_cells(p, most - left);
+	if (term_is_cons(t) && left == 0)
+		return search_rest(p, args, name, t);
+	if (!term_is_cons(t))
+		return t == NIL ? am_false : exc_badarg(p);
+	*found = cons_head(t);
+	return am_true;
 }
 
 Term bif_lists_keyfind_3(Process *p, Term *args)
 {
-	Term found;
+	Term found, is_there = find_key(p, args, am_keyfind, &found);
 
-	if (!find_key(p, args, &found))
-		return exc_badarg(p);
-	return found != TERM_NONE ? found : am_false;
+	return is_there == am_true ? found : is_there;
 }
 
 Term bif_lists_keymember_3(Process *p, Term *args)
 {
 	Term found;
 
-	if (!find_key(p, args, &found))
-		return exc_badarg(p);
-	return term_from_bool(found != TERM_NONE);
+	return find_key(p, args, am_keymember, &found);
 }
 
 Term bif_lists_keysearch_3(Process *p, Term *args)
 {
-	Term found;
+	Term found, is_there = find_key(p, args, am_keysearch, &found);
 
-	if (!find_key(p, args, &found))
-		return exc_badarg(p);
-	return found != TERM_NONE ? heap_tuple(&p->heap, am_value, found) : am_false;
+	return is_there == am_true ? heap_tuple(&p->heap, am_value, found) : is_there;
 }

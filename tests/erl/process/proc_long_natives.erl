@@ -10,6 +10,10 @@
 %% expect: {persistent_again,true,true}
 %% expect: {hash,true,true}
 %% expect: {hash_range,true,true}
+%% expect: {keyfind,true,true}
+%% expect: {keymember,true,true}
+%% expect: {keysearch,true,true}
+%% expect: {keyfind_improper,true,true}
 %% expect: {pattern,error}
 %% expect: {world_stopped,true}
 -module(proc_long_natives).
@@ -19,6 +23,7 @@ main() ->
     erlang:system_flag(schedulers_online, 1),
     unicode(),
     terms(),
+    keys(),
     pattern(),
     world(),
     halt(0).
@@ -61,6 +66,17 @@ terms() ->
     true = persistent_term:erase(Key),
     long(hash, fun() -> erlang:phash2(Term) end, fun(H) -> H =:= 37113986 end),
     long(hash_range, fun() -> erlang:phash2(Term, 1 bsl 32) end, fun(H) -> H band 16#7ffffff =:= 37113986 end).
+
+%% A list that is searched for longer than a time slice lasts.
+keys() ->
+    Big = 1 bsl 80,
+    Others = lists:duplicate(3000000, {x, 1}),
+    Pairs = Others ++ [{1.0, a}, {Big, b}],
+    long(keyfind, fun() -> lists:keyfind(1, 1, Pairs) end, fun(Found) -> Found =:= {1.0, a} end),
+    long(keymember, fun() -> lists:keymember(c, 2, Pairs) end, fun(Found) -> Found =:= false end),
+    long(keysearch, fun() -> lists:keysearch(Big, 1, Pairs) end, fun(Found) -> Found =:= {value, {Big, b}} end),
+    Improper = Others ++ y,
+    long(keyfind_improper, fun() -> try lists:keyfind(y, 1, Improper) catch error:E -> E end end, fun(E) -> E =:= badarg end).
 
 %% Each of these ranges is one that PCRE2 refuses and PCRE 8 takes, up to the size that a pattern may have.
 pattern() ->
