@@ -158,6 +158,32 @@ START_TEST(test_stacks_writes_files)
 }
 END_TEST
 
+/*
+ * The profile for pprof and the folded stacks of one run: the same names from the root on, the same nanoseconds; opened
+ * with the reader of Protocol Buffers that tests/stock has, which is not the tools'.
+ */
+START_TEST(test_stacks_pprof_holds_what_is_folded)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "%s cat > sums.py <<'END'\nimport collections, gzip, sys\n"
+        "sys.path.insert(0, sys.argv[1] + '/tests/stock')\nfrom perf_map import fields\n"
+        "p = fields(gzip.open('a.pb.gz').read())\ntext = [s.decode() for s in p[6]]\n"
+        "function = {f[1][0]: text[f[2][0]] for f in map(fields, p[5])}\n"
+        "name = {l[1][0]: function[fields(l[4][0])[1][0]] for l in map(fields, p[4])}\n"
+        "told, folded, samples = collections.Counter(), collections.Counter(), 0\n"
+        "for s in map(fields, p[2]):\n"
+        "    told[';'.join(name[l] for l in reversed(s[1]))] += s[2][1]; samples += s[2][0]\n"
+        "for line in open('folded'):\n"
+        "    stack, value = line.rsplit(' ', 1); folded[stack] += int(value)\n"
+        "print('same' if told == folded else set(told.items()) ^ set(folded.items()), samples > 0)\n"
+        "END\n$ERLSNOOP stacks -p $p --hz 199 --pprof a.pb.gz --folded 2 1 > folded; kill $p\n"
+        "python3 sums.py $SOURCE; grep -c 'stacks_target:half/1;stacks_target:work/2 ' folded", START_EITHER("shares"));
+
+    ck_assert_msg(!strcmp(r->out, "same True\n1\n"), "%s%s", r->out, r->err);
+}
+END_TEST
+
 /* A full disk, a file that may not grow: said in a line; a pipe is no file to empty. */
 START_TEST(test_stacks_files_that_cannot_be_written)
 {
@@ -318,6 +344,7 @@ Suite *stacks_suite(void)
     tcase_add_loop_test(live, test_stacks_are_whole, 0, EMULATORS);
     tcase_add_loop_test(live, test_stacks_tell_code_that_took_the_place_of_other, 0, EMULATORS);
     tcase_add_test(live, test_stacks_writes_files);
+    tcase_add_loop_test(live, test_stacks_pprof_holds_what_is_folded, 0, EMULATORS);
     tcase_add_test(live, test_stacks_files_that_cannot_be_written);
     tcase_add_test(live, test_stacks_table_fits_80_columns);
     tcase_add_loop_test(live, test_stacks_tells_who_is_not_there, 0, EMULATORS);
