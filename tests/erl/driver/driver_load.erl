@@ -9,6 +9,13 @@
 %% expect: {"driver_null",{error,driver_init_failed}}
 %% expect: {"driver_no_init",{error,no_driver_init}}
 %% expect: [true,true]
+%% expect: {"text","file too short",true}
+%% expect: {"cut_off","file too short",true}
+%% expect: {"empty","file too short",true}
+%% expect: {"long_text","invalid ELF header",true}
+%% expect: {"other_class","wrong ELF class: ELFCLASS32",true}
+%% expect: {"folder","cannot read file data: Is a directory",true}
+%% expect: {"nowhere","cannot open shared object file: No such file or directory",true}
 %% expect: {refused_leave,[{mapped,[]},{drivers,[]},{ports,[]},{descriptors,0}]}
 %% expect: {starts_leave,[{mapped,[]},{drivers,[]},{ports,[]},{descriptors,0}]}
 %% expect: ok
@@ -135,12 +142,28 @@ refused(Dir) ->
     {error, {open_error, _} = F} = erl_ddll:load(Dir, "driver_missing"),
     io:format("~p~n", [[string:find(erl_ddll:format_error(X), T) =/= nomatch
                         || {X, T} <- [{E, "there_is_no_such_function"}, {F, "cannot open shared object file"}]]]),
+    no_libraries(),
     left_behind(Dir),
     io:format("~p~n", [erl_ddll:load(Dir, "driver_two")]),
     io:format("~p~n", [erl_ddll:unload(driver_two)]),
     io:format("~p~n", [erl_ddll:load(Dir, "tcp_inet")]),
     io:format("~p~n", [erl_ddll:try_unload("tcp_inet", [])]),
     io:format("~p~n", [erl_ddll:try_unload("no_such", [])]).
+
+%% Files that hold no library: what is said of them, by a number that stays the same.
+no_libraries() ->
+    Dir = "/tmp/driver_load." ++ os:getpid(),
+    ok = filelib:ensure_path(filename:join(Dir, "folder.so")),
+    [ok = file:write_file(filename:join(Dir, Name ++ ".so"), Bytes)
+     || {Name, Bytes} <- [{"text", <<"no library\n">>}, {"cut_off", <<127, "ELF", 2, 1, 1>>}, {"empty", <<>>},
+                          {"long_text", binary:copy(<<"no library\n">>, 100)},
+                          {"other_class", <<127, "ELF", 1, 1, 1, 0:(8 * 1000)>>}]],
+    [begin
+         {error, {open_error, N} = E} = erl_ddll:load(Dir, Name),
+         Again = erl_ddll:load(Dir, Name),
+         io:format("~p~n", [{Name, erl_ddll:format_error(E), is_integer(N) andalso Again =:= {error, E}}])
+     end || Name <- ["text", "cut_off", "empty", "long_text", "other_class", "folder", "nowhere"]],
+    ok = file:del_dir_r(Dir).
 
 %% Nothing stays of libraries that are refused, nor of ports whose driver does not start.
 left_behind(Dir) ->
