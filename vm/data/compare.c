@@ -64,14 +64,14 @@ struct frame {
 struct walk {
 	struct frame *top, *base, *end; /* the next free one, the lowest, one past the last */
 	bool exact;          /* no integer equals a float */
-	unsigned entered;    /* terms that were gone into */
+	unsigned looked_into; /* terms whose elements were compared */
 	struct frame fixed[32];
 };
 
 /* Of large terms most lies in no cache. Collections leave terms in about the order in which they are compared, but in many
- * strands of uneven steps, which processors do not foresee: after so many terms that were gone into, what stands some kilobytes
+ * strands of uneven steps, which processors do not foresee: after so many terms that were looked into, what stands some kilobytes
  * behind each is asked for. */
-enum { ENTERED_FEW = 256, AHEAD_BYTES = 8192 };
+enum { LOOKED_INTO_FEW = 256, AHEAD_BYTES = 8192 };
 
 static inline uint64_t top_kind(const struct walk *w)
 {
@@ -141,7 +141,7 @@ static void start_walk(struct walk *w, bool exact)
 	w->top = w->base = w->fixed;
 	w->end = w->fixed + sizeof(w->fixed) / sizeof(w->fixed[0]);
 	w->exact = exact;
-	w->entered = 0;
+	w->looked_into = 0;
 	push_frame(w, FRAME_LAST);
 }
 
@@ -176,7 +176,11 @@ static inline void enter(struct walk *w, struct pairs *now, const Term *a, const
 {
 	push_array(w, now->a, now->b, now->n);
 	*now = (struct pairs){ a, b, n };
-	if (unlikely(++w->entered > ENTERED_FEW)) {
+}
+
+static inline void look_ahead(struct walk *w, const Term *a, const Term *b)
+{
+	if (unlikely(++w->looked_into > LOOKED_INTO_FEW)) {
 		__builtin_prefetch((const void *)((uintptr_t)a + AHEAD_BYTES));
 		__builtin_prefetch((const void *)((uintptr_t)b + AHEAD_BYTES));
 	}
@@ -460,6 +464,7 @@ static inline bool same_pairs(struct walk *w, struct pairs now)
 				continue;
 			n = find_elements(a, b, &ea, &eb);
 			if (n > 0) {
+				look_ahead(w, ea, eb);
 				if (differ_from(&ea, &eb, &n))
 					enter(w, &now, ea, eb, n);
 			} else if (is_leaf(a)) {
@@ -821,6 +826,7 @@ static inline int order_pairs(struct walk *w, struct pairs now)
 				continue;
 			n = find_elements(a, b, &ea, &eb);
 			if (n > 0) {
+				look_ahead(w, ea, eb);
 				if (differ_from(&ea, &eb, &n))
 					enter(w, &now, ea, eb, n);
 				continue;
