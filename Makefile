@@ -66,7 +66,7 @@ VM_OBJ := $(VM_SRC:%.c=$(BUILD)/obj/%.o)
 TOOL_OBJ := $(TOOL_SRC:%.c=$(BUILD)/obj/%.o)
 TEST_ROOMS := unit probes tools erl
 
-.PHONY: all deps docs demo check check-kernels check-stock check-services check-serving soak check-otp check-natives check-compile lint bench fuzz fuzz-targets clean tests $(TEST_ROOMS:%=check-%)
+.PHONY: all deps docs demo check check-kernels check-stock check-cluster check-services check-serving soak check-otp check-natives check-compile lint bench fuzz fuzz-targets clean tests $(TEST_ROOMS:%=check-%)
 .DELETE_ON_ERROR:
 .SECONDARY:
 all: $(BUILD)/erlvm $(BUILD)/erl $(if $(wildcard tools/erlsnoop.c),$(BUILD)/erlsnoop)
@@ -152,6 +152,9 @@ check-unit check-probes check-tools check-erl: check-%: tests
 # Debian's own Erlangs, and servers that run on one, watched from outside (tests/stock).
 check-stock: all
 	@BUILD=$(BUILD) python3 tests/stock/check_stock.py
+# Nodes of erlvm with nodes of Debian's Erlangs (CLUSTER_ONLY="29" names some pairings).
+check-cluster: all
+	@BUILD=$(BUILD) python3 tests/stock/check_cluster.py
 check-services: all
 	@BUILD=$(BUILD) python3 tests/stock/check_services.py
 # RabbitMQ, ejabberd and HTTP servers of Debian 12 served from erlvm and from the machine's erl in turn
