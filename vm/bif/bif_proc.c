@@ -113,7 +113,7 @@ Term bif_erts_internal_dist_spawn_request_4(Process *p, Term *args)
 		return am_badarg;
 	if (!is_proper_list(args[2]))
 		return args[3] == am_spawn_opt ? am_badarg : am_badopt;
-	if (!spawn_opts_read(args[2], true, &r))
+	if (!spawn_opts_read_own(args[2], &r))
 		ref = heap_ref(&p->heap, 0);
 	else {
 		ref = heap_ref(&p->heap, r.options.alias != ALIAS_NONE ? p->id : 0);

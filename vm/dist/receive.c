@@ -75,17 +75,25 @@ static bool read_reason(struct incoming *m, size_t at, Term *reason)
 
 /* ---- messages */
 
-/* The sequential trace token, the last element of a control tuple that has more than so many; NIL: there is none, or it is no such token. */
-static Term read_token(const struct incoming *m, size_t arity)
+/* The sequential trace token at that place of the control tuple; NIL: there is none, or it is no such token. Its sender is a process, or the node that could not spawn one. */
+static Term token_at(const struct incoming *m, size_t at)
 {
-	Term t = m->arity > arity ? m->control[m->arity] : NIL;
+	Term t = m->arity >= at ? m->control[at] : NIL;
 
-	if (!term_is_tuple_of(t, 5) || !term_is_pid(tuple_get(t, SEQ_TOKEN_FROM)))
+	if (!term_is_tuple_of(t, 5))
+		return NIL;
+	if (!term_is_pid(tuple_get(t, SEQ_TOKEN_FROM)) && !term_is_atom(tuple_get(t, SEQ_TOKEN_FROM)))
 		return NIL;
 	if (!term_is_small(tuple_get(t, SEQ_TOKEN_FLAGS)) || !term_is_small(tuple_get(t, SEQ_TOKEN_SERIAL)) ||
 	    !term_is_small(tuple_get(t, SEQ_TOKEN_PREVIOUS)))
 		return NIL;
 	return t;
+}
+
+/* The token is the last element of a tuple that has more than so many. */
+static Term read_token(const struct incoming *m, size_t arity)
+{
+	return token_at(m, arity + 1);
 }
 
 /* A copy of message, of its token (or NIL), and of the alias it is for (or TERM_NONE). */
@@ -179,14 +187,15 @@ static bool take_old_unlink(struct incoming *m, Term from, Term to)
 	return true;
 }
 
+/* With a token, the reason is the fifth. */
 static bool take_exit(struct incoming *m, enum signal_kind kind, Term from, Term to, size_t reason_at)
 {
-	Term reason;
+	Term reason, token = reason_at == 5 ? token_at(m, 4) : NIL;
 
 	if (!is_theirs(m, from) || !read_reason(m, reason_at, &reason))
 		return false;
 	if (term_is_local_pid(to))
-		signal_send_reason_from(m->channel->id, kind, from, to, TERM_NONE, reason);
+		signal_send_reason_from(m->channel->id, kind, from, to, TERM_NONE, reason, token);
 	return term_is_pid(to) || term_is_local_port(to);
 }
 
@@ -243,7 +252,7 @@ static bool take_down(struct incoming *m, Term watched, Term to, Term ref)
 	if (!term_is_atom(watched) && !is_theirs(m, watched))
 		return false;
 	if (term_is_local_pid(to) && term_is_local_ref(ref))
-		signal_send_reason_from(m->channel->id, SIG_DOWN, watched, to, ref, reason);
+		signal_send_reason_from(m->channel->id, SIG_DOWN, watched, to, ref, reason, NIL);
 	return true;
 }
 
@@ -297,7 +306,7 @@ static bool take_spawn_reply(struct incoming *m, Term ref, Term to, Term flags, 
 		return false;
 	if (!term_is_local_ref(ref) || !term_is_local_pid(to))
 		return true;
-	s = dist_spawn_reply(m->channel, ref, result, flags);
+	s = dist_spawn_reply(m->channel, ref, result, flags, read_token(m, 5));
 	if (process_is_alive(to)) {
 		channel_concern(m->channel, to);
 		signal_send(to, s);
@@ -311,7 +320,7 @@ static bool take_spawn_request(struct incoming *m)
 {
 	Term arguments, tuple = term_from_boxed(m->control);
 
-	return read_payload(m, &arguments) && dist_spawn_asked(m->channel, tuple, arguments);
+	return read_payload(m, &arguments) && dist_spawn_asked(m->channel, m->heap, tuple, arguments, read_token(m, 6));
 }
 
 /* With or without a token at its end. */

@@ -88,7 +88,7 @@ bool dist_put(struct channel *c, Term sender, size_t n, const Term *control, Ter
 
 /* ---- signals */
 
-/* The reason stands in the tuple, or follows it. */
+/* The reason stands in the tuple, or follows it. A head may end with a sequential trace token. */
 static bool put_reason(struct channel *c, unsigned plain, unsigned with_payload, const Term *head, size_t n,
 		       Term reason, bool *busy)
 {
@@ -113,6 +113,16 @@ static bool put_unlink(struct channel *c, Term to, const struct signal *s, bool 
 	return ok;
 }
 
+/* The end of a linked process, with its sequential trace token if it has one. */
+static bool put_link_exit(struct channel *c, Term to, const struct signal *s, bool *busy)
+{
+	Term head[] = { s->from, to, s->token };
+
+	if (s->token == NIL)
+		return put_reason(c, CONTROL_EXIT, CONTROL_PAYLOAD_EXIT, head, 2, s->term, busy);
+	return put_reason(c, CONTROL_EXIT_TT, CONTROL_PAYLOAD_EXIT_TT, head, 3, s->term, busy);
+}
+
 static bool put_signal(struct channel *c, Term to, const struct signal *s, bool *busy)
 {
 	switch ((enum signal_kind)s->kind) {
@@ -131,7 +141,7 @@ static bool put_signal(struct channel *c, Term to, const struct signal *s, bool 
 	case SIG_EXIT:
 		return put_reason(c, CONTROL_EXIT2, CONTROL_PAYLOAD_EXIT2, (Term[]){ s->from, to }, 2, s->term, busy);
 	case SIG_LINK_EXIT:
-		return put_reason(c, CONTROL_EXIT, CONTROL_PAYLOAD_EXIT, (Term[]){ s->from, to }, 2, s->term, busy);
+		return put_link_exit(c, to, s, busy);
 	case SIG_DOWN:
 		return put_reason(c, CONTROL_MONITOR_EXIT, CONTROL_PAYLOAD_MONITOR_EXIT,
 				  (Term[]){ s->from, to, s->ref }, 3, s->term, busy);

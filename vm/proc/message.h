@@ -139,8 +139,9 @@ bool signal_send_plain(enum signal_kind kind, Term from, Term to, Term ref);
 /* The same, of a pair of processes of which one may be at another node: *connection is what it went over, or, when not
  * 0 before, what it came over. */
 bool signal_send_pair(enum signal_kind kind, Term from, Term to, Term ref, uint32_t *connection);
-/* SIG_LINK_EXIT, SIG_EXIT and SIG_DOWN that came over a connection. */
-void signal_send_reason_from(uint32_t connection, enum signal_kind kind, Term from, Term to, Term ref, Term reason);
+/* SIG_LINK_EXIT, SIG_EXIT and SIG_DOWN that came over a connection. token: the sequential trace token, or NIL. */
+void signal_send_reason_from(uint32_t connection, enum signal_kind kind, Term from, Term to, Term ref, Term reason,
+			     Term token);
 /* Puts a message at the end of p's own queue. p runs here. Takes: s. */
 void signal_queue_own(Process *p, struct signal *s);
 /* What the sender of s must hear when its receiver `to` is gone. Takes: s. */

@@ -97,22 +97,22 @@ void remote_unwatch_node(Process *p, Term name)
 
 /* ---- answers to requests to spawn */
 
-/* {ReplyTag, Ref, ok | error, What} */
-static void reply(Process *p, Term tag, Term ref, Term result, Term what)
+/* {ReplyTag, Ref, ok | error, What}, with the token that the answer brought (am_undefined: none was brought). */
+static void reply(Process *p, Term tag, Term ref, Term result, Term what, Term token)
 {
 	Term message = heap_tuple(&p->heap, tag, ref, result, what);
 	size_t words = copy_size_words(message);
-	struct signal *s = signal_new_words(SIG_MESSAGE, words, 0);
+	struct signal *s = signal_new_words(SIG_MESSAGE, words + copy_size_words(token), 0);
 	Term *top = s->fragment->words;
 
 	s->term = copy_term(message, &top, &s->fragment->off_heap);
 	s->words = words;
 	s->from = TERM_NONE;
-	s->token = am_undefined;
+	s->token = copy_term(token, &top, &s->fragment->off_heap);
 	signal_queue_own(p, s);
 }
 
-void remote_fail_spawn(Process *p, struct peer *n, Term reason)
+static void fail_spawn(Process *p, struct peer *n, Term reason, Term token)
 {
 	bool wanted = n->wishes & REMOTE_WANTS_ERROR;
 	Term words[REF_WORDS], ref = copy_to_heap(peer_ref(n, words), &p->heap);
@@ -120,7 +120,12 @@ void remote_fail_spawn(Process *p, struct peer *n, Term reason)
 
 	peer_remove(&p->monitors, n);
 	if (wanted)
-		reply(p, tag, ref, am_error, reason);
+		reply(p, tag, ref, am_error, reason, token);
+}
+
+void remote_fail_spawn(Process *p, struct peer *n, Term reason)
+{
+	fail_spawn(p, n, reason, am_undefined);
 }
 
 /* The entry becomes that of the monitor, when there is one. */
@@ -180,7 +185,7 @@ void remote_spawned(Process *p, struct signal *s)
 		return;
 	}
 	if (!term_is_pid(result)) {
-		remote_fail_spawn(p, n, result);
+		fail_spawn(p, n, result, s->token);
 		signal_free(s);
 		return;
 	}
@@ -191,7 +196,7 @@ void remote_spawned(Process *p, struct signal *s)
 	if (small_value(tuple_get(s->term, 2)) & REMOTE_SPAWN_LINKED)
 		take_link(p, result, s->connection);
 	if (wanted)
-		reply(p, tag, ref, am_ok, copy_to_heap(result, &p->heap));
+		reply(p, tag, ref, am_ok, copy_to_heap(result, &p->heap), s->token);
 	signal_free(s);
 }
 

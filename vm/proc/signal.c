@@ -127,9 +127,10 @@ void signal_send_reason(enum signal_kind kind, Term from, Term to, Term ref, Ter
 	signal_send(to, make_reason_signal(kind, from, ref, reason, NIL));
 }
 
-void signal_send_reason_from(uint32_t connection, enum signal_kind kind, Term from, Term to, Term ref, Term reason)
+void signal_send_reason_from(uint32_t connection, enum signal_kind kind, Term from, Term to, Term ref, Term reason,
+			     Term token)
 {
-	struct signal *s = make_reason_signal(kind, from, ref, reason, NIL);
+	struct signal *s = make_reason_signal(kind, from, ref, reason, token);
 
 	s->connection = connection;
 	signal_send(to, s);
@@ -142,13 +143,17 @@ void signal_exit(Process *from, Term to, Term reason)
 
 void signal_link_exit(Process *from, Term to, Term reason)
 {
-	if (likely(from->seq_token == NIL) || atomic_load(&seq_token_resets) > 0 || !term_is_local_pid(to)) {
+	if (likely(from->seq_token == NIL) || atomic_load(&seq_token_resets) > 0 || term_is_local_port(to)) {
 		signal_send_reason(SIG_LINK_EXIT, from->id, to, TERM_NONE, reason);
 		return;
 	}
-	if (PROBE_ON(process__exit_signal))
-		probe_process__exit_signal(from->id, to, reason);
-	seq_token_count_send(from); /* the receiver tells of it */
+	if (!term_is_local_pid(to)) {
+		message_count_send(from, to, heap_tuple(&from->heap, am_EXIT, from->id, reason));
+	} else {
+		if (PROBE_ON(process__exit_signal))
+			probe_process__exit_signal(from->id, to, reason);
+		seq_token_count_send(from); /* the receiver tells of it */
+	}
 	signal_send(to, make_reason_signal(SIG_LINK_EXIT, from->id, TERM_NONE, reason, from->seq_token));
 }
 
@@ -237,7 +242,7 @@ static bool handle_exit(Process *p, struct signal *s)
 			signal_free(s);
 			return true;
 		}
-		if (unlikely(s->token != NIL) && trace_hooks.seq_ended != NULL)
+		if (unlikely(s->token != NIL) && term_is_local_pid(s->from) && trace_hooks.seq_ended != NULL)
 			trace_hooks.seq_ended(p, s->token, heap_tuple(&p->heap, am_EXIT, s->from, s->term));
 	} else if (s->term == am_kill) {
 		return exit_with(p, s, am_killed);

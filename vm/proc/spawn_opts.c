@@ -188,10 +188,9 @@ static bool read_option(Term t, bool request, struct spawn_request *r)
 	return true;
 }
 
-bool spawn_opts_read(Term list, bool request, struct spawn_request *r)
+/* Without any option. */
+static void set_defaults(struct spawn_request *r)
 {
-	bool known = true;
-
 	*r = (struct spawn_request){ .options = SPAWN_OPTIONS_DEFAULT, .reply = REPLY_BOTH, .reply_tag = am_spawn_reply };
 	r->options.fullsweep_after = (uint16_t)atomic_load(&spawn_defaults.fullsweep_after);
 	r->options.min_heap_words = atomic_load(&spawn_defaults.min_heap_words);
@@ -199,7 +198,32 @@ bool spawn_opts_read(Term list, bool request, struct spawn_request *r)
 	r->options.max_heap_words = atomic_load(&spawn_defaults.max_heap_words);
 	r->options.flags = atomic_load(&spawn_defaults.max_heap_flags);
 	r->options.off_heap_messages = atomic_load(&spawn_defaults.off_heap_messages);
+}
+
+bool spawn_opts_read(Term list, bool request, struct spawn_request *r)
+{
+	bool known = true;
+
+	set_defaults(r);
 	for (; term_is_cons(list); list = cons_tail(list))
 		known &= read_option(cons_head(list), request, r);
 	return known && list == NIL;
+}
+
+static bool is_own(Term option)
+{
+	Term key = term_is_tuple_of(option, 2) ? tuple_get(option, 1) : NIL;
+
+	return option == am_link || option == am_monitor || key == am_monitor || key == am_reply || key == am_reply_tag;
+}
+
+bool spawn_opts_read_own(Term list, struct spawn_request *r)
+{
+	bool known = true;
+
+	set_defaults(r);
+	for (; term_is_cons(list); list = cons_tail(list))
+		if (is_own(cons_head(list)))
+			known &= read_option(cons_head(list), true, r);
+	return known;
 }

@@ -15,6 +15,9 @@ struct spawn_request {
 
 /* request: also {reply, R} and {reply_tag, T}. Fails: false; who is to hear of it, and how, is in r all the same. */
 bool spawn_opts_read(Term list, bool request, struct spawn_request *r);
+/* Of a request to another node: link, monitor, reply and reply_tag. What else there is the other node judges, which may
+ * be of a later release. list: proper. Fails: as above. */
+bool spawn_opts_read_own(Term list, struct spawn_request *r);
 bool monitor_opts_read(Term list, struct monitor_options *o);
 /* max_heap_size's value: words or a map; sets words and PF_MAX_HEAP_* in flags. Fails: false. */
 bool max_heap_read(Term t, size_t *words, uint32_t *flags);

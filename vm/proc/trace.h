@@ -65,6 +65,8 @@ struct trace_hooks {
 	/* Somebody took a message with a sequential trace token, or sends one. */
 	void (*seq_sent)(Process *p, Term to, Term message);
 	void (*seq_received)(Process *p, Term token, Term message);
+	/* This node itself took a request to spawn with that token, or answers it: no process does. type: am_receive, am_send. */
+	void (*seq_node)(Term token, Term type, Term to, Term message);
 	/* A process linked to p ended, with that token: message is {'EXIT', From, Reason}, sent by it. */
 	void (*seq_ended)(Process *p, Term token, Term message);
 };

@@ -75,12 +75,12 @@ static uint32_t times_of(uint64_t flags)
 }
 
 /* {seq_trace, Label, {Type, {Previous, Serial}, From, To, Message}} */
-static void tell(const Process *p, Term token, Term type, Term to, Term message)
+static void tell_of(Term from, bool sensitive, Term token, Term type, Term to, Term message)
 {
 	Term tracer = trace_seq_tracer(), serial[3], info[6], part;
 	uint64_t flags = (uint64_t)small_value(tuple_get(token, 1));
 
-	if (tracer == am_false || tracer == p->id || !(flags & trace_seq_bit(type)) || (p->flags & PF_SENSITIVE))
+	if (tracer == am_false || tracer == from || !(flags & trace_seq_bit(type)) || sensitive)
 		return;
 	serial[0] = HEADER(2, SUB_TUPLE);
 	serial[1] = tuple_get(token, 5);
@@ -92,7 +92,17 @@ static void tell(const Process *p, Term token, Term type, Term to, Term message)
 	info[4] = to;
 	info[5] = message;
 	part = term_from_boxed(info);
-	tracer_tell(tracer, p->id, times_of(flags), am_seq_trace, tuple_get(token, 2), 1, &part);
+	tracer_tell(tracer, from, times_of(flags), am_seq_trace, tuple_get(token, 2), 1, &part);
+}
+
+static void tell(const Process *p, Term token, Term type, Term to, Term message)
+{
+	tell_of(p->id, p->flags & PF_SENSITIVE, token, type, to, message);
+}
+
+static void tell_node(Term token, Term type, Term to, Term message)
+{
+	tell_of(am_undefined, false, token, type, to, message);
 }
 
 static void tell_sent(Process *p, Term to, Term message)
@@ -212,5 +222,6 @@ void trace_seq_init(void)
 {
 	trace_hooks.seq_sent = tell_sent;
 	trace_hooks.seq_received = tell_received;
+	trace_hooks.seq_node = tell_node;
 	trace_hooks.seq_ended = tell_ended;
 }

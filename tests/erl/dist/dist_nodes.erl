@@ -1,6 +1,6 @@
 %% SPDX-License-Identifier: Apache-2.0
 -module(dist_nodes).
--export([main/0, count/1, first/1, second/0, sleep/0, echo/0, leave/1, a_port/0, token/0]).
+-export([main/0, count/1, first/1, second/0, sleep/0, echo/0, leave/1, a_port/0, token/0, collect/0]).
 
 %% Two nodes, each this VM or the stock one, in three ways: what one can do with processes of the other. The
 %% program starts them as programs of the system, with an epmd of their own; all of them end with it.
@@ -110,7 +110,8 @@ echo() ->
 leave(Reason) ->
     exit(Reason).
 
-first([Node]) ->
+%% Left: words of what is not to be done, for nodes whose own releases cannot (pg).
+first([Node | Left]) ->
     end_with_input(),
     await(fun() -> net_adm:ping(Node) =:= pong end),
     calls(Node),
@@ -122,7 +123,9 @@ first([Node]) ->
     monitors(Node),
     links(Node),
     spawns(Node),
-    services(Node),
+    sequence(Node),
+    global_names(Node),
+    lists:member(pg, Left) orelse groups(Node),
     loss(Node),
     rpc:cast(Node, erlang, halt, [0]),
     await(fun() -> nodes() =:= [] end),
@@ -344,11 +347,49 @@ spawns(Node) ->
     group_leader(self(), Pid4),
     p(group_leader, rpc:call(Node, erlang, process_info, [Pid4, group_leader]) =:= {group_leader, self()}).
 
-services(Node) ->
+%% What the sequential tracers of both nodes hear of a spawn, the end of the child that is linked, and a spawn that fails.
+sequence(Node) ->
+    seq_trace:reset_trace(),
+    Here = spawn(?MODULE, collect, []),
+    There = spawn(Node, ?MODULE, collect, []),
+    false = rpc:call(Node, seq_trace, set_system_tracer, [There]),
+    false = seq_trace:set_system_tracer(Here),
+    seq_trace:set_token(label, {a, "label"}),
+    [seq_trace:set_token(Flag, true) || Flag <- [send, 'receive']],
+    Request = erlang:spawn_request(Node, ?MODULE, leave, [abc], [link, {reply_tag, born}]),
+    Child = receive {born, Request, ok, P} -> P end,
+    receive {'EXIT', Child, abc} -> ok end,
+    Failed = erlang:spawn_request(Node, ?MODULE, leave, [abc], [{priority, foo}]),
+    receive {spawn_reply, Failed, error, badopt} -> ok end,
+    seq_trace:set_token([]),
+    Names = #{self() => parent, Child => child, Request => request, Failed => failed, Node => node, group_leader() => leader},
+    [io:format("~p ~0p~n", [Side, rename(E, Names)]) || {Side, Tracer} <- [{here, Here}, {there, There}], E <- lists:keysort(2, heard(Tracer))],
+    seq_trace:set_system_tracer(false),
+    rpc:call(Node, seq_trace, set_system_tracer, [false]).
+
+collect() ->
+    receive {give, N, To} -> To ! {heard, collected(N)} end.
+
+collected(0) -> [];
+collected(N) ->
+    receive {seq_trace, {a, "label"}, Event} -> [Event | collected(N - 1)] after 5000 -> [] end.
+
+heard(Tracer) ->
+    Tracer ! {give, 7, self()},
+    receive {heard, Events} -> Events end.
+
+rename(T, Names) when is_map_key(T, Names) -> map_get(T, Names);
+rename(T, Names) when is_tuple(T) -> list_to_tuple(rename(tuple_to_list(T), Names));
+rename([H | T], Names) -> [rename(H, Names) | rename(T, Names)];
+rename(T, _) -> T.
+
+global_names(Node) ->
     yes = global:register_name(dist_name, self()),
     await(fun() -> rpc:call(Node, global, whereis_name, [dist_name]) =:= self() end),
     p(global, rpc:call(Node, global, send, [dist_name, hello]) =:= self()),
-    receive hello -> ok end,
+    receive hello -> ok end.
+
+groups(Node) ->
     {ok, _} = pg:start_link(),
     _ = rpc:call(Node, pg, start, [pg]),
     pg:join(group, self()),
@@ -425,6 +466,19 @@ no_cookie(Node) ->
 %% expect: no_node noconnection
 %% expect: leader {true,true,true}
 %% expect: group_leader true
+%% expect: here {send,{0,1},parent,node,{spawn_request,request,parent,leader,{dist_nodes,leave,1},[link]}}
+%% expect: here {send,{0,2},parent,node,[abc]}
+%% expect: here {'receive',{1,2},child,parent,{born,request,ok,child}}
+%% expect: here {'receive',{2,3},child,parent,{'EXIT',child,abc}}
+%% expect: here {send,{3,4},parent,node,{spawn_request,failed,parent,leader,{dist_nodes,leave,1},[{priority,foo}]}}
+%% expect: here {send,{3,5},parent,node,[abc]}
+%% expect: here {'receive',{4,5},node,parent,{spawn_reply,failed,error,badopt}}
+%% expect: there {'receive',{0,1},parent,child,{spawn_request,request,parent,leader,{dist_nodes,leave,1},[link]}}
+%% expect: there {'receive',{0,2},parent,child,[abc]}
+%% expect: there {send,{1,2},child,parent,{spawn_reply,request,ok,child}}
+%% expect: there {send,{2,3},child,parent,{'EXIT',child,abc}}
+%% expect: there {'receive',{3,4},parent,node,{spawn_request,failed,parent,leader,{dist_nodes,leave,1},[{priority,foo}]}}
+%% expect: there {send,{4,5},node,parent,{spawn_reply,failed,error,badopt}}
 %% expect: global true
 %% expect: pg true
 %% expect: disconnect true
