@@ -58,12 +58,12 @@ struct copy_steps {
 	size_t left;
 };
 
-/* How many cells to copy now. */
+/* How many cells to copy now: into memory that is new, each costs what two do that are only looked at. */
 static size_t take_cells(Process *p, struct copy_steps *s)
 {
-	size_t most = cells_left(p), n = s->left < most ? s->left : most;
+	size_t most = cells_left(p) / 2, n = s->left < most ? s->left : most;
 
-	charge_cells(p, n);
+	charge_cells(p, 2 * n);
 	s->left -= n;
 	return n;
 }
@@ -119,6 +119,7 @@ static Term run_copy(Process *p, const struct copy_steps *s, const Term *args)
 	struct copy_steps *kept = mem_alloc(sizeof(*kept));
 
 	*kept = *s;
+	charge_cells(p, s->left / 4); /* they were counted */
 	return exc_run_steps(p, &kept->steps, args, 2);
 }
 
