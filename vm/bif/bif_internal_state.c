@@ -11,9 +11,11 @@
 #include "code/export.h"
 #include "data/binary.h"
 #include "data/map.h"
+#include "dist/channel.h"
 #include "ets/tables.h"
 #include "heap/copy.h"
 #include "nif/resource.h"
+#include "proc/node_monitor.h"
 #include "proc/sched.h"
 #include "proc/task.h"
 #include "trace/watch.h"
@@ -281,6 +283,31 @@ static Term get_atom(Process *p, Term number)
 	return term_from_atom((uint32_t)small_value(number));
 }
 
+static Term get_monitoring_nodes(Process *p, Term of)
+{
+	(void)of;
+	return node_monitor_list(&p->heap);
+}
+
+/* The port or process that carries the connection to the node of that name; undefined: there is none, or it is not up. */
+static Term get_dist_ctrl(Process *p, Term node)
+{
+	struct channel *c = term_is_atom(node) ? channel_find(node) : NULL;
+	Term controller = TERM_NONE;
+
+	(void)p;
+	if (!term_is_atom(node))
+		return TERM_NONE;
+	if (c != NULL) {
+		lock_acquire(&c->lock);
+		if (c->state == CHANNEL_UP)
+			controller = c->controller;
+		lock_release(&c->lock);
+		channel_unref(c);
+	}
+	return controller != TERM_NONE ? controller : (Term)am_undefined;
+}
+
 /* What the tries of large maps go by, in their first eight levels. */
 static Term get_internal_hash(Process *p, Term key)
 {
@@ -309,11 +336,13 @@ static const struct state_item get_items[] = {
 	{ am_persistent_term, get_persistent_term }, { am_memory, get_memory },
 	{ am_process_info_args, get_process_info_args }, { am_stack_check, get_stack_check },
 	{ am_force_heap_frags, get_no }, { am_flxctr_memory_usage, get_notsup }, { am_lc_graph, get_notsup },
+	{ am_monitoring_nodes, get_monitoring_nodes },
 };
 
 static const struct state_item get_pairs[] = {
 	{ am_process_status, get_process_status }, { am_binary_info, get_binary_info },
 	{ am_atom, get_atom }, { am_internal_hash, get_internal_hash },
+	{ am_dist_ctrl, get_dist_ctrl },
 };
 
 static Term call_item(Process *p, const struct state_item *items, size_t n, Term name, Term of)

@@ -162,6 +162,28 @@ static struct listener *copy_listeners(size_t *n)
 	return all;
 }
 
+static Term put_options(struct heap *h, unsigned wishes)
+{
+	unsigned types = wishes & (NODE_MONITOR_VISIBLE | NODE_MONITOR_HIDDEN);
+	Term type = types == NODE_MONITOR_VISIBLE ? am_visible : types == NODE_MONITOR_HIDDEN ? am_hidden : am_all;
+	Term list = types != 0 ? heap_cons(h, heap_tuple(h, am_node_type, type), NIL) : NIL;
+
+	return wishes & NODE_MONITOR_REASON ? heap_cons(h, am_nodedown_reason, list) : list;
+}
+
+Term node_monitor_list(struct heap *h)
+{
+	size_t n;
+	struct listener *all = copy_listeners(&n);
+	Term list = NIL;
+
+	for (size_t i = 0; i < n; i++)
+		for (unsigned k = 0; k < all[i].count; k++)
+			list = heap_cons(h, heap_tuple(h, all[i].pid, put_options(h, all[i].wishes)), list);
+	mem_free(all);
+	return list;
+}
+
 void node_monitor_tell(const struct node_change *c)
 {
 	size_t n;

@@ -30,5 +30,8 @@ unsigned node_monitor_add(Process *p, unsigned wishes);
 unsigned node_monitor_remove(Process *p, unsigned wishes);
 /* Messages to all who want them. Locks: node_monitors. */
 void node_monitor_tell(const struct node_change *c);
+/* [{Pid, Options}], an element for each time that a process has asked, the newest wish first; Options as
+ * net_kernel:monitor_nodes/2 takes them in a list. On h. Locks: node_monitors. */
+Term node_monitor_list(struct heap *h);
 
 #endif

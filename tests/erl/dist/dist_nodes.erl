@@ -246,7 +246,10 @@ info(Node) ->
               "Controller: " ++ port_to_list(Controller)],
     p(info, [lists:member(Line, Lines) || Line <- Wanted]),
     p(visible, [true || "=visible_node:" ++ _ <- Lines]),
-    p(limit, erlang:system_info(dist_buf_busy_limit)).
+    p(limit, erlang:system_info(dist_buf_busy_limit)),
+    erts_debug:set_internal_state(available_internal_state, true),
+    p(controllers, [erts_debug:get_internal_state({dist_ctrl, N}) =:= C || {N, C} <- [{Node, Controller}, {no@host, undefined}]]),
+    erts_debug:set_internal_state(available_internal_state, false).
 
 %% The other node stands still, so that sooner or later nothing more goes out.
 busy(Node) ->
@@ -443,6 +446,7 @@ no_cookie(Node) ->
 %% expect: info [true,true,true]
 %% expect: visible [true]
 %% expect: limit 65536
+%% expect: controllers [true,true]
 %% expect: told true
 %% expect: async_dist true
 %% expect: filled normal

@@ -50,6 +50,7 @@ state() ->
     Fragment = {"copied", binary:copy(<<1>>, 100), #{a => 1.5}},
     d([erts_debug:set_internal_state(mbuf, T) =:= T || T <- [Fragment, [], 7]]),
     d(erts_debug:get_internal_state(lc_graph)),
+    node_monitors(),
     Before = erts_debug:set_internal_state(re_loop_limit, 7),
     d({is_integer(Before), erts_debug:set_internal_state(re_loop_limit, default)}),
     d([try erts_debug:set_internal_state(What, x) catch error:R -> R end || What <- [nothing, wait]]),
@@ -57,6 +58,19 @@ state() ->
     d([lists:member({lists, reverse, 2}, erlang:system_info(snifs)), lists:member({lists, map, 2}, erlang:system_info(snifs))]).
 
 await(F) -> F() orelse begin erlang:yield(), await(F) end.
+
+%% Who wants to hear of nodes, and with which options: the newest wish first, and each as often as it was made.
+node_monitors() ->
+    Wishes = [[], [nodedown_reason], [{node_type, hidden}, nodedown_reason], [{node_type, all}], [{node_type, visible}], []],
+    [net_kernel:monitor_nodes(true, Options) || Options <- Wishes],
+    d(wishes_of(self())),
+    {Other, Ref} = spawn_monitor(fun() -> net_kernel:monitor_nodes(true), exit(wishes_of(self())) end),
+    receive {'DOWN', Ref, process, Other, Theirs} -> d(Theirs) end,
+    await(fun() -> wishes_of(Other) =:= [] end),
+    [net_kernel:monitor_nodes(false, Options) || Options <- [[nodedown_reason], []]],
+    d(wishes_of(self())).
+
+wishes_of(Pid) -> [Options || {P, Options} <- erts_debug:get_internal_state(monitoring_nodes), P =:= Pid].
 
 %% Tables whose names fall together are told apart.
 collide(Names) ->
@@ -124,6 +138,9 @@ d(T) -> erlang:display(T).
 %% expect: {3,true}
 %% expect: [true,true,true]
 %% expect: notsup
+%% expect: [[{node_type,visible}],[{node_type,all}],[nodedown_reason,{node_type,hidden}],[nodedown_reason],[],[]]
+%% expect: [[]]
+%% expect: [[{node_type,visible}],[{node_type,all}],[nodedown_reason,{node_type,hidden}]]
 %% expect: {true,7}
 %% expect: [badarg,badarg]
 %% expect: true
