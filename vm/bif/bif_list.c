@@ -384,8 +384,6 @@ static Term skip_other_keys(Term t, size_t index, Term key, size_t *left)
 {
 	size_t n = *left;
 
-	if (term_is_immed(key))
-		t = skip_unlike_keys(t, index, key, &n);
 	for (; n > 0 && term_is_cons(t); t = cons_tail(t), n--)
 		if (has_element(cons_head(t), index) && term_equal(key, boxed_ptr(cons_head(t))[index]))
 			break;
@@ -393,28 +391,39 @@ static Term skip_other_keys(Term t, size_t index, Term key, size_t *left)
 	return t;
 }
 
-static __attribute__((noinline)) Term search_rest(Process *p, const Term *args, Term name, Term rest)
+/* For find_key, of what is left of the list and of the cells that may be looked at. Apart, as what is found soon needs no calls. */
+static __attribute__((noinline)) Term find_key_in_rest(Process *p, const Term *args, Term name, Term rest, size_t left, Term *found)
 {
-	return exc_trap(p, export_get(am_lists, name, 3), 3, (Term[]){ args[0], args[1], rest });
+	size_t had = left;
+
+	rest = skip_other_keys(rest, (size_t)small_value(args[1]), args[0], &left);
+	charge_cells(p, had - left);
+	if (term_is_cons(rest) && left == 0)
+		return exc_trap(p, export_get(am_lists, name, 3), 3, (Term[]){ args[0], args[1], rest });
+	if (!term_is_cons(rest))
+		return rest == NIL ? am_false : exc_badarg(p);
+	*found = cons_head(rest);
+	return am_true;
 }
 
 /* For lists:name/3. am_true: *found is the tuple of a list whose element is == key; am_false: there is none; TERM_NONE: bad
  * arguments, or a time slice does not do, and name/3 is called with the rest. */
-static Term find_key(Process *p, const Term *args, Term name, Term *found)
+static inline Term find_key(Process *p, const Term *args, Term name, Term *found)
 {
-	size_t most = cells_left(p), left = most;
-	Term t;
+	size_t most = cells_left(p), left = most, index = (size_t)small_value(args[1]);
+	Term t = args[2];
 
-	if (!term_is_small(args[1]) || small_value(args[1]) < 1)
+	if (unlikely(!term_is_small(args[1]) || small_value(args[1]) < 1))
 		return exc_badarg(p);
-	t = skip_other_keys(args[2], (size_t)small_value(args[1]), args[0], &left);
-	charge_cells(p, most - left);
-	if (term_is_cons(t) && left == 0)
-		return search_rest(p, args, name, t);
-	if (!term_is_cons(t))
-		return t == NIL ? am_false : exc_badarg(p);
-	*found = cons_head(t);
-	return am_true;
+	if (term_is_immed(args[0])) {
+		t = skip_unlike_keys(t, index, args[0], &left);
+		charge_cells(p, most - left);
+		if (likely(left > 0 && term_is_cons(t) && boxed_ptr(cons_head(t))[index] == args[0])) {
+			*found = cons_head(t);
+			return am_true;
+		}
+	}
+	return find_key_in_rest(p, args, name, t, left, found);
 }
 
 Term bif_lists_keyfind_3(Process *p, Term *args)
