@@ -21,6 +21,7 @@ struct waiter {
 static struct {
 	struct lock lock;
 	_Atomic Term pid;    /* of the collector, or TERM_NONE */
+	atomic_bool is_told; /* of areas that it has not switched to yet: one message is enough for all of them */
 	struct waiter *waiters; /* suspended until areas are freed */
 } collector;
 
@@ -62,9 +63,13 @@ void bif_literal_collect(struct literal_area *chain)
 	if (chain == NULL)
 		return;
 	literal_release(chain);
+	if (atomic_exchange(&collector.is_told, true))
+		return;
 	pid = find_collector();
 	if (pid != TERM_NONE)
 		message_send(NULL, pid, am_copy_literals);
+	else
+		atomic_store(&collector.is_told, false);
 }
 
 /* ---- waiting for room */
@@ -123,6 +128,7 @@ Term bif_erts_literal_area_collector_release_area_switch_0(Process *p, Term *arg
 	(void)args;
 	if (!is_collector(p))
 		return exc_error(p, am_notsup);
+	atomic_store(&collector.is_told, false);
 	sched_lend();
 	literal_prepare(&change);
 	sched_reclaim();

@@ -19,7 +19,8 @@
 #include "heap/copy_shared.h"
 #include "heap/literal.h"
 
-enum { FIRST_BUCKETS = 64 };
+/* Copying and the page faults of new literals last so long. */
+enum { FIRST_BUCKETS = 64, REDUCTIONS_A_PUT = 4, WORDS_PUT_A_REDUCTION = 16 };
 
 /* What readers without the lock look at is atomic. */
 typedef _Atomic(struct entry *) Link;
@@ -241,6 +242,7 @@ static Term put_pair(Process *p, const Term *args, const struct pair *made, bool
 {
 	if (!ok)
 		return literal_released_words() > 0 ? bif_literal_wait(p, export_get(am_persistent_term, am_put, 2), 2, args) : exc_system_limit(p);
+	process_bump(p, REDUCTIONS_A_PUT + (int)(made->words / WORDS_PUT_A_REDUCTION));
 	bif_literal_collect(enter(made));
 	return am_ok;
 }

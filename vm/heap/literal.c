@@ -13,7 +13,7 @@
 #include "heap/copy.h"
 #include "heap/refbin.h"
 
-enum { PAGE_BYTES = 4096, WORD_BITS = 64, BITMAP_WORDS = LITERAL_GRANULES / WORD_BITS };
+enum { PAGE_BYTES = 4096, WORD_BITS = 64, BITMAP_WORDS = LITERAL_GRANULES / WORD_BITS, AREAS_AT_ONCE = 256 };
 
 _Static_assert(PAGE_BYTES == WORD_BITS * LITERAL_GRANULE_BYTES, "a word of the bitmap is a page");
 
@@ -89,20 +89,31 @@ static void set_used(size_t first, size_t n)
 		literals.used[w] |= mask_in_word(w, first, first + n);
 }
 
-/* Pages that nobody uses any more are given back. */
-static void clear_used(size_t first, size_t n)
-{
-	size_t start = 0, pages = 0;
+/* Pages, by their words in the bitmap: [start, end). */
+struct pages {
+	size_t start, end;
+};
 
+static void give_back(struct pages *empty)
+{
+	if (empty->start < empty->end)
+		madvise((void *)(literal_base + empty->start * PAGE_BYTES), (empty->end - empty->start) * PAGE_BYTES, MADV_DONTNEED);
+	*empty = (struct pages){ 0 };
+}
+
+/* Pages that nobody uses any more are given back, those in a row at once: a call tells every processor. */
+static void clear_used(size_t first, size_t n, struct pages *empty)
+{
 	for (size_t w = first / WORD_BITS; w * WORD_BITS < first + n; w++) {
 		literals.used[w] &= ~mask_in_word(w, first, first + n);
-		if (literals.used[w] == 0) {
-			start = pages == 0 ? w : start;
-			pages++;
-		}
+		if (literals.used[w] != 0)
+			continue;
+		if (w != empty->end)
+			give_back(empty);
+		if (empty->start == empty->end)
+			empty->start = w;
+		empty->end = w + 1;
 	}
-	if (pages > 0)
-		madvise((void *)(literal_base + start * PAGE_BYTES), pages * PAGE_BYTES, MADV_DONTNEED);
 }
 
 static void *take_granules(size_t n)
@@ -159,26 +170,39 @@ static void unmark_leaving(size_t first, size_t end)
 	}
 }
 
-static void free_one(struct literal_area *a)
+/* Lock held. */
+static void free_one(struct literal_area *a, struct pages *empty)
 {
 	size_t first = area_first(a), n = area_granules(a);
 
-	off_heap_free(a->off_heap);
 	unmark_leaving(first, first + n);
 	mem_hide(a, n * LITERAL_GRANULE_BYTES);
+	clear_used(first, n, empty);
+}
+
+/* Others wait for the lock only as long as a few areas take. Returns the areas after these. */
+static struct literal_area *free_some(struct literal_area *chain)
+{
+	struct literal_area *next;
+	struct pages empty = { 0 };
+
 	lock_acquire(&literals.lock);
-	clear_used(first, n);
+	for (int i = 0; chain != NULL && i < AREAS_AT_ONCE; i++) {
+		next = chain->next;
+		free_one(chain, &empty);
+		chain = next;
+	}
+	give_back(&empty);
 	lock_release(&literals.lock);
+	return chain;
 }
 
 void literal_free(struct literal_area *chain)
 {
-	while (chain != NULL) {
-		struct literal_area *next = chain->next;
-
-		free_one(chain);
-		chain = next;
-	}
+	for (struct literal_area *a = chain; a != NULL; a = a->next)
+		off_heap_free(a->off_heap);
+	while (chain != NULL)
+		chain = free_some(chain);
 }
 
 Term literal_put(struct literal_area *a, Term t)
@@ -269,7 +293,7 @@ struct literal_area *literal_finish(struct literal_change *c)
 {
 	struct literal_area *chain = NULL;
 
-	for (size_t i = 0; i < c->count; i++) {
+	for (size_t i = c->count; i-- > 0;) {
 		struct literal_area *a = (struct literal_area *)c->areas[i];
 
 		atomic_fetch_sub(&literals.released_words, count_words(a));

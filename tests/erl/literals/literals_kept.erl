@@ -22,6 +22,7 @@
 %% expect: {shared,true}
 %% expect: {again,true}
 %% expect: {parts,{4,6,true,true}}
+%% expect: {told_once,true}
 -module(literals_kept).
 -export([main/0, wake/1]).
 
@@ -45,7 +46,19 @@ main() ->
     show({shared, erts_debug:same(First, element(1, Whole)) andalso erts_debug:same(Fourth, element(4, Whole))}),
     show({again, lists:all(fun(N) -> persistent_term:get({?MODULE, N}) =:= lists:duplicate(100, N) end, lists:seq(1, 3000))}),
     [persistent_term:erase({?MODULE, N}) || N <- lists:seq(1, 3000)],
-    show({parts, shared_parts()}).
+    show({parts, shared_parts()}),
+    show({told_once, told() =< 1 orelse string:find(erlang:system_info(system_version), "[erlvm]") =:= nomatch}).
+
+%% How often the collector is told of areas before it looks; stock OTP tells it of each.
+told() ->
+    Pid = collector(),
+    true = erlang:suspend_process(Pid),
+    [persistent_term:put(?MODULE, [N]) || N <- lists:seq(1, 100)],
+    {message_queue_len, N} = process_info(Pid, message_queue_len),
+    true = erlang:resume_process(Pid),
+    await_idle(Pid),
+    true = persistent_term:erase(?MODULE),
+    N.
 
 %% What a term has twice a persistent term has once.
 shared_parts() ->
@@ -72,9 +85,11 @@ await_copied(Literal) ->
         false -> receive after 5 -> await_copied(Literal) end
     end.
 
-await_collector() ->
+await_collector() -> await_idle(collector()).
+
+collector() ->
     [Pid] = [P || P <- processes(), {initial_call, {erts_literal_area_collector, start, 0}} =:= process_info(P, initial_call)],
-    await_idle(Pid).
+    Pid.
 
 await_idle(Pid) ->
     Ref = make_ref(),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
+#include <sys/mman.h>
 
 #include "data/binary.h"
 #include "heap/copy.h"
@@ -503,6 +504,53 @@ START_TEST(test_literal_new_takes_what_was_freed)
 }
 END_TEST
 
+enum { PAGE_BYTES = 4096, PAGES = 200 };
+
+static size_t count_resident(const void *from, size_t pages)
+{
+	unsigned char resident[PAGES];
+	size_t n = 0;
+
+	ck_assert_int_eq(mincore((void *)((uintptr_t)from & -(uintptr_t)PAGE_BYTES), pages * PAGE_BYTES, resident), 0);
+	for (size_t i = 0; i < pages; i++)
+		n += resident[i] & 1;
+	return n;
+}
+
+/* Of a row of areas only some stay, which keep their pages and what stands there. */
+START_TEST(test_literal_free_gives_pages_back)
+{
+	enum { AREAS = 1024, WORDS = 100, KEPT_EVERY = 64 };
+	static struct literal_area *areas[AREAS];
+	struct literal_area *chain = NULL;
+	size_t used, left;
+
+	unit_init();
+	for (int i = 0; i < AREAS; i++) {
+		areas[i] = literal_new(WORDS);
+		for (; areas[i]->top < areas[i]->end; areas[i]->top++)
+			*areas[i]->top = (Term)i;
+	}
+	used = count_resident(areas[0], PAGES);
+	for (int i = 0; i < AREAS; i++) {
+		if (i % KEPT_EVERY == 0)
+			continue;
+		areas[i]->next = chain;
+		chain = areas[i];
+	}
+	literal_free(chain);
+	left = count_resident(areas[0], PAGES);
+	ck_assert_uint_eq(used, PAGES);
+	ck_assert_uint_ge(left, AREAS / KEPT_EVERY);
+	ck_assert_uint_le(left, 2 * AREAS / KEPT_EVERY);
+	for (int i = 0; i < AREAS; i += KEPT_EVERY) {
+		for (const Term *t = areas[i]->words; t < areas[i]->end; t++)
+			ck_assert(*t == (Term)i);
+		literal_free(areas[i]);
+	}
+}
+END_TEST
+
 START_TEST(test_copy_term_counts_binaries)
 {
 	struct heap *h = unit_heap();
@@ -538,6 +586,7 @@ Suite *gc_suite(void)
 	tcase_add_test(c, test_copy_term_shares_literals);
 	tcase_add_test(c, test_gc_take_literals_keeps_what_leaves);
 	tcase_add_test(c, test_literal_new_takes_what_was_freed);
+	tcase_add_test(c, test_literal_free_gives_pages_back);
 	tcase_add_test(c, test_copy_term_counts_binaries);
 	tcase_add_test(c, test_binary_resize_fails_and_leaves_it);
 	suite_add_tcase(s, c);
