@@ -191,7 +191,8 @@ static void check_one(struct cursor *c, uint64_t *wanted)
 /* ---- second pass */
 
 enum job_kind {
-	JOB_SLOTS,           /* fill `count` slots, `stride` words apart */
+	JOB_SLOTS,           /* fill `count` slots */
+	JOB_CELLS,           /* the same for the heads of a list's cells, each with the next as its tail; the last tail is another job's */
 	JOB_MAP,             /* the pairs are all read: make the map */
 };
 
@@ -200,7 +201,6 @@ struct job {
 	Term *pairs;         /* of a map; owned */
 	size_t count;
 	uint8_t kind;
-	uint8_t stride;
 };
 
 struct etf_decoder {
@@ -222,7 +222,7 @@ struct etf_decoder {
 	struct job fixed[64];
 };
 
-static struct job *push_job(struct etf_decoder *d, enum job_kind kind, Term *slot, size_t count, unsigned stride)
+static struct job *push_job(struct etf_decoder *d, enum job_kind kind, Term *slot, size_t count)
 {
 	struct job *j;
 
@@ -236,14 +236,14 @@ static struct job *push_job(struct etf_decoder *d, enum job_kind kind, Term *slo
 		d->room *= 2;
 	}
 	j = &d->jobs[d->count++];
-	*j = (struct job){ .kind = kind, .slot = slot, .count = count, .stride = (uint8_t)stride };
+	*j = (struct job){ .kind = kind, .slot = slot, .count = count };
 	return j;
 }
 
-static void push_slots(struct etf_decoder *d, Term *first, size_t count, unsigned stride)
+static void push_slots(struct etf_decoder *d, Term *first, size_t count)
 {
 	if (count > 0)
-		push_job(d, JOB_SLOTS, first, count, stride);
+		push_job(d, JOB_SLOTS, first, count);
 }
 
 static Term fail(struct etf_decoder *d)
@@ -471,7 +471,7 @@ static Term read_fun(struct etf_decoder *d)
 	f->creator = creator;
 	for (uint32_t i = 0; i < free_count; i++)
 		f->env[i] = NIL;
-	push_slots(d, f->env, free_count, 1);
+	push_slots(d, f->env, free_count);
 	return term_from_boxed((Term *)f);
 }
 
@@ -480,9 +480,7 @@ static Term read_tuple(struct etf_decoder *d, size_t arity)
 	Term *at = heap_alloc(d->heap, arity + 1);
 
 	at[0] = HEADER(arity, SUB_TUPLE);
-	for (size_t i = 1; i <= arity; i++)
-		at[i] = NIL;
-	push_slots(d, at + 1, arity, 1);
+	push_slots(d, at + 1, arity);
 	return term_from_boxed(at);
 }
 
@@ -492,16 +490,12 @@ static Term read_list(struct etf_decoder *d, size_t n, Term *slot)
 
 	if (n == 0) {
 		/* Only the tail, where the list would be. */
-		push_slots(d, slot, 1, 1);
+		push_slots(d, slot, 1);
 		return NIL;
 	}
 	at = heap_alloc(d->heap, 2 * n);
-	for (size_t i = 0; i < n; i++) {
-		at[2 * i] = NIL;
-		at[2 * i + 1] = i + 1 < n ? term_from_cons(at + 2 * i + 2) : NIL;
-	}
-	push_slots(d, at + 2 * n - 1, 1, 1);
-	push_slots(d, at, n, 2);
+	push_slots(d, at + 2 * n - 1, 1);
+	push_job(d, JOB_CELLS, at, n);
 	return term_from_cons(at);
 }
 
@@ -511,9 +505,9 @@ static Term read_map(struct etf_decoder *d, size_t n, Term *slot)
 
 	if (n == 0)
 		return map_new(d->heap);
-	j = push_job(d, JOB_MAP, slot, n, 0);
+	j = push_job(d, JOB_MAP, slot, n);
 	j->pairs = mem_alloc(2 * n * sizeof(Term));
-	push_slots(d, j->pairs, 2 * n, 1);
+	push_slots(d, j->pairs, 2 * n);
 	return NIL;
 }
 
@@ -616,15 +610,25 @@ static void check_integers(struct etf_decoder *d, int64_t *left)
 	*left -= (int64_t)n;
 }
 
+/* After a slot that is not the last. */
+static inline Term *next_slot(Term *slot, bool are_cells)
+{
+	if (!are_cells)
+		return slot + 1;
+	slot[1] = term_from_cons(slot + 2);
+	return slot + 2;
+}
+
 /* The same for the slots of j, but the last. */
 static void read_integers(struct etf_decoder *d, struct job *j, int64_t *left)
 {
 	const uint8_t *at = d->c.at, *end = d->c.end;
-	size_t most = j->count - 1 < (uint64_t)*left ? j->count - 1 : (size_t)*left, n = 0, stride = j->stride;
+	size_t most = j->count - 1 < (uint64_t)*left ? j->count - 1 : (size_t)*left, n = 0;
+	bool are_cells = j->kind == JOB_CELLS;
 	Term *slot = j->slot;
 	unsigned bytes;
 
-	for (; n < most && (bytes = integer_bytes(at, end)) != 0; n++, at += bytes, slot += stride) {
+	for (; n < most && (bytes = integer_bytes(at, end)) != 0; n++, at += bytes, slot = next_slot(slot, are_cells)) {
 		uint32_t wide;
 
 		memcpy(&wide, at + 1, sizeof(wide));
@@ -652,9 +656,10 @@ static void run_jobs(struct etf_decoder *d, int64_t *left)
 			read_integers(d, j, left);
 		before = d->c.at;
 		slot = j->slot;
-		j->slot += j->stride;
 		if (--j->count == 0)
 			d->count--;
+		else
+			j->slot = next_slot(slot, j->kind == JOB_CELLS);
 		*slot = read_term(d, slot);
 		*left -= 1 + (d->c.at - before) / BYTES_A_UNIT;
 	}
@@ -787,7 +792,7 @@ int etf_decoder_step(struct etf_decoder *d, int64_t *left, Term *term, size_t *u
 	if (d->wanted > 0)
 		return -EAGAIN;
 	if (!d->checked)
-		push_slots(d, &d->root, 1, 1);
+		push_slots(d, &d->root, 1);
 	d->checked = true;
 	run_jobs(d, left);
 	if (d->c.failed)
