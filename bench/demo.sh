@@ -8,7 +8,10 @@ dir=$BUILD/demo
 mkdir -p "$dir"
 erlc -o "$dir" bench/demo.erl
 
-say() { printf '\n\033[1m$ %s\033[0m\n' "$*"; }
+bold= plain=
+if [ -t 1 ]; then bold=$'\033[1m' plain=$'\033[0m'; fi
+
+say() { printf '\n%s$ %s%s\n' "$bold" "$*" "$plain"; }
 run() { say "$@"; "$@"; }
 
 say "$BUILD/erlvm -quick -pa $dir -s demo start 30 &"

@@ -299,7 +299,7 @@ static int begin_feed(struct state *st)
 static int print_views(struct state *st)
 {
     struct result_source source = source_of(st);
-    int err = result_print(&source, st->on);
+    int err = result_print(&source, st->on, NULL);
 
     return err ? fail(err, "cannot print results: %s", strerror(-err)) : 0;
 }

@@ -37,6 +37,8 @@ struct engine {
      */
     uint32_t side;
     bool cut;
+    struct result_early *early; /* of the result being counted; NULL: nothing yet */
+    uint32_t percent_full; /* the fullest table of names that was read last */
 };
 
 /* ---- what is loaded */
@@ -314,6 +316,14 @@ static int take_rest(struct engine *e, const struct view_table *t, struct result
     return err;
 }
 
+static void see_full(struct engine *e, size_t rows, const char *map)
+{
+    uint32_t room = bpf_map__max_entries(bpf_object__find_map_by_name(*e->skeleton->skeleton->obj, map));
+    uint32_t percent = (uint32_t)(rows * 100 / room);
+
+    e->percent_full = percent > e->percent_full ? percent : e->percent_full;
+}
+
 static int take_rows(struct engine *e, const struct view_table *t, struct result_taken *out)
 {
     struct tally *tally = tally_new(sizeof(struct wire_name_key), t->row_bytes / 8, 0);
@@ -325,6 +335,7 @@ static int take_rows(struct engine *e, const struct view_table *t, struct result
     snprintf(name, sizeof name, "%s_%u", t->map, e->side);
     err = tally_take(tally, session_map(e->session, name));
     n = err ? 0 : tally_all(tally, &rows);
+    see_full(e, n, name);
     for (size_t i = 0; i < n && !err; i++) {
         const struct wire_name_key *key = rows[i].key;
 
@@ -414,13 +425,31 @@ static int on_result(void *ctx, struct session *s)
 {
     struct engine *e = ctx;
     struct result_source source = source_of(e, s);
+    struct result_early *early = e->early;
 
     if (!e->cut && session_loaded(s))
         e->side = change_sides(e);
     e->cut = false;
     if (!e->taker && session_saw_nothing(s))
         return 0;
-    return e->taker ? e->taker->result(e->taker->ctx, s, &source, e->on) : result_print(&source, e->on);
+    e->early = NULL;
+    return e->taker ? e->taker->result(e->taker->ctx, s, &source, e->on) : result_print(&source, e->on, early);
+}
+
+/*
+ * Tables of the kernel's side have room for some thousand names, which a long result may have more of: a function of a
+ * stock emulator has another after each purge of code.
+ */
+static int on_early(void *ctx, struct session *s)
+{
+    struct engine *e = ctx;
+    struct result_source source = source_of(e, s);
+    int err;
+
+    e->side = change_sides(e);
+    e->percent_full = 0;
+    err = result_read_early(&source, e->on, &e->early);
+    return err ? err : (int)e->percent_full;
 }
 
 /* What was counted of it is taken before another VM has its process id. */
@@ -481,7 +510,8 @@ static int run(struct engine *e, const struct options *o)
 {
     struct session_ops ops = {.record = on_record, .result = on_result, .hooked = on_hooked, .opened = size_states,
                               .ended = on_ended,
-                              .cut = on_cut, .missed = on_missed, .pages_only = e->pages_only, .silent = e->taker != NULL};
+                              .cut = on_cut, .missed = on_missed, .early = e->taker ? NULL : on_early, .pages_only = e->pages_only,
+                              .silent = e->taker != NULL};
     int err;
 
     for (size_t v = 0; v < VIEW_COUNT; v++)
@@ -495,6 +525,7 @@ static int run(struct engine *e, const struct options *o)
         return fail(-ENOMEM, "out of memory");
     ops.feed = e->feed;
     err = session_run(o, e->skeleton ? e->skeleton->skeleton : NULL, &ops, e);
+    result_early_free(e->early);
     feed_free(e->feed);
     views__destroy(e->skeleton);
     return err;

@@ -69,7 +69,7 @@ struct recording_writer {
 static int complain(const struct recording_writer *w, int err)
 {
     return fail(err, "cannot write '%s': %s%s", w->plan.path, strerror(-err),
-                w->chunks ? "; what was written until then can be read" : "");
+                w->chunks ? "; what was written until then can be read, and may be more than is told here" : "");
 }
 
 static int write_all(struct recording_writer *w, const void *bytes, size_t size)

@@ -12,7 +12,10 @@
 
 #include "hist.h"
 
-enum { RECORD_TEXT_BYTES = 4096 }; /* of an attribute; as long as a name of names.h may get */
+enum {
+    RECORD_TEXT_BYTES = 4096, /* of an attribute; as long as a name of names.h may get */
+    LINES_MAX = 16384         /* of a table: those that weigh least are (other) from then on */
+};
 
 /* A row, or several with the same text: a stock emulator's processes go on at several places of a function. */
 struct line {
@@ -30,6 +33,11 @@ struct counted {
     size_t nlines;
     uint64_t *all;   /* the sum of all rows */
     uint64_t *whole; /* what of it was watched all the time; only of a TOTAL table */
+};
+
+struct result_early {
+    struct counted tables[VIEW_NTABLES];
+    struct result_kept slowest[VIEW_NSLOWEST];
 };
 
 static uint64_t *member(uint64_t *row, size_t at)
@@ -99,6 +107,12 @@ static bool is_orderly(const char *reason)
     return !strcmp(reason, "normal") || !strcmp(reason, "shutdown") || !strcmp(reason, "{shutdown,...}");
 }
 
+static void free_line(struct line *line)
+{
+    free(line->name);
+    free(line->row);
+}
+
 /* Lines of the same VM and text become one. */
 static void merge_lines(struct counted *c)
 {
@@ -109,8 +123,7 @@ static void merge_lines(struct counted *c)
     for (size_t i = 0; i < c->nlines; i++) {
         if (kept && !compare_names(&c->lines[kept - 1], &c->lines[i])) {
             result_merge(c->table, c->lines[kept - 1].row, c->lines[i].row);
-            free(c->lines[i].name);
-            free(c->lines[i].row);
+            free_line(&c->lines[i]);
         } else {
             c->lines[kept++] = c->lines[i];
         }
@@ -122,6 +135,8 @@ static void merge_lines(struct counted *c)
     }
     if (kept)
         qsort(c->lines, kept, sizeof *c->lines, compare_weights);
+    while (c->nlines > LINES_MAX)
+        free_line(&c->lines[--c->nlines]);
 }
 
 static const char *name_row(const struct result_source *s, const struct view_table *t, const struct result_row *row, char *buf, size_t size)
@@ -139,10 +154,13 @@ static const char *name_row(const struct result_source *s, const struct view_tab
 /* The rows' words become the lines'. */
 static int add_lines(const struct result_source *s, struct counted *c, struct result_taken *taken)
 {
+    struct line *lines = realloc(c->lines, (c->nlines + taken->nrows + 1) * sizeof *lines);
     char buf[32];
 
-    c->lines = calloc(taken->nrows + 1, sizeof *c->lines);
-    for (size_t i = 0; c->lines && i < taken->nrows; i++) {
+    if (!lines)
+        return -ENOMEM;
+    c->lines = lines;
+    for (size_t i = 0; i < taken->nrows; i++) {
         struct result_row *row = &taken->rows[i];
         char *name = strdup(name_row(s, c->table, row, buf, sizeof buf));
 
@@ -152,36 +170,47 @@ static int add_lines(const struct result_source *s, struct counted *c, struct re
         c->lines[c->nlines++] = (struct line){row->vm, name, row->words, 0, false};
         row->words = NULL;
     }
-    return c->lines ? 0 : -ENOMEM;
+    return 0;
 }
 
 static void free_counted(struct counted *c)
 {
-    for (size_t i = 0; i < c->nlines; i++) {
-        free(c->lines[i].name);
-        free(c->lines[i].row);
-    }
+    for (size_t i = 0; i < c->nlines; i++)
+        free_line(&c->lines[i]);
     free(c->lines);
     free(c->all);
     free(c->whole);
 }
 
+static int make_counted(struct counted *c, const struct view_table *table)
+{
+    if (c->table)
+        return 0;
+    *c = (struct counted){.table = table, .all = calloc(1, table->row_bytes), .whole = calloc(1, table->row_bytes)};
+    return c->all && c->whole ? 0 : -ENOMEM;
+}
+
+/* Adds what there is of the table by now. */
 static int take_table(const struct result_source *s, struct counted *c, const struct view_table *table)
 {
     struct result_taken taken = {.row_bytes = table->row_bytes, .rest = calloc(1, table->row_bytes),
                                  .whole = calloc(1, table->row_bytes)};
-    int err = taken.rest && taken.whole ? s->take(s->ctx, table, &taken) : -ENOMEM;
+    int err = taken.rest && taken.whole ? make_counted(c, table) : -ENOMEM;
 
-    c->table = table;
-    c->all = taken.rest;
-    c->whole = taken.whole;
     if (!err)
+        err = s->take(s->ctx, table, &taken);
+    if (!err) {
+        result_merge(table, c->all, taken.rest);
+        result_merge(table, c->whole, taken.whole);
         err = add_lines(s, c, &taken);
+    }
     if (!err)
         merge_lines(c);
     for (size_t i = 0; i < taken.nrows; i++)
         free(taken.rows[i].words);
     free(taken.rows);
+    free(taken.rest);
+    free(taken.whole);
     return err;
 }
 
@@ -436,38 +465,68 @@ static int compare_slow(const void *a, const void *b, void *by_at)
     return (x < y) - (x > y);
 }
 
-static int print_slowest(const struct result_source *s, enum view_slowest_id id)
+static void free_kept(struct result_kept *kept)
+{
+    for (size_t i = 0; i < kept->nrecords; i++)
+        free(kept->records[i]);
+    free(kept->records);
+}
+
+/* Adds those that are there by now; as many as are shown stay, the slowest first. */
+static int take_slowest(const struct result_source *s, enum view_slowest_id id, struct result_kept *kept)
 {
     const struct view_slowest *slowest = view_slowest(id);
-    struct result_kept kept = {0};
     size_t by_at = slowest->by_at;
-    int err = s->slowest(s->ctx, id, &kept);
+    int err = s->slowest(s->ctx, id, kept);
 
-    if (!err && kept.nrecords)
-        qsort_r(kept.records, kept.nrecords, sizeof *kept.records, compare_slow, &by_at);
-    for (size_t i = 0; i < kept.nrecords; i++) {
-        if (!err && i < s->shown[id])
-            print_told(&(struct told){s, kept.records[i], NULL, 0}, &slowest->sink, slowest->attrs);
-        free(kept.records[i]);
-    }
-    free(kept.records);
+    if (kept->nrecords)
+        qsort_r(kept->records, kept->nrecords, sizeof *kept->records, compare_slow, &by_at);
+    while (kept->nrecords > s->shown[id])
+        free(kept->records[--kept->nrecords]);
     return err;
+}
+
+static void print_slowest(const struct result_source *s, enum view_slowest_id id, const struct result_kept *kept)
+{
+    const struct view_slowest *slowest = view_slowest(id);
+
+    for (size_t i = 0; i < kept->nrecords; i++)
+        print_told(&(struct told){s, kept->records[i], NULL, 0}, &slowest->sink, slowest->attrs);
 }
 
 /* ---- results */
 
-int result_print(const struct result_source *s, const bool on[VIEW_COUNT])
+void result_early_free(struct result_early *early)
 {
-    struct counted tables[VIEW_NTABLES] = {0};
-    int err = take_tables(s, tables, on);
+    for (size_t i = 0; early && i < VIEW_NTABLES; i++)
+        free_counted(&early->tables[i]);
+    for (size_t i = 0; early && i < VIEW_NSLOWEST; i++)
+        free_kept(&early->slowest[i]);
+    free(early);
+}
 
-    if (!err)
-        err = print_blocks(s, tables, on);
+int result_read_early(const struct result_source *s, const bool on[VIEW_COUNT], struct result_early **early)
+{
+    int err;
+
+    if (!*early)
+        *early = calloc(1, sizeof **early);
+    err = *early ? take_tables(s, (*early)->tables, on) : -ENOMEM;
     for (size_t i = 0; i < VIEW_NSLOWEST && !err; i++)
         if (s->slowest && on[view_slowest((enum view_slowest_id)i)->view])
-            err = print_slowest(s, (enum view_slowest_id)i);
-    for (size_t i = 0; i < VIEW_NTABLES; i++)
-        free_counted(&tables[i]);
+            err = take_slowest(s, (enum view_slowest_id)i, &(*early)->slowest[i]);
+    return err;
+}
+
+int result_print(const struct result_source *s, const bool on[VIEW_COUNT], struct result_early *early)
+{
+    int err = result_read_early(s, on, &early);
+
+    if (!err)
+        err = print_blocks(s, early->tables, on);
+    for (size_t i = 0; i < VIEW_NSLOWEST && !err; i++)
+        print_slowest(s, (enum view_slowest_id)i, &early->slowest[i]);
+    result_early_free(early);
     return err;
 }
 
@@ -481,15 +540,14 @@ static void visit_table(struct counted *c, const struct result_visitor *v)
     v->row(v->ctx, c->table, 0, NULL, c->all);
 }
 
-int result_visit(const struct result_source *s, const bool on[VIEW_COUNT], const struct result_visitor *v)
+int result_visit(const struct result_source *s, const bool on[VIEW_COUNT], struct result_early *early,
+                 const struct result_visitor *v)
 {
-    struct counted tables[VIEW_NTABLES] = {0};
-    int err = take_tables(s, tables, on);
+    int err = result_read_early(s, on, &early);
 
-    for (size_t i = 0; i < VIEW_NTABLES; i++) {
-        if (!err && tables[i].table)
-            visit_table(&tables[i], v);
-        free_counted(&tables[i]);
-    }
+    for (size_t i = 0; i < VIEW_NTABLES && !err; i++)
+        if (early->tables[i].table)
+            visit_table(&early->tables[i], v);
+    result_early_free(early);
     return err;
 }

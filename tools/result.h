@@ -49,8 +49,14 @@ struct result_source {
 void result_merge(const struct view_table *table, uint64_t *to, uint64_t *from);
 /* What rows are ordered by: the first counter, else the first histogram's count. */
 uint64_t result_weigh(const struct view_table *table, uint64_t *row);
-/* Prints the tables of the views that are on. Fails: -errno. */
-int result_print(const struct result_source *source, const bool on[VIEW_COUNT]);
+/* What of a result was read before its end, with its names as they were then. */
+struct result_early;
+/* Reads the tables and the slowest of the views that are on, and adds them to *early (NULL: none yet), which the
+ * caller's next result takes, or result_early_free. Fails: -errno. */
+int result_read_early(const struct result_source *source, const bool on[VIEW_COUNT], struct result_early **early);
+void result_early_free(struct result_early *early);
+/* Prints the tables of the views that are on. Takes: early; NULL: there is none. Fails: -errno. */
+int result_print(const struct result_source *source, const bool on[VIEW_COUNT], struct result_early *early);
 
 struct result_visitor {
     /* A row with its members, good until the return: of a VM and a name (untrusted; of a TOTAL table empty), the
@@ -58,8 +64,9 @@ struct result_visitor {
     void (*row)(void *ctx, const struct view_table *table, uint32_t vm, const char *name, uint64_t *row);
     void *ctx;
 };
-/* Reads the tables of the views that are on, as result_print does, for somebody who prints otherwise. Fails: -errno. */
-int result_visit(const struct result_source *source, const bool on[VIEW_COUNT], const struct result_visitor *visitor);
+/* Reads the tables of the views that are on, as result_print does, for somebody who prints otherwise. */
+int result_visit(const struct result_source *source, const bool on[VIEW_COUNT], struct result_early *early,
+                 const struct result_visitor *visitor);
 /* Prints a record of a view; one that is too short, or none, is left out. */
 void result_record(const struct result_source *source, const struct wire_header *header, size_t size);
 

@@ -32,8 +32,14 @@
 enum { TURN_RECORDS = 1024, TURN_NS = 20000000, END_NS = 150000000 };
 
 /*
+ * How long a result may last before what it has by now is read: EARLY_STEP_NS once its tables are EARLY_FULL percent
+ * full, a step longer each time that they are nearly empty.
+ */
+enum { EARLY_NS = 1000000000, EARLY_STEP_NS = 100000000, EARLY_FULL = 50, EARLY_EMPTY = 10 };
+
+/*
  * LOOK, PAGES: pages of VMs may wait; LATE: all threads have told what belongs to the result that was cut; COST: it is
- * time to look at what watching costs.
+ * time to look at what watching costs; EARLY: to read what a long result has by now.
  */
 enum source {
     SOURCE_SIGNAL,
@@ -45,6 +51,7 @@ enum source {
     SOURCE_PAGES,
     SOURCE_LATE,
     SOURCE_COST,
+    SOURCE_EARLY,
     NSOURCES
 };
 
@@ -62,6 +69,7 @@ struct session {
     uint64_t begin_ns, now_ns; /* of the result being counted: its begin; its end, once it is due */
     uint64_t results;          /* printed so far */
     uint64_t from_ns;          /* what pages tell of before does not count */
+    uint64_t early_ns;         /* between two early reads */
     uint64_t cut_ns;           /* the end of a result whose last pages are still to come; 0: there is none */
     uint64_t turn, turn_ns; /* records read in this turn, and when it began */
     uint64_t left;          /* records that were not read before the end */
@@ -524,7 +532,7 @@ static void configure(struct session *s)
 
 static int open_sources(struct session *s)
 {
-    static const enum source timers[] = {SOURCE_TICK, SOURCE_SCAN, SOURCE_LOOK, SOURCE_LATE, SOURCE_COST};
+    static const enum source timers[] = {SOURCE_TICK, SOURCE_SCAN, SOURCE_LOOK, SOURCE_LATE, SOURCE_COST, SOURCE_EARLY};
 
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* what cannot be written is said */
@@ -628,6 +636,8 @@ static int begin(struct session *s)
         err = set_timer(s, SOURCE_SCAN, watch_interval_ns(&s->watch));
     if (!err && s->options->interval_ns)
         err = set_timer(s, SOURCE_TICK, s->options->interval_ns);
+    if (!err && s->ops->early && session_loaded(s))
+        err = set_timer(s, SOURCE_EARLY, s->early_ns);
     return err;
 }
 
@@ -741,6 +751,31 @@ static int on_cost(struct session *s)
     }
 }
 
+/* A result that has just begun, or is about to be printed, is not read twice. */
+static bool is_early(const struct session *s)
+{
+    uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), end_ns = s->begin_ns + s->options->interval_ns;
+
+    return !s->cut_ns && now_ns > s->begin_ns + s->early_ns / 2 &&
+           (!s->options->interval_ns || now_ns + s->early_ns / 2 < end_ns);
+}
+
+static int on_early(struct session *s)
+{
+    int percent;
+
+    if (!is_early(s))
+        return 0;
+    percent = s->ops->early(s->ctx, s);
+    if (percent < 0)
+        return fail(percent, "cannot read results: %s", strerror(-percent));
+    if (percent >= EARLY_FULL)
+        s->early_ns = EARLY_STEP_NS;
+    else if (percent < EARLY_EMPTY && s->early_ns < EARLY_NS)
+        s->early_ns += EARLY_STEP_NS;
+    return set_timer(s, SOURCE_EARLY, s->early_ns);
+}
+
 static int on_tick(struct session *s)
 {
     int err = s->cut_ns ? print_cut(s) : 0;
@@ -769,6 +804,7 @@ static int handle(struct session *s, enum source source)
     case SOURCE_TICK: drain(s->fds[source]); return on_tick(s);
     case SOURCE_SCAN: drain(s->fds[source]); return on_scan(s);
     case SOURCE_COST: drain(s->fds[source]); return on_cost(s);
+    case SOURCE_EARLY: drain(s->fds[source]); return on_early(s);
     case SOURCE_RING: return read_ring(s);
     case SOURCE_LOOK: drain(s->fds[source]); return read_pages(s);
     case SOURCE_PAGES: return read_pages(s);
@@ -811,7 +847,7 @@ static void finish(struct session *s)
 int session_run(const struct options *options, struct bpf_object_skeleton *skeleton,
                 const struct session_ops *ops, void *ctx)
 {
-    struct session s = {.options = options, .skeleton = skeleton, .ops = ops, .ctx = ctx, .epoll = -1};
+    struct session s = {.options = options, .skeleton = skeleton, .ops = ops, .ctx = ctx, .epoll = -1, .early_ns = EARLY_STEP_NS};
     int err;
 
     for (int i = 0; i < NSOURCES; i++)

@@ -188,6 +188,20 @@ START_TEST(test_stock_msglat_names_what_stays_while_code_is_purged)
 }
 END_TEST
 
+/* A function has another row after each purge: together these are more than a table has room for. */
+START_TEST(test_stock_msglat_has_room_for_all_while_code_is_purged)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = run_work("purges", "", "msglat");
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_int_ge(support_number(r->out, "\"mfa\":\"code_server:loop/1\"", "wakeups"), 5003);
+    ck_assert_int_ge(support_number(r->out, "\"mfa\":\"erts_code_purger:wait_for_request/0\"", "wakeups"), 5003);
+    ck_assert_msg(!support_lines(r->out, "map full"), "%s", r->out);
+    ck_assert_msg(!support_lines(r->out, "\"mfa\":\"(other)\""), "%s", r->out);
+}
+END_TEST
+
 START_TEST(test_stock_efile_counts_operations_and_errors)
 {
     SUPPORT_BPF();
@@ -381,6 +395,7 @@ Suite *stock_suite(void)
     tcase_add_test(live, test_stock_msglat_counts_messages_to_aliases);
     tcase_add_test(live, test_stock_msglat_names_natives_that_go_on);
     tcase_add_test(live, test_stock_msglat_names_what_stays_while_code_is_purged);
+    tcase_add_test(live, test_stock_msglat_has_room_for_all_while_code_is_purged);
     tcase_add_test(live, test_stock_efile_counts_operations_and_errors);
     tcase_add_test(live, test_stock_efile_events_tell_what_was_asked);
     tcase_add_test(live, test_stock_efile_tells_who_asked);

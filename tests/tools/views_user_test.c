@@ -45,7 +45,7 @@ static const char *result(void)
     static const bool on[VIEW_COUNT] = {[VIEW_spawns] = true, [VIEW_msglat] = true, [VIEW_gc] = true,
                                         [VIEW_efile] = true};
 
-    ck_assert_int_eq(result_print(&source, on), 0);
+    ck_assert_int_eq(result_print(&source, on, NULL), 0);
     ck_assert_int_eq(sink_flush(&sink), 0);
     return printed;
 }
@@ -164,6 +164,41 @@ START_TEST(test_views_user_follows_operations_and_keeps_the_slowest)
 }
 END_TEST
 
+/* What a long result has by now is read in between: its rows of the same text are one at the end, its slowest are those of all. */
+START_TEST(test_views_user_results_hold_what_was_read_early)
+{
+    static const bool on[VIEW_COUNT] = {[VIEW_spawns] = true, [VIEW_efile] = true};
+    struct result_early *early = NULL;
+
+    begin(false);
+    for (uint32_t i = 0; i < 23; i++) {
+        spawn(i, 1000);
+        if (i % 9 == 8)
+            ck_assert_int_eq(result_read_early(&source, on, &early), 0);
+    }
+    for (uint32_t i = 0; i < 13; i++) {
+        operate(i, "f", 1000 * i + 1000, 100 + i * 7 % 13);
+        if (i % 4 == 3)
+            ck_assert_int_eq(result_read_early(&source, on, &early), 0);
+    }
+    ck_assert_int_eq(result_print(&source, on, early), 0);
+    ck_assert_int_eq(sink_flush(&sink), 0);
+    ck_assert_int_eq(support_number(printed, "\"type\":\"spawns\"", "births"), 23);
+    ck_assert_int_eq(support_lines(printed, "\"mfa\":\"5:6:1\""), 1);
+    ck_assert_int_eq(support_number(printed, "\"mfa\":\"5:6:1\"", "count"), 23);
+    ck_assert_int_eq(support_number(printed, "\"DELETE\"", "count"), 13);
+    ck_assert_int_eq(support_number(printed, "\"DELETE\"", "max_ns"), 112);
+    ck_assert_int_eq(support_lines(printed, "\"efile_slowest\""), 3);
+    for (int ns = 110; ns <= 112; ns++) {
+        char total[32];
+
+        snprintf(total, sizeof total, "\"total_ns\":%d", ns);
+        ck_assert_int_eq(support_lines(printed, total), 1);
+    }
+    end();
+}
+END_TEST
+
 /* Atoms are told by number: which of them is normal is said before. */
 START_TEST(test_views_user_tells_abnormal_exits_apart)
 {
@@ -181,7 +216,7 @@ START_TEST(test_views_user_tells_abnormal_exits_apart)
     for (uint32_t atom = 9; atom < 12; atom++)
         views_user_tell(&(union ev_any){
             .process__exit = {head(BATCH_process__exit, 300), ev_id_of_pid(atom, 0), ev_term_of(BATCH_SHAPE_ATOM, BATCH_TUPLE_OF_MORE, atom)}});
-    ck_assert_int_eq(result_print(&source, on), 0);
+    ck_assert_int_eq(result_print(&source, on, NULL), 0);
     ck_assert_int_eq(sink_flush(&sink), 0);
     ck_assert_int_eq(support_number(printed, "\"type\":\"exits\"", "exits"), 4);
     ck_assert_int_eq(support_number(printed, "\"type\":\"exits\"", "abnormal"), 2); /* {normal,...} and {normally,...} */
@@ -205,7 +240,7 @@ START_TEST(test_views_user_rates_are_of_the_time_that_each_vm_was_watched)
     static const bool on[VIEW_COUNT] = {[VIEW_spawns] = true};
 
     begin(false);
-    ck_assert_int_eq(result_print(&(struct result_source){.take = take_of_both, .name = name_of, .sink = &sink, .seconds = 0.5, .whole_seconds = 2}, on), 0);
+    ck_assert_int_eq(result_print(&(struct result_source){.take = take_of_both, .name = name_of, .sink = &sink, .seconds = 0.5, .whole_seconds = 2}, on, NULL), 0);
     ck_assert_int_eq(sink_flush(&sink), 0);
     ck_assert_int_eq(support_number(printed, "\"type\":\"spawns\"", "births"), 100);
     ck_assert_int_eq(support_number(printed, "\"type\":\"spawns\"", "births_per_s"), 40 * 2 + 60 / 2);
@@ -263,6 +298,7 @@ Suite *views_user_suite(void)
     tcase_add_test(all, test_views_user_counts_births_deaths_and_lifetimes);
     tcase_add_test(all, test_views_user_measures_waits_and_pauses);
     tcase_add_test(all, test_views_user_follows_operations_and_keeps_the_slowest);
+    tcase_add_test(all, test_views_user_results_hold_what_was_read_early);
     tcase_add_test(all, test_views_user_tells_abnormal_exits_apart);
     tcase_add_test(all, test_views_user_rates_are_of_the_time_that_each_vm_was_watched);
     tcase_add_test(all, test_views_user_results_begin_empty_and_a_vm_that_ended_is_forgotten);
