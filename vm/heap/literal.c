@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Literal areas: runs of granules of one reserved range. A word of the bitmap `used` stands for a page.
+/* Literal areas: runs of granules of one reserved range. A word of the bitmap `used` stands for a page. Pages that fall
+ * empty are given back to the system, but for some that new areas are made of first: a page that was given back is
+ * a page fault, and zeroed, when it is used again.
  * Invariant: a set bit in `used` is a granule of some area; areas that leave stand in `leaving` by address, and have their bits in
  * literal_leaving. */
 #include "heap/literal.h"
@@ -14,6 +16,7 @@
 #include "heap/refbin.h"
 
 enum { PAGE_BYTES = 4096, WORD_BITS = 64, BITMAP_WORDS = LITERAL_GRANULES / WORD_BITS, AREAS_AT_ONCE = 256 };
+enum { PAGES_KEPT = 4096 };
 
 _Static_assert(PAGE_BYTES == WORD_BITS * LITERAL_GRANULE_BYTES, "a word of the bitmap is a page");
 
@@ -23,6 +26,8 @@ uint64_t literal_leaving[BITMAP_WORDS];
 static struct {
 	struct lock lock;
 	uint64_t used[BITMAP_WORDS];
+	bool is_kept[BITMAP_WORDS]; /* the page is empty and was not given back */
+	size_t kept;
 	size_t next;         /* granule where the search starts */
 	struct literal_area *released; /* not leaving yet */
 	atomic_size_t released_words;
@@ -85,8 +90,20 @@ static uint64_t mask_in_word(size_t w, size_t first, size_t end)
 
 static void set_used(size_t first, size_t n)
 {
-	for (size_t w = first / WORD_BITS; w * WORD_BITS < first + n; w++)
+	for (size_t w = first / WORD_BITS; w * WORD_BITS < first + n; w++) {
 		literals.used[w] |= mask_in_word(w, first, first + n);
+		literals.kept -= literals.is_kept[w];
+		literals.is_kept[w] = false;
+	}
+}
+
+static bool keep(size_t w)
+{
+	if (literals.kept == PAGES_KEPT)
+		return false;
+	literals.is_kept[w] = true;
+	literals.kept++;
+	return true;
 }
 
 /* Pages, by their words in the bitmap: [start, end). */
@@ -101,12 +118,12 @@ static void give_back(struct pages *empty)
 	*empty = (struct pages){ 0 };
 }
 
-/* Pages that nobody uses any more are given back, those in a row at once: a call tells every processor. */
+/* Pages in a row are given back at once: a call tells every processor. */
 static void clear_used(size_t first, size_t n, struct pages *empty)
 {
 	for (size_t w = first / WORD_BITS; w * WORD_BITS < first + n; w++) {
 		literals.used[w] &= ~mask_in_word(w, first, first + n);
-		if (literals.used[w] != 0)
+		if (literals.used[w] != 0 || keep(w))
 			continue;
 		if (w != empty->end)
 			give_back(empty);
@@ -185,14 +202,18 @@ static struct literal_area *free_some(struct literal_area *chain)
 {
 	struct literal_area *next;
 	struct pages empty = { 0 };
+	size_t first = area_first(chain), kept;
 
 	lock_acquire(&literals.lock);
+	kept = literals.kept;
 	for (int i = 0; chain != NULL && i < AREAS_AT_ONCE; i++) {
 		next = chain->next;
 		free_one(chain, &empty);
 		chain = next;
 	}
 	give_back(&empty);
+	if (literals.kept > kept)
+		literals.next = first;
 	lock_release(&literals.lock);
 	return chain;
 }
