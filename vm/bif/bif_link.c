@@ -298,10 +298,13 @@ Term bif_erlang_alias_1(Process *p, Term *args)
 
 Term bif_erlang_unalias_1(Process *p, Term *args)
 {
+	Term tag;
+
 	if (!term_is_local_ref(args[0]))
 		return term_is_ref(args[0]) ? am_false : exc_badarg(p);
-	if (ref_tag(args[0]) != p->id) /* an alias has the process's pid */
-		return is_foreign(p, args[0]) ? exc_badarg(p) : am_false;
+	tag = ref_tag(args[0]);
+	if (tag != p->id) /* an alias has the process's pid, what nobody made for himself 0 */
+		return tag != 0 ? exc_badarg(p) : am_false;
 	return term_from_bool(monitor_alias_drop(p, args[0]));
 }
 

@@ -85,7 +85,7 @@ struct sched_queue {
 
 static struct {
 	unsigned count, online;
-	int64_t self_at;            /* bytes from thread_pointer() to `self`, in every thread */
+	int64_t self_at;            /* bytes from thread_pointer() to sched_of_thread, in every thread */
 	_Atomic unsigned active;    /* changed while the world is stopped */
 	struct sched_queue *queues; /* by id */
 	_Atomic(struct sched *) *all; /* by id: who has it */
@@ -99,7 +99,7 @@ static struct {
 	atomic_flag halting;
 } scheds = { .halting = ATOMIC_FLAG_INIT };
 
-static _Thread_local struct sched *self;
+_Thread_local struct sched *sched_of_thread;
 static void *run_sched(void *sched);
 atomic_uint sched_others;
 
@@ -139,7 +139,7 @@ static void make_sched(unsigned id)
 
 void sched_be(struct sched *s)
 {
-	self = s;
+	sched_of_thread = s;
 }
 
 struct sched *sched_make_spare(void)
@@ -179,7 +179,7 @@ void sched_init(unsigned count, unsigned online)
 	sched_lend_init(count > WORKERS_MIN ? count : WORKERS_MIN, run_sched);
 	slice_clock_init();
 	scheds.count = count;
-	scheds.self_at = (int64_t)((uintptr_t)&self - thread_pointer());
+	scheds.self_at = (int64_t)((uintptr_t)&sched_of_thread - thread_pointer());
 	atomic_store(&sched_others, count - 1);
 	scheds.online = online;
 	atomic_init(&scheds.active, online);
@@ -208,14 +208,9 @@ unsigned sched_active(void)
 	return atomic_load(&scheds.active);
 }
 
-struct sched *sched_self(void)
-{
-	return self;
-}
-
 bool sched_on_duty(void)
 {
-	return self != NULL && (atomic_load_explicit(&self->lent, memory_order_relaxed) & LENT_MASK) == LENT_NOT;
+	return sched_of_thread != NULL && (atomic_load_explicit(&sched_of_thread->lent, memory_order_relaxed) & LENT_MASK) == LENT_NOT;
 }
 
 struct sched *sched_get(unsigned id)
@@ -230,7 +225,7 @@ static struct sched_queue *queue_of(unsigned id)
 
 bool sched_is_between_slices(void)
 {
-	return sched_on_duty() && self->current == NULL && self->id <= atomic_load(&scheds.active);
+	return sched_on_duty() && sched_of_thread->current == NULL && sched_of_thread->id <= atomic_load(&scheds.active);
 }
 
 size_t sched_run_queue_of(unsigned id)
@@ -255,10 +250,10 @@ static inline void count_more(uint64_t *counter, uint64_t n)
 
 void sched_count_gc(size_t reclaimed_words)
 {
-	if (self == NULL)
+	if (sched_of_thread == NULL)
 		return;
-	count_more(&self->collections, 1);
-	count_more(&self->reclaimed_words, reclaimed_words);
+	count_more(&sched_of_thread->collections, 1);
+	count_more(&sched_of_thread->reclaimed_words, reclaimed_words);
 }
 
 struct sched_totals sched_totals(void)
@@ -484,7 +479,7 @@ static void nudge(Process *running)
 
 void sched_kick(unsigned id)
 {
-	if (!sched_on_duty() || self->id != id)
+	if (!sched_on_duty() || sched_of_thread->id != id)
 		wake_sched(queue_of(id));
 }
 
@@ -515,8 +510,8 @@ void sched_enqueue(Process *p)
 {
 	unsigned id = atomic_load_explicit(&p->scheduler, memory_order_relaxed);
 
-	if (sched_on_duty() && (!p->bound || id == self->id)) {
-		enqueue_here(self, p);
+	if (sched_on_duty() && (!p->bound || id == sched_of_thread->id)) {
+		enqueue_here(sched_of_thread, p);
 		return;
 	}
 	if (id == 0 || (!p->bound && !is_active(queue_of(id))))
@@ -869,7 +864,7 @@ static void account(struct sched *s, Process *p)
 
 void sched_leave(Process *p)
 {
-	struct sched *s = self;
+	struct sched *s = sched_of_thread;
 
 	if (s == NULL)
 		return;
@@ -885,7 +880,7 @@ static inline bool is_slice_followed(void)
 
 static PROBE_COLD void follow_end(Process *p, bool waits)
 {
-	micro_enter(self, MICRO_OTHER);
+	micro_enter(sched_of_thread, MICRO_OTHER);
 	if (PROBE_ON(process__unscheduled))
 		probe_process__unscheduled(p, true);
 	if (trace_active)
@@ -903,7 +898,7 @@ static PROBE_COLD void watch_end(Process *p, bool waits)
 /* Returns false when p has ended. */
 static PROBE_COLD bool follow_begin(Process *p, uint32_t before)
 {
-	micro_enter(self, MICRO_EMULATOR);
+	micro_enter(sched_of_thread, MICRO_EMULATOR);
 	if (PROBE_ON(process__scheduled))
 		probe_process__scheduled(p, true);
 	if (trace_active)
@@ -944,10 +939,10 @@ static bool sleep_again(Process *p, uint32_t before)
 		return false;
 	if (!is_away(p, before))
 		watch_end(p, true);
-	self->current = NULL;
+	sched_of_thread->current = NULL;
 	if (end_running(p, how, unless))
 		return true;
-	self->current = p;
+	sched_of_thread->current = p;
 	return false;
 }
 
@@ -972,7 +967,7 @@ static bool prepare(Process *p, uint32_t before)
 	batch_end_turn();
 	for (;;) {
 		if ((atomic_load(&p->state) & PS_SIGNALS) && !signal_handle_now(p)) {
-			if (unlikely(self->watch != WATCH_NOTHING) && is_away(p, before) && !p->dirty->is_told)
+			if (unlikely(sched_of_thread->watch != WATCH_NOTHING) && is_away(p, before) && !p->dirty->is_told)
 				watch_begin(p, 0); /* its end tells that it is scheduled out */
 			process_exit(p, p->exc_reason);
 			return false;
@@ -1111,7 +1106,7 @@ static void *run_sched(void *arg)
 {
 	struct sched *s = arg;
 
-	self = s;
+	sched_of_thread = s;
 	if (sched_on_duty())
 		begin(s);
 	for (;;) {

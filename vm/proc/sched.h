@@ -69,7 +69,9 @@ unsigned sched_online(void);
 unsigned sched_active(void);
 /* From the end of this stop of the world on only the first `online` run processes; or only the first. Called by what sched_stop_world runs. */
 void sched_set_active(unsigned online, bool only_one);
-struct sched *sched_self(void); /* of this thread; NULL elsewhere */
+extern _Thread_local struct sched *sched_of_thread; /* private to sched.c */
+/* Of this thread; NULL elsewhere. */
+static inline struct sched *sched_self(void) { return sched_of_thread; }
 /* The thread that has that scheduler now. NULL: there is none of that id. */
 struct sched *sched_get(unsigned id);
 /* What p, which runs here, does between these two may last long: when it does, another thread takes this scheduler
