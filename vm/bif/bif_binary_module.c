@@ -16,6 +16,8 @@ static Term read_byte(Term binary, size_t at)
 {
 	struct bits_view v = binary_view(binary);
 
+	if (likely(v.offset % 8 == 0))
+		return SMALL(v.base[v.offset / 8 + at]);
 	return SMALL(bitcopy_read(v.base, v.offset + (uint64_t)at * 8, 8));
 }
 

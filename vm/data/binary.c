@@ -73,19 +73,6 @@ Term binary_put_bits(struct heap *h, const struct bits_view *v)
 	return (v->size & 7) == 0 ? t : put_subbin(h, t, 0, v->size);
 }
 
-Term binary_original(Term t, uint64_t *offset)
-{
-	const Term *p = boxed_ptr(t);
-	const struct subbin *s = (const struct subbin *)p;
-
-	if (header_sub(*p) != SUB_SUBBIN) {
-		*offset = 0;
-		return t;
-	}
-	*offset = s->offset_bytes * 8 + s->bit_offset;
-	return s->original;
-}
-
 Term binary_sub(struct heap *h, Term t, uint64_t start, uint64_t size)
 {
 	uint64_t offset;

@@ -126,7 +126,17 @@ static inline Term binary_put_part(Term **top, Term original, const uint8_t *bas
 Term binary_from_counted(struct heap *h, struct binary *b, size_t n);
 
 /* The heapbin or refbin behind t, and where t's first bit is in it. Units: *offset bits. */
-Term binary_original(Term t, uint64_t *offset);
+static inline Term binary_original(Term t, uint64_t *offset)
+{
+	const Term *p = boxed_ptr(t);
+	const struct subbin *s = (const struct subbin *)p;
+
+	*offset = 0;
+	if (header_sub(*p) != SUB_SUBBIN)
+		return t;
+	*offset = s->offset_bytes * 8 + s->bit_offset;
+	return s->original;
+}
 /* The counted bytes behind t, with one reference more, for a holder outside every heap: its bytes never move or change.
  * *bytes: t's first byte in it. Fails: NULL when t's bytes stand on a heap or not at a byte. */
 struct binary *binary_share(Term t, const uint8_t **bytes, size_t *n);

@@ -14,7 +14,7 @@
 enum { BUCKETS_LEAST = 64 };
 
 /* The name's index in the table of atoms, and the creation below it, so that both change at once. */
-static _Atomic uint64_t own = (uint64_t)(am_nonode_nohost >> 6) << 32;
+_Atomic uint64_t node_own = (uint64_t)(am_nonode_nohost >> 6) << 32;
 
 static struct {
 	struct rwlock lock;
@@ -34,16 +34,9 @@ void node_init(void)
 	nodes.buckets = mem_zalloc(BUCKETS_LEAST * sizeof(struct node *));
 }
 
-struct node_name node_self(void)
-{
-	uint64_t word = atomic_load_explicit(&own, memory_order_relaxed);
-
-	return (struct node_name){ term_from_atom((uint32_t)(word >> 32)), (uint32_t)word };
-}
-
 void node_set_self(struct node_name name)
 {
-	atomic_store(&own, (uint64_t)atom_index(name.name) << 32 | name.creation);
+	atomic_store(&node_own, (uint64_t)atom_index(name.name) << 32 | name.creation);
 }
 
 bool node_is_self(struct node_name node)

@@ -22,8 +22,14 @@ struct node {
 
 /* Before any external term is made. */
 void node_init(void);
+extern _Atomic uint64_t node_own; /* private to node.c: the name's index << 32, and the creation */
 /* This node: nonode@nohost and creation 0 until distribution starts. */
-struct node_name node_self(void);
+static inline struct node_name node_self(void)
+{
+	uint64_t word = atomic_load_explicit(&node_own, memory_order_relaxed);
+
+	return (struct node_name){ term_from_atom((uint32_t)(word >> 32)), (uint32_t)word };
+}
 /* Distribution starts, or ends: local pids, ports and references are of that name from now on. */
 void node_set_self(struct node_name name);
 /* The node whose name external terms call local: same name and creation (or creation 0). */
