@@ -113,7 +113,7 @@ static int take_result(void *ctx, struct session *s, const struct result_source 
     http_hold(serve->http);
     metrics_begin(serve->metrics, clock_ns(CLOCK_MONOTONIC));
     session_each_vm(s, see_vm, serve->metrics);
-    err = result_visit(source, on, NULL, &(struct result_visitor){metrics_row, serve->metrics});
+    err = result_visit(source, on, &(struct result_visitor){metrics_row, serve->metrics});
     metrics_finish(serve->metrics, &own);
     http_refresh(serve->http);
     http_release(serve->http);

@@ -316,6 +316,7 @@ static int take_rest(struct engine *e, const struct view_table *t, struct result
     return err;
 }
 
+/* Of a map's room so many rows were taken. */
 static void see_full(struct engine *e, size_t rows, const char *map)
 {
     uint32_t room = bpf_map__max_entries(bpf_object__find_map_by_name(*e->skeleton->skeleton->obj, map));
@@ -510,8 +511,8 @@ static int run(struct engine *e, const struct options *o)
 {
     struct session_ops ops = {.record = on_record, .result = on_result, .hooked = on_hooked, .opened = size_states,
                               .ended = on_ended,
-                              .cut = on_cut, .missed = on_missed, .early = e->taker ? NULL : on_early, .pages_only = e->pages_only,
-                              .silent = e->taker != NULL};
+                              .cut = on_cut, .missed = on_missed, .early = e->taker ? NULL : on_early,
+                              .pages_only = e->pages_only, .silent = e->taker != NULL};
     int err;
 
     for (size_t v = 0; v < VIEW_COUNT; v++)

@@ -540,14 +540,15 @@ static void visit_table(struct counted *c, const struct result_visitor *v)
     v->row(v->ctx, c->table, 0, NULL, c->all);
 }
 
-int result_visit(const struct result_source *s, const bool on[VIEW_COUNT], struct result_early *early,
-                 const struct result_visitor *v)
+int result_visit(const struct result_source *s, const bool on[VIEW_COUNT], const struct result_visitor *v)
 {
-    int err = result_read_early(s, on, &early);
+    struct counted tables[VIEW_NTABLES] = {0};
+    int err = take_tables(s, tables, on);
 
-    for (size_t i = 0; i < VIEW_NTABLES && !err; i++)
-        if (early->tables[i].table)
-            visit_table(&early->tables[i], v);
-    result_early_free(early);
+    for (size_t i = 0; i < VIEW_NTABLES; i++) {
+        if (!err && tables[i].table)
+            visit_table(&tables[i], v);
+        free_counted(&tables[i]);
+    }
     return err;
 }

@@ -64,9 +64,8 @@ struct result_visitor {
     void (*row)(void *ctx, const struct view_table *table, uint32_t vm, const char *name, uint64_t *row);
     void *ctx;
 };
-/* Reads the tables of the views that are on, as result_print does, for somebody who prints otherwise. */
-int result_visit(const struct result_source *source, const bool on[VIEW_COUNT], struct result_early *early,
-                 const struct result_visitor *visitor);
+/* Reads the tables of the views that are on, as result_print does, for somebody who prints otherwise. Fails: -errno. */
+int result_visit(const struct result_source *source, const bool on[VIEW_COUNT], const struct result_visitor *visitor);
 /* Prints a record of a view; one that is too short, or none, is left out. */
 void result_record(const struct result_source *source, const struct wire_header *header, size_t size);
 

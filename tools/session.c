@@ -847,7 +847,8 @@ static void finish(struct session *s)
 int session_run(const struct options *options, struct bpf_object_skeleton *skeleton,
                 const struct session_ops *ops, void *ctx)
 {
-    struct session s = {.options = options, .skeleton = skeleton, .ops = ops, .ctx = ctx, .epoll = -1, .early_ns = EARLY_STEP_NS};
+    struct session s = {.options = options, .skeleton = skeleton, .ops = ops, .ctx = ctx, .epoll = -1,
+                        .early_ns = EARLY_STEP_NS};
     int err;
 
     for (int i = 0; i < NSOURCES; i++)

@@ -164,7 +164,10 @@ START_TEST(test_views_user_follows_operations_and_keeps_the_slowest)
 }
 END_TEST
 
-/* What a long result has by now is read in between: its rows of the same text are one at the end, its slowest are those of all. */
+/*
+ * What a long result has by now is read in between: its rows of the same text are one at the end, its slowest are those
+ * of all.
+ */
 START_TEST(test_views_user_results_hold_what_was_read_early)
 {
     static const bool on[VIEW_COUNT] = {[VIEW_spawns] = true, [VIEW_efile] = true};

@@ -19,8 +19,11 @@
 #include "heap/copy_shared.h"
 #include "heap/literal.h"
 
-/* Copying and the page faults of new literals last so long. */
-enum { FIRST_BUCKETS = 64, REDUCTIONS_A_PUT = 4, WORDS_PUT_A_REDUCTION = 16 };
+enum {
+	FIRST_BUCKETS = 64,
+	/* What a put is charged: copies to new memory take four times as long as EXC_WORDS_A_REDUCTION says. */
+	REDUCTIONS_A_PUT = 4, WORDS_PUT_A_REDUCTION = 16,
+};
 
 /* What readers without the lock look at is atomic. */
 typedef _Atomic(struct entry *) Link;

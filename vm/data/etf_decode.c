@@ -192,7 +192,8 @@ static void check_one(struct cursor *c, uint64_t *wanted)
 
 enum job_kind {
 	JOB_SLOTS,           /* fill `count` slots */
-	JOB_CELLS,           /* the same for the heads of a list's cells, each with the next as its tail; the last tail is another job's */
+	JOB_CELLS,           /* the same for the heads of `count` cells in a row, each with the next as its tail; the last one's
+			      * tail is another job's */
 	JOB_MAP,             /* the pairs are all read: make the map */
 };
 

@@ -15,8 +15,11 @@
 #include "heap/copy.h"
 #include "heap/refbin.h"
 
-enum { PAGE_BYTES = 4096, WORD_BITS = 64, BITMAP_WORDS = LITERAL_GRANULES / WORD_BITS, AREAS_AT_ONCE = 256 };
-enum { PAGES_KEPT = 4096 };
+enum { PAGE_BYTES = 4096, WORD_BITS = 64, BITMAP_WORDS = LITERAL_GRANULES / WORD_BITS };
+enum {
+	PAGES_KEPT = 4096,   /* at most: 16 MB */
+	AREAS_AT_ONCE = 256, /* are freed before the lock is released for a moment */
+};
 
 _Static_assert(PAGE_BYTES == WORD_BITS * LITERAL_GRANULE_BYTES, "a word of the bitmap is a page");
 
@@ -97,6 +100,7 @@ static void set_used(size_t first, size_t n)
 	}
 }
 
+/* Returns false when enough pages are kept: this one is to be given back. */
 static bool keep(size_t w)
 {
 	if (literals.kept == PAGES_KEPT)
@@ -118,7 +122,8 @@ static void give_back(struct pages *empty)
 	*empty = (struct pages){ 0 };
 }
 
-/* Pages in a row are given back at once: a call tells every processor. */
+/* Adds pages that fall empty, and are not kept, to *empty. Those in a row are given back at once: a call interrupts
+ * every processor. */
 static void clear_used(size_t first, size_t n, struct pages *empty)
 {
 	for (size_t w = first / WORD_BITS; w * WORD_BITS < first + n; w++) {
@@ -212,7 +217,7 @@ static struct literal_area *free_some(struct literal_area *chain)
 		chain = next;
 	}
 	give_back(&empty);
-	if (literals.kept > kept)
+	if (literals.kept > kept) /* new areas are made of these pages first */
 		literals.next = first;
 	lock_release(&literals.lock);
 	return chain;

@@ -210,7 +210,9 @@ unsigned sched_active(void)
 
 bool sched_on_duty(void)
 {
-	return sched_of_thread != NULL && (atomic_load_explicit(&sched_of_thread->lent, memory_order_relaxed) & LENT_MASK) == LENT_NOT;
+	const struct sched *s = sched_self();
+
+	return s != NULL && (atomic_load_explicit(&s->lent, memory_order_relaxed) & LENT_MASK) == LENT_NOT;
 }
 
 struct sched *sched_get(unsigned id)
@@ -225,7 +227,7 @@ static struct sched_queue *queue_of(unsigned id)
 
 bool sched_is_between_slices(void)
 {
-	return sched_on_duty() && sched_of_thread->current == NULL && sched_of_thread->id <= atomic_load(&scheds.active);
+	return sched_on_duty() && sched_self()->current == NULL && sched_self()->id <= atomic_load(&scheds.active);
 }
 
 size_t sched_run_queue_of(unsigned id)
@@ -250,10 +252,10 @@ static inline void count_more(uint64_t *counter, uint64_t n)
 
 void sched_count_gc(size_t reclaimed_words)
 {
-	if (sched_of_thread == NULL)
+	if (sched_self() == NULL)
 		return;
-	count_more(&sched_of_thread->collections, 1);
-	count_more(&sched_of_thread->reclaimed_words, reclaimed_words);
+	count_more(&sched_self()->collections, 1);
+	count_more(&sched_self()->reclaimed_words, reclaimed_words);
 }
 
 struct sched_totals sched_totals(void)
@@ -479,7 +481,7 @@ static void nudge(Process *running)
 
 void sched_kick(unsigned id)
 {
-	if (!sched_on_duty() || sched_of_thread->id != id)
+	if (!sched_on_duty() || sched_self()->id != id)
 		wake_sched(queue_of(id));
 }
 
@@ -510,8 +512,8 @@ void sched_enqueue(Process *p)
 {
 	unsigned id = atomic_load_explicit(&p->scheduler, memory_order_relaxed);
 
-	if (sched_on_duty() && (!p->bound || id == sched_of_thread->id)) {
-		enqueue_here(sched_of_thread, p);
+	if (sched_on_duty() && (!p->bound || id == sched_self()->id)) {
+		enqueue_here(sched_self(), p);
 		return;
 	}
 	if (id == 0 || (!p->bound && !is_active(queue_of(id))))
@@ -864,7 +866,7 @@ static void account(struct sched *s, Process *p)
 
 void sched_leave(Process *p)
 {
-	struct sched *s = sched_of_thread;
+	struct sched *s = sched_self();
 
 	if (s == NULL)
 		return;
@@ -880,7 +882,7 @@ static inline bool is_slice_followed(void)
 
 static PROBE_COLD void follow_end(Process *p, bool waits)
 {
-	micro_enter(sched_of_thread, MICRO_OTHER);
+	micro_enter(sched_self(), MICRO_OTHER);
 	if (PROBE_ON(process__unscheduled))
 		probe_process__unscheduled(p, true);
 	if (trace_active)
@@ -898,7 +900,7 @@ static PROBE_COLD void watch_end(Process *p, bool waits)
 /* Returns false when p has ended. */
 static PROBE_COLD bool follow_begin(Process *p, uint32_t before)
 {
-	micro_enter(sched_of_thread, MICRO_EMULATOR);
+	micro_enter(sched_self(), MICRO_EMULATOR);
 	if (PROBE_ON(process__scheduled))
 		probe_process__scheduled(p, true);
 	if (trace_active)
@@ -939,10 +941,10 @@ static bool sleep_again(Process *p, uint32_t before)
 		return false;
 	if (!is_away(p, before))
 		watch_end(p, true);
-	sched_of_thread->current = NULL;
+	sched_self()->current = NULL;
 	if (end_running(p, how, unless))
 		return true;
-	sched_of_thread->current = p;
+	sched_self()->current = p;
 	return false;
 }
 
@@ -967,7 +969,7 @@ static bool prepare(Process *p, uint32_t before)
 	batch_end_turn();
 	for (;;) {
 		if ((atomic_load(&p->state) & PS_SIGNALS) && !signal_handle_now(p)) {
-			if (unlikely(sched_of_thread->watch != WATCH_NOTHING) && is_away(p, before) && !p->dirty->is_told)
+			if (unlikely(sched_self()->watch != WATCH_NOTHING) && is_away(p, before) && !p->dirty->is_told)
 				watch_begin(p, 0); /* its end tells that it is scheduled out */
 			process_exit(p, p->exc_reason);
 			return false;
