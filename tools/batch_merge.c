@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_STREAMS = 4096 };
+enum { MAX_STREAMS = 4096, TOLD_BETWEEN_QUESTIONS = 256 };
 #define FAR_NS 1000000000ull      /* a page that is so old when it arrives has another clock */
 #define MANY_PAGES (1ull << 32)   /* no gap: a thread of another life */
 
@@ -41,6 +41,8 @@ struct batch_merge {
     size_t nstreams, nheap;
     size_t bytes;      /* of pages that wait */
     uint64_t last_ns;  /* of the last event told */
+    uint32_t unasked;  /* events since the last question whether more are wanted */
+    bool is_over;
     struct batch_counts counts;
 };
 
@@ -201,6 +203,13 @@ static struct stream *find_stream(struct batch_merge *m, uint32_t vm, uint32_t t
 
 /* ---- what comes and what goes */
 
+static bool is_over(struct batch_merge *m)
+{
+    if (m->ops.is_over && !m->is_over && m->unasked++ % TOLD_BETWEEN_QUESTIONS == 0)
+        m->is_over = m->ops.is_over(m->ops.ctx);
+    return m->is_over;
+}
+
 static void tell_record(struct batch_merge *m, struct stream *s)
 {
     union ev_any room;
@@ -209,6 +218,10 @@ static void tell_record(struct batch_merge *m, struct stream *s)
     if (s->record.event == BATCH_NAMED) {
         if (m->ops.named)
             m->ops.named(m->ops.ctx, s->vm, s->record.words[0], s->record.words[1]);
+        return;
+    }
+    if (is_over(m)) {
+        m->counts.untold++;
         return;
     }
     m->counts.events++;

@@ -292,7 +292,7 @@ static int begin_feed(struct state *st)
         return FAIL_USAGE;
     if (feed_new(&settings, &st->feed))
         return fail(-ENOMEM, "out of memory");
-    feed_listen(st->feed, &(struct feed_ops){on_record, on_event, st});
+    feed_listen(st->feed, &(struct feed_ops){.record = on_record, .event = on_event, .ctx = st});
     return 0;
 }
 

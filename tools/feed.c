@@ -144,6 +144,13 @@ void feed_look(struct feed *f, bool (*lives)(int pid), uint64_t now_ns)
     }
 }
 
+static bool is_over(void *ctx)
+{
+    const struct feed *f = ctx;
+
+    return f->ops.is_over && f->ops.is_over(f->ops.ctx);
+}
+
 /* ---- names of processes */
 
 static void on_named(void *ctx, uint32_t vm, ev_id id, uint64_t atom)
@@ -219,6 +226,7 @@ void feed_losses(const struct feed *f, uint64_t unreceived, struct feed_loss out
                                                   {c->damaged, "pages that made no sense, from some event on"},
                                                   {c->refused, "pages or names for which there was no room"},
                                                   {c->late, "events out of their order (they are told)"},
+                                                  {c->untold, "events that were not told before the end"},
                                                   {views_user_lost(),
                                                    "names, counts or states for which the views had no room"}};
 
@@ -237,7 +245,7 @@ int feed_new(const struct view_settings *settings, struct feed **out)
     f->names = batch_names_new();
     if (f->names)
         f->merge = batch_merge_new(f->names,
-                                   &(struct batch_merge_ops){on_event, on_named, on_gap, on_closed, f});
+                                   &(struct batch_merge_ops){on_event, on_named, on_gap, on_closed, is_over, f});
     if (!f->merge || views_user_begin(settings, on_record, f)) {
         feed_free(f);
         return -ENOMEM;

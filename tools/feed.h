@@ -26,6 +26,7 @@ void feed_free(struct feed *feed);
 struct feed_ops {
     void (*record)(void *ctx, const struct wire_header *record, size_t size); /* as of views_user_begin */
     void (*event)(void *ctx, const union ev_any *ev);                         /* each event, once the views were told */
+    bool (*is_over)(void *ctx);                                               /* as of batch_merge_ops */
     void *ctx;
 };
 void feed_listen(struct feed *feed, const struct feed_ops *ops);
@@ -63,7 +64,7 @@ struct feed_loss {
     uint64_t count;
     const char *why;
 };
-enum { FEED_LOSSES = 7 };
+enum { FEED_LOSSES = 8 };
 /* unreceived: pages for which the caller knows that the kernel had no room. */
 void feed_losses(const struct feed *feed, uint64_t unreceived, struct feed_loss out[FEED_LOSSES]);
 

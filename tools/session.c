@@ -28,8 +28,11 @@
 #include "signals.h"
 #include "watch.h"
 
-/* A turn of reading the ring buffer ends with the first of the two; after a signal what is left is read for END_NS. */
-enum { TURN_RECORDS = 1024, TURN_NS = 20000000, END_NS = 150000000 };
+/*
+ * A turn of reading the ring buffer ends with the first of the two; after a signal what is left is read for END_NS, and
+ * what pages hold for END_CPU_NS of processor time.
+ */
+enum { TURN_RECORDS = 1024, TURN_NS = 20000000, END_NS = 150000000, END_CPU_NS = 75000000 };
 
 /*
  * How long a result may last before what it has by now is read: EARLY_STEP_NS once its tables are EARLY_FULL percent
@@ -72,6 +75,7 @@ struct session {
     uint64_t early_ns;         /* between two early reads */
     uint64_t cut_ns;           /* the end of a result whose last pages are still to come; 0: there is none */
     uint64_t turn, turn_ns; /* records read in this turn, and when it began */
+    uint64_t end_cpu_ns;    /* of processor time, when no event of a page is told any more; 0: nobody waits yet */
     uint64_t left;          /* records that were not read before the end */
     uint64_t losses[WIRE_NLOSSES + FEED_LOSSES]; /* as they were printed last */
     size_t nlosses;                              /* of these, in the result being printed */
@@ -417,6 +421,20 @@ static void take_told(void *ctx, const struct wire_header *record, size_t size)
     s->ops->record(s->ctx, s, record, size);
 }
 
+/*
+ * Somebody waits for the end. It is processor time that counts, not what goes by: where others keep the processors busy,
+ * little waits in the pages, and all of it is told.
+ */
+static bool is_over(void *ctx)
+{
+    struct session *s = ctx;
+    uint64_t cpu_ns = signals_first_ns() ? clock_ns(CLOCK_THREAD_CPUTIME_ID) : 0;
+
+    if (cpu_ns && !s->end_cpu_ns)
+        s->end_cpu_ns = cpu_ns + END_CPU_NS;
+    return cpu_ns && cpu_ns >= s->end_cpu_ns;
+}
+
 /* Tells what no thread can add to any more; what comes behind a cut waits until its result is printed. */
 static int read_pages(struct session *s)
 {
@@ -443,7 +461,7 @@ static int listen_to_pages(struct session *s)
 
     if (err)
         return err;
-    feed_listen(s->ops->feed, &(struct feed_ops){.record = take_told, .ctx = s});
+    feed_listen(s->ops->feed, &(struct feed_ops){.record = take_told, .is_over = is_over, .ctx = s});
     if (epoll_ctl(s->epoll, EPOLL_CTL_ADD, batch_source_fd(s->pages), &event))
         return fail(-errno, "cannot wait for events: %s", strerror(errno));
     return set_timer(s, SOURCE_LOOK, BATCH_RING_LOOK_MS * 1000000ull);

@@ -118,6 +118,36 @@ START_TEST(test_batch_merge_tells_names_of_processes_in_order)
 }
 END_TEST
 
+static bool is_over(void *ctx)
+{
+    return *(bool *)ctx;
+}
+
+/* What waits when nothing more is wanted, and what comes then, is counted. It is asked for every 256th event. */
+START_TEST(test_batch_merge_counts_what_is_not_wanted_any_more)
+{
+    enum { PAIRS = 1000, ASKED_EVERY = 256 };
+    bool over = false;
+
+    tear_down();
+    names = batch_names_new();
+    merge = batch_merge_new(names, &(struct batch_merge_ops){.event = on_event, .is_over = is_over, .ctx = &over});
+    for (uint64_t i = 0; i < PAIRS; i++)
+        take_pair(1, i + 1, 2 * i, 1000 + 20 * i);
+    batch_merge_until(merge, 1010);
+    ck_assert_uint_eq(ntold, 2);
+    over = true;
+    batch_merge_until(merge, UINT64_MAX);
+    ck_assert_uint_eq(ntold, ASKED_EVERY);
+    take_pair(1, PAIRS + 1, 2 * PAIRS, 1000 + 20 * PAIRS);
+    batch_merge_until(merge, UINT64_MAX);
+    ck_assert_uint_eq(ntold, ASKED_EVERY);
+    ck_assert_uint_eq(counts()->events, ASKED_EVERY);
+    ck_assert_uint_eq(counts()->untold, 2 * PAIRS + 2 - ASKED_EVERY);
+    ck_assert_uint_eq(counts()->lost_pages + counts()->lost_events, 0);
+}
+END_TEST
+
 START_TEST(test_batch_merge_tells_up_to_the_time_asked_for)
 {
     take_pair(1, 1, 0, 1000);
@@ -376,6 +406,7 @@ Suite *batch_merge_suite(void)
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, test_batch_merge_orders_threads_by_time);
     tcase_add_test(tests, test_batch_merge_tells_names_of_processes_in_order);
+    tcase_add_test(tests, test_batch_merge_counts_what_is_not_wanted_any_more);
     tcase_add_test(tests, test_batch_merge_tells_up_to_the_time_asked_for);
     tcase_add_test(tests, test_batch_merge_counts_what_comes_late);
     tcase_add_test(tests, test_batch_merge_counts_what_is_lost);
