@@ -314,7 +314,10 @@ START_TEST(test_sources_losses_have_sizes)
 }
 END_TEST
 
-/* An erlvm that tells as much as it can, to a reader that is slow: the prompt is back soon all the same. */
+/*
+ * An erlvm that tells as much as it can, to a reader that is slow: the prompt is back soon all the same. Before the signal
+ * erlsnoop is stopped for a second, so that more waits than it can read before the end, however busy the machine is.
+ */
 START_TEST(test_sources_one_signal_ends_a_flood)
 {
     SUPPORT_BPF();
@@ -326,13 +329,14 @@ START_TEST(test_sources_one_signal_ends_a_flood)
         "while data := os.read(source, 20000):\n"
         "    sink.write(data)\n"
         "    time.sleep(0 if os.path.exists(\"asked\") else .02)' & reader=$!\n"
-        "$ERLSNOOP spawns --events --json -p $p > f & a=$!; await out; sleep 1; kill -INT $a; touch asked\n"
+        "$ERLSNOOP spawns --events --json -p $p > f & a=$!; await out\n"
+        "kill -STOP $a; sleep 1; kill -INT $a; touch asked; kill -CONT $a\n"
         "wait $a; echo status $?; wait $reader; kill $p\n"
         "grep -v '\"spawns_event\"' out");
 
     ck_assert_msg(strstr(r->out, "status 0\n") != NULL, "%.500s%s", r->out, r->err);
     ck_assert_int_gt(support_number(r->out, "\"type\":\"spawns\"", "births"), 0);
-    ck_assert_int_gt(support_number(r->out, "not read before the end", "count"), 0);
+    ck_assert_msg(support_sum(r->out, "before the end", "count") > 0, "%.2000s", r->out);
 }
 END_TEST
 
