@@ -35,6 +35,7 @@ static __always_inline int receive(__u32 vm, const void *page, __u64 bytes, __u6
     return 0;
 }
 
+/* It stands at the notes of wanted probes as well, where no code is ever run: that it is attached says that they are wanted. */
 SEC("uprobe")
 int on_flush(struct pt_regs *ctx)
 {
@@ -47,13 +48,6 @@ int on_flush(struct pt_regs *ctx)
     if (bytes <= BATCH_RING_SMALL_BYTES)
         return receive(vm, (const void *)page, bytes, BATCH_RING_SMALL_BYTES);
     return receive(vm, (const void *)page, bytes, BATCH_PAGE_BYTES);
-}
-
-/* Stands where no code is ever run: that it is attached is all that it does. */
-SEC("uprobe")
-int on_watch(struct pt_regs *ctx)
-{
-    return 0;
 }
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -123,7 +123,7 @@ static int load(struct batch_source *s)
     bpf_map__set_max_entries(s->skel->maps.records, BATCH_RING_BYTES);
     s->many = !getenv("ERLSNOOP_PERF_EVENTS") && uprobe_has_many();
     if (s->many)
-        bpf_program__set_expected_attach_type(s->skel->progs.on_watch, (enum bpf_attach_type)UPROBE_ATTACH_MANY);
+        bpf_program__set_expected_attach_type(s->skel->progs.on_flush, (enum bpf_attach_type)UPROBE_ATTACH_MANY);
     err = batch__load(s->skel);
     if (err)
         return attach_explain(err, "cannot load the BPF program");
@@ -170,7 +170,7 @@ bool batch_source_tells(const struct target *t, const char *probe)
     return batch_source_serves(t) && elf_file_find_batch(t->elf, probe) != NULL;
 }
 
-/* Where the note of flush has the page and its bytes. */
+/* Where the note of flush has the page and its bytes: in the next slot of "specs". */
 static int describe_flush(struct batch_source *s, const struct elf_note *note)
 {
     struct wire_spec spec = {0};
@@ -182,22 +182,13 @@ static int describe_flush(struct batch_source *s, const struct elf_note *note)
         return fail(-E2BIG, "more than %d files at once", WIRE_MAX_SPECS);
     if (bpf_map_update_elem(bpf_map__fd(s->skel->maps.specs), &s->specs, &spec, BPF_ANY))
         return attach_explain(-errno, "cannot describe a probe site");
+    s->specs++;
     return 0;
 }
 
-static int attach_flush(struct batch_source *s, const struct target *t, int pid)
-{
-    const struct elf_note *note = elf_file_find_batch(t->elf, "flush");
-    int err = note ? describe_flush(s, note) : fail(-ENOTSUP, "'%s' (%s) hands no pages of events over", t->name, t->provider->text);
-
-    if (err)
-        return err;
-    return keep_link(s, uprobe_link_one(bpf_program__fd(s->skel->progs.on_flush), t->path, pid, false,
-                                        &(struct uprobe_place){note->offset, note->semaphore, s->specs++}));
-}
-
-/* The notes of the wanted probes. Returns how many. */
-static size_t find_watches(const struct target *t, const struct wanted *wanted, struct uprobe_place places[BATCH_EVENTS])
+/* The note of flush, and those of the wanted probes. Returns how many, 0: none is wanted. */
+static size_t find_places(const struct target *t, const struct wanted *wanted, uint32_t spec, const struct elf_note *flush,
+                          struct uprobe_place places[1 + BATCH_EVENTS])
 {
     static const char *const names[BATCH_EVENTS] = {
 #define PROBE(probe, family, nargs, watch, text) [BATCH_##probe] = #probe,
@@ -205,18 +196,20 @@ static size_t find_watches(const struct target *t, const struct wanted *wanted, 
     };
     size_t n = 0;
 
+    places[n++] = (struct uprobe_place){flush->offset, flush->semaphore, spec};
     for (unsigned e = 0; e < BATCH_EVENTS; e++) {
         const struct elf_note *note = wanted->events[e] && names[e] ? elf_file_find_batch(t->elf, names[e]) : NULL;
 
         if (note)
-            places[n++] = (struct uprobe_place){note->offset, note->semaphore, 0};
+            places[n++] = (struct uprobe_place){note->offset, note->semaphore, spec};
     }
-    return n;
+    return n > 1 ? n : 0;
 }
 
-static int attach_watches(struct batch_source *s, const struct target *t, int pid, const struct uprobe_place *places, size_t n)
+/* The kernel takes tens of milliseconds to remove a link, one after the other: where it can, all are one. */
+static int attach_places(struct batch_source *s, const struct target *t, int pid, const struct uprobe_place *places, size_t n)
 {
-    int program = bpf_program__fd(s->skel->progs.on_watch), err = 0;
+    int program = bpf_program__fd(s->skel->progs.on_flush), err = 0;
 
     if (s->many)
         return keep_link(s, uprobe_link_many(program, t->path, pid, false, places, n));
@@ -227,21 +220,24 @@ static int attach_watches(struct batch_source *s, const struct target *t, int pi
 
 int batch_source_attach(struct batch_source *s, const struct target *t, int pid, const struct wanted *wanted)
 {
+    const struct elf_note *flush = elf_file_find_batch(t->elf, "flush");
+    struct uprobe_place places[1 + BATCH_EVENTS];
     size_t links = s->links.n, n;
-    struct uprobe_place places[BATCH_EVENTS];
     int err;
 
-    n = find_watches(t, wanted, places);
+    if (!flush)
+        return fail(-ENOTSUP, "'%s' (%s) hands no pages of events over", t->name, t->provider->text);
+    n = find_places(t, wanted, s->specs, flush, places);
     if (!n)
         return 0;
     s->all |= pid < 0;
     err = remember_pid(s, pid);
     if (!err)
-        err = attach_flush(s, t, pid);
+        err = describe_flush(s, flush);
     if (!err)
-        err = attach_watches(s, t, pid, places, n);
+        err = attach_places(s, t, pid, places, n);
     if (!err)
-        return (int)n;
+        return (int)n - 1;
     links_cut(&s->links, links);
     return err;
 }

@@ -42,7 +42,7 @@ awk '
 				status = 1
 			}
 		}
-		if (n < 18) {
+		if (n < 17) {
 			print "lint: only " n + 0 " BPF programs were found"
 			status = 1
 		}
