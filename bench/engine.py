@@ -5,7 +5,7 @@ probe, LTTng's user space tracer, erlang:trace/3; what the flight recorder and s
 takes. Medians of BENCH_RUNS rounds, all ways in turn in each. No ratio is printed where either side lost events.
 MANY: messages of the run in which all must be told. STOCK_CHROOTS: a directory with a Debian 13 in trixie/ (make check-stock),
 whose OTP 27 has trace sessions."""
-import collections, json, os, shutil, signal, statistics, subprocess, sys, tempfile, time
+import collections, json, os, shutil, signal, statistics, subprocess, sys, tempfile, threading, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
@@ -67,13 +67,14 @@ class Watcher:
             return next(int(line.split()[1]) for line in f if line.startswith("VmHWM"))
 
     def end(self):
-        """Asks it to end; its output, and the seconds that it took to end."""
+        """Asks it to end; its output, and the seconds that it took to end. A wait with a limit would look every 50 ms only."""
         begun = time.monotonic()
+        limit = threading.Timer(30, self.process.kill)
+        limit.start()
         self.process.send_signal(signal.SIGINT)
-        try:
-            self.process.wait(30)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
+        status = self.process.wait()
+        limit.cancel()
+        if status == -signal.SIGKILL:
             raise RuntimeError("does not end when it is asked to")
         return self.text(), time.monotonic() - begun
 
