@@ -258,10 +258,13 @@ static bool handle_exit(Process *p, struct signal *s)
 	return exit_with(p, s, s->term);
 }
 
+/* While an unlink of ours is not acknowledged, the other end has sent this before it saw that: it will take its end away. */
 static void handle_link(Process *p, const struct signal *s)
 {
 	struct peer *n = peer_find(&p->links, s->from);
 
+	if (n != NULL && n->unlink_id != 0 && n->connection == s->connection)
+		return;
 	if (n == NULL)
 		n = peer_insert(&p->links, PEER_LINK, s->from, s->from, TERM_NONE);
 	n->unlink_id = 0;

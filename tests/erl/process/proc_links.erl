@@ -26,7 +26,33 @@ main() ->
     link(F), d(receive {'EXIT', F, R5} -> R5 end),
     d(lists:member(E, element(2, process_info(self(), links)))),
     process_flag(trap_exit, false),
+    d([N || N <- lists:seq(1, 300), not agree()]),
     d(catch_it(fun() -> link(not_a_pid()) end)).
+
+%% Two that link at the same time, of which the second unlinks at once, agree in the end: also when the second hears of
+%% the first one's link before that one hears of anything.
+agree() ->
+    At = atomics:new(2, []),
+    First = fun(Other) -> link(Other), atomics:put(At, 1, 1), spin(At, 2) end,
+    Second = fun(Other) -> link(Other), unlink(Other), spin(At, 1), process_info(self(), links), atomics:put(At, 2, 1) end,
+    Online = erlang:system_info(schedulers_online),
+    Pids = [A, B] = [spawn_opt(turn(Act, self()), [{scheduler, N rem Online + 1}]) || {N, Act} <- [{1, First}, {2, Second}]],
+    [Pid ! {go, Other} || {Pid, Other} <- [{A, B}, {B, A}]],
+    [receive {Pid, done} -> ok end || Pid <- Pids],
+    [OfA, OfB] = [element(2, process_info(Pid, links)) || Pid <- Pids],
+    [exit(Pid, kill) || Pid <- Pids],
+    (OfA =:= [B]) =:= (OfB =:= [A]).
+
+turn(Act, Parent) ->
+    fun() ->
+        Other = receive {go, Pid} -> Pid end,
+        Act(Other),
+        Other ! done,
+        receive done -> Parent ! {self(), done} end,
+        receive stop -> ok end
+    end.
+
+spin(At, I) -> atomics:get(At, I) =:= 1 orelse spin(At, I).
 
 not_a_pid() -> list_to_atom("x").
 
@@ -49,4 +75,5 @@ d(T) -> erlang:display(T).
 %% expect: unlinked
 %% expect: noproc
 %% expect: false
+%% expect: []
 %% expect: {error,badarg}
