@@ -47,6 +47,8 @@ Term info_dist(Process *p);
 Term info_request_memory(Process *p, Term ref, Term names);
 /* [{Kind, Bytes}], as erlang:memory/0. */
 Term info_memory(Process *p);
+/* bif_debug_peers.c: links, or monitors, of a process, a port or a node. Fails: badarg. */
+Term debug_peers(Process *p, Term of, bool links);
 /* bif_micro.c */
 Term info_microstate_accounting(Process *p);
 Term info_set_microstate_accounting(Process *p, Term how);

@@ -374,6 +374,8 @@ Term bif_erts_debug_get_internal_state_1(Process *p, Term *args)
 {
 	if (!atomic_load(&is_available))
 		return exc_error(p, am_undef);
+	if (term_is_tuple_of(args[0], 2) && (tuple_get(args[0], 1) == am_link_list || tuple_get(args[0], 1) == am_monitor_list))
+		return debug_peers(p, tuple_get(args[0], 2), tuple_get(args[0], 1) == am_link_list);
 	if (term_is_tuple_of(args[0], 2))
 		return CALL_ITEM(p, get_pairs, tuple_get(args[0], 1), tuple_get(args[0], 2));
 	return CALL_ITEM(p, get_items, args[0], NIL);

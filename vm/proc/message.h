@@ -139,6 +139,8 @@ bool signal_send_plain(enum signal_kind kind, Term from, Term to, Term ref);
 /* The same, of a pair of processes of which one may be at another node: *connection is what it went over, or, when not
  * 0 before, what it came over. */
 bool signal_send_pair(enum signal_kind kind, Term from, Term to, Term ref, uint32_t *connection);
+/* SIG_MONITOR, in the same way. name: the registered name by which a process of this node is monitored, or TERM_NONE. */
+bool signal_send_monitor(Term from, Term to, Term name, Term ref, uint32_t *connection);
 /* SIG_LINK_EXIT, SIG_EXIT and SIG_DOWN that came over a connection. token: the sequential trace token, or NIL. */
 void signal_send_reason_from(uint32_t connection, enum signal_kind kind, Term from, Term to, Term ref, Term reason,
 			     Term token);

@@ -114,7 +114,7 @@ Term monitor_add(Process *p, Term to, Term name, const struct monitor_options *o
 	n = insert_monitor(p, to, name, o, &ref);
 	foreign = is_of_another_node(to);
 	if ((!foreign && !term_is_local_pid(to) && !term_is_local_port(to)) ||
-	    !signal_send_pair(SIG_MONITOR, p->id, to, ref, &n->connection))
+	    !signal_send_monitor(p->id, to, name, ref, &n->connection))
 		refuse_monitor(p, to, ref, foreign ? am_noconnection : am_noproc);
 	return ref;
 }
@@ -237,7 +237,7 @@ static void end_watchers(Process *p, Term reason)
 	while (n != NULL) {
 		struct peer *next = n->next;
 
-		signal_send_reason(SIG_DOWN, n->name != TERM_NONE ? n->name : p->id, n->peer, peer_ref(n, words),
+		signal_send_reason(SIG_DOWN, n->name != TERM_NONE && n->connection != 0 ? n->name : p->id, n->peer, peer_ref(n, words),
 				   reason);
 		peer_free(n);
 		sched_end_pause();

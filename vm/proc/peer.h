@@ -27,8 +27,8 @@ struct peer {
 	struct peer *chain;
 	uint64_t key;        /* of a foreign one a hash, else see above */
 	Term peer;
-	Term name;           /* monitor: watched by that registered name, or TERM_NONE; with at_node peer is a node's
-			      * name. Foreign watcher: by which it watches, or TERM_NONE */
+	Term name;           /* monitor, watcher: watched by that registered name, or TERM_NONE; of a monitor with at_node
+			      * peer is a node's name */
 	Term foreign_ref;    /* foreign watcher: the reference */
 	Term tag;            /* monitor: first element of the message; TERM_NONE: 'DOWN' */
 	uint64_t ref_tag;    /* of the reference: see struct ref */

@@ -96,14 +96,25 @@ bool signal_send_plain(enum signal_kind kind, Term from, Term to, Term ref)
 	return signal_send(to, make_plain_signal(kind, from, ref));
 }
 
-bool signal_send_pair(enum signal_kind kind, Term from, Term to, Term ref, uint32_t *connection)
+static bool send_pair(struct signal *s, Term to, uint32_t *connection)
 {
-	struct signal *s = make_plain_signal(kind, from, ref);
-
 	s->connection = *connection;
 	if (term_has_sub(to, SUB_XPID))
 		return remote_signal(node_of(to).name, to, s, connection);
 	return signal_send(to, s);
+}
+
+bool signal_send_pair(enum signal_kind kind, Term from, Term to, Term ref, uint32_t *connection)
+{
+	return send_pair(make_plain_signal(kind, from, ref), to, connection);
+}
+
+bool signal_send_monitor(Term from, Term to, Term name, Term ref, uint32_t *connection)
+{
+	struct signal *s = make_plain_signal(SIG_MONITOR, from, ref);
+
+	s->term = name;
+	return send_pair(s, to, connection);
 }
 
 static struct signal *make_reason_signal(enum signal_kind kind, Term from, Term ref, Term reason, Term token)
@@ -296,7 +307,7 @@ static void handle_monitor(Process *p, const struct signal *s)
 		return;
 	n = peer_insert(&p->monitored_by, PEER_WATCHER, s->ref, s->from, TERM_NONE);
 	n->connection = s->connection;
-	n->name = s->connection != 0 && term_is_atom(s->term) ? s->term : TERM_NONE;
+	n->name = term_is_atom(s->term) ? s->term : TERM_NONE;
 }
 
 static void handle_demonitor(Process *p, const struct signal *s)

@@ -249,7 +249,35 @@ info(Node) ->
     p(limit, erlang:system_info(dist_buf_busy_limit)),
     erts_debug:set_internal_state(available_internal_state, true),
     p(controllers, [erts_debug:get_internal_state({dist_ctrl, N}) =:= C || {N, C} <- [{Node, Controller}, {no@host, undefined}]]),
+    peers(Node),
     erts_debug:set_internal_state(available_internal_state, false).
+
+%% What goes over the connection stands with the processes and with the connection, at both nodes.
+peers(Node) ->
+    Pid = spawn(Node, ?MODULE, echo, []),
+    true = rpc:call(Node, erlang, register, [echo, Pid]),
+    link(Pid),
+    [Ref, Named] = [monitor(process, Pid), monitor(process, {echo, Node})],
+    monitor_node(Node, true),
+    rpc:call(Node, erts_debug, set_internal_state, [available_internal_state, true]),
+    Names = #{self() => me, Pid => echo, Ref => ref, Named => named, Node => other, node() => this},
+    Ask = fun(At, What, Of) ->
+        List = rpc:call(At, erts_debug, get_internal_state, [{What, Of}]),
+        lists:sort([[maps:get(E, Names, E) || E <- tuple_to_list(Record)] || Record <- List, is_of(Record, [self(), Pid], [Ref, Named])])
+    end,
+    Links = [Ask(At, link_list, Of) || {At, Of} <- [{node(), self()}, {node(), Node}, {Node, Pid}, {Node, node()}]],
+    p(links, [[lists:droplast(Record) || Record <- List] || List <- Links]),
+    p(ids, [[lists:last(Record) || Record <- A] =:= [lists:last(Record) || Record <- B] || [A, B] <- [lists:sublist(Links, 2), lists:nthtail(2, Links)]]),
+    [p(monitors, Ask(At, monitor_list, Of)) || {At, Of} <- [{node(), self()}, {node(), Node}, {Node, Pid}, {Node, node()}]],
+    monitor_node(Node, false),
+    [demonitor(R) || R <- [Ref, Named]],
+    unlink(Pid),
+    rpc:call(Node, erts_debug, set_internal_state, [available_internal_state, false]),
+    Pid ! stop.
+
+is_of({erl_link, _, Pid, _, _}, Pids, _) -> lists:member(Pid, Pids);
+is_of({erl_monitor, node, _, _, What, _}, Pids, _) -> is_atom(What) orelse lists:member(What, Pids);
+is_of({erl_monitor, _, _, Ref, _, _}, _, Refs) -> lists:member(Ref, Refs).
 
 %% The other node stands still, so that sooner or later nothing more goes out.
 busy(Node) ->
@@ -447,6 +475,21 @@ no_cookie(Node) ->
 %% expect: visible [true]
 %% expect: limit 65536
 %% expect: controllers [true,true]
+%% expect: links [[[erl_link,dist_process,echo,linked]],
+%% expect:        [[erl_link,dist_process,me,linked]],
+%% expect:        [[erl_link,dist_process,me,linked]],
+%% expect:        [[erl_link,dist_process,echo,linked]]]
+%% expect: ids [true,true]
+%% expect: monitors [[erl_monitor,dist_process,origin,named,other,echo],
+%% expect:           [erl_monitor,dist_process,origin,ref,echo,[]],
+%% expect:           [erl_monitor,node,origin,[],other,1]]
+%% expect: monitors [[erl_monitor,dist_process,target,named,me,echo],
+%% expect:           [erl_monitor,dist_process,target,ref,me,[]],
+%% expect:           [erl_monitor,node,target,[],me,[]]]
+%% expect: monitors [[erl_monitor,dist_process,target,named,me,echo],
+%% expect:           [erl_monitor,dist_process,target,ref,me,[]]]
+%% expect: monitors [[erl_monitor,dist_process,origin,named,echo,echo],
+%% expect:           [erl_monitor,dist_process,origin,ref,echo,[]]]
 %% expect: told true
 %% expect: async_dist true
 %% expect: filled normal

@@ -50,6 +50,7 @@ state() ->
     Fragment = {"copied", binary:copy(<<1>>, 100), #{a => 1.5}},
     d([erts_debug:set_internal_state(mbuf, T) =:= T || T <- [Fragment, [], 7]]),
     d(erts_debug:get_internal_state(lc_graph)),
+    peers(),
     node_monitors(),
     Before = erts_debug:set_internal_state(re_loop_limit, 7),
     d({is_integer(Before), erts_debug:set_internal_state(re_loop_limit, default)}),
@@ -58,6 +59,37 @@ state() ->
     d([lists:member({lists, reverse, 2}, erlang:system_info(snifs)), lists:member({lists, map, 2}, erlang:system_info(snifs))]).
 
 await(F) -> F() orelse begin erlang:yield(), await(F) end.
+
+%% Both ends of links and monitors, and when one is gone.
+peers() ->
+    Watched = spawn(fun() -> receive stop -> ok end end),
+    register(watched, Watched),
+    link(Watched),
+    [Ref, Named, Time] = [monitor(process, Watched), monitor(process, watched), monitor(time_offset, clock_service)],
+    Port = open_port({spawn, "cat"}, []),
+    Names = #{self() => me, Watched => watched, Port => port, Ref => ref, Named => named, Time => time, monitor(port, Port) => port_ref},
+    [d({What, maps:get(Of, Names, Of), peers(What, Of, Names)}) ||
+        What <- [link_list, monitor_list], Of <- [self(), Watched, no@host, node()]],
+    d(peers(link_list, Port, Names)),
+    unlink(Watched),
+    demonitor(Named),
+    d([peers(What, Watched, Names) || What <- [link_list, monitor_list]]),
+    Watched ! stop,
+    receive {'DOWN', Ref, process, Watched, normal} -> ok end,
+    d(erts_debug:get_internal_state({link_list, Watched})),
+    d([try erts_debug:get_internal_state({What, Of}) catch error:R -> R end || {What, Of} <- [{link_list, a}, {monitor_list, Port}, {monitor_list, 1}]]),
+    port_close(Port),
+    demonitor(Time).
+
+%% Numbers are not told, nor who has no name here.
+peers(What, Of, Names) ->
+    Name = fun(E) -> if is_integer(E) -> number; true -> maps:get(E, Names, if is_pid(E); is_port(E); is_reference(E) -> other; true -> E end) end end,
+    case erts_debug:get_internal_state({What, Of}) of
+        List when is_list(List) ->
+            Told = [list_to_tuple([Name(E) || E <- tuple_to_list(Record)]) || Record <- List],
+            lists:sort([Record || Record <- Told, not lists:member(other, tuple_to_list(Record))]);
+        Other -> Other
+    end.
 
 %% Who wants to hear of nodes, and with which options: the newest wish first, and each as often as it was made.
 node_monitors() ->
@@ -138,6 +170,18 @@ d(T) -> erlang:display(T).
 %% expect: {3,true}
 %% expect: [true,true,true]
 %% expect: notsup
+%% expect: {link_list,me,[{erl_link,port,port,linked,number},{erl_link,process,watched,linked,number}]}
+%% expect: {link_list,watched,[{erl_link,process,me,linked,number}]}
+%% expect: {link_list,'no@host',undefined}
+%% expect: {link_list,'nonode@nohost',[]}
+%% expect: {monitor_list,me,[{erl_monitor,port,origin,port_ref,port,[]},{erl_monitor,process,origin,named,watched,watched},{erl_monitor,process,origin,ref,watched,[]},{erl_monitor,time_offset,origin,time,clock_service,[]}]}
+%% expect: {monitor_list,watched,[{erl_monitor,process,target,named,me,watched},{erl_monitor,process,target,ref,me,[]}]}
+%% expect: {monitor_list,'no@host',undefined}
+%% expect: {monitor_list,'nonode@nohost',[]}
+%% expect: [{erl_link,port,me,linked,number}]
+%% expect: [[],[{erl_monitor,process,target,ref,me,[]}]]
+%% expect: undefined
+%% expect: [badarg,badarg,badarg]
 %% expect: [[{node_type,visible}],[{node_type,all}],[nodedown_reason,{node_type,hidden}],[nodedown_reason],[],[]]
 %% expect: [[]]
 %% expect: [[{node_type,visible}],[{node_type,all}],[nodedown_reason,{node_type,hidden}]]
