@@ -669,9 +669,9 @@ static void end_process(Process *p)
 		probe_process__exit(p, reason);
 	if (unlikely(trace_active) && trace_wants(p, TRACE_PROCS))
 		trace_hooks.event(p, am_exit, reason);
-	registry_forget(p);
 	for (size_t i = 0; i < table.hook_count; i++)
 		table.hooks[i](p);
+	registry_forget(p); /* whoever sees that the name is free may take those of its tables */
 	monitor_exit(p, p->exc_reason);
 	if (PROBE_ON(process__unscheduled))
 		probe_process__unscheduled(p, false);

@@ -18,7 +18,20 @@ main() ->
     R = monitor(process, child),
     child ! stop,
     d(receive {'DOWN', R, process, Who, Why} -> {element(1, Who), Why} end),
-    d(whereis(child)).
+    d(whereis(child)),
+    d([N || N <- lists:seq(1, 300), not is_successor_free()]).
+
+%% Who sees that the name of a process is free finds the names of its tables free, too.
+is_successor_free() ->
+    Me = self(),
+    P = spawn(fun() -> register(owner, self()), owned = ets:new(owned, [named_table]), Me ! ready, receive stop -> ok end end),
+    receive ready -> ok end,
+    P ! stop,
+    await_free(whereis(owner)),
+    try ets:delete(ets:new(owned, [named_table])) catch error:badarg -> false end.
+
+await_free(undefined) -> ok;
+await_free(_) -> await_free(whereis(owner)).
 
 catch_it(F) -> try F() catch C:R -> {C, R} end.
 
@@ -31,3 +44,4 @@ d(T) -> erlang:display(T).
 %% expect: true
 %% expect: {child,normal}
 %% expect: undefined
+%% expect: []
