@@ -80,36 +80,52 @@ int extern_id_compare(Term a, Term b)
 	return order != 0 ? order : compare_ids(&fa, &fb);
 }
 
-static size_t ids_bytes(const struct extern_id *x)
+/* Those that count; of a reference without the zeros at its end. */
+static unsigned count_ids(const struct extern_id *x, const uint32_t **ids)
 {
-	return (header_arity(x->header) + 1) * sizeof(Term) - sizeof(*x);
+	unsigned n = 2;
+
+	*ids = x->ids;
+	if (header_sub(x->header) != SUB_XREF)
+		return n;
+	n = *(*ids)++;
+	while (n > 0 && (*ids)[n - 1] == 0)
+		n--;
+	return n;
 }
 
 uint64_t extern_id_hash(Term t)
 {
 	const struct extern_id *x = (const struct extern_id *)boxed_ptr(t);
+	const uint32_t *ids;
+	unsigned n = count_ids(x, &ids);
 
-	return hash_word(hash_bytes(x->ids, ids_bytes(x)) ^ (uintptr_t)x->node ^ x->header << 58);
+	return hash_word(hash_bytes(ids, n * sizeof(*ids)) ^ (uintptr_t)x->node ^ (uint64_t)header_sub(x->header) << 58);
 }
 
 bool extern_id_same(Term a, Term b)
 {
 	const struct extern_id *x = (const struct extern_id *)boxed_ptr(a), *y = (const struct extern_id *)boxed_ptr(b);
+	const uint32_t *x_ids, *y_ids;
+	unsigned n = count_ids(x, &x_ids);
 
-	return x->header == y->header && x->node == y->node && memcmp(x->ids, y->ids, ids_bytes(x)) == 0;
+	return header_sub(x->header) == header_sub(y->header) && x->node == y->node && count_ids(y, &y_ids) == n &&
+	       memcmp(x_ids, y_ids, n * sizeof(*x_ids)) == 0;
 }
 
+/* A short one is one whose other numbers are 0. */
 static Term put_local_ref(struct heap *h, const struct extern_facts *f)
 {
+	uint64_t middle = f->count > 1 ? f->ids[1] : 0, high = f->count > 2 ? f->ids[2] : 0;
 	uint64_t tag = f->count == 5 ? (uint64_t)f->ids[4] << 32 | f->ids[3] : 0;
 	struct ref *r;
 
-	if (f->count < 3 || f->count == 4 || f->ids[0] >> REF_LOW_BITS != 0 || f->ids[2] >> (62 - REF_HIGH_SHIFT) != 0 ||
+	if (f->count == 4 || f->ids[0] >> REF_LOW_BITS != 0 || high >> (62 - REF_HIGH_SHIFT) != 0 ||
 	    (tag != 0 && !term_is_local_pid(tag)))
 		return TERM_NONE;
 	r = (struct ref *)heap_alloc(h, REF_WORDS);
 	r->header = HEADER(REF_WORDS - 1, SUB_REF);
-	r->number = f->ids[0] | (uint64_t)f->ids[1] << REF_LOW_BITS | (uint64_t)f->ids[2] << REF_HIGH_SHIFT;
+	r->number = f->ids[0] | middle << REF_LOW_BITS | high << REF_HIGH_SHIFT;
 	r->tag = tag;
 	return term_from_boxed((Term *)r);
 }

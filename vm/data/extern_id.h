@@ -24,7 +24,7 @@ int extern_id_compare(Term a, Term b);
 
 /* A hash of what an external one is: node, creation, numbers. Not the same in another VM. */
 uint64_t extern_id_hash(Term t);
-/* Are two external ones the same? */
+/* Are two external ones the same? References are when they differ in zeros at their end alone. */
 bool extern_id_same(Term a, Term b);
 
 /* The term that the facts (node, count, ids) describe; a local one when node is this node and the numbers are such as local terms have.

@@ -7,6 +7,7 @@ main() ->
     process_flag(trap_exit, true),
     P = pid("foo@bar", 7),
     known(),
+    short(),
     refused(P),
     linked(P),
     watched(P),
@@ -20,6 +21,23 @@ known() ->
     erlang:display(lists:sort(nodes(known)) =:= ['foo@bar', node()]),
     erlang:display(lists:sort(nodes(known, #{node_type => true, connection_id => true}))),
     erlang:display([nodes([connected]), nodes(this), length(Kept)]).
+
+%% References of which some tell the zeros at their end and others do not are the same; those of this node are its own.
+short() ->
+    Foreign = [reference("foo@bar", 7, Ids) || Ids <- [[4711], [4711, 0], [4711, 0, 0], [4711, 0, 0, 0], [4711, 0, 0, 0, 0], [4711, 0, 1]]],
+    Own = [reference(atom_to_list(node()), erlang:system_info(creation), Ids) || Ids <- [[4711], [4711, 0], [4711, 0, 0], [4711, 0, 1]]],
+    erlang:display([[A =:= B || B <- Refs] || Refs = [A | _] <- [Foreign, Own]]),
+    erlang:display([[{A < B, A > B} || B <- Refs] || Refs = [A | _] <- [Foreign, Own]]),
+    Table = ets:new(table, [ordered_set]),
+    ets:insert(Table, [{hd(Foreign), foreign}, {hd(Own), own}]),
+    erlang:display([[V || {_, V} <- ets:lookup(Table, Ref)] || Ref <- Foreign ++ Own]),
+    ets:delete(Table),
+    erlang:display([byte_size(term_to_binary(Ref)) || Ref <- Foreign]).
+
+reference(Node, Creation, Ids) ->
+    Name = list_to_binary(Node),
+    Numbers = << <<Id:32>> || Id <- Ids >>,
+    binary_to_term(<<131, 90, (length(Ids)):16, 119, (byte_size(Name)), Name/binary, Creation:32, Numbers/binary>>).
 
 refused(P) ->
     erlang:display([class(fun() -> F(P) end) || F <- [
@@ -142,6 +160,10 @@ ref(Node, Creation) -> binary_to_term(<<131, 90, 3:16, 119, (length(Node)), (lis
 %% expect: true
 %% expect: [{'foo@bar',#{connection_id=>undefined,node_type=>known}},{'nonode@nohost',#{connection_id=>undefined,node_type=>this}}]
 %% expect: [[],['nonode@nohost'],3]
+%% expect: [[true,true,true,true,true,false],[true,true,true,false]]
+%% expect: [[{false,false},{false,false},{false,false},{false,false},{false,false},{true,false}],[{false,false},{false,false},{false,false},{true,false}]]
+%% expect: [[foreign],[foreign],[foreign],[foreign],[foreign],[],[own],[own],[own],[]]
+%% expect: [22,26,30,34,38,30]
 %% expect: [{error,badarg},{error,badarg},{error,badarg},{error,badarg},{error,badarg},{error,badarg},{error,badarg},{error,badarg},{error,badarg},true,hello,noconnect,noconnect,true,true,'foo@bar']
 %% expect: [false,false,false,hello,{error,badarg}]
 %% expect: {true,'foo@bar'}
