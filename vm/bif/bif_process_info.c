@@ -260,12 +260,26 @@ static void gather_watcher(const struct peer *n, void *arg)
 	g->list = heap_cons(g->h, copy_to_heap(n->peer, g->h), g->list);
 }
 
+/* Not before it has come to the signal, or the end of its slice. */
+static bool is_suspended(Term pid)
+{
+	Process *p = process_find(pid);
+	bool is = p == NULL || (atomic_load(&p->state) & PS_SUSPENDED);
+
+	if (p != NULL)
+		process_unref(p);
+	return is;
+}
+
 static void gather_suspending(const struct peer *n, void *arg)
 {
 	struct gather *g = arg;
 
+	Term count = int_term(n->count);
+
 	if (n->kind == PEER_SUSPENDING)
-		g->list = heap_cons(g->h, heap_tuple(g->h, n->peer, int_term(n->count), SMALL(0)), g->list);
+		g->list = heap_cons(g->h, is_suspended(n->peer) ? heap_tuple(g->h, n->peer, count, SMALL(0)) :
+					  heap_tuple(g->h, n->peer, SMALL(0), count), g->list);
 }
 
 static Term gather(const struct peers *t, struct heap *h, void (*visit)(const struct peer *n, void *arg))

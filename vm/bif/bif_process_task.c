@@ -167,8 +167,18 @@ static bool read_suspend(Term list, struct suspend_options *o)
 
 static Term answer_suspended(Process *p, struct process_call *c)
 {
-	(void)c;
-	return p != NULL ? am_true : am_badarg;
+	return p != NULL ? c->items[0] : am_badarg;
+}
+
+/* The reference of an answer, `result`, that comes when whoever is suspended stands still. */
+static Term await_suspended(Process *p, Term to, Term result)
+{
+	Term ref = heap_ref(&p->heap, 0);
+	struct process_call *c = process_call_new(answer_suspended, p->id, ref, 1);
+
+	c->items[0] = result;
+	process_call_send(to, c);
+	return ref;
 }
 
 /* {Tag, suspended | exited} to whoever asked for it. */
@@ -222,7 +232,6 @@ Term bif_erts_internal_suspend_process_2(Process *p, Term *args)
 {
 	struct suspend_options o;
 	struct peer *n;
-	Term ref;
 
 	if (args[0] == p->id || !term_is_local_pid(args[0]))
 		return am_badarg;
@@ -232,7 +241,7 @@ Term bif_erts_internal_suspend_process_2(Process *p, Term *args)
 	if (n != NULL && o.unless_suspending) {
 		if (o.reply_tag != TERM_NONE)
 			notify_suspended(p, args[0], o.reply_tag);
-		return am_false;
+		return o.asynchronous ? am_false : await_suspended(p, args[0], am_false);
 	}
 	if (!signal_send_plain(SIG_SUSPEND, p->id, args[0], TERM_NONE)) {
 		if (o.reply_tag != TERM_NONE)
@@ -242,11 +251,7 @@ Term bif_erts_internal_suspend_process_2(Process *p, Term *args)
 	find_suspending(p, args[0], true)->count++;
 	if (o.reply_tag != TERM_NONE)
 		notify_suspended(p, args[0], o.reply_tag);
-	if (o.asynchronous)
-		return am_true;
-	ref = heap_ref(&p->heap, 0);
-	process_call_send(args[0], process_call_new(answer_suspended, p->id, ref, 0));
-	return ref;
+	return o.asynchronous ? am_true : await_suspended(p, args[0], am_true);
 }
 
 Term bif_erlang_resume_process_1(Process *p, Term *args)

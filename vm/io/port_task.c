@@ -5,16 +5,21 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "io/io_probe.h"
 #include "proc/sched.h"
 #include "proc/timer.h"
+#include "proc/trace.h"
 
 /* A port gives its scheduler back after so many tasks. */
 enum { TASKS_AT_ONCE = 16 };
 
 #define PORT_OF(member_at, member) ((struct port *)((char *)(member_at) - offsetof(struct port, member)))
+#define WATCH_OF(task_at) ((struct port_watch *)((char *)(task_at) - offsetof(struct port_watch, task)))
 
 static void run_tasks(struct sched_job *job);
+static void run_ready(struct port *port, struct port_task *task);
+static void run_timer(struct port *port, struct port_task *task);
 
 void port_hold_init(struct port *port)
 {
@@ -156,6 +161,31 @@ static struct port_task *take_task(struct port *port)
 	return task;
 }
 
+static Term kind_of(struct port_task *task)
+{
+	if (task->run == run_timer)
+		return am_timeout;
+	if (task->run != run_ready)
+		return am_proc_sig;
+	return atomic_load(&WATCH_OF(task)->ready) & WATCH_IN ? am_input : am_output;
+}
+
+/* The task is gone after it has run. */
+static void run_task(struct port *port, struct port_task *task)
+{
+	Term id = port->id, kind;
+	int64_t began_ns;
+
+	if (likely(!trace_active)) {
+		task->run(port, task);
+		return;
+	}
+	kind = kind_of(task);
+	began_ns = clock_monotonic_ns();
+	task->run(port, task);
+	trace_hooks.port_worked(id, kind, clock_monotonic_ns() - began_ns);
+}
+
 /* On a scheduler. When somebody holds the port, that one submits the job again. */
 static void run_tasks(struct sched_job *job)
 {
@@ -173,7 +203,7 @@ static void run_tasks(struct sched_job *job)
 		for (int k = 0; k < TASKS_AT_ONCE && (task = take_task(port)) != NULL; k++) {
 			size_t bytes = task->command_bytes;
 
-			task->run(port, task);
+			run_task(port, task);
 			port_busy_ran(port, bytes);
 		}
 		port_let_go(port);
@@ -195,7 +225,7 @@ static void arm(struct port_watch *w)
 
 static void run_ready(struct port *port, struct port_task *task)
 {
-	struct port_watch *w = (struct port_watch *)((char *)task - offsetof(struct port_watch, task));
+	struct port_watch *w = WATCH_OF(task);
 	unsigned events = atomic_exchange(&w->ready, 0) & w->wants;
 	uint64_t began;
 

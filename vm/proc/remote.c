@@ -4,6 +4,7 @@
 
 #include "heap/copy.h"
 #include "proc/monitor.h"
+#include "proc/trace.h"
 #include "term/node.h"
 
 struct remote_hooks remote_hooks;
@@ -153,6 +154,8 @@ static void take_link(Process *p, Term child, uint32_t connection)
 		n = peer_insert(&p->links, PEER_LINK, child, child, TERM_NONE);
 	n->unlink_id = 0;
 	n->connection = connection;
+	if (trace_wants(p, TRACE_PROCS))
+		trace_hooks.event(p, am_link, child);
 }
 
 /* Nobody waits for the child: what it has to do with the parent ends. */

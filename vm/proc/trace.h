@@ -62,6 +62,8 @@ struct trace_hooks {
 	/* It works, for `what` (io/port.h): while trace_active, whatever its flags. */
 	void (*port_began)(struct port *port, Term what);
 	void (*port_ended)(struct port *port, Term what);
+	/* A scheduler has run a task of the port, in ns nanoseconds. what: input, output, timeout or proc_sig. */
+	void (*port_worked)(Term port, Term what, int64_t ns);
 	/* Somebody took a message with a sequential trace token, or sends one. */
 	void (*seq_sent)(Process *p, Term to, Term message);
 	void (*seq_received)(Process *p, Term token, Term message);

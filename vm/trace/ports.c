@@ -69,4 +69,5 @@ void trace_ports_init(void)
 	trace_hooks.port_event = tell_event;
 	trace_hooks.port_began = port_began;
 	trace_hooks.port_ended = port_ended;
+	trace_hooks.port_worked = watch_port_worked;
 }

@@ -69,11 +69,16 @@ void watch_set_profile(const struct watch_profile *wanted)
 
 /* ---- limits */
 
-/* {monitor, Pid, What, Info}, but not to Pid. */
+/* {monitor, Id, What, Info} of a process or port, but not of who watches. */
+static void tell_limit_of(Term id, Term what, Term info)
+{
+	if (id != limits.pid)
+		tracer_tell(limits.pid, id, 0, am_monitor, id, 2, (Term[]){ what, info });
+}
+
 static void tell_limit(Process *p, Term what, Term info)
 {
-	if (p->id != limits.pid)
-		tracer_tell(limits.pid, p->id, 0, am_monitor, p->id, 2, (Term[]){ what, info });
+	tell_limit_of(p->id, what, info);
 }
 
 /* [{Tag, Value}] */
@@ -158,6 +163,18 @@ static void tell_long_slice(Process *p, int64_t ms)
 
 	heap_init(&scratch, HEAP_MIN_WORDS);
 	tell_limit(p, am_long_schedule, put_pairs(&scratch, 3, pairs));
+	heap_free(&scratch);
+}
+
+void watch_port_worked(Term port, Term what, int64_t ns)
+{
+	const Term pairs[][2] = { { am_timeout, SMALL(ns / NS_PER_MS) }, { am_port_op, what } };
+	struct heap scratch;
+
+	if (limits.long_schedule_ms == 0 || (uint64_t)(ns / NS_PER_MS) < limits.long_schedule_ms)
+		return;
+	heap_init(&scratch, HEAP_MIN_WORDS);
+	tell_limit_of(port, am_long_schedule, put_pairs(&scratch, 2, pairs));
 	heap_free(&scratch);
 }
 

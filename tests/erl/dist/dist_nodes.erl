@@ -250,7 +250,23 @@ info(Node) ->
     erts_debug:set_internal_state(available_internal_state, true),
     p(controllers, [erts_debug:get_internal_state({dist_ctrl, N}) =:= C || {N, C} <- [{Node, Controller}, {no@host, undefined}]]),
     peers(Node),
+    traced_link(Node),
     erts_debug:set_internal_state(available_internal_state, false).
+
+%% A tracer is told of the link that a spawn at the other node makes.
+traced_link(Node) ->
+    Self = self(),
+    Parent = spawn(fun() ->
+        Child = receive go -> spawn_link(Node, ?MODULE, echo, []) end,
+        Self ! {spawned, Child},
+        receive stop -> unlink(Child), Child ! stop end
+    end),
+    erlang:trace(Parent, true, [procs]),
+    Parent ! go,
+    Spawned = receive {spawned, Pid} -> Pid end,
+    p(traced_link, receive {trace, Parent, Event, Spawned} -> Event end),
+    erlang:trace(Parent, false, [all]),
+    Parent ! stop.
 
 %% What goes over the connection stands with the processes and with the connection, at both nodes.
 peers(Node) ->
@@ -490,6 +506,7 @@ no_cookie(Node) ->
 %% expect:           [erl_monitor,dist_process,target,ref,me,[]]]
 %% expect: monitors [[erl_monitor,dist_process,origin,named,echo,echo],
 %% expect:           [erl_monitor,dist_process,origin,ref,echo,[]]]
+%% expect: traced_link link
 %% expect: told true
 %% expect: async_dist true
 %% expect: filled normal

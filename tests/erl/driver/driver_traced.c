@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A driver whose every way to say something is asked for by the first byte of a command. */
 #include <erl_driver.h>
+#include <stdbool.h>
+#include <unistd.h>
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* two functions of old */
 
 struct port {
 	ErlDrvPort port;
 	ErlDrvTermData kept; /* a process: who sent 'k' */
+	bool slow;           /* its timeouts take 30 ms */
 };
 
 static ErlDrvData start(ErlDrvPort port, char *command)
@@ -14,7 +17,7 @@ static ErlDrvData start(ErlDrvPort port, char *command)
 	struct port *p = driver_alloc(sizeof(*p));
 
 	(void)command;
-	*p = (struct port){ port, driver_caller(port) };
+	*p = (struct port){ .port = port, .kept = driver_caller(port) };
 	return (ErlDrvData)p;
 }
 
@@ -43,6 +46,7 @@ static void output(ErlDrvData data, char *bytes, ErlDrvSizeT n)
 	case '1': driver_output_term(p->port, one, COUNT(one)); break;
 	case 'b': driver_output(p->port, bytes, n); break;
 	case 't': driver_set_timer(p->port, 0); break;
+	case 'l': p->slow = true; driver_set_timer(p->port, 0); break;
 	default: break;
 	}
 }
@@ -52,6 +56,8 @@ static void timeout(ErlDrvData data)
 	struct port *p = (struct port *)data;
 	ErlDrvTermData words[] = WORDS(p);
 
+	if (p->slow)
+		usleep(30000);
 	driver_output_term(p->port, words, COUNT(words));
 }
 

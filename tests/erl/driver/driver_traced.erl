@@ -27,6 +27,9 @@
 %% expect: {trace,port,'receive',{me,{command,<<116>>}}}
 %% expect: {trace,port,'receive',timeout}
 %% expect: {trace,port,send,{said,port,7},me}
+%% expect: long
+%% expect: {true,{port_op,timeout}}
+%% expect: {said,true,7}
 %% expect: calls
 %% expect: {0,{hello,1.5,[1,2]}}
 %% expect: {0,{bytes,70}}
@@ -54,6 +57,12 @@ main() ->
     traced([], fun(P) -> [begin port_command(P, C), p(clean(heard(), [{P, port}])) end || C <- ["o", "s", "b"]] end),
     section("timer"),
     traced([send, 'receive'], fun(P) -> port_command(P, "t"), p(clean(heard(), [{P, port}])) end),
+    section("long"),
+    Me = self(),
+    Watcher = spawn_link(fun() -> receive {monitor, _, long_schedule, [{timeout, _} | _]} = Told -> Me ! {watcher, Told} end end),
+    erlang:system_monitor(Watcher, [{long_schedule, 20}]),
+    traced([], fun(P) -> port_command(P, "l"), receive {watcher, {_, P, _, [{_, Ms}, Kind]}} -> p({Ms >= 30, Kind}) end, p(clean(heard(), [{P, port}])) end),
+    erlang:system_monitor(undefined),
     section("calls"),
     traced([send, 'receive'], fun(P) ->
         [p(clean({C, catch_it(fun() -> erlang:port_call(P, C, X) end)}, [])) || {C, X} <- [{0, {hello, 1.5, [1, 2]}}, {0, binary:copy(<<"x">>, 70)},

@@ -24,7 +24,24 @@ main() ->
     d(receive {all, L} -> L end),
     d([exit(P, x), catch_it(fun() -> exit(id(nopid), x) end)]),
     {T, Ref} = spawn_monitor(fun() -> exit(self(), normal), receive after 10 -> survived end end),
-    d(receive {'DOWN', Ref, _, T, R4} -> R4 end).
+    d(receive {'DOWN', Ref, _, T, R4} -> R4 end),
+    d(outstanding()).
+
+%% A suspension that was asked for and not waited for counts as outstanding until whoever runs has come to a halt; one that
+%% waits, waits for that, though it adds none.
+outstanding() ->
+    Busy = spawn(fun Spin() -> Spin() end),
+    Seen = [begin
+        true = erlang:suspend_process(Busy, [asynchronous]),
+        {suspending, [First]} = process_info(self(), suspending),
+        false = erlang:suspend_process(Busy, [unless_suspending]),
+        {suspending, [{Busy, 1, 0}]} = process_info(self(), suspending),
+        true = erlang:resume_process(Busy),
+        {suspending, []} = process_info(self(), suspending),
+        setelement(1, First, busy)
+    end || _ <- lists:seq(1, 1000)],
+    exit(Busy, kill),
+    lists:usort(Seen) -- [{busy, 1, 0}] =:= [{busy, 0, 1} || erlang:system_info(schedulers_online) > 1].
 
 loop(N) -> receive tick -> loop(N + 1); {get, P} -> P ! {count, N}, loop(N) end.
 
@@ -44,3 +61,4 @@ id(X) -> X.
 %% expect: [a,{exit,one},b,{exit,normal}]
 %% expect: [true,{error,badarg}]
 %% expect: normal
+%% expect: true
