@@ -103,7 +103,7 @@ static void deliver(struct incoming *m, Term to, Term alias, Term message, Term 
 	struct signal *s = signal_new_words(SIG_MESSAGE, words + copy_size_words(token) + peer_id_words(alias), 0);
 	Term *top = s->fragment->words;
 
-	s->from = TERM_NONE;
+	s->from = m->channel->node;
 	s->term = copy_term(message, &top, &s->fragment->off_heap);
 	s->words = words;
 	s->token = copy_term(token, &top, &s->fragment->off_heap);

@@ -30,12 +30,13 @@ struct signal {
 	uint8_t stamp;       /* enum signal_stamp_state */
 	uint32_t connection; /* what brought it from another node; 0: from this one */
 	size_t words;        /* size of the message */
-	Term term;           /* message, or reason; of a monitor from another node the name that it watches, or NIL */
+	Term term;           /* message, or reason; of a monitor the name that it watches, or none */
 	Term token;          /* sequential trace token, user tag or NIL; am_undefined: the receiver's stays */
 	struct fragment *fragment; /* owned; NULL when no words */
 	union {
 		struct {
-			Term from;   /* sender: pid, port, in the fragment when of another node; or TERM_NONE */
+			Term from;   /* sender: pid, port, in the fragment when of another node; of a message
+				      * from there that node's name; or TERM_NONE */
 			Term ref;    /* monitor's reference or alias, in the fragment; of an unlink a small integer; or TERM_NONE */
 		};
 		struct {         /* SIG_CALL, SIG_TASK: p is NULL when the receiver is gone */

@@ -251,6 +251,7 @@ info(Node) ->
     p(controllers, [erts_debug:get_internal_state({dist_ctrl, N}) =:= C || {N, C} <- [{Node, Controller}, {no@host, undefined}]]),
     peers(Node),
     traced_link(Node),
+    traced_receive(Node),
     erts_debug:set_internal_state(available_internal_state, false).
 
 %% A tracer is told of the link that a spawn at the other node makes.
@@ -267,6 +268,18 @@ traced_link(Node) ->
     p(traced_link, receive {trace, Parent, Event, Spawned} -> Event end),
     erlang:trace(Parent, false, [all]),
     Parent ! stop.
+
+%% Messages from the other node are told of, and told from others by its name.
+traced_receive(Node) ->
+    Receiver = spawn(fun() -> receive stop -> ok end end),
+    erlang:trace(Receiver, true, ['receive']),
+    erlang:trace_pattern('receive', [{[Node, undefined, '_'], [], []}], []),
+    Receiver ! here,
+    spawn(Node, erlang, send, [Receiver, there]),
+    p(traced_receive, receive {trace, Receiver, 'receive', Message} -> Message end),
+    erlang:trace_pattern('receive', true, []),
+    erlang:trace(Receiver, false, [all]),
+    Receiver ! stop.
 
 %% What goes over the connection stands with the processes and with the connection, at both nodes.
 peers(Node) ->
@@ -507,6 +520,7 @@ no_cookie(Node) ->
 %% expect: monitors [[erl_monitor,dist_process,origin,named,echo,echo],
 %% expect:           [erl_monitor,dist_process,origin,ref,echo,[]]]
 %% expect: traced_link link
+%% expect: traced_receive there
 %% expect: told true
 %% expect: async_dist true
 %% expect: filled normal
