@@ -169,19 +169,19 @@ static bool submit_command(struct port *port, Term caller, Term iodata)
 	return false;
 }
 
-/* The environment of the message is the library's still. */
+/* A callback of a resource has no process. The environment of the message is the library's still. */
 int enif_port_command(struct nif_env *env, const struct nif_port *to, struct nif_env *message_env, Term message)
 {
 	struct port *port = NULL;
 	bool sent;
 
 	(void)message_env;
-	if (env != NULL && env->process != NULL && term_is_local_port(to->port) &&
+	if (env != NULL && term_is_local_port(to->port) &&
 	    (env->dirty == NULL || dirty_is_wanted()))
 		port = port_find(to->port);
 	if (port == NULL)
 		return 0;
-	sent = port->state == PORT_OPEN && submit_command(port, env->process->id, message);
+	sent = port->state == PORT_OPEN && submit_command(port, env->process != NULL ? env->process->id : NIL, message);
 	port_unref(port);
 	return sent;
 }

@@ -27,8 +27,13 @@ static void tell(ErlNifEnv *env, struct told *r, const char *what, int detail)
 	enif_free_env(message);
 }
 
+/* The port that is registered as told_port, if there is one, is given a command, too. */
 static void told_dtor(ErlNifEnv *env, void *obj)
 {
+	ErlNifPort port;
+
+	if (enif_whereis_port(env, atom(env, "told_port"), &port))
+		enif_port_command(env, &port, NULL, enif_make_string(env, "ended", ERL_NIF_LATIN1));
 	tell(env, obj, "dtor", (int)enif_sizeof_resource(obj) == (int)sizeof(struct told));
 }
 

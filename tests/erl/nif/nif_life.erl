@@ -50,7 +50,7 @@
 %% expect: {bad,badarg,badarg}
 %% expect: {dirty_sends,1,{trace,send},got}
 %% expect: {dead,0,[]}
-%% expect: {commands,1,<<"plain">>,1,<<"dirty">>,0}
+%% expect: {commands,1,<<"plain">>,1,<<"dirty">>,<<"ended">>,0}
 %% expect: {settled,[true,true,true,true,true]}
 %% expect: {nobody,{monitored_by,[]}}
 %% expect: {watched,[me,{20,20,0,0},{21,21,0,0}],[true,true]}
@@ -275,8 +275,12 @@ commands() ->
     Plain = take_bytes(Port, 5, <<>>),
     SentDirty = command_dirty(Port, ["di", <<"rty">>]),
     Dirty = take_bytes(Port, 5, <<>>),
+    register(told_port, Port),
+    {P, M} = spawn_monitor(fun() -> make_told(30) end),
+    receive {'DOWN', M, process, P, normal} -> ok end,
+    FromDestructor = take_bytes(Port, 5, <<>>),
     port_close(Port),
-    show({commands, Sent, Plain, SentDirty, Dirty, command(Port, "more")}).
+    show({commands, Sent, Plain, SentDirty, Dirty, FromDestructor, command(Port, "more")}).
 
 take_bytes(_, N, Bytes) when byte_size(Bytes) >= N -> Bytes;
 take_bytes(Port, N, Bytes) -> receive {Port, {data, More}} -> take_bytes(Port, N, <<Bytes/binary, More/binary>>) end.
