@@ -31,7 +31,7 @@ START_TEST(test_endings_one_signal_ends_a_flood_of_samples)
     SUPPORT_BPF();
     const struct support_run *r = support_run(
         "erlc $SOURCE/tests/tools/stacks_target.erl && erl -noshell -pa . -s stacks_target storm > vm.log 2>&1 &\n"
-        "until [ -e ready ]; do sleep .1; done\n"
+        "comes ready\n"
         "for q in $(pgrep -g 0 beam.smp); do p=$q; done\n"
         "$ERLSNOOP stacks --hz 4999 --json -p $p 2 > out & s=$!; await out; kill -INT $s\n"
         "for i in `seq 50`; do kill -0 $s 2> /dev/null || break; sleep .1; done; kill -0 $s 2> /dev/null && echo stuck\n"
@@ -189,7 +189,7 @@ START_TEST(test_endings_full_disk_leaves_the_old_file)
     const struct support_run *r = support_run(
         "unshare -m true || exit 77\n"
         "erlc $SOURCE/tests/tools/stacks_target.erl && erl -noshell -pa . -s stacks_target shares > vm.log 2>&1 &\n"
-        "until [ -e ready ]; do sleep .1; done; for q in $(pgrep -g 0 beam.smp); do p=$q; done; export p; mkdir d\n"
+        "comes ready; for q in $(pgrep -g 0 beam.smp); do p=$q; done; export p; mkdir d\n"
         "unshare -m bash -c 'mount -t tmpfs -o size=8k none d; echo old > d/a.svg; ln -s a.svg d/link\n"
         "for how in \"--svg d/link\" \"--pprof d/a.svg\" \"--svg d/b\" \"--svg none/a\"; do head -c 9999 /dev/zero > d/fill 2> /dev/null\n"
         "$ERLSNOOP stacks -p $p $how .3 1 > /dev/null; echo $?; rm d/fill; done\n"

@@ -185,7 +185,7 @@ START_TEST(test_sources_tell_owners_that_were_there_before)
     static const char *const ways[] = {"", "--source notes"};
     const struct support_run *r = support_run(
         "erlc $SOURCE/tests/tools/stacks_target.erl; $ERLVM -noshell -pa . -s stacks_target servers > vm.log 2>&1 & p=$!\n"
-        "until [ -e ready ]; do sleep .1; done; $ERLSNOOP sched -p $p %s --json 1 1; s=$?; kill $p; exit $s", ways[_i]);
+        "comes ready; $ERLSNOOP sched -p $p %s --json 1 1; s=$?; kill $p; exit $s", ways[_i]);
 
     ck_assert_int_eq(r->status, 0);
     ck_assert_msg(support_lines(r->out, "\"owner\":\"stacks_target:init/1\"") > 0, "%s", r->out);

@@ -10,13 +10,13 @@
 /* Starts the stock emulator on a function of stacks_target; $p is its process. */
 #define START(function)                                                                            \
     "erlc $SOURCE/tests/tools/stacks_target.erl && erl -noshell -pa . -s stacks_target " function " > vm.log 2>&1 &\n" \
-    "until [ -e ready ]; do sleep .1; done\n"                                                        \
+    "comes ready\n"                                                                                                    \
     "for q in $(pgrep -g 0 beam.smp); do p=$q; done\n"
 
 /* The same for erlvm. */
 #define START_OURS(function)                                                                       \
     "erlc $SOURCE/tests/tools/stacks_target.erl; $ERLVM -noshell -pa . -s stacks_target " function " > vm.log 2>&1 & p=$!\n" \
-    "until [ -e ready ]; do sleep .1; done\n"
+    "comes ready\n"
 
 /* In a test that runs once for each of the two. */
 enum { EMULATORS = 2 };
@@ -26,7 +26,7 @@ enum { EMULATORS = 2 };
 #define WATCH_ACTS(options)                                                                        \
     "$ERLSNOOP stacks -p $p " options " > out & e=$!\n"                                            \
     "attached $e; touch go\n"                                                                      \
-    "until [ -e done ]; do sleep .1; done; sleep .3\n"                                             \
+    "comes done; sleep .3\n"                                                                       \
     "kill -INT $e; wait $e; s=$?; cat out; kill $p; exit $s"
 
 /* Number at `key` of the function's row, rounded down; -1 without. */
@@ -263,7 +263,7 @@ END_TEST
 /* Starts the emulator, with this option too, on a loop of built-in functions. */
 #define START_NATIVES(option)                                                                      \
     "erlc $SOURCE/tests/tools/stacks_target.erl && erl " option " -noshell -pa . -s stacks_target natives > vm.log 2>&1 &\n" \
-    "until [ -e ready ]; do sleep .1; done\n"                                                       \
+    "comes ready\n"                                                                                                          \
     "for q in $(pgrep -g 0 beam.smp); do p=$q; done\n"
 
 /* Only what the loop calls is in the stacks: with and without frame pointers, which the perf map brings. */

@@ -9,7 +9,7 @@
 static const struct support_run *run_on(const char *erl, const char *work, const char *settings, const char *command)
 {
     return support_run("erlc $SOURCE/tests/tools/stock_target.erl\n"
-                       "%s -noshell -pa . -s stock_target work %s & P=$!; while [ ! -e ready ]; do sleep .05; done\n"
+                       "%s -noshell -pa . -s stock_target work %s & P=$!; comes ready\n"
                        "%s $ERLSNOOP %s --json -p $P & E=$!; attached $E; touch go; while [ ! -e done ] && kill -0 $P; do sleep .05; done\n"
                        "sleep .2; kill -INT $E; wait $E; s=$?; kill -0 $P || s=77; touch end; wait $P || s=78; exit $s",
                        erl, work, settings, command);
@@ -266,7 +266,7 @@ END_TEST
 /* The node begins when erlsnoop says that it watches, and ends when it is done. */
 #define GO_WHEN_WATCHED                                                                                                     \
     "touch err; (until grep -q 'is watched from' err; do sleep .05; done; touch go\n"                                       \
-    "while [ ! -e done ]; do sleep .05; done; touch end) &\n"
+    "comes done; touch end) &\n"
 
 /* Both from their first process that matters: it waits until it is watched. */
 START_TEST(test_stock_all_sees_vms_that_start_later)
@@ -275,8 +275,8 @@ START_TEST(test_stock_all_sees_vms_that_start_later)
     const struct support_run *r = support_run(
         "erlc $SOURCE/tests/tools/stock_target.erl; $ERLSNOOP spawns --json -a > seen & E=$!; sleep 1\n"
         "for i in 1 2; do (mkdir $i; cd $i; exec erl -noshell -pa .. -s stock_target work spawns) & done\n"
-        "while [ ! -e 1/ready ] || [ ! -e 2/ready ]; do sleep .05; done; sleep 3; attached $E\n"
-        "touch 1/go 2/go; while [ ! -e 1/done ] || [ ! -e 2/done ]; do sleep .05; done; sleep .2; kill -INT $E; wait $E; s=$?\n"
+        "comes 1/ready; comes 2/ready; sleep 3; attached $E\n"
+        "touch 1/go 2/go; comes 1/done; comes 2/done; sleep .2; kill -INT $E; wait $E; s=$?\n"
         "touch 1/end 2/end; wait; grep '\"count\":23,' seen; exit $s");
 
     ck_assert_int_eq(r->status, 0);
@@ -334,7 +334,7 @@ START_TEST(test_stock_vm_whose_file_was_replaced_is_watched)
     SUPPORT_BPF();
     const struct support_run *r = support_run(
         "erlc $SOURCE/tests/tools/stock_target.erl; b=$(ls /usr/lib/erlang/erts-*/bin/beam.smp | head -1); cp -r ${b%%/*} bin\n"
-        "ROOTDIR=/usr/lib/erlang BINDIR=$PWD/bin EMU=beam PROGNAME=erl bin/erlexec -noshell -pa . -s stock_target work spawns & P=$!; while [ ! -e ready ]; do sleep .05; done\n"
+        "ROOTDIR=/usr/lib/erlang BINDIR=$PWD/bin EMU=beam PROGNAME=erl bin/erlexec -noshell -pa . -s stock_target work spawns & P=$!; comes ready\n"
         "cp /bin/true bin/new; mv bin/new bin/beam.smp; readlink /proc/$P/exe\n"
         "$ERLSNOOP spawns --json -p $P & E=$!; attached $E; touch go; while [ ! -e done ] && kill -0 $P; do sleep .05; done\n"
         "sleep .2; kill -INT $E; wait $E; s=$?; touch end; wait $P; exit $s");
@@ -350,7 +350,7 @@ START_TEST(test_stock_vm_survives_attaching_under_load)
 {
     SUPPORT_BPF();
     const struct support_run *r = support_run(
-        "erlc $SOURCE/tests/tools/stock_target.erl; erl -noshell -pa . -s stock_target work load & P=$!; while [ ! -e ready ]; do sleep .05; done\n"
+        "erlc $SOURCE/tests/tools/stock_target.erl; erl -noshell -pa . -s stock_target work load & P=$!; comes ready\n"
         "for i in $(seq 7); do $ERLSNOOP msglat -p $P 0.1 1 > m & $ERLSNOOP spawns -p $P 0.05 2 > s || exit 9; wait $! || exit 8; done\n"
         "touch go; while [ ! -e done ] && kill -0 $P; do sleep .05; done; touch end; wait $P");
 

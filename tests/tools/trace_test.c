@@ -96,7 +96,7 @@ START_TEST(test_report_names_processes_that_were_there_before)
     SUPPORT_BPF();
     const struct support_run *r = support_run(
         "erlc $SOURCE/tests/tools/stacks_target.erl; $ERLVM -noshell -pa . -s stacks_target servers > vm.log 2>&1 & p=$!\n"
-        "until [ -e ready ]; do sleep .1; done; $ERLSNOOP trace -o r %s -p $p sched > t & a=$!; attached $a\n"
+        "comes ready; $ERLSNOOP trace -o r %s -p $p sched > t & a=$!; attached $a\n"
         "until [ $(stat -c %%s r) -gt 2000 ] && { [ -z \"%s\" ] || [ -e r.1 ]; }; do sleep .1; done; sleep 1.5; kill -INT $a; wait $a; kill $p\n"
         "$ERLSNOOP report r --json sched; echo status $?", limits[_i], limits[_i]);
 

@@ -258,7 +258,7 @@ END_TEST
 static const struct support_run *run_recorded(const char *erl, const char *work, const char *options, const char *views)
 {
     return support_run("erlc $SOURCE/tests/tools/stock_target.erl\n"
-                       "%s -noshell -pa . -s stock_target work %s & P=$!; while [ ! -e ready ]; do sleep .05; done\n"
+                       "%s -noshell -pa . -s stock_target work %s & P=$!; comes ready\n"
                        "$ERLSNOOP trace -o r -p $P %s > t & E=$!; attached $E; touch go\n"
                        "while [ ! -e done ] && kill -0 $P; do sleep .05; done; kill -INT $E; wait $E; s=$?; touch end; wait $P; cat t\n"
                        "$ERLSNOOP report r --json %s || s=79; exit $s", erl, work, options, views);
@@ -423,7 +423,7 @@ START_TEST(test_trap_recording_in_memory_is_written_when_the_vm_ends)
     SUPPORT_BPF();
     const struct support_run *r = support_run(
         "erlc $SOURCE/tests/tools/stock_target.erl\n"
-        "erl -noshell -pa . -s stock_target work spawns & P=$!; while [ ! -e ready ]; do sleep .05; done\n"
+        "erl -noshell -pa . -s stock_target work spawns & P=$!; comes ready\n"
         "$ERLSNOOP trace --ring 60s --when 'spawns.births > 20' --files 9 -o r -p $P spawns > t 2> err & E=$!; attached $E; touch go\n"
         "until grep -q 'births > 20' err || ! kill -0 $E; do sleep .05; done; touch end; wait $P; wait $E; s=$?\n"
         "$ERLSNOOP report r --json spawns; $ERLSNOOP report r.1 --json spawns | grep '\"type\":\"spawns\"'; exit $s");
