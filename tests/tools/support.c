@@ -51,7 +51,7 @@ static const char functions[] =
     "links=$(ls -l /proc/$1/fd 2>&1 | grep -c 'bpf_link\\|perf_event'); read -r call rest < /proc/$1/syscall\n"
     "[ $links -gt 0 ] && [ $links = $before ] && [[ $call =~ ^(1|7|232|271|281|)$ ]] && break; done; }\n"
     "runs() { while kill -0 $1 && [[ $(readlink /proc/$1/exe) != *\"$2\"* ]]; do sleep .02; done; }\n"
-    "wait_for() { local end=$((SECONDS + 50 * ${CK_TIMEOUT_MULTIPLIER:-1}))\n"
+    "wait_for() { local end=$((SECONDS + ${WAIT_SECONDS:-20} * ${CK_TIMEOUT_MULTIPLIER:-1}))\n"
     "until [ $1 $2 ]; do [ $SECONDS -lt $end ] || { echo \"$2 has not come\" >&2; exit 99; }; sleep .02; done; }\n"
     "await() { wait_for -s $1; }\n"
     "comes() { wait_for -e $1; }\n"

@@ -4,7 +4,7 @@
  * $EMITTER, $ERLVM, $BEAMS (compiled probe_target) and $SOURCE (the top of the tree) set. In it wait:
  *   attached PID    until that erlsnoop holds links to its probes and takes no more
  *   runs PID NAME   until the process runs the executable of that name
- *   await FILE      until there is something in the file; for 50 s at most (times CK_TIMEOUT_MULTIPLIER), then
+ *   await FILE      until there is something in the file; for 20 s at most (times CK_TIMEOUT_MULTIPLIER), then
  *                   the script ends with a line that says so
  *   comes FILE      until the file is there, in the same way
  *   terminal N CMD  for the command, whose standard output is a terminal of N columns (0: of no known size) and goes on to ours
