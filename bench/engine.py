@@ -67,7 +67,7 @@ class Watcher:
             return next(int(line.split()[1]) for line in f if line.startswith("VmHWM"))
 
     def end(self):
-        """Asks it to end; its output, and the seconds that it took to end. A wait with a limit would look every 50 ms only."""
+        """Asks it to end; its output, and the seconds that it took to end. (A wait with a limit would look every 50 ms.)"""
         begun = time.monotonic()
         limit = threading.Timer(30, self.process.kill)
         limit.start()

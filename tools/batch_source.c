@@ -186,9 +186,9 @@ static int describe_flush(struct batch_source *s, const struct elf_note *note)
     return 0;
 }
 
-/* The note of flush, and those of the wanted probes. Returns how many, 0: none is wanted. */
-static size_t find_places(const struct target *t, const struct wanted *wanted, uint32_t spec, const struct elf_note *flush,
-                          struct uprobe_place places[1 + BATCH_EVENTS])
+/* The note of flush, and those of the wanted probes, all with that slot of "specs". Returns how many; 0: none is wanted. */
+static size_t find_places(const struct target *t, const struct wanted *wanted, uint32_t spec,
+                          const struct elf_note *flush, struct uprobe_place places[1 + BATCH_EVENTS])
 {
     static const char *const names[BATCH_EVENTS] = {
 #define PROBE(probe, family, nargs, watch, text) [BATCH_##probe] = #probe,
@@ -207,7 +207,8 @@ static size_t find_places(const struct target *t, const struct wanted *wanted, u
 }
 
 /* The kernel takes tens of milliseconds to remove a link, one after the other: where it can, all are one. */
-static int attach_places(struct batch_source *s, const struct target *t, int pid, const struct uprobe_place *places, size_t n)
+static int attach_places(struct batch_source *s, const struct target *t, int pid, const struct uprobe_place *places,
+                         size_t n)
 {
     int program = bpf_program__fd(s->skel->progs.on_flush), err = 0;
 

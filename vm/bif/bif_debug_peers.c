@@ -19,9 +19,9 @@
 struct peer_list {
 	struct heap *h;
 	Term list;
-	Term pid;            /* whose peers these are */
-	Term node;           /* of a connection to it: its name */
-	uint32_t connection; /* its number; 0: there is none */
+	Term pid;            /* of a connection: whose peers these are */
+	Term node;           /* and to which node it goes */
+	uint32_t connection; /* and its number */
 };
 
 static void tell_link(struct peer_list *l, Term type, Term other, bool unlinking, const void *id)
@@ -70,7 +70,7 @@ static void see_monitor(const struct peer *n, void *arg)
 
 static Term tell_links(Process *p)
 {
-	struct peer_list l = { .h = &p->heap, .list = NIL, .pid = p->id };
+	struct peer_list l = { .h = &p->heap, .list = NIL };
 
 	peer_each(&p->links, see_link, &l);
 	return l.list;
@@ -78,7 +78,7 @@ static Term tell_links(Process *p)
 
 static Term tell_monitors(Process *p)
 {
-	struct peer_list l = { .h = &p->heap, .list = NIL, .pid = p->id };
+	struct peer_list l = { .h = &p->heap, .list = NIL };
 
 	peer_each(&p->monitors, see_monitor, &l);
 	peer_each(&p->monitored_by, see_monitor, &l);
@@ -99,7 +99,7 @@ static Term answer_monitors(Process *p, struct process_call *c)
 	return p != NULL ? tell_monitors(p) : am_undefined;
 }
 
-static Term ask_process(Process *p, Term pid, bool links)
+static Term ask_process(Process *p, Term pid, Term (*tell)(Process *p), process_call_fn answer)
 {
 	struct process_call *c;
 	Term ref;
@@ -107,10 +107,10 @@ static Term ask_process(Process *p, Term pid, bool links)
 	if (pid == p->id) {
 		if ((atomic_load(&p->state) & PS_SIGNALS) && !signal_handle_now(p))
 			return TERM_NONE;
-		return links ? tell_links(p) : tell_monitors(p);
+		return tell(p);
 	}
 	ref = heap_ref(&p->heap, 0);
-	c = process_call_new(links ? answer_links : answer_monitors, p->id, ref, 0);
+	c = process_call_new(answer, p->id, ref, 0);
 	c->leaves_nothing = true;
 	return process_call_await(p, pid, c, ref);
 }
@@ -177,7 +177,7 @@ static void see_monitors_of(Process *p, void *arg)
 static void see_all_links(void *arg) { process_each(see_links_of, arg); }
 static void see_all_monitors(void *arg) { process_each(see_monitors_of, arg); }
 
-static Term ask_node(Process *p, Term node, bool links)
+static Term ask_node(Process *p, Term node, void (*see_all)(void *arg))
 {
 	struct channel *c = channel_find(node);
 	struct peer_list l = { .h = &p->heap, .list = NIL, .node = node };
@@ -186,17 +186,24 @@ static Term ask_node(Process *p, Term node, bool links)
 		return node == node_self().name ? NIL : am_undefined;
 	l.connection = c->id;
 	channel_unref(c);
-	sched_stop_world(links ? see_all_links : see_all_monitors, &l);
+	sched_stop_world(see_all, &l);
 	return l.list;
 }
 
-Term debug_peers(Process *p, Term of, bool links)
+static bool is_node(Term of) { return term_is_atom(of) && dist_is_node_name(of); }
+
+Term debug_link_list(Process *p, Term of)
 {
 	if (term_is_local_pid(of))
-		return ask_process(p, of, links);
-	if (links && term_is_local_port(of))
+		return ask_process(p, of, tell_links, answer_links);
+	if (term_is_local_port(of))
 		return ask_port(p, of);
-	if (term_is_atom(of) && dist_is_node_name(of))
-		return ask_node(p, of, links);
-	return exc_badarg(p);
+	return is_node(of) ? ask_node(p, of, see_all_links) : TERM_NONE;
+}
+
+Term debug_monitor_list(Process *p, Term of)
+{
+	if (term_is_local_pid(of))
+		return ask_process(p, of, tell_monitors, answer_monitors);
+	return is_node(of) ? ask_node(p, of, see_all_monitors) : TERM_NONE;
 }

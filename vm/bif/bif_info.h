@@ -47,8 +47,10 @@ Term info_dist(Process *p);
 Term info_request_memory(Process *p, Term ref, Term names);
 /* [{Kind, Bytes}], as erlang:memory/0. */
 Term info_memory(Process *p);
-/* bif_debug_peers.c: links, or monitors, of a process, a port or a node. Fails: badarg. */
-Term debug_peers(Process *p, Term of, bool links);
+/* bif_debug_peers.c: lists of records of a process, a port or the connection to a node; undefined: there is none. What
+ * a BIF returns. Fails: TERM_NONE when `of` is nothing of these, or p waits for the answer, or has to end. */
+Term debug_link_list(Process *p, Term of);
+Term debug_monitor_list(Process *p, Term of);
 /* bif_micro.c */
 Term info_microstate_accounting(Process *p);
 Term info_set_microstate_accounting(Process *p, Term how);

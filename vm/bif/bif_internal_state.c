@@ -319,7 +319,7 @@ static Term get_internal_hash(Process *p, Term key)
 
 struct state_item {
 	Term name;
-	Term (*call)(Process *p, Term of); /* fails: TERM_NONE */
+	Term (*call)(Process *p, Term of); /* fails: TERM_NONE, badarg when it has set no exception, nor waits */
 };
 
 static const struct state_item set_items[] = {
@@ -342,17 +342,18 @@ static const struct state_item get_items[] = {
 static const struct state_item get_pairs[] = {
 	{ am_process_status, get_process_status }, { am_binary_info, get_binary_info },
 	{ am_atom, get_atom }, { am_internal_hash, get_internal_hash },
-	{ am_dist_ctrl, get_dist_ctrl },
+	{ am_dist_ctrl, get_dist_ctrl }, { am_link_list, debug_link_list }, { am_monitor_list, debug_monitor_list },
 };
 
 static Term call_item(Process *p, const struct state_item *items, size_t n, Term name, Term of)
 {
 	Term value = TERM_NONE;
 
+	p->exc_kind = EXC_NONE;
 	for (size_t i = 0; i < n; i++)
 		if (items[i].name == name)
 			value = items[i].call(p, of);
-	return value != TERM_NONE ? value : exc_badarg(p);
+	return value != TERM_NONE || p->exc_kind != EXC_NONE ? value : exc_badarg(p);
 }
 
 #define CALL_ITEM(p, items, name, of) call_item(p, items, sizeof(items) / sizeof(items[0]), name, of)
@@ -374,8 +375,6 @@ Term bif_erts_debug_get_internal_state_1(Process *p, Term *args)
 {
 	if (!atomic_load(&is_available))
 		return exc_error(p, am_undef);
-	if (term_is_tuple_of(args[0], 2) && (tuple_get(args[0], 1) == am_link_list || tuple_get(args[0], 1) == am_monitor_list))
-		return debug_peers(p, tuple_get(args[0], 2), tuple_get(args[0], 1) == am_link_list);
 	if (term_is_tuple_of(args[0], 2))
 		return CALL_ITEM(p, get_pairs, tuple_get(args[0], 1), tuple_get(args[0], 2));
 	return CALL_ITEM(p, get_items, args[0], NIL);

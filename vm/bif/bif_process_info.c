@@ -260,7 +260,7 @@ static void gather_watcher(const struct peer *n, void *arg)
 	g->list = heap_cons(g->h, copy_to_heap(n->peer, g->h), g->list);
 }
 
-/* Not before it has come to the signal, or the end of its slice. */
+/* Has it come to the signal? Not while its slice goes on. One that is gone waits for nothing any more. */
 static bool is_suspended(Term pid)
 {
 	Process *p = process_find(pid);
@@ -274,12 +274,13 @@ static bool is_suspended(Term pid)
 static void gather_suspending(const struct peer *n, void *arg)
 {
 	struct gather *g = arg;
+	bool active;
 
-	Term count = int_term(n->count);
-
-	if (n->kind == PEER_SUSPENDING)
-		g->list = heap_cons(g->h, is_suspended(n->peer) ? heap_tuple(g->h, n->peer, count, SMALL(0)) :
-					  heap_tuple(g->h, n->peer, SMALL(0), count), g->list);
+	if (n->kind != PEER_SUSPENDING)
+		return;
+	active = is_suspended(n->peer);
+	g->list = heap_cons(g->h, heap_tuple(g->h, n->peer, int_term(active ? n->count : 0), int_term(active ? 0 : n->count)),
+			    g->list);
 }
 
 static Term gather(const struct peers *t, struct heap *h, void (*visit)(const struct peer *n, void *arg))

@@ -176,8 +176,7 @@ int enif_port_command(struct nif_env *env, const struct nif_port *to, struct nif
 	bool sent;
 
 	(void)message_env;
-	if (env != NULL && term_is_local_port(to->port) &&
-	    (env->dirty == NULL || dirty_is_wanted()))
+	if (env != NULL && term_is_local_port(to->port) && (env->dirty == NULL || dirty_is_wanted()))
 		port = port_find(to->port);
 	if (port == NULL)
 		return 0;

@@ -30,7 +30,7 @@ struct signal {
 	uint8_t stamp;       /* enum signal_stamp_state */
 	uint32_t connection; /* what brought it from another node; 0: from this one */
 	size_t words;        /* size of the message */
-	Term term;           /* message, or reason; of a monitor the name that it watches, or none */
+	Term term;           /* message, or reason; of a monitor the name that it watches, or NIL */
 	Term token;          /* sequential trace token, user tag or NIL; am_undefined: the receiver's stays */
 	struct fragment *fragment; /* owned; NULL when no words */
 	union {

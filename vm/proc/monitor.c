@@ -236,9 +236,9 @@ static void end_watchers(Process *p, Term reason)
 
 	while (n != NULL) {
 		struct peer *next = n->next;
+		bool is_by_name = n->connection != 0 && n->name != TERM_NONE; /* one of this node knows the name itself */
 
-		signal_send_reason(SIG_DOWN, n->name != TERM_NONE && n->connection != 0 ? n->name : p->id, n->peer, peer_ref(n, words),
-				   reason);
+		signal_send_reason(SIG_DOWN, is_by_name ? n->name : p->id, n->peer, peer_ref(n, words), reason);
 		peer_free(n);
 		sched_end_pause();
 		n = next;

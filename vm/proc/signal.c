@@ -113,7 +113,8 @@ bool signal_send_monitor(Term from, Term to, Term name, Term ref, uint32_t *conn
 {
 	struct signal *s = make_plain_signal(SIG_MONITOR, from, ref);
 
-	s->term = name;
+	if (name != TERM_NONE)
+		s->term = name;
 	return send_pair(s, to, connection);
 }
 

@@ -38,7 +38,7 @@ void watch_dist_busy(Process *p, Term controller);
 /* Any thread. */
 void watch_port_began(Term port);
 void watch_port_ended(Term port);
-void watch_port_worked(Term port, Term what, int64_t ns);
+void watch_port_worked(Term port, Term what, int64_t ns); /* what: see port_worked of proc/trace.h */
 void watch_sched_idle(unsigned id);
 
 #endif
