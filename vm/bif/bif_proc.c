@@ -641,10 +641,29 @@ Term bif_erlang_get_1(Process *p, Term *args)
 	return or_undefined(dict_get(p, args[0]));
 }
 
+/* All of a large dictionary is gone through while others run. Returns whether the scheduler was lent for it. */
+static bool lend_for_dict(const Process *p)
+{
+	bool lends = p->dict != NULL && 2 * (size_t)p->dict->room > EXC_WORDS_AT_ONCE;
+
+	if (lends)
+		sched_lend();
+	return lends;
+}
+
+static Term dict_result(bool lent, Term list)
+{
+	if (lent)
+		sched_reclaim();
+	return list;
+}
+
 Term bif_erlang_get_0(Process *p, Term *args)
 {
+	bool lent = lend_for_dict(p);
+
 	(void)args;
-	return dict_list(p, &p->heap);
+	return dict_result(lent, dict_list(p, &p->heap));
 }
 
 Term bif_erlang_erase_1(Process *p, Term *args)
@@ -654,20 +673,25 @@ Term bif_erlang_erase_1(Process *p, Term *args)
 
 Term bif_erlang_erase_0(Process *p, Term *args)
 {
+	bool lent = lend_for_dict(p);
 	Term list = dict_list(p, &p->heap);
 
 	(void)args;
 	dict_free(p);
-	return list;
+	return dict_result(lent, list);
 }
 
 Term bif_erlang_get_keys_0(Process *p, Term *args)
 {
+	bool lent = lend_for_dict(p);
+
 	(void)args;
-	return dict_keys(p, &p->heap, NULL);
+	return dict_result(lent, dict_keys(p, &p->heap, NULL));
 }
 
 Term bif_erlang_get_keys_1(Process *p, Term *args)
 {
-	return dict_keys(p, &p->heap, &args[0]);
+	bool lent = lend_for_dict(p);
+
+	return dict_result(lent, dict_keys(p, &p->heap, &args[0]));
 }

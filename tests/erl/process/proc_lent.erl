@@ -7,6 +7,9 @@
 %% expect: {messages,true}
 %% expect: {messages_of_another,true}
 %% expect: {dictionary,true}
+%% expect: {get,true}
+%% expect: {get_keys,true}
+%% expect: {erase,true}
 %% expect: {garbage_collect,true}
 %% expect: {insert,true}
 %% expect: {lookup,true}
@@ -35,6 +38,10 @@ main() ->
     gives_way(messages, fun() -> [self() ! {N, [N, N, N, N]} || N <- lists:seq(1, 200000)] end, fun(_) -> process_info(self(), messages) end),
     gives_way(messages_of_another, fun() -> holder(List) end, fun(P) -> process_info(P, messages) end),
     gives_way(dictionary, fun() -> [put(N, N) || N <- lists:seq(1, 200000)] end, fun(_) -> process_info(self(), dictionary) end),
+    Filled = fun() -> [put(N, v) || N <- lists:seq(1, 1000000)] end,
+    gives_way(get, Filled, fun(_) -> get() end),
+    gives_way(get_keys, Filled, fun(_) -> get_keys(v) end),
+    gives_way(erase, Filled, fun(_) -> erase() end),
     gives_way(garbage_collect, fun() -> lists:seq(1, 1000000) end, fun(L) -> garbage_collect(), hd(L) end),
     Objects = [{N, N} || N <- List],
     gives_way(insert, fun() -> filled(Objects) end),
