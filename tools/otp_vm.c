@@ -38,9 +38,9 @@ static int find_places(struct otp_vm *vm, const struct target *t, char *why, siz
     uint64_t apply;
 
     l->bias = elf_file_bias(t->elf, t->pid);
-    if (!l->bias) {
+    if (!l->bias) { /* it has ended, or has become another program, as a child that was just forked does */
         snprintf(why, size, "its memory map does not show the executable");
-        return -ENOENT;
+        return -EAGAIN;
     }
     l->procs = locate(vm, "erts_proc");
     l->atoms = locate(vm, "erts_atom_table");

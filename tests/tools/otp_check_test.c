@@ -95,6 +95,22 @@ START_TEST(test_otp_check_holds_on_the_machines_own)
 }
 END_TEST
 
+/* A child that the VM has forked runs the VM's program until it runs its own: to be looked at again, not refused. */
+START_TEST(test_otp_check_waits_for_a_process_that_became_another_program)
+{
+    WITH_NODE(n);
+    struct target t;
+    struct otp_vm *vm = NULL;
+
+    ck_assert_int_eq(target_open_pid(n.pid, &t), 0);
+    t.pid = getpid();
+    ck_assert_int_eq(otp_vm_new(&t, &vm, n.why, sizeof n.why), -EAGAIN);
+    ck_assert_msg(strstr(n.why, "memory map") != NULL, "%s", n.why);
+    target_close(&t);
+    node_stop(&n);
+}
+END_TEST
+
 /* Each shifted alone by a word, either way, is refused. */
 static const enum otp_field guarded[] = {
     OTP_PROC_ID,       OTP_PROC_REG,         OTP_PROC_HEAP,     OTP_PROC_HEND,         OTP_PROC_HEAP_SZ,
@@ -290,6 +306,7 @@ Suite *otp_check_suite(void)
 
     tcase_set_timeout(live, 120);
     tcase_add_test(live, test_otp_check_holds_on_the_machines_own);
+    tcase_add_test(live, test_otp_check_waits_for_a_process_that_became_another_program);
     tcase_add_test(live, test_otp_check_says_of_each_field_whether_it_is_guarded);
     tcase_add_test(live, test_otp_check_refuses_each_shifted_offset);
     tcase_add_test(live, test_otp_check_refuses_a_member_more);

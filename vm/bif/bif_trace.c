@@ -118,17 +118,10 @@ static bool read_spec(Term spec, enum trace_how *how, struct match_program **pro
 	return true;
 }
 
-/* Where there is no call, there is nobody who calls, and nothing that returns. */
-static bool concerns_calls(const struct match_program *m)
+/* Does it suit what it is a pattern of? */
+static bool suits(const struct match_program *m, Term what)
 {
-	for (uint32_t i = 0; i < m->op_count; i++) {
-		unsigned action = m->ops[i].action;
-
-		if (m->ops[i].code == MATCH_ACTION && (action == MATCH_ACTION_caller || action == MATCH_ACTION_caller_line ||
-						       action == MATCH_ACTION_return_trace || action == MATCH_ACTION_exception_trace))
-			return true;
-	}
-	return false;
+	return match_is_for(m, what == am_receive ? MATCH_FOR_ANY : what == am_send ? MATCH_FOR_SENDERS : MATCH_FOR_CALLS);
 }
 
 /* Returns the number of matches; -1: no such pattern. */
@@ -142,7 +135,7 @@ static int64_t set_pattern(Term what, enum trace_how how, const struct pattern_o
 		return 0;
 	}
 	if (what == am_send || what == am_receive) {
-		if (o->kinds != 0 || how > TRACE_ON || (program != NULL && concerns_calls(program)))
+		if (o->kinds != 0 || how > TRACE_ON)
 			return -1;
 		trace_pattern_event(what, how, program);
 		return 1;
@@ -160,7 +153,9 @@ Term bif_erts_internal_trace_pattern_3(Process *p, Term *args)
 
 	if (!read_spec(args[1], &how, &program))
 		return exc_badarg_cause(p, am_match_spec);
-	if (!read_options(p, args[2], &o))
+	if (program != NULL && !suits(program, args[0]))
+		cause = am_match_spec;
+	else if (!read_options(p, args[2], &o))
 		cause = am_badopt;
 	else if (program != NULL && o.kinds != 0 && !(o.kinds & ~(unsigned)(TRACE_KIND_COUNT | TRACE_KIND_TIME)))
 		cause = am_call_count;

@@ -50,9 +50,13 @@ enum match_code {
 };
 
 enum match_action {
-#define ACTION(name, fewest, most, in_guard) MATCH_ACTION_##name,
+#define ACTION(name, fewest, most, in_guard, events) MATCH_ACTION_##name,
 #include "ets/match_actions.def"
 };
+
+/* What a specification of the trace dialect is for; each has all functions of those before it. A message that is
+ * received has no process that acts, where there is no call there is nobody who calls. */
+enum match_events { MATCH_FOR_ANY, MATCH_FOR_SENDERS, MATCH_FOR_CALLS };
 
 struct match_op {
 	uint8_t code;
@@ -120,6 +124,8 @@ enum match_key_kind match_clause_key(const struct match_program *m, uint32_t cla
 /* Order of a partial key pattern and a key: 0 when the key agrees with all that stands before the first open place.
  * The keys for which it is 0 are neighbours in the order of terms. */
 int match_compare_partial(const struct match_program *m, Term pattern, Term key);
+/* Does every function of the trace dialect in it suit these events? */
+bool match_is_for(const struct match_program *m, enum match_events events);
 /* Does the body of every clause surely give a tuple with the subject's own key? (select_replace) */
 bool match_keeps_key(const struct match_program *m, unsigned position);
 

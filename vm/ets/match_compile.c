@@ -29,9 +29,10 @@ struct action_row {
 	Term name;
 	uint8_t fewest, most;
 	bool in_guard;
+	uint8_t events;
 };
 static const struct action_row action_rows[] = {
-#define ACTION(name, fewest, most, in_guard) { am_##name, fewest, most, in_guard },
+#define ACTION(name, fewest, most, in_guard, events) { am_##name, fewest, most, in_guard, events },
 #include "ets/match_actions.def"
 };
 enum { ACTIONS = sizeof(action_rows) / sizeof(action_rows[0]) };
@@ -552,6 +553,14 @@ static bool compile_action(struct compiler *c, Term t)
 		return true;
 	}
 	return false;
+}
+
+bool match_is_for(const struct match_program *m, enum match_events events)
+{
+	for (uint32_t i = 0; i < m->op_count; i++)
+		if (m->ops[i].code == MATCH_ACTION && action_rows[m->ops[i].action].events > events)
+			return false;
+	return true;
 }
 
 static void compile_call(struct compiler *c, Term t)

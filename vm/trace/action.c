@@ -234,7 +234,7 @@ static Term act_set_tcw(struct run *r, Process *p, Term *args, unsigned n)
 static Term run_action(struct match_context *c, unsigned action, Term *args, unsigned n)
 {
 	static const action_fn actions[] = {
-#define ACTION(name, fewest, most, in_guard) act_##name,
+#define ACTION(name, fewest, most, in_guard, events) act_##name,
 #include "ets/match_actions.def"
 	};
 

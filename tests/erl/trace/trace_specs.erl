@@ -4,7 +4,7 @@
 -export([main/0, f/1, g/1, h/2, quiet/0, loop/1]).
 
 main() ->
-    specs(), others(), meta(), counts(), paused(), times(), on_load(), reload(), errors().
+    specs(), others(), meta(), counts(), paused(), times(), on_load(), reload(), errors(), of_messages().
 
 f(X) -> X.
 g(X) -> Y = f(X), {Y}.
@@ -359,3 +359,41 @@ p(T) -> io:format("  ~0p~n", [T]).
 %% expect:   {send,all,badarg}
 %% expect:   {17,all,badarg}
 %% expect:   {{trace_specs,nothere,1},all,{all,undefined}}
+
+%% Which functions a specification of messages may have, of those sent and of those received.
+of_messages() ->
+    io:format("of messages~n"),
+    Bodies = [{message, false}, {display, x}, {self}, {set_tcw, 1}, {get_tcw}, {return_trace}, {exception_trace},
+              {caller}, {caller_line}, {message, {caller}}, {message, {process_dump}}, {silent, true}, {is_seq_trace}, {get_seq_token},
+              {set_seq_token, label, 1}, {enable_trace, call}, {enable_trace, self(), call}, {disable_trace, call},
+              {trace, [call], []}],
+    [io:format("  ~0p ~0p ~0p~n", [element(1, B), of_message(send, ['_', '_'], B), of_message('receive', ['_', '_', '_'], B)])
+     || B <- Bodies],
+    {'EXIT', {badarg, _}} = (catch erlang:trace_pattern('receive', [{['_', '_', '_'], [{is_seq_trace}], []}], [])).
+
+of_message(Event, Head, Body) ->
+    try erlang:trace_pattern(Event, [{Head, [], [Body]}], []) of
+        N -> erlang:trace_pattern(Event, true, []), N
+    catch
+        error:E:S -> {E, maps:get(cause, proplists:get_value(error_info, element(4, hd(S))), none)}
+    end.
+%% expect: of messages
+%% expect:   message 1 1
+%% expect:   display 1 1
+%% expect:   self 1 1
+%% expect:   set_tcw 1 1
+%% expect:   get_tcw 1 1
+%% expect:   return_trace 1 1
+%% expect:   exception_trace 1 1
+%% expect:   caller {badarg,match_spec} {badarg,match_spec}
+%% expect:   caller_line {badarg,match_spec} {badarg,match_spec}
+%% expect:   message {badarg,match_spec} {badarg,match_spec}
+%% expect:   message 1 {badarg,match_spec}
+%% expect:   silent 1 {badarg,match_spec}
+%% expect:   is_seq_trace 1 {badarg,match_spec}
+%% expect:   get_seq_token 1 {badarg,match_spec}
+%% expect:   set_seq_token 1 {badarg,match_spec}
+%% expect:   enable_trace 1 {badarg,match_spec}
+%% expect:   enable_trace 1 {badarg,match_spec}
+%% expect:   disable_trace 1 {badarg,match_spec}
+%% expect:   trace 1 {badarg,match_spec}
