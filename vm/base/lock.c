@@ -103,6 +103,19 @@ void lock_wake_one(struct lock *l)
 	futex_wake(&l->word, 1);
 }
 
+void lock_let_others(struct lock *l)
+{
+	int64_t since_ns;
+
+	if (atomic_load_explicit(&l->word, memory_order_relaxed) != LOCK_WANTED)
+		return;
+	since_ns = clock_monotonic_ns();
+	lock_release(l);
+	while (atomic_load_explicit(&l->word, memory_order_relaxed) == LOCK_FREE && thread_spin(since_ns))
+		;
+	lock_acquire(l);
+}
+
 void rwlock_init(struct rwlock *l, enum lock_class class)
 {
 	pthread_rwlock_init(&l->rwlock, NULL);

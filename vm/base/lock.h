@@ -83,6 +83,10 @@ static inline void lock_release(struct lock *l)
 		lock_wake_one(l);
 }
 
+/* For long work in pieces. The caller holds the lock: when others wait for it, one of them takes it first. Without, who
+ * releases a lock and takes it again at once has it before those who wait have woken up, for as long as the work lasts. */
+void lock_let_others(struct lock *l);
+
 void rwlock_init(struct rwlock *l, enum lock_class class);
 void rwlock_destroy(struct rwlock *l);
 void rwlock_read(struct rwlock *l);

@@ -202,15 +202,13 @@ static void free_one(struct literal_area *a, struct pages *empty)
 	clear_used(first, n, empty);
 }
 
-/* Others wait for the lock only as long as a few areas take. Returns the areas after these. */
+/* Lock held. Returns the areas after these. */
 static struct literal_area *free_some(struct literal_area *chain)
 {
 	struct literal_area *next;
 	struct pages empty = { 0 };
-	size_t first = area_first(chain), kept;
+	size_t first = area_first(chain), kept = literals.kept;
 
-	lock_acquire(&literals.lock);
-	kept = literals.kept;
 	for (int i = 0; chain != NULL && i < AREAS_AT_ONCE; i++) {
 		next = chain->next;
 		free_one(chain, &empty);
@@ -219,16 +217,20 @@ static struct literal_area *free_some(struct literal_area *chain)
 	give_back(&empty);
 	if (literals.kept > kept) /* new areas are made of these pages first */
 		literals.next = first;
-	lock_release(&literals.lock);
 	return chain;
 }
 
+/* Others wait for the lock only as long as a few areas take. */
 void literal_free(struct literal_area *chain)
 {
 	for (struct literal_area *a = chain; a != NULL; a = a->next)
 		off_heap_free(a->off_heap);
-	while (chain != NULL)
+	lock_acquire(&literals.lock);
+	while (chain != NULL) {
 		chain = free_some(chain);
+		lock_let_others(&literals.lock);
+	}
+	lock_release(&literals.lock);
 }
 
 Term literal_put(struct literal_area *a, Term t)

@@ -16,6 +16,7 @@ static struct {
 	struct cond cond;
 	unsigned active, apart;
 	unsigned stopping;   /* who waits for these, and keeps more from working apart */
+	unsigned turns, turn; /* who stops the world takes the next of `turns`; whose it is is `turn` */
 	_Atomic unsigned held; /* who waits to come in, be it for the lock; goes down with the lock held */
 	_Atomic bool stop;
 } world;
@@ -185,33 +186,37 @@ static void go_on(void)
 }
 
 /* The schedulers go on as long as threads work apart. */
-static void stop_after_apart(void)
+static void stop_after_apart(unsigned turn)
 {
 	lock_acquire(&world.lock);
-	while (world.apart > 0 || atomic_load(&world.stop))
+	while (world.turn != turn || world.apart > 0 || atomic_load(&world.stop))
 		cond_wait(&world.cond, &world.lock);
 	stop_runs(true);
 	lock_release(&world.lock);
 }
 
 /* Lock held. Who waits to come in wakes up later than the last stop ends, or the lock is released: a thread that stops
- * the world again and again would never let it in. Somebody else's stop is not waited for. */
+ * the world again and again would never let it in. For the same reason stops have turns: who waits for one to end
+ * would find the next one. */
 static void wait_for_held(void)
 {
-	while (atomic_load(&world.held) > 0 && world.stopping == 0)
+	while (atomic_load(&world.held) > 0)
 		cond_wait(&world.cond, &world.lock);
 }
 
 /* Who has lent a scheduler may last: it gets another thread, so that it goes on until the first works apart no more. */
 static void wait_for_all(void)
 {
+	unsigned turn;
+
 	lock_acquire(&world.lock);
 	wait_for_held();
+	turn = world.turns++;
 	world.stopping++;
 	lock_release(&world.lock);
 	for (int round = 1;; round++) {
 		sched_lend_take_all();
-		stop_after_apart();
+		stop_after_apart(turn);
 		if (round == STOP_ROUNDS || !sched_lend_is_any())
 			break;
 		go_on();
@@ -235,6 +240,7 @@ void sched_stop_world(void (*fn)(void *), void *arg)
 	fn(arg);
 	lock_acquire(&world.lock);
 	stop_runs(false);
+	world.turn++;
 	world.stopping--;
 	if (is_in)
 		count_in(s);
