@@ -9,6 +9,9 @@
 void bif_proc_init(void);
 void bif_persistent_init(void);
 size_t persistent_table_size(void);
+/* Calls see for each persistent term's area, without a lock: while the world is stopped. */
+struct literal_area;
+void persistent_each_area(void (*see)(const struct literal_area *a, void *arg), void *arg);
 void bif_process_info_init(void);
 /* The items that process_info/2 knows. */
 Term process_info_items(struct heap *h);
@@ -51,6 +54,9 @@ Term info_memory(Process *p);
  * a BIF returns. Fails: TERM_NONE when `of` is nothing of these, or p waits for the answer, or has to end. */
 Term debug_link_list(Process *p, Term of);
 Term debug_monitor_list(Process *p, Term of);
+/* bif_debug_nodes.c: {{node_references, [{{Name, Creation}, Count, [{Holder, [{Type, Count}]}]}]}, {dist_references, [{Name, ...}]}}.
+ * Stops the world. */
+Term debug_node_references(Process *p, Term of);
 /* bif_micro.c */
 Term info_microstate_accounting(Process *p);
 Term info_set_microstate_accounting(Process *p, Term how);

@@ -308,6 +308,13 @@ static Term get_dist_ctrl(Process *p, Term node)
 	return controller != TERM_NONE ? controller : (Term)am_undefined;
 }
 
+/* Entries of nodes go with their last term, at once: as with a delay of 0 ms. -1: the delay as it was. */
+static Term set_node_delay(Process *p, Term ms)
+{
+	(void)p;
+	return ms == SMALL(0) || ms == SMALL(-1) ? am_ok : TERM_NONE;
+}
+
 /* What the tries of large maps go by, in their first eight levels. */
 static Term get_internal_hash(Process *p, Term key)
 {
@@ -328,7 +335,7 @@ static const struct state_item set_items[] = {
 	{ am_re_loop_limit, set_re_limit }, { am_unicode_loop_limit, set_unicode_limit }, { am_ets_force_trap, get_notsup },
 	{ am_ets_force_split, get_notsup }, { am_ets_debug_random_split_join, set_random_split },
 	{ am_colliding_names, set_colliding_names }, { am_mbuf, set_mbuf },
-	{ am_gc_state, set_gc_state }, { am_proc_sig_buffers, set_sig_buffers },
+	{ am_node_tab_delayed_delete, set_node_delay }, { am_gc_state, set_gc_state }, { am_proc_sig_buffers, set_sig_buffers },
 };
 
 static const struct state_item get_items[] = {
@@ -336,7 +343,7 @@ static const struct state_item get_items[] = {
 	{ am_persistent_term, get_persistent_term }, { am_memory, get_memory },
 	{ am_process_info_args, get_process_info_args }, { am_stack_check, get_stack_check },
 	{ am_force_heap_frags, get_no }, { am_flxctr_memory_usage, get_notsup }, { am_lc_graph, get_notsup },
-	{ am_monitoring_nodes, get_monitoring_nodes },
+	{ am_monitoring_nodes, get_monitoring_nodes }, { am_node_and_dist_references, debug_node_references },
 };
 
 static const struct state_item get_pairs[] = {

@@ -64,10 +64,10 @@ static void note_channel(struct channel *c, void *arg)
 		add_node(f, c->node, am_known, 0);
 }
 
-static void note_name(struct node_name node, void *arg)
+static void note_name(const struct node *node, void *arg)
 {
-	if (node.name != node_self().name)
-		add_node(arg, node.name, am_known, 0);
+	if (node->name.name != node_self().name)
+		add_node(arg, node->name.name, am_known, 0);
 }
 
 /* By name; of one name that which is connected first. */

@@ -364,6 +364,16 @@ Term bif_persistent_term_info_0(Process *p, Term *args)
 	return map_from_pairs(&p->heap, pairs, 2);
 }
 
+void persistent_each_area(void (*see)(const struct literal_area *a, void *arg), void *arg)
+{
+	struct buckets *b = atomic_load(&terms.buckets);
+
+	for (size_t i = 0; i < b->count; i++)
+		for (const struct entry *e = atomic_load(&b->first[i]); e != NULL; e = atomic_load(&e->next))
+			if (e->area != NULL)
+				see(e->area, arg);
+}
+
 size_t persistent_table_size(void)
 {
 	return atomic_load(&terms.buckets)->count;

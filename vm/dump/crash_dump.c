@@ -171,11 +171,11 @@ static void write_table(const struct ets_table *t, void *arg)
 		    t->options.read_concurrency ? "true" : "false");
 }
 
-static void write_timer(Term to, Term message, int64_t left_ms, void *arg)
+static void write_timer(Term to, const struct signal *message, int64_t left_ms, void *arg)
 {
 	(void)arg;
 	write_id("=timer:", to, "\n");
-	write_id("Message: ", message, "\n");
+	write_id("Message: ", message->term, "\n");
 	dump_format("Time left: %lld\n", (long long)(left_ms > 0 ? left_ms : 0));
 }
 

@@ -174,6 +174,8 @@ Term table_list(struct heap *h);
 size_t table_count(void);
 /* Calls see(t, arg) for every table, without a lock: while the world is stopped, or ends. */
 void table_each(void (*see)(const struct ets_table *t, void *arg), void *arg);
+/* Calls see(o, arg) for every object of t, those that wait to be deleted too: as table_each. */
+void table_each_object(const struct ets_table *t, void (*see)(const struct ets_object *o, void *arg), void *arg);
 /* Units: words that all tables take together. */
 size_t table_words_total(void);
 /* A process that may read every table (for debugging). */

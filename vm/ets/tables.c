@@ -685,6 +685,27 @@ void table_each(void (*see)(const struct ets_table *t, void *arg), void *arg)
 		see(t, arg);
 }
 
+static void see_subtree(const struct ets_object *o, void (*see)(const struct ets_object *o, void *arg), void *arg)
+{
+	for (; o != NULL; o = o->right) {
+		see_subtree(o->left, see, arg);
+		see(o, arg);
+	}
+}
+
+void table_each_object(const struct ets_table *t, void (*see)(const struct ets_object *o, void *arg), void *arg)
+{
+	const struct ets_hash *h = &t->store.hash;
+
+	if (t->store.is_tree) {
+		see_subtree(t->store.tree.root, see, arg);
+		return;
+	}
+	for (uint32_t bucket = 0; bucket < atomic_load(&h->active); bucket++)
+		for (const struct ets_object *o = *hash_chain(h, bucket); o != NULL; o = o->next)
+			see(o, arg);
+}
+
 size_t table_count(void)
 {
 	return atomic_load(&tables.count);

@@ -333,6 +333,16 @@ struct literal_area *literal_finish(struct literal_change *c)
 	return chain;
 }
 
+void literal_each_leaving(void (*see)(const struct literal_area *a, void *arg), void *arg)
+{
+	for (size_t i = 0; i < literals.leaving_count; i++)
+		see(literals.leaving[i], arg);
+	lock_acquire(&literals.lock);
+	for (const struct literal_area *a = literals.released; a != NULL; a = a->next)
+		see(a, arg);
+	lock_release(&literals.lock);
+}
+
 size_t literal_leaving_count(void)
 {
 	return literals.leaving_count;

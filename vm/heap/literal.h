@@ -67,6 +67,8 @@ struct literal_area *literal_finish(struct literal_change *c);
 size_t literal_released_words(void);
 /* The areas that leave, by address; p: literal_is_leaving. Valid until the next switch. */
 size_t literal_leaving_count(void);
+/* Calls see for each area that leaves, or is about to: while the world is stopped. */
+void literal_each_leaving(void (*see)(const struct literal_area *a, void *arg), void *arg);
 size_t literal_leaving_index(const void *p);
 const struct literal_area *literal_leaving_area(size_t index);
 

@@ -551,14 +551,14 @@ bool timer_read_message(uint64_t ref, int64_t *left_ms)
 	return find_anywhere(ref, TIMER_MESSAGE, false, left_ms) != NULL;
 }
 
-static void see_messages(const struct timer *t, void (*see)(Term to, Term message, int64_t left_ms, void *arg), void *arg)
+static void see_messages(const struct timer *t, void (*see)(Term to, const struct signal *message, int64_t left_ms, void *arg), void *arg)
 {
 	for (; t != NULL; t = t->next)
 		if (t->kind == TIMER_MESSAGE)
-			see(t->to, t->message->term, (int64_t)(t->at_ms - timer_now_ms()), arg);
+			see(t->to, t->message, (int64_t)(t->at_ms - timer_now_ms()), arg);
 }
 
-void timer_each_message(void (*see)(Term to, Term message, int64_t left_ms, void *arg), void *arg)
+void timer_each_message(void (*see)(Term to, const struct signal *message, int64_t left_ms, void *arg), void *arg)
 {
 	for (unsigned i = 0; i < wheels.count; i++)
 		for (unsigned level = 0; level < LEVELS; level++)

@@ -25,7 +25,8 @@ bool timer_cancel_messages(Process *p);
 bool timer_read_message(uint64_t ref, int64_t *left_ms);
 
 /* Calls see for every message timer, without a lock: while the world is stopped, or ends. to: a pid or a name. */
-void timer_each_message(void (*see)(Term to, Term message, int64_t left_ms, void *arg), void *arg);
+struct signal;
+void timer_each_message(void (*see)(Term to, const struct signal *message, int64_t left_ms, void *arg), void *arg);
 
 /* Erlang monotonic time in ms, rounded down: the clock of timers. */
 uint64_t timer_now_ms(void);

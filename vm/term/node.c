@@ -163,11 +163,11 @@ size_t node_count(void)
 	return count;
 }
 
-void node_each(void (*see)(struct node_name name, void *arg), void *arg)
+void node_each(void (*see)(const struct node *n, void *arg), void *arg)
 {
 	rwlock_read(&nodes.lock);
 	for (size_t i = 0; i <= nodes.mask; i++)
 		for (const struct node *n = nodes.buckets[i]; n != NULL; n = n->next)
-			see(n->name, arg);
+			see(n, arg);
 	rwlock_unread(&nodes.lock);
 }

@@ -43,8 +43,8 @@ void node_ref(struct node *n);
 void node_unref(struct node *n);
 /* How many there are. */
 size_t node_count(void);
-/* Calls see(name, arg) for each. Locks: node_table meanwhile. */
-void node_each(void (*see)(struct node_name name, void *arg), void *arg);
+/* Calls see(n, arg) for each. Locks: node_table meanwhile. */
+void node_each(void (*see)(const struct node *n, void *arg), void *arg);
 
 /* Of a pid, port or reference. */
 static inline struct node_name node_of(Term id)
