@@ -209,8 +209,9 @@ START_TEST(test_views_forget_a_vm_that_ended)
     const struct support_run *r = support_run(
         "[ -w /proc/sys/kernel/ns_last_pid ] || exit 77\n"
         "$EMITTER -s 60 process__heap_grow=1 > /dev/null & k=$!; runs $k emitter\n"
-        "$ERLSNOOP spawns -a --json --events > out & e=$!; attached $e; $EMITTER -s 1 'process__spawn=7|<0.%%d.0>' > first & p=$!; wait $p; sleep 1.5\n"
-        "cp $EMITTER other; ./other -e process__spawn=1 > third\n" /* one more is found by who has looked for the first */
+        "$ERLSNOOP spawns -a --json --events > out & e=$!; attached $e; $EMITTER -s 60 'process__spawn=7|<0.%%d.0>' > first & p=$!\n"
+        "found() { cp $EMITTER $1; ./$1 -e process__spawn=1 > $1.out; }\n" /* returns when erlsnoop has looked for new VMs */
+        "found b; kill $p; wait $p; found c; sleep 1; found d\n" /* the look that found c may have begun before the kill */
         "for i in $(seq 300); do echo $((p - 1)) > /proc/sys/kernel/ns_last_pid; "
         "$EMITTER -w go$i 'process__exit=7|<0.%%d.0>' > second$i & q=$!; [ $q = $p ] && break; kill $q; done\n"
         "touch go$i; wait $q; kill -INT $e; wait $e; kill $k; echo \"{\\\"same\\\":$((p == q))}\"; grep spawns_event out | grep \"\\\"vm\\\":$p,\"");
