@@ -47,6 +47,7 @@ const struct elf_note *elf_file_find_batch(const struct elf_file *elf, const cha
 /* Drops the wide notes whose site `keeps` says no to. */
 void elf_file_drop_wide(struct elf_file *elf, bool (*keeps)(void *ctx, uint64_t offset), void *ctx);
 
+/* Whether a symbol table of the file, the dynamic one or the full, has that name. */
 bool elf_file_has_symbol(const struct elf_file *elf, const char *name);
 /* What is added to an address of the link editor in the process, 0 when it does not run this file. */
 uint64_t elf_file_bias(const struct elf_file *elf, int pid);

@@ -35,6 +35,7 @@ struct governor {
     double share; /* of the VMs' processor time that watching took in the last whole window */
 };
 
+/* budget: of the VMs' processor time, 0.1 is a tenth; 0: any. now: what was taken before does not count. */
 void governor_begin(struct governor *g, double budget, const struct governor_sample *now);
 /* To be called every GOVERNOR_LOOK_NS, and as soon as what it said is done. */
 enum governor_says governor_look(struct governor *g, const struct governor_sample *now);

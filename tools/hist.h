@@ -16,6 +16,7 @@ bool hist_has_percentile(const struct wire_hist *hist, double share);
 uint64_t hist_percentile(const struct wire_hist *hist, double share);
 /* now - then, slot by slot; max stays that of `now`, cut to the highest slot that is left. */
 void hist_subtract(struct wire_hist *now, const struct wire_hist *then);
+/* Adds all that was counted; max is the greater. */
 void hist_merge(struct wire_hist *to, const struct wire_hist *from);
 /* Cuts a max that is older than the counts to the end of their highest slot. */
 void hist_bound_max(struct wire_hist *hist);

@@ -51,8 +51,10 @@ void result_merge(const struct view_table *table, uint64_t *to, uint64_t *from);
 uint64_t result_weigh(const struct view_table *table, uint64_t *row);
 /* What of a result was read before its end, with its names as they were then. */
 struct result_early;
-/* Reads the tables and the slowest of the views that are on, and adds them to *early (NULL: none yet), which the
- * caller's next result takes, or result_early_free. Fails: -errno. */
+/*
+ * Reads the tables and the slowest of the views that are on, and adds them to *early (NULL: none yet), which the
+ * caller's next result takes, or result_early_free. Fails: -errno.
+ */
 int result_read_early(const struct result_source *source, const bool on[VIEW_COUNT], struct result_early **early);
 void result_early_free(struct result_early *early);
 /* Prints the tables of the views that are on. Takes: early; NULL: there is none. Fails: -errno. */

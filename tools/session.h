@@ -40,8 +40,11 @@ struct session_ops {
      * NULL without a feed.
      */
     void (*cut)(void *ctx, struct session *s);
-    /* Every second of a long result: what was counted so far may be read. Returns how full its tables were, in
-     * percent: they are read more often before they are full. Fails: -errno. May be NULL. */
+    /*
+     * From time to time while a long result is counted, ten times a second to once, the more often the fuller its
+     * tables are: what was counted so far may be read. Returns how full they were, in percent. Fails: -errno. May be
+     * NULL.
+     */
     int (*early)(void *ctx, struct session *s);
     struct feed *feed; /* the caller's: takes the pages of VMs that hand some over; NULL: programs watch these too */
     bool pages_only;   /* other VMs are refused, or with -a left alone, and nothing is loaded for them */

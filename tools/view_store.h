@@ -45,6 +45,7 @@ static inline void *view_store_find(struct view_store *store, uint64_t vm, uint6
     return row && row->key == key && row->vm == vm ? row->words : view_store_look_up(store, vm, key, make);
 }
 
+/* The row goes; nothing when there is none. */
 void view_store_drop(struct view_store *store, uint64_t vm, uint64_t key);
 /* Drops the rows of a VM: whose `vm` has it in its low 32 bits. */
 void view_store_drop_vm(struct view_store *store, uint64_t vm);

@@ -65,7 +65,8 @@ static void note(struct search *s, const struct node *node)
 {
 	struct holding *last = s->found_count > 0 ? &s->found[s->found_count - 1] : NULL;
 
-	if (last != NULL && last->node == node && last->kind == s->at.kind && last->holder == s->at.holder && last->type == s->at.type) {
+	if (last != NULL && last->node == node && last->kind == s->at.kind && last->holder == s->at.holder &&
+	    last->type == s->at.type) {
 		last->count++;
 		return;
 	}

@@ -50,12 +50,12 @@ Term info_dist(Process *p);
 Term info_request_memory(Process *p, Term ref, Term names);
 /* [{Kind, Bytes}], as erlang:memory/0. */
 Term info_memory(Process *p);
-/* bif_debug_peers.c: lists of records of a process, a port or the connection to a node; undefined: there is none. What
- * a BIF returns. Fails: TERM_NONE when `of` is nothing of these, or p waits for the answer, or has to end. */
+/* bif_debug_peers.c: lists of records of a process, a port or the connection to a node; undefined: there is none. As a
+ * BIF returns: TERM_NONE when p waits for the answer, or has to end; or without either, when `of` is none of these. */
 Term debug_link_list(Process *p, Term of);
 Term debug_monitor_list(Process *p, Term of);
-/* bif_debug_nodes.c: {{node_references, [{{Name, Creation}, Count, [{Holder, [{Type, Count}]}]}]}, {dist_references, [{Name, ...}]}}.
- * Stops the world. */
+/* bif_debug_nodes.c: {{node_references, [{{Name, Creation}, Count, [{Holder, [{Type, Count}]}]}]},
+ * {dist_references, [{Name, Count, [{Holder, [{Type, Count}]}]}]}}. Stops the world. */
 Term debug_node_references(Process *p, Term of);
 /* bif_micro.c */
 Term info_microstate_accounting(Process *p);

@@ -53,6 +53,7 @@ void emit_list_label(struct emitter *em, uint32_t label);
 void emit_line(struct emitter *em, uint64_t line);
 void emit_fail(struct emitter *em, const struct genop *g, const char *why);
 
+/* A register, or a constant too, as one word of code that an instruction of its kind has it in. */
 Inst emit_encode_source(const struct operand *o);
 unsigned emit_encode_reg(const struct operand *o);
 

@@ -27,6 +27,7 @@ Term bits_private_append(struct heap *h, struct bits_builder *b, Term bin, uint6
 /* bs_init_writable: an empty binary with a buffer of that many bytes (1024 when size is no small >= 0). */
 Term bits_init_writable(struct heap *h, Term size_bytes);
 
+/* Each puts at b's offset and moves it on. flags: BITS_LITTLE and the others of data/bits.h. */
 enum bits_error bits_put_integer(struct bits_builder *b, Term value, uint64_t size, unsigned flags);
 enum bits_error bits_put_float(struct bits_builder *b, Term value, uint64_t size, unsigned flags);
 /* The first `size` bits of the bitstring value. */

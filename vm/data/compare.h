@@ -6,6 +6,7 @@
 
 #include "term/term.h"
 
+/* For the functions below. exact: no integer equals a float. */
 int compare_terms(Term a, Term b, bool exact);
 bool compare_same(Term a, Term b, bool exact);
 

@@ -19,6 +19,7 @@ struct export_facts {
 	uint32_t arity;
 };
 
+/* Fills in *f. */
 extern void (*fun_link_describe)(const struct fun_entry *e, struct fun_facts *f);
 /* The entry, made when it is missing. Fails: NULL, there are too many already. */
 extern struct fun_entry *(*fun_link_get)(const struct fun_facts *f);

@@ -15,6 +15,7 @@ bool phash2_within(Term t, int64_t *left, uint32_t *hash);
 uint32_t phash(Term t);
 bool phash_within(Term t, int64_t *left, uint32_t *hash);
 
+/* For hash_internal_salted: t is no immediate. */
 uint64_t hash_internal_compound(Term t, uint64_t salt);
 
 /* Fast; for the keys of maps and tables. Another salt gives an independent hash (deeper levels of a trie). */

@@ -12,10 +12,12 @@ struct ets_table *tables_find_name(Term name);
 struct ets_table *tables_see_name(Term name);
 /* The table of a reference that came out of a text or a binary, and so is its number alone. Owns: the caller, a share. Fails: NULL. */
 struct ets_table *tables_find_number(uint64_t number);
+/* May the process read every table (table_set_super_user)? */
 bool tables_is_super_user(Term pid);
 /* Are tables of these names neighbours in the registry? */
 bool tables_names_collide(Term a, Term b);
 
+/* Hands f to the process that it names: when that ends, table_drop_fixation gets it. */
 void tables_own_fixation(struct ets_fixation *f);
 /* False when its process is dying and has taken it out. */
 bool tables_disown_fixation(struct ets_fixation *f);

@@ -22,6 +22,7 @@ struct ets_tree {
 
 static inline Term tree_object_key(const struct ets_tree *t, const struct ets_object *o) { return o->words[t->key]; }
 
+/* Returns the key's object, which stays the tree's, or NULL. */
 struct ets_object *tree_lookup(const struct ets_tree *t, Term key);
 /* The place that points to the key's object, or NULL. */
 struct ets_object **tree_find(struct ets_tree *t, Term key);
@@ -32,6 +33,7 @@ void tree_replace(struct ets_tree *t, struct ets_object **place, struct ets_obje
 /* Returns the object taken out (owned by the caller), or NULL. */
 struct ets_object *tree_remove(struct ets_tree *t, Term key, struct ets_change *change);
 
+/* NULL: the tree is empty. */
 struct ets_object *tree_first(const struct ets_tree *t);
 struct ets_object *tree_last(const struct ets_tree *t);
 /* The one after (before) the key, whether the key is there or not. */

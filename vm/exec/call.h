@@ -61,6 +61,7 @@ Term call_resume(Process *p);
 /* Ends erlang:hibernate/3: empties the stack; p->i is where it will wake. _gc. Fails: false when p is killed. */
 bool call_hibernate_gc(Process *p, Term *x);
 
+/* e has no code: error_handler:undefined_function/3 is called in its place, with e's arguments, which are in x. */
 const Inst *call_undefined(Process *p, Term *x, struct export *e, struct exc_site *site);
 /* The name by which the native function of a library that stands at `entry` waits, and may fail later. */
 const struct export *call_nif_export(const Inst *entry);
@@ -99,7 +100,9 @@ void call_note_loop(Process *p, const Inst *to);
 /* wait_timeout goes back to its loop_rec? */
 bool call_will_wait(Process *p, Term timeout);
 
+/* The guard is_function(t, arity): false, too, when arity is none. */
 bool call_is_function(Term t, Term arity);
+/* No clause of the function of that func_info fits its arguments, x. */
 struct exc_site call_clause_site(Process *p, const Inst *func_info, const Term *x);
 /* erlang:Name(Args...) failed. */
 struct exc_site call_arith_site(Process *p, Term name, unsigned arity, const Term *args);

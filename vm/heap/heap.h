@@ -50,7 +50,9 @@ struct heap {
 #define HEAP_MIN_WORDS 233
 #define HEAP_BINARY_MIN_WORDS 46422
 
+/* Empty, with room for min_words. Owns: the caller, until heap_free. */
 void heap_init(struct heap *h, size_t min_words);
+/* min_bin_vheap_size: words of off-heap binaries from which on a collection is due. */
 void heap_set_binary_min(struct heap *h, size_t words);
 /* Frees everything, drops the references of its binaries and resources. */
 void heap_free(struct heap *h);

@@ -6,6 +6,7 @@
 
 #include "proc/process.h"
 
+/* An exception of class error, throw or exit. reason, value: of p's own heap, or immediate. */
 Term exc_error(Process *p, Term reason);
 Term exc_throw(Process *p, Term value);
 Term exc_exit(Process *p, Term reason);

@@ -32,10 +32,13 @@ struct remote_hooks {
 };
 extern struct remote_hooks remote_hooks;
 
+/* As of the hooks; without another node s is freed, or nothing sent. */
 bool remote_signal(Term node, Term to, struct signal *s, uint32_t *connection);
 enum remote_result remote_send(Process *from, Term to, Term message, unsigned flags);
 
 /* ---- p runs here in what follows */
+/* Asks that node to watch, or not to watch any more, the process of that name. *connection: what the request went over.
+ * Fails: false, there is no connection. n: the monitor's entry, which stays. */
 bool remote_monitor_name(Process *p, Term node, Term name, Term ref, uint32_t *connection);
 void remote_demonitor_name(Process *p, const struct peer *n);
 

@@ -551,7 +551,8 @@ bool timer_read_message(uint64_t ref, int64_t *left_ms)
 	return find_anywhere(ref, TIMER_MESSAGE, false, left_ms) != NULL;
 }
 
-static void see_messages(const struct timer *t, void (*see)(Term to, const struct signal *message, int64_t left_ms, void *arg), void *arg)
+static void see_messages(const struct timer *t,
+			 void (*see)(Term to, const struct signal *message, int64_t left_ms, void *arg), void *arg)
 {
 	for (; t != NULL; t = t->next)
 		if (t->kind == TIMER_MESSAGE)

@@ -27,6 +27,7 @@ struct point {
 	uint32_t times_used, times_room;
 };
 
+/* How many functions have one now. */
 size_t point_count(void);
 /* call_time: p begins, or goes on in, the function with that number (0: none); what ran before is counted. called: as a call of it.
  * Returns the number of what ran before. */
