@@ -36,7 +36,6 @@ struct stream {
 struct trap_pages {
     struct trap_pages_ops ops;
     struct stream *streams;
-    uint64_t lost;
 };
 
 struct trap_pages *trap_pages_new(const struct trap_pages_ops *ops)
@@ -60,11 +59,6 @@ void trap_pages_free(struct trap_pages *pages)
         free(s);
     }
     free(pages);
-}
-
-uint64_t trap_pages_lost(const struct trap_pages *pages)
-{
-    return pages->lost;
 }
 
 /* ---- streams */
@@ -160,7 +154,6 @@ static void leave_gap(struct trap_pages *pages, struct stream *s, uint64_t told,
     }
     s->sequence += 1 + lost / GAP_EVENTS;
     s->told = told;
-    pages->lost += lost;
 }
 
 static void put_record(struct stream *s, const struct trap_event *e)

@@ -46,7 +46,5 @@ void trap_pages_told(struct trap_pages *pages, uint32_t vm, uint32_t thread, uin
 void trap_pages_flush(struct trap_pages *pages, uint64_t begun_ns, uint64_t now_ns);
 /* The VM has ended: its pages are handed over, its threads forgotten. */
 void trap_pages_end(struct trap_pages *pages, uint32_t vm, uint64_t now_ns);
-/* Events that are in gaps. */
-uint64_t trap_pages_lost(const struct trap_pages *pages);
 
 #endif

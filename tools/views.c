@@ -379,14 +379,6 @@ int view_filter_parse(const bool on[VIEW_COUNT], const char *name, const char *v
     return err;
 }
 
-bool view_has_events(enum view_id view)
-{
-    for (size_t i = 0; i < VIEW_NRECORDS; i++)
-        if (i != VIEW_RECORD_NONE && records[i].view == view)
-            return true;
-    return false;
-}
-
 bool view_has_exemplars(enum view_id view)
 {
     for (size_t i = 0; i < view_nexemplars; i++)

@@ -199,7 +199,6 @@ struct view_filter {
 extern const struct view_filter view_filters[];
 extern const size_t view_nfilters;
 
-bool view_has_events(enum view_id view);
 bool view_has_exemplars(enum view_id view);
 /* --NAME VALUE for all views that are on and have a filter of that name. Fails: FAIL_USAGE, said. */
 int view_filter_parse(const bool on[VIEW_COUNT], const char *name, const char *value, __u64 *filters);

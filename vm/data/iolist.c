@@ -35,28 +35,14 @@ enum iolist_result iolist_walk(Term t, iolist_visit visit, void *arg)
 
 static bool count_visited(void *arg, Term binary, uint8_t byte) { return iolist_count(arg, binary, byte); }
 
-static enum iolist_result measure(Term t, struct iolist_count *c)
-{
-	enum iolist_result result = iolist_walk(t, count_visited, c);
-
-	return result == IOLIST_ROOM ? IOLIST_LIMIT : result;
-}
-
-enum iolist_result iolist_size_bits(Term t, uint64_t *bits)
-{
-	struct iolist_count c = { 0, false };
-	enum iolist_result result = measure(t, &c);
-
-	*bits = c.bits;
-	return result;
-}
-
 enum iolist_result iolist_size(Term t, size_t *bytes)
 {
 	struct iolist_count c = { 0, false };
-	enum iolist_result result = measure(t, &c);
+	enum iolist_result result = iolist_walk(t, count_visited, &c);
 
 	*bytes = c.bits / 8;
+	if (result == IOLIST_ROOM)
+		return IOLIST_LIMIT;
 	return result == IOLIST_OK && c.partial ? IOLIST_BADARG : result;
 }
 

@@ -16,8 +16,6 @@ enum iolist_result {
 
 /* Units: *bytes. A binary alone is an I/O list here. */
 enum iolist_result iolist_size(Term t, size_t *bytes);
-/* Bits may take part (erlang:list_to_bitstring/1). Units: *bits. */
-enum iolist_result iolist_size_bits(Term t, uint64_t *bits);
 /* Writes all of it at `to`. */
 enum iolist_result iolist_copy(Term t, uint8_t *to, size_t room);
 /* A new binary on h; t itself when it is a binary. *out is set when IOLIST_OK. GC: none. */

@@ -43,8 +43,6 @@ static inline size_t object_memory_words(const struct ets_object *o)
 {
 	return sizeof(*o) / sizeof(Term) + o->size_words;
 }
-/* No element points anywhere: a copy is a memcpy. */
-static inline bool object_is_flat(const struct ets_object *o) { return o->size_words == object_arity(o) + 1; }
 
 /* What a change did to a table's figures. */
 struct ets_change {

@@ -6,7 +6,6 @@
 
 #include "term/term.h"
 
-#define ASYNC_THREADS_DEFAULT 10
 #define ASYNC_THREADS_MAX 1024
 
 struct async_job {

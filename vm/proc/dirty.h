@@ -68,8 +68,6 @@ bool dirty_is_here(enum dirty_kind *kind);
 /* How many threads there may be of each kind, and how many dirty CPU schedulers run work at first. Before any
  * dirty_run. */
 void dirty_init(unsigned cpu, unsigned cpu_online, unsigned io);
-/* Is p dirty_run's: queued, running, or through but for its result? Then it may not be collected. */
-static inline bool dirty_has(const Process *p) { return p->dirty != NULL; }
 /* Has its work not begun? p runs here. */
 bool dirty_is_queued(const Process *p);
 /* p was suspended and is no more. p runs here. */

@@ -173,7 +173,6 @@ struct magic_ref {
 #define REF_WORDS (sizeof(struct ref) / sizeof(Term))
 #define MAGIC_WORDS (sizeof(struct magic_ref) / sizeof(Term))
 static inline bool term_is_local_ref(Term t) { return term_has_sub(t, SUB_REF); }
-static inline bool ref_is_magic(Term t) { return header_arity(*boxed_ptr(t)) == MAGIC_WORDS - 1; }
 
 /* ---- funs */
 struct fun_entry;        /* code/fun.h; never freed */

@@ -69,7 +69,7 @@ static void check_list(Process *p, Term list)
 	for (; term_is_cons(list); list = cons_tail(list), n++)
 		if (!heap_owns(&p->heap, cons_ptr(list)))
 			_exit(3);
-	if (n != MADE || dirty_has(p))
+	if (n != MADE || p->dirty != NULL)
 		_exit(4);
 }
 
