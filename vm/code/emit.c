@@ -229,14 +229,16 @@ static void add_func_info(struct emitter *em, const struct genop *g)
 }
 
 /* At a function's entry: one that the VM has itself is called instead; its own code behind is never reached. */
-static void add_native(struct emitter *em)
+static bool add_native(struct emitter *em)
 {
 	const Inst *info = em->words + em->functions[em->function_count - 1];
 	struct export *e = export_find(info[1], info[2], (uint32_t)info[3]);
 	struct operand args[2] = { { .kind = OPND_U }, { .kind = OPND_EXPORT, .export = e } };
 
-	if (e != NULL && e->bif != NULL)
-		emit_instr(em, OP_call_bif_only, args);
+	if (e == NULL || e->bif == NULL)
+		return false;
+	emit_instr(em, OP_call_bif_only, args);
+	return true;
 }
 
 /* The function in hand stands in an attribute -nifs. */
@@ -258,8 +260,8 @@ static size_t emit_one(struct emitter *em, const struct genop *g, size_t count)
 	switch (g->op) {
 	case GENOP_label:
 		em->label_at[g->args[0].u] = (uint32_t)em->count + 1;
-		if (em->f->labels[g->args[0].u].entry)
-			add_native(em);
+		if (em->f->labels[g->args[0].u].entry && !add_native(em) && count > 1)
+			emit_scan(em, g + 1, (uint32_t)g->args[0].u);
 		return 1;
 	case GENOP_line:
 		emit_line(em, g->args[0].u);
@@ -311,6 +313,10 @@ int emit_module(const struct beam_file *f, struct code_instance *c, struct beam_
 	int status = -EINVAL;
 
 	em.label_at = mem_zalloc(f->label_count * sizeof(*em.label_at));
+	em.label_op = mem_zalloc(f->label_count * sizeof(*em.label_op));
+	for (uint32_t i = 0; i < f->op_count; i++)
+		if (f->ops[i].op == GENOP_label)
+			em.label_op[f->ops[i].args[0].u] = i;
 	for (size_t i = 0; i < f->op_count && !em.failed;)
 		i += emit_one(&em, &f->ops[i], f->op_count - i);
 	if (!em.failed) {
@@ -323,6 +329,7 @@ int emit_module(const struct beam_file *f, struct code_instance *c, struct beam_
 	}
 	mem_free(em.words);
 	mem_free(em.label_at);
+	mem_free(em.label_op);
 	mem_free(em.fixes);
 	mem_free(em.lines);
 	mem_free(em.functions);

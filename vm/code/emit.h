@@ -32,6 +32,7 @@ struct emitter {
 	uint32_t base;       /* the instruction being written */
 	uint32_t bases[4];   /* those written before it, the last one first */
 	uint32_t *label_at;  /* by label: word + 1; 0: not yet */
+	uint32_t *label_op;  /* by label: which of the operations of the file it is */
 	struct emit_fix *fixes;
 	size_t fix_count, fix_room;
 	struct code_line *lines;
@@ -88,6 +89,11 @@ size_t emit_float_op(struct emitter *em, const struct genop *g, size_t count);
 size_t emit_fnegate(struct emitter *em, const struct genop *g, size_t count);
 /* get_tuple_element whose element goes into a float register as well; 0: it does not. */
 size_t emit_float_element(struct emitter *em, const struct genop *g, size_t count);
+/* A flags operand of the bit syntax (BITS_*): a number, or a list of atoms as bs_create_bin has it. */
+unsigned emit_bits_flags(const struct operand *o);
+/* The function whose func_info was written last begins at label `entry`, with g: bs_scan comes first when it is a loop
+ * over bytes. */
+void emit_scan(struct emitter *em, const struct genop *g, uint32_t entry);
 size_t emit_bs_create_bin(struct emitter *em, const struct genop *g, size_t count);
 size_t emit_bs_match(struct emitter *em, const struct genop *g, size_t count);
 size_t emit_bs_init(struct emitter *em, const struct genop *g, size_t count);

@@ -4,8 +4,7 @@
 
 #include "data/bits_build.h"
 
-/* The flags operand: a number, or a list of atoms as bs_create_bin has it. */
-static unsigned read_flags(const struct operand *o)
+unsigned emit_bits_flags(const struct operand *o)
 {
 	unsigned flags = 0;
 
@@ -59,7 +58,7 @@ size_t emit_bs_get_integer(struct emitter *em, const struct genop *g, size_t cou
 	(void)count;
 	if (!read_fixed_size(&g->args[3], g->args[4].u, &bits))
 		return 0;
-	emit_get_fixed(em, &g->args[0], &g->args[1], &g->args[2], bits, read_flags(&g->args[5]), &g->args[6]);
+	emit_get_fixed(em, &g->args[0], &g->args[1], &g->args[2], bits, emit_bits_flags(&g->args[5]), &g->args[6]);
 	return 1;
 }
 
@@ -238,7 +237,7 @@ static bool is_append(const struct segment *s) { return s->kind == BITS_SEG_APPE
 
 static struct segment read_segment(struct emitter *em, const struct genop *g, const struct operand *o)
 {
-	struct segment s = { .o = o, .flags = read_flags(&o[3]) };
+	struct segment s = { .o = o, .flags = emit_bits_flags(&o[3]) };
 	unsigned kind = 0, n = sizeof(segment_types) / sizeof(segment_types[0]);
 
 	while (kind < n && segment_types[kind].type != o[0].term)
@@ -398,7 +397,7 @@ static void match_integer(struct emitter *em, const struct operand *fail, const 
 {
 	struct operand live = operand_u(read_number(&o[0]));
 
-	emit_get_fixed(em, fail, context, &live, read_number(&o[2]) * read_number(&o[3]), read_flags(&o[1]), &o[4]);
+	emit_get_fixed(em, fail, context, &live, read_number(&o[2]) * read_number(&o[3]), emit_bits_flags(&o[1]), &o[4]);
 }
 
 static void match_binary(struct emitter *em, const struct operand *fail, const struct operand *context, const struct operand *o)

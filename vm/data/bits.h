@@ -156,6 +156,17 @@ static inline Term bits_load_whole(const uint8_t *p, unsigned size, bool is_litt
 	}
 	return SMALL(is_signed ? (uint64_t)bits_extend_sign(v, size) : v);
 }
+/* A step for each byte: BITS_SCAN_STOP, or a number from BITS_SCAN_STEP_MIN to BITS_SCAN_STEP_MAX. */
+enum { BITS_SCAN_BYTES = 256, BITS_SCAN_STOP = INT8_MIN, BITS_SCAN_STEP_MIN = -INT8_MAX, BITS_SCAN_STEP_MAX = INT8_MAX };
+/* Does the context begin and end at bytes, and is the next byte one that has a step? */
+static inline bool bits_may_scan(const struct match_ctx *m, const int8_t *steps)
+{
+	uint64_t at = m->offset_bits;
+
+	return ((at | m->end_bits) & 7) == 0 && at < m->end_bits && steps[m->base[at >> 3]] != BITS_SCAN_STOP;
+}
+/* How many of the bytes that come next, `most` at most, have steps, and the sum of these. The context stays where it is. */
+size_t bits_scan(const struct match_ctx *m, const int8_t *steps, size_t most, int64_t *sum);
 /* The next one, anywhere. TERM_NONE when bits are missing. */
 static inline Term bits_get_whole(struct match_ctx *m, unsigned size, bool is_little, bool is_signed)
 {

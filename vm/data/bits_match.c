@@ -200,6 +200,17 @@ static uint32_t read_unit16(const struct match_ctx *m, uint64_t at, unsigned fla
 	return (uint32_t)(bits_is_little(flags) ? read_little(m->base, at, 16) : bitcopy_read(m->base, at, 16));
 }
 
+size_t bits_scan(const struct match_ctx *m, const int8_t *steps, size_t most, int64_t *sum)
+{
+	const uint8_t *from = m->base + (m->offset_bits >> 3), *p = from;
+	uint64_t left = bits_left(m) >> 3;
+
+	*sum = 0;
+	for (const uint8_t *end = from + (left < most ? left : most); p < end && steps[*p] != BITS_SCAN_STOP; p++)
+		*sum += steps[*p];
+	return (size_t)(p - from);
+}
+
 /* RFC 2781. */
 Term bits_get_utf16_any(struct match_ctx *m, unsigned flags)
 {

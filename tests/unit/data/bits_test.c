@@ -354,6 +354,54 @@ START_TEST(test_parts_and_tail)
 }
 END_TEST
 
+/* Letters count up, blanks not at all, a minus counts down; all else stops. */
+static void make_steps(int8_t steps[BITS_SCAN_BYTES])
+{
+	memset(steps, BITS_SCAN_STOP, BITS_SCAN_BYTES);
+	memset(steps + 'a', 1, 26);
+	steps[' '] = 0;
+	steps['-'] = BITS_SCAN_STEP_MIN;
+	steps[0xff] = BITS_SCAN_STEP_MAX;
+}
+
+START_TEST(test_scan)
+{
+	static const struct { const char *text; size_t most, n; int64_t sum; } rows[] = {
+		{ "ab c1d", 100, 4, 3 }, { "ab c1d", 3, 3, 2 }, { "abcdef", 100, 6, 6 }, { "-1-", 100, 1, -127 },
+		{ "\xff\xff-z", 100, 4, 128 }, { "  a", 2, 2, 0 },
+	};
+	int8_t steps[BITS_SCAN_BYTES];
+
+	make_steps(steps);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct match_ctx *m = match_bytes(rows[i].text, strlen(rows[i].text));
+		int64_t sum;
+
+		ck_assert(bits_may_scan(m, steps));
+		ck_assert_uint_eq(bits_scan(m, steps, rows[i].most, &sum), rows[i].n);
+		ck_assert_int_eq(sum, rows[i].sum);
+		ck_assert_uint_eq(bits_left(m), strlen(rows[i].text) * 8);
+	}
+}
+END_TEST
+
+START_TEST(test_scan_only_bytes_with_steps)
+{
+	int8_t steps[BITS_SCAN_BYTES];
+	struct heap *h = unit_heap();
+	struct match_ctx *m = match_bytes("1a", 2);
+
+	make_steps(steps);
+	ck_assert(!bits_may_scan(m, steps));
+	ck_assert(bits_skip(m, 8) && bits_may_scan(m, steps));
+	ck_assert(bits_skip(m, 8) && !bits_may_scan(m, steps));
+	m = match_bytes("aa", 2);
+	ck_assert(bits_skip(m, 1) && !bits_may_scan(m, steps)); /* begins within a byte */
+	m = match_term(h, binary_put_bits(h, &(struct bits_view){ (const uint8_t *)"aa", 0, 15 }));
+	ck_assert(!bits_may_scan(m, steps)); /* ends within one */
+}
+END_TEST
+
 START_TEST(test_size_limits)
 {
 	uint64_t bits;
@@ -379,6 +427,8 @@ Suite *bits_suite(void)
 	tcase_add_test(match, test_get_integer_fast_at_bit_offset);
 	tcase_add_test(match, test_characters_malformed);
 	tcase_add_test(match, test_parts_and_tail);
+	tcase_add_test(match, test_scan);
+	tcase_add_test(match, test_scan_only_bytes_with_steps);
 	tcase_add_test(build, test_put_integer_sizes);
 	tcase_add_test(build, test_put_get_integer_round);
 	tcase_add_test(build, test_floats);
