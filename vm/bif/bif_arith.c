@@ -104,14 +104,14 @@ TO_INTEGER_1(ceil, ceil)
 		return term_from_bool(condition);                      \
 	}
 
-COMPARE_2(equal, term_equal(args[0], args[1]))
-COMPARE_2(not_equal, !term_equal(args[0], args[1]))
-COMPARE_2(same, term_same(args[0], args[1]))
-COMPARE_2(not_same, !term_same(args[0], args[1]))
-COMPARE_2(less, term_compare(args[0], args[1]) < 0)
-COMPARE_2(at_most, term_compare(args[0], args[1]) <= 0)
-COMPARE_2(greater, term_compare(args[0], args[1]) > 0)
-COMPARE_2(at_least, term_compare(args[0], args[1]) >= 0)
+COMPARE_2(equal, term_equal_lending(args[0], args[1]))
+COMPARE_2(not_equal, !term_equal_lending(args[0], args[1]))
+COMPARE_2(same, term_same_lending(args[0], args[1]))
+COMPARE_2(not_same, !term_same_lending(args[0], args[1]))
+COMPARE_2(less, term_compare_lending(args[0], args[1]) < 0)
+COMPARE_2(at_most, term_compare_lending(args[0], args[1]) <= 0)
+COMPARE_2(greater, term_compare_lending(args[0], args[1]) > 0)
+COMPARE_2(at_least, term_compare_lending(args[0], args[1]) >= 0)
 
 Term bif_erlang_min_2(Process *p, Term *args)
 {

@@ -14,6 +14,8 @@
 #include "data/fun_link.h"
 #include "data/map.h"
 
+struct compare_hooks compare_hooks;
+
 /* In the highest bits of a frame's number, so that an array's is plain. */
 #define FRAME_KIND(k) ((uint64_t)(k) << 56)
 #define FRAME_ARRAY FRAME_KIND(0)    /* n terms at a and b */
@@ -64,14 +66,20 @@ struct frame {
 struct walk {
 	struct frame *top, *base, *end; /* the next free one, the lowest, one past the last */
 	bool exact;          /* no integer equals a float */
-	unsigned looked_into; /* terms whose elements were compared */
+	bool may_lend;       /* COMPARE_LENDS, and not yet done */
+	bool lent;
+	unsigned looked_into; /* words of terms whose elements were compared, about */
 	struct frame fixed[32];
 };
 
 /* Of large terms most lies in no cache. Collections leave terms in about the order in which they are compared, but in many
- * strands of uneven steps, which processors do not foresee: after so many terms that were looked into, what stands some kilobytes
- * behind each is asked for. */
-enum { LOOKED_INTO_FEW = 256, AHEAD_BYTES = 8192 };
+ * strands of uneven steps, which processors do not foresee: after so many words that were looked into, what stands some
+ * kilobytes behind each term is asked for. */
+enum { LOOKED_INTO_FEW = 1024, AHEAD_BYTES = 8192 };
+/* So many words, or bytes of two binaries, took well less than a millisecond: now the scheduler is lent. */
+enum { LOOKED_INTO_MANY = 1 << 15, BYTES_MANY = 8 * LOOKED_INTO_MANY };
+/* Cells of lists that are passed over before that is asked again. */
+enum { CELLS_AT_ONCE = 1 << 13 };
 
 static inline uint64_t top_kind(const struct walk *w)
 {
@@ -136,17 +144,23 @@ static void pop_frame(struct walk *w)
 		mem_free(w->top->match);
 }
 
-static void start_walk(struct walk *w, bool exact)
+static inline bool is_exact(unsigned how) { return (how & COMPARE_EXACT) != 0; }
+
+static void start_walk(struct walk *w, unsigned how)
 {
 	w->top = w->base = w->fixed;
 	w->end = w->fixed + sizeof(w->fixed) / sizeof(w->fixed[0]);
-	w->exact = exact;
+	w->exact = is_exact(how);
+	w->may_lend = (how & COMPARE_LENDS) != 0;
+	w->lent = false;
 	w->looked_into = 0;
 	push_frame(w, FRAME_LAST);
 }
 
 static void end_walk(struct walk *w)
 {
+	if (w->lent)
+		compare_hooks.reclaim();
 	while (top_kind(w) != FRAME_LAST)
 		pop_frame(w);
 	if (w->base != w->fixed)
@@ -178,11 +192,23 @@ static inline void enter(struct walk *w, struct pairs *now, const Term *a, const
 	*now = (struct pairs){ a, b, n };
 }
 
-static inline void look_ahead(struct walk *w, const Term *a, const Term *b)
+/* The walk lasts. */
+static __attribute__((noinline)) void lend(struct walk *w)
 {
-	if (unlikely(++w->looked_into > LOOKED_INTO_FEW)) {
+	compare_hooks.lend();
+	w->may_lend = false;
+	w->lent = true;
+}
+
+/* n elements at a and b are looked into. */
+static inline void look_ahead(struct walk *w, const Term *a, const Term *b, size_t n)
+{
+	w->looked_into += (unsigned)n;
+	if (unlikely(w->looked_into > LOOKED_INTO_FEW)) {
 		__builtin_prefetch((const void *)((uintptr_t)a + AHEAD_BYTES));
 		__builtin_prefetch((const void *)((uintptr_t)b + AHEAD_BYTES));
+		if (unlikely(w->looked_into > LOOKED_INTO_MANY && w->may_lend))
+			lend(w);
 	}
 }
 
@@ -253,18 +279,26 @@ static inline bool are_lists(Term a, Term b)
 	return ((a | b) & 2) == 0;
 }
 
-/* The cells of two lists where they first differ, as far as both go. */
-static inline void skip_same_heads(const Term **a, const Term **b)
+/* The cells of two lists where they first differ, as far as both go and CELLS_AT_ONCE at most. Returns how many it
+ * passed over. */
+static inline size_t skip_same_heads(const Term **a, const Term **b)
 {
-	while ((*a)[0] == (*b)[0] && (*a)[1] != (*b)[1] && term_is_cons((*a)[1]) && term_is_cons((*b)[1])) {
+	size_t n = 0;
+
+	for (; n < CELLS_AT_ONCE && (*a)[0] == (*b)[0] && (*a)[1] != (*b)[1]; n++) {
+		if (!term_is_cons((*a)[1]) || !term_is_cons((*b)[1]))
+			break;
 		*a = cons_ptr((*a)[1]);
 		*b = cons_ptr((*b)[1]);
 	}
+	return n;
 }
 
 /* Elements of two tuples of one arity, values of two flat maps whose keys are the same words, or head and tail of cells of two lists
- * which are the same up to there: when they are equal, so are the terms. 0 for all else. */
-static inline __attribute__((always_inline)) size_t find_elements(Term ta, Term tb, const Term **a, const Term **b)
+ * which are the same up to there: when they are equal, so are the terms. 0 for all else. *passed: grows by the cells
+ * before those. */
+static inline __attribute__((always_inline)) size_t find_elements(Term ta, Term tb, const Term **a, const Term **b,
+								       unsigned *passed)
 {
 	Term header;
 
@@ -273,7 +307,7 @@ static inline __attribute__((always_inline)) size_t find_elements(Term ta, Term 
 	if (term_is_cons(ta)) {
 		*a = cons_ptr(ta);
 		*b = cons_ptr(tb);
-		skip_same_heads(a, b);
+		*passed += (unsigned)skip_same_heads(a, b);
 		return 2;
 	}
 	if (!term_is_boxed(ta) || *boxed_ptr(ta) != *boxed_ptr(tb))
@@ -327,6 +361,7 @@ static bool same_maps(struct walk *w, const Term *a, const Term *b)
 			return false;
 		first = 2;
 	}
+	look_ahead(w, a, b, count_children(header));
 	push_terms(w, FRAME_CHILDREN, a + first, b + first, count_children(header));
 	return true;
 }
@@ -462,9 +497,9 @@ static inline bool same_pairs(struct walk *w, struct pairs now)
 			now.n--;
 			if (a == b)
 				continue;
-			n = find_elements(a, b, &ea, &eb);
+			n = find_elements(a, b, &ea, &eb, &w->looked_into);
 			if (n > 0) {
-				look_ahead(w, ea, eb);
+				look_ahead(w, ea, eb, n);
 				if (differ_from(&ea, &eb, &n))
 					enter(w, &now, ea, eb, n);
 			} else if (is_leaf(a)) {
@@ -521,13 +556,13 @@ static bool same_frame(struct walk *w, bool same)
 }
 
 /* Apart, so that what needs no frames makes no room for them. */
-static __attribute__((noinline)) bool same_deep(const Term *a, const Term *b, size_t n, bool exact)
+static __attribute__((noinline)) bool same_deep(const Term *a, const Term *b, size_t n, unsigned how)
 {
 	struct pairs now = { a, b, n };
 	struct walk w;
 	bool same = true;
 
-	start_walk(&w, exact);
+	start_walk(&w, how);
 	for (;;) {
 		same = same && same_pairs(&w, now);
 		if (top_kind(&w) == FRAME_LAST)
@@ -540,59 +575,74 @@ static __attribute__((noinline)) bool same_deep(const Term *a, const Term *b, si
 }
 
 /* Of terms without elements side by side. */
-static __attribute__((noinline)) bool same_apart(Term a, Term b, bool exact)
+static __attribute__((noinline)) bool same_apart(Term a, Term b, unsigned how)
 {
-	return is_leaf(a) ? same_leaves(a, b, exact) : same_deep(&a, &b, 1, exact);
+	return is_leaf(a) ? same_leaves(a, b, is_exact(how)) : same_deep(&a, &b, 1, how);
 }
 
 /* All but tuples and bitstrings of one kind. */
-static __attribute__((noinline)) bool same_others_apart(Term a, Term b, bool exact)
+static __attribute__((noinline)) bool same_others_apart(Term a, Term b, unsigned how)
 {
+	unsigned passed = 0;
 	struct pairs now;
 
 	if (are_floats(a, b))
 		return float_value(a) == float_value(b);
-	now.n = find_elements(a, b, &now.a, &now.b);
-	if (now.n == 0)
-		return a == b || same_apart(a, b, exact);
+	now.n = find_elements(a, b, &now.a, &now.b, &passed);
+	if (now.n == 0 || now.n > LOOKED_INTO_MANY)
+		return a == b || same_apart(a, b, how);
 	skip_same_words(&now);
-	return now.n == 0 || same_deep(now.a, now.b, now.n, exact);
+	return now.n == 0 || same_deep(now.a, now.b, now.n, how);
 }
 
 /* Of two lists. Cells with the same word as head are passed over. */
-static bool same_lists(Term a, Term b, bool exact)
+static bool same_lists(Term a, Term b, unsigned how)
 {
-	while (cons_head(a) == cons_head(b)) {
+	for (unsigned n = 0; cons_head(a) == cons_head(b); n++) {
 		a = cons_tail(a);
 		b = cons_tail(b);
 		if (a == b)
 			return true;
 		if (!are_lists(a, b))
-			return same_others_apart(a, b, exact);
+			return same_others_apart(a, b, how);
+		if (unlikely(n == CELLS_AT_ONCE))
+			return same_apart(a, b, how);
 	}
 	if (term_is_immed(cons_head(a)) && term_is_immed(cons_head(b)))
 		return false;
-	return same_deep(cons_ptr(a), cons_ptr(b), 2, exact);
+	return same_deep(cons_ptr(a), cons_ptr(b), 2, how);
 }
 
 /* Of n words side by side, where all that is before them is the same. */
-static inline bool same_rest(const Term *a, const Term *b, size_t n, bool exact)
+static inline bool same_rest(const Term *a, const Term *b, size_t n, unsigned how)
 {
 	struct pairs now = { a, b, n };
 
 	skip_same_words(&now);
-	return now.n == 0 || same_deep(now.a, now.b, now.n, exact);
+	return now.n == 0 || same_deep(now.a, now.b, now.n, how);
 }
 
 /* Of two flat maps of one size. */
-static __attribute__((noinline)) bool same_flat_maps(Term a, Term b, bool exact)
+static __attribute__((noinline)) bool same_flat_maps(Term a, Term b, unsigned how)
 {
 	const Term *p = boxed_ptr(a), *q = boxed_ptr(b);
 	size_t n = map_val(*p);
 
 	if (p[1] != q[1] && !same_words(boxed_ptr(p[1]) + 1, boxed_ptr(q[1]) + 1, n))
-		return same_deep(&a, &b, 1, exact);
-	return same_rest(p + 2, q + 2, n, exact);
+		return same_deep(&a, &b, 1, how);
+	return same_rest(p + 2, q + 2, n, how);
+}
+
+static __attribute__((noinline)) bool same_large_bitstrings(Term a, Term b, unsigned how)
+{
+	bool same, lends = (how & COMPARE_LENDS) != 0;
+
+	if (lends)
+		compare_hooks.lend();
+	same = binary_equal(a, b);
+	if (lends)
+		compare_hooks.reclaim();
+	return same;
 }
 
 static inline bool is_bitstring_header(Term header)
@@ -601,23 +651,23 @@ static inline bool is_bitstring_header(Term header)
 }
 
 /* What is short and common needs no frame of C. */
-bool compare_same(Term a, Term b, bool exact)
+bool compare_same(Term a, Term b, unsigned how)
 {
 	unsigned tags = (a | b) & 3; /* no term has the tag 0: the tag that both have, else 3 */
 	Term header;
 
 	if (tags != TAG_BOXED)
-		return tags == TAG_CONS ? same_lists(a, b, exact) : same_others_apart(a, b, exact);
+		return tags == TAG_CONS ? same_lists(a, b, how) : same_others_apart(a, b, how);
 	header = *boxed_ptr(a);
 	if (is_bitstring_header(header) && is_bitstring_header(*boxed_ptr(b)))
-		return binary_equal(a, b);
+		return likely(binary_size_bytes(a) <= BYTES_MANY) ? binary_equal(a, b) : same_large_bitstrings(a, b, how);
 	if (header == *boxed_ptr(b)) {
-		if (header_sub(header) == SUB_TUPLE)
-			return same_rest(boxed_ptr(a) + 1, boxed_ptr(b) + 1, header_arity(header), exact);
+		if (header_sub(header) == SUB_TUPLE && likely(header_arity(header) <= LOOKED_INTO_MANY))
+			return same_rest(boxed_ptr(a) + 1, boxed_ptr(b) + 1, header_arity(header), how);
 		if (header_sub(header) == SUB_MAP && map_kind(header) == MAP_FLAT)
-			return same_flat_maps(a, b, exact);
+			return same_flat_maps(a, b, how);
 	}
-	return same_others_apart(a, b, exact);
+	return same_others_apart(a, b, how);
 }
 
 /* ---- order */
@@ -758,6 +808,8 @@ static int compare_maps(struct walk *w, Term a, Term b)
 		push_key(w, boxed_ptr(a) + 1, boxed_ptr(b) + 1);
 		return 0;
 	}
+	if (n > LOOKED_INTO_MANY && w->may_lend)
+		lend(w);
 	r = mem_alloc(sizeof(*r) + 2 * n * sizeof(struct candidate));
 	*r = (struct race){ .phase = STEP_START };
 	r->n = find_candidates(a, b, r->candidates);
@@ -824,9 +876,9 @@ static inline int order_pairs(struct walk *w, struct pairs now)
 			now.n--;
 			if (a == b)
 				continue;
-			n = find_elements(a, b, &ea, &eb);
+			n = find_elements(a, b, &ea, &eb, &w->looked_into);
 			if (n > 0) {
-				look_ahead(w, ea, eb);
+				look_ahead(w, ea, eb, n);
 				if (differ_from(&ea, &eb, &n))
 					enter(w, &now, ea, eb, n);
 				continue;
@@ -891,13 +943,13 @@ static int step_race(struct walk *w, int order)
 	return order;
 }
 
-static __attribute__((noinline)) int order_deep(const Term *a, const Term *b, size_t n, bool exact)
+static __attribute__((noinline)) int order_deep(const Term *a, const Term *b, size_t n, unsigned how)
 {
 	struct pairs now = { a, b, n };
 	struct walk w;
 	int order = 0;
 
-	start_walk(&w, exact);
+	start_walk(&w, how);
 	for (;;) {
 		if (order == 0)
 			order = order_pairs(&w, now);
@@ -914,23 +966,39 @@ static __attribute__((noinline)) int order_deep(const Term *a, const Term *b, si
 }
 
 /* Of terms without elements side by side. */
-static __attribute__((noinline)) int order_apart(Term a, Term b, bool exact)
+static __attribute__((noinline)) int order_apart(Term a, Term b, unsigned how)
 {
 	if (term_is_number(a) && term_is_number(b))
-		return compare_numbers(a, b, exact);
-	return is_leaf(a) ? order_leaves(a, b, exact) : order_deep(&a, &b, 1, exact);
+		return compare_numbers(a, b, is_exact(how));
+	return is_leaf(a) ? order_leaves(a, b, is_exact(how)) : order_deep(&a, &b, 1, how);
 }
 
-int compare_terms(Term a, Term b, bool exact)
+static int order_bitstrings(Term a, Term b, unsigned how)
 {
+	bool lends = (how & COMPARE_LENDS) != 0 && binary_size_bytes(a) > BYTES_MANY && binary_size_bytes(b) > BYTES_MANY;
+	int order;
+
+	if (unlikely(lends))
+		compare_hooks.lend();
+	order = binary_compare(a, b);
+	if (unlikely(lends))
+		compare_hooks.reclaim();
+	return order;
+}
+
+int compare_terms(Term a, Term b, unsigned how)
+{
+	unsigned passed = 0;
 	struct pairs now;
 
-	now.n = find_elements(a, b, &now.a, &now.b);
+	now.n = find_elements(a, b, &now.a, &now.b, &passed);
 	if (now.n == 0) {
 		if (are_floats(a, b))
 			return compare_doubles(float_value(a), float_value(b));
-		return term_is_bitstring(a) && term_is_bitstring(b) ? binary_compare(a, b) : order_apart(a, b, exact);
+		return term_is_bitstring(a) && term_is_bitstring(b) ? order_bitstrings(a, b, how) : order_apart(a, b, how);
 	}
+	if (unlikely(now.n > LOOKED_INTO_MANY))
+		return order_deep(&a, &b, 1, how);
 	skip_same_words(&now);
-	return now.n == 0 ? 0 : order_deep(now.a, now.b, now.n, exact);
+	return now.n == 0 ? 0 : order_deep(now.a, now.b, now.n, how);
 }

@@ -99,7 +99,7 @@ static inline int object_compare_keys(Term a, Term b)
 		return -1;
 	if (term_is_small(b) && !term_is_number(a))
 		return 1;
-	return compare_terms(a, b, false);
+	return compare_terms(a, b, COMPARE_PLAIN);
 }
 
 #endif

@@ -3,6 +3,7 @@
 #include "exec/exec.h"
 
 #include "code/emit.h"
+#include "data/compare.h"
 #include "exec/call.h"
 #include "exec/exc.h"
 #include "exec/traced.h"
@@ -15,4 +16,5 @@ void exec_init(void)
 	sched_run_process = exec_run;
 	module_translate = emit_module;
 	probe_find_function = code_find_mfa;
+	compare_hooks = (struct compare_hooks){ sched_lend, sched_reclaim };
 }

@@ -246,6 +246,87 @@ START_TEST(test_compare_same_leaves_in_any_order)
 }
 END_TEST
 
+/* ---- terms so large that the scheduler is lent */
+
+static int lent, reclaimed;
+static void note_lend(void) { lent++; }
+static void note_reclaim(void) { reclaimed++; }
+
+static Term make_integers(struct heap *h, int n, Term tail)
+{
+	while (n-- > 0)
+		tail = heap_cons(h, SMALL(n), tail);
+	return tail;
+}
+
+static Term make_tuples(struct heap *h, int n, Term tail)
+{
+	while (n-- > 0)
+		tail = heap_cons(h, heap_tuple(h, SMALL(n), am_ok), tail);
+	return tail;
+}
+
+static Term make_large_tuple(struct heap *h, int n, Term last)
+{
+	Term *at = heap_alloc(h, (size_t)n + 1);
+
+	at[0] = HEADER((Term)n, SUB_TUPLE);
+	for (int i = 1; i < n; i++)
+		at[i] = SMALL(i);
+	at[n] = last;
+	return term_from_boxed(at);
+}
+
+static Term make_large_map(struct heap *h, int n, Term last)
+{
+	Term map = map_new(h);
+
+	for (int i = 0; i < n; i++)
+		map = map_put(h, map, SMALL(i), i == n - 1 ? last : SMALL(i));
+	return map;
+}
+
+static Term make_bytes(struct heap *h, int n, Term last)
+{
+	uint8_t *bytes;
+	Term t = binary_alloc(h, (size_t)n, &bytes);
+
+	memset(bytes, 1, (size_t)n);
+	bytes[n - 1] = (uint8_t)small_value(last);
+	return t;
+}
+
+/* How often is the scheduler lent, and each time reclaimed, for that comparison? */
+#define COUNT_LENT(expression) \
+	({ lent = reclaimed = 0; ck_assert(expression); ck_assert_int_eq(lent, reclaimed); lent; })
+
+static void check_lending(Term (*make)(struct heap *h, int n, Term last), int few, int many)
+{
+	struct heap *h = unit_heap();
+	Term a = make(h, many, SMALL(1)), b = make(h, many, SMALL(1)), more = make(h, many, SMALL(2));
+	Term small_a = make(h, few, SMALL(1)), small_b = make(h, few, SMALL(1));
+
+	ck_assert_int_eq(COUNT_LENT(term_same_lending(a, b)), 1);
+	ck_assert_int_eq(COUNT_LENT(term_equal_lending(a, b)), 1);
+	ck_assert_int_eq(COUNT_LENT(!term_same_lending(a, more)), 1);
+	ck_assert_int_eq(COUNT_LENT(term_compare_lending(a, b) == 0), 1);
+	ck_assert_int_eq(COUNT_LENT(term_compare_lending(a, more) < 0), 1);
+	ck_assert_int_eq(COUNT_LENT(term_compare_lending(more, a) > 0), 1);
+	ck_assert_int_eq(COUNT_LENT(term_same(a, b) && !term_equal(a, more) && term_compare(a, more) < 0), 0);
+	ck_assert_int_eq(COUNT_LENT(term_same_lending(small_a, small_b) && term_compare_lending(small_a, small_b) == 0), 0);
+}
+
+START_TEST(test_compare_lends_the_scheduler)
+{
+	compare_hooks = (struct compare_hooks){ note_lend, note_reclaim };
+	check_lending(make_integers, 1000, 200000);
+	check_lending(make_tuples, 1000, 100000);
+	check_lending(make_large_tuple, 1000, 100000);
+	check_lending(make_large_map, 1000, 100000);
+	check_lending(make_bytes, 10000, 1000000);
+}
+END_TEST
+
 Suite *compare_suite(void)
 {
 	Suite *s = suite_create("compare");
@@ -261,6 +342,7 @@ Suite *compare_suite(void)
 	tcase_add_test(c, test_compare_large_maps);
 	tcase_add_test(c, test_compare_deep_maps_and_lists);
 	tcase_add_test(c, test_compare_same_leaves_in_any_order);
+	tcase_add_test(c, test_compare_lends_the_scheduler);
 	suite_add_tcase(s, c);
 	return s;
 }
