@@ -122,6 +122,24 @@ START_TEST(test_dump_that_cannot_be_written)
 }
 END_TEST
 
+/* The driver says on standard output that it heard of the dump. */
+START_TEST(test_dump_is_told_to_drivers)
+{
+	static char out[OUTPUT_MAX];
+	const char *vms[] = { "erl", work.erlvm };
+	char *source = realpath("tests/erl/dump_driver.c", NULL);
+
+	ck_assert(run(out, "cc -shared -fPIC -I $(erl -noshell -eval 'io:put_chars(code:root_dir()), halt().')/usr/include "
+			   "-o dump_driver.so %s", source) == 0);
+	for (size_t i = 0; i < 2; i++) {
+		run(out, "ERL_CRASH_DUMP=dump timeout %d %s -noshell -eval 'ok = erl_ddll:load_driver(\".\", \"dump_driver\"), "
+			 "open_port({spawn_driver, \"dump_driver\"}, []), halt(\"slogan\").'", patience(SECONDS), vms[i]);
+		ck_assert_str_eq(out, "closed\n");
+	}
+	free(source);
+}
+END_TEST
+
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 START_TEST(test_dump_out_of_memory)
 {
@@ -147,6 +165,7 @@ Suite *dump_suite(void)
 	tcase_add_test(t, test_dump_of_so_many_bytes);
 	tcase_add_test(t, test_dump_not_wanted);
 	tcase_add_test(t, test_dump_that_cannot_be_written);
+	tcase_add_test(t, test_dump_is_told_to_drivers);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 	tcase_add_test(t, test_dump_out_of_memory);
 #endif

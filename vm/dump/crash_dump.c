@@ -245,6 +245,7 @@ static void write_sections(void *arg, bool all_stopped)
 	struct progress *dump = arg;
 
 	dump->all_stopped = all_stopped;
+	port_emergency_close();
 	write_head(dump->slogan);
 	write_schedulers();
 	crash_dump_memory();

@@ -319,7 +319,7 @@ void port_tty_pause(bool on);
 void port_exit_all(const struct port_driver *driver, Term reason);
 /* Drops what is left to be written; then port_exit. The port is held. */
 void port_abort(struct port *port, Term reason);
-/* The VM dies of a defect: drivers that want to hear of it do. */
+/* A crash dump is about to be written: drivers that want to hear of it do. No lock: as port_each. */
 void port_emergency_close(void);
 /* Waits until what was handed to ports has been written, or failed. */
 void port_flush_all(void);
