@@ -95,6 +95,37 @@ static void check_fun(struct cursor *c, uint64_t *wanted)
 	*wanted += 3 + free_count;
 }
 
+/* A pid, port or reference: the node's name, and its numbers. */
+static void check_id(struct cursor *c, unsigned tag)
+{
+	bool is_counted = tag == ETF_NEWER_REFERENCE || tag == ETF_NEW_REFERENCE;
+	uint64_t n = is_counted ? take_be(c, 2) : 0;
+
+	c->failed |= is_counted && (n == 0 || n > EXTERN_ID_MAX);
+	skip_atom(c);
+	switch (tag) {
+	case ETF_NEW_PID:
+	case ETF_V4_PORT:
+		take(c, 12);
+		break;
+	case ETF_PID:
+		take(c, 9);
+		break;
+	case ETF_NEW_PORT:
+		take(c, 8);
+		break;
+	case ETF_PORT:
+	case ETF_REFERENCE:
+		take(c, 5);
+		break;
+	case ETF_NEWER_REFERENCE:
+		take(c, 4 + n * 4);
+		break;
+	default:
+		take(c, 1 + n * 4);
+	}
+}
+
 /* What stands behind one tag, sub-terms apart; those are added to *wanted. */
 static void check_one(struct cursor *c, uint64_t *wanted)
 {
@@ -146,32 +177,14 @@ static void check_one(struct cursor *c, uint64_t *wanted)
 		take(c, take_be(c, 4) + 1);
 		break;
 	case ETF_NEW_PID:
-		skip_atom(c);
-		take(c, 12);
-		break;
 	case ETF_PID:
-		skip_atom(c);
-		take(c, 9);
-		break;
 	case ETF_NEW_PORT:
-		skip_atom(c);
-		take(c, 8);
-		break;
 	case ETF_V4_PORT:
-		skip_atom(c);
-		take(c, 12);
-		break;
 	case ETF_PORT:
 	case ETF_REFERENCE:
-		skip_atom(c);
-		take(c, 5);
-		break;
 	case ETF_NEWER_REFERENCE:
 	case ETF_NEW_REFERENCE:
-		n = take_be(c, 2);
-		c->failed |= n == 0 || n > EXTERN_ID_MAX;
-		skip_atom(c);
-		take(c, (tag == ETF_NEWER_REFERENCE ? 4 : 1) + n * 4);
+		check_id(c, tag);
 		break;
 	case ETF_EXPORT:
 		skip_atom(c);
