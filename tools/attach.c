@@ -43,6 +43,16 @@ struct wire_config attach_config(uint32_t vm)
     return config;
 }
 
+void attach_set_constants(struct bpf_object *object, const char *section, const void *value, size_t size)
+{
+    struct bpf_map *map = bpf_object__find_map_by_name(object, section);
+
+    if (!map || bpf_map__set_initial_value(map, value, size)) {
+        fail(-EINVAL, "the program has other settings in %s", section);
+        abort();
+    }
+}
+
 int attach_explain(int err, const char *what)
 {
     if (err == -EACCES && !geteuid())
@@ -100,10 +110,8 @@ static struct goal find_goal(const struct bpf_program *program)
 
 void attach_prepare(struct attach *a, struct bpf_object *object, const struct target *only, const struct plan *plan)
 {
-    struct bpf_map *map = bpf_object__find_map_by_name(object, ".rodata.sites");
     struct wire_spec fixed[PLAN_NPROBES] = {0};
     struct bpf_program *program;
-
     struct bpf_map *layouts = bpf_object__find_map_by_name(object, "otp_layouts");
 
     a->object = object;
@@ -113,10 +121,7 @@ void attach_prepare(struct attach *a, struct bpf_object *object, const struct ta
     a->links.many = !getenv("ERLSNOOP_PERF_EVENTS") && uprobe_has_many();
     for (size_t i = 0; only && i < PLAN_NPROBES; i++)
         fixed[i] = find_fixed(only, plan_probe_name((enum plan_probe)i));
-    if (!map || bpf_map__set_initial_value(map, fixed, sizeof fixed)) {
-        fail(-EINVAL, "the program knows other probes than this one");
-        abort();
-    }
+    attach_set_constants(object, ".rodata.sites", fixed, sizeof fixed);
     bpf_object__for_each_program(program, object) {
         struct goal goal = find_goal(program);
 

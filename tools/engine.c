@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attach.h"
 #include "cmd.h"
 #include "fail.h"
 #include "feed.h"
@@ -95,16 +96,6 @@ void engine_select(struct bpf_object *object, const bool on[VIEW_COUNT], bool by
         leave_vms(object, view_table((enum view_table_id)i));
 }
 
-static void set_rodata(struct bpf_object *object, const char *section, const void *value, size_t size)
-{
-    struct bpf_map *map = bpf_object__find_map_by_name(object, section);
-
-    if (!map || bpf_map__set_initial_value(map, value, size)) {
-        fail(-EINVAL, "the program has other settings in %s", section);
-        abort();
-    }
-}
-
 /* Tells the programs which views are on, and which arguments to read. */
 static void configure(struct engine *e)
 {
@@ -116,8 +107,8 @@ static void configure(struct engine *e)
         for (size_t i = 0; e->on[v] && i < PLAN_NPROBES; i++)
             wanted[i] |= view_reads((enum view_id)v, plan_probe_name((enum plan_probe)i));
     }
-    set_rodata(object, ".rodata.views", &e->settings, sizeof e->settings);
-    set_rodata(object, ".rodata.events", wanted, sizeof wanted);
+    attach_set_constants(object, ".rodata.views", &e->settings, sizeof e->settings);
+    attach_set_constants(object, ".rodata.events", wanted, sizeof wanted);
     engine_select(object, e->on, e->settings.by_vm);
 }
 
@@ -142,7 +133,7 @@ static void size_states(void *ctx, uint64_t processes)
     while (places < processes && places < MOST_PLACES)
         places *= 2;
     mask = places - 1;
-    set_rodata(*e->skeleton->skeleton->obj, ".rodata.places", &mask, sizeof mask);
+    attach_set_constants(*e->skeleton->skeleton->obj, ".rodata.places", &mask, sizeof mask);
     for (size_t i = 0; i < VIEW_NSTATES; i++)
         if (!view_states[i].keyed)
             bpf_map__set_max_entries(find_map(e, view_states[i].map, "at"), places);

@@ -539,13 +539,9 @@ static int finish_pages(struct session *s)
 
 static void configure(struct session *s)
 {
-    struct bpf_map *map = bpf_object__find_map_by_name(*s->skeleton->obj, ".rodata.session");
     struct wire_config config = attach_config((uint32_t)s->watch.only.pid);
 
-    if (!map || bpf_map__set_initial_value(map, &config, sizeof config)) {
-        fail(-EINVAL, "the program has no settings of the session");
-        abort();
-    }
+    attach_set_constants(*s->skeleton->obj, ".rodata.session", &config, sizeof config);
 }
 
 static int open_sources(struct session *s)

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attach.h"
 #include "clock.h"
 #include "event.h"
 #include "fail.h"
@@ -383,16 +384,6 @@ static bool is_loaded(const struct wanted *w, const char *program)
     return w->events[event];
 }
 
-static void set_rodata(struct bpf_object *object, const char *section, const void *value, size_t size)
-{
-    struct bpf_map *map = bpf_object__find_map_by_name(object, section);
-
-    if (!map || bpf_map__set_initial_value(map, value, size)) {
-        fail(-EINVAL, "the program has other settings in %s", section);
-        abort();
-    }
-}
-
 /* What views read of each probe. */
 static void configure(struct trap_source *s)
 {
@@ -404,9 +395,9 @@ static void configure(struct trap_source *s)
     for (size_t v = 0; v < VIEW_COUNT; v++)
         for (size_t i = 0; i < PLAN_NPROBES; i++)
             wanted[i] |= view_reads((enum view_id)v, plan_probe_name((enum plan_probe)i));
-    set_rodata(object_of(s), ".rodata.session", &config, sizeof config);
-    set_rodata(object_of(s), ".rodata.views", &settings, sizeof settings);
-    set_rodata(object_of(s), ".rodata.events", wanted, sizeof wanted);
+    attach_set_constants(object_of(s), ".rodata.session", &config, sizeof config);
+    attach_set_constants(object_of(s), ".rodata.views", &settings, sizeof settings);
+    attach_set_constants(object_of(s), ".rodata.events", wanted, sizeof wanted);
     bpf_object__for_each_program(program, object_of(s))
         bpf_program__set_autoload(program, is_loaded(&s->wanted, bpf_program__name(program)));
     bpf_map__set_max_entries(bpf_object__find_map_by_name(object_of(s), "records"), TRAP_RING_BYTES);
