@@ -179,9 +179,10 @@ START_TEST(test_trace_records_a_vm_that_runs)
     SUPPORT_BPF();
     const struct support_run *r = support_run(
         "cat > busy.erl << 'E'\n-module(busy).\n-export([start/0, child/1]).\n"
-        "start() -> {P, R} = spawn_monitor(?MODULE, child, [1]), receive {'DOWN', R, process, P, _} -> ok end, start().\n"
+        "start() -> erlang:display_string(\"up\\n\"), loop().\n"
+        "loop() -> {P, R} = spawn_monitor(?MODULE, child, [1]), receive {'DOWN', R, process, P, _} -> ok end, loop().\n"
         "child(N) -> exit({odd, N}).\nE\nerlc busy.erl\n"
-        "$ERLVM -quick -pa . -s busy & a=$!; $ERLVM -quick -pa . -s busy & b=$!; runs $a erlvm; runs $b erlvm\n"
+        "$ERLVM -quick -pa . -s busy 2> up.a & a=$!; $ERLVM -quick -pa . -s busy 2> up.b & b=$!; await up.a; await up.b\n"
         "$ERLSNOOP trace -o r -p $a process-exit --max-time 300ms --files 1 > t; echo status $?; kill $a $b\n"
         "$ERLSNOOP report r --json --events > e; echo others $(grep '\"event\"' e | grep -vc \"\\\"vm\\\":$a,.*\\\"reason\\\":\\\"{odd,...}\\\"\")\n"
         "echo some $(grep -c odd e)");
