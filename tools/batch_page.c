@@ -123,8 +123,8 @@ bool batch_page_next(struct batch_page *page, struct batch_record *out)
         return false;
     page->damaged = true;
     memcpy(&head, at, sizeof head);
-    words = head >> 8 & 0xff;
-    out->event = (enum batch_event)(head & 0xff);
+    words = BATCH_HEAD_WORDS(head);
+    out->event = (enum batch_event)BATCH_HEAD_EVENT(head);
     if (out->event >= BATCH_EVENTS || page->at + 8 + words * 8 > page->header.bytes)
         return false;
     n = event_args[out->event];
@@ -134,7 +134,7 @@ bool batch_page_next(struct batch_page *page, struct batch_record *out)
     read_words(out, at + 8, n, words);
     if (out->has_texts && !find_text_bytes(out, at + 8, n, words))
         return false;
-    out->ns = to_ns(page, head >> 16);
+    out->ns = to_ns(page, BATCH_HEAD_SINCE(head));
     page->at += 8 + words * 8;
     page->events += out->event > BATCH_LAST_NAME;
     page->damaged = false;
@@ -147,10 +147,10 @@ bool batch_page_next_of(struct batch_page *page, const bool events[1 << 8], stru
 
     while (!page->damaged && page->at < page->header.bytes) {
         memcpy(&head, page->bytes + page->at, sizeof head);
-        if (events[head & 0xff])
+        if (events[BATCH_HEAD_EVENT(head)])
             return batch_page_next(page, out);
-        page->at += 8 + (head >> 8 & 0xff) * 8;
-        page->events += (head & 0xff) > BATCH_LAST_NAME;
+        page->at += 8 + BATCH_HEAD_WORDS(head) * 8;
+        page->events += BATCH_HEAD_EVENT(head) > BATCH_LAST_NAME;
         page->damaged = page->at > page->header.bytes;
     }
     return false;

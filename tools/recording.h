@@ -30,7 +30,7 @@
 #define RECORDING_MAGIC "ERLSNREC"
 
 enum {
-    RECORDING_FORM = 1,
+    RECORDING_FORM = 2, /* its pages as batch_format.h has them */
     RECORDING_CHUNK_MAGIC = 0x4b4e4843, /* "CHNK" */
     RECORDING_CHUNK_BYTES = 1 << 20,    /* of a chunk, unpacked, at most */
     RECORDING_NAME_BYTES = 64,

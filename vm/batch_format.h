@@ -5,7 +5,7 @@
  *
  * A page is a struct batch_header, then records without gaps. A record is a header word and `words` further words of 8 bytes:
  *
- *   header word   bits 63..16 ticks since begin_ticks, bits 15..8 words that follow, bits 7..0 enum batch_event
+ *   header word   BATCH_HEAD: ticks since begin_ticks, words that follow, enum batch_event
  *   argument i    word i, in the form of its unit; words missing at the end are zeros, unless the probe has texts
  *   texts         behind all the arguments, in their order: the bytes of each, filled up with zeros to whole words
  *
@@ -32,7 +32,7 @@
 #ifndef VM_BATCH_FORMAT_H
 #define VM_BATCH_FORMAT_H
 
-#define BATCH_MAGIC 0x34425645u /* "EVB4": the form described here */
+#define BATCH_MAGIC 0x35425645u /* "EVB5": the form described here */
 
 enum {
 	BATCH_PAGE_BYTES = 16384,
@@ -43,6 +43,12 @@ enum {
 	 * hands over none. */
 	BATCH_NO_THREAD = 0,
 };
+
+/* The header word of a record: bits 63..20, bits 19..8 (a record may have five texts), bits 7..0. */
+#define BATCH_HEAD(since, words, event) ((uint64_t)(since) << 20 | (uint64_t)(words) << 8 | (uint64_t)(event))
+#define BATCH_HEAD_SINCE(head) ((head) >> 20)
+#define BATCH_HEAD_WORDS(head) ((unsigned)((head) >> 8 & 0xfff))
+#define BATCH_HEAD_EVENT(head) ((unsigned)((head) & 0xff))
 
 struct batch_header {
 	uint32_t magic;

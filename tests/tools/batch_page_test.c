@@ -9,7 +9,7 @@ enum { BEGIN = 1000, END = 3000, BEGIN_NS = 500000, END_NS = 900000 };
 
 struct builder {
     struct batch_header header;
-    uint64_t words[64];
+    uint64_t words[512];
     unsigned n;
 };
 
@@ -26,7 +26,7 @@ static void add(struct builder *b, uint64_t word)
 
 static void add_head(struct builder *b, enum batch_event event, unsigned words, uint64_t ticks)
 {
-    add(b, ticks << 16 | words << 8 | event);
+    add(b, BATCH_HEAD(ticks, words, event));
 }
 
 static bool open_page(struct builder *b, struct batch_page *page)
@@ -101,6 +101,29 @@ START_TEST(test_batch_page_reads_texts)
 }
 END_TEST
 
+/* Three of the greatest length: more words than 8 bits count. */
+START_TEST(test_batch_page_reads_long_texts)
+{
+    enum { TEXT_WORDS = BATCH_TEXT_BYTES / 8 };
+    struct builder b;
+    struct batch_page page;
+    struct batch_record r;
+
+    begin(&b);
+    add_head(&b, BATCH_efile_drv__entry, 12 + 3 * TEXT_WORDS, 1000);
+    for (unsigned i = 0; i < 12; i++)
+        add(&b, i == 2 || i == 4 || i == 5 ? BATCH_TEXT_BYTES : i);
+    for (unsigned i = 0; i < 3 * TEXT_WORDS; i++)
+        add(&b, i / TEXT_WORDS);
+    ck_assert(open_page(&b, &page));
+    ck_assert(batch_page_next(&page, &r));
+    ck_assert_uint_eq(r.words[11], 11);
+    ck_assert_mem_eq(r.texts[5], b.words + b.n - TEXT_WORDS, BATCH_TEXT_BYTES);
+    ck_assert(!batch_page_next(&page, &r));
+    ck_assert(!page.damaged);
+}
+END_TEST
+
 START_TEST(test_batch_page_takes_no_damaged_record)
 {
     struct builder b;
@@ -162,6 +185,7 @@ Suite *batch_page_suite(void)
 
     tcase_add_test(pages, test_batch_page_reads_arguments_and_times);
     tcase_add_test(pages, test_batch_page_reads_texts);
+    tcase_add_test(pages, test_batch_page_reads_long_texts);
     tcase_add_test(pages, test_batch_page_takes_no_damaged_record);
     tcase_add_test(pages, test_batch_page_takes_no_damaged_header);
     suite_add_tcase(suite, pages);

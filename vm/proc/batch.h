@@ -110,7 +110,7 @@ static inline uint64_t batch_head(const struct batch *b, uint64_t ticks, unsigne
 {
 	uint64_t since = ticks > b->header.begin_ticks ? ticks - b->header.begin_ticks : 0;
 
-	return since << 16 | (uint64_t)words << 8 | event;
+	return BATCH_HEAD(since, words, event);
 }
 
 /* Those of n words, n being a constant, that are to be written: zeros at the end are left out. */

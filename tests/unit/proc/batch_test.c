@@ -87,6 +87,13 @@ END_TEST
 
 static const uint64_t *record_at(size_t word) { return batch_self->records + word; }
 
+/* The words that follow a head, and whose event it is. */
+static void expect_head(uint64_t head, unsigned words, enum batch_event event)
+{
+	ck_assert_uint_eq(BATCH_HEAD_WORDS(head), words);
+	ck_assert_uint_eq(BATCH_HEAD_EVENT(head), event);
+}
+
 START_TEST(test_batch_write_leaves_zeros_out_at_the_end)
 {
 	const uint64_t some[] = { 7, 0, 9, 0, 0, 0 }, none[] = { 0 };
@@ -95,11 +102,32 @@ START_TEST(test_batch_write_leaves_zeros_out_at_the_end)
 
 	batch_write(BATCH_message__send, batch_begin(), some, 6);
 	batch_write(BATCH_process__unscheduled, batch_begin(), none, 1);
-	ck_assert_uint_eq(*record_at(used) & 0xffff, 3 << 8 | BATCH_message__send);
+	expect_head(*record_at(used), 3, BATCH_message__send);
 	ck_assert_mem_eq(record_at(used + 1), some, 3 * sizeof(*some));
-	ck_assert_uint_eq(*record_at(used + 4) & 0xffff, 0 << 8 | BATCH_process__unscheduled);
+	expect_head(*record_at(used + 4), 0, BATCH_process__unscheduled);
 	ck_assert_uint_eq(batch_self->header.bytes, sizeof(struct batch_header) + (used + 5) * 8);
 	ck_assert_uint_eq(batch_self->events, events + 2);
+}
+END_TEST
+
+/* Three texts of the greatest length: more words than 8 bits count. */
+START_TEST(test_batch_write_texts_counts_the_words_of_long_texts)
+{
+	enum { ALL = BATCH_ARGS_MAX + 3 * BATCH_TEXT_BYTES / 8 };
+	uint64_t words[BATCH_ARGS_MAX] = { 7, 0, 0, 0, BATCH_TEXT_BYTES, BATCH_TEXT_BYTES, BATCH_TEXT_BYTES };
+	const char *texts[BATCH_ARGS_MAX] = { NULL };
+	char text[BATCH_TEXT_BYTES];
+	size_t used;
+
+	memset(text, 'x', sizeof(text));
+	texts[4] = texts[5] = texts[6] = text;
+	batch_write(BATCH_process__unscheduled, batch_begin(), words, 1);
+	used = (batch_self->header.bytes - sizeof(struct batch_header)) / 8;
+	batch_write_texts(BATCH_efile_drv__entry, batch_self->header.begin_ticks + 5, words, BATCH_ARGS_MAX, texts);
+	expect_head(*record_at(used), ALL, BATCH_efile_drv__entry);
+	ck_assert_uint_eq(BATCH_HEAD_SINCE(*record_at(used)), 5);
+	ck_assert_mem_eq(record_at(used + ALL) - 2 * BATCH_TEXT_BYTES / 8 + 1, text, sizeof(text));
+	ck_assert_uint_eq(batch_self->header.bytes, sizeof(struct batch_header) + (used + 1 + ALL) * 8);
 }
 END_TEST
 
@@ -149,7 +177,7 @@ START_TEST(test_batch_begin_next_may_begin_a_page)
 	batch_hand_over();
 	batch_write(BATCH_process__scheduled, batch_begin_next(), word, 1);
 	ck_assert_uint_gt(batch_self->header.begin_ticks, last);
-	ck_assert_uint_eq(*record_at(0) >> 16, 0);
+	ck_assert_uint_eq(BATCH_HEAD_SINCE(*record_at(0)), 0);
 }
 END_TEST
 
@@ -217,6 +245,7 @@ Suite *batch_suite(void)
 	tcase_add_checked_fixture(words, begin_event, NULL);
 	tcase_add_checked_fixture(pages, begin_event, NULL);
 	tcase_add_test(pages, test_batch_write_leaves_zeros_out_at_the_end);
+	tcase_add_test(pages, test_batch_write_texts_counts_the_words_of_long_texts);
 	tcase_add_test(pages, test_batch_write_has_room_whatever_names_come_first);
 	tcase_add_test(pages, test_batch_begin_next_is_the_moment_of_the_last_unless_more_was_done);
 	tcase_add_test(pages, test_batch_begin_next_may_begin_a_page);

@@ -251,7 +251,7 @@ static uint64_t last_joined(void)
 {
 	const uint64_t *end = (const uint64_t *)((const char *)&batch_self->header + batch_self->header.bytes);
 
-	return (end[-4] & 0xffff) == (3 << 8 | BATCH_message__waited) ? end[-1] : 0;
+	return end[-4] == BATCH_HEAD(BATCH_HEAD_SINCE(end[-4]), 3, BATCH_message__waited) ? end[-1] : 0;
 }
 
 /* The second is received first. */
@@ -320,8 +320,8 @@ static size_t tell_messages(Process *a, Process *b, Term message, uint64_t out[E
 	n = (batch_self->header.bytes - begun) / 8;
 	ck_assert_uint_le(n, EVENT_WORDS);
 	memcpy(out, (const char *)&batch_self->header + begun, n * 8);
-	for (; at < n; at += 1 + (out[at] >> 8 & 0xff))
-		out[at] &= 0xffff;
+	for (; at < n; at += 1 + BATCH_HEAD_WORDS(out[at]))
+		out[at] = BATCH_HEAD(0, BATCH_HEAD_WORDS(out[at]), BATCH_HEAD_EVENT(out[at]));
 	ck_assert_uint_eq(at, n);
 	return n;
 }
@@ -338,9 +338,9 @@ START_TEST(test_message_events_are_the_same_whoever_watches)
 	events = batch_self->events;
 	n = tell_messages(a, b, SMALL(7), shortly);
 	ck_assert_uint_eq(batch_self->events, events + 4);
-	ck_assert_uint_eq(shortly[0], 2 << 8 | BATCH_message__send); /* no words: left out */
-	ck_assert_uint_eq(shortly[3], 3 << 8 | BATCH_message__queued);
-	ck_assert_uint_eq(shortly[n - 2], 1 << 8 | BATCH_process__unscheduled);
+	ck_assert_uint_eq(shortly[0], BATCH_HEAD(0, 2, BATCH_message__send)); /* no words: left out */
+	ck_assert_uint_eq(shortly[3], BATCH_HEAD(0, 3, BATCH_message__queued));
+	ck_assert_uint_eq(shortly[n - 2], BATCH_HEAD(0, 1, BATCH_process__unscheduled));
 	ck_assert_uint_ne(batch_self->turn_ticks, 0);
 	watch(1, 1);
 	ck_assert_uint_eq(tell_messages(a, b, SMALL(7), at_length), n);
