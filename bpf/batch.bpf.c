@@ -3,6 +3,12 @@
 #include "probe.bpf.h"
 #include "batch.h"
 
+/* For pages that come while "records" is full. */
+struct {
+    __uint(type, BPF_MAP_TYPE_RINGBUF);
+    __uint(max_entries, BATCH_SPILL_BYTES);
+} spill SEC(".maps");
+
 /*
  * The reader looks by itself several times a second: waking it for each page would cost more than the page. It is
  * woken when what waits, this record of `size` bytes among it, has grown over another BATCH_RING_WAKE_BYTES: not by
@@ -14,24 +20,39 @@ static __always_inline __u64 wakes(__u64 size)
            : BPF_RB_NO_WAKEUP;
 }
 
-/* Copies `bytes` of the page into a record of `room` bytes. */
-static __always_inline int receive(__u32 vm, const void *page, __u64 bytes, __u64 room)
+/* Copies `bytes` of the page into `out`, a record with room for so many behind it. */
+static __always_inline void receive_into(struct batch_received *out, __u64 time_ns, __u32 vm, const void *page,
+                                         __u64 bytes, __u64 room, __u64 wake)
 {
-    struct batch_received *out = bpf_ringbuf_reserve(&records, sizeof *out + room, 0);
-
-    if (!out) {
-        probe_lose(LOSS_RING_FULL);
-        return 0;
-    }
-    out->time_ns = bpf_ktime_get_ns();
+    out->time_ns = time_ns;
     out->vm = vm;
     out->bytes = bytes;
     if (bytes > room || bpf_probe_read_user(out + 1, bytes, page)) {
         probe_lose(LOSS_BAD_ARG);
         bpf_ringbuf_discard(out, 0);
+        return;
+    }
+    bpf_ringbuf_submit(out, wake);
+}
+
+/*
+ * The reader takes first of the two buffers' records that of the earlier time (batch_ring.c), so the time is asked
+ * before there is room: one that is reserved later behind it is never earlier than a page that its thread told before.
+ */
+static __always_inline int receive(__u32 vm, const void *page, __u64 bytes, __u64 room)
+{
+    __u64 now = bpf_ktime_get_ns(), size = sizeof(struct batch_received) + room;
+    struct batch_received *out = bpf_ringbuf_reserve(&records, size, 0);
+
+    if (out) {
+        receive_into(out, now, vm, page, bytes, room, wakes(size));
         return 0;
     }
-    bpf_ringbuf_submit(out, wakes(sizeof *out + room));
+    out = bpf_ringbuf_reserve(&spill, size, 0);
+    if (out)
+        receive_into(out, now, vm, page, bytes, room, BPF_RB_NO_WAKEUP);
+    else
+        probe_lose(LOSS_RING_FULL);
     return 0;
 }
 

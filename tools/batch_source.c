@@ -25,7 +25,7 @@ enum { TURN_PAGES = 4096, READ_MS = 2 };
 struct batch_source {
     struct batch_source_ops ops;
     struct batch *skel;
-    struct batch_ring *ring;
+    struct batch_ring *ring, *spill;
     struct links_set links;
     struct batch_drain drain;
     pthread_t stopping; /* removes the links */
@@ -81,7 +81,7 @@ static int take_page(void *ctx, void *data, size_t size)
 int batch_source_read(struct batch_source *s)
 {
     s->pages = 0;
-    batch_ring_read(s->ring, take_page, s);
+    batch_ring_read(s->ring, s->spill, take_page, s);
     return s->pages;
 }
 
@@ -113,6 +113,7 @@ uint64_t batch_source_lost(const struct batch_source *s)
 static int load(struct batch_source *s)
 {
     struct wire_config config = attach_config(0); /* a page is of who fires the note, whatever the kernel's filter lets through */
+    size_t most = sizeof(struct batch_received) + BATCH_PAGE_BYTES;
     int err;
 
     attach_hush();
@@ -128,9 +129,9 @@ static int load(struct batch_source *s)
     if (err)
         return attach_explain(err, "cannot load the BPF program");
     s->skel->data_session->probe_stopped = 0;
-    s->ring = batch_ring_new(bpf_map__fd(s->skel->maps.records), BATCH_RING_BYTES,
-                             sizeof(struct batch_received) + BATCH_PAGE_BYTES);
-    return s->ring ? 0 : fail(-errno, "no ring buffer: %s", strerror(errno));
+    s->ring = batch_ring_new(bpf_map__fd(s->skel->maps.records), BATCH_RING_BYTES, most);
+    s->spill = batch_ring_new(bpf_map__fd(s->skel->maps.spill), BATCH_SPILL_BYTES, most);
+    return s->ring && s->spill ? 0 : fail(-errno, "no ring buffer: %s", strerror(errno));
 }
 
 int batch_source_new(const struct batch_source_ops *ops, struct batch_source **out)
@@ -289,6 +290,7 @@ void batch_source_free(struct batch_source *s)
     links_cut(&s->links, 0);
     batch_drain_free(&s->drain);
     batch_ring_free(s->ring);
+    batch_ring_free(s->spill);
     batch__destroy(s->skel);
     free(s->pids);
     free(s);
