@@ -75,6 +75,8 @@ void code_area_give(Inst *at, size_t words)
 	lock_release(&area.lock);
 }
 
+const atomic_uint_fast64_t *code_area_given_count(void) { return &area.given; }
+
 uint64_t code_area_given(void) { return atomic_load_explicit(&area.given, memory_order_acquire); }
 
 struct code_instance *code_area_owner(const Inst *pc)

@@ -16,6 +16,8 @@ Inst *code_area_take(struct code_instance *owner, size_t words);
 void code_area_give(Inst *at, size_t words);
 /* How often code was given back: what was found out about an address holds until that changes. */
 uint64_t code_area_given(void);
+/* Where that is counted. */
+const atomic_uint_fast64_t *code_area_given_count(void);
 /* Lock-free; NULL when pc is no loaded code. */
 struct code_instance *code_area_owner(const Inst *pc);
 

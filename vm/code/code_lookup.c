@@ -119,7 +119,7 @@ bool code_find_place(const Inst *pc, struct code_place *place)
 	return found != NULL;
 }
 
-bool code_find_mfa(const Inst *at, struct mfa *mfa)
+bool code_find_mfa(const Inst *at, struct mfa *mfa, bool *stays)
 {
 	const struct code_place *found = peek_place(at + 1);
 
@@ -128,6 +128,7 @@ bool code_find_mfa(const Inst *at, struct mfa *mfa)
 	mfa->module = found->module;
 	mfa->function = found->function;
 	mfa->arity = found->arity;
+	*stays = code_find_instance(at + 1) != NULL;
 	return true;
 }
 

@@ -116,7 +116,7 @@ struct code_place {
 bool code_find_place(const Inst *pc, struct code_place *place);
 struct mfa;
 /* probe_find_function: of the instruction at this address. */
-bool code_find_mfa(const Inst *at, struct mfa *mfa);
+bool code_find_mfa(const Inst *at, struct mfa *mfa, bool *stays);
 /* [{file, Name}, {line, Line} | tail] of a stack trace; tail where the line is unknown. Frames in turn that stand in one file share the
  * tuple of its name: *last begins as {0} and is the same for all of one stack trace. */
 struct code_file_term {

@@ -2,6 +2,7 @@
 /* Wiring of the interpreter. */
 #include "exec/exec.h"
 
+#include "code/code_area.h"
 #include "code/emit.h"
 #include "data/compare.h"
 #include "exec/call.h"
@@ -17,4 +18,5 @@ void exec_init(void)
 	module_translate = emit_module;
 	probe_find_function = code_find_mfa;
 	compare_hooks = (struct compare_hooks){ sched_lend, sched_reclaim };
+	probe_code_given = code_area_given_count();
 }

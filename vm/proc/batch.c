@@ -94,6 +94,7 @@ static void renew_names(struct batch *b, int64_t silent_ns, int64_t now_ns)
 
 	if (watchers > b->watchers || now_ns >= b->names_ns || silent_ns >= SILENCE_NS) {
 		memset(b->told, 0, b->told_words * 8);
+		b->renewals++;
 		b->names_ns = now_ns + NAMES_NS;
 	}
 	b->watchers = watchers;
@@ -101,17 +102,14 @@ static void renew_names(struct batch *b, int64_t silent_ns, int64_t now_ns)
 
 static void begin_page(struct batch *b)
 {
-	uint64_t old_ticks;
-
 	b->header.bytes = sizeof(b->header);
 	b->header.events = b->events;
 	b->header.begin_ticks = ticks_now();
 	b->header.begin_ns = (uint64_t)clock_monotonic_ns();
 	b->old_ns = (int64_t)b->header.begin_ns + BATCH_PATIENCE_MS * INT64_C(1000000);
-	old_ticks = b->header.begin_ticks + BATCH_PATIENCE_MS * ticks_per_ms();
-	__atomic_store_n(&b->old_ticks, old_ticks, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&b->patience_ticks, BATCH_PATIENCE_MS * ticks_per_ms(), __ATOMIC_SEQ_CST);
 	if (unlikely(atomic_load(&batches.closed)))
-		__atomic_store_n(&b->old_ticks, 0, __ATOMIC_RELAXED);
+		__atomic_store_n(&b->patience_ticks, 0, __ATOMIC_RELAXED);
 }
 
 /* Of a page that nobody else hands over: `leaving` is the caller's. */
@@ -130,7 +128,7 @@ static bool hand_over(struct batch *b)
 		return false;
 	tell_page(b);
 	b->header.bytes = sizeof(b->header);
-	__atomic_store_n(&b->old_ticks, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&b->patience_ticks, 0, __ATOMIC_RELAXED);
 	atomic_store(&b->leaving, false);
 	return true;
 }
@@ -168,7 +166,7 @@ int64_t batch_deadline_ns(void)
 
 void batch_hand_over_old(void)
 {
-	if (holds_page() && ticks_now() >= __atomic_load_n(&batch_self->old_ticks, __ATOMIC_RELAXED))
+	if (holds_page() && batch_is_old(batch_self, ticks_now()))
 		hand_over(batch_self);
 }
 
@@ -358,7 +356,7 @@ void batch_close(void)
 	for (struct batch *b = atomic_load(&batches.all); b != NULL; b = b->next) {
 		bool taken;
 
-		__atomic_store_n(&b->old_ticks, 0, __ATOMIC_SEQ_CST); /* its thread looks, at its next event, whether it may tell it */
+		__atomic_store_n(&b->patience_ticks, 0, __ATOMIC_SEQ_CST); /* its thread looks, at its next event, whether it may tell it */
 		taken = take_page(b);
 		if (taken && !is_empty(b))
 			tell_page(b);

@@ -30,13 +30,16 @@ enum {
 
 /* A thread's page. Owns: itself, for the VM's life. */
 struct batch {
-	uint64_t old_ticks;      /* from then on the page is to be handed over; 0: it is to be begun first */
+	/* So many ticks after header.begin_ticks the page is to be handed over; 0: it is to be begun first. Unsigned, so that
+	 * a time before its begin is further away. */
+	uint64_t patience_ticks;
 	uint64_t events;         /* told so far */
 	uint64_t turn_ticks;     /* when the last process was scheduled out; 0: the thread has done other things since */
 	uint64_t *told;          /* a bit an atom: its name was told */
 	size_t told_words;
-	int64_t old_ns;          /* the moment of old_ticks */
+	int64_t old_ns;          /* when that will be */
 	int64_t names_ns;        /* from then on the names are told again */
+	uint64_t renewals;       /* how often the names were to be told again */
 	uint32_t watchers;       /* batch_watchers when they were told */
 	atomic_bool leaving;     /* it is being handed over; at the end, by batch_close, from then on */
 	struct batch *next;      /* of all */
@@ -62,12 +65,20 @@ void batch_tell_atom(uint32_t index);
  * names come before it.
  */
 
+/* Whether the page is to be handed over, or begun, before an event of that time. */
+static inline bool batch_is_old(const struct batch *b, uint64_t ticks)
+{
+	uint64_t patience = __atomic_load_n(&b->patience_ticks, __ATOMIC_RELAXED);
+
+	return patience == 0 || (ticks > b->header.begin_ticks && ticks - b->header.begin_ticks >= patience);
+}
+
 /* Returns the time of an event that happened then, in ticks; 0: it is not to be told. */
 static inline uint64_t batch_begin_at(uint64_t then)
 {
 	const struct batch *b = batch_self;
 
-	if (unlikely(then >= __atomic_load_n(&b->old_ticks, __ATOMIC_RELAXED) || b->header.bytes > BATCH_FULL_BYTES))
+	if (unlikely(batch_is_old(b, then) || b->header.bytes > BATCH_FULL_BYTES))
 		return batch_turn() ? then : 0;
 	return then;
 }
@@ -140,7 +151,7 @@ static inline __attribute__((always_inline)) void batch_write(enum batch_event e
 /*
  * All of it at once, for the events told most often: `first` is a process of this node (batch_identity_local), the two
  * others numbers, which are left out at the end where they are 0. ticks: the moment, as of ticks_counter. Returns false when
- * nothing is told: the page is to be handed over first, or there is no such moment.
+ * nothing is told: the page is to be handed over first, was begun after that moment, or there is no such moment.
  */
 static inline __attribute__((always_inline)) bool batch_tell(enum batch_event event, uint64_t ticks, uint64_t first,
 							     uint64_t second, uint64_t third)
@@ -148,14 +159,15 @@ static inline __attribute__((always_inline)) bool batch_tell(enum batch_event ev
 	struct batch *b = batch_self;
 	uint32_t bytes = b->header.bytes;
 	uint64_t *at = (uint64_t *)((char *)&b->header + bytes);
+	uint64_t since = ticks - b->header.begin_ticks;
 	unsigned used = third != 0 ? 3 : second != 0 ? 2 : 1;
 
-	if (unlikely(ticks == 0 || ticks >= __atomic_load_n(&b->old_ticks, __ATOMIC_RELAXED) || bytes > BATCH_FULL_BYTES))
+	if (unlikely(since >= __atomic_load_n(&b->patience_ticks, __ATOMIC_RELAXED) || bytes > BATCH_FULL_BYTES))
 		return false;
 	__atomic_store_n(&at[1], first, __ATOMIC_RELAXED);
 	__atomic_store_n(&at[2], second, __ATOMIC_RELAXED);
 	__atomic_store_n(&at[3], third, __ATOMIC_RELAXED);
-	at[0] = batch_head(b, ticks, used, event);
+	at[0] = BATCH_HEAD(since, used, event);
 	b->events++;
 	__atomic_store_n(&b->header.bytes, bytes + 8 + used * 8, __ATOMIC_RELEASE);
 	return true;

@@ -14,7 +14,9 @@
 #include "term/node.h"
 #include "proc/seq_token.h"
 
-bool (*probe_find_function)(const Inst *at, struct mfa *mfa);
+bool (*probe_find_function)(const Inst *at, struct mfa *mfa, bool *stays);
+static const atomic_uint_fast64_t nothing_given;
+const atomic_uint_fast64_t *probe_code_given = &nothing_given;
 
 /* ---- texts */
 
@@ -106,16 +108,38 @@ const char *probe_mfa_text(struct mfa mfa)
 	return place->text;
 }
 
-static struct mfa find_current(const Process *p)
+/* stays: it is what every process is in that resumes there, until code is given back. */
+static struct mfa find_current(const Process *p, bool *stays)
 {
 	struct mfa mfa;
 
+	*stays = false;
 	if (p->i == process_start_code) /* it begins, or wakes from hibernation */
 		return initial_call_tell(p->x[0], p->x[1], p->x[2]);
-	if (probe_find_function != NULL && probe_find_function(p->i, &mfa))
+	if (probe_find_function != NULL && probe_find_function(p->i, &mfa, stays))
 		return mfa;
 	return (struct mfa){ p->initial_module, p->initial_function, p->initial_arity };
 }
+
+/* Where processes resumed that this thread told of last: the word of the function, whose names its batch has told. */
+enum { RESUMES = 128 };
+static _Thread_local struct resume {
+	const Inst *at;
+	uint64_t word;
+	uint64_t since; /* resume_since() when it was found */
+} resumes[RESUMES];
+
+/* Changes whenever code is given back or names are to be told anew: each of the two numbers only grows. */
+static inline uint64_t resume_since(void)
+{
+	return batch_self->renewals + atomic_load_explicit(probe_code_given, memory_order_acquire);
+}
+
+static inline struct resume *resume_of(const Inst *at)
+{
+	return &resumes[((uintptr_t)at >> 3) * UINT64_C(0x9e3779b97f4a7c15) >> 57];
+}
+_Static_assert(RESUMES == 1 << (64 - 57), "resume_of takes so many bits");
 
 /* ---- processes */
 
@@ -145,16 +169,34 @@ PROBE_COLD void probe_process__exit_signal(Term from, Term to, Term reason)
 	PROBE_TELL(process__exit_signal, from, to, reason);
 }
 
-PROBE_COLD void probe_process__scheduled(Process *p, bool at_once)
-{
-	PROBE_TELL_WITH(process__scheduled, at_once ? batch_begin_next() : batch_begin(), (void)0, p->id,
-			find_current(p));
-}
-
 /*
  * Those that each message fires have a short way where only batches are watched and the page has room: without calls
  * it has no registers to save and no texts on its stack, which is half of what such an event costs beside the clock.
  */
+static PROBE_COLD void tell_scheduled(Process *p, bool at_once)
+{
+	bool stays;
+	struct mfa mfa = find_current(p, &stays);
+	struct resume found = { .at = NULL };
+
+	PROBE_TELL_WITH(process__scheduled, at_once ? batch_begin_next() : batch_begin(),
+			(found = (struct resume){ p->i, tell_words[1], resume_since() }), p->id, mfa);
+	if (stays && found.at != NULL)
+		*resume_of(p->i) = found;
+}
+
+PROBE_COLD void probe_process__scheduled(Process *p, bool at_once)
+{
+	const struct resume *r = resume_of(p->i);
+	uint64_t then = at_once ? batch_self->turn_ticks : 0, now = likely(then != 0) ? then : ticks_counter();
+
+	if (unlikely(r->at != p->i || r->since != resume_since() || !PROBE_BATCHES_ONLY(process__scheduled) ||
+		     !batch_tell(BATCH_process__scheduled, now, batch_identity_local(p->id), r->word, 0)))
+		tell_scheduled(p, at_once);
+	else
+		batch_end_turn();
+}
+
 static PROBE_COLD void tell_unscheduled(Process *p, bool ends)
 {
 	PROBE_TELL_WITH(process__unscheduled, ends ? batch_begin_last() : batch_begin(), (void)0, p->id);

@@ -8,8 +8,11 @@
 #include "proc/message.h"
 #include "usdt.h"
 
-/* Wired by exec: the function that code belongs to. False when `at` is in none. NULL: nobody knows. */
-extern bool (*probe_find_function)(const Inst *at, struct mfa *mfa);
+/* Wired by exec: the function that code belongs to. False when `at` is in none. stays: `at` is that function's until
+ * *probe_code_given changes. NULL: nobody knows. */
+extern bool (*probe_find_function)(const Inst *at, struct mfa *mfa, bool *stays);
+/* Wired by exec: how often code was given back. */
+extern const atomic_uint_fast64_t *probe_code_given;
 
 /* Before the process may run: x holds what it is to apply. */
 PROBE_COLD void probe_process__spawn(Process *p);

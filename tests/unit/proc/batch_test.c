@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "data/extern_id.h"
+#include "fake.h"
 #include "proc/batch.h"
+#include "proc/probe.h"
 
 static uint64_t word(enum batch_shape shape, uint64_t holders, uint32_t value)
 {
@@ -230,6 +232,117 @@ START_TEST(test_batch_names_are_told_again_after_a_silence)
 }
 END_TEST
 
+/* ---- process__scheduled: the function that a process resumes in */
+
+static struct {
+	struct mfa function;
+	bool stays;
+	unsigned asked;
+	atomic_uint_fast64_t given;
+} code;
+
+static bool find_function(const Inst *at, struct mfa *mfa, bool *stays)
+{
+	(void)at;
+	code.asked++;
+	*mfa = code.function;
+	*stays = code.stays;
+	return true;
+}
+
+static bool was_told(Term atom)
+{
+	return batch_self->told[atom_index(atom) / 64] >> atom_index(atom) % 64 & 1;
+}
+
+static uint64_t mfa_word(struct mfa mfa)
+{
+	return (uint64_t)atom_index(mfa.module) << (BATCH_INDEX_BITS + 8) | atom_index(mfa.function) << 8 | mfa.arity;
+}
+
+/* Whether the event stands at the end of the page, with the function that the process is in now. */
+static bool tells_function(Process *p)
+{
+	uint64_t events = batch_self->events;
+	const uint64_t *end;
+
+	probe_process__scheduled(p, false);
+	end = (const uint64_t *)((const char *)&batch_self->header + batch_self->header.bytes);
+	return batch_self->events == events + 1 && BATCH_HEAD_EVENT(end[-3]) == BATCH_process__scheduled &&
+	       BATCH_HEAD_WORDS(end[-3]) == 2 && end[-2] == batch_identity(p->id) && end[-1] == mfa_word(code.function);
+}
+
+static Process *resuming_process(void)
+{
+	static const Inst somewhere[2];
+	Process *p = fake_process();
+
+	p->i = somewhere;
+	return p;
+}
+
+START_TEST(test_batch_scheduled_finds_the_function_once)
+{
+	Process *p = resuming_process();
+
+	for (int i = 0; i < 5; i++)
+		ck_assert(tells_function(p));
+	ck_assert_uint_eq(code.asked, 1);
+	ck_assert(was_told(code.function.module) && was_told(code.function.function));
+}
+END_TEST
+
+/* Other code may stand at that address now. */
+START_TEST(test_batch_scheduled_finds_the_function_again_once_code_was_given_back)
+{
+	Process *p = resuming_process();
+
+	ck_assert(tells_function(p));
+	code.function.function = am_error;
+	atomic_fetch_add(&code.given, 1);
+	ck_assert(tells_function(p));
+	ck_assert_uint_eq(code.asked, 2);
+}
+END_TEST
+
+START_TEST(test_batch_scheduled_finds_the_function_again_where_it_does_not_stay)
+{
+	Process *p = resuming_process();
+
+	code.stays = false;
+	ck_assert(tells_function(p));
+	code.function.function = am_error;
+	ck_assert(tells_function(p));
+}
+END_TEST
+
+/* Another event begins the page; who has begun to watch meanwhile reads the function's names in it. */
+START_TEST(test_batch_scheduled_tells_the_names_again_when_they_are_wanted)
+{
+	const uint64_t word[] = { 23 };
+	Process *p = resuming_process();
+
+	ck_assert(tells_function(p));
+	batch_hand_over();
+	batch_self->old_ns -= 1000000000; /* as if the page had been begun so much earlier: a silence */
+	batch_write(BATCH_process__unscheduled, batch_begin(), word, 1);
+	ck_assert(!was_told(code.function.module));
+	ck_assert(tells_function(p));
+	ck_assert(was_told(code.function.module) && was_told(code.function.function));
+}
+END_TEST
+
+static void watch_scheduled(void)
+{
+	fake_init();
+	batch_init();
+	code.function = (struct mfa){ am_erlang, am_apply, 2 };
+	code.stays = true;
+	probe_find_function = find_function;
+	probe_code_given = &code.given;
+	erlang_process__scheduled_semaphore.batches = 1;
+}
+
 static void begin_event(void)
 {
 	unit_init();
@@ -240,7 +353,7 @@ static void begin_event(void)
 Suite *batch_suite(void)
 {
 	Suite *suite = suite_create("batch");
-	TCase *words = tcase_create("words"), *pages = tcase_create("pages");
+	TCase *words = tcase_create("words"), *pages = tcase_create("pages"), *scheduled = tcase_create("scheduled");
 
 	tcase_add_checked_fixture(words, begin_event, NULL);
 	tcase_add_checked_fixture(pages, begin_event, NULL);
@@ -259,5 +372,11 @@ Suite *batch_suite(void)
 	tcase_add_test(words, test_batch_identity_tells_whom);
 	tcase_add_test(words, test_batch_identity_tells_the_node_of_a_stranger);
 	suite_add_tcase(suite, words);
+	tcase_add_checked_fixture(scheduled, watch_scheduled, NULL);
+	tcase_add_test(scheduled, test_batch_scheduled_finds_the_function_once);
+	tcase_add_test(scheduled, test_batch_scheduled_finds_the_function_again_once_code_was_given_back);
+	tcase_add_test(scheduled, test_batch_scheduled_finds_the_function_again_where_it_does_not_stay);
+	tcase_add_test(scheduled, test_batch_scheduled_tells_the_names_again_when_they_are_wanted);
+	suite_add_tcase(suite, scheduled);
 	return suite;
 }
