@@ -228,7 +228,7 @@ def report_events(rows, why_no_lttng):
 
 
 def measure_recorder(rows, vm, work):
-    for kind, n in (("call", HOPS // 2), ("busy_ring", HOPS // 2)):
+    for kind, n in (("call", HOPS // 2), ("work_call", HOPS // 10), ("busy_ring", HOPS // 2)):
         rows.bare(kind, vm, kind, n)
         path = os.path.join(work, "ring.rec")
         watcher = subprocess.Popen(recorder(vm, path, "--ring", "2s"), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -244,10 +244,15 @@ def measure_recorder(rows, vm, work):
 
 def report_recorder(rows):
     print("    the flight recorder, the events of all views:")
-    for kind, text, wanted in (("call", "throughput of gen_server:call", 2), ("busy_ring", "of a ring with 1 us of work a hop", 10)):
+    for kind, text, wanted in (("work_call", "throughput of gen_server:call, with look-ups", 2),
+                               ("call", "of a server that does nothing else", None),
+                               ("busy_ring", "of a ring with 1 us of work a hop", 10)):
         slower = 100 * (1 - rows.median(kind) / rows.median(f"{kind} recorded"))
+        why = "%.1f us each unwatched" % (rows.median(kind) / 1000)
+        if wanted:
+            why += ", %d %% is wanted" % wanted
         lost_some = ", pages were lost" if f"{kind} recorded" in rows.lossy else ""
-        print("      %-52s %9.1f %%   less (%d %% is wanted)%s" % (text, slower, wanted, lost_some))
+        print("      %-52s %9.1f %%   less (%s)%s" % (text, slower, why, lost_some))
 
 
 def measure_views(rows, vm, source):

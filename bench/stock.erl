@@ -1,8 +1,9 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% Work of an unmodified erl that is watched: bench/stock.sh, tests/stock/soak.py.
 %%   stock:serve()   prints its process id; for each line "KIND N" does N of that and prints "WALL CPU", nanoseconds each;
-%%                   KIND: call, send, ring; busy_ring: with 1 us of work a hop; traced_ring, port_traced_ring: under
-%%                   erlang:trace/3 to a process, to a port; session_traced_ring: under a trace session (OTP 27)
+%%                   KIND: call, send, ring; work_call: of a server that does some work (work/2); busy_ring:
+%%                   with 1 us of work a hop; traced_ring, port_traced_ring: under erlang:trace/3 to a process, to a
+%%                   port; session_traced_ring: under a trace session (OTP 27)
 %%   stock:load()    prints its process id, then twice a second how many answers were right; ends at one that is not
 -module(stock).
 -behaviour(gen_server).
@@ -68,6 +69,9 @@ say_pid() -> io:format("~s~n", [os:getpid()]).
 %% N calls of a server that does next to nothing.
 work("call", N, Server) ->
     call(Server, N);
+%% N calls of a server that keeps sessions: see work/2.
+work("work_call", N, Server) ->
+    work_call(Server, N);
 %% N messages to a process that does not run: nothing but sending.
 work("send", N, _) ->
     Sink = spawn(?MODULE, swallow, []),
@@ -104,6 +108,11 @@ call(Server, N) ->
     {answer, N1} = gen_server:call(Server, N, infinity),
     call(Server, N - 1).
 
+work_call(_, 0) -> ok;
+work_call(Server, N) ->
+    {session, _, _} = gen_server:call(Server, {work, N rem 1000}, infinity),
+    work_call(Server, N - 1).
+
 flood(_, 0) -> ok;
 flood(Sink, N) -> Sink ! token, flood(Sink, N - 1).
 
@@ -118,9 +127,24 @@ hop(Next, Steps) ->
 
 swallow() -> receive _ -> swallow() end.
 
-init([]) -> {ok, none}.
+init([]) ->
+    Sessions = ets:new(sessions, []),
+    [ets:insert(Sessions, {N, {user, N}, lists:seq(1, 8)}) || N <- lists:seq(0, 999)],
+    {ok, {Sessions, #{}}}.
+handle_call({work, N}, _, State) -> work(N, State);
 handle_call(N, _, State) -> {reply, answer(N), State}.
 handle_cast(_, State) -> {noreply, State}.
+
+%% The work of a call, 5 to 20 us of it: twenty sessions are looked up and their values added, one is written, and how
+%% often it was asked for is counted in a map of a thousand keys.
+work(N, {Sessions, Asked}) ->
+    Sum = lists:sum([value(Sessions, (N + K) rem 1000) || K <- lists:seq(1, 20)]),
+    ets:update_element(Sessions, N, {2, {user, Sum}}),
+    {reply, {session, N, Sum}, {Sessions, maps:update_with(N, fun(Times) -> Times + 1 end, 1, Asked)}}.
+
+value(Sessions, N) ->
+    [{_, _, Values}] = ets:lookup(Sessions, N),
+    lists:sum(Values).
 
 answer(N) -> {answer, N + 1}.
 
