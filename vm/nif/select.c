@@ -9,17 +9,18 @@
 
 #include "base/alloc.h"
 #include "base/lock.h"
+#include "data/print.h"
 #include "heap/copy.h"
 #include "io/poll.h"
 #include "nif/library.h"
 #include "nif/resource.h"
 #include "proc/message.h"
 
-enum { DIRECTIONS = 3 };
-static const struct { unsigned mode, watch; Term ready; int cancelled; } directions[DIRECTIONS] = {
-	{ NIF_SELECT_READ, WATCH_IN, am_ready_input, NIF_SELECTED_READ_CANCELLED },
-	{ NIF_SELECT_WRITE, WATCH_OUT, am_ready_output, NIF_SELECTED_WRITE_CANCELLED },
-	{ NIF_SELECT_ERROR, WATCH_ERROR, am_ready_error, NIF_SELECTED_ERROR_CANCELLED },
+enum { DIRECTIONS = 3, THEFT_TEXT_BYTES = 1024 };
+static const struct { unsigned mode, watch; Term ready; int cancelled; const char *waiter; } directions[DIRECTIONS] = {
+	{ NIF_SELECT_READ, WATCH_IN, am_ready_input, NIF_SELECTED_READ_CANCELLED, "in-pid" },
+	{ NIF_SELECT_WRITE, WATCH_OUT, am_ready_output, NIF_SELECTED_WRITE_CANCELLED, "out-pid" },
+	{ NIF_SELECT_ERROR, WATCH_ERROR, am_ready_error, NIF_SELECTED_ERROR_CANCELLED, "err-pid" },
 };
 
 struct waiting {
@@ -32,6 +33,16 @@ struct selection {
 	struct poll_watch watch;
 	struct nif_resource *resource; /* counted */
 	struct waiting waiting[DIRECTIONS];
+};
+
+/* A call of enif_select. */
+struct request {
+	struct nif_env *env;
+	int fd;
+	unsigned mode;
+	struct nif_resource *resource, *robbed; /* robbed: of whom the descriptor was before; counted; NULL: nobody's */
+	Term ref;
+	char text[THEFT_TEXT_BYTES];            /* for the logger, when there is one robbed */
 };
 
 static struct {
@@ -141,6 +152,66 @@ static void end_selection(struct poll_watch *watch)
 	mem_free(s);
 }
 
+/* ---- a descriptor that another resource has */
+
+static void print_type(struct print_buffer *b, const struct nif_resource *r)
+{
+	print_term(b, r->type->module);
+	print_text(b, ":");
+	print_term(b, r->type->name);
+}
+
+/* As OTP words it, whatever is asked for. The lock is held. */
+static void print_theft(struct request *q, const struct selection *s)
+{
+	struct print_buffer buffer, *b = &buffer;
+	const char *with = "with";
+
+	print_buffer_fixed(b, q->text, sizeof(q->text));
+	print_format(b, "enif_select(_, %d, READ WRITE, ", s->watch.fd);
+	print_type(b, q->resource);
+	print_text(b, ", ");
+	print_term(b, q->ref);
+	print_format(b, ") stealing control of fd=%d from resource ", s->watch.fd);
+	print_type(b, s->resource);
+	for (int i = 0; i < DIRECTIONS; i++) {
+		if (s->waiting[i].pid == TERM_NONE)
+			continue;
+		print_format(b, " %s %s ", with, directions[i].waiter);
+		print_term(b, s->waiting[i].pid);
+		with = "and";
+	}
+	print_text(b, "\n");
+}
+
+/* What another resource waits for there is forgotten, the descriptor is that of who asks, and the logger hears of it: a library
+ * that closes a descriptor without having stopped it finds the next file that has the number selected. The lock is held. */
+static void take_over(struct request *q, struct selection *s)
+{
+	if (likely(s == NULL || s->resource == q->resource))
+		return;
+	print_theft(q, s);
+	for (int i = 0; i < DIRECTIONS; i++)
+		drop_waiting(take_waiting(s, i));
+	q->robbed = s->resource;
+	resource_ref(&q->resource->base);
+	s->resource = q->resource;
+}
+
+/* Afterwards, without the lock. */
+static void tell_theft(const struct request *q)
+{
+	const struct nif_env *env = q->env;
+
+	if (likely(q->robbed == NULL))
+		return;
+	if (env != NULL && env->process != NULL && env->dirty == NULL)
+		process_report_error(env->process, q->text);
+	else
+		log_line("%s", q->text);
+	resource_unref(&q->robbed->base);
+}
+
 /* ---- for libraries */
 
 /* The message is not sent. Returns the bit that says so; 0: nobody waits for it. */
@@ -152,17 +223,16 @@ static int cancel_direction(struct selection *s, int i)
 	return directions[i].cancelled;
 }
 
-static int stop(int fd, struct nif_resource *r)
+static int stop(struct request *q)
 {
 	struct selection **slot, *s;
 	int cancelled = 0;
-	bool is_own;
 
 	lock_acquire(&selections.lock);
-	slot = find_slot(fd);
+	slot = find_slot(q->fd);
 	s = *slot;
-	is_own = s != NULL && s->resource == r;
-	if (is_own) {
+	take_over(q, s);
+	if (s != NULL) {
 		for (int i = 0; i < DIRECTIONS; i++)
 			cancelled |= cancel_direction(s, i);
 		*slot = NULL;
@@ -170,21 +240,22 @@ static int stop(int fd, struct nif_resource *r)
 	}
 	lock_release(&selections.lock);
 	if (s != NULL)
-		return is_own ? NIF_SELECTED_STOP_SCHEDULED | cancelled : INT_MIN | NIF_SELECTED_INVALID;
-	call_stop(r, fd, 1);
+		return NIF_SELECTED_STOP_SCHEDULED | cancelled;
+	call_stop(q->resource, q->fd, 1);
 	return NIF_SELECTED_STOP_CALLED;
 }
 
-static int cancel(int fd, struct nif_resource *r, unsigned mode)
+static int cancel(struct request *q)
 {
 	struct selection *s;
 	int result = 0;
 
 	lock_acquire(&selections.lock);
-	s = *find_slot(fd);
-	if (s != NULL && s->resource == r) {
+	s = *find_slot(q->fd);
+	take_over(q, s);
+	if (s != NULL) {
 		for (int i = 0; i < DIRECTIONS; i++)
-			if (mode & directions[i].mode)
+			if (q->mode & directions[i].mode)
 				result |= cancel_direction(s, i);
 		poll_want(&s->watch, wanted_of(s));
 	}
@@ -198,8 +269,6 @@ static int wait_in(struct selection **slot, int fd, struct nif_resource *r, stru
 	struct selection *s = *slot, *made = NULL;
 	int error = 0;
 
-	if (s != NULL && s->resource != r)
-		return -EBUSY;
 	if (s == NULL) {
 		s = made = mem_zalloc(sizeof(*s));
 		s->watch = (struct poll_watch){ .fd = fd, .ready = tell_ready, .dropped = end_selection };
@@ -227,12 +296,15 @@ static int wait_in(struct selection **slot, int fd, struct nif_resource *r, stru
 	return 0;
 }
 
-static int start(int fd, struct nif_resource *r, struct waiting wants[DIRECTIONS])
+static int start(struct request *q, struct waiting wants[DIRECTIONS])
 {
+	struct selection **slot;
 	int error;
 
 	lock_acquire(&selections.lock);
-	error = wait_in(find_slot(fd), fd, r, wants);
+	slot = find_slot(q->fd);
+	take_over(q, *slot);
+	error = wait_in(slot, q->fd, q->resource, wants);
 	lock_release(&selections.lock);
 	for (int i = 0; i < DIRECTIONS; i++)
 		drop_waiting(wants[i]);
@@ -256,25 +328,39 @@ static struct waiting make_waiting(Term pid, int i, struct nif_resource *r, Term
 	return w;
 }
 
+static int do_request(struct request *q, Term to)
+{
+	struct waiting wants[DIRECTIONS] = { 0 };
+
+	if (q->mode & NIF_SELECT_STOP)
+		return stop(q);
+	if (q->mode & NIF_SELECT_CANCEL)
+		return cancel(q);
+	if (!(q->mode & (NIF_SELECT_READ | NIF_SELECT_WRITE | NIF_SELECT_ERROR)) || !term_is_local_pid(to))
+		return INT_MIN | NIF_SELECTED_FAILED;
+	for (int i = 0; i < DIRECTIONS; i++)
+		if (q->mode & directions[i].mode)
+			wants[i] = make_waiting(to, i, q->resource, q->ref, (q->mode & NIF_SELECT_CUSTOM) != 0);
+	return start(q, wants);
+}
+
 static int select_fd(struct nif_env *env, int fd, unsigned mode, void *object, const struct nif_pid *pid,
 		     Term ref_or_message)
 {
-	struct nif_resource *r = nif_resource_of(object);
-	struct waiting wants[DIRECTIONS] = { 0 };
-	Term to = pid != NULL ? pid->pid : env != NULL && env->process != NULL ? env->process->id : TERM_NONE;
+	struct request q;
+	int result;
 
 	if (fd < 0)
 		return INT_MIN | NIF_SELECTED_INVALID;
-	if (mode & NIF_SELECT_STOP)
-		return stop(fd, r);
-	if (mode & NIF_SELECT_CANCEL)
-		return cancel(fd, r, mode);
-	if (!(mode & (NIF_SELECT_READ | NIF_SELECT_WRITE | NIF_SELECT_ERROR)) || !term_is_local_pid(to))
-		return INT_MIN | NIF_SELECTED_FAILED;
-	for (int i = 0; i < DIRECTIONS; i++)
-		if (mode & directions[i].mode)
-			wants[i] = make_waiting(to, i, r, ref_or_message, (mode & NIF_SELECT_CUSTOM) != 0);
-	return start(fd, r, wants);
+	q.env = env;
+	q.fd = fd;
+	q.mode = mode;
+	q.resource = nif_resource_of(object);
+	q.robbed = NULL;
+	q.ref = ref_or_message;
+	result = do_request(&q, pid != NULL ? pid->pid : env != NULL && env->process != NULL ? env->process->id : TERM_NONE);
+	tell_theft(&q);
+	return result;
 }
 
 int enif_select(struct nif_env *env, int fd, unsigned mode, void *object, const struct nif_pid *pid, Term ref)

@@ -408,6 +408,18 @@ static ERL_NIF_TERM open_pipe(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
 	return enif_make_int(env, pipe(r->fds));
 }
 
+/* The second resource has the first one's pipe, too. */
+static ERL_NIF_TERM share_pipe(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	void *from, *to;
+
+	(void)argc;
+	if (!enif_get_resource(env, argv[0], told_type, &from) || !enif_get_resource(env, argv[1], told_type, &to))
+		return enif_make_badarg(env);
+	memcpy(((struct told *)to)->fds, ((struct told *)from)->fds, sizeof(((struct told *)to)->fds));
+	return enif_make_int(env, ((struct told *)to)->fds[0]);
+}
+
 static ERL_NIF_TERM select_pipe(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	struct told *r;
@@ -513,6 +525,7 @@ static ErlNifFunc functions[] = {
 	{ "times", 0, times, 0 }, { "dirty_cpu", 1, dirty, ERL_NIF_DIRTY_JOB_CPU_BOUND },
 	{ "dirty_io", 1, dirty, ERL_NIF_DIRTY_JOB_IO_BOUND },
 	{ "count", 2, count, 0 }, { "slices", 0, slices, 0 }, { "open_pipe", 1, open_pipe, 0 },
+	{ "share_pipe", 2, share_pipe, 0 },
 	{ "select_pipe", 3, select_pipe, 0 },
 	{ "use_pipe", 2, use_pipe, 0 }, { "queued", 1, queued, 0 },
 };

@@ -36,6 +36,11 @@
 %% expect: {error,0,-1,ok}
 %% expect: {error_and_write,0,0,ok,ok}
 %% expect: {stopped,1,[{stop,21,0}]}
+%% expect: {selected,0,0}
+%% expect: "enif_select(_, FD, READ WRITE, nif_life:told, REF) stealing control of fd=FD from resource nif_life:told with in-pid PID\n\n"
+%% expect: {ready,ok,[]}
+%% expect: {stopped,1,[{stop,22,1}]}
+%% expect: "enif_select(_, FD, READ WRITE, nif_life:told, REF) stealing control of fd=FD from resource nif_life:told\n\n"
 %% expect: {pipe,0,0}
 %% expect: {ready,ok}
 %% expect: {again,0,ok}
@@ -59,9 +64,9 @@
 %% expect: {gone,undefined}
 %% expect: {taints,[nif_life]}
 -module(nif_life).
--export([main/0]).
+-export([main/0, log/2]).
 -export([make_told/1, number_of/1, bytes/1, monitor/2, demonitor/1, send_thrice/2, thread_sends/2, known/2, times/0, dirty_cpu/1, dirty_io/1,
-         send_dirty/2, send_dead/1, command/2, command_dirty/2, keys/0, count/2, slices/0, open_pipe/1, select_pipe/3, use_pipe/2, queued/1]).
+         send_dirty/2, send_dead/1, command/2, command_dirty/2, keys/0, count/2, slices/0, open_pipe/1, share_pipe/2, select_pipe/3, use_pipe/2, queued/1]).
 -compile({no_auto_import, [monitor/2, demonitor/1]}).
 -compile({nowarn_deprecated_function, {erlang, now, 0}}).
 -on_load(load/0).
@@ -87,6 +92,7 @@ dirty_io(_) -> erlang:nif_error(not_loaded).
 count(_, _) -> erlang:nif_error(not_loaded).
 slices() -> erlang:nif_error(not_loaded).
 open_pipe(_) -> erlang:nif_error(not_loaded).
+share_pipe(_, _) -> erlang:nif_error(not_loaded).
 select_pipe(_, _, _) -> erlang:nif_error(not_loaded).
 use_pipe(_, _) -> erlang:nif_error(not_loaded).
 queued(_) -> erlang:nif_error(not_loaded).
@@ -99,6 +105,7 @@ main() ->
     dirty(),
     instead(),
     errors(),
+    stolen(),
     descriptors(),
     queues(),
     dirty_messages(),
@@ -247,6 +254,32 @@ descriptors() ->
     show({write, select_pipe(R, write, Ref), receive {select, R, Ref, ready_output} -> ok end}),
     show({bad, select_pipe(R, bad, Ref)}),
     show({stopped, select_pipe(R, stop, Ref), wait_for([{stop, 20, 1}])}).
+
+%% Whoever selects a descriptor last has it, and the logger hears of it.
+stolen() ->
+    [A, B] = [make_told(N) || N <- [22, 23]],
+    Ref = make_ref(),
+    0 = open_pipe(A),
+    Fd = share_pipe(A, B),
+    ok = logger:add_handler(?MODULE, ?MODULE, #{config => self()}),
+    ok = logger:set_handler_config(default, level, none),
+    #{level := Level} = logger:get_primary_config(),
+    ok = logger:set_primary_config(level, error),
+    show({selected, select_pipe(A, read, Ref), select_pipe(B, read, Ref)}),
+    Texts = [{ref_to_list(Ref), "REF"}, {pid_to_list(self()), "PID"}, {integer_to_list(Fd), "FD"}],
+    Named = fun(Text) -> lists:foldl(fun({From, To}, T) -> string:replace(T, From, To, all) end, Text, Texts) end,
+    show(receive {logged, Text} -> lists:flatten(Named(Text)) end),
+    1 = use_pipe(B, put),
+    show({ready, receive {select, B, Ref, ready_input} -> ok end, [Got || Got <- flush(), element(1, Got) =:= select]}),
+    show({stopped, select_pipe(A, stop, Ref), wait_for([{stop, 22, 1}])}),
+    show(receive {logged, Text2} -> lists:flatten(Named(Text2)) end),
+    ok = logger:set_primary_config(level, Level),
+    ok = logger:set_handler_config(default, level, all),
+    ok = logger:remove_handler(?MODULE).
+
+log(#{msg := {Format, Args}}, #{config := Pid}) ->
+    Pid ! {logged, lists:flatten(io_lib:format(Format, Args))};
+log(_, _) -> ok.
 
 queues() ->
     L = [<<"first">>, binary:copy(<<"0123456789">>, 10), <<>>, <<"last">>],
