@@ -11,6 +11,7 @@
 #include "code/export.h"
 #include "data/binary.h"
 #include "data/map.h"
+#include "data/number.h"
 #include "dist/channel.h"
 #include "ets/tables.h"
 #include "heap/copy.h"
@@ -73,6 +74,18 @@ static Term set_gc_state(Process *p, Term value)
 	if (value != am_true && value != am_false)
 		return TERM_NONE;
 	return term_from_bool(task_allow_collections(p, value == am_true));
+}
+
+/* Not even two words of the block are free, so that the next term that is made there collects. true: that collection is a major one. */
+static Term set_fill_heap(Process *p, Term major)
+{
+	size_t words = (size_t)(p->heap.stop - p->heap.top);
+
+	if (words > 1) /* a number that nobody has */
+		*heap_alloc(&p->heap, words) = HEADER(words - 1, SUB_BIG_POS);
+	if (major == am_true)
+		p->heap.force_major = true;
+	return am_ok;
 }
 
 /* Signals always come in through a queue of their own. */
@@ -146,6 +159,40 @@ static Term set_wait(Process *p, Term what)
 }
 
 /* ---- terms and processes */
+
+static Term next_place(Process *p)
+{
+	uint64_t place;
+
+	return process_next_place(&place) ? heap_uint(&p->heap, place) : am_false;
+}
+
+static Term get_next_pid(Process *p, Term of)
+{
+	(void)of;
+	return next_place(p);
+}
+
+/* The next process comes after that place. */
+static Term set_next_pid(Process *p, Term value)
+{
+	uint64_t place;
+
+	if (!num_get_uint64(value, &place) || !process_set_next_place(place + 1))
+		return TERM_NONE;
+	return next_place(p);
+}
+
+/* How processes/0 works, as OTP's record has it. It walks the whole table in one go, whatever reductions are left, and charges
+ * none, so what is counted by reduction is 0. */
+static Term get_processes_info(Process *p, Term of)
+{
+	Term limit = heap_uint(&p->heap, process_limit());
+
+	(void)of;
+	return heap_tuple(&p->heap, am_ptab_list_bif_info, SMALL(0), SMALL(1), limit, SMALL(0), SMALL(0), SMALL(0), SMALL(0),
+			  SMALL(0), SMALL(0));
+}
 
 static Term get_processes(Process *p, Term of)
 {
@@ -336,6 +383,7 @@ static const struct state_item set_items[] = {
 	{ am_ets_force_split, get_notsup }, { am_ets_debug_random_split_join, set_random_split },
 	{ am_colliding_names, set_colliding_names }, { am_mbuf, set_mbuf },
 	{ am_node_tab_delayed_delete, set_node_delay }, { am_gc_state, set_gc_state }, { am_proc_sig_buffers, set_sig_buffers },
+	{ am_fill_heap, set_fill_heap }, { am_next_pid, set_next_pid },
 };
 
 static const struct state_item get_items[] = {
@@ -344,6 +392,7 @@ static const struct state_item get_items[] = {
 	{ am_process_info_args, get_process_info_args }, { am_stack_check, get_stack_check },
 	{ am_force_heap_frags, get_no }, { am_flxctr_memory_usage, get_notsup }, { am_lc_graph, get_notsup },
 	{ am_monitoring_nodes, get_monitoring_nodes }, { am_node_and_dist_references, debug_node_references },
+	{ am_next_pid, get_next_pid }, { am_processes_bif_info, get_processes_info },
 };
 
 static const struct state_item get_pairs[] = {

@@ -419,6 +419,27 @@ static Term info_binary(Process *p, struct heap *h)
 	return list;
 }
 
+/* {Address, What, Holders} of each object that a reference of the heap names. What: an atom, where OTP tells a size. */
+static Term info_magic_ref(Process *p, struct heap *h)
+{
+	Term list = NIL;
+	Term *lists[2] = { p->heap.off_heap, p->heap.old_off_heap };
+
+	for (int i = 0; i < 2; i++) {
+		for (Term *at = lists[i]; at != NULL; at = *off_heap_next(at)) {
+			const struct resource *r;
+
+			if (header_sub(*at) != SUB_REF)
+				continue;
+			r = ((const struct magic_ref *)at)->resource;
+			list = heap_cons(h, heap_tuple(h, heap_uint(h, (uintptr_t)r),
+						       atom_from_utf8(r->type->name, strlen(r->type->name), NULL),
+						       int_term(atomic_load(&r->refs))), list);
+		}
+	}
+	return list;
+}
+
 static Term info_max_heap_size(Process *p, struct heap *h)
 {
 	return max_heap_map(h, p->heap.max_words, p->flags);
@@ -519,6 +540,7 @@ static const struct item {
 	{ am_monitored_by, info_monitored_by, LONG },
 	{ am_memory, info_memory, PLAIN },
 	{ am_binary, info_binary, LONG },
+	{ am_magic_ref, info_magic_ref, LONG },
 	{ am_max_heap_size, info_max_heap_size, PLAIN },
 	{ am_min_heap_size, info_min_heap_size, PLAIN },
 	{ am_min_bin_vheap_size, info_min_bin_vheap_size, PLAIN },

@@ -212,6 +212,31 @@ Term process_list(struct heap *h)
 
 /* ---- birth */
 
+bool process_next_place(uint64_t *place)
+{
+	bool has_room;
+
+	lock_acquire(&table.lock);
+	has_room = atomic_load(&table.count) < table.limit;
+	*place = table.serial * (uint64_t)table.limit + table.next;
+	while (has_room &&
+	       atomic_load_explicit(&table.slots[*place % table.limit], memory_order_relaxed) != NULL)
+		++*place;
+	lock_release(&table.lock);
+	return has_room;
+}
+
+bool process_set_next_place(uint64_t place)
+{
+	if (place / table.limit > UINT32_MAX)
+		return false;
+	lock_acquire(&table.lock);
+	table.next = place % table.limit;
+	table.serial = (uint32_t)(place / table.limit);
+	lock_release(&table.lock);
+	return true;
+}
+
 /* Table lock held. */
 static bool find_slot(size_t *slot)
 {

@@ -169,6 +169,10 @@ void process_each_in_parts(size_t count, void (*see)(Process *p, void *arg), voi
 /* Memory kept for processes to come: it was that of dead ones. */
 size_t process_spare_bytes(void);
 size_t process_limit(void);
+/* For tests of what a pid that is used again does: where the next process will be. Places are counted through all rounds
+ * of the table: serial * process_limit() + number. Fails: false, the table is full; the serial is too large. */
+bool process_next_place(uint64_t *place);
+bool process_set_next_place(uint64_t place);
 /* Pids of all living processes onto h. */
 Term process_list(struct heap *h);
 

@@ -52,6 +52,8 @@ state() ->
     d(erts_debug:get_internal_state(lc_graph)),
     peers(),
     node_monitors(),
+    table_of_processes(),
+    d([collections(Major) || Major <- [none, true, false]]),
     Before = erts_debug:set_internal_state(re_loop_limit, 7),
     d({is_integer(Before), erts_debug:set_internal_state(re_loop_limit, default)}),
     d([try erts_debug:set_internal_state(What, x) catch error:R -> R end || What <- [nothing, wait]]),
@@ -101,6 +103,42 @@ node_monitors() ->
     await(fun() -> wishes_of(Other) =:= [] end),
     [net_kernel:monitor_nodes(false, Options) || Options <- [[nodedown_reason], []]],
     d(wishes_of(self())).
+
+%% A pid comes again when the table begins where it did, unless somebody else took its place.
+table_of_processes() ->
+    d(pid_again(20)),
+    d([try erts_debug:set_internal_state(next_pid, N) catch error:R -> R end || N <- [a, -1]]),
+    Info = erts_debug:get_internal_state(processes_bif_info),
+    d({element(1, Info), tuple_size(Info), lists:all(fun is_integer/1, tl(tuple_to_list(Info)))}).
+
+pid_again(0) -> false;
+pid_again(N) ->
+    Next = erts_debug:get_internal_state(next_pid),
+    {First, Ref} = spawn_monitor(fun() -> ok end),
+    receive {'DOWN', Ref, process, First, normal} -> ok end,
+    Next = erts_debug:set_internal_state(next_pid, Next - 1),
+    case spawn_monitor(fun() -> ok end) of
+        {First, Ref2} -> receive {'DOWN', Ref2, process, First, normal} -> true end;
+        _ -> pid_again(N - 1)
+    end.
+
+%% Those that a tracer hears of when a full heap gets one term more.
+collections(Major) ->
+    P = spawn(fun() -> receive go -> ok end, [fill(Major) || Major =/= none], self() ! {id(1), id(2)}, receive {_, _} -> stop end end),
+    erlang:trace(P, true, [garbage_collection, procs]),
+    P ! go,
+    lists:sublist(heard(P), 1).
+
+fill(Major) -> ok = erts_debug:set_internal_state(fill_heap, Major).
+
+id(X) -> X.
+
+heard(P) ->
+    receive
+        {trace, P, exit, normal} -> [];
+        {trace, P, What, _} when What =:= gc_major_start; What =:= gc_minor_start -> [What | heard(P)];
+        {trace, P, _, _} -> heard(P)
+    end.
 
 wishes_of(Pid) -> [Options || {P, Options} <- erts_debug:get_internal_state(monitoring_nodes), P =:= Pid].
 
@@ -185,6 +223,10 @@ d(T) -> erlang:display(T).
 %% expect: [[{node_type,visible}],[{node_type,all}],[nodedown_reason,{node_type,hidden}],[nodedown_reason],[],[]]
 %% expect: [[]]
 %% expect: [[{node_type,visible}],[{node_type,all}],[nodedown_reason,{node_type,hidden}]]
+%% expect: true
+%% expect: [badarg,badarg]
+%% expect: {ptab_list_bif_info,10,true}
+%% expect: [[],[gc_major_start],[gc_minor_start]]
 %% expect: {true,7}
 %% expect: [badarg,badarg]
 %% expect: true

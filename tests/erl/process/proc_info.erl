@@ -17,6 +17,11 @@ main() ->
     d(process_info(P, message_queue_len)),
     exit(P, kill),
     d([process_info(P), is_process_alive(P)]),
+    Holder = spawn(fun() -> Held = [ets:new(t, []), atomics:new(1, []), make_ref()], receive stop -> Held end end),
+    asleep(Holder),
+    {magic_ref, Named} = process_info(Holder, magic_ref),
+    d([is_integer(Address) andalso Holders >= 1 || {Address, _, Holders} <- Named]),
+    Holder ! stop,
     process_flag(trap_exit, false),
     d([process_flag(trap_exit, true), process_flag(trap_exit, false), process_flag(priority, low), process_flag(priority, normal)]),
     d(group_leader() =:= element(2, process_info(self(), group_leader))),
@@ -45,6 +50,7 @@ id(X) -> X.
 %% expect: [{message_queue_len,5},{status,waiting}]
 %% expect: {message_queue_len,5}
 %% expect: [undefined,false]
+%% expect: [true,true]
 %% expect: [false,true,normal,low]
 %% expect: true
 %% expect: {current_function,{erlang,hibernate,3}}
