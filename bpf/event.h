@@ -41,10 +41,11 @@ typedef __u64 ev_term; /* enum batch_shape in bits 63..56, and what goes with it
  * Untrusted: any bytes.
  */
 struct ev_text {
-    __u64 bytes; /* EV_TEXT_UNKNOWN: up to its NUL, which is there; else without one */
+    __u64 bytes; /* EV_TEXT_UNKNOWN: up to its NUL, which is there; EV_TEXT_OURS: likewise; else without one */
     __u64 at;    /* an address */
 };
 #define EV_TEXT_UNKNOWN (~0ull)
+#define EV_TEXT_OURS (~0ull - 1) /* it stands in the memory of the program that made the event */
 
 /* An integer argument of a file operation that the source does not tell. */
 #define EV_NO_NUMBER (-0x7fffffffffffffffll - 1)

@@ -67,17 +67,23 @@ static __always_inline int otp_read(const struct otp_layout *layout, __u64 base,
     return -1;
 }
 
+/* What the identifier of a process or a port says. */
+static __always_inline __u64 otp_unpack(const struct otp_packing *p, __u64 term)
+{
+    __u64 x = term >> 4;
+
+    return ((x & ~p->pix_mask) | (x >> (p->cl_shift & 63) & p->cl_mask) | (x & p->cli_mask) << (p->cli_shift & 63)) & p->data_mask;
+}
+
 static __always_inline int otp_decode_pid(const struct otp_layout *layout, __u64 term, struct wire_pid *pid)
 {
     const struct otp_packing *p = &layout->packing;
-    __u64 x = term >> 4, d;
+    __u64 d = otp_unpack(p, term);
 
     if ((term & 0xf) != OTP_TAG_PID) {
         probe_lose(LOSS_BAD_PID);
         return -1;
     }
-    d = (x & ~p->pix_mask) | (x >> (p->cl_shift & 63) & p->cl_mask) | (x & p->cli_mask) << (p->cli_shift & 63);
-    d &= p->data_mask;
     pid->node = 0;
     pid->id = d & ((1ull << (p->number_bits & 63)) - 1);
     pid->serial = d >> (p->number_bits & 63);

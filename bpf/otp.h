@@ -21,9 +21,9 @@ enum {
 };
 
 /*
- * A local pid is an immediate term t; x = t >> 4, and what it says is
+ * A local pid or port is an immediate term t; x = t >> 4, and what it says is
  * d = (x & ~pix_mask) | ((x >> cl_shift) & cl_mask) | ((x & cli_mask) << cli_shift), cut to data_mask:
- * the number in the lowest number_bits of d, the serial above. In OTP 25 x itself is d: all masks 0.
+ * the number in the lowest number_bits of d, the serial above; of a port d is the number. In OTP 25 x itself is d: all masks 0.
  */
 struct otp_packing {
     __u64 data_mask, pix_mask, cl_mask, cli_mask;
@@ -44,7 +44,7 @@ struct otp_ours {
     __u32 code_bytes, pad; /* of all pages of code */
 };
 
-/* Atoms that say what a new process is to do: ATOM(name, its text). */
+/* Atoms that say what a new process is to do, or why one ended: ATOM(name, its text). */
 #define OTP_ATOMS(ATOM) \
     ATOM(SPAWN_INIT, "spawn_init") \
     ATOM(PROC_LIB, "proc_lib") \
@@ -56,7 +56,9 @@ struct otp_ours {
     ATOM(SUPERVISOR, "supervisor") \
     ATOM(NO_CALLBACK, "no callback module") \
     ATOM(NORMAL, "normal") \
-    ATOM(SHUTDOWN, "shutdown")
+    ATOM(SHUTDOWN, "shutdown") \
+    ATOM(KILL, "kill") \
+    ATOM(KILLED, "killed")
 
 enum otp_known {
 #define OTP_ATOM(name, text) OTP_KNOWN_##name,
@@ -72,12 +74,13 @@ struct otp_layout {
     __u32 release;
     __u64 bias; /* address in memory - address of the link editor */
     __u64 procs, atoms; /* addresses in memory of erts_proc and erts_atom_table */
+    __u64 ports; /* that of erts_port; 0: not known */
     __u64 apply; /* where a process resumes that applies its argument registers (module, function, arguments): it begins, or wakes from hibernation; 0: not known */
     __u32 purges; /* of code, since it was watched: counted by the kernel's side */
     __u32 purged_others; /* the number of the last purge of a module that the map "otp_purged" had no room for */
     __u32 jit, is_ours; /* jit 1: code is machine code; is_ours 1: an erlvm */
     struct otp_ours ours;
-    struct otp_packing packing;
+    struct otp_packing packing, port_packing; /* of pids; of ports, all 0 when these are not known */
     __u32 known[OTP_NKNOWN]; /* indices of OTP_ATOMS; WIRE_NO_ATOM: not known */
     __u16 off[(OTP_NFIELDS + 3) / 4 * 4];
 };
@@ -86,6 +89,15 @@ struct otp_layout {
 struct otp_purge_key {
     __u32 slot;   /* of the VM in "otp_layouts" */
     __u32 module; /* the index of its name */
+};
+
+enum { OTP_DRIVER_WORDS = 8 }; /* among the first so many of what one of the emulator's drivers keeps stands the port */
+
+/* The callbacks of drivers that are hooked, by number. */
+enum otp_callback {
+#define DRIVER_CALLBACK(name, offset) OTP_CALLBACK_##name,
+#include "driver_callbacks.def"
+    OTP_NCALLBACKS
 };
 
 /* Terms: Eterm of erl_term.h. */

@@ -70,13 +70,11 @@ static __noinline int trap_node(const struct ev_head *h, ev_node node, struct tr
     return 0;
 }
 
-static __noinline int trap_text(__u64 at, struct trap_text *out)
+static __noinline int trap_text(const struct ev_text *text, struct trap_text *out)
 {
-    long used = at ? bpf_probe_read_user_str(out->text, sizeof out->text, (void *)at) : 0;
+    long used = view_read_text(text, out->text, sizeof out->text);
 
-    if (used < 0)
-        probe_lose(LOSS_BAD_ARG);
-    out->bytes = used > 0 ? used - 1 : 0;
+    out->bytes = used ? used - 1 : 0;
     return 0;
 }
 
@@ -97,7 +95,7 @@ static __noinline int trap_text(__u64 at, struct trap_text *out)
 #define TRAP_mfa(ev, r, arg) trap_mfa(&(ev)->head, (ev)->arg, &(r)->arg)
 #define TRAP_term(ev, r, arg) trap_term(&(ev)->head, (ev)->arg, &(r)->arg)
 #define TRAP_node(ev, r, arg) trap_node(&(ev)->head, (ev)->arg, &(r)->arg)
-#define TRAP_text(ev, r, arg) trap_text((ev)->arg.at, &(r)->arg)
+#define TRAP_text(ev, r, arg) trap_text(&(ev)->arg, &(r)->arg)
 
 static __always_inline __attribute__((unused)) void trap_fill_none(void)
 {
@@ -138,6 +136,7 @@ static __always_inline __u64 trap_wakes(void)
 
 #include "hook.bpf.h"
 #include "hook_efile.bpf.h"
+#include "hook_port.bpf.h"
 #include "otp_purge.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

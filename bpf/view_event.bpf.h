@@ -32,8 +32,7 @@ VIEW_INLINE __u64 view_ns(const struct ev_head *h)
 
 VIEW_INLINE void view_text(const struct ev_head *h, const struct ev_text *text, char *out, __u32 size)
 {
-    if (text->at && bpf_probe_read_user_str(out, size, (void *)text->at) < 0)
-        probe_lose(LOSS_BAD_ARG);
+    view_read_text(text, out, size);
 }
 
 #endif

@@ -49,6 +49,20 @@ VIEW_INLINE ev_mfa view_later_resume(__u64 process, __u32 slot)
     return (__u64)VIEW_LATER_RESUME << VIEW_LATER_SHIFT | (__u64)slot << VIEW_SLOT_SHIFT | (process & VIEW_ADDRESS_MASK);
 }
 
+/* A text, cut and terminated. Returns its bytes, with the NUL; 0: there is none, or it cannot be read, which is counted. */
+VIEW_INLINE long view_read_text(const struct ev_text *text, void *out, __u32 size)
+{
+    long used = 0;
+
+    if (text->bytes == EV_TEXT_OURS)
+        used = bpf_probe_read_kernel_str(out, size, (void *)text->at);
+    else if (text->at)
+        used = bpf_probe_read_user_str(out, size, (void *)text->at);
+    if (used < 0)
+        probe_lose(LOSS_BAD_ARG);
+    return used > 0 ? used : 0;
+}
+
 /* The text at this address of the VM. What cannot be read is an empty text, and counted; at 0 there is none. */
 VIEW_INLINE void view_text_at(__u64 at, struct name_text *out)
 {
@@ -178,14 +192,12 @@ VIEW_INLINE void view_node(const struct ev_head *h, ev_node node, struct name_te
     view_text_at(node & VIEW_ADDRESS_MASK, out);
 }
 
-/* The text at this address of the VM into so many bytes of a name, which are zeros. Returns its bytes, with the NUL. */
+/* The text into so many bytes of a name, which are zeros. Returns its bytes, with the NUL. */
 VIEW_INLINE __u32 view_part(const struct ev_text *text, __u64 *words, __u32 room)
 {
-    long used = text->at ? bpf_probe_read_user_str(words, room, (void *)text->at) : 0;
+    long used = view_read_text(text, words, room);
 
-    if (used < 0)
-        probe_lose(LOSS_BAD_ARG);
-    return used > 0 ? used : 1;
+    return used ? used : 1;
 }
 
 VIEW_INLINE void view_callback(const struct ev_head *h, const struct ev_text *callback, const struct ev_text *driver,

@@ -170,6 +170,20 @@ static void drop_keys(int map, size_t key_bytes, size_t at, uint32_t vm)
     }
 }
 
+/*
+ * Maps of what threads of stock emulators are in the middle of. A key begins with bpf_get_current_pid_tgid(), whose upper half
+ * is the process.
+ */
+static const struct {
+    const char *map;
+    size_t key_bytes;
+} in_midst[] = {
+    {"spawning", sizeof(uint64_t)},
+    {"collecting", sizeof(uint64_t)},
+    {"calling_back", 2 * sizeof(uint64_t)},
+};
+enum { NIN_MIDST = sizeof in_midst / sizeof *in_midst };
+
 /* Removes what was kept of a VM, which has ended: nothing of it is there for one that gets its process id. */
 static void drop_states(struct engine *e, struct session *s, int pid)
 {
@@ -183,6 +197,8 @@ static void drop_states(struct engine *e, struct session *s, int pid)
             drop_places(bpf_map__fd(at), bpf_map__max_entries(at), bpf_map__value_size(at) / 8, (uint32_t)pid);
         drop_keys(bpf_map__fd(find_map(e, state->map, "more")), 2 * sizeof(uint64_t), sizeof(uint64_t), (uint32_t)pid);
     }
+    for (size_t i = 0; session_loaded(s) && i < NIN_MIDST; i++)
+        drop_keys(session_map(s, in_midst[i].map), in_midst[i].key_bytes, sizeof(uint32_t), (uint32_t)pid);
     if (session_loaded(s))
         drop_keys(session_map(s, "view_names"), sizeof(struct wire_name_key), 0, (uint32_t)pid);
     if (session_loaded(s) && e->on[VIEW_efile])
@@ -209,8 +225,8 @@ static void on_missed(void *ctx, struct session *s)
         snprintf(more, sizeof more, "%s_more", state->map);
         session_forget(s, more);
     }
-    session_forget(s, "spawning");
-    session_forget(s, "collecting");
+    for (size_t i = 0; i < NIN_MIDST; i++)
+        session_forget(s, in_midst[i].map);
     session_forget(s, "efile_errnos");
 }
 

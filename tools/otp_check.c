@@ -25,6 +25,10 @@ enum {
     PROCESSES = 256,     /* so many of the first numbers are looked at */
     READINGS = 50,       /* of a process, until two agree */
     LONGEST_WAIT_US = 64000, /* between two looks at one that looks wrong */
+    MAX_NAME = 64,       /* bytes of a driver's name, its NUL included */
+    PORT_NAME_BYTES = 10, /* room for a short name behind each port */
+    PORT_STATE_BITS = 16, /* of which there are 14 */
+    PORT_FLAG_BITS = 16, /* of which there are 13 */
     FUNCTION = 64 << 10, /* bytes of code between a function's info and where a process stands, at most */
 };
 
@@ -197,45 +201,66 @@ static bool packs_well(uint64_t max, const struct otp_packing *p)
 }
 
 /* From 27 on the low word of an id is packed too; until then it is number and serial as they are. */
-static void set_packing(struct otp_layout *layout, const struct otp_packing *read, size_t mask)
+static struct otp_packing packing_of(const struct otp_packing *read, size_t mask)
 {
     static const struct otp_packing plain = {.data_mask = (1 << 28) - 1, .number_bits = 15};
+    struct otp_packing packing = mask == 4 ? plain : *read;
 
-    layout->packing = mask == 4 ? plain : *read;
     if (mask == 8) {
-        layout->packing.data_mask = ~0ull;
-        layout->packing.number_bits = 28;
+        packing.data_mask = ~0ull;
+        packing.number_bits = 28;
     }
+    return packing;
+}
+
+/* A table of processes or ports. */
+struct table {
+    uint64_t address, tab, max, element, count;
+    size_t mask; /* bytes of a mask of its packing */
+    struct otp_packing packing; /* as it was read */
+};
+
+/* `what`: processes or ports. */
+static int read_table(struct check *c, uint64_t address, const char *what, struct table *t)
+{
+    uint64_t pix_mask, cl_mask, cli_mask, cl_shift, cli_shift;
+    size_t mask = c->layout->off[OTP_PTAB_CL_MASK] - c->layout->off[OTP_PTAB_PIX_MASK];
+
+    if (mask != 4 && mask != 8)
+        return doubt(c, "the offsets of its table of %s make no sense", what);
+    if (!read_member(c, address, OTP_PTAB_TAB, 8, &t->tab) || !read_member(c, address, OTP_PTAB_MAX, 4, &t->max) ||
+        !read_member(c, address, OTP_PTAB_PIX_MASK, mask, &pix_mask) || !read_member(c, address, OTP_PTAB_CL_MASK, mask, &cl_mask) ||
+        !read_member(c, address, OTP_PTAB_CLI_MASK, mask, &cli_mask) || !read_member(c, address, OTP_PTAB_CL_SHIFT, 4, &cl_shift) ||
+        !read_member(c, address, OTP_PTAB_CLI_SHIFT, 4, &cli_shift) || !read_member(c, address, OTP_PTAB_ELEMENT_SIZE, 8, &t->element) ||
+        !read_member(c, address, OTP_PTAB_COUNT, 4, &t->count))
+        return doubt(c, "its table of %s cannot be read", what);
+    t->address = address;
+    t->mask = mask;
+    t->packing = (struct otp_packing){.pix_mask = pix_mask, .cl_mask = cl_mask, .cli_mask = cli_mask,
+                                      .cl_shift = (uint32_t)cl_shift, .cli_shift = (uint32_t)cli_shift};
+    if (!t->count)
+        return 0;
+    if (!packs_well(t->max, &t->packing))
+        return doubt(c, "its table of %s does not pack ids as one for %llu", what, (unsigned long long)t->max);
+    if (t->count > t->max)
+        return doubt(c, "its table holds %llu of %llu %s", (unsigned long long)t->count, (unsigned long long)t->max, what);
+    return 0;
 }
 
 static int check_table(struct check *c, struct otp_layout *layout)
 {
-    struct otp_packing p;
-    uint64_t tab, max, element, count, pix_mask, cl_mask, cli_mask, cl_shift, cli_shift;
-    size_t mask = layout->off[OTP_PTAB_CL_MASK] - layout->off[OTP_PTAB_PIX_MASK]; /* bytes of one */
+    struct table t;
+    int err = read_table(c, layout->procs, "processes", &t);
 
-    if (mask != 4 && mask != 8)
-        return doubt(c, "the offsets of its process table make no sense");
-    if (!read_member(c, layout->procs, OTP_PTAB_TAB, 8, &tab) || !read_member(c, layout->procs, OTP_PTAB_MAX, 4, &max) ||
-        !read_member(c, layout->procs, OTP_PTAB_PIX_MASK, mask, &pix_mask) ||
-        !read_member(c, layout->procs, OTP_PTAB_CL_MASK, mask, &cl_mask) ||
-        !read_member(c, layout->procs, OTP_PTAB_CLI_MASK, mask, &cli_mask) ||
-        !read_member(c, layout->procs, OTP_PTAB_CL_SHIFT, 4, &cl_shift) || !read_member(c, layout->procs, OTP_PTAB_CLI_SHIFT, 4, &cli_shift) ||
-        !read_member(c, layout->procs, OTP_PTAB_ELEMENT_SIZE, 8, &element) || !read_member(c, layout->procs, OTP_PTAB_COUNT, 4, &count))
-        return doubt(c, "its process table cannot be read");
-    if (!count)
+    if (err)
+        return err;
+    if (!t.count)
         return too_early(c, "its process table is");
-    p = (struct otp_packing){.pix_mask = pix_mask, .cl_mask = cl_mask, .cli_mask = cli_mask,
-                             .cl_shift = (uint32_t)cl_shift, .cli_shift = (uint32_t)cli_shift};
-    if (!packs_well(max, &p))
-        return doubt(c, "its process table does not pack ids as one for %llu processes", (unsigned long long)max);
-    if (element != layout->off[OTP_PROC_SIZE] || element > MAX_PROCESS)
-        return doubt(c, "its processes have %llu bytes, not %u", (unsigned long long)element, layout->off[OTP_PROC_SIZE]);
-    if (count > max)
-        return doubt(c, "its process table holds %llu of %llu processes", (unsigned long long)count, (unsigned long long)max);
-    c->max = (uint32_t)max;
-    c->lines = (uint32_t)p.cl_mask + 1;
-    set_packing(layout, &p, mask);
+    if (t.element != layout->off[OTP_PROC_SIZE] || t.element > MAX_PROCESS)
+        return doubt(c, "its processes have %llu bytes, not %u", (unsigned long long)t.element, layout->off[OTP_PROC_SIZE]);
+    c->max = (uint32_t)t.max;
+    c->lines = (uint32_t)t.packing.cl_mask + 1;
+    layout->packing = packing_of(&t.packing, t.mask);
     return 0;
 }
 
@@ -425,6 +450,128 @@ static int check_processes(struct check *c)
     /* Numbers that follow each other are dealt out over the cache lines. */
     for (uint64_t number = 0; !err && number < PROCESSES; number++)
         err = check_slot(c, number % c->lines * (c->max / c->lines) + number / c->lines, number);
+    return err;
+}
+
+/* ---- ports */
+
+/* A short text for people. */
+static bool is_name(const struct check *c, uint64_t address)
+{
+    char name[MAX_NAME];
+
+    if (!read_memory(c, address, name, 1) || !name[0])
+        return false;
+    for (size_t i = 0; i < sizeof name; i++) {
+        if (!read_memory(c, address + i, name + i, 1) || (name[i] && (unsigned char)name[i] < ' '))
+            return false;
+        if (!name[i])
+            return true;
+    }
+    return false; /* a name of any length is that of a command: its driver's is not */
+}
+
+static bool is_command(const struct check *c, uint64_t address)
+{
+    char first;
+
+    return read_memory(c, address, &first, 1) && first;
+}
+
+static bool port_bit(const struct check *c, uint64_t state, enum otp_field bit)
+{
+    return state >> (c->layout->off[bit] & 31) & 1;
+}
+
+/* Whether what the port's driver keeps names the port. */
+static bool names_port(const struct check *c, uint64_t data, uint64_t port)
+{
+    uint64_t words[OTP_DRIVER_WORDS];
+
+    if (data == port)
+        return true;
+    for (size_t i = 0; read_memory(c, data, words, sizeof words) && i < OTP_DRIVER_WORDS; i++)
+        if (words[i] == port)
+            return true;
+    return false;
+}
+
+/* What of the port does not lie where it should; NULL: all does. *linked: its driver names it, as those of the emulator do. */
+static const char *look_at_port(const struct check *c, uint64_t port, uint64_t place, bool *linked)
+{
+    uint64_t id, state, flags, owner, name, driver, data, mask = c->layout->port_packing.pix_mask;
+
+    if (!read_member(c, port, OTP_PROC_ID, 8, &id) || (id & 0xf) != OTP_TAG_PORT || (mask ? id >> 4 & mask : id >> 32) != place)
+        return "number";
+    if (!read_member(c, port, OTP_PORT_STATE, 4, &state) || state >> PORT_STATE_BITS || !port_bit(c, state, OTP_PORT_STATE_CONNECTED))
+        return "state";
+    if (!read_member(c, port, OTP_PORT_FLAGS, 4, &flags) || flags >> PORT_FLAG_BITS)
+        return "flags";
+    if (!read_member(c, port, OTP_PORT_CONNECTED, 8, &owner) || ((owner & 0xf) != OTP_TAG_PID && !is_atom(c, owner)))
+        return "owner";
+    if (!read_member(c, port, OTP_PORT_NAME, 8, &name) || !is_command(c, name))
+        return "name";
+    if (!read_member(c, port, OTP_PORT_DRIVER, 8, &driver) || !read_member(c, driver, OTP_DRIVER_NAME, 8, &name) || !is_name(c, name))
+        return "driver";
+    if (!read_member(c, port, OTP_PORT_DATA, 8, &data))
+        return "driver's data";
+    *linked |= names_port(c, data, port);
+    return NULL;
+}
+
+/* One that opens or closes just then is looked at again. */
+static int check_port(struct check *c, const struct table *t, uint64_t place, bool *linked)
+{
+    uint64_t port = 0, invalid = 0;
+    const char *wrong = NULL;
+
+    for (unsigned wait_us = 1000; wait_us <= LONGEST_WAIT_US; wait_us *= 2) {
+        if (!read_member(c, t->address, OTP_PTAB_INVALID, 8, &invalid) || !read_memory(c, t->tab + place * 8, &port, 8))
+            return doubt(c, "its table of ports cannot be read");
+        if (!port || port == invalid)
+            return 0;
+        wrong = look_at_port(c, port, place, linked);
+        if (!wrong)
+            return 0;
+        usleep(wait_us);
+        count_atoms(c);
+    }
+    return doubt(c, "the %s of a port does not lie where it should", wrong);
+}
+
+static int check_open_ports(struct check *c, const struct table *t)
+{
+    uint64_t lines = t->packing.cl_mask + 1, place;
+    bool linked = false;
+    int err = 0;
+
+    for (uint64_t number = 0; !err && number < PROCESSES; number++) {
+        place = number % lines * (t->max / lines) + number / lines;
+        err = check_port(c, t, place, &linked);
+    }
+    return err || linked ? err : doubt(c, "no port of it is what its driver keeps");
+}
+
+int otp_check_ports(int pid, struct otp_layout *layout, char *why, size_t size)
+{
+    struct check c = {.layout = layout, .why = why, .size = size};
+    uint64_t expected = (uint64_t)layout->off[OTP_PORT_SIZE] + layout->off[OTP_PORT_QUEUE_SIZE] + layout->off[OTP_PORT_LOCK_SIZE] + PORT_NAME_BYTES;
+    struct table t;
+    int err;
+
+    c.memory = memory_open_file(pid);
+    if (c.memory < 0)
+        return doubt(&c, "its memory cannot be read: %s", strerror(-c.memory));
+    err = read_table(&c, layout->ports, "ports", &t);
+    if (!err && (!t.count || !count_atoms(&c)))
+        err = too_early(&c, "its ports are");
+    if (!err && t.element != expected)
+        err = doubt(&c, "its ports have %llu bytes, not %llu", (unsigned long long)t.element, (unsigned long long)expected);
+    if (!err) {
+        layout->port_packing = packing_of(&t.packing, t.mask);
+        err = check_open_ports(&c, &t);
+    }
+    close(c.memory);
     return err;
 }
 

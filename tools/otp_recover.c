@@ -492,6 +492,17 @@ static uint64_t mfa_code(const struct otp_recover *r, const char *mfa, const cha
 
 static uint64_t find(struct otp_recover *r, const char *name);
 
+/* Exported in every release: for libraries of native functions and of drivers. */
+static bool is_interface(const char *name)
+{
+    static const char *const prefixes[] = {"enif_", "driver_", "erl_drv_", "set_busy_port"};
+
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
+            return true;
+    return false;
+}
+
 /*
  * The functions that `name` stands for in a clause: of a NIF also those whose address it takes, its body behind a
  * wrapper.
@@ -500,7 +511,7 @@ static size_t resolve(struct otp_recover *r, const char *name, struct span spans
 {
     const char *colon = strchr(name, ':');
     const struct otp_symbol *export = colon ? NULL : otp_image_export(r->image, name);
-    bool foreign = !strncmp(name, "enif_", 5) || !strncmp(name, "driver_", 7);
+    bool foreign = is_interface(name);
     uint64_t address = colon ? mfa_code(r, name, colon) : !foreign ? find(r, name) : export ? export->address : 0;
     const struct span *function = function_at(r, address);
     uint64_t taken;
@@ -629,6 +640,17 @@ static void consider_callees(struct otp_recover *r, struct search *search, const
                 consider(r, search, target);
 }
 
+static void consider_callers(struct otp_recover *r, struct search *search, const char *callee)
+{
+    struct span spans[MAX_SPANS];
+
+    if (!resolve(r, callee, spans))
+        return;
+    for (size_t i = 0; i < r->nfunctions; i++)
+        if (calls(r, &r->functions[i], spans[0].address))
+            consider(r, search, r->functions[i].address);
+}
+
 static void consider_referrers(struct otp_recover *r, struct search *search, const char *string)
 {
     uint64_t at = 0;
@@ -670,7 +692,7 @@ static void consider_rows(struct otp_recover *r, struct search *search, const st
 
 /*
  * The one address that all clauses of the rule hold for; 0: none, or two. Only such addresses are tried as the first
- * clause speaks of: what its function calls, who refers to its string, the one function that it names, objects of its
+ * clause speaks of: what its function calls, who calls it, who refers to its string, the one function that it names, objects of its
  * rows, objects whose address its function takes.
  */
 static uint64_t apply(struct otp_recover *r, const struct rule *rule)
@@ -680,6 +702,8 @@ static uint64_t apply(struct otp_recover *r, const struct rule *rule)
 
     if (first->kind == CLAUSE_CALLED_BY)
         consider_callees(r, &search, first->what);
+    else if (first->kind == CLAUSE_CALLS)
+        consider_callers(r, &search, first->what);
     else if (first->kind == CLAUSE_REFERS_TO)
         consider_referrers(r, &search, first->what);
     else if (first->kind == CLAUSE_IS)

@@ -75,6 +75,21 @@ static int choose_layout(struct otp_vm *vm, const struct target *t, char *why, s
     return -ENOTSUP;
 }
 
+/* Ports are read when all that is known of them holds; who is asked of other things does without. */
+static int find_ports(struct otp_vm *vm, const struct target *t, char *why, size_t size)
+{
+    int err = -ENOENT;
+
+    vm->layout.ports = locate(vm, "erts_port");
+    if (vm->layout.ports)
+        err = otp_check_ports(t->pid, &vm->layout, vm->no_ports, sizeof vm->no_ports);
+    else
+        snprintf(vm->no_ports, sizeof vm->no_ports, "erts_port is not found in it");
+    if (err == -EAGAIN)
+        snprintf(why, size, "%s", vm->no_ports);
+    return err == -EAGAIN ? err : 0;
+}
+
 static int fill_stock(struct otp_vm *vm, const struct target *t, char *why, size_t size)
 {
     char root[64];
@@ -90,6 +105,8 @@ static int fill_stock(struct otp_vm *vm, const struct target *t, char *why, size
         err = find_places(vm, t, why, size);
     if (!err)
         err = otp_check(t->pid, otp_symbols_image(vm->symbols), &vm->layout, why, size);
+    if (!err)
+        err = find_ports(vm, t, why, size);
     return err;
 }
 

@@ -14,6 +14,7 @@
 struct otp_vm {
     struct otp_symbols *symbols;
     struct otp_layout layout;
+    char no_ports[160]; /* why ports of a stock emulator are not read, or "" */
     struct erlvm_layout *ours; /* NULL: a stock emulator; else symbols is NULL */
 };
 

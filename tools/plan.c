@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "fail.h"
+#include "otp_drivers.h"
 #include "uprobe.h"
 
 #include "../bpf/efile.h"
@@ -23,14 +24,26 @@ static const struct row {
     enum plan_probe probe;
     enum otp_side side;
     uint32_t first, last;
-    const char *symbol;
+    const char *symbol; /* NULL: a callback of drivers */
+    enum otp_callback callback;
     uint32_t which;
     const char *regs;
 } rows[] = {
-#define HOOK(probe, side, first, last, symbol, which, regs) {PLAN_##probe, OTP_##side, first, last, symbol, which, regs},
+#define HOOK(probe, side, first, last, symbol, which, regs) {PLAN_##probe, OTP_##side, first, last, symbol, OTP_NCALLBACKS, which, regs},
+#define CALLBACK(probe, side, name, which, regs) {PLAN_##probe, OTP_##side, 0, UINT32_MAX, NULL, OTP_CALLBACK_##name, which, regs},
 #include "providers.def"
 };
-enum { NROWS = sizeof rows / sizeof *rows };
+enum { NROWS = sizeof rows / sizeof *rows, MAX_HOOKS = NROWS * OTP_MAX_DRIVERS };
+
+static const unsigned callback_offsets[] = {
+#define DRIVER_CALLBACK(name, offset) offset,
+#include "../bpf/driver_callbacks.def"
+};
+
+static const char *const families[] = {
+#define PROBE(probe, family, nargs, watch, text) #family,
+#include "../vm/probes.def"
+};
 
 const char *plan_probe_name(enum plan_probe probe)
 {
@@ -72,26 +85,33 @@ static bool wants_hooks(const struct plan *p, enum plan_probe probe)
     return p->events[probe].source == PLAN_NONE || p->events[probe].why[0];
 }
 
+/* Whether both rows hook the same functions. */
+static bool is_of_same(const struct row *a, const struct row *b)
+{
+    return a->symbol && b->symbol ? !strcmp(a->symbol, b->symbol) : !a->symbol && !b->symbol && a->callback == b->callback;
+}
+
 /*
  * A function that is hooked at entry and return has one place for both where there is one, so that it traps once:
- * the registers of the entry stand there, and the stack pointer is that of the entry.
+ * the registers of all entries stand there, and the stack pointer is that of the entry.
  */
 static int slide_both(struct plan *p, const struct row *row, const struct otp_place *place, struct otp_site *site)
 {
-    const struct row *entry = NULL, *back = NULL;
-    char why[128];
+    bool entry = false, back = false;
+    char why[128], regs[128] = "";
 
     for (const struct row *other = rows; other < rows + NROWS; other++) {
-        if (strcmp(other->symbol, row->symbol))
+        size_t used = strlen(regs);
+
+        if (!is_of_same(other, row))
             continue;
-        if (other->side == OTP_ENTRY)
-            entry = other;
-        else
-            back = other;
+        entry |= other->side == OTP_ENTRY;
+        back |= other->side == OTP_RETURN;
+        snprintf(regs + used, sizeof regs - used, " %s", other->regs);
     }
     if (!entry || !back)
         return -ENOENT;
-    return otp_slide(otp_symbols_image(p->vm->symbols), place, entry->regs, OTP_RETURN, site, why, sizeof why);
+    return otp_slide(otp_symbols_image(p->vm->symbols), place, regs, OTP_RETURN, site, why, sizeof why);
 }
 
 /*
@@ -108,30 +128,82 @@ static bool is_believed(struct plan *p, const char *symbol, struct otp_place *pl
     return true;
 }
 
-static int find_hook(struct plan *p, const struct row *row, struct otp_site *site, char *why, size_t size)
+/* The callbacks that the row is about. Returns how many; 0: no driver has one. Fails: there are no drivers. */
+static int find_callbacks(struct plan *p, const struct row *row, struct otp_place *places, char *why, size_t size)
 {
-    struct otp_place place;
-    char reason[128];
+    struct otp_image *image = otp_symbols_image(p->vm->symbols);
+    uint64_t functions[OTP_MAX_DRIVERS];
+    size_t n = otp_drivers_find(image, callback_offsets[OTP_CALLBACK_start], functions);
 
+    if (!n) {
+        snprintf(why, size, "no drivers are found in it");
+        return -ENOENT;
+    }
+    n = otp_drivers_find(image, callback_offsets[row->callback], functions);
+    for (size_t i = 0; i < n; i++)
+        places[i] = (struct otp_place){.address = functions[i], .size = otp_image_function_size(image, functions[i]), .found = OTP_FOUND_RECOVERED};
+    return (int)n;
+}
+
+/* The functions that the row hooks. Returns how many. */
+static int find_functions(struct plan *p, const struct row *row, struct otp_place places[OTP_MAX_DRIVERS], char *why, size_t size)
+{
     if (row->side == OTP_RETURN && p->no_returns) {
         snprintf(why, size, "%s", p->no_returns);
         return -EPERM;
     }
-    if (otp_symbols_find(p->vm->symbols, row->symbol, &place)) {
+    if (!row->symbol)
+        return find_callbacks(p, row, places, why, size);
+    if (otp_symbols_find(p->vm->symbols, row->symbol, places)) {
         snprintf(why, size, "no function %s is found", row->symbol);
         return -ENOENT;
     }
-    if (!is_believed(p, row->symbol, &place)) {
-        snprintf(why, size, "%s is not where its %s has it", row->symbol, otp_found_text(place.found));
+    if (!is_believed(p, row->symbol, places)) {
+        snprintf(why, size, "%s is not where its %s has it", row->symbol, otp_found_text(places->found));
         return -ENOEXEC;
     }
-    if (!slide_both(p, row, &place, site))
+    return 1;
+}
+
+static int find_site(struct plan *p, const struct row *row, const struct otp_place *place, struct otp_site *site, char *why, size_t size)
+{
+    char reason[128];
+
+    if (!slide_both(p, row, place, site))
         return 0;
-    if (otp_slide(otp_symbols_image(p->vm->symbols), &place, row->regs, row->side, site, reason, sizeof reason)) {
-        snprintf(why, size, "%s: %s", row->symbol, reason);
-        return -ENOEXEC;
+    if (!otp_slide(otp_symbols_image(p->vm->symbols), place, row->regs, row->side, site, reason, sizeof reason))
+        return 0;
+    snprintf(why, size, "%s: %s", row->symbol ? row->symbol : "a callback of drivers", reason);
+    return -ENOEXEC;
+}
+
+/* Two callbacks that do the same may be one function: it is hooked once. */
+static bool is_hooked(const struct plan *p, size_t first, const struct plan_hook *hook)
+{
+    for (size_t i = first; i < p->nhooks; i++)
+        if (p->hooks[i].side == hook->side && p->hooks[i].site.offset == hook->site.offset)
+            return true;
+    return false;
+}
+
+/* Adds the hooks of a row to those of its probe, which begin at `first`. */
+static int add_hooks(struct plan *p, const struct row *row, size_t first, struct plan_event *event)
+{
+    struct otp_place places[OTP_MAX_DRIVERS];
+    int n = find_functions(p, row, places, event->why, sizeof event->why);
+
+    for (int i = 0; i < n; i++) {
+        struct plan_hook hook = {.probe = row->probe, .side = row->side, .which = row->which};
+        int err = find_site(p, row, &places[i], &hook.site, event->why, sizeof event->why);
+
+        if (err)
+            return err;
+        if (is_hooked(p, first, &hook))
+            continue;
+        event->cost = hook.site.cost > event->cost ? hook.site.cost : event->cost;
+        p->hooks[p->nhooks++] = hook;
     }
-    return 0;
+    return n < 0 ? n : 0;
 }
 
 /* What stands in /proc/PID/status behind `key`, its colon included; "" without. Source: proc(5). */
@@ -166,26 +238,36 @@ static const char *find_harm_of_returns(int pid)
     return NULL;
 }
 
+/* Whether hooks of the probe read ports. */
+static bool reads_ports(enum plan_probe probe)
+{
+    return probe < PLAN_NPROBES && (!strcmp(families[probe], "ports") || !strcmp(families[probe], "drivers"));
+}
+
+static void refuse_hooks(struct plan *p, enum plan_probe probe, const char *why)
+{
+    if (p->events[probe].source == PLAN_NONE)
+        snprintf(p->events[probe].why, sizeof p->events[probe].why, "%s", why);
+}
+
 /* All rows of one probe. */
 static void plan_probe_hooks(struct plan *p, enum plan_probe probe)
 {
     struct plan_event event = {.source = PLAN_HOOK, .cost = OTP_COST_EMULATED};
     size_t first = p->nhooks;
 
+    if (p->vm->no_ports[0] && reads_ports(probe)) {
+        refuse_hooks(p, probe, p->vm->no_ports);
+        return;
+    }
     for (const struct row *row = rows; row < rows + NROWS; row++) {
-        struct plan_hook *hook = &p->hooks[p->nhooks];
-
         if (row->probe != probe || p->vm->layout.release < row->first || p->vm->layout.release > row->last)
             continue;
-        *hook = (struct plan_hook){.probe = probe, .side = row->side, .which = row->which};
-        if (find_hook(p, row, &hook->site, event.why, sizeof event.why)) {
+        if (add_hooks(p, row, first, &event)) {
             p->nhooks = first;
-            if (p->events[probe].source == PLAN_NONE)
-                memcpy(p->events[probe].why, event.why, sizeof event.why);
+            refuse_hooks(p, probe, event.why);
             return;
         }
-        event.cost = hook->site.cost > event.cost ? hook->site.cost : event.cost;
-        p->nhooks++;
     }
     if (p->nhooks > first)
         p->events[probe] = event;
@@ -233,7 +315,7 @@ int plan_new(const struct target *t, bool hooks_only, struct plan **out)
 {
     struct plan *p = calloc(1, sizeof *p);
 
-    if (!p || !(p->hooks = calloc(NROWS, sizeof *p->hooks))) {
+    if (!p || !(p->hooks = calloc(MAX_HOOKS, sizeof *p->hooks))) {
         free(p);
         return fail(-ENOMEM, "out of memory");
     }

@@ -36,6 +36,9 @@ CASES = (
     ("calls", "msglat", "msglat"),
     ("upgrade", "msglat", "msglat"),
     ("files", "efile", "efile_totals"),
+    ("ports", "ports", "ports"),
+    ("drivers", "drivers", "drivers"),
+    ("sockets", "inet", "inet"),
     ("stacks_cpu", "stacks --proc stacks_actor", "stacks"),
     ("stacks_off", "stacks --off-cpu --proc stacks_actor", "stacks"),
     ("stacks_spawn", "stacks --event spawn --proc stacks_actor", "stacks"),
@@ -331,7 +334,9 @@ def run_case(otp, case):
     return result
 
 
-SERVED = ("process__spawn", "process__exit", "process__scheduled", "message__send", "gc_minor__start", "efile_drv__entry", "efile_drv__return")
+SERVED = ("process__spawn", "process__exit", "process__scheduled", "message__send", "gc_minor__start", "efile_drv__entry", "efile_drv__return",
+          "port__open", "port__command", "port__control", "port__busy", "port__not_busy", "port__exit", "driver__output", "driver__outputv",
+          "driver__ready_input", "driver__return")
 
 
 def run_doctor(otp):

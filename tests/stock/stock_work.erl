@@ -16,7 +16,8 @@
 start([Kind, Dir0]) ->
     Dir = atom_to_list(Dir0),
     process_flag(trap_exit, true),
-    [{module, M} = code:ensure_loaded(M) || M <- [gen_server, gen, proc_lib, re, erl_scan, io_lib, io_lib_format, maps, binary]],
+    [{module, M} = code:ensure_loaded(M) || M <- [gen_server, gen, proc_lib, re, erl_scan, io_lib, io_lib_format, maps, binary,
+                                                     gen_tcp, inet_tcp, gen_udp, inet_udp, inet, inet_db, prim_inet]],
     Work = prepare(Kind, Dir),
     display("ready"),
     await_file(filename:join(Dir, "go")),
@@ -38,6 +39,9 @@ prepare(messages, _) -> prepare_messages();
 prepare(calls, _) -> prepare_calls();
 prepare(upgrade, Dir) -> prepare_upgrade(Dir);
 prepare(files, Dir) -> prepare_files(Dir);
+prepare(ports, _) -> prepare_ports(fun told_ports/0);
+prepare(drivers, _) -> prepare_ports(fun told_drivers/0);
+prepare(sockets, _) -> prepare_sockets();
 prepare(stacks_spawn, _) -> prepare_stacks(fun() -> make(22) end, [told_stack([mfa(?MODULE, make, 1), "erlang:spawn/1"], 22)]);
 prepare(stacks_send, _) -> prepare_stacks(fun() -> tell(spawn(?MODULE, sink, []), 1009) end, [told_stack([mfa(?MODULE, act, 1), mfa(?MODULE, tell, 2)], 1009)]);
 prepare(stacks_file, Dir) -> prepare_stacks(fun() -> look(Dir, 29) end, [expect_stack("stacks_actor;*", 29), told_function(look, 2)]);
@@ -278,6 +282,115 @@ count_row({Op, Good, Bad, _}, M) ->
 
 add_operation(Op, All, Failed, M) ->
     maps:update_with(Op, fun({N, E}) -> {N + All, E + Failed} end, {All, Failed}, M).
+
+%% ---- ports: programs that answer, one that does not listen at first, some that end by themselves
+
+-define(CATS, 7).
+-define(ENDS, 5).
+-define(LARGE, 1000003). % bytes, more than a pipe takes: the port is busy until they are written
+
+prepare_ports(Told) ->
+    register(stock_ports, self()),
+    fun() ->
+        Cats = repeat(?CATS, fun(_) -> open_port({spawn, "cat"}, [binary]) end),
+        [say(P) || P <- Cats],
+        [await_data(P, 11 * 23) || P <- Cats],
+        repeat(13, fun(_) -> {'EXIT', {badarg, _}} = (catch port_control(hd(Cats), 42, <<>>)) end),
+        {'EXIT', {badarg, _}} = (catch open_port({spawn_driver, "no_such_driver"}, [])),
+        Slow = open_port({spawn, "sh -c 'sleep 0.3; cat >/dev/null; true'"}, [binary]),
+        repeat(3, fun(_) -> port_command(Slow, binary:copy(<<"x">>, ?LARGE)) end),
+        await_written(Slow),
+        [close(I, P) || {I, P} <- lists:zip(lists:seq(1, ?CATS), Cats)],
+        Slow ! {self(), close},
+        Ends = repeat(?ENDS, fun(_) -> open_port({spawn, "true"}, []) end),
+        [receive {'EXIT', P, _} -> ok after ?DEADLINE -> exit({open, P}) end || P <- [Slow | Cats] ++ Ends],
+        Told()
+    end.
+
+%% Eleven times, each way there is.
+say(P) ->
+    Data = binary:copy(<<"x">>, 23),
+    repeat(5, fun(_) -> port_command(P, Data) end),
+    repeat(3, fun(_) -> P ! {self(), {command, Data}} end),
+    repeat(3, fun(_) -> port_command(P, Data, [nosuspend]) end).
+
+await_data(_, 0) -> ok;
+await_data(P, N) -> receive {P, {data, B}} -> await_data(P, N - byte_size(B)) after ?DEADLINE -> exit({silent, P}) end.
+
+await_written(P) ->
+    case erlang:port_info(P, queue_size) of
+        {queue_size, 0} -> ok;
+        _ -> pause(), await_written(P)
+    end.
+
+close(I, P) when I =< 3 -> port_close(P);
+close(I, P) when I =< 5 -> exit(P, {bad, I});
+close(_, P) -> exit(P, kill).
+
+told_ports() ->
+    Opened = ?CATS + 1 + ?ENDS,
+    Commands = ?CATS * 11 + 3,
+    [expect("ports", [], "opened", Opened), expect("ports", [], "closed", Opened), expect("ports", [], "commands", Commands),
+     expect("ports", [], "controls", 13), expect("ports", [], "output_bytes", ?CATS * 11 * 23 + 3 * ?LARGE), least("ports", [], "reads", ?CATS),
+     expect("ports_by_port", [{"port", "*> cat"}], "commands", ?CATS * 11), expect("ports_by_port", [{"port", "*> cat"}], "output_bytes", ?CATS * 11 * 23),
+     expect("ports_by_port", [{"port", "*; true'"}], "commands", 3), expect("ports_by_port", [{"port", "*; true'"}], "output_bytes", 3 * ?LARGE),
+     least("ports_by_port", [{"port", "*; true'"}], "busy_ns", 200000000),
+     expect("ports_by_owner", [{"owner", "stock_ports"}], "commands", Commands), expect("ports_by_owner", [{"owner", "stock_ports"}], "controls", 13),
+     expect("ports_by_owner", [{"owner", "stock_ports"}], "opened", Opened),
+     expect("ports_by_reason", [{"reason", "normal"}], "count", 3 + 1 + ?ENDS), expect("ports_by_reason", [{"reason", "{bad,...}"}], "count", 2),
+     expect("ports_by_reason", [{"reason", "killed"}], "count", 2),
+     expect("ports_event", [{"event", "open"}], null, Opened), expect("ports_event", [{"event", "close"}], null, Opened),
+     expect("ports_event", [{"event", "free"}], null, 3)].
+
+told_drivers() ->
+    Opened = ?CATS + 1 + ?ENDS,
+    [expect("drivers_by_callback", [{"callback", "spawn start"}], "calls", Opened), expect("drivers_by_callback", [{"callback", "spawn stop"}], "calls", Opened),
+     expect("drivers_by_callback", [{"callback", "spawn output"}], "calls", ?CATS * 11 + 3), least("drivers_by_callback", [{"callback", "spawn control"}], "calls", 13),
+     least("drivers_by_callback", [{"callback", "spawn ready_input"}], "calls", ?CATS), least("drivers_by_callback", [{"callback", "spawn ready_output"}], "calls", 3),
+     least("drivers_by_port", [{"port", "*> spawn"}], "calls", 3 * Opened)].
+
+%% ---- sockets: fewer than a table has rows
+
+-define(PAIRS, 5).
+
+prepare_sockets() ->
+    register(stock_sockets, self()),
+    Any = [binary, {active, false}, {ip, {127, 0, 0, 1}}],
+    fun() ->
+        {ok, L} = gen_tcp:listen(0, Any),
+        {ok, Port} = inet:port(L),
+        Pairs = repeat(?PAIRS, fun(_) -> {ok, C} = gen_tcp:connect({127, 0, 0, 1}, Port, Any), {ok, S} = gen_tcp:accept(L), {C, S} end),
+        [repeat(7, fun(_) -> ok = gen_tcp:send(C, binary:copy(<<"x">>, 101)), {ok, _} = gen_tcp:recv(S, 101) end) || {C, S} <- Pairs],
+        {ok, U} = gen_udp:open(0, Any),
+        {ok, To} = inet:port(U),
+        repeat(17, fun(_) -> ok = gen_udp:send(U, {127, 0, 0, 1}, To, <<"datagram">>), {ok, _} = gen_udp:recv(U, 0) end),
+        [close_socket(I, S) || {I, {C, A}} <- lists:zip(lists:seq(1, ?PAIRS), Pairs), S <- [C, A]],
+        ok = gen_tcp:close(L),
+        ok = gen_udp:close(U),
+        told_sockets()
+    end.
+
+close_socket(I, S) when I =< 2 -> exit(S, {bad, I}), receive {'EXIT', S, _} -> ok after ?DEADLINE -> exit({open, S}) end;
+close_socket(_, S) -> ok = gen_tcp:close(S).
+
+%% Bytes that gen_tcp:send/2 hands to the driver before the data: from OTP 26 on a reference, and its size.
+sent_beside() ->
+    case list_to_integer(erlang:system_info(otp_release)) of
+        Release when Release >= 26 -> 2 + byte_size(term_to_binary(monitor(process, self()), [local]));
+        _ -> 0
+    end.
+
+told_sockets() ->
+    Opened = 2 * ?PAIRS + 2,
+    Tcp = ?PAIRS * 7,
+    [expect("inet", [], "opened", Opened), expect("inet", [], "closed", Opened), expect("inet", [], "abnormal", 4),
+     expect("inet", [], "connects", ?PAIRS), expect("inet", [], "accepts", ?PAIRS), expect("inet", [], "sends", Tcp + 17),
+     expect("inet_by_socket", [{"socket", "*tcp_inet"}], "sends", Tcp), expect("inet_by_socket", [{"socket", "*tcp_inet"}], "output_bytes", Tcp * (101 + sent_beside())),
+     expect("inet_by_socket", [{"socket", "*tcp_inet"}], "recvs", Tcp), expect("inet_by_socket", [{"socket", "*tcp_inet"}], "accepts", ?PAIRS),
+     expect("inet_by_socket", [{"socket", "*udp_inet"}], "sends", 17), expect("inet_by_socket", [{"socket", "*udp_inet"}], "recvs", 17),
+     least("inet_by_socket", [{"socket", "*udp_inet"}], "output_bytes", 17 * 8)]
+        ++ [expect("inet_by_owner", [{"owner", "stock_sockets"}], Member, N)
+            || {Member, N} <- [{"sends", Tcp + 17}, {"recvs", Tcp + 17}, {"connects", ?PAIRS}, {"accepts", ?PAIRS}, {"opened", Opened}]].
 
 %% ---- stacks: a process of its own, by its name, does what is looked at
 

@@ -41,6 +41,12 @@ static int check(struct node *n)
     return otp_check(n->pid, otp_symbols_image(n->symbols), &n->layout, n->why, sizeof n->why);
 }
 
+static int check_ports(struct node *n)
+{
+    strcpy(n->why, "nothing said");
+    return otp_check_ports(n->pid, &n->layout, n->why, sizeof n->why);
+}
+
 /* False, with a SKIP line, when no offsets are known of the machine's Erlang. */
 static bool node_start(struct node *n)
 {
@@ -67,6 +73,7 @@ static bool node_start(struct node *n)
     memcpy(n->layout.off, off, OTP_NFIELDS * sizeof *off);
     n->layout.procs = locate(n, "erts_proc");
     n->layout.atoms = locate(n, "erts_atom_table");
+    n->layout.ports = locate(n, "erts_port");
     return true;
 }
 
@@ -121,6 +128,12 @@ static const enum otp_field guarded[] = {
     OTP_PROC_HIGH_WATER,
 };
 
+/* Likewise, by the check of ports. */
+static const enum otp_field guarded_ports[] = {
+    OTP_PORT_CONNECTED, OTP_PORT_NAME,      OTP_PORT_DRIVER,    OTP_PORT_DATA, OTP_PORT_STATE,
+    OTP_PORT_SIZE,      OTP_PORT_QUEUE_SIZE, OTP_PORT_LOCK_SIZE, OTP_DRIVER_NAME,
+};
+
 /*
  * Members that the check of a node cannot hold alone, by what holds them instead: members of Process and their bits only move with
  * the guarded ones (test_otp_check_refuses_a_member_more), what else is read proves itself at each reading, or nothing does. A field
@@ -136,8 +149,11 @@ static const enum otp_field unguarded[] = {
     OTP_LINES_LOC, OTP_LINES_FUNCTIONS,
     /* schedulers: their numbers count up from one, and their threads are the process's */
     OTP_SCHED_REGISTERS, OTP_SCHED_TID, OTP_SCHED_CURRENT, OTP_SCHED_TYPE, OTP_SCHED_NO, OTP_SCHED_DIRTY_NO, OTP_SCHED_SIZE,
+    /* members of ports only move with the guarded ones (test_otp_check_ports_refuses_a_member_more) */
+    OTP_PORT_FLAGS, OTP_PORT_IS_EXIT, OTP_PORT_IS_BUSY, OTP_PORT_IS_FULL, OTP_PORT_STATE_CONNECTED, OTP_PORT_STATE_EXITING,
+    OTP_PORT_STATE_CLOSING, OTP_PORT_STATE_FREE, OTP_PORT_STATE_INITIALIZING,
     /* nothing */
-    OTP_HEAP_BITS_DATA, OTP_SUB_BITS_BASE, OTP_SUB_BITS_START, OTP_FILE_ERRNO, OTP_FILE_FD, OTP_PATH_BYTES,
+    OTP_PORT_FORCES, OTP_HEAP_BITS_DATA, OTP_SUB_BITS_BASE, OTP_SUB_BITS_START, OTP_FILE_ERRNO, OTP_FILE_FD, OTP_PATH_BYTES,
 };
 
 START_TEST(test_otp_check_says_of_each_field_whether_it_is_guarded)
@@ -146,6 +162,8 @@ START_TEST(test_otp_check_says_of_each_field_whether_it_is_guarded)
 
     for (size_t i = 0; i < sizeof guarded / sizeof *guarded; i++)
         said[guarded[i]]++;
+    for (size_t i = 0; i < sizeof guarded_ports / sizeof *guarded_ports; i++)
+        said[guarded_ports[i]]++;
     for (size_t i = 0; i < sizeof unguarded / sizeof *unguarded; i++)
         said[unguarded[i]]++;
     for (int field = 0; field < OTP_NFIELDS; field++)
@@ -181,6 +199,66 @@ START_TEST(test_otp_check_refuses_a_member_more)
             if (right.off[field] != OTP_NOWHERE && right.off[field] >= place)
                 n.layout.off[field] += 8;
         ck_assert_msg(check(&n) == -ENOTSUP, "a word more at %u passes", place);
+    }
+    node_stop(&n);
+}
+END_TEST
+
+START_TEST(test_otp_check_ports_holds_on_the_machines_own)
+{
+    WITH_NODE(n);
+
+    ck_assert_msg(check(&n) == 0, "%s", n.why);
+    for (int i = 0; i < 23; i++)
+        ck_assert_msg(check_ports(&n) == 0, "%s", n.why);
+    ck_assert_int_ne(n.layout.port_packing.data_mask, 0);
+    node_stop(&n);
+}
+END_TEST
+
+START_TEST(test_otp_check_ports_refuses_each_shifted_offset)
+{
+    WITH_NODE(n);
+
+    ck_assert_msg(check(&n) == 0, "%s", n.why);
+    for (size_t i = 0; i < sizeof guarded_ports / sizeof *guarded_ports; i++)
+        for (int by = -8; by <= 8; by += 16) {
+            n.layout.off[guarded_ports[i]] += by;
+            ck_assert_msg(check_ports(&n) == -ENOTSUP, "%s shifted by %d passes", field_names[guarded_ports[i]], by);
+            ck_assert_str_ne(n.why, "nothing said");
+            n.layout.off[guarded_ports[i]] -= by;
+        }
+    ck_assert_msg(check_ports(&n) == 0, "%s", n.why);
+    node_stop(&n);
+}
+END_TEST
+
+START_TEST(test_otp_check_ports_refuses_a_member_more)
+{
+    WITH_NODE(n);
+    struct otp_layout right = n.layout;
+
+    ck_assert_msg(check(&n) == 0, "%s", n.why);
+    right = n.layout;
+    for (uint16_t place = 8; place <= right.off[OTP_PORT_SIZE]; place += 8) {
+        n.layout = right;
+        for (int field = OTP_PORT_FLAGS; field <= OTP_PORT_SIZE; field++)
+            if (right.off[field] >= place)
+                n.layout.off[field] += 8;
+        ck_assert_msg(check_ports(&n) == -ENOTSUP, "a word more at %u passes", place);
+    }
+    node_stop(&n);
+}
+END_TEST
+
+START_TEST(test_otp_check_ports_refuses_another_table)
+{
+    WITH_NODE(n);
+
+    ck_assert_msg(check(&n) == 0, "%s", n.why);
+    for (int i = 0; i < 3; i++) {
+        n.layout.ports = i == 0 ? n.layout.procs : i == 1 ? locate(&n, "erts_port") + 64 : ~0ull - 64;
+        ck_assert_int_eq(check_ports(&n), -ENOTSUP);
     }
     node_stop(&n);
 }
@@ -310,6 +388,10 @@ Suite *otp_check_suite(void)
     tcase_add_test(live, test_otp_check_says_of_each_field_whether_it_is_guarded);
     tcase_add_test(live, test_otp_check_refuses_each_shifted_offset);
     tcase_add_test(live, test_otp_check_refuses_a_member_more);
+    tcase_add_test(live, test_otp_check_ports_holds_on_the_machines_own);
+    tcase_add_test(live, test_otp_check_ports_refuses_each_shifted_offset);
+    tcase_add_test(live, test_otp_check_ports_refuses_a_member_more);
+    tcase_add_test(live, test_otp_check_ports_refuses_another_table);
     tcase_add_test(live, test_otp_check_refuses_tables_of_other_builds);
     tcase_add_test(live, test_otp_check_refuses_wrong_addresses);
     tcase_add_test(live, test_otp_check_refuses_another_file);

@@ -27,7 +27,8 @@ START_TEST(test_plan_has_one_place_for_entry_and_return)
 {
     static const enum plan_probe functions[][2] = {{PLAN_process__spawn, PLAN_process__spawn},
                                                    {PLAN_process__scheduled, PLAN_process__unscheduled},
-                                                   {PLAN_efile_drv__return, PLAN_efile_drv__entry}};
+                                                   {PLAN_efile_drv__return, PLAN_efile_drv__entry},
+                                                   {PLAN_driver__return, PLAN_driver__return}};
     struct target target;
     struct plan *plan;
     int pid, all;
@@ -42,6 +43,14 @@ START_TEST(test_plan_has_one_place_for_entry_and_return)
         ck_assert_int_eq(count_pairs(plan, functions[i][0], functions[i][1], &all), all);
         ck_assert_int_gt(all, 0);
     }
+    /* A callback is hooked once in each driver that has it, whatever else is told of it. */
+    ck_assert_int_gt(count_pairs(plan, PLAN_driver__return, PLAN_driver__output, &all), 2);
+    ck_assert_int_gt(count_pairs(plan, PLAN_driver__return, PLAN_driver__outputv, &all), 1);
+    ck_assert_int_gt(all, 20);
+    for (size_t i = 0; i < plan->nhooks; i++)
+        for (size_t k = 0; k < i; k++)
+            ck_assert(plan->hooks[i].probe != plan->hooks[k].probe || plan->hooks[i].side != plan->hooks[k].side ||
+                      plan->hooks[i].site.offset != plan->hooks[k].site.offset);
     plan_free(plan);
     target_close(&target);
     kill(-pid, SIGKILL);

@@ -302,6 +302,30 @@ START_TEST(test_stock_all_forgets_vms_that_have_ended)
 }
 END_TEST
 
+/* A VM that is killed while a driver's callback runs: what was kept of the callback's beginning is not there any more. */
+START_TEST(test_stock_all_forgets_callbacks_of_vms_that_have_ended)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "begun() { $(command -v bpftool || echo /usr/sbin/bpftool) -j map dump name calling_back | python3 -c '\n"
+        "import json, sys\n"
+        "def entries(x): return x if not x or isinstance(x[0], dict) and \"key\" in x[0] else [e for m in x for e in m.get(\"elements\", [])]\n"
+        "pids = [int.from_bytes(bytes(int(b, 16) for b in e[\"key\"][4:8]), \"little\") for e in entries(json.load(sys.stdin))]\n"
+        "print(pids.count(int(sys.argv[1])))' $1; }\n"
+        "$ERLSNOOP drivers --json -a 0.2 > seen 2>&1 & E=$!\n"
+        "erl -noshell -eval 'F = fun F() -> port_close(open_port({spawn, \"true\"}, [])), F() end, [spawn(F) || _ <- [1, 2, 3, 4]].' & p=$!\n"
+        "until grep -q '\"spawn start\"' seen; do kill -0 $E || exit 1; sleep .05; done\n"
+        "for t in $(seq 300); do kill -STOP $p; n=$(begun $p); [ $n -gt 0 ] && break; kill -CONT $p; sleep .01; done\n"
+        "[ $n -gt 0 ] || echo no callback was ever caught\n"
+        "kill -9 $p; wait $p\n"
+        "for t in $(seq 300); do n=$(begun $p); [ $n -eq 0 ] && break; sleep .1; done; echo $n\n"
+        "kill $E; wait $E");
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_str_eq(r->out, "0\n");
+}
+END_TEST
+
 START_TEST(test_stock_command_is_watched_when_it_is_up)
 {
     SUPPORT_BPF();
@@ -379,6 +403,27 @@ START_TEST(test_stock_refuses_a_file_that_is_not_as_it_should_be)
 }
 END_TEST
 
+/*
+ * What `make check-stock` holds other Erlangs against, on the machine's own: what is sent to programs and sockets,
+ * by whom, how many bytes, and how long ports are busy.
+ */
+START_TEST(test_stock_tells_ports_as_the_work_says)
+{
+    static const char *const works[] = {"ports", "drivers", "sockets"};
+
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "BUILD=$(dirname $ERLSNOOP) PYTHONPATH=$SOURCE/tests/stock python3 - <<'END'\n"
+        "import check_stock\n"
+        "result, = [check_stock.run_case(check_stock.Otp('here'), case) for case in check_stock.CASES if case[0] == '%s']\n"
+        "print(result.line(), *result.wrong, sep='\\n')\n"
+        "END", works[_i]);
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_msg(support_lines(r->out, "  exact") == 1, "%s %s", r->out, r->err);
+}
+END_TEST
+
 Suite *stock_suite(void)
 {
     Suite *suite = suite_create("stock");
@@ -399,8 +444,10 @@ Suite *stock_suite(void)
     tcase_add_test(live, test_stock_efile_counts_operations_and_errors);
     tcase_add_test(live, test_stock_efile_events_tell_what_was_asked);
     tcase_add_test(live, test_stock_efile_tells_who_asked);
+    tcase_add_loop_test(live, test_stock_tells_ports_as_the_work_says, 0, 3);
     tcase_add_test(live, test_stock_all_sees_vms_that_start_later);
     tcase_add_test(live, test_stock_all_forgets_vms_that_have_ended);
+    tcase_add_test(live, test_stock_all_forgets_callbacks_of_vms_that_have_ended);
     tcase_add_test(live, test_stock_command_is_watched_when_it_is_up);
     tcase_add_test(live, test_stock_command_may_start_vms_one_after_the_other);
     tcase_add_test(live, test_stock_vm_whose_file_was_replaced_is_watched);

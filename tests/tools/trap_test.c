@@ -409,10 +409,43 @@ END_TEST
 START_TEST(test_trap_recording_says_what_it_cannot_tell)
 {
     SUPPORT_BPF();
-    const struct support_run *r = run_recorded("erl", "spawns", "spawns ports inet dist nifs", "spawns");
+    const struct support_run *r = run_recorded("erl", "spawns", "spawns ports user dist nifs", "spawns");
 
     ck_assert_int_eq(support_number(r->out, "\"type\":\"spawns\"", "births"), 35);
-    ck_assert_int_eq(support_lines(r->err, "cannot tell ports, nifs, inet, dist: "), 1);
+    ck_assert_int_eq(support_lines(r->err, "cannot tell nifs, user, dist: "), 1);
+}
+END_TEST
+
+/* Ports, sockets and callbacks of drivers of a stock emulator, as the work of `make check-stock` says. */
+START_TEST(test_trap_recording_tells_ports)
+{
+    static const char *const works[][2] = {{"ports", "ports"}, {"drivers", "drivers"}, {"sockets", "inet"}};
+
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "BUILD=$(dirname $ERLSNOOP) PYTHONPATH=$SOURCE/tests/stock python3 - %s %s <<'END'\n"
+        "import json, signal, subprocess, sys\n"
+        "import check_stock\n"
+        "kind, view = sys.argv[1:]\n"
+        "work = check_stock.Work(check_stock.Otp('here'), kind)\n"
+        "try:\n"
+        "    trace = subprocess.Popen([check_stock.ERLSNOOP, 'trace', '-p', str(work.pid), '-o', 'rec', view], stdout=subprocess.DEVNULL,\n"
+        "                             stderr=subprocess.PIPE, text=True)\n"
+        "    while 'is recorded' not in (line := trace.stderr.readline()): assert line, 'trace ended'\n"
+        "    work.go()\n"
+        "    told = [json.loads(line) for line in work.wait_for('done')]\n"
+        "    trace.send_signal(signal.SIGINT)\n"
+        "    assert not trace.wait(), trace.stderr.read()\n"
+        "finally:\n"
+        "    work.end()\n"
+        "rows = subprocess.run([check_stock.ERLSNOOP, 'report', 'rec', view, '--json', '--events'], stdout=subprocess.PIPE, text=True, check=True).stdout\n"
+        "result = check_stock.Result(work, kind)\n"
+        "for expected in told: result.compare(expected, list(map(json.loads, rows.splitlines())))\n"
+        "print(len(told), *result.wrong, sep='\\n')\n"
+        "END", works[_i][0], works[_i][1]);
+
+    ck_assert_msg(!r->status, "%s", r->err);
+    ck_assert_msg(atoi(r->out) > 7 && !strchr(strchr(r->out, '\n') + 1, '\n'), "%s", r->out);
 }
 END_TEST
 
@@ -453,6 +486,7 @@ Suite *trap_suite(void)
     tcase_add_loop_test(live, test_trap_recording_tells_collections, 0, NWAYS);
     tcase_add_loop_test(live, test_trap_recording_tells_file_operations, 0, NWAYS);
     tcase_add_test(live, test_trap_recording_says_what_it_cannot_tell);
+    tcase_add_loop_test(live, test_trap_recording_tells_ports, 0, 3);
     tcase_add_test(live, test_trap_recording_in_memory_is_written_when_the_vm_ends);
     suite_add_tcase(suite, live);
     return suite;
