@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Built-in functions: processes are born, end, look at themselves; exceptions; the process dictionary. */
+/* Built-in functions: processes end, look at themselves; exceptions; the process dictionary. */
 #include <stdlib.h>
 
+#include "bif/bif_spawn.h"
 #include "bif/process_call.h"
 #include "dist/dist.h"
 #include "proc/spawn_opts.h"
@@ -21,115 +22,6 @@ Term bif_erlang_self_0(Process *p, Term *args)
 {
 	(void)args;
 	return p->id;
-}
-
-/* ---- spawning */
-
-static bool is_proper_list(Term t)
-{
-	while (term_is_cons(t))
-		t = cons_tail(t);
-	return t == NIL;
-}
-
-static bool is_call(const Term *args)
-{
-	return term_is_atom(args[0]) && term_is_atom(args[1]) && is_proper_list(args[2]);
-}
-
-static Term spawn_plain(Process *p, Term *args, bool link)
-{
-	struct spawn_request r;
-	Term pid;
-
-	if (!is_call(args))
-		return exc_badarg(p);
-	spawn_opts_read(NIL, false, &r);
-	r.options.link = link;
-	pid = process_spawn(p, args[0], args[1], args[2], &r.options, NULL);
-	return pid != TERM_NONE ? pid : exc_system_limit(p);
-}
-
-Term bif_erlang_spawn_3(Process *p, Term *args)
-{
-	return spawn_plain(p, args, false);
-}
-
-Term bif_erlang_spawn_link_3(Process *p, Term *args)
-{
-	return spawn_plain(p, args, true);
-}
-
-Term bif_erlang_spawn_opt_4(Process *p, Term *args)
-{
-	struct spawn_request r;
-	Term pid, ref = TERM_NONE;
-
-	if (!spawn_opts_read(args[3], false, &r))
-		return exc_badarg_cause(p, am_badopt);
-	if (!is_call(args))
-		return exc_badarg(p);
-	pid = process_spawn(p, args[0], args[1], args[2], &r.options, &ref);
-	if (pid == TERM_NONE)
-		return exc_system_limit(p);
-	return r.options.monitor ? heap_tuple(&p->heap, pid, ref) : pid;
-}
-
-/* {Tag, Ref, ok | error, PidOrReason} to ourselves, when it is wanted; gives the reference. */
-static Term answer_request(Process *p, const struct spawn_request *r, Term ref, Term pid, Term failure)
-{
-	bool ok = failure == TERM_NONE;
-
-	if (ref == TERM_NONE)
-		ref = heap_ref(&p->heap, 0);
-	if (r->reply & (ok ? REPLY_SUCCESS : REPLY_ERROR))
-		message_send_to(p, p, heap_tuple(&p->heap, r->reply_tag, ref, ok ? am_ok : am_error, ok ? pid : failure));
-	return ref;
-}
-
-/* Options that nobody knows are an answer, too. */
-Term bif_erts_internal_spawn_request_4(Process *p, Term *args)
-{
-	struct spawn_request r;
-	Term pid, ref = TERM_NONE;
-
-	if (!is_call(args))
-		return am_badarg;
-	if (!is_proper_list(args[3]))
-		return am_badopt;
-	if (!spawn_opts_read(args[3], true, &r))
-		return answer_request(p, &r, TERM_NONE, TERM_NONE, am_badopt);
-	pid = process_spawn(p, args[0], args[1], args[2], &r.options, &ref);
-	return answer_request(p, &r, ref, pid, pid == TERM_NONE ? am_system_limit : TERM_NONE);
-}
-
-/* args: node, {M, F, A}, options, spawn_opt | spawn_request. */
-Term bif_erts_internal_dist_spawn_request_4(Process *p, Term *args)
-{
-	struct spawn_request r;
-	Term ref, reason = am_badopt;
-
-	if (!term_is_atom(args[0]) || !term_is_tuple_of(args[1], 3) || !is_call(boxed_ptr(args[1]) + 1))
-		return am_badarg;
-	if (!is_proper_list(args[2]))
-		return args[3] == am_spawn_opt ? am_badarg : am_badopt;
-	if (!spawn_opts_read_own(args[2], &r))
-		ref = heap_ref(&p->heap, 0);
-	else {
-		ref = heap_ref(&p->heap, r.options.alias != ALIAS_NONE ? p->id : 0);
-		reason = dist_spawn(p, args[0], args[1], args[2], &r, ref);
-	}
-	if (reason != TERM_NONE)
-		answer_request(p, &r, ref, TERM_NONE, reason);
-	return args[3] == am_spawn_opt ? heap_tuple(&p->heap, ref, term_from_bool(r.options.monitor)) : ref;
-}
-
-/* Requests to this node are answered before they return: there is nothing to abandon. */
-Term bif_erlang_spawn_request_abandon_1(Process *p, Term *args)
-{
-	if (!term_is_ref(args[0]))
-		return exc_badarg(p);
-	return term_from_bool(term_is_local_ref(args[0]) && remote_abandon_spawn(p, args[0]));
 }
 
 /* ---- ends and exceptions */
@@ -252,7 +144,7 @@ Term bif_erts_internal_spawn_system_process_3(Process *p, Term *args)
 	struct spawn_options o = SPAWN_OPTIONS_DEFAULT;
 	Term pid;
 
-	if (!is_call(args))
+	if (!bif_is_call(args))
 		return exc_badarg(p);
 	o.system = true;
 	pid = process_spawn(NULL, args[0], args[1], args[2], &o, NULL);
@@ -311,7 +203,7 @@ Term bif_erlang_hibernate_3(Process *p, Term *args)
 {
 	unsigned count = 0;
 
-	if (!is_call(args))
+	if (!bif_is_call(args))
 		return exc_badarg(p);
 	for (Term rest = args[2]; term_is_cons(rest); rest = cons_tail(rest))
 		if (++count > HIBERNATE_ARGS_MAX)
