@@ -14,7 +14,8 @@ enum {
     BATCH_RING_SMALL_BYTES = 512,
     BATCH_RING_BYTES = 2 << 20,
     BATCH_SPILL_BYTES = 16 << 20,
-    BATCH_RING_WAKE_BYTES = 512 << 10, /* so much waiting wakes the reader, who otherwise looks every BATCH_RING_LOOK_MS */
+    /* So much waiting wakes the reader, who otherwise looks every BATCH_RING_LOOK_MS. */
+    BATCH_RING_WAKE_BYTES = 512 << 10,
     BATCH_RING_LOOK_MS = 50,
 };
 

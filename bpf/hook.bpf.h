@@ -24,6 +24,11 @@ struct {
     __type(value, struct otp_call);
 } spawning SEC(".maps");
 
+/* That of the VM which runs us, while events are told; NULL: they are not, or it is not watched any more. */
+static __always_inline const struct otp_layout *hook_layout(struct pt_regs *ctx)
+{
+    return probe_stopped ? 0 : otp_layout_of(ctx);
+}
 
 /* An atom's index; what is none, or beyond what an event has room for, is EV_NO_ATOM. */
 static __always_inline __u64 hook_atom(__u64 term)
@@ -70,9 +75,9 @@ int at_process__spawn(struct pt_regs *ctx)
 {
     struct otp_call call = {FIXES_CTX_LOAD(ctx, si), FIXES_CTX_LOAD(ctx, dx), 0};
     __u64 thread = bpf_get_current_pid_tgid();
-    const struct otp_layout *layout = otp_layout_of(ctx);
+    const struct otp_layout *layout = hook_layout(ctx);
 
-    if (probe_stopped || !layout)
+    if (!layout)
         return 0;
     otp_call_translate(layout, &call, FIXES_CTX_LOAD(ctx, cx));
     if (bpf_map_update_elem(&spawning, &thread, &call, BPF_ANY))
@@ -108,11 +113,11 @@ int ret_process__spawn(struct pt_regs *ctx)
 SEC("uprobe")
 int at_process__exit(struct pt_regs *ctx)
 {
-    const struct otp_layout *layout = otp_layout_of(ctx);
+    const struct otp_layout *layout = hook_layout(ctx);
     __u64 process = FIXES_CTX_LOAD(ctx, di), begun, reason;
     struct ev_process__exit ev;
 
-    if (probe_stopped || !layout)
+    if (!layout)
         return 0;
     if (otp_read(layout, process, OTP_PROC_TERMINATE, &begun, sizeof begun) || begun || hook_pid(layout, process, &ev.pid) ||
         otp_read(layout, process, OTP_PROC_FVALUE, &reason, sizeof reason))
@@ -131,12 +136,12 @@ int at_process__exit(struct pt_regs *ctx)
 SEC("uprobe")
 int at_message__send(struct pt_regs *ctx)
 {
-    const struct otp_layout *layout = otp_layout_of(ctx);
+    const struct otp_layout *layout = hook_layout(ctx);
     __u64 process = FIXES_CTX_LOAD(ctx, si);
     struct ev_message__send ev;
     __u32 state, runs;
 
-    if (probe_stopped || !layout)
+    if (!layout)
         return 0;
     if (otp_which(ctx))
         process = otp_find_alias(layout, FIXES_CTX_LOAD(ctx, dx));
@@ -157,11 +162,11 @@ int at_message__send(struct pt_regs *ctx)
 SEC("uprobe")
 int ret_process__scheduled(struct pt_regs *ctx)
 {
-    const struct otp_layout *layout = otp_layout_of(ctx);
+    const struct otp_layout *layout = hook_layout(ctx);
     __u64 process = FIXES_CTX_LOAD(ctx, ax);
     struct ev_process__scheduled ev;
 
-    if (probe_stopped || !layout || hook_pid(layout, process, &ev.pid))
+    if (!layout || hook_pid(layout, process, &ev.pid))
         return 0;
     view_begin(&ev.head, layout->vm);
     ev.head.tells = EV_TELLS_RUNNING;
@@ -174,11 +179,11 @@ int ret_process__scheduled(struct pt_regs *ctx)
 SEC("uprobe")
 int at_process__unscheduled(struct pt_regs *ctx)
 {
-    const struct otp_layout *layout = otp_layout_of(ctx);
+    const struct otp_layout *layout = hook_layout(ctx);
     __u64 process = FIXES_CTX_LOAD(ctx, si);
     struct ev_process__unscheduled ev;
 
-    if (probe_stopped || !layout || !process || hook_pid(layout, process, &ev.pid))
+    if (!layout || !process || hook_pid(layout, process, &ev.pid))
         return 0;
     view_begin(&ev.head, layout->vm);
     ev.head.where = hook_where(ctx, process);
@@ -221,11 +226,11 @@ SEC("uprobe")
 int at_gc_minor__start(struct pt_regs *ctx)
 {
     __u64 process = FIXES_CTX_LOAD(ctx, di), thread = bpf_get_current_pid_tgid();
-    const struct otp_layout *layout = otp_layout_of(ctx);
+    const struct otp_layout *layout = hook_layout(ctx);
     struct hook_collection now;
     struct ev_gc_minor__start ev;
 
-    if (probe_stopped || !layout || hook_pid(layout, process, &ev.pid) || hook_heap(layout, process, &now))
+    if (!layout || hook_pid(layout, process, &ev.pid) || hook_heap(layout, process, &now))
         return 0;
     if (bpf_map_update_elem(&collecting, &thread, &now, BPF_ANY))
         probe_lose(LOSS_MAP_FULL);

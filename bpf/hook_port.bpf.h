@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Ports of a stock emulator: events from the functions that act on one, and from the callbacks of the drivers that it
- * brings. Whether such a function will do anything is decided by what it looks at first itself, so that what is told is
- * what happens.
- * Source: erts/emulator/beam/io.c, erl_port.h and erl_driver.h of OTP.
+ * Ports of a stock emulator: events from the functions that act on one. Whether such a function will do anything is
+ * decided by what it looks at first itself, so that what is told is what happens.
+ * Source: erts/emulator/beam/io.c and erl_port.h of OTP.
  */
 #ifndef BPF_HOOK_PORT_BPF_H
 #define BPF_HOOK_PORT_BPF_H
@@ -36,44 +35,43 @@ static __always_inline struct ev_text hook_text(const struct otp_layout *layout,
     return text;
 }
 
-/* The process at this address, whom the event is about. */
-static __always_inline int hook_who(struct pt_regs *ctx, const struct otp_layout *layout, __u64 process, struct ev_head *h, ev_id *pid)
+/*
+ * Begins an event of the port at this address: *number is how events tell it. Fails: it cannot be read, which is
+ * counted.
+ */
+static __always_inline int hook_begin_port(const struct otp_layout *layout, __u64 port, struct ev_head *h,
+                                           ev_id *number)
 {
+    view_begin(h, layout->vm);
+    *number = hook_port(layout, port);
+    return *number ? 0 : -1;
+}
+
+/* The same of what the process at that address does with the port. */
+static __always_inline int hook_begin_used(struct pt_regs *ctx, const struct otp_layout *layout, __u64 port,
+                                           __u64 process, struct ev_head *h, ev_id *number, ev_id *pid)
+{
+    if (hook_begin_port(layout, port, h, number))
+        return -1;
     h->where = hook_where(ctx, process);
     return hook_pid(layout, process, pid);
 }
 
-/* The owner of a port; none when that is no process of this node. */
-static __always_inline void hook_owner(struct pt_regs *ctx, const struct otp_layout *layout, __u64 port, struct ev_head *h, ev_id *pid)
+/* The same of what happens to the port and its owner, who is none when that is no process of this node. */
+static __always_inline int hook_begin_owned(struct pt_regs *ctx, const struct otp_layout *layout, __u64 port,
+                                            struct ev_head *h, ev_id *number, ev_id *pid)
 {
     struct wire_pid owner = {0};
     __u64 term = 0;
 
+    if (hook_begin_port(layout, port, h, number))
+        return -1;
     h->where = hook_where(ctx, 0);
     if (otp_read(layout, port, OTP_PORT_CONNECTED, &term, sizeof term) || (term & 0xf) != OTP_TAG_PID ||
         otp_decode_pid(layout, term, &owner))
-        return;
+        return 0;
     *pid = ev_id_of_pid(owner.id, owner.serial);
     h->where = hook_where(ctx, otp_find_process(layout, term));
-}
-
-/* erts_open_driver, driver_create_port: a port, or one of the addresses that stand for none. */
-SEC("uprobe")
-int ret_port__open(struct pt_regs *ctx)
-{
-    const struct otp_layout *layout = otp_layout_of(ctx);
-    __u64 port = FIXES_CTX_LOAD(ctx, ax);
-    struct ev_port__open ev = {};
-
-    if (probe_stopped || !layout || !port || port == ~0ull)
-        return 0;
-    view_begin(&ev.head, layout->vm);
-    ev.port = hook_port(layout, port);
-    if (!ev.port)
-        return 0;
-    hook_owner(ctx, layout, port, &ev.head, &ev.pid);
-    ev.port_name = hook_text(layout, port, OTP_PORT_NAME);
-    tell_port__open(&ev);
     return 0;
 }
 
@@ -85,31 +83,46 @@ static __always_inline __u32 hook_port_flags(const struct otp_layout *layout, __
     return otp_read(layout, port, OTP_PORT_FLAGS, &flags, sizeof flags) ? ~0u : flags;
 }
 
+/* ---- what processes do with ports */
+
+/* erts_open_driver, driver_create_port: a port, or one of the addresses that stand for none. */
+SEC("uprobe")
+int ret_port__open(struct pt_regs *ctx)
+{
+    const struct otp_layout *layout = hook_layout(ctx);
+    __u64 port = FIXES_CTX_LOAD(ctx, ax);
+    struct ev_port__open ev = {};
+
+    if (!layout || !port || port == ~0ull || hook_begin_owned(ctx, layout, port, &ev.head, &ev.port, &ev.pid))
+        return 0;
+    ev.port_name = hook_text(layout, port, OTP_PORT_NAME);
+    tell_port__open(&ev);
+    return 0;
+}
+
 static const char hook_command[] = "command";
 
-/*
- * erts_port_output(process, flags, port, ...): one that finds the port busy does nothing, and comes again when its
- * process goes on. No process: the emulator itself, which writes a crash dump.
- */
+/* Whether erts_port_output(process, flags, port, ...) does nothing now: it comes again when its process goes on. */
+static __always_inline bool hook_waits(const struct otp_layout *layout, __u32 flags, __u32 port)
+{
+    return !hook_bit(layout, flags, OTP_PORT_FORCES) &&
+           (hook_bit(layout, port, OTP_PORT_IS_BUSY) || hook_bit(layout, port, OTP_PORT_IS_FULL));
+}
+
+/* erts_port_output(process, flags, port, ...). No process: the emulator itself, which writes a crash dump. */
 SEC("uprobe")
 int at_port__command(struct pt_regs *ctx)
 {
-    const struct otp_layout *layout = otp_layout_of(ctx);
+    const struct otp_layout *layout = hook_layout(ctx);
     __u64 process = FIXES_CTX_LOAD(ctx, di), port = FIXES_CTX_LOAD(ctx, dx);
     struct ev_port__command ev = {};
     __u32 flags;
 
-    if (probe_stopped || !layout || !process)
+    if (!layout || !process)
         return 0;
     flags = hook_port_flags(layout, port);
-    if (hook_bit(layout, flags, OTP_PORT_IS_EXIT))
-        return 0;
-    if (!hook_bit(layout, FIXES_CTX_LOAD(ctx, si), OTP_PORT_FORCES) &&
-        (hook_bit(layout, flags, OTP_PORT_IS_BUSY) || hook_bit(layout, flags, OTP_PORT_IS_FULL)))
-        return 0;
-    view_begin(&ev.head, layout->vm);
-    ev.port = hook_port(layout, port);
-    if (!ev.port || hook_who(ctx, layout, process, &ev.head, &ev.pid))
+    if (hook_bit(layout, flags, OTP_PORT_IS_EXIT) || hook_waits(layout, FIXES_CTX_LOAD(ctx, si), flags) ||
+        hook_begin_used(ctx, layout, port, process, &ev.head, &ev.port, &ev.pid))
         return 0;
     ev.port_name = hook_text(layout, port, OTP_PORT_NAME);
     ev.type = (struct ev_text){EV_TEXT_OURS, (__u64)hook_command};
@@ -121,15 +134,12 @@ int at_port__command(struct pt_regs *ctx)
 SEC("uprobe")
 int at_port__control(struct pt_regs *ctx)
 {
-    const struct otp_layout *layout = otp_layout_of(ctx);
+    const struct otp_layout *layout = hook_layout(ctx);
     __u64 process = FIXES_CTX_LOAD(ctx, di), port = FIXES_CTX_LOAD(ctx, si);
     struct ev_port__control ev = {};
 
-    if (probe_stopped || !layout || hook_bit(layout, hook_port_flags(layout, port), OTP_PORT_IS_EXIT))
-        return 0;
-    view_begin(&ev.head, layout->vm);
-    ev.port = hook_port(layout, port);
-    if (!ev.port || hook_who(ctx, layout, process, &ev.head, &ev.pid))
+    if (!layout || hook_bit(layout, hook_port_flags(layout, port), OTP_PORT_IS_EXIT) ||
+        hook_begin_used(ctx, layout, port, process, &ev.head, &ev.port, &ev.pid))
         return 0;
     ev.port_name = hook_text(layout, port, OTP_PORT_NAME);
     ev.command = (__u32)FIXES_CTX_LOAD(ctx, dx);
@@ -137,25 +147,25 @@ int at_port__control(struct pt_regs *ctx)
     return 0;
 }
 
-/* Whether set_busy_port(port, on) changes what the port is. */
-static __always_inline bool hook_changes_busy(struct pt_regs *ctx, const struct otp_layout *layout, __u64 port, bool on)
+/* ---- what happens to ports */
+
+/* Whether set_busy_port(port, on) changes what the port is: begins the event of that. */
+static __always_inline bool hook_becomes(struct pt_regs *ctx, bool busy, struct ev_head *h, ev_id *number)
 {
-    return port != ~0ull && !!(__u32)FIXES_CTX_LOAD(ctx, si) == on &&
-           hook_bit(layout, hook_port_flags(layout, port), OTP_PORT_IS_BUSY) != on;
+    const struct otp_layout *layout = hook_layout(ctx);
+    __u64 port = FIXES_CTX_LOAD(ctx, di);
+
+    return layout && port != ~0ull && !!(__u32)FIXES_CTX_LOAD(ctx, si) == busy &&
+           hook_bit(layout, hook_port_flags(layout, port), OTP_PORT_IS_BUSY) != busy &&
+           !hook_begin_port(layout, port, h, number);
 }
 
 SEC("uprobe")
 int at_port__busy(struct pt_regs *ctx)
 {
-    const struct otp_layout *layout = otp_layout_of(ctx);
-    __u64 port = FIXES_CTX_LOAD(ctx, di);
     struct ev_port__busy ev = {};
 
-    if (probe_stopped || !layout || !hook_changes_busy(ctx, layout, port, true))
-        return 0;
-    view_begin(&ev.head, layout->vm);
-    ev.port = hook_port(layout, port);
-    if (ev.port)
+    if (hook_becomes(ctx, true, &ev.head, &ev.port))
         tell_port__busy(&ev);
     return 0;
 }
@@ -163,15 +173,9 @@ int at_port__busy(struct pt_regs *ctx)
 SEC("uprobe")
 int at_port__not_busy(struct pt_regs *ctx)
 {
-    const struct otp_layout *layout = otp_layout_of(ctx);
-    __u64 port = FIXES_CTX_LOAD(ctx, di);
     struct ev_port__not_busy ev = {};
 
-    if (probe_stopped || !layout || !hook_changes_busy(ctx, layout, port, false))
-        return 0;
-    view_begin(&ev.head, layout->vm);
-    ev.port = hook_port(layout, port);
-    if (ev.port)
+    if (hook_becomes(ctx, false, &ev.head, &ev.port))
         tell_port__not_busy(&ev);
     return 0;
 }
@@ -182,9 +186,9 @@ static __always_inline bool hook_closes(struct pt_regs *ctx, const struct otp_la
     __u64 from = FIXES_CTX_LOAD(ctx, si), owner = 0, id = 0;
     __u32 state = 0;
 
-    if (otp_read(layout, port, OTP_PORT_STATE, &state, sizeof state) || hook_bit(layout, state, OTP_PORT_STATE_EXITING) ||
-        hook_bit(layout, state, OTP_PORT_STATE_CLOSING) || hook_bit(layout, state, OTP_PORT_STATE_FREE) ||
-        hook_bit(layout, state, OTP_PORT_STATE_INITIALIZING))
+    if (otp_read(layout, port, OTP_PORT_STATE, &state, sizeof state) ||
+        hook_bit(layout, state, OTP_PORT_STATE_EXITING) || hook_bit(layout, state, OTP_PORT_STATE_CLOSING) ||
+        hook_bit(layout, state, OTP_PORT_STATE_FREE) || hook_bit(layout, state, OTP_PORT_STATE_INITIALIZING))
         return false;
     if (!(__u32)FIXES_CTX_LOAD(ctx, r8) || !otp_is(layout, FIXES_CTX_LOAD(ctx, dx), OTP_KNOWN_NORMAL))
         return true;
@@ -196,183 +200,18 @@ static __always_inline bool hook_closes(struct pt_regs *ctx, const struct otp_la
 SEC("uprobe")
 int at_port__exit(struct pt_regs *ctx)
 {
-    const struct otp_layout *layout = otp_layout_of(ctx);
+    const struct otp_layout *layout = hook_layout(ctx);
     __u64 port = FIXES_CTX_LOAD(ctx, di), reason = FIXES_CTX_LOAD(ctx, dx);
     struct ev_port__exit ev = {};
 
-    if (probe_stopped || !layout || !hook_closes(ctx, layout, port))
+    if (!layout || !hook_closes(ctx, layout, port) ||
+        hook_begin_owned(ctx, layout, port, &ev.head, &ev.port, &ev.pid))
         return 0;
-    view_begin(&ev.head, layout->vm);
-    ev.port = hook_port(layout, port);
-    if (!ev.port)
-        return 0;
-    hook_owner(ctx, layout, port, &ev.head, &ev.pid);
     ev.port_name = hook_text(layout, port, OTP_PORT_NAME);
     if (otp_is(layout, reason, OTP_KNOWN_KILL))
         reason = otp_known_atom(layout, OTP_KNOWN_KILLED);
     ev.reason = HOOK_WANTS(port__exit, reason) ? hook_term(reason) & ~EV_LATER_TERM : 0;
     tell_port__exit(&ev);
-    return 0;
-}
-
-/* ---- callbacks */
-
-/* Whether the port at this address is the one whose driver keeps this. */
-static __always_inline bool hook_keeps(const struct otp_layout *layout, __u64 port, __u64 data)
-{
-    __u64 kept = 0;
-
-    return port && !bpf_probe_read_user(&kept, sizeof kept, (void *)(port + layout->off[OTP_PORT_DATA])) && kept == data;
-}
-
-/*
- * The port that a callback is about, by what its driver keeps of it: the drivers of the emulator keep the port among the
- * first words there, or it is the port itself. The port must name the same. 0 (counted): there is none.
- */
-static __noinline __u64 hook_port_of(const struct otp_layout *layout, __u64 data)
-{
-    __u64 words[OTP_DRIVER_WORDS] = {0};
-
-    if (!layout)
-        return 0;
-    if (!bpf_probe_read_user(words, sizeof words, (void *)data))
-        for (int i = 0; i < OTP_DRIVER_WORDS; i++)
-            if (hook_keeps(layout, words[i], data))
-                return words[i];
-    if (hook_keeps(layout, data, data))
-        return data;
-    probe_lose(LOSS_BAD_ARG);
-    return 0;
-}
-
-/* output(data, buffer, bytes) */
-SEC("uprobe")
-int at_driver__output(struct pt_regs *ctx)
-{
-    const struct otp_layout *layout = otp_layout_of(ctx);
-    struct ev_driver__output ev = {};
-    __u64 port;
-
-    if (probe_stopped || !layout)
-        return 0;
-    view_begin(&ev.head, layout->vm);
-    port = hook_port_of(layout, FIXES_CTX_LOAD(ctx, di));
-    if (!port || !(ev.port = hook_port(layout, port)))
-        return 0;
-    ev.port_name = hook_text(layout, port, OTP_PORT_NAME);
-    ev.bytes = FIXES_CTX_LOAD(ctx, dx);
-    tell_driver__output(&ev);
-    return 0;
-}
-
-/* outputv(data, vector): the bytes of a vector stand behind a word in it, whatever the release (ErlIOVec). */
-SEC("uprobe")
-int at_driver__outputv(struct pt_regs *ctx)
-{
-    const struct otp_layout *layout = otp_layout_of(ctx);
-    struct ev_driver__outputv ev = {};
-    __u64 port;
-
-    if (probe_stopped || !layout)
-        return 0;
-    view_begin(&ev.head, layout->vm);
-    port = hook_port_of(layout, FIXES_CTX_LOAD(ctx, di));
-    if (!port || !(ev.port = hook_port(layout, port)))
-        return 0;
-    ev.port_name = hook_text(layout, port, OTP_PORT_NAME);
-    if (bpf_probe_read_user(&ev.bytes, sizeof ev.bytes, (void *)(FIXES_CTX_LOAD(ctx, si) + 8)))
-        probe_lose(LOSS_BAD_ARG);
-    tell_driver__outputv(&ev);
-    return 0;
-}
-
-/* ready_input(data, event) */
-SEC("uprobe")
-int at_driver__ready_input(struct pt_regs *ctx)
-{
-    const struct otp_layout *layout = otp_layout_of(ctx);
-    struct ev_driver__ready_input ev = {};
-    __u64 port;
-
-    if (probe_stopped || !layout)
-        return 0;
-    view_begin(&ev.head, layout->vm);
-    port = hook_port_of(layout, FIXES_CTX_LOAD(ctx, di));
-    if (!port || !(ev.port = hook_port(layout, port)))
-        return 0;
-    ev.port_name = hook_text(layout, port, OTP_PORT_NAME);
-    tell_driver__ready_input(&ev);
-    return 0;
-}
-
-/* Callbacks that are not back yet: one may close the port, whose driver's `stop` is called in it. */
-struct hook_callback_key {
-    __u64 thread;
-    __u64 which;
-};
-
-struct hook_callback {
-    __u64 begun_ns, driver; /* the address of the driver's name */
-    ev_id port;
-};
-
-struct {
-    __uint(type, BPF_MAP_TYPE_HASH);
-    __uint(max_entries, 4096);
-    __uint(map_flags, BPF_F_NO_PREALLOC);
-    __type(key, struct hook_callback_key);
-    __type(value, struct hook_callback);
-} calling_back SEC(".maps");
-
-static const char hook_callbacks[OTP_NCALLBACKS][16] = {
-#define DRIVER_CALLBACK(name, offset) #name,
-#include "driver_callbacks.def"
-};
-
-/* start(port, ...) is given the port itself, each other one what its driver keeps of it. */
-SEC("uprobe")
-int at_driver__return(struct pt_regs *ctx)
-{
-    struct hook_callback_key key = {bpf_get_current_pid_tgid(), otp_which(ctx)};
-    const struct otp_layout *layout = otp_layout_of(ctx);
-    __u64 port = FIXES_CTX_LOAD(ctx, di), driver = 0;
-    struct hook_callback call = {};
-
-    if (probe_stopped || !layout)
-        return 0;
-    if (key.which != OTP_CALLBACK_start)
-        port = hook_port_of(layout, port);
-    if (!port || !(call.port = hook_port(layout, port)) || otp_read(layout, port, OTP_PORT_DRIVER, &driver, sizeof driver))
-        return 0;
-    call.driver = hook_text(layout, driver, OTP_DRIVER_NAME).at;
-    call.begun_ns = bpf_ktime_get_ns();
-    if (bpf_map_update_elem(&calling_back, &key, &call, BPF_ANY))
-        probe_lose(LOSS_MAP_FULL);
-    return 0;
-}
-
-SEC("uprobe")
-int ret_driver__return(struct pt_regs *ctx)
-{
-    struct hook_callback_key key = {bpf_get_current_pid_tgid(), otp_which(ctx)};
-    const struct otp_layout *layout = otp_layout_of(ctx);
-    struct hook_callback *call = bpf_map_lookup_elem(&calling_back, &key);
-    struct ev_driver__return ev = {};
-    __u64 now;
-
-    if (!call || !layout || key.which >= OTP_NCALLBACKS)
-        return 0;
-    now = bpf_ktime_get_ns();
-    ev.took = now > call->begun_ns ? now - call->begun_ns : 0;
-    ev.port = call->port;
-    ev.name = (struct ev_text){EV_TEXT_UNKNOWN, call->driver};
-    bpf_map_delete_elem(&calling_back, &key);
-    if (probe_stopped)
-        return 0;
-    view_begin(&ev.head, layout->vm);
-    ev.head.time_ns = now;
-    ev.callback = (struct ev_text){EV_TEXT_OURS, (__u64)hook_callbacks[key.which]};
-    tell_driver__return(&ev);
     return 0;
 }
 

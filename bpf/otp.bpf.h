@@ -72,7 +72,8 @@ static __always_inline __u64 otp_unpack(const struct otp_packing *p, __u64 term)
 {
     __u64 x = term >> 4;
 
-    return ((x & ~p->pix_mask) | (x >> (p->cl_shift & 63) & p->cl_mask) | (x & p->cli_mask) << (p->cli_shift & 63)) & p->data_mask;
+    return ((x & ~p->pix_mask) | (x >> (p->cl_shift & 63) & p->cl_mask) |
+            (x & p->cli_mask) << (p->cli_shift & 63)) & p->data_mask;
 }
 
 static __always_inline int otp_decode_pid(const struct otp_layout *layout, __u64 term, struct wire_pid *pid)

@@ -23,7 +23,8 @@ enum {
 /*
  * A local pid or port is an immediate term t; x = t >> 4, and what it says is
  * d = (x & ~pix_mask) | ((x >> cl_shift) & cl_mask) | ((x & cli_mask) << cli_shift), cut to data_mask:
- * the number in the lowest number_bits of d, the serial above; of a port d is the number. In OTP 25 x itself is d: all masks 0.
+ * the number in the lowest number_bits of d, the serial above; of a port d is the number. In OTP 25 x itself is d: all
+ * masks 0.
  */
 struct otp_packing {
     __u64 data_mask, pix_mask, cl_mask, cli_mask;

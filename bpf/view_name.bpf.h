@@ -49,7 +49,9 @@ VIEW_INLINE ev_mfa view_later_resume(__u64 process, __u32 slot)
     return (__u64)VIEW_LATER_RESUME << VIEW_LATER_SHIFT | (__u64)slot << VIEW_SLOT_SHIFT | (process & VIEW_ADDRESS_MASK);
 }
 
-/* A text, cut and terminated. Returns its bytes, with the NUL; 0: there is none, or it cannot be read, which is counted. */
+/*
+ * A text, cut and terminated. Returns its bytes, with the NUL; 0: there is none, or it cannot be read, which is counted.
+ */
 VIEW_INLINE long view_read_text(const struct ev_text *text, void *out, __u32 size)
 {
     long used = 0;

@@ -34,7 +34,7 @@
 
 #include "hook.bpf.h"
 #include "hook_efile.bpf.h"
-#include "hook_port.bpf.h"
+#include "hook_driver.bpf.h"
 #include "otp_purge.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -58,7 +58,9 @@ void attach_clear(struct attach *a);
 void attach_hush(void);
 /* The settings of a program that watches that VM, or any (0). */
 struct wire_config attach_config(uint32_t vm);
-/* Before the load: the constants of that section of the object are those at value. Aborts when they have another size. */
+/*
+ * Before the load: the constants of that section of the object are those at value. Aborts when they have another size.
+ */
 void attach_set_constants(struct bpf_object *object, const char *section, const void *value, size_t size);
 /* Says why the kernel refused, with what to do. Returns err. */
 int attach_explain(int err, const char *what);

@@ -171,8 +171,8 @@ static void drop_keys(int map, size_t key_bytes, size_t at, uint32_t vm)
 }
 
 /*
- * Maps of what threads of stock emulators are in the middle of. A key begins with bpf_get_current_pid_tgid(), whose upper half
- * is the process.
+ * Maps of what threads of stock emulators are in the middle of. A key begins with bpf_get_current_pid_tgid(), whose
+ * upper half is the process.
  */
 static const struct {
     const char *map;

@@ -229,9 +229,12 @@ static int read_table(struct check *c, uint64_t address, const char *what, struc
     if (mask != 4 && mask != 8)
         return doubt(c, "the offsets of its table of %s make no sense", what);
     if (!read_member(c, address, OTP_PTAB_TAB, 8, &t->tab) || !read_member(c, address, OTP_PTAB_MAX, 4, &t->max) ||
-        !read_member(c, address, OTP_PTAB_PIX_MASK, mask, &pix_mask) || !read_member(c, address, OTP_PTAB_CL_MASK, mask, &cl_mask) ||
-        !read_member(c, address, OTP_PTAB_CLI_MASK, mask, &cli_mask) || !read_member(c, address, OTP_PTAB_CL_SHIFT, 4, &cl_shift) ||
-        !read_member(c, address, OTP_PTAB_CLI_SHIFT, 4, &cli_shift) || !read_member(c, address, OTP_PTAB_ELEMENT_SIZE, 8, &t->element) ||
+        !read_member(c, address, OTP_PTAB_PIX_MASK, mask, &pix_mask) ||
+        !read_member(c, address, OTP_PTAB_CL_MASK, mask, &cl_mask) ||
+        !read_member(c, address, OTP_PTAB_CLI_MASK, mask, &cli_mask) ||
+        !read_member(c, address, OTP_PTAB_CL_SHIFT, 4, &cl_shift) ||
+        !read_member(c, address, OTP_PTAB_CLI_SHIFT, 4, &cli_shift) ||
+        !read_member(c, address, OTP_PTAB_ELEMENT_SIZE, 8, &t->element) ||
         !read_member(c, address, OTP_PTAB_COUNT, 4, &t->count))
         return doubt(c, "its table of %s cannot be read", what);
     t->address = address;
@@ -243,7 +246,8 @@ static int read_table(struct check *c, uint64_t address, const char *what, struc
     if (!packs_well(t->max, &t->packing))
         return doubt(c, "its table of %s does not pack ids as one for %llu", what, (unsigned long long)t->max);
     if (t->count > t->max)
-        return doubt(c, "its table holds %llu of %llu %s", (unsigned long long)t->count, (unsigned long long)t->max, what);
+        return doubt(c, "its table holds %llu of %llu %s", (unsigned long long)t->count, (unsigned long long)t->max,
+                     what);
     return 0;
 }
 
@@ -257,7 +261,8 @@ static int check_table(struct check *c, struct otp_layout *layout)
     if (!t.count)
         return too_early(c, "its process table is");
     if (t.element != layout->off[OTP_PROC_SIZE] || t.element > MAX_PROCESS)
-        return doubt(c, "its processes have %llu bytes, not %u", (unsigned long long)t.element, layout->off[OTP_PROC_SIZE]);
+        return doubt(c, "its processes have %llu bytes, not %u", (unsigned long long)t.element,
+                     layout->off[OTP_PROC_SIZE]);
     c->max = (uint32_t)t.max;
     c->lines = (uint32_t)t.packing.cl_mask + 1;
     layout->packing = packing_of(&t.packing, t.mask);
@@ -496,14 +501,19 @@ static bool names_port(const struct check *c, uint64_t data, uint64_t port)
     return false;
 }
 
-/* What of the port does not lie where it should; NULL: all does. *linked: its driver names it, as those of the emulator do. */
+/*
+ * What of the port does not lie where it should; NULL: all does. *linked: its driver names it, as those of the emulator
+ * do.
+ */
 static const char *look_at_port(const struct check *c, uint64_t port, uint64_t place, bool *linked)
 {
     uint64_t id, state, flags, owner, name, driver, data, mask = c->layout->port_packing.pix_mask;
 
-    if (!read_member(c, port, OTP_PROC_ID, 8, &id) || (id & 0xf) != OTP_TAG_PORT || (mask ? id >> 4 & mask : id >> 32) != place)
+    if (!read_member(c, port, OTP_PROC_ID, 8, &id) || (id & 0xf) != OTP_TAG_PORT ||
+        (mask ? id >> 4 & mask : id >> 32) != place)
         return "number";
-    if (!read_member(c, port, OTP_PORT_STATE, 4, &state) || state >> PORT_STATE_BITS || !port_bit(c, state, OTP_PORT_STATE_CONNECTED))
+    if (!read_member(c, port, OTP_PORT_STATE, 4, &state) || state >> PORT_STATE_BITS ||
+        !port_bit(c, state, OTP_PORT_STATE_CONNECTED))
         return "state";
     if (!read_member(c, port, OTP_PORT_FLAGS, 4, &flags) || flags >> PORT_FLAG_BITS)
         return "flags";
@@ -511,7 +521,8 @@ static const char *look_at_port(const struct check *c, uint64_t port, uint64_t p
         return "owner";
     if (!read_member(c, port, OTP_PORT_NAME, 8, &name) || !is_command(c, name))
         return "name";
-    if (!read_member(c, port, OTP_PORT_DRIVER, 8, &driver) || !read_member(c, driver, OTP_DRIVER_NAME, 8, &name) || !is_name(c, name))
+    if (!read_member(c, port, OTP_PORT_DRIVER, 8, &driver) || !read_member(c, driver, OTP_DRIVER_NAME, 8, &name) ||
+        !is_name(c, name))
         return "driver";
     if (!read_member(c, port, OTP_PORT_DATA, 8, &data))
         return "driver's data";
@@ -555,7 +566,8 @@ static int check_open_ports(struct check *c, const struct table *t)
 int otp_check_ports(int pid, struct otp_layout *layout, char *why, size_t size)
 {
     struct check c = {.layout = layout, .why = why, .size = size};
-    uint64_t expected = (uint64_t)layout->off[OTP_PORT_SIZE] + layout->off[OTP_PORT_QUEUE_SIZE] + layout->off[OTP_PORT_LOCK_SIZE] + PORT_NAME_BYTES;
+    uint64_t behind = (uint64_t)layout->off[OTP_PORT_QUEUE_SIZE] + layout->off[OTP_PORT_LOCK_SIZE] + PORT_NAME_BYTES;
+    uint64_t expected = layout->off[OTP_PORT_SIZE] + behind;
     struct table t;
     int err;
 
@@ -566,7 +578,8 @@ int otp_check_ports(int pid, struct otp_layout *layout, char *why, size_t size)
     if (!err && (!t.count || !count_atoms(&c)))
         err = too_early(&c, "its ports are");
     if (!err && t.element != expected)
-        err = doubt(&c, "its ports have %llu bytes, not %llu", (unsigned long long)t.element, (unsigned long long)expected);
+        err = doubt(&c, "its ports have %llu bytes, not %llu", (unsigned long long)t.element,
+                    (unsigned long long)expected);
     if (!err) {
         layout->port_packing = packing_of(&t.packing, t.mask);
         err = check_open_ports(&c, &t);

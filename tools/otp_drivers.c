@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Invariant: a table is one that bears the mark of the interface; a function is where the tables for unwinding begin one. */
+/*
+ * Invariant: a table is one that bears the mark of the interface; a function is where the tables for unwinding begin
+ * one.
+ */
 #include "otp_drivers.h"
 
 #include <string.h>
@@ -16,8 +19,11 @@ static const uint32_t entry_mark = 0xfeeeeeed; /* ERL_DRV_EXTENDED_MARKER */
 static uint64_t table_of(struct otp_image *image, const struct otp_reloc *name)
 {
     uint64_t table = name->at - ENTRY_NAME;
-    const unsigned char *mark = name->at < ENTRY_NAME || name->import ? NULL : otp_image_at(image, table + ENTRY_MARK, MARK_BYTES);
+    const unsigned char *mark;
 
+    if (name->at < ENTRY_NAME || name->import)
+        return 0;
+    mark = otp_image_at(image, table + ENTRY_MARK, MARK_BYTES);
     return mark && !memcmp(mark, &entry_mark, MARK_BYTES) && otp_image_string(image, name->address) ? table : 0;
 }
 

@@ -692,8 +692,8 @@ static void consider_rows(struct otp_recover *r, struct search *search, const st
 
 /*
  * The one address that all clauses of the rule hold for; 0: none, or two. Only such addresses are tried as the first
- * clause speaks of: what its function calls, who calls it, who refers to its string, the one function that it names, objects of its
- * rows, objects whose address its function takes.
+ * clause speaks of: what its function calls, who calls it, who refers to its string, the one function that it names,
+ * objects of its rows, objects whose address its function takes.
  */
 static uint64_t apply(struct otp_recover *r, const struct rule *rule)
 {

@@ -29,8 +29,10 @@ static const struct row {
     uint32_t which;
     const char *regs;
 } rows[] = {
-#define HOOK(probe, side, first, last, symbol, which, regs) {PLAN_##probe, OTP_##side, first, last, symbol, OTP_NCALLBACKS, which, regs},
-#define CALLBACK(probe, side, name, which, regs) {PLAN_##probe, OTP_##side, 0, UINT32_MAX, NULL, OTP_CALLBACK_##name, which, regs},
+#define HOOK(probe, side, first, last, symbol, which, regs)                                        \
+    {PLAN_##probe, OTP_##side, first, last, symbol, OTP_NCALLBACKS, which, regs},
+#define CALLBACK(probe, side, name, which, regs)                                                   \
+    {PLAN_##probe, OTP_##side, 0, UINT32_MAX, NULL, OTP_CALLBACK_##name, which, regs},
 #include "providers.def"
 };
 enum { NROWS = sizeof rows / sizeof *rows, MAX_HOOKS = NROWS * OTP_MAX_DRIVERS };
@@ -88,7 +90,9 @@ static bool wants_hooks(const struct plan *p, enum plan_probe probe)
 /* Whether both rows hook the same functions. */
 static bool is_of_same(const struct row *a, const struct row *b)
 {
-    return a->symbol && b->symbol ? !strcmp(a->symbol, b->symbol) : !a->symbol && !b->symbol && a->callback == b->callback;
+    if (a->symbol && b->symbol)
+        return !strcmp(a->symbol, b->symbol);
+    return !a->symbol && !b->symbol && a->callback == b->callback;
 }
 
 /*
@@ -141,12 +145,15 @@ static int find_callbacks(struct plan *p, const struct row *row, struct otp_plac
     }
     n = otp_drivers_find(image, callback_offsets[row->callback], functions);
     for (size_t i = 0; i < n; i++)
-        places[i] = (struct otp_place){.address = functions[i], .size = otp_image_function_size(image, functions[i]), .found = OTP_FOUND_RECOVERED};
+        places[i] = (struct otp_place){.address = functions[i],
+                                       .size = otp_image_function_size(image, functions[i]),
+                                       .found = OTP_FOUND_RECOVERED};
     return (int)n;
 }
 
 /* The functions that the row hooks. Returns how many. */
-static int find_functions(struct plan *p, const struct row *row, struct otp_place places[OTP_MAX_DRIVERS], char *why, size_t size)
+static int find_functions(struct plan *p, const struct row *row, struct otp_place places[OTP_MAX_DRIVERS], char *why,
+                          size_t size)
 {
     if (row->side == OTP_RETURN && p->no_returns) {
         snprintf(why, size, "%s", p->no_returns);
@@ -165,7 +172,8 @@ static int find_functions(struct plan *p, const struct row *row, struct otp_plac
     return 1;
 }
 
-static int find_site(struct plan *p, const struct row *row, const struct otp_place *place, struct otp_site *site, char *why, size_t size)
+static int find_site(struct plan *p, const struct row *row, const struct otp_place *place, struct otp_site *site,
+                     char *why, size_t size)
 {
     char reason[128];
 
