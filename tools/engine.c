@@ -19,8 +19,8 @@
 #include "tally.h"
 #include "verdict.h"
 #include "views_user.h"
+#include "vm_maps.h"
 
-#include "../bpf/stacks.h"
 #include "views.skel.h"
 
 struct engine {
@@ -156,34 +156,6 @@ static void drop_places(int map, uint32_t places, size_t place_words, uint32_t v
     free(all);
 }
 
-/* Removes the entries of a VM from a map whose keys have it where `at` says. */
-static void drop_keys(int map, size_t key_bytes, size_t at, uint32_t vm)
-{
-    unsigned char key[32], next[32];
-    bool any = !bpf_map_get_next_key(map, NULL, next);
-
-    while (any) {
-        memcpy(key, next, key_bytes);
-        any = !bpf_map_get_next_key(map, key, next);
-        if (!memcmp(key + at, &vm, sizeof vm))
-            bpf_map_delete_elem(map, key);
-    }
-}
-
-/*
- * Maps of what threads of stock emulators are in the middle of. A key begins with bpf_get_current_pid_tgid(), whose
- * upper half is the process.
- */
-static const struct {
-    const char *map;
-    size_t key_bytes;
-} in_midst[] = {
-    {"spawning", sizeof(uint64_t)},
-    {"collecting", sizeof(uint64_t)},
-    {"calling_back", 2 * sizeof(uint64_t)},
-};
-enum { NIN_MIDST = sizeof in_midst / sizeof *in_midst };
-
 /* Removes what was kept of a VM, which has ended: nothing of it is there for one that gets its process id. */
 static void drop_states(struct engine *e, struct session *s, int pid)
 {
@@ -195,15 +167,13 @@ static void drop_states(struct engine *e, struct session *s, int pid)
             continue;
         if (at)
             drop_places(bpf_map__fd(at), bpf_map__max_entries(at), bpf_map__value_size(at) / 8, (uint32_t)pid);
-        drop_keys(bpf_map__fd(find_map(e, state->map, "more")), 2 * sizeof(uint64_t), sizeof(uint64_t), (uint32_t)pid);
+        vm_maps_drop_keys(bpf_map__fd(find_map(e, state->map, "more")), 2 * sizeof(uint64_t), sizeof(uint64_t),
+                          (uint32_t)pid);
     }
-    for (size_t i = 0; session_loaded(s) && i < NIN_MIDST; i++)
-        drop_keys(session_map(s, in_midst[i].map), in_midst[i].key_bytes, sizeof(uint32_t), (uint32_t)pid);
-    if (session_loaded(s))
-        drop_keys(session_map(s, "view_names"), sizeof(struct wire_name_key), 0, (uint32_t)pid);
-    if (session_loaded(s) && e->on[VIEW_efile])
-        drop_keys(session_map(s, "efile_threads"), sizeof(struct stacks_thread_key),
-                  offsetof(struct stacks_thread_key, vm), (uint32_t)pid);
+    if (!session_loaded(s))
+        return;
+    vm_maps_drop(*e->skeleton->skeleton->obj, (uint32_t)pid);
+    vm_maps_drop_keys(session_map(s, "view_names"), sizeof(struct wire_name_key), 0, (uint32_t)pid);
 }
 
 /* What helpers know of processes stays true. */
@@ -225,9 +195,7 @@ static void on_missed(void *ctx, struct session *s)
         snprintf(more, sizeof more, "%s_more", state->map);
         session_forget(s, more);
     }
-    for (size_t i = 0; i < NIN_MIDST; i++)
-        session_forget(s, in_midst[i].map);
-    session_forget(s, "efile_errnos");
+    vm_maps_miss(*e->skeleton->skeleton->obj);
 }
 
 /* What is asked beside what it can tell: its figures are zeros that say nothing. */

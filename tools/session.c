@@ -26,6 +26,7 @@
 #include "kernel.h"
 #include "outlet.h"
 #include "signals.h"
+#include "vm_maps.h"
 #include "watch.h"
 
 /*
@@ -180,11 +181,7 @@ void session_each_program(struct session *s, void (*program)(void *ctx, int fd),
 
 void session_forget(struct session *s, const char *map)
 {
-    int fd = bpf_object__find_map_fd_by_name(s->watch.attach.object, map);
-    unsigned char key[64];
-
-    while (fd >= 0 && !bpf_map_get_next_key(fd, NULL, key) && !bpf_map_delete_elem(fd, key))
-        ;
+    vm_maps_clear(s->watch.attach.object, map);
 }
 
 int session_read_percpu(struct session *s, const char *map, uint32_t slot, uint64_t *out, size_t words)

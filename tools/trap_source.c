@@ -21,6 +21,7 @@
 #include "trap_pages.h"
 #include "verdict.h"
 #include "views.h"
+#include "vm_maps.h"
 
 #include "../bpf/stacks.h"
 #include "../bpf/trap.h"
@@ -543,18 +544,25 @@ int trap_source_read(struct trap_source *s)
     return s->taken;
 }
 
-/* Threads whose last events were lost. */
-static void tell_last_gaps(struct trap_source *s, uint64_t now_ns)
+/*
+ * Threads whose last events were lost: of all VMs (0), or of one that has ended, whose threads go: another's begins to
+ * count anew.
+ */
+static void tell_last_gaps(struct trap_source *s, uint32_t vm, uint64_t now_ns)
 {
     int map = map_of(s, "threads");
+    struct trap_thread thread;
     uint64_t key, next;
+    bool any = !bpf_map_get_next_key(map, NULL, &next);
 
-    for (bool any = !bpf_map_get_next_key(map, NULL, &next); any; any = !bpf_map_get_next_key(map, &key, &next)) {
-        struct trap_thread thread;
-
+    while (any) {
         key = next;
-        if (!bpf_map_lookup_elem(map, &key, &thread))
-            trap_pages_told(s->pages, thread.vm, (uint32_t)key, thread.told, now_ns);
+        any = !bpf_map_get_next_key(map, &key, &next);
+        if (bpf_map_lookup_elem(map, &key, &thread) || (vm && thread.vm != vm))
+            continue;
+        trap_pages_told(s->pages, thread.vm, (uint32_t)key, thread.told, now_ns);
+        if (vm)
+            bpf_map_delete_elem(map, &key);
     }
 }
 
@@ -566,13 +574,18 @@ void trap_source_drain(struct trap_source *s)
         ;
     now = clock_ns(CLOCK_MONOTONIC);
     trap_pages_flush(s->pages, UINT64_MAX, now);
-    tell_last_gaps(s, now);
+    tell_last_gaps(s, 0, now);
 }
 
 void trap_source_end(struct trap_source *s, uint32_t vm)
 {
+    uint64_t now;
+
     trap_source_read(s);
-    trap_pages_end(s->pages, vm, clock_ns(CLOCK_MONOTONIC));
+    now = clock_ns(CLOCK_MONOTONIC);
+    tell_last_gaps(s, vm, now);
+    trap_pages_end(s->pages, vm, now);
+    vm_maps_drop(object_of(s), vm);
     trap_names_forget(s->names, vm);
     drop_running(s, vm);
     drop_named(s, vm);

@@ -306,20 +306,7 @@ END_TEST
 START_TEST(test_stock_all_forgets_callbacks_of_vms_that_have_ended)
 {
     SUPPORT_BPF();
-    const struct support_run *r = support_run(
-        "begun() { $(command -v bpftool || echo /usr/sbin/bpftool) -j map dump name calling_back | python3 -c '\n"
-        "import json, sys\n"
-        "def entries(x): return x if not x or isinstance(x[0], dict) and \"key\" in x[0] else [e for m in x for e in m.get(\"elements\", [])]\n"
-        "pids = [int.from_bytes(bytes(int(b, 16) for b in e[\"key\"][4:8]), \"little\") for e in entries(json.load(sys.stdin))]\n"
-        "print(pids.count(int(sys.argv[1])))' $1; }\n"
-        "$ERLSNOOP drivers --json -a 0.2 > seen 2>&1 & E=$!\n"
-        "erl -noshell -eval 'F = fun F() -> catch port_close(open_port({spawn, \"true\"}, [])), F() end, [spawn(F) || _ <- [1, 2, 3, 4]].' & p=$!\n"
-        "until grep -q '\"spawn start\"' seen; do kill -0 $E || exit 1; sleep .05; done\n"
-        "for t in $(seq 300); do kill -STOP $p; n=$(begun $p); [ $n -gt 0 ] && break; kill -CONT $p; sleep .01; done\n"
-        "[ $n -gt 0 ] || echo no callback was ever caught\n"
-        "kill -9 $p; wait $p\n"
-        "for t in $(seq 300); do n=$(begun $p); [ $n -eq 0 ] && break; sleep .1; done; echo $n\n"
-        "kill $E; wait $E");
+    const struct support_run *r = stock_kills_in_callback("drivers --json -a 0.2", "calling_back");
 
     ck_assert_int_eq(r->status, 0);
     ck_assert_str_eq(r->out, "0\n");

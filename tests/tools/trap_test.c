@@ -466,6 +466,17 @@ START_TEST(test_trap_recording_in_memory_is_written_when_the_vm_ends)
 }
 END_TEST
 
+/* A VM that is killed while a driver's callback runs leaves nothing for another with its process id or its threads'. */
+START_TEST(test_trap_recording_forgets_vms_that_have_ended)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = stock_kills_in_callback("trace -o r -a drivers", "calling_back threads");
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_str_eq(r->out, "0\n0\n");
+}
+END_TEST
+
 Suite *trap_suite(void)
 {
     Suite *suite = suite_create("trap");
@@ -488,6 +499,7 @@ Suite *trap_suite(void)
     tcase_add_test(live, test_trap_recording_says_what_it_cannot_tell);
     tcase_add_loop_test(live, test_trap_recording_tells_ports, 0, 3);
     tcase_add_test(live, test_trap_recording_in_memory_is_written_when_the_vm_ends);
+    tcase_add_test(live, test_trap_recording_forgets_vms_that_have_ended);
     suite_add_tcase(suite, live);
     return suite;
 }

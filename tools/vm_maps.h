@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Entries of the maps of BPF programs that belong to one VM: they go when it ends, so that nothing is there for one that
+ * gets its process id, or whose threads get the ids of its threads.
+ */
+#ifndef TOOLS_VM_MAPS_H
+#define TOOLS_VM_MAPS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct bpf_object;
+
+/* Removes the entries whose keys, of so many bytes (32 at most), have the VM where `at` says. No map (-1): nothing. */
+void vm_maps_drop_keys(int map, size_t key_bytes, size_t at, uint32_t vm);
+/* Removes what programs of hooks (bpf/hook*.bpf.h) keep of the VM and of what its threads are in the middle of. */
+void vm_maps_drop(struct bpf_object *object, uint32_t vm);
+/* Events were missed: what any VM's threads are in the middle of is not known. */
+void vm_maps_miss(struct bpf_object *object);
+/* Empties a map. */
+void vm_maps_clear(struct bpf_object *object, const char *map);
+
+#endif
