@@ -514,17 +514,24 @@ Term bif_erlang_binary_to_float_1(Process *p, Term *args)
 
 /* ---- numbers at the front of a list */
 
-/* The characters at the front of list that are among `set`. Owns: *t. */
-static void text_from_front(Term list, const char *set, struct text *t)
+enum { IN_INTEGER = 1, IN_FLOAT = 2 };
+
+static const unsigned char number_characters[128] = {
+	['0' ... '9'] = IN_INTEGER | IN_FLOAT, ['+'] = IN_INTEGER | IN_FLOAT, ['-'] = IN_INTEGER | IN_FLOAT,
+	['.'] = IN_FLOAT, [','] = IN_FLOAT, ['e'] = IN_FLOAT, ['E'] = IN_FLOAT,
+};
+
+/* The characters at the front of list that numbers of a kind (IN_*) are written with. Owns: *t. */
+static void text_from_front(Term list, unsigned kind, struct text *t)
 {
 	size_t room = sizeof(t->fixed);
 
 	t->bytes = t->fixed;
 	t->size = 0;
 	for (; term_is_cons(list); list = cons_tail(list)) {
-		int64_t c = small_value(cons_head(list));
+		uint64_t c = (uint64_t)small_value(cons_head(list));
 
-		if (!term_is_small(cons_head(list)) || c < 1 || c > 127 || strchr(set, (int)c) == NULL)
+		if (!term_is_small(cons_head(list)) || c >= sizeof(number_characters) || !(number_characters[c] & kind))
 			break;
 		if (t->size == room) {
 			char *more = mem_alloc(room * 2);
@@ -554,7 +561,7 @@ static __attribute__((noinline)) Term long_from_front(Process *p, Term list)
 	Term number;
 	size_t n;
 
-	text_from_front(list, "+-0123456789", &t);
+	text_from_front(list, IN_INTEGER, &t);
 	n = t.size > 0 && (t.bytes[0] == '+' || t.bytes[0] == '-');
 	while (n < t.size && t.bytes[n] >= '0' && t.bytes[n] <= '9')
 		n++;
@@ -596,7 +603,7 @@ Term bif_string_list_to_float_1(Process *p, Term *args)
 
 	if (!term_is_list(args[0]))
 		return heap_tuple(&p->heap, am_error, am_not_a_list);
-	text_from_front(args[0], "+-0123456789.,eE", &t);
+	text_from_front(args[0], IN_FLOAT, &t);
 	n = float_text_span(t.bytes, t.size);
 	sound = float_text_read(t.bytes, n, &d);
 	free_text(&t);

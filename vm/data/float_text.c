@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "data/float_nearest.h"
 #include "data/float_shortest.h"
 
 /* No form is longer than this: what does not fit is refused. */
@@ -205,61 +206,86 @@ size_t float_text_span(const char *text, size_t n)
 	return exponent > at ? exponent : end;
 }
 
-/* A number of up to 2^53 and a power of ten of up to 10^22 are doubles, and so one operation rounds their product or quotient correctly.
- * text is sound. False: it is no such number. */
-static bool read_exactly(const char *text, size_t n, double *d)
+/* digits * 10^exponent; with `more`, digits follow that are not all 0. */
+struct decimal {
+	uint64_t digits;     /* less than 10^19 */
+	int64_t exponent;
+	bool more;
+};
+
+/* text is sound. */
+static struct decimal read_decimal(const char *text, size_t n)
 {
-	static const double powers[] = {
-		1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
-	};
-	const int most = sizeof(powers) / sizeof(powers[0]) - 1;
+	const uint64_t full = 1000000000000000000;
+	const int64_t farthest = INT64_MAX / 20;
+	struct decimal r = { 0, 0, false };
 	size_t at = text[0] == '-' || text[0] == '+';
-	uint64_t digits = 0;
-	int scale = 0, exponent = 0;
+	int64_t exponent = 0;
 	bool in_fraction = false, is_down;
 
 	for (; at < n && (text[at] | 0x20) != 'e'; at++) {
 		if (text[at] == '.' || text[at] == ',') {
 			in_fraction = true;
-			continue;
+		} else if (r.digits < full) {
+			r.digits = r.digits * 10 + (uint64_t)(text[at] - '0');
+			r.exponent -= in_fraction;
+		} else {
+			r.more |= text[at] != '0';
+			r.exponent += !in_fraction;
 		}
-		if (digits >= ((uint64_t)1 << 53) / 10)
-			return false;
-		digits = digits * 10 + (uint64_t)(text[at] - '0');
-		scale -= in_fraction;
 	}
-	if (at < n) {
-		is_down = text[++at] == '-';
-		at += is_down || text[at] == '+';
-		for (; at < n && exponent < 1000; at++)
-			exponent = exponent * 10 + (text[at] - '0');
-		scale += is_down ? -exponent : exponent;
-	}
-	if (scale < -most || scale > most)
+	if (at == n)
+		return r;
+	is_down = text[++at] == '-';
+	at += is_down || text[at] == '+';
+	for (; at < n && exponent < farthest; at++)
+		exponent = exponent * 10 + (text[at] - '0');
+	r.exponent += is_down ? -exponent : exponent;
+	return r;
+}
+
+/* A number of up to 2^53 and a power of ten of up to 10^22 are doubles, and so one operation rounds their product or quotient correctly.
+ * False: it is no such number. */
+static bool read_exactly(struct decimal r, double *d)
+{
+	static const double powers[] = {
+		1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+	};
+	const int most = sizeof(powers) / sizeof(powers[0]) - 1;
+
+	if (r.more || r.digits > (uint64_t)1 << 53 || r.exponent < -most || r.exponent > most)
 		return false;
-	*d = scale < 0 ? (double)digits / powers[-scale] : (double)digits * powers[scale];
-	if (text[0] == '-')
-		*d = -*d;
+	*d = r.exponent < 0 ? (double)r.digits / powers[-r.exponent] : (double)r.digits * powers[r.exponent];
 	return true;
 }
 
-bool float_text_read(const char *text, size_t n, double *d)
+static double read_slowly(const char *text, size_t n)
 {
 	char fixed[128];
-	char *copy, *comma;
+	char *copy = n < sizeof(fixed) ? fixed : mem_alloc(n + 1), *comma;
+	double d;
 
-	if (n == 0 || float_text_span(text, n) != n)
-		return false;
-	if (read_exactly(text, n, d))
-		return true;
-	copy = n < sizeof(fixed) ? fixed : mem_alloc(n + 1);
 	memcpy(copy, text, n);
 	copy[n] = 0;
 	comma = strchr(copy, ',');
 	if (comma != NULL)
 		*comma = '.';
-	*d = strtod(copy, NULL);
+	d = strtod(copy, NULL);
 	if (copy != fixed)
 		mem_free(copy);
+	return d;
+}
+
+bool float_text_read(const char *text, size_t n, double *d)
+{
+	struct decimal r;
+
+	if (n == 0 || float_text_span(text, n) != n)
+		return false;
+	r = read_decimal(text, n);
+	if (!read_exactly(r, d) && !float_nearest(r.digits, r.more, r.exponent, d))
+		*d = fabs(read_slowly(text, n));
+	if (text[0] == '-')
+		*d = -*d;
 	return isfinite(*d);
 }

@@ -152,20 +152,69 @@ START_TEST(test_float_shortest_at_every_power)
 }
 END_TEST
 
-/* What is read by one operation is what strtod reads. */
+static void assert_read(const char *text)
+{
+	double d, right = strtod(text, NULL);
+
+	ck_assert_msg(float_text_read(text, strlen(text), &d) == isfinite(right), "%s", text);
+	ck_assert_msg(!isfinite(right) || (d == right && !signbit(d) == (*text != '-')), "%s is %a", text, d);
+}
+
 START_TEST(test_float_read_as_strtod)
 {
 	static const char *const digits[] = { "0", "1", "9007199254740992", "9007199254740993", "900719925474099", "123456789012345678901", "7" };
 	char text[80];
-	double d;
 
-	for (int exponent = -40; exponent <= 40; exponent++)
+	for (int exponent = -345; exponent <= 285; exponent++)
 		for (size_t i = 0; i < 7; i++)
 			for (size_t k = 0; k < 7; k++) {
 				snprintf(text, sizeof(text), "-%s.%se%d", digits[i], digits[k], exponent);
-				ck_assert(float_text_read(text, strlen(text), &d));
-				ck_assert_msg(d == strtod(text, NULL) && signbit(d), "%s is %a", text, d);
+				assert_read(text);
 			}
+}
+END_TEST
+
+/* With few digits and with many, and just half way between two doubles. */
+START_TEST(test_float_read_between_doubles)
+{
+	char text[200];
+	unsigned short seed[3] = { 1, 2, 3 };
+
+	for (int i = 0; i < 20000; i++) {
+		uint64_t word = ((uint64_t)jrand48(seed) << 32 ^ (uint32_t)jrand48(seed)) & INT64_MAX;
+		double d, next;
+
+		memcpy(&d, &word, sizeof(d));
+		next = nextafter(d, INFINITY);
+		if (!isfinite(next))
+			continue;
+		for (int decimals = 1; decimals < 25; decimals += 3) {
+			snprintf(text, sizeof(text), "%.*e", decimals, d);
+			assert_read(text);
+		}
+		snprintf(text, sizeof(text), "%.*Le", i % 2 ? 150 : 20, (long double)d / 2 + (long double)next / 2);
+		assert_read(text);
+	}
+}
+END_TEST
+
+/* Zeros in front against an exponent that is longer than any of a double. */
+START_TEST(test_float_read_far_exponents)
+{
+	char text[4200];
+	double d;
+
+	for (int exponent = 1700; exponent < 2100; exponent += 7) {
+		snprintf(text, sizeof(text), "0.%0*de%d", 1990, 1, exponent);
+		assert_read(text);
+		snprintf(text, sizeof(text), "1%0*d.0e-%d", 1990, 0, exponent);
+		assert_read(text);
+	}
+	snprintf(text, sizeof(text), "0.%0*de19999", 1990, 1);
+	ck_assert(!float_text_read(text, strlen(text), &d));
+	ck_assert(!float_text_read("1.0e99999999999999999999", 24, &d));
+	ck_assert(float_text_read("1.0e-99999999999999999999", 25, &d) && d == 0.0);
+	ck_assert(float_text_read("0.0e99999999999999999999", 24, &d) && d == 0.0);
 }
 END_TEST
 
@@ -396,6 +445,8 @@ Suite *text_suite(void)
 	tcase_add_loop_test(c, test_float_text_short_as_stock, 0, sizeof(shortest) / sizeof(shortest[0]));
 	tcase_add_test(c, test_float_shortest_at_every_power);
 	tcase_add_test(c, test_float_read_as_strtod);
+	tcase_add_test(c, test_float_read_between_doubles);
+	tcase_add_test(c, test_float_read_far_exponents);
 	tcase_add_test(c, test_float_text_forms_as_stock);
 	tcase_add_test(c, test_float_text_read_syntax);
 	tcase_add_test(c, test_print_as_stock);
