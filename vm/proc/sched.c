@@ -39,6 +39,7 @@
 #include "proc/micro.h"
 #include "proc/os_signal.h"
 #include "proc/probe.h"
+#include "proc/progress.h"
 #include "proc/sched_job.h"
 #include "proc/sched_lend.h"
 #include "proc/sched_poll.h"
@@ -178,6 +179,7 @@ void sched_init(unsigned count, unsigned online)
 	worker_init(count > WORKERS_MIN ? count : WORKERS_MIN, online);
 	sched_lend_init(count > WORKERS_MIN ? count : WORKERS_MIN, run_sched);
 	slice_clock_init();
+	progress_init();
 	scheds.count = count;
 	scheds.self_at = (int64_t)((uintptr_t)&sched_of_thread - thread_pointer());
 	atomic_store(&sched_others, count - 1);
@@ -1127,6 +1129,7 @@ static void *run_sched(void *arg)
 				continue;
 			}
 		}
+		progress_tick();
 		if (++s->busy_turns == POLL_AWAY)
 			give_polling_away();
 		s->timer_reds -= TIMER_REDS / TIMER_SLICES;

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "proc/batch.h"
+#include "proc/progress.h"
 #include "proc/sched_lend.h"
 
 enum { PART_OUTSIDE, PART_ACTIVE, PART_APART, STOP_ROUNDS = 3 };
@@ -37,11 +38,12 @@ static bool is_taken(const struct sched *s)
 	return (atomic_load(&s->lent) & LENT_MASK) == LENT_TAKEN;
 }
 
-/* Lock held. s NULL: a worker thread. */
+/* Lock held. s, of this thread; NULL: it is a worker. */
 static void count_in(struct sched *s)
 {
 	bool is_apart = s == NULL || is_taken(s);
 
+	progress_enter();
 	*(is_apart ? &world.apart : &world.active) += 1;
 	if (s != NULL)
 		s->part = is_apart ? PART_APART : PART_ACTIVE;
@@ -69,6 +71,7 @@ static void enter(struct sched *s)
 
 static void leave(struct sched *s)
 {
+	progress_leave();
 	lock_acquire(&world.lock);
 	*(s == NULL || s->part == PART_APART ? &world.apart : &world.active) -= 1;
 	if (s != NULL)

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Thread progress: what readers look at is there until their look ends, all that was taken out is freed in the end, and a
+ * thread that does not pass keeps no more than some of it. A thing says that it is freed before it is, so that a plain
+ * build notices as well as one with a sanitizer. */
+#include "unit.h"
+
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/lock.h"
+#include "proc/progress.h"
+
+enum { SLOTS = 8, READERS = 3, WRITERS = 2, CHANGES = 20000, LIVE = 23, FREED = 42 };
+
+struct thing {
+	struct progress_item item; /* first */
+	_Atomic int state;
+	int value;                 /* plain: written before it is put there */
+};
+
+static struct {
+	_Atomic(struct thing *) slots[SLOTS];
+	atomic_uint made, freed, found_freed, looks, refused, writers, readers;
+	atomic_bool end;
+} table;
+
+static struct thing *make_thing(void)
+{
+	struct thing *t = mem_zalloc(sizeof(*t));
+
+	atomic_init(&t->state, LIVE);
+	t->value = LIVE;
+	atomic_fetch_add(&table.made, 1);
+	return t;
+}
+
+static void free_thing(struct progress_item *item)
+{
+	struct thing *t = (struct thing *)item;
+
+	atomic_store_explicit(&t->state, FREED, memory_order_relaxed);
+	t->value = FREED;
+	mem_free(t);
+	atomic_fetch_add(&table.freed, 1);
+}
+
+static void change(unsigned slot)
+{
+	struct thing *old = atomic_exchange(&table.slots[slot], make_thing());
+
+	if (old != NULL)
+		progress_later(&old->item, free_thing);
+}
+
+static void empty_table(void)
+{
+	for (unsigned i = 0; i < SLOTS; i++) {
+		struct thing *old = atomic_exchange(&table.slots[i], NULL);
+
+		if (old != NULL)
+			progress_later(&old->item, free_thing);
+	}
+}
+
+static void look_at(unsigned slot, unsigned times)
+{
+	struct thing *t;
+
+	if (!progress_look()) {
+		atomic_fetch_add(&table.refused, 1);
+		return;
+	}
+	t = atomic_load_explicit(&table.slots[slot], memory_order_acquire);
+	for (unsigned i = 0; t != NULL && i < times; i++)
+		if (atomic_load_explicit(&t->state, memory_order_relaxed) != LIVE || t->value != LIVE)
+			atomic_fetch_add(&table.found_freed, 1);
+	atomic_fetch_add(&table.looks, 1);
+	progress_look_end();
+}
+
+/* In every sixteenth slice it sleeps. */
+static void *read_in_slices(void *arg)
+{
+	unsigned seed = (unsigned)(uintptr_t)arg;
+
+	progress_enter();
+	for (unsigned slice = 0; !atomic_load(&table.end); slice++) {
+		for (unsigned i = 0; i < 50; i++, seed = seed * 1664525 + 1013904223)
+			look_at(seed >> 16 & (SLOTS - 1), seed >> 24 & 31);
+		progress_tick();
+		if (slice % 16 == 0) {
+			progress_leave();
+			thread_yield();
+			progress_enter();
+		}
+	}
+	progress_leave();
+	atomic_fetch_sub(&table.readers, 1);
+	return NULL;
+}
+
+/* Never passes: every round ends by asking. */
+static void *read_without_end(void *arg)
+{
+	unsigned seed = (unsigned)(uintptr_t)arg;
+
+	progress_enter();
+	for (; !atomic_load(&table.end); seed = seed * 1664525 + 1013904223)
+		look_at(seed >> 16 & (SLOTS - 1), seed >> 24 & 31);
+	progress_leave();
+	atomic_fetch_sub(&table.readers, 1);
+	return NULL;
+}
+
+/* One of them is inside itself, and so passes too. */
+static void *write_many(void *arg)
+{
+	bool is_inside = arg != NULL;
+
+	if (is_inside)
+		progress_enter();
+	for (unsigned i = 0; i < CHANGES; i++) {
+		change(i % SLOTS);
+		if (is_inside && i % 7 == 0)
+			progress_tick();
+	}
+	if (is_inside)
+		progress_leave();
+	atomic_fetch_sub(&table.writers, 1);
+	return NULL;
+}
+
+static void start(void *(*run)(void *arg), uintptr_t arg, atomic_uint *count)
+{
+	atomic_fetch_add(count, 1);
+	ck_assert_int_eq(thread_start("progress_test", run, (void *)arg), 0);
+}
+
+static void wait_for_none(atomic_uint *count)
+{
+	while (atomic_load(count) > 0)
+		thread_yield();
+}
+
+/* Returns how many waited at most while they wrote. */
+static size_t run_readers(void *(*read)(void *arg))
+{
+	size_t most = 0;
+
+	progress_init();
+	for (unsigned i = 0; i < SLOTS; i++)
+		change(i);
+	for (uintptr_t i = 1; i <= READERS; i++)
+		start(read, i, &table.readers);
+	while (atomic_load(&table.looks) < 1000)
+		thread_yield();
+	for (uintptr_t i = 0; i < WRITERS; i++)
+		start(write_many, i, &table.writers);
+	while (atomic_load(&table.writers) > 0) {
+		size_t n = progress_waiting();
+
+		most = n > most ? n : most;
+		thread_yield();
+	}
+	atomic_store(&table.end, true);
+	wait_for_none(&table.readers);
+	empty_table();
+	ck_assert_uint_eq(atomic_load(&table.found_freed), 0);
+	ck_assert_uint_eq(atomic_load(&table.refused), 0);
+	ck_assert_uint_eq(atomic_load(&table.made), SLOTS + WRITERS * CHANGES);
+	ck_assert_uint_eq(atomic_load(&table.freed), SLOTS + WRITERS * CHANGES);
+	ck_assert_uint_eq(progress_waiting(), 0);
+	return most;
+}
+
+START_TEST(test_progress_later_frees_nothing_that_is_looked_at)
+{
+	run_readers(read_in_slices);
+}
+END_TEST
+
+START_TEST(test_progress_later_asks_threads_that_never_pass)
+{
+	run_readers(read_without_end);
+}
+END_TEST
+
+static struct {
+	atomic_bool inside, looks, may_end, ended;
+	bool in_look;
+} still;
+
+/* As a native that lasts. */
+static void *stand_still(void *arg)
+{
+	(void)arg;
+	progress_enter();
+	if (still.in_look)
+		ck_assert(progress_look());
+	atomic_store(&still.inside, true);
+	while (!atomic_load(&still.may_end))
+		thread_yield();
+	if (still.in_look) {
+		struct thing *t = atomic_load(&table.slots[0]);
+
+		ck_assert_int_eq(atomic_load(&t->state), LIVE);
+		progress_look_end();
+	}
+	progress_leave();
+	atomic_store(&still.ended, true);
+	return NULL;
+}
+
+static void begin_standing(bool in_look)
+{
+	progress_init();
+	still.in_look = in_look;
+	ck_assert_int_eq(thread_start("progress_test", stand_still, NULL), 0);
+	while (!atomic_load(&still.inside))
+		thread_yield();
+}
+
+static void end_standing(void)
+{
+	atomic_store(&still.may_end, true);
+	while (!atomic_load(&still.ended))
+		thread_yield();
+}
+
+START_TEST(test_progress_later_keeps_little_for_one_that_stands_still)
+{
+	begin_standing(false);
+	for (unsigned i = 0; i < 100 * PROGRESS_MANY; i++) {
+		change(0);
+		ck_assert_uint_le(progress_waiting(), 2 * PROGRESS_MANY);
+	}
+	ck_assert_uint_ge(atomic_load(&table.freed), 98 * PROGRESS_MANY);
+	end_standing();
+	ck_assert_uint_eq(progress_waiting(), 0);
+}
+END_TEST
+
+START_TEST(test_progress_later_keeps_all_while_a_look_lasts)
+{
+	begin_standing(true);
+	for (unsigned i = 0; i <= 3 * PROGRESS_MANY; i++)
+		change(0);
+	ck_assert_uint_eq(atomic_load(&table.freed), 0);
+	ck_assert_uint_eq(progress_waiting(), 3 * PROGRESS_MANY);
+	end_standing();
+	ck_assert_uint_eq(atomic_load(&table.freed), 3 * PROGRESS_MANY);
+	ck_assert_uint_eq(progress_waiting(), 0);
+}
+END_TEST
+
+START_TEST(test_progress_look_is_refused_outside)
+{
+	progress_init();
+	ck_assert(!progress_look());
+	progress_enter();
+	ck_assert(progress_look());
+	ck_assert(progress_look());
+	change(0);
+	change(0);
+	ck_assert_uint_eq(atomic_load(&table.freed), 0);
+	progress_look_end();
+	progress_look_end();
+	progress_tick();
+	ck_assert_uint_eq(atomic_load(&table.freed), 1);
+	change(0);
+	ck_assert_uint_eq(atomic_load(&table.freed), 1);
+	progress_leave();
+	ck_assert_uint_eq(atomic_load(&table.freed), 2);
+	ck_assert(!progress_look());
+	change(0);
+	ck_assert_uint_eq(atomic_load(&table.freed), 3);
+}
+END_TEST
+
+Suite *progress_suite(void)
+{
+	Suite *s = suite_create("progress");
+	TCase *t = tcase_create("progress");
+
+	tcase_add_checked_fixture(t, unit_init, NULL);
+	tcase_add_test(t, test_progress_later_frees_nothing_that_is_looked_at);
+	tcase_add_test(t, test_progress_later_asks_threads_that_never_pass);
+	tcase_add_test(t, test_progress_later_keeps_little_for_one_that_stands_still);
+	tcase_add_test(t, test_progress_later_keeps_all_while_a_look_lasts);
+	tcase_add_test(t, test_progress_look_is_refused_outside);
+	suite_add_tcase(s, t);
+	return s;
+}

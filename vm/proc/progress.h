@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Thread progress: tables are read without a lock, and what was taken out of one is freed when nobody can still read it.
+ *
+ * A thread is inside while it is in the world (it runs a process, or works for one), and outside while it sleeps, waits,
+ * or does what the world's stop does not wait for. A scheduler says between two time slices that it has passed: what it
+ * had found, it has no more. What is handed to progress_later waits for the end of a round, which is when all threads
+ * that were inside at its beginning have passed, or gone outside, once.
+ *
+ * Reading is done in a look, between progress_look and progress_look_end. What was found is there until the look ends;
+ * to keep it longer, take a reference in it that is never taken from 0. A thread that is outside (the poll thread, the
+ * pool, dirty schedulers, those of libraries) may not look: it takes the table's lock.
+ * Who holds a table while in a look may wait for its lock, and lend the scheduler, but neither stop the world nor go
+ * outside. A native that gives way in steps ends its look before, and finds the table again.
+ *
+ * Memory: a native may keep its scheduler for minutes without passing. So when PROGRESS_MANY things wait, threads are
+ * also asked, through the kernel (membarrier), whether they are in a look: those that are not have passed. What waits is
+ * bounded by what is taken out of tables while one look lasts, and 2 * PROGRESS_MANY. Without membarrier nobody may look:
+ * everybody takes locks, and what is handed over is freed at once.
+ *
+ * Cost: a look is two stores to memory of the thread's own, a slice two loads. A round takes each thread once through a
+ * lock; membarrier some microseconds for every PROGRESS_MANY things. */
+#ifndef VM_PROC_PROGRESS_H
+#define VM_PROC_PROGRESS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/log.h"
+
+enum { PROGRESS_MANY = 1024 };
+
+/* Stands in what waits to be freed. */
+struct progress_item {
+	struct progress_item *next;
+	void (*run)(struct progress_item *item);
+};
+
+/* Of each thread that was ever inside; it has a cache line to itself. Owns: itself, for the VM's life: such threads do not end. */
+struct progress_thread {
+	_Atomic uint64_t passed;       /* the round whose beginning it knows of; 0: it is outside */
+	_Atomic uint32_t looks;        /* nested */
+	struct progress_thread *next;
+};
+/* Private to progress.c and the functions below. */
+extern _Thread_local struct progress_thread *progress_self;
+extern _Atomic uint64_t progress_round;
+
+void progress_init(void);
+
+/* ---- by sched_world.c: this thread is inside from now on, or no more. They are not nested. */
+void progress_enter(void);
+/* It is in no look. May free what waits. */
+void progress_leave(void);
+
+/* ---- by schedulers */
+void progress_pass(void);
+/* Between two time slices. May free what waits. */
+static inline void progress_tick(void)
+{
+	const struct progress_thread *t = progress_self;
+
+	if (unlikely(t != NULL && atomic_load_explicit(&t->passed, memory_order_relaxed) !=
+				     atomic_load_explicit(&progress_round, memory_order_relaxed)))
+		progress_pass();
+}
+
+/* ---- by readers. May be nested. */
+/* Fails: false when this thread must take the lock; no look has begun then.
+ * Order: pointers of the table are loaded with acquire and stored with release. The store that says that the thread
+ * looks needs no fence before them: who frees either waits until the thread has passed, or sends it one. */
+static inline bool progress_look(void)
+{
+	struct progress_thread *t = progress_self;
+
+	if (t == NULL || atomic_load_explicit(&t->passed, memory_order_relaxed) == 0)
+		return false;
+	atomic_store_explicit(&t->looks, atomic_load_explicit(&t->looks, memory_order_relaxed) + 1, memory_order_relaxed);
+	atomic_signal_fence(memory_order_seq_cst);
+	return true;
+}
+
+static inline void progress_look_end(void)
+{
+	struct progress_thread *t = progress_self;
+
+	atomic_store_explicit(&t->looks, atomic_load_explicit(&t->looks, memory_order_relaxed) - 1, memory_order_release);
+}
+
+/* ---- by who takes something out of a table */
+/* Calls run(item) when nobody that found it before is in its look any more. It is in no table by now, and stays as it is,
+ * pointers to others in the table too. Any thread; locks may be held, and the caller may be in a look.
+ * Owns: the item passes to run, which frees memory and takes no lock: it is called by any thread, the caller too. */
+void progress_later(struct progress_item *item, void (*run)(struct progress_item *item));
+/* So many wait. */
+size_t progress_waiting(void);
+
+#endif
