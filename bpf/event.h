@@ -50,6 +50,9 @@ struct ev_text {
 /* An integer argument of a file operation that the source does not tell. */
 #define EV_NO_NUMBER (-0x7fffffffffffffffll - 1)
 
+/* A size in words that the source does not tell: as notes say it (vm/probes.def: message__queued). */
+#define EV_NO_WORDS 0xffffffffu
+
 /* Opens every event. */
 struct ev_head {
     __u64 time_ns; /* CLOCK_MONOTONIC; 0: now, as view_ns() tells */

@@ -10,8 +10,6 @@
 #include "otp_call.bpf.h"
 #include "view_event.bpf.h"
 
-/* The size of a message is not known without a walk through it; as the notes say it. */
-#define HOOK_UNKNOWN_WORDS 0xffffffffu
 /* Whether a view reads the argument. */
 #define HOOK_WANTS(probe, arg) (event_wanted[PROBE_ID_##probe] & 1 << probe##_##arg)
 
@@ -151,7 +149,7 @@ int at_message__send(struct pt_regs *ctx)
     runs = (state >> (layout->off[OTP_STATE_RUNNING] & 31) | state >> (layout->off[OTP_STATE_DIRTY] & 31)) & 1;
     ev.head.tells = EV_TELLS_RUNNING | (runs ? EV_RUNS : 0);
     ev.head.where = hook_where(ctx, process);
-    ev.words = HOOK_UNKNOWN_WORDS;
+    ev.words = EV_NO_WORDS; /* without a walk through it */
     if (hook_pid(layout, process, &ev.receiver))
         return 0;
     tell_message__send(&ev);

@@ -3,8 +3,6 @@
 #ifndef BPF_VIEW_MESSAGES_H
 #define BPF_VIEW_MESSAGES_H
 
-enum { MESSAGES_UNKNOWN_WORDS = 0xffffffffu }; /* as probes.def says it of message__queued */
-
 VIEW_INLINE void view_messages_on_message__send(const struct ev_message__send *ev)
 {
     struct row_messages_by_owner *row;
@@ -14,7 +12,7 @@ VIEW_INLINE void view_messages_on_message__send(const struct ev_message__send *e
     view_owner(&ev->head, ev->receiver, &owner);
     row = messages_by_owner_row(&ev->head, &owner);
     VIEW_ADD(row, sent, 1);
-    if (ev->words != MESSAGES_UNKNOWN_WORDS)
+    if (ev->words != EV_NO_WORDS)
         VIEW_OBSERVE(row, size, ev->words);
 }
 

@@ -91,6 +91,14 @@ int child_release(struct child *child)
     return 0;
 }
 
+bool child_left(const struct child *child)
+{
+    siginfo_t info = {.si_pid = 0};
+
+    return child->pid && !waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid == child->pid &&
+           info.si_code == CLD_EXITED;
+}
+
 static bool reap(struct child *child, int *status)
 {
     return waitpid(child->pid, status, WNOHANG) == child->pid;

@@ -18,6 +18,8 @@ struct child {
 int child_start(char **argv, struct child *out);
 /* Lets it run. Fails (said): when exec failed. */
 int child_release(struct child *child);
+/* Whether it has ended by itself, with a status, and not by a signal. */
+bool child_left(const struct child *child);
 /* Ends it when it still runs (SIGTERM, SIGKILL after 2 s); says a status that is not 0. */
 void child_finish(struct child *child);
 

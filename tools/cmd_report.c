@@ -73,7 +73,7 @@ static bool is_number(enum event_unit unit)
     return unit >= EVENT_UNIT_words;
 }
 
-/* Each argument is a member; numbers that are negative are told as text. */
+/* Each argument that is known is a member; numbers that are negative are told as text. */
 static void list_json(struct state *st, const union ev_any *ev, const struct event_row *row)
 {
     struct sink_value values[3 + MAX_ARGS] = {SINK_N(ev->head.time_ns), SINK_N(ev->head.vm), SINK_S(row->name)};
@@ -85,7 +85,8 @@ static void list_json(struct state *st, const union ev_any *ev, const struct eve
         memcpy(&number, (const char *)ev + row->args[i].offset, sizeof number);
         texts[i][0] = '\0';
         event_text_arg(&(struct term_text){texts[i], sizeof texts[i], 0}, feed_names(st->feed), ev, &row->args[i]);
-        values[3 + i] = is_number(row->args[i].unit) && (int64_t)number >= 0 ? SINK_N(number) : SINK_S(texts[i]);
+        values[3 + i] = !event_arg_known(ev, &row->args[i]) ? SINK_NONE
+                        : is_number(row->args[i].unit) && (int64_t)number >= 0 ? SINK_N(number) : SINK_S(texts[i]);
     }
     sink_row(&st->sink, json_table(row), values);
 }
@@ -100,7 +101,10 @@ static void list_text(struct state *st, const union ev_any *ev, const struct eve
 
     for (unsigned i = 0; i < row->nargs; i++) {
         term_text_add(&text, i ? " %s=" : "%s=", row->args[i].name);
-        event_text_arg(&text, feed_names(st->feed), ev, &row->args[i]);
+        if (event_arg_known(ev, &row->args[i]))
+            event_text_arg(&text, feed_names(st->feed), ev, &row->args[i]);
+        else
+            term_text_add(&text, "-");
     }
     sink_row(&st->sink, &table, (struct sink_value[]){SINK_N(ev->head.time_ns), SINK_N(ev->head.vm), SINK_S(row->name), SINK_S(line)});
 }
@@ -541,7 +545,7 @@ static int set_top(void *ctx, const char *value)
     return 0;
 }
 
-static int check(const struct state *st)
+static int check(const struct state *st, const struct options *o)
 {
     if (!st->nfiles)
         return fail(FAIL_USAGE, "a file is missing; see erlsnoop report -h");
@@ -551,6 +555,8 @@ static int check(const struct state *st)
         return view_refuse_slower(NULL, NULL);
     if (st->top && !view_keeps_slowest(st->on))
         return view_refuse_top(NULL, NULL);
+    if (o->events && st->viewed && !view_has_events(st->on))
+        return view_refuse_events(NULL, NULL);
     return 0;
 }
 
@@ -571,7 +577,7 @@ int cmd_report(int argc, char **argv)
 
     if (err || o.done)
         return err;
-    err = check(&st);
+    err = check(&st, &o);
     if (err)
         return err;
     if (!st.chosen)

@@ -529,15 +529,17 @@ static void list_filters(const struct engine *e, struct options_extra *extras)
 }
 
 /* Options that others of the views have are known, and refused. */
-static void list_refused(struct options_extra *extras)
+static void list_refused(const struct engine *e, struct options_extra *extras)
 {
     static const struct options_extra refused[] = {{"slower", "TIME", NULL, view_refuse_slower, false},
-                                                   {"top", "N", NULL, view_refuse_top, false}};
+                                                   {"top", "N", NULL, view_refuse_top, false},
+                                                   {"events", NULL, NULL, view_refuse_events, false}};
 
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         struct options_extra *extra = find_extra(extras, refused[i].name);
+        bool known = refused[i].set == view_refuse_events && view_has_events(e->on);
 
-        if (!extra->name)
+        if (!extra->name && !known)
             *extra = refused[i];
     }
 }
@@ -545,9 +547,10 @@ static void list_refused(struct options_extra *extras)
 /* Parses the line of a subcommand of the views that are on, and runs it. */
 static int run_views(struct engine *e, const char *command, const char *operands, const char *what, int argc, char **argv)
 {
-    struct options_extra extras[VIEW_NFILTERS + 5] = {
+    struct options_extra extras[VIEW_NFILTERS + 6] = {
         {"source", "WAY", "ask an erlvm by batches of events (unless said) or by notes", set_source, false}};
-    const struct options_spec spec = {command, what, OPTIONS_LIVE, extras, e, operands};
+    const struct options_spec spec = {command, what, OPTIONS_LIVE & ~(view_has_events(e->on) ? 0 : OPTIONS_EVENTS), extras, e,
+                                      operands};
     struct options o;
     int err;
 
@@ -556,7 +559,7 @@ static int run_views(struct engine *e, const char *command, const char *operands
         *find_extra(extras, "top") = (struct options_extra){"top", "N", VIEW_SLOWEST_TEXT, set_top, false};
         view_slowest_default(e->on, e->settings.slowest);
     }
-    list_refused(extras);
+    list_refused(e, extras);
     err = options_parse(&spec, argc, argv, &o);
     return err || o.done ? err : run(e, &o);
 }

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "../bpf/efile.h"
+
 static const struct event_row probes[BATCH_EVENTS] = {
     [BATCH_ATOM] = {"", 0, 0, {{0}}},
     [BATCH_NAMED] = {"", 0, 0, {{0}}},
@@ -19,6 +21,25 @@ static const struct event_row probes[BATCH_EVENTS] = {
 const struct event_row *event_row(enum batch_event event)
 {
     return &probes[(unsigned)event < BATCH_EVENTS ? event : BATCH_ATOM];
+}
+
+bool event_arg_known(const union ev_any *ev, const struct event_arg *arg)
+{
+    static const struct {
+        enum event_unit unit;
+        const char *name; /* NULL: all of that unit */
+        uint64_t value;
+    } unknown[] = {{EVENT_UNIT_words, NULL, EV_NO_WORDS},
+                   {EVENT_UNIT_none, NULL, (uint64_t)EV_NO_NUMBER},
+                   {EVENT_UNIT_none, "tag", EFILE_NO_TAG}};
+    uint64_t value;
+
+    memcpy(&value, (const char *)ev + arg->offset, sizeof value);
+    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
+        if (arg->unit == unknown[i].unit && value == unknown[i].value &&
+            (!unknown[i].name || !strcmp(arg->name, unknown[i].name)))
+            return false;
+    return true;
 }
 
 enum batch_event event_find(const char *name)

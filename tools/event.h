@@ -33,6 +33,8 @@ struct event_row {
 
 /* Of every probe, by enum batch_event; the rows of records of names are empty. */
 const struct event_row *event_row(enum batch_event event);
+/* Whether the source told the argument of this event. */
+bool event_arg_known(const union ev_any *ev, const struct event_arg *arg);
 /* The event of that name; BATCH_ATOM: there is none. */
 enum batch_event event_find(const char *name);
 

@@ -486,8 +486,11 @@ static int attach_pages(void *ctx, const struct target *t, int pid, bool noted)
 /* A VM that ends as it should hands over what its threads hold. */
 static void end_pages(struct session *s, int pid)
 {
+    bool left;
+
     batch_source_read(s->pages);
-    if (!feed_end_vm(s->ops->feed, (uint32_t)pid, clock_ns(CLOCK_MONOTONIC)) && !batch_source_lost(s->pages))
+    left = pid == s->watch.child.pid && child_left(&s->watch.child); /* of its own, maybe before it ran anything */
+    if (!feed_end_vm(s->ops->feed, (uint32_t)pid, clock_ns(CLOCK_MONOTONIC)) && !left && !batch_source_lost(s->pages))
         note("the VM with pid %d was killed: what its threads did in their last tenth of a second may be missing", pid);
 }
 

@@ -331,8 +331,21 @@ bool view_has_filter(const bool on[VIEW_COUNT], const char *name)
     return false;
 }
 
-/* Names of the views that have the filter (NULL: that keep the slowest), with commas between. */
-static void list_takers(const char *filter, char *text, size_t size)
+bool view_has_events(const bool on[VIEW_COUNT])
+{
+    for (size_t i = 1; i < VIEW_NRECORDS; i++)
+        if (on[records[i].view])
+            return true;
+    return false;
+}
+
+static bool has_slower(const bool on[VIEW_COUNT])
+{
+    return view_has_filter(on, "slower");
+}
+
+/* Names of the views that have something, with commas between. */
+static void list_takers(bool (*has)(const bool on[VIEW_COUNT]), char *text, size_t size)
 {
     size_t used = 0;
 
@@ -340,29 +353,35 @@ static void list_takers(const char *filter, char *text, size_t size)
         bool only[VIEW_COUNT] = {false};
 
         only[v] = true;
-        if (filter ? view_has_filter(only, filter) : view_keeps_slowest(only))
+        if (views[v].text && has(only))
             used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", views[v].name);
     }
 }
 
-static int refuse_option(const char *option, const char *filter)
+static int refuse_option(const char *option, bool (*has)(const bool on[VIEW_COUNT]))
 {
     char takers[256] = "";
 
-    list_takers(filter, takers, sizeof takers);
+    list_takers(has, takers, sizeof takers);
     return fail(FAIL_USAGE, "--%s is for %s; none of these is asked: leave it out, or ask one", option, takers);
 }
 
 int view_refuse_slower(void *ctx, const char *value)
 {
     (void)ctx, (void)value;
-    return refuse_option("slower", "slower");
+    return refuse_option("slower", has_slower);
 }
 
 int view_refuse_top(void *ctx, const char *value)
 {
     (void)ctx, (void)value;
-    return refuse_option("top", NULL);
+    return refuse_option("top", view_keeps_slowest);
+}
+
+int view_refuse_events(void *ctx, const char *value)
+{
+    (void)ctx, (void)value;
+    return refuse_option("events", view_has_events);
 }
 
 int view_filter_parse(const bool on[VIEW_COUNT], const char *name, const char *value, __u64 *filters)

@@ -202,10 +202,13 @@ extern const size_t view_nfilters;
 bool view_has_exemplars(enum view_id view);
 /* --NAME VALUE for all views that are on and have a filter of that name. Fails: FAIL_USAGE, said. */
 int view_filter_parse(const bool on[VIEW_COUNT], const char *name, const char *value, __u64 *filters);
-/* For options.h: --slower and --top where no view that is asked has them. FAIL_USAGE; which have is said. */
+/* For options.h: options that no view that is asked has. FAIL_USAGE; which have is said. */
 int view_refuse_slower(void *ctx, const char *value);
 int view_refuse_top(void *ctx, const char *value);
+int view_refuse_events(void *ctx, const char *value);
 bool view_has_filter(const bool on[VIEW_COUNT], const char *name);
+/* Whether one of the views prints lines with --events. */
+bool view_has_events(const bool on[VIEW_COUNT]);
 /* VIEW_COUNT when there is none of that name. */
 enum view_id view_find(const char *name, size_t length);
 /* Whether the view has use for a program at notes or hooks of this probe. */

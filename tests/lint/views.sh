@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Holds bpf/views.def against what its rows name: probes and their arguments (vm/probes.def), the functions of stock emulators that stand for
-# them (tools/providers.def, bpf/hook.bpf.h), handlers (bpf/view_<view>.h), and both places where those are built.
+# them (tools/providers.def, bpf/hook.bpf.h), handlers (bpf/view_<view>.h), both places where those are built, and the manual.
 cd "$(dirname "$0")/../.." || exit 1
 status=0
 fail() { echo "lint: $*"; status=1; }
@@ -37,4 +37,9 @@ while read -r view; do
 	done
 	has "^ON\($view," bpf/views.def || fail "bpf/views.def: $view is told of nothing"
 done < <(sed -nE 's/^(VIEW|HELPER)\((\w+).*/\2/p' bpf/views.def)
+
+# The types of JSON lines: the first word in quotes of a row.
+while read -r type; do
+	has "^\|.*\`$type\`" docs/erlsnoop.md || fail "docs/erlsnoop.md: its table of JSON has no $type (bpf/views.def)"
+done < <(sed -nE 's/^(TABLE|HISTOGRAM|EVENT|SLOWEST)\([^"]*"([a-z0-9_]+)".*/\2/p' bpf/views.def)
 exit $status

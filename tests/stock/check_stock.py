@@ -28,6 +28,7 @@ os.environ["ERLSNOOP_BUDGET"] = "off"  # every event is to be counted, whatever 
 DEADLINE = 90
 INTERVAL = "0.3"
 INTERVALS = {"upgrade": "2"}  # all versions come and go within one, so that each is named only if it was when it was seen
+SILENT = ("stacks", "messages", "inet")  # they count, and have no --events
 SUITES = (("25", "bookworm"), ("27", "trixie"), ("29", "sid"))
 # what is worked (a kind of stock_work), the subcommand, its row of totals
 CASES = (
@@ -222,7 +223,7 @@ class Watch:
     def __init__(self, command, totals, pid=None, interval=INTERVAL):
         self.totals, self.rows = totals, []
         which = ["-p", str(pid)] if pid else ["-a"]
-        words = command.split() + ([] if totals == "stacks" else ["--events"])
+        words = command.split() + ([] if totals in SILENT else ["--events"])
         self.process = subprocess.Popen([ERLSNOOP] + words + ["--json"] + which + [interval], stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE, text=True, start_new_session=True)
         self.lines = Lines(self.process.stdout)

@@ -165,6 +165,17 @@ START_TEST(test_endings_killed_vm_is_told_by_trace)
 }
 END_TEST
 
+/* A command that ends before it is a machine (a flag that it refuses) is said to have ended with its status, and no more. */
+START_TEST(test_endings_refused_command_was_not_killed)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run("$ERLSNOOP %s -- $ERLVM +S 99999", _i ? "trace -o r spawns" : "spawns");
+
+    ck_assert_int_eq(support_lines(r->err, "ended with status 1"), 1);
+    ck_assert_ptr_eq(strstr(r->err, "was killed"), NULL);
+}
+END_TEST
+
 /* An interval that took longer says so, and its rates are of the time it took. */
 START_TEST(test_endings_rates_are_of_the_time_that_passed)
 {
@@ -221,6 +232,7 @@ Suite *endings_suite(void)
     tcase_add_test(live, test_endings_stopped_vm_is_told);
     tcase_add_test(live, test_endings_stopped_vm_is_told_by_trace);
     tcase_add_test(live, test_endings_killed_vm_is_told_by_trace);
+    tcase_add_loop_test(live, test_endings_refused_command_was_not_killed, 0, 2);
     tcase_add_test(live, test_endings_rates_are_of_the_time_that_passed);
     tcase_add_test(live, test_endings_full_disk_leaves_the_old_file);
     suite_add_tcase(suite, live);

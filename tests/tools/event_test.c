@@ -61,6 +61,23 @@ START_TEST(test_event_of_record_gives_numbers)
 }
 END_TEST
 
+/* What a source has no number for is not told as one. */
+START_TEST(test_event_args_that_no_source_told)
+{
+    union ev_any send = {.message__send = {.words = EV_NO_WORDS}}, entry = {.efile_drv__entry = {.tag = -1, .i1 = 0, .i2 = EV_NO_NUMBER, .i3 = -1}};
+    const struct event_row *sends = event_row(BATCH_message__send), *entries = event_row(BATCH_efile_drv__entry);
+
+    ck_assert(event_arg_known(&send, &sends->args[1]));
+    ck_assert(!event_arg_known(&send, &sends->args[2]));
+    send.message__send.words = 3;
+    ck_assert(event_arg_known(&send, &sends->args[2]));
+    ck_assert(!event_arg_known(&entry, &entries->args[1]));
+    ck_assert(event_arg_known(&entry, &entries->args[6]));
+    ck_assert(!event_arg_known(&entry, &entries->args[7]));
+    ck_assert(event_arg_known(&entry, &entries->args[8]));
+}
+END_TEST
+
 START_TEST(test_event_of_record_tells_whether_the_receiver_runs)
 {
     const ev_id id = ev_id_of_pid(7, 0xffffffff);
@@ -118,6 +135,7 @@ Suite *event_suite(void)
     tcase_add_test(events, test_event_find_knows_the_probes);
     tcase_add_test(events, test_event_rows_are_whole);
     tcase_add_test(events, test_event_of_record_gives_numbers);
+    tcase_add_test(events, test_event_args_that_no_source_told);
     tcase_add_test(events, test_event_of_record_tells_whether_the_receiver_runs);
     tcase_add_test(events, test_event_of_record_gives_texts);
     tcase_add_test(events, test_event_words_are_taken_apart);

@@ -47,6 +47,9 @@ static const struct {
     {"watch spawns,exits -a --slower 5ms", "--slower is for msglat, gc, sched, efile, nifs, drivers; none of these is asked", 2},
     {"watch spawns -a --top 3", "--top is for efile; none of these is asked", 2},
     {"spawns -a --slower 5ms", "--slower is for msglat", 2},
+    {"messages -a --events", "--events is for spawns, msglat, gc, sched, exits, efile, ports, nifs, user, drivers, dist; none", 2},
+    {"watch messages,inet -a --events", "--events is for spawns", 2},
+    {"report f messages --events", "--events is for spawns", 2},
     {"watch spawns -a --slower", "value is missing", 2},
     {"trace -o f -a 5 1", "trace has no interval: --max-time 5s --files 1 ends a recording", 2},
     {"trace -o f -a 0", "no probe, family of probes or view is called '0'", 2},
@@ -169,12 +172,13 @@ END_TEST
 START_TEST(test_options_watch_help_has_those_of_views)
 {
     const struct support_run *r = support_run("$ERLSNOOP watch -h | grep -A2 slower; $ERLSNOOP watch msglat -h | grep slower\n"
-                                              "$ERLSNOOP watch spawns -h | grep -c slower");
+                                              "$ERLSNOOP watch spawns -h | grep -c slower\n"
+                                              "$ERLSNOOP messages -h | grep -c 'print each event'; $ERLSNOOP watch inet,gc -h | grep -c 'print each event'");
 
     ck_assert_str_eq(r->out, "  --slower TIME  with --events: only what took at least TIME (5ms)\n"
                              "  --top N        of the slowest operations so many (5); 0: none\n"
                              "  --json         one JSON object a line: time, type, a member a column\n"
-                             "  --slower TIME  with --events: only waits of at least TIME (5ms)\n0\n");
+                             "  --slower TIME  with --events: only waits of at least TIME (5ms)\n0\n0\n1\n");
 }
 END_TEST
 

@@ -337,10 +337,14 @@ START_TEST(test_trap_recording_tells_names_that_are_registered_later)
         "take(N) -> receive N0 when is_integer(N0) -> take(N - 1) end.\nEND\n"
         "erlc late.erl; erl -noshell -pa . -s late main & P=$!; await ready\n"
         "$ERLSNOOP trace -o r %s-p $P spawns messages > t & E=$!; attached $E; touch go; wait $E; s=$?; wait $P\n"
-        "$ERLSNOOP report r --json messages || s=79; exit $s", _i ? "--ring 60s " : "");
+        "$ERLSNOOP report r --json messages || s=79\n"
+        "$ERLSNOOP report r --events message-send | grep -c ' words=- '; $ERLSNOOP report r --events --json message-send | grep -c words\n"
+        "exit $s", _i ? "--ring 60s " : "");
 
     ck_assert_msg(!r->status, "%s%s", r->out, r->err);
     ck_assert_int_eq(owner_number(r->out, "\"messages_by_owner\"", "\"'late one'\"", "sent"), 29);
+    ck_assert_int_ge(atoi(strrchr(r->out, '}') + 1), 29); /* sizes that it does not tell are no number */
+    ck_assert_str_eq(strrchr(r->out, '}') + strlen(strrchr(r->out, '}')) - 3, "\n0\n");
 }
 END_TEST
 
@@ -438,7 +442,7 @@ START_TEST(test_trap_recording_tells_ports)
         "    assert not trace.wait(), trace.stderr.read()\n"
         "finally:\n"
         "    work.end()\n"
-        "rows = subprocess.run([check_stock.ERLSNOOP, 'report', 'rec', view, '--json', '--events'], stdout=subprocess.PIPE, text=True, check=True).stdout\n"
+        "rows = subprocess.run([check_stock.ERLSNOOP, 'report', 'rec', view, '--json'] + ['--events'] * (view not in check_stock.SILENT), stdout=subprocess.PIPE, text=True, check=True).stdout\n"
         "result = check_stock.Result(work, kind)\n"
         "for expected in told: result.compare(expected, list(map(json.loads, rows.splitlines())))\n"
         "print(len(told), *result.wrong, sep='\\n')\n"
