@@ -400,7 +400,7 @@ bool gc_next_is_major(const struct heap *h, size_t need_words)
 
 bool gc_is_long(const struct heap *h)
 {
-	size_t words = count_young_words(h);
+	size_t words = count_young_words(h) + count_stack_words(h);
 
 	if (gc_next_is_major(h, 0))
 		words += (size_t)(h->old_top - h->old_start);

@@ -101,6 +101,28 @@ START_TEST(test_gc_run_moves_the_stack)
 }
 END_TEST
 
+/* A deep recursion has little on its heap: its stack alone makes a collection long, for it is read and moved. */
+START_TEST(test_gc_of_a_deep_stack_is_long)
+{
+	enum { DEEP = 1 << 18 };
+	struct heap h;
+	Term list;
+
+	unit_init();
+	heap_init(&h, HEAP_MIN_WORDS);
+	list = make_list(&h, 200);
+	collect(&h, DEEP, &list, 1);
+	ck_assert(!gc_is_long(&h));
+	h.stop -= DEEP;
+	for (int i = 0; i < DEEP; i++)
+		h.stop[i] = list;
+	ck_assert(gc_is_long(&h));
+	h.stop += DEEP;
+	ck_assert(!gc_is_long(&h));
+	heap_free(&h);
+}
+END_TEST
+
 /* Garbage fills the heap and fragments beside it; few terms survive, on the stack, in a root, and a binary. */
 START_TEST(test_gc_run_leaves_a_small_block_with_fragments)
 {
@@ -577,6 +599,7 @@ Suite *gc_suite(void)
 	tcase_add_test(c, test_gc_run_keeps_live_terms);
 	tcase_add_test(c, test_gc_run_is_minor_until_told);
 	tcase_add_test(c, test_gc_run_moves_the_stack);
+	tcase_add_test(c, test_gc_of_a_deep_stack_is_long);
 	tcase_add_test(c, test_gc_run_leaves_a_small_block_with_fragments);
 	tcase_add_test(c, test_gc_run_moves_lists_cell_by_cell);
 	tcase_add_test(c, test_gc_run_grows_by_what_was_in_fragments);
