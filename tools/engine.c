@@ -31,6 +31,7 @@ struct engine {
     const struct engine_taker *taker; /* NULL: results are printed */
     struct feed *feed; /* of VMs that hand pages of events over; NULL: their notes are asked for */
     bool notes_only, pages_only; /* asked for: no pages; no VM that hands none over */
+    bool one_vm; /* there will be no other: what it cannot tell is left out of results */
     /*
      * Programs count in one of two sides of each map while the other is read (session_change_sides). side: the one
      * whose counts belong to the result that is printed next. cut: that result has ended (on_cut), and programs left
@@ -198,15 +199,18 @@ static void on_missed(void *ctx, struct session *s)
     vm_maps_miss(*e->skeleton->skeleton->obj);
 }
 
-/* What is asked beside what it can tell: its figures are zeros that say nothing. */
-static void tell_unserved(const struct engine *e, const struct target *t, const struct plan *plan)
+/* What is asked beside what it can tell: its figures would be zeros that say nothing. */
+static void tell_unserved(struct engine *e, const struct target *t, const struct plan *plan)
 {
     char unserved[256] = "";
 
-    for (size_t v = 0; v < VIEW_COUNT; v++)
-        if (e->on[v] && views[v].text && !verdict_has_event(plan, (enum view_id)v))
-            snprintf(unserved + strlen(unserved), sizeof unserved - strlen(unserved), "%s%s", *unserved ? ", " : "",
-                     views[v].name);
+    for (size_t v = 0; v < VIEW_COUNT; v++) {
+        if (!e->on[v] || !views[v].text || verdict_has_event(plan, (enum view_id)v))
+            continue;
+        snprintf(unserved + strlen(unserved), sizeof unserved - strlen(unserved), "%s%s", *unserved ? ", " : "",
+                 views[v].name);
+        e->on[v] = !e->one_vm;
+    }
     if (*unserved)
         note("'%s' (process %d) cannot tell %s: no function of it stands for these events; "
              "erlvm can, the manual says who else",
@@ -490,6 +494,7 @@ static int run(struct engine *e, const struct options *o)
                               .pages_only = e->pages_only, .silent = e->taker != NULL};
     int err;
 
+    e->one_vm = !o->all && !o->child;
     for (size_t v = 0; v < VIEW_COUNT; v++)
         e->settings.events[v] = e->taker ? view_has_exemplars((enum view_id)v) : o->events;
     for (size_t i = 0; i < view_nuses; i++)

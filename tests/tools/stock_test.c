@@ -133,6 +133,20 @@ START_TEST(test_stock_spawns_events_tell_pids_and_names)
 }
 END_TEST
 
+/* What no function of it tells is said once, and is no table of zeros. */
+START_TEST(test_stock_watch_leaves_out_what_it_cannot_tell)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = run_work("spawns", "", "watch spawns,inet,dist,user");
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"spawns\"", "births"), 35);
+    ck_assert_int_eq(support_lines(r->out, "\"type\":\"inet\""), 1);
+    ck_assert_int_eq(support_lines(r->out, "\"type\":\"dist") + support_lines(r->out, "\"type\":\"user"), 0);
+    ck_assert_int_eq(support_lines(r->err, "cannot tell user, dist: "), 1);
+}
+END_TEST
+
 START_TEST(test_stock_msglat_counts_messages_and_waits)
 {
     SUPPORT_BPF();
@@ -423,6 +437,7 @@ Suite *stock_suite(void)
     tcase_add_test(live, test_stock_command_tells_what_proc_lib_begins_first);
     tcase_add_loop_test(live, test_stock_msglat_tells_what_proc_lib_begins, 0, 2);
     tcase_add_test(live, test_stock_spawns_events_tell_pids_and_names);
+    tcase_add_test(live, test_stock_watch_leaves_out_what_it_cannot_tell);
     tcase_add_loop_test(live, test_stock_msglat_counts_messages_and_waits, 0, 2);
     tcase_add_test(live, test_stock_msglat_counts_messages_to_aliases);
     tcase_add_test(live, test_stock_msglat_names_natives_that_go_on);
