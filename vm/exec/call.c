@@ -47,6 +47,11 @@ const Inst *call_exit_code(void)
 	return stubs.exit_code + FUNC_INFO_WORDS;
 }
 
+bool call_is_stub(const Inst *i)
+{
+	return (uintptr_t)i - (uintptr_t)&stubs < sizeof(stubs);
+}
+
 void call_save_x(Process *p, const Term *x, unsigned n)
 {
 	if (n > p->x_room) {

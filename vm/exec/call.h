@@ -19,6 +19,8 @@
 /* Code outside every module: where a native that waits comes back, where a process begins and ends. */
 const Inst *call_return_code(void);
 const Inst *call_exit_code(void);
+/* Does i stand in no module, but in code of the VM's own: the beginning, end or return of a process, a breakpoint's? */
+bool call_is_stub(const Inst *i);
 void call_init(void);
 
 static inline struct export *call_stub_export(const Inst *stub)

@@ -86,10 +86,13 @@
 		ENTER();                                                                           \
 	} while (0)
 
+/* It is a reduction, as a call is: a deep recursion returns as often as it called, and calls nobody meanwhile. */
 #define RETURN()                                                                                   \
 	do {                                                                                       \
 		I = (const Inst *)E[0];                                                            \
 		E[0] = TERM_NONE;                                                                  \
+		if (unlikely(--p->reds_left < 0))                                                  \
+			goto preempt_return;                                                       \
 		DISPATCH();                                                                        \
 	} while (0)
 
@@ -165,6 +168,14 @@ preempt: /* I is the entry of a function; its arity stands before it */
 	SWAPOUT();
 	p->i = I;
 	call_save_x(p, x, live);
+	return RUN_YIELD;
+
+preempt_return: /* I is where the function returned to, x[0] what it returned */
+	if (call_is_stub(I))
+		DISPATCH();
+	SWAPOUT();
+	p->i = I;
+	call_save_x(p, x, 1);
 	return RUN_YIELD;
 
 raise: /* the exception is set, the site as well; heap stored back */

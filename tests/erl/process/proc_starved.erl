@@ -1,6 +1,6 @@
 %% SPDX-License-Identifier: Apache-2.0
 %% With one scheduler: somebody who puts persistent terms, or calls natives that take long, without end keeps nobody from running, and what
-%% is large is collected, and ends, while others run.
+%% is large is collected, and ends, while others run. So do they while a deep recursion returns.
 %% expect: {putter,ticks,50}
 %% expect: {putter,spawned,1000}
 %% expect: {hasher,ticks,50}
@@ -9,6 +9,7 @@
 %% expect: {collected,300000,true}
 %% expect: {ended,done}
 %% expect: {links,20000}
+%% expect: {returned,2000000,true}
 -module(proc_starved).
 -export([main/0]).
 
@@ -25,7 +26,8 @@ main() ->
     exit(Sink, kill),
     collected(),
     ended(),
-    linked().
+    linked(),
+    returned().
 
 %% So many timers run out while Fun is called again and again.
 beside(Name, Fun) ->
@@ -95,3 +97,18 @@ linked() ->
     P ! go,
     [receive gone -> ok end || _ <- lists:seq(1, 20000)],
     io:format("~p~n", [{links, 20000}]).
+
+%% On its way back a recursion calls nobody, and needs no memory.
+returned() ->
+    Turns = counters:new(1, []),
+    {P, R} = start(fun() -> counters:add(Turns, 1, 1), erlang:yield() end),
+    Depth = descend(2000000, Turns),
+    Since = counters:get(Turns, 1) - get(bottom),
+    stop(P, R),
+    io:format("~p~n", [{returned, Depth, Since > 20}]).
+
+descend(0, Turns) ->
+    put(bottom, counters:get(Turns, 1)),
+    0;
+descend(N, Turns) ->
+    1 + descend(N - 1, Turns).
