@@ -121,8 +121,8 @@ static Term run_slice(Process *p, struct ets_hold *hold, struct select *s, bool 
 	s->has_fixed = is_resumed && wants_fix;
 	process_bump(p, (int)(select_run(s, t, p, ETS_SLICE_OBJECTS, &change) / ETS_OBJECTS_A_REDUCTION + 1));
 	if (s->is_done || (s->limit != 0 && s->count >= s->limit)) {
-		/* What a trap carried may be forged. */
-		bool forged = is_resumed && s->kind == SELECT_LIST && list_length(s->list) != (int64_t)s->count;
+		/* What a trap carried may be forged; the count matters where results are parted into chunks. */
+		bool forged = is_resumed && s->kind == SELECT_LIST && s->limit != 0 && list_length(s->list) != (int64_t)s->count;
 
 		result = forged ? exc_badarg(p) : finish(p, t, s);
 		if (is_resumed && wants_fix)
@@ -204,7 +204,7 @@ static Term start_walk(Process *p, Term table, struct match_program *m, enum sel
 
 static bool is_count(Term t, int64_t max) { return term_is_small(t) && small_value(t) >= 0 && small_value(t) <= max; }
 
-/* What trap_on made? The list is looked at in the end. */
+/* What trap_on made? The list is looked at in the end, where its length matters. */
 static bool is_state(Term t)
 {
 	return term_is_tuple_of(t, STATE_WORDS) && match_get(tuple_get(t, STATE_PROGRAM)) != NULL &&

@@ -6,6 +6,7 @@
 #include "data/map_trie.h"
 #include "data/number.h"
 #include "heap/refbin.h"
+#include "proc/sched.h"
 
 enum { PAIRS_A_REDUCTION = 8, ITER_BATCH = 32 };
 
@@ -170,14 +171,6 @@ static Term put_parts(Process *p, const Term *args, enum map_part part)
 Term bif_maps_keys_1(Process *p, Term *args) { return put_parts(p, args, MAP_KEYS); }
 Term bif_maps_values_1(Process *p, Term *args) { return put_parts(p, args, MAP_VALUES); }
 
-/* Units: elements; false for an improper list. */
-static bool count_list(Term list, size_t *n)
-{
-	for (*n = 0; term_is_cons(list); list = cons_tail(list))
-		(*n)++;
-	return term_is_nil(list);
-}
-
 /* The pair that an element of the list stands for; value TERM_NONE: the element is a pair itself. Fails: false. */
 static bool get_pair(Term element, Term value, Term pair[2])
 {
@@ -205,6 +198,8 @@ static Term build_step(Process *p, struct exc_steps *steps)
 			return exc_badarg(p);
 		map_builder_add(s->builder, pair[0], pair[1]);
 	}
+	if (left > 0 && !term_is_nil(s->list))
+		return exc_badarg(p);
 	if (left > 0)
 		map = map_builder_step(s->builder, &p->heap, &left);
 	bump_pairs(p, (size_t)(had - left));
@@ -213,9 +208,12 @@ static Term build_step(Process *p, struct exc_steps *steps)
 
 static void build_end(struct exc_steps *steps)
 {
+	sched_lend();
 	map_builder_free(((struct build_steps *)steps)->builder);
+	sched_reclaim();
 }
 
+/* Of less than MAP_BUILDER_MIN elements. */
 static Term build_small(Process *p, Term list, Term value)
 {
 	Term pairs[2 * MAP_BUILDER_MIN];
@@ -224,21 +222,29 @@ static Term build_small(Process *p, Term list, Term value)
 	for (; term_is_cons(list); list = cons_tail(list), n++)
 		if (!get_pair(cons_head(list), value, pairs + 2 * n))
 			return exc_badarg(p);
+	if (!term_is_nil(list))
+		return exc_badarg(p);
 	bump_pairs(p, n);
 	return map_from_pairs(&p->heap, pairs, n);
+}
+
+static bool is_short(Term list)
+{
+	size_t n = 0;
+
+	for (; n < MAP_BUILDER_MIN && term_is_cons(list); list = cons_tail(list))
+		n++;
+	return n < MAP_BUILDER_MIN;
 }
 
 static Term build_map(Process *p, Term value, const Term *args, unsigned arity)
 {
 	struct build_steps *s;
-	size_t n;
 
-	if (!count_list(args[0], &n))
-		return exc_badarg(p);
-	if (n < MAP_BUILDER_MIN)
+	if (is_short(args[0]))
 		return build_small(p, args[0], value);
 	s = mem_alloc(sizeof(*s));
-	*s = (struct build_steps){ { .step = build_step, .end = build_end }, map_builder_new(n), args[0], value };
+	*s = (struct build_steps){ { .step = build_step, .end = build_end }, map_builder_new(), args[0], value };
 	return exc_run_steps(p, &s->steps, args, arity);
 }
 

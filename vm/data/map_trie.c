@@ -558,37 +558,62 @@ Term map_trie_from_pairs(struct heap *h, const Term *pairs, size_t n)
 
 enum { PART_BITS = 2 * WAY_BITS, PARTS = 1 << PART_BITS };
 
+enum { CHUNK_ENTRIES = MAP_BUILDER_MIN };
+
+struct chunk {
+	struct chunk *next;
+	struct entry entries[CHUNK_ENTRIES];
+};
+
 struct map_builder {
 	size_t count, moved;         /* entries added; of those, moved to their parts */
 	unsigned part;               /* the next one to be built */
 	size_t kept;                 /* entries that are no doubles, at the start of `parted` */
 	size_t ends[PARTS];          /* sizes of the parts; while entries are moved, where the next one goes; then ends */
 	Term children[PARTS];        /* TERM_NONE: the part is empty */
-	struct entry *added, *parted;
+	struct chunk *first, *last;  /* of entries that are not all moved */
+	struct entry *parted;
 };
 
-struct map_builder *map_builder_new(size_t n)
+struct map_builder *map_builder_new(void)
 {
-	struct map_builder *b = mem_zalloc(sizeof(*b));
+	return mem_zalloc(sizeof(struct map_builder));
+}
 
-	b->added = mem_alloc(n * sizeof(struct entry));
-	return b;
+static void drop_first_chunk(struct map_builder *b)
+{
+	struct chunk *first = b->first;
+
+	b->first = first->next;
+	mem_free(first);
 }
 
 void map_builder_free(struct map_builder *b)
 {
-	mem_free(b->added);
+	while (b->first != NULL)
+		drop_first_chunk(b);
 	mem_free(b->parted);
 	mem_free(b);
 }
 
 static unsigned part_of(uint64_t hash) { return (unsigned)(hash >> (64 - PART_BITS)); }
 
+static void add_chunk(struct map_builder *b)
+{
+	struct chunk *chunk = mem_alloc(sizeof(*chunk));
+
+	chunk->next = NULL;
+	*(b->first == NULL ? &b->first : &b->last->next) = chunk;
+	b->last = chunk;
+}
+
 void map_builder_add(struct map_builder *b, Term key, Term value)
 {
 	uint64_t hash = map_hash(key);
 
-	b->added[b->count] = (struct entry){ hash, b->count, key, value };
+	if (b->count % CHUNK_ENTRIES == 0)
+		add_chunk(b);
+	b->last->entries[b->count % CHUNK_ENTRIES] = (struct entry){ hash, b->count, key, value };
 	b->count++;
 	b->ends[part_of(hash)]++;
 }
@@ -608,10 +633,12 @@ static void begin_parts(struct map_builder *b)
 
 static void move_entries(struct map_builder *b, int64_t *pairs)
 {
-	for (; b->moved < b->count && *pairs > 0; b->moved++, --*pairs) {
-		const struct entry *e = &b->added[b->moved];
+	for (; b->moved < b->count && *pairs > 0; --*pairs) {
+		const struct entry *e = &b->first->entries[b->moved % CHUNK_ENTRIES];
 
 		b->parted[b->ends[part_of(e->hash)]++] = *e;
+		if (++b->moved % CHUNK_ENTRIES == 0)
+			drop_first_chunk(b);
 	}
 }
 
@@ -620,7 +647,7 @@ static void build_part(struct map_builder *b, struct heap *h, int64_t *pairs)
 	size_t from = b->part > 0 ? b->ends[b->part - 1] : 0, n = b->ends[b->part] - from;
 	struct entry *e = b->parted + from;
 
-	*pairs -= 2 * (int64_t)n; /* sorted and built */
+	*pairs -= 6 * (int64_t)n; /* sorted and built */
 	if (n > 1)
 		qsort(e, n, sizeof(*e), compare_entries);
 	n = drop_doubles(e, n);

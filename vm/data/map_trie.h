@@ -21,8 +21,8 @@ Term map_trie_from_pairs(struct heap *h, const Term *pairs, size_t n);
 /* The same in steps: MAP_BUILDER_MIN pairs at least, each added, then steps until the map is there. Keys and values must not move meanwhile. */
 enum { MAP_BUILDER_MIN = 1024 };
 struct map_builder;
-/* Owns: the caller, until map_builder_free. n: the pairs to come. */
-struct map_builder *map_builder_new(size_t n);
+/* Owns: the caller, until map_builder_free, which takes milliseconds after a million of pairs. */
+struct map_builder *map_builder_new(void);
 void map_builder_free(struct map_builder *b);
 void map_builder_add(struct map_builder *b, Term key, Term value);
 /* Works for about *pairs pairs (a part with many hashes alike is done at once) and takes what it did from there. The map, or TERM_NONE: not yet. */

@@ -203,7 +203,7 @@ START_TEST(test_builder_makes_the_same)
 	struct heap *h = unit_heap();
 
 	for (int64_t keys = 20; keys <= PAIRS; keys *= 5) {
-		struct map_builder *b = map_builder_new(PAIRS);
+		struct map_builder *b = map_builder_new();
 		int64_t steps = 0, most = keys / 10;
 		Term map;
 
