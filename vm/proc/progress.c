@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rounds. Invariant (lock): `passing` was taken out of tables before the round began, `waiting` since; while anything
- * waits, a round goes on.
+/* Rounds. One goes on at a time, and is numbered; it ends when all threads that were inside at its beginning have
+ * passed. Each thread keeps what it was handed in a list of its own, and frees that itself: memory goes back to where it
+ * came from, and threads meet at no lock but once in PROGRESS_BATCH things. What threads outside were handed, and what
+ * a thread leaves behind, is in the list `others`, for whoever ends the round.
+ * Invariant: what is in `aged` was taken out of tables before its round began. A round that is wanted begins when the
+ * one before has ended, which the last thread that passes sees.
  *
  * Why a thread that is counted as passed cannot reach what is freed: the beginning of a round comes after the thing was
- * taken out, and is one operation on progress_round that all threads see in one order (sequential consistency). Who says
- * that it has passed has read that round, so what it reads from then on is the table without the thing. Who comes inside
- * reads the round once more after it has said so: either that is the new one, or its word was there when the threads
- * were looked through. */
+ * taken out, and is one operation on progress_round that all threads see in one order (sequential consistency). Who
+ * says that it has passed has read that round, so what it reads from then on is the table without the thing. Who comes
+ * inside reads the round once more after it has said so: either that is the new one, or its word was there when the
+ * threads were looked through. */
 #include "proc/progress.h"
 
 #include <linux/membarrier.h>
@@ -20,11 +24,12 @@ enum { CACHE_LINE = 64 };
 
 static struct {
 	struct lock lock;
-	struct progress_item *waiting, *passing; /* lock */
-	_Atomic size_t count;                    /* of both */
+	_Atomic uint64_t ended;          /* written under the lock: the last round that has */
+	uint64_t wanted;                 /* lock: rounds are to begin up to this one */
+	struct progress_list others;     /* lock */
 	_Atomic(struct progress_thread *) threads;
-	bool may_look;                           /* the kernel has membarrier */
-} progress;
+	bool may_look;                   /* the kernel has membarrier */
+} progress = { .ended = 1 };
 
 _Thread_local struct progress_thread *progress_self;
 _Atomic uint64_t progress_round = 1;
@@ -46,6 +51,20 @@ static struct progress_thread *make_thread(void)
 	return t;
 }
 
+static bool is_inside(const struct progress_thread *t)
+{
+	return t != NULL && atomic_load_explicit(&t->passed, memory_order_relaxed) != 0;
+}
+
+/* What this thread finds from now on is the table of this round. Not while it looks: it may have found something. */
+static void pass_self(void)
+{
+	struct progress_thread *t = progress_self;
+
+	if (is_inside(t) && atomic_load_explicit(&t->looks, memory_order_relaxed) == 0)
+		atomic_store(&t->passed, atomic_load(&progress_round));
+}
+
 /* ---- the round; the lock is held */
 
 static bool has_passed(struct progress_thread *t, bool asked)
@@ -65,84 +84,149 @@ static bool have_all_passed(bool asked)
 	return t == NULL;
 }
 
-static void begin_round(void)
-{
-	progress.passing = progress.waiting;
-	progress.waiting = NULL;
-	atomic_fetch_add(&progress_round, 1);
-}
-
 /* All other threads have seen what this one did before, and it what they did, as if each had a fence just now. */
 static void fence_all(void)
 {
 	syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 }
 
-/* ask: whether threads that have not passed are in a look. What is in this round was taken out before they are asked.
- * Returns what may be freed, or NULL. */
-static struct progress_item *end_round(bool ask)
+/* Begins and ends rounds as far as that goes. ask: whether threads that have not passed are in a look. What is in this
+ * round was taken out before they are asked. */
+static void advance(bool ask)
 {
-	struct progress_item *first;
-	bool ended;
+	for (;;) {
+		bool all;
 
-	if (progress.passing == NULL && progress.waiting != NULL)
-		begin_round();
-	first = progress.passing;
-	if (first == NULL)
-		return NULL;
-	ended = have_all_passed(false);
-	if (!ended && ask) {
-		fence_all();
-		ended = have_all_passed(true);
+		if (atomic_load(&progress.ended) == atomic_load(&progress_round)) {
+			if (progress.wanted <= atomic_load(&progress_round))
+				return;
+			atomic_fetch_add(&progress_round, 1);
+		}
+		pass_self();
+		all = have_all_passed(false);
+		if (!all && ask) {
+			fence_all();
+			all = have_all_passed(true);
+		}
+		if (!all)
+			return;
+		atomic_store(&progress.ended, atomic_load(&progress_round));
 	}
-	if (!ended)
+}
+
+/* What came since goes into the next round that begins. */
+static void age(struct progress_list *l)
+{
+	if (l->aged != NULL || l->fresh == NULL)
+		return;
+	l->aged = l->fresh;
+	l->fresh = NULL;
+	l->fresh_count = 0;
+	l->aged_round = atomic_load(&progress_round) + 1;
+	if (progress.wanted < l->aged_round)
+		progress.wanted = l->aged_round;
+}
+
+/* ---- what waits */
+
+static void count(struct progress_list *l, uint32_t n)
+{
+	n += atomic_load_explicit(&l->count, memory_order_relaxed);
+	atomic_store_explicit(&l->count, n, memory_order_relaxed);
+}
+
+static void add(struct progress_list *l, struct progress_item *item)
+{
+	item->next = l->fresh;
+	l->fresh = item;
+	l->fresh_count++;
+	count(l, 1);
+}
+
+/* What may be freed, or NULL. */
+static struct progress_item *take_ended(struct progress_list *l)
+{
+	struct progress_item *first = l->aged;
+
+	if (first == NULL || l->aged_round > atomic_load(&progress.ended))
 		return NULL;
-	progress.passing = NULL;
+	l->aged = NULL;
+	for (const struct progress_item *item = first; item != NULL; item = item->next)
+		count(l, (uint32_t)-1);
 	return first;
 }
 
-/* ---- its end */
-
 static void run_items(struct progress_item *item)
 {
-	size_t n = 0;
-
-	for (struct progress_item *next; item != NULL; item = next, n++) {
+	for (struct progress_item *next; item != NULL; item = next) {
 		next = item->next;
 		item->run(item);
 	}
-	atomic_fetch_sub(&progress.count, n);
 }
 
-/* Ends as many rounds as it can: what waits when the last thread goes outside would find nobody to end it. */
-static void end_rounds(bool ask)
+/* Frees what of this thread's list (or NULL) and of others may be. As often as that goes: what waits when the last
+ * thread goes outside would find nobody. */
+static void settle(struct progress_list *own, bool ask)
 {
-	struct progress_item *first;
+	struct progress_item *mine, *others;
 
 	do {
 		lock_acquire(&progress.lock);
-		first = end_round(ask);
+		if (own != NULL)
+			age(own);
+		age(&progress.others);
+		advance(ask);
+		mine = own != NULL ? take_ended(own) : NULL;
+		others = take_ended(&progress.others);
 		lock_release(&progress.lock);
-		run_items(first);
-	} while (first != NULL);
+		run_items(mine);
+		run_items(others);
+	} while (mine != NULL || others != NULL);
+}
+
+/* Is it time to settle, after one more in the list? While its last ones wait for a round, only to ask. */
+static bool is_due(const struct progress_list *l, unsigned batch, bool *ask)
+{
+	bool waits = l->aged != NULL && l->aged_round > atomic_load(&progress.ended);
+
+	*ask = l->fresh_count % PROGRESS_MANY == 0;
+	return *ask || (!waits && l->fresh_count % batch == 0);
+}
+
+static void add_other(struct progress_item *item)
+{
+	bool ask, due;
+
+	lock_acquire(&progress.lock);
+	add(&progress.others, item);
+	due = is_due(&progress.others, 1, &ask);
+	lock_release(&progress.lock);
+	if (due)
+		settle(NULL, ask);
 }
 
 void progress_later(struct progress_item *item, void (*run)(struct progress_item *item))
 {
-	size_t n;
+	struct progress_thread *t = progress_self;
+	bool ask;
 
 	item->run = run;
-	lock_acquire(&progress.lock);
-	item->next = progress.waiting;
-	progress.waiting = item;
-	n = atomic_fetch_add(&progress.count, 1) + 1;
-	lock_release(&progress.lock);
-	end_rounds(n % PROGRESS_MANY == 0);
+	if (!is_inside(t)) {
+		add_other(item);
+		return;
+	}
+	add(&t->list, item);
+	if (is_due(&t->list, PROGRESS_BATCH, &ask))
+		settle(&t->list, ask);
 }
 
 size_t progress_waiting(void)
 {
-	return atomic_load_explicit(&progress.count, memory_order_relaxed);
+	size_t n = atomic_load_explicit(&progress.others.count, memory_order_relaxed);
+
+	for (const struct progress_thread *t = atomic_load(&progress.threads); t != NULL; t = t->next)
+		n += atomic_load_explicit(&t->list.count, memory_order_relaxed);
+	return n;
 }
 
 /* ---- threads */
@@ -161,16 +245,43 @@ void progress_enter(void)
 	} while (atomic_load(&progress_round) != round);
 }
 
+static void move(struct progress_item *first)
+{
+	for (struct progress_item *next; first != NULL; first = next) {
+		next = first->next;
+		add(&progress.others, first);
+	}
+}
+
+/* What this thread has is others' from now on. */
+static void leave_behind(struct progress_list *l)
+{
+	lock_acquire(&progress.lock);
+	move(l->fresh);
+	move(l->aged);
+	lock_release(&progress.lock);
+	l->fresh = l->aged = NULL;
+	l->fresh_count = 0;
+	atomic_store_explicit(&l->count, 0, memory_order_relaxed);
+}
+
 void progress_leave(void)
 {
 	struct progress_thread *t = progress_self;
+	bool left = false;
 
-	if (t == NULL)
+	if (!is_inside(t))
 		return;
 	ASSERT(atomic_load(&t->looks) == 0);
+	if (progress_has_own(t)) {
+		settle(&t->list, false);
+		left = progress_has_own(t);
+		if (left)
+			leave_behind(&t->list);
+	}
 	atomic_store(&t->passed, 0);
-	if (atomic_load(&progress.count) > 0)
-		end_rounds(false);
+	if (left || atomic_load(&progress.ended) != atomic_load(&progress_round))
+		settle(NULL, false);
 }
 
 void progress_pass(void)
@@ -178,8 +289,8 @@ void progress_pass(void)
 	struct progress_thread *t = progress_self;
 
 	ASSERT(atomic_load(&t->looks) == 0);
-	if (atomic_load_explicit(&t->passed, memory_order_relaxed) == 0)
+	if (!is_inside(t))
 		return;
-	atomic_store(&t->passed, atomic_load(&progress_round));
-	end_rounds(false);
+	pass_self();
+	settle(&t->list, false);
 }

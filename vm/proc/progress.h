@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Thread progress: tables are read without a lock, and what was taken out of one is freed when nobody can still read it.
+/* Thread progress: tables are read without a lock, and what was taken out of one is freed when nobody can still read
+ * it.
  *
  * A thread is inside while it is in the world (it runs a process, or works for one), and outside while it sleeps, waits,
  * or does what the world's stop does not wait for. A scheduler says between two time slices that it has passed: what it
@@ -12,13 +13,15 @@
  * Who holds a table while in a look may wait for its lock, and lend the scheduler, but neither stop the world nor go
  * outside. A native that gives way in steps ends its look before, and finds the table again.
  *
- * Memory: a native may keep its scheduler for minutes without passing. So when PROGRESS_MANY things wait, threads are
- * also asked, through the kernel (membarrier), whether they are in a look: those that are not have passed. What waits is
- * bounded by what is taken out of tables while one look lasts, and 2 * PROGRESS_MANY. Without membarrier nobody may look:
- * everybody takes locks, and what is handed over is freed at once.
+ * Memory: a native may keep its scheduler for minutes without passing. So when PROGRESS_MANY things of one thread wait,
+ * the others are asked, through the kernel (membarrier), whether they are in a look: those that are not have passed.
+ * What waits is bounded by what is taken out of tables while one look lasts, and some 2 * PROGRESS_MANY things of each
+ * thread that is inside, and of all the others together. Without membarrier nobody may look: everybody takes locks, and
+ * what is handed over is freed at once.
  *
- * Cost: a look is two stores to memory of the thread's own, a slice two loads. A round takes each thread once through a
- * lock; membarrier some microseconds for every PROGRESS_MANY things. */
+ * Cost: a look is two stores to memory of the thread's own, a slice four loads. A round takes each thread once through
+ * a lock, and so do PROGRESS_BATCH things that it hands over; membarrier takes some microseconds for every
+ * PROGRESS_MANY. */
 #ifndef VM_PROC_PROGRESS_H
 #define VM_PROC_PROGRESS_H
 
@@ -29,7 +32,7 @@
 
 #include "base/log.h"
 
-enum { PROGRESS_MANY = 1024 };
+enum { PROGRESS_MANY = 256, PROGRESS_BATCH = 16 };
 
 /* Stands in what waits to be freed. */
 struct progress_item {
@@ -37,10 +40,21 @@ struct progress_item {
 	void (*run)(struct progress_item *item);
 };
 
-/* Of each thread that was ever inside; it has a cache line to itself. Owns: itself, for the VM's life: such threads do not end. */
+/* What waits. */
+struct progress_list {
+	struct progress_item *fresh;          /* came since the others of the list */
+	struct progress_item *aged;           /* to be freed at the end of aged_round */
+	uint64_t aged_round;
+	uint32_t fresh_count;
+	_Atomic uint32_t count;               /* of both */
+};
+
+/* Of each thread that was ever inside, with cache lines to itself. Owns: itself, for the VM's life: such threads do not
+ * end. */
 struct progress_thread {
-	_Atomic uint64_t passed;       /* the round whose beginning it knows of; 0: it is outside */
-	_Atomic uint32_t looks;        /* nested */
+	_Atomic uint64_t passed;              /* the round whose beginning it knows of; 0: it is outside */
+	_Atomic uint32_t looks;               /* nested */
+	struct progress_list list;            /* of this thread alone */
 	struct progress_thread *next;
 };
 /* Private to progress.c and the functions below. */
@@ -56,13 +70,20 @@ void progress_leave(void);
 
 /* ---- by schedulers */
 void progress_pass(void);
+static inline bool progress_has_own(const struct progress_thread *t)
+{
+	return t->list.fresh != NULL || t->list.aged != NULL;
+}
+
 /* Between two time slices. May free what waits. */
 static inline void progress_tick(void)
 {
 	const struct progress_thread *t = progress_self;
 
-	if (unlikely(t != NULL && atomic_load_explicit(&t->passed, memory_order_relaxed) !=
-				     atomic_load_explicit(&progress_round, memory_order_relaxed)))
+	if (t == NULL)
+		return;
+	if (unlikely(progress_has_own(t) || atomic_load_explicit(&t->passed, memory_order_relaxed) !=
+						    atomic_load_explicit(&progress_round, memory_order_relaxed)))
 		progress_pass();
 }
 
@@ -76,7 +97,8 @@ static inline bool progress_look(void)
 
 	if (t == NULL || atomic_load_explicit(&t->passed, memory_order_relaxed) == 0)
 		return false;
-	atomic_store_explicit(&t->looks, atomic_load_explicit(&t->looks, memory_order_relaxed) + 1, memory_order_relaxed);
+	atomic_store_explicit(&t->looks, atomic_load_explicit(&t->looks, memory_order_relaxed) + 1,
+			      memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
 	return true;
 }
@@ -85,13 +107,14 @@ static inline void progress_look_end(void)
 {
 	struct progress_thread *t = progress_self;
 
-	atomic_store_explicit(&t->looks, atomic_load_explicit(&t->looks, memory_order_relaxed) - 1, memory_order_release);
+	atomic_store_explicit(&t->looks, atomic_load_explicit(&t->looks, memory_order_relaxed) - 1,
+			      memory_order_release);
 }
 
 /* ---- by who takes something out of a table */
-/* Calls run(item) when nobody that found it before is in its look any more. It is in no table by now, and stays as it is,
- * pointers to others in the table too. Any thread; locks may be held, and the caller may be in a look.
- * Owns: the item passes to run, which frees memory and takes no lock: it is called by any thread, the caller too. */
+/* Calls run(item) when nobody that found it before is in its look any more. It is in no table by now, and stays as it
+ * is, pointers to others in the table too. Any thread; locks may be held, and the caller may be in a look.
+ * Owns: the item passes to run, which frees memory and takes no lock: any thread calls it, the caller too. */
 void progress_later(struct progress_item *item, void (*run)(struct progress_item *item));
 /* So many wait. */
 size_t progress_waiting(void);

@@ -228,7 +228,7 @@ static void end_standing(void)
 		thread_yield();
 }
 
-START_TEST(test_progress_later_keeps_little_for_one_that_stands_still)
+static void change_beside_one_that_stands_still(void)
 {
 	begin_standing(false);
 	for (unsigned i = 0; i < 100 * PROGRESS_MANY; i++) {
@@ -236,8 +236,26 @@ START_TEST(test_progress_later_keeps_little_for_one_that_stands_still)
 		ck_assert_uint_le(progress_waiting(), 2 * PROGRESS_MANY);
 	}
 	ck_assert_uint_ge(atomic_load(&table.freed), 98 * PROGRESS_MANY);
+}
+
+START_TEST(test_progress_later_keeps_little_for_one_that_stands_still)
+{
+	change_beside_one_that_stands_still();
 	end_standing();
 	ck_assert_uint_eq(progress_waiting(), 0);
+}
+END_TEST
+
+/* Neither passes. */
+START_TEST(test_progress_later_keeps_little_of_one_that_does_not_pass)
+{
+	progress_init();
+	progress_enter();
+	change_beside_one_that_stands_still();
+	progress_leave();
+	end_standing();
+	ck_assert_uint_eq(progress_waiting(), 0);
+	ck_assert_uint_eq(atomic_load(&table.freed), atomic_load(&table.made) - 1);
 }
 END_TEST
 
@@ -254,6 +272,7 @@ START_TEST(test_progress_later_keeps_all_while_a_look_lasts)
 }
 END_TEST
 
+/* This thread is the only one inside. */
 START_TEST(test_progress_look_is_refused_outside)
 {
 	progress_init();
@@ -261,20 +280,21 @@ START_TEST(test_progress_look_is_refused_outside)
 	progress_enter();
 	ck_assert(progress_look());
 	ck_assert(progress_look());
-	change(0);
-	change(0);
+	progress_look_end();
+	for (unsigned i = 0; i <= 3 * PROGRESS_BATCH; i++)
+		change(0);
 	ck_assert_uint_eq(atomic_load(&table.freed), 0);
 	progress_look_end();
-	progress_look_end();
 	progress_tick();
-	ck_assert_uint_eq(atomic_load(&table.freed), 1);
+	ck_assert_uint_eq(atomic_load(&table.freed), 3 * PROGRESS_BATCH);
 	change(0);
-	ck_assert_uint_eq(atomic_load(&table.freed), 1);
+	ck_assert_uint_eq(progress_waiting(), 1);
 	progress_leave();
-	ck_assert_uint_eq(atomic_load(&table.freed), 2);
+	ck_assert_uint_eq(atomic_load(&table.freed), 3 * PROGRESS_BATCH + 1);
 	ck_assert(!progress_look());
 	change(0);
-	ck_assert_uint_eq(atomic_load(&table.freed), 3);
+	ck_assert_uint_eq(atomic_load(&table.freed), 3 * PROGRESS_BATCH + 2);
+	ck_assert_uint_eq(progress_waiting(), 0);
 }
 END_TEST
 
@@ -287,6 +307,7 @@ Suite *progress_suite(void)
 	tcase_add_test(t, test_progress_later_frees_nothing_that_is_looked_at);
 	tcase_add_test(t, test_progress_later_asks_threads_that_never_pass);
 	tcase_add_test(t, test_progress_later_keeps_little_for_one_that_stands_still);
+	tcase_add_test(t, test_progress_later_keeps_little_of_one_that_does_not_pass);
 	tcase_add_test(t, test_progress_later_keeps_all_while_a_look_lasts);
 	tcase_add_test(t, test_progress_look_is_refused_outside);
 	suite_add_tcase(s, t);
