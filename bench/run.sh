@@ -11,13 +11,14 @@
 #   (h) events told by the page beside notes, LTTng and erlang:trace/3; the flight recorder; several views: bench/engine.py
 #   (i) what concerns all of 100,000 processes, and how long the others stand still for it: bench/stops.erl
 #   (j) the world around it: echo, messages between nodes, native functions, os:cmd, idle connections: bench/world.py
+#   (k) tables and ports found by one process and by two at once: bench/tables.erl
 # BENCH_ONLY="a c"     parts to run          BENCH_RUNS=5    runs of each (medians are shown)
 # BENCH_DIV=10         1/N of the work       BENCH_SET="fib ring"   workloads of (c); of (e) and (g) the rows with this text in their names
 # ERL_EMU=/path/to/erl an Erlang whose emulator is the interpreter flavour
 set -eu
 cd "$(dirname "$0")/.."
 BUILD=${BUILD:-build}
-parts=${BENCH_ONLY:-a b c d e f g h i j}
+parts=${BENCH_ONLY:-a b c d e f g h i j k}
 runs=${BENCH_RUNS:-5}
 div=${BENCH_DIV:-10}
 ours=$BUILD/erlvm
@@ -163,6 +164,27 @@ bench_stops() {
 	echo
 }
 
+# The least of three runs.
+bench_tables() {
+	local i vm
+	echo "(k) what is found in tables of the VM by one process and by two at once, +S 2, ns a call"
+	[ "$dir/tables.beam" -nt bench/tables.erl ] || erlc -o "$dir" bench/tables.erl
+	for ((i = 0; i < 3; i++)); do
+		for vm in "$ours" erl; do
+			timeout 300 $vm +S 2 -noshell -pa "$dir" -run tables main | sed "s/^/${vm##*/} /"
+		done
+	done | awk '
+		{ at = $1 SUBSEP $2 }
+		!($2 in seen) { seen[$2]; order[++n] = $2 }
+		!(at in ns) || $3 < ns[at] { ns[at] = $3 }
+		END {
+			printf "    %-36s %9s %9s\n", "", "erlvm", "erl"
+			for (i = 1; i <= n; i++)
+				printf "    %-36s %9.1f %9.1f\n", order[i], ns["erlvm" SUBSEP order[i]], ns["erl" SUBSEP order[i]]
+		}'
+	echo
+}
+
 for part in $parts; do
 	case $part in
 	a) bench_probes ;;
@@ -175,6 +197,7 @@ for part in $parts; do
 	h) BUILD=$BUILD BENCH_RUNS=$runs python3 bench/engine.py ;;
 	i) bench_stops ;;
 	j) BUILD=$BUILD BENCH_RUNS=$runs python3 bench/world.py ;;
+	k) bench_tables ;;
 	*) echo "bench/run.sh: no part $part" >&2; exit 2 ;;
 	esac
 done

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The port table; how ports open, are spoken to by who holds them, and end.
  * Invariant: a port is in the table from its opening until PORT_CLOSED; the table, each running watch or job, and each
- * finder hold one reference. */
+ * finder hold one reference. The table is changed under its lock, and read without it (proc/progress.h): who finds a
+ * port there takes a reference, or finds that the last one is gone. Its memory stays until nobody looks any more. */
 #include "io/port.h"
 
 #include <errno.h>
@@ -27,7 +28,7 @@
 
 static struct {
 	struct lock lock;
-	struct port *buckets[TABLE_BUCKETS]; /* lock */
+	_Atomic(struct port *) buckets[TABLE_BUCKETS]; /* changed under the lock */
 	_Atomic size_t count;                /* changed under the lock; those being opened are counted */
 	size_t limit;                        /* lock */
 	atomic_uint_fast64_t next_number;
@@ -60,20 +61,49 @@ Term port_new_id(void)
 	return term_from_port(atomic_fetch_add(&table.next_number, 1));
 }
 
-static struct port **bucket_of(Term id)
+static _Atomic(struct port *) *bucket_of(Term id)
 {
 	return &table.buckets[hash_word(id) % TABLE_BUCKETS];
+}
+
+static struct port *next_of(const _Atomic(struct port *) *at)
+{
+	return atomic_load_explicit(at, memory_order_acquire);
+}
+
+/* A reference to a port that may have lost its last one. Fails: false. */
+static bool ref_living(struct port *port)
+{
+	unsigned refs = atomic_load_explicit(&port->refs, memory_order_relaxed);
+
+	while (refs != 0)
+		if (atomic_compare_exchange_weak_explicit(&port->refs, &refs, refs + 1, memory_order_relaxed,
+							  memory_order_relaxed))
+			return true;
+	return false;
+}
+
+/* In a look, or with the lock. */
+static struct port *find_living(Term id)
+{
+	struct port *port = next_of(bucket_of(id));
+
+	while (port != NULL && port->id != id)
+		port = next_of(&port->next);
+	return port != NULL && ref_living(port) ? port : NULL;
 }
 
 struct port *port_find(Term id)
 {
 	struct port *port;
 
-	lock_acquire(&table.lock);
-	for (port = *bucket_of(id); port != NULL && port->id != id; port = port->next) {
+	if (likely(progress_look())) {
+		port = find_living(id);
+		progress_look_end();
+		return port;
 	}
-	if (port != NULL)
-		port_ref(port);
+	lock_acquire(&table.lock);
+	port = find_living(id);
 	lock_release(&table.lock);
 	return port;
 }
@@ -102,22 +132,23 @@ static bool take_place(void)
 
 static void enter_table(struct port *port)
 {
-	struct port **head = bucket_of(port->id);
+	_Atomic(struct port *) *head = bucket_of(port->id);
 
 	lock_acquire(&table.lock);
-	port->next = *head;
-	*head = port;
+	atomic_store_explicit(&port->next, next_of(head), memory_order_relaxed);
+	atomic_store_explicit(head, port, memory_order_release);
 	lock_release(&table.lock);
 }
 
+/* Who stands at it goes on from it: it keeps its `next`. */
 static void leave_table(struct port *port)
 {
-	struct port **at = bucket_of(port->id);
+	_Atomic(struct port *) *at = bucket_of(port->id);
 
 	lock_acquire(&table.lock);
-	while (*at != port)
-		at = &(*at)->next;
-	*at = port->next;
+	while (next_of(at) != port)
+		at = &next_of(at)->next;
+	atomic_store_explicit(at, next_of(&port->next), memory_order_release);
 	table.count--;
 	lock_release(&table.lock);
 }
@@ -125,7 +156,7 @@ static void leave_table(struct port *port)
 void port_each(void (*see)(const struct port *port, void *arg), void *arg)
 {
 	for (size_t i = 0; i < TABLE_BUCKETS; i++)
-		for (const struct port *port = table.buckets[i]; port != NULL; port = port->next)
+		for (const struct port *port = next_of(&table.buckets[i]); port != NULL; port = next_of(&port->next))
 			see(port, arg);
 }
 
@@ -140,7 +171,7 @@ Term port_list(struct heap *h)
 
 	lock_acquire(&table.lock);
 	for (int b = 0; b < TABLE_BUCKETS; b++) {
-		for (struct port *port = table.buckets[b]; port != NULL; port = port->next)
+		for (struct port *port = next_of(&table.buckets[b]); port != NULL; port = next_of(&port->next))
 			list = heap_cons(h, port->id, list);
 	}
 	lock_release(&table.lock);
@@ -150,6 +181,11 @@ Term port_list(struct heap *h)
 void port_ref(struct port *port)
 {
 	atomic_fetch_add_explicit(&port->refs, 1, memory_order_relaxed);
+}
+
+static void free_port(struct progress_item *later)
+{
+	mem_free((char *)later - offsetof(struct port, later));
 }
 
 void port_unref(struct port *port)
@@ -168,7 +204,7 @@ void port_unref(struct port *port)
 	mem_free(port->fd_input);
 	mem_free(port->links);
 	mem_free(port->name);
-	mem_free(port);
+	progress_later(&port->later, free_port);
 }
 
 /* ---- opening */
@@ -670,7 +706,7 @@ static struct port **all_ports(size_t *n)
 	ports = mem_alloc((table.count + 1) * sizeof(*ports));
 	*n = 0;
 	for (int b = 0; b < TABLE_BUCKETS; b++) {
-		for (struct port *port = table.buckets[b]; port != NULL; port = port->next) {
+		for (struct port *port = next_of(&table.buckets[b]); port != NULL; port = next_of(&port->next)) {
 			port_ref(port);
 			ports[(*n)++] = port;
 		}

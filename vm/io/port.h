@@ -18,6 +18,7 @@
 #include "io/port_busy.h"
 #include "io/port_task.h"
 #include "proc/message.h"
+#include "proc/progress.h"
 #include "proc/sched_job.h"
 
 /* Bytes queued at which senders have to wait, and at which they go on. As OTP's default watermarks. */
@@ -184,7 +185,8 @@ struct port {
 	struct port_traces traces;  /* for this port as a tracer */
 	void *carrier;              /* of a connection to another node: see struct port_carrier; NULL: none */
 	bool framed;                /* what is output now has its lengths already */
-	struct port *next;          /* table */
+	_Atomic(struct port *) next; /* table */
+	struct progress_item later; /* its memory is to be freed */
 };
 
 /* A port that carries a connection to another node. Wired by the room dist; the port is held. */
