@@ -79,16 +79,36 @@ static void unlock(struct ets_hold *hold)
 void table_let_go(struct ets_hold *hold)
 {
 	unlock(hold);
+	if (hold->is_look)
+		progress_look_end();
 	if (hold->is_counted)
 		resource_unref(&hold->table->resource);
+}
+
+static void look_up_name(struct ets_hold *hold, Term name)
+{
+	bool is_alone = sched_is_alone(), is_sure = false;
+
+	hold->is_look = !is_alone && progress_look();
+	if (likely(is_alone || hold->is_look)) {
+		hold->table = tables_see_name(name, &is_sure);
+		if (likely(hold->table != NULL))
+			return;
+	}
+	if (hold->is_look)
+		progress_look_end();
+	hold->is_look = false;
+	if (is_sure)
+		return;
+	hold->table = tables_find_name(name);
+	hold->is_counted = hold->table != NULL;
 }
 
 /* By a name, or by a number that came out of a text or a binary. */
 static __attribute__((noinline)) enum ets_failure look_up_table(struct ets_hold *hold, Term id)
 {
 	if (term_is_atom(id)) {
-		hold->is_counted = !sched_is_alone();
-		hold->table = hold->is_counted ? tables_find_name(id) : tables_see_name(id);
+		look_up_name(hold, id);
 		return hold->table != NULL ? ETS_OK : ETS_NO_TABLE;
 	}
 	if (term_is_local_ref(id)) {
@@ -100,7 +120,7 @@ static __attribute__((noinline)) enum ets_failure look_up_table(struct ets_hold 
 
 static inline enum ets_failure find_table(struct ets_hold *hold, Term id)
 {
-	hold->is_counted = false;
+	hold->is_counted = hold->is_look = false;
 	hold->table = table_from_ref(id);
 	return likely(hold->table != NULL) ? ETS_OK : look_up_table(hold, id);
 }

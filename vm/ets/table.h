@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tables: names, owners, rights, locks, fixations, life and death. What stands in a table: hash.h, tree.h.
  * Invariant: a table whose `is_dead` is set has no contents, no owner and no name; its memory stays until the last
- * table identifier (a magic ref) that names it is gone.
+ * table identifier (a magic ref) that names it is gone, and nobody looks at it who found it by its name.
+ * A table that is found by its name is held in a look (proc/progress.h), which ends with the hold: it is there until
+ * then, though it may be dead, which who has locked it sees. A native holds a table within one time slice, on one
+ * thread, however long that lasts (`ets:insert` of a long list: seconds), and what was taken out of tables meanwhile
+ * waits. It neither gives way, nor stops the world, nor goes outside before it has released it; a native that works in
+ * steps finds the table again in each.
  * Locks: a table is read and written under its lock: a mutex; a read-write lock with read_concurrency, and for
  * ordered tables with write_concurrency too; for hash tables with write_concurrency one of ETS_STRIPES mutexes for one key, all
  * of them (rising) for the whole. A scheduler that is alone (sched_is_alone) takes no lock: a table is never held while a process
@@ -16,6 +21,7 @@
 #include "ets/tree.h"
 #include "heap/refbin.h"
 #include "proc/process.h"
+#include "proc/progress.h"
 
 enum ets_type { ETS_SET, ETS_ORDERED_SET, ETS_BAG, ETS_DUPLICATE_BAG };
 enum ets_protection { ETS_PUBLIC, ETS_PROTECTED, ETS_PRIVATE };
@@ -57,7 +63,7 @@ struct ets_options {
 
 struct ets_table {
 	struct resource resource;        /* first: the magic ref's */
-	Term name;
+	_Atomic Term name;
 	struct ets_options options;      /* heir_data stands in heir_fragment */
 	struct fragment *heir_fragment;
 	_Atomic Term owner;
@@ -71,7 +77,8 @@ struct ets_table {
 	atomic_size_t fixed;             /* sum of their counts */
 	int64_t fixed_since_ns;          /* CLOCK_MONOTONIC */
 	int64_t fixed_system_ns;
-	struct ets_table *next_named;    /* names' lock */
+	_Atomic(struct ets_table *) next_named; /* changed under the names' lock */
+	struct progress_item later;      /* its memory is to be freed */
 	struct ets_table *prev, *next;   /* all tables */
 	struct ets_table *next_owned;    /* of the owner, as the next two; its shard's lock */
 	struct ets_table **owned_at;     /* what points here */
@@ -84,7 +91,8 @@ enum ets_lock { ETS_UNLOCKED, ETS_MUTEX, ETS_READ_LOCK, ETS_WRITE_LOCK, ETS_ONE_
 struct ets_hold {
 	struct ets_table *table;
 	uint8_t lock_kind;   /* enum ets_lock */
-	bool is_counted;
+	bool is_counted;     /* it has a reference to the table... */
+	bool is_look;        /* ...or is in a look (proc/progress.h) */
 	bool is_write;
 	uint8_t failure;     /* enum ets_failure: what the function that was to hold it returned */
 	uint32_t hash;       /* of the key */
@@ -101,7 +109,7 @@ enum ets_failure table_hold_exclusive(struct ets_hold *hold, Process *p, Term id
 void table_let_go(struct ets_hold *hold);
 static inline void table_release(struct ets_hold *hold)
 {
-	if (unlikely(hold->lock_kind != ETS_UNLOCKED || hold->is_counted))
+	if (unlikely(hold->lock_kind != ETS_UNLOCKED || hold->is_counted || hold->is_look))
 		table_let_go(hold);
 }
 /* Books a change of the contents, releases, and splits or joins a bucket when it is time. */

@@ -26,7 +26,9 @@ struct ets_owner {
 
 static struct {
 	struct lock name_locks[SHARDS]; /* lock b % SHARDS: of bucket b */
-	struct ets_table *names[NAME_BUCKETS];
+	/* How often a table has begun to change its name, and how often that has ended. */
+	_Alignas(64) atomic_uint renames_begun, renames_ended;
+	_Atomic(struct ets_table *) names[NAME_BUCKETS]; /* changed under the bucket's lock */
 	struct {
 		struct lock lock;
 		_Atomic(struct ets_owner *) first;
@@ -40,7 +42,7 @@ static struct {
 /* ---- names */
 static unsigned name_bucket(Term name) { return (unsigned)hash_word(name) % NAME_BUCKETS; }
 
-static struct ets_table **lock_name(Term name)
+static _Atomic(struct ets_table *) *lock_name(Term name)
 {
 	unsigned bucket = name_bucket(name);
 
@@ -53,21 +55,55 @@ static void unlock_name(Term name)
 	lock_release(&tables.name_locks[name_bucket(name) % SHARDS]);
 }
 
-struct ets_table *tables_see_name(Term name)
+static struct ets_table *next_of(const _Atomic(struct ets_table *) *at)
 {
-	struct ets_table *t = tables.names[name_bucket(name)];
+	return atomic_load_explicit(at, memory_order_acquire);
+}
 
-	while (t != NULL && t->name != name)
-		t = t->next_named;
+/* In a look, or with the bucket's lock. */
+static struct ets_table *walk_names(Term name)
+{
+	struct ets_table *t = next_of(&tables.names[name_bucket(name)]);
+
+	while (t != NULL && atomic_load_explicit(&t->name, memory_order_relaxed) != name)
+		t = next_of(&t->next_named);
+	return t;
+}
+
+/* A table that gets another name meanwhile leads into another bucket, past those that stand behind it. */
+struct ets_table *tables_see_name(Term name, bool *is_sure)
+{
+	unsigned ended = atomic_load(&tables.renames_ended);
+	struct ets_table *t = walk_names(name);
+
+	*is_sure = atomic_load(&tables.renames_begun) == ended;
+	return t;
+}
+
+/* *is_sure: the answer is right. */
+static struct ets_table *look_up_name(Term name, bool *is_sure)
+{
+	struct ets_table *t;
+
+	*is_sure = false;
+	if (!progress_look())
+		return NULL;
+	t = tables_see_name(name, is_sure);
+	if (t != NULL)
+		*is_sure = resource_ref_living(&t->resource);
+	progress_look_end();
 	return t;
 }
 
 struct ets_table *tables_find_name(Term name)
 {
-	struct ets_table *t;
+	bool is_sure;
+	struct ets_table *t = look_up_name(name, &is_sure);
 
+	if (is_sure)
+		return t;
 	lock_name(name);
-	t = tables_see_name(name);
+	t = walk_names(name);
 	if (t != NULL)
 		resource_ref(&t->resource);
 	unlock_name(name);
@@ -76,15 +112,13 @@ struct ets_table *tables_find_name(Term name)
 
 static bool enter_name(struct ets_table *t, Term name)
 {
-	struct ets_table **first = lock_name(name);
-	struct ets_table *other = *first;
+	_Atomic(struct ets_table *) *first = lock_name(name);
+	struct ets_table *other = walk_names(name);
 
-	while (other != NULL && other->name != name)
-		other = other->next_named;
 	if (other == NULL) {
-		t->name = name;
-		t->next_named = *first;
-		*first = t;
+		atomic_store_explicit(&t->name, name, memory_order_relaxed);
+		atomic_store_explicit(&t->next_named, next_of(first), memory_order_release);
+		atomic_store_explicit(first, t, memory_order_release);
 	}
 	unlock_name(name);
 	return other == NULL;
@@ -93,12 +127,12 @@ static bool enter_name(struct ets_table *t, Term name)
 static void remove_name(struct ets_table *t)
 {
 	Term name = t->name;
-	struct ets_table **at = lock_name(name);
+	_Atomic(struct ets_table *) *at = lock_name(name);
 
-	while (*at != NULL && *at != t)
-		at = &(*at)->next_named;
-	if (*at == t)
-		*at = t->next_named;
+	while (next_of(at) != NULL && next_of(at) != t)
+		at = &next_of(at)->next_named;
+	if (next_of(at) == t)
+		atomic_store_explicit(at, next_of(&t->next_named), memory_order_release);
 	unlock_name(name);
 }
 
@@ -109,6 +143,7 @@ bool table_rename(struct ets_hold *hold, Term name)
 	struct ets_table *t = hold->table;
 	struct ets_table *other;
 	Term old = t->name;
+	bool ok;
 
 	if (!t->options.is_named) {
 		t->name = name;
@@ -119,18 +154,19 @@ bool table_rename(struct ets_hold *hold, Term name)
 		resource_unref(&other->resource);
 		return false;
 	}
+	atomic_fetch_add(&tables.renames_begun, 1);
 	remove_name(t);
-	if (!enter_name(t, name)) {
+	ok = enter_name(t, name);
+	if (!ok)
 		enter_name(t, old);
-		return false;
-	}
-	return true;
+	atomic_fetch_add(&tables.renames_ended, 1);
+	return ok;
 }
 
 Term table_whereis(Process *p, Term name)
 {
-	bool is_counted = !sched_is_alone();
-	struct ets_table *t = is_counted ? tables_find_name(name) : tables_see_name(name);
+	bool is_counted = !sched_is_alone(), is_sure;
+	struct ets_table *t = is_counted ? tables_find_name(name) : tables_see_name(name, &is_sure);
 	Term ref;
 
 	if (t == NULL)
@@ -343,11 +379,10 @@ static struct resource *detach_contents(struct ets_store *s)
 }
 
 /* ---- birth */
-static void free_table(struct resource *r)
+static void free_memory(struct progress_item *later)
 {
-	struct ets_table *t = (struct ets_table *)r;
+	struct ets_table *t = (struct ets_table *)((char *)later - offsetof(struct ets_table, later));
 
-	fragment_free(t->heir_fragment);
 	lock_destroy(&t->lock);
 	rwlock_destroy(&t->rwlock);
 	if (t->stripes != NULL) {
@@ -356,6 +391,17 @@ static void free_table(struct resource *r)
 		mem_free(t->stripes);
 	}
 	mem_free(t);
+}
+
+static void free_table(struct resource *r)
+{
+	struct ets_table *t = (struct ets_table *)r;
+
+	fragment_free(t->heir_fragment);
+	if (t->options.is_named)
+		progress_later(&t->later, free_memory);
+	else
+		free_memory(&t->later);
 }
 
 const struct resource_type table_type = { "ets table", free_table };

@@ -6,10 +6,11 @@
 
 #include "ets/table.h"
 
-/* One reference for the caller. NULL when there is none. */
+/* One reference for the caller. NULL when there is none. Any thread. */
 struct ets_table *tables_find_name(Term name);
-/* The same without a lock and a reference, on a scheduler that is alone (sched_is_alone): while nothing else runs on it. */
-struct ets_table *tables_see_name(Term name);
+/* The same without a lock and a reference: for who is in a look (proc/progress.h), until that ends, or on a scheduler
+ * that is alone (sched_is_alone), while nothing else runs on it. NULL and *is_sure false: tables_find_name knows. */
+struct ets_table *tables_see_name(Term name, bool *is_sure);
 /* The table of a reference that came out of a text or a binary, and so is its number alone. Owns: the caller, a share. Fails: NULL. */
 struct ets_table *tables_find_number(uint64_t number);
 /* May the process read every table (table_set_super_user)? */

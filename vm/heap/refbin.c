@@ -141,6 +141,17 @@ void resource_ref(struct resource *r)
 	atomic_fetch_add_explicit(&r->refs, 1, memory_order_relaxed);
 }
 
+bool resource_ref_living(struct resource *r)
+{
+	uint64_t refs = atomic_load_explicit(&r->refs, memory_order_relaxed);
+
+	while (refs != 0)
+		if (atomic_compare_exchange_weak_explicit(&r->refs, &refs, refs + 1, memory_order_relaxed,
+							  memory_order_relaxed))
+			return true;
+	return false;
+}
+
 void resource_unref(struct resource *r)
 {
 	if (atomic_fetch_sub_explicit(&r->refs, 1, memory_order_acq_rel) == 1)

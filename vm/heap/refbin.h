@@ -46,6 +46,8 @@ struct resource_type {
 /* r->refs 1, owned by the caller. */
 void resource_init(struct resource *r, const struct resource_type *type);
 void resource_ref(struct resource *r);
+/* Fails: false when the last reference is gone already. For who reads r where it may be found until it is freed. */
+bool resource_ref_living(struct resource *r);
 void resource_unref(struct resource *r);
 /* A magic ref to r on h: takes one more reference. GC: none. */
 Term resource_put(struct heap *h, struct resource *r);
