@@ -453,9 +453,17 @@ static int set_bytes(void *ctx, const char *value)
     return options_bytes("--max-size", value, &((struct state *)ctx)->plan.max_bytes);
 }
 
+/* Of a plan, where 0 stands for no limit: a time of nothing is not meant. */
+static int set_length(const char *what, const char *value, uint64_t *out)
+{
+    int err = options_ns(what, value, out);
+
+    return err || *out ? err : fail(FAIL_USAGE, "%s must be longer than '%s'", what, value);
+}
+
 static int set_time(void *ctx, const char *value)
 {
-    return options_ns("--max-time", value, &((struct state *)ctx)->plan.max_ns);
+    return set_length("--max-time", value, &((struct state *)ctx)->plan.max_ns);
 }
 
 static int set_files(void *ctx, const char *value)
@@ -469,7 +477,7 @@ static int set_files(void *ctx, const char *value)
 
 static int set_ring(void *ctx, const char *value)
 {
-    return options_ns("--ring", value, &((struct state *)ctx)->plan.ring_ns);
+    return set_length("--ring", value, &((struct state *)ctx)->plan.ring_ns);
 }
 
 static int set_when(void *ctx, const char *value)

@@ -51,6 +51,8 @@ static const struct {
     {"watch messages,inet -a --events", "--events is for spawns", 2},
     {"report f messages --events", "--events is for spawns", 2},
     {"watch spawns -a --slower", "value is missing", 2},
+    {"trace -o f -a --max-time 0s", "--max-time must be longer than '0s'", 2},
+    {"trace -o f -a --ring 0ms", "--ring must be longer than '0ms'", 2},
     {"trace -o f -a 5 1", "trace has no interval: --max-time 5s --files 1 ends a recording", 2},
     {"trace -o f -a 0", "no probe, family of probes or view is called '0'", 2},
     {"--version > /dev/full", "cannot write results: No space left", 1},
