@@ -59,7 +59,8 @@ struct otp_ours {
     ATOM(NORMAL, "normal") \
     ATOM(SHUTDOWN, "shutdown") \
     ATOM(KILL, "kill") \
-    ATOM(KILLED, "killed")
+    ATOM(KILLED, "killed") \
+    ATOM(CONNECTION_CLOSED, "connection_closed")
 
 enum otp_known {
 #define OTP_ATOM(name, text) OTP_KNOWN_##name,
@@ -93,6 +94,9 @@ struct otp_purge_key {
 };
 
 enum { OTP_DRIVER_WORDS = 8 }; /* among the first so many of what one of the emulator's drivers keeps stands the port */
+
+/* Of what NODE_STATE says (enum dist_entry_state), when there is a connection, and when it ends. */
+enum { OTP_NODE_CONNECTED = 2, OTP_NODE_EXITING = 3 };
 
 /* The callbacks of drivers that are hooked, by number. */
 enum otp_callback {

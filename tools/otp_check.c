@@ -501,6 +501,18 @@ static bool names_port(const struct check *c, uint64_t data, uint64_t port)
     return false;
 }
 
+/* Whether the port, which carries a connection, leads to a node that has a name and is carried by the port. */
+static bool leads_to_node(const struct check *c, uint64_t port, uint64_t id)
+{
+    uint64_t specific, node, name, controller, state;
+
+    return read_member(c, port, OTP_PORT_SPECIFIC, 8, &specific) && read_member(c, specific, OTP_PORT_NODE, 8, &node) &&
+           read_member(c, node, OTP_NODE_NAME, 8, &name) && is_atom(c, name) &&
+           read_member(c, node, OTP_NODE_CONTROLLER, 8, &controller) && controller == id &&
+           read_member(c, node, OTP_NODE_STATE, 4, &state) &&
+           (state == OTP_NODE_CONNECTED || state == OTP_NODE_EXITING);
+}
+
 /*
  * What of the port does not lie where it should; NULL: all does. *linked: its driver names it, as those of the emulator
  * do.
@@ -527,7 +539,7 @@ static const char *look_at_port(const struct check *c, uint64_t port, uint64_t p
     if (!read_member(c, port, OTP_PORT_DATA, 8, &data))
         return "driver's data";
     *linked |= names_port(c, data, port);
-    return NULL;
+    return port_bit(c, state, OTP_PORT_STATE_CONNECTION) && !leads_to_node(c, port, id) ? "node" : NULL;
 }
 
 /* One that opens or closes just then is looked at again. */

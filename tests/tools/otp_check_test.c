@@ -134,6 +134,9 @@ static const enum otp_field guarded_ports[] = {
     OTP_PORT_SIZE,      OTP_PORT_QUEUE_SIZE, OTP_PORT_LOCK_SIZE, OTP_DRIVER_NAME,
 };
 
+/* And of ports that carry the connection to a node. */
+static const enum otp_field guarded_connections[] = {OTP_PORT_SPECIFIC, OTP_PORT_NODE, OTP_NODE_NAME, OTP_NODE_STATE};
+
 /*
  * Members that the check of a node cannot hold alone, by what holds them instead: members of Process and their bits only move with
  * the guarded ones (test_otp_check_refuses_a_member_more), what else is read proves itself at each reading, or nothing does. A field
@@ -152,7 +155,10 @@ static const enum otp_field unguarded[] = {
     /* members of ports only move with the guarded ones (test_otp_check_ports_refuses_a_member_more) */
     OTP_PORT_FLAGS, OTP_PORT_IS_EXIT, OTP_PORT_IS_BUSY, OTP_PORT_IS_FULL, OTP_PORT_STATE_CONNECTED, OTP_PORT_STATE_EXITING,
     OTP_PORT_STATE_CLOSING, OTP_PORT_STATE_FREE, OTP_PORT_STATE_INITIALIZING,
+    /* the word before it says the same, and programs read of a node only what names its port, or is connected */
+    OTP_NODE_CONTROLLER, OTP_PORT_STATE_CONNECTION,
     /* nothing */
+    OTP_OUTPUT_VECTOR, OTP_SENDING_NODE, OTP_SENDING_OUTPUT, OTP_SENDING_PROCESS, OTP_WAITER_PID, OTP_WAITER_NEXT,
     OTP_PORT_FORCES, OTP_HEAP_BITS_DATA, OTP_SUB_BITS_BASE, OTP_SUB_BITS_START, OTP_FILE_ERRNO, OTP_FILE_FD, OTP_PATH_BYTES,
 };
 
@@ -164,6 +170,8 @@ START_TEST(test_otp_check_says_of_each_field_whether_it_is_guarded)
         said[guarded[i]]++;
     for (size_t i = 0; i < sizeof guarded_ports / sizeof *guarded_ports; i++)
         said[guarded_ports[i]]++;
+    for (size_t i = 0; i < sizeof guarded_connections / sizeof *guarded_connections; i++)
+        said[guarded_connections[i]]++;
     for (size_t i = 0; i < sizeof unguarded / sizeof *unguarded; i++)
         said[unguarded[i]]++;
     for (int field = 0; field < OTP_NFIELDS; field++)
@@ -216,20 +224,47 @@ START_TEST(test_otp_check_ports_holds_on_the_machines_own)
 }
 END_TEST
 
+static void refuses_each_shifted(struct node *n, const enum otp_field *fields, size_t nfields)
+{
+    ck_assert_msg(check(n) == 0, "%s", n->why);
+    for (size_t i = 0; i < nfields; i++)
+        for (int by = -8; by <= 8; by += 16) {
+            n->layout.off[fields[i]] += by;
+            ck_assert_msg(check_ports(n) == -ENOTSUP, "%s shifted by %d passes", field_names[fields[i]], by);
+            ck_assert_str_ne(n->why, "nothing said");
+            n->layout.off[fields[i]] -= by;
+        }
+    ck_assert_msg(check_ports(n) == 0, "%s", n->why);
+}
+
 START_TEST(test_otp_check_ports_refuses_each_shifted_offset)
 {
     WITH_NODE(n);
 
-    ck_assert_msg(check(&n) == 0, "%s", n.why);
-    for (size_t i = 0; i < sizeof guarded_ports / sizeof *guarded_ports; i++)
-        for (int by = -8; by <= 8; by += 16) {
-            n.layout.off[guarded_ports[i]] += by;
-            ck_assert_msg(check_ports(&n) == -ENOTSUP, "%s shifted by %d passes", field_names[guarded_ports[i]], by);
-            ck_assert_str_ne(n.why, "nothing said");
-            n.layout.off[guarded_ports[i]] -= by;
-        }
-    ck_assert_msg(check_ports(&n) == 0, "%s", n.why);
+    refuses_each_shifted(&n, guarded_ports, sizeof guarded_ports / sizeof *guarded_ports);
     node_stop(&n);
+}
+END_TEST
+
+/* Of a node that is connected to another. */
+START_TEST(test_otp_check_ports_refuses_each_shifted_offset_of_connections)
+{
+    int port = 20000 + getpid() % 20000, other;
+    char flags[256];
+    struct node n;
+
+    snprintf(flags, sizeof flags, "-start_epmd false -erl_epmd_port %d -setcookie check -sname other@localhost", port);
+    setenv("ERL_AFLAGS", flags, 1);
+    other = support_start_erl();
+    snprintf(flags, sizeof flags,
+             "-start_epmd false -erl_epmd_port %d -setcookie check -sname here@localhost -dist_listen false "
+             "-eval true=net_kernel:connect_node(other@localhost)", port);
+    setenv("ERL_AFLAGS", flags, 1);
+    if (node_start(&n))
+        refuses_each_shifted(&n, guarded_connections, sizeof guarded_connections / sizeof *guarded_connections);
+    node_stop(&n);
+    kill(-other, SIGKILL);
+    waitpid(other, NULL, 0);
 }
 END_TEST
 
@@ -390,6 +425,7 @@ Suite *otp_check_suite(void)
     tcase_add_test(live, test_otp_check_refuses_a_member_more);
     tcase_add_test(live, test_otp_check_ports_holds_on_the_machines_own);
     tcase_add_test(live, test_otp_check_ports_refuses_each_shifted_offset);
+    tcase_add_test(live, test_otp_check_ports_refuses_each_shifted_offset_of_connections);
     tcase_add_test(live, test_otp_check_ports_refuses_a_member_more);
     tcase_add_test(live, test_otp_check_ports_refuses_another_table);
     tcase_add_test(live, test_otp_check_refuses_tables_of_other_builds);

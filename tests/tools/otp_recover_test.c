@@ -54,8 +54,8 @@ START_TEST(test_otp_recover_agrees_with_symbols)
         uint64_t address, size;
 
         if (otp_recover_find(recover, rows[i], &address, &size)) {
-            missing++;
-            ck_assert_msg(symbol, "%s", rows[i]);
+            missing += symbol != NULL;
+            ck_assert_msg(symbol || strchr(rows[i], '.'), "%s", rows[i]); /* a part of a function: not of every build */
             continue;
         }
         if (!symbol)

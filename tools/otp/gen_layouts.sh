@@ -42,7 +42,8 @@ layout() { # copy, flavour (jit or emu), 1 with notes
 	echo "LAYOUT_BEGIN(${release%%.*}, $2, $3)"
 	g++ -std=c++20 -fpermissive -w -S -o - -DOTP_RELEASE="${release%%.*}" $options -Inifs/common -Inifs/unix \
 		-I"$here/../../bpf" "$here/layout_probe.cpp" | values | sed 's/\(.*\) 65535$/\1 OTP_NOWHERE/; s/\(.*\) \(.*\)/OFFSET(\1, \2)/' |
-		paste -d' ' - - - - | sed 's/ *$//'
+		awk 'length(line) + length($0) >= 120 { print line; line = "" }
+			{ line = line ? line " " $0 : $0 } END { print line }'
 	echo "LAYOUT_END"
 }
 

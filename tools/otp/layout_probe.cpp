@@ -16,6 +16,7 @@ extern "C" {
 #include "erl_bits.h"
 #include "erl_process.h"
 #include "beam_code.h"
+#include "dist.h"
 #include "register.h"
 #include "unix_prim_file.c"
 }
