@@ -66,7 +66,7 @@ int at_driver__output(struct pt_regs *ctx)
     return 0;
 }
 
-/* outputv(data, vector): the bytes of a vector stand behind a word in it, whatever the release (ErlIOVec). */
+/* outputv(data, vector) */
 SEC("uprobe")
 int at_driver__outputv(struct pt_regs *ctx)
 {
@@ -74,8 +74,7 @@ int at_driver__outputv(struct pt_regs *ctx)
 
     if (hook_begin_callback(ctx, &ev.head, &ev.port, &ev.port_name))
         return 0;
-    if (bpf_probe_read_user(&ev.bytes, sizeof ev.bytes, (void *)(FIXES_CTX_LOAD(ctx, si) + 8)))
-        probe_lose(LOSS_BAD_ARG);
+    ev.bytes = hook_vector_size(FIXES_CTX_LOAD(ctx, si));
     tell_driver__outputv(&ev);
     return 0;
 }

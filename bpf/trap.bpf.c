@@ -137,6 +137,7 @@ static __always_inline __u64 trap_wakes(void)
 #include "hook.bpf.h"
 #include "hook_efile.bpf.h"
 #include "hook_driver.bpf.h"
+#include "hook_dist.bpf.h"
 #include "otp_purge.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

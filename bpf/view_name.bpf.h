@@ -188,10 +188,15 @@ VIEW_INLINE void view_port(const struct ev_head *h, ev_id id, const struct ev_te
     out->used = 8 + (used > 0 ? used : 1);
 }
 
-/* Only notes tell of nodes here. */
 VIEW_INLINE void view_node(const struct ev_head *h, ev_node node, struct name_text *out)
 {
-    view_text_at(node & VIEW_ADDRESS_MASK, out);
+    if (node & EV_LATER_NODE) {
+        view_text_at(node & VIEW_ADDRESS_MASK, out);
+        return;
+    }
+    out->form = WIRE_NODE;
+    out->used = 8;
+    out->words[0] = node ? node - 1 : WIRE_NO_ATOM;
 }
 
 /* The text into so many bytes of a name, which are zeros. Returns its bytes, with the NUL. */

@@ -249,7 +249,8 @@ static const char *find_harm_of_returns(int pid)
 /* Whether hooks of the probe read ports. */
 static bool reads_ports(enum plan_probe probe)
 {
-    return probe < PLAN_NPROBES && (!strcmp(families[probe], "ports") || !strcmp(families[probe], "drivers"));
+    return probe < PLAN_NPROBES && (!strcmp(families[probe], "ports") || !strcmp(families[probe], "drivers") ||
+                                    !strcmp(families[probe], "distribution"));
 }
 
 static void refuse_hooks(struct plan *p, enum plan_probe probe, const char *why)

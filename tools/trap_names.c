@@ -120,6 +120,14 @@ uint32_t trap_names_atom(struct trap_names *names, uint32_t vm, const char *text
     return a->index;
 }
 
+/* That of the VM which has this number there. */
+static uint32_t known_atom(struct trap_names *names, uint32_t vm, uint64_t number)
+{
+    const char *known = names->ops.atom(names->ops.ctx, vm, number);
+
+    return known ? trap_names_atom(names, vm, known, strlen(known)) : EV_NO_ATOM;
+}
+
 /* What a backslash and this character stand for in a quoted atom. */
 static char unescape(char c)
 {
@@ -214,6 +222,10 @@ ev_node trap_names_node(struct trap_names *names, uint32_t vm, const struct wire
     char text[WIRE_NAME_BYTES + 1] = "";
     uint32_t index;
 
+    if (name->form == WIRE_NODE) {
+        index = known_atom(names, vm, name->words[0]);
+        return index != EV_NO_ATOM ? index + 1 : 0;
+    }
     if (name->form != WIRE_TEXT)
         return 0;
     memcpy(text, name->text, WIRE_NAME_BYTES);
@@ -228,7 +240,6 @@ ev_node trap_names_node(struct trap_names *names, uint32_t vm, const struct wire
 static uint32_t read_reason_atom(struct trap_names *names, uint32_t vm, const struct wire_name *name)
 {
     char text[WIRE_REASON_TEXT_BYTES + 1] = "";
-    const char *known;
     uint32_t index;
 
     if (name->form == WIRE_REASON_TEXT) {
@@ -236,8 +247,7 @@ static uint32_t read_reason_atom(struct trap_names *names, uint32_t vm, const st
         read_atom(names, vm, text, '\0', &index);
         return index;
     }
-    known = names->ops.atom(names->ops.ctx, vm, name->words[1]);
-    return known ? trap_names_atom(names, vm, known, strlen(known)) : EV_NO_ATOM;
+    return known_atom(names, vm, name->words[1]);
 }
 
 ev_term trap_names_term(struct trap_names *names, uint32_t vm, const struct wire_name *name)

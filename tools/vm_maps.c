@@ -21,6 +21,7 @@ static const struct {
     {"collecting", sizeof(uint64_t)},
     {"efile_errnos", sizeof(uint64_t)},
     {"calling_back", 2 * sizeof(uint64_t)},
+    {"sending", sizeof(uint64_t)},
 };
 enum { NIN_MIDST = sizeof in_midst / sizeof *in_midst, MOST_KEY_BYTES = 32 };
 
@@ -42,6 +43,7 @@ void vm_maps_drop(struct bpf_object *object, uint32_t vm)
     for (size_t i = 0; i < NIN_MIDST; i++)
         vm_maps_drop_keys(bpf_object__find_map_fd_by_name(object, in_midst[i].map), in_midst[i].key_bytes,
                           sizeof(uint32_t), vm);
+    vm_maps_drop_keys(bpf_object__find_map_fd_by_name(object, "waiting"), 2 * sizeof(uint64_t), 0, vm);
     vm_maps_drop_keys(bpf_object__find_map_fd_by_name(object, "efile_threads"), sizeof(struct stacks_thread_key),
                       offsetof(struct stacks_thread_key, vm), vm);
 }
@@ -50,6 +52,7 @@ void vm_maps_miss(struct bpf_object *object)
 {
     for (size_t i = 0; i < NIN_MIDST; i++)
         vm_maps_clear(object, in_midst[i].map);
+    vm_maps_clear(object, "waiting");
 }
 
 void vm_maps_clear(struct bpf_object *object, const char *map)

@@ -15,7 +15,7 @@ struct bpf_object;
 void vm_maps_drop_keys(int map, size_t key_bytes, size_t at, uint32_t vm);
 /* Removes what programs of hooks (bpf/hook*.bpf.h) keep of the VM and of what its threads are in the middle of. */
 void vm_maps_drop(struct bpf_object *object, uint32_t vm);
-/* Events were missed: what any VM's threads are in the middle of is not known. */
+/* Events were missed: what any VM's threads are in the middle of, and who waits, is not known. */
 void vm_maps_miss(struct bpf_object *object);
 /* Empties a map. */
 void vm_maps_clear(struct bpf_object *object, const char *map);

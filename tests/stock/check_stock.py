@@ -29,6 +29,8 @@ DEADLINE = 90
 INTERVAL = "0.3"
 INTERVALS = {"upgrade": "2"}  # all versions come and go within one, so that each is named only if it was when it was seen
 SILENT = ("stacks", "messages", "inet")  # they count, and have no --events
+# Options of erl that a kind of work needs. +zdbbl: KB that a connection's queue holds before it suspends who sends.
+FLAGS = {"dist": ("+zdbbl", "1", "-epmd_module", "stock_work", "-setcookie", "stock")}
 SUITES = (("25", "bookworm"), ("27", "trixie"), ("29", "sid"))
 # what is worked (a kind of stock_work), the subcommand, its row of totals
 CASES = (
@@ -40,6 +42,7 @@ CASES = (
     ("ports", "ports", "ports"),
     ("drivers", "drivers", "drivers"),
     ("sockets", "inet", "inet"),
+    ("dist", "dist", "dist"),
     ("stacks_cpu", "stacks --proc stacks_actor", "stacks"),
     ("stacks_off", "stacks --off-cpu --proc stacks_actor", "stacks"),
     ("stacks_spawn", "stacks --event spawn --proc stacks_actor", "stacks"),
@@ -170,8 +173,8 @@ class Work:
         for source in ("stock_work.erl", "stock_upgrade.erl"):
             shutil.copy(os.path.join(HERE, source), self.folder)
         self.run_to_end(otp, ["erlc", "-o", inside, inside + "/stock_work.erl"])
-        words = [otp.erl, "+S", "2", *flags, "-noinput", "-kernel", "logger_level", "none", "-pa", inside,
-                 "-s", "stock_work", "start", kind, inside]
+        words = [otp.erl, "+S", "2", *FLAGS.get(kind, ()), *flags, "-noinput", "-kernel", "logger_level", "none",
+                 "-stock_nodes", inside, "-pa", inside, "-s", "stock_work", "start", kind, inside]
         self.process = subprocess.Popen(otp.command(words), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                         text=True, errors="replace", start_new_session=True, cwd="/", env=dict(os.environ, HOME="/tmp", ERL_CRASH_DUMP="/dev/null"))
         self.lines = Lines(self.process.stdout)
@@ -337,7 +340,8 @@ def run_case(otp, case):
 
 SERVED = ("process__spawn", "process__exit", "process__scheduled", "message__send", "gc_minor__start", "efile_drv__entry", "efile_drv__return",
           "port__open", "port__command", "port__control", "port__busy", "port__not_busy", "port__exit", "driver__output", "driver__outputv",
-          "driver__ready_input", "driver__return")
+          "driver__ready_input", "driver__return", "dist__outputv", "dist__input", "dist__port_busy", "dist__monitor",
+          "process__port_unblocked")
 
 
 def run_doctor(otp):

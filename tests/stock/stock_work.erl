@@ -10,6 +10,7 @@
 -export([burn/1]).
 -export([by_spawn/1, by_link/1, by_monitor/1, by_opt/1, by_opt_both/1, by_request/1, by_proc_lib/1]).
 -export([sink/0, sink_alias/1, init/1, handle_call/3, handle_cast/2]).
+-export([peer/0, start_link/0, register_node/3, address_please/3, port_please/2, listen_port_please/2]).
 
 -define(DEADLINE, 30000).
 
@@ -42,6 +43,7 @@ prepare(files, Dir) -> prepare_files(Dir);
 prepare(ports, _) -> prepare_ports(fun told_ports/0);
 prepare(drivers, _) -> prepare_ports(fun told_drivers/0);
 prepare(sockets, _) -> prepare_sockets();
+prepare(dist, Dir) -> prepare_dist(Dir);
 prepare(stacks_spawn, _) -> prepare_stacks(fun() -> make(22) end, [told_stack([mfa(?MODULE, make, 1), "erlang:spawn/1"], 22)]);
 prepare(stacks_send, _) -> prepare_stacks(fun() -> tell(spawn(?MODULE, sink, []), 1009) end, [told_stack([mfa(?MODULE, act, 1), mfa(?MODULE, tell, 2)], 1009)]);
 prepare(stacks_file, Dir) -> prepare_stacks(fun() -> look(Dir, 29) end, [expect_stack("stacks_actor;*", 29), told_function(look, 2)]);
@@ -391,6 +393,96 @@ told_sockets() ->
      least("inet_by_socket", [{"socket", "*udp_inet"}], "output_bytes", 17 * 8)]
         ++ [expect("inet_by_owner", [{"owner", "stock_sockets"}], Member, N)
             || {Member, N} <- [{"sends", Tcp + 17}, {"recvs", Tcp + 17}, {"connects", ?PAIRS}, {"accepts", ?PAIRS}, {"opened", Opened}]].
+
+%% ---- other nodes: hidden ones, so that nobody else sends to them, with a port mapper that is files of the folder
+
+-define(ECHOES, 1009). % each a message there and one back
+-define(BUSY, 29).     % messages that are each more than the connection's queue may hold (+zdbbl)
+
+prepare_dist(Dir) ->
+    {ok, _} = net_kernel:start('stock_work@localhost',
+                               #{name_domain => shortnames, hidden => true, net_ticktime => 3600}),
+    [start_peer(Name, Dir) || Name <- [stock_peer, stock_guest]],
+    true = net_kernel:hidden_connect_node('stock_peer@localhost'),
+    send_echoes(1), % who is there first sends more
+    receive after 500 -> ok end,
+    fun() ->
+        Before = carried(),
+        send_echoes(?ECHOES),
+        Sender = spawn(fun send_much/0),
+        await_end(Sender),
+        true = net_kernel:hidden_connect_node('stock_guest@localhost'),
+        true = erlang:disconnect_node('stock_guest@localhost'),
+        receive after 500 -> ok end,
+        told_dist(lists:zipwith(fun(After, There) -> After - There end, carried(), Before))
+    end.
+
+start_peer(Name, Dir) ->
+    Args = ["-noinput", "-hidden", "-setcookie", "stock", "-epmd_module", "stock_work", "-start_epmd", "false",
+            "-sname", atom_to_list(Name) ++ "@localhost", "-kernel", "net_ticktime", "3600", "-kernel", "logger_level",
+            "none", "-stock_nodes", Dir, "-pa", Dir, "-s", "stock_work", "peer"],
+    open_port({spawn_executable, filename:join([code:root_dir(), "bin", "erl"])}, [{args, Args}]),
+    await_file(node_file(Name)).
+
+%% It ends with the connection, or without one.
+peer() ->
+    register(stock_echo, spawn(fun echo/0)),
+    ok = net_kernel:monitor_nodes(true, #{node_type => all}),
+    receive {nodedown, _, _} -> halt() after ?DEADLINE -> halt() end.
+
+echo() ->
+    receive
+        {From, Data} -> From ! Data, echo();
+        _ -> echo()
+    end.
+
+send_echoes(0) -> ok;
+send_echoes(N) ->
+    {stock_echo, 'stock_peer@localhost'} ! {self(), binary:copy(<<"x">>, 101)},
+    receive Data when is_binary(Data) -> send_echoes(N - 1) after ?DEADLINE -> exit(no_echo) end.
+
+send_much() ->
+    register(stock_sender, self()),
+    repeat(?BUSY, fun(_) -> {stock_echo, 'stock_peer@localhost'} ! binary:copy(<<"x">>, 30000) end).
+
+%% Bytes that went through the socket to the peer, there and back, without the four before each message.
+carried() ->
+    {_, Port} = lists:keyfind('stock_peer@localhost', 1, erlang:system_info(dist_ctrl)),
+    {ok, [{send_oct, Sent}, {recv_oct, Received}]} = inet:getstat(Port, [send_oct, recv_oct]),
+    [Sent, Received].
+
+told_dist([Sent, Received]) ->
+    Peer = [{"node", "stock_peer@localhost"}],
+    Guest = [{"node", "stock_guest@localhost"}],
+    [expect("dist_by_node", Peer, "out", ?ECHOES + ?BUSY), expect("dist_by_node", Peer, "in", ?ECHOES),
+     expect("dist_by_node", Peer, "received_bytes", Received - 4 * ?ECHOES),
+     expect("dist_by_node", Peer, "sent_bytes", Sent - 4 * (?ECHOES + ?BUSY)),
+     expect("dist_by_node", Peer, "up", 0), expect("dist_by_node", Peer, "down", 0),
+     expect("dist_by_node", Guest, "up", 1), expect("dist_by_node", Guest, "down", 1),
+     expect("dist", [], "up", 1), expect("dist", [], "down", 1),
+     expect("dist_event", [{"event", "up"} | Guest], null, 1),
+     expect("dist_event", [{"event", "down"} | Guest], null, 1),
+     expect("dist_busy_by_node", Peer, "suspends", ?BUSY), expect("dist_busy_by_node", Peer, "times", ?BUSY),
+     expect("dist_by_owner", [{"owner", "stock_sender"}], "times", ?BUSY),
+     expect("dist_event", [{"event", "resumed"} | Peer], null, ?BUSY),
+     expect("dist_event", [{"event", "free"} | Peer], null, ?BUSY)].
+
+node_file(Name) ->
+    {ok, [[Dir]]} = init:get_argument(stock_nodes),
+    filename:join(Dir, Name).
+
+start_link() -> ignore.
+register_node(Name, Port, _Family) -> write_port(node_file(Name), Port), {ok, 1}.
+listen_port_please(_Name, _Host) -> {ok, 0}.
+address_please(_Name, _Host, _Family) -> {ok, {127, 0, 0, 1}}.
+port_please(Name, _Address) ->
+    {ok, Port} = prim_file:read_file(node_file(Name)),
+    {port, binary_to_integer(Port), 6}.
+
+%% Whoever finds the file finds all of it.
+write_port(File, Port) ->
+    ok = prim_file:write_file(File ++ ".new", integer_to_list(Port)),
+    ok = prim_file:rename(File ++ ".new", File).
 
 %% ---- stacks: a process of its own, by its name, does what is looked at
 

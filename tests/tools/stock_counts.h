@@ -46,28 +46,38 @@ static inline void stock_counts_calls(const char *json)
 }
 
 /*
+ * A shell function: kept MAP PID BYTE prints how many entries there are of the process in maps of that name, whose keys
+ * have it at that byte.
+ */
+#define STOCK_KEPT                                                                                 \
+    "kept() { $(command -v bpftool || echo /usr/sbin/bpftool) -j map dump name $1 | python3 -c '\n"  \
+    "import json, sys\n"                                                                           \
+    "def entries(x):\n"                                                                            \
+    "    if x and not (isinstance(x[0], dict) and \"key\" in x[0]):\n"                             \
+    "        return [e for m in x for e in m.get(\"elements\", [])]\n"                             \
+    "    return x\n"                                                                               \
+    "pid, at = map(int, sys.argv[1:])\n"                                                           \
+    "keys = [bytes(int(b, 16) for b in e[\"key\"]) for e in entries(json.load(sys.stdin))]\n"        \
+    "print(sum(int.from_bytes(key[at:at + 4], \"little\") == pid for key in keys))' $2 $3; }\n"
+
+/*
  * Kills a VM while one of its drivers' callbacks runs and `watch` looks. Prints how many entries there are of it, in the
  * end, in these maps of programs, whose keys begin with bpf_get_current_pid_tgid(), a line each.
  */
 static inline const struct support_run *stock_kills_in_callback(const char *watch, const char *maps)
 {
     return support_run(
-        "kept() { $(command -v bpftool || echo /usr/sbin/bpftool) -j map dump name $1 | python3 -c '\n"
-        "import json, sys\n"
-        "def entries(x):\n"
-        "    if x and not (isinstance(x[0], dict) and \"key\" in x[0]): return [e for m in x for e in m.get(\"elements\", [])]\n"
-        "    return x\n"
-        "pids = [int.from_bytes(bytes(int(b, 16) for b in e[\"key\"][4:8]), \"little\") for e in entries(json.load(sys.stdin))]\n"
-        "print(pids.count(int(sys.argv[1])))' $p; }\n"
+        STOCK_KEPT
         "$ERLSNOOP %s > seen 2>&1 & E=$!\n"
         "erl -noshell -eval 'F = fun F() -> catch port_close(open_port({spawn, \"true\"}, [])), F() end, "
         "[spawn(F) || _ <- [1, 2, 3, 4]].' & p=$!\n"
         "attached $E\n"
-        "for t in $(seq 600); do kill -0 $E || exit 1; kill -STOP $p; n=$(kept calling_back); [ $n -gt 0 ] && break\n"
-        "kill -CONT $p; sleep .01; done\n"
+        "for t in $(seq 600); do kill -0 $E || exit 1; kill -STOP $p; n=$(kept calling_back $p 4)\n"
+        "[ $n -gt 0 ] && break; kill -CONT $p; sleep .01; done\n"
         "[ $n -gt 0 ] || echo no callback was ever caught\n"
         "kill -9 $p; wait $p\n"
-        "for m in %s; do for t in $(seq 300); do n=$(kept $m); [ $n -eq 0 ] && break; sleep .1; done; echo $n; done\n"
+        "for m in %s; do for t in $(seq 300); do n=$(kept $m $p 4); [ $n -eq 0 ] && break; sleep .1; done\n"
+        "echo $n; done\n"
         "kill -INT $E; wait $E", watch, maps);
 }
 

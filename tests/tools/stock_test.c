@@ -137,13 +137,13 @@ END_TEST
 START_TEST(test_stock_watch_leaves_out_what_it_cannot_tell)
 {
     SUPPORT_BPF();
-    const struct support_run *r = run_work("spawns", "", "watch spawns,inet,dist,user");
+    const struct support_run *r = run_work("spawns", "", "watch spawns,inet,nifs,user");
 
     ck_assert_int_eq(r->status, 0);
     ck_assert_int_eq(support_number(r->out, "\"type\":\"spawns\"", "births"), 35);
     ck_assert_int_eq(support_lines(r->out, "\"type\":\"inet\""), 1);
-    ck_assert_int_eq(support_lines(r->out, "\"type\":\"dist") + support_lines(r->out, "\"type\":\"user"), 0);
-    ck_assert_int_eq(support_lines(r->err, "cannot tell user, dist: "), 1);
+    ck_assert_int_eq(support_lines(r->out, "\"type\":\"nifs") + support_lines(r->out, "\"type\":\"user"), 0);
+    ck_assert_int_eq(support_lines(r->err, "cannot tell nifs, user: "), 1);
 }
 END_TEST
 
@@ -327,6 +327,31 @@ START_TEST(test_stock_all_forgets_callbacks_of_vms_that_have_ended)
 }
 END_TEST
 
+/* A VM that is killed while a connection suspends one of its processes: what was kept of both is not there any more. */
+START_TEST(test_stock_all_forgets_who_waited_in_vms_that_have_ended)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        STOCK_KEPT
+        "node=\"erl -noinput -start_epmd false -erl_epmd_port $((20000 + $$ %% 20000)) -setcookie stock\"\n"
+        "$node -sname there@localhost -eval 'file:write_file(\"up\", \"1\")' & t=$!; await up\n"
+        "$node +zdbbl 1 -sname here@localhost -dist_listen false "
+        "-eval 'true = net_kernel:connect_node(there@localhost), "
+        "(fun F() -> {nobody, there@localhost} ! binary:copy(<<0>>, 30000), F() end)().' & p=$!\n"
+        "$ERLSNOOP dist --json -a 0.2 > seen 2>&1 & E=$!\n"
+        "until grep -q '\"dist_by_node\".*there@localhost' seen; do kill -0 $E || exit 1; sleep .05; done\n"
+        "kill -STOP $t\n"
+        "for i in $(seq 300); do [ $(kept waiting $p 0) -gt 0 ] && break; sleep .1; done\n"
+        "echo $(kept waiting $p 0); kill -9 $p; wait $p; kill -9 $t\n"
+        "for i in $(seq 300); do n=$(kept waiting $p 0)$(kept sending $p 4); [ $n = 00 ] && break; sleep .1; done\n"
+        "echo $n\n"
+        "kill $E; wait $E");
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_str_eq(r->out, "1\n00\n");
+}
+END_TEST
+
 START_TEST(test_stock_command_is_watched_when_it_is_up)
 {
     SUPPORT_BPF();
@@ -450,6 +475,7 @@ Suite *stock_suite(void)
     tcase_add_test(live, test_stock_all_sees_vms_that_start_later);
     tcase_add_test(live, test_stock_all_forgets_vms_that_have_ended);
     tcase_add_test(live, test_stock_all_forgets_callbacks_of_vms_that_have_ended);
+    tcase_add_test(live, test_stock_all_forgets_who_waited_in_vms_that_have_ended);
     tcase_add_test(live, test_stock_command_is_watched_when_it_is_up);
     tcase_add_test(live, test_stock_command_may_start_vms_one_after_the_other);
     tcase_add_test(live, test_stock_vm_whose_file_was_replaced_is_watched);
