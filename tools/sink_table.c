@@ -53,22 +53,60 @@ static int least_width(const struct sink_column *column)
     }
 }
 
+/* The character at `text`, which is UTF-8, and where the next one stands. */
+static uint32_t read_character(const char *text, const char **next)
+{
+    unsigned char lead = (unsigned char)*text++;
+    uint32_t c = lead < 0x80 ? lead : lead < 0xe0 ? lead & 0x1f : lead < 0xf0 ? lead & 0xf : lead & 7;
+
+    for (; (*text & 0xc0) == 0x80; text++)
+        c = c << 6 | (*text & 0x3f);
+    *next = text;
+    return c;
+}
+
+/* On a terminal: two for a character of East Asian scripts and for a picture, one for any other. */
+static int columns_of(uint32_t c)
+{
+    static const struct {
+        uint32_t first, last;
+    } wide[] = {{0x1100, 0x115f}, {0x2e80, 0x303e}, {0x3041, 0xa4cf}, {0xa960, 0xa97c}, {0xac00, 0xd7a3},
+                {0xf900, 0xfaff}, {0xfe30, 0xfe6f}, {0xff00, 0xff60}, {0xffe0, 0xffe6}, {0x16fe0, 0x18cff},
+                {0x1b000, 0x1b2ff}, {0x1f300, 0x1f64f}, {0x1f680, 0x1f6ff}, {0x1f900, 0x1faff}, {0x20000, 0x3fffd}};
+
+    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
+        if (c >= wide[i].first && c <= wide[i].last)
+            return 2;
+    return 1;
+}
+
 static int count_columns(const char *text)
 {
     int columns = 0;
 
-    for (; *text; text++)
-        columns += (*text & 0xc0) != 0x80;
+    while (*text)
+        columns += columns_of(read_character(text, &text));
     return columns;
 }
 
-/* The text behind so many columns of it. */
+/* The text behind so many columns of it, or one more where that is within a character. */
 static char *skip_columns(char *text, int columns)
 {
-    for (; columns > 0; columns--)
-        for (text++; (*text & 0xc0) == 0x80; text++)
-            ;
-    return text;
+    const char *at = text;
+
+    while (*at && columns > 0)
+        columns -= columns_of(read_character(at, &at));
+    return text + (at - text);
+}
+
+/* The text behind so many columns of it, or one less. */
+static char *keep_columns(char *text, int columns)
+{
+    const char *at = text, *next;
+
+    while (*at && (columns -= columns_of(read_character(at, &next))) >= 0)
+        at = next;
+    return text + (at - text);
 }
 
 /* Where a path begins. NULL: there is none. */
@@ -113,7 +151,7 @@ static void cut(char *text, int width)
 {
     if (count_columns(text) <= width || cut_path(text, width) || count_columns(text) <= width)
         return;
-    strcpy(skip_columns(text, width > 2 ? width - 2 : width), width > 2 ? ".." : "");
+    strcpy(keep_columns(text, width > 2 ? width - 2 : width), width > 2 ? ".." : "");
 }
 
 /* ---- pages */

@@ -244,6 +244,21 @@ START_TEST(test_spawns_table_fits_80_columns)
 }
 END_TEST
 
+/* Characters of East Asia take two columns each: a line of them fits, too. */
+START_TEST(test_spawns_wide_characters_fit_the_terminal)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "wide=$(printf '\xe5\x90\x8d%%.0s' {1..25}); terminal 60 \"$ERLSNOOP spawns -- $EMITTER 'process__spawn=3||$wide:f/1'\" > t\n"
+        "python3 -c \"lines = [l for l in open('t', encoding='utf-8') if '\\u540d' in l]; print(len(lines), *[len(l) - 1 + l.count('\\u540d') for l in lines])\"");
+    int lines = 0, columns = 0;
+
+    ck_assert_msg(sscanf(r->out, "%d %d", &lines, &columns) == 2 && lines == 1, "%s%s", r->out, r->err);
+    ck_assert_int_ge(columns, 59);
+    ck_assert_int_le(columns, 60);
+}
+END_TEST
+
 /* A name of 69 columns: whole into a pipe, and on a terminal as far as its line goes. COLUMNS is what the user says the line is. */
 START_TEST(test_spawns_names_are_cut_to_the_terminal_only)
 {
@@ -362,6 +377,7 @@ Suite *spawns_suite(void)
     tcase_add_test(live, test_spawns_all_sees_two_vms_of_one_file);
     tcase_add_test(live, test_spawns_command_behind_a_script);
     tcase_add_test(live, test_spawns_table_fits_80_columns);
+    tcase_add_test(live, test_spawns_wide_characters_fit_the_terminal);
     tcase_add_loop_test(live, test_spawns_names_are_cut_to_the_terminal_only, 0, 7);
     tcase_add_test(live, test_spawns_all_goes_on_past_a_file_that_cannot_be_watched);
     tcase_add_test(live, test_spawns_all_looks_again_at_a_file_that_could_not_be_opened);
