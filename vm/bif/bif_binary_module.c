@@ -10,7 +10,7 @@
 #include "data/number.h"
 
 /* Memory that is new takes longer to write than what is there to read. */
-enum { BYTES_A_REDUCTION = 512, COPIED_A_REDUCTION = 128, COPIED_AT_ONCE = 1 << 16 };
+enum { BYTES_A_REDUCTION = 128, COPIED_A_REDUCTION = 128, COPIED_AT_ONCE = 1 << 16 };
 
 static Term read_byte(Term binary, size_t at)
 {

@@ -8,7 +8,7 @@
 #include "proc/sched.h"
 
 /* Units: list cells a reduction; cells copied that cost as much as one looked up in a table; cells of short lists. */
-enum { CELLS_A_REDUCTION = 32, SUBTRACT_CELLS = 4, SUBTRACT_SHORT = 16 };
+enum { CELLS_A_REDUCTION = 16, SUBTRACT_CELLS = 4, SUBTRACT_SHORT = 16 };
 
 static void charge_cells(Process *p, size_t cells)
 {
