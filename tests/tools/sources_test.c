@@ -154,7 +154,8 @@ START_TEST(test_sources_recording_tells_the_same)
         "o='%s %s'; $ERLSNOOP %s%s $o -p $p > live & a=$!; $ERLSNOOP trace -o r -p $p $(tr , ' ' <<< %s) > t & b=$!\n"
         "attached $a; attached $b; echo > go; wait $a; s=$?; wait $b; u=$?; $ERLSNOOP report r %s $o > told; echo status $s $u $?\n"
         "plain live > l; plain told > o; cmp l o && echo same $(wc -l < l) $(grep -c both: l); diff l o | head -20",
-        setting, strcmp(views, "messages") && strcmp(views, "inet") ? "--events" : "", strstr(views, "efile") ? "--top 32" : "", several ? "watch " : "", views, views, views);
+        setting, strcmp(views, "messages") && strcmp(views, "inet") ? "--events" : "", /* these two have none */
+        strstr(views, "efile") ? "--top 32" : "", several ? "watch " : "", views, views, views);
     int lines = 0, named = 0;
 
     ck_assert_msg(strstr(r->out, "status 0 0 0\n") && strstr(r->out, "same "), "%s%s", r->out, r->err);

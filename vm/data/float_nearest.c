@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The number lies between two bounds, which differ in the last of 128 bits or so. Rounding keeps order: when both round to one double, so does
- * all between them. */
+/* The number lies between two bounds, which differ in the last of 128 bits or so. Rounding keeps order: when both
+ * round to one double, so does all between them. */
 #include "data/float_nearest.h"
 
 #include <float.h>

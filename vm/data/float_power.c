@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Invariant: an entry of `powers` is empty (high 0) or complete; whoever finds it empty computes it, and all compute the same. */
+/* Invariant: an entry of `powers` is empty (high 0) or complete; whoever finds it empty computes it, and all compute
+ * the same. */
 #include "data/float_power.h"
 
 #include <gmp.h>

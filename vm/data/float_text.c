@@ -244,8 +244,8 @@ static struct decimal read_decimal(const char *text, size_t n)
 	return r;
 }
 
-/* A number of up to 2^53 and a power of ten of up to 10^22 are doubles, and so one operation rounds their product or quotient correctly.
- * False: it is no such number. */
+/* A number of up to 2^53 and a power of ten of up to 10^22 are doubles, and so one operation rounds their product or
+ * quotient correctly. False: it is no such number. */
 static bool read_exactly(struct decimal r, double *d)
 {
 	static const double powers[] = {
