@@ -19,12 +19,14 @@ static inline int64_t clock_monotonic_ns(void) { return clock_read_ns(CLOCK_MONO
 static inline int64_t clock_system_ns(void) { return clock_read_ns(CLOCK_REALTIME); }
 
 /* Whole, whatever signals come. */
-static inline void clock_sleep_ms(int64_t ms)
+static inline void clock_sleep_ns(int64_t ns)
 {
-	struct timespec left = { ms / 1000, ms % 1000 * 1000000 };
+	struct timespec left = { ns / 1000000000, ns % 1000000000 };
 
 	while (nanosleep(&left, &left) != 0 && errno == EINTR) {
 	}
 }
+
+static inline void clock_sleep_ms(int64_t ms) { clock_sleep_ns(ms * 1000000); }
 
 #endif

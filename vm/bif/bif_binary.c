@@ -6,7 +6,7 @@
 #include "data/bitcopy.h"
 #include "data/iolist.h"
 
-enum { ELEMENTS_A_REDUCTION = 64, LISTED_BYTES_A_REDUCTION = 32, IOVEC_COPY_BYTES = 4 * HEAPBIN_LIMIT };
+enum { ELEMENTS_A_REDUCTION = 32, LISTED_BYTES_A_REDUCTION = 32, IOVEC_COPY_BYTES = 4 * HEAPBIN_LIMIT };
 
 Term bif_erlang_byte_size_1(Process *p, Term *args)
 {

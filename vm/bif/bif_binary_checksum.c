@@ -9,11 +9,11 @@
 #include "data/number.h"
 #include "proc/sched.h"
 
-enum { BYTES_A_REDUCTION = 512 };
+enum { BYTES_A_REDUCTION = 256, MD5_BYTES_A_REDUCTION = 32 };
 
 struct checksum {
 	void (*add)(struct checksum *c, const uint8_t *bytes, size_t n); /* takes in one run of bytes */
-	size_t bytes;
+	size_t bytes, bytes_a_reduction;
 	uLong value;         /* of crc32 and adler32 */
 	struct md5 *md5;
 };
@@ -51,7 +51,7 @@ static bool add_iolist(Process *p, struct checksum *c, Term t)
 	sched_go_outside();
 	ok = term_is_bitstring(t) ? add_part(c, t, 0) : iolist_walk(t, add_part, c) == IOLIST_OK;
 	sched_go_inside();
-	process_bump(p, (int)(c->bytes / BYTES_A_REDUCTION));
+	process_bump(p, (int)(c->bytes / c->bytes_a_reduction));
 	return ok;
 }
 
@@ -104,7 +104,7 @@ static Term sum(Process *p, struct checksum *c, Term t)
 
 static Term work_crc32_1(Process *p, Term *args)
 {
-	struct checksum c = { .add = add_crc32 };
+	struct checksum c = { .add = add_crc32, .bytes_a_reduction = BYTES_A_REDUCTION };
 
 	return sum(p, &c, args[0]);
 }
@@ -121,7 +121,7 @@ Term bif_erlang_crc32_1(Process *p, Term *args)
 
 static Term work_crc32_2(Process *p, Term *args)
 {
-	struct checksum c = { .add = add_crc32 };
+	struct checksum c = { .add = add_crc32, .bytes_a_reduction = BYTES_A_REDUCTION };
 
 	return get_uint32(args[0], &c.value) ? sum(p, &c, args[1]) : exc_badarg(p);
 }
@@ -139,7 +139,7 @@ Term bif_erlang_crc32_2(Process *p, Term *args)
 
 static Term work_adler32_1(Process *p, Term *args)
 {
-	struct checksum c = { .add = add_adler32, .value = 1 };
+	struct checksum c = { .add = add_adler32, .bytes_a_reduction = BYTES_A_REDUCTION, .value = 1 };
 
 	return sum(p, &c, args[0]);
 }
@@ -156,7 +156,7 @@ Term bif_erlang_adler32_1(Process *p, Term *args)
 
 static Term work_adler32_2(Process *p, Term *args)
 {
-	struct checksum c = { .add = add_adler32 };
+	struct checksum c = { .add = add_adler32, .bytes_a_reduction = BYTES_A_REDUCTION };
 
 	return get_uint32(args[0], &c.value) ? sum(p, &c, args[1]) : exc_badarg(p);
 }
@@ -204,7 +204,7 @@ static Term put_digest(Process *p, struct md5 *m)
 static Term work_md5_1(Process *p, Term *args)
 {
 	struct md5 m;
-	struct checksum c = { .add = add_md5, .md5 = &m };
+	struct checksum c = { .add = add_md5, .bytes_a_reduction = MD5_BYTES_A_REDUCTION, .md5 = &m };
 
 	md5_init(&m);
 	return add_iolist(p, &c, args[0]) ? put_digest(p, &m) : exc_badarg(p);
@@ -242,7 +242,7 @@ static bool get_context(Term t, struct md5 *m)
 static Term work_md5_update_2(Process *p, Term *args)
 {
 	struct md5 m;
-	struct checksum c = { .add = add_md5, .md5 = &m };
+	struct checksum c = { .add = add_md5, .bytes_a_reduction = MD5_BYTES_A_REDUCTION, .md5 = &m };
 	uint8_t *bytes;
 	Term t;
 

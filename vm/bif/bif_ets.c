@@ -438,7 +438,7 @@ static Term list_nth(Process *p, struct ets_tree *t, size_t n)
 	size_t steps;
 	const struct ets_object *o = tree_nth(t, n, &steps);
 
-	process_bump(p, (int)(steps / ETS_OBJECTS_A_REDUCTION < INT_MAX ? steps / ETS_OBJECTS_A_REDUCTION : INT_MAX));
+	process_bump(p, (int)(steps < INT_MAX / ETS_REDUCTIONS_AN_OBJECT ? steps * ETS_REDUCTIONS_AN_OBJECT : INT_MAX));
 	return list_objects(o, NULL, &p->heap);
 }
 

@@ -7,8 +7,8 @@
 #include "heap/copy.h"
 #include "proc/exc.h"
 
-/* Objects freed, seen, in one slice before others may run. */
-enum { ETS_SLICE_OBJECTS = 2000, ETS_OBJECTS_A_REDUCTION = 1 };
+/* Objects freed, seen, in one slice before others may run. What each costs: they lie anywhere in memory. */
+enum { ETS_SLICE_OBJECTS = 2000, ETS_REDUCTIONS_AN_OBJECT = 2 };
 
 /* badarg for a table that could not be held. */
 static inline Term exc_hold(Process *p, const struct ets_hold *hold)

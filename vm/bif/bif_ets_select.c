@@ -119,7 +119,7 @@ static Term run_slice(Process *p, struct ets_hold *hold, struct select *s, bool 
 	Term result;
 
 	s->has_fixed = is_resumed && wants_fix;
-	process_bump(p, (int)(select_run(s, t, p, ETS_SLICE_OBJECTS, &change) / ETS_OBJECTS_A_REDUCTION + 1));
+	process_bump(p, (int)select_run(s, t, p, ETS_SLICE_OBJECTS, &change) * ETS_REDUCTIONS_AN_OBJECT + 1);
 	if (s->is_done || (s->limit != 0 && s->count >= s->limit)) {
 		/* What a trap carried may be forged; the count matters where results are parted into chunks. */
 		bool forged = is_resumed && s->kind == SELECT_LIST && s->limit != 0 && list_length(s->list) != (int64_t)s->count;
@@ -404,7 +404,7 @@ Term bif_ets_match_spec_run_r_3(Process *p, Term *args)
 			results = heap_cons(&p->heap, result, results);
 	}
 	match_end(&c);
-	process_bump(p, n / ETS_OBJECTS_A_REDUCTION);
+	process_bump(p, n * ETS_REDUCTIONS_AN_OBJECT);
 	if (term_is_cons(list)) {
 		Term more[3] = { list, args[1], results };
 

@@ -131,7 +131,7 @@ static Term drain_slices(Process *p, Term contents_ref, struct resource *content
 {
 	Term args[2] = { contents_ref, result };
 
-	process_bump(p, ETS_SLICE_OBJECTS / ETS_OBJECTS_A_REDUCTION);
+	process_bump(p, ETS_SLICE_OBJECTS * ETS_REDUCTIONS_AN_OBJECT);
 	if (contents_drain(contents, ETS_SLICE_OBJECTS))
 		return result;
 	return exc_trap(p, export_get(am_erts_internal, am_ets_drain, 2), 2, args);
@@ -165,7 +165,7 @@ Term bif_ets_delete_1(Process *p, Term *args)
 	if (table_hold(&hold, p, args[0], ETS_WRITE) != ETS_OK)
 		return exc_hold(p, &hold);
 	/* Of the last slice: each of those before costs its own. */
-	process_bump(p, (int)(table_objects(hold.table) % ETS_SLICE_OBJECTS / ETS_OBJECTS_A_REDUCTION));
+	process_bump(p, (int)(table_objects(hold.table) % ETS_SLICE_OBJECTS) * ETS_REDUCTIONS_AN_OBJECT);
 	table_delete(&hold, &contents);
 	return start_draining(p, contents, am_true);
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every PERIOD_MS the clock looks which schedulers are in the time slice that they were in at the look before, and takes away the
- * reductions that are left of it, so that the process gives way at its next call. A slice lasts at most two periods
+/* At every look the clock looks which schedulers are in the time slice that they were in at the look before, and takes away the
+ * reductions that are left of it, so that the process gives way at its next call. A slice lasts at most until the next look but one
  * and one native then. A native that lasts as long itself has lent its scheduler, which is given to another thread.
+ * The clock looks once a millisecond, and SHORT_LOOKS times while slices are so long that a scheduler began only few in
+ * the last one: most programs begin tens, and need not be disturbed more often.
  * Invariant: the clock rests only while no scheduler is busy; one that becomes busy wakes it. */
 #include "proc/slice_clock.h"
 
@@ -11,7 +13,12 @@
 #include "proc/sched_lend.h"
 #include "proc/sched_poll.h"
 
-enum { PERIOD_MS = 1, IDLE_LOOKS = 16 /* so many in vain before the clock rests */ };
+enum {
+	PERIOD_NS = 1000000,
+	SHORT_LOOKS = 3,
+	FEW_SLICES = 6,  /* begun in a period: they are long */
+	IDLE_LOOKS = 16, /* so many in vain before the clock rests */
+};
 
 static struct {
 	struct lock lock;
@@ -20,6 +27,7 @@ static struct {
 	struct look {
 		uint64_t slices; /* its count of slices */
 		uint32_t lent;   /* see proc/sched_lend.h */
+		uint64_t before; /* its count of slices when the period began */
 	} *looks;            /* by scheduler: what was seen at the last look */
 } slice_clock;
 
@@ -39,16 +47,42 @@ static bool is_any_busy(void)
 
 /* The process is its scheduler's, which writes what is written here without a lock or an atomic operation. A store that is lost that way
  * is made again at the next look; one that comes late cuts another slice short. The memory of a process is never freed. */
-__attribute__((no_sanitize("thread"))) static void end_long_slice(struct sched *s, uint64_t *slices)
+__attribute__((no_sanitize("thread"))) static void end_long_slice(Process *p)
+{
+	*(volatile int32_t *)&p->reds_kept = 0;
+	*(volatile int32_t *)&p->reds_left = 0;
+}
+
+__attribute__((no_sanitize("thread"))) static void look_at(struct sched *s, struct look *seen)
 {
 	uint64_t now = *(volatile uint64_t *)&s->switches;
 	Process *p = *(Process *volatile *)&s->current;
 
-	if (now == *slices && p != NULL) {
-		*(volatile int32_t *)&p->reds_kept = 0;
-		*(volatile int32_t *)&p->reds_left = 0;
+	if (now == seen->slices && p != NULL)
+		end_long_slice(p);
+	seen->slices = now;
+	sched_lend_look(s, &seen->lent);
+}
+
+static void look_at_all(void)
+{
+	for (unsigned id = 1; id <= sched_count(); id++)
+		look_at(sched_get(id), &slice_clock.looks[id - 1]);
+}
+
+/* A period is over: were a scheduler's slices long in it? */
+__attribute__((no_sanitize("thread"))) static bool are_slices_long(void)
+{
+	bool are_long = false;
+
+	for (unsigned id = 1; id <= sched_count(); id++) {
+		struct look *seen = &slice_clock.looks[id - 1];
+
+		if (seen->slices - seen->before <= FEW_SLICES && *(Process *volatile *)&sched_get(id)->current != NULL)
+			are_long = true;
+		seen->before = seen->slices;
 	}
-	*slices = now;
+	return are_long;
 }
 
 static void rest(void)
@@ -73,20 +107,20 @@ void slice_clock_wake(void)
 
 static void *run_clock(void *arg)
 {
-	unsigned idle = 0;
+	unsigned idle = 0, looks = 1;
 
 	(void)arg;
 	for (;;) {
-		clock_sleep_ms(PERIOD_MS);
+		for (unsigned i = 0; i < looks; i++) {
+			clock_sleep_ns(PERIOD_NS / looks);
+			look_at_all();
+		}
+		looks = are_slices_long() ? SHORT_LOOKS : 1;
 		idle = is_any_busy() ? 0 : idle + 1;
 		if (idle >= IDLE_LOOKS)
 			rest();
 		if (sched_poll_is_forgotten())
 			sched_wake_idle();
-		for (unsigned id = 1; id <= sched_count(); id++) {
-			end_long_slice(sched_get(id), &slice_clock.looks[id - 1].slices);
-			sched_lend_look(sched_get(id), &slice_clock.looks[id - 1].lent);
-		}
 	}
 	return NULL;
 }
