@@ -636,7 +636,9 @@ static int load(struct session *s)
     if (s->ops->opened)
         s->ops->opened(s->ctx, watch_processes(&s->watch));
     watch_prepare(&s->watch, *s->skeleton->obj);
+    signals_end_at_once(!s->options->child); /* seconds for many views; a child would be left standing */
     err = bpf_object__load_skeleton(s->skeleton);
+    signals_end_at_once(false);
     return err ? attach_explain(err, "cannot load the BPF program") : open_ring(s);
 }
 

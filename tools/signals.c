@@ -14,17 +14,22 @@ enum { SAME_NS = 100000000 };
 
 static int told = -1; /* the descriptor; it stays open, for the handler writes to it */
 static volatile uint64_t first_ns;
+static volatile bool at_once;
 
 static void on_signal(int number)
 {
-    static const char at_once[] = "erlsnoop: told twice to end: it ends at once, without the last result\n";
+    static const char twice[] = "erlsnoop: told twice to end: it ends at once, without the last result\n";
     uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), one = 1;
     int before = errno;
     ssize_t ignored;
 
-    (void)number;
+    if (at_once) {
+        signal(number, SIG_DFL);
+        raise(number); /* comes when the handler returns */
+        return;
+    }
     if (first_ns && now_ns - first_ns >= SAME_NS) {
-        ignored = write(STDERR_FILENO, at_once, sizeof at_once - 1);
+        ignored = write(STDERR_FILENO, twice, sizeof twice - 1);
         _exit(1);
     }
     if (!first_ns) {
@@ -48,6 +53,11 @@ int signals_open(void)
     if (!sigaction(SIGHUP, NULL, &before) && before.sa_handler != SIG_IGN) /* nohup(1) */
         sigaction(SIGHUP, &catch, NULL);
     return told;
+}
+
+void signals_end_at_once(bool on)
+{
+    at_once = on;
 }
 
 uint64_t signals_first_ns(void)

@@ -7,6 +7,7 @@
 #ifndef TOOLS_SIGNALS_H
 #define TOOLS_SIGNALS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -14,6 +15,8 @@
  * or -errno.
  */
 int signals_open(void);
+/* on: nothing is watched yet, so the first ends the process as it ends one that does not catch it. */
+void signals_end_at_once(bool on);
 /* When the first came (CLOCK_MONOTONIC); 0: none did. */
 uint64_t signals_first_ns(void);
 
