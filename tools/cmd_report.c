@@ -32,6 +32,8 @@ struct state {
     struct feed *feed;
     struct recording_vm vms[MAX_VMS];
     size_t nvms;
+    struct wanted asked; /* what the recordings are of */
+    bool any_asked;      /* one does not tell, or was not looked at before: it may be of anything */
     uint64_t counts[BATCH_EVENTS], events;
     uint64_t first_ns, last_ns;
     uint64_t *fine, fine_ns; /* events by time since the first */
@@ -391,6 +393,7 @@ static int read_items(struct state *st, struct recording *r)
         case RECORDING_CLOCK: st->sink.wall_offset_ns = item.number; break;
         case RECORDING_VM: add_vm(st, item.vm); break;
         case RECORDING_OWNERS: take_owner(item.owner); break;
+        case RECORDING_ASKED: break; /* learned before */
         case RECORDING_LOST: lost = item.number; break;
         default: err = take_page(st, item.page);
         }
@@ -438,6 +441,12 @@ static void learn_begin(struct state *st, const struct batch_received *page)
  * All names and VMs of a recording, before its events: a thread may tell a name late, when somebody watched before us.
  * Damage is said when it is read.
  */
+static void learn_asked(struct state *st, const struct recording_asked *asked)
+{
+    for (size_t e = 0; e < BATCH_EVENTS; e++)
+        st->asked.events[e] |= asked->words[e / 64] >> e % 64 & 1;
+}
+
 static int learn_file(struct state *st, const char *name)
 {
     FILE *file = fopen(name, "re");
@@ -446,11 +455,13 @@ static int learn_file(struct state *st, const char *name)
     struct batch_record atom;
     struct recording *r;
     struct stat is;
+    bool asked = false;
     int err;
 
     if (!file || fstat(fileno(file), &is) || !S_ISREG(is.st_mode)) {
         if (file)
             fclose(file);
+        st->any_asked = true;
         return 0;
     }
     err = recording_open(file, name, feed_names(st->feed), &r);
@@ -459,6 +470,8 @@ static int learn_file(struct state *st, const char *name)
     while (recording_next(r, &item)) {
         if (item.kind == RECORDING_VM)
             add_vm(st, item.vm);
+        if (item.kind == RECORDING_ASKED)
+            learn_asked(st, item.asked), asked = true;
         if (item.kind != RECORDING_PAGES || !batch_page_open(&page, item.page + 1, item.page->bytes))
             continue;
         learn_begin(st, item.page);
@@ -466,7 +479,65 @@ static int learn_file(struct state *st, const char *name)
             batch_names_tell(feed_names(st->feed), item.page->vm, atom.words[0], atom.texts[1], atom.words[1]);
     }
     recording_close(r);
+    st->any_asked |= !asked;
     return 0;
+}
+
+static bool is_life(size_t event)
+{
+    return event == BATCH_process__spawn || event == BATCH_process__exit || event == BATCH_process__exit_signal;
+}
+
+/* The first of what is needed that was not recorded; BATCH_EVENTS: none. *found: something was, other than the births and ends of
+ * processes where they are needed beside something else. */
+static size_t find_missing(const struct state *st, const struct wanted *needed, bool *found)
+{
+    size_t missing = BATCH_EVENTS;
+    bool of_lives = true;
+
+    *found = false;
+    for (size_t e = 0; e < BATCH_EVENTS; e++)
+        of_lives &= !needed->events[e] || is_life(e);
+    for (size_t e = BATCH_EVENTS; e-- > 0;) {
+        *found |= needed->events[e] && st->asked.events[e] && (of_lives || !is_life(e));
+        if (needed->events[e] && !st->asked.events[e])
+            missing = e;
+    }
+    return missing;
+}
+
+/* `what` needs these events: zeros would be taken for an answer. */
+static int require(const struct state *st, const struct wanted *needed, const char *what)
+{
+    const char *file = st->files[st->nfiles - 1];
+    bool found;
+    size_t missing = find_missing(st, needed, &found);
+
+    if (missing == BATCH_EVENTS)
+        return 0;
+    if (!found)
+        return fail(-ENOENT, "'%s' was recorded without the events of %s; erlsnoop report '%s' tells what it holds", file, what, file);
+    if (st->viewed)
+        note("'%s' was recorded without %s, which %s is told of: what that would tell is missing", file,
+             event_row((enum batch_event)missing)->name, what);
+    return 0;
+}
+
+static int require_asked(const struct state *st)
+{
+    int err = 0;
+
+    if (st->any_asked)
+        return 0;
+    if (st->chosen)
+        return require(st, &st->wanted, "these probes");
+    for (size_t v = 0; v < VIEW_COUNT && !err; v++) {
+        struct wanted needed = {{false}};
+
+        if (st->on[v] && wanted_add(&needed, views[v].name))
+            err = require(st, &needed, views[v].name);
+    }
+    return err;
 }
 
 static int run(struct state *st)
@@ -481,8 +552,10 @@ static int run(struct state *st)
     if (err)
         return err;
     sink_init(&st->sink, stdout, st->options->json, st->options->timestamps);
-    for (size_t i = 0; i < st->nfiles && !err && (st->viewed || st->options->events); i++)
+    for (size_t i = 0; i < st->nfiles && !err && (st->viewed || st->chosen || st->options->events); i++)
         err = learn_file(st, st->files[i]);
+    if (!err)
+        err = require_asked(st);
     st->sink.one_vm = st->nvms == 1;
     for (size_t i = 0; i < st->nfiles && !err; i++)
         err = read_file(st, st->files[i]);

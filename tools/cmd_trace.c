@@ -519,7 +519,7 @@ static int add_wanted(void *ctx, const char *word)
 
 int cmd_trace(int argc, char **argv)
 {
-    static struct state st = {.plan = {.files = 2, .writer = VERSION}, .target = -1};
+    static struct state st = {.plan = {.files = 2, .writer = VERSION, .asked = &st.wanted}, .target = -1};
     static const struct options_extra extras[] = {
         {"", "[PROBE ...]", "probes, their families, views, all; or all but functions", add_wanted, false},
         {"o", "FILE", "the recording, which erlsnoop report reads", set_path, false},

@@ -8,6 +8,7 @@
  *
  * What a chunk of each kind holds (all of it little-endian, each piece begins at a multiple of 8):
  *   CLOCK   struct recording_clock
+ *   ASKED   struct recording_asked: which probes it is a recording of
  *   VM      struct recording_vm: a VM that is recorded
  *   NAMES   struct recording_name and its bytes, one behind the other: atoms that pages after it may use without
  * telling them
@@ -23,6 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "batch_page.h"
 #include "wire_user.h"
 
 #include "../bpf/batch.h"
@@ -30,7 +32,7 @@
 #define RECORDING_MAGIC "ERLSNREC"
 
 enum {
-    RECORDING_FORM = 2, /* its pages as batch_format.h has them */
+    RECORDING_FORM = 3, /* its pages as batch_format.h has them */
     RECORDING_CHUNK_MAGIC = 0x4b4e4843, /* "CHNK" */
     RECORDING_CHUNK_BYTES = 1 << 20,    /* of a chunk, unpacked, at most */
     RECORDING_NAME_BYTES = 64,
@@ -38,7 +40,7 @@ enum {
 
 enum recording_kind {
     RECORDING_CLOCK = 1, RECORDING_VM, RECORDING_NAMES, RECORDING_PAGES, RECORDING_LOST, RECORDING_END,
-    RECORDING_OWNERS, RECORDING_KINDS
+    RECORDING_OWNERS, RECORDING_ASKED, RECORDING_KINDS
 };
 
 struct recording_head {
@@ -58,6 +60,10 @@ struct recording_chunk {
 
 struct recording_clock {
     uint64_t wall_ns; /* CLOCK_REALTIME - CLOCK_MONOTONIC */
+};
+
+struct recording_asked {
+    uint64_t words[(BATCH_EVENTS + 63) / 64]; /* a bit for each enum batch_event */
 };
 
 struct recording_vm {

@@ -199,6 +199,13 @@ static bool read_owner(struct recording *r, struct recording_item *out)
     return true;
 }
 
+static bool read_asked(struct recording *r, struct recording_item *out)
+{
+    if (!take_piece(r, sizeof *out->asked, (const void **)&out->asked))
+        return damaged(r, "it is damaged");
+    return true;
+}
+
 bool recording_next(struct recording *r, struct recording_item *out)
 {
     while (!r->damage[0]) {
@@ -217,6 +224,7 @@ bool recording_next(struct recording *r, struct recording_item *out)
         case RECORDING_LOST: return read_number(r, out);
         case RECORDING_VM: return read_vm(r, out);
         case RECORDING_OWNERS: return read_owner(r, out);
+        case RECORDING_ASKED: return read_asked(r, out);
         case RECORDING_PAGES: return read_page(r, out);
         default: return damaged(r, "it is damaged");
         }

@@ -203,11 +203,22 @@ static int put_owners(struct recording_writer *w, uint32_t vm)
     return err;
 }
 
+static int put_asked(struct recording_writer *w)
+{
+    struct recording_asked asked = {{0}};
+
+    for (size_t e = 0; w->plan.asked && e < BATCH_EVENTS; e++)
+        asked.words[e / 64] |= (uint64_t)w->plan.asked->events[e] << e % 64;
+    return w->plan.asked ? put(w, RECORDING_ASKED, &asked, sizeof asked) : 0;
+}
+
 static int put_prelude(struct recording_writer *w)
 {
     struct recording_clock clock = {.wall_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC)};
     int err = put(w, RECORDING_CLOCK, &clock, sizeof clock);
 
+    if (!err)
+        err = put_asked(w);
     if (!err && w->nvms)
         err = put(w, RECORDING_VM, w->vms, w->nvms * sizeof *w->vms);
     w->lost_told = 0;

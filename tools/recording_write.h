@@ -7,10 +7,12 @@
 #define TOOLS_RECORDING_WRITE_H
 
 #include "recording.h"
+#include "wanted.h"
 
 struct recording_plan {
     const char *path;
     const char *writer; /* the version of this erlsnoop */
+    const struct wanted *asked; /* what it is a recording of; NULL: that is not told */
     uint64_t max_bytes; /* of a file; of what is kept in memory; 64 KB at least. 0: no limit (in memory 64 MB) */
     uint64_t max_ns;    /* that a file covers; 0: no limit */
     unsigned files;     /* the newest that are kept: PATH, PATH.1 ... before it; 1: the recording ends with its first */

@@ -57,6 +57,8 @@ static void read_all(char *bytes, size_t n)
                 batch_merge_take(merge, item.page);
             else if (item.kind == RECORDING_VM)
                 told += strlen(item.vm->name);
+            else if (item.kind == RECORDING_ASKED)
+                told += item.asked->words[0];
             else if (item.kind == RECORDING_OWNERS)
                 told += item.owner->id + item.owner->words[2];
             else

@@ -162,6 +162,21 @@ START_TEST(test_report_tells_orderly_exits_from_others)
 }
 END_TEST
 
+/* What was not asked for is not told as if nothing had happened. */
+START_TEST(test_report_refuses_what_was_not_recorded)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run("$ERLSNOOP trace -o r process__exit -- " VM " spawn > t\n"
+                                              "for what in nifs gc message__send; do $ERLSNOOP report r $what; echo $what $?; done\n"
+                                              "$ERLSNOOP report --json r exits");
+
+    ck_assert_ptr_nonnull(strstr(r->out, "nifs 1\ngc 1\nmessage__send 1\n"));
+    ck_assert_int_eq(support_lines(r->err, "'r' was recorded without the events of "), 3);
+    ck_assert_int_eq(support_number(r->out, "\"reason\":\"probe_reason\"", "count"), 23);
+    ck_assert_int_eq(support_lines(r->err, "'r' was recorded without process__spawn"), 1);
+}
+END_TEST
+
 /* Ctrl-C: what threads that sleep hold in their pages is recorded too. The program says a line once it has done its births. */
 START_TEST(test_trace_is_whole_after_a_signal)
 {
@@ -441,6 +456,7 @@ Suite *trace_suite(void)
     tcase_add_test(live, test_trace_records_what_happened);
     tcase_add_test(live, test_report_of_a_view_tells_what_the_view_told);
     tcase_add_test(live, test_report_tells_orderly_exits_from_others);
+    tcase_add_test(live, test_report_refuses_what_was_not_recorded);
     tcase_add_test(live, test_report_tells_intervals);
     tcase_add_loop_test(live, test_report_names_processes_that_were_there_before, 0, 2);
     tcase_add_test(live, test_report_names_processes_born_in_an_earlier_file);
