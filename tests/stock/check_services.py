@@ -7,7 +7,7 @@ Prints messages a second and processor time a message, watched against unwatched
   SERVICE_WINDOWS         windows a subcommand, each between two unwatched ones (3), SERVICE_SECONDS their length (5)
   ATTACH_ROUNDS           how often a subcommand is attached and detached under load (100; `make soak` does it more often)
   STOCK_KEEP              a folder for the logs of what failed
-  SERVICES                which (rabbitmq ejabberd)
+  SERVICES                which (rabbitmq ejabberd cluster); the last is what check_rabbit_cluster.py does, on erlvm
 """
 import json
 import os
@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 
+from check_rabbit_cluster import check_cluster
 from check_stock import DEADLINE, ERLSNOOP, HERE, Failure, Lines, find_emulator, make_chroot
 
 WINDOWS = int(os.environ.get("SERVICE_WINDOWS", "3"))
@@ -231,14 +232,16 @@ def main():
     except Failure as why:
         print(f"SKIP check-services: {why}")
         return 1 if os.environ.get("CI") == "true" else 0
+    wanted = os.environ.get("SERVICES", "rabbitmq ejabberd cluster").split()
     failed = 0
     print(f"{'SERVICE':<10} {'WATCHER':<8} {'MESSAGES/S':>10} {'THROUGHPUT':>14} {'CPU EACH':>11} {'PER CPU SECOND':>16} {'TOLD':>12} {'LOST':>8}")
-    for service in services(root):
-        if service.name in os.environ.get("SERVICES", "rabbitmq ejabberd").split():
+    checks = [(service.name, check_service, (root, service)) for service in services(root)] + [("cluster", check_cluster, (root,))]
+    for name, check, arguments in checks:
+        if name in wanted:
             try:
-                check_service(root, service)
+                check(*arguments)
             except (Failure, subprocess.TimeoutExpired) as why:
-                print(f"{service.name}: {why}")
+                print(f"{name}: {why}")
                 failed += 1
     print("check-services: " + (f"{failed} failed" if failed else "passed"))
     return 1 if failed else 0

@@ -4,7 +4,7 @@
 %%                                         once and in its order, and acknowledged; then ends the node
 -module(rabbit_work).
 -include_lib("amqp_client/include/amqp_client.hrl").
--export([start/1]).
+-export([start/1, publish/3, consume/3]).
 
 -define(QUEUES, 2).
 -define(BATCH, 100). % published before their confirms are waited for
@@ -26,30 +26,38 @@ pass(Connection, N) ->
     {ok, In} = amqp_connection:open_channel(Connection),
     {ok, Out} = amqp_connection:open_channel(Connection),
     #'queue.declare_ok'{queue = Name} = amqp_channel:call(In, #'queue.declare'{exclusive = true, durable = true}),
-    #'confirm.select_ok'{} = amqp_channel:call(In, #'confirm.select'{}),
     Self = self(),
-    spawn_link(fun() -> publish(In, #'basic.publish'{routing_key = Name}, 1, N), Self ! published end),
-    #'basic.qos_ok'{} = amqp_channel:call(Out, #'basic.qos'{prefetch_count = 2 * ?BATCH}),
-    #'basic.consume_ok'{} = amqp_channel:subscribe(Out, #'basic.consume'{queue = Name}, self()),
-    consume(Out, 1, N),
+    spawn_link(fun() -> publish(In, Name, {1, N}), Self ! published end),
+    consume(Out, Name, {1, N}),
     receive published -> ok end,
     ok = amqp_channel:close(Out),
     ok = amqp_channel:close(In).
 
-publish(_, _, I, N) when I > N -> ok;
-publish(Channel, Publish, I, N) ->
+%% The messages of these numbers, each of them confirmed.
+publish(Channel, Name, {First, Last}) ->
+    #'confirm.select_ok'{} = amqp_channel:call(Channel, #'confirm.select'{}),
+    publish_from(First, Last, Channel, #'basic.publish'{routing_key = Name}).
+
+publish_from(I, Last, _, _) when I > Last -> ok;
+publish_from(I, Last, Channel, Publish) ->
     Properties = #'P_basic'{delivery_mode = 2},
     [ok = amqp_channel:cast(Channel, Publish, #amqp_msg{props = Properties, payload = <<J:32, 0:2016>>})
-        || J <- lists:seq(I, I + ?BATCH - 1)],
+        || J <- lists:seq(I, min(I + ?BATCH - 1, Last))],
     true = amqp_channel:wait_for_confirms(Channel, 60),
-    publish(Channel, Publish, I + ?BATCH, N).
+    publish_from(I + ?BATCH, Last, Channel, Publish).
 
-consume(_, I, N) when I > N -> ok;
-consume(Channel, I, N) ->
+%% The messages of these numbers, in their order and each once; any other ends the caller.
+consume(Channel, Name, {First, Last}) ->
+    #'basic.qos_ok'{} = amqp_channel:call(Channel, #'basic.qos'{prefetch_count = 2 * ?BATCH}),
+    #'basic.consume_ok'{} = amqp_channel:subscribe(Channel, #'basic.consume'{queue = Name}, self()),
+    consume_from(First, Last, Channel).
+
+consume_from(I, Last, _) when I > Last -> ok;
+consume_from(I, Last, Channel) ->
     receive
         #'basic.consume_ok'{} ->
-            consume(Channel, I, N);
+            consume_from(I, Last, Channel);
         {#'basic.deliver'{delivery_tag = Tag}, #amqp_msg{payload = <<I:32, _/binary>>}} ->
             ok = amqp_channel:cast(Channel, #'basic.ack'{delivery_tag = Tag}),
-            consume(Channel, I + 1, N)
+            consume_from(I + 1, Last, Channel)
     end.
