@@ -22,6 +22,25 @@ struct {
     __type(value, struct otp_call);
 } spawning SEC(".maps");
 
+/* A process whose call of a native function is for a dirty scheduler, until it is back from there, or exits. */
+struct hook_away {
+    __u64 vm;
+    ev_id pid;
+};
+
+struct hook_dirty {
+    ev_mfa mfa;
+    __u64 runs; /* a dirty scheduler has begun with it */
+};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, 65536);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __type(key, struct hook_away);
+    __type(value, struct hook_dirty);
+} in_dirty SEC(".maps");
+
 /* That of the VM which runs us, while events are told; NULL: they are not, or it is not watched any more. */
 static __always_inline const struct otp_layout *hook_layout(struct pt_regs *ctx)
 {
@@ -120,6 +139,7 @@ int at_process__exit(struct pt_regs *ctx)
     if (otp_read(layout, process, OTP_PROC_TERMINATE, &begun, sizeof begun) || begun || hook_pid(layout, process, &ev.pid) ||
         otp_read(layout, process, OTP_PROC_FVALUE, &reason, sizeof reason))
         return 0;
+    bpf_map_delete_elem(&in_dirty, &(struct hook_away){layout->vm, ev.pid});
     view_begin(&ev.head, layout->vm);
     ev.head.where = hook_where(ctx, process);
     ev.reason = HOOK_WANTS(process__exit, reason) ? hook_term(reason) & ~EV_LATER_TERM : 0;

@@ -45,7 +45,7 @@ struct otp_ours {
     __u32 code_bytes, pad; /* of all pages of code */
 };
 
-/* Atoms that say what a new process is to do, or why one ended: ATOM(name, its text). */
+/* Atoms that say what a new process is to do, why one ended, or what is called: ATOM(name, its text). */
 #define OTP_ATOMS(ATOM) \
     ATOM(SPAWN_INIT, "spawn_init") \
     ATOM(PROC_LIB, "proc_lib") \
@@ -60,7 +60,9 @@ struct otp_ours {
     ATOM(SHUTDOWN, "shutdown") \
     ATOM(KILL, "kill") \
     ATOM(KILLED, "killed") \
-    ATOM(CONNECTION_CLOSED, "connection_closed")
+    ATOM(CONNECTION_CLOSED, "connection_closed") \
+    ATOM(DIRTY_FINALIZER, "dirty_nif_finalizer") \
+    ATOM(DIRTY_EXCEPTION, "dirty_nif_exception")
 
 enum otp_known {
 #define OTP_ATOM(name, text) OTP_KNOWN_##name,

@@ -13,6 +13,7 @@ VIEW_INLINE void view_nifs_on_nif__entry(const struct ev_nif__entry *ev)
 
 VIEW_INLINE void view_nifs_on_nif__return(const struct ev_nif__return *ev)
 {
+    ev_mfa called = ev->mfa; /* read before a function gets `ev`: the compiler may know of what kind it is */
     struct row_nifs_totals *totals = nifs_totals_row(&ev->head);
     __u64 now = view_ns(&ev->head), took;
     struct told_nifs_call *record;
@@ -27,7 +28,7 @@ VIEW_INLINE void view_nifs_on_nif__return(const struct ev_nif__return *ev)
     }
     took = now > call.begun_ns ? now - call.begun_ns : 0;
     VIEW_ADD(totals, took, took);
-    view_mfa(&ev->head, ev->mfa, &mfa);
+    view_mfa(&ev->head, called, &mfa);
     row = nifs_by_mfa_row(&ev->head, &mfa);
     VIEW_ADD(row, total, took);
     VIEW_OBSERVE(row, took, took);

@@ -151,10 +151,27 @@ static int find_callbacks(struct plan *p, const struct row *row, struct otp_plac
     return (int)n;
 }
 
+/* The name of a function as the source has it: of C++ without the types that follow. Returns its length. */
+static int plain_name(const char *symbol, const char **name)
+{
+    char *end;
+    size_t length;
+
+    *name = symbol;
+    if (strncmp(symbol, "_Z", 2))
+        return (int)strlen(symbol);
+    length = strtoul(symbol + 2, &end, 10);
+    *name = end;
+    return (int)strnlen(end, length);
+}
+
 /* The functions that the row hooks. Returns how many. */
 static int find_functions(struct plan *p, const struct row *row, struct otp_place places[OTP_MAX_DRIVERS], char *why,
                           size_t size)
 {
+    const char *name;
+    int length = row->symbol ? plain_name(row->symbol, &name) : 0;
+
     if (row->side == OTP_RETURN && p->no_returns) {
         snprintf(why, size, "%s", p->no_returns);
         return -EPERM;
@@ -162,11 +179,11 @@ static int find_functions(struct plan *p, const struct row *row, struct otp_plac
     if (!row->symbol)
         return find_callbacks(p, row, places, why, size);
     if (otp_symbols_find(p->vm->symbols, row->symbol, places)) {
-        snprintf(why, size, "no function %s is found", row->symbol);
+        snprintf(why, size, "no function %.*s is found", length, name);
         return -ENOENT;
     }
     if (!is_believed(p, row->symbol, places)) {
-        snprintf(why, size, "%s is not where its %s has it", row->symbol, otp_found_text(places->found));
+        snprintf(why, size, "%.*s is not where its %s has it", length, name, otp_found_text(places->found));
         return -ENOEXEC;
     }
     return 1;
@@ -175,13 +192,15 @@ static int find_functions(struct plan *p, const struct row *row, struct otp_plac
 static int find_site(struct plan *p, const struct row *row, const struct otp_place *place, struct otp_site *site,
                      char *why, size_t size)
 {
+    const char *name = "a callback of drivers";
+    int length = row->symbol ? plain_name(row->symbol, &name) : (int)strlen(name);
     char reason[128];
 
     if (!slide_both(p, row, place, site))
         return 0;
     if (!otp_slide(otp_symbols_image(p->vm->symbols), place, row->regs, row->side, site, reason, sizeof reason))
         return 0;
-    snprintf(why, size, "%s: %s", row->symbol ? row->symbol : "a callback of drivers", reason);
+    snprintf(why, size, "%.*s: %s", length, name, reason);
     return -ENOEXEC;
 }
 

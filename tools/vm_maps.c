@@ -22,8 +22,13 @@ static const struct {
     {"efile_errnos", sizeof(uint64_t)},
     {"calling_back", 2 * sizeof(uint64_t)},
     {"sending", sizeof(uint64_t)},
+    {"in_native", sizeof(uint64_t)},
 };
 enum { NIN_MIDST = sizeof in_midst / sizeof *in_midst, MOST_KEY_BYTES = 32 };
+
+/* Maps of what processes of theirs wait for: a key is the VM and a number, a word each. */
+static const char *const of_waiters[] = {"waiting", "in_dirty"};
+enum { NOF_WAITERS = sizeof of_waiters / sizeof *of_waiters };
 
 void vm_maps_drop_keys(int map, size_t key_bytes, size_t at, uint32_t vm)
 {
@@ -43,7 +48,8 @@ void vm_maps_drop(struct bpf_object *object, uint32_t vm)
     for (size_t i = 0; i < NIN_MIDST; i++)
         vm_maps_drop_keys(bpf_object__find_map_fd_by_name(object, in_midst[i].map), in_midst[i].key_bytes,
                           sizeof(uint32_t), vm);
-    vm_maps_drop_keys(bpf_object__find_map_fd_by_name(object, "waiting"), 2 * sizeof(uint64_t), 0, vm);
+    for (size_t i = 0; i < NOF_WAITERS; i++)
+        vm_maps_drop_keys(bpf_object__find_map_fd_by_name(object, of_waiters[i]), 2 * sizeof(uint64_t), 0, vm);
     vm_maps_drop_keys(bpf_object__find_map_fd_by_name(object, "efile_threads"), sizeof(struct stacks_thread_key),
                       offsetof(struct stacks_thread_key, vm), vm);
 }
@@ -52,7 +58,8 @@ void vm_maps_miss(struct bpf_object *object)
 {
     for (size_t i = 0; i < NIN_MIDST; i++)
         vm_maps_clear(object, in_midst[i].map);
-    vm_maps_clear(object, "waiting");
+    for (size_t i = 0; i < NOF_WAITERS; i++)
+        vm_maps_clear(object, of_waiters[i]);
 }
 
 void vm_maps_clear(struct bpf_object *object, const char *map)

@@ -8,6 +8,7 @@ Each VM runs in a chroot, seen from outside: another mount namespace's files, an
   STOCK_OTPS      further Erlangs of this machine: "name=/path/to/erl ..."
   STOCK_ONLY      words; only the rows (release, case) that hold one of them
 """
+import glob
 import json
 import os
 import queue
@@ -43,6 +44,7 @@ CASES = (
     ("drivers", "drivers", "drivers"),
     ("sockets", "inet", "inet"),
     ("dist", "dist", "dist"),
+    ("natives", "nifs", "nifs"),
     ("stacks_cpu", "stacks --proc stacks_actor", "stacks"),
     ("stacks_off", "stacks --off-cpu --proc stacks_actor", "stacks"),
     ("stacks_spawn", "stacks --event spawn --proc stacks_actor", "stacks"),
@@ -164,14 +166,25 @@ def find_emulator(pid):
     return next((found for found in map(find_emulator, below) if found), None)
 
 
+def make_library(folder):
+    """The library of native functions, made here with the headers of this machine's Erlang: the releases' interface is one."""
+    header = glob.glob("/usr/lib/erlang/usr/include/erl_nif.h") + glob.glob("/usr/lib/erlang/erts-*/include/erl_nif.h")
+    if not header:
+        raise Failure("no erl_nif.h of an Erlang is installed")
+    Work.run_to_end(Otp("here"), ["cc", "-shared", "-fPIC", "-O1", "-I", os.path.dirname(header[0]), "-o",
+                                  os.path.join(folder, "stock_nif.so"), os.path.join(HERE, "stock_nif.c")])
+
+
 class Work:
     """One VM that works when told to, and says what it did."""
 
     def __init__(self, otp, kind, flags=()):
         self.folder = tempfile.mkdtemp(prefix="stock-", dir=os.path.join(otp.root, "tmp"))
         inside = "/" + os.path.relpath(self.folder, otp.root)
-        for source in ("stock_work.erl", "stock_upgrade.erl"):
+        for source in ("stock_work.erl", "stock_upgrade.erl", "stock_nif.erl"):
             shutil.copy(os.path.join(HERE, source), self.folder)
+        if kind == "natives":
+            make_library(self.folder)
         self.run_to_end(otp, ["erlc", "-o", inside, inside + "/stock_work.erl"])
         words = [otp.erl, "+S", "2", *FLAGS.get(kind, ()), *flags, "-noinput", "-kernel", "logger_level", "none",
                  "-stock_nodes", inside, "-pa", inside, "-s", "stock_work", "start", kind, inside]
@@ -341,7 +354,7 @@ def run_case(otp, case):
 SERVED = ("process__spawn", "process__exit", "process__scheduled", "message__send", "gc_minor__start", "efile_drv__entry", "efile_drv__return",
           "port__open", "port__command", "port__control", "port__busy", "port__not_busy", "port__exit", "driver__output", "driver__outputv",
           "driver__ready_input", "driver__return", "dist__outputv", "dist__input", "dist__port_busy", "dist__monitor",
-          "process__port_unblocked")
+          "process__port_unblocked", "nif__entry", "nif__return")
 
 
 def run_doctor(otp):

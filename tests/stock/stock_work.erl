@@ -44,6 +44,7 @@ prepare(ports, _) -> prepare_ports(fun told_ports/0);
 prepare(drivers, _) -> prepare_ports(fun told_drivers/0);
 prepare(sockets, _) -> prepare_sockets();
 prepare(dist, Dir) -> prepare_dist(Dir);
+prepare(natives, Dir) -> prepare_natives(Dir);
 prepare(stacks_spawn, _) -> prepare_stacks(fun() -> make(22) end, [told_stack([mfa(?MODULE, make, 1), "erlang:spawn/1"], 22)]);
 prepare(stacks_send, _) -> prepare_stacks(fun() -> tell(spawn(?MODULE, sink, []), 1009) end, [told_stack([mfa(?MODULE, act, 1), mfa(?MODULE, tell, 2)], 1009)]);
 prepare(stacks_file, Dir) -> prepare_stacks(fun() -> look(Dir, 29) end, [expect_stack("stacks_actor;*", 29), told_function(look, 2)]);
@@ -483,6 +484,43 @@ port_please(Name, _Address) ->
 write_port(File, Port) ->
     ok = prim_file:write_file(File ++ ".new", integer_to_list(Port)),
     ok = prim_file:rename(File ++ ".new", File).
+
+%% ---- native functions: those of the emulator, and of a library that is loaded while they are watched
+
+prepare_natives(Dir) ->
+    {ok, stock_nif, Code} = compile:file(filename:join(Dir, "stock_nif"), [binary]),
+    {module, stock_nif} = code:load_binary(stock_nif, "", Code),
+    fun() ->
+        ok = stock_nif:load(filename:join(Dir, "stock_nif")),
+        [repeat(N, fun(_) -> call_native(F) end) || {F, N} <- natives()],
+        repeat(53, fun(_) -> {ok, _} = prim_file:get_cwd() end),
+        repeat(59, fun(_) -> zlib:close(zlib:open()) end),
+        P = spawn(fun() -> stock_nif:dirty_for_ever(0) end),
+        receive after 300 -> ok end,
+        exit(P, kill),
+        await_end(P),
+        told_natives()
+    end.
+
+natives() ->
+    [{plain, 1009}, {fails, 23}, {lasts, 11}, {yields, 29}, {goes_dirty, 7}, {dirty_cpu, 13}, {dirty_io, 17},
+     {dirty_fails, 31}, {dirty_yields, 37}, {dirty_stays, 19}].
+
+call_native(F) when F =:= fails; F =:= dirty_fails -> {'EXIT', {badarg, _}} = (catch stock_nif:F(F));
+call_native(F) -> F = stock_nif:F(F).
+
+%% What is called in the place of another is a call of its own. Who is killed in one never returns from it.
+told_natives() ->
+    Self = pid_to_list(self()),
+    Calls = [{stock_nif, F, 1, N} || {F, N} <- natives()]
+        ++ [{stock_nif, yielded, 1, 29 + 37}, {stock_nif, gone_dirty, 1, 7 + 19}, {prim_file, get_cwd_nif, 0, 53},
+            {zlib, open_nif, 0, 59}, {zlib, close_nif, 1, 59}, {stock_nif, dirty_for_ever, 1, 0}],
+    [expect("nifs_event", [{"mfa", mfa(M, F, A)}, {"pid", Self}], null, N) || {M, F, A, N} <- Calls]
+        ++ [expect("nifs_by_mfa", [{"mfa", mfa(stock_nif, F, 1)}], "calls", N) || F <- [lasts, dirty_cpu, dirty_io],
+                                                                                 {G, N} <- natives(), F =:= G]
+        ++ [least("nifs_by_mfa", [{"mfa", mfa(stock_nif, F, 1)}], "total_ns", N * 2000000)
+            || {F, N} <- [{lasts, 11}, {dirty_cpu, 13}, {dirty_io, 17}, {gone_dirty, 7 + 19}]]
+        ++ [expect("nifs_by_mfa", [{"mfa", "erts_internal:*"}], "calls", 0), expect("nifs", [], "unseen", 0)].
 
 %% ---- stacks: a process of its own, by its name, does what is looked at
 

@@ -145,7 +145,7 @@ static const enum otp_field guarded_connections[] = {OTP_PORT_SPECIFIC, OTP_PORT
 static const enum otp_field unguarded[] = {
     OTP_PROC_HTOP, OTP_PROC_STOP, OTP_PROC_FVALUE, OTP_PROC_ARGS, OTP_PROC_QUEUE, OTP_PROC_MQ_LEN, OTP_PROC_DICTIONARY, OTP_PROC_TERMINATE,
     OTP_PROC_OLD_HEND, OTP_PROC_OLD_HTOP, OTP_PROC_OLD_HEAP, OTP_PROC_SCHEDULER, OTP_STATE_FREE, OTP_STATE_EXITING, OTP_STATE_RUNNING,
-    OTP_STATE_GC, OTP_STATE_SYS, OTP_STATE_DIRTY, OTP_PTAB_INVALID, OTP_PTAB_COUNT,
+    OTP_STATE_GC, OTP_STATE_SYS, OTP_STATE_DIRTY, OTP_STATE_DIRTY_CPU, OTP_STATE_DIRTY_IO, OTP_PTAB_INVALID, OTP_PTAB_COUNT,
     OTP_ATOM_NAME, OTP_ATOM_BIN, /* one or the other, by release; texts of the first atoms hold it */
     /* names and lines of code: a module's first and last function must name one module, its functions ascend, lines lie in their tables */
     OTP_CODE_INFO_MFA, OTP_CODE_INFO_SIZE, OTP_CODE_NFUNCTIONS, OTP_CODE_FUNCTIONS, OTP_CODE_LINES, OTP_LINES_FNAMES, OTP_LINES_LOC_SIZE,
