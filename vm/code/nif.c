@@ -53,6 +53,8 @@ struct nif_detour *nif_detour_new(void)
 	else if (detours.count < DETOURS_MAX)
 		d = &detours.all[detours.count++];
 	lock_release(&detours.lock);
+	if (d != NULL)
+		d->is_underway = false;
 	return d;
 }
 

@@ -10,6 +10,7 @@
 #define VM_CODE_NIF_H
 
 #include "code/opcodes.h"
+#include "proc/exc.h"
 #include "proc/process.h"
 
 struct nif_library;      /* nif/library.h */
@@ -35,12 +36,29 @@ struct nif_detour {
 	struct nif_function function;
 	Inst info[FUNC_INFO_WORDS];
 	Inst entry;          /* right behind it: call_nif */
+	/* While it is under way: what Erlang code called, which an error's trace tells of. The arguments are the process's
+	 * nif_args. */
+	bool is_underway;
+	struct exc_place called;
 	struct nif_detour *next_unused;
 };
 /* Fails: NULL: there are too many. */
 struct nif_detour *nif_detour_new(void);
 void nif_detour_free(struct nif_detour *d);
 void nif_detour_set(struct nif_detour *d, const struct nif_function *f);
+/* p's detour, if pc, where it runs, is in it; else NULL. */
+static inline struct nif_detour *nif_detour_at(const Process *p, const Inst *pc)
+{
+	return p->nif_detour != NULL && pc == &p->nif_detour->entry ? p->nif_detour : NULL;
+}
+/* What was called has returned, or failed. */
+static inline void nif_detour_end(Process *p)
+{
+	if (p->nif_detour == NULL)
+		return;
+	p->nif_detour->is_underway = false;
+	p->nif_args = NIL;
+}
 /* The func_info block of the detour that pc lies in, or NULL. */
 const Inst *nif_detour_info(const Inst *pc);
 void nif_code_init(void);

@@ -184,19 +184,26 @@ struct exc_site call_operator_site(Process *p, const Inst *at, enum arith_op op,
 	}
 }
 
-const struct export *call_nif_export(const Inst *entry)
+const struct export *call_nif_export(const Process *p, const Inst *entry)
 {
 	const struct nif_function *f = nif_of_inst(*entry);
+	const struct nif_detour *d = nif_detour_at(p, entry);
 
-	return export_get(f->module, f->function, f->arity);
+	return d != NULL ? export_get(d->called.module, d->called.function, d->called.arity) :
+			   export_get(f->module, f->function, f->arity);
 }
 
 struct exc_site call_nif_site(Process *p, const Inst *entry, const Term *x)
 {
 	const struct nif_function *f = nif_of_inst(*entry);
+	const struct nif_detour *d = nif_detour_at(p, entry);
+	struct exc_site site = { .kind = EXC_SITE_NATIVE, .info = NIL };
 
-	return (struct exc_site){ .kind = EXC_SITE_NATIVE, .module = f->module, .function = f->function,
-				  .args = heap_list_array(&p->heap, f->arity, x, NIL), .info = NIL };
+	site.module = d != NULL ? d->called.module : f->module;
+	site.function = d != NULL ? d->called.function : f->function;
+	site.args = d != NULL ? p->nif_args : heap_list_array(&p->heap, f->arity, x, NIL);
+	nif_detour_end(p);
+	return site;
 }
 
 Term call_badkey(Process *p, Term key)

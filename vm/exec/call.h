@@ -66,7 +66,7 @@ bool call_hibernate_gc(Process *p, Term *x);
 /* e has no code: error_handler:undefined_function/3 is called in its place, with e's arguments, which are in x. */
 const Inst *call_undefined(Process *p, Term *x, struct export *e, struct exc_site *site);
 /* The name by which the native function of a library that stands at `entry` waits, and may fail later. */
-const struct export *call_nif_export(const Inst *entry);
+const struct export *call_nif_export(const Process *p, const Inst *entry);
 /* It has failed. x: its arguments. */
 struct exc_site call_nif_site(Process *p, const Inst *entry, const Term *x);
 /* The function that begins at `entry` is called: error_handler:breakpoint/3 in its place. */

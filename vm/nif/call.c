@@ -43,13 +43,30 @@ void nif_call_exit(Process *p)
 	p->nif_detour = NULL;
 }
 
-static Term take_detour(Process *p, const struct nif_function *f, const Term *args)
+/* The last call of a detour. */
+static Term call_in_detour(Process *p, const struct nif_function *f, Term *x)
+{
+	Term result = call_plain(p, f, x);
+
+	if (result != TERM_NONE)
+		nif_detour_end(p);
+	return result;
+}
+
+/* by, with its arguments, asks for f. The first of a detour is what was called. */
+static Term take_detour(Process *p, const struct nif_function *f, const Term *args, const struct nif_function *by,
+			const Term *by_args)
 {
 	struct nif_detour *d = p->nif_detour != NULL ? p->nif_detour : nif_detour_new();
 
 	if (d == NULL)
 		return exc_system_limit(p);
 	p->nif_detour = d;
+	if (!d->is_underway) {
+		d->is_underway = true;
+		d->called = (struct exc_place){ by->module, by->function, by->arity };
+		p->nif_args = heap_list_array(&p->heap, by->arity, by_args, NIL);
+	}
 	nif_detour_set(d, f);
 	memmove(sched_self()->x, args, f->arity * sizeof(Term));
 	p->trap_export = NULL;
@@ -65,6 +82,7 @@ struct dirty_call {
 	struct nif_function f;    /* its library is counted: the code it is from may go meanwhile */
 	struct nif_function next; /* where its process goes on; native NULL: nowhere */
 	Term *next_args;          /* owned */
+	Term *called_args;        /* owned; NULL: args */
 	Term args[];
 };
 
@@ -86,9 +104,11 @@ static Term end_dirty(Process *p, struct dirty_work *work, Term result)
 
 	if (PROBE_ON(nif__return))
 		probe_nif__return(p, (struct mfa){ c->f.module, c->f.function, c->f.arity });
-	if (result == TERM_NONE || c->next.native == NULL)
+	if (result == TERM_NONE || c->next.native == NULL) {
+		nif_detour_end(p);
 		return result;
-	return take_detour(p, &c->next, c->next_args);
+	}
+	return take_detour(p, &c->next, c->next_args, &c->f, c->args);
 }
 
 static void drop_dirty(struct dirty_work *work)
@@ -97,7 +117,20 @@ static void drop_dirty(struct dirty_work *work)
 
 	nif_library_unref(c->f.library);
 	mem_free(c->next_args);
+	mem_free(c->called_args);
 	mem_free(c);
+}
+
+/* An error tells of what was called. */
+static void tell_called(Process *p, struct dirty_call *c, const struct nif_detour *d)
+{
+	size_t n = 0;
+
+	c->called_args = mem_alloc(d->called.arity * sizeof(Term) + 1);
+	for (Term at = p->nif_args; term_is_cons(at); at = cons_tail(at))
+		c->called_args[n++] = cons_head(at);
+	c->work.arity = d->called.arity;
+	c->work.args = c->called_args;
 }
 
 static Term call_dirty(Process *p, const struct nif_function *f, const Term *x, enum dirty_kind kind)
@@ -113,6 +146,8 @@ static Term call_dirty(Process *p, const struct nif_function *f, const Term *x, 
 	c->work.place = (struct exc_place){ f->module, f->function, f->arity };
 	c->work.arity = f->arity;
 	c->work.args = c->args;
+	if (nif_detour_at(p, p->i) != NULL)
+		tell_called(p, c, p->nif_detour);
 	return dirty_run(p, kind, &c->work);
 }
 
@@ -151,11 +186,14 @@ Term enif_schedule_nif(struct nif_env *env, const char *name, int flags, nif_nat
 	if (env->process == NULL || env->raised || function == TERM_NONE || argc < 0 || argc > ARITY_MAX ||
 	    (flags != 0 && flags != NIF_DIRTY_CPU && flags != NIF_DIRTY_IO))
 		return nif_env_badarg(env);
-	f = (struct nif_function){ .call = nif_call_of((unsigned)flags), .native = (void *)native,
+	f = (struct nif_function){ .call = flags == 0 ? call_in_detour : nif_call_of((unsigned)flags),
+				   .native = (void *)native,
 				   .library = env->library,
 				   .module = env->library->module, .function = function, .arity = (uint32_t)argc };
 	env->detoured = true;
-	return env->dirty != NULL ? detour_later(env->dirty, &f, argv) : take_detour(env->process, &f, argv);
+	if (env->dirty != NULL)
+		return detour_later(env->dirty, &f, argv);
+	return take_detour(env->process, &f, argv, nif_of_inst(*env->process->i), sched_self()->x);
 }
 
 /* A dirty scheduler's time has no end. */

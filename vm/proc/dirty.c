@@ -402,7 +402,7 @@ static void make_stand_in(Process *s, const Process *p)
 	s->flags = p->flags & (PF_TRAP_EXIT | PF_SENSITIVE);
 	s->priority = p->priority;
 	s->reds_left = SCHED_REDS;
-	s->exc_reason = s->exc_trace = NIL;
+	s->exc_reason = s->exc_trace = s->nif_args = NIL;
 	s->seq_token = p->seq_token;
 	s->dt_utag = p->dt_utag;
 	s->group_leader = p->group_leader;

@@ -364,7 +364,7 @@ static void init_process(Process *p, Process *parent, Term m, Term f, Term args,
 	p->trap_export = NULL;
 	p->resume = NULL;
 	p->dirty = NULL;
-	p->exc_reason = p->exc_trace = p->seq_token = p->dt_utag = NIL;
+	p->exc_reason = p->exc_trace = p->seq_token = p->dt_utag = p->nif_args = NIL;
 	p->parent = parent != NULL ? parent->id : NIL;
 	p->initial_module = m;
 	p->initial_function = f;

@@ -109,6 +109,7 @@ struct process {
 	Term group_leader;   /* pid */
 	Term seq_token;      /* sequential trace token, NIL without */
 	Term dt_utag;        /* dyntrace user tag (binary) or NIL */
+	Term nif_args;       /* of a detour under way, see code/nif.h: a list; NIL: none */
 
 	struct lock signals_lock;
 	struct signal *in_first, **in_last; /* signals_lock */
@@ -140,7 +141,7 @@ struct process {
 	atomic_uint refs;    /* process table and finders; the last one gives it back */
 };
 
-enum { PROCESS_ROOTS = 5 };
+enum { PROCESS_ROOTS = 6 };
 
 typedef struct process Process;
 

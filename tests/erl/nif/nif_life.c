@@ -383,6 +383,18 @@ static ERL_NIF_TERM count(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 	return enif_is_exception(env, later) || enif_has_pending_exception(env, NULL) ? atom(env, "exception") : later;
 }
 
+/* fail_later([Flags], Who): as many further calls, each with such flags; the last fails. */
+static ERL_NIF_TERM fail_later(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+	ERL_NIF_TERM flags, next[3] = { 0, atom(env, "other"), argv[argc - 1] };
+	int n;
+
+	enif_consume_timeslice(env, 100);
+	if (!enif_get_list_cell(env, argv[0], &flags, &next[0]) || !enif_get_int(env, flags, &n))
+		return enif_make_badarg(env);
+	return enif_schedule_nif(env, "fail_later_on", n, fail_later, 3, next);
+}
+
 static ERL_NIF_TERM slices(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
 	int n = 0;
@@ -524,6 +536,7 @@ static ErlNifFunc functions[] = {
 	{ "command", 2, command, 0 }, { "command_dirty", 2, command, ERL_NIF_DIRTY_JOB_IO_BOUND }, { "keys", 0, keys, 0 },
 	{ "times", 0, times, 0 }, { "dirty_cpu", 1, dirty, ERL_NIF_DIRTY_JOB_CPU_BOUND },
 	{ "dirty_io", 1, dirty, ERL_NIF_DIRTY_JOB_IO_BOUND },
+	{ "fail_later", 2, fail_later, 0 },
 	{ "count", 2, count, 0 }, { "slices", 0, slices, 0 }, { "open_pipe", 1, open_pipe, 0 },
 	{ "share_pipe", 2, share_pipe, 0 },
 	{ "select_pipe", 3, select_pipe, 0 },

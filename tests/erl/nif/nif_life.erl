@@ -31,6 +31,14 @@
 %% expect: {count,{sum,5050}}
 %% expect: {counts,true}
 %% expect: {bad_later,badarg}
+%% expect: {bad_later,fail_later,[[],{who,"called"}]}
+%% expect: {bad_later,fail_later,[[0],{who,"called"}]}
+%% expect: {bad_later,fail_later,[[1],{who,"called"}]}
+%% expect: {bad_later,fail_later,[[0,0],{who,"called"}]}
+%% expect: {bad_later,fail_later,[[0,2],{who,"called"}]}
+%% expect: {bad_later,fail_later,[[1,0],{who,"called"}]}
+%% expect: {bad_later,fail_later,[[2,1,0,1],{who,"called"}]}
+%% expect: {bad_later,count,[3,not_a_number]}
 %% expect: {slices,1}
 %% expect: {errors,0,64,0}
 %% expect: {error,0,-1,ok}
@@ -66,7 +74,7 @@
 -module(nif_life).
 -export([main/0, log/2]).
 -export([make_told/1, number_of/1, bytes/1, monitor/2, demonitor/1, send_thrice/2, thread_sends/2, known/2, times/0, dirty_cpu/1, dirty_io/1,
-         send_dirty/2, send_dead/1, command/2, command_dirty/2, keys/0, count/2, slices/0, open_pipe/1, share_pipe/2, select_pipe/3, use_pipe/2, queued/1]).
+         send_dirty/2, send_dead/1, command/2, command_dirty/2, keys/0, count/2, fail_later/2, slices/0, open_pipe/1, share_pipe/2, select_pipe/3, use_pipe/2, queued/1]).
 -compile({no_auto_import, [monitor/2, demonitor/1]}).
 -compile({nowarn_deprecated_function, {erlang, now, 0}}).
 -on_load(load/0).
@@ -90,6 +98,7 @@ keys() -> erlang:nif_error(not_loaded).
 dirty_cpu(_) -> erlang:nif_error(not_loaded).
 dirty_io(_) -> erlang:nif_error(not_loaded).
 count(_, _) -> erlang:nif_error(not_loaded).
+fail_later(_, _) -> erlang:nif_error(not_loaded).
 slices() -> erlang:nif_error(not_loaded).
 open_pipe(_) -> erlang:nif_error(not_loaded).
 share_pipe(_, _) -> erlang:nif_error(not_loaded).
@@ -221,7 +230,17 @@ instead() ->
     Pids = [spawn(fun() -> Self ! {self(), count(N, 0)} end) || N <- lists:seq(1, 30)],
     show({counts, [element(2, receive {P, R} -> R end) || P <- Pids] =:= [N * (N + 1) div 2 || N <- lists:seq(1, 30)]}),
     show({bad_later, catch_badarg(fun() -> count(3, not_a_number) end)}),
+    [show({bad_later, F, A}) || {F, A} <- failed_calls()],
     show({slices, slices()}).
+
+%% An error is one of the function that was called, whatever others have run in its place.
+failed_calls() ->
+    Who = {who, atom_to_list(called)},
+    Flags = [[], [0], [1], [0, 0], [0, 2], [1, 0], [2, 1, 0, 1]],
+    [failed(fun() -> fail_later(F, Who) end) || F <- Flags] ++ [failed(fun() -> count(3, not_a_number) end)].
+
+failed(Call) ->
+    try Call() catch error:badarg:Stack -> [{?MODULE, F, A, _} | _] = Stack, {F, A} end.
 
 %% Of a pipe's end for writing: nobody reads any more.
 errors() ->
