@@ -641,19 +641,37 @@ static Term make_one(Process *p, struct heap *h, const struct item *item)
 	return item->name == am_registered_name && has_no_name(p) ? NIL : make_item(p, h, item);
 }
 
+static bool is_among(Term name, const Term *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (names[i] == name)
+			return true;
+	return false;
+}
+
+/* When the messages are told as well, their number is that of those, whatever has come since. */
+static Term make_listed(Process *p, struct heap *h, Term name, bool with_messages)
+{
+	if (name == am_message_queue_len && with_messages)
+		return pair(h, name, int_term(p->msg_length));
+	return make_item(p, h, find_item(name));
+}
+
 /* What is asked for: all that process_info/1 tells, one item, or a list of them. */
 enum wish { WISH_ALL, WISH_ONE, WISH_LIST };
 
 static Term make_wish(Process *p, struct heap *h, enum wish wish, const Term *names, size_t n)
 {
 	Term list = NIL;
+	bool with_messages;
 
 	if (wish == WISH_ALL)
 		return make_all(p, h);
 	if (wish == WISH_ONE)
 		return make_one(p, h, find_item(names[0]));
+	with_messages = is_among(am_messages, names, n);
 	while (n-- > 0)
-		list = heap_cons(h, make_item(p, h, find_item(names[n])), list);
+		list = heap_cons(h, make_listed(p, h, names[n], with_messages), list);
 	return list;
 }
 

@@ -29,9 +29,24 @@ main() ->
     asleep(H),
     d(process_info(H, current_function)),
     H ! hi, d(receive {H, V} -> V end),
+    d({counted, are_counted()}),
     d([is_integer(element(2, process_info(self(), reductions))), element(2, process_info(self(), initial_call)) =/= undefined]),
     [d(try F() catch C:R -> {C, R} end) || F <- [fun() -> process_info(id(x)) end, fun() -> process_flag(id(x), 1) end, fun() -> spawn(id(x)) end,
                                                  fun() -> process_info(self(), id(nosuch)) end]].
+
+%% Asked for with the messages, their number is that of those, while more come.
+are_counted() ->
+    Me = self(),
+    {_, Sender} = spawn_monitor(fun() -> [Me ! I || I <- lists:seq(1, 20000)] end),
+    are_counted(Sender, true) andalso take_numbers(1).
+
+are_counted(Sender, SoFar) ->
+    [{message_queue_len, N}, {messages, Messages}] = process_info(self(), [message_queue_len, messages]),
+    AreSo = SoFar andalso N =:= length(Messages),
+    receive {'DOWN', Sender, _, _, _} -> AreSo after 0 -> are_counted(Sender, AreSo) end.
+
+take_numbers(20001) -> true;
+take_numbers(N) -> receive N -> take_numbers(N + 1) end.
 
 asleep(P) ->
     case process_info(P, status) of
@@ -55,6 +70,7 @@ id(X) -> X.
 %% expect: true
 %% expect: {current_function,{erlang,hibernate,3}}
 %% expect: 42
+%% expect: {counted,true}
 %% expect: [true,true]
 %% expect: {error,badarg}
 %% expect: {error,badarg}
