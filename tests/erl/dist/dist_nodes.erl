@@ -392,7 +392,9 @@ links(Node) ->
 spawns(Node) ->
     {Pid, M} = spawn_monitor(Node, ?MODULE, leave, [abc]),
     p(spawn_monitor, receive {'DOWN', M, process, Pid, R} -> R end),
+    erlang:yield(),
     Request = erlang:spawn_request(Node, ?MODULE, sleep, [], [monitor, link, {reply_tag, {mine, 1}}]),
+    p(not_yet, demonitor(Request, [info])),
     Pid2 = receive {{mine, 1}, Request, ok, P} -> P end,
     exit(Pid2, kill),
     p(request, [receive {'DOWN', Request, process, Pid2, R2} -> R2 end, receive {'EXIT', Pid2, R3} -> R3 end]),
@@ -539,6 +541,7 @@ no_cookie(Node) ->
 %% expect: killed killed
 %% expect: silent true
 %% expect: spawn_monitor abc
+%% expect: not_yet false
 %% expect: request [killed,killed]
 %% expect: bad_option badopt
 %% expect: no_node noconnection
