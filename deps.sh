@@ -32,6 +32,8 @@ erlc                                    erlang-base
 /usr/lib/erlang/usr/include/erl_nif.h   erlang-dev
 /usr/lib/erlang/lib/crypto-*            erlang-crypto
 /usr/lib/erlang/lib/ssl-*               erlang-ssl
+/usr/lib/erlang/lib/ssh-*               erlang-ssh
+/usr/lib/erlang/lib/syntax_tools-*      erlang-syntax-tools
 /usr/lib/erlang/lib/runtime_tools-*     erlang-runtime-tools
 /usr/lib/erlang/lib/observer-*          erlang-observer
 elixir                                  elixir

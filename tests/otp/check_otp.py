@@ -14,6 +14,7 @@ Results are kept: the stock VM's until --again, erlvm's until erlvm changes. Exi
 """
 import argparse
 import ctypes
+import getpass
 import glob
 import hashlib
 import json
@@ -40,7 +41,7 @@ FILE_BYTES = 4 << 30
 TOOLS = ("eunit/src/eunit_autoexport.erl",) + tuple("syntax_tools/src/%s.erl" % name for name in (
     "erl_syntax", "erl_syntax_lib", "merl", "merl_transform"))  # parse transforms of suites, and what they call
 FEATURES = ["-enable-feature", "maybe_expr"]  # as OTP's own runs of its suites
-APPLICATIONS = ("stdlib", "kernel", "runtime_tools", "crypto", "ssl", "inets", "mnesia")
+APPLICATIONS = ("stdlib", "kernel", "runtime_tools", "crypto", "ssl", "ssh", "inets", "mnesia", "syntax_tools")
 ROOMS = (("emulator", "erts/emulator/test"),) + tuple((name, "lib/%s/test" % name) for name in APPLICATIONS)
 PARTS = {"mnesia": "mnesia_*_test.erl"}  # its one suite is made of these, which have the form of suites
 RESULTS = ("ok", "skip", "fail", "timeout", "crash")
@@ -184,7 +185,7 @@ class Vm:
     def __init__(self, name, command, path, mark):
         self.name, self.command, self.mark = name, command, mark
         self.env = {k: v for k, v in os.environ.items() if not k.startswith("ERL")}
-        self.env.update(PATH=path, LC_ALL="C.UTF-8")
+        self.env.update(PATH=path, LC_ALL="C.UTF-8", USER=getpass.getuser())
         self.kept = {}
 
     def file(self, kind, suite):
@@ -416,7 +417,7 @@ def main():
     chosen = choose(find_suites(src, compile_all(src)), options)
     with open(os.path.join(src, "OTP_VERSION")) as text:
         version = text.read().strip()
-    stock = Vm("stock", shutil.which("erl"), os.environ["PATH"], version + ", a node")
+    stock = Vm("stock", shutil.which("erl"), os.environ["PATH"], version + ", a node, told of groups")
     ours = Vm("erlvm", os.path.join(BUILD, "erl"), BUILD + ":" + os.environ["PATH"], file_mark(os.path.join(BUILD, "erlvm")))
     for number, (suite, cases) in enumerate(chosen):
         print("[%d/%d] %s" % (number + 1, len(chosen), suite.label), end="", flush=True)

@@ -98,7 +98,7 @@ close(_, _, [], Config) -> {[], Config}.
 
 open(_, [], Open, Config) -> {ok, Open, Config};
 open(Suite, [Step | Steps], Open, Config) ->
-    case prepare(Suite, init, Step, Config) of
+    case prepare(Suite, init, Step, tell_groups(Suite, [Step | [S || {S, _} <- Open]], Config)) of
         {value, NewConfig} when is_list(NewConfig) -> open(Suite, Steps, [{Step, Config} | Open], NewConfig);
         {value, Other} -> {case verdict(Other) of ok -> {fail, {init, Step, Other}}; Said -> Said end, Open, Config};
         {skip, Reason} -> {{skip, Reason}, Open, Config};
@@ -109,6 +109,19 @@ prepare(Suite, init, {suite, _}, Config) -> optional_step(Suite, init_per_suite,
 prepare(Suite, 'end', {suite, _}, Config) -> optional_step(Suite, end_per_suite, [Config], Config);
 prepare(Suite, init, Group, Config) -> optional_step(Suite, init_per_group, [Group, Config], Config);
 prepare(Suite, 'end', Group, Config) -> optional_step(Suite, end_per_group, [Group, Config], Config).
+
+%% What a group's own preparation, and all in it, is told of the group and of those around it, the innermost first.
+tell_groups(_, [{suite, _}], Config) -> Config;
+tell_groups(Suite, Steps, Config) ->
+    [Own | Around] = [group_properties(Suite, Group) || Group <- Steps, is_atom(Group)],
+    lists:foldl(fun(Told, Sum) -> lists:keystore(element(1, Told), 1, Sum, Told) end, Config,
+                [{tc_group_properties, Own}, {tc_group_path, Around}]).
+
+group_properties(Suite, Group) ->
+    case lists:keyfind(Group, 1, Suite:groups()) of
+        {Group, Properties, _} -> [{name, Group} | Properties];
+        _ -> [{name, Group}]
+    end.
 
 optional_step(Suite, Function, Arguments, Default) ->
     step(fun() -> optional(Suite, Function, Arguments, Default) end).
