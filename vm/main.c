@@ -25,6 +25,7 @@
 #include "ets/ets.h"
 #include "exec/exec.h"
 #include "heap/literal.h"
+#include "heap/resource_name.h"
 #include "io/async.h"
 #include "io/filename.h"
 #include "io/io.h"
@@ -240,6 +241,7 @@ int main(int argc, char **argv)
 	atom_init();
 	node_init();
 	literal_init();
+	resource_name_init();
 	if (argv[1] != NULL && (strcmp(argv[1], "--check-beam") == 0 || strcmp(argv[1], "--disasm") == 0)) {
 		init_rooms(&o, argv);
 		return run_tool(argv[1], argv[2]) | finish_output();

@@ -6,6 +6,7 @@
 #include "code/export.h"
 #include "code/fun.h"
 #include "heap/literal.h"
+#include "heap/resource_name.h"
 #include "term/atom.h"
 #include "term/node.h"
 
@@ -15,6 +16,7 @@ static inline void fuzz_start(void)
 	atom_init();
 	node_init();
 	literal_init();
+	resource_name_init();
 	export_init();
 	fun_init();
 }

@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include "heap/literal.h"
+#include "heap/resource_name.h"
 #include "term/node.h"
 
 static struct {
@@ -17,6 +18,7 @@ void unit_init(void)
 	atom_init();
 	node_init();
 	literal_init();
+	resource_name_init();
 	heap_init(&unit.heap, 1000000);
 	unit.ready = true;
 }

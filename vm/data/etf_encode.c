@@ -14,6 +14,7 @@
 #include "data/fun_link.h"
 #include "data/map.h"
 #include "data/word_stack.h"
+#include "heap/resource_name.h"
 #include "term/atom.h"
 
 /* The word below is the rest of a list; below that, but while only counting, is where the number of its elements is written. */
@@ -288,6 +289,8 @@ static void put_ref(struct etf_encoder *e, Term t, struct extern_facts *f)
 {
 	Term tag = f->local ? ((const struct ref *)boxed_ptr(t))->tag : 0;
 
+	if (*boxed_ptr(t) == HEADER(MAGIC_WORDS - 1, SUB_REF))
+		resource_name_publish(((const struct magic_ref *)boxed_ptr(t))->resource);
 	if (tag != 0) {
 		f->ids[3] = (uint32_t)tag;
 		f->ids[4] = (uint32_t)(tag >> 32);

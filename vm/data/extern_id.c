@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "heap/resource_name.h"
 #include "term/atom.h"
 
 enum { REF_LOW_BITS = 18, REF_HIGH_SHIFT = REF_LOW_BITS + 32 };
@@ -113,19 +114,34 @@ bool extern_id_same(Term a, Term b)
 	       memcmp(x_ids, y_ids, n * sizeof(*x_ids)) == 0;
 }
 
+/* Takes: the reference. */
+static Term put_resource(struct heap *h, struct resource *r)
+{
+	Term t = resource_put(h, r);
+
+	resource_unref(r);
+	return t;
+}
+
 /* A short one is one whose other numbers are 0. */
 static Term put_local_ref(struct heap *h, const struct extern_facts *f)
 {
 	uint64_t middle = f->count > 1 ? f->ids[1] : 0, high = f->count > 2 ? f->ids[2] : 0;
 	uint64_t tag = f->count == 5 ? (uint64_t)f->ids[4] << 32 | f->ids[3] : 0;
+	struct resource *named;
+	uint64_t number;
 	struct ref *r;
 
 	if (f->count == 4 || f->ids[0] >> REF_LOW_BITS != 0 || high >> (62 - REF_HIGH_SHIFT) != 0 ||
 	    (tag != 0 && !term_is_local_pid(tag)))
 		return TERM_NONE;
+	number = f->ids[0] | middle << REF_LOW_BITS | high << REF_HIGH_SHIFT;
+	named = tag == 0 ? resource_name_find(number) : NULL;
+	if (named != NULL)
+		return put_resource(h, named);
 	r = (struct ref *)heap_alloc(h, REF_WORDS);
 	r->header = HEADER(REF_WORDS - 1, SUB_REF);
-	r->number = f->ids[0] | middle << REF_LOW_BITS | high << REF_HIGH_SHIFT;
+	r->number = number;
 	r->tag = tag;
 	return term_from_boxed((Term *)r);
 }

@@ -134,6 +134,7 @@ void resource_init(struct resource *r, const struct resource_type *type)
 	atomic_init(&r->refs, 1);
 	r->type = type;
 	r->number = ref_next_number();
+	atomic_init(&r->is_named, false);
 }
 
 void resource_ref(struct resource *r)
@@ -154,8 +155,11 @@ bool resource_ref_living(struct resource *r)
 
 void resource_unref(struct resource *r)
 {
-	if (atomic_fetch_sub_explicit(&r->refs, 1, memory_order_acq_rel) == 1)
-		r->type->release(r);
+	if (atomic_fetch_sub_explicit(&r->refs, 1, memory_order_acq_rel) != 1)
+		return;
+	if (unlikely(atomic_load_explicit(&r->is_named, memory_order_relaxed)))
+		resource_name_drop(r);
+	r->type->release(r);
 }
 
 Term resource_put(struct heap *h, struct resource *r)

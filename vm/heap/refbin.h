@@ -38,6 +38,8 @@ struct resource {
 	atomic_uint_fast64_t refs;
 	const struct resource_type *type;
 	uint64_t number;     /* the ref's number */
+	struct resource *next_named; /* see heap/resource_name.h, and so is_named */
+	_Atomic bool is_named;
 };
 struct resource_type {
 	const char *name;
@@ -49,6 +51,8 @@ void resource_ref(struct resource *r);
 /* Fails: false when the last reference is gone already. For who reads r where it may be found until it is freed. */
 bool resource_ref_living(struct resource *r);
 void resource_unref(struct resource *r);
+/* r is found no more by who reads its name; of resource_name.c. */
+void resource_name_drop(struct resource *r);
 /* A magic ref to r on h: takes one more reference. GC: none. */
 Term resource_put(struct heap *h, struct resource *r);
 /* The resource of that type that t names, or NULL. Owns: the term. */

@@ -392,6 +392,9 @@ links(Node) ->
 spawns(Node) ->
     {Pid, M} = spawn_monitor(Node, ?MODULE, leave, [abc]),
     p(spawn_monitor, receive {'DOWN', M, process, Pid, R} -> R end),
+    Counter = atomics:new(1, []),
+    atomics:put(Counter, 1, 7),
+    p(there_and_back, atomics:get(rpc:call(Node, erlang, hd, [[Counter]]), 1)),
     erlang:yield(),
     Request = erlang:spawn_request(Node, ?MODULE, sleep, [], [monitor, link, {reply_tag, {mine, 1}}]),
     p(not_yet, demonitor(Request, [info])),
@@ -541,6 +544,7 @@ no_cookie(Node) ->
 %% expect: killed killed
 %% expect: silent true
 %% expect: spawn_monitor abc
+%% expect: there_and_back 7
 %% expect: not_yet false
 %% expect: request [killed,killed]
 %% expect: bad_option badopt
