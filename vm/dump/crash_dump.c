@@ -73,11 +73,45 @@ static void write_schedulers(void)
 
 /* ---- nodes */
 
+struct bond {
+	Term pid;            /* local */
+	uint32_t connection; /* its other end's */
+};
+
+/* As OTP does: of a link the other end first. */
+static void write_bond(const struct peer *n, void *arg)
+{
+	static const char *const names[] = { [PEER_LINK] = "Remote link: ", [PEER_MONITOR] = "Remote monitoring: ",
+					     [PEER_WATCHER] = "Remotely monitored by: " };
+	const struct bond *bond = arg;
+
+	if (n->connection != bond->connection || n->kind >= sizeof(names) / sizeof(*names) || names[n->kind] == NULL)
+		return;
+	write_id(names[n->kind], n->kind == PEER_LINK ? n->peer : bond->pid, " ");
+	if (n->at_node) {
+		write_id("{", n->name, ", ");
+		write_id("", n->peer, "}\n");
+	} else {
+		write_id("", n->kind == PEER_LINK ? bond->pid : n->peer, "\n");
+	}
+}
+
+static void write_bonds(Process *p, void *arg)
+{
+	struct bond *bond = arg;
+
+	bond->pid = p->id;
+	peer_each(&p->links, write_bond, bond);
+	peer_each(&p->monitors, write_bond, bond);
+	peer_each(&p->monitored_by, write_bond, bond);
+}
+
 /* The number is what printed pids of the node begin with. */
 static void write_connection(const struct channel *c, void *arg)
 {
 	const char *connected = c->flags & DIST_PUBLISHED ? "visible_node" : "hidden_node";
 	const char *kind = c->state == CHANNEL_UP ? connected : "not_connected";
+	struct bond bond = { .connection = c->id };
 
 	(void)arg;
 	dump_format("=%s:%u\n", kind, (unsigned)atom_index(c->node));
@@ -86,6 +120,7 @@ static void write_connection(const struct channel *c, void *arg)
 		return;
 	write_id("Controller: ", c->controller, "\n");
 	dump_format("Creation: %u\n", atomic_load(&c->creation));
+	process_each(write_bonds, &bond);
 }
 
 void crash_dump_nodes(void)

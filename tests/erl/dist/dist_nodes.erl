@@ -282,6 +282,15 @@ traced_receive(Node) ->
     Receiver ! stop.
 
 %% What goes over the connection stands with the processes and with the connection, at both nodes.
+%% What this node says of links and monitors between these two processes, with names in place of their pids. OTP tells a
+%% monitor by name a second time, with the node alone.
+bonds(Names) ->
+    Lines = string:lexemes(binary_to_list(erlang:system_info(dist)), "\n"),
+    Named = [lists:foldl(fun({Pid, Name}, Text) -> string:replace(Text, pid_to_list(Pid), atom_to_list(Name)) end, Line, Names)
+             || "Remote" ++ _ = Line <- Lines],
+    lists:sort([Text || Line <- Named, Text <- [lists:flatten(Line)], string:find(Text, "self") =/= nomatch,
+                string:find(Text, "self '") =:= nomatch]).
+
 peers(Node) ->
     Pid = spawn(Node, ?MODULE, echo, []),
     true = rpc:call(Node, erlang, register, [echo, Pid]),
@@ -290,6 +299,7 @@ peers(Node) ->
     monitor_node(Node, true),
     rpc:call(Node, erts_debug, set_internal_state, [available_internal_state, true]),
     Names = #{self() => me, Pid => echo, Ref => ref, Named => named, Node => other, node() => this},
+    [p(bond, list_to_atom(Bond)) || Bond <- bonds([{Pid, pid}, {self(), self}])],
     Ask = fun(At, What, Of) ->
         List = rpc:call(At, erts_debug, get_internal_state, [{What, Of}]),
         lists:sort([[maps:get(E, Names, E) || E <- tuple_to_list(Record)] || Record <- List, is_of(Record, [self(), Pid], [Ref, Named])])
@@ -509,6 +519,9 @@ no_cookie(Node) ->
 %% expect: visible [true]
 %% expect: limit 65536
 %% expect: controllers [true,true]
+%% expect: bond 'Remote link: pid self'
+%% expect: bond 'Remote monitoring: self pid'
+%% expect: bond 'Remote monitoring: self {echo, \'b@127.0.0.1\'}'
 %% expect: links [[[erl_link,dist_process,echo,linked]],
 %% expect:        [[erl_link,dist_process,me,linked]],
 %% expect:        [[erl_link,dist_process,me,linked]],
