@@ -10,6 +10,7 @@
 #include "data/number.h"
 #include "data/print.h"
 #include "dist/channel.h"
+#include "proc/sched.h"
 #include "term/atom.h"
 
 /* Text taken from a term. Owns: bytes, unless they stand in `fixed`. */
@@ -289,6 +290,22 @@ static bool get_base(Term t, int *base)
 	return term_is_small(t) && small_value(t) >= 2 && small_value(t) <= 36;
 }
 
+enum { LONG_TEXT = 8192, DIGITS_A_REDUCTION = 16 };
+
+/* The digits of t. The scheduler is lent where they are many: 90,000 take milliseconds. Returns characters. */
+static size_t put_digits(Process *p, Term t, int base, char *text, size_t size)
+{
+	size_t n;
+
+	if (likely(size <= LONG_TEXT))
+		return num_text_put(t, base, text);
+	sched_lend();
+	n = num_text_put(t, base, text);
+	sched_reclaim();
+	process_bump(p, (int)(n / DIGITS_A_REDUCTION));
+	return n;
+}
+
 static Term write_integer(Process *p, Term t, int base, put_text put)
 {
 	char fixed[512];
@@ -300,7 +317,7 @@ static Term write_integer(Process *p, Term t, int base, put_text put)
 		return exc_badarg(p);
 	size = num_text_size(t, base);
 	text = size <= sizeof(fixed) ? fixed : mem_alloc(size);
-	result = put(p, text, num_text_put(t, base, text));
+	result = put(p, text, put_digits(p, t, base, text, size));
 	if (text != fixed)
 		mem_free(text);
 	return result;

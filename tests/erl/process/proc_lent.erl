@@ -21,6 +21,7 @@
 %% expect: {unfix,true}
 %% expect: {tuple_to_list,true}
 %% expect: {make_tuple,true}
+%% expect: {integer_to_list,true}
 %% expect: {blocker_ends,done}
 -module(proc_lent).
 -export([main/0]).
@@ -57,6 +58,7 @@ main() ->
     Tuple = list_to_tuple(List),
     gives_way(tuple_to_list, fun() -> tuple_to_list(Tuple) end),
     gives_way(make_tuple, fun() -> erlang:make_tuple(4000000, a) end),
+    gives_way(integer_to_list, fun() -> 1 bsl 400000 end, fun(N) -> integer_to_list(N) end),
     blocker_ends(List),
     Idle ! stop,
     halt(0).
