@@ -33,7 +33,7 @@ struct state {
     struct recording_vm vms[MAX_VMS];
     size_t nvms;
     struct wanted asked; /* what the recordings are of */
-    bool any_asked;      /* one does not tell, or was not looked at before: it may be of anything */
+    bool asked_unknown;  /* of one that does not tell, or is no file that can be read twice */
     uint64_t counts[BATCH_EVENTS], events;
     uint64_t first_ns, last_ns;
     uint64_t *fine, fine_ns; /* events by time since the first */
@@ -437,16 +437,16 @@ static void learn_begin(struct state *st, const struct batch_received *page)
         }
 }
 
-/*
- * All names and VMs of a recording, before its events: a thread may tell a name late, when somebody watched before us.
- * Damage is said when it is read.
- */
 static void learn_asked(struct state *st, const struct recording_asked *asked)
 {
     for (size_t e = 0; e < BATCH_EVENTS; e++)
         st->asked.events[e] |= asked->words[e / 64] >> e % 64 & 1;
 }
 
+/*
+ * What a recording is of, and all its names and VMs, before its events: a thread may tell a name late, when somebody
+ * watched before us. Damage is said when it is read.
+ */
 static int learn_file(struct state *st, const char *name)
 {
     FILE *file = fopen(name, "re");
@@ -461,7 +461,7 @@ static int learn_file(struct state *st, const char *name)
     if (!file || fstat(fileno(file), &is) || !S_ISREG(is.st_mode)) {
         if (file)
             fclose(file);
-        st->any_asked = true;
+        st->asked_unknown = true;
         return 0;
     }
     err = recording_open(file, name, feed_names(st->feed), &r);
@@ -479,7 +479,7 @@ static int learn_file(struct state *st, const char *name)
             batch_names_tell(feed_names(st->feed), item.page->vm, atom.words[0], atom.texts[1], atom.words[1]);
     }
     recording_close(r);
-    st->any_asked |= !asked;
+    st->asked_unknown |= !asked;
     return 0;
 }
 
@@ -488,8 +488,10 @@ static bool is_life(size_t event)
     return event == BATCH_process__spawn || event == BATCH_process__exit || event == BATCH_process__exit_signal;
 }
 
-/* The first of what is needed that was not recorded; BATCH_EVENTS: none. *found: something was, other than the births and ends of
- * processes where they are needed beside something else. */
+/*
+ * The first of what is needed that was not recorded; BATCH_EVENTS: none. *found: something was. The births and ends of
+ * processes are not enough for a view that needs something else as well.
+ */
 static size_t find_missing(const struct state *st, const struct wanted *needed, bool *found)
 {
     size_t missing = BATCH_EVENTS;
@@ -516,7 +518,8 @@ static int require(const struct state *st, const struct wanted *needed, const ch
     if (missing == BATCH_EVENTS)
         return 0;
     if (!found)
-        return fail(-ENOENT, "'%s' was recorded without the events of %s; erlsnoop report '%s' tells what it holds", file, what, file);
+        return fail(-ENOENT, "'%s' was recorded without the events of %s; erlsnoop report '%s' tells what it holds",
+                    file, what, file);
     if (st->viewed)
         note("'%s' was recorded without %s, which %s is told of: what that would tell is missing", file,
              event_row((enum batch_event)missing)->name, what);
@@ -527,7 +530,7 @@ static int require_asked(const struct state *st)
 {
     int err = 0;
 
-    if (st->any_asked)
+    if (st->asked_unknown)
         return 0;
     if (st->chosen)
         return require(st, &st->wanted, "these probes");

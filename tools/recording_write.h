@@ -12,7 +12,7 @@
 struct recording_plan {
     const char *path;
     const char *writer; /* the version of this erlsnoop */
-    const struct wanted *asked; /* what it is a recording of; NULL: that is not told */
+    const struct wanted *asked; /* what it is a recording of, read until the end; NULL: that is not told */
     uint64_t max_bytes; /* of a file; of what is kept in memory; 64 KB at least. 0: no limit (in memory 64 MB) */
     uint64_t max_ns;    /* that a file covers; 0: no limit */
     unsigned files;     /* the newest that are kept: PATH, PATH.1 ... before it; 1: the recording ends with its first */
@@ -22,8 +22,8 @@ struct recording_plan {
 struct recording_writer;
 
 /*
- * Begins the file, so that what is wrong with it is known at once. Owns: recording_end frees, the strings stay the
- * caller's. Fails: said.
+ * Begins the file, so that what is wrong with it is known at once. Owns: recording_end frees, what the plan points to
+ * stays the caller's. Fails: said.
  */
 int recording_begin(const struct recording_plan *plan, struct recording_writer **out);
 /* A VM whose pages may come. Fails: as recording_page. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Resources whose references were written in the external term format: when such a text comes back it names the resource again, as long as
- * that lives.
+/* Resources whose references were written in the external term format: when such a text comes back it names the
+ * resource again, as long as that lives.
  * Invariant: a resource is in the table from resource_name_publish until its last reference is gone. */
 #ifndef VM_HEAP_RESOURCE_NAME_H
 #define VM_HEAP_RESOURCE_NAME_H

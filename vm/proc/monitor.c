@@ -179,7 +179,8 @@ bool monitor_drop(Process *p, Term ref)
 {
 	struct peer *n = peer_find(&p->monitors, ref);
 
-	if (n == NULL || n->kind == PEER_ALIAS || n->kind == PEER_SPAWN) /* that will be a monitor when there is somebody to watch */
+	/* A request to spawn will be a monitor once there is somebody to watch. */
+	if (n == NULL || n->kind == PEER_ALIAS || n->kind == PEER_SPAWN)
 		return false;
 	send_demonitor(p, n);
 	keep_alias_only(p, n);

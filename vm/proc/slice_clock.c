@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* At every look the clock looks which schedulers are in the time slice that they were in at the look before, and takes away the
- * reductions that are left of it, so that the process gives way at its next call. A slice lasts at most until the next look but one
- * and one native then. A native that lasts as long itself has lent its scheduler, which is given to another thread.
+/* At every look the clock sees which schedulers are in the time slice that they were in at the look before, and takes
+ * away the reductions that are left of it, so that the process gives way at its next call. So a slice lasts until the
+ * second look at most, and one native then. A native that lasts as long itself has lent its scheduler, which is given
+ * to another thread.
  * The clock looks once a millisecond, and SHORT_LOOKS times while slices are so long that a scheduler began only few in
  * the last one: most programs begin tens, and need not be disturbed more often.
  * Invariant: the clock rests only while no scheduler is busy; one that becomes busy wakes it. */
