@@ -52,8 +52,7 @@ request(disconnect, []) ->
     end_clients(),
     0;
 %% ---- nodes
-request(node, [Name, Epmd]) ->
-    true = os:putenv("ERL_EPMD_PORT", Epmd),
+request(node, [Name]) ->
     {ok, _} = net_kernel:start(list_to_atom(Name), #{name_domain => longnames}),
     true = erlang:set_cookie(crumbs),
     0;
@@ -129,8 +128,10 @@ end_clients() ->
     [receive {'EXIT', C, _} -> ok end || C <- All],
     put(clients, {0, []}).
 
+%% It closes by a reset: tens of thousands of ports left in TIME-WAIT are no longer free for who listens next.
 client(Parent, Port) ->
-    {ok, S} = gen_tcp:connect({127, 0, 0, 1}, Port, [binary, {active, false}, {nodelay, true}], 30000),
+    Options = [binary, {active, false}, {nodelay, true}, {linger, {true, 0}}],
+    {ok, S} = gen_tcp:connect({127, 0, 0, 1}, Port, Options, 30000),
     Parent ! {self(), connected},
     client(Parent, S, binary:copy(<<"x">>, ?BYTES)).
 

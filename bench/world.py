@@ -158,10 +158,11 @@ def measure_idle(rows, beams, client, vm):
 def measure_nodes(rows, beams, epmd, pair):
     """Nanoseconds of a message from a node of the one VM to a node of the other."""
     row = pair[0] if pair[0] == pair[1] else "mixed"
-    nodes = [Vm(vm, beams, "-start_epmd", "false", "-kernel", "inet_dist_use_interface", "{127,0,0,1}") for vm in pair]
+    flags = ("-start_epmd", "false", "-epmd_port", str(epmd), "-kernel", "inet_dist_use_interface", "{127,0,0,1}")
+    nodes = [Vm(vm, beams, *flags) for vm in pair]
     try:
         for i, node in enumerate(nodes):
-            node.ask("node", f"{pair[0]}{i}@127.0.0.1", epmd)
+            node.ask("node", f"{pair[0]}{i}@127.0.0.1")
         for name, size, count in SIZES:
             rows.measure(("node", name), row, lambda: nodes[0].ask("to_node", f"{pair[0]}1@127.0.0.1", size, count))
     finally:
