@@ -40,10 +40,13 @@ static struct dirty_queue {
 	struct lock lock;
 	struct cond filled, stopped;
 	struct work_list lists[PRIO_COUNT]; /* lock */
-	atomic_uint length, running;        /* lock; read without it by statistics */
+	atomic_uint length, running;        /* lock; read without it by statistics and who looks out */
 	unsigned low_turns;                 /* lock */
 	unsigned count;
 	unsigned online, started, idle;     /* lock */
+	unsigned spinning;                  /* lock: 1 while an idle thread is awake */
+	int64_t idle_since_ns;              /* lock: when a thread last found no work */
+	bool spins;                         /* lock: the last work came less than SPIN_NS after that */
 	bool blocked;                       /* lock */
 	struct dirty_thread *threads;       /* all of them, those too that have not started */
 } queues[DIRTY_KINDS] = {
@@ -150,12 +153,47 @@ static void start_thread(struct dirty_queue *q)
 /* Threads that were woken and have not run yet still count as idle. */
 static void submit(struct dirty_queue *q, struct dirty_work *w)
 {
+	bool wake;
+
 	lock_acquire(&q->lock);
 	queue_put(q, w);
+	q->spins = clock_monotonic_ns() - q->idle_since_ns < SPIN_NS;
 	if (q->length > q->idle && q->started < q->count)
 		start_thread(q);
+	wake = q->length > q->spinning;
 	lock_release(&q->lock);
-	cond_signal(&q->filled);
+	if (wake)
+		cond_signal(&q->filled);
+}
+
+/* Most short works are followed by another sooner than a thread falls asleep and is woken: where the last one came
+ * soon, one thread at a time looks out for the next. The first wait in vain is the last. Lock held. */
+static void spin(struct dirty_queue *q)
+{
+	int64_t since = clock_monotonic_ns();
+
+	q->spinning = 1;
+	lock_release(&q->lock);
+	while (atomic_load_explicit(&q->length, memory_order_relaxed) == 0 && thread_spin(since))
+		;
+	lock_acquire(&q->lock);
+	q->spinning = 0;
+	q->spins = q->length > 0;
+}
+
+/* Lock held. */
+static struct dirty_work *await_work(struct dirty_queue *q)
+{
+	struct dirty_work *w;
+
+	q->idle++;
+	q->idle_since_ns = clock_monotonic_ns();
+	if (q->length == 0 && q->spins && q->spinning == 0)
+		spin(q);
+	while (!may_begin(q) || (w = take_ready(q)) == NULL)
+		batch_wait(&q->filled, &q->lock);
+	q->idle--;
+	return w;
 }
 
 static struct dirty_work *next_work(struct dirty_thread *t)
@@ -164,10 +202,7 @@ static struct dirty_work *next_work(struct dirty_thread *t)
 	struct dirty_work *w;
 
 	lock_acquire(&q->lock);
-	q->idle++;
-	while (!may_begin(q) || (w = take_ready(q)) == NULL)
-		batch_wait(&q->filled, &q->lock);
-	q->idle--;
+	w = await_work(q);
 	q->running++;
 	atomic_store(&w->state, WORK_RUNNING);
 	t->busy_since_ns = clock_monotonic_ns();
