@@ -16,6 +16,7 @@ MANY = int(os.environ.get("MANY", "33000000"))
 HOPS = 1000000
 VIEWS = ("spawns", "msglat", "gc", "sched", "exits", "messages")
 HOP_EVENTS = 3   # of msglat by notes, round a ring: message__send, process__scheduled, process__unscheduled
+WALL, CPU = 0, 1  # what a VM answers: nanoseconds by the clock, of processors
 PAGE_EVENTS = 2  # by pages: the send tells whether the receiver runs
 NOTES = "usdt:*:erlang:message__send { } usdt:*:erlang:process__scheduled { } usdt:*:erlang:process__unscheduled { }"
 
@@ -93,22 +94,33 @@ def bpftrace(vm, programs):
 
 
 class Rows:
-    """Nanoseconds by row, of all rounds; rows whose watcher lost events are marked."""
+    """What is measured watched, each time right after the same unwatched: the machine's pace changes by half for minutes,
+    and only two neighbours compare. Nanoseconds of all rounds; rows whose watcher lost events are marked."""
 
     def __init__(self):
-        self.wall, self.cpu = collections.defaultdict(list), collections.defaultdict(list)
+        self.unwatched = collections.defaultdict(list)  # by row: (by the clock, of processors)
+        self.pairs = collections.defaultdict(list)      # by row: (unwatched, watched) of such
+        self.lttng = []
         self.lossy, self.failed = set(), {}
         self.attach, self.detach, self.kilobytes = [], [], []
 
     def bare(self, row, vm, kind, n=HOPS):
-        wall, cpu = vm.work(kind, n)
-        self.wall[row].append(wall)
-        self.cpu[row].append(cpu)
+        self.unwatched[row].append(vm.work(kind, n))
+
+    def pair(self, row, vm, kind, n=HOPS):
+        """The second of a pair, whose first was measured last."""
+        self.pairs[row].append((self.unwatched[row][-1], vm.work(kind, n)))
+
+    def traced(self, row, vm, kind):
+        """The VM watches a ring itself."""
+        self.bare(row, vm, "ring", HOPS // 5)
+        self.pair(row, vm, kind, HOPS // 5)
 
     def watched(self, row, vm, kind, command, ready='"type"', n=HOPS):
+        self.bare(row, vm, kind, n)
         try:
             watcher = Watcher(command, ready)
-            self.bare(row, vm, kind, n)
+            self.pair(row, vm, kind, n)
             if command[0] == SNOOP:
                 self.kilobytes.append(watcher.memory())
             text, took = watcher.end()
@@ -120,19 +132,21 @@ class Rows:
             if lost(text):
                 self.lossy.add(row)
 
-    def median(self, row, of="wall"):
-        values = getattr(self, of)[row]
-        return statistics.median(values) if values else None
+    def plain(self, row, of=WALL):
+        """Nanoseconds of one unwatched."""
+        return statistics.median(value[of] for value in self.unwatched[row])
 
-    def more(self, row, plain, of="wall"):
-        """Nanoseconds that a hop takes more than unwatched."""
-        if not self.wall[row] or not self.wall[plain]:
-            return None
-        return self.median(row, of) - self.median(plain, of)
+    def more(self, row, of=WALL):
+        """Nanoseconds that one takes more watched; None where it was not measured."""
+        return statistics.median(seen[of] - plain[of] for plain, seen in self.pairs[row]) if self.pairs[row] else None
 
-    def ratio(self, row, plain, a, b):
+    def times(self, row, of=WALL):
+        """How many times as long one takes watched."""
+        return statistics.median(seen[of] / plain[of] for plain, seen in self.pairs[row])
+
+    def ratio(self, row, other, a, b):
         """a / b, of those rows; or why there is none."""
-        for name in (row, plain):
+        for name in (row, other):
             if name in self.failed:
                 return "-"
             if name in self.lossy:
@@ -148,10 +162,10 @@ def line(text, value, unit, rest=""):
     print("      %-52s %9s %-3s %s" % (text, "-" if value is None else "%.0f" % value, unit, rest))
 
 
-def show(rows, row, text, plain, events):
-    more = rows.more(row, plain)
+def show(rows, row, text, events):
+    more = rows.more(row)
     why = rows.failed.get(row) or ("events were lost" if row in rows.lossy else "")
-    rest = "" if more is None else "%.2f times unwatched" % (rows.median(row) / rows.median(plain))
+    rest = "" if more is None else "%.2f times unwatched" % rows.times(row)
     if more is not None and events > 1:
         rest = "%5.0f ns an event, %s" % (more / events, rest)
     line(text, more, "ns", why or rest)
@@ -186,7 +200,7 @@ class Lttng:
         self.session("enable-channel", "-u", "-s", name, "--subbuf-size=4M", "--num-subbuf=8", "c")
         self.session("enable-event", "-u", "-s", name, "-c", "c", "erlsnoop_bench:sent")
         self.session("start", name)
-        rows.wall["lttng"].append(float(subprocess.run([self.peer, str(n)], capture_output=True, text=True, check=True).stdout))
+        rows.lttng.append(float(subprocess.run([self.peer, str(n)], capture_output=True, text=True, check=True).stdout))
         self.session("stop", name)
         listed = self.session("list", name)
         discarded = [l.split(":")[1].strip() for l in listed.splitlines() if "iscarded" in l]
@@ -201,7 +215,6 @@ class Lttng:
 
 
 def measure_events(rows, vm, lttng):
-    rows.bare("ring", vm, "ring")
     rows.watched("batches", vm, "ring", snoop(vm, "msglat", "--source", "batches"))
     rows.watched("notes", vm, "ring", snoop(vm, "msglat", "--source", "notes"), n=HOPS // 5)
     if shutil.which("bpftrace"):
@@ -212,34 +225,36 @@ def measure_events(rows, vm, lttng):
 
 def report_events(rows, why_no_lttng):
     print("    a message round a ring, %d events by the page, %d by notes: %.0f ns unwatched; more when watched by" % (
-        PAGE_EVENTS, HOP_EVENTS, rows.median("ring")))
-    show(rows, "batches", "erlsnoop msglat, from pages of events", "ring", PAGE_EVENTS)
-    show(rows, "notes", "erlsnoop msglat, from notes", "ring", HOP_EVENTS)
-    show(rows, "empty", "an empty BPF program at the same notes", "ring", HOP_EVENTS)
-    if rows.wall["lttng"]:
-        line("LTTng-UST to disk, an event of two integers", rows.median("lttng"), "ns", "events were lost" if "lttng" in rows.lossy else "")
+        PAGE_EVENTS, HOP_EVENTS, rows.plain("batches")))
+    show(rows, "batches", "erlsnoop msglat, from pages of events", PAGE_EVENTS)
+    show(rows, "notes", "erlsnoop msglat, from notes", HOP_EVENTS)
+    show(rows, "empty", "an empty BPF program at the same notes", HOP_EVENTS)
+    lttng = statistics.median(rows.lttng) if rows.lttng else None
+    if lttng:
+        line("LTTng-UST to disk, an event of two integers", lttng, "ns", "events were lost" if "lttng" in rows.lossy else "")
     else:
         line("LTTng-UST", None, "", why_no_lttng or "")
-    event = rows.more("batches", "ring")
+    event = rows.more("batches")
     event = event / PAGE_EVENTS if event is not None else None
-    note = rows.more("empty", "ring")
+    note = rows.more("empty")
     print("      an event by the page: %s of LTTng's (0.3 is wanted), %s of a note's (0.1)" % (
-        rows.ratio("batches", "lttng", event, rows.median("lttng")), rows.ratio("batches", "empty", event, note and note / HOP_EVENTS)))
+        rows.ratio("batches", "lttng", event, lttng), rows.ratio("batches", "empty", event, note and note / HOP_EVENTS)))
 
 
 def measure_recorder(rows, vm, work):
     for kind, n in (("call", HOPS // 2), ("work_call", HOPS // 10), ("busy_ring", HOPS // 2)):
-        rows.bare(kind, vm, kind, n)
+        row = f"{kind} recorded"
+        rows.bare(row, vm, kind, n)
         path = os.path.join(work, "ring.rec")
         watcher = subprocess.Popen(recorder(vm, path, "--ring", "2s"), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                    stderr=subprocess.DEVNULL, text=True)
         time.sleep(1)
-        rows.bare(f"{kind} recorded", vm, kind, n)
+        rows.pair(row, vm, kind, n)
         watcher.send_signal(signal.SIGINT)
         out, _ = watcher.communicate(timeout=60)
         numbers = out.split("\n")[1].split() if "\n" in out else []
         if len(numbers) > 4 and numbers[4] != "0":
-            rows.lossy.add(f"{kind} recorded")
+            rows.lossy.add(row)
 
 
 def report_recorder(rows):
@@ -247,8 +262,8 @@ def report_recorder(rows):
     for kind, text, wanted in (("work_call", "throughput of gen_server:call, with look-ups", 2),
                                ("call", "of a server that does nothing else", None),
                                ("busy_ring", "of a ring with 1 us of work a hop", 10)):
-        slower = 100 * (1 - rows.median(kind) / rows.median(f"{kind} recorded"))
-        why = "%.1f us each unwatched" % (rows.median(kind) / 1000)
+        slower = 100 * (1 - 1 / rows.times(f"{kind} recorded"))
+        why = "%.1f us each unwatched" % (rows.plain(f"{kind} recorded") / 1000)
         if wanted:
             why += ", %d %% is wanted" % wanted
         lost_some = ", pages were lost" if f"{kind} recorded" in rows.lossy else ""
@@ -262,15 +277,14 @@ def measure_views(rows, vm, source):
 
 
 def report_views(rows, source, text):
-    alone = {view: rows.more(f"{source} {view}", "ring") for view in VIEWS}
-    alone = {view: more for view, more in alone.items() if more is not None}
+    alone = {view: rows.times(f"{source} {view}") - 1 for view in VIEWS if rows.pairs[f"{source} {view}"]}
     if not alone:
         return
     dearest = max(alone, key=alone.get)
-    line(f"{text}: {dearest} alone, the dearest", alone[dearest], "ns", "a hop more")
+    line(f"{text}: {dearest} alone, the dearest", rows.more(f"{source} {dearest}"), "ns", "a hop more")
     row = f"{source} all"
-    times = rows.ratio(row, f"{source} {dearest}", rows.more(row, "ring"), alone[dearest])
-    line(f"{text}: all {len(VIEWS)} at once", rows.more(row, "ring"), "ns", f"a hop more, {times} times the dearest (1.5 is wanted)")
+    times = rows.ratio(row, f"{source} {dearest}", rows.times(row) - 1 if rows.pairs[row] else None, alone[dearest])
+    line(f"{text}: all {len(VIEWS)} at once", rows.more(row), "ns", f"a hop more, {times} times the dearest (1.5 is wanted)")
 
 
 def tell_all(vm):
@@ -301,26 +315,24 @@ def uprobes(vm):
 
 
 def measure_stock(rows, vm, newer):
-    rows.bare("stock", vm, "ring")
     rows.watched("stock msglat", vm, "ring", snoop(vm, "msglat"))
     if shutil.which("bpftrace"):
         rows.watched("stock uprobes", vm, "ring", uprobes(vm), "up")
-    rows.bare("stock traced by a process", vm, "traced_ring", HOPS // 5)
-    rows.bare("stock traced by a port", vm, "port_traced_ring", HOPS // 5)
+    rows.traced("stock traced by a process", vm, "traced_ring")
+    rows.traced("stock traced by a port", vm, "port_traced_ring")
     if newer:
-        rows.bare("newer", newer, "ring")
-        rows.bare("newer session", newer, "session_traced_ring", HOPS // 5)
+        rows.traced("newer session", newer, "session_traced_ring")
 
 
 def report_stock(rows):
-    print("    an unmodified erl, a message round a ring: %.0f ns of processors unwatched; more when watched by" % rows.median("stock", "cpu"))
-    for row, of, text in (("stock msglat", "cpu", "erlsnoop msglat"), ("stock uprobes", "cpu", "bpftrace, empty programs at the same functions"),
-                          ("stock traced by a process", "cpu", "erlang:trace/3 of send and running, to a process"),
-                          ("stock traced by a port", "cpu", "the same to a port that writes to a file"),
-                          ("newer session", "wall", "a trace session of OTP 27, to a process, by the clock")):
-        more = rows.more(row, "newer" if of == "wall" else "stock", of)
+    print("    an unmodified erl, a message round a ring: %.0f ns of processors unwatched; more when watched by" % rows.plain("stock msglat", CPU))
+    for row, of, text in (("stock msglat", CPU, "erlsnoop msglat"), ("stock uprobes", CPU, "bpftrace, empty programs at the same functions"),
+                          ("stock traced by a process", CPU, "erlang:trace/3 of send and running, to a process"),
+                          ("stock traced by a port", CPU, "the same to a port that writes to a file"),
+                          ("newer session", WALL, "a trace session of OTP 27, to a process, by the clock")):
+        more = rows.more(row, of)
         rest = rows.failed.get(row) or ("events were lost" if row in rows.lossy else
-                                        "msglat is %s of it" % rows.ratio("stock msglat", row, rows.more("stock msglat", "stock", of), more))
+                                        "msglat is %s of it" % rows.ratio("stock msglat", row, rows.more("stock msglat", of), more))
         if row == "newer session" and more is None:
             rest = "STOCK_CHROOTS has no trixie"
         line(text, more, "ns", "" if row == "stock msglat" else rest)
