@@ -29,6 +29,7 @@ valgrind                                valgrind
 /usr/include/*/sys/sdt.h                systemtap-sdt-dev
 /usr/include/*/asm/types.h              linux-libc-dev
 erlc                                    erlang-base
+/usr/lib/*/libsctp.so.1                 libsctp1
 /usr/lib/erlang/usr/include/erl_nif.h   erlang-dev
 /usr/lib/erlang/lib/crypto-*            erlang-crypto
 /usr/lib/erlang/lib/ssl-*               erlang-ssl

@@ -5,11 +5,12 @@
  * runs, and an older stock erl, which cannot load it, is skipped.
  * The programs of the folders nif and driver have libraries: each .c file there is compiled with the header of the
  * machine's Erlang/OTP to one library, or to one a line `build: NAME OPTIONS` of its first comment. Without that
- * header they are skipped. ERL_TEST=name runs the programs whose name contains it. */
+ * header they are skipped; so are programs of SCTP (sctp_*) where the kernel has none. ERL_TEST=name runs the programs whose name contains it. */
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -17,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -201,9 +203,26 @@ static bool has_libraries(const char *path)
 	return strstr(path, "/nif/") != NULL || strstr(path, "/driver/") != NULL;
 }
 
+/* Is it of SCTP sockets, which this machine's kernel does not have? no_sctp is for that. */
+static bool lacks_sctp(const char *path)
+{
+	int fd;
+
+	if (strstr(path, "/sctp_") == NULL)
+		return false;
+	fd = socket(AF_INET, SOCK_SEQPACKET, IPPROTO_SCTP);
+	if (fd >= 0)
+		close(fd);
+	else
+		printf("SKIP %s: this kernel has no SCTP (make check-kernels has some that do)\n", path);
+	return fd < 0;
+}
+
 /* Prints why, when the program cannot be run here. */
 static bool is_skipped(const char *path)
 {
+	if (lacks_sctp(path))
+		return true;
 	if (!has_libraries(path))
 		return false;
 	if (programs.nif_headers[0] != 0)

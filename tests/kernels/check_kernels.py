@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Boots kernels of distributions in qemu, with this machine's own files, and tries the tools there: each command on an
-erl and on an erlvm (commands.sh), then suites of their live tests.
+erl and on an erlvm (commands.sh), gen_sctp of both (sctp.sh), then suites of their live tests.
 
   BUILD             where the tests are
   KERNELS           names of rows of the table below, all of them by default
   SUITES            which suites of build/tests/tools are run, in order; "": none, only the commands are tried
+  ONLY              sctp: nothing but gen_sctp is tried
   KERNELS_CACHE     where packages are kept: build/kernels
   KERNEL_SECONDS    each kernel may take: 3000
   VERBOSE           1: what the guest prints is printed as it comes
@@ -18,6 +19,7 @@ do: a check that doctor says no to, a command that does not work, a test that wa
 less than every command needs must refuse in one line.
 """
 
+import glob
 import gzip
 import lzma
 import os
@@ -33,6 +35,7 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
 CACHE = os.path.abspath(os.environ.get("KERNELS_CACHE", os.path.join(BUILD, "kernels")))
 SECONDS = int(os.environ.get("KERNEL_SECONDS", "3000"))
+ONLY = os.environ.get("ONLY", "")
 SUITES = os.environ.get("SUITES", "kernel attach uprobe spawns msglat efile views").split()
 DEBIAN_KEYS = "/usr/share/keyrings/debian-archive-keyring.gpg"
 UBUNTU_KEYS = os.environ.get("UBUNTU_KEYS")
@@ -47,7 +50,7 @@ KERNELS = {
     "6.12": (DEBIAN, "trixie", DEBIAN_KEYS, "linux-image-amd64", True),
     "newest": (DEBIAN, "sid", DEBIAN_KEYS, "linux-image-amd64", True),
 }
-MODULES = ["virtio_pci", "9pnet_virtio", "9p", "overlay"]
+MODULES = ["virtio_pci", "9pnet_virtio", "9p", "overlay", "crc32c_generic", "sctp"]
 ENDED = "check-kernels: ended"
 REFUSED = re.compile(r"this kernel \S+ has no ") # what it cannot do is a row, no failure
 
@@ -67,7 +70,7 @@ done
 /bin/busybox mount -t tmpfs none /new/dev/shm
 /bin/busybox mount -t tracefs none /new/sys/kernel/tracing 2>/dev/null
 /bin/busybox ip link set lo up
-/bin/busybox chroot /new /bin/bash TOP/tests/kernels/in_guest.sh BUILD SUITES
+/bin/busybox chroot /new /usr/bin/env ONLY=WHAT /bin/bash TOP/tests/kernels/in_guest.sh BUILD SUITES
 echo ENDED
 /bin/busybox poweroff -f
 """
@@ -184,6 +187,7 @@ def make_initramfs(path, files, busybox, suites):
     with open(busybox, "rb") as file:
         entries = {"bin": (0o40755, b""), "bin/busybox": (0o100755, file.read())}
     script = INIT.replace("TOP", TOP).replace("BUILD", BUILD).replace("SUITES", " ".join(suites)).replace("ENDED", ENDED)
+    script = script.replace("WHAT", ONLY)
     entries["init"] = (0o100755, script.encode())
     entries["modules"] = (0o100644, " ".join(modules).encode())
     for name, data in modules.items():
@@ -282,7 +286,8 @@ def main():
         if os.geteuid() or subprocess.run(install, capture_output=True).returncode:
             sys.exit("check-kernels needs qemu; as root, type: apt-get update && " + " ".join(install))
     os.makedirs(f"{BUILD}/kernel_beams", exist_ok=True)
-    subprocess.run(["erlc", "-o", f"{BUILD}/kernel_beams", f"{TOP}/tests/kernels/kernel_target.erl"], check=True)
+    programs = [f"{TOP}/tests/kernels/kernel_target.erl", *glob.glob(f"{TOP}/tests/erl/sockets/sctp_*.erl")]
+    subprocess.run(["erlc", "-o", f"{BUILD}/kernel_beams", *programs], check=True)
     names = os.environ.get("KERNELS", " ".join(KERNELS)).split()
     if unknown := [name for name in names if name not in KERNELS]:
         sys.exit(f"no kernel {unknown[0]}; there are {' '.join(KERNELS)}")

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# What check_kernels.py runs in the guest: what doctor says no to, each command, then suites of the tools' live tests.
+# What check_kernels.py runs in the guest: what doctor says no to, each command, gen_sctp, then suites of the tools' live tests.
 # in_guest.sh BUILD SUITE...
 export BUILD=$1 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp LANG=C.UTF-8 CI=
 shift
@@ -15,7 +15,11 @@ if grep -q "for every command: kernel" /tmp/doctor; then
 	exit
 fi
 mkdir /tmp/commands
-(top=$PWD; cd /tmp/commands && bash "$top/tests/kernels/commands.sh" "$BUILD" "$BUILD/kernel_beams" 2>&1)
+for script in commands.sh sctp.sh; do
+	[ -n "$ONLY" ] && [ "$ONLY.sh" != "$script" ] && continue
+	(top=$PWD; cd /tmp/commands && bash "$top/tests/kernels/$script" "$BUILD" "$BUILD/kernel_beams" 2>&1)
+done
+[ -n "$ONLY" ] && exit
 for suite in "$@"; do
 	echo "suite $suite"
 	# a line a test as it ends, for VERBOSE=1; a test that hangs ends before the kernel's time is over

@@ -16,7 +16,7 @@
 #include "io/posix.h"
 #include "proc/timer.h"
 
-enum { REP_ERROR, REP_OK, WATERMARK_HIGH = 8192, WATERMARK_LOW = 4096, HOST_NAME_BYTES = 256 };
+enum { REP_ERROR, REP_OK, REP_LATER, WATERMARK_HIGH = 8192, WATERMARK_LOW = 4096, HOST_NAME_BYTES = 256 };
 static const char exbadport[] = "exbadport";
 
 /* ---- answers */
@@ -24,6 +24,11 @@ static const char exbadport[] = "exbadport";
 void inet_answer_ok(struct port_answer *a)
 {
 	answer_put_byte(a, REP_OK);
+}
+
+void inet_answer_later(struct port_answer *a)
+{
+	answer_put_byte(a, REP_LATER);
 }
 
 void inet_answer_word(struct port_answer *a, const char *error)
@@ -139,6 +144,48 @@ void inet_count(struct inet_stat *stat, size_t n)
 	stat->deviation += ((double)n - stat->average - stat->deviation) / (double)stat->count;
 }
 
+static void copy_busy_limits(struct port *to, struct port *from)
+{
+	size_t low = 0, high = 0;
+
+	port_busy_limits(from, &low, &high);
+	port_busy_limits(to, &low, &high);
+}
+
+struct inet_socket *inet_new_like(const struct inet_socket *s, int fd, Term owner, const struct inet_address *remote)
+{
+	struct port *port = port_open_like(s->port, s->port->name, owner, NULL);
+	struct inet_socket *c;
+
+	if (port == NULL)
+		return NULL;
+	c = inet_new(port, s->protocol);
+	port->driver_data = c;
+	c->receive_one = s->receive_one;
+	c->mode = s->mode;
+	c->exit_on_close = s->exit_on_close;
+	c->deliver = s->deliver;
+	c->packet = s->packet;
+	c->packet_bytes = s->packet_bytes;
+	c->type = s->type;
+	c->family = s->family;
+	c->header_bytes = s->header_bytes;
+	c->buffer_bytes = s->buffer_bytes;
+	c->high_bytes = s->high_bytes;
+	c->low_bytes = s->low_bytes;
+	c->send_timeout_ms = s->send_timeout_ms;
+	c->send_timeout_close = s->send_timeout_close;
+	copy_busy_limits(c->port, s->port);
+	c->show_econnreset = s->show_econnreset;
+	c->linger_zero = s->linger_zero;
+	c->delimiter = s->delimiter;
+	c->remote = *remote;
+	c->state = INET_OPEN | INET_CONNECTED;
+	if (inet_take_fd(c, fd) != 0)
+		c->state = 0;
+	return c;
+}
+
 /* ---- who waits */
 
 struct inet_op *inet_add_op(struct inet_socket *s, uint32_t timeout_ms)
@@ -183,6 +230,7 @@ static int get_type(unsigned tag)
 	switch (tag) {
 	case INET_TYPE_STREAM: return SOCK_STREAM;
 	case INET_TYPE_DGRAM: return SOCK_DGRAM;
+	case INET_TYPE_SEQPACKET: return SOCK_SEQPACKET;
 	default: return -1;
 	}
 }
@@ -213,8 +261,13 @@ static int open_fd(const struct inet_socket *s, int family, int type)
 {
 	int protocol = family == AF_UNIX ? 0 : s->protocol;
 
+	int fd;
+
 	type |= SOCK_CLOEXEC | SOCK_NONBLOCK;
-	return s->netns != NULL ? open_in_netns(s->netns, family, type, protocol) : socket(family, type, protocol);
+	fd = s->netns != NULL ? open_in_netns(s->netns, family, type, protocol) : socket(family, type, protocol);
+	if (fd < 0 && errno == ESOCKTNOSUPPORT && s->protocol == IPPROTO_SCTP)
+		errno = EPROTONOSUPPORT; /* a kernel without SCTP has no other SOCK_SEQPACKET of the internet either */
+	return fd;
 }
 
 /* The first two bytes of the data: family, type. Fails: false, answered. */
@@ -468,7 +521,7 @@ static void ctl_type(struct inet_socket *s, const uint8_t *data, size_t n, struc
 	}
 	inet_answer_ok(a);
 	put32(a, family);
-	put32(a, s->type == SOCK_STREAM ? INET_TYPE_STREAM : INET_TYPE_DGRAM);
+	put32(a, s->type == SOCK_STREAM ? INET_TYPE_STREAM : s->type == SOCK_DGRAM ? INET_TYPE_DGRAM : INET_TYPE_SEQPACKET);
 }
 
 static void ctl_fd(struct inet_socket *s, const uint8_t *data, size_t n, struct port_answer *a)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sockets behind gen_tcp and gen_udp: what the drivers tcp_inet and udp_inet share. Source of commands, answers and
- * messages: kernel's prim_inet.erl and inet_int.hrl of OTP 25, whose numbers these are. Numbers go the highest byte
- * first. A socket belongs to its port, and whoever holds the port has it. */
+/* Sockets behind gen_tcp, gen_udp and gen_sctp: what the drivers tcp_inet, udp_inet and sctp_inet share. Source of
+ * commands, answers and messages: kernel's prim_inet.erl and inet_int.hrl of OTP 25, whose numbers these are. Numbers
+ * go the highest byte first. A socket belongs to its port, and whoever holds the port has it. */
 #ifndef VM_IO_INET_H
 #define VM_IO_INET_H
 
@@ -26,7 +26,7 @@ enum inet_active { INET_PASSIVE, INET_ACTIVE, INET_ONCE, INET_MULTI };
 enum { INET_MODE_LIST, INET_MODE_BINARY };
 enum { INET_DELIVER_PORT, INET_DELIVER_TERM };
 enum inet_family { INET_AF_UNSPEC, INET_AF_INET, INET_AF_INET6, INET_AF_ANY, INET_AF_LOOPBACK, INET_AF_LOCAL,
-		   INET_AF_UNDEFINED };
+		   INET_AF_UNDEFINED, INET_AF_LIST };
 enum { INET_TYPE_STREAM = 1, INET_TYPE_DGRAM, INET_TYPE_SEQPACKET };
 enum { INET_BUFFER_BYTES = 1460, INET_PACKETS_AT_ONCE = 5, INET_ANSWER_MAX = 64 << 10, INET_PACKET_MAX = 64 << 20 };
 #define INET_INFINITY UINT32_MAX
@@ -77,6 +77,9 @@ struct inet_socket {
 	bool prebound;           /* somebody else opened the descriptor, which is then not closed */
 	uint16_t next_op;
 	struct inet_op *ops;     /* the oldest first; one, but for accepts */
+	struct {
+		bool event, skips; /* what came is of a notification; it is too long, and dropped at its end */
+	} sctp;
 	/* options */
 	enum inet_active active;
 	int active_count;
@@ -91,7 +94,9 @@ struct inet_socket {
 	struct inet_address *peer_name, *own_name; /* as others are to see them; NULL: as they are */
 	struct inet_stat received, sent;
 	uint32_t high_bytes, low_bytes; /* watermarks of the queue */
-	/* stream */
+	/* of whole messages: reads one and delivers it. Returns false when there is none to be read now */
+	bool (*receive_one)(struct inet_socket *s);
+	/* stream; of SCTP what came of a message that is not whole yet */
 	struct inet_buffer in;
 	size_t length;           /* what the receiver asked for; 0: what there is */
 	uint32_t send_timeout_ms, read_packets;
@@ -123,6 +128,10 @@ static inline bool inet_is_connected(const struct inet_socket *s)
 struct inet_socket *inet_new(struct port *port, int protocol);
 /* Closes what is open. */
 void inet_free(struct inet_socket *s);
+/* A socket on fd, with a port of its own and what it inherits from s: of a connection that s accepted, or let go of
+ * one of its own. Its port is held. Owns: fd. Fails: NULL, there are as many ports as there may be; fd is the
+ * caller's. */
+struct inet_socket *inet_new_like(const struct inet_socket *s, int fd, Term owner, const struct inet_address *remote);
 /* The stop of a driver of sockets: who waits is told that it is closed. */
 void inet_stop(struct port *port);
 /* The descriptor is closed, and the socket's state. */
@@ -145,6 +154,7 @@ void inet_run(struct port *port, const struct inet_command_row *own, size_t coun
 void inet_control(struct inet_socket *s, unsigned command, const uint8_t *data, size_t n, struct port_answer *a);
 /* Answers of controls. */
 void inet_answer_ok(struct port_answer *a);
+void inet_answer_later(struct port_answer *a); /* a message follows: {inet_reply, Port, _} */
 void inet_answer_word(struct port_answer *a, const char *error);
 void inet_answer_error(struct port_answer *a, int error);
 void inet_answer_op(struct port_answer *a, uint16_t id);
@@ -168,10 +178,33 @@ enum inet_command {
 	INET_REQ_SUBSCRIBE, INET_REQ_GETIFADDRS, INET_REQ_ACCEPT, INET_REQ_LISTEN, INET_REQ_IGNOREFD,
 	INET_REQ_GETLADDRS, INET_REQ_GETPADDRS,
 	TCP_REQ_RECV = 42, TCP_REQ_UNRECV, TCP_REQ_SHUTDOWN, TCP_REQ_SENDFILE,
-	PACKET_REQ_RECV = 60,
+	PACKET_REQ_RECV = 60, SCTP_REQ_BINDX = 62, SCTP_REQ_PEELOFF,
 };
 
 /* ---- inet_options.c */
+/* Those of the driver, and those of their own form: numbers of inet_int.hrl. */
+enum {
+	OPT_LINGER = 3, OPT_RCVBUF = 7, OPT_PRIORITY = 8, OPT_TOS = 9,
+	OPT_MULTICAST_IF = 11, OPT_ADD_MEMBERSHIP = 14, OPT_DROP_MEMBERSHIP = 15,
+	LOPT_BUFFER = 20, LOPT_HEADER, LOPT_ACTIVE, LOPT_PACKET, LOPT_MODE, LOPT_DELIVER, LOPT_EXIT_ON_CLOSE, LOPT_HIGH,
+	LOPT_LOW,
+	LOPT_SEND_TIMEOUT = 30, LOPT_DELAY_SEND, LOPT_PACKET_SIZE, LOPT_READ_PACKETS, OPT_RAW, LOPT_SEND_TIMEOUT_CLOSE,
+	LOPT_MESSAGE_HIGH,
+	LOPT_MESSAGE_LOW, LOPT_NETNS, LOPT_SHOW_ECONNRESET, LOPT_LINE_DELIMITER, OPT_TCLASS, OPT_BIND_TO_DEVICE,
+	OPT_RECVTOS, OPT_RECVTCLASS,
+	OPT_PKTOPTIONS, OPT_TTL, OPT_RECVTTL,
+	LOPT_DEBUG = 99,
+};
+/* An option that the kernel keeps as one integer: inet_options.def. */
+struct inet_kernel_option {
+	int level, name;
+	bool told;               /* it is an error that the kernel refuses it */
+	bool there;
+	enum { INET_SCTP_NONE, INET_SCTP_BOOL, INET_SCTP_INT } sctp; /* how an SCTP socket tells it: as sctp_name */
+	Term sctp_name;
+};
+/* By its number. Fails: NULL, it is none of them. */
+const struct inet_kernel_option *inet_find_option(unsigned number);
 /* What changed matters to the driver: see inet_options_set. */
 struct inet_change {
 	bool active, packet;     /* it is another than before */
@@ -181,6 +214,17 @@ struct inet_change {
 /* Fails: false, einval; those before the bad one are set. */
 bool inet_options_set(struct inet_socket *s, const uint8_t *data, size_t n, struct inet_change *change);
 bool inet_options_get(struct inet_socket *s, const uint8_t *data, size_t n, struct port_answer *a);
+
+/* ---- inet_packet.c: sockets of whole messages. Commands, and callbacks of the driver */
+void inet_packet_recv(struct inet_socket *s, const uint8_t *data, size_t n, struct port_answer *a);
+void inet_packet_close(struct inet_socket *s, const uint8_t *data, size_t n, struct port_answer *a);
+void inet_packet_setopts(struct inet_socket *s, const uint8_t *data, size_t n, struct port_answer *a);
+void inet_packet_input(struct port *port, struct port_watch *w);
+void inet_packet_timeout(struct port *port);
+/* Waits for input, if somebody wants some. */
+void inet_packet_want(struct inet_socket *s);
+/* Reading failed: {tag, Port, Error} to the owner, or an answer to who receives. */
+void inet_packet_failed(struct inet_socket *s, int error, Term tag);
 
 /* ---- inet_interfaces.c */
 void inet_list_interfaces(struct inet_socket *s, struct port_answer *a);
@@ -210,10 +254,15 @@ struct inet_control_data {   /* of a datagram */
 	unsigned count;
 	struct { Term name; int value; } items[4];
 };
+void inet_read_control(struct msghdr *m, struct inet_control_data *to);
+/* One header. Returns false for what is not told. */
+bool inet_read_control_item(const struct cmsghdr *c, Term *name, int *value);
 void inet_deliver_datagram(struct inet_socket *s, const struct inet_address *from, struct binary *b, size_t n,
 			   const struct inet_control_data *c);
 /* Which packets are read now: behind the first line of HTTP come headers. */
 enum packet_type inet_packet_type(const struct inet_socket *s);
+/* {tcp_passive, Port} and its like to the owner. */
+void inet_tell_passive(struct inet_socket *s);
 /* Delivered while active: once becomes passive, a count goes down. */
 void inet_step_active(struct inet_socket *s);
 

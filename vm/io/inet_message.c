@@ -165,13 +165,22 @@ void inet_tell_file(struct inet_socket *s, int64_t sent, Term why)
 
 /* ---- data */
 
+void inet_tell_passive(struct inet_socket *s)
+{
+	switch (s->protocol) {
+	case IPPROTO_TCP: inet_tell_owner(s, am_tcp_passive, TERM_NONE); return;
+	case IPPROTO_SCTP: inet_tell_owner(s, am_sctp_passive, TERM_NONE); return;
+	default: inet_tell_owner(s, am_udp_passive, TERM_NONE); return;
+	}
+}
+
 void inet_step_active(struct inet_socket *s)
 {
 	if (s->active == INET_ONCE) {
 		s->active = INET_PASSIVE;
 	} else if (s->active == INET_MULTI && --s->active_count == 0) {
 		s->active = INET_PASSIVE;
-		inet_tell_owner(s, s->protocol == IPPROTO_TCP ? am_tcp_passive : am_udp_passive, TERM_NONE);
+		inet_tell_passive(s);
 	}
 }
 
@@ -280,6 +289,41 @@ void inet_deliver_packet(struct inet_socket *s, struct binary *b, const uint8_t 
 }
 
 /* ---- datagrams */
+
+static int read_number(const struct cmsghdr *c)
+{
+	size_t n = c->cmsg_len - CMSG_LEN(0);
+	int value = 0;
+
+	if (n == 1)
+		return *CMSG_DATA(c);
+	memcpy(&value, CMSG_DATA(c), n < sizeof(value) ? n : sizeof(value));
+	return value;
+}
+
+bool inet_read_control_item(const struct cmsghdr *c, Term *name, int *value)
+{
+	static const struct { int level, type; Term name; } kinds[] = {
+		{ IPPROTO_IP, IP_TOS, am_tos }, { IPPROTO_IPV6, IPV6_TCLASS, am_tclass },
+		{ IPPROTO_IP, IP_TTL, am_ttl },
+	};
+
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
+		if (c->cmsg_level == kinds[k].level && c->cmsg_type == kinds[k].type) {
+			*name = kinds[k].name;
+			*value = read_number(c);
+			return true;
+		}
+	return false;
+}
+
+void inet_read_control(struct msghdr *m, struct inet_control_data *to)
+{
+	to->count = 0;
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c != NULL && to->count < 4; c = CMSG_NXTHDR(m, c))
+		if (inet_read_control_item(c, &to->items[to->count].name, &to->items[to->count].value))
+			to->count++;
+}
 
 /* [{Name, Value}] */
 static Term put_control(struct building *b, const struct inet_control_data *c)

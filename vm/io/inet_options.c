@@ -8,33 +8,17 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "io/inet.h"
+#include "io/inet_sctp.h"
 
-/* Those of the driver, and those of their own form: numbers of inet_int.hrl. */
-enum {
-	OPT_LINGER = 3, OPT_RCVBUF = 7, OPT_PRIORITY = 8, OPT_TOS = 9,
-	OPT_MULTICAST_IF = 11, OPT_ADD_MEMBERSHIP = 14, OPT_DROP_MEMBERSHIP = 15,
-	LOPT_BUFFER = 20, LOPT_HEADER, LOPT_ACTIVE, LOPT_PACKET, LOPT_MODE, LOPT_DELIVER, LOPT_EXIT_ON_CLOSE, LOPT_HIGH,
-	LOPT_LOW,
-	LOPT_SEND_TIMEOUT = 30, LOPT_DELAY_SEND, LOPT_PACKET_SIZE, LOPT_READ_PACKETS, OPT_RAW, LOPT_SEND_TIMEOUT_CLOSE,
-	LOPT_MESSAGE_HIGH,
-	LOPT_MESSAGE_LOW, LOPT_NETNS, LOPT_SHOW_ECONNRESET, LOPT_LINE_DELIMITER, OPT_TCLASS, OPT_BIND_TO_DEVICE,
-	OPT_RECVTOS, OPT_RECVTCLASS,
-	OPT_PKTOPTIONS, OPT_TTL, OPT_RECVTTL,
-	LOPT_DEBUG = 99,
-};
 enum { DATAGRAM_BUFFER_MAX = 1 << 16 };
 
-static const struct kernel_option {
-	int level, name;
-	bool told;
-	bool there;
-} kernel_options[] = {
-#define OPTION(number, level, name, told) [number] = { level, name, told, true },
+static const struct inet_kernel_option kernel_options[] = {
+#define OPTION(number, level, name, told, sctp, sctp_name) \
+	[number] = { level, name, told, true, INET_SCTP_##sctp, sctp_name },
 #include "io/inet_options.def"
 };
 
-static const struct kernel_option *find_option(unsigned number)
+const struct inet_kernel_option *inet_find_option(unsigned number)
 {
 	bool there = number < sizeof(kernel_options) / sizeof(kernel_options[0]) && kernel_options[number].there;
 
@@ -72,6 +56,11 @@ static bool is_stream(const struct inet_socket *s)
 	return s->protocol == IPPROTO_TCP;
 }
 
+static bool is_sctp(const struct inet_socket *s)
+{
+	return s->protocol == IPPROTO_SCTP;
+}
+
 /* ---- setting */
 
 static void note_control_option(struct inet_socket *s, unsigned number, bool on)
@@ -85,16 +74,16 @@ static void note_control_option(struct inet_socket *s, unsigned number, bool on)
 /* Unless the user chose it, what is read at once grows with what the kernel keeps; a datagram is never larger. */
 static void fit_buffer(struct inet_socket *s, int32_t bytes)
 {
-	if (s->buffer_set || bytes < 0)
+	if (bytes < 0 || (s->buffer_set && !is_sctp(s)))
 		return;
-	if (bytes > DATAGRAM_BUFFER_MAX && !is_stream(s))
+	if (bytes > DATAGRAM_BUFFER_MAX && s->protocol == IPPROTO_UDP)
 		s->buffer_bytes = DATAGRAM_BUFFER_MAX;
 	else if ((uint32_t)bytes > s->buffer_bytes)
 		s->buffer_bytes = (uint32_t)bytes;
 }
 
 /* The kernel derives a priority from the type of service, which the user may have set. */
-static int set_and_keep_priority(const struct inet_socket *s, const struct kernel_option *o, int32_t value)
+static int set_and_keep_priority(const struct inet_socket *s, const struct inet_kernel_option *o, int32_t value)
 {
 	int priority;
 	socklen_t size = sizeof(priority);
@@ -106,7 +95,7 @@ static int set_and_keep_priority(const struct inet_socket *s, const struct kerne
 	return result;
 }
 
-static bool set_kernel_option(struct inet_socket *s, unsigned number, const struct kernel_option *o, int32_t value)
+static bool set_kernel_option(struct inet_socket *s, unsigned number, const struct inet_kernel_option *o, int32_t value)
 {
 	int result;
 
@@ -118,7 +107,7 @@ static bool set_kernel_option(struct inet_socket *s, unsigned number, const stru
 		result = setsockopt(s->fd, o->level, o->name, &value, sizeof(value));
 	if (result == 0)
 		note_control_option(s, number, value != 0);
-	return result == 0 || !o->told;
+	return result == 0 || !(o->told || is_sctp(s));
 }
 
 /* A number after active: how many more messages. */
@@ -139,7 +128,7 @@ static bool set_active(struct inet_socket *s, struct list *l, int32_t value)
 	s->active_count = value > 0 ? value : 0;
 	s->active = s->active_count > 0 ? INET_MULTI : INET_PASSIVE;
 	if (s->active == INET_PASSIVE)
-		inet_tell_owner(s, is_stream(s) ? am_tcp_passive : am_udp_passive, TERM_NONE);
+		inet_tell_passive(s);
 	return true;
 }
 
@@ -288,10 +277,31 @@ static bool set_device(struct inet_socket *s, int32_t n, struct list *l)
 	return setsockopt(s->fd, SOL_SOCKET, SO_BINDTODEVICE, name, sizeof(name)) == 0;
 }
 
+/* Those that an SCTP socket has, beside its own records. */
+static bool is_of_sctp(unsigned number)
+{
+	const struct inet_kernel_option *o = inet_find_option(number);
+
+	if (o != NULL)
+		return o->sctp != INET_SCTP_NONE;
+	switch (number) {
+	case OPT_LINGER:
+	case OPT_BIND_TO_DEVICE:
+	case LOPT_BUFFER:
+	case LOPT_MODE:
+	case LOPT_ACTIVE:
+	case LOPT_NETNS:
+	case LOPT_DEBUG: return true;
+	default: return false;
+	}
+}
+
 static bool set_one(struct inet_socket *s, unsigned number, int32_t value, struct list *l)
 {
-	const struct kernel_option *o = find_option(number);
+	const struct inet_kernel_option *o = inet_find_option(number);
 
+	if (is_sctp(s) && !is_of_sctp(number))
+		return false;
 	if (o != NULL)
 		return set_kernel_option(s, number, o, value);
 	switch (number) {
@@ -314,11 +324,14 @@ bool inet_options_set(struct inet_socket *s, const uint8_t *data, size_t n, stru
 	*change = (struct inet_change){ .was_passive = active == INET_PASSIVE };
 	while (l.n >= 5) {
 		unsigned number = l.at[0];
-		int32_t value = (int32_t)inet_read32(l.at + 1);
+		bool record = false;
+		int32_t value;
 
-		l.at += 5;
-		l.n -= 5;
-		if (!set_one(s, number, value, &l))
+		l.at++;
+		l.n--;
+		if (is_sctp(s) && inet_sctp_set(s, number, &l.at, &l.n, &record))
+			continue;
+		if (record || !take32(&l, &value) || !set_one(s, number, value, &l))
 			return false;
 		if (number == LOPT_ACTIVE && is_stream(s) && s->active != INET_PASSIVE && s->state == 0 && s->type != 0)
 			change->closed = true;
@@ -342,7 +355,7 @@ static void put_option(struct port_answer *a, unsigned number, uint32_t value)
 }
 
 /* What a list of options cannot be had of is left out. */
-static void get_kernel_option(const struct inet_socket *s, unsigned number, const struct kernel_option *o,
+static void get_kernel_option(const struct inet_socket *s, unsigned number, const struct inet_kernel_option *o,
 			      struct port_answer *a)
 {
 	int value = 0;
@@ -510,7 +523,7 @@ static bool get_packet_options(const struct inet_socket *s, struct port_answer *
 
 static bool get_one(const struct inet_socket *s, unsigned number, struct list *l, struct port_answer *a)
 {
-	const struct kernel_option *o = find_option(number);
+	const struct inet_kernel_option *o = inet_find_option(number);
 	uint32_t value;
 	bool left_out;
 

@@ -742,49 +742,6 @@ static void ctl_listen(struct inet_socket *s, const uint8_t *data, size_t n, str
 	}
 }
 
-static void copy_busy_limits(struct port *to, struct port *from)
-{
-	size_t low = 0, high = 0;
-
-	port_busy_limits(from, &low, &high);
-	port_busy_limits(to, &low, &high);
-}
-
-/* What a connection inherits from who listens. Owns: fd. Fails: NULL, too many ports. */
-static struct inet_socket *copy_socket(const struct inet_socket *s, int fd, Term owner,
-				       const struct inet_address *remote)
-{
-	struct port *port = port_open_like(s->port, s->port->name, owner, NULL);
-	struct inet_socket *c;
-
-	if (port == NULL)
-		return NULL;
-	c = inet_new(port, s->protocol);
-	port->driver_data = c;
-	c->mode = s->mode;
-	c->exit_on_close = s->exit_on_close;
-	c->deliver = s->deliver;
-	c->packet = s->packet;
-	c->packet_bytes = s->packet_bytes;
-	c->type = s->type;
-	c->family = s->family;
-	c->header_bytes = s->header_bytes;
-	c->buffer_bytes = s->buffer_bytes;
-	c->high_bytes = s->high_bytes;
-	c->low_bytes = s->low_bytes;
-	c->send_timeout_ms = s->send_timeout_ms;
-	c->send_timeout_close = s->send_timeout_close;
-	copy_busy_limits(c->port, s->port);
-	c->show_econnreset = s->show_econnreset;
-	c->linger_zero = s->linger_zero;
-	c->delimiter = s->delimiter;
-	c->remote = *remote;
-	c->state = INET_OPEN | INET_CONNECTED;
-	if (inet_take_fd(c, fd) != 0)
-		c->state = 0;
-	return c;
-}
-
 static void settle_accepts(struct inet_socket *s)
 {
 	unsigned bits = s->ops == NULL ? 0 : s->ops->next == NULL ? INET_ACCEPTS : INET_ACCEPTS | INET_MANY_ACCEPT;
@@ -809,7 +766,7 @@ static bool accept_one(struct inet_socket *s)
 		inet_op_error(s, op, posix_error_atom(errno));
 		return true;
 	}
-	c = copy_socket(s, fd, op->caller, &remote);
+	c = inet_new_like(s, fd, op->caller, &remote);
 	if (c == NULL) {
 		close(fd);
 		inet_op_error(s, op, am_system_limit);

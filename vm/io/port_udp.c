@@ -8,38 +8,10 @@
 #include "base/alloc.h"
 #include "io/inet.h"
 #include "io/posix.h"
-#include "proc/timer.h"
 
 enum { CONTROL_BYTES = 256 };
 
 /* ---- receiving */
-
-static int read_number(const struct cmsghdr *c)
-{
-	size_t n = c->cmsg_len - CMSG_LEN(0);
-	int value = 0;
-
-	if (n == 1)
-		return *CMSG_DATA(c);
-	memcpy(&value, CMSG_DATA(c), n < sizeof(value) ? n : sizeof(value));
-	return value;
-}
-
-static void read_control(struct msghdr *m, struct inet_control_data *to)
-{
-	static const struct { int level, type; Term name; } kinds[] = {
-		{ IPPROTO_IP, IP_TOS, am_tos }, { IPPROTO_IPV6, IPV6_TCLASS, am_tclass },
-		{ IPPROTO_IP, IP_TTL, am_ttl },
-	};
-
-	to->count = 0;
-	for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c != NULL; c = CMSG_NXTHDR(m, c))
-		for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
-			if (c->cmsg_level == kinds[k].level && c->cmsg_type == kinds[k].type && to->count < 4) {
-				to->items[to->count].name = kinds[k].name;
-				to->items[to->count++].value = read_number(c);
-			}
-}
 
 /* One datagram. Fails: -1 and errno. */
 static ssize_t read_datagram(struct inet_socket *s, struct binary *b, struct inet_address *from,
@@ -63,18 +35,8 @@ static ssize_t read_datagram(struct inet_socket *s, struct binary *b, struct ine
 	if (s->state & INET_CONNECTED)
 		*from = s->remote;
 	if (n >= 0 && s->control_options != 0)
-		read_control(&m, control);
+		inet_read_control(&m, control);
 	return n;
-}
-
-static void receive_failed(struct inet_socket *s, int error)
-{
-	if (error == EAGAIN || error == EINTR)
-		return;
-	if (s->active != INET_PASSIVE)
-		inet_tell_owner(s, am_udp_error, posix_error_atom(error));
-	else
-		inet_op_error(s, s->ops, posix_error_atom(error));
 }
 
 /* Returns false when there was none. */
@@ -90,7 +52,7 @@ static bool receive_one(struct inet_socket *s)
 	else
 		n = read_datagram(s, b, &from, &control);
 	if (n < 0) {
-		receive_failed(s, errno);
+		inet_packet_failed(s, errno, am_udp_error);
 	} else {
 		inet_count(&s->received, (size_t)n);
 		if ((size_t)n < s->buffer_bytes - s->buffer_bytes / 4)
@@ -100,33 +62,6 @@ static bool receive_one(struct inet_socket *s)
 	if (b != NULL)
 		binary_unref(b);
 	return n >= 0;
-}
-
-static void receive(struct inet_socket *s)
-{
-	for (uint32_t k = 0; k < s->read_packets && (s->active != INET_PASSIVE || s->ops != NULL) && s->port->state == PORT_OPEN; k++)
-		if (!receive_one(s))
-			break;
-	inet_want(s, WATCH_IN, s->active != INET_PASSIVE || s->ops != NULL);
-}
-
-static void ctl_recv(struct inet_socket *s, const uint8_t *data, size_t n, struct port_answer *a)
-{
-	struct inet_op *op;
-
-	if (!(s->state & INET_OPEN)) {
-		inet_answer_word(a, "exbadport");
-	} else if (s->active != INET_PASSIVE || n != 8) {
-		inet_answer_error(a, EINVAL);
-	} else if (s->ops != NULL) {
-		inet_answer_error(a, EALREADY);
-	} else {
-		op = inet_add_op(s, inet_read32(data));
-		inet_answer_op(a, op->id);
-		receive(s);
-		if (s->ops != NULL && op->deadline_ms != 0)
-			port_set_timer(s->port, inet_read32(data));
-	}
 }
 
 /* ---- sending */
@@ -265,35 +200,13 @@ static void ctl_connect(struct inet_socket *s, const uint8_t *data, size_t n, st
 static void ctl_open(struct inet_socket *s, const uint8_t *data, size_t n, struct port_answer *a)
 {
 	inet_open(s, data, n, SOCK_DGRAM, a);
-	inet_want(s, WATCH_IN, s->active != INET_PASSIVE);
+	inet_packet_want(s);
 }
 
 static void ctl_fdopen(struct inet_socket *s, const uint8_t *data, size_t n, struct port_answer *a)
 {
 	inet_fdopen(s, data, n, SOCK_DGRAM, a);
-	inet_want(s, WATCH_IN, s->active != INET_PASSIVE);
-}
-
-static void ctl_close(struct inet_socket *s, const uint8_t *data, size_t n, struct port_answer *a)
-{
-	(void)data;
-	(void)n;
-	inet_close_fd(s);
-	s->state = 0;
-	inet_answer_ok(a);
-}
-
-static void ctl_setopts(struct inet_socket *s, const uint8_t *data, size_t n, struct port_answer *a)
-{
-	struct inet_change change;
-
-	if (!inet_options_set(s, data, n, &change)) {
-		inet_answer_error(a, EINVAL);
-		return;
-	}
-	if ((s->state & INET_OPEN) && change.active)
-		inet_want(s, WATCH_IN, s->active != INET_PASSIVE || s->ops != NULL);
-	inet_answer_ok(a);
+	inet_packet_want(s);
 }
 
 static void ctl_unknown(struct inet_socket *s, const uint8_t *data, size_t n, struct port_answer *a)
@@ -305,9 +218,9 @@ static void ctl_unknown(struct inet_socket *s, const uint8_t *data, size_t n, st
 }
 
 static const struct inet_command_row commands[] = {
-	{ INET_REQ_OPEN, ctl_open }, { INET_REQ_FDOPEN, ctl_fdopen }, { INET_REQ_CLOSE, ctl_close },
+	{ INET_REQ_OPEN, ctl_open }, { INET_REQ_FDOPEN, ctl_fdopen }, { INET_REQ_CLOSE, inet_packet_close },
 	{ INET_REQ_CONNECT, ctl_connect },
-	{ INET_REQ_SETOPTS, ctl_setopts }, { INET_REQ_LISTEN, ctl_unknown }, { PACKET_REQ_RECV, ctl_recv },
+	{ INET_REQ_SETOPTS, inet_packet_setopts }, { INET_REQ_LISTEN, ctl_unknown }, { PACKET_REQ_RECV, inet_packet_recv },
 };
 
 static bool control_udp(struct port *port, unsigned command, const uint8_t *data, size_t n, struct port_answer *a)
@@ -316,30 +229,13 @@ static bool control_udp(struct port *port, unsigned command, const uint8_t *data
 	return true;
 }
 
-static void input_udp(struct port *port, struct port_watch *w)
-{
-	(void)w;
-	receive(port->driver_data);
-}
-
-static void timeout_udp(struct port *port)
-{
-	struct inet_socket *s = port->driver_data;
-
-	if (s->ops == NULL || s->ops->deadline_ms == 0)
-		return;
-	if (s->ops->deadline_ms > timer_now_ms()) { /* another receive began since */
-		port_set_timer(port, s->ops->deadline_ms - timer_now_ms());
-		return;
-	}
-	inet_op_error(s, s->ops, am_timeout);
-	inet_want(s, WATCH_IN, s->active != INET_PASSIVE);
-}
-
 static int start_udp(struct port *port, const struct port_options *o)
 {
+	struct inet_socket *s = inet_new(port, IPPROTO_UDP);
+
 	(void)o;
-	port->driver_data = inet_new(port, IPPROTO_UDP);
+	s->receive_one = receive_one;
+	port->driver_data = s;
 	return 0;
 }
 
@@ -348,8 +244,8 @@ const struct port_driver port_udp_driver = {
 	.start = start_udp,
 	.outputv = output_udp,
 	.control = control_udp,
-	.ready_input = input_udp,
-	.timeout = timeout_udp,
+	.ready_input = inet_packet_input,
+	.timeout = inet_packet_timeout,
 	.tells_list = true,
 	.stop = inet_stop,
 };
