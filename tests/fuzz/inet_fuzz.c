@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
-#include "io/inet.h"
+#include "io/inet_sctp.h"
 #include "term/atom.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
@@ -36,6 +36,26 @@ static void check_address(const uint8_t *bytes, size_t n, int family)
 	answer_free(&out);
 }
 
+/* What SCTP's kernel side tells, and records of what processes set. */
+static void check_sctp(const uint8_t *bytes, size_t n, int family)
+{
+	uint8_t value[SCTP_RECORD_BYTES];
+	const uint8_t *at = bytes;
+	size_t left = n;
+	struct heap h;
+	bool error;
+	Term told;
+
+	heap_init(&h, HEAP_MIN_WORDS);
+	told = sctp_put_event(&h, bytes, n, &error);
+	ENSURE(told == TERM_NONE || tuple_arity(told) >= 2);
+	if (sctp_read_record(&sctp_record_paddrparams, SCTP_READ_ALL, family, value, &at, &left) == NULL) {
+		ENSURE(at + left == bytes + n);
+		ENSURE(tuple_arity(sctp_put_record(&h, &sctp_record_paddrparams, value, TERM_NONE)) == 8);
+	}
+	heap_free(&h);
+}
+
 /* A socket without a descriptor, so that nothing reaches the kernel. */
 static void check_command(struct inet_socket *s, unsigned command, const uint8_t *bytes, size_t n)
 {
@@ -45,9 +65,11 @@ static void check_command(struct inet_socket *s, unsigned command, const uint8_t
 	answer_init(&a);
 	if (command == INET_REQ_SETOPTS)
 		inet_options_set(s, bytes, n, &change);
+	else if (command == INET_REQ_GETOPTS && s->protocol == IPPROTO_SCTP)
+		inet_sctp_getopts(s, bytes, n, &a);
 	else
 		inet_control(s, command, bytes, n, &a);
-	ENSURE(a.n == 0 || a.bytes[0] <= 1);
+	ENSURE(a.n == 0 || a.bytes[0] <= 2);
 	ENSURE(a.n < 4 * INET_ANSWER_MAX);
 	answer_free(&a);
 }
@@ -75,13 +97,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	copy = mem_alloc(n - 1); /* of their own, so that a read behind them is seen */
 	memcpy(copy, bytes + 2, n - 2);
 	port->owner = port->caller = TERM_NONE;
-	s = inet_new(port, bytes[1] & 0x80 ? IPPROTO_TCP : IPPROTO_UDP);
+	s = inet_new(port, bytes[1] & 0x80 ? IPPROTO_TCP : bytes[1] & 0x40 ? IPPROTO_SCTP : IPPROTO_UDP);
 	s->family = family;
 	s->type = bytes[1] & 0x80 ? SOCK_STREAM : SOCK_DGRAM;
-	if (command == 0)
+	if (command == 0) {
 		check_address(copy, n - 2, family);
-	else
+		check_sctp(copy, n - 2, family);
+	} else {
 		check_command(s, command, copy, n - 2);
+	}
 	inet_free(s);
 	mem_free(copy);
 	return 0;

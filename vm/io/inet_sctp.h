@@ -56,6 +56,9 @@ bool inet_sctp_set(struct inet_socket *s, unsigned number, const uint8_t **at, s
 void inet_sctp_getopts(struct inet_socket *s, const uint8_t *data, size_t n, struct port_answer *a);
 
 /* ---- inet_sctp_message.c */
+/* A notification of n bytes as a record; *error: it tells of one. Fails: TERM_NONE, it is of no kind that is told, or
+ * not whole. */
+Term sctp_put_event(struct heap *h, const uint8_t *bytes, size_t n, bool *error);
 /* n bytes of `b`, data or (event) a notification, and what came with them in m: to the owner, or who receives. */
 void inet_sctp_deliver(struct inet_socket *s, const struct inet_address *from, struct msghdr *m, struct binary *b,
 		       const uint8_t *bytes, size_t n, bool event);

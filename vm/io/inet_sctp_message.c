@@ -90,10 +90,14 @@ static Term put_causes(struct heap *h, const uint8_t *chunk, size_t n)
 	return list;
 }
 
-static Term put_event(struct heap *h, const struct event *e, const uint8_t *bytes, size_t n)
+Term sctp_put_event(struct heap *h, const uint8_t *bytes, size_t n, bool *error)
 {
+	const struct event *e = find_event(bytes, n);
 	Term last = TERM_NONE;
 
+	if (e == NULL)
+		return TERM_NONE;
+	*error = e->error;
 	if (e->type == SCTP_REMOTE_ERROR)
 		last = put_causes(h, bytes + e->bytes, n - e->bytes);
 	else if (e->type == SCTP_SEND_FAILED)
@@ -159,20 +163,20 @@ static void answer(struct inet_socket *s, struct heap *h, const struct inet_addr
 void inet_sctp_deliver(struct inet_socket *s, const struct inet_address *from, struct msghdr *m, struct binary *b,
 		       const uint8_t *bytes, size_t n, bool event)
 {
-	const struct event *e = event ? find_event(bytes, n) : NULL;
+	bool error = false;
 	Term control, what;
 	struct heap h;
 
-	if (event && e == NULL)
-		return;
-	port_count_input(s->port, n);
 	heap_init(&h, HEAP_MIN_WORDS);
 	control = put_control(&h, m);
-	what = event ? put_event(&h, e, bytes, n) : put_data(s, &h, b, bytes, n);
-	if (s->active == INET_PASSIVE)
-		answer(s, &h, from, control, what, event && e->error);
-	else
-		tell_owner(s, &h, from, control, what, event && e->error);
+	what = event ? sctp_put_event(&h, bytes, n, &error) : put_data(s, &h, b, bytes, n);
+	if (what != TERM_NONE) {
+		port_count_input(s->port, n);
+		if (s->active == INET_PASSIVE)
+			answer(s, &h, from, control, what, error);
+		else
+			tell_owner(s, &h, from, control, what, error);
+		inet_step_active(s);
+	}
 	heap_free(&h);
-	inet_step_active(s);
 }

@@ -291,7 +291,7 @@ Term sctp_put_record(struct heap *h, const struct sctp_record *r, const void *by
 	Term parts[SCTP_RECORD_FIELDS + 2] = { r->name };
 	unsigned n = 1;
 
-	for (unsigned k = 0; k < r->count; k++)
+	for (unsigned k = 0; k < r->count && k < SCTP_RECORD_FIELDS; k++)
 		parts[n++] = put_field(h, &r->fields[k], (const uint8_t *)bytes + r->fields[k].offset);
 	if (last != TERM_NONE)
 		parts[n++] = last;

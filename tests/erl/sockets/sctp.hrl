@@ -16,6 +16,8 @@ received(S, Timeout) -> show(gen_sctp:recv(S, Timeout)).
 told() -> told(5000).
 told(Timeout) -> show(receive Message -> Message after Timeout -> nothing end).
 
+stock() -> string:find(erlang:system_info(system_version), "[erlvm]") =:= nomatch.
+
 %% What was told of ends that nobody waits for.
 forget() -> receive _ -> forget() after 50 -> ok end.
 

@@ -76,8 +76,6 @@ records(A) ->
                  Set#sctp_assoc_value.assoc_value
          end).
 
-stock() -> string:find(erlang:system_info(system_version), "[erlvm]") =:= nomatch.
-
 plain(A) ->
     show(inet:setopts(A, [{sctp_autoclose, 7}, {sctp_nodelay, true}, {sctp_disable_fragments, true},
                           {sctp_i_want_mapped_v4_addr, false}, {sctp_maxseg, 1000}])),

@@ -23,6 +23,11 @@
 %% expect: ok
 %% expect: {ok,{{127,0,0,1},n,[],{sctp_assoc_change,comm_lost,3072,0,0,id}}}
 %% expect: ok
+%% expect: ok
+%% expect: {ok,{{127,0,0,1},n,[],{sctp_shutdown_event,id}}}
+%% expect: {ok,{{127,0,0,1},n,[],{sctp_assoc_change,shutdown_comp,0,0,0,id}}}
+%% expect: closed
+%% expect: [ok,ok]
 %% expect: {sctp_assoc_change,comm_up,0,10,10,id}
 %% expect: {sctp,port,{0,0,0,0,0,0,0,1},n,{[],{sctp_assoc_change,comm_up,0,10,10,id}}}
 %% expect: nothing
@@ -80,7 +85,19 @@ streams() ->
     show([gen_sctp:recv(S, 10), gen_sctp:send(S, 0, 0, <<"x">>), prim_inet:gettype(S), gen_sctp:listen(L, 5)]),
     show(gen_sctp:connect(S, {127,0,0,1}, Pl, [], 5000)),
     show([inet:peername(S), gen_sctp:send(S, 0, 0, <<"x">>), gen_sctp:recv(L, 10)]),
-    show(gen_sctp:close(L)), received(S), show(gen_sctp:close(S)).
+    show(gen_sctp:close(L)), received(S), show(gen_sctp:close(S)),
+    gone().
+
+%% Nothing comes any more once the one association has ended; a stock erl waits in vain.
+gone() ->
+    {A, Pa} = open([{active, true}]),
+    ok = gen_sctp:listen(A, true),
+    {S, _} = open([{active, false}, {type, stream}]),
+    {ok, _} = gen_sctp:connect(S, {127,0,0,1}, Pa, [], 5000),
+    receive {sctp, A, _, _, {_, Up}} -> show(gen_sctp:eof(A, Up)) end,
+    received(S), received(S),
+    show(case gen_sctp:recv(S, 100) of {error, timeout} -> stock() andalso closed; {error, Why} -> Why end),
+    show([gen_sctp:close(S), gen_sctp:close(A)]), forget().
 
 newer() ->
     Own = {0,0,0,0,0,0,0,1},
