@@ -48,7 +48,7 @@ static Term send_away(Process *p, Term *args, unsigned flags)
 	case REMOTE_NOT_CONNECTED:
 		return flags & REMOTE_NO_CONNECT ? am_noconnect : am_ok;
 	default:
-		return am_ok;
+		return exc_return_suspended(p, am_ok);
 	}
 }
 
@@ -157,7 +157,7 @@ Term bif_erlang_link_1(Process *p, Term *args)
 {
 	if (!term_is_pid(args[0]) && !term_is_local_port(args[0]))
 		return exc_badarg(p);
-	return link_add(p, args[0]) ? am_true : exc_error(p, am_noproc);
+	return link_add(p, args[0]) ? exc_return_suspended(p, am_true) : exc_error(p, am_noproc);
 }
 
 Term bif_erlang_unlink_1(Process *p, Term *args)
@@ -165,7 +165,7 @@ Term bif_erlang_unlink_1(Process *p, Term *args)
 	if (!term_is_pid(args[0]) && !term_is_port(args[0]))
 		return exc_badarg(p);
 	link_drop(p, args[0]);
-	return am_true;
+	return exc_return_suspended(p, am_true);
 }
 
 /* ---- monitors */
@@ -220,7 +220,7 @@ Term bif_erlang_monitor_2(Process *p, Term *args)
 {
 	struct monitor_options o = MONITOR_OPTIONS_DEFAULT;
 
-	return add_monitor(p, args[0], args[1], &o);
+	return exc_return_suspended(p, add_monitor(p, args[0], args[1], &o));
 }
 
 Term bif_erlang_monitor_3(Process *p, Term *args)
@@ -229,7 +229,7 @@ Term bif_erlang_monitor_3(Process *p, Term *args)
 
 	if (!monitor_opts_read(args[2], &o))
 		return exc_badarg_cause(p, am_badopt);
-	return add_monitor(p, args[0], args[1], &o);
+	return exc_return_suspended(p, add_monitor(p, args[0], args[1], &o));
 }
 
 static bool is_down_of(Term message, uint64_t number)
@@ -252,7 +252,7 @@ Term bif_erlang_demonitor_1(Process *p, Term *args)
 		return exc_badarg(p);
 	if (term_is_local_ref(args[0]))
 		monitor_drop(p, args[0]);
-	return am_true;
+	return exc_return_suspended(p, am_true);
 }
 
 Term bif_erlang_demonitor_2(Process *p, Term *args)
@@ -275,7 +275,7 @@ Term bif_erlang_demonitor_2(Process *p, Term *args)
 	found = monitor_drop(p, args[0]);
 	if (!found && flush)
 		message_flush_matching(p, is_down_of, ref_number(args[0]));
-	return term_from_bool(!info || found);
+	return exc_return_suspended(p, term_from_bool(!info || found));
 }
 
 /* ---- aliases */

@@ -129,7 +129,7 @@ Term bif_erlang_exit_2(Process *p, Term *args)
 	if (!term_is_pid(args[0]))
 		return term_is_port(args[0]) ? am_true : exc_badarg(p);
 	signal_exit(p, args[0], args[1]);
-	return am_true;
+	return exc_return_suspended(p, am_true);
 }
 
 Term bif_erlang_exit_signal_2(Process *p, Term *args)
@@ -487,7 +487,7 @@ Term bif_erts_internal_group_leader_2(Process *p, Term *args)
 		return am_badarg;
 	if (!term_is_local_pid(args[1])) {
 		dist_send_group_leader(p, args[0], args[1]);
-		return am_true;
+		return exc_return_suspended(p, am_true);
 	}
 	if (args[1] != p->id)
 		return am_false;

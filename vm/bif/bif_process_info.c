@@ -75,6 +75,12 @@ static unsigned list_addresses(const Process *p, const Inst **found, unsigned ma
 	return n;
 }
 
+/* Does p go on by entering that native, whose stub p->i is? One of our own alone is nobody's business. */
+static bool is_before_native(const Process *p, const struct export *e)
+{
+	return e != NULL && e->bif != NULL && !e->is_own && p->woken_from != PS_RUNNING;
+}
+
 static bool find_current(Process *p, struct code_place *place)
 {
 	const Inst *found[4];
@@ -95,11 +101,12 @@ static bool find_current(Process *p, struct code_place *place)
 			*place = (struct code_place){ p->initial_module, p->initial_function, p->initial_arity, am_empty, 0 };
 		return true;
 	}
-	for (unsigned i = 0; i < n; i++)
-		if (code_find_place(found[i], place))
-			return true;
-	e = p->i != NULL ? export_of_stub(p->i) : NULL; /* about to enter a native that nobody awaits */
-	if (e != NULL)
+	e = p->i != NULL ? export_of_stub(p->i) : NULL;
+	if (!is_before_native(p, e))
+		for (unsigned i = 0; i < n; i++)
+			if (code_find_place(found[i], place))
+				return true;
+	if (e != NULL) /* else nobody awaits its result */
 		*place = (struct code_place){ e->module, e->function, e->arity, am_empty, 0 };
 	return e != NULL;
 }

@@ -194,7 +194,7 @@ Term bif_erts_internal_spawn_request_4(Process *p, Term *args)
 Term bif_erts_internal_dist_spawn_request_4(Process *p, Term *args)
 {
 	struct spawn_request r;
-	Term ref, reason = am_badopt;
+	Term ref, result, reason = am_badopt;
 
 	if (!term_is_atom(args[0]) || !term_is_tuple_of(args[1], 3) || !bif_is_call(boxed_ptr(args[1]) + 1))
 		return am_badarg;
@@ -208,7 +208,8 @@ Term bif_erts_internal_dist_spawn_request_4(Process *p, Term *args)
 	}
 	if (reason != TERM_NONE)
 		answer_request(p, &r, ref, TERM_NONE, reason);
-	return args[3] == am_spawn_opt ? heap_tuple(&p->heap, ref, term_from_bool(r.options.monitor)) : ref;
+	result = args[3] == am_spawn_opt ? heap_tuple(&p->heap, ref, term_from_bool(r.options.monitor)) : ref;
+	return exc_return_suspended(p, result);
 }
 
 /* Requests to this node are answered before they return: there is nothing to abandon. */

@@ -61,8 +61,8 @@ void export_count_load(void)
 	atomic_fetch_add(&exports.loads, 1);
 }
 
-/* Only under the lock. */
-static struct export *make_entry(_Atomic(struct export *) *bucket, Term module, Term function, uint32_t arity)
+/* Only under the lock. The entry is in no bucket. */
+static struct export *make_entry(Term module, Term function, uint32_t arity)
 {
 	struct export *e;
 
@@ -72,13 +72,18 @@ static struct export *make_entry(_Atomic(struct export *) *bucket, Term module, 
 	e->function = function;
 	e->arity = arity;
 	e->made_at = atomic_load(&exports.loads);
-	e->next = atomic_load_explicit(bucket, memory_order_relaxed);
 	if (export_make_stub != NULL)
 		export_make_stub(e);
 	atomic_store_explicit(&e->address, e->stub, memory_order_relaxed);
 	exports.count++;
-	atomic_store_explicit(bucket, e, memory_order_release);
 	return e;
+}
+
+/* The same. */
+static void enter(_Atomic(struct export *) *bucket, struct export *e)
+{
+	e->next = atomic_load_explicit(bucket, memory_order_relaxed);
+	atomic_store_explicit(bucket, e, memory_order_release);
 }
 
 /* most: so many foreign ones may there be before it; SIZE_MAX: it is none. */
@@ -90,7 +95,8 @@ static __attribute__((noinline)) struct export *add_entry(Term module, Term func
 	lock_acquire(&exports.lock);
 	e = find_in(atomic_load_explicit(bucket, memory_order_relaxed), module, function, arity);
 	if (e == NULL && exports.foreign_count < most) {
-		e = make_entry(bucket, module, function, arity);
+		e = make_entry(module, function, arity);
+		enter(bucket, e);
 		exports.foreign_count += most != SIZE_MAX;
 	}
 	lock_release(&exports.lock);
@@ -126,6 +132,17 @@ void export_set_bif(struct export *e, bif_fn fn, const char *name)
 	if (export_make_stub != NULL)
 		export_make_stub(e);
 	atomic_store_explicit(&e->address, e->stub, memory_order_release);
+}
+
+struct export *export_new_hidden(Term module, Term function, uint32_t arity, bif_fn fn, const char *name)
+{
+	struct export *e;
+
+	lock_acquire(&exports.lock);
+	e = make_entry(module, function, arity);
+	lock_release(&exports.lock);
+	export_set_bif(e, fn, name);
+	return e;
 }
 
 bool export_is_loaded(const struct export *e)

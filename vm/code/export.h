@@ -42,6 +42,9 @@ void export_count_load(void);
 struct export *export_find(Term module, Term function, uint32_t arity);
 /* The native function wins over one of the same name in a module's code. Before anything runs. */
 void export_set_bif(struct export *e, bif_fn fn, const char *name);
+/* A native function that is in no table: nobody can name it, natives alone have their process go on in it. Before
+ * anything runs. */
+struct export *export_new_hidden(Term module, Term function, uint32_t arity, bif_fn fn, const char *name);
 /* Can it be called: a native function, or one of current code? */
 bool export_is_loaded(const struct export *e);
 /* Its module's code comes and goes. A native function stays. */

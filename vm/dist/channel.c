@@ -451,7 +451,7 @@ void channel_wait(struct channel *c, Process *p)
 	Term controller;
 	bool waits;
 
-	if (p->flags & PF_ASYNC_DIST)
+	if ((p->flags & PF_ASYNC_DIST) || (atomic_load(&p->state) & PS_EXITING))
 		return;
 	lock_acquire(&c->lock);
 	controller = c->controller;

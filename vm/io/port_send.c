@@ -186,7 +186,7 @@ static Term resume_send(Process *p, void *arg)
 		probe_process__port_unblocked(p->id, w->port->id);
 	if (message_send_any(p, w->to, w->message))
 		result = w->result != TERM_NONE ? w->result : take_message(p, w);
-	else if (p->resume != NULL)
+	else if (p->exc_kind >= EXC_TRAP)
 		port_send_returns(p, w->result); /* it is busy again */
 	else
 		fail_send(p, w);

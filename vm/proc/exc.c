@@ -9,6 +9,7 @@
 #include "proc/sched.h"
 
 atomic_uint exc_depth = EXC_DEPTH_DEFAULT;
+const struct export *exc_return_trap;
 
 static Term set_exception(Process *p, enum exc_kind kind, Term reason)
 {
@@ -58,6 +59,13 @@ Term exc_trap(Process *p, const struct export *to, unsigned n, const Term *args)
 	p->trap_export = to;
 	p->exc_kind = EXC_TRAP;
 	return TERM_NONE;
+}
+
+Term exc_return_suspended(Process *p, Term result)
+{
+	if (likely(!(atomic_load_explicit(&p->state, memory_order_relaxed) & PS_SUSPENDED)) || result == TERM_NONE)
+		return result;
+	return exc_trap(p, exc_return_trap, 2, (Term[]){ result, am_undefined });
 }
 
 Term exc_wait(Process *p, Term (*resume)(Process *p, void *arg), void (*drop)(Process *p, void *arg), void *arg)

@@ -20,6 +20,10 @@ Term exc_raise(Process *p, Term class, Term reason, Term trace);
 
 /* Tail-call another function in place of the BIF's result: the arguments go to the X registers. n <= 8. GC: none. */
 Term exc_trap(Process *p, const struct export *to, unsigned n, const Term *args);
+/* The BIF's result, for a BIF that may have suspended p on the way (process_suspend_self): then p waits, with the
+ * result as an argument, before erlang:bif_return_trap/2, which returns it. TERM_NONE, an exception, is left as it is. */
+Term exc_return_suspended(Process *p, Term result);
+extern const struct export *exc_return_trap; /* that function; set once, by bif_proc_init */
 /* Sleep until process_unblock(p), on whatever thread; then `resume(p, arg)` runs on a scheduler and gives the BIF's result (or TERM_NONE
  * with an exception, a trap or another wait). It may be called too early and then waits again. p handles signals meanwhile; when one
  * ends it, drop(p, arg) is called instead. Terms the BIF needs later must be kept off its heap. Owns: arg, until one of them is called. */

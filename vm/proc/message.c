@@ -274,10 +274,11 @@ static void send_to_earlier_life(Process *from, Term to, Term message)
 /* A node that cannot be reached is nothing to the sender. */
 static bool send_away(Process *from, Term to, Term message)
 {
-	if (likely(remote_send(from, to, message, 0) != REMOTE_TOO_LARGE))
-		return true;
-	exc_system_limit(from);
-	return false;
+	if (unlikely(remote_send(from, to, message, 0) == REMOTE_TOO_LARGE)) {
+		exc_system_limit(from);
+		return false;
+	}
+	return exc_return_suspended(from, message) != TERM_NONE;
 }
 
 bool message_send_any(Process *from, Term to, Term message)
