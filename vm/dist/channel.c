@@ -530,7 +530,6 @@ static size_t held_max_bytes(void)
 bool channel_connect(struct channel *c, Term controller, struct port *port, uint64_t flags)
 {
 	bool ok, has_headers = (flags & (DIST_HEADER_ATOM_CACHE | DIST_FRAGMENTS)) != 0;
-	struct dist_message *refused = NULL;
 
 	lock_acquire(&c->lock);
 	ok = c->state == CHANNEL_PENDING;
@@ -541,18 +540,26 @@ bool channel_connect(struct channel *c, Term controller, struct port *port, uint
 		c->reader = has_headers ? dist_reader_new(held_max_bytes()) : NULL;
 		c->writer = has_headers ? dist_writer_new() : NULL;
 		c->port = port;
-		if (!(flags & DIST_SPAWN))
-			refused = take_requests(c);
 	}
 	lock_release(&c->lock);
+	return ok;
+}
+
+void channel_tell_up(struct channel *c)
+{
+	struct dist_message *refused = NULL;
+	bool sends;
+
+	lock_acquire(&c->lock);
+	if (c->state == CHANNEL_UP && !(c->flags & DIST_SPAWN))
+		refused = take_requests(c);
+	sends = c->first != NULL;
+	lock_release(&c->lock);
 	refuse_messages(refused);
-	if (!ok)
-		return false;
-	node_monitor_tell(&(struct node_change){ am_nodeup, c->node, c->id, flags & DIST_PUBLISHED ? am_visible :
+	node_monitor_tell(&(struct node_change){ am_nodeup, c->node, c->id, c->flags & DIST_PUBLISHED ? am_visible :
 						 am_hidden, TERM_NONE });
-	if (port != NULL)
+	if (sends)
 		channel_wake_port(c);
-	return true;
 }
 
 static void tell_down(const struct channel *c, const Term *pids, size_t n)

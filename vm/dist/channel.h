@@ -80,9 +80,12 @@ void channel_each(void (*see)(struct channel *c, void *arg), void *arg);
 /* The same without a lock, for who has stopped the world. */
 void channel_peek_each(void (*see)(const struct channel *c, void *arg), void *arg);
 
-/* Pending becomes up; requests that the node cannot do are refused. Takes: a reference to port (NULL: a process
- * carries). Fails: false, it is not pending. */
+/* Pending becomes up. channel_tell_up follows, before anything can come or go over it. Takes: a reference to port
+ * (NULL: a process carries). Fails: false, it is not pending. */
 bool channel_connect(struct channel *c, Term controller, struct port *port, uint64_t flags);
+/* Those hear of it who want to; requests that the node cannot do are refused; what waited goes out. Who hears may do
+ * anything at once, so all else of setting c up comes first. */
+void channel_tell_up(struct channel *c);
 /* Whatever it was. Everybody concerned hears of it. reason: an immediate, or a term that stays meanwhile. Returns the
  * state before. */
 enum channel_state channel_down(struct channel *c, Term reason);

@@ -210,7 +210,7 @@ bool dist_take_port(struct port *port, struct channel *c, uint64_t flags, Term s
 	port->carrier = c;
 	port_busy_limits(port, &(size_t){ PORT_NO_LIMIT }, NULL); /* connections have a limit of their own */
 	tell_controller(c, port->id, setup_pid);
-	channel_wake_port(c);
+	channel_tell_up(c);
 	return true;
 }
 
@@ -222,6 +222,7 @@ bool dist_take_process(Process *p, struct channel *c, uint64_t flags, Term setup
 		return false;
 	atomic_fetch_add(&dist.carried_by_process, 1);
 	tell_controller(c, p->id, setup_pid);
+	channel_tell_up(c);
 	return true;
 }
 
