@@ -7,71 +7,56 @@
 #ifndef BPF_HOOK_DIST_BPF_H
 #define BPF_HOOK_DIST_BPF_H
 
-#include "hook_port.bpf.h"
+#include "hook_node.bpf.h"
 
 /* Processes of a list that are resumed at once: more are not told, and counted as lost. */
 enum { HOOK_MOST_WAITERS = 1024 };
 
-/* The node whose DistEntry is at this address. Fails: that has no name, which is counted. */
-static __always_inline int hook_node(const struct otp_layout *layout, __u64 at, ev_node *out)
-{
-    __u64 name = 0;
-
-    if (otp_read(layout, at, OTP_NODE_NAME, &name, sizeof name))
-        return -1;
-    *out = otp_atom(name) + 1;
-    if (otp_atom(name) != WIRE_NO_ATOM)
-        return 0;
-    probe_lose(LOSS_BAD_ARG);
-    return -1;
-}
-
-/* The same of a node that there is, or was until now, a connection to. */
-static __always_inline int hook_connected_node(const struct otp_layout *layout, __u64 at, ev_node *out)
-{
-    __u32 state = 0;
-
-    if (otp_read(layout, at, OTP_NODE_STATE, &state, sizeof state))
-        return -1;
-    if (state == OTP_NODE_CONNECTED || state == OTP_NODE_EXITING)
-        return hook_node(layout, at, out);
-    probe_lose(LOSS_BAD_ARG);
-    return -1;
-}
-
-/* The node that the port at this address is a connection to: the node must name the port. */
-static __always_inline int hook_port_node(const struct otp_layout *layout, __u64 port, ev_node *out)
-{
-    __u64 specific = 0, node = 0, controller = 0, id = 0;
-
-    if (otp_read(layout, port, OTP_PORT_SPECIFIC, &specific, sizeof specific) ||
-        otp_read(layout, specific, OTP_PORT_NODE, &node, sizeof node) ||
-        otp_read(layout, node, OTP_NODE_CONTROLLER, &controller, sizeof controller) ||
-        otp_read(layout, port, OTP_PROC_ID, &id, sizeof id))
-        return -1;
-    if (controller == id)
-        return hook_node(layout, node, out);
-    probe_lose(LOSS_BAD_ARG);
-    return -1;
-}
-
 /* ---- what goes and comes */
 
-/* dist_port_commandv(port, output), before the driver puts its own header in front. */
+/*
+ * Which 0: dist_port_commandv(port, output), before the driver puts its own header in front. Which 1:
+ * dist_ctrl_get_data_1(process, arguments), by which a process gets what is to go through the connection it carries.
+ */
 SEC("uprobe")
 int at_dist__outputv(struct pt_regs *ctx)
 {
     const struct otp_layout *layout = hook_layout(ctx);
-    __u64 output = FIXES_CTX_LOAD(ctx, si), vector = 0;
+    __u64 first = FIXES_CTX_LOAD(ctx, di), second = FIXES_CTX_LOAD(ctx, si), vector = 0;
     struct ev_dist__outputv ev = {};
 
-    if (!layout || !output)
+    if (!layout || !second)
         return 0;
+    if (otp_which(ctx)) {
+        hook_begin_fetch(layout, first, second);
+        return 0;
+    }
     view_begin(&ev.head, layout->vm);
-    if (hook_port_node(layout, FIXES_CTX_LOAD(ctx, di), &ev.remote_node) ||
-        otp_read(layout, output, OTP_OUTPUT_VECTOR, &vector, sizeof vector))
+    if (hook_port_node(layout, first, &ev.remote_node) ||
+        otp_read(layout, second, OTP_OUTPUT_VECTOR, &vector, sizeof vector))
         return 0;
     ev.bytes = hook_vector_size(vector);
+    tell_dist__outputv(&ev);
+    return 0;
+}
+
+/* A message; an atom when there is none, or nothing when the call goes on later, or fails. */
+SEC("uprobe")
+int ret_dist__outputv(struct pt_regs *ctx)
+{
+    const struct otp_layout *layout = hook_layout(ctx);
+    __u64 thread = bpf_get_current_pid_tgid(), result = FIXES_CTX_LOAD(ctx, ax);
+    ev_node *node = bpf_map_lookup_elem(&fetching, &thread);
+    struct ev_dist__outputv ev = {};
+
+    if (!layout || !node)
+        return 0;
+    ev.remote_node = *node;
+    bpf_map_delete_elem(&fetching, &thread);
+    if ((result & 3) != OTP_TAG_BOXED && (result & 3) != OTP_TAG_LIST)
+        return 0;
+    view_begin(&ev.head, layout->vm);
+    ev.bytes = hook_fetched_size(layout, result);
     tell_dist__outputv(&ev);
     return 0;
 }

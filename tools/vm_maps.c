@@ -22,6 +22,7 @@ static const struct {
     {"efile_errnos", sizeof(uint64_t)},
     {"calling_back", 2 * sizeof(uint64_t)},
     {"sending", sizeof(uint64_t)},
+    {"fetching", sizeof(uint64_t)},
     {"in_native", sizeof(uint64_t)},
 };
 enum { NIN_MIDST = sizeof in_midst / sizeof *in_midst, MOST_KEY_BYTES = 32 };

@@ -406,16 +406,18 @@ prepare_dist(Dir) ->
     [start_peer(Name, Dir) || Name <- [stock_peer, stock_guest]],
     true = net_kernel:hidden_connect_node('stock_peer@localhost'),
     send_echoes(1), % who is there first sends more
+    Carriers = [start_carrier(Node, Sized) || {Node, Sized} <- [{'stock_sized@localhost', true}, {'stock_unsized@localhost', false}]],
     receive after 500 -> ok end,
     fun() ->
         Before = carried(),
         send_echoes(?ECHOES),
+        Fetched = [send_carried(Carrier) || Carrier <- Carriers],
         Sender = spawn(fun send_much/0),
         await_end(Sender),
         true = net_kernel:hidden_connect_node('stock_guest@localhost'),
         true = erlang:disconnect_node('stock_guest@localhost'),
         receive after 500 -> ok end,
-        told_dist(lists:zipwith(fun(After, There) -> After - There end, carried(), Before))
+        told_dist(lists:zipwith(fun(After, There) -> After - There end, carried(), Before)) ++ told_fetched(Fetched)
     end.
 
 start_peer(Name, Dir) ->
@@ -445,6 +447,43 @@ send_echoes(N) ->
 send_much() ->
     register(stock_sender, self()),
     repeat(?BUSY, fun(_) -> {stock_echo, 'stock_peer@localhost'} ! binary:copy(<<"x">>, 30000) end).
+
+%% A process that carries a connection, as one over TLS does, to a node that is not there: it fetches what is to go to it,
+%% with the size in front or without. No net kernel knows of it.
+start_carrier(Node, Sized) ->
+    Self = self(),
+    Carrier = spawn_link(fun() ->
+        _ = erts_internal:new_connection(Node),
+        Handle = erlang:setnode(Node, self(), {element(2, erts_internal:get_dflags()), 1}),
+        _ = erlang:dist_ctrl_set_opt(Handle, get_size, Sized),
+        Self ! {self(), carries},
+        carry(Self, Handle, 0, 0)
+    end),
+    receive {Carrier, carries} -> {Node, Carrier} after ?DEADLINE -> exit(no_carrier) end.
+
+carry(Parent, Handle, ?ECHOES, Bytes) ->
+    Parent ! {self(), Bytes},
+    carry(Parent, Handle, 0, 0);
+carry(Parent, Handle, Messages, Bytes) ->
+    case erlang:dist_ctrl_get_data(Handle) of
+        none ->
+            erlang:dist_ctrl_get_data_notification(Handle),
+            receive dist_data -> carry(Parent, Handle, Messages, Bytes) end;
+        {Size, _} ->
+            carry(Parent, Handle, Messages + 1, Bytes + Size);
+        Data ->
+            carry(Parent, Handle, Messages + 1, Bytes + iolist_size(Data))
+    end.
+
+%% Of binaries that are copied into a message, and some that are not: the bytes that its carrier fetched.
+send_carried({Node, Carrier}) ->
+    repeat(?ECHOES, fun(N) -> {nobody, Node} ! [binary:copy(<<"x">>, 60 + 100 * I) || I <- lists:seq(0, N rem 4)] end),
+    receive {Carrier, Bytes} -> {atom_to_list(Node), Bytes} after ?DEADLINE -> exit(not_fetched) end.
+
+told_fetched(Fetched) ->
+    [Line || {Node, Bytes} <- Fetched,
+             Line <- [expect("dist_by_node", [{"node", Node}], "out", ?ECHOES),
+                      expect("dist_by_node", [{"node", Node}], "sent_bytes", Bytes)]].
 
 %% Bytes that went through the socket to the peer, there and back, without the four before each message.
 carried() ->

@@ -288,8 +288,10 @@ START_TEST(test_stock_all_sees_vms_that_start_later)
     SUPPORT_BPF();
     const struct support_run *r = support_run(
         "erlc $SOURCE/tests/tools/stock_target.erl; $ERLSNOOP spawns --json -a > seen & E=$!; sleep 1\n"
-        "for i in 1 2; do (mkdir $i; cd $i; exec erl -noshell -pa .. -s stock_target work spawns) & done\n"
-        "comes 1/ready; comes 2/ready; sleep 3; attached $E\n"
+        "for i in 1 2; do (mkdir $i; cd $i; exec erl -noshell -pa .. -s stock_target work spawns) & vms=\"$vms $!\"; done\n"
+        "comes 1/ready; comes 2/ready\n"
+        "for vm in $vms; do until ls -l /proc/$E/fd | grep -q \"/proc/$vm/mem\"; do kill -0 $E || exit 1; sleep .05; done; done\n"
+        "attached $E\n"
         "touch 1/go 2/go; comes 1/done; comes 2/done; sleep .2; kill -INT $E; wait $E; s=$?\n"
         "touch 1/end 2/end; wait; grep '\"count\":23,' seen; exit $s");
 
