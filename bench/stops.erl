@@ -17,7 +17,8 @@ main() ->
 rows() ->
     {Module, Code, File} = code:get_object_code(orddict),
     code:unstick_mod(Module),
-    [{memory, fun() -> erlang:memory() end},
+    [{nothing, fun() -> ok end},
+     {memory, fun() -> erlang:memory() end},
      {statistics_microstate_accounting, fun() -> erlang:statistics(microstate_accounting) end},
      {system_flag_microstate_accounting, fun() -> both(fun(B) -> erlang:system_flag(microstate_accounting, B) end) end},
      {system_flag_microstate_accounting_reset, fun() -> erlang:system_flag(microstate_accounting, reset) end},

@@ -5,7 +5,8 @@ erl and on an erlvm (commands.sh), gen_sctp of both (sctp.sh), then suites of th
 
   BUILD             where the tests are
   KERNELS           names of rows of the table below, all of them by default
-  SUITES            which suites of build/tests/tools are run, in order; "": none, only the commands are tried
+  SUITES            which suites of build/tests/tools are run, in order; "": none, only the commands are tried; by
+                    default the three that try what kernels do otherwise, and with KVM those of the views too
   ONLY              sctp: nothing but gen_sctp is tried
   KERNELS_CACHE     where packages are kept: build/kernels
   KERNEL_SECONDS    each kernel may take: 3000
@@ -14,7 +15,7 @@ erl and on an erlvm (commands.sh), gen_sctp of both (sctp.sh), then suites of th
 
 qemu is installed where it is missing. The machine's root is the guest's, read only, through 9p; what tests write is in
 memory. Where there is /dev/kvm that works it is used, else qemu interprets: a boot takes a minute then, the commands
-five, what compiles Erlang much longer. Prints a line a kernel, and under it a row for each thing that the kernel cannot
+and those suites five each; one that compiles Erlang for each test takes half an hour. Prints a line a kernel, and under it a row for each thing that the kernel cannot
 do: a check that doctor says no to, a command that does not work, a test that was skipped or failed. A kernel that has
 less than every command needs must refuse in one line.
 """
@@ -36,7 +37,7 @@ BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
 CACHE = os.path.abspath(os.environ.get("KERNELS_CACHE", os.path.join(BUILD, "kernels")))
 SECONDS = int(os.environ.get("KERNEL_SECONDS", "3000"))
 ONLY = os.environ.get("ONLY", "")
-SUITES = os.environ.get("SUITES", "kernel attach uprobe spawns msglat efile views").split()
+OF_KERNELS, OF_VIEWS = "kernel attach uprobe", "spawns msglat efile views"
 DEBIAN_KEYS = "/usr/share/keyrings/debian-archive-keyring.gpg"
 UBUNTU_KEYS = os.environ.get("UBUNTU_KEYS")
 DEBIAN, UBUNTU = "http://deb.debian.org/debian", "http://archive.ubuntu.com/ubuntu"
@@ -204,6 +205,11 @@ def has_kvm():
     return os.access("/dev/kvm", os.R_OK | os.W_OK) and bool(re.search(r"\b(vmx|svm)\b", flags))
 
 
+def suites():
+    by_default = OF_KERNELS + " " + OF_VIEWS if has_kvm() else OF_KERNELS
+    return os.environ.get("SUITES", by_default).split()
+
+
 def boot(image, initramfs):
     """What the guest printed on its serial line."""
     command = ["qemu-system-x86_64", "-accel", "kvm" if has_kvm() else "tcg,thread=multi", "-cpu", "host" if has_kvm() else "max",
@@ -268,7 +274,7 @@ def check(name):
     image = next(os.path.join(folder, f) for folder, _, names in os.walk(files) for f in names if f.startswith("vmlinuz"))
     with tempfile.TemporaryDirectory() as folder:
         initramfs = os.path.join(folder, "initramfs.gz")
-        make_initramfs(initramfs, files, busybox, SUITES)
+        make_initramfs(initramfs, files, busybox, suites())
         lines = boot(image, initramfs)
     release, passed, failed, rows = judge(lines)
     refused = any(row.startswith("refused ") for row in rows)
