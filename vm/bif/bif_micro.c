@@ -13,27 +13,40 @@ Term info_set_microstate_accounting(Process *p, Term how)
 	return term_from_bool(micro_switch(how == am_true));
 }
 
-/* #{type, id, counters}; states that schedulers do not know here stay 0. */
+/* In the order of a map's keys. Schedulers here have no work that OTP calls aux. */
+static const struct { Term name; int state; } micro_names[] = {
+	{ am_aux, -1 }, { am_check_io, MICRO_CHECK_IO }, { am_emulator, MICRO_EMULATOR }, { am_gc, MICRO_GC },
+	{ am_other, MICRO_OTHER }, { am_port, MICRO_PORT }, { am_sleep, MICRO_SLEEP },
+};
+enum { NAMES = sizeof(micro_names) / sizeof(micro_names[0]) };
+
+/* #{type, id, counters} */
 static Term put_thread(struct heap *h, Term type, unsigned id, const int64_t ns[MICRO_STATES])
 {
-	Term counters[14] = { am_aux, SMALL(0), am_check_io, SMALL(0), am_port }, row[6];
+	Term counters[2 * NAMES], row[6];
 
-	counters[5] = heap_int(h, ns[MICRO_PORT]);
-	counters[6] = am_emulator;
-	counters[7] = heap_int(h, ns[MICRO_EMULATOR]);
-	counters[8] = am_gc;
-	counters[9] = heap_int(h, ns[MICRO_GC]);
-	counters[10] = am_other;
-	counters[11] = heap_int(h, ns[MICRO_OTHER]);
-	counters[12] = am_sleep;
-	counters[13] = heap_int(h, ns[MICRO_SLEEP]);
+	for (int i = 0; i < NAMES; i++) {
+		counters[2 * i] = micro_names[i].name;
+		counters[2 * i + 1] = heap_int(h, micro_names[i].state < 0 ? 0 : ns[micro_names[i].state]);
+	}
 	row[0] = am_counters;
-	row[1] = map_from_pairs(h, counters, 7);
+	row[1] = map_from_pairs(h, counters, NAMES);
 	row[2] = am_id;
 	row[3] = SMALL((uint64_t)id);
 	row[4] = am_type;
 	row[5] = type;
 	return map_from_pairs(h, row, 3);
+}
+
+static Term put_pollers(struct heap *h, Term list)
+{
+	int64_t ns[MICRO_STATES];
+
+	for (unsigned i = micro_poll_threads.count; i-- > 0;) {
+		micro_read_poll(i, ns);
+		list = heap_cons(h, put_thread(h, am_poll, i, ns), list);
+	}
+	return list;
 }
 
 static Term put_dirty(struct heap *h, Term type, enum dirty_kind kind, Term list)
@@ -49,7 +62,7 @@ static Term put_dirty(struct heap *h, Term type, enum dirty_kind kind, Term list
 
 Term info_microstate_accounting(Process *p)
 {
-	Term list = put_dirty(&p->heap, am_dirty_io_scheduler, DIRTY_IO, NIL);
+	Term list = put_dirty(&p->heap, am_dirty_io_scheduler, DIRTY_IO, put_pollers(&p->heap, NIL));
 	int64_t ns[MICRO_STATES];
 
 	list = put_dirty(&p->heap, am_dirty_cpu_scheduler, DIRTY_CPU, list);

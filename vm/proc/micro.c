@@ -8,12 +8,27 @@
 
 atomic_bool micro_counts;
 
-/* Of dirty schedulers, which only work or sleep; they count that themselves (dirty_busy_ns). Changed while the world is
- * stopped, so that who runs a process may read them. */
-static struct dirty_micro {
+struct micro_threads micro_poll_threads;
+
+/* Kinds of threads which only work or sleep; they count that themselves. The first are enum dirty_kind's. */
+enum { POLL_THREADS = DIRTY_KINDS, KINDS };
+
+/* Of such a thread. Changed while the world is stopped, so that who runs a process may read it. */
+static struct thread_micro {
 	int64_t total_ns, busy_ns;             /* until counting was switched off last */
 	int64_t since_ns, busy_since_ns;       /* what both were when it was switched on */
-} *dirty_micro[DIRTY_KINDS];
+} *thread_micro[KINDS];
+
+static unsigned thread_count(int kind)
+{
+	return kind == POLL_THREADS ? micro_poll_threads.count : dirty_count((enum dirty_kind)kind);
+}
+
+/* i: from 0. */
+static int64_t thread_busy_ns(int kind, unsigned i)
+{
+	return kind == POLL_THREADS ? micro_poll_threads.busy_ns(i) : dirty_busy_ns((enum dirty_kind)kind, i + 1);
+}
 
 void micro_change(struct sched *s, enum micro_state to)
 {
@@ -30,25 +45,25 @@ static void begin(struct sched *s)
 	s->micro.state = sched_is_busy(s->id) ? MICRO_OTHER : MICRO_SLEEP;
 }
 
-static void begin_dirty(struct dirty_micro *m, enum dirty_kind kind, unsigned number)
+static void begin_thread(struct thread_micro *m, int kind, unsigned i)
 {
 	m->since_ns = clock_monotonic_ns();
-	m->busy_since_ns = dirty_busy_ns(kind, number);
+	m->busy_since_ns = thread_busy_ns(kind, i);
 }
 
-static void end_dirty(struct dirty_micro *m, enum dirty_kind kind, unsigned number)
+static void end_thread(struct thread_micro *m, int kind, unsigned i)
 {
 	m->total_ns += clock_monotonic_ns() - m->since_ns;
-	m->busy_ns += dirty_busy_ns(kind, number) - m->busy_since_ns;
+	m->busy_ns += thread_busy_ns(kind, i) - m->busy_since_ns;
 }
 
-static void each_dirty(void (*change)(struct dirty_micro *m, enum dirty_kind kind, unsigned number))
+static void each_thread(void (*change)(struct thread_micro *m, int kind, unsigned i))
 {
-	for (int kind = 0; kind < DIRTY_KINDS; kind++) {
-		if (dirty_micro[kind] == NULL)
-			dirty_micro[kind] = mem_zalloc(dirty_count(kind) * sizeof(*dirty_micro[kind]));
-		for (unsigned i = 0; i < dirty_count(kind); i++)
-			change(&dirty_micro[kind][i], kind, i + 1);
+	for (int kind = 0; kind < KINDS; kind++) {
+		if (thread_micro[kind] == NULL)
+			thread_micro[kind] = mem_zalloc(thread_count(kind) * sizeof(*thread_micro[kind]));
+		for (unsigned i = 0; i < thread_count(kind); i++)
+			change(&thread_micro[kind][i], kind, i);
 	}
 }
 
@@ -57,8 +72,7 @@ static void switch_stopped(void *arg)
 	bool *on = arg, before = atomic_load(&micro_counts);
 
 	if (*on != before)
-		each_dirty(*on ? begin_dirty : end_dirty);
-
+		each_thread(*on ? begin_thread : end_thread);
 	for (unsigned i = 1; i <= sched_count() && *on != before; i++) {
 		struct sched *s = sched_get(i);
 
@@ -78,16 +92,16 @@ bool micro_switch(bool on)
 	return on;
 }
 
-static void reset_dirty(struct dirty_micro *m, enum dirty_kind kind, unsigned number)
+static void reset_thread(struct thread_micro *m, int kind, unsigned i)
 {
 	m->total_ns = m->busy_ns = 0;
-	begin_dirty(m, kind, number);
+	begin_thread(m, kind, i);
 }
 
 static void reset_stopped(void *arg)
 {
 	(void)arg;
-	each_dirty(reset_dirty);
+	each_thread(reset_thread);
 	for (unsigned i = 1; i <= sched_count(); i++) {
 		struct sched *s = sched_get(i);
 
@@ -126,16 +140,26 @@ void micro_read(unsigned id, int64_t ns[MICRO_STATES])
 	sched_stop_world(read_stopped, &r);
 }
 
-void micro_read_dirty(enum dirty_kind kind, unsigned number, int64_t ns[MICRO_STATES])
+static void read_thread(int kind, unsigned i, enum micro_state working, int64_t ns[MICRO_STATES])
 {
-	struct dirty_micro m = { 0 };
+	struct thread_micro m = { 0 };
 
-	if (dirty_micro[kind] != NULL)
-		m = dirty_micro[kind][number - 1];
+	if (thread_micro[kind] != NULL)
+		m = thread_micro[kind][i];
 	if (atomic_load(&micro_counts))
-		end_dirty(&m, kind, number);
+		end_thread(&m, kind, i);
 	for (int state = 0; state < MICRO_STATES; state++)
 		ns[state] = 0;
-	ns[MICRO_EMULATOR] = m.busy_ns;
+	ns[working] = m.busy_ns;
 	ns[MICRO_SLEEP] = m.total_ns - m.busy_ns;
+}
+
+void micro_read_dirty(enum dirty_kind kind, unsigned number, int64_t ns[MICRO_STATES])
+{
+	read_thread((int)kind, number - 1, MICRO_EMULATOR, ns);
+}
+
+void micro_read_poll(unsigned number, int64_t ns[MICRO_STATES])
+{
+	read_thread(POLL_THREADS, number, MICRO_CHECK_IO, ns);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Microstate accounting: what the schedulers spend their time on, while somebody counts. */
+/* Microstate accounting: what the schedulers spend their time on, while somebody counts; and the threads that only
+ * work or sleep, dirty schedulers and those that poll. */
 #ifndef VM_PROC_MICRO_H
 #define VM_PROC_MICRO_H
 
@@ -7,6 +8,12 @@
 #include "proc/sched.h"
 
 extern atomic_bool micro_counts;
+
+/* Threads that poll: how many, and how long one (from 0) has worked so far. Wired by io/poll.c. */
+extern struct micro_threads {
+	unsigned count;
+	int64_t (*busy_ns)(unsigned i);
+} micro_poll_threads;
 
 /* Counts, or not, from now on. Returns how it was before. */
 bool micro_switch(bool on);
@@ -16,6 +23,8 @@ bool micro_reset(void);
 void micro_read(unsigned id, int64_t ns[MICRO_STATES]);
 /* The same of the dirty scheduler of that number, from 1. */
 void micro_read_dirty(enum dirty_kind kind, unsigned number, int64_t ns[MICRO_STATES]);
+/* The same of the poll thread of that number, from 0. */
+void micro_read_poll(unsigned number, int64_t ns[MICRO_STATES]);
 
 void micro_change(struct sched *s, enum micro_state to);
 /* s, of this thread, goes over to that. A thread that works without its scheduler is not counted. */

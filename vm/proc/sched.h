@@ -21,7 +21,7 @@ enum run_result {
 enum sched_watch { WATCH_NOTHING, WATCH_MESSAGES /* and slices */, WATCH_CALLS /* as well */ };
 
 /* What it spends its time on. Files are served by other threads, or within a native function. */
-enum micro_state { MICRO_OTHER, MICRO_EMULATOR, MICRO_GC, MICRO_PORT, MICRO_SLEEP, MICRO_STATES };
+enum micro_state { MICRO_OTHER, MICRO_CHECK_IO, MICRO_EMULATOR, MICRO_GC, MICRO_PORT, MICRO_SLEEP, MICRO_STATES };
 
 /* A thread that runs processes, and the scheduler that it has. */
 struct sched {
