@@ -252,9 +252,44 @@ static void set_dirty_io(struct options *o, const char *flag, const char *value)
 	o->dirty_io = (unsigned)parse_count(flag, value, 1, 1024);
 }
 
+static void set_poll_threads(struct options *o, const char *flag, const char *value)
+{
+	o->poll.threads = (unsigned)parse_count(flag, value, 1, 1024);
+}
+
+static void set_poll_sets(struct options *o, const char *flag, const char *value)
+{
+	o->poll.sets = (unsigned)parse_count(flag, value, 1, 1024);
+}
+
+static void set_poll_threads_percent(struct options *o, const char *flag, const char *value)
+{
+	o->poll_threads_percent = (unsigned)parse_count(flag, value, 0, 100);
+}
+
+static void set_poll_sets_percent(struct options *o, const char *flag, const char *value)
+{
+	o->poll_sets_percent = (unsigned)parse_count(flag, value, 0, 100);
+}
+
+static void set_scheduler_polling(struct options *o, const char *flag, const char *value)
+{
+	o->poll.by_schedulers = parse_choice(flag, value, "true", "false");
+}
+
 static unsigned between(unsigned n, unsigned most)
 {
 	return n < 1 ? 1 : n > most ? most : n;
+}
+
+static void settle_poll(struct options *o)
+{
+	if (o->poll.threads == 0)
+		o->poll.threads = take_percent(o->poll_threads_percent, o->schedulers);
+	if (o->poll.sets == 0)
+		o->poll.sets = take_percent(o->poll_sets_percent, o->poll.threads);
+	if (o->poll.sets > o->poll.threads)
+		erl_args_fail("+IOp %u: more poll sets than poll threads (+IOt %u)", o->poll.sets, o->poll.threads);
 }
 
 void erl_args_settle(struct options *o)
@@ -264,6 +299,7 @@ void erl_args_settle(struct options *o)
 	o->dirty_cpu = between(o->dirty_cpu * o->dirty_cpu_percent / 100, o->schedulers);
 	o->dirty_cpu_online = between(o->dirty_cpu_online * o->dirty_online_percent / 100, o->online);
 	o->dirty_cpu_online = between(o->dirty_cpu_online, o->dirty_cpu);
+	settle_poll(o);
 }
 
 /* Where a flag's value stands. One that is attached may be the next argument, if it is one of the flag's words. */
@@ -303,11 +339,11 @@ static const struct emulator_flag {
 	{ "SDcpu", VALUE_EITHER, set_dirty_cpu, NULL, 0, 0 },
 	{ "SDPcpu", VALUE_EITHER, set_dirty_percent, NULL, 0, 0 },
 	{ "SDio", VALUE_EITHER, set_dirty_io, NULL, 0, 0 },
-	{ "IOt", VALUE_EITHER, NULL, NULL, 1, 1024 },
-	{ "IOp", VALUE_EITHER, NULL, NULL, 1, 1024 },
-	{ "IOPt", VALUE_EITHER, NULL, NULL, 0, 100 },
-	{ "IOPp", VALUE_EITHER, NULL, NULL, 0, 100 },
-	{ "IOs", VALUE_EITHER, NULL, BOOL, 0, 0 },
+	{ "IOt", VALUE_EITHER, set_poll_threads, NULL, 0, 0 },
+	{ "IOp", VALUE_EITHER, set_poll_sets, NULL, 0, 0 },
+	{ "IOPt", VALUE_EITHER, set_poll_threads_percent, NULL, 0, 0 },
+	{ "IOPp", VALUE_EITHER, set_poll_sets_percent, NULL, 0, 0 },
+	{ "IOs", VALUE_EITHER, set_scheduler_polling, NULL, 0, 0 },
 	{ "JPperf", VALUE_EITHER, NULL, BOOL, 0, 0 },
 	{ "JDdump", VALUE_EITHER, NULL, BOOL, 0, 0 },
 	{ "K", VALUE_EITHER, NULL, NULL, 0, 0 },

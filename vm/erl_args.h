@@ -9,12 +9,15 @@
 #include <stddef.h>
 
 #include "erl_words.h"
+#include "io/poll.h"
 
 struct options {
 	unsigned schedulers, online; /* those that run processes at first: more than schedulers means all */
 	unsigned dirty_cpu, dirty_cpu_online, dirty_io; /* see proc/dirty.h */
 	unsigned dirty_cpu_percent, dirty_online_percent; /* of the first two */
 	unsigned async_threads;
+	struct poll_settings poll; /* sets, threads: 0 when only the percentages say it, until erl_args_settle */
+	unsigned poll_sets_percent, poll_threads_percent; /* of the poll threads; of the schedulers */
 	size_t processes, ports, atoms, tables;
 	size_t min_heap_words, min_bin_vheap_words, max_heap_words; /* of new processes; 0: as built in */
 	unsigned fullsweep_after;
@@ -30,14 +33,14 @@ struct options {
 #define OPTIONS_DEFAULT(cores)                                                                                         \
 	{ .schedulers = (cores), .online = (cores), .dirty_cpu = (cores), .dirty_cpu_online = (cores), .dirty_io = 10,     \
 	  .dirty_cpu_percent = 100, .dirty_online_percent = 100, .async_threads = 10, .processes = 1048576,                \
-	  .tables = 8192, .fullsweep_after = 65535, .warnings = 'w', .on_break = 'm' }
+	  .tables = 8192, .fullsweep_after = 65535, .warnings = 'w', .on_break = 'm', .poll.by_schedulers = true }
 
 /* argv: without the program's name. Flags for the emulator change *o; init's words are added to *boot; what erlexec sets in
  * the environment (ROOTDIR, BINDIR, PROGNAME, EMU, PATH) is set. Fails: ends the program with status 1 and a line that says why. */
 void erl_args_parse(char **argv, struct options *o, struct words *boot);
 /* One +X flag at argv[0], its value in it or behind it. Returns the arguments used. Fails: as above. */
 int erl_args_emulator_flag(char **argv, struct options *o);
-/* After all flags: no more online than there are, no more dirty CPU schedulers than schedulers. */
+/* After all flags: no more online than there are, no more dirty CPU schedulers than schedulers. Fails: as above. */
 void erl_args_settle(struct options *o);
 void erl_args_fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 

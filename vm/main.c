@@ -182,6 +182,7 @@ static void init_rooms(struct options *o, char **words)
 	ets_init();
 	trace_init();
 	async_init(o->async_threads);
+	poll_init(&o->poll);
 	io_init();
 	dist_init();
 	nif_init();

@@ -5,7 +5,8 @@
  * runs, and an older stock erl, which cannot load it, is skipped.
  * The programs of the folders nif and driver have libraries: each .c file there is compiled with the header of the
  * machine's Erlang/OTP to one library, or to one a line `build: NAME OPTIONS` of its first comment. Without that
- * header they are skipped; so are programs of SCTP (sctp_*) where the kernel has none. ERL_TEST=name runs the programs whose name contains it. */
+ * header they are skipped; so are programs of SCTP (sctp_*) where the kernel has none. What has to do with descriptors
+ * runs on erlvm with several poll threads as well. ERL_TEST=name runs the programs whose name contains it. */
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -384,10 +385,10 @@ static void compare_output(const char *path, const char *vm, char *output, int s
 
 /* Whether the program ended by itself; if it did, it printed what it must. One that prints nothing for `seconds` is
  * killed. */
-static bool run_program(const char *path, char *vm, const char *vm_name, int seconds)
+static bool run_program(const char *path, char *vm, const char *vm_name, const char *const *flags, int seconds)
 {
 	char module[256], errors[1024], beams[600];
-	char *argv[18];
+	char *argv[24];
 	char *output;
 	int n = 0, out, status;
 	bool ended;
@@ -397,6 +398,8 @@ static bool run_program(const char *path, char *vm, const char *vm_name, int sec
 	get_beam_directory(path, beams, sizeof(beams));
 	snprintf(errors, sizeof(errors), "%s/%s.%s.err", programs.directory, module, vm_name);
 	argv[n++] = vm;
+	for (; *flags != NULL; flags++)
+		argv[n++] = (char *)*flags;
 	if (committed_release(path) != 0) { /* compilers since 27 mark every file with it, and older code servers mind */
 		argv[n++] = "-enable-feature";
 		argv[n++] = "maybe_expr";
@@ -420,6 +423,8 @@ static bool run_program(const char *path, char *vm, const char *vm_name, int sec
 	return ended;
 }
 
+static const char *const no_flags[] = { NULL };
+
 /* What the environment allows slow builds, as libcheck reads it. */
 static int patience(void)
 {
@@ -434,7 +439,7 @@ static void run_on_stock_erl(const char *path)
 {
 	int seconds = STUCK_SECONDS * patience();
 
-	ck_assert_msg(run_program(path, "erl", "erl", seconds) || run_program(path, "erl", "erl", seconds),
+	ck_assert_msg(run_program(path, "erl", "erl", no_flags, seconds) || run_program(path, "erl", "erl", no_flags, seconds),
 		      "%s on erl: crashed or did not end, twice", path);
 }
 
@@ -451,29 +456,62 @@ START_TEST(test_program_on_stock_erl)
 }
 END_TEST
 
+static void run_on_erlvm(const char *path, const char *vm_name, const char *const *flags)
+{
+	if (!is_skipped(path))
+		ck_assert_msg(run_program(path, programs.erlvm, vm_name, flags, (RUN_SECONDS - 10) * patience()),
+			      "%s on %s: crashed or did not end", path, vm_name);
+}
+
 START_TEST(test_program_on_erlvm)
 {
-	if (!is_skipped(programs.paths[_i]))
-		ck_assert_msg(run_program(programs.paths[_i], programs.erlvm, "erlvm", (RUN_SECONDS - 10) * patience()),
-			      "%s on erlvm: crashed or did not end", programs.paths[_i]);
+	run_on_erlvm(programs.paths[_i], "erlvm", no_flags);
+}
+END_TEST
+
+/* Whose programs wait for descriptors. */
+static bool is_of_descriptors(const char *path)
+{
+	static const char *const folders[] = { "/sockets/", "/ports/", "/driver/", "/nif/" };
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
+		if (strstr(path, folders[i]) != NULL)
+			return true;
+	return false;
+}
+
+/* With several sets, each with more than one thread; and the schedulers or not. */
+START_TEST(test_program_with_poll_threads)
+{
+	static const char *const only_threads[] = { "+IOs", "false", "+IOp", "2", "+IOt", "5", NULL };
+	static const char *const both[] = { "+IOp", "4", "+IOt", "4", NULL };
+
+	if (!is_of_descriptors(programs.paths[_i]))
+		return;
+	run_on_erlvm(programs.paths[_i], "erlvm-threads", only_threads);
+	run_on_erlvm(programs.paths[_i], "erlvm-both", both);
 }
 END_TEST
 
 Suite *erl_suite(void)
 {
 	Suite *s = suite_create("erl");
-	TCase *ours = tcase_create("erlvm"), *stock = tcase_create("erl");
+	TCase *ours = tcase_create("erlvm"), *threads = tcase_create("poll_threads"), *stock = tcase_create("erl");
 
 	find_programs();
 	programs.stock_release = read_stock_release();
 	find_nif_headers();
 	tcase_add_unchecked_fixture(ours, compile_programs, NULL);
+	tcase_add_unchecked_fixture(threads, compile_programs, NULL);
 	tcase_add_unchecked_fixture(stock, compile_programs, NULL);
 	tcase_set_timeout(ours, RUN_SECONDS);
+	tcase_set_timeout(threads, 2 * RUN_SECONDS);
 	tcase_set_timeout(stock, RUN_SECONDS);
 	tcase_add_loop_test(ours, test_program_on_erlvm, 0, programs.count);
+	tcase_add_loop_test(threads, test_program_with_poll_threads, 0, programs.count);
 	tcase_add_loop_test(stock, test_program_on_stock_erl, 0, programs.count);
 	suite_add_tcase(s, ours);
+	suite_add_tcase(s, threads);
 	suite_add_tcase(s, stock);
 	return s;
 }

@@ -55,6 +55,27 @@ static const char *const lines[] = {
 	"+bogus -noshell -s init stop",
 	"+hmbs 60000 +h 2000 +sbtdb +rg 4 +IOPt 50 -noshell -eval "
 	"'io:format(\"~p~n\", [[erlang:system_info(I) || I <- [min_heap_size, min_bin_vheap_size]]]), halt().'",
+	"-noshell -eval "
+	"'io:format(\"~p~n\", [[T || S <- erlang:system_info(check_io), {poll_threads, T} <- S]]), halt().'",
+	"+IOp 2 +IOt 3 -noshell -eval "
+	"'io:format(\"~p~n\", [[T || S <- erlang:system_info(check_io), {poll_threads, T} <- S]]), halt().'",
+	"+IOs false +IOt 2 -noshell -eval "
+	"'io:format(\"~p~n\", [[T || S <- erlang:system_info(check_io), {poll_threads, T} <- S]]), halt().'",
+	"+S 4 +IOPt 100 +IOPp 70 -noshell -eval "
+	"'io:format(\"~p~n\", [[T || S <- erlang:system_info(check_io), {poll_threads, T} <- S]]), halt().'",
+	"+IOPt 50 +S 3 -noshell -eval "
+	"'io:format(\"~p~n\", [[T || S <- erlang:system_info(check_io), {poll_threads, T} <- S]]), halt().'",
+	"+IOPt 0 +IOPp 0 -noshell -eval "
+	"'io:format(\"~p~n\", [[T || S <- erlang:system_info(check_io), {poll_threads, T} <- S]]), halt().'",
+	"+IOPt 100 +S 4 +IOt 2 +IOs true -noshell -eval "
+	"'io:format(\"~p~n\", [[T || S <- erlang:system_info(check_io), {poll_threads, T} <- S]]), halt().'",
+	"+S 4 +IOPp 100 +IOPt 100 +IOp 3 +IOs false -noshell -eval "
+	"'io:format(\"~p~n\", [[T || S <- erlang:system_info(check_io), {poll_threads, T} <- S]]), halt().'",
+	"+IOp 2 -noshell -s init stop",
+	"+S 1 +IOPt 100 +IOp 2 -noshell -s init stop",
+	"+IOt 0 -noshell -s init stop",
+	"+IOPp 101 -noshell -s init stop",
+	"+IOs yes -noshell -s init stop",
 	"-noshell -boot start_clean -hidden -nostick -eval 'io:format(\"~p~n\", [code:is_sticky(lists)]), halt().'",
 	"-noshell -enable-feature maybe_expr -eval 'io:format(\"~p~n\", [erl_features:enabled()]), halt().'",
 	"-noshell -config %s/none -s init stop",

@@ -283,20 +283,19 @@ static Term info_garbage_collection(Process *p)
 	return bif_put_pairs(&p->heap, sizeof(pairs) / sizeof(pairs[0]), pairs);
 }
 
-static Term info_poll_set(Process *p, enum poll_set set)
+static Term info_poll_set(Process *p, struct poll_counts counts)
 {
-	struct poll_counts counts = poll_counts(set);
 	const Term pairs[][2] = {
 		{ am_name, am_erts_poll },
-		{ am_primary, am_epoll },
-		{ am_kernel_poll, am_epoll },
+		{ am_primary, counts.files ? am_poll : am_epoll },
+		{ am_kernel_poll, counts.files ? am_false : am_epoll },
 		{ am_memory_size, int_term((int64_t)(counts.watched * sizeof(struct poll_watch))) },
 		{ am_total_poll_set_size, int_term((int64_t)counts.watched) },
 		{ am_lazy_updates, am_false },
 		{ am_pending_updates, SMALL(0) },
 		{ am_batch_updates, am_false },
-		{ am_concurrent_updates, am_true },
-		{ am_fallback, am_false },
+		{ am_concurrent_updates, term_from_bool(!counts.files) },
+		{ am_fallback, term_from_bool(counts.files) },
 		{ am_max_fds, int_term(sysconf(_SC_OPEN_MAX)) },
 		{ am_active_fds, int_term(counts.ready) },
 		{ am_poll_threads, int_term(counts.threads) },
@@ -305,13 +304,12 @@ static Term info_poll_set(Process *p, enum poll_set set)
 	return bif_put_pairs(&p->heap, sizeof(pairs) / sizeof(pairs[0]), pairs);
 }
 
-/* What each set of descriptors tells, the schedulers' first. */
 static Term info_check_io(Process *p)
 {
 	Term list = NIL;
 
-	for (int set = POLL_SETS - 1; set >= 0; set--)
-		list = heap_cons(&p->heap, info_poll_set(p, (enum poll_set)set), list);
+	for (unsigned row = poll_counts_rows(); row-- > 0;)
+		list = heap_cons(&p->heap, info_poll_set(p, poll_counts(row)), list);
 	return list;
 }
 

@@ -319,7 +319,7 @@ static int check_bound(int fd, int family)
 	return name.any.sa_family == family ? 0 : EINVAL;
 }
 
-/* The poll thread waits for a descriptor once: the socket has a copy of one that another port waits for already. */
+/* A set of descriptors has each once: the socket has a copy of one that another port waits for already. */
 static int take_foreign_fd(struct inet_socket *s, int fd)
 {
 	int error;

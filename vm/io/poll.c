@@ -1,67 +1,165 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Descriptors that are waited for: those of proc/sched_poll.h by the schedulers, the others by the poll thread.
- * Invariant: a dropped watch is out of epoll before its `dropped` runs, and that runs between two rounds of
- * epoll_wait of whoever waits for it, so that no event of it is left in the air. */
+/* Sets of descriptors. Threads may be told of a descriptor's event just when it is dropped, and deal with it later.
+ * So epoll knows a watch by a key, which is looked up in the set under its lock.
+ * Invariant: by_fd has the watches that epoll tells of, and none that was dropped. A dropped watch whose `calls` came
+ * to zero is in its set's list, and the set's job, on a scheduler, tells it so: whoever drops may hold locks. */
 #include "io/poll.h"
 
 #include <errno.h>
-#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/lock.h"
 #include "base/log.h"
 #include "proc/batch.h"
+#include "proc/micro.h"
+#include "proc/sched_job.h"
 #include "proc/sched_poll.h"
 
 #define ROUND_EVENTS 64
+/* In `calls`, above their number. */
+#define DROPPED ((uint32_t)1 << 31)
+
+struct poll_set {
+	int epoll;
+	int wake;                   /* an eventfd in it; -1: of the schedulers, who see to that themselves */
+	unsigned number, threads;   /* those that wait for it are number, number + sets, ... */
+	atomic_uint ready;          /* events that are dealt with now */
+	struct lock lock;           /* of all below */
+	bool started;               /* its threads */
+	uint32_t last_key;
+	struct poll_watch **by_fd;
+	size_t room, watched, files;
+	struct poll_watch *wanted_files, **last_file;
+	struct poll_watch *paused;
+	struct poll_watch *dropped;
+	bool submitted;             /* the job was */
+	struct sched_job job;
+};
+
+struct poll_thread {
+	struct poll_set *set;
+	int64_t busy_ns, busy_since_ns; /* the set's lock; since: 0 while it waits */
+};
 
 static struct {
-	struct lock lock;
-	bool started;               /* lock: the poll thread */
-	int epoll;                  /* the poll thread's */
-	int wake;
-	atomic_uint ready[POLL_SETS];
-	size_t watched[POLL_SETS];  /* lock */
-	struct poll_watch *always;  /* lock */
-	struct poll_watch *paused;  /* lock */
-	struct poll_watch *dropped; /* lock: of the poll thread */
-	struct poll_watch *dropped_by_scheds; /* lock */
+	struct poll_settings settings;
+	struct poll_set schedulers;
+	struct poll_set *sets;       /* of threads */
+	struct poll_thread *threads;
 } poller;
 
-static void wake_poller(void)
-{
-	uint64_t one = 1;
+/* ---- a set and its watches; the lock is held */
 
-	while (write(poller.wake, &one, sizeof(one)) < 0 && errno == EINTR) {
+static struct poll_watch *find_watch(const struct poll_set *set, uint64_t key)
+{
+	uint32_t fd = (uint32_t)key;
+	struct poll_watch *w = fd < set->room ? set->by_fd[fd] : NULL;
+
+	return w != NULL && w->key == key ? w : NULL;
+}
+
+/* Who closes a descriptor without dropping it leaves its number to the next that is opened. */
+static bool is_in_epoll(const struct poll_watch *w)
+{
+	return !w->is_file && find_watch(w->set, w->key) == w;
+}
+
+static struct poll_watch **find_slot(struct poll_set *set, int fd)
+{
+	size_t room = set->room;
+
+	if ((size_t)fd >= room) {
+		set->room = (size_t)fd + (size_t)fd / 2 + 64;
+		set->by_fd = mem_realloc(set->by_fd, set->room * sizeof(*set->by_fd));
+		memset(set->by_fd + room, 0, (set->room - room) * sizeof(*set->by_fd));
 	}
+	return &set->by_fd[fd];
 }
 
-static uint32_t epoll_events(unsigned wanted)
+static bool is_dropped(const struct poll_watch *w)
 {
-	return EPOLLONESHOT | (wanted & WATCH_IN ? EPOLLIN : 0) | (wanted & WATCH_OUT ? EPOLLOUT : 0);
+	return (atomic_load_explicit(&w->calls, memory_order_relaxed) & DROPPED) != 0;
 }
 
-static enum poll_set set_of(const struct poll_watch *w)
+static struct epoll_event event_of(const struct poll_watch *w)
 {
-	return w->may_block ? POLL_BY_THREAD : POLL_BY_SCHEDULERS;
+	return (struct epoll_event){
+		.events = EPOLLONESHOT | (w->wanted & WATCH_IN ? EPOLLIN : 0) | (w->wanted & WATCH_OUT ? EPOLLOUT : 0),
+		.data.u64 = w->key,
+	};
 }
 
-static int control(struct poll_watch *w, int op, struct epoll_event *e)
+static void queue_file(struct poll_watch *w)
 {
-	return epoll_ctl(w->may_block ? poller.epoll : sched_poll_fd(), op, w->fd, e);
+	struct poll_set *set = w->set;
+
+	if (w->queued || !(w->wanted & (WATCH_IN | WATCH_OUT)))
+		return;
+	w->queued = true;
+	w->next = NULL;
+	*set->last_file = w;
+	set->last_file = &w->next;
 }
 
-/* poll lock held. */
 static void want(struct poll_watch *w, unsigned wanted)
 {
-	struct epoll_event e = { .events = epoll_events(wanted), .data.ptr = w };
+	struct epoll_event e;
 
+	if (is_dropped(w))
+		return;
 	w->wanted = wanted;
-	if (!w->dropping && !w->always)
-		control(w, EPOLL_CTL_MOD, &e);
+	e = event_of(w);
+	if (w->is_file)
+		queue_file(w);
+	else if (is_in_epoll(w))
+		epoll_ctl(w->set->epoll, EPOLL_CTL_MOD, w->fd, &e);
+}
+
+/* `ready` is to be called for what is wanted of the events that this returns, if any; end_call follows. */
+static unsigned begin_call(struct poll_watch *w, unsigned events)
+{
+	if (events & ~w->wanted & WATCH_ERROR)
+		events |= WATCH_IN | WATCH_OUT; /* the read or write then tells */
+	events &= w->wanted;
+	if (events != 0) {
+		w->wanted = 0;
+		atomic_fetch_add_explicit(&w->calls, 1, memory_order_relaxed);
+	}
+	return events;
+}
+
+/* No call is under way. Returns whether the set's job is to be submitted. */
+static bool queue_dropped(struct poll_watch *w)
+{
+	struct poll_set *set = w->set;
+	bool submit = !set->submitted;
+
+	w->next = set->dropped;
+	set->dropped = w;
+	set->submitted = true;
+	return submit;
+}
+
+/* ---- events, of any set; without the lock */
+
+static void end_call(struct poll_watch *w)
+{
+	struct poll_set *set = w->set;
+	bool submit;
+
+	if (atomic_fetch_sub_explicit(&w->calls, 1, memory_order_acq_rel) != (DROPPED | 1))
+		return;
+	lock_acquire(&set->lock);
+	submit = queue_dropped(w);
+	lock_release(&set->lock);
+	if (submit)
+		sched_job_submit(&set->job);
 }
 
 static unsigned ready_events(const struct epoll_event *e)
@@ -77,47 +175,101 @@ static unsigned ready_events(const struct epoll_event *e)
 	return events;
 }
 
-static void run_ready(struct poll_watch *w, unsigned events)
+static void run_ready(struct poll_set *set, const struct epoll_event *e)
 {
-	bool run;
+	struct poll_watch *w;
+	unsigned events = 0;
 
-	lock_acquire(&poller.lock);
-	if (events & ~w->wanted & WATCH_ERROR)
-		events |= WATCH_IN | WATCH_OUT; /* the read or write then tells */
-	events &= w->wanted;
-	run = !w->dropping && events != 0;
-	if (run)
-		w->wanted = 0;
-	lock_release(&poller.lock);
-	if (run)
+	lock_acquire(&set->lock);
+	w = find_watch(set, e->data.u64);
+	if (w != NULL)
+		events = begin_call(w, ready_events(e));
+	lock_release(&set->lock);
+	if (events != 0) {
 		w->ready(w, events);
+		end_call(w);
+	}
 }
 
-static void set_ready(enum poll_set set, int n)
+static void run_round(struct poll_set *set, const struct epoll_event *events, int n)
 {
-	atomic_store_explicit(&poller.ready[set], n > 0 ? (unsigned)n : 0, memory_order_relaxed);
+	if (n <= 0)
+		return;
+	atomic_fetch_add_explicit(&set->ready, (unsigned)n, memory_order_relaxed);
+	for (int k = 0; k < n; k++)
+		if (events[k].data.u64 != SCHED_POLL_WAKE) /* else it was only woken */
+			run_ready(set, &events[k]);
+	atomic_fetch_sub_explicit(&set->ready, (unsigned)n, memory_order_relaxed);
 }
 
-static void run_always(void)
+/* What schedulers wait for. */
+static void dispatch(const struct epoll_event *events, int n)
+{
+	run_round(&poller.schedulers, events, n);
+}
+
+static void run_dropped(struct sched_job *job)
+{
+	struct poll_set *set = (struct poll_set *)((char *)job - offsetof(struct poll_set, job));
+	struct poll_watch *w, *next;
+
+	lock_acquire(&set->lock);
+	w = set->dropped;
+	set->dropped = NULL;
+	set->submitted = false;
+	lock_release(&set->lock);
+	for (; w != NULL; w = next) {
+		next = w->next;
+		w->dropped(w);
+	}
+}
+
+/* ---- poll threads */
+
+static void wake(struct poll_set *set)
+{
+	uint64_t one = 1;
+
+	while (write(set->wake, &one, sizeof(one)) < 0 && errno == EINTR) {
+	}
+}
+
+static struct poll_watch *take_file(struct poll_set *set, unsigned *events)
 {
 	struct poll_watch *w;
 
-	lock_acquire(&poller.lock);
-	w = poller.always;
-	lock_release(&poller.lock);
-	/* Only this thread takes watches out; new ones come in at the head. */
-	for (; w != NULL; w = w->next)
-		run_ready(w, WATCH_IN | WATCH_OUT);
+	lock_acquire(&set->lock);
+	w = set->wanted_files;
+	if (w != NULL) {
+		set->wanted_files = w->next;
+		if (w->next == NULL)
+			set->last_file = &set->wanted_files;
+		w->queued = false;
+		*events = begin_call(w, WATCH_IN | WATCH_OUT);
+	}
+	lock_release(&set->lock);
+	return w;
 }
 
-/* Of any watch: none is dropped while the lock is held, nor does a dropped one pause. */
-static void end_pauses(void)
+/* As many as there may be: those that are wanted again come after descriptors had their turn. */
+static void run_files(struct poll_set *set)
 {
-	int64_t now = clock_monotonic_ns();
-	struct poll_watch **at, *w;
+	struct poll_watch *w;
+	unsigned events;
 
-	lock_acquire(&poller.lock);
-	for (at = &poller.paused; (w = *at) != NULL;) {
+	for (int k = 0; k < ROUND_EVENTS && (w = take_file(set, &events)) != NULL; k++)
+		if (events != 0) {
+			w->ready(w, events);
+			end_call(w);
+		}
+}
+
+/* Lock held. */
+static void end_pauses(struct poll_set *set, int64_t now)
+{
+	struct poll_watch **at = &set->paused, *w;
+
+	while ((w = *at) != NULL) {
 		if (w->paused_until_ns > now) {
 			at = &w->pause_next;
 			continue;
@@ -126,245 +278,324 @@ static void end_pauses(void)
 		w->paused_until_ns = 0;
 		want(w, WATCH_IN);
 	}
-	lock_release(&poller.lock);
 }
 
-static void unlink_always(struct poll_watch *w)
-{
-	struct poll_watch **at = &poller.always;
-
-	while (*at != w)
-		at = &(*at)->next;
-	*at = w->next;
-}
-
-/* Returns how many there were. */
-static int run_dropped(struct poll_watch **list)
-{
-	for (int n = 0;; n++) {
-		struct poll_watch *w;
-
-		lock_acquire(&poller.lock);
-		w = *list;
-		if (w != NULL)
-			*list = w->pause_next;
-		if (w != NULL && w->always)
-			unlink_always(w);
-		lock_release(&poller.lock);
-		if (w == NULL)
-			return n;
-		w->dropped(w);
-	}
-}
-
-/* What schedulers wait for. */
-static void dispatch(const struct epoll_event *events, int n)
-{
-	set_ready(POLL_BY_SCHEDULERS, n);
-	for (int k = 0; k < n; k++)
-		if (events[k].data.ptr != NULL) /* else it was only woken */
-			run_ready(events[k].data.ptr, ready_events(&events[k]));
-	set_ready(POLL_BY_SCHEDULERS, 0);
-	n = run_dropped(&poller.dropped_by_scheds);
-	if (n != 0)
-		sched_poll_count(-n);
-}
-
-/* ---- the poll thread */
-
-/* Milliseconds epoll may sleep. */
-static int sleep_ms(void)
+/* Milliseconds epoll may wait; -1: for ever. Lock held. */
+static int wait_ms(const struct poll_set *set, int64_t now)
 {
 	int64_t until = 0;
-	bool ready = false;
 
-	lock_acquire(&poller.lock);
-	for (struct poll_watch *w = poller.always; w != NULL; w = w->next)
-		ready |= (w->wanted & (WATCH_IN | WATCH_OUT)) != 0 && !w->dropping;
-	for (struct poll_watch *w = poller.paused; w != NULL; w = w->pause_next) {
+	if (set->wanted_files != NULL)
+		return 0;
+	for (const struct poll_watch *w = set->paused; w != NULL; w = w->pause_next)
 		if (until == 0 || w->paused_until_ns < until)
 			until = w->paused_until_ns;
-	}
-	lock_release(&poller.lock);
-	if (ready)
-		return 0;
-	if (until == 0)
-		return -1;
-	until -= clock_monotonic_ns();
-	return until <= 0 ? 0 : (int)(until / 1000000) + 1;
+	return until == 0 ? -1 : (int)((until - now) / 1000000) + 1;
 }
 
-static void *run_poller(void *arg)
+/* Returns how long. */
+static int begin_wait(struct poll_thread *t)
 {
-	(void)arg;
+	struct poll_set *set = t->set;
+	int64_t now;
+	int ms;
+
+	lock_acquire(&set->lock);
+	now = clock_monotonic_ns();
+	end_pauses(set, now);
+	ms = wait_ms(set, now);
+	t->busy_ns += now - t->busy_since_ns;
+	t->busy_since_ns = 0;
+	lock_release(&set->lock);
+	return ms;
+}
+
+static void end_wait(struct poll_thread *t)
+{
+	lock_acquire(&t->set->lock);
+	t->busy_since_ns = clock_monotonic_ns();
+	lock_release(&t->set->lock);
+}
+
+static void *run_thread(void *arg)
+{
+	struct poll_thread *t = arg;
+	struct poll_set *set = t->set;
+
+	end_wait(t);
 	for (;;) {
 		struct epoll_event events[ROUND_EVENTS];
+		uint64_t count;
 		int n;
 
 		batch_hand_over();
-		n = epoll_wait(poller.epoll, events, ROUND_EVENTS, sleep_ms());
-		set_ready(POLL_BY_THREAD, n);
-		for (int k = 0; k < n; k++) {
-			struct poll_watch *w = events[k].data.ptr;
-
-			if (w != NULL) {
-				run_ready(w, ready_events(&events[k]));
-			} else {
-				uint64_t count;
-
-				(void)!read(poller.wake, &count, sizeof(count));
-			}
-		}
-		set_ready(POLL_BY_THREAD, 0);
-		run_always();
-		end_pauses();
-		run_dropped(&poller.dropped);
+		n = epoll_wait(set->epoll, events, ROUND_EVENTS, begin_wait(t));
+		end_wait(t);
+		for (int k = 0; k < n; k++)
+			if (events[k].data.u64 == SCHED_POLL_WAKE)
+				(void)!read(set->wake, &count, sizeof(count)); /* another thread may have been first */
+		run_round(set, events, n);
+		run_files(set);
 	}
 	return NULL;
 }
 
-void poll_init(void)
+/* When the first descriptor comes, as most programs have none for threads. The set's lock is held. */
+static void start_threads(struct poll_set *set)
 {
-	struct epoll_event e = { .events = EPOLLIN };
+	unsigned sets = poller.settings.sets;
 
-	lock_init(&poller.lock, LOCK_poll);
-	sched_poll_dispatch = dispatch;
-	poller.epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (poller.epoll >= 0)
-		poller.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (poller.epoll < 0 || poller.wake < 0 || epoll_ctl(poller.epoll, EPOLL_CTL_ADD, poller.wake, &e) < 0)
+	if (set->started || set->threads == 0)
+		return;
+	set->started = true;
+	for (unsigned i = set->number; i < poller.settings.threads; i += sets) {
+		char name[16];
+		int error;
+
+		snprintf(name, sizeof(name), "poll_%u", i);
+		error = thread_start(name, run_thread, &poller.threads[i]);
+		if (error != 0)
+			log_refused("start a poll thread", -error);
+	}
+}
+
+static int64_t thread_busy_ns(unsigned i)
+{
+	struct poll_thread *t = &poller.threads[i];
+	int64_t ns;
+
+	lock_acquire(&t->set->lock);
+	ns = t->busy_ns + (t->busy_since_ns != 0 ? clock_monotonic_ns() - t->busy_since_ns : 0);
+	lock_release(&t->set->lock);
+	return ns;
+}
+
+/* ---- the beginning */
+
+static void init_set(struct poll_set *set, unsigned number)
+{
+	lock_init(&set->lock, LOCK_poll);
+	set->number = number;
+	set->wake = -1;
+	set->last_file = &set->wanted_files;
+	set->job.run = run_dropped;
+}
+
+static void init_thread_set(struct poll_set *set, unsigned number)
+{
+	struct epoll_event e = { .events = EPOLLIN, .data.u64 = SCHED_POLL_WAKE };
+
+	init_set(set, number);
+	set->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (set->epoll >= 0)
+		set->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (set->epoll < 0 || set->wake < 0 || epoll_ctl(set->epoll, EPOLL_CTL_ADD, set->wake, &e) < 0)
 		log_refused("wait for files", errno);
 }
 
-/* poll lock held. */
-static void start_poller(void)
+void poll_init(const struct poll_settings *settings)
 {
-	int error;
-
-	if (poller.started)
-		return;
-	error = thread_start("poll", run_poller, NULL);
-	if (error != 0)
-		log_refused("start the poll thread", -error);
-	poller.started = true;
+	poller.settings = *settings;
+	init_set(&poller.schedulers, 0);
+	poller.schedulers.epoll = sched_poll_fd();
+	sched_poll_dispatch = dispatch;
+	poller.sets = mem_zalloc(settings->sets * sizeof(*poller.sets));
+	poller.threads = mem_zalloc(settings->threads * sizeof(*poller.threads));
+	for (unsigned i = 0; i < settings->sets; i++)
+		init_thread_set(&poller.sets[i], i);
+	for (unsigned i = 0; i < settings->threads; i++) {
+		poller.threads[i].set = &poller.sets[i % settings->sets];
+		poller.threads[i].set->threads++;
+	}
+	micro_poll_threads = (struct micro_threads){ .count = settings->threads, .busy_ns = thread_busy_ns };
 }
 
-/* poll lock held. Fails: -errno. */
-static int add(struct poll_watch *w, unsigned wanted)
-{
-	struct epoll_event e = { .events = epoll_events(wanted), .data.ptr = w };
+/* ---- for who waits */
 
-	if (control(w, EPOLL_CTL_ADD, &e) == 0) {
-		poller.watched[set_of(w)]++;
-		return 0;
+static struct poll_set *set_for(const struct poll_watch *w)
+{
+	if (!w->may_block && poller.settings.by_schedulers)
+		return &poller.schedulers;
+	return &poller.sets[(unsigned)w->fd % poller.settings.sets];
+}
+
+/* Fails: -errno. */
+static int add_descriptor(struct poll_watch *w)
+{
+	struct poll_set *set = w->set;
+	struct poll_watch **slot;
+	struct epoll_event e;
+	int error = 0;
+
+	lock_acquire(&set->lock);
+	w->key = (uint64_t)++set->last_key << 32 | (uint32_t)w->fd;
+	e = event_of(w);
+	if (epoll_ctl(set->epoll, EPOLL_CTL_ADD, w->fd, &e) < 0) {
+		error = -errno;
+	} else {
+		slot = find_slot(set, w->fd);
+		set->watched += *slot == NULL;
+		*slot = w;
+		start_threads(set);
 	}
-	if (errno != EPERM)
-		return -errno;
-	w->may_block = w->always = true;
-	w->next = poller.always;
-	poller.always = w;
-	return 0;
+	lock_release(&set->lock);
+	return error;
+}
+
+static void add_file(struct poll_watch *w)
+{
+	struct poll_set *set = w->set;
+
+	lock_acquire(&set->lock);
+	set->files++;
+	queue_file(w);
+	start_threads(set);
+	lock_release(&set->lock);
+	wake(set);
 }
 
 int poll_add(struct poll_watch *w, unsigned wanted)
 {
 	int error;
 
-	w->dropping = false;
-	w->always = false;
-	w->paused_until_ns = 0;
-	lock_acquire(&poller.lock);
+	if (w->fd < 0)
+		return -EBADF;
+	atomic_store_explicit(&w->calls, 0, memory_order_relaxed);
 	w->wanted = wanted;
-	error = add(w, wanted);
-	if (error == 0 && w->may_block)
-		start_poller();
-	lock_release(&poller.lock);
-	if (error != 0)
-		return error;
-	if (w->always)
-		wake_poller();
-	else if (!w->may_block)
+	w->is_file = w->queued = false;
+	w->paused_until_ns = 0;
+	w->set = set_for(w);
+	error = add_descriptor(w);
+	if (error == -EPERM) {
+		w->may_block = w->is_file = true;
+		w->set = set_for(w);
+		add_file(w);
+		return 0;
+	}
+	if (error == 0 && w->set == &poller.schedulers)
 		sched_poll_count(1);
-	return 0;
+	return error;
 }
 
 void poll_want(struct poll_watch *w, unsigned wanted)
 {
-	bool always;
+	struct poll_set *set = w->set;
+	bool is_file;
 
-	lock_acquire(&poller.lock);
+	lock_acquire(&set->lock);
 	want(w, wanted);
-	always = w->always;
-	lock_release(&poller.lock);
-	if (always)
-		wake_poller();
+	is_file = w->is_file;
+	lock_release(&set->lock);
+	if (is_file)
+		wake(set);
 }
 
 void poll_pause(struct poll_watch *w, int64_t ns)
 {
-	lock_acquire(&poller.lock);
-	if (!w->dropping) {
-		start_poller();
+	struct poll_set *set = w->set;
+
+	lock_acquire(&set->lock);
+	if (!is_dropped(w)) {
 		w->paused_until_ns = clock_monotonic_ns() + ns;
-		w->pause_next = poller.paused;
-		poller.paused = w;
+		w->pause_next = set->paused;
+		set->paused = w;
 	}
-	lock_release(&poller.lock);
-	wake_poller(); /* it may sleep for longer */
+	lock_release(&set->lock);
+	wake(set); /* its threads may wait for longer */
 }
 
-/* poll lock held. */
+/* The set's lock is held, here and below. */
 static void unlink_paused(struct poll_watch *w)
 {
-	struct poll_watch **at = &poller.paused;
+	struct poll_watch **at = &w->set->paused;
 
-	while (*at != NULL && *at != w)
+	while (*at != w)
 		at = &(*at)->pause_next;
-	if (*at == w)
-		*at = w->pause_next;
+	*at = w->pause_next;
 }
 
-/* poll lock held. */
-static void drop(struct poll_watch *w)
+static void unlink_file(struct poll_watch *w)
 {
-	struct poll_watch **list = w->may_block ? &poller.dropped : &poller.dropped_by_scheds;
+	struct poll_watch **at = &w->set->wanted_files;
 
-	w->dropping = true;
-	w->wanted = 0;
+	while (*at != w)
+		at = &(*at)->next;
+	*at = w->next;
+	if (*at == NULL)
+		w->set->last_file = at;
+}
+
+static void take_out(struct poll_watch *w)
+{
+	struct poll_set *set = w->set;
+
 	if (w->paused_until_ns != 0)
 		unlink_paused(w);
-	w->paused_until_ns = 0;
-	if (!w->always) {
-		control(w, EPOLL_CTL_DEL, NULL);
-		poller.watched[set_of(w)]--;
-	}
-	w->pause_next = *list;
-	*list = w;
+	if (w->queued)
+		unlink_file(w);
+	if (w->is_file)
+		set->files--;
+	if (!is_in_epoll(w))
+		return;
+	epoll_ctl(set->epoll, EPOLL_CTL_DEL, w->fd, NULL);
+	set->by_fd[w->fd] = NULL;
+	set->watched--;
 }
 
 void poll_drop(struct poll_watch *w)
 {
-	bool may_block;
+	struct poll_set *set = w->set;
+	bool submit = false, counts = set == &poller.schedulers;
 
-	lock_acquire(&poller.lock);
-	may_block = w->may_block;
-	if (!w->dropping)
-		drop(w);
-	lock_release(&poller.lock);
-	if (may_block)
-		wake_poller();
-	else
-		sched_poll_hurry();
+	lock_acquire(&set->lock);
+	take_out(w);
+	w->wanted = 0;
+	if (atomic_fetch_or_explicit(&w->calls, DROPPED, memory_order_acq_rel) == 0)
+		submit = queue_dropped(w);
+	lock_release(&set->lock);
+	if (counts)
+		sched_poll_count(-1);
+	if (submit)
+		sched_job_submit(&set->job);
 }
 
-struct poll_counts poll_counts(enum poll_set set)
-{
-	struct poll_counts counts;
+/* ---- counts */
 
-	counts.ready = atomic_load_explicit(&poller.ready[set], memory_order_relaxed);
-	lock_acquire(&poller.lock);
-	counts.watched = poller.watched[set] + 1;
-	counts.threads = set == POLL_BY_THREAD && poller.started;
-	lock_release(&poller.lock);
+static struct poll_counts count_set(struct poll_set *set)
+{
+	struct poll_counts counts = { .threads = set->threads };
+
+	counts.ready = atomic_load_explicit(&set->ready, memory_order_relaxed);
+	lock_acquire(&set->lock);
+	counts.watched = set->watched + 1;
+	lock_release(&set->lock);
 	return counts;
+}
+
+static struct poll_counts count_files(void)
+{
+	struct poll_counts counts = { .files = true };
+
+	for (unsigned i = 0; i < poller.settings.sets; i++) {
+		struct poll_set *set = &poller.sets[i];
+
+		lock_acquire(&set->lock);
+		counts.watched += set->files;
+		lock_release(&set->lock);
+	}
+	return counts;
+}
+
+unsigned poll_counts_rows(void)
+{
+	return 1 + poller.settings.by_schedulers + poller.settings.sets;
+}
+
+struct poll_counts poll_counts(unsigned row)
+{
+	unsigned before = 1 + poller.settings.by_schedulers;
+
+	if (row == 0)
+		return count_files();
+	return count_set(row < before ? &poller.schedulers : &poller.sets[row - before]);
 }

@@ -41,7 +41,6 @@ void port_init(void)
 {
 	lock_init(&table.lock, LOCK_port_table);
 	table.limit = PORT_LIMIT_DEFAULT;
-	poll_init();
 }
 
 void port_io_bytes(uint64_t *in, uint64_t *out)

@@ -155,7 +155,7 @@ struct port {
 	uint64_t input_bytes;
 	bool at_end;
 	struct port_watch read_watch;
-	struct fd_input *fd_input;  /* what the poll thread has read, of the fd driver */
+	struct fd_input *fd_input;  /* what a poll thread has read, of the fd driver */
 	bool reads;
 	/* output */
 	struct byte_queue out;

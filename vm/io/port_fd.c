@@ -71,7 +71,7 @@ static void wait_until_free(struct port *port, struct port_watch *w)
 		port_hold_stdin(false);
 }
 
-/* What the poll thread has read: the descriptor is shared, so that a read may wait although there was input a moment
+/* What a poll thread has read: the descriptor is shared, so that a read may wait although there was input a moment
  * before, and no scheduler waits. */
 struct fd_input {
 	ssize_t n;
@@ -81,7 +81,7 @@ struct fd_input {
 
 static void read_ready(struct poll_watch *poll, unsigned events)
 {
-	static uint8_t buffer[READ_BYTES]; /* of the one poll thread */
+	uint8_t buffer[READ_BYTES];
 	struct port_watch *w = (struct port_watch *)poll;
 	struct fd_input *input;
 	ssize_t n;

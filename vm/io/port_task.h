@@ -54,13 +54,13 @@ bool port_want_run(struct port *port);
 /* The driver's ready_input and ready_output are called for fd, as port_watch_want says. closes: fd is closed in the
  * end, and if it cannot be watched. Fails: -errno. */
 int port_watch_add(struct port *port, struct port_watch *w, int fd, bool closes);
-/* The same for a descriptor that is shared with others, which stays open: `ready`, which may block and runs on the poll
+/* The same for a descriptor that is shared with others, which stays open: `ready`, which may block and runs on a poll
  * thread, calls port_watch_ready in the end. */
 int port_watch_add_shared(struct port *port, struct port_watch *w, int fd,
 			  void (*ready)(struct poll_watch *poll, unsigned events));
 /* The bits (WATCH_IN, WATCH_OUT) are wanted from now on, or not. */
 void port_watch_want(struct port_watch *w, unsigned bits, bool on);
-/* As WATCH_IN wanted, after some time; it must not be wanted now. Called from ready_input. */
+/* As WATCH_IN wanted, after some time; it must not be wanted now. Called from ready_input, for a shared descriptor. */
 void port_watch_pause(struct port_watch *w, int64_t ns);
 /* What is done with its events. */
 void port_watch_ready(struct poll_watch *poll, unsigned events);

@@ -8,7 +8,7 @@
  * that were inside at its beginning have passed, or gone outside, once.
  *
  * Reading is done in a look, between progress_look and progress_look_end. What was found is there until the look ends;
- * to keep it longer, take a reference in it that is never taken from 0. A thread that is outside (the poll thread, the
+ * to keep it longer, take a reference in it that is never taken from 0. A thread that is outside (a poll thread, the
  * pool, dirty schedulers, those of libraries) may not look: it takes the table's lock.
  * Who holds a table while in a look may wait for its lock, and lend the scheduler, but neither stop the world nor go
  * outside. A native that gives way in steps ends its look before, and finds the table again.

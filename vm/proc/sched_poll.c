@@ -12,8 +12,8 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "proc/micro.h"
 #include "proc/sched.h"
-#include "proc/sched_job.h"
 
 #define ROUND_EVENTS 64
 
@@ -27,25 +27,12 @@ static struct {
 	uint32_t rounds_seen;      /* by sched_poll_is_forgotten */
 	struct epoll_event events[ROUND_EVENTS]; /* of who has the turn, as n */
 	int n;
-	atomic_bool hurries;       /* the job was submitted */
-	struct sched_job hurry;
 } polling;
-
-static void run_hurry(struct sched_job *job)
-{
-	(void)job;
-	atomic_store(&polling.hurries, false);
-	if (!atomic_exchange(&polling.turn, true))
-		sched_poll_end(); /* nobody waits, so no event is in the air: there is no need to look */
-	else
-		sched_poll_wake();
-}
 
 void sched_poll_init(void)
 {
-	struct epoll_event e = { .events = EPOLLIN | EPOLLET };
+	struct epoll_event e = { .events = EPOLLIN | EPOLLET, .data.u64 = SCHED_POLL_WAKE };
 
-	polling.hurry.run = run_hurry;
 	polling.epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (polling.epoll >= 0)
 		polling.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -64,13 +51,6 @@ void sched_poll_count(int more)
 	/* All schedulers may be asleep, and none of them polling, as there was nothing to poll. */
 	if (more > 0 && !sched_on_duty() && sched_poll_is_vacant())
 		sched_wake_idle();
-}
-
-/* Not by the thread itself: whoever asks may hold locks. */
-void sched_poll_hurry(void)
-{
-	if (!atomic_exchange(&polling.hurries, true))
-		sched_job_submit(&polling.hurry);
 }
 
 bool sched_poll_begin(void)
@@ -120,7 +100,9 @@ void sched_poll_end(void)
 	int n = polling.n;
 
 	polling.n = 0;
+	micro_enter(sched_self(), MICRO_CHECK_IO);
 	sched_poll_dispatch(polling.events, n);
+	micro_enter(sched_self(), MICRO_OTHER);
 	atomic_fetch_add_explicit(&polling.rounds, 1, memory_order_relaxed);
 	atomic_store(&polling.turn, false);
 }

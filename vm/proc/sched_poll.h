@@ -13,18 +13,17 @@
 #include <sys/epoll.h>
 
 void sched_poll_init(void);
-/* Wired by io/poll.c: deals with n events (data.ptr is the watch's), and with what waits until no event is left in the
- * air. On a scheduler, between two time slices. */
+/* Wired by io/poll.c: deals with n events. On a scheduler, between two time slices. */
 extern void (*sched_poll_dispatch)(const struct epoll_event *events, int n);
 
 /* ---- for io/poll.c: any thread */
 
 /* The set of epoll; descriptors are added, changed and deleted there. */
 int sched_poll_fd(void);
-/* So many more, or less, are to be waited for; or things that sched_poll_dispatch is to do. */
+/* data.u64 of an event that tells of no descriptor: who polls was woken. */
+#define SCHED_POLL_WAKE UINT64_MAX
+/* So many more, or less, are to be waited for. */
 void sched_poll_count(int more);
-/* sched_poll_dispatch is called soon, whatever is ready. */
-void sched_poll_hurry(void);
 
 /* ---- for schedulers */
 

@@ -19,7 +19,20 @@ main() ->
     io:format("~p~n", [Rows =:= schedulers()]),
     io:format("~p~n", [erlang:system_flag(microstate_accounting, reset)]),
     io:format("~p~n", [lists:usort([N || #{counters := Counters} <- schedulers(), N <- maps:values(Counters)])]),
+    pollers(),
     io:format("~p~n", [[try erlang:system_flag(microstate_accounting, How) catch error:Reason -> Reason end || How <- [on, 1]]]).
+
+%% Threads that poll: as many as there are for the sets, and all of their time is sleep or polling.
+pollers() ->
+    Threads = lists:sum([N || Set <- erlang:system_info(check_io), {poll_threads, N} <- Set]),
+    erlang:system_flag(microstate_accounting, true),
+    timer:sleep(30),
+    erlang:system_flag(microstate_accounting, false),
+    Rows = [Row || #{type := poll} = Row <- statistics(microstate_accounting)],
+    io:format("~p~n", [lists:sort([Id || #{id := Id} <- Rows]) =:= lists:seq(0, Threads - 1)]),
+    Others = [Counters || #{counters := #{sleep := Sleep} = Counters} <- Rows,
+                          Sleep =< 0 orelse lists:sum(maps:values(maps:without([sleep, check_io, other], Counters))) > 0],
+    io:format("~p~n", [Others]).
 
 %% Processes that collect.
 work(N) ->
@@ -41,4 +54,6 @@ total(State, Rows) ->
 %% expect: true
 %% expect: false
 %% expect: [0]
+%% expect: true
+%% expect: []
 %% expect: [badarg,badarg]

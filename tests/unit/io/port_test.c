@@ -33,6 +33,7 @@ static void setup(void)
 	process_table_init(1024);
 	sched_init(1, 1);
 	async_init(2);
+	poll_init(&(struct poll_settings){ .sets = 1, .threads = 1, .by_schedulers = true });
 	io_init();
 	/* Never run: no scheduler was started. Its incoming queue is what we look at. */
 	pid = process_spawn(NULL, am_erlang, am_ok, NIL, &o, NULL);

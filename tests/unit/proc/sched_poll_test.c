@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who polls: one at a time, woken whatever comes first; and what must run between two rounds does. */
+/* Who polls: one at a time, woken whatever comes first. */
 #include "unit.h"
 
 #include <sys/epoll.h>
@@ -7,7 +7,6 @@
 
 #include "base/clock.h"
 #include "proc/sched.h"
-#include "proc/sched_job.h"
 #include "proc/sched_poll.h"
 
 static int rounds, events_seen, wakes_seen;
@@ -16,7 +15,7 @@ static void count_round(const struct epoll_event *events, int n)
 {
 	rounds++;
 	for (int k = 0; k < n; k++)
-		*(events[k].data.ptr != NULL ? &events_seen : &wakes_seen) += 1;
+		*(events[k].data.u64 != SCHED_POLL_WAKE ? &events_seen : &wakes_seen) += 1;
 }
 
 static void setup(void)
@@ -30,7 +29,7 @@ static void setup(void)
 /* A pipe with something to read, watched; the other end. */
 static int watch_ready_pipe(int *reads)
 {
-	struct epoll_event e = { .events = EPOLLIN, .data.ptr = reads };
+	struct epoll_event e = { .events = EPOLLIN, .data.u64 = 1 };
 	int ends[2];
 
 	ck_assert_int_eq(pipe(ends), 0);
@@ -121,26 +120,6 @@ START_TEST(test_the_deadline_ends_the_sleep)
 }
 END_TEST
 
-START_TEST(test_who_hurries_gets_a_round)
-{
-	sched_poll_hurry();
-	sched_poll_hurry();
-	while (sched_job_run())
-		;
-	ck_assert_int_eq(rounds, 1); /* nobody had the turn */
-	sched_poll_count(1);
-	ck_assert(sched_poll_begin());
-	sched_poll_hurry();
-	while (sched_job_run())
-		;
-	ck_assert_int_eq(rounds, 1);
-	sched_poll_sleep(0); /* woken, to come to its round */
-	sched_poll_end();
-	ck_assert_int_eq(rounds, 2);
-	ck_assert_int_eq(wakes_seen, 1);
-}
-END_TEST
-
 START_TEST(test_polling_is_forgotten_when_nobody_does)
 {
 	sched_poll_count(1);
@@ -168,7 +147,6 @@ Suite *sched_poll_suite(void)
 	tcase_add_test(c, test_what_was_found_is_not_slept_over);
 	tcase_add_test(c, test_a_wake_before_the_sleep_is_kept);
 	tcase_add_test(c, test_the_deadline_ends_the_sleep);
-	tcase_add_test(c, test_who_hurries_gets_a_round);
 	tcase_add_test(c, test_polling_is_forgotten_when_nobody_does);
 	suite_add_tcase(s, c);
 	return s;
