@@ -244,6 +244,11 @@ START_TEST(test_rows_are_as_many_as_otp_has)
 	ck_assert_uint_eq(poll_counts(1).threads, 0);
 	ck_assert_uint_eq(poll_counts(2).threads, 3);
 	ck_assert_uint_eq(poll_counts(3).threads, 2);
+}
+END_TEST
+
+START_TEST(test_schedulers_that_do_not_wait_have_no_row)
+{
 	poll_init(&(struct poll_settings){ .sets = 1, .threads = 5 });
 	ck_assert_uint_eq(poll_counts_rows(), 2);
 	ck_assert_uint_eq(poll_counts(1).threads, 5);
@@ -263,6 +268,7 @@ Suite *poll_suite(void)
 	tcase_add_test(c, test_a_number_that_was_taken_over);
 	tcase_add_test(c, test_a_file_is_always_ready);
 	tcase_add_test(c, test_rows_are_as_many_as_otp_has);
+	tcase_add_test(c, test_schedulers_that_do_not_wait_have_no_row);
 	suite_add_tcase(s, c);
 	return s;
 }
