@@ -480,16 +480,13 @@ static bool is_of_descriptors(const char *path)
 	return false;
 }
 
-/* With several sets, each with more than one thread; and the schedulers or not. */
+/* With several sets, each with more than one thread, and without the schedulers'. */
 START_TEST(test_program_with_poll_threads)
 {
 	static const char *const only_threads[] = { "+IOs", "false", "+IOp", "2", "+IOt", "5", NULL };
-	static const char *const both[] = { "+IOp", "4", "+IOt", "4", NULL };
 
-	if (!is_of_descriptors(programs.paths[_i]))
-		return;
-	run_on_erlvm(programs.paths[_i], "erlvm-threads", only_threads);
-	run_on_erlvm(programs.paths[_i], "erlvm-both", both);
+	if (is_of_descriptors(programs.paths[_i]))
+		run_on_erlvm(programs.paths[_i], "erlvm-threads", only_threads);
 }
 END_TEST
 
@@ -505,7 +502,7 @@ Suite *erl_suite(void)
 	tcase_add_unchecked_fixture(threads, compile_programs, NULL);
 	tcase_add_unchecked_fixture(stock, compile_programs, NULL);
 	tcase_set_timeout(ours, RUN_SECONDS);
-	tcase_set_timeout(threads, 2 * RUN_SECONDS);
+	tcase_set_timeout(threads, RUN_SECONDS);
 	tcase_set_timeout(stock, RUN_SECONDS);
 	tcase_add_loop_test(ours, test_program_on_erlvm, 0, programs.count);
 	tcase_add_loop_test(threads, test_program_with_poll_threads, 0, programs.count);
