@@ -406,7 +406,7 @@ prepare_dist(Dir) ->
     [start_peer(Name, Dir) || Name <- [stock_peer, stock_guest]],
     true = net_kernel:hidden_connect_node('stock_peer@localhost'),
     send_echoes(1), % who is there first sends more
-    Carriers = [start_carrier(Node, Sized) || {Node, Sized} <- [{'stock_sized@localhost', true}, {'stock_unsized@localhost', false}]],
+    Carriers = [start_carrier('stock_sized@localhost', true), start_carrier('stock_unsized@localhost', false)],
     receive after 500 -> ok end,
     fun() ->
         Before = carried(),

@@ -362,6 +362,20 @@ void inet_fdopen(struct inet_socket *s, const uint8_t *data, size_t n, int type,
 	inet_answer_ok(a);
 }
 
+void inet_listen(struct inet_socket *s, const uint8_t *data, size_t n, struct port_answer *a)
+{
+	if (!(s->state & INET_OPEN)) {
+		inet_answer_word(a, "exbadport");
+	} else if (n != 2) {
+		inet_answer_error(a, EINVAL);
+	} else if (listen(s->fd, (int16_t)inet_read16(data)) < 0) {
+		inet_answer_error(a, errno);
+	} else {
+		s->state = INET_OPEN | INET_LISTENS;
+		inet_answer_ok(a);
+	}
+}
+
 /* ---- names */
 
 static void answer_address(struct port_answer *a, const struct inet_address *address)

@@ -161,6 +161,8 @@ void inet_answer_op(struct port_answer *a, uint16_t id);
 /* The data of INET_REQ_OPEN and FDOPEN: opens. type: SOCK_*. */
 void inet_open(struct inet_socket *s, const uint8_t *data, size_t n, int type, struct port_answer *a);
 void inet_fdopen(struct inet_socket *s, const uint8_t *data, size_t n, int type, struct port_answer *a);
+/* The command INET_REQ_LISTEN, whose data is the backlog, two bytes. */
+void inet_listen(struct inet_socket *s, const uint8_t *data, size_t n, struct port_answer *a);
 /* Somebody waits, from now on: port->caller. */
 struct inet_op *inet_add_op(struct inet_socket *s, uint32_t timeout_ms);
 /* Takes op out and frees it; its caller is watched no more. */

@@ -192,20 +192,6 @@ static void ctl_fdopen(struct inet_socket *s, const uint8_t *data, size_t n, str
 	inet_packet_want(s);
 }
 
-static void ctl_listen(struct inet_socket *s, const uint8_t *data, size_t n, struct port_answer *a)
-{
-	if (!(s->state & INET_OPEN)) {
-		inet_answer_word(a, "exbadport");
-	} else if (n != 2) {
-		inet_answer_error(a, EINVAL);
-	} else if (listen(s->fd, (int16_t)inet_read16(data)) < 0) {
-		inet_answer_error(a, errno);
-	} else {
-		s->state = INET_OPEN | INET_LISTENS;
-		inet_answer_ok(a);
-	}
-}
-
 /* Addresses are added, or (the first byte 0) removed, one after the other; what was done remains when one fails. */
 static void ctl_bindx(struct inet_socket *s, const uint8_t *data, size_t n, struct port_answer *a)
 {
@@ -394,7 +380,7 @@ static void ctl_peeloff(struct inet_socket *s, const uint8_t *data, size_t n, st
 
 static const struct inet_command_row commands[] = {
 	{ INET_REQ_OPEN, ctl_open }, { INET_REQ_FDOPEN, ctl_fdopen }, { INET_REQ_CLOSE, inet_packet_close },
-	{ INET_REQ_CONNECT, ctl_connect }, { INET_REQ_LISTEN, ctl_listen }, { INET_REQ_SETOPTS, inet_packet_setopts },
+	{ INET_REQ_CONNECT, ctl_connect }, { INET_REQ_LISTEN, inet_listen }, { INET_REQ_SETOPTS, inet_packet_setopts },
 	{ INET_REQ_GETOPTS, inet_sctp_getopts }, { INET_REQ_GETLADDRS, ctl_laddrs }, { INET_REQ_GETPADDRS, ctl_paddrs },
 	{ PACKET_REQ_RECV, inet_packet_recv }, { SCTP_REQ_BINDX, ctl_bindx }, { SCTP_REQ_PEELOFF, ctl_peeloff },
 };

@@ -728,20 +728,6 @@ static void connect_ready(struct inet_socket *s)
 
 /* ---- listening */
 
-static void ctl_listen(struct inet_socket *s, const uint8_t *data, size_t n, struct port_answer *a)
-{
-	if (!(s->state & INET_OPEN)) {
-		inet_answer_word(a, "exbadport");
-	} else if (n != 2) {
-		inet_answer_error(a, EINVAL);
-	} else if (listen(s->fd, (int16_t)inet_read16(data)) < 0) {
-		inet_answer_error(a, errno);
-	} else {
-		s->state = INET_OPEN | INET_LISTENS;
-		inet_answer_ok(a);
-	}
-}
-
 static void settle_accepts(struct inet_socket *s)
 {
 	unsigned bits = s->ops == NULL ? 0 : s->ops->next == NULL ? INET_ACCEPTS : INET_ACCEPTS | INET_MANY_ACCEPT;
@@ -905,7 +891,7 @@ static void ctl_setopts(struct inet_socket *s, const uint8_t *data, size_t n, st
 static const struct inet_command_row commands[] = {
 	{ INET_REQ_OPEN, ctl_open }, { INET_REQ_FDOPEN, ctl_fdopen }, { INET_REQ_CLOSE, ctl_close },
 	{ INET_REQ_CONNECT, ctl_connect },
-	{ INET_REQ_LISTEN, ctl_listen }, { INET_REQ_ACCEPT, ctl_accept }, { INET_REQ_SETOPTS, ctl_setopts },
+	{ INET_REQ_LISTEN, inet_listen }, { INET_REQ_ACCEPT, ctl_accept }, { INET_REQ_SETOPTS, ctl_setopts },
 	{ INET_REQ_IGNOREFD, ctl_ignore },
 	{ TCP_REQ_RECV, ctl_recv }, { TCP_REQ_UNRECV, ctl_unrecv }, { TCP_REQ_SHUTDOWN, ctl_shutdown },
 	{ TCP_REQ_SENDFILE, ctl_sendfile },
