@@ -14,11 +14,10 @@ erl and on an erlvm (commands.sh), gen_sctp of both (sctp.sh), then suites of th
   UBUNTU_KEYS       the key of Ubuntu's archive; by default that of Debian's package ubuntu-keyring
 
 qemu is installed where it is missing. The machine's root is the guest's, read only, through 9p; what tests write is
-in memory. Where there is /dev/kvm that works it is used, else qemu interprets: a boot takes a minute then, the
-commands and those suites five each; one that compiles Erlang for each test takes half an hour. Prints a line a
-kernel, and under it a row for each thing that the kernel cannot do: a check that doctor says no to, a command that
-does not work, a test that was skipped or failed. A kernel that has less than every command needs must refuse in one
-line.
+in memory. Where there is /dev/kvm that works it is used, else qemu interprets: a kernel takes four minutes then, more
+on a busy machine; a suite that compiles Erlang for each test may take half an hour. Prints a line a kernel, and under
+it a row for each thing that the kernel cannot do: a check that doctor says no to, a command that does not work, a
+test that was skipped or failed. A kernel that has less than every command needs must refuse in one line.
 """
 
 import glob
