@@ -151,12 +151,14 @@ void process_each_in_parts(size_t count, void (*see)(Process *p, void *arg), voi
 {
 	struct in_parts parts = { 0, count, see, arg, true };
 
+	sched_lend();
 	for (;;) {
 		sched_stop_world(see_part, &parts);
 		if (!parts.more)
 			break;
 		sched_let_world_go_on();
 	}
+	sched_reclaim();
 }
 
 size_t process_count(void)

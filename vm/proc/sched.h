@@ -143,7 +143,8 @@ void sched_watch_all(void);
 void sched_trace(bool on);
 /* Runs fn(arg) while no scheduler runs a process (code loading, purging, tracing). Called from a scheduler. */
 void sched_stop_world(void (*fn)(void *), void *arg);
-/* Between two stops of the world for one purpose: waits until who was held by the first is back in it. */
+/* Between two stops of the world for one purpose: waits until who was held by the first is back in it. A lent scheduler
+ * that a process or a timer waits for is taken over. */
 void sched_let_world_go_on(void);
 /* The same when the VM is about to end, from any thread: waits for the others no longer than that (one may wait for a lock of ours), then runs
  * fn anyway. The world stays stopped. Returns what fn was told: did all stop? */

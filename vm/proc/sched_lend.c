@@ -167,6 +167,18 @@ void sched_lend_look(struct sched *s, uint32_t *seen)
 	*seen = lent;
 }
 
+void sched_lend_give(void)
+{
+	struct sched *s = sched_self();
+	uint32_t lent;
+
+	if (s == NULL || s->is_dirty)
+		return;
+	lent = lent_of(s);
+	if (may_be_taken(lent) && is_wanted(s))
+		take(s, lent, false);
+}
+
 void sched_lend_take_all(void)
 {
 	for (unsigned id = 1; id <= sched_count(); id++) {

@@ -14,6 +14,8 @@ void sched_lend_init(unsigned most, void *(*run)(void *sched));
 /* Is s lent since the look before, and waits a process or a timer for it? Then another thread takes it over. *seen:
  * s->lent at the look before. Called by the clock of time slices alone. */
 void sched_lend_look(struct sched *s, uint32_t *seen);
+/* This thread's scheduler, if it is lent and a process or a timer waits for it, is taken over at once. */
+void sched_lend_give(void);
 /* All that others have lent are taken over, as far as threads rest: whoever calls is about to stop the world. */
 void sched_lend_take_all(void);
 /* Has another thread lent its scheduler? */

@@ -258,6 +258,7 @@ void sched_let_world_go_on(void)
 
 	if (is_in)
 		leave(s);
+	sched_lend_give();
 	lock_acquire(&world.lock);
 	wait_for_held();
 	lock_release(&world.lock);
