@@ -246,21 +246,24 @@ fuzz-targets: $(FUZZ_NAMES:%=$(BUILD)/fuzz/%_fuzz)
 fuzz: deps
 	$(MAKE) $(FUZZ_NAMES:%=fuzz-%)
 
+# On all processors, unless -j says otherwise.
+PARALLEL = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
+
 # The fuzz targets are built too, so that they keep up with the code; they run by `make fuzz`.
 check: deps
-	$(MAKE) lint tests fuzz-targets
+	$(MAKE) $(PARALLEL) lint tests fuzz-targets
 	@$(TEST_ENV) bash tests/check.sh $(TEST_BINS)
 
 lint: $(GEN)/tells.def
 	@for l in tests/lint/*.sh; do BPF_CC="$(BPF_CC)" bash $$l || exit 1; done
 
 demo: deps
-	$(MAKE) all
+	$(MAKE) $(PARALLEL) all
 	@BUILD=$(BUILD) bash bench/demo.sh
 
 bench: deps
-	$(MAKE) all
-	$(MAKE) PROBES=0 build/variant-noprobes/erlvm
+	$(MAKE) $(PARALLEL) all
+	$(MAKE) $(PARALLEL) PROBES=0 build/variant-noprobes/erlvm
 	@BUILD=$(BUILD) bash bench/run.sh
 
 deps:
