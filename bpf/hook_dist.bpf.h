@@ -274,9 +274,23 @@ static __always_inline __u64 hook_down_reason(const struct otp_layout *layout, _
     return reason;
 }
 
+/* Why the VM stops being a node: its net kernel ends for that reason. */
+static __always_inline __u64 hook_own_down_reason(const struct otp_layout *layout, __u64 reason)
+{
+    return otp_is(layout, reason, OTP_KNOWN_NO_NETWORK) ? reason
+                                                        : otp_known_atom(layout, OTP_KNOWN_NET_KERNEL_TERMINATED);
+}
+
+/* The VM becomes the node of that name; that of no node is told by who ends its being one. */
+static __always_inline int hook_own_name(const struct otp_layout *layout, __u64 name, ev_node *out)
+{
+    *out = otp_atom(name) + 1;
+    return otp_is(layout, name, OTP_KNOWN_NO_NODE) || otp_atom(name) == WIRE_NO_ATOM ? -1 : 0;
+}
+
 /*
  * Which 0: erts_set_dist_entry_connected(node, ...). Which 1: erts_do_net_exits(node, reason), which is called for the
- * VM's own node, too, when that stops being one.
+ * VM's own node, too, to which there is no connection, when that stops being one. Which 2: erts_set_this_node(name, ...).
  */
 SEC("uprobe")
 int at_dist__monitor(struct pt_regs *ctx)
@@ -284,18 +298,20 @@ int at_dist__monitor(struct pt_regs *ctx)
     const struct otp_layout *layout = hook_layout(ctx);
     __u64 node = FIXES_CTX_LOAD(ctx, di), reason = OTP_NIL;
     struct ev_dist__monitor ev = {};
-    bool down = otp_which(ctx);
-    __u32 state = 0;
+    __u32 which = otp_which(ctx), state = 0;
+    bool down = which == 1;
 
-    if (!layout || otp_read(layout, node, OTP_NODE_STATE, &state, sizeof state))
-        return 0;
-    if (down && state != OTP_NODE_CONNECTED && state != OTP_NODE_EXITING)
+    if (!layout)
         return 0;
     view_begin(&ev.head, layout->vm);
     ev.head.where = hook_where(ctx, 0);
-    if (hook_node(layout, node, &ev.monitored_node))
+    if (which == 2 ? hook_own_name(layout, node, &ev.monitored_node)
+                   : otp_read(layout, node, OTP_NODE_STATE, &state, sizeof state) ||
+                         hook_node(layout, node, &ev.monitored_node))
         return 0;
-    if (down)
+    if (down && state != OTP_NODE_CONNECTED && state != OTP_NODE_EXITING)
+        reason = hook_own_down_reason(layout, FIXES_CTX_LOAD(ctx, si));
+    else if (down)
         reason = hook_down_reason(layout, node, FIXES_CTX_LOAD(ctx, si));
     ev.what = (struct ev_text){EV_TEXT_OURS, (__u64)(down ? hook_node_down : hook_node_up)};
     ev.reason = HOOK_WANTS(dist__monitor, reason) ? hook_term(reason) & ~EV_LATER_TERM : 0;

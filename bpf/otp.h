@@ -61,6 +61,9 @@ struct otp_ours {
     ATOM(KILL, "kill") \
     ATOM(KILLED, "killed") \
     ATOM(CONNECTION_CLOSED, "connection_closed") \
+    ATOM(NO_NODE, "nonode@nohost") \
+    ATOM(NO_NETWORK, "no_network") \
+    ATOM(NET_KERNEL_TERMINATED, "net_kernel_terminated") \
     ATOM(DIRTY_FINALIZER, "dirty_nif_finalizer") \
     ATOM(DIRTY_EXCEPTION, "dirty_nif_exception")
 

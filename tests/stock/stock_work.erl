@@ -401,8 +401,7 @@ told_sockets() ->
 -define(BUSY, 29).     % messages that are each more than the connection's queue may hold (+zdbbl)
 
 prepare_dist(Dir) ->
-    {ok, _} = net_kernel:start('stock_work@localhost',
-                               #{name_domain => shortnames, hidden => true, net_ticktime => 3600}),
+    {ok, _} = start_node(),
     [start_peer(Name, Dir) || Name <- [stock_peer, stock_guest]],
     true = net_kernel:hidden_connect_node('stock_peer@localhost'),
     send_echoes(1), % who is there first sends more
@@ -417,8 +416,20 @@ prepare_dist(Dir) ->
         true = net_kernel:hidden_connect_node('stock_guest@localhost'),
         true = erlang:disconnect_node('stock_guest@localhost'),
         receive after 500 -> ok end,
-        told_dist(lists:zipwith(fun(After, There) -> After - There end, carried(), Before)) ++ told_fetched(Fetched)
+        Carried = lists:zipwith(fun(After, There) -> After - There end, carried(), Before),
+        begin_again([Carrier || {_, Carrier} <- Carriers]),
+        told_dist(Carried) ++ told_fetched(Fetched)
     end.
+
+%% The node itself goes, with all connections, and comes again.
+begin_again(Carriers) ->
+    [unlink(Carrier) || Carrier <- Carriers],
+    ok = net_kernel:stop(),
+    receive after 500 -> ok end,
+    {ok, _} = start_node().
+
+start_node() ->
+    net_kernel:start('stock_work@localhost', #{name_domain => shortnames, hidden => true, net_ticktime => 3600}).
 
 start_peer(Name, Dir) ->
     Args = ["-noinput", "-hidden", "-setcookie", "stock", "-epmd_module", "stock_work", "-start_epmd", "false",
@@ -494,12 +505,15 @@ carried() ->
 told_dist([Sent, Received]) ->
     Peer = [{"node", "stock_peer@localhost"}],
     Guest = [{"node", "stock_guest@localhost"}],
+    Own = [{"node", "stock_work@localhost"}],
     [expect("dist_by_node", Peer, "out", ?ECHOES + ?BUSY), expect("dist_by_node", Peer, "in", ?ECHOES),
      expect("dist_by_node", Peer, "received_bytes", Received - 4 * ?ECHOES),
      expect("dist_by_node", Peer, "sent_bytes", Sent - 4 * (?ECHOES + ?BUSY)),
-     expect("dist_by_node", Peer, "up", 0), expect("dist_by_node", Peer, "down", 0),
+     expect("dist_by_node", Peer, "up", 0), expect("dist_by_node", Peer, "down", 1),
      expect("dist_by_node", Guest, "up", 1), expect("dist_by_node", Guest, "down", 1),
-     expect("dist", [], "up", 1), expect("dist", [], "down", 1),
+     expect("dist_by_node", Own, "up", 1), expect("dist_by_node", Own, "down", 1),
+     expect("dist", [], "up", 2), expect("dist", [], "down", 5), % both, the peer and those of the carriers
+     expect("dist_event", [{"event", "down"}, {"reason", "net_kernel_terminated"} | Own], null, 1),
      expect("dist_event", [{"event", "up"} | Guest], null, 1),
      expect("dist_event", [{"event", "down"} | Guest], null, 1),
      expect("dist_busy_by_node", Peer, "suspends", ?BUSY), expect("dist_busy_by_node", Peer, "times", ?BUSY),
