@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Invariant: the counters change while their scheduler is in the world (see sched_world.h), so that who has stopped
- * the world may read them. A scheduler that is not in it sleeps, or has been stopped; its state says which. */
+/* Who counts, and who does not, changes while the world is stopped; all else does not stop it: the counters of a
+ * scheduler are changed by the thread that has it, and read by others, under their lock. */
 #include "proc/micro.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/lock.h"
 
 atomic_bool micro_counts;
 
@@ -13,11 +14,30 @@ struct micro_threads micro_poll_threads;
 /* Kinds of threads which only work or sleep; they count that themselves. The first are enum dirty_kind's. */
 enum { POLL_THREADS = DIRTY_KINDS, KINDS };
 
-/* Of such a thread. Changed while the world is stopped, so that who runs a process may read it. */
+/* Of such a thread. */
 static struct thread_micro {
 	int64_t total_ns, busy_ns;             /* until counting was switched off last */
 	int64_t since_ns, busy_since_ns;       /* what both were when it was switched on */
 } *thread_micro[KINDS];
+
+/* By scheduler. */
+static struct sched_micro {
+	struct lock lock;                      /* of all below */
+	int64_t ns[MICRO_STATES], since_ns;
+	enum micro_state state;
+} *sched_micro;
+static unsigned sched_micro_count;
+
+static struct lock threads_lock;               /* of thread_micro */
+
+void micro_init(unsigned schedulers)
+{
+	lock_init(&threads_lock, LOCK_micro);
+	sched_micro_count = schedulers;
+	sched_micro = mem_zalloc(schedulers * sizeof(*sched_micro));
+	for (unsigned i = 0; i < schedulers; i++)
+		lock_init(&sched_micro[i].lock, LOCK_micro);
+}
 
 static unsigned thread_count(int kind)
 {
@@ -30,42 +50,102 @@ static int64_t thread_busy_ns(int kind, unsigned i)
 	return kind == POLL_THREADS ? micro_poll_threads.busy_ns(i) : dirty_busy_ns((enum dirty_kind)kind, i + 1);
 }
 
-void micro_change(struct sched *s, enum micro_state to)
+/* ---- schedulers */
+
+/* Lock held. */
+static void enter(struct sched_micro *m, enum micro_state to)
 {
 	int64_t now = clock_monotonic_ns();
 
-	s->micro.ns[s->micro.state] += now - s->micro.since_ns;
-	s->micro.since_ns = now;
-	s->micro.state = (uint8_t)to;
+	m->ns[m->state] += now - m->since_ns;
+	m->since_ns = now;
+	m->state = to;
 }
 
-static void begin(struct sched *s)
+void micro_change(unsigned id, enum micro_state to)
 {
-	s->micro.since_ns = clock_monotonic_ns();
-	s->micro.state = sched_is_busy(s->id) ? MICRO_OTHER : MICRO_SLEEP;
+	struct sched_micro *m = &sched_micro[id - 1];
+
+	lock_acquire(&m->lock);
+	enter(m, to);
+	lock_release(&m->lock);
 }
 
-static void begin_thread(struct thread_micro *m, int kind, unsigned i)
+static void switch_scheduler(unsigned id, bool on)
 {
+	struct sched_micro *m = &sched_micro[id - 1];
+
+	lock_acquire(&m->lock);
+	if (!on)
+		enter(m, m->state);
+	m->state = sched_is_busy(id) ? MICRO_OTHER : MICRO_SLEEP;
 	m->since_ns = clock_monotonic_ns();
-	m->busy_since_ns = thread_busy_ns(kind, i);
+	lock_release(&m->lock);
 }
 
-static void end_thread(struct thread_micro *m, int kind, unsigned i)
+static void reset_scheduler(struct sched_micro *m)
 {
+	lock_acquire(&m->lock);
+	for (int state = 0; state < MICRO_STATES; state++)
+		m->ns[state] = 0;
+	m->since_ns = clock_monotonic_ns();
+	lock_release(&m->lock);
+}
+
+void micro_read(unsigned id, int64_t ns[MICRO_STATES])
+{
+	struct sched_micro *m = &sched_micro[id - 1];
+
+	lock_acquire(&m->lock);
+	if (atomic_load(&micro_counts))
+		enter(m, m->state);
+	for (int state = 0; state < MICRO_STATES; state++)
+		ns[state] = m->ns[state];
+	lock_release(&m->lock);
+}
+
+/* ---- threads that only work or sleep */
+
+/* busy_ns was asked for after asked_ns, so that no thread is told to have worked longer than there was time. */
+static void begin_thread(struct thread_micro *m, int64_t asked_ns, int64_t busy_ns)
+{
+	m->since_ns = asked_ns;
+	m->busy_since_ns = busy_ns;
+}
+
+static void end_thread(struct thread_micro *m, int64_t asked_ns, int64_t busy_ns)
+{
+	(void)asked_ns;
 	m->total_ns += clock_monotonic_ns() - m->since_ns;
-	m->busy_ns += thread_busy_ns(kind, i) - m->busy_since_ns;
+	m->busy_ns += busy_ns - m->busy_since_ns;
 }
 
-static void each_thread(void (*change)(struct thread_micro *m, int kind, unsigned i))
+static void reset_thread(struct thread_micro *m, int64_t asked_ns, int64_t busy_ns)
 {
-	for (int kind = 0; kind < KINDS; kind++) {
-		if (thread_micro[kind] == NULL)
-			thread_micro[kind] = mem_zalloc(thread_count(kind) * sizeof(*thread_micro[kind]));
-		for (unsigned i = 0; i < thread_count(kind); i++)
-			change(&thread_micro[kind][i], kind, i);
-	}
+	m->total_ns = m->busy_ns = 0;
+	begin_thread(m, asked_ns, busy_ns);
 }
+
+/* How long the thread has worked is asked for without threads_lock: it has a lock of its own. */
+static void change_thread(int kind, unsigned i, void (*change)(struct thread_micro *m, int64_t asked_ns, int64_t busy_ns))
+{
+	int64_t asked_ns = clock_monotonic_ns(), busy_ns = thread_busy_ns(kind, i);
+
+	lock_acquire(&threads_lock);
+	if (thread_micro[kind] == NULL)
+		thread_micro[kind] = mem_zalloc(thread_count(kind) * sizeof(*thread_micro[kind]));
+	change(&thread_micro[kind][i], asked_ns, busy_ns);
+	lock_release(&threads_lock);
+}
+
+static void each_thread(void (*change)(struct thread_micro *m, int64_t asked_ns, int64_t busy_ns))
+{
+	for (int kind = 0; kind < KINDS; kind++)
+		for (unsigned i = 0; i < thread_count(kind); i++)
+			change_thread(kind, i, change);
+}
+
+/* ---- all */
 
 static void switch_stopped(void *arg)
 {
@@ -73,14 +153,8 @@ static void switch_stopped(void *arg)
 
 	if (*on != before)
 		each_thread(*on ? begin_thread : end_thread);
-	for (unsigned i = 1; i <= sched_count() && *on != before; i++) {
-		struct sched *s = sched_get(i);
-
-		if (*on)
-			begin(s);
-		else
-			micro_change(s, (enum micro_state)s->micro.state);
-	}
+	for (unsigned id = 1; id <= sched_micro_count && *on != before; id++)
+		switch_scheduler(id, *on);
 	atomic_store(&micro_counts, *on);
 	sched_watch_all();
 	*on = before;
@@ -92,62 +166,24 @@ bool micro_switch(bool on)
 	return on;
 }
 
-static void reset_thread(struct thread_micro *m, int kind, unsigned i)
-{
-	m->total_ns = m->busy_ns = 0;
-	begin_thread(m, kind, i);
-}
-
-static void reset_stopped(void *arg)
-{
-	(void)arg;
-	each_thread(reset_thread);
-	for (unsigned i = 1; i <= sched_count(); i++) {
-		struct sched *s = sched_get(i);
-
-		for (int state = 0; state < MICRO_STATES; state++)
-			s->micro.ns[state] = 0;
-		s->micro.since_ns = clock_monotonic_ns();
-	}
-}
-
 bool micro_reset(void)
 {
-	sched_stop_world(reset_stopped, NULL);
+	each_thread(reset_thread);
+	for (unsigned i = 0; i < sched_micro_count; i++)
+		reset_scheduler(&sched_micro[i]);
 	return atomic_load(&micro_counts);
-}
-
-struct reading {
-	unsigned id;
-	int64_t *ns;
-};
-
-static void read_stopped(void *arg)
-{
-	const struct reading *r = arg;
-	struct sched *s = sched_get(r->id);
-
-	if (atomic_load(&micro_counts))
-		micro_change(s, (enum micro_state)s->micro.state);
-	for (int state = 0; state < MICRO_STATES; state++)
-		r->ns[state] = s->micro.ns[state];
-}
-
-void micro_read(unsigned id, int64_t ns[MICRO_STATES])
-{
-	struct reading r = { id, ns };
-
-	sched_stop_world(read_stopped, &r);
 }
 
 static void read_thread(int kind, unsigned i, enum micro_state working, int64_t ns[MICRO_STATES])
 {
 	struct thread_micro m = { 0 };
 
+	lock_acquire(&threads_lock);
 	if (thread_micro[kind] != NULL)
 		m = thread_micro[kind][i];
+	lock_release(&threads_lock);
 	if (atomic_load(&micro_counts))
-		end_thread(&m, kind, i);
+		end_thread(&m, 0, thread_busy_ns(kind, i));
 	for (int state = 0; state < MICRO_STATES; state++)
 		ns[state] = 0;
 	ns[working] = m.busy_ns;

@@ -15,6 +15,8 @@ extern struct micro_threads {
 	int64_t (*busy_ns)(unsigned i);
 } micro_poll_threads;
 
+/* Before the first scheduler. */
+void micro_init(unsigned schedulers);
 /* Counts, or not, from now on. Returns how it was before. */
 bool micro_switch(bool on);
 /* All begin with 0 again. Returns whether somebody counts. */
@@ -26,12 +28,13 @@ void micro_read_dirty(enum dirty_kind kind, unsigned number, int64_t ns[MICRO_ST
 /* The same of the poll thread of that number, from 0. */
 void micro_read_poll(unsigned number, int64_t ns[MICRO_STATES]);
 
-void micro_change(struct sched *s, enum micro_state to);
+/* That scheduler goes over to that. */
+void micro_change(unsigned id, enum micro_state to);
 /* s, of this thread, goes over to that. A thread that works without its scheduler is not counted. */
 static inline void micro_enter(struct sched *s, enum micro_state to)
 {
 	if (unlikely(atomic_load_explicit(&micro_counts, memory_order_relaxed)) && sched_on_duty())
-		micro_change(s, to);
+		micro_change(s->id, to);
 }
 
 #endif

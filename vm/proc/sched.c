@@ -159,9 +159,8 @@ void sched_pass_on(struct sched *from, struct sched *to)
 	to->queue = from->queue;
 	to->efile_tag = from->efile_tag;
 	to->told_active = from->told_active;
-	to->micro = from->micro;
 	if (atomic_load(&micro_counts))
-		micro_change(to, MICRO_OTHER);
+		micro_change(to->id, MICRO_OTHER);
 	to->timer_reds = 0;
 	atomic_store(&scheds.all[to->id - 1], to);
 }
@@ -179,6 +178,7 @@ void sched_init(unsigned count, unsigned online)
 	worker_init(count > WORKERS_MIN ? count : WORKERS_MIN, online);
 	sched_lend_init(count > WORKERS_MIN ? count : WORKERS_MIN, run_sched);
 	slice_clock_init();
+	micro_init(count);
 	progress_init();
 	scheds.count = count;
 	scheds.self_at = (int64_t)((uintptr_t)&sched_of_thread - thread_pointer());

@@ -32,10 +32,6 @@ struct sched {
 	double f[F_REGS];
 	uint64_t reds_done;  /* statistics; written by its thread alone */
 	uint64_t switches, collections, reclaimed_words;
-	struct {             /* see proc/micro.h */
-		int64_t ns[MICRO_STATES], since_ns;
-		uint8_t state;
-	} micro;
 	bool told_active;    /* system_profile's receiver was told since its last sleep that it is active */
 	uint64_t efile_tag;  /* counter of file operations, {id, efile_tag} */
 	struct sched_queue *queue; /* private to sched.c */

@@ -20,6 +20,7 @@ main() ->
     io:format("~p~n", [erlang:system_flag(microstate_accounting, reset)]),
     io:format("~p~n", [lists:usort([N || #{counters := Counters} <- schedulers(), N <- maps:values(Counters)])]),
     pollers(),
+    storm(),
     io:format("~p~n", [[try erlang:system_flag(microstate_accounting, How) catch error:Reason -> Reason end || How <- [on, 1]]]).
 
 %% Threads that poll: as many as there are for the sets, and all of their time is sleep or polling.
@@ -33,6 +34,21 @@ pollers() ->
     Others = [Counters || #{counters := #{sleep := Sleep} = Counters} <- Rows,
                           Sleep =< 0 orelse lists:sum(maps:values(maps:without([sleep, check_io, other], Counters))) > 0],
     io:format("~p~n", [Others]).
+
+%% Many ask, reset and switch while others work: no counter is ever below zero.
+storm() ->
+    Ask = fun(I) ->
+        case I rem 8 of
+            0 -> erlang:system_flag(microstate_accounting, I rem 16 =:= 0);
+            4 -> erlang:system_flag(microstate_accounting, reset);
+            _ -> ok
+        end,
+        [] = [N || #{counters := Counters} <- statistics(microstate_accounting), N <- maps:values(Counters), N < 0]
+    end,
+    Pids = [spawn_monitor(fun() -> lists:foreach(Ask, lists:seq(1, 100)) end) || _ <- lists:seq(1, 4)],
+    work(10),
+    io:format("~p~n", [[receive {'DOWN', Monitor, process, Pid, Reason} -> Reason end || {Pid, Monitor} <- Pids]]),
+    erlang:system_flag(microstate_accounting, false).
 
 %% Processes that collect.
 work(N) ->
@@ -56,4 +72,5 @@ total(State, Rows) ->
 %% expect: [0]
 %% expect: true
 %% expect: []
+%% expect: [normal,normal,normal,normal]
 %% expect: [badarg,badarg]
