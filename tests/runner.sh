@@ -13,6 +13,7 @@ int main(void)
 	SRunner *runner = srunner_create(suite_create("$room"));
 	int failed;
 
+	check_set_max_msg_size(1 << 20); /* a failure may show all that a program printed */
 $(for s in $suites; do echo "	srunner_add_suite(runner, $s());"; done)
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);
