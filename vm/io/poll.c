@@ -340,7 +340,8 @@ static void *run_thread(void *arg)
 	return NULL;
 }
 
-/* When the first descriptor comes, as most programs have none for threads. The set's lock is held. */
+/* When the first descriptor comes, as most programs have none for threads. A set needs one; where the system refuses
+ * more, it has fewer. The set's lock is held. */
 static void start_threads(struct poll_set *set)
 {
 	unsigned sets = poller.settings.sets;
@@ -354,7 +355,7 @@ static void start_threads(struct poll_set *set)
 
 		snprintf(name, sizeof(name), "poll_%u", i);
 		error = thread_start(name, run_thread, &poller.threads[i]);
-		if (error != 0)
+		if (error != 0 && i == set->number)
 			log_refused("start a poll thread", -error);
 	}
 }

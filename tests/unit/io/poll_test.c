@@ -13,6 +13,8 @@
 #include "proc/sched_poll.h"
 #include "unit.h"
 
+#include <sys/resource.h> /* behind proc/process.h, which has a PRIO_MAX of its own */
+
 enum { WATCHES = 23 };
 
 struct seen {
@@ -237,6 +239,29 @@ START_TEST(test_a_file_is_always_ready)
 }
 END_TEST
 
+/* The system refuses all threads of a set but some: these do the work. As a user that runs nothing else, since the limit
+ * counts all of a user's threads, and not those of root. */
+START_TEST(test_fewer_threads_than_were_asked_for)
+{
+	enum { NOBODY_ELSE = 54321 };
+	struct rlimit before, few;
+	struct seen s;
+
+	if (setresuid(NOBODY_ELSE, NOBODY_ELSE, NOBODY_ELSE) < 0)
+		return; /* not root */
+	ck_assert_int_eq(getrlimit(RLIMIT_NPROC, &before), 0);
+	few = before;
+	few.rlim_cur = 3;
+	ck_assert_int_eq(setrlimit(RLIMIT_NPROC, &few), 0);
+	poll_init(&(struct poll_settings){ .sets = 1, .threads = 23 });
+	watch_pipe(&s);
+	ck_assert_int_eq(write(s.writes, "x", 1), 1);
+	await(&s.ready, 1);
+	drop(&s);
+	ck_assert_int_eq(setrlimit(RLIMIT_NPROC, &before), 0); /* what looks for leaks starts a thread */
+}
+END_TEST
+
 START_TEST(test_rows_are_as_many_as_otp_has)
 {
 	poll_init(&(struct poll_settings){ .sets = 2, .threads = 5, .by_schedulers = true });
@@ -267,6 +292,7 @@ Suite *poll_suite(void)
 	tcase_add_test(c, test_one_that_blocks_keeps_no_other);
 	tcase_add_test(c, test_a_number_that_was_taken_over);
 	tcase_add_test(c, test_a_file_is_always_ready);
+	tcase_add_test(c, test_fewer_threads_than_were_asked_for);
 	tcase_add_test(c, test_rows_are_as_many_as_otp_has);
 	tcase_add_test(c, test_schedulers_that_do_not_wait_have_no_row);
 	suite_add_tcase(s, c);
