@@ -90,18 +90,13 @@ static int get_record(const struct inet_socket *s, const struct record_option *o
 	return 0;
 }
 
-static Term put_truth(bool value)
-{
-	return value ? am_true : am_false;
-}
-
 static void get_kernel_option(const struct inet_socket *s, const struct inet_kernel_option *o, struct told *t)
 {
 	int value = 0;
 	socklen_t size = sizeof(value);
 
 	if (getsockopt(s->fd, o->level, o->name, &value, &size) == 0)
-		add(t, o->sctp_name, o->sctp == INET_SCTP_BOOL ? put_truth(value != 0) : SMALL((int64_t)value));
+		add(t, o->sctp_name, o->sctp == INET_SCTP_BOOL ? term_from_bool(value != 0) : SMALL((int64_t)value));
 }
 
 static void get_linger(const struct inet_socket *s, struct told *t)
@@ -110,7 +105,7 @@ static void get_linger(const struct inet_socket *s, struct told *t)
 	socklen_t size = sizeof(value);
 
 	if (getsockopt(s->fd, SOL_SOCKET, SO_LINGER, &value, &size) == 0)
-		add(t, am_linger, heap_tuple(&t->h, put_truth(value.l_onoff != 0), SMALL((int64_t)value.l_linger)));
+		add(t, am_linger, heap_tuple(&t->h, term_from_bool(value.l_onoff != 0), SMALL((int64_t)value.l_linger)));
 }
 
 static void get_device(const struct inet_socket *s, struct told *t)

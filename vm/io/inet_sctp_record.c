@@ -275,7 +275,7 @@ static Term put_field(struct heap *h, const struct sctp_field *f, const uint8_t 
 	case SCTP_SIGNED:
 	case SCTP_ASSOC: return SMALL((int64_t)(int32_t)value);
 	case SCTP_NETWORK: return SMALL((int64_t)swap(value, f->size));
-	case SCTP_TRUTH: return value != 0 ? am_true : am_false;
+	case SCTP_TRUTH: return term_from_bool(value != 0);
 	case SCTP_NOT_THERE: return am_false;
 	case SCTP_ADDRESS: return put_sockaddr(h, at);
 	case SCTP_SEND_FLAGS:
