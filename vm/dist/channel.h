@@ -21,7 +21,7 @@ struct dist_message {
 	struct binary *control;
 	struct binary *payload;      /* NULL: nothing follows */
 	Term asker;                  /* a local pid; with `refusal` only */
-	struct signal *refusal;      /* of a request to spawn: what the asker hears when that node cannot do it. Or NULL */
+	struct signal *refusal;      /* of a request to spawn: what the asker hears when that node cannot do it; or NULL */
 	Term sender;                 /* local pid or port; TERM_NONE: not known */
 	/* Fragments: what is gone, what is left. */
 	uint64_t sequence;
@@ -93,8 +93,8 @@ enum channel_state channel_down(struct channel *c, Term reason);
 /* Hands m over. concerned: a pid to note, or TERM_NONE. *busy: senders should wait. Takes: m. Fails: false, it is
  * down. */
 bool channel_put(struct channel *c, struct dist_message *m, Term concerned, bool *busy);
-/* p, which runs here, is suspended until c is not busy, unless it has asked never to be (PF_ASYNC_DIST), or is ending. Its native then
- * returns by exc_return_suspended. */
+/* p, which runs here, is suspended until c is not busy, unless it has asked never to be (PF_ASYNC_DIST), or is ending.
+ * Its native then returns by exc_return_suspended. */
 void channel_wait(struct channel *c, Process *p);
 /* The process hears of it when it is lost. Fails: false, it is lost already. */
 bool channel_concern(struct channel *c, Term pid);

@@ -239,8 +239,8 @@ START_TEST(test_a_file_is_always_ready)
 }
 END_TEST
 
-/* The system refuses all threads of a set but some: these do the work. As a user that runs nothing else, since the limit
- * counts all of a user's threads, and not those of root. */
+/* The system refuses all threads of a set but some: these do the work. As a user that runs nothing else, since the
+ * limit counts all of a user's threads, and not those of root. */
 START_TEST(test_fewer_threads_than_were_asked_for)
 {
 	enum { NOBODY_ELSE = 54321 };
