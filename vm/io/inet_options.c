@@ -445,7 +445,7 @@ static bool get_raw(const struct inet_socket *s, struct list *l, struct port_ans
 	if (!take(l, 13, &head))
 		return false;
 	size = inet_read32(head + 9);
-	if (13 + size > INET_ANSWER_MAX || (head[8] != 0 && !take(l, size, &given)))
+	if (a->n + 13 + (size_t)size > INET_ANSWER_MAX || (head[8] != 0 && !take(l, size, &given)))
 		return false;
 	value = mem_zalloc(size + 1);
 	if (given != NULL)

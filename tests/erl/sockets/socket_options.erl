@@ -54,6 +54,7 @@
 %% expect: {ok,[{active,false},{mode,list},{header,1},{buffer,8192},{read_packets,7},{low_msgq_watermark,4096},{broadcast,true},{multicast_ttl,3},{multicast_loop,false}]}
 %% expect: [{error,einval},{error,einval},{error,einval},{error,einval},{error,einval},{error,einval},{error,einval},{error,einval}]
 %% expect: [{error,einval},{error,einval},{ok,[{raw,6,1,<<1,0,0,0>>}]}]
+%% expect: [ok,error,error,error]
 %% expect: [ok,{ok,[{raw,6,1,<<1,0,0,0>>}]},{error,einval}]
 %% expect: ok
 %% expect: [{3000,3000},{7000,7000},{7000,9000}]
@@ -82,6 +83,7 @@ main() ->
     show(inet:getopts(U, [active, mode, header, buffer, read_packets, high_watermark, low_msgq_watermark, broadcast, multicast_ttl, multicast_loop])),
     show([inet:setopts(C, [O]) || O <- [foo, {foo, 1}, {active, 99999}, {packet, 3}, {buffer, a}, {high_msgq_watermark, 0}, {raw, 1, 2, 3}, {linger, 1}]]),
     show([inet:getopts(C, [O]) || O <- [foo, {raw, 1, 2}, {raw, 6, 1, 4}]]),
+    show([element(1, inet:getopts(C, [{raw, 6, 1, Size}])) || Size <- [65522, 65523, 16#7fffffff, 16#fffffffe]]),
     show([inet:setopts(C, [{raw, 6, 1, <<1:32/native>>}]), inet:getopts(C, [{raw, 6, 1, <<0:32>>}]), inet:setopts(C, [{bind_to_device, <<"no such">>}])]),
     show(inet:setopts(U, [{add_membership, {{224,0,0,7}, {127,0,0,1}}}, {drop_membership, {{224,0,0,7}, {127,0,0,1}}}, {multicast_if, {127,0,0,1}}])),
     message_watermarks(L, P, C),
