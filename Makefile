@@ -200,7 +200,7 @@ $(BUILD)/fuzz/%_fuzz: $(BUILD)/fuzz/tests/fuzz/%_fuzz.o $(FUZZ_OBJ)
 	$(CLANG) -fsanitize=fuzzer,address -o $@ $^ $(VM_LIBS)
 # Native functions need the whole machine; traps find a scheduler of the target's own.
 $(BUILD)/fuzz/natives_fuzz: $(patsubst %.c,$(BUILD)/fuzz/%.o,tests/fuzz/natives_fuzz.c $(VM_SRC))
-	$(CLANG) -fsanitize=fuzzer,address -Wl,--wrap=sched_self -o $@ $^ $(VM_LIBS)
+	$(CLANG) -fsanitize=fuzzer,address -o $@ $^ $(VM_LIBS)
 # Sockets' commands: what is foreign there, and the natives' machine around it.
 $(BUILD)/fuzz/inet_fuzz: $(patsubst %.c,$(BUILD)/fuzz/%.o,tests/fuzz/inet_fuzz.c $(VM_SRC))
 	$(CLANG) -fsanitize=fuzzer,address -o $@ $^ $(VM_LIBS)

@@ -24,7 +24,6 @@
 enum { REGISTERS = 8, TRAPS_MAX = 2000, CHUNKS_MAX = 200, REDUCTIONS = 100 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
-struct sched *__wrap_sched_self(void);
 
 static const struct native {
 	const char *function;
@@ -53,15 +52,14 @@ static const struct native {
 	NATIVE(erlang_decode_packet, 3), NATIVE(erts_internal_cmp_term, 2), NATIVE(erts_internal_map_next, 3),
 };
 
+/* Traps put their arguments into its registers. */
 static struct sched scheduler = { .id = 1 };
-
-/* Traps put their arguments into the registers of the thread's scheduler. */
-struct sched *__wrap_sched_self(void) { return &scheduler; }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	(void)argc;
 	(void)argv;
+	sched_of_thread = &scheduler;
 	fuzz_start();
 	match_init();
 	bif_init();
