@@ -18,10 +18,11 @@
 #include "exec/call.h"
 #include "heap/literal.h"
 #include "proc/sched.h"
+#include "proc/worker.h"
 #include "term/node.h"
 #include "start.h"
 
-enum { REGISTERS = 8, TRAPS_MAX = 2000, CHUNKS_MAX = 200, REDUCTIONS = 100 };
+enum { REGISTERS = 8, TRAPS_MAX = 2000, CHUNKS_MAX = 200, REDUCTIONS = 100, STEPS_MAX = 100000 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 
@@ -60,16 +61,29 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	(void)argc;
 	(void)argv;
 	sched_of_thread = &scheduler;
+	worker_init(0, 1);
 	fuzz_start();
 	match_init();
 	bif_init();
 	return 0;
 }
 
-/* What works in steps goes on to its end, a part of a slice each. */
+/* The process ends while it waits. */
+static Term drop(Process *p)
+{
+	p->drop(p, p->resume_arg);
+	p->resume = NULL;
+	p->exc_kind = EXC_NONE;
+	return NIL;
+}
+
+/* What works in steps goes on to its end, a part of a slice each. A long match waits for a worker thread, of which there
+ * is none here. */
 static Term run_steps(Process *p, Term result)
 {
-	while (p->resume != NULL) {
+	for (int i = 0; p->resume != NULL; i++) {
+		if (i == STEPS_MAX)
+			return drop(p);
 		p->exc_kind = EXC_NONE;
 		p->reds_left = REDUCTIONS;
 		result = call_resume(p);
@@ -153,6 +167,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 		return 0;
 	heap_init(&p.heap, HEAP_MIN_WORDS);
 	p.id = term_from_pid(7, 0);
+	process_ref(&p);
 	if (bytes[0] % (count + 1) == count)
 		inflate_bytes(&p, bytes[1], bytes + 2, n - 2);
 	else if (read_arguments(&p, &natives[bytes[0] % (count + 1)], bytes[1], bytes + 2, n - 2, args))
