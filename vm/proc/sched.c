@@ -1123,6 +1123,7 @@ static void *run_sched(void *arg)
 		if (unlikely(s->id > atomic_load_explicit(&sched_world_runs, memory_order_relaxed))) {
 			sched_world_leave(s);
 			sched_world_enter(s);
+			s->timer_reds = 0; /* that took longer than slices do */
 			if (!is_active(s->queue)) {
 				run_timers(s);
 				stand_aside(s);

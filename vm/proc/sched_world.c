@@ -11,6 +11,8 @@
 #include "proc/sched_lend.h"
 
 enum { PART_OUTSIDE, PART_ACTIVE, PART_APART, STOP_ROUNDS = 3 };
+/* Shorter stops are no burden: who sleeps wakes later than they end. */
+enum { REST_LEAST_NS = 100000, REST_MOST_NS = 1000000 };
 
 static struct {
 	struct lock lock;
@@ -19,6 +21,7 @@ static struct {
 	unsigned stopping;   /* who waits for these, and keeps more from working apart */
 	unsigned turns, turn; /* who stops the world takes the next of `turns`; whose it is is `turn` */
 	_Atomic unsigned held; /* who waits to come in, be it for the lock; goes down with the lock held */
+	int64_t rests_ns;    /* until then nobody stops it while processes wait */
 	_Atomic bool stop;
 } world;
 
@@ -207,6 +210,20 @@ static void wait_for_held(void)
 		cond_wait(&world.cond, &world.lock);
 }
 
+/* Lock held. A stop lasted that long: processes that wait run for as long before the next. Who stops the world again and
+ * again would leave each scheduler one time slice between two stops. */
+static void begin_rest(int64_t lasted_ns, int64_t now_ns)
+{
+	if (lasted_ns >= REST_LEAST_NS)
+		world.rests_ns = now_ns + (lasted_ns < REST_MOST_NS ? lasted_ns : REST_MOST_NS);
+}
+
+static void wait_for_rest(void)
+{
+	while (sched_run_queue_length() > 0 && clock_monotonic_ns() < world.rests_ns)
+		cond_wait_until(&world.cond, &world.lock, world.rests_ns);
+}
+
 /* Who has lent a scheduler may last: it gets another thread, so that it goes on until the first works apart no more. */
 static void wait_for_all(void)
 {
@@ -214,6 +231,7 @@ static void wait_for_all(void)
 
 	lock_acquire(&world.lock);
 	wait_for_held();
+	wait_for_rest();
 	turn = world.turns++;
 	world.stopping++;
 	lock_release(&world.lock);
@@ -234,14 +252,18 @@ void sched_stop_world(void (*fn)(void *), void *arg)
 {
 	struct sched *s = own_sched();
 	bool is_in = s != NULL || works_apart;
+	int64_t begin_ns, now_ns;
 
 	if (is_in)
 		leave(s);
 	sched_lend();
 	wait_for_all();
 	sched_reclaim();
+	begin_ns = clock_monotonic_ns();
 	fn(arg);
 	lock_acquire(&world.lock);
+	now_ns = clock_monotonic_ns();
+	begin_rest(now_ns - begin_ns, now_ns);
 	stop_runs(false);
 	world.turn++;
 	world.stopping--;
