@@ -290,7 +290,8 @@ static __always_inline int hook_own_name(const struct otp_layout *layout, __u64 
 
 /*
  * Which 0: erts_set_dist_entry_connected(node, ...). Which 1: erts_do_net_exits(node, reason), which is called for the
- * VM's own node, too, to which there is no connection, when that stops being one. Which 2: erts_set_this_node(name, ...).
+ * VM's own node, too, to which there is no connection, when that stops being one. Which 2: erts_set_this_node(name,
+ * ...).
  */
 SEC("uprobe")
 int at_dist__monitor(struct pt_regs *ctx)

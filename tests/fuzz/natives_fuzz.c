@@ -77,8 +77,8 @@ static Term drop(Process *p)
 	return NIL;
 }
 
-/* What works in steps goes on to its end, a part of a slice each. A long match waits for a worker thread, of which there
- * is none here. */
+/* What works in steps goes on to its end, a part of a slice each. A long match waits for a worker thread, of which
+ * there is none here. */
 static Term run_steps(Process *p, Term result)
 {
 	for (int i = 0; p->resume != NULL; i++) {

@@ -127,7 +127,8 @@ static void reset_thread(struct thread_micro *m, int64_t asked_ns, int64_t busy_
 }
 
 /* How long the thread has worked is asked for without threads_lock: it has a lock of its own. */
-static void change_thread(int kind, unsigned i, void (*change)(struct thread_micro *m, int64_t asked_ns, int64_t busy_ns))
+static void change_thread(int kind, unsigned i,
+			  void (*change)(struct thread_micro *m, int64_t asked_ns, int64_t busy_ns))
 {
 	int64_t asked_ns = clock_monotonic_ns(), busy_ns = thread_busy_ns(kind, i);
 

@@ -210,8 +210,8 @@ static void wait_for_held(void)
 		cond_wait(&world.cond, &world.lock);
 }
 
-/* Lock held. A stop lasted that long: processes that wait run for as long before the next. Who stops the world again and
- * again would leave each scheduler one time slice between two stops. */
+/* Lock held. A stop lasted that long: processes that wait run for as long before the next. Who stops the world again
+ * and again would leave each scheduler one time slice between two stops. */
 static void begin_rest(int64_t lasted_ns, int64_t now_ns)
 {
 	if (lasted_ns >= REST_LEAST_NS)

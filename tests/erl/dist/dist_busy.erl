@@ -274,8 +274,8 @@ lose(Stopped) ->
     thaw(),
     [p(Name, {result(Pid), receive {Pid, heard, What} -> What end}) || {Name, Pid} <- Deeds].
 
-%% ---- whoever hears that a node is up can disconnect it at once, but where its machine is slow at the wrong moment: then
-%% net_kernel has not heard of it yet, on erl as here, and once more is enough
+%% ---- whoever hears that a node is up can disconnect it at once, but where its machine is slow at the wrong moment:
+%% then net_kernel has not heard of it yet, on erl as here, and once more is enough
 
 come_up() ->
     await(fun() -> net_adm:ping(?FIRST) =:= pong end),
