@@ -281,8 +281,15 @@ come_up() ->
     await(fun() -> net_adm:ping(?FIRST) =:= pong end),
     true = erlang:disconnect_node(?FIRST),
     ok = net_kernel:monitor_nodes(true, #{node_type => all}),
+    p(come_up, disconnect_tens(5)).
+
+%% Nine of ten, once in so many tries: a busy machine is slow for a while, a fault is there each time.
+disconnect_tens(Tries) ->
     Ended = [disconnect_as_told() || _ <- lists:seq(1, 10)],
-    p(come_up, lists:usort([ended | Ended]) -- [ended, false]).
+    case length([true || true <- Ended]) >= 9 of
+        false when Tries > 1 -> disconnect_tens(Tries - 1);
+        Enough -> Enough orelse Ended
+    end.
 
 disconnect_as_told() ->
     spawn(fun() -> net_kernel:connect_node(?FIRST) end),
@@ -329,7 +336,7 @@ disconnect_as_told() ->
 %% expect: spawn {pid,[nothing]}
 %% expect: spawn_monitor {{pid,ref},[{'DOWN',ref,process,pid,noconnection}]}
 %% expect: spawn_request {ref,[{spawn_reply,ref,error,noconnection}]}
-%% expect: come_up [true]
+%% expect: come_up true
 %% expect: normal
 %% expect: ended 0
 %% expect: the same
