@@ -16,7 +16,7 @@ VIEW_INLINE void view_dist_on_dist__outputv(const struct ev_dist__outputv *ev)
 {
     struct row_dist_totals *totals = dist_totals_row(&ev->head);
     struct row_dist_by_node *row;
-    struct name_text name = {0};
+    VIEW_NAME(name);
 
     VIEW_ADD(totals, out, 1);
     VIEW_ADD(totals, out_bytes, ev->bytes);
@@ -30,7 +30,7 @@ VIEW_INLINE void view_dist_on_dist__input(const struct ev_dist__input *ev)
 {
     struct row_dist_totals *totals = dist_totals_row(&ev->head);
     struct row_dist_by_node *row;
-    struct name_text name = {0};
+    VIEW_NAME(name);
 
     VIEW_ADD(totals, in, 1);
     VIEW_ADD(totals, in_bytes, ev->bytes);
@@ -59,7 +59,7 @@ VIEW_INLINE void view_dist_on_dist__port_busy(const struct ev_dist__port_busy *e
     __u64 now = view_ns(&ev->head), hash;
     struct state_dist_waits *wait;
     struct state_dist_busy *busy;
-    struct name_text name = {0};
+    VIEW_NAME(name);
 
     view_node(&ev->head, ev->remote_node, &name);
     VIEW_ADD(dist_links_row(&ev->head, &name), suspends, 1);
@@ -98,7 +98,7 @@ VIEW_INLINE void view_dist_on_dist__port_not_busy(const struct ev_dist__port_not
 {
     __u64 now = view_ns(&ev->head), took;
     struct told_dist_told *record;
-    struct name_text name = {0};
+    VIEW_NAME(name);
 
     view_node(&ev->head, ev->remote_node, &name);
     took = view_dist_free(&ev->head, &name, now);
@@ -116,7 +116,7 @@ VIEW_INLINE void view_dist_on_process__port_unblocked(const struct ev_process__p
     struct row_dist_by_owner *row;
     struct told_dist_told *record;
     struct state_dist_waits wait;
-    struct name_text name = {0};
+    VIEW_NAME(name);
 
     if (!dist_waits_take(&ev->head, ev->pid, &wait))
         return;
@@ -139,7 +139,7 @@ VIEW_INLINE void view_dist_on_dist__monitor(const struct ev_dist__monitor *ev)
     __u64 now = view_ns(&ev->head), what = 0, took = VIEW_UNKNOWN;
     struct told_dist_told *record;
     struct row_dist_by_node *row;
-    struct name_text name = {0};
+    VIEW_NAME(name);
 
     view_text(&ev->head, &ev->what, (char *)&what, sizeof what);
     if (what != VIEW_DIST_UP && what != VIEW_DIST_DOWN)

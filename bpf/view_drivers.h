@@ -9,7 +9,7 @@ VIEW_INLINE void view_drivers_on_driver__return(const struct ev_driver__return *
     struct row_drivers_by_callback *row;
     struct row_drivers_by_port *port;
     struct told_drivers_call *record;
-    struct name_text name = {0};
+    VIEW_NAME(name);
 
     VIEW_ADD(totals, calls, 1);
     VIEW_ADD(totals, took, ev->took);

@@ -9,7 +9,7 @@
 VIEW_INLINE void view_exits_on_process__spawn(const struct ev_process__spawn *ev)
 {
     struct state_exits_births *birth = exits_births_upsert(&ev->head, ev->pid);
-    struct name_text mfa = {0};
+    VIEW_NAME(mfa);
 
     if (!birth)
         return;
@@ -38,7 +38,8 @@ VIEW_INLINE void view_exits_on_process__exit(const struct ev_process__exit *ev)
     bool seen = exits_births_take(&ev->head, ev->pid, &birth);
     __u64 now = view_ns(&ev->head), lived = VIEW_UNKNOWN;
     struct row_exits_by_owner *row;
-    struct name_text told = {0}, name = {0};
+    VIEW_NAME(told);
+    VIEW_NAME(name);
 
     VIEW_ADD(totals, exits, 1);
     view_term(&ev->head, ev->reason, &told);
@@ -60,7 +61,8 @@ VIEW_INLINE void view_exits_on_process__exit(const struct ev_process__exit *ev)
 
 VIEW_INLINE void view_exits_on_process__exit_signal(const struct ev_process__exit_signal *ev)
 {
-    struct name_text told = {0}, name = {0};
+    VIEW_NAME(told);
+    VIEW_NAME(name);
 
     view_term(&ev->head, ev->reason, &told);
     view_shape(&told, &name);

@@ -19,7 +19,7 @@ VIEW_INLINE void view_gc_end(const struct ev_head *h, ev_id pid, __u32 kind, __u
     struct row_gc_by_owner *row;
     struct state_gc_pauses pause;
     struct told_gc_pause *record;
-    struct name_text owner = {0};
+    VIEW_NAME(owner);
     __u64 now = view_ns(h), took;
 
     if (kind == GC_MINOR)

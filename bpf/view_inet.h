@@ -32,7 +32,7 @@ VIEW_INLINE bool view_inet_name(const struct ev_head *h, ev_id port, const struc
 
 VIEW_INLINE void view_inet_on_port__open(const struct ev_port__open *ev)
 {
-    struct name_text name = {0};
+    VIEW_NAME(name);
 
     if (!view_inet_name(&ev->head, 0, &ev->port_name, &name))
         return;
@@ -44,7 +44,8 @@ VIEW_INLINE void view_inet_on_port__open(const struct ev_port__open *ev)
 VIEW_INLINE void view_inet_on_port__exit(const struct ev_port__exit *ev)
 {
     struct row_inet_totals *totals = inet_totals_row(&ev->head);
-    struct name_text name = {0}, reason = {0};
+    VIEW_NAME(name);
+    VIEW_NAME(reason);
 
     if (!view_inet_name(&ev->head, 0, &ev->port_name, &name))
         return;
@@ -57,7 +58,7 @@ VIEW_INLINE void view_inet_on_port__exit(const struct ev_port__exit *ev)
 
 VIEW_INLINE void view_inet_on_port__command(const struct ev_port__command *ev)
 {
-    struct name_text name = {0};
+    VIEW_NAME(name);
     __u64 type = 0;
 
     view_text(&ev->head, &ev->type, (char *)&type, sizeof type);
@@ -76,7 +77,7 @@ VIEW_INLINE void view_inet_on_port__control(const struct ev_port__control *ev)
     struct row_inet_totals *totals = inet_totals_row(&ev->head);
     struct row_inet_by_socket *socket;
     struct row_inet_by_owner *owner;
-    struct name_text name = {0};
+    VIEW_NAME(name);
 
     if (!(connects | accepts | recvs) || !view_inet_name(&ev->head, ev->port, &ev->port_name, &name))
         return;
@@ -94,7 +95,7 @@ VIEW_INLINE void view_inet_on_port__control(const struct ev_port__control *ev)
 
 VIEW_INLINE void view_inet_output(const struct ev_head *h, ev_id port, const struct ev_text *text, __u64 bytes)
 {
-    struct name_text name = {0};
+    VIEW_NAME(name);
 
     if (!view_inet_name(h, port, text, &name))
         return;
@@ -114,7 +115,7 @@ VIEW_INLINE void view_inet_on_driver__outputv(const struct ev_driver__outputv *e
 
 VIEW_INLINE void view_inet_on_driver__ready_input(const struct ev_driver__ready_input *ev)
 {
-    struct name_text name = {0};
+    VIEW_NAME(name);
 
     if (view_inet_name(&ev->head, ev->port, &ev->port_name, &name))
         VIEW_ADD(inet_by_socket_row(&ev->head, &name), reads, 1);

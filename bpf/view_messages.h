@@ -6,7 +6,7 @@
 VIEW_INLINE void view_messages_on_message__send(const struct ev_message__send *ev)
 {
     struct row_messages_by_owner *row;
-    struct name_text owner = {0};
+    VIEW_NAME(owner);
 
     VIEW_ADD(messages_totals_row(&ev->head), sent, 1);
     view_owner(&ev->head, ev->receiver, &owner);
@@ -18,7 +18,7 @@ VIEW_INLINE void view_messages_on_message__send(const struct ev_message__send *e
 
 VIEW_INLINE void view_messages_on_message__queued(const struct ev_message__queued *ev)
 {
-    struct name_text owner = {0};
+    VIEW_NAME(owner);
 
     VIEW_ADD(messages_totals_row(&ev->head), queued, 1);
     view_owner(&ev->head, ev->receiver, &owner);

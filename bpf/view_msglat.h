@@ -37,7 +37,7 @@ VIEW_INLINE void view_msglat_on_process__scheduled(const struct ev_process__sche
     struct state_msglat_receivers *r = told ? msglat_receivers_get(&ev->head, ev->pid) : msglat_receivers_upsert(&ev->head, ev->pid);
     __u64 first = r ? VIEW_SWAP(&r->state, MSGLAT_RUNS) : MSGLAT_IDLE, messages, now, latency;
     struct told_msglat_wait *record;
-    struct name_text mfa = {0};
+    VIEW_NAME(mfa);
 
     if (first <= MSGLAT_RUNS)
         return;
@@ -71,7 +71,7 @@ VIEW_INLINE void view_msglat_on_message__waited(const struct ev_message__waited 
 {
     struct row_msglat_mailbox *row;
     struct told_msglat_taken *record;
-    struct name_text owner = {0};
+    VIEW_NAME(owner);
 
     view_owner(&ev->head, ev->receiver, &owner);
     row = msglat_mailbox_row(&ev->head, &owner);

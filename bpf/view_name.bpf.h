@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Names that events tell, for handlers of views; h is the head of the event in hand.
+ *   VIEW_NAME(name);                                     declares room for one, which one of these functions fills
  *   view_mfa(h, mfa, &name), view_term(h, term, &name)   to be counted by, or told; of a term, what is told of one
  * event
  *   view_shape(&name, &shape)                            of a term's name: what terms are counted by
@@ -22,6 +23,7 @@
 #include "event.h"
 
 #define VIEW_INLINE static __always_inline
+#define VIEW_NAME(name) struct name_text name = {0} /* the verifier lets nobody read what was not written */
 
 /* What is to be read when asked for: in the two highest bits of a function, the highest of a term. */
 enum { VIEW_LATER_SHIFT = 62, VIEW_LATER_TEXT = 1, VIEW_LATER_RESUME = 2, VIEW_SLOT_SHIFT = 48, VIEW_SLOT_MASK = 0x3fff };

@@ -19,7 +19,7 @@ VIEW_INLINE void view_nifs_on_nif__return(const struct ev_nif__return *ev)
     struct told_nifs_call *record;
     struct row_nifs_by_mfa *row;
     struct state_nifs_calls call;
-    struct name_text mfa = {0};
+    VIEW_NAME(mfa);
 
     VIEW_ADD(totals, calls, 1);
     if (!nifs_calls_take(&ev->head, ev->pid, &call)) {

@@ -11,7 +11,7 @@
 VIEW_INLINE void view_owners_on_process__spawn(const struct ev_process__spawn *ev)
 {
     struct state_owners_calls *call = owners_calls_upsert(&ev->head, ev->pid);
-    struct name_text mfa = {0};
+    VIEW_NAME(mfa);
 
     if (!call || call->name) /* a recording may tell its registered name before its birth */
         return;

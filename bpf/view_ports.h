@@ -56,7 +56,7 @@ VIEW_INLINE struct told_ports_life *view_ports_record(const struct ev_head *h, _
 VIEW_INLINE void view_ports_on_port__open(const struct ev_port__open *ev)
 {
     struct told_ports_life *record;
-    struct name_text name = {0};
+    VIEW_NAME(name);
 
     VIEW_ADD(ports_totals_row(&ev->head), opened, 1);
     view_ports_know(&ev->head, ev->port, &ev->port_name, &name);
@@ -71,7 +71,7 @@ VIEW_INLINE void view_ports_on_port__open(const struct ev_port__open *ev)
 
 VIEW_INLINE void view_ports_on_port__command(const struct ev_port__command *ev)
 {
-    struct name_text name = {0};
+    VIEW_NAME(name);
     __u64 type = 0;
 
     view_text(&ev->head, &ev->type, (char *)&type, sizeof type);
@@ -86,7 +86,7 @@ VIEW_INLINE void view_ports_on_port__command(const struct ev_port__command *ev)
 
 VIEW_INLINE void view_ports_on_port__control(const struct ev_port__control *ev)
 {
-    struct name_text name = {0};
+    VIEW_NAME(name);
 
     VIEW_ADD(ports_totals_row(&ev->head), controls, 1);
     view_ports_know(&ev->head, ev->port, &ev->port_name, &name);
@@ -97,7 +97,7 @@ VIEW_INLINE void view_ports_on_port__control(const struct ev_port__control *ev)
 
 VIEW_INLINE void view_ports_output(const struct ev_head *h, ev_id port, const struct ev_text *text, __u64 bytes)
 {
-    struct name_text name = {0};
+    VIEW_NAME(name);
 
     VIEW_ADD(ports_totals_row(h), output, bytes);
     view_ports_know(h, port, text, &name);
@@ -116,7 +116,7 @@ VIEW_INLINE void view_ports_on_driver__outputv(const struct ev_driver__outputv *
 
 VIEW_INLINE void view_ports_on_driver__ready_input(const struct ev_driver__ready_input *ev)
 {
-    struct name_text name = {0};
+    VIEW_NAME(name);
 
     VIEW_ADD(ports_totals_row(&ev->head), reads, 1);
     view_ports_know(&ev->head, ev->port, &ev->port_name, &name);
@@ -154,7 +154,7 @@ VIEW_INLINE void view_ports_on_port__not_busy(const struct ev_port__not_busy *ev
     struct state_ports_known *known = ports_known_get(&ev->head, 0, ev->port);
     __u64 now = view_ns(&ev->head), busy;
     struct told_ports_life *record;
-    struct name_text name = {0};
+    VIEW_NAME(name);
 
     if (!known || !known->busy_ns)
         return;
@@ -172,7 +172,8 @@ VIEW_INLINE void view_ports_on_port__exit(const struct ev_port__exit *ev)
     struct state_ports_known *known;
     __u64 now = view_ns(&ev->head), busy;
     struct told_ports_life *record;
-    struct name_text name = {0}, reason = {0};
+    VIEW_NAME(name);
+    VIEW_NAME(reason);
 
     VIEW_ADD(ports_totals_row(&ev->head), closed, 1);
     known = view_ports_know(&ev->head, ev->port, &ev->port_name, &name);

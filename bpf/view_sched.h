@@ -18,7 +18,7 @@ VIEW_INLINE void view_sched_on_process__unscheduled(const struct ev_process__uns
     struct row_sched_by_owner *row;
     struct state_sched_slices slice;
     struct told_sched_slice *record;
-    struct name_text owner = {0};
+    VIEW_NAME(owner);
 
     VIEW_ADD(totals, slices, 1);
     if (!sched_slices_take(&ev->head, ev->pid, &slice)) {
@@ -45,7 +45,7 @@ VIEW_INLINE void view_sched_on_process__unscheduled(const struct ev_process__uns
 VIEW_INLINE void view_sched_on_process__exit(const struct ev_process__exit *ev)
 {
     struct state_sched_slices *slice = sched_slices_get(&ev->head, ev->pid);
-    struct name_text owner = {0};
+    VIEW_NAME(owner);
 
     if (!slice)
         return;

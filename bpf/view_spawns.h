@@ -22,7 +22,7 @@ VIEW_INLINE void view_spawns_on_process__spawn(const struct ev_process__spawn *e
 {
     struct state_spawns_births *birth = spawns_births_upsert(&ev->head, ev->pid);
     __u64 now = view_ns(&ev->head);
-    struct name_text mfa = {0};
+    VIEW_NAME(mfa);
 
     VIEW_ADD(spawns_totals_row(&ev->head), births, 1);
     if (birth)
@@ -51,7 +51,8 @@ VIEW_INLINE __u64 view_spawns_lifetime(const struct ev_head *h, ev_id pid, __u64
 VIEW_INLINE void view_spawns_on_process__exit(const struct ev_process__exit *ev)
 {
     __u64 now = view_ns(&ev->head), lived = view_spawns_lifetime(&ev->head, ev->pid, now);
-    struct name_text told = {0}, reason = {0};
+    VIEW_NAME(told);
+    VIEW_NAME(reason);
 
     VIEW_ADD(spawns_totals_row(&ev->head), deaths, 1);
     view_term(&ev->head, ev->reason, &told);

@@ -45,7 +45,7 @@ VIEW_INLINE void view_user_on_user_trace__i4s4(const struct ev_user_trace__i4s4 
 {
     __u64 number = ev->i1 > 0 ? ev->i1 : 0;
     struct row_user_by_text *text;
-    struct name_text name = {0};
+    VIEW_NAME(name);
     struct row_user_by_tag *tag;
 
     VIEW_ADD(user_totals_row(&ev->head), told, 1);
@@ -67,7 +67,7 @@ VIEW_INLINE void view_user_on_user_trace__i4s4(const struct ev_user_trace__i4s4 
 VIEW_INLINE void view_user_on_user_trace__s1(const struct ev_user_trace__s1 *ev)
 {
     struct told_user_told *record;
-    struct name_text name = {0};
+    VIEW_NAME(name);
 
     VIEW_ADD(user_totals_row(&ev->head), texts, 1);
     view_user_label(&ev->head, &ev->message, &name);

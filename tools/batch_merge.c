@@ -23,15 +23,13 @@ struct page {
 struct stream {
     uint32_t vm, thread;
     uint64_t sequence; /* of the last page that was opened */
-    uint64_t told;     /* events of the thread up to now, as its pages count them */
+    uint64_t told;     /* events of the thread up to the last page that was read, as its pages count them */
     uint64_t received_ns; /* when the last page came */
     struct page *first, **end; /* pages that wait; the first is being read when `open` */
     bool open, counted; /* counted: `told` is known */
     bool gap;          /* events are missing before the next */
     struct batch_page page;
-    uint64_t base_ns;  /* when the page was handed over, by our clock */
     struct batch_record record; /* the next event */
-    uint64_t ns;       /* its time by our clock */
 };
 
 struct batch_merge {
@@ -41,7 +39,7 @@ struct batch_merge {
     size_t nstreams, nheap;
     size_t bytes;      /* of pages that wait */
     uint64_t last_ns;  /* of the last event told */
-    uint32_t unasked;  /* events since the last question whether more are wanted */
+    uint32_t unasked;  /* events until the next question whether more are wanted */
     bool is_over;
     struct batch_counts counts;
 };
@@ -64,10 +62,16 @@ const struct batch_counts *batch_merge_counts(const struct batch_merge *m)
 
 /* ---- the heap */
 
+/* When the stream's next event was. */
+static uint64_t ns_of(const struct stream *s)
+{
+    return s->record.head.time_ns;
+}
+
 static bool is_before(const struct stream *a, const struct stream *b)
 {
-    if (a->ns != b->ns)
-        return a->ns < b->ns;
+    if (ns_of(a) != ns_of(b))
+        return ns_of(a) < ns_of(b);
     return a->vm != b->vm ? a->vm < b->vm : a->thread < b->thread;
 }
 
@@ -119,25 +123,36 @@ static void count_gap(struct batch_merge *m, struct stream *s)
         s->gap = true;
     }
     s->sequence = h->sequence;
-    s->told = h->events;
-    s->counted = true;
+}
+
+/* The page tells times by our clock then: it was handed over at end_ns, or came when it was received. */
+static void set_clock(struct stream *s, uint64_t received_ns)
+{
+    struct batch_header *h = &s->page.header;
+    uint64_t lasted = h->end_ns - h->begin_ns;
+
+    if (h->end_ns > received_ns || received_ns - h->end_ns > FAR_NS)
+        h->end_ns = received_ns;
+    h->begin_ns = h->end_ns > lasted ? h->end_ns - lasted : 0;
 }
 
 static void open_page(struct batch_merge *m, struct stream *s)
 {
-    const struct batch_header *h = &s->page.header;
-
     s->open = batch_page_open(&s->page, s->first->bytes, s->first->size);
     if (!s->open)
         return;
     count_gap(m, s);
-    s->base_ns = h->end_ns > s->first->received_ns || s->first->received_ns - h->end_ns > FAR_NS ? s->first->received_ns : h->end_ns;
+    set_clock(s, s->first->received_ns);
 }
 
 static void close_page(struct batch_merge *m, struct stream *s)
 {
     struct page *page = s->first;
 
+    if (s->open) {
+        s->told = s->page.header.events + s->page.events;
+        s->counted = true;
+    }
     if (s->page.damaged) {
         m->counts.damaged++;
         s->counted = false;
@@ -151,23 +166,25 @@ static void close_page(struct batch_merge *m, struct stream *s)
     free(page);
 }
 
+/* Finds the next event of the page that is open. Returns false when it holds no more. */
+static __always_inline bool find_in_page(struct batch_merge *m, struct stream *s)
+{
+    while (batch_page_next(&s->page, &s->record)) {
+        if (s->record.head.event != BATCH_ATOM)
+            return true;
+        m->counts.refused += !!batch_names_tell(m->names, s->vm, s->record.words[0], s->record.texts[1], s->record.words[1]);
+    }
+    return false;
+}
+
 /* Finds the stream's next event. Returns false when its pages hold none. */
 static bool find_event(struct batch_merge *m, struct stream *s)
 {
     while (s->first) {
         if (!s->open)
             open_page(m, s);
-        while (s->open && batch_page_next(&s->page, &s->record)) {
-            uint64_t end_ns = s->page.header.end_ns, before_end = end_ns > s->record.ns ? end_ns - s->record.ns : 0;
-
-            if (s->record.event == BATCH_ATOM) {
-                m->counts.refused += !!batch_names_tell(m->names, s->vm, s->record.words[0], s->record.texts[1], s->record.words[1]);
-                continue;
-            }
-            s->told += s->record.event > BATCH_LAST_NAME;
-            s->ns = before_end < s->base_ns ? s->base_ns - before_end : 0;
+        if (s->open && find_in_page(m, s))
             return true;
-        }
         close_page(m, s);
     }
     return false;
@@ -203,24 +220,29 @@ static struct stream *find_stream(struct batch_merge *m, uint32_t vm, uint32_t t
 
 /* ---- what comes and what goes */
 
-static bool is_over(struct batch_merge *m)
+/* Asks whether more are wanted before so many events are told. */
+static void ask(struct batch_merge *m)
 {
-    if (m->ops.is_over && !m->is_over && m->unasked++ % TOLD_BETWEEN_QUESTIONS == 0)
+    if (m->ops.is_over && !m->is_over && m->unasked == 0) {
         m->is_over = m->ops.is_over(m->ops.ctx);
-    return m->is_over;
+        m->unasked = TOLD_BETWEEN_QUESTIONS;
+    }
 }
 
 static void tell_record(struct batch_merge *m, struct stream *s)
 {
     union ev_any room;
 
-    s->record.ns = s->ns;
-    if (s->record.event == BATCH_NAMED) {
+    if (ns_of(s) < m->last_ns)
+        m->counts.late++;
+    else
+        m->last_ns = ns_of(s);
+    if (s->record.head.event == BATCH_NAMED) {
         if (m->ops.named)
             m->ops.named(m->ops.ctx, s->vm, s->record.words[0], s->record.words[1]);
         return;
     }
-    if (is_over(m)) {
+    if (m->is_over) {
         m->counts.untold++;
         return;
     }
@@ -228,19 +250,34 @@ static void tell_record(struct batch_merge *m, struct stream *s)
     m->ops.event(m->ops.ctx, event_of_record(&s->record, s->vm, &room));
 }
 
-static void tell_first(struct batch_merge *m)
+/* The stream whose turn it is after that at the top; NULL: there is none. */
+static const struct stream *second(const struct batch_merge *m)
+{
+    const struct stream *left = m->nheap > 1 ? m->heap[1] : NULL;
+
+    return m->nheap > 2 && is_before(m->heap[2], left) ? m->heap[2] : left;
+}
+
+/*
+ * Tells the earliest event, and those behind it in its page before another stream's turn comes, up to that time: most
+ * often a thread tells many before another one tells any.
+ */
+static void tell_first(struct batch_merge *m, uint64_t until_ns)
 {
     struct stream *s = m->heap[0];
+    const struct stream *next = second(m);
+    bool found;
 
-    if (s->ns < m->last_ns)
-        m->counts.late++;
-    else
-        m->last_ns = s->ns;
     if (s->gap && m->ops.gap)
         m->ops.gap(m->ops.ctx, s->vm);
     s->gap = false;
-    tell_record(m, s);
-    if (find_event(m, s))
+    ask(m);
+    do {
+        tell_record(m, s);
+        m->unasked--;
+        found = find_in_page(m, s);
+    } while (found && m->unasked && ns_of(s) <= until_ns && (!next || !is_before(next, s)));
+    if (found || find_event(m, s))
         sift_down(m, 0);
     else
         pop(m);
@@ -248,8 +285,8 @@ static void tell_first(struct batch_merge *m)
 
 void batch_merge_until(struct batch_merge *m, uint64_t time_ns)
 {
-    while (m->nheap && m->heap[0]->ns <= time_ns)
-        tell_first(m);
+    while (m->nheap && ns_of(m->heap[0]) <= time_ns)
+        tell_first(m, time_ns);
 }
 
 void batch_merge_take(struct batch_merge *m, const struct batch_received *received)
@@ -291,7 +328,7 @@ void batch_merge_take(struct batch_merge *m, const struct batch_received *receiv
     if (!waited && find_event(m, s))
         push(m, s);
     while (m->bytes > BATCH_MERGE_BYTES && m->nheap)
-        tell_first(m);
+        tell_first(m, UINT64_MAX);
 }
 
 /* ---- the end */

@@ -32,12 +32,18 @@ static const struct {
 };
 
 static uint16_t texts_of[BATCH_EVENTS]; /* which of the arguments are texts, a bit each */
+int8_t batch_page_most_words[1 << 8];
 
 __attribute__((constructor)) static void find_texts(void)
 {
+    memset(batch_page_most_words, BATCH_PAGE_OTHER, sizeof batch_page_most_words);
+    for (unsigned event = 0; event < BATCH_EVENTS; event++)
+        batch_page_most_words[event] = (int8_t)event_args[event];
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (!strcmp(rows[i].unit, "text"))
+        if (!strcmp(rows[i].unit, "text")) {
             texts_of[rows[i].event] |= (uint16_t)(1u << rows[i].index);
+            batch_page_most_words[rows[i].event] = BATCH_PAGE_OTHER;
+        }
 }
 
 const char *batch_event_name(enum batch_event event)
@@ -74,23 +80,14 @@ bool batch_page_open(struct batch_page *page, const void *bytes, size_t size)
     return true;
 }
 
-/* Between the two moments of which the header tells both times. */
-static uint64_t to_ns(const struct batch_page *page, uint64_t since)
-{
-    const struct batch_header *h = &page->header;
-    uint64_t ns = (uint64_t)((unsigned __int128)since * page->tick_ns >> 32), most = h->end_ns - h->begin_ns;
-
-    return since < h->end_ticks - h->begin_ticks && ns < most ? h->begin_ns + ns : h->end_ns;
-}
-
-/* The texts behind `n` arguments. Returns false when they do not fill the record's `words` words. */
-static bool find_text_bytes(struct batch_record *out, const char *at, unsigned n, unsigned words)
+/* The texts behind the `n` arguments. Returns false when they do not fill the record's `words` words. */
+static bool find_text_bytes(struct batch_record *out, unsigned texts, unsigned n, const char *at, unsigned words)
 {
     unsigned used = n;
 
     for (unsigned i = 0; i < n; i++) {
         out->texts[i] = NULL;
-        if (!(texts_of[out->event] >> i & 1))
+        if (!(texts >> i & 1))
             continue;
         if (out->words[i] > BATCH_TEXT_BYTES)
             return false;
@@ -102,42 +99,21 @@ static bool find_text_bytes(struct batch_record *out, const char *at, unsigned n
     return used == words;
 }
 
-/* The arguments; those that were left out at the end are zero. */
-static void read_words(struct batch_record *out, const char *at, unsigned n, unsigned words)
+bool batch_page_next_other(struct batch_page *page, uint64_t head, struct batch_record *out)
 {
-    unsigned i = 0;
+    unsigned words = BATCH_HEAD_WORDS(head), event = BATCH_HEAD_EVENT(head);
+    unsigned texts = event < BATCH_EVENTS ? texts_of[event] : 0, n = batch_event_args((enum batch_event)event);
+    const char *at = page->bytes + page->at + 8;
 
-    for (; i < n && i < words; i++)
-        memcpy(&out->words[i], at + i * 8, 8);
-    for (; i < n; i++)
-        out->words[i] = 0;
-}
-
-bool batch_page_next(struct batch_page *page, struct batch_record *out)
-{
-    uint64_t head;
-    unsigned words, n;
-    const char *at = page->bytes + page->at;
-
-    if (page->damaged || page->at >= page->header.bytes)
+    page->damaged = !texts || words < n || page->at + 8 + words * 8 > page->header.bytes;
+    if (page->damaged)
         return false;
-    page->damaged = true;
-    memcpy(&head, at, sizeof head);
-    words = BATCH_HEAD_WORDS(head);
-    out->event = (enum batch_event)BATCH_HEAD_EVENT(head);
-    if (out->event >= BATCH_EVENTS || page->at + 8 + words * 8 > page->header.bytes)
+    out->has_texts = true;
+    batch_page_words(out, at, n);
+    page->damaged = !find_text_bytes(out, texts, n, at, words);
+    if (page->damaged)
         return false;
-    n = event_args[out->event];
-    out->has_texts = texts_of[out->event] != 0;
-    if (out->has_texts ? words < n : words > n)
-        return false;
-    read_words(out, at + 8, n, words);
-    if (out->has_texts && !find_text_bytes(out, at + 8, n, words))
-        return false;
-    out->ns = to_ns(page, BATCH_HEAD_SINCE(head));
-    page->at += 8 + words * 8;
-    page->events += out->event > BATCH_LAST_NAME;
-    page->damaged = false;
+    batch_page_pass(page, head, out);
     return true;
 }
 

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "wire_user.h"
 
@@ -16,16 +17,16 @@
 
 enum { BATCH_MAX_ARGS = 12 };
 
+/* To be zero before the first one is read into it. */
 struct batch_record {
-    enum batch_event event;
-    uint64_t ns;                      /* CLOCK_MONOTONIC of the VM */
     union {
         struct {
-            struct ev_head head; /* for event_of_record */
-            uint64_t words[BATCH_MAX_ARGS]; /* as many as it has arguments, in the forms of their units; a text's is its bytes */
+            struct ev_head head; /* the event, and its time: CLOCK_MONOTONIC of the VM; all else is for event_of_record */
+            uint64_t words[BATCH_MAX_ARGS]; /* its arguments, in the forms of their units; a text's is its bytes */
         };
         union ev_any as_event; /* without texts: words stand where its struct has its arguments */
     };
+    unsigned used;                    /* of the words; behind them are zeros */
     bool has_texts;                   /* some argument is a text */
     const char *texts[BATCH_MAX_ARGS]; /* with it: in the page, not ended by a NUL, any bytes; NULL: the argument is none */
 };
@@ -41,8 +42,65 @@ struct batch_page {
 
 /* Opens a page of `size` bytes. Returns false (and damaged) when it is none of this form. */
 bool batch_page_open(struct batch_page *page, const void *bytes, size_t size);
-/* The next record. Returns false at the end, or where the page is damaged. */
-bool batch_page_next(struct batch_page *page, struct batch_record *out);
+
+/* ---- the next record */
+
+/* How many words a record of each event has behind its head, at most; by the byte of the head, which may be any. */
+extern int8_t batch_page_most_words[1 << 8];
+enum { BATCH_PAGE_OTHER = -1 }; /* of it batch_page_next_other knows more: it has texts, or there is no such event */
+
+/* The same of a record with this head that batch_page_next does not know how to read. */
+bool batch_page_next_other(struct batch_page *page, uint64_t head, struct batch_record *out);
+
+/* Between the two moments of which the header tells both times. */
+static inline uint64_t batch_page_ns(const struct batch_page *page, uint64_t since)
+{
+    const struct batch_header *h = &page->header;
+    uint64_t ns = (uint64_t)((unsigned __int128)since * page->tick_ns >> 32), most = h->end_ns - h->begin_ns;
+
+    return since < h->end_ticks - h->begin_ticks && ns < most ? h->begin_ns + ns : h->end_ns;
+}
+
+/* The record with this head makes sense: tells of it all but the arguments, and goes on behind it. */
+static inline void batch_page_pass(struct batch_page *page, uint64_t head, struct batch_record *out)
+{
+    out->head.event = BATCH_HEAD_EVENT(head);
+    out->head.time_ns = batch_page_ns(page, BATCH_HEAD_SINCE(head));
+    page->at += 8 + BATCH_HEAD_WORDS(head) * 8;
+    page->events += BATCH_HEAD_EVENT(head) > BATCH_LAST_NAME;
+}
+
+/* The first `n` words; those that the record before had behind them are zero again. */
+static inline void batch_page_words(struct batch_record *out, const char *at, unsigned n)
+{
+    unsigned most = n > out->used ? n : out->used;
+
+    for (unsigned i = 0; i < most; i++) {
+        out->words[i] = 0;
+        if (i < n)
+            memcpy(&out->words[i], at + i * 8, 8);
+    }
+    out->used = n;
+}
+
+/* The next record. Returns false at the end, or where the page is damaged. Inline, as millions a second are read. */
+static inline bool batch_page_next(struct batch_page *page, struct batch_record *out)
+{
+    const char *at = page->bytes + page->at;
+    uint64_t head;
+    int words;
+
+    if (page->damaged || page->at >= page->header.bytes)
+        return false;
+    memcpy(&head, at, sizeof head);
+    words = (int)BATCH_HEAD_WORDS(head);
+    if (words > batch_page_most_words[BATCH_HEAD_EVENT(head)] || page->at + 8 + (size_t)words * 8 > page->header.bytes)
+        return batch_page_next_other(page, head, out);
+    out->has_texts = false;
+    batch_page_words(out, at + 8, (unsigned)words);
+    batch_page_pass(page, head, out);
+    return true;
+}
 
 /* The next record of these events (a place for each number that a record may have); the others are passed over. */
 bool batch_page_next_of(struct batch_page *page, const bool events[1 << 8], struct batch_record *out);

@@ -424,15 +424,15 @@ static int read_file(struct state *st, const char *name)
 /* When the page's first event was, as far as it can be believed; results begin with the earliest. */
 static void learn_begin(struct state *st, const struct batch_received *page)
 {
-    struct batch_record first;
+    struct batch_record first = {0};
     struct batch_page events;
 
     if (!batch_page_open(&events, page + 1, page->bytes))
         return;
     while (batch_page_next(&events, &first))
-        if (first.event > BATCH_LAST_NAME) {
-            if (first.ns <= page->time_ns && (!st->begin_ns || first.ns < st->begin_ns))
-                st->begin_ns = first.ns;
+        if (first.head.event > BATCH_LAST_NAME) {
+            if (first.head.time_ns <= page->time_ns && (!st->begin_ns || first.head.time_ns < st->begin_ns))
+                st->begin_ns = first.head.time_ns;
             return;
         }
 }
@@ -452,7 +452,7 @@ static int learn_file(struct state *st, const char *name)
     FILE *file = fopen(name, "re");
     struct recording_item item;
     struct batch_page page;
-    struct batch_record atom;
+    struct batch_record atom = {0};
     struct recording *r;
     struct stat is;
     bool asked = false;

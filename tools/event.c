@@ -68,23 +68,9 @@ static void put_texts(const struct batch_record *record, const struct event_row 
 _Static_assert(offsetof(struct batch_record, words) == offsetof(struct batch_record, as_event) + sizeof(struct ev_head),
                "arguments stand behind the head");
 
-/* Whether the receiver runs stands in its place. */
-static void take_running(struct ev_message__send *ev)
+const union ev_any *event_with_texts(const struct batch_record *record, union ev_any *room)
 {
-    if (ev_id_kind(ev->receiver) != BATCH_RUNNING)
-        return;
-    ev->receiver = (ev->receiver & (~0ull >> 4)) | (ev_id)BATCH_PID << 60;
-    ev->head.tells |= EV_RUNS;
-}
-
-const union ev_any *event_of_record(struct batch_record *record, uint32_t vm, union ev_any *room)
-{
-    record->head = (struct ev_head){record->ns, vm, (uint16_t)record->event, 0, EV_TELLS_RUNNING, 0};
-    if (record->event == BATCH_message__send)
-        take_running(&record->as_event.message__send);
-    if (!record->has_texts)
-        return &record->as_event;
     room->head = record->head;
-    put_texts(record, event_row(record->event), room);
+    put_texts(record, event_row((enum batch_event)record->head.event), room);
     return room;
 }

@@ -38,10 +38,29 @@ bool event_arg_known(const union ev_any *ev, const struct event_arg *arg);
 /* The event of that name; BATCH_ATOM: there is none. */
 enum batch_event event_find(const char *name);
 
+/* Whether the receiver runs stands in its place. */
+static inline void event_take_running(struct ev_message__send *ev)
+{
+    if (ev_id_kind(ev->receiver) != BATCH_RUNNING)
+        return;
+    ev->receiver = (ev->receiver & (~0ull >> 4)) | (ev_id)BATCH_PID << 60;
+    ev->head.tells |= EV_RUNS;
+}
+
+/* The event of a record with its head, made in `room`. */
+const union ev_any *event_with_texts(const struct batch_record *record, union ev_any *room);
+
 /*
  * The record, which is none of a name, as the event of that VM. Texts stay in the page. Returns where it is: in the
  * record itself, or in `room`.
  */
-const union ev_any *event_of_record(struct batch_record *record, uint32_t vm, union ev_any *room);
+static inline const union ev_any *event_of_record(struct batch_record *record, uint32_t vm, union ev_any *room)
+{
+    record->head.vm = vm;
+    record->head.tells = EV_TELLS_RUNNING;
+    if (record->head.event == BATCH_message__send)
+        event_take_running(&record->as_event.message__send);
+    return record->has_texts ? event_with_texts(record, room) : &record->as_event;
+}
 
 #endif

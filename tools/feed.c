@@ -38,9 +38,9 @@ static void on_event(void *ctx, const union ev_any *ev)
 
     if (ev->head.time_ns < f->from_ns || ev->head.time_ns > f->to_ns)
         return;
-    views_user_tell(ev);
     if (f->ops.event)
         f->ops.event(f->ops.ctx, ev);
+    views_user_tell(ev);
 }
 
 static void on_record(void *ctx, const struct wire_header *record, size_t size)

@@ -2,17 +2,6 @@
 /* Invariant: a percentile lies in the slot that holds it. */
 #include "hist.h"
 
-void hist_add(struct wire_hist *hist, uint64_t value)
-{
-    int log = value ? 63 - __builtin_clzll(value) : 0, step = log - WIRE_HIST_STEP_BITS;
-    uint64_t slot = value < WIRE_HIST_STEPS ? value : (uint64_t)(step + 1) * WIRE_HIST_STEPS + (value >> step) % WIRE_HIST_STEPS;
-
-    hist->slots[slot < WIRE_HIST_SLOTS ? slot : WIRE_HIST_SLOTS - 1]++;
-    hist->count++;
-    hist->sum += value;
-    hist->max = value > hist->max ? value : hist->max;
-}
-
 uint64_t hist_slot_low(int slot)
 {
     int step = slot / WIRE_HIST_STEPS;

@@ -5,7 +5,17 @@
 
 #include "wire_user.h"
 
-void hist_add(struct wire_hist *hist, uint64_t value);
+static inline void hist_add(struct wire_hist *hist, uint64_t value)
+{
+    int log = value ? 63 - __builtin_clzll(value) : 0, step = log - WIRE_HIST_STEP_BITS;
+    uint64_t slot = value < WIRE_HIST_STEPS ? value : (uint64_t)(step + 1) * WIRE_HIST_STEPS + (value >> step) % WIRE_HIST_STEPS;
+
+    hist->slots[slot < WIRE_HIST_SLOTS ? slot : WIRE_HIST_SLOTS - 1]++;
+    hist->count++;
+    hist->sum += value;
+    hist->max = value > hist->max ? value : hist->max;
+}
+
 /* The least value of a slot; of WIRE_HIST_SLOTS, where the last slot ends. */
 uint64_t hist_slot_low(int slot);
 /*

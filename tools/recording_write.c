@@ -402,9 +402,9 @@ static int learn_life(struct recording_writer *w, uint32_t vm, const struct batc
                                           .words = {WIRE_ATOM, record->words[1]}};
     int err = 0;
 
-    if (record->event == BATCH_process__exit)
+    if (record->head.event == BATCH_process__exit)
         err = recording_owners_exit(w->owners, vm, record->words[0], now_ns);
-    else if (record->event == BATCH_NAMED)
+    else if (record->head.event == BATCH_NAMED)
         err = recording_owners_add(w->owners, &named);
     else if (mfa)
         err = recording_owners_add(w->owners, &born);
@@ -417,14 +417,14 @@ static int learn(struct recording_writer *w, const struct batch_received *receiv
     static const bool learned[1 << 8] = {[BATCH_ATOM] = true, [BATCH_NAMED] = true, [BATCH_process__spawn] = true,
                                          [BATCH_process__exit] = true};
     struct batch_page page;
-    struct batch_record r;
+    struct batch_record r = {0};
     int err = 0;
 
     recording_owners_pass(w->owners, received->time_ns);
     if (!batch_page_open(&page, received + 1, received->bytes))
         return 0;
     while (!err && batch_page_next_of(&page, learned, &r))
-        if (r.event == BATCH_ATOM)
+        if (r.head.event == BATCH_ATOM)
             batch_names_tell(w->names, received->vm, r.words[0], r.texts[1], r.words[1]);
         else
             err = learn_life(w, received->vm, &r, received->time_ns);

@@ -16,13 +16,18 @@
 #define VIEW_INLINE static inline __attribute__((unused))
 #define VIEW_ON(view) (view_user.settings.on[VIEW_##view])
 #define VIEW_DETAILS(view, event) (view_user.settings.events[VIEW_##view] || view_user.settings.slowest[VIEW_SLOWEST_##view##_##event])
+#define VIEW_NAME(name) struct name_text name
 #define VIEW_COPY(to, from) (*(to) = *(from))
 #define VIEW_FILTER(view, filter) (view_user.settings.filters[VIEW_FILTER_##view##_##filter])
 
 struct name_text {
     __u64 words[WIRE_NAME_BYTES / 8];
-    __u32 form, used;
+    __u32 form;
+    __u32 used; /* bytes: NAME_SHORT or all; what follows is not set */
 };
+
+/* Three words say what all names are but texts, which fill all words, with zeros at their end. */
+enum { NAME_SHORT = 3 * sizeof(__u64) };
 
 struct view_user {
     struct view_settings settings;
@@ -66,7 +71,11 @@ VIEW_INLINE void view_text(const struct ev_head *h, const struct ev_text *text, 
 
 VIEW_INLINE void view_words(struct name_text *out, __u32 form, __u64 first, __u64 second, __u64 third)
 {
-    *out = (struct name_text){.words = {first, second, third}, .form = form, .used = 24};
+    out->words[0] = first;
+    out->words[1] = second;
+    out->words[2] = third;
+    out->form = form;
+    out->used = NAME_SHORT;
 }
 
 VIEW_INLINE void view_mfa(const struct ev_head *h, ev_mfa mfa, struct name_text *out)
@@ -88,7 +97,9 @@ VIEW_INLINE void view_term(const struct ev_head *h, ev_term term, struct name_te
 
 VIEW_INLINE void view_shape(const struct name_text *name, struct name_text *out)
 {
-    *out = *name;
+    memcpy(out->words, name->words, name->used);
+    out->form = name->form;
+    out->used = name->used;
 }
 
 VIEW_INLINE bool view_orderly(const struct ev_head *h, const struct name_text *name)
@@ -152,14 +163,11 @@ VIEW_INLINE void view_callback(const struct ev_head *h, const struct ev_text *ca
     view_bytes(driver, out, WIRE_CALLBACK_BYTES / 8);
 }
 
-/* A text fills all words, with zeros at its end; all else has three. */
 VIEW_INLINE __u64 name_hash(const struct name_text *name)
 {
-    bool is_text = name->form == WIRE_TEXT || name->form == WIRE_PORT_NAME || name->form == WIRE_CALLBACK;
-    size_t words = is_text ? sizeof name->words / 8 : 3;
     __u64 hash = name->form;
 
-    for (size_t i = 0; i < words; i++) {
+    for (size_t i = 0; i < name->used / sizeof *name->words; i++) {
         hash = (hash ^ name->words[i]) * 0x9e3779b97f4a7c15u;
         hash ^= hash >> 29;
     }
@@ -169,7 +177,12 @@ VIEW_INLINE __u64 name_hash(const struct name_text *name)
 VIEW_INLINE void name_copy(struct wire_name *to, const struct name_text *name)
 {
     to->form = name->form;
-    memcpy(to->words, name->words, sizeof to->words);
+    if (name->used == NAME_SHORT) {
+        memcpy(to->words, name->words, NAME_SHORT);
+        memset((char *)to->words + NAME_SHORT, 0, sizeof to->words - NAME_SHORT);
+    } else {
+        memcpy(to->words, name->words, sizeof to->words);
+    }
 }
 
 /* No event here comes from a stock emulator's memory. */
@@ -204,7 +217,8 @@ VIEW_INLINE int view_kept_name(const struct ev_head *h, __u64 key, struct name_t
 
     if (!kept)
         return -1;
-    *out = (struct name_text){.form = (__u32)kept->form, .used = sizeof out->words};
+    out->form = (__u32)kept->form;
+    out->used = out->form == WIRE_TEXT || out->form == WIRE_PORT_NAME || out->form == WIRE_CALLBACK ? sizeof out->words : NAME_SHORT;
     memcpy(out->words, kept->words, sizeof out->words);
     return 0;
 }

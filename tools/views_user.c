@@ -27,21 +27,24 @@
     if (VIEW_ON(view))                                                                             \
         view_##view##_on_##probe(ev);
 #define TELL(probe, calls)                                                                         \
-    static void tell_##probe(const struct ev_##probe *ev)                                          \
+    static void tell_##probe(const union ev_any *event)                                            \
     {                                                                                              \
+        const struct ev_##probe *ev = &event->probe;                                               \
+                                                                                                   \
         calls                                                                                      \
     }
 #include "tells.def"
 
 void views_user_tell(const union ev_any *event)
 {
-    switch (event->head.event) {
-#define TELL(probe, calls)                                                                         \
-    case BATCH_##probe:                                                                            \
-        tell_##probe(&event->probe);                                                               \
-        break;
+    static void (*const tells[1 << 8])(const union ev_any *event) = {
+#define TELL(probe, calls) [BATCH_##probe] = tell_##probe,
 #include "tells.def"
-    }
+    };
+    void (*tell)(const union ev_any *event) = tells[event->head.event & 0xff];
+
+    if (tell)
+        tell(event);
 }
 
 int views_user_begin(const struct view_settings *settings, void (*told)(void *ctx, const struct wire_header *record, size_t size), void *ctx)

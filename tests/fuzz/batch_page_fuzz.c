@@ -15,8 +15,8 @@ static void ensure(bool holds)
 
 static void check_record(const struct batch_record *r, const uint8_t *bytes, size_t n)
 {
-    ensure(r->event < BATCH_EVENTS && batch_event_args(r->event) <= BATCH_MAX_ARGS);
-    for (unsigned i = 0; i < batch_event_args(r->event); i++)
+    ensure(r->head.event < BATCH_EVENTS && batch_event_args(r->head.event) <= BATCH_MAX_ARGS);
+    for (unsigned i = 0; i < batch_event_args(r->head.event); i++)
         if (r->has_texts && r->texts[i])
             ensure(r->texts[i] >= (const char *)bytes && r->texts[i] + r->words[i] <= (const char *)bytes + n);
 }
@@ -25,11 +25,11 @@ static void check_record(const struct batch_record *r, const uint8_t *bytes, siz
 static void check_names(const uint8_t *bytes, size_t n)
 {
     struct batch_page page;
-    struct batch_record r;
+    struct batch_record r = {0};
 
     batch_page_open(&page, bytes, n);
     while (batch_page_next_atom(&page, &r)) {
-        ensure(r.event == BATCH_ATOM && r.texts[1] && r.words[1] <= BATCH_TEXT_BYTES);
+        ensure(r.head.event == BATCH_ATOM && r.texts[1] && r.words[1] <= BATCH_TEXT_BYTES);
         check_record(&r, bytes, n);
     }
     ensure(page.events <= page.header.bytes / 8);
@@ -38,7 +38,7 @@ static void check_names(const uint8_t *bytes, size_t n)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
     struct batch_page page;
-    struct batch_record r;
+    struct batch_record r = {0};
 
     if (!batch_page_open(&page, bytes, n)) {
         ensure(page.damaged);
@@ -46,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     }
     while (batch_page_next(&page, &r)) {
         check_record(&r, bytes, n);
-        ensure(r.ns >= page.header.begin_ns && r.ns <= page.header.end_ns);
+        ensure(r.head.time_ns >= page.header.begin_ns && r.head.time_ns <= page.header.end_ns);
     }
     ensure(page.damaged || page.at == page.header.bytes);
     check_names(bytes, n);

@@ -38,7 +38,7 @@ static bool open_page(struct builder *b, struct batch_page *page)
 static bool one_is_damaged(struct builder *b)
 {
     struct batch_page page;
-    struct batch_record r;
+    struct batch_record r = {0};
 
     ck_assert(open_page(b, &page));
     while (batch_page_next(&page, &r))
@@ -50,7 +50,7 @@ START_TEST(test_batch_page_reads_arguments_and_times)
 {
     struct builder b;
     struct batch_page page;
-    struct batch_record r;
+    struct batch_record r = {0};
 
     begin(&b);
     add_head(&b, BATCH_message__send, 3, 1000);
@@ -58,16 +58,16 @@ START_TEST(test_batch_page_reads_arguments_and_times)
     add_head(&b, BATCH_copy__struct, 0, 2000);
     ck_assert(open_page(&b, &page));
     ck_assert(batch_page_next(&page, &r));
-    ck_assert_str_eq(batch_event_name(r.event), "message__send");
-    ck_assert_uint_eq(batch_event_args(r.event), 6);
-    ck_assert_uint_eq(r.ns, (BEGIN_NS + END_NS) / 2);
+    ck_assert_str_eq(batch_event_name((enum batch_event)r.head.event), "message__send");
+    ck_assert_uint_eq(batch_event_args((enum batch_event)r.head.event), 6);
+    ck_assert_uint_eq(r.head.time_ns, (BEGIN_NS + END_NS) / 2);
     ck_assert_uint_eq(r.words[0], 11);
     ck_assert_uint_eq(r.words[2], 13);
     ck_assert_uint_eq(r.words[3], 0); /* zeros at the end are not written */
     ck_assert_uint_eq(r.words[5], 0);
     ck_assert(batch_page_next(&page, &r));
     ck_assert_uint_eq(r.words[0], 0);
-    ck_assert_uint_eq(r.ns, END_NS);
+    ck_assert_uint_eq(r.head.time_ns, END_NS);
     ck_assert(!batch_page_next(&page, &r) && !page.damaged);
 }
 END_TEST
@@ -82,7 +82,7 @@ START_TEST(test_batch_page_reads_texts)
 {
     struct builder b;
     struct batch_page page;
-    struct batch_record r;
+    struct batch_record r = {0};
 
     begin(&b);
     add_open(&b, 5, 9);
@@ -107,7 +107,7 @@ START_TEST(test_batch_page_reads_long_texts)
     enum { TEXT_WORDS = BATCH_TEXT_BYTES / 8 };
     struct builder b;
     struct batch_page page;
-    struct batch_record r;
+    struct batch_record r = {0};
 
     begin(&b);
     add_head(&b, BATCH_efile_drv__entry, 12 + 3 * TEXT_WORDS, 1000);

@@ -47,7 +47,7 @@ END_TEST
 
 START_TEST(test_event_of_record_gives_numbers)
 {
-    struct batch_record r = {.event = BATCH_gc_minor__end, .ns = 23, .words = {ev_id_of_pid(7, 8), 900}};
+    struct batch_record r = {.head.event = BATCH_gc_minor__end, .head.time_ns = 23, .words = {ev_id_of_pid(7, 8), 900}};
     union ev_any room;
     const union ev_any *ev = event_of_record(&r, 17, &room);
 
@@ -84,7 +84,7 @@ START_TEST(test_event_of_record_tells_whether_the_receiver_runs)
 
     for (int runs = 0; runs < 2; runs++) {
         enum batch_identity kind = runs ? BATCH_RUNNING : BATCH_PID;
-        struct batch_record r = {.event = BATCH_message__send, .words = {ev_id_of_pid(3, 0), ev_id_rest(id) | (ev_id)kind << 60}};
+        struct batch_record r = {.head.event = BATCH_message__send, .words = {ev_id_of_pid(3, 0), ev_id_rest(id) | (ev_id)kind << 60}};
         union ev_any room;
         const union ev_any *ev = event_of_record(&r, 17, &room);
 
@@ -96,7 +96,7 @@ END_TEST
 
 START_TEST(test_event_of_record_gives_texts)
 {
-    struct batch_record r = {.event = BATCH_port__open,
+    struct batch_record r = {.head.event = BATCH_port__open,
                              .words = {ev_id_of_pid(7, 8), 3, ev_id_of_port(9)},
                              .has_texts = true,
                              .texts = {NULL, "cat and more"}};
