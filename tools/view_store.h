@@ -13,17 +13,18 @@ enum { VIEW_STORE_RECENT = 1024 };
 
 struct view_store {
     size_t row_bytes, most; /* most: rows that there is room for */
-    struct view_store_row *rows; /* by vm and key */
+    struct view_store_row *rows; /* by vm and key; those that were dropped lately, too */
     struct view_store_row *apart; /* rows that are not found any more, only visited */
-    struct view_store_row *spare; /* that were dropped, to be rows again: memory costs more than all else of a row */
-    size_t napart, nspare;
+    struct view_store_row *dropped; /* of the rows, the longest ago first: to be the same row again, or another one */
+    size_t napart, ndropped;
     struct view_store_row *recent[VIEW_STORE_RECENT]; /* rows of the table that were found last, by their key */
 };
 
 struct view_store_row {
     UT_hash_handle hh;
-    struct view_store_row *next; /* of those apart, or spare */
+    struct view_store_row *next, *prev; /* of those dropped; next: of those apart */
     uint64_t vm, key; /* vm: above the VM's 32 bits there may be more of the key */
+    bool is_dropped;
     uint64_t words[]; /* the row; zero when it is new */
 };
 
@@ -34,7 +35,7 @@ static inline struct view_store_row **view_store_recent(struct view_store *store
 }
 _Static_assert(VIEW_STORE_RECENT == 1 << (64 - 54), "a place for each value of the highest bits");
 
-/* The same of what was not found lately. */
+/* The same of what was not found lately, or was dropped. */
 void *view_store_look_up(struct view_store *store, uint64_t vm, uint64_t key, bool make);
 
 /* The row, made when it is new and `make`; NULL: there is none, no room or no memory. It never moves. */
@@ -42,7 +43,7 @@ static inline void *view_store_find(struct view_store *store, uint64_t vm, uint6
 {
     struct view_store_row *row = *view_store_recent(store, key);
 
-    return row && row->key == key && row->vm == vm ? row->words : view_store_look_up(store, vm, key, make);
+    return row && row->key == key && row->vm == vm && !row->is_dropped ? row->words : view_store_look_up(store, vm, key, make);
 }
 
 /* The row goes; nothing when there is none. */

@@ -33,6 +33,12 @@ static int add_up(void *ctx, const struct view_store_row *row)
     return 0;
 }
 
+static void leave(void *ctx, struct view_store_row *row)
+{
+    (void)row;
+    ++*(uint64_t *)ctx;
+}
+
 START_TEST(test_a_new_row_is_zeros_whatever_was_dropped)
 {
     begin();
@@ -72,16 +78,65 @@ START_TEST(test_rows_of_a_vm_go_and_come)
 }
 END_TEST
 
-/* One begins and ends again and again, as slices of processes do, and has no more memory than it had at first. */
+/* A slice of a process begins and ends again and again. */
 START_TEST(test_a_dropped_row_is_used_again)
 {
     begin();
-    void *first = view_store_find(&t, 1, 0, true);
+    for (int i = 0; i < 3; i++)
+        for (uint64_t key = 0; key < 8; key++) {
+            static uint64_t *rows[8];
+            uint64_t *row = view_store_find(&t, 1, key, true), sum = 0;
 
-    for (uint64_t key = 1; key < MANY; key++) {
-        view_store_drop(&t, 1, key - 1);
-        ck_assert_ptr_eq(view_store_find(&t, 1, key, true), first);
+            ck_assert(i == 0 || row == rows[key]);
+            ck_assert_uint_eq(row[0], 0);
+            row[0] = key + 1;
+            rows[key] = row;
+            ck_assert_int_eq(view_store_each(&t, add_up, &sum), 0);
+            ck_assert_uint_eq(sum, key + 1); /* of those that were dropped nothing is seen */
+            view_store_drop(&t, 1, key);
+        }
+    view_store_clear(&t);
+}
+END_TEST
+
+/* Of many processes no more rows stay than were there at once, and some. */
+START_TEST(test_many_dropped_rows_take_no_memory)
+{
+    uint64_t *rows[2 * MANY];
+    size_t different = 0;
+
+    begin();
+    for (uint64_t key = 0; key < 2 * MANY; key++) {
+        bool is_new = true;
+
+        rows[key] = view_store_find(&t, 1, key, true);
+        ck_assert_ptr_ne(rows[key], NULL);
+        for (uint64_t before = 0; before < key; before++)
+            is_new &= rows[before] != rows[key];
+        different += is_new;
+        view_store_drop(&t, 1, key);
     }
+    ck_assert_uint_le(different, MANY / 2);
+    view_store_clear(&t);
+}
+END_TEST
+
+/* What was dropped is in nobody's way: not of a full table, not of a VM that ends, nor of the next with its number. */
+START_TEST(test_dropped_rows_are_not_there)
+{
+    uint64_t sum = 0;
+
+    begin();
+    fill(1);
+    view_store_drop(&t, 1, 0);
+    ck_assert_ptr_ne(view_store_find(&t, 1, MANY, true), NULL);
+    ck_assert_ptr_eq(view_store_find(&t, 1, 0, true), NULL); /* its room is taken */
+    view_store_drop(&t, 1, 1);
+    view_store_set_apart(&t, 1, leave, &sum);
+    ck_assert_uint_eq(sum, MANY - 1);
+    ck_assert_ptr_eq(view_store_find(&t, 1, 1, false), NULL);
+    view_store_drop_vm(&t, 1);
+    ck_assert_ptr_ne(view_store_find(&t, 1, 1, true), NULL);
     view_store_clear(&t);
 }
 END_TEST
@@ -94,6 +149,8 @@ Suite *view_store_suite(void)
     tcase_add_test(rows, test_a_new_row_is_zeros_whatever_was_dropped);
     tcase_add_test(rows, test_rows_of_a_vm_go_and_come);
     tcase_add_test(rows, test_a_dropped_row_is_used_again);
+    tcase_add_test(rows, test_many_dropped_rows_take_no_memory);
+    tcase_add_test(rows, test_dropped_rows_are_not_there);
     suite_add_tcase(suite, rows);
     return suite;
 }
