@@ -18,6 +18,7 @@ comma := ,
 VARIANT := $(if $(filter 0,$(PROBES)),-noprobes)$(if $(USDT_NOP),-nop1)$(if $(DEBUG),-debug)$(if $(GC_STRESS),-gcstress)$(if $(SAN),-$(subst $(comma),-,$(SAN)))
 BUILD ?= build$(if $(VARIANT),/variant$(VARIANT))
 GEN := $(BUILD)/gen
+FUZZ ?= $(BUILD)/fuzz
 
 VERSION := 0.1.0
 WARN := -Wall -Wextra
@@ -81,7 +82,7 @@ $(BUILD)/erl: vm/erl.sh
 $(BUILD)/erlsnoop: $(BUILD)/obj/tools/erlsnoop.o $(TOOL_OBJ)
 	$(CC) $(LDFLAGS) -o $@ $^ $(TOOL_LIBS)
 
-$(BUILD)/obj/vm/bif/bif_info.o $(BUILD)/fuzz/vm/bif/bif_info.o: VM_CFLAGS += -DBUILD_CFLAGS='"$(FLAGS_TOLD)"' -DBUILD_LDFLAGS='"$(LDFLAGS) $(VM_LIBS)"'
+$(BUILD)/obj/vm/bif/bif_info.o $(FUZZ)/vm/bif/bif_info.o: VM_CFLAGS += -DBUILD_CFLAGS='"$(FLAGS_TOLD)"' -DBUILD_LDFLAGS='"$(LDFLAGS) $(VM_LIBS)"'
 $(BUILD)/obj/vm/main.o: VM_CFLAGS += -DVERSION='"$(VERSION)"'
 $(BUILD)/obj/tools/erlsnoop.o $(BUILD)/obj/tools/cmd_trace.o $(BUILD)/obj/tools/cmd_serve.o: TOOL_CFLAGS += -DVERSION='"$(VERSION)"'
 $(BUILD)/obj/vm/exec/loop.o: VM_CFLAGS += $(LOOP_CFLAGS)
@@ -183,75 +184,76 @@ check-compile: all
 		> $(BUILD)/compile/$$(basename $$vm).txt || exit 1; done
 	@diff $(BUILD)/compile/erl.txt $(BUILD)/compile/erlvm.txt && echo "check-compile: $$(wc -l < $(BUILD)/compile/erl.txt) modules, all the same"
 
-# ---- fuzz: what reads foreign bytes, each target for FUZZ_SECONDS; what it finds goes to $(BUILD)/fuzz/corpus, findings to $(BUILD)/fuzz
+# ---- fuzz: what reads foreign bytes, each target for FUZZ_SECONDS; what it finds goes to $(FUZZ)/corpus, findings to $(FUZZ)
 FUZZ_SECONDS ?= 60
+FUZZ_OPTIMIZE ?= -O1
 FUZZ_ROOMS := base term heap data proc code
 # A fuzz target has AddressSanitizer, beside which ThreadSanitizer cannot be.
-FUZZ_CFLAGS = $(filter-out -mno-red-zone -fsanitize=thread,$(VM_CFLAGS)) -O1 -fsanitize=fuzzer-no-link,address
-FUZZ_OBJ := $(patsubst %.c,$(BUILD)/fuzz/%.o,vm/usdt.c $(wildcard $(FUZZ_ROOMS:%=vm/%/*.c)))
+FUZZ_CFLAGS = $(filter-out -mno-red-zone -fsanitize=thread,$(VM_CFLAGS)) $(FUZZ_OPTIMIZE) -fsanitize=fuzzer-no-link,address
+FUZZ_OBJ := $(patsubst %.c,$(FUZZ)/%.o,vm/usdt.c $(wildcard $(FUZZ_ROOMS:%=vm/%/*.c)))
 BATCH_READERS := $(addprefix tools/,batch_page batch_merge batch_names event event_text term_text)
 FUZZ_NAMES := $(patsubst tests/fuzz/%_fuzz.c,%,$(wildcard tests/fuzz/*_fuzz.c))
 # The loop is one function of thousands of lines, which clang takes a quarter of an hour for with UndefinedBehaviorSanitizer.
-$(BUILD)/fuzz/vm/exec/loop.o: FUZZ_CFLAGS := $(filter-out -fsanitize=address%undefined -fno-sanitize-recover=undefined,$(FUZZ_CFLAGS))
-$(BUILD)/fuzz/%.o: %.c
+$(FUZZ)/vm/exec/loop.o: FUZZ_CFLAGS := $(filter-out -fsanitize=address%undefined -fno-sanitize-recover=undefined,$(FUZZ_CFLAGS))
+$(FUZZ)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CLANG) $(FUZZ_CFLAGS) -c -o $@ $<
-$(BUILD)/fuzz/%_fuzz: $(BUILD)/fuzz/tests/fuzz/%_fuzz.o $(FUZZ_OBJ)
+$(FUZZ)/%_fuzz: $(FUZZ)/tests/fuzz/%_fuzz.o $(FUZZ_OBJ)
 	$(CLANG) -fsanitize=fuzzer,address -o $@ $^ $(VM_LIBS)
 # Native functions need the whole machine; traps find a scheduler of the target's own.
-$(BUILD)/fuzz/natives_fuzz: $(patsubst %.c,$(BUILD)/fuzz/%.o,tests/fuzz/natives_fuzz.c $(VM_SRC))
+$(FUZZ)/natives_fuzz: $(patsubst %.c,$(FUZZ)/%.o,tests/fuzz/natives_fuzz.c $(VM_SRC))
 	$(CLANG) -fsanitize=fuzzer,address -o $@ $^ $(VM_LIBS)
 # Sockets' commands: what is foreign there, and the natives' machine around it.
-$(BUILD)/fuzz/inet_fuzz: $(patsubst %.c,$(BUILD)/fuzz/%.o,tests/fuzz/inet_fuzz.c $(VM_SRC))
+$(FUZZ)/inet_fuzz: $(patsubst %.c,$(FUZZ)/%.o,tests/fuzz/inet_fuzz.c $(VM_SRC))
 	$(CLANG) -fsanitize=fuzzer,address -o $@ $^ $(VM_LIBS)
-$(BUILD)/fuzz/driver_term_fuzz: $(BUILD)/fuzz/vm/driver/term.o
+$(FUZZ)/driver_term_fuzz: $(FUZZ)/vm/driver/term.o
 # The module socket's native functions. The kernel is the target's.
-$(BUILD)/fuzz/socket_fuzz: $(patsubst %.c,$(BUILD)/fuzz/%.o,tests/fuzz/socket_fuzz.c $(VM_SRC))
+$(FUZZ)/socket_fuzz: $(patsubst %.c,$(FUZZ)/%.o,tests/fuzz/socket_fuzz.c $(VM_SRC))
 	$(CLANG) -fsanitize=fuzzer,address $(addprefix -Wl$(comma)--wrap=,ioctl recvfrom recvmsg sendto sendmsg getsockopt \
 		setsockopt enif_get_resource) -o $@ $^ $(VM_LIBS)
 # Messages of other nodes. Processes here are the target's.
-$(BUILD)/fuzz/dist_fuzz: $(patsubst %.c,$(BUILD)/fuzz/%.o,tests/fuzz/dist_fuzz.c $(VM_SRC))
+$(FUZZ)/dist_fuzz: $(patsubst %.c,$(FUZZ)/%.o,tests/fuzz/dist_fuzz.c $(VM_SRC))
 	$(CLANG) -fsanitize=fuzzer,address -Wl,--wrap=signal_send,--wrap=process_spawn,--wrap=process_is_alive -o $@ $^ \
 		$(VM_LIBS)
 # A refused file of arguments ends the program, which must not end the fuzzer.
-$(BUILD)/fuzz/args_fuzz: $(patsubst %,$(BUILD)/fuzz/%.o,tests/fuzz/args_fuzz vm/erl_args vm/erl_words) $(FUZZ_OBJ)
+$(FUZZ)/args_fuzz: $(patsubst %,$(FUZZ)/%.o,tests/fuzz/args_fuzz vm/erl_args vm/erl_words) $(FUZZ_OBJ)
 	$(CLANG) -fsanitize=fuzzer,address -Wl,--wrap=exit,--wrap=daemon,--wrap=setenv,--wrap=execvp -o $@ $^ $(VM_LIBS)
 # The reading of an emulator's file, from a small one on.
-$(BUILD)/fuzz/tools/%.o $(BUILD)/fuzz/tests/fuzz/otp_file_fuzz.o: FUZZ_CFLAGS += -Itools
-$(BUILD)/fuzz/otp_file_fuzz: $(patsubst %,$(BUILD)/fuzz/%.o,tests/fuzz/otp_file_fuzz tools/otp_image tools/frame_table tools/otp_symbols tools/otp_slide tools/otp_recover)
-	@mkdir -p $(BUILD)/fuzz/corpus/otp_file
-	echo 'int exported(int a) { return a; }' | $(CC) -x c -shared -fPIC -O1 -o $(BUILD)/fuzz/corpus/otp_file/small.so -
+$(FUZZ)/tools/%.o $(FUZZ)/tests/fuzz/otp_file_fuzz.o: FUZZ_CFLAGS += -Itools
+$(FUZZ)/otp_file_fuzz: $(patsubst %,$(FUZZ)/%.o,tests/fuzz/otp_file_fuzz tools/otp_image tools/frame_table tools/otp_symbols tools/otp_slide tools/otp_recover)
+	@mkdir -p $(FUZZ)/corpus/otp_file
+	echo 'int exported(int a) { return a; }' | $(CC) -x c -shared -fPIC -O1 -o $(FUZZ)/corpus/otp_file/small.so -
 	$(CLANG) -fsanitize=fuzzer,address -o $@ $^ -lelf -lcapstone
-$(BUILD)/fuzz/tests/fuzz/batch_%_fuzz.o: FUZZ_CFLAGS += -Itools
-$(BUILD)/fuzz/batch_%_fuzz: $(patsubst %,$(BUILD)/fuzz/%.o,tests/fuzz/batch_%_fuzz $(BATCH_READERS))
+$(FUZZ)/tests/fuzz/batch_%_fuzz.o: FUZZ_CFLAGS += -Itools
+$(FUZZ)/batch_%_fuzz: $(patsubst %,$(FUZZ)/%.o,tests/fuzz/batch_%_fuzz $(BATCH_READERS))
 	$(CLANG) -fsanitize=fuzzer,address -o $@ $^
 # Notes of a small file that has two.
-$(BUILD)/fuzz/tests/fuzz/elf_file_fuzz.o $(BUILD)/fuzz/tests/fuzz/otp_memory_fuzz.o $(BUILD)/fuzz/tests/fuzz/erlvm_memory_fuzz.o: FUZZ_CFLAGS += -Itools
-$(BUILD)/fuzz/elf_file_fuzz: $(patsubst %,$(BUILD)/fuzz/%.o,tests/fuzz/elf_file_fuzz $(addprefix tools/,elf_file memory clock))
-	@mkdir -p $(BUILD)/fuzz/corpus/elf_file
+$(FUZZ)/tests/fuzz/elf_file_fuzz.o $(FUZZ)/tests/fuzz/otp_memory_fuzz.o $(FUZZ)/tests/fuzz/erlvm_memory_fuzz.o: FUZZ_CFLAGS += -Itools
+$(FUZZ)/elf_file_fuzz: $(patsubst %,$(FUZZ)/%.o,tests/fuzz/elf_file_fuzz $(addprefix tools/,elf_file memory clock))
+	@mkdir -p $(FUZZ)/corpus/elf_file
 	echo 'int noted = 1; int fire(int n) { STAP_PROBE1(erlang, spawn, n); STAP_PROBE1(erlang, exit, n); return n; }' | \
-		$(CC) -include sys/sdt.h -x c -shared -fPIC -O1 -o $(BUILD)/fuzz/corpus/elf_file/noted.so -
+		$(CC) -include sys/sdt.h -x c -shared -fPIC -O1 -o $(FUZZ)/corpus/elf_file/noted.so -
 	$(CLANG) -fsanitize=fuzzer,address -o $@ $^ -lbpf -lelf
-$(BUILD)/fuzz/otp_memory_fuzz $(BUILD)/fuzz/erlvm_memory_fuzz: $(BUILD)/fuzz/%_fuzz: $(BUILD)/fuzz/tests/fuzz/%_fuzz.o \
-	$(patsubst %,$(BUILD)/fuzz/tools/%.o,memory clock erlvm_code erlvm_layout frame_table otp_atoms otp_check otp_code otp_image otp_lines otp_modules otp_registered)
+$(FUZZ)/otp_memory_fuzz $(FUZZ)/erlvm_memory_fuzz: $(FUZZ)/%_fuzz: $(FUZZ)/tests/fuzz/%_fuzz.o \
+	$(patsubst %,$(FUZZ)/tools/%.o,memory clock erlvm_code erlvm_layout frame_table otp_atoms otp_check otp_code otp_image otp_lines otp_modules otp_registered)
 	$(CLANG) -fsanitize=fuzzer,address -o $@ $^ -lbpf -lelf
-$(BUILD)/fuzz/tests/fuzz/recording_fuzz.o: FUZZ_CFLAGS += -Itools
-$(BUILD)/fuzz/recording_fuzz: $(patsubst %,$(BUILD)/fuzz/%.o,tests/fuzz/recording_fuzz tools/recording tools/recording_read $(BATCH_READERS))
+$(FUZZ)/tests/fuzz/recording_fuzz.o: FUZZ_CFLAGS += -Itools
+$(FUZZ)/recording_fuzz: $(patsubst %,$(FUZZ)/%.o,tests/fuzz/recording_fuzz tools/recording tools/recording_read $(BATCH_READERS))
 	$(CLANG) -fsanitize=fuzzer,address -o $@ $^ -lz -lzstd
-fuzz-%: $(BUILD)/fuzz/%_fuzz
-	@mkdir -p $(BUILD)/fuzz/corpus/$* tests/fuzz/corpus/$*
+fuzz-%: $(FUZZ)/%_fuzz
+	@mkdir -p $(FUZZ)/corpus/$* tests/fuzz/corpus/$*
 	$< -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=4096 -timeout=20 -print_final_stats=1 -verbosity=0 \
-		-artifact_prefix=$(BUILD)/fuzz/$*- $(BUILD)/fuzz/corpus/$* tests/fuzz/corpus/$*
-fuzz-targets: $(FUZZ_NAMES:%=$(BUILD)/fuzz/%_fuzz)
+		-artifact_prefix=$(FUZZ)/$*- $(FUZZ)/corpus/$* tests/fuzz/corpus/$*
+fuzz-targets: $(FUZZ_NAMES:%=$(FUZZ)/%_fuzz)
 fuzz: deps
 	$(MAKE) $(FUZZ_NAMES:%=fuzz-%)
 
 # On all processors, unless -j says otherwise.
 PARALLEL = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 
-# The fuzz targets are built too, so that they keep up with the code; they run by `make fuzz`.
+# The fuzz targets are built too, so that they keep up with the code; they run by `make fuzz`, which optimizes them.
 check: deps
-	$(MAKE) $(PARALLEL) lint tests fuzz-targets
+	$(MAKE) $(PARALLEL) FUZZ=$(BUILD)/fuzz-unoptimized FUZZ_OPTIMIZE=-O0 lint tests fuzz-targets
 	@$(TEST_ENV) bash tests/check.sh $(TEST_BINS)
 
 lint: $(GEN)/tells.def
@@ -285,4 +287,4 @@ $(BUILD)/docs/probes.md: docs/probes.c vm/probes.def $(DOCS_OBJ) $(BUILD)/erlvm
 clean:
 	rm -rf build
 
--include $(shell find $(BUILD)/obj $(BUILD)/fuzz -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD)/obj $(FUZZ) -name '*.d' 2>/dev/null)
