@@ -45,11 +45,17 @@ static void read_file(const char *dir, const char *name, char *out, size_t size)
         fclose(file);
 }
 
-/* See the header. Who is attached sleeps in a wait, or in a write or poll for a reader that is stuck; no number: the kernel does not tell. */
+/*
+ * See the header. What a target needs that was named with -p is attached before the first epoll_wait (232, 281). Otherwise, or where
+ * a write or poll waits for a reader that is stuck (1, 7, 271; no number: the kernel does not tell), links must not have become
+ * more for three looks, .3 s.
+ */
 static const char functions[] =
-    "attached() { local links=0 before call rest; while kill -0 $1; do before=$links; sleep .3\n"
+    "attached() { local links=0 before same=0 call rest; while kill -0 $1; do before=$links; sleep .1\n"
     "links=$(ls -l /proc/$1/fd 2>&1 | grep -c 'bpf_link\\|perf_event'); read -r call rest < /proc/$1/syscall\n"
-    "[ $links -gt 0 ] && [ $links = $before ] && [[ $call =~ ^(1|7|232|271|281|)$ ]] && break; done; }\n"
+    "[ $links -gt 0 ] && [ $links = $before ] && same=$((same + 1)) || same=0\n"
+    "[ $links -gt 0 ] && [[ $call =~ ^(232|281)$ ]] && grep -qazx -e -p /proc/$1/cmdline && break\n"
+    "[ $same -ge 3 ] && [[ $call =~ ^(1|7|232|271|281|)$ ]] && break; done; }\n"
     "runs() { while kill -0 $1 && [[ $(readlink /proc/$1/exe) != *\"$2\"* ]]; do sleep .02; done; }\n"
     "wait_for() { local end=$((SECONDS + ${WAIT_SECONDS:-20} * ${CK_TIMEOUT_MULTIPLIER:-1}))\n"
     "until [ $1 $2 ]; do [ $SECONDS -lt $end ] || { echo \"$2 has not come\" >&2; exit 99; }; sleep .02; done; }\n"
