@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What tests of tools share: running a shell command in a fresh folder that is its current one, with $ERLSNOOP,
- * $EMITTER, $ERLVM, $BEAMS (compiled probe_target) and $SOURCE (the top of the tree) set. In it wait:
+ * $EMITTER, $ERLVM, $BEAMS (compiled probe_target) and $SOURCE (the top of the tree) set. `erlc` compiles what it has compiled
+ * before, in whatever test, by taking the .beam from the build's folder. In it wait:
  *   attached PID    until that erlsnoop holds links to its probes and takes no more
  *   runs PID NAME   until the process runs the executable of that name
  *   await FILE      until there is something in the file; for 20 s at most (times CK_TIMEOUT_MULTIPLIER), then
