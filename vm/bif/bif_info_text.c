@@ -52,16 +52,19 @@ static void write_some_processes(void *arg)
 	t->whole &= dump_close();
 }
 
-/* Each process as it was at a moment of its own: the world stops for some of them at a time. */
+/* Each process as it was at a moment of its own: the world stops for some of them at a time. Between two stops another
+ * thread may take over the scheduler, whose other processes would wait for all of it. */
 static void write_processes(struct text *t)
 {
 	t->whole = true;
+	sched_lend();
 	for (;;) {
 		sched_stop_world(write_some_processes, t);
 		if (!t->more)
 			break;
 		sched_let_world_go_on();
 	}
+	sched_reclaim();
 }
 
 /* A binary; no memory for it is a system limit. */
