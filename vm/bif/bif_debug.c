@@ -3,7 +3,8 @@
 #include "bif/bif.h"
 #include "data/map_trie.h"
 #include "heap/copy_shared.h"
-#include "proc/sched.h"
+#include "proc/await.h"
+#include "proc/exc.h"
 
 Term bif_erts_debug_size_shared_1(Process *p, Term *args)
 {
@@ -126,15 +127,9 @@ Term bif_erts_debug_lcnt_error(Process *p, Term *args)
 
 /* ---- do the schedulers still answer? */
 
-static void do_nothing(void *arg)
-{
-	(void)arg;
-}
-
 Term bif_erts_internal_system_check_1(Process *p, Term *args)
 {
 	if (args[0] != am_schedulers)
 		return exc_badarg(p);
-	sched_stop_world(do_nothing, NULL);
-	return am_ok;
+	return await_return(p, am_ok);
 }

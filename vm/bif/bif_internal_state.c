@@ -16,6 +16,7 @@
 #include "ets/tables.h"
 #include "heap/copy.h"
 #include "nif/resource.h"
+#include "proc/await.h"
 #include "proc/node_monitor.h"
 #include "proc/sched.h"
 #include "proc/task.h"
@@ -143,19 +144,12 @@ static Term set_block(Process *p, Term value)
 	return am_true;
 }
 
-static void do_nothing(void *arg)
-{
-	(void)arg;
-}
-
 /* Until every scheduler has been through what it was at; of aux_work, when no destructor of a library's resource runs any more. */
 static Term set_wait(Process *p, Term what)
 {
-	(void)p;
 	if (what != am_deallocations && what != am_timer_cancellations && what != am_aux_work && what != am_thread_progress)
 		return TERM_NONE;
-	sched_stop_world(do_nothing, NULL);
-	return am_ok;
+	return await_return(p, am_ok);
 }
 
 /* ---- terms and processes */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rounds. One goes on at a time, and is numbered; it ends when all threads that were inside at its beginning have
- * passed. Each thread keeps what it was handed in a list of its own, and frees that itself: memory goes back to where it
+/* Rounds. One of tables goes on at a time, and is numbered; it ends when all threads that were inside at its beginning
+ * have passed. Each thread keeps what it was handed in a list of its own, and frees that itself: memory goes back to where it
  * came from, and threads meet at no lock but once in PROGRESS_BATCH things. What threads outside were handed, and what
  * a thread leaves behind, is in the list `others`, for whoever ends the round.
  * Invariant: what is in `aged` was taken out of tables before its round began. A round that is wanted begins when the
  * one before has ended, which the last thread that passes sees.
+ * Rounds of slices take their numbers from the same row, whenever somebody wants one: any number of them go on at a
+ * time, beside the one of tables, and end in their order.
  *
  * Why a thread that is counted as passed cannot reach what is freed: the beginning of a round comes after the thing was
  * taken out, and is one operation on progress_round that all threads see in one order (sequential consistency). Who
@@ -24,12 +26,15 @@ enum { CACHE_LINE = 64 };
 
 static struct {
 	struct lock lock;
-	_Atomic uint64_t ended;          /* written under the lock: the last round that has */
+	/* Written under the lock: the last round of tables that has begun, and the last that has ended. */
+	_Atomic uint64_t begun, ended;
 	uint64_t wanted;                 /* lock: rounds are to begin up to this one */
 	struct progress_list others;     /* lock */
+	struct progress_wait *waits, **last_wait; /* lock: for rounds of slices, in the order of these */
+	_Atomic bool any_waits;          /* written under the lock */
 	_Atomic(struct progress_thread *) threads;
 	bool may_look;                   /* the kernel has membarrier */
-} progress = { .ended = 1 };
+} progress = { .begun = 1, .ended = 1, .last_wait = &progress.waits };
 
 _Thread_local struct progress_thread *progress_self;
 _Atomic uint64_t progress_round = 1;
@@ -71,7 +76,7 @@ static bool has_passed(struct progress_thread *t, bool asked)
 {
 	uint64_t passed = atomic_load(&t->passed);
 
-	return passed == 0 || passed == atomic_load(&progress_round) ||
+	return passed == 0 || passed >= atomic_load(&progress.begun) ||
 		(asked && atomic_load_explicit(&t->looks, memory_order_acquire) == 0);
 }
 
@@ -90,17 +95,22 @@ static void fence_all(void)
 	syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 }
 
-/* Begins and ends rounds as far as that goes. ask: whether threads that have not passed are in a look. What is in this
+static uint64_t begin_round(void)
+{
+	return atomic_fetch_add(&progress_round, 1) + 1;
+}
+
+/* Begins and ends rounds of tables as far as that goes. ask: whether threads that have not passed are in a look. What is in this
  * round was taken out before they are asked. */
 static void advance(bool ask)
 {
 	for (;;) {
 		bool all;
 
-		if (atomic_load(&progress.ended) == atomic_load(&progress_round)) {
-			if (progress.wanted <= atomic_load(&progress_round))
+		if (atomic_load(&progress.ended) == atomic_load(&progress.begun)) {
+			if (progress.wanted <= atomic_load(&progress.begun))
 				return;
-			atomic_fetch_add(&progress_round, 1);
+			atomic_store(&progress.begun, begin_round());
 		}
 		pass_self();
 		all = have_all_passed(false);
@@ -110,7 +120,7 @@ static void advance(bool ask)
 		}
 		if (!all)
 			return;
-		atomic_store(&progress.ended, atomic_load(&progress_round));
+		atomic_store(&progress.ended, atomic_load(&progress.begun));
 	}
 }
 
@@ -229,19 +239,84 @@ size_t progress_waiting(void)
 	return n;
 }
 
+/* ---- rounds of slices */
+
+static bool has_rested(struct progress_thread *t, uint64_t round)
+{
+	uint64_t rested = atomic_load(&t->rested);
+
+	return rested == 0 || rested >= round;
+}
+
+static bool have_all_rested(uint64_t round)
+{
+	struct progress_thread *t = atomic_load(&progress.threads);
+
+	while (t != NULL && has_rested(t, round))
+		t = t->next;
+	return t == NULL;
+}
+
+/* The first that waits, if its round is over. */
+static struct progress_wait *take_wait(void)
+{
+	struct progress_wait *w;
+
+	lock_acquire(&progress.lock);
+	w = progress.waits;
+	if (w != NULL && !have_all_rested(w->round))
+		w = NULL;
+	if (w != NULL) {
+		progress.waits = w->next;
+		if (w->next == NULL)
+			progress.last_wait = &progress.waits;
+		atomic_store(&progress.any_waits, w->next != NULL);
+	}
+	lock_release(&progress.lock);
+	return w;
+}
+
+static void end_waits(void)
+{
+	struct progress_wait *w;
+
+	while (atomic_load(&progress.any_waits) && (w = take_wait()) != NULL)
+		w->run(w);
+}
+
+/* Who says that it has rested, or is outside, looks for somebody who waits afterwards; who waits is there to be found
+ * before he looks at the threads. So one of the two sees the other. */
+void progress_wait(struct progress_wait *w, void (*run)(struct progress_wait *w))
+{
+	w->run = run;
+	w->next = NULL;
+	lock_acquire(&progress.lock);
+	w->round = begin_round();
+	*progress.last_wait = w;
+	progress.last_wait = &w->next;
+	atomic_store(&progress.any_waits, true);
+	lock_release(&progress.lock);
+	end_waits();
+}
+
+void progress_call(void)
+{
+	begin_round();
+}
+
 /* ---- threads */
 
 void progress_enter(void)
 {
 	uint64_t round;
 
-	if (!progress.may_look)
-		return;
 	if (progress_self == NULL)
 		progress_self = make_thread();
 	do {
 		round = atomic_load(&progress_round);
-		atomic_exchange(&progress_self->passed, round);
+		atomic_store(&progress_self->rested, round);
+		if (progress.may_look)
+			atomic_store(&progress_self->passed, round);
 	} while (atomic_load(&progress_round) != round);
 }
 
@@ -270,7 +345,7 @@ void progress_leave(void)
 	struct progress_thread *t = progress_self;
 	bool left = false;
 
-	if (!is_inside(t))
+	if (t == NULL || atomic_load_explicit(&t->rested, memory_order_relaxed) == 0)
 		return;
 	ASSERT(atomic_load(&t->looks) == 0);
 	if (progress_has_own(t)) {
@@ -280,17 +355,24 @@ void progress_leave(void)
 			leave_behind(&t->list);
 	}
 	atomic_store(&t->passed, 0);
-	if (left || atomic_load(&progress.ended) != atomic_load(&progress_round))
+	atomic_store(&t->rested, 0);
+	if (left || atomic_load(&progress.ended) != atomic_load(&progress.begun))
 		settle(NULL, false);
+	end_waits();
 }
 
 void progress_pass(void)
 {
 	struct progress_thread *t = progress_self;
+	uint64_t round = atomic_load(&progress_round);
+	bool knows = atomic_load_explicit(&t->passed, memory_order_relaxed) == round;
 
 	ASSERT(atomic_load(&t->looks) == 0);
-	if (!is_inside(t))
+	if (atomic_load_explicit(&t->rested, memory_order_relaxed) == 0)
 		return;
+	atomic_store(&t->rested, round);
 	pass_self();
-	settle(&t->list, false);
+	if (!knows || progress_has_own(t))
+		settle(&t->list, false);
+	end_waits();
 }

@@ -19,6 +19,10 @@
  * thread that is inside, and of all the others together. Without membarrier nobody may look: everybody takes locks, and
  * what is handed over is freed at once.
  *
+ * A round of slices is what somebody waits for with progress_wait: it has no use for looks, and is over when each thread
+ * that was inside at its beginning has been between two time slices, or outside, once since. Whatever a thread read
+ * before without a look (flags, limits, code), it reads anew.
+ *
  * Cost: a look is two stores to memory of the thread's own, a slice four loads. A round takes each thread once through
  * a lock, and so do PROGRESS_BATCH things that it hands over; membarrier takes some microseconds for every
  * PROGRESS_MANY. */
@@ -49,10 +53,18 @@ struct progress_list {
 	_Atomic uint32_t count;               /* of both */
 };
 
+/* What waits for a round of slices. */
+struct progress_wait {
+	struct progress_wait *next;
+	uint64_t round;
+	void (*run)(struct progress_wait *w);
+};
+
 /* Of each thread that was ever inside, with cache lines to itself. Owns: itself, for the VM's life: such threads do not
  * end. */
 struct progress_thread {
-	_Atomic uint64_t passed;              /* the round whose beginning it knows of; 0: it is outside */
+	_Atomic uint64_t passed;              /* the round whose beginning it knows of; 0: it is outside, or may not look */
+	_Atomic uint64_t rested;              /* the same when it was between two slices, or came inside; 0: it is outside */
 	_Atomic uint32_t looks;               /* nested */
 	struct progress_list list;            /* of this thread alone */
 	struct progress_thread *next;
@@ -75,16 +87,19 @@ static inline bool progress_has_own(const struct progress_thread *t)
 	return t->list.fresh != NULL || t->list.aged != NULL;
 }
 
-/* Between two time slices. May free what waits. */
-static inline void progress_tick(void)
+/* Between two time slices. May free what waits, and run what waits for a round of slices. Returns whether a round may
+ * have begun since the last call. */
+static inline bool progress_tick(void)
 {
 	const struct progress_thread *t = progress_self;
 
 	if (t == NULL)
-		return;
-	if (unlikely(progress_has_own(t) || atomic_load_explicit(&t->passed, memory_order_relaxed) !=
-						    atomic_load_explicit(&progress_round, memory_order_relaxed)))
-		progress_pass();
+		return false;
+	if (likely(!progress_has_own(t) && atomic_load_explicit(&t->rested, memory_order_relaxed) ==
+						   atomic_load_explicit(&progress_round, memory_order_relaxed)))
+		return false;
+	progress_pass();
+	return true;
 }
 
 /* ---- by readers. May be nested. */
@@ -116,7 +131,14 @@ static inline void progress_look_end(void)
  * is, pointers to others in the table too. Any thread; locks may be held, and the caller may be in a look.
  * Owns: the item passes to run, which frees memory and takes no lock: any thread calls it, the caller too. */
 void progress_later(struct progress_item *item, void (*run)(struct progress_item *item));
-/* So many wait. */
+/* ---- by who waits for all threads */
+/* Calls run(w) when each thread that is inside now, this one too, has been between two time slices, or outside, once:
+ * on the last one, which holds no lock then, or here when none is inside. Any thread; no lock is held.
+ * Owns: w, until it runs, which may free it. */
+void progress_wait(struct progress_wait *w, void (*run)(struct progress_wait *w));
+/* Each thread finds that a round has begun before its next slice, or as it comes inside. Any thread. */
+void progress_call(void);
+/* So many wait to be freed. */
 size_t progress_waiting(void);
 
 #endif

@@ -1130,7 +1130,8 @@ static void *run_sched(void *arg)
 				continue;
 			}
 		}
-		progress_tick();
+		if (unlikely(progress_tick()))
+			sched_look_who_traces(s);
 		if (++s->busy_turns == POLL_AWAY)
 			give_polling_away();
 		s->timer_reds -= TIMER_REDS / TIMER_SLICES;

@@ -135,7 +135,8 @@ bool sched_is_busy(unsigned id);
 size_t sched_run_queue_of(unsigned id);
 /* Who watches is looked up anew for all. The world is stopped. */
 void sched_watch_all(void);
-/* Sets trace_active, and lets every scheduler watch (WATCH_MESSAGES at least), or not. The world is stopped. */
+/* Sets trace_active. When it is on, every scheduler watches (WATCH_MESSAGES at least) before its next time slice: that of
+ * this thread, too, which goes on with the one that it is in. */
 void sched_trace(bool on);
 /* Runs fn(arg) while no scheduler runs a process (code loading, purging, tracing). Called from a scheduler. */
 void sched_stop_world(void (*fn)(void *), void *arg);

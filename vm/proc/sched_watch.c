@@ -3,6 +3,7 @@
 #include "proc/batch.h"
 #include "proc/micro.h"
 #include "proc/probe.h"
+#include "proc/progress.h"
 #include "proc/sched_lend.h"
 #include "proc/trace.h"
 #include "usdt.h"
@@ -44,6 +45,12 @@ void sched_look_who_watches(struct sched *s)
 	s->watch = watch;
 }
 
+void sched_look_who_traces(struct sched *s)
+{
+	if (unlikely(trace_active) && s->watch == WATCH_NOTHING)
+		s->watch = WATCH_MESSAGES;
+}
+
 void sched_watch_all(void)
 {
 	for (unsigned id = 1; id <= sched_count(); id++)
@@ -52,8 +59,6 @@ void sched_watch_all(void)
 
 void sched_trace(bool on)
 {
-	trace_active = on;
-	for (unsigned id = 1; id <= sched_count(); id++)
-		if (sched_get(id)->watch < WATCH_MESSAGES && on)
-			sched_get(id)->watch = WATCH_MESSAGES;
+	if (atomic_exchange(&trace_active, on) != on && on)
+		progress_call();
 }

@@ -48,8 +48,10 @@ static void count_in(struct sched *s)
 
 	progress_enter();
 	*(is_apart ? &world.apart : &world.active) += 1;
-	if (s != NULL)
-		s->part = is_apart ? PART_APART : PART_ACTIVE;
+	if (s == NULL)
+		return;
+	s->part = is_apart ? PART_APART : PART_ACTIVE;
+	sched_look_who_traces(s);
 }
 
 static void enter(struct sched *s)

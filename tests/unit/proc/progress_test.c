@@ -298,6 +298,128 @@ START_TEST(test_progress_look_is_refused_outside)
 }
 END_TEST
 
+/* ---- rounds of slices */
+
+enum { ROUNDS = 5000, STEPS = 100 };
+
+/* A thing that is read without a look, through the whole of a slice. */
+struct unmarked {
+	struct progress_wait wait; /* first */
+	_Atomic int state;
+};
+
+static _Atomic(struct unmarked *) unmarked;
+static atomic_uint unmarked_freed, unmarked_found_freed;
+
+static void free_unmarked(struct progress_wait *w)
+{
+	struct unmarked *u = (struct unmarked *)w;
+
+	atomic_store(&u->state, FREED);
+	mem_free(u);
+	atomic_fetch_add(&unmarked_freed, 1);
+}
+
+static void change_unmarked(void)
+{
+	struct unmarked *u = mem_zalloc(sizeof(*u)), *old;
+
+	atomic_init(&u->state, LIVE);
+	old = atomic_exchange(&unmarked, u);
+	if (old != NULL)
+		progress_wait(&old->wait, free_unmarked);
+}
+
+/* With rounds of tables beside, which end in the middle of slices. */
+static void *read_unmarked(void *arg)
+{
+	unsigned number = (unsigned)(uintptr_t)arg;
+
+	progress_enter();
+	for (unsigned slice = 0; !atomic_load(&table.end); slice++) {
+		const struct unmarked *u = atomic_load(&unmarked);
+
+		for (unsigned i = 0; i < STEPS; i++) {
+			if (i % 8 == number)
+				change(number);
+			if (atomic_load(&u->state) != LIVE)
+				atomic_fetch_add(&unmarked_found_freed, 1);
+		}
+		progress_tick();
+		if (slice % 16 == number) {
+			progress_leave();
+			thread_yield();
+			progress_enter();
+		}
+	}
+	progress_leave();
+	atomic_fetch_sub(&table.readers, 1);
+	return NULL;
+}
+
+START_TEST(test_progress_wait_waits_for_whole_slices)
+{
+	progress_init();
+	change_unmarked();
+	for (uintptr_t i = 1; i <= READERS; i++)
+		start(read_unmarked, i, &table.readers);
+	for (unsigned i = 0; i < ROUNDS; i++)
+		change_unmarked();
+	atomic_store(&table.end, true);
+	wait_for_none(&table.readers);
+	ck_assert_uint_eq(atomic_load(&unmarked_found_freed), 0);
+	ck_assert_uint_eq(atomic_load(&unmarked_freed), ROUNDS);
+	empty_table();
+	ck_assert_uint_eq(atomic_load(&table.freed), atomic_load(&table.made));
+}
+END_TEST
+
+struct noted {
+	struct progress_wait wait; /* first */
+	unsigned at;               /* ended as the so manyth */
+};
+
+static unsigned noted;
+
+static void note(struct progress_wait *w)
+{
+	((struct noted *)w)->at = ++noted;
+}
+
+START_TEST(test_progress_wait_ends_between_slices_and_outside)
+{
+	struct noted n[5] = { 0 };
+
+	progress_init();
+	progress_wait(&n[0].wait, note);
+	ck_assert_uint_eq(n[0].at, 1);
+	progress_enter();
+	ck_assert(!progress_tick());
+	progress_wait(&n[1].wait, note);
+	progress_wait(&n[2].wait, note);
+	for (unsigned i = 0; i < 4 * PROGRESS_MANY; i++)
+		change(0);
+	ck_assert_uint_gt(atomic_load(&table.freed), 0);
+	ck_assert_uint_eq(n[1].at, 0);
+	ck_assert(progress_tick());
+	ck_assert_uint_eq(n[1].at, 2);
+	ck_assert_uint_eq(n[2].at, 3);
+	progress_wait(&n[3].wait, note);
+	progress_leave();
+	ck_assert_uint_eq(n[3].at, 4);
+	progress_enter();
+	progress_call();
+	ck_assert(progress_tick());
+	ck_assert(!progress_tick());
+	progress_leave();
+	begin_standing(false);
+	progress_wait(&n[4].wait, note);
+	ck_assert_uint_eq(n[4].at, 0);
+	end_standing();
+	ck_assert_uint_eq(n[4].at, 5);
+}
+END_TEST
+
 Suite *progress_suite(void)
 {
 	Suite *s = suite_create("progress");
@@ -310,6 +432,8 @@ Suite *progress_suite(void)
 	tcase_add_test(t, test_progress_later_keeps_little_of_one_that_does_not_pass);
 	tcase_add_test(t, test_progress_later_keeps_all_while_a_look_lasts);
 	tcase_add_test(t, test_progress_look_is_refused_outside);
+	tcase_add_test(t, test_progress_wait_waits_for_whole_slices);
+	tcase_add_test(t, test_progress_wait_ends_between_slices_and_outside);
 	suite_add_tcase(s, t);
 	return s;
 }
