@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Built-in functions: tracing. What changes flags or patterns stops the world, and its caller comes back in a new time slice, which
- * runs with what was set. */
+/* Built-in functions: tracing. What changes flags or patterns comes back in a new time slice, which runs with what was
+ * set. */
+#include "base/alloc.h"
 #include "bif/bif.h"
+#include "bif/process_call.h"
 #include "code/export.h"
 #include "proc/message.h"
+#include "proc/peer.h"
+#include "proc/progress.h"
 #include "proc/sched.h"
 #include "trace/trace.h"
 #include "trace/tracer.h"
@@ -13,7 +17,6 @@ Term bif_erts_internal_trace_3(Process *p, Term *args)
 	uint32_t flags;
 	bool cpu_time;
 	Term tracer;
-	int64_t count;
 
 	if (!trace_flags_read(args[2], &flags, &tracer, &cpu_time))
 		return exc_badarg_cause(p, am_badopt);
@@ -23,8 +26,7 @@ Term bif_erts_internal_trace_3(Process *p, Term *args)
 		tracer_takes_cpu_time = args[1] == am_true;
 	if (args[1] == am_true && tracer == TERM_NONE)
 		tracer = p->id;
-	count = trace_change(args[0], args[1] == am_true, flags, tracer);
-	return count < 0 ? exc_badarg(p) : exc_return_later(p, term_from_small(count));
+	return trace_change(p, args[0], args[1] == am_true, flags, tracer);
 }
 
 /* ---- patterns */
@@ -179,6 +181,56 @@ Term bif_erts_debug_breakpoint_2(Process *p, Term *args)
 
 /* ---- looks */
 
+static Term put_flags(struct heap *h, Term item, uint32_t flags, Term tracer)
+{
+	return heap_tuple(h, item, item == am_flags ? trace_flags_list(h, flags) : tracer_put(h, tracer));
+}
+
+/* of runs here, or is held. */
+static Term put_flags_of(Process *of, struct heap *h, Term item)
+{
+	uint32_t flags;
+	Term tracer;
+
+	trace_look_process(of, &flags, &tracer);
+	return put_flags(h, item, flags, tracer);
+}
+
+static Term tell_flags(Process *p, struct process_call *c)
+{
+	return p != NULL ? put_flags_of(p, &p->heap, c->items[0]) : am_undefined;
+}
+
+/* Of a process that waits for messages. TERM_NONE: it must tell itself. */
+static Term look_at(Process *p, Term pid, Term item)
+{
+	Process *other = process_peek(pid);
+	Term result;
+
+	if (other == NULL || !sched_hold(other, pid))
+		return TERM_NONE;
+	result = put_flags_of(other, &p->heap, item);
+	sched_let_go(other);
+	return result;
+}
+
+static Term info_of_process(Process *p, Term pid, Term item)
+{
+	struct process_call *c;
+	Term result, ref;
+
+	if (pid == p->id)
+		return put_flags_of(p, &p->heap, item);
+	result = look_at(p, pid, item);
+	if (result != TERM_NONE)
+		return result;
+	ref = heap_ref(&p->heap, 0);
+	c = process_call_new(tell_flags, p->id, ref, 1);
+	c->leaves_nothing = true;
+	c->items[0] = item;
+	return process_call_await(p, pid, c, ref);
+}
+
 static Term info_of_flags(Process *p, Term *args)
 {
 	uint32_t flags;
@@ -186,9 +238,11 @@ static Term info_of_flags(Process *p, Term *args)
 
 	if (args[1] != am_flags && args[1] != am_tracer)
 		return exc_badarg(p);
+	if (term_is_local_pid(args[0]))
+		return info_of_process(p, args[0], args[1]);
 	if (!trace_look(args[0], &flags, &tracer))
 		return am_undefined;
-	return heap_tuple(&p->heap, args[1], args[1] == am_flags ? trace_flags_list(&p->heap, flags) : tracer_put(&p->heap, tracer));
+	return put_flags(&p->heap, args[1], flags, tracer);
 }
 
 static Term put_spec(struct heap *h, bool is_on, const struct match_program *program)
@@ -302,20 +356,42 @@ Term bif_erlang_trace_info_2(Process *p, Term *args)
 
 /* ---- delivery */
 
-static void do_nothing(void *arg)
+/* Whom to tell that what happened before has been traced, by which reference. */
+struct delivery {
+	struct progress_wait wait;
+	Term to, tracee;
+	uint64_t ref_number, ref_tag;
+};
+
+static void tell_delivered(struct progress_wait *w)
 {
-	(void)arg;
+	struct delivery *d = (struct delivery *)w;
+	Process *to = process_find(d->to);
+	Term words[4 + REF_WORDS];
+
+	words[0] = HEADER(3, SUB_TUPLE);
+	words[1] = am_trace_delivered;
+	words[2] = d->tracee;
+	words[3] = peer_put_ref(words + 4, d->ref_number, d->ref_tag);
+	if (to != NULL) {
+		message_send_to(NULL, to, term_from_boxed(words));
+		process_unref(to);
+	}
+	mem_free(d);
 }
 
-/* Trace messages are in their tracer's queue when the event is over; with the world stopped none is half done. */
+/* Trace messages are in their tracer's queue when the event is over; when all threads have been between two time slices
+ * none of those that had begun is half done. */
 Term bif_erlang_trace_delivered_1(Process *p, Term *args)
 {
+	struct delivery *d;
 	Term ref;
 
 	if (!term_is_local_pid(args[0]) && args[0] != am_all)
 		return exc_badarg(p);
 	ref = heap_ref(&p->heap, 0);
-	sched_stop_world(do_nothing, NULL);
-	message_send_to(NULL, p, heap_tuple(&p->heap, am_trace_delivered, args[0], ref));
+	d = mem_alloc(sizeof(*d));
+	*d = (struct delivery){ .to = p->id, .tracee = args[0], .ref_number = ref_number(ref), .ref_tag = ref_tag(ref) };
+	progress_wait(&d->wait, tell_delivered);
 	return ref;
 }

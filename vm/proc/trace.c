@@ -3,6 +3,7 @@
 #include "proc/trace.h"
 
 #include "base/alloc.h"
+#include "proc/sched.h"
 
 struct trace_hooks trace_hooks;
 _Atomic bool trace_active;
@@ -15,8 +16,11 @@ size_t trace_count(void)
 
 static void set_flags(Process *p, uint32_t flags)
 {
-	if (p->trace_flags == 0 && flags != 0)
+	if (p->trace_flags == 0 && flags != 0) {
 		atomic_fetch_add(&traced, 1);
+		if (unlikely(!trace_active))
+			sched_trace(true);
+	}
 	if (p->trace_flags != 0 && flags == 0)
 		atomic_fetch_sub(&traced, 1);
 	p->trace_flags = flags;

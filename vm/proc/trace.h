@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tracing as the places see it where things happen: the flags of a process, and what the tracing room does about them.
  * Invariant: while any process has flags, trace_active is set and every scheduler watches (sched_trace), so that a machine where
- * nobody traces looks at no flag on its fast paths. Flags are changed by their process alone, or while the world is stopped. */
+ * nobody traces looks at no flag on its fast paths. Flags are changed by their process alone, by who holds it
+ * (sched_hold), or while the world is stopped. */
 #ifndef VM_PROC_TRACE_H
 #define VM_PROC_TRACE_H
 
@@ -23,6 +24,7 @@ struct tracee {
 	/* call_time: the function that runs (0: none counted), and since when */
 	uint32_t timed;
 	int64_t timed_ns;
+	bool began_untold;   /* its flags came in the time slice that it is in: the end of that is not told either */
 	/* counts of sequential tracing: see proc/seq_token.h */
 	int64_t seq_clock, seq_previous;
 };
@@ -73,7 +75,7 @@ struct trace_hooks {
 	void (*seq_ended)(Process *p, Term token, Term message);
 };
 extern struct trace_hooks trace_hooks;
-/* Does anybody trace, at all? Written while the world is stopped, which threads that are no schedulers do not heed: by sched_trace. */
+/* Does anybody trace, at all? Written by sched_trace. */
 extern _Atomic bool trace_active;
 
 static inline bool trace_wants(const Process *p, uint32_t flags)

@@ -6,6 +6,7 @@
 #include "code/module.h"
 #include "code/opcodes.h"
 #include "heap/copy.h"
+#include "proc/await.h"
 #include "proc/exc.h"
 #include "proc/message.h"
 #include "proc/sched.h"
@@ -167,10 +168,10 @@ Term trace_put_place(Process *p, Term *at)
 	return tracer_put_mfa(at, func_info_module(info), func_info_function(info), SMALL(func_info_arity(info)));
 }
 
-/* A slice more, only for the loop to heed what was set, is nobody's business. */
+/* A slice more, only for the loop to heed what was set, or for all others to have seen it, is nobody's business. */
 static bool wants_slices(const Process *p)
 {
-	return trace_wants(p, TRACE_RUNNING | TRACE_RUNNING_PROCS) && !exc_returns_later(p);
+	return trace_wants(p, TRACE_RUNNING | TRACE_RUNNING_PROCS) && !exc_returns_later(p) && !await_waits(p);
 }
 
 static void slice_began(Process *p, bool waits)
@@ -181,8 +182,10 @@ static void slice_began(Process *p, bool waits)
 		tracer_check(p);
 	if (wants_slices(p))
 		TRACER_TELL_EVENT(p, am_in, trace_put_place(p, words));
-	if (p->tracee != NULL)
+	if (p->tracee != NULL) {
 		p->tracee->timed_ns = clock_monotonic_ns();
+		p->tracee->began_untold = false;
+	}
 	watch_slice_began(p, waits);
 }
 
@@ -194,13 +197,17 @@ static void exit_began(Process *p)
 
 static void slice_ended(Process *p, bool waits)
 {
-	bool exits = atomic_load(&p->state) & PS_EXITING;
+	bool exits = atomic_load(&p->state) & PS_EXITING, untold = false;
 	Term words[4];
 
 	watch_slice_ended(p, waits);
-	if (p->tracee != NULL && p->tracee->timed != 0)
-		point_switch_time(p, exits ? 0 : p->tracee->timed, false);
-	if (exits ? trace_wants(p, TRACE_EXITING) : wants_slices(p))
+	if (p->tracee != NULL) {
+		if (p->tracee->timed != 0)
+			point_switch_time(p, exits ? 0 : p->tracee->timed, false);
+		untold = p->tracee->began_untold;
+		p->tracee->began_untold = false;
+	}
+	if (exits ? trace_wants(p, TRACE_EXITING) : wants_slices(p) && !untold)
 		TRACER_TELL_EVENT(p, exits ? am_out_exited : am_out, trace_put_place(p, words));
 }
 

@@ -6,6 +6,7 @@
 #include "proc/trace.h"
 
 /* flags.c: what a new process inherits; what a link hands on. */
+void trace_flags_init(void);
 void trace_flags_born(Process *parent, Process *child, bool linked);
 void trace_flags_linked(Process *p, Term to);
 void trace_flags_born_port(struct port *port);

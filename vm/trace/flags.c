@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The flags of processes: who has which, and who gets them at birth. */
+/* The flags of processes and ports: who has which, and who gets them at birth. A process changes its own, or whoever
+ * holds it while it waits. Who sets flags waits until every thread has been between two time slices since tracing was
+ * switched on (trace_active), so that no event is overlooked from then on. */
 #include "base/alloc.h"
+#include "base/lock.h"
 #include "io/port.h"
+#include "proc/await.h"
+#include "proc/exc.h"
 #include "proc/message.h"
 #include "proc/sched.h"
 #include "trace/action.h"
@@ -23,11 +28,17 @@ static const struct flag_row {
 #include "proc/trace_flags.def"
 };
 
-/* Written while the world is stopped. */
+enum born_kind { BORN_PROCESS, BORN_PORT, BORN_KINDS };
+
 static struct {
-	uint32_t process_flags, port_flags; /* of who is born */
-	Term process_tracer, port_tracer;
-} born = { 0, 0, NIL, NIL };
+	struct lock lock;            /* of all below */
+	struct born {
+		uint32_t flags;
+		Term tracer;
+	} born[BORN_KINDS];          /* what those to come begin with */
+	unsigned changing;           /* changes that are under way: somebody is about to trace */
+	uint64_t changes;            /* so many have begun */
+} tracing = { .born = { { 0, NIL }, { 0, NIL } } };
 
 /* ---- names */
 
@@ -94,16 +105,18 @@ Term trace_flags_list(struct heap *h, uint32_t flags)
 	return list;
 }
 
-/* ---- changes. The world is stopped. */
+/* ---- changes */
 
 enum { CHANGED_AT_ONCE = 1 << 13 };
 
+/* What somebody waits for. */
 struct change {
+	struct await await;  /* first */
 	Term spec;
 	bool on;
 	uint32_t flags;
 	Term tracer;         /* TERM_NONE: stays */
-	int64_t count;
+	_Atomic int64_t count; /* of those that were changed */
 };
 
 struct visit {
@@ -138,57 +151,81 @@ static bool apply_change(const struct change *c, Term tracee, uint32_t *flags, T
 	return true;
 }
 
-static bool change_one(Process *p, const struct change *c)
+/* p runs here, is held, or the world is stopped. */
+static void change_one(Process *p, struct change *c)
 {
 	uint32_t flags = p->trace_flags;
 	Term tracer = trace_tracer(p);
-	bool ok = apply_change(c, p->id, &flags, &tracer);
 
-	if (ok)
-		trace_set(p, flags, tracer);
-	return ok;
-}
-
-static bool change_one_port(struct port *port, const struct change *c)
-{
-	uint32_t flags;
-	Term tracer;
-	bool ok;
-
-	port_hold(port);
-	flags = port->trace_flags;
-	tracer = port->tracer;
-	ok = port->state == PORT_OPEN && apply_change(c, port->id, &flags, &tracer);
-	if (ok)
-		trace_port_set(port, flags, tracer);
-	port_let_go(port);
-	return ok;
-}
-
-static void change_each_port(struct port *port, void *arg)
-{
-	struct change *c = arg;
-
-	c->count += change_one_port(port, c);
+	if (!apply_change(c, p->id, &flags, &tracer))
+		return;
+	trace_set(p, flags, tracer);
+	atomic_fetch_add(&c->count, 1);
 }
 
 static void change_each(Process *p, void *arg)
 {
-	struct change *c = arg;
-
 	if (!(atomic_load(&p->state) & PS_EXITING))
-		c->count += change_one(p, c);
+		change_one(p, arg);
 }
 
-static void change_pid(struct change *c)
+/* The process itself; NULL: there is none. */
+static void change_self(Process *p, void *arg)
 {
-	Process *p = process_find(c->spec);
+	struct change *c = arg;
 
-	if (p == NULL)
-		return;
-	if (change_one(p, c))
-		c->count = 1;
-	process_unref(p);
+	if (p != NULL) {
+		bool told = p->trace_flags & (TRACE_RUNNING | TRACE_RUNNING_PROCS);
+
+		change_one(p, c);
+		trace_tracee(p)->began_untold |= !told;
+	}
+	await_done(&c->await);
+}
+
+/* Of a process that waits for messages. */
+static bool change_held(Process *p, struct change *c)
+{
+	if (p == NULL || !sched_hold(p, c->spec))
+		return false;
+	change_one(p, c);
+	sched_let_go(p);
+	return true;
+}
+
+static void send_change(const Process *from, struct change *c)
+{
+	struct signal *s = signal_new(SIG_CALL);
+
+	s->call = change_self;
+	s->arg = c;
+	await_more(&c->await);
+	if (!signal_send_raised(c->spec, s, from->priority))
+		change_self(NULL, c);
+}
+
+static void change_pid(Process *from, struct change *c)
+{
+	if (c->spec == from->id)
+		change_one(from, c);
+	else if (!change_held(process_peek(c->spec), c))
+		send_change(from, c);
+}
+
+static void change_one_port(struct port *port, void *arg)
+{
+	struct change *c = arg;
+	uint32_t flags;
+	Term tracer;
+
+	port_hold(port);
+	flags = port->trace_flags;
+	tracer = port->tracer;
+	if (port->state == PORT_OPEN && apply_change(c, port->id, &flags, &tracer)) {
+		trace_port_set(port, flags, tracer);
+		atomic_fetch_add(&c->count, 1);
+	}
+	port_let_go(port);
 }
 
 static void change_port(struct change *c)
@@ -197,27 +234,36 @@ static void change_port(struct change *c)
 
 	if (port == NULL)
 		return;
-	if (change_one_port(port, c))
-		c->count = 1;
+	change_one_port(port, c);
 	port_unref(port);
 }
 
-static void change_born(uint32_t *flags, Term *tracer, const struct change *c, uint32_t mask)
+static struct born get_born(enum born_kind kind)
 {
+	struct born b;
+
+	lock_acquire(&tracing.lock);
+	b = tracing.born[kind];
+	lock_release(&tracing.lock);
+	return b;
+}
+
+static void change_born(enum born_kind kind, const struct change *c, uint32_t mask)
+{
+	struct born b = get_born(kind);
+
 	if ((c->flags & mask) == 0)
 		return;
-	if (!tracer_is_alive(*tracer, am_undefined))
-		*flags = 0;
-	if (c->on)
-		*flags |= c->flags & mask;
-	else
-		*flags &= ~(c->flags & mask);
+	if (!tracer_is_alive(b.tracer, am_undefined))
+		b.flags = 0;
+	b.flags = c->on ? b.flags | (c->flags & mask) : b.flags & ~(c->flags & mask);
 	if (c->tracer != TERM_NONE)
-		*tracer = c->tracer;
-	if (*flags == 0 || *tracer == NIL) {
-		*flags = 0;
-		*tracer = NIL;
-	}
+		b.tracer = c->tracer;
+	if (b.flags == 0 || b.tracer == NIL)
+		b = (struct born){ 0, NIL };
+	lock_acquire(&tracing.lock);
+	tracing.born[kind] = b;
+	lock_release(&tracing.lock);
 }
 
 /* Whom a word names: those there are, or those to come; processes, or ports. */
@@ -245,50 +291,72 @@ static uint32_t flags_of(enum flag_who who)
 	return bits_of(who, who) | bits_of(WHO_TIME, WHO_BOTH);
 }
 
-/* All but the processes there are. */
-static void change_stopped(void *arg)
+/* Flags of ports alone concern no process, nor those of processes alone a port. */
+static void change_many(const struct spec_row *spec, struct change *c)
 {
-	struct change *c = arg;
-	const struct spec_row *spec = find_spec(c->spec);
 	uint32_t processes = flags_of(WHO_PROCESS), ports = flags_of(WHO_PORT);
 
-	if (spec == NULL) {
-		c->count = -1;
-		if (term_is_local_port(c->spec))
-			change_port(c);
-		else
-			change_pid(c);
-	} else {
-		/* Flags of ports alone concern no process, nor those of processes alone a port. */
-		if (spec->existing && spec->ports && (c->flags & ports))
-			trace_each_port(change_each_port, c);
-		if (spec->born && spec->processes)
-			change_born(&born.process_flags, &born.process_tracer, c, processes);
-		if (spec->born && spec->ports)
-			change_born(&born.port_flags, &born.port_tracer, c, ports);
-	}
+	if (spec->existing && spec->ports && (c->flags & ports))
+		trace_each_port(change_one_port, c);
+	if (spec->born && spec->processes)
+		change_born(BORN_PROCESS, c, processes);
+	if (spec->born && spec->ports)
+		change_born(BORN_PORT, c, ports);
+	if (spec->existing && spec->processes && (c->flags & processes))
+		process_each_in_parts(CHANGED_AT_ONCE, change_each, c);
+}
+
+static void begin_change(bool on)
+{
+	lock_acquire(&tracing.lock);
+	tracing.changing++;
+	tracing.changes++;
+	if (on)
+		sched_trace(true);
+	lock_release(&tracing.lock);
+}
+
+static void end_change(struct await *a)
+{
+	(void)a;
+	lock_acquire(&tracing.lock);
+	tracing.changing--;
+	lock_release(&tracing.lock);
 	trace_review();
 }
 
-static void review(void *arg)
+static Term tell_count(Process *p, struct await *a)
 {
-	(void)arg;
-	trace_review();
+	struct change *c = (struct change *)a;
+	int64_t count = atomic_load(&c->count);
+
+	return count == 0 && find_spec(c->spec) == NULL ? exc_badarg(p) : term_from_small(count);
 }
 
-int64_t trace_change(Term spec, bool on, uint32_t flags, Term tracer)
+/* Who is born, or whose flags are set, may be in a slice that began before. */
+Term trace_change(Process *p, Term spec, bool on, uint32_t flags, Term tracer)
 {
-	const struct spec_row *all = find_spec(spec);
-	struct change c = { spec, on, flags, tracer, 0 };
+	const struct spec_row *many = find_spec(spec);
+	struct change *c;
 
-	if (!term_is_local_pid(spec) && !term_is_local_port(spec) && all == NULL)
-		return -1;
-	sched_stop_world(change_stopped, &c);
-	if (all == NULL || !all->existing || !all->processes || !(flags & flags_of(WHO_PROCESS)))
-		return c.count;
-	process_each_in_parts(CHANGED_AT_ONCE, change_each, &c);
-	sched_stop_world(review, NULL);
-	return c.count;
+	if (!term_is_local_pid(spec) && !term_is_local_port(spec) && many == NULL)
+		return exc_badarg(p);
+	c = mem_zalloc(sizeof(*c));
+	c->spec = spec;
+	c->on = on;
+	c->flags = flags;
+	c->tracer = tracer;
+	await_init(&c->await, p, tell_count, end_change);
+	begin_change(on);
+	if (many != NULL)
+		change_many(many, c);
+	else if (term_is_local_port(spec))
+		change_port(c);
+	else
+		change_pid(p, c);
+	if (on || many != NULL)
+		await_round(&c->await);
+	return await_parts(p, &c->await);
 }
 
 static void count_traced_port(struct port *port, void *arg)
@@ -300,17 +368,31 @@ static void count_traced_port(struct port *port, void *arg)
 
 static bool anybody_traces(void)
 {
-	bool any = born.process_flags != 0 || born.port_flags != 0 || point_count() != 0 || watch_is_on() ||
-		   trace_count() != 0;
+	bool any = get_born(BORN_PROCESS).flags != 0 || get_born(BORN_PORT).flags != 0 || point_count() != 0 ||
+		   watch_is_on() || trace_count() != 0;
 
 	if (!any)
 		trace_each_port(count_traced_port, &any);
 	return any;
 }
 
+/* When a change has begun since the looks, its end looks again. A process that gets flags meanwhile, of its parent or a
+ * match specification, switches tracing on when it finds it off, and is counted before. */
 void trace_review(void)
 {
-	sched_trace(anybody_traces());
+	uint64_t before;
+	bool any;
+
+	lock_acquire(&tracing.lock);
+	before = tracing.changes;
+	lock_release(&tracing.lock);
+	any = anybody_traces();
+	lock_acquire(&tracing.lock);
+	if (any || (tracing.changing == 0 && tracing.changes == before))
+		sched_trace(any);
+	if (trace_count() != 0)
+		sched_trace(true);
+	lock_release(&tracing.lock);
 }
 
 bool trace_is_used(void)
@@ -320,70 +402,43 @@ bool trace_is_used(void)
 
 /* ---- looks */
 
-struct look {
-	Term spec;
-	uint32_t flags;
-	Term tracer;
-	bool found;
-};
-
-static void look_port(struct look *l)
+void trace_look_process(Process *p, uint32_t *flags, Term *tracer)
 {
-	struct port *port = port_find(l->spec);
-
-	if (port == NULL)
-		return;
-	port_hold(port);
-	trace_port_tracer(port);
-	l->flags = port->trace_flags;
-	l->tracer = port->tracer;
-	l->found = port->state == PORT_OPEN;
-	port_let_go(port);
-	port_unref(port);
-}
-
-static void look_stopped(void *arg)
-{
-	struct look *l = arg;
-	Process *p;
-
-	if (term_is_local_port(l->spec)) {
-		look_port(l);
-		return;
-	}
-	p = process_find(l->spec);
-	if (p == NULL)
-		return;
 	if (p->trace_flags != 0 && !tracer_is_alive(trace_tracer(p), p->id))
 		trace_set(p, 0, NIL);
-	l->flags = p->trace_flags;
-	l->tracer = trace_tracer(p);
-	l->found = true;
-	process_unref(p);
+	*flags = p->trace_flags;
+	*tracer = trace_tracer(p);
 }
 
-static void look_born(struct look *l, uint32_t flags, Term tracer)
+static bool look_port(Term id, uint32_t *flags, Term *tracer)
 {
-	l->found = true;
-	if (!tracer_is_alive(tracer, am_undefined))
-		return;
-	l->flags = flags;
-	l->tracer = tracer;
+	struct port *port = port_find(id);
+	bool is_open;
+
+	if (port == NULL)
+		return false;
+	port_hold(port);
+	trace_port_tracer(port);
+	*flags = port->trace_flags;
+	*tracer = port->tracer;
+	is_open = port->state == PORT_OPEN;
+	port_let_go(port);
+	port_unref(port);
+	return is_open;
 }
 
 bool trace_look(Term spec, uint32_t *flags, Term *tracer)
 {
-	struct look l = { spec, 0, NIL, false };
+	struct born b;
 
-	if (spec == am_new || spec == am_new_processes)
-		look_born(&l, born.process_flags, born.process_tracer);
-	else if (spec == am_new_ports)
-		look_born(&l, born.port_flags, born.port_tracer);
-	else
-		sched_stop_world(look_stopped, &l);
-	*flags = l.flags;
-	*tracer = l.tracer;
-	return l.found;
+	if (term_is_local_port(spec))
+		return look_port(spec, flags, tracer);
+	b = get_born(spec == am_new_ports ? BORN_PORT : BORN_PROCESS);
+	if (!tracer_is_alive(b.tracer, am_undefined))
+		b = (struct born){ 0, NIL };
+	*flags = b.flags;
+	*tracer = b.tracer;
+	return true;
 }
 
 /* ---- births and links */
@@ -405,14 +460,18 @@ static void inherit(Process *from, Process *to, uint32_t once, uint32_t always)
 
 void trace_flags_born_port(struct port *port)
 {
-	if (born.port_flags != 0 && tracer_is_alive(born.port_tracer, am_undefined))
-		trace_port_set(port, born.port_flags, born.port_tracer);
+	struct born b = get_born(BORN_PORT);
+
+	if (b.flags != 0 && tracer_is_alive(b.tracer, am_undefined))
+		trace_port_set(port, b.flags, b.tracer);
 }
 
 void trace_flags_born(Process *parent, Process *child, bool linked)
 {
-	if (born.process_flags != 0 && tracer_is_alive(born.process_tracer, am_undefined))
-		trace_set(child, born.process_flags, born.process_tracer);
+	struct born b = get_born(BORN_PROCESS);
+
+	if (b.flags != 0 && tracer_is_alive(b.tracer, am_undefined))
+		trace_set(child, b.flags, b.tracer);
 	if (parent == NULL || parent->trace_flags == 0)
 		return;
 	inherit(parent, child, TRACE_SET_ON_FIRST_SPAWN, TRACE_SET_ON_SPAWN);
@@ -459,4 +518,9 @@ void trace_flags_linked(Process *p, Term to)
 		trace_set(p, on, tracer);
 	}
 	trace_flags_send(to, on, off, tracer);
+}
+
+void trace_flags_init(void)
+{
+	lock_init(&tracing.lock, LOCK_trace_flags);
 }

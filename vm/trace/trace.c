@@ -8,6 +8,7 @@
 
 void trace_init(void)
 {
+	trace_flags_init();
 	point_init();
 	point_call_init();
 	tracer_modules_init();

@@ -23,14 +23,17 @@ Term trace_read_tracer(Term t, Term tag);
 /* The flags as trace_info/2 shows them. */
 Term trace_flags_list(struct heap *h, uint32_t flags);
 
-/* Changes the flags of whom `spec` names: a pid, a port, or all, existing, new, processes, ... tracer: TERM_NONE to leave whom there is.
- * Returns how many were changed; -1: no such process, port or spec, or somebody else traces it. Stops the world. */
-int64_t trace_change(Term spec, bool on, uint32_t flags, Term tracer);
-/* The flags and tracer (NIL: nobody) of a pid or port, or of new, new_processes, new_ports. Fails: false for nobody. Stops the world. */
+/* Changes the flags of whom `spec` names: a pid, a port, or all, existing, new, processes, ... tracer: TERM_NONE to
+ * leave whom there is. What a native of p returns (proc/await.h): how many were changed; a badarg when there is no such
+ * process, port or spec, or somebody else traces it. Stops the world for existing processes. */
+Term trace_change(Process *p, Term spec, bool on, uint32_t flags, Term tracer);
+/* The flags and tracer (NIL: nobody) of p, which runs here or is held; a tracer that is gone is forgotten. */
+void trace_look_process(Process *p, uint32_t *flags, Term *tracer);
+/* Those of a port, or of new, new_processes, new_ports. Fails: false for nobody. */
 bool trace_look(Term spec, uint32_t *flags, Term *tracer);
-/* Something that events depend on has changed: does anybody trace at all? The world is stopped. */
+/* Something that events depend on has changed: does anybody trace at all? No port is held. */
 void trace_review(void);
-/* Does anybody trace, or is there a tracer of sequential tracing? The world is stopped. */
+/* Does anybody trace, or is there a tracer of sequential tracing? */
 bool trace_is_used(void);
 
 /* ---- functions */
