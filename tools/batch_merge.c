@@ -125,7 +125,7 @@ static void count_gap(struct batch_merge *m, struct stream *s)
     s->sequence = h->sequence;
 }
 
-/* The page tells times by our clock then: it was handed over at end_ns, or came when it was received. */
+/* The page's times become those of our clock: it was handed over at its end, or, where that cannot be, when it came. */
 static void set_clock(struct stream *s, uint64_t received_ns)
 {
     struct batch_header *h = &s->page.header;
