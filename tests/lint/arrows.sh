@@ -22,18 +22,13 @@ declare -A may=(
 )
 status=0
 fail() { echo "lint: $*"; status=1; }
-for dir in vm/*/; do
-	room=$(basename "$dir")
-	for f in "$dir"*; do
-		[ -f "$f" ] || continue
-		while IFS=: read -r line inc; do
-			inc=$(sed -E 's/.*"([^"]+)".*/\1/' <<<"$inc")
-			case $inc in */*) to=${inc%%/*} ;; *) continue ;; esac
-			[ "$to" = "$room" ] && continue
-			case " ${may[$room]-} " in *" $to "*) ;; *) fail "$f:$line: $room may not include $inc" ;; esac
-		done < <(grep -nE '^\s*#\s*include\s+"' "$f")
-	done
-done
+while IFS=: read -r f line inc; do
+	room=${f#vm/} inc=${inc#*\"}
+	room=${room%%/*} inc=${inc%%\"*}
+	case $inc in */*) to=${inc%%/*} ;; *) continue ;; esac
+	[ "$to" = "$room" ] && continue
+	case " ${may[$room]-} " in *" $to "*) ;; *) fail "$f:$line: $room may not include $inc" ;; esac
+done < <(grep -nE '^\s*#\s*include\s+"' vm/*/*)
 grep -nE '#include "(\.\./)*(bpf|tools)/' -r vm && fail "vm may not include bpf or tools"
 grep -nE '#include "(\.\./)*tools/' -r bpf 2>/dev/null && fail "bpf may not include tools"
 grep -nE '#include "cmd_' tools/cmd_*.c 2>/dev/null && fail "a command may not include another"

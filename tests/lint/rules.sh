@@ -6,20 +6,29 @@ cd "$(dirname "$0")/../.." || exit 1
 status=0
 fail() { echo "lint: $*"; status=1; }
 sources() { git ls-files 'vm/*' 'bpf/*' 'tools/*' 'tests/*' 'bench/*' 'bpftrace/*' | grep -E '\.(c|h|inc|def|bt|erl|sh)$'; }
-for f in $(sources); do
-	[ -f "$f" ] || continue
-	case $f in
-	bpf/* | tests/probes/record.*) want="GPL-2.0-only OR BSD-2-Clause" ;;
-	*) want="Apache-2.0" ;;
-	esac
-	head -2 "$f" | grep -q "SPDX-License-Identifier: $want" || fail "$f: no licence line ($want)"
-	lines=$(wc -l <"$f")
-	case $f in
-	vm/exec/loop.c | vm/exec/*.inc | *.def | bpf/vmlinux.h | *.erl) ;;
-	*.c) [ "$lines" -le 1200 ] || fail "$f: $lines lines; 1200 at most" ;;
-	*.h) [ "$lines" -le 400 ] || fail "$f: $lines lines; 400 at most" ;;
-	esac
-done
+# One process for all files: the licence line of each, and its size.
+while read -r f; do
+	[ -f "$f" ] && printf '%s\0' "$f"
+done < <(sources) | xargs -0 awk '
+	FNR <= 2 && /SPDX-License-Identifier: / { licence[FILENAME] = $0 }
+	{ lines[FILENAME] = FNR }
+	function fail(text) { print "lint: " text; status = 1 }
+	function hold(f,    want) {
+		want = f ~ /^bpf\/|^tests\/probes\/record\./ ? "GPL-2.0-only OR BSD-2-Clause" : "Apache-2.0"
+		if (!index(licence[f], "SPDX-License-Identifier: " want))
+			fail(f ": no licence line (" want ")")
+		if (f ~ /^vm\/exec\/(loop\.c|.*\.inc)$|\.(def|erl)$|^bpf\/vmlinux\.h$/)
+			return
+		if (f ~ /\.c$/ && lines[f] > 1200)
+			fail(f ": " lines[f] " lines; 1200 at most")
+		if (f ~ /\.h$/ && lines[f] > 400)
+			fail(f ": " lines[f] " lines; 400 at most")
+	}
+	END {
+		for (i = 1; i < ARGC; i++)
+			hold(ARGV[i])
+		exit status
+	}' || status=1
 grep -nE '\b(malloc|calloc|realloc|free)\(' vm -r --include='*.c' --include='*.h' --include='*.inc' |
 	grep -vE '^vm/base/alloc\.|//|^\S+:\s*\*|/\*' && fail "only vm/base/alloc calls malloc"
 grep -nE '\bpthread_' vm -r --include='*.c' --include='*.inc' | grep -vE '^vm/base/(lock|library_lock|library_key)\.c' && fail "only vm/base/lock, library_lock and library_key touch pthreads"
