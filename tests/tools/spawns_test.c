@@ -169,7 +169,7 @@ END_TEST
 START_TEST(test_spawns_interrupt_gives_result_and_detaches)
 {
     SUPPORT_BPF();
-    support_interrupt("spawns", "-d 300000 process__spawn=23", "\"type\":\"spawns\"", "births", 23);
+    support_interrupt("spawns", "-d 100000 process__spawn=41", "\"type\":\"spawns\"", "births", 41);
 }
 END_TEST
 
@@ -271,7 +271,7 @@ START_TEST(test_spawns_names_are_cut_to_the_terminal_only)
 
     SUPPORT_BPF();
     const struct support_run *r = support_run(
-        "cat > emit <<'END'\n#!/bin/bash\nexec $EMITTER -e \"process__spawn=1234567||%s\" process__spawn=2\nEND\n"
+        "cat > emit <<'END'\n#!/bin/bash\nexec $EMITTER -e \"process__spawn=12345||%s\" process__spawn=2\nEND\n"
         "chmod +x emit; run=\"$ERLSNOOP spawns -- ./emit\"; run() { $run; }; %s", name, runs[_i].run);
     const char *head = strstr(r->out, "%      VM INITIAL CALL"), *line = head ? strchr(head, '\n') : NULL;
 
