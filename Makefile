@@ -251,10 +251,15 @@ fuzz: deps
 # On all processors, unless -j says otherwise.
 PARALLEL = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 
+# Tests in two rows at the same time: those of tools wait most of the time, those of the VM compute. Slow builds compute all the
+# time: one row.
+test_bins = $(filter $(1:%=$(BUILD)/tests/%),$(TEST_BINS))
+TEST_ROWS = $(if $(SAN)$(GC_STRESS),"$(TEST_BINS)","$(call test_bins,unit erl)" "$(call test_bins,probes tools)")
+
 # The fuzz targets are built too, so that they keep up with the code; they run by `make fuzz`, which optimizes them.
 check: deps
 	$(MAKE) $(PARALLEL) FUZZ=$(BUILD)/fuzz-unoptimized FUZZ_OPTIMIZE=-O0 lint tests fuzz-targets
-	@$(TEST_ENV) bash tests/check.sh $(TEST_BINS)
+	@$(TEST_ENV) bash tests/check.sh $(TEST_ROWS)
 
 lint: $(GEN)/tells.def
 	@for l in tests/lint/*.sh; do BPF_CC="$(BPF_CC)" bash $$l || exit 1; done

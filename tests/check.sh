@@ -1,17 +1,41 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the test binaries given, shows what each printed, and closes with those that failed and one line that adds up their counts.
+# Runs test binaries: each argument is a row of them ("A B"), which run one after the other, and the rows run at the same time; all
+# give way to the last, whose tests watch others and must not be late. Shows what a binary printed when it has ended, and closes
+# with the tests that failed and one line that adds up all counts.
 # A test that must be skipped prints a line `SKIP <name>: <reason>`, and is not counted as passed; with CI=true, which .ci/run
 # sets, a skip for want of BPF is a failure.
 set -u
-log=$(mktemp -d)
-trap 'rm -rf "$log"' EXIT
+
+# In a process of its own: for each binary $LOG/<name> has what it printed, $LOG/<name>.status its exit status.
+run_row() {
+	local bin name way=()
+	[ "$1" = "$LAST" ] || way=(nice -n 5)
+	for bin in $1; do
+		name=$(basename "$bin")
+		SECONDS=0
+		"${way[@]}" "$bin" >"$LOG/$name" 2>&1
+		echo $? >"$LOG/$name.status"
+		flock "$LOG" bash -c 'echo "== $1 ($2 s)"; cat "$3"' - "$name" $SECONDS "$LOG/$name"
+	done
+}
+
+if [ "$1" = --row ]; then
+	run_row "$2"
+	exit
+fi
+LOG=$(mktemp -d) LAST=${*: -1}
+export LOG LAST
+trap 'rm -rf "$LOG"' EXIT
 checks=0 failures=0 errors=0 status=0
-for bin in "$@"; do
-	echo "== $(basename "$bin")"
-	"$bin" 2>&1 | tee "$log/$(basename "$bin")"
-	[ "${PIPESTATUS[0]}" -eq 0 ] || status=1
-	line=$(grep -E '^[0-9]+%: Checks:' "$log/$(basename "$bin")" | tail -1)
+# Not in the background of this shell, where an interrupt would not reach them.
+printf '%s\0' "$@" | xargs -0 -n 1 -P $# bash "$0" --row
+logs=()
+for bin in $*; do
+	log=$LOG/$(basename "$bin")
+	logs+=("$log")
+	[ "$(cat "$log.status" 2>&1)" = 0 ] || status=1
+	line=$(grep -E '^[0-9]+%: Checks:' "$log" | tail -1)
 	if [ -z "$line" ]; then
 		echo "$bin ended without its closing line"
 		status=1
@@ -20,13 +44,13 @@ for bin in "$@"; do
 	read -r c f e < <(sed -E 's/.*Checks: ([0-9]+), Failures: ([0-9]+), Errors: ([0-9]+).*/\1 \2 \3/' <<<"$line")
 	checks=$((checks + c)) failures=$((failures + f)) errors=$((errors + e))
 done
-skips=$(cat "$log"/* 2>/dev/null | grep -c '^SKIP ')
-bpf=$(cat "$log"/* 2>/dev/null | grep -c '^SKIP .*BPF')
+skips=$(cat "${logs[@]}" 2>/dev/null | grep -c '^SKIP ')
+bpf=$(cat "${logs[@]}" 2>/dev/null | grep -c '^SKIP .*BPF')
 if [ "${CI:-}" = true ] && [ "$bpf" -gt 0 ]; then
 	echo "$bpf tests were skipped for want of BPF, and CI=true"
 	failures=$((failures + bpf)) skips=$((skips - bpf)) status=1
 fi
 # once more, so that the end of a long log names them
-grep -hE '^[^ ]+:[0-9]+:[FE]:' "$log"/* 2>/dev/null
+grep -hE '^[^ ]+:[0-9]+:[FE]:' "${logs[@]}" 2>/dev/null
 echo "check: $((checks - failures - errors - skips)) passed, $((failures + errors)) failed, $skips skipped"
 exit $status
