@@ -129,11 +129,12 @@ static void count_gap(struct batch_merge *m, struct stream *s)
 static void set_clock(struct stream *s, uint64_t received_ns)
 {
     struct batch_header *h = &s->page.header;
-    uint64_t lasted = h->end_ns - h->begin_ns;
 
     if (h->end_ns > received_ns || received_ns - h->end_ns > FAR_NS)
         h->end_ns = received_ns;
-    h->begin_ns = h->end_ns > lasted ? h->end_ns - lasted : 0;
+    if (s->page.lasted_ns > h->end_ns)
+        s->page.lasted_ns = h->end_ns;
+    h->begin_ns = h->end_ns - s->page.lasted_ns;
 }
 
 static void open_page(struct batch_merge *m, struct stream *s)

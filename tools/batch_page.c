@@ -76,7 +76,9 @@ bool batch_page_open(struct batch_page *page, const void *bytes, size_t size)
         h->end_ticks < h->begin_ticks || h->end_ns < h->begin_ns)
         return false;
     page->damaged = false;
-    page->tick_ns = tick_length(h->end_ns - h->begin_ns, h->end_ticks - h->begin_ticks);
+    page->ticks = h->end_ticks - h->begin_ticks;
+    page->lasted_ns = h->end_ns - h->begin_ns;
+    page->tick_ns = tick_length(page->lasted_ns, page->ticks);
     return true;
 }
 
@@ -97,6 +99,11 @@ static bool find_text_bytes(struct batch_record *out, unsigned texts, unsigned n
             return false;
     }
     return used == words;
+}
+
+void batch_page_clear_words(struct batch_record *out, unsigned n)
+{
+    memset(&out->words[n], 0, (out->used - n) * sizeof *out->words);
 }
 
 bool batch_page_next_other(struct batch_page *page, uint64_t head, struct batch_record *out)

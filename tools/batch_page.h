@@ -36,6 +36,7 @@ struct batch_page {
     const char *bytes; /* the caller's, must outlive this */
     size_t at;         /* of the next record */
     uint64_t tick_ns;  /* length of a tick. Units: 2^-32 ns */
+    uint64_t ticks, lasted_ns; /* from its begin to its end */
     uint32_t events;   /* that were read or passed over */
     bool damaged;      /* something made no sense: what stands from there on was not read */
 };
@@ -55,10 +56,9 @@ bool batch_page_next_other(struct batch_page *page, uint64_t head, struct batch_
 /* Between the two moments of which the header tells both times. */
 static inline uint64_t batch_page_ns(const struct batch_page *page, uint64_t since)
 {
-    const struct batch_header *h = &page->header;
-    uint64_t ns = (uint64_t)((unsigned __int128)since * page->tick_ns >> 32), most = h->end_ns - h->begin_ns;
+    uint64_t ns = (uint64_t)((unsigned __int128)since * page->tick_ns >> 32);
 
-    return since < h->end_ticks - h->begin_ticks && ns < most ? h->begin_ns + ns : h->end_ns;
+    return since < page->ticks && ns < page->lasted_ns ? page->header.begin_ns + ns : page->header.end_ns;
 }
 
 /* The record with this head makes sense: tells of it all but the arguments, and goes on behind it. */
@@ -70,16 +70,16 @@ static inline void batch_page_pass(struct batch_page *page, uint64_t head, struc
     page->events += BATCH_HEAD_EVENT(head) > BATCH_LAST_NAME;
 }
 
-/* The first `n` words; those that the record before had behind them are zero again. */
+/* Words that the record before had behind the `n` of this one are zero again. */
+void batch_page_clear_words(struct batch_record *out, unsigned n);
+
+/* The first `n` words; behind them are zeros. */
 static inline void batch_page_words(struct batch_record *out, const char *at, unsigned n)
 {
-    unsigned most = n > out->used ? n : out->used;
-
-    for (unsigned i = 0; i < most; i++) {
-        out->words[i] = 0;
-        if (i < n)
-            memcpy(&out->words[i], at + i * 8, 8);
-    }
+    for (unsigned i = 0; i < n; i++)
+        memcpy(&out->words[i], at + i * 8, 8);
+    if (n < out->used)
+        batch_page_clear_words(out, n);
     out->used = n;
 }
 
