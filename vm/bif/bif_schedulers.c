@@ -114,7 +114,9 @@ static void follow_exit(Process *p)
 {
 	struct change c = { .pid = p->id };
 
-	if (unlikely(atomic_load_explicit(&blockers.blocks, memory_order_relaxed) != 0))
+	if (likely(atomic_load_explicit(&blockers.blocks, memory_order_relaxed) == 0))
+		return;
+	if (find_blocker(p->id) != NULL)
 		sched_stop_world(apply_end, &c);
 }
 

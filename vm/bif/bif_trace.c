@@ -5,6 +5,7 @@
 #include "bif/bif.h"
 #include "bif/process_call.h"
 #include "code/export.h"
+#include "proc/await.h"
 #include "proc/message.h"
 #include "proc/peer.h"
 #include "proc/progress.h"
@@ -120,6 +121,11 @@ static bool read_spec(Term spec, enum trace_how *how, struct match_program **pro
 	return true;
 }
 
+static bool is_event(Term what)
+{
+	return what == am_send || what == am_receive;
+}
+
 /* Does it suit what it is a pattern of? */
 static bool suits(const struct match_program *m, Term what)
 {
@@ -136,7 +142,7 @@ static int64_t set_pattern(Term what, enum trace_how how, const struct pattern_o
 		trace_pattern_on_load(how, kinds, program, o->meta_tracer);
 		return 0;
 	}
-	if (what == am_send || what == am_receive) {
+	if (is_event(what)) {
 		if (o->kinds != 0 || how > TRACE_ON)
 			return -1;
 		trace_pattern_event(what, how, program);
@@ -165,6 +171,8 @@ Term bif_erts_internal_trace_pattern_3(Process *p, Term *args)
 		count = set_pattern(args[0], how, &o, program);
 	if (program != NULL)
 		resource_unref(&program->resource);
+	if (count >= 0 && is_event(args[0]))
+		return await_return(p, term_from_small(count));
 	if (count >= 0)
 		return exc_return_later(p, term_from_small(count));
 	return cause != NIL ? exc_badarg_cause(p, cause) : exc_badarg(p);
@@ -342,7 +350,7 @@ Term bif_erlang_trace_info_2(Process *p, Term *args)
 		trace_look_on_load(&info);
 		return info_of_point(p, &info, args[1], true);
 	}
-	if (args[0] == am_send || args[0] == am_receive) {
+	if (is_event(args[0])) {
 		if (args[1] != am_match_spec)
 			return exc_badarg(p);
 		return heap_tuple(&p->heap, args[1], trace_look_event(args[0], &p->heap));

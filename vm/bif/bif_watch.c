@@ -14,23 +14,29 @@ static Term put_limit(struct heap *h, Term name, uint64_t value, Term list)
 	return value != 0 ? heap_cons(h, heap_tuple(h, name, heap_uint(h, value)), list) : list;
 }
 
-Term bif_erlang_system_monitor_0(Process *p, Term *args)
+static Term tell_limits(Process *p, const struct watch_limits *w)
 {
-	struct watch_limits w = watch_limits();
 	struct heap *h = &p->heap;
 	Term list = NIL;
 
-	(void)args;
-	if (w.pid == NIL)
+	if (w->pid == NIL)
 		return am_undefined;
-	list = put_limit(h, am_long_gc, w.long_gc_ms, list);
-	list = put_limit(h, am_long_schedule, w.long_schedule_ms, list);
-	list = put_limit(h, am_large_heap, w.large_heap_words, list);
-	if (w.busy_port)
+	list = put_limit(h, am_long_gc, w->long_gc_ms, list);
+	list = put_limit(h, am_long_schedule, w->long_schedule_ms, list);
+	list = put_limit(h, am_large_heap, w->large_heap_words, list);
+	if (w->busy_port)
 		list = heap_cons(h, am_busy_port, list);
-	if (w.busy_dist_port)
+	if (w->busy_dist_port)
 		list = heap_cons(h, am_busy_dist_port, list);
-	return heap_tuple(h, w.pid, list);
+	return heap_tuple(h, w->pid, list);
+}
+
+Term bif_erlang_system_monitor_0(Process *p, Term *args)
+{
+	struct watch_limits w = watch_limits();
+
+	(void)args;
+	return tell_limits(p, &w);
 }
 
 static bool read_limit(Term t, struct watch_limits *w)
@@ -62,7 +68,7 @@ static bool read_limit(Term t, struct watch_limits *w)
 Term bif_erlang_system_monitor_2(Process *p, Term *args)
 {
 	struct watch_limits w = { .pid = NIL };
-	Term before, list = args[1];
+	Term list = args[1];
 
 	if (args[0] != am_undefined && list != NIL) {
 		if (!term_is_local_pid(args[0]) || !process_is_alive(args[0]))
@@ -74,9 +80,7 @@ Term bif_erlang_system_monitor_2(Process *p, Term *args)
 		if (list != NIL)
 			return exc_badarg(p);
 	}
-	before = bif_erlang_system_monitor_0(p, NULL);
-	watch_set_limits(&w);
-	return before;
+	return watch_set_limits(p, &w, tell_limits);
 }
 
 Term bif_erlang_system_monitor_1(Process *p, Term *args)
@@ -90,21 +94,28 @@ Term bif_erlang_system_monitor_1(Process *p, Term *args)
 
 /* ---- system_profile */
 
-Term bif_erlang_system_profile_0(Process *p, Term *args)
+static Term tell_profile(Process *p, const struct watch_profile *w)
 {
-	struct watch_profile w = watch_profile();
 	const struct { bool is_on; Term name; } options[] = {
-		{ w.ports, am_runnable_ports }, { w.processes, am_runnable_procs }, { w.scheduler, am_scheduler }, { w.exclusive, am_exclusive },
+		{ w->ports, am_runnable_ports }, { w->processes, am_runnable_procs },
+		{ w->scheduler, am_scheduler }, { w->exclusive, am_exclusive },
 	};
 	Term list = NIL;
 
-	(void)args;
-	if (w.pid == NIL)
+	if (w->pid == NIL)
 		return am_undefined;
 	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
 		if (options[i].is_on)
 			list = heap_cons(&p->heap, options[i].name, list);
-	return heap_tuple(&p->heap, w.pid, list);
+	return heap_tuple(&p->heap, w->pid, list);
+}
+
+Term bif_erlang_system_profile_0(Process *p, Term *args)
+{
+	struct watch_profile w = watch_profile();
+
+	(void)args;
+	return tell_profile(p, &w);
 }
 
 static bool read_profile(Term t, struct watch_profile *w)
@@ -135,7 +146,7 @@ static bool read_profile(Term t, struct watch_profile *w)
 Term bif_erlang_system_profile_2(Process *p, Term *args)
 {
 	struct watch_profile w = { .pid = NIL, .time = TRACE_TIMESTAMP };
-	Term before, list = args[1];
+	Term list = args[1];
 
 	if (args[0] != am_undefined && list != NIL) {
 		if (!tracer_is_alive(args[0], am_undefined))
@@ -147,7 +158,5 @@ Term bif_erlang_system_profile_2(Process *p, Term *args)
 		if (list != NIL)
 			return exc_badarg(p);
 	}
-	before = bif_erlang_system_profile_0(p, NULL);
-	watch_set_profile(&w);
-	return before;
+	return watch_set_profile(p, &w, tell_profile);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rounds. One of tables goes on at a time, and is numbered; it ends when all threads that were inside at its beginning
- * have passed. Each thread keeps what it was handed in a list of its own, and frees that itself: memory goes back to where it
- * came from, and threads meet at no lock but once in PROGRESS_BATCH things. What threads outside were handed, and what
- * a thread leaves behind, is in the list `others`, for whoever ends the round.
+ * have passed. Each thread keeps what it was handed in a list of its own, and frees that itself: memory goes back
+ * to where it came from, and threads meet at no lock but once in PROGRESS_BATCH things. What threads outside were
+ * handed, and what a thread leaves behind, is in the list `others`, for whoever ends the round.
  * Invariant: what is in `aged` was taken out of tables before its round began. A round that is wanted begins when the
  * one before has ended, which the last thread that passes sees.
  * Rounds of slices take their numbers from the same row, whenever somebody wants one: any number of them go on at a
@@ -100,8 +100,8 @@ static uint64_t begin_round(void)
 	return atomic_fetch_add(&progress_round, 1) + 1;
 }
 
-/* Begins and ends rounds of tables as far as that goes. ask: whether threads that have not passed are in a look. What is in this
- * round was taken out before they are asked. */
+/* Begins and ends rounds of tables as far as that goes. ask: whether threads that have not passed are in a look.
+ * What is in this round was taken out before they are asked. */
 static void advance(bool ask)
 {
 	for (;;) {

@@ -2,6 +2,7 @@
 /* What happens to processes: births and ends, links, names, messages, time slices, collections. */
 #include "trace/events.h"
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "code/module.h"
 #include "code/opcodes.h"
@@ -17,11 +18,14 @@
 #include "trace/tracer.h"
 #include "trace/watch.h"
 
-/* trace_pattern(send | 'receive', _): written while the world is stopped. */
-static struct event_pattern {
+/* trace_pattern(send | 'receive', _). Whoever replaces one frees the old one after a round of slices: until its time
+ * slice ends a thread may keep what it found. NULL: on, without a program. */
+struct event_pattern {
+	struct progress_wait wait; /* first */
 	bool is_off;
 	struct match_program *program;
-} sends, receives;
+};
+static _Atomic(struct event_pattern *) sends, receives;
 
 /* ---- messages */
 
@@ -36,16 +40,18 @@ static Term put_list(Term *at, unsigned n, const Term *terms)
 }
 
 /* Is the event wanted? *result: what the specification adds, or TERM_NONE. */
-static bool run_pattern(Process *p, const struct event_pattern *pattern, unsigned n, const Term *terms, Term *result)
+static bool run_pattern(Process *p, _Atomic(struct event_pattern *) *where, unsigned n, const Term *terms,
+			Term *result)
 {
+	const struct event_pattern *pattern = atomic_load_explicit(where, memory_order_acquire);
 	Term cells[2 * 3];
 	struct trace_outcome outcome;
 
 	*result = TERM_NONE;
+	if (pattern == NULL)
+		return true;
 	if (pattern->is_off)
 		return false;
-	if (pattern->program == NULL)
-		return true;
 	outcome = trace_run(p, pattern->program, put_list(cells, n, terms));
 	if (outcome.message == am_false || (p->trace_flags & TRACE_SILENT))
 		return false;
@@ -85,37 +91,48 @@ static void tell_received(Process *p, Term from, Term message)
 	tracer_tell_event(p, n, parts);
 }
 
-struct event_change {
-	struct event_pattern *pattern;
-	enum trace_how how;
-	struct match_program *program;
-};
-
-static void change_event_stopped(void *arg)
+static _Atomic(struct event_pattern *) *find_pattern(Term event)
 {
-	struct event_change *c = arg;
+	return event == am_send ? &sends : &receives;
+}
 
-	if (c->pattern->program != NULL)
-		resource_unref(&c->pattern->program->resource);
-	*c->pattern = (struct event_pattern){ c->how == TRACE_OFF, c->program };
-	if (c->program != NULL)
-		resource_ref(&c->program->resource);
+static struct event_pattern *make_pattern(enum trace_how how, struct match_program *program)
+{
+	struct event_pattern *pattern;
+
+	if (how != TRACE_OFF && program == NULL)
+		return NULL;
+	pattern = mem_alloc(sizeof(*pattern));
+	*pattern = (struct event_pattern){ .is_off = how == TRACE_OFF, .program = program };
+	if (program != NULL)
+		resource_ref(&program->resource);
+	return pattern;
+}
+
+static void free_pattern(struct progress_wait *w)
+{
+	struct event_pattern *pattern = (struct event_pattern *)w;
+
+	if (pattern->program != NULL)
+		resource_unref(&pattern->program->resource);
+	mem_free(pattern);
 }
 
 void trace_pattern_event(Term event, enum trace_how how, struct match_program *program)
 {
-	struct event_change c = { event == am_send ? &sends : &receives, how, program };
+	struct event_pattern *old = atomic_exchange(find_pattern(event), make_pattern(how, program));
 
-	sched_stop_world(change_event_stopped, &c);
+	if (old != NULL)
+		progress_wait(&old->wait, free_pattern);
 }
 
 Term trace_look_event(Term event, struct heap *h)
 {
-	const struct event_pattern *pattern = event == am_send ? &sends : &receives;
+	const struct event_pattern *pattern = atomic_load_explicit(find_pattern(event), memory_order_acquire);
 
-	if (pattern->is_off)
-		return am_false;
-	return pattern->program != NULL ? trace_spec(pattern->program, h) : am_true;
+	if (pattern == NULL)
+		return am_true;
+	return pattern->is_off ? (Term)am_false : trace_spec(pattern->program, h);
 }
 
 /* ---- processes */

@@ -37,7 +37,7 @@ static struct {
 		Term tracer;
 	} born[BORN_KINDS];          /* what those to come begin with */
 	unsigned changing;           /* changes that are under way: somebody is about to trace */
-	uint64_t changes;            /* so many have begun */
+	uint64_t changes;            /* so many have begun, and reviews */
 } tracing = { .born = { { 0, NIL }, { 0, NIL } } };
 
 /* ---- names */
@@ -376,15 +376,15 @@ static bool anybody_traces(void)
 	return any;
 }
 
-/* When a change has begun since the looks, its end looks again. A process that gets flags meanwhile, of its parent or a
- * match specification, switches tracing on when it finds it off, and is counted before. */
+/* When a change, or another review, has begun since the looks, that looks again. A process that gets flags meanwhile, of
+ * its parent or a match specification, switches tracing on when it finds it off, and is counted before. */
 void trace_review(void)
 {
 	uint64_t before;
 	bool any;
 
 	lock_acquire(&tracing.lock);
-	before = tracing.changes;
+	before = ++tracing.changes;
 	lock_release(&tracing.lock);
 	any = anybody_traces();
 	lock_acquire(&tracing.lock);
@@ -397,7 +397,12 @@ void trace_review(void)
 
 bool trace_is_used(void)
 {
-	return anybody_traces() || trace_seq_tracer() != am_false;
+	bool is_changing;
+
+	lock_acquire(&tracing.lock);
+	is_changing = tracing.changing > 0;
+	lock_release(&tracing.lock);
+	return is_changing || anybody_traces() || trace_seq_tracer() != am_false;
 }
 
 /* ---- looks */

@@ -19,7 +19,8 @@ enum { TIMES_FIRST = 16 };
 
 /* Written while the world is stopped, or in code that is new; numbers and times under the lock. */
 static struct {
-	size_t count, at_receives; /* of them, those at a function that begins with a receive */
+	_Atomic size_t count;
+	size_t at_receives;      /* of them, those at a function that begins with a receive */
 	struct point **numbered; /* by number, NULL where there is none any more */
 	uint32_t numbers, room;
 	struct lock lock;
@@ -438,8 +439,11 @@ static void add_info(struct point *pt, struct look *l)
 	}
 	if (pt->kinds & TRACE_KIND_COUNT)
 		info->count = atomic_load(&pt->count);
-	if (pt->kinds & TRACE_KIND_TIME)
-		info->times = list_times(pt, l->h);
+	if (!(pt->kinds & TRACE_KIND_TIME))
+		return;
+	lock_acquire(&points.lock);
+	info->times = list_times(pt, l->h);
+	lock_release(&points.lock);
 }
 
 static const Inst *find_code(const struct trace_mfa *mfa)
@@ -453,9 +457,9 @@ static const Inst *find_code(const struct trace_mfa *mfa)
 	return NULL;
 }
 
-static void look_stopped(void *arg)
+/* Points come and go while the world is stopped, and whoever looks is in it. */
+static void look(struct look *l)
 {
-	struct look *l = arg;
 	const struct export *e = export_find(l->mfa->module, l->mfa->function, (uint32_t)l->mfa->arity);
 	const Inst *info = find_code(l->mfa);
 
@@ -471,7 +475,7 @@ void trace_look_function(const struct trace_mfa *mfa, struct heap *h, struct tra
 	struct look l = { mfa, h, info };
 
 	*info = (struct trace_point_info){ .meta_tracer = NIL, .times = NIL };
-	sched_stop_world(look_stopped, &l);
+	look(&l);
 }
 
 void trace_look_on_load(struct trace_point_info *info)

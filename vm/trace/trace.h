@@ -33,7 +33,7 @@ void trace_look_process(Process *p, uint32_t *flags, Term *tracer);
 bool trace_look(Term spec, uint32_t *flags, Term *tracer);
 /* Something that events depend on has changed: does anybody trace at all? No port is held. */
 void trace_review(void);
-/* Does anybody trace, or is there a tracer of sequential tracing? */
+/* Does anybody trace, or is about to, or is there a tracer of sequential tracing? */
 bool trace_is_used(void);
 
 /* ---- functions */
@@ -56,7 +56,7 @@ size_t trace_debug(const struct trace_mfa *mfa, bool on);
 size_t trace_pattern(const struct trace_mfa *mfa, enum trace_how how, unsigned kinds, struct match_program *program, Term meta_tracer);
 /* The pattern for code to come. */
 void trace_pattern_on_load(enum trace_how how, unsigned kinds, struct match_program *program, Term meta_tracer);
-/* event: am_send or am_receive. */
+/* event: am_send or am_receive. Threads go by it when each has been between two time slices: see proc/await.h. */
 void trace_pattern_event(Term event, enum trace_how how, struct match_program *program);
 
 /* What is traced of one function, or of code to come. */
@@ -68,7 +68,6 @@ struct trace_point_info {
 	uint64_t count;
 	Term times;          /* [{Pid, Count, Seconds, MicroSeconds}] on the heap given */
 };
-/* Stops the world. */
 void trace_look_function(const struct trace_mfa *mfa, struct heap *h, struct trace_point_info *info);
 void trace_look_on_load(struct trace_point_info *info);
 /* am_false, am_true, or a copy of the specification on h. */

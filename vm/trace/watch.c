@@ -2,7 +2,9 @@
 /* Long collections and slices, large heaps, busy ports; who is runnable, which schedulers work. */
 #include "trace/watch.h"
 
+#include "base/alloc.h"
 #include "base/clock.h"
+#include "proc/await.h"
 #include "proc/sched.h"
 #include "trace/events.h"
 #include "trace/trace.h"
@@ -10,9 +12,12 @@
 
 #define NS_PER_MS ((int64_t)1000000)
 
-/* Written while the world is stopped. */
-static struct watch_limits limits = { .pid = NIL };
-static struct watch_profile profile = { .pid = NIL };
+/* Those that events go by. Whoever replaces them frees the old ones after a round of slices: until its time slice ends
+ * a thread may keep what it found. */
+static const struct watch_limits no_limits = { .pid = NIL };
+static const struct watch_profile no_profile = { .pid = NIL };
+static _Atomic(const struct watch_limits *) limits = &no_limits;
+static _Atomic(const struct watch_profile *) profile = &no_profile;
 static _Atomic uint32_t active_schedulers;
 _Atomic int64_t watch_gc_sleep_ms;
 /* Of the profile, for threads that are no schedulers: who hears of ports (NIL: nobody), with which times. */
@@ -28,57 +33,125 @@ static _Thread_local struct {
 
 /* ---- who watches */
 
+static const struct watch_limits *get_limits(void)
+{
+	return atomic_load_explicit(&limits, memory_order_acquire);
+}
+
+static const struct watch_profile *get_profile(void)
+{
+	return atomic_load_explicit(&profile, memory_order_acquire);
+}
+
 bool watch_is_on(void)
 {
-	return limits.pid != NIL || profile.pid != NIL;
+	return get_limits()->pid != NIL || get_profile()->pid != NIL;
 }
 
 struct watch_limits watch_limits(void)
 {
-	return limits.pid == NIL || tracer_is_alive(limits.pid, am_undefined) ? limits : (struct watch_limits){ .pid = NIL };
+	const struct watch_limits *l = get_limits();
+
+	return l->pid == NIL || tracer_is_alive(l->pid, am_undefined) ? *l : no_limits;
 }
 
 struct watch_profile watch_profile(void)
 {
-	return profile.pid == NIL || tracer_is_alive(profile.pid, am_undefined) ? profile : (struct watch_profile){ .pid = NIL };
+	const struct watch_profile *f = get_profile();
+
+	return f->pid == NIL || tracer_is_alive(f->pid, am_undefined) ? *f : no_profile;
 }
 
-static void set_limits(void *arg)
+struct limits_change {
+	struct await await;  /* first */
+	const struct watch_limits *old;
+	struct watch_limits before;
+	Term (*tell)(Process *p, const struct watch_limits *before);
+};
+
+static Term tell_limits_before(Process *p, struct await *a)
 {
-	limits = *(const struct watch_limits *)arg;
+	const struct limits_change *c = (const struct limits_change *)a;
+
+	return c->tell(p, &c->before);
+}
+
+static void free_old_limits(struct await *a)
+{
+	const struct limits_change *c = (const struct limits_change *)a;
+
+	if (c->old != &no_limits)
+		mem_free((void *)c->old);
+}
+
+Term watch_set_limits(Process *p, const struct watch_limits *wanted,
+		      Term (*tell)(Process *p, const struct watch_limits *before))
+{
+	struct limits_change *c = mem_alloc(sizeof(*c));
+	struct watch_limits *made = mem_alloc(sizeof(*made));
+
+	await_init(&c->await, p, tell_limits_before, free_old_limits);
+	c->before = watch_limits();
+	c->tell = tell;
+	*made = *wanted;
+	c->old = atomic_exchange(&limits, made);
 	trace_review();
+	await_round(&c->await);
+	return await_parts(p, &c->await);
 }
 
-void watch_set_limits(const struct watch_limits *wanted)
+struct profile_change {
+	struct await await;  /* first */
+	const struct watch_profile *old;
+	struct watch_profile before;
+	Term (*tell)(Process *p, const struct watch_profile *before);
+};
+
+static Term tell_profile_before(Process *p, struct await *a)
 {
-	sched_stop_world(set_limits, (void *)wanted);
+	const struct profile_change *c = (const struct profile_change *)a;
+
+	return c->tell(p, &c->before);
 }
 
-static void set_profile(void *arg)
+static void free_old_profile(struct await *a)
 {
-	profile = *(const struct watch_profile *)arg;
-	atomic_store(&ports_time, profile.time);
-	atomic_store(&ports_pid, profile.ports ? profile.pid : NIL);
+	const struct profile_change *c = (const struct profile_change *)a;
+
+	if (c->old != &no_profile)
+		mem_free((void *)c->old);
+}
+
+Term watch_set_profile(Process *p, const struct watch_profile *wanted,
+		       Term (*tell)(Process *p, const struct watch_profile *before))
+{
+	struct profile_change *c = mem_alloc(sizeof(*c));
+	struct watch_profile *made = mem_alloc(sizeof(*made));
+
+	await_init(&c->await, p, tell_profile_before, free_old_profile);
+	c->before = watch_profile();
+	c->tell = tell;
+	*made = *wanted;
+	c->old = atomic_exchange(&profile, made);
+	atomic_store(&ports_time, made->time);
+	atomic_store(&ports_pid, made->ports ? made->pid : NIL);
 	trace_review();
-}
-
-void watch_set_profile(const struct watch_profile *wanted)
-{
-	sched_stop_world(set_profile, (void *)wanted);
+	await_round(&c->await);
+	return await_parts(p, &c->await);
 }
 
 /* ---- limits */
 
 /* {monitor, Id, What, Info} of a process or port, but not of who watches. */
-static void tell_limit_of(Term id, Term what, Term info)
+static void tell_limit_of(const struct watch_limits *l, Term id, Term what, Term info)
 {
-	if (id != limits.pid)
-		tracer_tell(limits.pid, id, 0, am_monitor, id, 2, (Term[]){ what, info });
+	if (id != l->pid)
+		tracer_tell(l->pid, id, 0, am_monitor, id, 2, (Term[]){ what, info });
 }
 
-static void tell_limit(Process *p, Term what, Term info)
+static void tell_limit(const struct watch_limits *l, Process *p, Term what, Term info)
 {
-	tell_limit_of(p->id, what, info);
+	tell_limit_of(l, p->id, what, info);
 }
 
 /* [{Tag, Value}] */
@@ -91,7 +164,7 @@ static Term put_pairs(struct heap *h, size_t n, const Term pairs[][2])
 	return list;
 }
 
-static void tell_heap(Process *p, Term what, int64_t ms)
+static void tell_heap(const struct watch_limits *l, Process *p, Term what, int64_t ms)
 {
 	const struct heap *h = &p->heap;
 	const Term pairs[][2] = {
@@ -107,7 +180,7 @@ static void tell_heap(Process *p, Term what, int64_t ms)
 	struct heap scratch;
 
 	heap_init(&scratch, HEAP_MIN_WORDS);
-	tell_limit(p, what, put_pairs(&scratch, n - skip, pairs + skip));
+	tell_limit(l, p, what, put_pairs(&scratch, n - skip, pairs + skip));
 	heap_free(&scratch);
 }
 
@@ -115,7 +188,8 @@ void watch_gc_began(void)
 {
 	int64_t ms = atomic_load(&watch_gc_sleep_ms);
 
-	if (limits.long_gc_ms == 0)
+	here.gc_ns = 0;
+	if (get_limits()->long_gc_ms == 0)
 		return;
 	here.gc_ns = clock_monotonic_ns();
 	if (unlikely(ms != 0))
@@ -125,25 +199,31 @@ void watch_gc_began(void)
 void watch_gc_ended(Process *p)
 {
 	const struct heap *h = &p->heap;
-	int64_t ms = limits.long_gc_ms != 0 ? (clock_monotonic_ns() - here.gc_ns) / NS_PER_MS : 0;
+	const struct watch_limits *l = get_limits();
+	bool timed = l->long_gc_ms != 0 && here.gc_ns != 0;
+	int64_t ms = timed ? (clock_monotonic_ns() - here.gc_ns) / NS_PER_MS : 0;
 
-	if (limits.long_gc_ms != 0 && (uint64_t)ms > limits.long_gc_ms)
-		tell_heap(p, am_long_gc, ms);
-	if (limits.large_heap_words != 0 &&
-	    (size_t)(h->end - h->start) + (size_t)(h->old_end - h->old_start) >= limits.large_heap_words)
-		tell_heap(p, am_large_heap, 0);
+	if (timed && (uint64_t)ms > l->long_gc_ms)
+		tell_heap(l, p, am_long_gc, ms);
+	if (l->large_heap_words != 0 &&
+	    (size_t)(h->end - h->start) + (size_t)(h->old_end - h->old_start) >= l->large_heap_words)
+		tell_heap(l, p, am_large_heap, 0);
 }
 
 void watch_port_busy(Process *p, Term port)
 {
-	if (limits.busy_port)
-		tell_limit(p, am_busy_port, port);
+	const struct watch_limits *l = get_limits();
+
+	if (l->busy_port)
+		tell_limit(l, p, am_busy_port, port);
 }
 
 void watch_dist_busy(Process *p, Term controller)
 {
-	if (limits.busy_dist_port)
-		tell_limit(p, am_busy_dist_port, controller);
+	const struct watch_limits *l = get_limits();
+
+	if (l->busy_dist_port)
+		tell_limit(l, p, am_busy_dist_port, controller);
 }
 
 static Term place_or_undefined(Term place)
@@ -151,7 +231,7 @@ static Term place_or_undefined(Term place)
 	return place != SMALL(0) ? place : am_undefined;
 }
 
-static void tell_long_slice(Process *p, int64_t ms)
+static void tell_long_slice(const struct watch_limits *l, Process *p, int64_t ms)
 {
 	Term words[4];
 	const Term pairs[][2] = {
@@ -162,35 +242,36 @@ static void tell_long_slice(Process *p, int64_t ms)
 	struct heap scratch;
 
 	heap_init(&scratch, HEAP_MIN_WORDS);
-	tell_limit(p, am_long_schedule, put_pairs(&scratch, 3, pairs));
+	tell_limit(l, p, am_long_schedule, put_pairs(&scratch, 3, pairs));
 	heap_free(&scratch);
 }
 
 void watch_port_worked(Term port, Term what, int64_t ns)
 {
 	const Term pairs[][2] = { { am_timeout, SMALL(ns / NS_PER_MS) }, { am_port_op, what } };
+	const struct watch_limits *l = get_limits();
 	struct heap scratch;
 
-	if (limits.long_schedule_ms == 0 || (uint64_t)(ns / NS_PER_MS) < limits.long_schedule_ms)
+	if (l->long_schedule_ms == 0 || (uint64_t)(ns / NS_PER_MS) < l->long_schedule_ms)
 		return;
 	heap_init(&scratch, HEAP_MIN_WORDS);
-	tell_limit_of(port, am_long_schedule, put_pairs(&scratch, 2, pairs));
+	tell_limit_of(l, port, am_long_schedule, put_pairs(&scratch, 2, pairs));
 	heap_free(&scratch);
 }
 
 /* ---- profile */
 
-static void tell_profile(Term from, Term id, unsigned n, const Term *parts)
+static void tell_profile(const struct watch_profile *f, Term from, Term id, unsigned n, const Term *parts)
 {
-	tracer_tell(profile.pid, from, profile.time, am_profile, id, n, parts);
+	tracer_tell(f->pid, from, f->time, am_profile, id, n, parts);
 }
 
 /* {profile, Pid, active | inactive, {M, F, A}, Time} */
-static void tell_runnable(Process *p, Term state)
+static void tell_runnable(const struct watch_profile *f, Process *p, Term state)
 {
 	Term words[4];
 
-	tell_profile(p->id, p->id, 2, (Term[]){ state, trace_put_place(p, words) });
+	tell_profile(f, p->id, p->id, 2, (Term[]){ state, trace_put_place(p, words) });
 }
 
 /* {profile, Port, active | inactive, 0, Time} */
@@ -213,56 +294,62 @@ void watch_port_ended(Term port)
 }
 
 /* {profile, scheduler, Id, active | inactive, Active, Time} */
-static void tell_scheduler(unsigned id, Term state, uint32_t active)
+static void tell_scheduler(const struct watch_profile *f, unsigned id, Term state, uint32_t active)
 {
-	tell_profile(TERM_NONE, am_scheduler, 3, (Term[]){ SMALL(id), state, SMALL(active) });
+	tell_profile(f, TERM_NONE, am_scheduler, 3, (Term[]){ SMALL(id), state, SMALL(active) });
 }
 
 /* Whoever profiles would keep himself busy with what it takes to hear of it: a scheduler is at work when it runs another. */
-static void note_work(void)
+static void note_work(const struct watch_profile *f)
 {
 	struct sched *s = sched_self();
 
 	if (s->told_active)
 		return;
 	s->told_active = true;
-	tell_scheduler(s->id, am_active, atomic_fetch_add(&active_schedulers, 1) + 1);
+	tell_scheduler(f, s->id, am_active, atomic_fetch_add(&active_schedulers, 1) + 1);
 }
 
 void watch_sched_idle(unsigned id)
 {
+	const struct watch_profile *f = get_profile();
 	struct sched *s = sched_self();
 
 	if (!s->told_active)
 		return;
 	s->told_active = false;
-	if (profile.scheduler)
-		tell_scheduler(id, am_inactive, atomic_fetch_sub(&active_schedulers, 1) - 1);
+	if (f->scheduler)
+		tell_scheduler(f, id, am_inactive, atomic_fetch_sub(&active_schedulers, 1) - 1);
 	else
 		atomic_fetch_sub(&active_schedulers, 1);
 }
 
 void watch_slice_began(Process *p, bool waited)
 {
-	if (limits.long_schedule_ms != 0) {
+	const struct watch_profile *f = get_profile();
+
+	if (get_limits()->long_schedule_ms != 0) {
 		here.place_term = trace_put_place(p, here.place);
 		here.slice_ns = clock_monotonic_ns();
 	}
-	if (profile.pid == NIL || p->id == profile.pid)
+	if (f->pid == NIL || p->id == f->pid)
 		return;
-	if (profile.scheduler)
-		note_work();
-	if (profile.processes && (waited || p->i == process_start_code))
-		tell_runnable(p, am_active);
+	if (f->scheduler)
+		note_work(f);
+	if (f->processes && (waited || p->i == process_start_code))
+		tell_runnable(f, p, am_active);
 }
 
 void watch_slice_ended(Process *p, bool waits)
 {
-	int64_t ms = limits.long_schedule_ms != 0 && here.slice_ns != 0 ? (clock_monotonic_ns() - here.slice_ns) / NS_PER_MS : 0;
+	const struct watch_limits *l = get_limits();
+	const struct watch_profile *f = get_profile();
+	bool timed = l->long_schedule_ms != 0 && here.slice_ns != 0;
+	int64_t ms = timed ? (clock_monotonic_ns() - here.slice_ns) / NS_PER_MS : 0;
 
 	here.slice_ns = 0;
-	if (limits.long_schedule_ms != 0 && (uint64_t)ms >= limits.long_schedule_ms)
-		tell_long_slice(p, ms);
-	if (profile.processes && waits && p->id != profile.pid)
-		tell_runnable(p, am_inactive);
+	if (timed && (uint64_t)ms >= l->long_schedule_ms)
+		tell_long_slice(l, p, ms);
+	if (f->processes && waits && p->id != f->pid)
+		tell_runnable(f, p, am_inactive);
 }

@@ -22,9 +22,11 @@ struct watch_limits watch_limits(void);
 struct watch_profile watch_profile(void);
 /* Collections last so much longer while somebody wants to hear of long ones: for tests of that. */
 extern _Atomic int64_t watch_gc_sleep_ms;
-/* Stop the world. */
-void watch_set_limits(const struct watch_limits *limits);
-void watch_set_profile(const struct watch_profile *profile);
+/* What a native of p returns (proc/await.h) when all threads go by the new ones: `tell` of those before. */
+Term watch_set_limits(Process *p, const struct watch_limits *wanted,
+		      Term (*tell)(Process *p, const struct watch_limits *before));
+Term watch_set_profile(Process *p, const struct watch_profile *wanted,
+		       Term (*tell)(Process *p, const struct watch_profile *before));
 
 /* ---- between the files of the room */
 /* Does anybody watch? */

@@ -12,7 +12,8 @@ main() ->
     p({births, [born(N) || N <- lists:seq(1, ?TIMES)] =:= [ok || _ <- lists:seq(1, ?TIMES)]}),
     p({ends, lists:usort([ending(N) || N <- lists:seq(1, 5 * ?TIMES)])}),
     erlang:trace(all, false, [all]),
-    p({left, erlang:trace_info(new_processes, flags), [F || P <- processes(), {flags, F} <- [erlang:trace_info(P, flags)], F =/= []]}).
+    Flags = [F || P <- processes(), {flags, F} <- [erlang:trace_info(P, flags)], F =/= []],
+    p({left, erlang:trace_info(new_processes, flags), Flags}).
 
 change_beside(Others) ->
     Beside = [spawn_monitor(fun() -> Do(0) end) || Do <- Others],
@@ -57,7 +58,6 @@ busy(N) -> busy_for(N), busy((N + 1) rem 5000).
 births(_) -> {P, R} = spawn_monitor(fun() -> step(1) end), receive {'DOWN', R, _, P, normal} -> births(0) end.
 toggles(N) ->
     erlang:trace_pattern({?MODULE, step, 1}, N rem 2 =:= 0, [local]),
-    erlang:trace_pattern(send, true, []),
     erlang:trace_info({?MODULE, step, 1}, all), erlang:trace_info(self(), flags),
     toggles(N + 1).
 loads(N) ->
