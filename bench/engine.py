@@ -369,8 +369,8 @@ def main():
             report_recorder(rows)
             tell_all(vm)
             first_lines(rows, vm)
-            print("    erlsnoop: %.0f MB at most (40), first line after %.2f s (0.5), end after %.2f s (0.2)" % (
-                max(rows.kilobytes) / 1000, statistics.median(rows.attach), max(rows.detach)))
+            print("    erlsnoop: %.0f MB at most (40), first line after %.2f s (0.5), end after %.2f s (0.2), once %.2f" % (
+                max(rows.kilobytes) / 1000, statistics.median(rows.attach), statistics.median(rows.detach), max(rows.detach)))
             report_stock(rows)
         finally:
             for started in (vm, stock, newer, lttng):
