@@ -224,7 +224,7 @@ START_TEST(test_sources_are_merged_with_all_vms)
 {
     SUPPORT_BPF();
     const struct support_run *r = support_run(
-        "%s$ERLVM -quick +S 1 -pa . -s both & p=$!; await ready; $EMITTER -w go 'process__spawn=11||both:child/1' & q=$!; runs $q emitter\n"
+        "%s$ERLVM -quick +S 1 -pa . -s both & p=$!; await ready; $EMITTER -w go -e 'process__spawn=11||both:child/1' & q=$!; runs $q emitter\n"
         "$ERLSNOOP spawns --json -a > told & a=$!; attached $a; echo > go; wait $p $q; sleep .5; kill -INT $a; wait $a; s=$?\n"
         "sed \"s/:$p,/:1,/; s/:$q,/:2,/\" told; exit $s", setting);
 

@@ -181,7 +181,7 @@ void support_interrupt(const char *command, const char *args, const char *mark, 
 
 const struct support_run *support_two_vms(const char *command, const char *args1, const char *args2, const char *lines)
 {
-    return support_run("$EMITTER -w go %s & a=$!; $EMITTER -w go %s & b=$!; runs $a emitter; runs $b emitter\n"
+    return support_run("$EMITTER -w go -e %s & a=$!; $EMITTER -w go -e %s & b=$!; runs $a emitter; runs $b emitter\n"
                        "$ERLSNOOP %s --json -a > out & e=$!; attached $e; echo > go\n"
                        "wait $a $b; sleep .3; kill -INT $e; wait $e; s=$?; grep -E '%s' out; exit $s", args1, args2, command, lines);
 }
