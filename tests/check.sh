@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs test binaries: each argument is a row of them ("A B"), which run one after the other, and the rows run at the same time; all
-# give way to the last, whose tests watch others and must not be late. Shows what a binary printed when it has ended, and closes
-# with the tests that failed and one line that adds up all counts.
+# Runs test binaries: each argument is a row of them ("A B"), which run one after the other, and the rows run at the same
+# time; all give way to the last, whose tests watch others and must not be late. Shows what a binary printed when it has
+# ended, and closes with the tests that failed and one line that adds up all counts.
 # A test that must be skipped prints a line `SKIP <name>: <reason>`, and is not counted as passed; with CI=true, which .ci/run
 # sets, a skip for want of BPF is a failure.
 set -u

@@ -173,7 +173,8 @@ static __always_inline bool find_in_page(struct batch_merge *m, struct stream *s
     while (batch_page_next(&s->page, &s->record)) {
         if (s->record.head.event != BATCH_ATOM)
             return true;
-        m->counts.refused += !!batch_names_tell(m->names, s->vm, s->record.words[0], s->record.texts[1], s->record.words[1]);
+        m->counts.refused += !!batch_names_tell(m->names, s->vm, s->record.words[0], s->record.texts[1],
+                                                s->record.words[1]);
     }
     return false;
 }

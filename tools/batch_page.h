@@ -21,7 +21,8 @@ enum { BATCH_MAX_ARGS = 12 };
 struct batch_record {
     union {
         struct {
-            struct ev_head head; /* the event, and its time: CLOCK_MONOTONIC of the VM; all else is for event_of_record */
+            /* The event, and its time: CLOCK_MONOTONIC of the VM; all else is for event_of_record. */
+            struct ev_head head;
             uint64_t words[BATCH_MAX_ARGS]; /* its arguments, in the forms of their units; a text's is its bytes */
         };
         union ev_any as_event; /* without texts: words stand where its struct has its arguments */

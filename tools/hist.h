@@ -8,7 +8,10 @@
 static inline void hist_add(struct wire_hist *hist, uint64_t value)
 {
     int log = value ? 63 - __builtin_clzll(value) : 0, step = log - WIRE_HIST_STEP_BITS;
-    uint64_t slot = value < WIRE_HIST_STEPS ? value : (uint64_t)(step + 1) * WIRE_HIST_STEPS + (value >> step) % WIRE_HIST_STEPS;
+    uint64_t slot = value;
+
+    if (value >= WIRE_HIST_STEPS)
+        slot = (uint64_t)(step + 1) * WIRE_HIST_STEPS + (value >> step) % WIRE_HIST_STEPS;
 
     hist->slots[slot < WIRE_HIST_SLOTS ? slot : WIRE_HIST_SLOTS - 1]++;
     hist->count++;

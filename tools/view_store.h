@@ -43,7 +43,9 @@ static inline void *view_store_find(struct view_store *store, uint64_t vm, uint6
 {
     struct view_store_row *row = *view_store_recent(store, key);
 
-    return row && row->key == key && row->vm == vm && !row->is_dropped ? row->words : view_store_look_up(store, vm, key, make);
+    if (row && row->key == key && row->vm == vm && !row->is_dropped)
+        return row->words;
+    return view_store_look_up(store, vm, key, make);
 }
 
 /* The row goes; nothing when there is none. */

@@ -103,7 +103,7 @@ VIEW_INLINE int view_kept_name(const struct ev_head *h, __u64 key, struct name_t
     if (!kept)
         return -1;
     out->form = (__u32)kept->form;
-    out->used = out->form == WIRE_TEXT || out->form == WIRE_PORT_NAME || out->form == WIRE_CALLBACK ? sizeof out->words : NAME_SHORT;
+    out->used = name_bytes(out->form);
     memcpy(out->words, kept->words, sizeof out->words);
     return 0;
 }

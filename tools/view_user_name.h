@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The functions of bpf/view_name.bpf.h that make names, in user space; view_user.h has those that need what VMs have told.
+ * The functions of bpf/view_name.bpf.h that make names, in user space; view_user.h has those that need what VMs have
+ * told.
  */
 #ifndef TOOLS_VIEW_USER_NAME_H
 #define TOOLS_VIEW_USER_NAME_H
@@ -20,6 +21,13 @@ struct name_text {
 
 /* Three words say what all names are but texts, which fill all words, with zeros at their end. */
 enum { NAME_SHORT = 3 * sizeof(__u64) };
+
+VIEW_INLINE __u32 name_bytes(__u32 form)
+{
+    bool is_text = form == WIRE_TEXT || form == WIRE_PORT_NAME || form == WIRE_CALLBACK;
+
+    return is_text ? WIRE_NAME_BYTES : NAME_SHORT;
+}
 
 VIEW_INLINE void view_words(struct name_text *out, __u32 form, __u64 first, __u64 second, __u64 third)
 {
