@@ -11,6 +11,7 @@ BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
 VMS = {"erlvm": os.path.join(BUILD, "erlvm"), "erl": "erl"}
 RUNS = int(os.environ.get("BENCH_RUNS", "5"))
 TRIPS = 20000
+TURNS = 10        # of each connection at least: in the first ones its memory is touched for the first time
 IDLE = 20000
 SPARE_FDS = 500  # that a VM has open beside its connections
 SIZES = (("small", 8, 200000), ("1 kB", 1024, 100000), ("1 MB", 1 << 20, 200))
@@ -125,7 +126,7 @@ def measure_echo(rows, beams, client, vm, kind):
     try:
         port = server.ask(f"{kind}_server")
         for n in connections():
-            trips = max(TRIPS, 2 * n)
+            trips = max(TRIPS, TURNS * n)
             client.ask("echo", port, n, n)  # they are connected and accepted
             begun, switches = server.cpu_ns(), server.switches()
             rows.measure((kind, n), vm, lambda: client.ask("echo", port, n, trips))
