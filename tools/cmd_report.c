@@ -402,13 +402,17 @@ static int read_items(struct state *st, struct recording *r)
     return err;
 }
 
+static int complain_unreadable(const struct state *st, const char *name)
+{
+    return fail(-errno, "cannot read '%s': %s%s", name, strerror(errno),
+                name != st->files[0] && errno == ENOENT ? "; nor is a view or probe called so" : "");
+}
+
 static int read_file(struct state *st, const char *name)
 {
     FILE *file = fopen(name, "re");
     struct recording *r;
-    int err = file ? recording_open(file, name, feed_names(st->feed), &r)
-                   : fail(-errno, "cannot read '%s': %s%s", name, strerror(errno),
-                          name != st->files[0] && errno == ENOENT ? "; nor is a view or probe called so" : "");
+    int err = file ? recording_open(file, name, feed_names(st->feed), &r) : complain_unreadable(st, name);
 
     if (err)
         return err;
@@ -543,10 +547,27 @@ static int require_asked(const struct state *st)
     return err;
 }
 
+/* Before anything is printed: each file is there, and given once. */
+static int check_files(const struct state *st)
+{
+    struct stat files[MAX_FILES];
+
+    for (size_t i = 0; i < st->nfiles; i++) {
+        if (stat(st->files[i], &files[i]))
+            return complain_unreadable(st, st->files[i]);
+        for (size_t j = 0; j < i; j++)
+            if (files[j].st_dev == files[i].st_dev && files[j].st_ino == files[i].st_ino)
+                return fail(FAIL_USAGE, "'%s' is given twice, and would be counted twice", st->files[i]);
+    }
+    return 0;
+}
+
 static int run(struct state *st)
 {
-    int err = 0;
+    int err = check_files(st);
 
+    if (err)
+        return err;
     st->fine = calloc(MAX_FINE, sizeof *st->fine);
     st->fine_ns = FINE_NS;
     if (!st->fine)
@@ -594,11 +615,16 @@ static bool add_views(struct state *st, const char *word)
 static int add_word(void *ctx, const char *word)
 {
     struct state *st = ctx;
+    uint64_t interval_ns;
 
     if (st->nfiles && add_views(st, word))
         return 0;
-    if (st->viewed && !st->interval_ns && options_is_interval(word, &st->interval_ns))
+    if (st->viewed && options_is_interval(word, &interval_ns)) {
+        if (st->interval_ns)
+            return fail(FAIL_USAGE, "unexpected argument '%s': a recording has an end, and report no count", word);
+        st->interval_ns = interval_ns;
         return 0;
+    }
     if (st->nfiles && wanted_add(&st->wanted, word)) {
         st->chosen = true;
         return 0;
