@@ -28,6 +28,7 @@
 
 enum { LOOK_MS = 200, MAX_VMS = 1024 };
 #define JUDGE_NS 1000000000ull
+#define LEAST_NS 100000000ull /* that a file or the memory covers */
 #define HALT_NS 250000000ull /* so often it is looked whether the VM was stopped */
 
 /* A VM of which pages came. */
@@ -453,12 +454,12 @@ static int set_bytes(void *ctx, const char *value)
     return options_bytes("--max-size", value, &((struct state *)ctx)->plan.max_bytes);
 }
 
-/* Of a plan, where 0 stands for no limit: a time of nothing is not meant. */
+/* A file for each page, when it is shorter, takes so long to begin that the end is not come to while the VM is busy. */
 static int set_length(const char *what, const char *value, uint64_t *out)
 {
     int err = options_ns(what, value, out);
 
-    return err || *out ? err : fail(FAIL_USAGE, "%s must be longer than '%s'", what, value);
+    return err || *out >= LEAST_NS ? err : fail(FAIL_USAGE, "%s must be 100ms or longer, not '%s'", what, value);
 }
 
 static int set_time(void *ctx, const char *value)

@@ -49,7 +49,8 @@ struct http {
 
 static int complain(const char *address)
 {
-    return fail(FAIL_USAGE, "--listen must be ADDRESS:PORT, such as 127.0.0.1:9464 or [::1]:9464, not '%s'", address);
+    return fail(FAIL_USAGE, "--listen must be ADDRESS:PORT, such as 127.0.0.1:9464 or [::1]:9464, or a port, not '%s'",
+                address);
 }
 
 union any_address {

@@ -189,17 +189,18 @@ static int parse_interval(const char *text, uint64_t *ns)
 static int parse_positional(const struct options_spec *spec, int n, char **words, struct options *out)
 {
     const struct options_extra *extra = find_extra(spec, "");
+    bool paced = spec->accepts & OPTIONS_PACE;
     int err = 0;
 
     for (int i = 0; extra && i < n && !err; i++)
         err = extra->set(spec->ctx, words[i]);
     if (extra)
         return err;
-    if (n > (spec->accepts & OPTIONS_PACE ? 2 : 0))
+    if (n > 0 && paced && parse_interval(words[0], &out->interval_ns)) /* what is wrong first is told */
+        return FAIL_USAGE;
+    if (n > (paced ? 2 : 0))
         return fail(FAIL_USAGE, "unexpected argument '%s'; see erlsnoop %s -h", words[n - 1],
                     spec->command);
-    if (n > 0 && parse_interval(words[0], &out->interval_ns))
-        return FAIL_USAGE;
     if (n > 1)
         return options_number("count", words[1], 1, 1000000000, &out->count);
     return 0;

@@ -40,6 +40,7 @@ static const struct {
     {"spawns -a --source pages", "--source must be batches or notes, not 'pages'", 2},
     {"watch", "it can ask spawns msglat", 2},
     {"watch -a", "it can ask spawns msglat", 2},
+    {"watch spawns gc -a 1 1", "interval must be seconds from 0.01 to 86400, not 'gc'", 2},
     {"watch spawns,nonsense -a", "cannot ask 'nonsense'; it can ask spawns msglat gc", 2},
     {"watch spawns, -a", "cannot ask ''", 2},
     {"watch owners -a", "cannot ask 'owners'", 2},
@@ -51,8 +52,9 @@ static const struct {
     {"watch messages,inet -a --events", "--events is for spawns", 2},
     {"report f messages --events", "--events is for spawns", 2},
     {"watch spawns -a --slower", "value is missing", 2},
-    {"trace -o f -a --max-time 0s", "--max-time must be longer than '0s'", 2},
-    {"trace -o f -a --ring 0ms", "--ring must be longer than '0ms'", 2},
+    {"trace -o f -a --max-time 0s", "--max-time must be 100ms or longer, not '0s'", 2},
+    {"trace -o f -a --max-time 1ns", "--max-time must be 100ms or longer, not '1ns'", 2},
+    {"trace -o f -a --ring 0ms", "--ring must be 100ms or longer, not '0ms'", 2},
     {"trace -o f -a 5 1", "trace has no interval: --max-time 5s --files 1 ends a recording", 2},
     {"trace -o f -a 0", "no probe, family of probes or view is called '0'", 2},
     {"--version > /dev/full", "cannot write results: No space left", 1},
@@ -165,8 +167,9 @@ START_TEST(test_options_messages_fit_a_terminal)
 {
     const struct support_run *r = support_run("terminal 80 \"$ERLSNOOP serve --listen localhost:80\"; echo; terminal 200 \"$ERLSNOOP serve --listen localhost:80\"");
 
-    ck_assert_str_eq(r->out, "erlsnoop: --listen must be ADDRESS:PORT, such as 127.0.0.1:9464 or [::1]:9464,\n  not 'localhost:80'\n\n"
-                             "erlsnoop: --listen must be ADDRESS:PORT, such as 127.0.0.1:9464 or [::1]:9464, not 'localhost:80'\n");
+    ck_assert_str_eq(r->out, "erlsnoop: --listen must be ADDRESS:PORT, such as 127.0.0.1:9464 or [::1]:9464,\n  or a port, not 'localhost:80'\n\n"
+                             "erlsnoop: --listen must be ADDRESS:PORT, such as 127.0.0.1:9464 or [::1]:9464, "
+                             "or a port, not 'localhost:80'\n");
 }
 END_TEST
 
