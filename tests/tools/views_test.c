@@ -4,6 +4,7 @@
  * what they name. In the files what differs from run to run is a letter: R a rate, T a time, V the VM; lines of histograms are left out.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "plan.h"
@@ -301,6 +302,32 @@ START_TEST(test_views_tables_fit_their_sinks)
 }
 END_TEST
 
+/* Numbers are never cut: a table of several VMs whose numbers are as wide as its columns leaves eight to the name. */
+START_TEST(test_views_tables_fit_a_line_of_80)
+{
+    for (size_t i = 0; i < VIEW_NTABLES; i++) {
+        const struct view_table *t = view_table((enum view_table_id)i);
+        struct sink_value cells[SINK_MAX_COLUMNS];
+        char *text = NULL, *row;
+        size_t size;
+        FILE *out = open_memstream(&text, &size);
+        struct sink sink;
+
+        for (int c = 0; c < t->sink.ncolumns; c++)
+            cells[c] = t->sink.columns[c].type == SINK_TEXT ? SINK_S("ownwidth") : SINK_NONE;
+        sink_init(&sink, out, false, false);
+        sink_row(&sink, &t->sink, cells);
+        sink_flush(&sink);
+        fclose(out);
+        row = text + strlen(text) - 1; /* the last of its lines */
+        while (row > text && row[-1] != '\n')
+            row--;
+        ck_assert_msg(strlen(row) - 1 <= 80, "%s takes %zu columns", t->sink.name, strlen(row) - 1);
+        free(text);
+    }
+}
+END_TEST
+
 Suite *views_suite(void)
 {
     Suite *suite = suite_create("views");
@@ -310,6 +337,7 @@ Suite *views_suite(void)
     tcase_add_test(rows, test_views_with_state_are_told_of_exits);
     tcase_add_test(rows, test_views_reference_has_every_column);
     tcase_add_test(rows, test_views_tables_fit_their_sinks);
+    tcase_add_test(rows, test_views_tables_fit_a_line_of_80);
     suite_add_tcase(suite, rows);
     tcase_set_timeout(live, 60);
     tcase_add_loop_test(live, test_views_print_what_the_golden_files_have, 0, sizeof runs / sizeof *runs);
