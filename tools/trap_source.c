@@ -460,6 +460,8 @@ int trap_source_require(const struct wanted *wanted, const struct target *t, con
 {
     if (plan->early)
         return 0;
+    if (plan->refused[0] && !target_lives(t->pid))
+        return fail(-ESRCH, "the process with pid %d has ended", t->pid);
     if (plan->refused[0])
         return fail(-ENOTSUP, "'%s' cannot be watched: %s", t->name, plan->refused);
     for (size_t v = 0; v < view_nons; v++) {

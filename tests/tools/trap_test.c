@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Recordings of VMs that write no pages: events as pages, names as atoms, and what a report of them counts. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "batch_merge.h"
 #include "stock_counts.h"
 #include "support.h"
 #include "trap_names.h"
 #include "trap_pages.h"
+#include "trap_source.h"
 
 enum { VM = 17, THREAD = 4711 };
 
@@ -485,6 +488,26 @@ START_TEST(test_trap_recording_forgets_vms_that_have_ended)
 }
 END_TEST
 
+/* Of a VM that ended while it was looked at, what was read before its end was taken for the reason. */
+START_TEST(test_trap_source_says_that_a_refused_vm_has_ended)
+{
+    static const struct wanted wanted;
+    const struct {
+        int pid, err;
+    } vms[] = {{getpid(), -ENOTSUP}, {4194303, -ESRCH}};
+    struct plan *plan = calloc(1, sizeof *plan);
+
+    ck_assert_ptr_nonnull(plan);
+    strcpy(plan->refused, "its code is not where its memory map says");
+    for (size_t i = 0; i < sizeof vms / sizeof *vms; i++) {
+        struct target target = {.pid = vms[i].pid};
+
+        ck_assert_int_eq(trap_source_require(&wanted, &target, plan), vms[i].err);
+    }
+    free(plan);
+}
+END_TEST
+
 Suite *trap_suite(void)
 {
     Suite *suite = suite_create("trap");
@@ -496,6 +519,7 @@ Suite *trap_suite(void)
     tcase_add_loop_test(pages, test_trap_names_read_functions, 0, sizeof functions / sizeof *functions);
     tcase_add_test(pages, test_trap_names_read_terms);
     tcase_add_test(pages, test_trap_names_read_nodes);
+    tcase_add_test(pages, test_trap_source_says_that_a_refused_vm_has_ended);
     suite_add_tcase(suite, pages);
     tcase_set_timeout(live, 90);
     tcase_add_loop_test(live, test_trap_recording_tells_births_and_deaths, 0, NWAYS);
