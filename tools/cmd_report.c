@@ -274,7 +274,7 @@ static void print_lost(struct state *st)
 static struct result_source source_of(struct state *st)
 {
     return (struct result_source){st->feed, views_user_take, feed_name, &st->sink, result_seconds(st),
-                                  result_seconds(st), views_user_slowest, st->slowest};
+                                  result_seconds(st), views_user_slowest, st->slowest, NULL};
 }
 
 static void on_record(void *ctx, const struct wire_header *record, size_t size)

@@ -32,6 +32,7 @@ struct engine {
     struct feed *feed; /* of VMs that hand pages of events over; NULL: their notes are asked for */
     bool notes_only, pages_only; /* asked for: no pages; no VM that hands none over */
     bool one_vm; /* there will be no other: what it cannot tell is left out of results */
+    bool unknown[VIEW_NTOLD_BY]; /* as of struct result_source */
     /*
      * Programs count in one of two sides of each map while the other is read (session_change_sides). side: the one
      * whose counts belong to the result that is printed next. cut: that result has ended (on_cut), and programs left
@@ -217,12 +218,20 @@ static void tell_unserved(struct engine *e, const struct target *t, const struct
              t->name, t->pid, unserved);
 }
 
+/* Counters of the one VM that it has no event for. */
+static void learn_unknown(struct engine *e, const struct plan *plan)
+{
+    for (size_t i = 0; i < VIEW_NTOLD_BY; i++)
+        e->unknown[i] = e->one_vm && plan->events[plan_find_probe(view_told_bys[i].probe)].source == PLAN_NONE;
+}
+
 /* File operations of a stock emulator go by the thread that does them, which tells whose they are. */
 static int on_hooked(void *ctx, struct session *s, const struct target *t, const struct plan *plan, uint32_t slot)
 {
     struct engine *e = ctx;
     int err = 0;
 
+    learn_unknown(e, plan);
     if (!plan->vm->ours)
         tell_unserved(e, t, plan);
     if (e->on[VIEW_efile] && !plan->vm->ours)
@@ -389,7 +398,7 @@ static struct result_source source_of(struct engine *e, struct session *s)
 {
     e->session = s;
     return (struct result_source){e, take, name, session_sink(s), session_seconds(s), session_whole_seconds(s),
-                                  take_slowest, e->settings.slowest};
+                                  take_slowest, e->settings.slowest, e->unknown};
 }
 
 static void on_cut(void *ctx, struct session *s)

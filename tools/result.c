@@ -231,10 +231,20 @@ static struct sink_value make_rate(const struct result_source *s, uint64_t count
     return s->seconds > 0 ? SINK_R(rate + (double)(count - whole) / s->seconds) : SINK_NONE;
 }
 
+static bool is_unknown(const struct result_source *s, const struct view_column *c)
+{
+    for (size_t i = 0; s->unknown && i < VIEW_NTOLD_BY; i++)
+        if (s->unknown[i] && view_told_bys[i].table == c->table && view_told_bys[i].at == c->at)
+            return true;
+    return false;
+}
+
 static struct sink_value make_cell(const struct result_source *s, const struct view_column *c, const struct shown *r)
 {
     uint64_t *at = member(r->row, c->at), *all = member(r->all, c->at);
 
+    if (is_unknown(s, c))
+        return SINK_NONE;
     switch (c->kind) {
     case VIEW_RATE: return make_rate(s, *at, *member(r->whole, c->at));
     case VIEW_SHARE: return *all ? SINK_N(*at * 100 / *all) : SINK_NONE;

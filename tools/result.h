@@ -43,6 +43,7 @@ struct result_source {
      * none. */
     int (*slowest)(void *ctx, enum view_slowest_id id, struct result_kept *out);
     const __u64 *shown; /* VIEW_NSLOWEST: of each so many are printed */
+    const bool *unknown; /* VIEW_NTOLD_BY: of each whether nobody tells it, so that 0 says nothing; NULL: all are told */
 };
 
 /* Adds the members of a row to those of another. */

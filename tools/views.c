@@ -148,6 +148,12 @@ static const struct view_attr slows[] = {
 #include "../bpf/views.def"
 };
 
+const struct view_told_by view_told_bys[VIEW_NTOLD_BY] = {
+#define TOLD_BY(view, table, of, probe)                                                            \
+    {VIEW_TABLE_##view##_##table, offsetof(struct row_##view##_##table, of), #probe},
+#include "../bpf/views.def"
+};
+
 const struct view_exemplar view_exemplars[] = {
 #define EXEMPLAR(view, table, of, event, name, pid, value)                                         \
     {VIEW_TABLE_##view##_##table, offsetof(struct row_##view##_##table, of), VIEW_RECORD_##view##_##event, \

@@ -102,6 +102,19 @@ struct view_column {
 extern const struct view_column view_columns[];
 extern const size_t view_ncolumns;
 
+/* Counters that one probe alone tells: as of TOLD_BY. */
+enum {
+    VIEW_NTOLD_BY = 0
+#define TOLD_BY(view, table, of, probe) +1
+#include "../bpf/views.def"
+};
+struct view_told_by {
+    enum view_table_id table;
+    size_t at; /* of the member in the row */
+    const char *probe;
+};
+extern const struct view_told_by view_told_bys[VIEW_NTOLD_BY];
+
 /* What a result shows, in its order: a table, or the histogram of one (title). */
 struct view_block {
     enum view_id view;

@@ -147,6 +147,21 @@ START_TEST(test_stock_watch_leaves_out_what_it_cannot_tell)
 }
 END_TEST
 
+/* Nor is a column of them: what joins queues and leaves them, and signals of exits, are of VMs with notes. */
+START_TEST(test_stock_leaves_out_counters_that_it_cannot_tell)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = run_work("ring", "", "watch messages,exits");
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_int_ge(support_number(r->out, "\"type\":\"messages\"", "sent"), 2018);
+    ck_assert_int_eq(support_lines(r->out, "\"abnormal\":"), 1);
+    ck_assert_int_eq(support_lines(r->out, "\"queued\":"), 0);
+    ck_assert_int_eq(support_lines(r->out, "\"received\":"), 0);
+    ck_assert_int_eq(support_lines(r->out, "\"signals\":"), 0);
+}
+END_TEST
+
 START_TEST(test_stock_msglat_counts_messages_and_waits)
 {
     SUPPORT_BPF();
@@ -492,6 +507,7 @@ Suite *stock_suite(void)
     tcase_add_loop_test(live, test_stock_msglat_tells_what_proc_lib_begins, 0, 2);
     tcase_add_test(live, test_stock_spawns_events_tell_pids_and_names);
     tcase_add_test(live, test_stock_watch_leaves_out_what_it_cannot_tell);
+    tcase_add_test(live, test_stock_leaves_out_counters_that_it_cannot_tell);
     tcase_add_loop_test(live, test_stock_msglat_counts_messages_and_waits, 0, 2);
     tcase_add_test(live, test_stock_msglat_counts_messages_to_aliases);
     tcase_add_test(live, test_stock_msglat_names_natives_that_go_on);
