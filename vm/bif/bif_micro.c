@@ -10,7 +10,7 @@ Term info_set_microstate_accounting(Process *p, Term how)
 		return term_from_bool(micro_reset());
 	if (how != am_true && how != am_false)
 		return exc_badarg(p);
-	return term_from_bool(micro_switch(how == am_true));
+	return micro_switch(p, how == am_true);
 }
 
 /* In the order of a map's keys. Schedulers here have no work that OTP calls aux. */

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who counts, and who does not, changes while the world is stopped; all else does not stop it: the counters of a
- * scheduler are changed by the thread that has it, and read by others, under their lock. */
+/* Nothing here stops the world: the counters of a scheduler are changed by the thread that has it, and read and
+ * switched by others, under their lock, which also says whether they count. micro_counts is what each slice looks at.
+ * It is set before the counters are switched on, one scheduler after the other, and a scheduler that may have read it
+ * before is then woken if it was about to sleep: else all its sleep would count as something else. */
 #include "proc/micro.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/lock.h"
+#include "proc/await.h"
+#include "term/atom.h"
 
 atomic_bool micro_counts;
 
@@ -16,6 +20,7 @@ enum { POLL_THREADS = DIRTY_KINDS, KINDS };
 
 /* Of such a thread. */
 static struct thread_micro {
+	bool counts;
 	int64_t total_ns, busy_ns;             /* until counting was switched off last */
 	int64_t since_ns, busy_since_ns;       /* what both were when it was switched on */
 } *thread_micro[KINDS];
@@ -23,16 +28,19 @@ static struct thread_micro {
 /* By scheduler. */
 static struct sched_micro {
 	struct lock lock;                      /* of all below */
+	bool counts;
 	int64_t ns[MICRO_STATES], since_ns;
 	enum micro_state state;
 } *sched_micro;
 static unsigned sched_micro_count;
 
 static struct lock threads_lock;               /* of thread_micro */
+static struct lock switch_lock;                /* who switches or resets does it alone */
 
 void micro_init(unsigned schedulers)
 {
 	lock_init(&threads_lock, LOCK_micro);
+	lock_init(&switch_lock, LOCK_micro_switch);
 	sched_micro_count = schedulers;
 	sched_micro = mem_zalloc(schedulers * sizeof(*sched_micro));
 	for (unsigned i = 0; i < schedulers; i++)
@@ -55,8 +63,11 @@ static int64_t thread_busy_ns(int kind, unsigned i)
 /* Lock held. */
 static void enter(struct sched_micro *m, enum micro_state to)
 {
-	int64_t now = clock_monotonic_ns();
+	int64_t now;
 
+	if (!m->counts)
+		return;
+	now = clock_monotonic_ns();
 	m->ns[m->state] += now - m->since_ns;
 	m->since_ns = now;
 	m->state = to;
@@ -76,11 +87,13 @@ static void switch_scheduler(unsigned id, bool on)
 	struct sched_micro *m = &sched_micro[id - 1];
 
 	lock_acquire(&m->lock);
-	if (!on)
-		enter(m, m->state);
+	enter(m, m->state);
+	m->counts = on;
 	m->state = sched_is_busy(id) ? MICRO_OTHER : MICRO_SLEEP;
 	m->since_ns = clock_monotonic_ns();
 	lock_release(&m->lock);
+	if (on)
+		sched_kick(id);
 }
 
 static void reset_scheduler(struct sched_micro *m)
@@ -97,8 +110,7 @@ void micro_read(unsigned id, int64_t ns[MICRO_STATES])
 	struct sched_micro *m = &sched_micro[id - 1];
 
 	lock_acquire(&m->lock);
-	if (atomic_load(&micro_counts))
-		enter(m, m->state);
+	enter(m, m->state);
 	for (int state = 0; state < MICRO_STATES; state++)
 		ns[state] = m->ns[state];
 	lock_release(&m->lock);
@@ -107,15 +119,22 @@ void micro_read(unsigned id, int64_t ns[MICRO_STATES])
 /* ---- threads that only work or sleep */
 
 /* busy_ns was asked for after asked_ns, so that no thread is told to have worked longer than there was time. */
-static void begin_thread(struct thread_micro *m, int64_t asked_ns, int64_t busy_ns)
+static void restart_thread(struct thread_micro *m, int64_t asked_ns, int64_t busy_ns)
 {
 	m->since_ns = asked_ns;
 	m->busy_since_ns = busy_ns;
 }
 
+static void begin_thread(struct thread_micro *m, int64_t asked_ns, int64_t busy_ns)
+{
+	restart_thread(m, asked_ns, busy_ns);
+	m->counts = true;
+}
+
 static void end_thread(struct thread_micro *m, int64_t asked_ns, int64_t busy_ns)
 {
 	(void)asked_ns;
+	m->counts = false;
 	m->total_ns += clock_monotonic_ns() - m->since_ns;
 	m->busy_ns += busy_ns - m->busy_since_ns;
 }
@@ -123,7 +142,7 @@ static void end_thread(struct thread_micro *m, int64_t asked_ns, int64_t busy_ns
 static void reset_thread(struct thread_micro *m, int64_t asked_ns, int64_t busy_ns)
 {
 	m->total_ns = m->busy_ns = 0;
-	begin_thread(m, asked_ns, busy_ns);
+	restart_thread(m, asked_ns, busy_ns);
 }
 
 /* How long the thread has worked is asked for without threads_lock: it has a lock of its own. */
@@ -148,30 +167,34 @@ static void each_thread(void (*change)(struct thread_micro *m, int64_t asked_ns,
 
 /* ---- all */
 
-static void switch_stopped(void *arg)
+/* A scheduler counts its slices from the next one on. */
+static void switch_all(bool on)
 {
-	bool *on = arg, before = atomic_load(&micro_counts);
-
-	if (*on != before)
-		each_thread(*on ? begin_thread : end_thread);
-	for (unsigned id = 1; id <= sched_micro_count && *on != before; id++)
-		switch_scheduler(id, *on);
-	atomic_store(&micro_counts, *on);
-	sched_watch_all();
-	*on = before;
+	atomic_store(&micro_counts, on);
+	each_thread(on ? begin_thread : end_thread);
+	for (unsigned id = 1; id <= sched_micro_count; id++)
+		switch_scheduler(id, on);
 }
 
-bool micro_switch(bool on)
+Term micro_switch(Process *p, bool on)
 {
-	sched_stop_world(switch_stopped, &on);
-	return on;
+	bool before;
+
+	lock_acquire(&switch_lock);
+	before = atomic_load(&micro_counts);
+	if (on != before)
+		switch_all(on);
+	lock_release(&switch_lock);
+	return on && !before ? await_return(p, am_false) : term_from_bool(before);
 }
 
 bool micro_reset(void)
 {
+	lock_acquire(&switch_lock);
 	each_thread(reset_thread);
 	for (unsigned i = 0; i < sched_micro_count; i++)
 		reset_scheduler(&sched_micro[i]);
+	lock_release(&switch_lock);
 	return atomic_load(&micro_counts);
 }
 
@@ -183,7 +206,7 @@ static void read_thread(int kind, unsigned i, enum micro_state working, int64_t 
 	if (thread_micro[kind] != NULL)
 		m = thread_micro[kind][i];
 	lock_release(&threads_lock);
-	if (atomic_load(&micro_counts))
+	if (m.counts)
 		end_thread(&m, 0, thread_busy_ns(kind, i));
 	for (int state = 0; state < MICRO_STATES; state++)
 		ns[state] = 0;

@@ -17,8 +17,8 @@ extern struct micro_threads {
 
 /* Before the first scheduler. */
 void micro_init(unsigned schedulers);
-/* Counts, or not, from now on. Returns how it was before. */
-bool micro_switch(bool on);
+/* What a native of p returns (proc/await.h): how it was before. Counts, or not, from then on. */
+Term micro_switch(Process *p, bool on);
 /* All begin with 0 again. Returns whether somebody counts. */
 bool micro_reset(void);
 /* Of a scheduler, by state, so far. Units: nanoseconds. */

@@ -1131,7 +1131,7 @@ static void *run_sched(void *arg)
 			}
 		}
 		if (unlikely(progress_tick()))
-			sched_look_who_traces(s);
+			sched_look_who_follows(s);
 		if (++s->busy_turns == POLL_AWAY)
 			give_polling_away();
 		s->timer_reds -= TIMER_REDS / TIMER_SLICES;

@@ -133,8 +133,6 @@ int64_t sched_idle_ns(unsigned id);
 /* It does not sleep. */
 bool sched_is_busy(unsigned id);
 size_t sched_run_queue_of(unsigned id);
-/* Who watches is looked up anew for all. The world is stopped. */
-void sched_watch_all(void);
 /* Sets trace_active. When it is on, every scheduler watches (WATCH_MESSAGES at least) before its next time slice: that of
  * this thread, too, which goes on with the one that it is in. */
 void sched_trace(bool on);

@@ -35,26 +35,26 @@ static enum sched_watch find_watch(void)
 	return watched;
 }
 
+/* Besides probes. */
+static bool is_followed(void)
+{
+	return unlikely(trace_active || atomic_load_explicit(&micro_counts, memory_order_relaxed));
+}
+
 void sched_look_who_watches(struct sched *s)
 {
 	enum sched_watch watch = find_watch();
 
 	batch_hand_over_old();
-	if (watch == WATCH_NOTHING && (trace_active || atomic_load_explicit(&micro_counts, memory_order_relaxed)))
+	if (watch == WATCH_NOTHING && is_followed())
 		watch = WATCH_MESSAGES;
 	s->watch = watch;
 }
 
-void sched_look_who_traces(struct sched *s)
+void sched_look_who_follows(struct sched *s)
 {
-	if (unlikely(trace_active) && s->watch == WATCH_NOTHING)
+	if (is_followed() && s->watch == WATCH_NOTHING)
 		s->watch = WATCH_MESSAGES;
-}
-
-void sched_watch_all(void)
-{
-	for (unsigned id = 1; id <= sched_count(); id++)
-		sched_look_who_watches(sched_get(id));
 }
 
 void sched_trace(bool on)

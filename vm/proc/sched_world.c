@@ -51,7 +51,7 @@ static void count_in(struct sched *s)
 	if (s == NULL)
 		return;
 	s->part = is_apart ? PART_APART : PART_ACTIVE;
-	sched_look_who_traces(s);
+	sched_look_who_follows(s);
 }
 
 static void enter(struct sched *s)

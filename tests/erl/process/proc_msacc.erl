@@ -20,6 +20,7 @@ main() ->
     io:format("~p~n", [erlang:system_flag(microstate_accounting, reset)]),
     io:format("~p~n", [lists:usort([N || #{counters := Counters} <- schedulers(), N <- maps:values(Counters)])]),
     pollers(),
+    beside(),
     storm(),
     io:format("~p~n", [[try erlang:system_flag(microstate_accounting, How) catch error:Reason -> Reason end || How <- [on, 1]]]).
 
@@ -34,6 +35,28 @@ pollers() ->
     Others = [Counters || #{counters := #{sleep := Sleep} = Counters} <- Rows,
                           Sleep =< 0 orelse lists:sum(maps:values(maps:without([sleep, check_io, other], Counters))) > 0],
     io:format("~p~n", [Others]).
+
+%% Switched on and off while all schedulers work: each has counted all the time between, once (less in OTP).
+beside() ->
+    IsStock = string:find(erlang:system_info(system_version), "[erlvm]") =:= nomatch,
+    Busy = [spawn(fun() -> busy(0) end) || _ <- lists:seq(1, 2 * erlang:system_info(schedulers))],
+    Counted = fun(_) ->
+        false = erlang:system_flag(microstate_accounting, reset),
+        Before = os:perf_counter(),
+        false = erlang:system_flag(microstate_accounting, true),
+        Begin = os:perf_counter(),
+        timer:sleep(1),
+        End = os:perf_counter(),
+        true = erlang:system_flag(microstate_accounting, false),
+        After = os:perf_counter(),
+        Sums = [lists:sum(maps:values(Counters)) || #{counters := Counters} <- schedulers()],
+        [Sum || Sum <- Sums, not IsStock, Sum < End - Begin orelse Sum > After - Before]
+    end,
+    io:format("~p~n", [lists:flatmap(Counted, lists:seq(1, 30))]),
+    [exit(Pid, kill) || Pid <- Busy].
+
+busy(N) when N rem 1000 =:= 0 -> receive after 1 -> busy(N + 1) end;
+busy(N) -> busy(N + 1).
 
 %% Many ask, reset and switch while others work: no counter is ever below zero.
 storm() ->
@@ -71,6 +94,7 @@ total(State, Rows) ->
 %% expect: false
 %% expect: [0]
 %% expect: true
+%% expect: []
 %% expect: []
 %% expect: [normal,normal,normal,normal]
 %% expect: [badarg,badarg]
