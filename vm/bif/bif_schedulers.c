@@ -1,22 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How many schedulers run processes: system_flag(schedulers_online), system_flag(multi_scheduling),
  * system_flag(dirty_cpu_schedulers_online).
- * Invariant: what is here changes only while the world is stopped, so whoever runs a process may read it. */
+ * Who sets them goes on after a round of slices: schedulers that are to stand aside do so by then. */
 #include "base/alloc.h"
+#include "base/lock.h"
 #include "bif/bif_info.h"
+#include "proc/await.h"
 #include "proc/dirty.h"
 #include "proc/sched.h"
 
 enum block_kind { BLOCK_ALL, BLOCK_NORMAL, BLOCK_KINDS };
 
 static struct {
+	struct lock lock;    /* of all below, and of every change of these numbers */
 	unsigned count, room;
 	struct blocker {
 		Term pid;
 		uint32_t times[BLOCK_KINDS];
 	} *all;              /* in the order of their first block */
-	_Atomic unsigned blocks; /* there are blockers */
+	_Atomic unsigned blocks; /* there are blockers; written under the lock */
 } blockers;
+
+/* ---- the lock is held */
 
 static bool is_blocked(enum block_kind kind)
 {
@@ -50,14 +55,6 @@ static void remove_blocker(struct blocker *b)
 		*b = b[1];
 }
 
-/* ---- while the world is stopped */
-
-struct change {
-	Term pid;
-	enum block_kind kind;
-	bool block;
-};
-
 static void follow_blockers(void)
 {
 	atomic_store(&blockers.blocks, blockers.count);
@@ -65,27 +62,22 @@ static void follow_blockers(void)
 	dirty_block(is_blocked(BLOCK_ALL));
 }
 
-static void apply_block(void *arg)
+static void change_block(Term pid, enum block_kind kind, bool block)
 {
-	const struct change *c = arg;
-	struct blocker *b = find_blocker(c->pid);
+	struct blocker *b = find_blocker(pid);
 
-	if (c->block) {
-		b = b != NULL ? b : add_blocker(c->pid);
-		b->times[c->kind]++;
-	} else if (b != NULL && b->times[c->kind] > 0 && --b->times[c->kind] == 0 && b->times[!c->kind] == 0) {
+	if (block) {
+		b = b != NULL ? b : add_blocker(pid);
+		b->times[kind]++;
+	} else if (b != NULL && b->times[kind] > 0 && --b->times[kind] == 0 && b->times[!kind] == 0) {
 		remove_blocker(b);
 	}
 	follow_blockers();
 }
 
-static void apply_end(void *arg)
+static Term tell_blocked(void)
 {
-	struct blocker *b = find_blocker(((const struct change *)arg)->pid);
-
-	if (b != NULL)
-		remove_blocker(b);
-	follow_blockers();
+	return is_blocked(BLOCK_ALL) ? am_blocked : is_blocked(BLOCK_NORMAL) ? am_blocked_normal : am_enabled;
 }
 
 /* Of dirty CPU schedulers as many are online, by OTP's arithmetic, as the change is of the schedulers. */
@@ -97,31 +89,26 @@ static unsigned follow_online(unsigned online)
 	return dirty < 1 ? 1 : dirty > dirty_count(DIRTY_CPU) ? dirty_count(DIRTY_CPU) : dirty;
 }
 
-static void apply_online(void *arg)
-{
-	unsigned online = *(const unsigned *)arg;
-
-	dirty_set_online(follow_online(online));
-	sched_set_active(online, blockers.count > 0);
-}
-
-static void apply_dirty_online(void *arg)
-{
-	dirty_set_online(*(const unsigned *)arg);
-}
+/* ---- the end of a process */
 
 static void follow_exit(Process *p)
 {
-	struct change c = { .pid = p->id };
+	struct blocker *b;
 
 	if (likely(atomic_load_explicit(&blockers.blocks, memory_order_relaxed) == 0))
 		return;
-	if (find_blocker(p->id) != NULL)
-		sched_stop_world(apply_end, &c);
+	lock_acquire(&blockers.lock);
+	b = find_blocker(p->id);
+	if (b != NULL) {
+		remove_blocker(b);
+		follow_blockers();
+	}
+	lock_release(&blockers.lock);
 }
 
 void info_schedulers_init(void)
 {
+	lock_init(&blockers.lock, LOCK_blockers);
 	process_at_exit(follow_exit);
 }
 
@@ -129,66 +116,75 @@ void info_schedulers_init(void)
 
 Term info_multi_scheduling(Process *p)
 {
-	(void)p;
-	return is_blocked(BLOCK_ALL) ? am_blocked : is_blocked(BLOCK_NORMAL) ? am_blocked_normal : am_enabled;
-}
+	Term told;
 
-/* Who runs on a scheduler that stands aside now is through once another has taken it over. */
-static Term told(Process *p, Term value)
-{
-	return sched_self()->id <= sched_active() ? value : exc_return_later(p, value);
+	(void)p;
+	lock_acquire(&blockers.lock);
+	told = tell_blocked();
+	lock_release(&blockers.lock);
+	return told;
 }
 
 Term info_set_multi_scheduling(Process *p, Term how)
 {
-	struct change c = {
-		.pid = p->id,
-		.kind = how == am_block_normal || how == am_unblock_normal ? BLOCK_NORMAL : BLOCK_ALL,
-		.block = how == am_block || how == am_block_normal,
-	};
+	enum block_kind kind = how == am_block_normal || how == am_unblock_normal ? BLOCK_NORMAL : BLOCK_ALL;
+	bool block = how == am_block || how == am_block_normal;
+	Term told;
 
-	if (!c.block && how != am_unblock && how != am_unblock_normal)
+	if (!block && how != am_unblock && how != am_unblock_normal)
 		return exc_badarg(p);
-	sched_stop_world(apply_block, &c);
+	lock_acquire(&blockers.lock);
+	change_block(p->id, kind, block);
+	told = tell_blocked();
+	lock_release(&blockers.lock);
 	if (how == am_block) {
 		sched_lend();
 		dirty_await_stop();
 		sched_reclaim();
 	}
-	return told(p, info_multi_scheduling(p));
+	return await_return(p, told);
 }
 
 Term info_set_schedulers_online(Process *p, Term n)
 {
-	unsigned before = sched_online(), online;
+	unsigned before, online;
 
 	if (!term_is_small(n) || small_value(n) < 1 || small_value(n) > (int64_t)sched_count())
 		return exc_badarg(p);
 	online = (unsigned)small_value(n);
-	sched_stop_world(apply_online, &online);
-	return told(p, SMALL(before));
+	lock_acquire(&blockers.lock);
+	before = sched_online();
+	dirty_set_online(follow_online(online));
+	sched_set_active(online, blockers.count > 0);
+	lock_release(&blockers.lock);
+	return await_return(p, SMALL(before));
 }
 
 /* No more than schedulers are online. */
 Term info_set_dirty_online(Process *p, Term n)
 {
-	unsigned before = dirty_online(DIRTY_CPU), online;
+	int64_t online = term_is_small(n) ? small_value(n) : 0;
+	unsigned before;
+	bool ok;
 
-	if (!term_is_small(n) || small_value(n) < 1 || small_value(n) > (int64_t)dirty_count(DIRTY_CPU) ||
-	    small_value(n) > (int64_t)sched_online())
-		return exc_badarg(p);
-	online = (unsigned)small_value(n);
-	sched_stop_world(apply_dirty_online, &online);
-	return SMALL(before);
+	lock_acquire(&blockers.lock);
+	before = dirty_online(DIRTY_CPU);
+	ok = online >= 1 && online <= (int64_t)dirty_count(DIRTY_CPU) && online <= (int64_t)sched_online();
+	if (ok)
+		dirty_set_online((unsigned)online);
+	lock_release(&blockers.lock);
+	return ok ? SMALL(before) : exc_badarg(p);
 }
 
 static Term list_blockers(struct heap *h, enum block_kind kind)
 {
 	Term list = NIL;
 
+	lock_acquire(&blockers.lock);
 	for (unsigned i = 0; i < blockers.count; i++)
 		if (blockers.all[i].times[kind] > 0)
 			list = heap_cons(h, blockers.all[i].pid, list);
+	lock_release(&blockers.lock);
 	return list;
 }
 

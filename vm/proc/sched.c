@@ -12,7 +12,8 @@
  *
  * Schedulers with an id above `active` stand aside (schedulers_online, multi_scheduling): they give their processes to the others, except those
  * bound to them, and run nothing but their timers. sched_world_runs is what every slice looks at: `active`, or 0 while
- * the world stops.
+ * the world stops. It is looked at after progress_tick: who says that it has been between two slices goes by what was
+ * `active` then, so that those above run nothing any more when a round of slices is over.
  *
  * A scheduler that was lent may get another thread (sched_lend.c). What others find by its id, to wake it or to give
  * it a process, is its struct sched_queue, which stays.
@@ -85,9 +86,9 @@ struct sched_queue {
 };
 
 static struct {
-	unsigned count, online;
+	unsigned count;
+	_Atomic unsigned online, active;
 	int64_t self_at;            /* bytes from thread_pointer() to sched_of_thread, in every thread */
-	_Atomic unsigned active;    /* changed while the world is stopped */
 	struct sched_queue *queues; /* by id */
 	_Atomic(struct sched *) *all; /* by id: who has it */
 	_Atomic(struct sched *) threads; /* these, and those that may take one over */
@@ -183,7 +184,7 @@ void sched_init(unsigned count, unsigned online)
 	scheds.count = count;
 	scheds.self_at = (int64_t)((uintptr_t)&sched_of_thread - thread_pointer());
 	atomic_store(&sched_others, count - 1);
-	scheds.online = online;
+	atomic_init(&scheds.online, online);
 	atomic_init(&scheds.active, online);
 	sched_world_init();
 	sched_job_init();
@@ -202,7 +203,7 @@ unsigned sched_count(void)
 
 unsigned sched_online(void)
 {
-	return scheds.online;
+	return atomic_load(&scheds.online);
 }
 
 unsigned sched_active(void)
@@ -586,36 +587,6 @@ bool sched_raise(Term pid, enum proc_priority priority)
 	return true;
 }
 
-/* PS_RUNNING keeps everybody else away, as it does while p runs. */
-bool sched_hold(Process *p, Term pid)
-{
-	uint32_t state = atomic_load_explicit(&p->state, memory_order_relaxed);
-
-	if ((state & ~(uint32_t)PS_HIBERNATED) != PS_WAITING ||
-	    !atomic_compare_exchange_strong(&p->state, &state, state | PS_RUNNING))
-		return false;
-	if (p->id != pid) {
-		sched_let_go(p);
-		return false;
-	}
-	p->woken_from = state;
-	return true;
-}
-
-/* Whoever sent it something meanwhile saw it run, and left it to us to wake it. */
-void sched_let_go(Process *p)
-{
-	uint32_t state = atomic_load_explicit(&p->state, memory_order_relaxed), next;
-
-	do {
-		next = state & ~(uint32_t)PS_RUNNING;
-		if (state & (PS_SIGNALS | PS_TIMEOUT))
-			next |= PS_RUNNABLE;
-	} while (!atomic_compare_exchange_weak(&p->state, &state, next));
-	if (next & PS_RUNNABLE)
-		sched_enqueue(p);
-}
-
 void process_unblock(Process *p)
 {
 	uint32_t state = atomic_load(&p->state), next;
@@ -631,9 +602,10 @@ void process_unblock(Process *p)
 
 void sched_set_active(unsigned online, bool only_one)
 {
-	scheds.online = online;
+	atomic_store(&scheds.online, online);
 	worker_set_turns(online);
 	atomic_store(&scheds.active, only_one ? 1 : online);
+	sched_world_review();
 	for (unsigned i = 0; i < scheds.count; i++)
 		wake_sched(&scheds.queues[i]);
 }
@@ -708,13 +680,36 @@ static bool sleep_idle(struct sched *s, bool aside)
 	return polls;
 }
 
-/* Outside of the world, whose stop need not wait for s. */
+static Process *take_unbound(struct sched_queue *q)
+{
+	Process *p;
+
+	lock_acquire(&q->lock);
+	p = unlink_unbound(q);
+	if (p != NULL)
+		change_length(q, -1);
+	lock_release(&q->lock);
+	return p;
+}
+
+static void give_away(struct sched *s)
+{
+	Process *p;
+
+	while ((p = take_unbound(s->queue)) != NULL)
+		enqueue_there(next_queue(), p);
+}
+
+/* Outside of the world, whose stop need not wait for s. Who leaves it may end a round (proc/progress.h), and wake who
+ * waits for that. */
 static void sleep_outside(struct sched *s, bool aside)
 {
 	bool polls;
 
 	micro_enter(s, MICRO_SLEEP);
 	sched_world_leave(s);
+	if (aside)
+		give_away(s);
 	polls = sleep_idle(s, aside);
 	sched_world_enter(s);
 	micro_enter(s, MICRO_OTHER);
@@ -781,26 +776,15 @@ static Process *idle(struct sched *s)
 
 /* ---- standing aside */
 
-static Process *take_unbound(struct sched_queue *q)
-{
-	Process *p;
-
-	lock_acquire(&q->lock);
-	p = unlink_unbound(q);
-	if (p != NULL)
-		change_length(q, -1);
-	lock_release(&q->lock);
-	return p;
-}
-
-/* Whoever puts a process here from now on wakes s. */
+/* Whoever puts a process here from now on wakes s, and so does who makes it active. */
 static void stand_aside(struct sched *s)
 {
-	Process *p;
-
 	set_sleeping(s->queue, true);
-	while ((p = take_unbound(s->queue)) != NULL)
-		enqueue_there(next_queue(), p);
+	if (is_active(s->queue)) {
+		set_sleeping(s->queue, false);
+		return;
+	}
+	give_away(s);
 	/* What s would have done, or waited for, another does. */
 	if (anything_queued() || sched_poll_is_vacant())
 		wake_one();
@@ -1120,6 +1104,8 @@ static void *run_sched(void *arg)
 			sched_lend_rest(s);
 			begin(s);
 		}
+		if (unlikely(progress_tick()))
+			sched_look_who_follows(s);
 		if (unlikely(s->id > atomic_load_explicit(&sched_world_runs, memory_order_relaxed))) {
 			sched_world_leave(s);
 			sched_world_enter(s);
@@ -1130,8 +1116,6 @@ static void *run_sched(void *arg)
 				continue;
 			}
 		}
-		if (unlikely(progress_tick()))
-			sched_look_who_follows(s);
 		if (++s->busy_turns == POLL_AWAY)
 			give_polling_away();
 		s->timer_reds -= TIMER_REDS / TIMER_SLICES;

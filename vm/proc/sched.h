@@ -63,7 +63,8 @@ unsigned sched_count(void);
 unsigned sched_online(void);
 /* Those that run processes now: the ones online, or one. */
 unsigned sched_active(void);
-/* From the end of this stop of the world on only the first `online` run processes; or only the first. Called by what sched_stop_world runs. */
+/* Only the first `online` run processes, or only the first: once a round of slices (proc/progress.h) that begins after
+ * this is over. One caller at a time. */
 void sched_set_active(unsigned online, bool only_one);
 extern _Thread_local struct sched *sched_of_thread; /* private to sched.c */
 /* Of this thread; NULL elsewhere. */

@@ -185,6 +185,19 @@ static void stop_runs(bool stop)
 	atomic_store(&sched_world_runs, stop ? 0 : sched_active());
 }
 
+/* A crash dump stops the world without the lock. */
+void sched_world_review(void)
+{
+	bool stop;
+
+	lock_acquire(&world.lock);
+	do {
+		stop = atomic_load(&world.stop);
+		atomic_store(&sched_world_runs, stop ? 0 : sched_active());
+	} while (atomic_load(&world.stop) != stop);
+	lock_release(&world.lock);
+}
+
 static void go_on(void)
 {
 	lock_acquire(&world.lock);

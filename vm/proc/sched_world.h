@@ -9,6 +9,8 @@
 void sched_world_init(void);
 /* Schedulers up to this id may begin a time slice: sched_active(), or none while somebody stops the world. */
 extern _Atomic unsigned sched_world_runs;
+/* sched_active() has changed. */
+void sched_world_review(void);
 /* The scheduler s, of this thread, is about to run processes: waits while the world is stopped. */
 void sched_world_enter(struct sched *s);
 /* It does not run any, until it enters again. */

@@ -8,6 +8,8 @@ main() ->
     blocking(),
     blocker_ends(),
     one_at_a_time(),
+    alone(),
+    all_again(),
     everything_goes_on(),
     refusals().
 
@@ -65,6 +67,49 @@ where(N, Seen) ->
     Id = erlang:system_info(scheduler_id),
     erlang:yield(),
     where(N - 1, lists:umerge([Id], Seen)).
+
+%% When a block has returned, nobody else runs but on the scheduler that the most urgent process keeps.
+alone() ->
+    Runs = counters:new(1, []),
+    Busy = [spawn(fun() -> count(Runs) end) || _ <- lists:seq(1, 2 * erlang:system_info(schedulers))],
+    Priority = process_flag(priority, max),
+    Blocked = fun(N) ->
+        {Block, Unblock} = element(N rem 2 + 1, {{block, unblock}, {block_normal, unblock_normal}}),
+        erlang:system_flag(multi_scheduling, Block),
+        Before = counters:get(Runs, 1),
+        spin(20000),
+        After = counters:get(Runs, 1),
+        enabled = erlang:system_flag(multi_scheduling, Unblock),
+        timer:sleep(1),
+        After - Before
+    end,
+    io:format("~p~n", [lists:usort([Blocked(N) || N <- lists:seq(1, 200)])]),
+    process_flag(priority, Priority),
+    [exit(Pid, kill) || Pid <- Busy].
+
+count(Runs) -> counters:add(Runs, 1, 1), count(Runs).
+
+spin(0) -> ok;
+spin(N) -> spin(N - 1).
+
+%% After many changes, some of them one upon the other, all schedulers that are online run processes.
+all_again() ->
+    Self = self(),
+    Blocked = fun() ->
+        [begin erlang:system_flag(multi_scheduling, block), erlang:system_flag(multi_scheduling, unblock) end
+         || _ <- lists:seq(1, 100)],
+        Self ! {self(), done}
+    end,
+    Changers = [spawn_link(Blocked) || _ <- lists:seq(1, 4)],
+    [receive {Pid, done} -> ok end || Pid <- Changers],
+    Pids = [spawn_link(fun() -> report(Self) end) || _ <- lists:seq(1, 2 * erlang:system_info(schedulers_online))],
+    io:format("~p~n", [await_ids(lists:seq(1, erlang:system_info(schedulers_online)))]),
+    [begin unlink(Pid), exit(Pid, kill) end || Pid <- Pids].
+
+report(To) -> To ! {at, erlang:system_info(scheduler_id)}, spin(1000), report(To).
+
+await_ids([]) -> all;
+await_ids(Ids) -> receive {at, Id} -> await_ids(lists:delete(Id, Ids)) after 10000 -> {missing, Ids} end.
 
 %% Messages, timers and births while the number of schedulers changes all the time.
 everything_goes_on() ->
@@ -126,6 +171,8 @@ catch_reason(Flag, Value) ->
 %% expect: normal
 %% expect: [enabled,[],[]]
 %% expect: 1
+%% expect: [0]
+%% expect: all
 %% expect: 50
 %% expect: badarg
 %% expect: badarg
