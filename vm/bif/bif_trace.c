@@ -126,6 +126,12 @@ static bool is_event(Term what)
 	return what == am_send || what == am_receive;
 }
 
+/* Is its pattern replaced whole? Threads go by it after a round of slices. */
+static bool is_replaced(Term what)
+{
+	return is_event(what) || what == am_on_load;
+}
+
 /* Does it suit what it is a pattern of? */
 static bool suits(const struct match_program *m, Term what)
 {
@@ -171,7 +177,7 @@ Term bif_erts_internal_trace_pattern_3(Process *p, Term *args)
 		count = set_pattern(args[0], how, &o, program);
 	if (program != NULL)
 		resource_unref(&program->resource);
-	if (count >= 0 && is_event(args[0]))
+	if (count >= 0 && is_replaced(args[0]))
 		return await_return(p, term_from_small(count));
 	if (count >= 0)
 		return exc_return_later(p, term_from_small(count));

@@ -10,6 +10,7 @@
 #include "code/module.h"
 #include "heap/copy.h"
 #include "proc/message.h"
+#include "proc/progress.h"
 #include "proc/sched.h"
 #include "trace/events.h"
 #include "trace/trace.h"
@@ -17,19 +18,25 @@
 
 enum { TIMES_FIRST = 16 };
 
-/* Written while the world is stopped, or in code that is new; numbers and times under the lock. */
+/* Written while the world is stopped, or in code that is new, but for what has a lock: numbers, times, and the pattern
+ * for code to come. */
 static struct {
 	_Atomic size_t count;
 	size_t at_receives;      /* of them, those at a function that begins with a receive */
 	struct point **numbered; /* by number, NULL where there is none any more */
 	uint32_t numbers, room;
 	struct lock lock;
-	struct {
-		unsigned kinds;
-		struct match_program *program, *meta_program;
-		Term meta_tracer;
-	} on_load;
-} points = { .on_load.meta_tracer = NIL };
+	_Atomic(struct on_load *) on_load; /* NULL: no pattern; written under the lock */
+} points;
+
+/* The pattern for code to come. It is replaced whole: until its time slice ends a thread may keep the one before, which
+ * is freed after a round of slices (proc/progress.h). */
+struct on_load {
+	struct progress_wait wait; /* first */
+	unsigned kinds;
+	struct match_program *program, *meta_program; /* counted */
+	Term meta_tracer;
+};
 
 size_t point_count(void)
 {
@@ -283,41 +290,69 @@ size_t trace_pattern(const struct trace_mfa *mfa, enum trace_how how, unsigned k
 
 /* ---- code that comes and goes */
 
-static void change_on_load(void *arg)
+static const struct on_load *find_on_load(void)
 {
-	const struct pattern *q = arg;
-	unsigned kinds = q->kinds, had = points.on_load.kinds, has;
+	static const struct on_load none = { .meta_tracer = NIL };
+	const struct on_load *l = atomic_load_explicit(&points.on_load, memory_order_acquire);
+
+	return l != NULL ? l : &none;
+}
+
+static unsigned change_on_load_kinds(unsigned had, enum trace_how how, unsigned kinds)
+{
+	if (how == TRACE_OFF)
+		return had & ~kinds;
+	return (kinds & TRACE_KIND_GLOBAL) || (had & TRACE_KIND_GLOBAL) ? kinds : had | kinds;
+}
+
+/* What comes after `before`. */
+static struct on_load *make_on_load(const struct on_load *before, const struct pattern *q)
+{
+	struct on_load *l = mem_zalloc(sizeof(*l));
+	unsigned kinds = q->kinds;
 
 	if (q->how != TRACE_ON && q->how != TRACE_OFF)
 		kinds &= ~(unsigned)(TRACE_KIND_COUNT | TRACE_KIND_TIME);
-	if (q->how == TRACE_OFF)
-		has = had & ~kinds;
-	else if ((kinds & TRACE_KIND_GLOBAL) || (had & TRACE_KIND_GLOBAL))
-		has = kinds;
-	else
-		has = had | kinds;
-	points.on_load.kinds = has;
+	l->kinds = change_on_load_kinds(before->kinds, q->how, kinds);
+	l->meta_tracer = before->meta_tracer;
+	keep_program(&l->program, before->program);
+	keep_program(&l->meta_program, before->meta_program);
 	if (kinds & (TRACE_KIND_GLOBAL | TRACE_KIND_LOCAL))
-		keep_program(&points.on_load.program, q->program);
+		keep_program(&l->program, q->program);
 	if (kinds & TRACE_KIND_META) {
-		keep_program(&points.on_load.meta_program, q->program);
-		points.on_load.meta_tracer = q->meta_tracer;
+		keep_program(&l->meta_program, q->program);
+		l->meta_tracer = q->meta_tracer;
 	} else if (kinds & TRACE_KIND_GLOBAL) {
-		drop_program(&points.on_load.meta_program);
-		points.on_load.meta_tracer = NIL;
+		drop_program(&l->meta_program);
+		l->meta_tracer = NIL;
 	}
+	return l;
+}
+
+static void free_on_load(struct progress_wait *w)
+{
+	struct on_load *l = (struct on_load *)w;
+
+	drop_program(&l->program);
+	drop_program(&l->meta_program);
+	mem_free(l);
 }
 
 void trace_pattern_on_load(enum trace_how how, unsigned kinds, struct match_program *program, Term meta_tracer)
 {
 	struct pattern q = { .how = how, .kinds = kinds, .program = program, .meta_tracer = meta_tracer };
+	struct on_load *old;
 
-	sched_stop_world(change_on_load, &q);
+	lock_acquire(&points.lock);
+	old = atomic_exchange(&points.on_load, make_on_load(find_on_load(), &q));
+	lock_release(&points.lock);
+	if (old != NULL)
+		progress_wait(&old->wait, free_on_load);
 }
 
-static void set_on_load(struct code_instance *c, unsigned kinds, struct match_program *program)
+static void set_on_load(struct code_instance *c, unsigned kinds, struct match_program *program, Term meta_tracer)
 {
-	struct pattern q = { { c->module, TERM_NONE, -1 }, TRACE_ON, kinds, program, points.on_load.meta_tracer, 0 };
+	struct pattern q = { { c->module, TERM_NONE, -1 }, TRACE_ON, kinds, program, meta_tracer, 0 };
 
 	if (kinds & TRACE_KIND_GLOBAL) {
 		for (uint32_t i = 0; i < c->export_count; i++)
@@ -329,12 +364,12 @@ static void set_on_load(struct code_instance *c, unsigned kinds, struct match_pr
 
 static void code_entered(struct code_instance *c)
 {
-	unsigned kinds = points.on_load.kinds;
+	const struct on_load *l = find_on_load();
 
-	if (kinds == 0)
+	if (l->kinds == 0)
 		return;
-	set_on_load(c, kinds & ~(unsigned)TRACE_KIND_META, points.on_load.program);
-	set_on_load(c, kinds & TRACE_KIND_META, points.on_load.meta_program);
+	set_on_load(c, l->kinds & ~(unsigned)TRACE_KIND_META, l->program, l->meta_tracer);
+	set_on_load(c, l->kinds & TRACE_KIND_META, l->meta_program, l->meta_tracer);
 	trace_review();
 }
 
@@ -480,8 +515,10 @@ void trace_look_function(const struct trace_mfa *mfa, struct heap *h, struct tra
 
 void trace_look_on_load(struct trace_point_info *info)
 {
-	*info = (struct trace_point_info){ .exists = true, .kinds = points.on_load.kinds, .program = points.on_load.program,
-					   .meta_program = points.on_load.meta_program, .meta_tracer = points.on_load.meta_tracer };
+	const struct on_load *l = find_on_load();
+
+	*info = (struct trace_point_info){ .exists = true, .kinds = l->kinds, .program = l->program,
+					   .meta_program = l->meta_program, .meta_tracer = l->meta_tracer };
 }
 
 Term trace_spec(const struct match_program *m, struct heap *h)

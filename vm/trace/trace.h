@@ -54,7 +54,7 @@ bool trace_mfa_matches(const struct trace_mfa *mfa, Term module, Term function, 
 size_t trace_debug(const struct trace_mfa *mfa, bool on);
 /* kinds: GLOBAL, or of the others. program may be NULL; is counted, not taken. Returns how many functions match. Stops the world. */
 size_t trace_pattern(const struct trace_mfa *mfa, enum trace_how how, unsigned kinds, struct match_program *program, Term meta_tracer);
-/* The pattern for code to come. */
+/* The pattern for code to come. Threads go by it when each has been between two time slices: see proc/await.h. */
 void trace_pattern_on_load(enum trace_how how, unsigned kinds, struct match_program *program, Term meta_tracer);
 /* event: am_send or am_receive. Threads go by it when each has been between two time slices: see proc/await.h. */
 void trace_pattern_event(Term event, enum trace_how how, struct match_program *program);
@@ -63,7 +63,7 @@ void trace_pattern_event(Term event, enum trace_how how, struct match_program *p
 struct trace_point_info {
 	bool exists;
 	unsigned kinds;
-	struct match_program *program, *meta_program; /* not counted */
+	struct match_program *program, *meta_program; /* not counted: there until the time slice ends */
 	Term meta_tracer;
 	uint64_t count;
 	Term times;          /* [{Pid, Count, Seconds, MicroSeconds}] on the heap given */

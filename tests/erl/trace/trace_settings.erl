@@ -11,6 +11,7 @@ main() ->
     Profiler = spawn_monitor(fun() -> profiles(0) end),
     p({limits, limits(?TIMES)}),
     p({together, together()}),
+    p({loads, loads(?TIMES)}),
     [begin exit(P, kill), receive {'DOWN', R, _, P, E} -> killed = E end end || {P, R} <- [Profiler | Beside]],
     erlang:system_profile(undefined, []),
     p({left, erlang:system_monitor(), erlang:system_profile(), erlang:trace_info(send, match_spec)}).
@@ -59,6 +60,21 @@ grown() ->
 
 swallow() -> receive {monitor, _, large_heap, _} -> swallow() after 0 -> ok end.
 
+%% The pattern for code to come is replaced while others look at it: what is loaded next has it.
+loads(Times) ->
+    F = {function, 1, go, 1, [{clause, 1, [{var, 1, 'X'}], [], [{var, 1, 'X'}]}]},
+    {ok, M, B} = compile:forms([{attribute, 1, module, trace_settings_other}, {attribute, 1, export, [{go, 1}]}, F]),
+    Load = fun(Pattern) ->
+        erlang:trace_pattern(on_load, Pattern, [local]),
+        {module, M} = code:load_binary(M, "none", B),
+        {match_spec, Spec} = erlang:trace_info({M, go, 1}, match_spec),
+        code:delete(M),
+        code:purge(M),
+        Spec
+    end,
+    Patterns = [Pattern || N <- lists:seq(1, Times), Pattern <- [[{'_', [], [{message, N}]}], false]],
+    [Load(Pattern) || Pattern <- Patterns] =:= Patterns.
+
 %% Many at once: each change comes back.
 together() ->
     register(trace_settings, spawn(fun hear/0)),
@@ -87,7 +103,7 @@ busy(N) -> busy_for(N), busy((N + 1) rem 5000).
 births(_) -> {P, R} = spawn_monitor(fun() -> ok end), receive {'DOWN', R, _, P, normal} -> births(0) end.
 looks(N) ->
     erlang:system_profile(), erlang:system_monitor(), erlang:trace_info(send, match_spec),
-    erlang:trace_info({lists, map, 2}, all), erlang:trace_info(hd(processes()), flags),
+    erlang:trace_info(on_load, all), erlang:trace_info({lists, map, 2}, all), erlang:trace_info(hd(processes()), flags),
     looks(N).
 
 profiles(N) ->
@@ -103,4 +119,5 @@ p(T) -> io:format("~0p~n", [T]).
 %% expect: {sends,true}
 %% expect: {limits,[{told,none}]}
 %% expect: {together,[ok]}
+%% expect: {loads,true}
 %% expect: {left,undefined,undefined,{match_spec,true}}
