@@ -240,22 +240,15 @@ static bool find_functions(struct attempt *a)
 
 /* ---- load, upgrade, and the change of the code */
 
-struct start {
-	struct attempt *a;
-	struct nif_env *env;
-	Term info;
-	int veto;
-};
-
-static void upgrade_stopped(void *arg)
+/* The older library's natives may run meanwhile. Returns the library's veto, or 0. */
+static int upgrade(struct nif_library *l, struct nif_library *before, struct nif_env *env, Term info)
 {
-	struct start *s = arg;
-	struct nif_library *l = s->a->library, *before = s->a->before->nif;
 	void *old_data = before->data;
+	int veto = l->entry.upgrade(env, &l->data, &before->data, info);
 
-	s->veto = l->entry.upgrade(s->env, &l->data, &before->data, s->info);
-	if (s->veto != 0)
+	if (veto != 0)
 		before->data = old_data;
+	return veto;
 }
 
 static void place_stopped(void *arg)
@@ -267,23 +260,21 @@ static void place_stopped(void *arg)
 	a->code->nif = a->library;
 }
 
+/* The older version's code, whose library this is, stays meanwhile: it goes while the world is stopped. */
 static bool start_library(struct attempt *a, struct nif_env *env, Term info)
 {
-	struct nif_library *l = a->library;
-	struct start s = { a, env, info, 0 };
+	struct nif_library *l = a->library, *before = a->before != NULL ? a->before->nif : NULL;
+	int veto = 0;
 
-	if (a->before != NULL && a->before->nif != NULL) {
+	if (before != NULL) {
 		if (l->entry.upgrade == NULL)
 			return fail(a, am_upgrade, "Upgrade not supported by this NIF library.");
-		sched_stop_world(upgrade_stopped, &s);
-		if (s.veto != 0)
-			return fail(a, am_upgrade, "Library upgrade-call unsuccessful (%d).", s.veto);
-	} else if (l->entry.load != NULL) {
-		s.veto = l->entry.load(env, &l->data, info);
-		if (s.veto != 0)
-			return fail(a, am_load, "Library load-call unsuccessful (%d).", s.veto);
+		veto = upgrade(l, before, env, info);
+		return veto == 0 || fail(a, am_upgrade, "Library upgrade-call unsuccessful (%d).", veto);
 	}
-	return true;
+	if (l->entry.load != NULL)
+		veto = l->entry.load(env, &l->data, info);
+	return veto == 0 || fail(a, am_load, "Library load-call unsuccessful (%d).", veto);
 }
 
 static bool start(struct attempt *a, Term info)

@@ -42,6 +42,7 @@
 %% expect: {no_upgrade,{error,on_load_failure},11}
 %% expect: {unloaded,[{unloaded,11}]}
 %% expect: {old_code,{error,{old_code,"Calling load_nif from old module 'nif_load_one' not allowed"}}}
+%% expect: {beside,40,[{at_last,true}]}
 %% expect: {declared,{error,{bad_lib,"Function not declared as nif nif_load_one:watch/1"}}}
 %% expect: {declared,ok,1}
 %% expect: {concurrent,1,9,1}
@@ -52,6 +53,7 @@ main() ->
     refused(),
     loaded(),
     taken_over(),
+    beside(),
     declared(),
     concurrent().
 
@@ -127,6 +129,24 @@ taken_over() ->
     show({unloaded, flush()}),
     show({old_code, old_code()}),
     remove(nif_load_one).
+
+%% Natives are called while one version of the library takes over from another: each call is one of the two's.
+beside() ->
+    Load = "-on_load(start/0). start() -> load(\"" ++ path(nif_load_good) ++ "\", 20).",
+    make(nif_load_one, Load),
+    Callers = [spawn_monitor(fun() -> call(20) end) || _ <- lists:seq(1, 4)],
+    [begin make(nif_load_one, Load), go_softly(nif_load_one) end || _ <- lists:seq(1, 20)],
+    Last = nif_load_one:generation(),
+    [Pid ! {stop, Last} || {Pid, _} <- Callers],
+    show({beside, Last, lists:usort([receive {'DOWN', M, process, Pid, Why} -> Why end || {Pid, M} <- Callers])}),
+    remove(nif_load_one).
+
+call(Before) ->
+    Now = nif_load_one:generation(),
+    true = Now >= Before,
+    receive {stop, Last} -> exit({at_last, Now =< Last}) after 0 -> call(Now) end.
+
+go_softly(Module) -> code:soft_purge(Module) orelse begin erlang:yield(), go_softly(Module) end.
 
 %% A process in old code cannot load a library for it.
 old_code() ->
