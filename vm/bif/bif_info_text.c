@@ -16,71 +16,33 @@
 
 enum { WRITTEN_AT_ONCE = 1 << 10 };
 
-struct text {
-	int fd;
-	void (*write)(void);
-	size_t slot;
-	bool more, whole;
-};
-
-static void write_stopped(void *arg)
-{
-	struct text *t = arg;
-
-	dump_open_fd(t->fd);
-	t->write();
-	t->whole = dump_close();
-}
-
-static void write_all(struct text *t)
-{
-	sched_stop_world(write_stopped, t);
-}
-
 static void see_process(Process *p, void *arg)
 {
 	(void)arg;
 	dump_process_summary(p);
 }
 
-static void write_some_processes(void *arg)
+/* Each process as it was at a moment of its own. */
+static void write_processes(void)
 {
-	struct text *t = arg;
-
-	dump_open_fd(t->fd);
-	t->more = process_each_some(&t->slot, WRITTEN_AT_ONCE, see_process, NULL);
-	t->whole &= dump_close();
-}
-
-/* Each process as it was at a moment of its own: the world stops for some of them at a time. Between two stops another
- * thread may take over the scheduler, whose other processes would wait for all of it. */
-static void write_processes(struct text *t)
-{
-	t->whole = true;
-	sched_lend();
-	for (;;) {
-		sched_stop_world(write_some_processes, t);
-		if (!t->more)
-			break;
-		sched_let_world_go_on();
-	}
-	sched_reclaim();
+	process_each_in_parts(WRITTEN_AT_ONCE, see_process, NULL);
 }
 
 /* A binary; no memory for it is a system limit. */
-static Term make_text(Process *p, void (*make)(struct text *t), void (*write)(void))
+static Term make_text(Process *p, void (*write)(void))
 {
-	struct text t = { .fd = memfd_create("system_info", MFD_CLOEXEC), .write = write };
+	int fd = memfd_create("system_info", MFD_CLOEXEC);
 	struct stat file;
 	void *bytes = MAP_FAILED;
 	Term result;
 
-	if (t.fd < 0)
+	if (fd < 0)
 		return exc_system_limit(p);
-	make(&t);
-	if (t.whole && fstat(t.fd, &file) == 0 && file.st_size > 0)
-		bytes = mmap(NULL, (size_t)file.st_size, PROT_READ, MAP_PRIVATE, t.fd, 0);
-	close(t.fd);
+	dump_open_fd(fd);
+	write();
+	if (dump_close() && fstat(fd, &file) == 0 && file.st_size > 0)
+		bytes = mmap(NULL, (size_t)file.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	close(fd);
 	if (bytes == MAP_FAILED)
 		return exc_system_limit(p);
 	result = binary_put(&p->heap, bytes, (size_t)file.st_size);
@@ -125,7 +87,7 @@ static void write_loaded(void)
 	module_each(write_module, NULL);
 }
 
-Term info_info(Process *p) { return make_text(p, write_all, crash_dump_memory); }
-Term info_procs(Process *p) { return make_text(p, write_processes, NULL); }
-Term info_loaded(Process *p) { return make_text(p, write_all, write_loaded); }
-Term info_dist(Process *p) { return make_text(p, write_all, crash_dump_nodes); }
+Term info_info(Process *p) { return make_text(p, crash_dump_memory); }
+Term info_procs(Process *p) { return make_text(p, write_processes); }
+Term info_loaded(Process *p) { return make_text(p, write_loaded); }
+Term info_dist(Process *p) { return make_text(p, crash_dump_nodes_in_parts); }

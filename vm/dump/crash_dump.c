@@ -29,7 +29,7 @@
 #include "proc/timer.h"
 #include "term/node.h"
 
-enum { TEXT_BYTES = 1000 };
+enum { TEXT_BYTES = 1000, PROCESSES_AT_ONCE = 1 << 10 };
 #define STOP_WAIT_NS 2000000000
 
 static void write_id(const char *before, Term t, const char *after)
@@ -106,30 +106,91 @@ static void write_bonds(Process *p, void *arg)
 	peer_each(&p->monitored_by, write_bond, bond);
 }
 
-/* The number is what printed pids of the node begin with. */
-static void write_connection(const struct channel *c, void *arg)
+/* What is told of a channel. */
+struct connection {
+	Term node, controller;
+	uint32_t id;
+	enum channel_state state;
+	uint64_t flags;
+	unsigned creation;
+};
+
+/* The channel is locked, or the world is stopped. */
+static struct connection look_at(const struct channel *c)
+{
+	return (struct connection){ c->node, c->controller, c->id, c->state, c->flags, atomic_load(&c->creation) };
+}
+
+/* The number is what printed pids of the node begin with. each: process_each, or the like. */
+static void write_connection(const struct connection *c,
+			     void (*each)(void (*see)(Process *p, void *arg), void *arg))
 {
 	const char *connected = c->flags & DIST_PUBLISHED ? "visible_node" : "hidden_node";
 	const char *kind = c->state == CHANNEL_UP ? connected : "not_connected";
 	struct bond bond = { .connection = c->id };
 
-	(void)arg;
 	dump_format("=%s:%u\n", kind, (unsigned)atom_index(c->node));
 	write_id("Name: ", c->node, "\n");
 	if (c->state != CHANNEL_UP)
 		return;
 	write_id("Controller: ", c->controller, "\n");
-	dump_format("Creation: %u\n", atomic_load(&c->creation));
-	process_each(write_bonds, &bond);
+	dump_format("Creation: %u\n", c->creation);
+	each(write_bonds, &bond);
+}
+
+static bool write_own_node(void)
+{
+	bool is_alive = node_self().name != am_nonode_nohost;
+
+	write_id("=node:", node_self().name, "\n");
+	if (!is_alive)
+		dump_text("=no_distribution\n");
+	return is_alive;
+}
+
+static void write_channel(const struct channel *channel, void *arg)
+{
+	struct connection c = look_at(channel);
+
+	(void)arg;
+	write_connection(&c, process_each);
 }
 
 void crash_dump_nodes(void)
 {
-	write_id("=node:", node_self().name, "\n");
-	if (node_self().name == am_nonode_nohost)
-		dump_text("=no_distribution\n");
-	else
-		channel_peek_each(write_connection, NULL);
+	if (write_own_node())
+		channel_peek_each(write_channel, NULL);
+}
+
+struct connections {
+	struct connection *all;
+	size_t count;
+};
+
+static void note_channel(struct channel *c, void *arg)
+{
+	struct connections *s = arg;
+
+	s->all = mem_realloc(s->all, (s->count + 1) * sizeof(*s->all));
+	lock_acquire(&c->lock);
+	s->all[s->count++] = look_at(c);
+	lock_release(&c->lock);
+}
+
+static void each_in_parts(void (*see)(Process *p, void *arg), void *arg)
+{
+	process_each_in_parts(PROCESSES_AT_ONCE, see, arg);
+}
+
+void crash_dump_nodes_in_parts(void)
+{
+	struct connections s = { 0 };
+
+	if (write_own_node())
+		channel_each(note_channel, &s);
+	for (size_t i = 0; i < s.count; i++)
+		write_connection(&s.all[i], each_in_parts);
+	mem_free(s.all);
 }
 
 /* ---- memory */

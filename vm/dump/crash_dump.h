@@ -8,8 +8,11 @@
 /* Stops the world and writes the dump; the world stays stopped. Once only: later calls, and those while one is under way, wait for the end. */
 void crash_dump_write(const char *slogan);
 
-/* ---- sections of it, to where dump_open said, while the world is stopped */
+/* ---- sections of it, to where dump_open said */
 void crash_dump_memory(void);
+/* A native's: each process is looked at at a moment of its own (process_each_in_parts). */
+void crash_dump_nodes_in_parts(void);
+/* While the world is stopped. */
 void crash_dump_processes(void);
 void crash_dump_ports(void);
 void crash_dump_tables(void);

@@ -9,47 +9,55 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "io/posix.h"
 
 enum { BUFFER_BYTES = 1 << 16, LINE_BYTES = 1024 };
 
-static struct {
+struct out {
 	int fd;
-	bool failed, is_full, is_borrowed;
+	bool failed, is_full;
 	uint64_t left_bytes;
 	size_t used;
 	char buffer[BUFFER_BYTES];
-} out;
+};
+static struct out file;
+static _Thread_local struct out *borrowed; /* from dump_open_fd to dump_close */
 
-static void write_all(const char *bytes, size_t n)
+static struct out *current(void)
 {
-	if (!out.failed)
-		out.failed = posix_write_all(out.fd, bytes, n) != 0;
+	return borrowed != NULL ? borrowed : &file;
 }
 
-static void flush(void)
+static void write_all(struct out *o, const char *bytes, size_t n)
 {
-	write_all(out.buffer, out.used);
-	out.used = 0;
+	if (!o->failed)
+		o->failed = posix_write_all(o->fd, bytes, n) != 0;
 }
 
-static void begin(int fd, uint64_t limit_bytes, bool is_borrowed)
+static void flush(struct out *o)
 {
-	out.fd = fd;
-	out.failed = out.is_full = false;
-	out.is_borrowed = is_borrowed;
-	out.left_bytes = limit_bytes != 0 ? limit_bytes : UINT64_MAX;
-	out.used = 0;
+	write_all(o, o->buffer, o->used);
+	o->used = 0;
+}
+
+static void begin(struct out *o, int fd, uint64_t limit_bytes)
+{
+	o->fd = fd;
+	o->failed = o->is_full = false;
+	o->left_bytes = limit_bytes != 0 ? limit_bytes : UINT64_MAX;
+	o->used = 0;
 }
 
 void dump_open_fd(int fd)
 {
-	begin(fd, 0, true);
+	borrowed = mem_alloc(sizeof(*borrowed));
+	begin(borrowed, fd, 0);
 }
 
 bool dump_vm_goes_on(void)
 {
-	return out.is_borrowed;
+	return borrowed != NULL;
 }
 
 bool dump_open(const char *path, uint64_t limit_bytes)
@@ -62,37 +70,45 @@ bool dump_open(const char *path, uint64_t limit_bytes)
 		close(STDIN_FILENO); /* the VM ends and reads no more */
 		fd = open(path, how, 0640);
 	}
-	begin(fd, limit_bytes, false);
-	return out.fd >= 0;
+	borrowed = NULL; /* it crashed in the middle of a text */
+	begin(&file, fd, limit_bytes);
+	return fd >= 0;
 }
 
 bool dump_close(void)
 {
 	static const char full[] = "\n=abort:CRASH DUMP SIZE LIMIT REACHED\n";
+	struct out *o = current();
+	bool ok;
 
-	flush();
-	if (out.is_full)
-		write_all(full, sizeof(full) - 1);
-	if (!out.is_borrowed && close(out.fd) != 0)
-		out.failed = true;
-	return !out.failed && !out.is_full;
+	flush(o);
+	if (o->is_full)
+		write_all(o, full, sizeof(full) - 1);
+	if (borrowed == NULL && close(o->fd) != 0)
+		o->failed = true;
+	ok = !o->failed && !o->is_full;
+	mem_free(borrowed);
+	borrowed = NULL;
+	return ok;
 }
 
 void dump_bytes(const void *bytes, size_t n)
 {
-	if (out.is_full || n > out.left_bytes) {
-		out.is_full = true;
+	struct out *o = current();
+
+	if (o->is_full || n > o->left_bytes) {
+		o->is_full = true;
 		return;
 	}
-	out.left_bytes -= n;
-	if (n > BUFFER_BYTES - out.used)
-		flush();
+	o->left_bytes -= n;
+	if (n > BUFFER_BYTES - o->used)
+		flush(o);
 	if (n > BUFFER_BYTES) {
-		write_all(bytes, n);
+		write_all(o, bytes, n);
 		return;
 	}
-	memcpy(out.buffer + out.used, bytes, n);
-	out.used += n;
+	memcpy(o->buffer + o->used, bytes, n);
+	o->used += n;
 }
 
 void dump_text(const char *text)

@@ -25,7 +25,25 @@ main() ->
     topology(),
     io:format("~p~n", [[is_list(proplists:get_value(Flags, erlang:system_info(compile_info))) || Flags <- [cflags, ldflags]]]),
     leaves_nothing(),
+    together(),
     modules().
+
+%% Texts that are made at the same time hold nothing of each other (in OTP, at the same time they wait for ever).
+together() ->
+    Marks = [{info, <<"=memory\n">>}, {procs, <<"=proc:<0.0.0>\n">>}, {loaded, <<"Current code: ">>}, {dist, <<"=node:">>}],
+    Made = fun(Item) ->
+        Text = erlang:system_info(Item),
+        [Of || {Of, Mark} <- Marks, binary:match(Text, Mark) =/= nomatch]
+    end,
+    Self = self(),
+    Make = fun(Item) -> spawn_link(fun() -> Self ! {self(), lists:usort([Made(Item) || _ <- lists:seq(1, 50)])} end) end,
+    Await = fun({Pid, Item}) -> receive {Pid, Seen} -> {Item, Seen} end end,
+    Items = [Item || {Item, _} <- Marks],
+    Seen = case string:find(erlang:system_info(system_version), "[erlvm]") of
+        nomatch -> [Await({Make(Item), Item}) || Item <- Items];
+        _ -> lists:map(Await, [{Make(Item), Item} || Item <- Items ++ Items])
+    end,
+    io:format("~p~n", [lists:usort(Seen)]).
 
 %% Every module once: those of the system itself, what is loaded, what was just loaded; not what is gone.
 modules() ->
@@ -114,5 +132,6 @@ leaves_nothing() ->
 %% expect: [true,true,true]
 %% expect: [true,true]
 %% expect: {0,0}
+%% expect: [{dist,[[dist]]},{info,[[info]]},{loaded,[[loaded]]},{procs,[[procs]]}]
 %% expect: [[],[],true,true]
 %% expect: []
