@@ -15,6 +15,8 @@
 #include "proc/sched.h"
 #include "term/node.h"
 
+enum { SEEN_AT_ONCE = 1 << 10 };
+
 /* What is told of each peer of a process, or of those of all processes that have to do with a node. */
 struct peer_list {
 	struct heap *h;
@@ -174,10 +176,8 @@ static void see_monitors_of(Process *p, void *arg)
 	peer_each(&p->monitored_by, see_monitor_over, l);
 }
 
-static void see_all_links(void *arg) { process_each(see_links_of, arg); }
-static void see_all_monitors(void *arg) { process_each(see_monitors_of, arg); }
-
-static Term ask_node(Process *p, Term node, void (*see_all)(void *arg))
+/* Each process as it is at a moment of its own. */
+static Term ask_node(Process *p, Term node, void (*see)(Process *of, void *arg))
 {
 	struct channel *c = channel_find(node);
 	struct peer_list l = { .h = &p->heap, .list = NIL, .node = node };
@@ -186,7 +186,7 @@ static Term ask_node(Process *p, Term node, void (*see_all)(void *arg))
 		return node == node_self().name ? NIL : am_undefined;
 	l.connection = c->id;
 	channel_unref(c);
-	sched_stop_world(see_all, &l);
+	process_each_in_parts(SEEN_AT_ONCE, see, &l);
 	return l.list;
 }
 
@@ -198,12 +198,12 @@ Term debug_link_list(Process *p, Term of)
 		return ask_process(p, of, tell_links, answer_links);
 	if (term_is_local_port(of))
 		return ask_port(p, of);
-	return is_node(of) ? ask_node(p, of, see_all_links) : TERM_NONE;
+	return is_node(of) ? ask_node(p, of, see_links_of) : TERM_NONE;
 }
 
 Term debug_monitor_list(Process *p, Term of)
 {
 	if (term_is_local_pid(of))
 		return ask_process(p, of, tell_monitors, answer_monitors);
-	return is_node(of) ? ask_node(p, of, see_all_monitors) : TERM_NONE;
+	return is_node(of) ? ask_node(p, of, see_monitors_of) : TERM_NONE;
 }
