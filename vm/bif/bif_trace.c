@@ -157,6 +157,18 @@ static int64_t set_pattern(Term what, enum trace_how how, const struct pattern_o
 	return read_mfa(what, &mfa) ? (int64_t)trace_pattern(&mfa, how, kinds, program, o->meta_tracer) : -1;
 }
 
+/* o may name a tracer, which is in use from now on, though the world may be stopped meanwhile. */
+static int64_t change_pattern(Term what, enum trace_how how, const struct pattern_options *o,
+			      struct match_program *program)
+{
+	int64_t count;
+
+	trace_begin_change(false);
+	count = set_pattern(what, how, o, program);
+	trace_end_change();
+	return count;
+}
+
 Term bif_erts_internal_trace_pattern_3(Process *p, Term *args)
 {
 	struct match_program *program;
@@ -174,7 +186,7 @@ Term bif_erts_internal_trace_pattern_3(Process *p, Term *args)
 	else if (program != NULL && o.kinds != 0 && !(o.kinds & ~(unsigned)(TRACE_KIND_COUNT | TRACE_KIND_TIME)))
 		cause = am_call_count;
 	else
-		count = set_pattern(args[0], how, &o, program);
+		count = change_pattern(args[0], how, &o, program);
 	if (program != NULL)
 		resource_unref(&program->resource);
 	if (count >= 0 && is_replaced(args[0]))

@@ -306,7 +306,7 @@ static void change_many(const struct spec_row *spec, struct change *c)
 		process_each_in_parts(CHANGED_AT_ONCE, change_each, c);
 }
 
-static void begin_change(bool on)
+void trace_begin_change(bool on)
 {
 	lock_acquire(&tracing.lock);
 	tracing.changing++;
@@ -316,13 +316,18 @@ static void begin_change(bool on)
 	lock_release(&tracing.lock);
 }
 
-static void end_change(struct await *a)
+void trace_end_change(void)
 {
-	(void)a;
 	lock_acquire(&tracing.lock);
 	tracing.changing--;
 	lock_release(&tracing.lock);
 	trace_review();
+}
+
+static void end_change(struct await *a)
+{
+	(void)a;
+	trace_end_change();
 }
 
 static Term tell_count(Process *p, struct await *a)
@@ -347,7 +352,7 @@ Term trace_change(Process *p, Term spec, bool on, uint32_t flags, Term tracer)
 	c->flags = flags;
 	c->tracer = tracer;
 	await_init(&c->await, p, tell_count, end_change);
-	begin_change(on);
+	trace_begin_change(on);
 	if (many != NULL)
 		change_many(many, c);
 	else if (term_is_local_port(spec))

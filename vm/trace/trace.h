@@ -31,6 +31,9 @@ Term trace_change(Process *p, Term spec, bool on, uint32_t flags, Term tracer);
 void trace_look_process(Process *p, uint32_t *flags, Term *tracer);
 /* Those of a port, or of new, new_processes, new_ports. Fails: false for nobody. */
 bool trace_look(Term spec, uint32_t *flags, Term *tracer);
+/* What is traced changes between the two. on: somebody traces from now on. At the end no port is held. */
+void trace_begin_change(bool on);
+void trace_end_change(void);
 /* Something that events depend on has changed: does anybody trace at all? No port is held. */
 void trace_review(void);
 /* Does anybody trace, or is about to, or is there a tracer of sequential tracing? */

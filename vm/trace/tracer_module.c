@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tracers that are modules. Equal ones have one number. What traces is not counted: when there are many, and
- * nobody traces any more, all are forgotten but the newest, which somebody may be about to use. While a module is
+ * nobody traces any more, all are forgotten but those that somebody may be about to use. Whoever asks for a number uses
+ * it before its time slice ends, and what uses it is seen from then on (trace_is_used): so numbers that were asked for
+ * before the last round of slices (proc/progress.h) that is over began are in use, or forgotten. While a module is
  * called, its state is counted. */
 #include "trace/tracer_module.h"
-
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/lock.h"
@@ -12,25 +12,30 @@
 #include "data/compare.h"
 #include "data/map.h"
 #include "heap/copy.h"
+#include "proc/progress.h"
 #include "proc/sched.h"
 #include "term/atom.h"
 #include "trace/trace.h"
 #include "trace/tracer.h"
 #include "trace/user_probe.h"
 
-enum { MANY = 1024, NEWEST = 64 };
+enum { MANY = 4096, FORGET_FROM = 1024 };
 
 struct tracer_state {
 	atomic_uint refs;
+	int64_t number;
+	uint64_t got;        /* the round that was the last to begin when it was asked for */
 	Term module, state;
 	struct fragment *fragment; /* of state */
 };
 
 static struct {
 	struct lock lock;
-	struct tracer_state *all[MANY];
-	int64_t first;       /* the number of all[0] */
+	struct tracer_state *all[MANY]; /* by rising number */
 	unsigned count;
+	int64_t numbers;     /* given so far */
+	uint64_t begun, ended; /* rounds, counted from 1 */
+	struct progress_wait round; /* until ended is begun */
 } tracers;
 
 void tracer_modules_init(void)
@@ -42,21 +47,29 @@ void tracer_modules_init(void)
 
 static struct tracer_state *find_number(Term tracer)
 {
-	int64_t at = small_value(tracer) - tracers.first;
+	unsigned low = 0, high = tracers.count;
 
-	return at >= 0 && at < tracers.count ? tracers.all[at] : NULL;
+	while (low < high) {
+		unsigned middle = (low + high) / 2;
+
+		if (tracers.all[middle]->number < small_value(tracer))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < tracers.count && tracers.all[low]->number == small_value(tracer) ? tracers.all[low] : NULL;
 }
 
-static Term find_equal(Term module, Term state)
+static struct tracer_state *find_equal(Term module, Term state)
 {
 	for (unsigned i = 0; i < tracers.count; i++)
 		if (tracers.all[i]->module == module && term_same(tracers.all[i]->state, state))
-			return term_from_small(tracers.first + i);
-	return TERM_NONE;
+			return tracers.all[i];
+	return NULL;
 }
 
 /* Literals too: their module may go before the tracer does. */
-static Term add(Term module, Term state)
+static struct tracer_state *add(Term module, Term state)
 {
 	struct fragment *f = fragment_new(copy_flat_size_words(state));
 	struct tracer_state *s = mem_alloc(sizeof(*s));
@@ -67,8 +80,9 @@ static Term add(Term module, Term state)
 	s->state = copy_term_whole(state, &top, &f->off_heap);
 	s->fragment = f;
 	f->used_words = (size_t)(top - f->words);
-	tracers.all[tracers.count] = s;
-	return term_from_small(tracers.first + tracers.count++);
+	s->number = tracers.numbers++;
+	tracers.all[tracers.count++] = s;
+	return s;
 }
 
 static void drop(struct tracer_state *s)
@@ -79,50 +93,71 @@ static void drop(struct tracer_state *s)
 	mem_free(s);
 }
 
-static void forget_oldest(unsigned n)
+/* ---- many */
+
+/* Those that were asked for before that round began. */
+static void forget_before(uint64_t round)
 {
-	for (unsigned i = 0; i < n; i++)
-		drop(tracers.all[i]);
-	tracers.first += n;
-	tracers.count -= n;
-	memmove(tracers.all, tracers.all + n, tracers.count * sizeof(tracers.all[0]));
+	unsigned kept = 0;
+
+	lock_acquire(&tracers.lock);
+	for (unsigned i = 0; i < tracers.count; i++) {
+		if (tracers.all[i]->got < round)
+			drop(tracers.all[i]);
+		else
+			tracers.all[kept++] = tracers.all[i];
+	}
+	tracers.count = kept;
+	lock_release(&tracers.lock);
+}
+
+static void round_ended(struct progress_wait *w)
+{
+	(void)w;
+	lock_acquire(&tracers.lock);
+	tracers.ended = tracers.begun;
+	lock_release(&tracers.lock);
+}
+
+/* A round is begun when there is none, for those who come later: who is about to trace has begun to by its end. */
+static void look_for_many(void)
+{
+	bool many, begins;
+	uint64_t ended;
+
+	lock_acquire(&tracers.lock);
+	many = tracers.count >= FORGET_FROM;
+	ended = tracers.ended;
+	begins = many && ended == tracers.begun;
+	tracers.begun += begins;
+	lock_release(&tracers.lock);
+	if (many && ended != 0 && !trace_is_used())
+		forget_before(ended);
+	if (begins)
+		progress_wait(&tracers.round, round_ended);
 }
 
 /* ---- */
 
-static void forget_stopped(void *arg)
-{
-	(void)arg;
-	if (trace_is_used())
-		return;
-	lock_acquire(&tracers.lock);
-	if (tracers.count > NEWEST)
-		forget_oldest(tracers.count - NEWEST);
-	lock_release(&tracers.lock);
-}
-
 static Term get(Term module, Term state)
 {
-	Term tracer;
+	struct tracer_state *s;
 
 	lock_acquire(&tracers.lock);
-	tracer = find_equal(module, state);
-	if (tracer == TERM_NONE && tracers.count < MANY)
-		tracer = add(module, state);
+	s = find_equal(module, state);
+	if (s == NULL && tracers.count < MANY)
+		s = add(module, state);
+	if (s != NULL)
+		s->got = tracers.begun;
 	lock_release(&tracers.lock);
-	return tracer;
+	return s != NULL ? term_from_small(s->number) : TERM_NONE;
 }
 
 Term tracer_module_get(Term module, Term state)
 {
-	Term tracer;
-
 	if (module != am_dyntrace && (!term_is_atom(module) || !nif_has_tracer(module)))
 		return TERM_NONE;
-	tracer = get(module, state);
-	if (tracer != TERM_NONE)
-		return tracer;
-	sched_stop_world(forget_stopped, NULL);
+	look_for_many();
 	return get(module, state);
 }
 

@@ -11,8 +11,8 @@
 void tracer_modules_init(void);
 /* Such a tracer is a small, the number of its {Module, State}; numbers are not used again. */
 static inline bool tracer_is_module(Term tracer) { return term_is_small(tracer); }
-/* Copies the state. Fails: TERM_NONE, for a module that is none, or when thousands of others are in use. May stop the
- * world. */
+/* Copies the state. Fails: TERM_NONE, for a module that is none, or when thousands of others are in use. Who uses the
+ * number does it before its time slice ends, or between trace_begin_change and trace_end_change. */
 Term tracer_module_get(Term module, Term state);
 /* {Module, State} on h; am_false when it is gone. */
 Term tracer_module_put(struct heap *h, Term tracer);

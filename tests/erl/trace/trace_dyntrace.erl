@@ -13,7 +13,8 @@ main() ->
     io:format("~p~n", [dyntrace:put_tag(<<"tag">>)]), erlang:dt_put_tag(undefined),
     %% no message comes of it, whatever is traced
     io:format("~p~n", [process_info(self(), messages)]),
-    many(5000).
+    many(5000),
+    beside().
 
 quiet() -> receive {From, M} -> From ! {self(), M}, quiet() end.
 
@@ -22,9 +23,30 @@ many(0) -> io:format("many~n");
 many(N) ->
     1 = erlang:trace(self(), true, [garbage_collection, {tracer, dyntrace, {N, make_ref()}}]),
     1 = erlang:trace(self(), false, [all]),
+    1 = erlang:trace_pattern({?MODULE, many, 1}, true, [{meta, dyntrace, {make_ref(), N}}]),
+    true = element(2, element(2, element(2, erlang:trace_info({?MODULE, many, 1}, meta)))) =:= N orelse is_stock(),
+    1 = erlang:trace_pattern({?MODULE, many, 1}, false, [meta]),
     many(N - 1).
+
+%% Several come and go at once: each that was set is there until it is taken away (in OTP they stay only with DTrace).
+beside() ->
+    Pids = [spawn_monitor(fun() -> kept(500, N) end) || N <- lists:seq(1, 3)],
+    io:format("~p~n", [lists:usort([receive {'DOWN', M, process, Pid, Why} -> Why end || {Pid, M} <- Pids])]).
+
+is_stock() -> string:find(erlang:system_info(system_version), "[erlvm]") =:= nomatch.
+
+kept(0, _) -> ok;
+kept(N, Who) ->
+    State = {Who, N rem 100},
+    1 = erlang:trace(self(), true, [garbage_collection, {tracer, dyntrace, State}]),
+    true = erlang:trace_info(self(), tracer) =:= {tracer, {dyntrace, State}} orelse is_stock(),
+    1 = erlang:trace(self(), false, [all]),
+    1 = erlang:trace(self(), true, [garbage_collection, {tracer, dyntrace, {Who, make_ref()}}]),
+    1 = erlang:trace(self(), false, [all]),
+    kept(N - 1, Who).
 %% expect: badarg
 %% expect: {tracer,[]}
 %% expect: undefined
 %% expect: {messages,[]}
 %% expect: many
+%% expect: [normal]
