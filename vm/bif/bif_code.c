@@ -17,6 +17,7 @@
 #include "data/iolist.h"
 #include "data/print.h"
 #include "nif/library.h"
+#include "proc/await.h"
 #include "proc/registry.h"
 #include "proc/sched.h"
 
@@ -323,12 +324,49 @@ Term bif_erts_internal_check_process_code_1(Process *p, Term *args)
 	return term_from_bool(m != NULL && module_is_old_used_by(m, p));
 }
 
+static Term prepare_purge(Process *p, Term module, bool failed)
+{
+	int status = module_purge_prepare(module, failed);
+
+	if (status == 0)
+		return await_return(p, am_true);
+	return status == -EBUSY ? exc_badarg(p) : am_false;
+}
+
+struct purged {
+	struct await await;  /* first */
+	struct code_instance *unused;
+};
+
+static void end_purge(struct await *a)
+{
+	bif_literal_collect(module_purge_end(((struct purged *)a)->unused));
+}
+
+static Term tell_purged(Process *p, struct await *a)
+{
+	(void)p;
+	(void)a;
+	return am_true;
+}
+
+static Term complete_purge(Process *p, Term module)
+{
+	struct code_instance *unused;
+	struct purged *d;
+
+	if (module_purge_complete(module, &unused) != 0)
+		return exc_badarg(p);
+	d = mem_alloc(sizeof(*d));
+	d->unused = unused;
+	await_init(&d->await, p, tell_purged, end_purge);
+	await_round(&d->await);
+	return await_parts(p, &d->await);
+}
+
 /* The steps of erts_code_purger, which alone may take them. */
 Term bif_erts_internal_purge_module_2(Process *p, Term *args)
 {
-	struct literal_area *literals;
-	int status;
-
 	if (p->reg_name != am_erts_code_purger)
 		return exc_error(p, am_notsup);
 	if (!term_is_atom(args[0]))
@@ -336,15 +374,11 @@ Term bif_erts_internal_purge_module_2(Process *p, Term *args)
 	switch (args[1]) {
 	case am_prepare:
 	case am_prepare_on_load:
-		status = module_purge_prepare(args[0], args[1] == am_prepare_on_load);
-		return status == -EBUSY ? exc_badarg(p) : term_from_bool(status == 0);
+		return prepare_purge(p, args[0], args[1] == am_prepare_on_load);
 	case am_abort:
 		return module_purge_abort(args[0]) == 0 ? am_false : exc_badarg(p);
 	case am_complete:
-		if (module_purge_complete(args[0], &literals) != 0)
-			return exc_badarg(p);
-		bif_literal_collect(literals);
-		return am_true;
+		return complete_purge(p, args[0]);
 	default:
 		return exc_badarg(p);
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From an address to its function and its line, and to what a stack trace says of them. Takes no lock: code is freed only while the world is stopped. */
+/* From an address to its function and its line, and to what a stack trace says of them. Takes no
+ * lock: code is freed when each thread that could find it has been between two time slices since. */
 #include "code/code_area.h"
 #include "code/module.h"
 #include "code/nif.h"

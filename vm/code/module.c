@@ -341,10 +341,8 @@ int module_load_new(const uint8_t *bytes, size_t n, struct beam_error *error)
 
 struct change {
 	struct module *m;
-	bool flag;           /* keep, failed */
+	bool flag;           /* keep */
 	int status;
-	struct literal_area *literals;
-	struct nif_library *nif;
 };
 
 static int change_stopped(Term name, bool flag, void (*change)(void *))
@@ -493,30 +491,34 @@ static void set_old(struct module *m, struct code_instance *c)
 	atomic_store_explicit(&m->old, c, memory_order_release);
 }
 
-static void prepare_stopped(void *arg)
+/* The lock is held. */
+static int begin_purge(struct module *m, bool failed)
 {
-	struct change *change = arg;
-	struct module *m = change->m;
-
-	change->status = -EBUSY;
 	if (atomic_load(&purge.module) != TERM_NONE)
-		return;
-	change->status = -ENOENT;
-	if (change->flag ? m->pending == NULL || m->pending->on_load != NULL : old_of(m) == NULL)
-		return;
-	if (change->flag) {
+		return -EBUSY;
+	if (failed ? m->pending == NULL || m->pending->on_load != NULL : old_of(m) == NULL)
+		return -ENOENT;
+	if (failed) {
 		m->saved_old = old_of(m);
 		set_old(m, m->pending);
 		m->pending = NULL;
 	}
 	atomic_store(&purge.module, m->name);
 	withhold_lambdas(old_of(m));
-	change->status = 0;
+	return 0;
 }
 
 int module_purge_prepare(Term name, bool failed)
 {
-	return change_stopped(name, failed, prepare_stopped);
+	struct module *m = module_find(name);
+	int status;
+
+	if (m == NULL)
+		return -ENOENT;
+	lock_acquire(&modules.lock);
+	status = begin_purge(m, failed);
+	lock_release(&modules.lock);
+	return status;
 }
 
 void module_await_purge(Process *p, Term name)
@@ -548,51 +550,60 @@ static void end_purge(void)
 	}
 }
 
-static void abort_stopped(void *arg)
-{
-	const struct change *change = arg;
-
-	release_lambdas(old_of(change->m), true);
-}
-
 int module_purge_abort(Term name)
 {
 	if (name != atomic_load(&purge.module))
 		return -EINVAL;
-	change_stopped(name, false, abort_stopped);
+	lock_acquire(&modules.lock);
+	release_lambdas(old_of(module_find(name)), true);
+	lock_release(&modules.lock);
 	end_purge();
 	return 0;
 }
 
-static void complete_stopped(void *arg)
+/* Nobody finds it from now on. */
+static struct code_instance *unlink_old(struct module *m)
 {
-	struct change *change = arg;
-	struct module *m = change->m;
-	struct code_instance *c = old_of(m);
+	struct code_instance *c;
 
+	lock_acquire(&modules.lock);
+	c = old_of(m);
 	release_lambdas(c, false);
 	unbind_on_load(c);
 	set_old(m, m->saved_old);
 	m->saved_old = NULL;
-	if (change->status != 0)
-		return;
-	change->literals = c->literal_area;
-	change->nif = c->nif;
-	free_code(c);
+	lock_release(&modules.lock);
+	return c;
 }
 
-int module_purge_complete(Term name, struct literal_area **literals)
+int module_purge_complete(Term name, struct code_instance **unused)
 {
-	struct change change = { .m = module_find(name) };
+	struct module *m = module_find(name);
+	struct code_instance *c;
+	bool is_used;
 
-	*literals = NULL;
+	*unused = NULL;
 	if (name != atomic_load(&purge.module))
 		return -EINVAL;
-	change.status = is_old_used(change.m) ? -EBUSY : 0;
-	sched_stop_world(complete_stopped, &change);
-	*literals = change.literals;
-	if (change.nif != NULL)
-		nif_release_library(change.nif);
-	end_purge();
+	is_used = is_old_used(m);
+	c = unlink_old(m);
+	if (!is_used)
+		*unused = c;
 	return 0;
+}
+
+struct literal_area *module_purge_end(struct code_instance *unused)
+{
+	struct literal_area *literals = NULL;
+	struct nif_library *nif;
+
+	if (unused != NULL) {
+		literals = unused->literal_area;
+		nif = unused->nif;
+		free_code(unused);
+		if (nif != NULL)
+			nif_release_library(nif);
+	}
+	end_purge();
+	return literals;
 }

@@ -2,8 +2,10 @@
 /* Modules: their current and old code; loading, deleting, purging; and which function and line an address belongs to.
  * Code stands in one reserved range of addresses; looking an address up takes no lock.
  * Invariant: an instance's code stays until it is purged; an export's address points to current code only.
- * Locks: what replaces or removes code does it while the world is stopped (sched_stop_world), so that nobody waits for a lock
- * that a stopped thread holds; modules that are new are entered under `module_table`. */
+ * Locks: what replaces current code does it while the world is stopped (sched_stop_world), so that nobody waits for a lock
+ * that a stopped thread holds; modules that are new are entered under `module_table`. Old code that nobody runs any more
+ * is taken away under it, and freed when all threads have been between two time slices: whoever found it had found it
+ * in one. */
 #ifndef VM_CODE_MODULE_H
 #define VM_CODE_MODULE_H
 
@@ -89,14 +91,18 @@ int module_finish_on_load(Term name, bool keep);
 int module_delete(Term name);
 
 /* ---- purging, of one module at a time: the code is prepared, then the caller sees to it that no process uses it, then it is freed, or left.
- * From prepare on its funs cannot be called. failed: what is purged is the pending code whose on_load function has failed.
+ * From prepare on its funs cannot be called, but by who was about to when it was called: by the end of a round of slices
+ * (proc/progress.h) these do. failed: what is purged is the pending code whose on_load function has failed.
  * Fails: -ENOENT without such code; -EBUSY while another is being purged. */
 int module_purge_prepare(Term name, bool failed);
 /* Its funs can be called again. Fails: -EINVAL when that module is not being purged. */
 int module_purge_abort(Term name);
-/* Code that is still in use is only forgotten. *literals: its literals, which anybody may still point to, for the caller.
+/* Takes the code away. *unused: for module_purge_end; NULL: it is still in use, and only forgotten.
  * Fails: -EINVAL when that module is not being purged. */
-int module_purge_complete(Term name, struct literal_area **literals);
+int module_purge_complete(Term name, struct code_instance **unused);
+/* After a round of slices: who found the code before has it no more. Any thread. Takes: unused, or NULL. Returns its
+ * literals, which anybody may still point to, for the caller. */
+struct literal_area *module_purge_end(struct code_instance *unused);
 /* When that module is being purged: suspends p, which runs here, until that is over. */
 void module_await_purge(Process *p, Term name);
 /* Does the process have a return address, or its next instruction, in the module's old code? p runs here, or the world is stopped. */

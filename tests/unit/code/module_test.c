@@ -49,8 +49,7 @@ static const Inst *address_of_f(void)
 
 START_TEST(test_module_publish_replaces_and_keeps_old)
 {
-	struct literal_area *literals;
-	struct code_instance *first, *second, *third;
+	struct code_instance *first, *second, *third, *unused;
 	struct code_place place;
 	const Inst *address;
 	Term m;
@@ -72,11 +71,15 @@ START_TEST(test_module_publish_replaces_and_keeps_old)
 	third = prepare_version(3);
 	ck_assert(!module_can_publish(m));
 	ck_assert_int_eq(module_publish(&third, 1), -EBUSY);
-	ck_assert_int_eq(module_purge_complete(m, &literals), -EINVAL);
+	ck_assert_int_eq(module_purge_complete(m, &unused), -EINVAL);
 	ck_assert_int_eq(module_purge_prepare(m, false), 0);
 	ck_assert_int_eq(module_purge_prepare(m, false), -EBUSY);
-	ck_assert_int_eq(module_purge_complete(m, &literals), 0);
-	literal_free(literals);
+	ck_assert_int_eq(module_purge_complete(m, &unused), 0);
+	ck_assert_ptr_eq(unused, first);
+	ck_assert_ptr_null(atomic_load(&module_find(m)->old));
+	ck_assert(code_find_place(address, &place) && place.module == m); /* who found it before may look it up still */
+	ck_assert_int_eq(module_purge_prepare(m, false), -EBUSY);
+	literal_free(module_purge_end(unused));
 	ck_assert_ptr_null(code_find_function(address));
 	ck_assert(!code_find_place(address, &place));
 	ck_assert_int_eq(module_purge_prepare(m, false), -ENOENT);
