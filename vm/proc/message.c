@@ -237,7 +237,7 @@ void message_deliver(Process *to, Term from, Term message, struct fragment *take
 	s->token = am_undefined; /* nobody's: what the receiver had goes on */
 	s->fragment = takes;
 	s->words = takes != NULL ? takes->used_words : 0;
-	if (!push(to, to->id, s))
+	if (!push(to, __atomic_load_n(&to->id, __ATOMIC_RELAXED), s)) /* it may be leaving */
 		signal_free(s);
 }
 
