@@ -112,16 +112,24 @@ bool batch_page_next_other(struct batch_page *page, uint64_t head, struct batch_
     unsigned texts = event < BATCH_EVENTS ? texts_of[event] : 0, n = batch_event_args((enum batch_event)event);
     const char *at = page->bytes + page->at + 8;
 
-    page->damaged = !texts || words < n || page->at + 8 + words * 8 > page->header.bytes;
+    page->damaged = !texts || BATCH_HEAD_LEFT_OUT(head) || words < n || page->at + 8 + words * 8 > page->header.bytes;
     if (page->damaged)
         return false;
     out->has_texts = true;
-    batch_page_words(out, at, n);
+    batch_page_words(page, BATCH_HEAD(0, 0, n, event), at, out);
     page->damaged = !find_text_bytes(out, texts, n, at, words);
     if (page->damaged)
         return false;
     batch_page_pass(page, head, out);
     return true;
+}
+
+/* Goes on behind the record with this head. */
+static void pass_over(struct batch_page *page, uint64_t head)
+{
+    page->at += 8 + BATCH_HEAD_WORDS(head) * 8;
+    page->events += BATCH_HEAD_EVENT(head) > BATCH_LAST_NAME;
+    page->damaged = page->at > page->header.bytes;
 }
 
 bool batch_page_next_of(struct batch_page *page, const bool events[1 << 8], struct batch_record *out)
@@ -130,18 +138,23 @@ bool batch_page_next_of(struct batch_page *page, const bool events[1 << 8], stru
 
     while (!page->damaged && page->at < page->header.bytes) {
         memcpy(&head, page->bytes + page->at, sizeof head);
-        if (events[BATCH_HEAD_EVENT(head)])
-            return batch_page_next(page, out);
-        page->at += 8 + BATCH_HEAD_WORDS(head) * 8;
-        page->events += BATCH_HEAD_EVENT(head) > BATCH_LAST_NAME;
-        page->damaged = page->at > page->header.bytes;
+        if (!events[BATCH_HEAD_EVENT(head)] && BATCH_HEAD_EVENT(head) != BATCH_process__scheduled)
+            pass_over(page, head);
+        else if (batch_page_next(page, out) && events[out->head.event])
+            return true;
     }
     return false;
 }
 
 bool batch_page_next_atom(struct batch_page *page, struct batch_record *out)
 {
-    static const bool atoms[1 << 8] = {[BATCH_ATOM] = true};
+    uint64_t head;
 
-    return batch_page_next_of(page, atoms, out);
+    while (!page->damaged && page->at < page->header.bytes) {
+        memcpy(&head, page->bytes + page->at, sizeof head);
+        if (BATCH_HEAD_EVENT(head) == BATCH_ATOM)
+            return batch_page_next_other(page, head, out);
+        pass_over(page, head);
+    }
+    return false;
 }

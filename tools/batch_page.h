@@ -38,6 +38,7 @@ struct batch_page {
     size_t at;         /* of the next record */
     uint64_t tick_ns;  /* length of a tick. Units: 2^-32 ns */
     uint64_t ticks, lasted_ns; /* from its begin to its end */
+    uint64_t scheduled[2]; /* what the last process__scheduled before it told; zeros: none */
     uint32_t events;   /* that were read or passed over */
     bool damaged;      /* something made no sense: what stands from there on was not read */
 };
@@ -74,38 +75,58 @@ static inline void batch_page_pass(struct batch_page *page, uint64_t head, struc
 /* Words that the record before had behind the `n` of this one are zero again. */
 void batch_page_clear_words(struct batch_record *out, unsigned n);
 
-/* The first `n` words; behind them are zeros. */
-static inline void batch_page_words(struct batch_record *out, const char *at, unsigned n)
+/* Whether a record may have this head: it has no texts, and no more words than arguments. */
+static inline bool batch_page_is_plain(uint64_t head)
 {
-    for (unsigned i = 0; i < n; i++)
-        memcpy(&out->words[i], at + i * 8, 8);
+    int words = (int)BATCH_HEAD_WORDS(head), most = batch_page_most_words[BATCH_HEAD_EVENT(head)];
+
+    if (BATCH_HEAD_LEFT_OUT(head))
+        return words < most && words >= BATCH_MAY_LEAVE_OUT(BATCH_HEAD_EVENT(head));
+    return words <= most;
+}
+
+/* The words of a record with this head, from the page and the one that is left out; behind them are zeros. */
+static inline void batch_page_words(const struct batch_page *page, uint64_t head, const char *at,
+                                    struct batch_record *out)
+{
+    unsigned words = BATCH_HEAD_WORDS(head), left_out = BATCH_HEAD_LEFT_OUT(head), n = words + left_out;
+    unsigned which = BATCH_MAY_LEAVE_OUT(BATCH_HEAD_EVENT(head));
+
+    /* the last argument of a process__scheduled, or the first one of another event */
+    for (unsigned i = 0; i < words; i++)
+        memcpy(&out->words[i + (left_out & (which ^ 1))], at + i * 8, 8);
+    if (left_out)
+        out->words[which] = page->scheduled[which];
     if (n < out->used)
         batch_page_clear_words(out, n);
     out->used = n;
 }
 
 /* The next record. Returns false at the end, or where the page is damaged. Inline, as millions a second are read. */
-static inline bool batch_page_next(struct batch_page *page, struct batch_record *out)
+static inline __attribute__((always_inline)) bool batch_page_next(struct batch_page *page, struct batch_record *out)
 {
     const char *at = page->bytes + page->at;
     uint64_t head;
-    int words;
+    size_t bytes;
 
     if (page->damaged || page->at >= page->header.bytes)
         return false;
     memcpy(&head, at, sizeof head);
-    words = (int)BATCH_HEAD_WORDS(head);
-    if (words > batch_page_most_words[BATCH_HEAD_EVENT(head)] || page->at + 8 + (size_t)words * 8 > page->header.bytes)
+    bytes = 8 + (size_t)BATCH_HEAD_WORDS(head) * 8;
+    if (!batch_page_is_plain(head) || page->at + bytes > page->header.bytes)
         return batch_page_next_other(page, head, out);
     out->has_texts = false;
-    batch_page_words(out, at + 8, (unsigned)words);
+    batch_page_words(page, head, at + 8, out);
+    if (BATCH_HEAD_EVENT(head) == BATCH_process__scheduled)
+        memcpy(page->scheduled, out->words, sizeof page->scheduled);
     batch_page_pass(page, head, out);
     return true;
 }
 
 /* The next record of these events (a place for each number that a record may have); the others are passed over. */
 bool batch_page_next_of(struct batch_page *page, const bool events[1 << 8], struct batch_record *out);
-/* The next record that tells an atom. */
+/* The next record that tells an atom. A page that is read so is not read otherwise: no notice is taken of the words
+ * that other records leave out. */
 bool batch_page_next_atom(struct batch_page *page, struct batch_record *out);
 
 /* The name that probes.def gives an event, "atom" and "named" for records of names; how many arguments it has. */

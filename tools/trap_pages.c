@@ -160,7 +160,7 @@ static void put_record(struct stream *s, const struct trap_event *e)
 {
     uint64_t begin = s->page.header.begin_ns, ticks = e->ns > begin ? e->ns - begin : 0;
 
-    s->page.words[s->n++] = BATCH_HEAD(ticks, e->nwords, e->event);
+    s->page.words[s->n++] = BATCH_HEAD(ticks, 0, e->nwords, e->event);
     memcpy(s->page.words + s->n, e->words, e->nwords * sizeof *e->words);
     s->n += e->nwords;
     s->last_ns = e->ns;

@@ -5,8 +5,11 @@
  *
  * A page is a struct batch_header, then records without gaps. A record is a header word and `words` further words of 8 bytes:
  *
- *   header word   BATCH_HEAD: ticks since begin_ticks, words that follow, enum batch_event
+ *   header word   BATCH_HEAD: ticks since begin_ticks, whether a word is left out, words that follow, enum batch_event
  *   argument i    word i, in the form of its unit; words missing at the end are zeros, unless the probe has texts
+ *   left out      one word does not follow, as it is the same as that of the last process__scheduled before it in the
+ *                 page (zero where there is none): that of argument 0, the process that runs, and of a
+ *                 process__scheduled itself that of argument 1, the function. Never of a record with texts
  *   texts         behind all the arguments, in their order: the bytes of each, filled up with zeros to whole words
  *
  * Forms of the units of probes.def (numbers, never text but for `text`):
@@ -32,7 +35,7 @@
 #ifndef VM_BATCH_FORMAT_H
 #define VM_BATCH_FORMAT_H
 
-#define BATCH_MAGIC 0x35425645u /* "EVB5": the form described here */
+#define BATCH_MAGIC 0x36425645u /* "EVB6": the form described here */
 
 enum {
 	BATCH_PAGE_BYTES = 16384,
@@ -44,11 +47,16 @@ enum {
 	BATCH_NO_THREAD = 0,
 };
 
-/* The header word of a record: bits 63..20, bits 19..8 (a record may have five texts), bits 7..0. */
-#define BATCH_HEAD(since, words, event) ((uint64_t)(since) << 20 | (uint64_t)(words) << 8 | (uint64_t)(event))
+/* The header word of a record: bits 63..20, 19, 18..8 (a record may have five texts), 7..0. */
+#define BATCH_HEAD(since, left_out, words, event)                                                    \
+	((uint64_t)(since) << 20 | (uint64_t)(left_out) << 19 | (uint64_t)(words) << 8 | (uint64_t)(event))
 #define BATCH_HEAD_SINCE(head) ((head) >> 20)
-#define BATCH_HEAD_WORDS(head) ((unsigned)((head) >> 8 & 0xfff))
+#define BATCH_HEAD_LEFT_OUT(head) ((unsigned)((head) >> 19 & 1))
+#define BATCH_HEAD_WORDS(head) ((unsigned)((head) >> 8 & 0x7ff))
 #define BATCH_HEAD_EVENT(head) ((unsigned)((head) & 0xff))
+
+/* Which argument's word may be left out. */
+#define BATCH_MAY_LEAVE_OUT(event) ((event) == BATCH_process__scheduled ? 1 : 0)
 
 struct batch_header {
 	uint32_t magic;

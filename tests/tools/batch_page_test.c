@@ -26,7 +26,7 @@ static void add(struct builder *b, uint64_t word)
 
 static void add_head(struct builder *b, enum batch_event event, unsigned words, uint64_t ticks)
 {
-    add(b, BATCH_HEAD(ticks, words, event));
+    add(b, BATCH_HEAD(ticks, 0, words, event));
 }
 
 static bool open_page(struct builder *b, struct batch_page *page)
@@ -69,6 +69,78 @@ START_TEST(test_batch_page_reads_arguments_and_times)
     ck_assert_uint_eq(r.words[0], 0);
     ck_assert_uint_eq(r.head.time_ns, END_NS);
     ck_assert(!batch_page_next(&page, &r) && !page.damaged);
+}
+END_TEST
+
+static void add_left_out(struct builder *b, enum batch_event event, unsigned words)
+{
+    add(b, BATCH_HEAD(0, 1, words, event));
+}
+
+static void add_scheduled(struct builder *b)
+{
+    add_head(b, BATCH_process__scheduled, 2, 0);
+    add(b, 71), add(b, 72);
+}
+
+static void expect(struct batch_page *page, enum batch_event event, uint64_t first, uint64_t second, uint64_t third)
+{
+    struct batch_record r = {.used = BATCH_MAX_ARGS}; /* the one before had more words */
+
+    memset(r.words, 0xff, sizeof r.words);
+    ck_assert(batch_page_next(page, &r));
+    ck_assert_uint_eq(r.head.event, event);
+    ck_assert_uint_eq(r.words[0], first);
+    ck_assert_uint_eq(r.words[1], second);
+    ck_assert_uint_eq(r.words[2], third);
+    ck_assert_uint_eq(r.words[3], 0);
+}
+
+START_TEST(test_batch_page_puts_in_what_is_left_out)
+{
+    struct builder b;
+    struct batch_page page;
+
+    begin(&b);
+    add_left_out(&b, BATCH_process__unscheduled, 0); /* nothing is scheduled before it */
+    add_scheduled(&b);
+    add_left_out(&b, BATCH_message__send, 2), add(&b, 11), add(&b, 12);
+    add_left_out(&b, BATCH_process__unscheduled, 0);
+    add_left_out(&b, BATCH_process__scheduled, 1), add(&b, 81);
+    add_left_out(&b, BATCH_process__unscheduled, 0);
+    add_head(&b, BATCH_process__scheduled, 1, 0), add(&b, 91); /* its function is not known */
+    add_left_out(&b, BATCH_process__scheduled, 1), add(&b, 92);
+    ck_assert(open_page(&b, &page));
+    expect(&page, BATCH_process__unscheduled, 0, 0, 0);
+    expect(&page, BATCH_process__scheduled, 71, 72, 0);
+    expect(&page, BATCH_message__send, 71, 11, 12);
+    expect(&page, BATCH_process__unscheduled, 71, 0, 0);
+    expect(&page, BATCH_process__scheduled, 81, 72, 0);
+    expect(&page, BATCH_process__unscheduled, 81, 0, 0);
+    expect(&page, BATCH_process__scheduled, 91, 0, 0);
+    expect(&page, BATCH_process__scheduled, 92, 0, 0);
+    ck_assert(page.at == page.header.bytes && !page.damaged);
+}
+END_TEST
+
+/* Those that are passed over tell what others leave out, too. */
+START_TEST(test_batch_page_puts_in_what_was_passed_over)
+{
+    static const bool exits[1 << 8] = {[BATCH_process__exit] = true};
+    struct builder b;
+    struct batch_page page;
+    struct batch_record r = {0};
+
+    begin(&b);
+    add_scheduled(&b);
+    add_head(&b, BATCH_copy__struct, 1, 0), add(&b, 5);
+    add_left_out(&b, BATCH_process__exit, 1), add(&b, 11);
+    ck_assert(open_page(&b, &page));
+    ck_assert(batch_page_next_of(&page, exits, &r));
+    ck_assert_uint_eq(r.words[0], 71);
+    ck_assert_uint_eq(r.words[1], 11);
+    ck_assert(!batch_page_next_of(&page, exits, &r) && !page.damaged);
+    ck_assert_uint_eq(page.events, 3);
 }
 END_TEST
 
@@ -134,6 +206,15 @@ START_TEST(test_batch_page_takes_no_damaged_record)
     begin(&b); /* no such event */
     add_head(&b, BATCH_EVENTS, 0, 0);
     ck_assert(one_is_damaged(&b));
+    begin(&b); /* more arguments than the probe has, with the one left out */
+    add_left_out(&b, BATCH_copy__struct, 1), add(&b, 1);
+    ck_assert(one_is_damaged(&b));
+    begin(&b); /* a second argument is left out, there is no first */
+    add_left_out(&b, BATCH_process__scheduled, 0);
+    ck_assert(one_is_damaged(&b));
+    begin(&b); /* texts leave nothing out */
+    add_left_out(&b, BATCH_port__open, 3), add(&b, 1), add(&b, 0), add(&b, 2);
+    ck_assert(one_is_damaged(&b));
     begin(&b); /* more arguments than the probe has */
     add_head(&b, BATCH_copy__struct, 2, 0);
     add(&b, 1), add(&b, 2);
@@ -184,6 +265,8 @@ Suite *batch_page_suite(void)
     TCase *pages = tcase_create("pages");
 
     tcase_add_test(pages, test_batch_page_reads_arguments_and_times);
+    tcase_add_test(pages, test_batch_page_puts_in_what_is_left_out);
+    tcase_add_test(pages, test_batch_page_puts_in_what_was_passed_over);
     tcase_add_test(pages, test_batch_page_reads_texts);
     tcase_add_test(pages, test_batch_page_reads_long_texts);
     tcase_add_test(pages, test_batch_page_takes_no_damaged_record);

@@ -33,7 +33,7 @@ static inline void support_page_word(struct support_page *p, uint64_t word)
 
 static inline void support_page_head(struct support_page *p, enum batch_event event, unsigned words, uint64_t ns)
 {
-    support_page_word(p, BATCH_HEAD(ns - p->header.begin_ns, words, event));
+    support_page_word(p, BATCH_HEAD(ns - p->header.begin_ns, 0, words, event));
 }
 
 /* A record of one number, and one that tells the name of an atom. */

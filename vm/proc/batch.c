@@ -104,6 +104,7 @@ static void begin_page(struct batch *b)
 {
 	b->header.bytes = sizeof(b->header);
 	b->header.events = b->events;
+	memset(b->scheduled, 0, sizeof(b->scheduled));
 	b->header.begin_ticks = ticks_now();
 	b->header.begin_ns = (uint64_t)clock_monotonic_ns();
 	b->old_ns = (int64_t)b->header.begin_ns + BATCH_PATIENCE_MS * INT64_C(1000000);
@@ -226,7 +227,7 @@ void batch_write_texts(enum batch_event event, uint64_t ticks, const uint64_t *w
 	at = take_room(b, all);
 	if (unlikely(at == NULL))
 		return;
-	*at++ = batch_head(b, ticks, (unsigned)all, event);
+	*at++ = BATCH_HEAD(batch_since(b, ticks), 0, all, event);
 	memcpy(at, words, n * 8);
 	at += n;
 	for (unsigned i = 0; i < n; i++)

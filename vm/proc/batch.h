@@ -34,6 +34,7 @@ struct batch {
 	 * a time before its begin is further away. */
 	uint64_t patience_ticks;
 	uint64_t events;         /* told so far */
+	uint64_t scheduled[2];   /* what the page's last process__scheduled told; zeros: it has none */
 	uint64_t turn_ticks;     /* when the last process was scheduled out; 0: the thread has done other things since */
 	uint64_t *told;          /* a bit an atom: its name was told */
 	size_t told_words;
@@ -117,11 +118,9 @@ static inline uint64_t batch_begin_next(void)
 	return then != 0 ? batch_begin_at(then) : batch_begin();
 }
 
-static inline uint64_t batch_head(const struct batch *b, uint64_t ticks, unsigned words, enum batch_event event)
+static inline uint64_t batch_since(const struct batch *b, uint64_t ticks)
 {
-	uint64_t since = ticks > b->header.begin_ticks ? ticks - b->header.begin_ticks : 0;
-
-	return BATCH_HEAD(since, words, event);
+	return ticks > b->header.begin_ticks ? ticks - b->header.begin_ticks : 0;
 }
 
 /* Those of n words, n being a constant, that are to be written: zeros at the end are left out. */
@@ -130,46 +129,52 @@ static inline uint64_t batch_head(const struct batch *b, uint64_t ticks, unsigne
 	(BATCH_ENDS(12) BATCH_ENDS(11) BATCH_ENDS(10) BATCH_ENDS(9) BATCH_ENDS(8) BATCH_ENDS(7)    \
 	 BATCH_ENDS(6) BATCH_ENDS(5) BATCH_ENDS(4) BATCH_ENDS(3) BATCH_ENDS(2) BATCH_ENDS(1) 0)
 
-/* Writes one event of n argument words. */
-static inline __attribute__((always_inline)) void batch_write(enum batch_event event, uint64_t ticks,
-							      const uint64_t *words, unsigned n)
+/* Writes one event of n argument words behind what the page holds. */
+static inline __attribute__((always_inline)) void batch_put(struct batch *b, enum batch_event event, uint64_t since,
+							    const uint64_t *words, unsigned n)
 {
-	struct batch *b = batch_self;
 	uint32_t bytes = b->header.bytes;
-	uint64_t *at = (uint64_t *)((char *)&b->header + bytes);
-	unsigned used = BATCH_USED;
+	uint64_t *head = (uint64_t *)((char *)&b->header + bytes), *at = head + 1;
+	const unsigned may = BATCH_MAY_LEAVE_OUT(event);
+	unsigned used = BATCH_USED, left_out = used > may && words[n > may ? may : 0] == b->scheduled[may];
 
 	/* Word by word, from registers: in pairs they would be read back from the stack sooner than they arrive
-	 * there. */
-	for (unsigned i = 0; i < n; i++)
-		__atomic_store_n(&at[1 + i], words[i], __ATOMIC_RELAXED);
-	at[0] = batch_head(b, ticks, used, event);
+	 * there. The next word is written over one that is left out. */
+	for (unsigned i = 0; i < n; i++) {
+		__atomic_store_n(at, words[i], __ATOMIC_RELAXED);
+		at += i == may ? 1 - left_out : 1;
+	}
+	if (event == BATCH_process__scheduled)
+		for (unsigned i = 0; i < 2 && i < n; i++)
+			b->scheduled[i] = words[i];
+	used -= left_out;
+	*head = BATCH_HEAD(since, left_out, used, event);
 	b->events += event > BATCH_LAST_NAME;
 	__atomic_store_n(&b->header.bytes, bytes + 8 + used * 8, __ATOMIC_RELEASE);
 }
 
+/* Writes one event of n argument words, which happened then. */
+static inline __attribute__((always_inline)) void batch_write(enum batch_event event, uint64_t ticks,
+							      const uint64_t *words, unsigned n)
+{
+	batch_put(batch_self, event, batch_since(batch_self, ticks), words, n);
+}
+
 /*
  * All of it at once, for the events told most often: `first` is a process of this node (batch_identity_local), the two
- * others numbers, which are left out at the end where they are 0. ticks: the moment, as of ticks_counter. Returns false when
- * nothing is told: the page is to be handed over first, was begun after that moment, or there is no such moment.
+ * others numbers. ticks: the moment, as of ticks_counter. Returns false when nothing is told: the page is to be handed
+ * over first, was begun after that moment, or there is no such moment.
  */
 static inline __attribute__((always_inline)) bool batch_tell(enum batch_event event, uint64_t ticks, uint64_t first,
 							     uint64_t second, uint64_t third)
 {
 	struct batch *b = batch_self;
-	uint32_t bytes = b->header.bytes;
-	uint64_t *at = (uint64_t *)((char *)&b->header + bytes);
 	uint64_t since = ticks - b->header.begin_ticks;
-	unsigned used = third != 0 ? 3 : second != 0 ? 2 : 1;
 
-	if (unlikely(since >= __atomic_load_n(&b->patience_ticks, __ATOMIC_RELAXED) || bytes > BATCH_FULL_BYTES))
+	if (unlikely(since >= __atomic_load_n(&b->patience_ticks, __ATOMIC_RELAXED) ||
+		     b->header.bytes > BATCH_FULL_BYTES))
 		return false;
-	__atomic_store_n(&at[1], first, __ATOMIC_RELAXED);
-	__atomic_store_n(&at[2], second, __ATOMIC_RELAXED);
-	__atomic_store_n(&at[3], third, __ATOMIC_RELAXED);
-	at[0] = BATCH_HEAD(since, used, event);
-	b->events++;
-	__atomic_store_n(&b->header.bytes, bytes + 8 + used * 8, __ATOMIC_RELEASE);
+	batch_put(b, event, since, (const uint64_t[]){ first, second, third }, 3);
 	return true;
 }
 

@@ -96,6 +96,15 @@ static void expect_head(uint64_t head, unsigned words, enum batch_event event)
 	ck_assert_uint_eq(BATCH_HEAD_EVENT(head), event);
 }
 
+static void expect_record(const uint64_t **at, enum batch_event event, bool left_out, const uint64_t *words, unsigned n)
+{
+	expect_head(**at, n, event);
+	ck_assert_int_eq(BATCH_HEAD_LEFT_OUT(**at), left_out);
+	for (unsigned i = 0; i < n; i++)
+		ck_assert_uint_eq((*at)[1 + i], words[i]);
+	*at += 1 + n;
+}
+
 START_TEST(test_batch_write_leaves_zeros_out_at_the_end)
 {
 	const uint64_t some[] = { 7, 0, 9, 0, 0, 0 }, none[] = { 0 };
@@ -109,6 +118,32 @@ START_TEST(test_batch_write_leaves_zeros_out_at_the_end)
 	expect_head(*record_at(used + 4), 0, BATCH_process__unscheduled);
 	ck_assert_uint_eq(batch_self->header.bytes, sizeof(struct batch_header) + (used + 5) * 8);
 	ck_assert_uint_eq(batch_self->events, events + 2);
+}
+END_TEST
+
+/* What they share with what was scheduled last, in the same page. */
+START_TEST(test_batch_write_leaves_out_what_was_scheduled)
+{
+	const uint64_t told[][3] = { { 7, 8 }, { 7 }, { 9, 8 }, { 9, 7, 3 }, { 7 } };
+	const uint64_t *at;
+
+	batch_write(BATCH_process__unscheduled, batch_begin(), told[4], 1); /* begins the page */
+	batch_hand_over();
+	batch_write(BATCH_process__scheduled, batch_begin(), told[0], 2);
+	batch_write(BATCH_process__unscheduled, batch_begin(), told[1], 1);
+	batch_write(BATCH_process__scheduled, batch_begin(), told[2], 2);
+	batch_write(BATCH_message__send, batch_begin(), told[3], 3);
+	batch_write(BATCH_process__unscheduled, batch_begin(), told[4], 1);
+	at = batch_self->records;
+	expect_record(&at, BATCH_process__scheduled, false, told[0], 2);
+	expect_record(&at, BATCH_process__unscheduled, true, NULL, 0);
+	expect_record(&at, BATCH_process__scheduled, true, told[2], 1);
+	expect_record(&at, BATCH_message__send, true, &told[3][1], 2);
+	expect_record(&at, BATCH_process__unscheduled, false, told[4], 1);
+	batch_hand_over();
+	batch_write(BATCH_process__unscheduled, batch_begin(), told[2], 1);
+	at = batch_self->records;
+	expect_record(&at, BATCH_process__unscheduled, false, told[2], 1);
 }
 END_TEST
 
@@ -260,16 +295,14 @@ static uint64_t mfa_word(struct mfa mfa)
 	return (uint64_t)atom_index(mfa.module) << (BATCH_INDEX_BITS + 8) | atom_index(mfa.function) << 8 | mfa.arity;
 }
 
-/* Whether the event stands at the end of the page, with the function that the process is in now. */
+/* Whether the event is told, with the function that the process is in now. */
 static bool tells_function(Process *p)
 {
 	uint64_t events = batch_self->events;
-	const uint64_t *end;
 
 	probe_process__scheduled(p, false);
-	end = (const uint64_t *)((const char *)&batch_self->header + batch_self->header.bytes);
-	return batch_self->events == events + 1 && BATCH_HEAD_EVENT(end[-3]) == BATCH_process__scheduled &&
-	       BATCH_HEAD_WORDS(end[-3]) == 2 && end[-2] == batch_identity(p->id) && end[-1] == mfa_word(code.function);
+	return batch_self->events == events + 1 && batch_self->scheduled[0] == batch_identity(p->id) &&
+	       batch_self->scheduled[1] == mfa_word(code.function);
 }
 
 static Process *resuming_process(void)
@@ -358,6 +391,7 @@ Suite *batch_suite(void)
 	tcase_add_checked_fixture(words, begin_event, NULL);
 	tcase_add_checked_fixture(pages, begin_event, NULL);
 	tcase_add_test(pages, test_batch_write_leaves_zeros_out_at_the_end);
+	tcase_add_test(pages, test_batch_write_leaves_out_what_was_scheduled);
 	tcase_add_test(pages, test_batch_write_texts_counts_the_words_of_long_texts);
 	tcase_add_test(pages, test_batch_write_has_room_whatever_names_come_first);
 	tcase_add_test(pages, test_batch_begin_next_is_the_moment_of_the_last_unless_more_was_done);
