@@ -14,7 +14,7 @@
 #include "proc/sched.h"
 #include "term/node.h"
 
-enum { WRITTEN_AT_ONCE = 1 << 10 };
+enum { WRITTEN_AT_ONCE = 1 << 8 };
 
 static void see_process(Process *p, void *arg)
 {
