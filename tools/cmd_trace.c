@@ -57,7 +57,6 @@ struct state {
     bool ended;
     bool announced; /* it was said that it records */
     uint64_t halts_ns; /* when it is looked again whether the VM was stopped */
-    bool halted;
 };
 
 /* ---- pages */
@@ -286,19 +285,14 @@ static void announce(struct state *st)
         note("'%s' (process %d) is recorded in '%s'; Ctrl-C ends", w->only.name, w->only.pid, path);
 }
 
-/* A VM that is stopped tells nothing: it is said when that begins. */
 static void tell_halts(struct state *st)
 {
     uint64_t now = clock_ns(CLOCK_MONOTONIC);
-    const char *halt;
 
     if (now < st->halts_ns)
         return;
     st->halts_ns = now + HALT_NS;
-    halt = watch_halt(&st->watch);
-    if (halt && !st->halted)
-        note("%s", halt);
-    st->halted = halt != NULL;
+    watch_tell_halt(&st->watch);
 }
 
 static int loop(struct state *st)

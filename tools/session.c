@@ -82,7 +82,6 @@ struct session {
     size_t nlosses;                              /* of these, in the result being printed */
     bool ending; /* the loop is left: the next result is the last */
     bool ended;  /* the VM has: why */
-    bool halted; /* it was said that the VM is stopped */
     struct budget budget;
     uint64_t watched_ns; /* in the results before this one */
     bool given_up; /* the budget was exceeded by far */
@@ -211,6 +210,14 @@ uint32_t session_change_sides(volatile uint32_t *side)
     return counted;
 }
 
+/* The loop is woken when `fd` can be read. */
+static int wait_for(const struct session *s, enum source source, int fd)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.u32 = source};
+
+    return epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &event) ? fail(-errno, "cannot wait for events: %s", strerror(errno)) : 0;
+}
+
 static int set_timer(struct session *s, enum source source, uint64_t every_ns)
 {
     struct timespec ts = {(time_t)(every_ns / 1000000000u), (long)(every_ns % 1000000000u)};
@@ -297,16 +304,6 @@ static void print_left_alone(struct session *s)
                  (struct sink_value[]){SINK_N(s->now_ns - s->begin_ns), SINK_S("no probes: their budget was used up before")});
 }
 
-/* A VM that is stopped tells nothing: it is said when that begins. */
-static void tell_halts(struct session *s)
-{
-    const char *halt = watch_halt(&s->watch);
-
-    if (halt && !s->halted)
-        note("%s", halt);
-    s->halted = halt != NULL;
-}
-
 /* The terminal shows a Ctrl-C at the place where the first line of the result would begin. */
 static void leave_line(struct session *s)
 {
@@ -355,7 +352,7 @@ static int print_result(struct session *s)
     budget_end_result(&s->budget, s->now_ns);
     names_end_result(s->watch.names);
     s->results++;
-    tell_halts(s);
+    watch_tell_halt(&s->watch);
     return sink_flush(&s->sink);
 }
 
@@ -453,15 +450,13 @@ static bool serves_pages(void *ctx, const struct target *t)
 
 static int listen_to_pages(struct session *s)
 {
-    struct epoll_event event = {.events = EPOLLIN, .data.u32 = SOURCE_PAGES};
     int err = batch_source_new(&(struct batch_source_ops){take_page, s}, &s->pages);
 
     if (err)
         return err;
     feed_listen(s->ops->feed, &(struct feed_ops){.record = take_told, .is_over = is_over, .ctx = s});
-    if (epoll_ctl(s->epoll, EPOLL_CTL_ADD, batch_source_fd(s->pages), &event))
-        return fail(-errno, "cannot wait for events: %s", strerror(errno));
-    return set_timer(s, SOURCE_LOOK, BATCH_RING_LOOK_MS * 1000000ull);
+    err = wait_for(s, SOURCE_PAGES, batch_source_fd(s->pages));
+    return err ? err : set_timer(s, SOURCE_LOOK, BATCH_RING_LOOK_MS * 1000000ull);
 }
 
 static int attach_pages(void *ctx, const struct target *t, int pid, bool noted)
@@ -547,6 +542,7 @@ static void configure(struct session *s)
 static int open_sources(struct session *s)
 {
     static const enum source timers[] = {SOURCE_TICK, SOURCE_SCAN, SOURCE_LOOK, SOURCE_LATE, SOURCE_COST, SOURCE_EARLY};
+    int err = 0;
 
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* what cannot be written is said */
@@ -554,25 +550,18 @@ static int open_sources(struct session *s)
     s->fds[SOURCE_SIGNAL] = signals_open();
     for (size_t i = 0; i < sizeof timers / sizeof *timers; i++)
         s->fds[timers[i]] = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-    for (int i = 0; i < NSOURCES; i++) {
-        struct epoll_event event = {.events = EPOLLIN, .data.u32 = (uint32_t)i};
-
-        if (i == SOURCE_TARGET || i == SOURCE_RING || i == SOURCE_PAGES)
-            continue;
-        if (s->fds[i] < 0 || epoll_ctl(s->epoll, EPOLL_CTL_ADD, s->fds[i], &event))
-            return fail(-errno, "cannot wait for events: %s", strerror(errno));
-    }
-    return 0;
+    for (int i = 0; i < NSOURCES && !err; i++)
+        if (i != SOURCE_TARGET && i != SOURCE_RING && i != SOURCE_PAGES)
+            err = wait_for(s, (enum source)i, s->fds[i]);
+    return err;
 }
 
 static int open_ring(struct session *s)
 {
-    struct epoll_event event = {.events = EPOLLIN, .data.u32 = SOURCE_RING};
-
     s->ring = ring_buffer__new(session_map(s, "records"), take_record, s, NULL);
     if (!s->ring)
         return fail(-errno, "no ring buffer: %s", strerror(errno));
-    return epoll_ctl(s->epoll, EPOLL_CTL_ADD, ring_buffer__epoll_fd(s->ring), &event) ? -errno : 0;
+    return wait_for(s, SOURCE_RING, ring_buffer__epoll_fd(s->ring));
 }
 
 /* For whoever sits and waits for the one result. */
@@ -590,13 +579,12 @@ static void announce(const struct session *s)
 
 static int watch_end_of(struct session *s, int pid)
 {
-    struct epoll_event event = {.events = EPOLLIN, .data.u32 = SOURCE_TARGET};
     int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 
     if (fd < 0)
         return fail(-errno, "cannot look at process %d: %s", pid, strerror(errno));
     s->fds[SOURCE_TARGET] = fd;
-    return epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+    return wait_for(s, SOURCE_TARGET, fd);
 }
 
 static int tell_hooked(void *ctx, const struct target *t, const struct plan *plan, uint32_t slot)
@@ -705,7 +693,7 @@ static int start(struct session *s)
     if (s->ops->feed)
         feed_bound(s->ops->feed, s->from_ns, UINT64_MAX);
     announce(s);
-    tell_halts(s);
+    watch_tell_halt(&s->watch);
     return s->watch.child.pid ? child_release(&s->watch.child) : 0;
 }
 

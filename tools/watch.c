@@ -425,22 +425,27 @@ bool watch_replaced(const struct watch *w)
     return w->life.pid && !target_read_life(w->life.pid, &now) && !target_same_life(&now, &w->life);
 }
 
-static const char *tell_halt(struct watch *w, int pid)
+/* Of the VMs that are watched the first that is stopped, and by what; 0: none is. */
+static int find_halted(const struct watch *w, const char **halt)
 {
-    const char *halt = pid ? target_halt(pid) : NULL;
+    int pid = w->options->all ? 0 : w->pid;
 
-    if (halt)
-        snprintf(w->halt, sizeof w->halt, "the VM with pid %d %s", pid, halt);
-    return halt ? w->halt : NULL;
+    *halt = pid ? target_halt(pid) : NULL;
+    for (size_t i = 0; !*halt && i < w->nprocesses; i++) {
+        pid = w->processes[i].life.pid;
+        *halt = target_halt(pid);
+    }
+    return *halt ? pid : 0;
 }
 
-const char *watch_halt(struct watch *w)
+void watch_tell_halt(struct watch *w)
 {
-    const char *halt = w->options->all ? NULL : tell_halt(w, w->pid);
+    const char *halt;
+    int pid = find_halted(w, &halt);
 
-    for (size_t i = 0; !halt && i < w->nprocesses; i++)
-        halt = tell_halt(w, w->processes[i].life.pid);
-    return halt;
+    if (pid && !w->halted)
+        note("the VM with pid %d %s", pid, halt);
+    w->halted = pid != 0;
 }
 
 void watch_each(const struct watch *w, void (*vm)(void *ctx, const struct target_life *life, bool watched), void *ctx)

@@ -38,7 +38,7 @@ struct watch {
     struct plan *plan;  /* of it */
     struct target_life life; /* of it, when it ran before us; pid 0: it did not */
     int pid;            /* of the VM that was attached to last */
-    char halt[256];
+    bool halted;        /* it was said that a VM is stopped */
     struct timespec since;
     int vms;            /* how many files or processes are watched */
     bool waits;         /* for the VM: it is not found, or not far enough */
@@ -65,8 +65,8 @@ int watch_again(struct watch *w);
 uint64_t watch_interval_ns(const struct watch *w);
 /* Whether the only target runs another program than the one that was looked at: it called exec. */
 bool watch_replaced(const struct watch *w);
-/* That a VM which is watched is stopped, in one line; NULL: none is. Good until the next. */
-const char *watch_halt(struct watch *w);
+/* To be called now and then: that a VM which is watched is stopped, and tells nothing, is said when that begins. */
+void watch_tell_halt(struct watch *w);
 /* The processor time of the VMs that are watched, those that ended left out. */
 uint64_t watch_cpu_ns(const struct watch *w);
 /* The process whose end is the end of watching; 0: none. */
