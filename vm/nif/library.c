@@ -260,7 +260,8 @@ static void place_stopped(void *arg)
 	a->code->nif = a->library;
 }
 
-/* The older version's code, whose library this is, stays meanwhile: it goes while the world is stopped. */
+/* The older version's code, whose library this is, stays meanwhile: old code is freed after a round of slices
+ * (proc/progress.h), which waits for this one. */
 static bool start_library(struct attempt *a, struct nif_env *env, Term info)
 {
 	struct nif_library *l = a->library, *before = a->before != NULL ? a->before->nif : NULL;
