@@ -215,7 +215,9 @@ static int wait_for(const struct session *s, enum source source, int fd)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.u32 = source};
 
-    return epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &event) ? fail(-errno, "cannot wait for events: %s", strerror(errno)) : 0;
+    if (epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &event))
+        return fail(-errno, "cannot wait for events: %s", strerror(errno));
+    return 0;
 }
 
 static int set_timer(struct session *s, enum source source, uint64_t every_ns)
