@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads recordings: what happened, how often and when, or each event. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,6 +20,8 @@
 enum { MAX_FILES = 1024, MAX_VMS = 1024, TIMES = 20, LINE_BYTES = 4096, MAX_ARGS = BATCH_MAX_ARGS };
 #define FINE_NS 10000000ull /* of the times that are counted; ten times as much where they get too many */
 enum { MAX_FINE = 1 << 20 };
+enum { GAP_RESULTS = 60 }; /* empty ones in a row that are told, not more */
+#define GAP_NS 2000000000ull /* so long without a page is a gap: threads hand over all that they hold far sooner */
 
 struct state {
     const char *files[MAX_FILES];
@@ -259,14 +262,11 @@ static void print_times(struct state *st)
 
 static void print_lost(struct state *st)
 {
-    static const struct sink_column columns[] = {{"count", "LOST", SINK_COUNT, 0}, {"why", "WHY", SINK_TEXT, -1}};
-    static const struct sink_table table = {"lost", NULL, columns, 2};
     struct feed_loss losses[FEED_LOSSES];
 
     feed_losses(st->feed, st->lost_pages, losses);
     for (size_t i = 0; i < FEED_LOSSES; i++)
-        if (losses[i].count)
-            sink_row(&st->sink, &table, (struct sink_value[]){SINK_N(losses[i].count), SINK_S(losses[i].why)});
+        sink_lost(&st->sink, losses[i].count, losses[i].why);
 }
 
 /* ---- views */
@@ -315,7 +315,8 @@ static int tell_until(struct state *st, uint64_t until_ns)
 {
     int err = 0;
 
-    while (st->interval_ns && st->begin_ns && st->begin_ns + st->interval_ns <= until_ns && !err) {
+    while (st->interval_ns && st->begin_ns && st->begin_ns <= until_ns && until_ns - st->begin_ns >= st->interval_ns &&
+           !err) {
         uint64_t end_ns = st->begin_ns + st->interval_ns;
 
         feed_until(st->feed, end_ns);
@@ -325,6 +326,28 @@ static int tell_until(struct state *st, uint64_t until_ns)
     }
     feed_until(st->feed, until_ns);
     return err;
+}
+
+/*
+ * The empty results of a long time in which nothing was recorded (between two files, or of a VM that stood still) are
+ * not told: a line says how many. `newest_ns`: of the page that comes behind it.
+ */
+static int leave_out_gap(struct state *st, uint64_t newest_ns)
+{
+    uint64_t known_ns = st->now_ns ? st->now_ns : st->begin_ns, left_out;
+    int err;
+
+    if (!st->interval_ns || newest_ns <= known_ns || newest_ns - known_ns <= GAP_NS ||
+        (newest_ns - known_ns) / st->interval_ns <= GAP_RESULTS)
+        return 0;
+    err = tell_until(st, known_ns + st->interval_ns);
+    if (err || newest_ns - BATCH_MERGE_PATIENCE_NS <= st->begin_ns)
+        return err;
+    left_out = (newest_ns - BATCH_MERGE_PATIENCE_NS - st->begin_ns) / st->interval_ns;
+    st->begin_ns += left_out * st->interval_ns;
+    note("nothing was recorded for %.3g s: %" PRIu64 " empty results are left out",
+         (double)(newest_ns - known_ns) / 1e9, left_out);
+    return 0;
 }
 
 /* ---- the result */
@@ -367,9 +390,10 @@ static int take_page(struct state *st, const struct batch_received *page)
     int err = 0;
 
     st->begin_ns = st->begin_ns ? st->begin_ns : now;
+    err = leave_out_gap(st, now);
     st->now_ns = now > st->now_ns ? now : st->now_ns;
     feed_take(st->feed, page);
-    if (now > BATCH_MERGE_PATIENCE_NS)
+    if (!err && now > BATCH_MERGE_PATIENCE_NS)
         err = tell_until(st, now - BATCH_MERGE_PATIENCE_NS);
     return err || !st->options->events ? err : sink_flush(&st->sink);
 }

@@ -342,11 +342,7 @@ static void drain(struct state *st)
 
 static void print_loss(void *ctx, const char *why, uint64_t total)
 {
-    static const struct sink_column columns[] = {{"count", "LOST", SINK_COUNT, 0}, {"why", "WHY", SINK_TEXT, 0}};
-    static const struct sink_table table = {"lost", NULL, columns, 2};
-
-    if (total)
-        sink_row(ctx, &table, (struct sink_value[]){SINK_N(total), SINK_S(why)});
+    sink_lost(ctx, total, why);
 }
 
 static void print_result(const struct state *st, const struct options *o, const struct recording_told *told)

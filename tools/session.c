@@ -246,14 +246,10 @@ static bool is_off_pace(const struct session *s)
 /* What `total` has grown by since it was printed. */
 static void print_loss(void *ctx, const char *why, uint64_t total)
 {
-    static const struct sink_column columns[] = {{"count", "LOST", SINK_COUNT, 0},
-                                                 {"why", "WHY", SINK_TEXT, 0}};
-    static const struct sink_table table = {"lost", NULL, columns, 2};
     struct session *s = ctx;
     uint64_t *printed = &s->losses[s->nlosses++];
 
-    if (total != *printed)
-        sink_row(&s->sink, &table, (struct sink_value[]){SINK_N(total - *printed), SINK_S(why)});
+    sink_lost(&s->sink, total - *printed, why);
     *printed = total;
 }
 

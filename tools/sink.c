@@ -52,6 +52,15 @@ void sink_hist(struct sink *sink, const char *name, const char *title, enum sink
         sink->ops->hist(sink, name, title, type, hist);
 }
 
+void sink_lost(struct sink *sink, uint64_t count, const char *why)
+{
+    static const struct sink_column columns[] = {{"count", "LOST", SINK_COUNT, 0}, {"why", "WHY", SINK_TEXT, -1}};
+    static const struct sink_table table = {"lost", NULL, columns, 2};
+
+    if (count)
+        sink_row(sink, &table, (struct sink_value[]){SINK_N(count), SINK_S(why)});
+}
+
 int sink_flush(struct sink *sink)
 {
     if (sink->ops->flush)

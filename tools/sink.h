@@ -85,6 +85,8 @@ void sink_row(struct sink *sink, const struct sink_table *table, const struct si
 /* A histogram of SINK_NS or SINK_COUNT, with its percentiles; nothing when it is empty. */
 void sink_hist(struct sink *sink, const char *name, const char *title, enum sink_type type,
                const struct wire_hist *hist);
+/* A row of the table of what was not told, and why; nothing when it is 0. */
+void sink_lost(struct sink *sink, uint64_t count, const char *why);
 /* A cell with that percentile; absent when too few values were counted for it. */
 struct sink_value sink_percentile(const struct wire_hist *hist, double share);
 /* What was printed so far leaves. Fails: -EPIPE when the reader is gone, another -errno when writing failed. */

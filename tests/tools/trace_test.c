@@ -85,6 +85,25 @@ START_TEST(test_report_tells_intervals)
 }
 END_TEST
 
+/* Births with three seconds between, told by the fiftieth of a second: not all of the 150 empty results are printed. */
+START_TEST(test_report_leaves_gaps_out)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "printf '%%s\\n' '-module(b).' '-export([start/0, c/0]).' 'c() -> ok.' \\\n"
+        " 'start() -> spawn(b, c, []), receive after 3000 -> spawn(b, c, []) end, receive after 100 -> halt() end.' > b.erl\n"
+        "erlc b.erl; $ERLSNOOP trace -o r spawns -- $ERLVM -quick -pa . -s b > t\n"
+        "$ERLSNOOP report r spawns .02 -T --json | grep '\"mfa\":\"b:c/0\"' | grep -o 'count\":[0-9]*' | cut -d: -f2 | \\\n"
+        " awk '{ s += $1; n++ } END { print \"{\\\"sum\\\":\" s \",\\\"n\\\":\" n \"}\" }'\n"
+        "$ERLSNOOP report r spawns .02 -T | grep -cE '^[0-9:]{8}\\.[0-9]{6}$' > n; [ $(cat n) -lt 100 ] && echo few");
+
+    ck_assert_int_eq(support_number(r->out, "sum", "sum"), 2);
+    ck_assert_int_eq(support_number(r->out, "sum", "n"), 2);
+    ck_assert_msg(strstr(r->out, "few") != NULL, "%s", r->out);
+    ck_assert_msg(strstr(r->err, "empty results are left out") != NULL, "%s", r->err);
+}
+END_TEST
+
 /*
  * Processes that were there before the recording have their names in it: of one that is registered, and of one that is
  * known by what it is to do. In each file of it.
@@ -461,6 +480,7 @@ Suite *trace_suite(void)
     tcase_add_test(live, test_report_tells_orderly_exits_from_others);
     tcase_add_test(live, test_report_refuses_what_was_not_recorded);
     tcase_add_test(live, test_report_tells_intervals);
+    tcase_add_test(live, test_report_leaves_gaps_out);
     tcase_add_loop_test(live, test_report_names_processes_that_were_there_before, 0, 2);
     tcase_add_test(live, test_report_names_processes_born_in_an_earlier_file);
     tcase_add_test(live, test_report_names_processes_that_register_later);
