@@ -128,7 +128,7 @@ static Term command(struct nif_env *env, int argc, const Term *argv)
 static Term put_features(struct heap *h)
 {
 	static const struct { Term name; bool is; } features[] = {
-		{ am_sctp, false }, { am_ipv6, true }, { am_local, true }, { am_netns, true }, { am_sendfile, true },
+		{ am_sctp, true }, { am_ipv6, true }, { am_local, true }, { am_netns, true }, { am_sendfile, true },
 	};
 	Term list[COUNT_OF(features)];
 
@@ -150,6 +150,7 @@ static Term put_protocols(struct nif_env *env)
 {
 	static const struct { Term name; int number; } known[] = {
 		{ am_ip, IPPROTO_IP }, { am_ipv6, IPPROTO_IPV6 }, { am_tcp, IPPROTO_TCP }, { am_udp, IPPROTO_UDP },
+		{ am_sctp, IPPROTO_SCTP },
 	};
 	struct heap *h = env->heap;
 	struct protoent one, *found;

@@ -179,6 +179,12 @@ Term sock_recvmsg(struct nif_env *env, int argc, const Term *argv);
 Term sock_setopt(struct nif_env *env, int argc, const Term *argv);     /* sock_options.c */
 Term sock_getopt(struct nif_env *env, int argc, const Term *argv);
 Term sock_put_options(struct nif_env *env);
+/* Options that are structures of SCTP, the numbers of sock_options.def that say so (sock_sctp.c). */
+enum { SOCK_SCTP_BYTES = 32 };
+/* A map into *to, which has room for SOCK_SCTP_BYTES: how many are set; 0: it is no such map. */
+size_t sock_sctp_read(struct nif_env *env, int number, Term map, void *to);
+size_t sock_sctp_bytes(int number);
+Term sock_sctp_put(struct heap *h, int number, const void *bytes);
 Term sock_ioctl(struct nif_env *env, int argc, const Term *argv);      /* sock_ioctl.c */
 Term sock_put_ioctls(struct nif_env *env);
 Term sock_put_ioctl_flags(struct nif_env *env);

@@ -7,7 +7,10 @@
 #include <netinet/ip.h>
 #include <netinet/tcp.h>
 #include <netinet/udp.h>
+#include <stdint.h>
 #include <sys/socket.h>
+
+#include <linux/sctp.h> /* which needs stdint.h and sys/socket.h */
 
 #include "base/alloc.h"
 #include "data/binary.h"
@@ -219,6 +222,14 @@ SETTER(hops)
 	return SET(hops);
 }
 
+SETTER(sctp)
+{
+	uint8_t bytes[SOCK_SCTP_BYTES];
+	size_t n = sock_sctp_read(env, number, value, bytes);
+
+	return n > 0 ? set_bytes(env, s, level, number, bytes, (socklen_t)n) : BAD_VALUE;
+}
+
 /* ---- get */
 
 #define GETTER(name) static Term get_##name(struct nif_env *env, struct sock *s, int level, int number)
@@ -325,6 +336,16 @@ GETTER(control)
 	}
 	mem_free(m.msg_control);
 	return answer;
+}
+
+GETTER(sctp)
+{
+	uint8_t bytes[SOCK_SCTP_BYTES] = { 0 };
+	socklen_t n = (socklen_t)sock_sctp_bytes(number);
+
+	if (getsockopt(s->fd, level, number, bytes, &n) != 0)
+		return sock_errno(env, errno);
+	return sock_ok(env, sock_sctp_put(env->heap, number, bytes));
 }
 
 /* ---- the table */
