@@ -15,6 +15,7 @@
 #include "dist/channel.h"
 #include "ets/tables.h"
 #include "heap/copy.h"
+#include "io/poll.h"
 #include "nif/resource.h"
 #include "proc/await.h"
 #include "proc/node_monitor.h"
@@ -289,6 +290,18 @@ static Term get_available(Process *p, Term of)
 	return am_true;
 }
 
+/* {Wrong, Used, OfPorts, OfLibraries}, numbers of descriptors that are waited for. */
+static Term get_check_io(Process *p, Term of)
+{
+	struct poll_check c;
+
+	(void)of;
+	if (poll_check(&c) != 0)
+		return TERM_NONE;
+	return heap_tuple(&p->heap, SMALL((int64_t)c.wrong), SMALL((int64_t)c.waited_for), SMALL((int64_t)c.of_ports),
+			  SMALL((int64_t)c.of_libraries));
+}
+
 static Term get_no(Process *p, Term of)
 {
 	(void)p;
@@ -386,7 +399,7 @@ static const struct state_item get_items[] = {
 	{ am_process_info_args, get_process_info_args }, { am_stack_check, get_stack_check },
 	{ am_force_heap_frags, get_no }, { am_flxctr_memory_usage, get_notsup }, { am_lc_graph, get_notsup },
 	{ am_monitoring_nodes, get_monitoring_nodes }, { am_node_and_dist_references, debug_node_references },
-	{ am_next_pid, get_next_pid }, { am_processes_bif_info, get_processes_info },
+	{ am_next_pid, get_next_pid }, { am_processes_bif_info, get_processes_info }, { am_check_io_debug, get_check_io },
 };
 
 static const struct state_item get_pairs[] = {

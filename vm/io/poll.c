@@ -34,7 +34,7 @@ struct poll_set {
 	bool started;               /* its threads */
 	uint32_t last_key;
 	struct poll_watch **by_fd;
-	size_t room, watched, files;
+	size_t room, watched, files, of_libraries; /* the last: of the two before */
 	struct poll_watch *wanted_files, **last_file;
 	struct poll_watch *paused;
 	struct poll_watch *dropped;
@@ -436,6 +436,7 @@ static int add_descriptor(struct poll_watch *w)
 	} else {
 		slot = find_slot(set, w->fd);
 		set->watched += *slot == NULL;
+		set->of_libraries += w->of_library - (*slot != NULL && (*slot)->of_library);
 		*slot = w;
 		start_threads(set);
 	}
@@ -449,6 +450,7 @@ static void add_file(struct poll_watch *w)
 
 	lock_acquire(&set->lock);
 	set->files++;
+	set->of_libraries += w->of_library;
 	queue_file(w);
 	start_threads(set);
 	lock_release(&set->lock);
@@ -536,6 +538,8 @@ static void take_out(struct poll_watch *w)
 		unlink_file(w);
 	if (w->is_file)
 		set->files--;
+	if (w->is_file || is_in_epoll(w))
+		set->of_libraries -= w->of_library;
 	if (!is_in_epoll(w))
 		return;
 	epoll_ctl(set->epoll, EPOLL_CTL_DEL, w->fd, NULL);
@@ -599,4 +603,56 @@ struct poll_counts poll_counts(unsigned row)
 	if (row == 0)
 		return count_files();
 	return count_set(row < before ? &poller.schedulers : &poller.sets[row - before]);
+}
+
+/* ---- the check */
+
+/* A line that tells of a descriptor the kernel waits for. The set's lock is held. Returns whether it is a watch's. */
+static bool check_line(const struct poll_set *set, const char *line, struct poll_check *check)
+{
+	unsigned long long key;
+	unsigned events;
+	int fd;
+
+	if (sscanf(line, "tfd: %d events: %x data: %llx", &fd, &events, &key) != 3 || key == SCHED_POLL_WAKE)
+		return false;
+	check->waited_for++;
+	if (find_watch(set, key) != NULL && (uint32_t)key == (uint32_t)fd)
+		return true;
+	check->wrong++;
+	return false;
+}
+
+static int check_set(struct poll_set *set, struct poll_check *check)
+{
+	char name[64], line[256];
+	size_t found = 0;
+	FILE *file;
+
+	snprintf(name, sizeof(name), "/proc/self/fdinfo/%d", set->epoll);
+	file = fopen(name, "re");
+	if (file == NULL)
+		return -errno;
+	lock_acquire(&set->lock);
+	while (fgets(line, sizeof(line), file) != NULL)
+		found += check_line(set, line, check);
+	check->wrong += set->watched - found;
+	check->waited_for += set->files;
+	check->of_libraries += set->of_libraries;
+	check->of_ports += set->watched + set->files - set->of_libraries;
+	lock_release(&set->lock);
+	fclose(file);
+	return 0;
+}
+
+int poll_check(struct poll_check *out)
+{
+	int error = 0;
+
+	*out = (struct poll_check){ 0 };
+	if (poller.settings.by_schedulers)
+		error = check_set(&poller.schedulers, out);
+	for (unsigned i = 0; i < poller.settings.sets && error == 0; i++)
+		error = check_set(&poller.sets[i], out);
+	return error;
 }

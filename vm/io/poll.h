@@ -24,6 +24,7 @@ struct poll_watch {
 	void (*ready)(struct poll_watch *w, unsigned events);
 	void (*dropped)(struct poll_watch *w);
 	bool may_block;           /* `ready` may; not changed while it is watched but by poll_add */
+	bool of_library;          /* a library of native functions waits, no port; not changed while it is watched */
 	/* private to poll.c; under the set's lock, but for the first two: */
 	struct poll_set *set;     /* not changed while it is watched */
 	_Atomic uint32_t calls;   /* of `ready` that are under way, and whether it was dropped */
@@ -63,5 +64,13 @@ struct poll_counts {
 unsigned poll_counts_rows(void);
 /* Of a row, now; others may add and drop meanwhile. */
 struct poll_counts poll_counts(unsigned row);
+
+struct poll_check {
+	size_t wrong;        /* descriptors that the kernel waits for and no watch, or the other way round */
+	size_t waited_for;   /* by the kernel, our own left out; and files */
+	size_t of_ports, of_libraries;
+};
+/* Holds the sets against what the kernel says that it waits for. Source: proc_pid_fdinfo(5). Fails: -errno. */
+int poll_check(struct poll_check *out);
 
 #endif

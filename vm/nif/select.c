@@ -271,7 +271,8 @@ static int wait_in(struct selection **slot, int fd, struct nif_resource *r, stru
 
 	if (s == NULL) {
 		s = made = mem_zalloc(sizeof(*s));
-		s->watch = (struct poll_watch){ .fd = fd, .ready = tell_ready, .dropped = end_selection };
+		s->watch = (struct poll_watch){ .fd = fd, .ready = tell_ready, .dropped = end_selection,
+						.of_library = true };
 		s->resource = r;
 	}
 	for (int i = 0; i < DIRECTIONS; i++)

@@ -76,20 +76,30 @@ static void count_dropped(struct poll_watch *w)
 	atomic_fetch_add(&s->dropped, 1);
 }
 
-static void watch(struct seen *s, int fd)
+static void watch_for(struct seen *s, int fd, bool of_library)
 {
-	*s = (struct seen){ .watch = { .fd = fd, .ready = count_ready, .dropped = count_dropped } };
+	*s = (struct seen){ .watch = { .fd = fd, .ready = count_ready, .dropped = count_dropped, .of_library = of_library } };
 	atomic_store(&s->goes_on, true);
 	ck_assert_int_eq(poll_add(&s->watch, WATCH_IN), 0);
 }
 
-static void watch_pipe(struct seen *s)
+static void watch(struct seen *s, int fd)
+{
+	watch_for(s, fd, false);
+}
+
+static void watch_pipe_for(struct seen *s, bool of_library)
 {
 	int ends[2];
 
 	ck_assert_int_eq(pipe(ends), 0);
-	watch(s, ends[0]);
+	watch_for(s, ends[0], of_library);
 	s->writes = ends[1];
+}
+
+static void watch_pipe(struct seen *s)
+{
+	watch_pipe_for(s, false);
 }
 
 static void drop(struct seen *s)
@@ -131,6 +141,39 @@ START_TEST(test_each_is_told_by_its_set)
 	for (int i = 0; i < WATCHES; i++)
 		drop(&all[i]);
 	ck_assert_uint_eq(watched(), before);
+}
+END_TEST
+
+/* What the sets know is what the kernel waits for, but of a descriptor that was closed without dropping it. */
+START_TEST(test_check_finds_what_is_not_waited_for)
+{
+	static const struct poll_settings settings[] = { { 1, 1, true }, { 2, 3, false } };
+	struct poll_check before, check;
+	struct seen ports[3], library, closed;
+
+	poll_init(&settings[_i]);
+	ck_assert_int_eq(poll_check(&before), 0);
+	ck_assert_uint_eq(before.wrong, 0);
+	for (int i = 0; i < 3; i++)
+		watch_pipe(&ports[i]);
+	watch_pipe(&closed);
+	watch_pipe_for(&library, true);
+	ck_assert_int_eq(poll_check(&check), 0);
+	ck_assert_uint_eq(check.wrong, 0);
+	ck_assert_uint_eq(check.waited_for, before.waited_for + 5);
+	ck_assert_uint_eq(check.of_ports, before.of_ports + 4);
+	ck_assert_uint_eq(check.of_libraries, before.of_libraries + 1);
+	close(closed.watch.fd);
+	ck_assert_int_eq(poll_check(&check), 0);
+	ck_assert_uint_eq(check.wrong, 1);
+	ck_assert_uint_eq(check.waited_for, before.waited_for + 4);
+	drop(&library);
+	for (int i = 0; i < 3; i++)
+		drop(&ports[i]);
+	poll_drop(&closed.watch);
+	await(&closed.dropped, 1);
+	ck_assert_int_eq(poll_check(&check), 0);
+	ck_assert_mem_eq(&check, &before, sizeof(check));
 }
 END_TEST
 
@@ -287,6 +330,7 @@ Suite *poll_suite(void)
 
 	tcase_add_checked_fixture(c, setup, NULL);
 	tcase_add_loop_test(c, test_each_is_told_by_its_set, 0, 4);
+	tcase_add_loop_test(c, test_check_finds_what_is_not_waited_for, 0, 2);
 	tcase_add_test(c, test_what_is_not_wanted_is_not_told);
 	tcase_add_test(c, test_dropped_waits_for_the_call_that_runs);
 	tcase_add_test(c, test_one_that_blocks_keeps_no_other);
