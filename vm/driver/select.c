@@ -13,6 +13,7 @@ struct driver_selection {
 	struct driver_selection *next;
 	int fd;
 	bool used;           /* the driver has not given it up */
+	bool kept;           /* it was selected with DRIVER_USE: it stays though nothing is waited for */
 	atomic_bool polled;  /* it was not dropped */
 };
 
@@ -25,13 +26,23 @@ static void end_watch(struct poll_watch *poll)
 	port_unref(port);
 }
 
+static void drop(struct driver_selection *s)
+{
+	s->used = s->kept = false;
+	port_watch_drop(&s->watch);
+}
+
+/* One whose descriptor another port has selected since, or closed, is none any more. */
 static struct driver_selection *find(const struct driver_port *dp, int fd)
 {
 	struct driver_selection *s = dp->selections;
 
 	while (s != NULL && !(s->used && s->fd == fd))
 		s = s->next;
-	return s;
+	if (s == NULL || poll_has(&s->watch.poll))
+		return s;
+	drop(s);
+	return NULL;
 }
 
 /* A task of its last life may wait still. */
@@ -60,27 +71,35 @@ static struct driver_selection *add(struct driver_port *dp, int fd)
 	return s;
 }
 
-static void drop(struct driver_selection *s)
-{
-	s->used = false;
-	port_watch_drop(&s->watch);
-}
-
-static int stop_using(struct driver_port *dp, int fd, bool calls)
+static void call_stop_select(struct driver_port *dp, int fd)
 {
 	const struct driver_entry *e = &dp->library->entry;
-	struct driver_selection *s = find(dp, fd);
 	uint64_t began;
 
-	if (s != NULL)
-		drop(s);
-	if (!calls || e->stop_select == NULL)
-		return calls && s != NULL ? -1 : 0;
 	if (PROBE_ON(driver__stop_select))
 		probe_driver__stop_select(dp->library->name);
 	began = io_callback_began();
 	e->stop_select((void *)(intptr_t)fd, NULL);
 	io_callback_returned(dp->library->name, TERM_NONE, "stop_select", began);
+}
+
+/* DRIVER_USE ends all that is waited for, and calls; DRIVER_USE_NO_CALLBACK ends `bits` alone, as OTP does. */
+static int deselect(struct driver_port *dp, int fd, int mode, unsigned bits)
+{
+	bool calls = (mode & DRIVER_USE_NO_CALLBACK) == DRIVER_USE;
+	struct driver_selection *s = find(dp, fd);
+
+	if (s != NULL) {
+		port_watch_want(&s->watch, calls ? WATCH_IN | WATCH_OUT : bits, false);
+		if (s->watch.wants == 0 && (mode & DRIVER_USE || !s->kept))
+			drop(s);
+	}
+	if (!calls)
+		return 0;
+	poll_release(fd); /* another port may have been the last to select it */
+	if (dp->library->entry.stop_select == NULL)
+		return s != NULL ? -1 : 0;
+	call_stop_select(dp, fd);
 	return 0;
 }
 
@@ -92,17 +111,16 @@ int driver_select(struct driver_port *dp, void *event, int mode, int on)
 
 	if (!driver_port_lives(dp) || fd < 0)
 		return -1;
-	if (!on && (mode & DRIVER_USE))
-		return stop_using(dp, fd, (mode & DRIVER_USE_NO_CALLBACK) == DRIVER_USE);
+	if (!on)
+		return deselect(dp, fd, mode, bits);
 	s = find(dp, fd);
-	if (!on && s == NULL)
-		return 0;
 	if (s == NULL)
 		s = add(dp, fd);
 	if (s == NULL)
 		return -1;
+	s->kept |= (mode & DRIVER_USE) != 0;
 	if (bits != 0)
-		port_watch_want(&s->watch, bits, on != 0);
+		port_watch_want(&s->watch, bits, true);
 	return 0;
 }
 

@@ -413,11 +413,11 @@ void poll_init(const struct poll_settings *settings)
 
 /* ---- for who waits */
 
-static struct poll_set *set_for(const struct poll_watch *w)
+static struct poll_set *set_of(int fd, bool may_block)
 {
-	if (!w->may_block && poller.settings.by_schedulers)
+	if (!may_block && poller.settings.by_schedulers)
 		return &poller.schedulers;
-	return &poller.sets[(unsigned)w->fd % poller.settings.sets];
+	return &poller.sets[(unsigned)fd % poller.settings.sets];
 }
 
 /* Fails: -errno. */
@@ -431,7 +431,8 @@ static int add_descriptor(struct poll_watch *w)
 	lock_acquire(&set->lock);
 	w->key = (uint64_t)++set->last_key << 32 | (uint32_t)w->fd;
 	e = event_of(w);
-	if (epoll_ctl(set->epoll, EPOLL_CTL_ADD, w->fd, &e) < 0) {
+	if (epoll_ctl(set->epoll, EPOLL_CTL_ADD, w->fd, &e) < 0 &&
+	    (errno != EEXIST || epoll_ctl(set->epoll, EPOLL_CTL_MOD, w->fd, &e) < 0)) {
 		error = -errno;
 	} else {
 		slot = find_slot(set, w->fd);
@@ -467,17 +468,27 @@ int poll_add(struct poll_watch *w, unsigned wanted)
 	w->wanted = wanted;
 	w->is_file = w->queued = false;
 	w->paused_until_ns = 0;
-	w->set = set_for(w);
+	w->set = set_of(w->fd, w->may_block);
 	error = add_descriptor(w);
 	if (error == -EPERM) {
 		w->may_block = w->is_file = true;
-		w->set = set_for(w);
+		w->set = set_of(w->fd, w->may_block);
 		add_file(w);
 		return 0;
 	}
 	if (error == 0 && w->set == &poller.schedulers)
 		sched_poll_count(1);
 	return error;
+}
+
+bool poll_has(struct poll_watch *w)
+{
+	bool has;
+
+	lock_acquire(&w->set->lock);
+	has = w->is_file || is_in_epoll(w);
+	lock_release(&w->set->lock);
+	return has;
 }
 
 void poll_want(struct poll_watch *w, unsigned wanted)
@@ -528,6 +539,14 @@ static void unlink_file(struct poll_watch *w)
 		w->set->last_file = at;
 }
 
+static void leave_epoll(struct poll_watch *w)
+{
+	epoll_ctl(w->set->epoll, EPOLL_CTL_DEL, w->fd, NULL);
+	w->set->by_fd[w->fd] = NULL;
+	w->set->watched--;
+	w->set->of_libraries -= w->of_library;
+}
+
 static void take_out(struct poll_watch *w)
 {
 	struct poll_set *set = w->set;
@@ -536,15 +555,22 @@ static void take_out(struct poll_watch *w)
 		unlink_paused(w);
 	if (w->queued)
 		unlink_file(w);
-	if (w->is_file)
+	if (w->is_file) {
 		set->files--;
-	if (w->is_file || is_in_epoll(w))
 		set->of_libraries -= w->of_library;
-	if (!is_in_epoll(w))
-		return;
-	epoll_ctl(set->epoll, EPOLL_CTL_DEL, w->fd, NULL);
-	set->by_fd[w->fd] = NULL;
-	set->watched--;
+	} else if (is_in_epoll(w)) {
+		leave_epoll(w);
+	}
+}
+
+void poll_release(int fd)
+{
+	struct poll_set *set = set_of(fd, false);
+
+	lock_acquire(&set->lock);
+	if ((size_t)fd < set->room && set->by_fd[fd] != NULL)
+		leave_epoll(set->by_fd[fd]);
+	lock_release(&set->lock);
 }
 
 void poll_drop(struct poll_watch *w)

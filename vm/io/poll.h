@@ -44,9 +44,14 @@ struct poll_settings {
 };
 
 void poll_init(const struct poll_settings *settings);
-/* Watches w->fd for `wanted`, once: after each `ready` the watch wants nothing until poll_want.
+/* Watches w->fd for `wanted`, once: after each `ready` the watch wants nothing until poll_want. A descriptor that
+ * another watch of the set has is taken from it: that one is told nothing more.
  * Fails: returns -errno. */
 int poll_add(struct poll_watch *w, unsigned wanted);
+/* A descriptor is closed soon: who has it, of those that do not block, is told nothing more. */
+void poll_release(int fd);
+/* Whether the watch has its descriptor still. */
+bool poll_has(struct poll_watch *w);
 void poll_want(struct poll_watch *w, unsigned wanted);
 /* poll_want(w, WATCH_IN) after some time. For a watch that may block. */
 void poll_pause(struct poll_watch *w, int64_t ns);

@@ -339,9 +339,10 @@ size_t port_queued(struct port *port)
 	return port->driver->queued != NULL ? port->driver->queued(port) : port->out.size_bytes;
 }
 
+/* What a killed port has not written goes with it; a write that is under way is waited for. */
 static bool has_output(struct port *port)
 {
-	return port_queued(port) > 0 || port->write_job_runs;
+	return (!port->killed && port_queued(port) > 0) || port->write_job_runs;
 }
 
 static void finish_close(struct port *port)
@@ -372,7 +373,8 @@ void port_exit(struct port *port, Term reason)
 	if (PROBE_ON(port__exit))
 		probe_port__exit(port, port->owner, reason);
 	port_tell(port, am_closed, reason);
-	if (reason == am_kill)
+	port->killed = reason == am_kill;
+	if (port->killed)
 		reason = am_killed;
 	if (port->registered != TERM_NONE)
 		port_tell(port, am_unregister, port->registered);
@@ -385,7 +387,7 @@ void port_exit(struct port *port, Term reason)
 	if (port->registered != TERM_NONE)
 		registry_unregister_port(port->id, port->registered);
 	port_busy_end(port);
-	if (!port->driver->flushes || !has_output(port))
+	if (port->killed || !port->driver->flushes || !has_output(port))
 		return;
 	port->flushed = true;
 	if (PROBE_ON(driver__flush))

@@ -146,6 +146,7 @@ struct port {
 	bool binary, eof, exit_status;
 	bool parallelism;       /* as it was asked for; nothing else depends on it */
 	bool flushed;               /* it ended while there was output left to be written */
+	bool killed;                /* it ended with the reason kill: what is left is dropped */
 	bool closed_wanted;         /* {Port, closed} is to be sent to closed_to */
 	Term closed_to;
 	/* input */

@@ -169,7 +169,7 @@ static void async_fd(struct port *port)
 	if (port->write_job_error != 0) {
 		byte_queue_clear(&port->out);
 		port_exit(port, posix_error_atom(port->write_job_error));
-	} else if (port->out.size_bytes > 0) {
+	} else if (port->out.size_bytes > 0 && !port->killed) {
 		start_write(port);
 	}
 	port_output_done(port);
