@@ -141,7 +141,7 @@ static bool get_limits(Term t, size_t *low, size_t *high)
 		return true;
 	}
 	if (!term_is_tuple_of(t, 2) || !num_get_uint64(tuple_get(t, 1), low) || !num_get_uint64(tuple_get(t, 2), high) ||
-	    *low == 0 || *high == 0 || *low >= PORT_NO_LIMIT - 1 || *high >= PORT_NO_LIMIT - 1)
+	    *low == 0 || *high == 0 || *low == PORT_NO_LIMIT || *high == PORT_NO_LIMIT)
 		return false;
 	if (*low > *high)
 		*low = *high;

@@ -16,33 +16,44 @@
 
 static const struct {
 	Term name;
-	int number;
+	int number; /* of a signal that can be handled; SIGSTOP cannot, and setting it is no error */
 } names[] = {
 	{ am_sighup, SIGHUP }, { am_sigquit, SIGQUIT }, { am_sigabrt, SIGABRT }, { am_sigalrm, SIGALRM }, { am_sigterm, SIGTERM },
 	{ am_sigusr1, SIGUSR1 }, { am_sigusr2, SIGUSR2 }, { am_sigchld, SIGCHLD }, { am_sigtstp, SIGTSTP },
+	{ am_sigstop, SIGSTOP },
 };
 
 static int pipe_ends[2];
 static void (*run_break)(void);
 
-static void note_signal(int number)
+/* Ends of programs that ports run are the ports': SIGCHLD is told when somebody sent it. */
+static void note_signal(int number, siginfo_t *info, void *context)
 {
 	unsigned char byte = (unsigned char)number;
 	int error = errno; /* of what was interrupted */
-	ssize_t n = write(pipe_ends[1], &byte, 1); /* a full pipe has enough of them */
 
-	(void)n;
+	(void)context;
+	if (number != SIGCHLD || info->si_code <= 0)
+		(void)!write(pipe_ends[1], &byte, 1); /* a full pipe has enough of them */
 	errno = error;
+}
+
+/* SIGCHLD is ignored when nobody handles it; said aloud, programs' exit codes would be lost with it. */
+static struct sigaction action_of(int number, enum os_signal_how how)
+{
+	if (how == OS_SIGNAL_HANDLE)
+		return (struct sigaction){ .sa_sigaction = note_signal, .sa_flags = SA_RESTART | SA_SIGINFO };
+	return (struct sigaction){ .sa_handler = how == OS_SIGNAL_IGNORE && number != SIGCHLD ? SIG_IGN : SIG_DFL };
 }
 
 bool os_signal_set(Term name, enum os_signal_how how)
 {
-	struct sigaction action = { .sa_flags = SA_RESTART };
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct sigaction action = action_of(names[i].number, how);
 
-	action.sa_handler = how == OS_SIGNAL_HANDLE ? note_signal : how == OS_SIGNAL_IGNORE ? SIG_IGN : SIG_DFL;
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (names[i].name == name)
-			return sigaction(names[i].number, &action, NULL) == 0;
+			return sigaction(names[i].number, &action, NULL) == 0 || names[i].number == SIGSTOP;
+	}
 	return false;
 }
 
@@ -58,7 +69,7 @@ void os_signal_init(void)
 
 void os_signal_on_break(void (*run)(void))
 {
-	struct sigaction action = { .sa_handler = note_signal, .sa_flags = SA_RESTART };
+	struct sigaction action = action_of(SIGINT, OS_SIGNAL_HANDLE);
 
 	run_break = run;
 	sigaction(SIGINT, &action, NULL);
