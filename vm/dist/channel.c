@@ -3,6 +3,7 @@
 #include "dist/channel.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -13,7 +14,8 @@
 #include "proc/probe.h"
 #include "proc/trace.h"
 
-enum { TABLE_BUCKETS = 64, CONCERNED_LEAST = 64, BUSY_BYTES_DEFAULT = 1 << 20, WHOLE_BETWEEN_FRAGMENTS = 64 };
+enum { TABLE_BUCKETS = 64, CONCERNED_LEAST = 64, BUSY_BYTES_DEFAULT = 1 << 20, WHOLE_BETWEEN_FRAGMENTS = 64,
+       LARGE_AT_ONCE = 16 /* at least, before the channel is busy */ };
 
 /* What a message costs beyond its bytes: a flood of empty ones fills the channel too. */
 enum { MESSAGE_BYTES = sizeof(struct dist_message) + 2 * sizeof(struct binary) };
@@ -40,11 +42,6 @@ static struct channel **bucket_of(Term node)
 void channel_ref(struct channel *c)
 {
 	atomic_fetch_add_explicit(&c->refs, 1, memory_order_relaxed);
-}
-
-size_t dist_message_bytes(const struct dist_message *m)
-{
-	return MESSAGE_BYTES + m->control->size_bytes + (m->payload != NULL ? m->payload->size_bytes : 0);
 }
 
 void dist_message_free(struct dist_message *m)
@@ -92,6 +89,7 @@ void channel_unref(struct channel *c)
 	if (c->port != NULL)
 		port_unref(c->port);
 	mem_free(c->waiters);
+	mem_free(c->large);
 	mem_free(c->concerned);
 	lock_destroy(&c->lock);
 	mem_free(c);
@@ -251,6 +249,76 @@ bool channel_concern(struct channel *c, Term pid)
 	return ok;
 }
 
+/* ---- large messages */
+
+/* A message that goes in fragments counts as one of them at most, so that others need not wait until all of it is gone, as its
+ * own sender does. Source of that: OTP, whose senders hand over a fragment at a time. The lock is held, here and below. */
+static void count(struct channel *c, struct dist_message *m)
+{
+	size_t limit;
+
+	m->counted_bytes = MESSAGE_BYTES + m->control->size_bytes + (m->payload != NULL ? m->payload->size_bytes : 0);
+	m->is_large = m->counted_bytes > 2 * DIST_FRAGMENT_BYTES && (c->flags & DIST_FRAGMENTS) && m->payload != NULL &&
+		      term_is_local_pid(m->sender);
+	if (!m->is_large)
+		return;
+	limit = atomic_load_explicit(&channel_busy_bytes, memory_order_relaxed) / LARGE_AT_ONCE;
+	m->counted_bytes = limit < DIST_FRAGMENT_BYTES ? limit : DIST_FRAGMENT_BYTES;
+	if (c->large_count == c->large_room) {
+		c->large_room = c->large_room * 2 + 8;
+		c->large = mem_realloc(c->large, c->large_room * sizeof(*c->large));
+	}
+	c->large[c->large_count++] = (struct large_sender){ m->sender, false };
+}
+
+static struct large_sender *find_large(struct channel *c, Term pid)
+{
+	for (size_t i = 0; i < c->large_count; i++)
+		if (c->large[i].pid == pid)
+			return &c->large[i];
+	return NULL;
+}
+
+/* m is gone. Returns its sender, if that waits for it; else TERM_NONE. */
+static Term end_large(struct channel *c, const struct dist_message *m)
+{
+	struct large_sender *at = m->is_large ? find_large(c, m->sender) : NULL, ended;
+
+	if (at == NULL)
+		return TERM_NONE;
+	ended = *at;
+	memmove(at, at + 1, (size_t)(c->large + c->large_count - (at + 1)) * sizeof(*at));
+	c->large_count--;
+	return ended.waits ? ended.pid : TERM_NONE;
+}
+
+static bool is_waited_for(const struct channel *c)
+{
+	bool waited = c->busy;
+
+	for (size_t i = 0; i < c->large_count && !waited; i++)
+		waited = c->large[i].waits;
+	return waited;
+}
+
+static void add_waiter(struct channel *c, Term pid)
+{
+	if (c->waiter_count == c->waiter_room) {
+		c->waiter_room = c->waiter_room * 2 + 8;
+		c->waiters = mem_realloc(c->waiters, c->waiter_room * sizeof(Term));
+	}
+	c->waiters[c->waiter_count++] = pid;
+}
+
+/* Who waits for a large message waits for the channel as others do, and is resumed with them. */
+static void end_all_large(struct channel *c)
+{
+	for (size_t i = 0; i < c->large_count; i++)
+		if (c->large[i].waits)
+			add_waiter(c, c->large[i].pid);
+	c->large_count = 0;
+}
+
 /* ---- the queue */
 
 bool channel_put(struct channel *c, struct dist_message *m, Term concerned, bool *busy)
@@ -274,10 +342,11 @@ bool channel_put(struct channel *c, struct dist_message *m, Term concerned, bool
 	concern(c, concerned);
 	*c->last = m;
 	c->last = &m->next;
-	c->queued_bytes += dist_message_bytes(m);
+	count(c, m);
+	c->queued_bytes += m->counted_bytes;
 	if (c->queued_bytes >= atomic_load_explicit(&channel_busy_bytes, memory_order_relaxed))
 		c->busy = true;
-	*busy = c->busy;
+	*busy = c->busy || m->is_large;
 	controller = c->controller;
 	if (c->state == CHANNEL_UP) {
 		wake = c->port != NULL;
@@ -304,13 +373,17 @@ static Term *take_waiters(struct channel *c, size_t *n)
 	return waiters;
 }
 
+static void resume_one(Term controller, Term pid)
+{
+	if (PROBE_ON(process__port_unblocked))
+		probe_process__port_unblocked(pid, controller);
+	signal_send_plain(SIG_RESUME, TERM_NONE, pid, TERM_NONE);
+}
+
 static void resume(Term controller, Term *waiters, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		if (PROBE_ON(process__port_unblocked))
-			probe_process__port_unblocked(waiters[i], controller);
-		signal_send_plain(SIG_RESUME, TERM_NONE, waiters[i], TERM_NONE);
-	}
+	for (size_t i = 0; i < n; i++)
+		resume_one(controller, waiters[i]);
 	mem_free(waiters);
 }
 
@@ -415,7 +488,7 @@ static void put_followers(struct channel *c, struct dist_message *m)
 /* Senders go on when there is room. The lock is held. */
 static Term *uncount(struct channel *c, const struct dist_message *m, size_t *n)
 {
-	c->queued_bytes -= dist_message_bytes(m);
+	c->queued_bytes -= m->counted_bytes;
 	if (!c->busy || c->queued_bytes >= atomic_load_explicit(&channel_busy_bytes, memory_order_relaxed))
 		return NULL;
 	if (PROBE_ON(dist__port_not_busy)) /* before it may be busy again */
@@ -425,7 +498,7 @@ static Term *uncount(struct channel *c, const struct dist_message *m, size_t *n)
 
 void channel_done(struct channel *c, struct dist_message *m)
 {
-	Term *waiters = NULL, controller;
+	Term *waiters = NULL, controller, sender = TERM_NONE;
 	size_t n = 0;
 	bool keep;
 
@@ -435,11 +508,17 @@ void channel_done(struct channel *c, struct dist_message *m)
 		put_part(c, m);
 	else if (c->state == CHANNEL_UP)
 		put_followers(c, m);
-	if (!keep && c->state == CHANNEL_UP)
+	if (!keep && c->state == CHANNEL_UP) {
 		waiters = uncount(c, m, &n);
+		sender = end_large(c, m);
+		if (sender != TERM_NONE && !is_waited_for(c) && PROBE_ON(dist__port_not_busy))
+			probe_dist__port_not_busy(c);
+	}
 	controller = c->controller;
 	lock_release(&c->lock);
 	resume(controller, waiters, n);
+	if (sender != TERM_NONE)
+		resume_one(controller, sender);
 	if (!keep) {
 		free_messages(m->followers);
 		dist_message_free(m);
@@ -448,6 +527,7 @@ void channel_done(struct channel *c, struct dist_message *m)
 
 void channel_wait(struct channel *c, Process *p)
 {
+	struct large_sender *large;
 	Term controller;
 	bool waits;
 
@@ -455,13 +535,12 @@ void channel_wait(struct channel *c, Process *p)
 		return;
 	lock_acquire(&c->lock);
 	controller = c->controller;
-	waits = c->busy && c->state != CHANNEL_DOWN;
-	if (waits && c->waiter_count == c->waiter_room) {
-		c->waiter_room = c->waiter_room * 2 + 8;
-		c->waiters = mem_realloc(c->waiters, c->waiter_room * sizeof(Term));
-	}
-	if (waits)
-		c->waiters[c->waiter_count++] = p->id;
+	large = find_large(c, p->id);
+	waits = (c->busy || large != NULL) && c->state != CHANNEL_DOWN;
+	if (waits && large != NULL)
+		large->waits = true;
+	else if (waits)
+		add_waiter(c, p->id);
 	if (waits && PROBE_ON(dist__port_busy)) /* before it may be resumed */
 		probe_dist__port_busy(c, p->id);
 	lock_release(&c->lock);
@@ -512,7 +591,7 @@ static struct dist_message *take_requests(struct channel *c)
 			continue;
 		}
 		*at = m->next;
-		c->queued_bytes -= dist_message_bytes(m);
+		c->queued_bytes -= m->counted_bytes;
 		m->next = NULL;
 		*end = m;
 		end = &m->next;
@@ -592,6 +671,7 @@ enum channel_state channel_down(struct channel *c, Term reason)
 	c->last = &c->first;
 	c->last_part = &c->parts;
 	c->queued_bytes = 0;
+	end_all_large(c);
 	waiters = take_waiters(c, &n);
 	tidy_concerned(c); /* nobody joins them any more */
 	lock_release(&c->lock);

@@ -27,10 +27,18 @@ struct dist_message {
 	uint64_t sequence;
 	size_t fragments_left;       /* 0: none is sent so far */
 	size_t payload_sent_bytes;
+	size_t counted_bytes;        /* of what takes part in the busy limit */
+	bool is_large;               /* its sender waits until all of it is gone */
 	struct dist_message *followers, **last_follower; /* of the same sender, to be sent behind all of it */
 	bool refers;                 /* to atoms */
 	uint8_t atom_count;
 	Term atoms[];
+};
+
+/* Who sends a large message. */
+struct large_sender {
+	Term pid;
+	bool waits;                  /* it is suspended */
 };
 
 enum channel_state { CHANNEL_PENDING, CHANNEL_UP, CHANNEL_DOWN };
@@ -56,6 +64,8 @@ struct channel {
 	bool get_size;               /* dist_ctrl_get_data/1 tells sizes */
 	Term *waiters;               /* suspended until it is not busy */
 	size_t waiter_count, waiter_room;
+	struct large_sender *large;  /* of each large message, in the order that they came */
+	size_t large_count, large_room;
 	Term *concerned;             /* processes that may have links, monitors or requests that go over it */
 	size_t concerned_count, concerned_room, concerned_limit;
 	/* Made when it comes up; NULL: its messages have no headers. */
@@ -90,10 +100,10 @@ void channel_tell_up(struct channel *c);
  * state before. */
 enum channel_state channel_down(struct channel *c, Term reason);
 
-/* Hands m over. concerned: a pid to note, or TERM_NONE. *busy: senders should wait. Takes: m. Fails: false, it is
- * down. */
+/* Hands m over. concerned: a pid to note, or TERM_NONE. *busy: its sender should wait, as there is much to be sent, or m
+ * alone is large: then others need not wait for it. Takes: m. Fails: false, it is down. */
 bool channel_put(struct channel *c, struct dist_message *m, Term concerned, bool *busy);
-/* p, which runs here, is suspended until c is not busy, unless it has asked never to be (PF_ASYNC_DIST), or is ending.
+/* p, which runs here, is suspended until c is not busy, or until its own large message is gone, unless it has asked never to be (PF_ASYNC_DIST), or is ending.
  * Its native then returns by exc_return_suspended. */
 void channel_wait(struct channel *c, Process *p);
 /* The process hears of it when it is lost. Fails: false, it is lost already. */
@@ -106,8 +116,6 @@ struct dist_message *channel_take(struct channel *c);
 void channel_done(struct channel *c, struct dist_message *m);
 /* Has the controller something to take? The lock is held. */
 bool channel_has_output(const struct channel *c);
-/* Of what takes part in the busy limit. */
-size_t dist_message_bytes(const struct dist_message *m);
 void dist_message_free(struct dist_message *m);
 /* The port has something to write. The port is held, or not. */
 void channel_wake_port(struct channel *c);

@@ -9,7 +9,6 @@ enum {
 	CACHE_ATOMS = 2048, SEGMENT_ATOMS = 256,
 	NEW_ATOM = 8,        /* of the four bits of an atom; the other three are its segment */
 	LONG_ATOMS = 1,      /* of the four bits behind those of the last atom */
-	FRAGMENT_BYTES = 64 << 10,
 	SEQUENCE_BUCKETS = 256, SEQUENCES_MAX = 65536,
 };
 
@@ -387,11 +386,11 @@ static void set_plain(struct dist_packet *p, const struct dist_message *m)
 /* The control tuple is in the first fragment, whole. */
 static void begin_fragments(struct dist_writer *w, struct dist_message *m, size_t control_bytes, size_t payload_bytes)
 {
-	size_t first = control_bytes < FRAGMENT_BYTES ? FRAGMENT_BYTES - control_bytes : 0;
+	size_t first = control_bytes < DIST_FRAGMENT_BYTES ? DIST_FRAGMENT_BYTES - control_bytes : 0;
 
 	m->fragments_left = 1;
 	if (payload_bytes > first)
-		m->fragments_left += (payload_bytes - first + FRAGMENT_BYTES - 1) / FRAGMENT_BYTES;
+		m->fragments_left += (payload_bytes - first + DIST_FRAGMENT_BYTES - 1) / DIST_FRAGMENT_BYTES;
 	m->sequence = ++w->sequence;
 }
 
@@ -405,7 +404,7 @@ static void set_with_header(struct dist_writer *w, struct dist_message *m, struc
 	if (first && fragments && payload_bytes > 0)
 		begin_fragments(w, m, control_bytes, payload_bytes);
 	if (m->fragments_left > 1 || !first) {
-		room = !first ? FRAGMENT_BYTES : control_bytes < FRAGMENT_BYTES ? FRAGMENT_BYTES - control_bytes : 0;
+		room = !first ? DIST_FRAGMENT_BYTES : control_bytes < DIST_FRAGMENT_BYTES ? DIST_FRAGMENT_BYTES - control_bytes : 0;
 		n = payload_bytes - m->payload_sent_bytes;
 		n = n < room ? n : room;
 		write_head(w, m, p, first ? HEADER_FIRST : HEADER_NEXT);

@@ -8,7 +8,10 @@
 #include "data/etf.h"
 #include "dist/channel.h"
 
-enum { PASS_THROUGH = 112 }; /* the first byte of a message without a header */
+enum {
+	PASS_THROUGH = 112,               /* the first byte of a message without a header */
+	DIST_FRAGMENT_BYTES = 64 << 10,   /* of terms, in each fragment but the last */
+};
 
 /* ---- what comes in; any thread at a time */
 struct dist_reader;

@@ -1,9 +1,9 @@
 %% SPDX-License-Identifier: Apache-2.0
 -module(dist_busy).
--export([main/0, first/0, second/0, echo/0, code/2]).
+-export([main/0, first/0, second/0, echo/0, sink/1, code/2]).
 
 %% Processes that wait for a busy connection: where they are said to be, what becomes of the results of what they did,
-%% and what may happen to them meanwhile. Two nodes, each this VM or the stock one, in three ways. The first listens at a
+%% and what may happen to them meanwhile. Small messages pass large ones. Two nodes, each this VM or the stock one, in three ways. The first listens at a
 %% port that both know, so no epmd is needed, and is stopped so that nothing goes out to it; the second does the rest.
 
 -define(FIRST, 'a@127.0.0.1').
@@ -91,12 +91,37 @@ echo() ->
         stop -> ok
     end.
 
+%% How many messages came.
+sink(Count) ->
+    receive
+        {From, count} -> From ! {self(), Count}, sink(Count);
+        _ -> sink(Count + 1)
+    end.
+
 does() ->
     pong = net_adm:ping(?FIRST),
+    pass(),
     Stopped = rpc:call(?FIRST, os, getpid, []),
     go_on(Stopped),
     lose(Stopped),
     come_up().
+
+%% ---- two processes send large messages without a pause; trips of others end long before one of these has arrived
+
+pass() ->
+    Sink = spawn(?FIRST, ?MODULE, sink, [0]),
+    There = spawn(?FIRST, ?MODULE, echo, []),
+    Large = binary:copy(<<0>>, 64 bsl 20),
+    Senders = [spawn(fun() -> fill(Sink, Large) end) || _ <- [1, 2]],
+    await(fun() -> ask(Sink, count) >= 2 end),
+    Before = ask(Sink, count),
+    kept = hd([ask(There, kept) || _ <- lists:seq(1, 40)]),
+    p(passed, ask(Sink, count) - Before < 20),
+    [exit(Pid, kill) || Pid <- Senders].
+
+ask(Pid, What) ->
+    Pid ! {self(), What},
+    receive {Pid, Answer} -> Answer end.
 
 %% ---- what is done, by processes of their own: {Name, before the connection is busy, then}
 
@@ -297,6 +322,7 @@ disconnect_as_told() ->
     await(fun() -> Ended =/= false orelse erlang:disconnect_node(?FIRST) end),
     receive {nodedown, ?FIRST, _} -> Ended after 20000 -> not_down end.
 
+%% expect: passed true
 %% expect: waiting [waits]
 %% expect: old {false,waits}
 %% expect: killed killed
