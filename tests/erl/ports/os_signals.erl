@@ -22,9 +22,10 @@ main() ->
 set(Signal, How) ->
     try os:set_signal(Signal, How) catch error:Error -> Error end.
 
-%% The shell that sends it ends, too.
+%% The shell that sends it ends, too; before the next one, as a kernel keeps one of several that are still to be handled.
 kill(Name) ->
-    [] = os:cmd("kill -" ++ Name ++ " " ++ os:getpid()),
+    P = open_port({spawn, "sh -c 'kill -" ++ Name ++ " " ++ os:getpid() ++ "'"}, [exit_status]),
+    receive {P, {exit_status, 0}} -> ok end,
     receive {signal, Signal} -> Signal after 5000 -> none end.
 
 exit_code() ->
