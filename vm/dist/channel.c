@@ -249,26 +249,37 @@ bool channel_concern(struct channel *c, Term pid)
 	return ok;
 }
 
-/* ---- large messages */
+/* ---- large messages; the lock is held */
 
-/* A message that goes in fragments counts as one of them at most, so that others need not wait until all of it is gone, as its
- * own sender does. Source of that: OTP, whose senders hand over a fragment at a time. The lock is held, here and below. */
-static void count(struct channel *c, struct dist_message *m)
+/* Goes in fragments, between which others go. A request that may be refused may leave the queue otherwise. */
+static bool is_large(const struct channel *c, const struct dist_message *m)
 {
-	size_t limit;
+	return (c->flags & DIST_FRAGMENTS) && m->payload != NULL && m->payload->size_bytes > 2 * DIST_FRAGMENT_BYTES &&
+	       m->refusal == NULL && term_is_local_pid(m->sender);
+}
 
-	m->counted_bytes = MESSAGE_BYTES + m->control->size_bytes + (m->payload != NULL ? m->payload->size_bytes : 0);
-	m->is_large = m->counted_bytes > 2 * DIST_FRAGMENT_BYTES && (c->flags & DIST_FRAGMENTS) && m->payload != NULL &&
-		      term_is_local_pid(m->sender);
-	if (!m->is_large)
-		return;
-	limit = atomic_load_explicit(&channel_busy_bytes, memory_order_relaxed) / LARGE_AT_ONCE;
-	m->counted_bytes = limit < DIST_FRAGMENT_BYTES ? limit : DIST_FRAGMENT_BYTES;
+static void add_large(struct channel *c, Term sender)
+{
 	if (c->large_count == c->large_room) {
 		c->large_room = c->large_room * 2 + 8;
 		c->large = mem_realloc(c->large, c->large_room * sizeof(*c->large));
 	}
-	c->large[c->large_count++] = (struct large_sender){ m->sender, false };
+	c->large[c->large_count++] = (struct large_sender){ sender, false };
+}
+
+/* A large message counts as a fragment at most, so that others need not wait until all of it is gone, as its own sender
+ * does. Source of that: OTP, whose senders hand over a fragment at a time. */
+static void count(struct channel *c, struct dist_message *m)
+{
+	size_t most = atomic_load_explicit(&channel_busy_bytes, memory_order_relaxed) / LARGE_AT_ONCE;
+
+	m->is_large = is_large(c, m);
+	if (m->is_large)
+		add_large(c, m->sender);
+	m->counted_bytes = !m->is_large ?
+		MESSAGE_BYTES + m->control->size_bytes + (m->payload != NULL ? m->payload->size_bytes : 0) :
+		most < DIST_FRAGMENT_BYTES ? most : DIST_FRAGMENT_BYTES;
+	c->queued_bytes += m->counted_bytes;
 }
 
 static struct large_sender *find_large(struct channel *c, Term pid)
@@ -343,7 +354,6 @@ bool channel_put(struct channel *c, struct dist_message *m, Term concerned, bool
 	*c->last = m;
 	c->last = &m->next;
 	count(c, m);
-	c->queued_bytes += m->counted_bytes;
 	if (c->queued_bytes >= atomic_load_explicit(&channel_busy_bytes, memory_order_relaxed))
 		c->busy = true;
 	*busy = c->busy || m->is_large;
