@@ -20,6 +20,7 @@
 #include "proc/probe.h"
 #include "proc/registry.h"
 #include "proc/sched.h"
+#include "proc/sched_poll.h"
 #include "proc/trace.h"
 
 #define TABLE_BUCKETS 1024
@@ -778,17 +779,25 @@ static void stop_at_halt(struct port *port)
 	port_let_go(port);
 }
 
+/* This may be the only scheduler, and the others may wait for it to let the world stop. */
+static void flush_on(void)
+{
+	if (sched_job_run())
+		return;
+	sched_make_way();
+	sched_poll_now();
+	nanosleep(&(struct timespec){ .tv_nsec = 200000 }, NULL);
+}
+
 void port_flush_all(void)
 {
-	struct timespec nap = { .tv_nsec = 200000 };
 	size_t n;
 	struct port **ports = all_ports(&n);
 
 	for (size_t k = 0; k < n; k++) {
 		stop_at_halt(ports[k]);
 		while (owes_output(ports[k]))
-			if (!sched_job_run()) /* this may be the only scheduler */
-				nanosleep(&nap, NULL);
+			flush_on();
 		port_unref(ports[k]);
 	}
 	mem_free(ports);

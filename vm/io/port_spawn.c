@@ -201,10 +201,11 @@ static void write_now(struct port *port)
 	port_output_done(port);
 }
 
+/* A port that was closed goes on until what was sent to it is written, or nobody is left to read it. */
 static void ready_spawn(struct port *port, struct port_watch *w)
 {
 	(void)w;
-	if (port->state == PORT_OPEN)
+	if (port->state != PORT_CLOSED)
 		write_now(port);
 }
 
@@ -377,6 +378,7 @@ const struct port_driver port_spawn_driver = {
 	.output = output_spawn,
 	.ready_input = input_spawn,
 	.ready_output = ready_spawn,
+	.flushes = true,
 	.stop = stop_spawn,
 };
 
@@ -411,5 +413,6 @@ const struct port_driver port_file_driver = {
 	.output = output_spawn,
 	.ready_input = input_spawn,
 	.ready_output = ready_spawn,
+	.flushes = true,
 	.stop = stop_spawn,
 };

@@ -1164,11 +1164,19 @@ void sched_at_halt(void (*hook)(void))
 	scheds.halt_hooks[scheds.halt_hook_count++] = hook;
 }
 
+/* Another thread ends the VM, and may wait for who stops the world meanwhile. */
+static void wait_for_end(void)
+{
+	for (;;) {
+		sched_make_way();
+		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+	}
+}
+
 void sched_halt(int status)
 {
 	if (atomic_flag_test_and_set(&scheds.halting))
-		for (;;)
-			pause();
+		wait_for_end();
 	for (unsigned i = 0; i < scheds.halt_hook_count; i++)
 		scheds.halt_hooks[i]();
 	batch_close();

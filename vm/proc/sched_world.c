@@ -303,6 +303,12 @@ void sched_let_world_go_on(void)
 		enter(s);
 }
 
+void sched_make_way(void)
+{
+	if (sched_world_is_stopping())
+		sched_let_world_go_on();
+}
+
 bool sched_stop_world_within(int64_t wait_ns, void (*fn)(void *arg, bool all_stopped), void *arg)
 {
 	int64_t deadline = clock_monotonic_ns() + wait_ns;
