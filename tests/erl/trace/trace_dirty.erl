@@ -27,8 +27,12 @@ waits(P) ->
     {status, Status} = process_info(P, status),
     Status =:= waiting orelse begin erlang:yield(), waits(P) end.
 
+%% A moment more: on OTP it is seen to be there a little before it is told that it was scheduled in.
 await_dirty(P) ->
-    erts_internal:is_process_executing_dirty(P) orelse begin erlang:yield(), await_dirty(P) end.
+    case erts_internal:is_process_executing_dirty(P) of
+        true -> timer:sleep(50);
+        false -> erlang:yield(), await_dirty(P)
+    end.
 
 %% Until it has ended, and all was delivered.
 events(P) ->
