@@ -104,8 +104,7 @@ enum channel_state channel_down(struct channel *c, Term reason);
  * m alone is large: then others need not wait for it. Takes: m. Fails: false, it is down. */
 bool channel_put(struct channel *c, struct dist_message *m, Term concerned, bool *busy);
 /* p, which runs here, is suspended until c is not busy, or until its own large message is gone, unless it has asked
- * never to be (PF_ASYNC_DIST), or is ending.
- * Its native then returns by exc_return_suspended. */
+ * never to be (PF_ASYNC_DIST), or is ending. Its native then returns by exc_return_suspended. */
 void channel_wait(struct channel *c, Process *p);
 /* The process hears of it when it is lost. Fails: false, it is lost already. */
 bool channel_concern(struct channel *c, Term pid);

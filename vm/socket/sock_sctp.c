@@ -18,7 +18,8 @@ struct field {
 	Term name;
 	uint8_t kind, offset, size;
 };
-#define FIELD(kind, type, member, name) { am_##name, kind, offsetof(struct type, member), sizeof(((struct type *)0)->member) }
+#define FIELD(kind, type, member, name) \
+	{ am_##name, kind, offsetof(struct type, member), sizeof(((struct type *)0)->member) }
 
 static const struct shape {
 	int number;
