@@ -23,7 +23,8 @@
 #include "proc/sched_poll.h"
 #include "proc/trace.h"
 
-#define TABLE_BUCKETS 1024
+/* As many as a system with many connections has ports: a chain is walked through a cache line of each port in it. */
+#define TABLE_BUCKETS (1 << 16)
 /* Binaries from this size on are queued by reference. Units: bytes. */
 #define SHARE_BYTES 1024
 

@@ -131,6 +131,7 @@ struct port {
 	struct port_hold hold;
 	atomic_uint refs;
 	Term id;
+	_Atomic(struct port *) next; /* table; beside id, as both are read for each port of a chain */
 	Term caller;                /* who sent the command or control that runs; TERM_NONE: nobody */
 	_Atomic uint32_t state;     /* as all that follows: written by who holds the port */
 	const struct port_driver *driver;
@@ -186,7 +187,6 @@ struct port {
 	struct port_traces traces;  /* for this port as a tracer */
 	void *carrier;              /* of a connection to another node: see struct port_carrier; NULL: none */
 	bool framed;                /* what is output now has its lengths already */
-	_Atomic(struct port *) next; /* table */
 	struct progress_item later; /* its memory is to be freed */
 };
 
