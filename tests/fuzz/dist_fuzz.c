@@ -121,9 +121,10 @@ static void check_with_header(const uint8_t *bytes, size_t n)
 	if (result == DIST_READ_PART)
 		return;
 	heap_init(&h, HEAP_MIN_WORDS);
-	check_control(&h, etf_decode_atoms(terms.bytes, terms.size_bytes, terms.atoms, terms.atom_count, &h, &t, &used),
-		      t);
-	mem_free(terms.owned);
+	check_control(&h, etf_decode_atoms(terms.bytes, terms.size_bytes, terms.owned, terms.atoms, terms.atom_count, &h, &t,
+					  &used), t);
+	if (terms.owned != NULL)
+		binary_unref(terms.owned);
 }
 
 static void check_answers(struct channel *c)

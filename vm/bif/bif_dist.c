@@ -251,13 +251,10 @@ Term bif_erlang_dist_ctrl_put_data_2(Process *p, Term *args)
 /* n bytes of b, which are shared where they are many. */
 static Term put_counted(struct heap *h, struct binary *b, const uint8_t *bytes, size_t n)
 {
-	Term whole;
-
 	if (n <= HEAPBIN_LIMIT)
 		return binary_put(h, bytes, n);
 	binary_ref(b);
-	whole = binary_from_counted(h, b, b->size_bytes);
-	return n == b->size_bytes ? whole : binary_sub(h, whole, (uint64_t)(bytes - b->data) * 8, (uint64_t)n * 8);
+	return refbin_put_part(h, b, bytes, n);
 }
 
 Term bif_erlang_dist_ctrl_get_data_1(Process *p, Term *args)

@@ -113,16 +113,12 @@ static void end_writing(Term t)
 		((struct refbin *)p)->flags = 0;
 }
 
-struct binary *binary_share(Term t, const uint8_t **bytes, size_t *n)
+struct binary *binary_share_whole(Term t, const uint8_t **bytes, size_t *n)
 {
 	uint64_t offset;
-	Term original;
-	struct refbin *r;
+	Term original = binary_original(t, &offset);
+	struct refbin *r = (struct refbin *)boxed_ptr(original);
 
-	if (!term_is_binary(t))
-		return NULL;
-	original = binary_original(t, &offset);
-	r = (struct refbin *)boxed_ptr(original);
 	if (header_sub(r->header) != SUB_REFBIN || (offset & 7) != 0)
 		return NULL;
 	end_writing(original);
@@ -130,6 +126,11 @@ struct binary *binary_share(Term t, const uint8_t **bytes, size_t *n)
 	*bytes = r->bytes + offset / 8;
 	*n = binary_size_bytes(t);
 	return r->binary;
+}
+
+struct binary *binary_share(Term t, const uint8_t **bytes, size_t *n)
+{
+	return term_is_binary(t) ? binary_share_whole(t, bytes, n) : NULL;
 }
 
 static inline bool are_bytes(const struct bits_view *a, const struct bits_view *b)

@@ -39,11 +39,26 @@ struct etf_atoms {
 	Term atoms[ETF_ATOMS_MAX];
 };
 void etf_atoms_init(struct etf_atoms *atoms);
-/* As etf_encode, without the version byte. Adds the atoms that t has; no two of them have the same low bits. */
-struct binary *etf_encode_atoms(Term t, struct etf_atoms *atoms);
-/* As etf_decode_to_heap, of what etf_encode_atoms gave. */
-int etf_decode_atoms(const uint8_t *bytes, size_t n, const Term *atoms, unsigned count, struct heap *h, Term *term,
-		     size_t *used);
+/* Large binaries of a term that are not copied: each stands before the byte `at` of what is encoded. */
+struct etf_piece {
+	size_t at;
+	struct binary *binary;   /* counted */
+	const uint8_t *bytes;    /* in it */
+	size_t size_bytes;
+};
+struct etf_pieces {
+	size_t least_bytes;      /* of one; given */
+	struct etf_piece *all;   /* by rising `at`; NULL: none */
+	size_t count;
+};
+void etf_pieces_free(struct etf_pieces *pieces);
+/* As etf_encode, without the version byte. Adds the atoms that t has; no two of them have the same low bits. pieces: NULL,
+ * all is copied; else they are set. Owns: the caller, these too. */
+struct binary *etf_encode_atoms(Term t, struct etf_atoms *atoms, struct etf_pieces *pieces);
+/* As etf_decode_to_heap, of what etf_encode_atoms gave, pieces in their places. home: NULL, or the binary that the bytes
+ * stand in, and nothing will change: then a binary that is more than half of it is not copied. */
+int etf_decode_atoms(const uint8_t *bytes, size_t n, struct binary *home, const Term *atoms, unsigned count,
+		     struct heap *h, Term *term, size_t *used);
 
 /* Reads one term with its version byte; *used (when not NULL): bytes read. GC: none.
  * Fails: -EINVAL, nothing is left on the heap but garbage. */

@@ -227,6 +227,7 @@ struct etf_decoder {
 	size_t outer_used;   /* of the bytes given, when inflated */
 	z_stream *z;         /* while they are being inflated */
 	unsigned flags;
+	struct binary *home; /* that the bytes stand in; NULL: in none */
 	const Term *atoms;   /* that references name */
 	unsigned atom_count;
 	struct heap *heap;
@@ -341,6 +342,20 @@ static Term read_big(struct etf_decoder *d, unsigned length_bytes)
 	return bytes != NULL ? check_value(d, num_from_bytes(d->heap, bytes, n, true, negative)) : fail(d);
 }
 
+/* What keeps less than as many other bytes alive may stay where it is. */
+static bool may_stay(const struct etf_decoder *d, size_t n)
+{
+	return d->home != NULL && n > HEAPBIN_LIMIT && n > d->home->size_bytes / 2;
+}
+
+static Term put_whole_bytes(struct etf_decoder *d, const uint8_t *bytes, size_t n)
+{
+	if (likely(!may_stay(d, n)))
+		return check_value(d, binary_put(d->heap, bytes, n));
+	binary_ref(d->home);
+	return refbin_put_part(d->heap, d->home, bytes, n);
+}
+
 static Term read_binary(struct etf_decoder *d, unsigned tag)
 {
 	size_t n = take_be(&d->c, 4);
@@ -351,7 +366,7 @@ static Term read_binary(struct etf_decoder *d, unsigned tag)
 	if (bytes == NULL)
 		return fail(d);
 	if (bits == 8)
-		return check_value(d, binary_put(d->heap, bytes, n));
+		return put_whole_bytes(d, bytes, n);
 	return check_value(d, binary_put_bits(d->heap, &v));
 }
 
@@ -757,6 +772,7 @@ static void decoder_init_at(struct etf_decoder *d, const uint8_t *start, struct 
 	d->inflated = NULL;
 	d->z = NULL;
 	d->flags = flags;
+	d->home = NULL;
 	d->atoms = NULL;
 	d->atom_count = 0;
 	d->heap = h;
@@ -864,14 +880,15 @@ int etf_decode_to_heap(const uint8_t *bytes, size_t n, unsigned flags, struct he
 	return result;
 }
 
-int etf_decode_atoms(const uint8_t *bytes, size_t n, const Term *atoms, unsigned count, struct heap *h, Term *term,
-		     size_t *used)
+int etf_decode_atoms(const uint8_t *bytes, size_t n, struct binary *home, const Term *atoms, unsigned count,
+		     struct heap *h, Term *term, size_t *used)
 {
 	struct etf_decoder d;
 	int64_t left = INT64_MAX;
 	int result;
 
 	decoder_init_at(&d, bytes, (struct cursor){ .at = bytes, .end = bytes + n }, 0, h);
+	d.home = home;
 	d.atoms = atoms;
 	d.atom_count = count;
 	result = etf_decoder_step(&d, &left, term, used);

@@ -24,7 +24,7 @@
 
 enum { FIXED_BYTES = 512 };
 
-/* A binary of the term that is an element of the I/O vector itself: it stands before the byte `at` of what is written. */
+/* A binary of the term that is not copied: it stands before the byte `at` of what is written. */
 struct piece {
 	size_t at;
 	Term binary;
@@ -40,8 +40,9 @@ struct etf_encoder {
 	struct etf_atoms *atoms; /* NULL: each stands in the text */
 	struct binary *deflated; /* NULL: not wanted, not yet, or no shorter */
 	z_stream *z;         /* while it is being made, of `out` */
-	struct piece *pieces; /* of an I/O vector, by rising `at` */
+	struct piece *pieces; /* by rising `at` */
 	size_t piece_count, piece_room;
+	size_t piece_least;  /* bytes of one; SIZE_MAX: there are none */
 	uint8_t fixed[FIXED_BYTES];
 };
 
@@ -223,12 +224,12 @@ static void put_float(struct etf_encoder *e, Term t)
 	put_tagged(e, ETF_NEW_FLOAT, boxed_ptr(t)[1], 8);
 }
 
-/* Is it shared with the I/O vector? Then its bits behind the last whole byte alone are written. */
+/* Is it a piece? Then its bits behind the last whole byte alone are written. */
 static bool take_piece(struct etf_encoder *e, Term t, const struct bits_view *v)
 {
 	uint64_t offset;
 
-	if ((e->flags & (ETF_IOVEC | ETF_COMPRESSED)) != ETF_IOVEC || v->size / 8 <= HEAPBIN_LIMIT || v->offset != 0 || e->data == NULL)
+	if (likely(v->size / 8 < e->piece_least) || v->offset != 0 || e->data == NULL)
 		return false;
 	if (header_sub(*boxed_ptr(binary_original(t, &offset))) != SUB_REFBIN)
 		return false;
@@ -652,6 +653,7 @@ static void encoder_init(struct etf_encoder *e, Term t, unsigned flags, bool cou
 	e->z = NULL;
 	e->pieces = NULL;
 	e->piece_count = e->piece_room = 0;
+	e->piece_least = (flags & (ETF_IOVEC | ETF_COMPRESSED)) == ETF_IOVEC ? HEAPBIN_LIMIT + 1 : SIZE_MAX;
 	word_stack_init(&e->todo);
 	put_tag(e, ETF_VERSION);
 	word_stack_push(&e->todo, t);
@@ -902,7 +904,27 @@ struct binary *etf_encode(Term t, unsigned flags)
 	return b;
 }
 
-struct binary *etf_encode_atoms(Term t, struct etf_atoms *atoms)
+/* The pieces, counted, for who keeps them longer than the term stays. */
+static void share_pieces(const struct etf_encoder *e, struct etf_pieces *pieces)
+{
+	pieces->count = e->piece_count;
+	pieces->all = e->piece_count > 0 ? mem_alloc(e->piece_count * sizeof(*pieces->all)) : NULL;
+	for (size_t i = 0; i < e->piece_count; i++) {
+		struct etf_piece *piece = &pieces->all[i];
+
+		piece->at = e->pieces[i].at;
+		piece->binary = binary_share_whole(e->pieces[i].binary, &piece->bytes, &piece->size_bytes);
+	}
+}
+
+void etf_pieces_free(struct etf_pieces *pieces)
+{
+	for (size_t i = 0; i < pieces->count; i++)
+		binary_unref(pieces->all[i].binary);
+	mem_free(pieces->all);
+}
+
+struct binary *etf_encode_atoms(Term t, struct etf_atoms *atoms, struct etf_pieces *pieces)
 {
 	struct etf_encoder e;
 	int64_t left = INT64_MAX;
@@ -911,7 +933,11 @@ struct binary *etf_encode_atoms(Term t, struct etf_atoms *atoms)
 	encoder_init(&e, t, 0, false);
 	e.used = 0; /* no version */
 	e.atoms = atoms;
+	if (pieces != NULL)
+		e.piece_least = pieces->least_bytes;
 	b = encoder_step(&e, &left) == 0 ? take_binary(&e) : NULL;
+	if (b != NULL && pieces != NULL)
+		share_pieces(&e, pieces);
 	encoder_drop(&e);
 	return b;
 }

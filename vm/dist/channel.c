@@ -49,6 +49,7 @@ void dist_message_free(struct dist_message *m)
 	binary_unref(m->control);
 	if (m->payload != NULL)
 		binary_unref(m->payload);
+	etf_pieces_free(&m->pieces);
 	if (m->refusal != NULL)
 		signal_free(m->refusal);
 	mem_free(m);
@@ -254,7 +255,7 @@ bool channel_concern(struct channel *c, Term pid)
 /* Goes in fragments, between which others go. A request that may be refused may leave the queue otherwise. */
 static bool is_large(const struct channel *c, const struct dist_message *m)
 {
-	return (c->flags & DIST_FRAGMENTS) && m->payload != NULL && m->payload->size_bytes > 2 * DIST_FRAGMENT_BYTES &&
+	return (c->flags & DIST_FRAGMENTS) && m->payload_bytes > 2 * DIST_FRAGMENT_BYTES &&
 	       m->refusal == NULL && term_is_local_pid(m->sender);
 }
 
@@ -277,7 +278,7 @@ static void count(struct channel *c, struct dist_message *m)
 	if (m->is_large)
 		add_large(c, m->sender);
 	m->counted_bytes = !m->is_large ?
-		MESSAGE_BYTES + m->control->size_bytes + (m->payload != NULL ? m->payload->size_bytes : 0) :
+		MESSAGE_BYTES + m->control->size_bytes + m->payload_bytes :
 		most < DIST_FRAGMENT_BYTES ? most : DIST_FRAGMENT_BYTES;
 	c->queued_bytes += m->counted_bytes;
 }

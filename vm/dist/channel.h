@@ -6,6 +6,7 @@
 #ifndef VM_DIST_CHANNEL_H
 #define VM_DIST_CHANNEL_H
 
+#include "data/etf.h"
 #include "heap/refbin.h"
 #include "io/port.h"
 #include "proc/remote.h"
@@ -20,13 +21,17 @@ struct dist_message {
 	struct dist_message *next;
 	struct binary *control;
 	struct binary *payload;      /* NULL: nothing follows */
+	struct etf_pieces pieces;    /* of payload, which are not in its bytes */
+	size_t payload_bytes;        /* with them */
 	Term asker;                  /* a local pid; with `refusal` only */
 	struct signal *refusal;      /* of a request to spawn: what the asker hears when that node cannot do it; or NULL */
 	Term sender;                 /* local pid or port; TERM_NONE: not known */
 	/* Fragments: what is gone, what is left. */
 	uint64_t sequence;
 	size_t fragments_left;       /* 0: none is sent so far */
-	size_t payload_sent_bytes;
+	size_t payload_sent_bytes;   /* with pieces; and of those: */
+	size_t written_sent_bytes;   /* of `payload` itself */
+	size_t pieces_sent, piece_sent_bytes; /* whole ones, and of the next */
 	size_t counted_bytes;        /* of what takes part in the busy limit */
 	bool is_large;               /* its sender waits until all of it is gone */
 	struct dist_message *followers, **last_follower; /* of the same sender, to be sent behind all of it */

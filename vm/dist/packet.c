@@ -18,8 +18,8 @@ enum {
 struct sequence {
 	struct sequence *next;
 	uint64_t id, left;   /* left: fragments to come */
-	uint8_t *bytes;
-	size_t size_bytes, room;
+	struct binary *bytes; /* with room behind them */
+	size_t size_bytes;
 	unsigned atom_count;
 	Term atoms[];
 };
@@ -45,7 +45,7 @@ struct dist_reader *dist_reader_new(size_t held_max_bytes)
 
 static void free_sequence(struct sequence *s)
 {
-	mem_free(s->bytes);
+	binary_unref(s->bytes);
 	mem_free(s);
 }
 
@@ -146,16 +146,15 @@ static struct sequence **find_sequence(struct dist_reader *r, uint64_t id)
 /* Room for n more bytes. Fails: false. */
 static bool make_room(struct sequence *s, size_t n)
 {
-	size_t wanted = s->size_bytes + n, room = 2 * s->room > wanted ? 2 * s->room : wanted;
-	uint8_t *bytes;
+	size_t wanted = s->size_bytes + n, room = s->bytes->size_bytes;
+	struct binary *bytes;
 
-	if (wanted <= s->room)
+	if (wanted <= room)
 		return true;
-	bytes = mem_try_realloc(s->bytes, room);
+	bytes = binary_resize(s->bytes, 2 * room > wanted ? 2 * room : wanted);
 	if (bytes == NULL)
 		return false;
 	s->bytes = bytes;
-	s->room = room;
 	return true;
 }
 
@@ -168,7 +167,7 @@ static bool add_bytes(struct dist_reader *r, struct sequence *s, const struct cu
 		return true;
 	if (n > r->held_max_bytes - r->held_bytes || !make_room(s, n))
 		return false;
-	memcpy(s->bytes + s->size_bytes, c->at, n);
+	memcpy(s->bytes->data + s->size_bytes, c->at, n);
 	s->size_bytes += n;
 	r->held_bytes += n;
 	return true;
@@ -179,6 +178,23 @@ static enum dist_read read_whole(const struct cursor *c, struct dist_terms *t)
 	t->bytes = c->at;
 	t->size_bytes = (size_t)(c->end - c->at);
 	return DIST_READ_WHOLE;
+}
+
+/* Fails: NULL, there is no room for it. */
+static struct sequence *make_sequence(uint64_t id, uint64_t left, const struct dist_terms *t)
+{
+	struct binary *bytes = binary_new(0);
+	struct sequence *s;
+
+	if (bytes == NULL)
+		return NULL;
+	s = mem_zalloc(sizeof(*s) + t->atom_count * sizeof(Term));
+	s->id = id;
+	s->left = left;
+	s->bytes = bytes;
+	s->atom_count = t->atom_count;
+	term_copy(s->atoms, t->atoms, t->atom_count);
+	return s;
 }
 
 static enum dist_read read_first(struct dist_reader *r, struct cursor *c, struct dist_terms *t)
@@ -193,11 +209,9 @@ static enum dist_read read_first(struct dist_reader *r, struct cursor *c, struct
 	at = find_sequence(r, id);
 	if (*at != NULL || r->sequence_count == SEQUENCES_MAX)
 		return DIST_READ_BAD;
-	s = mem_zalloc(sizeof(*s) + t->atom_count * sizeof(Term));
-	s->id = id;
-	s->left = count - 1;
-	s->atom_count = t->atom_count;
-	term_copy(s->atoms, t->atoms, t->atom_count);
+	s = make_sequence(id, count - 1, t);
+	if (s == NULL)
+		return DIST_READ_BAD;
 	*at = s;
 	r->sequence_count++;
 	return add_bytes(r, s, c) ? DIST_READ_PART : DIST_READ_BAD;
@@ -215,7 +229,8 @@ static enum dist_read read_next(struct dist_reader *r, struct cursor *c, struct 
 	*at = s->next;
 	r->sequence_count--;
 	r->held_bytes -= s->size_bytes;
-	t->bytes = t->owned = s->bytes;
+	t->owned = binary_resize(s->bytes, s->size_bytes);
+	t->bytes = t->owned->data;
 	t->size_bytes = s->size_bytes;
 	t->atom_count = s->atom_count;
 	term_copy(t->atoms, s->atoms, s->atom_count);
@@ -364,23 +379,67 @@ static void write_head(struct dist_writer *w, const struct dist_message *m, stru
 	p->head_bytes = (size_t)(at - p->head);
 }
 
-static void add_part(struct dist_packet *p, struct binary *b, size_t from, size_t n)
+static void add_part(struct dist_packet *p, struct binary *b, const uint8_t *bytes, size_t n)
 {
+	ENSURE(p->part_count < DIST_PARTS_MAX);
 	p->parts[p->part_count].binary = b;
-	p->parts[p->part_count].bytes = b->data + from;
+	p->parts[p->part_count].bytes = bytes;
 	p->parts[p->part_count++].size_bytes = n;
 	p->size_bytes += n;
 }
 
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Of the next piece, n bytes at most. Returns how many. */
+static size_t add_piece(struct dist_packet *p, struct dist_message *m, size_t n)
+{
+	const struct etf_piece *piece = &m->pieces.all[m->pieces_sent];
+
+	n = least(n, piece->size_bytes - m->piece_sent_bytes);
+	add_part(p, piece->binary, piece->bytes + m->piece_sent_bytes, n);
+	m->piece_sent_bytes += n;
+	if (m->piece_sent_bytes == piece->size_bytes) {
+		m->pieces_sent++;
+		m->piece_sent_bytes = 0;
+	}
+	return n;
+}
+
+/* Of what stands before the next piece, n bytes at most. Returns how many; 0: the piece is next. */
+static size_t add_written(struct dist_packet *p, struct dist_message *m, size_t n)
+{
+	bool last = m->pieces_sent == m->pieces.count;
+	size_t end = last ? m->payload->size_bytes : m->pieces.all[m->pieces_sent].at;
+
+	n = least(n, end - m->written_sent_bytes);
+	if (n > 0)
+		add_part(p, m->payload, m->payload->data + m->written_sent_bytes, n);
+	m->written_sent_bytes += n;
+	return n;
+}
+
+/* The next n bytes of the payload, which has them. */
+static void add_payload(struct dist_packet *p, struct dist_message *m, size_t n)
+{
+	m->payload_sent_bytes += n;
+	while (n > 0) {
+		n -= add_written(p, m, n);
+		if (n > 0)
+			n -= add_piece(p, m, n);
+	}
+}
+
 /* Without a header. */
-static void set_plain(struct dist_packet *p, const struct dist_message *m)
+static void set_plain(struct dist_packet *p, struct dist_message *m)
 {
 	p->head = p->fixed;
 	p->fixed[0] = PASS_THROUGH;
 	p->head_bytes = 1;
-	add_part(p, m->control, 0, m->control->size_bytes);
-	if (m->payload != NULL)
-		add_part(p, m->payload, 0, m->payload->size_bytes);
+	add_part(p, m->control, m->control->data, m->control->size_bytes);
+	add_payload(p, m, m->payload_bytes);
 }
 
 /* The control tuple is in the first fragment, whole. */
@@ -398,24 +457,23 @@ static void begin_fragments(struct dist_writer *w, struct dist_message *m, size_
 static void set_with_header(struct dist_writer *w, struct dist_message *m, struct dist_packet *p, bool fragments)
 {
 	size_t version = m->refers ? 0 : 1, control_bytes = m->control->size_bytes - version;
-	size_t payload_bytes = m->payload != NULL ? m->payload->size_bytes - version : 0, n = payload_bytes, room;
+	size_t payload_bytes = m->payload != NULL ? m->payload_bytes - version : 0, n = payload_bytes, room;
 	bool first = m->fragments_left == 0;
 
+	if (first)
+		m->written_sent_bytes = version;
 	if (first && fragments && payload_bytes > 0)
 		begin_fragments(w, m, control_bytes, payload_bytes);
 	if (m->fragments_left > 1 || !first) {
 		room = !first ? DIST_FRAGMENT_BYTES : control_bytes < DIST_FRAGMENT_BYTES ? DIST_FRAGMENT_BYTES - control_bytes : 0;
-		n = payload_bytes - m->payload_sent_bytes;
-		n = n < room ? n : room;
+		n = least(payload_bytes - m->payload_sent_bytes, room);
 		write_head(w, m, p, first ? HEADER_FIRST : HEADER_NEXT);
 	} else {
 		write_head(w, m, p, HEADER_WHOLE);
 	}
 	if (first)
-		add_part(p, m->control, version, control_bytes);
-	if (n > 0)
-		add_part(p, m->payload, version + m->payload_sent_bytes, n);
-	m->payload_sent_bytes += n;
+		add_part(p, m->control, m->control->data + version, control_bytes);
+	add_payload(p, m, n);
 	if (m->fragments_left > 0)
 		m->fragments_left--;
 }

@@ -11,6 +11,9 @@
 enum {
 	PASS_THROUGH = 112,               /* the first byte of a message without a header */
 	DIST_FRAGMENT_BYTES = 64 << 10,   /* of terms, in each fragment but the last */
+	DIST_PIECE_BYTES = 16 << 10,      /* a binary of so many, in a message that may go in fragments, is not copied */
+	/* The control tuple; and in a fragment that begins and ends within a piece, what is between the pieces too. */
+	DIST_PARTS_MAX = 1 + 2 * (DIST_FRAGMENT_BYTES / DIST_PIECE_BYTES + 2),
 };
 
 /* ---- what comes in; any thread at a time */
@@ -23,7 +26,7 @@ void dist_reader_free(struct dist_reader *r);
 struct dist_terms {
 	const uint8_t *bytes;
 	size_t size_bytes;
-	uint8_t *owned;      /* bytes, when they came in several packets */
+	struct binary *owned; /* that the bytes stand in, when they came in several packets; else NULL */
 	unsigned atom_count; /* that references in the terms name */
 	Term atoms[ETF_ATOMS_MAX];
 };
@@ -42,7 +45,7 @@ struct dist_packet {
 	struct dist_message *message;
 	uint8_t *head;               /* of `fixed`, or owned */
 	size_t head_bytes, size_bytes;
-	struct { struct binary *binary; const uint8_t *bytes; size_t size_bytes; } parts[2];
+	struct { struct binary *binary; const uint8_t *bytes; size_t size_bytes; } parts[DIST_PARTS_MAX];
 	unsigned part_count;
 	uint8_t fixed[512];
 };

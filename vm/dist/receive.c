@@ -34,8 +34,8 @@ static bool read_term(struct incoming *m, Term *t)
 	int status;
 
 	if (m->terms != NULL)
-		status = etf_decode_atoms(m->payload, m->payload_bytes, m->terms->atoms, m->terms->atom_count, m->heap, t,
-					  &used);
+		status = etf_decode_atoms(m->payload, m->payload_bytes, m->terms->owned, m->terms->atoms,
+					  m->terms->atom_count, m->heap, t, &used);
 	else
 		status = etf_decode_to_heap(m->payload, m->payload_bytes, 0, m->heap, t, &used);
 	if (status != 0)
@@ -432,7 +432,8 @@ static bool take_packet(struct channel *c, const uint8_t *bytes, size_t n)
 	switch (dist_reader_read(c->reader, bytes, n, &terms)) {
 	case DIST_READ_WHOLE:
 		ok = take_message(c, terms.bytes, terms.size_bytes, &terms);
-		mem_free(terms.owned);
+		if (terms.owned != NULL)
+			binary_unref(terms.owned);
 		return ok;
 	case DIST_READ_PART:
 		return true;

@@ -5,6 +5,7 @@
 #include "dist/control.h"
 #include "dist/dist.h"
 #include "dist/dist_probe.h"
+#include "dist/packet.h"
 #include "heap/copy.h"
 #include "proc/exc.h"
 #include "proc/sched.h"
@@ -12,22 +13,33 @@
 
 enum { CONTROL_WORDS = 8 };
 
-/* A large term is written while others run. atoms: see etf_encode_atoms; NULL: with its version. Fails: NULL, it is
- * larger than the format can tell. */
-static struct binary *encode(Term t, struct etf_atoms *atoms)
+/* A large term is written while others run. atoms, pieces: see etf_encode_atoms; no atoms: with its version, all of it.
+ * Fails: NULL, it is larger than the format can tell. */
+static struct binary *encode(Term t, struct etf_atoms *atoms, struct etf_pieces *pieces)
 {
 	size_t words = copy_size_telling(t, EXC_WORDS_AT_ONCE, sched_lend);
-	struct binary *b = atoms != NULL ? etf_encode_atoms(t, atoms) : etf_encode(t, 0);
+	struct binary *b = atoms != NULL ? etf_encode_atoms(t, atoms, pieces) : etf_encode(t, 0);
 
 	if (unlikely(words > EXC_WORDS_AT_ONCE))
 		sched_reclaim();
 	return b;
 }
 
-static struct dist_message *new_message(Term sender, Term control, Term payload, struct etf_atoms *atoms)
+static size_t all_bytes(const struct binary *written, const struct etf_pieces *pieces)
 {
-	struct binary *first = encode(control, atoms);
-	struct binary *second = first != NULL && payload != TERM_NONE ? encode(payload, atoms) : NULL;
+	size_t bytes = written->size_bytes;
+
+	for (size_t i = 0; i < pieces->count; i++)
+		bytes += pieces->all[i].size_bytes;
+	return bytes;
+}
+
+static struct dist_message *new_message(Term sender, Term control, Term payload, struct etf_atoms *atoms,
+					size_t piece_bytes)
+{
+	struct etf_pieces pieces = { .least_bytes = piece_bytes };
+	struct binary *first = encode(control, atoms, NULL);
+	struct binary *second = first != NULL && payload != TERM_NONE ? encode(payload, atoms, &pieces) : NULL;
 	unsigned count = atoms != NULL ? atoms->count : 0;
 	struct dist_message *m;
 
@@ -40,6 +52,8 @@ static struct dist_message *new_message(Term sender, Term control, Term payload,
 	m = mem_zalloc(sizeof(*m) + count * sizeof(Term));
 	m->control = first;
 	m->payload = second;
+	m->pieces = pieces;
+	m->payload_bytes = second != NULL ? all_bytes(second, &pieces) : 0;
 	m->sender = term_is_local_pid(sender) || term_is_local_port(sender) ? sender : TERM_NONE;
 	m->refers = atoms != NULL;
 	m->atom_count = (uint8_t)count;
@@ -63,13 +77,14 @@ struct dist_message *dist_message_make(struct channel *c, Term sender, size_t n,
 {
 	Term words[1 + CONTROL_WORDS] = { HEADER(n, SUB_TUPLE) };
 	struct etf_atoms atoms;
-	bool refers = can(c, DIST_HEADER_ATOM_CACHE, false);
+	bool refers = can(c, DIST_HEADER_ATOM_CACHE, false), fragments = can(c, DIST_FRAGMENTS, false);
 
 	ENSURE(n <= CONTROL_WORDS);
 	term_copy(words + 1, control, n);
 	if (refers)
 		etf_atoms_init(&atoms);
-	return new_message(sender, term_from_boxed(words), payload, refers ? &atoms : NULL);
+	return new_message(sender, term_from_boxed(words), payload, refers ? &atoms : NULL,
+			   fragments ? DIST_PIECE_BYTES : SIZE_MAX);
 }
 
 bool dist_put(struct channel *c, Term sender, size_t n, const Term *control, Term payload, Term concerned, bool *busy)

@@ -105,10 +105,15 @@ static void count_binary(struct heap *h, size_t bytes)
 		h->wants_gc = true;
 }
 
-Term refbin_put(struct heap *h, struct binary *b, size_t size_bytes)
+Term refbin_put_part(struct heap *h, struct binary *b, const uint8_t *bytes, size_t size_bytes)
 {
 	count_binary(h, size_bytes);
-	return refbin_put_at(heap_alloc(h, REFBIN_WORDS), &h->off_heap, b, b->data, size_bytes);
+	return refbin_put_at(heap_alloc(h, REFBIN_WORDS), &h->off_heap, b, (uint8_t *)bytes, size_bytes);
+}
+
+Term refbin_put(struct heap *h, struct binary *b, size_t size_bytes)
+{
+	return refbin_put_part(h, b, b->data, size_bytes);
 }
 
 Term refbin_put_resource(struct heap *h, struct resource *r, const void *bytes, size_t size_bytes)

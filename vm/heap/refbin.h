@@ -30,6 +30,8 @@ size_t binary_total_bytes(void);
 
 /* A refbin on h over bytes [0, size) of b. Takes: the reference. GC: none. */
 Term refbin_put(struct heap *h, struct binary *b, size_t size_bytes);
+/* The same over bytes that stand anywhere in b, and do not change. */
+Term refbin_put_part(struct heap *h, struct binary *b, const uint8_t *bytes, size_t size_bytes);
 /* The same at given words (REFBIN_WORDS) and list. */
 Term refbin_put_at(Term *at, Term **off_heap, struct binary *b, uint8_t *bytes, size_t size_bytes);
 

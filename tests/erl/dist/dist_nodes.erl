@@ -1,6 +1,6 @@
 %% SPDX-License-Identifier: Apache-2.0
 -module(dist_nodes).
--export([main/0, count/1, first/1, second/0, sleep/0, echo/0, leave/1, a_port/0, token/0, collect/0]).
+-export([main/0, count/1, first/1, second/0, sleep/0, echo/0, keep/1, leave/1, a_port/0, token/0, collect/0]).
 
 %% Two nodes, each this VM or the stock one, in three ways: what one can do with processes of the other. The
 %% program starts them as programs of the system, with an epmd of their own; all of them end with it.
@@ -117,6 +117,8 @@ first([Node | Left]) ->
     calls(Node),
     messages(Node),
     large(Node),
+    pieces(Node),
+    kept(Node),
     atoms(Node),
     info(Node),
     busy(Node),
@@ -227,6 +229,44 @@ count_one(Pid, N, I) ->
         {Pid, Next, _} -> {wrong_order, I, Next};
         {'DOWN', _, process, Pid, {sent, Data}} when I =:= 47 -> case Data =:= mixed(11, N) of true -> I end;
         {'DOWN', _, process, Pid, _} -> {down, I}
+    end.
+
+%% Large binaries alone, beside each other and within other terms, parts of others, and one that is appended to while it
+%% is on its way.
+pieces(Node) ->
+    Pid = spawn(Node, ?MODULE, echo, []),
+    Big = << <<(I * 7919):32>> || I <- lists:seq(1, 300000) >>,
+    Parts = [binary:part(Big, From, Size) || From <- [0, 1, 100], Size <- [16383, 16384, 65535, 65536, 131072, 1000001]],
+    <<_:3, Shifted:500000/binary, _/bits>> = Big,
+    <<Bits:400003/bits, _/bits>> = Big,
+    Written = lists:foldl(fun(Part, Bytes) -> <<Bytes/binary, Part/binary>> end, <<>>, Parts),
+    Terms = [Big, Parts, list_to_tuple(Parts), #{Big => Parts}, [a | Big], {Shifted, Bits, Big}, [[P, P, 1.5] || P <- Parts],
+             {x, binary:part(Big, 5, 40000), Big, [Big | {Big, [Big]}]}, Written],
+    [Pid ! {self(), Term} || Term <- Terms],
+    Longer = <<Written/binary, "longer">>,
+    p(pieces, [receive {Pid, Back} -> Back =:= Term end || Term <- Terms]),
+    p(longer, Longer =:= iolist_to_binary([Parts, "longer"])),
+    Pid ! stop.
+
+%% Who keeps a little of a large message does not keep all of it.
+kept(Node) ->
+    Large = binary:copy(<<"large">>, 200000),
+    Pid = spawn(Node, ?MODULE, keep, [[]]),
+    Before = rpc:call(Node, erlang, memory, [binary]),
+    [Pid ! {I, binary:copy(<<I>>, 3000), [Large || I rem 2 =:= 0]} || I <- lists:seq(1, 61)],
+    Pid ! {count, self()},
+    receive {kept, Bytes} -> p(kept, Bytes) end,
+    p(little, rpc:call(Node, erlang, memory, [binary]) - Before < 10000000),
+    exit(Pid, kill).
+
+keep(Kept) ->
+    receive
+        {count, To} ->
+            erlang:garbage_collect(),
+            To ! {kept, iolist_size(Kept)},
+            keep(Kept);
+        {_, Small, _} ->
+            keep([Small | Kept])
     end.
 
 %% More than a header has room for, more than a cache has, long ones and none of Latin-1; and all of them again.
@@ -514,6 +554,10 @@ no_cookie(Node) ->
 %% expect: alias true
 %% expect: send [ok,noconnect]
 %% expect: large true
+%% expect: pieces [true,true,true,true,true,true,true,true,true]
+%% expect: longer true
+%% expect: kept 183000
+%% expect: little true
 %% expect: atoms [5007,5007]
 %% expect: info [true,true,true]
 %% expect: visible [true]
