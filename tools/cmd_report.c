@@ -36,6 +36,7 @@ struct state {
     struct recording_vm vms[MAX_VMS];
     size_t nvms;
     struct wanted asked; /* what the recordings are of */
+    struct wanted untold; /* what some VM in them does not tell */
     bool asked_unknown;  /* of one that does not tell, or is no file that can be read twice */
     uint64_t counts[BATCH_EVENTS], events;
     uint64_t first_ns, last_ns;
@@ -271,10 +272,22 @@ static void print_lost(struct state *st)
 
 /* ---- views */
 
+static const char *name_of(void *ctx, uint32_t vm, const struct wire_name *name)
+{
+    return feed_name(((struct state *)ctx)->feed, vm, name);
+}
+
+/* Results are of all VMs together. */
+static const struct wanted *untold(void *ctx, uint32_t vm)
+{
+    (void)vm;
+    return &((struct state *)ctx)->untold;
+}
+
 static struct result_source source_of(struct state *st)
 {
-    return (struct result_source){st->feed, views_user_take, feed_name, &st->sink, result_seconds(st),
-                                  result_seconds(st), views_user_slowest, st->slowest, NULL};
+    return (struct result_source){st, views_user_take, name_of, &st->sink, result_seconds(st),
+                                  result_seconds(st), views_user_slowest, st->slowest, untold};
 }
 
 static void on_record(void *ctx, const struct wire_header *record, size_t size)
@@ -379,6 +392,7 @@ static void add_vm(struct state *st, const struct recording_vm *vm)
     for (size_t i = 0; i < st->nvms; i++)
         if (st->vms[i].vm == vm->vm)
             return;
+    recording_probes_add(&vm->untold, &st->untold);
     if (st->nvms < MAX_VMS)
         st->vms[st->nvms++] = *vm;
 }
@@ -465,12 +479,6 @@ static void learn_begin(struct state *st, const struct batch_received *page)
         }
 }
 
-static void learn_asked(struct state *st, const struct recording_asked *asked)
-{
-    for (size_t e = 0; e < BATCH_EVENTS; e++)
-        st->asked.events[e] |= asked->words[e / 64] >> e % 64 & 1;
-}
-
 /*
  * What a recording is of, and all its names and VMs, before its events: a thread may tell a name late, when somebody
  * watched before us. Damage is said when it is read.
@@ -499,7 +507,7 @@ static int learn_file(struct state *st, const char *name)
         if (item.kind == RECORDING_VM)
             add_vm(st, item.vm);
         if (item.kind == RECORDING_ASKED)
-            learn_asked(st, item.asked), asked = true;
+            recording_probes_add(item.asked, &st->asked), asked = true;
         if (item.kind != RECORDING_PAGES || !batch_page_open(&page, item.page + 1, item.page->bytes))
             continue;
         learn_begin(st, item.page);

@@ -95,9 +95,17 @@ static void read_own(struct session *s, struct metrics_own *own)
 
 /* ---- results */
 
+struct looker {
+    struct metrics *metrics;
+    const struct result_source *source;
+};
+
 static void see_vm(void *ctx, const struct target_life *life, bool watched)
 {
-    metrics_see(ctx, &(struct metrics_vm){life->pid, life->started, watched});
+    const struct looker *l = ctx;
+
+    metrics_see(l->metrics, &(struct metrics_vm){life->pid, life->started, watched,
+                                                 *l->source->untold(l->source->ctx, (uint32_t)life->pid)});
 }
 
 static int take_result(void *ctx, struct session *s, const struct result_source *source, const bool on[VIEW_COUNT])
@@ -112,7 +120,7 @@ static int take_result(void *ctx, struct session *s, const struct result_source 
     read_own(s, &own);
     http_hold(serve->http);
     metrics_begin(serve->metrics, clock_ns(CLOCK_MONOTONIC));
-    session_each_vm(s, see_vm, serve->metrics);
+    session_each_vm(s, see_vm, &(struct looker){serve->metrics, source});
     err = result_visit(source, on, &(struct result_visitor){metrics_row, serve->metrics});
     metrics_finish(serve->metrics, &own);
     http_refresh(serve->http);

@@ -21,6 +21,7 @@
 #include "signals.h"
 #include "sink.h"
 #include "trap_source.h"
+#include "untold.h"
 #include "watch.h"
 #include "when.h"
 
@@ -51,6 +52,7 @@ struct state {
     struct feed *feed; /* with it: what pages tell is looked at */
     uint64_t judged_ns;
     bool met;
+    struct untold untold;
     struct traced vms[MAX_VMS]; /* that the recording knows by name, the last MAX_VMS */
     size_t nvms;
     int err;     /* of writing; 1: the recording is as long as it may be */
@@ -79,8 +81,8 @@ static int know_vm(struct state *st, uint32_t vm)
         return 0;
     st->vms[st->nvms++ % MAX_VMS] = (struct traced){.vm = vm};
     if (target_open_pid((int)vm, &target))
-        return recording_vm(st->writer, vm, st->watch.only.name);
-    err = recording_vm(st->writer, vm, target.name);
+        return recording_vm(st->writer, vm, st->watch.only.name, untold_of(&st->untold, vm));
+    err = recording_vm(st->writer, vm, target.name, untold_of(&st->untold, vm));
     target_close(&target);
     return err;
 }
@@ -171,8 +173,10 @@ static bool hands_pages(void *ctx, const struct target *t)
 static int hook_target(void *ctx, const struct target *t, const struct plan *plan, uint32_t slot)
 {
     struct state *st = ctx;
-    int err;
+    int err = untold_learn_plan(&st->untold, (uint32_t)t->pid, plan);
 
+    if (err)
+        return fail(err, "out of memory");
     trap_source_hooked(st->traps, t, plan, slot);
     err = trap_source_owners(st->traps, t, &(struct owners_ops){record_atom, record_owner, st, false});
     return err ? err : recording_owners_told(st->writer, (uint32_t)t->pid);
@@ -228,6 +232,7 @@ static void end_vm(void *ctx, int pid)
     if (st->traps)
         trap_source_end(st->traps, (uint32_t)pid);
     recording_vm_ended(st->writer, (uint32_t)pid, now);
+    untold_end_vm(&st->untold, (uint32_t)pid);
     if (st->feed)
         feed_end_vm(st->feed, (uint32_t)pid, now);
 }
@@ -424,6 +429,7 @@ static int run(struct state *st, const struct options *o)
     }
     batch_source_free(st->source);
     feed_free(st->feed);
+    untold_free(&st->untold);
     watch_close(&st->watch);
     trap_source_free(st->traps);
     if (st->target >= 0)

@@ -17,6 +17,7 @@
 #include "result.h"
 #include "session.h"
 #include "tally.h"
+#include "untold.h"
 #include "verdict.h"
 #include "views_user.h"
 #include "vm_maps.h"
@@ -32,7 +33,7 @@ struct engine {
     struct feed *feed; /* of VMs that hand pages of events over; NULL: their notes are asked for */
     bool notes_only, pages_only; /* asked for: no pages; no VM that hands none over */
     bool one_vm; /* there will be no other: what it cannot tell is left out of results */
-    bool unknown[VIEW_NTOLD_BY]; /* as of struct result_source */
+    struct untold untold;
     /*
      * Programs count in one of two sides of each map while the other is read (session_change_sides). side: the one
      * whose counts belong to the result that is printed next. cut: that result has ended (on_cut), and programs left
@@ -218,20 +219,14 @@ static void tell_unserved(struct engine *e, const struct target *t, const struct
              t->name, t->pid, unserved);
 }
 
-/* Counters of the one VM that it has no event for. */
-static void learn_unknown(struct engine *e, const struct plan *plan)
-{
-    for (size_t i = 0; i < VIEW_NTOLD_BY; i++)
-        e->unknown[i] = e->one_vm && plan->events[plan_find_probe(view_told_bys[i].probe)].source == PLAN_NONE;
-}
-
 /* File operations of a stock emulator go by the thread that does them, which tells whose they are. */
 static int on_hooked(void *ctx, struct session *s, const struct target *t, const struct plan *plan, uint32_t slot)
 {
     struct engine *e = ctx;
-    int err = 0;
+    int err = untold_learn_plan(&e->untold, (uint32_t)t->pid, plan);
 
-    learn_unknown(e, plan);
+    if (err)
+        return fail(err, "out of memory");
     if (!plan->vm->ours)
         tell_unserved(e, t, plan);
     if (e->on[VIEW_efile] && !plan->vm->ours)
@@ -394,11 +389,16 @@ static const char *name(void *ctx, uint32_t vm, const struct wire_name *told)
     return e->feed && feed_has(e->feed, vm) ? feed_name(e->feed, vm, told) : session_name(e->session, vm, told);
 }
 
+static const struct wanted *untold(void *ctx, uint32_t vm)
+{
+    return untold_of(&((struct engine *)ctx)->untold, vm);
+}
+
 static struct result_source source_of(struct engine *e, struct session *s)
 {
     e->session = s;
     return (struct result_source){e, take, name, session_sink(s), session_seconds(s), session_whole_seconds(s),
-                                  take_slowest, e->settings.slowest, e->unknown};
+                                  take_slowest, e->settings.slowest, untold};
 }
 
 static void on_cut(void *ctx, struct session *s)
@@ -449,6 +449,7 @@ static void on_ended(void *ctx, struct session *s, int pid)
     if (e->taker)
         on_result(e, s);
     drop_states(e, s, pid);
+    untold_end_vm(&e->untold, (uint32_t)pid);
 }
 
 static void on_record(void *ctx, struct session *s, const struct wire_header *header, size_t size)
@@ -516,6 +517,7 @@ static int run(struct engine *e, const struct options *o)
     ops.feed = e->feed;
     err = session_run(o, e->skeleton ? e->skeleton->skeleton : NULL, &ops, e);
     result_early_free(e->early);
+    untold_free(&e->untold);
     feed_free(e->feed);
     views__destroy(e->skeleton);
     return err;

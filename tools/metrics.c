@@ -468,6 +468,14 @@ static bool has_exemplars(const struct view_column *c)
     return false;
 }
 
+/* Nothing was counted that the VM would have told. */
+static bool is_untold(const struct vm *vm, const struct view_column *c, const uint64_t *row)
+{
+    enum batch_event event = view_column_event(c);
+
+    return event != BATCH_EVENTS && vm->is.untold.events[event] && !row[c->at / sizeof *row];
+}
+
 static void print_vm(const struct metrics *m, struct openmetrics *om, const struct vm *vm, const struct view_table *t,
                      const struct view_column *c)
 {
@@ -475,6 +483,8 @@ static void print_vm(const struct metrics *m, struct openmetrics *om, const stru
         for (const struct series *s = i ? vm->other[c->table] : vm->series[c->table]; s; s = s->next) {
             char labels[OPENMETRICS_LABELS_BYTES] = "";
 
+            if (is_untold(vm, c, s->row))
+                continue;
             label_vm(labels, vm);
             if (t->key != VIEW_TOTAL)
                 openmetrics_label(labels, name_label(t), s->label);

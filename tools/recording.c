@@ -12,6 +12,21 @@ static uint32_t add_text(uint32_t sum, const char *text)
     return (uint32_t)crc32(sum, (const unsigned char *)text, (unsigned)strlen(text) + 1);
 }
 
+struct recording_probes recording_probes(const struct wanted *events)
+{
+    struct recording_probes probes = {{0}};
+
+    for (size_t e = 0; e < BATCH_EVENTS; e++)
+        probes.words[e / 64] |= (uint64_t)events->events[e] << e % 64;
+    return probes;
+}
+
+void recording_probes_add(const struct recording_probes *probes, struct wanted *events)
+{
+    for (size_t e = 0; e < BATCH_EVENTS; e++)
+        events->events[e] |= probes->words[e / 64] >> e % 64 & 1;
+}
+
 uint32_t recording_catalogue(void)
 {
     static const char *const units[] = {

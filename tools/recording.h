@@ -8,7 +8,7 @@
  *
  * What a chunk of each kind holds (all of it little-endian, each piece begins at a multiple of 8):
  *   CLOCK   struct recording_clock
- *   ASKED   struct recording_asked: which probes it is a recording of
+ *   ASKED   struct recording_probes: those that it is a recording of
  *   VM      struct recording_vm: a VM that is recorded
  *   NAMES   struct recording_name and its bytes, one behind the other: atoms that pages after it may use without
  * telling them
@@ -25,6 +25,7 @@
 #include <stdint.h>
 
 #include "batch_page.h"
+#include "wanted.h"
 #include "wire_user.h"
 
 #include "../bpf/batch.h"
@@ -32,7 +33,7 @@
 #define RECORDING_MAGIC "ERLSNREC"
 
 enum {
-    RECORDING_FORM = 3, /* its pages as batch_format.h has them */
+    RECORDING_FORM = 4, /* its pages as batch_format.h has them */
     RECORDING_CHUNK_MAGIC = 0x4b4e4843, /* "CHNK" */
     RECORDING_CHUNK_BYTES = 1 << 20,    /* of a chunk, unpacked, at most */
     RECORDING_NAME_BYTES = 64,
@@ -62,7 +63,7 @@ struct recording_clock {
     uint64_t wall_ns; /* CLOCK_REALTIME - CLOCK_MONOTONIC */
 };
 
-struct recording_asked {
+struct recording_probes {
     uint64_t words[(BATCH_EVENTS + 63) / 64]; /* a bit for each enum batch_event */
 };
 
@@ -70,6 +71,7 @@ struct recording_vm {
     uint32_t vm;
     char name[RECORDING_NAME_BYTES]; /* untrusted, terminated */
     uint32_t pad;
+    struct recording_probes untold; /* that it does not tell, so that none of them says nothing */
 };
 
 struct recording_name {
@@ -84,6 +86,10 @@ struct recording_owner {
 
 /* What the probes and their arguments are, in one number: pages of another catalogue cannot be read. */
 uint32_t recording_catalogue(void);
+/* The bits of those events. */
+struct recording_probes recording_probes(const struct wanted *events);
+/* Adds them. */
+void recording_probes_add(const struct recording_probes *probes, struct wanted *events);
 /* The sum that belongs to the chunk. */
 uint32_t recording_sum(const struct recording_chunk *chunk, const void *stored);
 static inline size_t recording_padded(size_t bytes)

@@ -14,7 +14,7 @@ struct recording_item {
     const struct batch_received *page;
     const struct recording_vm *vm;
     const struct recording_owner *owner;
-    const struct recording_asked *asked;
+    const struct recording_probes *asked;
     uint64_t number; /* CLOCK: wall_ns; LOST */
 };
 

@@ -205,11 +205,12 @@ static int put_owners(struct recording_writer *w, uint32_t vm)
 
 static int put_asked(struct recording_writer *w)
 {
-    struct recording_asked asked = {{0}};
+    struct recording_probes asked;
 
-    for (size_t e = 0; w->plan.asked && e < BATCH_EVENTS; e++)
-        asked.words[e / 64] |= (uint64_t)w->plan.asked->events[e] << e % 64;
-    return w->plan.asked ? put(w, RECORDING_ASKED, &asked, sizeof asked) : 0;
+    if (!w->plan.asked)
+        return 0;
+    asked = recording_probes(w->plan.asked);
+    return put(w, RECORDING_ASKED, &asked, sizeof asked);
 }
 
 static int put_prelude(struct recording_writer *w)
@@ -472,7 +473,7 @@ void recording_lost(struct recording_writer *w, uint64_t pages)
     w->lost = pages;
 }
 
-int recording_vm(struct recording_writer *w, uint32_t vm, const char *name)
+int recording_vm(struct recording_writer *w, uint32_t vm, const char *name, const struct wanted *untold)
 {
     struct recording_vm *vms = realloc(w->vms, (w->nvms + 1) * sizeof *vms), *added;
 
@@ -480,7 +481,7 @@ int recording_vm(struct recording_writer *w, uint32_t vm, const char *name)
         return fail(-ENOMEM, "out of memory");
     w->vms = vms;
     added = &vms[w->nvms];
-    *added = (struct recording_vm){.vm = vm};
+    *added = (struct recording_vm){.vm = vm, .untold = recording_probes(untold)};
     snprintf(added->name, sizeof added->name, "%s", name);
     if ((w->nvms + 1) * sizeof *vms <= RECORDING_CHUNK_BYTES)
         w->nvms++;

@@ -26,8 +26,8 @@ struct recording_writer;
  * stays the caller's. Fails: said.
  */
 int recording_begin(const struct recording_plan *plan, struct recording_writer **out);
-/* A VM whose pages may come. Fails: as recording_page. */
-int recording_vm(struct recording_writer *w, uint32_t vm, const char *name);
+/* A VM whose pages may come; untold: what it does not tell. Fails: as recording_page. */
+int recording_vm(struct recording_writer *w, uint32_t vm, const char *name, const struct wanted *untold);
 /*
  * Whether a file has room for the names of all the VM's atoms, a tenth of a megabyte: its threads tell each name once a
  * second, so that without them a name may be missing for so long where another erlsnoop watches already.

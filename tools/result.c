@@ -231,19 +231,19 @@ static struct sink_value make_rate(const struct result_source *s, uint64_t count
     return s->seconds > 0 ? SINK_R(rate + (double)(count - whole) / s->seconds) : SINK_NONE;
 }
 
-static bool is_unknown(const struct result_source *s, const struct view_column *c)
+/* Nothing was counted, and the VM, or one of them, would not have told it. */
+static bool is_unknown(const struct result_source *s, const struct view_column *c, const struct shown *r)
 {
-    for (size_t i = 0; s->unknown && i < VIEW_NTOLD_BY; i++)
-        if (s->unknown[i] && view_told_bys[i].table == c->table && view_told_bys[i].at == c->at)
-            return true;
-    return false;
+    enum batch_event event = view_column_event(c);
+
+    return event != BATCH_EVENTS && !*member(r->row, c->at) && s->untold(s->ctx, r->vm)->events[event];
 }
 
 static struct sink_value make_cell(const struct result_source *s, const struct view_column *c, const struct shown *r)
 {
     uint64_t *at = member(r->row, c->at), *all = member(r->all, c->at);
 
-    if (is_unknown(s, c))
+    if (is_unknown(s, c, r))
         return SINK_NONE;
     switch (c->kind) {
     case VIEW_RATE: return make_rate(s, *at, *member(r->whole, c->at));

@@ -4,6 +4,7 @@
 #define TOOLS_RESULT_H
 
 #include "views.h"
+#include "wanted.h"
 
 struct result_row {
     uint32_t vm;
@@ -43,7 +44,8 @@ struct result_source {
      * none. */
     int (*slowest)(void *ctx, enum view_slowest_id id, struct result_kept *out);
     const __u64 *shown; /* VIEW_NSLOWEST: of each so many are printed */
-    const bool *unknown; /* VIEW_NTOLD_BY: of each whether nobody tells it, so that 0 says nothing; NULL: all are told */
+    /* What a VM, or some VM (0), does not tell, so that 0 says nothing of it. Good until the next. */
+    const struct wanted *(*untold)(void *ctx, uint32_t vm);
 };
 
 /* Adds the members of a row to those of another. */

@@ -150,9 +150,17 @@ static const struct view_attr slows[] = {
 
 const struct view_told_by view_told_bys[VIEW_NTOLD_BY] = {
 #define TOLD_BY(view, table, of, probe)                                                            \
-    {VIEW_TABLE_##view##_##table, offsetof(struct row_##view##_##table, of), #probe},
+    {VIEW_TABLE_##view##_##table, offsetof(struct row_##view##_##table, of), BATCH_##probe},
 #include "../bpf/views.def"
 };
+
+enum batch_event view_column_event(const struct view_column *column)
+{
+    for (size_t i = 0; i < VIEW_NTOLD_BY; i++)
+        if (view_told_bys[i].table == column->table && view_told_bys[i].at == column->at)
+            return view_told_bys[i].event;
+    return BATCH_EVENTS;
+}
 
 const struct view_exemplar view_exemplars[] = {
 #define EXEMPLAR(view, table, of, event, name, pid, value)                                         \

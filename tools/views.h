@@ -111,9 +111,11 @@ enum {
 struct view_told_by {
     enum view_table_id table;
     size_t at; /* of the member in the row */
-    const char *probe;
+    enum batch_event event;
 };
 extern const struct view_told_by view_told_bys[VIEW_NTOLD_BY];
+/* The event that alone tells the column; BATCH_EVENTS: it is told by several. */
+enum batch_event view_column_event(const struct view_column *column);
 
 /* What a result shows, in its order: a table, or the histogram of one (title). */
 struct view_block {

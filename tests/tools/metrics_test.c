@@ -114,7 +114,9 @@ static double sample(const char *text, const char *series)
 
 static void fill(void)
 {
-    static const struct metrics_vm vms[] = {{17, 100, true}, {18, 200, true}, {19, 300, false}};
+    static const struct metrics_vm vms[] = {{.pid = 17, .started = 100, .watched = true},
+                                           {.pid = 18, .started = 200, .watched = true},
+                                           {.pid = 19, .started = 300}};
     struct row_gc_totals totals = {.minor = 23, .major = 2, .paused = 1234567, .reclaimed = 1000};
 
     tick(vms, 3);
@@ -296,7 +298,7 @@ static const bool spawns[VIEW_COUNT] = {[VIEW_spawns] = true};
 
 START_TEST(test_metrics_add_up_and_several_who_ask_see_the_same)
 {
-    static const struct metrics_vm vm = {17, 100, true};
+    static const struct metrics_vm vm = {.pid = 17, .started = 100, .watched = true};
     static const char series[] = "erlsnoop_spawns_by_mfa_total{vm=\"17\",name=\"shop@host\",mfa=\"a:f/1\"}";
 
     begin(spawns, SECOND);
@@ -317,7 +319,8 @@ END_TEST
 /* A VM has its totals from the beginning; what belongs to none is told without a label, and only when there is some. */
 START_TEST(test_metrics_of_all_of_a_vm_have_its_label)
 {
-    static const struct metrics_vm vms[] = {{17, 100, true}, {19, 300, true}};
+    static const struct metrics_vm vms[] = {{.pid = 17, .started = 100, .watched = true},
+                                           {.pid = 19, .started = 300, .watched = true}};
     const struct view_table *t = view_table(VIEW_TABLE_spawns_totals);
     struct row_spawns_totals row = {.births = 23}, lost = {.deaths = 3};
 
@@ -341,9 +344,33 @@ START_TEST(test_metrics_of_all_of_a_vm_have_its_label)
 }
 END_TEST
 
+/* A VM that does not tell what joins queues has no zero there; one that does has. */
+START_TEST(test_metrics_leave_out_what_a_vm_does_not_tell)
+{
+    static const bool messages[VIEW_COUNT] = {[VIEW_messages] = true};
+    static const struct metrics_vm vms[] = {
+        {.pid = 17, .started = 100, .watched = true, .untold.events[BATCH_message__queued] = true},
+        {.pid = 19, .started = 300, .watched = true}};
+    const struct view_table *t = view_table(VIEW_TABLE_messages_totals);
+    struct row_messages_totals row = {.sent = 23};
+
+    begin(messages, SECOND);
+    tick(vms, 2);
+    metrics_row(metrics, t, 17, "", (uint64_t *)&row);
+    metrics_row(metrics, t, 0, NULL, (uint64_t *)&(struct row_messages_totals){0});
+    finish();
+    print(false);
+    ck_assert_double_eq(sample(page, "erlsnoop_messages_sent_total{vm=\"17\",name=\"shop@host\"}"), 23);
+    ck_assert_double_eq(sample(page, "erlsnoop_messages_queued_total{vm=\"17\",name=\"shop@host\"}"), -1);
+    ck_assert_double_eq(sample(page, "erlsnoop_messages_received_total{vm=\"17\",name=\"shop@host\"}"), 0);
+    ck_assert_double_eq(sample(page, "erlsnoop_messages_queued_total{vm=\"19\",name=\"\"}"), 0);
+    end();
+}
+END_TEST
+
 START_TEST(test_metrics_of_a_vm_that_ended_leave_after_a_moment)
 {
-    static const struct metrics_vm vm = {17, 100, true};
+    static const struct metrics_vm vm = {.pid = 17, .started = 100, .watched = true};
     static const char up[] = "erlsnoop_up{vm=\"17\",name=\"shop@host\"}",
                       series[] = "erlsnoop_spawns_by_mfa_total{vm=\"17\",name=\"shop@host\",mfa=\"a:f/1\"}";
 
@@ -368,7 +395,8 @@ END_TEST
 
 START_TEST(test_metrics_of_a_vm_with_a_used_pid_begin_at_zero)
 {
-    static const struct metrics_vm first = {17, 100, true}, second = {17, 101, true};
+    static const struct metrics_vm first = {.pid = 17, .started = 100, .watched = true},
+                                   second = {.pid = 17, .started = 101, .watched = true};
     static const char series[] = "erlsnoop_spawns_by_mfa_total{vm=\"17\",name=\"shop@host\",mfa=\"a:f/1\"}",
                       created[] = "erlsnoop_spawns_by_mfa_created{vm=\"17\",name=\"shop@host\",mfa=\"a:f/1\"}";
 
@@ -388,7 +416,7 @@ END_TEST
 /* One that was counted before a look found it is the one that is found. */
 START_TEST(test_metrics_count_a_vm_before_it_is_seen)
 {
-    static const struct metrics_vm vm = {17, 100, true};
+    static const struct metrics_vm vm = {.pid = 17, .started = 100, .watched = true};
 
     begin(spawns, SECOND);
     tick(NULL, 0);
@@ -416,7 +444,7 @@ static double total_births(void)
 /* As many names as the table shows rows have series, and one that comes to be counted often gets one. */
 START_TEST(test_metrics_bound_the_names_of_a_vm)
 {
-    static const struct metrics_vm vm = {17, 100, true};
+    static const struct metrics_vm vm = {.pid = 17, .started = 100, .watched = true};
     char name[32];
     double before;
 
@@ -458,7 +486,7 @@ END_TEST
 START_TEST(test_metrics_count_processes_without_a_name_together)
 {
     static const bool on[VIEW_COUNT] = {[VIEW_gc] = true};
-    static const struct metrics_vm vm = {17, 100, true};
+    static const struct metrics_vm vm = {.pid = 17, .started = 100, .watched = true};
     char name[32];
 
     begin(on, SECOND);
@@ -490,7 +518,7 @@ static void name_node(int pid, char *out, size_t size)
 /* It is told with the name that it has soon after its begin, from then on. */
 START_TEST(test_metrics_name_a_vm_once_it_has_its_name)
 {
-    static const struct metrics_vm vm = {17, 100, true};
+    static const struct metrics_vm vm = {.pid = 17, .started = 100, .watched = true};
     const struct metrics_settings settings = {spawns, "1.2.3", START_NS, 1, SECOND, name_node};
 
     now_ns = START_NS;
@@ -538,7 +566,7 @@ END_TEST
 START_TEST(test_metrics_exemplars_stand_in_their_buckets)
 {
     static const bool on[VIEW_COUNT] = {[VIEW_gc] = true};
-    static const struct metrics_vm vm = {17, 100, true};
+    static const struct metrics_vm vm = {.pid = 17, .started = 100, .watched = true};
 
     begin(on, SECOND);
     tick(&vm, 1);
@@ -628,6 +656,7 @@ Suite *metrics_suite(void)
     tcase_add_test(lives, test_metrics_add_up_and_several_who_ask_see_the_same);
     tcase_add_test(lives, test_metrics_of_all_of_a_vm_have_its_label);
     tcase_add_test(lives, test_metrics_of_a_vm_that_ended_leave_after_a_moment);
+    tcase_add_test(lives, test_metrics_leave_out_what_a_vm_does_not_tell);
     tcase_add_test(lives, test_metrics_of_a_vm_with_a_used_pid_begin_at_zero);
     tcase_add_test(lives, test_metrics_count_a_vm_before_it_is_seen);
     tcase_add_test(lives, test_metrics_bound_the_names_of_a_vm);

@@ -54,7 +54,7 @@ static struct recording_writer *begin(struct recording_plan plan)
     plan.writer = "test";
     plan.files = plan.files ? plan.files : 1;
     ck_assert_int_eq(recording_begin(&plan, &w), 0);
-    ck_assert_int_eq(recording_vm(w, VM, "shop@here"), 0);
+    ck_assert_int_eq(recording_vm(w, VM, "shop@here", &(struct wanted){{0}}), 0);
     return w;
 }
 

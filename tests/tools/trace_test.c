@@ -398,7 +398,7 @@ static void write_hostile(const char *path)
     struct support_page p;
 
     ck_assert_int_eq(recording_begin(&plan, &w), 0);
-    ck_assert_int_eq(recording_vm(w, 17, "\033]0;x\a\n\xff"), 0);
+    ck_assert_int_eq(recording_vm(w, 17, "\033]0;x\a\n\xff", &(struct wanted){{0}}), 0);
     support_page_begin(&p, 17, 1, 1, 0, 1000);
     support_page_atom(&p, 1, "\033[2J\x80\"\\\t\n\xe2\x80\xae");
     support_page_head(&p, BATCH_process__spawn, 2, 1000);

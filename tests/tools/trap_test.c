@@ -346,6 +346,8 @@ START_TEST(test_trap_recording_tells_names_that_are_registered_later)
 
     ck_assert_msg(!r->status, "%s%s", r->out, r->err);
     ck_assert_int_eq(owner_number(r->out, "\"messages_by_owner\"", "\"'late one'\"", "sent"), 29);
+    ck_assert_int_eq(support_lines(r->out, "\"type\":\"messages\""), 1);
+    ck_assert_int_eq(support_lines(r->out, "\"queued\":"), 0);
     ck_assert_int_ge(atoi(strrchr(r->out, '}') + 1), 29); /* sizes that it does not tell are no number */
     ck_assert_str_eq(strrchr(r->out, '}') + strlen(strrchr(r->out, '}')) - 3, "\n0\n");
 }
