@@ -236,7 +236,7 @@ static bool is_unknown(const struct result_source *s, const struct view_column *
 {
     enum batch_event event = view_column_event(c);
 
-    return event != BATCH_EVENTS && !*member(r->row, c->at) && s->untold(s->ctx, r->vm)->events[event];
+    return event != BATCH_EVENTS && s->untold && !*member(r->row, c->at) && s->untold(s->ctx, r->vm)->events[event];
 }
 
 static struct sink_value make_cell(const struct result_source *s, const struct view_column *c, const struct shown *r)
