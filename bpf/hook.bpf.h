@@ -188,6 +188,7 @@ int ret_process__scheduled(struct pt_regs *ctx)
         return 0;
     view_begin(&ev.head, layout->vm);
     ev.head.tells = EV_TELLS_RUNNING;
+    ev.head.where = hook_where(ctx, process);
     ev.mfa = view_later_resume(process, bpf_get_attach_cookie(ctx));
     tell_process__scheduled(&ev);
     return 0;

@@ -37,7 +37,7 @@ VIEW_INLINE void view_msglat_on_process__scheduled(const struct ev_process__sche
     struct state_msglat_receivers *r = told ? msglat_receivers_get(&ev->head, ev->pid) : msglat_receivers_upsert(&ev->head, ev->pid);
     __u64 first = r ? VIEW_SWAP(&r->state, MSGLAT_RUNS) : MSGLAT_IDLE, messages, now, latency;
     struct told_msglat_wait *record;
-    VIEW_NAME(mfa);
+    VIEW_NAME(name); /* of the one, then of the other: there is no room for two */
 
     if (first <= MSGLAT_RUNS)
         return;
@@ -45,8 +45,10 @@ VIEW_INLINE void view_msglat_on_process__scheduled(const struct ev_process__sche
     now = view_ns(&ev->head);
     latency = now > first ? now - first : 0;
     VIEW_ADD(msglat_totals_row(&ev->head), wakeups, 1);
-    view_mfa(&ev->head, ev->mfa, &mfa);
-    VIEW_OBSERVE(msglat_by_mfa_row(&ev->head, &mfa), latency, latency);
+    view_owner(&ev->head, ev->pid, &name);
+    VIEW_OBSERVE(msglat_by_owner_row(&ev->head, &name), latency, latency);
+    view_mfa(&ev->head, ev->mfa, &name);
+    VIEW_OBSERVE(msglat_by_mfa_row(&ev->head, &name), latency, latency);
     record = latency < VIEW_FILTER(msglat, slower) ? 0 : msglat_wait_record(&ev->head, now);
     if (!record)
         return;
@@ -54,7 +56,7 @@ VIEW_INLINE void view_msglat_on_process__scheduled(const struct ev_process__sche
     record->receiver = ev->pid;
     record->latency = latency;
     record->messages = messages;
-    name_copy(&record->mfa, &mfa);
+    name_copy(&record->mfa, &name);
     VIEW_TELL(record);
 }
 

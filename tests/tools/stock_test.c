@@ -170,7 +170,7 @@ START_TEST(test_stock_msglat_counts_messages_and_waits)
     ck_assert_int_eq(r->status, 0);
     stock_counts_ring(r->out);
     ck_assert_int_gt(support_number(r->out, "stock_target:echo/2", "wakeups"), 0);
-    ck_assert_int_eq(support_lines(r->out, "stock_target:echo/2"), 1);
+    ck_assert_int_eq(support_lines(r->out, "\"mfa\":\"stock_target:echo/2\""), 1);
     ck_assert_int_eq(support_lines(r->out, "\"lost\""), 0);
 }
 END_TEST
