@@ -204,12 +204,24 @@ static void ask(int number)
     asked = 1;
 }
 
+static void tell_dump(const struct state *st, const char *why)
+{
+    note("%s: '%s' holds the last %.3g s", why, st->plan.path, (double)st->plan.ring_ns / 1e9);
+}
+
+/* What cannot be written now may be written later: recording goes on. */
 static void dump(struct state *st, const char *why)
 {
     asked = 0;
-    st->err = recording_dump(st->writer);
+    if (!recording_dump(st->writer))
+        tell_dump(st, why);
+}
+
+static void dump_last(struct state *st, const char *why)
+{
+    st->err = recording_dump_last(st->writer);
     if (!st->err)
-        note("%s: '%s' holds the last %.3g s", why, st->plan.path, (double)st->plan.ring_ns / 1e9);
+        tell_dump(st, why);
 }
 
 /* ---- a threshold that asks for it */
@@ -388,7 +400,7 @@ static int record(struct state *st)
     if (st->ended && !watch_replaced(&st->watch))
         tell_killed(st, (uint32_t)st->watch.pid);
     if (!st->err && st->plan.ring_ns)
-        dump(st, st->ended ? "the VM ended" : "ended by a signal");
+        dump_last(st, st->ended ? "the VM ended" : "ended by a signal");
     if (!err && !st->ended && st->err == 1)
         note("'%s' is as long as it may be", st->plan.path);
     return err ? err : st->err < 0 ? st->err : 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Invariant: a file begins with all that its pages need (clock, VMs, names), so that each can be read alone; after a
- * failure it ends with its last whole chunk.
+ * failure it ends with its last whole chunk. Memory is written to a file beside PATH, which becomes PATH when it is
+ * whole: what stood there before stays until then.
  */
 #include "recording_write.h"
 
@@ -59,6 +60,10 @@ struct recording_writer {
     struct recording_told told, waiting; /* waiting: of the pages that wait */
     bool full;
     bool dumped; /* the file holds what memory held before */
+    bool special; /* with ring_ns: PATH is no regular file, and written as it is */
+    mode_t mode;  /* with ring_ns: of the file that PATH was; 0: there was none */
+    uint64_t prelude; /* bytes of `written` before the first page */
+    char place[PATH_MAX], beside[PATH_MAX + 32]; /* with ring_ns: PATH, links resolved; what is written, then renamed */
     char *stored; /* room for one chunk */
     size_t room, used, limit; /* limit: of `used`, so that a chunk fits a file */
     _Alignas(8) char raw[RECORDING_CHUNK_BYTES]; /* what waits: pages, while the file is begun names */
@@ -66,10 +71,17 @@ struct recording_writer {
 
 /* ---- files */
 
+static int say(const struct recording_writer *w, int err, const char *more)
+{
+    return fail(err, "cannot write '%s': %s%s", w->plan.path, strerror(-err), more);
+}
+
+/* What memory holds is written again when it fails: who does that says so once. */
 static int complain(const struct recording_writer *w, int err)
 {
-    return fail(err, "cannot write '%s': %s%s", w->plan.path, strerror(-err),
-                w->chunks ? "; what was written until then can be read, and may be more than is told here" : "");
+    static const char more[] = "; what was written until then can be read, and may be more than is told here";
+
+    return w->plan.ring_ns ? err : say(w, err, w->chunks ? more : "");
 }
 
 static int write_all(struct recording_writer *w, const void *bytes, size_t size)
@@ -82,8 +94,16 @@ static int write_all(struct recording_writer *w, const void *bytes, size_t size)
         if (got < 0)
             return -errno;
         done += (size_t)got;
+        w->written += (size_t)got;
     }
     return 0;
+}
+
+static void leave_file(struct recording_writer *w)
+{
+    if (w->fd >= 0)
+        close(w->fd);
+    w->fd = -1;
 }
 
 static int write_chunk(struct recording_writer *w, struct recording_chunk *chunk, const void *stored)
@@ -96,13 +116,10 @@ static int write_chunk(struct recording_writer *w, struct recording_chunk *chunk
     if (!err)
         err = write_all(w, stored, chunk->stored);
     if (err) { /* what was written of it can be read */
-        complain(w, err);
-        close(w->fd);
-        w->fd = -1;
-        return err;
+        leave_file(w);
+        return complain(w, err);
     }
     w->chunks++;
-    w->written += sizeof *chunk + chunk->stored;
     w->told.stored += sizeof *chunk + chunk->stored;
     return 0;
 }
@@ -228,6 +245,20 @@ static int put_prelude(struct recording_writer *w)
     return err ? err : put_owners(w, 0);
 }
 
+/* What stands at PATH is written over; memory gets a new file beside it. */
+static int open_path(const struct recording_writer *w)
+{
+    int fd;
+
+    if (!w->plan.ring_ns || w->special)
+        return open(w->plan.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    unlink(w->beside);
+    fd = open(w->beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, w->mode ? w->mode & 0600 : 0666);
+    if (fd >= 0 && w->mode)
+        fchmod(fd, w->mode);
+    return fd;
+}
+
 static int open_file(struct recording_writer *w)
 {
     struct recording_head head = {.magic = RECORDING_MAGIC, .form = RECORDING_FORM, .catalogue = recording_catalogue()};
@@ -236,16 +267,19 @@ static int open_file(struct recording_writer *w)
     snprintf(head.writer, sizeof head.writer, "%s", w->plan.writer);
     w->chunks = 0;
     w->begun_ns = 0;
-    w->fd = open(w->plan.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    w->written = w->prelude = 0;
+    w->fd = open_path(w);
     if (w->fd < 0)
         return complain(w, -errno);
     err = write_all(w, &head, sizeof head);
-    w->written = sizeof head;
-    if (!err)
-        return put_prelude(w);
-    close(w->fd);
-    w->fd = -1;
-    return complain(w, err);
+    if (err) {
+        leave_file(w);
+        complain(w, err);
+    } else {
+        err = put_prelude(w);
+    }
+    w->prelude = w->written;
+    return err;
 }
 
 /* ---- the end of a file */
@@ -270,27 +304,43 @@ static int close_file(struct recording_writer *w)
     return err;
 }
 
-/* Another file is to take the place of the first: of a device, as of a link to one, it would take it from everybody. */
-static int refuse_special(const struct recording_plan *plan)
+/* ---- files before it */
+
+struct numbered {
+    char path[PATH_MAX + 16];
+};
+
+/* PATH.number; PATH itself is number 0. */
+static struct numbered numbered(const char *path, unsigned number)
+{
+    struct numbered n;
+
+    snprintf(n.path, sizeof n.path, number ? "%s.%u" : "%s", path, number);
+    return n;
+}
+
+/*
+ * Another file is to take the place of the first: of a device, as of a link to one, it would take it from everybody.
+ */
+static int refuse_files(const struct recording_plan *plan)
 {
     bool followed = plan->files > 1 && (plan->max_bytes || plan->max_ns || plan->ring_ns);
     struct stat st;
 
-    if (!followed || lstat(plan->path, &st) || S_ISREG(st.st_mode))
-        return 0;
-    return fail(-EINVAL, "cannot write '%s': it is no regular file, and cannot become '%s.1'; choose --files 1", plan->path, plan->path);
+    if (followed && !lstat(plan->path, &st) && !S_ISREG(st.st_mode))
+        return fail(-EINVAL, "cannot write '%s': it is no regular file, and cannot become '%s.1'; choose --files 1",
+                    plan->path, plan->path);
+    return 0;
 }
 
-/* PATH becomes PATH.1, that PATH.2 and so on; the last is replaced. */
-static int shift_files(const struct recording_writer *w)
+/* PATH becomes PATH.1, that PATH.2 and so on; with the next PATH there are `files` of them, the last is replaced. */
+static int shift_files(const struct recording_writer *w, unsigned files)
 {
-    char from[PATH_MAX + 16], to[PATH_MAX + 16];
+    for (unsigned i = files - 1; i > 0; i--) {
+        struct numbered from = numbered(w->plan.path, i - 1), to = numbered(w->plan.path, i);
 
-    for (unsigned i = w->plan.files - 1; i > 0; i--) {
-        snprintf(to, sizeof to, "%s.%u", w->plan.path, i);
-        snprintf(from, sizeof from, i > 1 ? "%s.%u" : "%s", w->plan.path, i - 1);
-        if (rename(from, to) && errno != ENOENT)
-            return fail(-errno, "cannot rename '%s' to '%s': %s", from, to, strerror(errno));
+        if (rename(from.path, to.path) && errno != ENOENT)
+            return fail(-errno, "cannot rename '%s' to '%s': %s", from.path, to.path, strerror(errno));
     }
     return 0;
 }
@@ -300,7 +350,7 @@ static int next_file(struct recording_writer *w)
     int err = close_file(w);
 
     if (!err)
-        err = shift_files(w);
+        err = shift_files(w, w->plan.files);
     return err ? err : open_file(w);
 }
 
@@ -531,6 +581,123 @@ void recording_vm_ended(struct recording_writer *w, uint32_t vm, uint64_t now_ns
     recording_owners_exit_vm(w->owners, vm, now_ns);
 }
 
+/* ---- memory that is written */
+
+/* A file of what memory holds. After a failure `written` is what there was room for. */
+static int write_kept(struct recording_writer *w)
+{
+    uint64_t stored = w->told.stored;
+    int err = open_file(w);
+
+    for (struct kept *k = w->kept; k && !err; k = k->next)
+        err = write_chunk(w, &k->chunk, k->stored);
+    if (!err)
+        err = close_file(w);
+    if (err)
+        w->told.stored = stored;
+    leave_file(w);
+    return err;
+}
+
+static void remove_beside(const struct recording_writer *w)
+{
+    if (!w->special)
+        unlink(w->beside);
+}
+
+/* What was written takes its place. The first one replaces the empty file of recording_begin. Fails: said. */
+static int put_in_place(struct recording_writer *w, unsigned files)
+{
+    int err = w->dumped ? shift_files(w, files) : 0;
+
+    if (!err && !w->special && rename(w->beside, w->place))
+        err = say(w, -errno, "");
+    if (err)
+        remove_beside(w);
+    else
+        w->dumped = true;
+    return err;
+}
+
+/* The file can be written, which is known at once. It is empty until it is asked for. */
+static int begin_memory(struct recording_writer *w)
+{
+    struct stat st;
+    bool there = !stat(w->plan.path, &st);
+    int err;
+
+    w->special = there && !S_ISREG(st.st_mode);
+    w->mode = there ? st.st_mode & 0777 : 0;
+    if (!realpath(w->plan.path, w->place)) /* through links, so that they stay */
+        strcpy(w->place, w->plan.path);
+    snprintf(w->beside, sizeof w->beside, "%s.%d.part", w->place, getpid());
+    err = write_kept(w);
+    if (!err)
+        err = put_in_place(w, 1);
+    else if (err != -ENOMEM)
+        say(w, err, "");
+    if (err)
+        remove_beside(w);
+    w->dumped = false;
+    return err;
+}
+
+int recording_dump(struct recording_writer *w)
+{
+    int err = flush(w);
+
+    if (!err)
+        err = write_kept(w);
+    if (!err)
+        return put_in_place(w, w->plan.files);
+    remove_beside(w);
+    return err == -ENOMEM ? err : say(w, err, "; it is kept in memory, and the next request or the end tries again");
+}
+
+/* There is one at least. */
+static void keep_newest(struct recording_writer *w, uint64_t bytes)
+{
+    do
+        drop_oldest(w);
+    while (w->kept->next && w->kept_bytes + END_BYTES > bytes);
+}
+
+/*
+ * As much of what is newest as there is room for; where a chunk has no room, its beginning. Returns whether there is
+ * any.
+ */
+static bool write_newest(struct recording_writer *w)
+{
+    int err = -ENOSPC;
+
+    while (err && err != -ENOMEM && w->kept && w->kept->next) {
+        uint64_t room = w->written - w->prelude, less = w->kept_bytes / 8 * 7;
+
+        keep_newest(w, room < less ? room : less);
+        err = write_kept(w);
+    }
+    return !err || w->written > w->prelude;
+}
+
+int recording_dump_last(struct recording_writer *w)
+{
+    int err = flush(w);
+
+    if (!err)
+        err = write_kept(w);
+    if (!err)
+        return put_in_place(w, w->plan.files);
+    if (err == -ENOMEM)
+        return err;
+    if (w->special || !write_newest(w)) {
+        remove_beside(w);
+        return say(w, err, "");
+    }
+    if (!put_in_place(w, w->plan.files + 1)) /* a part takes the place of nothing */
+        say(w, err, "; the newest of it, as much as could be written, can be read");
+    return err;
+}
+
 /* ---- the life of a recording */
 
 /* As many as are known by name at once: a file that may be small is not to be filled by them. */
@@ -559,33 +726,17 @@ int recording_begin(const struct recording_plan *plan, struct recording_writer *
     w->stored = malloc(w->room);
     err = w->packer && w->names && w->owners && w->stored ? 0 : fail(-ENOMEM, "out of memory");
     if (!err && strlen(plan->path) >= PATH_MAX)
-        err = complain(w, -ENAMETOOLONG);
+        err = say(w, -ENAMETOOLONG, "");
     if (!err)
-        err = refuse_special(plan);
+        err = refuse_files(plan);
     if (!err)
-        err = open_file(w);
-    if (!err && plan->ring_ns) /* the file can be written; the ring writes it when it is asked to */
-        err = close_file(w);
+        err = plan->ring_ns ? begin_memory(w) : open_file(w);
     *out = w;
     if (err) {
         recording_end(w, NULL);
         *out = NULL;
     }
     return err;
-}
-
-int recording_dump(struct recording_writer *w)
-{
-    int err = flush(w);
-
-    if (!err && w->dumped)
-        err = shift_files(w);
-    w->dumped = true;
-    if (!err)
-        err = open_file(w);
-    for (struct kept *k = w->kept; k && !err; k = k->next)
-        err = write_chunk(w, &k->chunk, k->stored);
-    return err ? err : close_file(w);
 }
 
 int recording_end(struct recording_writer *w, struct recording_told *told)

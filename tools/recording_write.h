@@ -54,8 +54,13 @@ void recording_lost(struct recording_writer *w, uint64_t pages);
  * ends though nothing happens. As recording_page.
  */
 int recording_look(struct recording_writer *w, uint64_t now_ns);
-/* Writes what memory holds, and keeps it. Fails: said. */
+/* Writes what memory holds, and keeps it. Fails: said; the files are as they were, and it can be tried again. */
 int recording_dump(struct recording_writer *w);
+/*
+ * The same for the last time. Where there is no room for all of it the newest that there is room for is written, and
+ * every file stays that is there: PATH becomes PATH.1. That is a failure too, and said.
+ */
+int recording_dump_last(struct recording_writer *w);
 /* What came, and what was written, since the beginning. */
 struct recording_told {
     uint64_t pages, events, lost_pages;

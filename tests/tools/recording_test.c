@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Recordings: written and read again, rotated, kept in memory, cut off, damaged. */
 #include <check.h>
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -239,6 +241,129 @@ START_TEST(test_recording_keeps_what_is_recent)
     ck_assert_uint_eq(c.first, PAGES - 5);
     batch_names_free(c.names);
     ck_assert_int_eq(recording_end(w, NULL), 0);
+}
+END_TEST
+
+static void begin_limit(struct rlimit *before, uint64_t bytes)
+{
+    struct rlimit little;
+
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, before);
+    little = (struct rlimit){bytes, before->rlim_max};
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &little), 0);
+}
+
+static int count_files(void)
+{
+    DIR *files = opendir(dir);
+    int n = 0;
+
+    while (readdir(files))
+        n++;
+    closedir(files);
+    return n - 2;
+}
+
+static void check_file(const char *name, uint64_t first, uint64_t pages)
+{
+    struct content c = read_file(name);
+
+    ck_assert_str_eq(c.damage, "");
+    ck_assert_uint_eq(c.first, first);
+    ck_assert_uint_eq(c.pages, pages);
+    batch_names_free(c.names);
+}
+
+/* What cannot be written leaves the file of before as it was, and is written later. */
+START_TEST(test_recording_in_memory_waits_for_room)
+{
+    struct recording_writer *w = begin((struct recording_plan){.ring_ns = 100ull * S_NS});
+    struct recording_told told;
+    struct rlimit before;
+    struct stat st;
+
+    ck_assert_int_eq(write_pages(w, 0, PAGES), 0);
+    ck_assert_int_eq(recording_dump(w), 0);
+    ck_assert_int_eq(write_pages(w, PAGES, 2 * PAGES), 0);
+    begin_limit(&before, 16384);
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_eq(recording_dump(w), -EFBIG);
+    setrlimit(RLIMIT_FSIZE, &before);
+    ck_assert_int_eq(count_files(), 1);
+    check_file(path, 0, PAGES);
+    ck_assert_int_eq(recording_dump(w), 0);
+    ck_assert_int_eq(count_files(), 1);
+    check_file(path, 0, 2 * PAGES);
+    ck_assert(!stat(path, &st));
+    ck_assert_int_eq(recording_end(w, &told), 0);
+    ck_assert_uint_lt(told.stored, 2 * (uint64_t)st.st_size);
+}
+END_TEST
+
+/* A file whose rights were narrowed stays so, when it is replaced. */
+START_TEST(test_recording_in_memory_keeps_the_rights_of_the_file)
+{
+    struct recording_writer *w;
+    struct stat st;
+
+    close(open(path, O_CREAT | O_WRONLY, 0600));
+    ck_assert_int_eq(chmod(path, 0600), 0);
+    w = begin((struct recording_plan){.ring_ns = 100ull * S_NS});
+    ck_assert_int_eq(write_pages(w, 0, PAGES), 0);
+    ck_assert_int_eq(recording_dump(w), 0);
+    ck_assert(!stat(path, &st));
+    ck_assert_int_eq(st.st_mode & 07777, 0600);
+    ck_assert_int_eq(recording_end(w, NULL), 0);
+}
+END_TEST
+
+/* At the end what is newest is written, in whole chunks or, of one that has no room, its beginning. */
+START_TEST(test_recording_in_memory_ends_with_the_newest)
+{
+    static const uint64_t room[] = {20000, 6000, 1500};
+    struct recording_writer *w = begin((struct recording_plan){.ring_ns = 100ull * S_NS, .files = 1});
+    struct rlimit before;
+    struct content c;
+    char older[160];
+
+    ck_assert_int_eq(write_pages(w, 0, PAGES), 0);
+    ck_assert_int_eq(recording_dump(w), 0);
+    ck_assert_int_eq(write_pages(w, PAGES, 2 * PAGES), 0);
+    begin_limit(&before, room[_i]);
+    ck_assert_int_eq(recording_dump_last(w), -EFBIG);
+    setrlimit(RLIMIT_FSIZE, &before);
+    ck_assert_int_eq(recording_end(w, NULL), 0);
+    snprintf(older, sizeof older, "%s.1", path);
+    check_file(older, 0, PAGES);
+    c = read_file(path);
+    if (_i < 2) {
+        ck_assert_str_eq(c.damage, "");
+        ck_assert_uint_eq(c.first + c.pages, 2 * PAGES);
+        ck_assert_uint_ge(c.pages * 5000, room[_i]);
+    } else {
+        ck_assert_ptr_nonnull(strstr(c.damage, "it is cut off"));
+    }
+    batch_names_free(c.names);
+    ck_assert_int_eq(count_files(), 2);
+}
+END_TEST
+
+/* No room for the file of a recording that begins: the one of before stays. */
+START_TEST(test_recording_in_memory_that_cannot_begin_replaces_nothing)
+{
+    struct recording_plan plan = {.path = path, .writer = "test", .files = 1, .ring_ns = 100ull * S_NS};
+    struct recording_writer *w = begin(plan);
+    struct rlimit before;
+
+    ck_assert_int_eq(write_pages(w, 0, PAGES), 0);
+    ck_assert_int_eq(recording_dump(w), 0);
+    ck_assert_int_eq(recording_end(w, NULL), 0);
+    begin_limit(&before, 30);
+    ck_assert_int_eq(recording_begin(&plan, &w), -EFBIG);
+    setrlimit(RLIMIT_FSIZE, &before);
+    check_file(path, 0, PAGES);
+    ck_assert_int_eq(count_files(), 1);
 }
 END_TEST
 
@@ -510,14 +635,11 @@ END_TEST
 START_TEST(test_recording_without_room_is_readable)
 {
     struct recording_writer *w = begin((struct recording_plan){0});
-    struct rlimit before, little;
+    struct rlimit before;
     struct content c;
     int err;
 
-    signal(SIGXFSZ, SIG_IGN);
-    getrlimit(RLIMIT_FSIZE, &before);
-    little = (struct rlimit){16384, before.rlim_max};
-    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &little), 0);
+    begin_limit(&before, 16384);
     err = write_pages(w, 0, PAGES);
     ck_assert_int_eq(err, -EFBIG);
     ck_assert_int_eq(recording_end(w, NULL), 0); /* it was said */
@@ -542,6 +664,10 @@ Suite *recording_suite(void)
     tcase_add_loop_test(tests, test_recording_covers_its_time, 0, 2);
     tcase_add_loop_test(tests, test_recording_of_one_file_ends_after_its_time, 0, 2);
     tcase_add_test(tests, test_recording_keeps_what_is_recent);
+    tcase_add_test(tests, test_recording_in_memory_waits_for_room);
+    tcase_add_test(tests, test_recording_in_memory_keeps_the_rights_of_the_file);
+    tcase_add_loop_test(tests, test_recording_in_memory_ends_with_the_newest, 0, 3);
+    tcase_add_test(tests, test_recording_in_memory_that_cannot_begin_replaces_nothing);
     tcase_add_test(tests, test_recording_begins_each_file_with_who_lives);
     tcase_add_test(tests, test_recording_in_memory_begins_with_who_lived);
     tcase_add_test(tests, test_recording_of_many_lives_is_bounded);

@@ -328,6 +328,26 @@ START_TEST(test_trace_ring_is_written_on_a_signal)
 }
 END_TEST
 
+/* A full disk: it is said in one line, and what memory holds is written when there is room. At the end, what fits. */
+START_TEST(test_trace_ring_goes_on_when_the_disk_is_full)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "printf '%%s\n' '-module(b).' '-export([start/0, c/0]).' 'c() -> ok.' \\\n"
+        " 'start() -> [spawn(b, c, []) || _ <- lists:seq(1, 500)], receive after 5 -> start() end.' > b.erl; erlc b.erl\n"
+        "says() { until [ $(grep -c \"$1\" err) -ge $2 ]; do kill -0 $e || { echo ended; break; }; sleep .05; done; }\n"
+        "$ERLVM -quick -pa . -s b & p=$!; runs $p erlvm; (ulimit -S -f 100; exec $ERLSNOOP trace --ring 60s -o r -p $p > t 2> err) & e=$!\n"
+        "attached $e; sleep 2; for i in 1 2; do kill -USR1 $e; says 'cannot write .r.: File too large; it is kept in memory' $i; done; ls r*\n"
+        "prlimit --pid $e --fsize=unlimited:; kill -USR1 $e; says asked 1; $ERLSNOOP report r --json | grep -c '\"report\",\"events\":[1-9]'\n"
+        "cp r good; sleep 2; prlimit --pid $e --fsize=$(($(stat -c %%s r) / 3 * 2)):; kill -INT $e; wait $e; echo status $?; kill $p\n"
+        "cmp good r.1 && echo kept; $ERLSNOOP report r --json | grep -c '\"report\",\"events\":[1-9]'; echo status ${PIPESTATUS[0]}; ls r*; cat err");
+
+    ck_assert_msg(!strncmp(r->out, "r\n1\nstatus 1\nkept\n1\nstatus 0\nr\nr.1\n", 35), "%s%s", r->out, r->err);
+    ck_assert_msg(strstr(r->out, "File too large; the newest of it, as much as could be written, can be read\n"), "%s", r->out);
+    ck_assert_int_eq(support_lines(r->out, "erlsnoop: "), 5);
+}
+END_TEST
+
 /* Births come at two moments, 3 s apart: for each the last second meets the threshold once. */
 START_TEST(test_trace_ring_is_written_when_a_threshold_is_met)
 {
@@ -492,6 +512,7 @@ Suite *trace_suite(void)
     tcase_add_test(live, test_trace_on_a_full_disk_keeps_what_was_written);
     tcase_add_test(live, test_trace_ring_is_written_when_the_vm_ends);
     tcase_add_test(live, test_trace_ring_is_written_on_a_signal);
+    tcase_add_test(live, test_trace_ring_goes_on_when_the_disk_is_full);
     tcase_add_test(live, test_trace_ring_is_written_when_a_threshold_is_met);
     tcase_add_loop_test(lines, test_trace_refuses_in_one_line, 0, sizeof refused / sizeof *refused);
     tcase_add_test(lines, test_report_escapes_what_it_tells);
