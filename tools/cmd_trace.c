@@ -478,7 +478,7 @@ static int set_time(void *ctx, const char *value)
 static int set_files(void *ctx, const char *value)
 {
     uint64_t number;
-    int err = options_number("--files", value, 1, 1000, &number);
+    int err = options_number("--files", value, 1, RECORDING_MOST_FILES, &number);
 
     ((struct state *)ctx)->plan.files = (unsigned)number;
     return err;

@@ -319,8 +319,22 @@ static struct numbered numbered(const char *path, unsigned number)
     return n;
 }
 
+/* Whether a recording stands there, or nothing: an empty file. */
+static bool is_recording(const char *path)
+{
+    char magic[sizeof RECORDING_MAGIC - 1];
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+    struct stat st;
+    ssize_t got = fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) ? read(fd, magic, sizeof magic) : -1;
+
+    if (fd >= 0)
+        close(fd);
+    return !got || (got == sizeof magic && !memcmp(magic, RECORDING_MAGIC, sizeof magic));
+}
+
 /*
  * Another file is to take the place of the first: of a device, as of a link to one, it would take it from everybody.
+ * Nor is a file replaced that trace has not written. Memory may need one file more (recording_dump_last).
  */
 static int refuse_files(const struct recording_plan *plan)
 {
@@ -330,6 +344,33 @@ static int refuse_files(const struct recording_plan *plan)
     if (followed && !lstat(plan->path, &st) && !S_ISREG(st.st_mode))
         return fail(-EINVAL, "cannot write '%s': it is no regular file, and cannot become '%s.1'; choose --files 1",
                     plan->path, plan->path);
+    for (unsigned i = 1; i < (followed ? plan->files : 1) + (plan->ring_ns != 0); i++) {
+        struct numbered before = numbered(plan->path, i);
+
+        if (!lstat(before.path, &st) && !is_recording(before.path))
+            return fail(-EEXIST, "cannot write '%s': '%s' is no recording, and would be replaced; choose another name",
+                        plan->path, before.path);
+    }
+    return 0;
+}
+
+/* Files of an earlier recording would be taken for the beginning of this one. */
+static int remove_earlier(const struct recording_plan *plan)
+{
+    unsigned removed = 0;
+
+    for (unsigned i = 1; i <= RECORDING_MOST_FILES; i++) {
+        struct numbered before = numbered(plan->path, i);
+
+        if (access(before.path, F_OK) || !is_recording(before.path))
+            continue;
+        if (unlink(before.path))
+            return fail(-errno, "cannot remove '%s' of an earlier recording: %s", before.path, strerror(errno));
+        removed++;
+    }
+    if (removed)
+        note("removed what an earlier recording left beside '%s': %u file%s (%s.1 ...)", plan->path, removed,
+             removed > 1 ? "s" : "", plan->path);
     return 0;
 }
 
@@ -731,6 +772,8 @@ int recording_begin(const struct recording_plan *plan, struct recording_writer *
         err = refuse_files(plan);
     if (!err)
         err = plan->ring_ns ? begin_memory(w) : open_file(w);
+    if (!err)
+        err = remove_earlier(plan);
     *out = w;
     if (err) {
         recording_end(w, NULL);

@@ -367,6 +367,32 @@ START_TEST(test_recording_in_memory_that_cannot_begin_replaces_nothing)
 }
 END_TEST
 
+/* ---- files of before */
+
+/* Recordings that an earlier one left go, as they would be taken for the beginning of this one; nothing else does. */
+START_TEST(test_recording_removes_files_of_an_earlier_one)
+{
+    struct recording_writer *w = begin((struct recording_plan){.max_bytes = 65536, .files = 4});
+    struct recording_plan plan = {.path = path, .writer = "test", .files = 4, .max_bytes = 65536};
+    char foreign[160];
+
+    ck_assert_int_eq(write_pages(w, 0, MANY), 0);
+    ck_assert_int_eq(recording_end(w, NULL), 0);
+    ck_assert_int_eq(count_files(), 4);
+    snprintf(foreign, sizeof foreign, "%s.3", path);
+    ck_assert_int_eq(unlink(foreign), 0);
+    ck_assert_int_eq(symlink(path, foreign), 0);
+    ck_assert_int_eq(recording_begin(&plan, &w), -EEXIST); /* it would be replaced */
+    ck_assert_int_eq(count_files(), 4);
+    w = begin((struct recording_plan){.files = 1 + (unsigned)_i});
+    ck_assert_int_eq(write_pages(w, 0, 3), 0);
+    ck_assert_int_eq(recording_end(w, NULL), 0);
+    ck_assert_int_eq(count_files(), 2);
+    check_file(path, 0, 3);
+    check_file(foreign, 0, 3);
+}
+END_TEST
+
 /* ---- who lives */
 
 /* A page of births of processes `from` up to `to`, then of ends of as many from `ended` on: each MODULE:f/number. */
@@ -668,6 +694,7 @@ Suite *recording_suite(void)
     tcase_add_test(tests, test_recording_in_memory_keeps_the_rights_of_the_file);
     tcase_add_loop_test(tests, test_recording_in_memory_ends_with_the_newest, 0, 3);
     tcase_add_test(tests, test_recording_in_memory_that_cannot_begin_replaces_nothing);
+    tcase_add_loop_test(tests, test_recording_removes_files_of_an_earlier_one, 0, 2);
     tcase_add_test(tests, test_recording_begins_each_file_with_who_lives);
     tcase_add_test(tests, test_recording_in_memory_begins_with_who_lived);
     tcase_add_test(tests, test_recording_of_many_lives_is_bounded);

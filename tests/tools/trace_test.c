@@ -348,6 +348,18 @@ START_TEST(test_trace_ring_goes_on_when_the_disk_is_full)
 }
 END_TEST
 
+/* The files of an earlier recording of that name are not taken for the beginning of this one. */
+START_TEST(test_trace_removes_files_of_an_earlier_recording)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "$ERLSNOOP trace -o r processes -- " VM " spawn > t; cp r r.1; cp r r.2; echo text > r.4\n"
+        "$ERLSNOOP trace -o r processes -- " VM " spawn 2> err > t; echo status $?; ls r*; grep -c 'removed what an earlier .*: 2 files' err");
+
+    ck_assert_msg(!strcmp(r->out, "status 0\nr\nr.4\n1\n"), "%s%s", r->out, r->err);
+}
+END_TEST
+
 /* Births come at two moments, 3 s apart: for each the last second meets the threshold once. */
 START_TEST(test_trace_ring_is_written_when_a_threshold_is_met)
 {
@@ -372,6 +384,7 @@ static const struct {
     {"$ERLSNOOP trace -o r --max-size 1K", "64K at least", 2},
     {"$ERLSNOOP trace -o r --max-time 5", "--max-time must be a time with its unit", 2},
     {"$ERLSNOOP trace -o r --files 0", "--files must be a number from 1", 2},
+    {"echo text > r.1; $ERLSNOOP trace -o r --ring 1s -- " VM " spawn", "'r.1' is no recording, and would be replaced", 1},
     {"mkfifo f; $ERLSNOOP trace -o f --max-size 1M -- " VM " spawn", "it is no regular file, and cannot become 'f.1'; choose --files 1", 1},
     {"$ERLSNOOP trace -o r -p $$ --budget 10%", "trace keeps no budget", 2},
     {"$ERLSNOOP trace -o r --ring 1s --max-time 1s", "choose one of --ring and --max-time", 2},
@@ -513,6 +526,7 @@ Suite *trace_suite(void)
     tcase_add_test(live, test_trace_ring_is_written_when_the_vm_ends);
     tcase_add_test(live, test_trace_ring_is_written_on_a_signal);
     tcase_add_test(live, test_trace_ring_goes_on_when_the_disk_is_full);
+    tcase_add_test(live, test_trace_removes_files_of_an_earlier_recording);
     tcase_add_test(live, test_trace_ring_is_written_when_a_threshold_is_met);
     tcase_add_loop_test(lines, test_trace_refuses_in_one_line, 0, sizeof refused / sizeof *refused);
     tcase_add_test(lines, test_report_escapes_what_it_tells);
