@@ -594,10 +594,68 @@ static int check_files(const struct state *st)
     return 0;
 }
 
+/*
+ * When the first page of the file came; 0: it has none. Damage is said when it is read. Fails: said; 1: it is no file
+ * that can be read twice.
+ */
+static int find_begin(const char *name, struct batch_names *names, uint64_t *out)
+{
+    FILE *file = fopen(name, "re");
+    struct recording_item item;
+    struct recording *r;
+    struct stat is;
+    int err;
+
+    *out = 0;
+    if (!file || fstat(fileno(file), &is) || !S_ISREG(is.st_mode)) {
+        if (file)
+            fclose(file);
+        return 1;
+    }
+    err = recording_open(file, name, names, &r);
+    if (err)
+        return err;
+    while (!*out && recording_next(r, &item))
+        if (item.kind == RECORDING_PAGES)
+            *out = item.page->time_ns;
+    recording_close(r);
+    return 0;
+}
+
+/* Oldest first, however they were given; as they were given where there is one that can be read once, like a pipe. */
+static int order_files(struct state *st)
+{
+    static uint64_t begins[MAX_FILES];
+    struct batch_names *names = batch_names_new();
+    int err = names ? 0 : fail(-ENOMEM, "out of memory");
+
+    for (size_t i = 0; i < st->nfiles && !err; i++)
+        err = find_begin(st->files[i], names, &begins[i]);
+    if (names)
+        batch_names_free(names);
+    if (err)
+        return err < 0 ? err : 0;
+    for (size_t i = 1; i < st->nfiles; i++) {
+        const char *name = st->files[i];
+        uint64_t begin = begins[i];
+        size_t to = i;
+
+        for (; to && begins[to - 1] > begin; to--) {
+            begins[to] = begins[to - 1];
+            st->files[to] = st->files[to - 1];
+        }
+        begins[to] = begin;
+        st->files[to] = name;
+    }
+    return 0;
+}
+
 static int run(struct state *st)
 {
     int err = check_files(st);
 
+    if (!err)
+        err = order_files(st);
     if (err)
         return err;
     st->fine = calloc(MAX_FINE, sizeof *st->fine);
@@ -699,7 +757,7 @@ int cmd_report(int argc, char **argv)
     static struct state st;
     static const struct options_extra extras[] = {
         {"", "FILE ... [VIEWS [interval]|PROBE ...]",
-         "recordings, oldest first; what is asked of them: views\n                 with commas between, a result each interval seconds; or probes",
+         "recordings, in any order; what is asked of them: views\n                 with commas between, a result each interval seconds; or probes",
          add_word, false},
         {"T", NULL, "print the time with each result", NULL, false}, /* options_parse itself sets `timestamps` */
         {"slower", "TIME", "with --events: only what took at least TIME (5ms)", set_slower, true},

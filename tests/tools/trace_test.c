@@ -501,6 +501,45 @@ START_TEST(test_report_knows_names_that_are_told_late)
 }
 END_TEST
 
+/* Three pages of one thread, of a second each, as files of this folder. */
+static void write_three(const char *dir)
+{
+    static const char *const names[] = {"old", "middle", "new"};
+    struct support_page p;
+
+    for (uint64_t i = 0; i < 3; i++) {
+        char path[64];
+        struct recording_plan plan = {.path = path, .writer = "test", .files = 1};
+        struct recording_writer *w;
+
+        snprintf(path, sizeof path, "%s/%s", dir, names[i]);
+        ck_assert_int_eq(recording_begin(&plan, &w), 0);
+        support_page_begin(&p, 17, 1, i + 1, 10 * i, (i + 1) * 1000000000);
+        for (unsigned n = 0; n < 10; n++)
+            support_page_number(&p, BATCH_copy__struct, p.header.begin_ns + n * 100000000, n);
+        ck_assert_int_eq(recording_page(w, support_page_end(&p, p.header.begin_ns + 950000000)), 0);
+        ck_assert_int_eq(recording_end(w, NULL), 0);
+    }
+}
+
+/* Files are read oldest first in whatever order they are given: nothing seems lost, and rates are of the whole time. */
+START_TEST(test_report_orders_files)
+{
+    char dir[] = "/tmp/three.XXXXXX";
+    const struct support_run *r;
+
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+    write_three(dir);
+    r = support_run("mv %s/* .; rmdir %s; $ERLSNOOP report --json old middle new | tee right\n"
+                    "for o in 'new middle old' 'middle new old' 'old new middle'; do $ERLSNOOP report --json $o | cmp - right && echo same; done\n"
+                    "$ERLSNOOP report --json --events new middle old | grep '\"event\"' | cut -d, -f1 | sort -c && echo in order", dir, dir);
+    ck_assert_msg(strstr(r->out, "same\nsame\nsame\nin order\n") != NULL, "%s%s", r->out, r->err);
+    ck_assert_msg(support_number(r->out, "\"type\":\"report\"", "events") == 30, "%s%s", r->out, r->err);
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"report\"", "took_ns"), 2900000000);
+    ck_assert_ptr_null(strstr(r->out, "\"type\":\"lost\""));
+}
+END_TEST
+
 Suite *trace_suite(void)
 {
     Suite *suite = suite_create("trace");
@@ -532,6 +571,7 @@ Suite *trace_suite(void)
     tcase_add_test(lines, test_report_escapes_what_it_tells);
     tcase_add_test(lines, test_report_prints_json_that_the_manual_has);
     tcase_add_test(lines, test_report_knows_names_that_are_told_late);
+    tcase_add_test(lines, test_report_orders_files);
     suite_add_tcase(suite, live);
     suite_add_tcase(suite, lines);
     return suite;
