@@ -41,13 +41,18 @@ static bool damaged(struct recording *r, const char *what)
 static int read_head(FILE *file, const char *name)
 {
     struct recording_head head;
+    char why[80];
 
     if (fread(&head, sizeof head, 1, file) != 1 || memcmp(head.magic, RECORDING_MAGIC, sizeof head.magic))
         return fail(-EINVAL, "'%s' is no recording of erlsnoop trace", name);
-    if (head.form != RECORDING_FORM || head.catalogue != recording_catalogue())
-        return fail(-EINVAL, "'%s' was recorded by another erlsnoop (version '%.*s', form %u); read it with that one", name,
-                    (int)strnlen(head.writer, sizeof head.writer), head.writer, head.form);
-    return 0;
+    if (head.form != RECORDING_FORM)
+        snprintf(why, sizeof why, "form %u; this one reads form %u", head.form, RECORDING_FORM);
+    else if (head.catalogue != recording_catalogue())
+        snprintf(why, sizeof why, "form %u as this one, but other probes", head.form);
+    else
+        return 0;
+    return fail(-EINVAL, "'%s' was recorded by another erlsnoop (version '%.*s', %s): read it with that one", name,
+                (int)strnlen(head.writer, sizeof head.writer), head.writer, why);
 }
 
 int recording_open(FILE *file, const char *name, struct batch_names *names, struct recording **out)

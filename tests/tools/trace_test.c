@@ -540,6 +540,22 @@ START_TEST(test_report_orders_files)
 }
 END_TEST
 
+/* What another erlsnoop wrote is refused, and it is said what this one could read. */
+START_TEST(test_report_tells_which_recordings_it_reads)
+{
+    char path[] = "/tmp/form.XXXXXX", own[64];
+    const struct support_run *r;
+
+    close(mkstemp(path));
+    write_hostile(path);
+    snprintf(own, sizeof own, "(version 'test', form 2; this one reads form %d)", RECORDING_FORM);
+    r = support_run("printf '\\2' | dd of=%s bs=1 seek=8 conv=notrunc status=none; $ERLSNOOP report %s", path, path);
+    unlink(path);
+    ck_assert_int_eq(r->status, 1);
+    ck_assert_msg(strstr(r->err, own) != NULL, "%s", r->err);
+}
+END_TEST
+
 Suite *trace_suite(void)
 {
     Suite *suite = suite_create("trace");
@@ -572,6 +588,7 @@ Suite *trace_suite(void)
     tcase_add_test(lines, test_report_prints_json_that_the_manual_has);
     tcase_add_test(lines, test_report_knows_names_that_are_told_late);
     tcase_add_test(lines, test_report_orders_files);
+    tcase_add_test(lines, test_report_tells_which_recordings_it_reads);
     suite_add_tcase(suite, live);
     suite_add_tcase(suite, lines);
     return suite;
