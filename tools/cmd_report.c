@@ -686,16 +686,12 @@ static bool add_views(struct state *st, const char *word)
 {
     bool on[VIEW_COUNT] = {false};
 
-    for (const char *name = word;; name++) {
-        size_t length = strcspn(name, ",");
-        enum view_id view = view_find(name, length);
+    for (struct wanted_word w = {.next = word}; wanted_next(&w);) {
+        enum view_id view = view_find(w.text, w.length);
 
         if (view == VIEW_COUNT || !views[view].text)
             return false;
         on[view] = true;
-        name += length;
-        if (!*name)
-            break;
     }
     for (size_t v = 0; v < VIEW_COUNT; v++)
         st->on[v] |= on[v];

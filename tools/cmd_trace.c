@@ -515,15 +515,16 @@ static int refuse_budget(void *ctx, const char *value)
 static int add_wanted(void *ctx, const char *word)
 {
     struct state *st = ctx;
-
     uint64_t ns;
 
     st->chosen = true;
-    if (wanted_add(&st->wanted, word))
-        return 0;
     if (options_is_interval(word, &ns))
         return fail(FAIL_USAGE, "trace has no interval: --max-time %ss --files 1 ends a recording after that time", word);
-    return fail(FAIL_USAGE, "no probe, family of probes or view is called '%s'; see erlsnoop trace -h", word);
+    for (struct wanted_word w = {.next = word}; wanted_next(&w);)
+        if (!wanted_add_word(&st->wanted, &w))
+            return fail(FAIL_USAGE, "no probe, family of probes or view is called '%.*s'; see erlsnoop trace -h",
+                        (int)w.length, w.text);
+    return 0;
 }
 
 int cmd_trace(int argc, char **argv)

@@ -21,6 +21,7 @@
 #include "verdict.h"
 #include "views_user.h"
 #include "vm_maps.h"
+#include "wanted.h"
 
 #include "views.skel.h"
 
@@ -598,19 +599,16 @@ static const char view_names[] = ""
 
 int engine_choose(const char *command, const char *list, bool on[VIEW_COUNT])
 {
-    for (const char *name = list;; name++) {
-        size_t length = strcspn(name, ",");
-        enum view_id view = view_find(name, length);
+    for (struct wanted_word w = {.next = list}; wanted_next(&w);) {
+        enum view_id view = view_find(w.text, w.length);
 
         if (view == VIEW_COUNT || !views[view].text)
-            return fail(FAIL_USAGE, "%s cannot ask '%.*s'; it can ask%s", command, (int)length, name, view_names);
+            return fail(FAIL_USAGE, "%s cannot ask '%.*s'; it can ask%s", command, (int)w.length, w.text, view_names);
         if (on[view])
             return fail(FAIL_USAGE, "view %s is named twice", views[view].name);
         on[view] = true;
-        name += length;
-        if (!*name)
-            return 0;
     }
+    return 0;
 }
 
 int cmd_watch(int argc, char **argv)

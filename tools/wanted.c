@@ -37,15 +37,27 @@ static void add_view(struct wanted *w, enum view_id view)
             add_view(w, view_uses[i].helper);
 }
 
-bool wanted_add(struct wanted *w, const char *word)
+bool wanted_next(struct wanted_word *word)
 {
-    enum view_id view = view_find(word, strlen(word));
+    word->text = word->next;
+    if (!word->text)
+        return false;
+    word->length = strcspn(word->text, ",");
+    word->next = word->text[word->length] ? word->text + word->length + 1 : NULL;
+    return true;
+}
+
+bool wanted_add_word(struct wanted *w, const struct wanted_word *given)
+{
+    enum view_id view = view_find(given->text, given->length);
     bool found = view != VIEW_COUNT;
-    char name[64];
+    char word[64], name[64];
 
     if (found)
         add_view(w, view);
-
+    if (given->length >= sizeof word)
+        return false;
+    snprintf(word, sizeof word, "%.*s", (int)given->length, given->text);
     spell(word, name, sizeof name);
     for (size_t i = 0; i < NPROBES; i++) {
         if (strcmp(probes[i].name, name) && strcmp(probes[i].family, word) && strcmp(word, "all"))
@@ -54,6 +66,17 @@ bool wanted_add(struct wanted *w, const char *word)
         found = true;
     }
     return found;
+}
+
+bool wanted_add(struct wanted *w, const char *list)
+{
+    struct wanted added = *w;
+
+    for (struct wanted_word word = {.next = list}; wanted_next(&word);)
+        if (!wanted_add_word(&added, &word))
+            return false;
+    *w = added;
+    return true;
 }
 
 void wanted_default(struct wanted *w)

@@ -56,6 +56,8 @@ static const struct {
     {"trace -o f -a --max-time 1ns", "--max-time must be 100ms or longer, not '1ns'", 2},
     {"trace -o f -a --ring 0ms", "--ring must be 100ms or longer, not '0ms'", 2},
     {"trace -o f -a 5 1", "trace has no interval: --max-time 5s --files 1 ends a recording", 2},
+    {"trace -o f -a msglat,nonsense", "no probe, family of probes or view is called 'nonsense'", 2},
+    {"trace -o f -a msglat,", "no probe, family of probes or view is called ''", 2},
     {"trace -o f -a 0", "no probe, family of probes or view is called '0'", 2},
     {"--version > /dev/full", "cannot write results: No space left", 1},
     {"--help > /dev/full", "cannot write results: No space left", 1},

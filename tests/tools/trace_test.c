@@ -70,8 +70,8 @@ START_TEST(test_report_tells_intervals)
     const struct support_run *r = support_run(
         "printf '%%s\\n' '-module(b).' '-export([start/0, c/0]).' 'start() -> steps(23).' 'c() -> ok.' \\\n"
         " 'steps(0) -> halt();' 'steps(N) -> spawn(b, c, []), receive after 20 -> steps(N - 1) end.' > b.erl; erlc b.erl\n"
-        "$ERLSNOOP trace -o r spawns,gc 2> /dev/null > /dev/null; echo status $?\n"
-        "$ERLSNOOP trace -o r spawns gc -- $ERLVM -quick -pa . -s b > t; $ERLSNOOP report r spawns,gc .1 --json > told; echo status $?\n"
+        "$ERLSNOOP trace -o r spawns,gc,nonsense 2> /dev/null > /dev/null; echo status $?\n"
+        "$ERLSNOOP trace -o r spawns,gc -- $ERLVM -quick -pa . -s b > t; $ERLSNOOP report r spawns,gc .1 --json > told; echo status $?\n"
         "grep '\"mfa\":\"b:c/0\"' told | grep -o 'count\":[0-9]*' | cut -d: -f2 | awk '{ s += $1; n++ } END { print \"{\\\"sum\\\":\" s \",\\\"n\\\":\" n \"}\" }'\n"
         "grep -c '\"type\":\"gc\",' told; $ERLSNOOP report r spawns | grep -c ' VM '\n"
         "grep -o '\"time\":\"[^\"]*' told | grep -oE '..\\.[0-9]{6}' | uniq > times; $ERLSNOOP report r spawns,gc .1 -T | "
@@ -532,8 +532,9 @@ START_TEST(test_report_orders_files)
     write_three(dir);
     r = support_run("mv %s/* .; rmdir %s; $ERLSNOOP report --json old middle new | tee right\n"
                     "for o in 'new middle old' 'middle new old' 'old new middle'; do $ERLSNOOP report --json $o | cmp - right && echo same; done\n"
-                    "$ERLSNOOP report --json --events new middle old | grep '\"event\"' | cut -d, -f1 | sort -c && echo in order", dir, dir);
-    ck_assert_msg(strstr(r->out, "same\nsame\nsame\nin order\n") != NULL, "%s%s", r->out, r->err);
+                    "$ERLSNOOP report --json --events new middle old | grep '\"event\"' | cut -d, -f1 | sort -c && echo in order\n"
+                    "$ERLSNOOP report new copy-struct,process-spawn --json | grep -c copy__struct", dir, dir);
+    ck_assert_msg(strstr(r->out, "same\nsame\nsame\nin order\n1\n") != NULL, "%s%s", r->out, r->err);
     ck_assert_msg(support_number(r->out, "\"type\":\"report\"", "events") == 30, "%s%s", r->out, r->err);
     ck_assert_int_eq(support_number(r->out, "\"type\":\"report\"", "took_ns"), 2900000000);
     ck_assert_ptr_null(strstr(r->out, "\"type\":\"lost\""));
