@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "fail.h"
 
 /* As execvp searches. */
@@ -82,6 +83,7 @@ int child_release(struct child *child)
     int err = 0;
     ssize_t got;
 
+    child->went_ns = clock_ns(CLOCK_MONOTONIC);
     if (write(child->go, "g", 1) != 1)
         return fail(-ECHILD, "'%s' was ended before it began", child->path);
     got = read(child->failed, &err, sizeof err);

@@ -5,12 +5,14 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 struct child {
     int pid;
     int go;             /* writing end: a byte lets the command run */
     int failed;         /* reading end: errno of an exec that failed, or end of file */
     bool runs;          /* exec succeeded */
+    uint64_t went_ns;   /* when it was let run (CLOCK_MONOTONIC) */
     char path[PATH_MAX]; /* the file that exec will run */
 };
 

@@ -181,7 +181,7 @@ static void print_event(struct doctor *d, const struct target *t, const struct p
     static const char *const sources[] = {[PLAN_NONE] = "none", [PLAN_NOTE] = "note", [PLAN_HOOK] = "hook"};
     const struct plan_event *event = &plan->events[probe];
     bool pages = batch_source_tells(t, plan_probe_name(probe));
-    const char *about = pages                        ? "told by the page, about 20 ns"
+    const char *about = pages                        ? "told by the page, about 50 ns"
                         : event->why[0]              ? event->why
                         : event->source == PLAN_NONE ? "no place known in this VM"
                         : event->source == PLAN_NOTE ? "one trap; the VM also prints strings"

@@ -15,6 +15,7 @@
 #include "http.h"
 #include "metrics.h"
 #include "session.h"
+#include "signals.h"
 
 /* How often what the kernel counted is taken. */
 enum { RESULT_NS = 1000000000 };
@@ -25,6 +26,7 @@ struct serve {
     char where[HTTP_WHERE_BYTES];
     bool told; /* where that is */
     uint64_t linger_ns;
+    struct metrics_own own; /* as of the last result */
     struct engine_taker taker;
     struct metrics *metrics;
     struct http *http;
@@ -108,21 +110,26 @@ static void see_vm(void *ctx, const struct target_life *life, bool watched)
                                                  *l->source->untold(l->source->ctx, (uint32_t)life->pid)});
 }
 
+static void tell_address(struct serve *serve)
+{
+    if (!serve->told)
+        note("metrics at http://%s/metrics", serve->where);
+    serve->told = true;
+}
+
 static int take_result(void *ctx, struct session *s, const struct result_source *source, const bool on[VIEW_COUNT])
 {
     struct serve *serve = ctx;
-    struct metrics_own own;
     int err;
 
-    if (!serve->told && !session_ends(s)) /* now that it watches */
-        note("metrics at http://%s/metrics", serve->where);
-    serve->told = true;
-    read_own(s, &own);
+    if (!session_ends(s)) /* now that it watches */
+        tell_address(serve);
+    read_own(s, &serve->own);
     http_hold(serve->http);
     metrics_begin(serve->metrics, clock_ns(CLOCK_MONOTONIC));
     session_each_vm(s, see_vm, &(struct looker){serve->metrics, source});
     err = result_visit(source, on, &(struct result_visitor){metrics_row, serve->metrics});
-    metrics_finish(serve->metrics, &own);
+    metrics_finish(serve->metrics, &serve->own);
     http_refresh(serve->http);
     http_release(serve->http);
     return err;
@@ -135,6 +142,31 @@ static void take_record(void *ctx, const struct result_source *source, const str
     http_hold(serve->http);
     metrics_record(serve->metrics, source, header, size);
     http_release(serve->http);
+}
+
+/*
+ * The VM, or the command, has ended by itself: what was counted is there to be scraped for a while. The server is asked
+ * to look at its connections as often as with results.
+ */
+static void linger(struct serve *serve)
+{
+    uint64_t end_ns = clock_ns(CLOCK_MONOTONIC) + serve->linger_ns, now_ns;
+
+    if (!serve->linger_ns || signals_first_ns())
+        return;
+    tell_address(serve);
+    note("its last counts are told for %g s more; Ctrl-C ends", (double)serve->linger_ns / 1e9);
+    http_hold(serve->http);
+    metrics_begin(serve->metrics, clock_ns(CLOCK_MONOTONIC)); /* a result without a VM: none is watched any more */
+    metrics_finish(serve->metrics, &serve->own);
+    http_refresh(serve->http);
+    http_release(serve->http);
+    while ((now_ns = clock_ns(CLOCK_MONOTONIC)) < end_ns &&
+           !signals_wait(end_ns - now_ns < RESULT_NS ? end_ns - now_ns : RESULT_NS)) {
+        http_hold(serve->http);
+        http_refresh(serve->http);
+        http_release(serve->http);
+    }
 }
 
 static void render(void *ctx, FILE *out, bool prometheus)
@@ -186,7 +218,8 @@ static const struct options_extra extras[] = {
 #include "../bpf/views.def"
      , set_views, false},
     {"listen", "WHERE", "address and port (127.0.0.1:9464), or a port; 0: a free one", set_listen, false},
-    {"linger", "TIME", "a VM that ended is told for so long (60s)", set_linger, false},
+    {"linger", "TIME", "a VM that ended is told for so long (60s); with -p and -- it ends then", set_linger,
+     false},
     {"slower", "TIME", "exemplars: only of what took so long (10ms)", set_slower, false},
     {0}};
 
@@ -203,6 +236,8 @@ static int run(struct serve *s, const struct options *o, int socket)
         err = http_start(socket, s->where, render, s, &s->http);
     if (!err)
         err = engine_take(s->on, o, &s->taker);
+    if (!err)
+        linger(s);
     http_stop(s->http);
     metrics_free(s->metrics);
     return err;

@@ -288,9 +288,10 @@ int options_parse(const struct options_spec *spec, int argc, char **argv, struct
         if (!strcmp(argv[i], "--"))
             own = i;
     if (own < argc) {
-        if ((spec->accepts & OPTIONS_TARGET) != OPTIONS_TARGET || own + 1 == argc)
-            return fail(FAIL_USAGE, "no command expected, or none given, after --; see erlsnoop %s -h",
-                        spec->command);
+        if ((spec->accepts & OPTIONS_TARGET) != OPTIONS_TARGET)
+            return fail(FAIL_USAGE, "erlsnoop %s starts no command: nothing may stand after --", spec->command);
+        if (own + 1 == argc)
+            return fail(FAIL_USAGE, "the command to start is missing after --; see erlsnoop %s -h", spec->command);
         out->child = argv + own + 1;
     }
     opterr = 0;

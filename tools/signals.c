@@ -3,6 +3,7 @@
 #include "signals.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/eventfd.h>
@@ -58,6 +59,16 @@ int signals_open(void)
 void signals_end_at_once(bool on)
 {
     at_once = on;
+}
+
+bool signals_wait(uint64_t ns)
+{
+    struct pollfd wake = {.fd = told, .events = POLLIN};
+    uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), end_ns = now_ns + ns;
+
+    for (; !first_ns && now_ns < end_ns; now_ns = clock_ns(CLOCK_MONOTONIC))
+        poll(&wake, 1, (int)((end_ns - now_ns) / 1000000) + 1);
+    return first_ns != 0;
 }
 
 uint64_t signals_first_ns(void)

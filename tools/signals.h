@@ -17,6 +17,8 @@
 int signals_open(void);
 /* on: nothing is watched yet, so the first ends the process as it ends one that does not catch it. */
 void signals_end_at_once(bool on);
+/* Waits until one came, so long at most. Returns whether one came. */
+bool signals_wait(uint64_t ns);
 /* When the first came (CLOCK_MONOTONIC); 0: none did. */
 uint64_t signals_first_ns(void);
 

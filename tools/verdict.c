@@ -8,6 +8,7 @@
 #include "attach.h"
 #include "batch_source.h"
 #include "engine.h"
+#include "event.h"
 #include "kernel.h"
 #include "plan.h"
 
@@ -36,6 +37,53 @@ bool verdict_has_event(const struct plan *plan, enum view_id view)
     return false;
 }
 
+/* How a VM has a probe, as rows of missing.def say it; no row is of the notes of an erlvm. */
+enum missing_source { MISSING_NONE, MISSING_HOOK, MISSING_OTP, MISSING_NOTHING };
+
+static const struct missing {
+    enum view_id view;
+    enum plan_probe probe;
+    enum missing_source source;
+    const char *text;
+} missings[] = {
+#define MISSING(view, probe, source, text) {VIEW_##view, PLAN_##probe, MISSING_##source, text},
+#include "missing.def"
+};
+
+static enum missing_source find_missing_source(const struct target *t, const struct plan *plan, enum plan_probe probe)
+{
+    switch (plan->events[probe].source) {
+    case PLAN_NONE: return MISSING_NONE;
+    case PLAN_HOOK: return MISSING_HOOK;
+    default: return t->provider->hooks ? MISSING_OTP : MISSING_NOTHING;
+    }
+}
+
+/* Adds to a verdict: "; no " before the first that is missing, commas between. */
+static void add_missing(struct verdict *v, const char *text, size_t *n)
+{
+    size_t used = strlen(v->text);
+
+    snprintf(v->text + used, sizeof v->text - used, "%s%s", (*n)++ ? ", " : "; no ", text);
+}
+
+/* What the view works without: rows of missing.def, then columns that one event alone tells which this VM has not. */
+static void tell_missing(const struct target *t, const struct plan *plan, enum view_id view, struct verdict *v)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < sizeof missings / sizeof *missings; i++)
+        if (missings[i].view == view && missings[i].source == find_missing_source(t, plan, missings[i].probe))
+            add_missing(v, missings[i].text, &n);
+    for (size_t i = 0; i < view_ncolumns; i++) {
+        enum batch_event event = view_column_event(&view_columns[i]);
+
+        if (event < BATCH_EVENTS && view_columns[i].head && view_table(view_columns[i].table)->view == view &&
+            plan->events[plan_find_probe(event_row(event)->name)].source == PLAN_NONE)
+            add_missing(v, view_columns[i].head, &n);
+    }
+}
+
 static struct verdict judge_notes_and_hooks(const struct bpf_object_skeleton *skeleton, const struct target *t, const struct plan *plan)
 {
     enum plan_probe lacks = PLAN_NEVENTS;
@@ -44,13 +92,12 @@ static struct verdict judge_notes_and_hooks(const struct bpf_object_skeleton *sk
     struct verdict v = {.works = source != PLAN_NONE};
 
     if (v.works)
-        snprintf(v.text, sizeof v.text, source == PLAN_HOOK ? "functions of the VM are hooked" : "the VM's own notes");
+        snprintf(v.text, sizeof v.text, source == PLAN_HOOK ? "functions are hooked" : "the VM's own notes");
     else if (why)
         snprintf(v.text, sizeof v.text, "%s", why);
     else
-        snprintf(v.text, sizeof v.text, "this VM has no %s",
-                 lacks < PLAN_NEVENTS ? plan_probe_name(lacks) : t->provider->hooks
-                     ? "event for it; erlvm has, the manual says who else" : "event for it");
+        snprintf(v.text, sizeof v.text, "no %s here%s", lacks < PLAN_NEVENTS ? plan_probe_name(lacks) : "event for it",
+                 lacks == PLAN_NEVENTS && t->provider->hooks ? "; erlvm has, the manual says who else" : "");
     return v;
 }
 
@@ -73,14 +120,17 @@ void verdict_all(const struct target *t, const struct plan *plan, struct verdict
     struct views *all = views__open();
 
     for (size_t i = 0; i < AT_STACKS; i++) {
+        enum view_id view = view_find(verdict_commands[i], strlen(verdict_commands[i]));
         bool on[VIEW_COUNT] = {false};
 
-        on[view_find(verdict_commands[i], strlen(verdict_commands[i]))] = true;
+        on[view] = true;
         if (all)
             engine_select(all->obj, on, false);
         out[i] = judge_notes_and_hooks(all ? all->skeleton : NULL, t, plan);
         if (out[i].works && batch_source_serves(t))
             snprintf(out[i].text, sizeof out[i].text, "its pages of events; with --source notes its notes");
+        if (out[i].works)
+            tell_missing(t, plan, view, &out[i]);
     }
     out[AT_STACKS] = judge_memory(t, plan);
     views__destroy(all);

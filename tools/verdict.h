@@ -18,7 +18,7 @@ enum {
 #include "../bpf/views.def"
 };
 
-/* Whether a subcommand works on a VM, and how, or why not: one line. */
+/* Whether a subcommand works on a VM, how and without what, or why not: one line. */
 struct verdict {
     bool works;
     char text[256];

@@ -12,10 +12,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "cost.h"
 #include "fail.h"
 
-enum { SCAN_WAIT_NS = 10000000, SCAN_ALL_NS = 250000000, EARLY_S = 10, FILES_NEEDED = 64 };
+enum { SCAN_WAIT_NS = 10000000, SCAN_ALL_NS = 250000000, EARLY_S = 10, FILES_NEEDED = 64, SEVERAL_TOLD = 5 };
 
 /* An executable that was looked at. */
 struct watch_file {
@@ -51,13 +52,22 @@ static int require_sites(const struct watch *w, int sites, const struct target *
                 t->provider->hooks ? ": erlvm has them, the manual says who else" : "", t->pid);
 }
 
+/* Seconds since the process started; of a command's, no more than since we let the command go, which we held back. */
+static double find_age_s(const struct watch *w, int pid)
+{
+    double age_s = target_age_s(pid);
+    double went_s = w->child.went_ns ? (double)(clock_ns(CLOCK_MONOTONIC) - w->child.went_ns) / 1e9 : age_s;
+
+    return went_s < age_s ? went_s : age_s;
+}
+
 /* Whether one that is not far enough, or so it seems when it is busy, is looked at again. */
 static bool is_patient(const struct watch *w, int pid)
 {
     struct timespec now;
 
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec - w->since.tv_sec <= EARLY_S || target_age_s(pid) <= EARLY_S;
+    return now.tv_sec - w->since.tv_sec <= EARLY_S || find_age_s(w, pid) <= EARLY_S;
 }
 
 /* ---- one target */
@@ -123,7 +133,7 @@ static int attach_required(struct watch *w, const struct target *t)
         w->vms += sites > 0;
     }
     if (!err && !w->waits && plan->vm && (w->ops.hooks_only || !plan->vm->ours) && w->child.pid)
-        note("'%s' (process %d) is watched from %.2f s after its start", t->name, t->pid, target_age_s(t->pid));
+        note("'%s' (process %d) is watched from %.2f s after its start", t->name, t->pid, find_age_s(w, t->pid));
     plan_free(plan);
     return err;
 }
@@ -281,28 +291,39 @@ static int attach_descendant(void *ctx, struct target *t)
 
 /* ---- the life of a watch */
 
+/* The VMs that run: the first few as a person tells them apart. */
+struct found_vms {
+    int n, first;
+    char text[SEVERAL_TOLD * 64];
+};
+
 static int count_vm(void *ctx, struct target *t)
 {
-    int *pids = ctx;
+    struct found_vms *found = ctx;
+    size_t used = strlen(found->text);
 
-    pids[pids[0] ? 1 : 0] = t->pid;
-    return pids[1] != 0;
+    if (!found->n)
+        found->first = t->pid;
+    if (found->n < SEVERAL_TOLD)
+        snprintf(found->text + used, sizeof found->text - used, "%s%d '%.40s'", used ? ", " : "", t->pid, t->name);
+    return ++found->n > SEVERAL_TOLD;
 }
 
 /* Without -p, -a and --: the only VM there is. */
 static int find_only_vm(int *pid)
 {
-    int pids[2] = {0, 0}, err;
+    struct found_vms found = {0};
+    int err = target_each(&(struct target_visitor){.found = count_vm, .ctx = &found});
 
-    err = target_each(&(struct target_visitor){.found = count_vm, .ctx = pids});
     if (err < 0)
         return err;
-    if (!pids[0])
+    if (!found.n)
         return fail(-ESRCH, geteuid() == 0 ? "no Erlang VM runs here; start one, or use -a to wait for it"
                                            : "no Erlang VM runs here that you may look at; run as root to see those of others");
-    if (pids[1])
-        return fail(FAIL_USAGE, "several Erlang VMs run here; choose one with -p PID, or -a");
-    *pid = pids[0];
+    if (found.n > 1)
+        return fail(FAIL_USAGE, "several Erlang VMs run here: %s%s; choose one with -p PID, or -a", found.text,
+                    found.n > SEVERAL_TOLD ? ", and others" : "");
+    *pid = found.first;
     return 0;
 }
 

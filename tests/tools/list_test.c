@@ -6,6 +6,13 @@
 
 #include "support.h"
 
+/* How many subcommands are views. */
+enum {
+    NVIEWS = 0
+#define VIEW(view, text, what) +1
+#include "../../bpf/views.def"
+};
+
 START_TEST(test_list_shows_a_vm_with_notes)
 {
     const struct support_run *r = support_run(
@@ -115,6 +122,61 @@ START_TEST(test_list_doctor_fits_80_columns)
 }
 END_TEST
 
+/* A subcommand that works on a stock Erlang, but for a part of what it shows, says which. */
+START_TEST(test_list_doctor_tells_what_commands_lack_on_a_stock_vm)
+{
+    static const char *const rows[] = {
+        " spawns   yes   functions are hooked\n",
+        " msglat   yes   functions are hooked; no table of mailboxes\n",
+        " exits    yes   functions are hooked; no SIGNALS\n",
+        " messages yes   functions are hooked; no sizes, queues, QUEUED, RECEIVED\n",
+        " efile    yes   functions are hooked; no QUEUED\n",
+        " ports    yes   functions are hooked; no BYTES OUT, READS of libraries\n",
+        " drivers  yes   functions are hooked; no drivers of libraries\n",
+        " user     no    no event for it here; erlvm has, the manual says who else\n",
+    };
+    const struct support_run *r = support_run(
+        "erl -noshell -noinput -eval 'file:write_file(\"up\", \"up\")' & p=$!; await up\n"
+        "terminal 80 \"$ERLSNOOP doctor -p $p\" | tr -d '\\r'; kill $p");
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        ck_assert_msg(strstr(r->out, rows[i]) != NULL, "no%sin\n%s", rows[i], r->out);
+    ck_assert_int_le(support_width(r->out), 80);
+}
+END_TEST
+
+/* An erlvm lacks nothing, whichever way it is asked; an event on a page has the price that was measured. */
+START_TEST(test_list_doctor_tells_that_nothing_is_missing_on_erlvm)
+{
+    const struct support_run *r = support_run(
+        "$ERLVM -noinput -eval 'file:write_file(\"up\", \"up\")' & p=$!; await up; $ERLSNOOP doctor -p $p; kill $p");
+
+    ck_assert_int_eq(support_lines(r->out, " yes   its pages of events; with --source notes its notes"), NVIEWS);
+    ck_assert_int_eq(support_lines(r->out, "; no "), 0);
+    ck_assert_ptr_ne(strstr(r->out, " message__send                pages  told by the page, about 50 ns\n"), NULL);
+}
+END_TEST
+
+/* Two VMs of which one must be chosen are told as list tells them. */
+START_TEST(test_list_names_the_vms_to_choose_from)
+{
+    const struct support_run *r = support_run(
+        "cp $EMITTER one; cp $EMITTER two; unshare --fork --pid --mount-proc bash -c './one -s 9 process__spawn=1 > /dev/null & a=$!; ./two -s 9 process__spawn=1 > /dev/null & b=$!\n"
+        "until cmp -s /proc/$a/exe one && cmp -s /proc/$b/exe two; do sleep .05; done\n"
+        "$ERLSNOOP spawns; s=$?; echo \"$a $b\"; for i in 3 4 5 6; do ./one -s 9 process__spawn=1 > /dev/null & "
+        "until cmp -s /proc/$!/exe one; do sleep .05; done; done; $ERLSNOOP spawns; kill $(jobs -p); exit $s'");
+    char said[160];
+    int a, b;
+
+    ck_assert_int_eq(r->status, 2);
+    ck_assert_int_eq(sscanf(r->out, "%d %d", &a, &b), 2);
+    snprintf(said, sizeof said, "several Erlang VMs run here: %d 'one', %d 'two'; choose one with -p PID, or -a\n", a, b);
+    ck_assert_msg(strstr(r->err, said) != NULL, "%s", r->err);
+    ck_assert_msg(strstr(r->err, " 'one', and others; choose one with") != NULL, "%s", r->err);
+    ck_assert_int_eq(support_lines(r->err, "several Erlang VMs"), 2);
+}
+END_TEST
+
 START_TEST(test_list_says_why_a_process_is_not_listed)
 {
     static const char *const commands[] = {"list", "doctor", "spawns"};
@@ -206,6 +268,9 @@ Suite *list_suite(void)
     tcase_add_test(live, test_list_names_a_node_whole);
     tcase_add_test(live, test_list_doctor_tells_which_commands_work);
     tcase_add_test(live, test_list_doctor_fits_80_columns);
+    tcase_add_test(live, test_list_doctor_tells_what_commands_lack_on_a_stock_vm);
+    tcase_add_test(live, test_list_doctor_tells_that_nothing_is_missing_on_erlvm);
+    tcase_add_test(live, test_list_names_the_vms_to_choose_from);
     tcase_add_test(live, test_list_says_why_a_process_is_not_listed);
     tcase_add_test(live, test_list_without_rights_may_not_say_that_nothing_runs);
     tcase_add_test(live, test_list_escapes_a_hostile_name);

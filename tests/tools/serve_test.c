@@ -91,13 +91,13 @@ START_TEST(test_serve_tells_hostile_names_as_labels)
 }
 END_TEST
 
-/* Of a VM that ends before the first page there are no metrics anywhere. */
+/* Of a VM that ends before the first page there are no metrics anywhere, unless they are to be there for a while. */
 START_TEST(test_serve_tells_no_address_once_its_vm_ended)
 {
     SUPPORT_BPF();
     const struct support_run *r = support_run(
         "$EMITTER -w go process__spawn=2 > counts & p=$!; runs $p emitter\n"
-        "$ERLSNOOP serve --listen 127.0.0.1:0 -p $p 2> said & e=$!\n"
+        "$ERLSNOOP serve --linger 0s --listen 127.0.0.1:0 -p $p 2> said & e=$!\n"
         "attached $e; kill -9 $p; wait $e; echo status $?; sed -n '/ended/,$p' said");
 
     ck_assert_msg(!strncmp(r->out, "status 0\n", 9), "%s%s", r->out, r->err);
@@ -110,9 +110,40 @@ START_TEST(test_serve_ends_with_its_vm)
 {
     SUPPORT_BPF();
     const struct support_run *r = support_run(SERVE "$EMITTER -w go process__spawn=2 & p=$!; runs $p emitter\n"
-                                                    "serve -p $p; touch go; wait $e; echo status $?; cat said");
+                                                    "serve --linger 0s -p $p; touch go; wait $e; echo status $?; cat said");
 
     ck_assert(strstr(r->out, "status 0\n") && strstr(r->out, "ended"));
+    ck_assert_int_eq(support_lines(r->out, "its last counts"), 0);
+}
+END_TEST
+
+/* What happened after the last scrape is there for the next one: all that the VM did, and that it is up no more. */
+static const char *const lingering[] = {"-p $p", "-- $EMITTER -w go 'process__spawn=23||a:f/1'"};
+START_TEST(test_serve_stays_until_its_last_counts_are_scraped)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        SERVE "$EMITTER -w go 'process__spawn=23||a:f/1' > counts & p=$!; runs $p emitter\n"
+              "serve --views spawns --linger 4s %s; touch go; wait $p; comes_line() { until grep -q \"$1\" said; do sleep .05; done; }\n"
+              "comes_line 'told for 4 s more'; from=$EPOCHREALTIME; page | grep -E '^erlsnoop_(up|spawns_births_total)' | sed 's/{.*}//'\n"
+              "wait $e; echo status $?; awk -v from=$from -v to=$EPOCHREALTIME 'BEGIN { took = to - from; print (took > 3 && took < 30) ? \"stayed\" : took }'",
+        lingering[_i]);
+
+    ck_assert_msg(!strcmp(r->out, "erlsnoop_up 0\nerlsnoop_spawns_births_total 23\nstatus 0\nstayed\n") ||
+                      !strcmp(r->out, "erlsnoop_spawns_births_total 23\nerlsnoop_up 0\nstatus 0\nstayed\n"),
+                  "%s%s", r->out, r->err);
+}
+END_TEST
+
+/* Whoever waits no longer ends it: Ctrl-C while it stays is no failure. */
+START_TEST(test_serve_that_stays_ends_when_told)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        SERVE "$EMITTER -w go process__spawn=2 > counts & p=$!; runs $p emitter; serve --views spawns -p $p; touch go\n"
+              "until grep -q 'told for 60 s more' said; do sleep .05; done; kill -INT $e; wait $e; echo status $?");
+
+    ck_assert_str_eq(r->out, "status 0\n");
 }
 END_TEST
 
@@ -203,6 +234,8 @@ Suite *serve_suite(void)
     tcase_add_test(pages, test_serve_tells_hostile_names_as_labels);
     tcase_add_test(pages, test_serve_ends_with_its_vm);
     tcase_add_test(pages, test_serve_tells_no_address_once_its_vm_ended);
+    tcase_add_loop_test(pages, test_serve_stays_until_its_last_counts_are_scraped, 0, sizeof lingering / sizeof *lingering);
+    tcase_add_test(pages, test_serve_that_stays_ends_when_told);
     tcase_add_test(pages, test_serve_begins_anew_with_a_vm_that_has_a_used_pid);
     tcase_add_test(pages, test_serve_answers_scrapers_whoever_else_asks);
     tcase_add_loop_test(pages, test_serve_refuses_in_one_line, 0, sizeof refusals / sizeof *refusals);

@@ -409,6 +409,22 @@ START_TEST(test_stock_command_is_watched_when_it_is_up)
 }
 END_TEST
 
+/* The command is held back while programs are loaded, which is no part of the time that it was not watched. */
+START_TEST(test_stock_command_is_late_by_its_own_time_alone)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "touch err; (until grep -q 'is watched from' err; do sleep .01; done; date +%%s.%%N > told) & begun=$EPOCHREALTIME\n"
+        "$ERLSNOOP watch spawns,msglat,gc,sched,exits,messages,efile,ports,inet,drivers "
+        "-- sh -c 'date +%%s.%%N > went; sleep 0.1; exec erl -noinput -eval \"timer:sleep(2000), halt().\"' 2> err; wait\n"
+        "late=$(sed -n 's/.*is watched from \\(.*\\) s after its start.*/\\1/p' err); cat err >&2\n"
+        "awk -v begun=$begun -v went=$(cat went) -v told=$(cat told) -v late=$late 'BEGIN { held = went - begun\n"
+        "print (late >= .1 && late < told - went + held / 2) ? \"late\" : \"not\", late, \"held\", held }'");
+
+    ck_assert_msg(strstr(r->out, "late ") != NULL, "%s%s", r->out, r->err);
+}
+END_TEST
+
 /* The first VM of the command ends before it can be watched. */
 START_TEST(test_stock_command_may_start_vms_one_after_the_other)
 {
@@ -523,6 +539,7 @@ Suite *stock_suite(void)
     tcase_add_test(live, test_stock_all_forgets_who_waited_in_vms_that_have_ended);
     tcase_add_test(live, test_stock_all_forgets_natives_of_those_that_have_ended);
     tcase_add_test(live, test_stock_command_is_watched_when_it_is_up);
+    tcase_add_test(live, test_stock_command_is_late_by_its_own_time_alone);
     tcase_add_test(live, test_stock_command_may_start_vms_one_after_the_other);
     tcase_add_test(live, test_stock_vm_whose_file_was_replaced_is_watched);
     tcase_add_test(live, test_stock_vm_survives_attaching_under_load);
