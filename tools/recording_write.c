@@ -695,29 +695,51 @@ int recording_dump(struct recording_writer *w)
     return err == -ENOMEM ? err : say(w, err, "; it is kept in memory, and the next request or the end tries again");
 }
 
-/* There is one at least. */
-static void keep_newest(struct recording_writer *w, uint64_t bytes)
+/* There is more than one. */
+static void drop_chunks(struct recording_writer *w, uint64_t room)
 {
+    uint64_t less = w->kept_bytes / 8 * 7; /* others may take the room meanwhile */
+
+    room = room < less ? room : less;
     do
         drop_oldest(w);
-    while (w->kept->next && w->kept_bytes + END_BYTES > bytes);
+    while (w->kept->next && w->kept_bytes + END_BYTES > room);
 }
 
-/*
- * As much of what is newest as there is room for; where a chunk has no room, its beginning. Returns whether there is
- * any.
- */
-static bool write_newest(struct recording_writer *w)
+/* The one chunk that is kept becomes one of its newest pages. Fails: -ENOSPC: none has room; -ENOMEM, said. */
+static int drop_pages(struct recording_writer *w, uint64_t room)
 {
-    int err = -ENOSPC;
+    struct kept *k = w->kept;
+    uint64_t size = k->chunk.raw, fits = size * room / (sizeof k->chunk + k->chunk.stored + END_BYTES) / 8 * 7;
+    struct recording_chunk chunk;
+    size_t at = 0;
 
-    while (err && err != -ENOMEM && w->kept && w->kept->next) {
-        uint64_t room = w->written - w->prelude, less = w->kept_bytes / 8 * 7;
+    if (ZSTD_decompress(w->raw, sizeof w->raw, k->stored, k->chunk.stored) != size)
+        return fail(-ENOMEM, "out of memory");
+    while (at < size && size - at > fits)
+        at += recording_padded(sizeof(struct batch_received) + ((struct batch_received *)(w->raw + at))->bytes);
+    if (at >= size)
+        return -ENOSPC;
+    pack(w, RECORDING_PAGES, w->raw + at, size - at, &chunk);
+    drop_oldest(w);
+    return keep_chunk(w, &chunk);
+}
 
-        keep_newest(w, room < less ? room : less);
-        err = write_kept(w);
+/* As much of what is newest as there is room for; -ENOSPC: for nothing. */
+static int write_newest(struct recording_writer *w)
+{
+    int err = -ENOSPC, dropped = w->kept ? 0 : err;
+
+    while (err && err != -ENOMEM && !dropped) {
+        uint64_t room = w->written - w->prelude;
+
+        if (w->kept->next)
+            drop_chunks(w, room);
+        else
+            dropped = drop_pages(w, room);
+        err = dropped ? dropped : write_kept(w);
     }
-    return !err || w->written > w->prelude;
+    return err;
 }
 
 int recording_dump_last(struct recording_writer *w)
@@ -730,7 +752,7 @@ int recording_dump_last(struct recording_writer *w)
         return put_in_place(w, w->plan.files);
     if (err == -ENOMEM)
         return err;
-    if (w->special || !write_newest(w)) {
+    if (w->special || write_newest(w)) {
         remove_beside(w);
         return say(w, err, "");
     }
