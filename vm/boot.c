@@ -127,7 +127,7 @@ static void handle_message(Process *p, Term message)
 
 		if (term_is_tuple_of(status, 2) && tuple_get(status, 1) == am_stop)
 			status = tuple_get(status, 2);
-		sched_halt(term_is_small(status) ? (int)small_value(status) : 0);
+		sched_halt(term_is_small(status) ? (int)small_value(status) : 0, true);
 	}
 	if (term_is_local_pid(first))
 		message_send(p, first, heap_tuple(&p->heap, am_init, answer_request(&p->heap, tuple_get(message, 2))));
@@ -215,7 +215,7 @@ static void follow_exit(Process *p)
 		return;
 	if (p->exc_reason != am_normal) {
 		tell_exit(p);
-		sched_halt(1);
+		sched_halt(1, true);
 	}
 	start_next();
 }
@@ -260,7 +260,7 @@ static void follow_system(Process *p)
 	if (!needed)
 		return;
 	tell_system_exit(p);
-	sched_halt(1);
+	sched_halt(1, false);
 }
 
 bool boot_start_otp(int count, char **words)

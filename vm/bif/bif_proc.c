@@ -169,27 +169,32 @@ static Term halt_text(Process *p, Term list)
 		return exc_badarg(p);
 	text[n] = 0;
 	log_slogan(text);
-	sched_halt(1);
+	sched_halt(1, false);
 }
 
-static bool is_halt_options(Term list)
+/* *flush: as the last of them says; true when none does. Fails: false. */
+static bool read_halt_options(Term list, bool *flush)
 {
+	*flush = true;
 	for (; term_is_cons(list); list = cons_tail(list)) {
 		Term t = cons_head(list);
 
 		if (!term_is_tuple_of(t, 2) || tuple_get(t, 1) != am_flush ||
 		    (tuple_get(t, 2) != am_true && tuple_get(t, 2) != am_false))
 			return false;
+		*flush = tuple_get(t, 2) == am_true;
 	}
 	return list == NIL;
 }
 
 Term bif_erlang_halt_2(Process *p, Term *args)
 {
-	if (!is_halt_options(args[1]))
+	bool flush;
+
+	if (!read_halt_options(args[1], &flush))
 		return exc_badarg_cause(p, am_badopt);
 	if (term_is_small(args[0]) && small_value(args[0]) >= 0)
-		sched_halt((int)(small_value(args[0]) & 0xff));
+		sched_halt((int)(small_value(args[0]) & 0xff), flush);
 	if (args[0] == am_abort)
 		abort();
 	if (term_is_list(args[0]))

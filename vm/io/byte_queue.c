@@ -169,6 +169,15 @@ int64_t byte_queue_find(const struct byte_queue *q, uint8_t byte)
 	return -1;
 }
 
+uint8_t byte_queue_at(const struct byte_queue *q, size_t at)
+{
+	const struct byte_piece *piece = q->first;
+
+	for (; at >= piece->n; piece = piece->next)
+		at -= piece->n;
+	return piece->bytes[at];
+}
+
 void byte_queue_move(struct byte_queue *q, struct byte_queue *from)
 {
 	if (from->first == NULL)

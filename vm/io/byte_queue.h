@@ -36,6 +36,8 @@ void byte_queue_copy(const struct byte_queue *q, void *to, size_t n);
 void byte_queue_drop(struct byte_queue *q, size_t n);
 /* Index of the first such byte, or -1. */
 int64_t byte_queue_find(const struct byte_queue *q, uint8_t byte);
+/* The byte behind `at` others; there must be one. */
+uint8_t byte_queue_at(const struct byte_queue *q, size_t at);
 /* Everything of `from` goes to the end of q. */
 void byte_queue_move(struct byte_queue *q, struct byte_queue *from);
 

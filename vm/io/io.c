@@ -46,6 +46,12 @@ Term io_list_drivers(struct heap *h)
 	return list;
 }
 
+static void flush_at_halt(bool flush)
+{
+	if (flush)
+		port_flush_all();
+}
+
 void io_init(void)
 {
 	filename_init();
@@ -55,7 +61,7 @@ void io_init(void)
 	message_send_port = port_send;
 	signal_send_port = port_signal;
 	process_at_exit(efile_process_exit);
-	sched_at_halt(port_flush_all);
+	sched_at_halt(flush_at_halt);
 	for (int i = 0; i < DRIVERS; i++)
 		if (PROBE_ON(driver__init))
 			probe_driver__init(drivers[i].driver->name, 0, 0, 0);

@@ -421,7 +421,7 @@ static struct poll_set *set_of(int fd, bool may_block)
 }
 
 /* Fails: -errno. */
-static int add_descriptor(struct poll_watch *w)
+static int add_descriptor(struct poll_watch *w, unsigned wanted)
 {
 	struct poll_set *set = w->set;
 	struct poll_watch **slot;
@@ -429,6 +429,7 @@ static int add_descriptor(struct poll_watch *w)
 	int error = 0;
 
 	lock_acquire(&set->lock);
+	w->wanted = wanted;
 	w->key = (uint64_t)++set->last_key << 32 | (uint32_t)w->fd;
 	e = event_of(w);
 	if (epoll_ctl(set->epoll, EPOLL_CTL_ADD, w->fd, &e) < 0 &&
@@ -469,7 +470,7 @@ int poll_add(struct poll_watch *w, unsigned wanted)
 	w->is_file = w->queued = false;
 	w->paused_until_ns = 0;
 	w->set = set_of(w->fd, w->may_block);
-	error = add_descriptor(w);
+	error = add_descriptor(w, wanted);
 	if (error == -EPERM) {
 		w->may_block = w->is_file = true;
 		w->set = set_of(w->fd, w->may_block);
@@ -502,6 +503,14 @@ void poll_want(struct poll_watch *w, unsigned wanted)
 	lock_release(&set->lock);
 	if (is_file)
 		wake(set);
+}
+
+int poll_want_back(struct poll_watch *w, unsigned wanted)
+{
+	if (wanted != 0 && !poll_has(w))
+		return add_descriptor(w, wanted);
+	poll_want(w, wanted);
+	return 0;
 }
 
 void poll_pause(struct poll_watch *w, int64_t ns)

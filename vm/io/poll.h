@@ -48,11 +48,14 @@ void poll_init(const struct poll_settings *settings);
  * another watch of the set has is taken from it: that one is told nothing more.
  * Fails: returns -errno. */
 int poll_add(struct poll_watch *w, unsigned wanted);
-/* A descriptor is closed soon: who has it, of those that do not block, is told nothing more. */
+/* A descriptor is closed soon: who has it in the set of watches that do not block is told nothing more. */
 void poll_release(int fd);
 /* Whether the watch has its descriptor still. */
 bool poll_has(struct poll_watch *w);
 void poll_want(struct poll_watch *w, unsigned wanted);
+/* The same of a watch that may have lost its descriptor to another, from which it is taken back when something is wanted.
+ * Fails: -errno. */
+int poll_want_back(struct poll_watch *w, unsigned wanted);
 /* poll_want(w, WATCH_IN) after some time. For a watch that may block. */
 void poll_pause(struct poll_watch *w, int64_t ns);
 /* No more `ready` begins (one may be running); `dropped` follows. */

@@ -23,7 +23,8 @@
 #include "proc/sched_poll.h"
 #include "proc/trace.h"
 
-/* As many as a system with many connections has ports: a chain is walked through a cache line of each port in it. */
+/* A look-up reads a cache line of each port of a chain; with as many buckets as a large server has ports, chains have
+ * about one. */
 #define TABLE_BUCKETS (1 << 16)
 /* Binaries from this size on are queued by reference. Units: bytes. */
 #define SHARE_BYTES 1024
@@ -388,6 +389,7 @@ void port_exit(struct port *port, Term reason)
 		port_carrier.closed(port, reason);
 	if (port->registered != TERM_NONE)
 		registry_unregister_port(port->id, port->registered);
+	port->registered = TERM_NONE;
 	port_busy_end(port);
 	if (port->killed || !port->driver->flushes || !has_output(port))
 		return;
@@ -695,7 +697,8 @@ static bool owes_output(struct port *port)
 	bool owes;
 
 	port_hold(port);
-	owes = port->driver->flushes && port->state != PORT_CLOSED && has_output(port);
+	owes = port->driver->flushes && (!port->driver->drops_at_halt || port->carrier != NULL) &&
+	       port->state != PORT_CLOSED && has_output(port);
 	port_let_go(port);
 	return owes;
 }

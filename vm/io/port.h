@@ -93,6 +93,9 @@ struct port_driver {
 	void (*process_exit)(struct port *port, Term pid, uint64_t monitor);
 	/* Must what is queued be written before the stop? */
 	bool flushes;
+	/* But not when the VM halts, unless the port carries a connection to another node: a peer that reads nothing
+	 * would hold it up. */
+	bool drops_at_halt;
 	/* Are commands told to tracers as lists of binaries? */
 	bool tells_list;
 	/* Who sends to a busy port may force it. */

@@ -309,7 +309,7 @@ Term port_ask_connect(Process *p, struct port *port, Term new_owner)
 static void run_look(struct port *port, struct question *q)
 {
 	port_enter(port, am_info);
-	q->result = port->state == PORT_OPEN ? q->look(port, q->heap, q->argument) : q->closed;
+	q->result = port->state != PORT_CLOSED ? q->look(port, q->heap, q->argument) : q->closed;
 	port_leave(port, am_info);
 }
 

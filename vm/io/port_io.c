@@ -122,20 +122,40 @@ static void deliver_gathered(struct port *port, Term kind, size_t skip, size_t n
 		binary_unref(b);
 }
 
+/* A carriage return stands at the end of what is there, which may be followed by the end of the line. */
+static bool may_end_line(const struct port *port)
+{
+	size_t n = port->in.size_bytes;
+
+	return n == port->line_bytes + 1 && byte_queue_at(&port->in, n - 1) == '\r';
+}
+
+/* A line ends with LF or CR LF. */
 static void input_lines(struct port *port)
 {
 	while (port->in.size_bytes > 0) {
-		int64_t end = byte_queue_find(&port->in, '\n');
+		int64_t found = byte_queue_find(&port->in, '\n');
+		size_t end = found >= 0 ? (size_t)found : 0, length = end;
 
-		if (end >= 0 && (size_t)end <= port->line_bytes) {
-			deliver_gathered(port, am_eol, 0, (size_t)end);
-			byte_queue_drop(&port->in, 1);
-		} else if (port->in.size_bytes > port->line_bytes) {
+		if (end > 0 && byte_queue_at(&port->in, end - 1) == '\r')
+			length--;
+		if (found >= 0 && length <= port->line_bytes) {
+			deliver_gathered(port, am_eol, 0, length);
+			byte_queue_drop(&port->in, end + 1 - length);
+		} else if (port->in.size_bytes > port->line_bytes && !may_end_line(port)) {
 			deliver_gathered(port, am_noeol, 0, port->line_bytes);
 		} else {
 			return;
 		}
 	}
+}
+
+/* What is left has no end of line. */
+static void end_lines(struct port *port)
+{
+	while (port->in.size_bytes > 0)
+		deliver_gathered(port, am_noeol, 0, port->in.size_bytes < port->line_bytes ? port->in.size_bytes :
+											 port->line_bytes);
 }
 
 static void input_packets(struct port *port)
@@ -178,8 +198,8 @@ void port_input_end(struct port *port)
 {
 	if (port->state != PORT_OPEN)
 		return;
-	if (port->line_bytes != 0 && port->in.size_bytes > 0)
-		deliver_gathered(port, am_noeol, 0, port->in.size_bytes);
+	if (port->line_bytes != 0)
+		end_lines(port);
 	byte_queue_clear(&port->in);
 	if (port->eof)
 		port_deliver_atom(port, port->owner, am_eof);

@@ -1003,6 +1003,7 @@ const struct port_driver port_tcp_driver = {
 	.flush = flush_tcp,
 	.process_exit = exit_tcp,
 	.flushes = true,
+	.drops_at_halt = true,
 	.tells_list = true,
 	.soft_busy = true,
 	.takes_framed = true,

@@ -39,6 +39,12 @@ static void restore(void)
 		tcsetattr(0, TCSADRAIN, &tty.saved);
 }
 
+static void restore_at_halt(bool flush)
+{
+	(void)flush;
+	restore();
+}
+
 static void set_again(int number)
 {
 	(void)number;
@@ -176,7 +182,7 @@ static int start_tty(struct port *port, const struct port_options *o)
 	tty.seen_bytes = port->output_bytes;
 	set_signals(true);
 	if (!tty.hooked)
-		sched_at_halt(restore);
+		sched_at_halt(restore_at_halt);
 	tty.hooked = true;
 	return 0;
 }

@@ -96,7 +96,7 @@ static struct {
 	_Atomic uint32_t searching; /* woken, and not yet busy */
 	_Atomic uint32_t next;      /* round robin for processes without a scheduler */
 	bool may_spin;              /* there is a processor for whoever wakes us */
-	void (*halt_hooks[HALT_HOOKS_MAX])(void);
+	void (*halt_hooks[HALT_HOOKS_MAX])(bool flush);
 	unsigned halt_hook_count;
 	atomic_flag halting;
 } scheds = { .halting = ATOMIC_FLAG_INIT };
@@ -1158,13 +1158,13 @@ int sched_start(void)
 	os_signal_run();
 }
 
-void sched_at_halt(void (*hook)(void))
+void sched_at_halt(void (*hook)(bool flush))
 {
 	ENSURE(scheds.halt_hook_count < HALT_HOOKS_MAX);
 	scheds.halt_hooks[scheds.halt_hook_count++] = hook;
 }
 
-/* Another thread ends the VM, and may wait for who stops the world meanwhile. */
+/* Another thread ends the VM. It may need the world to be stopped first, so this one must not stand in the way. */
 static void wait_for_end(void)
 {
 	for (;;) {
@@ -1173,12 +1173,12 @@ static void wait_for_end(void)
 	}
 }
 
-void sched_halt(int status)
+void sched_halt(int status, bool flush)
 {
 	if (atomic_flag_test_and_set(&scheds.halting))
 		wait_for_end();
 	for (unsigned i = 0; i < scheds.halt_hook_count; i++)
-		scheds.halt_hooks[i]();
+		scheds.halt_hooks[i](flush);
 	batch_close();
 	fflush(NULL);
 	_exit(status);

@@ -57,8 +57,9 @@ void sched_init(unsigned count, unsigned online);
 
 /* Starts the threads; returns when sched_stop was called, with the exit status. */
 int sched_start(void);
-/* halt/1: flushes standard output when asked, ends the VM from any thread. */
-void sched_halt(int status) __attribute__((noreturn));
+/* Ends the VM from any thread. flush: first what ports have to write is written, which a program that does not read
+ * may hold up for ever; an abnormal end does not wait for that. */
+void sched_halt(int status, bool flush) __attribute__((noreturn));
 unsigned sched_count(void);
 unsigned sched_online(void);
 /* Those that run processes now: the ones online, or one. */
@@ -119,8 +120,8 @@ static inline bool sched_is_alone(void)
 {
 	return atomic_load_explicit(&sched_others, memory_order_acquire) == 0;
 }
-/* Called before the VM ends with halt (files and ports flush). At most 4. */
-void sched_at_halt(void (*hook)(void));
+/* Called before the VM ends by sched_halt, with its flush. At most 4. */
+void sched_at_halt(void (*hook)(bool flush));
 /* The process of this thread ends: its time slice is accounted for, nothing runs. */
 void sched_leave(Process *p);
 /* A collection on this thread, for statistics. */
