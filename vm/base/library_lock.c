@@ -177,7 +177,7 @@ static void *run_thread(void *arg)
 
 static void set_stack(pthread_attr_t *attr, int kilowords)
 {
-	enum { LEAST_BYTES = 64 << 10 };
+	enum { LEAST_BYTES = 512 << 10 }; /* the system takes what is thread-local from it, of all libraries, too */
 	size_t bytes = (size_t)kilowords * 1024 * sizeof(void *);
 
 	if (kilowords > 0)

@@ -80,13 +80,15 @@ static struct driver_port *make(struct port *port, void *data)
 	return dp;
 }
 
+enum { NO_ERRNO = 1 << 19 }; /* a driver that fails without one: no system has it, and it is told as unknown */
+
 /* The errno of what start returned. */
 static int error_of(const void *data, int error)
 {
 	if (data == DRIVER_ERROR_GENERAL)
 		return EINVAL;
 	if (data == DRIVER_ERROR_ERRNO)
-		return error;
+		return error > 0 ? error : NO_ERRNO;
 	return data == DRIVER_ERROR_BADARG ? PORT_BADARG : 0;
 }
 

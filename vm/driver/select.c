@@ -131,6 +131,8 @@ void driver_ready(struct port *port, struct port_watch *w, bool input)
 	void (*ready)(void *data, void *event) = input ? e->ready_input : e->ready_output;
 	int fd = ((struct driver_selection *)w)->fd;
 
+	if (!poll_has(&w->poll)) /* another port was called for it meanwhile, and closed it */
+		return;
 	if (ready == NULL) { /* nobody would ever read it */
 		port_watch_want(w, input ? WATCH_IN : WATCH_OUT, false);
 		return;

@@ -281,17 +281,16 @@ static int wait_in(struct selection **slot, int fd, struct nif_resource *r, stru
 			s->waiting[i] = wants[i];
 			wants[i] = (struct waiting){ 0 };
 		}
-	if (made == NULL) {
-		poll_want(&s->watch, wanted_of(s));
-		return 0;
-	}
-	error = poll_add(&s->watch, wanted_of(s));
+	/* A driver may have taken the descriptor since. */
+	error = made == NULL ? poll_want_back(&s->watch, wanted_of(s)) : poll_add(&s->watch, wanted_of(s));
 	if (error != 0) {
 		for (int i = 0; i < DIRECTIONS; i++)
 			wants[i] = take_waiting(s, i);
-		mem_free(s);
+		mem_free(made);
 		return error;
 	}
+	if (made == NULL)
+		return 0;
 	resource_ref(&r->base);
 	*slot = s;
 	return 0;
