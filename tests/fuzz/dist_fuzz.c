@@ -103,10 +103,12 @@ static void check_plain(const uint8_t *bytes, size_t n)
 {
 	struct heap h;
 	Term t = NIL;
+	int status;
 
 	ENSURE(bytes[0] == PASS_THROUGH);
 	heap_init(&h, HEAP_MIN_WORDS);
-	check_control(&h, etf_decode_to_heap(bytes + 1, n - 1, 0, &h, &t, NULL), t);
+	status = etf_decode_to_heap(bytes + 1, n - 1, 0, &h, &t, NULL);
+	check_control(&h, status, t);
 }
 
 static void check_with_header(const uint8_t *bytes, size_t n)
@@ -116,13 +118,14 @@ static void check_with_header(const uint8_t *bytes, size_t n)
 	struct heap h;
 	Term t = NIL;
 	size_t used;
+	int status;
 
 	ENSURE(result != DIST_READ_BAD);
 	if (result == DIST_READ_PART)
 		return;
 	heap_init(&h, HEAP_MIN_WORDS);
-	check_control(&h, etf_decode_atoms(terms.bytes, terms.size_bytes, terms.owned, terms.atoms, terms.atom_count, &h, &t,
-					  &used), t);
+	status = etf_decode_atoms(terms.bytes, terms.size_bytes, terms.owned, terms.atoms, terms.atom_count, &h, &t, &used);
+	check_control(&h, status, t);
 	if (terms.owned != NULL)
 		binary_unref(terms.owned);
 }

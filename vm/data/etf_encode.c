@@ -351,9 +351,19 @@ static void put_fun(struct etf_encoder *e, const struct fun *p)
 	word_stack_push(&e->todo, p->creator);
 }
 
+/* Of what stands at `start` and behind it, pieces too. */
+static size_t bytes_since(const struct etf_encoder *e, size_t start)
+{
+	size_t bytes = e->used - start;
+
+	for (size_t i = e->piece_count; i-- > 0 && e->pieces[i].at >= start;)
+		bytes += binary_size_bytes(e->pieces[i].binary);
+	return bytes;
+}
+
 static void end_fun(struct etf_encoder *e, size_t start)
 {
-	write_be(e->data + start, e->used - start, 4);
+	write_be(e->data + start, bytes_since(e, start), 4);
 }
 
 /* Is t a proper list of bytes, short enough? */

@@ -259,27 +259,28 @@ static bool is_large(const struct channel *c, const struct dist_message *m)
 	       m->refusal == NULL && term_is_local_pid(m->sender);
 }
 
-static void add_large(struct channel *c, Term sender)
+static void add_large(struct channel *c, Term sender, bool fills)
 {
 	if (c->large_count == c->large_room) {
 		c->large_room = c->large_room * 2 + 8;
 		c->large = mem_realloc(c->large, c->large_room * sizeof(*c->large));
 	}
-	c->large[c->large_count++] = (struct large_sender){ sender, false };
+	c->large[c->large_count++] = (struct large_sender){ sender, fills, false };
 }
 
 /* A large message counts as a fragment at most, so that others need not wait until all of it is gone, as its own sender
  * does. Source of that: OTP, whose senders hand over a fragment at a time. */
 static void count(struct channel *c, struct dist_message *m)
 {
-	size_t most = atomic_load_explicit(&channel_busy_bytes, memory_order_relaxed) / LARGE_AT_ONCE;
+	size_t limit = atomic_load_explicit(&channel_busy_bytes, memory_order_relaxed), most = limit / LARGE_AT_ONCE;
 
 	m->is_large = is_large(c, m);
 	if (m->is_large)
-		add_large(c, m->sender);
-	m->counted_bytes = !m->is_large ?
-		MESSAGE_BYTES + m->control->size_bytes + m->payload_bytes :
-		most < DIST_FRAGMENT_BYTES ? most : DIST_FRAGMENT_BYTES;
+		add_large(c, m->sender, m->payload_bytes >= limit);
+	if (m->is_large)
+		m->counted_bytes = most < DIST_FRAGMENT_BYTES ? most : DIST_FRAGMENT_BYTES;
+	else
+		m->counted_bytes = MESSAGE_BYTES + m->control->size_bytes + m->payload_bytes;
 	c->queued_bytes += m->counted_bytes;
 }
 
@@ -291,8 +292,9 @@ static struct large_sender *find_large(struct channel *c, Term pid)
 	return NULL;
 }
 
-/* m is gone. Returns its sender, if that waits for it; else TERM_NONE. */
-static Term end_large(struct channel *c, const struct dist_message *m)
+/* m is gone. Returns its sender, if that waits for it; else TERM_NONE. *told: it was told as waiting for a connection that
+ * is busy. */
+static Term end_large(struct channel *c, const struct dist_message *m, bool *told)
 {
 	struct large_sender *at = m->is_large ? find_large(c, m->sender) : NULL, ended;
 
@@ -301,16 +303,17 @@ static Term end_large(struct channel *c, const struct dist_message *m)
 	ended = *at;
 	memmove(at, at + 1, (size_t)(c->large + c->large_count - (at + 1)) * sizeof(*at));
 	c->large_count--;
+	*told = ended.waits && ended.fills;
 	return ended.waits ? ended.pid : TERM_NONE;
 }
 
-static bool is_waited_for(const struct channel *c)
+static bool is_told_busy(const struct channel *c)
 {
-	bool waited = c->busy;
+	bool told = c->busy;
 
-	for (size_t i = 0; i < c->large_count && !waited; i++)
-		waited = c->large[i].waits;
-	return waited;
+	for (size_t i = 0; i < c->large_count && !told; i++)
+		told = c->large[i].waits && c->large[i].fills;
+	return told;
 }
 
 static void add_waiter(struct channel *c, Term pid)
@@ -384,9 +387,10 @@ static Term *take_waiters(struct channel *c, size_t *n)
 	return waiters;
 }
 
-static void resume_one(Term controller, Term pid)
+/* told: it was told as waiting for a connection that is busy. */
+static void resume_one(Term controller, Term pid, bool told)
 {
-	if (PROBE_ON(process__port_unblocked))
+	if (told && PROBE_ON(process__port_unblocked))
 		probe_process__port_unblocked(pid, controller);
 	signal_send_plain(SIG_RESUME, TERM_NONE, pid, TERM_NONE);
 }
@@ -394,7 +398,7 @@ static void resume_one(Term controller, Term pid)
 static void resume(Term controller, Term *waiters, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		resume_one(controller, waiters[i]);
+		resume_one(controller, waiters[i], true);
 	mem_free(waiters);
 }
 
@@ -496,10 +500,9 @@ static void put_followers(struct channel *c, struct dist_message *m)
 	m->followers = NULL;
 }
 
-/* Senders go on when there is room. The lock is held. */
-static Term *uncount(struct channel *c, const struct dist_message *m, size_t *n)
+/* Who waits, when there is room; NULL: nobody, or there is none. Owns: the caller. The lock is held. */
+static Term *take_waiters_if_room(struct channel *c, size_t *n)
 {
-	c->queued_bytes -= m->counted_bytes;
 	if (!c->busy || c->queued_bytes >= atomic_load_explicit(&channel_busy_bytes, memory_order_relaxed))
 		return NULL;
 	if (PROBE_ON(dist__port_not_busy)) /* before it may be busy again */
@@ -511,7 +514,7 @@ void channel_done(struct channel *c, struct dist_message *m)
 {
 	Term *waiters = NULL, controller, sender = TERM_NONE;
 	size_t n = 0;
-	bool keep;
+	bool keep, told = false;
 
 	lock_acquire(&c->lock);
 	keep = m->fragments_left > 0 && c->state == CHANNEL_UP;
@@ -520,16 +523,17 @@ void channel_done(struct channel *c, struct dist_message *m)
 	else if (c->state == CHANNEL_UP)
 		put_followers(c, m);
 	if (!keep && c->state == CHANNEL_UP) {
-		waiters = uncount(c, m, &n);
-		sender = end_large(c, m);
-		if (sender != TERM_NONE && !is_waited_for(c) && PROBE_ON(dist__port_not_busy))
+		c->queued_bytes -= m->counted_bytes;
+		waiters = take_waiters_if_room(c, &n);
+		sender = end_large(c, m, &told);
+		if (told && !is_told_busy(c) && PROBE_ON(dist__port_not_busy))
 			probe_dist__port_not_busy(c);
 	}
 	controller = c->controller;
 	lock_release(&c->lock);
 	resume(controller, waiters, n);
 	if (sender != TERM_NONE)
-		resume_one(controller, sender);
+		resume_one(controller, sender, told);
 	if (!keep) {
 		free_messages(m->followers);
 		dist_message_free(m);
@@ -540,7 +544,7 @@ void channel_wait(struct channel *c, Process *p)
 {
 	struct large_sender *large;
 	Term controller;
-	bool waits;
+	bool waits, told;
 
 	if ((p->flags & PF_ASYNC_DIST) || (atomic_load(&p->state) & PS_EXITING))
 		return;
@@ -552,12 +556,13 @@ void channel_wait(struct channel *c, Process *p)
 		large->waits = true;
 	else if (waits)
 		add_waiter(c, p->id);
-	if (waits && PROBE_ON(dist__port_busy)) /* before it may be resumed */
+	told = waits && (c->busy || large->fills);
+	if (told && PROBE_ON(dist__port_busy)) /* before it may be resumed */
 		probe_dist__port_busy(c, p->id);
 	lock_release(&c->lock);
 	if (!waits)
 		return;
-	if (unlikely(trace_active) && controller != TERM_NONE)
+	if (told && unlikely(trace_active) && controller != TERM_NONE)
 		trace_hooks.dist_busy(p, controller);
 	process_suspend_self(p); /* whoever resumes it does so by a signal, which it handles later */
 }
@@ -638,14 +643,19 @@ bool channel_connect(struct channel *c, Term controller, struct port *port, uint
 void channel_tell_up(struct channel *c)
 {
 	struct dist_message *refused = NULL;
+	Term *waiters = NULL;
+	size_t n = 0;
 	bool sends;
 
 	lock_acquire(&c->lock);
-	if (c->state == CHANNEL_UP && !(c->flags & DIST_SPAWN))
+	if (c->state == CHANNEL_UP && !(c->flags & DIST_SPAWN)) {
 		refused = take_requests(c);
+		waiters = take_waiters_if_room(c, &n);
+	}
 	sends = c->first != NULL;
 	lock_release(&c->lock);
 	refuse_messages(refused);
+	resume(c->controller, waiters, n);
 	node_monitor_tell(&(struct node_change){ am_nodeup, c->node, c->id, c->flags & DIST_PUBLISHED ? am_visible :
 						 am_hidden, TERM_NONE });
 	if (sends)

@@ -43,6 +43,7 @@ struct dist_message {
 /* Who sends a large message. */
 struct large_sender {
 	Term pid;
+	bool fills;                  /* its message has as many bytes as make a connection busy, and is told as that */
 	bool waits;                  /* it is suspended */
 };
 

@@ -198,7 +198,7 @@ static void closed(struct port *port, Term reason)
 
 bool dist_take_port(struct port *port, struct channel *c, uint64_t flags, Term setup_pid)
 {
-	if (port->carrier != NULL || !port->driver->soft_busy || !dist_is_alive())
+	if (port->state != PORT_OPEN || port->carrier != NULL || !port->driver->soft_busy || !dist_is_alive())
 		return false;
 	c->output.run = run_output;
 	port_ref(port);

@@ -1,6 +1,6 @@
 %% SPDX-License-Identifier: Apache-2.0
 -module(dist_busy).
--export([main/0, first/0, second/0, echo/0, sink/1, code/2]).
+-export([main/0, first/0, second/0, spacious/0, echo/0, sink/1, code/2]).
 
 %% Processes that wait for a busy connection: where they are said to be, what becomes of the results of what they did,
 %% and what may happen to them meanwhile. Small messages pass large ones. Two nodes, each this VM or the stock one, in three ways. The first listens at a
@@ -13,7 +13,10 @@ main() ->
     Stock = os:find_executable("erl"),
     [Printed | Others] = [run(First, Second) || {First, Second} <- [{Self, Self}, {Self, Stock}, {Stock, Self}]],
     [io:format("~ts~n", [Line]) || Line <- Printed],
-    [io:format("~ts~n", [compare(Printed, Lines)]) || Lines <- Others].
+    [io:format("~ts~n", [compare(Printed, Lines)]) || Lines <- Others],
+    {Port, A} = start_first(Self, 20),
+    [io:format("~ts~n", [Line]) || Line <- lines(start_second(Self, Port, "spacious", ["+zdbbl", "1024"]))],
+    port_close(A).
 
 compare(Lines, Lines) -> "the same";
 compare(Printed, Lines) -> ["otherwise: " | lists:join("; ", Lines -- Printed)].
@@ -27,9 +30,12 @@ self_program() ->
 
 run(First, Second) ->
     {Port, A} = start_first(First, 20),
-    Lines = lines(start(Second, Port, ["-name", "b@127.0.0.1", "-dist_listen", "false", "-s", "dist_busy", "second"])),
+    Lines = lines(start_second(Second, Port, "second", [])),
     port_close(A),
     Lines.
+
+start_second(Program, Port, Function, Args) ->
+    start(Program, Port, ["-name", "b@127.0.0.1", "-dist_listen", "false", "-s", "dist_busy", Function | Args]).
 
 lines(Node) ->
     receive
@@ -62,11 +68,24 @@ first() ->
     io:format("listens~n"),
     end_with_input(fun() -> halt(0) end).
 
-second() ->
+second() -> second(fun does/0).
+
+%% Large messages, but far from what makes a connection busy, and one at a time: none is told as busy.
+spacious() ->
+    second(fun() ->
+                   pong = net_adm:ping(?FIRST),
+                   There = spawn(?FIRST, ?MODULE, echo, []),
+                   erlang:system_monitor(self(), [busy_dist_port]),
+                   Large = binary:copy(<<0>>, 300000),
+                   [Large = ask(There, Large) || _ <- lists:seq(1, 20)],
+                   p(spacious, receive {monitor, _, _, _} -> busy after 0 -> not_busy end)
+           end).
+
+second(Does) ->
     end_with_input(fun() -> stop(3) end),
     spawn(fun() ->
-                  {Does, M} = spawn_monitor(fun does/0),
-                  receive {'DOWN', M, process, Does, Reason} -> io:format("~p~n", [Reason]) end,
+                  {Pid, M} = spawn_monitor(Does),
+                  receive {'DOWN', M, process, Pid, Reason} -> io:format("~p~n", [Reason]) end,
                   stop(0)
           end).
 
@@ -367,3 +386,6 @@ disconnect_as_told() ->
 %% expect: ended 0
 %% expect: the same
 %% expect: the same
+%% expect: spacious not_busy
+%% expect: normal
+%% expect: ended 0

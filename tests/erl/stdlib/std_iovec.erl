@@ -10,6 +10,9 @@ main() ->
     V = erlang:term_to_iovec(Many),
     garbage_collect(),
     io:format("~w ~w~n", [length(V), binary_to_term(iolist_to_binary(V)) =:= Many]),
+    Kept = b(1000),
+    Funs = [fun() -> Kept end, {fun(X) -> [X, Kept, fun() -> {X, Kept} end] end, Kept}],
+    io:format("~w~n", [[iolist_to_binary(erlang:term_to_iovec(F)) =:= term_to_binary(F) || F <- Funs]]),
     Large = b(1000000),
     [_, Same, Parted] = [X || X <- erlang:term_to_iovec([Large, binary:part(Large, 5, 999)]), byte_size(X) > 100 orelse byte_size(X) =:= 11],
     io:format("~w~n", [[{byte_size(X), binary:referenced_byte_size(X)} || X <- [Same, Parted]]]).
@@ -85,4 +88,5 @@ terms() ->
 %% expect: [deterministic] true [8,128,5,128,5,128,5,128,5,128,5,128]
 %% expect: [deterministic] true [16,70,6]
 %% expect: 50001 true
+%% expect: [true,true]
 %% expect: [{1000000,1000000},{999,1000000}]

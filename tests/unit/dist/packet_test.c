@@ -33,7 +33,7 @@ START_TEST(test_fragments_become_a_message)
 		ck_assert_uint_eq(t.size_bytes, 2 * FRAGMENT);
 		ck_assert_uint_eq(t.bytes[FRAGMENT - 1], 2);
 		ck_assert_uint_eq(t.bytes[FRAGMENT], 1);
-		mem_free(t.owned);
+		binary_unref(t.owned);
 	}
 	dist_reader_free(r);
 }
