@@ -29,6 +29,7 @@
 #include "term/node.h"
 #include "trace/trace.h"
 #include "trace/tracer.h"
+#include "usdt.h"
 
 enum { REQUESTS_LIMIT = 50, REQUESTS_LIMIT_MAX = (1 << 27) - 1 };
 

@@ -13,6 +13,8 @@ main() ->
     io:format("~p~n", [dyntrace:put_tag(<<"tag">>)]), erlang:dt_put_tag(undefined),
     %% no message comes of it, whatever is traced
     io:format("~p~n", [process_info(self(), messages)]),
+    Told = [erlang:system_info(I) || I <- [dynamic_trace, dynamic_trace_probes]],
+    io:format("~p~n", [Told =:= [systemtap, true] orelse is_stock() andalso Told =:= [none, false]]),
     many(5000),
     beside().
 
@@ -48,5 +50,6 @@ kept(N, Who) ->
 %% expect: {tracer,[]}
 %% expect: undefined
 %% expect: {messages,[]}
+%% expect: true
 %% expect: many
 %% expect: [normal]
