@@ -9,7 +9,8 @@
 
 /* ---- states, by process */
 
-enum { VIEW_PLACES = 262144 }; /* a power of two; OTP's default limit of processes. User space may ask for another */
+/* User space sets how many places there are, a power of two; so many more are kept in a hash. */
+enum { VIEW_PLACES = 262144 };
 
 const volatile __u32 view_place_mask SEC(".rodata.places") = VIEW_PLACES - 1;
 

@@ -118,7 +118,7 @@ static void configure(struct engine *e)
 
 /* ---- states: tables by process */
 
-enum { LEAST_PLACES = 1024, MOST_PLACES = 1 << 22, DEFAULT_PLACES = 262144, PLACES_AT_ONCE = 1024 };
+enum { LEAST_PLACES = 16384, MOST_PLACES = 1 << 22, DEFAULT_PLACES = 65536, PLACES_AT_ONCE = 1024 };
 
 static struct bpf_map *find_map(const struct engine *e, const char *state, const char *part)
 {

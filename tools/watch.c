@@ -398,9 +398,12 @@ void watch_prepare(struct watch *w, struct bpf_object *object)
 
 uint64_t watch_processes(const struct watch *w)
 {
-    uint64_t most;
+    const struct otp_vm *vm = w->plan ? w->plan->vm : NULL;
+    uint64_t most, now;
 
-    return w->plan && w->plan->vm && !w->plan->vm->ours && !otp_vm_limit(w->plan->vm, &most) ? most : 0;
+    if (!vm || vm->ours || otp_vm_limit(vm, &most) || otp_vm_processes(vm, &now))
+        return 0;
+    return now < most / 4 ? now * 4 : most;
 }
 
 /* The one target that is known. */

@@ -56,7 +56,7 @@ int watch_require(const struct options *options);
 int watch_open(struct watch *w, const struct options *options, const struct watch_ops *ops);
 /* Before the programs are loaded. */
 void watch_prepare(struct watch *w, struct bpf_object *object);
-/* As many processes as the only target may have; 0: that is not known. */
+/* Four times as many processes as the only target has now, or as many as it may have; 0: that is not known. */
 uint64_t watch_processes(const struct watch *w);
 /* Attaches to what there is. Fails: said. */
 int watch_begin(struct watch *w);

@@ -124,7 +124,7 @@ START_TEST(test_spawns_full_map_is_counted_and_totals_stay_exact)
 }
 END_TEST
 
-/* Ids that are equal modulo 262144 share a place. */
+/* Ids that are equal modulo 262144, and so modulo the number of places, share a place. */
 START_TEST(test_spawns_measures_lifetimes_of_processes_that_share_a_place)
 {
     SUPPORT_BPF();
