@@ -12,6 +12,7 @@
 #include "feed.h"
 #include "options.h"
 #include "recording_read.h"
+#include "recording_seen.h"
 #include "result.h"
 #include "sink.h"
 #include "views_user.h"
@@ -19,13 +20,18 @@
 
 enum { MAX_FILES = 1024, MAX_VMS = 1024, TIMES = 20, LINE_BYTES = 4096, MAX_ARGS = BATCH_MAX_ARGS };
 #define FINE_NS 10000000ull /* of the times that are counted; ten times as much where they get too many */
+#define UNKNOWN_NS UINT64_MAX
 enum { MAX_FINE = 1 << 20 };
 enum { GAP_RESULTS = 60 }; /* empty ones in a row that are told, not more */
+#define OVERLAP_NS 1000000000ull /* two that record receive a page so long apart, not more */
 #define GAP_NS 2000000000ull /* so long without a page is a gap: threads hand over all that they hold far sooner */
 
 struct state {
     const char *files[MAX_FILES];
+    uint64_t begins[MAX_FILES]; /* when the first page of each came; UNKNOWN_NS: of none is it known */
     size_t nfiles;
+    struct recording_seen *seen; /* pages that may stand in a later file, too */
+    uint64_t next_ns, repeated; /* when the file begins that is read next; pages that were left out */
     struct wanted wanted;
     bool chosen; /* words chose what is wanted */
     bool on[VIEW_COUNT], viewed; /* views were asked for: the events are theirs */
@@ -397,12 +403,26 @@ static void add_vm(struct state *st, const struct recording_vm *vm)
         st->vms[st->nvms++] = *vm;
 }
 
+/* Whether it stood in a file before, as of memory that was written twice. What may stand in the next is kept. */
+static bool is_repeated(struct state *st, const struct batch_received *page, int *err)
+{
+    if (recording_seen_has(st->seen, page)) {
+        st->repeated++;
+        return true;
+    }
+    if (page->time_ns + OVERLAP_NS >= st->next_ns && recording_seen_add(st->seen, page))
+        *err = fail(-ENOMEM, "out of memory");
+    return false;
+}
+
 /* What came long before this page has come from every thread. */
 static int take_page(struct state *st, const struct batch_received *page)
 {
     uint64_t now = page->time_ns;
     int err = 0;
 
+    if (is_repeated(st, page, &err) || err)
+        return err;
     st->begin_ns = st->begin_ns ? st->begin_ns : now;
     err = leave_out_gap(st, now);
     st->now_ns = now > st->now_ns ? now : st->now_ns;
@@ -625,7 +645,7 @@ static int find_begin(const char *name, struct batch_names *names, uint64_t *out
 /* Oldest first, however they were given; as they were given where there is one that can be read once, like a pipe. */
 static int order_files(struct state *st)
 {
-    static uint64_t begins[MAX_FILES];
+    uint64_t *begins = st->begins;
     struct batch_names *names = batch_names_new();
     int err = names ? 0 : fail(-ENOMEM, "out of memory");
 
@@ -633,6 +653,8 @@ static int order_files(struct state *st)
         err = find_begin(st->files[i], names, &begins[i]);
     if (names)
         batch_names_free(names);
+    if (err > 0)
+        memset(begins, 0xff, sizeof st->begins);
     if (err)
         return err < 0 ? err : 0;
     for (size_t i = 1; i < st->nfiles; i++) {
@@ -658,9 +680,10 @@ static int run(struct state *st)
         err = order_files(st);
     if (err)
         return err;
+    st->seen = recording_seen_new();
     st->fine = calloc(MAX_FINE, sizeof *st->fine);
     st->fine_ns = FINE_NS;
-    if (!st->fine)
+    if (!st->fine || !st->seen)
         return fail(-ENOMEM, "out of memory");
     err = begin_feed(st);
     if (err)
@@ -671,8 +694,12 @@ static int run(struct state *st)
     if (!err)
         err = require_asked(st);
     st->sink.one_vm = st->nvms == 1;
-    for (size_t i = 0; i < st->nfiles && !err; i++)
+    for (size_t i = 0; i < st->nfiles && !err; i++) {
+        st->next_ns = i + 1 < st->nfiles ? st->begins[i + 1] : UNKNOWN_NS;
         err = read_file(st, st->files[i]);
+    }
+    if (st->repeated && !err)
+        note("%" PRIu64 " pages of events that stand in several of the files are told once", st->repeated);
     if (!err)
         err = tell_until(st, st->now_ns);
     feed_until(st->feed, UINT64_MAX);
@@ -776,6 +803,7 @@ int cmd_report(int argc, char **argv)
         return FAIL_USAGE;
     err = run(&st);
     feed_free(st.feed);
+    recording_seen_free(st.seen);
     free(st.fine);
     return err ? err : st.damaged ? -EIO : 0;
 }

@@ -541,6 +541,35 @@ START_TEST(test_report_orders_files)
 }
 END_TEST
 
+/* Memory that was written twice: what stands in both files is told once, and nothing else is left out. */
+START_TEST(test_report_tells_pages_of_several_files_once)
+{
+    char path[] = "/tmp/twice.XXXXXX";
+    struct recording_plan plan = {.path = path, .writer = "test", .files = 2, .ring_ns = 4000000000};
+    const struct support_run *r;
+    struct recording_writer *w;
+    struct support_page p;
+
+    close(mkstemp(path));
+    ck_assert_int_eq(recording_begin(&plan, &w), 0);
+    for (uint64_t i = 0; i < 9; i++) {
+        support_page_begin(&p, 17, 1 + i % 2, 1 + i / 2, i / 2, (i + 1) * 1000000000);
+        support_page_number(&p, BATCH_copy__struct, p.header.begin_ns, i);
+        ck_assert_int_eq(recording_page(w, support_page_end(&p, p.header.begin_ns + 1000)), 0);
+        ck_assert_int_eq(recording_look(w, p.header.begin_ns + 1500000000), 0);
+        ck_assert_int_eq(i == 5 ? recording_dump(w) : 0, 0);
+    }
+    ck_assert_int_eq(recording_dump(w), 0);
+    ck_assert_int_eq(recording_end(w, NULL), 0);
+    r = support_run("for f in '%s' '%s.1'; do $ERLSNOOP report --events $f > e; grep -c copy e; done\n"
+                    "$ERLSNOOP report --json --events %s %s.1 | grep '\"event\"' > e; wc -l < e; sort -u e | wc -l\n"
+                    "$ERLSNOOP report --json %s %s.1 copy-struct | grep -c lost; rm %s %s.1", path, path, path, path, path,
+                    path, path, path);
+    ck_assert_str_eq(r->out, "6\n6\n8\n8\n0\n");
+    ck_assert_msg(strstr(r->err, " pages of events that stand in several of the files are told once"), "%s", r->err);
+}
+END_TEST
+
 /* What another erlsnoop wrote is refused, and it is said what this one could read. */
 START_TEST(test_report_tells_which_recordings_it_reads)
 {
@@ -589,6 +618,7 @@ Suite *trace_suite(void)
     tcase_add_test(lines, test_report_prints_json_that_the_manual_has);
     tcase_add_test(lines, test_report_knows_names_that_are_told_late);
     tcase_add_test(lines, test_report_orders_files);
+    tcase_add_test(lines, test_report_tells_pages_of_several_files_once);
     tcase_add_test(lines, test_report_tells_which_recordings_it_reads);
     suite_add_tcase(suite, live);
     suite_add_tcase(suite, lines);
