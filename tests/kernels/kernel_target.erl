@@ -5,15 +5,23 @@
 
 main() ->
     Echo = spawn(?MODULE, echo, []),
+    true = net_kernel:connect_node(peer()),
     file:write_file("up", "1"),
     loop(Echo, 0).
+
+%% The node that commands.sh starts beside it.
+peer() -> peer@localhost.
 
 loop(Echo, N) ->
     spawn(?MODULE, child, [N]),
     Echo ! {self(), lists:seq(1, 100)},
     receive back -> ok end,
+    {nobody, peer()} ! N,
+    {ok, Socket} = gen_udp:open(0), % a port, with a driver's callbacks
+    ok = gen_udp:close(Socket),
+    catch dyntrace:p(N, "loop"), % an erl without dynamic trace has none
     erlang:garbage_collect(),
-    prim_file:read_file("up"),
+    prim_file:read_file("up"), % native functions
     spin(20000),
     receive after 5 -> loop(Echo, N + 1) end.
 
