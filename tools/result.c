@@ -247,7 +247,7 @@ static struct sink_value make_cell(const struct result_source *s, const struct v
         return SINK_NONE;
     switch (c->kind) {
     case VIEW_RATE: return make_rate(s, *at, *member(r->whole, c->at));
-    case VIEW_SHARE: return *all ? SINK_N(*at * 100 / *all) : SINK_NONE;
+    case VIEW_SHARE: return *all ? SINK_N((*at * 100 + *all / 2) / *all) : SINK_NONE;
     case VIEW_P50: return sink_percentile(hist_of(r->row, c->at), 0.5);
     case VIEW_P99: return sink_percentile(hist_of(r->row, c->at), 0.99);
     case VIEW_P999: return sink_percentile(hist_of(r->row, c->at), 0.999);
