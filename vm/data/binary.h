@@ -140,7 +140,7 @@ static inline Term binary_original(Term t, uint64_t *offset)
 /* The counted bytes behind t, with one reference more, for a holder outside every heap: its bytes never move or change.
  * *bytes: t's first byte in it. Fails: NULL when t's bytes stand on a heap or not at a byte. */
 struct binary *binary_share(Term t, const uint8_t **bytes, size_t *n);
-/* The same of a bitstring's whole bytes. */
+/* The same of any bitstring, which t must be; bits behind the last whole byte are left out. */
 struct binary *binary_share_whole(Term t, const uint8_t **bytes, size_t *n);
 
 /* ---- order of bitstrings: by bytes, then the shorter first. */

@@ -39,7 +39,8 @@ struct etf_atoms {
 	Term atoms[ETF_ATOMS_MAX];
 };
 void etf_atoms_init(struct etf_atoms *atoms);
-/* Large binaries of a term that are not copied: each stands before the byte `at` of what is encoded. */
+/* Large binaries of a term that are not copied. The whole encoding is the bytes returned, with each piece put in before
+ * the byte number `at` of them. */
 struct etf_piece {
 	size_t at;
 	struct binary *binary;   /* counted */
@@ -47,7 +48,7 @@ struct etf_piece {
 	size_t size_bytes;
 };
 struct etf_pieces {
-	size_t least_bytes;      /* of one; given */
+	size_t least_bytes;      /* set by the caller: a smaller binary is copied */
 	struct etf_piece *all;   /* by rising `at`; NULL: none */
 	size_t count;
 };
@@ -55,8 +56,9 @@ void etf_pieces_free(struct etf_pieces *pieces);
 /* As etf_encode, without the version byte. Adds the atoms that t has; no two of them have the same low bits. pieces: NULL,
  * all is copied; else they are set. Owns: the caller, these too. */
 struct binary *etf_encode_atoms(Term t, struct etf_atoms *atoms, struct etf_pieces *pieces);
-/* As etf_decode_to_heap, of what etf_encode_atoms gave, pieces in their places. home: NULL, or the binary that the bytes
- * stand in, and nothing will change: then a binary that is more than half of it is not copied. */
+/* As etf_decode_to_heap, of what etf_encode_atoms gave, pieces in their places. home: the counted binary that
+ * the bytes are part of, which nobody writes to any more: a binary of more than half of it is not copied. NULL: the bytes
+ * go after the call. */
 int etf_decode_atoms(const uint8_t *bytes, size_t n, struct binary *home, const Term *atoms, unsigned count,
 		     struct heap *h, Term *term, size_t *used);
 

@@ -342,7 +342,8 @@ static Term read_big(struct etf_decoder *d, unsigned length_bytes)
 	return bytes != NULL ? check_value(d, num_from_bytes(d->heap, bytes, n, true, negative)) : fail(d);
 }
 
-/* What keeps less than as many other bytes alive may stay where it is. */
+/* A binary of more than half of its message is not copied: the term points into the message, which stays as long as the
+ * term does. So no more bytes are kept for nothing than the binary has. */
 static bool may_stay(const struct etf_decoder *d, size_t n)
 {
 	return d->home != NULL && n > HEAPBIN_LIMIT && n > d->home->size_bytes / 2;

@@ -21,17 +21,17 @@ struct dist_message {
 	struct dist_message *next;
 	struct binary *control;
 	struct binary *payload;      /* NULL: nothing follows */
-	struct etf_pieces pieces;    /* of payload, which are not in its bytes */
-	size_t payload_bytes;        /* with them */
+	struct etf_pieces pieces;    /* large binaries of the payload, sent from where they are */
+	size_t payload_bytes;        /* that follow the control tuple on the wire: `payload` and all pieces */
 	Term asker;                  /* a local pid; with `refusal` only */
 	struct signal *refusal;      /* of a request to spawn: what the asker hears when that node cannot do it; or NULL */
 	Term sender;                 /* local pid or port; TERM_NONE: not known */
 	/* Fragments: what is gone, what is left. */
 	uint64_t sequence;
 	size_t fragments_left;       /* 0: none is sent so far */
-	size_t payload_sent_bytes;   /* with pieces; and of those: */
+	size_t payload_sent_bytes;   /* of payload_bytes; of these: */
 	size_t written_sent_bytes;   /* of `payload` itself */
-	size_t pieces_sent, piece_sent_bytes; /* whole ones, and of the next */
+	size_t pieces_sent, piece_sent_bytes; /* pieces that went whole; bytes of the next one */
 	size_t counted_bytes;        /* of what takes part in the busy limit */
 	bool is_large;               /* its sender waits until all of it is gone */
 	struct dist_message *followers, **last_follower; /* of the same sender, to be sent behind all of it */

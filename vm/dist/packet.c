@@ -18,7 +18,7 @@ enum {
 struct sequence {
 	struct sequence *next;
 	uint64_t id, left;   /* left: fragments to come */
-	struct binary *bytes; /* with room behind them */
+	struct binary *bytes; /* its first size_bytes are what came, the rest is room for more */
 	size_t size_bytes;
 	unsigned atom_count;
 	Term atoms[];
@@ -388,7 +388,7 @@ static void add_part(struct dist_packet *p, struct binary *b, const uint8_t *byt
 	p->size_bytes += n;
 }
 
-static size_t least(size_t a, size_t b)
+static size_t smaller(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
@@ -398,7 +398,7 @@ static size_t add_piece(struct dist_packet *p, struct dist_message *m, size_t n)
 {
 	const struct etf_piece *piece = &m->pieces.all[m->pieces_sent];
 
-	n = least(n, piece->size_bytes - m->piece_sent_bytes);
+	n = smaller(n, piece->size_bytes - m->piece_sent_bytes);
 	add_part(p, piece->binary, piece->bytes + m->piece_sent_bytes, n);
 	m->piece_sent_bytes += n;
 	if (m->piece_sent_bytes == piece->size_bytes) {
@@ -408,13 +408,14 @@ static size_t add_piece(struct dist_packet *p, struct dist_message *m, size_t n)
 	return n;
 }
 
-/* Of what stands before the next piece, n bytes at most. Returns how many; 0: the piece is next. */
+/* Of what stands before the next piece, n bytes at most. Returns how many; 0: all of that is sent,
+ * and the piece comes now. */
 static size_t add_written(struct dist_packet *p, struct dist_message *m, size_t n)
 {
 	bool last = m->pieces_sent == m->pieces.count;
 	size_t end = last ? m->payload->size_bytes : m->pieces.all[m->pieces_sent].at;
 
-	n = least(n, end - m->written_sent_bytes);
+	n = smaller(n, end - m->written_sent_bytes);
 	if (n > 0)
 		add_part(p, m->payload, m->payload->data + m->written_sent_bytes, n);
 	m->written_sent_bytes += n;
@@ -466,7 +467,7 @@ static void set_with_header(struct dist_writer *w, struct dist_message *m, struc
 		begin_fragments(w, m, control_bytes, payload_bytes);
 	if (m->fragments_left > 1 || !first) {
 		room = !first ? DIST_FRAGMENT_BYTES : control_bytes < DIST_FRAGMENT_BYTES ? DIST_FRAGMENT_BYTES - control_bytes : 0;
-		n = least(payload_bytes - m->payload_sent_bytes, room);
+		n = smaller(payload_bytes - m->payload_sent_bytes, room);
 		write_head(w, m, p, first ? HEADER_FIRST : HEADER_NEXT);
 	} else {
 		write_head(w, m, p, HEADER_WHOLE);

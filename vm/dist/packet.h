@@ -12,7 +12,8 @@ enum {
 	PASS_THROUGH = 112,               /* the first byte of a message without a header */
 	DIST_FRAGMENT_BYTES = 64 << 10,   /* of terms, in each fragment but the last */
 	DIST_PIECE_BYTES = 16 << 10,      /* a binary of so many, in a message that may go in fragments, is not copied */
-	/* The control tuple; and in a fragment that begins and ends within a piece, what is between the pieces too. */
+	/* The control tuple; then at most the rest of one piece, whole pieces, the begin of another, and what is written
+	 * before, between and behind them. */
 	DIST_PARTS_MAX = 1 + 2 * (DIST_FRAGMENT_BYTES / DIST_PIECE_BYTES + 2),
 };
 

@@ -13,7 +13,7 @@ struct driver_selection {
 	struct driver_selection *next;
 	int fd;
 	bool used;           /* the driver has not given it up */
-	bool kept;           /* it was selected with DRIVER_USE: it stays though nothing is waited for */
+	bool kept;           /* selected with DRIVER_USE: it stays until that is given up, though nothing is waited for */
 	atomic_bool polled;  /* it was not dropped */
 };
 
@@ -32,7 +32,8 @@ static void drop(struct driver_selection *s)
 	port_watch_drop(&s->watch);
 }
 
-/* One whose descriptor another port has selected since, or closed, is none any more. */
+/* The port's selection of fd. If another port or a library selected fd since, or gave it up, the selection is dropped:
+ * NULL. */
 static struct driver_selection *find(const struct driver_port *dp, int fd)
 {
 	struct driver_selection *s = dp->selections;
