@@ -44,7 +44,8 @@ struct result_source {
      * none. */
     int (*slowest)(void *ctx, enum view_slowest_id id, struct result_kept *out);
     const __u64 *shown; /* VIEW_NSLOWEST: of each so many are printed */
-    /* What a VM, or some VM (0), does not tell, so that 0 says nothing of it; good until the next. NULL: all is told. */
+    /* What a VM, or some VM (0), does not tell, so that 0 says nothing of it. Good until the next. NULL: all tell
+     * all. */
     const struct wanted *(*untold)(void *ctx, uint32_t vm);
 };
 

@@ -53,12 +53,12 @@ struct etf_pieces {
 	size_t count;
 };
 void etf_pieces_free(struct etf_pieces *pieces);
-/* As etf_encode, without the version byte. Adds the atoms that t has; no two of them have the same low bits. pieces: NULL,
- * all is copied; else they are set. Owns: the caller, these too. */
+/* As etf_encode, without the version byte. Adds the atoms that t has; no two of them have the same low bits. pieces:
+ * NULL, all is copied; else they are set. Owns: the caller, these too. */
 struct binary *etf_encode_atoms(Term t, struct etf_atoms *atoms, struct etf_pieces *pieces);
 /* As etf_decode_to_heap, of what etf_encode_atoms gave, pieces in their places. home: the counted binary that
- * the bytes are part of, which nobody writes to any more: a binary of more than half of it is not copied. NULL: the bytes
- * go after the call. */
+ * the bytes are part of, which nobody writes to any more: a binary of more than half of it is not copied. NULL: the
+ * bytes go after the call. */
 int etf_decode_atoms(const uint8_t *bytes, size_t n, struct binary *home, const Term *atoms, unsigned count,
 		     struct heap *h, Term *term, size_t *used);
 

@@ -292,8 +292,8 @@ static struct large_sender *find_large(struct channel *c, Term pid)
 	return NULL;
 }
 
-/* m is gone. Returns its sender, if that waits for it; else TERM_NONE. *told: it was told as waiting for a connection that
- * is busy. */
+/* m is gone. Returns its sender, if that waits for it; else TERM_NONE. *told: it was told as waiting for a connection
+ * that is busy. */
 static Term end_large(struct channel *c, const struct dist_message *m, bool *told)
 {
 	struct large_sender *at = m->is_large ? find_large(c, m->sender) : NULL, ended;

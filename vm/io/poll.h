@@ -53,8 +53,8 @@ void poll_release(int fd);
 /* Whether the watch has its descriptor still. */
 bool poll_has(struct poll_watch *w);
 void poll_want(struct poll_watch *w, unsigned wanted);
-/* The same of a watch that may have lost its descriptor to another, from which it is taken back when something is wanted.
- * Fails: -errno. */
+/* The same of a watch that may have lost its descriptor to another, from which it is taken back when something is
+ * wanted. Fails: -errno. */
 int poll_want_back(struct poll_watch *w, unsigned wanted);
 /* poll_want(w, WATCH_IN) after some time. For a watch that may block. */
 void poll_pause(struct poll_watch *w, int64_t ns);
