@@ -22,7 +22,7 @@ enum { RESULT_NS = 1000000000 };
 
 struct serve {
     bool on[VIEW_COUNT], chosen;
-    const char *listen;
+    const char *listen, *hosts;
     char where[HTTP_WHERE_BYTES];
     bool told; /* where that is */
     uint64_t linger_ns;
@@ -201,6 +201,12 @@ static int set_listen(void *ctx, const char *value)
     return 0;
 }
 
+static int set_host(void *ctx, const char *value)
+{
+    ((struct serve *)ctx)->hosts = value;
+    return http_is_hosts(value) ? 0 : fail(FAIL_USAGE, "--host must be names with commas between, such as node1,node1.example.org, not '%s'", value);
+}
+
 static int set_linger(void *ctx, const char *value)
 {
     return options_ns("--linger", value, &((struct serve *)ctx)->linger_ns);
@@ -218,6 +224,7 @@ static const struct options_extra extras[] = {
 #include "../bpf/views.def"
      , set_views, false},
     {"listen", "WHERE", "address and port (127.0.0.1:9464), or a port; 0: a free one", set_listen, false},
+    {"host", "NAMES", "names, with commas, that it may be asked by beside addresses and localhost", set_host, false},
     {"linger", "TIME", "a VM that ended is told for so long (60s); with -p and -- it ends then", set_linger,
      false},
     {"slower", "TIME", "exemplars: only of what took so long (10ms)", set_slower, false},
@@ -233,7 +240,7 @@ static int run(struct serve *s, const struct options *o, int socket)
     if (err)
         close(socket);
     else
-        err = http_start(socket, s->where, render, s, &s->http);
+        err = http_start(socket, &(struct http_settings){s->where, s->hosts, render, s}, &s->http);
     if (!err)
         err = engine_take(s->on, o, &s->taker);
     if (!err)
@@ -247,7 +254,7 @@ int cmd_serve(int argc, char **argv)
 {
     struct serve s = {.listen = "127.0.0.1:9464", .linger_ns = 60000000000u};
     const struct options_spec spec = {"serve",
-                                      "Serves what views count as metrics over HTTP: OpenMetrics, at /metrics.",
+                                      "Serves what views count as metrics over HTTP, at /metrics, for Prometheus.",
                                       OPTIONS_TARGET | OPTIONS_BUDGET | OPTIONS_NO_JSON,
                                       extras,
                                       &s,

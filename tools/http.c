@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Invariant: a page is rendered at most once between two refreshes, however many ask; a connection serves one request
- * and lives for REQUEST_S at most, so that who is slow keeps nobody else out for long.
+ * and lives for REQUEST_S at most. Whoever connects is let in: where there are as many connections as may be, an older
+ * one ends, of the client that has most of them. So neither one client nor slow ones keep a scraper waiting.
  */
 #include "http.h"
 
@@ -19,8 +20,15 @@
 #include "clock.h"
 #include "fail.h"
 
+/*
+ * SPARE_CONNECTIONS: libmicrohttpd takes some at a time (10 in version 0.9 and 1.0) before it ends those that we shut
+ * down.
+ */
 enum {
     MOST_CONNECTIONS = 64,
+    MOST_OF_CLIENT = 16,
+    SPARE_CONNECTIONS = 64,
+    ALL_CONNECTIONS = MOST_CONNECTIONS + SPARE_CONNECTIONS,
     REQUEST_S = 30,
     IDLE_S = 5,
     REQUEST_BYTES = 16384, /* of line and headers; libmicrohttpd answers 413, 414 or 431 to more */
@@ -30,9 +38,18 @@ enum {
 
 enum { PAGE_OPENMETRICS, PAGE_PROMETHEUS, NPAGES };
 
+/* A client as connections are counted by: an address of IPv4, or the first half of one of IPv6, of which a machine has
+ * any number. */
+struct client {
+    unsigned char bytes[8];
+};
+
 struct connection {
     int fd; /* -1: free */
+    struct client client;
     uint64_t since_ns;
+    bool asked; /* its request is complete */
+    bool ended; /* it was shut down, and is not counted */
 };
 
 struct http {
@@ -42,7 +59,8 @@ struct http {
     void *ctx;
     char about[512];                    /* the page / */
     struct MHD_Response *pages[NPAGES]; /* rendered since the last refresh, or NULL */
-    struct connection connections[MOST_CONNECTIONS];
+    struct connection connections[ALL_CONNECTIONS];
+    const char *hosts; /* names it may be asked by, with commas; NULL: none */
 };
 
 /* ---- address */
@@ -129,6 +147,58 @@ int http_listen(const char *address, char where[HTTP_WHERE_BYTES])
     return explain(err, address);
 }
 
+/* ---- who is asked */
+
+static bool is_name(const char *text, size_t length, const char *name, size_t name_length)
+{
+    return length == name_length && !strncasecmp(text, name, length);
+}
+
+/* Whether the text is an address of IPv4, or of IPv6 in brackets. */
+static bool is_address(const char *text, size_t length)
+{
+    bool bracketed = length > 2 && text[0] == '[' && text[length - 1] == ']';
+    char host[INET6_ADDRSTRLEN];
+    struct in6_addr address;
+
+    if (length >= sizeof host)
+        return false;
+    snprintf(host, sizeof host, "%.*s", (int)(bracketed ? length - 2 : length), text + bracketed);
+    return inet_pton(bracketed ? AF_INET6 : AF_INET, host, &address) == 1;
+}
+
+/*
+ * A page of the web can have a browser ask us by a name of its own that it lets lead to our address, and then read the
+ * answer: such a name is refused. Without a Host (HTTP/1.0) it is no browser that asks.
+ */
+bool http_serves_host(const char *host, const char *hosts)
+{
+    const char *behind = host ? strrchr(host, ':') : NULL;
+    size_t length = !host ? 0 : behind && !strchr(behind, ']') ? (size_t)(behind - host) : strlen(host);
+
+    if (!host || is_address(host, length) || is_name(host, length, "localhost", strlen("localhost")))
+        return true;
+    for (const char *at = hosts; at && *at; at += strcspn(at, ",") + (strchr(at, ',') != NULL))
+        if (is_name(host, length, at, strcspn(at, ",")))
+            return true;
+    return false;
+}
+
+bool http_is_hosts(const char *hosts)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+
+    for (const char *at = hosts;; at++) {
+        size_t length = strcspn(at, ",");
+
+        if (!length || strspn(at, letters) != length)
+            return false;
+        at += length;
+        if (!*at)
+            return true;
+    }
+}
+
 /* ---- what is asked for */
 
 /* The quality of a media range, "0.5" of "text/plain;version=0.0.4;q=0.5"; 1 without. */
@@ -140,10 +210,13 @@ static double read_quality(const char *range, size_t length)
     return 1;
 }
 
-/* How much the media type is wanted, by the range that describes it best; 0: not at all. Source: RFC 9110, 12.5.1. */
-static double quality(const char *accept, const char *type)
+/*
+ * How much the media type is wanted, by the range that describes it best; 0: not at all. `named`: a range with a
+ * wildcard does not describe it. Source: RFC 9110, 12.5.1.
+ */
+static double quality(const char *accept, const char *type, bool named)
 {
-    size_t best = 0, group = strcspn(type, "/") + 1;
+    size_t best = named ? strlen(type) - 1 : 0, group = strcspn(type, "/") + 1;
     double found = 0;
 
     for (const char *at = accept, *next; *at; at = *next ? next + 1 : next) {
@@ -152,8 +225,8 @@ static double quality(const char *accept, const char *type)
         at += strspn(at, " \t");
         next = at + strcspn(at, ",");
         name = strcspn(at, " \t;,");
-        if (name > best && ((name == strlen(type) && !strncmp(at, type, name)) ||
-                            (name == group + 1 && !strncmp(at, type, group) && at[group] == '*') ||
+        if (name > best && (is_name(at, name, type, strlen(type)) ||
+                            (name == group + 1 && !strncasecmp(at, type, group) && at[group] == '*') ||
                             (name == 3 && !strncmp(at, "*/*", 3)))) {
             found = read_quality(at, (size_t)(next - at));
             best = name;
@@ -162,9 +235,138 @@ static double quality(const char *accept, const char *type)
     return found;
 }
 
-bool http_wants_prometheus(const char *accept)
+bool http_wants_openmetrics(const char *accept)
 {
-    return accept && quality(accept, "text/plain") > quality(accept, "application/openmetrics-text");
+    double openmetrics = accept ? quality(accept, "application/openmetrics-text", true) : 0;
+
+    return openmetrics > 0 && openmetrics >= quality(accept, "text/plain", false);
+}
+
+/* ---- connections */
+
+static int fd_of(struct MHD_Connection *c)
+{
+    return MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+}
+
+static struct client client_of(struct MHD_Connection *c)
+{
+    const union any_address *a = (const void *)MHD_get_connection_info(c, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr;
+    const unsigned char *from = a->in6.sin6_addr.s6_addr;
+    bool v4 = a->sa.sa_family == AF_INET, mapped = !v4 && IN6_IS_ADDR_V4MAPPED(&a->in6.sin6_addr);
+    struct client client = {{0}};
+
+    if (v4 || mapped)
+        memcpy(client.bytes, v4 ? (const void *)&a->in.sin_addr : from + 12, sizeof a->in.sin_addr);
+    else
+        memcpy(client.bytes, from, sizeof client.bytes);
+    return client;
+}
+
+static bool is_open(const struct connection *c)
+{
+    return c->fd >= 0 && !c->ended;
+}
+
+static size_t count_open(const struct http *h, const struct client *client)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < ALL_CONNECTIONS; i++)
+        n += is_open(&h->connections[i]) &&
+             (!client || !memcmp(&h->connections[i].client, client, sizeof *client));
+    return n;
+}
+
+static void end_connection(struct connection *c)
+{
+    shutdown(c->fd, SHUT_RDWR);
+    c->ended = true;
+}
+
+/* Ends one of the client's: the oldest that has not asked anything yet, else the oldest. */
+static void end_one_of(struct http *h, const struct client *client)
+{
+    struct connection *oldest = NULL;
+
+    for (size_t i = 0; i < ALL_CONNECTIONS; i++) {
+        struct connection *c = &h->connections[i];
+
+        if (!is_open(c) || memcmp(&c->client, client, sizeof *client))
+            continue;
+        if (!oldest || c->asked < oldest->asked || (c->asked == oldest->asked && c->since_ns < oldest->since_ns))
+            oldest = c;
+    }
+    if (oldest)
+        end_connection(oldest);
+}
+
+/* The client that has the most connections. */
+static struct client find_greediest(const struct http *h)
+{
+    struct client greediest = {{0}};
+    size_t most = 0;
+
+    for (size_t i = 0; i < ALL_CONNECTIONS; i++) {
+        size_t n = is_open(&h->connections[i]) ? count_open(h, &h->connections[i].client) : 0;
+
+        if (n <= most)
+            continue;
+        most = n;
+        greediest = h->connections[i].client;
+    }
+    return greediest;
+}
+
+/* For one more of this client. */
+static void make_room(struct http *h, const struct client *client)
+{
+    struct client greediest;
+
+    if (count_open(h, client) >= MOST_OF_CLIENT) {
+        end_one_of(h, client);
+    } else if (count_open(h, NULL) >= MOST_CONNECTIONS) {
+        greediest = find_greediest(h);
+        end_one_of(h, &greediest);
+    }
+}
+
+static struct connection *find_connection(struct http *h, int fd)
+{
+    for (size_t i = 0; i < ALL_CONNECTIONS; i++)
+        if (h->connections[i].fd == fd)
+            return &h->connections[i];
+    return NULL;
+}
+
+static void on_connection(void *ctx, struct MHD_Connection *c, void **socket_context,
+                          enum MHD_ConnectionNotificationCode code)
+{
+    bool begins = code == MHD_CONNECTION_NOTIFY_STARTED;
+    struct client client = client_of(c);
+    struct http *h = ctx;
+    struct connection *found;
+
+    (void)socket_context;
+    pthread_mutex_lock(&h->lock);
+    if (begins)
+        make_room(h, &client);
+    found = find_connection(h, begins ? -1 : fd_of(c));
+    if (found)
+        *found = (struct connection){begins ? fd_of(c) : -1, client, clock_ns(CLOCK_MONOTONIC), false, false};
+    pthread_mutex_unlock(&h->lock);
+}
+
+/* The connection's request is complete. */
+static void see_request(struct http *h, struct MHD_Connection *c)
+{
+    struct connection *found;
+
+    pthread_mutex_lock(&h->lock);
+    found = find_connection(h, fd_of(c));
+    if (found)
+        found->asked = true;
+    pthread_mutex_unlock(&h->lock);
 }
 
 /* ---- answers */
@@ -198,12 +400,12 @@ static struct MHD_Response *find_page(struct http *h, int page)
 
 static enum MHD_Result answer_metrics(struct http *h, struct MHD_Connection *c)
 {
-    bool prometheus = http_wants_prometheus(MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT));
+    bool openmetrics = http_wants_openmetrics(MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT));
     struct MHD_Response *page;
     enum MHD_Result result;
 
     pthread_mutex_lock(&h->lock);
-    page = find_page(h, prometheus ? PAGE_PROMETHEUS : PAGE_OPENMETRICS);
+    page = find_page(h, openmetrics ? PAGE_OPENMETRICS : PAGE_PROMETHEUS);
     result = page ? MHD_queue_response(c, MHD_HTTP_OK, page) : MHD_NO;
     pthread_mutex_unlock(&h->lock);
     return result;
@@ -225,6 +427,30 @@ static enum MHD_Result answer_text(struct MHD_Connection *c, unsigned status, co
     return result;
 }
 
+struct hosts_seen {
+    const char *hosts;
+    bool refused;
+};
+
+static enum MHD_Result see_host(void *ctx, enum MHD_ValueKind kind, const char *key, const char *value)
+{
+    struct hosts_seen *seen = ctx;
+
+    (void)kind;
+    if (!strcasecmp(key, MHD_HTTP_HEADER_HOST))
+        seen->refused |= !http_serves_host(value ? value : "", seen->hosts);
+    return MHD_YES;
+}
+
+/* Whether each name that the request gives us is one of ours. */
+static bool names_us(const struct http *h, struct MHD_Connection *c)
+{
+    struct hosts_seen seen = {h->hosts, false};
+
+    MHD_get_connection_values(c, MHD_HEADER_KIND, see_host, &seen);
+    return !seen.refused;
+}
+
 /* As MHD_AccessHandlerCallback. The answer is queued before the body of the request, which is then never read. */
 static enum MHD_Result answer(void *ctx, struct MHD_Connection *c, const char *url, const char *method,
                               const char *version, const char *data, size_t *size, void **of_request)
@@ -232,6 +458,10 @@ static enum MHD_Result answer(void *ctx, struct MHD_Connection *c, const char *u
     struct http *h = ctx;
 
     (void)version, (void)data, (void)size, (void)of_request;
+    see_request(h, c);
+    if (!names_us(h, c))
+        return answer_text(c, MHD_HTTP_MISDIRECTED_REQUEST,
+                           "not served under this name: ask by address or as localhost, or name it with --host\n");
     if (strcmp(method, MHD_HTTP_METHOD_GET) && strcmp(method, MHD_HTTP_METHOD_HEAD))
         return answer_text(c, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD\n");
     if (!strcmp(url, "/metrics"))
@@ -243,24 +473,7 @@ static enum MHD_Result answer(void *ctx, struct MHD_Connection *c, const char *u
     return answer_text(c, MHD_HTTP_NOT_FOUND, "not here; the metrics are at /metrics\n");
 }
 
-/* ---- connections */
-
-static void on_connection(void *ctx, struct MHD_Connection *c, void **socket_context,
-                          enum MHD_ConnectionNotificationCode code)
-{
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
-    int from = code == MHD_CONNECTION_NOTIFY_STARTED ? -1 : info->connect_fd;
-    struct http *h = ctx;
-    size_t i = 0;
-
-    (void)socket_context;
-    pthread_mutex_lock(&h->lock);
-    while (i < MOST_CONNECTIONS && h->connections[i].fd != from)
-        i++;
-    if (i < MOST_CONNECTIONS)
-        h->connections[i] = (struct connection){from < 0 ? info->connect_fd : -1, clock_ns(CLOCK_MONOTONIC)};
-    pthread_mutex_unlock(&h->lock);
-}
+/* ---- the server's state */
 
 void http_hold(struct http *h)
 {
@@ -281,9 +494,9 @@ void http_refresh(struct http *h)
             MHD_destroy_response(h->pages[i]); /* freed when it is sent to all who wait for it */
         h->pages[i] = NULL;
     }
-    for (int i = 0; i < MOST_CONNECTIONS; i++)
-        if (h->connections[i].fd >= 0 && now_ns - h->connections[i].since_ns > REQUEST_S * 1000000000ull)
-            shutdown(h->connections[i].fd, SHUT_RDWR);
+    for (int i = 0; i < ALL_CONNECTIONS; i++)
+        if (is_open(&h->connections[i]) && now_ns - h->connections[i].since_ns > REQUEST_S * 1000000000ull)
+            end_connection(&h->connections[i]);
 }
 
 /* ---- begin and end */
@@ -301,7 +514,7 @@ static struct MHD_Daemon *start_daemon(struct http *h, int socket)
     pthread_sigmask(SIG_SETMASK, &all, &before);
     daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC, 0, NULL, NULL, answer, h,
                               MHD_OPTION_LISTEN_SOCKET, socket,
-                              MHD_OPTION_CONNECTION_LIMIT, (unsigned)MOST_CONNECTIONS,
+                              MHD_OPTION_CONNECTION_LIMIT, (unsigned)ALL_CONNECTIONS,
                               MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S,
                               MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES,
                               MHD_OPTION_NOTIFY_CONNECTION, on_connection, h,
@@ -310,8 +523,9 @@ static struct MHD_Daemon *start_daemon(struct http *h, int socket)
     return daemon;
 }
 
-int http_start(int socket, const char *where, http_render *render, void *ctx, struct http **out)
+int http_start(int socket, const struct http_settings *settings, struct http **out)
 {
+    const char *where = settings->where;
     struct http *h = calloc(1, sizeof *h);
 
     *out = NULL;
@@ -319,15 +533,16 @@ int http_start(int socket, const char *where, http_render *render, void *ctx, st
         close(socket);
         return fail(-ENOMEM, "out of memory");
     }
-    h->render = render;
-    h->ctx = ctx;
+    h->render = settings->render;
+    h->ctx = settings->ctx;
+    h->hosts = settings->hosts;
     pthread_mutex_init(&h->lock, NULL);
-    for (int i = 0; i < MOST_CONNECTIONS; i++)
+    for (int i = 0; i < ALL_CONNECTIONS; i++)
         h->connections[i].fd = -1;
     snprintf(
         h->about, sizeof h->about,
         "erlsnoop tells here what it counts of Erlang VMs.\n"
-        "http://%s/metrics     the metrics: OpenMetrics, or with Accept: text/plain the text format of Prometheus\n"
+        "http://%s/metrics     the metrics: the text format of Prometheus, or OpenMetrics for whoever accepts that\n"
         "http://%s/-/healthy   200 while it runs\n",
         where, where);
     h->daemon = start_daemon(h, socket);

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "hist.h"
-#include "http.h"
 #include "metrics.h"
 #include "sink_openmetrics.h"
 #include "support.h"
@@ -583,68 +582,10 @@ START_TEST(test_metrics_exemplars_stand_in_their_buckets)
 }
 END_TEST
 
-/* ---- what scrapers ask for */
-
-static const struct {
-    const char *accept;
-    bool prometheus;
-} accepts[] = {
-    {NULL, false},
-    {"*/*", false},
-    {"", false},
-    {"text/plain", true},
-    {"text/plain;version=0.0.4", true},
-    {"text/*", true},
-    {"application/openmetrics-text", false},
-    {"application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1", false},
-    {"application/openmetrics-text;version=1.0.0;q=0.3, text/plain;version=0.0.4 ; q=0.5", true},
-    {"text/plain;q=0,*/*", false},
-    {"text/html,*/*;q=0.8", false},
-    {"application/openmetrics-text;q=0, */*", true},
-    {"text/plainer", false},
-    {",,;;q=,", false},
-    {"text/plain;q", true},
-};
-
-START_TEST(test_http_wants_prometheus_when_accept_says_so)
-{
-    ck_assert_msg(http_wants_prometheus(accepts[_i].accept) == accepts[_i].prometheus, "%s", accepts[_i].accept);
-}
-END_TEST
-
-static const char *const addresses[] = {
-    "", ":", "x", "127.0.0.1", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1: 80",
-    "127.0.0.1:80x", "::1:80", "[::1]", "[::1:80", "[]:80", "localhost:80", "256.0.0.1:80",
-    "127.0.0.1:99999999999999999999", "[::1%lo]:80", "0x7f.1:80", ":80"};
-
-START_TEST(test_http_listen_refuses_what_is_no_address)
-{
-    char where[HTTP_WHERE_BYTES];
-
-    ck_assert_int_lt(http_listen(addresses[_i], where), 0);
-}
-END_TEST
-
-static const char *const good_addresses[][2] = {
-    {"127.0.0.1:0", "127.0.0.1:"}, {"0", "127.0.0.1:"}, {"0.0.0.0:0", "0.0.0.0:"}};
-
-/* And says on which port. */
-START_TEST(test_http_listen_takes_addresses)
-{
-    char where[HTTP_WHERE_BYTES];
-    size_t length = strlen(good_addresses[_i][1]);
-    int fd = http_listen(good_addresses[_i][0], where);
-
-    ck_assert_int_ge(fd, 0);
-    ck_assert(!strncmp(where, good_addresses[_i][1], length) && atoi(where + length) > 0);
-    close(fd);
-}
-END_TEST
-
 Suite *metrics_suite(void)
 {
     Suite *suite = suite_create("metrics");
-    TCase *text = tcase_create("text"), *lives = tcase_create("lives"), *asked = tcase_create("asked");
+    TCase *text = tcase_create("text"), *lives = tcase_create("lives");
 
     tcase_add_loop_test(text, test_metrics_print_what_the_golden_files_have, 0, 2);
     tcase_add_test(text, test_metrics_families_have_names_of_their_own);
@@ -665,9 +606,5 @@ Suite *metrics_suite(void)
     tcase_add_test(lives, test_metrics_bound_the_series_of_all_vms);
     tcase_add_test(lives, test_metrics_exemplars_stand_in_their_buckets);
     suite_add_tcase(suite, lives);
-    tcase_add_loop_test(asked, test_http_wants_prometheus_when_accept_says_so, 0, sizeof accepts / sizeof *accepts);
-    tcase_add_loop_test(asked, test_http_listen_refuses_what_is_no_address, 0, sizeof addresses / sizeof *addresses);
-    tcase_add_loop_test(asked, test_http_listen_takes_addresses, 0, sizeof good_addresses / sizeof *good_addresses);
-    suite_add_tcase(suite, asked);
     return suite;
 }

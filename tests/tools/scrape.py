@@ -121,14 +121,16 @@ class Prometheus:
         return [s for s in data["result"] if s["value"][1] != "NaN"] if data else []
 
 
-def scrape(where, accept):
-    request = urllib.request.Request("http://%s/metrics" % where, headers={"Accept": accept})
+def scrape(where, accept=None):
+    request = urllib.request.Request("http://%s/metrics" % where, headers={"Accept": accept} if accept else {})
     with urllib.request.urlopen(request) as answer:
         return answer.read().decode()
 
 
 def check_text(where):
-    text = scrape(where, "text/plain")
+    text = scrape(where)
+    if "# EOF" in text or "# UNIT" in text:
+        wrong.append("without an Accept header it is OpenMetrics")
     said = subprocess.run([find_program("promtool"), "check", "metrics"], input=text, capture_output=True, text=True)
     if said.returncode or said.stdout or said.stderr:
         wrong.append("promtool: %s%s" % (said.stdout, said.stderr))

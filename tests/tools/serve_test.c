@@ -173,7 +173,7 @@ START_TEST(test_serve_answers_scrapers_whoever_else_asks)
 {
     SUPPORT_BPF();
     const struct support_run *r =
-        support_run(SERVE "$EMITTER -s 90 process__spawn=2 > counts & p=$!; runs $p emitter; serve -p $p\n"
+        support_run(SERVE "$EMITTER -s 90 process__spawn=2 > counts & p=$!; runs $p emitter; serve --host node1 -p $p\n"
                           "/usr/bin/python3 $SOURCE/tests/tools/hostile_http.py $at\n"
                           "kill $e; wait $e; echo status $?; kill $p");
 
@@ -196,6 +196,7 @@ static const struct {
     {"$ERLSNOOP serve -a --listen localhost", "must be ADDRESS:PORT", 2},
     {"$ERLSNOOP serve -a --views gc,cake", "serve cannot ask 'cake'", 2},
     {"$ERLSNOOP serve -a --views gc,gc", "named twice", 2},
+    {"$ERLSNOOP serve -a --host 'a b'", "--host must be names", 2},
     {"$ERLSNOOP serve -a --linger 5", "--linger must be a time with its unit", 2},
     {"$ERLSNOOP serve -a --json", "unknown option", 2},
     {"$ERLSNOOP serve -a 5", "unexpected argument", 2},
