@@ -8,6 +8,7 @@
 #   PROBES=0        without probes           USDT_NOP=1   probe sites of one byte
 #   DEBUG=1         assertions, lock order   SAN=address,undefined | SAN=thread
 #   GC_STRESS=1     a collection at every chance
+#   STATIC=1        an erlsnoop that needs no library, not even libc; STATIC=0: one that needs all (else libc alone)
 SHELL := /bin/bash
 CC ?= gcc
 CLANG ?= clang
@@ -15,7 +16,7 @@ BPFTOOL ?= $(shell command -v bpftool || echo /usr/sbin/bpftool)
 PKG_CONFIG ?= pkg-config
 
 comma := ,
-VARIANT := $(if $(filter 0,$(PROBES)),-noprobes)$(if $(USDT_NOP),-nop1)$(if $(DEBUG),-debug)$(if $(GC_STRESS),-gcstress)$(if $(SAN),-$(subst $(comma),-,$(SAN)))
+VARIANT := $(if $(filter 0,$(PROBES)),-noprobes)$(if $(USDT_NOP),-nop1)$(if $(DEBUG),-debug)$(if $(GC_STRESS),-gcstress)$(if $(SAN),-$(subst $(comma),-,$(SAN)))$(STATIC:%=-static%)
 BUILD ?= build$(if $(VARIANT),/variant$(VARIANT))
 GEN := $(BUILD)/gen
 FUZZ ?= $(BUILD)/fuzz
@@ -26,7 +27,7 @@ CFLAGS ?= -O2 -g
 BASE_CFLAGS := -std=c17 -D_GNU_SOURCE $(WARN) $(CFLAGS) -MMD -MP
 VM_CFLAGS := $(BASE_CFLAGS) -fno-strict-aliasing -mno-red-zone -fno-omit-frame-pointer -Ivm
 TOOL_CFLAGS := $(BASE_CFLAGS) -I. -Itools -Ibpf -I$(GEN)
-LDFLAGS := -rdynamic
+LDFLAGS ?=
 ifneq ($(SAN),)
 VM_CFLAGS += -fsanitize=$(SAN) -fno-sanitize-recover=undefined
 TOOL_CFLAGS += -fsanitize=$(SAN) -fno-sanitize-recover=undefined
@@ -55,7 +56,12 @@ FLAGS_TOLD := $(VM_CFLAGS)
 LOOP_CFLAGS := $(call accepted,-fno-gcse -fno-crossjumping)
 
 VM_LIBS := -lgmp -lz -lm -lpthread $(shell $(PKG_CONFIG) --libs libpcre2-8 2>/dev/null)
+# What erlsnoop needs but libc is linked in, so that one that was built on the oldest release runs on all later ones.
 TOOL_LIBS := $(shell $(PKG_CONFIG) --libs libbpf 2>/dev/null || echo -lbpf) -ldw -lelf -lcapstone -lz -lzstd -lmicrohttpd
+ifneq ($(STATIC),0)
+TOOL_LIBS := -Wl,-Bstatic -Wl,--start-group $(TOOL_LIBS) -llzma -lbz2 -Wl,--end-group $(if $(STATIC),,-Wl$(comma)-Bdynamic)
+endif
+LEFT_OUT := $(if $(filter 0,$(STATIC)),,TLS$(if $(STATIC),$(comma) debuginfod))
 CHECK_LIBS = $(shell $(PKG_CONFIG) --libs check)
 
 VM_SRC := $(filter-out vm/main.c,$(wildcard vm/*.c vm/*/*.c))
@@ -64,26 +70,40 @@ BPF_SRC := $(wildcard bpf/*.bpf.c)
 BPF_CC = $(CLANG) -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 -Wall -Werror -I. -Ibpf -I$(GEN)
 SKEL := $(BPF_SRC:bpf/%.bpf.c=$(GEN)/%.skel.h)
 VM_OBJ := $(VM_SRC:%.c=$(BUILD)/obj/%.o)
-TOOL_OBJ := $(TOOL_SRC:%.c=$(BUILD)/obj/%.o)
+TOOL_OBJ := $(TOOL_SRC:%.c=$(BUILD)/obj/%.o) $(if $(filter 0,$(STATIC)),,$(BUILD)/obj/tools/link/no_tls.o)
 TEST_ROOMS := unit probes tools erl
 
 .PHONY: all deps docs demo check check-kernels check-stock check-cluster check-services check-serving soak check-otp check-natives check-compile lint bench fuzz fuzz-targets clean tests $(TEST_ROOMS:%=check-%)
 .DELETE_ON_ERROR:
 .SECONDARY:
-all: $(BUILD)/erlvm $(BUILD)/erl $(if $(wildcard tools/erlsnoop.c),$(BUILD)/erlsnoop)
+all: $(BUILD)/erlvm $(BUILD)/erl $(BUILD)/erlsnoop
 
+# Its functions are those that libraries of natives and drivers call.
+VM_LDFLAGS := -rdynamic $(LDFLAGS)
 $(BUILD)/erlvm: $(BUILD)/obj/vm/main.o $(VM_OBJ)
-	$(CC) $(LDFLAGS) -o $@ $^ $(VM_LIBS)
+	$(CC) $(VM_LDFLAGS) -o $@ $^ $(VM_LIBS)
 
 $(BUILD)/erl: vm/erl.sh
 	@mkdir -p $(@D)
 	install -m 755 $< $@
 
+# Nothing of it is for libraries: those that libdebuginfod brings have their own zlib and gnutls.
+ifeq ($(STATIC),1)
+$(BUILD)/erlsnoop: $(BUILD)/obj/tools/link/no_libraries.o
+$(BUILD)/erlsnoop: LDFLAGS += -static-pie -Wl,--wrap=dlopen,--wrap=dlsym,--wrap=dlclose
+endif
 $(BUILD)/erlsnoop: $(BUILD)/obj/tools/erlsnoop.o $(TOOL_OBJ)
 	$(CC) $(LDFLAGS) -o $@ $^ $(TOOL_LIBS)
+$(GEN)/no_tls.c: tools/link/no_tls.sh Makefile
+	@mkdir -p $(@D)
+	bash $< "$$($(CC) -print-file-name=libmicrohttpd.a)" > $@
+$(BUILD)/obj/tools/link/no_tls.o: $(GEN)/no_tls.c
+	@mkdir -p $(@D)
+	$(CC) $(TOOL_CFLAGS) -c -o $@ $<
 
-$(BUILD)/obj/vm/bif/bif_info.o $(FUZZ)/vm/bif/bif_info.o: VM_CFLAGS += -DBUILD_CFLAGS='"$(FLAGS_TOLD)"' -DBUILD_LDFLAGS='"$(LDFLAGS) $(VM_LIBS)"'
+$(BUILD)/obj/vm/bif/bif_info.o $(FUZZ)/vm/bif/bif_info.o: VM_CFLAGS += -DBUILD_CFLAGS='"$(FLAGS_TOLD)"' -DBUILD_LDFLAGS='"$(VM_LDFLAGS) $(VM_LIBS)"'
 $(BUILD)/obj/vm/main.o: VM_CFLAGS += -DVERSION='"$(VERSION)"'
+$(BUILD)/obj/tools/erlsnoop.o: TOOL_CFLAGS += -DLEFT_OUT='"$(LEFT_OUT)"'
 $(BUILD)/obj/tools/erlsnoop.o $(BUILD)/obj/tools/cmd_trace.o $(BUILD)/obj/tools/cmd_serve.o: TOOL_CFLAGS += -DVERSION='"$(VERSION)"'
 $(BUILD)/obj/vm/exec/loop.o: VM_CFLAGS += $(LOOP_CFLAGS)
 # Flags stand in this file: an object that was made with others is made again.
@@ -117,7 +137,7 @@ $$(GEN)/$(1)_runner.c: $$($(1)_TEST_SRC) tests/runner.sh
 	bash tests/runner.sh $(1) $$($(1)_TEST_SRC) > $$@
 $$(BUILD)/tests/$(1): $$(GEN)/$(1)_runner.c $$($(1)_TEST_SRC:%.c=$$(BUILD)/obj/%.o) $$($(1)_SUPPORT_SRC:%.c=$$(BUILD)/obj/%.o) $$(if $$(filter unit,$(1)),$$(VM_OBJ)) $$(if $$(filter probes tools,$(1)),$$(TOOL_OBJ))
 	@mkdir -p $$(@D)
-	$$(CC) $$(VM_CFLAGS) -I. $$(LDFLAGS) -o $$@ $$^ $$(CHECK_LIBS) $$(VM_LIBS) $$(TOOL_LIBS)
+	$$(CC) $$(VM_CFLAGS) -I. $$(if $$(filter unit erl,$(1)),$$(VM_LDFLAGS),$$(LDFLAGS)) -o $$@ $$^ $$(CHECK_LIBS) $$(VM_LIBS) $$(TOOL_LIBS)
 endef
 $(foreach room,$(TEST_ROOMS),$(eval $(call test_room,$(room))))
 
@@ -286,7 +306,7 @@ $(BUILD)/docs/views.md: docs/views.c bpf/views.def
 DOCS_OBJ := $(addprefix $(BUILD)/obj/tools/,elf_file.o memory.o clock.o)
 $(BUILD)/docs/probes.md: docs/probes.c vm/probes.def $(DOCS_OBJ) $(BUILD)/erlvm
 	@mkdir -p $(BUILD)/docs
-	$(CC) -std=c17 -D_GNU_SOURCE $(WARN) -o $(BUILD)/docs/print_probes $< $(DOCS_OBJ) $(TOOL_LIBS)
+	$(CC) -std=c17 -D_GNU_SOURCE $(WARN) $(LDFLAGS) -o $(BUILD)/docs/print_probes $< $(DOCS_OBJ) $(TOOL_LIBS)
 	$(BUILD)/docs/print_probes $(BUILD)/erlvm > $@
 
 clean:

@@ -21,6 +21,8 @@ valgrind                                valgrind
 /usr/include/elfutils/libdwfl.h         libdw-dev
 /usr/lib/*/libdebuginfod.so.1           libdebuginfod1
 /usr/include/zlib.h                     zlib1g-dev
+/usr/include/bzlib.h                    libbz2-dev
+/usr/include/lzma.h                     liblzma-dev
 /usr/include/uthash.h                   uthash-dev
 /usr/include/zstd.h                     libzstd-dev
 /usr/include/*/gmp.h                    libgmp-dev

@@ -28,6 +28,13 @@ static void print_help(void)
     printf("\nerlsnoop COMMAND -h tells the options of each, erlsnoop --version the version.\n");
 }
 
+static void print_version(void)
+{
+    static const char left_out[] = LEFT_OUT;
+
+    printf("erlsnoop " VERSION "\n%s%s%s", *left_out ? "Built without: " : "", left_out, *left_out ? "\n" : "");
+}
+
 static int run(int argc, char **argv)
 {
     if (argc < 2)
@@ -37,7 +44,7 @@ static int run(int argc, char **argv)
         return 0;
     }
     if (!strcmp(argv[1], "--version")) {
-        printf("erlsnoop " VERSION "\n");
+        print_version();
         return 0;
     }
     for (int i = 0; i < NCOMMANDS; i++)
