@@ -101,6 +101,15 @@ struct ev_none {
 #include "../vm/probes.def"
 };
 
+/* The most texts that a probe has: an argument takes a word of its struct, a text two. */
+union ev_texts {
+#define PROBE(probe, family, nargs, watch, text)                                                   \
+    char probe[(sizeof(struct ev_##probe) - sizeof(struct ev_head)) / sizeof(__u64) - (nargs)];
+#define PROBE_RANGE(prefix, family, nargs, first, last, text) PROBE(prefix, family, nargs, NOTHING, text)
+#include "../vm/probes.def"
+};
+enum { EV_MAX_TEXTS = sizeof(union ev_texts) };
+
 /* Room for any of them. */
 union ev_any {
     struct ev_head head;

@@ -139,7 +139,7 @@ static __noinline int probe_arg_of(struct pt_regs *ctx, const struct wire_spec *
     const struct wire_arg *arg;
     __u64 v;
 
-    if (!spec || index >= WIRE_MAX_ARGS)
+    if (!spec || index >= BATCH_MAX_ARGS)
         return -1;
     arg = &spec->args[index];
     v = arg->offset;

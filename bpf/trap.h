@@ -11,7 +11,6 @@
 #include "wire.h"
 
 enum {
-    TRAP_TEXT_BYTES = 256,
     TRAP_RING_BYTES = 16 << 20,
     TRAP_RING_WAKE_BYTES = 1 << 20, /* so much waiting wakes the reader, who otherwise looks every TRAP_RING_LOOK_MS */
     TRAP_RING_LOOK_MS = 20,
@@ -34,7 +33,7 @@ struct trap_name {
 
 struct trap_text {
     __u64 bytes; /* without the NUL behind them */
-    char text[TRAP_TEXT_BYTES];
+    char text[PROBE_TEXT_BYTES];
 };
 
 /* Value of the map "threads", by the kernel's pid_tgid. */

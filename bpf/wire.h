@@ -15,7 +15,6 @@ enum {
     WIRE_HIST_STEPS = 8,    /* slots to a power of two */
     WIRE_HIST_STEP_BITS = 3,
     WIRE_HIST_SLOTS = (48 - WIRE_HIST_STEP_BITS + 1) * WIRE_HIST_STEPS, /* values up to 2^48: 78 hours in nanoseconds */
-    WIRE_MAX_ARGS = 12,
     WIRE_MAX_SPECS = 4096,
 };
 
@@ -145,7 +144,7 @@ struct wire_arg {
 
 /* One probe site; its position in the map "specs" is the cookie of the attachment. */
 struct wire_spec {
-    struct wire_arg args[WIRE_MAX_ARGS];
+    struct wire_arg args[BATCH_MAX_ARGS];
 };
 
 /* Read-only settings of the session, in section .rodata.session of every object. */

@@ -15,8 +15,6 @@
 
 #include "../bpf/event.h"
 
-enum { BATCH_MAX_ARGS = 12 };
-
 /* To be zero before the first one is read into it. */
 struct batch_record {
     union {

@@ -114,7 +114,7 @@ size_t provider_usdt_parse_arg(const char *text, struct wire_arg *out)
 
 static void parse_args(const char *text, struct provider_site *site)
 {
-    for (int i = 0; i < WIRE_MAX_ARGS && *text; i++) {
+    for (int i = 0; i < BATCH_MAX_ARGS && *text; i++) {
         size_t len = provider_usdt_parse_arg(text, &site->spec.args[i]);
 
         site->bad_args += !len;

@@ -12,6 +12,9 @@ enum {
     PAGE_WORDS = (BATCH_PAGE_BYTES - sizeof(struct batch_header)) / 8,
     GAP_EVENTS = BATCH_PAGE_BYTES / 2, /* of a page that nobody received, at most */
 };
+/* An event of a probe, or an atom, has room in a page and in what a record's head can say. */
+#define RECORD_WORDS (1 + BATCH_MAX_ARGS + EV_MAX_TEXTS * BATCH_TEXT_BYTES / 8)
+_Static_assert(RECORD_WORDS <= PAGE_WORDS && RECORD_WORDS <= BATCH_HEAD_WORDS(~0ull), "a record is too long");
 #define NAMES UINT32_MAX /* the stream of names: a thread that no VM has */
 
 /* As it is handed over. */

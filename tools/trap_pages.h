@@ -13,6 +13,7 @@
 #include "wire_user.h"
 
 #include "../bpf/batch.h"
+#include "../bpf/event.h"
 
 struct trap_pages;
 
@@ -33,7 +34,7 @@ struct trap_event {
     uint64_t ns;
     uint64_t before; /* events that the thread told before, those that were lost among them */
     const uint64_t *words;
-    unsigned nwords; /* 255 at most */
+    unsigned nwords; /* as many as BATCH_HEAD can say, at most */
 };
 /* Events that there is no memory for are in the gap. */
 void trap_pages_add(struct trap_pages *pages, const struct trap_event *event);

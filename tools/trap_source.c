@@ -27,7 +27,12 @@
 #include "../bpf/trap.h"
 #include "trap.skel.h"
 
-enum { MOST_RUNNING = 1 << 16, MOST_NAMED = 1 << 16, EVENT_WORDS = 255, TURN_RECORDS = 65536 };
+enum {
+    MOST_RUNNING = 1 << 16,
+    MOST_NAMED = 1 << 16,
+    TURN_RECORDS = 65536,
+    EVENT_WORDS = BATCH_MAX_ARGS + EV_MAX_TEXTS * PROBE_TEXT_BYTES / 8, /* of an event, its texts behind its arguments */
+};
 #define SECOND_NS 1000000000ull
 #define FLUSH_NS 10000000ull
 
@@ -214,6 +219,7 @@ static void follow_name(struct trap_source *s, const struct trap_head *head, con
 
 /* ---- records to events */
 
+/* The text into the words at `at`, PROBE_TEXT_BYTES of them at most. Returns how many words it took. */
 static unsigned add_text(const struct trap_text *text, uint64_t *argument, uint64_t *at)
 {
     unsigned bytes = text->bytes < sizeof text->text ? (unsigned)text->bytes : 0;
@@ -258,7 +264,7 @@ static void take_event(struct trap_source *s, const char *record)
     const struct trap_head *head = (const struct trap_head *)record;
     enum batch_event event = (enum batch_event)head->header.kind;
     const struct event_row *row = event_row(event);
-    uint64_t words[BATCH_MAX_ARGS + 4 * (TRAP_TEXT_BYTES / 8 + 1)];
+    uint64_t words[EVENT_WORDS];
     unsigned n = row->nargs;
 
     for (unsigned i = 0; i < row->nargs; i++) {

@@ -80,6 +80,17 @@ enum batch_event {
 };
 _Static_assert((int)BATCH_EVENTS <= 256, "an event's number has 8 bits");
 
+/* The most arguments that a probe has: of those that have each a member here, a byte an argument. */
+union batch_args {
+#define PROBE(probe, family, nargs, watch, text) char probe[nargs];
+#define PROBE_RANGE(prefix, family, nargs, first, last, text) char prefix[nargs];
+#include "probes.def"
+};
+enum {
+	BATCH_MAX_ARGS = sizeof(union batch_args),
+	PROBE_TEXT_BYTES = 256, /* of a text in a note, its NUL among them: longer ones are cut */
+};
+
 enum batch_identity {
 	BATCH_NOBODY, BATCH_PID, BATCH_PORT, BATCH_NAME, BATCH_REMOTE, BATCH_OTHER /* such as an alias */, BATCH_RUNNING
 };

@@ -53,7 +53,7 @@ int record_any(struct pt_regs *ctx)
     if (!count)
         return 0;
     __sync_fetch_and_add(&count->count, 1);
-    for (__u32 i = 0; i < WIRE_MAX_ARGS; i++) {
+    for (__u32 i = 0; i < BATCH_MAX_ARGS; i++) {
         if (spec->args[i].kind == WIRE_ARG_NONE || probe_arg_of(ctx, spec, i, &value))
             break;
         count->values[i] = value;

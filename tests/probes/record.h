@@ -21,8 +21,8 @@ struct record_key {
 
 struct record_count {
     __u64 count;
-    __u64 values[WIRE_MAX_ARGS]; /* of the last firing */
-    char texts[WIRE_MAX_ARGS][RECORD_TEXT];
+    __u64 values[BATCH_MAX_ARGS]; /* of the last firing */
+    char texts[BATCH_MAX_ARGS][RECORD_TEXT];
 };
 
 #endif

@@ -4,12 +4,13 @@
 #include <string.h>
 
 #include "batch_page.h"
+#include "event.h"
 
 enum { BEGIN = 1000, END = 3000, BEGIN_NS = 500000, END_NS = 900000 };
 
 struct builder {
     struct batch_header header;
-    uint64_t words[512];
+    uint64_t words[1024];
     unsigned n;
 };
 
@@ -174,23 +175,54 @@ START_TEST(test_batch_page_reads_texts)
 END_TEST
 
 /* Three of the greatest length: more words than 8 bits count. */
-START_TEST(test_batch_page_reads_long_texts)
+static bool is_text(enum batch_event event, unsigned i)
+{
+    return i < event_row(event)->nargs && event_row(event)->args[i].unit == EVENT_UNIT_text;
+}
+
+/* An event whose texts are all as long as they may be. Returns how many it has. */
+static unsigned add_long_texts(struct builder *b, enum batch_event event)
 {
     enum { TEXT_WORDS = BATCH_TEXT_BYTES / 8 };
-    struct builder b;
-    struct batch_page page;
+    unsigned texts = 0;
+
+    for (unsigned i = 0; i < BATCH_MAX_ARGS; i++)
+        texts += is_text(event, i);
+    add_head(b, event, batch_event_args(event) + texts * TEXT_WORDS, 1000);
+    for (unsigned i = 0; i < batch_event_args(event); i++)
+        add(b, is_text(event, i) ? BATCH_TEXT_BYTES : i);
+    for (unsigned i = 0; i < texts * TEXT_WORDS; i++)
+        add(b, i / TEXT_WORDS);
+    return texts;
+}
+
+/* Of every probe, its texts as long as they may be. */
+START_TEST(test_batch_page_reads_long_texts)
+{
+    enum batch_event event = (enum batch_event)_i;
     struct batch_record r = {0};
+    struct batch_page page;
+    struct builder b;
+    const uint64_t *at;
+    union ev_any room;
+    unsigned texts;
 
     begin(&b);
-    add_head(&b, BATCH_efile_drv__entry, 12 + 3 * TEXT_WORDS, 1000);
-    for (unsigned i = 0; i < 12; i++)
-        add(&b, i == 2 || i == 4 || i == 5 ? BATCH_TEXT_BYTES : i);
-    for (unsigned i = 0; i < 3 * TEXT_WORDS; i++)
-        add(&b, i / TEXT_WORDS);
+    texts = add_long_texts(&b, event);
     ck_assert(open_page(&b, &page));
     ck_assert(batch_page_next(&page, &r));
-    ck_assert_uint_eq(r.words[11], 11);
-    ck_assert_mem_eq(r.texts[5], b.words + b.n - TEXT_WORDS, BATCH_TEXT_BYTES);
+    ck_assert_int_eq(r.has_texts, texts > 0);
+    ck_assert_ptr_ne(event_of_record(&r, 17, &room), NULL);
+    at = b.words + 1 + batch_event_args(event);
+    for (unsigned i = 0; i < batch_event_args(event); i++) {
+        ck_assert_uint_eq(r.words[i], is_text(event, i) ? BATCH_TEXT_BYTES : i);
+        if (!is_text(event, i))
+            continue;
+        ck_assert_mem_eq(r.texts[i], at, BATCH_TEXT_BYTES);
+        ck_assert_uint_eq(((struct ev_text *)((char *)&room + event_row(event)->args[i].offset))->at, (uintptr_t)at);
+        at += BATCH_TEXT_BYTES / 8;
+    }
+    ck_assert_ptr_eq(at, b.words + b.n);
     ck_assert(!batch_page_next(&page, &r));
     ck_assert(!page.damaged);
 }
@@ -268,7 +300,7 @@ Suite *batch_page_suite(void)
     tcase_add_test(pages, test_batch_page_puts_in_what_is_left_out);
     tcase_add_test(pages, test_batch_page_puts_in_what_was_passed_over);
     tcase_add_test(pages, test_batch_page_reads_texts);
-    tcase_add_test(pages, test_batch_page_reads_long_texts);
+    tcase_add_loop_test(pages, test_batch_page_reads_long_texts, BATCH_LAST_NAME + 1, BATCH_EVENTS);
     tcase_add_test(pages, test_batch_page_takes_no_damaged_record);
     tcase_add_test(pages, test_batch_page_takes_no_damaged_header);
     suite_add_tcase(suite, pages);

@@ -109,12 +109,12 @@ static int run_script(const char *dir, const char *script)
 const struct support_run *support_run(const char *format, ...)
 {
     static struct support_run result;
-    char dir[] = "/tmp/erlsnoop-test-XXXXXX", script[8192], clean[64];
+    char dir[] = "/tmp/erlsnoop-test-XXXXXX", script[1 << 15], clean[64];
     int used = snprintf(script, sizeof script, "%s", functions);
     va_list args;
 
     va_start(args, format);
-    vsnprintf(script + used, sizeof script - (size_t)used, format, args);
+    ck_assert_int_lt(vsnprintf(script + used, sizeof script - (size_t)used, format, args), (int)sizeof script - used);
     va_end(args);
     set_paths();
     ck_assert(mkdtemp(dir) != NULL);

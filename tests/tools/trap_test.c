@@ -6,11 +6,13 @@
 #include <unistd.h>
 
 #include "batch_merge.h"
+#include "event.h"
 #include "stock_counts.h"
 #include "support.h"
 #include "trap_names.h"
 #include "trap_pages.h"
 #include "trap_source.h"
+#include "views.h"
 
 enum { VM = 17, THREAD = 4711 };
 
@@ -381,6 +383,155 @@ START_TEST(test_trap_recording_tells_what_notes_tell)
 }
 END_TEST
 
+/* Letter `i` as often as a note's text may have it. */
+static const char *long_text(unsigned i)
+{
+    static char text[PROBE_TEXT_BYTES];
+
+    memset(text, (int)('A' + i), sizeof text - 1);
+    return text;
+}
+
+static uint32_t read_by_views(const char *probe)
+{
+    uint32_t mask = 0;
+
+    for (size_t v = 0; v < VIEW_COUNT; v++)
+        mask |= view_reads((enum view_id)v, probe);
+    return mask;
+}
+
+/* An emitter's word for an event of the probe, each text as long as it may be. Returns whether it has one. */
+static bool add_long_texts(FILE *out, enum batch_event event)
+{
+    const struct event_row *row = event_row(event);
+    char *arguments = NULL;
+    bool any = false;
+    size_t size;
+    FILE *text = open_memstream(&arguments, &size);
+
+    for (unsigned i = 0; i < row->nargs; i++) {
+        bool is_text = row->args[i].unit == EVENT_UNIT_text;
+
+        any |= is_text;
+        fprintf(text, "|%s", is_text ? long_text(i) : "");
+    }
+    fclose(text);
+    if (any)
+        fprintf(out, " '%s=1%s'", row->name, arguments);
+    free(arguments);
+    return any;
+}
+
+/* The line of the probe's event has each text that a view reads, whole. */
+static void assert_long_texts(const char *lines, enum batch_event event)
+{
+    const struct event_row *row = event_row(event);
+    char mark[128];
+    const char *line;
+
+    snprintf(mark, sizeof mark, "\"probe\":\"%s\"", row->name);
+    line = strstr(lines, mark);
+    ck_assert_msg(line != NULL, "no %s", mark);
+    for (unsigned i = 0; i < row->nargs; i++) {
+        char member[PROBE_TEXT_BYTES + 64];
+        const char *at;
+
+        if (row->args[i].unit != EVENT_UNIT_text || !(read_by_views(row->name) >> i & 1))
+            continue;
+        snprintf(member, sizeof member, "\"%s\":\"%s\"", row->args[i].name, long_text(i));
+        at = strstr(line, member);
+        ck_assert_msg(at && at < line + strcspn(line, "\n"), "%s: %s", row->name, row->args[i].name);
+    }
+}
+
+/* All texts of all probes, as long as notes have them, come out of a recording whole. */
+START_TEST(test_trap_recording_keeps_the_longest_texts)
+{
+    char *fires = NULL;
+    size_t size;
+    FILE *text = open_memstream(&fires, &size);
+    const struct support_run *r;
+    bool has[BATCH_EVENTS] = {false};
+
+    SUPPORT_BPF();
+    for (unsigned e = BATCH_LAST_NAME + 1; e < BATCH_EVENTS; e++)
+        has[e] = e != BATCH_user_trace__n && read_by_views(event_row((enum batch_event)e)->name) &&
+                 add_long_texts(text, (enum batch_event)e);
+    fclose(text);
+    r = support_run("$EMITTER -w go%s & p=$!; runs $p emitter\n"
+                    "$ERLSNOOP trace -o r -p $p all > t & e=$!; attached $e; touch go; wait $e; s=$?; wait $p\n"
+                    "$ERLSNOOP report r --events --json all || s=79; exit $s",
+                    fires);
+    free(fires);
+    ck_assert_msg(!r->status, "%s%s", r->out, r->err);
+    for (unsigned e = 0; e < BATCH_EVENTS; e++)
+        if (has[e])
+            assert_long_texts(r->out, (enum batch_event)e);
+    ck_assert_int_eq(support_lines(r->out, "\"type\":\"lost\""), 0);
+}
+END_TEST
+
+/* The same of what Erlang code tells, of paths and of a port's name: by pages, by notes and by hooks. */
+static const struct {
+    const char *vm, *option;
+    bool user;     /* it tells what Erlang code tells */
+    size_t bytes;  /* of a text, at most */
+    const char *end; /* of a longer one */
+} long_ways[] = {
+    {"$ERLVM", "--source batches", true, BATCH_TEXT_BYTES, ""},
+    {"$ERLVM", "--source notes", true, PROBE_TEXT_BYTES - 1, "..."},
+    {"erl", "", false, PROBE_TEXT_BYTES - 1, ""},
+};
+
+/* A line of the probe has that text, which begins with `begin` and goes on with one letter. */
+static void assert_long_text(int way, const char *lines, const char *probe, const char *member, const char *begin,
+                             char letter)
+{
+    size_t letters = long_ways[way].bytes - strlen(begin) - strlen(long_ways[way].end);
+    char mark[64], text[BATCH_TEXT_BYTES + 64], *at = text;
+    const char *line;
+
+    snprintf(mark, sizeof mark, "\"probe\":\"%s\"", probe);
+    at += sprintf(at, "\"%s\":\"%s", member, begin);
+    memset(at, letter, letters);
+    sprintf(at + letters, "%s\"", long_ways[way].end);
+    line = strstr(lines, mark);
+    ck_assert_msg(line && strstr(line, text), "%s: no %.40s in %s", probe, text, lines);
+}
+
+START_TEST(test_trap_recording_keeps_the_longest_texts_of_vms)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "cat > texts.erl <<'END'\n"
+        "-module(texts).\n-export([main/0]).\n"
+        "main() ->\n"
+        "    T = fun(C) -> binary:copy(<<C>>, 1024) end, L = fun(C) -> lists:duplicate(1100, C) end,\n"
+        "    file:write_file(\"ready\", \"1\"), await(),\n"
+        "    catch dyntrace:put_tag(T($A)), catch dyntrace:p(1, 2, 3, 4, T($B), T($C), T($D), T($E)),\n"
+        "    file:rename(\"/\" ++ L($P), \"/\" ++ L($Q)),\n"
+        "    open_port({spawn, \"true \" ++ L($R)}, [exit_status]),\n"
+        "    receive {_, {exit_status, _}} -> halt() end.\n"
+        "await() -> filelib:is_file(\"go\") orelse begin timer:sleep(20), await() end.\nEND\n"
+        "erlc texts.erl; %s -noshell -pa . -s texts main & p=$!; await ready\n"
+        "$ERLSNOOP trace %s -o r -p $p user efile ports > t & e=$!; attached $e; touch go; wait $e; s=$?\n"
+        "$ERLSNOOP report r --events --json all | grep '[A-R]\\{40\\}' || s=79; exit $s",
+        long_ways[_i].vm, long_ways[_i].option);
+
+    ck_assert_msg(!r->status, "%s%s", r->out, r->err);
+    if (long_ways[_i].user) {
+        assert_long_text(_i, r->out, "user_trace__i4s4", "user_tag", "", 'A');
+        assert_long_text(_i, r->out, "user_trace__i4s4", "s1", "", 'B');
+        assert_long_text(_i, r->out, "user_trace__i4s4", "s4", "", 'E');
+        assert_long_text(_i, r->out, "efile_drv__entry", "user_tag", "", 'A');
+    }
+    assert_long_text(_i, r->out, "efile_drv__entry", "s1", "/", 'P');
+    assert_long_text(_i, r->out, "efile_drv__entry", "s2", "/", 'Q');
+    assert_long_text(_i, r->out, "port__open", "port_name", "true ", 'R');
+}
+END_TEST
+
 START_TEST(test_trap_recording_tells_collections)
 {
     SUPPORT_BPF();
@@ -528,6 +679,8 @@ Suite *trap_suite(void)
     tcase_add_loop_test(live, test_trap_recording_tells_messages, 0, NWAYS);
     tcase_add_loop_test(live, test_trap_recording_tells_names_that_are_registered_later, 0, 2);
     tcase_add_test(live, test_trap_recording_tells_what_notes_tell);
+    tcase_add_test(live, test_trap_recording_keeps_the_longest_texts);
+    tcase_add_loop_test(live, test_trap_recording_keeps_the_longest_texts_of_vms, 0, sizeof long_ways / sizeof *long_ways);
     tcase_add_loop_test(live, test_trap_recording_tells_collections, 0, NWAYS);
     tcase_add_loop_test(live, test_trap_recording_tells_file_operations, 0, NWAYS);
     tcase_add_test(live, test_trap_recording_says_what_it_cannot_tell);

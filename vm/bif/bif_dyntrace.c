@@ -6,9 +6,8 @@
 #include "data/iolist.h"
 #include "data/map.h"
 #include "data/number.h"
+#include "proc/batch.h"
 #include "trace/user_probe.h"
-
-enum { MESSAGE_BYTES_MAX = 1024 };
 
 Term bif_dyntrace_available_0(Process *p, Term *args)
 {
@@ -22,7 +21,7 @@ static char *read_text(Term t)
 	size_t n;
 	uint8_t *bytes = iolist_to_bytes(t, &n);
 
-	if (bytes == NULL || n <= MESSAGE_BYTES_MAX)
+	if (bytes == NULL || n <= BATCH_TEXT_BYTES)
 		return (char *)bytes;
 	mem_free(bytes);
 	return NULL;
@@ -47,17 +46,17 @@ Term bif_dyntrace_user_trace_s1_1(Process *p, Term *args)
 static void read_event(const Term *args, struct user_event *e)
 {
 	e->tag = read_text(args[0]);
-	for (unsigned i = 0; i < 4; i++) {
+	for (unsigned i = 0; i < USER_EVENT_NUMBERS; i++)
 		if (!term_is_integer(args[1 + i]) || !num_get_int64(args[1 + i], &e->numbers[i]))
 			e->numbers[i] = 0;
-		e->texts[i] = read_text(args[5 + i]);
-	}
+	for (unsigned i = 0; i < USER_EVENT_TEXTS; i++)
+		e->texts[i] = read_text(args[1 + USER_EVENT_NUMBERS + i]);
 }
 
 static void free_event(struct user_event *e)
 {
 	mem_free(e->tag);
-	for (unsigned i = 0; i < 4; i++)
+	for (unsigned i = 0; i < USER_EVENT_TEXTS; i++)
 		mem_free(e->texts[i]);
 }
 

@@ -23,8 +23,7 @@ struct mfa {
 };
 
 enum {
-	BATCH_ARGS_MAX = 12,                   /* of a probe */
-	BATCH_PLAIN_WORDS = 1 + BATCH_ARGS_MAX, /* of a record without texts, at most */
+	BATCH_PLAIN_WORDS = 1 + BATCH_MAX_ARGS, /* of a record without texts, at most */
 	BATCH_FULL_BYTES = BATCH_PAGE_BYTES - 8 * BATCH_PLAIN_WORDS, /* of a page that may have no room for one */
 };
 
@@ -124,6 +123,7 @@ static inline uint64_t batch_since(const struct batch *b, uint64_t ticks)
 }
 
 /* Those of n words, n being a constant, that are to be written: zeros at the end are left out. */
+_Static_assert(BATCH_MAX_ARGS <= 12, "BATCH_USED lacks the last arguments");
 #define BATCH_ENDS(i) (n >= (i) && words[n >= (i) ? (i) - 1 : 0] != 0) ? (i) :
 #define BATCH_USED                                                                                 \
 	(BATCH_ENDS(12) BATCH_ENDS(11) BATCH_ENDS(10) BATCH_ENDS(9) BATCH_ENDS(8) BATCH_ENDS(7)    \

@@ -19,8 +19,6 @@
 #include "proc/batch.h"
 #include "usdt.h"
 
-enum { PROBE_TEXT_BYTES = 256 };
-
 /* <0.number.serial>, #Port<0.n>, an atom's text; other terms as print_term. */
 const char *probe_term_text(char *text, Term t);
 /* module:function/arity, kept by the thread until it has told of many others. */
@@ -85,6 +83,25 @@ TELL_UNIT(none, number, probe_word_number)
     }                                                                                              \
     static inline uint64_t probe_word_##probe##_##index(probe_value_of_##unit v) { return probe_word_of_##unit(v); }
 #include "probes.def"
+
+/* A byte a text: the most that a probe has. */
+struct tell_texts_of_none {
+#define PROBE(probe, family, nargs, watch, text)                                                   \
+    }                                                                                              \
+    ;                                                                                              \
+    struct tell_texts_of_##probe {
+#define PROBE_RANGE(prefix, family, nargs, first, last, text) PROBE(prefix, family, nargs, NOTHING, text)
+#define ARG(probe, index, arg, type, unit) char arg[probe_is_text_##unit];
+#include "probes.def"
+};
+union tell_texts {
+#define PROBE(probe, family, nargs, watch, text) struct tell_texts_of_##probe probe;
+#define PROBE_RANGE(prefix, family, nargs, first, last, text) PROBE(prefix, family, nargs, NOTHING, text)
+#include "probes.def"
+};
+_Static_assert(8 * (BATCH_PLAIN_WORDS + sizeof(union tell_texts) * BATCH_TEXT_BYTES / 8) <=
+                   BATCH_FULL_BYTES - sizeof(struct batch_header),
+               "a page has no room for the longest record");
 
 #define TELL_EACH_1(M, SEPARATOR, p) M(p, 0)
 #define TELL_EACH_2(M, SEPARATOR, p) TELL_EACH_1(M, SEPARATOR, p) SEPARATOR() M(p, 1)

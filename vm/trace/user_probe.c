@@ -86,12 +86,12 @@ static PROBE_COLD void emit(unsigned number, probe_arg_user_trace__n_0 probe_a0,
 
 PROBE_COLD void user_probe_fire(unsigned number, const Process *p, const struct user_event *e)
 {
-	char pid[PROBE_TEXT_BYTES], cut[5][PROBE_TEXT_BYTES];
-	const char *texts[4];
+	char pid[PROBE_TEXT_BYTES], tag[PROBE_TEXT_BYTES], cut[USER_EVENT_TEXTS][PROBE_TEXT_BYTES];
+	const char *texts[USER_EVENT_TEXTS];
 
-	for (unsigned i = 0; i < 4; i++)
+	for (unsigned i = 0; i < USER_EVENT_TEXTS; i++)
 		texts[i] = probe_shown_text(cut[i], e->texts[i]);
-	emit(number, probe_term_text(pid, p->id), probe_shown_text(cut[4], e->tag), e->numbers, texts);
+	emit(number, probe_term_text(pid, p->id), probe_shown_text(tag, e->tag), e->numbers, texts);
 }
 
 #else

@@ -8,11 +8,13 @@
 #include "proc/process.h"
 #include "usdt.h"
 
+enum { USER_EVENT_NUMBERS = 4, USER_EVENT_TEXTS = 4 };
+
 /* What a process tells. Texts: UTF-8 with a final NUL, or NULL for none. */
 struct user_event {
 	char *tag;           /* the user tag */
-	int64_t numbers[4];
-	char *texts[4];
+	int64_t numbers[USER_EVENT_NUMBERS];
+	char *texts[USER_EVENT_TEXTS];
 };
 
 PROBE_COLD void probe_user_trace__s1(const char *message);

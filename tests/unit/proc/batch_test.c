@@ -9,6 +9,7 @@
 #include "fake.h"
 #include "proc/batch.h"
 #include "proc/probe.h"
+#include "proc/probe_tell.h"
 
 static uint64_t word(enum batch_shape shape, uint64_t holders, uint32_t value)
 {
@@ -147,24 +148,43 @@ START_TEST(test_batch_write_leaves_out_what_was_scheduled)
 }
 END_TEST
 
-/* Three texts of the greatest length: more words than 8 bits count. */
+static const struct {
+	enum batch_event event;
+	unsigned index;
+	bool is_text;
+} arguments[] = {
+#define ARG(probe, index, arg, type, unit) { BATCH_##probe, index, probe_is_text_##unit },
+#include "probes.def"
+};
+
+/* All texts of a probe of the greatest length: more words than 8 bits count. */
 START_TEST(test_batch_write_texts_counts_the_words_of_long_texts)
 {
-	enum { ALL = BATCH_ARGS_MAX + 3 * BATCH_TEXT_BYTES / 8 };
-	uint64_t words[BATCH_ARGS_MAX] = { 7, 0, 0, 0, BATCH_TEXT_BYTES, BATCH_TEXT_BYTES, BATCH_TEXT_BYTES };
-	const char *texts[BATCH_ARGS_MAX] = { NULL };
+	enum { TEXT_WORDS = BATCH_TEXT_BYTES / 8 };
+	uint64_t words[BATCH_MAX_ARGS] = { 0 };
+	const char *texts[BATCH_MAX_ARGS] = { NULL };
 	char text[BATCH_TEXT_BYTES];
+	unsigned n = 0, ntexts = 0;
 	size_t used;
 
 	memset(text, 'x', sizeof(text));
-	texts[4] = texts[5] = texts[6] = text;
+	for (size_t i = 0; i < sizeof(arguments) / sizeof(*arguments); i++) {
+		if (arguments[i].event != (enum batch_event)_i)
+			continue;
+		words[arguments[i].index] = arguments[i].is_text ? sizeof(text) : 7;
+		texts[arguments[i].index] = arguments[i].is_text ? text : NULL;
+		ntexts += arguments[i].is_text;
+		n++;
+	}
 	batch_write(BATCH_process__unscheduled, batch_begin(), words, 1);
 	used = (batch_self->header.bytes - sizeof(struct batch_header)) / 8;
-	batch_write_texts(BATCH_efile_drv__entry, batch_self->header.begin_ticks + 5, words, BATCH_ARGS_MAX, texts);
-	expect_head(*record_at(used), ALL, BATCH_efile_drv__entry);
+	batch_write_texts((enum batch_event)_i, batch_self->header.begin_ticks + 5, words, n, texts);
+	expect_head(*record_at(used), n + ntexts * TEXT_WORDS, (enum batch_event)_i);
 	ck_assert_uint_eq(BATCH_HEAD_SINCE(*record_at(used)), 5);
-	ck_assert_mem_eq(record_at(used + ALL) - 2 * BATCH_TEXT_BYTES / 8 + 1, text, sizeof(text));
-	ck_assert_uint_eq(batch_self->header.bytes, sizeof(struct batch_header) + (used + 1 + ALL) * 8);
+	ck_assert_mem_eq(record_at(used + 1), words, n * sizeof(*words));
+	for (unsigned i = 0; i < ntexts; i++)
+		ck_assert_mem_eq(record_at(used + 1 + n + i * TEXT_WORDS), text, sizeof(text));
+	ck_assert_uint_eq(batch_self->header.bytes, sizeof(struct batch_header) + (used + 1 + n + ntexts * TEXT_WORDS) * 8);
 }
 END_TEST
 
@@ -172,7 +192,7 @@ END_TEST
 START_TEST(test_batch_write_has_room_whatever_names_come_first)
 {
 	enum { NAMES = 3 * BATCH_PAGE_BYTES / 256, BYTES = 250 };
-	const uint64_t words[BATCH_ARGS_MAX] = { [BATCH_ARGS_MAX - 1] = 1 };
+	const uint64_t words[BATCH_MAX_ARGS] = { [BATCH_MAX_ARGS - 1] = 1 };
 	uint64_t pages = batch_self->header.sequence;
 	char name[BYTES + 1];
 
@@ -181,7 +201,7 @@ START_TEST(test_batch_write_has_room_whatever_names_come_first)
 		ck_assert_uint_ne(batch_begin(), 0);
 		batch_atom(atom_from_text(name));
 		ck_assert_uint_le(batch_self->header.bytes, BATCH_FULL_BYTES);
-		batch_write(BATCH_efile_drv__entry, ticks_now(), words, BATCH_ARGS_MAX);
+		batch_write(BATCH_efile_drv__entry, ticks_now(), words, BATCH_MAX_ARGS);
 		ck_assert_uint_le(batch_self->header.bytes, BATCH_PAGE_BYTES);
 	}
 	ck_assert_uint_ge(batch_self->header.sequence, pages + 3);
@@ -392,7 +412,7 @@ Suite *batch_suite(void)
 	tcase_add_checked_fixture(pages, begin_event, NULL);
 	tcase_add_test(pages, test_batch_write_leaves_zeros_out_at_the_end);
 	tcase_add_test(pages, test_batch_write_leaves_out_what_was_scheduled);
-	tcase_add_test(pages, test_batch_write_texts_counts_the_words_of_long_texts);
+	tcase_add_loop_test(pages, test_batch_write_texts_counts_the_words_of_long_texts, BATCH_LAST_NAME + 1, BATCH_EVENTS);
 	tcase_add_test(pages, test_batch_write_has_room_whatever_names_come_first);
 	tcase_add_test(pages, test_batch_begin_next_is_the_moment_of_the_last_unless_more_was_done);
 	tcase_add_test(pages, test_batch_begin_next_may_begin_a_page);
