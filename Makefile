@@ -3,7 +3,8 @@
 #   make            erlvm and erlsnoop       make deps    install what building and testing need
 #   make demo       see it work              make check   every test and lint
 #   make bench      ratios, side by side     make fuzz    fuzz what reads foreign bytes
-#   make docs       the probe reference
+#   make docs       the references of probes and questions, man pages, completions of shells
+#   make install    into DESTDIR and PREFIX (/usr/local); make uninstall
 # Variants, each with a folder of its own under build/:
 #   PROBES=0        without probes           USDT_NOP=1   probe sites of one byte
 #   DEBUG=1         assertions, lock order   SAN=address,undefined | SAN=thread
@@ -73,7 +74,7 @@ VM_OBJ := $(VM_SRC:%.c=$(BUILD)/obj/%.o)
 TOOL_OBJ := $(TOOL_SRC:%.c=$(BUILD)/obj/%.o) $(if $(filter 0,$(STATIC)),,$(BUILD)/obj/tools/link/no_tls.o)
 TEST_ROOMS := unit probes tools erl
 
-.PHONY: all deps docs demo check check-kernels check-stock check-cluster check-services check-serving soak check-otp check-natives check-compile lint bench fuzz fuzz-targets clean tests $(TEST_ROOMS:%=check-%)
+.PHONY: all deps docs demo check check-kernels check-stock check-cluster check-services check-serving soak check-otp check-natives check-compile lint bench fuzz fuzz-targets clean tests install uninstall $(TEST_ROOMS:%=check-%)
 .DELETE_ON_ERROR:
 .SECONDARY:
 all: $(BUILD)/erlvm $(BUILD)/erl $(BUILD)/erlsnoop
@@ -162,7 +163,7 @@ $(BUILD)/tests/probe_beams/%.so: tests/probes/%.c vm/driver/abi.h vm/nif/abi.h
 $(BUILD)/obj/tests/probes/probes_test.o: $(GEN)/record.skel.h
 
 TEST_BINS := $(foreach room,$(TEST_ROOMS),$(if $(shell find tests/$(room) -name '*_test.c' 2>/dev/null),$(BUILD)/tests/$(room)))
-tests: all $(TEST_BINS) $(BUILD)/tests/probe_beams/probe_target.beam $(BUILD)/tests/probe_beams/probe_driver.so $(if $(wildcard tests/tools/emitter.c),$(BUILD)/tests/emitter)
+tests: all $(DOCS) $(TEST_BINS) $(BUILD)/tests/probe_beams/probe_target.beam $(BUILD)/tests/probe_beams/probe_driver.so $(if $(wildcard tests/tools/emitter.c),$(BUILD)/tests/emitter)
 
 # Limits of time only end what is stuck: the slower the build, the more patience.
 TEST_ENV = BUILD=$(BUILD) CK_TIMEOUT_MULTIPLIER=$(if $(SAN)$(GC_STRESS),5,2)
@@ -296,7 +297,34 @@ bench: deps
 deps:
 	@bash deps.sh
 
-docs: $(BUILD)/docs/probes.md $(BUILD)/docs/views.md
+DOCS := $(BUILD)/docs/probes.md $(BUILD)/docs/views.md $(addprefix $(BUILD)/share/,erlsnoop.1 erlvm.1 bash/erlsnoop zsh/_erlsnoop)
+docs: $(DOCS)
+
+PREFIX ?= /usr/local
+install: all $(DOCS)
+install uninstall:
+	@BUILD='$(BUILD)' PREFIX='$(PREFIX)' bash install.sh $@
+
+HELP_SCRIPTS := docs/from_help.sh docs/help.awk docs/man.awk docs/completion.awk
+# Of the day of the release, where one is set.
+TODAY = $(shell date -u -d @$${SOURCE_DATE_EPOCH:-$$(date +%s)} +%Y-%m-%d)
+$(BUILD)/share/erlsnoop.1: ABOUT = what="watches Erlang virtual machines through eBPF" also=erlvm
+$(BUILD)/share/erlvm.1: ABOUT = what="runs Erlang programs: a BEAM virtual machine with probes" also=erlsnoop
+$(BUILD)/share/%.1: $(BUILD)/% $(HELP_SCRIPTS)
+	@mkdir -p $(@D)
+	bash docs/from_help.sh docs/man.awk $< name=$* $(ABOUT) version=$(VERSION) date=$(TODAY) > $@
+
+COMPLETED = views="$$(sed -nE 's/^VIEW\((\w+),.*/\1/p' bpf/views.def | xargs)" \
+	probes="$$(sed -nE 's/^PROBE\((\w+), (\w+),.*/\1 \2/p' vm/probes.def | xargs -n 1 | sort -u | xargs)"
+$(BUILD)/share/completion: $(BUILD)/erlsnoop bpf/views.def vm/probes.def $(HELP_SCRIPTS)
+	@mkdir -p $(@D)
+	bash docs/from_help.sh docs/completion.awk $< $(COMPLETED) > $@
+$(BUILD)/share/bash/erlsnoop: $(BUILD)/share/completion share/completion/erlsnoop.bash
+	@mkdir -p $(@D)
+	cat $^ > $@
+$(BUILD)/share/zsh/_erlsnoop: $(BUILD)/share/completion share/completion/erlsnoop.zsh
+	@mkdir -p $(@D)
+	(echo '#compdef erlsnoop' && cat $^) > $@
 
 $(BUILD)/docs/views.md: docs/views.c bpf/views.def
 	@mkdir -p $(@D)

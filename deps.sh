@@ -43,6 +43,7 @@ elixir                                  elixir
 setpriv                                 util-linux
 python3                                 python3
 curl                                    curl
+mandoc                                  mandoc
 /usr/lib/python3/*/prometheus_client    python3-prometheus-client
 '
 missing=()

@@ -1,7 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What others get of us: a program that needs nothing but libc. */
+/* What others get of us: a program that needs nothing but libc, and what is installed with it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "support.h"
+
+static const char *const commands[] = {
+#define CMD(name, text) #name,
+#include "../../tools/cmds.def"
+};
+enum { NCOMMANDS = sizeof commands / sizeof *commands };
 
 /* A sanitizer brings libraries of its own. */
 START_TEST(test_install_erlsnoop_needs_libc_alone)
@@ -23,6 +32,142 @@ START_TEST(test_install_version_says_what_was_left_out)
 }
 END_TEST
 
+/* Below `root`, whose prefix is /opt/with space. */
+static const char install[] = "act() { BUILD=${ERLSNOOP%/*} DESTDIR=$PWD/root PREFIX='/opt/with space' bash $SOURCE/install.sh $1; }\n"
+                              "act install; cd 'root/opt/with space'\n";
+
+START_TEST(test_install_puts_everything_where_it_is_looked_for)
+{
+    const struct support_run *r = support_run("%sfind . ! -type d | sed 's,^\\./,,' | LC_ALL=C sort | grep -v /bpftrace/\n"
+                                              "ls share/erlsnoop/bpftrace | diff - <(cd $SOURCE/bpftrace && ls *.bt) && echo scripts\n"
+                                              "find . -perm /111 -type f ! -name '*.bt' | LC_ALL=C sort; find . ! -type l -perm /022\n",
+                                              install);
+
+    ck_assert_str_eq(r->err, "");
+    ck_assert_str_eq(r->out, "bin/erlsnoop\nbin/erlvm\nlib/erlvm/bin/erl\nlib/erlvm/bin/erlvm\n"
+                             "share/bash-completion/completions/erlsnoop\n"
+                             "share/doc/erlsnoop/CHANGELOG.md\n"
+                             "share/doc/erlsnoop/LICENSES/Apache-2.0.txt\n"
+                             "share/doc/erlsnoop/LICENSES/BSD-2-Clause.txt\n"
+                             "share/doc/erlsnoop/LICENSES/GPL-2.0-only.txt\n"
+                             "share/doc/erlsnoop/ONELINERS.md\nshare/doc/erlsnoop/README.md\n"
+                             "share/doc/erlsnoop/docs/coverage.md\nshare/doc/erlsnoop/docs/erlsnoop.md\n"
+                             "share/doc/erlsnoop/docs/probes.md\nshare/doc/erlsnoop/docs/views.md\n"
+                             "share/doc/erlsnoop/docs/vm.md\nshare/doc/erlvm/vm.md\n"
+                             "share/erlsnoop/grafana/erlsnoop.json\n"
+                             "share/man/man1/erlsnoop.1\nshare/man/man1/erlvm.1\n"
+                             "share/zsh/site-functions/_erlsnoop\n"
+                             "scripts\n./bin/erlsnoop\n./bin/erlvm\n./lib/erlvm/bin/erl\n");
+}
+END_TEST
+
+START_TEST(test_install_what_is_installed_runs)
+{
+    const struct support_run *r = support_run("%sbin/erlsnoop --version | head -1\n"
+                                              "lib/erlvm/bin/erl -noshell -eval 'io:put_chars(erlang:system_info(otp_release)), halt().'\n",
+                                              install);
+
+    ck_assert_str_eq(r->err, "");
+    ck_assert_msg(!strncmp(r->out, "erlsnoop ", 9) && strstr(r->out, "\n25"), "%s", r->out);
+}
+END_TEST
+
+START_TEST(test_install_is_taken_away_again)
+{
+    const struct support_run *r = support_run("%smkdir -p share/erlsnoop/bpftrace; touch share/erlsnoop/bpftrace/another\n"
+                                              "cd ../../..; act uninstall; find root ! -type d; find root -name '*erl*'; act nonsense\n",
+                                              install);
+
+    ck_assert_str_eq(r->out, "root/opt/with space/share/erlsnoop/bpftrace/another\nroot/opt/with space/share/erlsnoop\n");
+    ck_assert_str_eq(r->err, "install.sh does not know 'nonsense'\n");
+    ck_assert_int_eq(r->status, 2);
+}
+END_TEST
+
+/* A page that is sound, with a section for each command that has each of its options. */
+START_TEST(test_install_man_pages_tell_every_option)
+{
+    const struct support_run *r;
+    char list[512] = "";
+
+    for (size_t i = 0; i < NCOMMANDS; i++)
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s ", commands[i]);
+    r = support_run("share=${ERLSNOOP%%/*}/share\n"
+                    "for c in %s; do $ERLSNOOP $c -h | awk '/^  [^ ]/ { print $1 }' > said\n"
+                    "awk -v c=$c '/^\\.S[SH]/ { on = $0 == \".SS \\\"erlsnoop \" c \"\\\"\"; next }\n"
+                    "on && /^\\.TP/ { getline; gsub(/\\\\f[BIR]/, \"\"); gsub(/\\\\-/, \"-\"); print $1 }' $share/erlsnoop.1 > told\n"
+                    "[ -s said ] || echo nothing of $c; diff said told; done\n"
+                    "[ $($ERLVM --help | grep -c '^  [^ ]') = $(grep -c '^\\.TP' $share/erlvm.1) ] && echo all\n"
+                    "if ! type mandoc > typed 2>&1; then echo 'SKIP test_install_man_pages: no mandoc' >&2; exit; fi\n"
+                    "mandoc -Tlint -Wwarning $share/*.1; mandoc -Tascii $share/erlvm.1 | grep -c 'call M:F, or M:start'\n",
+                    list);
+    if (!strncmp(r->err, "SKIP ", 5))
+        fputs(r->err, stdout);
+    ck_assert_str_eq(r->out, *r->err ? "all\n" : "all\n1\n");
+}
+END_TEST
+
+/* Words of a line, of which the last is completed: what a shell then offers. */
+static const struct {
+    const char *line, *offered;
+} completed[] = {
+    {"d", "doctor drivers dist"},
+    {"--v", "--version"},
+    {"nonsense -", ""},
+    {"spawns --e", "--events"},
+    {"spawns --b", "--budget"},
+    {"list --e", ""},
+    {"doctor -", "-p -v --json -h --help --"},
+    {"stacks --svg ./so", "./some file.svg"},
+    {"trace -o so", "some file.svg"},
+    {"report so", "some file.svg"},
+    {"watch sp", "spawns"},
+    {"watch spawns,g", "spawns,gc"},
+    {"watch spawns,sp", ""},
+    {"serve --views msglat,sched,d", "msglat,sched,drivers msglat,sched,dist"},
+    {"trace process__s", "process__scheduled process__spawn"},
+    {"trace -a gc,mem", "gc,memory"},
+    {"spawns -p $$", "$$"},
+    {"spawns --budget so", ""},
+    {"spawns -- se", "setpriv"},
+    {"spawns -- cat so", "some file.svg"},
+};
+
+START_TEST(test_install_bash_completes)
+{
+    const struct support_run *r = support_run("touch 'some file.svg'; . ${ERLSNOOP%%/*}/share/bash/erlsnoop\n"
+                                              "pgrep() { echo $$; }\n"
+                                              "line='%s'; COMP_WORDS=(erlsnoop ${line//\\$\\$/$$}) COMP_CWORD=${#COMP_WORDS[@]}-1\n"
+                                              "COMP_CWORD=$((COMP_CWORD)); $(complete -p erlsnoop | grep -oE '_erlsnoop')\n"
+                                              "printf '%%s\\n' \"${COMPREPLY[@]}\" | sed \"s/^$$\\$/\\$\\$/\"\n",
+                                              completed[_i].line);
+    char got[512];
+
+    ck_assert_str_eq(r->err, "");
+    snprintf(got, sizeof got, "%s", r->out);
+    for (char *at = got; *at; at++)
+        if (*at == '\n')
+            *at = at[1] ? ' ' : '\0';
+    if (!strstr(completed[_i].line, "-- se"))
+        ck_assert_str_eq(got, completed[_i].offered);
+    else
+        ck_assert_msg(strstr(got, completed[_i].offered) != NULL, "%s", got);
+}
+END_TEST
+
+START_TEST(test_install_zsh_reads_its_completion)
+{
+    const struct support_run *r = support_run("type zsh > typed 2>&1 || { echo 'SKIP test_install_zsh: no zsh'; exit; }\n"
+                                              "zsh -n ${ERLSNOOP%%/*}/share/zsh/_erlsnoop && head -1 ${ERLSNOOP%%/*}/share/zsh/_erlsnoop\n");
+
+    ck_assert_str_eq(r->err, "");
+    if (!strncmp(r->out, "SKIP ", 5))
+        fputs(r->out, stdout);
+    else
+        ck_assert_str_eq(r->out, "#compdef erlsnoop\n");
+}
+END_TEST
+
 Suite *install_suite(void)
 {
     Suite *suite = suite_create("install");
@@ -30,6 +175,12 @@ Suite *install_suite(void)
 
     tcase_add_test(files, test_install_erlsnoop_needs_libc_alone);
     tcase_add_test(files, test_install_version_says_what_was_left_out);
+    tcase_add_test(files, test_install_puts_everything_where_it_is_looked_for);
+    tcase_add_test(files, test_install_what_is_installed_runs);
+    tcase_add_test(files, test_install_is_taken_away_again);
+    tcase_add_test(files, test_install_man_pages_tell_every_option);
+    tcase_add_loop_test(files, test_install_bash_completes, 0, sizeof completed / sizeof *completed);
+    tcase_add_test(files, test_install_zsh_reads_its_completion);
     suite_add_tcase(suite, files);
     return suite;
 }
