@@ -7,6 +7,7 @@
 #define BPF_NOTE_BPF_H
 
 #include "erlpid.bpf.h"
+#include "hits.bpf.h"
 #include "view_event.bpf.h"
 
 /* Bit i: argument i of the probe is read by a view. */
@@ -174,7 +175,10 @@ static __always_inline int note_none(void)
         __u32 vm = probe_stopped ? 0 : probe_vm();                                                 \
         struct ev_##probe ev = {};                                                                 \
                                                                                                    \
-        if (!vm || note_##probe(ctx, &ev))                                                         \
+        if (!vm)                                                                                   \
+            return 0;                                                                              \
+        hits_count(vm);                                                                            \
+        if (note_##probe(ctx, &ev))                                                                \
             return 0;                                                                              \
         view_begin(&ev.head, vm);                                                                  \
         tell_##probe(&ev);                                                                         \

@@ -7,6 +7,7 @@
 #ifndef BPF_OTP_BPF_H
 #define BPF_OTP_BPF_H
 
+#include "hits.bpf.h"
 #include "name.bpf.h"
 #include "otp.h"
 
@@ -33,6 +34,7 @@ static __always_inline struct otp_layout *otp_layout_of_vm(__u32 vm)
 {
     __u32 *slot = bpf_map_lookup_elem(&otp_slots, &vm);
 
+    hits_count(vm);
     return slot ? bpf_map_lookup_elem(&otp_layouts, slot) : 0;
 }
 
@@ -46,6 +48,8 @@ static __always_inline struct otp_layout *otp_layout_of(struct pt_regs *ctx)
         probe_lose(LOSS_BAD_ARG);
     else if (!probe_is(layout->vm))
         return 0;
+    else
+        hits_count(layout->vm);
     return layout;
 }
 

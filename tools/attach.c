@@ -112,12 +112,16 @@ void attach_prepare(struct attach *a, struct bpf_object *object, const struct ta
 {
     struct wire_spec fixed[PLAN_NPROBES] = {0};
     struct bpf_program *program;
-    struct bpf_map *layouts = bpf_object__find_map_by_name(object, "otp_layouts");
+    static const char *const of_vms[] = {"otp_layouts", "vm_hits"};
 
     a->object = object;
     a->nslots = only ? OTP_FEW_LAYOUTS : OTP_MAX_LAYOUTS;
-    if (layouts)
-        bpf_map__set_max_entries(layouts, a->nslots);
+    for (size_t i = 0; i < sizeof of_vms / sizeof *of_vms; i++) {
+        struct bpf_map *map = bpf_object__find_map_by_name(object, of_vms[i]);
+
+        if (map)
+            bpf_map__set_max_entries(map, a->nslots);
+    }
     a->links.many = !getenv("ERLSNOOP_PERF_EVENTS") && uprobe_has_many();
     for (size_t i = 0; only && i < PLAN_NPROBES; i++)
         fixed[i] = find_fixed(only, plan_probe_name((enum plan_probe)i));
@@ -395,6 +399,14 @@ int attach_hooks(struct attach *a, const struct target *t, const struct plan *pl
     if (sites + err > 0)
         tell_lacking(a, t, plan);
     return sites + err;
+}
+
+bool attach_is_hooked(const struct attach *a, int pid)
+{
+    for (size_t i = 0; i < OTP_MAX_LAYOUTS; i++)
+        if (a->slots[i] == pid)
+            return true;
+    return false;
 }
 
 void attach_drop(struct attach *a, int pid)

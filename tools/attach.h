@@ -46,6 +46,8 @@ int attach_hooks(struct attach *a, const struct target *target, const struct pla
 enum plan_source attach_serves(const struct bpf_object *object, const struct target *target, const struct plan *plan, enum plan_probe *lacks);
 /* Why the first event that the programs want is not told; NULL when none is known to lack. Borrowed from the plan. */
 const char *attach_lacks(const struct attach *a, const struct plan *plan);
+/* Whether it has hooks of its own. */
+bool attach_is_hooked(const struct attach *a, int pid);
 /* Removes the hooks of a process. */
 void attach_drop(struct attach *a, int pid);
 /* Takes the probes of events away for a while; clocks, and what names depend on, stay. */

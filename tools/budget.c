@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Invariant: times without probes are part of the result in which they fall. */
+/*
+ * Invariant: times without probes are part of the result in which they fall. What programs took since the last look is
+ * shared among VMs by how often their probes were hit.
+ */
 #include "budget.h"
 
+#include <bpf/bpf.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "clock.h"
@@ -21,34 +26,126 @@ void budget_open(struct budget *b, double share)
     b->kept = share > 0 && !err;
 }
 
-static struct governor_sample sample(struct budget *b, struct cost_sum *sum)
+/* ---- the VMs */
+
+static int find_hits(const struct budget *b)
 {
-    *sum = cost_read(&b->cost, b->watch->attach.object);
-    return (struct governor_sample){clock_ns(CLOCK_MONOTONIC), watch_cpu_ns(b->watch), sum->ns};
+    return bpf_object__find_map_fd_by_name(b->watch->attach.object, "vm_hits");
+}
+
+static struct governor_vm *find_vm(struct budget *b, int pid)
+{
+    for (size_t i = 0; i < b->nvms; i++)
+        if (b->vms[i].pid == pid)
+            return &b->vms[i];
+    return NULL;
+}
+
+/* Programs count what they find an entry for. Without memory the VM has no budget. */
+static void add_vm(struct budget *b, int pid, uint64_t cpu_ns)
+{
+    struct governor_vm *all = realloc(b->vms, (b->nvms + 1) * sizeof *all);
+    uint64_t *zeros = calloc((size_t)libbpf_num_possible_cpus(), sizeof *zeros);
+
+    if (all)
+        b->vms = all;
+    if (all && zeros) {
+        bpf_map_update_elem(find_hits(b), &(uint32_t){(uint32_t)pid}, zeros, BPF_ANY);
+        governor_add(&b->vms[b->nvms++], pid, &(struct governor_sample){clock_ns(CLOCK_MONOTONIC), cpu_ns, 0});
+    }
+    free(zeros);
+}
+
+/* Looks at a VM that is watched. One that ends just now has used what it had at the last look. */
+static void see_vm(void *ctx, int pid)
+{
+    struct budget *b = ctx;
+    struct governor_vm *vm = find_vm(b, pid);
+    uint64_t cpu_ns = cost_cpu_ns(pid);
+
+    if (!vm)
+        return add_vm(b, pid, cpu_ns);
+    vm->now.now_ns = clock_ns(CLOCK_MONOTONIC);
+    if (cpu_ns > vm->now.cpu_ns)
+        b->cpu_ns += cpu_ns - vm->now.cpu_ns;
+    vm->now.cpu_ns = cpu_ns > vm->now.cpu_ns ? cpu_ns : vm->now.cpu_ns;
+}
+
+/* Those that were not seen since are watched no more. */
+static void drop_unseen(struct budget *b, uint64_t since_ns)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < b->nvms; i++) {
+        if (b->vms[i].now.now_ns >= since_ns)
+            b->vms[kept++] = b->vms[i];
+        else
+            bpf_map_delete_elem(find_hits(b), &(uint32_t){(uint32_t)b->vms[i].pid});
+    }
+    b->nvms = kept;
+}
+
+/* How often probes of the VM were hit since the last look. */
+static uint64_t take_hits(const struct budget *b, struct governor_vm *vm)
+{
+    int cpus = libbpf_num_possible_cpus();
+    uint64_t *each = calloc((size_t)cpus, sizeof *each), sum = 0, before = vm->hits;
+
+    if (!each || bpf_map_lookup_elem(find_hits(b), &(uint32_t){(uint32_t)vm->pid}, each)) {
+        free(each);
+        return 0;
+    }
+    for (int i = 0; i < cpus; i++)
+        sum += each[i];
+    free(each);
+    vm->hits = sum;
+    return sum > before ? sum - before : 0;
+}
+
+/* What the VMs pay of what programs took: the only one all of it. */
+static void share_cost(struct budget *b, struct cost_sum took)
+{
+    for (size_t i = 0; i < b->nvms; i++) {
+        uint64_t hits = b->watch->options->all ? take_hits(b, &b->vms[i]) : took.hits;
+
+        hits = hits < took.hits ? hits : took.hits;
+        if (hits)
+            b->vms[i].now.cost_ns += (uint64_t)((double)took.ns * (double)hits / (double)took.hits);
+    }
+}
+
+static void look_at_vms(struct budget *b)
+{
+    uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
+    struct cost_sum before = b->sum;
+
+    b->sum = cost_read(&b->cost, b->watch->attach.object);
+    watch_each_pid(b->watch, see_vm, b);
+    share_cost(b, (struct cost_sum){b->sum.ns - before.ns, b->sum.hits - before.hits});
+    drop_unseen(b, begin_ns);
 }
 
 void budget_begin(struct budget *b, const struct watch *watch)
 {
-    struct governor_sample now;
-
     b->watch = watch;
     b->kept &= watch->attach.object != NULL; /* else nothing is loaded that could cost */
     if (!b->kept)
         return;
-    now = sample(b, &b->paid);
-    b->paid_cpu_ns = now.cpu_ns;
-    governor_begin(&b->governor, b->share, &now);
+    governor_begin(&b->governor, b->share, clock_ns(CLOCK_MONOTONIC));
+    look_at_vms(b);
 }
 
 enum governor_says budget_look(struct budget *b)
 {
-    struct governor_sample now;
-    struct cost_sum sum;
-
     if (!b->kept)
         return GOVERNOR_GOES_ON;
-    now = sample(b, &sum);
-    return governor_look(&b->governor, &now);
+    look_at_vms(b);
+    return governor_look(&b->governor, clock_ns(CLOCK_MONOTONIC), b->vms, b->nvms);
+}
+
+uint64_t budget_next_ns(const struct budget *b)
+{
+    return governor_next_ns(&b->governor, b->vms, b->nvms);
 }
 
 /* ---- results */
@@ -85,19 +182,17 @@ struct budget_cost budget_take(struct budget *b, uint64_t begin_ns, uint64_t now
 {
     double took = (double)(now_ns - begin_ns + 1), ns;
     struct budget_cost cost = {0, -1, 0};
-    struct governor_sample now;
-    struct cost_sum sum;
 
     if (!b->kept)
         return cost;
-    now = sample(b, &sum);
-    ns = (double)(sum.ns - b->paid.ns);
+    look_at_vms(b);
+    ns = (double)(b->sum.ns - b->paid.ns);
     cost.core = ns * 100 / took;
-    cost.hits = (double)(sum.hits - b->paid.hits) * 1e9 / took;
-    if (now.cpu_ns > b->paid_cpu_ns)
-        cost.of_vm = ns * 100 / (double)(now.cpu_ns - b->paid_cpu_ns);
-    b->paid = sum;
-    b->paid_cpu_ns = now.cpu_ns;
+    cost.hits = (double)(b->sum.hits - b->paid.hits) * 1e9 / took;
+    if (b->cpu_ns > b->paid_cpu_ns)
+        cost.of_vm = ns * 100 / (double)(b->cpu_ns - b->paid_cpu_ns);
+    b->paid = b->sum;
+    b->paid_cpu_ns = b->cpu_ns;
     return cost;
 }
 
@@ -121,14 +216,37 @@ void budget_end_result(struct budget *b, uint64_t now_ns)
     b->away_since_ns = b->away_since_ns ? now_ns : 0;
 }
 
+#define DEAR_TEXT                                                                                                       \
+    "watching took %.0f %% of the processor time of the VM with pid %d, more than %d times the budget of %g %%: it is " \
+    "left alone; see --budget"
+
+bool budget_leave_dear(struct budget *b, struct watch *watch)
+{
+    bool left = watch->options->all;
+
+    for (size_t i = 0; left && i < b->nvms; i++) {
+        const struct governor_vm *vm = &b->vms[i];
+
+        if (!governor_is_too_dear(vm))
+            continue;
+        left = watch_leave(watch, vm->pid);
+        if (left)
+            note(DEAR_TEXT, vm->share * 100, vm->pid, GOVERNOR_TOO_MUCH, b->share * 100);
+    }
+    return left;
+}
+
 int budget_give_up(const struct budget *b)
 {
-    return fail(-EDQUOT, "watching took %.0f %% of the VM's processor time, more than %d times the budget of %g %%: "
-                         "it is left alone; see --budget", b->governor.share * 100, GOVERNOR_TOO_MUCH, b->share * 100);
+    for (size_t i = 0; i < b->nvms; i++)
+        if (governor_is_too_dear(&b->vms[i]))
+            return fail(-EDQUOT, DEAR_TEXT, b->vms[i].share * 100, b->vms[i].pid, GOVERNOR_TOO_MUCH, b->share * 100);
+    return 0;
 }
 
 void budget_close(struct budget *b)
 {
     if (b->kept || b->cost.trying)
         cost_close(&b->cost);
+    free(b->vms);
 }

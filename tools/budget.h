@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The budget of a session: what watching costs is measured, told with each result, and given to the governor to
- * judge. */
+/* The budget of a session, for each VM: what watching costs is measured, told with each result, and given to the governor
+ * to judge. */
 #ifndef TOOLS_BUDGET_H
 #define TOOLS_BUDGET_H
 
@@ -10,14 +10,18 @@
 #include "watch.h"
 
 struct budget {
-    double share; /* of the VMs' processor time */
+    double share; /* of a VM's processor time */
     bool kept;    /* there is a budget, and what watching costs is known */
     const struct watch *watch;
     struct cost cost;
     struct governor governor;
-    struct cost_sum paid; /* by the last result */
-    uint64_t paid_cpu_ns; /* what the VMs had used by then */
-    uint64_t away_ns;     /* since the last result, without probes */
+    struct governor_vm *vms; /* those that are watched */
+    size_t nvms;
+    struct cost_sum sum;    /* as of the last look */
+    uint64_t cpu_ns;        /* what the VMs, those too that ended, have used since they are watched */
+    struct cost_sum paid;   /* by the last result */
+    uint64_t paid_cpu_ns;   /* what the VMs had used by then */
+    uint64_t away_ns;       /* since the last result, without probes */
     uint64_t away_since_ns; /* 0: they are there */
 };
 
@@ -32,10 +36,11 @@ struct budget_cost {
  * budget, which is said. Owns: budget_close frees.
  */
 void budget_open(struct budget *b, double share);
-/* Watching begins. Borrows the watch. */
+/* After the load, before probes are attached. Borrows the watch. */
 void budget_begin(struct budget *b, const struct watch *watch);
-/* To be called every GOVERNOR_LOOK_NS while it is kept. */
+/* To be called budget_next_ns after the last, and once what it said is done, while it is kept. */
 enum governor_says budget_look(struct budget *b);
+uint64_t budget_next_ns(const struct budget *b);
 /* The probes have gone, and have returned. */
 void budget_leave(struct budget *b, uint64_t now_ns);
 void budget_return(struct budget *b, uint64_t now_ns);
@@ -48,7 +53,9 @@ struct budget_cost budget_take(struct budget *b, uint64_t begin_ns, uint64_t now
 /* A row, where it can be noticed. */
 void budget_print(const struct budget *b, struct sink *sink, const struct budget_cost *cost, uint64_t watched_ns);
 void budget_end_result(struct budget *b, uint64_t now_ns);
-/* Says why the VM is left alone. Returns a failure. */
+/* With -a: lets go of VMs that are too dear, which is said. False: one cannot be let go of alone. */
+bool budget_leave_dear(struct budget *b, struct watch *watch);
+/* Says which VM is left alone, and why. Returns a failure. */
 int budget_give_up(const struct budget *b);
 void budget_close(struct budget *b);
 

@@ -204,7 +204,9 @@ static int set_listen(void *ctx, const char *value)
 static int set_host(void *ctx, const char *value)
 {
     ((struct serve *)ctx)->hosts = value;
-    return http_is_hosts(value) ? 0 : fail(FAIL_USAGE, "--host must be names with commas between, such as node1,node1.example.org, not '%s'", value);
+    if (http_is_hosts(value))
+        return 0;
+    return fail(FAIL_USAGE, "--host must be names with commas between, such as node1,node1.example.org, not '%s'", value);
 }
 
 static int set_linger(void *ctx, const char *value)

@@ -251,7 +251,8 @@ static int fd_of(struct MHD_Connection *c)
 
 static struct client client_of(struct MHD_Connection *c)
 {
-    const union any_address *a = (const void *)MHD_get_connection_info(c, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr;
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    const union any_address *a = (const void *)info->client_addr;
     const unsigned char *from = a->in6.sin6_addr.s6_addr;
     bool v4 = a->sa.sa_family == AF_INET, mapped = !v4 && IN6_IS_ADDR_V4MAPPED(&a->in6.sin6_addr);
     struct client client = {{0}};

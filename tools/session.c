@@ -676,15 +676,16 @@ static int start(struct session *s)
     s->watch.attach.clock_hz = s->ops->clock_hz;
     if (!err)
         err = load(s);
+    if (!err)
+        budget_begin(&s->budget, &s->watch);
     if (!err && s->options->all)
         set_counting(s, true); /* each VM counts for itself: none waits for the others */
     if (!err)
         err = begin(s);
     if (err)
         return err;
-    budget_begin(&s->budget, &s->watch);
     if (s->budget.kept)
-        set_timer(s, SOURCE_COST, GOVERNOR_LOOK_NS);
+        set_timer(s, SOURCE_COST, budget_next_ns(&s->budget));
     if (!s->options->all)
         set_counting(s, true);
     s->begin_ns = s->from_ns = s->now_ns;
@@ -743,14 +744,22 @@ static int come_back(struct session *s)
     return err;
 }
 
+/* The governor looks again once what it said is done. */
 static int on_cost(struct session *s)
 {
-    switch (budget_look(&s->budget)) {
-    case GOVERNOR_PAUSES: leave_alone(s); return 0;
-    case GOVERNOR_RESUMES: return come_back(s);
-    case GOVERNOR_GIVES_UP: s->ending = s->given_up = true; return 0;
-    default: return 0;
+    enum governor_says says = budget_look(&s->budget);
+    int err = 0;
+
+    while (!err && !s->ending && says != GOVERNOR_GOES_ON) {
+        if (says == GOVERNOR_RESUMES)
+            err = come_back(s);
+        else if (says == GOVERNOR_PAUSES || budget_leave_dear(&s->budget, &s->watch))
+            leave_alone(s);
+        else
+            s->ending = s->given_up = true;
+        says = s->ending ? GOVERNOR_GOES_ON : budget_look(&s->budget);
     }
+    return err ? err : set_timer(s, SOURCE_COST, budget_next_ns(&s->budget));
 }
 
 /* A result that has just begun, or is about to be printed, is not read twice. */

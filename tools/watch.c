@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "cost.h"
 #include "fail.h"
 
 enum { SCAN_WAIT_NS = 10000000, SCAN_ALL_NS = 250000000, EARLY_S = 10, FILES_NEEDED = 64, SEVERAL_TOLD = 5 };
@@ -482,13 +481,15 @@ void watch_each(const struct watch *w, void (*vm)(void *ctx, const struct target
         vm(ctx, &life, true);
 }
 
-uint64_t watch_cpu_ns(const struct watch *w)
+void watch_each_pid(const struct watch *w, void (*vm)(void *ctx, int pid), void *ctx)
 {
-    uint64_t sum = 0;
+    int only = w->vms ? w->pid : w->only.pid;
 
     for (size_t i = 0; i < w->nprocesses; i++)
-        sum += cost_cpu_ns(w->processes[i].life.pid);
-    return w->options->all ? sum : cost_cpu_ns(w->pid);
+        if (w->processes[i].watched)
+            vm(ctx, w->processes[i].life.pid);
+    if (!w->options->all && only)
+        vm(ctx, only);
 }
 
 uint64_t watch_interval_ns(const struct watch *w)
@@ -499,6 +500,17 @@ uint64_t watch_interval_ns(const struct watch *w)
 int watch_end(const struct watch *w)
 {
     return w->child.pid ? w->child.pid : w->only.pid;
+}
+
+bool watch_leave(struct watch *w, int pid)
+{
+    struct watch_process *process = find_process(w, pid);
+
+    if (!process || !attach_is_hooked(&w->attach, pid))
+        return false;
+    attach_drop(&w->attach, pid);
+    process->watched = false;
+    return true;
 }
 
 void watch_stop(struct watch *w)

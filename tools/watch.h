@@ -67,12 +67,14 @@ uint64_t watch_interval_ns(const struct watch *w);
 bool watch_replaced(const struct watch *w);
 /* To be called now and then: that a VM which is watched is stopped, and tells nothing, is said when that begins. */
 void watch_tell_halt(struct watch *w);
-/* The processor time of the VMs that are watched, those that ended left out. */
-uint64_t watch_cpu_ns(const struct watch *w);
+/* Calls `vm` for each VM that is, or is about to be, watched; with -a those that ended since the last look among them. */
+void watch_each_pid(const struct watch *w, void (*vm)(void *ctx, int pid), void *ctx);
 /* The process whose end is the end of watching; 0: none. */
 int watch_end(const struct watch *w);
 /* Calls `vm` for each VM that was found and runs; watched: else it is one that cannot be. */
 void watch_each(const struct watch *w, void (*vm)(void *ctx, const struct target_life *life, bool watched), void *ctx);
+/* Detaches from one of all VMs, for good. False: its probes are those of others too. */
+bool watch_leave(struct watch *w, int pid);
 /* Detaches from everything. */
 void watch_stop(struct watch *w);
 void watch_close(struct watch *w);

@@ -128,8 +128,10 @@ Suite *http_suite(void)
     tcase_add_loop_test(headers, test_http_serves_host, 0, sizeof asked / sizeof *asked);
     tcase_add_test(headers, test_http_is_hosts);
     suite_add_tcase(suite, headers);
-    tcase_add_loop_test(addresses_of, test_http_listen_refuses_what_is_no_address, 0, sizeof addresses / sizeof *addresses);
-    tcase_add_loop_test(addresses_of, test_http_listen_takes_addresses, 0, sizeof good_addresses / sizeof *good_addresses);
+    tcase_add_loop_test(addresses_of, test_http_listen_refuses_what_is_no_address, 0,
+                        sizeof addresses / sizeof *addresses);
+    tcase_add_loop_test(addresses_of, test_http_listen_takes_addresses, 0,
+                        sizeof good_addresses / sizeof *good_addresses);
     suite_add_tcase(suite, addresses_of);
     return suite;
 }
