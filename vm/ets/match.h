@@ -23,6 +23,7 @@ enum match_code {
 	MATCH_SAME,      /* variable n =:= *at++ */
 	MATCH_IMMED,     /* term is *at++ */
 	MATCH_CONST,     /* term =:= *at++ */
+	MATCH_ZERO,      /* the float *at++ has the bits of `term`: 0.0 and -0.0 differ here */
 	MATCH_TUPLE,     /* *at is a tuple of n: into it; word: keep the place behind it */
 	MATCH_CONS,      /* the same for a list cell */
 	MATCH_MAP,       /* the same for a map of at least `term` pairs, kept in variable n */
@@ -58,6 +59,9 @@ enum match_action {
  * received has no process that acts, where there is no call there is nobody who calls. */
 enum match_events { MATCH_FOR_ANY, MATCH_FOR_SENDERS, MATCH_FOR_CALLS };
 
+/* What an object of a head holds or is, and why it cannot be compared as a whole. */
+enum { MATCH_HOLDS_VARIABLE = 1, MATCH_HOLDS_MAP = 2, MATCH_HOLDS_ZERO = 4 };
+
 struct match_op {
 	uint8_t code;
 	bool copies;         /* also MATCH_TUPLE, _CONS, _MAP: keep the place */
@@ -81,14 +85,14 @@ struct match_program {
 	struct match_op *ops; /* fixed_ops, or in a block of their own */
 	uint32_t op_count;
 	uint32_t clause_count;
-	struct match_clause *clauses; /* in the program's block, as `constants` and `open` are */
+	struct match_clause *clauses; /* in the program's block, as `constants` and `holds` are */
 	uint32_t variables;  /* with temporaries */
 	uint32_t stack;      /* words */
 	uint32_t cursors;
 	Term *constants;
 	size_t constant_words;
 	Term *off_heap;      /* of the constants */
-	uint8_t *open;       /* a bit for each of the constants' words: the object there holds a variable or a map */
+	uint8_t *holds;      /* of each of the constants' words: MATCH_HOLDS_*, of the object there */
 	struct match_op fixed_ops[];
 };
 
@@ -118,10 +122,10 @@ enum match_key_kind {
 	MATCH_KEY_NEVER,     /* no tuple can match */
 	MATCH_KEY_ANY,
 	MATCH_KEY_PARTIAL,   /* a pattern of which something is known */
-	MATCH_KEY_BOUND,     /* one value */
+	MATCH_KEY_BOUND,     /* one value: what has no variable is looked up, a map as well, and then matched */
 };
 enum match_key_kind match_clause_key(const struct match_program *m, uint32_t clause, unsigned position, Term *key);
-/* Order of a partial key pattern and a key: 0 when the key agrees with all that stands before the first open place.
+/* Order of a key's pattern, partial or bound, and a key: 0 when the key agrees with all that stands before the first open place.
  * The keys for which it is 0 are neighbours in the order of terms. */
 int match_compare_partial(const struct match_program *m, Term pattern, Term key);
 /* Does every function of the trace dialect in it suit these events? */

@@ -74,7 +74,7 @@ struct variable {
 };
 
 /* Most specifications are small: their arrays stand in the compiler, which stands on the C stack. */
-enum { FIXED_WORKS = 32, FIXED_VARIABLES = 16, FIXED_LABELS = 8, FIXED_FRAMES = 16 };
+enum { FIXED_WORKS = 32, FIXED_VARIABLES = 16, FIXED_LABELS = 8 };
 
 struct compiler {
 	struct match_program *m;
@@ -111,33 +111,11 @@ static void begin_compiling(struct compiler *c, match_find_fn find, struct match
 	c->label_room = FIXED_LABELS;
 }
 
-/* Twice the room for an array that began as `fixed`. */
-static __attribute__((noinline)) void *double_room(void *array, const void *fixed, size_t *room, size_t size)
-{
-	size_t bytes = *room * size;
-
-	*room *= 2;
-	return array == fixed ? memcpy(mem_alloc(2 * bytes), fixed, bytes) : mem_realloc(array, 2 * bytes);
-}
-
-/* Room for one more. */
-#define GROW(array, fixed, count, room) \
-	do { \
-		if (unlikely((count) == (room))) \
-			(array) = double_room((array), (fixed), &(room), sizeof(*(array))); \
-	} while (0)
-
-static void free_array(void *array, const void *fixed)
-{
-	if (array != fixed)
-		mem_free(array);
-}
-
 static void end_compiling(struct compiler *c)
 {
-	free_array(c->works, c->fixed_works);
-	free_array(c->variables, c->fixed_variables);
-	free_array(c->labels, c->fixed_labels);
+	match_free_array(c->works, c->fixed_works);
+	match_free_array(c->variables, c->fixed_variables);
+	match_free_array(c->labels, c->fixed_labels);
 }
 
 static __attribute__((format(printf, 3, 4))) void add_text(struct compiler *c, Term t, const char *format, ...)
@@ -208,7 +186,7 @@ static inline void emit(struct compiler *c, struct match_op op)
 {
 	struct match_program *m = c->m;
 
-	GROW(m->ops, m->fixed_ops, c->op_count, c->op_room);
+	MATCH_GROW(m->ops, m->fixed_ops, c->op_count, c->op_room);
 	m->ops[c->op_count++] = op;
 	if (op.code <= MATCH_BACK) {
 		c->cursors += (uint32_t)cursor_effect(&op);
@@ -223,7 +201,7 @@ static inline void emit(struct compiler *c, struct match_op op)
 
 static struct work *push_work(struct compiler *c)
 {
-	GROW(c->works, c->fixed_works, c->work_count, c->work_room);
+	MATCH_GROW(c->works, c->fixed_works, c->work_count, c->work_room);
 	return &c->works[c->work_count++];
 }
 
@@ -299,84 +277,6 @@ static void count_slots(struct compiler *c)
 		c->m->variables = c->slots;
 }
 
-/* ---- open terms */
-static size_t constant_index(const struct match_program *m, Term t)
-{
-	size_t i = (size_t)(term_ptr(t) - m->constants);
-
-	ENSURE(i < m->constant_words);
-	return i;
-}
-
-static bool is_open_object(const struct match_program *m, Term t)
-{
-	size_t i;
-
-	if (term_is_immed(t))
-		return false;
-	i = constant_index(m, t);
-	return (m->open[i / 8] >> (i % 8)) & 1;
-}
-
-bool match_is_open(const struct match_program *m, Term t)
-{
-	return t == am_underscore || match_variable_number(t) >= 0 || is_open_object(m, t);
-}
-
-struct frame {
-	Term term;
-	uint32_t next;           /* word still to be looked at */
-	bool open;
-};
-
-/* Can it hold variables? What a fun holds is data. */
-static bool is_container(Term t)
-{
-	return !term_is_immed(t) && !term_is_fun(t);
-}
-
-/* Finds the objects that hold variables or maps, innermost first. */
-static void mark_open(struct match_program *m, Term t)
-{
-	struct frame fixed[FIXED_FRAMES], *frames = fixed;
-	size_t count = 0, room = FIXED_FRAMES;
-	bool open = false;       /* of the object just left */
-
-	if (!is_container(t))
-		return;
-	frames[count++] = (struct frame){ t, 0, false };
-	while (count > 0) {
-		struct frame *f = &frames[count - 1];
-		bool is_cons = term_is_cons(f->term);
-		const Term *p = term_ptr(f->term);
-		struct object_shape shape = is_cons ? (struct object_shape){ 2, 0, 2 } : object_shape(p);
-		uint32_t i = shape.first_term + f->next;
-
-		f->open |= open;
-		open = false;
-		if (i < shape.last_term) {
-			Term inner = p[i];
-
-			f->next++;
-			if (term_is_atom(inner)) {
-				f->open |= inner == am_underscore || match_variable_number(inner) >= 0;
-			} else if (is_container(inner)) {
-				GROW(frames, fixed, count, room);
-				frames[count++] = (struct frame){ inner, 0, false };
-			}
-			continue;
-		}
-		open = f->open || term_is_map(f->term);
-		if (open) {
-			size_t at = constant_index(m, f->term);
-
-			m->open[at / 8] |= (uint8_t)(1 << (at % 8));
-		}
-		count--;
-	}
-	free_array(frames, fixed);
-}
-
 /* ---- heads */
 static void compile_map_pattern(struct compiler *c, Term t, bool is_last)
 {
@@ -407,7 +307,7 @@ static void compile_variable(struct compiler *c, long number)
 		emit(c, OP(.code = MATCH_SAME, .n = c->variables[at].slot));
 		return;
 	}
-	GROW(c->variables, c->fixed_variables, c->variable_count, c->variable_room);
+	MATCH_GROW(c->variables, c->fixed_variables, c->variable_count, c->variable_room);
 	memmove(&c->variables[at + 1], &c->variables[at], (c->variable_count - at) * sizeof(*c->variables));
 	c->variables[at] = (struct variable){ number, c->slots++ };
 	c->variable_count++;
@@ -426,8 +326,10 @@ static void compile_pattern(struct compiler *c, Term t, bool is_last)
 		compile_variable(c, number);
 	} else if (term_is_immed(t)) {
 		emit(c, OP(.code = MATCH_IMMED, .term = t));
-	} else if (!is_open_object(c->m, t)) {
+	} else if (match_holds(c->m, t) == 0) {
 		emit(c, OP(.code = MATCH_CONST, .term = t));
+	} else if (term_is_float(t)) {
+		emit(c, OP(.code = MATCH_ZERO, .term = t));
 	} else if (term_is_cons(t)) {
 		emit(c, OP(.code = MATCH_CONS, .copies = !is_last));
 		if (!is_last)
@@ -503,7 +405,7 @@ static void compile_shortcut(struct compiler *c, Term t, uint8_t code)
 				"Special form 'orelse' called without arguments in @.");
 		return;
 	}
-	GROW(c->labels, c->fixed_labels, c->label_count, c->label_room);
+	MATCH_GROW(c->labels, c->fixed_labels, c->label_count, c->label_room);
 	c->labels[c->label_count++] = 0;
 	w = push_work(c);
 	w->kind = WORK_LABEL;
@@ -620,8 +522,8 @@ static void compile_tuple(struct compiler *c, Term t)
 			fail_expression(c, t, "Special form 'self' called with arguments in @.");
 	} else if (name == am_and_ || name == am_or_) {
 		compile_logic(c, t, name == am_and_ ? MATCH_AND : MATCH_OR);
-	} else if (name == am_andalso || name == am_orelse) {
-		compile_shortcut(c, t, name == am_andalso ? MATCH_AND_ALSO : MATCH_OR_ELSE);
+	} else if (name == am_andalso || name == am_andthen || name == am_orelse) {
+		compile_shortcut(c, t, name == am_orelse ? MATCH_OR_ELSE : MATCH_AND_ALSO);
 	} else {
 		compile_call(c, t);
 	}
@@ -747,7 +649,7 @@ static void compile_clause(struct compiler *c, struct match_clause *clause)
 	c->variable_count = c->label_count = 0;
 	c->slots = c->stack = c->cursors = 0;
 	clause->start = (uint32_t)c->op_count;
-	mark_open(c->m, clause->head);
+	match_mark_head(c->m, clause->head);
 	push_pattern(c, clause->head, true);
 	run_works(c);
 	compile_guards(c, clause->guards);
@@ -762,7 +664,7 @@ static void release_program(struct resource *r)
 {
 	struct match_program *m = (struct match_program *)r;
 
-	free_array(m->ops, m->fixed_ops);
+	match_free_array(m->ops, m->fixed_ops);
 	off_heap_free(m->off_heap);
 	mem_free(m);
 }
@@ -794,9 +696,9 @@ static const char *count_clauses(Term spec, bool may_be_empty, uint32_t *count)
 /* Makes c->m, with room for as many operations as most specifications of this size need. */
 static void new_program(struct compiler *c, Term spec, enum match_dialect dialect, uint32_t clauses)
 {
-	size_t words = copy_flat_size_words(spec), open_bytes = words / 8 + 1, ops = words / 2 + 4;
+	size_t words = copy_flat_size_words(spec), ops = words / 2 + 4;
 	struct match_program *m = mem_alloc(sizeof(*m) + ops * sizeof(*m->ops) + clauses * sizeof(*m->clauses) +
-					    words * sizeof(Term) + open_bytes);
+					    words * (sizeof(Term) + 1));
 	Term *top;
 
 	*m = (struct match_program){ .dialect = dialect, .clause_count = clauses, .constant_words = words };
@@ -805,7 +707,7 @@ static void new_program(struct compiler *c, Term spec, enum match_dialect dialec
 	m->clauses = (struct match_clause *)(m->ops + ops);
 	m->constants = top = (Term *)(m->clauses + clauses);
 	spec = copy_term_whole(spec, &top, &m->off_heap);
-	m->open = memset(top, 0, open_bytes);
+	m->holds = memset(top, 0, words);
 	for (uint32_t i = 0; i < clauses; i++, spec = cons_tail(spec)) {
 		Term clause = cons_head(spec);
 

@@ -22,18 +22,18 @@ enum match_key_kind match_clause_key(const struct match_program *m, uint32_t cla
 	*key = get_element(head, position);
 	if (*key == TERM_NONE)
 		return MATCH_KEY_NEVER;
-	if (!match_is_open(m, *key))
+	if (!(match_holds(m, *key) & MATCH_HOLDS_VARIABLE))
 		return MATCH_KEY_BOUND;
 	return term_is_cons(*key) || term_is_tuple(*key) ? MATCH_KEY_PARTIAL : MATCH_KEY_ANY;
 }
 
-/* *stop is set at the first open place: all that follows counts as equal. */
+/* *stop is set at the first open place, a variable or a map: all that follows counts as equal. */
 static int compare_partial(const struct match_program *m, Term a, Term b, unsigned depth, bool *stop)
 {
 	for (;;) {
 		int order = 0;
 
-		if (!match_is_open(m, a))
+		if (!(match_holds(m, a) & (MATCH_HOLDS_VARIABLE | MATCH_HOLDS_MAP)))
 			return term_compare(a, b);
 		if (depth == 0 || (!term_is_cons(a) && !term_is_tuple(a))) {
 			*stop = true;
@@ -61,6 +61,8 @@ int match_compare_partial(const struct match_program *m, Term pattern, Term key)
 {
 	bool stop = false;
 
+	if (!(match_holds(m, pattern) & MATCH_HOLDS_VARIABLE))
+		return term_compare(pattern, key);
 	return compare_partial(m, pattern, key, COMPARED_DEPTH, &stop);
 }
 

@@ -56,6 +56,11 @@ static const struct match_op *match_head(struct match_context *c, const struct m
 			if (!term_same(*at++, op->term))
 				return NULL;
 			break;
+		case MATCH_ZERO:
+			t = *at++;
+			if (!term_is_float(t) || boxed_ptr(t)[1] != boxed_ptr(op->term)[1])
+				return NULL;
+			break;
 		case MATCH_TUPLE:
 			t = *at;
 			if (!term_is_tuple_of(t, op->n))

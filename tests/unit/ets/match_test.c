@@ -232,7 +232,9 @@ START_TEST(test_clause_key_tells_what_is_known)
 	ck_assert_int_eq(key_kind(T(V(1), N(2)), &key), MATCH_KEY_ANY);
 	ck_assert_int_eq(key_kind(A("foo"), &key), MATCH_KEY_NEVER);
 	ck_assert_int_eq(key_kind(T(T(A("a"), V(1)), N(2)), &key), MATCH_KEY_PARTIAL);
-	ck_assert_int_eq(key_kind(T(map_new(heap()), N(2)), &key), MATCH_KEY_ANY);
+	ck_assert_int_eq(key_kind(T(map_new(heap()), N(2)), &key), MATCH_KEY_BOUND);
+	ck_assert_int_eq(key_kind(T(map_put(heap(), map_new(heap()), N(1), V(1)), N(2)), &key), MATCH_KEY_ANY);
+	ck_assert_int_eq(key_kind(T(T(map_new(heap()), V(1)), N(2)), &key), MATCH_KEY_PARTIAL);
 	ck_assert_int_eq(key_kind(T(A("a"), V(2)), &key), MATCH_KEY_BOUND);
 	ck_assert(key == A("a"));
 }
@@ -251,6 +253,41 @@ START_TEST(test_compare_partial_stops_at_open_place)
 	ck_assert(match_compare_partial(m, key, A("a")) > 0);
 	ck_assert(match_compare_partial(m, key, NIL) < 0);
 	resource_unref(&m->resource);
+}
+END_TEST
+
+/* A map without variables is the key itself where it stands alone, a pattern where something else is open. */
+START_TEST(test_compare_partial_takes_maps_as_keys_and_as_patterns)
+{
+	Term one = map_put(heap(), map_new(heap()), N(1), N(1)), two = map_put(heap(), one, N(2), N(2)), key;
+	struct match_program *m = match_compile(L(T(T(one), NIL, L(am_true)), T(T(T(one, V(1))), NIL, L(am_true))),
+						MATCH_TABLE, find, NULL);
+
+	match_clause_key(m, 0, 1, &key);
+	ck_assert(match_compare_partial(m, key, one) == 0);
+	ck_assert(match_compare_partial(m, key, two) < 0);
+	match_clause_key(m, 1, 1, &key);
+	ck_assert(match_compare_partial(m, key, T(one, N(0))) == 0);
+	ck_assert(match_compare_partial(m, key, T(two, N(0))) == 0);
+	resource_unref(&m->resource);
+}
+END_TEST
+
+START_TEST(test_run_tells_zeros_apart)
+{
+	Term plus = heap_float(heap(), 0.0), minus = heap_float(heap(), -0.0);
+	Term holding = map_put(heap(), map_new(heap()), N(1), L(plus));
+
+	assert_result(run(plus, plus, NIL, L(am_true)), am_true);
+	ck_assert(run(minus, plus, NIL, L(am_true)) == TERM_NONE);
+	ck_assert(run(plus, minus, NIL, L(am_true)) == TERM_NONE);
+	ck_assert(run(T(N(1), T(minus)), T(V(1), T(plus)), NIL, L(am_true)) == TERM_NONE);
+	assert_result(run(T(N(1), T(plus)), T(V(1), T(plus)), NIL, L(V(1))), N(1));
+	assert_result(run(map_put(heap(), holding, N(2), N(2)), holding, NIL, L(am_true)), am_true);
+	ck_assert(run(map_put(heap(), holding, N(1), L(minus)), holding, NIL, L(am_true)) == TERM_NONE);
+	ck_assert(run(A("a"), plus, NIL, L(am_true)) == TERM_NONE);
+	/* A variable, and =:= in a guard, do not. */
+	assert_result(run(T(plus, minus), T(V(1), V(1)), L(T(A("=:="), V(1), minus)), L(am_true)), am_true);
 }
 END_TEST
 
@@ -289,6 +326,7 @@ Suite *ets_match_suite(void)
 	tcase_add_test(c, test_run_binds_variables);
 	tcase_add_test(c, test_run_walks_nested_patterns);
 	tcase_add_test(c, test_run_matches_part_of_a_map);
+	tcase_add_test(c, test_run_tells_zeros_apart);
 	tcase_add_test(c, test_run_evaluates_guards);
 	tcase_add_test(c, test_run_gives_exit_for_failures_of_a_body);
 	tcase_add_test(c, test_run_builds_bodies);
@@ -297,6 +335,7 @@ Suite *ets_match_suite(void)
 	tcase_add_test(c, test_compile_survives_depth);
 	tcase_add_test(c, test_clause_key_tells_what_is_known);
 	tcase_add_test(c, test_compare_partial_stops_at_open_place);
+	tcase_add_test(c, test_compare_partial_takes_maps_as_keys_and_as_patterns);
 	tcase_add_test(c, test_keeps_key_sees_the_same_key);
 	suite_add_tcase(s, c);
 	return s;
