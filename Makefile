@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # One Makefile. Products in $(BUILD), generated sources in $(BUILD)/gen.
-#   make            erlvm and erlsnoop       make deps    install what building and testing need
+#   make            erlvm and erlsnoop       make deps    install what make demo needs
 #   make demo       see it work              make check   every test and lint
 #   make bench      ratios, side by side     make fuzz    fuzz what reads foreign bytes
 #   make docs       the references of probes and questions, man pages, completions of shells
@@ -74,7 +74,7 @@ VM_OBJ := $(VM_SRC:%.c=$(BUILD)/obj/%.o)
 TOOL_OBJ := $(TOOL_SRC:%.c=$(BUILD)/obj/%.o) $(if $(filter 0,$(STATIC)),,$(BUILD)/obj/tools/link/no_tls.o)
 TEST_ROOMS := unit probes tools erl
 
-.PHONY: all deps docs demo check check-kernels check-stock check-cluster check-services check-serving soak check-otp check-natives check-compile lint bench fuzz fuzz-targets clean tests install uninstall $(TEST_ROOMS:%=check-%)
+.PHONY: all deps deps-check docs demo check check-kernels check-stock check-cluster check-services check-serving soak check-otp check-natives check-compile lint bench fuzz fuzz-targets clean tests install uninstall $(TEST_ROOMS:%=check-%)
 .DELETE_ON_ERROR:
 .SECONDARY:
 all: $(BUILD)/erlvm $(BUILD)/erl $(BUILD)/erlsnoop
@@ -132,13 +132,13 @@ $(GEN)/%.skel.h: $(GEN)/%.bpf.o
 # ---- tests: every tests/<room>/**/*_test.c gives suites; the runner is generated from their names
 define test_room
 $(1)_TEST_SRC := $$(shell find tests/$(1) -name '*_test.c' 2>/dev/null | sort)
-$(1)_SUPPORT_SRC := $$(wildcard tests/$(1)/support*.c tests/$(1)/unit.c)
+$(1)_SUPPORT_SRC := $$(wildcard tests/$(1)/support*.c tests/$(1)/unit.c) tests/erlvm_needed.c
 $$(GEN)/$(1)_runner.c: $$($(1)_TEST_SRC) tests/runner.sh
 	@mkdir -p $$(@D)
 	bash tests/runner.sh $(1) $$($(1)_TEST_SRC) > $$@
 $$(BUILD)/tests/$(1): $$(GEN)/$(1)_runner.c $$($(1)_TEST_SRC:%.c=$$(BUILD)/obj/%.o) $$($(1)_SUPPORT_SRC:%.c=$$(BUILD)/obj/%.o) $$(if $$(filter unit,$(1)),$$(VM_OBJ)) $$(if $$(filter probes tools,$(1)),$$(TOOL_OBJ))
 	@mkdir -p $$(@D)
-	$$(CC) $$(VM_CFLAGS) -I. $$(if $$(filter unit erl,$(1)),$$(VM_LDFLAGS),$$(LDFLAGS)) -o $$@ $$^ $$(CHECK_LIBS) $$(VM_LIBS) $$(TOOL_LIBS)
+	$$(CC) $$(VM_CFLAGS) -I. $$(if $$(filter unit erl,$(1)),$$(VM_LDFLAGS),$$(LDFLAGS)) -Wl,--wrap=tcase_fn_start -o $$@ $$^ $$(CHECK_LIBS) $$(VM_LIBS) $$(TOOL_LIBS)
 endef
 $(foreach room,$(TEST_ROOMS),$(eval $(call test_room,$(room))))
 
@@ -165,8 +165,9 @@ $(BUILD)/obj/tests/probes/probes_test.o: $(GEN)/record.skel.h
 TEST_BINS := $(foreach room,$(TEST_ROOMS),$(if $(shell find tests/$(room) -name '*_test.c' 2>/dev/null),$(BUILD)/tests/$(room)))
 tests: all $(DOCS) $(TEST_BINS) $(BUILD)/tests/probe_beams/probe_target.beam $(BUILD)/tests/probe_beams/probe_driver.so $(if $(wildcard tests/tools/emitter.c),$(BUILD)/tests/emitter)
 
+# An application that deps.sh only unpacks is found by ERL_LIBS.
 # Limits of time only end what is stuck: the slower the build, the more patience.
-TEST_ENV = BUILD=$(BUILD) CK_TIMEOUT_MULTIPLIER=$(if $(SAN)$(GC_STRESS),5,2)
+TEST_ENV = BUILD=$(BUILD) ERL_LIBS=$(CURDIR)/build/deps/erlang-observer/usr/lib/erlang/lib CK_TIMEOUT_MULTIPLIER=$(if $(SAN)$(GC_STRESS),5,2)
 
 check-unit check-probes check-tools check-erl: check-%: tests
 	$(TEST_ENV) $(BUILD)/tests/$*
@@ -266,11 +267,15 @@ fuzz-%: $(FUZZ)/%_fuzz
 	$< -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=4096 -timeout=20 -print_final_stats=1 -verbosity=0 \
 		-artifact_prefix=$(FUZZ)/$*- $(FUZZ)/corpus/$* tests/fuzz/corpus/$*
 fuzz-targets: $(FUZZ_NAMES:%=$(FUZZ)/%_fuzz)
-fuzz: deps
+fuzz: deps-check
 	$(MAKE) $(FUZZ_NAMES:%=fuzz-%)
 
-# On all processors, unless -j says otherwise.
-PARALLEL = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
+# On all processors, unless -jN says otherwise: as many compilers at once as there are files (-j) would need more memory than there is.
+PARALLEL = $(if $(filter -j% --jobserver%,$(filter-out -j,$(MAKEFLAGS))),,-j$(shell nproc))
+# Each of these makes all that it needs by a make of its own: two at the same time would write the same files.
+ifneq ($(filter demo check bench fuzz,$(MAKECMDGOALS)),)
+.NOTPARALLEL:
+endif
 
 # Tests in two rows at the same time: those of tools wait most of the time, those of the VM compute. Slow builds compute all the
 # time: one row.
@@ -278,7 +283,7 @@ test_bins = $(filter $(1:%=$(BUILD)/tests/%),$(TEST_BINS))
 TEST_ROWS = $(if $(SAN)$(GC_STRESS),"$(TEST_BINS)","$(call test_bins,unit erl)" "$(call test_bins,probes tools)")
 
 # The fuzz targets are built too, so that they keep up with the code; they run by `make fuzz`, which optimizes them.
-check: deps
+check: deps-check
 	$(MAKE) $(PARALLEL) FUZZ=$(BUILD)/fuzz-unoptimized FUZZ_OPTIMIZE=-O0 lint tests fuzz-targets
 	@$(TEST_ENV) bash tests/check.sh $(TEST_ROWS)
 
@@ -289,13 +294,15 @@ demo: deps
 	$(MAKE) $(PARALLEL) all
 	@BUILD=$(BUILD) bash bench/demo.sh
 
-bench: deps
+bench: deps-check
 	$(MAKE) $(PARALLEL) all
 	$(MAKE) $(PARALLEL) PROBES=0 build/variant-noprobes/erlvm
 	@BUILD=$(BUILD) bash bench/run.sh
 
 deps:
 	@bash deps.sh
+deps-check:
+	@CLANG="$(CLANG)" bash deps.sh check
 
 DOCS := $(BUILD)/docs/probes.md $(BUILD)/docs/views.md $(addprefix $(BUILD)/share/,erlsnoop.1 erlvm.1 bash/erlsnoop zsh/_erlsnoop)
 docs: $(DOCS)

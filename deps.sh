@@ -1,84 +1,123 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs what building and testing need and this machine lacks, or prints the one command to type.
-# Each line of the table: what shows that it is there (a command, or a path with *), and the Debian package that brings it.
+# Installs what this machine lacks of what `make demo` needs, or prints the one command to type; `deps.sh check`: of what `make check`
+# needs, too.
+# Each line of the table: who needs it, what shows that it is there (a command, or a path with *), the Debian package that brings it.
 set -u
 cd "$(dirname "$0")" || exit 1
 PATH=$PATH:/usr/sbin:/sbin
+CLANG=${CLANG:-clang}
 table='
-gcc                                     gcc
-make                                    make
-clang                                   clang
-bpftool                                 bpftool
-pkg-config                              pkg-config
-bpftrace                                bpftrace
-readelf                                 binutils
-valgrind                                valgrind
-/usr/include/bpf/libbpf.h               libbpf-dev
-/usr/include/microhttpd.h                libmicrohttpd-dev
-/usr/include/libelf.h                   libelf-dev
-/usr/include/capstone/capstone.h        libcapstone-dev
-/usr/include/elfutils/libdwfl.h         libdw-dev
-/usr/lib/*/libdebuginfod.so.1           libdebuginfod1
-/usr/include/zlib.h                     zlib1g-dev
-/usr/include/bzlib.h                    libbz2-dev
-/usr/include/lzma.h                     liblzma-dev
-/usr/include/uthash.h                   uthash-dev
-/usr/include/zstd.h                     libzstd-dev
-/usr/include/*/gmp.h                    libgmp-dev
-/usr/include/pcre2.h                    libpcre2-dev
-/usr/include/check.h                    check
-/usr/include/*/sys/sdt.h                systemtap-sdt-dev
-/usr/include/*/asm/types.h              linux-libc-dev
-erlc                                    erlang-base
-/usr/lib/*/libsctp.so.1                 libsctp1
-/usr/lib/erlang/usr/include/erl_nif.h   erlang-dev
-/usr/lib/erlang/lib/crypto-*            erlang-crypto
-/usr/lib/erlang/lib/ssl-*               erlang-ssl
-/usr/lib/erlang/lib/ssh-*               erlang-ssh
-/usr/lib/erlang/lib/syntax_tools-*      erlang-syntax-tools
-/usr/lib/erlang/lib/runtime_tools-*     erlang-runtime-tools
-/usr/lib/erlang/lib/observer-*          erlang-observer
-elixir                                  elixir
-setpriv                                 util-linux
-python3                                 python3
-curl                                    curl
-mandoc                                  mandoc
-/usr/lib/python3/*/prometheus_client    python3-prometheus-client
+demo   gcc                                     gcc
+demo   /usr/include/stdio.h                    libc6-dev
+demo   make                                    make
+demo   clang                                   clang
+demo   bpftool                                 bpftool
+demo   pkg-config                              pkg-config
+demo   readelf                                 binutils
+demo   /usr/include/bpf/libbpf.h               libbpf-dev
+demo   /usr/include/microhttpd.h               libmicrohttpd-dev
+demo   /usr/include/libelf.h                   libelf-dev
+demo   /usr/include/capstone/capstone.h        libcapstone-dev
+demo   /usr/include/elfutils/libdwfl.h         libdw-dev
+demo   /usr/include/zlib.h                     zlib1g-dev
+demo   /usr/include/bzlib.h                    libbz2-dev
+demo   /usr/include/lzma.h                     liblzma-dev
+demo   /usr/include/uthash.h                   uthash-dev
+demo   /usr/include/zstd.h                     libzstd-dev
+demo   /usr/include/*/gmp.h                    libgmp-dev
+demo   /usr/include/pcre2.h                    libpcre2-dev
+demo   /usr/include/*/sys/sdt.h                systemtap-sdt-dev
+demo   /usr/include/*/asm/types.h              linux-libc-dev
+demo   erlc                                    erlang-base
+demo   /usr/lib/*/libsctp.so.1                 libsctp1
+demo   setpriv                                 util-linux
+check  bpftrace                                bpftrace
+check  valgrind                                valgrind
+check  /usr/lib/*/libdebuginfod.so.1           libdebuginfod1
+check  /usr/include/check.h                    check
+check  /usr/lib/erlang/usr/include/erl_nif.h   erlang-dev
+check  /usr/lib/erlang/lib/crypto-*            erlang-crypto
+check  /usr/lib/erlang/lib/ssl-*               erlang-ssl
+check  /usr/lib/erlang/lib/ssh-*               erlang-ssh
+check  /usr/lib/erlang/lib/syntax_tools-*      erlang-syntax-tools
+check  /usr/lib/erlang/lib/runtime_tools-*     erlang-runtime-tools
+check  elixir                                  elixir
+check  python3                                 python3
+check  curl                                    curl
+check  mandoc                                  mandoc
+check  /usr/lib/python3/*/prometheus_client    python3-prometheus-client
 '
-missing=()
-while read -r what package; do
-	[ -n "$what" ] || continue
-	case $what in
-	/*) compgen -G "$what" >/dev/null || missing+=("$package") ;;
-	*) command -v "$what" >/dev/null || missing+=("$package") ;;
-	esac
-done <<<"$table"
-# Of a server that its package would start only the programs are wanted: they are unpacked below build/deps/prometheus.
-unpack_prometheus() {
-	command -v prometheus >/dev/null && command -v promtool >/dev/null && return
-	[ -x build/deps/prometheus/usr/bin/promtool ] && return
-	echo "unpacking prometheus below build/deps"
-	mkdir -p build/deps/prometheus && cd build/deps/prometheus || exit 1
-	apt-get -q download prometheus >log 2>&1 || { apt-get update && apt-get -q download prometheus; } >log 2>&1
-	dpkg-deb -x prometheus_*.deb . 2>>log || { tail -5 log >&2; echo "cannot unpack prometheus" >&2; exit 1; }
-	rm -f prometheus_*.deb
-}
-if [ ${#missing[@]} -eq 0 ]; then
-	unpack_prometheus
-	exit
-fi
+# Packages that bring much that is not wanted (a server that is started, a desktop) are only unpacked, below build/deps.
+unpacked='
+check  promtool                                prometheus
+check  /usr/lib/erlang/lib/observer-*          erlang-observer
+'
 
-install="apt-get install -y --no-install-recommends ${missing[*]}"
-if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
-	echo "missing packages; as root, type:  apt-get update && $install" >&2
-	exit 1
-fi
-echo "installing ${missing[*]}"
-log=$(mktemp)
+# is_there WHAT [ROOT]: below another root a command is looked for in usr/bin.
+is_there() {
+	case $1 in
+	/*) compgen -G "${2:-}$1" >/dev/null ;;
+	*) if [ $# -gt 1 ]; then [ -x "$2/usr/bin/$1" ]; else command -v "$1" >/dev/null; fi ;;
+	esac
+}
+
+# The packages of the rows for demo or check that are missing.
+list_missing() {
+	local who what package
+	while read -r who what package; do
+		[ "$who" != "$1" ] || is_there "$what" || echo "$package"
+	done <<<"$table"
+	# clang only recommends its runtime, which sanitizers and fuzzers are linked with
+	if [ "$1" = check ] && command -v $CLANG >/dev/null &&
+		! compgen -G "$($CLANG --print-resource-dir)/lib/*/libclang_rt.fuzzer*.a" >/dev/null; then
+		echo "libclang-rt-$($CLANG --version | sed -nE '1s/.*version ([0-9]+)\..*/\1/p')-dev"
+	fi
+}
+
+install_missing() {
+	local missing install log
+	missing=$(list_missing "$1" | tr '\n' ' ')
+	[ -n "$missing" ] || return 0
+	install="apt-get install -y --no-install-recommends $missing"
+	if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
+		echo "missing packages; as root, type:  apt-get update && $install" >&2
+		exit 1
+	fi
+	echo "installing $missing"
+	log=$(mktemp)
+	if ! $install >"$log" 2>&1 && ! { apt-get update && $install; } >"$log" 2>&1; then
+		tail -5 "$log" >&2
+		rm -f "$log"
+		echo "cannot install: $missing" >&2
+		exit 1
+	fi
+	rm -f "$log"
+}
+
+# In a folder of its own that takes its name when all is there.
+unpack() {
+	local package=$1 folder=build/deps/$1
+	echo "unpacking $package below build/deps"
+	rm -rf "$folder" "$folder.new"
+	mkdir -p "$folder.new"
+	(
+		cd "$folder.new" || exit
+		apt-get -q download "$package" || { apt-get update && apt-get -q download "$package"; } || exit
+		dpkg-deb -x "$package"_*.deb . && rm -f "$package"_*.deb
+	) >"$folder.new/log" 2>&1 || { tail -5 "$folder.new/log" >&2; echo "cannot unpack $package" >&2; exit 1; }
+	mv "$folder.new" "$folder"
+}
+
+unpack_missing() {
+	local who what package
+	while read -r who what package; do
+		[ "$who" != "$1" ] || is_there "$what" || is_there "$what" "build/deps/$package" || unpack "$package"
+	done <<<"$unpacked"
+}
+
 export DEBIAN_FRONTEND=noninteractive
-if ! $install >"$log" 2>&1; then
-	{ apt-get update && $install; } >"$log" 2>&1 || { tail -5 "$log" >&2; echo "cannot install: ${missing[*]}" >&2; exit 1; }
-fi
-rm -f "$log"
-unpack_prometheus
+for who in demo ${1:-}; do
+	install_missing "$who"
+	unpack_missing "$who"
+done
