@@ -20,6 +20,8 @@
 #include "base/alloc.h"
 #include "code/code_path.h"
 
+/* OTP 25 has erts-13, and so on. */
+enum { LIBRARY_RELEASE = 25, RELEASE_BEFORE_ERTS = 12 };
 enum { EPMD_PORT = 4369, EPMD_TRIES = 500, EPMD_PAUSE_NS = 2000000 };
 
 void erl_args_fail(const char *format, ...)
@@ -555,6 +557,18 @@ static const char *find_root(const struct words *flags)
 	return NULL;
 }
 
+/* The library's natives, preloaded modules and messages between processes are those of one release. */
+void erl_args_check_library(void)
+{
+	char *erts = code_path_erts();
+	unsigned long release = erts != NULL ? strtoul(erts + strlen("erts-"), NULL, 10) + RELEASE_BEFORE_ERTS : LIBRARY_RELEASE;
+
+	mem_free(erts);
+	if (release != LIBRARY_RELEASE)
+		erl_args_fail("the library in %s is of Erlang/OTP %lu, and erlvm runs that of %d: name its root with -root or ERLVM_ROOT",
+			      code_path_root(), release, LIBRARY_RELEASE);
+}
+
 /* As erlexec leaves it for the programs that the VM starts. Returns the directory of programs. */
 static char *set_environment(const char *root)
 {
@@ -658,6 +672,7 @@ void erl_args_parse(char **argv, struct options *o, struct words *boot)
 	erl_words_expand(argv, &flags, &plain);
 	if (find_root(&flags) != NULL)
 		code_path_set_root(mem_strdup(find_root(&flags)));
+	erl_args_check_library();
 	bindir = set_environment(code_path_root());
 	add_installation(boot, code_path_root(), bindir);
 	if (wants_epmd(&flags))

@@ -126,6 +126,7 @@ static void parse_quick(char **argv, struct options *o)
 		boot_set_plain(words_count(argv + 1), argv + 1);
 	if (!boot_has_calls())
 		erl_args_fail("nothing to run");
+	erl_args_check_library();
 }
 
 static bool is_quick(char **argv)

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "../erlvm_needed.h"
 #include "patience.h"
 
 enum { OUTPUT_MAX = 1 << 16, SECONDS = 60 };
@@ -249,6 +250,29 @@ START_TEST(test_quick_start_tells_an_exit)
 }
 END_TEST
 
+/* By both starts, before anything else is done. */
+static const char *const other_libraries[] = { "-noshell -eval 'halt().'", "-quick -s erlang halt" };
+
+START_TEST(test_library_of_another_release_is_refused)
+{
+	const char *build = getenv("BUILD");
+	char command[1024], out[512];
+	FILE *pipe;
+	size_t n;
+
+	snprintf(command, sizeof(command), "d=$(mktemp -d) && mkdir -p $d/erts-13.2 $d/erts-15.2.7 && ERLVM_ROOT=$d %s/erlvm %s 2>&1 </dev/null | "
+		 "sed \"s,$d,ROOT,\"; echo ${PIPESTATUS[0]}; rm -r $d", build != NULL ? build : "build", other_libraries[_i]);
+	setenv("COMMAND", command, 1);
+	pipe = popen("exec bash -c \"$COMMAND\"", "r");
+	ck_assert_ptr_nonnull(pipe);
+	n = fread(out, 1, sizeof(out) - 1, pipe);
+	out[n] = 0;
+	ck_assert_int_eq(WEXITSTATUS(pclose(pipe)), 0);
+	ck_assert_str_eq(out, "erlvm: the library in ROOT is of Erlang/OTP 27, and erlvm runs that of 25: name its root with -root or ERLVM_ROOT; "
+			      "try erlvm --help\n1\n");
+}
+END_TEST
+
 /* Where erl ends, or processes of its own fail by chance. */
 static const struct {
 	const char *line, *expected;
@@ -291,9 +315,10 @@ END_TEST
 Suite *start_suite(void)
 {
 	Suite *s = suite_create("start");
-	TCase *t = tcase_create("start");
+	TCase *t = tcase_create("start"), *refusals = tcase_create("refusals");
 
 	tcase_add_unchecked_fixture(t, make_files, remove_files);
+	tcase_add_checked_fixture(t, erlvm_needed, NULL);
 	tcase_set_timeout(t, 2 * SECONDS);
 	tcase_add_loop_test(t, test_command_line_as_erl, 0, sizeof(lines) / sizeof(lines[0]));
 	tcase_add_test(t, test_quick_start_tells_an_exit);
@@ -303,5 +328,7 @@ Suite *start_suite(void)
 #endif
 	tcase_add_loop_test(t, test_script_as_with_erl, 0, sizeof(scripts) / sizeof(scripts[0]));
 	suite_add_tcase(s, t);
+	tcase_add_loop_test(refusals, test_library_of_another_release_is_refused, 0, sizeof(other_libraries) / sizeof(other_libraries[0]));
+	suite_add_tcase(s, refusals);
 	return s;
 }

@@ -10,7 +10,7 @@
 #include "base/lock.h"
 
 enum { SLOTS = 512, MARK_BYTES = 8 };
-static const char mark[MARK_BYTES] = "erlvmre1";
+static const char mark[MARK_BYTES] = { 'e', 'r', 'l', 'v', 'm', 'r', 'e', '1' };
 
 struct header {
 	char mark[MARK_BYTES];
