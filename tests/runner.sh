@@ -8,6 +8,7 @@ cat <<C
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "tests/erlvm_needed.h"
 $(for s in $suites; do echo "Suite *$s(void);"; done)
 int main(void)
 {
@@ -16,6 +17,7 @@ int main(void)
 
 	/* A failure may show what a program printed: libcheck cuts it at BUFSIZ, but ends a test of which it is told as much. Room for
 	 * more costs: libcheck moves all of it at each assertion. */
+	erlvm_ask();
 	check_set_max_msg_size(2 * BUFSIZ);
 $(for s in $suites; do echo "	srunner_add_suite(runner, $s());"; done)
 	srunner_run_all(runner, CK_ENV);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "../erlvm_needed.h"
 #include "patience.h"
 
 enum { OUTPUT_MAX = 1 << 16, SECONDS = 60 };
@@ -159,6 +160,7 @@ Suite *dump_suite(void)
 	TCase *t = tcase_create("dump");
 
 	tcase_add_unchecked_fixture(t, set_up, tear_down);
+	tcase_add_checked_fixture(t, erlvm_needed, NULL);
 	tcase_set_timeout(t, 4 * SECONDS);
 	tcase_add_test(t, test_dump_read_by_its_viewer);
 	tcase_add_test(t, test_dump_is_whole);

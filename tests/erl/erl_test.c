@@ -24,6 +24,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../erlvm_needed.h"
+
 /* For each run: until it is taken for stuck, and of both runs together. */
 enum { STUCK_SECONDS = 50, RUN_SECONDS = 120, PROGRAMS_MAX = 1000 };
 
@@ -335,6 +337,8 @@ static void compile_programs(void)
 
 	snprintf(command, sizeof(command), "mkdir -p '%s'", programs.directory);
 	ck_assert(system(command) == 0);
+	if (erlvm_refusal()[0] != 0)
+		return; /* none of them will run */
 	if (has_natives())
 		compile_libraries();
 	for (int i = 0; i < programs.count; i++)
@@ -449,7 +453,9 @@ START_TEST(test_program_on_stock_erl)
 
 	if (is_skipped(path))
 		return;
-	if (committed_release(path) > programs.stock_release)
+	if (committed_release(path) == 0 && erlvm_refusal()[0] != 0)
+		printf("SKIP %s on erl: its lines are those of the release whose library erlvm runs, erl is OTP %d\n", path, programs.stock_release);
+	else if (committed_release(path) > programs.stock_release)
 		printf("SKIP %s on erl: made by the compiler of OTP %d, erl is OTP %d\n", path, committed_release(path), programs.stock_release);
 	else
 		run_on_stock_erl(path);
@@ -458,7 +464,9 @@ END_TEST
 
 static void run_on_erlvm(const char *path, const char *vm_name, const char *const *flags)
 {
-	if (!is_skipped(path))
+	if (erlvm_refusal()[0] != 0)
+		printf("SKIP %s on %s: %s\n", path, vm_name, erlvm_refusal());
+	else if (!is_skipped(path))
 		ck_assert_msg(run_program(path, programs.erlvm, vm_name, flags, (RUN_SECONDS - 10) * patience()),
 			      "%s on %s: crashed or did not end", path, vm_name);
 }

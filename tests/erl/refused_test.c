@@ -17,6 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../erlvm_needed.h"
+
 enum { OUTPUT_MAX = 1 << 14, SECONDS = 60, CALLS_MAX = 2 };
 
 #define HELLO "io:format(\"hello~n\"), halt()."
@@ -121,6 +123,7 @@ Suite *refused_suite(void)
 	Suite *s = suite_create("refused");
 	TCase *t = tcase_create("refused");
 
+	tcase_add_checked_fixture(t, erlvm_needed, NULL);
 	tcase_set_timeout(t, SECONDS);
 	tcase_add_loop_test(t, test_refusal_is_told, 0, sizeof(refusals) / sizeof(refusals[0]));
 	suite_add_tcase(s, t);

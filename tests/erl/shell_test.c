@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../erlvm_needed.h"
 #include "patience.h"
 
 enum { SECONDS = 60, OUTPUT_MAX = 1 << 20 };
@@ -237,6 +238,7 @@ Suite *shell_suite(void)
 	Suite *s = suite_create("shell");
 	TCase *t = tcase_create("shell");
 
+	tcase_add_checked_fixture(t, erlvm_needed, NULL);
 	tcase_set_timeout(t, 4 * SECONDS);
 	tcase_add_loop_test(t, test_shell_answers, 0, 6);
 	tcase_add_loop_test(t, test_shell_without_the_menu, 0, 2);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "../bpf.h"
+#include "../erlvm_needed.h"
 #include "child.h"
 #include "support_batch.h"
 
@@ -49,6 +50,7 @@ START_TEST(test_batches_are_handed_over_at_a_crash)
 
     if (!bpf_allowed(__func__))
         return;
+    erlvm_needed();
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     setenv("ERL_CRASH_DUMP_SECONDS", "0", 1);
     snprintf(vm, sizeof vm, "%s/erlvm", build);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "../bpf.h"
+#include "../erlvm_needed.h"
 #include "child.h"
 #include "target.h"
 
@@ -244,6 +245,7 @@ static void open_fixture(struct fixture *f, const char *function)
     char *argv[] = {vm, "-quick", "+S", "1", "-pa", dir, "-s", "probe_target", (char *)function, NULL};
     int saved = dup(STDERR_FILENO);
 
+    erlvm_needed();
     *f = (struct fixture){.skel = record__open_and_load(), .output = open_output()};
     ck_assert_msg(f->skel != NULL, "the recording program does not load");
     snprintf(vm, sizeof vm, "%s/erlvm", build);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "../erlvm_needed.h"
 #include "batch_merge.h"
 #include "batch_source.h"
 #include "child.h"
@@ -41,6 +42,7 @@ START_TEST(test_batch_source_learns_names_again_after_a_loss)
     char vm[512];
     char *argv[] = {vm, "+S", "1", "-noinput", "-eval", (char *)busy, NULL};
 
+    erlvm_needed();
     snprintf(vm, sizeof vm, "%s/erlvm", build);
     ck_assert_int_eq(target_open_file(vm, &target), 0);
     ck_assert_int_eq(child_start(argv, &child), 0);

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../erlvm_needed.h"
 #include "names.h"
 #include "otp_code.h"
 #include "otp_registered.h"
@@ -127,6 +128,7 @@ static int start_erlvm(char *line, size_t size)
     int out[2], pid;
     FILE *file;
 
+    erlvm_needed();
     snprintf(path, sizeof path, "%s/erlvm", build ? build : "build");
     ck_assert_int_eq(pipe(out), 0);
     pid = fork();

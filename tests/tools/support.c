@@ -2,6 +2,8 @@
 /* Invariant: a test leaves no process behind: the script runs in a group that is ended with it, by a guard when the test itself is ended. */
 #include "support.h"
 
+#include "../erlvm_needed.h"
+
 #include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -116,6 +118,8 @@ const struct support_run *support_run(const char *format, ...)
     va_start(args, format);
     ck_assert_int_lt(vsnprintf(script + used, sizeof script - (size_t)used, format, args), (int)sizeof script - used);
     va_end(args);
+    if (strstr(script + used, "$ERLVM"))
+        erlvm_needed();
     set_paths();
     ck_assert(mkdtemp(dir) != NULL);
     chmod(dir, 0755);
