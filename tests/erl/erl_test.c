@@ -4,8 +4,8 @@
  * A program in a folder otpNN has its .beam beside it, made by the compiler of OTP NN (tests/erl/compile.sh makes it anew): that is what
  * runs, and an older stock erl, which cannot load it, is skipped.
  * The programs of the folders nif and driver have libraries: each .c file there is compiled with the header of the
- * machine's Erlang/OTP to one library, or to one a line `build: NAME OPTIONS` of its first comment. Without that
- * header they are skipped; so are programs of SCTP (sctp_*) where the kernel has none. What has to do with descriptors
+ * machine's Erlang/OTP to one library, or to one a line `build: NAME OPTIONS` of its first comment; a .c file of the folder
+ * cnode becomes a program with the library ei. Without that header they are skipped; so are programs of SCTP (sctp_*) where the kernel has none. What has to do with descriptors
  * runs on erlvm with several poll threads as well. ERL_TEST=name runs the programs whose name contains it. */
 #include <check.h>
 #include <errno.h>
@@ -200,10 +200,16 @@ static bool lacks_crypto(const char *path)
 	return !there;
 }
 
-/* Is it of a folder whose C files are libraries for its programs? */
+/* Is it of the folder whose C files are nodes of their own? */
+static bool is_of_c_nodes(const char *path)
+{
+	return strstr(path, "/cnode/") != NULL;
+}
+
+/* Is it of a folder whose C files are made for its programs? */
 static bool has_libraries(const char *path)
 {
-	return strstr(path, "/nif/") != NULL || strstr(path, "/driver/") != NULL;
+	return strstr(path, "/nif/") != NULL || strstr(path, "/driver/") != NULL || is_of_c_nodes(path);
 }
 
 /* Is it of SCTP sockets, which this machine's kernel does not have? no_sctp is for that. */
@@ -280,9 +286,13 @@ static void compile_library(const char *source, const char *name, const char *op
 {
 	char command[3000];
 
-	snprintf(command, sizeof(command), "cc -shared -fPIC -O1 -g -Wall -Wextra -Werror -I'%s' %s -o '%s/%s.so' '%s'",
-		 programs.nif_headers,
-		 options, programs.directory, name, source);
+	if (is_of_c_nodes(source))
+		snprintf(command, sizeof(command), "cc -O1 -g -Wall -Wextra -Werror -D_REENTRANT -I'%s' %s -o '%s/%s' '%s' "
+			 "'%s/../lib/libei.a' -lpthread", programs.nif_headers, options, programs.directory, name, source,
+			 programs.nif_headers);
+	else
+		snprintf(command, sizeof(command), "cc -shared -fPIC -O1 -g -Wall -Wextra -Werror -I'%s' %s -o '%s/%s.so' '%s'",
+			 programs.nif_headers, options, programs.directory, name, source);
 	ck_assert_msg(system(command) == 0, "%s", command);
 }
 
@@ -314,7 +324,8 @@ static void compile_libraries(void)
 	glob_t files;
 
 	if (programs.nif_headers[0] == 0 || glob("tests/erl/nif/*.c", 0, NULL, &files) != 0 ||
-	    glob("tests/erl/driver/*.c", GLOB_APPEND, NULL, &files) != 0)
+	    glob("tests/erl/driver/*.c", GLOB_APPEND, NULL, &files) != 0 ||
+	    glob("tests/erl/cnode/*.c", GLOB_APPEND, NULL, &files) != 0)
 		return;
 	for (size_t i = 0; i < files.gl_pathc; i++)
 		compile_libraries_of(files.gl_pathv[i]);

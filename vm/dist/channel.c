@@ -55,13 +55,14 @@ void dist_message_free(struct dist_message *m)
 	mem_free(m);
 }
 
-/* Those that refuse are sent; all messages go. */
+/* The other node cannot take them: who asked hears of it; all messages go. */
 static void refuse_messages(struct dist_message *m)
 {
 	while (m != NULL) {
 		struct dist_message *next = m->next;
 
-		signal_send(m->asker, m->refusal);
+		if (m->refusal != NULL)
+			signal_send(m->asker, m->refusal);
 		m->refusal = NULL;
 		dist_message_free(m);
 		m = next;
@@ -348,13 +349,13 @@ bool channel_put(struct channel *c, struct dist_message *m, Term concerned, bool
 		return false;
 	}
 	m->next = NULL;
-	if (m->refusal != NULL && c->state == CHANNEL_UP && !(c->flags & DIST_SPAWN)) {
+	concern(c, concerned);
+	if (unlikely(c->state == CHANNEL_UP && !control_goes(m->needs, m->unless, c->flags))) {
 		*busy = false;
 		lock_release(&c->lock);
 		refuse_messages(m);
 		return true;
 	}
-	concern(c, concerned);
 	*c->last = m;
 	c->last = &m->next;
 	count(c, m);
@@ -594,15 +595,15 @@ void channel_wake_port(struct channel *c)
 
 /* ---- up and down */
 
-/* Takes the requests out of the queue. The lock is held. */
-static struct dist_message *take_requests(struct channel *c)
+/* Takes out of the queue what the other node, whose flags are known now, cannot take. The lock is held. */
+static struct dist_message *take_refused(struct channel *c)
 {
 	struct dist_message *taken = NULL, **end = &taken, **at = &c->first;
 
 	while (*at != NULL) {
 		struct dist_message *m = *at;
 
-		if (m->refusal == NULL) {
+		if (control_goes(m->needs, m->unless, c->flags)) {
 			at = &m->next;
 			continue;
 		}
@@ -648,8 +649,8 @@ void channel_tell_up(struct channel *c)
 	bool sends;
 
 	lock_acquire(&c->lock);
-	if (c->state == CHANNEL_UP && !(c->flags & DIST_SPAWN)) {
-		refused = take_requests(c);
+	if (c->state == CHANNEL_UP) {
+		refused = take_refused(c);
 		waiters = take_waiters_if_room(c, &n);
 	}
 	sends = c->first != NULL;

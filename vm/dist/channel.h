@@ -7,13 +7,10 @@
 #define VM_DIST_CHANNEL_H
 
 #include "data/etf.h"
+#include "dist/control.h"
 #include "heap/refbin.h"
 #include "io/port.h"
 #include "proc/remote.h"
-
-/* What nodes can do. Source: OTP, erts/doc, erl_dist_protocol, "Distribution Flags". */
-#define DIST_FLAG(name, bit) static const uint64_t DIST_##name = (uint64_t)1 << (bit);
-#include "dist/flags.def"
 
 /* One message on its way: the external forms of the control tuple and of what follows it, each with its version, or
  * with references to atoms (etf_encode_atoms). */
@@ -23,8 +20,9 @@ struct dist_message {
 	struct binary *payload;      /* NULL: nothing follows */
 	struct etf_pieces pieces;    /* large binaries of the payload, sent from where they are */
 	size_t payload_bytes;        /* that follow the control tuple on the wire: `payload` and all pieces */
+	uint64_t needs, unless;      /* flags of peers: see control.def */
 	Term asker;                  /* a local pid; with `refusal` only */
-	struct signal *refusal;      /* of a request to spawn: what the asker hears when that node cannot do it; or NULL */
+	struct signal *refusal;      /* what the asker hears when the peer cannot take the message; or NULL */
 	Term sender;                 /* local pid or port; TERM_NONE: not known */
 	/* Fragments: what is gone, what is left. */
 	uint64_t sequence;
@@ -99,15 +97,16 @@ void channel_peek_each(void (*see)(const struct channel *c, void *arg), void *ar
 /* Pending becomes up. channel_tell_up follows, before anything can come or go over it. Takes: a reference to port
  * (NULL: a process carries). Fails: false, it is not pending. */
 bool channel_connect(struct channel *c, Term controller, struct port *port, uint64_t flags);
-/* Those hear of it who want to; requests that the node cannot do are refused; what waited goes out. Who hears may do
- * anything at once, so all else of setting c up comes first. */
+/* Those hear of it who want to; of what waited, messages that the node cannot take are refused, or dropped, and the
+ * others go out. Who hears may do anything at once, so all else of setting c up comes first. */
 void channel_tell_up(struct channel *c);
 /* Whatever it was. Everybody concerned hears of it. reason: an immediate, or a term that stays meanwhile. Returns the
  * state before. */
 enum channel_state channel_down(struct channel *c, Term reason);
 
-/* Hands m over. concerned: a pid to note, or TERM_NONE. *busy: its sender should wait, as there is much to be sent, or
- * m alone is large: then others need not wait for it. Takes: m. Fails: false, it is down. */
+/* Hands m over; one that the node cannot take is refused, or dropped. concerned: a pid to note, or TERM_NONE. *busy:
+ * its sender should wait, as there is much to be sent, or m alone is large: then others need not wait for it. Takes: m.
+ * Fails: false, it is down. */
 bool channel_put(struct channel *c, struct dist_message *m, Term concerned, bool *busy);
 /* p, which runs here, is suspended until c is not busy, or until its own large message is gone, unless it has asked
  * never to be (PF_ASYNC_DIST), or is ending. Its native then returns by exc_return_suspended. */

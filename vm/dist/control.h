@@ -1,19 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Control messages: the first element of the tuple. Source: OTP, erts/doc, erl_dist_protocol. */
+/* Control messages: what their tuples hold, and to which peers they may be sent. */
 #ifndef VM_DIST_CONTROL_H
 #define VM_DIST_CONTROL_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What nodes can do. */
+#define DIST_FLAG(name, bit) static const uint64_t DIST_##name = (uint64_t)1 << (bit);
+#include "dist/flags.def"
+
 enum dist_control {
-	CONTROL_LINK = 1, CONTROL_SEND = 2, CONTROL_EXIT = 3, CONTROL_UNLINK = 4, CONTROL_REG_SEND = 6,
-	CONTROL_GROUP_LEADER = 7, CONTROL_EXIT2 = 8,
-	CONTROL_SEND_TT = 12, CONTROL_EXIT_TT = 13, CONTROL_REG_SEND_TT = 16, CONTROL_EXIT2_TT = 18,
-	CONTROL_MONITOR = 19, CONTROL_DEMONITOR = 20, CONTROL_MONITOR_EXIT = 21,
-	CONTROL_SEND_SENDER = 22, CONTROL_SEND_SENDER_TT = 23,
-	CONTROL_PAYLOAD_EXIT = 24, CONTROL_PAYLOAD_EXIT_TT = 25, CONTROL_PAYLOAD_EXIT2 = 26,
-	CONTROL_PAYLOAD_EXIT2_TT = 27, CONTROL_PAYLOAD_MONITOR_EXIT = 28,
-	CONTROL_SPAWN_REQUEST = 29, CONTROL_SPAWN_REQUEST_TT = 30, CONTROL_SPAWN_REPLY = 31,
-	CONTROL_SPAWN_REPLY_TT = 32,
-	CONTROL_ALIAS_SEND = 33, CONTROL_ALIAS_SEND_TT = 34, CONTROL_UNLINK_ID = 35, CONTROL_UNLINK_ID_ACK = 36,
+#define CONTROL(name, number, arity, payload, needs, unless) CONTROL_##name = (number),
+#include "dist/control.def"
 };
+
+/* See control.def. */
+struct control_row {
+	uint8_t arity;
+	bool has_payload;
+	uint64_t needs, unless;
+};
+/* Of a message's number; arity 0: there is no such message. */
+const struct control_row *control_row(uint64_t number);
+
+/* May it be sent to a peer with these flags? */
+static inline bool control_goes(uint64_t needs, uint64_t unless, uint64_t flags)
+{
+	return (flags & needs) == needs && (unless == 0 || (flags & unless) != unless);
+}
 
 #endif

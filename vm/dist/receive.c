@@ -324,75 +324,58 @@ static bool take_spawn_request(struct incoming *m)
 	return read_payload(m, &arguments) && dist_spawn_asked(m->channel, m->heap, tuple, arguments, read_token(m, 6));
 }
 
-/* With or without a token at its end. */
-static bool has_arity(const struct incoming *m, size_t arity)
-{
-	return m->arity == arity;
-}
-
+/* Its tuple and its payload are as the table says. */
 static bool dispatch(struct incoming *m)
 {
 	const Term *e = m->control;
-	bool no_payload = m->payload_bytes == 0;
 
 	switch (small_value(e[1])) {
 	case CONTROL_SEND:
-		return has_arity(m, 3) && take_send(m, e[3]);
-	case CONTROL_SEND_SENDER:
-		return has_arity(m, 3) && take_send(m, e[3]);
 	case CONTROL_SEND_TT:
+	case CONTROL_SEND_SENDER:
 	case CONTROL_SEND_SENDER_TT:
-		return has_arity(m, 4) && take_send(m, e[3]);
+		return take_send(m, e[3]);
 	case CONTROL_REG_SEND:
-		return has_arity(m, 4) && take_named_send(m, e[4]);
 	case CONTROL_REG_SEND_TT:
-		return has_arity(m, 5) && take_named_send(m, e[4]);
+		return take_named_send(m, e[4]);
 	case CONTROL_ALIAS_SEND:
-		return has_arity(m, 3) && take_alias_send(m, e[3]);
 	case CONTROL_ALIAS_SEND_TT:
-		return has_arity(m, 4) && take_alias_send(m, e[3]);
+		return take_alias_send(m, e[3]);
 	case CONTROL_LINK:
-		return has_arity(m, 3) && no_payload && take_link(m, e[2], e[3]);
+		return take_link(m, e[2], e[3]);
 	case CONTROL_UNLINK:
-		return has_arity(m, 3) && no_payload && take_old_unlink(m, e[2], e[3]);
+		return take_old_unlink(m, e[2], e[3]);
 	case CONTROL_UNLINK_ID:
-		return has_arity(m, 4) && no_payload && take_unlink(m, SIG_UNLINK, e[2], e[3], e[4]);
+		return take_unlink(m, SIG_UNLINK, e[2], e[3], e[4]);
 	case CONTROL_UNLINK_ID_ACK:
-		return has_arity(m, 4) && no_payload && take_unlink(m, SIG_UNLINK_ACK, e[2], e[3], e[4]);
+		return take_unlink(m, SIG_UNLINK_ACK, e[2], e[3], e[4]);
 	case CONTROL_EXIT:
-		return has_arity(m, 4) && take_exit(m, SIG_LINK_EXIT, e[2], e[3], 4);
-	case CONTROL_EXIT2:
-		return has_arity(m, 4) && take_exit(m, SIG_EXIT, e[2], e[3], 4);
-	case CONTROL_EXIT_TT:
-		return has_arity(m, 5) && take_exit(m, SIG_LINK_EXIT, e[2], e[3], 5);
-	case CONTROL_EXIT2_TT:
-		return has_arity(m, 5) && take_exit(m, SIG_EXIT, e[2], e[3], 5);
 	case CONTROL_PAYLOAD_EXIT:
-		return has_arity(m, 3) && take_exit(m, SIG_LINK_EXIT, e[2], e[3], 4);
-	case CONTROL_PAYLOAD_EXIT2:
-		return has_arity(m, 3) && take_exit(m, SIG_EXIT, e[2], e[3], 4);
+		return take_exit(m, SIG_LINK_EXIT, e[2], e[3], 4);
+	case CONTROL_EXIT_TT:
 	case CONTROL_PAYLOAD_EXIT_TT:
-		return has_arity(m, 4) && take_exit(m, SIG_LINK_EXIT, e[2], e[3], 5);
+		return take_exit(m, SIG_LINK_EXIT, e[2], e[3], 5);
+	case CONTROL_EXIT2:
+	case CONTROL_PAYLOAD_EXIT2:
+		return take_exit(m, SIG_EXIT, e[2], e[3], 4);
+	case CONTROL_EXIT2_TT:
 	case CONTROL_PAYLOAD_EXIT2_TT:
-		return has_arity(m, 4) && take_exit(m, SIG_EXIT, e[2], e[3], 5);
+		return take_exit(m, SIG_EXIT, e[2], e[3], 5);
 	case CONTROL_MONITOR:
-		return has_arity(m, 4) && no_payload && take_monitor(m, e[2], e[3], e[4]);
+		return take_monitor(m, e[2], e[3], e[4]);
 	case CONTROL_DEMONITOR:
-		return has_arity(m, 4) && no_payload && take_demonitor(m, e[2], e[3], e[4]);
+		return take_demonitor(m, e[2], e[3], e[4]);
 	case CONTROL_MONITOR_EXIT:
-		return has_arity(m, 5) && take_down(m, e[2], e[3], e[4]);
 	case CONTROL_PAYLOAD_MONITOR_EXIT:
-		return has_arity(m, 4) && take_down(m, e[2], e[3], e[4]);
+		return take_down(m, e[2], e[3], e[4]);
 	case CONTROL_GROUP_LEADER:
-		return has_arity(m, 3) && no_payload && take_group_leader(e[2], e[3]);
+		return take_group_leader(e[2], e[3]);
 	case CONTROL_SPAWN_REQUEST:
-		return has_arity(m, 6) && take_spawn_request(m);
 	case CONTROL_SPAWN_REQUEST_TT:
-		return has_arity(m, 7) && take_spawn_request(m);
+		return take_spawn_request(m);
 	case CONTROL_SPAWN_REPLY:
-		return has_arity(m, 5) && no_payload && take_spawn_reply(m, e[2], e[3], e[4], e[5]);
 	case CONTROL_SPAWN_REPLY_TT:
-		return has_arity(m, 6) && no_payload && take_spawn_reply(m, e[2], e[3], e[4], e[5]);
+		return take_spawn_reply(m, e[2], e[3], e[4], e[5]);
 	default:
 		return false;
 	}
@@ -400,6 +383,7 @@ static bool dispatch(struct incoming *m)
 
 static bool read_message(struct incoming *m)
 {
+	const struct control_row *row;
 	Term control;
 
 	if (!read_term(m, &control))
@@ -408,7 +392,8 @@ static bool read_message(struct incoming *m)
 		return false;
 	m->arity = tuple_arity(control);
 	m->control = boxed_ptr(control);
-	return dispatch(m);
+	row = control_row((uint64_t)small_value(m->control[1]));
+	return m->arity == row->arity && (m->payload_bytes > 0) == row->has_payload && dispatch(m);
 }
 
 /* terms: NULL, or those that stand at `bytes`. */

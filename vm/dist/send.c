@@ -9,9 +9,10 @@
 #include "heap/copy.h"
 #include "proc/exc.h"
 #include "proc/sched.h"
+#include "proc/seq_token.h"
 #include "term/node.h"
 
-enum { CONTROL_WORDS = 8 };
+enum { CONTROL_WORDS = 8, OLD_LABEL_MAX = INT32_MAX >> 4 };
 
 /* A large term is written while others run. atoms, pieces: see etf_encode_atoms; no atoms: with its version, all of it.
  * Fails: NULL, it is larger than the format can tell. */
@@ -62,13 +63,13 @@ static struct dist_message *new_message(Term sender, Term control, Term payload,
 	return m;
 }
 
-/* What the node at the other end can do, or, while that is not known, will be able to. */
-static bool can(struct channel *c, uint64_t flag, bool pending)
+/* Is it known that the node at the other end can do that? It is not while the connection is pending. */
+static bool can(struct channel *c, uint64_t flag)
 {
 	bool can;
 
 	lock_acquire(&c->lock);
-	can = c->state == CHANNEL_PENDING ? pending : (c->flags & flag) != 0;
+	can = c->state != CHANNEL_PENDING && (c->flags & flag) != 0;
 	lock_release(&c->lock);
 	return can;
 }
@@ -77,14 +78,21 @@ struct dist_message *dist_message_make(struct channel *c, Term sender, size_t n,
 {
 	Term words[1 + CONTROL_WORDS] = { HEADER(n, SUB_TUPLE) };
 	struct etf_atoms atoms;
-	bool refers = can(c, DIST_HEADER_ATOM_CACHE, false), fragments = can(c, DIST_FRAGMENTS, false);
+	bool refers = can(c, DIST_HEADER_ATOM_CACHE), fragments = can(c, DIST_FRAGMENTS);
+	const struct control_row *row = control_row((uint64_t)small_value(control[0]));
+	struct dist_message *m;
 
-	ENSURE(n <= CONTROL_WORDS);
+	ENSURE(n <= CONTROL_WORDS && n == row->arity && (payload != TERM_NONE) == row->has_payload);
 	term_copy(words + 1, control, n);
 	if (refers)
 		etf_atoms_init(&atoms);
-	return new_message(sender, term_from_boxed(words), payload, refers ? &atoms : NULL,
-			   fragments ? DIST_PIECE_BYTES : SIZE_MAX);
+	m = new_message(sender, term_from_boxed(words), payload, refers ? &atoms : NULL,
+			fragments ? DIST_PIECE_BYTES : SIZE_MAX);
+	if (m != NULL) {
+		m->needs = row->needs;
+		m->unless = row->unless;
+	}
+	return m;
 }
 
 bool dist_put(struct channel *c, Term sender, size_t n, const Term *control, Term payload, Term concerned, bool *busy)
@@ -107,7 +115,7 @@ bool dist_put(struct channel *c, Term sender, size_t n, const Term *control, Ter
 static bool put_reason(struct channel *c, unsigned plain, unsigned with_payload, const Term *head, size_t n,
 		       Term reason, bool *busy)
 {
-	bool follows = can(c, DIST_EXIT_PAYLOAD, false);
+	bool follows = can(c, DIST_EXIT_PAYLOAD);
 	Term control[CONTROL_WORDS];
 
 	control[0] = SMALL((uint64_t)(follows ? with_payload : plain));
@@ -116,16 +124,31 @@ static bool put_reason(struct channel *c, unsigned plain, unsigned with_payload,
 	return dist_put(c, head[0], follows ? n + 1 : n + 2, control, follows ? reason : TERM_NONE, TERM_NONE, busy);
 }
 
-/* Without UNLINK_ID nobody acknowledges: the link is gone at once. */
+/* A node that may not know unlinks with a number gets the old kind in their place, which it does not acknowledge: the link
+ * is then gone at once. Which of the two messages goes is decided when it is known what that node can do. */
 static bool put_unlink(struct channel *c, Term to, const struct signal *s, bool *busy)
 {
-	bool acknowledged = can(c, DIST_UNLINK_ID, true), ok;
+	const Term control[] = { SMALL(CONTROL_UNLINK_ID), s->ref, s->from, to };
+	bool certain = can(c, DIST_UNLINK_ID);
+	struct dist_message *m = dist_message_make(c, s->from, 4, control, TERM_NONE);
 
-	if (acknowledged)
-		return PUT(c, s->from, TERM_NONE, TERM_NONE, busy, SMALL(CONTROL_UNLINK_ID), s->ref, s->from, to);
-	ok = PUT(c, s->from, TERM_NONE, TERM_NONE, busy, SMALL(CONTROL_UNLINK), s->from, to);
-	signal_send_plain(SIG_UNLINK_ACK, to, s->from, s->ref);
-	return ok;
+	if (!certain) {
+		m->asker = s->from;
+		m->refusal = signal_new_plain(SIG_UNLINK_ACK, to, s->ref);
+	}
+	if (!channel_put(c, m, TERM_NONE, busy))
+		return false;
+	return certain || PUT(c, s->from, TERM_NONE, TERM_NONE, busy, SMALL(CONTROL_UNLINK), s->from, to);
+}
+
+/* A peer that has not said so reads labels of sequential traces only when they are small integers of a 32-bit node. While
+ * it is not known what it can do, it is taken for such a one. */
+static bool reads_token(struct channel *c, Term token)
+{
+	Term label = tuple_get(token, SEQ_TOKEN_LABEL);
+	bool small = term_is_small(label) && small_value(label) >= -OLD_LABEL_MAX - 1 && small_value(label) <= OLD_LABEL_MAX;
+
+	return small || can(c, DIST_BIG_SEQTRACE_LABELS);
 }
 
 /* The end of a linked process, with its sequential trace token if it has one. */
@@ -133,7 +156,7 @@ static bool put_link_exit(struct channel *c, Term to, const struct signal *s, bo
 {
 	Term head[] = { s->from, to, s->token };
 
-	if (s->token == NIL)
+	if (s->token == NIL || !reads_token(c, s->token))
 		return put_reason(c, CONTROL_EXIT, CONTROL_PAYLOAD_EXIT, head, 2, s->term, busy);
 	return put_reason(c, CONTROL_EXIT_TT, CONTROL_PAYLOAD_EXIT_TT, head, 3, s->term, busy);
 }
@@ -146,8 +169,6 @@ static bool put_signal(struct channel *c, Term to, const struct signal *s, bool 
 	case SIG_UNLINK:
 		return put_unlink(c, to, s, busy);
 	case SIG_UNLINK_ACK:
-		if (!can(c, DIST_UNLINK_ID, true))
-			return true;
 		return PUT(c, s->from, TERM_NONE, TERM_NONE, busy, SMALL(CONTROL_UNLINK_ID_ACK), s->ref, s->from, to);
 	case SIG_MONITOR:
 		return PUT(c, s->from, TERM_NONE, s->from, busy, SMALL(CONTROL_MONITOR), s->from, to, s->ref);
@@ -231,7 +252,7 @@ static struct message_form message_form(struct channel *c, const Process *from, 
 		return (struct message_form){ CONTROL_REG_SEND, CONTROL_REG_SEND_TT, 3, { sender, am_empty, tuple_get(to, 1) } };
 	if (term_is_ref(to))
 		return (struct message_form){ CONTROL_ALIAS_SEND, CONTROL_ALIAS_SEND_TT, 2, { sender, to } };
-	if (from != NULL && can(c, DIST_SEND_SENDER, false))
+	if (from != NULL && can(c, DIST_SEND_SENDER))
 		return (struct message_form){ CONTROL_SEND_SENDER, CONTROL_SEND_SENDER_TT, 2, { sender, to } };
 	return (struct message_form){ CONTROL_SEND, CONTROL_SEND_TT, 2, { am_empty, to } };
 }
@@ -246,8 +267,10 @@ static enum remote_result put_message(struct channel *c, Process *from, Term to,
 	term_copy(control + 1, form.parts, form.n);
 	if (unlikely(from != NULL && from->seq_token != NIL)) {
 		message_count_send(from, to, message);
-		control[0] = SMALL((uint64_t)form.traced);
-		control[n++] = from->seq_token;
+		if (reads_token(c, from->seq_token)) {
+			control[0] = SMALL((uint64_t)form.traced);
+			control[n++] = from->seq_token;
+		}
 	}
 	m = dist_message_make(c, sender, n, control, message);
 	if (m == NULL)

@@ -136,6 +136,7 @@ void signal_link_exit(Process *from, Term to, Term reason);
 /* SIG_LINK_EXIT of others, SIG_DOWN and their like, with a copy of reason; ref TERM_NONE or a local reference. */
 void signal_send_reason(enum signal_kind kind, Term from, Term to, Term ref, Term reason);
 /* A signal without words. */
+struct signal *signal_new_plain(enum signal_kind kind, Term from, Term ref);
 bool signal_send_plain(enum signal_kind kind, Term from, Term to, Term ref);
 /* The same, of a pair of processes of which one may be at another node: *connection is what it went over, or, when not
  * 0 before, what it came over. */

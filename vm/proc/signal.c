@@ -71,7 +71,7 @@ void signal_free(struct signal *s)
 	fragment_free(f);
 }
 
-static struct signal *make_plain_signal(enum signal_kind kind, Term from, Term ref)
+struct signal *signal_new_plain(enum signal_kind kind, Term from, Term ref)
 {
 	size_t words = peer_id_words(from) + peer_id_words(ref);
 	struct signal *s;
@@ -93,7 +93,7 @@ static struct signal *make_plain_signal(enum signal_kind kind, Term from, Term r
 
 bool signal_send_plain(enum signal_kind kind, Term from, Term to, Term ref)
 {
-	return signal_send(to, make_plain_signal(kind, from, ref));
+	return signal_send(to, signal_new_plain(kind, from, ref));
 }
 
 static bool send_pair(struct signal *s, Term to, uint32_t *connection)
@@ -106,12 +106,12 @@ static bool send_pair(struct signal *s, Term to, uint32_t *connection)
 
 bool signal_send_pair(enum signal_kind kind, Term from, Term to, Term ref, uint32_t *connection)
 {
-	return send_pair(make_plain_signal(kind, from, ref), to, connection);
+	return send_pair(signal_new_plain(kind, from, ref), to, connection);
 }
 
 bool signal_send_monitor(Term from, Term to, Term name, Term ref, uint32_t *connection)
 {
-	struct signal *s = make_plain_signal(SIG_MONITOR, from, ref);
+	struct signal *s = signal_new_plain(SIG_MONITOR, from, ref);
 
 	if (name != TERM_NONE)
 		s->term = name;
