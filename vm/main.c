@@ -231,6 +231,7 @@ int main(int argc, char **argv)
 	(void)argc;
 	open_standard_fds();
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGFPE, SIG_IGN); /* of somebody who sends it; a fault ends the VM all the same */
 	if (argv[1] != NULL && strcmp(argv[1], "--help") == 0) {
 		fputs(usage, stdout);
 		return finish_output();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The spawn driver: programs of the system, spoken to through pipes, and the driver of plain files. Pipes and files are ours and never block.
+ * A program has a session and a process group of its own, and no descriptors but the standard ones and its pipes.
  * Invariant: who was started is waited for, even after its port is closed; an exit status is told once, after the
  * program has ended and its output has come to its end. */
 #include <errno.h>
@@ -15,6 +16,7 @@
 #include "base/alloc.h"
 #include "io/io_probe.h"
 #include "io/posix.h"
+#include "proc/os_signal.h"
 
 #define READ_BYTES (64 << 10)
 /* Descriptors of the program's end of the pipes when it keeps its standard ones (nouse_stdio). */
@@ -52,37 +54,45 @@ static void close_pipes(const struct pipes *p)
 	close(p->from[1]);
 }
 
-/* The pipes go where the program looks for them. High numbers first, so that no dup2 hits a pipe not yet moved. */
+/* The program's end of a pipe; there is none: it does not find what the VM has at that number, but for standard ones. */
+static void set_end(posix_spawn_file_actions_t *a, bool wanted, int from, int to)
+{
+	if (wanted)
+		posix_spawn_file_actions_adddup2(a, from, to);
+	else if (to > STDERR_FILENO)
+		posix_spawn_file_actions_addclose(a, to);
+}
+
+/* The pipes go where the program looks for them. High numbers first, so that no dup2 hits a pipe not yet moved. What else is
+ * open, such as what the VM itself was started with, is closed. */
 static int set_actions(posix_spawn_file_actions_t *a, const struct pipes *p, const struct port_options *o, int high[2])
 {
-	int in = o->use_stdio ? 0 : PLAIN_IN, out = o->use_stdio ? 1 : PLAIN_OUT;
+	int in = o->use_stdio ? STDIN_FILENO : PLAIN_IN, out = o->use_stdio ? STDOUT_FILENO : PLAIN_OUT;
 
 	high[0] = fcntl(p->to[0], F_DUPFD_CLOEXEC, 10);
 	high[1] = fcntl(p->from[1], F_DUPFD_CLOEXEC, 10);
 	if (high[0] < 0 || high[1] < 0)
 		return -errno;
-	if (o->out)
-		posix_spawn_file_actions_adddup2(a, high[0], in);
-	if (o->in)
-		posix_spawn_file_actions_adddup2(a, high[1], out);
+	set_end(a, o->out, high[0], in);
+	set_end(a, o->in, high[1], out);
 	if (o->stderr_to_stdout)
-		posix_spawn_file_actions_adddup2(a, high[1], 2);
+		posix_spawn_file_actions_adddup2(a, high[1], STDERR_FILENO);
+	posix_spawn_file_actions_addclosefrom_np(a, o->use_stdio ? STDERR_FILENO + 1 : PLAIN_OUT + 1);
 	if (o->directory != NULL)
 		posix_spawn_file_actions_addchdir_np(a, o->directory);
 	return 0;
 }
 
-/* As it was when the VM started: nothing blocked, SIGPIPE kills. */
-static void set_signals(posix_spawnattr_t *attr)
+/* A session of its own: what the program sends to its process group, and what a terminal sends to the VM's, stays there.
+ * No signal is blocked. */
+static void set_attributes(posix_spawnattr_t *attr)
 {
-	sigset_t none, defaults;
+	sigset_t none;
 
 	sigemptyset(&none);
-	sigemptyset(&defaults);
-	sigaddset(&defaults, SIGPIPE);
 	posix_spawnattr_setsigmask(attr, &none);
-	posix_spawnattr_setsigdefault(attr, &defaults);
-	posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+	posix_spawnattr_setsigdefault(attr, os_signal_defaults());
+	posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
 }
 
 static int spawn_with(const struct port_options *o, const posix_spawn_file_actions_t *actions,
@@ -111,7 +121,7 @@ static int spawn_program(const struct port_options *o, const struct pipes *p, pi
 
 	posix_spawn_file_actions_init(&actions);
 	posix_spawnattr_init(&attr);
-	set_signals(&attr);
+	set_attributes(&attr);
 	error = set_actions(&actions, p, o, high);
 	if (error == 0)
 		error = spawn_with(o, &actions, &attr, pid);

@@ -24,6 +24,7 @@ static const struct {
 };
 
 static int pipe_ends[2];
+static sigset_t defaults;
 static void (*run_break)(void);
 
 /* Ends of programs that ports run are the ports': SIGCHLD is told when somebody sent it. */
@@ -57,8 +58,24 @@ bool os_signal_set(Term name, enum os_signal_how how)
 	return false;
 }
 
+static void note_ignored(void)
+{
+	struct sigaction action;
+
+	sigfillset(&defaults);
+	for (int number = 1; number < NSIG; number++)
+		if (number != SIGTERM && sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN)
+			sigdelset(&defaults, number);
+}
+
+const sigset_t *os_signal_defaults(void)
+{
+	return &defaults;
+}
+
 void os_signal_init(void)
 {
+	note_ignored();
 	if (pipe2(pipe_ends, O_CLOEXEC) < 0)
 		log_refused("make a pipe for signals", errno);
 	fcntl(pipe_ends[1], F_SETFL, O_NONBLOCK);

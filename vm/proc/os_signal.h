@@ -3,6 +3,8 @@
 #ifndef VM_PROC_OS_SIGNAL_H
 #define VM_PROC_OS_SIGNAL_H
 
+#include <signal.h>
+
 #include "proc/process.h"
 
 enum os_signal_how { OS_SIGNAL_DEFAULT, OS_SIGNAL_IGNORE, OS_SIGNAL_HANDLE };
@@ -12,6 +14,9 @@ void os_signal_init(void);
 void os_signal_on_break(void (*run)(void));
 /* name: sighup, sigterm... Fails: false when there is no such signal, or it cannot be changed. */
 bool os_signal_set(Term name, enum os_signal_how how);
+/* Signals that have their default actions in programs that this VM starts, whatever Erlang code does with them here: all but
+ * those that were ignored when it started, as SIGPIPE and SIGFPE are (as in OTP). SIGTERM is among them even then. */
+const sigset_t *os_signal_defaults(void);
 /* OTP starts: a signal that nobody takes, before its server has started or when everything ends, is lost from here on; else it ends the VM. */
 void os_signal_serve(void);
 /* Forwards signals for ever. The main thread's work; all other threads block signals. */
