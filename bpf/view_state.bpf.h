@@ -20,82 +20,110 @@ struct view_whose {
     __u64 vm;
 };
 
-/* Tells a process from all others, but for one pair in 2^64; never 0. */
+/* In the `owner` of a place (views.h): tells a process from all others of it, but for one pair in 2^43; never 0. */
 VIEW_INLINE __u64 view_who(const struct ev_head *h, ev_id id)
 {
-    return (id * 0x9e3779b97f4a7c15ull ^ h->vm * 0xbf58476d1ce4e5b9ull) | 1;
+    return ((id * 0x9e3779b97f4a7c15ull ^ h->vm * 0xbf58476d1ce4e5b9ull) & ~(__u64)VIEW_PLACE_MORE) | (VIEW_PLACE_MORE + 1);
+}
+_Static_assert(2 * VIEW_PLACES <= VIEW_PLACE_MORE, "the hash has more entries than a place can count");
+
+/* Whether the place is that process's. */
+VIEW_INLINE bool view_owns(__u64 owner, __u64 who)
+{
+    return (owner & ~(__u64)VIEW_PLACE_MORE) == who;
 }
 
 /*
  * Processes stand by their id, so that those born one after the other are side by side: half the cost of a hash, whose
- * every access misses the cache. One whose place is taken goes to the hash.
+ * every access misses the cache. One whose place is taken goes to the hash. A place counts who of its processes went
+ * there, and nobody takes it before they have all left: a process then stands in its place or in the hash, never in
+ * both, whichever processors meet. To take a place is one comparison with 0, free and nobody in the hash; who goes to
+ * the hash is counted before, and sees in the same step whether the place was given to just this process.
  */
-#define VIEW_STATE_MAPS(view, kept)                                                               \
-    struct place_##view##_##kept {                                                                \
-        __u64 who; /* 0: free */                                                                   \
-        struct state_##view##_##kept state;                                                       \
-        __u64 vm;                                                                                  \
+#define VIEW_STATE_MAPS(view, kept)                                                                \
+    struct place_##view##_##kept {                                                                 \
+        VIEW_PLACE_OF(struct state_##view##_##kept)                                                \
     };                                                                                             \
     struct {                                                                                       \
         __uint(type, BPF_MAP_TYPE_ARRAY);                                                          \
         __uint(max_entries, VIEW_PLACES);                                                          \
+        __uint(map_flags, BPF_F_MMAPABLE);                                                         \
         __type(key, __u32);                                                                        \
-        __type(value, struct place_##view##_##kept);                                              \
-    } view##_##kept##_at SEC(".maps");                                                            \
+        __type(value, struct place_##view##_##kept);                                               \
+    } view##_##kept##_at SEC(".maps");                                                             \
     struct {                                                                                       \
         __uint(type, BPF_MAP_TYPE_HASH);                                                           \
         __uint(max_entries, VIEW_PLACES);                                                          \
         __uint(map_flags, BPF_F_NO_PREALLOC);                                                      \
         __type(key, struct view_whose);                                                            \
-        __type(value, struct state_##view##_##kept);                                              \
-    } view##_##kept##_more SEC(".maps");                                                          \
+        __type(value, struct state_##view##_##kept);                                               \
+    } view##_##kept##_more SEC(".maps");                                                           \
     VIEW_INLINE struct place_##view##_##kept *view##_##kept##_place(const struct ev_head *h, ev_id id) \
     {                                                                                              \
-        __u32 place = (ev_id_number(id) + h->vm * 0x9e3779b1u) & view_place_mask; /* VMs apart */  \
+        __u32 place = view_place_number(id, h->vm) & view_place_mask;                              \
                                                                                                    \
-        return bpf_map_lookup_elem(&view##_##kept##_at, &place);                                  \
+        return bpf_map_lookup_elem(&view##_##kept##_at, &place);                                   \
     }                                                                                              \
     VIEW_INLINE struct state_##view##_##kept *view##_##kept##_get(const struct ev_head *h, ev_id id) \
     {                                                                                              \
-        struct place_##view##_##kept *place = view##_##kept##_place(h, id);                     \
-        struct view_whose owner = {id, h->vm};                                                     \
+        struct place_##view##_##kept *place = view##_##kept##_place(h, id);                        \
+        struct view_whose whose = {id, h->vm};                                                     \
+        __u64 owner = place ? place->owner : 0;                                                    \
                                                                                                    \
-        if (place && (!place->who || place->who == view_who(h, id)))                              \
-            return place->who ? &place->state : 0;                                                 \
-        return bpf_map_lookup_elem(&view##_##kept##_more, &owner);                                 \
+        if (place && view_owns(owner, view_who(h, id)))                                            \
+            return &place->state;                                                                  \
+        return owner & VIEW_PLACE_MORE ? bpf_map_lookup_elem(&view##_##kept##_more, &whose) : 0;   \
     }                                                                                              \
     VIEW_INLINE struct state_##view##_##kept *view##_##kept##_upsert(const struct ev_head *h, ev_id id) \
     {                                                                                              \
-        struct place_##view##_##kept *place = view##_##kept##_place(h, id);                     \
-        struct state_##view##_##kept none = {0};                                                  \
-        struct view_whose owner = {id, h->vm};                                                     \
-        __u64 who = view_who(h, id), taken;                                                       \
+        struct place_##view##_##kept *place = view##_##kept##_place(h, id);                        \
+        struct state_##view##_##kept none = {0}, *more;                                            \
+        struct view_whose whose = {id, h->vm};                                                     \
+        __u64 who = view_who(h, id), owner;                                                        \
                                                                                                    \
-        taken = !place ? ~0ull : place->who ? place->who : __sync_val_compare_and_swap(&place->who, 0, who); \
-        if (place && !taken)                                                                       \
-            place->vm = h->vm;                                                                     \
-        if (place && (!taken || taken == who))                                                     \
+        if (!place)                                                                                \
+            return 0;                                                                              \
+        owner = place->owner;                                                                      \
+        if (!owner) {                                                                              \
+            owner = __sync_val_compare_and_swap(&place->owner, 0, who);                            \
+            if (!owner)                                                                            \
+                place->vm = h->vm;                                                                 \
+        }                                                                                          \
+        if (!owner || view_owns(owner, who))                                                       \
             return &place->state;                                                                  \
-        return probe_upsert(&view##_##kept##_more, &owner, &none);                                 \
+        more = owner & VIEW_PLACE_MORE ? bpf_map_lookup_elem(&view##_##kept##_more, &whose) : 0;   \
+        if (more)                                                                                  \
+            return more;                                                                           \
+        if (view_owns(__sync_fetch_and_add(&place->owner, 1), who)) {                              \
+            __sync_fetch_and_add(&place->owner, -1);                                               \
+            return &place->state;                                                                  \
+        }                                                                                          \
+        if (bpf_map_update_elem(&view##_##kept##_more, &whose, &none, BPF_NOEXIST))                \
+            __sync_fetch_and_add(&place->owner, -1); /* it is there already, or the hash is full */ \
+        more = bpf_map_lookup_elem(&view##_##kept##_more, &whose);                                 \
+        if (!more)                                                                                 \
+            probe_lose(LOSS_MAP_FULL);                                                             \
+        return more;                                                                               \
     }                                                                                              \
     VIEW_INLINE bool view##_##kept##_take(const struct ev_head *h, ev_id id, struct state_##view##_##kept *out) \
     {                                                                                              \
-        struct place_##view##_##kept *place = view##_##kept##_place(h, id);                     \
-        struct state_##view##_##kept *more;                                                       \
-        struct view_whose owner = {id, h->vm};                                                     \
+        struct place_##view##_##kept *place = view##_##kept##_place(h, id);                        \
+        struct state_##view##_##kept *more;                                                        \
+        struct view_whose whose = {id, h->vm};                                                     \
+        __u64 owner = place ? place->owner : 0;                                                    \
                                                                                                    \
-        if (place && place->who == view_who(h, id)) {                                             \
+        if (place && view_owns(owner, view_who(h, id))) {                                          \
             *out = place->state;                                                                   \
-            __builtin_memset(&place->state, 0, sizeof place->state);                               \
-            asm volatile("" ::: "memory"); /* whoever takes the place finds it empty */            \
-            place->who = 0;                                                                        \
+            __builtin_memset(&place->state, 0, sizeof place->state); /* who takes the place finds it empty */ \
+            __sync_fetch_and_and(&place->owner, VIEW_PLACE_MORE);                                  \
             return true;                                                                           \
         }                                                                                          \
-        more = bpf_map_lookup_elem(&view##_##kept##_more, &owner);                                 \
+        more = owner & VIEW_PLACE_MORE ? bpf_map_lookup_elem(&view##_##kept##_more, &whose) : 0;   \
         if (!more)                                                                                 \
             return false;                                                                          \
         *out = *more;                                                                              \
-        bpf_map_delete_elem(&view##_##kept##_more, &owner);                                        \
+        if (place && !bpf_map_delete_elem(&view##_##kept##_more, &whose))                          \
+            __sync_fetch_and_add(&place->owner, -1);                                               \
         return true;                                                                               \
     }
 

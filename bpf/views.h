@@ -20,6 +20,22 @@ struct user_story {
 
 #define VIEW_UNKNOWN (~0ull) /* a number of a record that is not known */
 
+/*
+ * Where the state of a process stands that is kept for it: in its place of an array, or in a hash beside it. The low bits
+ * of `owner` say how many processes of this place stand in the hash; above is whose the place is, 0: nobody's.
+ */
+enum { VIEW_PLACE_MORE = (1 << 20) - 1 };
+#define VIEW_PLACE_OF(type)                                                                        \
+    __u64 owner;                                                                                   \
+    type state; /* zeros while the place is nobody's */                                            \
+    __u64 vm;
+
+/* The number of a process's place, before it is cut to how many there are. VMs stand apart. */
+static inline __u32 view_place_number(ev_id id, __u64 vm)
+{
+    return ev_id_number(id) + (__u32)vm * 0x9e3779b1u;
+}
+
 enum view_id {
 #define VIEW(view, text, what) VIEW_##view,
 #define HELPER(view) VIEW_##view,

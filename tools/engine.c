@@ -19,6 +19,7 @@
 #include "tally.h"
 #include "untold.h"
 #include "verdict.h"
+#include "view_places.h"
 #include "views_user.h"
 #include "vm_maps.h"
 #include "wanted.h"
@@ -118,7 +119,7 @@ static void configure(struct engine *e)
 
 /* ---- states: tables by process */
 
-enum { LEAST_PLACES = 16384, MOST_PLACES = 1 << 22, DEFAULT_PLACES = 65536, PLACES_AT_ONCE = 1024 };
+enum { LEAST_PLACES = 16384, MOST_PLACES = 1 << 22, DEFAULT_PLACES = 65536 };
 
 static struct bpf_map *find_map(const struct engine *e, const char *state, const char *part)
 {
@@ -143,36 +144,14 @@ static void size_states(void *ctx, uint64_t processes)
             bpf_map__set_max_entries(find_map(e, view_states[i].map, "at"), places);
 }
 
-/* Frees the places of a VM, or all of them (0). Their form: struct place_<view>_<state> of bpf/view.bpf.h. */
-static void drop_places(int map, uint32_t places, size_t place_words, uint32_t vm)
-{
-    uint64_t *all = calloc(PLACES_AT_ONCE + 1, place_words * sizeof *all), *zeros = all ? all + PLACES_AT_ONCE * place_words : NULL;
-    uint32_t keys[PLACES_AT_ONCE], batch = 0, count = PLACES_AT_ONCE;
-
-    for (uint32_t read = 0; all && read < places && count; read += count) {
-        count = PLACES_AT_ONCE;
-        if (bpf_map_lookup_batch(map, read ? &batch : NULL, &batch, keys, all, &count, NULL) && errno != ENOENT)
-            break;
-        for (uint32_t i = 0; i < count; i++)
-            if (all[i * place_words] && (!vm || all[(i + 1) * place_words - 1] == vm))
-                bpf_map_update_elem(map, &keys[i], zeros, BPF_EXIST);
-    }
-    free(all);
-}
-
 /* Removes what was kept of a VM, which has ended: nothing of it is there for one that gets its process id. */
 static void drop_states(struct engine *e, struct session *s, int pid)
 {
     for (size_t i = 0; session_loaded(s) && i < VIEW_NSTATES; i++) {
         const struct view_state *state = &view_states[i];
-        struct bpf_map *at = find_map(e, state->map, "at");
 
-        if (!e->on[state->view])
-            continue;
-        if (at)
-            drop_places(bpf_map__fd(at), bpf_map__max_entries(at), bpf_map__value_size(at) / 8, (uint32_t)pid);
-        vm_maps_drop_keys(bpf_map__fd(find_map(e, state->map, "more")), 2 * sizeof(uint64_t), sizeof(uint64_t),
-                          (uint32_t)pid);
+        if (e->on[state->view])
+            view_places_drop(find_map(e, state->map, "at"), find_map(e, state->map, "more"), (uint32_t)pid);
     }
     if (!session_loaded(s))
         return;
@@ -184,20 +163,14 @@ static void drop_states(struct engine *e, struct session *s, int pid)
 static void on_missed(void *ctx, struct session *s)
 {
     struct engine *e = ctx;
-    char more[64];
 
     if (!session_loaded(s))
         return;
     for (size_t i = 0; i < VIEW_NSTATES; i++) {
         const struct view_state *state = &view_states[i];
-        struct bpf_map *at = find_map(e, state->map, "at");
 
-        if (!e->on[state->view] || !views[state->view].text)
-            continue;
-        if (at)
-            drop_places(bpf_map__fd(at), bpf_map__max_entries(at), bpf_map__value_size(at) / 8, 0);
-        snprintf(more, sizeof more, "%s_more", state->map);
-        session_forget(s, more);
+        if (e->on[state->view] && views[state->view].text)
+            view_places_drop(find_map(e, state->map, "at"), find_map(e, state->map, "more"), 0);
     }
     vm_maps_miss(*e->skeleton->skeleton->obj);
 }

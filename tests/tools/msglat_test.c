@@ -142,7 +142,7 @@ START_TEST(test_msglat_full_maps_of_names_are_counted_and_totals_stay_exact)
 }
 END_TEST
 
-/* More receivers than there are places: those by number, and those for whose place is taken. */
+/* More receivers than there are places: those that have one, and those whose place is taken. */
 START_TEST(test_msglat_full_map_of_receivers_is_counted_and_messages_stay_exact)
 {
     SUPPORT_BPF();
@@ -150,6 +150,50 @@ START_TEST(test_msglat_full_map_of_receivers_is_counted_and_messages_stay_exact)
 
     ck_assert_int_eq(support_number(r->out, TOTALS, "messages"), 524331);
     ck_assert_int_eq(support_number(r->out, "map full", "count"), 524331 - 65536 - 262144);
+}
+END_TEST
+
+/*
+ * Two receivers whose numbers fall on one place. The one that has it ends while a message waits for the other, which
+ * stands in the hash; then another comes: every wait is counted, from its first message on, with the receiver's name.
+ * Counted in the kernel, and from a recording.
+ */
+START_TEST(test_msglat_keeps_the_state_of_who_shares_a_place)
+{
+    static const char *const ways[] = {"$ERLSNOOP msglat --json -- $EMITTER -d 20000 $fires",
+                                       "$ERLSNOOP trace -o r msglat -- $EMITTER -d 20000 $fires > t; $ERLSNOOP report r --json msglat"};
+
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "A='<0.7.0>' B='<0.262151.0>' C='<0.7.1>'\n"
+        "fires=\"process__spawn=1|$A|a:f/1 process__spawn=1|$B|b:f/1 message__send=1||$A message__send=5||$B process__exit=1|$A \"\n"
+        "fires+=\"message__send=1||$B process__scheduled=1|$B|b:g/1 process__unscheduled=1|$B process__spawn=1|$C|c:f/1 \"\n"
+        "fires+=\"message__send=2||$C message__send=1||$B process__scheduled=1|$C|c:g/1 process__scheduled=1|$B|b:g/1 \"\n"
+        "fires+=\"process__exit=1|$B process__unscheduled=1|$C message__send=1||$C process__scheduled=1|$C|c:g/1\"\n"
+        "%s", ways[_i]);
+
+    ck_assert_int_eq(support_number(r->out, TOTALS, "messages"), 11);
+    ck_assert_int_eq(support_number(r->out, TOTALS, "wakeups"), 4);
+    ck_assert_int_eq(support_number(r->out, "\"owner\":\"b:f/1\"", "wakeups"), 2);
+    ck_assert_int_eq(support_number(r->out, "\"owner\":\"c:f/1\"", "wakeups"), 2);
+    ck_assert_int_ge(support_number(r->out, "\"mfa\":\"b:g/1\"", "max_ns"), 7 * 20000000); /* from the first of five */
+}
+END_TEST
+
+/* The one that has the place is another VM's, which is killed: the other receiver's state stays where it is. */
+START_TEST(test_msglat_keeps_the_state_of_who_shares_a_place_with_a_vm_that_ends)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "$EMITTER -w a -s 60 'message__send=1||<0.7.0>' > ended & a=$!\n"
+        "cat > other <<END\n"
+        "n=\\$(((7 + ($a - \\$\\$) * 0x9e3779b1) & 0x3fffff))\n"
+        "exec $EMITTER -w b -d 2000000 \"message__send=1||<0.\\$n.0>\" \"process__scheduled=1|<0.\\$n.0>|b:g/1\"\nEND\n"
+        "bash other > counts & b=$!; runs $a emitter; runs $b emitter\n"
+        "$ERLSNOOP msglat --json --events --slower 1s -a > out & e=$!; attached $e; touch a; await ended; touch b; sleep .5; kill -9 $a; await counts\n"
+        "kill -INT $e; wait $e; s=$?; cat out; exit $s");
+
+    ck_assert_int_eq(support_number(r->out, "\"mfa\":\"b:g/1\"", "messages"), 1);
 }
 END_TEST
 
@@ -242,6 +286,8 @@ Suite *msglat_suite(void)
     tcase_add_test(live, test_msglat_ring_loses_nothing);
     tcase_add_test(live, test_msglat_full_maps_of_names_are_counted_and_totals_stay_exact);
     tcase_add_test(live, test_msglat_full_map_of_receivers_is_counted_and_messages_stay_exact);
+    tcase_add_loop_test(live, test_msglat_keeps_the_state_of_who_shares_a_place, 0, 2);
+    tcase_add_test(live, test_msglat_keeps_the_state_of_who_shares_a_place_with_a_vm_that_ends);
     tcase_add_test(live, test_msglat_counts_what_is_no_pid_as_lost);
     tcase_add_test(live, test_msglat_escapes_hostile_text);
     tcase_add_test(live, test_msglat_all_tells_equal_pids_of_two_vms_apart);
