@@ -13,7 +13,7 @@ struct erlpid_text {
 };
 
 /* Global, so that the verifier checks it once and not at each use. 0 when text is a pid. */
-__noinline int erlpid_parse(const struct erlpid_text *text, struct wire_pid *out)
+FIXES_GLOBAL int erlpid_parse(const struct erlpid_text *text, struct wire_pid *out)
 {
     __u64 part = 0, node = 0, id = 0;
     __u32 dots = 0, start = 1;

@@ -72,7 +72,7 @@ static __always_inline int hook_pid(const struct otp_layout *layout, __u64 proce
 }
 
 /* Neither inlined nor static: so the kernel verifies it once, and not what follows for each way through it. */
-__noinline __u64 hook_term(__u64 term)
+FIXES_GLOBAL __u64 hook_term(__u64 term)
 {
     struct name_text name = {0};
 

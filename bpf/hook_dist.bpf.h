@@ -188,7 +188,7 @@ static __always_inline ev_node hook_ends_wait(const struct otp_layout *layout, _
  */
 
 /* A connection is busy no more. */
-__noinline int hook_tell_free(const struct otp_layout *layout, ev_node node)
+FIXES_GLOBAL int hook_tell_free(const struct otp_layout *layout, ev_node node)
 {
     struct ev_dist__port_not_busy ev = {};
 
@@ -201,7 +201,7 @@ __noinline int hook_tell_free(const struct otp_layout *layout, ev_node node)
 }
 
 /* A process may go on that a connection suspended. */
-__noinline int hook_tell_resumed(const struct otp_layout *layout, __u64 pid, __u32 slot)
+FIXES_GLOBAL int hook_tell_resumed(const struct otp_layout *layout, __u64 pid, __u32 slot)
 {
     struct ev_process__port_unblocked ev = {};
     struct wire_pid who = {0};

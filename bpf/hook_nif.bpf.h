@@ -28,7 +28,7 @@ struct {
 } in_native SEC(".maps");
 
 /* These are neither inlined nor static: so the kernel verifies them once, and not for each way to them. */
-__noinline int hook_tell_native(const struct otp_layout *layout, ev_id pid, ev_mfa mfa)
+FIXES_GLOBAL int hook_tell_native(const struct otp_layout *layout, ev_id pid, ev_mfa mfa)
 {
     struct ev_nif__entry ev = {};
 
@@ -41,7 +41,7 @@ __noinline int hook_tell_native(const struct otp_layout *layout, ev_id pid, ev_m
     return 0;
 }
 
-__noinline int hook_tell_native_done(const struct otp_layout *layout, ev_id pid, ev_mfa mfa)
+FIXES_GLOBAL int hook_tell_native_done(const struct otp_layout *layout, ev_id pid, ev_mfa mfa)
 {
     struct ev_nif__return ev = {};
 

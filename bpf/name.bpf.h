@@ -45,7 +45,7 @@ static __always_inline __u64 name_word(const struct name_text *text, __u32 i)
 }
 
 /* This and name_copy are neither inlined nor static: so the kernel verifies them once, and not for each name. */
-__noinline __u64 name_hash(const struct name_text *text)
+FIXES_GLOBAL __u64 name_hash(const struct name_text *text)
 {
     __u64 hash;
 
@@ -63,7 +63,7 @@ __noinline __u64 name_hash(const struct name_text *text)
 }
 
 /* Returns 0: a function of its own must return something. */
-__noinline int name_copy(struct wire_name *to, const struct name_text *text)
+FIXES_GLOBAL int name_copy(struct wire_name *to, const struct name_text *text)
 {
     if (!to || !text)
         return 0;

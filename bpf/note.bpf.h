@@ -88,7 +88,7 @@ static __always_inline int note_number(struct pt_regs *ctx, enum probe_id id, __
  * "#Port<node.number>", both in decimal; what is no port of this node is nobody. Global, so that the verifier checks it
  * once and not at each use.
  */
-__noinline __u64 note_port_at(__u64 at)
+FIXES_GLOBAL __u64 note_port_at(__u64 at)
 {
     struct erlpid_text text = {{0}};
     __u64 part = 0;

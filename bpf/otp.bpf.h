@@ -187,7 +187,7 @@ static __noinline int otp_read_atom(const struct otp_layout *layout, __u32 index
 }
 
 /* A VM that was hooked at its start makes the atom later, when it loads code that has it: it is known from its first use on. */
-__noinline int otp_learn(struct otp_layout *layout, __u32 index, __u32 known)
+FIXES_GLOBAL int otp_learn(struct otp_layout *layout, __u32 index, __u32 known)
 {
     char text[OTP_KNOWN_BYTES] = {0};
 

@@ -40,7 +40,7 @@ static __always_inline __u64 otp_call_applied(struct otp_call *call, __u64 args)
  * A behaviour's process is that of its callback module: Module:init/1, or supervisor:Module/1; without one, as
  * gen_event, gen:init_it's.
  */
-__noinline int otp_call_behaviour(const struct otp_layout *layout, struct otp_call *call, __u64 args)
+FIXES_GLOBAL int otp_call_behaviour(const struct otp_layout *layout, struct otp_call *call, __u64 args)
 {
     __u64 words[6] = {0}, child[3]; /* behaviour, starter, parent, (name,) module, argument */
     __u32 named = call && call->arity == 7;
@@ -61,7 +61,7 @@ __noinline int otp_call_behaviour(const struct otp_layout *layout, struct otp_ca
 }
 
 /* What proc_lib:init_p(parent, ancestors, module, function, arguments) is to apply. */
-__noinline int otp_call_proc_lib(const struct otp_layout *layout, struct otp_call *call, __u64 args)
+FIXES_GLOBAL int otp_call_proc_lib(const struct otp_layout *layout, struct otp_call *call, __u64 args)
 {
     __u64 words[5];
 
@@ -109,7 +109,7 @@ static __always_inline bool otp_dict_pair(__u64 term, __u64 key, __u64 *value)
 
 /* The value of an atom in the dictionary of an erlvm's process; 0: none. Open addressing. Source: vm/proc/dict.c,
  * hash_word of vm/base/hash.h. */
-__noinline __u64 otp_dict_get_ours(const struct otp_layout *layout, __u64 process, __u64 key)
+FIXES_GLOBAL __u64 otp_dict_get_ours(const struct otp_layout *layout, __u64 process, __u64 key)
 {
     enum { MOST_TRIES = 16 };
     __u64 at = 0, pair[2], hash = key ^ key >> 32;
@@ -131,7 +131,7 @@ __noinline __u64 otp_dict_get_ours(const struct otp_layout *layout, __u64 proces
 }
 
 /* The value of an atom in the dictionary of a stock emulator's process; 0: none. */
-__noinline __u64 otp_dict_get(const struct otp_layout *layout, __u64 process, __u64 key)
+FIXES_GLOBAL __u64 otp_dict_get(const struct otp_layout *layout, __u64 process, __u64 key)
 {
     __u64 at = 0, slot = 0, cell[2], value = 0, index = key >> 6;
     struct otp_dict dict;

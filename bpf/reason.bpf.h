@@ -133,7 +133,7 @@ static __always_inline int reason_follows(__u8 c)
  * Bytes of the atom or number that the token begins with, its quotes included, and what follows it. Neither inlined nor
  * static: so the kernel verifies the loop once, and not again for each way that leads to it.
  */
-__noinline int reason_token_length(const struct reason_token *token)
+FIXES_GLOBAL int reason_token_length(const struct reason_token *token)
 {
     bool quoted, escaped = false;
 
@@ -219,7 +219,7 @@ static __always_inline bool reason_of_word(struct reason_token *token, struct na
 }
 
 /* Neither inlined nor static, as above. Returns 0. */
-__noinline int reason_of_text(const struct name_text *text, struct name_text *name)
+FIXES_GLOBAL int reason_of_text(const struct name_text *text, struct name_text *name)
 {
     struct reason_token *token;
     const __u8 *bytes;

@@ -59,7 +59,7 @@ struct {
 #define VIEW_REPLACE(at, expected, value) __sync_val_compare_and_swap(at, expected, value)
 
 /* Neither inlined nor static: so the kernel verifies it once. */
-__noinline int view_observe(struct wire_hist *hist, __u64 value)
+FIXES_GLOBAL int view_observe(struct wire_hist *hist, __u64 value)
 {
     if (hist)
         hist_add(hist, value);
@@ -219,7 +219,7 @@ static __noinline void *view_vm_row(void *map, const __u32 *vm)
         }                                                                                          \
         return found;                                                                              \
     }                                                                                              \
-    __noinline int view##_##event##_put(struct slowest_##view##_##event *all, const struct told_##view##_##event *told, __u64 value) \
+    FIXES_GLOBAL int view##_##event##_put(struct slowest_##view##_##event *all, const struct told_##view##_##event *told, __u64 value) \
     {                                                                                              \
         __u64 least = 0;                                                                           \
         __u32 at;                                                                                  \

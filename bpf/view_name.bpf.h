@@ -132,7 +132,7 @@ struct {
 } view_names SEC(".maps");
 
 /* Returns what view_kept_name finds it by; 0 (counted): there is no room. */
-__noinline __u64 view_keep_name(const struct ev_head *h, const struct name_text *name)
+FIXES_GLOBAL __u64 view_keep_name(const struct ev_head *h, const struct name_text *name)
 {
     struct wire_name_key key = {0};
     struct wire_name text = {0};
@@ -148,7 +148,7 @@ __noinline __u64 view_keep_name(const struct ev_head *h, const struct name_text 
     return probe_upsert(&view_names, &key, &text) ? key.hash : 0;
 }
 
-__noinline int view_kept_name(const struct ev_head *h, __u64 kept, struct name_text *out)
+FIXES_GLOBAL int view_kept_name(const struct ev_head *h, __u64 kept, struct name_text *out)
 {
     struct wire_name_key key = {.hash = kept};
     const struct wire_name *name;
@@ -222,7 +222,7 @@ VIEW_INLINE void view_callback(const struct ev_head *h, const struct ev_text *ca
  * The registered name of a stock emulator's process, or else its initial call: `where` of an event. Neither inlined nor
  * static: so the kernel verifies it once.
  */
-__noinline int view_owner_at(__u64 where, struct name_text *out)
+FIXES_GLOBAL int view_owner_at(__u64 where, struct name_text *out)
 {
     __u64 process = where & VIEW_ADDRESS_MASK, name;
     __u32 slot = where >> VIEW_SLOT_SHIFT & VIEW_SLOT_MASK;
@@ -251,7 +251,7 @@ __noinline int view_owner_at(__u64 where, struct name_text *out)
  * `where` of an erlvm's process by its number, for events that only tell that; 0: it is not known. It returns before
  * view_owner_at is called, so that the stack of only one of them is in use.
  */
-__noinline __u64 view_where(__u32 vm, __u64 id)
+FIXES_GLOBAL __u64 view_where(__u32 vm, __u64 id)
 {
     __u32 *slot = bpf_map_lookup_elem(&otp_slots, &vm);
     const struct otp_layout *layout = slot ? bpf_map_lookup_elem(&otp_layouts, slot) : 0;
