@@ -60,6 +60,12 @@ void lock_order_pop(uint8_t class)
 	}
 	ENSURE(!"lock released that was not held");
 }
+
+int lock_order_held(void)
+{
+	return order.count;
+}
+
 #define SET_CLASS(l, c) ((l)->class = (uint8_t)(c))
 #else
 #define SET_CLASS(l, c) ((void)(c))
@@ -94,8 +100,11 @@ void lock_destroy(struct lock *l)
 /* Who slept takes it as wanted: others may sleep there still. */
 void lock_wait(struct lock *l)
 {
+	enum wait_kind before = wait_begin_lock();
+
 	while (atomic_exchange_explicit(&l->word, LOCK_WANTED, memory_order_acquire) != LOCK_FREE)
 		futex_wait(&l->word, LOCK_WANTED, 0);
+	wait_end_lock(before);
 }
 
 void lock_wake_one(struct lock *l)
@@ -157,11 +166,12 @@ void cond_init(struct cond *c)
 	atomic_init(&c->waiters, 0);
 }
 
-static bool wait_for_signal(struct cond *c, struct lock *l, int64_t deadline_ns)
+static bool wait_for_signal(enum wait_kind kind, struct cond *c, struct lock *l, int64_t deadline_ns)
 {
 	uint32_t before = atomic_load(&c->signals);
 	bool in_time;
 
+	wait_begin_locked(kind);
 	/* Whoever changes what is waited for does so under the lock: a signal after that finds a waiter, or another number. */
 	atomic_fetch_add(&c->waiters, 1);
 	if (atomic_exchange_explicit(&l->word, LOCK_FREE, memory_order_release) == LOCK_WANTED)
@@ -170,17 +180,18 @@ static bool wait_for_signal(struct cond *c, struct lock *l, int64_t deadline_ns)
 	atomic_fetch_sub(&c->waiters, 1);
 	if (!lock_take_free(l))
 		lock_wait(l);
+	wait_end();
 	return in_time;
 }
 
-void cond_wait(struct cond *c, struct lock *l)
+void cond_wait(enum wait_kind kind, struct cond *c, struct lock *l)
 {
-	wait_for_signal(c, l, 0);
+	wait_for_signal(kind, c, l, 0);
 }
 
-bool cond_wait_until(struct cond *c, struct lock *l, int64_t deadline_ns)
+bool cond_wait_until(enum wait_kind kind, struct cond *c, struct lock *l, int64_t deadline_ns)
 {
-	return wait_for_signal(c, l, deadline_ns > 0 ? deadline_ns : 1);
+	return wait_for_signal(kind, c, l, deadline_ns > 0 ? deadline_ns : 1);
 }
 
 static void signal_waiters(struct cond *c, int count)
@@ -212,7 +223,10 @@ static void *run_named(void *arg)
 
 	mem_free(arg);
 	pthread_setname_np(pthread_self(), start.name);
-	return start.run(start.arg);
+	wait_thread_begins(start.name);
+	start.run(start.arg);
+	wait_thread_ends();
+	return NULL;
 }
 
 int thread_start(const char *name, void *(*run)(void *), void *arg)

@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/wait.h"
+
 enum lock_class {
 #define LOCK(name, many) LOCK_##name,
 #include "base/locks.def"
@@ -42,9 +44,12 @@ struct cond {
 void lock_order_push(uint8_t class);
 void lock_order_push_try(uint8_t class);
 void lock_order_pop(uint8_t class);
+/* So many does this thread hold. */
+int lock_order_held(void);
 #define LOCK_ORDER(what, l) lock_order_##what((l)->class)
 #else
 #define LOCK_ORDER(what, l) ((void)(l))
+static inline int lock_order_held(void) { return 0; }
 #endif
 
 /* Somebody else holds it, or waits for it. */
@@ -58,6 +63,12 @@ static inline bool lock_take_free(struct lock *l)
 	return atomic_compare_exchange_strong_explicit(&l->word, &expected, LOCK_HELD, memory_order_acquire, memory_order_relaxed);
 }
 
+/* What an object of static storage is initialized with, in place of lock_init. */
+#ifdef ERLVM_DEBUG
+#define LOCK_STATIC(name) { .class = LOCK_##name }
+#else
+#define LOCK_STATIC(name) { .word = LOCK_FREE }
+#endif
 void lock_init(struct lock *l, enum lock_class class);
 void lock_destroy(struct lock *l);
 
@@ -95,10 +106,11 @@ void rwlock_unread(struct rwlock *l);
 void rwlock_unwrite(struct rwlock *l);
 
 void cond_init(struct cond *c);
-/* l is held; it is free while the thread sleeps. Both may return without a signal: look again at what was waited for. */
-void cond_wait(struct cond *c, struct lock *l);
+/* l is held; it is free while the thread sleeps. kind: what it waits for. Both may return without a signal: look again at
+ * what was waited for. */
+void cond_wait(enum wait_kind kind, struct cond *c, struct lock *l);
 /* Units: deadline_ns is CLOCK_MONOTONIC. Returns false on time-out. */
-bool cond_wait_until(struct cond *c, struct lock *l, int64_t deadline_ns);
+bool cond_wait_until(enum wait_kind kind, struct cond *c, struct lock *l, int64_t deadline_ns);
 void cond_signal(struct cond *c);
 void cond_broadcast(struct cond *c);
 

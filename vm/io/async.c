@@ -64,7 +64,7 @@ static void await_job(void)
 	if (pool.spins && pool.spinning == 0)
 		spin(since);
 	while (pool.first == NULL)
-		batch_wait(&pool.filled, &pool.lock);
+		batch_wait(WAIT_work, &pool.filled, &pool.lock);
 	pool.idle--;
 }
 

@@ -329,7 +329,9 @@ static void *run_thread(void *arg)
 		int n;
 
 		batch_hand_over();
+		wait_begin(WAIT_descriptors);
 		n = epoll_wait(set->epoll, events, ROUND_EVENTS, begin_wait(t));
+		wait_end();
 		end_wait(t);
 		for (int k = 0; k < n; k++)
 			if (events[k].data.u64 == SCHED_POLL_WAKE)

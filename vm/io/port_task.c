@@ -59,8 +59,12 @@ static bool take_hold(struct port_hold *h)
 
 void port_hold(struct port *port)
 {
+	if (take_hold(&port->hold))
+		return;
+	wait_begin(WAIT_port_hold);
 	while (!take_hold(&port->hold))
 		thread_yield();
+	wait_end();
 }
 
 /* One that may run: lock held. */

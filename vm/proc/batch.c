@@ -171,13 +171,13 @@ void batch_hand_over_old(void)
 		hand_over(batch_self);
 }
 
-void batch_wait(struct cond *c, struct lock *l)
+void batch_wait(enum wait_kind kind, struct cond *c, struct lock *l)
 {
 	int64_t deadline = batch_deadline_ns();
 
 	if (deadline == 0)
-		cond_wait(c, l);
-	else if (!cond_wait_until(c, l, deadline))
+		cond_wait(kind, c, l);
+	else if (!cond_wait_until(kind, c, l, deadline))
 		batch_hand_over();
 }
 

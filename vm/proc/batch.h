@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "base/lock.h"
 #include "base/log.h"
 #include "base/ticks.h"
 #include "batch_format.h"
@@ -186,11 +187,9 @@ void batch_write_texts(enum batch_event event, uint64_t ticks, const uint64_t *w
 void batch_hand_over_old(void);
 /* When that will be. Units: CLOCK_MONOTONIC; 0: the page is empty. A thread that sleeps wakes then and calls batch_hand_over_old. */
 int64_t batch_deadline_ns(void);
-/* This thread sleeps on c until it is woken, or the deadline, and then hands its page over: to be called in a loop. l is held, and is released
+/* This thread sleeps on c, for what `kind` says, until it is woken, or the deadline, and then hands its page over: to be called in a loop. l is held, and is released
  * meanwhile. */
-struct cond;
-struct lock;
-void batch_wait(struct cond *c, struct lock *l);
+void batch_wait(enum wait_kind kind, struct cond *c, struct lock *l);
 /* Hands this thread's page over. */
 void batch_hand_over(void);
 /* The VM ends: hands the pages of all threads over; later events are dropped. Safe in a signal handler. */

@@ -191,7 +191,7 @@ static struct dirty_work *await_work(struct dirty_queue *q)
 	if (q->length == 0 && q->spins && q->spinning == 0)
 		spin(q);
 	while (!may_begin(q) || (w = take_ready(q)) == NULL)
-		batch_wait(&q->filled, &q->lock);
+		batch_wait(WAIT_work, &q->filled, &q->lock);
 	q->idle--;
 	return w;
 }
@@ -228,34 +228,41 @@ static void end_busy(struct dirty_thread *t)
 
 /* ---- what a thread does for a process */
 
-/* p waits in its native: waits until nobody runs it; then it counts as running here. Fails: false when it ends. */
-static bool hold_blocked(Process *p)
+/* p waits in its native. A scheduler has to run it for what came in before it can be held, so this thread waits outside:
+ * the schedulers may all be about to stop the world, and would wait in their turn for who works apart. Fails: false when
+ * p ends. */
+static bool await_rest(const Process *p)
 {
 	int64_t since = clock_monotonic_ns();
+	uint32_t state;
 
-	for (;;) {
-		uint32_t state = atomic_load(&p->state);
-
-		if (state & (PS_EXITING | PS_DEAD))
-			return false;
-		if (!(state & (PS_RUNNABLE | PS_RUNNING)) &&
-		    atomic_compare_exchange_weak(&p->state, &state, state | PS_RUNNING))
-			return true;
+	wait_begin(WAIT_process_turn);
+	while (!((state = atomic_load(&p->state)) & (PS_EXITING | PS_DEAD)) && (state & (PS_RUNNABLE | PS_RUNNING)))
 		if (!thread_spin(since))
 			clock_sleep_ms(1);
-	}
+	wait_end();
+	return !(state & (PS_EXITING | PS_DEAD));
+}
+
+/* From now on p counts as running here. Fails: false when another was faster, or p ends. */
+static bool try_hold(Process *p)
+{
+	uint32_t state = atomic_load(&p->state);
+
+	return !(state & (PS_EXITING | PS_DEAD | PS_RUNNABLE | PS_RUNNING)) &&
+		atomic_compare_exchange_strong(&p->state, &state, state | PS_RUNNING);
 }
 
 Process *dirty_hold(void)
 {
 	Process *p = own != NULL ? sched_self()->current : NULL;
 
-	if (p == NULL)
-		return NULL;
-	sched_world_enter_apart();
-	if (hold_blocked(p))
-		return p;
-	sched_world_leave_apart();
+	while (p != NULL && await_rest(p)) {
+		sched_world_enter_apart();
+		if (try_hold(p))
+			return p;
+		sched_world_leave_apart();
+	}
 	return NULL;
 }
 
@@ -536,14 +543,16 @@ void dirty_block(bool block)
 
 void dirty_await_stop(void)
 {
+	sched_go_outside();
 	for (int kind = 0; kind < DIRTY_KINDS; kind++) {
 		struct dirty_queue *q = &queues[kind];
 
 		lock_acquire(&q->lock);
 		while (q->running > 0 && q->blocked)
-			batch_wait(&q->stopped, &q->lock);
+			batch_wait(WAIT_dirty_stop, &q->stopped, &q->lock);
 		lock_release(&q->lock);
 	}
+	sched_go_inside();
 }
 
 size_t dirty_queue_length(enum dirty_kind kind)

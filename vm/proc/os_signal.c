@@ -25,6 +25,7 @@ static const struct {
 
 static int pipe_ends[2];
 static sigset_t defaults;
+static atomic_bool tells_waits; /* at SIGUSR2, until a program says what that does */
 static void (*run_break)(void);
 
 /* Ends of programs that ports run are the ports': SIGCHLD is told when somebody sent it. */
@@ -49,6 +50,8 @@ static struct sigaction action_of(int number, enum os_signal_how how)
 
 bool os_signal_set(Term name, enum os_signal_how how)
 {
+	if (name == am_sigusr2)
+		atomic_store(&tells_waits, false);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		struct sigaction action = action_of(names[i].number, how);
 
@@ -82,6 +85,22 @@ void os_signal_init(void)
 	os_signal_set(am_sigterm, OS_SIGNAL_HANDLE); /* OTP's server has an answer to these from the start */
 	os_signal_set(am_sigquit, OS_SIGNAL_HANDLE);
 	os_signal_set(am_sigusr1, OS_SIGNAL_HANDLE);
+	os_signal_set(am_sigusr2, OS_SIGNAL_HANDLE);
+	atomic_store(&tells_waits, true);
+}
+
+/* ---- what a VM that stands still waits for: no process has to run for that */
+
+static void tell_line(const char *text, void *arg)
+{
+	(void)arg;
+	log_line("erlvm: %s", text);
+}
+
+static void tell_waits(void)
+{
+	log_line("erlvm: SIGUSR2: its threads, where they are, and what they wait for");
+	wait_each(tell_line, NULL);
 }
 
 void os_signal_on_break(void (*run)(void))
@@ -134,15 +153,22 @@ void os_signal_run(void)
 {
 	struct pollfd ready = { .fd = pipe_ends[0], .events = POLLIN };
 
+	wait_thread_begins("main");
 	for (;;) {
 		unsigned char byte;
+		bool ok;
 
 		batch_hand_over(); /* what the start of the VM told, and signals that were sent on */
+		wait_begin(WAIT_signals);
 		/* ThreadSanitizer runs no handler while a thread waits in read. */
-		if (poll(&ready, 1, -1) != 1 || read(pipe_ends[0], &byte, 1) != 1)
+		ok = poll(&ready, 1, -1) == 1 && read(pipe_ends[0], &byte, 1) == 1;
+		wait_end();
+		if (!ok)
 			continue;
 		if (byte == SIGINT)
 			run_break();
+		else if (byte == SIGUSR2 && atomic_load(&tells_waits))
+			tell_waits();
 		else
 			forward(byte);
 	}

@@ -175,6 +175,7 @@ static int count_processors(void)
 
 void sched_init(unsigned count, unsigned online)
 {
+	wait_check();
 	os_signal_init();
 	worker_init(count > WORKERS_MIN ? count : WORKERS_MIN, online);
 	sched_lend_init(count > WORKERS_MIN ? count : WORKERS_MIN, run_sched);
@@ -645,7 +646,9 @@ static void sleep_at_descriptors(struct sched_queue *q, int64_t deadline)
 {
 	atomic_store_explicit(&q->polls, true, memory_order_relaxed);
 	lock_release(&q->lock);
+	wait_begin(WAIT_descriptors);
 	sched_poll_sleep(deadline);
+	wait_end();
 	lock_acquire(&q->lock);
 	atomic_store_explicit(&q->polls, false, memory_order_relaxed);
 }
@@ -667,8 +670,8 @@ static bool sleep_idle(struct sched *s, bool aside)
 		sleep_at_descriptors(q, deadline);
 	while (!polls && may_sleep(q, aside)) {
 		if (deadline == 0)
-			cond_wait(&q->cond, &q->lock);
-		else if (!cond_wait_until(&q->cond, &q->lock, deadline))
+			cond_wait(WAIT_processes, &q->cond, &q->lock);
+		else if (!cond_wait_until(WAIT_processes, &q->cond, &q->lock, deadline))
 			break;
 	}
 	s->spins = scheds.may_spin && q->wake && q->woken_ns - since < SPIN_NS;

@@ -123,7 +123,7 @@ void sched_lend_rest(struct sched *s)
 	lock_acquire(&lend.lock);
 	put_resting(s);
 	while ((lent_of(s) & LENT_MASK) == LENT_TAKEN)
-		batch_wait(&lend.cond, &lend.lock);
+		batch_wait(WAIT_work, &lend.cond, &lend.lock);
 	lock_release(&lend.lock);
 }
 

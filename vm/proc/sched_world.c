@@ -47,6 +47,7 @@ static void count_in(struct sched *s)
 	bool is_apart = s == NULL || is_taken(s);
 
 	progress_enter();
+	wait_set_inside(true);
 	*(is_apart ? &world.apart : &world.active) += 1;
 	if (s == NULL)
 		return;
@@ -66,7 +67,7 @@ static void enter(struct sched *s)
 		if (!was_held)
 			atomic_fetch_add(&world.held, 1);
 		was_held = true;
-		cond_wait(&world.cond, &world.lock);
+		cond_wait(s == NULL || is_taken(s) ? WAIT_world_enter_apart : WAIT_world_enter, &world.cond, &world.lock);
 	}
 	if (was_held && atomic_fetch_sub(&world.held, 1) == 1)
 		cond_broadcast(&world.cond);
@@ -77,6 +78,7 @@ static void enter(struct sched *s)
 static void leave(struct sched *s)
 {
 	progress_leave();
+	wait_set_inside(false);
 	lock_acquire(&world.lock);
 	*(s == NULL || s->part == PART_APART ? &world.apart : &world.active) -= 1;
 	if (s != NULL)
@@ -211,7 +213,7 @@ static void stop_after_apart(unsigned turn)
 {
 	lock_acquire(&world.lock);
 	while (world.turn != turn || world.apart > 0 || atomic_load(&world.stop))
-		cond_wait(&world.cond, &world.lock);
+		cond_wait(WAIT_stop_apart, &world.cond, &world.lock);
 	stop_runs(true);
 	lock_release(&world.lock);
 }
@@ -222,7 +224,7 @@ static void stop_after_apart(unsigned turn)
 static void wait_for_held(void)
 {
 	while (atomic_load(&world.held) > 0)
-		cond_wait(&world.cond, &world.lock);
+		cond_wait(WAIT_stop_held, &world.cond, &world.lock);
 }
 
 /* Lock held. A stop lasted that long: processes that wait run for as long before the next. Who stops the world again
@@ -236,7 +238,7 @@ static void begin_rest(int64_t lasted_ns, int64_t now_ns)
 static void wait_for_rest(void)
 {
 	while (sched_run_queue_length() > 0 && clock_monotonic_ns() < world.rests_ns)
-		cond_wait_until(&world.cond, &world.lock, world.rests_ns);
+		cond_wait_until(WAIT_stop_rest, &world.cond, &world.lock, world.rests_ns);
 }
 
 /* Who has lent a scheduler may last: it gets another thread, so that it goes on until the first works apart no more. */
@@ -259,7 +261,7 @@ static void wait_for_all(void)
 	}
 	lock_acquire(&world.lock);
 	while (world.active > 0)
-		cond_wait(&world.cond, &world.lock);
+		cond_wait(WAIT_stop_active, &world.cond, &world.lock);
 	lock_release(&world.lock);
 }
 

@@ -91,7 +91,7 @@ static void rest(void)
 	lock_acquire(&slice_clock.lock);
 	atomic_store(&slice_clock.rests, true);
 	while (atomic_load(&slice_clock.rests) && !is_any_busy())
-		cond_wait(&slice_clock.cond, &slice_clock.lock);
+		cond_wait(WAIT_processes, &slice_clock.cond, &slice_clock.lock);
 	atomic_store(&slice_clock.rests, false);
 	lock_release(&slice_clock.lock);
 }

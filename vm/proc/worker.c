@@ -104,7 +104,7 @@ static void wait_for_turn(struct wait_list *l)
 	atomic_fetch_add(&turns.waiting, 1);
 	give_turns();
 	while (!w.given)
-		batch_wait(&w.cond, &turns.lock);
+		batch_wait(WAIT_match_turn, &w.cond, &turns.lock);
 	turn_end_ns = clock_monotonic_ns() + TURN_NS;
 }
 
@@ -164,7 +164,7 @@ static struct worker_job *take_job(struct lane *l)
 	lock_acquire(&l->lock);
 	l->idle++;
 	while (l->first == NULL)
-		batch_wait(&l->filled, &l->lock);
+		batch_wait(WAIT_work, &l->filled, &l->lock);
 	l->idle--;
 	job = l->first;
 	unlink_job(l, job);
