@@ -60,7 +60,8 @@ LOOP_CFLAGS += $(call accepted,-fno-stack-protector) $(call accepted,-fcf-protec
 
 VM_LIBS := -lgmp -lz -lm -lpthread $(shell $(PKG_CONFIG) --libs libpcre2-8 2>/dev/null)
 # What erlsnoop needs but libc is linked in, so that one that was built on the oldest release runs on all later ones.
-TOOL_LIBS := $(shell $(PKG_CONFIG) --libs libbpf 2>/dev/null || echo -lbpf) -ldw -lelf -lcapstone -lz -lzstd -lmicrohttpd
+# zlib is the first: libelf.a may have a crc32() of its own, for who has found none.
+TOOL_LIBS := -lz $(shell $(PKG_CONFIG) --libs libbpf 2>/dev/null || echo -lbpf) -ldw -lelf -lcapstone -lzstd -lmicrohttpd
 ifneq ($(STATIC),0)
 TOOL_LIBS := -Wl,-Bstatic -Wl,--start-group $(TOOL_LIBS) -llzma -lbz2 -Wl,--end-group $(if $(STATIC),,-Wl$(comma)-Bdynamic)
 endif
@@ -73,10 +74,10 @@ BPF_SRC := $(wildcard bpf/*.bpf.c)
 BPF_CC = $(CLANG) -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 -Wall -Werror -I. -Ibpf -I$(GEN)
 SKEL := $(BPF_SRC:bpf/%.bpf.c=$(GEN)/%.skel.h)
 VM_OBJ := $(VM_SRC:%.c=$(BUILD)/obj/%.o)
-TOOL_OBJ := $(TOOL_SRC:%.c=$(BUILD)/obj/%.o) $(if $(filter 0,$(STATIC)),,$(BUILD)/obj/tools/link/no_tls.o)
+TOOL_OBJ := $(TOOL_SRC:%.c=$(BUILD)/obj/%.o) $(if $(filter 0,$(STATIC)),,$(BUILD)/obj/tools/link/no_tls.o $(BUILD)/obj/tools/link/elf_trees.o)
 TEST_ROOMS := unit probes tools erl
 
-.PHONY: all deps deps-check docs demo check check-kernels check-stock check-cluster check-services check-serving soak check-otp check-natives check-compile lint bench fuzz fuzz-targets clean tests install uninstall $(TEST_ROOMS:%=check-%)
+.PHONY: all deps deps-check docs demo check check-install check-kernels check-stock check-cluster check-services check-serving soak check-otp check-natives check-compile lint bench fuzz fuzz-targets clean tests install uninstall $(TEST_ROOMS:%=check-%)
 .DELETE_ON_ERROR:
 .SECONDARY:
 all: $(BUILD)/erlvm $(BUILD)/erl $(BUILD)/erlsnoop
@@ -186,6 +187,10 @@ check-services: all
 # (SERVING="cowboy" names some).
 check-serving: all
 	@BUILD=$(BUILD) python3 tests/stock/check_serving.py
+# The Debian packages built, installed, tried and removed in fresh chroots of 12, 13 and sid, and a static erlsnoop in an empty one (network);
+# INSTALL_ONLY="static sid" names some.
+check-install:
+	@BUILD=$(BUILD) bash tests/install/check_install.sh
 # Kernels of distributions booted in qemu, each command and the tools' live tests in each (tests/kernels); KERNELS="6.1 6.12"
 # names some, SUITES= leaves out the tests.
 check-kernels: all $(BUILD)/tests/tools $(BUILD)/tests/emitter
@@ -340,7 +345,7 @@ $(BUILD)/docs/views.md: docs/views.c bpf/views.def
 	$(CC) -std=c17 $(WARN) -o $(BUILD)/docs/print_views $<
 	$(BUILD)/docs/print_views > $@
 
-DOCS_OBJ := $(addprefix $(BUILD)/obj/tools/,elf_file.o memory.o clock.o)
+DOCS_OBJ := $(addprefix $(BUILD)/obj/tools/,elf_file.o memory.o clock.o link/elf_trees.o)
 $(BUILD)/docs/probes.md: docs/probes.c vm/probes.def $(DOCS_OBJ) $(BUILD)/erlvm
 	@mkdir -p $(BUILD)/docs
 	$(CC) -std=c17 -D_GNU_SOURCE $(WARN) $(LDFLAGS) -o $(BUILD)/docs/print_probes $< $(DOCS_OBJ) $(TOOL_LIBS)
