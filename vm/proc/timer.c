@@ -361,12 +361,19 @@ int64_t timer_wheel_deadline_ns(struct timer_wheel *w)
 
 /* ---- receive */
 
+/* The timer of all who wait for ever: on no wheel. */
+static struct timer never = { .kind = TIMER_RECEIVE };
+
 void timer_start_receive(Process *p, uint64_t ms)
 {
 	struct timer *t;
 
 	if (p->receive_timer != NULL)
 		return;
+	if (ms == TIMER_NEVER) {
+		p->receive_timer = &never;
+		return;
+	}
 	t = mem_alloc_as(MEM_PROCESS, sizeof(*t));
 	*t = (struct timer){ .kind = TIMER_RECEIVE, .at_ms = timer_deadline_ms(ms), .process = p };
 	p->receive_timer = t;
@@ -380,6 +387,9 @@ void timer_cancel_receive(Process *p)
 
 	if (t == NULL)
 		return;
+	p->receive_timer = NULL;
+	if (t == &never)
+		return;
 	w = t->wheel;
 	lock_acquire(&w->lock);
 	if (t->at_link != NULL) {
@@ -388,7 +398,6 @@ void timer_cancel_receive(Process *p)
 	}
 	lock_release(&w->lock);
 	mem_free_as(MEM_PROCESS, t);
-	p->receive_timer = NULL;
 	atomic_fetch_and(&p->state, ~(uint32_t)PS_TIMEOUT);
 }
 
