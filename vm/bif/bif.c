@@ -12,12 +12,13 @@ struct bif_row {
 	unsigned arity;
 	bif_fn call;
 	const char *name;
-	enum { ROW_BIF, ROW_OWN, ROW_INSTRUCTION } kind; /* see bifs.def */
+	enum { ROW_BIF, ROW_OWN, ROW_DIRECT, ROW_INSTRUCTION } kind; /* see bifs.def */
 };
 
 static const struct bif_row rows[] = {
 #define BIF(module, function, arity, name) { am_##module, function, arity, name, #name, ROW_BIF },
 #define OWN(module, function, arity, name) { am_##module, function, arity, name, #name, ROW_OWN },
+#define DIRECT(module, function, arity, name) { am_##module, function, arity, name, #name, ROW_DIRECT },
 #define INSTRUCTION(module, function, arity, name) { am_##module, function, arity, name, #name, ROW_INSTRUCTION },
 #include "bif/bifs.def"
 };
@@ -34,7 +35,7 @@ Term bif_list(struct heap *h)
 	Term list = NIL;
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (rows[i].kind == ROW_BIF && !is_nif_module(rows[i].module)) {
+		if ((rows[i].kind == ROW_BIF || rows[i].kind == ROW_DIRECT) && !is_nif_module(rows[i].module)) {
 			Term mfa = heap_tuple(h, rows[i].module, atom_from_text(rows[i].function), SMALL(rows[i].arity));
 
 			list = heap_cons(h, mfa, list);
@@ -70,5 +71,7 @@ void bif_init(void)
 		export_set_bif(e, row->call, row->name);
 		e->is_nif = is_nif_module(row->module);
 		e->is_own = row->kind == ROW_OWN;
+		if (row->kind == ROW_DIRECT || row->kind == ROW_INSTRUCTION)
+			export_add_instruction(e);
 	}
 }

@@ -12,9 +12,10 @@ static Term enter_stub(Process *p, Term *args)
 {
 	struct export *e = export_of_stub(p->i);
 
-	(void)args;
 	if (e == NULL)
 		e = (struct export *)p->i[1]; /* call_bif and its like */
+	if (breakpoint_at(e->func_info)->is_global && breakpoint_native_of_entry(p->i) != NULL)
+		return e->bif(p, args);
 	p->trap_export = NULL;
 	p->resume_arg = &e->stub[EXPORT_STUB_TRACED];
 	p->exc_kind = EXC_TRAP;

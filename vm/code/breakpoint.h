@@ -18,6 +18,7 @@ struct breakpoint {
 	struct export *export; /* of the stub; NULL: the function itself */
 	const Inst *address; /* of a stub: where its calls go on; NULL: to the native */
 	uint16_t opcode;     /* of a function: what its entry holds otherwise */
+	bool is_global;      /* of a native: calls from within its own module pass it by */
 };
 
 /* A frame on the stack, behind the return address of breakpoint_return: what to tell when the function returns. Immediates. */
@@ -69,6 +70,16 @@ static inline enum opcode breakpoint_opcode(const Inst *at)
 	uint16_t op = (uint16_t)*at;
 
 	return unlikely(op == OP_breakpoint) ? breakpoint_at(at - FUNC_INFO_WORDS)->opcode : op;
+}
+/* The native that the call at `at` is of, when that is all there is of the native's own place in its module; or NULL. */
+static inline const struct export *breakpoint_native_of_entry(const Inst *at)
+{
+	const Inst *info = at - FUNC_INFO_WORDS;
+	const struct export *e = (const struct export *)at[1];
+
+	if (breakpoint_opcode(at) != OP_call_bif_only || (uint16_t)info[0] != OP_func_info)
+		return NULL;
+	return e->module == func_info_module(info) && e->function == func_info_function(info) ? e : NULL;
 }
 /* Skips frames: the next return address of the program's own from `stack` on. */
 static inline const Term *breakpoint_skip_frames(const Term *stack)

@@ -49,8 +49,13 @@ static enum opcode choose_external(unsigned genop, const struct export *e)
 
 static size_t emit_call_ext(struct emitter *em, const struct genop *g, size_t count)
 {
+	struct operand args[3] = { g->args[0], g->args[1] };
+
 	(void)count;
-	emit_instr(em, choose_external(g->op, g->args[1].export), g->args);
+	if (g->op == GENOP_call_ext_last)
+		args[2] = g->args[2];
+	args[1].export = export_direct(args[1].export);
+	emit_instr(em, choose_external(g->op, args[1].export), args);
 	return 1;
 }
 

@@ -19,6 +19,8 @@ static struct {
 	size_t count, foreign_count;
 	atomic_uint loads;
 	_Atomic(struct export *) buckets[BUCKETS];
+	struct export *instructions[EXPORT_INSTRUCTIONS_MAX]; /* twins of natives; written before anything runs */
+	size_t instruction_count;
 } exports;
 
 void export_init(void)
@@ -142,6 +144,26 @@ struct export *export_new_hidden(Term module, Term function, uint32_t arity, bif
 	e = make_entry(module, function, arity);
 	lock_release(&exports.lock);
 	export_set_bif(e, fn, name);
+	return e;
+}
+
+void export_add_instruction(struct export *e)
+{
+	struct export *twin = export_new_hidden(e->module, e->function, e->arity, e->bif, e->bif_name);
+
+	ENSURE(exports.instruction_count < EXPORT_INSTRUCTIONS_MAX);
+	twin->is_own = e->is_own;
+	exports.instructions[exports.instruction_count++] = twin;
+}
+
+struct export *export_direct(struct export *e)
+{
+	for (size_t i = 0; i < exports.instruction_count; i++) {
+		struct export *twin = exports.instructions[i];
+
+		if (twin->module == e->module && twin->function == e->function && twin->arity == e->arity)
+			return twin;
+	}
 	return e;
 }
 

@@ -20,12 +20,13 @@ struct export {
 	bif_fn call;         /* what calls of it run: the same, or a breakpoint */
 	const char *bif_name; /* for probes and reports */
 	Inst func_info[4];   /* the stub's, so that address lookups name BIFs; exec fills both */
-	Inst stub[4];        /* export_bif or export_undefined; export_traced, for calls with a breakpoint */
+	Inst stub[4];        /* export_bif or export_undefined; the arity again; export_traced, for calls with a breakpoint */
 	Term fun_literal;    /* fun M:F/A as a literal term; TERM_NONE until wanted: fun_of_export */
 	struct export *next; /* in the table's bucket */
 };
 
-enum { EXPORT_STUB_TRACED = 1, EXPORTS_FOREIGN_MAX = 1 << 18, EXPORTS_CHOSEN_MAX = 1 << 21 };
+enum { EXPORT_STUB_TRACED = 2, EXPORTS_FOREIGN_MAX = 1 << 18, EXPORTS_CHOSEN_MAX = 1 << 21,
+       EXPORT_INSTRUCTIONS_MAX = 8 };
 
 void export_init(void);
 /* The entry, made when it is missing. Any thread. */
@@ -45,6 +46,11 @@ void export_set_bif(struct export *e, bif_fn fn, const char *name);
 /* A native function that is in no table: nobody can name it, natives alone have their process go on in it. Before
  * anything runs. */
 struct export *export_new_hidden(Term module, Term function, uint32_t arity, bif_fn fn, const char *name);
+/* Calls of that native by its name in code are an instruction in OTP, which no trace sees: they get a twin of it. Before
+ * anything runs. */
+void export_add_instruction(struct export *e);
+/* What code that names e calls: its twin where e has one, e itself otherwise. */
+struct export *export_direct(struct export *e);
 /* Can it be called: a native function, or one of current code? */
 bool export_is_loaded(const struct export *e);
 /* Its module's code comes and goes. A native function stays. */

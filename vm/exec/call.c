@@ -138,6 +138,11 @@ bool call_keep_frame_gc(Process *p, Term *x, unsigned arity, const Inst *at, uin
 	return true;
 }
 
+bool call_keeps_frame(const struct export *e, const Inst *at)
+{
+	return !e->is_nif && export_of_stub(at) == NULL && breakpoint_native_of_entry(at) == NULL;
+}
+
 void call_note_loop(Process *p, const Inst *to)
 {
 	if ((uint16_t)*to == OP_breakpoint)
@@ -309,8 +314,8 @@ static inline bool is_apply(Term module, Term function, unsigned arity)
 	return module == am_erlang && function == am_apply && arity == 3;
 }
 
-/* While what is applied is erlang:apply/3 itself: x has what that applies. Its errors are left to it. */
-static void unroll_apply(Term *module, Term *function, Term *x, unsigned *arity)
+/* While what is applied is erlang:apply/3 itself: x has what that applies. Fails: false, x has what that cannot apply. */
+static bool unroll_apply(Term *module, Term *function, Term *x, unsigned *arity)
 {
 	while (is_apply(*module, *function, *arity)) {
 		Term inner[3] = { x[0], x[1], x[2] };
@@ -318,12 +323,13 @@ static void unroll_apply(Term *module, Term *function, Term *x, unsigned *arity)
 
 		if (n < 0) {
 			memcpy(x, inner, sizeof(inner));
-			return;
+			return false;
 		}
 		*module = inner[0];
 		*function = inner[1];
 		*arity = (unsigned)n;
 	}
+	return true;
 }
 
 /* No code has named the function: the error handler is asked at once, so that names made up by the million leave no
@@ -357,7 +363,8 @@ const Inst *call_apply_fixed(Process *p, Term *x, unsigned arity, struct exc_sit
 
 	if (!term_is_atom(module) || !term_is_atom(function))
 		return apply_badarg(p, module, function, heap_list_array(&p->heap, arity, x, NIL), site);
-	unroll_apply(&module, &function, x, &arity);
+	if (!unroll_apply(&module, &function, x, &arity))
+		return apply_badarg(p, x[0], x[1], x[2], site);
 	return enter_applied(p, module, function, x, arity, site);
 }
 
@@ -474,7 +481,8 @@ static Term trap_to(Process *p, Term *x, Term module, Term function, unsigned ar
 
 static __attribute__((noinline)) Term apply_apply(Process *p, Term module, Term function, Term *x, unsigned arity)
 {
-	unroll_apply(&module, &function, x, &arity);
+	if (!unroll_apply(&module, &function, x, &arity))
+		return exc_badarg(p);
 	return trap_to(p, x, module, function, arity);
 }
 
@@ -647,7 +655,9 @@ static void stub_fill(struct export *e)
 	e->func_info[1] = e->module;
 	e->func_info[2] = e->function;
 	e->func_info[3] = e->arity;
-	e->stub[0] = e->bif != NULL ? OP_export_bif : OP_export_undefined;
+	e->stub[0] = e->bif == NULL ? OP_export_undefined :
+		     e->module == am_erlang && e->function == am_apply ? OP_export_apply : OP_export_bif;
+	e->stub[EXPORT_STUB_TRACED - 1] = e->arity; /* before each entry, for who is preempted there */
 	e->stub[EXPORT_STUB_TRACED] = OP_export_traced;
 }
 
@@ -662,6 +672,8 @@ void call_init(void)
 	export_make_stub = stub_fill;
 	export_set_bif(export_get(am_erlang, am_apply, 2), apply_2, "apply_2");
 	export_set_bif(export_get(am_erlang, am_apply, 3), apply_3, "apply_3");
+	export_add_instruction(export_get(am_erlang, am_apply, 2));
+	export_add_instruction(export_get(am_erlang, am_apply, 3));
 }
 
 /* For who reads our memory from outside. */

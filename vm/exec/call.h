@@ -97,6 +97,8 @@ bool call_breakpoint_gc(Process *p, Term *x, const Inst *entry);
 /* The native that the instruction at `at` calls has a breakpoint and is its function's last call: the function's frame, of so many bytes, stays
  * until the native returns, so that it is the caller. x[0..arity) are roots. Fails: false when p is to exit. */
 bool call_keep_frame_gc(Process *p, Term *x, unsigned arity, const Inst *at, uint32_t frame_bytes);
+/* Is that frame there in OTP, too? Not of NIFs, which are functions there, nor when their own module calls them. */
+bool call_keeps_frame(const struct export *e, const Inst *at);
 /* A receive goes back to `to`, which may be the entry of its function. */
 void call_note_loop(Process *p, const Inst *to);
 /* wait_timeout goes back to its loop_rec? */

@@ -48,15 +48,17 @@ static Term raw_head(struct heap *h, const struct exc_site *site)
 	}
 }
 
-/* Is `at` the call that stands at the entry of the native function's own place in its module? That entry is not a caller. */
-static bool is_own_entry(const Inst *at, const struct exc_site *site)
+/* Is `at` in a function of its own? Not so the stub of a native, nor the call of a native that stands at the entry of
+ * its own place in its module: those are at the head already. */
+static bool is_in_function(const Inst *at, const struct exc_site *site)
 {
-	enum opcode op = breakpoint_opcode(at);
+	const struct export *e = export_of_stub(at);
 
-	if (op == OP_call_nif)
-		return true;
-	return site->kind == EXC_SITE_NATIVE && op == OP_call_bif_only && (uint16_t)at[-4] == OP_func_info &&
-	       at[-3] == site->module && at[-2] == site->function;
+	if (e != NULL)
+		return (uint16_t)e->stub[0] == OP_export_apply;
+	if (breakpoint_opcode(at) == OP_call_nif)
+		return false;
+	return site->kind != EXC_SITE_NATIVE || breakpoint_native_of_entry(at) == NULL;
 }
 
 /* The return addresses of the stack from its top, equal neighbours once, as bytes of a heapbin. */
@@ -67,7 +69,7 @@ static Term raw_addresses(Process *p, const Inst *at, const struct exc_site *sit
 	unsigned n = 0;
 	struct heapbin *b;
 
-	if (export_of_stub(at) == NULL && !is_own_entry(at, site)) /* those stand at the head already */
+	if (is_in_function(at, site))
 		found[n++] = last = (Term)(at + 1);
 	for (const Term *slot = p->heap.stop; slot < p->heap.end && n < max; slot++)
 		if (term_is_header(*slot) && *slot != TERM_NONE && *slot != last && *slot != (Term)breakpoint_return)
@@ -180,22 +182,30 @@ static bool has_catch(const Process *p)
 	return false;
 }
 
+/* The exception leaves the function of a breakpoint's frame. Returns whether its caller is told of, should that catch. */
+static bool leave_traced(Process *p, const struct breakpoint_frame *f)
+{
+	Term words[3] = { HEADER(2, SUB_TUPLE), am_nocatch, p->exc_reason };
+	bool is_caught = p->exc_kind != EXC_THROW || has_catch(p);
+
+	return breakpoint_hooks.raised(p, f, is_caught ? class_of(p->exc_kind) : am_error,
+				       is_caught ? p->exc_reason : term_from_boxed(words));
+}
+
 /* The innermost catch: its address, and its frame as top of stack. */
 static const Inst *stack_unwind(Process *p)
 {
 	Term *frame = p->heap.stop;
-	Term words[3] = { HEADER(2, SUB_TUPLE), am_nocatch, p->exc_reason };
-	bool is_told = false, is_caught;
+	bool is_told = false, is_next_told = false; /* of the function whose frame this is; of the one that called it */
 
 	for (Term *slot = frame; slot < p->heap.end; slot++) {
-		if (term_is_header(*slot)) {
+		if (unlikely(*slot == (Term)breakpoint_return)) {
 			frame = slot;
-			if (unlikely(*slot == (Term)breakpoint_return)) {
-				is_caught = p->exc_kind != EXC_THROW || has_catch(p);
-				is_told |= breakpoint_hooks.raised(p, (const struct breakpoint_frame *)(slot + 1),
-								   is_caught ? class_of(p->exc_kind) : am_error,
-								   is_caught ? p->exc_reason : term_from_boxed(words));
-			}
+			is_next_told |= leave_traced(p, (const struct breakpoint_frame *)(slot + 1));
+		} else if (term_is_header(*slot)) {
+			frame = slot;
+			is_told = is_next_told;
+			is_next_told = false;
 		} else if (term_is_catch(*slot)) {
 			p->heap.stop = frame;
 			frame[0] = TERM_NONE;

@@ -40,6 +40,7 @@ void traced_enter(Process *p, const Inst *entry, int pushed)
 {
 	/* Stubs are no functions: natives have probes of their own, and what gets loaded is entered after that. */
 	if (PROBE_ON(global__function__entry) && (uint16_t)*entry != OP_export_bif &&
+	    (uint16_t)*entry != OP_export_apply &&
 	    (uint16_t)*entry != OP_export_undefined &&
 	    breakpoint_opcode(entry) != OP_call_nif)
 		probe_global__function__entry(p, info_mfa(entry - FUNC_INFO_WORDS), count_frames(p) + pushed);

@@ -172,6 +172,7 @@ static void set_kinds(Inst *info, struct export *e, const struct pattern *q)
 	if (pt == NULL)
 		pt = make_point(info, e);
 	if (q->how == TRACE_ON) {
+		pt->breakpoint.is_global = q->kinds & TRACE_KIND_GLOBAL;
 		/* one that counts already goes on, from the start */
 		pt->kinds |= q->kinds;
 		if ((q->kinds & TRACE_KIND_TIME) && pt->number == 0)
@@ -192,6 +193,18 @@ bool trace_mfa_matches(const struct trace_mfa *mfa, Term module, Term function, 
 	       (mfa->arity < 0 || mfa->arity == (int64_t)arity);
 }
 
+/* Does the module that has that native's place say so? One that is not loaded is believed to. */
+static bool is_exported(const struct export *e)
+{
+	const struct module *m = module_find(e->module);
+	const struct code_instance *c = m != NULL ? atomic_load(&m->current) : NULL;
+	bool exported = c == NULL;
+
+	for (uint32_t i = 0; !exported && i < c->export_count; i++)
+		exported = c->exports[i].function == e->function && c->exports[i].arity == e->arity;
+	return exported;
+}
+
 /* Calls through an export, and those of a native, have their point in the export's stub. */
 static void visit_export(struct export *e, void *arg)
 {
@@ -201,9 +214,9 @@ static void visit_export(struct export *e, void *arg)
 	if (!trace_mfa_matches(&q->mfa, e->module, e->function, e->arity) || !export_is_loaded(e))
 		return;
 	if (e->bif != NULL) {
+		if (global && !is_exported(e))
+			return;
 		q->matched++;
-		if (e->module == am_erlang && e->function == am_apply)
-			return; /* in OTP, calls of it are instructions: nobody traces them */
 		/* a native has one point for all kinds: global and the others replace each other */
 		if (q->how != TRACE_OFF)
 			clear_kinds(e->func_info, global ? TRACE_KIND_BREAKPOINTS : TRACE_KIND_GLOBAL);
