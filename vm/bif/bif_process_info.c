@@ -513,8 +513,9 @@ static Term info_last_calls(Process *p, struct heap *h)
 }
 
 /* ---- the items. DEFAULT: in process_info/1, in this order. OWN: the value holds terms of the process's own heap.
- * LONG: it may be as long as the heap or the tables are; DEEP: it takes as long as the stack is. */
-enum { PLAIN = 0, DEFAULT = 1, OWN = 2, LONG = 4, DEEP = 8 };
+ * LONG: it may be as long as the heap or the tables are; DEEP: it takes as long as the stack is. COSTS: a reduction of who
+ * is asked, as OTP has the process itself answer. */
+enum { PLAIN = 0, DEFAULT = 1, OWN = 2, LONG = 4, DEEP = 8, COSTS = 16 };
 
 static const struct item {
 	Term name;
@@ -522,32 +523,32 @@ static const struct item {
 	int kind;
 } items[] = {
 	{ am_registered_name, info_registered_name, DEFAULT },
-	{ am_current_function, info_current_function, DEFAULT },
+	{ am_current_function, info_current_function, DEFAULT | COSTS },
 	{ am_initial_call, info_initial_call, DEFAULT },
 	{ am_status, info_status, DEFAULT },
 	{ am_message_queue_len, info_message_queue_len, DEFAULT },
-	{ am_links, info_links, DEFAULT | LONG },
-	{ am_dictionary, info_dictionary, DEFAULT | OWN | LONG },
+	{ am_links, info_links, DEFAULT | LONG | COSTS },
+	{ am_dictionary, info_dictionary, DEFAULT | OWN | LONG | COSTS },
 	{ am_trap_exit, info_trap_exit, DEFAULT },
 	{ am_error_handler, info_error_handler, DEFAULT },
 	{ am_priority, info_priority, DEFAULT },
 	{ am_group_leader, info_group_leader, DEFAULT | OWN },
-	{ am_total_heap_size, info_total_heap_size, DEFAULT },
+	{ am_total_heap_size, info_total_heap_size, DEFAULT | COSTS },
 	{ am_heap_size, info_heap_size, DEFAULT },
 	{ am_stack_size, info_stack_size, DEFAULT },
 	{ am_reductions, info_reductions, DEFAULT },
 	{ am_garbage_collection, info_garbage_collection, DEFAULT },
-	{ am_suspending, info_suspending, DEFAULT | LONG },
-	{ am_messages, info_messages, LONG },
-	{ am_backtrace, info_backtrace, LONG },
+	{ am_suspending, info_suspending, DEFAULT | LONG | COSTS },
+	{ am_messages, info_messages, LONG | COSTS },
+	{ am_backtrace, info_backtrace, LONG | COSTS },
 	{ am_message_queue_data, info_message_queue_data, PLAIN },
-	{ am_current_location, info_current_location, PLAIN },
-	{ am_current_stacktrace, info_current_stacktrace, PLAIN },
-	{ am_monitors, info_monitors, LONG },
-	{ am_monitored_by, info_monitored_by, LONG },
-	{ am_memory, info_memory, PLAIN },
-	{ am_binary, info_binary, LONG },
-	{ am_magic_ref, info_magic_ref, LONG },
+	{ am_current_location, info_current_location, COSTS },
+	{ am_current_stacktrace, info_current_stacktrace, COSTS },
+	{ am_monitors, info_monitors, LONG | COSTS },
+	{ am_monitored_by, info_monitored_by, LONG | COSTS },
+	{ am_memory, info_memory, COSTS },
+	{ am_binary, info_binary, LONG | COSTS },
+	{ am_magic_ref, info_magic_ref, LONG | COSTS },
 	{ am_max_heap_size, info_max_heap_size, PLAIN },
 	{ am_min_heap_size, info_min_heap_size, PLAIN },
 	{ am_min_bin_vheap_size, info_min_bin_vheap_size, PLAIN },
@@ -705,6 +706,15 @@ static bool is_short(const Process *p, enum wish wish, const Term *names, size_t
 	return p->msg_length <= SHORT_QUEUE && (!is_long || is_small(p));
 }
 
+static bool costs(enum wish wish, const Term *names, size_t n)
+{
+	bool some = wish == WISH_ALL;
+
+	for (size_t i = 0; i < n; i++)
+		some |= (find_item(names[i])->kind & COSTS) != 0;
+	return some;
+}
+
 /* Of a process that waits for messages, and has nothing to handle first. TERM_NONE: it must tell itself. */
 static Term look_at(Process *p, Term pid, enum wish wish, const Term *names, size_t n)
 {
@@ -713,8 +723,10 @@ static Term look_at(Process *p, Term pid, enum wish wish, const Term *names, siz
 
 	if (other == NULL || !sched_hold(other, pid))
 		return TERM_NONE;
-	if (is_short(other, wish, names, n))
+	if (is_short(other, wish, names, n)) {
 		result = make_wish(other, &p->heap, wish, names, n);
+		other->reds_done += costs(wish, names, n);
+	}
 	sched_let_go(other);
 	return result;
 }

@@ -37,12 +37,12 @@ void breakpoint_place(struct breakpoint *b)
 
 		b->opcode = (uint16_t)*entry;
 		*entry = (*entry & ~(Inst)0xffff) | OP_breakpoint;
-	} else if (e->bif != NULL) {
-		e->call = enter_stub;
-	} else {
-		b->address = atomic_load(&e->address);
-		atomic_store(&e->address, &e->stub[EXPORT_STUB_TRACED]);
+		return;
 	}
+	b->address = atomic_load(&e->address);
+	atomic_store(&e->address, &e->stub[EXPORT_STUB_TRACED]);
+	if (e->bif != NULL)
+		e->call = enter_stub;
 }
 
 void breakpoint_remove(struct breakpoint *b)
@@ -54,11 +54,10 @@ void breakpoint_remove(struct breakpoint *b)
 		Inst *entry = b->info + FUNC_INFO_WORDS;
 
 		*entry = (*entry & ~(Inst)0xffff) | b->opcode;
-	} else if (e->bif != NULL) {
-		e->call = e->bif;
-	} else {
-		atomic_store(&e->address, b->address);
+		return;
 	}
+	atomic_store(&e->address, b->address);
+	e->call = e->bif;
 }
 
 /* ---- debuggers */

@@ -16,7 +16,7 @@ struct code_instance;
 struct breakpoint {
 	Inst *info;          /* the func_info block: of the function, or of an export's stub */
 	struct export *export; /* of the stub; NULL: the function itself */
-	const Inst *address; /* of a stub: where its calls go on; NULL: to the native */
+	const Inst *address; /* of a stub: where its calls go on, but those of a native */
 	uint16_t opcode;     /* of a function: what its entry holds otherwise */
 	bool is_global;      /* of a native: calls from within its own module pass it by */
 };

@@ -158,12 +158,9 @@ void export_add_instruction(struct export *e)
 
 struct export *export_direct(struct export *e)
 {
-	for (size_t i = 0; i < exports.instruction_count; i++) {
-		struct export *twin = exports.instructions[i];
-
-		if (twin->module == e->module && twin->function == e->function && twin->arity == e->arity)
-			return twin;
-	}
+	for (size_t i = 0; e->bif != NULL && i < exports.instruction_count; i++)
+		if (exports.instructions[i]->bif == e->bif)
+			return exports.instructions[i];
 	return e;
 }
 

@@ -168,9 +168,9 @@ static void write_sizes(Process *p)
 		fragments++;
 	dump_format("Number of heap fragments: %u\nHeap fragment data: %zu\n", fragments, h->fragment_words);
 	write_peers(p);
-	dump_format("Reductions: %llu\nStack+heap: %zu\nOldHeap: %zu\nHeap unused: %zu\nOldHeap unused: %zu\n", (unsigned long long)p->reds_done,
-		    stack_heap_words(h), old_words(h), (size_t)(h->stop - h->top), (size_t)(h->old_end - h->old_top));
-	dump_format("BinVHeap: %zu\nOldBinVHeap: %zu\nMemory: %zu\n", h->binary_words, h->old_binary_words, memory_of(p));
+#define SIZE(name, value) dump_format(name ": %llu\n", (unsigned long long)(value));
+#include "proc/process_sizes.def"
+	dump_format("Memory: %zu\n", memory_of(p));
 }
 
 void dump_process_summary(Process *p)

@@ -27,6 +27,17 @@ static inline struct export *call_stub_export(const Inst *stub)
 {
 	return (struct export *)((char *)stub - offsetof(struct export, stub));
 }
+/* The native whose stub `entry` is, when it raises for its caller (exc_is_raiser); or NULL. */
+static inline const struct export *call_raiser_at(const Inst *entry)
+{
+	const struct export *e = NULL;
+
+	if ((uint16_t)*entry == OP_export_bif)
+		e = call_stub_export(entry);
+	else if ((uint16_t)*entry == OP_export_traced)
+		e = call_stub_export(entry - EXPORT_STUB_TRACED);
+	return e != NULL && exc_is_raiser(e) ? e : NULL;
+}
 static inline const Inst *call_export_address(const struct export *e)
 {
 	return atomic_load_explicit(&e->address, memory_order_acquire);

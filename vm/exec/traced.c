@@ -38,12 +38,15 @@ void traced_save(Process *p, const struct export *e)
 
 void traced_enter(Process *p, const Inst *entry, int pushed)
 {
+	const struct export *e;
+
+	if (!PROBE_ON(global__function__entry))
+		return;
+	e = export_of_stub(entry);
 	/* Stubs are no functions: natives have probes of their own, and what gets loaded is entered after that. */
-	if (PROBE_ON(global__function__entry) && (uint16_t)*entry != OP_export_bif &&
-	    (uint16_t)*entry != OP_export_apply &&
-	    (uint16_t)*entry != OP_export_undefined &&
-	    breakpoint_opcode(entry) != OP_call_nif)
-		probe_global__function__entry(p, info_mfa(entry - FUNC_INFO_WORDS), count_frames(p) + pushed);
+	if (e == NULL ? breakpoint_opcode(entry) == OP_call_nif : e->bif != NULL || entry == e->stub)
+		return;
+	probe_global__function__entry(p, e != NULL ? export_mfa(e) : info_mfa(entry - FUNC_INFO_WORDS), count_frames(p) + pushed);
 }
 
 void traced_local_call(Process *p, const Inst *entry, int pushed)

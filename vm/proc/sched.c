@@ -930,6 +930,7 @@ static bool sleep_again(Process *p, uint32_t before)
 		return false;
 	if (!is_away(p, before))
 		watch_end(p, true);
+	p->reds_done++; /* the signals */
 	sched_self()->current = NULL;
 	if (end_running(p, how, unless))
 		return true;

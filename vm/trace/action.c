@@ -5,12 +5,12 @@
 #include <stdio.h>
 
 #include "code/breakpoint.h"
-#include "code/code_print.h"
 #include "code/module.h"
 #include "data/binary.h"
 #include "data/print.h"
 #include "heap/copy.h"
 #include "proc/registry.h"
+#include "trace/process_text.h"
 #include "trace/trace.h"
 #include "trace/tracer.h"
 
@@ -127,7 +127,6 @@ static Term act_caller_line(struct run *r, Process *p, Term *args, unsigned n)
 	return heap_tuple(h, place.module, place.function, SMALL(place.arity), line);
 }
 
-/* What p is doing, as text: its stack above all. */
 static Term act_process_dump(struct run *r, Process *p, Term *args, unsigned n)
 {
 	struct print_buffer b;
@@ -135,14 +134,7 @@ static Term act_process_dump(struct run *r, Process *p, Term *args, unsigned n)
 
 	(void)r; (void)args; (void)n;
 	print_buffer_init(&b, 0);
-	print_text(&b, "=proc:");
-	print_term(&b, p->id);
-	print_text(&b, "\nState: Running\nSpawned as: ");
-	print_mfa(&b, p->initial_module, p->initial_function, p->initial_arity);
-	print_format(&b, "\nMessage queue length: %u\nProgram counter: ", (unsigned)p->msg_length);
-	code_print_place(&b, p->i);
-	print_text(&b, "\n");
-	code_print_stack(&b, p);
+	process_text_print(&b, p);
 	binary = binary_put(&p->heap, b.text, b.used);
 	print_buffer_free(&b);
 	return binary;

@@ -143,16 +143,19 @@ struct pattern {
 	size_t matched;
 };
 
-static void set_counters(struct point *pt, const struct pattern *q)
+/* Those that pt had already pause or begin again; one that is new counts. */
+static void set_counters(struct point *pt, const struct pattern *q, unsigned had)
 {
+	unsigned paused = q->how == TRACE_PAUSE ? had : 0;
+
 	if (q->kinds & TRACE_KIND_COUNT) {
-		pt->count_paused = q->how == TRACE_PAUSE;
-		if (q->how != TRACE_PAUSE)
+		pt->count_paused = paused & TRACE_KIND_COUNT;
+		if (!pt->count_paused)
 			atomic_store(&pt->count, 0);
 	}
 	if (q->kinds & TRACE_KIND_TIME) {
-		pt->time_paused = q->how == TRACE_PAUSE;
-		if (q->how != TRACE_PAUSE)
+		pt->time_paused = paused & TRACE_KIND_TIME;
+		if (!pt->time_paused)
 			clear_times(pt);
 	}
 }
@@ -160,31 +163,29 @@ static void set_counters(struct point *pt, const struct pattern *q)
 static void set_kinds(Inst *info, struct export *e, const struct pattern *q)
 {
 	struct point *pt = find_point(info);
-	unsigned counters = TRACE_KIND_COUNT | TRACE_KIND_TIME;
+	unsigned counters = TRACE_KIND_COUNT | TRACE_KIND_TIME, had;
 
 	if (q->how == TRACE_OFF) {
 		clear_kinds(info, q->kinds);
 		return;
 	}
-	/* restart and pause change what is counted already */
-	if (q->how != TRACE_ON && (pt == NULL || !(pt->kinds & q->kinds & counters)))
+	/* counters alone pause and begin again only where there is a point */
+	if (q->how != TRACE_ON && pt == NULL && !(q->kinds & ~counters))
 		return;
 	if (pt == NULL)
 		pt = make_point(info, e);
-	if (q->how == TRACE_ON) {
-		pt->breakpoint.is_global = q->kinds & TRACE_KIND_GLOBAL;
-		/* one that counts already goes on, from the start */
-		pt->kinds |= q->kinds;
-		if ((q->kinds & TRACE_KIND_TIME) && pt->number == 0)
-			give_number(pt);
-		if (q->kinds & (TRACE_KIND_GLOBAL | TRACE_KIND_LOCAL))
-			keep_program(&pt->program, q->program);
-		if (q->kinds & TRACE_KIND_META) {
-			keep_program(&pt->meta_program, q->program);
-			atomic_store(&pt->meta_tracer, q->meta_tracer);
-		}
+	had = pt->kinds;
+	pt->breakpoint.is_global = q->kinds & TRACE_KIND_GLOBAL;
+	pt->kinds |= q->kinds;
+	if ((q->kinds & TRACE_KIND_TIME) && pt->number == 0)
+		give_number(pt);
+	if (q->kinds & (TRACE_KIND_GLOBAL | TRACE_KIND_LOCAL))
+		keep_program(&pt->program, q->program);
+	if (q->kinds & TRACE_KIND_META) {
+		keep_program(&pt->meta_program, q->program);
+		atomic_store(&pt->meta_tracer, q->meta_tracer);
 	}
-	set_counters(pt, q);
+	set_counters(pt, q, had);
 }
 
 bool trace_mfa_matches(const struct trace_mfa *mfa, Term module, Term function, unsigned arity)
