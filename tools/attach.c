@@ -388,7 +388,7 @@ int attach_hooks(struct attach *a, const struct target *t, const struct plan *pl
             continue;
         n = attach_hook(a, program, t, plan, goal, *slot);
         if (n < 0) {
-            attach_drop(a, t->pid);
+            attach_drop(a, &(struct vm_set){&plan->vm->layout.vm, 1});
             return n;
         }
         sites += n;
@@ -409,14 +409,14 @@ bool attach_is_hooked(const struct attach *a, int pid)
     return false;
 }
 
-void attach_drop(struct attach *a, int pid)
+void attach_drop(struct attach *a, const struct vm_set *vms)
 {
-    links_drop(&a->links, pid);
+    links_drop(&a->links, vms);
     for (size_t i = 0; i < OTP_MAX_LAYOUTS; i++) {
-        if (a->slots[i] != pid)
+        if (!a->slots[i] || !vm_set_has(vms, (uint32_t)a->slots[i]))
             continue;
+        bpf_map_delete_elem(find_slots(a), &a->slots[i]);
         a->slots[i] = 0;
-        bpf_map_delete_elem(find_slots(a), &pid);
     }
 }
 

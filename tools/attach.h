@@ -48,8 +48,8 @@ enum plan_source attach_serves(const struct bpf_object *object, const struct tar
 const char *attach_lacks(const struct attach *a, const struct plan *plan);
 /* Whether it has hooks of its own. */
 bool attach_is_hooked(const struct attach *a, int pid);
-/* Removes the hooks of a process. */
-void attach_drop(struct attach *a, int pid);
+/* Removes the hooks of processes, in the background. */
+void attach_drop(struct attach *a, const struct vm_set *vms);
 /* Takes the probes of events away for a while; clocks, and what names depend on, stay. */
 void attach_pause(struct attach *a);
 /* Puts them back. Fails: said. */

@@ -234,19 +234,26 @@ static int begin_when(struct state *st)
     return feed_new(&settings, &st->feed) ? fail(-ENOMEM, "out of memory") : 0;
 }
 
-static void end_vm(void *ctx, int pid)
+static void end_vm(struct state *st, uint32_t vm)
 {
-    struct state *st = ctx;
     uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
-    read_pages(st);
-    tell_killed(st, (uint32_t)pid);
+    tell_killed(st, vm);
     if (st->traps)
-        trap_source_end(st->traps, (uint32_t)pid);
-    recording_vm_ended(st->writer, (uint32_t)pid, now);
-    untold_end_vm(&st->untold, (uint32_t)pid);
+        trap_source_end(st->traps, vm);
+    recording_vm_ended(st->writer, vm, now);
+    untold_end_vm(&st->untold, vm);
     if (st->feed)
-        feed_end_vm(st->feed, (uint32_t)pid, now);
+        feed_end_vm(st->feed, vm, now);
+}
+
+static void end_vms(void *ctx, const struct vm_set *vms)
+{
+    struct state *st = ctx;
+
+    read_pages(st);
+    for (size_t i = 0; i < vms->n; i++)
+        end_vm(st, vms->vms[i]);
 }
 
 /* Each second is judged for itself. What is asked for once is not asked for again before it was not so for a second. */
@@ -417,7 +424,7 @@ static int run(struct state *st, const struct options *o)
         sigaction(SIGUSR1, &(struct sigaction){.sa_handler = ask}, NULL);
     attach_hush();
     err = watch_open(&st->watch, o,
-                     &(struct watch_ops){.ctx = st, .ended = end_vm, .attach = attach_target, .hooked = hook_target,
+                     &(struct watch_ops){.ctx = st, .ended = end_vms, .attach = attach_target, .hooked = hook_target,
                                          .serves = hands_pages});
     if (!err)
         err = batch_source_new(&(struct batch_source_ops){take_handed, st}, &st->source);

@@ -36,6 +36,7 @@ struct engine {
     bool notes_only, pages_only; /* asked for: no pages; no VM that hands none over */
     bool one_vm; /* there will be no other: what it cannot tell is left out of results */
     struct untold untold;
+    char unserved[256]; /* views that the last VM cannot tell */
     /*
      * Programs count in one of two sides of each map while the other is read (session_change_sides). side: the one
      * whose counts belong to the result that is printed next. cut: that result has ended (on_cut), and programs left
@@ -44,7 +45,14 @@ struct engine {
     uint32_t side;
     bool cut;
     struct result_early *early; /* of the result being counted; NULL: nothing yet */
+    struct counted_vm *counted; /* VMs that something was counted of, those too that no look found */
+    size_t ncounted;
     uint32_t percent_full; /* the fullest table of names that was read last */
+};
+
+struct counted_vm {
+    uint32_t vm;
+    bool dead; /* it was at the last result */
 };
 
 /* ---- what is loaded */
@@ -144,19 +152,19 @@ static void size_states(void *ctx, uint64_t processes)
             bpf_map__set_max_entries(find_map(e, view_states[i].map, "at"), places);
 }
 
-/* Removes what was kept of a VM, which has ended: nothing of it is there for one that gets its process id. */
-static void drop_states(struct engine *e, struct session *s, int pid)
+/* Removes what was kept of VMs that have ended: nothing of it is there for one that gets a process id of theirs. */
+static void drop_states(struct engine *e, struct session *s, const struct vm_set *vms)
 {
     for (size_t i = 0; session_loaded(s) && i < VIEW_NSTATES; i++) {
         const struct view_state *state = &view_states[i];
 
         if (e->on[state->view])
-            view_places_drop(find_map(e, state->map, "at"), find_map(e, state->map, "more"), (uint32_t)pid);
+            view_places_drop(find_map(e, state->map, "at"), find_map(e, state->map, "more"), vms);
     }
     if (!session_loaded(s))
         return;
-    vm_maps_drop(*e->skeleton->skeleton->obj, (uint32_t)pid);
-    vm_maps_drop_keys(session_map(s, "view_names"), sizeof(struct wire_name_key), 0, (uint32_t)pid);
+    vm_maps_drop(*e->skeleton->skeleton->obj, vms);
+    vm_maps_drop_keys(session_map(s, "view_names"), sizeof(struct wire_name_key), 0, vms);
 }
 
 /* What helpers know of processes stays true. */
@@ -170,7 +178,7 @@ static void on_missed(void *ctx, struct session *s)
         const struct view_state *state = &view_states[i];
 
         if (e->on[state->view] && views[state->view].text)
-            view_places_drop(find_map(e, state->map, "at"), find_map(e, state->map, "more"), 0);
+            view_places_drop(find_map(e, state->map, "at"), find_map(e, state->map, "more"), NULL);
     }
     vm_maps_miss(*e->skeleton->skeleton->obj);
 }
@@ -178,7 +186,7 @@ static void on_missed(void *ctx, struct session *s)
 /* What is asked beside what it can tell: its figures would be zeros that say nothing. */
 static void tell_unserved(struct engine *e, const struct target *t, const struct plan *plan)
 {
-    char unserved[256] = "";
+    char unserved[sizeof e->unserved] = "";
 
     for (size_t v = 0; v < VIEW_COUNT; v++) {
         if (!e->on[v] || !views[v].text || verdict_has_event(plan, (enum view_id)v))
@@ -187,10 +195,11 @@ static void tell_unserved(struct engine *e, const struct target *t, const struct
                  views[v].name);
         e->on[v] = !e->one_vm;
     }
-    if (*unserved)
+    if (*unserved && strcmp(unserved, e->unserved)) /* once, where VMs come and go */
         note("'%s' (process %d) cannot tell %s: no function of it stands for these events; "
              "erlvm can, the manual says who else",
              t->name, t->pid, unserved);
+    strcpy(e->unserved, unserved);
 }
 
 /* File operations of a stock emulator go by the thread that does them, which tells whose they are. */
@@ -209,6 +218,55 @@ static int on_hooked(void *ctx, struct session *s, const struct target *t, const
     if (err)
         note("who asks for operations of '%s' (process %d) is not told: %s", t->name, t->pid, strerror(-err));
     return 0;
+}
+
+/* ---- VMs that no look found */
+
+static void count_vm(struct engine *e, uint32_t vm)
+{
+    struct counted_vm *all;
+
+    for (size_t i = 0; i < e->ncounted; i++)
+        if (e->counted[i].vm == vm)
+            return;
+    all = vm ? realloc(e->counted, (e->ncounted + 1) * sizeof *all) : NULL;
+    if (!all)
+        return;
+    e->counted = all;
+    e->counted[e->ncounted++] = (struct counted_vm){vm, false};
+}
+
+static void forget_counted(struct engine *e, const struct vm_set *vms)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < e->ncounted; i++)
+        if (!vm_set_has(vms, e->counted[i].vm))
+            e->counted[kept++] = e->counted[i];
+    e->ncounted = kept;
+}
+
+/*
+ * A VM by notes that ended before any look is not told to have ended. Once it was dead at two results the rows that its
+ * last events made were read, and what programs keep of it goes.
+ */
+static void drop_dead(struct engine *e, struct session *s)
+{
+    uint32_t *dead = e->ncounted ? calloc(e->ncounted, sizeof *dead) : NULL;
+    struct vm_set set = {dead, 0};
+
+    for (size_t i = 0; dead && i < e->ncounted; i++) {
+        bool lives = target_lives((int)e->counted[i].vm);
+
+        if (!lives && e->counted[i].dead)
+            dead[set.n++] = e->counted[i].vm;
+        e->counted[i].dead = !lives;
+    }
+    if (set.n) {
+        drop_states(e, s, &set);
+        forget_counted(e, &set);
+    }
+    free(dead);
 }
 
 /* ---- results */
@@ -297,6 +355,7 @@ static int take_rows(struct engine *e, const struct view_table *t, struct result
     for (size_t i = 0; i < n && !err; i++) {
         const struct wire_name_key *key = rows[i].key;
 
+        count_vm(e, key->vm);
         err = result_add(out, key->vm, key->hash, rows[i].values);
     }
     tally_free(tally);
@@ -389,6 +448,7 @@ static int on_result(void *ctx, struct session *s)
     struct engine *e = ctx;
     struct result_source source = source_of(e, s);
     struct result_early *early = e->early;
+    int err;
 
     if (!e->cut && session_loaded(s))
         e->side = change_sides(e);
@@ -396,7 +456,10 @@ static int on_result(void *ctx, struct session *s)
     if (!e->taker && session_saw_nothing(s))
         return 0;
     e->early = NULL;
-    return e->taker ? e->taker->result(e->taker->ctx, s, &source, e->on) : result_print(&source, e->on, early);
+    err = e->taker ? e->taker->result(e->taker->ctx, s, &source, e->on) : result_print(&source, e->on, early);
+    if (!e->one_vm && !session_ends(s))
+        drop_dead(e, s);
+    return err;
 }
 
 /*
@@ -415,15 +478,17 @@ static int on_early(void *ctx, struct session *s)
     return err ? err : (int)e->percent_full;
 }
 
-/* What was counted of it is taken before another VM has its process id. */
-static void on_ended(void *ctx, struct session *s, int pid)
+/* What was counted of them is taken before another VM has a process id of theirs. */
+static void on_ended(void *ctx, struct session *s, const struct vm_set *vms)
 {
     struct engine *e = ctx;
 
     if (e->taker)
         on_result(e, s);
-    drop_states(e, s, pid);
-    untold_end_vm(&e->untold, (uint32_t)pid);
+    drop_states(e, s, vms);
+    forget_counted(e, vms);
+    for (size_t i = 0; i < vms->n; i++)
+        untold_end_vm(&e->untold, vms->vms[i]);
 }
 
 static void on_record(void *ctx, struct session *s, const struct wire_header *header, size_t size)
@@ -492,6 +557,7 @@ static int run(struct engine *e, const struct options *o)
     err = session_run(o, e->skeleton ? e->skeleton->skeleton : NULL, &ops, e);
     result_early_free(e->early);
     untold_free(&e->untold);
+    free(e->counted);
     feed_free(e->feed);
     views__destroy(e->skeleton);
     return err;

@@ -2,6 +2,7 @@
 /* Dispatch only. Invariant: cmds.def is the only list of subcommands. */
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -65,10 +66,21 @@ static void hold_standard_files(void)
         close(fd);
 }
 
+/*
+ * What a VM needs for a moment while it is looked at goes back to the kernel, whatever the order in which it is freed:
+ * else the most that there ever was would stay. Source: mallopt(3), on the dynamic threshold.
+ */
+static void give_memory_back(void)
+{
+    mallopt(M_MMAP_THRESHOLD, 64 << 10);
+    mallopt(M_ARENA_MAX, 1);
+}
+
 int main(int argc, char **argv)
 {
     int status;
 
+    give_memory_back();
     hold_standard_files();
     signal(SIGPIPE, SIG_IGN);
     status = run(argc, argv);

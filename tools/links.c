@@ -142,8 +142,16 @@ static int remove_group(struct links_set *l, struct links_group *g)
     return 0;
 }
 
+static void wait_for_closer(struct links_set *l)
+{
+    if (l->closes)
+        pthread_join(l->closer, NULL);
+    l->closes = false;
+}
+
 void links_cut(struct links_set *l, size_t n)
 {
+    wait_for_closer(l);
     if (l->n > n) {
         struct links_set behind = {.groups = l->groups + n, .n = l->n - n};
 
@@ -156,17 +164,49 @@ void links_cut(struct links_set *l, size_t n)
     }
 }
 
-void links_drop(struct links_set *l, int owner)
+static void *remove_all(void *ctx)
 {
+    struct links_set *gone = ctx;
+
+    for_each(gone, remove_group);
+    free(gone->groups);
+    free(gone);
+    return NULL;
+}
+
+/* Moves the groups of the owners to a set of their own; NULL: there are none, or no memory. */
+static struct links_set *take_out(struct links_set *l, const struct vm_set *owners)
+{
+    struct links_set *gone = calloc(1, sizeof *gone);
+    struct links_group *groups = gone ? calloc(l->n + 1, sizeof *groups) : NULL;
     size_t kept = 0;
 
-    for (size_t i = 0; i < l->n; i++) {
-        if (l->groups[i].wish.owner == owner)
-            remove_group(l, &l->groups[i]);
+    for (size_t i = 0; groups && i < l->n; i++) {
+        if (l->groups[i].wish.owner && vm_set_has(owners, (uint32_t)l->groups[i].wish.owner))
+            groups[gone->n++] = l->groups[i];
         else
             l->groups[kept++] = l->groups[i];
     }
-    l->n = kept;
+    if (groups && gone->n) {
+        gone->groups = groups;
+        l->n = kept;
+        return gone;
+    }
+    free(groups);
+    free(gone);
+    return NULL;
+}
+
+void links_drop(struct links_set *l, const struct vm_set *owners)
+{
+    struct links_set *gone = take_out(l, owners);
+
+    if (!gone)
+        return;
+    wait_for_closer(l); /* one at a time: else what waits to be closed could grow */
+    l->closes = !pthread_create(&l->closer, NULL, remove_all, gone);
+    if (!l->closes)
+        remove_all(gone);
 }
 
 static int leave_group(struct links_set *l, struct links_group *g)

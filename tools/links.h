@@ -7,7 +7,10 @@
 #ifndef TOOLS_LINKS_H
 #define TOOLS_LINKS_H
 
+#include <pthread.h>
+
 #include "uprobe.h"
+#include "vm_maps.h"
 
 /* What a group is for. */
 struct links_wish {
@@ -32,6 +35,8 @@ struct links_set {
     size_t n;
     bool many; /* the kernel has links of many places */
     bool away; /* what may be taken away is */
+    bool closes; /* a thread removes groups of processes that have ended */
+    pthread_t closer;
 };
 
 /* Makes a group, with its links unless they are away. Fails: -errno; -ESRCH: the process has ended. */
@@ -40,8 +45,8 @@ int links_add(struct links_set *l, const struct links_wish *wish, const struct u
 int links_take(struct links_set *l, int link);
 /* Removes all groups behind the first n. */
 void links_cut(struct links_set *l, size_t n);
-/* Removes the groups of a process. */
-void links_drop(struct links_set *l, int owner);
+/* Removes the groups of processes, in the background: nobody waits for the kernel. */
+void links_drop(struct links_set *l, const struct vm_set *owners);
 /* Takes away what may be; returns when the kernel has removed the traps. */
 void links_leave(struct links_set *l);
 /* Makes again what was taken away; of processes that have ended nothing. Fails: -errno. */

@@ -3,7 +3,7 @@
  * Invariant: whatever way it ends, probes are detached first, then what is still in the ring
  * buffers is read, then the last result is printed: nothing that was counted is lost.
  */
-#include "session.h"
+#include "session_state.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -19,15 +19,11 @@
 #include <unistd.h>
 
 #include "batch_source.h"
-#include "budget.h"
 #include "clock.h"
 #include "fail.h"
-#include "feed.h"
 #include "kernel.h"
-#include "outlet.h"
 #include "signals.h"
 #include "vm_maps.h"
-#include "watch.h"
 
 /*
  * A turn of reading the ring buffer ends with the first of the two; after a signal what is left is read for END_NS, and
@@ -40,53 +36,6 @@ enum { TURN_RECORDS = 1024, TURN_NS = 20000000, END_NS = 150000000, END_CPU_NS =
  * full, a step longer each time that they are nearly empty.
  */
 enum { EARLY_NS = 1000000000, EARLY_STEP_NS = 100000000, EARLY_FULL = 50, EARLY_EMPTY = 10 };
-
-/*
- * LOOK, PAGES: pages of VMs may wait; LATE: all threads have told what belongs to the result that was cut; COST: it is
- * time to look at what watching costs; EARLY: to read what a long result has by now.
- */
-enum source {
-    SOURCE_SIGNAL,
-    SOURCE_TARGET,
-    SOURCE_TICK,
-    SOURCE_SCAN,
-    SOURCE_RING,
-    SOURCE_LOOK,
-    SOURCE_PAGES,
-    SOURCE_LATE,
-    SOURCE_COST,
-    SOURCE_EARLY,
-    NSOURCES
-};
-
-struct session {
-    const struct options *options;
-    struct bpf_object_skeleton *skeleton;
-    const struct session_ops *ops;
-    void *ctx;
-    struct outlet outlet;
-    struct sink sink;
-    struct watch watch;
-    int epoll, fds[NSOURCES];
-    struct ring_buffer *ring; /* NULL: the object was not loaded */
-    struct batch_source *pages; /* NULL: no VM that hands pages over was seen */
-    uint64_t begin_ns, now_ns; /* of the result being counted: its begin; its end, once it is due */
-    uint64_t results;          /* printed so far */
-    uint64_t from_ns;          /* what pages tell of before does not count */
-    uint64_t early_ns;         /* between two early reads */
-    uint64_t cut_ns;           /* the end of a result whose last pages are still to come; 0: there is none */
-    uint64_t turn, turn_ns; /* records read in this turn, and when it began */
-    uint64_t end_cpu_ns;    /* of processor time, when no event of a page is told any more; 0: nobody waits yet */
-    uint64_t left;          /* records that were not read before the end */
-    uint64_t losses[WIRE_NLOSSES + FEED_LOSSES]; /* as they were printed last */
-    size_t nlosses;                              /* of these, in the result being printed */
-    bool ending; /* the loop is left: the next result is the last */
-    bool ended;  /* the VM has: why */
-    struct budget budget;
-    uint64_t watched_ns; /* in the results before this one */
-    bool given_up; /* the budget was exceeded by far */
-    char name[4096]; /* of the row being printed */
-};
 
 struct sink *session_sink(struct session *s)
 {
@@ -128,12 +77,6 @@ double session_whole_seconds(const struct session *s)
     return (double)(s->now_ns > s->begin_ns ? s->now_ns - s->begin_ns : 1) / 1e9;
 }
 
-/* The budget took the probes away before the result being printed began, and they have not come back. */
-static bool was_left_alone(const struct session *s)
-{
-    return s->now_ns > s->begin_ns && !budget_watched_ns(&s->budget, s->begin_ns, s->now_ns);
-}
-
 bool session_ends(const struct session *s)
 {
     return s->ending;
@@ -141,7 +84,7 @@ bool session_ends(const struct session *s)
 
 bool session_saw_nothing(const struct session *s)
 {
-    return was_left_alone(s) && !s->pages;
+    return session_was_left_alone(s) && !s->pages;
 }
 
 bool session_loaded(const struct session *s)
@@ -229,105 +172,11 @@ static int set_timer(struct session *s, enum source source, uint64_t every_ns)
 
 /* ---- results */
 
-/*
- * A result is printed by the subcommand (session_ops.result); print_about adds what is true of any, in four tables of
- * the sink. They stand here as only the session knows them: when probes were there (print_left_alone), what they cost
- * (budget_print), how long the result took (print_interval), what was lost (print_losses).
- */
-
-/* Whether the time of the result differs from what was asked for by more than a twentieth. */
-static bool is_off_pace(const struct session *s)
-{
-    uint64_t asked = s->options->interval_ns, took = s->now_ns - s->begin_ns, off = took > asked ? took - asked : asked - took;
-
-    return asked && off > asked / 20;
-}
-
-/* What `total` has grown by since it was printed. */
-static void print_loss(void *ctx, const char *why, uint64_t total)
-{
-    struct session *s = ctx;
-    uint64_t *printed = &s->losses[s->nlosses++];
-
-    sink_lost(&s->sink, total - *printed, why);
-    *printed = total;
-}
-
-void session_each_loss(struct session *s, void (*loss)(void *ctx, const char *why, uint64_t total), void *ctx)
-{
-    static const char *const texts[] = {
-#define TEXT(name, text) text,
-        WIRE_LOSSES(TEXT)
-#undef TEXT
-    };
-    struct feed_loss losses[FEED_LOSSES];
-
-    for (uint32_t i = 0; i < WIRE_NLOSSES; i++) {
-        uint64_t total = 0;
-
-        if (session_loaded(s))
-            session_read_percpu(s, "losses", i, &total, 1);
-        loss(ctx, texts[i], total + (i == LOSS_LATE ? s->left : 0));
-    }
-    if (!s->ops->feed)
-        return;
-    feed_losses(s->ops->feed, s->pages ? batch_source_lost(s->pages) : 0, losses);
-    for (size_t i = 0; i < FEED_LOSSES; i++)
-        loss(ctx, losses[i].why, losses[i].count);
-}
-
-static void print_losses(struct session *s)
-{
-    s->nlosses = 0;
-    session_each_loss(s, print_loss, s);
-}
-
-/* How long the result took, where that is not what was asked for: a signal or the VM ended it, or the machine was busy. */
-static void print_interval(struct session *s)
-{
-    static const struct sink_column columns[] = {{"took", "TOOK", SINK_NS, 0}, {"asked", "ASKED", SINK_NS, 0}};
-    static const struct sink_table table = {"interval", NULL, columns, 2};
-
-    if (is_off_pace(s))
-        sink_row(&s->sink, &table, (struct sink_value[]){SINK_N(s->now_ns - s->begin_ns), SINK_N(s->options->interval_ns)});
-}
-
-static void print_left_alone(struct session *s)
-{
-    static const struct sink_column columns[] = {{"took", "NOT WATCHED", SINK_NS, 0}, {"why", "WHY", SINK_TEXT, -1}};
-    static const struct sink_table table = {"unwatched", NULL, columns, 2};
-
-    if (was_left_alone(s))
-        sink_row(&s->sink, &table,
-                 (struct sink_value[]){SINK_N(s->now_ns - s->begin_ns), SINK_S("no probes: their budget was used up before")});
-}
-
 /* The terminal shows a Ctrl-C at the place where the first line of the result would begin. */
 static void leave_line(struct session *s)
 {
     if (signals_first_ns() && !s->results && !s->options->json && isatty(STDOUT_FILENO))
         fputc('\n', s->sink.out);
-}
-
-/* What is told about a result: what it cost, and what is not in it. */
-static int print_about(struct session *s, const struct budget_cost *cost)
-{
-    FILE *out = s->sink.out;
-    int err = 0;
-
-    if (s->ops->silent)
-        return 0;
-    s->sink.out = s->ops->aside ? stderr : out;
-    print_left_alone(s);
-    budget_print(&s->budget, &s->sink, cost, budget_watched_ns(&s->budget, s->begin_ns, s->now_ns));
-    print_interval(s);
-    print_losses(s);
-    if (s->ops->aside) {
-        err = sink_flush(&s->sink);
-        s->sink.printed = false; /* the next result begins without a line between */
-    }
-    s->sink.out = out;
-    return err;
 }
 
 static int print_result(struct session *s)
@@ -342,7 +191,7 @@ static int print_result(struct session *s)
     err = s->ops->result(s->ctx, s);
     if (err)
         return fail(err, "cannot read results: %s", strerror(-err));
-    err = print_about(s, &cost);
+    err = session_print_about(s, &cost);
     if (err)
         return err;
     s->watched_ns += budget_watched_ns(&s->budget, s->begin_ns, s->now_ns);
@@ -592,14 +441,14 @@ static int tell_hooked(void *ctx, const struct target *t, const struct plan *pla
     return s->ops->hooked ? s->ops->hooked(s->ctx, s, t, plan, slot) : 0;
 }
 
-static void tell_ended(void *ctx, int pid)
+static void tell_ended(void *ctx, const struct vm_set *vms)
 {
     struct session *s = ctx;
 
-    if (s->pages)
-        end_pages(s, pid);
+    for (size_t i = 0; s->pages && i < vms->n; i++)
+        end_pages(s, (int)vms->vms[i]);
     if (s->ops->ended)
-        s->ops->ended(s->ctx, s, pid);
+        s->ops->ended(s->ctx, s, vms);
 }
 
 /* Whether something is, or may be, watched by the object's programs. */
@@ -628,15 +477,19 @@ static int load(struct session *s)
     return err ? attach_explain(err, "cannot load the BPF program") : open_ring(s);
 }
 
+/* With -a the first result begins before VMs are attached to, as each counts for itself: so does its time. */
 static int begin(struct session *s)
 {
-    int err = watch_begin(&s->watch);
+    bool all = s->options->all;
+    int err = all && s->options->interval_ns ? set_timer(s, SOURCE_TICK, s->options->interval_ns) : 0;
 
+    if (!err)
+        err = watch_begin(&s->watch);
     if (!err && watch_end(&s->watch))
         err = watch_end_of(s, watch_end(&s->watch));
     if (!err)
         err = set_timer(s, SOURCE_SCAN, watch_interval_ns(&s->watch));
-    if (!err && s->options->interval_ns)
+    if (!err && !all && s->options->interval_ns)
         err = set_timer(s, SOURCE_TICK, s->options->interval_ns);
     if (!err && s->ops->early && session_loaded(s))
         err = set_timer(s, SOURCE_EARLY, s->early_ns);
@@ -796,7 +649,7 @@ static int on_tick(struct session *s)
     if (s->ending || err)
         return err;
     s->now_ns = clock_ns(CLOCK_MONOTONIC);
-    if (is_off_pace(s)) /* the next one is as long as asked, though late */
+    if (session_is_off_pace(s)) /* the next one is as long as asked, though late */
         set_timer(s, SOURCE_TICK, s->options->interval_ns);
     return s->pages ? cut_result(s) : print_result(s);
 }

@@ -17,6 +17,7 @@
 #include "names.h"
 #include "plan.h"
 #include "target.h"
+#include "vm_maps.h"
 
 struct session;
 struct feed;
@@ -33,8 +34,8 @@ struct session_ops {
     void (*opened)(void *ctx, uint64_t processes);
     /* Events were missed: what is open, such as a wait whose end may be among them, is to be forgotten. May be NULL. */
     void (*missed)(void *ctx, struct session *s);
-    /* A VM that was watched has ended. May be NULL. */
-    void (*ended)(void *ctx, struct session *s, int pid);
+    /* VMs that were watched have ended. May be NULL. */
+    void (*ended)(void *ctx, struct session *s, const struct vm_set *vms);
     /*
      * A result ends now, and is asked for BATCH_MERGE_PATIENCE_NS later: what happens from here on belongs to the next.
      * NULL without a feed.

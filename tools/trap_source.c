@@ -593,7 +593,7 @@ void trap_source_end(struct trap_source *s, uint32_t vm)
     now = clock_ns(CLOCK_MONOTONIC);
     tell_last_gaps(s, vm, now);
     trap_pages_end(s->pages, vm, now);
-    vm_maps_drop(object_of(s), vm);
+    vm_maps_drop(object_of(s), &(struct vm_set){&vm, 1});
     trap_names_forget(s->names, vm);
     drop_running(s, vm);
     drop_named(s, vm);

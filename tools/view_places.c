@@ -40,12 +40,12 @@ static bool map_places(struct bpf_map *at, struct places *p)
     return p->bytes != MAP_FAILED;
 }
 
-static void free_places(const struct places *p, uint32_t vm)
+static void free_places(const struct places *p, const struct vm_set *vms)
 {
     for (uint32_t i = 0; i < p->n; i++) {
         uint64_t *place = owner_at(p, i), *of = place + p->each / sizeof *place - 1;
 
-        if (!(__atomic_load_n(place, __ATOMIC_ACQUIRE) & ~(uint64_t)VIEW_PLACE_MORE) || (vm && *of != vm))
+        if (!(__atomic_load_n(place, __ATOMIC_ACQUIRE) & ~(uint64_t)VIEW_PLACE_MORE) || (vms && !vm_set_has(vms, (uint32_t)*of)))
             continue;
         memset(place + 1, 0, p->each - 2 * sizeof *place);
         __atomic_and_fetch(place, VIEW_PLACE_MORE, __ATOMIC_RELEASE);
@@ -53,7 +53,7 @@ static void free_places(const struct places *p, uint32_t vm)
 }
 
 /* p NULL: the state has no places. */
-static void empty_hash(int hash, const struct places *p, uint32_t vm)
+static void empty_hash(int hash, const struct places *p, const struct vm_set *vms)
 {
     struct whose key, next;
     bool any = !bpf_map_get_next_key(hash, NULL, &next);
@@ -61,20 +61,20 @@ static void empty_hash(int hash, const struct places *p, uint32_t vm)
     while (any) {
         key = next;
         any = !bpf_map_get_next_key(hash, &key, &next);
-        if ((!vm || (uint32_t)key.vm == vm) && !bpf_map_delete_elem(hash, &key) && p)
+        if ((!vms || vm_set_has(vms, (uint32_t)key.vm)) && !bpf_map_delete_elem(hash, &key) && p)
             __atomic_sub_fetch(owner_at(p, view_place_number(key.id, key.vm)), 1, __ATOMIC_ACQ_REL);
     }
 }
 
-void view_places_drop(struct bpf_map *at, struct bpf_map *more, uint32_t vm)
+void view_places_drop(struct bpf_map *at, struct bpf_map *more, const struct vm_set *vms)
 {
     struct places places;
 
     if (at && !map_places(at, &places))
         return;
     if (at)
-        free_places(&places, vm);
-    empty_hash(bpf_map__fd(more), at ? &places : NULL, vm);
+        free_places(&places, vms);
+    empty_hash(bpf_map__fd(more), at ? &places : NULL, vms);
     if (at)
         munmap(places.bytes, places.size);
 }

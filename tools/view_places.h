@@ -3,14 +3,14 @@
 #ifndef TOOLS_VIEW_PLACES_H
 #define TOOLS_VIEW_PLACES_H
 
-#include <stdint.h>
+#include "vm_maps.h"
 
 struct bpf_map;
 
 /*
- * Drops what is kept of a VM, or of all (0). at: places, NULL when the state has none; more: the hash. Programs may run
- * meanwhile, but none of the VM's own.
+ * Drops what is kept of VMs, or of all (NULL). at: places, NULL when the state has none; more: the hash. Programs may run
+ * meanwhile, but none of those VMs.
  */
-void view_places_drop(struct bpf_map *at, struct bpf_map *more, uint32_t vm);
+void view_places_drop(struct bpf_map *at, struct bpf_map *more, const struct vm_set *vms);
 
 #endif

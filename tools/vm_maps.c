@@ -31,28 +31,38 @@ enum { NIN_MIDST = sizeof in_midst / sizeof *in_midst, MOST_KEY_BYTES = 32 };
 static const char *const of_waiters[] = {"waiting", "in_dirty"};
 enum { NOF_WAITERS = sizeof of_waiters / sizeof *of_waiters };
 
-void vm_maps_drop_keys(int map, size_t key_bytes, size_t at, uint32_t vm)
+bool vm_set_has(const struct vm_set *set, uint32_t vm)
+{
+    for (size_t i = 0; i < set->n; i++)
+        if (set->vms[i] == vm)
+            return true;
+    return false;
+}
+
+void vm_maps_drop_keys(int map, size_t key_bytes, size_t at, const struct vm_set *vms)
 {
     unsigned char key[MOST_KEY_BYTES], next[MOST_KEY_BYTES];
     bool any = !bpf_map_get_next_key(map, NULL, next);
+    uint32_t vm;
 
     while (any) {
         memcpy(key, next, key_bytes);
         any = !bpf_map_get_next_key(map, key, next);
-        if (!memcmp(key + at, &vm, sizeof vm))
+        memcpy(&vm, key + at, sizeof vm);
+        if (vm_set_has(vms, vm))
             bpf_map_delete_elem(map, key);
     }
 }
 
-void vm_maps_drop(struct bpf_object *object, uint32_t vm)
+void vm_maps_drop(struct bpf_object *object, const struct vm_set *vms)
 {
     for (size_t i = 0; i < NIN_MIDST; i++)
         vm_maps_drop_keys(bpf_object__find_map_fd_by_name(object, in_midst[i].map), in_midst[i].key_bytes,
-                          sizeof(uint32_t), vm);
+                          sizeof(uint32_t), vms);
     for (size_t i = 0; i < NOF_WAITERS; i++)
-        vm_maps_drop_keys(bpf_object__find_map_fd_by_name(object, of_waiters[i]), 2 * sizeof(uint64_t), 0, vm);
+        vm_maps_drop_keys(bpf_object__find_map_fd_by_name(object, of_waiters[i]), 2 * sizeof(uint64_t), 0, vms);
     vm_maps_drop_keys(bpf_object__find_map_fd_by_name(object, "efile_threads"), sizeof(struct stacks_thread_key),
-                      offsetof(struct stacks_thread_key, vm), vm);
+                      offsetof(struct stacks_thread_key, vm), vms);
 }
 
 void vm_maps_miss(struct bpf_object *object)

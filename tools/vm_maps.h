@@ -6,15 +6,24 @@
 #ifndef TOOLS_VM_MAPS_H
 #define TOOLS_VM_MAPS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct bpf_object;
 
-/* Removes the entries whose keys, of so many bytes (32 at most), have the VM where `at` says. No map (-1): nothing. */
-void vm_maps_drop_keys(int map, size_t key_bytes, size_t at, uint32_t vm);
-/* Removes what programs of hooks (bpf/hook*.bpf.h) keep of the VM and of what its threads are in the middle of. */
-void vm_maps_drop(struct bpf_object *object, uint32_t vm);
+/* Some VMs, by their process ids. */
+struct vm_set {
+    const uint32_t *vms;
+    size_t n;
+};
+
+bool vm_set_has(const struct vm_set *set, uint32_t vm);
+
+/* Removes the entries whose keys, of so many bytes (32 at most), have one of the VMs where `at` says. No map (-1): nothing. */
+void vm_maps_drop_keys(int map, size_t key_bytes, size_t at, const struct vm_set *vms);
+/* Removes what programs of hooks (bpf/hook*.bpf.h) keep of the VMs and of what their threads are in the middle of. */
+void vm_maps_drop(struct bpf_object *object, const struct vm_set *vms);
 /* Events were missed: what any VM's threads are in the middle of, and who waits, is not known. */
 void vm_maps_miss(struct bpf_object *object);
 /* Empties a map. */

@@ -15,7 +15,7 @@
 #include "clock.h"
 #include "fail.h"
 
-enum { SCAN_WAIT_NS = 10000000, SCAN_ALL_NS = 250000000, EARLY_S = 10, FILES_NEEDED = 64, SEVERAL_TOLD = 5 };
+enum { SCAN_WAIT_NS = 10000000, SCAN_ALL_NS = 250000000, LOOK_NS = 100000000, EARLY_S = 10, FILES_NEEDED = 64, SEVERAL_TOLD = 5 };
 
 /* An executable that was looked at. */
 struct watch_file {
@@ -244,34 +244,77 @@ static int attach_found(void *ctx, struct target *t)
     return file->hooks || file->watched ? remember_process(w, &life, sites > 0 || file->watched) : 0;
 }
 
-static void drop_process(struct watch *w, int pid)
+/* Whether it started after we did. */
+static bool is_new(const struct watch *w, int pid)
 {
-    attach_drop(&w->attach, pid);
-    if (w->ops.ended)
-        w->ops.ended(w->ops.ctx, pid);
-    names_end(w->names, (uint32_t)pid);
+    uint64_t since_ns = (uint64_t)w->since.tv_sec * 1000000000u + (uint64_t)w->since.tv_nsec;
+
+    return target_age_s(pid) < (double)(clock_ns(CLOCK_MONOTONIC) - since_ns) / 1e9;
 }
 
-/* Forgets processes that have ended, or run another program. */
-static void drop_ended(struct watch *w)
+/* Nonzero ends the look. The first one, which has no end, would run after those that start meanwhile. */
+static int find_another(void *ctx, struct target *t)
 {
-    size_t kept = 0;
+    struct watch *w = ctx;
+    int err;
 
+    if (!w->turn_end_ns && is_new(w, t->pid)) {
+        w->cut_short = true;
+        return 0;
+    }
+    err = attach_found(w, t);
+    if (err || !w->turn_end_ns || clock_ns(CLOCK_MONOTONIC) <= w->turn_end_ns)
+        return err;
+    w->cut_short = true;
+    return 1;
+}
+
+static void drop_processes(struct watch *w, const struct vm_set *vms)
+{
+    attach_drop(&w->attach, vms);
+    if (w->ops.ended)
+        w->ops.ended(w->ops.ctx, vms);
+    for (size_t i = 0; i < vms->n; i++)
+        names_end(w->names, vms->vms[i]);
+}
+
+/* Forgets processes that have ended, or run another program: all at once, as walking through maps takes its time. */
+static int drop_ended(struct watch *w)
+{
+    uint32_t *ended = calloc(w->nprocesses + 1, sizeof *ended);
+    size_t kept = 0, n = 0;
+
+    if (!ended)
+        return fail(-ENOMEM, "out of memory");
     for (size_t i = 0; i < w->nprocesses; i++) {
         struct target_life now;
 
         if (!target_read_life(w->processes[i].life.pid, &now) && target_same_life(&now, &w->processes[i].life))
             w->processes[kept++] = w->processes[i];
         else
-            drop_process(w, w->processes[i].life.pid);
+            ended[n++] = (uint32_t)w->processes[i].life.pid;
     }
     w->nprocesses = kept;
+    if (n)
+        drop_processes(w, &(struct vm_set){ended, n});
+    free(ended);
+    return 0;
 }
 
-static int scan_all(struct watch *w)
+/* A look attaches to new VMs for LOOK_NS, as results are due meanwhile; `whole`: to all that ran before us. */
+static int scan_all(struct watch *w, bool whole)
 {
-    drop_ended(w);
-    return target_each(&(struct target_visitor){skip_known, remember_other, attach_found, w});
+    uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+    int err = 0;
+
+    if (now_ns - w->dropped_ns >= SCAN_ALL_NS) {
+        w->dropped_ns = now_ns;
+        err = drop_ended(w);
+    }
+    w->turn_end_ns = whole ? 0 : now_ns + LOOK_NS;
+    w->cut_short = false;
+    err = err ? err : target_each(&(struct target_visitor){skip_known, remember_other, find_another, w});
+    return err < 0 ? err : 0;
 }
 
 /* The first VM among the processes that the command started. */
@@ -424,7 +467,7 @@ int watch_begin(struct watch *w)
     int err;
 
     if (w->options->all) {
-        err = scan_all(w);
+        err = scan_all(w, true);
         if (!err && !w->vms)
             note("no Erlang VM that can be watched yet; waiting for one");
         return err;
@@ -435,7 +478,7 @@ int watch_begin(struct watch *w)
 int watch_again(struct watch *w)
 {
     if (w->options->all)
-        return scan_all(w);
+        return scan_all(w, false);
     if (w->child.pid)
         return target_each(&(struct target_visitor){.skip = skip_stranger, .found = attach_descendant, .ctx = w});
     return w->waits ? attach_required(w, &w->only) : 0;
@@ -494,7 +537,7 @@ void watch_each_pid(const struct watch *w, void (*vm)(void *ctx, int pid), void 
 
 uint64_t watch_interval_ns(const struct watch *w)
 {
-    return w->waits ? SCAN_WAIT_NS : w->options->all || w->life.pid ? SCAN_ALL_NS : 0;
+    return w->waits || w->cut_short ? SCAN_WAIT_NS : w->options->all || w->life.pid ? SCAN_ALL_NS : 0;
 }
 
 int watch_end(const struct watch *w)
@@ -508,7 +551,7 @@ bool watch_leave(struct watch *w, int pid)
 
     if (!process || !attach_is_hooked(&w->attach, pid))
         return false;
-    attach_drop(&w->attach, pid);
+    attach_drop(&w->attach, &(struct vm_set){&(uint32_t){(uint32_t)pid}, 1});
     process->watched = false;
     return true;
 }

@@ -17,8 +17,8 @@ struct watch_ops {
     /* A stock emulator was hooked, or an erlvm is to be read: its slot of the map "otp_layouts". Nonzero is a failure,
      * said, that ends the session. May be NULL. */
     int (*hooked)(void *ctx, const struct target *target, const struct plan *plan, uint32_t slot);
-    /* A VM that was watched has ended, or runs another program. May be NULL. */
-    void (*ended)(void *ctx, int pid);
+    /* VMs that were watched have ended, or run another program. May be NULL. */
+    void (*ended)(void *ctx, const struct vm_set *vms);
     void *ctx;
     bool hooks_only; /* as of plan_new */
     /* Whether the session attaches to this target itself. NULL: to each, with `attach`. */
@@ -42,6 +42,9 @@ struct watch {
     struct timespec since;
     int vms;            /* how many files or processes are watched */
     bool waits;         /* for the VM: it is not found, or not far enough */
+    uint64_t turn_end_ns; /* of a look at all: what it does not come to then is left to the next; 0: nothing is */
+    bool cut_short;       /* the last look was */
+    uint64_t dropped_ns;  /* when those that have ended were looked for last */
     struct watch_file *files; /* executables that were looked at */
     size_t nfiles;
     struct watch_process *processes; /* with -a: VMs that were looked at */
