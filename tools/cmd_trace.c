@@ -17,6 +17,7 @@
 #include "fail.h"
 #include "feed.h"
 #include "owners.h"
+#include "ready.h"
 #include "recording_write.h"
 #include "signals.h"
 #include "sink.h"
@@ -301,6 +302,7 @@ static void announce(struct state *st)
     if (st->announced || w->waits)
         return;
     st->announced = true;
+    ready_tell(w->options->ready_fd);
     if (w->options->all)
         note("every Erlang VM is recorded in '%s'; Ctrl-C ends", path);
     else if (w->child.pid)
@@ -323,7 +325,8 @@ static int loop(struct state *st)
 {
     struct pollfd fds[] = {{.fd = batch_source_fd(st->source), .events = POLLIN},
                            {.fd = st->target, .events = POLLIN},
-                           {.fd = st->traps ? trap_source_fd(st->traps) : -1, .events = POLLIN}};
+                           {.fd = st->traps ? trap_source_fd(st->traps) : -1, .events = POLLIN},
+                           {.fd = watch_held_fd(&st->watch), .events = POLLIN}};
     int look_ms = st->traps ? TRAP_RING_LOOK_MS : LOOK_MS;
     uint64_t next_ns = 0;
     bool more = false;
@@ -332,14 +335,17 @@ static int loop(struct state *st)
     while (!err && !st->err && !st->ended && !signals_first_ns()) {
         announce(st);
         tell_halts(st);
-        poll(fds, 3, more ? 0 : watch_interval_ns(&st->watch) && st->watch.waits ? 10 : look_ms);
+        poll(fds, sizeof fds / sizeof *fds, more ? 0 : watch_interval_ns(&st->watch) && st->watch.waits ? 10 : look_ms);
         st->ended = fds[1].revents != 0;
+        if (fds[3].revents)
+            err = watch_see_held(&st->watch);
+        fds[3].fd = watch_held_fd(&st->watch);
         more = read_pages(st);
         if (asked && !st->err)
             dump(st, "asked by a signal");
         if (st->feed && !st->err)
             judge(st, clock_ns(CLOCK_MONOTONIC));
-        if (!st->ended)
+        if (!st->ended && !err)
             err = look_for_targets(st, &next_ns);
     }
     return err;
@@ -400,7 +406,7 @@ static int record(struct state *st)
     if (!err)
         announce(st);
     if (!err && st->watch.child.pid)
-        err = child_release(&st->watch.child);
+        err = watch_release(&st->watch);
     if (!err)
         err = loop(st);
     drain(st);

@@ -13,6 +13,7 @@
 #include "memory.h"
 #include "otp_atoms.h"
 #include "otp_code.h"
+#include "target.h"
 
 #include "../bpf/event.h"
 #include "term_text.h"
@@ -187,12 +188,17 @@ uint64_t names_find_atom(struct names *names, uint32_t pid, const char *text)
 
 /* ---- texts */
 
+/* An atom that a VM made just before it ended has no text any more. */
 static void append_atom(struct term_text *t, struct vm *vm, uint64_t index)
 {
+    const char *text = index == WIRE_NO_ATOM ? NULL : find_atom(vm, index);
+
     if (index == WIRE_NO_ATOM)
         term_text_add(t, "?");
+    else if (!text && (!vm || !target_lives((int)vm->layout.vm)))
+        term_text_add(t, "(atom of an ended VM)");
     else
-        term_text_atom(t, find_atom(vm, index), index);
+        term_text_atom(t, text, index);
 }
 
 static void append_mfa(struct term_text *t, struct vm *vm, uint64_t module, uint64_t function, uint64_t arity)
@@ -252,6 +258,13 @@ void names_since(struct names *names, uint64_t time_ns)
 {
     for (struct vm *vm = names->vms; vm; vm = vm->next)
         memory_since(vm->memory, time_ns);
+}
+
+void names_keep_up(struct names *names)
+{
+    for (struct vm *vm = names->vms; vm; vm = vm->next)
+        if (!vm->results)
+            otp_atoms_keep_up(vm->atoms);
 }
 
 const char *names_atom(struct names *names, uint32_t vm, uint64_t index)

@@ -54,6 +54,8 @@ const char *names_atom(struct names *names, uint32_t vm, uint64_t index);
  */
 int names_place(struct names *names, uint32_t vm, uint64_t address, uint64_t purges, struct otp_code_place *place, char *buf, size_t size);
 
+/* To be called now and then: what VMs name from now on can be told when they have ended. */
+void names_keep_up(struct names *names);
 /* From now on names come from what was in memory at this time (CLOCK_MONOTONIC) or later. */
 void names_since(struct names *names, uint64_t time_ns);
 /* The VM's code and memory, borrowed until the VM is added again or forgotten; NULL: not known. */

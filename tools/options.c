@@ -3,14 +3,17 @@
 #include "options.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "fail.h"
 
-enum { LONG_JSON = 256, LONG_EVENTS, LONG_BUDGET, LONG_EXTRA, MAX_EXTRAS = 16, HELP_WIDTH = 80, HELP_INDENT = 17 };
+enum { LONG_JSON = 256, LONG_EVENTS, LONG_BUDGET, LONG_READY, LONG_EXTRA, MAX_EXTRAS = 16, HELP_WIDTH = 80, HELP_INDENT = 17 };
 
 static const char DEFAULT_BUDGET[] = "10%";
 
@@ -76,6 +79,8 @@ static void print_help(const struct options_spec *spec)
                "  -T             print the time with each result\n");
     if (a & OPTIONS_BUDGET)
         printf("  --budget SHARE at most this share of the VM's processor time (10%%), or off\n");
+    if ((a & OPTIONS_TARGET) == OPTIONS_TARGET)
+        printf("  --ready-fd N   write a byte to descriptor N once every probe is on\n");
     if (a & OPTIONS_EVENTS)
         printf("  --events       print each event as it happens\n");
     if (a & OPTIONS_VERBOSE)
@@ -216,6 +221,21 @@ static int apply_extra(const struct options_spec *spec, int opt, struct options 
     return x->set(spec->ctx, optarg);
 }
 
+/* It is ours alone: a command that we start is not to hold it open. */
+static int take_ready_fd(const char *text, int *out)
+{
+    uint64_t number;
+
+    if (options_number("--ready-fd", text, 0, INT_MAX, &number))
+        return FAIL_USAGE;
+    *out = (int)number;
+    if (fcntl(*out, F_GETFL) < 0 || (fcntl(*out, F_GETFL) & O_ACCMODE) == O_RDONLY)
+        return fail(FAIL_USAGE, "--ready-fd must be a descriptor that is open for writing, not %d", *out);
+    if (*out > STDERR_FILENO)
+        fcntl(*out, F_SETFD, FD_CLOEXEC);
+    return 0;
+}
+
 static int apply(const struct options_spec *spec, int opt, struct options *out)
 {
     uint64_t number;
@@ -235,6 +255,7 @@ static int apply(const struct options_spec *spec, int opt, struct options *out)
     case 'v': out->verbose = true; return 0;
     case LONG_JSON: out->json = true; return 0;
     case LONG_EVENTS: out->events = true; return 0;
+    case LONG_READY: return take_ready_fd(optarg, &out->ready_fd);
     case LONG_BUDGET: return parse_budget("--budget", optarg, &out->budget);
     default: return apply_extra(spec, opt, out);
     }
@@ -258,6 +279,8 @@ static void list_longs(const struct options_spec *spec, struct option *longs)
         longs[n++] = (struct option){"events", no_argument, NULL, LONG_EVENTS};
     if (spec->accepts & OPTIONS_BUDGET)
         longs[n++] = (struct option){"budget", required_argument, NULL, LONG_BUDGET};
+    if ((spec->accepts & OPTIONS_TARGET) == OPTIONS_TARGET)
+        longs[n++] = (struct option){"ready-fd", required_argument, NULL, LONG_READY};
     for (int i = 0; spec->extras && spec->extras[i].name && i < MAX_EXTRAS; i++)
         if (strlen(spec->extras[i].name) > 1)
             longs[n++] = (struct option){spec->extras[i].name,
@@ -268,11 +291,11 @@ static void list_longs(const struct options_spec *spec, struct option *longs)
 
 int options_parse(const struct options_spec *spec, int argc, char **argv, struct options *out)
 {
-    struct option longs[MAX_EXTRAS + 5];
+    struct option longs[MAX_EXTRAS + 6];
     char shorts[16 + 2 * MAX_EXTRAS] = ":h";
     int own = argc, opt, err;
 
-    *out = (struct options){0};
+    *out = (struct options){.ready_fd = -1};
     err = spec->accepts & OPTIONS_BUDGET ? default_budget(&out->budget) : 0;
     if (err)
         return err;

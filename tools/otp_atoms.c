@@ -300,6 +300,11 @@ const char *otp_atoms_text(struct otp_atoms *a, uint64_t index)
     return a->texts[index];
 }
 
+void otp_atoms_keep_up(struct otp_atoms *a)
+{
+    read_new(a);
+}
+
 size_t otp_atoms_count(const struct otp_atoms *a)
 {
     return a->n;

@@ -24,6 +24,8 @@ int otp_atoms_new(const struct otp_layout *layout, int memory, struct otp_atoms 
 void otp_atoms_free(struct otp_atoms *atoms);
 /* The text of an atom, those too that came since; NULL when it cannot be read. Good until the table is freed. */
 const char *otp_atoms_text(struct otp_atoms *atoms, uint64_t index);
+/* Reads those that have come: they can be told when the VM has ended. Cheap where there are none. */
+void otp_atoms_keep_up(struct otp_atoms *a);
 /* How many there were when they were last read. */
 size_t otp_atoms_count(const struct otp_atoms *atoms);
 /* The index of an atom that was there when it was last read, WIRE_NO_ATOM when there is none. */

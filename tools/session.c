@@ -22,6 +22,7 @@
 #include "clock.h"
 #include "fail.h"
 #include "kernel.h"
+#include "ready.h"
 #include "signals.h"
 #include "vm_maps.h"
 
@@ -398,7 +399,7 @@ static int open_sources(struct session *s)
     for (size_t i = 0; i < sizeof timers / sizeof *timers; i++)
         s->fds[timers[i]] = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     for (int i = 0; i < NSOURCES && !err; i++)
-        if (i != SOURCE_TARGET && i != SOURCE_RING && i != SOURCE_PAGES)
+        if (i != SOURCE_TARGET && i != SOURCE_RING && i != SOURCE_PAGES && i != SOURCE_HELD)
             err = wait_for(s, (enum source)i, s->fds[i]);
     return err;
 }
@@ -411,12 +412,21 @@ static int open_ring(struct session *s)
     return wait_for(s, SOURCE_RING, ring_buffer__epoll_fd(s->ring));
 }
 
-/* For whoever sits and waits for the one result. */
-static void announce(const struct session *s)
+/*
+ * Every probe is on. It is said to whoever sits and waits for the one result, and to whoever reads results from a pipe,
+ * which say nothing before the first; by a metrics page's address to who asks that.
+ */
+static void announce(struct session *s)
 {
-    if (s->options->interval_ns || !isatty(STDERR_FILENO))
+    const struct options *o = s->options;
+
+    if (s->announced || s->watch.waits)
         return;
-    if (s->options->all)
+    s->announced = true;
+    ready_tell(o->ready_fd);
+    if (s->ops->silent || (o->interval_ns && isatty(STDOUT_FILENO)))
+        return;
+    if (o->all)
         note("watching every Erlang VM; Ctrl-C ends");
     else if (s->watch.child.pid)
         note("watching '%s'; Ctrl-C ends", s->watch.child.path);
@@ -546,7 +556,9 @@ static int start(struct session *s)
         feed_bound(s->ops->feed, s->from_ns, UINT64_MAX);
     announce(s);
     watch_tell_halt(&s->watch);
-    return s->watch.child.pid ? child_release(&s->watch.child) : 0;
+    if (s->watch.child.pid)
+        err = watch_release(&s->watch);
+    return err || watch_held_fd(&s->watch) < 0 ? err : wait_for(s, SOURCE_HELD, watch_held_fd(&s->watch));
 }
 
 /* ---- the loop */
@@ -559,6 +571,14 @@ static void drain(int fd)
     (void)got;
 }
 
+static int on_held(struct session *s)
+{
+    int err = watch_see_held(&s->watch);
+
+    announce(s);
+    return err;
+}
+
 static int on_scan(struct session *s)
 {
     int err;
@@ -569,6 +589,8 @@ static int on_scan(struct session *s)
         return 0;
     }
     err = watch_again(&s->watch);
+    names_keep_up(s->watch.names);
+    announce(s);
     if (s->pages && s->options->all) {
         batch_source_read(s->pages);
         feed_look(s->ops->feed, target_lives, clock_ns(CLOCK_MONOTONIC));
@@ -603,6 +625,7 @@ static int on_cost(struct session *s)
     enum governor_says says = budget_look(&s->budget);
     int err = 0;
 
+    names_keep_up(s->watch.names);
     while (!err && !s->ending && says != GOVERNOR_GOES_ON) {
         if (says == GOVERNOR_RESUMES)
             err = come_back(s);
@@ -669,6 +692,7 @@ static int handle(struct session *s, enum source source)
     case SOURCE_SCAN: drain(s->fds[source]); return on_scan(s);
     case SOURCE_COST: drain(s->fds[source]); return on_cost(s);
     case SOURCE_EARLY: drain(s->fds[source]); return on_early(s);
+    case SOURCE_HELD: return on_held(s);
     case SOURCE_RING: return read_ring(s);
     case SOURCE_LOOK: drain(s->fds[source]); return read_pages(s);
     case SOURCE_PAGES: return read_pages(s);

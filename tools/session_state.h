@@ -14,7 +14,7 @@ struct ring_buffer;
 
 /*
  * LOOK, PAGES: pages of VMs may wait; LATE: all threads have told what belongs to the result that was cut; COST: it is
- * time to look at what watching costs; EARLY: to read what a long result has by now.
+ * time to look at what watching costs; EARLY: to read what a long result has by now; HELD: a process of the command waits for us.
  */
 enum source {
     SOURCE_SIGNAL,
@@ -27,6 +27,7 @@ enum source {
     SOURCE_LATE,
     SOURCE_COST,
     SOURCE_EARLY,
+    SOURCE_HELD,
     NSOURCES
 };
 
@@ -51,6 +52,7 @@ struct session {
     uint64_t left;          /* records that were not read before the end */
     uint64_t losses[WIRE_NLOSSES + FEED_LOSSES]; /* as they were printed last */
     size_t nlosses;                              /* of these, in the result being printed */
+    bool announced;
     bool ending; /* the loop is left: the next result is the last */
     bool ended;  /* the VM has: why */
     struct budget budget;

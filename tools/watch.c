@@ -125,6 +125,7 @@ static int attach_required(struct watch *w, const struct target *t)
     if (err)
         return err;
     if (!plan->early || !is_patient(w, t->pid)) {
+        hold_stop(&w->hold, t->pid);
         sites = attach_target(w, t, plan, t->pid, w->vms > 0);
         w->waits = sites <= 0 && w->child.pid && !target_lives(t->pid);
         if (!w->waits)
@@ -134,7 +135,42 @@ static int attach_required(struct watch *w, const struct target *t)
     if (!err && !w->waits && plan->vm && (w->ops.hooks_only || !plan->vm->ours) && w->child.pid)
         note("'%s' (process %d) is watched from %.2f s after its start", t->name, t->pid, find_age_s(w, t->pid));
     plan_free(plan);
+    if (err || !w->waits)
+        hold_close(&w->hold);
     return err;
+}
+
+/* ---- what a command starts */
+
+/* A process has become another program: if that is a VM it is attached to before it runs. */
+static void attach_begun(void *ctx, pid_t pid)
+{
+    struct watch *w = ctx;
+    struct target t;
+
+    if (!w->waits || w->held_err || target_open_pid(pid, &t))
+        return;
+    w->held_err = attach_required(w, &t);
+    target_close(&t);
+}
+
+/* Where nothing may be held the VM is looked for. */
+int watch_release(struct watch *w)
+{
+    if (w->waits)
+        hold_open(&w->hold, w->child.pid);
+    return child_release(&w->child);
+}
+
+int watch_held_fd(const struct watch *w)
+{
+    return hold_fd(&w->hold);
+}
+
+int watch_see_held(struct watch *w)
+{
+    hold_look(&w->hold, attach_begun, w);
+    return w->held_err;
 }
 
 /* ---- all targets */
@@ -419,7 +455,7 @@ int watch_open(struct watch *w, const struct options *options, const struct watc
 {
     int err;
 
-    *w = (struct watch){.options = options, .ops = *ops, .names = names_new()};
+    *w = (struct watch){.options = options, .ops = *ops, .names = names_new(), .hold.fd = -1};
     clock_gettime(CLOCK_MONOTONIC, &w->since);
     err = w->names ? 0 : fail(-ENOMEM, "out of memory");
     if (!err && options->child)
@@ -479,6 +515,8 @@ int watch_again(struct watch *w)
 {
     if (w->options->all)
         return scan_all(w, false);
+    if (w->child.pid && watch_see_held(w))
+        return w->held_err;
     if (w->child.pid)
         return target_each(&(struct target_visitor){.skip = skip_stranger, .found = attach_descendant, .ctx = w});
     return w->waits ? attach_required(w, &w->only) : 0;
@@ -564,6 +602,7 @@ void watch_stop(struct watch *w)
 void watch_close(struct watch *w)
 {
     attach_clear(&w->attach);
+    hold_close(&w->hold);
     if (w->child.pid)
         child_finish(&w->child);
     if (w->only.elf)

@@ -10,6 +10,7 @@
 
 #include "attach.h"
 #include "child.h"
+#include "hold.h"
 #include "names.h"
 #include "options.h"
 
@@ -34,6 +35,8 @@ struct watch {
     struct attach attach;
     struct names *names;
     struct child child; /* pid 0: none */
+    struct hold hold;   /* what it starts, until a VM of it is attached to */
+    int held_err;       /* a failure, said, to attach to what was held */
     struct target only; /* the one target, when it was known before the load; elf NULL: it was not */
     struct plan *plan;  /* of it */
     struct target_life life; /* of it, when it ran before us; pid 0: it did not */
@@ -63,6 +66,11 @@ void watch_prepare(struct watch *w, struct bpf_object *object);
 uint64_t watch_processes(const struct watch *w);
 /* Attaches to what there is. Fails: said. */
 int watch_begin(struct watch *w);
+/* Lets the command go: it, and what it starts, is held each time it becomes a VM until that is attached to. Fails: said. */
+int watch_release(struct watch *w);
+/* The descriptor that can be read when watch_see_held is to be called; -1: none. */
+int watch_held_fd(const struct watch *w);
+int watch_see_held(struct watch *w);
 /* To be called every watch_interval_ns while that is not 0. Fails: said. */
 int watch_again(struct watch *w);
 uint64_t watch_interval_ns(const struct watch *w);

@@ -224,7 +224,7 @@ START_TEST(test_options_too_few_open_files_says_what_to_do)
 }
 END_TEST
 
-/* A line a row: what it is about, its arguments, and whether somebody at a terminal is told. */
+/* A line a row: its arguments, and whether somebody at a terminal is told, or who reads what is no terminal. */
 static const struct {
     const char *line;
     int told;
@@ -232,6 +232,7 @@ static const struct {
     {"spawns -- $EMITTER process__spawn=1", 1},
     {"spawns --events -- $EMITTER process__spawn=1", 1},
     {"spawns 0.1 2 -- $EMITTER -s 1 process__spawn=1", 0},
+    {"spawns 0.1 2 -- $EMITTER -s 1 process__spawn=1 | cat", 1},
     {"spawns -- $EMITTER process__spawn=1 2> err", 0},
 };
 
@@ -247,6 +248,22 @@ START_TEST(test_options_terminal_without_interval_is_told_how_to_end)
 }
 END_TEST
 
+/* The byte comes when every probe is on, and the descriptor is closed then: what is done after that is counted. */
+START_TEST(test_options_ready_fd_tells_when_every_probe_is_on)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "$EMITTER -w go -s 60 process__spawn=23 > counts & p=$!; runs $p emitter; mkfifo ready\n"
+        "$ERLSNOOP spawns --json --ready-fd 7 -p $p 7> ready > told & e=$!; wc -c < ready; touch go; await counts\n"
+        "kill -INT $e; wait $e; kill $p; cat told");
+
+    ck_assert_msg(!strncmp(r->out, "1\n", 2), "%s%s", r->out, r->err);
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"spawns\"", "births"), 23);
+    r = support_run("$ERLSNOOP trace -o r --ready-fd 7 spawns -- $EMITTER process__spawn=23 7> ready > told; wc -c < ready");
+    ck_assert_msg(!strcmp(r->out, "1\n"), "%s%s", r->out, r->err);
+}
+END_TEST
+
 Suite *options_suite(void)
 {
     Suite *suite = suite_create("options");
@@ -257,6 +274,7 @@ Suite *options_suite(void)
                         sizeof bad_lines / sizeof *bad_lines);
     tcase_add_loop_test(lines, test_options_bad_target_is_status_1_and_one_line, 0,
                         sizeof bad_targets / sizeof *bad_targets);
+    tcase_add_test(lines, test_options_ready_fd_tells_when_every_probe_is_on);
     tcase_add_test(lines, test_options_missing_right_says_what_to_do);
     tcase_add_test(lines, test_options_kernel_without_uprobes_says_so);
     tcase_add_test(lines, test_options_perf_events_count_the_same);
