@@ -34,7 +34,7 @@ grep -nE '\b(malloc|calloc|realloc|free)\(' vm -r --include='*.c' --include='*.h
 grep -nE '\bpthread_' vm -r --include='*.c' --include='*.inc' | grep -vE '^vm/base/(lock|library_lock|library_key)\.c' && fail "only vm/base/lock, library_lock and library_key touch pthreads"
 grep -niE 'keep (this )?in sync' -r vm bpf tools && fail "a fact written twice: make it a table"
 while read -r class; do
-	[ "$(grep -rlwE "(rw)?lock_init\(.*LOCK_$class|LOCK_STATIC\($class\)" vm --include='*.c' | wc -l)" = 1 ] || fail "locks.def: $class is not the class of the locks of one file"
+	[ "$(grep -rlwE "(rw)?lock_init\(.*LOCK_$class|LOCK_(STATIC|ZEROED)\($class\)" vm --include='*.c' | wc -l)" = 1 ] || fail "locks.def: $class is not the class of the locks of one file"
 done < <(sed -nE 's/^LOCK\((\w+),.*/\1/p' vm/base/locks.def)
 list_places() { sed -n '/^## Where things live/,/^\*\*Arrows/{ s/^\([^ ]*[^ `]\)  .*/\1/p }' docs/design.md; }
 while read -r place; do

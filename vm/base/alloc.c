@@ -244,6 +244,92 @@ void *mem_reserve(size_t bytes, int protection)
 	log_refused(what, errno);
 }
 
+void *mem_map_as(enum mem_kind kind, size_t bytes)
+{
+	void *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (pages == MAP_FAILED)
+		report_exhaustion(bytes);
+	mem_fill_as(kind, bytes);
+	return pages;
+}
+
+void mem_empty_as(enum mem_kind kind, void *pages, size_t bytes)
+{
+	ENSURE(madvise(pages, bytes, MADV_DONTNEED) == 0);
+	count_bytes(kind, -(long)bytes);
+}
+
+void mem_fill_as(enum mem_kind kind, size_t bytes)
+{
+	count_bytes(kind, (long)bytes);
+}
+
+/* ---- what a peak leaves: glibc keeps what was freed, to give it out again. What has not been needed for TIDY_LOOKS
+ * calls goes back. */
+
+enum { TIDY_LOOKS = 3, TIDY_LEAST_BYTES = 8 << 20, TIDY_SHARE = 8 };
+
+/* The tidying thread's. */
+static struct {
+	size_t held[TIDY_LOOKS];  /* through this door, at the last calls */
+	unsigned calls;
+	size_t other;             /* resident besides: code, stacks, what cannot be given back */
+	void *kept;               /* at the last call */
+} tidy;
+
+/* 0: not known. */
+static size_t resident_bytes(void)
+{
+	FILE *f = fopen("/proc/self/statm", "re");
+	unsigned long size, resident = 0;
+
+	if (f == NULL)
+		return 0;
+	if (fscanf(f, "%lu %lu", &size, &resident) != 2)
+		resident = 0;
+	fclose(f);
+	return resident * PAGE_BYTES;
+}
+
+static size_t most_held(void)
+{
+	size_t most = 0;
+
+	tidy.held[tidy.calls++ % TIDY_LOOKS] = mem_total_bytes();
+	for (int i = 0; i < TIDY_LOOKS; i++)
+		most = tidy.held[i] > most ? tidy.held[i] : most;
+	return most;
+}
+
+/* The kept block, when nobody took it since the last call. */
+static void free_kept(void)
+{
+	void *kept = tidy.kept;
+
+	if (kept != NULL && atomic_compare_exchange_strong(&alloc.kept, &kept, NULL))
+		free(kept);
+	tidy.kept = atomic_load(&alloc.kept);
+}
+
+static bool is_much(size_t resident, size_t needed)
+{
+	return resident > needed && resident - needed > TIDY_LEAST_BYTES + needed / TIDY_SHARE;
+}
+
+bool mem_tidy(void)
+{
+	size_t most = most_held(), resident = resident_bytes();
+
+	free_kept();
+	if (is_much(resident, most + tidy.other)) {
+		malloc_trim(0);
+		resident = resident_bytes();
+		tidy.other = resident > most ? resident - most : 0;
+	}
+	return tidy.kept != NULL || is_much(resident, tidy.held[(tidy.calls - 1) % TIDY_LOOKS] + tidy.other);
+}
+
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
 void mem_hide(const void *at, size_t bytes) { __asan_poison_memory_region(at, bytes); }

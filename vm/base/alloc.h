@@ -36,6 +36,15 @@ void mem_free(void *ptr);
 void mem_free_as(enum mem_kind kind, void *ptr);
 /* Address space for the life of the VM, PROT_* as given, without memory behind it. Ends the VM with one line where it is refused. */
 void *mem_reserve(size_t bytes, int protection) __attribute__((returns_nonnull));
+/* Whole pages of zeros, for the life of the VM. */
+void *mem_map_as(enum mem_kind kind, size_t bytes) __attribute__((returns_nonnull));
+/* They are zeros again, and given back to the system until somebody writes there. */
+void mem_empty_as(enum mem_kind kind, void *pages, size_t bytes);
+/* Pages that were emptied will be written. */
+void mem_fill_as(enum mem_kind kind, size_t bytes);
+/* Gives back to the system what was not needed for some calls of this. Once a second or so, from a thread of its own;
+ * returns whether the next call may have something to give. */
+bool mem_tidy(void);
 /* For parts of a reserved range: nobody may touch them until they are shown again. Only SAN=address notices who does. */
 void mem_hide(const void *at, size_t bytes);
 void mem_show(const void *at, size_t bytes);

@@ -66,7 +66,7 @@ int lock_order_held(void)
 	return order.count;
 }
 
-#define SET_CLASS(l, c) ((l)->class = (uint8_t)(c))
+#define SET_CLASS(l, c) ((l)->class = (uint8_t)((c) ^ LOCK_OF_ZEROS))
 #else
 #define SET_CLASS(l, c) ((void)(c))
 #endif
@@ -110,6 +110,12 @@ void lock_wait(struct lock *l)
 void lock_wake_one(struct lock *l)
 {
 	futex_wake(&l->word, 1);
+}
+
+void lock_vanished(struct lock *l)
+{
+	LOCK_ORDER(pop, l);
+	futex_wake(&l->word, INT_MAX);
 }
 
 void lock_let_others(struct lock *l)

@@ -39,6 +39,10 @@ struct cond {
 	_Atomic uint32_t waiters;
 };
 
+/* Zeros are a free lock of this class: for memory that may be emptied while somebody looks at its lock. */
+#define LOCK_OF_ZEROS LOCK_proc_signals
+#define LOCK_ZEROED(name) _Static_assert(LOCK_##name == LOCK_OF_ZEROS, "zeros are a lock of another class")
+
 #ifdef ERLVM_DEBUG
 /* Aborts when the order of locks.def is broken. A try never waits, so it may be out of order. */
 void lock_order_push(uint8_t class);
@@ -46,7 +50,8 @@ void lock_order_push_try(uint8_t class);
 void lock_order_pop(uint8_t class);
 /* So many does this thread hold. */
 int lock_order_held(void);
-#define LOCK_ORDER(what, l) lock_order_##what((l)->class)
+#define LOCK_ORDER(what, l) lock_order_##what(LOCK_CLASS_OF(l))
+#define LOCK_CLASS_OF(l) ((l)->class ^ LOCK_OF_ZEROS)
 #else
 #define LOCK_ORDER(what, l) ((void)(l))
 static inline int lock_order_held(void) { return 0; }
@@ -65,12 +70,14 @@ static inline bool lock_take_free(struct lock *l)
 
 /* What an object of static storage is initialized with, in place of lock_init. */
 #ifdef ERLVM_DEBUG
-#define LOCK_STATIC(name) { .class = LOCK_##name }
+#define LOCK_STATIC(name) { .class = LOCK_##name ^ LOCK_OF_ZEROS }
 #else
 #define LOCK_STATIC(name) { .word = LOCK_FREE }
 #endif
 void lock_init(struct lock *l, enum lock_class class);
 void lock_destroy(struct lock *l);
+/* This thread held it, and since then its memory was filled with zeros, so that it is free: wakes all who wait for it. */
+void lock_vanished(struct lock *l);
 
 static inline void lock_acquire(struct lock *l)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The process table; birth, collection and end of processes.
  * Invariant: a slot holds the memory of the process with that number, from before its pid is known until after its exit;
- * memory goes back to `unused` when nobody counts it any more, and is never freed. */
+ * memory goes back (proc/process_memory.h) when nobody counts it any more. */
 #include "proc/process.h"
 
 #include <string.h>
@@ -16,6 +16,7 @@
 #include "proc/micro.h"
 #include "proc/monitor.h"
 #include "proc/probe.h"
+#include "proc/process_memory.h"
 #include "proc/registry.h"
 #include "proc/saved_calls.h"
 #include "proc/sched.h"
@@ -36,8 +37,6 @@ static struct {
 	_Atomic size_t count;
 	_Atomic size_t living; /* of them, those that are not at their end */
 	_Atomic size_t used; /* slots below may be taken */
-	Process *unused;
-	_Atomic size_t made; /* processes that there is memory for: the table's and the unused ones */
 	void (*hooks[HOOKS_MAX])(Process *p);
 	size_t hook_count;
 } table;
@@ -109,8 +108,7 @@ void process_unref(Process *p)
 	if (atomic_fetch_sub_explicit(&p->refs, 1, memory_order_acq_rel) != 1)
 		return;
 	lock_acquire(&table.lock);
-	p->run_next = table.unused;
-	table.unused = p;
+	process_memory_give(p);
 	lock_release(&table.lock);
 }
 
@@ -168,9 +166,25 @@ size_t process_count(void)
 
 size_t process_spare_bytes(void)
 {
-	size_t count = atomic_load(&table.count), made = atomic_load(&table.made); /* in this order: as many at least */
+	size_t count = atomic_load(&table.count), made = process_memory_made(); /* in this order: as many at least */
 
 	return made > count ? (made - count) * sizeof(Process) : 0;
+}
+
+bool process_tidy(void)
+{
+	struct process_chunk *unneeded;
+
+	lock_acquire(&table.lock);
+	unneeded = process_memory_unneeded();
+	lock_release(&table.lock);
+	if (unneeded == NULL)
+		return false;
+	process_memory_empty(unneeded);
+	lock_acquire(&table.lock);
+	process_memory_emptied(unneeded);
+	lock_release(&table.lock);
+	return true;
 }
 
 size_t process_limit(void)
@@ -258,16 +272,6 @@ static bool find_slot(size_t *slot)
 	}
 }
 
-static Process *new_memory(void)
-{
-	Process *p = mem_zalloc_as(MEM_PROCESS, sizeof(*p));
-
-	atomic_fetch_add(&table.made, 1);
-	lock_init(&p->signals_lock, LOCK_proc_signals);
-	atomic_init(&p->state, PS_DEAD);
-	return p;
-}
-
 /* Memory in a slot, with nobody knowing its pid yet. Fails: NULL when the table is full. */
 static Process *take_slot(Term *id)
 {
@@ -279,11 +283,7 @@ static Process *take_slot(Term *id)
 		lock_release(&table.lock);
 		return NULL;
 	}
-	p = table.unused;
-	if (p != NULL)
-		table.unused = p->run_next;
-	else
-		p = new_memory();
+	p = process_memory_take();
 	/* The serial went up already when this was the last slot of a round. */
 	*id = term_from_pid((uint32_t)slot, slot + 1 == table.limit ? table.serial - 1 : table.serial);
 	atomic_store_explicit(&table.slots[slot], p, memory_order_release);

@@ -138,6 +138,7 @@ struct process {
 	Term error_handler;  /* module atom */
 	_Atomic uint32_t scheduler; /* whose run queue it belongs to; 0: nobody's yet */
 	struct process *run_next; /* run queue; the list of unused processes */
+	struct process_chunk *chunk; /* private to process_memory.c */
 	atomic_uint refs;    /* process table and finders; the last one gives it back */
 };
 
@@ -169,6 +170,9 @@ bool process_each_some(size_t *slot, size_t count, void (*see)(Process *p, void 
 void process_each_in_parts(size_t count, void (*see)(Process *p, void *arg), void *arg);
 /* Memory kept for processes to come: it was that of dead ones. */
 size_t process_spare_bytes(void);
+/* Gives back to the system what no process has needed of that since the last call. A thread of its own; returns whether
+ * there was something. */
+bool process_tidy(void);
 size_t process_limit(void);
 /* For tests of what a pid that is used again does: where the next process will be. Places are counted through all rounds
  * of the table: serial * process_limit() + number. Fails: false, the table is full; the serial is too large. */

@@ -47,6 +47,7 @@
 #include "proc/sched_world.h"
 #include "proc/slice_clock.h"
 #include "proc/task.h"
+#include "proc/tidy.h"
 #include "proc/timer.h"
 #include "proc/trace.h"
 #include "proc/worker.h"
@@ -180,6 +181,7 @@ void sched_init(unsigned count, unsigned online)
 	worker_init(count > WORKERS_MIN ? count : WORKERS_MIN, online);
 	sched_lend_init(count > WORKERS_MIN ? count : WORKERS_MIN, run_sched);
 	slice_clock_init();
+	tidy_init();
 	micro_init(count);
 	progress_init();
 	scheds.count = count;
@@ -1159,6 +1161,7 @@ int sched_start(void)
 			log_refused("start a scheduler thread", -error);
 	}
 	slice_clock_start();
+	tidy_start();
 	os_signal_run();
 }
 

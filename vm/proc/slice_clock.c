@@ -13,6 +13,7 @@
 #include "base/lock.h"
 #include "proc/sched_lend.h"
 #include "proc/sched_poll.h"
+#include "proc/tidy.h"
 
 enum {
 	PERIOD_NS = 1000000,
@@ -47,7 +48,8 @@ static bool is_any_busy(void)
 }
 
 /* The process is its scheduler's, which writes what is written here without a lock or an atomic operation. A store that is lost that way
- * is made again at the next look; one that comes late cuts another slice short. The memory of a process is never freed. */
+ * is made again at the next look; one that comes late cuts another slice short. The memory of a process stays
+ * readable, and zeros what is zero. */
 __attribute__((no_sanitize("thread"))) static void end_long_slice(Process *p)
 {
 	*(volatile int32_t *)&p->reds_kept = 0;
@@ -104,6 +106,12 @@ void slice_clock_wake(void)
 	atomic_store(&slice_clock.rests, false);
 	cond_signal(&slice_clock.cond);
 	lock_release(&slice_clock.lock);
+	tidy_wake();
+}
+
+bool slice_clock_rests(void)
+{
+	return atomic_load(&slice_clock.rests);
 }
 
 static void *run_clock(void *arg)

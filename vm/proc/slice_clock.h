@@ -4,9 +4,13 @@
 #ifndef VM_PROC_SLICE_CLOCK_H
 #define VM_PROC_SLICE_CLOCK_H
 
+#include <stdbool.h>
+
 void slice_clock_init(void);
 void slice_clock_start(void);
 /* A scheduler has something to do again. Any thread. */
 void slice_clock_wake(void);
+/* None had for some time. Any thread. */
+bool slice_clock_rests(void);
 
 #endif
