@@ -21,7 +21,8 @@ void budget_open(struct budget *b, double share)
     int err = share > 0 ? cost_open(&b->cost) : 0;
 
     if (err)
-        note("what watching costs is not known, so no budget is kept: %s", strerror(-err));
+        note("what watching costs is not known, so no budget is kept: %s",
+             err == -EPERM ? "CAP_SYS_ADMIN is missing" : strerror(-err));
     b->share = share;
     b->kept = share > 0 && !err;
 }

@@ -9,7 +9,6 @@
 #include <linux/capability.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -19,6 +18,7 @@
 #include "kernel.h"
 #include "options.h"
 #include "plan.h"
+#include "rights.h"
 #include "sink.h"
 #include "verdict.h"
 #include "watch.h"
@@ -95,9 +95,14 @@ static void check_uprobes(struct doctor *d)
     char text[64];
 
     read_line("/sys/bus/event_source/devices/uprobe/type", text, sizeof text);
-    report(d, "uprobes", text[0], text[0] ? dir : "needs CONFIG_UPROBE_EVENTS in the kernel");
+    report(d, "uprobes", text[0],
+           text[0]             ? dir
+           : kernel_has_sysfs() ? "needs CONFIG_UPROBE_EVENTS in the kernel"
+                               : KERNEL_NO_SYSFS);
     read_line("/sys/bus/event_source/devices/uprobe/format/ref_ctr_offset", text, sizeof text);
-    report(d, "USDT semaphores", text[0], text[0] ? text : "needs kernel 4.20 or later");
+    report(d, "USDT semaphores", text[0], text[0]             ? text
+           : kernel_has_sysfs() ? "needs kernel 4.20 or later"
+                               : KERNEL_NO_SYSFS);
 }
 
 static void check_proc(struct doctor *d)
@@ -131,20 +136,12 @@ static bool may_see(const char *pid)
     return readlink(path, target, sizeof target) >= 0 || (errno != EACCES && errno != EPERM);
 }
 
-static bool has_capability(int capability)
-{
-    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
-    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};
-
-    return !syscall(SYS_capget, &header, data) && data[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability);
-}
-
 /*
  * Some may be hidden from root too: it is the right that may be missing, and each process that shows whether it helps.
  */
 static void check_processes(struct doctor *d)
 {
-    bool right = has_capability(CAP_SYS_PTRACE);
+    bool right = rights_have(CAP_SYS_PTRACE);
     int seen = 0, all = 0;
     DIR *dir = opendir("/proc");
     char text[96];
@@ -164,15 +161,17 @@ static void check_processes(struct doctor *d)
 
 static void check_rights(struct doctor *d)
 {
+    bool types = !access("/sys/kernel/btf/vmlinux", R_OK), perf;
     char text[64];
 
     check_processes(d);
     read_line("/proc/sys/kernel/perf_event_paranoid", text, sizeof text);
-    report(d, "perf_event_paranoid", geteuid() == 0 || atoi(text) < 2,
-           geteuid() == 0 || atoi(text) < 2 ? text : "run as root, or with CAP_PERFMON");
-    report(d, "kernel types (BTF)", !access("/sys/kernel/btf/vmlinux", R_OK),
-           !access("/sys/kernel/btf/vmlinux", R_OK) ? "/sys/kernel/btf/vmlinux"
-                                                    : "needs CONFIG_DEBUG_INFO_BTF in the kernel");
+    perf = rights_have(CAP_PERFMON) || rights_have(CAP_SYS_ADMIN) || atoi(text) < 2;
+    report(d, "perf_event_paranoid", perf, perf ? text : "run as root, or with CAP_PERFMON");
+    report(d, "kernel types (BTF)", types,
+           types               ? "/sys/kernel/btf/vmlinux"
+           : kernel_has_sysfs() ? "needs CONFIG_DEBUG_INFO_BTF in the kernel"
+                               : KERNEL_NO_SYSFS);
 }
 
 /* What is had of one event, and how: by the page where the VM hands pages over, as long as nothing else is said. */

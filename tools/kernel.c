@@ -58,11 +58,18 @@ bool kernel_has_late_maps(void)
     return program != -EINVAL;
 }
 
+bool kernel_has_sysfs(void)
+{
+    return !access("/sys/kernel", F_OK);
+}
+
 int kernel_require(unsigned more)
 {
     unsigned wanted = 1u << KERNEL_RING_BUFFER | 1u << KERNEL_COOKIE | more;
     struct utsname name;
 
+    if (!kernel_has_sysfs())
+        return fail(-ENOENT, "%s", KERNEL_NO_SYSFS);
     uname(&name);
     for (int i = 0; i < KERNEL_NNEEDS; i++)
         if (wanted >> i & 1 && !kernel_has((enum kernel_need)i))

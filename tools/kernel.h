@@ -24,6 +24,9 @@ bool kernel_has(enum kernel_need need);
  * map must be whole.
  */
 bool kernel_has_late_maps(void);
+/* Whether /sys is mounted: it has the kernel's types, and what kinds of events there are. */
+bool kernel_has_sysfs(void);
+#define KERNEL_NO_SYSFS "/sys is not mounted: mount -t sysfs sysfs /sys"
 /* Whether it has what every command needs, and `more` (a bit for each need). Fails: -ENOTSUP, said. */
 int kernel_require(unsigned more);
 

@@ -30,9 +30,10 @@ void memory_since(struct memory *memory, uint64_t time_ns);
 /* A number that is another after each memory_since that forgot what was read; never 0. */
 uint64_t memory_moment(const struct memory *memory);
 
-/* A descriptor to read a process by without keeping pages; the caller's to close. Fails: -errno. */
+/* Something to read a process by without keeping pages; the caller's to close. Fails: -errno. */
 int memory_open_file(int pid);
-/* All `size` bytes, by such a descriptor; false: they cannot be read. */
+void memory_close_file(int file);
+/* All `size` bytes, by that, or by the descriptor of a file; false: they cannot be read. */
 bool memory_read_file(int file, uint64_t address, void *out, size_t size);
 /* Tells `take` each mapping of the process, ascending, until it answers true. Fails: -errno; what could be read was
  * told. */

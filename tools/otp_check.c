@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "memory.h"
+#include "rights.h"
 #include "otp_atoms.h"
 
 enum {
@@ -585,7 +586,7 @@ int otp_check_ports(int pid, struct otp_layout *layout, char *why, size_t size)
 
     c.memory = memory_open_file(pid);
     if (c.memory < 0)
-        return doubt(&c, "its memory cannot be read: %s", strerror(-c.memory));
+        return doubt(&c, "its memory cannot be read: %s", rights_explain(c.memory));
     err = read_table(&c, layout->ports, "ports", &t);
     if (!err && (!t.count || !count_atoms(&c)))
         err = too_early(&c, "its ports are");
@@ -596,7 +597,7 @@ int otp_check_ports(int pid, struct otp_layout *layout, char *why, size_t size)
         layout->port_packing = packing_of(&t.packing, t.mask);
         err = check_open_ports(&c, &t);
     }
-    close(c.memory);
+    memory_close_file(c.memory);
     return err;
 }
 
@@ -608,7 +609,7 @@ int otp_check(int pid, struct otp_image *image, struct otp_layout *layout, char 
     c.memory = memory_open_file(pid);
     if (c.memory < 0) {
         err = c.memory == -ENOENT ? -ESRCH : c.memory;
-        snprintf(why, size, "its memory cannot be read: %s", strerror(-err));
+        snprintf(why, size, "its memory cannot be read: %s", rights_explain(err));
         return err;
     }
     err = check_text(&c, image);
@@ -620,6 +621,6 @@ int otp_check(int pid, struct otp_image *image, struct otp_layout *layout, char 
         err = check_init(&c);
     if (!err)
         err = check_processes(&c);
-    close(c.memory);
+    memory_close_file(c.memory);
     return err;
 }

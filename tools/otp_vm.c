@@ -13,14 +13,14 @@
 #include "memory.h"
 #include "otp_check.h"
 #include "provider_otp.h"
+#include "rights.h"
 
 static bool read_memory(int pid, uint64_t address, void *out, size_t size)
 {
     int fd = memory_open_file(pid);
     bool whole = fd >= 0 && memory_read_file(fd, address, out, size);
 
-    if (fd >= 0)
-        close(fd);
+    memory_close_file(fd);
     return whole;
 }
 
@@ -98,7 +98,7 @@ static int fill_stock(struct otp_vm *vm, const struct target *t, char *why, size
     snprintf(root, sizeof root, "/proc/%d/root", t->pid);
     err = otp_symbols_new(t->path, root, &vm->symbols);
     if (err)
-        snprintf(why, size, "its executable cannot be read: %s", strerror(-err));
+        snprintf(why, size, "its executable cannot be read: %s", rights_explain(err));
     if (!err)
         err = choose_layout(vm, t, why, size);
     if (!err)
@@ -116,7 +116,7 @@ static int fill_ours(struct otp_vm *vm, const struct target *t, char *why, size_
     int err = memory_open(t->pid, &memory);
 
     if (err) {
-        snprintf(why, size, "its memory cannot be read: %s", strerror(-err));
+        snprintf(why, size, "its memory cannot be read: %s", rights_explain(err));
         return err;
     }
     vm->ours = calloc(1, sizeof *vm->ours);

@@ -14,6 +14,7 @@
 #include "fail.h"
 #include "memory.h"
 #include "red_zone.h"
+#include "rights.h"
 
 static int open_path(struct target *t)
 {
@@ -128,7 +129,7 @@ int target_require(int pid, struct target *out)
     case -ESRCH: return fail(err, "no process with pid %d", pid);
     case -EACCES:
     case -EPERM:
-        return fail(err, "not permitted to look at process %d; %s", pid,
+        return fail(err, "not permitted to look at process %d (%s); %s", pid, rights_explain(err),
                     geteuid() == 0 ? "root has no rights over it here" : "run as root");
     case -ENOEXEC: return fail(err, "process %d is no Erlang VM; see erlsnoop list", pid);
     default: return fail(err, "cannot look at process %d: %s", pid, strerror(-err));

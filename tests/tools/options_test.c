@@ -116,6 +116,65 @@ START_TEST(test_options_missing_right_says_what_to_do)
 }
 END_TEST
 
+/*
+ * `as CAPS CMD`: for the command, as somebody who is not root and has these rights alone. $o and $p: an erlvm and a stock
+ * Erlang of somebody else, each with a birth every now and then.
+ */
+#define SOMEBODY_ELSE                                                                                                   \
+    "cp $ERLSNOOP snoop; cp $ERLVM vm; chmod 755 . snoop vm\n"                                                           \
+    "printf '%%s\\n' '-module(quiet).' '-export([main/0, child/0]).' 'child() -> ok.' "                                   \
+    "'main() -> spawn(quiet, child, []), receive after 10 -> main() end.' > quiet.erl; erlc quiet.erl; chmod 644 *.beam\n"  \
+    "as() { setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all,$1 --ambient-caps=-all,$1 "               \
+    "--bounding-set=-all,$1 \"${@:2}\"; }\n"                                                                              \
+    "other() { HOME=/tmp setpriv --reuid=1234 --regid=1234 --clear-groups \"$@\" > /dev/null 2>&1; }\n"                   \
+    "other ./vm -quick -pa . -s quiet main & o=$!; other erl +S 1 -noinput -pa . -s quiet main & p=$!\n"                 \
+    "o=$(until pgrep -P $o; do sleep .1; done); p=$(until pgrep -P $p; do sleep .1; done); runs $o vm; runs $p beam.smp\n"  \
+    "trap 'kill $o $p' EXIT\n"
+
+START_TEST(test_options_three_rights_are_enough_for_the_vms_of_others)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        SOMEBODY_ELSE "for v in $o $p; do for s in batches notes; do [ $v$s = ${p}batches ] || "
+        "as +bpf,+perfmon,+sys_ptrace ./snoop spawns --source $s --json -p $v 1 2; done; done\n"
+        "as +bpf,+perfmon,+sys_ptrace ./snoop doctor --json");
+
+    ck_assert_msg(support_lines(r->out, "\"mfa\":\"quiet:child/0\"") >= 3, "%s%s", r->out, r->err);
+    ck_assert_int_eq(support_lines(r->out, "\"ok\":\"no\""), 0);
+}
+END_TEST
+
+/* Which of them is missing is said. */
+START_TEST(test_options_missing_right_over_the_vm_of_another_is_named)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        SOMEBODY_ELSE "as +bpf,+perfmon ./snoop spawns -p $p; as +bpf,+perfmon ./snoop doctor --json; "
+        "as +bpf,+sys_ptrace ./snoop doctor --json");
+
+    ck_assert_msg(strstr(r->err, "CAP_SYS_PTRACE is missing") != NULL, "%s", r->err);
+    ck_assert_int_eq(support_lines(r->out, "\"check\":\"see other processes\",\"ok\":\"no\""), 1);
+    ck_assert_int_eq(support_lines(r->out, "\"check\":\"perf_event_paranoid\",\"ok\":\"yes\""), 1);
+}
+END_TEST
+
+START_TEST(test_options_machine_without_sys_says_so)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "unshare -m true || exit 77\n"
+        "unshare -m bash -c 'umount -l /sys; $ERLSNOOP spawns -- $EMITTER process__spawn=1; s=$?; $ERLSNOOP doctor; exit $s'");
+
+    if (r->status == 77) {
+        printf("SKIP %s: no mount namespace here\n", __func__);
+        return;
+    }
+    ck_assert_int_eq(r->status, 1);
+    ck_assert_msg(strstr(r->err, "/sys is not mounted: mount -t sysfs sysfs /sys\n") != NULL, "%s", r->err);
+    ck_assert_int_eq(support_lines(r->out, "no  /sys is not mounted"), 3);
+}
+END_TEST
+
 /* Where the kernel's uprobe event source is hidden, and links of many places are not asked for. */
 START_TEST(test_options_kernel_without_uprobes_says_so)
 {
@@ -267,7 +326,7 @@ END_TEST
 Suite *options_suite(void)
 {
     Suite *suite = suite_create("options");
-    TCase *lines = tcase_create("lines");
+    TCase *lines = tcase_create("lines"), *rights = tcase_create("rights");
 
     tcase_set_timeout(lines, 30);
     tcase_add_loop_test(lines, test_options_bad_line_is_status_2_and_one_line, 0,
@@ -287,5 +346,10 @@ Suite *options_suite(void)
     tcase_add_loop_test(lines, test_options_terminal_without_interval_is_told_how_to_end, 0,
                         sizeof terminal_lines / sizeof *terminal_lines);
     suite_add_tcase(suite, lines);
+    tcase_set_timeout(rights, 60);
+    tcase_add_test(rights, test_options_three_rights_are_enough_for_the_vms_of_others);
+    tcase_add_test(rights, test_options_missing_right_over_the_vm_of_another_is_named);
+    tcase_add_test(rights, test_options_machine_without_sys_says_so);
+    suite_add_tcase(suite, rights);
     return suite;
 }
