@@ -21,6 +21,7 @@
 #include "batch_page.h"
 #include "clock.h"
 #include "fail.h"
+#include "own_file.h"
 #include "recording_owners.h"
 
 enum {
@@ -63,7 +64,7 @@ struct recording_writer {
     bool special; /* with ring_ns: PATH is no regular file, and written as it is */
     mode_t mode;  /* with ring_ns: of the file that PATH was; 0: there was none */
     uint64_t prelude; /* bytes of `written` before the first page */
-    char place[PATH_MAX], beside[PATH_MAX + 32]; /* with ring_ns: PATH, links resolved; what is written, then renamed */
+    char beside[PATH_MAX + 32]; /* with ring_ns: what is written, then renamed to PATH */
     char *stored; /* room for one chunk */
     size_t room, used, limit; /* limit: of `used`, so that a chunk fits a file */
     _Alignas(8) char raw[RECORDING_CHUNK_BYTES]; /* what waits: pages, while the file is begun names */
@@ -73,7 +74,7 @@ struct recording_writer {
 
 static int say(const struct recording_writer *w, int err, const char *more)
 {
-    return fail(err, "cannot write '%s': %s%s", w->plan.path, strerror(-err), more);
+    return fail(err, "cannot write '%s': %s%s", w->plan.path, own_file_error(err), more);
 }
 
 /* What memory holds is written again when it fails: who does that says so once. */
@@ -124,20 +125,24 @@ static int write_chunk(struct recording_writer *w, struct recording_chunk *chunk
     return 0;
 }
 
-/* What `used` bytes of raw hold becomes a chunk: its bytes are in w->stored. */
-static void pack(struct recording_writer *w, enum recording_kind kind, const void *raw, size_t size, struct recording_chunk *out)
+/* These bytes become a chunk, which is in w->stored. Fails: -ENOMEM, said; zstd has no other failure there. */
+static int pack(struct recording_writer *w, enum recording_kind kind, const void *raw, size_t size,
+                struct recording_chunk *out)
 {
     size_t stored = ZSTD_compressCCtx(w->packer, w->stored, w->room, raw, size, LEVEL);
 
+    if (ZSTD_isError(stored))
+        return fail(-ENOMEM, "cannot pack what is recorded: %s", ZSTD_getErrorName(stored));
     *out = (struct recording_chunk){.magic = RECORDING_CHUNK_MAGIC, .kind = kind, .stored = (uint32_t)stored, .raw = (uint32_t)size};
+    return 0;
 }
 
 static int put(struct recording_writer *w, enum recording_kind kind, const void *raw, size_t size)
 {
     struct recording_chunk chunk;
+    int err = pack(w, kind, raw, size, &chunk);
 
-    pack(w, kind, raw, size, &chunk);
-    return write_chunk(w, &chunk, w->stored);
+    return err ? err : write_chunk(w, &chunk, w->stored);
 }
 
 /* ---- the beginning of a file */
@@ -251,12 +256,12 @@ static int open_path(const struct recording_writer *w)
     int fd;
 
     if (!w->plan.ring_ns || w->special)
-        return open(w->plan.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+        return own_file_open(w->plan.path);
     unlink(w->beside);
-    fd = open(w->beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, w->mode ? w->mode & 0600 : 0666);
+    fd = open(w->beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, OWN_FILE_MODE);
     if (fd >= 0 && w->mode)
         fchmod(fd, w->mode);
-    return fd;
+    return fd < 0 ? -errno : fd;
 }
 
 static int open_file(struct recording_writer *w)
@@ -269,8 +274,11 @@ static int open_file(struct recording_writer *w)
     w->begun_ns = 0;
     w->written = w->prelude = 0;
     w->fd = open_path(w);
-    if (w->fd < 0)
-        return complain(w, -errno);
+    if (w->fd < 0) {
+        err = w->fd;
+        w->fd = -1;
+        return complain(w, err);
+    }
     err = write_all(w, &head, sizeof head);
     if (err) {
         leave_file(w);
@@ -459,12 +467,14 @@ static void count_waiting(struct recording_writer *w)
 static int flush(struct recording_writer *w)
 {
     struct recording_chunk chunk;
-    int err = 0;
+    int err;
 
     if (!w->used)
         return 0;
-    pack(w, RECORDING_PAGES, w->raw, w->used, &chunk);
+    err = pack(w, RECORDING_PAGES, w->raw, w->used, &chunk);
     w->used = 0;
+    if (err)
+        return err;
     if (w->plan.ring_ns) {
         count_waiting(w);
         return keep_chunk(w, &chunk);
@@ -474,7 +484,8 @@ static int flush(struct recording_writer *w)
         if (w->full)
             return 1;
         err = next_file(w); /* which packs as well */
-        pack(w, RECORDING_PAGES, w->raw, chunk.raw, &chunk);
+        if (!err)
+            err = pack(w, RECORDING_PAGES, w->raw, chunk.raw, &chunk);
     }
     if (!err)
         err = write_chunk(w, &chunk, w->stored);
@@ -651,7 +662,7 @@ static int put_in_place(struct recording_writer *w, unsigned files)
 {
     int err = w->dumped ? shift_files(w, files) : 0;
 
-    if (!err && !w->special && rename(w->beside, w->place))
+    if (!err && !w->special && rename(w->beside, w->plan.path))
         err = say(w, -errno, "");
     if (err)
         remove_beside(w);
@@ -664,14 +675,13 @@ static int put_in_place(struct recording_writer *w, unsigned files)
 static int begin_memory(struct recording_writer *w)
 {
     struct stat st;
-    bool there = !stat(w->plan.path, &st);
-    int err;
+    int err = own_file_check(w->plan.path, &st);
 
-    w->special = there && !S_ISREG(st.st_mode);
-    w->mode = there ? st.st_mode & 0777 : 0;
-    if (!realpath(w->plan.path, w->place)) /* through links, so that they stay */
-        strcpy(w->place, w->plan.path);
-    snprintf(w->beside, sizeof w->beside, "%s.%d.part", w->place, getpid());
+    if (err)
+        return say(w, err, "");
+    w->special = st.st_mode && !S_ISREG(st.st_mode);
+    w->mode = st.st_mode & 0777;
+    snprintf(w->beside, sizeof w->beside, "%s.%d.part", w->plan.path, getpid());
     err = write_kept(w);
     if (!err)
         err = put_in_place(w, 1);
@@ -712,17 +722,18 @@ static int drop_pages(struct recording_writer *w, uint64_t room)
     struct kept *k = w->kept;
     uint64_t size = k->chunk.raw, fits = size * room / (sizeof k->chunk + k->chunk.stored + END_BYTES) / 8 * 7;
     struct recording_chunk chunk;
-    size_t at = 0;
+    size_t at = 0, unpacked = ZSTD_decompress(w->raw, sizeof w->raw, k->stored, k->chunk.stored);
+    int err;
 
-    if (ZSTD_decompress(w->raw, sizeof w->raw, k->stored, k->chunk.stored) != size)
-        return fail(-ENOMEM, "out of memory");
+    if (unpacked != size)
+        return fail(-ENOMEM, "cannot unpack what is kept: %s", ZSTD_getErrorName(unpacked));
     while (at < size && size - at > fits)
         at += recording_padded(sizeof(struct batch_received) + ((struct batch_received *)(w->raw + at))->bytes);
     if (at >= size)
         return -ENOSPC;
-    pack(w, RECORDING_PAGES, w->raw + at, size - at, &chunk);
+    err = pack(w, RECORDING_PAGES, w->raw + at, size - at, &chunk);
     drop_oldest(w);
-    return keep_chunk(w, &chunk);
+    return err ? err : keep_chunk(w, &chunk);
 }
 
 /* As much of what is newest as there is room for; -ENOSPC: for nothing. */

@@ -12,10 +12,11 @@
 #include <unistd.h>
 
 #include "fail.h"
+#include "own_file.h"
 
 static int complain(const struct whole_file *f, int err)
 {
-    return fail(err, "cannot write '%s': %s", f->name, strerror(-err));
+    return fail(err, "cannot write '%s': %s", f->name, own_file_error(err));
 }
 
 /* Whether the file may be written, and others be made beside it. */
@@ -40,9 +41,11 @@ int whole_file_open(struct whole_file *f, const char *name)
         return 0;
     if (strlen(name) >= sizeof f->path)
         return complain(f, -ENAMETOOLONG);
-    special = !stat(name, &st) && !S_ISREG(st.st_mode);
-    if (special || !realpath(name, f->path)) /* through links, so that they stay */
-        strcpy(f->path, name);
+    err = own_file_check(name, &st);
+    if (err)
+        return complain(f, err);
+    strcpy(f->path, name);
+    special = st.st_mode && !S_ISREG(st.st_mode);
     if (special) /* now: a pipe waits for its reader */
         f->special = open(name, O_WRONLY | O_CLOEXEC);
     err = !special ? check_regular(f) : f->special < 0 ? -errno : 0;
@@ -55,17 +58,12 @@ FILE *whole_file_begin(struct whole_file *f)
     return f->file;
 }
 
-/* A new file has the rights of the one it replaces, else those that open(2) would give it. */
+/* A new file has the rights of the one it replaces. */
 static mode_t mode_for(const char *path)
 {
     struct stat st;
-    mode_t mask;
 
-    if (!stat(path, &st))
-        return st.st_mode & 07777;
-    mask = umask(0);
-    umask(mask);
-    return 0666 & ~mask;
+    return !lstat(path, &st) && S_ISREG(st.st_mode) ? st.st_mode & 0777 : OWN_FILE_MODE;
 }
 
 static int write_all(int fd, const char *bytes, size_t size)

@@ -301,20 +301,67 @@ START_TEST(test_recording_in_memory_waits_for_room)
 }
 END_TEST
 
-/* A file whose rights were narrowed stays so, when it is replaced. */
+/* A file keeps the rights that its owner gave it, when it is replaced. */
 START_TEST(test_recording_in_memory_keeps_the_rights_of_the_file)
 {
     struct recording_writer *w;
     struct stat st;
 
     close(open(path, O_CREAT | O_WRONLY, 0600));
-    ck_assert_int_eq(chmod(path, 0600), 0);
+    ck_assert_int_eq(chmod(path, 0640), 0);
     w = begin((struct recording_plan){.ring_ns = 100ull * S_NS});
     ck_assert_int_eq(write_pages(w, 0, PAGES), 0);
     ck_assert_int_eq(recording_dump(w), 0);
     ck_assert(!stat(path, &st));
-    ck_assert_int_eq(st.st_mode & 07777, 0600);
+    ck_assert_int_eq(st.st_mode & 07777, 0640);
     ck_assert_int_eq(recording_end(w, NULL), 0);
+}
+END_TEST
+
+static const uint64_t rings[] = {0, 100ull * S_NS};
+
+/* What is recorded is for nobody else, whatever the umask. */
+START_TEST(test_recording_is_for_its_user_alone)
+{
+    struct recording_writer *w;
+    struct stat st;
+
+    umask(0);
+    w = begin((struct recording_plan){.max_bytes = 65536, .files = 4, .ring_ns = rings[_i]});
+    ck_assert_int_eq(write_pages(w, 0, MANY), 0);
+    ck_assert_int_eq(recording_end(w, NULL), 0);
+    ck_assert(!stat(path, &st));
+    ck_assert_int_eq(st.st_mode & 07777, 0600);
+    if (!_i) {
+        strcat(path, ".1");
+        ck_assert(!stat(path, &st));
+        ck_assert_int_eq(st.st_mode & 07777, 0600);
+    }
+}
+END_TEST
+
+/* A link to a file, and a file of others: refused, and as they were. */
+START_TEST(test_recording_fills_no_file_of_others)
+{
+    struct recording_plan plan = {.path = path, .writer = "test", .files = 1, .ring_ns = rings[_i]};
+    struct recording_writer *w;
+    char target[160];
+    struct stat st;
+
+    snprintf(target, sizeof target, "%s.target", path);
+    ck_assert_int_eq(write(open(target, O_CREAT | O_WRONLY, 0600), "kept", 4), 4);
+    ck_assert_int_eq(symlink(target, path), 0);
+    ck_assert_int_eq(recording_begin(&plan, &w), -ELOOP);
+    ck_assert_int_eq(unlink(path), 0);
+    ck_assert_int_eq(link(target, path), 0);
+    ck_assert_int_eq(recording_begin(&plan, &w), -EMLINK);
+    ck_assert(!stat(target, &st) && st.st_size == 4);
+    ck_assert_int_eq(unlink(target), 0);
+    if (!geteuid()) {
+        ck_assert_int_eq(chown(path, 4711, 4711), 0);
+        ck_assert_int_eq(recording_begin(&plan, &w), -EUSERS);
+    }
+    ck_assert(!stat(path, &st) && st.st_size == 4);
 }
 END_TEST
 
@@ -694,6 +741,8 @@ Suite *recording_suite(void)
     tcase_add_test(tests, test_recording_keeps_what_is_recent);
     tcase_add_test(tests, test_recording_in_memory_waits_for_room);
     tcase_add_test(tests, test_recording_in_memory_keeps_the_rights_of_the_file);
+    tcase_add_loop_test(tests, test_recording_is_for_its_user_alone, 0, 2);
+    tcase_add_loop_test(tests, test_recording_fills_no_file_of_others, 0, 2);
     tcase_add_loop_test(tests, test_recording_in_memory_ends_with_the_newest, 0, 5);
     tcase_add_test(tests, test_recording_in_memory_that_cannot_begin_replaces_nothing);
     tcase_add_loop_test(tests, test_recording_removes_files_of_an_earlier_one, 0, 2);

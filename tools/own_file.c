@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Invariant: what was checked is what was opened: a descriptor is asked once more. */
+#include "own_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ERR_LINK = -ELOOP, ERR_OTHERS = -EUSERS, ERR_NAMES = -EMLINK };
+
+static int check(const struct stat *st)
+{
+    bool is_file = S_ISREG(st->st_mode);
+
+    if ((is_file || S_ISFIFO(st->st_mode)) && st->st_uid != geteuid())
+        return ERR_OTHERS;
+    return is_file && st->st_nlink > 1 ? ERR_NAMES : 0;
+}
+
+int own_file_check(const char *path, struct stat *out)
+{
+    *out = (struct stat){0};
+    if (lstat(path, out))
+        return errno == ENOENT ? 0 : -errno;
+    if (!S_ISLNK(out->st_mode))
+        return check(out);
+    return stat(path, out) || S_ISREG(out->st_mode) ? ERR_LINK : 0;
+}
+
+/* The file that was checked; nothing waits for the reader of a pipe that has taken its place. */
+static int open_file(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), err;
+    struct stat st;
+
+    if (fd < 0)
+        return -errno;
+    err = fstat(fd, &st) ? -errno : !S_ISREG(st.st_mode) ? -EINVAL : check(&st);
+    if (!err && ftruncate(fd, 0))
+        err = -errno;
+    if (err)
+        close(fd);
+    return err ? err : fd;
+}
+
+static int open_special(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    struct stat st;
+
+    if (fd < 0)
+        return -errno;
+    if (!fstat(fd, &st) && !S_ISREG(st.st_mode))
+        return fd;
+    close(fd);
+    return ERR_LINK;
+}
+
+int own_file_open(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, OWN_FILE_MODE), err;
+    struct stat st;
+
+    if (fd >= 0 || errno != EEXIST)
+        return fd >= 0 ? fd : -errno;
+    err = own_file_check(path, &st);
+    if (err)
+        return err;
+    return S_ISREG(st.st_mode) ? open_file(path) : open_special(path);
+}
+
+const char *own_file_error(int err)
+{
+    switch (err) {
+    case ERR_LINK: return "it is a link, which is not followed; name the file itself";
+    case ERR_OTHERS: return "it belongs to another user; remove it or choose another name";
+    case ERR_NAMES: return "it has other names (hard links); remove it or choose another name";
+    default: return strerror(-err);
+    }
+}
