@@ -15,8 +15,11 @@
 
 #include "clock.h"
 #include "fail.h"
+#include "kernel.h"
 #include "uprobe.h"
 
+/* What an entry of a hash takes beside its key and value, about; and what all entries that are made beforehand take. */
+enum { ENTRY_BYTES = 64, FILLED_BYTES = 64 << 20 };
 #define INITIAL_PIDNS_INO 0xEFFFFFFCu /* PROC_PID_INIT_INO of linux/proc_ns.h */
 
 static int drop_message(enum libbpf_print_level level, const char *format, va_list args)
@@ -108,6 +111,50 @@ static struct goal find_goal(const struct bpf_program *program)
     return (struct goal){PLAN_NEVENTS, PLAN_NONE, OTP_ENTRY};
 }
 
+/* Of a hash whose entries are allocated as they are made: what all of them take; 0: it is none, or is not made. */
+static uint64_t late_bytes(const struct bpf_map *map)
+{
+    enum bpf_map_type type = bpf_map__type(map);
+    uint64_t copies = type == BPF_MAP_TYPE_PERCPU_HASH ? (uint64_t)libbpf_num_possible_cpus() : 1;
+
+    if (!bpf_map__autocreate(map) || !(bpf_map__map_flags(map) & BPF_F_NO_PREALLOC))
+        return 0;
+    return bpf_map__max_entries(map) * (ENTRY_BYTES + bpf_map__key_size(map) + copies * bpf_map__value_size(map));
+}
+
+/* How much each such map may take at most, so that they all take FILLED_BYTES: the small ones stay as they are. */
+static uint64_t bytes_each(const struct bpf_object *object)
+{
+    uint64_t least = 0, most = FILLED_BYTES;
+    const struct bpf_map *map;
+
+    while (most - least > ENTRY_BYTES) {
+        uint64_t each = (least + most) / 2, all = 0;
+
+        bpf_object__for_each_map(map, object)
+            all += late_bytes(map) < each ? late_bytes(map) : each;
+        least = all <= FILLED_BYTES ? each : least;
+        most = all <= FILLED_BYTES ? most : each;
+    }
+    return least;
+}
+
+/* Where the kernel does not want programs of probes to allocate entries, they are there beforehand, maybe fewer. */
+static void fill_maps(struct bpf_object *object)
+{
+    uint64_t each = bytes_each(object);
+    struct bpf_map *map;
+
+    bpf_object__for_each_map(map, object) {
+        uint64_t bytes = late_bytes(map);
+
+        if (bytes > each)
+            bpf_map__set_max_entries(map, (uint32_t)(bpf_map__max_entries(map) * each / bytes));
+        if (bytes)
+            bpf_map__set_map_flags(map, bpf_map__map_flags(map) & ~(uint32_t)BPF_F_NO_PREALLOC);
+    }
+}
+
 void attach_prepare(struct attach *a, struct bpf_object *object, const struct target *only, const struct plan *plan)
 {
     struct wire_spec fixed[PLAN_NPROBES] = {0};
@@ -122,6 +169,8 @@ void attach_prepare(struct attach *a, struct bpf_object *object, const struct ta
         if (map)
             bpf_map__set_max_entries(map, a->nslots);
     }
+    if (getenv("ERLSNOOP_FILLED_MAPS") || !kernel_has_late_maps())
+        fill_maps(object);
     a->links.many = !getenv("ERLSNOOP_PERF_EVENTS") && uprobe_has_many();
     for (size_t i = 0; only && i < PLAN_NPROBES; i++)
         fixed[i] = find_fixed(only, plan_probe_name((enum plan_probe)i));

@@ -654,15 +654,6 @@ static void on_missed(void *ctx, struct session *s)
     session_forget(s, "aways");
 }
 
-/* Maps that the program of the clock looks into are filled beforehand where the kernel wants it so (before 6.1). */
-static void fill_maps(struct stacks *skel)
-{
-    struct bpf_map *const maps[] = {skel->maps.threads, skel->maps.otp_slots};
-
-    for (size_t i = 0; i < sizeof maps / sizeof *maps && !kernel_has_late_maps(); i++)
-        bpf_map__set_map_flags(maps[i], 0);
-}
-
 static int run(struct state *st, const struct options *o)
 {
     static const struct session_ops ops = {.record = on_record, .result = on_result, .hooked = on_hooked,
@@ -678,7 +669,6 @@ static int run(struct state *st, const struct options *o)
         bpf_object__for_each_program(program, skel->obj) {
             bpf_program__set_autoload(program, is_needed(st, bpf_program__name(program)));
         }
-        fill_maps(skel);
     }
     with_clock.aside = st->folded;
     with_clock.clock_hz = st->mode == MODE_CPU ? st->hz : 0;

@@ -20,8 +20,8 @@ extern const struct kernel_need_row kernel_needs[KERNEL_NNEEDS];
 /* Without the right to ask it is said to have it: loading then says what is not permitted. */
 bool kernel_has(enum kernel_need need);
 /*
- * Whether programs of clocks may use hashes whose entries are allocated as they are made: not before 6.1, where such a
- * map must be whole.
+ * Whether programs may use hashes whose entries are allocated as they are made. Not before 6.1: programs of clocks are
+ * refused, for those of probes the kernel warns and taints itself, and refuses them, too, where it is a real-time one.
  */
 bool kernel_has_late_maps(void);
 /* Whether /sys is mounted: it has the kernel's types, and what kinds of events there are. */

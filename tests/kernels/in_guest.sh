@@ -4,6 +4,13 @@
 # in_guest.sh BUILD SUITE...
 export BUILD=$1 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp LANG=C.UTF-8 CI=
 shift
+# At the end: what the kernel warned of since, and how it then called itself tainted.
+before=$(cat /proc/sys/kernel/tainted)
+told() {
+	dmesg | grep -E 'WARNING:|BUG:|Oops|uses run-time allocation' | sort | uniq -c | sed 's/^ */kernel /'
+	[ "$(cat /proc/sys/kernel/tainted)" = "$before" ] || echo "kernel tainted $before, then $(cat /proc/sys/kernel/tainted)"
+}
+trap told EXIT
 cd "$(dirname "$0")/../.." || exit 1
 echo "release $(uname -r)"
 "$BUILD/erlsnoop" doctor 2>/dev/null > /tmp/doctor

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* erlsnoop spawns, held against what the emitter really fired. */
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 
 #include "support.h"
 
@@ -170,6 +176,58 @@ START_TEST(test_spawns_interrupt_gives_result_and_detaches)
 {
     SUPPORT_BPF();
     support_interrupt("spawns", "-d 100000 process__spawn=41", "\"type\":\"spawns\"", "births", 41);
+}
+END_TEST
+
+/* As in a container whose filter knows no membarrier. */
+static void refuse_membarrier(void)
+{
+    struct sock_filter code[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+                                 BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_membarrier, 0, 1),
+                                 BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+                                 BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    const struct sock_fprog filter = {sizeof code / sizeof *code, code};
+
+    ck_assert_int_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+    ck_assert_int_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter), 0);
+}
+
+/* Results that come one upon the other lose nothing, and say nothing, where the kernel is asked in another way. */
+START_TEST(test_spawns_intervals_add_up_without_membarrier)
+{
+    SUPPORT_BPF();
+    refuse_membarrier();
+    const struct support_run *r = support_run("$ERLSNOOP spawns --json 0.1 -- $EMITTER -d 100 process__spawn=5003");
+
+    ck_assert_int_eq(r->status, 0);
+    ck_assert_int_ge(support_lines(r->out, "\"type\":\"spawns\""), 3);
+    ck_assert_int_eq(support_sum(r->out, "\"type\":\"spawns\"", "births"), 5003);
+    ck_assert_str_eq(r->err, "");
+}
+END_TEST
+
+/*
+ * As before Linux 6.1, where a hash that allocates its entries as they are made has the kernel warn: there is none, and
+ * those that are there beforehand take no more memory than is said (64 MB, and what is no such hash).
+ */
+START_TEST(test_spawns_works_with_entries_made_beforehand)
+{
+    static const char *const commands[] = {"spawns", "watch spawns,msglat,gc,sched,exits,efile,ports,nifs,dist,inet"};
+
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "$EMITTER -w go process__spawn=23 process__exit=23 & p=$!; runs $p emitter\n"
+        "ERLSNOOP_FILLED_MAPS=1 $ERLSNOOP %s --json -p $p > out & e=$!; attached $e\n"
+        "cat /proc/$e/fdinfo/* > maps 2> /dev/null; touch go; wait $e; s=$?; cat out\n"
+        "echo \"{\\\"late\\\":$(grep -c 'map_flags:.*0x1$' maps),\\\"bytes\\\":$(awk '/^map_type:/ { hash = $2 == 1 || $2 == 5 } "
+        "/^memlock:/ && hash { sum += $2 } END { printf \"%%d\", sum }' maps)}\"; exit $s", commands[_i]);
+
+    ck_assert_msg(!r->status, "%s", r->err);
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"spawns\"", "births"), 23);
+    ck_assert_int_eq(support_number(r->out, "\"type\":\"spawns\"", "deaths"), 23);
+    ck_assert_int_eq(support_number(r->out, "\"late\"", "late"), 0);
+    ck_assert_int_gt(support_number(r->out, "\"late\"", "bytes"), 1 << 20);
+    ck_assert_int_lt(support_number(r->out, "\"late\"", "bytes"), 96 << 20);
 }
 END_TEST
 
@@ -391,8 +449,10 @@ Suite *spawns_suite(void)
     tcase_add_test(live, test_spawns_target_that_dies_gives_result);
     tcase_add_test(live, test_spawns_target_that_becomes_another_program_gives_result);
     tcase_add_test(live, test_spawns_interrupt_gives_result_and_detaches);
+    tcase_add_loop_test(live, test_spawns_works_with_entries_made_beforehand, 0, 2);
     tcase_add_test(live, test_spawns_interval_and_count);
     tcase_add_test(live, test_spawns_misses_nothing_of_a_vm_that_a_script_starts);
+    tcase_add_test(live, test_spawns_intervals_add_up_without_membarrier);
     tcase_add_test(live, test_spawns_closed_pipe_is_a_clean_exit);
     tcase_add_test(live, test_spawns_full_disk_is_a_failure);
     tcase_add_test(live, test_spawns_all_sees_two_vms_of_one_file);
