@@ -29,6 +29,11 @@ BASE_CFLAGS := -std=c17 -D_GNU_SOURCE $(WARN) $(CPPFLAGS) $(CFLAGS) -MMD -MP
 VM_CFLAGS := $(BASE_CFLAGS) -fno-strict-aliasing -mno-red-zone -fno-omit-frame-pointer -Ivm
 TOOL_CFLAGS := $(BASE_CFLAGS) -I. -Itools -Ibpf -I$(GEN)
 LDFLAGS ?=
+# Against what foreign bytes might do to a stack, or to a table of functions. Fuzz targets and sanitizers have their own means. The VM
+# has no stack protectors: they cost it 2.5 % of its instructions.
+HARDENING := -fPIE -Wformat -Werror=format-security
+HARDENING += $(if $(SAN)$(filter -O0,$(CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+LDFLAGS += $(if $(filter 1,$(STATIC)),,-pie) -Wl,-z,relro,-z,now
 ifneq ($(SAN),)
 VM_CFLAGS += -fsanitize=$(SAN) -fno-sanitize-recover=undefined
 TOOL_CFLAGS += -fsanitize=$(SAN) -fno-sanitize-recover=undefined
@@ -52,7 +57,7 @@ accepted = $(shell $(CC) $(1) -Werror -E -x c /dev/null >/dev/null 2>&1 && echo 
 # waits until they have reached the cache.
 VM_CFLAGS += $(call accepted,-fno-tree-slp-vectorize)
 # What system_info(compile_info) tells.
-FLAGS_TOLD := $(VM_CFLAGS)
+FLAGS_TOLD := $(HARDENING) $(VM_CFLAGS)
 # The loop wants its handlers' dispatch jumps kept apart (clang does so by itself).
 LOOP_CFLAGS := $(call accepted,-fno-gcse -fno-crossjumping)
 # Hardening that builders of packages ask for in CFLAGS stops short of the loop, which would pay at each jump and call.
@@ -103,7 +108,7 @@ $(GEN)/no_tls.c: tools/link/no_tls.sh Makefile
 	bash $< "$$($(CC) -print-file-name=libmicrohttpd.a)" > $@
 $(BUILD)/obj/tools/link/no_tls.o: $(GEN)/no_tls.c
 	@mkdir -p $(@D)
-	$(CC) $(TOOL_CFLAGS) -c -o $@ $<
+	$(CC) $(HARDENING) $(TOOL_CFLAGS) -c -o $@ $<
 
 $(BUILD)/obj/vm/bif/bif_info.o $(FUZZ)/vm/bif/bif_info.o: VM_CFLAGS += -DBUILD_CFLAGS='"$(FLAGS_TOLD)"' -DBUILD_LDFLAGS='"$(VM_LDFLAGS) $(VM_LIBS)"'
 $(BUILD)/obj/vm/main.o: VM_CFLAGS += -DVERSION='"$(VERSION)"'
@@ -113,11 +118,11 @@ $(BUILD)/obj/vm/exec/loop.o: VM_CFLAGS += $(LOOP_CFLAGS)
 # Flags stand in this file: an object that was made with others is made again.
 $(BUILD)/obj/vm/%.o: vm/%.c Makefile
 	@mkdir -p $(@D)
-	$(CC) $(VM_CFLAGS) -c -o $@ $<
+	$(CC) $(HARDENING) $(VM_CFLAGS) -c -o $@ $<
 
 $(BUILD)/obj/tools/%.o: tools/%.c Makefile | $(SKEL)
 	@mkdir -p $(@D)
-	$(CC) $(TOOL_CFLAGS) -c -o $@ $<
+	$(CC) $(HARDENING) -fstack-protector-strong $(TOOL_CFLAGS) -c -o $@ $<
 
 # ---- BPF: CO-RE objects and their skeletons
 $(GEN)/tells.def: bpf/tells.sh bpf/views.def

@@ -109,7 +109,7 @@ struct {
     __type(value, struct hook_callback);
 } calling_back SEC(".maps");
 
-static const char hook_callbacks[OTP_NCALLBACKS][16] = {
+static const char hook_callbacks[OTP_NCALLBACKS][WIRE_CALLBACK_BYTES] = {
 #define DRIVER_CALLBACK(name, offset) #name,
 #include "driver_callbacks.def"
 };

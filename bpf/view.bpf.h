@@ -174,7 +174,9 @@ static __noinline void *view_vm_row(void *map, const __u32 *vm)
         return row ? row : view_rest(&view##_##table##_rest, h);                                   \
     }
 
-#define TABLE(view, table, json, title, key, size, top) VIEW_MAP_##key(view, table, size)
+#define TABLE(view, table, json, title, key, size, top)                                            \
+    _Static_assert(sizeof(struct row_##view##_##table) <= VIEW_MAX_ROW, "view_zeros is too small"); \
+    VIEW_MAP_##key(view, table, size)
 #include "views.def"
 
 #include "view_state.bpf.h"

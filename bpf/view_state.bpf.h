@@ -138,6 +138,7 @@ VIEW_INLINE struct view_whose view_key(const struct ev_head *h, __u32 part, __u6
 }
 
 #define VIEW_KEYED_MAP(view, kept)                                                                 \
+    _Static_assert(sizeof(struct state_##view##_##kept) <= VIEW_MAX_ROW, "view_zeros is too small"); \
     struct {                                                                                       \
         __uint(type, BPF_MAP_TYPE_HASH);                                                           \
         __uint(max_entries, VIEW_KEYED);                                                           \

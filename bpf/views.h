@@ -17,6 +17,13 @@ struct user_story {
     char texts[USER_TEXTS][USER_TEXT_BYTES];
     __u64 has_ints; /* 0: a text alone */
 };
+_Static_assert(sizeof(struct ev_user_trace__i4s4) == __builtin_offsetof(struct ev_user_trace__i4s4, s1) + USER_TEXTS * sizeof(struct ev_text) &&
+                   __builtin_offsetof(struct ev_user_trace__i4s4, s1) ==
+                       __builtin_offsetof(struct ev_user_trace__i4s4, i1) + USER_INTS * sizeof(__s64),
+               "a story has other numbers or texts");
+_Static_assert(__builtin_offsetof(struct ev_efile_drv__entry, port) ==
+                   __builtin_offsetof(struct ev_efile_drv__entry, i1) + EFILE_INTS * sizeof(__s64),
+               "an operation has other numbers");
 
 #define VIEW_UNKNOWN (~0ull) /* a number of a record that is not known */
 

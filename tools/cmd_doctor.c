@@ -205,7 +205,7 @@ static size_t list_commands(const struct verdict *verdicts, bool work, char *tex
 /* One line a VM: which subcommands work, as the shorter of two lists. */
 static void print_finding(struct doctor *d, const struct target *t, const struct plan *plan, const struct verdict *verdicts)
 {
-    char text[512] = "";
+    char text[sizeof "all but stacks; no hooks: " + VIEWS_NAMES_BYTES + sizeof plan->refused] = "";
     size_t works = 0, used;
 
     for (size_t i = 0; i < VERDICT_COMMANDS; i++)

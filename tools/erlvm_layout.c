@@ -42,6 +42,8 @@ static int refuse(char *why, size_t size, int err, const char *text)
 
 /* ---- the table */
 
+_Static_assert((int)ERLVM_NFIELDS <= (int)MAX_ROWS, "read_part has no room for the rows of a room");
+
 /* The dynamic linker fills in the table's pointers. Until it has, they are 0 in a process that has just begun. */
 static int read_part(struct memory *memory, uint64_t address, enum layout_room room, struct erlvm_layout *out)
 {

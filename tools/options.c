@@ -13,7 +13,7 @@
 
 #include "fail.h"
 
-enum { LONG_JSON = 256, LONG_EVENTS, LONG_BUDGET, LONG_READY, LONG_EXTRA, MAX_EXTRAS = 16, HELP_WIDTH = 80, HELP_INDENT = 17 };
+enum { LONG_JSON = 256, LONG_EVENTS, LONG_BUDGET, LONG_READY, LONG_EXTRA, HELP_WIDTH = 80, HELP_INDENT = 17 };
 
 static const char DEFAULT_BUDGET[] = "10%";
 
@@ -267,6 +267,17 @@ static int complain(const struct options_spec *spec, int opt, const char *word)
                 opt == ':' ? "a value is missing after" : "unknown option", word, spec->command);
 }
 
+static size_t count_extras(const struct options_spec *spec)
+{
+    size_t n = 0;
+
+    while (spec->extras && spec->extras[n].name)
+        n++;
+    return n;
+}
+
+enum { OWN_LONGS = 6 }; /* of list_longs, and the end */
+
 /* Long options: --help always, the others when accepted. */
 static void list_longs(const struct options_spec *spec, struct option *longs)
 {
@@ -281,7 +292,7 @@ static void list_longs(const struct options_spec *spec, struct option *longs)
         longs[n++] = (struct option){"budget", required_argument, NULL, LONG_BUDGET};
     if ((spec->accepts & OPTIONS_TARGET) == OPTIONS_TARGET)
         longs[n++] = (struct option){"ready-fd", required_argument, NULL, LONG_READY};
-    for (int i = 0; spec->extras && spec->extras[i].name && i < MAX_EXTRAS; i++)
+    for (int i = 0; spec->extras && spec->extras[i].name; i++)
         if (strlen(spec->extras[i].name) > 1)
             longs[n++] = (struct option){spec->extras[i].name,
                                      spec->extras[i].metavar ? required_argument : no_argument,
@@ -291,8 +302,9 @@ static void list_longs(const struct options_spec *spec, struct option *longs)
 
 int options_parse(const struct options_spec *spec, int argc, char **argv, struct options *out)
 {
-    struct option longs[MAX_EXTRAS + 6];
-    char shorts[16 + 2 * MAX_EXTRAS] = ":h";
+    size_t extras = count_extras(spec);
+    struct option longs[extras + OWN_LONGS];
+    char shorts[sizeof ":hp:aTv" + 2 * extras];
     int own = argc, opt, err;
 
     *out = (struct options){.ready_fd = -1};
@@ -300,6 +312,7 @@ int options_parse(const struct options_spec *spec, int argc, char **argv, struct
     if (err)
         return err;
     list_longs(spec, longs);
+    strcpy(shorts, ":h");
     strcat(shorts, spec->accepts & OPTIONS_PID ? "p:" : "");
     strcat(shorts, (spec->accepts & OPTIONS_TARGET) == OPTIONS_TARGET ? "a" : "");
     strcat(shorts, spec->accepts & OPTIONS_PACE ? "T" : "");

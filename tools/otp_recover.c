@@ -13,7 +13,6 @@
 #include <string.h>
 
 enum {
-    MAX_CLAUSES = 6,
     LEA = 0x8d,
     MOV = 0x8b,
     LEA_SIZE = 7, /* that of mov, too */
@@ -60,7 +59,7 @@ struct otp_recover {
  * says which addresses are asked about, so that not every function of the emulator is: apply().
  */
 enum clause_kind {
-    CLAUSE_NONE, /* holds: the rest of a rule with fewer clauses than MAX_CLAUSES */
+    CLAUSE_NONE, /* behind the last */
     CLAUSE_CALLED_BY,
     CLAUSE_NOT_CALLED_BY,
     CLAUSE_CALLS,
@@ -84,10 +83,10 @@ struct clause {
 static const struct rule {
     const char *name; /* by which otp_recover_find knows the address */
     bool object;      /* not a function */
-    struct clause clauses[MAX_CLAUSES];
+    const struct clause *clauses; /* up to CLAUSE_NONE */
 } rules[] = {
-#define RULE(name, clauses) {#name, false, {clauses}},
-#define OBJECT(name, clauses) {#name, true, {clauses}},
+#define RULE(name, clauses) {#name, false, (const struct clause[]){clauses{CLAUSE_NONE, NULL, 0}}},
+#define OBJECT(name, clauses) {#name, true, (const struct clause[]){clauses{CLAUSE_NONE, NULL, 0}}},
 #define CALLED_BY(f) {CLAUSE_CALLED_BY, f, 0},
 #define NOT_CALLED_BY(f) {CLAUSE_NOT_CALLED_BY, f, 0},
 #define CALLS(f) {CLAUSE_CALLS, f, 0},
@@ -621,8 +620,8 @@ static void consider(struct otp_recover *r, struct search *search, uint64_t addr
 {
     if (search->two || address == search->found || (!search->rule->object && !function_at(r, address)))
         return;
-    for (int i = 0; i < MAX_CLAUSES; i++)
-        if (!holds(r, &search->rule->clauses[i], address))
+    for (const struct clause *clause = search->rule->clauses; clause->kind != CLAUSE_NONE; clause++)
+        if (!holds(r, clause, address))
             return;
     search->two = search->found;
     search->found = address;

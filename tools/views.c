@@ -217,6 +217,31 @@ static const struct {
 #include "../bpf/views.def"
 };
 
+/* Of a table, of the lines of an event and of the slowest of it: a byte a column. */
+struct columns_of_none {
+#define TABLE(view, table, json, title, key, size, top)                                            \
+    }                                                                                              \
+    ;                                                                                              \
+    struct columns_of_##view##_##table {
+#define COL(view, table, key, kind, of, unit, head, width, text) unsigned char : 8;
+#define EVENT(view, event, json)                                                                   \
+    }                                                                                              \
+    ;                                                                                              \
+    struct columns_of_##view##_##event {
+#define ATTR(view, event, key, kind, texts, head, width) unsigned char : 8;
+#define SLOWEST(view, event, json, title, by, most, shown)                                         \
+    }                                                                                              \
+    ;                                                                                              \
+    struct columns_of_slowest_##view##_##event {
+#define SLOW(view, event, key, kind, of, head, width) unsigned char : 8;
+#include "../bpf/views.def"
+};
+#define FITS(columns) _Static_assert(sizeof(struct columns) <= SINK_MAX_COLUMNS, #columns ": too many");
+#define TABLE(view, table, json, title, key, size, top) FITS(columns_of_##view##_##table)
+#define EVENT(view, event, json) FITS(columns_of_##view##_##event)
+#define SLOWEST(view, event, json, title, by, most, shown) FITS(columns_of_slowest_##view##_##event)
+#include "../bpf/views.def"
+
 const struct view_table *view_table(enum view_table_id id)
 {
     static struct sink_column cells[VIEW_NTABLES][SINK_MAX_COLUMNS];
@@ -374,7 +399,7 @@ static void list_takers(bool (*has)(const bool on[VIEW_COUNT]), char *text, size
 
 static int refuse_option(const char *option, bool (*has)(const bool on[VIEW_COUNT]))
 {
-    char takers[256] = "";
+    char takers[VIEWS_NAMES_BYTES] = "";
 
     list_takers(has, takers, sizeof takers);
     return fail(FAIL_USAGE, "--%s is for %s; none of these is asked: leave it out, or ask one", option, takers);

@@ -17,6 +17,11 @@ struct view {
     const char *name, *text, *what; /* as of VIEW */
 };
 extern const struct view views[VIEW_COUNT]; /* of helpers: text and what NULL */
+enum {
+    VIEWS_NAMES_BYTES = 1 /* the names of all, ", " behind each, and a NUL */
+#define VIEW(view, text, what) +sizeof(#view ", ") - 1
+#include "../bpf/views.def"
+};
 bool view_is_costly(enum view_id view);     /* as of COSTLY */
 
 /* Which helpers a view uses. */

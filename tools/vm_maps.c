@@ -27,6 +27,9 @@ static const struct {
 };
 enum { NIN_MIDST = sizeof in_midst / sizeof *in_midst, MOST_KEY_BYTES = 32 };
 
+_Static_assert(sizeof(struct stacks_thread_key) <= MOST_KEY_BYTES && sizeof(struct wire_name_key) <= MOST_KEY_BYTES,
+               "a key is longer");
+
 /* Maps of what processes of theirs wait for: a key is the VM and a number, a word each. */
 static const char *const of_waiters[] = {"waiting", "in_dirty"};
 enum { NOF_WAITERS = sizeof of_waiters / sizeof *of_waiters };
@@ -76,7 +79,7 @@ void vm_maps_miss(struct bpf_object *object)
 void vm_maps_clear(struct bpf_object *object, const char *map)
 {
     int fd = bpf_object__find_map_fd_by_name(object, map);
-    unsigned char key[64];
+    unsigned char key[MOST_KEY_BYTES];
 
     while (fd >= 0 && !bpf_map_get_next_key(fd, NULL, key) && !bpf_map_delete_elem(fd, key))
         ;
