@@ -95,17 +95,28 @@ const struct bpf_object *batch_source_object(const struct batch_source *s)
     return s->skel->obj;
 }
 
-uint64_t batch_source_lost(const struct batch_source *s)
+static uint64_t count_losses(const struct batch_source *s, uint32_t why)
 {
     int cpus = libbpf_num_possible_cpus();
     uint64_t *counts = cpus > 0 ? calloc((size_t)cpus, sizeof *counts) : NULL, sum = 0;
 
-    for (uint32_t why = 0; counts && why < WIRE_NLOSSES; why++)
-        if (!bpf_map_lookup_elem(bpf_map__fd(s->skel->maps.losses), &why, counts))
-            for (int i = 0; i < cpus; i++)
-                sum += counts[i];
+    if (counts && !bpf_map_lookup_elem(bpf_map__fd(s->skel->maps.losses), &why, counts))
+        for (int i = 0; i < cpus; i++)
+            sum += counts[i];
     free(counts);
     return sum;
+}
+
+struct batch_unreceived batch_source_unreceived(const struct batch_source *s)
+{
+    return (struct batch_unreceived){count_losses(s, LOSS_RING_FULL), count_losses(s, LOSS_BAD_ARG)};
+}
+
+uint64_t batch_source_lost(const struct batch_source *s)
+{
+    struct batch_unreceived lost = batch_source_unreceived(s);
+
+    return lost.no_room + lost.unreadable;
 }
 
 /* ---- set-up */

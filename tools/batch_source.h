@@ -51,7 +51,13 @@ int batch_source_fd(const struct batch_source *source);
 int batch_source_read(struct batch_source *source);
 /* The program that receives. */
 const struct bpf_object *batch_source_object(const struct batch_source *source);
-/* Pages that could not be received, since the beginning: the ring buffer was full, or the page could not be read. */
+/* Pages that could not be received, since the beginning. */
+struct batch_unreceived {
+    uint64_t no_room;    /* the ring buffer was full */
+    uint64_t unreadable; /* the VM's memory could not be read there */
+};
+struct batch_unreceived batch_source_unreceived(const struct batch_source *source);
+/* Both together. */
 uint64_t batch_source_lost(const struct batch_source *source);
 
 #endif

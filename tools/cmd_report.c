@@ -271,7 +271,7 @@ static void print_lost(struct state *st)
 {
     struct feed_loss losses[FEED_LOSSES];
 
-    feed_losses(st->feed, st->lost_pages, losses);
+    feed_losses(st->feed, &(struct batch_unreceived){st->lost_pages, 0}, losses);
     for (size_t i = 0; i < FEED_LOSSES; i++)
         sink_lost(&st->sink, losses[i].count, losses[i].why);
 }

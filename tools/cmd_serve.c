@@ -77,8 +77,6 @@ static void add_loss(void *ctx, const char *why, uint64_t total)
 {
     struct metrics_own *own = ctx;
 
-    if (own->nlosses == METRICS_LOSSES)
-        return;
     own->losses[own->nlosses].why = why;
     own->losses[own->nlosses++].count = total;
 }

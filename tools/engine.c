@@ -36,7 +36,7 @@ struct engine {
     bool notes_only, pages_only; /* asked for: no pages; no VM that hands none over */
     bool one_vm; /* there will be no other: what it cannot tell is left out of results */
     struct untold untold;
-    char unserved[VIEWS_NAMES_BYTES];
+    char unserved[VIEWS_NAMES_BYTES]; /* views that the last VM cannot tell */
     /*
      * Programs count in one of two sides of each map while the other is read (session_change_sides). side: the one
      * whose counts belong to the result that is printed next. cut: that result has ended (on_cut), and programs left

@@ -217,19 +217,21 @@ struct batch_names *feed_names(struct feed *f)
     return f->names;
 }
 
-void feed_losses(const struct feed *f, uint64_t unreceived, struct feed_loss out[FEED_LOSSES])
+void feed_losses(const struct feed *f, const struct batch_unreceived *unreceived, struct feed_loss out[FEED_LOSSES])
 {
     const struct batch_counts *c = batch_merge_counts(f->merge);
-    const struct feed_loss losses[FEED_LOSSES] = {{c->lost_events, "events of pages that nobody received"},
-                                                  {c->lost_pages, "pages that nobody received"},
-                                                  {unreceived, "pages for which the ring buffer had no room"},
-                                                  {c->damaged, "pages that made no sense, from some event on"},
-                                                  {c->refused, "pages or names for which there was no room"},
-                                                  {c->late, "events out of their order (they are told)"},
-                                                  {c->untold, "events that were not told before the end"},
-                                                  {views_user_lost(),
-                                                   "names, counts or states for which the views had no room"}};
+    const struct feed_loss losses[] = {{c->lost_events, "events of pages that nobody received"},
+                                       {c->lost_pages, "pages that nobody received"},
+                                       {unreceived->no_room, "pages for which the ring buffer had no room"},
+                                       {unreceived->unreadable, "pages that could not be read"},
+                                       {c->damaged, "pages that made no sense, from some event on"},
+                                       {c->refused, "pages or names for which there was no room"},
+                                       {c->late, "events out of their order (they are told)"},
+                                       {c->untold, "events that were not told before the end"},
+                                       {views_user_lost(),
+                                        "names, counts or states for which the views had no room"}};
 
+    _Static_assert(sizeof losses / sizeof *losses == FEED_LOSSES, "a reason each");
     memcpy(out, losses, sizeof losses);
 }
 

@@ -12,6 +12,7 @@
 #define TOOLS_FEED_H
 
 #include "batch_merge.h"
+#include "batch_source.h"
 #include "result.h"
 #include "target.h"
 #include "wanted.h"
@@ -64,8 +65,8 @@ struct feed_loss {
     uint64_t count;
     const char *why;
 };
-enum { FEED_LOSSES = 8 };
-/* unreceived: pages for which the caller knows that the kernel had no room. */
-void feed_losses(const struct feed *feed, uint64_t unreceived, struct feed_loss out[FEED_LOSSES]);
+enum { FEED_LOSSES = 9 };
+/* unreceived: pages that the caller knows of. */
+void feed_losses(const struct feed *feed, const struct batch_unreceived *unreceived, struct feed_loss out[FEED_LOSSES]);
 
 #endif

@@ -11,6 +11,7 @@
 #ifndef TOOLS_METRICS_H
 #define TOOLS_METRICS_H
 
+#include "feed.h"
 #include "result.h"
 #include "session.h"
 
@@ -33,7 +34,7 @@ struct metrics_vm {
     struct wanted untold;       /* as of struct result_source */
 };
 
-enum { METRICS_LOSSES = 16 };
+enum { METRICS_LOSSES = WIRE_NLOSSES + FEED_LOSSES }; /* as session_each_loss tells them */
 
 /* Of erlsnoop itself, since the start. */
 struct metrics_own {

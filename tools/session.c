@@ -142,15 +142,35 @@ int session_read_percpu(struct session *s, const char *map, uint32_t slot, uint6
     return err;
 }
 
-/* A program that began before runs under RCU, and the call waits for all. Where it cannot, a program needs
- * microseconds. */
+/*
+ * Programs run under RCU, whose readers membarrier waits for. Where that call is not to be had (a filter of system calls,
+ * processors without ticks), a change of a map of maps waits for the same: the kernel promises that no program uses the
+ * old map when it returns.
+ */
+static int wait_for_programs(void)
+{
+    static int inner = -1, outer = -1;
+    LIBBPF_OPTS(bpf_map_create_opts, opts);
+    uint32_t zero = 0;
+
+    if (!syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
+        return 0;
+    if (inner < 0)
+        inner = bpf_map_create(BPF_MAP_TYPE_ARRAY, "inner", sizeof zero, sizeof zero, 1, NULL);
+    opts.inner_map_fd = (uint32_t)inner;
+    if (inner >= 0 && outer < 0)
+        outer = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "outer", sizeof zero, sizeof zero, 1, &opts);
+    return outer < 0 || bpf_map_update_elem(outer, &zero, &inner, BPF_ANY) ? -errno : 0;
+}
+
+/* A program that began before may count in the other side: it has ended when this returns. */
 uint32_t session_change_sides(volatile uint32_t *side)
 {
     uint32_t counted = *side;
 
     *side = !counted;
-    if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
-        usleep(10000);
+    if (wait_for_programs())
+        note("the kernel cannot be asked whether its programs have ended (%s): an event may be missing", strerror(errno));
     return counted;
 }
 

@@ -39,6 +39,7 @@ void session_each_loss(struct session *s, void (*loss)(void *ctx, const char *wh
         WIRE_LOSSES(TEXT)
 #undef TEXT
     };
+    struct batch_unreceived unreceived = {0};
     struct feed_loss losses[FEED_LOSSES];
 
     for (uint32_t i = 0; i < WIRE_NLOSSES; i++) {
@@ -50,7 +51,9 @@ void session_each_loss(struct session *s, void (*loss)(void *ctx, const char *wh
     }
     if (!s->ops->feed)
         return;
-    feed_losses(s->ops->feed, s->pages ? batch_source_lost(s->pages) : 0, losses);
+    if (s->pages)
+        unreceived = batch_source_unreceived(s->pages);
+    feed_losses(s->ops->feed, &unreceived, losses);
     for (size_t i = 0; i < FEED_LOSSES; i++)
         loss(ctx, losses[i].why, losses[i].count);
 }

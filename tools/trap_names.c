@@ -35,6 +35,7 @@ struct trap_names {
     struct atom *atoms;
     struct name *names;
     uint32_t last; /* number that was given; 0 is none's, so that no function is 0 */
+    uint64_t lost; /* names that got none */
 };
 
 struct trap_names *trap_names_new(const struct trap_names_ops *ops)
@@ -88,36 +89,51 @@ void trap_names_forget(struct trap_names *names, uint32_t vm)
 
 /* ---- atoms */
 
+/* NULL: no room. */
+static struct atom *add_atom(struct trap_names *names, uint32_t vm, const char *text, size_t bytes)
+{
+    bool room = bytes < ATOM_BYTES && HASH_COUNT(names->atoms) < MOST_ATOMS && names->last + 1 < EV_NO_ATOM;
+    struct atom *a = room ? calloc(1, sizeof *a + bytes) : NULL;
+
+    if (!a)
+        return NULL;
+    a->index = ++names->last;
+    a->vm = vm;
+    memcpy(a->text, text, bytes);
+    HASH_ADD(hh, names->atoms, vm, (unsigned)(sizeof a->vm + bytes), a);
+    if (table_has(a))
+        return a;
+    free(a);
+    return NULL;
+}
+
 uint32_t trap_names_atom(struct trap_names *names, uint32_t vm, const char *text, size_t bytes)
 {
     struct {
         uint32_t vm;
         char text[ATOM_BYTES];
     } key;
-    struct atom *a;
+    struct atom *a = NULL;
 
-    if (bytes >= sizeof key.text)
-        return EV_NO_ATOM;
     key.vm = vm;
-    memcpy(key.text, text, bytes);
-    HASH_FIND(hh, names->atoms, &key, sizeof key.vm + bytes, a);
+    if (bytes < sizeof key.text) {
+        memcpy(key.text, text, bytes);
+        HASH_FIND(hh, names->atoms, &key, sizeof key.vm + bytes, a);
+    }
     if (a)
         return a->index;
-    if (HASH_COUNT(names->atoms) >= MOST_ATOMS || names->last + 1 >= EV_NO_ATOM)
-        return EV_NO_ATOM;
-    a = calloc(1, sizeof *a + bytes);
-    if (!a)
-        return EV_NO_ATOM;
-    a->index = ++names->last;
-    a->vm = vm;
-    memcpy(a->text, text, bytes);
-    HASH_ADD(hh, names->atoms, vm, (unsigned)(sizeof a->vm + bytes), a);
-    if (!table_has(a)) {
-        free(a);
+    a = add_atom(names, vm, text, bytes);
+    if (!a) {
+        names->lost++;
         return EV_NO_ATOM;
     }
     names->ops.told(names->ops.ctx, vm, a->index, text, bytes);
     return a->index;
+}
+
+uint64_t trap_names_lost(const struct trap_names *names)
+{
+    return names->lost;
 }
 
 /* That of the VM which has this number there. */

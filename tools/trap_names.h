@@ -37,6 +37,8 @@ ev_mfa trap_names_mfa(struct trap_names *names, uint32_t vm, const struct wire_n
 ev_term trap_names_term(struct trap_names *names, uint32_t vm, const struct wire_name *name);
 /* A node's name; 0: none. */
 ev_node trap_names_node(struct trap_names *names, uint32_t vm, const struct wire_name *name);
+/* Names that got no number, or were cut, for lack of room, since the beginning. */
+uint64_t trap_names_lost(const struct trap_names *names);
 void trap_names_forget(struct trap_names *names, uint32_t vm);
 
 #endif

@@ -67,6 +67,7 @@ struct trap_source {
     uint64_t flushed_ns, second_ns;
     int taken;         /* records, in this turn */
     uint64_t lost;     /* records that made no sense */
+    uint64_t runs_lost, named_lost; /* events of processes that there was no room for in `running`, in `named` */
     char text[4096];
 };
 
@@ -92,15 +93,17 @@ static void set_running(struct trap_source *s, uint32_t vm, uint64_t id, bool ru
         HASH_DEL(s->running, r);
         free(r);
     }
-    if (r || !runs || HASH_COUNT(s->running) >= MOST_RUNNING)
+    if (r || !runs)
         return;
-    r = malloc(sizeof *r);
-    if (!r)
+    r = HASH_COUNT(s->running) < MOST_RUNNING ? malloc(sizeof *r) : NULL;
+    if (r) {
+        *r = fresh;
+        HASH_ADD(hh, s->running, key, sizeof r->key, r);
+    }
+    if (r && table_has(r))
         return;
-    *r = fresh;
-    HASH_ADD(hh, s->running, key, sizeof r->key, r);
-    if (!table_has(r))
-        free(r);
+    free(r);
+    s->runs_lost++;
 }
 
 static bool is_running(const struct trap_source *s, uint32_t vm, uint64_t id)
@@ -167,16 +170,17 @@ static struct named *know_named(struct trap_source *s, const struct named *fresh
     struct named *n;
 
     HASH_FIND(hh, s->named, &fresh->key, sizeof fresh->key, n);
-    if (n || HASH_COUNT(s->named) >= MOST_NAMED)
+    if (n)
         return n;
-    n = malloc(sizeof *n);
-    if (!n)
-        return NULL;
-    *n = *fresh;
-    HASH_ADD(hh, s->named, key, sizeof n->key, n);
-    if (table_has(n))
+    n = HASH_COUNT(s->named) < MOST_NAMED ? malloc(sizeof *n) : NULL;
+    if (n) {
+        *n = *fresh;
+        HASH_ADD(hh, s->named, key, sizeof n->key, n);
+    }
+    if (n && table_has(n))
         return n;
     free(n);
+    s->named_lost++;
     return NULL;
 }
 
@@ -505,7 +509,7 @@ static bool lacks_wanted(const struct trap_source *s, const struct plan *plan, e
 /* The wanted views that it has no event for. */
 static void tell_unserved(const struct trap_source *s, const struct target *t, const struct plan *plan)
 {
-    char unserved[256] = "";
+    char unserved[VIEWS_NAMES_BYTES] = "";
 
     for (size_t v = 0; v < VIEW_COUNT; v++)
         if (views[v].text && lacks_wanted(s, plan, (enum view_id)v) && !verdict_has_event(plan, (enum view_id)v))
@@ -622,4 +626,7 @@ void trap_source_each_loss(struct trap_source *s, void (*loss)(void *ctx, const 
     for (uint32_t i = 0; i < WIRE_NLOSSES; i++)
         loss(ctx, texts[i], read_loss(s, i));
     loss(ctx, "records that made no sense", s->lost);
+    loss(ctx, "names for which there was no room", trap_names_lost(s->names));
+    loss(ctx, "turns of processes for which there was no room (who runs)", s->runs_lost);
+    loss(ctx, "registered names for which there was no room", s->named_lost);
 }

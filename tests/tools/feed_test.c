@@ -163,7 +163,7 @@ START_TEST(test_feed_measures_nothing_over_a_gap)
     take_send(4, 24, 5 * S_NS);
     take_scheduled(5, 25, 5 * S_NS + 2048);
     feed_until(feed, UINT64_MAX);
-    feed_losses(feed, 2, losses);
+    feed_losses(feed, &(struct batch_unreceived){2, 0}, losses);
     const char *out = result();
 
     ck_assert_int_eq(support_number(out, "\"type\":\"msglat\"", "messages"), 2);

@@ -236,6 +236,29 @@ START_TEST(test_trap_names_read_terms)
 }
 END_TEST
 
+static void skip_atom(void *ctx, uint32_t vm, uint32_t index, const char *text, size_t bytes)
+{
+    (void)ctx, (void)vm, (void)index, (void)text, (void)bytes;
+}
+
+/* As many as there is room for have a number; the others are counted. */
+START_TEST(test_trap_names_count_what_has_no_room)
+{
+    enum { ROOM = 1 << 18, MORE = 23 };
+    struct trap_names *names = trap_names_new(&(struct trap_names_ops){text_of, atom_of, skip_atom, NULL});
+    char text[32];
+
+    for (int i = 0; i < ROOM + MORE; i++) {
+        bool room = i < ROOM;
+
+        snprintf(text, sizeof text, "atom_%d", i);
+        ck_assert_int_eq(trap_names_atom(names, VM, text, strlen(text)) != EV_NO_ATOM, room);
+    }
+    ck_assert_uint_eq(trap_names_lost(names), MORE);
+    trap_names_free(names);
+}
+END_TEST
+
 START_TEST(test_trap_names_read_nodes)
 {
     struct atoms atoms = {{""}};
@@ -380,6 +403,19 @@ START_TEST(test_trap_recording_tells_what_notes_tell)
     ck_assert_int_eq(support_number(r->out, "\"type\":\"exits\"", "abnormal"), 13);
     ck_assert_int_eq(owner_number(r->out, "\"exits_by_owner\"", "\"a:f/1\"", "count"), 13);
     ck_assert_int_eq(support_lines(r->out, "\"type\":\"lost\""), 0);
+}
+END_TEST
+
+/* More processes are scheduled in than it is followed that they run: 65,536. */
+START_TEST(test_trap_recording_counts_turns_that_it_has_no_room_for)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "$EMITTER -w go 'process__scheduled=65567|<0.%%d.0>|a:f/1' 'message__send=1||<0.1.0>' > counts & p=$!; runs $p emitter\n"
+        "$ERLSNOOP trace -o r --json -p $p msglat > t & e=$!; attached $e; touch go; wait $e; s=$?; wait $p; cat t; exit $s");
+
+    ck_assert_msg(!r->status, "%s%s", r->out, r->err);
+    ck_assert_int_eq(support_number(r->out, "(who runs)", "count"), 65567 - 65536);
 }
 END_TEST
 
@@ -672,6 +708,7 @@ Suite *trap_suite(void)
     tcase_add_loop_test(pages, test_trap_names_read_functions, 0, sizeof functions / sizeof *functions);
     tcase_add_test(pages, test_trap_names_read_terms);
     tcase_add_test(pages, test_trap_names_read_nodes);
+    tcase_add_test(pages, test_trap_names_count_what_has_no_room);
     tcase_add_test(pages, test_trap_source_says_that_a_refused_vm_has_ended);
     suite_add_tcase(suite, pages);
     tcase_set_timeout(live, 90);
@@ -679,6 +716,7 @@ Suite *trap_suite(void)
     tcase_add_loop_test(live, test_trap_recording_tells_messages, 0, NWAYS);
     tcase_add_loop_test(live, test_trap_recording_tells_names_that_are_registered_later, 0, 2);
     tcase_add_test(live, test_trap_recording_tells_what_notes_tell);
+    tcase_add_test(live, test_trap_recording_counts_turns_that_it_has_no_room_for);
     tcase_add_test(live, test_trap_recording_keeps_the_longest_texts);
     tcase_add_loop_test(live, test_trap_recording_keeps_the_longest_texts_of_vms, 0, sizeof long_ways / sizeof *long_ways);
     tcase_add_loop_test(live, test_trap_recording_tells_collections, 0, NWAYS);
