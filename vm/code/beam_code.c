@@ -29,7 +29,7 @@ const char *genop_name(unsigned op)
 }
 
 /* Operand letters in order; NULL for a number that is no operation. */
-static const char *genop_signature(unsigned op)
+const char *genop_signature(unsigned op)
 {
 	return op < GENOP_LIMIT ? genops[op].signature : NULL;
 }
@@ -215,7 +215,8 @@ static bool decode_extended(struct beam_parse *p, struct reader *r, struct opera
 		return true;
 	case EXT_TYPED_REG:
 		c = reader_compact(r);
-		if (r->bad || c.big != NULL || (c.tag != COMPACT_X && c.tag != COMPACT_Y) || !read_unsigned(p, r, &n))
+		if (r->bad || c.big != NULL || (c.tag != COMPACT_X && c.tag != COMPACT_Y) || !read_unsigned(p, r, &n) ||
+		    (p->type_count != 0 && n >= p->type_count))
 			break;
 		return decode_register(p, o, &c);
 	}
@@ -285,6 +286,7 @@ static bool note_function(struct beam_parse *p, const struct genop *op, uint32_t
 {
 	struct beam_file *f = p->f;
 	const struct operand *a = op->args;
+	bool has_label = false;
 
 	if (f->function_count == functions)
 		return beam_parse_fail(p, "Code: more functions than its header says");
@@ -293,10 +295,13 @@ static bool note_function(struct beam_parse *p, const struct genop *op, uint32_t
 		return beam_parse_fail(p, "Code: a function's head is wrong");
 	f->functions[f->function_count++] = (struct beam_function){ .name = a[1].term, .arity = (uint32_t)a[2].u, .first_op = f->op_count };
 	/* the labels right before it are its own */
-	for (uint32_t i = f->op_count; i-- > 0 && (f->ops[i].op == GENOP_label || f->ops[i].op == GENOP_line);)
-		if (f->ops[i].op == GENOP_label)
-			f->labels[f->ops[i].args[0].u].function = f->function_count - 1;
-	return true;
+	for (uint32_t i = f->op_count; i-- > 0 && (f->ops[i].op == GENOP_label || f->ops[i].op == GENOP_line);) {
+		if (f->ops[i].op != GENOP_label)
+			continue;
+		f->labels[f->ops[i].args[0].u].function = f->function_count - 1;
+		has_label = true;
+	}
+	return has_label || beam_parse_fail(p, "Code: a function's head has no label");
 }
 
 static bool note_frame(struct beam_parse *p, const struct genop *op)

@@ -124,7 +124,7 @@ static bool check_form(struct beam_parse *p, const uint8_t *bytes, size_t n)
 }
 
 struct chunks {
-	struct reader atoms, code, strings, imports, exports, lambdas, literals, locals, attributes, compile, lines, meta;
+	struct reader atoms, code, strings, imports, exports, lambdas, literals, locals, attributes, compile, lines, meta, types;
 	bool latin1;         /* the atoms */
 };
 
@@ -153,6 +153,7 @@ static void find_chunks(struct chunks *c, const uint8_t *bytes, size_t n)
 	c->compile = find_chunk(bytes, n, "CInf");
 	c->lines = find_chunk(bytes, n, "Line");
 	c->meta = find_chunk(bytes, n, "Meta");
+	c->types = find_chunk(bytes, n, "Type");
 }
 
 static void md5_chunk(struct md5 *m, const struct reader *r)
@@ -590,6 +591,71 @@ static const uint8_t *copy_bytes(struct beam_parse *p, const struct reader *r, s
 	return copy;
 }
 
+/* ---- types: what compilers know of registers. They are not used, but a file whose own are damaged is. */
+
+struct type_format {
+	uint32_t version;
+	unsigned any;        /* every bit of a union; those above say what follows: a lower, an upper bound, a unit */
+	unsigned numbers;    /* those that may have bounds */
+};
+
+static const struct type_format type_formats[] = { { 3, 0x0fff, 0x0028 }, { 4, 0x1fff, 0x1fff } };
+
+enum { TYPE_OF_25_ANY = 0x1fff, TYPE_BITSTRING = 2 };
+
+static int64_t read_i64(struct reader *r)
+{
+	uint64_t high = reader_u32(r);
+
+	return (int64_t)(high << 32 | reader_u32(r));
+}
+
+/* A union and both bounds, always. The first is anything, without bounds. */
+static bool read_type_of_25(struct reader *r, bool first)
+{
+	unsigned types = reader_u16(r);
+	int64_t least = read_i64(r), most = read_i64(r);
+
+	return !r->bad && types != 0 && (!first || (types == TYPE_OF_25_ANY && least > most));
+}
+
+static bool read_type(struct reader *r, const struct type_format *t, bool first)
+{
+	unsigned types = reader_u16(r), follows = types / (t->any + 1);
+	bool has_bounds = follows & 3, has_unit = follows & 4;
+
+	if (types == 0 || (first && (types & t->any) != t->any) || (has_bounds && !(types & t->numbers)) ||
+	    (has_unit && !(types & TYPE_BITSTRING)))
+		return false;
+	reader_bytes(r, 8 * ((follows & 1) + (follows >> 1 & 1)) + has_unit);
+	return !r->bad;
+}
+
+/* Of a version that is not known nothing is read. */
+static bool parse_types(struct beam_parse *p, const struct reader *chunk)
+{
+	struct reader r = *chunk;
+	const struct type_format *t = NULL;
+	uint32_t version, count;
+
+	if (reader_left(&r) == 0)
+		return true;
+	version = reader_u32(&r);
+	for (size_t i = 0; i < sizeof(type_formats) / sizeof(type_formats[0]); i++)
+		if (type_formats[i].version == version)
+			t = &type_formats[i];
+	if (!r.bad && version != 1 && t == NULL)
+		return true;
+	count = reader_u32(&r);
+	if (r.bad || count == 0)
+		return beam_parse_fail(p, "Type: holds none");
+	for (uint32_t i = 0; i < count; i++)
+		if (t != NULL ? !read_type(&r, t, i == 0) : !read_type_of_25(&r, i == 0))
+			return beam_parse_fail(p, "Type: type %u is damaged", i);
+	p->type_count = count;
+	return true;
+}
+
 /* Attributes and compile information must be terms. */
 static bool check_info(struct beam_parse *p, const char *chunk, const uint8_t *bytes, size_t n)
 {
@@ -639,10 +705,11 @@ static bool parse_chunks(struct beam_parse *p, const uint8_t *bytes, size_t n)
 	f->attributes = copy_bytes(p, &c.attributes, &f->attributes_bytes);
 	f->compile = copy_bytes(p, &c.compile, &f->compile_bytes);
 	return parse_atoms(p, &c.atoms, c.latin1) && parse_strings(p, &c.strings) && parse_imports(p, &c.imports) &&
-	       parse_lambdas(p, &c.lambdas) && parse_literals(p, &c.literals) && parse_lines(p, &c.lines) &&
+	       parse_lambdas(p, &c.lambdas) && parse_literals(p, &c.literals) && parse_lines(p, &c.lines) && parse_types(p, &c.types) &&
 	       beam_code_decode(p, &c.code) && parse_exports(p, &c.exports, "ExpT", &f->exports, &f->export_count) &&
 	       (c.locals.at == NULL || parse_exports(p, &c.locals, "LocT", &locals, &local_count)) && check_lambdas(p) &&
-	       place_integers(p) && beam_code_check(p) && check_info(p, "Attr", f->attributes, f->attributes_bytes) &&
+	       place_integers(p) && beam_code_check(p) && beam_frames_check(p) &&
+	       check_info(p, "Attr", f->attributes, f->attributes_bytes) &&
 	       check_info(p, "CInf", f->compile, f->compile_bytes);
 }
 

@@ -6,7 +6,8 @@
  *    function allocates; live counts at most 1,024; frames and needs of heap are sane; arity at most 255
  *  - labels exist; a label operand stands in the same function, a call's is the entry of a function of that arity
  *  - imports, lambdas, literals, lines and strings are in range; BIF operations name an import of their arity
- * Trusted, as the compiler's own verifier ensures it: which registers hold what, and how frames and needs of heap nest along each path. */
+ *  - frames nest along every path, and y registers stand in them
+ * Trusted, as the compiler's own verifier ensures it: which registers hold what, and how needs of heap nest. */
 #ifndef VM_CODE_BEAM_FILE_H
 #define VM_CODE_BEAM_FILE_H
 

@@ -65,6 +65,7 @@ struct beam_parse {
 	struct heap scratch;
 	struct code_integer *integers;
 	bool has_lines;
+	uint32_t type_count; /* of the Type chunk; 0: none that is known, and registers name types that do not matter */
 };
 
 /* Sets the error (the first one stays); always returns false. */
@@ -79,5 +80,9 @@ Term beam_parse_atom(struct beam_parse *p, uint64_t index);
 bool beam_code_decode(struct beam_parse *p, struct reader *r);
 /* Holds every operand against genops.def, and turns indices into what they name. After all tables are there. */
 bool beam_code_check(struct beam_parse *p);
+
+/* ---- beam_frames.c */
+/* Holds frames against each other along every path. After beam_code_check. */
+bool beam_frames_check(struct beam_parse *p);
 
 #endif

@@ -1,0 +1,60 @@
+%% SPDX-License-Identifier: Apache-2.0
+%% Damaged code that is still made of operations: frames that do not fit, a function's head without its label, the table of types.
+-module(hostile_frames).
+-export([main/0]).
+
+main() ->
+    io:format("sound ~w~n", [load(code(sound))]),
+    io:format("loads all the same: ~w~n", [[Name || is_ours(), Name <- [larger, smaller, none, twice, register, joined, back], load(code(Name)) =/= refused]]),
+    io:format("no label ~w~n", [load(code(no_label))]),
+    {ok, Sound} = chunks(code(sound)),
+    Any = <<16#1fff:16, 0:64, -1:64>>,
+    [io:format("types ~w ~w~n", [Name, load(with_types(Sound, Types))]) || {Name, Types} <- [
+        {sound, <<1:32, 1:32, Any/binary>>}, {none, <<1:32, 0:32>>}, {cut, <<1:32, 2:32, Any/binary>>}, {empty, <<1:32, 2:32, Any/binary, 0:144>>},
+        {first, <<1:32, 1:32, 1:16, 0:64, -1:64>>}, {bounds, <<1:32, 1:32, 16#1fff:16, 0:128>>}, {short, <<1:32>>}, {unknown, <<77:32, 1:32>>}]].
+
+%% OTP believes its compiler in what would run wild there.
+is_ours() -> string:find(erlang:system_info(system_version), "erlvm") =/= nomatch.
+
+load(Code) ->
+    case erlang:prepare_loading(damaged, Code) of
+        {error, badfile} -> refused;
+        R when is_reference(R) -> loads
+    end.
+
+chunks(Code) -> {ok, damaged, Chunks} = beam_lib:all_chunks(Code), {ok, Chunks}.
+
+with_types(Chunks, Types) ->
+    {ok, Code} = beam_lib:build_module(lists:keystore("Type", 1, Chunks, {"Type", Types})),
+    Code.
+
+code(Name) ->
+    Function = {function, f, 1, 2, body(Name)},
+    {ok, Code} = beam_asm:module({damaged, [{f, 1}], [], [Function], 5}, [], [], []),
+    Code.
+
+head() -> [{label, 1}, {func_info, {atom, damaged}, {atom, f}, 1}, {label, 2}].
+
+body(sound) -> head() ++ [{allocate, 1, 1}, {move, {x, 0}, {y, 0}}, call(), {deallocate, 1}, return];
+body(larger) -> head() ++ [{allocate, 1, 1}, {move, {x, 0}, {y, 0}}, call(), {deallocate, 3}, return];
+body(smaller) -> head() ++ [{allocate, 2, 1}, {move, {x, 0}, {y, 0}}, {move, {x, 0}, {y, 1}}, {call_last, 1, {f, 2}, 1}];
+body(none) -> head() ++ [call(), return];
+body(twice) -> head() ++ [{allocate, 0, 1}, {allocate, 0, 1}, {deallocate, 0}, return];
+body(register) -> head() ++ [{allocate, 1, 1}, {move, {x, 0}, {y, 0}}, {deallocate, 1}, {move, {y, 0}, {x, 0}}, return];
+body(joined) -> head() ++ [{test, is_atom, {f, 3}, [{x, 0}]}, {allocate, 1, 1}, {move, {x, 0}, {y, 0}}, {label, 3}, {deallocate, 1}, return];
+body(back) -> head() ++ [{jump, {f, 4}}, {label, 3}, {deallocate, 1}, return, {label, 4}, {test, is_atom, {f, 3}, [{x, 0}]}, return];
+body(no_label) -> tl(head()) ++ [return].
+
+call() -> {call, 1, {f, 2}}.
+
+%% expect: sound loads
+%% expect: loads all the same: []
+%% expect: no label refused
+%% expect: types sound loads
+%% expect: types none refused
+%% expect: types cut refused
+%% expect: types empty refused
+%% expect: types first refused
+%% expect: types bounds refused
+%% expect: types short refused
+%% expect: types unknown loads
