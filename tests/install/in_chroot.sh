@@ -23,7 +23,7 @@ build)
 	dpkg-buildpackage -us -uc -b
 	;;
 lint)
-	lintian --allow-root --fail-on error,warning *.changes
+	lintian --allow-root --fail-on error *.changes
 	;;
 install)
 	apt-get -q update
