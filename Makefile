@@ -201,8 +201,9 @@ check-install:
 check-kernels: all $(BUILD)/tests/tools $(BUILD)/tests/emitter
 	@BUILD=$(BUILD) python3 tests/kernels/check_kernels.py
 # Attaching to an erl under load and detaching again, SOAK_ROUNDS times (1000).
-soak: all
+soak: all $(BUILD)/tests/emitter
 	@BUILD=$(BUILD) python3 tests/stock/soak.py
+	@BUILD=$(BUILD) python3 tests/stock/come_and_go.py
 # OTP's own emulator and stdlib suites on erlvm, held against the machine's erl (OPTIONS: --suite NAME, --case NAME ...).
 check-otp: all
 	@BUILD=$(BUILD) python3 tests/otp/check_otp.py $(OPTIONS)
