@@ -82,7 +82,7 @@ VM_OBJ := $(VM_SRC:%.c=$(BUILD)/obj/%.o)
 TOOL_OBJ := $(TOOL_SRC:%.c=$(BUILD)/obj/%.o) $(if $(filter 0,$(STATIC)),,$(BUILD)/obj/tools/link/no_tls.o $(BUILD)/obj/tools/link/elf_trees.o)
 TEST_ROOMS := unit probes tools erl
 
-.PHONY: all deps deps-check docs demo check check-install check-kernels check-stock check-cluster check-services check-serving soak check-otp check-natives check-compile lint bench fuzz fuzz-targets clean tests install uninstall $(TEST_ROOMS:%=check-%)
+.PHONY: all deps deps-check docs demo check check-install check-kernels check-stock check-cluster check-services check-serving check-fresh check-clangs check-build soak check-otp check-natives check-compile lint bench fuzz fuzz-targets clean tests install uninstall $(TEST_ROOMS:%=check-%)
 .DELETE_ON_ERROR:
 .SECONDARY:
 all: $(BUILD)/erlvm $(BUILD)/erl $(BUILD)/erlsnoop
@@ -137,6 +137,21 @@ $(GEN)/%.bpf.o: tests/probes/%.bpf.c tests/probes/record.h $(wildcard bpf/*.h bp
 $(GEN)/%.skel.h: $(GEN)/%.bpf.o
 	$(BPFTOOL) gen skeleton $< name $(subst .,_,$*) > $@
 
+# erlsnoop with the programs of clang-N: what includes their skeletons, and what is of all.
+SKEL_USERS := $(shell grep -l 'skel\.h"' tools/*.c)
+define of_clang
+$$(BUILD)/clang-$(1)/gen/%.bpf.o: bpf/%.bpf.c $$(wildcard bpf/*.h bpf/*.def) vm/probes.def vm/batch_format.h $$(GEN)/tells.def
+	@mkdir -p $$(@D)
+	$$(BPF_CC:$$(CLANG)=clang-$(1)) -c -o $$@ $$<
+$$(BUILD)/clang-$(1)/gen/%.skel.h: $$(BUILD)/clang-$(1)/gen/%.bpf.o
+	$$(BPFTOOL) gen skeleton $$< name $$(subst .,_,$$*) > $$@
+$$(BUILD)/clang-$(1)/%.o: tools/%.c $$(SKEL:$$(GEN)/%=$$(BUILD)/clang-$(1)/gen/%) $$(SKEL)
+	$$(CC) -I$$(BUILD)/clang-$(1)/gen $$(TOOL_CFLAGS) -c -o $$@ $$<
+$$(BUILD)/clang-$(1)/erlsnoop: $$(SKEL_USERS:tools/%.c=$$(BUILD)/clang-$(1)/%.o) $$(BUILD)/obj/tools/erlsnoop.o $$(filter-out $$(SKEL_USERS:%.c=$$(BUILD)/obj/%.o),$$(TOOL_OBJ))
+	$$(CC) $$(LDFLAGS) -o $$@ $$^ $$(TOOL_LIBS)
+endef
+$(foreach version,14 16 19 21,$(eval $(call of_clang,$(version))))
+
 # ---- tests: every tests/<room>/**/*_test.c gives suites; the runner is generated from their names
 define test_room
 $(1)_TEST_SRC := $$(shell find tests/$(1) -name '*_test.c' 2>/dev/null | sort)
@@ -183,6 +198,12 @@ check-unit check-probes check-tools check-erl: check-%: tests
 # Debian's own Erlangs, and servers that run on one, watched from outside (tests/stock).
 check-stock: all
 	@BUILD=$(BUILD) python3 tests/stock/check_stock.py
+# The two commands on machines made anew (FRESH="12 13" names some releases).
+check-fresh:
+	@bash tests/fresh/check_fresh.sh
+# The BPF programs built by each clang, and each command with them (CLANGS="19" names some).
+check-clangs: all
+	@BUILD=$(BUILD) bash tests/fresh/check_clangs.sh
 # Nodes of erlvm with nodes of Debian's Erlangs (CLUSTER_ONLY="29" names some pairings).
 check-cluster: all
 	@BUILD=$(BUILD) python3 tests/stock/check_cluster.py
@@ -296,8 +317,9 @@ test_bins = $(filter $(1:%=$(BUILD)/tests/%),$(TEST_BINS))
 TEST_ROWS = $(if $(SAN)$(GC_STRESS),"$(TEST_BINS)","$(call test_bins,unit erl)" "$(call test_bins,probes tools)")
 
 # The fuzz targets are built too, so that they keep up with the code; they run by `make fuzz`, which optimizes them.
-check: deps-check
+check-build: deps-check
 	$(MAKE) $(PARALLEL) FUZZ=$(BUILD)/fuzz-unoptimized FUZZ_OPTIMIZE=-O0 lint tests fuzz-targets
+check: check-build
 	@$(TEST_ENV) bash tests/check.sh $(TEST_ROWS)
 
 lint: $(GEN)/tells.def

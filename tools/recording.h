@@ -30,7 +30,8 @@
 
 #include "../bpf/batch.h"
 
-#define RECORDING_MAGIC "ERLSNREC"
+/* Not a string: it has no end. */
+#define RECORDING_MAGIC {'E', 'R', 'L', 'S', 'N', 'R', 'E', 'C'}
 
 enum {
     RECORDING_FORM = 4, /* its pages as batch_format.h has them */

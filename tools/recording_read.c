@@ -43,7 +43,7 @@ static int read_head(FILE *file, const char *name)
     struct recording_head head;
     char why[80];
 
-    if (fread(&head, sizeof head, 1, file) != 1 || memcmp(head.magic, RECORDING_MAGIC, sizeof head.magic))
+    if (fread(&head, sizeof head, 1, file) != 1 || memcmp(head.magic, (const char[])RECORDING_MAGIC, sizeof head.magic))
         return fail(-EINVAL, "'%s' is no recording of erlsnoop trace", name);
     if (head.form != RECORDING_FORM)
         snprintf(why, sizeof why, "form %u; this one reads form %u", head.form, RECORDING_FORM);

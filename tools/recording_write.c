@@ -330,14 +330,14 @@ static struct numbered numbered(const char *path, unsigned number)
 /* Whether a recording stands there, or nothing: an empty file. */
 static bool is_recording(const char *path)
 {
-    char magic[sizeof RECORDING_MAGIC - 1];
+    char magic[sizeof (char[])RECORDING_MAGIC];
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
     struct stat st;
     ssize_t got = fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) ? read(fd, magic, sizeof magic) : -1;
 
     if (fd >= 0)
         close(fd);
-    return !got || (got == sizeof magic && !memcmp(magic, RECORDING_MAGIC, sizeof magic));
+    return !got || (got == sizeof magic && !memcmp(magic, (const char[])RECORDING_MAGIC, sizeof magic));
 }
 
 /*

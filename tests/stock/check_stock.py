@@ -91,28 +91,12 @@ def make_chroot(suite, folder=None, packages="erlang-base", shows="usr/bin/erl")
     root = os.path.abspath(os.path.join("build", "stock", name))
     if os.path.exists(os.path.join(root, shows)):
         return root
-    if not shutil.which("debootstrap"):
-        raise Failure("debootstrap is not installed")
-    shutil.rmtree(root, ignore_errors=True)
-    os.makedirs(root)
-    print(f"debootstrap {suite} into {root}", flush=True)
-    run_step(root, ["debootstrap", "--variant=minbase", suite, root, "http://deb.debian.org/debian"])
-    with open(root + "/usr/sbin/policy-rc.d", "w", encoding="ascii") as policy:
-        policy.write("#!/bin/sh\nexit 101\n")  # starts no service when it is installed
-    os.chmod(root + "/usr/sbin/policy-rc.d", 0o755)
-    with open(root + "/etc/hosts", "w", encoding="ascii") as hosts:
-        hosts.write("127.0.0.1 localhost " + os.uname().nodename + "\n")
-    run_step(root, ["chroot", root, "apt-get", "install", "-y", "--no-install-recommends"] + packages.split())
-    return root
-
-
-def run_step(root, words):
-    """A step of making a chroot; what is half made is taken away."""
-    made = subprocess.run(words, capture_output=True, text=True, env=dict(os.environ, DEBIAN_FRONTEND="noninteractive"), check=False)
+    print(f"making a chroot of {suite}, {root}", flush=True)
+    script = os.path.join(HERE, "..", "chroot.sh")
+    made = subprocess.run(["bash", script, "make", root, suite, *packages.split()], capture_output=True, text=True, check=False)
     if made.returncode:
-        last = (made.stdout + made.stderr).strip().splitlines()[-1:]
-        shutil.rmtree(root, ignore_errors=True)
-        raise Failure(f"{words[0]} failed for {root}: {' '.join(last)}")
+        raise Failure(" ".join((made.stdout + made.stderr).strip().splitlines()[-1:]))
+    return root
 
 
 def find_otps():
