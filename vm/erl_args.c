@@ -19,6 +19,7 @@
 
 #include "base/alloc.h"
 #include "code/code_path.h"
+#include "proc/spawn_opts.h"
 
 /* OTP 25 has erts-13, and so on. */
 enum { LIBRARY_RELEASE = 25, RELEASE_BEFORE_ERTS = 12 };
@@ -153,12 +154,14 @@ static void set_tables(struct options *o, const char *flag, const char *value)
 
 static void set_min_heap(struct options *o, const char *flag, const char *value)
 {
-	o->min_heap_words = parse_count(flag, value, 1, 1ul << 40);
+	o->min_heap_words = parse_count(flag, value, 1, HEAP_SIZE_MAX_WORDS);
+	if (!heap_can_be_had(o->min_heap_words))
+		erl_args_fail("%s %s: there is no memory for a heap of so many words", flag, value);
 }
 
 static void set_min_binaries(struct options *o, const char *flag, const char *value)
 {
-	o->min_bin_vheap_words = parse_count(flag, value, 1, 1ul << 40);
+	o->min_bin_vheap_words = parse_count(flag, value, 1, HEAP_SIZE_MAX_WORDS);
 }
 
 static void set_fullsweep(struct options *o, const char *flag, const char *value)

@@ -45,6 +45,21 @@ limit(heap, _) ->
     Limit = #{size => 100000, kill => true, error_logger => false},
     {_, Ref} = spawn_opt(fun() -> grow([]) end, [monitor, {max_heap_size, Limit}]),
     receive {'DOWN', Ref, process, _, Reason} -> Reason end;
+%% Least sizes that no machine has; a process whose least size is there is made, and collects.
+limit(leasts, _) ->
+    None = 1 bsl 39,
+    Ask = spawn_request(fun wait/0, [{min_heap_size, None}]),
+    P = spawn_opt(fun() -> receive From -> garbage_collect(), From ! {self(), ok} end end, [{min_heap_size, 5000000}]),
+    P ! self(),
+    {[attempt(F) || F <- [
+        fun() -> spawn_opt(fun wait/0, [{min_heap_size, None}]) end,
+        fun() -> process_flag(min_heap_size, None) end,
+        fun() -> erlang:system_flag(min_heap_size, None) end,
+        fun() -> is_pid(spawn_opt(fun wait/0, [{min_bin_vheap_size, None}, {max_heap_size, None}])) end,
+        fun() -> is_list(ets:tab2list(ets:new(t, [{keypos, 1 bsl 31 - 1}]))) end,
+        fun() -> ets:new(t, [{keypos, 1 bsl 31}]) end,
+        fun() -> ets:new(t, [ordered_set, {keypos, 1 bsl 32 + 1}]) end]],
+     receive {spawn_reply, Ask, error, Why} -> Why end, receive {P, Answer} -> Answer end};
 %% A megabyte put more often than there is room for, while others read it and keep what they read.
 limit(literals, _) ->
     Number = 1 bsl (8 bsl 20),

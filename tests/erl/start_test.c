@@ -279,6 +279,8 @@ static const struct {
 } bounds[] = {
 	{ "+t 20000 -noshell -pa %s -s limits main atoms", "first\n{{error,system_limit},{error,badarg},3}\n" },
 	{ "+P 1024 -noshell -pa %s -s limits main processes", "{true,{error,system_limit},true}\n" },
+	{ "-noshell -pa %s -s limits main leasts",
+	  "{[{error,system_limit},\n  {error,badarg},\n  {error,badarg},\n  true,true,\n  {error,badarg},\n  {error,badarg}],\n system_limit,ok}\n" },
 	{ "-noshell -pa %s -s limits main literals", "{[whole],true}\n" },
 	{ "-noshell -pa %s -s limits main exports",
 	  "first\n{2,{error,badarg},18,{error,system_limit},{error,undef},[2,1]}\n" },

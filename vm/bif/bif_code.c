@@ -617,7 +617,7 @@ Term bif_erlang_is_builtin_3(Process *p, Term *args)
 {
 	const struct export *e;
 
-	if (!is_function_name(args))
+	if (!is_function_name(args) || !term_is_small(args[2]))
 		return exc_badarg(p);
 	e = find_export(args);
 	return term_from_bool(e != NULL && e->bif != NULL && !e->is_nif && !e->is_own);

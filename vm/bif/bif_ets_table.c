@@ -50,8 +50,8 @@ static bool read_pair(struct ets_options *o, Term option, int *decentralized)
 		o->heir_data = tuple_get(option, 3);
 		return name == am_heir && term_is_local_pid(value);
 	}
-	if (name == am_keypos && term_is_small(value) && small_value(value) > 0) {
-		o->key_position = (size_t)small_value(value);
+	if (name == am_keypos && term_is_small(value) && small_value(value) > 0 && small_value(value) <= INT32_MAX) {
+		o->key_position = (unsigned)small_value(value);
 		return true;
 	}
 	if (name == am_write_concurrency)

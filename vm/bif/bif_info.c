@@ -492,11 +492,22 @@ static Term flag_fullsweep(Term value)
 					(uint32_t)(small_value(value) > 65535 ? 65535 : small_value(value))));
 }
 
-static Term flag_heap_size(_Atomic size_t *words, Term value)
+static Term flag_min_heap(Term value)
 {
-	if (!term_is_small(value) || small_value(value) < 0 || small_value(value) > (int64_t)1 << 40)
+	size_t words;
+
+	if (!heap_size_read(value, &words) || !heap_can_be_had(words))
 		return TERM_NONE;
-	return int_term((int64_t)atomic_exchange(words, gc_next_size_words((size_t)small_value(value))));
+	return int_term((int64_t)atomic_exchange(&spawn_defaults.min_heap_words, words));
+}
+
+static Term flag_min_binaries(Term value)
+{
+	size_t words;
+
+	if (!heap_size_read(value, &words))
+		return TERM_NONE;
+	return int_term((int64_t)atomic_exchange(&spawn_defaults.min_bin_vheap_words, words));
 }
 
 static Term flag_max_heap(Process *p, Term value)
@@ -528,10 +539,10 @@ Term bif_erlang_system_flag_2(Process *p, Term *args)
 		before = flag_fullsweep(args[1]);
 		break;
 	case am_min_heap_size:
-		before = flag_heap_size(&spawn_defaults.min_heap_words, args[1]);
+		before = flag_min_heap(args[1]);
 		break;
 	case am_min_bin_vheap_size:
-		before = flag_heap_size(&spawn_defaults.min_bin_vheap_words, args[1]);
+		before = flag_min_binaries(args[1]);
 		break;
 	case am_max_heap_size:
 		before = flag_max_heap(p, args[1]);

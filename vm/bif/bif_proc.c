@@ -296,10 +296,11 @@ static Term set_fullsweep(Process *p, Term value)
 static Term set_min_heap(Process *p, Term value)
 {
 	Term before = term_from_small((int64_t)p->heap.min_words);
+	size_t words;
 
-	if (!term_is_small(value) || small_value(value) < 0 || small_value(value) > (int64_t)1 << 40)
+	if (!heap_size_read(value, &words) || !heap_can_be_had(words))
 		return TERM_NONE;
-	p->heap.min_words = gc_next_size_words((size_t)small_value(value));
+	p->heap.min_words = words;
 	return before;
 }
 
@@ -387,10 +388,11 @@ static Term set_scheduler(Process *p, Term value)
 static Term set_min_bin_vheap(Process *p, Term value)
 {
 	Term before = term_from_small((int64_t)p->heap.binary_min_words);
+	size_t words;
 
-	if (!term_is_small(value) || small_value(value) < 0 || small_value(value) > (int64_t)1 << 40)
+	if (!heap_size_read(value, &words))
 		return TERM_NONE;
-	heap_set_binary_min(&p->heap, gc_next_size_words((size_t)small_value(value)));
+	heap_set_binary_min(&p->heap, words);
 	return before;
 }
 

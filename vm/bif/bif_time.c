@@ -212,7 +212,7 @@ static int64_t count_seconds(const struct tm *tm)
 static int64_t split_seconds(int64_t s, struct tm *tm)
 {
 	/* Divisions as multiplications: C. Neri, L. Schneider, Euclidean affine functions and their application to calendar algorithms. */
-	int64_t days = (s >= 0 ? s : s - (DAY_S - 1)) / DAY_S, from = days + DAYS_TO_EPOCH;
+	int64_t days = s / DAY_S - (s % DAY_S < 0), from = days + DAYS_TO_EPOCH;
 	int64_t cycle = (from >= 0 ? from : from - (CYCLE_DAYS - 1)) / CYCLE_DAYS;
 	uint32_t of_day = (uint32_t)(s - days * DAY_S), quarters = (uint32_t)(from - cycle * CYCLE_DAYS) * 4 + 3;
 	uint32_t century = quarters / CYCLE_DAYS;

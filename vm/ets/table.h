@@ -54,7 +54,7 @@ struct ets_fixation {
 struct ets_options {
 	enum ets_type type;
 	enum ets_protection protection;
-	size_t key_position;
+	unsigned key_position;           /* from 1; not above INT32_MAX */
 	bool is_named, is_compressed;
 	bool read_concurrency, write_concurrency, auto_concurrency, decentralized_counters;
 	uint32_t fixed_locks;            /* debug_hash_fixed_number_of_locks; 0: not given */
@@ -135,7 +135,7 @@ static inline void table_insert(struct ets_hold *hold, Term tuple, struct ets_ch
 	else
 		hash_insert(&s->hash, tuple, hold->hash, change);
 }
-static inline unsigned table_key(const struct ets_table *t) { return (unsigned)t->options.key_position; }
+static inline unsigned table_key(const struct ets_table *t) { return t->options.key_position; }
 static inline bool table_is_tree(const struct ets_table *t) { return t->store.is_tree; }
 static inline bool table_is_fixed(const struct ets_table *t)
 {

@@ -614,10 +614,18 @@ bool gc_fits_limit(const struct heap *h, size_t more_words)
 	return h->max_words == 0 || words <= h->max_words;
 }
 
+/* A least size that cannot be had any more is given up: the heap gets what it needs. */
+static void check_min_words(struct heap *h)
+{
+	if (unlikely(!heap_can_be_had(h->min_words)))
+		h->min_words = HEAP_MIN_WORDS;
+}
+
 bool gc_run_gc(struct heap *h, size_t need_words, const struct gc_root *roots, size_t count, struct gc_result *result)
 {
 	size_t used = count_young_words(h) + (size_t)(h->old_top - h->old_start);
 
+	check_min_words(h);
 	result->major = gc_next_is_major(h, need_words);
 	result->old_size_words = (size_t)(h->end - h->start);
 	if (result->major)

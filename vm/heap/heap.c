@@ -18,6 +18,19 @@ static struct {
 	atomic_uint_fast64_t next_ref;
 } refs;
 
+bool heap_can_be_had(size_t words)
+{
+	void *block;
+
+	if (likely(words <= HEAP_SURE_WORDS))
+		return true;
+	if (words > SIZE_MAX / sizeof(Term))
+		return false;
+	block = mem_try_alloc(words * sizeof(Term));
+	mem_free(block);
+	return block != NULL;
+}
+
 void heap_init(struct heap *h, size_t min_words)
 {
 	memset(h, 0, sizeof(*h));

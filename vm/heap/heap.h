@@ -50,6 +50,10 @@ struct heap {
 #define HEAP_MIN_WORDS 233
 #define HEAP_BINARY_MIN_WORDS 46422
 
+/* Whoever lets a program choose a heap's least size asks first: could a block of so many words be had now? Of up to
+ * HEAP_SURE_WORDS nobody needs to ask. */
+enum { HEAP_SURE_WORDS = 1 << 22 };
+bool heap_can_be_had(size_t words);
 /* Empty, with room for min_words. Owns: the caller, until heap_free. */
 void heap_init(struct heap *h, size_t min_words);
 /* min_bin_vheap_size: words of off-heap binaries from which on a collection is due. */

@@ -405,7 +405,7 @@ Term process_spawn(Process *parent, Term module, Term function, Term args, const
 {
 	struct monitor_options monitor = { .tag = o->monitor_tag, .alias = o->alias };
 	Term id;
-	Process *p = take_slot(&id);
+	Process *p = heap_can_be_had(o->min_heap_words) ? take_slot(&id) : NULL;
 
 	if (p == NULL)
 		return TERM_NONE;

@@ -129,6 +129,16 @@ static bool read_monitor(Term value, struct spawn_options *o)
 	return true;
 }
 
+bool heap_size_read(Term value, size_t *words)
+{
+	int64_t n;
+
+	if (!read_count(value, HEAP_SIZE_MAX_WORDS, &n))
+		return false;
+	*words = gc_next_size_words((size_t)n);
+	return true;
+}
+
 static bool read_pair(Term key, Term value, bool request, struct spawn_request *r)
 {
 	struct spawn_options *o = &r->options;
@@ -145,15 +155,9 @@ static bool read_pair(Term key, Term value, bool request, struct spawn_request *
 		o->fullsweep_after = (uint16_t)(n > FULLSWEEP_MAX ? FULLSWEEP_MAX : n);
 		return true;
 	case am_min_heap_size:
-		if (!read_count(value, (int64_t)1 << 40, &n))
-			return false;
-		o->min_heap_words = (size_t)n;
-		return true;
+		return heap_size_read(value, &o->min_heap_words);
 	case am_min_bin_vheap_size:
-		if (!read_count(value, (int64_t)1 << 40, &n))
-			return false;
-		o->min_bin_vheap_words = gc_next_size_words((size_t)n);
-		return true;
+		return heap_size_read(value, &o->min_bin_vheap_words);
 	case am_max_heap_size:
 		return max_heap_read(value, &o->max_heap_words, &o->flags);
 	case am_message_queue_data:
