@@ -296,9 +296,9 @@ static bool parse_lambda(struct beam_parse *p, struct reader *r, struct beam_lam
 	l->function = beam_parse_atom(p, reader_u32(r));
 	l->arity = reader_u32(r);
 	l->label = reader_u32(r);
-	l->old_index = reader_u32(r);
+	l->old_index = (int32_t)reader_u32(r);
 	l->num_free = reader_u32(r);
-	l->old_uniq = reader_u32(r);
+	l->old_uniq = (int32_t)reader_u32(r);
 	return l->function != TERM_NONE && l->arity <= ARITY_MAX && l->num_free <= l->arity;
 }
 
@@ -333,7 +333,7 @@ static bool check_lambdas(struct beam_parse *p)
 static void make_fun_entries(struct beam_file *f)
 {
 	for (uint32_t i = 0; i < f->lambda_count; i++)
-		f->lambdas[i].entry = fun_get(f->module, f->md5, i, f->lambdas[i].old_index, f->lambdas[i].old_uniq);
+		f->lambdas[i].entry = fun_get(f->module, f->md5, (int32_t)i, f->lambdas[i].old_index, f->lambdas[i].old_uniq);
 }
 
 /* ---- literals */

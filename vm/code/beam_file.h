@@ -73,7 +73,7 @@ struct beam_lambda {
 	Term function;
 	uint32_t arity;      /* with the free variables */
 	uint32_t label, num_free;
-	uint32_t old_index, old_uniq;
+	int32_t old_index, old_uniq;
 };
 
 struct beam_line {

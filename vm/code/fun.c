@@ -22,9 +22,15 @@ static struct {
 	struct literal_area *literals; /* where the next fun M:F/A goes */
 } funs;
 
-static struct fun_entry *find_in(struct fun_entry *e, Term module, const uint8_t uniq[16], uint32_t index)
+static bool is_entry_of(const struct fun_entry *e, const struct fun_facts *f)
 {
-	while (e != NULL && (e->module != module || e->index != index || memcmp(e->uniq, uniq, sizeof(e->uniq)) != 0))
+	return e->module == f->module && e->index == f->index && e->old_uniq == f->old_uniq && e->old_index == f->old_index &&
+	       memcmp(e->uniq, f->uniq, sizeof(e->uniq)) == 0;
+}
+
+static struct fun_entry *find_in(struct fun_entry *e, const struct fun_facts *f)
+{
+	while (e != NULL && !is_entry_of(e, f))
 		e = e->next;
 	return e;
 }
@@ -32,14 +38,14 @@ static struct fun_entry *find_in(struct fun_entry *e, Term module, const uint8_t
 /* Of the lambda that f describes; NULL: it is foreign, and there are as many of those as may be. */
 static struct fun_entry *get_entry(const struct fun_facts *f, bool is_foreign)
 {
-	uint64_t h = hash_word(hash_bytes(f->uniq, 16) + f->module + f->index);
+	uint64_t h = hash_word(hash_bytes(f->uniq, 16) + f->module + (uint32_t)(f->index + f->old_uniq));
 	_Atomic(struct fun_entry *) *bucket = &funs.buckets[h % BUCKETS];
-	struct fun_entry *e = find_in(atomic_load_explicit(bucket, memory_order_acquire), f->module, f->uniq, f->index);
+	struct fun_entry *e = find_in(atomic_load_explicit(bucket, memory_order_acquire), f);
 
 	if (e != NULL)
 		return e;
 	lock_acquire(&funs.lock);
-	e = find_in(atomic_load_explicit(bucket, memory_order_relaxed), f->module, f->uniq, f->index);
+	e = find_in(atomic_load_explicit(bucket, memory_order_relaxed), f);
 	if (e == NULL && (!is_foreign || funs.foreign_count < FUNS_FOREIGN_MAX)) {
 		funs.foreign_count += is_foreign;
 		e = mem_zalloc(sizeof(*e));
@@ -55,7 +61,7 @@ static struct fun_entry *get_entry(const struct fun_facts *f, bool is_foreign)
 	return e;
 }
 
-struct fun_entry *fun_get(Term module, const uint8_t uniq[16], uint32_t index, uint32_t old_index, uint32_t old_uniq)
+struct fun_entry *fun_get(Term module, const uint8_t uniq[16], int32_t index, int32_t old_index, int32_t old_uniq)
 {
 	struct fun_facts f = { .module = module, .index = index, .old_index = old_index, .old_uniq = old_uniq };
 

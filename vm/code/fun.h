@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fun entries: one a lambda of a version of a module, keyed by {module, MD5 of the module, index}; never freed. Those that only foreign
- * bytes named are FUNS_FOREIGN_MAX at most.
+/* Fun entries: one a lambda of a version of a module, keyed by {module, MD5 of the module, index, old index, old uniq}; never freed. Those
+ * that only foreign bytes named are FUNS_FOREIGN_MAX at most.
  * Invariant: `address` is the entry of the lambda's function, or NULL while that version is not loaded
  * (then error_handler:undefined_lambda/3 is called) or just being purged (then the call waits: module_await_purge). */
 #ifndef VM_CODE_FUN_H
@@ -15,7 +15,7 @@ struct fun_entry {
 	Term function;       /* its name, as '-f/1-fun-0-'; TERM_NONE while never loaded */
 	uint32_t arity;      /* with the free variables */
 	uint32_t num_free;
-	uint32_t index, old_index, old_uniq;
+	int32_t index, old_index, old_uniq;
 	uint8_t uniq[16];
 	struct fun_entry *next; /* in the table's bucket */
 };
@@ -25,7 +25,7 @@ void fun_init(void);
 enum { FUNS_FOREIGN_MAX = 1 << 20 };
 
 /* The entry, made when it is missing. Any thread. */
-struct fun_entry *fun_get(Term module, const uint8_t uniq[16], uint32_t index, uint32_t old_index, uint32_t old_uniq);
+struct fun_entry *fun_get(Term module, const uint8_t uniq[16], int32_t index, int32_t old_index, int32_t old_uniq);
 /* A fun on h. GC: none. env: num_free terms. */
 Term fun_put(struct heap *h, struct fun_entry *e, uint32_t arity, uint32_t num_free, const Term *env, Term creator);
 /* The term fun M:F/A, a literal of the export's own. */

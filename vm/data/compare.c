@@ -704,7 +704,7 @@ static int compare_smalls(Term a, Term b)
 	return ((int64_t)a > (int64_t)b) - ((int64_t)a < (int64_t)b);
 }
 
-static int compare_words(uint64_t a, uint64_t b)
+static int order_ints(int64_t a, int64_t b)
 {
 	return (a > b) - (a < b);
 }
@@ -722,7 +722,7 @@ static int compare_exports(Term a, Term b)
 	order = atom_compare(fa.module, fb.module);
 	if (order == 0)
 		order = atom_compare(fa.function, fb.function);
-	return order != 0 ? order : compare_words(fa.arity, fb.arity);
+	return order != 0 ? order : order_ints(fa.arity, fb.arity);
 }
 
 static int compare_funs(struct walk *w, Term a, Term b)
@@ -736,11 +736,11 @@ static int compare_funs(struct walk *w, Term a, Term b)
 	fun_link_describe(fun_ptr(b)->entry, &fb);
 	order = atom_compare(fa.module, fb.module);
 	if (order == 0)
-		order = compare_words(fa.index, fb.index);
+		order = order_ints(fa.index, fb.index);
 	if (order == 0)
-		order = compare_words(fa.old_uniq, fb.old_uniq);
+		order = order_ints(fa.old_uniq, fb.old_uniq);
 	if (order == 0)
-		order = compare_words(fun_num_free(fun_ptr(a)), fun_num_free(fun_ptr(b)));
+		order = order_ints(fun_num_free(fun_ptr(a)), fun_num_free(fun_ptr(b)));
 	if (order == 0)
 		push_array(w, fun_ptr(a)->env, fun_ptr(b)->env, fun_num_free(fun_ptr(a)));
 	return order;
@@ -857,7 +857,7 @@ static int order_others(struct walk *w, Term a, Term b)
 	case RANK_FUN:
 		return compare_funs(w, a, b);
 	case RANK_TUPLE:
-		return compare_words(tuple_arity(a), tuple_arity(b));
+		return order_ints((int64_t)tuple_arity(a), (int64_t)tuple_arity(b));
 	default:
 		return compare_maps(w, a, b);
 	}

@@ -447,14 +447,22 @@ static Term read_export(struct etf_decoder *d)
 	return term_from_boxed(at);
 }
 
-/* An integer that stands within a fun. */
-static uint32_t read_plain_integer(struct etf_decoder *d)
+/* An integer that stands within a fun, in any form that a small one can have: its lowest 32 bits. */
+static int32_t read_plain_integer(struct etf_decoder *d)
 {
-	unsigned tag = (unsigned)take_be(&d->c, 1);
+	Term t = SMALL(0);
 
-	if (tag != ETF_SMALL_INTEGER && tag != ETF_INTEGER)
+	switch (take_be(&d->c, 1)) {
+	case ETF_SMALL_INTEGER: return (int32_t)take_be(&d->c, 1);
+	case ETF_INTEGER: return (int32_t)take_be(&d->c, 4);
+	case ETF_SMALL_BIG:
+		t = read_big(d, 1);
+		break;
+	default:
 		d->c.failed = true;
-	return (uint32_t)take_be(&d->c, tag == ETF_SMALL_INTEGER ? 1 : 4);
+	}
+	d->c.failed |= !term_is_small(t);
+	return (int32_t)small_value(t);
 }
 
 static Term read_fun_creator(struct etf_decoder *d)
@@ -480,7 +488,7 @@ static Term read_fun(struct etf_decoder *d)
 	take(&d->c, 4);
 	facts.arity = (uint32_t)take_be(&d->c, 1);
 	uniq = take(&d->c, sizeof(facts.uniq));
-	facts.index = (uint32_t)take_be(&d->c, 4);
+	facts.index = (int32_t)take_be(&d->c, 4);
 	free_count = (uint32_t)take_be(&d->c, 4);
 	facts.module = read_tagged_atom(d);
 	facts.old_index = read_plain_integer(d);

@@ -341,7 +341,7 @@ static void put_fun(struct etf_encoder *e, const struct fun *p)
 	put_be(e, 0, 4);
 	put_be(e, fun_arity(p), 1);
 	put_bytes(e, f.uniq, sizeof(f.uniq));
-	put_be(e, f.index, 4);
+	put_be(e, (uint32_t)f.index, 4);
 	put_be(e, fun_num_free(p), 4);
 	put_atom(e, f.module);
 	put_integer(e, term_from_small(f.old_index));

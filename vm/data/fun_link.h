@@ -7,9 +7,9 @@
 
 struct fun_facts {
 	Term module;         /* atom */
-	uint32_t index;      /* in the module's table of lambdas */
-	uint32_t old_index;
-	uint32_t old_uniq;
+	int32_t index;       /* in the module's table of lambdas; what foreign bytes name may be negative, as the next two */
+	int32_t old_index;
+	int32_t old_uniq;
 	uint8_t uniq[16];    /* MD5 of the module */
 	uint32_t arity;      /* without the free variables */
 };

@@ -257,7 +257,7 @@ static void print_fun(struct print_buffer *b, Term t)
 	fun_link_describe(fun_ptr(t)->entry, &f);
 	print_text(b, "#Fun<");
 	print_text(b, atom_text(f.module, NULL));
-	print_format(b, ".%u.%u>", f.old_index, f.old_uniq);
+	print_format(b, ".%d.%d>", f.old_index, f.old_uniq);
 }
 
 /* ---- what holds other terms */
