@@ -60,6 +60,20 @@ limit(leasts, _) ->
         fun() -> ets:new(t, [{keypos, 1 bsl 31}]) end,
         fun() -> ets:new(t, [ordered_set, {keypos, 1 bsl 32 + 1}]) end]],
      receive {spawn_reply, Ask, error, Why} -> Why end, receive {P, Answer} -> Answer end};
+%% A peer's packet that as a list needs more memory than there is ends its connection; the listener takes the next one.
+limit(packet, _) ->
+    {ok, Listener} = gen_tcp:listen(0, [list, {packet, 4}, {active, false}]),
+    {ok, Port} = inet:port(Listener),
+    {ok, Statm} = file:read_file("/proc/self/statm"),
+    Bytes = 4096 * binary_to_integer(hd(binary:split(Statm, <<" ">>))) + 800000000,
+    "" = os:cmd("prlimit --as=" ++ integer_to_list(Bytes) ++ " --pid " ++ os:getpid()),
+    [begin
+         Peer = spawn(fun() -> {ok, S} = gen_tcp:connect("localhost", Port, [{packet, raw}]), send_packet(S, Size), receive stop -> ok end end),
+         {ok, Accepted} = gen_tcp:accept(Listener),
+         Answer = gen_tcp:recv(Accepted, 0),
+         Peer ! stop,
+         case Answer of {ok, Received} -> length(Received); Error -> Error end
+     end || Size <- [1000, 40000000, 2000]];
 %% A megabyte put more often than there is room for, while others read it and keep what they read.
 limit(literals, _) ->
     Number = 1 bsl (8 bsl 20),
@@ -140,3 +154,8 @@ count_functions(Make, Module, N) ->
         true -> count_functions(Make, Module, N + 1);
         Error -> {N, Error}
     end.
+
+send_packet(Socket, Size) ->
+    Piece = <<0:8000>>,
+    gen_tcp:send(Socket, <<Size:32>>),
+    [gen_tcp:send(Socket, Piece) || _ <- lists:seq(1, Size, 1000)].

@@ -281,6 +281,7 @@ static const struct {
 	{ "+P 1024 -noshell -pa %s -s limits main processes", "{true,{error,system_limit},true}\n" },
 	{ "-noshell -pa %s -s limits main leasts",
 	  "{[{error,system_limit},\n  {error,badarg},\n  {error,badarg},\n  true,true,\n  {error,badarg},\n  {error,badarg}],\n system_limit,ok}\n" },
+	{ "-noshell -pa %s -s limits main packet", "[1000,{error,enomem},2000]\n" },
 	{ "-noshell -pa %s -s limits main literals", "{[whole],true}\n" },
 	{ "-noshell -pa %s -s limits main exports",
 	  "first\n{2,{error,badarg},18,{error,system_limit},{error,undef},[2,1]}\n" },

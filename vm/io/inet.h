@@ -249,6 +249,8 @@ void inet_tell_owner(struct inet_socket *s, Term what, Term why);
 void inet_tell(struct inet_socket *s, Term to, Term what, Term why);
 /* {sendfile, Port, {ok, Low, High}}, or {error, why} where why is not TERM_NONE. */
 void inet_tell_file(struct inet_socket *s, int64_t sent, Term why);
+/* A list takes sixteen times the bytes that a peer sends: is there memory for the message of a packet of n bytes, and for its receiver? */
+bool inet_packet_fits(const struct inet_socket *s, size_t n);
 /* n bytes at `bytes`, inside b: a whole packet, header included. To the owner, or who receives. shared: b may become
  * part of the message. */
 void inet_deliver_packet(struct inet_socket *s, struct binary *b, const uint8_t *bytes, size_t n, bool shared);

@@ -221,6 +221,8 @@ static void move_rest(struct inet_socket *s)
 	size_t n = input_bytes(s), room = s->in.room > n ? s->in.room : n;
 	struct binary *b = binary_new(room);
 
+	if (b == NULL) /* a large buffer, of which little is in use */
+		b = binary_new(room = n);
 	ENSURE(b != NULL);
 	memcpy(b->data, input_at(s), n);
 	binary_unref(s->in.binary);
@@ -269,6 +271,10 @@ static bool deliver_whole(struct inet_socket *s)
 		}
 		if (more > 0)
 			return true;
+		if (!inet_packet_fits(s, size)) {
+			end_input(s, ENOMEM);
+			return false;
+		}
 		deliver(s, size);
 		if (s->port->state != PORT_OPEN || !inet_is_connected(s))
 			return false;
