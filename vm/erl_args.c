@@ -112,13 +112,13 @@ static unsigned take_percent(unsigned percent, unsigned cores)
 
 static void set_percent(struct options *o, const char *flag, const char *value)
 {
-	unsigned n, online, cores = o->schedulers;
+	unsigned n, online, cores = o->schedulers, usable = o->online;
 
 	parse_pair(flag, value, 100, &n, &online);
 	if (n > 0)
 		o->schedulers = take_percent(n, cores);
 	if (online > 0)
-		o->online = take_percent(online, cores);
+		o->online = take_percent(online, usable);
 }
 
 static void set_async(struct options *o, const char *flag, const char *value)

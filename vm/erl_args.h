@@ -30,8 +30,9 @@ struct options {
 	char file_names;     /* u or l: UTF-8 or Latin-1 whatever the locale says; 0 */
 };
 /* For a machine of that many cores. */
-#define OPTIONS_DEFAULT(cores)                                                                                         \
-	{ .schedulers = (cores), .online = (cores), .dirty_cpu = (cores), .dirty_cpu_online = (cores), .dirty_io = 10,     \
+/* cores: those online; usable: of them, see io/cpu_usable.h. */
+#define OPTIONS_DEFAULT(cores, usable)                                                                                 \
+	{ .schedulers = (cores), .online = (usable), .dirty_cpu = (cores), .dirty_cpu_online = (usable), .dirty_io = 10,   \
 	  .dirty_cpu_percent = 100, .dirty_online_percent = 100, .async_threads = 10, .processes = 1048576,                \
 	  .tables = 8192, .fullsweep_after = 65535, .warnings = 'w', .on_break = 'm', .poll.by_schedulers = true }
 

@@ -27,6 +27,8 @@
 #include "heap/literal.h"
 #include "heap/resource_name.h"
 #include "io/async.h"
+#include "io/cpu_usable.h"
+#include "io/orphans.h"
 #include "io/filename.h"
 #include "io/io.h"
 #include "io/port.h"
@@ -224,7 +226,8 @@ static void open_standard_fds(void)
 int main(int argc, char **argv)
 {
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
-	struct options o = OPTIONS_DEFAULT(cores > 0 ? (unsigned)cores : 1);
+	unsigned online = cores > 0 ? (unsigned)cores : 1;
+	struct options o = OPTIONS_DEFAULT(online, cpu_usable(online));
 	struct words words = { 0 };
 	bool quick;
 
@@ -261,5 +264,6 @@ int main(int argc, char **argv)
 		boot_start();
 	else if (!boot_start_otp(words.count, words.words))
 		return 1;
+	orphans_init();
 	return sched_start();
 }

@@ -11,12 +11,21 @@
 
 enum { OUTPUT_MAX = 1 << 14, SECONDS = 60 };
 
+#define TELL_SCHEDULERS "erlang:display([erlang:system_info(I) || I <- [schedulers, schedulers_online, " \
+	"logical_processors_available, dirty_cpu_schedulers, dirty_cpu_schedulers_online]]), halt()."
 #define KILL_SELF "os:cmd(\"kill -USR2 \" ++ os:getpid()), timer:sleep(500), io:format(\"up~n\"), halt(3)."
 
 static const char *const scripts[] = {
 	"$VM -noshell -eval 'os:set_signal(sigusr2, ignore), " KILL_SELF "'; echo $?",
 	"$VM -noshell -eval 'os:set_signal(sigusr2, handle), " KILL_SELF "'; echo $?",
 	"$VM -noshell -eval 'os:set_signal(sigusr2, default), " KILL_SELF "'; echo $?",
+	"taskset -c $(taskset -cp $$ | sed 's/.*: //; s/[-,].*//') $VM -noshell -eval '" TELL_SCHEDULERS "'",
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* they take more of all of it */
+	"(ulimit -s 384; $VM -noshell -eval 'io:format(\"up~n\"), halt(3).'; echo $?)",
+	"(ulimit -s 128; $VM -noshell -eval 'io:format(\"up~n\"), halt(3).'; echo $?)",
+	"(ulimit -d 102400; $VM -noshell -eval 'io:format(\"up~n\"), halt(3).'; echo $?)",
+	"(ulimit -v 1500000; $VM +S 1 -noshell -eval 'io:format(\"~p~n\", [length(lists:seq(1, 1000000))]), halt(3).'; echo $?)",
+#endif
 };
 
 static void run(const char *vm, const char *script, char *out)
@@ -26,8 +35,8 @@ static void run(const char *vm, const char *script, char *out)
 	size_t n;
 
 	snprintf(command, sizeof(command),
-		 "export VM='timeout -s KILL %d %s' ERL_CRASH_DUMP_SECONDS=0; { %s; } 2>&1 </dev/null", patience(SECONDS),
-		 vm, script);
+		 "export VM='timeout -s KILL %d %s' BARE=%s ERL_CRASH_DUMP_SECONDS=0; { %s; } 2>&1 </dev/null",
+		 patience(SECONDS), vm, vm, script);
 	pipe = popen(command, "r");
 	ck_assert_ptr_nonnull(pipe);
 	n = fread(out, 1, OUTPUT_MAX - 1, pipe);
@@ -52,6 +61,59 @@ START_TEST(test_as_erl)
 	run(erlvm(), scripts[_i], printed);
 	ck_assert_msg(expected[0] != 0 && strcmp(expected, printed) == 0, "%s\n  erl   %.1000s\n  erlvm %.1000s",
 		      scripts[_i], expected, printed);
+}
+END_TEST
+
+/* ---- what needs a name space of mounts, or of processes */
+
+/* $BARE in place of what the kernel says of control groups: the directory d has their files. +S: what it overrides. */
+#define IN_GROUP(group, mount, files) \
+	"d=$(mktemp -d); mkdir $d/grp; printf '" group "\\n' > $d/cgroup; " \
+	"printf '30 25 0:26 / %s rw,nosuid shared:4 - " mount "\\n' $d > $d/mountinfo; cd $d/grp; " files "; cd - > /dev/null; " \
+	"for f in '' '+S 2' '+S 4:3' '+S :1' '+SP 100:100'; do unshare -m sh -c \"mount --bind $d/cgroup /proc/\\$\\$/cgroup; " \
+	"mount --bind $d/mountinfo /proc/\\$\\$/mountinfo; exec $BARE $f -noshell -eval '" TELL_SCHEDULERS "'\"; done; rm -r $d"
+#define VERSION_1(quota, period) IN_GROUP("5:cpuacct,cpu:/grp", "cgroup cgroup rw,cpuacct,cpu", \
+					  "echo " quota " > cpu.cfs_quota_us; echo " period " > cpu.cfs_period_us")
+#define VERSION_2(max) IN_GROUP("0::/grp", "cgroup2 cgroup2 rw", "echo " max " > cpu.max; echo cpuset cpu io | tee cgroup.controllers > ../cgroup.controllers")
+
+static const char *const enclosed[] = {
+	VERSION_1("50000", "100000"), VERSION_1("199999", "100000"), VERSION_1("200000", "100000"), VERSION_1("-1", "100000"),
+	VERSION_2("20000 100000"), VERSION_2("190000 100000"), VERSION_2("300000 100000"), VERSION_2("max 100000"),
+	/* Processes whose parents have ended, and a program of a port. */
+	"unshare -pf --mount-proc sh -c \"exec $BARE -noshell -eval '"
+	"[os:cmd(\\\"(sleep 0.2; exit 3) > /dev/null 2>&1 &\\\") || _ <- lists:seq(1, 20)], "
+	"P = open_port({spawn, \\\"sleep 0.4\\\"}, [exit_status]), receive {P, {exit_status, S}} -> erlang:display(S) end, "
+	"Zombies = fun() -> length([F || F <- filelib:wildcard(\\\"/proc/[0-9]*/stat\\\"), {ok, B} <- [file:read_file(F)], "
+	"binary:match(B, <<\\\") Z \\\">>) =/= nomatch]) end, Wait = fun W(0) -> Zombies(); W(N) -> case Zombies() of 0 -> 0; "
+	"_ -> timer:sleep(100), W(N - 1) end end, timer:sleep(300), erlang:display({zombies, Wait(100)}), halt().'\"",
+};
+
+START_TEST(test_enclosed_as_erl)
+{
+	static char expected[OUTPUT_MAX], printed[OUTPUT_MAX];
+
+	if (system("unshare -m true 2> /dev/null") != 0) {
+		printf("SKIP enclosed_as_erl: no name space may be made here\n");
+		return;
+	}
+	run("erl", enclosed[_i], expected);
+	run(erlvm(), enclosed[_i], printed);
+	ck_assert_msg(expected[0] != 0 && strcmp(expected, printed) == 0, "%s\n  erl   %.1000s\n  erlvm %.1000s",
+		      enclosed[_i], expected, printed);
+}
+END_TEST
+
+/* Where erl ends. */
+START_TEST(test_a_filter_of_system_calls_has_a_way_round)
+{
+	static char printed[OUTPUT_MAX];
+
+	run(erlvm(), "f=$(mktemp) && cc -o $f tests/erl/refusing_filter.c && $f $VM -noshell -eval '"
+	    "{ok, L} = gen_tcp:listen(0, [{ip, {127, 0, 0, 1}}]), {ok, Port} = inet:port(L), "
+	    "{ok, _} = gen_tcp:connect({127, 0, 0, 1}, Port, []), {ok, _} = gen_tcp:accept(L), "
+	    "io:format(\"~p ~p ~p~n\", [os:cmd(\"echo hi\"), is_binary(erlang:system_info(procs)), "
+	    "file:read_file_info(\"/none\")]), halt().'; rm -f $f", printed);
+	ck_assert_str_eq(printed, "\"hi\\n\" true {error,enoent}\n");
 }
 END_TEST
 
@@ -95,6 +157,8 @@ Suite *machine_suite(void)
 
 	tcase_set_timeout(t, 2 * SECONDS);
 	tcase_add_loop_test(t, test_as_erl, 0, sizeof(scripts) / sizeof(scripts[0]));
+	tcase_add_loop_test(t, test_enclosed_as_erl, 0, sizeof(enclosed) / sizeof(enclosed[0]));
+	tcase_add_test(t, test_a_filter_of_system_calls_has_a_way_round);
 	tcase_add_test(t, test_sigusr2_tells_what_threads_wait_for);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 	tcase_add_test(t, test_a_peak_is_given_back);

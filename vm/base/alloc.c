@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <malloc.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "base/log.h"
 #include "base/variant.h"
@@ -82,6 +84,16 @@ static bool try_shrinking(void)
 	return after == before;
 }
 
+/* Each arena takes 64 MB of addresses: where those are limited (`ulimit -v`), all threads share few. */
+static void limit_arenas(void)
+{
+	enum { ARENA_BYTES = 64 << 20, SHARE = 16 };
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur / SHARE / ARENA_BYTES < INT_MAX)
+		mallopt(M_ARENA_MAX, 1 + (int)(limit.rlim_cur / SHARE / ARENA_BYTES));
+}
+
 void mem_init(void)
 {
 	mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
@@ -90,6 +102,7 @@ void mem_init(void)
 	/* Freed blocks join their neighbours at once. Those that glibc sets aside are joined all together when somebody asks for more than
 	 * a KB: after the end of a table of 2,000,000 objects that took 400 ms. */
 	mallopt(M_MXFAST, 0);
+	limit_arenas();
 	alloc.shrinks_in_place = try_shrinking();
 }
 

@@ -235,10 +235,25 @@ static void *run_named(void *arg)
 	return NULL;
 }
 
+/* By default it is as large as `ulimit -s` says: too small for libc's own functions, or so large that limits of memory
+ * are reached by addresses alone. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { STACK_BYTES = 8 << 20 };
+#else
+enum { STACK_BYTES = 1 << 20 };
+#endif
+
+static void set_stack(pthread_attr_t *attr)
+{
+	pthread_attr_init(attr);
+	pthread_attr_setstacksize(attr, STACK_BYTES);
+}
+
 int thread_start(const char *name, void *(*run)(void *), void *arg)
 {
 	struct thread_start *start = mem_zalloc(sizeof(*start));
 	sigset_t all, before;
+	pthread_attr_t attr;
 	pthread_t id;
 	static const int faults[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT };
 	int err;
@@ -249,9 +264,11 @@ int thread_start(const char *name, void *(*run)(void *), void *arg)
 	sigfillset(&all);
 	for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++)
 		sigdelset(&all, faults[i]);
+	set_stack(&attr);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&id, NULL, run_named, start);
+	err = pthread_create(&id, &attr, run_named, start);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attr);
 	if (err)
 		mem_free(start);
 	else

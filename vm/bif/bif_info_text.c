@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* system_info(info | procs | loaded | dist): sections of a crash dump, made while the VM goes on. */
+#include <errno.h>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/refused.h"
 #include "bif/bif_info.h"
 #include "code/module.h"
 #include "data/binary.h"
@@ -28,10 +31,18 @@ static void write_processes(void)
 	process_each_in_parts(WRITTEN_AT_ONCE, see_process, NULL);
 }
 
+/* Fails: below 0. */
+static int open_nameless(void)
+{
+	int fd = memfd_create("system_info", MFD_CLOEXEC);
+
+	return fd < 0 && call_is_refused(errno) ? open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : fd;
+}
+
 /* A binary; no memory for it is a system limit. */
 static Term make_text(Process *p, void (*write)(void))
 {
-	int fd = memfd_create("system_info", MFD_CLOEXEC);
+	int fd = open_nameless();
 	struct stat file;
 	void *bytes = MAP_FAILED;
 	Term result;

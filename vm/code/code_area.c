@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/lock.h"
+#include "base/range.h"
 #include "code/module.h"
 #include "code/opcodes.h"
 #include "layout.h"
@@ -13,7 +14,8 @@
 enum { PAGE_BYTES = 4096, PAGES = CODE_RANGE_BYTES / PAGE_BYTES };
 
 static struct {
-	uintptr_t base;
+	uintptr_t base;      /* of the range */
+	struct mem_range range;
 	struct lock lock;
 	size_t next;         /* where the search starts */
 	atomic_uint_fast64_t given;
@@ -22,7 +24,8 @@ static struct {
 
 void code_area_init(void)
 {
-	area.base = (uintptr_t)mem_reserve(CODE_RANGE_BYTES, PROT_READ | PROT_WRITE);
+	range_reserve(&area.range, CODE_RANGE_BYTES, RANGE_LIMITED);
+	area.base = area.range.base;
 	lock_init(&area.lock, LOCK_code_area);
 }
 
@@ -36,12 +39,20 @@ static size_t find_run(size_t from, size_t n)
 {
 	size_t run = 0;
 
-	for (size_t i = from; i < PAGES; i++) {
+	for (size_t i = from; i < area.range.bytes / PAGE_BYTES; i++) {
 		run = atomic_load_explicit(&area.owners[i], memory_order_relaxed) != NULL ? 0 : run + 1;
 		if (run == n)
 			return i + 1 - n;
 	}
 	return PAGES;
+}
+
+/* The same, and it can be written. */
+static size_t commit_run(size_t from, size_t n)
+{
+	size_t first = find_run(from, n);
+
+	return first != PAGES && range_commit(&area.range, (first + n) * PAGE_BYTES) ? first : PAGES;
 }
 
 Inst *code_area_take(struct code_instance *owner, size_t words)
@@ -52,9 +63,9 @@ Inst *code_area_take(struct code_instance *owner, size_t words)
 		return NULL;
 	lock_acquire(&area.lock);
 	owner->taken = code_area_given();
-	first = find_run(area.next, n);
+	first = commit_run(area.next, n);
 	if (first == PAGES)
-		first = find_run(0, n);
+		first = commit_run(0, n);
 	for (size_t i = 0; first != PAGES && i < n; i++)
 		atomic_store_explicit(&area.owners[first + i], owner, memory_order_release);
 	if (first != PAGES)

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/lock.h"
+#include "base/range.h"
 #include "layout.h"
 
 enum { BUCKET_BITS = 16, BUCKETS = 1 << BUCKET_BITS, EXPORTS_MAX = 1 << 22 };
@@ -15,7 +16,8 @@ void (*export_make_stub)(struct export *e);
 
 static struct {
 	struct lock lock;
-	struct export *entries; /* room for EXPORTS_MAX */
+	struct mem_range range;
+	struct export *entries; /* at its base: room for EXPORTS_MAX */
 	size_t count, foreign_count;
 	atomic_uint loads;
 	_Atomic(struct export *) buckets[BUCKETS];
@@ -25,7 +27,8 @@ static struct {
 
 void export_init(void)
 {
-	exports.entries = mem_reserve(EXPORTS_MAX * sizeof(struct export), PROT_READ | PROT_WRITE);
+	range_reserve(&exports.range, EXPORTS_MAX * sizeof(struct export), RANGE_LIMITED);
+	exports.entries = (struct export *)exports.range.base;
 	lock_init(&exports.lock, LOCK_export_table);
 }
 
@@ -68,7 +71,7 @@ static struct export *make_entry(Term module, Term function, uint32_t arity)
 {
 	struct export *e;
 
-	ENSURE(exports.count < EXPORTS_MAX);
+	ENSURE(exports.count < EXPORTS_MAX && range_commit(&exports.range, (exports.count + 1) * sizeof(struct export)));
 	e = &exports.entries[exports.count];
 	e->module = module;
 	e->function = function;
@@ -184,7 +187,7 @@ struct export *export_of_stub(const Inst *pc)
 {
 	uintptr_t offset = (uintptr_t)pc - (uintptr_t)exports.entries;
 
-	if (offset >= EXPORTS_MAX * sizeof(struct export))
+	if (offset >= exports.range.bytes)
 		return NULL;
 	return &exports.entries[offset / sizeof(struct export)];
 }

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/lock.h"
+#include "base/range.h"
 #include "code/breakpoint.h"
 
 enum { DETOURS_MAX = 1 << 20 };
@@ -17,7 +18,8 @@ Term (*nif_call_tracer)(Term module, enum nif_tracer_kind kind, unsigned arity, 
 
 static struct {
 	struct lock lock;
-	struct nif_detour *all; /* room for DETOURS_MAX */
+	struct mem_range range;
+	struct nif_detour *all; /* at its base: room for DETOURS_MAX */
 	struct nif_detour *unused;
 	size_t count;
 } detours;
@@ -25,7 +27,8 @@ static struct {
 void nif_code_init(void)
 {
 	lock_init(&detours.lock, LOCK_nif_detours);
-	detours.all = mem_reserve(DETOURS_MAX * sizeof(struct nif_detour), PROT_READ | PROT_WRITE);
+	range_reserve(&detours.range, DETOURS_MAX * sizeof(struct nif_detour), RANGE_LIMITED);
+	detours.all = (struct nif_detour *)detours.range.base;
 }
 
 void nif_place(Inst *info, const struct nif_function *f)
@@ -50,7 +53,8 @@ struct nif_detour *nif_detour_new(void)
 	d = detours.unused;
 	if (d != NULL)
 		detours.unused = d->next_unused;
-	else if (detours.count < DETOURS_MAX)
+	else if (detours.count < DETOURS_MAX &&
+		 range_commit(&detours.range, (detours.count + 1) * sizeof(struct nif_detour)))
 		d = &detours.all[detours.count++];
 	lock_release(&detours.lock);
 	if (d != NULL)
@@ -80,5 +84,5 @@ const Inst *nif_detour_info(const Inst *pc)
 {
 	uintptr_t offset = (uintptr_t)pc - (uintptr_t)detours.all;
 
-	return offset < DETOURS_MAX * sizeof(struct nif_detour) ? detours.all[offset / sizeof(struct nif_detour)].info : NULL;
+	return offset < detours.range.bytes ? detours.all[offset / sizeof(struct nif_detour)].info : NULL;
 }

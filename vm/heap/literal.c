@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/lock.h"
+#include "base/range.h"
 #include "heap/copy.h"
 #include "heap/refbin.h"
 
@@ -28,6 +29,7 @@ uint64_t literal_leaving[BITMAP_WORDS];
 
 static struct {
 	struct lock lock;
+	struct mem_range range;
 	uint64_t used[BITMAP_WORDS];
 	bool is_kept[BITMAP_WORDS]; /* the page is empty and was not given back */
 	size_t kept;
@@ -41,7 +43,8 @@ static struct {
 void literal_init(void)
 {
 	lock_init(&literals.lock, LOCK_literal);
-	literal_base = (uintptr_t)mem_reserve(LITERAL_RANGE_BYTES, PROT_READ | PROT_WRITE);
+	range_reserve(&literals.range, LITERAL_RANGE_BYTES, RANGE_WHOLE);
+	literal_base = literals.range.base;
 }
 
 /* ---- granules */
@@ -138,14 +141,23 @@ static void clear_used(size_t first, size_t n, struct pages *empty)
 	}
 }
 
+/* A free run, as find_run finds it, that can be written. */
+static size_t commit_run(size_t from, size_t n)
+{
+	size_t first = find_run(from, n);
+
+	return first != LITERAL_GRANULES && range_commit(&literals.range, (first + n) * LITERAL_GRANULE_BYTES) ?
+		first : LITERAL_GRANULES;
+}
+
 static void *take_granules(size_t n)
 {
 	size_t first;
 
 	lock_acquire(&literals.lock);
-	first = find_run(literals.next, n);
+	first = commit_run(literals.next, n);
 	if (first == LITERAL_GRANULES)
-		first = find_run(0, n);
+		first = commit_run(0, n);
 	if (first != LITERAL_GRANULES) {
 		set_used(first, n);
 		literals.next = first + n;

@@ -14,7 +14,9 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/refused.h"
 #include "io/io_probe.h"
+#include "io/orphans.h"
 #include "io/posix.h"
 #include "proc/os_signal.h"
 
@@ -123,8 +125,11 @@ static int spawn_program(const struct port_options *o, const struct pipes *p, pi
 	posix_spawnattr_init(&attr);
 	set_attributes(&attr);
 	error = set_actions(&actions, p, o, high);
-	if (error == 0)
+	if (error == 0) {
+		orphans_begin_child();
 		error = spawn_with(o, &actions, &attr, pid);
+		orphans_end_child(error == 0 ? *pid : -1);
+	}
 	posix_spawn_file_actions_destroy(&actions);
 	posix_spawnattr_destroy(&attr);
 	for (int k = 0; k < 2; k++) {
@@ -154,6 +159,7 @@ static void input_exit(struct port *port, struct port_watch *w)
 
 	while (waitpid(port->os_pid, &status, 0) < 0 && errno == EINTR) {
 	}
+	orphans_forget_child(port->os_pid);
 	port->exited = true;
 	port->wait_status = status;
 	if (port->at_end && port->exit_status && port->state == PORT_OPEN)
@@ -240,7 +246,7 @@ static void *wait_for_end(void *arg)
 	return NULL;
 }
 
-/* Where there are no descriptors of processes (under valgrind): a pipe that a thread writes to when the program has
+/* Where there are no descriptors of processes (under valgrind, behind filters): a pipe that a thread writes to when the program has
  * ended. Fails: -errno. */
 static int open_end_by_thread(pid_t pid)
 {
@@ -267,7 +273,7 @@ static int open_end(pid_t pid)
 
 	if (fd >= 0)
 		return fd;
-	return errno == ENOSYS ? open_end_by_thread(pid) : -errno;
+	return call_is_refused(errno) ? open_end_by_thread(pid) : -errno;
 }
 
 static int watch_end(struct port *port)
@@ -320,6 +326,7 @@ static int watch_program(struct port *port, const struct port_options *o, const 
 		kill(port->os_pid, SIGKILL);
 		while (waitpid(port->os_pid, NULL, 0) < 0 && errno == EINTR) {
 		}
+		orphans_forget_child(port->os_pid);
 		close(p->from[0]);
 		close(p->to[1]);
 		return error;

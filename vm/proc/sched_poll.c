@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/refused.h"
 #include "proc/micro.h"
 #include "proc/sched.h"
 
@@ -66,8 +67,8 @@ static void wait_for(const struct timespec *timeout)
 {
 	int n = epoll_pwait2(polling.epoll, polling.events, ROUND_EVENTS, timeout, NULL);
 
-	/* kernels before 5.11: by the millisecond, rounded up */
-	if (n < 0 && errno == ENOSYS)
+	/* kernels before 5.11, and filters: by the millisecond, rounded up */
+	if (n < 0 && call_is_refused(errno))
 		n = epoll_wait(polling.epoll, polling.events, ROUND_EVENTS,
 			       timeout == NULL ? -1 : (int)(timeout->tv_sec * 1000 + (timeout->tv_nsec + 999999) / 1000000));
 	polling.n = n > 0 ? n : 0;
