@@ -43,6 +43,12 @@ void efile_text_name(char *out, size_t size, const void *record, const struct vi
         snprintf(out, size, "{%u,%llu}", story->thread, (unsigned long long)story->tag);
 }
 
+/* An operation on a path has no descriptor. */
+static bool is_absent(const char *name, int64_t value)
+{
+    return value < 0 && strcmp(name, "fd") == 0;
+}
+
 static void add_asked(struct term_text *out, const struct efile_story *story)
 {
     const struct op_text *op = find_op(story->command);
@@ -53,7 +59,7 @@ static void add_asked(struct term_text *out, const struct efile_story *story)
     if (*op->s2 && story->s2[0])
         term_text_add(out, " %s", story->s2);
     for (int i = 0; i < EFILE_INTS; i++)
-        if (*op->ints[i] && story->known & 1u << i)
+        if (*op->ints[i] && story->known & 1u << i && !is_absent(op->ints[i], story->ints[i]))
             term_text_add(out, " %s=%lld", op->ints[i], (long long)story->ints[i]);
     if (story->user_tag[0])
         term_text_add(out, " [%s]", story->user_tag);

@@ -147,7 +147,7 @@ struct driver_entry *driver_init(void)
 		.ready_output = ready_output, .name = "probe_driver", .finish = finish, .control = control,
 		.timeout = timeout, .ready_async = ready_async, .flush = flush, .call = call,
 		.marker = (uint32_t)DRIVER_MARKER, .major = DRIVER_MAJOR, .minor = DRIVER_MINOR,
-		.flags = DRIVER_PORT_LOCKING, .process_exit = process_exit, .stop_select = stop_select,
+		.flags = DRIVER_PORT_LOCKING | DRIVER_SOFT_BUSY, .process_exit = process_exit, .stop_select = stop_select,
 	};
 
 	return &entry;

@@ -3,7 +3,8 @@
 -module(probe_target).
 -export([spawn/0, exit_signal/0, wake/0, hibernate/0, grow/0, shrink/0, message/0, wait/0, copy/0, collect/0, collect_minor/0, calls/0,
          files/0, crash/0, rest/0, drivers/0, library/0, native/0, ports/0, sockets/0, nodes/0,
-         busy/0, flush/0, output_by_fd/0, token/0, advise/0, user/0, numbered/0, traced/0]).
+         busy/0, flush/0, output_by_fd/0, token/0, advise/0, user/0, numbered/0, traced/0, literals/0, literal/0, own/0,
+         unwatched/0, token_of_term/0, lines/0, handle_info/0, output/0, operations/0]).
 -export([child/1, linked/1, watched/1, sender/2, acceptor/1, victim/0, sleeper/0, dozer/1, woken/2, grower/1, shrinker/1, receiver/1, copied/1, taker/1, collector/2, global/1, answerer/1]).
 
 -define(N, 23).
@@ -123,6 +124,25 @@ message() ->
     receive done -> ok end,
     print([P, self()]).
 
+%% Messages that hold a literal: four words are copied, and four are not.
+literals() -> send_all(fun(N) -> {a, {b, c, d}, N} end).
+
+%% A literal alone, which is not copied: a list of one tuple.
+literal() -> send_all(fun(_) -> [{a, b}] end).
+
+send_all(Make) ->
+    P = erlang:spawn(?MODULE, taker, [self()]),
+    times(?N, fun(N) -> P ! Make(N), receive taken -> ok end end),
+    print([P]).
+
+%% To oneself: an immediate, and what stays where it is, with a literal in it.
+own() ->
+    times(?N, fun(N) -> self() ! N, receive N -> ok end, self() ! {own, {b, c, d}, N}, receive {own, _, N} -> ok end end),
+    print([self()]).
+
+%% The same, of a sender whose sends nobody looks at.
+unwatched() -> literals().
+
 %% The same; prints how long the receiver waited for its turn at least, in nanoseconds.
 wait() ->
     P = erlang:spawn(?MODULE, receiver, [self()]),
@@ -138,6 +158,16 @@ wait() ->
 token() ->
     P = erlang:spawn(?MODULE, receiver, [self()]),
     erlang:seq_trace(label, 17),
+    times(?N, fun(N) -> P ! {a, b, N} end),
+    {serial, {Previous, Current}} = erlang:seq_trace_info(serial),
+    erlang:seq_trace(sequential_trace_token, []),
+    receive done -> ok end,
+    print([P, Previous, Current]).
+
+%% A label that no integer of 32 bits stands for.
+token_of_term() ->
+    P = erlang:spawn(?MODULE, receiver, [self()]),
+    erlang:seq_trace(label, {label, 1}),
     times(?N, fun(N) -> P ! {a, b, N} end),
     {serial, {Previous, Current}} = erlang:seq_trace_info(serial),
     erlang:seq_trace(sequential_trace_token, []),
@@ -269,6 +299,19 @@ nodes() ->
     last(fun(_) -> ok = prim_inet:send(Other, Message), receive hello -> ok end end),
     print([self(), C, P2, Remote]).
 
+%% A connection that a driver without outputv carries.
+output() ->
+    true = register(net_kernel, self()),
+    true = erlang:setnode('probe@here', 1),
+    {ok, loaded} = erl_ddll:try_load(directory(), "probe_driver", []),
+    Port = open_port({spawn_driver, "probe_driver"}, []),
+    _ = erts_internal:new_connection('probe@there'),
+    Self = self(),
+    _ = erlang:setnode('probe@there', Port, {?PLAIN(element(2, erts_internal:get_dflags())) bor 1, 7}),
+    receive {dist_ctrlr, Port, 'probe@there', Self} -> ok end,
+    last(fun(_) -> {name, 'probe@there'} ! {a, b}, receive after 3 -> ok end end),
+    print([Port]).
+
 %% A port of a program that answers each byte with the same byte.
 ports() ->
     {Port, Linked} = last(fun(_) -> use_port() end),
@@ -358,6 +401,67 @@ advise() ->
     <<Fd:32/native>> = prim_file:get_handle(File),
     times(?N, fun(_) -> prim_file:advise(File, 17, 19, sequential) end),
     print([Fd]).
+
+%% Each line is read anew, as nothing is read ahead that has one.
+lines() ->
+    {ok, File} = prim_file:open("/dev/zero", [read, raw, binary]),
+    {ok, _} = prim_file:read(File, 17),
+    Name = lines_file(),
+    {ok, Lines} = prim_file:open(Name, [read, raw, binary]),
+    ok = prim_file:delete(Name),
+    <<Fd:32/native>> = prim_file:get_handle(Lines),
+    times(?N, fun(_) -> {ok, <<_:255/binary, "\n">>} = prim_file:read_line(Lines) end),
+    times(?N, fun(_) -> {ok, _} = prim_file:read_file_info("/dev/zero") end),
+    print([Fd, self()]).
+
+%% Of lines of 256 bytes.
+lines_file() ->
+    Name = directory() ++ "/probe_lines_" ++ os:getpid(),
+    ok = prim_file:write_file(Name, [[lists:duplicate(255, $x), $\n] || _ <- lists:seq(1, ?N)]),
+    Name.
+
+handle_info() ->
+    {ok, File} = prim_file:open("/dev/zero", [read, raw, binary]),
+    <<Fd:32/native>> = prim_file:get_handle(File),
+    times(?N, fun(_) -> {ok, _} = prim_file:read_handle_info(File) end),
+    print([Fd]).
+
+%% Every operation that another function does not do; those on paths fail, and are told all the same. Writing what is known
+%% of a file writes its owner and its times too.
+operations() ->
+    {ok, File} = prim_file:open("/dev/zero", [read, write, raw, binary]),
+    <<Fd:32/native>> = prim_file:get_handle(File),
+    Folder = directory() ++ "/probe_folder_" ++ os:getpid(),
+    ok = prim_file:make_dir(Folder),
+    Mode = setelement(8, erlang:make_tuple(14, undefined, [{1, file_info}]), 8#640),
+    Times = setelement(7, setelement(6, setelement(5, setelement(8, Mode, undefined), 17), 19), 23),
+    times(?N, fun(_) ->
+        [on_file(F, File) || F <- [fun(H) -> prim_file:read(H, 17) end, fun(H) -> prim_file:position(H, {cur, 5}) end,
+                                   fun(H) -> prim_file:write(H, <<"abc">>) end, fun prim_file:sync/1, fun prim_file:datasync/1,
+                                   fun prim_file:truncate/1, fun(H) -> prim_file:pwrite(H, 29, <<"four">>) end,
+                                   fun(H) -> prim_file:pread(H, 31, 37) end,
+                                   fun(H) -> prim_file:ipread_s32bu_p32bu(H, 41, 43) end,
+                                   fun(H) -> prim_file:allocate(H, 47, 53) end]],
+        {ok, Other} = prim_file:open("/dev/null", [write, raw]),
+        ok = prim_file:close(Other),
+        {ok, _} = prim_file:file_desc_to_ref(Fd, [raw]),
+        {ok, _} = prim_file:get_cwd(),
+        [{error, enoent} = F("/nonexistent/" ++ Name)
+         || {Name, F} <- [{"readdir", fun prim_file:list_dir/1}, {"chdir", fun prim_file:set_cwd/1},
+                          {"mkdir", fun prim_file:make_dir/1}, {"delete", fun prim_file:delete/1},
+                          {"rmdir", fun prim_file:del_dir/1}, {"read_file", fun prim_file:read_file/1},
+                          {"lstat", fun prim_file:read_link_info/1}, {"readlink", fun prim_file:read_link/1},
+                          {"link", fun(Path) -> prim_file:make_link(Path, "/nonexistent/new") end},
+                          {"symlink", fun(Path) -> prim_file:make_symlink("target", Path) end}]],
+        ok = prim_file:write_file_info(Folder, Times, [{time, posix}]),
+        ok = prim_file:write_file_info(Folder, Mode),
+        {error, enotsup} = prim_file:altname("/nonexistent/altname")
+    end),
+    ok = prim_file:del_dir(Folder),
+    print([Fd, self()]).
+
+%% A device may refuse it.
+on_file(F, File) -> F(File).
 
 %% Numbers beyond 64 bits, atoms and what is too long are not told.
 user() ->

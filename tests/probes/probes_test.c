@@ -51,7 +51,12 @@ struct holds_row {
     bool note_alone; /* pages of events hold it in short */
     bool at_least;   /* it is a number that may be greater */
 };
-static struct holds_row holds[256];
+enum {
+    HOLDS_ROWS = 0
+#define HOLDS(argument, text) + 1
+#include "cases.def"
+};
+static struct holds_row holds[HOLDS_ROWS];
 static int nholds;
 
 static void number_holds(void)
@@ -306,6 +311,35 @@ static bool has_case(const char *probe)
     return false;
 }
 
+/* Has the operation a case: by its number as the key, or as what a case with another key holds? */
+static bool has_operation(const char *number)
+{
+    for (size_t i = 0; i < NCASES; i++)
+        if (!strcmp(cases[i].probe, "efile_drv__entry") && !strcmp(cases[i].key_arg, "command") &&
+            !strcmp(cases[i].key, number))
+            return true;
+    for (int i = 0; i < nholds; i++)
+        if (!strcmp(cases[holds[i].of_case].probe, "efile_drv__entry") && !strcmp(holds[i].arg, "command") &&
+            !strcmp(holds[i].value, number))
+            return true;
+    return false;
+}
+
+/* No function of Erlang/OTP 25 asks the system for SETOPT. */
+START_TEST(test_operations_on_files_have_cases)
+{
+    static const struct { const char *name, *number; } operations[] = {
+#define EFILE_OP(number, op, s1, s2, i1, i2, i3, i4) {#op, #number},
+#include "../../vm/probes.def"
+    };
+
+    number_holds();
+    for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
+        ck_assert_msg(has_operation(operations[i].number) == (strcmp(operations[i].name, "SETOPT") != 0), "%s",
+                      operations[i].name);
+}
+END_TEST
+
 /* A probe that the VM has a site of can fire, and is counted. */
 START_TEST(test_probes_with_a_site_have_cases)
 {
@@ -455,6 +489,7 @@ Suite *probes_suite(void)
     tcase_set_timeout(c, 60);
     tcase_add_loop_test(c, test_probes_fire_exactly, 0, nfunctions);
     tcase_add_test(c, test_probes_with_a_site_have_cases);
+    tcase_add_test(c, test_operations_on_files_have_cases);
     tcase_add_test(c, test_probes_arguments_are_held);
     tcase_add_test(c, test_probes_with_numbers_are_apart);
     tcase_add_test(c, test_probes_with_numbers_fire);

@@ -550,6 +550,8 @@ static Term submit_path(Process *p, enum efile_command command, Term path, Term 
 	int error;
 	struct efile_job *job = path_job(command, path, other, &error);
 
+	if (job != NULL && command == EFILE_FSTAT)
+		job->i[0] = -1; /* it has no descriptor */
 	return job == NULL ? posix_failure(p, error) : efile_submit(p, job, reply);
 }
 

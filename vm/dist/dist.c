@@ -140,6 +140,16 @@ static void flush(struct port *port, struct byte_queue *q)
 	port->framed = false;
 }
 
+static inline void probe_output(const struct channel *c, const struct port *port, size_t bytes)
+{
+	if (port_takes_vectors(port)) {
+		if (PROBE_ON(dist__outputv))
+			probe_dist__outputv(c, bytes);
+	} else if (PROBE_ON(dist__output)) {
+		probe_dist__output(c, bytes);
+	}
+}
+
 /* As long as the port takes it; others run in between. */
 static void run_output(struct port *port, struct port_task *task)
 {
@@ -159,8 +169,7 @@ static void run_output(struct port *port, struct port_task *task)
 			break;
 		left--;
 		put_packet(&q, &p, framed);
-		if (PROBE_ON(dist__outputv))
-			probe_dist__outputv(c, p.size_bytes);
+		probe_output(c, port, p.size_bytes);
 		dist_packet_done(c, &p);
 		if (!framed || q.size_bytes >= OUTPUT_AT_ONCE_BYTES)
 			flush(port, &q);

@@ -17,6 +17,11 @@ PROBE_COLD void probe_dist__port_not_busy(const struct channel *c)
 	PROBE_TELL(dist__port_not_busy, node_self().name, c->controller, c->node);
 }
 
+PROBE_COLD void probe_dist__output(const struct channel *c, size_t bytes)
+{
+	PROBE_TELL(dist__output, node_self().name, c->controller, c->node, (int64_t)bytes);
+}
+
 PROBE_COLD void probe_dist__outputv(const struct channel *c, size_t bytes)
 {
 	PROBE_TELL(dist__outputv, node_self().name, c->controller, c->node, (int64_t)bytes);

@@ -10,6 +10,7 @@
 PROBE_COLD void probe_dist__port_busy(const struct channel *c, Term pid);
 PROBE_COLD void probe_dist__port_not_busy(const struct channel *c);
 /* One message, without its length. */
+PROBE_COLD void probe_dist__output(const struct channel *c, size_t bytes);
 PROBE_COLD void probe_dist__outputv(const struct channel *c, size_t bytes);
 /* The same of one that came. */
 PROBE_COLD void probe_dist__input(const struct channel *c, size_t bytes);

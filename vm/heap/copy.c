@@ -43,12 +43,22 @@ static inline bool is_copied(Term t, bool whole)
 	return (tag == TAG_CONS || tag == TAG_BOXED) && (whole || !term_is_literal(t) || literal_is_leaving(term_ptr(t)));
 }
 
+/* The same; *literals (not wanted: NULL) becomes true when it is a literal that is not. */
+static inline bool is_counted(Term t, bool whole, bool *literals)
+{
+	bool copied = is_copied(t, whole);
+
+	if (literals != NULL && !copied && !term_is_immed(t))
+		*literals = true;
+	return copied;
+}
+
 /* Adds what stands at t itself. What has terms in it is put on the stack. */
-static inline void measure_part(struct pending *s, Term t, bool whole, size_t *words)
+static inline void measure_part(struct pending *s, Term t, bool whole, size_t *words, bool *literals)
 {
 	struct object_shape shape;
 
-	if (!is_copied(t, whole))
+	if (!is_counted(t, whole, literals))
 		return;
 	if (term_is_boxed(t)) {
 		shape = object_shape(boxed_ptr(t));
@@ -73,8 +83,9 @@ static inline bool goes_on(size_t words, size_t *most, void (*passed)(void))
 }
 
 /* When more than `most` words are counted, passed is called and the rest counted too; without passed, the rest is
- * not. */
-static inline __attribute__((always_inline)) size_t measure(Term t, bool whole, size_t most, void (*passed)(void))
+ * not. literals: see is_counted. */
+static inline __attribute__((always_inline)) size_t measure(Term t, bool whole, size_t most, void (*passed)(void),
+							    bool *literals)
 {
 	struct pending s;
 	size_t words = 0;
@@ -85,17 +96,17 @@ static inline __attribute__((always_inline)) size_t measure(Term t, bool whole, 
 	while (goes_on(words, &most, passed)) {
 		if (term_is_cons(t) && is_copied(t, whole)) {
 			words += 2;
-			measure_part(&s, cons_head(t), whole, &words);
+			measure_part(&s, cons_head(t), whole, &words, literals);
 			t = cons_tail(t);
 			continue;
 		}
-		if (is_copied(t, whole)) {
+		if (is_counted(t, whole, literals)) {
 			const Term *p = boxed_ptr(t);
 			struct object_shape shape = object_shape(p);
 
 			words += shape.words;
 			for (uint32_t i = shape.first_term; i < shape.last_term && goes_on(words, &most, passed); i++)
-				measure_part(&s, p[i], whole, &words);
+				measure_part(&s, p[i], whole, &words, literals);
 		}
 		if (s.count == 0)
 			break;
@@ -108,22 +119,28 @@ static inline __attribute__((always_inline)) size_t measure(Term t, bool whole, 
 
 size_t copy_size_words(Term t)
 {
-	return is_copied(t, false) ? measure(t, false, SIZE_MAX, NULL) : 0;
+	return is_copied(t, false) ? measure(t, false, SIZE_MAX, NULL, NULL) : 0;
 }
 
 size_t copy_size_telling(Term t, size_t most, void (*passed)(void))
 {
-	return is_copied(t, false) ? measure(t, false, most, passed) : 0;
+	return is_copied(t, false) ? measure(t, false, most, passed, NULL) : 0;
 }
 
 size_t copy_flat_size_words(Term t)
 {
-	return is_copied(t, true) ? measure(t, true, SIZE_MAX, NULL) : 0;
+	return is_copied(t, true) ? measure(t, true, SIZE_MAX, NULL, NULL) : 0;
+}
+
+size_t copy_size_literals(Term t, size_t most, void (*passed)(void), bool *literals)
+{
+	*literals = false;
+	return measure(t, false, most, passed, literals);
 }
 
 bool copy_is_longer(Term t, size_t words)
 {
-	return is_copied(t, true) && measure(t, true, words, NULL) > words;
+	return is_copied(t, true) && measure(t, true, words, NULL, NULL) > words;
 }
 
 /* A writable binary may be moved by its owner: shared, it is so no more. */

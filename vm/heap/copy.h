@@ -10,6 +10,8 @@
 size_t copy_size_words(Term t);
 /* The same; passed is called once, when more than so many are counted. */
 size_t copy_size_telling(Term t, size_t most, void (*passed)(void));
+/* The same; *literals: are there some in t, which are not counted? */
+size_t copy_size_literals(Term t, size_t most, void (*passed)(void), bool *literals);
 /* copy_size_words with literals counted (erts_debug:flat_size/1). */
 size_t copy_flat_size_words(Term t);
 /* Is that more than so many words? Looks at no more of them. */

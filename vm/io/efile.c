@@ -17,6 +17,7 @@
 #include "io/io_probe.h"
 #include "io/posix.h"
 #include "proc/exc.h"
+#include "proc/probe.h"
 #include "proc/sched.h"
 
 #define OWNER_BUCKETS 256
@@ -166,7 +167,7 @@ struct efile_job *efile_job_new(enum efile_command command, struct efile *file)
 
 	atomic_init(&job->refs, 1);
 	atomic_init(&job->done, false);
-	job->command = command;
+	job->command = job->told = command;
 	job->file = file;
 	if (file != NULL)
 		resource_ref(&file->resource);
@@ -259,6 +260,25 @@ static char *copy_user_tag(Term tag)
 	return text;
 }
 
+/* file:read_line/1 of a raw file is Erlang code, which reads by this node's native function. Is it that which p runs? */
+static bool reads_line(const Process *p)
+{
+	struct mfa caller;
+	const char *name;
+	size_t n;
+
+	if (!probe_find_caller(p, &caller) || caller.module != am_prim_file)
+		return false;
+	name = atom_text(caller.function, &n);
+	return strncmp(name, "read_line", strlen("read_line")) == 0;
+}
+
+static bool is_watched(void)
+{
+	return PROBE_ON(efile_drv__entry) || PROBE_ON(efile_drv__int_entry) || PROBE_ON(efile_drv__int_return) ||
+	       PROBE_ON(efile_drv__return);
+}
+
 static void enter_job(struct efile_job *job, Process *p)
 {
 	struct sched *s = sched_self();
@@ -269,8 +289,11 @@ static void enter_job(struct efile_job *job, Process *p)
 	} else {
 		job->tag = atomic_fetch_add(&efile.outside_tag, 1) + 1;
 	}
-	if (p != NULL && (PROBE_ON(efile_drv__entry) || PROBE_ON(efile_drv__return)))
+	if (p != NULL && is_watched()) {
 		job->user_tag = copy_user_tag(p->dt_utag);
+		if (job->command == EFILE_READ && reads_line(p))
+			job->told = EFILE_READ_LINE;
+	}
 	if (PROBE_ON(efile_drv__entry))
 		probe_efile_drv__entry(job, efile.port, p != NULL ? p->id : TERM_NONE);
 }

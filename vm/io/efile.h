@@ -59,6 +59,7 @@ struct efile_job {
 	bool returned;            /* the return probe's moment is over */
 	Process *process;         /* counted; NULL: nobody waits */
 	enum efile_command command;
+	enum efile_command told;  /* what probes call it; READ_LINE is a READ */
 	unsigned thread;
 	uint64_t tag;
 	char *user_tag;           /* NULL when no probe asked */

@@ -16,23 +16,25 @@ PROBE_COLD void probe_aio_pool__get(Term port, int length)
 
 PROBE_COLD void probe_efile_drv__entry(const struct efile_job *job, Term port, Term pid)
 {
-	PROBE_TELL(efile_drv__entry, job->thread, job->tag, job->user_tag, job->command, job->s[0], job->s[1], job->i[0],
-		   job->i[1], job->i[2], job->i[3], port, pid);
+	const int64_t *i = job->told == EFILE_READ_LINE ? (int64_t[]){ job->i[0], job->i[1], 0, job->i[2] } : job->i;
+
+	PROBE_TELL(efile_drv__entry, job->thread, job->tag, job->user_tag, job->told, job->s[0], job->s[1], i[0], i[1],
+		   i[2], i[3], port, pid);
 }
 
 PROBE_COLD void probe_efile_drv__int_entry(const struct efile_job *job)
 {
-	PROBE_TELL(efile_drv__int_entry, job->thread, job->tag, job->command);
+	PROBE_TELL(efile_drv__int_entry, job->thread, job->tag, job->told);
 }
 
 PROBE_COLD void probe_efile_drv__int_return(const struct efile_job *job)
 {
-	PROBE_TELL(efile_drv__int_return, job->thread, job->tag, job->command);
+	PROBE_TELL(efile_drv__int_return, job->thread, job->tag, job->told);
 }
 
 PROBE_COLD void probe_efile_drv__return(const struct efile_job *job)
 {
-	PROBE_TELL(efile_drv__return, job->thread, job->tag, job->user_tag, job->command, job->error == 0,
+	PROBE_TELL(efile_drv__return, job->thread, job->tag, job->user_tag, job->told, job->error == 0,
 		   job->error);
 }
 

@@ -494,17 +494,16 @@ static void output_framed(struct port *port, struct byte_queue *data)
 
 void port_output(struct port *port, Term caller, struct byte_queue *data)
 {
-	bool tells_output = port->driver->outputv == NULL || port->driver->tells_output;
 	size_t n = data->size_bytes;
 	uint64_t began;
 
 	port->output_bytes += n;
 	atomic_fetch_add_explicit(&table.output_bytes, n, memory_order_relaxed);
-	if (tells_output) {
-		if (PROBE_ON(driver__output))
-			probe_driver__output(port, caller, (int64_t)n);
-	} else if (PROBE_ON(driver__outputv)) {
-		probe_driver__outputv(port, caller, (int64_t)n);
+	if (port_takes_vectors(port)) {
+		if (PROBE_ON(driver__outputv))
+			probe_driver__outputv(port, caller, (int64_t)n);
+	} else if (PROBE_ON(driver__output)) {
+		probe_driver__output(port, caller, (int64_t)n);
 	}
 	if (port->driver->outputv == NULL) {
 		output_framed(port, data);
@@ -513,7 +512,7 @@ void port_output(struct port *port, Term caller, struct byte_queue *data)
 	port->caller = caller;
 	began = io_callback_began();
 	port->driver->outputv(port, data);
-	io_callback_returned(port->driver->name, port->id, tells_output ? "output" : "outputv", began);
+	io_callback_returned(port->driver->name, port->id, port_takes_vectors(port) ? "outputv" : "output", began);
 	port->caller = TERM_NONE;
 	byte_queue_clear(data);
 }

@@ -247,6 +247,11 @@ bool port_control(struct port *port, Term caller, unsigned command, const uint8_
 		  struct port_answer *a);
 /* port_call/3. Fails: as port_control. */
 bool port_call(struct port *port, Term caller, unsigned command, const uint8_t *data, size_t n, struct port_answer *a);
+/* Is what is sent to it told as taken in pieces (outputv), not as one buffer (output)? */
+static inline bool port_takes_vectors(const struct port *port)
+{
+	return port->driver->outputv != NULL && !port->driver->tells_output;
+}
 /* n bytes for the port's program or descriptor, framed as the options say. Takes: the bytes of data. */
 void port_output(struct port *port, Term caller, struct byte_queue *data);
 

@@ -85,9 +85,31 @@ static struct signal *make_message(Process *from, Term alias, Term message, bool
 	return s;
 }
 
+/* The same for who watches sends: whether the message holds literals is known then. */
+static PROBE_COLD struct signal *make_measured(Process *from, Term alias, Term message)
+{
+	bool literals;
+	size_t words = copy_size_literals(message, EXC_WORDS_AT_ONCE, sched_lend, &literals);
+	struct signal *s = copy_message(from, alias, message, words, PROBE_ON(message__waited));
+
+	s->whole = !literals;
+	if (unlikely(words > EXC_WORDS_AT_ONCE))
+		sched_reclaim();
+	if (from != NULL)
+		process_bump_words(from, s->words);
+	return s;
+}
+
+/* The words of all of the message, its literals too. */
+static inline size_t told_words(const struct signal *s)
+{
+	return s->whole || term_is_immed(s->term) ? s->words : copy_flat_size_words(s->term);
+}
+
+/* A constant is not copied. */
 static PROBE_COLD void probe_copied(Term to, const struct signal *s)
 {
-	if (PROBE_ON(copy__struct))
+	if (PROBE_ON(copy__struct) && s->words != 0)
 		probe_copy__struct(s->words);
 	if (PROBE_ON(copy__object))
 		probe_copy__object(to, s->words);
@@ -103,7 +125,7 @@ static inline uint64_t probe_sent(Process *from, const Process *to, Term id, con
 {
 	if (PROBE_ON(copy__object) || PROBE_ON(copy__struct))
 		probe_copied(id, s);
-	return PROBE_ON(message__send) ? probe_message__send(from, id, s->words, s->token, runs(to)) : 0;
+	return PROBE_ON(message__send) ? probe_message__send(from, id, told_words(s), s->token, runs(to)) : 0;
 }
 
 /* One that finds a process at rest before an empty queue has none. signals_lock of `to` held. */
@@ -121,7 +143,8 @@ static PROBE_COLD void stamp(const Process *to, uint32_t state, struct signal *s
 static inline __attribute__((always_inline)) bool push_watched(Process *to, Term id, struct signal *s, bool watched,
 							       uint64_t sent)
 {
-	bool is_message = s->kind == SIG_MESSAGE;
+	bool is_message = s->kind == SIG_MESSAGE, tells = watched && is_message && PROBE_ON(message__queued);
+	size_t words = tells ? told_words(s) : 0;
 	uint32_t state;
 
 	lock_acquire(&to->signals_lock);
@@ -133,8 +156,8 @@ static inline __attribute__((always_inline)) bool push_watched(Process *to, Term
 	s->next = NULL;
 	if (is_message) {
 		__atomic_store_n(&to->in_length, to->in_length + 1, __ATOMIC_RELAXED);
-		if (watched && PROBE_ON(message__queued))
-			probe_message__queued(to, s, sent);
+		if (tells)
+			probe_message__queued(to, s, words, sent);
 		if (watched && s->stamp != SIGNAL_NO_STAMP)
 			stamp(to, state, s, sent);
 	}
@@ -201,7 +224,8 @@ static inline __attribute__((always_inline)) void send_local_watched(Process *fr
 	if (p != NULL && p == from && p->id == to && alias == TERM_NONE && stays_on_heap(from, message, watched))
 		send_own(from, message, watched);
 	else if (p != NULL)
-		send_found(from, p, to, make_message(from, alias, message, watched), watched);
+		send_found(from, p, to, watched && PROBE_ON(message__send) ? make_measured(from, alias, message) :
+			   make_message(from, alias, message, watched), watched);
 }
 
 static void send_local(Process *from, Term to, Term alias, Term message)
@@ -495,7 +519,7 @@ static inline __attribute__((always_inline)) void remove_watched(Process *p, boo
 		move_markers(p->markers, &s->next, at);
 	set_length(p, p->msg_length - 1);
 	if (watched && PROBE_ON(message__receive))
-		probe_message__receive(p, s);
+		probe_message__receive(p, s, told_words(s));
 	if (watched && s->stamp == SIGNAL_STAMPED && PROBE_ON(message__waited))
 		probe_message__waited(p, signal_stamp(s));
 	if (unlikely(p->seq_token != NIL || s->token != NIL || p->dt_utag != NIL)) {

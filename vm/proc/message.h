@@ -25,11 +25,12 @@ struct signal {
 	uint8_t kind;        /* enum signal_kind */
 	bool joined : 1;     /* stands in its fragment's block, behind the words: freed and adopted with it */
 	bool collects : 1;   /* the task */
+	bool whole : 1;      /* `words` is known to count all of the message: it holds no literals */
 	bool own : 1;        /* the message stands on the receiver's heap, who sent it: a root (Process.own_messages) */
 	uint8_t priority;    /* of a task */
 	uint8_t stamp;       /* enum signal_stamp_state */
 	uint32_t connection; /* what brought it from another node; 0: from this one */
-	size_t words;        /* size of the message */
+	size_t words;        /* size of the message, but for its literals; 0: it stands on the receiver's heap */
 	Term term;           /* message, or reason; of a monitor the name that it watches, or NIL */
 	Term token;          /* sequential trace token, user tag or NIL; am_undefined: the receiver's stays */
 	struct fragment *fragment; /* owned; NULL when no words */

@@ -108,6 +108,16 @@ const char *probe_mfa_text(struct mfa mfa)
 	return place->text;
 }
 
+bool probe_find_caller(const Process *p, struct mfa *mfa)
+{
+	const Term *slot = p->heap.stop;
+	bool stays;
+
+	while (slot < p->heap.end && !(term_is_header(*slot) && *slot != TERM_NONE)) /* the innermost return address */
+		slot++;
+	return slot < p->heap.end && probe_find_function != NULL && probe_find_function((const Inst *)*slot, mfa, &stays);
+}
+
 /* stays: it is what every process is in that resumes there, until code is given back. */
 static struct mfa find_current(const Process *p, bool *stays)
 {
@@ -276,37 +286,37 @@ PROBE_COLD void probe_dist__monitor(Term what, Term node, Term type, Term reason
 		   reason != TERM_NONE ? reason : NIL);
 }
 
-static PROBE_COLD void tell_queued(Process *to, const struct signal *s, uint64_t sent, uint32_t length)
+static PROBE_COLD void tell_queued(Process *to, const struct signal *s, size_t words, uint64_t sent, uint32_t length)
 {
 	struct seq_token_numbers n = seq_token_numbers(s->token);
 
-	PROBE_TELL_WITH(message__queued, sent != 0 ? batch_begin_at(sent) : batch_begin(), (void)0, to->id, s->words,
+	PROBE_TELL_WITH(message__queued, sent != 0 ? batch_begin_at(sent) : batch_begin(), (void)0, to->id, words,
 			length, n.label, n.previous, n.current);
 }
 
-PROBE_COLD void probe_message__queued(Process *to, const struct signal *s, uint64_t sent)
+PROBE_COLD void probe_message__queued(Process *to, const struct signal *s, size_t words, uint64_t sent)
 {
 	uint32_t length = to->in_length + __atomic_load_n(&to->msg_length, __ATOMIC_RELAXED);
 
 	if (unlikely(s->token != NIL || !PROBE_BATCHES_ONLY(message__queued) ||
-		     !batch_tell(BATCH_message__queued, sent, batch_identity_local(to->id), s->words, length)))
-		tell_queued(to, s, sent, length);
+		     !batch_tell(BATCH_message__queued, sent, batch_identity_local(to->id), words, length)))
+		tell_queued(to, s, words, sent, length);
 }
 
-static PROBE_COLD void tell_receive(Process *p, const struct signal *s, uint32_t length)
+static PROBE_COLD void tell_receive(Process *p, const struct signal *s, size_t words, uint32_t length)
 {
 	struct seq_token_numbers n = seq_token_numbers(s->token);
 
-	PROBE_TELL(message__receive, p->id, s->words, length, n.label, n.previous, n.current);
+	PROBE_TELL(message__receive, p->id, words, length, n.label, n.previous, n.current);
 }
 
-PROBE_COLD void probe_message__receive(Process *p, const struct signal *s)
+PROBE_COLD void probe_message__receive(Process *p, const struct signal *s, size_t words)
 {
 	uint32_t length = __atomic_load_n(&p->in_length, __ATOMIC_RELAXED) + p->msg_length;
 
 	if (unlikely(s->token != NIL || !PROBE_BATCHES_ONLY(message__receive) ||
-		     !batch_tell(BATCH_message__receive, ticks_counter(), batch_identity_local(p->id), s->words, length)))
-		tell_receive(p, s, length);
+		     !batch_tell(BATCH_message__receive, ticks_counter(), batch_identity_local(p->id), words, length)))
+		tell_receive(p, s, words, length);
 }
 
 PROBE_COLD void probe_message__waited(Process *p, const struct signal_stamp *stamp)

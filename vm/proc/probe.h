@@ -11,6 +11,8 @@
 /* Wired by exec: the function that code belongs to. False when `at` is in none. stays: `at` is that function's until
  * *probe_code_given changes. NULL: nobody knows. */
 extern bool (*probe_find_function)(const Inst *at, struct mfa *mfa, bool *stays);
+/* The function that called the native that p runs. False: it is in none, or nobody knows. */
+bool probe_find_caller(const Process *p, struct mfa *mfa);
 /* Wired by exec: how often code was given back. */
 extern const atomic_uint_fast64_t *probe_code_given;
 
@@ -36,8 +38,8 @@ PROBE_COLD void probe_process__heap_shrink(Process *p, size_t old_words, size_t 
 PROBE_COLD uint64_t probe_message__send(Process *from, Term to, size_t words, Term token, bool runs);
 /* signals_lock of `to` held; s is about to be queued. sent: what probe_message__send returned, the moment of both; 0:
  * it was not told. */
-PROBE_COLD void probe_message__queued(Process *to, const struct signal *s, uint64_t sent);
-PROBE_COLD void probe_message__receive(Process *p, const struct signal *s);
+PROBE_COLD void probe_message__queued(Process *to, const struct signal *s, size_t words, uint64_t sent);
+PROBE_COLD void probe_message__receive(Process *p, const struct signal *s, size_t words);
 PROBE_COLD void probe_message__waited(Process *p, const struct signal_stamp *stamp);
 
 /* type: visible, hidden; reason: TERM_NONE, nothing to tell. */

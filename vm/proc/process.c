@@ -306,7 +306,7 @@ static void init_heap(Process *p, Term args, size_t words, const struct spawn_op
 	p->heap.max_words = o->max_heap_words;
 	heap_set_binary_min(&p->heap, o->min_bin_vheap_words);
 	p->heap.minor_limit = o->fullsweep_after;
-	if (PROBE_ON(copy__struct))
+	if (PROBE_ON(copy__struct) && words != 0)
 		probe_copy__struct(words);
 	top = p->heap.top;
 	p->x[2] = copy_term(args, &top, &p->heap.off_heap);

@@ -2,6 +2,7 @@
 /* Sequential trace tokens. Invariant: a token is a 5-tuple {Flags, Label, Serial, From, Previous} with small counts, or NIL. */
 #include "proc/seq_token.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "heap/copy.h"
@@ -85,10 +86,12 @@ void seq_token_receive(Process *p, Term token)
 struct seq_token_numbers seq_token_numbers_of(Term token)
 {
 	struct seq_token_numbers n = { 0, 0, 0 };
+	Term label;
 
 	if (!term_is_tuple_of(token, 5))
 		return n;
-	n.label = (int)count_at(token, SEQ_TOKEN_LABEL);
+	label = tuple_get(token, SEQ_TOKEN_LABEL);
+	n.label = term_is_small(label) && small_value(label) == (int)small_value(label) ? (int)small_value(label) : INT_MIN;
 	n.previous = (int)count_at(token, SEQ_TOKEN_PREVIOUS);
 	n.current = (int)count_at(token, SEQ_TOKEN_SERIAL);
 	return n;
