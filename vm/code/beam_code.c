@@ -29,7 +29,7 @@ const char *genop_name(unsigned op)
 }
 
 /* Operand letters in order; NULL for a number that is no operation. */
-const char *genop_signature(unsigned op)
+static const char *genop_signature(unsigned op)
 {
 	return op < GENOP_LIMIT ? genops[op].signature : NULL;
 }

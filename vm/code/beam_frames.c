@@ -89,12 +89,20 @@ static bool check_operand(struct walk *w, const struct operand *o)
 	return true;
 }
 
-static bool check_operands(struct walk *w)
+static inline bool is_seen_here(const struct operand *o)
 {
-	const char *letters = genop_signature(w->op->op);
+	return o->kind == OPND_Y || o->kind == OPND_LABEL || o->kind == OPND_LIST;
+}
 
-	for (unsigned i = 0; i < w->op->count; i++)
-		if (letters[i] != 'C' && !check_operand(w, &w->op->args[i]))
+/* The label of a call is the entry of a function. */
+static inline bool check_operands(struct walk *w)
+{
+	const struct genop *op = w->op;
+
+	if (op->op == GENOP_call || op->op == GENOP_call_only || op->op == GENOP_call_last)
+		return true;
+	for (unsigned i = 0; i < op->count; i++)
+		if (is_seen_here(&op->args[i]) && !check_operand(w, &op->args[i]))
 			return false;
 	return true;
 }

@@ -13,7 +13,5 @@ enum genop_number {
 
 /* NULL for a number that is no operation. */
 const char *genop_name(unsigned op);
-/* Its operands, a letter each. The same. */
-const char *genop_signature(unsigned op);
 
 #endif
