@@ -16,7 +16,11 @@
 #include <unistd.h>
 
 /* New threads are not followed: they are sought when all of a process are to stop. */
-enum { FOLLOWED = PTRACE_O_TRACEEXEC | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK, STOP_TRIES = 5000, STOP_STEP_US = 200 };
+enum {
+    FOLLOWED = PTRACE_O_TRACEEXEC | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK,
+    STOP_TRIES = 5000,
+    STOP_STEP_US = 200,
+};
 
 static struct hold_thread *find(const struct hold *h, pid_t tid)
 {
@@ -75,8 +79,8 @@ static int see_stop(struct hold *h, pid_t tid, const siginfo_t *info)
 }
 
 /*
- * 1: it has stopped, *info; 0: it runs; -1: it is gone. Who traces a process is told of its end before its parent is; that
- * of the command itself is not asked for.
+ * 1: it has stopped, *info; 0: it runs; -1: it is gone. Who traces a process is told of its end before its parent is;
+ * that of the command itself is not asked for.
  */
 static int ask(const struct hold *h, pid_t tid, siginfo_t *info)
 {

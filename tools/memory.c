@@ -34,8 +34,8 @@ struct memory {
 };
 
 /*
- * A process of another user has a file of memory that is not ours to open but with CAP_DAC_READ_SEARCH. For a system call
- * CAP_SYS_PTRACE is enough: "descriptors" beyond those that there are stand for a process that is read so.
+ * A process of another user has a file of memory that is not ours to open but with CAP_DAC_READ_SEARCH. For a system
+ * call CAP_SYS_PTRACE is enough: "descriptors" beyond those that there are stand for a process that is read so.
  */
 enum { BY_CALL = 1 << 30 };
 
