@@ -129,7 +129,8 @@ START_TEST(test_endings_stopped_vm_is_told)
     SUPPORT_BPF();
     const struct support_run *r = support_run(
         FLOOD "kill -STOP $v; $ERLSNOOP spawns --json -p $v .2 3 > out 2> err; echo status $?; grep -c '\"spawns\"' out; cat err; kill -CONT $v\n"
-              "$ERLSNOOP spawns --json -p $v .1 > out2 2> err2 & s=$!; await out2; [ -s err2 ] && echo early; kill -STOP $v; await err2; cat err2\n"
+              "$ERLSNOOP spawns --json -p $v .1 > out2 2> err2 & s=$!; await out2; grep -q stopped err2 && echo early\n"
+              "kill -STOP $v; until grep -q stopped err2; do sleep .1; done; cat err2\n"
               "kill -CONT $v; kill -INT $s; wait $s");
 
     ck_assert_msg(strstr(r->out, "status 0\n3\n") != NULL, "%s", r->out);
