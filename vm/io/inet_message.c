@@ -275,7 +275,7 @@ enum { MESSAGE_BLOCKS = 3 };
 bool inet_packet_fits(const struct inet_socket *s, size_t n)
 {
 	enum packet_type type = inet_packet_type(s);
-	size_t words = data_words(s, n);
+	size_t words = data_words(s, n) + n / sizeof(Term); /* bytes that cannot be shared are copied */
 
 	/* A term that is read stands twice, on a heap of its own and in the message; its texts are lists. */
 	if (is_http(type) || type == PACKET_SSL_TLS)
