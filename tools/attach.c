@@ -66,6 +66,8 @@ int attach_explain(int err, const char *what)
         return fail(err, "%s: this kernel has no uprobes (CONFIG_UPROBE_EVENTS); see erlsnoop doctor", what);
     if (err == -EMFILE)
         return fail(err, "%s: too many open files; raise ulimit -n", what);
+    if (err == -ESRCH && access("/sys/kernel", F_OK)) /* libbpf found no BTF of the kernel */
+        return fail(err, "%s: " KERNEL_NO_SYSFS, what);
     return fail(err, "%s: %s; see erlsnoop doctor", what, strerror(-err));
 }
 
