@@ -8,7 +8,7 @@
 
 main() ->
     %% This one has more: a few descriptors, and signals that are ignored; and is in a session that the others are not in.
-    Line = "trap '' USR2 TERM; exec setsid -w \"$0\" \"$@\" 5</dev/null 7<. 9</dev/null",
+    Line = "trap '' HUP TERM; exec setsid -w \"$0\" \"$@\" 5</dev/null 7<. 9</dev/null",
     Args = ["-noshell", "-pa", filename:dirname(code:which(?MODULE)), "-s", ?MODULE_STRING, "nested", "-s", "erlang", "halt"],
     Vm = open_port({spawn_executable, "/bin/sh"}, [{args, ["-c", Line, self_program() | Args]}, exit_status, {line, 1000}]),
     pass_on(Vm).
@@ -86,12 +86,12 @@ ended(Command) ->
     P = open_port({spawn, Command}, [exit_status]),
     receive {P, {exit_status, S}} -> S after 5000 -> no_end end.
 
-%% expect: executable {own_group,true,own_session,true,terminal,"0",blocked,"0000000000000000",[fpe,usr2,pipe],[{0,pipe},{1,pipe},{2,other},{3,folder}]}
-%% expect: command {own_group,true,own_session,true,terminal,"0",blocked,"0000000000000000",[fpe,usr2,pipe],[{0,pipe},{1,pipe},{2,other},{3,folder}]}
-%% expect: in {own_group,true,own_session,true,terminal,"0",blocked,"0000000000000000",[fpe,usr2,pipe],[{0,pipe},{1,pipe},{2,other},{3,folder}]}
-%% expect: both_outputs {own_group,true,own_session,true,terminal,"0",blocked,"0000000000000000",[fpe,usr2,pipe],[{0,pipe},{1,pipe},{2,pipe},{3,folder}]}
-%% expect: hidden {own_group,true,own_session,true,terminal,"0",blocked,"0000000000000000",[fpe,usr2,pipe],[{0,pipe},{1,pipe},{2,other},{3,folder}]}
-%% expect: set [fpe,usr2,pipe]
+%% expect: executable {own_group,true,own_session,true,terminal,"0",blocked,"0000000000000000",[hup,fpe,pipe],[{0,pipe},{1,pipe},{2,other},{3,folder}]}
+%% expect: command {own_group,true,own_session,true,terminal,"0",blocked,"0000000000000000",[hup,fpe,pipe],[{0,pipe},{1,pipe},{2,other},{3,folder}]}
+%% expect: in {own_group,true,own_session,true,terminal,"0",blocked,"0000000000000000",[hup,fpe,pipe],[{0,pipe},{1,pipe},{2,other},{3,folder}]}
+%% expect: both_outputs {own_group,true,own_session,true,terminal,"0",blocked,"0000000000000000",[hup,fpe,pipe],[{0,pipe},{1,pipe},{2,pipe},{3,folder}]}
+%% expect: hidden {own_group,true,own_session,true,terminal,"0",blocked,"0000000000000000",[hup,fpe,pipe],[{0,pipe},{1,pipe},{2,other},{3,folder}]}
+%% expect: set [hup,fpe,pipe]
 %% expect: cmd [["not ended"],["1","y"],["0022"]]
 %% expect: group [143,137,138,11,13]
 %% expect: lives
