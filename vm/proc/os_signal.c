@@ -85,8 +85,10 @@ void os_signal_init(void)
 	os_signal_set(am_sigterm, OS_SIGNAL_HANDLE); /* OTP's server has an answer to these from the start */
 	os_signal_set(am_sigquit, OS_SIGNAL_HANDLE);
 	os_signal_set(am_sigusr1, OS_SIGNAL_HANDLE);
-	os_signal_set(am_sigusr2, OS_SIGNAL_HANDLE);
-	atomic_store(&tells_waits, true);
+	if (sigismember(&defaults, SIGUSR2) == 1) { /* else the VM was started with it ignored */
+		os_signal_set(am_sigusr2, OS_SIGNAL_HANDLE);
+		atomic_store(&tells_waits, true);
+	}
 }
 
 /* ---- what a VM that stands still waits for: no process has to run for that */
