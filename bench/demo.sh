@@ -40,7 +40,7 @@ if ! said=$("$BUILD/erlvm" -quick -s erlang halt 2>&1); then
 	[[ $said = "erlvm: the library in "* ]] || fail "$BUILD/erlvm does not run: $said"
 	said=${said#erlvm: } said=${said%%: name*}
 	echo "${said^}, so the stock erl is watched here."
-	command=(erl -noinput)
+	command=(erl -noinput -kernel logger_level error)
 fi
 command+=(-pa "$dir" -s demo start 600)
 say "${command[*]} &"
