@@ -46,7 +46,7 @@ run_step() {
 	SECONDS=0
 	bash tests/chroot.sh run "$root" bash -c "cd erlsnoop && ${commands[$step]}" >"$log" 2>&1 </dev/null &&
 		hold "$step" "$root" "$log" $(($(count_packages "$root") - before)) || verdict=FAILED
-	[ "$verdict" = works ] || { failed=$((failed + 1)); tail -15 "$log"; }
+	[ "$verdict" = works ] || { failed=$((failed + 1)); tail -15 "$log" | cut -c1-300; }
 	rows+=("$(printf '%-8s %-20s %8d %8d  %s' "$release" "${commands[$step]}" $(($(count_packages "$root") - before)) $SECONDS \
 		"$verdict$(sed -nE '$s/^check: /: /p' "$log")")")
 	echo "${rows[-1]}"
