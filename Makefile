@@ -291,7 +291,7 @@ $(FUZZ)/elf_file_fuzz: $(patsubst %,$(FUZZ)/%.o,tests/fuzz/elf_file_fuzz $(addpr
 		$(CC) -include sys/sdt.h -x c -shared -fPIC -O1 -o $(FUZZ)/corpus/elf_file/noted.so -
 	$(CLANG) -fsanitize=fuzzer,address -o $@ $^ -lbpf -lelf
 $(FUZZ)/otp_memory_fuzz $(FUZZ)/erlvm_memory_fuzz: $(FUZZ)/%_fuzz: $(FUZZ)/tests/fuzz/%_fuzz.o \
-	$(patsubst %,$(FUZZ)/tools/%.o,memory clock erlvm_code erlvm_layout frame_table otp_atoms otp_check otp_code otp_image otp_lines otp_modules otp_registered)
+	$(patsubst %,$(FUZZ)/tools/%.o,memory clock erlvm_code erlvm_layout frame_table otp_atoms otp_check otp_code otp_image otp_lines otp_modules otp_registered rights)
 	$(CLANG) -fsanitize=fuzzer,address -o $@ $^ -lbpf -lelf
 $(FUZZ)/tests/fuzz/recording_fuzz.o: FUZZ_CFLAGS += -Itools
 $(FUZZ)/recording_fuzz: $(patsubst %,$(FUZZ)/%.o,tests/fuzz/recording_fuzz tools/recording tools/recording_read $(BATCH_READERS))

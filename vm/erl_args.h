@@ -29,7 +29,6 @@ struct options {
 	char on_break;       /* what Ctrl-C does: m the menu, d ends, i nothing, c is for the shell */
 	char file_names;     /* u or l: UTF-8 or Latin-1 whatever the locale says; 0 */
 };
-/* For a machine of that many cores. */
 /* cores: those online; usable: of them, see io/cpu_usable.h. */
 #define OPTIONS_DEFAULT(cores, usable)                                                                                 \
 	{ .schedulers = (cores), .online = (usable), .dirty_cpu = (cores), .dirty_cpu_online = (usable), .dirty_io = 10,   \

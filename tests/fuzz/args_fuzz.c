@@ -89,7 +89,7 @@ static void check_words(struct words *w)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-	struct options o = OPTIONS_DEFAULT(4);
+	struct options o = OPTIONS_DEFAULT(4, 4);
 	struct words boot = { 0 };
 	char file[] = "/proc/self/fd/100", *argv[] = { "-args_file", file, "-extra", "-args_file", NULL };
 	int how;
