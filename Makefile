@@ -186,6 +186,8 @@ $(BUILD)/tests/probe_beams/%.so: tests/probes/%.c vm/driver/abi.h vm/nif/abi.h
 $(BUILD)/obj/tests/probes/probes_test.o: $(GEN)/record.skel.h
 
 TEST_BINS := $(foreach room,$(TEST_ROOMS),$(if $(shell find tests/$(room) -name '*_test.c' 2>/dev/null),$(BUILD)/tests/$(room)))
+# What is made of tables and of help texts.
+DOCS := $(BUILD)/docs/probes.md $(BUILD)/docs/views.md $(addprefix $(BUILD)/share/,erlsnoop.1 erlvm.1 bash/erlsnoop zsh/_erlsnoop)
 tests: all $(DOCS) $(TEST_BINS) $(BUILD)/tests/probe_beams/probe_target.beam $(BUILD)/tests/probe_beams/probe_driver.so $(if $(wildcard tests/tools/emitter.c),$(BUILD)/tests/emitter)
 
 # An application that deps.sh only unpacks is found by ERL_LIBS.
@@ -339,7 +341,6 @@ deps:
 deps-check:
 	@CLANG="$(CLANG)" bash deps.sh check
 
-DOCS := $(BUILD)/docs/probes.md $(BUILD)/docs/views.md $(addprefix $(BUILD)/share/,erlsnoop.1 erlvm.1 bash/erlsnoop zsh/_erlsnoop)
 docs: $(DOCS)
 
 PREFIX ?= /usr/local
