@@ -1,25 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels that lack something: what needs it is refused in one line, the rest works. A library put before libbpf plays
- * the older kernel.
+ * Kernels that lack something: what needs it is refused in one line, the rest works. A library put before libc,
+ * through whose syscall() libbpf asks the kernel, plays the older one.
  */
 #include <string.h>
 
 #include "support.h"
 
 /*
- * `lacks`: what libbpf's question after a helper of that number is answered with no; 0: none. `late`: late maps are
- * refused.
+ * `helper`: libbpf's question after the helper of that number, a program of its call alone, is answered with no; 0: none.
+ * `late`: late maps are refused.
  */
 static const struct support_run *run_lacking(int helper, bool late, const char *commands)
 {
     return support_run("export ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0\n"
                        "cat > older.c <<'END'\n"
-                       "#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <errno.h>\n#include <string.h>\n"
-                       "int libbpf_probe_bpf_helper(int type, int id, const void *o) { (void)type; (void)o; return id != HELPER; }\n"
-                       "int bpf_prog_load(int type, const char *name, const char *licence, const void *code, unsigned long n, const void *o)\n"
-                       "{ int (*real)(int, const char *, const char *, const void *, unsigned long, const void *) = dlsym(RTLD_NEXT, \"bpf_prog_load\");\n"
-                       "  return LATE && name && !strcmp(name, \"late\") ? -EINVAL : real(type, name, licence, code, n, o); }\n"
+                       "#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <errno.h>\n#include <linux/bpf.h>\n#include <stdio.h>\n#include <string.h>\n"
+                       "#include <sys/syscall.h>\n"
+                       "static int lacks(const union bpf_attr *a)\n"
+                       "{ const struct bpf_insn *code = (const void *)(unsigned long)a->insns;\n"
+                       "  if (LATE && !strcmp(a->prog_name, \"late\")) return 1;\n"
+                       "  if (!HELPER || a->insn_cnt != 2 || code->code != (BPF_JMP | BPF_CALL) || code->imm != HELPER) return 0;\n"
+                       "  if (a->log_buf) snprintf((char *)(unsigned long)a->log_buf, a->log_size, \"invalid func unknown#%%d\", HELPER);\n"
+                       "  return 1; }\n"
+                       "long syscall(long n, long a, long b, long c, long d, long e, long f)\n"
+                       "{ long (*real)(long, ...) = dlsym(RTLD_NEXT, \"syscall\");\n"
+                       "  if (n == SYS_bpf && a == BPF_PROG_LOAD && lacks((const void *)b)) { errno = EINVAL; return -1; }\n"
+                       "  return real(n, a, b, c, d, e, f); }\n"
                        "END\n"
                        "gcc -shared -fPIC -DHELPER=%d -DLATE=%d -o older.so older.c || exit 99\n"
                        "erl -noinput -eval 'spawn(fun F() -> lists:seq(1, 1000), F() end), file:write_file(\"up\", \"1\").' & p=$!; await up\n"
