@@ -57,6 +57,7 @@ make_root() {
 # The mount namespace is given by the process whose id stands in the file: what else is in it has been left behind.
 end_left() {
 	local namespace=$1 process
+	[ -n "$namespace" ] || return 0 # none was made; a link that may not be read is empty, too
 	for process in /proc/[0-9]*; do
 		[ "$(readlink "$process/ns/mnt" 2>/dev/null)" != "$namespace" ] || kill -KILL "${process#/proc/}" 2>/dev/null || true
 	done
