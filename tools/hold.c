@@ -70,7 +70,8 @@ static int see_stop(struct hold *h, pid_t tid, const siginfo_t *info)
     t->signal = event ? 0 : signal;
     if ((event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK) && !ptrace(PTRACE_GETEVENTMSG, tid, NULL, &born))
         add(h, (pid_t)born);
-    if (event == PTRACE_EVENT_STOP && signal != SIGTRAP) { /* as others stopped it, which it stays */
+    /* As others stopped it, which it stays. One that listens cannot be let go of; when it is, the kernel keeps it stopped. */
+    if (event == PTRACE_EVENT_STOP && signal != SIGTRAP && !h->ends) {
         t = find(h, tid);
         t->stopped = false;
         ptrace(PTRACE_LISTEN, tid, NULL, NULL);
@@ -190,8 +191,13 @@ void hold_close(struct hold *h)
 {
     if (!h->child)
         return;
-    for (size_t i = 0; i < h->n; i++)
-        stop_thread(h, h->all[i].tid);
+    h->ends = true;
+    for (size_t i = 0; i < h->n;) { /* one that is gone leaves its place to the last; one that is born comes behind */
+        pid_t tid = h->all[i].tid;
+
+        stop_thread(h, tid);
+        i += i < h->n && h->all[i].tid == tid;
+    }
     for (size_t i = 0; i < h->n; i++)
         ptrace(PTRACE_DETACH, h->all[i].tid, NULL, (void *)(long)h->all[i].signal);
     free(h->all);

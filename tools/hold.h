@@ -20,6 +20,7 @@ struct hold_thread {
 struct hold {
     pid_t child; /* 0: nothing is held */
     int fd;      /* can be read when there may be something to see */
+    bool ends;   /* all are let go of */
     struct hold_thread *all;
     size_t n;
 };
