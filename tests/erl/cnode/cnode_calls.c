@@ -6,6 +6,7 @@
  * build: cnode_calls */
 #include <arpa/inet.h>
 #include <ei.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,8 +102,21 @@ static void serve(void)
 	close(c.fd);
 }
 
+/* The port that started us is closed, or its VM has ended. */
+static void *end_with_port(void *arg)
+{
+	char byte;
+
+	while (read(STDIN_FILENO, &byte, 1) > 0)
+		;
+	_exit(0);
+	return arg;
+}
+
 int main(int argc, char **argv)
 {
+	pthread_t watcher;
+
 	struct in_addr address = { htonl(INADDR_LOOPBACK) };
 	ErlConnect peer;
 	int port = 0, listens;
@@ -111,6 +125,8 @@ int main(int argc, char **argv)
 	if (argc != 3 || sscanf(argv[1], "%99[^@]", alive) != 1)
 		return 2;
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (pthread_create(&watcher, NULL, end_with_port, NULL) != 0)
+		return 6;
 	ei_init();
 	if (ei_connect_xinit(&c.node, "127.0.0.1", alive, argv[1], &address, argv[2], 1) < 0)
 		return 3;
