@@ -98,7 +98,8 @@ static void tell(const struct wait_thread *t, int64_t now_ns, void (*line)(const
 {
 	const struct wait_row *row = &rows[atomic_load_explicit(&t->kind, memory_order_relaxed)];
 	const char *place = atomic_load_explicit(&t->inside, memory_order_relaxed) ? "inside" : "outside";
-	int64_t ms = (now_ns - atomic_load_explicit(&t->since_ns, memory_order_relaxed)) / 1000000;
+	int64_t ns = now_ns - atomic_load_explicit(&t->since_ns, memory_order_relaxed);
+	int64_t ms = ns > 0 ? ns / 1000000 : 0; /* it may have begun after the clock was read */
 	char text[160];
 
 	if (row == &rows[WAIT_NOTHING])
