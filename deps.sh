@@ -2,56 +2,58 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs what this machine lacks of what `make demo` needs, or prints the one command to type; `deps.sh check`: of what `make check`
 # needs, too.
+# Folders of Erlang applications are there without their code, too: erlang-dev brings their headers.
 # Each line of the table: who needs it, what shows that it is there (a command, or a path with *), the Debian package that brings it.
 set -u
 cd "$(dirname "$0")" || exit 1
 PATH=$PATH:/usr/sbin:/sbin
 CLANG=${CLANG:-clang}
 table='
-demo   gcc                                     gcc
-demo   /usr/include/stdio.h                    libc6-dev
-demo   make                                    make
-demo   clang                                   clang
-demo   bpftool                                 bpftool
-demo   pkg-config                              pkg-config
-demo   readelf                                 binutils
-demo   /usr/include/bpf/libbpf.h               libbpf-dev
-demo   /usr/include/microhttpd.h               libmicrohttpd-dev
-demo   /usr/include/libelf.h                   libelf-dev
-demo   /usr/include/capstone/capstone.h        libcapstone-dev
-demo   /usr/include/elfutils/libdwfl.h         libdw-dev
-demo   /usr/include/zlib.h                     zlib1g-dev
-demo   /usr/include/bzlib.h                    libbz2-dev
-demo   /usr/include/lzma.h                     liblzma-dev
-demo   /usr/include/uthash.h                   uthash-dev
-demo   /usr/include/zstd.h                     libzstd-dev
-demo   /usr/include/*/gmp.h                    libgmp-dev
-demo   /usr/include/pcre2.h                    libpcre2-dev
-demo   /usr/include/*/sys/sdt.h                systemtap-sdt-dev
-demo   /usr/include/*/asm/types.h              linux-libc-dev
-demo   erlc                                    erlang-base
-demo   /usr/lib/*/libsctp.so.1                 libsctp1
-demo   setpriv                                 util-linux
-check  bpftrace                                bpftrace
-check  valgrind                                valgrind
-check  /usr/lib/*/libdebuginfod.so.1           libdebuginfod1
-check  /usr/include/check.h                    check
-check  /usr/lib/erlang/usr/include/erl_nif.h   erlang-dev
-check  /usr/lib/erlang/lib/crypto-*            erlang-crypto
-check  /usr/lib/erlang/lib/ssl-*               erlang-ssl
-check  /usr/lib/erlang/lib/ssh-*               erlang-ssh
-check  /usr/lib/erlang/lib/syntax_tools-*      erlang-syntax-tools
-check  /usr/lib/erlang/lib/runtime_tools-*     erlang-runtime-tools
-check  elixir                                  elixir
-check  python3                                 python3
-check  curl                                    curl
-check  mandoc                                  mandoc
-check  /usr/lib/python3/*/prometheus_client    python3-prometheus-client
+demo   gcc                                         gcc
+demo   /usr/include/stdio.h                        libc6-dev
+demo   make                                        make
+demo   clang                                       clang
+demo   bpftool                                     bpftool
+demo   pkg-config                                  pkg-config
+demo   readelf                                     binutils
+demo   /usr/include/bpf/libbpf.h                   libbpf-dev
+demo   /usr/include/microhttpd.h                   libmicrohttpd-dev
+demo   /usr/include/libelf.h                       libelf-dev
+demo   /usr/include/capstone/capstone.h            libcapstone-dev
+demo   /usr/include/elfutils/libdwfl.h             libdw-dev
+demo   /usr/include/zlib.h                         zlib1g-dev
+demo   /usr/include/bzlib.h                        libbz2-dev
+demo   /usr/include/lzma.h                         liblzma-dev
+demo   /usr/include/uthash.h                       uthash-dev
+demo   /usr/include/zstd.h                         libzstd-dev
+demo   /usr/include/*/gmp.h                        libgmp-dev
+demo   /usr/include/pcre2.h                        libpcre2-dev
+demo   /usr/include/*/sys/sdt.h                    systemtap-sdt-dev
+demo   /usr/include/*/asm/types.h                  linux-libc-dev
+demo   erlc                                        erlang-base
+demo   /usr/lib/*/libsctp.so.1                     libsctp1
+demo   setpriv                                     util-linux
+check  bpftrace                                    bpftrace
+check  valgrind                                    valgrind
+check  /usr/lib/*/libdebuginfod.so.1               libdebuginfod1
+check  /usr/include/check.h                        check
+check  /usr/lib/erlang/usr/include/erl_nif.h       erlang-dev
+check  /usr/lib/erlang/lib/crypto-*/ebin           erlang-crypto
+check  /usr/lib/erlang/lib/ssl-*/ebin              erlang-ssl
+check  /usr/lib/erlang/lib/ssh-*/ebin              erlang-ssh
+check  /usr/lib/erlang/lib/syntax_tools-*/ebin     erlang-syntax-tools
+check  /usr/lib/erlang/lib/runtime_tools-*/ebin    erlang-runtime-tools
+check  /etc/services                               netbase
+check  elixir                                      elixir
+check  python3                                     python3
+check  curl                                        curl
+check  mandoc                                      mandoc
+check  /usr/lib/python3/*/prometheus_client        python3-prometheus-client
 '
 # Packages that bring much that is not wanted (a server that is started, a desktop) are only unpacked, below build/deps.
 unpacked='
-check  promtool                                prometheus
-check  /usr/lib/erlang/lib/observer-*          erlang-observer
+check  promtool                                    prometheus
+check  /usr/lib/erlang/lib/observer-*/ebin         erlang-observer
 '
 
 # is_there WHAT [ROOT]: below another root a command is looked for in usr/bin.
