@@ -132,17 +132,10 @@ static bool leave(struct walk *w, int64_t frame)
 	return ok;
 }
 
-/* Compilers do not mind which frame there is when what they call never returns. */
-static bool calls_raiser(const struct genop *op)
-{
-	const struct export *e = op->args[1].export;
-
-	return e->module == am_erlang && (e->function == am_error || ((e->function == am_exit || e->function == am_throw) && e->arity == 1));
-}
-
 static bool call_external(struct walk *w)
 {
-	if (calls_raiser(w->op)) {
+	/* Compilers do not mind which frame there is when what they call never returns. */
+	if (export_is_raiser(w->op->args[1].export)) {
 		w->now = UNREACHED;
 		return true;
 	}

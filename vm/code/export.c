@@ -192,6 +192,15 @@ struct export *export_of_stub(const Inst *pc)
 	return &exports.entries[offset / sizeof(struct export)];
 }
 
+bool export_is_raiser(const struct export *e)
+{
+	if (e->module != am_erlang)
+		return false;
+	if (e->function == am_error)
+		return e->arity >= 1 && e->arity <= 3;
+	return (e->function == am_exit || e->function == am_throw) && e->arity == 1;
+}
+
 void export_each(void (*see)(struct export *e, void *arg), void *arg)
 {
 	for (size_t i = 0; i < BUCKETS; i++)

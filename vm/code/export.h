@@ -58,6 +58,8 @@ void export_set_address(struct export *e, const Inst *address);
 void export_unset_address(struct export *e);
 /* The entry whose stub holds pc, or NULL. */
 struct export *export_of_stub(const Inst *pc);
+/* Is it one of the functions that raise what they are given, and never return? */
+bool export_is_raiser(const struct export *e);
 /* Calls see(e, arg) for every entry. Lock-free: entries made meanwhile may be missed. */
 void export_each(void (*see)(struct export *e, void *arg), void *arg);
 /* Wired by exec: fills e->func_info and e->stub for undefined functions and for BIFs. */

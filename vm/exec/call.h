@@ -27,7 +27,7 @@ static inline struct export *call_stub_export(const Inst *stub)
 {
 	return (struct export *)((char *)stub - offsetof(struct export, stub));
 }
-/* The native whose stub `entry` is, when it raises for its caller (exc_is_raiser); or NULL. */
+/* The native whose stub `entry` is, when it raises for its caller (export_is_raiser); or NULL. */
 static inline const struct export *call_raiser_at(const Inst *entry)
 {
 	const struct export *e = NULL;
@@ -36,7 +36,7 @@ static inline const struct export *call_raiser_at(const Inst *entry)
 		e = call_stub_export(entry);
 	else if ((uint16_t)*entry == OP_export_traced)
 		e = call_stub_export(entry - EXPORT_STUB_TRACED);
-	return e != NULL && exc_is_raiser(e) ? e : NULL;
+	return e != NULL && export_is_raiser(e) ? e : NULL;
 }
 static inline const Inst *call_export_address(const struct export *e)
 {
@@ -67,7 +67,7 @@ static inline const Inst *call_trap_address(const Process *p)
 }
 static inline bool call_trap_raises(const Process *p)
 {
-	return p->trap_export != NULL && exc_is_raiser(p->trap_export);
+	return p->trap_export != NULL && export_is_raiser(p->trap_export);
 }
 /* The result of a native that waited. After an error p->resume_arg is its arguments, or NULL. */
 Term call_resume(Process *p);

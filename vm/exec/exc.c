@@ -138,15 +138,6 @@ static Term native_info(Process *p, Term module)
 	return map_from_atoms(&p->heap, 2, keys, (Term[]){ p->exc_trace, module });
 }
 
-bool exc_is_raiser(const struct export *e)
-{
-	if (e->module != am_erlang)
-		return false;
-	if (e->function == am_error)
-		return true;
-	return (e->function == am_exit || e->function == am_throw) && e->arity == 1;
-}
-
 struct exc_site exc_site_native(Process *p, const struct export *e, const Term *args)
 {
 	struct exc_site site = { .kind = EXC_SITE_NONE };
@@ -154,7 +145,7 @@ struct exc_site exc_site_native(Process *p, const struct export *e, const Term *
 
 	if (p->exc_kind >= EXC_TRAP || p->exc_has_trace)
 		return site;
-	if (exc_is_raiser(e) && (!is_badarg || e->arity == 1 || args == NULL || args[0] == am_badarg)) {
+	if (export_is_raiser(e) && (!is_badarg || e->arity == 1 || args == NULL || args[0] == am_badarg)) {
 		if (e->arity < 2 || args == NULL)
 			return site;
 		site.kind = EXC_SITE_CALLER;

@@ -28,8 +28,6 @@ void exc_again(Process *p, Term raw, Term reason);
 bool exc_raise_raw(Process *p, Term class, Term reason, Term raw);
 /* The Erlang stack trace of a raw trace; other terms as they are. GC: none. */
 Term exc_trace_list(Process *p, Term raw);
-/* Whether e is one of the functions that raise what they are given. */
-bool exc_is_raiser(const struct export *e);
 /* A native function that failed. args: NULL when they are gone. GC: none. */
 struct exc_site exc_site_native(Process *p, const struct export *e, const Term *args);
 
