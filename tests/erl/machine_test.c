@@ -140,6 +140,21 @@ START_TEST(test_a_filter_of_system_calls_has_a_way_round)
 }
 END_TEST
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* they take more of all of it */
+/* Where few functions can be named, naming more is an error of who does, and what was named goes on. */
+START_TEST(test_names_of_functions_end_where_addresses_do)
+{
+	static char printed[OUTPUT_MAX];
+
+	run(erlvm(), "(ulimit -v 1500000; $VM +S 1 -noshell -eval '"
+	    "Name = fun F(N, A) when N < 4000 -> erlang:make_fun(list_to_atom([$n | integer_to_list(N)]), x, A), "
+	    "F(N + A div 255, (A + 1) rem 256); F(_, _) -> all end, "
+	    "{system_limit, _} = element(2, catch Name(0, 0)), io:format(\"~p~n\", [lists:sum([1, 2])]), halt(3).'; echo $?)", printed);
+	ck_assert_str_eq(printed, "3\n3\n");
+}
+END_TEST
+#endif
+
 /* A VM whose every scheduler is busy or waits says what its threads do. */
 START_TEST(test_sigusr2_tells_what_threads_wait_for)
 {
@@ -185,6 +200,7 @@ Suite *machine_suite(void)
 	tcase_add_test(t, test_a_filter_of_system_calls_has_a_way_round);
 	tcase_add_test(t, test_sigusr2_tells_what_threads_wait_for);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+	tcase_add_test(t, test_names_of_functions_end_where_addresses_do);
 	tcase_add_test(t, test_a_peak_is_given_back);
 #endif
 	suite_add_tcase(s, t);

@@ -631,7 +631,7 @@ Term bif_erlang_make_fun_3(Process *p, Term *args)
 	if (!term_is_atom(args[0]) || !term_is_atom(args[1]) || !term_is_small(args[2]) || small_value(args[2]) < 0 ||
 	    small_value(args[2]) > ARITY_MAX)
 		return exc_badarg(p);
-	e = export_try_get(args[0], args[1], (uint32_t)small_value(args[2]));
+	e = export_try_get(args[0], args[1], (uint32_t)small_value(args[2]), NAMED_BY_CALLS);
 	return e != NULL ? fun_of_export(e) : exc_system_limit(p);
 }
 

@@ -250,7 +250,7 @@ static bool parse_imports(struct beam_parse *p, struct reader *r)
 
 		if (module == TERM_NONE || function == TERM_NONE || arity > ARITY_MAX)
 			return beam_parse_fail(p, "ImpT: row %u is wrong", i);
-		p->f->imports[i] = export_try_get(module, function, arity);
+		p->f->imports[i] = export_try_get(module, function, arity, NAMED_BY_CODE);
 		if (p->f->imports[i] == NULL)
 			return beam_parse_fail(p, "ImpT: the VM's table of functions is full");
 	}
@@ -284,7 +284,7 @@ static bool parse_exports(struct beam_parse *p, struct reader *r, const char *ch
 		e->label = reader_u32(r);
 		if (!is_entry(p->f, e->label, e->function, e->arity))
 			return beam_parse_fail(p, "%s: row %u names no function", chunk, i);
-		if (export_try_get(p->f->module, e->function, e->arity) == NULL)
+		if (export_try_get(p->f->module, e->function, e->arity, NAMED_BY_CODE) == NULL)
 			return beam_parse_fail(p, "%s: the VM's table of functions is full", chunk);
 	}
 	*rows_count = count;

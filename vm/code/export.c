@@ -12,13 +12,19 @@
 
 enum { BUCKET_BITS = 16, BUCKETS = 1 << BUCKET_BITS, EXPORTS_MAX = 1 << 22 };
 
+static const size_t shares[EXPORT_NAMERS] = {
+	[NAMED_BY_VM] = 1, [NAMED_BY_CODE] = EXPORTS_CODE_SHARE, [NAMED_BY_CALLS] = EXPORTS_CALLS_SHARE,
+	[NAMED_BY_BYTES] = EXPORTS_BYTES_SHARE,
+};
+
 void (*export_make_stub)(struct export *e);
 
 static struct {
 	struct lock lock;
 	struct mem_range range;
-	struct export *entries; /* at its base: room for EXPORTS_MAX */
-	size_t count, foreign_count;
+	struct export *entries; /* at its base */
+	size_t room, count;     /* so many does the range hold; so many are there */
+	size_t named[EXPORT_NAMERS];   /* so many of them each has named */
 	atomic_uint loads;
 	_Atomic(struct export *) buckets[BUCKETS];
 	struct export *instructions[EXPORT_INSTRUCTIONS_MAX]; /* twins of natives; written before anything runs */
@@ -29,7 +35,13 @@ void export_init(void)
 {
 	range_reserve(&exports.range, EXPORTS_MAX * sizeof(struct export), RANGE_LIMITED);
 	exports.entries = (struct export *)exports.range.base;
+	exports.room = exports.range.bytes / sizeof(struct export);
 	lock_init(&exports.lock, LOCK_export_table);
+}
+
+size_t export_room(void)
+{
+	return exports.room;
 }
 
 static _Atomic(struct export *) *find_bucket(Term module, Term function, uint32_t arity)
@@ -66,12 +78,13 @@ void export_count_load(void)
 	atomic_fetch_add(&exports.loads, 1);
 }
 
-/* Only under the lock. The entry is in no bucket. */
+/* Only under the lock. The entry is in no bucket. Fails: NULL, there is no room. */
 static struct export *make_entry(Term module, Term function, uint32_t arity)
 {
 	struct export *e;
 
-	ENSURE(exports.count < EXPORTS_MAX && range_commit(&exports.range, (exports.count + 1) * sizeof(struct export)));
+	if (exports.count == exports.room || !range_commit(&exports.range, (exports.count + 1) * sizeof(struct export)))
+		return NULL;
 	e = &exports.entries[exports.count];
 	e->module = module;
 	e->function = function;
@@ -91,43 +104,43 @@ static void enter(_Atomic(struct export *) *bucket, struct export *e)
 	atomic_store_explicit(bucket, e, memory_order_release);
 }
 
-/* most: so many foreign ones may there be before it; SIZE_MAX: it is none. */
-static __attribute__((noinline)) struct export *add_entry(Term module, Term function, uint32_t arity, size_t most)
+/* Fails: NULL, there is no room for a name more of that namer's. */
+static __attribute__((noinline)) struct export *add_entry(Term module, Term function, uint32_t arity, enum export_namer namer)
 {
 	_Atomic(struct export *) *bucket = find_bucket(module, function, arity);
 	struct export *e;
 
 	lock_acquire(&exports.lock);
 	e = find_in(atomic_load_explicit(bucket, memory_order_relaxed), module, function, arity);
-	if (e == NULL && exports.foreign_count < most) {
+	if (e == NULL && exports.named[namer] < exports.room / shares[namer]) {
 		e = make_entry(module, function, arity);
-		enter(bucket, e);
-		exports.foreign_count += most != SIZE_MAX;
+		if (e != NULL) {
+			enter(bucket, e);
+			exports.named[namer]++;
+		}
 	}
 	lock_release(&exports.lock);
 	return e;
 }
 
-static inline struct export *get_entry(Term module, Term function, uint32_t arity, size_t most)
+static inline struct export *get_entry(Term module, Term function, uint32_t arity, enum export_namer namer)
 {
 	struct export *e = export_find(module, function, arity);
 
-	return likely(e != NULL) ? e : add_entry(module, function, arity, most);
+	return likely(e != NULL) ? e : add_entry(module, function, arity, namer);
 }
 
 struct export *export_get(Term module, Term function, uint32_t arity)
 {
-	return get_entry(module, function, arity, SIZE_MAX);
+	struct export *e = get_entry(module, function, arity, NAMED_BY_VM);
+
+	ENSURE(e != NULL);
+	return e;
 }
 
-struct export *export_try_get(Term module, Term function, uint32_t arity)
+struct export *export_try_get(Term module, Term function, uint32_t arity, enum export_namer namer)
 {
-	return get_entry(module, function, arity, EXPORTS_CHOSEN_MAX);
-}
-
-struct export *export_get_foreign(Term module, Term function, uint32_t arity)
-{
-	return get_entry(module, function, arity, EXPORTS_FOREIGN_MAX);
+	return get_entry(module, function, arity, namer);
 }
 
 void export_set_bif(struct export *e, bif_fn fn, const char *name)
@@ -146,6 +159,7 @@ struct export *export_new_hidden(Term module, Term function, uint32_t arity, bif
 	lock_acquire(&exports.lock);
 	e = make_entry(module, function, arity);
 	lock_release(&exports.lock);
+	ENSURE(e != NULL);
 	export_set_bif(e, fn, name);
 	return e;
 }

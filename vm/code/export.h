@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Exports: one entry a {module, function, arity} that anybody ever named; never freed. Those that neither code nor the VM named (funs of
- * foreign bytes, make_fun) are EXPORTS_CHOSEN_MAX at most; what is applied and in no table gets no entry.
+/* Exports: one entry a {module, function, arity} that anybody ever named; never freed. What is named by loaded code, by
+ * calls that choose names as they run (make_fun), and by foreign bytes (funs) is a share of the table each at most: none
+ * uses up what another needs. What is applied and in no table gets no entry.
  * Invariant: `address` always points to code that can be run: the function, or the entry's own stub. */
 #ifndef VM_CODE_EXPORT_H
 #define VM_CODE_EXPORT_H
@@ -25,16 +26,18 @@ struct export {
 	struct export *next; /* in the table's bucket */
 };
 
-enum { EXPORT_STUB_TRACED = 2, EXPORTS_FOREIGN_MAX = 1 << 18, EXPORTS_CHOSEN_MAX = 1 << 21,
+enum export_namer { NAMED_BY_VM, NAMED_BY_CODE, NAMED_BY_CALLS, NAMED_BY_BYTES, EXPORT_NAMERS };
+/* A share: one in so many. */
+enum { EXPORT_STUB_TRACED = 2, EXPORTS_CODE_SHARE = 2, EXPORTS_CALLS_SHARE = 4, EXPORTS_BYTES_SHARE = 16,
        EXPORT_INSTRUCTIONS_MAX = 8 };
 
 void export_init(void);
-/* The entry, made when it is missing. Any thread. */
+/* So many may there be: fewer where addresses are limited (`ulimit -v`). */
+size_t export_room(void);
+/* The entry, made when it is missing. Any thread. Ends the VM when there is no room: a part of the table is kept for this. */
 struct export *export_get(Term module, Term function, uint32_t arity);
-/* The same for names that running code chooses. Fails: NULL when there are EXPORTS_CHOSEN_MAX of those already. */
-struct export *export_try_get(Term module, Term function, uint32_t arity);
-/* The same for foreign bytes, which cannot use up what code may choose. Fails: NULL when there are EXPORTS_FOREIGN_MAX already. */
-struct export *export_get_foreign(Term module, Term function, uint32_t arity);
+/* The same for whoever may name too many. Fails: NULL when the namer's share is used up, or memory is refused. */
+struct export *export_try_get(Term module, Term function, uint32_t arity, enum export_namer namer);
 /* The entry if it is safe to name it: it can be called, or was there when a module was loaded last. NULL otherwise. Lock-free. */
 struct export *export_find_safe(Term module, Term function, uint32_t arity);
 /* A module was loaded. */

@@ -140,12 +140,17 @@ static void describe_export(const struct export *e, struct export_facts *f)
 	f->arity = e->arity;
 }
 
+static struct export *get_export(Term module, Term function, uint32_t arity)
+{
+	return export_try_get(module, function, arity, NAMED_BY_BYTES);
+}
+
 void fun_init(void)
 {
 	lock_init(&funs.lock, LOCK_fun_table);
 	fun_link_describe = describe_fun;
 	fun_link_get = get_described;
 	fun_link_describe_export = describe_export;
-	fun_link_get_export = export_get_foreign;
+	fun_link_get_export = get_export;
 	fun_link_find_export = export_find_safe;
 }

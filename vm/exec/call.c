@@ -349,7 +349,7 @@ static const Inst *enter_applied(Process *p, Term module, Term function, Term *x
 
 	if (handler != NULL)
 		return handler;
-	e = likely(e != NULL) ? e : export_try_get(module, function, arity);
+	e = likely(e != NULL) ? e : export_try_get(module, function, arity, NAMED_BY_CALLS);
 	if (e != NULL)
 		return call_export_address(e);
 	exc_system_limit(p);
@@ -461,7 +461,7 @@ static __attribute__((noinline)) Term trap_to_unnamed(Process *p, Term *x, Term 
 
 	p->resume_arg = (void *)handler;
 	if (handler == NULL)
-		p->trap_export = export_try_get(module, function, arity);
+		p->trap_export = export_try_get(module, function, arity, NAMED_BY_CALLS);
 	if (handler == NULL && p->trap_export == NULL)
 		return exc_system_limit(p);
 	p->exc_kind = EXC_TRAP;

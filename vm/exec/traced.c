@@ -76,8 +76,11 @@ void traced_fun(Process *p, Term fun, int pushed)
 
 static void enter_mfa(Process *p, Term module, Term function, unsigned arity, int pushed)
 {
-	const struct export *e = term_is_atom(module) && term_is_atom(function) ? export_try_get(module, function, arity) : NULL;
+	const struct export *e;
 
+	if (!term_is_atom(module) || !term_is_atom(function))
+		return;
+	e = export_try_get(module, function, arity, NAMED_BY_CALLS);
 	if (e != NULL)
 		traced_global_call(p, e, pushed);
 }
