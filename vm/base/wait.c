@@ -94,30 +94,57 @@ void wait_end_lock(enum wait_kind before)
 
 /* ---- for people */
 
-static void tell(const struct wait_thread *t, int64_t now_ns, void (*line)(const char *text, void *arg), void *arg)
+static struct wait_seen see(const struct wait_thread *t, int64_t now_ns)
 {
-	const struct wait_row *row = &rows[atomic_load_explicit(&t->kind, memory_order_relaxed)];
-	const char *place = atomic_load_explicit(&t->inside, memory_order_relaxed) ? "inside" : "outside";
 	int64_t ns = now_ns - atomic_load_explicit(&t->since_ns, memory_order_relaxed);
-	int64_t ms = ns > 0 ? ns / 1000000 : 0; /* it may have begun after the clock was read */
-	char text[160];
+	struct wait_seen seen = {
+		.inside = atomic_load_explicit(&t->inside, memory_order_relaxed),
+		.kind = atomic_load_explicit(&t->kind, memory_order_relaxed),
+		.for_ns = ns > 0 ? ns : 0, /* it may have begun after the clock was read */
+	};
 
-	if (row == &rows[WAIT_NOTHING])
-		snprintf(text, sizeof(text), "%s, %s: runs", t->name, place);
-	else
-		snprintf(text, sizeof(text), "%s, %s: waits for %s, %lld.%03lld s", t->name, place, row->text,
-			 (long long)ms / 1000, (long long)ms % 1000);
-	line(text, arg);
+	memcpy(seen.name, t->name, sizeof(seen.name));
+	return seen;
 }
 
-void wait_each(void (*line)(const char *text, void *arg), void *arg)
+void wait_look(struct wait_look *look)
 {
 	int64_t now_ns = clock_monotonic_ns();
 
+	look->threads = look->count = 0;
 	lock_acquire(&list_lock);
-	for (const struct wait_thread *t = list; t != NULL; t = t->next)
-		tell(t, now_ns, line, arg);
+	for (const struct wait_thread *t = list; t != NULL; t = t->next) {
+		look->threads++;
+		if (look->count < WAITS_SEEN_MAX)
+			look->seen[look->count++] = see(t, now_ns);
+	}
 	lock_release(&list_lock);
+}
+
+static void tell(const struct wait_seen *t, void (*line)(const char *text, void *arg), void *arg)
+{
+	const char *place = t->inside ? "inside" : "outside";
+	long long ms = t->for_ns / 1000000;
+	char text[160];
+
+	if (t->kind == WAIT_NOTHING)
+		snprintf(text, sizeof(text), "%s, %s: runs", t->name, place);
+	else
+		snprintf(text, sizeof(text), "%s, %s: waits for %s, %lld.%03lld s", t->name, place, rows[t->kind].text,
+			 ms / 1000, ms % 1000);
+	line(text, arg);
+}
+
+void wait_each(const struct wait_look *look, void (*line)(const char *text, void *arg), void *arg)
+{
+	char text[80];
+
+	for (size_t i = 0; i < look->count; i++)
+		tell(&look->seen[i], line, arg);
+	if (look->threads == look->count)
+		return;
+	snprintf(text, sizeof(text), "%zu threads more, of which nothing is told", look->threads - look->count);
+	line(text, arg);
 }
 
 /* ---- the table */

@@ -39,8 +39,24 @@ void wait_end(void);
 enum wait_kind wait_begin_lock(void);
 void wait_end_lock(enum wait_kind before);
 
-/* One line a thread. */
-void wait_each(void (*line)(const char *text, void *arg), void *arg);
+/* What a thread did when it was looked at. */
+struct wait_seen {
+	char name[16];
+	bool inside;
+	uint8_t kind;
+	int64_t for_ns;      /* it has waited so long */
+};
+
+/* A look at all threads at a moment. Whoever reads it does not hold threads up that begin or end. */
+enum { WAITS_SEEN_MAX = 4096 };
+struct wait_look {
+	size_t threads, count; /* so many are there; so many of them were seen: WAITS_SEEN_MAX at most */
+	struct wait_seen seen[WAITS_SEEN_MAX];
+};
+
+void wait_look(struct wait_look *look);
+/* One line a thread, and one of those that were not seen. */
+void wait_each(const struct wait_look *look, void (*line)(const char *text, void *arg), void *arg);
 /* Which row could last until it has itself ended? rows[0] is none. NULL: none could. */
 const struct wait_row *wait_find_cycle(const struct wait_row *rows, size_t count);
 /* Of waits.def. */

@@ -15,6 +15,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/wait.h"
 #include "code/module.h"
 #include "data/print.h"
 #include "dist/channel.h"
@@ -324,8 +325,23 @@ void crash_dump_modules(void)
 
 struct progress {
 	const char *slogan;
+	const struct wait_look *waits; /* before the world was stopped */
 	bool all_stopped;
 };
+
+static void write_wait(const char *text, void *arg)
+{
+	(void)arg;
+	dump_text(text);
+	dump_text("\n");
+}
+
+/* A section of ours, which OTP's reader says it does not know. */
+static void write_threads(const struct wait_look *waits)
+{
+	dump_text("=threads\n");
+	wait_each(waits, write_wait, NULL);
+}
 
 /* What runs on another thread now may change under the reader. */
 static void see_terms(Process *p, void *arg)
@@ -344,6 +360,7 @@ static void write_sections(void *arg, bool all_stopped)
 	port_emergency_close();
 	write_head(dump->slogan);
 	write_schedulers();
+	write_threads(dump->waits);
 	crash_dump_memory();
 	crash_dump_processes();
 	crash_dump_ports();
@@ -385,7 +402,8 @@ static void limit_time(long seconds)
 
 static void write_file(const char *path, long bytes, const char *slogan)
 {
-	struct progress dump = { .slogan = slogan };
+	static struct wait_look waits;
+	struct progress dump = { .slogan = slogan, .waits = &waits };
 	char begin[PATH_MAX + 64];
 	bool ok;
 
@@ -395,6 +413,7 @@ static void write_file(const char *path, long bytes, const char *slogan)
 	}
 	snprintf(begin, sizeof(begin), "\nCrash dump is being written to: %s...", path);
 	log_text(begin, strlen(begin));
+	wait_look(&waits);
 	sched_stop_world_within(STOP_WAIT_NS, write_sections, &dump);
 	ok = dump_close();
 	log_line(ok ? "done" : "\nerlvm: the crash dump is not whole");

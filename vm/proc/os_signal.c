@@ -101,8 +101,11 @@ static void tell_line(const char *text, void *arg)
 
 static void tell_waits(void)
 {
+	static struct wait_look look;
+
+	wait_look(&look);
 	log_line("erlvm: SIGUSR2: its threads, where they are, and what they wait for");
-	wait_each(tell_line, NULL);
+	wait_each(&look, tell_line, NULL);
 }
 
 void os_signal_on_break(void (*run)(void))

@@ -3,6 +3,7 @@
 #include "base/wait.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/lock.h"
@@ -60,9 +61,11 @@ static void note_line(const char *text, void *arg)
 
 static unsigned count_waiters(void)
 {
+	static struct wait_look look;
 	unsigned n = 0;
 
-	wait_each(note_line, &n);
+	wait_look(&look);
+	wait_each(&look, note_line, &n);
 	return n;
 }
 
@@ -83,6 +86,56 @@ START_TEST(test_threads_are_told_while_they_live)
 }
 END_TEST
 
+static void *end_at_once(void *arg)
+{
+	atomic_store((atomic_bool *)arg, true);
+	return NULL;
+}
+
+/* As one that writes to what nobody reads does. */
+static void begin_another(const char *text, void *arg)
+{
+	atomic_bool ran = false;
+
+	(void)text;
+	ck_assert_int_eq(thread_start("another", end_at_once, &ran), 0);
+	while (!atomic_load(&ran))
+		thread_yield();
+	*(unsigned *)arg += 1;
+}
+
+START_TEST(test_threads_begin_while_others_are_told)
+{
+	static struct wait_look look;
+	unsigned told = 0;
+
+	wait_thread_begins("a_teller");
+	wait_look(&look);
+	wait_each(&look, begin_another, &told);
+	wait_thread_ends();
+	ck_assert_uint_eq(told, 1);
+}
+END_TEST
+
+static void note_text(const char *text, void *arg)
+{
+	snprintf(arg, 160, "%s", text);
+}
+
+START_TEST(test_threads_that_were_not_seen_are_said)
+{
+	static struct wait_look look = { .threads = 24, .count = 1,
+					 .seen = { { "first", true, WAIT_work, 1234567890 } } };
+	char text[160];
+
+	wait_each(&look, note_text, text);
+	ck_assert_str_eq(text, "23 threads more, of which nothing is told");
+	look.threads = 1;
+	wait_each(&look, note_text, text);
+	ck_assert_str_eq(text, "first, inside: waits for work, 1.234 s");
+}
+END_TEST
+
 #ifdef ERLVM_DEBUG
 START_TEST(test_a_wait_in_a_wrong_place_aborts)
 {
@@ -97,6 +150,8 @@ Suite *base_wait_suite(void)
 	Suite *s = suite_create("base wait");
 	TCase *c = tcase_create("wait");
 
+	tcase_add_test(c, test_threads_begin_while_others_are_told);
+	tcase_add_test(c, test_threads_that_were_not_seen_are_said);
 	tcase_add_test(c, test_no_wait_of_the_table_could_last_until_it_has_ended);
 	tcase_add_test(c, test_a_cycle_is_found);
 	tcase_add_test(c, test_threads_are_told_while_they_live);
