@@ -75,9 +75,12 @@ CHECK_LIBS = $(shell $(PKG_CONFIG) --libs check)
 
 VM_SRC := $(filter-out vm/main.c,$(wildcard vm/*.c vm/*/*.c))
 TOOL_SRC := $(filter-out tools/erlsnoop.c,$(wildcard tools/*.c))
-BPF_SRC := $(wildcard bpf/*.bpf.c)
+# Those of families are linked into one object, views.
+BPF_FAMILIES := core $(sort $(shell sed -nE 's/^VIEW.\w+, (\w+),.*/\1/p' bpf/views.def))
+BPF_OBJ := $(filter-out $(BPF_FAMILIES),$(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c))) views
+BPF_HEADERS = $(wildcard bpf/*.h bpf/*.def) vm/probes.def vm/batch_format.h $(GEN)/tells.def $(GEN)/families.h
 BPF_CC = $(CLANG) -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 -Wall -Werror -I. -Ibpf -I$(GEN)
-SKEL := $(BPF_SRC:bpf/%.bpf.c=$(GEN)/%.skel.h)
+SKEL := $(BPF_OBJ:%=$(GEN)/%.skel.h)
 VM_OBJ := $(VM_SRC:%.c=$(BUILD)/obj/%.o)
 TOOL_OBJ := $(TOOL_SRC:%.c=$(BUILD)/obj/%.o) $(if $(filter 0,$(STATIC)),,$(BUILD)/obj/tools/link/no_tls.o $(BUILD)/obj/tools/link/elf_trees.o)
 TEST_ROOMS := unit probes tools erl
@@ -128,10 +131,15 @@ $(BUILD)/obj/tools/%.o: tools/%.c Makefile | $(SKEL)
 $(GEN)/tells.def: bpf/tells.sh bpf/views.def
 	@mkdir -p $(@D)
 	bash $^ > $@
-$(GEN)/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h bpf/*.def) vm/probes.def vm/batch_format.h $(GEN)/tells.def
+$(GEN)/families.h: bpf/families.sh bpf/views.def
+	@mkdir -p $(@D)
+	bash $^ > $@
+$(GEN)/views.bpf.o: $(BPF_FAMILIES:%=$(GEN)/%.bpf.o)
+	$(BPFTOOL) gen object $@ $^
+$(GEN)/%.bpf.o: bpf/%.bpf.c $(BPF_HEADERS)
 	@mkdir -p $(@D)
 	$(BPF_CC) -c -o $@ $<
-$(GEN)/%.bpf.o: tests/probes/%.bpf.c tests/probes/record.h $(wildcard bpf/*.h bpf/*.def) vm/probes.def vm/batch_format.h
+$(GEN)/%.bpf.o: tests/probes/%.bpf.c tests/probes/record.h $(BPF_HEADERS)
 	@mkdir -p $(@D)
 	$(BPF_CC) -c -o $@ $<
 $(GEN)/%.skel.h: $(GEN)/%.bpf.o
@@ -140,7 +148,9 @@ $(GEN)/%.skel.h: $(GEN)/%.bpf.o
 # erlsnoop with the programs of clang-N: what includes their skeletons, and what is of all.
 SKEL_USERS := $(shell grep -l 'skel\.h"' tools/*.c)
 define of_clang
-$$(BUILD)/clang-$(1)/gen/%.bpf.o: bpf/%.bpf.c $$(wildcard bpf/*.h bpf/*.def) vm/probes.def vm/batch_format.h $$(GEN)/tells.def
+$$(BUILD)/clang-$(1)/gen/views.bpf.o: $$(BPF_FAMILIES:%=$$(BUILD)/clang-$(1)/gen/%.bpf.o)
+	$$(BPFTOOL) gen object $$@ $$^
+$$(BUILD)/clang-$(1)/gen/%.bpf.o: bpf/%.bpf.c $$(BPF_HEADERS)
 	@mkdir -p $$(@D)
 	$$(BPF_CC:$$(CLANG)=clang-$(1)) -c -o $$@ $$<
 $$(BUILD)/clang-$(1)/gen/%.skel.h: $$(BUILD)/clang-$(1)/gen/%.bpf.o

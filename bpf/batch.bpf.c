@@ -60,7 +60,7 @@ static __always_inline int receive(__u32 vm, const void *page, __u64 bytes, __u6
 SEC("uprobe")
 int on_flush(struct pt_regs *ctx)
 {
-    __u32 vm = probe_stopped ? 0 : probe_vm();
+    __u32 vm = probe_runs ? probe_vm() : 0;
     const struct wire_spec *spec = vm ? probe_spec(ctx) : 0;
     __u64 page = 0, bytes = 0;
 

@@ -7,7 +7,7 @@
 #include "otp.h"
 
 /* By process id; user space makes the entries. */
-struct {
+SHARED struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_HASH);
     __uint(max_entries, OTP_MAX_LAYOUTS);
     __type(key, __u32);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Events from the functions of a stock emulator: programs at_<probe> and ret_<probe> (tools/attach.h), each of which
- * makes the event from registers and memory and hands it to tell_<probe>().
+ * Events from the functions of a stock emulator: what the programs at_<probe> and ret_<probe> (tools/attach.h) of
+ * hook_<topic>.bpf.h have in common, each of which makes the event from registers and memory and hands it to
+ * tell_<probe>().
  */
 #ifndef BPF_HOOK_BPF_H
 #define BPF_HOOK_BPF_H
@@ -12,15 +13,6 @@
 
 /* Whether a view reads the argument. */
 #define HOOK_WANTS(probe, arg) (event_wanted[PROBE_ID_##probe] & 1 << probe##_##arg)
-
-/* The spawns that threads are in the middle of, by pid and tgid. */
-struct {
-    __uint(type, BPF_MAP_TYPE_HASH);
-    __uint(max_entries, 4096);
-    __uint(map_flags, BPF_F_NO_PREALLOC);
-    __type(key, __u64);
-    __type(value, struct otp_call);
-} spawning SEC(".maps");
 
 /* A process whose call of a native function is for a dirty scheduler, until it is back from there, or exits. */
 struct hook_away {
@@ -33,7 +25,7 @@ struct hook_dirty {
     __u64 runs; /* a dirty scheduler has begun with it */
 };
 
-struct {
+SHARED struct {
     __uint(type, BPF_MAP_TYPE_HASH);
     __uint(max_entries, 65536);
     __uint(map_flags, BPF_F_NO_PREALLOC);
@@ -44,7 +36,7 @@ struct {
 /* That of the VM which runs us, while events are told; NULL: they are not, or it is not watched any more. */
 static __always_inline const struct otp_layout *hook_layout(struct pt_regs *ctx)
 {
-    return probe_stopped ? 0 : otp_layout_of(ctx);
+    return probe_runs ? otp_layout_of(ctx) : 0;
 }
 
 /* An atom's index; what is none, or beyond what an event has room for, is EV_NO_ATOM. */
@@ -86,203 +78,14 @@ static __always_inline __u64 hook_where(struct pt_regs *ctx, __u64 process)
     return view_later_resume(process, bpf_get_attach_cookie(ctx));
 }
 
-/* erl_create_process(parent, module, function, arguments, options) */
-SEC("uprobe")
-int at_process__spawn(struct pt_regs *ctx)
+/* The bytes of a vector that a driver is given: they stand behind a word in it, whatever the release (ErlIOVec). */
+static __always_inline __u64 hook_vector_size(__u64 vector)
 {
-    struct otp_call call = {FIXES_CTX_LOAD(ctx, si), FIXES_CTX_LOAD(ctx, dx), 0};
-    __u64 thread = bpf_get_current_pid_tgid();
-    const struct otp_layout *layout = hook_layout(ctx);
+    __u64 bytes = 0;
 
-    if (!layout)
-        return 0;
-    otp_call_translate(layout, &call, FIXES_CTX_LOAD(ctx, cx));
-    if (bpf_map_update_elem(&spawning, &thread, &call, BPF_ANY))
-        probe_lose(LOSS_MAP_FULL);
-    return 0;
-}
-
-/* Returns a pid, or 0 when the process could not be made. */
-SEC("uprobe")
-int ret_process__spawn(struct pt_regs *ctx)
-{
-    __u64 term = FIXES_CTX_LOAD(ctx, ax), thread = bpf_get_current_pid_tgid();
-    struct otp_call call = {WIRE_NO_ATOM << 6, WIRE_NO_ATOM << 6, OTP_MAX_ARITY}, *kept;
-    const struct otp_layout *layout = otp_layout_of(ctx);
-    struct ev_process__spawn ev;
-    struct wire_pid pid = {0};
-
-    kept = bpf_map_lookup_elem(&spawning, &thread);
-    if (kept) {
-        call = *kept;
-        bpf_map_delete_elem(&spawning, &thread);
-    }
-    if (probe_stopped || !term || !layout || otp_decode_pid(layout, term, &pid))
-        return 0;
-    view_begin(&ev.head, layout->vm);
-    ev.pid = ev_id_of_pid(pid.id, pid.serial);
-    ev.mfa = hook_mfa(&call);
-    tell_process__spawn(&ev);
-    return 0;
-}
-
-/* erts_continue_exit_process(process), which comes again for a process that has much to clean up. */
-SEC("uprobe")
-int at_process__exit(struct pt_regs *ctx)
-{
-    const struct otp_layout *layout = hook_layout(ctx);
-    __u64 process = FIXES_CTX_LOAD(ctx, di), begun, reason;
-    struct ev_process__exit ev;
-
-    if (!layout)
-        return 0;
-    if (otp_read(layout, process, OTP_PROC_TERMINATE, &begun, sizeof begun) || begun || hook_pid(layout, process, &ev.pid) ||
-        otp_read(layout, process, OTP_PROC_FVALUE, &reason, sizeof reason))
-        return 0;
-    bpf_map_delete_elem(&in_dirty, &(struct hook_away){layout->vm, ev.pid});
-    view_begin(&ev.head, layout->vm);
-    ev.head.where = hook_where(ctx, process);
-    ev.reason = HOOK_WANTS(process__exit, reason) ? hook_term(reason) & ~EV_LATER_TERM : 0;
-    tell_process__exit(&ev);
-    return 0;
-}
-
-/*
- * erts_send_message(sender, receiver, locks, message), and which 1: erts_proc_sig_send_to_alias(sender, from, to,
- * message, token)
- */
-SEC("uprobe")
-int at_message__send(struct pt_regs *ctx)
-{
-    const struct otp_layout *layout = hook_layout(ctx);
-    __u64 process = FIXES_CTX_LOAD(ctx, si);
-    struct ev_message__send ev;
-    __u32 state, runs;
-
-    if (!layout)
-        return 0;
-    if (otp_which(ctx))
-        process = otp_find_alias(layout, FIXES_CTX_LOAD(ctx, dx));
-    if (!process || otp_read(layout, process, OTP_PROC_STATE, &state, sizeof state))
-        return 0;
-    view_begin(&ev.head, layout->vm);
-    runs = (state >> (layout->off[OTP_STATE_RUNNING] & 31) | state >> (layout->off[OTP_STATE_DIRTY] & 31)) & 1;
-    ev.head.tells = EV_TELLS_RUNNING | (runs ? EV_RUNS : 0);
-    ev.head.where = hook_where(ctx, process);
-    ev.words = EV_NO_WORDS; /* without a walk through it */
-    if (hook_pid(layout, process, &ev.receiver))
-        return 0;
-    tell_message__send(&ev);
-    return 0;
-}
-
-/* erts_schedule returns the process that is to run. */
-SEC("uprobe")
-int ret_process__scheduled(struct pt_regs *ctx)
-{
-    const struct otp_layout *layout = hook_layout(ctx);
-    __u64 process = FIXES_CTX_LOAD(ctx, ax);
-    struct ev_process__scheduled ev;
-
-    if (!layout || hook_pid(layout, process, &ev.pid))
-        return 0;
-    view_begin(&ev.head, layout->vm);
-    ev.head.tells = EV_TELLS_RUNNING;
-    ev.head.where = hook_where(ctx, process);
-    ev.mfa = view_later_resume(process, bpf_get_attach_cookie(ctx));
-    tell_process__scheduled(&ev);
-    return 0;
-}
-
-/* erts_schedule(scheduler, process, calls): no process when the scheduler ran none. */
-SEC("uprobe")
-int at_process__unscheduled(struct pt_regs *ctx)
-{
-    const struct otp_layout *layout = hook_layout(ctx);
-    __u64 process = FIXES_CTX_LOAD(ctx, si);
-    struct ev_process__unscheduled ev;
-
-    if (!layout || !process || hook_pid(layout, process, &ev.pid))
-        return 0;
-    view_begin(&ev.head, layout->vm);
-    ev.head.where = hook_where(ctx, process);
-    tell_process__unscheduled(&ev);
-    return 0;
-}
-
-/* ---- collections */
-
-/* One that a thread is in. */
-struct hook_collection {
-    __u64 process, words; /* in use when it began */
-    __u64 old;            /* where the old heap was */
-};
-
-struct {
-    __uint(type, BPF_MAP_TYPE_HASH);
-    __uint(max_entries, 4096);
-    __uint(map_flags, BPF_F_NO_PREALLOC);
-    __type(key, __u64);
-    __type(value, struct hook_collection);
-} collecting SEC(".maps");
-
-/* What the heaps of a process hold, in words: what other processes sent stands beside them. */
-static __always_inline int hook_heap(const struct otp_layout *layout, __u64 process, struct hook_collection *out)
-{
-    __u64 heap, top, old_top;
-
-    if (otp_read(layout, process, OTP_PROC_HEAP, &heap, sizeof heap) || otp_read(layout, process, OTP_PROC_HTOP, &top, sizeof top) ||
-        otp_read(layout, process, OTP_PROC_OLD_HEAP, &out->old, sizeof out->old) ||
-        otp_read(layout, process, OTP_PROC_OLD_HTOP, &old_top, sizeof old_top))
-        return -1;
-    out->process = process;
-    out->words = (top - heap) / 8 + (old_top - out->old) / 8;
-    return 0;
-}
-
-/* garbage_collect(process, ...): of which kind it is shows at its end. */
-SEC("uprobe")
-int at_gc_minor__start(struct pt_regs *ctx)
-{
-    __u64 process = FIXES_CTX_LOAD(ctx, di), thread = bpf_get_current_pid_tgid();
-    const struct otp_layout *layout = hook_layout(ctx);
-    struct hook_collection now;
-    struct ev_gc_minor__start ev;
-
-    if (!layout || hook_pid(layout, process, &ev.pid) || hook_heap(layout, process, &now))
-        return 0;
-    if (bpf_map_update_elem(&collecting, &thread, &now, BPF_ANY))
-        probe_lose(LOSS_MAP_FULL);
-    view_begin(&ev.head, layout->vm);
-    ev.head.where = hook_where(ctx, process);
-    ev.needed_words = 0;
-    tell_gc_minor__start(&ev);
-    return 0;
-}
-
-/* It was a major one when the old heap there was is gone. */
-SEC("uprobe")
-int ret_gc_minor__end(struct pt_regs *ctx)
-{
-    __u64 thread = bpf_get_current_pid_tgid();
-    const struct otp_layout *layout = otp_layout_of(ctx);
-    struct hook_collection before, now, *kept = bpf_map_lookup_elem(&collecting, &thread);
-    struct ev_gc_minor__end ev;
-
-    if (!kept)
-        return 0;
-    before = *kept;
-    bpf_map_delete_elem(&collecting, &thread);
-    if (probe_stopped || !layout || hook_pid(layout, before.process, &ev.pid) || hook_heap(layout, before.process, &now))
-        return 0;
-    view_begin(&ev.head, layout->vm);
-    ev.head.where = hook_where(ctx, before.process);
-    ev.reclaimed_words = before.words > now.words ? before.words - now.words : 0;
-    if (before.old && !now.old)
-        tell_gc_major__end((const struct ev_gc_major__end *)&ev);
-    else
-        tell_gc_minor__end(&ev);
-    return 0;
+    if (bpf_probe_read_user(&bytes, sizeof bytes, (void *)(vector + 8)))
+        probe_lose(LOSS_BAD_ARG);
+    return bytes;
 }
 
 #endif

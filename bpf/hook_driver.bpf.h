@@ -153,7 +153,7 @@ int ret_driver__return(struct pt_regs *ctx)
     ev.port = call->port;
     ev.name = (struct ev_text){EV_TEXT_UNKNOWN, call->driver};
     bpf_map_delete_elem(&calling_back, &key);
-    if (probe_stopped)
+    if (!probe_runs)
         return 0;
     view_begin(&ev.head, layout->vm);
     ev.head.time_ns = now;

@@ -132,7 +132,7 @@ int at_efile_drv__entry(struct pt_regs *ctx)
     struct ev_efile_drv__entry ev = {.tag = EFILE_NO_TAG, .thread = (__u32)thread};
     const struct hook_file *hook;
 
-    if (probe_stopped || !layout || which >= EFILE_NHOOKS)
+    if (!probe_runs || !layout || which >= EFILE_NHOOKS)
         return 0;
     hook = &hook_files[which];
     view_begin(&ev.head, layout->vm);
@@ -175,7 +175,7 @@ int ret_efile_drv__return(struct pt_regs *ctx)
     struct ev_efile_drv__return ev = {.tag = EFILE_NO_TAG, .thread = (__u32)thread};
     __u32 which = otp_which(ctx), result;
 
-    if (probe_stopped || !layout || which >= EFILE_NHOOKS)
+    if (!probe_runs || !layout || which >= EFILE_NHOOKS)
         return 0;
     result = hook_files[which].result;
     view_begin(&ev.head, layout->vm);

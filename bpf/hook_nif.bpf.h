@@ -149,7 +149,7 @@ int ret_nif__return(struct pt_regs *ctx)
         return 0;
     native = *kept;
     bpf_map_delete_elem(&in_native, &thread);
-    if (probe_stopped || !layout)
+    if (!probe_runs || !layout)
         return 0;
     if (FIXES_CTX_LOAD(ctx, ax) || !hook_goes_dirty(layout, native.process)) {
         hook_tell_native_done(layout, native.pid, native.mfa);

@@ -7,7 +7,7 @@
 #ifndef BPF_HOOK_NODE_BPF_H
 #define BPF_HOOK_NODE_BPF_H
 
-#include "hook_port.bpf.h"
+#include "hook.bpf.h"
 
 /* The node whose DistEntry is at this address. Fails: that has no name, which is counted. */
 static __always_inline int hook_node(const struct otp_layout *layout, __u64 at, ev_node *out)

@@ -83,16 +83,6 @@ static __always_inline __u32 hook_port_flags(const struct otp_layout *layout, __
     return otp_read(layout, port, OTP_PORT_FLAGS, &flags, sizeof flags) ? ~0u : flags;
 }
 
-/* The bytes of a vector that a driver is given: they stand behind a word in it, whatever the release (ErlIOVec). */
-static __always_inline __u64 hook_vector_size(__u64 vector)
-{
-    __u64 bytes = 0;
-
-    if (bpf_probe_read_user(&bytes, sizeof bytes, (void *)(vector + 8)))
-        probe_lose(LOSS_BAD_ARG);
-    return bytes;
-}
-
 /* ---- what processes do with ports */
 
 /* erts_open_driver, driver_create_port: a port, or one of the addresses that stand for none. */

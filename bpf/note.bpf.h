@@ -11,7 +11,7 @@
 #include "view_event.bpf.h"
 
 /* Bit i: argument i of the probe is read by a view. */
-const volatile __u32 event_wanted[PROBE_NIDS] SEC(".rodata.events");
+SHARED const volatile __u32 event_wanted[PROBE_NIDS] SEC(".rodata.events");
 
 static __always_inline int note_pid(struct pt_regs *ctx, enum probe_id id, __u32 index, ev_id *out)
 {
@@ -172,7 +172,7 @@ static __always_inline int note_none(void)
     SEC("uprobe")                                                                                  \
     int on_##probe(struct pt_regs *ctx)                                                            \
     {                                                                                              \
-        __u32 vm = probe_stopped ? 0 : probe_vm();                                                 \
+        __u32 vm = probe_runs ? probe_vm() : 0;                                                 \
         struct ev_##probe ev = {};                                                                 \
                                                                                                    \
         if (!vm)                                                                                   \

@@ -13,7 +13,7 @@
 
 enum { OTP_MAX_ARITY = 255 };
 
-struct {
+SHARED struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);
     __uint(max_entries, OTP_MAX_LAYOUTS);
     __type(key, __u32);
@@ -21,7 +21,7 @@ struct {
 } otp_layouts SEC(".maps");
 
 /* The slot of each VM that has one, by its process id. */
-struct {
+SHARED struct {
     __uint(type, BPF_MAP_TYPE_HASH);
     __uint(max_entries, OTP_MAX_LAYOUTS);
     __uint(map_flags, BPF_F_NO_PREALLOC);

@@ -12,6 +12,7 @@
 
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>
+#include "family.bpf.h"
 #include "fixes.bpf.h"
 #include "wire.h"
 
@@ -28,31 +29,31 @@ enum probe_id {
     PROBE_NIDS
 };
 
-const volatile struct wire_config probe_config SEC(".rodata.session");
-/* Cleared by the session once all probes are attached and set before they detach: what some of them count meanwhile would not agree. */
-volatile __u32 probe_stopped SEC(".data.session") = 1;
+SHARED const volatile struct wire_config probe_config SEC(".rodata.session");
+/* Set by the session once all probes are attached and cleared before they detach: what some of them count meanwhile would not agree. */
+SHARED volatile __u32 probe_runs SEC(".data.session");
 
 /*
  * Where the arguments stand when all sites of a probe agree and are known before the load: the
  * verifier then leaves of each fetch the one instruction that it needs. Zero: look at "specs".
  */
-const volatile struct wire_spec probe_fixed[PROBE_NIDS] SEC(".rodata.sites");
+SHARED const volatile struct wire_spec probe_fixed[PROBE_NIDS] SEC(".rodata.sites");
 
-struct {
+SHARED struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);
     __uint(max_entries, WIRE_MAX_SPECS);
     __type(key, __u32);
     __type(value, struct wire_spec);
 } specs SEC(".maps");
 
-struct {
+SHARED struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
     __uint(max_entries, WIRE_NLOSSES);
     __type(key, __u32);
     __type(value, __u64);
 } losses SEC(".maps");
 
-struct {
+SHARED struct {
     __uint(type, BPF_MAP_TYPE_RINGBUF);
     __uint(max_entries, 4 << 20);
 } records SEC(".maps");

@@ -257,7 +257,7 @@ static __always_inline int count_event(const struct otp_layout *layout)
     struct walk w = {0};
     __u64 process;
 
-    if (probe_stopped || !layout)
+    if (!probe_runs || !layout)
         return 0;
     process = current_process(layout, current_thread(layout->vm));
     if (!process || read_owner(layout, process, &w.key.owner))
@@ -338,7 +338,7 @@ SEC("uprobe")
 int at_process__unscheduled(struct pt_regs *ctx)
 {
     __u64 process = FIXES_CTX_LOAD(ctx, si);
-    const struct otp_layout *layout = probe_stopped || !process ? 0 : otp_layout_of(ctx);
+    const struct otp_layout *layout = probe_runs && process ? otp_layout_of(ctx) : 0;
 
     return layout ? leave_cpu(layout, process) : 0;
 }
@@ -347,7 +347,7 @@ SEC("uprobe")
 int ret_process__scheduled(struct pt_regs *ctx)
 {
     __u64 process = FIXES_CTX_LOAD(ctx, ax);
-    const struct otp_layout *layout = probe_stopped || !process ? 0 : otp_layout_of(ctx);
+    const struct otp_layout *layout = probe_runs && process ? otp_layout_of(ctx) : 0;
 
     return layout ? come_back(layout, process) : 0;
 }
@@ -356,7 +356,7 @@ int ret_process__scheduled(struct pt_regs *ctx)
 SEC("uprobe")
 int on_process__unscheduled(struct pt_regs *ctx)
 {
-    const struct otp_layout *layout = probe_stopped ? 0 : otp_layout_of_vm(probe_tgid());
+    const struct otp_layout *layout = probe_runs ? otp_layout_of_vm(probe_tgid()) : 0;
 
     return layout ? leave_cpu(layout, current_process(layout, 0)) : 0;
 }
@@ -364,7 +364,7 @@ int on_process__unscheduled(struct pt_regs *ctx)
 SEC("uprobe")
 int on_process__scheduled(struct pt_regs *ctx)
 {
-    const struct otp_layout *layout = probe_stopped ? 0 : otp_layout_of_vm(probe_tgid());
+    const struct otp_layout *layout = probe_runs ? otp_layout_of_vm(probe_tgid()) : 0;
 
     return layout ? come_back(layout, current_process(layout, 0)) : 0;
 }
@@ -510,7 +510,7 @@ int clock_sample(struct bpf_perf_event_data *ctx)
     __u64 process;
     long bytes;
 
-    if (probe_stopped || !layout)
+    if (!probe_runs || !layout)
         return 0;
     sample = probe_record(STACKS_SAMPLE, vm, bpf_ktime_get_ns(), sizeof *sample);
     if (!sample)

@@ -119,7 +119,7 @@ static __always_inline __u64 trap_wakes(void)
     return waits >= TRAP_RING_WAKE_BYTES ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 }
 
-#define TELL(probe, calls)                                                                         \
+#define TELL(probe, family, calls)                                                                         \
     static __always_inline void tell_##probe(const struct ev_##probe *ev)                          \
     {                                                                                              \
         __u64 before = trap_before(ev->head.vm);                                                   \
@@ -134,7 +134,7 @@ static __always_inline __u64 trap_wakes(void)
     NOTE_PROGRAM(probe)
 #include "tells.def"
 
-#include "hook.bpf.h"
+#include "hook_process.bpf.h"
 #include "hook_efile.bpf.h"
 #include "hook_driver.bpf.h"
 #include "hook_dist.bpf.h"

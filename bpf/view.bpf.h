@@ -33,7 +33,7 @@
 enum { VIEW_MAX_ROW = 16384 };
 
 /* Stays zero: what rows begin with. */
-struct {
+SHARED struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);
     __uint(max_entries, 1);
     __type(key, __u32);
@@ -106,7 +106,7 @@ static __always_inline void *view_rest(void *map, const struct ev_head *h)
     }
 
 /* The row of a VM, on this CPU; NULL (counted): no room. */
-static __noinline void *view_vm_row(void *map, const __u32 *vm)
+static __noinline __attribute__((unused)) void *view_vm_row(void *map, const __u32 *vm)
 {
     __u32 zero = 0;
     void *zeros, *row = bpf_map_lookup_elem(map, vm);
@@ -176,7 +176,7 @@ static __noinline void *view_vm_row(void *map, const __u32 *vm)
 
 #define TABLE(view, table, json, title, key, size, top)                                            \
     _Static_assert(sizeof(struct row_##view##_##table) <= VIEW_MAX_ROW, "view_zeros is too small"); \
-    VIEW_MAP_##key(view, table, size)
+    HERE(view)(VIEW_MAP_##key(view, table, size), )
 #include "views.def"
 
 #include "view_state.bpf.h"
@@ -200,7 +200,7 @@ static __noinline void *view_vm_row(void *map, const __u32 *vm)
  * branches, of which the kernel would follow each combination. put: neither inlined nor static, so that the kernel
  * verifies it once; whoever finds a place being written goes without.
  */
-#define SLOWEST(view, event, json, title, by, most, shown)                                         \
+#define VIEW_SLOWEST_MAP(view, event, most)                                                        \
     struct {                                                                                       \
         __uint(type, BPF_MAP_TYPE_ARRAY);                                                          \
         __uint(max_entries, 2);                                                                    \
@@ -249,6 +249,7 @@ static __noinline void *view_vm_row(void *map, const __u32 *vm)
         if (all && value > all->floor)                                                             \
             view##_##event##_put(all, told, value);                                                \
     }
+#define SLOWEST(view, event, json, title, by, most, shown) HERE(view)(VIEW_SLOWEST_MAP(view, event, most), )
 #include "views.def"
 
 #endif

@@ -15,8 +15,8 @@
     (view_settings.events[VIEW_##view] || view_settings.slowest[VIEW_SLOWEST_##view##_##event])
 #define VIEW_COPY(to, from) bpf_probe_read_kernel(to, sizeof *(to), from)
 
-const volatile struct view_settings view_settings SEC(".rodata.views");
-volatile __u32 view_side SEC(".data.views"); /* where programs that begin now count: 0 or 1 */
+SHARED const volatile struct view_settings view_settings SEC(".rodata.views");
+SHARED volatile __u32 view_side SEC(".data.views"); /* where programs that begin now count: 0 or 1 */
 
 VIEW_INLINE void view_begin(struct ev_head *h, __u32 vm)
 {

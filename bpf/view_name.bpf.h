@@ -123,7 +123,7 @@ VIEW_INLINE void view_term(const struct ev_head *h, ev_term term, struct name_te
 
 /* ---- names that are kept: by their hash, until the VM ends */
 
-struct {
+SHARED struct {
     __uint(type, BPF_MAP_TYPE_HASH);
     __uint(max_entries, 16384);
     __uint(map_flags, BPF_F_NO_PREALLOC);

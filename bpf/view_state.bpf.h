@@ -12,7 +12,7 @@
 /* User space sets how many places there are, a power of two; so many more are kept in a hash. */
 enum { VIEW_PLACES = 262144 };
 
-const volatile __u32 view_place_mask SEC(".rodata.places") = VIEW_PLACES - 1;
+SHARED const volatile __u32 view_place_mask SEC(".rodata.places");
 
 /* Key of what has no place. */
 struct view_whose {
@@ -44,14 +44,14 @@ VIEW_INLINE bool view_owns(__u64 owner, __u64 who)
     struct place_##view##_##kept {                                                                 \
         VIEW_PLACE_OF(struct state_##view##_##kept)                                                \
     };                                                                                             \
-    struct {                                                                                       \
+    OF(view) struct {                                                                              \
         __uint(type, BPF_MAP_TYPE_ARRAY);                                                          \
         __uint(max_entries, VIEW_PLACES);                                                          \
         __uint(map_flags, BPF_F_MMAPABLE);                                                         \
         __type(key, __u32);                                                                        \
         __type(value, struct place_##view##_##kept);                                               \
     } view##_##kept##_at SEC(".maps");                                                             \
-    struct {                                                                                       \
+    OF(view) struct {                                                                              \
         __uint(type, BPF_MAP_TYPE_HASH);                                                           \
         __uint(max_entries, VIEW_PLACES);                                                          \
         __uint(map_flags, BPF_F_NO_PREALLOC);                                                      \
@@ -174,7 +174,7 @@ VIEW_INLINE struct view_whose view_key(const struct ev_head *h, __u32 part, __u6
 #define VIEW_STATE_LIFE(view, state) VIEW_STATE_MAPS(view, state)
 #define VIEW_STATE_SPAN(view, state) VIEW_STATE_MAPS(view, state)
 #define VIEW_STATE_KEY(view, state) VIEW_KEYED_MAP(view, state)
-#define STATE(view, state, of) VIEW_STATE_##of(view, state)
+#define STATE(view, state, of) HERE(view)(VIEW_STATE_##of(view, state), )
 #include "views.def"
 
 #endif

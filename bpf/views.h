@@ -44,8 +44,8 @@ static inline __u32 view_place_number(ev_id id, __u64 vm)
 }
 
 enum view_id {
-#define VIEW(view, text, what) VIEW_##view,
-#define HELPER(view) VIEW_##view,
+#define VIEW(view, family, text, what) VIEW_##view,
+#define HELPER(view, family) VIEW_##view,
 #include "views.def"
     VIEW_COUNT
 };

@@ -12,8 +12,8 @@ struct row {
 };
 
 static const struct row rows[] = {
-#define VIEW(view, text, what) { ROW_VIEW, #view, what, NULL, NULL, NULL },
-#define HELPER(view) { ROW_VIEW, #view, NULL, NULL, NULL, NULL },
+#define VIEW(view, family, text, what) { ROW_VIEW, #view, what, NULL, NULL, NULL },
+#define HELPER(view, family) { ROW_VIEW, #view, NULL, NULL, NULL, NULL },
 #define ON(view, probe, source, args) { ROW_ON, #probe, args, NULL, #source, NULL },
 #define TABLE(view, table, json, title, key, size, top) { ROW_TABLE, json, title, NULL, #key, NULL },
 #define COL(view, table, key, kind, of, unit, head, width, text) { ROW_COL, #key, text, head, #kind, #unit },

@@ -139,7 +139,7 @@ static int load(struct batch_source *s)
     err = batch__load(s->skel);
     if (err)
         return attach_explain(err, "cannot load the BPF program");
-    s->skel->data_session->probe_stopped = 0;
+    s->skel->data_session->probe_runs = 1;
     s->ring = batch_ring_new(bpf_map__fd(s->skel->maps.records), BATCH_RING_BYTES, most);
     s->spill = batch_ring_new(bpf_map__fd(s->skel->maps.spill), BATCH_SPILL_BYTES, most);
     return s->ring && s->spill ? 0 : fail(-errno, "no ring buffer: %s", strerror(errno));
@@ -288,7 +288,7 @@ void batch_source_stop(struct batch_source *s)
 {
     if (s->stops)
         return;
-    s->skel->data_session->probe_stopped = 1;
+    s->skel->data_session->probe_runs = 0;
     s->stops = !pthread_create(&s->stopping, NULL, remove_links, &s->links);
 }
 

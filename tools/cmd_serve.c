@@ -220,7 +220,7 @@ static int set_slower(void *ctx, const char *value)
 static const struct options_extra extras[] = {
     {"views", "VIEWS",
      "with commas (all but nifs):"
-#define VIEW(view, text, what) " " #view
+#define VIEW(view, family, text, what) " " #view
 #include "../bpf/views.def"
      , set_views, false},
     {"listen", "WHERE", "address and port (127.0.0.1:9464), or a port; 0: a free one", set_listen, false},

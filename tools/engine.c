@@ -620,7 +620,7 @@ static int run_views(struct engine *e, const char *command, const char *operands
     return err || o.done ? err : run(e, &o);
 }
 
-#define VIEW(view, text, what)                                                                     \
+#define VIEW(view, family, text, what)                                                                     \
     int cmd_##view(int argc, char **argv)                                                          \
     {                                                                                              \
         struct engine e = {.on = {[VIEW_##view] = true}};                                          \
@@ -632,7 +632,7 @@ static int run_views(struct engine *e, const char *command, const char *operands
 /* ---- several views at once */
 
 static const char view_names[] = ""
-#define VIEW(view, text, what) " " #view
+#define VIEW(view, family, text, what) " " #view
 #include "../bpf/views.def"
     ;
 
@@ -653,7 +653,7 @@ int engine_choose(const char *command, const char *list, bool on[VIEW_COUNT])
 int cmd_watch(int argc, char **argv)
 {
     static const char what[] = "Asks several questions at once. VIEWS are some of these, with commas between:\n"
-#define VIEW(view, text, what) " " #view
+#define VIEW(view, family, text, what) " " #view
 #include "../bpf/views.def"
         ;
     struct engine e = {0};

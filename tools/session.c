@@ -530,10 +530,10 @@ static int begin(struct session *s)
 static void set_counting(struct session *s, bool on)
 {
     struct bpf_map *map = s->watch.attach.object ? bpf_object__find_map_by_name(s->watch.attach.object, ".data.session") : NULL;
-    uint32_t zero = 0, stopped = !on;
+    uint32_t zero = 0, runs = on;
 
     if (map && bpf_map__fd(map) >= 0)
-        bpf_map_update_elem(bpf_map__fd(map), &zero, &stopped, BPF_ANY);
+        bpf_map_update_elem(bpf_map__fd(map), &zero, &runs, BPF_ANY);
     s->now_ns = clock_ns(CLOCK_MONOTONIC);
 }
 

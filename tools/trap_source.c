@@ -488,9 +488,9 @@ int trap_source_require(const struct wanted *wanted, const struct target *t, con
 
 void trap_source_tell(struct trap_source *s, bool on)
 {
-    uint32_t zero = 0, stopped = !on;
+    uint32_t zero = 0, runs = on;
 
-    bpf_map_update_elem(map_of(s, ".data.session"), &zero, &stopped, BPF_ANY);
+    bpf_map_update_elem(map_of(s, ".data.session"), &zero, &runs, BPF_ANY);
 }
 
 /* Whether an event is wanted that the view is told of and the VM cannot tell. */

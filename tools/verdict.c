@@ -15,12 +15,12 @@
 #include "views.skel.h"
 
 enum {
-#define VIEW(view, text, what) AT_##view,
+#define VIEW(view, family, text, what) AT_##view,
 #include "../bpf/views.def"
     AT_STACKS
 };
 const char *const verdict_commands[VERDICT_COMMANDS] = {
-#define VIEW(view, text, what) #view,
+#define VIEW(view, family, text, what) #view,
 #include "../bpf/views.def"
     [AT_STACKS] = "stacks"};
 

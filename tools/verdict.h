@@ -14,7 +14,7 @@ struct target;
 
 enum {
     VERDICT_COMMANDS = 1 /* stacks, behind the views */
-#define VIEW(view, text, what) +1
+#define VIEW(view, family, text, what) +1
 #include "../bpf/views.def"
 };
 

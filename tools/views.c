@@ -12,8 +12,8 @@
 #include "user_text.h"
 
 const struct view views[VIEW_COUNT] = {
-#define VIEW(view, text, what) [VIEW_##view] = {#view, text, what},
-#define HELPER(view) [VIEW_##view] = {#view, NULL, NULL},
+#define VIEW(view, family, text, what) [VIEW_##view] = {#view, text, what},
+#define HELPER(view, family) [VIEW_##view] = {#view, NULL, NULL},
 #include "../bpf/views.def"
 };
 

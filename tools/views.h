@@ -19,7 +19,7 @@ struct view {
 extern const struct view views[VIEW_COUNT]; /* of helpers: text and what NULL */
 enum {
     VIEWS_NAMES_BYTES = 1 /* the names of all, ", " behind each, and a NUL */
-#define VIEW(view, text, what) +sizeof(#view ", ") - 1
+#define VIEW(view, family, text, what) +sizeof(#view ", ") - 1
 #include "../bpf/views.def"
 };
 bool view_is_costly(enum view_id view);     /* as of COSTLY */

@@ -23,10 +23,10 @@
 #include "../bpf/view_spawns.h"
 #include "../bpf/view_user.h"
 
-#define CALL(view, probe)                                                                          \
+#define CALL(view, family, probe)                                                                          \
     if (VIEW_ON(view))                                                                             \
         view_##view##_on_##probe(ev);
-#define TELL(probe, calls)                                                                         \
+#define TELL(probe, family, calls)                                                                         \
     static void tell_##probe(const union ev_any *event)                                            \
     {                                                                                              \
         const struct ev_##probe *ev = &event->probe;                                               \
@@ -38,7 +38,7 @@
 void views_user_tell(const union ev_any *event)
 {
     static void (*const tells[1 << 8])(const union ev_any *event) = {
-#define TELL(probe, calls) [BATCH_##probe] = tell_##probe,
+#define TELL(probe, family, calls) [BATCH_##probe] = tell_##probe,
 #include "tells.def"
     };
     void (*tell)(const union ev_any *event) = tells[event->head.event & 0xff];

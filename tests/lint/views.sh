@@ -31,12 +31,13 @@ while IFS=', ' read -r view filter _; do
 	has "VIEW_FILTER\($view, $filter\)" "bpf/view_$view.h" || fail "bpf/views.def: FILTER($view, $filter) filters nothing"
 done < <(rows FILTER bpf/views.def)
 
-while read -r view; do
-	for file in bpf/views.bpf.c tools/views_user.c; do
+while IFS=', ' read -r view family; do
+	[ "$family" != core ] || family=msg_sched
+	for file in "bpf/$family.bpf.c" tools/views_user.c; do
 		has "view_$view\.h\"" "$file" || fail "$file does not build the view $view"
 	done
 	has "^ON\($view," bpf/views.def || fail "bpf/views.def: $view is told of nothing"
-done < <(sed -nE 's/^(VIEW|HELPER)\((\w+).*/\2/p' bpf/views.def)
+done < <(sed -nE 's/^(VIEW|HELPER)\((\w+, \w+).*/\2/p' bpf/views.def)
 
 # The types of JSON lines: the first word in quotes of a row.
 while read -r type; do

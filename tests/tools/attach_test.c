@@ -59,7 +59,7 @@ static struct views *watch_all(const struct target *t, int vm, struct attach *a)
     ck_assert_int_eq(plan_new(t, false, &plan), 0);
     ck_assert_int_eq(attach_notes(a, t, plan, -1), 2);
     plan_free(plan);
-    skel->data_session->probe_stopped = 0;
+    skel->data_session->probe_runs = 1;
     return skel;
 }
 

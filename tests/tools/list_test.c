@@ -9,7 +9,7 @@
 /* How many subcommands are views. */
 enum {
     NVIEWS = 0
-#define VIEW(view, text, what) +1
+#define VIEW(view, family, text, what) +1
 #include "../../bpf/views.def"
 };
 

@@ -105,10 +105,10 @@ static const char setting[] =
 
 /* A view, or all at once. */
 static const char *const asked[] = {
-#define VIEW(view, text, what) #view,
+#define VIEW(view, family, text, what) #view,
 #include "../../bpf/views.def"
     "watch "
-#define VIEW(view, text, what) #view ","
+#define VIEW(view, family, text, what) #view ","
 #include "../../bpf/views.def"
 };
 

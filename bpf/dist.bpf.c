@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Other nodes. */
+#define FAMILY_dist
+#include "view.bpf.h"
+
+#include "view_owners.h"
+#include "view_dist.h"
+
+#include "tell.bpf.h"
+#include "hook_dist.bpf.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

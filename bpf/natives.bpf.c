@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Native functions, and what Erlang code tells through one (dyntrace). */
+#define FAMILY_natives
+#include "view.bpf.h"
+
+#include "view_owners.h"
+#include "view_nifs.h"
+#include "view_user.h"
+
+#include "tell.bpf.h"
+#include "hook_nif.bpf.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

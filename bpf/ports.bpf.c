@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Ports, sockets among them, and callbacks of drivers. */
+#define FAMILY_ports
+#include "view.bpf.h"
+
+#include "view_owners.h"
+#include "view_drivers.h"
+#include "view_ports.h"
+#include "view_inet.h"
+
+#include "tell.bpf.h"
+#include "hook_driver.bpf.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
