@@ -225,6 +225,17 @@ static __always_inline void hook_resumed(const struct otp_layout *layout, __u64 
     hook_tell_resumed(layout, pid, slot);
 }
 
+/* The process of this entry of a list is resumed. Returns the next entry; 0: there is none, or it cannot be read. */
+FIXES_GLOBAL __u64 hook_resume_waiter(const struct otp_layout *layout, __u64 at, __u32 slot)
+{
+    __u64 pid = 0, next = 0;
+
+    if (!layout || otp_read(layout, at, OTP_WAITER_PID, &pid, sizeof pid))
+        return 0;
+    hook_resumed(layout, pid, slot);
+    return otp_read(layout, at, OTP_WAITER_NEXT, &next, sizeof next) ? 0 : next;
+}
+
 /*
  * Which 0: erts_resume_processes(list), of all that waited for a connection, or a port. Which 1: erts_resume(process,
  * locks), of one that finds the connection free when it is to wait.
@@ -243,13 +254,8 @@ int at_process__port_unblocked(struct pt_regs *ctx)
             hook_resumed(layout, pid, slot);
         return 0;
     }
-    for (__u32 i = 0; at && i < HOOK_MOST_WAITERS; i++) {
-        if (otp_read(layout, at, OTP_WAITER_PID, &pid, sizeof pid))
-            return 0;
-        hook_resumed(layout, pid, slot);
-        if (otp_read(layout, at, OTP_WAITER_NEXT, &at, sizeof at))
-            return 0;
-    }
+    for (__u32 i = 0; at && i < HOOK_MOST_WAITERS; i++)
+        at = hook_resume_waiter(layout, at, slot);
     if (at)
         probe_lose(LOSS_BAD_ARG);
     return 0;

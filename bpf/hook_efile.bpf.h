@@ -36,45 +36,46 @@ struct {
     __type(value, struct stacks_thread);
 } efile_threads SEC(".maps");
 
-static __always_inline int hook_vector_bytes(__u64 at, __u32 n, __s64 *bytes)
+/*
+ * The bytes of a vector of n pieces; EV_NO_NUMBER: they cannot be read. Neither inlined nor static: so the kernel
+ * verifies the loop once, and not for each argument that may be a vector.
+ */
+FIXES_GLOBAL __s64 hook_vector_bytes(__u64 at, __u32 n)
 {
     __u64 piece[2] = {0};
+    __s64 bytes = 0;
 
-    *bytes = 0;
     if (n > HOOK_MAX_VECTOR)
-        return -1;
+        return EV_NO_NUMBER;
     for (__u32 i = 0; i < HOOK_MAX_VECTOR && i < n; i++) {
         if (bpf_probe_read_user(piece, sizeof piece, (void *)(at + i * sizeof piece)))
-            return -1;
-        *bytes += piece[1];
+            return EV_NO_NUMBER;
+        bytes += piece[1];
     }
-    return 0;
+    return bytes;
 }
 
-static __noinline int hook_int(struct pt_regs *ctx, const struct otp_layout *layout, __u32 arg, __s64 *value)
+/* EV_NO_NUMBER: there is none, or it cannot be read. */
+static __noinline __s64 hook_number(struct pt_regs *ctx, const struct otp_layout *layout, __u32 arg)
 {
     __s32 fd = 0;
 
-    if (!layout || !value)
-        return -1;
+    if (!layout)
+        return EV_NO_NUMBER;
     switch (arg) {
-    case DI: *value = FIXES_CTX_LOAD(ctx, di); return 0;
-    case SI: *value = FIXES_CTX_LOAD(ctx, si); return 0;
-    case DX: *value = FIXES_CTX_LOAD(ctx, dx); return 0;
-    case CX: *value = FIXES_CTX_LOAD(ctx, cx); return 0;
-    case DI_INT: *value = (__s32)FIXES_CTX_LOAD(ctx, di); return 0;
-    case SI_INT: *value = (__s32)FIXES_CTX_LOAD(ctx, si); return 0;
-    case DX_INT: *value = (__s32)FIXES_CTX_LOAD(ctx, dx); return 0;
-    case CX_INT: *value = (__s32)FIXES_CTX_LOAD(ctx, cx); return 0;
-    case FD:
-        if (otp_read(layout, FIXES_CTX_LOAD(ctx, di), OTP_FILE_FD, &fd, sizeof fd))
-            return -1;
-        *value = fd;
-        return 0;
-    case IOV_SI: return hook_vector_bytes(FIXES_CTX_LOAD(ctx, si), FIXES_CTX_LOAD(ctx, dx), value);
-    case IOV_DX: return hook_vector_bytes(FIXES_CTX_LOAD(ctx, dx), FIXES_CTX_LOAD(ctx, cx), value);
+    case DI: return FIXES_CTX_LOAD(ctx, di);
+    case SI: return FIXES_CTX_LOAD(ctx, si);
+    case DX: return FIXES_CTX_LOAD(ctx, dx);
+    case CX: return FIXES_CTX_LOAD(ctx, cx);
+    case DI_INT: return (__s32)FIXES_CTX_LOAD(ctx, di);
+    case SI_INT: return (__s32)FIXES_CTX_LOAD(ctx, si);
+    case DX_INT: return (__s32)FIXES_CTX_LOAD(ctx, dx);
+    case CX_INT: return (__s32)FIXES_CTX_LOAD(ctx, cx);
+    case FD: return otp_read(layout, FIXES_CTX_LOAD(ctx, di), OTP_FILE_FD, &fd, sizeof fd) ? EV_NO_NUMBER : fd;
+    case IOV_SI: return hook_vector_bytes(FIXES_CTX_LOAD(ctx, si), FIXES_CTX_LOAD(ctx, dx));
+    case IOV_DX: return hook_vector_bytes(FIXES_CTX_LOAD(ctx, dx), FIXES_CTX_LOAD(ctx, cx));
     }
-    return -1;
+    return EV_NO_NUMBER;
 }
 
 static __always_inline struct ev_text hook_path(const struct otp_layout *layout, __u64 path)
@@ -95,13 +96,6 @@ static __noinline __u64 hook_caller(const struct otp_layout *layout)
     if (!layout || !thread || otp_read(layout, thread->scheduler, OTP_SCHED_CURRENT, &process, sizeof process))
         return 0;
     return process;
-}
-
-static __always_inline __s64 hook_number(struct pt_regs *ctx, const struct otp_layout *layout, __u32 arg)
-{
-    __s64 value = 0;
-
-    return arg == NONE || hook_int(ctx, layout, arg, &value) ? EV_NO_NUMBER : value;
 }
 
 static __always_inline void hook_describe(struct pt_regs *ctx, const struct otp_layout *layout,

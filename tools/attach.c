@@ -157,6 +157,15 @@ static void fill_maps(struct bpf_object *object)
     }
 }
 
+/*
+ * Whether a program that the process has nothing for is loaded all the same: hooks may be found once a VM that starts is
+ * far enough; who looks for what a VM lacks goes by programs. Notes stand in the file: where hooks tell, none come.
+ */
+static bool may_come(const struct target *only, const struct plan *plan, struct goal goal)
+{
+    return plan->events[goal.probe].source == PLAN_NONE && (goal.source == PLAN_HOOK || !only->provider->hooks);
+}
+
 void attach_prepare(struct attach *a, struct bpf_object *object, const struct target *only, const struct plan *plan)
 {
     struct wire_spec fixed[PLAN_NPROBES] = {0};
@@ -184,7 +193,7 @@ void attach_prepare(struct attach *a, struct bpf_object *object, const struct ta
             continue;
         if (a->links.many)
             bpf_program__set_expected_attach_type(program, (enum bpf_attach_type)UPROBE_ATTACH_MANY);
-        if (plan && plan->events[goal.probe].source != goal.source && plan->events[goal.probe].source != PLAN_NONE)
+        if (plan && plan->events[goal.probe].source != goal.source && !may_come(only, plan, goal))
             bpf_program__set_autoload(program, false);
     }
 }
