@@ -48,6 +48,7 @@ check  elixir                                      elixir
 check  python3                                     python3
 check  curl                                        curl
 check  mandoc                                      mandoc
+check  zsh                                         zsh
 check  /usr/lib/python3/*/prometheus_client        python3-prometheus-client
 '
 # Packages that bring much that is not wanted (a server that is started, a desktop) are only unpacked, below build/deps.

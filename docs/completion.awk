@@ -8,9 +8,11 @@ function quote(s)
 	return "'" s "'"
 }
 
-# What completes a value, by the word for it in the help.
+# What completes a value, by the word for it in the help: `one` and the values, where the word tells them with bars between.
 function kind(value)
 {
+	if (gsub(/\|/, " ", value))
+		return "one " value
 	return value ~ /^VIEWS/ ? "views" : value ~ /^FILE/ ? "files" : value ~ /^PID/ ? "vms" : "none"
 }
 

@@ -29,7 +29,16 @@ enum { NAME_BYTES = 512, MAX_FRAMES = OTP_STACK_FRAMES + STACKS_KERNEL + 2, TOP_
 enum { DEFAULT_HZ = 99, MAX_HZ = 4999 };
 
 enum stacks_mode { MODE_CPU, MODE_OFF, MODE_EVENT };
-enum stacks_group { BY_NAME, BY_CALL, BY_PID, BY_NONE };
+#define STACKS_GROUPS(GROUP) GROUP(name, NAME) GROUP(call, CALL) GROUP(pid, PID) GROUP(none, NONE)
+enum stacks_group {
+#define GROUP(name, upper) BY_##upper,
+    STACKS_GROUPS(GROUP)
+#undef GROUP
+};
+/* What --by and --event take, with a bar before each. */
+#define CHOICE(name, of) "|" #name
+static const char groups[] = STACKS_GROUPS(CHOICE), event_names[] = STACKS_EVENTS(CHOICE);
+#undef CHOICE
 /* Whether a process that is watched had the name asked for when the last result was told. */
 enum stacks_presence { PRESENCE_UNKNOWN, PRESENCE_NO, PRESENCE_YES };
 
@@ -556,15 +565,14 @@ static int set_off(void *ctx, const char *value)
 static int set_event(void *ctx, const char *value)
 {
     struct state *st = ctx;
+    unsigned chosen;
 
+    if (options_choice("--event", event_names + 1, value, &chosen))
+        return FAIL_USAGE;
     if (st->mode == MODE_CPU)
         st->mode = MODE_EVENT;
-    for (size_t i = 0; i < sizeof events / sizeof *events; i++)
-        if (!strcmp(events[i].name, value)) {
-            st->event = &events[i];
-            return 0;
-        }
-    return fail(FAIL_USAGE, "no event '%s'; there are spawn, send, file and gc", value);
+    st->event = &events[chosen];
+    return 0;
 }
 
 static int set_hz(void *ctx, const char *value)
@@ -574,15 +582,11 @@ static int set_hz(void *ctx, const char *value)
 
 static int set_by(void *ctx, const char *value)
 {
-    static const char *const names[] = {[BY_NAME] = "name", [BY_CALL] = "call", [BY_PID] = "pid", [BY_NONE] = "none"};
+    unsigned chosen;
+    int err = options_choice("--by", groups + 1, value, &chosen);
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (!strcmp(names[i], value)) {
-            ((struct state *)ctx)->by = (enum stacks_group)i;
-            return 0;
-        }
-    }
-    return fail(FAIL_USAGE, "--by must be name, call, pid or none, not '%s'", value);
+    ((struct state *)ctx)->by = (enum stacks_group)chosen;
+    return err;
 }
 
 static int set_proc(void *ctx, const char *value)
@@ -725,10 +729,10 @@ int cmd_stacks(int argc, char **argv)
 {
     struct state *st = calloc(1, sizeof *st);
     const struct options_extra extras[] = {{"off-cpu", NULL, "time from scheduled out to scheduled in, by stack", set_off, false},
-                                           {"event", "NAME", "at each spawn, send, file (operation), gc", set_event, false},
+                                           {"event", event_names + 1, "at each of these; file: an operation on files", set_event, false},
                                            {"hz", "N", "samples a second of each CPU (99)", set_hz, false},
                                            {"proc", "WHO", "only this registered name, <pid> or initial call M:F/A", set_proc, false},
-                                           {"by", "WHAT", "group by name (or else call), call, pid, none", set_by, false},
+                                           {"by", groups + 1, "what processes are told apart by; name: or else call", set_by, false},
                                            {"lines", NULL, "tell lines of source apart", set_lines, false},
                                            {"folded", NULL, "print folded stacks instead of tables", set_folded, false},
                                            {"svg", "FILE", "write a flame graph at the end", set_svg, false},

@@ -509,12 +509,11 @@ static int set_when(void *ctx, const char *value)
 
 static int set_source(void *ctx, const char *value)
 {
-    struct state *st = ctx;
+    unsigned chosen;
+    int err = options_choice("--source", OPTIONS_SOURCES, value, &chosen);
 
-    st->notes_only = !strcmp(value, "notes");
-    return st->notes_only || !strcmp(value, "batches")
-               ? 0
-               : fail(FAIL_USAGE, "--source must be batches or notes, not '%s'", value);
+    ((struct state *)ctx)->notes_only = chosen == 1;
+    return err;
 }
 
 /* What was asked of a live view is not quietly left out of a recording. */
@@ -550,7 +549,7 @@ int cmd_trace(int argc, char **argv)
         {"max-time", "TIME", "likewise when FILE covers this time", set_time, false},
         {"files", "N", "so many are kept (2); 1: the recording ends with its first", set_files, false},
         {"ring", "TIME", "keep the last TIME in memory; SIGUSR1 and the end write it", set_ring, false},
-        {"source", "WAY", "an erlvm's events by batches of them (unless said) or by notes", set_source, false},
+        {"source", OPTIONS_SOURCES, "an erlvm's events by batches of them (unless said) or by notes", set_source, false},
         {"budget", "SHARE", NULL, refuse_budget, false},
         {"when", "WHAT", "with --ring: also write it when 'msglat.p99 > 50ms' or so", set_when, false},
         {0}};

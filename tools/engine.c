@@ -529,10 +529,12 @@ static int set_top(void *ctx, const char *value)
 static int set_source(void *ctx, const char *value)
 {
     struct engine *e = ctx;
+    unsigned chosen;
+    int err = options_choice("--source", OPTIONS_SOURCES, value, &chosen);
 
-    e->notes_only = !strcmp(value, "notes");
-    e->pages_only = !strcmp(value, "batches");
-    return e->notes_only || e->pages_only ? 0 : fail(FAIL_USAGE, "--source must be batches or notes, not '%s'", value);
+    e->notes_only = chosen == 1;
+    e->pages_only = chosen == 0;
+    return err;
 }
 
 static int run(struct engine *e, const struct options *o)
@@ -604,7 +606,7 @@ static void list_refused(const struct engine *e, struct options_extra *extras)
 static int run_views(struct engine *e, const char *command, const char *operands, const char *what, int argc, char **argv)
 {
     struct options_extra extras[VIEW_NFILTERS + 6] = {
-        {"source", "WAY", "ask an erlvm by batches of events (unless said) or by notes", set_source, false}};
+        {"source", OPTIONS_SOURCES, "ask an erlvm by batches of events (unless said) or by notes", set_source, false}};
     const struct options_spec spec = {command, what, OPTIONS_LIVE & ~(view_has_events(e->on) ? 0 : OPTIONS_EVENTS), extras, e,
                                       operands};
     struct options o;

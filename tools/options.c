@@ -107,6 +107,34 @@ int options_number(const char *what, const char *text, uint64_t least, uint64_t 
     return 0;
 }
 
+/* `a, b or c` of a|b|c. */
+static void print_choices(const char *choices, char *out, size_t size)
+{
+    size_t length = 0;
+
+    for (; *choices && length < size; choices++) {
+        const char *between = *choices != '|' ? (char[]){*choices, '\0'} : strchr(choices + 1, '|') ? ", " : " or ";
+
+        length += (size_t)snprintf(out + length, size - length, "%s", between);
+    }
+}
+
+int options_choice(const char *what, const char *choices, const char *text, unsigned *out)
+{
+    size_t length = strlen(text);
+    char all[128];
+
+    *out = 0;
+    for (const char *at = choices; at; (*out)++) {
+        if (length && strcspn(at, "|") == length && !memcmp(at, text, length))
+            return 0;
+        at = strchr(at, '|');
+        at += at ? 1 : 0;
+    }
+    print_choices(choices, all, sizeof all);
+    return fail(FAIL_USAGE, "%s must be %s, not '%s'", what, all, text);
+}
+
 /* A decimal number without a sign and an exponent; *end is `text` when there is none. */
 static double read_decimal(const char *text, char **end)
 {

@@ -20,8 +20,11 @@ enum {
     OPTIONS_NO_JSON = 32, /* it prints no results */
 };
 
+/* What --source takes. */
+#define OPTIONS_SOURCES "batches|notes"
+
 /* An option of one subcommand; `set` gets its value (NULL without `metavar`) and returns 0 or FAIL_USAGE. A name of one letter is -o, others
- * are --name. The one with the name "" is set for each word that is no option, in place of interval and count. */
+ * are --name. A metavar with bars is the values that there are, which shells complete (options_choice). The one with the name "" is set for each word that is no option, in place of interval and count. */
 struct options_extra {
     const char *name, *metavar, *text;
     int (*set)(void *ctx, const char *value);
@@ -53,6 +56,8 @@ struct options {
 int options_parse(const struct options_spec *spec, int argc, char **argv, struct options *out);
 /* Whole number in [least, most]; FAIL_USAGE (said, with `what`) otherwise. */
 int options_number(const char *what, const char *text, uint64_t least, uint64_t most, uint64_t *out);
+/* Which of the choices, words with bars between, the text is, from 0 on; FAIL_USAGE (said, with `what`) otherwise. */
+int options_choice(const char *what, const char *choices, const char *text, unsigned *out);
 /* Whether the text is seconds as of an interval (0.01 to 86400), which then are in *ns. */
 bool options_is_interval(const char *text, uint64_t *ns);
 /* A time with its unit, `5ms` (ns, us, ms, s), up to an hour; FAIL_USAGE (said, with `what`) otherwise. */

@@ -26,6 +26,7 @@ _erlsnoop_complete() {
 	probes) _erlsnoop_list "$_erlsnoop_views $_erlsnoop_probes all" ;;
 	vms) _erlsnoop_vms ;;
 	files) _erlsnoop_files ;;
+	one) COMPREPLY+=($(compgen -W "${*:2}" -- "$cur")) ;;
 	esac
 }
 

@@ -7,6 +7,7 @@ _erlsnoop_complete() {
 	probes) _values -s , 'view, probe or family' ${=_erlsnoop_views} ${=_erlsnoop_probes} all ;;
 	vms) compadd -- ${(f)"$(pgrep '^(beam|erlvm)' 2>/dev/null)"} ;;
 	files) _files ;;
+	one) compadd -- "${@:2}" ;;
 	none) _message value ;;
 	esac
 }
@@ -30,7 +31,7 @@ _erlsnoop() {
 		((CURRENT -= started))
 		_normal
 	elif kind=${_erlsnoop_values[$command:$words[CURRENT-1]]} && [[ -n $kind ]]; then
-		_erlsnoop_complete $kind
+		_erlsnoop_complete ${=kind}
 	elif [[ $PREFIX == -* ]]; then
 		_erlsnoop_describe $command: option ${=_erlsnoop_options[$command]}
 	else

@@ -129,6 +129,11 @@ static const struct {
     {"trace -a gc,mem", "gc,memory"},
     {"spawns -p $$", "$$"},
     {"spawns --budget so", ""},
+    {"spawns --source n", "notes"},
+    {"trace --source b", "batches"},
+    {"stacks --event s", "spawn send"},
+    {"stacks --by n", "name none"},
+    {"stacks --by so", ""},
     {"spawns -- se", "setpriv"},
     {"spawns -- cat so", "some file.svg"},
 };
@@ -155,16 +160,45 @@ START_TEST(test_install_bash_completes)
 }
 END_TEST
 
-START_TEST(test_install_zsh_reads_its_completion)
-{
-    const struct support_run *r = support_run("type zsh > typed 2>&1 || { echo 'SKIP test_install_zsh: no zsh'; exit; }\n"
-                                              "zsh -n ${ERLSNOOP%%/*}/share/zsh/_erlsnoop && head -1 ${ERLSNOOP%%/*}/share/zsh/_erlsnoop\n");
+/* The same of zsh, whose functions that offer words say which: those that begin as the last word does. */
+static const struct {
+    const char *line, *offered;
+} zsh_completed[] = {
+    {"d", "doctor\ndrivers\ndist\n"},
+    {"nonsense -", ""},
+    {"spawns --e", "--events\n"},
+    {"stacks --svg so", "files\n"},
+    {"trace process__s", "process__scheduled\nprocess__spawn\n"},
+    {"spawns --budget so", ""},
+    {"trace --source n", "notes\n"},
+    {"stacks --event s", "spawn\nsend\n"},
+    {"stacks --by n", "name\nnone\n"},
+    {"spawns -- cat so", "cat so\n"},
+};
 
-    ck_assert_str_eq(r->err, "");
-    if (!strncmp(r->out, "SKIP ", 5))
+START_TEST(test_install_zsh_completes)
+{
+    const struct support_run *r = support_run("type zsh > typed 2>&1 || { echo 'SKIP test_install_zsh_completes: no zsh'; exit; }\n"
+                                              "cat > offer <<'END'\n"
+                                              "offer() { print -rl -- ${(M)@:#$PREFIX*}; }\n"
+                                              "compadd() { shift; offer $@; }\n"
+                                              "_values() { offer ${@[4,-1]}; }\n"
+                                              "_describe() { offer ${${(P)@[-1]}%%%%:*}; }\n"
+                                              "_files() { print files; }\n"
+                                              "_normal() { print -r -- $words; }\n"
+                                              "_message() { }\n"
+                                              "words=(erlsnoop ${=2}) CURRENT=$#words PREFIX=$words[-1]\n"
+                                              ". $1\n"
+                                              "END\n"
+                                              "zsh -f offer ${ERLSNOOP%%/*}/share/zsh/_erlsnoop '%s' | sed '/^$/d'; head -1 ${ERLSNOOP%%/*}/share/zsh/_erlsnoop >&2\n",
+                                              zsh_completed[_i].line);
+
+    if (!strncmp(r->out, "SKIP ", 5)) {
         fputs(r->out, stdout);
-    else
-        ck_assert_str_eq(r->out, "#compdef erlsnoop\n");
+        return;
+    }
+    ck_assert_str_eq(r->out, zsh_completed[_i].offered);
+    ck_assert_str_eq(r->err, "#compdef erlsnoop\n");
 }
 END_TEST
 
@@ -180,7 +214,7 @@ Suite *install_suite(void)
     tcase_add_test(files, test_install_is_taken_away_again);
     tcase_add_test(files, test_install_man_pages_tell_every_option);
     tcase_add_loop_test(files, test_install_bash_completes, 0, sizeof completed / sizeof *completed);
-    tcase_add_test(files, test_install_zsh_reads_its_completion);
+    tcase_add_loop_test(files, test_install_zsh_completes, 0, sizeof zsh_completed / sizeof *zsh_completed);
     suite_add_tcase(suite, files);
     return suite;
 }
