@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Chroots of Debian releases, for tests that need a machine that nobody has prepared.
 #   tests/chroot.sh make ROOT SUITE [PACKAGE...]   makes ROOT anew: a minimal Debian (bookworm, trixie, sid) with these packages
+#   tests/chroot.sh empty ROOT FILE...             makes ROOT anew: these files and nothing else
+#   tests/chroot.sh tree FOLDER                    makes FOLDER: our sources as they are in an archive, without .git, of somebody else
 #   tests/chroot.sh run ROOT COMMAND...            runs it there: a root of its own, /dev, /proc, /sys; ends what it leaves running
 # Packages that were fetched once are kept in $CHROOT_CACHE (/var/cache/erlsnoop-chroots), which may be deleted at any time.
 # `run` mounts in a mount namespace of its own: no mount is left, so that ROOT can be deleted when it has ended.
@@ -30,11 +32,17 @@ set_apt() {
 	} >"$1/etc/apt/apt.conf.d/90as-outside"
 }
 
+install_debootstrap() {
+	local install="apt-get install -y --no-install-recommends debootstrap"
+	command -v debootstrap >/dev/null || { $install || { apt-get update && $install; }; } >/dev/null 2>&1 ||
+		fail "debootstrap is missing; as root, type:  apt-get update && $install"
+}
+
 make_root() {
 	local root=$1 suite=$2 log
 	shift 2
-	command -v debootstrap >/dev/null || fail "debootstrap is not installed"
 	[ "$(id -u)" = 0 ] || fail "needs root"
+	install_debootstrap
 	log=$(mktemp)
 	rm -rf --one-file-system "$root"
 	mkdir -p "$root/etc/dpkg/dpkg.cfg.d" "$cache/$suite"
@@ -54,6 +62,19 @@ make_root() {
 		{ rm -rf --one-file-system "$root"; fail "cannot install $* in $suite"; }
 }
 
+make_empty() {
+	local root=$1
+	shift
+	rm -rf --one-file-system "$root"
+	mkdir -p "$root"/{dev,proc,sys}
+	cp "$@" "$root/"
+}
+
+make_tree() {
+	mkdir -p "$1"
+	tar --exclude=./build --exclude=./.git --owner=1234 --group=1234 -C "${here%/*}/.." -cf - . | tar -C "$1" --same-owner -xf -
+}
+
 # The mount namespace is given by the process whose id stands in the file: what else is in it has been left behind.
 end_left() {
 	local namespace=$1 process
@@ -67,15 +88,19 @@ run_in() {
 	local root status=0 suite said
 	root=$(realpath "$1")
 	shift
-	suite=$(cat "$root/etc/chroot-suite")
+	suite=$(cat "$root/etc/chroot-suite" 2>/dev/null) || suite=
 	said=$(mktemp)
-	copy_packages "$cache/$suite" "$root/var/cache/apt/archives"
-	cp /etc/resolv.conf "$root/etc/resolv.conf"
+	if [ -n "$suite" ]; then
+		copy_packages "$cache/$suite" "$root/var/cache/apt/archives"
+		cp /etc/resolv.conf "$root/etc/resolv.conf"
+	fi
 	unshare --mount --propagation private -- bash "$here" enter "$said" "$root" "$@" || status=$?
 	end_left "$(cat "$said")"
 	rm -f "$said"
-	mkdir -p "$cache/$suite"
-	copy_packages "$root/var/cache/apt/archives" "$cache/$suite"
+	if [ -n "$suite" ]; then
+		mkdir -p "$cache/$suite"
+		copy_packages "$root/var/cache/apt/archives" "$cache/$suite"
+	fi
 	return $status
 }
 
@@ -102,27 +127,32 @@ make_devices() {
 	done
 }
 
-# In the mount namespace. A root by pivot_root: in one by chroot a program may make no user namespace.
+# In the mount namespace. A root by pivot_root: in one by chroot a program may make no user namespace. An empty one has no umount, with
+# which to let go of the root outside.
 enter() {
 	local said=$1 root=$2
+	local environment=(env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8
+		DEBIAN_FRONTEND=noninteractive ${CI:+CI="$CI"})
 	shift 2
 	readlink /proc/self/ns/mnt >"$said"
 	mount --bind "$root" "$root"
 	make_devices "$root/dev"
 	mount -t proc proc "$root/proc"
 	mount --rbind /sys "$root/sys"
+	[ -e "$root/etc/chroot-suite" ] || exec "${environment[@]}" chroot "$root" "$@"
 	cd "$root"
 	mkdir -p .outside
 	pivot_root . .outside
 	cd /root
 	umount -l /.outside
-	exec env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
-		DEBIAN_FRONTEND=noninteractive ${CI:+CI="$CI"} "$@"
+	exec "${environment[@]}" "$@"
 }
 
 case ${1:-} in
 make) shift; make_root "$@" ;;
+empty) shift; make_empty "$@" ;;
+tree) shift; make_tree "$@" ;;
 run) shift; run_in "$@" ;;
 enter) shift; enter "$@" ;;
-*) sed -n '3,7s/^# //p' "$0" >&2; exit 2 ;;
+*) sed -n '3,9s/^# //p' "$0" >&2; exit 2 ;;
 esac

@@ -25,16 +25,6 @@ step() {
 	fi
 }
 
-# The sources alone, as of a clean tree.
-copy_sources() {
-	mkdir -p "$1"
-	if [ -e .git ]; then
-		git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t "$1"
-	else
-		tar -c --exclude=./build . | tar -x -C "$1"
-	fi
-}
-
 # in_suite SUITE WHAT: a part of in_chroot.sh there.
 in_suite() { bash tests/chroot.sh run "$work/$1" bash /root/in_chroot.sh "$2"; }
 
@@ -44,7 +34,7 @@ make_suite() {
 
 build_packages() {
 	step "a chroot of bookworm to build in" make_suite bookworm build-essential lintian || return
-	copy_sources "$work/bookworm/root/src"
+	bash tests/chroot.sh tree "$work/bookworm/root/src"
 	step "dpkg-buildpackage -us -uc -b, with what debian/control asks for" in_suite bookworm build || return
 	rm -f "$work"/*.deb
 	cp "$work"/bookworm/root/*.deb "$work"
@@ -67,11 +57,8 @@ try_packages() {
 	step "$suite: removed without a trace" in_suite "$suite" remove
 }
 
-# Nothing is there but /proc and /sys, which tell of this machine's VM.
-in_nothing() {
-	unshare --mount --propagation private -- bash -c 'mount -t proc proc "$1/proc" && mount --rbind /sys "$1/sys" && shift 1 &&
-		exec chroot "$@"' - "$work/nothing" "$work/nothing" /erlsnoop "$@"
-}
+# Nothing is there but /dev, /proc and /sys, which tell of this machine's VM.
+in_nothing() { bash tests/chroot.sh run "$work/nothing" /erlsnoop "$@"; }
 
 ask_version_in_nothing() {
 	local said
@@ -93,9 +80,7 @@ watch_in_nothing() {
 
 try_static() {
 	step "make STATIC=1" make STATIC=1 build/variant-static1/erlsnoop || return
-	rm -rf --one-file-system "$work/nothing"
-	mkdir -p "$work"/nothing/{proc,sys}
-	cp build/variant-static1/erlsnoop "$work/nothing/"
+	bash tests/chroot.sh empty "$work/nothing" build/variant-static1/erlsnoop
 	step "static: in an empty chroot, --version tells what was left out" ask_version_in_nothing
 	step "static: list and spawns of a VM from there" watch_in_nothing
 }
