@@ -194,6 +194,7 @@ $(BUILD)/tests/probe_beams/%.so: tests/probes/%.c vm/driver/abi.h vm/nif/abi.h
 	@mkdir -p $(@D)
 	$(CC) $(VM_CFLAGS) -shared -fPIC -o $@ $<
 $(BUILD)/obj/tests/probes/probes_test.o: $(GEN)/record.skel.h
+$(BUILD)/obj/tests/tools/install_test.o: TOOL_CFLAGS += -DSTATIC='"$(STATIC)"'
 
 TEST_BINS := $(foreach room,$(TEST_ROOMS),$(if $(shell find tests/$(room) -name '*_test.c' 2>/dev/null),$(BUILD)/tests/$(room)))
 # What is made of tables and of help texts.
