@@ -35,14 +35,16 @@ static void put_chunk(struct beam_out *o, const char *id, const struct beam_out 
 		put_u8(o, 0);
 }
 
-static const char *const names[] = { "m", "f", "erlang", "self", "no_fail" };
+static const char *const names[] = { "m", "f", "erlang", "self", "no_fail", "error" };
+
+enum { NAMES = sizeof(names) / sizeof(names[0]) };
 
 static void put_atoms(struct beam_out *file)
 {
 	struct beam_out o = { .n = 0 };
 
-	put_u32(&o, 5);
-	for (unsigned i = 0; i < 5; i++) {
+	put_u32(&o, NAMES);
+	for (unsigned i = 0; i < NAMES; i++) {
 		put_u8(&o, (unsigned)strlen(names[i]));
 		put_bytes(&o, names[i], strlen(names[i]));
 	}
@@ -62,16 +64,23 @@ static void put_code(struct beam_out *file, const uint8_t *body, size_t n, uint3
 	put_chunk(file, "Code", &o);
 }
 
+/* Of erlang. */
+static void put_import(struct beam_out *o, uint32_t function, uint32_t arity)
+{
+	put_u32(o, 3);
+	put_u32(o, function);
+	put_u32(o, arity);
+}
+
 static void put_tables(struct beam_out *file)
 {
 	struct beam_out imports = { .n = 0 }, exports = { .n = 0 }, strings = { .n = 0 };
 
 	put_bytes(&strings, "abcd", 4);
 	put_chunk(file, "StrT", &strings);
-	put_u32(&imports, 1);
-	put_u32(&imports, 3);
-	put_u32(&imports, 4);
-	put_u32(&imports, 0);
+	put_u32(&imports, 2);
+	put_import(&imports, 4, 0);
+	put_import(&imports, 6, 1);
 	put_chunk(file, "ImpT", &imports);
 	put_u32(&exports, 1);
 	put_u32(&exports, 2);

@@ -367,7 +367,7 @@ static bool decode_op(struct beam_parse *p, struct reader *r, struct genop *op)
 		return beam_parse_fail(p, "Code: has no end");
 	if (genop_signature(op->op) == NULL)
 		return beam_parse_fail(p, "Code: operation %u is unknown", op->op);
-	op->count = (uint16_t)strlen(genop_signature(op->op));
+	op->count = (uint8_t)strlen(genop_signature(op->op));
 	op->args = beam_parse_take(p, op->count, sizeof(*op->args));
 	for (unsigned i = 0; i < op->count; i++)
 		if (!decode_operand(p, r, &op->args[i], false))
@@ -430,7 +430,7 @@ bool beam_code_decode(struct beam_parse *p, struct reader *r)
 
 struct check {
 	struct beam_parse *p;
-	const struct genop *op;
+	struct genop *op;
 	uint32_t function;   /* index of the operation's own */
 };
 
@@ -439,22 +439,35 @@ static bool fail_operand(const struct check *c, const char *what)
 	return beam_parse_fail(c->p, "Code: %s at byte %u: %s", genop_name(c->op->op), c->op->offset, what);
 }
 
-static bool check_label(const struct check *c, const struct operand *o, bool may_be_none)
+static bool check_place(const struct check *c, const struct operand *o)
 {
-	if (o->kind != OPND_LABEL)
+	if (o->kind != OPND_LABEL || o->u == 0)
 		return fail_operand(c, "no label");
-	if (o->u == 0)
-		return may_be_none || fail_operand(c, "no label");
 	if (!c->p->f->labels[o->u].defined || c->p->f->labels[o->u].function != c->function)
 		return fail_operand(c, "a label of no place in this function");
 	return true;
 }
 
+static bool check_label(const struct check *c, const struct operand *o, bool may_be_none)
+{
+	if (may_be_none && o->kind == OPND_LABEL && o->u == 0)
+		return true;
+	if (o == c->op->args)
+		c->op->leads = true;
+	else
+		c->op->leads_on = true;
+	return check_place(c, o);
+}
+
 static bool check_register(const struct check *c, const struct operand *o)
 {
-	if (o->kind == OPND_Y && o->u >= c->p->f->functions[c->function].max_frame)
+	if (o->kind != OPND_Y)
+		return o->kind == OPND_X || fail_operand(c, "no register");
+	if (o->u >= c->p->f->functions[c->function].max_frame)
 		return fail_operand(c, "a register outside every frame");
-	return o->kind == OPND_X || o->kind == OPND_Y || fail_operand(c, "no register");
+	if (o->u >= c->op->y_end)
+		c->op->y_end = (uint16_t)(o->u + 1);
+	return true;
 }
 
 static bool check_source(const struct check *c, const struct operand *o)
@@ -566,6 +579,8 @@ static bool check_letter(const struct check *c, char letter, struct operand *o)
 	case 'D': return o->kind == OPND_FR || check_register(c, o);
 	case 'x': return o->kind == OPND_X || fail_operand(c, "no x register");
 	case 'y': return o->kind == OPND_Y ? check_register(c, o) : fail_operand(c, "no y register");
+	case 'Y': return o->kind == OPND_Y || fail_operand(c, "no y register"); /* beam_frames.c looks at it */
+	case 'h': return check_place(c, o);
 	case 'q': return o->kind == OPND_FR || fail_operand(c, "no float register");
 	case 'a': return (o->kind == OPND_CONST && term_is_atom(o->term)) || fail_operand(c, "no atom");
 	case 'k': return o->kind == OPND_CONST || fail_operand(c, "no constant");

@@ -596,12 +596,11 @@ static const uint8_t *copy_bytes(struct beam_parse *p, const struct reader *r, s
 struct type_format {
 	uint32_t version;
 	unsigned any;        /* every bit of a union; those above say what follows: a lower, an upper bound, a unit */
-	unsigned numbers;    /* those that may have bounds */
 };
 
-static const struct type_format type_formats[] = { { 3, 0x0fff, 0x0028 }, { 4, 0x1fff, 0x1fff } };
+static const struct type_format type_formats[] = { { 3, 0x0fff }, { 4, 0x1fff } };
 
-enum { TYPE_OF_25_ANY = 0x1fff, TYPE_BITSTRING = 2 };
+enum { TYPE_OF_25_ANY = 0x1fff, TYPE_BITSTRING = 2, TYPE_NUMBERS = 8 | 32 /* floats, integers: these may have bounds */ };
 
 static int64_t read_i64(struct reader *r)
 {
@@ -624,7 +623,7 @@ static bool read_type(struct reader *r, const struct type_format *t, bool first)
 	unsigned types = reader_u16(r), follows = types / (t->any + 1);
 	bool has_bounds = follows & 3, has_unit = follows & 4;
 
-	if (types == 0 || (first && (types & t->any) != t->any) || (has_bounds && !(types & t->numbers)) ||
+	if (types == 0 || (first && (types & t->any) != t->any) || (has_bounds && !(types & TYPE_NUMBERS)) ||
 	    (has_unit && !(types & TYPE_BITSTRING)))
 		return false;
 	reader_bytes(r, 8 * ((follows & 1) + (follows >> 1 & 1)) + has_unit);

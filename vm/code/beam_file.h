@@ -43,8 +43,11 @@ struct operand {
 };
 
 struct genop {
-	uint16_t op;         /* enum genop_number */
-	uint16_t count;
+	uint8_t op;          /* enum genop_number */
+	uint8_t count;
+	uint16_t y_end : 14; /* the y registers that it uses are below this */
+	bool leads : 1;      /* its first operand is a label that the code may go on at */
+	bool leads_on : 1;   /* another one is, or is within another */
 	uint32_t offset;     /* in the Code chunk, for messages. Units: bytes */
 	struct operand *args;
 };

@@ -2,6 +2,8 @@
 /* Holds the frames of decoded code against each other: along every path a frame is made once, given back as large as it was
  * made, and there for the calls that return into it; y registers stand in it. Damaged code that is still made of
  * operations would otherwise return to what is no address.
+ * While a catch is active its frame stays as it is, as its handler finds it so, and nothing else uses the register that it
+ * stands in: a copy would lead into the handler with another frame.
  * One walk in the code's order: compilers place a label behind what leads to it, but for loops, where the code before runs
  * into it. A label that is led to only from behind is refused. */
 #include "code/beam_parse.h"
@@ -10,12 +12,24 @@
 /* Besides the words of a frame. MIXED - n: one or another, of n words at least, which is well where the code only raises. */
 enum { NO_FRAME = -1, UNREACHED = -2, UNSEEN = -3, MIXED = -4 };
 
+/* One that is active, and those around it. */
+struct catch {
+	uint64_t y;
+	const struct catch *outer;
+};
+
+/* What stands at a place of the code. */
+struct place {
+	int32_t frame;
+	bool is_behind;              /* of a label: the walk has been there */
+	const struct catch *catches; /* the innermost; NULL: none */
+};
+
 struct walk {
 	struct beam_parse *p;
 	const struct genop *op;
-	int64_t *at_label;   /* by label: what stands there */
-	bool *is_behind;     /* by label: the walk has been there */
-	int64_t now;
+	struct place *at_label;
+	struct place now;
 };
 
 static bool fail_frame(const struct walk *w, const char *what)
@@ -25,172 +39,249 @@ static bool fail_frame(const struct walk *w, const char *what)
 
 static bool expect(const struct walk *w, int64_t frame)
 {
-	return w->now == frame || fail_frame(w, "another frame than there is");
+	return w->now.frame == frame || fail_frame(w, "another frame than there is");
 }
 
 /* ---- labels */
 
 /* So many y registers are there. */
-static int64_t words_of(int64_t frame)
+static inline int32_t words_of(int32_t frame)
 {
 	return frame >= 0 ? frame : frame <= MIXED ? MIXED - frame : 0;
 }
 
-static int64_t mix(int64_t a, int64_t b)
+static int32_t mix(int32_t a, int32_t b)
 {
-	int64_t least = words_of(a) < words_of(b) ? words_of(a) : words_of(b);
+	int32_t least = words_of(a) < words_of(b) ? words_of(a) : words_of(b);
 
 	return a == b ? a : MIXED - least;
 }
 
-static bool lead_to(struct walk *w, uint64_t label)
+static bool same_catches(const struct catch *a, const struct catch *b)
 {
-	if (label == 0)
-		return true;
-	if (w->at_label[label] == UNSEEN)
-		w->at_label[label] = w->now;
-	else if (!w->is_behind[label])
-		w->at_label[label] = mix(w->at_label[label], w->now);
-	else if (w->at_label[label] != w->now &&
-		 !(w->at_label[label] <= MIXED && words_of(w->now) >= words_of(w->at_label[label])))
-		return fail_frame(w, "a label where the frame is another");
+	for (; a != b; a = a->outer, b = b->outer)
+		if (a == NULL || b == NULL || a->y != b->y)
+			return false;
 	return true;
+}
+
+/* What stands at the label when w->now joins it. */
+static bool join(const struct walk *w, struct place *l)
+{
+	if (l->frame == UNSEEN) {
+		l->frame = w->now.frame;
+		l->catches = w->now.catches;
+		return true;
+	}
+	l->frame = mix(l->frame, w->now.frame);
+	return same_catches(l->catches, w->now.catches) || fail_frame(w, "a label where other catches are active");
+}
+
+static bool lead_back(const struct walk *w, const struct place *l)
+{
+	if (l->frame != w->now.frame && !(l->frame <= MIXED && words_of(w->now.frame) >= words_of(l->frame)))
+		return fail_frame(w, "a label where the frame is another");
+	return same_catches(l->catches, w->now.catches) || fail_frame(w, "a label where other catches are active");
+}
+
+static inline bool lead_to(struct walk *w, uint64_t label)
+{
+	struct place *l = &w->at_label[label];
+
+	if (label == 0 || likely(l->frame == w->now.frame && l->catches == w->now.catches))
+		return true;
+	return l->is_behind ? lead_back(w, l) : join(w, l);
 }
 
 static bool arrive(struct walk *w, uint32_t op_index, uint64_t label)
 {
 	const struct beam_file *f = w->p->f;
 	const struct beam_label *l = &f->labels[label];
+	struct place *at = &w->at_label[label];
 
-	w->is_behind[label] = true;
+	at->is_behind = true;
 	if (l->entry || (l->function < f->function_count && op_index < f->functions[l->function].first_op)) {
-		w->at_label[label] = w->now = NO_FRAME; /* a function's head or entry */
+		at->frame = w->now.frame = NO_FRAME; /* a function's head or entry */
+		at->catches = w->now.catches = NULL;
 		return true;
 	}
-	if (w->at_label[label] == UNSEEN)
-		w->at_label[label] = w->now;
-	else if (w->now != UNREACHED)
-		w->at_label[label] = mix(w->at_label[label], w->now);
-	w->now = w->at_label[label];
+	if ((w->now.frame != UNREACHED || at->frame == UNSEEN) && !join(w, at))
+		return false;
+	w->now = *at;
 	return true;
 }
 
 /* ---- operands: y registers, and labels that the code may go on at */
 
+static bool holds_no_catch(const struct walk *w, uint64_t y)
+{
+	for (const struct catch *c = w->now.catches; c != NULL; c = c->outer)
+		if (c->y == y)
+			return fail_frame(w, "a register in which a catch stands");
+	return true;
+}
+
 static bool check_operand(struct walk *w, const struct operand *o)
 {
-	if (o->kind == OPND_Y)
-		return (int64_t)o->u < words_of(w->now) || fail_frame(w, "a register outside the frame");
 	if (o->kind == OPND_LABEL)
 		return lead_to(w, o->u);
+	if (o->kind == OPND_Y)
+		return holds_no_catch(w, o->u);
 	for (uint32_t i = 0; o->kind == OPND_LIST && i < o->count; i++)
 		if (!check_operand(w, &o->items[i]))
 			return false;
 	return true;
 }
 
-static inline bool is_seen_here(const struct operand *o)
+static __attribute__((noinline)) bool check_each_operand(struct walk *w)
 {
-	return o->kind == OPND_Y || o->kind == OPND_LABEL || o->kind == OPND_LIST;
-}
-
-/* The label of a call is the entry of a function. */
-static inline bool check_operands(struct walk *w)
-{
-	const struct genop *op = w->op;
-
-	if (op->op == GENOP_call || op->op == GENOP_call_only || op->op == GENOP_call_last)
-		return true;
-	for (unsigned i = 0; i < op->count; i++)
-		if (is_seen_here(&op->args[i]) && !check_operand(w, &op->args[i]))
+	for (unsigned i = 0; i < w->op->count; i++)
+		if (!check_operand(w, &w->op->args[i]))
 			return false;
 	return true;
 }
 
+/* beam_code_check has noted what there is to be seen. */
+static inline bool check_operands(struct walk *w)
+{
+	const struct genop *op = w->op;
+
+	if (unlikely(op->y_end > words_of(w->now.frame)))
+		return fail_frame(w, "a register outside the frame");
+	if (op->leads && !lead_to(w, op->args[0].u))
+		return false;
+	return likely(!op->leads_on && (op->y_end == 0 || w->now.catches == NULL)) || check_each_operand(w);
+}
+
 /* ---- operations */
 
-static bool needs_frame(const struct walk *w)
+static bool needs_frame(struct walk *w)
 {
-	return w->now >= 0 || fail_frame(w, "no frame to return to");
+	return w->now.frame >= 0 || fail_frame(w, "no frame to return to");
+}
+
+static bool has_no_catch(const struct walk *w)
+{
+	return w->now.catches == NULL || fail_frame(w, "a catch is active in its frame");
+}
+
+static bool allocate(struct walk *w)
+{
+	bool ok = expect(w, NO_FRAME);
+
+	w->now.frame = (int32_t)w->op->args[0].u;
+	return ok;
 }
 
 static bool trim(struct walk *w)
 {
 	int64_t n = (int64_t)w->op->args[0].u;
 
-	if (w->now < n)
+	if (w->now.frame < n)
 		return fail_frame(w, "a frame that is smaller");
-	w->now -= n;
+	w->now.frame -= (int32_t)n;
+	return has_no_catch(w);
+}
+
+static bool deallocate(struct walk *w)
+{
+	bool ok = expect(w, (int64_t)w->op->args[0].u) && has_no_catch(w);
+
+	w->now.frame = NO_FRAME;
+	return ok;
+}
+
+/* The code goes on elsewhere, or nowhere. */
+static bool end(struct walk *w)
+{
+	w->now.frame = UNREACHED;
 	return true;
 }
 
 static bool leave(struct walk *w, int64_t frame)
 {
-	bool ok = expect(w, frame);
+	return expect(w, frame) && has_no_catch(w) && end(w);
+}
 
-	w->now = UNREACHED;
-	return ok;
+static bool leave_without_frame(struct walk *w)
+{
+	return leave(w, NO_FRAME);
+}
+
+/* Its last operand is the size of the frame that it gives back. */
+static bool leave_frame(struct walk *w)
+{
+	return leave(w, (int64_t)w->op->args[w->op->count - 1].u);
 }
 
 static bool call_external(struct walk *w)
 {
-	/* Compilers do not mind which frame there is when what they call never returns. */
-	if (export_is_raiser(w->op->args[1].export)) {
-		w->now = UNREACHED;
-		return true;
-	}
+	/* Compilers do not mind which frame there is when what they call never returns; emit gives none back there. */
+	if (export_is_raiser(w->op->args[1].export))
+		return end(w);
 	switch (w->op->op) {
 	case GENOP_call_ext: return needs_frame(w);
-	case GENOP_call_ext_only: return leave(w, NO_FRAME);
-	default: return leave(w, (int64_t)w->op->args[2].u);
+	case GENOP_call_ext_only: return leave_without_frame(w);
+	default: return leave_frame(w);
 	}
 }
 
-/* After its operands were seen. */
-static bool pass(struct walk *w)
+static bool begin_catch(struct walk *w)
 {
-	const struct operand *a = w->op->args;
+	uint64_t y = w->op->args[0].u;
+	struct catch *c;
 
-	switch (w->op->op) {
-	case GENOP_allocate: case GENOP_allocate_heap: case GENOP_allocate_zero: case GENOP_allocate_heap_zero:
-		if (!expect(w, NO_FRAME))
-			return false;
-		w->now = (int64_t)a[0].u;
-		return true;
-	case GENOP_deallocate:
-		if (!expect(w, (int64_t)a[0].u))
-			return false;
-		w->now = NO_FRAME;
-		return true;
-	case GENOP_trim: return trim(w);
-	case GENOP_call: case GENOP_apply: case GENOP_call_fun: case GENOP_call_fun2: return needs_frame(w);
-	case GENOP_call_last: return leave(w, (int64_t)a[2].u);
-	case GENOP_apply_last: return leave(w, (int64_t)a[1].u);
-	case GENOP_call_only: case GENOP_return: return leave(w, NO_FRAME);
-	case GENOP_call_ext: case GENOP_call_ext_only: case GENOP_call_ext_last: return call_external(w);
-	case GENOP_func_info: case GENOP_jump: case GENOP_wait: case GENOP_loop_rec_end: case GENOP_select_val:
-	case GENOP_select_tuple_arity: case GENOP_badmatch: case GENOP_case_end: case GENOP_if_end: case GENOP_try_case_end:
-	case GENOP_badrecord: case GENOP_raise: case GENOP_int_code_end:
-		w->now = UNREACHED;
-		return true;
-	default:
-		return true;
-	}
+	if ((int64_t)y >= w->now.frame)
+		return fail_frame(w, "a register outside the frame");
+	if (!holds_no_catch(w, y))
+		return false;
+	c = beam_parse_take(w->p, 1, sizeof(*c));
+	*c = (struct catch){ y, w->now.catches };
+	w->now.catches = c;
+	return lead_to(w, w->op->args[1].u);
+}
+
+static bool end_catch(struct walk *w)
+{
+	const struct catch *c = w->now.catches;
+
+	if (c == NULL || c->y != w->op->args[0].u)
+		return fail_frame(w, "another catch than the innermost");
+	w->now.catches = c->outer;
+	return true;
+}
+
+/* After an operation's operands were seen. NULL: it goes on as it came. */
+static bool (*const passes[GENOP_LIMIT])(struct walk *w) = {
+	[GENOP_allocate] = allocate, [GENOP_allocate_heap] = allocate, [GENOP_allocate_zero] = allocate,
+	[GENOP_allocate_heap_zero] = allocate, [GENOP_deallocate] = deallocate, [GENOP_trim] = trim,
+	[GENOP_catch] = begin_catch, [GENOP_try] = begin_catch, [GENOP_catch_end] = end_catch,
+	[GENOP_try_end] = end_catch, [GENOP_try_case] = end_catch,
+	[GENOP_call] = needs_frame, [GENOP_apply] = needs_frame, [GENOP_call_fun] = needs_frame, [GENOP_call_fun2] = needs_frame,
+	[GENOP_call_last] = leave_frame, [GENOP_apply_last] = leave_frame,
+	[GENOP_call_only] = leave_without_frame, [GENOP_return] = leave_without_frame,
+	[GENOP_call_ext] = call_external, [GENOP_call_ext_only] = call_external, [GENOP_call_ext_last] = call_external,
+	[GENOP_func_info] = end, [GENOP_jump] = end, [GENOP_wait] = end, [GENOP_loop_rec_end] = end, [GENOP_select_val] = end,
+	[GENOP_select_tuple_arity] = end, [GENOP_badmatch] = end, [GENOP_case_end] = end, [GENOP_if_end] = end,
+	[GENOP_try_case_end] = end, [GENOP_badrecord] = end, [GENOP_raise] = end, [GENOP_int_code_end] = end,
+};
+
+static inline bool walk_on(struct walk *w)
+{
+	return check_operands(w) && (passes[w->op->op] == NULL || passes[w->op->op](w));
 }
 
 bool beam_frames_check(struct beam_parse *p)
 {
 	struct beam_file *f = p->f;
-	struct walk w = { .p = p, .now = UNREACHED };
+	struct walk w = { .p = p, .now = { .frame = UNREACHED } };
 
 	w.at_label = beam_parse_take(p, f->label_count, sizeof(*w.at_label));
 	for (uint32_t i = 0; i < f->label_count; i++)
-		w.at_label[i] = UNSEEN;
-	w.is_behind = beam_parse_take(p, f->label_count, sizeof(*w.is_behind));
+		w.at_label[i].frame = UNSEEN;
 	for (uint32_t i = 0; i < f->op_count; i++) {
 		w.op = &f->ops[i];
-		if (w.op->op == GENOP_label ? !arrive(&w, i, w.op->args[0].u) :
-					      w.now != UNREACHED && !(check_operands(&w) && pass(&w)))
+		if (w.op->op == GENOP_label ? !arrive(&w, i, w.op->args[0].u) : w.now.frame != UNREACHED && !walk_on(&w))
 			return false;
 	}
 	return true;

@@ -78,7 +78,8 @@ Term beam_parse_atom(struct beam_parse *p, uint64_t index);
 /* ---- beam_code.c */
 /* Decodes the Code chunk: operations, labels, functions. */
 bool beam_code_decode(struct beam_parse *p, struct reader *r);
-/* Holds every operand against genops.def, and turns indices into what they name. After all tables are there. */
+/* Holds every operand against genops.def, turns indices into what they name, and notes which registers and labels there
+ * are. After all tables are there. */
 bool beam_code_check(struct beam_parse *p);
 
 /* ---- beam_frames.c */

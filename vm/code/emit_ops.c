@@ -36,10 +36,13 @@ static void emit_call_line(struct emitter *em, const struct genop *call)
 
 /* ---- calls */
 
+/* What raises leaves the frame as it is: it may be another one than the call says. */
 static enum opcode choose_external(unsigned genop, const struct export *e)
 {
 	bool native = e->bif != NULL;
 
+	if (genop == GENOP_call_ext_last && export_is_raiser(e))
+		genop = GENOP_call_ext_only;
 	switch (genop) {
 	case GENOP_call_ext: return native ? OP_call_bif : OP_call_ext;
 	case GENOP_call_ext_only: return native ? OP_call_bif_only : OP_call_ext_only;

@@ -102,12 +102,12 @@ START_TEST(test_beam_file_parse_wrong_operands)
 	refused(BODY(61, COMPACT(F, 9), 19), "out of range");
 	refused(BODY(4, COMPACT(U, 2), COMPACT(F, 2), 19), "another arity");
 	refused(BODY(4, COMPACT(U, 1), COMPACT(F, 1), 19), "no function");
-	refused(BODY(7, COMPACT(U, 0), COMPACT(U, 1), 19), "no import");
+	refused(BODY(7, COMPACT(U, 0), COMPACT(U, 2), 19), "no import");
 	refused(BODY(7, COMPACT(U, 1), COMPACT(U, 0), 19), "another arity");
 	refused(BODY(103, COMPACT(U, 0), 19), "no lambda");
 	refused(BODY(64, 0x47, COMPACT(U, 0), COMPACT(X, 0), 19), "literal 0");
 	refused(BODY(92, COMPACT(U, 3), COMPACT(U, 2), 19), "a string out of range");
-	refused(BODY(64, COMPACT(A, 6), COMPACT(X, 0), 19), "atom 6");
+	refused(BODY(64, COMPACT(A, 7), COMPACT(X, 0), 19), "atom 7");
 	refused(BODY(200, 19), "operation 200");
 	refused(BODY(68, COMPACT(A, 1), 19), "operation 68");
 	refused(BODY(1, COMPACT(U, 2), 19), "twice");
@@ -116,6 +116,84 @@ START_TEST(test_beam_file_parse_wrong_operands)
 	refused(BODY(177, COMPACT(F, 0), COMPACT(U, 0), COMPACT(U, 0), COMPACT(U, 1), COMPACT(X, 0), 0x17, COMPACT(U, 6), COMPACT(A, 2),
 		     COMPACT(U, 1), 0x28, 0x01, COMPACT(A, 0), COMPACT(X, 0), COMPACT(X, 0), 19), "a unit above 256");
 	refused(BODY(16, 0x1f | 0x18, 0x7f, 0xff, 0xff, COMPACT(U, 0), 19), "Code");
+}
+END_TEST
+
+/* ---- frames */
+
+#define ALLOCATE(n) 12, COMPACT(U, n), COMPACT(U, 1)
+#define DEALLOCATE(n) 18, COMPACT(U, n)
+#define TRIM(n) 136, COMPACT(U, n), COMPACT(U, 0)
+#define CALL 4, COMPACT(U, 1), COMPACT(F, 2)
+#define CALL_LAST(n) 5, COMPACT(U, 1), COMPACT(F, 2), COMPACT(U, n)
+#define CALL_ONLY 6, COMPACT(U, 1), COMPACT(F, 2)
+#define RAISE 7, COMPACT(U, 1), COMPACT(U, 1)
+#define RAISE_LAST(n) 8, COMPACT(U, 1), COMPACT(U, 1), COMPACT(U, n)
+#define SELF 7, COMPACT(U, 0), COMPACT(U, 0)
+#define LABEL(n) 1, COMPACT(U, n)
+#define JUMP(n) 61, COMPACT(F, n)
+#define IS_ATOM(n) 48, COMPACT(F, n), COMPACT(X, 0)
+#define SET(y) 64, COMPACT(X, 0), COMPACT(Y, y)
+#define GET(y) 64, COMPACT(Y, y), COMPACT(X, 0)
+#define CATCH(y, n) 62, COMPACT(Y, y), COMPACT(F, n)
+#define CATCH_END(y) 63, COMPACT(Y, y)
+#define TRY(y, n) 104, COMPACT(Y, y), COMPACT(F, n)
+#define TRY_END(y) 105, COMPACT(Y, y)
+#define TRY_CASE(y) 106, COMPACT(Y, y)
+#define RETURN 19
+#define HANDLER 1, COMPACT(U, 3), TRY_CASE(0), DEALLOCATE(1), RETURN
+
+static void taken(const uint8_t *body, size_t n)
+{
+	struct beam_error error;
+	struct beam_file *f = parse_body(body, n, &error);
+
+	ck_assert_msg(f != NULL, "said: %s", error.text);
+	beam_file_free(f);
+}
+
+START_TEST(test_beam_file_parse_frames)
+{
+	taken(BODY(ALLOCATE(2), SET(1), CALL, TRIM(1), CALL_LAST(1)));
+	taken(BODY(IS_ATOM(3), ALLOCATE(1), CALL, DEALLOCATE(1), LABEL(3), RAISE));
+	taken(BODY(IS_ATOM(3), ALLOCATE(2), CALL, LABEL(3), RAISE_LAST(2)));
+	taken(BODY(LABEL(3), ALLOCATE(0), CALL, DEALLOCATE(0), IS_ATOM(3), RETURN));
+	refused(BODY(ALLOCATE(0), ALLOCATE(0), DEALLOCATE(0), RETURN), "allocate at byte 13: another frame than there is");
+	refused(BODY(ALLOCATE(1), DEALLOCATE(2), RETURN), "deallocate at byte 13: another frame");
+	refused(BODY(ALLOCATE(1), TRIM(2), DEALLOCATE(0), RETURN), "trim at byte 13: a frame that is smaller");
+	refused(BODY(CALL, RETURN), "call at byte 10: no frame to return to");
+	refused(BODY(SELF, RETURN), "call_ext at byte 10: no frame to return to");
+	refused(BODY(ALLOCATE(1), CALL_LAST(2)), "call_last at byte 13: another frame");
+	refused(BODY(ALLOCATE(1), CALL_ONLY), "call_only at byte 13: another frame");
+	refused(BODY(ALLOCATE(1), RETURN), "return at byte 13: another frame");
+	refused(BODY(ALLOCATE(2), SET(1), TRIM(1), GET(1), DEALLOCATE(1), RETURN), "move at byte 19: a register outside the frame");
+	refused(BODY(IS_ATOM(3), ALLOCATE(1), LABEL(3), DEALLOCATE(1), RETURN), "deallocate at byte 18: another frame");
+	refused(BODY(LABEL(3), ALLOCATE(0), IS_ATOM(3), DEALLOCATE(0), RETURN), "is_atom at byte 15: a label where the frame is another");
+}
+END_TEST
+
+START_TEST(test_beam_file_parse_catches)
+{
+	taken(BODY(ALLOCATE(1), CATCH(0, 3), CALL, LABEL(3), CATCH_END(0), DEALLOCATE(1), RETURN));
+	taken(BODY(ALLOCATE(1), TRY(0, 3), CALL, TRY_END(0), DEALLOCATE(1), RETURN, HANDLER));
+	taken(BODY(ALLOCATE(2), CATCH(1, 4), TRY(0, 3), RAISE, LABEL(3), TRY_CASE(0), LABEL(4), CATCH_END(1), DEALLOCATE(2), RETURN));
+	refused(BODY(CATCH(0, 3), LABEL(3), CATCH_END(0), RETURN, ALLOCATE(1)), "catch at byte 10: a register outside the frame");
+	refused(BODY(ALLOCATE(2), TRY(0, 3), TRIM(1), CALL, TRY_END(0), DEALLOCATE(1), RETURN, HANDLER),
+		"trim at byte 16: a catch is active");
+	refused(BODY(ALLOCATE(1), TRY(0, 3), DEALLOCATE(1), RETURN, HANDLER), "deallocate at byte 16: a catch is active");
+	refused(BODY(ALLOCATE(1), TRY(0, 3), CALL_LAST(1), HANDLER), "call_last at byte 16: a catch is active");
+	refused(BODY(ALLOCATE(1), TRY(0, 3), GET(0), TRY_END(0), DEALLOCATE(1), RETURN, HANDLER),
+		"move at byte 16: a register in which a catch stands");
+	refused(BODY(ALLOCATE(1), TRY(0, 3), SET(0), TRY_END(0), DEALLOCATE(1), RETURN, HANDLER),
+		"move at byte 16: a register in which a catch stands");
+	refused(BODY(ALLOCATE(1), TRY(0, 3), TRY(0, 3), RAISE, HANDLER), "try at byte 16: a register in which a catch stands");
+	refused(BODY(ALLOCATE(2), CATCH(0, 3), CATCH(1, 4), CATCH_END(0), RAISE, LABEL(3), LABEL(4), RAISE),
+		"catch_end at byte 19: another catch than the innermost");
+	refused(BODY(ALLOCATE(1), TRY_END(0), DEALLOCATE(1), RETURN), "try_end at byte 13: another catch");
+	refused(BODY(ALLOCATE(1), IS_ATOM(4), TRY(0, 3), LABEL(4), RAISE, HANDLER), "label at byte 19: a label where other catches");
+	refused(BODY(ALLOCATE(1), LABEL(4), TRY(0, 3), JUMP(4), HANDLER), "jump at byte 18: a label where other catches");
+	refused(BODY(ALLOCATE(1), TRY(0, 3), CALL, TRY_END(0), DEALLOCATE(1), RETURN, LABEL(3), DEALLOCATE(1), RETURN),
+		"deallocate at byte 26: a catch is active");
 }
 END_TEST
 
@@ -196,6 +274,8 @@ Suite *beam_file_suite(void)
 	tcase_add_test(c, test_beam_file_parse_numbers);
 	tcase_add_test(c, test_beam_file_parse_otp26_operations);
 	tcase_add_test(c, test_beam_file_parse_wrong_operands);
+	tcase_add_test(c, test_beam_file_parse_frames);
+	tcase_add_test(c, test_beam_file_parse_catches);
 	tcase_add_test(c, test_beam_file_parse_cut_off);
 	tcase_add_test(c, test_beam_file_parse_compressed);
 	tcase_add_test(c, test_beam_file_parse_stock_lists);
