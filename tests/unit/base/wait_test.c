@@ -2,6 +2,7 @@
 /* Who may wait for whom, and what a thread is told to wait for. */
 #include "base/wait.h"
 
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
