@@ -67,9 +67,11 @@ END_TEST
 /* ---- what needs a name space of mounts, or of processes */
 
 /* $BARE in place of what the kernel says of control groups: the directory d has their files. +S: what it overrides. */
-#define IN_GROUP(group, mount, files) \
-	"d=$(mktemp -d); mkdir $d/grp; printf '" group "\\n' > $d/cgroup; " \
-	"printf '30 25 0:26 / %s rw,nosuid shared:4 - " mount "\\n' $d > $d/mountinfo; cd $d/grp; " files "; cd - > /dev/null; " \
+#define IN_GROUP(group, mount, files) IN_GROUP_AT("m", "m", group, mount, files)
+#define IN_GROUP_AT(name, written, group, mount, files) \
+	"d=$(mktemp -d); mkdir -p \"$d/" name "/grp\"; printf '" group "\\n' > $d/cgroup; " \
+	"printf '30 25 0:26 / %s/" written " rw,nosuid shared:4 - " mount "\\n' $d > $d/mountinfo; cd \"$d/" name "/grp\"; " \
+	files "; cd - > /dev/null; " \
 	"for f in '' '+S 2' '+S 4:3' '+S :1' '+SP 100:100'; do unshare -m sh -c \"mount --bind $d/cgroup /proc/\\$\\$/cgroup; " \
 	"mount --bind $d/mountinfo /proc/\\$\\$/mountinfo; exec $BARE $f -noshell -eval '" TELL_SCHEDULERS "'\"; done; rm -r $d"
 #define VERSION_1(quota, period) IN_GROUP("5:cpuacct,cpu:/grp", "cgroup cgroup rw,cpuacct,cpu", \
@@ -123,6 +125,30 @@ START_TEST(test_quotas_of_both_versions)
 	run(erlvm(), quotas[_i].version_2, printed);
 	ck_assert_msg(expected[0] == '[' && strcmp(expected, printed) == 0, "version 1: %.500s version 2: %.500s", expected,
 		      printed);
+}
+END_TEST
+
+/* A group above ours whose quota is less (erl looks at the own one alone), mounted at a place whose name is written with
+ * an escape: this machine's two processors stand for more than one. */
+#define BELOW(files) IN_GROUP_AT("a b", "a\\\\040b", "0::/grp/own", "cgroup2 cgroup2 rw", "mkdir own; " files)
+
+static const char *const inherited[][2] = {
+	{ BELOW("echo max 100000 > own/cpu.max; echo 100000 100000 > cpu.max"), VERSION_2("100000 100000") },
+	{ BELOW("echo 100000 100000 > own/cpu.max; echo max 100000 > cpu.max"), VERSION_2("100000 100000") },
+	{ BELOW("echo max 100000 > own/cpu.max; echo 900000 100000 > cpu.max"), VERSION_2("max 100000") },
+};
+
+START_TEST(test_quota_of_a_group_above)
+{
+	static char expected[OUTPUT_MAX], printed[OUTPUT_MAX];
+
+	if (system("unshare -m true 2> /dev/null") != 0) {
+		printf("SKIP quota_of_a_group_above: no name space may be made here\n");
+		return;
+	}
+	run(erlvm(), inherited[_i][1], expected);
+	run(erlvm(), inherited[_i][0], printed);
+	ck_assert_msg(expected[0] == '[' && strcmp(expected, printed) == 0, "expected: %.500s told: %.500s", expected, printed);
 }
 END_TEST
 
@@ -197,6 +223,7 @@ Suite *machine_suite(void)
 	tcase_add_loop_test(t, test_as_erl, 0, sizeof(scripts) / sizeof(scripts[0]));
 	tcase_add_loop_test(t, test_enclosed_as_erl, 0, sizeof(enclosed) / sizeof(enclosed[0]));
 	tcase_add_loop_test(t, test_quotas_of_both_versions, 0, sizeof(quotas) / sizeof(quotas[0]));
+	tcase_add_loop_test(t, test_quota_of_a_group_above, 0, sizeof(inherited) / sizeof(inherited[0]));
 	tcase_add_test(t, test_a_filter_of_system_calls_has_a_way_round);
 	tcase_add_test(t, test_sigusr2_tells_what_threads_wait_for);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
