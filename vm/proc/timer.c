@@ -15,6 +15,7 @@
 #include "proc/sched.h"
 
 enum { LEVELS = 10, DIGIT_BITS = 6, SLOTS = 1 << DIGIT_BITS, REMAINDERS = 256, NS_PER_MS = 1000000 };
+enum { NUMBERS_LEAST = 64, NUMBERS_SPARED = 1 << 14 /* stay */, NUMBERS_FEW_OF = 64 /* fewer than one of so many is taken */ };
 enum { CANCELLED_AT_ONCE = 1000 /* timers of a process that ends, while others wait for the wheel */ };
 
 enum timer_kind { TIMER_RECEIVE, TIMER_CALL, TIMER_MESSAGE };
@@ -49,6 +50,7 @@ struct timer_wheel {
 	struct timer **buckets; /* by number */
 	struct timer **receivers; /* as many: by the pid that is sent to */
 	uint32_t mask, named;
+	bool few;            /* at the last tidying: far fewer named timers than buckets */
 	_Atomic uint32_t remainders[REMAINDERS]; /* timers by their numbers' remainders: changed under the lock, read without */
 	unsigned sched;
 };
@@ -189,22 +191,48 @@ static void put_number(struct timer_wheel *w, struct timer *t)
 		put_receiver(w, t);
 }
 
+/* The owner frees what the wheel had. */
+struct numbers {
+	struct timer **buckets, **receivers;
+};
+
+static struct numbers new_numbers(uint32_t room)
+{
+	return (struct numbers){ mem_zalloc(room * sizeof(struct timer *)), mem_zalloc(room * sizeof(struct timer *)) };
+}
+
+static void free_numbers(struct numbers n)
+{
+	mem_free(n.buckets);
+	mem_free(n.receivers);
+}
+
+static void put_numbers_of(struct timer_wheel *w, unsigned level, unsigned slot)
+{
+	for (struct timer *t = w->slots[level][slot]; t != NULL; t = t->next)
+		if (t->kind != TIMER_RECEIVE)
+			put_number(w, t);
+}
+
+/* All named timers go to the empty buckets of n. Returns those that the wheel had. */
+static struct numbers exchange_numbers(struct timer_wheel *w, struct numbers n, uint32_t room)
+{
+	struct numbers old = { w->buckets, w->receivers };
+
+	w->buckets = n.buckets;
+	w->receivers = n.receivers;
+	w->mask = room - 1;
+	for (unsigned level = 0; level < LEVELS; level++)
+		for (uint64_t used = w->used[level]; used != 0; used &= used - 1)
+			put_numbers_of(w, level, (unsigned)__builtin_ctzll(used));
+	return old;
+}
+
 static void grow_numbers(struct timer_wheel *w)
 {
-	struct timer **old = w->buckets;
-	uint32_t room = old != NULL ? w->mask + 1 : 0;
+	uint32_t room = w->buckets != NULL ? (w->mask + 1) * 4 : NUMBERS_LEAST;
 
-	w->mask = room != 0 ? room * 4 - 1 : 63;
-	w->buckets = mem_zalloc((w->mask + 1) * sizeof(*w->buckets));
-	mem_free(w->receivers);
-	w->receivers = mem_zalloc((w->mask + 1) * sizeof(*w->receivers));
-	for (uint32_t i = 0; i < room; i++) {
-		for (struct timer *t = old[i], *next; t != NULL; t = next) {
-			next = t->hash_next;
-			put_number(w, t);
-		}
-	}
-	mem_free(old);
+	free_numbers(exchange_numbers(w, new_numbers(room), room));
 }
 
 static void remove_number(struct timer_wheel *w, struct timer *t)
@@ -236,6 +264,36 @@ static void start(struct timer_wheel *w, struct timer *t)
 	lock_release(&w->lock);
 	if (sooner && sched_get(w->sched) != NULL)
 		sched_kick(w->sched);
+}
+
+/* ---- what many timers leave */
+
+static bool has_few_named(const struct timer_wheel *w)
+{
+	return w->buckets != NULL && w->mask >= NUMBERS_SPARED && w->named < w->mask / NUMBERS_FEW_OF;
+}
+
+static bool shrink_numbers(struct timer_wheel *w)
+{
+	struct numbers left = { NULL, NULL };
+	bool few;
+
+	lock_acquire(&w->lock);
+	if (w->few && has_few_named(w))
+		left = exchange_numbers(w, new_numbers(NUMBERS_LEAST), NUMBERS_LEAST);
+	few = w->few = has_few_named(w);
+	lock_release(&w->lock);
+	free_numbers(left);
+	return few || left.buckets != NULL;
+}
+
+bool timer_tidy(void)
+{
+	bool more = false;
+
+	for (unsigned i = 0; i < wheels.count; i++)
+		more |= shrink_numbers(wheels.all[i]);
+	return more;
 }
 
 /* ---- firing */

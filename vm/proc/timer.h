@@ -31,6 +31,10 @@ bool timer_read_message(uint64_t ref, int64_t *left_ms);
 struct signal;
 void timer_each_message(void (*see)(Term to, const struct signal *message, int64_t left_ms, void *arg), void *arg);
 
+/* Frees room that many timers took, when there were few at the last call, too. Returns whether the next call may have
+ * something to free. One thread. */
+bool timer_tidy(void);
+
 /* Erlang monotonic time in ms, rounded down: the clock of timers. */
 uint64_t timer_now_ms(void);
 /* The at_ms of a timer that must not fire before `ms` from now. */

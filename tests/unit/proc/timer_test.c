@@ -2,10 +2,12 @@
 /* The timing wheel, with time passing as the test says. */
 #include "proc/fake.h"
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "proc/timer.h"
 
 #define MS 1000000
+enum { MANY = 100000, STAYING = 100 };
 
 static uint64_t fired[4096];
 static size_t fired_count;
@@ -84,6 +86,32 @@ START_TEST(test_timer_wheel_holds_many)
 }
 END_TEST
 
+/* Room that many took goes when there were few for a while; those that are left are found, and fire. */
+START_TEST(test_timer_tidy_frees_the_room_of_many)
+{
+	static uint64_t numbers[MANY];
+	size_t before = mem_total_bytes(), left = before + MANY * sizeof(void *);
+
+	for (int i = 0; i < MANY; i++)
+		numbers[i] = timer_start_call((uint64_t)i % 1000 + 1, note, (void *)(uintptr_t)i);
+	ck_assert(!timer_tidy());
+	for (int i = STAYING; i < MANY; i++)
+		ck_assert(timer_cancel_call(numbers[i]));
+	ck_assert_uint_gt(mem_total_bytes(), left);
+	ck_assert(timer_tidy());
+	ck_assert_uint_gt(mem_total_bytes(), left); /* they may come again */
+	ck_assert(timer_tidy());
+	ck_assert_uint_lt(mem_total_bytes(), left);
+	ck_assert(!timer_tidy());
+	for (int i = 0; i < STAYING; i += 2)
+		ck_assert(timer_cancel_call(numbers[i]));
+	timer_wheel_run(wheel(), clock_monotonic_ns() + 2000 * MS);
+	ck_assert_uint_eq(fired_count, STAYING / 2);
+	for (int i = 0; i < MANY; i++)
+		ck_assert(!timer_cancel_call(numbers[i]));
+}
+END_TEST
+
 START_TEST(test_timer_receive_sets_the_timeout)
 {
 	Process *p = fake_process();
@@ -143,6 +171,7 @@ Suite *timer_suite(void)
 	tcase_add_test(t, test_timer_wheel_is_never_early);
 	tcase_add_test(t, test_timer_cancel_call);
 	tcase_add_test(t, test_timer_wheel_holds_many);
+	tcase_add_test(t, test_timer_tidy_frees_the_room_of_many);
 	tcase_add_test(t, test_timer_receive_sets_the_timeout);
 	tcase_add_test(t, test_timer_message_is_wrapped);
 	tcase_add_test(t, test_timer_deadline_is_the_first);
