@@ -32,7 +32,7 @@ done < <(sources) | xargs -0 awk '
 		exit status
 	}' || status=1
 grep -nE '\b(malloc|calloc|realloc|free)\(' vm -r --include='*.c' --include='*.h' --include='*.inc' |
-	grep -vE '^vm/base/alloc\.|//|^\S+:\s*\*|/\*' && fail "only vm/base/alloc calls malloc"
+	grep -vE '^vm/base/(alloc|arena)\.|//|^\S+:\s*\*|/\*' && fail "only vm/base/alloc and arena call malloc"
 grep -nE '\bpthread_' vm -r --include='*.c' --include='*.inc' | grep -vE '^vm/base/(lock|library_lock|library_key)\.c' && fail "only vm/base/lock, library_lock and library_key touch pthreads"
 grep -niE 'keep (this )?in sync' -r vm bpf tools && fail "a fact written twice: make it a table"
 while read -r class; do

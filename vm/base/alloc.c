@@ -14,10 +14,11 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include "base/arena.h"
 #include "base/log.h"
 #include "base/variant.h"
 
-enum { PAGE_BYTES = 4096, MAPPED_BYTES = 32 << 20, KEPT_MAX_BYTES = 256 << 20 };
+enum { PAGE_BYTES = 4096, MAPPED_BYTES = 32 << 20, KEPT_MAX_BYTES = 256 << 20, KEPT_END_BYTES = 128 << 20 };
 enum { COUNTED_THREADS = 1 << 10, KIND_MARK = 0xa4, MARK_BYTES = VARIANT_DEBUG };
 
 /* What one thread took, less what it gave back: below zero where it frees what others took. A cache line each, written
@@ -40,10 +41,12 @@ static __attribute__((noinline, cold)) void count_first(enum mem_kind kind, long
 	static _Thread_local bool is_shared;
 	size_t i = is_shared ? COUNTED_THREADS : atomic_fetch_add_explicit(&alloc.thread_count, 1, memory_order_relaxed);
 
-	if (i < COUNTED_THREADS)
+	if (i < COUNTED_THREADS) {
 		own_bytes = &alloc.threads[i];
-	else
+		arena_mark_own();
+	} else {
 		is_shared = true;
+	}
 	atomic_fetch_add_explicit(&(is_shared ? &alloc.shared : own_bytes)->of[kind], delta, memory_order_relaxed);
 }
 
@@ -97,7 +100,7 @@ static void limit_arenas(void)
 void mem_init(void)
 {
 	mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
-	mallopt(M_TRIM_THRESHOLD, 128 << 20);
+	mallopt(M_TRIM_THRESHOLD, KEPT_END_BYTES);
 	mallopt(M_TOP_PAD, 1 << 20);
 	/* Freed blocks join their neighbours at once. Those that glibc sets aside are joined all together when somebody asks for more than
 	 * a KB: after the end of a table of 2,000,000 objects that took 400 ms. */
@@ -269,7 +272,9 @@ void *mem_map_as(enum mem_kind kind, size_t bytes)
 
 void mem_empty_as(enum mem_kind kind, void *pages, size_t bytes)
 {
-	ENSURE(madvise(pages, bytes, MADV_DONTNEED) == 0);
+	/* Refused where memory is locked, as by a native that calls mlockall: there they are zeros, and stay. */
+	if (madvise(pages, bytes, MADV_DONTNEED) != 0)
+		memset(pages, 0, bytes);
 	count_bytes(kind, -(long)bytes);
 }
 
@@ -282,12 +287,16 @@ void mem_fill_as(enum mem_kind kind, size_t bytes)
  * calls goes back. */
 
 enum { TIDY_LOOKS = 3, TIDY_LEAST_BYTES = 8 << 20, TIDY_SHARE = 8 };
+/* A busy VM that fills and empties the same memory again and again would pay for new pages after every trim: trims that
+ * follow each other are ever further apart. */
+enum { TIDY_PAUSE = 4, TIDY_LONGEST_PAUSE = 64 };
 
 /* The tidying thread's. */
 static struct {
 	size_t held[TIDY_LOOKS];  /* through this door, at the last calls */
-	unsigned calls;
-	size_t other;             /* resident besides: code, stacks, what cannot be given back */
+	unsigned calls, trimmed_at, pause; /* pause: calls from one trim to the next, at least */
+	size_t other;             /* resident besides, after the last trim: code, stacks, what cannot be given back */
+	size_t trimmed_held;      /* through this door, then */
 	void *kept;               /* at the last call */
 } tidy;
 
@@ -330,16 +339,41 @@ static bool is_much(size_t resident, size_t needed)
 	return resident > needed && resident - needed > TIDY_LEAST_BYTES + needed / TIDY_SHARE;
 }
 
-bool mem_tidy(void)
+/* Memory may be taken meanwhile: what is held is looked at last, so that it does not count as resident besides. */
+static void trim(size_t most)
+{
+	size_t resident, held;
+
+	arena_trim_all(KEPT_END_BYTES);
+	resident = resident_bytes();
+	held = mem_total_bytes();
+	tidy.trimmed_held = held > most ? held : most;
+	tidy.other = resident > tidy.trimmed_held ? resident - tidy.trimmed_held : 0;
+}
+
+static bool is_too_soon(bool is_idle)
+{
+	unsigned since = tidy.calls - tidy.trimmed_at;
+
+	if (tidy.pause != 0 && since < tidy.pause && !is_idle)
+		return true;
+	if (tidy.pause == 0 || since > 2 * tidy.pause)
+		tidy.pause = TIDY_PAUSE;
+	else if (tidy.pause < TIDY_LONGEST_PAUSE)
+		tidy.pause *= 2;
+	tidy.trimmed_at = tidy.calls;
+	return false;
+}
+
+bool mem_tidy(bool is_idle)
 {
 	size_t most = most_held(), resident = resident_bytes();
 
 	free_kept();
-	if (is_much(resident, most + tidy.other)) {
-		malloc_trim(0);
-		resident = resident_bytes();
-		tidy.other = resident > most ? resident - most : 0;
-	}
+	if (most + TIDY_LEAST_BYTES < tidy.trimmed_held)
+		tidy.other = 0; /* what was freed since may have kept other pages from being given back */
+	if (is_much(resident, most + tidy.other) && !is_too_soon(is_idle))
+		trim(most);
 	return tidy.kept != NULL || is_much(resident, tidy.held[(tidy.calls - 1) % TIDY_LOOKS] + tidy.other);
 }
 

@@ -42,9 +42,10 @@ void *mem_map_as(enum mem_kind kind, size_t bytes) __attribute__((returns_nonnul
 void mem_empty_as(enum mem_kind kind, void *pages, size_t bytes);
 /* Pages that were emptied will be written. */
 void mem_fill_as(enum mem_kind kind, size_t bytes);
-/* Gives back to the system what was not needed for some calls of this. Once a second or so, from a thread of its own;
- * returns whether the next call may have something to give. */
-bool mem_tidy(void);
+/* Gives back to the system what was not needed for some calls of this. Once a second or so, from a thread of its own.
+ * is_idle: nobody has needed any for some calls, so what is given back will not be missed soon.
+ * Returns whether the next call may have something to give. */
+bool mem_tidy(bool is_idle);
 /* For parts of a reserved range: nobody may touch them until they are shown again. Only SAN=address notices who does. */
 void mem_hide(const void *at, size_t bytes);
 void mem_show(const void *at, size_t bytes);

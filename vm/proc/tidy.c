@@ -12,8 +12,9 @@
 #include "base/log.h"
 #include "proc/process.h"
 #include "proc/slice_clock.h"
+#include "proc/timer.h"
 
-enum { ROUND_MS = 1000, IDLE_ROUNDS = 5, MOST_ROUNDS = 20 };
+enum { ROUND_MS = 1000, FEW_IDLE_ROUNDS = 2, IDLE_ROUNDS = 5, MOST_ROUNDS = 20 };
 
 static struct {
 	struct lock lock;
@@ -47,11 +48,11 @@ void tidy_wake(void)
 	lock_release(&tidy.lock);
 }
 
-static bool give_back(void)
+static bool give_back(bool is_idle)
 {
-	bool processes = process_tidy(), blocks = mem_tidy();
+	bool processes = process_tidy(), timers = timer_tidy(), blocks = mem_tidy(is_idle);
 
-	return processes || blocks;
+	return processes || timers || blocks;
 }
 
 static void *run(void *arg)
@@ -64,7 +65,7 @@ static void *run(void *arg)
 		bool more;
 
 		clock_sleep_ms(ROUND_MS);
-		more = give_back();
+		more = give_back(idle >= FEW_IDLE_ROUNDS);
 		idle = slice_clock_rests() ? idle + 1 : 0;
 		if (idle < IDLE_ROUNDS || (more && idle < MOST_ROUNDS))
 			continue;
