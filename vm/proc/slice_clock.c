@@ -96,6 +96,7 @@ static void rest(void)
 		cond_wait(WAIT_processes, &slice_clock.cond, &slice_clock.lock);
 	atomic_store(&slice_clock.rests, false);
 	lock_release(&slice_clock.lock);
+	tidy_wake(); /* also when nobody had to wake the clock: it only looked like resting */
 }
 
 void slice_clock_wake(void)
@@ -106,7 +107,6 @@ void slice_clock_wake(void)
 	atomic_store(&slice_clock.rests, false);
 	cond_signal(&slice_clock.cond);
 	lock_release(&slice_clock.lock);
-	tidy_wake();
 }
 
 bool slice_clock_rests(void)
