@@ -12,13 +12,14 @@
 #   (i) what concerns all of 100,000 processes, and how long the others stand still for it: bench/stops.erl
 #   (j) the world around it: echo, messages between nodes, native functions, os:cmd, idle connections: bench/world.py
 #   (k) tables and ports found by one process and by two at once: bench/tables.erl
+#   (l) what stays resident ten seconds after a peak of memory, of every kind: bench/peaks.py
 # BENCH_ONLY="a c"     parts to run          BENCH_RUNS=5    runs of each (medians are shown)
 # BENCH_DIV=10         1/N of the work       BENCH_SET="fib ring"   workloads of (c); of (e) and (g) the rows with this text in their names
 # ERL_EMU=/path/to/erl an Erlang whose emulator is the interpreter flavour
 set -eu
 cd "$(dirname "$0")/.."
 BUILD=${BUILD:-build}
-parts=${BENCH_ONLY:-a b c d e f g h i j k}
+parts=${BENCH_ONLY:-a b c d e f g h i j k l}
 runs=${BENCH_RUNS:-5}
 div=${BENCH_DIV:-10}
 ours=$BUILD/erlvm
@@ -198,6 +199,7 @@ for part in $parts; do
 	i) bench_stops ;;
 	j) BUILD=$BUILD BENCH_RUNS=$runs python3 bench/world.py ;;
 	k) bench_tables ;;
+	l) BUILD=$BUILD BENCH_RUNS=${BENCH_RUNS:-1} python3 bench/peaks.py ;;
 	*) echo "bench/run.sh: no part $part" >&2; exit 2 ;;
 	esac
 done
