@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Invariant: whoever is in `all` is traced by us; the end of the command itself is left for others to see (child.h).
- * Source: ptrace(2), PTRACE_SEIZE.
+ * Source: ptrace(2), PTRACE_SEIZE. A thread that was told to stop runs nothing of its own before it does: one that waits
+ * in the kernel and cannot be interrupted (vfork) stops when it comes back, however late.
  */
 #include "hold.h"
 
@@ -18,8 +19,11 @@
 /* New threads are not followed: they are sought when all of a process are to stop. */
 enum {
     FOLLOWED = PTRACE_O_TRACEEXEC | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK,
-    STOP_TRIES = 5000,
-    STOP_STEP_US = 200,
+    STEP_US = 200,
+    STOP_TRIES = 5000, /* a second */
+    LET_GO_TRIES = 500,
+    CLOSE_TRIES = 5000,
+    MORE_A_LOOK = 64,
 };
 
 static struct hold_thread *find(const struct hold *h, pid_t tid)
@@ -48,6 +52,7 @@ static void forget(struct hold *h, pid_t tid)
         *t = h->all[--h->n];
 }
 
+/* One that has stopped. */
 static void go_on(struct hold *h, pid_t tid)
 {
     struct hold_thread *t = find(h, tid);
@@ -55,7 +60,7 @@ static void go_on(struct hold *h, pid_t tid)
     if (!t || !t->stopped)
         return;
     t->stopped = false;
-    if (ptrace(PTRACE_CONT, tid, NULL, (void *)(long)t->signal))
+    if (ptrace(h->ends ? PTRACE_DETACH : PTRACE_CONT, tid, NULL, (void *)(long)t->signal) || h->ends)
         forget(h, tid);
 }
 
@@ -67,6 +72,7 @@ static int see_stop(struct hold *h, pid_t tid, const siginfo_t *info)
     unsigned long born;
 
     t->stopped = true;
+    t->told = false;
     t->signal = event ? 0 : signal;
     if ((event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK) && !ptrace(PTRACE_GETEVENTMSG, tid, NULL, &born))
         add(h, (pid_t)born);
@@ -81,18 +87,31 @@ static int see_stop(struct hold *h, pid_t tid, const siginfo_t *info)
 
 /*
  * 1: it has stopped, *info; 0: it runs; -1: it is gone. Who traces a process is told of its end before its parent is;
- * that of the command itself is not asked for.
+ * that of the command itself stays to be seen.
  */
 static int ask(const struct hold *h, pid_t tid, siginfo_t *info)
 {
-    int ends = tid == h->child ? 0 : WEXITED;
+    int leave = tid == h->child ? WNOWAIT : 0;
 
     *info = (siginfo_t){0};
-    if (waitid(P_PID, (id_t)tid, info, WSTOPPED | ends | WNOHANG | __WALL))
+    if (waitid(P_PID, (id_t)tid, info, WSTOPPED | WNOHANG | __WALL))
+        return -1;
+    if (!info->si_pid && waitid(P_PID, (id_t)tid, info, WEXITED | leave | WNOHANG | __WALL))
         return -1;
     if (!info->si_pid)
         return 0;
     return info->si_code == CLD_TRAPPED || info->si_code == CLD_STOPPED ? 1 : -1;
+}
+
+/* One that was born to a process that was ended before it could tell so. Returns whether there is one more. */
+static bool add_orphan(struct hold *h)
+{
+    siginfo_t info = {0};
+    size_t n = h->n;
+
+    if (!waitid(P_ALL, 0, &info, WSTOPPED | WNOHANG | WNOWAIT | __WALL) && info.si_pid)
+        add(h, info.si_pid);
+    return h->n > n;
 }
 
 int hold_open(struct hold *h, pid_t child)
@@ -116,50 +135,59 @@ int hold_fd(const struct hold *h)
     return h->child ? h->fd : -1;
 }
 
+/* Sees to the thread at `i`, whose place is another's when it is gone. Returns whether it still has it. */
+static bool look_at(struct hold *h, size_t i, void (*begun)(void *ctx, pid_t pid), void *ctx)
+{
+    pid_t tid = h->all[i].tid;
+    siginfo_t info;
+    int found = h->all[i].stopped ? 0 : ask(h, tid, &info);
+
+    if (found > 0 && see_stop(h, tid, &info) == PTRACE_EVENT_EXEC && !h->ends)
+        begun(ctx, tid);
+    if (found < 0)
+        forget(h, tid);
+    else if (found > 0 || h->ends)
+        go_on(h, tid);
+    return i < h->n && h->all[i].tid == tid;
+}
+
+static void free_all(struct hold *h)
+{
+    free(h->all);
+    close(h->fd);
+    *h = (struct hold){.fd = -1};
+}
+
+/* Each is looked at once: what comes later wakes us again. */
 void hold_look(struct hold *h, void (*begun)(void *ctx, pid_t pid), void *ctx)
 {
     struct signalfd_siginfo bytes;
-    siginfo_t info;
+    size_t left = 2 * h->n + MORE_A_LOOK; /* they may be born faster than we look */
 
     while (h->child && read(h->fd, &bytes, sizeof bytes) > 0)
         ;
-    for (size_t i = 0; i < h->n;) {
-        pid_t tid = h->all[i].tid;
-        int found = h->all[i].stopped ? 0 : ask(h, tid, &info);
-
-        if (found > 0 && see_stop(h, tid, &info) == PTRACE_EVENT_EXEC)
-            begun(ctx, tid);
-        if (found < 0)
-            forget(h, tid);
-        if (found > 0)
-            go_on(h, tid);
-        i = found ? 0 : i + 1; /* there may be others now */
-    }
+    for (size_t i = 0; h->child && left && (i < h->n || add_orphan(h)); left--)
+        i += look_at(h, i, begun, ctx);
+    if (!left)
+        raise(SIGCHLD);
+    if (h->child && h->ends && !h->n)
+        free_all(h);
 }
 
-/* Returns when it has stopped, or is gone. */
-static void stop_thread(struct hold *h, pid_t tid)
+/* Returns whether the thread is told to stop now. */
+static bool interrupt(struct hold_thread *t)
 {
-    struct hold_thread *t = find(h, tid);
-    siginfo_t info;
-    int found = 0;
-
-    if (!t || t->stopped)
-        return;
-    ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
-    for (int i = 0; i < STOP_TRIES && !(found = ask(h, tid, &info)); i++)
-        usleep(STOP_STEP_US);
-    if (found > 0)
-        see_stop(h, tid, &info);
-    else if (found < 0)
-        forget(h, tid);
+    if (t->stopped || t->told)
+        return false;
+    t->told = !ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL);
+    return t->told;
 }
 
-/* Returns whether there were threads that did not stand yet. */
-static bool stop_others(struct hold *h, pid_t pid)
+/* Tells all threads of the process to stop that were not told yet. Returns whether there are any. */
+static bool interrupt_threads(struct hold *h, pid_t pid)
 {
+    bool any = false;
     char path[64];
-    bool others = false;
     DIR *dir;
 
     snprintf(path, sizeof path, "/proc/%d/task", pid);
@@ -168,39 +196,68 @@ static bool stop_others(struct hold *h, pid_t pid)
         pid_t tid = (pid_t)atoi(entry->d_name);
         struct hold_thread *t = find(h, tid);
 
-        if (tid <= 0 || (t && t->stopped))
-            continue;
-        if (!t && !ptrace(PTRACE_SEIZE, tid, NULL, NULL))
+        if (tid > 0 && !t && !ptrace(PTRACE_SEIZE, tid, NULL, NULL))
             add(h, tid);
-        stop_thread(h, tid);
         t = find(h, tid);
-        others |= t && t->stopped;
+        any |= t && interrupt(t);
     }
     if (dir)
         closedir(dir);
-    return others;
+    return any;
+}
+
+/* Returns whether all that were told to stop have, or are gone. */
+static bool all_stand(struct hold *h)
+{
+    bool all = true;
+    siginfo_t info;
+
+    for (size_t i = 0; i < h->n;) {
+        pid_t tid = h->all[i].tid;
+        bool runs = h->all[i].told && !h->all[i].stopped;
+        int found = runs ? ask(h, tid, &info) : 0;
+
+        if (found > 0)
+            see_stop(h, tid, &info);
+        else if (found < 0)
+            forget(h, tid);
+        all &= !runs || found;
+        i += found >= 0;
+    }
+    return all;
 }
 
 void hold_stop(struct hold *h, pid_t pid)
 {
-    while (h->child && stop_others(h, pid))
-        ;
+    int tries = STOP_TRIES;
+
+    while (h->child && interrupt_threads(h, pid))
+        while (!all_stand(h) && tries-- > 0)
+            usleep(STEP_US);
 }
 
-void hold_close(struct hold *h)
+static void let_go(struct hold *h, int tries)
 {
     if (!h->child)
         return;
     h->ends = true;
-    for (size_t i = 0; i < h->n;) { /* one that is gone leaves its place to the last; one that is born comes behind */
-        pid_t tid = h->all[i].tid;
-
-        stop_thread(h, tid);
-        i += i < h->n && h->all[i].tid == tid;
+    for (; h->child && tries > 0; tries--) {
+        for (size_t i = 0; i < h->n; i++)
+            interrupt(&h->all[i]);
+        hold_look(h, NULL, NULL);
+        if (h->child)
+            usleep(STEP_US);
     }
-    for (size_t i = 0; i < h->n; i++)
-        ptrace(PTRACE_DETACH, h->all[i].tid, NULL, (void *)(long)h->all[i].signal);
-    free(h->all);
-    close(h->fd);
-    *h = (struct hold){.fd = -1};
+}
+
+void hold_let_go(struct hold *h)
+{
+    let_go(h, LET_GO_TRIES);
+}
+
+void hold_close(struct hold *h)
+{
+    let_go(h, CLOSE_TRIES);
+    if (h->child)
+        free_all(h);
 }

@@ -136,7 +136,7 @@ static int attach_required(struct watch *w, const struct target *t)
         note("'%s' (process %d) is watched from %.2f s after its start", t->name, t->pid, find_age_s(w, t->pid));
     plan_free(plan);
     if (err || !w->waits)
-        hold_close(&w->hold);
+        hold_let_go(&w->hold);
     return err;
 }
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a command starts is let go of when it is no longer held, whatever happened to it meanwhile. */
+/* What a command starts is followed, and let go of when it is no longer held, whatever happened to it meanwhile. */
 #include <check.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -124,6 +126,154 @@ START_TEST(test_hold_close_lets_go_of_one_that_others_stopped)
 }
 END_TEST
 
+/*
+ * One that waits in the kernel, where it cannot be stopped: its child, which it lent its memory, ends when the pipe is
+ * written to. Before that it is still held, and nothing waits for it; afterwards it is let go of.
+ */
+START_TEST(test_hold_lets_go_of_one_that_waits_in_the_kernel)
+{
+    struct hold h;
+    int go[2], end[2];
+    pid_t command;
+
+    ck_assert(!pipe(go) && !pipe(end));
+    command = fork();
+    if (!command) {
+        static char byte;
+
+        if (read(go[0], &byte, 1) != 1)
+            _exit(1);
+        if (!vfork()) {
+            while (read(end[0], &byte, 1) != 1)
+                ;
+            _exit(0);
+        }
+        for (;;)
+            pause();
+    }
+    ck_assert_int_eq(hold_open(&h, command), 0);
+    ck_assert_int_eq(write(go[1], "g", 1), 1);
+    await_row(command, "State:", "D (", &h);
+    hold_let_go(&h);
+    ck_assert_int_ge(hold_fd(&h), 0);
+    ck_assert_int_eq(write(end[1], "e", 1), 1);
+    await_row(command, "TracerPid:", "\t0\n", &h);
+    await_row(command, "State:", "S (", &h);
+    ck_assert_int_lt(hold_fd(&h), 0);
+    kill(command, SIGKILL);
+    waitpid(command, NULL, 0);
+}
+END_TEST
+
+/* Nor does its being held keep a child from going on: the two would wait for each other. */
+START_TEST(test_hold_lets_go_of_a_child_and_then_of_who_waits_for_it)
+{
+    struct hold h;
+    int go[2], tell[2];
+    pid_t command, child;
+
+    ck_assert(!pipe(go) && !pipe(tell));
+    command = fork();
+    if (!command) {
+        static char byte;
+
+        if (read(go[0], &byte, 1) != 1)
+            _exit(1);
+        if (!vfork()) {
+            pid_t self = getpid();
+
+            _exit(write(tell[1], &self, sizeof self) != sizeof self);
+        }
+        for (;;)
+            pause();
+    }
+    ck_assert_int_eq(hold_open(&h, command), 0);
+    ck_assert_int_eq(write(go[1], "g", 1), 1);
+    for (int i = 0; i < TRIES && h.n < 2; i++, usleep(STEP_US)) /* the child stands at its first instruction */
+        hold_look(&h, ignore, NULL);
+    ck_assert_uint_eq(h.n, 2);
+    hold_let_go(&h);
+    ck_assert_int_lt(hold_fd(&h), 0);
+    ck_assert_int_eq(read(tell[0], &child, sizeof child), sizeof child);
+    await_row(command, "TracerPid:", "\t0\n", NULL);
+    kill(command, SIGKILL);
+    waitpid(command, NULL, 0);
+}
+END_TEST
+
+/* Who was born to one that was killed before it could tell so stands at its first instruction, as nobody knows of it. */
+START_TEST(test_hold_finds_one_whose_parent_was_killed)
+{
+    struct hold h;
+    int go[2], ends[2];
+    pid_t command;
+    char byte;
+
+    ck_assert(!pipe(go) && !pipe(ends));
+    command = fork();
+    if (!command) {
+        close(ends[0]);
+        if (read(go[0], &byte, 1) != 1)
+            _exit(1);
+        _exit(fork() < 0);
+    }
+    close(ends[1]);
+    ck_assert_int_eq(hold_open(&h, command), 0);
+    ck_assert_int_eq(write(go[1], "g", 1), 1);
+    await_row(command, "State:", "t (", NULL);
+    kill(command, SIGKILL);
+    await_row(command, "State:", "Z (", NULL);
+    for (int i = 0; i < LOOKS; i++, usleep(STEP_US))
+        hold_look(&h, ignore, NULL);
+    ck_assert_int_eq(read(ends[0], &byte, 1), 0); /* it has ended, too */
+    waitpid(command, NULL, 0);
+    hold_close(&h);
+}
+END_TEST
+
+static void *spin(void *arg)
+{
+    for (;;)
+        ++*(volatile unsigned long *)arg;
+    return NULL;
+}
+
+/* All threads stand until they are let go of. */
+START_TEST(test_hold_stops_every_thread)
+{
+    enum { NTHREADS = 3 };
+    volatile unsigned long *counts = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    unsigned long before[NTHREADS];
+    struct hold h;
+    pid_t command = fork();
+
+    if (!command) {
+        pthread_t thread;
+
+        for (int i = 0; i < NTHREADS; i++)
+            pthread_create(&thread, NULL, spin, (void *)&counts[i]);
+        for (;;)
+            pause();
+    }
+    for (int i = 0; i < NTHREADS; i++)
+        while (!counts[i])
+            usleep(STEP_US);
+    ck_assert_int_eq(hold_open(&h, command), 0);
+    hold_stop(&h, command);
+    ck_assert_uint_eq(h.n, NTHREADS + 1);
+    memcpy(before, (void *)counts, sizeof before);
+    usleep(10 * STEP_US);
+    ck_assert_mem_eq(before, (void *)counts, sizeof before);
+    hold_let_go(&h);
+    ck_assert_int_lt(hold_fd(&h), 0);
+    for (int i = 0; i < NTHREADS; i++)
+        while (counts[i] == before[i])
+            usleep(STEP_US);
+    kill(command, SIGKILL);
+    waitpid(command, NULL, 0);
+}
+END_TEST
+
 Suite *hold_suite(void)
 {
     Suite *suite = suite_create("hold");
@@ -132,6 +282,10 @@ Suite *hold_suite(void)
     tcase_set_timeout(close, 60);
     tcase_add_test(close, test_hold_close_lets_go_beside_one_that_ends);
     tcase_add_test(close, test_hold_close_lets_go_of_one_that_others_stopped);
+    tcase_add_test(close, test_hold_lets_go_of_one_that_waits_in_the_kernel);
+    tcase_add_test(close, test_hold_lets_go_of_a_child_and_then_of_who_waits_for_it);
+    tcase_add_test(close, test_hold_finds_one_whose_parent_was_killed);
+    tcase_add_test(close, test_hold_stops_every_thread);
     suite_add_tcase(suite, close);
     return suite;
 }
