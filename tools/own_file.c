@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ERR_LINK = -ELOOP, ERR_OTHERS = -EUSERS, ERR_NAMES = -EMLINK };
+enum { ERR_LINK = -ELOOP, ERR_OTHERS = -EUSERS, ERR_NAMES = -EMLINK, ERR_OTHER = -ESTALE };
 
 static int check(const struct stat *st)
 {
@@ -29,33 +29,25 @@ int own_file_check(const char *path, struct stat *out)
     return stat(path, out) || S_ISREG(out->st_mode) ? ERR_LINK : 0;
 }
 
-/* The file that was checked; nothing waits for the reader of a pipe that has taken its place. */
-static int open_file(const char *path)
+/* Opens what was checked, and checks what was opened. */
+static int open_checked(const char *path, int flags, bool is_file)
 {
-    int fd = open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), err;
+    int fd = open(path, O_WRONLY | O_CLOEXEC | flags), err;
     struct stat st;
 
     if (fd < 0)
         return -errno;
-    err = fstat(fd, &st) ? -errno : !S_ISREG(st.st_mode) ? -EINVAL : check(&st);
-    if (!err && ftruncate(fd, 0))
+    err = fstat(fd, &st) ? -errno : S_ISREG(st.st_mode) != is_file ? ERR_OTHER : check(&st);
+    if (!err && is_file && ftruncate(fd, 0))
         err = -errno;
     if (err)
         close(fd);
     return err ? err : fd;
 }
 
-static int open_special(const char *path)
+int own_file_open_special(const char *path)
 {
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
-    struct stat st;
-
-    if (fd < 0)
-        return -errno;
-    if (!fstat(fd, &st) && !S_ISREG(st.st_mode))
-        return fd;
-    close(fd);
-    return ERR_LINK;
+    return open_checked(path, 0, false);
 }
 
 int own_file_open(const char *path)
@@ -68,7 +60,8 @@ int own_file_open(const char *path)
     err = own_file_check(path, &st);
     if (err)
         return err;
-    return S_ISREG(st.st_mode) ? open_file(path) : open_special(path);
+    /* Nothing waits for the reader of a pipe that has taken the place of a file. */
+    return S_ISREG(st.st_mode) ? open_checked(path, O_NOFOLLOW | O_NONBLOCK, true) : own_file_open_special(path);
 }
 
 const char *own_file_error(int err)
@@ -77,6 +70,7 @@ const char *own_file_error(int err)
     case ERR_LINK: return "it is a link, which is not followed; name the file itself";
     case ERR_OTHERS: return "it belongs to another user; remove it or choose another name";
     case ERR_NAMES: return "it has other names (hard links); remove it or choose another name";
+    case ERR_OTHER: return "something else has taken its place just now; look who does that";
     default: return strerror(-err);
     }
 }

@@ -18,7 +18,9 @@ enum { OWN_FILE_MODE = 0600 }; /* of a new one */
 int own_file_check(const char *path, struct stat *out);
 /* Opens it for writing, empty, made when it is not there. Returns its descriptor; fails: own_file_error tells. */
 int own_file_open(const char *path);
-/* Why the two failed; of other failures, strerror. */
+/* The same for what own_file_check said is no file; a pipe waits for its reader. */
+int own_file_open_special(const char *path);
+/* Why the three failed; of other failures, strerror. */
 const char *own_file_error(int err);
 
 #endif

@@ -47,8 +47,8 @@ int whole_file_open(struct whole_file *f, const char *name)
     strcpy(f->path, name);
     special = st.st_mode && !S_ISREG(st.st_mode);
     if (special) /* now: a pipe waits for its reader */
-        f->special = open(name, O_WRONLY | O_CLOEXEC);
-    err = !special ? check_regular(f) : f->special < 0 ? -errno : 0;
+        f->special = own_file_open_special(name);
+    err = !special ? check_regular(f) : f->special < 0 ? f->special : 0;
     return err ? complain(f, err) : 0;
 }
 

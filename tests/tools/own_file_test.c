@@ -121,6 +121,29 @@ START_TEST(test_own_file_whole_files_keep_to_it)
 }
 END_TEST
 
+/* What was a pipe or a device when it was checked may be another's by the time it is opened. */
+START_TEST(test_own_file_checks_what_it_opened)
+{
+    int both, fd;
+
+    make(other, 0600);
+    ck_assert_int_eq(symlink(other, path), 0);
+    ck_assert_int_eq(own_file_open_special(path), -ESTALE);
+    ck_assert_int_eq(own_file_open_special(other), -ESTALE);
+    assert_file(other, 0600, 4);
+    ck_assert(!unlink(path) && !mkfifo(path, 0666));
+    both = open(path, O_RDWR);
+    fd = own_file_open_special(path);
+    ck_assert_int_ge(fd, 0);
+    close(fd);
+    if (!geteuid()) {
+        ck_assert_int_eq(chown(path, 4711, 4711), 0);
+        ck_assert_int_eq(own_file_open_special(path), -EUSERS);
+    }
+    close(both);
+}
+END_TEST
+
 Suite *own_file_suite(void)
 {
     Suite *suite = suite_create("own_file");
@@ -134,6 +157,7 @@ Suite *own_file_suite(void)
     tcase_add_test(tests, test_own_file_fills_no_file_of_others);
     tcase_add_test(tests, test_own_file_fills_none_that_has_other_names);
     tcase_add_test(tests, test_own_file_whole_files_keep_to_it);
+    tcase_add_test(tests, test_own_file_checks_what_it_opened);
     suite_add_tcase(suite, tests);
     return suite;
 }
