@@ -8,9 +8,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -35,36 +37,69 @@ struct memory {
 
 /*
  * A process of another user has a file of memory that is not ours to open but with CAP_DAC_READ_SEARCH. For a system
- * call CAP_SYS_PTRACE is enough: "descriptors" beyond those that there are stand for a process that is read so.
+ * call CAP_SYS_PTRACE is enough: "descriptors" beyond those that there are stand for that of a process (pidfd_open) that
+ * is read so.
  */
 enum { BY_CALL = 1 << 30 };
 
-static ssize_t call_for(int pid, uint64_t address, void *out, size_t size)
+/* 0: it has ended. Source: proc(5), fdinfo of a pidfd. */
+static int pid_of(int process)
+{
+    char path[64], line[128];
+    int pid = 0;
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/self/fdinfo/%d", process);
+    file = fopen(path, "re");
+    while (file && fgets(line, sizeof line, file) && sscanf(line, "Pid: %d", &pid) != 1)
+        ;
+    if (file)
+        fclose(file);
+    return pid > 0 ? pid : 0;
+}
+
+/* The call takes a process id, which is another's soon after the process ended: it had not when we are done. */
+static ssize_t call_for(int process, uint64_t address, void *out, size_t size)
 {
     struct iovec local = {out, size}, remote = {(void *)(uintptr_t)address, size};
+    struct pollfd ended = {process, POLLIN, 0};
+    int pid = pid_of(process);
+    ssize_t n = pid ? process_vm_readv(pid, &local, 1, &remote, 1, 0) : -1;
+    int err = pid ? errno : ESRCH;
+    bool lived = !poll(&ended, 1, 0);
 
-    return process_vm_readv(pid, &local, 1, &remote, 1, 0);
+    errno = lived ? err : ESRCH;
+    return lived ? n : -1;
+}
+
+static int open_for_calls(int pid)
+{
+    int process = pidfd_open(pid, 0);
+    char byte;
+
+    if (process >= 0 && call_for(process, 0, &byte, 1) < 0 && errno == EFAULT) /* nothing is at 0, but it may be asked for */
+        return BY_CALL | process;
+    if (process >= 0)
+        close(process);
+    return -EACCES;
 }
 
 int memory_open_file(int pid)
 {
-    char path[64], byte;
-    int fd, err;
+    char path[64];
+    int fd;
 
     snprintf(path, sizeof path, "/proc/%d/mem", pid);
     fd = open(path, O_RDONLY | O_CLOEXEC);
-    err = fd < 0 ? -errno : 0;
-    if (err != -EACCES || pid >= BY_CALL)
-        return err ? err : fd;
-    if (call_for(pid, 0, &byte, 1) < 0 && errno == EFAULT) /* there is nothing at 0, but it may be asked for */
-        return BY_CALL | pid;
-    return err;
+    if (fd < 0)
+        return errno == EACCES ? open_for_calls(pid) : -errno;
+    return fd;
 }
 
 void memory_close_file(int file)
 {
-    if (file >= 0 && file < BY_CALL)
-        close(file);
+    if (file >= 0)
+        close(file & ~BY_CALL);
 }
 
 int memory_open(int pid, struct memory **out)

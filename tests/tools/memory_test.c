@@ -2,8 +2,14 @@
 /* The memory of this very process, read as that of another: what is kept, what is read anew, what cannot be read. */
 #include <check.h>
 #include <errno.h>
+#include <linux/capability.h>
+#include <linux/sched.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -122,6 +128,76 @@ START_TEST(test_memory_open_fails_without_a_process)
 }
 END_TEST
 
+/* ---- the memory of another user's process, without the right to open its file */
+
+/* A process that is another user's, and of which one byte is `byte`; pid: which id it has, 0: any. */
+static pid_t start_other(unsigned char byte, pid_t pid)
+{
+    struct clone_args args = {.exit_signal = SIGCHLD, .set_tid = pid ? (uintptr_t)&pid : 0, .set_tid_size = pid != 0};
+    int ready[2];
+    pid_t child;
+
+    ck_assert_int_eq(pipe(ready), 0);
+    child = (pid_t)syscall(SYS_clone3, &args, sizeof args);
+    if (!child) {
+        pages[0] = byte;
+        if (setuid(4711) || prctl(PR_SET_DUMPABLE, 1) || write(ready[1], "r", 1) != 1)
+            _exit(1);
+        for (;;)
+            pause();
+    }
+    ck_assert_int_gt(child, 0);
+    ck_assert_int_eq(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
+    close(ready[1]);
+    return child;
+}
+
+static void end_other(pid_t pid)
+{
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
+/* The rights that we use of those that we have. */
+static void use_rights(uint64_t mask)
+{
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct data[2];
+
+    ck_assert_int_eq(syscall(SYS_capget, &header, data), 0);
+    for (int i = 0; i < 2; i++)
+        data[i].effective = data[i].permitted & (uint32_t)(mask >> (32 * i));
+    ck_assert_int_eq(syscall(SYS_capset, &header, data), 0);
+}
+
+/* What has the process's id after it ended is not read for it. */
+START_TEST(test_memory_of_another_user_is_read_while_it_lives)
+{
+    struct memory *other;
+    unsigned char byte;
+    pid_t first, second;
+
+    if (geteuid())
+        return;
+    first = start_other('a', 0);
+    use_rights(1ull << CAP_SYS_PTRACE);
+    ck_assert_int_eq(memory_open(first, &other), 0);
+    ck_assert_int_eq(memory_read(other, address_of(pages), &byte, 1), 0);
+    ck_assert_uint_eq(byte, 'a');
+    use_rights(~0ull);
+    end_other(first);
+    second = start_other('b', first);
+    ck_assert_int_eq(second, first);
+    use_rights(1ull << CAP_SYS_PTRACE);
+    memory_since(other, clock_ns(CLOCK_MONOTONIC));
+    ck_assert_int_eq(memory_read(other, address_of(pages), &byte, 1), -EFAULT);
+    use_rights(~0ull);
+    end_other(second);
+    memory_close(other);
+}
+END_TEST
+
 Suite *memory_suite(void)
 {
     Suite *suite = suite_create("memory");
@@ -133,6 +209,7 @@ Suite *memory_suite(void)
     tcase_add_test(reads, test_memory_read_goes_to_the_process_once_a_moment);
     tcase_add_test(reads, test_memory_find_mapping_tells_bounds_and_sees_new_ones);
     tcase_add_test(reads, test_memory_open_fails_without_a_process);
+    tcase_add_test(reads, test_memory_of_another_user_is_read_while_it_lives);
     suite_add_tcase(suite, reads);
     return suite;
 }
