@@ -549,6 +549,7 @@ int http_start(int socket, const struct http_settings *settings, struct http **o
     h->daemon = start_daemon(h, socket);
     if (!h->daemon) {
         close(socket);
+        pthread_mutex_destroy(&h->lock);
         free(h);
         return fail(-EIO, "cannot serve on %s", where);
     }
