@@ -42,30 +42,44 @@ static struct governor_vm *find_vm(struct budget *b, int pid)
     return NULL;
 }
 
-/* Programs count what they find an entry for. Without memory the VM has no budget. */
-static void add_vm(struct budget *b, int pid, uint64_t cpu_ns)
+/* Programs count what they find an entry for. */
+static int begin_hits(const struct budget *b, int pid)
 {
-    struct governor_vm *all = realloc(b->vms, (b->nvms + 1) * sizeof *all);
     uint64_t *zeros = calloc((size_t)libbpf_num_possible_cpus(), sizeof *zeros);
+    int err = !zeros ? -ENOMEM : bpf_map_update_elem(find_hits(b), &(uint32_t){(uint32_t)pid}, zeros, BPF_ANY) ? -errno : 0;
+
+    free(zeros);
+    return err;
+}
+
+/* vm: its entry, that of a process that had the pid before; NULL: it has none. */
+static void add_vm(struct budget *b, struct governor_vm *vm, const struct target_life *life, uint64_t cpu_ns)
+{
+    struct governor_vm *all = vm ? b->vms : realloc(b->vms, (b->nvms + 1) * sizeof *all);
+    int err = all ? begin_hits(b, life->pid) : -ENOMEM;
 
     if (all)
         b->vms = all;
-    if (all && zeros) {
-        bpf_map_update_elem(find_hits(b), &(uint32_t){(uint32_t)pid}, zeros, BPF_ANY);
-        governor_add(&b->vms[b->nvms++], pid, &(struct governor_sample){clock_ns(CLOCK_MONOTONIC), cpu_ns, 0});
-    }
-    free(zeros);
+    if (err && !b->full)
+        note("no budget is kept of the VM with pid %d, nor of others that are more than there is room for: %s", life->pid,
+             err == -E2BIG ? "too many are watched" : strerror(-err));
+    b->full |= err != 0;
+    if (err)
+        return;
+    vm = vm ? vm : &b->vms[b->nvms++];
+    governor_add(vm, life->pid, &(struct governor_sample){clock_ns(CLOCK_MONOTONIC), cpu_ns, 0});
+    vm->started = life->started;
 }
 
 /* Looks at a VM that is watched. One that ends just now has used what it had at the last look. */
-static void see_vm(void *ctx, int pid)
+static void see_vm(void *ctx, const struct target_life *life)
 {
     struct budget *b = ctx;
-    struct governor_vm *vm = find_vm(b, pid);
-    uint64_t cpu_ns = cost_cpu_ns(pid);
+    struct governor_vm *vm = find_vm(b, life->pid);
+    uint64_t cpu_ns = cost_cpu_ns(life->pid);
 
-    if (!vm)
-        return add_vm(b, pid, cpu_ns);
+    if (!vm || vm->started != life->started)
+        return add_vm(b, vm, life, cpu_ns);
     vm->now.now_ns = clock_ns(CLOCK_MONOTONIC);
     if (cpu_ns > vm->now.cpu_ns)
         b->cpu_ns += cpu_ns - vm->now.cpu_ns;
@@ -121,7 +135,7 @@ static void look_at_vms(struct budget *b)
     struct cost_sum before = b->sum;
 
     b->sum = cost_read(&b->cost, b->watch->attach.object);
-    watch_each_pid(b->watch, see_vm, b);
+    watch_each_life(b->watch, see_vm, b);
     share_cost(b, (struct cost_sum){b->sum.ns - before.ns, b->sum.hits - before.hits});
     drop_unseen(b, begin_ns);
 }

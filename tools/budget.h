@@ -17,6 +17,7 @@ struct budget {
     struct governor governor;
     struct governor_vm *vms; /* those that are watched */
     size_t nvms;
+    bool full; /* there were more than there is room for, which was said */
     struct cost_sum sum;    /* as of the last look */
     uint64_t cpu_ns;        /* what the VMs, those too that ended, have used since they are watched */
     struct cost_sum paid;   /* by the last result */

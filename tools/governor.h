@@ -25,7 +25,8 @@ struct governor_sample {
 /* One VM. `now` is set before each look, the rest is the governor's. */
 struct governor_vm {
     int pid;
-    uint64_t hits; /* the caller's: of probes, by which costs are shared */
+    unsigned long long started; /* the caller's: with the pid it says which process it is (target.h) */
+    uint64_t hits;              /* the caller's: of probes, by which costs are shared */
     struct governor_sample now, last;
     double debt_ns;
     double earned, cost; /* a nanosecond, of late: earned for watching; what watching took while there were probes */

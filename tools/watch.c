@@ -26,11 +26,6 @@ struct watch_file {
     bool hooks; /* its processes are looked at one by one: they have hooks, or their memory is read */
 };
 
-struct watch_process {
-    struct target_life life;
-    bool watched;
-};
-
 /* What became of a required target. */
 static int require_sites(const struct watch *w, int sites, const struct target *t, const struct plan *plan)
 {
@@ -562,15 +557,15 @@ void watch_each(const struct watch *w, void (*vm)(void *ctx, const struct target
         vm(ctx, &life, true);
 }
 
-void watch_each_pid(const struct watch *w, void (*vm)(void *ctx, int pid), void *ctx)
+void watch_each_life(const struct watch *w, void (*vm)(void *ctx, const struct target_life *life), void *ctx)
 {
     int only = w->vms ? w->pid : w->only.pid;
 
     for (size_t i = 0; i < w->nprocesses; i++)
         if (w->processes[i].watched)
-            vm(ctx, w->processes[i].life.pid);
+            vm(ctx, &w->processes[i].life);
     if (!w->options->all && only)
-        vm(ctx, only);
+        vm(ctx, &(struct target_life){.pid = only, .started = w->life.pid == only ? w->life.started : 0});
 }
 
 uint64_t watch_interval_ns(const struct watch *w)

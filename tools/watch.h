@@ -29,6 +29,12 @@ struct watch_ops {
     int (*attach)(void *ctx, const struct target *target, int pid, bool noted);
 };
 
+/* A VM that was looked at. */
+struct watch_process {
+    struct target_life life;
+    bool watched;
+};
+
 struct watch {
     const struct options *options;
     struct watch_ops ops;
@@ -50,7 +56,7 @@ struct watch {
     uint64_t dropped_ns;  /* when those that have ended were looked for last */
     struct watch_file *files; /* executables that were looked at */
     size_t nfiles;
-    struct watch_process *processes; /* with -a: VMs that were looked at */
+    struct watch_process *processes; /* with -a */
     size_t nprocesses;
 };
 
@@ -79,7 +85,7 @@ bool watch_replaced(const struct watch *w);
 /* To be called now and then: that a VM which is watched is stopped, and tells nothing, is said when that begins. */
 void watch_tell_halt(struct watch *w);
 /* Calls `vm` for each VM that is, or is about to be, watched; with -a those that ended since the last look among them. */
-void watch_each_pid(const struct watch *w, void (*vm)(void *ctx, int pid), void *ctx);
+void watch_each_life(const struct watch *w, void (*vm)(void *ctx, const struct target_life *life), void *ctx);
 /* The process whose end is the end of watching; 0: none. */
 int watch_end(const struct watch *w);
 /* Calls `vm` for each VM that was found and runs; watched: else it is one that cannot be. */
