@@ -12,7 +12,7 @@
 /* User space sets how many places there are, a power of two; so many more are kept in a hash. */
 enum { VIEW_PLACES = 262144 };
 
-SHARED const volatile __u32 view_place_mask SEC(".rodata.places");
+SHARED const volatile struct view_places view_places SEC(".rodata.places");
 
 /* Key of what has no place. */
 struct view_whose {
@@ -20,10 +20,9 @@ struct view_whose {
     __u64 vm;
 };
 
-/* In the `owner` of a place (views.h): tells a process from all others of it, but for one pair in 2^43; never 0. */
 VIEW_INLINE __u64 view_who(const struct ev_head *h, ev_id id)
 {
-    return ((id * 0x9e3779b97f4a7c15ull ^ h->vm * 0xbf58476d1ce4e5b9ull) & ~(__u64)VIEW_PLACE_MORE) | (VIEW_PLACE_MORE + 1);
+    return view_who_of(id, h->vm, view_places.secret);
 }
 _Static_assert(2 * VIEW_PLACES <= VIEW_PLACE_MORE, "the hash has more entries than a place can count");
 
@@ -60,7 +59,7 @@ VIEW_INLINE bool view_owns(__u64 owner, __u64 who)
     } view##_##kept##_more SEC(".maps");                                                           \
     VIEW_INLINE struct place_##view##_##kept *view##_##kept##_place(const struct ev_head *h, ev_id id) \
     {                                                                                              \
-        __u32 place = view_place_number(id, h->vm) & view_place_mask;                              \
+        __u32 place = view_place_number(id, h->vm) & view_places.mask;                             \
                                                                                                    \
         return bpf_map_lookup_elem(&view##_##kept##_at, &place);                                   \
     }                                                                                              \
@@ -115,6 +114,7 @@ VIEW_INLINE bool view_owns(__u64 owner, __u64 who)
         if (place && view_owns(owner, view_who(h, id))) {                                          \
             *out = place->state;                                                                   \
             __builtin_memset(&place->state, 0, sizeof place->state); /* who takes the place finds it empty */ \
+            place->vm = 0;                                                                         \
             __sync_fetch_and_and(&place->owner, VIEW_PLACE_MORE);                                  \
             return true;                                                                           \
         }                                                                                          \

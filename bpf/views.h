@@ -35,7 +35,22 @@ enum { VIEW_PLACE_MORE = (1 << 20) - 1 };
 #define VIEW_PLACE_OF(type)                                                                        \
     __u64 owner;                                                                                   \
     type state; /* zeros while the place is nobody's */                                            \
-    __u64 vm;
+    __u64 vm;   /* of the process; 0 until whoever took the place has written it */
+
+/*
+ * Constants of the states, in section .rodata.places. The secret is drawn anew for each session: a VM that knew it could
+ * make ids of processes that are taken for those of another VM.
+ */
+struct view_places {
+    __u64 secret; /* odd */
+    __u32 mask; /* so many places less one; a power of two */
+};
+
+/* In the `owner` of a place: tells a process from all others of it, but for one pair in 2^43; never 0. */
+static inline __u64 view_who_of(ev_id id, __u64 vm, __u64 secret)
+{
+    return ((id * 0x9e3779b97f4a7c15ull ^ vm * secret) & ~(__u64)VIEW_PLACE_MORE) | (VIEW_PLACE_MORE + 1);
+}
 
 /* The number of a process's place, before it is cut to how many there are. VMs stand apart. */
 static inline __u32 view_place_number(ev_id id, __u64 vm)

@@ -7,8 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "attach.h"
+#include "clock.h"
 #include "cmd.h"
 #include "fail.h"
 #include "feed.h"
@@ -141,12 +143,16 @@ static struct bpf_map *find_map(const struct engine *e, const char *state, const
 static void size_states(void *ctx, uint64_t processes)
 {
     struct engine *e = ctx;
-    uint32_t places = processes ? LEAST_PLACES : DEFAULT_PLACES, mask;
+    uint32_t places = processes ? LEAST_PLACES : DEFAULT_PLACES;
+    struct view_places constants = {0};
 
     while (places < processes && places < MOST_PLACES)
         places *= 2;
-    mask = places - 1;
-    attach_set_constants(*e->skeleton->skeleton->obj, ".rodata.places", &mask, sizeof mask);
+    constants.mask = places - 1;
+    if (getrandom(&constants.secret, sizeof constants.secret, 0) != sizeof constants.secret)
+        constants.secret = clock_ns(CLOCK_REALTIME);
+    constants.secret |= 1;
+    attach_set_constants(*e->skeleton->skeleton->obj, ".rodata.places", &constants, sizeof constants);
     for (size_t i = 0; i < VIEW_NSTATES; i++)
         if (!view_states[i].keyed)
             bpf_map__set_max_entries(find_map(e, view_states[i].map, "at"), places);
@@ -164,7 +170,7 @@ static void drop_states(struct engine *e, struct session *s, const struct vm_set
     if (!session_loaded(s))
         return;
     vm_maps_drop(*e->skeleton->skeleton->obj, vms);
-    vm_maps_drop_keys(session_map(s, "view_names"), sizeof(struct wire_name_key), 0, vms);
+    vm_maps_drop_keys(session_map(s, "view_names"), 0, vms);
 }
 
 /* What helpers know of processes stays true. */

@@ -556,6 +556,27 @@ int trap_source_read(struct trap_source *s)
     return s->taken;
 }
 
+struct last_gaps {
+    struct trap_source *source;
+    int map;
+    uint32_t vm;
+    uint64_t now_ns;
+};
+
+static void tell_last_gap(void *ctx, const void *at)
+{
+    const struct last_gaps *gaps = ctx;
+    struct trap_thread thread;
+    uint64_t key;
+
+    memcpy(&key, at, sizeof key);
+    if (bpf_map_lookup_elem(gaps->map, &key, &thread) || (gaps->vm && thread.vm != gaps->vm))
+        return;
+    trap_pages_told(gaps->source->pages, thread.vm, (uint32_t)key, thread.told, gaps->now_ns);
+    if (gaps->vm)
+        bpf_map_delete_elem(gaps->map, &key);
+}
+
 /*
  * Threads whose last events were lost: of all VMs (0), or of one that has ended, whose threads go: another's begins to
  * count anew.
@@ -563,19 +584,8 @@ int trap_source_read(struct trap_source *s)
 static void tell_last_gaps(struct trap_source *s, uint32_t vm, uint64_t now_ns)
 {
     int map = map_of(s, "threads");
-    struct trap_thread thread;
-    uint64_t key, next;
-    bool any = !bpf_map_get_next_key(map, NULL, &next);
 
-    while (any) {
-        key = next;
-        any = !bpf_map_get_next_key(map, &key, &next);
-        if (bpf_map_lookup_elem(map, &key, &thread) || (vm && thread.vm != vm))
-            continue;
-        trap_pages_told(s->pages, thread.vm, (uint32_t)key, thread.told, now_ns);
-        if (vm)
-            bpf_map_delete_elem(map, &key);
-    }
+    vm_maps_each_key(map, tell_last_gap, &(struct last_gaps){s, map, vm, now_ns});
 }
 
 void trap_source_drain(struct trap_source *s)

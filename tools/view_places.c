@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Invariant: a place counts exactly those of its processes that stand in the hash, whoever takes one from there. */
+/*
+ * Invariant: a place counts exactly those of its processes that stand in the hash, whoever takes one from there. A place
+ * whose `vm` is one of those that are dropped is theirs for as long as we look, as none of them runs.
+ */
 #include "view_places.h"
 
 #include <bpf/bpf.h>
@@ -47,23 +50,24 @@ static void free_places(const struct places *p, const struct vm_set *vms)
 
         if (!(__atomic_load_n(place, __ATOMIC_ACQUIRE) & ~(uint64_t)VIEW_PLACE_MORE) || (vms && !vm_set_has(vms, (uint32_t)*of)))
             continue;
-        memset(place + 1, 0, p->each - 2 * sizeof *place);
+        memset(place + 1, 0, p->each - sizeof *place);
         __atomic_and_fetch(place, VIEW_PLACE_MORE, __ATOMIC_RELEASE);
     }
 }
 
-/* p NULL: the state has no places. */
-static void empty_hash(int hash, const struct places *p, const struct vm_set *vms)
-{
-    struct whose key, next;
-    bool any = !bpf_map_get_next_key(hash, NULL, &next);
+struct emptying {
+    int hash;
+    const struct places *places; /* NULL: the state has none */
+    const struct vm_set *vms;
+};
 
-    while (any) {
-        key = next;
-        any = !bpf_map_get_next_key(hash, &key, &next);
-        if ((!vms || vm_set_has(vms, (uint32_t)key.vm)) && !bpf_map_delete_elem(hash, &key) && p)
-            __atomic_sub_fetch(owner_at(p, view_place_number(key.id, key.vm)), 1, __ATOMIC_ACQ_REL);
-    }
+static void drop_key(void *ctx, const void *at)
+{
+    const struct emptying *e = ctx;
+    const struct whose *key = at;
+
+    if ((!e->vms || vm_set_has(e->vms, (uint32_t)key->vm)) && !bpf_map_delete_elem(e->hash, key) && e->places)
+        __atomic_sub_fetch(owner_at(e->places, view_place_number(key->id, key->vm)), 1, __ATOMIC_ACQ_REL);
 }
 
 void view_places_drop(struct bpf_map *at, struct bpf_map *more, const struct vm_set *vms)
@@ -74,7 +78,7 @@ void view_places_drop(struct bpf_map *at, struct bpf_map *more, const struct vm_
         return;
     if (at)
         free_places(&places, vms);
-    empty_hash(bpf_map__fd(more), at ? &places : NULL, vms);
+    vm_maps_each_key(bpf_map__fd(more), drop_key, &(struct emptying){bpf_map__fd(more), at ? &places : NULL, vms});
     if (at)
         munmap(places.bytes, places.size);
 }

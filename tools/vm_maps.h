@@ -20,8 +20,13 @@ struct vm_set {
 
 bool vm_set_has(const struct vm_set *set, uint32_t vm);
 
-/* Removes the entries whose keys, of so many bytes (32 at most), have one of the VMs where `at` says. No map (-1): nothing. */
-void vm_maps_drop_keys(int map, size_t key_bytes, size_t at, const struct vm_set *vms);
+/*
+ * Calls `take` with each key of a hash, which may remove it: once with one that stays there meanwhile, however many others
+ * come and go. No map (-1): nothing. Fails: -errno, without a message.
+ */
+int vm_maps_each_key(int map, void (*take)(void *ctx, const void *key), void *ctx);
+/* Removes the entries whose keys have one of the VMs where `at` says. No map (-1): nothing. */
+void vm_maps_drop_keys(int map, size_t at, const struct vm_set *vms);
 /* Removes what programs of hooks (bpf/hook*.bpf.h) keep of the VMs and of what their threads are in the middle of. */
 void vm_maps_drop(struct bpf_object *object, const struct vm_set *vms);
 /* Events were missed: what any VM's threads are in the middle of, and who waits, is not known. */

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,8 +14,8 @@
 #include "support.h"
 #include "views.skel.h"
 
-/* An emitter that waits for the file `go` to exist, then fires `spec`. */
-static int start_emitter(const char *go, const char *spec)
+/* An emitter that waits for the file `go` to exist, then fires `spec`, and then `more`. */
+static int start_emitter(const char *go, const char *spec, const char *more)
 {
     char path[4096];
     int pid;
@@ -23,7 +24,7 @@ static int start_emitter(const char *go, const char *spec)
     pid = fork();
     if (!pid) {
         dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
-        execl(path, "emitter", "-w", go, spec, (char *)NULL);
+        execl(path, "emitter", "-w", go, spec, more, (char *)NULL);
         _exit(127);
     }
     return pid;
@@ -49,6 +50,8 @@ static struct views *watch_all(const struct target *t, int vm, struct attach *a)
     ck_assert(skel != NULL);
     *(struct wire_config *)&skel->rodata_session->probe_config = attach_config((uint32_t)vm);
     ((struct view_settings *)&skel->rodata_views->view_settings)->on[VIEW_spawns] = true;
+    *(struct view_places *)&skel->rodata_places->view_places =
+        (struct view_places){.secret = 1, .mask = bpf_map__max_entries(skel->maps.spawns_births_at) - 1};
     for (int i = 0; i < PLAN_NPROBES; i++)
         ((uint32_t *)skel->rodata_events->event_wanted)[i] = view_reads(VIEW_spawns,
                                                                         plan_probe_name((enum plan_probe)i));
@@ -89,14 +92,51 @@ START_TEST(test_attach_counts_its_own_process_only)
     SUPPORT_BPF();
     ck_assert(mkdtemp(dir) != NULL);
     snprintf(go, sizeof go, "%s/go", dir);
-    ours = start_emitter(go, "process__spawn=23|<0.1%d.0>");
-    other = start_emitter(go, "process__spawn=19|<0.2%d.0>");
+    ours = start_emitter(go, "process__spawn=23|<0.1%d.0>", NULL);
+    other = start_emitter(go, "process__spawn=19|<0.2%d.0>", NULL);
     open_emitter(ours, &target);
     skel = watch_all(&target, ours, &attach);
     close(open(go, O_CREAT | O_WRONLY, 0600));
     ck_assert_int_eq(waitpid(ours, NULL, 0), ours);
     ck_assert_int_eq(waitpid(other, NULL, 0), other);
     ck_assert_uint_eq(count_births(skel), 23);
+    attach_clear(&attach);
+    views__destroy(skel);
+    target_close(&target);
+    unlink(go);
+    rmdir(dir);
+}
+END_TEST
+
+/* Whoever leaves a place leaves nothing in it that the next would be taken for. */
+START_TEST(test_attach_leaves_no_place_as_that_of_who_left)
+{
+    struct place {
+        VIEW_PLACE_OF(struct state_spawns_births)
+    } *places;
+    char dir[] = "/tmp/erlsnoop-test-XXXXXX", go[64];
+    struct attach attach = {0};
+    struct target target;
+    struct views *skel;
+    int pid, left = 0;
+    uint32_t n;
+
+    SUPPORT_BPF();
+    ck_assert(mkdtemp(dir) != NULL);
+    snprintf(go, sizeof go, "%s/go", dir);
+    pid = start_emitter(go, "process__spawn=23|<0.1%d.0>", "process__exit=19|<0.1%d.0>");
+    open_emitter(pid, &target);
+    skel = watch_all(&target, pid, &attach);
+    n = bpf_map__max_entries(skel->maps.spawns_births_at);
+    places = mmap(NULL, n * sizeof *places, PROT_READ, MAP_SHARED, bpf_map__fd(skel->maps.spawns_births_at), 0);
+    ck_assert_ptr_ne(places, MAP_FAILED);
+    close(open(go, O_CREAT | O_WRONLY, 0600));
+    ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+    ck_assert_uint_eq(count_births(skel), 23);
+    for (uint32_t i = 0; i < n; i++)
+        left += places[i].vm != 0;
+    ck_assert_int_eq(left, 23 - 19);
+    munmap(places, n * sizeof *places);
     attach_clear(&attach);
     views__destroy(skel);
     target_close(&target);
@@ -112,6 +152,7 @@ Suite *attach_suite(void)
 
     tcase_set_timeout(live, 30);
     tcase_add_test(live, test_attach_counts_its_own_process_only);
+    tcase_add_test(live, test_attach_leaves_no_place_as_that_of_who_left);
     suite_add_tcase(suite, live);
     return suite;
 }
