@@ -125,7 +125,7 @@ int at_port__command(struct pt_regs *ctx)
         hook_begin_used(ctx, layout, port, process, &ev.head, &ev.port, &ev.pid))
         return 0;
     ev.port_name = hook_text(layout, port, OTP_PORT_NAME);
-    ev.type = (struct ev_text){EV_TEXT_OURS, (__u64)hook_command};
+    ev.command = (struct ev_text){EV_TEXT_OURS, (__u64)hook_command};
     tell_port__command(&ev);
     return 0;
 }

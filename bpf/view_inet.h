@@ -61,7 +61,7 @@ VIEW_INLINE void view_inet_on_port__command(const struct ev_port__command *ev)
     VIEW_NAME(name);
     __u64 type = 0;
 
-    view_text(&ev->head, &ev->type, (char *)&type, sizeof type);
+    view_text(&ev->head, &ev->command, (char *)&type, sizeof type);
     if (type != VIEW_PORTS_COMMAND || !view_inet_name(&ev->head, ev->port, &ev->port_name, &name))
         return;
     VIEW_ADD(inet_totals_row(&ev->head), sends, 1);

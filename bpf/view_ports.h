@@ -74,7 +74,7 @@ VIEW_INLINE void view_ports_on_port__command(const struct ev_port__command *ev)
     VIEW_NAME(name);
     __u64 type = 0;
 
-    view_text(&ev->head, &ev->type, (char *)&type, sizeof type);
+    view_text(&ev->head, &ev->command, (char *)&type, sizeof type);
     if (type != VIEW_PORTS_COMMAND)
         return;
     VIEW_ADD(ports_totals_row(&ev->head), commands, 1);

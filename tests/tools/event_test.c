@@ -45,6 +45,24 @@ START_TEST(test_event_rows_are_whole)
 }
 END_TEST
 
+/* In an object of JSON that tells an event each key stands once: those of every object, and the arguments. */
+START_TEST(test_event_rows_have_no_key_twice)
+{
+    static const char *const every[] = {"time", "type", "sampled", "vm", "probe"};
+
+    for (unsigned e = BATCH_LAST_NAME + 1; e < BATCH_EVENTS; e++) {
+        const struct event_row *row = event_row((enum batch_event)e);
+
+        for (unsigned i = 0; i < row->nargs; i++) {
+            for (size_t k = 0; k < sizeof every / sizeof *every; k++)
+                ck_assert_msg(strcmp(row->args[i].name, every[k]) != 0, "%s: %s", row->name, every[k]);
+            for (unsigned k = 0; k < i; k++)
+                ck_assert_msg(strcmp(row->args[i].name, row->args[k].name) != 0, "%s: %s", row->name, row->args[k].name);
+        }
+    }
+}
+END_TEST
+
 START_TEST(test_event_of_record_gives_numbers)
 {
     struct batch_record r = {.head.event = BATCH_gc_minor__end, .head.time_ns = 23, .words = {ev_id_of_pid(7, 8), 900}};
@@ -134,6 +152,7 @@ Suite *event_suite(void)
     tcase_add_test(events, test_event_row_tells_every_argument);
     tcase_add_test(events, test_event_find_knows_the_probes);
     tcase_add_test(events, test_event_rows_are_whole);
+    tcase_add_test(events, test_event_rows_have_no_key_twice);
     tcase_add_test(events, test_event_of_record_gives_numbers);
     tcase_add_test(events, test_event_args_that_no_source_told);
     tcase_add_test(events, test_event_of_record_tells_whether_the_receiver_runs);
