@@ -52,7 +52,7 @@ struct state {
     uint64_t begin_ns;    /* of the first result, 0: not known yet; then of the next one */
     uint64_t now_ns;      /* the latest page that was taken */
     const char *slower, *top; /* as given; NULL: not */
-    uint64_t lost_pages;     /* in the kernel, of all files */
+    struct recording_lost lost; /* in the kernel, and by the writer, of all files */
     bool damaged;
 };
 
@@ -271,9 +271,10 @@ static void print_lost(struct state *st)
 {
     struct feed_loss losses[FEED_LOSSES];
 
-    feed_losses(st->feed, &(struct batch_unreceived){st->lost_pages, 0}, losses);
+    feed_losses(st->feed, &(struct batch_unreceived){st->lost.pages, 0}, losses);
     for (size_t i = 0; i < FEED_LOSSES; i++)
         sink_lost(&st->sink, losses[i].count, losses[i].why);
+    sink_lost(&st->sink, st->lost.unnamed, RECORDING_UNNAMED);
 }
 
 /* ---- views */
@@ -440,23 +441,30 @@ static void take_owner(const struct recording_owner *owner)
         views_user_owner(owner->vm, owner->id, &name);
 }
 
+/* Each file tells what was lost since the beginning. */
+static void take_lost(struct state *st, const struct recording_lost *lost)
+{
+    if (lost->pages > st->lost.pages)
+        st->lost.pages = lost->pages;
+    if (lost->unnamed > st->lost.unnamed)
+        st->lost.unnamed = lost->unnamed;
+}
+
 static int read_items(struct state *st, struct recording *r)
 {
     struct recording_item item;
-    uint64_t lost = 0;
     int err = 0;
 
     while (!err && recording_next(r, &item)) {
         switch (item.kind) {
-        case RECORDING_CLOCK: st->sink.wall_offset_ns = item.number; break;
+        case RECORDING_CLOCK: st->sink.wall_offset_ns = item.clock->wall_ns; break;
         case RECORDING_VM: add_vm(st, item.vm); break;
         case RECORDING_OWNERS: take_owner(item.owner); break;
         case RECORDING_ASKED: break; /* learned before */
-        case RECORDING_LOST: lost = item.number; break;
+        case RECORDING_LOST: take_lost(st, item.lost); break;
         default: err = take_page(st, item.page);
         }
     }
-    st->lost_pages = lost > st->lost_pages ? lost : st->lost_pages;
     return err;
 }
 

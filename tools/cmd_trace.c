@@ -386,9 +386,10 @@ static void print_result(const struct state *st, const struct options *o, const 
     sink_init(&sink, stdout, o->json, o->timestamps);
     sink_moment(&sink, clock_ns(CLOCK_MONOTONIC));
     sink_row(&sink, &table, (struct sink_value[]){SINK_N(told->events), SINK_N(told->pages), SINK_N(told->raw), SINK_N(told->stored),
-                                                  SINK_N(told->lost_pages), SINK_S(st->plan.path)});
+                                                  SINK_N(told->lost.pages), SINK_S(st->plan.path)});
     if (st->traps)
         trap_source_each_loss(st->traps, print_loss, &sink);
+    sink_lost(&sink, told->lost.unnamed, RECORDING_UNNAMED);
     sink_end(&sink);
 }
 

@@ -14,7 +14,7 @@
  * telling them
  *   OWNERS  struct recording_owner: what a process is called that was there before the recording began
  *   PAGES   struct batch_received and its bytes, one behind the other, as they came
- *   LOST    a 64-bit number: pages that could not be received up to now
+ *   LOST    struct recording_lost
  *   END     nothing: the recording was ended, and is whole
  */
 #ifndef TOOLS_RECORDING_H
@@ -83,6 +83,13 @@ struct recording_owner {
     uint32_t vm, form; /* form, words: a struct wire_name that is no text */
     uint64_t id;       /* ev_id of bpf/event.h */
     uint64_t words[3];
+};
+
+/* Up to now. */
+#define RECORDING_UNNAMED "names of processes for which the recording had no room"
+struct recording_lost {
+    uint64_t pages;   /* that could not be received */
+    uint64_t unnamed; /* names of processes that files should begin with, and for which there was no room */
 };
 
 /* What the probes and their arguments are, in one number: pages of another catalogue cannot be read. */

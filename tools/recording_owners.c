@@ -96,7 +96,7 @@ int recording_owners_add(struct recording_owners *owners, const struct recording
     /* a registered name stays: what a process was born to do may be told behind it */
     if (!err && e && (e->owner.form != WIRE_REASON || owner->form == WIRE_REASON))
         e->owner = *owner;
-    return err;
+    return err ? err : !e;
 }
 
 static void end_entry(struct recording_owners *owners, struct entry *e, uint64_t now_ns)

@@ -15,7 +15,7 @@ struct recording_owners;
  * recording_owners_free frees. NULL: out of memory. */
 struct recording_owners *recording_owners_new(size_t most, uint64_t keep_ns);
 void recording_owners_free(struct recording_owners *owners);
-/* What is called so; one that there is no room for is left out. Fails: -ENOMEM. */
+/* What is called so. Returns 1 when it is left out: there is no room. Fails: -ENOMEM. */
 int recording_owners_add(struct recording_owners *owners, const struct recording_owner *owner);
 /* Its end was told at this time; its birth may come later. Fails: -ENOMEM. */
 int recording_owners_exit(struct recording_owners *owners, uint32_t vm, uint64_t id, uint64_t now_ns);

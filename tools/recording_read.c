@@ -180,13 +180,17 @@ static bool read_page(struct recording *r, struct recording_item *out)
     return true;
 }
 
-static bool read_number(struct recording *r, struct recording_item *out)
+static bool read_clock(struct recording *r, struct recording_item *out)
 {
-    const uint64_t *number;
-
-    if (!take_piece(r, sizeof *number, (const void **)&number))
+    if (!take_piece(r, sizeof *out->clock, (const void **)&out->clock))
         return damaged(r, "it is damaged");
-    out->number = *number;
+    return true;
+}
+
+static bool read_lost(struct recording *r, struct recording_item *out)
+{
+    if (!take_piece(r, sizeof *out->lost, (const void **)&out->lost))
+        return damaged(r, "it is damaged");
     return true;
 }
 
@@ -225,8 +229,8 @@ bool recording_next(struct recording *r, struct recording_item *out)
         }
         switch (out->kind) {
         case RECORDING_NAMES: read_names(r); break;
-        case RECORDING_CLOCK:
-        case RECORDING_LOST: return read_number(r, out);
+        case RECORDING_CLOCK: return read_clock(r, out);
+        case RECORDING_LOST: return read_lost(r, out);
         case RECORDING_VM: return read_vm(r, out);
         case RECORDING_OWNERS: return read_owner(r, out);
         case RECORDING_ASKED: return read_asked(r, out);

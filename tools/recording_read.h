@@ -15,7 +15,8 @@ struct recording_item {
     const struct recording_vm *vm;
     const struct recording_owner *owner;
     const struct recording_probes *asked;
-    uint64_t number; /* CLOCK: wall_ns; LOST */
+    const struct recording_clock *clock;
+    const struct recording_lost *lost;
 };
 
 struct recording;

@@ -28,7 +28,7 @@ enum {
     LEVEL = -2,      /* of zstd: about a gigabyte a second, a fourth to a ninth of the bytes */
     MOST_OWNERS = 1 << 18, /* of all VMs, 35 MB when there are so many */
     OWNER_SHARE = 512, /* where the size of a file is limited, an owner for so many bytes of it */
-    END_BYTES = 128, /* more than the chunks that end a file */
+    END_BYTES = 192, /* more than the chunks that end a file */
 };
 #define RING_BYTES ((uint64_t)64 << 20)
 #define ATOMS_BYTES ((uint64_t)8 << 20) /* of a file to begin with all atoms */
@@ -53,7 +53,7 @@ struct recording_writer {
     struct recording_vm *vms;
     size_t nvms;
     struct recording_owners *owners;
-    uint64_t lost, lost_told;
+    struct recording_lost lost, lost_told;
     uint64_t first_ns, last_ns; /* of the pages that wait */
     uint64_t looked_ns; /* first */
     struct kept *kept, **kept_end;
@@ -244,7 +244,7 @@ static int put_prelude(struct recording_writer *w)
         err = put_asked(w);
     if (!err && w->nvms)
         err = put(w, RECORDING_VM, w->vms, w->nvms * sizeof *w->vms);
-    w->lost_told = 0;
+    w->lost_told = (struct recording_lost){0};
     if (!err)
         err = put_names(w, 0);
     return err ? err : put_owners(w, 0);
@@ -294,7 +294,7 @@ static int open_file(struct recording_writer *w)
 
 static int put_lost(struct recording_writer *w)
 {
-    int err = w->lost != w->lost_told ? put(w, RECORDING_LOST, &w->lost, sizeof w->lost) : 0;
+    int err = memcmp(&w->lost, &w->lost_told, sizeof w->lost) ? put(w, RECORDING_LOST, &w->lost, sizeof w->lost) : 0;
 
     w->lost_told = w->lost;
     return err;
@@ -495,6 +495,15 @@ static int flush(struct recording_writer *w)
     return err ? err : put_lost(w);
 }
 
+/* matters: a file is to begin with it. Fails: said. */
+static int add_owner_of(struct recording_writer *w, const struct recording_owner *owner, bool matters)
+{
+    int left_out = recording_owners_add(w->owners, owner);
+
+    w->lost.unnamed += left_out > 0 && matters;
+    return left_out < 0 ? fail(left_out, "out of memory") : 0;
+}
+
 /* Who is born, registers a name and ends is known when the next file begins. */
 static int learn_life(struct recording_writer *w, uint32_t vm, const struct batch_record *record, uint64_t now_ns)
 {
@@ -503,15 +512,13 @@ static int learn_life(struct recording_writer *w, uint32_t vm, const struct batc
                                    .words = {ev_mfa_module(mfa), ev_mfa_function(mfa), ev_mfa_arity(mfa)}};
     const struct recording_owner named = {.vm = vm, .form = WIRE_REASON, .id = record->words[0],
                                           .words = {WIRE_ATOM, record->words[1]}};
-    int err = 0;
+    bool more_files = w->plan.files > 1 || w->plan.ring_ns;
 
     if (record->head.event == BATCH_process__exit)
-        err = recording_owners_exit(w->owners, vm, record->words[0], now_ns);
-    else if (record->head.event == BATCH_NAMED)
-        err = recording_owners_add(w->owners, &named);
-    else if (mfa)
-        err = recording_owners_add(w->owners, &born);
-    return err ? fail(err, "out of memory") : 0;
+        return recording_owners_exit(w->owners, vm, record->words[0], now_ns) ? fail(-ENOMEM, "out of memory") : 0;
+    if (record->head.event == BATCH_NAMED)
+        return add_owner_of(w, &named, more_files);
+    return mfa ? add_owner_of(w, &born, more_files) : 0;
 }
 
 /* What later pages, also of other files, do not tell again. */
@@ -572,7 +579,7 @@ int recording_look(struct recording_writer *w, uint64_t now_ns)
 
 void recording_lost(struct recording_writer *w, uint64_t pages)
 {
-    w->lost = pages;
+    w->lost.pages = pages;
 }
 
 int recording_vm(struct recording_writer *w, uint32_t vm, const char *name, const struct wanted *untold)
@@ -609,7 +616,7 @@ int recording_owner(struct recording_writer *w, uint32_t vm, uint64_t id, const 
     const struct recording_owner owner = {vm, (uint32_t)name->form, id,
                                           {name->words[0], name->words[1], name->words[2]}};
 
-    return recording_owners_add(w->owners, &owner) ? fail(-ENOMEM, "out of memory") : 0;
+    return add_owner_of(w, &owner, true);
 }
 
 int recording_named(struct recording_writer *w, uint32_t vm, uint64_t id, const struct wire_name *name)
@@ -821,7 +828,7 @@ int recording_end(struct recording_writer *w, struct recording_told *told)
 
     if (w->fd >= 0)
         err = close_file(w) || err < 0 ? -EIO : 0;
-    w->told.lost_pages = w->lost;
+    w->told.lost = w->lost;
     if (told)
         *told = w->told;
     while (w->kept)

@@ -61,8 +61,10 @@ static void read_all(char *bytes, size_t n)
                 told += item.asked->words[0];
             else if (item.kind == RECORDING_OWNERS)
                 told += item.owner->id + item.owner->words[2];
+            else if (item.kind == RECORDING_LOST)
+                told += item.lost->pages + item.lost->unnamed;
             else
-                told += item.number;
+                told += item.clock->wall_ns;
         }
         told += recording_damage(r) ? strlen(recording_damage(r)) : 0;
         recording_close(r);

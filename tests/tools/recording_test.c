@@ -96,7 +96,7 @@ static struct content read_file(const char *name)
         if (item.kind == RECORDING_VM)
             strcpy(c.vm, item.vm->name);
         if (item.kind == RECORDING_LOST)
-            c.lost = item.number;
+            c.lost = item.lost->pages;
         if (item.kind != RECORDING_PAGES)
             continue;
         if (!c.pages++)
@@ -121,7 +121,7 @@ START_TEST(test_recording_is_read_as_it_was_written)
     ck_assert_int_eq(recording_end(w, &told), 0);
     ck_assert_uint_eq(told.pages, PAGES);
     ck_assert_uint_gt(told.events, PAGES);
-    ck_assert_uint_eq(told.lost_pages, 5);
+    ck_assert_uint_eq(told.lost.pages, 5);
     c = read_file(path);
     ck_assert_str_eq(c.damage, "");
     ck_assert_str_eq(c.vm, "shop@here");
@@ -564,6 +564,47 @@ START_TEST(test_recording_of_many_lives_is_bounded)
 }
 END_TEST
 
+/* What a file and the end of the recording tell of owners that there was no room for. */
+static uint64_t read_unnamed(const char *name)
+{
+    struct batch_names *names = batch_names_new();
+    struct recording_item item;
+    struct recording *r;
+    FILE *file = fopen(name, "re");
+    uint64_t unnamed = 0;
+
+    ck_assert(file && !recording_open(file, name, names, &r));
+    while (recording_next(r, &item))
+        if (item.kind == RECORDING_LOST)
+            unnamed = item.lost->unnamed;
+    ck_assert_ptr_eq(recording_damage(r), NULL);
+    recording_close(r);
+    batch_names_free(names);
+    return unnamed;
+}
+
+/* Of a file of 64 KB at most 128 are named: of those that live when it begins, and where others follow of those born. */
+START_TEST(test_recording_counts_whom_it_does_not_name)
+{
+    enum { MOST = 65536 / 512, BEFORE = 100, BORN = 41 };
+    const struct wire_name name = {.form = WIRE_MFA, .words = {7, 8, 0}};
+
+    for (unsigned files = 1; files <= 2; files++) {
+        struct recording_writer *w = begin((struct recording_plan){.max_bytes = 65536, .files = files});
+        uint64_t expected = files > 1 ? BEFORE + BORN - MOST : 0;
+        struct recording_told told;
+
+        for (uint32_t i = 0; i < BEFORE; i++)
+            ck_assert_int_eq(recording_owner(w, VM, ev_id_of_pid(1000 + i, 0), &name), 0);
+        ck_assert_int_eq(recording_owners_told(w, VM), 0);
+        write_lives(w, 0, BORN, 0, 0, 10);
+        ck_assert_int_eq(recording_end(w, &told), 0);
+        ck_assert_uint_eq(told.lost.unnamed, expected);
+        ck_assert_uint_eq(read_unnamed(path), expected);
+    }
+}
+END_TEST
+
 /* ---- damage */
 
 static size_t load(char bytes[MAX_FILE])
@@ -749,6 +790,7 @@ Suite *recording_suite(void)
     tcase_add_test(tests, test_recording_begins_each_file_with_who_lives);
     tcase_add_test(tests, test_recording_in_memory_begins_with_who_lived);
     tcase_add_test(tests, test_recording_of_many_lives_is_bounded);
+    tcase_add_test(tests, test_recording_counts_whom_it_does_not_name);
     tcase_add_test(tests, test_recording_that_is_cut_off_is_read_up_to_there);
     tcase_add_test(tests, test_recording_that_is_cut_off_in_a_chunk_is_read_up_to_there);
     tcase_add_test(tests, test_recording_that_is_damaged_is_read_up_to_there);
