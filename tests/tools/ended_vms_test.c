@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* VMs that end before their results are told, and those that come and go while others are looked for. */
+#include <string.h>
+
+#include "names.h"
+#include "support.h"
+
+/* What watching took of a VM's processor time is told though it ended before the result. */
+START_TEST(test_ended_vms_are_told_what_watching_took)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "cat > busy.erl <<'END'\n"
+        "-module(busy).\n-export([main/0]).\n"
+        "main() -> Pong = spawn(fun pong/0), file:write_file(\"up\", \"1\"), ping(Pong).\n"
+        "pong() -> receive P -> P ! back, pong() end.\n"
+        "ping(P) -> case filelib:is_file(\"stop\") of true -> halt(); false -> pass(P, 1000) end.\n"
+        "pass(P, 0) -> ping(P);\n"
+        "pass(P, N) -> P ! self(), receive back -> pass(P, N - 1) end.\n"
+        "END\n"
+        "erlc busy.erl; erl -noinput +S 1 -s busy main & p=$!; await up\n"
+        "$ERLSNOOP msglat --json --budget 100% -p $p > told & e=$!; attached $e; sleep 1; touch stop; wait $p; wait $e; cat told");
+    const char *cost = strstr(r->out, "\"type\":\"cost\"");
+
+    ck_assert_msg(!r->status && cost && strstr(cost, "\"of_vm_percent\":"), "%d: %s%s", r->status, r->out, r->err);
+}
+END_TEST
+
+/* An atom that was made just before the end is read while it can be, or it is said that it cannot be any more. */
+START_TEST(test_ended_vms_atoms_are_read_or_said_to_be_gone)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "cat > made.erl <<'END'\n"
+        "-module(made).\n-export([main/0]).\n"
+        "main() -> file:write_file(\"up\", \"1\"), await().\n"
+        "await() -> case filelib:is_file(\"go\") of true -> die(); false -> receive after 10 -> await() end end.\n"
+        "die() ->\n"
+        "    {_, R} = spawn_monitor(fun() -> exit(list_to_atom(\"just_now_\" ++ os:getpid())) end),\n"
+        "    receive {'DOWN', R, _, _, _} -> erlang:halt(0, [{flush, false}]) end.\n"
+        "END\n"
+        "erlc made.erl; for i in 1 2 3; do rm -f up go; erl -noinput +S 1 -s made main & p=$!; await up\n"
+        "$ERLSNOOP spawns --json -p $p > told & e=$!; attached $e; touch go; wait $p; wait $e\n"
+        "grep -oE \"\\\"reason\\\":\\\"(just_now_$p|\\(atom of an ended VM\\)|atom#.*)\\\",\\\"count\\\":1\\b\" told; done");
+
+    ck_assert_int_eq(support_lines(r->out, "\"reason\""), 3);
+    ck_assert_msg(!strstr(r->out, "atom#"), "%s%s", r->out, r->err);
+}
+END_TEST
+
+START_TEST(test_ended_vms_atoms_without_a_text_are_said_to_be_gone)
+{
+    enum { NO_PROCESS = 1 << 22 };
+    const struct wire_name name = {.form = WIRE_REASON, .words = {WIRE_ATOM, 8446}};
+    struct names *names = names_new();
+    char text[100];
+
+    ck_assert_str_eq(names_text(names, NO_PROCESS, &name, text, sizeof text), "(atom of an ended VM)");
+    names_free(names);
+}
+END_TEST
+
+/*
+ * A program a VM, each of which is attached to by itself, one after the other comes and goes: the first look at all is of
+ * those that ran before it, and does not run after the others. So a result comes while they do.
+ */
+START_TEST(test_ended_vms_do_not_keep_a_result_waiting)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "cat > all <<'END'\n"
+        "crowd() { for i in $(seq 600); do cp $EMITTER e$i; (timeout .5 ./e$i -w never process__spawn=1; rm e$i) & sleep .03; done; }\n"
+        "crowd > /dev/null & c=$!; sleep 1\n"
+        "$ERLSNOOP spawns -a --json .2 2 > told; echo status $?; kill -0 $c && echo they still come; kill $c; wait\n"
+        "END\n"
+        "unshare --fork --pid --mount-proc true || exit 77; unshare --fork --pid --mount-proc bash all; cat told");
+
+    if (r->status == 77)
+        return;
+    ck_assert_msg(strstr(r->out, "status 0\nthey still come\n") != NULL, "%s%s", r->out, r->err);
+    ck_assert_int_eq(support_lines(r->out, "\"type\":\"spawns\""), 2);
+}
+END_TEST
+
+Suite *ended_vms_suite(void)
+{
+    Suite *suite = suite_create("ended_vms");
+    TCase *live = tcase_create("live");
+
+    tcase_set_timeout(live, 90);
+    tcase_add_test(live, test_ended_vms_are_told_what_watching_took);
+    tcase_add_test(live, test_ended_vms_atoms_are_read_or_said_to_be_gone);
+    tcase_add_test(live, test_ended_vms_atoms_without_a_text_are_said_to_be_gone);
+    tcase_add_test(live, test_ended_vms_do_not_keep_a_result_waiting);
+    suite_add_tcase(suite, live);
+    return suite;
+}
