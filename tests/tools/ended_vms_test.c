@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* VMs that end before their results are told, and those that come and go while others are looked for. */
+/* VMs that end before their results are told. */
 #include <string.h>
 
 #include "names.h"
@@ -60,28 +60,6 @@ START_TEST(test_ended_vms_atoms_without_a_text_are_said_to_be_gone)
 }
 END_TEST
 
-/*
- * A program a VM, each of which is attached to by itself, one after the other comes and goes: the first look at all is of
- * those that ran before it, and does not run after the others. So a result comes while they do.
- */
-START_TEST(test_ended_vms_do_not_keep_a_result_waiting)
-{
-    SUPPORT_BPF();
-    const struct support_run *r = support_run(
-        "cat > all <<'END'\n"
-        "crowd() { for i in $(seq 600); do cp $EMITTER e$i; (timeout .5 ./e$i -w never process__spawn=1; rm e$i) & sleep .03; done; }\n"
-        "crowd > /dev/null & c=$!; sleep 1\n"
-        "$ERLSNOOP spawns -a --json .2 2 > told; echo status $?; kill -0 $c && echo they still come; kill $c; wait\n"
-        "END\n"
-        "unshare --fork --pid --mount-proc true || exit 77; unshare --fork --pid --mount-proc bash all; cat told");
-
-    if (r->status == 77)
-        return;
-    ck_assert_msg(strstr(r->out, "status 0\nthey still come\n") != NULL, "%s%s", r->out, r->err);
-    ck_assert_int_eq(support_lines(r->out, "\"type\":\"spawns\""), 2);
-}
-END_TEST
-
 Suite *ended_vms_suite(void)
 {
     Suite *suite = suite_create("ended_vms");
@@ -91,7 +69,6 @@ Suite *ended_vms_suite(void)
     tcase_add_test(live, test_ended_vms_are_told_what_watching_took);
     tcase_add_test(live, test_ended_vms_atoms_are_read_or_said_to_be_gone);
     tcase_add_test(live, test_ended_vms_atoms_without_a_text_are_said_to_be_gone);
-    tcase_add_test(live, test_ended_vms_do_not_keep_a_result_waiting);
     suite_add_tcase(suite, live);
     return suite;
 }
