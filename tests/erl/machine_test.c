@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "../erlvm_needed.h"
 #include "patience.h"
 
 enum { OUTPUT_MAX = 1 << 14, SECONDS = 60 };
@@ -219,6 +220,7 @@ Suite *machine_suite(void)
 	Suite *s = suite_create("machine");
 	TCase *t = tcase_create("machine");
 
+	tcase_add_checked_fixture(t, erlvm_needed, NULL);
 	tcase_set_timeout(t, 2 * SECONDS);
 	tcase_add_loop_test(t, test_as_erl, 0, sizeof(scripts) / sizeof(scripts[0]));
 	tcase_add_loop_test(t, test_enclosed_as_erl, 0, sizeof(enclosed) / sizeof(enclosed[0]));
