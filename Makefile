@@ -68,7 +68,7 @@ VM_LIBS := -lgmp -lz -lm -lpthread $(shell $(PKG_CONFIG) --libs libpcre2-8 2>/de
 # zlib is the first: libelf.a may have a crc32() of its own, for who has found none.
 TOOL_LIBS := -lz $(shell $(PKG_CONFIG) --libs libbpf 2>/dev/null || echo -lbpf) -ldw -lelf -lcapstone -lzstd -lmicrohttpd
 ifneq ($(STATIC),0)
-TOOL_LIBS := -Wl,-Bstatic -Wl,--start-group $(TOOL_LIBS) -llzma -lbz2 -Wl,--end-group $(if $(STATIC),,-Wl$(comma)-Bdynamic)
+TOOL_LIBS := -Wl,-Bstatic -Wl,--start-group $(TOOL_LIBS) -llzma -lbz2 -Wl,--end-group -Wl,-Bdynamic
 endif
 LEFT_OUT := $(if $(filter 0,$(STATIC)),,TLS$(if $(STATIC),$(comma) debuginfod))
 CHECK_LIBS = $(shell $(PKG_CONFIG) --libs check)
@@ -102,6 +102,7 @@ $(BUILD)/erl: vm/erl.sh
 # Nothing of it is for libraries: those that libdebuginfod brings have their own zlib and gnutls.
 ifeq ($(STATIC),1)
 $(BUILD)/erlsnoop: $(BUILD)/obj/tools/link/no_libraries.o
+$(BUILD)/erlsnoop: TOOL_LIBS := $(filter-out %-Bdynamic,$(TOOL_LIBS))
 $(BUILD)/erlsnoop: LDFLAGS += -static-pie -Wl,--wrap=dlopen,--wrap=dlsym,--wrap=dlclose
 endif
 $(BUILD)/erlsnoop: $(BUILD)/obj/tools/erlsnoop.o $(TOOL_OBJ)
