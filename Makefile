@@ -336,7 +336,7 @@ check-build: deps-check
 check: check-build
 	@$(TEST_ENV) bash tests/check.sh $(TEST_ROWS)
 
-lint: $(GEN)/tells.def
+lint: $(GEN)/tells.def $(GEN)/families.h
 	@for l in tests/lint/*.sh; do BPF_CC="$(BPF_CC)" bash $$l || exit 1; done
 
 demo: deps

@@ -171,19 +171,21 @@ static const char otp_known_texts[OTP_NKNOWN][OTP_KNOWN_BYTES] = {
 /* The text of an atom of fewer than OTP_KNOWN_BYTES bytes, zero-filled; none of a longer one or what cannot be read: nobody has lost it. */
 static __noinline int otp_read_atom(const struct otp_layout *layout, __u32 index, char *out)
 {
-    __u64 at = layout ? layout->atoms + layout->off[OTP_INDEX_SEGMENTS] : 0, atom = 0, name = 0;
+    __u64 at = layout ? layout->atoms + layout->off[OTP_INDEX_SEGMENTS] : 0; /* one word for all: the stack is full */
     bool in_binary = layout && layout->off[OTP_ATOM_NAME] == OTP_NOWHERE;
     __u16 length = 0;
 
-    if (!layout || layout->is_ours /* has all that we know from its start on */ || !out || bpf_probe_read_user(&at, sizeof at, (void *)at) || bpf_probe_read_user(&at, sizeof at, (void *)(at + (index >> 10) * 8)) ||
-        bpf_probe_read_user(&atom, sizeof atom, (void *)(at + (index & 1023) * 8)) ||
-        bpf_probe_read_user(&length, sizeof length, (void *)(atom + layout->off[OTP_ATOM_LEN])) ||
-        bpf_probe_read_user(&name, sizeof name, (void *)(atom + layout->off[in_binary ? OTP_ATOM_BIN : OTP_ATOM_NAME])))
+    if (!layout || layout->is_ours /* has all that we know from its start on */ || !out ||
+        bpf_probe_read_user(&at, sizeof at, (void *)at) ||                          /* the segments */
+        bpf_probe_read_user(&at, sizeof at, (void *)(at + (index >> 10) * 8)) ||    /* the segment */
+        bpf_probe_read_user(&at, sizeof at, (void *)(at + (index & 1023) * 8)) ||   /* the atom */
+        bpf_probe_read_user(&length, sizeof length, (void *)(at + layout->off[OTP_ATOM_LEN])) ||
+        bpf_probe_read_user(&at, sizeof at, (void *)(at + layout->off[in_binary ? OTP_ATOM_BIN : OTP_ATOM_NAME])))
         return -1;
     if (in_binary)
-        name = (name & ~7ull) + layout->off[OTP_HEAP_BITS_DATA];
+        at = (at & ~7ull) + layout->off[OTP_HEAP_BITS_DATA];
     FIXES_OPAQUE(length);
-    return length < OTP_KNOWN_BYTES ? bpf_probe_read_user(out, length, (void *)name) : -1;
+    return length < OTP_KNOWN_BYTES ? bpf_probe_read_user(out, length, (void *)at) : -1;
 }
 
 /* A VM that was hooked at its start makes the atom later, when it loads code that has it: it is known from its first use on. */
