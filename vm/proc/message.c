@@ -39,8 +39,10 @@ void signal_queue_own(Process *p, struct signal *s)
 	set_length(p, p->msg_length + 1);
 }
 
-/* The message, of so many words, with its token and, to an alias, the reference, in one block. */
-static struct signal *copy_message(Process *from, Term alias, Term message, size_t words, bool stamps)
+/* The message, of so many words, with its token and, to an alias, the reference, in one block. Inline also for those who
+ * watch sends: a call is 3 % of what a message costs. */
+static inline __attribute__((always_inline)) struct signal *copy_message(Process *from, Term alias, Term message,
+									  size_t words, bool stamps)
 {
 	Term token = from != NULL ? seq_token_carried(from) : NIL;
 	size_t extra = 0;
