@@ -25,18 +25,20 @@ enum { COUNTED_THREADS = 1 << 10, KIND_MARK = 0xa4, MARK_BYTES = VARIANT_DEBUG }
  * by its thread alone, read by whoever asks: a shared counter would be the most written word of the VM. */
 struct thread_bytes {
 	_Alignas(64) atomic_long of[MEM_KINDS];
+	atomic_long blocks[MEM_KINDS];
 };
 
 static struct {
 	bool shrinks_in_place;
 	_Atomic(void *) kept;
+	atomic_size_t mapped_bytes; /* by mem_map_as, with pages */
 	atomic_size_t thread_count; /* that ever counted; what an ended thread counted stays */
 	struct thread_bytes shared; /* of the threads after the first COUNTED_THREADS */
 	struct thread_bytes threads[COUNTED_THREADS];
 } alloc;
 static _Thread_local struct thread_bytes *own_bytes; /* NULL: the shared ones, or not known yet */
 
-static __attribute__((noinline, cold)) void count_first(enum mem_kind kind, long delta)
+static __attribute__((noinline, cold)) void count_first(enum mem_kind kind, long delta, long blocks)
 {
 	static _Thread_local bool is_shared;
 	size_t i = is_shared ? COUNTED_THREADS : atomic_fetch_add_explicit(&alloc.thread_count, 1, memory_order_relaxed);
@@ -48,18 +50,25 @@ static __attribute__((noinline, cold)) void count_first(enum mem_kind kind, long
 		is_shared = true;
 	}
 	atomic_fetch_add_explicit(&(is_shared ? &alloc.shared : own_bytes)->of[kind], delta, memory_order_relaxed);
+	atomic_fetch_add_explicit(&(is_shared ? &alloc.shared : own_bytes)->blocks[kind], blocks, memory_order_relaxed);
 }
 
-static inline void count_bytes(enum mem_kind kind, long delta)
+/* The owner's: nobody else writes there. */
+static inline void add_own(atomic_long *to, long delta)
+{
+	atomic_store_explicit(to, atomic_load_explicit(to, memory_order_relaxed) + delta, memory_order_relaxed);
+}
+
+static inline void count_bytes(enum mem_kind kind, long delta, long blocks)
 {
 	struct thread_bytes *own = own_bytes;
 
 	if (unlikely(own == NULL)) {
-		count_first(kind, delta);
+		count_first(kind, delta, blocks);
 		return;
 	}
-	delta += atomic_load_explicit(&own->of[kind], memory_order_relaxed);
-	atomic_store_explicit(&own->of[kind], delta, memory_order_relaxed);
+	add_own(&own->of[kind], delta);
+	add_own(&own->blocks[kind], blocks);
 }
 
 /* Debug builds: the last byte of a block that can be used says its kind. */
@@ -159,7 +168,7 @@ static inline void *try_alloc_as(enum mem_kind kind, size_t bytes)
 		size_t usable = malloc_usable_size(ptr);
 
 		mark_kind(ptr, usable, kind);
-		count_bytes(kind, (long)usable);
+		count_bytes(kind, (long)usable, 1);
 	}
 	return ptr;
 }
@@ -190,6 +199,7 @@ void *mem_zalloc(size_t bytes)
 void *mem_try_realloc(void *ptr, size_t bytes)
 {
 	size_t before = ptr ? malloc_usable_size(ptr) : 0, after;
+	long blocks = ptr == NULL;
 
 	if (ptr != NULL)
 		check_kind(ptr, before, MEM_SYSTEM);
@@ -200,7 +210,7 @@ void *mem_try_realloc(void *ptr, size_t bytes)
 		return NULL;
 	after = malloc_usable_size(ptr);
 	mark_kind(ptr, after, MEM_SYSTEM);
-	count_bytes(MEM_SYSTEM, (long)after - (long)before);
+	count_bytes(MEM_SYSTEM, (long)after - (long)before, blocks);
 	return ptr;
 }
 
@@ -231,7 +241,7 @@ bool mem_shrink_in_place(enum mem_kind kind, void *ptr, size_t bytes)
 	ENSURE(same == ptr); /* glibc splits the block, or unmaps its tail */
 	after = malloc_usable_size(same);
 	mark_kind(same, after, kind);
-	count_bytes(kind, (long)after - (long)before);
+	count_bytes(kind, (long)after - (long)before, 0);
 	return true;
 }
 
@@ -243,7 +253,7 @@ void mem_free_as(enum mem_kind kind, void *ptr)
 		return;
 	bytes = malloc_usable_size(ptr);
 	check_kind(ptr, bytes, kind);
-	count_bytes(kind, -(long)bytes);
+	count_bytes(kind, -(long)bytes, -1);
 	give_block(ptr, bytes);
 }
 
@@ -275,12 +285,14 @@ void mem_empty_as(enum mem_kind kind, void *pages, size_t bytes)
 	/* Refused where memory is locked, as by a native that calls mlockall: there they are zeros, and stay. */
 	if (madvise(pages, bytes, MADV_DONTNEED) != 0)
 		memset(pages, 0, bytes);
-	count_bytes(kind, -(long)bytes);
+	atomic_fetch_sub_explicit(&alloc.mapped_bytes, bytes, memory_order_relaxed);
+	count_bytes(kind, -(long)bytes, -1);
 }
 
 void mem_fill_as(enum mem_kind kind, size_t bytes)
 {
-	count_bytes(kind, (long)bytes);
+	atomic_fetch_add_explicit(&alloc.mapped_bytes, bytes, memory_order_relaxed);
+	count_bytes(kind, (long)bytes, 1);
 }
 
 /* ---- what a peak leaves: glibc keeps what was freed, to give it out again. What has not been needed for TIDY_LOOKS
@@ -395,12 +407,40 @@ size_t mem_total_bytes(void)
 	return total;
 }
 
-size_t mem_kind_bytes(enum mem_kind kind)
+/* Below zero for a moment: a block may be seen as given back, and not yet as taken on another thread. */
+static size_t not_negative(long n)
+{
+	return n > 0 ? (size_t)n : 0;
+}
+
+static size_t counted_threads(void)
 {
 	size_t count = atomic_load_explicit(&alloc.thread_count, memory_order_relaxed);
+
+	return count < COUNTED_THREADS ? count : COUNTED_THREADS;
+}
+
+size_t mem_kind_bytes(enum mem_kind kind)
+{
 	long held = atomic_load_explicit(&alloc.shared.of[kind], memory_order_relaxed);
 
-	for (size_t i = 0; i < count && i < COUNTED_THREADS; i++)
+	for (size_t i = 0; i < counted_threads(); i++)
 		held += atomic_load_explicit(&alloc.threads[i].of[kind], memory_order_relaxed);
-	return held > 0 ? (size_t)held : 0; /* a block may be seen as given back, and not yet as taken on another thread */
+	return not_negative(held);
+}
+
+size_t mem_kind_blocks(enum mem_kind kind)
+{
+	long held = atomic_load_explicit(&alloc.shared.blocks[kind], memory_order_relaxed);
+
+	for (size_t i = 0; i < counted_threads(); i++)
+		held += atomic_load_explicit(&alloc.threads[i].blocks[kind], memory_order_relaxed);
+	return not_negative(held);
+}
+
+size_t mem_obtained_bytes(void)
+{
+	struct mallinfo2 info = mallinfo2(); /* arena: of all arenas */
+
+	return info.arena + info.hblkhd + atomic_load_explicit(&alloc.mapped_bytes, memory_order_relaxed);
 }

@@ -54,5 +54,10 @@ void mem_show(const void *at, size_t bytes);
  * not. */
 size_t mem_total_bytes(void);
 size_t mem_kind_bytes(enum mem_kind kind);
+/* How many blocks they are. */
+size_t mem_kind_blocks(enum mem_kind kind);
+/* Units: bytes that were obtained from the system for blocks, whether these are held or free, resident or not. It looks at every
+ * free block. 0 where the C library's allocator is replaced (sanitizers). */
+size_t mem_obtained_bytes(void);
 
 #endif
