@@ -129,6 +129,22 @@ START_TEST(test_quotas_of_both_versions)
 }
 END_TEST
 
+/* As the first process of a container it waits for orphans, and for nobody whom others wait for. */
+START_TEST(test_programs_of_natives_are_left_to_them)
+{
+	static char printed[OUTPUT_MAX];
+
+	if (system("unshare -pf --mount-proc true 2> /dev/null") != 0) {
+		printf("SKIP programs_of_natives_are_left_to_them: no name space may be made here\n");
+		return;
+	}
+	run(erlvm(), "d=$(mktemp -d); cc -shared -fPIC -I $(erl -noshell -eval 'io:put_chars(code:root_dir()), halt().')/usr/include "
+	    "-o $d/child_nif.so tests/erl/child_nif.c && erlc -o $d tests/erl/child_nif.erl && "
+	    "unshare -pf --mount-proc $BARE -noshell -pa $d -s child_nif main; rm -r $d", printed);
+	ck_assert_msg(strstr(printed, "{{23,23},5}") == printed, "%s", printed);
+}
+END_TEST
+
 /* A group above ours whose quota is less (erl looks at the own one alone), mounted at a place whose name is written with
  * an escape: this machine's two processors stand for more than one. */
 #define BELOW(files) IN_GROUP_AT("a b", "a\\\\040b", "0::/grp/own", "cgroup2 cgroup2 rw", "mkdir own; " files)
@@ -225,6 +241,7 @@ Suite *machine_suite(void)
 	tcase_add_loop_test(t, test_as_erl, 0, sizeof(scripts) / sizeof(scripts[0]));
 	tcase_add_loop_test(t, test_enclosed_as_erl, 0, sizeof(enclosed) / sizeof(enclosed[0]));
 	tcase_add_loop_test(t, test_quotas_of_both_versions, 0, sizeof(quotas) / sizeof(quotas[0]));
+	tcase_add_test(t, test_programs_of_natives_are_left_to_them);
 	tcase_add_loop_test(t, test_quota_of_a_group_above, 0, sizeof(inherited) / sizeof(inherited[0]));
 	tcase_add_test(t, test_a_filter_of_system_calls_has_a_way_round);
 	tcase_add_test(t, test_sigusr2_tells_what_threads_wait_for);

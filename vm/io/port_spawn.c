@@ -16,7 +16,6 @@
 #include "base/alloc.h"
 #include "base/refused.h"
 #include "io/io_probe.h"
-#include "io/orphans.h"
 #include "io/posix.h"
 #include "proc/os_signal.h"
 
@@ -125,11 +124,8 @@ static int spawn_program(const struct port_options *o, const struct pipes *p, pi
 	posix_spawnattr_init(&attr);
 	set_attributes(&attr);
 	error = set_actions(&actions, p, o, high);
-	if (error == 0) {
-		orphans_begin_child();
+	if (error == 0)
 		error = spawn_with(o, &actions, &attr, pid);
-		orphans_end_child(error == 0 ? *pid : -1);
-	}
 	posix_spawn_file_actions_destroy(&actions);
 	posix_spawnattr_destroy(&attr);
 	for (int k = 0; k < 2; k++) {
@@ -159,7 +155,6 @@ static void input_exit(struct port *port, struct port_watch *w)
 
 	while (waitpid(port->os_pid, &status, 0) < 0 && errno == EINTR) {
 	}
-	orphans_forget_child(port->os_pid);
 	port->exited = true;
 	port->wait_status = status;
 	if (port->at_end && port->exit_status && port->state == PORT_OPEN)
@@ -326,7 +321,6 @@ static int watch_program(struct port *port, const struct port_options *o, const 
 		kill(port->os_pid, SIGKILL);
 		while (waitpid(port->os_pid, NULL, 0) < 0 && errno == EINTR) {
 		}
-		orphans_forget_child(port->os_pid);
 		close(p->from[0]);
 		close(p->to[1]);
 		return error;

@@ -154,6 +154,17 @@ static void forward(int number)
 		process_unref(p);
 }
 
+static struct {
+	int ms;
+	void (*run)(void);
+} besides = { -1, NULL };
+
+void os_signal_every(int ms, void (*run)(void))
+{
+	besides.ms = ms;
+	besides.run = run;
+}
+
 void os_signal_run(void)
 {
 	struct pollfd ready = { .fd = pipe_ends[0], .events = POLLIN };
@@ -166,8 +177,10 @@ void os_signal_run(void)
 		batch_hand_over(); /* what the start of the VM told, and signals that were sent on */
 		wait_begin(WAIT_signals);
 		/* ThreadSanitizer runs no handler while a thread waits in read. */
-		ok = poll(&ready, 1, -1) == 1 && read(pipe_ends[0], &byte, 1) == 1;
+		ok = poll(&ready, 1, besides.ms) == 1 && read(pipe_ends[0], &byte, 1) == 1;
 		wait_end();
+		if (besides.run != NULL)
+			besides.run();
 		if (!ok)
 			continue;
 		if (byte == SIGINT)

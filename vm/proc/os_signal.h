@@ -19,6 +19,8 @@ bool os_signal_set(Term name, enum os_signal_how how);
 const sigset_t *os_signal_defaults(void);
 /* OTP starts: a signal that nobody takes, before its server has started or when everything ends, is lost from here on; else it ends the VM. */
 void os_signal_serve(void);
+/* The main thread runs this, too, every so many milliseconds. Before os_signal_run. */
+void os_signal_every(int ms, void (*run)(void));
 /* Forwards signals for ever. The main thread's work; all other threads block signals. */
 void os_signal_run(void) __attribute__((noreturn));
 
