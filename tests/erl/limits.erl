@@ -64,15 +64,29 @@ limit(leasts, _) ->
 limit(packet, _) ->
     {ok, Listener} = gen_tcp:listen(0, [list, {packet, 4}, {active, false}]),
     {ok, Port} = inet:port(Listener),
-    {ok, Statm} = file:read_file("/proc/self/statm"),
-    Bytes = 4096 * binary_to_integer(hd(binary:split(Statm, <<" ">>))) + 800000000,
-    "" = os:cmd("prlimit --as=" ++ integer_to_list(Bytes) ++ " --pid " ++ os:getpid()),
+    limit_addresses(),
     [begin
          Peer = spawn(fun() -> {ok, S} = gen_tcp:connect("localhost", Port, [{packet, raw}]), send_packet(S, Size), receive stop -> ok end end),
          {ok, Accepted} = gen_tcp:accept(Listener),
          Answer = gen_tcp:recv(Accepted, 0),
          Peer ! stop,
          case Answer of {ok, Received} -> length(Received); Error -> Error end
+     end || Size <- [1000, 40000000, 2000]];
+%% The same of a program that a port runs; its end is the port's, and the next one is heard.
+limit(port_packet, _) ->
+    process_flag(trap_exit, true),
+    limit_addresses(),
+    [begin
+         Port = open_port({spawn, "sh -c 'printf \"" ++ lists:flatten([io_lib:format("\\~3.8.0b", [B]) || <<B>> <= <<Size:32>>])
+                          ++ "\"; head -c " ++ integer_to_list(Size) ++ " /dev/zero; exec cat'"}, [{packet, 4}]),
+         receive {Port, {data, Data}} -> length(Data); {'EXIT', Port, Why} -> Why end
+     end || Size <- [1000, 40000000, 2000]];
+limit(port_lines, _) ->
+    process_flag(trap_exit, true),
+    limit_addresses(),
+    [begin
+         Port = open_port({spawn, "sh -c 'head -c " ++ integer_to_list(Size) ++ " /dev/zero; echo'"}, [{line, 100000000}]),
+         receive {Port, {data, {eol, Data}}} -> length(Data); {'EXIT', Port, Why} -> Why end
      end || Size <- [1000, 40000000, 2000]];
 %% A megabyte put more often than there is room for, while others read it and keep what they read.
 limit(literals, _) ->
@@ -159,3 +173,9 @@ send_packet(Socket, Size) ->
     Piece = <<0:8000>>,
     gen_tcp:send(Socket, <<Size:32>>),
     [gen_tcp:send(Socket, Piece) || _ <- lists:seq(1, Size, 1000)].
+
+%% 800 MB more than there are.
+limit_addresses() ->
+    {ok, Statm} = file:read_file("/proc/self/statm"),
+    Bytes = 4096 * binary_to_integer(hd(binary:split(Statm, <<" ">>))) + 800000000,
+    "" = os:cmd("prlimit --as=" ++ integer_to_list(Bytes) ++ " --pid " ++ os:getpid()).

@@ -282,9 +282,11 @@ static const struct {
 	{ "-noshell -pa %s -s limits main leasts",
 	  "{[{error,system_limit},\n  {error,badarg},\n  {error,badarg},\n  true,true,\n  {error,badarg},\n  {error,badarg}],\n system_limit,ok}\n" },
 	{ "-noshell -pa %s -s limits main packet", "[1000,{error,enomem},2000]\n" },
+	{ "-noshell -pa %s -s limits main port_packet", "[1000,enomem,2000]\n" },
+	{ "-noshell -pa %s -s limits main port_lines", "[1000,enomem,2000]\n" },
 	{ "-noshell -pa %s -s limits main literals", "{[whole],true}\n" },
 	{ "-noshell -pa %s -s limits main exports",
-	  "first\n{2,{error,badarg},18,{error,system_limit},{error,undef},[2,1]}\n" },
+	  "first\n{2,{error,badarg},20,{error,system_limit},{error,undef},[2,1]}\n" },
 };
 
 START_TEST(test_bound_is_an_error)

@@ -269,9 +269,6 @@ enum packet_type inet_packet_type(const struct inet_socket *s)
 	return type_of(s, &binaries);
 }
 
-/* A message stands a second time, in a block with room to spare, once its receiver collects. */
-enum { MESSAGE_BLOCKS = 3 };
-
 bool inet_packet_fits(const struct inet_socket *s, size_t n)
 {
 	enum packet_type type = inet_packet_type(s);
@@ -280,7 +277,7 @@ bool inet_packet_fits(const struct inet_socket *s, size_t n)
 	/* A term that is read stands twice, on a heap of its own and in the message; its texts are lists. */
 	if (is_http(type) || type == PACKET_SSL_TLS)
 		words = 4 * n;
-	return s->deliver == INET_DELIVER_PORT || heap_can_be_had(words * MESSAGE_BLOCKS);
+	return s->deliver == INET_DELIVER_PORT || port_message_fits(words);
 }
 
 void inet_deliver_packet(struct inet_socket *s, struct binary *b, const uint8_t *bytes, size_t n, bool shared)

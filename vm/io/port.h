@@ -265,6 +265,8 @@ void port_reply(struct port *port, const uint8_t *header, size_t header_bytes, c
 /* No more input: {Port, eof}, or the end of the port. */
 void port_input_end(struct port *port);
 void port_send_exit_status(struct port *port, int status);
+/* Is there memory for a message of so many words, and for its receiver? */
+bool port_message_fits(size_t words);
 /* message, whose words are f's, to a process. Takes: f. */
 void port_deliver(struct port *port, Term to, Term message, struct fragment *f);
 /* port_io.c: {Port, What} to the owner. */

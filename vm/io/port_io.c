@@ -103,23 +103,35 @@ void port_reply(struct port *port, const uint8_t *header, size_t header_bytes, c
 	port_deliver(port, port->owner, data, f);
 }
 
-/* The first n bytes of port->in as one message. */
-static void deliver_gathered(struct port *port, Term kind, size_t skip, size_t n)
+bool port_message_fits(size_t words)
+{
+	enum { BLOCKS = 3 }; /* it stands a second time, in a block with room to spare, once its receiver collects */
+
+	return heap_can_be_had(words * BLOCKS);
+}
+
+/* The first n bytes of port->in as one message. Fails: false, there is no memory for it, and the port ends. */
+static bool deliver_gathered(struct port *port, Term kind, size_t skip, size_t n)
 {
 	uint8_t small[512], *bytes = small;
 	struct binary *b = NULL;
 
 	byte_queue_drop(&port->in, skip);
 	if (n > sizeof(small)) {
-		b = binary_new(n);
-		ENSURE(b != NULL);
-		bytes = b->data;
+		b = port_message_fits(port->binary ? n / sizeof(Term) : 2 * n) ? binary_new(n) : NULL;
+		bytes = b != NULL ? b->data : NULL;
+	}
+	if (bytes == NULL) {
+		byte_queue_clear(&port->in);
+		port_exit(port, am_enomem);
+		return false;
 	}
 	byte_queue_copy(&port->in, bytes, n);
 	byte_queue_drop(&port->in, n);
 	deliver_data(port, kind, bytes, n);
 	if (b != NULL)
 		binary_unref(b);
+	return true;
 }
 
 /* A carriage return stands at the end of what is there, which may be followed by the end of the line. */
@@ -140,10 +152,12 @@ static void input_lines(struct port *port)
 		if (end > 0 && byte_queue_at(&port->in, end - 1) == '\r')
 			length--;
 		if (found >= 0 && length <= port->line_bytes) {
-			deliver_gathered(port, am_eol, 0, length);
+			if (!deliver_gathered(port, am_eol, 0, length))
+				return;
 			byte_queue_drop(&port->in, end + 1 - length);
 		} else if (port->in.size_bytes > port->line_bytes && !may_end_line(port)) {
-			deliver_gathered(port, am_noeol, 0, port->line_bytes);
+			if (!deliver_gathered(port, am_noeol, 0, port->line_bytes))
+				return;
 		} else {
 			return;
 		}
@@ -153,9 +167,12 @@ static void input_lines(struct port *port)
 /* What is left has no end of line. */
 static void end_lines(struct port *port)
 {
-	while (port->in.size_bytes > 0)
-		deliver_gathered(port, am_noeol, 0, port->in.size_bytes < port->line_bytes ? port->in.size_bytes :
-											 port->line_bytes);
+	while (port->in.size_bytes > 0) {
+		size_t n = port->in.size_bytes < port->line_bytes ? port->in.size_bytes : port->line_bytes;
+
+		if (!deliver_gathered(port, am_noeol, 0, n))
+			return;
+	}
 }
 
 static void input_packets(struct port *port)
@@ -171,7 +188,8 @@ static void input_packets(struct port *port)
 			n = n << 8 | header[k];
 		if (port->in.size_bytes - header_bytes < n)
 			return;
-		deliver_gathered(port, TERM_NONE, header_bytes, n);
+		if (!deliver_gathered(port, TERM_NONE, header_bytes, n))
+			return;
 	}
 }
 

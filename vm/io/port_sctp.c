@@ -77,6 +77,8 @@ static void deliver(struct inet_socket *s, const struct inet_address *from, stru
 	clear_input(s);
 	if (skips) {
 		inet_packet_failed(s, EMSGSIZE, am_sctp_error);
+	} else if (!inet_packet_fits(s, size)) {
+		inet_packet_failed(s, ENOMEM, am_sctp_error);
 	} else {
 		if (size < b->size_bytes - b->size_bytes / 4)
 			b = binary_resize(b, size); /* never fails when it gets smaller */
