@@ -88,6 +88,13 @@ limit(port_lines, _) ->
          Port = open_port({spawn, "sh -c 'head -c " ++ integer_to_list(Size) ++ " /dev/zero; echo'"}, [{line, 100000000}]),
          receive {Port, {data, {eol, Data}}} -> length(Data); {'EXIT', Port, Why} -> Why end
      end || Size <- [1000, 40000000, 2000]];
+%% A connection's number that is too large names none: the connection is still on its way.
+limit(connection, _) ->
+    Node = list_to_atom("nobody@" ++ hd(tl(string:lexemes(atom_to_list(node()), "@")))),
+    Id = {Number, _} = erts_internal:new_connection(Node),
+    Aborted = erts_internal:abort_pending_connection(Node, {Number + (1 bsl 32), Node}),
+    {Aborted, erts_internal:new_connection(Node) =:= Id, erts_internal:abort_pending_connection(Node, Id),
+     erts_internal:new_connection(Node) =:= Id};
 %% A megabyte put more often than there is room for, while others read it and keep what they read.
 limit(literals, _) ->
     Number = 1 bsl (8 bsl 20),

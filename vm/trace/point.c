@@ -442,7 +442,7 @@ uint32_t point_switch_time(Process *p, uint32_t number, bool called)
 
 	lock_acquire(&points.lock);
 	pt = before != 0 ? points.numbered[before] : NULL;
-	if (pt != NULL && !pt->time_paused)
+	if (pt != NULL) /* what was called before a pause counts to its end, as in OTP */
 		find_time(pt, p->id)->ns += now - t->timed_ns;
 	pt = number != 0 ? points.numbered[number] : NULL;
 	if (pt != NULL && called)

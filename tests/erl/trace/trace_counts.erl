@@ -7,7 +7,8 @@ main() ->
     Tracer = spawn(fun ignore/0),
     erlang:trace(self(), true, [call, {tracer, Tracer}]),
     rand:seed(exsss, {1, 2, 3}),
-    [runs(What, changes(What)) || What <- [function, native]].
+    [runs(What, changes(What)) || What <- [function, native]],
+    [io:format("~0p~n", [while_it_runs(How)]) || How <- [pause, restart]].
 
 runs(What, All) ->
     Runs = [[lists:nth(rand:uniform(length(All)), All) || _ <- lists:seq(1, 6)] || _ <- lists:seq(1, 1009)],
@@ -41,6 +42,34 @@ value({meta, []}) -> false;
 value({meta, P}) when is_pid(P) -> true;
 value({_, Value}) -> Value.
 
+%% ---- the clock of a call that is under way
+
+%% A change while the function runs: its calls from before, and whether what it takes until it ends is told.
+while_it_runs(How) ->
+    MFA = {?MODULE, wait_for, 1},
+    erlang:trace_pattern(MFA, true, [local, call_time]),
+    Self = self(),
+    P = spawn(fun() -> receive go -> ok end, wait_for(Self), Self ! ended, receive stop -> ok end end),
+    erlang:trace(P, true, [call]),
+    P ! go,
+    receive {P, runs} -> ok end,
+    erlang:trace_pattern(MFA, How, [local, call_time]),
+    P ! go_on,
+    receive ended -> ok end,
+    {call_time, [{P, Calls, Seconds, Micros}]} = erlang:trace_info(MFA, call_time),
+    exit(P, kill),
+    erlang:trace_pattern(MFA, false, [local, call_time]),
+    {How, Calls, Seconds * 1000000 + Micros >= 50000}.
+
+wait_for(Pid) ->
+    Pid ! {self(), runs},
+    receive go_on -> ok end,
+    spin(erlang:monotonic_time(millisecond) + 60),
+    done.
+
+spin(Until) ->
+    case erlang:monotonic_time(millisecond) < Until of true -> spin(Until); false -> ok end.
+
 %% ---- the model: [local or false, count, time, meta]; a count is false, or what it is at, whether it counts
 
 expected(Changes) ->
@@ -70,3 +99,5 @@ number(false) -> false.
 
 %% expect: function: 1009 runs, wrong: []
 %% expect: native: 1009 runs, wrong: []
+%% expect: {pause,1,true}
+%% expect: {restart,0,true}
