@@ -8,5 +8,6 @@
 
 #include "tell.bpf.h"
 #include "hook_dist.bpf.h"
+#include "hook_dist_busy.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

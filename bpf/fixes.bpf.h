@@ -20,8 +20,9 @@
     })
 
 /*
- * A function that the kernel verifies once, by itself, and not at each call. It then asks for all arguments at each call;
- * clang (19 to 21) leaves out those that the body does not read, unless another body might be linked in its place.
+ * A function that the kernel verifies once, by itself, and not at each call. It then asks for all arguments at each
+ * call; clang (19 to 21) leaves out those that the body does not read, unless another body might be linked in its
+ * place.
  */
 #define FIXES_GLOBAL __attribute__((noinline, weak))
 

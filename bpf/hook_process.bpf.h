@@ -67,7 +67,8 @@ int at_process__exit(struct pt_regs *ctx)
 
     if (!layout)
         return 0;
-    if (otp_read(layout, process, OTP_PROC_TERMINATE, &begun, sizeof begun) || begun || hook_pid(layout, process, &ev.pid) ||
+    if (otp_read(layout, process, OTP_PROC_TERMINATE, &begun, sizeof begun) || begun ||
+        hook_pid(layout, process, &ev.pid) ||
         otp_read(layout, process, OTP_PROC_FVALUE, &reason, sizeof reason))
         return 0;
     bpf_map_delete_elem(&in_dirty, &(struct hook_away){layout->vm, ev.pid});
@@ -162,7 +163,8 @@ static __always_inline int hook_heap(const struct otp_layout *layout, __u64 proc
 {
     __u64 heap, top, old_top;
 
-    if (otp_read(layout, process, OTP_PROC_HEAP, &heap, sizeof heap) || otp_read(layout, process, OTP_PROC_HTOP, &top, sizeof top) ||
+    if (otp_read(layout, process, OTP_PROC_HEAP, &heap, sizeof heap) ||
+        otp_read(layout, process, OTP_PROC_HTOP, &top, sizeof top) ||
         otp_read(layout, process, OTP_PROC_OLD_HEAP, &out->old, sizeof out->old) ||
         otp_read(layout, process, OTP_PROC_OLD_HTOP, &old_top, sizeof old_top))
         return -1;

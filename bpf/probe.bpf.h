@@ -30,7 +30,10 @@ enum probe_id {
 };
 
 SHARED const volatile struct wire_config probe_config SEC(".rodata.session");
-/* Set by the session once all probes are attached and cleared before they detach: what some of them count meanwhile would not agree. */
+/*
+ * Set by the session once all probes are attached and cleared before they detach: what some of them count meanwhile
+ * would not agree.
+ */
 SHARED volatile __u32 probe_runs SEC(".data.session");
 
 /*

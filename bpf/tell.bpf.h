@@ -10,8 +10,8 @@
 #include "note.bpf.h"
 
 /*
- * A view of another family than the program's is called as a function. Whether it is asked for is looked at inside, too:
- * Linux 5.15 verifies the function of a call that it finds dead.
+ * A view of another family than the program's is called as a function. Whether it is asked for is looked at inside,
+ * too: Linux 5.15 verifies the function of a call that it finds dead.
  */
 #define FORWARD(view, family, probe)                                                               \
     int view##_told_##probe(const struct ev_##probe *ev);                                          \

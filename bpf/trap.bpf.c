@@ -138,6 +138,7 @@ static __always_inline __u64 trap_wakes(void)
 #include "hook_efile.bpf.h"
 #include "hook_driver.bpf.h"
 #include "hook_dist.bpf.h"
+#include "hook_dist_busy.bpf.h"
 #include "hook_nif.bpf.h"
 #include "otp_purge.bpf.h"
 

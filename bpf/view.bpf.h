@@ -221,7 +221,8 @@ static __noinline __attribute__((unused)) void *view_vm_row(void *map, const __u
         }                                                                                          \
         return found;                                                                              \
     }                                                                                              \
-    FIXES_GLOBAL int view##_##event##_put(struct slowest_##view##_##event *all, const struct told_##view##_##event *told, __u64 value) \
+    FIXES_GLOBAL int view##_##event##_put(struct slowest_##view##_##event *all,                    \
+                                          const struct told_##view##_##event *told, __u64 value)   \
     {                                                                                              \
         __u64 least = 0;                                                                           \
         __u32 at;                                                                                  \

@@ -17,7 +17,8 @@ struct user_story {
     char texts[USER_TEXTS][USER_TEXT_BYTES];
     __u64 has_ints; /* 0: a text alone */
 };
-_Static_assert(sizeof(struct ev_user_trace__i4s4) == __builtin_offsetof(struct ev_user_trace__i4s4, s1) + USER_TEXTS * sizeof(struct ev_text) &&
+_Static_assert(sizeof(struct ev_user_trace__i4s4) ==
+                       __builtin_offsetof(struct ev_user_trace__i4s4, s1) + USER_TEXTS * sizeof(struct ev_text) &&
                    __builtin_offsetof(struct ev_user_trace__i4s4, s1) ==
                        __builtin_offsetof(struct ev_user_trace__i4s4, i1) + USER_INTS * sizeof(__s64),
                "a story has other numbers or texts");
@@ -28,8 +29,8 @@ _Static_assert(__builtin_offsetof(struct ev_efile_drv__entry, port) ==
 #define VIEW_UNKNOWN (~0ull) /* a number of a record that is not known */
 
 /*
- * Where the state of a process stands that is kept for it: in its place of an array, or in a hash beside it. The low bits
- * of `owner` say how many processes of this place stand in the hash; above is whose the place is, 0: nobody's.
+ * Where the state of a process stands that is kept for it: in its place of an array, or in a hash beside it. The low
+ * bits of `owner` say how many processes of this place stand in the hash; above is whose the place is, 0: nobody's.
  */
 enum { VIEW_PLACE_MORE = (1 << 20) - 1 };
 #define VIEW_PLACE_OF(type)                                                                        \
@@ -38,8 +39,8 @@ enum { VIEW_PLACE_MORE = (1 << 20) - 1 };
     __u64 vm;   /* of the process; 0 until whoever took the place has written it */
 
 /*
- * Constants of the states, in section .rodata.places. The secret is drawn anew for each session: a VM that knew it could
- * make ids of processes that are taken for those of another VM.
+ * Constants of the states, in section .rodata.places. The secret is drawn anew for each session: a VM that knew it
+ * could make ids of processes that are taken for those of another VM.
  */
 struct view_places {
     __u64 secret; /* odd */

@@ -158,8 +158,8 @@ static void fill_maps(struct bpf_object *object)
 }
 
 /*
- * Whether a program that the process has nothing for is loaded all the same: hooks may be found once a VM that starts is
- * far enough; who looks for what a VM lacks goes by programs. Notes stand in the file: where hooks tell, none come.
+ * Whether a program that the process has nothing for is loaded all the same: hooks may be found once a VM that starts
+ * is far enough; who looks for what a VM lacks goes by programs. Notes stand in the file: where hooks tell, none come.
  */
 static bool may_come(const struct target *only, const struct plan *plan, struct goal goal)
 {

@@ -46,7 +46,10 @@ static struct governor_vm *find_vm(struct budget *b, int pid)
 static int begin_hits(const struct budget *b, int pid)
 {
     uint64_t *zeros = calloc((size_t)libbpf_num_possible_cpus(), sizeof *zeros);
-    int err = !zeros ? -ENOMEM : bpf_map_update_elem(find_hits(b), &(uint32_t){(uint32_t)pid}, zeros, BPF_ANY) ? -errno : 0;
+    int err = zeros ? 0 : -ENOMEM;
+
+    if (zeros && bpf_map_update_elem(find_hits(b), &(uint32_t){(uint32_t)pid}, zeros, BPF_ANY))
+        err = -errno;
 
     free(zeros);
     return err;
@@ -61,7 +64,8 @@ static void add_vm(struct budget *b, struct governor_vm *vm, const struct target
     if (all)
         b->vms = all;
     if (err && !b->full)
-        note("no budget is kept of the VM with pid %d, nor of others that are more than there is room for: %s", life->pid,
+        note("no budget is kept of the VM with pid %d, nor of others that are more than there is room for: "
+             "%s", life->pid,
              err == -E2BIG ? "too many are watched" : strerror(-err));
     b->full |= err != 0;
     if (err)
@@ -231,9 +235,9 @@ void budget_end_result(struct budget *b, uint64_t now_ns)
     b->away_since_ns = b->away_since_ns ? now_ns : 0;
 }
 
-#define DEAR_TEXT                                                                                                       \
-    "watching took %.0f %% of the processor time of the VM with pid %d, more than %d times the budget of %g %%: it is " \
-    "left alone; see --budget"
+#define DEAR_TEXT \
+    "watching took %.0f %% of the processor time of the VM with pid %d, more than %d times the budget of %g %%: it " \
+    "is left alone; see --budget"
 
 bool budget_leave_dear(struct budget *b, struct watch *watch)
 {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The budget of a session, for each VM: what watching costs is measured, told with each result, and given to the governor
- * to judge. */
+/*
+ * The budget of a session, for each VM: what watching costs is measured, told with each result, and given to the
+ * governor to judge.
+ */
 #ifndef TOOLS_BUDGET_H
 #define TOOLS_BUDGET_H
 

@@ -204,7 +204,8 @@ static int set_host(void *ctx, const char *value)
     ((struct serve *)ctx)->hosts = value;
     if (http_is_hosts(value))
         return 0;
-    return fail(FAIL_USAGE, "--host must be names with commas between, such as node1,node1.example.org, not '%s'", value);
+    return fail(FAIL_USAGE, "--host must be names with commas between, such as node1,node1.example.org, not "
+                            "'%s'", value);
 }
 
 static int set_linger(void *ctx, const char *value)

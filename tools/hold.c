@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Invariant: whoever is in `all` is traced by us; the end of the command itself is left for others to see (child.h).
- * Source: ptrace(2), PTRACE_SEIZE. A thread that was told to stop runs nothing of its own before it does: one that waits
- * in the kernel and cannot be interrupted (vfork) stops when it comes back, however late.
+ * Source: ptrace(2), PTRACE_SEIZE. A thread that was told to stop runs nothing of its own before it does: one that
+ * waits in the kernel and cannot be interrupted (vfork) stops when it comes back, however late.
  */
 #include "hold.h"
 
@@ -76,7 +76,10 @@ static int see_stop(struct hold *h, pid_t tid, const siginfo_t *info)
     t->signal = event ? 0 : signal;
     if ((event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK) && !ptrace(PTRACE_GETEVENTMSG, tid, NULL, &born))
         add(h, (pid_t)born);
-    /* As others stopped it, which it stays. One that listens cannot be let go of; when it is, the kernel keeps it stopped. */
+    /*
+     * As others stopped it, which it stays. One that listens cannot be let go of; when it is, the kernel keeps it
+     * stopped.
+     */
     if (event == PTRACE_EVENT_STOP && signal != SIGTRAP && !h->ends) {
         t = find(h, tid);
         t->stopped = false;

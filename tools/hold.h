@@ -3,8 +3,8 @@
  * Holds a command that we started, and what it starts in turn, each time it becomes another program, and holds all
  * threads of one of these while probes are put there: so none of its events is missed, however busy the machine is.
  * By ptrace(2): if we end, whatever we hold goes on.
- * What a thread starts that is not the first of its process is not followed. A set-user-ID program has the rights of its
- * file while it is followed only where we have CAP_SYS_PTRACE.
+ * What a thread starts that is not the first of its process is not followed. A set-user-ID program has the rights of
+ * its file while it is followed only where we have CAP_SYS_PTRACE.
  */
 #ifndef TOOLS_HOLD_H
 #define TOOLS_HOLD_H
@@ -39,8 +39,8 @@ void hold_look(struct hold *h, void (*begun)(void *ctx, pid_t pid), void *ctx);
  */
 void hold_stop(struct hold *h, pid_t pid);
 /*
- * All go on, and nothing more is followed. Those that wait in the kernel are let go of by hold_look when they come back;
- * hold_fd is -1 once there are none.
+ * All go on, and nothing more is followed. Those that wait in the kernel are let go of by hold_look when they come
+ * back; hold_fd is -1 once there are none.
  */
 void hold_let_go(struct hold *h);
 /* Lets go of all and frees; who still waits in the kernel a second later is let go of when we end. */

@@ -37,9 +37,13 @@ void http_release(struct http *h);
 /* To be called now and then, held: what was rendered is not served any more, and connections that take too long end. */
 void http_refresh(struct http *h);
 
-/* Whether an Accept header (NULL: there is none) asks for OpenMetrics by name, and no less than for text format 0.0.4. */
+/*
+ * Whether an Accept header (NULL: there is none) asks for OpenMetrics by name, and no less than for text format 0.0.4.
+ */
 bool http_wants_openmetrics(const char *accept);
-/* Whether a Host header (NULL: there is none) is an address, localhost, or one of `hosts`: names with commas, or NULL. */
+/*
+ * Whether a Host header (NULL: there is none) is an address, localhost, or one of `hosts`: names with commas, or NULL.
+ */
 bool http_serves_host(const char *host, const char *hosts);
 /* Whether the text is names of hosts with commas between. */
 bool http_is_hosts(const char *hosts);

@@ -37,8 +37,8 @@ struct memory {
 
 /*
  * A process of another user has a file of memory that is not ours to open but with CAP_DAC_READ_SEARCH. For a system
- * call CAP_SYS_PTRACE is enough: "descriptors" beyond those that there are stand for that of a process (pidfd_open) that
- * is read so.
+ * call CAP_SYS_PTRACE is enough: "descriptors" beyond those that there are stand for that of a process (pidfd_open)
+ * that is read so.
  */
 enum { BY_CALL = 1 << 30 };
 
@@ -77,7 +77,8 @@ static int open_for_calls(int pid)
     int process = pidfd_open(pid, 0);
     char byte;
 
-    if (process >= 0 && call_for(process, 0, &byte, 1) < 0 && errno == EFAULT) /* nothing is at 0, but it may be asked for */
+    /* nothing is at 0, but it may be asked for */
+    if (process >= 0 && call_for(process, 0, &byte, 1) < 0 && errno == EFAULT)
         return BY_CALL | process;
     if (process >= 0)
         close(process);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files that erlsnoop fills, often as root and in folders that others write to: it makes them for its user alone, follows
- * no link to a file, and fills none that others own. Pipes and devices are filled as they are, through links, too
- * (/dev/stdout).
+ * Files that erlsnoop fills, often as root and in folders that others write to: it makes them for its user alone,
+ * follows no link to a file, and fills none that others own. Pipes and devices are filled as they are, through links,
+ * too (/dev/stdout).
  */
 #ifndef TOOLS_OWN_FILE_H
 #define TOOLS_OWN_FILE_H

@@ -37,7 +37,8 @@ int recording_vm(struct recording_writer *w, uint32_t vm, const char *name, cons
 bool recording_has_room(const struct recording_writer *w);
 /*
  * What a process of that VM is called, and before it the atoms that its name holds; then recording_owners_told, once
- * the VM is through. Who is born later is learned from the pages. Owners that there is no room for are left out, and counted.
+ * the VM is through. Who is born later is learned from the pages. Owners that there is no room for are left out, and
+ * counted.
  * Fails: said.
  */
 int recording_atom(struct recording_writer *w, uint32_t vm, uint64_t index, const char *text, size_t bytes);

@@ -143,9 +143,9 @@ int session_read_percpu(struct session *s, const char *map, uint32_t slot, uint6
 }
 
 /*
- * Programs run under RCU, whose readers membarrier waits for. Where that call is not to be had (a filter of system calls,
- * processors without ticks), a change of a map of maps waits for the same: the kernel promises that no program uses the
- * old map when it returns.
+ * Programs run under RCU, whose readers membarrier waits for. Where that call is not to be had (a filter of system
+ * calls, processors without ticks), a change of a map of maps waits for the same: the kernel promises that no program
+ * uses the old map when it returns.
  */
 static int wait_for_programs(void)
 {
@@ -170,7 +170,8 @@ uint32_t session_change_sides(volatile uint32_t *side)
 
     *side = !counted;
     if (wait_for_programs())
-        note("the kernel cannot be asked whether its programs have ended (%s): an event may be missing", strerror(errno));
+        note("the kernel cannot be asked whether its programs have ended (%s): an event may be "
+             "missing", strerror(errno));
     return counted;
 }
 

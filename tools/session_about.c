@@ -17,7 +17,8 @@ bool session_was_left_alone(const struct session *s)
 
 bool session_is_off_pace(const struct session *s)
 {
-    uint64_t asked = s->options->interval_ns, took = s->now_ns - s->begin_ns, off = took > asked ? took - asked : asked - took;
+    uint64_t asked = s->options->interval_ns, took = s->now_ns - s->begin_ns;
+    uint64_t off = took > asked ? took - asked : asked - took;
 
     return asked && off > asked / 20;
 }
@@ -64,14 +65,17 @@ static void print_losses(struct session *s)
     session_each_loss(s, print_loss, s);
 }
 
-/* How long the result took, where that is not what was asked for: a signal or the VM ended it, or the machine was busy. */
+/*
+ * How long the result took, where that is not what was asked for: a signal or the VM ended it, or the machine was busy.
+ */
 static void print_interval(struct session *s)
 {
     static const struct sink_column columns[] = {{"took", "TOOK", SINK_NS, 0}, {"asked", "ASKED", SINK_NS, 0}};
     static const struct sink_table table = {"interval", NULL, columns, 2};
 
     if (session_is_off_pace(s))
-        sink_row(&s->sink, &table, (struct sink_value[]){SINK_N(s->now_ns - s->begin_ns), SINK_N(s->options->interval_ns)});
+        sink_row(&s->sink, &table,
+                 (struct sink_value[]){SINK_N(s->now_ns - s->begin_ns), SINK_N(s->options->interval_ns)});
 }
 
 static void print_left_alone(struct session *s)
@@ -81,7 +85,8 @@ static void print_left_alone(struct session *s)
 
     if (session_was_left_alone(s))
         sink_row(&s->sink, &table,
-                 (struct sink_value[]){SINK_N(s->now_ns - s->begin_ns), SINK_S("no probes: their budget was used up before")});
+                 (struct sink_value[]){SINK_N(s->now_ns - s->begin_ns),
+                                       SINK_S("no probes: their budget was used up before")});
 }
 
 int session_print_about(struct session *s, const struct budget_cost *cost)

@@ -14,7 +14,8 @@ struct ring_buffer;
 
 /*
  * LOOK, PAGES: pages of VMs may wait; LATE: all threads have told what belongs to the result that was cut; COST: it is
- * time to look at what watching costs; EARLY: to read what a long result has by now; HELD: a process of the command waits for us.
+ * time to look at what watching costs; EARLY: to read what a long result has by now; HELD: a process of the command
+ * waits for us.
  */
 enum source {
     SOURCE_SIGNAL,

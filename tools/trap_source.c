@@ -31,7 +31,8 @@ enum {
     MOST_RUNNING = 1 << 16,
     MOST_NAMED = 1 << 16,
     TURN_RECORDS = 65536,
-    EVENT_WORDS = BATCH_MAX_ARGS + EV_MAX_TEXTS * PROBE_TEXT_BYTES / 8, /* of an event, its texts behind its arguments */
+    /* of an event, its texts behind its arguments */
+    EVENT_WORDS = BATCH_MAX_ARGS + EV_MAX_TEXTS * PROBE_TEXT_BYTES / 8,
 };
 #define SECOND_NS 1000000000ull
 #define FLUSH_NS 10000000ull

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Invariant: a place counts exactly those of its processes that stand in the hash, whoever takes one from there. A place
- * whose `vm` is one of those that are dropped is theirs for as long as we look, as none of them runs.
+ * Invariant: a place counts exactly those of its processes that stand in the hash, whoever takes one from there. A
+ * place whose `vm` is one of those that are dropped is theirs for as long as we look, as none of them runs.
  */
 #include "view_places.h"
 
@@ -48,7 +48,8 @@ static void free_places(const struct places *p, const struct vm_set *vms)
     for (uint32_t i = 0; i < p->n; i++) {
         uint64_t *place = owner_at(p, i), *of = place + p->each / sizeof *place - 1;
 
-        if (!(__atomic_load_n(place, __ATOMIC_ACQUIRE) & ~(uint64_t)VIEW_PLACE_MORE) || (vms && !vm_set_has(vms, (uint32_t)*of)))
+        if (!(__atomic_load_n(place, __ATOMIC_ACQUIRE) & ~(uint64_t)VIEW_PLACE_MORE) ||
+            (vms && !vm_set_has(vms, (uint32_t)*of)))
             continue;
         memset(place + 1, 0, p->each - sizeof *place);
         __atomic_and_fetch(place, VIEW_PLACE_MORE, __ATOMIC_RELEASE);

@@ -8,8 +8,8 @@
 struct bpf_map;
 
 /*
- * Drops what is kept of VMs, or of all (NULL). at: places, NULL when the state has none; more: the hash. Programs may run
- * meanwhile, but none of those VMs.
+ * Drops what is kept of VMs, or of all (NULL). at: places, NULL when the state has none; more: the hash. Programs may
+ * run meanwhile, but none of those VMs.
  */
 void view_places_drop(struct bpf_map *at, struct bpf_map *more, const struct vm_set *vms);
 

@@ -15,7 +15,8 @@
  * Maps of what threads of stock emulators are in the middle of. A key begins with bpf_get_current_pid_tgid(), whose
  * upper half is the process.
  */
-static const char *const in_midst[] = {"spawning", "collecting", "efile_errnos", "calling_back", "sending", "fetching", "in_native"};
+static const char *const in_midst[] = {"spawning", "collecting", "efile_errnos", "calling_back",
+                                       "sending",  "fetching",   "in_native"};
 enum { NIN_MIDST = sizeof in_midst / sizeof *in_midst, KEYS_AT_ONCE = 256 };
 
 /* Maps of what processes of theirs wait for: a key is the VM and a number, a word each. */
@@ -65,8 +66,8 @@ static int widen(struct room *room)
 }
 
 /*
- * By the buckets of the hash: a walk from one key to the next begins anew whenever the key has gone, and does not come to
- * its end where keys come and go fast.
+ * By the buckets of the hash: a walk from one key to the next begins anew whenever the key has gone, and does not come
+ * to its end where keys come and go fast.
  */
 int vm_maps_each_key(int map, void (*take)(void *ctx, const void *key), void *ctx)
 {

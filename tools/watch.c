@@ -15,7 +15,8 @@
 #include "clock.h"
 #include "fail.h"
 
-enum { SCAN_WAIT_NS = 10000000, SCAN_ALL_NS = 250000000, LOOK_NS = 100000000, EARLY_S = 10, FILES_NEEDED = 64, SEVERAL_TOLD = 5 };
+enum { SCAN_WAIT_NS = 10000000, SCAN_ALL_NS = 250000000, LOOK_NS = 100000000 };
+enum { EARLY_S = 10, FILES_NEEDED = 64, SEVERAL_TOLD = 5 };
 
 /* An executable that was looked at. */
 struct watch_file {

@@ -72,7 +72,10 @@ void watch_prepare(struct watch *w, struct bpf_object *object);
 uint64_t watch_processes(const struct watch *w);
 /* Attaches to what there is. Fails: said. */
 int watch_begin(struct watch *w);
-/* Lets the command go: it, and what it starts, is held each time it becomes a VM until that is attached to. Fails: said. */
+/*
+ * Lets the command go: it, and what it starts, is held each time it becomes a VM until that is attached to. Fails:
+ * said.
+ */
 int watch_release(struct watch *w);
 /* The descriptor that can be read when watch_see_held is to be called; -1: none. */
 int watch_held_fd(const struct watch *w);
@@ -84,7 +87,9 @@ uint64_t watch_interval_ns(const struct watch *w);
 bool watch_replaced(const struct watch *w);
 /* To be called now and then: that a VM which is watched is stopped, and tells nothing, is said when that begins. */
 void watch_tell_halt(struct watch *w);
-/* Calls `vm` for each VM that is, or is about to be, watched; with -a those that ended since the last look among them. */
+/*
+ * Calls `vm` for each VM that is, or is about to be, watched; with -a those that ended since the last look among them.
+ */
 void watch_each_life(const struct watch *w, void (*vm)(void *ctx, const struct target_life *life), void *ctx);
 /* The process whose end is the end of watching; 0: none. */
 int watch_end(const struct watch *w);

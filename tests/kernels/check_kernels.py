@@ -17,7 +17,8 @@ qemu is installed where it is missing. The machine's root is the guest's, read o
 in memory. Where there is /dev/kvm that works it is used, else qemu interprets: a kernel takes four minutes then, more
 on a busy machine; a suite that compiles Erlang for each test may take half an hour. Prints a line a kernel, and under
 it a row for each thing that the kernel cannot do: a check that doctor says no to, a command that does not work, a
-test that was skipped or failed, what the kernel warned of and whether it is tainted since. A kernel that has less than every command needs must refuse in one line.
+test that was skipped or failed, what the kernel warned of and whether it is tainted since. A kernel that has less than
+every command needs must refuse in one line.
 """
 
 import glob

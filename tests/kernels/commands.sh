@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Each command of erlsnoop on an erl and on an erlvm that run: a line each, "command NAME: works" or why not.
-# commands.sh BUILD BEAMS [ERLSNOOP], in an empty folder. Where erlvm does not run the library, its half is a line that says so.
+# commands.sh BUILD BEAMS [ERLSNOOP], in an empty folder. Where erlvm does not run the library, its half is a line that
+# says so.
 BUILD=$1 BEAMS=$2
 snoop=${3:-$BUILD/erlsnoop}
 export ERLSNOOP_BUDGET=off # a trap that qemu interprets is dear

@@ -8,7 +8,8 @@ shift
 before=$(cat /proc/sys/kernel/tainted)
 told() {
 	dmesg | grep -E 'WARNING:|BUG:|Oops|uses run-time allocation' | sort | uniq -c | sed 's/^ */kernel /'
-	[ "$(cat /proc/sys/kernel/tainted)" = "$before" ] || echo "kernel tainted $before, then $(cat /proc/sys/kernel/tainted)"
+	after=$(cat /proc/sys/kernel/tainted)
+	[ "$after" = "$before" ] || echo "kernel tainted $before, then $after"
 }
 trap told EXIT
 cd "$(dirname "$0")/../.." || exit 1

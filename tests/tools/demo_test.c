@@ -8,11 +8,14 @@ START_TEST(test_demo_watches_erl_where_erlvm_refuses_the_library)
     const struct support_run *r;
 
     SUPPORT_BPF();
-    r = support_run("mkdir -p other/erts-15.2.7; cd $SOURCE; here=$OLDPWD; ERLVM_ROOT=$here/other BUILD=${ERLSNOOP%%/*} bash bench/demo.sh");
+    r = support_run("mkdir -p other/erts-15.2.7; cd $SOURCE; here=$OLDPWD; "
+                    "ERLVM_ROOT=$here/other BUILD=${ERLSNOOP%%/*} bash bench/demo.sh");
     ck_assert_msg(r->status == 0, "status %d: %s", r->status, r->err);
-    ck_assert_ptr_nonnull(strstr(r->out, "other is of Erlang/OTP 27, and erlvm runs that of 25, so the stock erl is watched here.\n"));
-    for (const char *const *shown = (const char *const[]){"-noinput -kernel", " OTP 2", "INITIAL CALL\n", "demo:job/1\n", "From send to receiver scheduled\n",
-                                                           "By operation:", "The slowest\n", "work begins", NULL}; *shown; shown++)
+    ck_assert_ptr_nonnull(strstr(r->out, "other is of Erlang/OTP 27, and erlvm runs that of 25, so the stock erl is "
+                                         "watched here.\n"));
+    for (const char *const *shown = (const char *const[]){"-noinput -kernel", " OTP 2", "INITIAL CALL\n",
+                                                           "demo:job/1\n", "From send to receiver scheduled\n", "By operation:",
+                                                           "The slowest\n", "work begins", NULL}; *shown; shown++)
         ck_assert_msg(strstr(r->out, *shown) != NULL, "not shown: %s", *shown);
 }
 END_TEST
@@ -22,7 +25,8 @@ START_TEST(test_demo_stops_when_its_vm_has_ended)
 {
     const struct support_run *r = support_run(
         "mkdir b; ln -s $ERLSNOOP b/erlsnoop; printf '%%s\\n' '#!/bin/sh' 'case \"$*\" in *halt) exit 0;; esac' "
-        "'mkdir /tmp/erlsnoop-demo.$$; exit 7' > b/erlvm; chmod +x b/erlvm; b=$PWD/b; cd $SOURCE; BUILD=$b bash bench/demo.sh > /dev/null");
+        "'mkdir /tmp/erlsnoop-demo.$$; exit 7' > b/erlvm; chmod +x b/erlvm; b=$PWD/b; cd $SOURCE; "
+        "BUILD=$b bash bench/demo.sh > /dev/null");
 
     ck_assert_int_eq(r->status, 1);
     ck_assert_msg(strstr(r->err, "demo: ") == r->err && strstr(r->err, "/erlvm (process ") &&

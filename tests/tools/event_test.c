@@ -57,7 +57,8 @@ START_TEST(test_event_rows_have_no_key_twice)
             for (size_t k = 0; k < sizeof every / sizeof *every; k++)
                 ck_assert_msg(strcmp(row->args[i].name, every[k]) != 0, "%s: %s", row->name, every[k]);
             for (unsigned k = 0; k < i; k++)
-                ck_assert_msg(strcmp(row->args[i].name, row->args[k].name) != 0, "%s: %s", row->name, row->args[k].name);
+                ck_assert_msg(strcmp(row->args[i].name, row->args[k].name) != 0, "%s: %s", row->name,
+                              row->args[k].name);
         }
     }
 }

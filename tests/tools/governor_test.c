@@ -33,7 +33,8 @@ static void pass(struct world *w, uint64_t ns, bool attached)
 
     w->now_ns += ns;
     for (size_t i = 0; i < w->n; i++) {
-        uint64_t cpu = (uint64_t)((double)ns * w->vms[i].busy), cost = attached ? (uint64_t)((double)cpu * w->vms[i].share) : 0;
+        uint64_t cpu = (uint64_t)((double)ns * w->vms[i].busy);
+        uint64_t cost = attached ? (uint64_t)((double)cpu * w->vms[i].share) : 0;
 
         w->governed[i].now.now_ns = w->now_ns;
         w->governed[i].now.cpu_ns += cpu;
@@ -117,7 +118,8 @@ START_TEST(test_governor_keeps_the_budget)
                 ck_assert_msg(spent(&w, 0) > 0.08 && spent(&w, 0) < 0.11, "%g, slow %g s: %g", shares[i],
                               (double)slow[k] / 1e9, spent(&w, 0));
                 /* In each result of a second, but where a window's begin and end alone cost more. */
-                ck_assert_msg(slow[k] > 60000000 || worst(&w, 0) < 0.17, "%g, slow %g s, busy %g: %g in a second", shares[i],
+                ck_assert_msg(slow[k] > 60000000 || worst(&w, 0) < 0.17, "%g, slow %g s, busy %g: %g in a second",
+                              shares[i],
                               (double)slow[k] / 1e9, busy[b], worst(&w, 0));
             }
 }
@@ -135,16 +137,19 @@ START_TEST(test_governor_keeps_a_budget_for_each_vm)
         run(&w, 0.1, SECONDS);
         ck_assert_int_gt(w.windows, 10);
         for (size_t vm = 0; vm < 2; vm++)
-            ck_assert_msg(spent(&w, vm) < 0.11 && worst(&w, vm) < 0.17, "%g and %g: VM %zu pays %g, %g in a second", shares[i][0],
+            ck_assert_msg(spent(&w, vm) < 0.11 && worst(&w, vm) < 0.17, "%g and %g: VM %zu pays %g, %g in a second",
+                          shares[i][0],
                           shares[i][1], vm, spent(&w, vm), worst(&w, vm));
-        ck_assert_msg(spent(&w, 0) > 0.08 || spent(&w, 1) > 0.08, "nobody's budget is used: %g and %g", spent(&w, 0), spent(&w, 1));
+        ck_assert_msg(spent(&w, 0) > 0.08 || spent(&w, 1) > 0.08, "nobody's budget is used: %g and %g", spent(&w, 0),
+                      spent(&w, 1));
     }
 }
 END_TEST
 
 START_TEST(test_governor_gives_up_at_ten_times_the_budget)
 {
-    struct world dear = {.vms = {{.share = 0.75, .busy = 1}}, .slow_ns = 500000000}, less = {.vms = {{.share = 0.75, .busy = 1}}};
+    struct world dear = {.vms = {{.share = 0.75, .busy = 1}}, .slow_ns = 500000000};
+    struct world less = {.vms = {{.share = 0.75, .busy = 1}}};
 
     run(&dear, 0.05, 60);
     ck_assert(dear.given_up && governor_is_too_dear(&dear.governed[0]));
@@ -259,21 +264,27 @@ START_TEST(test_governor_samples_all_when_one_floods)
 }
 END_TEST
 
-/* Which VM pays is told apart: the one that floods is left alone, the quiet one, which earns less, goes on to be counted. */
+/*
+ * Which VM pays is told apart: the one that floods is left alone, the quiet one, which earns less, goes on to be
+ * counted.
+ */
 START_TEST(test_governor_leaves_only_the_node_that_floods)
 {
     SUPPORT_BPF();
     const struct support_run *r = support_run("%s",
         FLOOD_HOW("", "cat > quiet.erl <<'END'\n"
               "-module(quiet).\n-export([main/0, child/0]).\n"
-              "main() -> spawn(quiet, child, []), receive after 10 -> main() end.\nchild() -> ok.\nEND\nerlc quiet.erl\n"
+              "main() -> spawn(quiet, child, []), receive after 10 -> main() end.\nchild() -> ok.\nEND\n"
+              "erlc quiet.erl\n"
               "erl -noinput +S 1 -s quiet main & q=$!; runs $q beam.smp\n"
               "$ERLSNOOP watch spawns,msglat -a --budget 1% --json .5 > told 2> said & e=$!\n"
               "until grep -q 'left alone' said; do kill -0 $e || break; sleep .1; done\n"
-              "births() { grep -cE \"\\\"type\\\":\\\"spawns_by_mfa\\\".*\\\"vm\\\":$q,\\\"mfa\\\":\\\"quiet:child\" told; }\n"
+              "births() { grep -cE \"\\\"type\\\":\\\"spawns_by_mfa\\\".*\\\"vm\\\":$q,\\\"mfa\\\":\\\"quiet:child\" "
+              "told; }\n"
               "had=$(births); until [ $(births) -ge $((had + 3)) ]; do kill -0 $e || break; sleep .1; done\n"
               "kill -INT $e; wait $e; s=$?; touch stop; await rounds; wait $p; kill $q\n"
-              "grep 'left alone' said | grep -c \"the VM with pid $p, more than 10 times the budget of 1 %\"; exit $s"));
+              "grep 'left alone' said | grep -c \"the VM with pid $p, more than 10 times the budget of 1 %\"; "
+              "exit $s"));
 
     ck_assert_msg(!r->status && !strcmp(r->out, "1\n"), "%d: %s%s", r->status, r->out, r->err);
 }

@@ -201,7 +201,9 @@ START_TEST(test_hold_lets_go_of_a_child_and_then_of_who_waits_for_it)
 }
 END_TEST
 
-/* Who was born to one that was killed before it could tell so stands at its first instruction, as nobody knows of it. */
+/*
+ * Who was born to one that was killed before it could tell so stands at its first instruction, as nobody knows of it.
+ */
 START_TEST(test_hold_finds_one_whose_parent_was_killed)
 {
     struct hold h;

@@ -34,7 +34,8 @@ static size_t own_build(void)
 /* A sanitizer brings libraries of its own. */
 START_TEST(test_install_erlsnoop_needs_what_is_not_linked_in)
 {
-    const struct support_run *r = support_run("readelf -d $ERLSNOOP | sed -n 's/.*(NEEDED).*\\[\\(.*\\)\\.so.*/\\1/p' | LC_ALL=C sort |\n"
+    const struct support_run *r = support_run("readelf -d $ERLSNOOP | sed -n 's/.*(NEEDED).*\\[\\(.*\\)\\.so.*/\\1/p' "
+                                              "| LC_ALL=C sort |\n"
                                               "grep -vxE 'libm|libgcc_s|lib[a-z]+san|ld-linux-x86-64'; true");
 
     ck_assert_str_eq(r->err, "");
@@ -51,14 +52,18 @@ START_TEST(test_install_version_says_what_was_left_out)
 END_TEST
 
 /* Below `root`, whose prefix is /opt/with space. */
-static const char install[] = "act() { BUILD=${ERLSNOOP%/*} DESTDIR=$PWD/root PREFIX='/opt/with space' bash $SOURCE/install.sh $1; }\n"
+static const char install[] = "act() { BUILD=${ERLSNOOP%/*} DESTDIR=$PWD/root PREFIX='/opt/with space' bash "
+                              "$SOURCE/install.sh $1; }\n"
                               "act install; cd 'root/opt/with space'\n";
 
 START_TEST(test_install_puts_everything_where_it_is_looked_for)
 {
-    const struct support_run *r = support_run("%sfind . ! -type d | sed 's,^\\./,,' | LC_ALL=C sort | grep -v /bpftrace/\n"
-                                              "ls share/erlsnoop/bpftrace | diff - <(cd $SOURCE/bpftrace && ls *.bt) && echo scripts\n"
-                                              "find . -perm /111 -type f ! -name '*.bt' | LC_ALL=C sort; find . ! -type l -perm /022\n",
+    const struct support_run *r = support_run("%sfind . ! -type d | sed 's,^\\./,,' | LC_ALL=C sort | grep -v "
+                                              "/bpftrace/\n"
+                                              "ls share/erlsnoop/bpftrace | diff - <(cd $SOURCE/bpftrace && ls *.bt) "
+                                              "&& echo scripts\n"
+                                              "find . -perm /111 -type f ! -name '*.bt' | LC_ALL=C sort; "
+                                              "find . ! -type l -perm /022\n",
                                               install);
 
     ck_assert_str_eq(r->err, "");
@@ -82,7 +87,8 @@ END_TEST
 START_TEST(test_install_what_is_installed_runs)
 {
     const struct support_run *r = support_run("%sbin/erlsnoop --version | head -1\n"
-                                              "lib/erlvm/bin/erl -noshell -eval 'io:put_chars(erlang:system_info(otp_release)), halt().'\n",
+                                              "lib/erlvm/bin/erl -noshell -eval "
+                                              "'io:put_chars(erlang:system_info(otp_release)), halt().'\n",
                                               install);
 
     ck_assert_str_eq(r->err, "");
@@ -92,11 +98,14 @@ END_TEST
 
 START_TEST(test_install_is_taken_away_again)
 {
-    const struct support_run *r = support_run("%smkdir -p share/erlsnoop/bpftrace; touch share/erlsnoop/bpftrace/another\n"
-                                              "cd ../../..; act uninstall; find root ! -type d; find root -name '*erl*'; act nonsense\n",
+    const struct support_run *r = support_run("%smkdir -p share/erlsnoop/bpftrace; touch "
+                                              "share/erlsnoop/bpftrace/another\n"
+                                              "cd ../../..; act uninstall; find root ! -type d; "
+                                              "find root -name '*erl*'; act nonsense\n",
                                               install);
 
-    ck_assert_str_eq(r->out, "root/opt/with space/share/erlsnoop/bpftrace/another\nroot/opt/with space/share/erlsnoop\n");
+    ck_assert_str_eq(r->out, "root/opt/with space/share/erlsnoop/bpftrace/another\n"
+                             "root/opt/with space/share/erlsnoop\n");
     ck_assert_str_eq(r->err, "install.sh does not know 'nonsense'\n");
     ck_assert_int_eq(r->status, 2);
 }
@@ -113,11 +122,13 @@ START_TEST(test_install_man_pages_tell_every_option)
     r = support_run("share=${ERLSNOOP%%/*}/share\n"
                     "for c in %s; do $ERLSNOOP $c -h | awk '/^  [^ ]/ { print $1 }' > said\n"
                     "awk -v c=$c '/^\\.S[SH]/ { on = $0 == \".SS \\\"erlsnoop \" c \"\\\"\"; next }\n"
-                    "on && /^\\.TP/ { getline; gsub(/\\\\f[BIR]/, \"\"); gsub(/\\\\-/, \"-\"); print $1 }' $share/erlsnoop.1 > told\n"
+                    "on && /^\\.TP/ { getline; gsub(/\\\\f[BIR]/, \"\"); gsub(/\\\\-/, \"-\"); "
+                    "print $1 }' $share/erlsnoop.1 > told\n"
                     "[ -s said ] || echo nothing of $c; diff said told; done\n"
                     "[ $($ERLVM --help | grep -c '^  [^ ]') = $(grep -c '^\\.TP' $share/erlvm.1) ] && echo all\n"
                     "if ! type mandoc > typed 2>&1; then echo 'SKIP test_install_man_pages: no mandoc' >&2; exit; fi\n"
-                    "mandoc -Tlint -Wwarning $share/*.1; mandoc -Tascii $share/erlvm.1 | grep -c 'call M:F, or M:start'\n",
+                    "mandoc -Tlint -Wwarning $share/*.1; mandoc -Tascii $share/erlvm.1 | grep -c 'call M:F, or "
+                    "M:start'\n",
                     list);
     if (!strncmp(r->err, "SKIP ", 5))
         fputs(r->err, stdout);
@@ -160,8 +171,10 @@ START_TEST(test_install_bash_completes)
 {
     const struct support_run *r = support_run("touch 'some file.svg'; . ${ERLSNOOP%%/*}/share/bash/erlsnoop\n"
                                               "pgrep() { echo $$; }\n"
-                                              "line='%s'; COMP_WORDS=(erlsnoop ${line//\\$\\$/$$}) COMP_CWORD=${#COMP_WORDS[@]}-1\n"
-                                              "COMP_CWORD=$((COMP_CWORD)); $(complete -p erlsnoop | grep -oE '_erlsnoop')\n"
+                                              "line='%s'; COMP_WORDS=(erlsnoop ${line//\\$\\$/$$}) "
+                                              "COMP_CWORD=${#COMP_WORDS[@]}-1\n"
+                                              "COMP_CWORD=$((COMP_CWORD)); $(complete -p erlsnoop | grep -oE "
+                                              "'_erlsnoop')\n"
                                               "printf '%%s\\n' \"${COMPREPLY[@]}\" | sed \"s/^$$\\$/\\$\\$/\"\n",
                                               completed[_i].line);
     char got[512];
@@ -196,7 +209,8 @@ static const struct {
 
 START_TEST(test_install_zsh_completes)
 {
-    const struct support_run *r = support_run("type zsh > typed 2>&1 || { echo 'SKIP test_install_zsh_completes: no zsh'; exit; }\n"
+    const struct support_run *r = support_run("type zsh > typed 2>&1 || { echo 'SKIP test_install_zsh_completes: no "
+                                              "zsh'; exit; }\n"
                                               "cat > offer <<'END'\n"
                                               "offer() { print -rl -- ${(M)@:#$PREFIX*}; }\n"
                                               "compadd() { shift; offer $@; }\n"
@@ -208,7 +222,8 @@ START_TEST(test_install_zsh_completes)
                                               "words=(erlsnoop ${=2}) CURRENT=$#words PREFIX=$words[-1]\n"
                                               ". $1\n"
                                               "END\n"
-                                              "zsh -f offer ${ERLSNOOP%%/*}/share/zsh/_erlsnoop '%s' | sed '/^$/d'; head -1 ${ERLSNOOP%%/*}/share/zsh/_erlsnoop >&2\n",
+                                              "zsh -f offer ${ERLSNOOP%%/*}/share/zsh/_erlsnoop '%s' | sed '/^$/d'; "
+                                              "head -1 ${ERLSNOOP%%/*}/share/zsh/_erlsnoop >&2\n",
                                               zsh_completed[_i].line);
 
     if (!strncmp(r->out, "SKIP ", 5)) {

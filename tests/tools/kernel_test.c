@@ -8,24 +8,28 @@
 #include "support.h"
 
 /*
- * `helper`: libbpf's question after the helper of that number, a program of its call alone, is answered with no; 0: none.
- * `late`: late maps are refused.
+ * `helper`: libbpf's question after the helper of that number, a program of its call alone, is answered with no; 0:
+ * none. `late`: late maps are refused.
  */
 static const struct support_run *run_lacking(int helper, bool late, const char *commands)
 {
     return support_run("export ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0\n"
                        "cat > older.c <<'END'\n"
-                       "#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <errno.h>\n#include <linux/bpf.h>\n#include <stdio.h>\n#include <string.h>\n"
+                       "#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <errno.h>\n#include <linux/bpf.h>\n"
+                       "#include <stdio.h>\n#include <string.h>\n"
                        "#include <sys/syscall.h>\n"
                        "static int lacks(const union bpf_attr *a)\n"
                        "{ const struct bpf_insn *code = (const void *)(unsigned long)a->insns;\n"
                        "  if (LATE && !strcmp(a->prog_name, \"late\")) return 1;\n"
-                       "  if (!HELPER || a->insn_cnt != 2 || code->code != (BPF_JMP | BPF_CALL) || code->imm != HELPER) return 0;\n"
-                       "  if (a->log_buf) snprintf((char *)(unsigned long)a->log_buf, a->log_size, \"invalid func unknown#%%d\", HELPER);\n"
+                       "  if (!HELPER || a->insn_cnt != 2 || code->code != (BPF_JMP | BPF_CALL) || code->imm != "
+                       "HELPER) return 0;\n"
+                       "  if (a->log_buf) snprintf((char *)(unsigned long)a->log_buf, a->log_size, \"invalid func "
+                       "unknown#%%d\", HELPER);\n"
                        "  return 1; }\n"
                        "long syscall(long n, long a, long b, long c, long d, long e, long f)\n"
                        "{ long (*real)(long, ...) = dlsym(RTLD_NEXT, \"syscall\");\n"
-                       "  if (n == SYS_bpf && a == BPF_PROG_LOAD && lacks((const void *)b)) { errno = EINVAL; return -1; }\n"
+                       "  if (n == SYS_bpf && a == BPF_PROG_LOAD && lacks((const void *)b)) { errno = EINVAL; "
+                       "return -1; }\n"
                        "  return real(n, a, b, c, d, e, f); }\n"
                        "END\n"
                        "gcc -shared -fPIC -DHELPER=%d -DLATE=%d -o older.so older.c || exit 99\n"

@@ -161,14 +161,18 @@ END_TEST
 START_TEST(test_msglat_keeps_the_state_of_who_shares_a_place)
 {
     static const char *const ways[] = {"$ERLSNOOP msglat --json -- $EMITTER -d 20000 $fires",
-                                       "$ERLSNOOP trace -o r msglat -- $EMITTER -d 20000 $fires > t; $ERLSNOOP report r --json msglat"};
+                                       "$ERLSNOOP trace -o r msglat -- $EMITTER -d 20000 $fires > t; "
+                                       "$ERLSNOOP report r --json msglat"};
 
     SUPPORT_BPF();
     const struct support_run *r = support_run(
         "A='<0.7.0>' B='<0.262151.0>' C='<0.7.1>'\n"
-        "fires=\"process__spawn=1|$A|a:f/1 process__spawn=1|$B|b:f/1 message__send=1||$A message__send=5||$B process__exit=1|$A \"\n"
-        "fires+=\"message__send=1||$B process__scheduled=1|$B|b:g/1 process__unscheduled=1|$B process__spawn=1|$C|c:f/1 \"\n"
-        "fires+=\"message__send=2||$C message__send=1||$B process__scheduled=1|$C|c:g/1 process__scheduled=1|$B|b:g/1 \"\n"
+        "fires=\"process__spawn=1|$A|a:f/1 process__spawn=1|$B|b:f/1 message__send=1||$A message__send=5||$B "
+        "process__exit=1|$A \"\n"
+        "fires+=\"message__send=1||$B process__scheduled=1|$B|b:g/1 process__unscheduled=1|$B "
+        "process__spawn=1|$C|c:f/1 \"\n"
+        "fires+=\"message__send=2||$C message__send=1||$B process__scheduled=1|$C|c:g/1 process__scheduled=1|$B|b:g/1 "
+        "\"\n"
         "fires+=\"process__exit=1|$B process__unscheduled=1|$C message__send=1||$C process__scheduled=1|$C|c:g/1\"\n"
         "%s", ways[_i]);
 
@@ -190,7 +194,8 @@ START_TEST(test_msglat_keeps_the_state_of_who_shares_a_place_with_a_vm_that_ends
         "n=\\$(((7 + ($a - \\$\\$) * 0x9e3779b1) & 0x3fffff))\n"
         "exec $EMITTER -w b -d 2000000 \"message__send=1||<0.\\$n.0>\" \"process__scheduled=1|<0.\\$n.0>|b:g/1\"\nEND\n"
         "bash other > counts & b=$!; runs $a emitter; runs $b emitter\n"
-        "$ERLSNOOP msglat --json --events --slower 1s -a > out & e=$!; attached $e; touch a; await ended; touch b; sleep .5; kill -9 $a; await counts\n"
+        "$ERLSNOOP msglat --json --events --slower 1s -a > out & e=$!; attached $e; touch a; await ended; touch b; "
+        "sleep .5; kill -9 $a; await counts\n"
         "kill -INT $e; wait $e; s=$?; cat out; exit $s");
 
     ck_assert_int_eq(support_number(r->out, "\"mfa\":\"b:g/1\"", "messages"), 1);

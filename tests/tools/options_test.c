@@ -117,18 +117,20 @@ START_TEST(test_options_missing_right_says_what_to_do)
 END_TEST
 
 /*
- * `as CAPS CMD`: for the command, as somebody who is not root and has these rights alone. $o and $p: an erlvm and a stock
- * Erlang of somebody else, each with a birth every now and then.
+ * `as CAPS CMD`: for the command, as somebody who is not root and has these rights alone. $o and $p: an erlvm and a
+ * stock Erlang of somebody else, each with a birth every now and then.
  */
-#define SOMEBODY_ELSE                                                                                                   \
-    "cp $ERLSNOOP snoop; cp $ERLVM vm; chmod 755 . snoop vm\n"                                                           \
-    "printf '%%s\\n' '-module(quiet).' '-export([main/0, child/0]).' 'child() -> ok.' "                                   \
-    "'main() -> spawn(quiet, child, []), receive after 10 -> main() end.' > quiet.erl; erlc quiet.erl; chmod 644 *.beam\n"  \
-    "as() { setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all,$1 --ambient-caps=-all,$1 "               \
-    "--bounding-set=-all,$1 \"${@:2}\"; }\n"                                                                              \
-    "other() { HOME=/tmp setpriv --reuid=1234 --regid=1234 --clear-groups \"$@\" > /dev/null 2>&1; }\n"                   \
-    "other ./vm -quick -pa . -s quiet main & o=$!; other erl +S 1 -noinput -pa . -s quiet main & p=$!\n"                 \
-    "o=$(until pgrep -P $o; do sleep .1; done); p=$(until pgrep -P $p; do sleep .1; done); runs $o vm; runs $p beam.smp\n"  \
+#define SOMEBODY_ELSE \
+    "cp $ERLSNOOP snoop; cp $ERLVM vm; chmod 755 . snoop vm\n" \
+    "printf '%%s\\n' '-module(quiet).' '-export([main/0, child/0]).' 'child() -> ok.' " \
+    "'main() -> spawn(quiet, child, []), receive after 10 -> main() end.' > quiet.erl; erlc quiet.erl\n" \
+    "chmod 644 *.beam\n" \
+    "as() { setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all,$1 --ambient-caps=-all,$1 " \
+    "--bounding-set=-all,$1 \"${@:2}\"; }\n" \
+    "other() { HOME=/tmp setpriv --reuid=1234 --regid=1234 --clear-groups \"$@\" > /dev/null 2>&1; }\n" \
+    "other ./vm -quick -pa . -s quiet main & o=$!; other erl +S 1 -noinput -pa . -s quiet main & p=$!\n" \
+    "o=$(until pgrep -P $o; do sleep .1; done); p=$(until pgrep -P $p; do sleep .1; done)\n" \
+    "runs $o vm; runs $p beam.smp\n" \
     "trap 'kill $o $p' EXIT\n"
 
 START_TEST(test_options_three_rights_are_enough_for_the_vms_of_others)
@@ -163,7 +165,8 @@ START_TEST(test_options_machine_without_sys_says_so)
     SUPPORT_BPF();
     const struct support_run *r = support_run(
         "unshare -m true || exit 77\n"
-        "unshare -m bash -c 'umount -l /sys; $ERLSNOOP spawns -- $EMITTER process__spawn=1; s=$?; $ERLSNOOP doctor; exit $s'");
+        "unshare -m bash -c 'umount -l /sys; $ERLSNOOP spawns -- $EMITTER process__spawn=1; s=$?; $ERLSNOOP doctor; "
+        "exit $s'");
 
     if (r->status == 77) {
         printf("SKIP %s: no mount namespace here\n", __func__);
@@ -318,7 +321,8 @@ START_TEST(test_options_ready_fd_tells_when_every_probe_is_on)
 
     ck_assert_msg(!strncmp(r->out, "1\n", 2), "%s%s", r->out, r->err);
     ck_assert_int_eq(support_number(r->out, "\"type\":\"spawns\"", "births"), 23);
-    r = support_run("$ERLSNOOP trace -o r --ready-fd 7 spawns -- $EMITTER process__spawn=23 7> ready > told; wc -c < ready");
+    r = support_run("$ERLSNOOP trace -o r --ready-fd 7 spawns -- $EMITTER process__spawn=23 7> ready > told; "
+                    "wc -c < ready");
     ck_assert_msg(!strcmp(r->out, "1\n"), "%s%s", r->out, r->err);
 }
 END_TEST

@@ -583,7 +583,9 @@ static uint64_t read_unnamed(const char *name)
     return unnamed;
 }
 
-/* Of a file of 64 KB at most 128 are named: of those that live when it begins, and where others follow of those born. */
+/*
+ * Of a file of 64 KB at most 128 are named: of those that live when it begins, and where others follow of those born.
+ */
 START_TEST(test_recording_counts_whom_it_does_not_name)
 {
     enum { MOST = 65536 / 512, BEFORE = 100, BORN = 41 };

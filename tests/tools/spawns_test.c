@@ -192,7 +192,10 @@ static void refuse_membarrier(void)
     ck_assert_int_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter), 0);
 }
 
-/* Results that come one upon the other lose nothing, and say nothing but what is watched, where the kernel is asked in another way. */
+/*
+ * Results that come one upon the other lose nothing, and say nothing but what is watched, where the kernel is asked in
+ * another way.
+ */
 START_TEST(test_spawns_intervals_add_up_without_membarrier)
 {
     SUPPORT_BPF();
@@ -220,7 +223,8 @@ START_TEST(test_spawns_works_with_entries_made_beforehand)
         "$EMITTER -w go process__spawn=23 process__exit=23 & p=$!; runs $p emitter\n"
         "ERLSNOOP_FILLED_MAPS=1 $ERLSNOOP %s --json -p $p > out & e=$!; attached $e\n"
         "cat /proc/$e/fdinfo/* > maps 2> /dev/null; touch go; wait $e; s=$?; cat out\n"
-        "echo \"{\\\"late\\\":$(grep -c 'map_flags:.*0x1$' maps),\\\"bytes\\\":$(awk '/^map_type:/ { hash = $2 == 1 || $2 == 5 } "
+        "echo \"{\\\"late\\\":$(grep -c 'map_flags:.*0x1$' maps),\\\"bytes\\\":$(awk '/^map_type:/ { hash = $2 == 1 "
+        "|| $2 == 5 } "
         "/^memlock:/ && hash { sum += $2 } END { printf \"%%d\", sum }' maps)}\"; exit $s", commands[_i]);
 
     ck_assert_msg(!r->status, "%s", r->err);
@@ -248,8 +252,8 @@ START_TEST(test_spawns_interval_and_count)
 END_TEST
 
 /*
- * A VM that a script starts, which does what it does and ends at once, is held until every probe is on: nothing of it is
- * missed, however busy the machine is. Nor is the script's own status.
+ * A VM that a script starts, which does what it does and ends at once, is held until every probe is on: nothing of it
+ * is missed, however busy the machine is. Nor is the script's own status.
  */
 START_TEST(test_spawns_misses_nothing_of_a_vm_that_a_script_starts)
 {
@@ -259,7 +263,8 @@ START_TEST(test_spawns_misses_nothing_of_a_vm_that_a_script_starts)
         "start() -> [spawn(brief, child, []) || _ <- lists:seq(1, 101)], halt(0).\nEND\nerlc brief.erl\n"
         "printf '#!/bin/sh\\ntrue; (true; exec '$ERLVM' -quick -pa . -s brief); exit 3\\n' > script; chmod +x script\n"
         "for i in 1 2 3; do (while :; do :; done) & done 2> /dev/null\n"
-        "for source in batches notes batches; do $ERLSNOOP spawns --source $source --json -- ./script; done; kill $(jobs -p)");
+        "for source in batches notes batches; do $ERLSNOOP spawns --source $source --json -- ./script; done; "
+        "kill $(jobs -p)");
 
     ck_assert_msg(support_lines(r->out, "\"mfa\":\"brief:child/0\"") == 3, "%s%s", r->out, r->err);
     ck_assert_int_eq(support_sum(r->out, "\"mfa\":\"brief:child/0\"", "count"), 303);

@@ -411,8 +411,10 @@ START_TEST(test_trap_recording_counts_turns_that_it_has_no_room_for)
 {
     SUPPORT_BPF();
     const struct support_run *r = support_run(
-        "$EMITTER -w go 'process__scheduled=65567|<0.%%d.0>|a:f/1' 'message__send=1||<0.1.0>' > counts & p=$!; runs $p emitter\n"
-        "$ERLSNOOP trace -o r --json -p $p msglat > t & e=$!; attached $e; touch go; wait $e; s=$?; wait $p; cat t; exit $s");
+        "$EMITTER -w go 'process__scheduled=65567|<0.%%d.0>|a:f/1' 'message__send=1||<0.1.0>' > counts & p=$!; "
+        "runs $p emitter\n"
+        "$ERLSNOOP trace -o r --json -p $p msglat > t & e=$!; attached $e; touch go; wait $e; s=$?; wait $p; cat t; "
+        "exit $s");
 
     ck_assert_msg(!r->status, "%s%s", r->out, r->err);
     ck_assert_int_eq(support_number(r->out, "(who runs)", "count"), 65567 - 65536);
@@ -718,7 +720,8 @@ Suite *trap_suite(void)
     tcase_add_test(live, test_trap_recording_tells_what_notes_tell);
     tcase_add_test(live, test_trap_recording_counts_turns_that_it_has_no_room_for);
     tcase_add_test(live, test_trap_recording_keeps_the_longest_texts);
-    tcase_add_loop_test(live, test_trap_recording_keeps_the_longest_texts_of_vms, 0, sizeof long_ways / sizeof *long_ways);
+    tcase_add_loop_test(live, test_trap_recording_keeps_the_longest_texts_of_vms, 0,
+                        sizeof long_ways / sizeof *long_ways);
     tcase_add_loop_test(live, test_trap_recording_tells_collections, 0, NWAYS);
     tcase_add_loop_test(live, test_trap_recording_tells_file_operations, 0, NWAYS);
     tcase_add_test(live, test_trap_recording_says_what_it_cannot_tell);

@@ -34,8 +34,8 @@ static uint64_t invert(uint64_t odd)
 }
 
 /*
- * The id of a process of `OURS` that with this secret is taken for that of another VM. Another secret tells the two apart:
- * whoever does not know it cannot make such an id.
+ * The id of a process of `OURS` that with this secret is taken for that of another VM. Another secret tells the two
+ * apart: whoever does not know it cannot make such an id.
  */
 START_TEST(test_view_places_are_told_apart_by_a_secret)
 {
@@ -71,12 +71,14 @@ START_TEST(test_view_places_have_another_secret_in_each_session)
         "    bpf(15, ctypes.create_string_buffer(struct.pack('=IIQ', fd, 256, ctypes.addressof(info)), 16))\n"
         "    if info.raw[24:40].rstrip(b'\\0') != b'.rodata.places': continue\n"
         "    key, value = ctypes.create_string_buffer(4), ctypes.create_string_buffer(64)\n"
-        "    assert not bpf(1, ctypes.create_string_buffer(struct.pack('=I4xQQQ', fd, ctypes.addressof(key), ctypes.addressof(value), 0), 32))\n"
+        "    assert not bpf(1, ctypes.create_string_buffer(struct.pack('=I4xQQQ', fd, ctypes.addressof(key), "
+        "ctypes.addressof(value), 0), 32))\n"
         "    print(struct.unpack_from('=Q', value.raw)[0])\n"
         "END\n"
         "}\n"
         "$EMITTER -w go process__spawn=1 & p=$!; runs $p emitter\n"
-        "for i in 1 2; do $ERLSNOOP spawns -p $p > told 2>&1 & s=$!; attached $s; secret $s; kill -INT $s; wait $s; done\n"
+        "for i in 1 2; do $ERLSNOOP spawns -p $p > told 2>&1 & s=$!; attached $s; secret $s; kill -INT $s; wait $s; "
+        "done\n"
         "echo > go; wait $p");
     unsigned long long first = 0, second = 0;
 

@@ -79,7 +79,8 @@ START_TEST(test_vm_list_and_doctor_know_it)
     ck_assert_int_eq(r->status, 0);
     ck_assert(strstr(r->out, "\"provider\":\"erlvm\"") != NULL);
     ck_assert_int_gt(support_number(r->out, "\"type\":\"vm\"", "events"), 40);
-#define VIEW(view, family, text, what) ck_assert_msg(strstr(r->out, " " #view " ") != NULL, "no %s in %s", #view, r->out);
+#define VIEW(view, family, text, what) \
+    ck_assert_msg(strstr(r->out, " " #view " ") != NULL, "no %s in %s", #view, r->out);
 #include "../../bpf/views.def"
     ck_assert_msg(strstr(r->out, " erlvm      all\n") != NULL, "%s", r->out);
     ck_assert_int_gt(support_number(r->out, "\"type\":\"vm\"", "processes"), 0);

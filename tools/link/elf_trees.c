@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The search trees that libelf.a and libdw.a of Debian 13 (elfutils 0.192) were packaged without: eu_tsearch() and so on, which are tsearch()
- * under a lock. Here no file is read by two threads at once, so there is no lock. Weak: libraries that are whole bring their own.
+ * The search trees that libelf.a and libdw.a of Debian 13 (elfutils 0.192) were packaged without: eu_tsearch() and so
+ * on, which are tsearch() under a lock. Here no file is read by two threads at once, so there is no lock. Weak:
+ * libraries that are whole bring their own.
  */
 #include <search.h>
 #include <stddef.h>

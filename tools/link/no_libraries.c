@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a static erlsnoop answers to who wants to load a library (libdw and otp_symbols.c: debuginfod): that there is none. A library
- * would bring a second libc into the process, maybe of another release. Linked with --wrap, and only then.
+ * What a static erlsnoop answers to who wants to load a library (libdw and otp_symbols.c: debuginfod): that there is
+ * none. A library would bring a second libc into the process, maybe of another release. Linked with --wrap, and only
+ * then.
  */
 #include <stddef.h>
 

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Prints C: each function of gnutls that libmicrohttpd.a (the argument) calls, answering that it is not there. serve speaks no TLS, so none
-# is called but to begin and to end; gnutls itself would bring ten libraries, some of which cannot be linked in.
+# Prints C: each function of gnutls that libmicrohttpd.a (the argument) calls, answering that it is not there. serve
+# speaks no TLS, so none is called but to begin and to end; gnutls itself would bring ten libraries, some of which
+# cannot be linked in.
 [ -f "$1" ] || {
 	echo "$1 is missing: apt-get install libmicrohttpd-dev, or make STATIC=0" >&2
 	exit 1
