@@ -79,7 +79,8 @@ static pid_t start_command(struct hold *h, pid_t started[2])
         usleep(STEP_US);
     }
     ck_assert_uint_eq(h->n, 3);
-    ck_assert_int_eq(read(tell[0], started, 2 * sizeof *started), 2 * sizeof *started);
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_eq(read(tell[0], &started[i], sizeof *started), sizeof *started);
     await_row(started[1], "State:", "S (", h);
     return command;
 }
