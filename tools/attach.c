@@ -159,11 +159,12 @@ static void fill_maps(struct bpf_object *object)
 
 /*
  * Whether a program that the process has nothing for is loaded all the same: hooks may be found once a VM that starts
- * is far enough; who looks for what a VM lacks goes by programs. Notes stand in the file: where hooks tell, none come.
+ * is far enough; who looks for what a VM lacks goes by programs. Notes stand in the file: where there are none, none
+ * come.
  */
 static bool may_come(const struct target *only, const struct plan *plan, struct goal goal)
 {
-    return plan->events[goal.probe].source == PLAN_NONE && (goal.source == PLAN_HOOK || !only->provider->hooks);
+    return plan->events[goal.probe].source == PLAN_NONE && (goal.source == PLAN_HOOK || only->elf->nnotes);
 }
 
 void attach_prepare(struct attach *a, struct bpf_object *object, const struct target *only, const struct plan *plan)
