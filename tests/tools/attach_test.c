@@ -38,29 +38,29 @@ static void open_emitter(int pid, struct target *out)
 }
 
 /*
- * The programs of `spawns` for the VM with process id `vm`, loaded and on the notes of every process that runs the
- * target's file.
+ * The programs of the view for the VM with process id `vm`, loaded and on the notes of every process that runs the
+ * target's file: so many.
  */
-static struct views *watch_all(const struct target *t, int vm, struct attach *a)
+static struct views *watch_all(const struct target *t, int vm, enum view_id view, int notes, struct attach *a)
 {
     struct views *skel = views__open();
-    bool on[VIEW_COUNT] = {[VIEW_spawns] = true};
+    bool on[VIEW_COUNT] = {false};
     struct plan *plan;
 
     ck_assert(skel != NULL);
+    on[view] = true;
     *(struct wire_config *)&skel->rodata_session->probe_config = attach_config((uint32_t)vm);
-    ((struct view_settings *)&skel->rodata_views->view_settings)->on[VIEW_spawns] = true;
+    ((struct view_settings *)&skel->rodata_views->view_settings)->on[view] = true;
     *(struct view_places *)&skel->rodata_places->view_places =
         (struct view_places){.secret = 1, .mask = bpf_map__max_entries(skel->maps.spawns_births_at) - 1};
     for (int i = 0; i < PLAN_NPROBES; i++)
-        ((uint32_t *)skel->rodata_events->event_wanted)[i] = view_reads(VIEW_spawns,
-                                                                        plan_probe_name((enum plan_probe)i));
+        ((uint32_t *)skel->rodata_events->event_wanted)[i] = view_reads(view, plan_probe_name((enum plan_probe)i));
     engine_select(skel->obj, on, false);
     attach_hush();
     attach_prepare(a, skel->obj, t, NULL);
     ck_assert_int_eq(views__load(skel), 0);
     ck_assert_int_eq(plan_new(t, false, &plan), 0);
-    ck_assert_int_eq(attach_notes(a, t, plan, -1), 2);
+    ck_assert_int_eq(attach_notes(a, t, plan, -1), notes);
     plan_free(plan);
     skel->data_session->probe_runs = 1;
     return skel;
@@ -95,7 +95,7 @@ START_TEST(test_attach_counts_its_own_process_only)
     ours = start_emitter(go, "process__spawn=23|<0.1%d.0>", NULL);
     other = start_emitter(go, "process__spawn=19|<0.2%d.0>", NULL);
     open_emitter(ours, &target);
-    skel = watch_all(&target, ours, &attach);
+    skel = watch_all(&target, ours, VIEW_spawns, 2, &attach);
     close(open(go, O_CREAT | O_WRONLY, 0600));
     ck_assert_int_eq(waitpid(ours, NULL, 0), ours);
     ck_assert_int_eq(waitpid(other, NULL, 0), other);
@@ -108,40 +108,76 @@ START_TEST(test_attach_counts_its_own_process_only)
 }
 END_TEST
 
-/* Whoever leaves a place leaves nothing in it that the next would be taken for. */
-START_TEST(test_attach_leaves_no_place_as_that_of_who_left)
+/* Emits `spec` and then `more`, watched by the view at so many notes; calls check(skel) when that has ended. */
+static void watch_two(enum view_id view, int notes, const char *spec, const char *more, void (*check)(struct views *skel))
 {
-    struct place {
-        VIEW_PLACE_OF(struct state_spawns_births)
-    } *places;
     char dir[] = "/tmp/erlsnoop-test-XXXXXX", go[64];
     struct attach attach = {0};
     struct target target;
     struct views *skel;
-    int pid, left = 0;
-    uint32_t n;
+    int pid;
 
-    SUPPORT_BPF();
     ck_assert(mkdtemp(dir) != NULL);
     snprintf(go, sizeof go, "%s/go", dir);
-    pid = start_emitter(go, "process__spawn=23|<0.1%d.0>", "process__exit=19|<0.1%d.0>");
+    pid = start_emitter(go, spec, more);
     open_emitter(pid, &target);
-    skel = watch_all(&target, pid, &attach);
-    n = bpf_map__max_entries(skel->maps.spawns_births_at);
-    places = mmap(NULL, n * sizeof *places, PROT_READ, MAP_SHARED, bpf_map__fd(skel->maps.spawns_births_at), 0);
-    ck_assert_ptr_ne(places, MAP_FAILED);
+    skel = watch_all(&target, pid, view, notes, &attach);
     close(open(go, O_CREAT | O_WRONLY, 0600));
     ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
-    ck_assert_uint_eq(count_births(skel), 23);
-    for (uint32_t i = 0; i < n; i++)
-        left += places[i].vm != 0;
-    ck_assert_int_eq(left, 23 - 19);
-    munmap(places, n * sizeof *places);
+    check(skel);
     attach_clear(&attach);
     views__destroy(skel);
     target_close(&target);
     unlink(go);
     rmdir(dir);
+}
+
+/* So many places of the map are those of a VM; `size` of a place, its last member says of which. */
+static int count_taken(struct bpf_map *map, size_t size)
+{
+    uint32_t n = bpf_map__max_entries(map);
+    char *places = mmap(NULL, n * size, PROT_READ, MAP_SHARED, bpf_map__fd(map), 0);
+    int taken = 0;
+
+    ck_assert_ptr_ne(places, MAP_FAILED);
+    for (uint32_t i = 1; i <= n; i++)
+        taken += ((uint64_t *)(places + i * size))[-1] != 0;
+    munmap(places, n * size);
+    return taken;
+}
+
+static void check_births(struct views *skel)
+{
+    struct place {
+        VIEW_PLACE_OF(struct state_spawns_births)
+    };
+
+    ck_assert_uint_eq(count_births(skel), 23);
+    ck_assert_int_eq(count_taken(skel->maps.spawns_births_at, sizeof(struct place)), 23 - 19);
+}
+
+/* Whoever leaves a place leaves nothing in it that the next would be taken for. */
+START_TEST(test_attach_leaves_no_place_as_that_of_who_left)
+{
+    SUPPORT_BPF();
+    watch_two(VIEW_spawns, 2, "process__spawn=23|<0.1%d.0>", "process__exit=19|<0.1%d.0>", check_births);
+}
+END_TEST
+
+static void check_calls(struct views *skel)
+{
+    struct place {
+        VIEW_PLACE_OF(struct state_nifs_calls)
+    };
+
+    ck_assert_int_eq(count_taken(skel->maps.nifs_calls_at, sizeof(struct place)), 23 - 19);
+}
+
+/* The program of process__exit calls the view of another object, which forgets what the process was in. */
+START_TEST(test_attach_tells_views_of_other_families)
+{
+    SUPPORT_BPF();
+    watch_two(VIEW_nifs, 3, "nif__entry=23|<0.1%d.0>|m:f/1", "process__exit=19|<0.1%d.0>", check_calls);
 }
 END_TEST
 
@@ -153,6 +189,7 @@ Suite *attach_suite(void)
     tcase_set_timeout(live, 30);
     tcase_add_test(live, test_attach_counts_its_own_process_only);
     tcase_add_test(live, test_attach_leaves_no_place_as_that_of_who_left);
+    tcase_add_test(live, test_attach_tells_views_of_other_families);
     suite_add_tcase(suite, live);
     return suite;
 }

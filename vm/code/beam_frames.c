@@ -3,7 +3,9 @@
  * made, and there for the calls that return into it; y registers stand in it. Damaged code that is still made of
  * operations would otherwise return to what is no address.
  * While a catch is active its frame stays as it is, as its handler finds it so, and nothing else uses the register that it
- * stands in: a copy would lead into the handler with another frame.
+ * stands in: a copy would lead into the handler with another frame. Of several the one begun last has the lowest register,
+ * as an exception looks for it from there up; and its handler first takes the exception: until then x0 holds no term.
+ * Not held: that y registers are written before they are used.
  * One walk in the code's order: compilers place a label behind what leads to it, but for loops, where the code before runs
  * into it. A label that is led to only from behind is refused. */
 #include "code/beam_parse.h"
@@ -22,6 +24,7 @@ struct catch {
 struct place {
 	int32_t frame;
 	bool is_behind;              /* of a label: the walk has been there */
+	bool is_handler;             /* nothing has taken the exception yet */
 	const struct catch *catches; /* the innermost; NULL: none */
 };
 
@@ -98,16 +101,19 @@ static bool arrive(struct walk *w, uint32_t op_index, uint64_t label)
 	const struct beam_file *f = w->p->f;
 	const struct beam_label *l = &f->labels[label];
 	struct place *at = &w->at_label[label];
+	bool from_handler = w->now.frame != UNREACHED && w->now.is_handler;
 
 	at->is_behind = true;
 	if (l->entry || (l->function < f->function_count && op_index < f->functions[l->function].first_op)) {
 		at->frame = w->now.frame = NO_FRAME; /* a function's head or entry */
 		at->catches = w->now.catches = NULL;
+		w->now.is_handler = false;
 		return true;
 	}
 	if ((w->now.frame != UNREACHED || at->frame == UNSEEN) && !join(w, at))
 		return false;
 	w->now = *at;
+	w->now.is_handler |= from_handler;
 	return true;
 }
 
@@ -228,13 +234,17 @@ static bool call_external(struct walk *w)
 
 static bool begin_catch(struct walk *w)
 {
+	struct place *handler = &w->at_label[w->op->args[1].u];
 	uint64_t y = w->op->args[0].u;
 	struct catch *c;
 
 	if ((int64_t)y >= w->now.frame)
 		return fail_frame(w, "a register outside the frame");
-	if (!holds_no_catch(w, y))
-		return false;
+	if (w->now.catches != NULL && y >= w->now.catches->y)
+		return fail_frame(w, "a register that is not below that of the catch around");
+	if (handler->is_behind && !handler->is_handler)
+		return fail_frame(w, "a handler that does not take the exception");
+	handler->is_handler = true;
 	c = beam_parse_take(w->p, 1, sizeof(*c));
 	*c = (struct catch){ y, w->now.catches };
 	w->now.catches = c;
@@ -248,6 +258,7 @@ static bool end_catch(struct walk *w)
 	if (c == NULL || c->y != w->op->args[0].u)
 		return fail_frame(w, "another catch than the innermost");
 	w->now.catches = c->outer;
+	w->now.is_handler = false;
 	return true;
 }
 
@@ -266,8 +277,17 @@ static bool (*const passes[GENOP_LIMIT])(struct walk *w) = {
 	[GENOP_try_case_end] = end, [GENOP_badrecord] = end, [GENOP_raise] = end, [GENOP_int_code_end] = end,
 };
 
+static bool takes_exception(const struct walk *w)
+{
+	uint8_t op = w->op->op;
+
+	return op == GENOP_line || op == GENOP_catch_end || op == GENOP_try_case || fail_frame(w, "a handler that does not take the exception");
+}
+
 static inline bool walk_on(struct walk *w)
 {
+	if (unlikely(w->now.is_handler) && !takes_exception(w))
+		return false;
 	return check_operands(w) && (passes[w->op->op] == NULL || passes[w->op->op](w));
 }
 

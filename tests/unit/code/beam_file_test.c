@@ -186,14 +186,19 @@ START_TEST(test_beam_file_parse_catches)
 		"move at byte 16: a register in which a catch stands");
 	refused(BODY(ALLOCATE(1), TRY(0, 3), SET(0), TRY_END(0), DEALLOCATE(1), RETURN, HANDLER),
 		"move at byte 16: a register in which a catch stands");
-	refused(BODY(ALLOCATE(1), TRY(0, 3), TRY(0, 3), RAISE, HANDLER), "try at byte 16: a register in which a catch stands");
-	refused(BODY(ALLOCATE(2), CATCH(0, 3), CATCH(1, 4), CATCH_END(0), RAISE, LABEL(3), LABEL(4), RAISE),
+	refused(BODY(ALLOCATE(1), TRY(0, 3), TRY(0, 3), RAISE, HANDLER), "try at byte 16: a register that is not below");
+	refused(BODY(ALLOCATE(2), CATCH(0, 3), CATCH(1, 4), CALL, LABEL(4), CATCH_END(1), LABEL(3), CATCH_END(0), GET(1),
+		     DEALLOCATE(2), RETURN), "catch at byte 16: a register that is not below that of the catch around");
+	refused(BODY(ALLOCATE(2), CATCH(1, 3), CATCH(0, 4), CATCH_END(1), RAISE, LABEL(3), LABEL(4), RAISE),
 		"catch_end at byte 19: another catch than the innermost");
+	refused(BODY(ALLOCATE(2), SET(0), TRY(1, 3), RAISE, LABEL(3), SET(0), CALL, TRY_CASE(1), DEALLOCATE(2), RETURN),
+		"move at byte 24: a handler that does not take the exception");
+	refused(BODY(ALLOCATE(1), TRY(0, 3), CALL, LABEL(3), LABEL(4), RAISE), "handler that does not take");
 	refused(BODY(ALLOCATE(1), TRY_END(0), DEALLOCATE(1), RETURN), "try_end at byte 13: another catch");
 	refused(BODY(ALLOCATE(1), IS_ATOM(4), TRY(0, 3), LABEL(4), RAISE, HANDLER), "label at byte 19: a label where other catches");
 	refused(BODY(ALLOCATE(1), LABEL(4), TRY(0, 3), JUMP(4), HANDLER), "jump at byte 18: a label where other catches");
 	refused(BODY(ALLOCATE(1), TRY(0, 3), CALL, TRY_END(0), DEALLOCATE(1), RETURN, LABEL(3), DEALLOCATE(1), RETURN),
-		"deallocate at byte 26: a catch is active");
+		"deallocate at byte 26: a handler that does not take the exception");
 }
 END_TEST
 
