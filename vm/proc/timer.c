@@ -207,24 +207,38 @@ static void free_numbers(struct numbers n)
 	mem_free(n.receivers);
 }
 
-static void put_numbers_of(struct timer_wheel *w, unsigned level, unsigned slot)
+static void put_numbers_of_slot(struct timer_wheel *w, unsigned level, unsigned slot)
 {
 	for (struct timer *t = w->slots[level][slot]; t != NULL; t = t->next)
 		if (t->kind != TIMER_RECEIVE)
 			put_number(w, t);
 }
 
-/* All named timers go to the empty buckets of n. Returns those that the wheel had. */
+static void put_numbers_of_bucket(struct timer_wheel *w, struct timer *first)
+{
+	for (struct timer *t = first, *next; t != NULL; t = next) {
+		next = t->hash_next;
+		put_number(w, t);
+	}
+}
+
+/*
+ * All named timers go to the empty buckets of n. Returns those that the wheel had. They are found in the old buckets; or,
+ * where these are more than all timers, among which may be a million of processes that wait in `receive`, in the slots.
+ */
 static struct numbers exchange_numbers(struct timer_wheel *w, struct numbers n, uint32_t room)
 {
 	struct numbers old = { w->buckets, w->receivers };
+	uint32_t old_room = w->buckets != NULL ? w->mask + 1 : 0;
 
 	w->buckets = n.buckets;
 	w->receivers = n.receivers;
 	w->mask = room - 1;
-	for (unsigned level = 0; level < LEVELS; level++)
+	for (uint32_t i = 0; old_room <= get_count(w) && i < old_room; i++)
+		put_numbers_of_bucket(w, old.buckets[i]);
+	for (unsigned level = 0; old_room > get_count(w) && level < LEVELS; level++)
 		for (uint64_t used = w->used[level]; used != 0; used &= used - 1)
-			put_numbers_of(w, level, (unsigned)__builtin_ctzll(used));
+			put_numbers_of_slot(w, level, (unsigned)__builtin_ctzll(used));
 	return old;
 }
 
@@ -273,6 +287,16 @@ static bool has_few_named(const struct timer_wheel *w)
 	return w->buckets != NULL && w->mask >= NUMBERS_SPARED && w->named < w->mask / NUMBERS_FEW_OF;
 }
 
+/* So many buckets as growing would have given them. */
+static uint32_t room_of(uint32_t named)
+{
+	uint32_t room = NUMBERS_LEAST;
+
+	while (room < named)
+		room *= 4;
+	return room;
+}
+
 static bool shrink_numbers(struct timer_wheel *w)
 {
 	struct numbers left = { NULL, NULL };
@@ -280,7 +304,7 @@ static bool shrink_numbers(struct timer_wheel *w)
 
 	lock_acquire(&w->lock);
 	if (w->few && has_few_named(w))
-		left = exchange_numbers(w, new_numbers(NUMBERS_LEAST), NUMBERS_LEAST);
+		left = exchange_numbers(w, new_numbers(room_of(w->named)), room_of(w->named));
 	few = w->few = has_few_named(w);
 	lock_release(&w->lock);
 	free_numbers(left);

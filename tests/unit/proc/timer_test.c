@@ -7,7 +7,7 @@
 #include "proc/timer.h"
 
 #define MS 1000000
-enum { MANY = 100000, STAYING = 100 };
+enum { MANY = 100000, STAYING = 1500 };
 
 static uint64_t fired[4096];
 static size_t fired_count;
