@@ -72,7 +72,7 @@ static int see_stop(struct hold *h, pid_t tid, const siginfo_t *info)
     unsigned long born;
 
     t->stopped = true;
-    t->told = false;
+    t->told = t->listens = false;
     t->signal = event ? 0 : signal;
     if ((event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK) && !ptrace(PTRACE_GETEVENTMSG, tid, NULL, &born))
         add(h, (pid_t)born);
@@ -83,7 +83,7 @@ static int see_stop(struct hold *h, pid_t tid, const siginfo_t *info)
     if (event == PTRACE_EVENT_STOP && signal != SIGTRAP && !h->ends) {
         t = find(h, tid);
         t->stopped = false;
-        ptrace(PTRACE_LISTEN, tid, NULL, NULL);
+        t->listens = !ptrace(PTRACE_LISTEN, tid, NULL, NULL);
     }
     return event;
 }
@@ -177,10 +177,10 @@ void hold_look(struct hold *h, void (*begun)(void *ctx, pid_t pid), void *ctx)
         free_all(h);
 }
 
-/* Returns whether the thread is told to stop now. */
-static bool interrupt(struct hold_thread *t)
+/* Returns whether the thread is told to stop now. One that listens does not run: it is told when it is to be let go of. */
+static bool interrupt(const struct hold *h, struct hold_thread *t)
 {
-    if (t->stopped || t->told)
+    if (t->stopped || t->told || (t->listens && !h->ends))
         return false;
     t->told = !ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL);
     return t->told;
@@ -202,7 +202,7 @@ static bool interrupt_threads(struct hold *h, pid_t pid)
         if (tid > 0 && !t && !ptrace(PTRACE_SEIZE, tid, NULL, NULL))
             add(h, tid);
         t = find(h, tid);
-        any |= t && interrupt(t);
+        any |= t && interrupt(h, t);
     }
     if (dir)
         closedir(dir);
@@ -232,9 +232,7 @@ static bool all_stand(struct hold *h)
 
 void hold_stop(struct hold *h, pid_t pid)
 {
-    int tries = STOP_TRIES;
-
-    while (h->child && interrupt_threads(h, pid))
+    for (int tries = STOP_TRIES; h->child && tries > 0 && interrupt_threads(h, pid); tries--)
         while (!all_stand(h) && tries-- > 0)
             usleep(STEP_US);
 }
@@ -246,7 +244,7 @@ static void let_go(struct hold *h, int tries)
     h->ends = true;
     for (; h->child && tries > 0; tries--) {
         for (size_t i = 0; i < h->n; i++)
-            interrupt(&h->all[i]);
+            interrupt(h, &h->all[i]);
         hold_look(h, NULL, NULL);
         if (h->child)
             usleep(STEP_US);

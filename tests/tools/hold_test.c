@@ -127,6 +127,23 @@ START_TEST(test_hold_close_lets_go_of_one_that_others_stopped)
 }
 END_TEST
 
+/* It stands already: waiting until it stops once more would never end. */
+START_TEST(test_hold_stop_passes_one_that_others_stopped)
+{
+    struct hold h;
+    pid_t started[2], command = start_command(&h, started);
+
+    kill(started[0], SIGSTOP);
+    await_row(started[0], "State:", "t (", NULL);
+    hold_stop(&h, started[0]);
+    await_row(started[0], "State:", "t (", NULL);
+    hold_close(&h);
+    kill(started[0], SIGCONT);
+    await_row(started[0], "State:", "S (", NULL);
+    end_command(command, started);
+}
+END_TEST
+
 /*
  * One that waits in the kernel, where it cannot be stopped: its child, which it lent its memory, ends when the pipe is
  * written to. Before that it is still held, and nothing waits for it; afterwards it is let go of.
@@ -285,6 +302,7 @@ Suite *hold_suite(void)
     tcase_set_timeout(close, 60);
     tcase_add_test(close, test_hold_close_lets_go_beside_one_that_ends);
     tcase_add_test(close, test_hold_close_lets_go_of_one_that_others_stopped);
+    tcase_add_test(close, test_hold_stop_passes_one_that_others_stopped);
     tcase_add_test(close, test_hold_lets_go_of_one_that_waits_in_the_kernel);
     tcase_add_test(close, test_hold_lets_go_of_a_child_and_then_of_who_waits_for_it);
     tcase_add_test(close, test_hold_finds_one_whose_parent_was_killed);

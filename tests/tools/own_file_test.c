@@ -144,6 +144,29 @@ START_TEST(test_own_file_checks_what_it_opened)
 }
 END_TEST
 
+/* erlsnoop ... --svg /dev/stdout | ..., typed behind sudo: the pipe is that of who typed it. */
+START_TEST(test_own_file_a_pipe_that_was_given_is_filled_whoever_made_it)
+{
+    char path[64];
+    int ends[2], fd;
+
+    if (geteuid()) {
+        puts("SKIP test_own_file_a_pipe_that_was_given_is_filled_whoever_made_it: not root");
+        return;
+    }
+    ck_assert_int_eq(seteuid(4711), 0);
+    ck_assert_int_eq(pipe(ends), 0);
+    ck_assert_int_eq(seteuid(0), 0);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", ends[1]);
+    fd = own_file_open(path);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(write(fd, "x", 1), 1);
+    close(fd);
+    close(ends[0]);
+    close(ends[1]);
+}
+END_TEST
+
 Suite *own_file_suite(void)
 {
     Suite *suite = suite_create("own_file");
@@ -158,6 +181,7 @@ Suite *own_file_suite(void)
     tcase_add_test(tests, test_own_file_fills_none_that_has_other_names);
     tcase_add_test(tests, test_own_file_whole_files_keep_to_it);
     tcase_add_test(tests, test_own_file_checks_what_it_opened);
+    tcase_add_test(tests, test_own_file_a_pipe_that_was_given_is_filled_whoever_made_it);
     suite_add_tcase(suite, tests);
     return suite;
 }
