@@ -152,7 +152,7 @@ END_TEST
 static const char *const inherited[][2] = {
 	{ BELOW("echo max 100000 > own/cpu.max; echo 100000 100000 > cpu.max"), VERSION_2("100000 100000") },
 	{ BELOW("echo 100000 100000 > own/cpu.max; echo max 100000 > cpu.max"), VERSION_2("100000 100000") },
-	{ BELOW("echo max 100000 > own/cpu.max; echo 900000 100000 > cpu.max"), VERSION_2("max 100000") },
+	{ BELOW("echo max 100000 > own/cpu.max; echo 900000000 100000 > cpu.max"), VERSION_2("max 100000") },
 };
 
 START_TEST(test_quota_of_a_group_above)
