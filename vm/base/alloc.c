@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The only door to malloc. Invariant: the counters of a kind, of all threads, add up to the usable sizes of what is out
- * of it. */
+/* The door to malloc, beside arena.c, which only gives back what is free. Invariant: the counters of a kind, of all
+ * threads, add up to the usable sizes of what is out of it. */
 #include "base/alloc.h"
 
 #include <errno.h>
@@ -310,6 +310,7 @@ static struct {
 	size_t other;             /* resident besides, after the last trim: code, stacks, what cannot be given back */
 	size_t trimmed_held;      /* through this door, then */
 	void *kept;               /* at the last call */
+	bool was_idle;
 } tidy;
 
 /* 0: not known. */
@@ -377,13 +378,24 @@ static bool is_too_soon(bool is_idle)
 	return false;
 }
 
+/* What was freed since the last trim may have kept other pages from being given back; in a busy VM a peak may come and go
+ * just behind one, and seem to be what cannot be given back. */
+static bool is_doubtful(bool is_idle, size_t most)
+{
+	bool was_idle = tidy.was_idle;
+
+	tidy.was_idle = is_idle;
+	return (is_idle && !was_idle) || most + TIDY_LEAST_BYTES < tidy.trimmed_held ||
+	       tidy.calls - tidy.trimmed_at > TIDY_LONGEST_PAUSE;
+}
+
 bool mem_tidy(bool is_idle)
 {
 	size_t most = most_held(), resident = resident_bytes();
 
 	free_kept();
-	if (most + TIDY_LEAST_BYTES < tidy.trimmed_held)
-		tidy.other = 0; /* what was freed since may have kept other pages from being given back */
+	if (is_doubtful(is_idle, most))
+		tidy.other = 0;
 	if (is_much(resident, most + tidy.other) && !is_too_soon(is_idle))
 		trim(most);
 	return tidy.kept != NULL || is_much(resident, tidy.held[(tidy.calls - 1) % TIDY_LOOKS] + tidy.other);
