@@ -17,7 +17,10 @@ static void print_messages(struct print_buffer *b, const Process *p)
 {
 	bool any = false;
 
-	print_format(b, "Message queue length: %u\nMessage queue: [", (unsigned)p->msg_length);
+	print_format(b, "Message queue length: %u\n", (unsigned)p->msg_length);
+	if (p->msg_first == NULL)
+		return;
+	print_text(b, "Message queue: [");
 	for (const struct signal *s = p->msg_first; s != NULL; s = s->next) {
 		begin_element(b, &any);
 		print_term(b, s->term);
@@ -126,6 +129,17 @@ static void print_origin(struct print_buffer *b, const Process *p)
 	print_text(b, "\n");
 }
 
+/* By OTP's names, for a process that runs: its priority, what it asked for, and that of its queue, which are one here. */
+static void print_state(struct print_buffer *b, const Process *p)
+{
+	static const char *const names[PRIO_COUNT] = {
+		[PRIO_LOW] = "LOW", [PRIO_NORMAL] = "NORMAL", [PRIO_HIGH] = "HIGH", [PRIO_MAX] = "MAX",
+	};
+	const char *name = names[p->priority];
+
+	print_format(b, "Internal State: ACT_PRIO_%s | USR_PRIO_%s | PRQ_PRIO_%s | ACTIVE | RUNNING\n", name, name, name);
+}
+
 void process_text_print(struct print_buffer *b, const Process *p)
 {
 	print_origin(b, p);
@@ -139,4 +153,5 @@ void process_text_print(struct print_buffer *b, const Process *p)
 	code_print_place(b, p->i);
 	print_text(b, "\n");
 	code_print_stack(b, p);
+	print_state(b, p);
 }
