@@ -60,6 +60,23 @@ limit(leasts, _) ->
         fun() -> ets:new(t, [{keypos, 1 bsl 31}]) end,
         fun() -> ets:new(t, [ordered_set, {keypos, 1 bsl 32 + 1}]) end]],
      receive {spawn_reply, Ask, error, Why} -> Why end, receive {P, Answer} -> Answer end};
+%% The same asked of another node, which lives on.
+limit(remote_leasts, _) ->
+    {ok, Vm} = file:read_link("/proc/self/exe"),
+    [_, Host] = string:lexemes(atom_to_list(node()), "@"),
+    Name = "leasts" ++ os:getpid(),
+    Node = list_to_atom(Name ++ "@" ++ Host),
+    open_port({spawn_executable, Vm}, [{args, ["-noshell", "-sname", Name]}]),
+    true = is_up(Node, 300),
+    Ask = spawn_request(Node, erlang, self, [], [{min_heap_size, 1 bsl 39}]),
+    Answers = [begin
+                   {_, Ref} = spawn_opt(Node, erlang, self, [], [monitor, {min_heap_size, Words}]),
+                   receive {'DOWN', Ref, _, _, Why} -> Why end
+               end || Words <- [233, 5000000]],
+    Result = {attempt(fun() -> spawn_opt(Node, erlang, self, [], [{min_heap_size, 1 bsl 39}]) end),
+              receive {spawn_reply, Ask, Error, What} -> {Error, What} end, Answers, rpc:call(Node, erlang, node, []) =:= Node},
+    rpc:call(Node, erlang, halt, []),
+    Result;
 %% A peer's packet that as a list needs more memory than there is ends its connection; the listener takes the next one.
 limit(packet, _) ->
     {ok, Listener} = gen_tcp:listen(0, [list, {packet, 4}, {active, false}]),
@@ -180,6 +197,9 @@ send_packet(Socket, Size) ->
     Piece = <<0:8000>>,
     gen_tcp:send(Socket, <<Size:32>>),
     [gen_tcp:send(Socket, Piece) || _ <- lists:seq(1, Size, 1000)].
+
+is_up(_, 0) -> false;
+is_up(Node, N) -> net_adm:ping(Node) =:= pong orelse (timer:sleep(100) =:= ok andalso is_up(Node, N - 1)).
 
 %% 800 MB more than there are.
 limit_addresses() ->

@@ -282,6 +282,8 @@ static const struct {
 	{ "-noshell -pa %s -s limits main leasts",
 	  "{[{error,system_limit},\n  {error,badarg},\n  {error,badarg},\n  true,true,\n  {error,badarg},\n  {error,badarg}],\n system_limit,ok}\n" },
 	{ "-noshell -pa %s -s limits main packet", "[1000,{error,enomem},2000]\n" },
+	{ "-sname leasts_$$ -noshell -pa %s -s limits main remote_leasts",
+	  "{{error,system_limit},{error,system_limit},[normal,normal],true}\n" },
 	{ "-sname connection_$$ -noshell -pa %s -s limits main connection", "{true,true,true,false}\n" },
 	{ "-noshell -pa %s -s limits main port_packet", "[1000,enomem,2000]\n" },
 	{ "-noshell -pa %s -s limits main port_lines", "[1000,enomem,2000]\n" },
