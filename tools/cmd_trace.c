@@ -429,7 +429,6 @@ static int run(struct state *st, const struct options *o)
     signal(SIGXFSZ, SIG_IGN); /* what cannot be written is said */
     if (st->plan.ring_ns)
         sigaction(SIGUSR1, &(struct sigaction){.sa_handler = ask}, NULL);
-    attach_hush();
     err = watch_open(&st->watch, o,
                      &(struct watch_ops){.ctx = st, .ended = end_vms, .attach = attach_target, .hooked = hook_target,
                                          .serves = hands_pages});

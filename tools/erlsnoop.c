@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "attach.h"
 #include "cmd.h"
 #include "fail.h"
 
@@ -83,6 +84,7 @@ int main(int argc, char **argv)
     give_memory_back();
     hold_standard_files();
     signal(SIGPIPE, SIG_IGN);
+    attach_hush();
     status = run(argc, argv);
     if (status && !fail_said())
         fail(status, "%s failed%s%s", argv[1], status < 0 ? ": " : "", status < 0 ? strerror(-status) : "");

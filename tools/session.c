@@ -540,10 +540,8 @@ static void set_counting(struct session *s, bool on)
 
 static int start(struct session *s)
 {
-    int err;
+    int err = open_sources(s);
 
-    attach_hush();
-    err = open_sources(s);
     if (!err)
         err = outlet_open(&s->outlet, STDOUT_FILENO, s->fds[SOURCE_SIGNAL]);
     if (err)
@@ -758,13 +756,13 @@ int session_run(const struct options *options, struct bpf_object_skeleton *skele
 {
     struct session s = {.options = options, .skeleton = skeleton, .ops = ops, .ctx = ctx, .epoll = -1,
                         .early_ns = EARLY_STEP_NS};
-    int err;
+    int why = errno, err;
 
     for (int i = 0; i < NSOURCES; i++)
         s.fds[i] = -1;
-    if (!skeleton)
-        return fail(-ENOMEM, "cannot open the BPF program: %s", strerror(errno));
-    err = watch_require(options);
+    err = watch_require(options); /* first: it knows what to do where files are too few to open a program */
+    if (!err && !skeleton)
+        err = fail(-ENOMEM, "cannot open the BPF program: %s", strerror(why));
     if (!err)
         err = kernel_require(0);
     if (!err)
