@@ -82,7 +82,7 @@ static void format_age(char *out, size_t size, double seconds)
         snprintf(out, size, "%lu s", s);
 }
 
-/* Normal schedulers, by the names of their threads: 1_scheduler and so on on OTP, sched_1 on erlvm. */
+/* Normal schedulers, by the names of their threads: 1_scheduler and so on up to OTP 25, erts_sched_1 later, sched_1 on erlvm. */
 static unsigned count_schedulers(int pid)
 {
     char path[64 + sizeof((struct dirent *)0)->d_name], name[32], end;
@@ -97,7 +97,8 @@ static unsigned count_schedulers(int pid)
         snprintf(path, sizeof path, "/proc/%d/task/%s/comm", pid, entry->d_name);
         file = atoi(entry->d_name) > 0 ? fopen(path, "re") : NULL;
         if (file && fgets(name, sizeof name, file))
-            n += sscanf(name, "%u_schedule%c", &number, &end) == 2 || sscanf(name, "sched_%u%c", &number, &end) == 2;
+            n += sscanf(name, "%u_schedule%c", &number, &end) == 2 || sscanf(name, "sched_%u%c", &number, &end) == 2 ||
+                 sscanf(name, "erts_sched_%u%c", &number, &end) == 2;
         if (file)
             fclose(file);
     }
