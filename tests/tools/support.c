@@ -221,6 +221,14 @@ long support_sum(const char *json, const char *mark, const char *key)
     return sum;
 }
 
+void support_told_or_lost(const struct support_run *r, const char *mark, long all, long room)
+{
+    long lost = support_number(r->out, "map full", "count");
+
+    ck_assert_msg(lost == all - room || lost == -1, "%ld were lost of %ld, with room for %ld", lost, all, room);
+    ck_assert_int_eq(support_sum(r->out, mark, "count") + (lost > 0 ? lost : 0), all);
+}
+
 int support_lines(const char *text, const char *mark)
 {
     int n = 0;

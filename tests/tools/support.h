@@ -43,6 +43,9 @@ void support_interrupt(const char *command, const char *args, const char *mark, 
 const struct support_run *support_two_vms(const char *command, const char *args1, const char *args2, const char *lines);
 /* The sum of member `key` in all JSON lines that hold `mark`. */
 long support_sum(const char *json, const char *mark, const char *key);
+/* Of `all` keys, as many are told in the lines that hold `mark` as are not lost for want of room. A table has `room` of them; one that is
+ * read before it is full, as on a slow machine, loses none. */
+void support_told_or_lost(const struct support_run *r, const char *mark, long all, long room);
 /* How many lines hold `mark`. */
 int support_lines(const char *text, const char *mark);
 /* The longest line, in bytes. */
