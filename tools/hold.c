@@ -89,17 +89,15 @@ static int see_stop(struct hold *h, pid_t tid, const siginfo_t *info)
 }
 
 /*
- * 1: it has stopped, *info; 0: it runs; -1: it is gone. Who traces a process is told of its end before its parent is;
- * that of the command itself stays to be seen.
+ * 1: it has stopped, *info; 0: it runs; -1: it is gone. Who traces a process is told of its end before its parent is, and
+ * has to ask for it, else the parent waits for ever; that of the command itself is left for others to see.
  */
 static int ask(const struct hold *h, pid_t tid, siginfo_t *info)
 {
-    int leave = tid == h->child ? WNOWAIT : 0;
+    int ends = tid == h->child ? 0 : WEXITED;
 
     *info = (siginfo_t){0};
-    if (waitid(P_PID, (id_t)tid, info, WSTOPPED | WNOHANG | __WALL))
-        return -1;
-    if (!info->si_pid && waitid(P_PID, (id_t)tid, info, WEXITED | leave | WNOHANG | __WALL))
+    if (waitid(P_PID, (id_t)tid, info, WSTOPPED | ends | WNOHANG | __WALL))
         return -1;
     if (!info->si_pid)
         return 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a command starts is followed, and let go of when it is no longer held, whatever happened to it meanwhile. */
 #include <check.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -251,6 +252,40 @@ START_TEST(test_hold_finds_one_whose_parent_was_killed)
 }
 END_TEST
 
+/* A command sees the end of what it started, though we are told of it first. */
+START_TEST(test_hold_leaves_ends_to_parents)
+{
+    struct hold h;
+    int go[2], tell[2], status = 0;
+    pid_t command;
+
+    ck_assert(!pipe(go) && !pipe2(tell, O_NONBLOCK));
+    command = fork();
+    if (!command) {
+        pid_t child;
+        char byte;
+
+        if (read(go[0], &byte, 1) != 1)
+            _exit(1);
+        child = fork();
+        if (!child)
+            _exit(7);
+        if (waitpid(child, &status, 0) != child || write(tell[1], &status, sizeof status) != sizeof status)
+            _exit(1);
+        for (;;)
+            pause();
+    }
+    ck_assert_int_eq(hold_open(&h, command), 0);
+    ck_assert_int_eq(write(go[1], "g", 1), 1);
+    for (int i = 0; i < TRIES && read(tell[0], &status, sizeof status) != sizeof status; i++, usleep(STEP_US))
+        hold_look(&h, ignore, NULL);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+    hold_close(&h);
+    kill(command, SIGKILL);
+    waitpid(command, NULL, 0);
+}
+END_TEST
+
 static void *spin(void *arg)
 {
     for (;;)
@@ -306,6 +341,7 @@ Suite *hold_suite(void)
     tcase_add_test(close, test_hold_lets_go_of_one_that_waits_in_the_kernel);
     tcase_add_test(close, test_hold_lets_go_of_a_child_and_then_of_who_waits_for_it);
     tcase_add_test(close, test_hold_finds_one_whose_parent_was_killed);
+    tcase_add_test(close, test_hold_leaves_ends_to_parents);
     tcase_add_test(close, test_hold_stops_every_thread);
     suite_add_tcase(suite, close);
     return suite;
