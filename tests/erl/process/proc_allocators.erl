@@ -31,8 +31,8 @@ recon(Util) ->
                             Average <- [average(Name, Type, Props)], not (Average =:= none orelse Average > 8)]),
     p(usage, lists:all(fun(Usage) -> Usage > 0 andalso Usage =< 1 end, [Used / Obtained])),
     p(versions, lists:all(fun({_, _, Props}) -> is_tuple(lists:keyfind(versions, 1, Props)) end, All)),
-    Holder = spawn(fun() -> L = lists:seq(1, 1000000), receive stop -> length(L) end end),
-    p(grows, grows(Used + 10000000, 100)),
+    Holder = spawn(fun() -> L = lists:seq(1, 4000000), receive stop -> length(L) end end),
+    p(grows, grows(Used + 40000000, 500)),
     exit(Holder, kill),
     p(sizes, [size_of(Name, Sizes) || {Name, Sizes} <- erlang:system_info({allocator_sizes, [eheap_alloc, std_alloc]})]).
 
