@@ -18,11 +18,10 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/release.h"
 #include "code/code_path.h"
 #include "proc/spawn_opts.h"
 
-/* OTP 25 has erts-13, and so on. */
-enum { LIBRARY_RELEASE = 25, RELEASE_BEFORE_ERTS = 12 };
 enum { EPMD_PORT = 4369, EPMD_TRIES = 500, EPMD_PAUSE_NS = 2000000 };
 
 void erl_args_fail(const char *format, ...)
@@ -560,16 +559,26 @@ static const char *find_root(const struct words *flags)
 	return NULL;
 }
 
-/* The library's natives, preloaded modules and messages between processes are those of one release. */
-void erl_args_check_library(void)
+/* Does ERLVM_PARTLY name it? */
+static bool is_wanted(const struct release *r)
 {
-	char *erts = code_path_erts();
-	unsigned long release = erts != NULL ? strtoul(erts + strlen("erts-"), NULL, 10) + RELEASE_BEFORE_ERTS : LIBRARY_RELEASE;
+	const char *wanted = getenv("ERLVM_PARTLY");
+
+	return r->is_whole || (wanted != NULL && strcmp(wanted, r->text) == 0);
+}
+
+void erl_args_use_library(void)
+{
+	char *erts = code_path_erts(), known[64];
+	int number = erts != NULL ? release_of_erts(erts + strlen("erts-")) : release_current->number;
+	const struct release *r = release_find(number);
 
 	mem_free(erts);
-	if (release != LIBRARY_RELEASE)
-		erl_args_fail("the library in %s is of Erlang/OTP %lu, and erlvm runs that of %d: name its root with -root or ERLVM_ROOT",
-			      code_path_root(), release, LIBRARY_RELEASE);
+	release_name_known(known, sizeof(known), false);
+	if (r == NULL || !is_wanted(r))
+		erl_args_fail("the library in %s is of Erlang/OTP %d, and erlvm runs that of %s: name its root with -root or ERLVM_ROOT",
+			      code_path_root(), number, known);
+	release_use(r);
 }
 
 /* As erlexec leaves it for the programs that the VM starts. Returns the directory of programs. */
@@ -675,7 +684,8 @@ void erl_args_parse(char **argv, struct options *o, struct words *boot)
 	erl_words_expand(argv, &flags, &plain);
 	if (find_root(&flags) != NULL)
 		code_path_set_root(mem_strdup(find_root(&flags)));
-	erl_args_check_library();
+	erl_args_use_library();
+	erl_words_put_release(&flags, &plain);
 	bindir = set_environment(code_path_root());
 	add_installation(boot, code_path_root(), bindir);
 	if (wants_epmd(&flags))

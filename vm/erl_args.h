@@ -43,7 +43,7 @@ int erl_args_emulator_flag(char **argv, struct options *o);
 /* After all flags: no more online than there are, no more dirty CPU schedulers than schedulers. Fails: as above. */
 void erl_args_settle(struct options *o);
 /* Is the installation's library, where there is one, of the release that erlvm runs? Fails: as above. */
-void erl_args_check_library(void);
+void erl_args_use_library(void);
 void erl_args_fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
 #endif

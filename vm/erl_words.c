@@ -5,10 +5,12 @@
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/release.h"
 #include "code/code_path.h"
 #include "erl_args.h"
 
@@ -178,11 +180,33 @@ static void expand_arguments(char **argv, struct source s)
 
 void erl_words_expand(char **argv, struct words *flags, struct words *plain)
 {
-	expand_variable("ERL_OTP25_FLAGS", flags, plain);
 	expand_variable("ERL_AFLAGS", flags, plain);
 	expand_arguments(argv, (struct source){ .flags = flags, .plain = plain });
 	if (has_words("ERL_FLAGS") || has_words("ERL_ZFLAGS"))
 		words_add(flags, "--");
 	expand_variable("ERL_FLAGS", flags, plain);
 	expand_variable("ERL_ZFLAGS", flags, plain);
+}
+
+/* Moves the words of `from` behind those of *to. */
+static void move_words(struct words *to, struct words *from)
+{
+	for (int i = 0; i < from->count; i++)
+		words_add(to, from->words[i]);
+	words_clear(from);
+}
+
+void erl_words_put_release(struct words *flags, struct words *plain)
+{
+	struct words first_flags = { 0 }, first_plain = { 0 };
+	char name[32];
+
+	snprintf(name, sizeof(name), "ERL_OTP%s_FLAGS", release_current->text);
+	if (!has_words(name))
+		return;
+	expand_variable(name, &first_flags, &first_plain);
+	move_words(&first_flags, flags);
+	move_words(&first_plain, plain);
+	*flags = first_flags;
+	*plain = first_plain;
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/release.h"
 #include "bif/bif_info.h"
 #include "proc/spawn_opts.h"
 #include "boot.h"
@@ -128,7 +129,7 @@ static void parse_quick(char **argv, struct options *o)
 		boot_set_plain(words_count(argv + 1), argv + 1);
 	if (!boot_has_calls())
 		erl_args_fail("nothing to run");
-	erl_args_check_library();
+	erl_args_use_library();
 }
 
 static bool is_quick(char **argv)
@@ -230,6 +231,7 @@ int main(int argc, char **argv)
 	struct options o = OPTIONS_DEFAULT(online, cpu_usable(online));
 	struct words words = { 0 };
 	bool quick;
+	char known[64];
 
 	(void)argc;
 	open_standard_fds();
@@ -240,7 +242,8 @@ int main(int argc, char **argv)
 		return finish_output();
 	}
 	if (argv[1] != NULL && strcmp(argv[1], "--version") == 0) {
-		printf("erlvm %s (Erlang/OTP 25)\n", erlvm_release);
+		release_name_known(known, sizeof(known), false);
+		printf("erlvm %s (Erlang/OTP %s)\n", erlvm_release, known);
 		return finish_output();
 	}
 	mem_init();

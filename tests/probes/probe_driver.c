@@ -146,7 +146,7 @@ struct driver_entry *driver_init(void)
 		.init = init, .start = start, .stop = stop, .output = output, .ready_input = ready_input,
 		.ready_output = ready_output, .name = "probe_driver", .finish = finish, .control = control,
 		.timeout = timeout, .ready_async = ready_async, .flush = flush, .call = call,
-		.marker = (uint32_t)DRIVER_MARKER, .major = DRIVER_MAJOR, .minor = DRIVER_MINOR,
+		.marker = (uint32_t)DRIVER_MARKER, .major = DRIVER_MAJOR, .minor = 3,
 		.flags = DRIVER_PORT_LOCKING | DRIVER_SOFT_BUSY, .process_exit = process_exit, .stop_select = stop_select,
 	};
 
@@ -164,7 +164,7 @@ const struct nif_entry *nif_init(void)
 {
 	static struct nif_entry_function functions[] = { { "native", 1, native, 0 } };
 	static const struct nif_entry entry = {
-		.major = NIF_MAJOR, .minor = NIF_MINOR, .name = "probe_target", .function_count = 1,
+		.major = NIF_MAJOR, .minor = NIF_LINKED_MINOR, .name = "probe_target", .function_count = 1,
 		.functions = functions, .vm_variant = NIF_VM_VARIANT, .oldest_erts = "erts-13.0",
 		.type_init_bytes = sizeof(struct nif_type_init),
 	};

@@ -388,8 +388,11 @@ Term bif_erts_internal_purge_module_2(Process *p, Term *args)
 
 Term bif_erlang_pre_loaded_0(Process *p, Term *args)
 {
+	unsigned count;
+	const Term *modules = code_preloaded(&count);
+
 	(void)args;
-	return heap_list_array(&p->heap, code_preloaded_count, code_preloaded, NIL);
+	return heap_list_array(&p->heap, count, modules, NIL);
 }
 
 /* Without OTP's start, as long as no code server runs, who asks for a module gets it: modules that the library counts on are loaded by the question.

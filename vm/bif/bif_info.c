@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/release.h"
 #include "dist/dist.h"
 #include "proc/spawn_opts.h"
 #include "code/export.h"
@@ -112,6 +113,14 @@ static Term string(struct heap *h, const char *text)
 	return heap_list_bytes(h, text, strlen(text), NIL);
 }
 
+static Term interface_version(Process *p, int major, int minor)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d.%d", major, minor);
+	return string(&p->heap, text);
+}
+
 /* ---- system_info */
 
 #define INFO(name, value)                                                                          \
@@ -143,10 +152,10 @@ INFO(zero, SMALL(0))
 INFO(undefined, am_undefined)
 INFO(unknown, am_unknown)
 INFO(thread_pool_size, int_term(async_thread_count()))
-INFO(otp_release, string(&p->heap, "25"))
-INFO(version, string(&p->heap, "13.1.5"))
-INFO(nif_version, string(&p->heap, "2.16"))
-INFO(driver_version, string(&p->heap, "3.3"))
+INFO(otp_release, string(&p->heap, release_current->text))
+INFO(version, string(&p->heap, release_current->erts))
+INFO(nif_version, interface_version(p, NIF_MAJOR, release_current->nif_minor))
+INFO(driver_version, interface_version(p, DRIVER_MAJOR, release_current->driver_minor))
 INFO(machine, string(&p->heap, "BEAM"))
 INFO(system_architecture, string(&p->heap, "x86_64-pc-linux-gnu"))
 INFO(wordsize, SMALL(8))
@@ -160,7 +169,7 @@ INFO(build_type, am_debug)
 INFO(build_type, am_opt)
 #endif
 INFO(emu_flavor, am_emu)
-INFO(compat_rel, SMALL(25))
+INFO(compat_rel, SMALL(release_current->number))
 INFO(creation, int_term(node_self().creation))
 INFO(c_compiler_used, heap_tuple(&p->heap, am_gnuc, heap_tuple(&p->heap, SMALL(__GNUC__), SMALL(__GNUC_MINOR__), SMALL(__GNUC_PATCHLEVEL__))))
 /* {Name, Text}, a list of. */
@@ -197,8 +206,8 @@ static Term info_system_version(Process *p)
 {
 	char text[160];
 
-	snprintf(text, sizeof(text), "Erlang/OTP 25 [erts-13.1.5] [erlvm] [64-bit] [smp:%u:%u] [ds:%u:%u:%u] [async-threads:%u]\n",
-		 sched_count(), sched_online(), dirty_count(DIRTY_CPU), dirty_online(DIRTY_CPU), dirty_count(DIRTY_IO),
+	snprintf(text, sizeof(text), "Erlang/OTP %s [erts-%s] [erlvm] [64-bit] [smp:%u:%u] [ds:%u:%u:%u] [async-threads:%u]\n",
+		 release_current->text, release_current->erts, sched_count(), sched_online(), dirty_count(DIRTY_CPU), dirty_online(DIRTY_CPU), dirty_count(DIRTY_IO),
 		 (unsigned)async_thread_count());
 	return string(&p->heap, text);
 }

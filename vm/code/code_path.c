@@ -2,9 +2,11 @@
 /* The search for .beam files. Invariant: the list of directories is complete before the first search ends, and stays. */
 #include "code/code_path.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +16,7 @@
 #include "base/alloc.h"
 #include "base/lock.h"
 #include "base/log.h"
+#include "base/release.h"
 #include "code/module.h"
 
 enum { DIRECTORIES_MAX = 1024, FILE_MAX_BYTES = 1 << 28 };
@@ -29,29 +32,48 @@ static struct {
 	const char *root;
 } path;
 
-#define PRELOADED(X) \
-	X(persistent_term) X(counters) X(atomics) X(erts_dirty_process_signal_handler) \
-	X(erts_literal_area_collector) X(erl_tracer) X(erts_internal) X(erlang) X(erl_prim_loader) X(prim_zip) \
-	X(prim_net) X(prim_socket) X(socket_registry) X(zlib) X(prim_file) X(prim_inet) \
-	X(prim_eval) X(prim_buffer) X(init) X(erl_init) X(erts_code_purger)
-#define ROW(name) am_##name,
-#define CASE(name) case am_##name:
-const Term code_preloaded[] = { PRELOADED(ROW) };
-const unsigned code_preloaded_count = sizeof(code_preloaded) / sizeof(code_preloaded[0]);
+/* ---- what is preloaded */
+
+enum { LAST = INT_MAX };
+static const struct {
+	int first, last; /* releases */
+	Term module;
+} preloaded_rows[] = {
+#define PRELOADED(first, last, module) { first, last, am_##module },
+#include "releases.def"
+};
+enum { PRELOADED_ROWS = sizeof(preloaded_rows) / sizeof(preloaded_rows[0]) };
+
+static struct {
+	Term modules[PRELOADED_ROWS];
+	unsigned count;
+} preloaded;
+
+static void list_preloaded(void)
+{
+	for (unsigned i = 0; i < PRELOADED_ROWS; i++)
+		if (release_is_from(preloaded_rows[i].first) && release_current->number <= preloaded_rows[i].last)
+			preloaded.modules[preloaded.count++] = preloaded_rows[i].module;
+}
+
+const Term *code_preloaded(unsigned *count)
+{
+	*count = preloaded.count;
+	return preloaded.modules;
+}
 
 bool code_is_preloaded(Term module)
 {
-	switch (module) {
-	PRELOADED(CASE)
-		return true;
-	default:
-		return false;
-	}
+	for (unsigned i = 0; i < preloaded.count; i++)
+		if (preloaded.modules[i] == module)
+			return true;
+	return false;
 }
 
 void code_path_init(void)
 {
 	lock_init(&path.lock, LOCK_code_path);
+	list_preloaded();
 }
 
 void code_path_add(const char *directory)
@@ -143,7 +165,7 @@ char *code_path_erts(void)
 	size_t n = list_names(code_path_root(), names);
 
 	for (size_t i = 0; i < n; i++) {
-		if (strncmp(names[i], "erts-", 5) == 0 && (newest == NULL || strverscmp(names[i], newest) > 0)) {
+		if (strncmp(names[i], "erts-", 5) == 0 && isdigit((unsigned char)names[i][5]) && (newest == NULL || strverscmp(names[i], newest) > 0)) {
 			mem_free(newest);
 			newest = names[i];
 		} else {
@@ -272,11 +294,11 @@ int code_preload(const char **missing)
 
 	*missing = "erts";
 	lib = join(code_path_root(), "lib", ok ? erts : "");
-	for (unsigned i = 0; i < code_preloaded_count && ok; i++) {
-		*missing = atom_text(code_preloaded[i], NULL);
+	for (unsigned i = 0; i < preloaded.count && ok; i++) {
+		*missing = atom_text(preloaded.modules[i], NULL);
 		snprintf(name, sizeof(name), "ebin/%s.beam", *missing);
 		file = join(lib, name, "");
-		ok = load_file(code_preloaded[i], file);
+		ok = load_file(preloaded.modules[i], file);
 		mem_free(file);
 		drop_places(*missing);
 	}

@@ -7,9 +7,8 @@
 #include "term/term.h"
 
 void code_path_init(void);
-/* The modules that stand in ERTS itself with OTP. Sockets of the `socket` module are not among them: they are not supported. */
-extern const Term code_preloaded[];
-extern const unsigned code_preloaded_count;
+/* The modules that stand in ERTS itself with OTP of this release. *count: how many. */
+const Term *code_preloaded(unsigned *count);
 bool code_is_preloaded(Term module);
 /* Loads them from the installation, then ends the search: what is undefined from now on is OTP's error_handler's to find. Before anything
  * runs. Fails: -ENOENT with *missing when one is not there. */

@@ -10,11 +10,12 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
+#include "base/release.h"
 #include "heap/refbin.h"
 #include "term/term.h"
 
 enum { DRIVER_MARKER = 0xfeeeeeed }; /* an enumeration of its own: it makes all constants beside it unsigned */
-enum { DRIVER_MAJOR = 3, DRIVER_MINOR = 3, DRIVER_OLDEST_MAJOR = 2 };
+enum { DRIVER_OLDEST_MAJOR = 2 };
 
 /* What start returns instead of its data. */
 #define DRIVER_ERROR_GENERAL ((void *)-1)

@@ -88,7 +88,7 @@ static int open_file(struct driver_library *l, const char *path)
 static int check_entry(const struct driver_entry *e, const char *name)
 {
 	if (e->marker != (uint32_t)DRIVER_MARKER || e->major < DRIVER_OLDEST_MAJOR || e->major > DRIVER_MAJOR ||
-	    (e->major == DRIVER_MAJOR && e->minor > DRIVER_MINOR))
+	    (e->major == DRIVER_MAJOR && e->minor > release_current->driver_minor))
 		return DRIVER_INCORRECT_VERSION;
 	return e->name != NULL && strcmp(e->name, name) == 0 ? DRIVER_NO_ERROR : DRIVER_BAD_NAME;
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/release.h"
 #include "dump/crash_dump.h"
 #include "dump/dump_out.h"
 #include "io/port.h"
@@ -42,7 +43,9 @@ static void go_on(void)
 
 static void tell_version(void)
 {
-	say("Erlang (erlvm) emulator of Erlang/OTP 25\n");
+	say("Erlang (erlvm) emulator of Erlang/OTP ");
+	say(release_current->text);
+	say("\n");
 }
 
 /* After the answer the world goes on, as in OTP. */

@@ -15,6 +15,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/release.h"
 #include "base/wait.h"
 #include "code/module.h"
 #include "data/print.h"
@@ -51,8 +52,8 @@ static void write_head(const char *slogan)
 	dump_format("=erl_crash_dump:0.5\n%s", ctime_r(&now, date));
 	dump_text("Slogan: ");
 	dump_text(slogan);
-	dump_format("\nSystem version: Erlang/OTP 25 [erlvm] [64-bit] [smp:%u:%u]\nTaints: (none)\nAtoms: %u\n", sched_count(), sched_online(),
-		    atom_count());
+	dump_format("\nSystem version: Erlang/OTP %s [erlvm] [64-bit] [smp:%u:%u]\nTaints: (none)\nAtoms: %u\n", release_current->text,
+		    sched_count(), sched_online(), atom_count());
 	if (sched_self() != NULL)
 		dump_format("Calling Thread: scheduler:%u\n", sched_self()->id);
 	else

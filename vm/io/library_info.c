@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/release.h"
 #include "io/async.h"
 #include "io/os_env.h"
 #include "proc/sched.h"
@@ -15,9 +16,9 @@
 void library_info_get(struct library_info *to, size_t bytes)
 {
 	struct library_info info = {
-		.driver_major = 3, .driver_minor = 3, .erts_version = "13.1.5", .otp_release = "25", .has_threads = 1,
-		.has_smp = 1, .async_threads = (int)async_thread_count(), .schedulers = (int)sched_count(),
-		.nif_major = 2, .nif_minor = 16, .has_dirty_schedulers = 1,
+		.driver_major = DRIVER_MAJOR, .driver_minor = release_current->driver_minor,
+		.erts_version = release_current->erts, .otp_release = release_current->text, .has_threads = 1, .has_smp = 1, .async_threads = (int)async_thread_count(), .schedulers = (int)sched_count(),
+		.nif_major = NIF_MAJOR, .nif_minor = release_current->nif_minor, .has_dirty_schedulers = 1,
 	};
 
 	memcpy(to, &info, bytes < sizeof(info) ? bytes : sizeof(info));

@@ -11,7 +11,7 @@
 /* As ErlDrvSysInfo of erl_drv_nif.h. */
 struct library_info {
 	int driver_major, driver_minor;
-	char *erts_version, *otp_release;
+	const char *erts_version, *otp_release;
 	int has_threads, has_smp;
 	int async_threads, schedulers;
 	int nif_major, nif_minor;

@@ -10,9 +10,10 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
+#include "base/release.h"
 #include "term/term.h"
 
-enum { NIF_MAJOR = 2, NIF_MINOR = 16, NIF_OLDEST_MAJOR = 2 };
+enum { NIF_OLDEST_MAJOR = 2, NIF_LINKED_MINOR = 16 }; /* linked: of libraries that are linked in */
 #define NIF_VM_VARIANT "beam.vanilla"
 
 struct nif_env;          /* nif/env.h */

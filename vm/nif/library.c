@@ -139,12 +139,12 @@ static bool check_entry(struct attempt *a)
 {
 	const struct nif_entry *e = a->entry;
 
-	if (e->major > NIF_MAJOR || (e->major == NIF_MAJOR && e->minor > NIF_MINOR))
+	if (e->major > NIF_MAJOR || (e->major == NIF_MAJOR && e->minor > release_current->nif_minor))
 		return fail(a, am_bad_lib, "That '%s' NIF library needs %s or newer. Either try to recompile the NIF lib or use a newer erts runtime.",
 			    a->module, e->oldest_erts);
 	if (e->major < NIF_OLDEST_MAJOR || (e->major == 2 && e->minor == 5))
 		return fail(a, am_bad_lib, "That old NIF library (%d.%d) is not compatible with this erts runtime (%d.%d). Try recompile the NIF lib.",
-			    e->major, e->minor, NIF_MAJOR, NIF_MINOR);
+			    e->major, e->minor, NIF_MAJOR, release_current->nif_minor);
 	if (is_at_least(e, 1) && strcmp(e->vm_variant, NIF_VM_VARIANT) != 0)
 		return fail(a, am_bad_lib, "Library (%s) not compiled for this vm variant (%s).", e->vm_variant,
 			    NIF_VM_VARIANT);

@@ -297,7 +297,7 @@ static struct nif_entry_function functions[] = {
 };
 
 const struct nif_entry socket_prim_net = {
-	.major = NIF_MAJOR, .minor = NIF_MINOR, .name = "prim_net", .function_count = COUNT_OF(functions),
+	.major = NIF_MAJOR, .minor = NIF_LINKED_MINOR, .name = "prim_net", .function_count = COUNT_OF(functions),
 	.functions = functions, .vm_variant = NIF_VM_VARIANT, .options = 1,
 	.type_init_bytes = sizeof(struct nif_type_init), .oldest_erts = "erts-13.0",
 };
