@@ -42,6 +42,7 @@
 #include "proc/sched.h"
 #include "term/node.h"
 #include "trace/trace.h"
+#include "tty/tty.h"
 
 /* Read by tools from the executable. */
 const char erlvm_release[] = VERSION;
@@ -168,7 +169,7 @@ static void apply_defaults(const struct options *o, char **words)
 	};
 }
 
-static const struct nif_entry *const linked_libraries[] = { &socket_prim_socket, &socket_prim_net, NULL };
+static const struct nif_entry *const linked_libraries[] = { &socket_prim_socket, &socket_prim_net, &tty_prim_tty, NULL };
 
 static void init_rooms(struct options *o, char **words)
 {

@@ -3,6 +3,8 @@
  * run on the stock erl and on erlvm; each run is one test, and a failure shows the first line that differs.
  * A program in a folder otpNN has its .beam beside it, made by the compiler of OTP NN (tests/erl/compile.sh makes it anew): that is what
  * runs, and an older stock erl, which cannot load it, is skipped.
+ * Those of a folder libraryNN need what the library of OTP NN has and that of 25 has not: they run on erlvm with the library that OTPNN_ROOT
+ * names (the root of an installation), and are skipped where it names none.
  * The programs of the folders nif and driver have libraries: each .c file there is compiled with the header of the
  * machine's Erlang/OTP to one library, or to one a line `build: NAME OPTIONS` of its first comment; a .c file of the folder
  * cnode becomes a program with the library ei. Without that header they are skipped; so are programs of SCTP (sctp_*) where the kernel has none. What has to do with descriptors
@@ -152,6 +154,14 @@ static int committed_release(const char *path)
 	const char *folder = strstr(path, "/otp");
 
 	return folder != NULL ? atoi(folder + strlen("/otp")) : 0;
+}
+
+/* The release whose library the program needs; 0: the one of the machine. */
+static int library_release(const char *path)
+{
+	const char *folder = strstr(path, "/library");
+
+	return folder != NULL ? atoi(folder + strlen("/library")) : 0;
 }
 
 /* Not within a test: nothing is asserted here. 0: there is no erl. */
@@ -462,7 +472,7 @@ START_TEST(test_program_on_stock_erl)
 {
 	const char *path = programs.paths[_i];
 
-	if (is_skipped(path))
+	if (is_skipped(path) || library_release(path) > programs.stock_release)
 		return;
 	if (committed_release(path) == 0 && erlvm_refusal()[0] != 0)
 		printf("SKIP %s on erl: its lines are those of the release whose library erlvm runs, erl is OTP %d\n", path, programs.stock_release);
@@ -475,6 +485,8 @@ END_TEST
 
 static void run_on_erlvm(const char *path, const char *vm_name, const char *const *flags)
 {
+	if (library_release(path) != 0)
+		return;
 	if (erlvm_refusal()[0] != 0)
 		printf("SKIP %s on %s: %s\n", path, vm_name, erlvm_refusal());
 	else if (!is_skipped(path))
@@ -485,6 +497,27 @@ static void run_on_erlvm(const char *path, const char *vm_name, const char *cons
 START_TEST(test_program_on_erlvm)
 {
 	run_on_erlvm(programs.paths[_i], "erlvm", no_flags);
+}
+END_TEST
+
+/* This process is forked for the test: what it sets is the program's alone. */
+START_TEST(test_program_on_its_library)
+{
+	const char *path = programs.paths[_i], *root;
+	char variable[32], release[16];
+
+	if (library_release(path) == 0)
+		return;
+	snprintf(release, sizeof(release), "%d", library_release(path));
+	snprintf(variable, sizeof(variable), "OTP%s_ROOT", release);
+	root = getenv(variable);
+	if (root == NULL || root[0] == 0) {
+		printf("SKIP %s: %s names no installation of OTP %s\n", path, variable, release);
+		return;
+	}
+	setenv("ERLVM_ROOT", root, 1);
+	setenv("ERLVM_PARTLY", release, 1);
+	ck_assert_msg(run_program(path, programs.erlvm, variable, no_flags, (RUN_SECONDS - 10) * patience()), "%s on %s: crashed or did not end", path, root);
 }
 END_TEST
 
@@ -512,22 +545,26 @@ END_TEST
 Suite *erl_suite(void)
 {
 	Suite *s = suite_create("erl");
-	TCase *ours = tcase_create("erlvm"), *threads = tcase_create("poll_threads"), *stock = tcase_create("erl");
+	TCase *ours = tcase_create("erlvm"), *threads = tcase_create("poll_threads"), *stock = tcase_create("erl"), *library = tcase_create("library");
 
 	find_programs();
 	programs.stock_release = read_stock_release();
 	find_nif_headers();
 	tcase_add_unchecked_fixture(ours, compile_programs, NULL);
 	tcase_add_unchecked_fixture(threads, compile_programs, NULL);
+	tcase_add_unchecked_fixture(library, compile_programs, NULL);
 	tcase_add_unchecked_fixture(stock, compile_programs, NULL);
 	tcase_set_timeout(ours, RUN_SECONDS);
 	tcase_set_timeout(threads, RUN_SECONDS);
+	tcase_set_timeout(library, RUN_SECONDS);
 	tcase_set_timeout(stock, RUN_SECONDS);
 	tcase_add_loop_test(ours, test_program_on_erlvm, 0, programs.count);
 	tcase_add_loop_test(threads, test_program_with_poll_threads, 0, programs.count);
+	tcase_add_loop_test(library, test_program_on_its_library, 0, programs.count);
 	tcase_add_loop_test(stock, test_program_on_stock_erl, 0, programs.count);
 	suite_add_tcase(s, ours);
 	suite_add_tcase(s, threads);
+	suite_add_tcase(s, library);
 	suite_add_tcase(s, stock);
 	return s;
 }

@@ -14,6 +14,7 @@ declare -A may=(
 	[driver]="io proc data heap term base"
 	[nif]="code io proc data heap term base"
 	[socket]="nif io proc data heap term base"
+	[tty]="nif io proc data heap term base"
 	[exec]="code proc data heap term base"
 	[dist]="io code proc data heap term base"
 	[trace]="code ets io proc data heap term base"

@@ -2,6 +2,9 @@
 /* The table of native functions enters the export table. */
 #include "bif/bif.h"
 
+#include <string.h>
+
+#include "base/release.h"
 #include "bif/bif_info.h"
 #include "code/export.h"
 #include "data/regex_cache.h"
@@ -12,16 +15,50 @@ struct bif_row {
 	unsigned arity;
 	bif_fn call;
 	const char *name;
-	enum { ROW_BIF, ROW_OWN, ROW_DIRECT, ROW_INSTRUCTION } kind; /* see bifs.def */
+	enum row_kind { ROW_BIF, ROW_OWN, ROW_DIRECT, ROW_INSTRUCTION, ROW_NONE } kind; /* see bifs.def */
+	int since;           /* release */
 };
 
 static const struct bif_row rows[] = {
-#define BIF(module, function, arity, name) { am_##module, function, arity, name, #name, ROW_BIF },
-#define OWN(module, function, arity, name) { am_##module, function, arity, name, #name, ROW_OWN },
-#define DIRECT(module, function, arity, name) { am_##module, function, arity, name, #name, ROW_DIRECT },
-#define INSTRUCTION(module, function, arity, name) { am_##module, function, arity, name, #name, ROW_INSTRUCTION },
+#define BIF(module, function, arity, name) { am_##module, function, arity, name, #name, ROW_BIF, 0 },
+#define SINCE(release, module, function, arity, name) { am_##module, function, arity, name, #name, ROW_BIF, release },
+#define OWN(module, function, arity, name) { am_##module, function, arity, name, #name, ROW_OWN, 0 },
+#define DIRECT(module, function, arity, name) { am_##module, function, arity, name, #name, ROW_DIRECT, 0 },
+#define INSTRUCTION(module, function, arity, name) { am_##module, function, arity, name, #name, ROW_INSTRUCTION, 0 },
 #include "bif/bifs.def"
 };
+
+/* Rows that are another kind from a release on. */
+static const struct change {
+	int since;
+	Term module;
+	const char *function;
+	unsigned arity;
+	enum row_kind kind;
+} changes[] = {
+#define BIF(module, function, arity, name)
+#define OWN(module, function, arity, name)
+#define DIRECT(module, function, arity, name)
+#define INSTRUCTION(module, function, arity, name)
+#define SINCE(release, module, function, arity, name)
+#define GONE(release, module, function, arity) { release, am_##module, function, arity, ROW_NONE },
+#define IN_ERLANG(release, module, function, arity) { release, am_##module, function, arity, ROW_OWN },
+#include "bif/bifs.def"
+};
+
+/* What the row is in this release. */
+static enum row_kind kind_of(const struct bif_row *row)
+{
+	if (!release_is_from(row->since))
+		return ROW_NONE;
+	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+		const struct change *c = &changes[i];
+
+		if (release_is_from(c->since) && c->module == row->module && c->arity == row->arity && strcmp(c->function, row->function) == 0)
+			return c->kind;
+	}
+	return row->kind;
+}
 
 /* Modules whose natives are NIFs in OTP. */
 static bool is_nif_module(Term module)
@@ -34,12 +71,15 @@ Term bif_list(struct heap *h)
 {
 	Term list = NIL;
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if ((rows[i].kind == ROW_BIF || rows[i].kind == ROW_DIRECT) && !is_nif_module(rows[i].module)) {
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		enum row_kind kind = kind_of(&rows[i]);
+
+		if ((kind == ROW_BIF || kind == ROW_DIRECT) && !is_nif_module(rows[i].module)) {
 			Term mfa = heap_tuple(h, rows[i].module, atom_from_text(rows[i].function), SMALL(rows[i].arity));
 
 			list = heap_cons(h, mfa, list);
 		}
+	}
 	return list;
 }
 
@@ -66,12 +106,16 @@ void bif_init(void)
 	regex_cache_init();
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const struct bif_row *row = &rows[i];
-		struct export *e = export_get(row->module, atom_from_text(row->function), row->arity);
+		enum row_kind kind = kind_of(row);
+		struct export *e;
 
+		if (kind == ROW_NONE)
+			continue;
+		e = export_get(row->module, atom_from_text(row->function), row->arity);
 		export_set_bif(e, row->call, row->name);
 		e->is_nif = is_nif_module(row->module);
-		e->is_own = row->kind == ROW_OWN;
-		if (row->kind == ROW_DIRECT || row->kind == ROW_INSTRUCTION)
+		e->is_own = kind == ROW_OWN;
+		if (kind == ROW_DIRECT || kind == ROW_INSTRUCTION)
 			export_add_instruction(e);
 	}
 }

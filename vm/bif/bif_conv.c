@@ -429,6 +429,57 @@ Term bif_erlang_binary_to_integer_2(Process *p, Term *args)
 	return get_base(args[1], &base) ? integer_from_binary(p, args[0], base) : exc_badarg(p);
 }
 
+/* What erlang.erl of OTP 27 calls: the number, or why not, as an atom. */
+Term bif_erts_internal_binary_to_integer_2(Process *p, Term *args)
+{
+	struct text t;
+	Term result;
+	int base;
+
+	if (!get_base(args[1], &base) || !text_from_binary(args[0], &t))
+		return am_badarg;
+	result = num_from_text(&p->heap, t.bytes, t.size, base);
+	if (result == TERM_NONE)
+		result = num_text_is_integer(t.bytes, t.size, base) ? am_big : am_badarg;
+	free_text(&t);
+	return result;
+}
+
+/* The value of a list's element as a digit. */
+static unsigned digit_of(Term c)
+{
+	return term_is_small(c) ? num_digit((uint64_t)small_value(c)) : NUM_NO_DIGIT;
+}
+
+/* {Number, what follows its digits}, or why not. `big` says that erlang.erl may try the text as a binary. */
+Term bif_erts_internal_list_to_integer_2(Process *p, Term *args)
+{
+	Term rest = args[0];
+	bool negative = false;
+	uint64_t sum = 0;
+	unsigned n = 0, zeros = 0;
+	int base;
+
+	if (!term_is_list(rest) || rest == NIL)
+		return rest == NIL ? am_no_integer : am_not_a_list;
+	if (!get_base(args[1], &base))
+		return am_badarg;
+	if (cons_head(rest) == SMALL('-') || cons_head(rest) == SMALL('+')) {
+		negative = cons_head(rest) == SMALL('-');
+		rest = cons_tail(rest);
+	}
+	for (; term_is_cons(rest) && cons_head(rest) == SMALL('0'); rest = cons_tail(rest))
+		zeros = 1;
+	for (; term_is_cons(rest) && digit_of(cons_head(rest)) < (unsigned)base; rest = cons_tail(rest)) {
+		if (++n > NUM_SHORT_DIGITS)
+			return am_big;
+		sum = sum * (unsigned)base + digit_of(cons_head(rest));
+	}
+	if (n + zeros == 0)
+		return am_no_integer;
+	return heap_tuple(&p->heap, term_from_small(negative ? -(int64_t)sum : (int64_t)sum), rest);
+}
+
 /* ---- floats */
 
 enum float_form { FORM_SCIENTIFIC, FORM_DECIMALS, FORM_SHORT };

@@ -241,7 +241,8 @@ static Term list_elements(struct ets_hold *hold, struct heap *h, Term key, size_
 	return list;
 }
 
-Term bif_ets_lookup_element_3(Process *p, Term *args)
+/* missing: what is returned where there is no such key; TERM_NONE: badarg then. */
+static Term lookup_element(Process *p, const Term *args, Term missing)
 {
 	struct ets_hold hold;
 	Term result;
@@ -251,11 +252,19 @@ Term bif_ets_lookup_element_3(Process *p, Term *args)
 	if (table_hold_key(&hold, p, args[0], ETS_READ, args[1]) != ETS_OK)
 		return exc_hold(p, &hold);
 	result = list_elements(&hold, &p->heap, args[1], (size_t)small_value(args[2]));
-	if (result == TERM_NONE)
-		exc_badarg_cause(p, is_member(&hold, args[1]) ? NIL : am_badkey);
+	if (result == TERM_NONE) {
+		bool is_there = is_member(&hold, args[1]);
+
+		result = is_there ? TERM_NONE : missing;
+		if (result == TERM_NONE)
+			exc_badarg_cause(p, is_there ? NIL : am_badkey);
+	}
 	table_release(&hold);
 	return result;
 }
+
+Term bif_ets_lookup_element_3(Process *p, Term *args) { return lookup_element(p, args, TERM_NONE); }
+Term bif_ets_lookup_element_4(Process *p, Term *args) { return lookup_element(p, args, args[3]); }
 
 /* ---- delete */
 /* Removes the key's objects, or those of them equal to `object`. */
@@ -357,31 +366,54 @@ static const struct ets_object *first_from(const struct ets_hash *h, uint32_t bu
 	return NULL;
 }
 
-static Term copy_key(Process *p, const struct ets_table *t, const struct ets_object *o)
+struct walk {
+	bool is_back, is_raw;
+	Term (*lookup)(Process *p, Term *args); /* the native that wants the key's objects as well; NULL: the key alone */
+};
+
+/* Lets the table go. The key of o (NULL: the end), or {Key, Objects}; these as bif_ets_lookup_2 does it. */
+static Term put_found(Process *p, struct ets_hold *hold, const struct ets_object *o, struct walk w, Term *args)
 {
-	return o != NULL ? copy_to_heap(o->words[table_key(t)], &p->heap) : am_end_of_table;
+	const struct ets_store *s = &hold->table->store;
+	const struct ets_hash *bag = is_bag(s) ? &s->hash : NULL;
+	Term result = am_end_of_table;
+
+	if (o != NULL && w.lookup != NULL && sched_on_duty() && count_words(o, bag, EXC_WORDS_AT_ONCE) > EXC_WORDS_AT_ONCE) {
+		table_release(hold);
+		return exc_run_lent(p, w.lookup, args);
+	}
+	if (o != NULL)
+		result = copy_to_heap(o->words[table_key(hold->table)], &p->heap);
+	if (o != NULL && w.lookup != NULL)
+		result = heap_tuple(&p->heap, result, list_objects(o, bag, &p->heap));
+	table_release(hold);
+	return result;
 }
 
-static Term find_end(Process *p, Term table, bool is_last, bool is_raw)
+static Term find_end(Process *p, Term *args, struct walk w)
 {
+	const struct ets_object *o;
 	struct ets_hold hold;
 	const struct ets_store *s;
-	Term key;
 
-	if (table_hold(&hold, p, table, ETS_READ) != ETS_OK)
+	if (table_hold(&hold, p, args[0], ETS_READ) != ETS_OK)
 		return exc_hold(p, &hold);
 	s = &hold.table->store;
 	if (s->is_tree)
-		key = copy_key(p, hold.table, is_last ? tree_last(&s->tree) : tree_first(&s->tree));
+		o = w.is_back ? tree_last(&s->tree) : tree_first(&s->tree);
 	else
-		key = copy_key(p, hold.table, first_from(&s->hash, 0, is_raw));
-	table_release(&hold);
-	return key;
+		o = first_from(&s->hash, 0, w.is_raw);
+	return put_found(p, &hold, o, w, args);
 }
 
-Term bif_ets_first_1(Process *p, Term *args) { return find_end(p, args[0], false, false); }
-Term bif_ets_last_1(Process *p, Term *args) { return find_end(p, args[0], true, false); }
-Term bif_erts_internal_ets_raw_first_1(Process *p, Term *args) { return find_end(p, args[0], false, true); }
+Term bif_ets_first_1(Process *p, Term *args) { return find_end(p, args, (struct walk){ 0 }); }
+Term bif_ets_last_1(Process *p, Term *args) { return find_end(p, args, (struct walk){ .is_back = true }); }
+Term bif_erts_internal_ets_raw_first_1(Process *p, Term *args) { return find_end(p, args, (struct walk){ .is_raw = true }); }
+Term bif_ets_first_lookup_1(Process *p, Term *args) { return find_end(p, args, (struct walk){ .lookup = bif_ets_first_lookup_1 }); }
+Term bif_ets_last_lookup_1(Process *p, Term *args)
+{
+	return find_end(p, args, (struct walk){ .is_back = true, .lookup = bif_ets_last_lookup_1 });
+}
 
 /* Past all objects of the key, the dead ones too. Fails: false when the key is not there. */
 static bool next_in_hash(const struct ets_hash *h, uint32_t hash, Term key, bool is_raw, const struct ets_object **next)
@@ -397,31 +429,37 @@ static bool next_in_hash(const struct ets_hash *h, uint32_t hash, Term key, bool
 	return true;
 }
 
-static Term find_neighbour(Process *p, Term table, Term key, bool is_prev, bool is_raw)
+static Term find_neighbour(Process *p, Term *args, struct walk w)
 {
 	const struct ets_object *next = NULL;
 	struct ets_hold hold;
 	const struct ets_store *s;
-	Term result;
+	Term key = args[1];
 
-	if (table_hold(&hold, p, table, ETS_READ) != ETS_OK)
+	if (table_hold(&hold, p, args[0], ETS_READ) != ETS_OK)
 		return exc_hold(p, &hold);
 	s = &hold.table->store;
 	aim(&hold, key);
 	if (s->is_tree && key != am_end_of_table) {
-		next = is_prev ? tree_prev(&s->tree, key) : tree_next(&s->tree, key);
-	} else if (s->is_tree || !next_in_hash(&s->hash, hold.hash, key, is_raw, &next)) {
+		next = w.is_back ? tree_prev(&s->tree, key) : tree_next(&s->tree, key);
+	} else if (s->is_tree || !next_in_hash(&s->hash, hold.hash, key, w.is_raw, &next)) {
 		table_release(&hold);
 		return exc_badarg(p);
 	}
-	result = copy_key(p, hold.table, next);
-	table_release(&hold);
-	return result;
+	return put_found(p, &hold, next, w, args);
 }
 
-Term bif_ets_next_2(Process *p, Term *args) { return find_neighbour(p, args[0], args[1], false, false); }
-Term bif_ets_prev_2(Process *p, Term *args) { return find_neighbour(p, args[0], args[1], true, false); }
-Term bif_erts_internal_ets_raw_next_2(Process *p, Term *args) { return find_neighbour(p, args[0], args[1], false, true); }
+Term bif_ets_next_2(Process *p, Term *args) { return find_neighbour(p, args, (struct walk){ 0 }); }
+Term bif_ets_prev_2(Process *p, Term *args) { return find_neighbour(p, args, (struct walk){ .is_back = true }); }
+Term bif_erts_internal_ets_raw_next_2(Process *p, Term *args) { return find_neighbour(p, args, (struct walk){ .is_raw = true }); }
+Term bif_ets_next_lookup_2(Process *p, Term *args)
+{
+	return find_neighbour(p, args, (struct walk){ .lookup = bif_ets_next_lookup_2 });
+}
+Term bif_ets_prev_lookup_2(Process *p, Term *args)
+{
+	return find_neighbour(p, args, (struct walk){ .is_back = true, .lookup = bif_ets_prev_lookup_2 });
+}
 
 static Term list_bucket(const struct ets_hash *h, struct heap *heap, uint32_t bucket)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ets:update_counter/3,4 and ets:update_element/3: all of an object's changes or none. */
+/* ets:update_counter/3,4 and ets:update_element/3,4: all of an object's changes or none. */
 #include "bif/bif.h"
 #include "bif/bif_ets.h"
 
@@ -294,28 +294,51 @@ static bool set_all(struct update *u, Term list)
 	return list == NIL;
 }
 
-Term bif_ets_update_element_3(Process *p, Term *args)
+/* Puts it in where the key is not there. TERM_NONE: nothing may be written with it. */
+static Term change_elements(Process *p, struct update *u, const Term *args, Term list, Term object, struct ets_change *change)
+{
+	bool is_new = u->place == NULL;
+	Term result;
+
+	if (is_new && object == TERM_NONE)
+		return am_false;
+	if (is_new && tuple_arity(object) < table_key(u->hold->table))
+		return TERM_NONE;
+	if (is_new)
+		u->place = insert_default(u->hold, p, args[1], object, change);
+	result = set_quickly(*u->place, table_key(u->hold->table), args[2]) || set_all(u, list) ? am_true : TERM_NONE;
+	if (result != TERM_NONE)
+		write_object(u, change);
+	end_update(u);
+	if (result == TERM_NONE && is_new)
+		delete_default(u->hold, args[1], change);
+	return result;
+}
+
+/* object: the default; TERM_NONE: there is none. */
+static Term update_element(Process *p, Term *args, Term object)
 {
 	struct ets_change change = { 0, 0 };
 	Term cell[2] = { args[2], NIL };
 	Term list = term_is_tuple(args[2]) ? term_from_cons(cell) : args[2];
 	struct ets_hold hold;
 	struct update u;
-	Term result = am_false;
+	Term result = TERM_NONE;
 
 	if (table_hold_key(&hold, p, args[0], ETS_WRITE, args[1]) != ETS_OK)
 		return exc_hold(p, &hold);
 	begin_update(&u, &hold, find_place(&hold, args[1]));
-	if (!takes_updates(hold.table)) {
-		result = TERM_NONE;
-	} else if (u.place != NULL) {
-		result = set_quickly(*u.place, table_key(hold.table), args[2]) || set_all(&u, list) ? am_true : TERM_NONE;
-		if (result != TERM_NONE)
-			write_object(&u, &change);
-		end_update(&u);
-	}
+	if (takes_updates(hold.table))
+		result = change_elements(p, &u, args, list, object, &change);
 	table_release_changed(&hold, &change);
 	if (u.cause == am_position) /* the library tells it by the element itself */
 		u.cause = NIL;
 	return result != TERM_NONE ? result : exc_badarg_cause(p, u.cause);
+}
+
+Term bif_ets_update_element_3(Process *p, Term *args) { return update_element(p, args, TERM_NONE); }
+
+Term bif_ets_update_element_4(Process *p, Term *args)
+{
+	return term_is_tuple(args[3]) ? update_element(p, args, args[3]) : exc_badarg_beside(p, args[0], ETS_WRITE);
 }

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Text straight to standard output and error (erlang:display/1 and its kin), and small answers to io and its servers. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "bif/bif_info.h"
+#include "data/binary.h"
 #include "data/print.h"
 #include "data/utf8.h"
 #include "io/posix.h"
@@ -65,6 +70,62 @@ Term bif_erlang_display_string_1(Process *p, Term *args)
 		posix_write_all(STDERR_FILENO, b.text, b.used);
 	print_buffer_free(&b);
 	return ok ? am_true : exc_badarg(p);
+}
+
+/* A string as above, or a binary as it is. Fails: false. */
+static bool print_string(struct print_buffer *b, Term string)
+{
+	struct bits_view v;
+
+	if (!term_is_binary(string))
+		return print_characters(b, string);
+	v = binary_view(string);
+	for (size_t i = 0; i < v.size / 8; i++)
+		print_bytes(b, &(char){ (char)(v.offset == 0 ? v.base[i] : v.base[i] << v.offset | v.base[i + 1] >> (8 - v.offset)) }, 1);
+	return true;
+}
+
+/* As if the bytes were typed at the terminal: kernels may forbid that. Fails: -errno. */
+static int type_bytes(const struct print_buffer *b)
+{
+	int fd = open("/dev/tty", O_RDONLY | O_CLOEXEC), status = fd < 0 ? -errno : 0;
+
+	for (size_t i = 0; i < b->used && status == 0; i++)
+		if (ioctl(fd, TIOCSTI, &b->text[i]) != 0)
+			status = -errno;
+	if (fd >= 0)
+		close(fd);
+	return status;
+}
+
+Term bif_erlang_display_string_2(Process *p, Term *args)
+{
+	struct print_buffer b;
+	int status = -EINVAL;
+
+	if (args[0] != am_stdin && args[0] != am_stdout && args[0] != am_stderr)
+		return exc_badarg(p);
+	print_buffer_init(&b, 0);
+	if (print_string(&b, args[1]))
+		status = args[0] == am_stdin ? type_bytes(&b)
+					     : posix_write_all(args[0] == am_stdout ? STDOUT_FILENO : STDERR_FILENO, b.text, b.used);
+	print_buffer_free(&b);
+	return status == 0 ? am_true : exc_badarg(p);
+}
+
+/* As erlang:display/1 prints it; of a limit that many characters, and "...". */
+Term bif_erts_internal_term_to_string_2(Process *p, Term *args)
+{
+	struct print_buffer b;
+	Term text;
+
+	if (args[1] != am_undefined && (!term_is_small(args[1]) || small_value(args[1]) <= 1 || small_value(args[1]) >= INT_MAX))
+		return exc_badarg(p);
+	print_buffer_init(&b, args[1] == am_undefined ? 0 : (size_t)small_value(args[1]));
+	print_term(&b, args[0]);
+	text = heap_list_bytes(&p->heap, b.text, b.used, NIL);
+	print_buffer_free(&b);
+	return text;
 }
 
 Term bif_erlang_display_nl_0(Process *p, Term *args)

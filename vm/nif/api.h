@@ -38,6 +38,7 @@ int enif_get_ulong(struct nif_env *env, Term t, unsigned long *to);
 int enif_get_string(struct nif_env *env, Term list, char *to, unsigned room, int encoding);
 enum nif_term_type enif_term_type(struct nif_env *env, Term t);
 int enif_is_identical(Term a, Term b);
+int enif_inspect_iolist_as_binary(struct nif_env *env, Term t, struct nif_binary *b);
 int enif_inspect_binary(struct nif_env *env, Term t, struct nif_binary *b);
 int enif_alloc_binary(size_t size, struct nif_binary *b);
 int enif_realloc_binary(struct nif_binary *b, size_t size);
