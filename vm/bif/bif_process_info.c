@@ -2,6 +2,7 @@
 /* Built-in functions: process_info and processes. What is told of another process is made by that process, on its heap,
  * in the order of signals. */
 #include "base/alloc.h"
+#include "base/release.h"
 #include "bif/process_call.h"
 #include "io/port_ask.h"
 #include "proc/spawn_opts.h"
@@ -309,6 +310,18 @@ static Term info_suspending(Process *p, struct heap *h) { return gather(&p->moni
 /* ---- flags */
 
 static Term info_dictionary(Process *p, struct heap *h) { return is_sensitive(p) ? NIL : dict_list(p, h); }
+/* undefined: there is no such key. */
+static Term look_up(Process *p, Term key)
+{
+	Term value = is_sensitive(p) ? TERM_NONE : dict_get(p, key);
+
+	return value != TERM_NONE ? value : am_undefined;
+}
+static Term info_label(Process *p, struct heap *h)
+{
+	(void)h;
+	return look_up(p, am_process_label);
+}
 static Term info_trap_exit(Process *p, struct heap *h)
 {
 	(void)h;
@@ -514,8 +527,8 @@ static Term info_last_calls(Process *p, struct heap *h)
 
 /* ---- the items. DEFAULT: in process_info/1, in this order. OWN: the value holds terms of the process's own heap.
  * LONG: it may be as long as the heap or the tables are; DEEP: it takes as long as the stack is. COSTS: a reduction of who
- * is asked, as OTP has the process itself answer. */
-enum { PLAIN = 0, DEFAULT = 1, OWN = 2, LONG = 4, DEEP = 8, COSTS = 16 };
+ * is asked, as OTP has the process itself answer. SINCE_27: there is none in earlier releases. */
+enum { PLAIN = 0, DEFAULT = 1, OWN = 2, LONG = 4, DEEP = 8, COSTS = 16, SINCE_27 = 32 };
 
 static const struct item {
 	Term name;
@@ -560,7 +573,21 @@ static const struct item {
 	{ am_trace, info_zero, PLAIN },
 	{ am_last_calls, info_last_calls, PLAIN },
 	{ am_async_dist, info_async_dist, PLAIN },
+	{ am_label, info_label, OWN | LONG | COSTS | SINCE_27 },
 };
+
+static bool is_there(const struct item *item)
+{
+	return !(item->kind & SINCE_27) || release_is_from(27);
+}
+
+/* {dictionary, Key} */
+static const struct item keyed_item = { am_dictionary, NULL, OWN | LONG | COSTS | SINCE_27 };
+
+static bool is_keyed(Term name)
+{
+	return term_is_tuple_of(name, 2) && tuple_get(name, 1) == am_dictionary && is_there(&keyed_item);
+}
 
 enum { ITEM_COUNT = sizeof(items) / sizeof(items[0]) };
 
@@ -569,7 +596,8 @@ Term process_info_items(struct heap *h)
 	Term list = NIL;
 
 	for (size_t i = ITEM_COUNT; i-- > 0;)
-		list = heap_cons(h, items[i].name, list);
+		if (is_there(&items[i]))
+			list = heap_cons(h, items[i].name, list);
 	return list;
 }
 
@@ -578,14 +606,17 @@ static struct atom_rows item_rows;
 void bif_process_info_init(void)
 {
 	for (unsigned i = 0; i < ITEM_COUNT; i++)
-		atom_rows_add(&item_rows, items[i].name, i);
+		if (is_there(&items[i]))
+			atom_rows_add(&item_rows, items[i].name, i);
 }
 
 static const struct item *find_item(Term name)
 {
 	int i = atom_rows_find(&item_rows, name);
 
-	return i >= 0 ? &items[i] : NULL;
+	if (i < 0)
+		return is_keyed(name) ? &keyed_item : NULL;
+	return &items[i];
 }
 
 enum { SHORT_QUEUE = 32, SHORT_PEERS = 32, SHORT_WORDS = 4096, SHORT_NAMES = 16 };
@@ -643,9 +674,27 @@ static Term make_all(Process *p, struct heap *h)
 	return list;
 }
 
-/* registered_name of a process without one is [] alone, and absent from process_info/1. */
-static Term make_one(Process *p, struct heap *h, const struct item *item)
+/* {{dictionary, Key}, Value}. name stands in p's heap or anywhere else. */
+static Term make_keyed(Process *p, struct heap *h, Term name)
 {
+	Term value = look_up(p, tuple_get(name, 2));
+	bool is_long = !is_small(p);
+
+	if (is_long)
+		sched_lend();
+	value = pair(h, copy_to_heap(name, h), h != &p->heap ? copy_to_heap(value, h) : value);
+	if (is_long)
+		sched_reclaim();
+	return value;
+}
+
+/* registered_name of a process without one is [] alone, and absent from process_info/1. */
+static Term make_one(Process *p, struct heap *h, Term name)
+{
+	const struct item *item = find_item(name);
+
+	if (item == &keyed_item)
+		return make_keyed(p, h, name);
 	return item->name == am_registered_name && has_no_name(p) ? NIL : make_item(p, h, item);
 }
 
@@ -662,7 +711,7 @@ static Term make_listed(Process *p, struct heap *h, Term name, bool with_message
 {
 	if (name == am_message_queue_len && with_messages)
 		return pair(h, name, int_term(p->msg_length));
-	return make_item(p, h, find_item(name));
+	return is_keyed(name) ? make_keyed(p, h, name) : make_item(p, h, find_item(name));
 }
 
 /* What is asked for: all that process_info/1 tells, one item, or a list of them. */
@@ -676,17 +725,25 @@ static Term make_wish(Process *p, struct heap *h, enum wish wish, const Term *na
 	if (wish == WISH_ALL)
 		return make_all(p, h);
 	if (wish == WISH_ONE)
-		return make_one(p, h, find_item(names[0]));
+		return make_one(p, h, names[0]);
 	with_messages = is_among(am_messages, names, n);
 	while (n-- > 0)
 		list = heap_cons(h, make_listed(p, h, names[n], with_messages), list);
 	return list;
 }
 
+/* c->items: the wish, then the names; the request is a list of those that are no atoms, and NIL stands in their places. */
 static Term answer_wish(Process *p, struct process_call *c)
 {
+	Term keyed = c->request;
+
 	if (p == NULL)
 		return am_undefined;
+	for (size_t i = 1; i < c->n; i++)
+		if (c->items[i] == NIL) {
+			c->items[i] = cons_head(keyed);
+			keyed = cons_tail(keyed);
+		}
 	return make_wish(p, &p->heap, (enum wish)small_value(c->items[0]), c->items + 1, c->n - 1);
 }
 
@@ -735,7 +792,7 @@ static Term look_at(Process *p, Term pid, enum wish wish, const Term *names, siz
 static Term ask(Process *p, Term pid, enum wish wish, const Term *names, size_t n)
 {
 	struct process_call *c;
-	Term result, ref;
+	Term result, ref, keyed = NIL;
 
 	if (pid == p->id)
 		return handle_own(p) ? make_wish(p, &p->heap, wish, names, n) : TERM_NONE;
@@ -746,8 +803,13 @@ static Term ask(Process *p, Term pid, enum wish wish, const Term *names, size_t 
 	c = process_call_new(answer_wish, p->id, ref, n + 1);
 	c->leaves_nothing = true;
 	c->items[0] = SMALL(wish);
-	for (size_t i = 0; i < n; i++)
-		c->items[i + 1] = names[i];
+	for (size_t i = n; i-- > 0;) {
+		c->items[i + 1] = is_keyed(names[i]) ? NIL : names[i];
+		if (is_keyed(names[i]))
+			keyed = heap_cons(&p->heap, names[i], keyed);
+	}
+	if (keyed != NIL)
+		process_call_tag(c, TERM_NONE, keyed);
 	return process_call_await(p, pid, c, ref);
 }
 
@@ -786,7 +848,7 @@ Term bif_erlang_process_info_2(Process *p, Term *args)
 	size_t n;
 
 	if (args[0] == p->id && item != NULL)
-		return handle_own(p) ? make_one(p, &p->heap, item) : TERM_NONE;
+		return handle_own(p) ? make_one(p, &p->heap, args[1]) : TERM_NONE;
 	n = term_is_list(args[1]) ? count_items(args[1]) : item != NULL ? 1 : SIZE_MAX;
 	if (node_is_earlier_pid(args[0]) && n != SIZE_MAX)
 		return am_undefined;

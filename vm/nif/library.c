@@ -210,6 +210,9 @@ static bool find_function(struct attempt *a, int i)
 	Term name = atom_existing_utf8(f->name, strlen(f->name));
 	uint32_t place = find_place(a->code, name, f->arity);
 
+	a->places[i] = NULL;
+	if (place == a->code->function_count && a->handle == NULL)
+		return true; /* what is linked in is for the modules of several releases */
 	if (place == a->code->function_count)
 		return fail(a, am_bad_lib, "Function not found %s:%s/%u", a->module, f->name, f->arity);
 	if (a->code->declared_nifs != NULL && !a->code->declared_nifs[place])
@@ -256,7 +259,8 @@ static void place_stopped(void *arg)
 	struct attempt *a = arg;
 
 	for (int i = 0; i < a->library->entry.function_count; i++)
-		nif_place(a->places[i], &a->library->functions[i]);
+		if (a->places[i] != NULL)
+			nif_place(a->places[i], &a->library->functions[i]);
 	a->code->nif = a->library;
 }
 

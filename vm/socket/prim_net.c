@@ -277,6 +277,44 @@ static Term interface_names(struct nif_env *env, int argc, const Term *argv)
 	return sock_ok(env, list);
 }
 
+/* ---- services */
+
+/* The protocol of that name; "any" is each. Fails: false. */
+static bool get_protocol(struct nif_env *env, Term t, char *name, unsigned room, const char **protocol)
+{
+	if (enif_get_string(env, t, name, room, NIF_LATIN1) <= 0)
+		return false;
+	*protocol = strcmp(name, "any") == 0 ? NULL : name;
+	return true;
+}
+
+static Term service_by_name(struct nif_env *env, int argc, const Term *argv)
+{
+	char name[NAME_MAX_BYTES], of[NAME_MAX_BYTES], spare[NAME_MAX_BYTES];
+	struct servent entry, *found = NULL;
+	const char *protocol;
+
+	(void)argc;
+	if (enif_get_string(env, argv[0], name, sizeof(name), NIF_LATIN1) <= 0 || !get_protocol(env, argv[1], of, sizeof(of), &protocol) ||
+	    getservbyname_r(name, protocol, &entry, spare, sizeof(spare), &found) != 0 || found == NULL)
+		return sock_errno(env, EINVAL);
+	return sock_ok(env, term_from_small(ntohs((uint16_t)entry.s_port)));
+}
+
+static Term service_by_port(struct nif_env *env, int argc, const Term *argv)
+{
+	char of[NAME_MAX_BYTES], spare[NAME_MAX_BYTES];
+	struct servent entry, *found = NULL;
+	const char *protocol;
+	unsigned port;
+
+	(void)argc;
+	if (!enif_get_uint(env, argv[0], &port) || !get_protocol(env, argv[1], of, sizeof(of), &protocol) ||
+	    getservbyport_r(htons((uint16_t)port), protocol, &entry, spare, sizeof(spare), &found) != 0 || found == NULL)
+		return sock_errno(env, EINVAL);
+	return sock_ok(env, put_text(env->heap, entry.s_name));
+}
+
 /* Questions to Windows. */
 static Term not_here(struct nif_env *env, int argc, const Term *argv)
 {
@@ -294,6 +332,7 @@ static struct nif_entry_function functions[] = {
 	{ "nif_get_interface_info", 1, not_here, 0 }, { "nif_get_ip_address_table", 1, not_here, 0 },
 	{ "nif_if_name2index", 1, name_to_index, 0 }, { "nif_if_index2name", 1, index_to_name, 0 },
 	{ "nif_if_names", 0, interface_names, 0 },
+	{ "nif_getservbyname", 2, service_by_name, NIF_DIRTY_IO }, { "nif_getservbyport", 2, service_by_port, NIF_DIRTY_IO },
 };
 
 const struct nif_entry socket_prim_net = {

@@ -11,6 +11,8 @@ main() ->
     strings(),
     walks(),
     elements(),
+    asked(),
+    services(),
     terminal(),
     compiled().
 
@@ -78,6 +80,36 @@ elements() ->
 
 %% expect: [1,none,{error,badarg},{error,badarg}]
 %% expect: [true,true,{error,badarg},{error,badarg},{error,badarg},[{a,x,2},{b,x,y,rest}],2]
+
+%% Of a process that is told itself, one that sleeps, and one that runs.
+asked() ->
+    Key = {key, [1]},
+    put(Key, <<"value">>),
+    proc_lib:set_label({label, 1}),
+    io:format("~w~n", [[process_info(self(), I) || I <- [{dictionary, Key}, {dictionary, none}, label]]]),
+    Sleeper = spawn(fun() -> put(Key, [slept]), proc_lib:set_label("sleeper"), receive after infinity -> ok end end),
+    erlang:yield(),
+    Busy = spawn(fun() -> put(Key, ran), spin() end),
+    timer:sleep(50),
+    io:format("~w~n", [[process_info(P, [{dictionary, Key}, trap_exit, {dictionary, none}, label]) || P <- [Sleeper, Busy]]]),
+    io:format("~w~n", [[process_info(P, {dictionary, Key}) || P <- [Sleeper, Busy]]]),
+    io:format("~w~n", [[catch_class(fun() -> process_info(Sleeper, I) end) || I <- [{dictionary}, {dictionary, a, b}, {links, a}, [{dictionary}]]]]),
+    io:format("~w~n", [[proc_lib:get_label(P) || P <- [self(), Sleeper, Busy]]]),
+    exit(Busy, kill).
+
+spin() -> spin().
+
+%% expect: [{{dictionary,{key,[1]}},<<118,97,108,117,101>>},{{dictionary,none},undefined},{label,{label,1}}]
+%% expect: [[{{dictionary,{key,[1]}},[slept]},{trap_exit,false},{{dictionary,none},undefined},{label,[115,108,101,101,112,101,114]}],[{{dictionary,{key,[1]}},ran},{trap_exit,false},{{dictionary,none},undefined},{label,undefined}]]
+%% expect: [{{dictionary,{key,[1]}},[slept]},{{dictionary,{key,[1]}},ran}]
+%% expect: [{error,badarg},{error,badarg},{error,badarg},{error,badarg}]
+%% expect: [{label,1},[115,108,101,101,112,101,114],undefined]
+
+services() ->
+    io:format("~p~n", [[net:getservbyname("https", tcp), net:getservbyport(53, udp), net:getservbyname("http", any), net:getservbyname("no service", tcp),
+        net:getservbyport(1, sctp)]]).
+
+%% expect: [{ok,443},{ok,"domain"},{ok,80},{error,einval},{error,einval}]
 
 terminal() ->
     io:format("~w~n", [[prim_tty:isatty(stdout), is_pid(whereis(user_drv)), is_pid(whereis(user_drv_writer)), prim_tty:npwcwidth($a),
