@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -233,6 +234,32 @@ START_TEST(test_shell_of_another_node)
 }
 END_TEST
 
+/* That of OTP 27: its terminal is prim_tty, its answers redraw the line. Where OTP27_ROOT names no installation, it is skipped. */
+START_TEST(test_shell_of_otp_27)
+{
+	static const struct step talk[] = {
+		{ "", "Eshell V15" }, { "", "1> " }, { "1+41.\r", "\n42\r\n2> " }, { "lists:seq(1,3).\x02\x02\x02\x02\x7f" "2\r", "\n[2,3]\r\n3> " },
+		{ "list_to_at\t", "om(" }, { "\"ab\").\r", "\nab\r\n4> " }, { "{99,\x15" "element(2,io:columns()).\r", "\n80\r\n5> " },
+		{ "q().\r", "ok\r\n" },
+	};
+	const char *root = getenv("OTP27_ROOT");
+	struct winsize size = { .ws_row = 24, .ws_col = 80 };
+	int status;
+
+	if (root == NULL || root[0] == '\0') {
+		printf("SKIP shell of OTP 27: OTP27_ROOT names no installation\n");
+		return;
+	}
+	setenv("ERLVM_ROOT", root, 1);
+	setenv("ERLVM_PARTLY", "27", 1);
+	start_shell((char *[]){ get_vm(1), NULL });
+	ioctl(session.fd, TIOCSWINSZ, &size);
+	play("erlvm with OTP 27", talk, sizeof(talk) / sizeof(talk[0]));
+	status = end_shell();
+	ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "status %d", status);
+}
+END_TEST
+
 Suite *shell_suite(void)
 {
 	Suite *s = suite_create("shell");
@@ -243,6 +270,7 @@ Suite *shell_suite(void)
 	tcase_add_loop_test(t, test_shell_answers, 0, 6);
 	tcase_add_loop_test(t, test_shell_without_the_menu, 0, 2);
 	tcase_add_loop_test(t, test_shell_of_another_node, 0, 4);
+	tcase_add_test(t, test_shell_of_otp_27);
 	suite_add_tcase(s, t);
 	return s;
 }
