@@ -119,6 +119,7 @@ static bool find_debug_file(struct otp_symbols *symbols)
  * what it loads in turn (curl, TLS) does not like to be unloaded. */
 
 enum { SILENCE_S = 5 };
+#define SILENCE_TEXT "5" /* for the library: seconds */
 
 /* How far the file has come, and when it last came further. */
 static struct {
@@ -159,6 +160,9 @@ static int fetch_debug(void *library, const unsigned char *build_id, size_t size
 
     if (!client)
         return -ENOSYS;
+    /* Newer libraries ask nobody whether to go on before a server has answered, and wait for minutes. */
+    setenv("DEBUGINFOD_TIMEOUT", SILENCE_TEXT, 0);
+    setenv("DEBUGINFOD_RETRY_LIMIT", "0", 0);
     progress.got = 0;
     clock_gettime(CLOCK_MONOTONIC, &progress.since);
     watch(client, is_too_long);
