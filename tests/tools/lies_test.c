@@ -161,6 +161,7 @@ START_TEST(test_lies_takes_no_symbol_that_was_shifted)
     static const int shifts[] = {1, -1, 4, 16, -16, 4096};
     struct node n;
 
+    SUPPORT_EXPORTS();
     node_copy(&n);
     find_symbol(&n.elf, "erl_create_process")->st_value += (uint64_t)shifts[_i];
     assert_refused(&n, PLAN_process__spawn, "erl_create_process", PLAN_process__exit);
@@ -172,6 +173,7 @@ START_TEST(test_lies_takes_no_symbol_of_another_function)
     struct node n;
     Elf64_Sym *a, *b;
 
+    SUPPORT_EXPORTS();
     node_copy(&n);
     a = find_symbol(&n.elf, "erts_send_message");
     b = find_symbol(&n.elf, "erts_continue_exit_process");
@@ -185,6 +187,7 @@ START_TEST(test_lies_takes_no_symbol_of_another_size)
 {
     struct node n;
 
+    SUPPORT_EXPORTS();
     node_copy(&n);
     find_symbol(&n.elf, "erts_send_message")->st_size--;
     assert_refused(&n, PLAN_message__send, "erts_send_message", PLAN_process__exit);

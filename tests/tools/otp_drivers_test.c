@@ -36,6 +36,7 @@ START_TEST(test_otp_drivers_finds_each_callback_once)
     glob_t found;
     size_t n;
 
+    SUPPORT_EXPORTS();
     ck_assert_int_eq(glob("/usr/lib/erlang/erts-*/bin/beam.smp", 0, NULL, &found), 0);
     ck_assert_int_eq(otp_image_new(found.gl_pathv[0], &image), 0);
     n = otp_drivers_find(image, OUTPUT, functions);

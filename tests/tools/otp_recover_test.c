@@ -46,6 +46,7 @@ START_TEST(test_otp_recover_agrees_with_symbols)
     struct otp_recover *recover;
     int known = 0, missing = 0;
 
+    SUPPORT_EXPORTS();
     emulator(path);
     ck_assert_int_eq(otp_symbols_new(path, NULL, &symbols), 0);
     ck_assert_int_eq(otp_recover_new(otp_symbols_image(symbols), &recover), 0);
@@ -80,6 +81,7 @@ START_TEST(test_otp_recover_finds_bifs_by_name)
     struct otp_image *image;
     int found = 0;
 
+    SUPPORT_EXPORTS();
     emulator(path);
     ck_assert_int_eq(otp_symbols_new(path, NULL, &symbols), 0);
     image = otp_symbols_image(symbols);

@@ -178,6 +178,7 @@ START_TEST(test_otp_slide_finds_boundaries_in_an_emulator)
     struct otp_image *image;
     size_t n = 0, cheap = 0;
 
+    SUPPORT_EXPORTS();
     emulator(path);
     ck_assert_msg(*path, "no /usr/lib/erlang/erts-*/bin/beam.smp");
     ck_assert_int_eq(otp_symbols_new(path, NULL, &symbols), 0);

@@ -43,8 +43,11 @@ void support_interrupt(const char *command, const char *args, const char *mark, 
 const struct support_run *support_two_vms(const char *command, const char *args1, const char *args2, const char *lines);
 /* The sum of member `key` in all JSON lines that hold `mark`. */
 long support_sum(const char *json, const char *mark, const char *key);
-/* Of `all` keys, as many are told in the lines that hold `mark` as are not lost for want of room. A table has `room` of them; one that is
- * read before it is full, as on a slow machine, loses none. */
+/*
+ * Rows of tables with room for so many keys, in the lines that hold `mark`, add up to all there were, each once: those
+ * without room are one row. They are told as lost, too; by a machine so slow that the table was read before it was full
+ * none is.
+ */
 void support_told_or_lost(const struct support_run *r, const char *mark, long all, long room);
 /* How many lines hold `mark`. */
 int support_lines(const char *text, const char *mark);
@@ -56,6 +59,14 @@ enum {
 #define PROBE(probe, family, nargs, watch, text) +1
 #include "../../vm/probes.def"
 };
+
+/* Whether the machine's emulator exports its functions, as those up to OTP 28 do; if not, says that `test` is skipped. */
+bool support_emulator_exports(const char *test);
+#define SUPPORT_EXPORTS()                                                                          \
+    do {                                                                                           \
+        if (!support_emulator_exports(__func__))                                                   \
+            return;                                                                                \
+    } while (0)
 
 #define SUPPORT_BPF()                                                                              \
     do {                                                                                           \
