@@ -169,23 +169,18 @@ static __always_inline void otp_call_of_process(const struct otp_layout *layout,
 }
 
 /*
- * A native that is called once more, on a dirty scheduler say, has words for the process to resume at, and its name
- * before them. What it is known by is no machine code: the number of an instruction, twice. Source: ErtsNativeFunc.
+ * A native that is called once more, on a dirty scheduler say, has a place for the process to resume at, and its name
+ * before that, as every function has before its code. Machine code has no two atoms and a number so small one behind the
+ * other. Source: ErtsNativeFunc.
  */
-static __always_inline bool otp_name_native(const struct otp_layout *layout, __u64 resume, struct name_text *name)
+static __always_inline void otp_name_native(const struct otp_layout *layout, __u64 resume, struct name_text *name)
 {
-    enum { MOST_INSTRUCTIONS = 1 << 12, MOST_ARITY = 255 };
-    struct {
-        struct otp_call call;
-        __u64 instruction, again;
-    } native = {0};
+    struct otp_call call = {0};
 
-    if (!layout->jit || bpf_probe_read_user(&native, sizeof native, (void *)(resume - sizeof native.call)) ||
-        native.instruction != native.again || native.instruction >= MOST_INSTRUCTIONS || native.call.arity > MOST_ARITY ||
-        otp_atom(native.call.module) == WIRE_NO_ATOM || otp_atom(native.call.function) == WIRE_NO_ATOM)
-        return false;
-    otp_name_mfa(name, native.call.module, native.call.function, native.call.arity);
-    return true;
+    if (!layout->jit || bpf_probe_read_user(&call, sizeof call, (void *)(resume - sizeof call)) || call.arity > OTP_MAX_ARITY ||
+        otp_atom(call.module) == WIRE_NO_ATOM || otp_atom(call.function) == WIRE_NO_ATOM)
+        return;
+    otp_name_mfa(name, call.module, call.function, call.arity);
 }
 
 /*
@@ -201,9 +196,12 @@ static __always_inline void otp_name_resume(const struct otp_layout *layout, __u
     name->words[0] = 0;
     name->words[1] = layout->purges;
     name->used = 16;
-    if (otp_read(layout, process, OTP_PROC_I, name->words, 8) || otp_name_native(layout, name->words[0], name) || !layout->apply ||
-        name->words[0] != layout->apply)
+    if (otp_read(layout, process, OTP_PROC_I, name->words, 8))
         return;
+    if (!layout->apply || name->words[0] != layout->apply) {
+        otp_name_native(layout, name->words[0], name);
+        return;
+    }
     if (otp_read(layout, process, OTP_PROC_ARGS, args, 8) || bpf_probe_read_user(args, sizeof args, (void *)args[0]))
         return;
     call = (struct otp_call){args[0], args[1], 0};
