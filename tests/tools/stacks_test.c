@@ -303,7 +303,7 @@ START_TEST(test_stacks_tell_what_proc_lib_does)
                                               "$ERLSNOOP stacks -p $p --off-cpu --proc stacks_target:init/1 --by none --folded .5 1 | sed 's/ [0-9]*$//'; kill $p", START_EITHER("servers"));
 
     ck_assert_msg(strstr(r->out, "stacks_target:'-servers/0-fun-0-'/0\nstacks_target:init/1\nstacks_target:nap/1\n") != NULL, "%s", r->out);
-    ck_assert_ptr_ne(strstr(r->out, "\nproc_lib:init_p_do_apply/3;gen_server:loop/7\n"), NULL);
+    ck_assert_ptr_ne(strstr(r->out, "\nproc_lib:init_p_do_apply/3;gen_server:loop/"), NULL); /* of another arity in OTP 29 */
 }
 END_TEST
 
