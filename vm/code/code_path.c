@@ -51,6 +51,7 @@ static struct {
 
 static void list_preloaded(void)
 {
+	preloaded.count = 0; /* tests begin anew */
 	for (unsigned i = 0; i < PRELOADED_ROWS; i++)
 		if (release_is_from(preloaded_rows[i].first) && release_current->number <= preloaded_rows[i].last)
 			preloaded.modules[preloaded.count++] = preloaded_rows[i].module;
