@@ -471,6 +471,7 @@ END_TEST
 START_TEST(test_stock_refuses_a_file_that_is_not_as_it_should_be)
 {
     SUPPORT_BPF();
+    SUPPORT_EXPORTS();
     /* another release's number in a copy of the emulator: no offsets are known of it */
     const struct support_run *r = support_run(
         "b=$(ls /usr/lib/erlang/erts-*/bin/beam.smp | head -1); cp -r ${b%%/*} bin\n"
