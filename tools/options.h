@@ -24,7 +24,8 @@ enum {
 #define OPTIONS_SOURCES "batches|notes"
 
 /* An option of one subcommand; `set` gets its value (NULL without `metavar`) and returns 0 or FAIL_USAGE. A name of one letter is -o, others
- * are --name. A metavar with bars is the values that there are, which shells complete (options_choice). The one with the name "" is set for each word that is no option, in place of interval and count. */
+ * are --name. A metavar with bars is the values that there are, which shells complete (options_choice). The one with the
+ * name "" is set for each word that is no option, in place of interval and count. */
 struct options_extra {
     const char *name, *metavar, *text;
     int (*set)(void *ctx, const char *value);

@@ -108,6 +108,14 @@ START_TEST(test_hold_close_lets_go_beside_one_that_ends)
 }
 END_TEST
 
+/* The first of those that were started was stopped, and goes on. */
+static void go_on_and_end(pid_t command, const pid_t started[2])
+{
+    kill(started[0], SIGCONT);
+    await_row(started[0], "State:", "S (", NULL);
+    end_command(command, started);
+}
+
 START_TEST(test_hold_close_lets_go_of_one_that_others_stopped)
 {
     struct hold h;
@@ -122,9 +130,7 @@ START_TEST(test_hold_close_lets_go_of_one_that_others_stopped)
     hold_close(&h);
     await_row(started[0], "TracerPid:", "\t0\n", NULL);
     await_row(started[0], "State:", "T (", NULL);
-    kill(started[0], SIGCONT);
-    await_row(started[0], "State:", "S (", NULL);
-    end_command(command, started);
+    go_on_and_end(command, started);
 }
 END_TEST
 
@@ -139,9 +145,7 @@ START_TEST(test_hold_stop_passes_one_that_others_stopped)
     hold_stop(&h, started[0]);
     await_row(started[0], "State:", "t (", NULL);
     hold_close(&h);
-    kill(started[0], SIGCONT);
-    await_row(started[0], "State:", "S (", NULL);
-    end_command(command, started);
+    go_on_and_end(command, started);
 }
 END_TEST
 

@@ -364,18 +364,19 @@ static void trim(size_t most)
 	tidy.other = resident > tidy.trimmed_held ? resident - tidy.trimmed_held : 0;
 }
 
-static bool is_too_soon(bool is_idle)
+/* Whether it is time to trim, which is then done: the more often, the longer is the pause after it, but for who is idle. */
+static bool take_turn(bool is_idle)
 {
 	unsigned since = tidy.calls - tidy.trimmed_at;
 
 	if (tidy.pause != 0 && since < tidy.pause && !is_idle)
-		return true;
+		return false;
 	if (tidy.pause == 0 || since > 2 * tidy.pause)
 		tidy.pause = TIDY_PAUSE;
 	else if (tidy.pause < TIDY_LONGEST_PAUSE)
 		tidy.pause *= 2;
 	tidy.trimmed_at = tidy.calls;
-	return false;
+	return true;
 }
 
 /* What was freed since the last trim may have kept other pages from being given back; in a busy VM a peak may come and go
@@ -396,7 +397,7 @@ bool mem_tidy(bool is_idle)
 	free_kept();
 	if (is_doubtful(is_idle, most))
 		tidy.other = 0;
-	if (is_much(resident, most + tidy.other) && !is_too_soon(is_idle))
+	if (is_much(resident, most + tidy.other) && take_turn(is_idle))
 		trim(most);
 	return tidy.kept != NULL || is_much(resident, tidy.held[(tidy.calls - 1) % TIDY_LOOKS] + tidy.other);
 }

@@ -207,8 +207,8 @@ static Term info_system_version(Process *p)
 	char text[160];
 
 	snprintf(text, sizeof(text), "Erlang/OTP %s [erts-%s] [erlvm] [64-bit] [smp:%u:%u] [ds:%u:%u:%u] [async-threads:%u]\n",
-		 release_current->text, release_current->erts, sched_count(), sched_online(), dirty_count(DIRTY_CPU), dirty_online(DIRTY_CPU), dirty_count(DIRTY_IO),
-		 (unsigned)async_thread_count());
+		 release_current->text, release_current->erts, sched_count(), sched_online(), dirty_count(DIRTY_CPU),
+		 dirty_online(DIRTY_CPU), dirty_count(DIRTY_IO), (unsigned)async_thread_count());
 	return string(&p->heap, text);
 }
 
