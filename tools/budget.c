@@ -64,9 +64,9 @@ static void add_vm(struct budget *b, struct governor_vm *vm, const struct target
     if (all)
         b->vms = all;
     if (err && !b->full)
-        note("no budget is kept of the VM with pid %d, nor of others that are more than there is room for: "
-             "%s", life->pid,
-             err == -E2BIG ? "too many are watched" : strerror(-err));
+        note("the VM with pid %d, and others that there is no room for, are watched without a budget (%s); "
+             "watch fewer at a time, with -p",
+             life->pid, err == -E2BIG ? "too many are watched" : strerror(-err));
     b->full |= err != 0;
     if (err)
         return;

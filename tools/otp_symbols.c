@@ -119,7 +119,6 @@ static bool find_debug_file(struct otp_symbols *symbols)
  * what it loads in turn (curl, TLS) does not like to be unloaded. */
 
 enum { SILENCE_S = 5 };
-#define SILENCE_TEXT "5" /* for the library: seconds */
 
 /* How far the file has come, and when it last came further. */
 static struct {
@@ -156,12 +155,14 @@ static int fetch_debug(void *library, const unsigned char *build_id, size_t size
     void (*watch)(void *, int (*)(void *, long, long)) =
         (void (*)(void *, int (*)(void *, long, long)))dlsym(library, "debuginfod_set_progressfn");
     void *client = begin && find && end && watch ? begin() : NULL;
+    char silence_s[16];
     int fd;
 
     if (!client)
         return -ENOSYS;
     /* Newer libraries ask nobody whether to go on before a server has answered, and wait for minutes. */
-    setenv("DEBUGINFOD_TIMEOUT", SILENCE_TEXT, 0);
+    snprintf(silence_s, sizeof silence_s, "%d", SILENCE_S);
+    setenv("DEBUGINFOD_TIMEOUT", silence_s, 0);
     setenv("DEBUGINFOD_RETRY_LIMIT", "0", 0);
     progress.got = 0;
     clock_gettime(CLOCK_MONOTONIC, &progress.since);
