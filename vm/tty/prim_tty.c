@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <langinfo.h>
 #include <locale.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -38,7 +39,7 @@ struct tty {
 
 static struct {
 	struct nif_type *type;
-	_Atomic int wire;
+	_Atomic int wire, writers; /* writers: handlers that may be writing to what `wire` is or was */
 	struct termios first; /* as the VM found it */
 	atomic_bool is_changed, is_hooked;
 } ttys = { .wire = -1 };
@@ -216,12 +217,15 @@ static Term window_size(struct nif_env *env, int argc, const Term *argv)
 
 static void write_signal(int number)
 {
-	int fd = atomic_load(&ttys.wire), error = errno;
+	int fd, error = errno;
 	ssize_t written;
 
+	atomic_fetch_add(&ttys.writers, 1);
+	fd = atomic_load(&ttys.wire);
 	do
 		written = fd >= 0 ? write(fd, number == SIGWINCH ? "w" : "c", 1) : 0;
 	while (written < 0 && errno == EINTR);
+	atomic_fetch_sub(&ttys.writers, 1);
 	errno = error;
 }
 
@@ -277,6 +281,9 @@ static void end_reader(struct nif_env *env, struct tty *t)
 	enif_select(env, STDIN_FILENO, NIF_SELECT_STOP, t, NULL, am_undefined);
 	if (atomic_compare_exchange_strong(&ttys.wire, &mine, -1))
 		handle_signals(SIG_DFL);
+	/* The number may be another file's once it is closed. A handler does not wait: the pipe is not blocking. */
+	while (atomic_load(&ttys.writers) > 0)
+		sched_yield();
 	close(t->signals[SIGNAL_WRITE]);
 	enif_select(env, t->signals[SIGNAL_READ], NIF_SELECT_STOP, t, NULL, am_undefined);
 	t->signals[SIGNAL_READ] = t->signals[SIGNAL_WRITE] = -1;
