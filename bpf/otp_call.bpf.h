@@ -177,8 +177,8 @@ static __always_inline void otp_name_native(const struct otp_layout *layout, __u
 {
     struct otp_call call = {0};
 
-    if (!layout->jit || bpf_probe_read_user(&call, sizeof call, (void *)(resume - sizeof call)) || call.arity > OTP_MAX_ARITY ||
-        otp_atom(call.module) == WIRE_NO_ATOM || otp_atom(call.function) == WIRE_NO_ATOM)
+    if (!layout->jit || bpf_probe_read_user(&call, sizeof call, (void *)(resume - sizeof call)) ||
+        call.arity > OTP_MAX_ARITY || otp_atom(call.module) == WIRE_NO_ATOM || otp_atom(call.function) == WIRE_NO_ATOM)
         return;
     otp_name_mfa(name, call.module, call.function, call.arity);
 }

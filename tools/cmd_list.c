@@ -82,7 +82,10 @@ static void format_age(char *out, size_t size, double seconds)
         snprintf(out, size, "%lu s", s);
 }
 
-/* Normal schedulers, by the names of their threads: 1_scheduler and so on up to OTP 25, erts_sched_1 later, sched_1 on erlvm. */
+/*
+ * Normal schedulers, by the names of their threads: 1_scheduler and so on up to OTP 25, erts_sched_1 later, sched_1 on
+ * erlvm.
+ */
 static unsigned count_schedulers(int pid)
 {
     char path[64 + sizeof((struct dirent *)0)->d_name], name[32], end;

@@ -175,7 +175,9 @@ void hold_look(struct hold *h, void (*begun)(void *ctx, pid_t pid), void *ctx)
         free_all(h);
 }
 
-/* Returns whether the thread is told to stop now. One that listens does not run: it is told when it is to be let go of. */
+/*
+ * Returns whether the thread is told to stop now. One that listens does not run: it is told when it is to be let go of.
+ */
 static bool interrupt(const struct hold *h, struct hold_thread *t)
 {
     if (t->stopped || t->told || (t->listens && !h->ends))

@@ -53,7 +53,12 @@ static int open_checked(const char *path, int flags, bool is_file)
 
     if (fd < 0)
         return -errno;
-    err = fstat(fd, &st) ? -errno : S_ISREG(st.st_mode) != is_file ? ERR_OTHER : is_given(path, fd, &st) ? 0 : check(&st);
+    if (fstat(fd, &st))
+        err = -errno;
+    else if (S_ISREG(st.st_mode) != is_file)
+        err = ERR_OTHER;
+    else
+        err = is_given(path, fd, &st) ? 0 : check(&st);
     if (!err && is_file && ftruncate(fd, 0))
         err = -errno;
     if (err)

@@ -20,7 +20,8 @@ int words_count(char **argv);
  * behind one, which ends with its variable or file, to *plain. A variable's and a file's words end with "--", as erl's do.
  * Fails: ends the program with a line that says why (a file that cannot be read). */
 void erl_words_expand(char **argv, struct words *flags, struct words *plain);
-/* Puts the words of the variable of this release (ERL_OTP25_FLAGS) before the others; a root that they name comes too late. Fails likewise. */
+/* Puts the words of the variable of this release (ERL_OTP25_FLAGS) before the others; a root that they name comes too
+ * late. Fails likewise. */
 void erl_words_put_release(struct words *flags, struct words *plain);
 
 #endif

@@ -109,7 +109,8 @@ START_TEST(test_attach_counts_its_own_process_only)
 END_TEST
 
 /* Emits `spec` and then `more`, watched by the view at so many notes; calls check(skel) when that has ended. */
-static void watch_two(enum view_id view, int notes, const char *spec, const char *more, void (*check)(struct views *skel))
+static void watch_two(enum view_id view, int notes, const char *spec, const char *more,
+                      void (*check)(struct views *skel))
 {
     char dir[] = "/tmp/erlsnoop-test-XXXXXX", go[64];
     struct attach attach = {0};

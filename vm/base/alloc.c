@@ -364,7 +364,8 @@ static void trim(size_t most)
 	tidy.other = resident > tidy.trimmed_held ? resident - tidy.trimmed_held : 0;
 }
 
-/* Whether it is time to trim, which is then done: the more often, the longer is the pause after it, but for who is idle. */
+/* Whether it is time to trim, which is then done: the more often, the longer is the pause after it, but for who is
+ * idle. */
 static bool take_turn(bool is_idle)
 {
 	unsigned since = tidy.calls - tidy.trimmed_at;

@@ -40,7 +40,8 @@ void release_name_known(char *to, size_t room, bool partly)
 	for (size_t i = 0; i < ROW_COUNT && used < room; i++)
 		if (rows[i].is_whole || partly) {
 			left--;
-			used += (size_t)snprintf(to + used, room - used, "%d%s", rows[i].number, left == 0 ? "" : left == 1 ? " and " : ", ");
+			used += (size_t)snprintf(to + used, room - used, "%d%s", rows[i].number,
+						 left == 0 ? "" : left == 1 ? " and " : ", ");
 		}
 }
 

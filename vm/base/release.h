@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The release of the Erlang/OTP library that this VM runs: a row of releases.def. Invariant: it does not change once anything runs. */
+/* The release of the Erlang/OTP library that this VM runs: a row of releases.def. Invariant: it does not change once
+ * anything runs. */
 #ifndef VM_BASE_RELEASE_H
 #define VM_BASE_RELEASE_H
 

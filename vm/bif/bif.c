@@ -54,7 +54,8 @@ static enum row_kind kind_of(const struct bif_row *row)
 	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
 		const struct change *c = &changes[i];
 
-		if (release_is_from(c->since) && c->module == row->module && c->arity == row->arity && strcmp(c->function, row->function) == 0)
+		if (release_is_from(c->since) && c->module == row->module && c->arity == row->arity &&
+		    strcmp(c->function, row->function) == 0)
 			return c->kind;
 	}
 	return row->kind;

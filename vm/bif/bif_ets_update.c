@@ -295,7 +295,8 @@ static bool set_all(struct update *u, Term list)
 }
 
 /* Puts it in where the key is not there. TERM_NONE: nothing may be written with it. */
-static Term change_elements(Process *p, struct update *u, const Term *args, Term list, Term object, struct ets_change *change)
+static Term change_elements(Process *p, struct update *u, const Term *args, Term list, Term object,
+			    struct ets_change *change)
 {
 	bool is_new = u->place == NULL;
 	Term result;

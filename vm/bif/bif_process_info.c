@@ -732,7 +732,8 @@ static Term make_wish(Process *p, struct heap *h, enum wish wish, const Term *na
 	return list;
 }
 
-/* c->items: the wish, then the names; the request is a list of those that are no atoms, and NIL stands in their places. */
+/* c->items: the wish, then the names; the request is a list of those that are no atoms, and NIL stands in their
+ * places. */
 static Term answer_wish(Process *p, struct process_call *c)
 {
 	Term keyed = c->request;

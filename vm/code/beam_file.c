@@ -600,7 +600,8 @@ struct type_format {
 
 static const struct type_format type_formats[] = { { 3, 0x0fff }, { 4, 0x1fff } };
 
-enum { TYPE_OF_25_ANY = 0x1fff, TYPE_BITSTRING = 2, TYPE_NUMBERS = 8 | 32 /* floats, integers: these may have bounds */ };
+/* NUMBERS: floats, integers, which may have bounds. */
+enum { TYPE_OF_25_ANY = 0x1fff, TYPE_BITSTRING = 2, TYPE_NUMBERS = 8 | 32 };
 
 static int64_t read_i64(struct reader *r)
 {

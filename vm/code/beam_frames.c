@@ -281,7 +281,8 @@ static bool takes_exception(const struct walk *w)
 {
 	uint8_t op = w->op->op;
 
-	return op == GENOP_line || op == GENOP_catch_end || op == GENOP_try_case || fail_frame(w, "a handler that does not take the exception");
+	return op == GENOP_line || op == GENOP_catch_end || op == GENOP_try_case ||
+	       fail_frame(w, "a handler that does not take the exception");
 }
 
 static inline bool walk_on(struct walk *w)

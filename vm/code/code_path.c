@@ -166,7 +166,8 @@ char *code_path_erts(void)
 	size_t n = list_names(code_path_root(), names);
 
 	for (size_t i = 0; i < n; i++) {
-		if (strncmp(names[i], "erts-", 5) == 0 && isdigit((unsigned char)names[i][5]) && (newest == NULL || strverscmp(names[i], newest) > 0)) {
+		if (strncmp(names[i], "erts-", 5) == 0 && isdigit((unsigned char)names[i][5]) &&
+		    (newest == NULL || strverscmp(names[i], newest) > 0)) {
 			mem_free(newest);
 			newest = names[i];
 		} else {

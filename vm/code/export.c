@@ -105,7 +105,8 @@ static void enter(_Atomic(struct export *) *bucket, struct export *e)
 }
 
 /* Fails: NULL, there is no room for a name more of that namer's. */
-static __attribute__((noinline)) struct export *add_entry(Term module, Term function, uint32_t arity, enum export_namer namer)
+static __attribute__((noinline)) struct export *add_entry(Term module, Term function, uint32_t arity,
+							  enum export_namer namer)
 {
 	_Atomic(struct export *) *bucket = find_bucket(module, function, arity);
 	struct export *e;

@@ -34,7 +34,8 @@ enum { EXPORT_STUB_TRACED = 2, EXPORTS_CODE_SHARE = 4, EXPORTS_CALLS_SHARE = 2, 
 void export_init(void);
 /* So many may there be: fewer where addresses are limited (`ulimit -v`). */
 size_t export_room(void);
-/* The entry, made when it is missing. Any thread. Ends the VM when there is no room: a part of the table is kept for this. */
+/* The entry, made when it is missing. Any thread. Ends the VM when there is no room: a part of the table is kept for
+ * this. */
 struct export *export_get(Term module, Term function, uint32_t arity);
 /* The same for whoever may name too many. Fails: NULL when the namer's share is used up, or memory is refused. */
 struct export *export_try_get(Term module, Term function, uint32_t arity, enum export_namer namer);

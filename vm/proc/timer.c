@@ -15,7 +15,8 @@
 #include "proc/sched.h"
 
 enum { LEVELS = 10, DIGIT_BITS = 6, SLOTS = 1 << DIGIT_BITS, REMAINDERS = 256, NS_PER_MS = 1000000 };
-enum { NUMBERS_LEAST = 64, NUMBERS_SPARED = 1 << 14 /* stay */, NUMBERS_FEW_OF = 64 /* fewer than one of so many is taken */ };
+/* Buckets: so many at least; so many stay; few are taken: fewer than one of so many. */
+enum { NUMBERS_LEAST = 64, NUMBERS_SPARED = 1 << 14, NUMBERS_FEW_OF = 64 };
 enum { CANCELLED_AT_ONCE = 1000 /* timers of a process that ends, while others wait for the wheel */ };
 
 enum timer_kind { TIMER_RECEIVE, TIMER_CALL, TIMER_MESSAGE };

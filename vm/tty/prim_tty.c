@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The native functions of prim_tty: standard input and output, as a terminal where they are one. Source of what they are given and answer:
- * kernel's prim_tty.erl of OTP 27.
+/* The native functions of prim_tty: standard input and output, as a terminal where they are one. Source of what they are
+ * given and answer: kernel's prim_tty.erl of OTP 27.
  * Invariant: `wire` is the writing end of the pipe that signals go to, or -1: then no handler of ours is installed. */
 #include <ctype.h>
 #include <errno.h>
@@ -467,7 +467,9 @@ static Term move(struct nif_env *env, int argc, const Term *argv)
 	if (!get_text(env, argv[0], text, sizeof(text)) || (argc > 1 && !enif_get_int(env, argv[1], &column)) ||
 	    (argc > 2 && !enif_get_int(env, argv[2], &row)))
 		return enif_make_badarg(env);
-	return term_info_goto(text, column, row, moved, &n) ? put_ok(env, put_bytes(env, moved, n)) : put_failure(env, "tgoto", EINVAL);
+	if (!term_info_goto(text, column, row, moved, &n))
+		return put_failure(env, "tgoto", EINVAL);
+	return put_ok(env, put_bytes(env, moved, n));
 }
 
 /* ---- the table */

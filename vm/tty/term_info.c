@@ -33,8 +33,8 @@ static bool find_functions(void)
 	*(void **)&info.tgetstr = dlsym(info.library, "tgetstr");
 	*(void **)&info.tgoto = dlsym(info.library, "tgoto");
 	*(void **)&info.tputs = dlsym(info.library, "tputs");
-	return info.tgetent != NULL && info.tgetnum != NULL && info.tgetflag != NULL && info.tgetstr != NULL && info.tgoto != NULL &&
-	       info.tputs != NULL;
+	return info.tgetent != NULL && info.tgetnum != NULL && info.tgetflag != NULL && info.tgetstr != NULL &&
+	       info.tgoto != NULL && info.tputs != NULL;
 }
 
 bool term_info_choose(const char *name)
