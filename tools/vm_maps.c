@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "vm_maps.h"
+#include "fail.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -65,6 +66,18 @@ static int widen(struct room *room)
     return values ? 0 : -ENOMEM;
 }
 
+/* Once: what is looked through next most likely fails likewise. */
+static void say_unread(int err)
+{
+    static bool said;
+
+    if (!said)
+        note("a table in the kernel cannot be looked through (%s): what VMs that have ended left there may be taken for "
+             "that of others, and not all that was lost is told",
+             strerror(-err));
+    said = true;
+}
+
 /*
  * By the buckets of the hash: a walk from one key to the next begins anew whenever the key has gone, and does not come
  * to its end where keys come and go fast.
@@ -88,6 +101,8 @@ int vm_maps_each_key(int map, void (*take)(void *ctx, const void *key), void *ct
     }
     free(room.keys);
     free(room.values);
+    if (err && err != -ENOENT)
+        say_unread(err);
     return err == -ENOENT ? 0 : err;
 }
 

@@ -22,7 +22,7 @@ bool vm_set_has(const struct vm_set *set, uint32_t vm);
 
 /*
  * Calls `take` with each key of a hash, which may remove it: once with one that stays there meanwhile, however many
- * others come and go. No map (-1): nothing. Fails: -errno, without a message.
+ * others come and go. No map (-1): nothing. Fails: -errno, which is said once.
  */
 int vm_maps_each_key(int map, void (*take)(void *ctx, const void *key), void *ctx);
 /* Removes the entries whose keys have one of the VMs where `at` says. No map (-1): nothing. */
