@@ -127,9 +127,12 @@ void vm_maps_drop_keys(int map, size_t at, const struct vm_set *vms)
     vm_maps_each_key(map, drop_key, &(struct dropping){map, at, vms});
 }
 
+/* One that was not created has a descriptor all the same: libbpf reserves it, from 1.5 on. */
 static int find_map(struct bpf_object *object, const char *name)
 {
-    return bpf_object__find_map_fd_by_name(object, name);
+    const struct bpf_map *map = bpf_object__find_map_by_name(object, name);
+
+    return map && bpf_map__autocreate(map) ? bpf_map__fd(map) : -ENOENT;
 }
 
 void vm_maps_drop(struct bpf_object *object, const struct vm_set *vms)

@@ -308,15 +308,17 @@ START_TEST(test_governor_samples_under_an_exporter)
 {
     SUPPORT_BPF();
     const struct support_run *r = support_run("%s",
-        FLOOD("$ERLSNOOP serve --views msglat --budget 10% --listen 127.0.0.1:0 -p $p 2> said & e=$!; await said\n"
+        FLOOD("$ERLSNOOP serve --views msglat --budget 10% --listen 127.0.0.1:0 -p $p 2> said & e=$!\n"
+              "until grep -q http said; do kill -0 $e || break; sleep .1; done\n"
               "url=$(grep -o 'http://[^ ]*' said | head -1)\n"
               "scrape() { python3 -c 'import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1]).read().decode())' $url; }\n"
               "until scrape | grep -q '^erlsnoop_sampling_ratio 0'; do kill -0 $e || break; sleep .2; done\n"
               "until scrape | grep '^erlsnoop_msglat_messages_total.* [1-9]'; do kill -0 $e || break; sleep .2; done\n"
-              "kill -INT $e; wait $e; s=$?; touch stop; await rounds; wait $p; exit $s"));
+              "kill -INT $e; wait $e; s=$?; touch stop; await rounds; wait $p\n"
+              "grep -v ': metrics at http' said >&2; exit $s"));
 
-    ck_assert_msg(!r->status && strstr(r->out, "erlsnoop_msglat_messages_total"), "%d: %s%s", r->status, r->out,
-                  r->err);
+    ck_assert_msg(!r->status && strstr(r->out, "erlsnoop_msglat_messages_total") && !strstr(r->err, "erlsnoop: "), "%d: %s%s",
+                  r->status, r->out, r->err);
 }
 END_TEST
 
