@@ -16,6 +16,7 @@
 #include "metrics.h"
 #include "session.h"
 #include "signals.h"
+#include "view_select.h"
 
 /* How often what the kernel counted is taken. */
 enum { RESULT_NS = 1000000000 };
@@ -27,7 +28,7 @@ struct serve {
     bool told; /* where that is */
     uint64_t linger_ns;
     struct metrics_own own; /* as of the last result */
-    struct engine_taker taker;
+    uint64_t slower_ns; /* exemplars: only of what took so long */
     struct metrics *metrics;
     struct http *http;
 };
@@ -190,7 +191,7 @@ static int set_views(void *ctx, const char *value)
     struct serve *s = ctx;
 
     s->chosen = true;
-    return engine_choose("serve", value, s->on);
+    return view_choose("serve", value, s->on);
 }
 
 static int set_listen(void *ctx, const char *value)
@@ -215,7 +216,7 @@ static int set_linger(void *ctx, const char *value)
 
 static int set_slower(void *ctx, const char *value)
 {
-    return options_ns("--slower", value, &((struct serve *)ctx)->taker.slower_ns);
+    return options_ns("--slower", value, &((struct serve *)ctx)->slower_ns);
 }
 
 static const struct options_extra extras[] = {
@@ -231,6 +232,18 @@ static const struct options_extra extras[] = {
     {"slower", "TIME", "exemplars: only of what took so long (10ms)", set_slower, false},
     {0}};
 
+static int ask(struct serve *s, const struct options *o)
+{
+    const struct engine_taker taker = {take_result, take_record, s};
+    struct engine_question question = {.settings.by_vm = true, .taker = &taker};
+
+    memcpy(question.on, s->on, sizeof question.on);
+    for (size_t i = 0; i < view_nfilters; i++)
+        if (!strcmp(view_filters[i].name, "slower"))
+            question.settings.filters[i] = s->slower_ns;
+    return engine_run(&question, o);
+}
+
 static int run(struct serve *s, const struct options *o, int socket)
 {
     uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
@@ -243,7 +256,7 @@ static int run(struct serve *s, const struct options *o, int socket)
     else
         err = http_start(socket, &(struct http_settings){s->where, s->hosts, render, s}, &s->http);
     if (!err)
-        err = engine_take(s->on, o, &s->taker);
+        err = ask(s, o);
     if (!err)
         linger(s);
     http_stop(s->http);
@@ -253,7 +266,7 @@ static int run(struct serve *s, const struct options *o, int socket)
 
 int cmd_serve(int argc, char **argv)
 {
-    struct serve s = {.listen = "127.0.0.1:9464", .linger_ns = 60000000000u};
+    struct serve s = {.listen = "127.0.0.1:9464", .linger_ns = 60000000000u, .slower_ns = 10000000};
     const struct options_spec spec = {"serve",
                                       "Serves what views count as metrics over HTTP, at /metrics, for Prometheus.",
                                       OPTIONS_TARGET | OPTIONS_BUDGET | OPTIONS_NO_JSON,
@@ -263,7 +276,6 @@ int cmd_serve(int argc, char **argv)
     struct options o;
     int err, socket;
 
-    s.taker = (struct engine_taker){take_result, take_record, &s, 10000000};
     err = options_parse(&spec, argc, argv, &o);
     if (err || o.done)
         return err;

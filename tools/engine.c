@@ -11,7 +11,6 @@
 
 #include "attach.h"
 #include "clock.h"
-#include "cmd.h"
 #include "fail.h"
 #include "feed.h"
 #include "otp_threads.h"
@@ -22,9 +21,9 @@
 #include "untold.h"
 #include "verdict.h"
 #include "view_places.h"
+#include "view_select.h"
 #include "views_user.h"
 #include "vm_maps.h"
-#include "wanted.h"
 
 #include "views.skel.h"
 
@@ -35,7 +34,6 @@ struct engine {
     struct session *session;
     const struct engine_taker *taker; /* NULL: results are printed */
     struct feed *feed; /* of VMs that hand pages of events over; NULL: their notes are asked for */
-    bool notes_only, pages_only; /* asked for: no pages; no VM that hands none over */
     bool one_vm; /* there will be no other: what it cannot tell is left out of results */
     struct untold untold;
     char unserved[VIEWS_NAMES_BYTES]; /* views that the last VM cannot tell */
@@ -57,60 +55,6 @@ struct counted_vm {
     bool dead; /* it was at the last result */
 };
 
-/* ---- what is loaded */
-
-static const struct {
-    const char *prefix;
-    enum view_source source;
-} entries[] = {{"on_", VIEW_BY_NOTE}, {"at_", VIEW_BY_HOOK}, {"ret_", VIEW_BY_HOOK}};
-
-static bool wants_program(const char *name, const bool on[VIEW_COUNT])
-{
-    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
-        size_t len = strlen(entries[i].prefix);
-
-        for (size_t v = 0; v < VIEW_COUNT && !strncmp(name, entries[i].prefix, len); v++)
-            if (on[v] && view_wants((enum view_id)v, name + len, entries[i].source))
-                return true;
-    }
-    return false;
-}
-
-/* The view whose map this is, by its name; VIEW_COUNT: it is everybody's. */
-static enum view_id find_owner(const char *map)
-{
-    const char *end = strchr(map, '_');
-
-    return end ? view_find(map, (size_t)(end - map)) : VIEW_COUNT;
-}
-
-/* The maps of a TOTAL table's rows by VM are not made. */
-static void leave_vms(struct bpf_object *object, const struct view_table *t)
-{
-    char name[64];
-
-    for (unsigned side = 0; t->key == VIEW_TOTAL && side < 2; side++) {
-        snprintf(name, sizeof name, "%s_%u", t->map, side);
-        bpf_map__set_autocreate(bpf_object__find_map_by_name(object, name), false);
-    }
-}
-
-void engine_select(struct bpf_object *object, const bool on[VIEW_COUNT], bool by_vm)
-{
-    struct bpf_program *program;
-    struct bpf_map *map;
-
-    bpf_object__for_each_program(program, object)
-        bpf_program__set_autoload(program, wants_program(bpf_program__name(program), on));
-    bpf_object__for_each_map(map, object) {
-        enum view_id view = find_owner(bpf_map__name(map));
-
-        bpf_map__set_autocreate(map, view == VIEW_COUNT || on[view]);
-    }
-    for (size_t i = 0; i < VIEW_NTABLES && !by_vm; i++)
-        leave_vms(object, view_table((enum view_table_id)i));
-}
-
 /* Tells the programs which views are on, and which arguments to read. */
 static void configure(struct engine *e)
 {
@@ -124,7 +68,7 @@ static void configure(struct engine *e)
     }
     attach_set_constants(object, ".rodata.views", &e->settings, sizeof e->settings);
     attach_set_constants(object, ".rodata.events", wanted, sizeof wanted);
-    engine_select(object, e->on, e->settings.by_vm);
+    view_select(object, e->on, e->settings.by_vm);
 }
 
 /* ---- states: tables by process */
@@ -508,184 +452,41 @@ static void on_record(void *ctx, struct session *s, const struct wire_header *he
         result_record(&source, header, size);
 }
 
-/* ---- subcommands */
+/* ---- a run */
 
-#define FILTER(view, filter, unit, text)                                                           \
-    static int set_##view##_##filter(void *ctx, const char *value)                                 \
-    {                                                                                              \
-        struct engine *e = ctx;                                                                    \
-                                                                                                   \
-        return view_filter_parse(e->on, #filter, value, e->settings.filters);                      \
-    }
-#include "../bpf/views.def"
-
-static const struct options_extra filters[] = {
-#define FILTER(view, filter, unit, text) {#filter, "TIME", text, set_##view##_##filter, true},
-#include "../bpf/views.def"
-    {0}};
-
-/* For all views that are on and keep some. */
-static int set_top(void *ctx, const char *value)
+static void apply_question(struct engine *e, const struct engine_question *q, const struct options *o)
 {
-    struct engine *e = ctx;
-
-    return view_slowest_parse(e->on, value, e->settings.slowest);
-}
-
-static int set_source(void *ctx, const char *value)
-{
-    struct engine *e = ctx;
-    unsigned chosen;
-    int err = options_choice("--source", OPTIONS_SOURCES, value, &chosen);
-
-    e->notes_only = chosen == 1;
-    e->pages_only = chosen == 0;
-    return err;
-}
-
-static int run(struct engine *e, const struct options *o)
-{
-    struct session_ops ops = {.record = on_record, .result = on_result, .hooked = on_hooked, .opened = size_states,
-                              .ended = on_ended,
-                              .cut = on_cut, .missed = on_missed, .early = e->taker ? NULL : on_early,
-                              .pages_only = e->pages_only, .silent = e->taker != NULL};
-    int err;
-
+    memcpy(e->on, q->on, sizeof e->on);
+    e->settings = q->settings;
+    e->taker = q->taker;
     e->one_vm = !o->all && !o->child;
     for (size_t v = 0; v < VIEW_COUNT; v++)
         e->settings.events[v] = e->taker ? view_has_exemplars((enum view_id)v) : o->events;
     for (size_t i = 0; i < view_nuses; i++)
         e->on[view_uses[i].helper] |= e->on[view_uses[i].view];
-    e->skeleton = views__open();
-    if (e->skeleton)
-        configure(e);
-    if (!e->notes_only && feed_new(&e->settings, &e->feed))
-        return fail(-ENOMEM, "out of memory");
-    ops.feed = e->feed;
-    err = session_run(o, e->skeleton ? e->skeleton->skeleton : NULL, &ops, e);
-    result_early_free(e->early);
-    untold_free(&e->untold);
-    free(e->counted);
-    feed_free(e->feed);
-    views__destroy(e->skeleton);
-    return err;
 }
 
-static struct options_extra *find_extra(struct options_extra *extras, const char *name)
+int engine_run(const struct engine_question *question, const struct options *options)
 {
-    while (extras->name && strcmp(extras->name, name))
-        extras++;
-    return extras;
-}
-
-/* The options of the views that are on. What several views have is one, for each of them. */
-static void list_filters(const struct engine *e, struct options_extra *extras)
-{
-    for (size_t i = 0; i < view_nfilters; i++) {
-        struct options_extra *extra = find_extra(extras, filters[i].name);
-        bool shared = extra->name != NULL;
-
-        if (e->on[view_filters[i].view])
-            *extra = filters[i];
-        if (e->on[view_filters[i].view] && shared)
-            extra->text = "with --events: only what took at least TIME (5ms)";
-    }
-}
-
-/* Options that others of the views have are known, and refused. */
-static void list_refused(const struct engine *e, struct options_extra *extras)
-{
-    static const struct options_extra refused[] = {{"slower", "TIME", NULL, view_refuse_slower, false},
-                                                   {"top", "N", NULL, view_refuse_top, false},
-                                                   {"events", NULL, NULL, view_refuse_events, false}};
-
-    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
-        struct options_extra *extra = find_extra(extras, refused[i].name);
-        bool known = refused[i].set == view_refuse_events && view_has_events(e->on);
-
-        if (!extra->name && !known)
-            *extra = refused[i];
-    }
-}
-
-/* Parses the line of a subcommand of the views that are on, and runs it. */
-static int run_views(struct engine *e, const char *command, const char *operands, const char *what, int argc, char **argv)
-{
-    struct options_extra extras[VIEW_NFILTERS + 6] = {
-        {"source", OPTIONS_SOURCES, "ask an erlvm by batches of events (unless said) or by notes", set_source, false}};
-    const struct options_spec spec = {command, what, OPTIONS_LIVE & ~(view_has_events(e->on) ? 0 : OPTIONS_EVENTS), extras, e,
-                                      operands};
-    struct options o;
+    struct engine e = {0};
+    struct session_ops ops = {.record = on_record, .result = on_result, .hooked = on_hooked, .opened = size_states,
+                              .ended = on_ended, .cut = on_cut, .missed = on_missed,
+                              .early = question->taker ? NULL : on_early, .pages_only = question->pages_only,
+                              .silent = question->taker != NULL};
     int err;
 
-    list_filters(e, extras);
-    if (view_keeps_slowest(e->on)) {
-        *find_extra(extras, "top") = (struct options_extra){"top", "N", VIEW_SLOWEST_TEXT, set_top, false};
-        view_slowest_default(e->on, e->settings.slowest);
-    }
-    list_refused(e, extras);
-    err = options_parse(&spec, argc, argv, &o);
-    return err || o.done ? err : run(e, &o);
-}
-
-#define VIEW(view, family, text, what)                                                                     \
-    int cmd_##view(int argc, char **argv)                                                          \
-    {                                                                                              \
-        struct engine e = {.on = {[VIEW_##view] = true}};                                          \
-                                                                                                   \
-        return run_views(&e, #view, NULL, what, argc, argv);                                             \
-    }
-#include "../bpf/views.def"
-
-/* ---- several views at once */
-
-static const char view_names[] = ""
-#define VIEW(view, family, text, what) " " #view
-#include "../bpf/views.def"
-    ;
-
-int engine_choose(const char *command, const char *list, bool on[VIEW_COUNT])
-{
-    for (struct wanted_word w = {.next = list}; wanted_next(&w);) {
-        enum view_id view = view_find(w.text, w.length);
-
-        if (view == VIEW_COUNT || !views[view].text)
-            return fail(FAIL_USAGE, "%s cannot ask '%.*s'; it can ask%s", command, (int)w.length, w.text, view_names);
-        if (on[view])
-            return fail(FAIL_USAGE, "view %s is named twice", views[view].name);
-        on[view] = true;
-    }
-    return 0;
-}
-
-int cmd_watch(int argc, char **argv)
-{
-    static const char what[] = "Asks several questions at once. VIEWS are some of these, with commas between:\n"
-#define VIEW(view, family, text, what) " " #view
-#include "../bpf/views.def"
-        ;
-    struct engine e = {0};
-    bool named = argc > 1 && *argv[1] != '-';
-    int err = named ? engine_choose("watch", argv[1], e.on) : 0;
-
-    if (err)
-        return err;
-    if (!named && (argc < 2 || (strcmp(argv[1], "-h") && strcmp(argv[1], "--help"))))
-        return fail(FAIL_USAGE, "watch wants the views to ask first, such as spawns,msglat; it can ask%s", view_names);
-    for (size_t v = 0; v < VIEW_COUNT && !named; v++)
-        e.on[v] = views[v].text != NULL; /* their options are told */
-    return run_views(&e, "watch", "VIEWS", what, argc - named, argv + named);
-}
-
-/* ---- for takers */
-
-int engine_take(const bool on[VIEW_COUNT], const struct options *options, const struct engine_taker *taker)
-{
-    struct engine e = {.taker = taker, .settings.by_vm = true};
-
-    memcpy(e.on, on, sizeof e.on);
-    for (size_t i = 0; i < view_nfilters; i++)
-        if (!strcmp(view_filters[i].name, "slower"))
-            e.settings.filters[i] = taker->slower_ns;
-    return run(&e, options);
+    apply_question(&e, question, options);
+    e.skeleton = views__open();
+    if (e.skeleton)
+        configure(&e);
+    if (!question->notes_only && feed_new(&e.settings, &e.feed))
+        return fail(-ENOMEM, "out of memory");
+    ops.feed = e.feed;
+    err = session_run(options, e.skeleton ? e.skeleton->skeleton : NULL, &ops, &e);
+    result_early_free(e.early);
+    untold_free(&e.untold);
+    free(e.counted);
+    feed_free(e.feed);
+    views__destroy(e.skeleton);
+    return err;
 }

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Views, asked of targets, printed to a sink or given to a taker: what a subcommand of bpf/views.def is. All views are
- * one BPF object, of which only what the views need is loaded, and only where they need it attached.
+ * Views, asked of targets, printed to a sink or given to a taker. All views are one BPF object, of which only what the
+ * views need is loaded, and only where they need it attached.
  */
 #ifndef TOOLS_ENGINE_H
 #define TOOLS_ENGINE_H
-
-#include <bpf/libbpf.h>
 
 #include "options.h"
 #include "result.h"
@@ -21,15 +19,17 @@ struct engine_taker {
     /* A record of a view that exemplars are made of. */
     void (*record)(void *ctx, const struct result_source *source, const struct wire_header *header, size_t size);
     void *ctx;
-    uint64_t slower_ns; /* only records of what took so long */
 };
 
-/* Turns on the views of a list, with commas between. command: for the message. Fails: FAIL_USAGE, said. */
-int engine_choose(const char *command, const char *list, bool on[VIEW_COUNT]);
-/* Asks the views that are on until the session ends. Returns 0 or a failure that was said. */
-int engine_take(const bool on[VIEW_COUNT], const struct options *options, const struct engine_taker *taker);
+/* What is asked. */
+struct engine_question {
+    bool on[VIEW_COUNT];
+    struct view_settings settings;  /* filters, slowest and by_vm; the rest follows from the views and the options */
+    bool notes_only, pages_only;    /* no pages; no VM that hands none over */
+    const struct engine_taker *taker; /* NULL: results are printed */
+};
 
-/* Before the load: leaves of the opened object what these views need. by_vm: as of struct view_settings. */
-void engine_select(struct bpf_object *object, const bool on[VIEW_COUNT], bool by_vm);
+/* Asks until the session ends. Returns 0 or a failure that was said. */
+int engine_run(const struct engine_question *question, const struct options *options);
 
 #endif

@@ -7,10 +7,10 @@
 
 #include "attach.h"
 #include "batch_source.h"
-#include "engine.h"
 #include "event.h"
 #include "kernel.h"
 #include "plan.h"
+#include "view_select.h"
 
 #include "views.skel.h"
 
@@ -125,7 +125,7 @@ void verdict_all(const struct target *t, const struct plan *plan, struct verdict
 
         on[view] = true;
         if (all)
-            engine_select(all->obj, on, false);
+            view_select(all->obj, on, false);
         out[i] = judge_notes_and_hooks(all ? all->skeleton : NULL, t, plan);
         if (out[i].works && batch_source_serves(t))
             snprintf(out[i].text, sizeof out[i].text, "its pages of events; with --source notes its notes");

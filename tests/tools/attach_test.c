@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "attach.h"
-#include "engine.h"
 #include "support.h"
+#include "view_select.h"
 #include "views.skel.h"
 
 /* An emitter that waits for the file `go` to exist, then fires `spec`, and then `more`. */
@@ -55,7 +55,7 @@ static struct views *watch_all(const struct target *t, int vm, enum view_id view
         (struct view_places){.secret = 1, .mask = bpf_map__max_entries(skel->maps.spawns_births_at) - 1};
     for (int i = 0; i < PLAN_NPROBES; i++)
         ((uint32_t *)skel->rodata_events->event_wanted)[i] = view_reads(view, plan_probe_name((enum plan_probe)i));
-    engine_select(skel->obj, on, false);
+    view_select(skel->obj, on, false);
     attach_hush();
     attach_prepare(a, skel->obj, t, NULL);
     ck_assert_int_eq(views__load(skel), 0);

@@ -10,8 +10,8 @@
 
 #include "attach.h"
 #include "budget.h"
-#include "engine.h"
 #include "support.h"
+#include "view_select.h"
 #include "views.skel.h"
 
 enum { ROOM = 2, FIRST_PID = 1 << 22 }; /* no process has such an id */
@@ -31,7 +31,7 @@ static void begin(struct world *w)
 
     *w = (struct world){.skel = views__open(), .options = {.all = true, .budget = 0.1}};
     ck_assert(w->skel != NULL);
-    engine_select(w->skel->obj, on, false);
+    view_select(w->skel->obj, on, false);
     attach_prepare(&w->watch.attach, w->skel->obj, NULL, NULL);
     bpf_map__set_max_entries(w->skel->maps.vm_hits, ROOM);
     ck_assert_int_eq(views__load(w->skel), 0);
