@@ -74,7 +74,7 @@ LEFT_OUT := $(if $(filter 0,$(STATIC)),,TLS$(if $(STATIC),$(comma) debuginfod))
 CHECK_LIBS = $(shell $(PKG_CONFIG) --libs check)
 
 VM_SRC := $(filter-out vm/main.c,$(wildcard vm/*.c vm/*/*.c))
-TOOL_SRC := $(filter-out tools/erlsnoop.c,$(wildcard tools/*.c))
+TOOL_SRC := $(filter-out tools/link/%,$(wildcard tools/*/*.c))
 # Those of families are linked into one object, views.
 BPF_FAMILIES := core $(sort $(shell sed -nE 's/^VIEW.\w+, (\w+),.*/\1/p' bpf/views.def))
 BPF_OBJ := $(filter-out $(BPF_FAMILIES),$(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c))) views
@@ -117,7 +117,7 @@ $(BUILD)/obj/tools/link/no_tls.o: $(GEN)/no_tls.c
 $(BUILD)/obj/vm/bif/bif_info.o $(FUZZ)/vm/bif/bif_info.o: VM_CFLAGS += -DBUILD_CFLAGS='"$(FLAGS_TOLD)"' -DBUILD_LDFLAGS='"$(VM_LDFLAGS) $(VM_LIBS)"'
 $(BUILD)/obj/vm/main.o: VM_CFLAGS += -DVERSION='"$(VERSION)"'
 $(BUILD)/obj/tools/erlsnoop.o: TOOL_CFLAGS += -DLEFT_OUT='"$(LEFT_OUT)"'
-$(BUILD)/obj/tools/erlsnoop.o $(BUILD)/obj/tools/cmd_trace.o $(BUILD)/obj/tools/cmd_serve.o: TOOL_CFLAGS += -DVERSION='"$(VERSION)"'
+$(BUILD)/obj/tools/erlsnoop.o $(BUILD)/obj/tools/cmd/cmd_trace.o $(BUILD)/obj/tools/cmd/cmd_serve.o: TOOL_CFLAGS += -DVERSION='"$(VERSION)"'
 $(BUILD)/obj/vm/exec/loop.o: VM_CFLAGS += $(LOOP_CFLAGS)
 # Flags stand in this file: an object that was made with others is made again.
 $(BUILD)/obj/vm/%.o: vm/%.c Makefile
@@ -147,7 +147,7 @@ $(GEN)/%.skel.h: $(GEN)/%.bpf.o
 	$(BPFTOOL) gen skeleton $< name $(subst .,_,$*) > $@
 
 # erlsnoop with the programs of clang-N: what includes their skeletons, and what is of all.
-SKEL_USERS := $(shell grep -l 'skel\.h"' tools/*.c)
+SKEL_USERS := $(shell grep -l 'skel\.h"' tools/*/*.c)
 define of_clang
 $$(BUILD)/clang-$(1)/gen/views.bpf.o: $$(BPF_FAMILIES:%=$$(BUILD)/clang-$(1)/gen/%.bpf.o)
 	$$(BPFTOOL) gen object $$@ $$^
@@ -157,6 +157,7 @@ $$(BUILD)/clang-$(1)/gen/%.bpf.o: bpf/%.bpf.c $$(BPF_HEADERS)
 $$(BUILD)/clang-$(1)/gen/%.skel.h: $$(BUILD)/clang-$(1)/gen/%.bpf.o
 	$$(BPFTOOL) gen skeleton $$< name $$(subst .,_,$$*) > $$@
 $$(BUILD)/clang-$(1)/%.o: tools/%.c $$(SKEL:$$(GEN)/%=$$(BUILD)/clang-$(1)/gen/%) $$(SKEL)
+	@mkdir -p $$(@D)
 	$$(CC) -I$$(BUILD)/clang-$(1)/gen $$(TOOL_CFLAGS) -c -o $$@ $$<
 $$(BUILD)/clang-$(1)/erlsnoop: $$(SKEL_USERS:tools/%.c=$$(BUILD)/clang-$(1)/%.o) $$(BUILD)/obj/tools/erlsnoop.o $$(filter-out $$(SKEL_USERS:%.c=$$(BUILD)/obj/%.o),$$(TOOL_OBJ))
 	$$(CC) $$(LDFLAGS) -o $$@ $$^ $$(TOOL_LIBS)
@@ -261,7 +262,7 @@ FUZZ_ROOMS := base term heap data proc code
 # A fuzz target has AddressSanitizer, beside which ThreadSanitizer cannot be.
 FUZZ_CFLAGS = $(filter-out -mno-red-zone -fsanitize=thread,$(VM_CFLAGS)) $(FUZZ_OPTIMIZE) -fsanitize=fuzzer-no-link,address
 FUZZ_OBJ := $(patsubst %.c,$(FUZZ)/%.o,vm/usdt.c $(wildcard $(FUZZ_ROOMS:%=vm/%/*.c)))
-BATCH_READERS := $(addprefix tools/,batch_page batch_merge batch_names event event_text term_text)
+BATCH_READERS := $(addprefix tools/,event/batch_page event/batch_merge event/batch_names event/event event/event_text common/term_text)
 FUZZ_NAMES := $(patsubst tests/fuzz/%_fuzz.c,%,$(wildcard tests/fuzz/*_fuzz.c))
 # The loop is one function of thousands of lines, which clang takes a quarter of an hour for with UndefinedBehaviorSanitizer.
 $(FUZZ)/vm/exec/loop.o: FUZZ_CFLAGS := $(filter-out -fsanitize=address%undefined -fno-sanitize-recover=undefined,$(FUZZ_CFLAGS))
@@ -290,7 +291,7 @@ $(FUZZ)/args_fuzz: $(patsubst %,$(FUZZ)/%.o,tests/fuzz/args_fuzz vm/erl_args vm/
 	$(CLANG) -fsanitize=fuzzer,address -Wl,--wrap=exit,--wrap=daemon,--wrap=setenv,--wrap=execvp -o $@ $^ $(VM_LIBS)
 # The reading of an emulator's file, from a small one on.
 $(FUZZ)/tools/%.o $(FUZZ)/tests/fuzz/otp_file_fuzz.o: FUZZ_CFLAGS += -Itools
-$(FUZZ)/otp_file_fuzz: $(patsubst %,$(FUZZ)/%.o,tests/fuzz/otp_file_fuzz tools/otp_image tools/frame_table tools/otp_symbols tools/otp_slide tools/otp_recover)
+$(FUZZ)/otp_file_fuzz: $(patsubst %,$(FUZZ)/%.o,tests/fuzz/otp_file_fuzz tools/target/otp_image tools/target/frame_table tools/otp/otp_symbols tools/otp/otp_slide tools/otp/otp_recover)
 	@mkdir -p $(FUZZ)/corpus/otp_file
 	echo 'int exported(int a) { return a; }' | $(CC) -x c -shared -fPIC -O1 -o $(FUZZ)/corpus/otp_file/small.so -
 	$(CLANG) -fsanitize=fuzzer,address -o $@ $^ -lelf -lcapstone
@@ -299,16 +300,16 @@ $(FUZZ)/batch_%_fuzz: $(patsubst %,$(FUZZ)/%.o,tests/fuzz/batch_%_fuzz $(BATCH_R
 	$(CLANG) -fsanitize=fuzzer,address -o $@ $^
 # Notes of a small file that has two.
 $(FUZZ)/tests/fuzz/elf_file_fuzz.o $(FUZZ)/tests/fuzz/otp_memory_fuzz.o $(FUZZ)/tests/fuzz/erlvm_memory_fuzz.o: FUZZ_CFLAGS += -Itools
-$(FUZZ)/elf_file_fuzz: $(patsubst %,$(FUZZ)/%.o,tests/fuzz/elf_file_fuzz $(addprefix tools/,elf_file memory clock))
+$(FUZZ)/elf_file_fuzz: $(patsubst %,$(FUZZ)/%.o,tests/fuzz/elf_file_fuzz $(addprefix tools/,target/elf_file target/memory common/clock))
 	@mkdir -p $(FUZZ)/corpus/elf_file
 	echo 'int noted = 1; int fire(int n) { STAP_PROBE1(erlang, spawn, n); STAP_PROBE1(erlang, exit, n); return n; }' | \
 		$(CC) -include sys/sdt.h -x c -shared -fPIC -O1 -o $(FUZZ)/corpus/elf_file/noted.so -
 	$(CLANG) -fsanitize=fuzzer,address -o $@ $^ -lbpf -lelf
 $(FUZZ)/otp_memory_fuzz $(FUZZ)/erlvm_memory_fuzz: $(FUZZ)/%_fuzz: $(FUZZ)/tests/fuzz/%_fuzz.o \
-	$(patsubst %,$(FUZZ)/tools/%.o,memory clock erlvm_code erlvm_layout frame_table otp_atoms otp_check otp_code otp_image otp_lines otp_modules otp_registered rights)
+	$(patsubst %,$(FUZZ)/tools/%.o,target/memory common/clock otp/erlvm_code otp/erlvm_layout target/frame_table otp/otp_atoms otp/otp_check otp/otp_code target/otp_image otp/otp_lines otp/otp_modules otp/otp_registered common/rights)
 	$(CLANG) -fsanitize=fuzzer,address -o $@ $^ -lbpf -lelf
 $(FUZZ)/tests/fuzz/recording_fuzz.o: FUZZ_CFLAGS += -Itools
-$(FUZZ)/recording_fuzz: $(patsubst %,$(FUZZ)/%.o,tests/fuzz/recording_fuzz tools/recording tools/recording_read $(BATCH_READERS))
+$(FUZZ)/recording_fuzz: $(patsubst %,$(FUZZ)/%.o,tests/fuzz/recording_fuzz tools/recording/recording tools/recording/recording_read $(BATCH_READERS))
 	$(CLANG) -fsanitize=fuzzer,address -o $@ $^ -lz -lzstd
 fuzz-%: $(FUZZ)/%_fuzz
 	@mkdir -p $(FUZZ)/corpus/$* tests/fuzz/corpus/$*
@@ -386,7 +387,7 @@ $(BUILD)/docs/views.md: docs/views.c bpf/views.def
 	$(CC) -std=c17 $(WARN) -o $(BUILD)/docs/print_views $<
 	$(BUILD)/docs/print_views > $@
 
-DOCS_OBJ := $(addprefix $(BUILD)/obj/tools/,elf_file.o memory.o clock.o link/elf_trees.o)
+DOCS_OBJ := $(addprefix $(BUILD)/obj/tools/,target/elf_file.o target/memory.o common/clock.o link/elf_trees.o)
 $(BUILD)/docs/probes.md: docs/probes.c vm/probes.def $(DOCS_OBJ) $(BUILD)/erlvm
 	@mkdir -p $(BUILD)/docs
 	$(CC) -std=c17 -D_GNU_SOURCE $(WARN) $(LDFLAGS) -o $(BUILD)/docs/print_probes $< $(DOCS_OBJ) $(TOOL_LIBS)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Drift of kernels and compilers, quarantined: nothing outside knows of it. What a kernel must have is in
- * tools/kernel_needs.def.
+ * tools/probe/kernel_needs.def.
  */
 #ifndef BPF_FIXES_BPF_H
 #define BPF_FIXES_BPF_H

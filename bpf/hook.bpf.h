@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Events from the functions of a stock emulator: what the programs at_<probe> and ret_<probe> (tools/attach.h) of
+ * Events from the functions of a stock emulator: what the programs at_<probe> and ret_<probe> (tools/probe/attach.h) of
  * hook_<topic>.bpf.h have in common, each of which makes the event from registers and memory and hands it to
  * tell_<probe>().
  */

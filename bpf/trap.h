@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Events of notes and hooks one by one, with their names and texts in them: what programs of bpf/trap.bpf.c hand to
- * tools/trap_source.c.
+ * tools/source/trap_source.c.
  *   struct trap_<probe>   a record: struct trap_head, then each argument in the form of its unit
  * Invariant: an argument that was not asked for is zeros.
  */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../tools/elf_file.h"
+#include "../tools/target/elf_file.h"
 
 /* Rows in the order of the file; each ARG belongs to the probe before it, of the same name. */
 enum kind { ROW_FAMILY, ROW_PROBE, ROW_ARG, ROW_OP };

@@ -26,7 +26,7 @@ static const struct row rows[] = {
 #include "../bpf/views.def"
 };
 
-/* What JSON adds to a key: as tools/sink_jsonl.c does. */
+/* What JSON adds to a key: as tools/sink/sink_jsonl.c does. */
 static const char *suffix(const struct row *r)
 {
 	static const char *const plain[] = { "COUNT", "VM", "KEY", "TIME", "PID", "NAME", "LABEL",
@@ -44,7 +44,7 @@ static const char *suffix(const struct row *r)
 	       strcmp(r->unit, "BYTES") == 0 ? "_bytes" : "";
 }
 
-/* The metric of a column, or a dash: as tools/metrics.c names it. table: its name in JSON. */
+/* The metric of a column, or a dash: as tools/serve/metrics.c names it. table: its name in JSON. */
 static const char *metric(const struct row *r, const char *table)
 {
 	static char text[128];

@@ -8,16 +8,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "attach.h"
-#include "cmd.h"
-#include "fail.h"
+#include "probe/attach.h"
+#include "cmd/cmd.h"
+#include "common/fail.h"
 
 static const struct {
     const char *name, *text;
     int (*run)(int argc, char **argv);
 } commands[] = {
 #define CMD(name, text) {#name, text, cmd_##name},
-#include "cmds.def"
+#include "cmd/cmds.def"
 };
 
 enum { NCOMMANDS = sizeof commands / sizeof *commands };

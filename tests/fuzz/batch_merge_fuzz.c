@@ -4,12 +4,12 @@
  * Invariants: no event is later than its page arrived; all that is told is counted; every argument, and every name
  * that a process registered, has a text. For libFuzzer.
  */
-#include "batch_merge.h"
+#include "event/batch_merge.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "event_text.h"
+#include "event/event_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "elf_file.h"
+#include "target/elf_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 

@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "../tools/support_erlvm.h"
-#include "otp_atoms.h"
-#include "otp_code.h"
-#include "otp_registered.h"
+#include "otp/otp_atoms.h"
+#include "otp/otp_code.h"
+#include "otp/otp_registered.h"
 #include "spoil.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);

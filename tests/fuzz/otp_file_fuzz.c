@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "otp_slide.h"
+#include "otp/otp_slide.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 

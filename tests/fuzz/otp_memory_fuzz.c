@@ -10,10 +10,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "memory.h"
-#include "otp_atoms.h"
-#include "otp_check.h"
-#include "otp_code.h"
+#include "target/memory.h"
+#include "otp/otp_atoms.h"
+#include "otp/otp_check.h"
+#include "otp/otp_code.h"
 #include "spoil.h"
 
 enum { SIZE = 1 << 16, FUNCTIONS = 5, LINES = 3, ATOMS = 40 };

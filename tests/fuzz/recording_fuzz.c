@@ -3,15 +3,15 @@
  * Any bytes as a recording, read as report reads it. They are tried as they are, and as chunks: each a byte of kind, two of length, and
  * what it holds unpacked, so that the fuzzer need not find sums. Invariant: what is read lies within its chunk. For libFuzzer.
  */
-#include "recording_read.h"
+#include "recording/recording_read.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <zstd.h>
 
-#include "batch_merge.h"
-#include "fail.h"
+#include "event/batch_merge.h"
+#include "common/fail.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Holds bpf/views.def against what its rows name: probes and their arguments (vm/probes.def), the functions of stock emulators that stand for
-# them (tools/providers.def, bpf/hook.bpf.h), handlers (bpf/view_<view>.h), both places where those are built, and the manual.
+# them (tools/target/providers.def, bpf/hook.bpf.h), handlers (bpf/view_<view>.h), both places where those are built, and the manual.
 cd "$(dirname "$0")/../.." || exit 1
 status=0
 fail() { echo "lint: $*"; status=1; }
 rows() { sed -nE "s/^$1\(([^)]*)\).*/\1/p" "$2"; }
 has() { grep -qE "$1" "${@:2}"; }
-has_hook() { has "^ *(HOOK|CALLBACK)\($1," tools/providers.def && has "int (at|ret)_$1\(" bpf/hook*.bpf.h; }
+has_hook() { has "^ *(HOOK|CALLBACK)\($1," tools/target/providers.def && has "int (at|ret)_$1\(" bpf/hook*.bpf.h; }
 
 while IFS=', ' read -r view probe source args; do
 	row="bpf/views.def: ON($view, $probe)"
@@ -24,7 +24,7 @@ while IFS=', ' read -r view probe source args; do
 done < <(rows ON bpf/views.def)
 
 while IFS=', ' read -r view event; do
-	has "^EVENT\($event\)" tools/providers.def || fail "bpf/views.def: NEEDS($view, $event): providers.def has no such event"
+	has "^EVENT\($event\)" tools/target/providers.def || fail "bpf/views.def: NEEDS($view, $event): providers.def has no such event"
 done < <(rows NEEDS bpf/views.def)
 
 while IFS=', ' read -r view filter _; do
@@ -33,7 +33,7 @@ done < <(rows FILTER bpf/views.def)
 
 while IFS=', ' read -r view family; do
 	[ "$family" != core ] || family=msg_sched
-	for file in "bpf/$family.bpf.c" tools/views_user.c; do
+	for file in "bpf/$family.bpf.c" tools/view/views_user.c; do
 		has "view_$view\.h\"" "$file" || fail "$file does not build the view $view"
 	done
 	has "^ON\($view," bpf/views.def || fail "bpf/views.def: $view is told of nothing"

@@ -13,7 +13,7 @@
 
 #include "../bpf.h"
 #include "../erlvm_needed.h"
-#include "child.h"
+#include "target/child.h"
 #include "support_batch.h"
 
 enum { BIRTHS = 23 };

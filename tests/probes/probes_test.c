@@ -13,8 +13,8 @@
 
 #include "../bpf.h"
 #include "../erlvm_needed.h"
-#include "child.h"
-#include "target.h"
+#include "target/child.h"
+#include "target/target.h"
 
 #include "record.h"
 #include "record.skel.h"

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "batch_merge.h"
-#include "batch_source.h"
-#include "event_text.h"
+#include "event/batch_merge.h"
+#include "source/batch_source.h"
+#include "event/event_text.h"
 
 enum { TEXT = 64 };
 

@@ -3,7 +3,7 @@
 #ifndef TESTS_PROBES_SUPPORT_BATCH_H
 #define TESTS_PROBES_SUPPORT_BATCH_H
 
-#include "target.h"
+#include "target/target.h"
 
 struct support_batch;
 

@@ -9,9 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "attach.h"
+#include "probe/attach.h"
 #include "support.h"
-#include "view_select.h"
+#include "view/view_select.h"
 #include "views.skel.h"
 
 /* An emitter that waits for the file `go` to exist, then fires `spec`, and then `more`. */

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "batch_drain.h"
+#include "source/batch_drain.h"
 
 #include "../../vm/batch_format.h"
 

@@ -3,7 +3,7 @@
 #include <check.h>
 #include <errno.h>
 
-#include "batch_merge.h"
+#include "event/batch_merge.h"
 #include "support_page.h"
 
 enum { VM = 17, MAX_TOLD = 20000 };

@@ -3,8 +3,8 @@
 #include <check.h>
 #include <string.h>
 
-#include "batch_page.h"
-#include "event.h"
+#include "event/batch_page.h"
+#include "event/event.h"
 
 enum { BEGIN = 1000, END = 3000, BEGIN_NS = 500000, END_NS = 900000 };
 

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "batch_ring.h"
+#include "event/batch_ring.h"
 
 enum { BYTES = 2 * BATCH_RING_WINDOW_BYTES, MOST = 512 };
 

@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "../erlvm_needed.h"
-#include "batch_merge.h"
-#include "batch_source.h"
-#include "child.h"
+#include "event/batch_merge.h"
+#include "source/batch_source.h"
+#include "target/child.h"
 #include "support.h"
 
 static struct batch_merge *merge;

@@ -8,10 +8,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "attach.h"
-#include "budget.h"
+#include "probe/attach.h"
+#include "probe/budget.h"
 #include "support.h"
-#include "view_select.h"
+#include "view/view_select.h"
 #include "views.skel.h"
 
 enum { ROOM = 2, FIRST_PID = 1 << 22 }; /* no process has such an id */

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "elf_file.h"
-#include "provider.h"
+#include "target/elf_file.h"
+#include "target/provider.h"
 #include "support.h"
 
 static char *emitter_bytes(size_t *size)

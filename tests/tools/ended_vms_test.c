@@ -2,7 +2,7 @@
 /* VMs that end before their results are told. */
 #include <string.h>
 
-#include "names.h"
+#include "otp/names.h"
 #include "support.h"
 
 /* What watching took of a VM's processor time is told though it ended before the result. */

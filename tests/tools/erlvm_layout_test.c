@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "../erlvm_needed.h"
-#include "names.h"
-#include "otp_code.h"
-#include "otp_registered.h"
-#include "plan.h"
+#include "otp/names.h"
+#include "otp/otp_code.h"
+#include "otp/otp_registered.h"
+#include "probe/plan.h"
 #include "support.h"
 #include "support_erlvm.h"
 

@@ -3,7 +3,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "event.h"
+#include "event/event.h"
 
 START_TEST(test_event_row_tells_every_argument)
 {

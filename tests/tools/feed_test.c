@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "feed.h"
+#include "source/feed.h"
 #include "support.h"
 #include "support_page.h"
-#include "views_user.h"
+#include "view/views_user.h"
 
 enum { VM = 17 };
 #define S_NS 1000000000ull

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "governor.h"
+#include "probe/governor.h"
 #include "support.h"
 
 /* ---- made up */

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "hold.h"
+#include "common/hold.h"
 
 enum { TRIES = 2000, STEP_US = 5000, LOOKS = 40 };
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "http.h"
+#include "serve/http.h"
 
 static const struct {
     const char *accept;

@@ -9,7 +9,7 @@
 
 static const char *const commands[] = {
 #define CMD(name, text) #name,
-#include "../../tools/cmds.def"
+#include "../../tools/cmd/cmds.def"
 };
 enum { NCOMMANDS = sizeof commands / sizeof *commands };
 

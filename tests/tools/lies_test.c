@@ -11,9 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "plan.h"
+#include "probe/plan.h"
 #include "support.h"
-#include "target.h"
+#include "target/target.h"
 
 /* A node of the machine's own release on a copy of its emulator. */
 struct node {

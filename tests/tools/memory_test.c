@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "clock.h"
-#include "memory.h"
+#include "common/clock.h"
+#include "target/memory.h"
 
 enum { PAGE = 4096, PAGES = 8 };
 

@@ -4,9 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "hist.h"
-#include "metrics.h"
-#include "sink_openmetrics.h"
+#include "event/hist.h"
+#include "serve/metrics.h"
+#include "serve/sink_openmetrics.h"
 #include "support.h"
 
 enum { SECOND = 1000000000 };

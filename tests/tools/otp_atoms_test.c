@@ -6,8 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "otp_atoms.h"
-#include "otp_check.h"
+#include "otp/otp_atoms.h"
+#include "otp/otp_check.h"
 
 enum { TABLE = 0x1000, SEGMENTS = 0x2000, SEGMENT = 0x3000, ATOMS = 0x6000, ATOM_STEP = 0x1000, END = 0x20000 };
 enum { HEAP_BITS = 0x20, SUB_BITS = 0x124, FLOAT = 0x18 }; /* headers of terms */

@@ -9,9 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "otp_check.h"
-#include "otp_vm.h"
-#include "provider_otp.h"
+#include "otp/otp_check.h"
+#include "otp/otp_vm.h"
+#include "target/provider_otp.h"
 #include "support.h"
 
 /* A node that runs, and the layout that its build should have. */

@@ -11,11 +11,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "memory.h"
-#include "names.h"
-#include "otp_code.h"
-#include "otp_vm.h"
-#include "plan.h"
+#include "target/memory.h"
+#include "otp/names.h"
+#include "otp/otp_code.h"
+#include "otp/otp_vm.h"
+#include "probe/plan.h"
 #include "support.h"
 
 #define LOAD_MANY                                                                                                       \

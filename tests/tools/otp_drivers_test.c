@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "otp_drivers.h"
+#include "otp/otp_drivers.h"
 #include "support.h"
 
 enum { OUTPUT = 24, CALL = 112, NOWHERE = 48 }; /* offsets of callbacks; the last is that of the name */

@@ -11,14 +11,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "otp_recover.h"
-#include "otp_symbols.h"
+#include "otp/otp_recover.h"
+#include "otp/otp_symbols.h"
 #include "support.h"
 
 static const char *const rows[] = {
 #define RULE(name, clauses) #name,
 #define OBJECT(name, clauses) #name,
-#include "otp_rules.def"
+#include "otp/otp_rules.def"
 };
 
 enum { NROWS = sizeof rows / sizeof *rows };

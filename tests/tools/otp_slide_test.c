@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "otp_slide.h"
+#include "otp/otp_slide.h"
 #include "support.h"
 
 #define NOP(n) ".skip " #n ", 0x90\n"

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "otp_symbols.h"
+#include "otp/otp_symbols.h"
 #include "support.h"
 
 /* The folder of a test; `whole` has symbols, `bare` none but the exported ones, `other` is another build with the same code. */

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "own_file.h"
-#include "whole_file.h"
+#include "common/own_file.h"
+#include "common/whole_file.h"
 
 static char dir[64], path[96], other[96];
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <sys/wait.h>
 
-#include "plan.h"
+#include "probe/plan.h"
 #include "support.h"
 
 /* How many hooks of one side of a probe have a hook of the other side of another at the same place. */

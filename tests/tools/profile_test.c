@@ -5,7 +5,7 @@
 
 #include "support.h"
 
-#include "profile.h"
+#include "profile/profile.h"
 
 /* Everything that one of the formats gives a meaning to. */
 static const char evil[] = "m:'<b>;&\"\x1b[2J\n]]>\xef\xbf\xbf\x80'/1";

@@ -10,10 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "batch_page.h"
-#include "recording_owners.h"
-#include "recording_read.h"
-#include "recording_write.h"
+#include "event/batch_page.h"
+#include "recording/recording_owners.h"
+#include "recording/recording_read.h"
+#include "recording/recording_write.h"
 #include "support_page.h"
 
 enum { VM = 17, S_NS = 1000000000, PAGES = 23, MANY = 307, MAX_FILE = 1 << 20 };

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "support.h"
-#include "target.h"
+#include "target/target.h"
 
 /*
  * A program with a note in a function that calls none and keeps an array, in one that calls another, and in one that

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tools/signals.c: what the first signal does, and what it does while nothing is watched yet. */
+/* tools/common/signals.c: what the first signal does, and what it does while nothing is watched yet. */
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "signals.h"
+#include "common/signals.h"
 #include "support.h"
 
 /* Returns the status of a process that catches signals, and sends itself `number`. */

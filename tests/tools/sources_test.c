@@ -8,7 +8,7 @@
 
 #include "support.h"
 #include "support_late.h"
-#include "views.h"
+#include "view/views.h"
 
 /*
  * both.erl: rests, "ready", until something is written into the fifo "go", then does some of everything and ends, on

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Invariant: a test leaves no process behind: the script runs in a group that is ended with it, by a guard when the test itself is ended. */
 #include "support.h"
-#include "otp_image.h"
+#include "target/otp_image.h"
 
 #include "../erlvm_needed.h"
 

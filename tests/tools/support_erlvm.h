@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "erlvm_layout.h"
+#include "otp/erlvm_layout.h"
 
 enum {
     FAKE_SIZE = 1 << 16,

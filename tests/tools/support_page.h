@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "wire_user.h"
+#include "common/wire_user.h"
 
 #include "../../bpf/batch.h"
 

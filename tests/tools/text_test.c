@@ -2,10 +2,10 @@
 /* Notes' arguments, escapes, histograms, durations: the pure functions of the tools. */
 #include <string.h>
 
-#include "escape.h"
-#include "hist.h"
-#include "provider.h"
-#include "sink.h"
+#include "common/escape.h"
+#include "event/hist.h"
+#include "target/provider.h"
+#include "sink/sink.h"
 #include "support.h"
 
 static const struct {

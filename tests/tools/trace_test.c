@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "recording_write.h"
+#include "recording/recording_write.h"
 #include "support.h"
 #include "support_late.h"
 #include "support_page.h"

@@ -5,14 +5,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "batch_merge.h"
-#include "event.h"
+#include "event/batch_merge.h"
+#include "event/event.h"
 #include "stock_counts.h"
 #include "support.h"
-#include "trap_names.h"
-#include "trap_pages.h"
-#include "trap_source.h"
-#include "views.h"
+#include "source/trap_names.h"
+#include "source/trap_pages.h"
+#include "source/trap_source.h"
+#include "view/views.h"
 
 enum { VM = 17, THREAD = 4711 };
 

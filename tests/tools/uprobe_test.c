@@ -5,7 +5,7 @@
 #include <sys/utsname.h>
 
 #include "support.h"
-#include "uprobe.h"
+#include "probe/uprobe.h"
 
 /* Kernels before 6.11 end a probe at a return with a trap, those from 6.14 on leave its system call through; between them it depends. */
 START_TEST(test_uprobe_returns_pass_filters_as_the_kernel_says)

@@ -10,9 +10,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "engine.h"
+#include "session/engine.h"
 #include "support.h"
-#include "view_places.h"
+#include "view/view_places.h"
 #include "views.skel.h"
 
 enum { OURS = 7, OTHER = 8, BUSY = 9, STAYING = 3000, COMING = 64, WALKS = 50 };

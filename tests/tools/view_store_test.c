@@ -3,7 +3,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "view_store.h"
+#include "view/view_store.h"
 
 enum { MANY = 200, ROW_WORDS = 3 };
 

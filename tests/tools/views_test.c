@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan.h"
+#include "probe/plan.h"
 #include "support.h"
-#include "views.h"
+#include "view/views.h"
 
 static const struct {
     const char *command, *fires;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "support.h"
-#include "views_user.h"
+#include "view/views_user.h"
 
 static char *printed;
 static size_t nprinted;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Prints tools/otp_layouts.def: where the fields of bpf/otp_fields.def stand, by OTP release.
-#   tools/otp/gen_layouts.sh SOURCES... > tools/otp_layouts.def
+# Prints tools/otp/otp_layouts.def: where the fields of bpf/otp_fields.def stand, by OTP release.
+#   tools/otp/gen_layouts.sh SOURCES... > tools/otp/otp_layouts.def
 # Each of SOURCES is the top of a release's sources (apt-get source erlang). They are not changed: a copy of what is
 # needed is configured, three headers are made, and layout_probe.cpp is compiled with each flavour's own options.
 # No VM is built. It needs what building OTP needs: gcc, g++, make, perl, libncurses-dev.

@@ -1,0 +1,817 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads recordings: what happened, how often and when, or each event. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cmd.h"
+#include "event/event_text.h"
+#include "common/fail.h"
+#include "source/feed.h"
+#include "common/options.h"
+#include "recording/recording_read.h"
+#include "recording/recording_seen.h"
+#include "view/result.h"
+#include "sink/sink.h"
+#include "view/views_user.h"
+#include "view/wanted.h"
+
+enum { MAX_FILES = 1024, MAX_VMS = 1024, TIMES = 20, LINE_BYTES = 4096, MAX_ARGS = BATCH_MAX_ARGS };
+#define FINE_NS 10000000ull /* of the times that are counted; ten times as much where they get too many */
+#define UNKNOWN_NS UINT64_MAX
+enum { MAX_FINE = 1 << 20 };
+enum { GAP_RESULTS = 60 }; /* empty ones in a row that are told, not more */
+#define OVERLAP_NS 1000000000ull /* two that record receive a page so long apart, not more */
+#define GAP_NS 2000000000ull /* so long without a page is a gap: threads hand over all that they hold far sooner */
+
+struct state {
+    const char *files[MAX_FILES];
+    uint64_t begins[MAX_FILES]; /* when the first page of each came; UNKNOWN_NS: of none is it known */
+    size_t nfiles;
+    struct recording_seen *seen; /* pages that may stand in a later file, too */
+    uint64_t next_ns, repeated; /* when the file begins that is read next; pages that were left out */
+    struct wanted wanted;
+    bool chosen; /* words chose what is wanted */
+    bool on[VIEW_COUNT], viewed; /* views were asked for: the events are theirs */
+    __u64 slowest[VIEW_NSLOWEST]; /* as of struct view_settings */
+    const struct options *options;
+    struct sink sink;
+    struct feed *feed;
+    struct recording_vm vms[MAX_VMS];
+    size_t nvms;
+    struct wanted asked; /* what the recordings are of */
+    struct wanted untold; /* what some VM in them does not tell */
+    bool asked_unknown;  /* of one that does not tell, or is no file that can be read twice */
+    uint64_t counts[BATCH_EVENTS], events;
+    uint64_t first_ns, last_ns;
+    uint64_t *fine, fine_ns; /* events by time since the first */
+    size_t nfine;
+    uint64_t interval_ns; /* that a result of views covers; 0: all of it */
+    uint64_t begin_ns;    /* of the first result, 0: not known yet; then of the next one */
+    uint64_t now_ns;      /* the latest page that was taken */
+    const char *slower, *top; /* as given; NULL: not */
+    struct recording_lost lost; /* in the kernel, and by the writer, of all files */
+    bool damaged;
+};
+
+/* ---- a listing of events */
+
+/* The columns of a probe's events: time, VM, probe, its arguments. */
+struct listing {
+    struct sink_column columns[3 + MAX_ARGS];
+    struct sink_table table;
+};
+
+static const struct sink_table *json_table(const struct event_row *row)
+{
+    static struct listing listings[BATCH_EVENTS];
+    struct listing *l = &listings[event_find(row->name)];
+
+    if (l->table.name)
+        return &l->table;
+    l->columns[0] = (struct sink_column){"time", "TIME", SINK_TIME, 0};
+    l->columns[1] = (struct sink_column){"vm", "VM", SINK_COUNT, 7};
+    l->columns[2] = (struct sink_column){"probe", "PROBE", SINK_TEXT, 0};
+    for (unsigned i = 0; i < row->nargs; i++)
+        l->columns[3 + i] = (struct sink_column){row->args[i].name, row->args[i].name, SINK_TEXT, 0};
+    l->table = (struct sink_table){"event", NULL, l->columns, (int)(3 + row->nargs)};
+    return &l->table;
+}
+
+static bool is_number(enum event_unit unit)
+{
+    return unit >= EVENT_UNIT_words;
+}
+
+/* Each argument that is known is a member; numbers that are negative are told as text. */
+static void list_json(struct state *st, const union ev_any *ev, const struct event_row *row)
+{
+    struct sink_value values[3 + MAX_ARGS] = {SINK_N(ev->head.time_ns), SINK_N(ev->head.vm), SINK_S(row->name)};
+    static char texts[MAX_ARGS][2 * BATCH_TEXT_BYTES];
+
+    for (unsigned i = 0; i < row->nargs; i++) {
+        uint64_t number;
+
+        memcpy(&number, (const char *)ev + row->args[i].offset, sizeof number);
+        texts[i][0] = '\0';
+        event_text_arg(&(struct term_text){texts[i], sizeof texts[i], 0}, feed_names(st->feed), ev, &row->args[i]);
+        values[3 + i] = !event_arg_known(ev, &row->args[i]) ? SINK_NONE
+                        : is_number(row->args[i].unit) && (int64_t)number >= 0 ? SINK_N(number) : SINK_S(texts[i]);
+    }
+    sink_row(&st->sink, json_table(row), values);
+}
+
+static void list_text(struct state *st, const union ev_any *ev, const struct event_row *row)
+{
+    static const struct sink_column columns[] = {
+        {"time", "TIME", SINK_TIME, 0}, {"vm", "VM", SINK_COUNT, 7}, {"probe", "PROBE", SINK_TEXT, 20}, {"what", "WHAT", SINK_TEXT, -1}};
+    static const struct sink_table table = {"event", NULL, columns, 4};
+    static char line[LINE_BYTES];
+    struct term_text text = {line, sizeof line, 0};
+
+    for (unsigned i = 0; i < row->nargs; i++) {
+        term_text_add(&text, i ? " %s=" : "%s=", row->args[i].name);
+        if (event_arg_known(ev, &row->args[i]))
+            event_text_arg(&text, feed_names(st->feed), ev, &row->args[i]);
+        else
+            term_text_add(&text, "-");
+    }
+    sink_row(&st->sink, &table, (struct sink_value[]){SINK_N(ev->head.time_ns), SINK_N(ev->head.vm), SINK_S(row->name), SINK_S(line)});
+}
+
+/* ---- counts */
+
+/* Ten of the times that are counted become one. */
+static void coarsen(struct state *st)
+{
+    for (size_t i = 0; i < st->nfine; i++) {
+        uint64_t count = st->fine[i];
+
+        st->fine[i] = 0;
+        st->fine[i / 10] += count;
+    }
+    st->nfine = st->nfine / 10 + 1;
+    st->fine_ns *= 10;
+}
+
+static void count_time(struct state *st, uint64_t ns)
+{
+    uint64_t since, at;
+
+    if (!st->events)
+        st->first_ns = ns;
+    if (ns > st->last_ns)
+        st->last_ns = ns;
+    since = ns > st->first_ns ? ns - st->first_ns : 0;
+    while ((at = since / st->fine_ns) >= MAX_FINE)
+        coarsen(st);
+    if (at >= st->nfine)
+        st->nfine = at + 1;
+    st->fine[at]++;
+}
+
+static void on_event(void *ctx, const union ev_any *ev)
+{
+    struct state *st = ctx;
+    const struct event_row *row = event_row((enum batch_event)ev->head.event);
+
+    if (!st->viewed && !st->wanted.events[ev->head.event])
+        return;
+    count_time(st, ev->head.time_ns);
+    st->events++;
+    st->counts[ev->head.event]++;
+    if (!st->options->events || st->viewed)
+        return;
+    if (st->options->json)
+        list_json(st, ev, row);
+    else
+        list_text(st, ev, row);
+}
+
+/* ---- results */
+
+static double seconds_of(const struct state *st)
+{
+    return (double)(st->last_ns - st->first_ns) / 1e9;
+}
+
+/* Of the result being printed: an interval is as long as was asked for, its last one as there are events. */
+static double result_seconds(const struct state *st)
+{
+    if (!st->interval_ns)
+        return seconds_of(st);
+    return (double)(st->sink.now_ns > st->begin_ns ? st->sink.now_ns - st->begin_ns : 1) / 1e9;
+}
+
+static void print_totals(struct state *st)
+{
+    static const struct sink_column columns[] = {{"events", "EVENTS", SINK_COUNT, 0}, {"events", "PER S", SINK_RATE, 0},
+                                                 {"begun", "BEGUN", SINK_TIME, 0}, {"took", "TOOK", SINK_NS, 0}};
+    static const struct sink_table table = {"report", NULL, columns, 4};
+    double seconds = seconds_of(st);
+
+    sink_row(&st->sink, &table, (struct sink_value[]){SINK_N(st->events), seconds > 0 ? SINK_R((double)st->events / seconds) : SINK_NONE,
+                                                      st->events ? SINK_N(st->first_ns) : SINK_NONE, SINK_N(st->last_ns - st->first_ns)});
+}
+
+static void print_vms(struct state *st)
+{
+    static const struct sink_column columns[] = {{"vm", "VM", SINK_COUNT, 7}, {"name", "NAME", SINK_TEXT, -1}};
+    static const struct sink_table table = {"report_vm", NULL, columns, 2};
+
+    st->sink.one_vm = false; /* here it is told which one */
+    for (size_t i = 0; i < st->nvms; i++)
+        sink_row(&st->sink, &table, (struct sink_value[]){SINK_N(st->vms[i].vm), SINK_S(st->vms[i].name)});
+}
+
+struct count {
+    enum batch_event event;
+    uint64_t count;
+};
+
+static int compare_counts(const void *a, const void *b)
+{
+    const struct count *x = a, *y = b;
+
+    return x->count != y->count ? (x->count < y->count) - (x->count > y->count) : (int)x->event - (int)y->event;
+}
+
+static void print_probes(struct state *st)
+{
+    static const struct sink_column columns[] = {
+        {"events", "EVENTS", SINK_COUNT, 0}, {"events", "PER S", SINK_RATE, 0}, {"probe", "PROBE", SINK_TEXT, -1}};
+    static const struct sink_table table = {"report_by_probe", NULL, columns, 3};
+    struct count counts[BATCH_EVENTS];
+    double seconds = seconds_of(st);
+
+    for (unsigned e = 0; e < BATCH_EVENTS; e++)
+        counts[e] = (struct count){(enum batch_event)e, st->counts[e]};
+    qsort(counts, BATCH_EVENTS, sizeof *counts, compare_counts);
+    for (unsigned i = 0; i < BATCH_EVENTS && counts[i].count; i++)
+        sink_row(&st->sink, &table, (struct sink_value[]){SINK_N(counts[i].count),
+                                                          seconds > 0 ? SINK_R((double)counts[i].count / seconds) : SINK_NONE,
+                                                          SINK_S(event_row(counts[i].event)->name)});
+}
+
+/*
+ * How many of the times that were counted make a row, so that rows are no more than TIMES, and of a width that reads
+ * well.
+ */
+static size_t row_width(size_t nfine)
+{
+    static const size_t steps[] = {1, 2, 5};
+    size_t width = 1;
+
+    for (size_t i = 0, ten = 1; (nfine + width - 1) / width > TIMES; i++) {
+        ten *= i && i % 3 == 0 ? 10 : 1;
+        width = steps[i % 3] * ten;
+    }
+    return width;
+}
+
+static void print_times(struct state *st)
+{
+    static const struct sink_column columns[] = {{"from", "FROM", SINK_TIME, 0}, {"for", "FOR", SINK_NS, 0}, {"events", "EVENTS", SINK_COUNT, 0}};
+    static const struct sink_table table = {"report_by_time", NULL, columns, 3};
+    size_t width = row_width(st->nfine);
+
+    for (size_t i = 0; i < st->nfine; i += width) {
+        uint64_t count = 0;
+
+        for (size_t j = i; j < i + width && j < st->nfine; j++)
+            count += st->fine[j];
+        sink_row(&st->sink, &table,
+                 (struct sink_value[]){SINK_N(st->first_ns + i * st->fine_ns), SINK_N(width * st->fine_ns), SINK_N(count)});
+    }
+}
+
+static void print_lost(struct state *st)
+{
+    struct feed_loss losses[FEED_LOSSES];
+
+    feed_losses(st->feed, &(struct batch_unreceived){st->lost.pages, 0}, losses);
+    for (size_t i = 0; i < FEED_LOSSES; i++)
+        sink_lost(&st->sink, losses[i].count, losses[i].why);
+    sink_lost(&st->sink, st->lost.unnamed, RECORDING_UNNAMED);
+}
+
+/* ---- views */
+
+static const char *name_of(void *ctx, uint32_t vm, const struct wire_name *name)
+{
+    return feed_name(((struct state *)ctx)->feed, vm, name);
+}
+
+/* Results are of all VMs together. */
+static const struct wanted *untold(void *ctx, uint32_t vm)
+{
+    (void)vm;
+    return &((struct state *)ctx)->untold;
+}
+
+static struct result_source source_of(struct state *st)
+{
+    return (struct result_source){st, views_user_take, name_of, &st->sink, result_seconds(st),
+                                  result_seconds(st), views_user_slowest, st->slowest, untold};
+}
+
+static void on_record(void *ctx, const struct wire_header *record, size_t size)
+{
+    struct result_source source = source_of(ctx);
+
+    result_record(&source, record, size);
+}
+
+/* Without views the feed only puts events in order. */
+static int begin_feed(struct state *st)
+{
+    struct view_settings settings = {0};
+
+    for (size_t v = 0; v < VIEW_COUNT; v++) {
+        settings.on[v] = st->on[v];
+        settings.events[v] = st->on[v] && st->options->events;
+    }
+    memcpy(settings.slowest, st->slowest, sizeof st->slowest);
+    if (st->slower && view_filter_parse(st->on, "slower", st->slower, settings.filters))
+        return FAIL_USAGE;
+    if (feed_new(&settings, &st->feed))
+        return fail(-ENOMEM, "out of memory");
+    feed_listen(st->feed, &(struct feed_ops){.record = on_record, .event = on_event, .ctx = st});
+    return 0;
+}
+
+static int print_views(struct state *st)
+{
+    struct result_source source = source_of(st);
+    int err = result_print(&source, st->on, NULL);
+
+    return err ? fail(err, "cannot print results: %s", strerror(-err)) : 0;
+}
+
+/* Tells what happened until then, and on the way each result that ends. */
+static int tell_until(struct state *st, uint64_t until_ns)
+{
+    int err = 0;
+
+    while (st->interval_ns && st->begin_ns && st->begin_ns <= until_ns && until_ns - st->begin_ns >= st->interval_ns &&
+           !err) {
+        uint64_t end_ns = st->begin_ns + st->interval_ns;
+
+        feed_until(st->feed, end_ns);
+        sink_moment(&st->sink, end_ns);
+        err = print_views(st);
+        st->begin_ns = end_ns;
+    }
+    feed_until(st->feed, until_ns);
+    return err;
+}
+
+/*
+ * The empty results of a long time in which nothing was recorded (between two files, or of a VM that stood still) are
+ * not told: a line says how many. `newest_ns`: of the page that comes behind it.
+ */
+static int leave_out_gap(struct state *st, uint64_t newest_ns)
+{
+    uint64_t known_ns = st->now_ns ? st->now_ns : st->begin_ns, left_out;
+    int err;
+
+    if (!st->interval_ns || newest_ns <= known_ns || newest_ns - known_ns <= GAP_NS ||
+        (newest_ns - known_ns) / st->interval_ns <= GAP_RESULTS)
+        return 0;
+    err = tell_until(st, known_ns + st->interval_ns);
+    if (err || newest_ns - BATCH_MERGE_PATIENCE_NS <= st->begin_ns)
+        return err;
+    left_out = (newest_ns - BATCH_MERGE_PATIENCE_NS - st->begin_ns) / st->interval_ns;
+    st->begin_ns += left_out * st->interval_ns;
+    note("nothing was recorded for %.3g s: %" PRIu64 " empty results are left out",
+         (double)(newest_ns - known_ns) / 1e9, left_out);
+    return 0;
+}
+
+/* ---- the result */
+
+static int print_result(struct state *st)
+{
+    int err = 0;
+
+    bool told = st->interval_ns && st->last_ns <= st->begin_ns; /* all, in the results before */
+
+    if (!told)
+        sink_moment(&st->sink, st->last_ns);
+    if (st->viewed && !told) {
+        err = print_views(st);
+    } else if (!st->viewed) {
+        print_totals(st);
+        print_vms(st);
+        print_probes(st);
+        print_times(st);
+    }
+    print_lost(st);
+    return err ? err : sink_end(&st->sink);
+}
+
+/* ---- reading */
+
+static void add_vm(struct state *st, const struct recording_vm *vm)
+{
+    for (size_t i = 0; i < st->nvms; i++)
+        if (st->vms[i].vm == vm->vm)
+            return;
+    recording_probes_add(&vm->untold, &st->untold);
+    if (st->nvms < MAX_VMS)
+        st->vms[st->nvms++] = *vm;
+}
+
+/* Whether it stood in a file before, as of memory that was written twice. What may stand in the next is kept. */
+static bool is_repeated(struct state *st, const struct batch_received *page, int *err)
+{
+    if (recording_seen_has(st->seen, page)) {
+        st->repeated++;
+        return true;
+    }
+    if (page->time_ns + OVERLAP_NS >= st->next_ns && recording_seen_add(st->seen, page))
+        *err = fail(-ENOMEM, "out of memory");
+    return false;
+}
+
+/* What came long before this page has come from every thread. */
+static int take_page(struct state *st, const struct batch_received *page)
+{
+    uint64_t now = page->time_ns;
+    int err = 0;
+
+    if (is_repeated(st, page, &err) || err)
+        return err;
+    st->begin_ns = st->begin_ns ? st->begin_ns : now;
+    err = leave_out_gap(st, now);
+    st->now_ns = now > st->now_ns ? now : st->now_ns;
+    feed_take(st->feed, page);
+    if (!err && now > BATCH_MERGE_PATIENCE_NS)
+        err = tell_until(st, now - BATCH_MERGE_PATIENCE_NS);
+    return err || !st->options->events ? err : sink_flush(&st->sink);
+}
+
+static void take_owner(const struct recording_owner *owner)
+{
+    struct wire_name name = {.form = owner->form, .words = {owner->words[0], owner->words[1], owner->words[2]}};
+
+    if (views_user_wants_owners() && (name.form == WIRE_MFA || name.form == WIRE_REASON))
+        views_user_owner(owner->vm, owner->id, &name);
+}
+
+/* Each file tells what was lost since the beginning. */
+static void take_lost(struct state *st, const struct recording_lost *lost)
+{
+    if (lost->pages > st->lost.pages)
+        st->lost.pages = lost->pages;
+    if (lost->unnamed > st->lost.unnamed)
+        st->lost.unnamed = lost->unnamed;
+}
+
+static int read_items(struct state *st, struct recording *r)
+{
+    struct recording_item item;
+    int err = 0;
+
+    while (!err && recording_next(r, &item)) {
+        switch (item.kind) {
+        case RECORDING_CLOCK: st->sink.wall_offset_ns = item.clock->wall_ns; break;
+        case RECORDING_VM: add_vm(st, item.vm); break;
+        case RECORDING_OWNERS: take_owner(item.owner); break;
+        case RECORDING_ASKED: break; /* learned before */
+        case RECORDING_LOST: take_lost(st, item.lost); break;
+        default: err = take_page(st, item.page);
+        }
+    }
+    return err;
+}
+
+static int complain_unreadable(const struct state *st, const char *name)
+{
+    return fail(-errno, "cannot read '%s': %s%s", name, strerror(errno),
+                name != st->files[0] && errno == ENOENT ? "; nor is a view or probe called so" : "");
+}
+
+static int read_file(struct state *st, const char *name)
+{
+    FILE *file = fopen(name, "re");
+    struct recording *r;
+    int err = file ? recording_open(file, name, feed_names(st->feed), &r) : complain_unreadable(st, name);
+
+    if (err)
+        return err;
+    err = read_items(st, r);
+    if (recording_damage(r)) {
+        fail(-EIO, "'%s': %s", name, recording_damage(r));
+        st->damaged = true;
+    }
+    recording_close(r);
+    return err;
+}
+
+/* When the page's first event was, as far as it can be believed; results begin with the earliest. */
+static void learn_begin(struct state *st, const struct batch_received *page)
+{
+    struct batch_record first = {0};
+    struct batch_page events;
+
+    if (!batch_page_open(&events, page + 1, page->bytes))
+        return;
+    while (batch_page_next(&events, &first))
+        if (first.head.event > BATCH_LAST_NAME) {
+            if (first.head.time_ns <= page->time_ns && (!st->begin_ns || first.head.time_ns < st->begin_ns))
+                st->begin_ns = first.head.time_ns;
+            return;
+        }
+}
+
+/*
+ * What a recording is of, and all its names and VMs, before its events: a thread may tell a name late, when somebody
+ * watched before us. Damage is said when it is read.
+ */
+static int learn_file(struct state *st, const char *name)
+{
+    FILE *file = fopen(name, "re");
+    struct recording_item item;
+    struct batch_page page;
+    struct batch_record atom = {0};
+    struct recording *r;
+    struct stat is;
+    bool asked = false;
+    int err;
+
+    if (!file || fstat(fileno(file), &is) || !S_ISREG(is.st_mode)) {
+        if (file)
+            fclose(file);
+        st->asked_unknown = true;
+        return 0;
+    }
+    err = recording_open(file, name, feed_names(st->feed), &r);
+    if (err)
+        return err;
+    while (recording_next(r, &item)) {
+        if (item.kind == RECORDING_VM)
+            add_vm(st, item.vm);
+        if (item.kind == RECORDING_ASKED)
+            recording_probes_add(item.asked, &st->asked), asked = true;
+        if (item.kind != RECORDING_PAGES || !batch_page_open(&page, item.page + 1, item.page->bytes))
+            continue;
+        learn_begin(st, item.page);
+        while (batch_page_next_atom(&page, &atom))
+            batch_names_tell(feed_names(st->feed), item.page->vm, atom.words[0], atom.texts[1], atom.words[1]);
+    }
+    recording_close(r);
+    st->asked_unknown |= !asked;
+    return 0;
+}
+
+static bool is_life(size_t event)
+{
+    return event == BATCH_process__spawn || event == BATCH_process__exit || event == BATCH_process__exit_signal;
+}
+
+/*
+ * The first of what is needed that was not recorded; BATCH_EVENTS: none. *found: something was. The births and ends of
+ * processes are not enough for a view that needs something else as well.
+ */
+static size_t find_missing(const struct state *st, const struct wanted *needed, bool *found)
+{
+    size_t missing = BATCH_EVENTS;
+    bool of_lives = true;
+
+    *found = false;
+    for (size_t e = 0; e < BATCH_EVENTS; e++)
+        of_lives &= !needed->events[e] || is_life(e);
+    for (size_t e = BATCH_EVENTS; e-- > 0;) {
+        *found |= needed->events[e] && st->asked.events[e] && (of_lives || !is_life(e));
+        if (needed->events[e] && !st->asked.events[e])
+            missing = e;
+    }
+    return missing;
+}
+
+/* `what` needs these events: zeros would be taken for an answer. */
+static int require(const struct state *st, const struct wanted *needed, const char *what)
+{
+    const char *file = st->files[st->nfiles - 1];
+    bool found;
+    size_t missing = find_missing(st, needed, &found);
+
+    if (missing == BATCH_EVENTS)
+        return 0;
+    if (!found)
+        return fail(-ENOENT, "'%s' was recorded without the events of %s; erlsnoop report '%s' tells what it holds",
+                    file, what, file);
+    if (st->viewed)
+        note("'%s' was recorded without %s, which %s is told of: what that would tell is missing", file,
+             event_row((enum batch_event)missing)->name, what);
+    return 0;
+}
+
+static int require_asked(const struct state *st)
+{
+    int err = 0;
+
+    if (st->asked_unknown)
+        return 0;
+    if (st->chosen)
+        return require(st, &st->wanted, "these probes");
+    for (size_t v = 0; v < VIEW_COUNT && !err; v++) {
+        struct wanted needed = {{false}};
+
+        if (st->on[v] && wanted_add(&needed, views[v].name))
+            err = require(st, &needed, views[v].name);
+    }
+    return err;
+}
+
+/* Before anything is printed: each file is there, and given once. */
+static int check_files(const struct state *st)
+{
+    struct stat files[MAX_FILES];
+
+    for (size_t i = 0; i < st->nfiles; i++) {
+        if (stat(st->files[i], &files[i]))
+            return complain_unreadable(st, st->files[i]);
+        for (size_t j = 0; j < i; j++)
+            if (files[j].st_dev == files[i].st_dev && files[j].st_ino == files[i].st_ino)
+                return fail(FAIL_USAGE, "'%s' is given twice, and would be counted twice", st->files[i]);
+    }
+    return 0;
+}
+
+/*
+ * When the first page of the file came; 0: it has none. Damage is said when it is read. Fails: said; 1: it is no file
+ * that can be read twice.
+ */
+static int find_begin(const char *name, struct batch_names *names, uint64_t *out)
+{
+    FILE *file = fopen(name, "re");
+    struct recording_item item;
+    struct recording *r;
+    struct stat is;
+    int err;
+
+    *out = 0;
+    if (!file || fstat(fileno(file), &is) || !S_ISREG(is.st_mode)) {
+        if (file)
+            fclose(file);
+        return 1;
+    }
+    err = recording_open(file, name, names, &r);
+    if (err)
+        return err;
+    while (!*out && recording_next(r, &item))
+        if (item.kind == RECORDING_PAGES)
+            *out = item.page->time_ns;
+    recording_close(r);
+    return 0;
+}
+
+/* Oldest first, however they were given; as they were given where there is one that can be read once, like a pipe. */
+static int order_files(struct state *st)
+{
+    uint64_t *begins = st->begins;
+    struct batch_names *names = batch_names_new();
+    int err = names ? 0 : fail(-ENOMEM, "out of memory");
+
+    for (size_t i = 0; i < st->nfiles && !err; i++)
+        err = find_begin(st->files[i], names, &begins[i]);
+    if (names)
+        batch_names_free(names);
+    if (err > 0)
+        memset(begins, 0xff, sizeof st->begins);
+    if (err)
+        return err < 0 ? err : 0;
+    for (size_t i = 1; i < st->nfiles; i++) {
+        const char *name = st->files[i];
+        uint64_t begin = begins[i];
+        size_t to = i;
+
+        for (; to && begins[to - 1] > begin; to--) {
+            begins[to] = begins[to - 1];
+            st->files[to] = st->files[to - 1];
+        }
+        begins[to] = begin;
+        st->files[to] = name;
+    }
+    return 0;
+}
+
+static int run(struct state *st)
+{
+    int err = check_files(st);
+
+    if (!err)
+        err = order_files(st);
+    if (err)
+        return err;
+    st->seen = recording_seen_new();
+    st->fine = calloc(MAX_FINE, sizeof *st->fine);
+    st->fine_ns = FINE_NS;
+    if (!st->fine || !st->seen)
+        return fail(-ENOMEM, "out of memory");
+    err = begin_feed(st);
+    if (err)
+        return err;
+    sink_init(&st->sink, stdout, st->options->json, st->options->timestamps);
+    for (size_t i = 0; i < st->nfiles && !err && (st->viewed || st->chosen || st->options->events); i++)
+        err = learn_file(st, st->files[i]);
+    if (!err)
+        err = require_asked(st);
+    st->sink.one_vm = st->nvms == 1;
+    for (size_t i = 0; i < st->nfiles && !err; i++) {
+        st->next_ns = i + 1 < st->nfiles ? st->begins[i + 1] : UNKNOWN_NS;
+        err = read_file(st, st->files[i]);
+    }
+    if (st->repeated && !err)
+        note("%" PRIu64 " pages of events that stand in several of the files are told once", st->repeated);
+    if (!err)
+        err = tell_until(st, st->now_ns);
+    feed_until(st->feed, UINT64_MAX);
+    return err == -EPIPE ? 0 : err ? err : print_result(st);
+}
+
+/* ---- the command line */
+
+/* Views, with commas between. */
+static bool add_views(struct state *st, const char *word)
+{
+    bool on[VIEW_COUNT] = {false};
+
+    for (struct wanted_word w = {.next = word}; wanted_next(&w);) {
+        enum view_id view = view_find(w.text, w.length);
+
+        if (view == VIEW_COUNT || !views[view].text)
+            return false;
+        on[view] = true;
+    }
+    for (size_t v = 0; v < VIEW_COUNT; v++)
+        st->on[v] |= on[v];
+    return st->viewed = true;
+}
+
+static int add_word(void *ctx, const char *word)
+{
+    struct state *st = ctx;
+    uint64_t interval_ns;
+
+    if (st->nfiles && add_views(st, word))
+        return 0;
+    if (st->viewed && options_is_interval(word, &interval_ns)) {
+        if (st->interval_ns)
+            return fail(FAIL_USAGE, "unexpected argument '%s': a recording has an end, and report no count", word);
+        st->interval_ns = interval_ns;
+        return 0;
+    }
+    if (st->nfiles && wanted_add(&st->wanted, word)) {
+        st->chosen = true;
+        return 0;
+    }
+    if (st->nfiles == MAX_FILES)
+        return fail(FAIL_USAGE, "more than %d files", MAX_FILES);
+    st->files[st->nfiles++] = word;
+    return 0;
+}
+
+static int set_slower(void *ctx, const char *value)
+{
+    ((struct state *)ctx)->slower = value;
+    return 0;
+}
+
+static int set_top(void *ctx, const char *value)
+{
+    ((struct state *)ctx)->top = value;
+    return 0;
+}
+
+static int check(const struct state *st, const struct options *o)
+{
+    if (!st->nfiles)
+        return fail(FAIL_USAGE, "a file is missing; see erlsnoop report -h");
+    if (st->chosen && st->viewed)
+        return fail(FAIL_USAGE, "choose views, or probes");
+    if (st->slower && !view_has_filter(st->on, "slower"))
+        return view_refuse_slower(NULL, NULL);
+    if (st->top && !view_keeps_slowest(st->on))
+        return view_refuse_top(NULL, NULL);
+    if (o->events && st->viewed && !view_has_events(st->on))
+        return view_refuse_events(NULL, NULL);
+    return 0;
+}
+
+int cmd_report(int argc, char **argv)
+{
+    static struct state st;
+    static const struct options_extra extras[] = {
+        {"", "FILE ... [VIEWS [interval]|PROBE ...]",
+         "recordings, in any order; what is asked of them: views\n                 with commas between, a result each interval seconds; or probes",
+         add_word, false},
+        {"T", NULL, "print the time with each result", NULL, false}, /* options_parse itself sets `timestamps` */
+        {"slower", "TIME", "with --events: only what took at least TIME (5ms)", set_slower, true},
+        {"top", "N", VIEW_SLOWEST_TEXT, set_top, false},
+        {0}};
+    static const struct options_spec spec = {"report", "Tells what a recording of erlsnoop trace holds.", OPTIONS_EVENTS, extras, &st, NULL};
+    struct options o;
+    int err = options_parse(&spec, argc, argv, &o);
+
+    if (err || o.done)
+        return err;
+    err = check(&st, &o);
+    if (err)
+        return err;
+    if (!st.chosen)
+        wanted_add(&st.wanted, "all");
+    st.options = &o;
+    view_slowest_default(st.on, st.slowest);
+    if (st.top && view_slowest_parse(st.on, st.top, st.slowest))
+        return FAIL_USAGE;
+    err = run(&st);
+    feed_free(st.feed);
+    recording_seen_free(st.seen);
+    free(st.fine);
+    return err ? err : st.damaged ? -EIO : 0;
+}

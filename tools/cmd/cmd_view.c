@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The subcommands that are a view of bpf/views.def, and watch, which asks several. */
+#include "cmd.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "session/engine.h"
+#include "common/fail.h"
+#include "common/options.h"
+#include "view/view_select.h"
+#include "view/views_user.h"
+
+/* ---- options */
+
+#define FILTER(view, filter, unit, text)                                                           \
+    static int set_##view##_##filter(void *ctx, const char *value)                                 \
+    {                                                                                              \
+        struct engine_question *q = ctx;                                                                    \
+                                                                                                   \
+        return view_filter_parse(q->on, #filter, value, q->settings.filters);                      \
+    }
+#include "../../bpf/views.def"
+
+static const struct options_extra filters[] = {
+#define FILTER(view, filter, unit, text) {#filter, "TIME", text, set_##view##_##filter, true},
+#include "../../bpf/views.def"
+    {0}};
+
+/* For all views that are on and keep some. */
+static int set_top(void *ctx, const char *value)
+{
+    struct engine_question *q = ctx;
+
+    return view_slowest_parse(q->on, value, q->settings.slowest);
+}
+
+static int set_source(void *ctx, const char *value)
+{
+    struct engine_question *q = ctx;
+    unsigned chosen;
+    int err = options_choice("--source", OPTIONS_SOURCES, value, &chosen);
+
+    q->notes_only = chosen == 1;
+    q->pages_only = chosen == 0;
+    return err;
+}
+
+static struct options_extra *find_extra(struct options_extra *extras, const char *name)
+{
+    while (extras->name && strcmp(extras->name, name))
+        extras++;
+    return extras;
+}
+
+/* The options of the views that are on. What several views have is one, for each of them. */
+static void list_filters(const struct engine_question *q, struct options_extra *extras)
+{
+    for (size_t i = 0; i < view_nfilters; i++) {
+        struct options_extra *extra = find_extra(extras, filters[i].name);
+        bool shared = extra->name != NULL;
+
+        if (q->on[view_filters[i].view])
+            *extra = filters[i];
+        if (q->on[view_filters[i].view] && shared)
+            extra->text = "with --events: only what took at least TIME (5ms)";
+    }
+}
+
+/* Options that others of the views have are known, and refused. */
+static void list_refused(const struct engine_question *q, struct options_extra *extras)
+{
+    static const struct options_extra refused[] = {{"slower", "TIME", NULL, view_refuse_slower, false},
+                                                   {"top", "N", NULL, view_refuse_top, false},
+                                                   {"events", NULL, NULL, view_refuse_events, false}};
+
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        struct options_extra *extra = find_extra(extras, refused[i].name);
+        bool known = refused[i].set == view_refuse_events && view_has_events(q->on);
+
+        if (!extra->name && !known)
+            *extra = refused[i];
+    }
+}
+
+/* Parses the line of a subcommand of the views that are on, and runs it. */
+static int run_views(struct engine_question *q, const char *command, const char *operands, const char *what, int argc, char **argv)
+{
+    struct options_extra extras[VIEW_NFILTERS + 6] = {
+        {"source", OPTIONS_SOURCES, "ask an erlvm by batches of events (unless said) or by notes", set_source, false}};
+    const struct options_spec spec = {command, what, OPTIONS_LIVE & ~(view_has_events(q->on) ? 0 : OPTIONS_EVENTS), extras, q, operands};
+    struct options o;
+    int err;
+
+    list_filters(q, extras);
+    if (view_keeps_slowest(q->on)) {
+        *find_extra(extras, "top") = (struct options_extra){"top", "N", VIEW_SLOWEST_TEXT, set_top, false};
+        view_slowest_default(q->on, q->settings.slowest);
+    }
+    list_refused(q, extras);
+    err = options_parse(&spec, argc, argv, &o);
+    return err || o.done ? err : engine_run(q, &o);
+}
+
+#define VIEW(view, family, text, what)                                                                     \
+    int cmd_##view(int argc, char **argv)                                                          \
+    {                                                                                              \
+        struct engine_question q = {.on = {[VIEW_##view] = true}};                                          \
+                                                                                                   \
+        return run_views(&q, #view, NULL, what, argc, argv);                                             \
+    }
+#include "../../bpf/views.def"
+
+int cmd_watch(int argc, char **argv)
+{
+    static const char what[] = "Asks several questions at once. VIEWS are some of these, with commas between:\n"
+#define VIEW(view, family, text, what) " " #view
+#include "../../bpf/views.def"
+        ;
+    struct engine_question q = {0};
+    bool named = argc > 1 && *argv[1] != '-';
+    int err = named ? view_choose("watch", argv[1], q.on) : 0;
+
+    if (err)
+        return err;
+    if (!named && (argc < 2 || (strcmp(argv[1], "-h") && strcmp(argv[1], "--help"))))
+        return fail(FAIL_USAGE, "watch wants the views to ask first, such as spawns,msglat; it can ask%s", view_choices);
+    for (size_t v = 0; v < VIEW_COUNT && !named; v++)
+        q.on[v] = views[v].text != NULL; /* their options are told */
+    return run_views(&q, "watch", "VIEWS", what, argc - named, argv + named);
+}

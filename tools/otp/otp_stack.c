@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Invariant: a word is a frame only when it stands on the process's stack and points into loaded code. */
+#include "otp_stack.h"
+
+#include <capstone/capstone.h>
+#include <errno.h>
+#include <string.h>
+
+#include "target/memory.h"
+
+enum { REG_SP = 4, REG_BP = 5, AFTER_CALL = 64 };
+/* What the loop of an erlvm keeps where. */
+enum { REG_INSTRUCTION = 3 /* rbx */, REG_TOP = 12, REG_PROCESS = 14 };
+
+static void add_frame(struct otp_stack *out, bool native, bool caller, uint64_t address)
+{
+    if (out->n < OTP_STACK_FRAMES)
+        out->frames[out->n++] = (struct otp_stack_frame){native, caller, address};
+}
+
+/* Whether there is code at the address; *function: of a function, not of the emulator's own that functions share. */
+static bool is_code(const struct stacks_sample *s, struct otp_code *code, uint64_t address, bool *function)
+{
+    struct otp_code_place place = {.kind = OTP_CODE_UNKNOWN};
+    int err = code ? otp_code_find(code, address, s->purges, &place) : -ENOENT;
+
+    *function = !err && place.kind == OTP_CODE_FUNCTION;
+    return err != -ENOENT;
+}
+
+/* Whether Erlang code that called C takes its stack pointer back from rbp: else it does from the process's `stop`. */
+static bool disassemble_uses_bp(const unsigned char *bytes)
+{
+    bool found = false;
+    cs_insn *insns;
+    csh handle;
+    size_t n;
+
+    if (cs_open(CS_ARCH_X86, CS_MODE_64, &handle) != CS_ERR_OK)
+        return false;
+    cs_option(handle, CS_OPT_DETAIL, CS_OPT_ON);
+    n = cs_disasm(handle, bytes, AFTER_CALL, 0, 0, &insns);
+    for (size_t i = 0; i < n; i++) {
+        const cs_x86 *x = &insns[i].detail->x86;
+
+        if (insns[i].id != X86_INS_MOV || x->op_count != 2 || x->operands[0].type != X86_OP_REG || x->operands[0].reg != X86_REG_RSP)
+            continue;
+        found = x->operands[1].type == X86_OP_REG && x->operands[1].reg == X86_REG_RBP;
+        break;
+    }
+    if (n)
+        cs_free(insns, n);
+    cs_close(&handle);
+    return found;
+}
+
+/*
+ * The same for the code at `ip`, which a C function returns to. Equal bytes say the same: the answers are kept by them.
+ */
+static bool uses_bp(struct memory *memory, uint64_t ip)
+{
+    enum { BITS = 8 };
+    static struct {
+        unsigned char bytes[AFTER_CALL];
+        bool used, answer;
+    } kept[1 << BITS];
+    unsigned char bytes[AFTER_CALL];
+    size_t i = (ip * 0x9e3779b97f4a7c15u) >> (64 - BITS); /* 2^64 by the golden ratio */
+
+    if (!memory || memory_read(memory, ip, bytes, sizeof bytes))
+        return false;
+    if (!kept[i].used || memcmp(kept[i].bytes, bytes, sizeof bytes)) {
+        memcpy(kept[i].bytes, bytes, sizeof bytes);
+        kept[i].used = true;
+        kept[i].answer = disassemble_uses_bp(bytes);
+    }
+    return kept[i].answer;
+}
+
+/*
+ * The return addresses from `sp` up. Shared code of the emulator is called without the alignment
+ * that marks return addresses: while such code runs, the first word may be one that is not marked.
+ */
+static void add_erlang(const struct stacks_sample *s, struct otp_code *code, uint64_t sp, bool shared, struct otp_stack *out)
+{
+    uint64_t first = (sp - s->erlang_at) / 8;
+    bool function;
+
+    if (sp < s->erlang_at || sp % 8)
+        return;
+    for (uint64_t i = first; i < s->nerlang; i++) {
+        uint64_t word = s->erlang[i];
+        bool marked = !(word & 3);
+
+        if (word && (marked || (shared && i == first)) && is_code(s, code, word - 1, &function))
+            add_frame(out, false, true, word);
+    }
+}
+
+/* What calls it runs the scheduler's thread, and is no part of what the process does. */
+static bool runs_processes(struct native *native, uint64_t address, bool caller)
+{
+    static const char *const names[] = {"process_main", "erts_dirty_process_main"};
+    char name[64];
+
+    native_name(native, address, caller, name, sizeof name);
+    return !strcmp(name, names[0]) || !strcmp(name, names[1]);
+}
+
+static void walk_native(const struct stacks_sample *s, struct native *native, struct otp_code *code, struct memory *memory,
+                        struct otp_stack *out)
+{
+    struct native_thread thread = {(const uint64_t *)s->regs, s->ip, s->native_at, (const uint64_t *)s->native,
+                                   s->nnative, NULL};
+    struct native_stack stack;
+    uint64_t sp = s->stop;
+
+    native_unwind(native, &thread, &stack);
+    for (size_t i = 0; i < stack.n; i++) {
+        add_frame(out, true, i > 0, stack.frames[i]);
+        if (s->hend && runs_processes(native, stack.frames[i], i > 0))
+            break;
+    }
+    if (!s->hend)
+        return;
+    if (stack.outer_ip) {
+        bool is_leaf = !stack.n, function;
+
+        if (is_code(s, code, stack.outer_ip - !is_leaf, &function))
+            add_frame(out, false, !is_leaf, stack.outer_ip);
+        sp = uses_bp(memory, stack.outer_ip) ? stack.outer[REG_BP] : s->stop;
+        add_erlang(s, code, sp, !function, out);
+    } else {
+        add_erlang(s, code, sp, false, out);
+    }
+}
+
+/*
+ * Of an erlvm: where its loop is, and the process's stack from where the loop has its top. The loop keeps the process,
+ * its instruction and its stack pointer in registers of their own (vm/exec/loop.c), as functions that it calls leave
+ * them, or save them. Where they do not make sense, as while the process comes and goes, or in a build whose compiler
+ * pins no registers, what the VM stored last is told.
+ */
+static void walk_ours(const struct stacks_sample *s, struct native *native, struct otp_code *code,
+                      struct otp_stack *out)
+{
+    struct native_thread thread = {(const uint64_t *)s->regs, s->ip, s->native_at, (const uint64_t *)s->native, s->nnative, s->hend ? "exec_run" : NULL};
+    uint64_t ip = s->resume, sp = s->stop;
+    struct native_stack stack;
+    bool function;
+
+    native_unwind(native, &thread, &stack);
+    for (size_t i = 0; i < stack.n; i++)
+        add_frame(out, true, i > 0, stack.frames[i]);
+    if (!s->hend)
+        return;
+    if (stack.outer_ip && stack.outer[REG_PROCESS] == s->process) {
+        uint64_t top = stack.outer[REG_TOP];
+
+        ip = stack.outer[REG_INSTRUCTION];
+        sp = top % 8 == 0 && top >= s->erlang_at && top <= s->hend ? top : s->stop; /* a collection moves the stack */
+    }
+    if (is_code(s, code, ip, &function))
+        add_frame(out, false, false, ip);
+    add_erlang(s, code, sp, false, out);
+}
+
+void otp_stack_walk(const struct stacks_sample *s, bool is_ours, struct native *native, struct otp_code *code,
+                    struct memory *memory,
+                    struct otp_stack *out)
+{
+    out->n = 0;
+    if (s->nnative > STACKS_WORDS || s->nerlang > STACKS_WORDS)
+        return;
+    if (is_ours) {
+        walk_ours(s, native, code, out);
+    } else if (s->on_erlang) {
+        bool function;
+
+        if (is_code(s, code, s->ip, &function))
+            add_frame(out, false, false, s->ip);
+        add_erlang(s, code, s->regs[REG_SP], !function, out);
+    } else {
+        walk_native(s, native, code, memory, out);
+    }
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What views counted since the start, by VM, as metrics: results are added, whoever asks prints them. Times are
+ * CLOCK_MONOTONIC in nanoseconds.
+ *
+ *   metrics_new(&settings, &m);
+ *   at each result:  metrics_begin(m, now_ns);  metrics_see(m, &vm) for each VM;
+ *                    result_visit(source, on, &(struct result_visitor){metrics_row, m});  metrics_finish(m, &own);
+ *   for a scrape:    metrics_print(m, out, prometheus);
+ */
+#ifndef TOOLS_METRICS_H
+#define TOOLS_METRICS_H
+
+#include "source/feed.h"
+#include "view/result.h"
+#include "session/session.h"
+
+struct metrics;
+
+struct metrics_settings {
+    const bool *on; /* VIEW_COUNT; stays the caller's */
+    const char *version;
+    uint64_t start_ns, wall_offset_ns; /* CLOCK_REALTIME - CLOCK_MONOTONIC */
+    uint64_t linger_ns;                /* a VM that ended is told for so long */
+    /* The name of a VM, untrusted; empty: it has none. */
+    void (*name)(int pid, char *out, size_t size);
+};
+
+/* A VM that runs. */
+struct metrics_vm {
+    int pid;
+    unsigned long long started; /* what tells it from others of that pid */
+    bool watched;               /* else it is there, and cannot be watched */
+    struct wanted untold;       /* as of struct result_source */
+};
+
+enum { METRICS_LOSSES = WIRE_NLOSSES + FEED_LOSSES }; /* as session_each_loss tells them */
+
+/* Of erlsnoop itself, since the start. */
+struct metrics_own {
+    struct {
+        const char *why; /* stays */
+        uint64_t count;
+    } losses[METRICS_LOSSES];
+    size_t nlosses;
+    uint64_t cpu_ns, resident_bytes;
+    struct session_cost cost;
+    uint64_t bpf_ns, bpf_runs;
+    bool bpf_known; /* else the kernel does not measure its programs */
+};
+
+/* Fails: -ENOMEM. */
+int metrics_new(const struct metrics_settings *settings, struct metrics **out);
+void metrics_free(struct metrics *m);
+void metrics_begin(struct metrics *m, uint64_t now_ns);
+void metrics_see(struct metrics *m, const struct metrics_vm *vm);
+/* As of struct result_visitor. */
+void metrics_row(void *ctx, const struct view_table *table, uint32_t vm, const char *name, uint64_t *row);
+/* A record of a view: an exemplar of a row of the next result. */
+void metrics_record(struct metrics *m, const struct result_source *source, const struct wire_header *header,
+                    size_t size);
+void metrics_finish(struct metrics *m, const struct metrics_own *own);
+/* All of it. prometheus: text format 0.0.4, else OpenMetrics. */
+void metrics_print(const struct metrics *m, FILE *out, bool prometheus);
+
+#endif

@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Invariant: an event is handed to all views that are on by the one program of its site. */
+#include "engine.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "probe/attach.h"
+#include "common/clock.h"
+#include "common/fail.h"
+#include "source/feed.h"
+#include "otp/otp_threads.h"
+#include "probe/plan.h"
+#include "view/result.h"
+#include "session.h"
+#include "common/tally.h"
+#include "view/untold.h"
+#include "source/verdict.h"
+#include "view/view_places.h"
+#include "view/view_select.h"
+#include "view/views_user.h"
+#include "probe/vm_maps.h"
+
+#include "views.skel.h"
+
+struct engine {
+    struct views *skeleton;
+    bool on[VIEW_COUNT];
+    struct view_settings settings;
+    struct session *session;
+    const struct engine_taker *taker; /* NULL: results are printed */
+    struct feed *feed; /* of VMs that hand pages of events over; NULL: their notes are asked for */
+    bool one_vm; /* there will be no other: what it cannot tell is left out of results */
+    struct untold untold;
+    char unserved[VIEWS_NAMES_BYTES]; /* views that the last VM cannot tell */
+    /*
+     * Programs count in one of two sides of each map while the other is read (session_change_sides). side: the one
+     * whose counts belong to the result that is printed next. cut: that result has ended (on_cut), and programs left
+     * its side then; otherwise they leave it when the result is printed.
+     */
+    uint32_t side;
+    bool cut;
+    struct result_early *early; /* of the result being counted; NULL: nothing yet */
+    struct counted_vm *counted; /* VMs that something was counted of, those too that no look found */
+    size_t ncounted;
+    uint32_t percent_full; /* the fullest table of names that was read last */
+};
+
+struct counted_vm {
+    uint32_t vm;
+    bool dead; /* it was at the last result */
+};
+
+/* Tells the programs which views are on, and which arguments to read. */
+static void configure(struct engine *e)
+{
+    struct bpf_object *object = *e->skeleton->skeleton->obj;
+    uint32_t wanted[PLAN_NPROBES] = {0};
+
+    for (size_t v = 0; v < VIEW_COUNT; v++) {
+        e->settings.on[v] = e->on[v];
+        for (size_t i = 0; e->on[v] && i < PLAN_NPROBES; i++)
+            wanted[i] |= view_reads((enum view_id)v, plan_probe_name((enum plan_probe)i));
+    }
+    attach_set_constants(object, ".rodata.views", &e->settings, sizeof e->settings);
+    attach_set_constants(object, ".rodata.events", wanted, sizeof wanted);
+    view_select(object, e->on, e->settings.by_vm);
+}
+
+/* ---- states: tables by process */
+
+enum { LEAST_PLACES = 16384, MOST_PLACES = 1 << 22, DEFAULT_PLACES = 65536 };
+
+static struct bpf_map *find_map(const struct engine *e, const char *state, const char *part)
+{
+    char name[64];
+
+    snprintf(name, sizeof name, "%s_%s", state, part);
+    return bpf_object__find_map_by_name(*e->skeleton->skeleton->obj, name);
+}
+
+/* A place for each process that the target may have. */
+static void size_states(void *ctx, uint64_t processes)
+{
+    struct engine *e = ctx;
+    uint32_t places = processes ? LEAST_PLACES : DEFAULT_PLACES;
+    struct view_places constants = {0};
+
+    while (places < processes && places < MOST_PLACES)
+        places *= 2;
+    constants.mask = places - 1;
+    if (getrandom(&constants.secret, sizeof constants.secret, 0) != sizeof constants.secret)
+        constants.secret = clock_ns(CLOCK_REALTIME);
+    constants.secret |= 1;
+    attach_set_constants(*e->skeleton->skeleton->obj, ".rodata.places", &constants, sizeof constants);
+    for (size_t i = 0; i < VIEW_NSTATES; i++)
+        if (!view_states[i].keyed)
+            bpf_map__set_max_entries(find_map(e, view_states[i].map, "at"), places);
+}
+
+/* Removes what was kept of VMs that have ended: nothing of it is there for one that gets a process id of theirs. */
+static void drop_states(struct engine *e, struct session *s, const struct vm_set *vms)
+{
+    for (size_t i = 0; session_loaded(s) && i < VIEW_NSTATES; i++) {
+        const struct view_state *state = &view_states[i];
+
+        if (e->on[state->view])
+            view_places_drop(find_map(e, state->map, "at"), find_map(e, state->map, "more"), vms);
+    }
+    if (!session_loaded(s))
+        return;
+    vm_maps_drop(*e->skeleton->skeleton->obj, vms);
+    vm_maps_drop_keys(session_map(s, "view_names"), 0, vms);
+}
+
+/* What helpers know of processes stays true. */
+static void on_missed(void *ctx, struct session *s)
+{
+    struct engine *e = ctx;
+
+    if (!session_loaded(s))
+        return;
+    for (size_t i = 0; i < VIEW_NSTATES; i++) {
+        const struct view_state *state = &view_states[i];
+
+        if (e->on[state->view] && views[state->view].text)
+            view_places_drop(find_map(e, state->map, "at"), find_map(e, state->map, "more"), NULL);
+    }
+    vm_maps_miss(*e->skeleton->skeleton->obj);
+}
+
+/* What is asked beside what it can tell: its figures would be zeros that say nothing. */
+static void tell_unserved(struct engine *e, const struct target *t, const struct plan *plan)
+{
+    char unserved[sizeof e->unserved] = "";
+
+    for (size_t v = 0; v < VIEW_COUNT; v++) {
+        if (!e->on[v] || !views[v].text || verdict_has_event(plan, (enum view_id)v))
+            continue;
+        snprintf(unserved + strlen(unserved), sizeof unserved - strlen(unserved), "%s%s", *unserved ? ", " : "",
+                 views[v].name);
+        e->on[v] = !e->one_vm;
+    }
+    if (*unserved && strcmp(unserved, e->unserved)) /* once, where VMs come and go */
+        note("'%s' (process %d) cannot tell %s: no function of it stands for these events; "
+             "erlvm can, the manual says who else",
+             t->name, t->pid, unserved);
+    strcpy(e->unserved, unserved);
+}
+
+/* File operations of a stock emulator go by the thread that does them, which tells whose they are. */
+static int on_hooked(void *ctx, struct session *s, const struct target *t, const struct plan *plan, uint32_t slot)
+{
+    struct engine *e = ctx;
+    int err = untold_learn_plan(&e->untold, (uint32_t)t->pid, plan);
+
+    if (err)
+        return fail(err, "out of memory");
+    if (!plan->vm->ours)
+        tell_unserved(e, t, plan);
+    if (e->on[VIEW_efile] && !plan->vm->ours)
+        err = otp_threads_put(names_memory(session_names(s), (uint32_t)t->pid), &plan->vm->layout, plan->vm->symbols,
+                              slot, session_map(s, "efile_threads"));
+    if (err)
+        note("who asks for operations of '%s' (process %d) is not told: %s", t->name, t->pid, strerror(-err));
+    return 0;
+}
+
+/* ---- VMs that no look found */
+
+static void count_vm(struct engine *e, uint32_t vm)
+{
+    struct counted_vm *all;
+
+    for (size_t i = 0; i < e->ncounted; i++)
+        if (e->counted[i].vm == vm)
+            return;
+    all = vm ? realloc(e->counted, (e->ncounted + 1) * sizeof *all) : NULL;
+    if (!all)
+        return;
+    e->counted = all;
+    e->counted[e->ncounted++] = (struct counted_vm){vm, false};
+}
+
+static void forget_counted(struct engine *e, const struct vm_set *vms)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < e->ncounted; i++)
+        if (!vm_set_has(vms, e->counted[i].vm))
+            e->counted[kept++] = e->counted[i];
+    e->ncounted = kept;
+}
+
+/*
+ * A VM by notes that ended before any look is not told to have ended. Once it was dead at two results the rows that its
+ * last events made were read, and what programs keep of it goes.
+ */
+static void drop_dead(struct engine *e, struct session *s)
+{
+    uint32_t *dead = e->ncounted ? calloc(e->ncounted, sizeof *dead) : NULL;
+    struct vm_set set = {dead, 0};
+
+    for (size_t i = 0; dead && i < e->ncounted; i++) {
+        bool lives = target_lives((int)e->counted[i].vm);
+
+        if (!lives && e->counted[i].dead)
+            dead[set.n++] = e->counted[i].vm;
+        e->counted[i].dead = !lives;
+    }
+    if (set.n) {
+        drop_states(e, s, &set);
+        forget_counted(e, &set);
+    }
+    free(dead);
+}
+
+/* ---- results */
+
+static uint32_t change_sides(struct engine *e)
+{
+    return session_change_sides(&e->skeleton->data_views->view_side);
+}
+
+/* The row of a TOTAL table, CPU by CPU; zero from then on. */
+static int take_total(struct engine *e, const struct view_table *t, struct result_taken *out)
+{
+    int cpus = libbpf_num_possible_cpus(), map = session_map(e->session, t->map), err = 0;
+    uint64_t *each = cpus > 0 ? calloc((size_t)cpus, t->row_bytes) : NULL;
+
+    if (!each)
+        return -ENOMEM;
+    if (bpf_map_lookup_elem(map, &e->side, each))
+        err = -errno;
+    for (int i = 0; !err && i < cpus; i++)
+        result_merge(t, out->rest, each + (size_t)i * (t->row_bytes / sizeof *each));
+    memset(each, 0, (size_t)cpus * t->row_bytes);
+    if (!err && bpf_map_update_elem(map, &e->side, each, BPF_EXIST))
+        err = -errno;
+    free(each);
+    return err;
+}
+
+/* Its rows by VM, each CPU by CPU; they go. */
+static int take_vms(struct engine *e, const struct view_table *t, struct result_taken *out)
+{
+    size_t cpus = (size_t)libbpf_num_possible_cpus(), words = t->row_bytes / 8, n;
+    struct tally *tally = tally_new(sizeof(uint32_t), cpus * words, 0);
+    const struct tally_row *rows;
+    char name[64];
+    int err;
+
+    snprintf(name, sizeof name, "%s_%u", t->map, e->side);
+    err = tally_take(tally, session_map(e->session, name));
+    n = err ? 0 : tally_all(tally, &rows);
+    for (size_t i = 0; i < n && !err; i++) {
+        err = result_add(out, *(const uint32_t *)rows[i].key, 0, rows[i].values);
+        for (size_t cpu = 1; cpu < cpus && !err; cpu++)
+            result_merge(t, out->rows[out->nrows - 1].words, (uint64_t *)rows[i].values + cpu * words);
+    }
+    tally_free(tally);
+    return err;
+}
+
+/* What a keyed table had no room for; zero from then on. */
+static int take_rest(struct engine *e, const struct view_table *t, struct result_taken *out)
+{
+    uint64_t *zeros = calloc(1, t->row_bytes);
+    char name[64];
+    int map, err = zeros ? 0 : -ENOMEM;
+
+    snprintf(name, sizeof name, "%s_rest", t->map);
+    map = session_map(e->session, name);
+    if (!err && (bpf_map_lookup_elem(map, &e->side, out->rest) || bpf_map_update_elem(map, &e->side, zeros, BPF_EXIST)))
+        err = -errno;
+    free(zeros);
+    return err;
+}
+
+/* Of a map's room so many rows were taken. */
+static void see_full(struct engine *e, size_t rows, const char *map)
+{
+    uint32_t room = bpf_map__max_entries(bpf_object__find_map_by_name(*e->skeleton->skeleton->obj, map));
+    uint32_t percent = (uint32_t)(rows * 100 / room);
+
+    e->percent_full = percent > e->percent_full ? percent : e->percent_full;
+}
+
+static int take_rows(struct engine *e, const struct view_table *t, struct result_taken *out)
+{
+    struct tally *tally = tally_new(sizeof(struct wire_name_key), t->row_bytes / 8, 0);
+    const struct tally_row *rows;
+    char name[64];
+    size_t n;
+    int err;
+
+    snprintf(name, sizeof name, "%s_%u", t->map, e->side);
+    err = tally_take(tally, session_map(e->session, name));
+    n = err ? 0 : tally_all(tally, &rows);
+    see_full(e, n, name);
+    for (size_t i = 0; i < n && !err; i++) {
+        const struct wire_name_key *key = rows[i].key;
+
+        count_vm(e, key->vm);
+        err = result_add(out, key->vm, key->hash, rows[i].values);
+    }
+    tally_free(tally);
+    return err;
+}
+
+static int take_maps(struct engine *e, const struct view_table *t, struct result_taken *out)
+{
+    int err;
+
+    if (t->key == VIEW_TOTAL) {
+        err = e->settings.by_vm ? take_vms(e, t, out) : 0;
+        return err ? err : take_total(e, t, out);
+    }
+    err = take_rows(e, t, out);
+    return err ? err : take_rest(e, t, out);
+}
+
+/* What was counted in the kernel, and in user space. */
+static int take(void *ctx, const struct view_table *t, struct result_taken *out)
+{
+    struct engine *e = ctx;
+    int err = session_loaded(e->session) ? take_maps(e, t, out) : 0;
+    uint64_t *rest = out->rest;
+
+    if (err || !e->feed)
+        return err;
+    out->rest = out->whole;
+    err = views_user_take(NULL, t, out);
+    out->rest = rest;
+    result_merge(t, out->rest, out->whole);
+    return err;
+}
+
+/* The slowest of the kernel's side. */
+static int take_slowest_map(struct engine *e, const struct view_slowest *slowest, struct result_kept *out)
+{
+    int map = session_map(e->session, slowest->map), err = 0;
+    size_t bytes = bpf_map__value_size(bpf_object__find_map_by_name(*e->skeleton->skeleton->obj, slowest->map));
+    char *all = calloc(2, bytes);
+
+    if (!all)
+        return -ENOMEM;
+    if (bpf_map_lookup_elem(map, &e->side, all) || bpf_map_update_elem(map, &e->side, all + bytes, BPF_EXIST))
+        err = -errno;
+    if (!err)
+        err = result_keep(out, slowest, all);
+    free(all);
+    return err;
+}
+
+static int take_slowest(void *ctx, enum view_slowest_id id, struct result_kept *out)
+{
+    struct engine *e = ctx;
+    int err = session_loaded(e->session) ? take_slowest_map(e, view_slowest(id), out) : 0;
+
+    return !err && e->feed ? views_user_slowest(NULL, id, out) : err;
+}
+
+static const char *name(void *ctx, uint32_t vm, const struct wire_name *told)
+{
+    struct engine *e = ctx;
+
+    return e->feed && feed_has(e->feed, vm) ? feed_name(e->feed, vm, told) : session_name(e->session, vm, told);
+}
+
+static const struct wanted *untold(void *ctx, uint32_t vm)
+{
+    return untold_of(&((struct engine *)ctx)->untold, vm);
+}
+
+static struct result_source source_of(struct engine *e, struct session *s)
+{
+    e->session = s;
+    return (struct result_source){e, take, name, session_sink(s), session_seconds(s), session_whole_seconds(s),
+                                  take_slowest, e->settings.slowest, untold};
+}
+
+static void on_cut(void *ctx, struct session *s)
+{
+    struct engine *e = ctx;
+
+    if (session_loaded(s))
+        e->side = change_sides(e);
+    e->cut = true;
+}
+
+static int on_result(void *ctx, struct session *s)
+{
+    struct engine *e = ctx;
+    struct result_source source = source_of(e, s);
+    struct result_early *early = e->early;
+    int err;
+
+    if (!e->cut && session_loaded(s))
+        e->side = change_sides(e);
+    e->cut = false;
+    if (!e->taker && session_saw_nothing(s))
+        return 0;
+    e->early = NULL;
+    err = e->taker ? e->taker->result(e->taker->ctx, s, &source, e->on) : result_print(&source, e->on, early);
+    if (!e->one_vm && !session_ends(s))
+        drop_dead(e, s);
+    return err;
+}
+
+/*
+ * Tables of the kernel's side have room for some thousand names, which a long result may have more of: a function of a
+ * stock emulator has another after each purge of code.
+ */
+static int on_early(void *ctx, struct session *s)
+{
+    struct engine *e = ctx;
+    struct result_source source = source_of(e, s);
+    int err;
+
+    e->side = change_sides(e);
+    e->percent_full = 0;
+    err = result_read_early(&source, e->on, &e->early);
+    return err ? err : (int)e->percent_full;
+}
+
+/* What was counted of them is taken before another VM has a process id of theirs. */
+static void on_ended(void *ctx, struct session *s, const struct vm_set *vms)
+{
+    struct engine *e = ctx;
+
+    if (e->taker)
+        on_result(e, s);
+    drop_states(e, s, vms);
+    forget_counted(e, vms);
+    for (size_t i = 0; i < vms->n; i++)
+        untold_end_vm(&e->untold, vms->vms[i]);
+}
+
+static void on_record(void *ctx, struct session *s, const struct wire_header *header, size_t size)
+{
+    struct engine *e = ctx;
+    struct result_source source = source_of(e, s);
+
+    if (e->taker)
+        e->taker->record(e->taker->ctx, &source, header, size);
+    else
+        result_record(&source, header, size);
+}
+
+/* ---- a run */
+
+static void apply_question(struct engine *e, const struct engine_question *q, const struct options *o)
+{
+    memcpy(e->on, q->on, sizeof e->on);
+    e->settings = q->settings;
+    e->taker = q->taker;
+    e->one_vm = !o->all && !o->child;
+    for (size_t v = 0; v < VIEW_COUNT; v++)
+        e->settings.events[v] = e->taker ? view_has_exemplars((enum view_id)v) : o->events;
+    for (size_t i = 0; i < view_nuses; i++)
+        e->on[view_uses[i].helper] |= e->on[view_uses[i].view];
+}
+
+int engine_run(const struct engine_question *question, const struct options *options)
+{
+    struct engine e = {0};
+    struct session_ops ops = {.record = on_record, .result = on_result, .hooked = on_hooked, .opened = size_states,
+                              .ended = on_ended, .cut = on_cut, .missed = on_missed,
+                              .early = question->taker ? NULL : on_early, .pages_only = question->pages_only,
+                              .silent = question->taker != NULL};
+    int err;
+
+    apply_question(&e, question, options);
+    e.skeleton = views__open();
+    if (e.skeleton)
+        configure(&e);
+    if (!question->notes_only && feed_new(&e.settings, &e.feed))
+        return fail(-ENOMEM, "out of memory");
+    ops.feed = e.feed;
+    err = session_run(options, e.skeleton ? e.skeleton->skeleton : NULL, &ops, &e);
+    result_early_free(e.early);
+    untold_free(&e.untold);
+    free(e.counted);
+    feed_free(e.feed);
+    views__destroy(e.skeleton);
+    return err;
+}

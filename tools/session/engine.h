@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Views, asked of targets, printed to a sink or given to a taker. All views are one BPF object, of which only what the
+ * views need is loaded, and only where they need it attached.
+ */
+#ifndef TOOLS_ENGINE_H
+#define TOOLS_ENGINE_H
+
+#include "common/options.h"
+#include "view/result.h"
+#include "view/views.h"
+
+struct session;
+
+/* Who gets what is counted, in place of a sink. */
+struct engine_taker {
+    /* A result is due: at each interval, when a VM has ended, and at the end. Fails: -errno. */
+    int (*result)(void *ctx, struct session *s, const struct result_source *source, const bool on[VIEW_COUNT]);
+    /* A record of a view that exemplars are made of. */
+    void (*record)(void *ctx, const struct result_source *source, const struct wire_header *header, size_t size);
+    void *ctx;
+};
+
+/* What is asked. */
+struct engine_question {
+    bool on[VIEW_COUNT];
+    struct view_settings settings;  /* filters, slowest and by_vm; the rest follows from the views and the options */
+    bool notes_only, pages_only;    /* no pages; no VM that hands none over */
+    const struct engine_taker *taker; /* NULL: results are printed */
+};
+
+/* Asks until the session ends. Returns 0 or a failure that was said. */
+int engine_run(const struct engine_question *question, const struct options *options);
+
+#endif

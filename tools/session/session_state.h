@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the parts of a session have in common: session.c, its life; session_about.c, what is told about its results. */
+#ifndef TOOLS_SESSION_STATE_H
+#define TOOLS_SESSION_STATE_H
+
+#include "probe/budget.h"
+#include "source/feed.h"
+#include "common/outlet.h"
+#include "session.h"
+#include "probe/watch.h"
+
+struct batch_source;
+struct ring_buffer;
+
+/*
+ * LOOK, PAGES: pages of VMs may wait; LATE: all threads have told what belongs to the result that was cut; COST: it is
+ * time to look at what watching costs; EARLY: to read what a long result has by now; HELD: a process of the command
+ * waits for us.
+ */
+enum source {
+    SOURCE_SIGNAL,
+    SOURCE_TARGET,
+    SOURCE_TICK,
+    SOURCE_SCAN,
+    SOURCE_RING,
+    SOURCE_LOOK,
+    SOURCE_PAGES,
+    SOURCE_LATE,
+    SOURCE_COST,
+    SOURCE_EARLY,
+    SOURCE_HELD,
+    NSOURCES
+};
+
+struct session {
+    const struct options *options;
+    struct bpf_object_skeleton *skeleton;
+    const struct session_ops *ops;
+    void *ctx;
+    struct outlet outlet;
+    struct sink sink;
+    struct watch watch;
+    int epoll, fds[NSOURCES];
+    struct ring_buffer *ring; /* NULL: the object was not loaded */
+    struct batch_source *pages; /* NULL: no VM that hands pages over was seen */
+    uint64_t begin_ns, now_ns; /* of the result being counted: its begin; its end, once it is due */
+    uint64_t results;          /* printed so far */
+    uint64_t from_ns;          /* what pages tell of before does not count */
+    uint64_t early_ns;         /* between two early reads */
+    uint64_t cut_ns;           /* the end of a result whose last pages are still to come; 0: there is none */
+    uint64_t turn, turn_ns; /* records read in this turn, and when it began */
+    uint64_t end_cpu_ns;    /* of processor time, when no event of a page is told any more; 0: nobody waits yet */
+    uint64_t left;          /* records that were not read before the end */
+    uint64_t losses[WIRE_NLOSSES + FEED_LOSSES]; /* as they were printed last */
+    size_t nlosses;                              /* of these, in the result being printed */
+    bool announced;
+    bool ending; /* the loop is left: the next result is the last */
+    bool ended;  /* the VM has: why */
+    struct budget budget;
+    uint64_t watched_ns; /* in the results before this one */
+    bool given_up; /* the budget was exceeded by far */
+    char name[4096]; /* of the row being printed */
+};
+
+/* Whether the time of the result differs from what was asked for by more than a twentieth. */
+bool session_is_off_pace(const struct session *s);
+/* The budget took the probes away before the result being printed began, and they have not come back. */
+bool session_was_left_alone(const struct session *s);
+/* What is told about a result: what it cost, and what is not in it. */
+int session_print_about(struct session *s, const struct budget_cost *cost);
+
+#endif

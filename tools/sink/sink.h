@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where results go: text for people, or JSON lines. A subcommand describes its tables once;
+ * rows, histograms and events look right in every sink.
+ *
+ * Units: SINK_NS durations in nanoseconds, SINK_TIME CLOCK_MONOTONIC in nanoseconds.
+ */
+#ifndef TOOLS_SINK_H
+#define TOOLS_SINK_H
+
+#include <stdio.h>
+
+#include "common/wire_user.h"
+
+enum sink_type { SINK_TEXT, SINK_COUNT, SINK_PERCENT, SINK_RATE, SINK_NS, SINK_WORDS, SINK_BYTES, SINK_TIME };
+
+struct sink_column {
+    const char *name; /* the JSON key; a unit is added to it: _ns, _per_s, _percent, _words; "time" is the object's own */
+    const char *head;
+    enum sink_type type;
+    int width; /* at least; 0: by type, and for SINK_TEXT what stands in it; -1: never cut (last column only) */
+};
+
+enum { SINK_MAX_COLUMNS = 16, SINK_PAGE_BYTES = 1 << 17 };
+
+/* Widths, with a space between, add up to 80 at most; what is wider makes its column wider. */
+struct sink_table {
+    const char *name;  /* JSON "type" */
+    const char *title; /* line above the head, or NULL */
+    const struct sink_column *columns;
+    int ncolumns;
+};
+
+/* One cell. Text is untrusted, ends at its NUL, and is copied. */
+struct sink_value {
+    enum { SINK_NUMBER, SINK_REAL, SINK_STRING, SINK_ABSENT } kind;
+    union {
+        uint64_t number;
+        double real;
+        const char *text;
+    };
+};
+
+#define SINK_N(v) ((struct sink_value){SINK_NUMBER, {.number = (v)}})
+#define SINK_R(v) ((struct sink_value){SINK_REAL, {.real = (v)}})
+#define SINK_S(v) ((struct sink_value){SINK_STRING, {.text = (v)}})
+#define SINK_NONE ((struct sink_value){SINK_ABSENT, {0}})
+
+/* Rows of one table that wait to be printed. */
+struct sink_page {
+    const struct sink_table *table;
+    int widths[SINK_MAX_COLUMNS]; /* columns of the widest cell so far */
+    size_t used;
+    char cells[SINK_PAGE_BYTES]; /* row by row; each ends with its NUL */
+};
+
+struct sink {
+    const struct sink_ops *ops;
+    FILE *out;
+    bool timestamps;
+    bool one_vm; /* there is no other: text tables leave out the column "vm". Set it after sink_init */
+    unsigned sampled; /* one of so many seconds was watched, which every line says; 0: all were. Set by sink_sample */
+    uint64_t wall_offset_ns;         /* CLOCK_REALTIME - CLOCK_MONOTONIC at the start */
+    uint64_t now_ns;                 /* CLOCK_MONOTONIC of the result being printed */
+    const struct sink_table *headed; /* the table whose head was printed last */
+    bool printed;                    /* something, since the result was opened */
+    struct sink_page page;
+};
+
+struct sink_ops {
+    void (*moment)(struct sink *sink);
+    void (*row)(struct sink *sink, const struct sink_table *table, const struct sink_value *values);
+    void (*hist)(struct sink *sink, const char *name, const char *title, enum sink_type type,
+                 const struct wire_hist *hist);
+    void (*flush)(struct sink *sink); /* what waits goes to `out`; may be NULL */
+};
+
+/* Results go to `out`, which leads to standard output: where that is a terminal, lines fit it. Ends with sink_flush or sink_end. */
+void sink_init(struct sink *sink, FILE *out, bool json, bool timestamps);
+/* Opens a result: what is printed until the next belongs to `now_ns`. */
+void sink_moment(struct sink *sink, uint64_t now_ns);
+/* What is printed from now on is of one of so many seconds; 0: of all. */
+void sink_sample(struct sink *sink, unsigned sampled);
+void sink_row(struct sink *sink, const struct sink_table *table, const struct sink_value *values);
+/* A histogram of SINK_NS or SINK_COUNT, with its percentiles; nothing when it is empty. */
+void sink_hist(struct sink *sink, const char *name, const char *title, enum sink_type type,
+               const struct wire_hist *hist);
+/* A row of the table of what was not told, and why; nothing when it is 0. */
+void sink_lost(struct sink *sink, uint64_t count, const char *why);
+/* A cell with that percentile; absent when too few values were counted for it. */
+struct sink_value sink_percentile(const struct wire_hist *hist, double share);
+/* What was printed so far leaves. Fails: -EPIPE when the reader is gone, another -errno when writing failed. */
+int sink_flush(struct sink *sink);
+/* The same at the end, with the message; a reader that is gone is no failure. */
+int sink_end(struct sink *sink);
+
+/* "2.34 ms", 9 columns at most. */
+void sink_format_ns(char *out, size_t size, uint64_t ns);
+/* CLOCK_MONOTONIC as local "12:34:56.123456", or with its date as ISO 8601. */
+void sink_format_time(const struct sink *sink, char *out, size_t size, uint64_t ns, bool iso);
+
+void sink_hist_print(struct sink *sink, const char *name, const char *title, enum sink_type type,
+                     const struct wire_hist *hist);
+extern const struct sink_ops sink_table_ops, sink_jsonl_ops;
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Invariant: a verdict is what the subcommand's own program and the VM's own plan say; nothing is attached. */
+#include "verdict.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "probe/attach.h"
+#include "batch_source.h"
+#include "event/event.h"
+#include "probe/kernel.h"
+#include "probe/plan.h"
+#include "view/view_select.h"
+
+#include "views.skel.h"
+
+enum {
+#define VIEW(view, family, text, what) AT_##view,
+#include "../../bpf/views.def"
+    AT_STACKS
+};
+const char *const verdict_commands[VERDICT_COMMANDS] = {
+#define VIEW(view, family, text, what) #view,
+#include "../../bpf/views.def"
+    [AT_STACKS] = "stacks"};
+
+bool verdict_has_event(const struct plan *plan, enum view_id view)
+{
+    for (size_t i = 0; i < view_nons; i++) {
+        enum plan_source source = PLAN_NONE;
+
+        if (view_ons[i].view == view && view_ons[i].args)
+            source = plan->events[plan_find_probe(view_ons[i].probe)].source;
+        if (source != PLAN_NONE && view_ons[i].source & (source == PLAN_HOOK ? VIEW_BY_HOOK : VIEW_BY_NOTE))
+            return true;
+    }
+    return false;
+}
+
+/* How a VM has a probe, as rows of missing.def say it; no row is of the notes of an erlvm. */
+enum missing_source { MISSING_NONE, MISSING_HOOK, MISSING_OTP, MISSING_NOTHING };
+
+static const struct missing {
+    enum view_id view;
+    enum plan_probe probe;
+    enum missing_source source;
+    const char *text;
+} missings[] = {
+#define MISSING(view, probe, source, text) {VIEW_##view, PLAN_##probe, MISSING_##source, text},
+#include "view/missing.def"
+};
+
+static enum missing_source find_missing_source(const struct target *t, const struct plan *plan, enum plan_probe probe)
+{
+    switch (plan->events[probe].source) {
+    case PLAN_NONE: return MISSING_NONE;
+    case PLAN_HOOK: return MISSING_HOOK;
+    default: return t->provider->hooks ? MISSING_OTP : MISSING_NOTHING;
+    }
+}
+
+/* Adds to a verdict: "; no " before the first that is missing, commas between. */
+static void add_missing(struct verdict *v, const char *text, size_t *n)
+{
+    size_t used = strlen(v->text);
+
+    snprintf(v->text + used, sizeof v->text - used, "%s%s", (*n)++ ? ", " : "; no ", text);
+}
+
+/* What the view works without: rows of missing.def, then columns that one event alone tells which this VM has not. */
+static void tell_missing(const struct target *t, const struct plan *plan, enum view_id view, struct verdict *v)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < sizeof missings / sizeof *missings; i++)
+        if (missings[i].view == view && missings[i].source == find_missing_source(t, plan, missings[i].probe))
+            add_missing(v, missings[i].text, &n);
+    for (size_t i = 0; i < view_ncolumns; i++) {
+        enum batch_event event = view_column_event(&view_columns[i]);
+
+        if (event < BATCH_EVENTS && view_columns[i].head && view_table(view_columns[i].table)->view == view &&
+            plan->events[plan_find_probe(event_row(event)->name)].source == PLAN_NONE)
+            add_missing(v, view_columns[i].head, &n);
+    }
+}
+
+static struct verdict judge_notes_and_hooks(const struct bpf_object_skeleton *skeleton, const struct target *t, const struct plan *plan)
+{
+    enum plan_probe lacks = PLAN_NEVENTS;
+    enum plan_source source = skeleton ? attach_serves(*skeleton->obj, t, plan, &lacks) : PLAN_NONE;
+    const char *why = plan->refused[0] ? plan->refused : lacks < PLAN_NEVENTS && plan->events[lacks].why[0] ? plan->events[lacks].why : NULL;
+    struct verdict v = {.works = source != PLAN_NONE};
+
+    if (v.works)
+        snprintf(v.text, sizeof v.text, source == PLAN_HOOK ? "functions are hooked" : "the VM's own notes");
+    else if (why)
+        snprintf(v.text, sizeof v.text, "%s", why);
+    else
+        snprintf(v.text, sizeof v.text, "no %s here%s", lacks < PLAN_NEVENTS ? plan_probe_name(lacks) : "event for it",
+                 lacks == PLAN_NEVENTS && t->provider->hooks ? "; erlvm has, the manual says who else" : "");
+    return v;
+}
+
+/* stacks needs no event by name: it reads the memory of an emulator whose layout is known. */
+static struct verdict judge_memory(const struct target *t, const struct plan *plan)
+{
+    struct verdict v = {.works = plan->vm != NULL};
+
+    snprintf(v.text, sizeof v.text, "%s",
+             v.works && !kernel_has(KERNEL_LOOP) ? "the VM's memory is read; not with --off-cpu and --event on this kernel"
+             : v.works            ? "the VM's memory is read"
+             : !t->provider->hooks ? plan->unread
+             : plan->refused[0]    ? plan->refused
+                                   : "the VM is not up yet");
+    return v;
+}
+
+void verdict_all(const struct target *t, const struct plan *plan, struct verdict *out)
+{
+    struct views *all = views__open();
+
+    for (size_t i = 0; i < AT_STACKS; i++) {
+        enum view_id view = view_find(verdict_commands[i], strlen(verdict_commands[i]));
+        bool on[VIEW_COUNT] = {false};
+
+        on[view] = true;
+        if (all)
+            view_select(all->obj, on, false);
+        out[i] = judge_notes_and_hooks(all ? all->skeleton : NULL, t, plan);
+        if (out[i].works && batch_source_serves(t))
+            snprintf(out[i].text, sizeof out[i].text, "its pages of events; with --source notes its notes");
+        if (out[i].works)
+            tell_missing(t, plan, view, &out[i]);
+    }
+    out[AT_STACKS] = judge_memory(t, plan);
+    views__destroy(all);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which subcommands work on a VM.
+ */
+#ifndef TOOLS_VERDICT_H
+#define TOOLS_VERDICT_H
+
+#include <stdbool.h>
+
+#include "view/views.h"
+
+struct plan;
+struct target;
+
+enum {
+    VERDICT_COMMANDS = 1 /* stacks, behind the views */
+#define VIEW(view, family, text, what) +1
+#include "../../bpf/views.def"
+};
+
+/* Whether a subcommand works on a VM, how and without what, or why not: one line. */
+struct verdict {
+    bool works;
+    char text[256];
+};
+
+/*
+ * Whether the VM has a note or a hook for one of the view's probes, of those that it is told of by such: an event that
+ * only ends what others began is none on an emulator that cannot tell these.
+ */
+bool verdict_has_event(const struct plan *plan, enum view_id view);
+/* Names of subcommands, in the order of verdicts. */
+extern const char *const verdict_commands[VERDICT_COMMANDS];
+/* Fills VERDICT_COMMANDS rows. */
+void verdict_all(const struct target *target, const struct plan *plan, struct verdict *out);
+
+#endif

@@ -1,0 +1,564 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Invariant: the rows of a table add up to what was counted: those beyond the top, and what the kernel's side had no
+ * room for, are (other).
+ */
+#include "result.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "event/hist.h"
+
+enum {
+    RECORD_TEXT_BYTES = 4096, /* of an attribute; as long as a name of names.h may get */
+    LINES_MAX = 16384         /* of a table: those that weigh least are (other) from then on */
+};
+
+/* A row, or several with the same text: a stock emulator's processes go on at several places of a function. */
+struct line {
+    uint32_t vm;
+    char *name;
+    uint64_t *row; /* the columns' members at their places */
+    uint64_t weight;
+    bool orderly; /* a reason of VIEW_REASON that is no failure: it stands behind those that are */
+};
+
+/* A table that was read. */
+struct counted {
+    const struct view_table *table;
+    struct line *lines; /* merged, the heaviest first */
+    size_t nlines;
+    uint64_t *all;   /* the sum of all rows */
+    uint64_t *whole; /* what of it was watched all the time; only of a TOTAL table */
+};
+
+struct result_early {
+    struct counted tables[VIEW_NTABLES];
+    struct result_kept slowest[VIEW_NSLOWEST];
+};
+
+static uint64_t *member(uint64_t *row, size_t at)
+{
+    return row + at / sizeof *row;
+}
+
+static struct wire_hist *hist_of(uint64_t *row, size_t at)
+{
+    return (struct wire_hist *)member(row, at);
+}
+
+void result_merge(const struct view_table *t, uint64_t *to, uint64_t *from)
+{
+    for (const struct view_column *c = t->columns; c < t->columns + t->ncolumns; c++) {
+        if (c->kind == VIEW_COUNTER)
+            *member(to, c->at) += *member(from, c->at);
+        else if (c->kind == VIEW_HIST)
+            hist_merge(hist_of(to, c->at), hist_of(from, c->at));
+    }
+}
+
+uint64_t result_weigh(const struct view_table *t, uint64_t *row)
+{
+    for (const struct view_column *c = t->columns; c < t->columns + t->ncolumns; c++) {
+        if (c->kind == VIEW_COUNTER)
+            return *member(row, c->at);
+        if (c->kind == VIEW_HIST)
+            return hist_of(row, c->at)->count;
+    }
+    return 0;
+}
+
+/* ---- reading */
+
+int result_add(struct result_taken *taken, uint32_t vm, uint64_t key, const uint64_t *words)
+{
+    struct result_row *rows = taken->nrows & (taken->nrows + 1) ? taken->rows : realloc(taken->rows, 2 * (taken->nrows + 1) * sizeof *rows);
+    uint64_t *copy = rows ? malloc(taken->row_bytes) : NULL;
+
+    taken->rows = rows ? rows : taken->rows;
+    if (!copy)
+        return -ENOMEM;
+    memcpy(copy, words, taken->row_bytes);
+    taken->rows[taken->nrows++] = (struct result_row){vm, key, copy};
+    return 0;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    const struct line *x = a, *y = b;
+
+    return x->vm != y->vm ? (x->vm < y->vm ? -1 : 1) : strcmp(x->name, y->name);
+}
+
+static int compare_weights(const void *a, const void *b)
+{
+    const struct line *x = a, *y = b;
+
+    if (x->orderly != y->orderly)
+        return x->orderly ? 1 : -1;
+    return x->weight != y->weight ? (x->weight < y->weight ? 1 : -1) : compare_names(a, b);
+}
+
+static bool is_orderly(const char *reason)
+{
+    return !strcmp(reason, "normal") || !strcmp(reason, "shutdown") || !strcmp(reason, "{shutdown,...}");
+}
+
+static void free_line(struct line *line)
+{
+    free(line->name);
+    free(line->row);
+}
+
+/* Lines of the same VM and text become one. */
+static void merge_lines(struct counted *c)
+{
+    size_t kept = 0;
+
+    if (c->nlines)
+        qsort(c->lines, c->nlines, sizeof *c->lines, compare_names);
+    for (size_t i = 0; i < c->nlines; i++) {
+        if (kept && !compare_names(&c->lines[kept - 1], &c->lines[i])) {
+            result_merge(c->table, c->lines[kept - 1].row, c->lines[i].row);
+            free_line(&c->lines[i]);
+        } else {
+            c->lines[kept++] = c->lines[i];
+        }
+    }
+    c->nlines = kept;
+    for (size_t i = 0; i < kept; i++) {
+        c->lines[i].weight = result_weigh(c->table, c->lines[i].row);
+        c->lines[i].orderly = c->table->key == VIEW_REASON && is_orderly(c->lines[i].name);
+    }
+    if (kept)
+        qsort(c->lines, kept, sizeof *c->lines, compare_weights);
+    while (c->nlines > LINES_MAX)
+        free_line(&c->lines[--c->nlines]);
+}
+
+static const char *name_row(const struct result_source *s, const struct view_table *t, const struct result_row *row, char *buf, size_t size)
+{
+    if (t->key == VIEW_TOTAL)
+        return "";
+    if (t->key != VIEW_NUMBER)
+        return s->name(s->ctx, row->vm, (const struct wire_name *)row->words);
+    if (t->number)
+        return t->number(row->key);
+    snprintf(buf, size, "%llu", (unsigned long long)row->key);
+    return buf;
+}
+
+/* The rows' words become the lines'. */
+static int add_lines(const struct result_source *s, struct counted *c, struct result_taken *taken)
+{
+    struct line *lines = realloc(c->lines, (c->nlines + taken->nrows + 1) * sizeof *lines);
+    char buf[32];
+
+    if (!lines)
+        return -ENOMEM;
+    c->lines = lines;
+    for (size_t i = 0; i < taken->nrows; i++) {
+        struct result_row *row = &taken->rows[i];
+        char *name = strdup(name_row(s, c->table, row, buf, sizeof buf));
+
+        if (!name)
+            return -ENOMEM;
+        result_merge(c->table, c->all, row->words);
+        c->lines[c->nlines++] = (struct line){row->vm, name, row->words, 0, false};
+        row->words = NULL;
+    }
+    return 0;
+}
+
+static void free_counted(struct counted *c)
+{
+    for (size_t i = 0; i < c->nlines; i++)
+        free_line(&c->lines[i]);
+    free(c->lines);
+    free(c->all);
+    free(c->whole);
+}
+
+static int make_counted(struct counted *c, const struct view_table *table)
+{
+    if (c->table)
+        return 0;
+    *c = (struct counted){.table = table, .all = calloc(1, table->row_bytes), .whole = calloc(1, table->row_bytes)};
+    return c->all && c->whole ? 0 : -ENOMEM;
+}
+
+/* Adds what there is of the table by now. */
+static int take_table(const struct result_source *s, struct counted *c, const struct view_table *table)
+{
+    struct result_taken taken = {.row_bytes = table->row_bytes, .rest = calloc(1, table->row_bytes),
+                                 .whole = calloc(1, table->row_bytes)};
+    int err = taken.rest && taken.whole ? make_counted(c, table) : -ENOMEM;
+
+    if (!err)
+        err = s->take(s->ctx, table, &taken);
+    if (!err) {
+        result_merge(table, c->all, taken.rest);
+        result_merge(table, c->whole, taken.whole);
+        err = add_lines(s, c, &taken);
+    }
+    if (!err)
+        merge_lines(c);
+    for (size_t i = 0; i < taken.nrows; i++)
+        free(taken.rows[i].words);
+    free(taken.rows);
+    free(taken.rest);
+    free(taken.whole);
+    return err;
+}
+
+/* ---- printing */
+
+/* A row: of one VM and name, or of all (vm 0). `all`: what shares are of. `whole`: what of it was watched all the
+ * time. */
+struct shown {
+    uint32_t vm;
+    const char *name;
+    uint64_t *row, *all, *whole;
+};
+
+static struct sink_value make_rate(const struct result_source *s, uint64_t count, uint64_t whole)
+{
+    double rate = whole ? (double)whole / s->whole_seconds : 0;
+
+    return s->seconds > 0 ? SINK_R(rate + (double)(count - whole) / s->seconds) : SINK_NONE;
+}
+
+/* Nothing was counted, and the VM, or one of them, would not have told it. */
+static bool is_unknown(const struct result_source *s, const struct view_column *c, const struct shown *r)
+{
+    enum batch_event event = view_column_event(c);
+
+    return event != BATCH_EVENTS && s->untold && !*member(r->row, c->at) && s->untold(s->ctx, r->vm)->events[event];
+}
+
+static struct sink_value make_cell(const struct result_source *s, const struct view_column *c, const struct shown *r)
+{
+    uint64_t *at = member(r->row, c->at), *all = member(r->all, c->at);
+
+    if (is_unknown(s, c, r))
+        return SINK_NONE;
+    switch (c->kind) {
+    case VIEW_RATE: return make_rate(s, *at, *member(r->whole, c->at));
+    case VIEW_SHARE: return *all ? SINK_N((*at * 100 + *all / 2) / *all) : SINK_NONE;
+    case VIEW_P50: return sink_percentile(hist_of(r->row, c->at), 0.5);
+    case VIEW_P99: return sink_percentile(hist_of(r->row, c->at), 0.99);
+    case VIEW_P999: return sink_percentile(hist_of(r->row, c->at), 0.999);
+    case VIEW_MAX: return hist_of(r->row, c->at)->count ? SINK_N(hist_of(r->row, c->at)->max) : SINK_NONE;
+    case VIEW_SUM: return hist_of(r->row, c->at)->count ? SINK_N(hist_of(r->row, c->at)->sum) : SINK_NONE;
+    case VIEW_COUNTED: return SINK_N(hist_of(r->row, c->at)->count);
+    case VIEW_VM: return r->vm ? SINK_N(r->vm) : SINK_NONE;
+    case VIEW_KEYTEXT: return SINK_S(r->name);
+    default: return SINK_N(*at);
+    }
+}
+
+static void print_row(const struct result_source *s, const struct view_table *t, const struct shown *row)
+{
+    struct sink_value cells[SINK_MAX_COLUMNS];
+    int n = 0;
+
+    for (const struct view_column *c = t->columns; c < t->columns + t->ncolumns; c++)
+        if (c->head)
+            cells[n++] = make_cell(s, c, row);
+    sink_row(s->sink, &t->sink, cells);
+}
+
+/* Takes the members of `part` from those of `whole`: what is left is the rest. */
+static void subtract_row(const struct view_table *t, uint64_t *whole, uint64_t *part)
+{
+    for (const struct view_column *c = t->columns; c < t->columns + t->ncolumns; c++) {
+        if (c->kind == VIEW_COUNTER)
+            *member(whole, c->at) -= *member(part, c->at);
+        else if (c->kind == VIEW_HIST)
+            hist_subtract(hist_of(whole, c->at), hist_of(part, c->at));
+    }
+}
+
+static int print_table(const struct result_source *s, struct counted *c)
+{
+    struct shown row = {0, "(other)", c->all, c->all, c->whole};
+    uint64_t *rest;
+
+    if (c->table->key == VIEW_TOTAL) {
+        print_row(s, c->table, &row);
+        return 0;
+    }
+    rest = malloc(c->table->row_bytes);
+    if (!rest)
+        return -ENOMEM;
+    memcpy(rest, c->all, c->table->row_bytes);
+    for (size_t i = 0; i < c->nlines && i < c->table->top; i++) {
+        subtract_row(c->table, rest, c->lines[i].row);
+        print_row(s, c->table, &(struct shown){c->lines[i].vm, c->lines[i].name, c->lines[i].row, c->all, c->whole});
+    }
+    row.row = rest;
+    if (result_weigh(c->table, rest))
+        print_row(s, c->table, &row);
+    free(rest);
+    return 0;
+}
+
+static enum sink_type hist_type(const struct view_block *b)
+{
+    const struct view_table *t = view_table(b->table);
+
+    for (const struct view_column *c = t->columns; c < t->columns + t->ncolumns; c++)
+        if (c->kind == VIEW_HIST && c->at == b->at)
+            return c->unit == VIEW_UNIT_NS ? SINK_NS : SINK_COUNT;
+    return SINK_COUNT;
+}
+
+static int print_blocks(const struct result_source *s, struct counted *tables, const bool on[VIEW_COUNT])
+{
+    int err = 0;
+
+    for (size_t i = 0; i < view_nblocks && !err; i++) {
+        const struct view_block *b = &view_blocks[i];
+
+        if (!on[b->view])
+            continue;
+        if (b->hist)
+            sink_hist(s->sink, b->json, b->title, hist_type(b), hist_of(tables[b->table].all, b->at));
+        else
+            err = print_table(s, &tables[b->table]);
+    }
+    return err;
+}
+
+/* Reads the tables of the views that are on. */
+static int take_tables(const struct result_source *s, struct counted tables[VIEW_NTABLES], const bool on[VIEW_COUNT])
+{
+    int err = 0;
+
+    for (size_t i = 0; i < VIEW_NTABLES && !err; i++)
+        if (on[view_table((enum view_table_id)i)->view])
+            err = take_table(s, &tables[i], view_table((enum view_table_id)i));
+    return err;
+}
+
+/* ---- records */
+
+/* Word number `which` of `words`. */
+static const char *pick_word(const char *words, uint32_t which, char *buf, size_t size)
+{
+    while (which-- && *words)
+        words += strcspn(words, " ") + (strchr(words, ' ') != NULL);
+    snprintf(buf, size, "%.*s", (int)strcspn(words, " "), *words ? words : "?");
+    return buf;
+}
+
+/* A record, and if it has steps one of them. */
+struct told {
+    const struct result_source *source;
+    const struct wire_header *header;
+    const struct view_step *step;
+    uint64_t first_ns; /* when the first step was that was seen */
+};
+
+static uint64_t number_at(const struct wire_header *header, size_t at)
+{
+    uint64_t number;
+
+    memcpy(&number, (const char *)header + at, sizeof number);
+    return number;
+}
+
+static struct sink_value make_text(const struct told *t, view_maker *make, char *buf, size_t size)
+{
+    *buf = '\0';
+    if (make)
+        make(buf, size, t->header, &(struct view_namer){t->source->name, t->source->ctx});
+    return SINK_S(buf);
+}
+
+static struct sink_value make_name(const struct told *t, const struct wire_name *name, char *buf, size_t size)
+{
+    snprintf(buf, size, "%s", t->source->name(t->source->ctx, t->header->vm, name)); /* the next may be made in the same place */
+    return SINK_S(buf);
+}
+
+static struct sink_value make_pid(ev_id id, char *buf, size_t size)
+{
+    struct wire_pid pid = ev_id_wire(id);
+
+    snprintf(buf, size, "<%u.%u.%u>", pid.node, pid.id, pid.serial);
+    return SINK_S(buf);
+}
+
+static struct sink_value make_attr(const struct told *t, const struct view_attr *a, char *buf, size_t size)
+{
+    const void *at = (const char *)t->header + a->at;
+    uint64_t step_ns = t->step ? number_at(t->header, t->step->at) : 0;
+
+    switch (a->kind) {
+    case VIEW_ATTR_TIME: return SINK_N(t->header->time_ns);
+    case VIEW_ATTR_VM: return SINK_N(t->header->vm);
+    case VIEW_ATTR_PID: return *(const ev_id *)at ? make_pid(*(const ev_id *)at, buf, size) : SINK_NONE;
+    case VIEW_ATTR_NAME:
+    case VIEW_ATTR_OWNER:
+        if (((const struct wire_name *)at)->form == WIRE_TEXT && !*((const struct wire_name *)at)->text)
+            return SINK_NONE;
+        return make_name(t, at, buf, size);
+    case VIEW_ATTR_LABEL: return SINK_S(pick_word(a->texts, *(const uint32_t *)at, buf, size));
+    case VIEW_ATTR_MADE: return make_text(t, a->make, buf, size);
+    case VIEW_ATTR_STEP_TIME: return step_ns ? SINK_N(step_ns) : SINK_NONE;
+    case VIEW_ATTR_STEP: return SINK_S(t->step->name);
+    case VIEW_ATTR_AFTER: return step_ns ? SINK_N(step_ns - t->first_ns) : SINK_NONE;
+    case VIEW_ATTR_STEP_TEXT: return make_text(t, t->step->make, buf, size);
+    default: return number_at(t->header, a->at) == VIEW_UNKNOWN ? SINK_NONE : SINK_N(number_at(t->header, a->at));
+    }
+}
+
+static void print_told(const struct told *t, const struct sink_table *table, const struct view_attr *attrs)
+{
+    struct sink_value cells[SINK_MAX_COLUMNS];
+    char texts[SINK_MAX_COLUMNS][RECORD_TEXT_BYTES];
+
+    for (int i = 0; i < table->ncolumns; i++)
+        cells[i] = make_attr(t, &attrs[i], texts[i], sizeof texts[i]);
+    sink_row(t->source->sink, table, cells);
+}
+
+void result_record(const struct result_source *s, const struct wire_header *header, size_t size)
+{
+    const struct view_record_kind *kind = view_record_kind(header->kind);
+    struct told told = {s, header, NULL, 0};
+
+    if (!kind || size < kind->bytes)
+        return;
+    if (!kind->nsteps)
+        print_told(&told, &kind->sink, kind->attrs);
+    for (size_t i = 0; i < kind->nsteps; i++) {
+        told.step = &kind->steps[i];
+        told.first_ns = told.first_ns ? told.first_ns : number_at(header, told.step->at);
+        print_told(&told, &kind->sink, kind->attrs);
+    }
+}
+
+/* ---- the slowest */
+
+int result_keep(struct result_kept *kept, const struct view_slowest *slowest, const void *all)
+{
+    const char *at = (const char *)all + sizeof(uint64_t);
+    void **records = realloc(kept->records, (kept->nrecords + slowest->most) * sizeof *records);
+
+    if (!records)
+        return -ENOMEM;
+    kept->records = records;
+    for (size_t i = 0; i < slowest->most; i++, at += slowest->record_bytes) {
+        struct view_slowest_place place;
+
+        memcpy(&place, at, sizeof place);
+        at += sizeof place;
+        if (!place.value)
+            continue;
+        records[kept->nrecords] = malloc(slowest->record_bytes);
+        if (!records[kept->nrecords])
+            return -ENOMEM;
+        memcpy(records[kept->nrecords++], at, slowest->record_bytes);
+    }
+    return 0;
+}
+
+static int compare_slow(const void *a, const void *b, void *by_at)
+{
+    uint64_t x = number_at(*(void *const *)a, *(size_t *)by_at), y = number_at(*(void *const *)b, *(size_t *)by_at);
+
+    return (x < y) - (x > y);
+}
+
+static void free_kept(struct result_kept *kept)
+{
+    for (size_t i = 0; i < kept->nrecords; i++)
+        free(kept->records[i]);
+    free(kept->records);
+}
+
+/* Adds those that are there by now; as many as are shown stay, the slowest first. */
+static int take_slowest(const struct result_source *s, enum view_slowest_id id, struct result_kept *kept)
+{
+    const struct view_slowest *slowest = view_slowest(id);
+    size_t by_at = slowest->by_at;
+    int err = s->slowest(s->ctx, id, kept);
+
+    if (kept->nrecords)
+        qsort_r(kept->records, kept->nrecords, sizeof *kept->records, compare_slow, &by_at);
+    while (kept->nrecords > s->shown[id])
+        free(kept->records[--kept->nrecords]);
+    return err;
+}
+
+static void print_slowest(const struct result_source *s, enum view_slowest_id id, const struct result_kept *kept)
+{
+    const struct view_slowest *slowest = view_slowest(id);
+
+    for (size_t i = 0; i < kept->nrecords; i++)
+        print_told(&(struct told){s, kept->records[i], NULL, 0}, &slowest->sink, slowest->attrs);
+}
+
+/* ---- results */
+
+void result_early_free(struct result_early *early)
+{
+    for (size_t i = 0; early && i < VIEW_NTABLES; i++)
+        free_counted(&early->tables[i]);
+    for (size_t i = 0; early && i < VIEW_NSLOWEST; i++)
+        free_kept(&early->slowest[i]);
+    free(early);
+}
+
+int result_read_early(const struct result_source *s, const bool on[VIEW_COUNT], struct result_early **early)
+{
+    int err;
+
+    if (!*early)
+        *early = calloc(1, sizeof **early);
+    err = *early ? take_tables(s, (*early)->tables, on) : -ENOMEM;
+    for (size_t i = 0; i < VIEW_NSLOWEST && !err; i++)
+        if (s->slowest && on[view_slowest((enum view_slowest_id)i)->view])
+            err = take_slowest(s, (enum view_slowest_id)i, &(*early)->slowest[i]);
+    return err;
+}
+
+int result_print(const struct result_source *s, const bool on[VIEW_COUNT], struct result_early *early)
+{
+    int err = result_read_early(s, on, &early);
+
+    if (!err)
+        err = print_blocks(s, early->tables, on);
+    for (size_t i = 0; i < VIEW_NSLOWEST && !err; i++)
+        print_slowest(s, (enum view_slowest_id)i, &early->slowest[i]);
+    result_early_free(early);
+    return err;
+}
+
+/* The lines of a table, and what is left of the sum of all rows without them. */
+static void visit_table(struct counted *c, const struct result_visitor *v)
+{
+    for (size_t i = 0; i < c->nlines; i++) {
+        subtract_row(c->table, c->all, c->lines[i].row);
+        v->row(v->ctx, c->table, c->lines[i].vm, c->lines[i].name, c->lines[i].row);
+    }
+    v->row(v->ctx, c->table, 0, NULL, c->all);
+}
+
+int result_visit(const struct result_source *s, const bool on[VIEW_COUNT], const struct result_visitor *v)
+{
+    struct counted tables[VIEW_NTABLES] = {0};
+    int err = take_tables(s, tables, on);
+
+    for (size_t i = 0; i < VIEW_NTABLES; i++) {
+        if (!err && tables[i].table)
+            visit_table(&tables[i], v);
+        free_counted(&tables[i]);
+    }
+    return err;
+}
