@@ -200,7 +200,7 @@ $(BUILD)/obj/tests/tools/install_test.o: TOOL_CFLAGS += -DSTATIC='"$(STATIC)"'
 
 TEST_BINS := $(foreach room,$(TEST_ROOMS),$(if $(shell find tests/$(room) -name '*_test.c' 2>/dev/null),$(BUILD)/tests/$(room)))
 # What is made of tables and of help texts.
-DOCS := $(BUILD)/docs/probes.md $(BUILD)/docs/views.md $(addprefix $(BUILD)/share/,erlsnoop.1 erlvm.1 bash/erlsnoop zsh/_erlsnoop)
+DOCS := $(BUILD)/docs/map.md $(BUILD)/docs/probes.md $(BUILD)/docs/views.md $(addprefix $(BUILD)/share/,erlsnoop.1 erlvm.1 bash/erlsnoop zsh/_erlsnoop)
 tests: all $(DOCS) $(TEST_BINS) $(BUILD)/tests/probe_beams/probe_target.beam $(BUILD)/tests/probe_beams/probe_driver.so $(if $(wildcard tests/tools/emitter.c),$(BUILD)/tests/emitter)
 
 # An application that deps.sh only unpacks is found by ERL_LIBS.
@@ -382,6 +382,10 @@ $(BUILD)/share/zsh/_erlsnoop: $(BUILD)/share/completion share/completion/erlsnoo
 	@mkdir -p $(@D)
 	(echo '#compdef erlsnoop' && cat $^) > $@
 
+MAPPED := $(shell ls -d vm/*/* tools/*/* bpf/* | LC_ALL=C sort)
+$(BUILD)/docs/map.md: docs/map.awk $(MAPPED)
+	@mkdir -p $(@D)
+	@awk -f $< $(MAPPED) > $@
 $(BUILD)/docs/views.md: docs/views.c bpf/views.def
 	@mkdir -p $(@D)
 	$(CC) -std=c17 $(WARN) -o $(BUILD)/docs/print_views $<

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Holds the include arrows of docs/design.md: each room may include only itself and the rooms listed for it.
 cd "$(dirname "$0")/../.." || exit 1
-declare -A may=(
+declare -A vm_may=(
 	[base]=""
 	[term]="base"
 	[heap]="term base"
@@ -21,17 +21,43 @@ declare -A may=(
 	[dump]="code dist ets io proc data heap term base"
 	[bif]="code ets io dist trace dump driver nif proc data heap term base"
 )
+declare -A tools_may=(
+	[common]=""
+	[event]="common"
+	[target]="common"
+	[otp]="target event common"
+	[sink]="event common"
+	[probe]="sink otp target event common"
+	[view]="probe sink event common"
+	[recording]="view event common"
+	[profile]="common"
+	[source]="view probe otp target event common"
+	[session]="source view probe sink otp target event common"
+	[serve]="session source view event common"
+	[cmd]="serve session source recording profile view probe sink otp target event common"
+)
 status=0
 fail() { echo "lint: $*"; status=1; }
-while IFS=: read -r f line inc; do
-	room=${f#vm/} inc=${inc#*\"}
-	room=${room%%/*} inc=${inc%%\"*}
-	case $inc in */*) to=${inc%%/*} ;; *) continue ;; esac
-	[ "$to" = "$room" ] && continue
-	case " ${may[$room]-} " in *" $to "*) ;; *) fail "$f:$line: $room may not include $inc" ;; esac
-done < <(grep -nE '^\s*#\s*include\s+"' vm/*/*)
+# Of the tree below $1, by the table $1_may. A file of another room is included by its room's name and its own.
+hold() {
+	local -n may=$1_may
+	local f line inc room to
+	for room in "$1"/*/; do
+		room=$(basename "$room")
+		[ -n "${may[$room]+known}" ] || [ "$1/$room" = tools/link ] || fail "$1/$room: no row in ${BASH_SOURCE[0]}"
+	done
+	while IFS=: read -r f line inc; do
+		room=${f#"$1"/} inc=${inc#*\"}
+		room=${room%%/*} inc=${inc%%\"*}
+		case $inc in ../* | */*/*) continue ;; */*) to=${inc%%/*} ;; *) continue ;; esac
+		[ "$to" = "$room" ] && continue
+		case " ${may[$room]-} " in *" $to "*) ;; *) fail "$f:$line: $room may not include $inc" ;; esac
+	done < <(grep -nE '^\s*#\s*include\s+"' "$1"/*/*.[chid]*)
+}
+hold vm
+hold tools
 grep -nE '#include "(\.\./)*(bpf|tools)/' -r vm && fail "vm may not include bpf or tools"
-grep -nE '#include "(\.\./)*tools/' -r bpf 2>/dev/null && fail "bpf may not include tools"
-grep -nE '#include "cmd_' tools/cmd_*.c 2>/dev/null && fail "a command may not include another"
-grep -nE 'bpf/(libbpf|bpf)\.h|skel\.h' tools/sink_*.c 2>/dev/null && fail "a sink may not know libbpf"
+grep -nE '#include "(\.\./)*tools/' -r bpf && fail "bpf may not include tools"
+grep -nE '#include "cmd_' tools/cmd/*.c && fail "a command may not include another"
+grep -nE 'bpf/(libbpf|bpf)\.h|skel\.h' tools/sink/*.c && fail "a sink may not know libbpf"
 exit $status

@@ -42,7 +42,9 @@ list_places() { sed -n '/^## Where things live/,/^\*\*Arrows/{ s/^\([^ ]*[^ `]\)
 while read -r place; do
 	ls -d $(sed 's/<[a-z]*>/*/g' <<<"$place") >/dev/null 2>&1 || fail "docs/design.md: there is no $place"
 done < <(list_places)
-for room in $(find [!.]* -path build -prune -o -type f -print | sed -nE 's,^(vm/[^/]+|[^/]+)/.*,\1/,p' | sort -u); do
+for room in $(find [!.]* -path build -prune -o -type f -print | sed -nE 's,^([^/]+)/.*,\1/,p' | sort -u); do
 	[ "$room" = LICENSES/ ] || list_places | grep -q "^$room" || fail "docs/design.md does not say what $room is"
 done
+# Each room, and each file in one, says what it is.
+awk -f docs/map.awk $(ls -d {vm,tools}/*/* bpf/* | LC_ALL=C sort) >/dev/null || status=1
 exit $status
