@@ -2,8 +2,10 @@
 /* Dispatch only. Invariant: cmds.def is the only list of subcommands. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <malloc.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,6 +13,7 @@
 #include "probe/attach.h"
 #include "cmd/cmd.h"
 #include "common/fail.h"
+#include "common/nearest.h"
 
 static const struct {
     const char *name, *text;
@@ -20,14 +23,21 @@ static const struct {
 #include "cmd/cmds.def"
 };
 
-enum { NCOMMANDS = sizeof commands / sizeof *commands };
+static const struct {
+    const char *word, *name;
+} alike[] = {
+#define ALIKE(word, name) {#word, #name},
+#include "cmd/cmds.def"
+};
+
+enum { NCOMMANDS = sizeof commands / sizeof *commands, NO_COMMAND = INT_MIN };
 
 static void print_help(void)
 {
     printf("Usage: erlsnoop COMMAND [options]\nWatches Erlang virtual machines through eBPF.\n\n");
     for (int i = 0; i < NCOMMANDS; i++)
         printf("  %-9s %s\n", commands[i].name, commands[i].text);
-    printf("\nerlsnoop COMMAND -h tells the options of each, erlsnoop --version the version.\n");
+    printf("\nerlsnoop help COMMAND tells the options of each, erlsnoop --version the version.\n");
 }
 
 static void print_version(void)
@@ -37,11 +47,54 @@ static void print_version(void)
     printf("erlsnoop " VERSION "\n%s%s%s", *left_out ? "Built without: " : "", left_out, *left_out ? "\n" : "");
 }
 
+static int run_command(int argc, char **argv)
+{
+    for (int i = 0; i < NCOMMANDS; i++)
+        if (!strcmp(argv[0], commands[i].name))
+            return commands[i].run(argc, argv);
+    return NO_COMMAND;
+}
+
+/* The subcommand that was meant, or NULL. */
+static const char *guess(const char *word)
+{
+    unsigned best = UINT_MAX;
+    const char *meant = NULL;
+
+    for (size_t i = 0; i < sizeof alike / sizeof *alike; i++)
+        if (!strcmp(word, alike[i].word))
+            return alike[i].name;
+    for (int i = 0; i < NCOMMANDS; i++)
+        if (nearest_is(word, commands[i].name, &best))
+            meant = commands[i].name;
+    return meant;
+}
+
+static int complain(const char *word)
+{
+    const char *meant = guess(word);
+
+    if (*word == '-')
+        return fail(FAIL_USAGE, "the command comes first: erlsnoop COMMAND %s; see erlsnoop --help", word);
+    if (meant)
+        return fail(FAIL_USAGE, "no command '%s'; did you mean '%s'? erlsnoop --help tells all", word, meant);
+    return fail(FAIL_USAGE, "no command '%s'; see erlsnoop --help", word);
+}
+
+static bool is_help(const char *word)
+{
+    return !strcmp(word, "-h") || !strcmp(word, "--help") || !strcmp(word, "help");
+}
+
 static int run(int argc, char **argv)
 {
+    char *help[] = {argc > 2 ? argv[2] : NULL, "--help", NULL};
+    bool asks_help = argc > 1 && is_help(argv[1]);
+    int status;
+
     if (argc < 2)
         return fail(FAIL_USAGE, "no command; see erlsnoop --help");
-    if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
+    if (asks_help && argc == 2) {
         print_help();
         return 0;
     }
@@ -49,10 +102,8 @@ static int run(int argc, char **argv)
         print_version();
         return 0;
     }
-    for (int i = 0; i < NCOMMANDS; i++)
-        if (!strcmp(argv[1], commands[i].name))
-            return commands[i].run(argc - 1, argv + 1);
-    return fail(FAIL_USAGE, "no command '%s'; see erlsnoop --help", argv[1]);
+    status = asks_help ? run_command(2, help) : run_command(argc - 1, argv + 1);
+    return status == NO_COMMAND ? complain(asks_help ? argv[2] : argv[1]) : status;
 }
 
 /* A standard descriptor that is closed would be the number of the next file opened, and printed to. */

@@ -178,6 +178,27 @@ START_TEST(test_list_names_the_vms_to_choose_from)
 }
 END_TEST
 
+/* -p takes what list prints: a whole name, or that of a node without its host. */
+START_TEST(test_list_finds_a_vm_by_its_name)
+{
+    const struct support_run *r = support_run(
+        "printf '%%s\\n' '-module(inn).' '-export([start/0]).' 'start() -> ok = file:write_file(os:getpid(), \"up\").' > inn.erl; erlc inn.erl\n"
+        "node() { erl -noinput -dist_listen false -s inn -name $1 & await $!; }\n"
+        "node shop@127.0.0.1; a=$!; node depot@127.0.0.1; b=$!; node depot@localhost.here; c=$!\n"
+        "for n in shop shop@127.0.0.1 depot@127.0.0.1; do $ERLSNOOP list -p $n --json; done\n"
+        "$ERLSNOOP list -p depot; s=$?; $ERLSNOOP doctor -p sho; echo $a $b $c $s $?; kill $a $b $c");
+    const char *last = strrchr(r->out, '}');
+    int a, b, c, several, none;
+
+    ck_assert_msg(last && sscanf(last + 1, "%d %d %d %d %d", &a, &b, &c, &several, &none) == 5, "%s%s", r->out, r->err);
+    ck_assert_int_eq(support_lines(r->out, "\"name\":\"shop@127.0.0.1\""), 2);
+    ck_assert_int_eq(support_lines(r->out, "\"name\":\"depot@127.0.0.1\""), 1);
+    ck_assert_msg(several == 2 && strstr(r->err, "several Erlang VMs are named so: ") && strstr(r->err, "choose one by its process id"),
+                  "%s", r->err);
+    ck_assert_msg(none == 1 && strstr(r->err, "no Erlang VM 'sho' runs here; "), "%s", r->err);
+}
+END_TEST
+
 START_TEST(test_list_says_why_a_process_is_not_listed)
 {
     static const char *const commands[] = {"list", "doctor", "spawns"};
@@ -272,6 +293,8 @@ Suite *list_suite(void)
     tcase_add_test(live, test_list_doctor_tells_what_commands_lack_on_a_stock_vm);
     tcase_add_test(live, test_list_doctor_tells_that_nothing_is_missing_on_erlvm);
     tcase_add_test(live, test_list_names_the_vms_to_choose_from);
+    tcase_add_test(live, test_list_finds_a_vm_by_its_name);
+    tcase_add_test(live, test_list_finds_a_vm_by_its_name);
     tcase_add_test(live, test_list_says_why_a_process_is_not_listed);
     tcase_add_test(live, test_list_without_rights_may_not_say_that_nothing_runs);
     tcase_add_test(live, test_list_escapes_a_hostile_name);

@@ -11,10 +11,17 @@ static const struct {
 } bad_lines[] = {
     {"", "no command", 2},
     {"nonsense", "no command 'nonsense'", 2},
+    {"ps", "no command 'ps'; did you mean 'list'?", 2},
+    {"mslat", "did you mean 'msglat'?", 2},
+    {"help mslat", "did you mean 'msglat'?", 2},
+    {"-p 1 spawns", "the command comes first", 2},
+    {"spawns --evnets", "unknown option '--evnets'; did you mean '--events'?", 2},
     {"spawns --bogus", "unknown option '--bogus'", 2},
     {"spawns -x", "unknown option '-x'", 2},
     {"spawns -p", "value is missing", 2},
-    {"spawns -p abc", "'abc'", 2},
+    {"spawns -p abc", "no Erlang VM 'abc' runs here; erlsnoop list tells those that do", 1},
+    {"doctor -p abc", "no Erlang VM 'abc'", 1},
+    {"list -p abc", "no Erlang VM 'abc'", 1},
     {"spawns -p -1", "'-1'", 2},
     {"spawns -p 0", "from 1", 2},
     {"spawns -p 99999999999999999999", "must be a number", 2},
@@ -217,7 +224,7 @@ START_TEST(test_options_help_is_status_0)
                                         "msglat -h", "gc -h",     "sched -h", "exits -h",      "messages -h",
                                         "efile -h",  "ports -h",  "nifs -h", "user -h", "inet -h", "drivers -h",
                                         "dist -h",  "watch -h",  "serve -h", "stacks -h",     "trace -h",
-                                        "report -h"};
+                                        "report -h",  "help gc"};
     const struct support_run *r = support_run("$ERLSNOOP %s", lines[_i]);
 
     ck_assert_int_eq(r->status, 0);
@@ -341,7 +348,7 @@ Suite *options_suite(void)
     tcase_add_test(lines, test_options_missing_right_says_what_to_do);
     tcase_add_test(lines, test_options_kernel_without_uprobes_says_so);
     tcase_add_test(lines, test_options_perf_events_count_the_same);
-    tcase_add_loop_test(lines, test_options_help_is_status_0, 0, 22);
+    tcase_add_loop_test(lines, test_options_help_is_status_0, 0, 23);
     tcase_add_test(lines, test_options_version_is_that_of_erlvm);
     tcase_add_test(lines, test_options_messages_fit_a_terminal);
     tcase_add_test(lines, test_options_watch_help_has_those_of_views);

@@ -21,6 +21,7 @@
 #include "common/rights.h"
 #include "sink/sink.h"
 #include "source/verdict.h"
+#include "target/target_find.h"
 #include "probe/watch.h"
 
 
@@ -274,6 +275,8 @@ int cmd_doctor(int argc, char **argv)
     if (err || o.done)
         return err;
     if ((err = watch_require_files(&o)))
+        return err;
+    if (o.name && (err = target_find(o.name, &o.pid)))
         return err;
     if (o.pid && (err = target_require(o.pid, &only)))
         return err;

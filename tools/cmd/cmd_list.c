@@ -14,6 +14,7 @@
 #include "probe/plan.h"
 #include "sink/sink.h"
 #include "source/verdict.h"
+#include "target/target_find.h"
 #include "probe/watch.h"
 
 static const struct sink_column columns[] = {
@@ -194,6 +195,8 @@ int cmd_list(int argc, char **argv)
     if (err || o.done)
         return err;
     if ((err = watch_require_files(&o)))
+        return err;
+    if (o.name && (err = target_find(o.name, &o.pid)))
         return err;
     sink_init(&st.sink, stdout, o.json, false);
     st.json = o.json;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "fail.h"
+#include "nearest.h"
 
 enum { LONG_JSON = 256, LONG_EVENTS, LONG_BUDGET, LONG_READY, LONG_EXTRA, HELP_WIDTH = 80, HELP_INDENT = 17 };
 
@@ -69,7 +70,7 @@ static void print_help(const struct options_spec *spec)
     print_words(spec->text, 0, 0);
     printf("\n\n");
     if (a & OPTIONS_PID)
-        printf("  -p PID         %s the VM with this process id\n", (a & OPTIONS_TARGET) == OPTIONS_TARGET ? "watch" : "only");
+        printf("  -p PID         %s the VM with this process id, or of this name\n", (a & OPTIONS_TARGET) == OPTIONS_TARGET ? "watch" : "only");
     if ((a & OPTIONS_TARGET) == OPTIONS_TARGET)
         printf("  -a             watch every VM, those started later too once found\n"
                "  -- CMD ARGS    start this command, and watch it until it ends\n");
@@ -264,20 +265,28 @@ static int take_ready_fd(const char *text, int *out)
     return 0;
 }
 
-static int apply(const struct options_spec *spec, int opt, struct options *out)
+/* A process id, or what is none of a process, the name of a VM. */
+static int take_vm(const char *text, struct options *out)
 {
     uint64_t number;
 
+    out->name = strspn(text, "+-.0123456789") < strlen(text) ? text : NULL;
+    if (out->name)
+        return 0;
+    if (options_number("-p", text, 1, 4194304, &number))
+        return FAIL_USAGE;
+    out->pid = (int)number;
+    return 0;
+}
+
+static int apply(const struct options_spec *spec, int opt, struct options *out)
+{
     switch (opt) {
     case 'h':
         print_help(spec);
         out->done = true;
         return 0;
-    case 'p':
-        if (options_number("-p", optarg, 1, 4194304, &number))
-            return FAIL_USAGE;
-        out->pid = (int)number;
-        return 0;
+    case 'p': return take_vm(optarg, out);
     case 'a': out->all = true; return 0;
     case 'T': out->timestamps = true; return 0;
     case 'v': out->verbose = true; return 0;
@@ -289,10 +298,19 @@ static int apply(const struct options_spec *spec, int opt, struct options *out)
     }
 }
 
-static int complain(const struct options_spec *spec, int opt, const char *word)
+static int complain(const struct options_spec *spec, const struct option *longs, int opt, const char *word)
 {
-    return fail(FAIL_USAGE, "%s '%s'; see erlsnoop %s -h",
-                opt == ':' ? "a value is missing after" : "unknown option", word, spec->command);
+    const char *meant = NULL;
+    unsigned best = UINT_MAX;
+
+    if (opt == ':')
+        return fail(FAIL_USAGE, "a value is missing after '%s'; see erlsnoop %s -h", word, spec->command);
+    for (; !strncmp(word, "--", 2) && longs->name; longs++)
+        if (nearest_is(word + 2, longs->name, &best))
+            meant = longs->name;
+    if (meant)
+        return fail(FAIL_USAGE, "unknown option '%s'; did you mean '--%s'? See erlsnoop %s -h", word, meant, spec->command);
+    return fail(FAIL_USAGE, "unknown option '%s'; see erlsnoop %s -h", word, spec->command);
 }
 
 static size_t count_extras(const struct options_spec *spec)
@@ -362,12 +380,12 @@ int options_parse(const struct options_spec *spec, int argc, char **argv, struct
     optind = 0;
     while ((opt = getopt_long(own, argv, shorts, longs, NULL)) != -1) {
         if (opt == '?' || opt == ':')
-            return complain(spec, opt, argv[optind - 1]);
+            return complain(spec, longs, opt, argv[optind - 1]);
         err = apply(spec, opt, out);
         if (err || out->done)
             return err;
     }
-    if (!!out->pid + out->all + !!out->child > 1)
+    if ((out->pid || out->name) + out->all + !!out->child > 1)
         return fail(FAIL_USAGE, "choose one of -p PID, -a and -- CMD");
     if (out->of_events && !out->events)
         return fail(FAIL_USAGE, "--%s needs --events; see erlsnoop %s -h", out->of_events, spec->command);

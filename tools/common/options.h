@@ -41,7 +41,8 @@ struct options_spec {
 };
 
 struct options {
-    int pid;      /* 0: not given */
+    int pid;          /* 0: not given */
+    const char *name; /* given in its place: a VM as list names it; NULL: not given */
     bool all;
     char **child; /* the command after --, NULL-terminated; NULL: none */
     uint64_t interval_ns; /* 0: one result, at the end */

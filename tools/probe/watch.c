@@ -14,9 +14,10 @@
 
 #include "common/clock.h"
 #include "common/fail.h"
+#include "target/target_find.h"
 
 enum { SCAN_WAIT_NS = 10000000, SCAN_ALL_NS = 250000000, LOOK_NS = 100000000 };
-enum { EARLY_S = 10, FILES_NEEDED = 64, SEVERAL_TOLD = 5 };
+enum { EARLY_S = 10, FILES_NEEDED = 64 };
 
 /* An executable that was looked at. */
 struct watch_file {
@@ -365,42 +366,6 @@ static int attach_descendant(void *ctx, struct target *t)
 
 /* ---- the life of a watch */
 
-/* The VMs that run: the first few as a person tells them apart. */
-struct found_vms {
-    int n, first;
-    char text[SEVERAL_TOLD * 64];
-};
-
-static int count_vm(void *ctx, struct target *t)
-{
-    struct found_vms *found = ctx;
-    size_t used = strlen(found->text);
-
-    if (!found->n)
-        found->first = t->pid;
-    if (found->n < SEVERAL_TOLD)
-        snprintf(found->text + used, sizeof found->text - used, "%s%d '%.40s'", used ? ", " : "", t->pid, t->name);
-    return ++found->n > SEVERAL_TOLD;
-}
-
-/* Without -p, -a and --: the only VM there is. */
-static int find_only_vm(int *pid)
-{
-    struct found_vms found = {0};
-    int err = target_each(&(struct target_visitor){.found = count_vm, .ctx = &found});
-
-    if (err < 0)
-        return err;
-    if (!found.n)
-        return fail(-ESRCH, geteuid() == 0 ? "no Erlang VM runs here; start one, or use -a to wait for it"
-                                           : "no Erlang VM runs here that you may look at; run as root to see those of others");
-    if (found.n > 1)
-        return fail(FAIL_USAGE, "several Erlang VMs run here: %s%s; choose one with -p PID, or -a", found.text,
-                    found.n > SEVERAL_TOLD ? ", and others" : "");
-    *pid = found.first;
-    return 0;
-}
-
 /* Before the load. A command that is no VM may be a script that starts one. */
 static int open_only(struct watch *w)
 {
@@ -413,7 +378,7 @@ static int open_only(struct watch *w)
     }
     if (w->options->all)
         return 0;
-    err = pid ? 0 : find_only_vm(&pid);
+    err = pid ? 0 : target_find(w->options->name, &pid);
     if (err)
         return err;
     target_read_life(pid, &w->life); /* fails where target_require does */
