@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Notes' arguments, escapes, histograms, durations: the pure functions of the tools. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/escape.h"
@@ -132,6 +134,28 @@ START_TEST(test_hist_tells_no_percentile_of_too_few)
 }
 END_TEST
 
+/* Two rows that are empty stand there, more are one line. */
+START_TEST(test_hist_of_far_values_is_short)
+{
+    struct wire_hist h = {.count = 3, .max = 5000};
+    struct sink sink;
+    char *text;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+
+    for (int i = 0; i < WIRE_HIST_SLOTS; i++)
+        h.slots[i] = hist_slot_low(i) == 2 || hist_slot_low(i) == 16 || hist_slot_low(i) == 4096;
+    sink_init(&sink, out, false, false);
+    sink_hist(&sink, "h", "Title", SINK_COUNT, &h);
+    ck_assert_int_eq(sink_end(&sink), 0);
+    fclose(out);
+    ck_assert_msg(support_lines(text, " .. ") == 5 && support_lines(text, "          ...") == 1, "%s", text);
+    ck_assert_msg(strstr(text, "16 .. 32 ") < strstr(text, "          ...\n") &&
+                      strstr(text, "          ...\n") < strstr(text, "4096 .. 8192 "), "%s", text);
+    free(text);
+}
+END_TEST
+
 START_TEST(test_sink_format_ns_has_a_unit)
 {
     static const struct {
@@ -162,6 +186,7 @@ Suite *text_suite(void)
     tcase_add_test(pure, test_hist_percentile_lies_in_its_slot);
     tcase_add_test(pure, test_hist_slots_follow_each_other);
     tcase_add_test(pure, test_hist_tells_no_percentile_of_too_few);
+    tcase_add_test(pure, test_hist_of_far_values_is_short);
     tcase_add_test(pure, test_sink_format_ns_has_a_unit);
     suite_add_tcase(suite, pure);
     return suite;

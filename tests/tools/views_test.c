@@ -63,7 +63,7 @@ START_TEST(test_views_print_what_the_golden_files_have)
     const struct support_run *r = support_run(
         "ask() { rm -f go; $EMITTER -w go \"${fires[@]}\" > counts & p=$!; runs $p emitter; $ERLSNOOP %s $1 -p $p > told 2> said & e=$!; attached $e\n"
         "touch go; wait $e; }; fires=(%s)\n"
-        "ask; sed -E \"/ [.][.] /d; /^[0-9:.]+ .* -     OPEN/d; s,[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]+,T,; s, +[0-9.]+ (ns|us|ms|s)\\\\b,  T,g; s, +[0-9]+[.][0-9]( |$),  R\\1,g; "
+        "ask; sed -E \"/ [.][.] /d; /^ +[.]{3}$/d; /^[0-9:.]+ .* -     OPEN/d; s,[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]+,T,; s, +[0-9.]+ (ns|us|ms|s)\\\\b,  T,g; s, +[0-9]+[.][0-9]( |$),  R\\1,g; "
         "s, +$p( +[<a-z{(]), V\\\\1,\" told > now.txt\n"
         "ask --json; sed -E '/\"efile_slowest\".*OPEN/d; s,\"(time|began)\":\"[^\"]*\",\"\\1\":T,g; s,(_per_s\":)[0-9.]+,\\1R,g; "
         "s,((_|\")[a-z0-9_]+_ns\":)[0-9]+,\\1T,g; s,\"vm\":[0-9]+,\"vm\":V,; s,\"slots\":.*,\"slots\":[]},' told > now.json\n"
@@ -151,6 +151,23 @@ START_TEST(test_views_know_names_that_another_watcher_was_told)
     ck_assert_msg(!support_number(r->out, "\"type\":\"exits\"", "abnormal"), "%s", r->out);
     ck_assert_msg(support_lines(r->out, "\"mfa\":\"orderly:pass/0\"") == 1, "%s", r->out);
     ck_assert_msg(!support_lines(r->out, "atom#"), "%s", r->out);
+}
+END_TEST
+
+/* Each question under a line that says what it is, in the order in which they were asked. */
+START_TEST(test_views_watch_keeps_the_order_asked_for)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run("$EMITTER -s 30 process__spawn=1 > /dev/null & p=$!; runs $p emitter\n"
+                                              "$ERLSNOOP watch msglat,exits,spawns -p $p .2 1; kill $p");
+    static const char *const parts[] = {"[msglat] from a send to its receiver scheduled", "MESSAGES  ", "\n\n[exits] exits that are",
+                                        " ABNORMAL ", "\n\n[spawns] births and deaths", " BIRTHS "};
+    const char *at = r->out;
+
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        at = at ? strstr(at, parts[i]) : NULL;
+        ck_assert_msg(at != NULL && (i || at == r->out), "no '%s' where it belongs: %s%s", parts[i], r->out, r->err);
+    }
 }
 END_TEST
 
@@ -342,6 +359,7 @@ Suite *views_suite(void)
     tcase_set_timeout(live, 60);
     tcase_add_loop_test(live, test_views_print_what_the_golden_files_have, 0, sizeof runs / sizeof *runs);
     tcase_add_test(live, test_views_watch_asks_two_with_one_link_a_probe);
+    tcase_add_test(live, test_views_watch_keeps_the_order_asked_for);
     tcase_add_test(live, test_views_know_names_that_another_watcher_was_told);
     tcase_add_loop_test(live, test_views_watch_counts_what_a_vm_did, 0, 2);
     tcase_add_loop_test(live, test_views_events_tell_owner_and_reason, 0, 2);

@@ -35,7 +35,7 @@ static void begin(bool events)
     for (int i = 0; i < VIEW_COUNT; i++)
         settings.events[i] = events;
     sink_init(&sink, open_memstream(&printed, &nprinted), true, false);
-    source = (struct result_source){NULL, views_user_take, name_of, &sink, 1, 1, views_user_slowest, kept, NULL};
+    source = (struct result_source){NULL, views_user_take, name_of, &sink, 1, 1, views_user_slowest, NULL, kept, NULL};
     ck_assert_int_eq(views_user_begin(&settings, told, &source), 0);
 }
 

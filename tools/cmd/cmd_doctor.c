@@ -293,9 +293,9 @@ int cmd_doctor(int argc, char **argv)
         target_close(&only);
     if (!err)
         err = sink_end(&d.sink);
-    if (!err && d.unlisted)
-        note("%zu events of the catalogue cannot be had; -v lists them", d.unlisted);
     if (!err && d.missing)
-        err = fail(-ENOTSUP, "%d of the checks say no, and what to do", d.missing);
+        return fail(-ENOTSUP, "%d of the checks say no, and what to do", d.missing);
+    if (!err && d.unlisted)
+        note("nothing is missing here; -v lists the %zu events that such VMs do not tell", d.unlisted);
     return err;
 }

@@ -34,6 +34,7 @@ struct state {
     uint64_t next_ns, repeated; /* when the file begins that is read next; pages that were left out */
     struct wanted wanted;
     bool chosen; /* words chose what is wanted */
+    struct view_order order;      /* of the views that were asked for */
     bool on[VIEW_COUNT], viewed; /* views were asked for: the events are theirs */
     __u64 slowest[VIEW_NSLOWEST]; /* as of struct view_settings */
     const struct options *options;
@@ -294,7 +295,7 @@ static const struct wanted *untold(void *ctx, uint32_t vm)
 static struct result_source source_of(struct state *st)
 {
     return (struct result_source){st, views_user_take, name_of, &st->sink, result_seconds(st),
-                                  result_seconds(st), views_user_slowest, st->slowest, untold};
+                                  result_seconds(st), views_user_slowest, &st->order, st->slowest, untold};
 }
 
 static void on_record(void *ctx, const struct wire_header *record, size_t size)
@@ -719,17 +720,21 @@ static int run(struct state *st)
 /* Views, with commas between. */
 static bool add_views(struct state *st, const char *word)
 {
-    bool on[VIEW_COUNT] = {false};
+    struct view_order order = st->order;
+    bool on[VIEW_COUNT];
 
+    memcpy(on, st->on, sizeof on);
     for (struct wanted_word w = {.next = word}; wanted_next(&w);) {
         enum view_id view = view_find(w.text, w.length);
 
         if (view == VIEW_COUNT || !views[view].text)
             return false;
+        if (!on[view])
+            order.views[order.n++] = view;
         on[view] = true;
     }
-    for (size_t v = 0; v < VIEW_COUNT; v++)
-        st->on[v] |= on[v];
+    memcpy(st->on, on, sizeof on);
+    st->order = order;
     return st->viewed = true;
 }
 

@@ -191,7 +191,7 @@ static int set_views(void *ctx, const char *value)
     struct serve *s = ctx;
 
     s->chosen = true;
-    return view_choose("serve", value, s->on);
+    return view_choose("serve", value, s->on, &(struct view_order){.n = 0});
 }
 
 static int set_listen(void *ctx, const char *value)

@@ -119,7 +119,7 @@ int cmd_watch(int argc, char **argv)
         ;
     struct engine_question q = {0};
     bool named = argc > 1 && *argv[1] != '-';
-    int err = named ? view_choose("watch", argv[1], q.on) : 0;
+    int err = named ? view_choose("watch", argv[1], q.on, &q.order) : 0;
 
     if (err)
         return err;

@@ -31,6 +31,7 @@ struct engine {
     struct views *skeleton;
     bool on[VIEW_COUNT];
     struct view_settings settings;
+    const struct view_order *order; /* the asker's */
     struct session *session;
     const struct engine_taker *taker; /* NULL: results are printed */
     struct feed *feed; /* of VMs that hand pages of events over; NULL: their notes are asked for */
@@ -381,7 +382,7 @@ static struct result_source source_of(struct engine *e, struct session *s)
 {
     e->session = s;
     return (struct result_source){e, take, name, session_sink(s), session_seconds(s), session_whole_seconds(s),
-                                  take_slowest, e->settings.slowest, untold};
+                                  take_slowest, e->order, e->settings.slowest, untold};
 }
 
 static void on_cut(void *ctx, struct session *s)
@@ -458,6 +459,7 @@ static void apply_question(struct engine *e, const struct engine_question *q, co
 {
     memcpy(e->on, q->on, sizeof e->on);
     e->settings = q->settings;
+    e->order = &q->order;
     e->taker = q->taker;
     e->one_vm = !o->all && !o->child;
     for (size_t v = 0; v < VIEW_COUNT; v++)

@@ -25,6 +25,7 @@ struct engine_taker {
 struct engine_question {
     bool on[VIEW_COUNT];
     struct view_settings settings;  /* filters, slowest and by_vm; the rest follows from the views and the options */
+    struct view_order order;        /* in which results are printed; of none: that of views.def */
     bool notes_only, pages_only;    /* no pages; no VM that hands none over */
     const struct engine_taker *taker; /* NULL: results are printed */
 };

@@ -38,6 +38,12 @@ void sink_sample(struct sink *sink, unsigned sampled)
     sink->sampled = sampled;
 }
 
+void sink_heading(struct sink *sink, const char *name, const char *text)
+{
+    if (sink->ops->heading)
+        sink->ops->heading(sink, name, text);
+}
+
 void sink_row(struct sink *sink, const struct sink_table *table, const struct sink_value *values)
 {
     sink->ops->row(sink, table, values);

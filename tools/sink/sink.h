@@ -69,6 +69,7 @@ struct sink {
 
 struct sink_ops {
     void (*moment)(struct sink *sink);
+    void (*heading)(struct sink *sink, const char *name, const char *text); /* may be NULL */
     void (*row)(struct sink *sink, const struct sink_table *table, const struct sink_value *values);
     void (*hist)(struct sink *sink, const char *name, const char *title, enum sink_type type,
                  const struct wire_hist *hist);
@@ -81,6 +82,8 @@ void sink_init(struct sink *sink, FILE *out, bool json, bool timestamps);
 void sink_moment(struct sink *sink, uint64_t now_ns);
 /* What is printed from now on is of one of so many seconds; 0: of all. */
 void sink_sample(struct sink *sink, unsigned sampled);
+/* What stands below answers this question: a line for people, nothing in JSON. */
+void sink_heading(struct sink *sink, const char *name, const char *text);
 void sink_row(struct sink *sink, const struct sink_table *table, const struct sink_value *values);
 /* A histogram of SINK_NS or SINK_COUNT, with its percentiles; nothing when it is empty. */
 void sink_hist(struct sink *sink, const char *name, const char *title, enum sink_type type,

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Histograms as text: a line a power of two, from the first to the last in which something was counted, then percentiles, which are
- * finer (struct wire_hist).
+ * Histograms as text: a line a power of two, from the first to the last in which something was counted, one for several that are empty,
+ * then percentiles, which are finer (struct wire_hist).
  */
 #include <string.h>
 
 #include "event/hist.h"
 #include "sink.h"
 
-enum { BAR_COLUMNS = 40 };
+enum { BAR_COLUMNS = 40, FOLDED_ROWS = 2 /* empty ones, one after the other: more are one */ };
 
 static void format_bound(char *out, size_t size, enum sink_type type, uint64_t value)
 {
@@ -38,6 +38,15 @@ static void print_power(struct sink *sink, enum sink_type type, int slot, uint64
     format_bound(high, sizeof high, type, slot < 63 ? 2ull << slot : UINT64_MAX);
     fprintf(sink->out, "%9s .. %-9s %10llu |%.*s\n", low, high, (unsigned long long)count, bar,
             "****************************************");
+}
+
+static int count_empty(const uint64_t powers[64], int from, int last)
+{
+    int n = 0;
+
+    while (from + n <= last && !powers[from + n])
+        n++;
+    return n;
 }
 
 static void print_percentile(struct sink *sink, enum sink_type type, const struct wire_hist *hist, double share, const char *name)
@@ -74,8 +83,16 @@ void sink_hist_print(struct sink *sink, const char *name, const char *title, enu
     if (sink->sampled)
         fprintf(sink->out, " (sampled 1/%u)", sink->sampled);
     fputc('\n', sink->out);
-    for (int i = first; i >= 0 && i <= last; i++)
-        print_power(sink, type, i, powers[i], most);
+    for (int i = first; i >= 0 && i <= last; i++) {
+        int empty = count_empty(powers, i, last);
+
+        if (empty > FOLDED_ROWS) {
+            fprintf(sink->out, "%13s\n", "...");
+            i += empty - 1;
+        } else {
+            print_power(sink, type, i, powers[i], most);
+        }
+    }
 #define PERCENTILE(share, text, name) print_percentile(sink, type, hist, share, text);
     HIST_PERCENTILES(PERCENTILE)
 #undef PERCENTILE

@@ -96,4 +96,4 @@ static void print_moment(struct sink *sink)
     (void)sink;
 }
 
-const struct sink_ops sink_jsonl_ops = {print_moment, print_row, print_hist, NULL};
+const struct sink_ops sink_jsonl_ops = {print_moment, NULL, print_row, print_hist, NULL};

@@ -328,6 +328,15 @@ static void print_moment(struct sink *sink)
     fprintf(sink->out, "%s\n", time);
 }
 
+static void print_heading(struct sink *sink, const char *name, const char *text)
+{
+    print_page(sink);
+    sink->page.table = NULL;
+    sink->headed = NULL;
+    fprintf(sink->out, "%s[%s] %s\n", sink->printed ? "\n" : "", name, text);
+    sink->printed = false; /* no line is left empty below it */
+}
+
 static void print_hist(struct sink *sink, const char *name, const char *title, enum sink_type type, const struct wire_hist *hist)
 {
     print_page(sink);
@@ -335,4 +344,4 @@ static void print_hist(struct sink *sink, const char *name, const char *title, e
     sink_hist_print(sink, name, title, type, hist);
 }
 
-const struct sink_ops sink_table_ops = {print_moment, add_row, print_hist, print_page};
+const struct sink_ops sink_table_ops = {print_moment, print_heading, add_row, print_hist, print_page};

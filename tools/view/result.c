@@ -316,14 +316,14 @@ static enum sink_type hist_type(const struct view_block *b)
     return SINK_COUNT;
 }
 
-static int print_blocks(const struct result_source *s, struct counted *tables, const bool on[VIEW_COUNT])
+static int print_blocks(const struct result_source *s, struct counted *tables, enum view_id view)
 {
     int err = 0;
 
     for (size_t i = 0; i < view_nblocks && !err; i++) {
         const struct view_block *b = &view_blocks[i];
 
-        if (!on[b->view])
+        if (b->view != view)
             continue;
         if (b->hist)
             sink_hist(s->sink, b->json, b->title, hist_type(b), hist_of(tables[b->table].all, b->at));
@@ -528,14 +528,39 @@ int result_read_early(const struct result_source *s, const bool on[VIEW_COUNT], 
     return err;
 }
 
+static int print_view(const struct result_source *s, enum view_id view, struct result_early *early, bool headed)
+{
+    int err;
+
+    if (headed)
+        sink_heading(s->sink, views[view].name, views[view].text);
+    err = print_blocks(s, early->tables, view);
+    for (size_t i = 0; i < VIEW_NSLOWEST && !err; i++)
+        if (view_slowest((enum view_slowest_id)i)->view == view)
+            print_slowest(s, (enum view_slowest_id)i, &early->slowest[i]);
+    return err;
+}
+
+/* Those that are on, of people's views. */
+static struct view_order order_of(const bool on[VIEW_COUNT])
+{
+    struct view_order order = {.n = 0};
+
+    for (size_t v = 0; v < VIEW_COUNT; v++)
+        if (on[v] && views[v].text)
+            order.views[order.n++] = (enum view_id)v;
+    return order;
+}
+
 int result_print(const struct result_source *s, const bool on[VIEW_COUNT], struct result_early *early)
 {
+    struct view_order all = order_of(on);
+    const struct view_order *order = s->order && s->order->n ? s->order : &all;
     int err = result_read_early(s, on, &early);
 
-    if (!err)
-        err = print_blocks(s, early->tables, on);
-    for (size_t i = 0; i < VIEW_NSLOWEST && !err; i++)
-        print_slowest(s, (enum view_slowest_id)i, &early->slowest[i]);
+    for (size_t i = 0; i < order->n && !err; i++)
+        if (on[order->views[i]])
+            err = print_view(s, order->views[i], early, order->n > 1);
     result_early_free(early);
     return err;
 }

@@ -43,6 +43,7 @@ struct result_source {
     /* Reads the slowest and empties it, by result_keep, as many as were to be kept. Fails: -errno. NULL: there are
      * none. */
     int (*slowest)(void *ctx, enum view_slowest_id id, struct result_kept *out);
+    const struct view_order *order; /* of the views of a result; NULL: that of views.def */
     const __u64 *shown; /* VIEW_NSLOWEST: of each so many are printed */
     /* What a VM, or some VM (0), does not tell, so that 0 says nothing of it. Good until the next. NULL: all tell
      * all. */

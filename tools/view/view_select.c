@@ -67,7 +67,7 @@ const char view_choices[] = ""
 #include "../../bpf/views.def"
     ;
 
-int view_choose(const char *command, const char *list, bool on[VIEW_COUNT])
+int view_choose(const char *command, const char *list, bool on[VIEW_COUNT], struct view_order *order)
 {
     for (struct wanted_word w = {.next = list}; wanted_next(&w);) {
         enum view_id view = view_find(w.text, w.length);
@@ -77,6 +77,7 @@ int view_choose(const char *command, const char *list, bool on[VIEW_COUNT])
         if (on[view])
             return fail(FAIL_USAGE, "view %s is named twice", views[view].name);
         on[view] = true;
+        order->views[order->n++] = view;
     }
     return 0;
 }

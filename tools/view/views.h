@@ -22,6 +22,11 @@ enum {
 #define VIEW(view, family, text, what) +sizeof(#view ", ") - 1
 #include "../../bpf/views.def"
 };
+/* Views in the order that they were asked in. */
+struct view_order {
+    enum view_id views[VIEW_COUNT];
+    size_t n;
+};
 bool view_is_costly(enum view_id view);     /* as of COSTLY */
 
 /* Which helpers a view uses. */
