@@ -231,7 +231,7 @@ check-serving: all
 # The Debian packages built, installed, tried and removed in fresh chroots of 12, 13 and sid, and a static erlsnoop in an empty one (network);
 # INSTALL_ONLY="static sid" names some.
 check-install:
-	@BUILD=$(BUILD) bash tests/install/check_install.sh
+	@bash tests/install/check_install.sh
 # Kernels of distributions booted in qemu, each command and the tools' live tests in each (tests/kernels); KERNELS="6.1 6.12"
 # names some, SUITES= leaves out the tests.
 check-kernels: all $(BUILD)/tests/tools $(BUILD)/tests/emitter

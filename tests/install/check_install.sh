@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Builds the Debian packages in a chroot of Debian 12 that has nothing but what debian/control asks for, and holds them against lintian; installs,
 # tries and removes them in fresh chroots of 12, 13 and sid; tries a static erlsnoop where there is nothing else. As root, with network.
-#   BUILD         for the static erlsnoop
 #   INSTALL_ONLY  words; only these of build, static, bookworm, trixie, sid. Packages of an earlier run are taken without `build`
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -79,7 +78,7 @@ watch_in_nothing() {
 }
 
 try_static() {
-	step "make STATIC=1" make STATIC=1 build/variant-static1/erlsnoop || return
+	step "make STATIC=1" env -u BUILD make STATIC=1 build/variant-static1/erlsnoop || return
 	bash tests/chroot.sh empty "$work/nothing" build/variant-static1/erlsnoop
 	step "static: in an empty chroot, --version tells what was left out" ask_version_in_nothing
 	step "static: list and spawns of a VM from there" watch_in_nothing
