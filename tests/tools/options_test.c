@@ -48,6 +48,8 @@ static const struct {
     {"spawns -a --source pages", "--source must be batches or notes, not 'pages'", 2},
     {"watch", "it can ask spawns msglat", 2},
     {"watch -a", "it can ask spawns msglat", 2},
+    {"watch -a spawns gc 1", "interval must be seconds from 0.01 to 86400, not 'gc'", 2},
+    {"watch -p abc spawns,gc 1", "no Erlang VM 'abc'", 1},
     {"watch spawns gc -a 1 1", "interval must be seconds from 0.01 to 86400, not 'gc'", 2},
     {"watch spawns,nonsense -a", "cannot ask 'nonsense'; it can ask spawns msglat gc", 2},
     {"watch spawns, -a", "cannot ask ''", 2},

@@ -111,6 +111,18 @@ static int run_views(struct engine_question *q, const char *command, const char 
     }
 #include "../../bpf/views.def"
 
+/* Which word is the list of views: the first that begins with the name of one, else the first if it is no option. 0: none. */
+static int find_views(int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) {
+        enum view_id view = view_find(argv[i], strcspn(argv[i], ","));
+
+        if (view < VIEW_COUNT && views[view].text)
+            return i;
+    }
+    return argc > 1 && *argv[1] != '-';
+}
+
 int cmd_watch(int argc, char **argv)
 {
     static const char what[] = "Asks several questions at once. VIEWS are some of these, with commas between:\n"
@@ -118,14 +130,16 @@ int cmd_watch(int argc, char **argv)
 #include "../../bpf/views.def"
         ;
     struct engine_question q = {0};
-    bool named = argc > 1 && *argv[1] != '-';
-    int err = named ? view_choose("watch", argv[1], q.on, &q.order) : 0;
+    int at = find_views(argc, argv);
+    int err = at ? view_choose("watch", argv[at], q.on, &q.order) : 0;
 
     if (err)
         return err;
-    if (!named && (argc < 2 || (strcmp(argv[1], "-h") && strcmp(argv[1], "--help"))))
-        return fail(FAIL_USAGE, "watch wants the views to ask first, such as spawns,msglat; it can ask%s", view_choices);
-    for (size_t v = 0; v < VIEW_COUNT && !named; v++)
+    if (!at && (argc < 2 || (strcmp(argv[1], "-h") && strcmp(argv[1], "--help"))))
+        return fail(FAIL_USAGE, "watch wants the views to ask, such as spawns,msglat; it can ask%s", view_choices);
+    for (size_t v = 0; v < VIEW_COUNT && !at; v++)
         q.on[v] = views[v].text != NULL; /* their options are told */
-    return run_views(&q, "watch", "VIEWS", what, argc - named, argv + named);
+    if (at)
+        memmove(argv + at, argv + at + 1, (size_t)(argc - at) * sizeof *argv);
+    return run_views(&q, "watch", "VIEWS", what, argc - !!at, argv);
 }
