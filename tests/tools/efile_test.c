@@ -345,6 +345,18 @@ START_TEST(test_efile_cuts_paths_in_front_on_a_terminal)
 }
 END_TEST
 
+/* Of a function its name is what tells it from others, not its module; where that is too long, the module is left. */
+START_TEST(test_efile_keeps_the_function_of_an_owner_on_a_terminal)
+{
+    SUPPORT_BPF();
+    const struct support_run *r = support_run(
+        "for c in 60 44; do terminal $c \"$ERLSNOOP spawns -- $EMITTER 'process__spawn=7|<0.7.0>|rabbit_vhost_sup_sup_of_a_long_name:init_of_many/1'\"; done");
+
+    ck_assert_msg(strstr(r->out, "..:init_of_many/1\n") != NULL, "%s%s", r->out, r->err);
+    ck_assert_msg(strstr(r->out, " ..:") == NULL && strstr(r->out, " rabbit_") && support_width(r->out) <= 60, "%s%s", r->out, r->err);
+}
+END_TEST
+
 Suite *efile_suite(void)
 {
     Suite *suite = suite_create("efile");
@@ -370,6 +382,7 @@ Suite *efile_suite(void)
     tcase_add_test(live, test_efile_counts_operations_of_erlvm);
     tcase_add_loop_test(live, test_efile_tells_who_asked_on_erlvm, 0, 2);
     tcase_add_test(live, test_efile_is_asked_with_other_views);
+    tcase_add_test(live, test_efile_keeps_the_function_of_an_owner_on_a_terminal);
     tcase_add_test(live, test_efile_table_fits_80_columns);
     tcase_add_test(live, test_efile_cuts_paths_in_front_on_a_terminal);
     suite_add_tcase(suite, live);

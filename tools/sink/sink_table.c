@@ -18,6 +18,7 @@ enum {
     MAX_LINE = 10000,
     CELL_BYTES = SINK_PAGE_BYTES / 2 / SINK_MAX_COLUMNS,
     PATH_TAIL = 6,     /* of a path that is cut in front, at least */
+    LEAST_MODULE = 4,  /* of the module before a function, at least */
     LEAST_TAIL = 4,    /* of it, where that makes the line fit; numbers alone may be longer than a short line */
     SAMPLED_COLUMNS = 8, /* of what each line begins with when it is of samples */
     TAIL_COLUMNS = 12, /* of the last column stay, whatever stands before it */
@@ -146,10 +147,36 @@ static bool cut_path(char *text, int width)
     return true;
 }
 
+/* Where the function of a Module:Function/Arity begins, at its colon. NULL: the text is none. */
+static char *find_function(char *text)
+{
+    char *arity = strrchr(text, '/'), *colon;
+
+    if (!arity || !arity[1] || arity[1 + strspn(arity + 1, "0123456789")] || strpbrk(text, " {<"))
+        return NULL;
+    for (colon = arity; colon > text && *colon != ':'; colon--)
+        ;
+    return colon > text ? colon : NULL;
+}
+
+/* Cuts the module in `Module:Function/Arity`, whose function tells more. Fails: false, too little of the module would be left. */
+static bool cut_module(char *text, int width)
+{
+    char *function = find_function(text), *end;
+    int left = function ? width - 2 - count_columns(function) : 0;
+
+    if (left < LEAST_MODULE)
+        return false;
+    end = keep_columns(text, left);
+    memcpy(end, "..", 2);
+    memmove(end + 2, function, strlen(function) + 1);
+    return true;
+}
+
 /* Cuts UTF-8 text to `width` columns, with ".." to show it. */
 static void cut(char *text, int width)
 {
-    if (count_columns(text) <= width || cut_path(text, width) || count_columns(text) <= width)
+    if (count_columns(text) <= width || cut_module(text, width) || cut_path(text, width) || count_columns(text) <= width)
         return;
     strcpy(keep_columns(text, width > 2 ? width - 2 : width), width > 2 ? ".." : "");
 }
