@@ -205,7 +205,8 @@ tests: all $(DOCS) $(TEST_BINS) $(BUILD)/tests/probe_beams/probe_target.beam $(B
 
 # An application that deps.sh only unpacks is found by ERL_LIBS.
 # Limits of time only end what is stuck: there is patience for slow builds, and machines that others use.
-TEST_ENV = BUILD=$(BUILD) ERL_LIBS=$(CURDIR)/build/deps/erlang-observer/usr/lib/erlang/lib CK_TIMEOUT_MULTIPLIER=5
+# Sanitizers' allocators end whoever asks for more than there is, unless they are told to say no, as the C library does.
+TEST_ENV = $(if $(SAN),ASAN_OPTIONS=allocator_may_return_null=1 TSAN_OPTIONS=allocator_may_return_null=1) BUILD=$(BUILD) ERL_LIBS=$(CURDIR)/build/deps/erlang-observer/usr/lib/erlang/lib CK_TIMEOUT_MULTIPLIER=5
 
 check-unit check-probes check-tools check-erl: check-%: tests
 	$(TEST_ENV) $(BUILD)/tests/$*

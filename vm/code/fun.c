@@ -38,7 +38,7 @@ static struct fun_entry *find_in(struct fun_entry *e, const struct fun_facts *f)
 /* Of the lambda that f describes; NULL: it is foreign, and there are as many of those as may be. */
 static struct fun_entry *get_entry(const struct fun_facts *f, bool is_foreign)
 {
-	uint64_t h = hash_word(hash_bytes(f->uniq, 16) + f->module + (uint32_t)(f->index + f->old_uniq));
+	uint64_t h = hash_word(hash_bytes(f->uniq, 16) + f->module + ((uint32_t)f->index + (uint32_t)f->old_uniq));
 	_Atomic(struct fun_entry *) *bucket = &funs.buckets[h % BUCKETS];
 	struct fun_entry *e = find_in(atomic_load_explicit(bucket, memory_order_acquire), f);
 
