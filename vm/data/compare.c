@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/release.h"
 #include "data/big.h"
 #include "data/binary.h"
 #include "data/extern_id.h"
@@ -244,6 +245,24 @@ static int compare_doubles(double a, double b)
 	return (a > b) - (a < b);
 }
 
+/* Floats of one value have the same bits, zeros apart. */
+static inline bool same_floats(Term a, Term b, bool exact)
+{
+	uint64_t x = boxed_ptr(a)[1], y = boxed_ptr(b)[1];
+
+	return x == y || (unlikely((x | y) << 1 == 0) && !(exact && release_zeros_differ()));
+}
+
+/* Where zeros differ, -0.0 is the smaller one. */
+static inline int compare_floats(Term a, Term b, bool exact)
+{
+	int order = compare_doubles(float_value(a), float_value(b));
+
+	if (order != 0 || same_floats(a, b, exact))
+		return order;
+	return boxed_ptr(a)[1] > boxed_ptr(b)[1] ? -1 : 1;
+}
+
 static inline bool are_floats(Term a, Term b)
 {
 	return term_is_boxed(a) && term_is_boxed(b) && *boxed_ptr(a) == HEADER(1, SUB_FLOAT) &&
@@ -255,7 +274,7 @@ static int compare_numbers(Term a, Term b, bool exact)
 	bool fa = term_is_float(a), fb = term_is_float(b);
 
 	if (fa && fb)
-		return compare_doubles(float_value(a), float_value(b));
+		return compare_floats(a, b, exact);
 	if (!fa && !fb)
 		return big_compare(a, b);
 	if (exact)
@@ -422,7 +441,7 @@ static bool same_funs(struct walk *w, const struct fun *a, const struct fun *b)
 	return true;
 }
 
-/* Of what has no terms in it. */
+/* Of what has no terms in it, compared exactly. */
 static inline bool same_boxed_leaves(Term ta, Term tb)
 {
 	const Term *a = boxed_ptr(ta), *b = boxed_ptr(tb);
@@ -437,7 +456,7 @@ static inline bool same_boxed_leaves(Term ta, Term tb)
 	case SUB_BIG_NEG:
 		return *a == *b && memcmp(a + 1, b + 1, header_arity(*a) * sizeof(Term)) == 0;
 	case SUB_FLOAT:
-		return float_value(ta) == float_value(tb);
+		return same_floats(ta, tb, true);
 	case SUB_REF:
 	case SUB_EXPORT:
 		return a[1] == b[1];
@@ -587,7 +606,7 @@ static __attribute__((noinline)) bool same_others_apart(Term a, Term b, unsigned
 	struct pairs now;
 
 	if (are_floats(a, b))
-		return float_value(a) == float_value(b);
+		return same_floats(a, b, is_exact(how));
 	now.n = find_elements(a, b, &now.a, &now.b, &passed);
 	if (now.n == 0 || now.n > LOOKED_INTO_MANY)
 		return a == b || same_apart(a, b, how);
@@ -994,7 +1013,7 @@ int compare_terms(Term a, Term b, unsigned how)
 	now.n = find_elements(a, b, &now.a, &now.b, &passed);
 	if (now.n == 0) {
 		if (are_floats(a, b))
-			return compare_doubles(float_value(a), float_value(b));
+			return compare_floats(a, b, is_exact(how));
 		return term_is_bitstring(a) && term_is_bitstring(b) ? order_bitstrings(a, b, how) : order_apart(a, b, how);
 	}
 	if (unlikely(now.n > LOOKED_INTO_MANY))

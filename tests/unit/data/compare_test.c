@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/release.h"
 #include "data/big.h"
 #include "data/binary.h"
 #include "data/compare.h"
@@ -41,6 +42,35 @@ START_TEST(test_compare_types_in_order)
 			ck_assert_int_eq((term_compare_exact(terms[i], terms[k]) > 0) -
 					 (term_compare_exact(terms[i], terms[k]) < 0), (i > k) - (i < k));
 		}
+}
+END_TEST
+
+/* How two terms with the zeros in them stand to each other: exactly by the release, else equal. */
+static void check_zeros(Term minus, Term plus, bool differ)
+{
+	ck_assert(term_same(minus, plus) == !differ);
+	ck_assert(term_equal(minus, plus));
+	ck_assert_int_eq(term_compare(minus, plus), 0);
+	ck_assert((term_compare_exact(minus, plus) < 0) == differ);
+	ck_assert((term_compare_exact(plus, minus) > 0) == differ);
+}
+
+START_TEST(test_compare_zeros_by_release)
+{
+	static const struct { int release; bool differ; } rows[] = { { 25, false }, { 27, true }, { 29, true }, { 25, false } };
+	struct heap *h = unit_heap();
+	Term minus = heap_float(h, -0.0), plus = heap_float(h, 0.0);
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		release_use(release_find(rows[i].release));
+		check_zeros(minus, plus, rows[i].differ);
+		check_zeros(heap_tuple(h, am_ok, minus), heap_tuple(h, am_ok, plus), rows[i].differ);
+		check_zeros(heap_cons(h, minus, NIL), heap_cons(h, plus, NIL), rows[i].differ);
+		check_zeros(make_map(h, 3, minus), make_map(h, 3, plus), rows[i].differ);
+		check_zeros(make_map(h, 100, minus), make_map(h, 100, plus), rows[i].differ);
+		ck_assert(term_same(heap_float(h, -0.0), minus) && term_same(heap_float(h, 1.5), heap_float(h, 1.5)));
+		ck_assert_int_eq(map_size(map_from_pairs(h, (Term[]){ minus, SMALL(1), plus, SMALL(2) }, 2)), rows[i].differ ? 2 : 1);
+	}
 }
 END_TEST
 
@@ -334,6 +364,7 @@ Suite *compare_suite(void)
 
 	tcase_set_timeout(c, 60);
 	tcase_add_test(c, test_compare_types_in_order);
+	tcase_add_test(c, test_compare_zeros_by_release);
 	tcase_add_test(c, test_compare_long_integers);
 	tcase_add_test(c, test_same_binaries);
 	tcase_add_test(c, test_compare_numbers_of_two_kinds);
